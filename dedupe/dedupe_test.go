@@ -1,0 +1,82 @@
+package dedupe
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestSet(t *testing.T) {
+	var s Set[string, int32]
+	if s.Lookup("a") != 0 || s.Len() != 0 {
+		t.Error("an empty set holds something")
+	}
+	a, b := s.Intern("a"), s.Intern("b")
+	if a != 1 || b != 2 || s.Intern("a") != a || s.Lookup("b") != b || s.At(b) != "b" || s.Len() != 2 {
+		t.Errorf("a=%d b=%d len=%d", a, b, s.Len())
+	}
+}
+
+func TestTexts(t *testing.T) {
+	var s Texts[int32]
+	if s.Intern("") != 0 || s.InternBytes(nil) != 0 || s.At(0) != "" {
+		t.Error("the empty string has an id")
+	}
+	if id := s.InternBytes([]byte("x")); id != 1 || s.Intern("x") != 1 || s.At(1) != "x" {
+		t.Errorf("x has the id %d", id)
+	}
+	key := []byte("x")
+	if n := testing.AllocsPerRun(10, func() { s.InternBytes(key) }); n != 0 {
+		t.Errorf("a known string allocates %v times", n)
+	}
+}
+
+// The tree agrees with a map, and parents come before children.
+func TestTreeAgainstMap(t *testing.T) {
+	var tree Tree[int32, int32]
+	type pair struct{ parent, key int32 }
+	model := map[pair]int32{}
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 200000 {
+		p := pair{r.Int32N(int32(tree.Len()/4 + 1)), r.Int32N(20)}
+		id := tree.Intern(p.parent, p.key)
+		want, ok := model[p]
+		if !ok {
+			want = int32(len(model) + 1)
+			model[p] = want
+		}
+		if id != want || p.parent >= id {
+			t.Fatalf("Intern(%v) = %d, want %d", p, id, want)
+		}
+		if parent, key := tree.At(id); parent != p.parent || key != p.key {
+			t.Fatalf("At(%d) = %d, %d; want %v", id, parent, key, p)
+		}
+	}
+	if tree.Len() != len(model) {
+		t.Errorf("%d nodes, want %d", tree.Len(), len(model))
+	}
+}
+
+// go test ./dedupe -bench . | benchstat -col /impl -
+func BenchmarkIntern(b *testing.B) {
+	for _, fanout := range []int32{1, 4} {
+		b.Run(fmt.Sprintf("impl=tree/fanout=%d", fanout), func(b *testing.B) {
+			var tree Tree[int32, int32]
+			for i := int32(0); b.Loop(); i++ {
+				var parent int32
+				for depth := range int32(40) {
+					parent = tree.Intern(parent, depth*8+i%fanout)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("impl=map/fanout=%d", fanout), func(b *testing.B) {
+			var set Set[[2]int32, int32]
+			for i := int32(0); b.Loop(); i++ {
+				var parent int32
+				for depth := range int32(40) {
+					parent = set.Intern([2]int32{parent, depth*8 + i%fanout})
+				}
+			}
+		})
+	}
+}

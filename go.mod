@@ -1,0 +1,3 @@
+module gprof
+
+go 1.26

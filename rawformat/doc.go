@@ -1,0 +1,175 @@
+// Package rawformat is the wire format of a recording: what the bytes of a
+// chunk, a dictionary, a meta and an exit file mean.
+//
+// This comment is the specification. [Kinds] is its table of blocks; the
+// writer, the reader, the text twin, the fixtures and the fuzz targets are
+// all driven by that table. The format's version is 0 and may still change.
+// All fixed-width integers are little-endian.
+//
+// # Integers and strings
+//
+//	U  ULEB128 of a 64-bit value, at most 10 bytes, shortest form not required
+//	S  U of the zig-zag form: 0, -1, 1, -2 … are 0, 1, 2, 3 …
+//	T  S: the difference to the time before it (see Time)
+//	X  8 bytes
+//	B  U length, then that many bytes; text is UTF-8, invalid bytes are kept
+//	P  U count, U first pc, then count-1 times S: the difference to the pc before
+//	A  arguments (see Arguments)
+//
+// A reader refuses a ULEB128 that is cut short ([ErrTruncated]), that has bits
+// beyond the 64th ([ErrOverflow]), and a length above its limit ([ErrTooBig]).
+//
+// # Block
+//
+// Everything is a sequence of blocks:
+//
+//	+----------+--------+- - - - - - - - -+
+//	| length U | kind 1 | fields          |
+//	+----------+--------+- - - - - - - - -+
+//	           |<------- length -------->|
+//
+// The length is never 0 and never above [MaxBlock]. A reader skips a kind that
+// it does not know by its length, and counts it. Bytes behind the last known
+// field are skipped too: a later version may append fields to a kind.
+//
+// # Index
+//
+// A process has one index space: a u64 byte position that is never reused. 0
+// is null, 1 is the first. A chunk is handed a range of it when it is opened;
+// a block's index is that of its length's first byte, so
+//
+//	index = range start of the chunk + offset in the payload
+//
+// Several chunks are open at once, one for each writer. A range that no chunk
+// holds any more was discarded; it is a hole, not a fault.
+//
+// # Chunk file
+//
+//	offset 0      header         128 bytes, see [Header]
+//	       128    page table     8 bytes for each payload page, see [PageEntry]
+//	       4096   payload        Header.Capacity bytes, in pages of 4,096
+//	       end-16 trailer        instance X, epoch X; the last 16 bytes of the file
+//
+// A chunk file's size is a multiple of 64 KiB and at most [MaxChunkFile]:
+//
+//	Capacity = file size - 4096 - 16
+//
+// A chunk that lies in memory has the same header, and a payload of any size.
+//
+// The epoch tells one use of a file from the next: it is 0 while the file is
+// not in use and otherwise a number that the process never uses twice. Opening
+// a chunk is, in this order: epoch = 0, trailer epoch = 0, commit = 0, page
+// table = 0, the fixed fields and their CRC, trailer, epoch = n. Each step is a
+// release store or stands before one.
+//
+// # Commit
+//
+// The writer stores the bytes of one or more blocks and then, with one release
+// store, the commit word:
+//
+//	63            32 31             0
+//	+---------------+---------------+
+//	| blocks        | offset        |
+//	+---------------+---------------+
+//
+// Offset is that of the first payload byte that is not committed; blocks is
+// how many blocks begin below it. A reader trusts no byte at or above offset.
+//
+// # Page and sync
+//
+// The first block that begins in a 4 KiB page of the payload is a sync block
+// (a straddling tail or the end of a longer block may lie before it). It
+// restates the block's own index, the chunk's epoch, the time and the context,
+// so that every page can be decoded without the pages before it, and a page of
+// another chunk or of another use of this file is recognised:
+//
+//	length | kind 1 | index U | epoch U | time U | goroutine U | track U
+//
+// A page is sealed by its entry in the page table: a CRC-32C of the page's
+// bytes (the last page: up to the commit offset), seeded with instance and
+// epoch, and the offset of the first block that begins in it. Pages that are
+// full may be sealed while the chunk is open; the rest when the chunk is
+// closed. A damaged page costs the blocks that have a byte in it, no others.
+//
+// Bytes of pages that are not sealed are unproven. They are read under the
+// commit rule, and each page must begin with its sync block.
+//
+// # A copy made while the ring turned
+//
+// A tool that copies a live ring reads the header first and the trailer last.
+// If the trailer bears the header's instance and epoch, nothing in between was
+// reused meanwhile, because reuse clears the trailer before it changes
+// anything else. If it does not, only sealed pages count: a page whose CRC,
+// which is seeded with instance and epoch, does not fit belongs to another
+// use of the file, or to two of them.
+//
+// # Straddling
+//
+// With [FlagStraddle] a block may begin in one chunk and end in the next one
+// of the same writer (the heap buffer does that; chunk files never do). The
+// next chunk's FirstBlock is then the length of the tail that it begins with.
+// The writer stores tail bytes, then the next chunk's commit, then the first
+// chunk's. A tail counts only when the first chunk's commit covers its head:
+// commit offset = Capacity.
+//
+// # Time
+//
+// A time is in ticks of the chunk's clock: nanoseconds of CLOCK_MONOTONIC
+// ([ClockMonotonic]) or of the time-stamp counter ([ClockTSC]). The sync block
+// states a time; each T is the difference to the T (or sync time) before it in
+// the same chunk. It may be negative: an event can be late.
+//
+// Anchors (tsc, monotonic, realtime) stand in the header, from opening and
+// from closing, and in anchor blocks. They tie the ticks to the other clocks.
+//
+// # Context
+//
+// The sync and context blocks say whose work the blocks behind them are, up to
+// the next one: a goroutine (0 unknown) and a track (0 none: the events belong
+// to the process as a whole, or to the root function of their stack).
+//
+// # Stacks
+//
+// A stack field is 0 for none, 1 for the stack block that stands directly
+// before this block in the same page, and n+1 for stack n of the dictionary.
+// Pcs stand leaf first. A pc, and a frame's offset, lies inside the instruction
+// that was running or calling: writers subtract 1 from a return address.
+//
+// # Arguments
+//
+//	shape U | values
+//
+// The shape says how many values there are and of which wire type, so that a
+// payload can be read without its event's definition. Two bits an argument,
+// the first argument lowest, and a 1 above the last:
+//
+//	0 S   1 U   2 X (IEEE 754 double)   3 B
+//
+// An event with no arguments has the shape 1. [MaxArgs] bounds their number.
+//
+// # Dictionary file
+//
+//	offset 0   magic "gprD" | version u16 | 0 u16 | instance X | generation u32 | pid u32 | CRC-32C u32 of the above | 0 u32
+//	       32  records
+//
+// A record is a block followed by 4 bytes: the CRC-32C of the block, seeded
+// with the instance and the generation. Ids are dense from 1 within a
+// generation. A definition is appended before its id is used. Records of
+// damaged CRC are skipped by their length; a record that is cut short ends the
+// file.
+//
+// # Meta and exit file
+//
+// The same file header (magic "gprM", "gprX", generation 0), followed by
+// records: meta records are key and value, see [MetaKeys]; an exit file holds
+// one exit record. Both are written beside and renamed.
+//
+// # CRC
+//
+// CRC-32C (Castagnoli). "Seeded with a and b" means: the CRC of the 16 bytes a
+// X, b X, continued over the data.
+//
+// # Version history
+//
+//	0  2026-11  under construction
+package rawformat

@@ -1,0 +1,171 @@
+package rawformat
+
+// ClockKind is the clock whose ticks a chunk's times are in.
+type ClockKind uint8
+
+const (
+	ClockMonotonic ClockKind = 0 // nanoseconds of CLOCK_MONOTONIC
+	ClockTSC       ClockKind = 1 // the time-stamp counter, tied by anchors
+)
+
+// State is what a chunk is used for now.
+type State uint32
+
+const (
+	StateCreated  State = 0 // never used
+	StateInUse    State = 1 // a writer has it
+	StateFull     State = 2 // in use, no byte left
+	StateDone     State = 3 // closed and released; its content is whole
+	StateRecycled State = 4 // given up; its content means nothing
+)
+
+// WireType is how one argument of an event lies on the wire.
+type WireType uint8
+
+const (
+	WireSint  WireType = 0
+	WireUint  WireType = 1
+	WireFloat WireType = 2
+	WireText  WireType = 3
+)
+
+// Format is the unit and meaning of an event's field or a counter. It says how
+// a front end shows the value; the numbers are part of the wire format.
+type Format uint8
+
+const (
+	FormatInteger     Format = 0
+	FormatDecimal     Format = 1
+	FormatText        Format = 2
+	FormatBytes       Format = 3
+	FormatNanoseconds Format = 4 // a duration
+	FormatTime        Format = 5 // ticks, shown as a time of day or of the recording
+	FormatPercentage  Format = 6 // 1.0 is 100 %
+	FormatHexadecimal Format = 7
+	FormatBool        Format = 8
+	FormatPath        Format = 9
+	FormatURL         Format = 10
+	FormatString      Format = 11 // a string id of the dictionary
+	FormatFlow        Format = 12 // an id shared by the markers of one flow
+	FormatFlowEnd     Format = 13 // the same, in the marker that ends the flow
+	FormatThread      Format = 14 // a tid
+	FormatProcess     Format = 15 // a pid
+	FormatWindow      Format = 16 // the window of a page entry
+	FormatPicowatt    Format = 17 // energy in pWh, of counters
+)
+
+// Privacy is what a value may reveal.
+type Privacy uint8
+
+const (
+	PrivacyPlain  Privacy = 0
+	PrivacyPath   Privacy = 1 // a path of the file system
+	PrivacyURL    Privacy = 2 // an address that may hold queries
+	PrivacyUser   Privacy = 3 // names a person or an account
+	PrivacySecret Privacy = 4 // must not leave the machine
+)
+
+// FieldFlag is a property of an event's field.
+type FieldFlag uint64
+
+const (
+	FieldSearchable FieldFlag = 1 << 0
+	FieldHidden     FieldFlag = 1 << 1
+)
+
+// Location is a place where a front end shows an event's markers.
+type Location uint64
+
+const (
+	ShowChart    Location = 1 << 0 // marker chart
+	ShowTable    Location = 1 << 1 // marker table
+	ShowTimeline Location = 1 << 2 // timeline overview
+	ShowMemory   Location = 1 << 3 // memory timeline
+	ShowIPC      Location = 1 << 4
+	ShowFileIO   Location = 1 << 5
+	ShowStack    Location = 1 << 6 // stack chart
+)
+
+// CounterMode is what the absolute values of a counter mean.
+type CounterMode uint8
+
+const (
+	CounterLevel CounterMode = 0 // a level, may fall: memory in use, queue length
+	CounterTotal CounterMode = 1 // a total since the start, never falls: CPU time
+)
+
+// PauseScope is what a pause stops.
+type PauseScope uint8
+
+const (
+	PauseAll      PauseScope = 0
+	PauseSampling PauseScope = 1
+)
+
+// LogLevel is that of a log entry.
+type LogLevel uint8
+
+const (
+	LogInfo  LogLevel = 0
+	LogWarn  LogLevel = 1
+	LogError LogLevel = 2
+)
+
+// LostReason is why a recorder dropped something.
+type LostReason uint8
+
+const (
+	LostNoChunk    LostReason = 0 // no chunk was free
+	LostBusy       LostReason = 1 // every writer was in use
+	LostTooBig     LostReason = 2 // larger than a block may be
+	LostDictionary LostReason = 3 // the dictionary was full or could not be written
+	LostSamples    LostReason = 4 // CPU samples that could not be taken or stored
+)
+
+// LostReasons names them, in order.
+var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost"}
+
+// ExitReason is how a process ended.
+type ExitReason uint8
+
+const (
+	ExitStopped ExitReason = 0 // the recorder was stopped
+	ExitNormal  ExitReason = 1 // the process ended by itself
+	ExitSignal  ExitReason = 2 // killed; code is the signal
+	ExitUnknown ExitReason = 3 // found dead
+)
+
+// ExitReasons names them, in order.
+var ExitReasons = []string{"stopped", "exited", "killed", "found dead"}
+
+// MetaKeys are the keys of meta records that this version writes; a reader
+// keeps others as they are. A list is written as several records of one key.
+const (
+	MetaService    = "service"
+	MetaVersion    = "version"
+	MetaRevision   = "revision"
+	MetaModified   = "modified" // "true" when built from a dirty tree
+	MetaAttr       = "attr."    // prefix: attr.NAME
+	MetaPid        = "pid"
+	MetaParent     = "parent" // instance of the recording parent, hex; missing: none
+	MetaParentIdx  = "parent-index"
+	MetaBootID     = "boot-id"
+	MetaHost       = "host"
+	MetaExe        = "exe"
+	MetaArg        = "arg" // one record an argument
+	MetaBuildID    = "build-id"
+	MetaGo         = "go"
+	MetaGoos       = "goos"
+	MetaGoarch     = "goarch"
+	MetaCPUs       = "cpus"
+	MetaStartReal  = "start-realtime" // ns since the epoch
+	MetaStartMono  = "start-monotonic"
+	MetaClock      = "clock"    // what ticks, and why
+	MetaLimit      = "limit"    // bytes of the ring
+	MetaChunkSize  = "chunk"    // bytes of a chunk file
+	MetaCPU        = "cpu"      // how CPU samples are taken
+	MetaInterval   = "interval" // ns between samples, 0 none
+	MetaSelfTest   = "self-test."
+	MetaCounterHz  = "counter-hz"
+	MetaNamespaces = "namespaces"
+)

@@ -1,0 +1,176 @@
+package rawformat
+
+// Kind is the first byte of a block's body.
+type Kind uint8
+
+// Place is the file in which a kind may stand.
+type Place uint8
+
+const (
+	InChunk Place = iota
+	InDict
+	InMeta
+	InExit
+)
+
+// FieldType is how a field lies on the wire; the letters are those of the
+// package comment.
+type FieldType uint8
+
+const (
+	Uint   FieldType = iota // U
+	Sint                    // S
+	Time                    // T
+	Fixed                   // X
+	Text                    // B
+	PCs                     // P
+	ArgSet                  // A
+)
+
+// Field is one field of a kind.
+type Field struct {
+	Name string
+	Type FieldType
+}
+
+// Spec describes one kind.
+type Spec struct {
+	Name       string
+	Introduced int // format version
+	Place      Place
+	Fields     []Field
+}
+
+// Kinds of blocks in a chunk.
+const (
+	KindSync            Kind = 1
+	KindContext         Kind = 2
+	KindStack           Kind = 3
+	KindSample          Kind = 4
+	KindSameSample      Kind = 5
+	KindInstant         Kind = 6
+	KindInterval        Kind = 7
+	KindStart           Kind = 8
+	KindEnd             Kind = 9
+	KindCounter         Kind = 10
+	KindLost            Kind = 11
+	KindAnchor          Kind = 12
+	KindPause           Kind = 13
+	KindResume          Kind = 14
+	KindCollectionStart Kind = 15
+	KindCollectionEnd   Kind = 16
+	KindOverhead        Kind = 17
+	KindDelay           Kind = 18
+	KindTrackStart      Kind = 19
+	KindTrackEnd        Kind = 20
+	KindThreadStart     Kind = 21
+	KindThreadEnd       Kind = 22
+	KindPage            Kind = 23
+	KindPageEnd         Kind = 24
+	KindLog             Kind = 25
+)
+
+// Kinds of records in a dictionary.
+const (
+	KindDefString   Kind = 32
+	KindDefCategory Kind = 33
+	KindDefEvent    Kind = 34
+	KindDefField    Kind = 35
+	KindDefTrack    Kind = 36
+	KindDefCounter  Kind = 37
+	KindDefModule   Kind = 38
+	KindDefFrame    Kind = 39
+	KindDefLabel    Kind = 40
+	KindDefStack    Kind = 41
+	KindDefSymbol   Kind = 42
+)
+
+// Kinds of records in a meta and an exit file.
+const (
+	KindMeta Kind = 48
+	KindExit Kind = 56
+)
+
+// Kinds is the table of all kinds, indexed by [Kind]; an unused number has an
+// empty Name. What the values of enumerations mean stands in enums.go.
+var Kinds = [256]Spec{
+	KindSync: {"sync", 0, InChunk, []Field{{"index", Uint}, {"epoch", Uint}, {"time", Uint}, {"goroutine", Uint}, {"track", Uint}}},
+	// root is the string id of the goroutine's root function, 0 unknown.
+	KindContext: {"context", 0, InChunk, []Field{{"goroutine", Uint}, {"track", Uint}, {"root", Uint}}},
+	KindStack:   {"stack", 0, InChunk, []Field{{"pcs", PCs}}},
+	// weight is how many samples this one stands for; cpu is nanoseconds since
+	// the thread's last sample plus 1, 0 unknown; thread is the tid, 0 unknown.
+	// window is how long before time the sample may have been taken, in ns.
+	KindSample: {"sample", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"goroutine", Uint}, {"track", Uint}, {"stack", Uint}, {"weight", Uint}, {"cpu", Uint}, {"window", Uint}}},
+	// The stack is that of the last sample of the same thread and goroutine in
+	// the same chunk.
+	KindSameSample: {"same-sample", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"goroutine", Uint}, {"weight", Uint}, {"cpu", Uint}}},
+	KindInstant:    {"instant", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"args", ArgSet}}},
+	// time is the interval's end, duration in ticks.
+	KindInterval: {"interval", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"duration", Uint}, {"args", ArgSet}}},
+	KindStart:    {"start", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"args", ArgSet}}},
+	KindEnd:      {"end", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"args", ArgSet}}},
+	// value is absolute; number is how many operations led to it, 0 unknown.
+	KindCounter: {"counter", 0, InChunk, []Field{{"counter", Uint}, {"time", Time}, {"value", Sint}, {"number", Uint}}},
+	KindLost:    {"lost", 0, InChunk, []Field{{"time", Time}, {"reason", Uint}, {"count", Uint}, {"bytes", Uint}}},
+	// All in ns but tsc; 0 unknown. boottime counts while suspended.
+	KindAnchor: {"anchor", 0, InChunk, []Field{{"time", Time}, {"tsc", Uint}, {"monotonic", Uint}, {"realtime", Sint}, {"boottime", Uint}}},
+	// what is a [PauseScope].
+	KindPause:           {"pause", 0, InChunk, []Field{{"time", Time}, {"what", Uint}}},
+	KindResume:          {"resume", 0, InChunk, []Field{{"time", Time}, {"what", Uint}}},
+	KindCollectionStart: {"collection-start", 0, InChunk, []Field{{"time", Time}}},
+	KindCollectionEnd:   {"collection-end", 0, InChunk, []Field{{"time", Time}}},
+	// What one round of the recorder's housekeeping cost, in ns.
+	KindOverhead: {"overhead", 0, InChunk, []Field{{"time", Time}, {"lock", Uint}, {"clean", Uint}, {"counters", Uint}, {"threads", Uint}, {"samples", Uint}}},
+	// How long work had waited when the thread got to it, in ns.
+	KindDelay:       {"delay", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"delay", Uint}}},
+	KindTrackStart:  {"track-start", 0, InChunk, []Field{{"time", Time}, {"track", Uint}}},
+	KindTrackEnd:    {"track-end", 0, InChunk, []Field{{"time", Time}, {"track", Uint}}},
+	KindThreadStart: {"thread-start", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"name", Text}}},
+	KindThreadEnd:   {"thread-end", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}}},
+	KindPage:        {"page", 0, InChunk, []Field{{"time", Time}, {"tab", Uint}, {"window", Uint}, {"embedder", Uint}, {"private", Uint}, {"url", Text}}},
+	KindPageEnd:     {"page-end", 0, InChunk, []Field{{"time", Time}, {"window", Uint}}},
+	// level is a [LogLevel].
+	KindLog: {"log", 0, InChunk, []Field{{"time", Time}, {"level", Uint}, {"text", Text}}},
+
+	KindDefString:   {"def-string", 0, InDict, []Field{{"id", Uint}, {"text", Text}}},
+	KindDefCategory: {"def-category", 0, InDict, []Field{{"id", Uint}, {"name", Text}, {"color", Text}}},
+	// display is a set of [Location]; the labels are templates of Firefox
+	// Profiler's marker schema, empty for its default.
+	KindDefEvent: {"def-event", 0, InDict, []Field{{"id", Uint}, {"category", Uint}, {"name", Text}, {"display", Uint}, {"chart", Text}, {"tooltip", Text}, {"table", Text}}},
+	// wire is the shape's type of the argument; format is a [Format], privacy a
+	// [Privacy], flags a set of [FieldFlag].
+	KindDefField: {"def-field", 0, InDict, []Field{{"event", Uint}, {"position", Uint}, {"name", Text}, {"label", Text}, {"wire", Uint}, {"format", Uint}, {"privacy", Uint}, {"flags", Uint}}},
+	KindDefTrack: {"def-track", 0, InDict, []Field{{"id", Uint}, {"name", Text}}},
+	// unit is a [Format]; mode a [CounterMode].
+	KindDefCounter: {"def-counter", 0, InDict, []Field{{"id", Uint}, {"name", Text}, {"category", Text}, {"description", Text}, {"unit", Uint}, {"mode", Uint}}},
+	// A mapped file: addresses start to end hold the file from offset on.
+	// offset-in-file = pc - start + offset.
+	KindDefModule: {"def-module", 0, InDict, []Field{{"id", Uint}, {"path", Text}, {"build", Text}, {"start", Fixed}, {"end", Fixed}, {"offset", Fixed}}},
+	// offset is pc - start of the module; with module 0 it is the pc itself.
+	KindDefFrame: {"def-frame", 0, InDict, []Field{{"id", Uint}, {"module", Uint}, {"offset", Uint}}},
+	// A frame with a name and no code: it shares the ids of def-frame.
+	KindDefLabel: {"def-label", 0, InDict, []Field{{"id", Uint}, {"category", Uint}, {"name", Text}}},
+	KindDefStack: {"def-stack", 0, InDict, []Field{{"id", Uint}, {"parent", Uint}, {"frame", Uint}}},
+	// One function of the frame's inline chain: depth 0 is the outermost.
+	// function and file are string ids.
+	KindDefSymbol: {"def-symbol", 0, InDict, []Field{{"frame", Uint}, {"depth", Uint}, {"function", Uint}, {"file", Uint}, {"line", Uint}}},
+
+	KindMeta: {"meta", 0, InMeta, []Field{{"key", Text}, {"value", Text}}},
+	// reason is an [ExitReason]; parent is an instance, 0 none; parent-index is
+	// the parent's hand-out mark at that moment.
+	KindExit: {"exit", 0, InExit, []Field{{"monotonic", Uint}, {"realtime", Sint}, {"reason", Uint}, {"code", Sint}, {"parent", Fixed}, {"parent-index", Uint}, {"range-start", Uint}, {"range-end", Uint}, {"text", Text}}},
+}
+
+// Known reports whether k is in the table.
+func (k Kind) Known() bool { return Kinds[k].Name != "" }
+
+// KindOf returns the kind of a name in the table.
+func KindOf(name string) (Kind, bool) {
+	for k := range Kinds {
+		if Kinds[k].Name == name && name != "" {
+			return Kind(k), true
+		}
+	}
+	return 0, false
+}

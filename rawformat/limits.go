@@ -1,0 +1,47 @@
+package rawformat
+
+// Limits of what a reader accepts, each checked before anything is allocated.
+const (
+	// PageSize is the unit of damage: one CRC, one sync block.
+	PageSize = 4096
+
+	// HeaderSize is the size of a chunk's header, HeadSize that of header and
+	// page table. The payload begins at a page of the file, so that a copy
+	// that is torn at a page is torn at a page of the payload.
+	HeaderSize = 128
+	HeadSize   = PageSize
+
+	// TrailerSize is the size of the trailer that ends a chunk file.
+	TrailerSize = 16
+
+	// ChunkAlign divides every chunk file's size: the largest page size of the
+	// machines that we map files on (arm64).
+	ChunkAlign = 64 << 10
+
+	// MaxChunkFile is the largest chunk file: its page table fits the head
+	// page, and a larger chunk only makes discards coarser.
+	MaxChunkFile = 1 << 20
+
+	// MaxCapacity is the largest payload, also of a chunk in memory.
+	MaxCapacity = 1 << 30
+
+	// MaxBlock is the largest block length: a string, its event, and room.
+	MaxBlock = 1 << 20
+
+	// MaxText is the longest string of any field.
+	MaxText = 1 << 20
+
+	// MaxStack is the largest number of pcs or frames of a stack. Go stops at
+	// 1 GiB of stack; profilers show a few hundred frames.
+	MaxStack = 1024
+
+	// MaxArgs is the largest number of an event's fields: the shape fits 64
+	// bits with two an argument and the 1 on top.
+	MaxArgs = 16
+
+	// MaxID bounds dictionary ids, hence what a hostile id can allocate.
+	MaxID = 1 << 26
+
+	// MaxRecordFile bounds a dictionary, meta or exit file.
+	MaxRecordFile = 1 << 30
+)

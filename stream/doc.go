@@ -1,0 +1,32 @@
+// Package stream is to events what io is to bytes: a [Source] gives them, a
+// [Sink] takes them, [Copy] moves them.
+//
+//	Source --Next(*Batch)--> Copy --Begin, Segment, Close--> Sink
+//
+// Left of this package code makes Sources out of bytes; right of it code makes
+// Sinks that write other formats. Neither side knows the other.
+//
+// # Glossary
+//
+//	Chunk    framed bytes of one writer                    (package chunks)
+//	Entry    one raw record of a chunk                     (package rawformat)
+//	Event    what an entry means: a sample, a marker, ...  (a row of a Batch)
+//	Series   all rows of one kind, process, track and event
+//	Batch    some rows of one series, as columns
+//	Segment  a batch on its way to a sink: sorted, final ids
+//	Row      one interned thing: a string, a frame, a stack
+//	Table    the rows of one kind; Tables holds all of them
+//	Track    one line of a timeline: a named goroutine's work, a thread, a group
+//
+// # Ids
+//
+// While a Source runs it interns into its [Tables] in any order: ids are
+// provisional. Copy keeps only what surviving events refer to and renumbers it
+// by content, so that the ids a Sink sees do not depend on the order of inputs.
+//
+// # Ownership
+//
+// A Batch belongs to whoever passed it in; its slices may be reused as soon as
+// the call that was given it returns. Tables belong to the Source until Copy
+// returns; a Sink may read them between Begin and the end of Close.
+package stream

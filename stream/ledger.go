@@ -1,0 +1,133 @@
+package stream
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Severity is how much a ledger line matters.
+type Severity uint8
+
+const (
+	Info   Severity = iota // nothing is missing
+	Unsure                 // read, but not proven or not exact
+	Loss                   // something recorded is not in the output
+)
+
+func (s Severity) String() string { return [...]string{"info", "unsure", "loss"}[s] }
+
+// Reason is why a line stands in the ledger.
+type Reason uint8
+
+const (
+	ReasonDropped     Reason = iota // by the recorder itself
+	ReasonGap                       // index range whose chunk is missing
+	ReasonTorn                      // chunk or block cut short
+	ReasonDamaged                   // page or record whose checksum differs
+	ReasonForeign                   // page of another use of the file: copied while the ring turned
+	ReasonStale                     // chunk that was being reused when it was copied
+	ReasonUnproven                  // read, but not sealed
+	ReasonUnknownKind               // entry of a later version, skipped
+	ReasonMalformed                 // entry whose fields do not parse
+	ReasonUndefined                 // id whose definition is missing
+	ReasonNoStack                   // repeated sample whose first is gone
+	ReasonUnpaired                  // page or track end without a start
+	ReasonDuplicate                 // input given twice
+	ReasonUnreadable                // input that is no recording
+	ReasonClock                     // clock that could not be aligned exactly
+	ReasonExpired                   // left out by rule
+	ReasonUnsupported               // has no place in the output format
+	numReasons
+)
+
+// Reasons describes each reason; its order is that of the ledger.
+var Reasons = [numReasons]struct {
+	Name     string
+	Severity Severity
+	Text     string
+}{
+	ReasonDropped:     {"dropped", Loss, "dropped by the recorder"},
+	ReasonGap:         {"gap", Loss, "chunk is missing"},
+	ReasonTorn:        {"torn", Loss, "cut short"},
+	ReasonDamaged:     {"damaged", Loss, "checksum differs"},
+	ReasonForeign:     {"foreign", Loss, "overwritten while it was copied"},
+	ReasonStale:       {"stale", Info, "was being reused when it was copied"},
+	ReasonUnproven:    {"unproven", Unsure, "read without a checksum"},
+	ReasonUnknownKind: {"unknown-kind", Loss, "of a later version, skipped"},
+	ReasonMalformed:   {"malformed", Loss, "fields do not parse"},
+	ReasonUndefined:   {"undefined", Unsure, "definition is missing"},
+	ReasonNoStack:     {"no-stack", Loss, "repeats a sample that is gone"},
+	ReasonUnpaired:    {"unpaired", Info, "end without a start"},
+	ReasonDuplicate:   {"duplicate", Info, "given twice, read once"},
+	ReasonUnreadable:  {"unreadable", Loss, "not a recording"},
+	ReasonClock:       {"clock", Unsure, "clock not aligned exactly"},
+	ReasonExpired:     {"expired", Loss, "left out by rule"},
+	ReasonUnsupported: {"unsupported", Loss, "has no place in the output format"},
+}
+
+// Line is one entry of the ledger: how much of what, in which process.
+type Line struct {
+	Process string // instance in hex, "" for the run
+	Reason  Reason
+	What    string // blocks, pages, samples, …
+	Where   string // chunk and page, event, …; "" in a sum
+	Count   int64
+	Bytes   int64
+}
+
+// maxWheres is how many places are named for one process, reason and thing;
+// the rest are summed up in a line without a place.
+const maxWheres = 200
+
+// Ledger counts what is missing from an output, or not certain in it. The zero
+// Ledger is empty and ready to use.
+type Ledger struct {
+	lines map[Line]*Line // key: Count and Bytes zero
+	named map[Line]int   // key: Where empty, too
+}
+
+// Add adds l to the line of the same process, reason, thing and place.
+func (l *Ledger) Add(line Line) {
+	if l.lines == nil {
+		l.lines, l.named = make(map[Line]*Line), make(map[Line]int)
+	}
+	key := line
+	key.Count, key.Bytes = 0, 0
+	sum := key
+	sum.Where = ""
+	if line.Where != "" && l.lines[key] == nil {
+		if l.named[sum] >= maxWheres {
+			key = sum
+		} else {
+			l.named[sum]++
+		}
+	}
+	e := l.lines[key]
+	if e == nil {
+		e = &key
+		l.lines[key] = e
+	}
+	e.Count += line.Count
+	e.Bytes += line.Bytes
+}
+
+// Lines returns all lines in one fixed order.
+func (l *Ledger) Lines() []Line {
+	out := make([]Line, 0, len(l.lines))
+	for _, e := range l.lines {
+		out = append(out, *e)
+	}
+	slices.SortFunc(out, func(a, b Line) int {
+		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Reason, b.Reason),
+			cmp.Compare(a.What, b.What), cmp.Compare(a.Where, b.Where))
+	})
+	return out
+}
+
+// Worst is the highest severity of any line, and whether there is one.
+func (l *Ledger) Worst() (worst Severity, any bool) {
+	for _, e := range l.lines {
+		worst, any = max(worst, Reasons[e.Reason].Severity), true
+	}
+	return worst, any
+}

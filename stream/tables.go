@@ -1,0 +1,190 @@
+package stream
+
+import "gprof/dedupe"
+
+// Tables are what the rows of batches refer to. Ids index them from 1. The
+// zero Tables is empty and ready to use.
+type Tables struct {
+	Processes  []Process // by ProcessID
+	Tracks     dedupe.Set[Track, TrackID]
+	Counters   dedupe.Set[Counter, CounterID]
+	Events     []Event // by EventID; AddEvent adds one
+	Categories dedupe.Set[Category, CategoryID]
+	Modules    dedupe.Set[Module, ModuleID]
+	Strings    dedupe.Texts[StringID]
+	Frames     dedupe.Set[Frame, FrameID]
+	Stacks     dedupe.Tree[FrameID, StackID]
+	Ledger     Ledger
+
+	eventIDs map[string]EventID
+}
+
+// Process returns the process with that id.
+func (t *Tables) Process(id ProcessID) *Process { return &t.Processes[id-1] }
+
+// Event returns the event with that id.
+func (t *Tables) Event(id EventID) *Event { return &t.Events[id-1] }
+
+// Process is one run of a program.
+type Process struct {
+	Instance uint64 // random; names the process
+	Parent   ProcessID
+	Pid      int    // as the process knew itself; several may have the same
+	OutPid   int    // unique in the output; equal to Pid where that is possible
+	Name     string // of the program
+	Service  string
+	Version  string
+	Revision string
+	Host     string
+	Exe      string
+	Args     []string
+	Attrs    []Attr
+	Go       string // version
+	OS, Arch string
+	CPUs     int
+
+	Start, End Time // of the recording
+	Exit       Exit
+	Interval   int64  // ns between samples, 0 if none were asked for
+	CPU        string // how samples were taken
+	RangeStart uint64 // lowest index still held
+}
+
+// Attr is a key and its value.
+type Attr struct{ Key, Value string }
+
+// Exit is how a process ended.
+type Exit struct {
+	Known  bool // false: still running, or killed with nobody to tell
+	Reason string
+	Code   int64
+	Text   string
+}
+
+// Track is one line of the timeline of a process.
+type Track struct {
+	Process    ProcessID
+	Name       string
+	Main       bool // the process as a whole: events that name no track
+	Start, End Time // 0 unknown or as the process
+}
+
+// Counter is a value over time.
+type Counter struct {
+	Process                     ProcessID
+	Name, Category, Description string
+	Unit                        Format
+	Total                       bool // counts up from the start; else a level
+}
+
+// Category groups frames and markers; Color is one that Firefox Profiler knows.
+type Category struct{ Name, Color string }
+
+// Other is the category of what has none. It is always in the output, first.
+var Other = Category{"Other", "grey"}
+
+// Module is a mapped file. Two files with one build id are the same module.
+type Module struct {
+	Build string // build id, or what stands in for it; hex
+	Path  string // of the file; "" in the key when Build is known: see Name
+	Name  string // base name
+}
+
+// Frame is one function at one place. Function is 0 when only the address is
+// known. Inlined functions have the address of their outermost caller and a
+// Depth from 1.
+type Frame struct {
+	Module   ModuleID
+	Offset   uint64 // in the file; 0 for a frame without code
+	Depth    int32
+	Function StringID
+	File     StringID
+	Line     int32 // 0 unknown
+	Category CategoryID
+	Label    bool // named by the program; no code
+}
+
+// Event is the definition of markers: name and typed fields.
+type Event struct {
+	Name     string
+	Category CategoryID
+	Display  Location
+	Chart    string // label templates, "" for the default
+	Tooltip  string
+	Table    string
+	Fields   []EventField
+}
+
+// EventField is one argument of an event.
+type EventField struct {
+	Name, Label string
+	Type        Type
+	Format      Format
+	Privacy     Privacy
+	Searchable  bool
+	Hidden      bool
+}
+
+// AddEvent interns e by content.
+func (t *Tables) AddEvent(e Event) EventID {
+	key := e.key()
+	if id, ok := t.eventIDs[key]; ok {
+		return id
+	}
+	if t.eventIDs == nil {
+		t.eventIDs = make(map[string]EventID)
+	}
+	t.Events = append(t.Events, e)
+	id := EventID(len(t.Events))
+	t.eventIDs[key] = id
+	return id
+}
+
+// Format is the unit and meaning of a field or a counter.
+type Format uint8
+
+const (
+	FormatInteger Format = iota
+	FormatDecimal
+	FormatText
+	FormatBytes
+	FormatNanoseconds // a duration
+	FormatTime        // a Time
+	FormatPercentage  // 1.0 is 100 %
+	FormatHexadecimal
+	FormatBool
+	FormatPath
+	FormatURL
+	FormatString // a text that repeats often
+	FormatFlow
+	FormatFlowEnd
+	FormatThread
+	FormatProcess
+	FormatWindow // the window of a page
+	FormatPicowatt
+	NumFormats
+)
+
+// Privacy is what a value may reveal.
+type Privacy uint8
+
+const (
+	PrivacyPlain Privacy = iota
+	PrivacyPath
+	PrivacyURL
+	PrivacyUser
+	PrivacySecret
+)
+
+// Location is a set of places where markers are shown.
+type Location uint16
+
+const (
+	ShowChart Location = 1 << iota
+	ShowTable
+	ShowTimeline
+	ShowMemory
+	ShowIPC
+	ShowFileIO
+	ShowStack
+)
