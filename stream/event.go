@@ -90,8 +90,12 @@ var OverheadFields = []string{"lock", "clean", "counters", "threads", "samples"}
 // PageFields are the Args of a Pages row; all integers but the url.
 var PageFields = []string{"tab", "window", "embedder", "private", "url"}
 
-// Series names rows that belong together. Track is 0 for what belongs to the
-// process as a whole; Event is set for Markers, Counter for Counts.
+// Tracked says whether rows of the kind belong to a track: samples, markers and
+// delays do. The others belong to the process as a whole.
+func (k Kind) Tracked() bool { return k <= Delays }
+
+// Series names rows that belong together. Track is set for kinds that are
+// Tracked, Event for Markers, Counter for Counts; each is 0 otherwise.
 type Series struct {
 	Process ProcessID
 	Track   TrackID

@@ -75,47 +75,74 @@ type Line struct {
 	Bytes   int64
 }
 
-// maxWheres is how many places are named for one process, reason and thing;
-// the rest are summed up in a line without a place.
-const maxWheres = 200
+// maxPlaces is how many places are named for one process, reason and thing:
+// the first ones by name. The rest are summed up in a line without a place.
+const maxPlaces = 200
 
-// Ledger counts what is missing from an output, or not certain in it. The zero
+// Ledger counts what is missing from an output, or not certain in it. What it
+// holds does not depend on the order of the lines that were added. The zero
 // Ledger is empty and ready to use.
 type Ledger struct {
-	lines map[Line]*Line // key: Count and Bytes zero
-	named map[Line]int   // key: Where empty, too
+	groups map[Line]*group // key: Where empty, Count and Bytes 0
 }
 
-// Add adds l to the line of the same process, reason, thing and place.
+// group is the lines of one process, reason and thing.
+type group struct {
+	sum    Line   // of what has no place, or no name left for it
+	summed bool   // sum is in use
+	places []Line // by Where
+}
+
+// Add adds line to the line of the same process, reason, thing and place.
 func (l *Ledger) Add(line Line) {
-	if l.lines == nil {
-		l.lines, l.named = make(map[Line]*Line), make(map[Line]int)
+	if l.groups == nil {
+		l.groups = make(map[Line]*group)
 	}
-	key := line
-	key.Count, key.Bytes = 0, 0
-	sum := key
-	sum.Where = ""
-	if line.Where != "" && l.lines[key] == nil {
-		if l.named[sum] >= maxWheres {
-			key = sum
-		} else {
-			l.named[sum]++
-		}
+	key := Line{Process: line.Process, Reason: line.Reason, What: line.What}
+	g := l.groups[key]
+	if g == nil {
+		g = &group{sum: key}
+		l.groups[key] = g
 	}
-	e := l.lines[key]
-	if e == nil {
-		e = &key
-		l.lines[key] = e
+	g.add(line)
+}
+
+func (g *group) add(line Line) {
+	if line.Where == "" {
+		g.addToSum(line)
+		return
 	}
-	e.Count += line.Count
-	e.Bytes += line.Bytes
+	i, found := slices.BinarySearchFunc(g.places, line.Where, func(l Line, where string) int {
+		return cmp.Compare(l.Where, where)
+	})
+	if found {
+		g.places[i].Count += line.Count
+		g.places[i].Bytes += line.Bytes
+		return
+	}
+	g.places = slices.Insert(g.places, i, line)
+	// A place that goes is above all that stay, and would go again: so those
+	// that stay are complete.
+	if n := len(g.places) - 1; n == maxPlaces {
+		g.addToSum(g.places[n])
+		g.places = g.places[:n]
+	}
+}
+
+func (g *group) addToSum(line Line) {
+	g.sum.Count += line.Count
+	g.sum.Bytes += line.Bytes
+	g.summed = true
 }
 
 // Lines returns all lines in one fixed order.
 func (l *Ledger) Lines() []Line {
-	out := make([]Line, 0, len(l.lines))
-	for _, e := range l.lines {
-		out = append(out, *e)
+	var out []Line
+	for _, g := range l.groups {
+		if g.summed {
+			out = append(out, g.sum)
+		}
+		out = append(out, g.places...)
 	}
 	slices.SortFunc(out, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Reason, b.Reason),
@@ -126,8 +153,8 @@ func (l *Ledger) Lines() []Line {
 
 // Worst is the highest severity of any line, and whether there is one.
 func (l *Ledger) Worst() (worst Severity, any bool) {
-	for _, e := range l.lines {
-		worst, any = max(worst, Reasons[e.Reason].Severity), true
+	for key := range l.groups {
+		worst, any = max(worst, Reasons[key.Reason].Severity), true
 	}
 	return worst, any
 }

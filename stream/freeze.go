@@ -1,0 +1,218 @@
+package stream
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrUndefined says that a row, or a row of the tables, refers to an id that
+// the tables do not hold: a fault of the Source.
+var ErrUndefined = errors.New("id is not in the tables")
+
+// renumbering holds the final id of each provisional one, and 0 for what was
+// pruned.
+type renumbering struct {
+	processes  []ProcessID
+	tracks     []TrackID
+	counters   []CounterID
+	events     []EventID
+	categories []CategoryID
+	modules    []ModuleID
+	strings    []StringID
+	frames     []FrameID
+	stacks     []StackID
+}
+
+// series returns s with final ids.
+func (r *renumbering) series(s Series) Series {
+	return Series{Process: r.processes[s.Process], Track: r.tracks[s.Track], Kind: s.Kind,
+		Event: r.events[s.Event], Counter: r.counters[s.Counter]}
+}
+
+// freezer makes final tables out of provisional ones.
+type freezer struct {
+	from, to *Tables
+	live     liveIDs
+	ids      renumbering
+}
+
+// freeze returns tables with only what the rows in use refer to, in an order
+// that their content alone decides.
+//
+//  1. Mark: from series and stacks to frames, strings, modules and categories.
+//  2. Renumber bottom up: what a row refers to has its final id before the row
+//     is compared, so that comparing ids is comparing content.
+//
+// Processes and tracks stay even if they have no rows.
+func freeze(t *Tables, series []Series, stacks []bool) (*Tables, *renumbering, error) {
+	f := freezer{from: t, to: &Tables{}}
+	if err := f.live.mark(t, series, stacks); err != nil {
+		return nil, nil, err
+	}
+	f.processes()
+	f.ids.tracks = renumber(&f.to.Tracks, &t.Tracks, nil, f.track, compareTracks)
+	f.ids.counters = renumber(&f.to.Counters, &t.Counters, f.live.counters, f.counter, compareCounters)
+	f.categories()
+	f.events()
+	f.ids.modules = renumber(&f.to.Modules, &t.Modules, f.live.modules, nil, compareModules)
+	f.ids.strings = renumber(&f.to.Strings, &t.Strings, f.live.strings, nil, strings.Compare)
+	f.ids.frames = renumber(&f.to.Frames, &t.Frames, f.live.frames, f.frame, compareFrames)
+	f.stacks()
+	for _, line := range t.Ledger.Lines() {
+		f.to.Ledger.Add(line)
+	}
+	return f.to, &f.ids, nil
+}
+
+// table is what the interners of package dedupe have in common.
+type table[K any, ID ~int32] interface {
+	Intern(K) ID
+	At(ID) K
+	Len() int
+}
+
+// renumber interns the live rows of from, with their ids made final, into to
+// in the order of compare. It returns the final ids. A nil live is all rows.
+func renumber[K comparable, ID ~int32](to, from table[K, ID], live []bool, final func(K) K, compare func(a, b K) int) []ID {
+	type row struct {
+		key K
+		old ID
+	}
+	var rows []row
+	for old := ID(1); int(old) <= from.Len(); old++ {
+		if live != nil && !live[old] {
+			continue
+		}
+		key := from.At(old)
+		if final != nil {
+			key = final(key)
+		}
+		rows = append(rows, row{key, old})
+	}
+	slices.SortFunc(rows, func(a, b row) int { return compare(a.key, b.key) })
+	ids := make([]ID, from.Len()+1)
+	for _, r := range rows {
+		ids[r.old] = to.Intern(r.key)
+	}
+	return ids
+}
+
+// categories renumbers the categories. None becomes Other.
+func (f *freezer) categories() {
+	other := f.to.Categories.Intern(Other)
+	f.ids.categories = renumber(&f.to.Categories, &f.from.Categories, f.live.categories, nil, func(a, b Category) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Color, b.Color))
+	})
+	f.ids.categories[0] = other
+}
+
+// events renumbers the events by name, then by what is left of their content.
+func (f *freezer) events() {
+	type row struct {
+		event Event
+		key   string
+		old   EventID
+	}
+	var rows []row
+	for i, e := range f.from.Events {
+		if old := EventID(i + 1); f.live.events[old] {
+			e.Category = f.ids.categories[e.Category]
+			e.Fields = slices.Clone(e.Fields)
+			rows = append(rows, row{e, e.key(), old})
+		}
+	}
+	slices.SortFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.event.Name, b.event.Name), cmp.Compare(a.key, b.key))
+	})
+	f.ids.events = make([]EventID, len(f.from.Events)+1)
+	for _, r := range rows {
+		f.ids.events[r.old] = f.to.AddEvent(r.event)
+	}
+}
+
+func (f *freezer) track(t Track) Track {
+	t.Process = f.ids.processes[t.Process]
+	return t
+}
+
+func (f *freezer) counter(c Counter) Counter {
+	c.Process = f.ids.processes[c.Process]
+	return c
+}
+
+func (f *freezer) frame(r Frame) Frame {
+	r.Module = f.ids.modules[r.Module]
+	r.Function = f.ids.strings[r.Function]
+	r.File = f.ids.strings[r.File]
+	r.Category = f.ids.categories[r.Category]
+	return r
+}
+
+func compareTracks(a, b Track) int {
+	return cmp.Or(cmp.Compare(a.Process, b.Process), compareBools(b.Main, a.Main), cmp.Compare(a.Name, b.Name),
+		cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
+}
+
+func compareCounters(a, b Counter) int {
+	return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Name, b.Name),
+		cmp.Compare(a.Description, b.Description), cmp.Compare(a.Unit, b.Unit), compareBools(a.Total, b.Total))
+}
+
+func compareModules(a, b Module) int {
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Build, b.Build), cmp.Compare(a.Path, b.Path))
+}
+
+func compareFrames(a, b Frame) int {
+	return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Depth, b.Depth),
+		cmp.Compare(a.Function, b.Function), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
+		cmp.Compare(a.Category, b.Category), compareBools(a.Label, b.Label))
+}
+
+func compareBools(a, b bool) int { return cmp.Compare(bit(a), bit(b)) }
+
+// stacks renumbers the stacks breadth first, by parent and frame.
+func (f *freezer) stacks() {
+	type row struct {
+		key uint64 // final parent, final frame
+		old StackID
+	}
+	ids := make([]StackID, f.from.Stacks.Len()+1)
+	for _, level := range f.stackLevels() {
+		rows := make([]row, len(level))
+		for i, old := range level {
+			parent, frame := f.from.Stacks.At(old)
+			rows[i] = row{uint64(ids[parent])<<32 | uint64(f.ids.frames[frame]), old}
+		}
+		slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.key, b.key) })
+		for _, r := range rows {
+			ids[r.old] = f.to.Stacks.Intern(StackID(r.key>>32), FrameID(r.key&(1<<32-1)))
+		}
+	}
+	f.ids.stacks = ids
+}
+
+// stackLevels returns the live stacks by their number of frames.
+func (f *freezer) stackLevels() [][]StackID {
+	depth := make([]int32, len(f.live.stacks))
+	var levels [][]StackID
+	for id := StackID(1); int(id) < len(depth); id++ {
+		parent, _ := f.from.Stacks.At(id)
+		depth[id] = depth[parent] + 1
+		if !f.live.stacks[id] {
+			continue
+		}
+		for len(levels) < int(depth[id]) {
+			levels = append(levels, nil)
+		}
+		levels[depth[id]-1] = append(levels[depth[id]-1], id)
+	}
+	return levels
+}
+
+// undefined makes an error out of an id of 0 to n that was not in that range.
+func undefined(what string, id int32, n int) error {
+	return fmt.Errorf("%w: %s %d of %d", ErrUndefined, what, id, n)
+}

@@ -1,0 +1,89 @@
+package streamtest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"gprof/stream"
+)
+
+// text is a Sink that writes what it is given as lines.
+type text struct {
+	w *bufio.Writer
+}
+
+// NewText returns a Sink that writes every call, table and row to w as text:
+// for comparing what two Copies gave their sinks, and for looking at it.
+func NewText(w io.Writer) stream.Sink { return &text{bufio.NewWriter(w)} }
+
+func (x *text) Begin(t *stream.Tables) error {
+	x.line("begin")
+	for i := range t.Processes {
+		x.line("process %d %+v", i+1, t.Processes[i])
+	}
+	each(x, "track", &t.Tracks)
+	each(x, "counter", &t.Counters)
+	each(x, "category", &t.Categories)
+	for i := range t.Events {
+		x.line("event %d %+v", i+1, t.Events[i])
+	}
+	each(x, "module", &t.Modules)
+	each(x, "string", &t.Strings)
+	each(x, "frame", &t.Frames)
+	for id := stream.StackID(1); int(id) <= t.Stacks.Len(); id++ {
+		parent, frame := t.Stacks.At(id)
+		x.line("stack %d parent %d frame %d", id, parent, frame)
+	}
+	for _, l := range t.Ledger.Lines() {
+		x.line("ledger %+v", l)
+	}
+	return x.w.Flush()
+}
+
+// each writes all rows of a table.
+func each[K any, ID ~int32](x *text, name string, t interface {
+	At(ID) K
+	Len() int
+}) {
+	for id := ID(1); int(id) <= t.Len(); id++ {
+		x.line("%s %d %+v", name, id, t.At(id))
+	}
+}
+
+func (x *text) Segment(b *stream.Batch) error {
+	s := b.Series
+	x.line("segment %v process %d track %d event %d counter %d", s.Kind, s.Process, s.Track, s.Event, s.Counter)
+	for _, r := range Rows(b) {
+		x.line("  %d #%d stack %d weight %d cpu %d phase %d duration %d value %d number %d%s",
+			r.Time, r.Index, r.Stack, r.Weight, r.CPU, r.Phase, r.Duration, r.Value, r.Number, args(r.Args))
+	}
+	return x.w.Flush()
+}
+
+// args writes arguments with their types, so that 1, 1.0 and "1" differ.
+func args(list []any) string {
+	var b strings.Builder
+	for _, a := range list {
+		switch v := a.(type) {
+		case nil:
+			b.WriteString(" null")
+		case float64:
+			b.WriteString(" float " + strconv.FormatFloat(v, 'g', -1, 64))
+		case string:
+			b.WriteString(" " + strconv.Quote(v))
+		default:
+			fmt.Fprintf(&b, " %T %v", v, v)
+		}
+	}
+	return b.String()
+}
+
+func (x *text) Close() error {
+	x.line("close")
+	return x.w.Flush()
+}
+
+func (x *text) line(format string, args ...any) { fmt.Fprintf(x.w, format+"\n", args...) }
