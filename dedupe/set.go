@@ -33,3 +33,8 @@ func (s *Set[K, ID]) At(id ID) K { return s.rows[id-1] }
 
 // Len is the number of values, which is the highest id.
 func (s *Set[K, ID]) Len() int { return len(s.rows) }
+
+// Amend replaces the value that At returns for id, for what becomes known later
+// and is no part of the value's identity. Intern and Lookup still know it as it
+// was.
+func (s *Set[K, ID]) Amend(id ID, k K) { s.rows[id-1] = k }
