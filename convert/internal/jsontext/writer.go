@@ -1,0 +1,123 @@
+// Package jsontext writes JSON text, a token at a time.
+//
+// The Append functions format single values. A [Writer] puts them together: it
+// knows where commas go and keeps the first error. Neither checks that the
+// result is well formed; the order of calls decides that.
+package jsontext
+
+import (
+	"io"
+	"strconv"
+)
+
+// flushSize is how many bytes a Writer collects: large enough that the cost of
+// a write does not show, small enough to stay in the cache.
+const flushSize = 64 << 10
+
+// Writer writes JSON text to an [io.Writer]. After an error it writes nothing.
+type Writer struct {
+	w     io.Writer
+	buf   []byte
+	comma bool // the next element or key is not the first
+	err   error
+}
+
+// NewWriter returns a Writer to w.
+func NewWriter(w io.Writer) *Writer {
+	return &Writer{w: w, buf: make([]byte, 0, flushSize+flushSize/4)}
+}
+
+// BeginObject and EndObject write a brace, BeginArray and EndArray a bracket.
+func (w *Writer) BeginObject() { w.open('{') }
+func (w *Writer) EndObject()   { w.shut('}') }
+func (w *Writer) BeginArray()  { w.open('[') }
+func (w *Writer) EndArray()    { w.shut(']') }
+
+// Key writes the key of an object's member; its value must follow.
+func (w *Writer) Key(key string) {
+	w.separate()
+	w.buf = append(AppendString(w.buf, key), ':')
+	w.comma = false
+}
+
+// String writes a string, made valid UTF-8.
+func (w *Writer) String(s string) {
+	w.separate()
+	w.buf = AppendString(w.buf, s)
+	w.flushFull()
+}
+
+// Int writes an integer.
+func (w *Writer) Int(n int64) {
+	w.separate()
+	w.buf = strconv.AppendInt(w.buf, n, 10)
+	w.flushFull()
+}
+
+// Fixed writes n·10^-decimals, see [AppendFixed].
+func (w *Writer) Fixed(n int64, decimals int) {
+	w.separate()
+	w.buf = AppendFixed(w.buf, n, decimals)
+	w.flushFull()
+}
+
+// Bool writes true or false.
+func (w *Writer) Bool(b bool) {
+	w.separate()
+	w.buf = strconv.AppendBool(w.buf, b)
+	w.flushFull()
+}
+
+// Null writes null.
+func (w *Writer) Null() { w.Raw("null") }
+
+// Raw writes text that is one JSON value, or more with commas between them.
+func (w *Writer) Raw(text string) {
+	w.separate()
+	w.buf = append(w.buf, text...)
+	w.flushFull()
+}
+
+// RawBytes is Raw of bytes; it does not keep them.
+func (w *Writer) RawBytes(text []byte) {
+	w.separate()
+	w.buf = append(w.buf, text...)
+	w.flushFull()
+}
+
+// Flush writes what is buffered and returns the first error of all writes.
+func (w *Writer) Flush() error {
+	if w.err == nil && len(w.buf) > 0 {
+		_, w.err = w.w.Write(w.buf)
+	}
+	w.buf = w.buf[:0]
+	return w.err
+}
+
+// Err returns the first error so far.
+func (w *Writer) Err() error { return w.err }
+
+func (w *Writer) open(b byte) {
+	w.separate()
+	w.buf = append(w.buf, b)
+	w.comma = false
+}
+
+func (w *Writer) shut(b byte) {
+	w.buf = append(w.buf, b)
+	w.comma = true
+	w.flushFull()
+}
+
+func (w *Writer) separate() {
+	if w.comma {
+		w.buf = append(w.buf, ',')
+	}
+	w.comma = true
+}
+
+func (w *Writer) flushFull() {
+	if len(w.buf) >= flushSize {
+		w.Flush()
+	}
+}
