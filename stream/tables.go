@@ -1,6 +1,10 @@
 package stream
 
-import "gprof/dedupe"
+import (
+	"strconv"
+
+	"gprof/dedupe"
+)
 
 // Tables are what the rows of batches refer to. Ids index them from 1. The
 // zero Tables is empty and ready to use.
@@ -48,6 +52,22 @@ type Process struct {
 	Interval   int64  // ns between samples, 0 if none were asked for
 	CPU        string // how samples were taken
 	RangeStart uint64 // lowest index still held
+}
+
+// Title names the process for people: "checkout 1.42.0 · checkout-7f9c · pid 1".
+// Parts that are unknown are left out.
+func (p *Process) Title() string {
+	title := p.Service
+	if title == "" {
+		title = p.Name
+	}
+	if p.Version != "" {
+		title += " " + p.Version
+	}
+	if p.Host != "" {
+		title += " · " + p.Host
+	}
+	return title + " · pid " + strconv.Itoa(p.Pid)
 }
 
 // Attr is a key and its value.
