@@ -1,0 +1,34 @@
+# Works with GNU make 4.3 and bash. What a target needs it installs itself.
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help build demo test check bench fuzz tools
+
+FUZZTIME ?= 60s
+COUNT    ?= 1
+DEMO     := out/demo
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+build: ## build the commands into bin/
+	go build -o bin/ ./cmd/...
+
+demo: ## record a real program for some seconds, convert it, say how to open it
+	@.ci/demo $(DEMO)
+
+test: tools ## run the tests with the race detector
+	@go test -race -json ./... | go run .ci/tally.go
+
+check: tools ## all that continuous integration checks
+	@.ci/static
+	@.ci/suite | go run .ci/tally.go
+
+bench: ## run the benchmarks COUNT times; compare runs with `go tool benchstat`
+	go test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
+
+fuzz: tools ## run every fuzz target for FUZZTIME
+	@.ci/fuzz $(FUZZTIME) | go run .ci/tally.go
+
+tools: ## install what is missing on this machine
+	@.ci/install
