@@ -21,9 +21,10 @@ const (
 
 // Offsets of the header fields that are stored while others read them.
 const (
-	OffEpoch  = 16
-	OffCommit = 24
-	OffState  = 88
+	OffEpoch    = 16
+	OffCommit   = 24
+	OffState    = 88
+	OffCloseCRC = 92
 )
 
 // Anchor ties the clocks together at one moment. Zero is unknown.
@@ -100,7 +101,7 @@ func PutHeader(dst []byte, h *Header) {
 	le.PutUint32(dst[OffState:], uint32(h.State))
 	putAnchor(dst[96:], h.Close)
 	if h.Close != (Anchor{}) {
-		le.PutUint32(dst[92:], closeCRC(dst, h))
+		le.PutUint32(dst[OffCloseCRC:], closeCRC(dst, h))
 	}
 }
 
@@ -108,7 +109,7 @@ func PutHeader(dst []byte, h *Header) {
 // already in dst, for a chunk that is closed with h.Commit.
 func SealHeader(dst []byte, h *Header) {
 	putAnchor(dst[96:], h.Close)
-	le.PutUint32(dst[92:], closeCRC(dst, h))
+	le.PutUint32(dst[OffCloseCRC:], closeCRC(dst, h))
 }
 
 func putFixed(dst []byte, h *Header) {
@@ -169,7 +170,8 @@ func ReadHeader(b []byte) (h Header, sealed bool, err error) {
 	if h.Epoch == 0 {
 		return h, false, nil
 	}
-	return h, le.Uint32(b[92:]) != 0 && le.Uint32(b[92:]) == closeCRC(b, &h), h.check(le.Uint32(b[60:]))
+	crc := le.Uint32(b[OffCloseCRC:])
+	return h, crc != 0 && crc == closeCRC(b, &h), h.check(le.Uint32(b[60:]))
 }
 
 // check verifies the CRC of the fixed fields and what they must satisfy.

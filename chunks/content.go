@@ -1,0 +1,246 @@
+package chunks
+
+import (
+	"encoding/binary"
+
+	"gprof/rawformat"
+)
+
+// verdict is what the bytes of a page are worth; the higher the better.
+type verdict uint8
+
+const (
+	lost     verdict = iota // not to be read
+	unproven                // not sealed: read under the commit rule
+	proven                  // they fit their checksum
+)
+
+// page is what is known of one payload page. Offsets are in the payload.
+type page struct {
+	verdict verdict
+	end     uint32 // behind the last byte that counts
+	first   uint32 // of a proven page: the first block that begins in it, its end or more if none does
+}
+
+// trailer is what the end of a file says of the time between the reading of
+// its header and its own.
+type trailer uint8
+
+const (
+	trailerFits    trailer = iota // the file was not reused meanwhile
+	trailerMissing                // the file ends before it
+	trailerDiffers                // the file was reused: only seals count
+)
+
+// content is the payload of one image in memory, and what its pages are worth.
+// Its buffers are used again by the next load.
+type content struct {
+	image    *Image
+	size     int64            // of the file
+	header   rawformat.Header // as read with the payload: its commit may be newer
+	commitOK bool             // the commit word is not contradicted
+	closed   bool
+	trailer  trailer
+	wanted   uint32 // how much payload there should be
+	head     []byte // header and page table
+	data     []byte // payload, as far as it counts and the file has it
+	pages    []page // of data
+	problems []Problem
+
+	room []byte // of head and data
+}
+
+func pageStart(page int) uint32 { return uint32(page) * rawformat.PageSize }
+
+// load reads an image:
+//  1. the header, again if it was being closed meanwhile;
+//  2. the payload below the commit offset, or all of it if that is damaged;
+//  3. the trailer, last, because reuse of the file clears it first;
+//  4. then each page is judged.
+//
+// An error is one of reading, of which a problem tells, too; what could be read
+// counts nevertheless.
+func (c *content) load(im *Image) error {
+	*c = content{image: im, header: im.Header, room: c.room, pages: c.pages[:0], problems: c.problems[:0]}
+	in, err := openInput(im.fsys, im.Name, rawformat.MaxChunkFile)
+	if err != nil {
+		return c.unreadable(err)
+	}
+	defer in.Close()
+	c.size = in.size
+	if c.room == nil {
+		c.room = make([]byte, rawformat.MaxChunkFile)
+	}
+	if err := c.readHead(in); err != nil {
+		return c.unreadable(err)
+	}
+	if !sameUse(im.Header, c.header) {
+		c.problem(Stale, "was reused since it was listed", int64(im.Header.Commit.Blocks()), int64(im.Header.Commit.Offset()))
+		c.header, c.commitOK = im.Header, false
+		return nil
+	}
+	if err = c.readPayload(in); err != nil {
+		err = c.unreadable(err)
+	} else {
+		c.judgeSize()
+	}
+	c.judge()
+	return err
+}
+
+func (c *content) problem(class ProblemClass, what string, blocks, bytes int64) {
+	c.problems = append(c.problems, Problem{class, c.image.where(), what, blocks, bytes})
+}
+
+func (c *content) pageProblem(page int, class ProblemClass, what string, blocks, bytes int64) {
+	c.problems = append(c.problems, Problem{class, c.image.wherePage(page), what, blocks, bytes})
+}
+
+func (c *content) unreadable(err error) error {
+	c.problem(Unreadable, err.Error(), -1, int64(c.image.Header.Commit.Offset())-int64(len(c.data)))
+	return err
+}
+
+// readHead reads header and page table. A header that was read while the chunk
+// was being closed contradicts itself once, not twice.
+func (c *content) readHead(in *input) (err error) {
+	for range 2 {
+		if c.head, err = in.read(c.room[:rawformat.HeadSize], 0); err != nil {
+			return err
+		}
+		c.header, c.closed, _ = rawformat.ReadHeader(c.head)
+		if c.closed || len(c.head) < rawformat.HeaderSize || binary.LittleEndian.Uint32(c.head[rawformat.OffCloseCRC:]) == 0 {
+			break
+		}
+	}
+	closing := !c.closed && len(c.head) >= rawformat.HeaderSize && binary.LittleEndian.Uint32(c.head[rawformat.OffCloseCRC:]) != 0
+	c.commitOK = !closing && c.header.Commit.Offset() <= c.header.Capacity
+	return nil
+}
+
+func (c *content) readPayload(in *input) error {
+	c.wanted = c.header.Capacity
+	if c.commitOK {
+		c.wanted = c.header.Commit.Offset()
+	}
+	payload := c.room[rawformat.HeadSize:]
+	var err error
+	c.data, err = in.read(payload[:c.wanted], rawformat.HeadSize)
+	end, err2 := in.read(payload[c.header.Capacity:][:rawformat.TrailerSize], rawformat.HeadSize+int64(c.header.Capacity))
+	switch instance, epoch := readTrailer(end); {
+	case len(end) < rawformat.TrailerSize:
+		c.trailer = trailerMissing
+	case instance != c.header.Instance || epoch != c.header.Epoch:
+		c.trailer = trailerDiffers
+	}
+	if err == nil {
+		err = err2
+	}
+	return err
+}
+
+func readTrailer(b []byte) (instance, epoch uint64) {
+	if len(b) < rawformat.TrailerSize {
+		return 0, 0
+	}
+	return rawformat.ReadTrailer(b)
+}
+
+// judge decides what each page is worth.
+func (c *content) judge() {
+	if !c.commitOK {
+		c.problem(Damaged, "commit does not fit", -1, 0)
+	}
+	for p := range rawformat.Pages(uint32(len(c.data))) {
+		c.pages = append(c.pages, c.judgePage(p))
+	}
+}
+
+func (c *content) judgeSize() {
+	full := c.image.fullSize()
+	switch {
+	case c.size > full:
+		c.problem(Foreign, "bytes behind the trailer", 0, c.size-full)
+	case uint32(len(c.data)) < c.wanted:
+		c.problem(Torn, "committed payload is missing", -1, full-c.size)
+	case c.trailer == trailerMissing:
+		c.problem(Torn, "end of file is missing", 0, full-c.size)
+	}
+}
+
+// judgePage decides by the page's entry in the page table.
+func (c *content) judgePage(p int) page {
+	start, end := pageStart(p), min(pageStart(p+1), uint32(len(c.data)))
+	e := c.entry(p)
+	pg := page{end: end, first: start + e.First()}
+	cut := end < min(pageStart(p+1), c.wanted)
+	switch {
+	case e == 0:
+		pg.verdict = c.judgeUnsealed(p, end-start)
+	case rawformat.MakePageEntry(e.CRC(), e.First()) != e || e.First() > rawformat.PageSize:
+		c.lostPage(p, "page entry", end-start)
+	case cut && c.trailer != trailerDiffers:
+		pg.verdict = unproven
+	case c.fits(start, end, e):
+		pg.verdict = proven
+	case !c.commitOK && c.header.Commit.Offset() > start && c.header.Commit.Offset() < end && c.fits(start, c.header.Commit.Offset(), e):
+		pg.verdict, pg.end = proven, c.header.Commit.Offset()
+	default:
+		c.lostPage(p, "checksum differs", end-start)
+	}
+	return pg
+}
+
+func (c *content) fits(start, end uint32, e rawformat.PageEntry) bool {
+	return rawformat.PageCRC(c.header.Instance, c.header.Epoch, c.data[start:end]) == e.CRC()
+}
+
+// entry is a page's word of the page table, 0 where the file ends before.
+func (c *content) entry(p int) rawformat.PageEntry {
+	at := rawformat.HeaderSize + 8*p
+	if at+8 > len(c.head) {
+		return 0
+	}
+	return rawformat.PageEntry(binary.LittleEndian.Uint64(c.head[at:]))
+}
+
+func (c *content) lostPage(p int, what string, size uint32) {
+	class := Damaged
+	if c.trailer == trailerDiffers {
+		class = Foreign
+	}
+	c.pageProblem(p, class, what, -1, int64(size))
+}
+
+func (c *content) judgeUnsealed(p int, size uint32) verdict {
+	switch {
+	case c.trailer == trailerDiffers:
+		c.lostPage(p, "the file was reused while it was copied", size)
+		return lost
+	case !c.commitOK: // nothing says how much of it was written
+		return lost
+	}
+	return unproven
+}
+
+// unprovenBytes is how many bytes of pages are read without a checksum.
+func (c *content) unprovenBytes() (n int64) {
+	for i, p := range c.pages {
+		if p.verdict == unproven {
+			n += int64(p.end - pageStart(i))
+		}
+	}
+	return n
+}
+
+// until is the offset of the first byte at or behind o that is not to be read.
+func (c *content) until(o uint32) uint32 {
+	for p := int(o / rawformat.PageSize); p < len(c.pages); p++ {
+		if pg := c.pages[p]; pg.verdict == lost {
+			return pageStart(p)
+		} else if pg.end < pageStart(p+1) {
+			return pg.end
+		}
+	}
+	return uint32(len(c.data))
+}

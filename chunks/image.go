@@ -1,0 +1,115 @@
+package chunks
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"gprof/rawformat"
+)
+
+// maxPayload is the largest payload of a chunk file.
+const maxPayload = rawformat.MaxChunkFile - rawformat.HeadSize - rawformat.TrailerSize
+
+// Image is a chunk file as it lies there: what its header says, and where its
+// payload can be read. It holds no payload and no open file.
+type Image struct {
+	Name   string           // path in the file system
+	Size   int64            // bytes of the file
+	Header rawformat.Header // as it was when the process was opened
+	Closed bool             // commit and close anchor fit their checksum
+
+	fsys fs.FS
+}
+
+// End is the index behind the chunk's range.
+func (im *Image) End() uint64 { return im.Header.RangeStart + uint64(im.Header.Capacity) }
+
+// where names the image in a problem.
+func (im *Image) where() string { return path.Base(im.Name) }
+
+func (im *Image) wherePage(page int) string { return fmt.Sprintf("%s page %d", im.where(), page) }
+
+// fullSize is the size of the file that the header describes.
+func (im *Image) fullSize() int64 {
+	return rawformat.HeadSize + int64(im.Header.Capacity) + rawformat.TrailerSize
+}
+
+// probe is what opening one file of a process found.
+type probe struct {
+	ours     bool // the magic is one of ours
+	problems []Problem
+	err      error // of the file system
+}
+
+// fail notes why a file is left out. A format error of class ErrMagic means
+// that it is none of ours.
+func (pr *probe) fail(name string, size int64, err error) {
+	p := Problem{Class: Damaged, Where: path.Base(name), What: err.Error(), Blocks: -1, Bytes: size}
+	var format *rawformat.Error
+	switch {
+	case !errors.As(err, &format):
+		p.Class, pr.err = Unreadable, err
+	case errors.Is(err, rawformat.ErrVersion):
+		p.Class = Unreadable
+	case errors.Is(err, rawformat.ErrMagic):
+		p.Class = Foreign
+	case errors.Is(err, rawformat.ErrTruncated):
+		p.Class = Torn
+	}
+	pr.problems = append(pr.problems, p)
+}
+
+// probeImage reads the head of a chunk file. It returns nil when the file is
+// not in use or cannot be used.
+func probeImage(fsys fs.FS, name string) (*Image, probe) {
+	var pr probe
+	in, err := openInput(fsys, name, rawformat.MaxChunkFile)
+	if err != nil {
+		pr.fail(name, 0, err)
+		return nil, pr
+	}
+	defer in.Close()
+	head, err := in.read(make([]byte, rawformat.HeadSize), 0)
+	if err != nil {
+		pr.fail(name, in.size, err)
+		return nil, pr
+	}
+	pr.ours = bytes.HasPrefix(head, []byte(rawformat.MagicChunk))
+	im := &Image{Name: name, Size: in.size, fsys: fsys}
+	im.Header, im.Closed, err = rawformat.ReadHeader(head)
+	if err == nil && im.Header.Capacity > maxPayload && im.Header.Epoch != 0 {
+		err = &rawformat.Error{Off: 40, What: "capacity", Err: rawformat.ErrTooBig}
+	}
+	switch {
+	case err != nil:
+		pr.fail(name, in.size, err)
+		return nil, pr
+	case im.Header.Epoch == 0:
+		pr.unused(in, im, head)
+		return nil, pr
+	}
+	return im, pr
+}
+
+// unused notes a file that is not in use but was: its ring was about to reuse
+// it. Reuse clears the epoch first and the rest later.
+func (pr *probe) unused(in *input, im *Image, head []byte) {
+	trailer, err := in.read(make([]byte, rawformat.TrailerSize), max(0, in.size-rawformat.TrailerSize))
+	used := im.Header.Commit != 0 || err == nil && in.size > rawformat.HeadSize && !allZero(trailer)
+	if used || !allZero(head[rawformat.HeaderSize:]) {
+		pr.problems = append(pr.problems, Problem{Class: Stale, Where: im.where(), What: "was being reused",
+			Blocks: -1, Bytes: max(0, in.size-rawformat.HeadSize)})
+	}
+}
+
+func allZero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}

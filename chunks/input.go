@@ -1,0 +1,64 @@
+package chunks
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+
+	"gprof/rawformat"
+)
+
+var errNotRegular = errors.New("not a regular file")
+
+// input is an open file of which parts are read.
+type input struct {
+	io.ReaderAt
+	io.Closer
+	size int64
+}
+
+// openInput opens a file for reading in parts. A file system that cannot do
+// that, such as a zip archive, has at most limit bytes read into memory. What
+// is no regular file is refused before it is opened: a pipe would block.
+func openInput(fsys fs.FS, name string, limit int64) (*input, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if at, ok := f.(io.ReaderAt); ok {
+		return &input{at, f, info.Size()}, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit))
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &input{bytes.NewReader(data), f, max(info.Size(), int64(len(data)))}, nil
+}
+
+// read fills dst with the bytes at off and returns those that the file has.
+func (in *input) read(dst []byte, off int64) ([]byte, error) {
+	n, err := in.ReadAt(dst, off)
+	if n == len(dst) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return dst[:n], err
+}
+
+// readAll reads a whole dictionary, meta or exit file.
+func readAll(fsys fs.FS, name string) ([]byte, error) {
+	in, err := openInput(fsys, name, rawformat.MaxRecordFile)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return io.ReadAll(io.NewSectionReader(in, 0, rawformat.MaxRecordFile))
+}

@@ -1,0 +1,91 @@
+package chunks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gprof/rawformat"
+)
+
+// order sorts the chunks by range start and leaves out copies and overlaps:
+// a process never hands out an index twice, so that of two chunks with the
+// same range one is a copy, or of an earlier use of its file.
+func (o *opening) order() {
+	images := o.p.Chunks
+	slices.SortFunc(images, func(a, b *Image) int { // the latest use first
+		return cmp.Or(cmp.Compare(b.Header.Epoch, a.Header.Epoch), cmp.Compare(a.Name, b.Name))
+	})
+	var kept []*Image // by range, none overlaps another
+	for _, im := range images {
+		at, _ := slices.BinarySearchFunc(kept, im, func(k, im *Image) int {
+			return cmp.Compare(k.End(), im.Header.RangeStart+1)
+		})
+		if at == len(kept) || kept[at].Header.RangeStart >= im.End() {
+			kept = slices.Insert(kept, at, im)
+			continue
+		}
+		kept[at] = o.choose(kept[at], im)
+	}
+	o.p.Chunks = kept
+}
+
+// choose returns the better of two images that hold the same indexes. The
+// second one's epoch is not above the first one's.
+func (o *opening) choose(a, b *Image) *Image {
+	if !sameUse(a.Header, b.Header) {
+		o.report(Problem{Class: Damaged, Where: b.where(), What: "overlaps " + a.where() + ", which is later",
+			Blocks: int64(b.Header.Commit.Blocks()), Bytes: int64(b.Header.Commit.Offset())})
+		return a
+	}
+	if worth(b) > worth(a) {
+		a, b = b, a
+	}
+	o.report(Problem{Class: Duplicate, Where: b.where(), What: "same as " + a.where(),
+		Blocks: int64(b.Header.Commit.Blocks()), Bytes: int64(b.Header.Commit.Offset())})
+	return a
+}
+
+// sameUse reports whether both are copies of one chunk: all that was fixed when
+// it was opened is the same.
+func sameUse(a, b rawformat.Header) bool {
+	a.Commit, a.State, a.Close = b.Commit, b.State, b.Close
+	return a == b
+}
+
+// worth is how many bytes of an image can be read; one that is proven counts
+// twice.
+func worth(im *Image) (bytes int64) {
+	var c content
+	if c.load(im) != nil {
+		return 0
+	}
+	for i, p := range c.pages {
+		bytes += int64(p.verdict) * int64(p.end-pageStart(i))
+	}
+	return bytes
+}
+
+// gaps reports the index ranges between the process' range start and its
+// hand-out mark, as far as known, that no chunk holds.
+func (o *opening) gaps() {
+	p := o.p
+	at := p.Held
+	if at == 0 && len(p.Chunks) > 0 {
+		at = p.Chunks[0].Header.RangeStart
+	}
+	for _, im := range p.Chunks {
+		o.gap(at, im.Header.RangeStart)
+		at = max(at, im.End())
+	}
+	if p.Exit != nil && at != 0 {
+		o.gap(at, p.Exit.RangeEnd)
+	}
+}
+
+func (o *opening) gap(from, to uint64) {
+	if from < to {
+		o.report(Problem{Class: Gap, Where: fmt.Sprintf("index %d to %d", from, to-1), What: "no chunk holds it",
+			Blocks: -1, Bytes: int64(min(to-from, 1<<62))})
+	}
+}

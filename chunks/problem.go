@@ -1,0 +1,57 @@
+package chunks
+
+import "fmt"
+
+// ProblemClass is what kind of damage was found.
+type ProblemClass uint8
+
+const (
+	// Gap is an index range, not below the process' range start, that no chunk
+	// holds: its file is missing, or it was discarded while an older chunk was
+	// still open.
+	Gap ProblemClass = iota
+	// Torn is a file, or a block at a chunk's end, that is cut short.
+	Torn
+	// Damaged is a page, record or header that contradicts its checksum or the
+	// format.
+	Damaged
+	// Foreign is something of another process, of another use of the file, or
+	// not of ours at all.
+	Foreign
+	// Stale is a chunk that was being reused when it was copied. Nothing that
+	// still counted is missing.
+	Stale
+	// Unproven are bytes that were read although no checksum covers them.
+	Unproven
+	// Unreadable is a file that could not be read or is of a later version.
+	Unreadable
+	// Duplicate is a second copy of something; one was read.
+	Duplicate
+	numClasses
+)
+
+var classNames = [numClasses]string{"gap", "torn", "damaged", "foreign", "stale", "unproven", "unreadable", "duplicate"}
+
+func (c ProblemClass) String() string {
+	if c < numClasses {
+		return classNames[c]
+	}
+	return fmt.Sprintf("class %d", uint8(c))
+}
+
+// Problem is damage that was found; it is data, not an error.
+type Problem struct {
+	Class  ProblemClass
+	Where  string // "chunk-00003 page 7", "dict-001 offset 812", "index 1 to 61425"
+	What   string // what does not fit, lower case
+	Blocks int64  // how many blocks or records are concerned, -1 unknown
+	Bytes  int64  // how many bytes are concerned
+}
+
+func (p Problem) String() string {
+	s := fmt.Sprintf("%s: %v: %s", p.Where, p.Class, p.What)
+	if p.Blocks > 0 {
+		s += fmt.Sprintf(", %d blocks", p.Blocks)
+	}
+	return fmt.Sprintf("%s, %d bytes", s, p.Bytes)
+}

@@ -1,0 +1,285 @@
+package chunks
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"gprof/rawformat"
+)
+
+// ErrNoRecording means that nothing of ours lies where a recording was looked
+// for.
+var ErrNoRecording = errors.New("no recording")
+
+// Process is what lies in one instance directory. It holds the dictionaries in
+// memory, the chunks not.
+type Process struct {
+	Dir      string // path in the file system
+	Instance uint64
+	Pid      uint32
+	Meta     []Meta   // in file order; nil: no meta file
+	Exit     *Exit    // nil: none
+	Dicts    []*Dict  // by generation
+	Chunks   []*Image // in use, by range start
+	// Held is the process' range start: what lies before it was discarded by
+	// the recorder itself.
+	Held     uint64
+	Problems []Problem // found until now; reading blocks finds more
+}
+
+// Meta is one record of a meta file.
+type Meta struct{ Key, Value string }
+
+// Exit is the record of an exit file; see [rawformat.KindExit].
+type Exit struct {
+	Monotonic   uint64 // ns
+	Realtime    int64  // ns since the Unix epoch
+	Reason      rawformat.ExitReason
+	Code        int64
+	Parent      uint64 // instance, 0 none
+	ParentIndex uint64 // the parent's hand-out mark
+	RangeStart  uint64
+	RangeEnd    uint64
+	Text        string
+}
+
+// Dict is one dictionary file.
+type Dict struct {
+	Generation uint32
+	Records    []Record
+}
+
+// OpenProcess reads the headers of all chunks in an instance directory, and its
+// dictionaries, meta and exit file. Damage is in Problems. It is an error only
+// that the directory cannot be read, or that nothing in it is ours
+// ([ErrNoRecording], with the first file's reason).
+func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil && len(entries) == 0 {
+		return nil, err
+	}
+	o := opening{fsys: fsys, p: &Process{Dir: dir}}
+	if err != nil {
+		o.report(Problem{Class: Unreadable, Where: path.Base(dir), What: err.Error(), Blocks: -1})
+	}
+	for _, e := range entries {
+		o.file(path.Join(dir, e.Name()))
+	}
+	if err := o.finish(); err != nil {
+		return nil, err
+	}
+	o.gaps()
+	return o.p, nil
+}
+
+// OpenChunk opens one chunk file alone, as a process with that chunk. Chunks
+// that are missing around it are no gaps. The error is as for [OpenProcess].
+func OpenChunk(fsys fs.FS, name string) (*Process, error) {
+	o := opening{fsys: fsys, p: &Process{Dir: path.Dir(name)}}
+	o.chunk(name)
+	if err := o.finish(); err != nil {
+		return nil, err
+	}
+	return o.p, nil
+}
+
+// Blocks reads the blocks of all chunks; what is wrong with them goes to
+// report, which may be nil.
+func (p *Process) Blocks(report func(Problem)) *Reader { return NewReader(p.Chunks, report) }
+
+// opening gathers what files of a directory hold, until it is known which
+// instance they belong to.
+type opening struct {
+	fsys    fs.FS
+	p       *Process
+	images  []*Image
+	records []*recordFile
+	ours    bool
+	odd     []string // files that bear our names and are not ours
+	ioErr   error    // the first
+}
+
+// recordFile is a dictionary, meta or exit file.
+type recordFile struct {
+	name   string
+	header rawformat.RecordHeader
+	data   []byte
+}
+
+func (o *opening) report(p Problem) { o.p.Problems = append(o.p.Problems, p) }
+
+// file sorts a file by its name; others than ours are passed over.
+func (o *opening) file(name string) {
+	switch base := path.Base(name); {
+	case strings.HasPrefix(base, "chunk-"):
+		o.chunk(name)
+	case strings.HasPrefix(base, "dict-"):
+		o.record(name, rawformat.MagicDict)
+	case base == "meta":
+		o.record(name, rawformat.MagicMeta)
+	case base == "exit":
+		o.record(name, rawformat.MagicExit)
+	}
+}
+
+func (o *opening) chunk(name string) {
+	im, pr := probeImage(o.fsys, name)
+	if o.add(name, pr); im != nil {
+		o.images = append(o.images, im)
+	}
+}
+
+func (o *opening) record(name, magic string) {
+	f, pr := probeRecords(o.fsys, name, magic)
+	if o.add(name, pr); f != nil {
+		o.records = append(o.records, f)
+	}
+}
+
+func (o *opening) add(name string, pr probe) {
+	o.p.Problems = append(o.p.Problems, pr.problems...)
+	o.ours = o.ours || pr.ours
+	if o.ioErr == nil {
+		o.ioErr = pr.err
+	}
+	if !pr.ours && pr.err == nil {
+		o.odd = append(o.odd, name)
+	}
+}
+
+// finish decides which instance this is and takes its files.
+func (o *opening) finish() error {
+	if !o.ours {
+		return o.nothing()
+	}
+	p := o.p
+	p.Instance = o.instance()
+	for _, f := range o.records {
+		if o.belongs(f.name, f.header.Instance, int64(len(f.data))) {
+			o.take(f)
+		}
+	}
+	o.dicts()
+	for _, im := range o.images {
+		if o.belongs(im.Name, im.Header.Instance, im.Size) {
+			p.Chunks = append(p.Chunks, im)
+			p.Held = max(p.Held, im.Header.Held)
+			p.Pid = cmp.Or(p.Pid, im.Header.Pid)
+		}
+	}
+	o.order()
+	return nil
+}
+
+func (o *opening) nothing() error {
+	switch {
+	case o.ioErr != nil:
+		return fmt.Errorf("%w: %w", ErrNoRecording, o.ioErr)
+	case len(o.odd) > 0:
+		return fmt.Errorf("%w: %s: %w", ErrNoRecording, path.Base(o.odd[0]), rawformat.ErrMagic)
+	}
+	return ErrNoRecording
+}
+
+// instance is the one that meta names, else that of most files.
+func (o *opening) instance() uint64 {
+	var all []uint64
+	for _, f := range o.records {
+		if f.header.Magic == rawformat.MagicMeta {
+			return f.header.Instance
+		}
+		all = append(all, f.header.Instance)
+	}
+	for _, im := range o.images {
+		all = append(all, im.Header.Instance)
+	}
+	return most(all)
+}
+
+// most is the most frequent value, the lowest of several, 0 of none.
+func most(values []uint64) (best uint64) {
+	slices.Sort(values)
+	longest := 0
+	for i, run := 0, 0; i < len(values); i++ {
+		if run++; i > 0 && values[i] != values[i-1] {
+			run = 1
+		}
+		if run > longest {
+			best, longest = values[i], run
+		}
+	}
+	return best
+}
+
+func (o *opening) belongs(name string, instance uint64, size int64) bool {
+	if instance == o.p.Instance {
+		return true
+	}
+	o.report(Problem{Class: Foreign, Where: path.Base(name), What: fmt.Sprintf("of process %016x", instance), Blocks: -1, Bytes: size})
+	return false
+}
+
+// take reads the records of a file.
+func (o *opening) take(f *recordFile) {
+	p := o.p
+	p.Pid = cmp.Or(p.Pid, f.header.Pid)
+	scan := recordScan{name: f.name, data: f.data, header: f.header, report: o.report}
+	records := scan.all()
+	switch f.header.Magic {
+	case rawformat.MagicDict:
+		p.Dicts = append(p.Dicts, &Dict{f.header.Generation, records})
+	case rawformat.MagicMeta:
+		p.Meta = metaOf(records)
+	case rawformat.MagicExit:
+		p.Exit = exitOf(records)
+	}
+	if p.Exit != nil {
+		p.Held = max(p.Held, p.Exit.RangeStart)
+	}
+}
+
+// dicts sorts the dictionaries and keeps the longest of each generation.
+func (o *opening) dicts() {
+	d := o.p.Dicts
+	slices.SortStableFunc(d, func(a, b *Dict) int {
+		return cmp.Or(cmp.Compare(a.Generation, b.Generation), cmp.Compare(len(b.Records), len(a.Records)))
+	})
+	o.p.Dicts = slices.CompactFunc(d, func(kept, next *Dict) bool {
+		same := kept.Generation == next.Generation
+		if same {
+			o.report(Problem{Class: Duplicate, Where: fmt.Sprintf("generation %d", next.Generation), What: "dictionary given twice", Blocks: int64(len(next.Records))})
+		}
+		return same
+	})
+}
+
+func metaOf(records []Record) []Meta {
+	meta := []Meta{}
+	for _, r := range records {
+		c := r.Fields()
+		m := Meta{string(c.Text("key")), string(c.Text("value"))}
+		if r.Kind == rawformat.KindMeta && c.Err() == nil {
+			meta = append(meta, m)
+		}
+	}
+	return meta
+}
+
+// exitOf is the last exit record, nil if there is none.
+func exitOf(records []Record) (exit *Exit) {
+	for _, r := range records {
+		c := r.Fields()
+		e := Exit{Monotonic: c.Uint("monotonic"), Realtime: c.Sint("realtime"), Reason: rawformat.ExitReason(c.Uint("reason")),
+			Code: c.Sint("code"), Parent: c.Fixed("parent"), ParentIndex: c.Uint("parent-index"),
+			RangeStart: c.Uint("range-start"), RangeEnd: c.Uint("range-end"), Text: string(c.Text("text"))}
+		if r.Kind == rawformat.KindExit && c.Err() == nil {
+			exit = &e
+		}
+	}
+	return exit
+}

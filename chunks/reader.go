@@ -1,0 +1,183 @@
+package chunks
+
+import (
+	"cmp"
+
+	"gprof/rawformat"
+)
+
+// Block is one intact block. It is valid until the next call of Next.
+type Block struct {
+	Index  uint64
+	Kind   rawformat.Kind
+	Fields rawformat.Cursor // over the fields; offsets are those in the file
+	Chunk  *Image           // in which the block begins
+	Offset uint32           // in the payload of Chunk
+	// Fresh: the block before it in the chunk was not delivered, because the
+	// chunk begins or something is damaged. What a decoder knows from earlier
+	// blocks is void. The block is a sync block unless the chunk straddles.
+	Fresh bool
+}
+
+// Reader reads the blocks of chunks in the order in which they are given, and
+// those of a chunk by index. It holds one payload in memory.
+type Reader struct {
+	images  []*Image
+	report  func(Problem)
+	content content
+	walk    walk
+	block   Block
+	head    straddle
+	err     error
+}
+
+// straddle is the beginning of a block whose end lies in the next chunk.
+type straddle struct {
+	bytes []byte
+	at    uint32
+	fresh bool
+	image *Image // nil: none is open
+}
+
+// NewReader reads some chunks of a process: it should be given them by range
+// start. Problems go to report, which may be nil, when their chunk is done.
+func NewReader(images []*Image, report func(Problem)) *Reader {
+	r := &Reader{}
+	r.Reset(images, report)
+	return r
+}
+
+// Reset makes r as new and keeps its buffers.
+func (r *Reader) Reset(images []*Image, report func(Problem)) {
+	if report == nil {
+		report = func(Problem) {}
+	}
+	r.images, r.report, r.err = images, report, nil
+	r.content = content{room: r.content.room, pages: r.content.pages, problems: r.content.problems[:0]}
+	r.walk, r.head, r.block = walk{c: &r.content}, straddle{bytes: r.head.bytes}, Block{}
+}
+
+// Block is the one that the last Next found.
+func (r *Reader) Block() Block { return r.block }
+
+// Err is the first error of reading a file. Reading went on behind it, and a
+// problem of class [Unreadable] tells of it; a caller that takes files as they
+// are need not ask.
+func (r *Reader) Err() error { return r.err }
+
+// Next goes to the next intact block; false means that there is none.
+func (r *Reader) Next() bool {
+	var s span
+	for !r.walk.next(&s) {
+		r.leave()
+		if len(r.images) == 0 {
+			r.dropHead()
+			return false
+		}
+		r.enter()
+		if r.join() {
+			return true
+		}
+	}
+	c := &r.content
+	r.block = Block{
+		Index: c.header.RangeStart + uint64(s.at), Kind: rawformat.Kind(c.data[s.body]),
+		Fields: rawformat.NewCursor(c.data[s.body+1:s.end], rawformat.HeadSize+int64(s.body)+1),
+		Chunk:  c.image, Offset: s.at, Fresh: s.fresh,
+	}
+	return true
+}
+
+// enter loads the next chunk.
+func (r *Reader) enter() {
+	err := r.content.load(r.images[0])
+	r.err = cmp.Or(r.err, err)
+	r.images = r.images[1:]
+	r.walk = newWalk(&r.content)
+}
+
+// leave ends the chunk: it keeps the head of a straddling block and reports.
+func (r *Reader) leave() {
+	w := &r.walk
+	if w.c.image == nil {
+		return
+	}
+	if len(w.head) > 0 {
+		r.head.bytes = append(r.head.bytes[:0], w.head...)
+		r.head.image, r.head.at, r.head.fresh = w.c.image, w.at-uint32(len(w.head)), w.fresh
+		w.head = nil
+	}
+	w.settle()
+	for _, p := range w.c.problems {
+		r.report(p)
+	}
+	w.c.problems = w.c.problems[:0]
+	w.c.image = nil
+}
+
+// settle compares what was delivered with the commit's counter: what is missing
+// is the loss of the only problem that has not counted its own.
+func (w *walk) settle() {
+	c := w.c
+	if n := c.unprovenBytes(); n > 0 {
+		c.problem(Unproven, "not sealed", w.unproof, n)
+	}
+	missing := int64(c.header.Commit.Blocks()) - w.blocks
+	var open []*Problem
+	for i := range c.problems {
+		if c.problems[i].Blocks < 0 {
+			open = append(open, &c.problems[i])
+		}
+	}
+	switch {
+	case !c.commitOK:
+	case len(open) == 1 && missing >= 0:
+		open[0].Blocks = missing
+	case len(open) == 0 && missing != 0:
+		c.problem(Damaged, "number of blocks in the commit", max(missing, 0), 0)
+	}
+}
+
+// join delivers the block that the last chunk began, if its tail begins this
+// one.
+func (r *Reader) join() bool {
+	h, c := &r.head, &r.content
+	if h.image == nil {
+		return false
+	}
+	tail := c.header.FirstBlock
+	if !r.adjacent() || tail > c.until(0) || tail == 0 {
+		r.dropHead()
+		return false
+	}
+	im := h.image
+	whole := append(h.bytes, c.data[:tail]...)
+	h.bytes = whole
+	n, size, err := rawformat.ReadUint(whole)
+	if err != nil || n == 0 || n > rawformat.MaxBlock || uint64(size)+n != uint64(len(whole)) {
+		r.dropHead()
+		return false
+	}
+	h.image = nil
+	r.block = Block{
+		Index: im.Header.RangeStart + uint64(h.at), Kind: rawformat.Kind(whole[size]),
+		Fields: rawformat.NewCursor(whole[size+1:], rawformat.HeadSize+int64(h.at)+int64(size)+1),
+		Chunk:  im, Offset: h.at, Fresh: h.fresh,
+	}
+	return true
+}
+
+// adjacent reports whether the loaded chunk is the one in which the head's
+// writer went on.
+func (r *Reader) adjacent() bool {
+	a, b := &r.head.image.Header, &r.content.header
+	return b.Straddles() && a.Writer == b.Writer && a.Instance == b.Instance && r.head.image.End() == b.RangeStart
+}
+
+// dropHead reports a straddling block whose end is missing.
+func (r *Reader) dropHead() {
+	if h := &r.head; h.image != nil {
+		r.report(Problem{Torn, h.image.where(), "end of the last block is missing", 1, int64(len(h.bytes))})
+		h.image = nil
+	}
+}
