@@ -1,0 +1,2 @@
+// Package chunks is what lies in the directory of a recorded process.
+package chunks

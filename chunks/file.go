@@ -1,0 +1,82 @@
+package chunks
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+)
+
+// storage is where a ring's chunk files lie; tests have one that gets full.
+type storage interface {
+	create(name string, size int) (*Chunk, error) // allocated and faulted in
+	unmap(c *Chunk) error
+	remove(name string) error
+}
+
+// folder is a directory of chunk files.
+type folder string
+
+// create makes a chunk file and maps it. Its descriptor is closed again: the
+// host's may be few. Nothing is left behind on an error.
+func (d folder) create(name string, size int) (*Chunk, error) {
+	path := filepath.Join(string(d), name)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	mem, err := allocate(f, size)
+	err = errors.Join(err, f.Close())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("chunk file of %d bytes: %w", size, err), os.Remove(path))
+	}
+	return fileChunk(mem), nil
+}
+
+// allocate reserves size bytes for f and maps them. A mapped byte without a
+// place on the disk would kill the host with SIGBUS when the disk is full.
+func allocate(f *os.File, size int) ([]byte, error) {
+	err := reserve(f, int64(size))
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+		err = writeZeros(f, size)
+	}
+	if err != nil {
+		return nil, err
+	}
+	mem, err := mapFile(f, size)
+	if err != nil {
+		return nil, err
+	}
+	if !populate(mem) {
+		touch(mem)
+	}
+	return mem, nil
+}
+
+func writeZeros(f *os.File, size int) error {
+	zeros := make([]byte, 64<<10)
+	for at := 0; at < size; at += len(zeros) {
+		if _, err := f.WriteAt(zeros[:min(len(zeros), size-at)], int64(at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// touch faults every page in for writing, and changes nothing.
+func touch(mem []byte) {
+	for at := 0; at < len(mem); at += os.Getpagesize() {
+		atomic.AddUint64(word(mem, at), 0)
+	}
+}
+
+// unmap makes c's memory invalid.
+func (folder) unmap(c *Chunk) error {
+	mem := c.mapping
+	c.mapping, c.head, c.table, c.payload, c.trailer = nil, nil, nil, nil, nil
+	return unmapFile(mem)
+}
+
+func (d folder) remove(name string) error { return os.Remove(filepath.Join(string(d), name)) }

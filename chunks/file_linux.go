@@ -1,0 +1,24 @@
+package chunks
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// reserve allocates the file's blocks. On tmpfs a signal interrupts it, and Go
+// sends its own threads signals all the time.
+func reserve(f *os.File, size int64) error {
+	err := unix.EINTR
+	for err == unix.EINTR {
+		err, _ = unix.Fallocate(int(f.Fd()), 0, 0, size).(unix.Errno)
+	}
+	if err != 0 {
+		return os.NewSyscallError("fallocate", err)
+	}
+	return nil
+}
+
+// populate faults the pages in for writing, if the kernel (5.14) can do so at
+// once.
+func populate(mem []byte) bool { return unix.Madvise(mem, unix.MADV_POPULATE_WRITE) == nil }

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package chunks
+
+import (
+	"errors"
+	"os"
+)
+
+func reserve(*os.File, int64) error { return errors.ErrUnsupported }
+
+func populate([]byte) bool { return false }

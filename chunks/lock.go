@@ -1,0 +1,46 @@
+package chunks
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+const lockName = "lock"
+
+// Lock claims an instance directory for this process: dir/lock is locked until
+// the file is closed or the process dies, however it dies. The error is
+// [ErrLocked] if the directory has, or had, an owner.
+//
+// The file gets its name when it is locked: nobody ever sees a live owner's
+// file without a lock.
+func Lock(dir string) (*os.File, error) {
+	path := filepath.Join(dir, lockName)
+	if _, err := os.Lstat(path); err == nil {
+		return nil, fmt.Errorf("%s: %w", path, ErrLocked)
+	}
+	f, err := os.OpenFile(path+newSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = lockFile(f, false)
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return f, nil
+}
+
+// Alive reports whether the owner of an instance directory holds its lock. If
+// that cannot be found out the owner counts as alive: it costs least.
+func Alive(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, lockName))
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	defer f.Close()
+	return lockFile(f, true) != nil
+}

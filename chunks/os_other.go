@@ -1,0 +1,14 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package chunks
+
+import (
+	"errors"
+	"os"
+)
+
+func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func unmapFile([]byte) error { return errors.ErrUnsupported }
+
+func lockFile(*os.File, bool) error { return errors.ErrUnsupported }

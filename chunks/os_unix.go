@@ -1,0 +1,35 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package chunks
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func mapFile(f *os.File, size int) ([]byte, error) {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		return nil, errors.ErrUnsupported // words are stored as they lie in the file
+	}
+	mem, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	return mem, os.NewSyscallError("mmap", err)
+}
+
+func unmapFile(mem []byte) error { return os.NewSyscallError("munmap", unix.Munmap(mem)) }
+
+// lockFile takes the lock of f without waiting, one that others may share or
+// one of its own; [ErrLocked] if somebody else's is in the way.
+func lockFile(f *os.File, shared bool) error {
+	how := unix.LOCK_EX
+	if shared {
+		how = unix.LOCK_SH
+	}
+	err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+	if err == unix.EWOULDBLOCK {
+		return ErrLocked
+	}
+	return os.NewSyscallError("flock", err)
+}

@@ -1,0 +1,321 @@
+package chunks
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"gprof/rawformat"
+)
+
+// Errors of a ring.
+var (
+	ErrLimit  = errors.New("limit too small")
+	ErrInUse  = errors.New("chunks are in use")
+	ErrLocked = errors.New("directory belongs to another process")
+)
+
+// RingOptions say what a ring is made of.
+type RingOptions struct {
+	Instance  uint64              // random, names the process
+	Pid       uint32              //
+	ChunkFile int                 // bytes of a chunk file, a multiple of rawformat.ChunkAlign; 0: 256 KiB
+	Limit     int64               // bytes of all chunk files and of what was charged; 0: 64 MiB
+	MinSpare  int                 // chunks kept ready, allocated and faulted in; 0: 2
+	Clock     rawformat.ClockKind // of the times that writers store
+
+	// Anchor reads the clocks. It must neither allocate nor block. Nil gives
+	// unknown times.
+	Anchor func() rawformat.Anchor
+}
+
+// minFiles is the smallest ring: one chunk to write, one to keep.
+const minFiles = 2
+
+func (o *RingOptions) fill() error {
+	if o.ChunkFile == 0 {
+		o.ChunkFile = 256 << 10
+	}
+	if o.Limit == 0 {
+		o.Limit = 64 << 20
+	}
+	if o.Anchor == nil {
+		o.Anchor = func() (a rawformat.Anchor) { return a }
+	}
+	o.MinSpare = max(o.MinSpare, minFiles)
+	switch {
+	case o.ChunkFile < 0 || o.ChunkFile%rawformat.ChunkAlign != 0 || o.ChunkFile > rawformat.MaxChunkFile:
+		return fmt.Errorf("chunk file of %d bytes: want a multiple of %d up to %d", o.ChunkFile, rawformat.ChunkAlign, rawformat.MaxChunkFile)
+	case o.Limit < minFiles*int64(o.ChunkFile):
+		return fmt.Errorf("%w: %d bytes, want room for %d chunk files of %d", ErrLimit, o.Limit, minFiles, o.ChunkFile)
+	}
+	return nil
+}
+
+// Ring is a process' bounded ring of chunk files. Writers take chunks and
+// release them; when there is no room, the oldest released one is given up and
+// used again. One goroutine, the housekeeper, does the slow work: see Maintain.
+//
+// All chunks that a ring ever hands out lie in one index space and have
+// different epochs.
+type Ring struct {
+	o     RingOptions
+	store storage
+
+	mu       spinlock // guards the lists and epoch
+	spare    list
+	released list
+	kept     list // by range start: in use or released
+	epoch    uint64
+
+	inbox      atomic.Pointer[Chunk] // released and not yet in the list, the last one first
+	start, end atomic.Uint64         // of the range; stored under mu
+
+	spares  atomic.Int64 // chunks in spare
+	files   atomic.Int64 // chunk files
+	charged atomic.Int64 // bytes
+	taken   atomic.Int64 // calls of Get since the last Maintain
+	full    atomic.Bool  // the last allocation failed
+
+	chunks []*Chunk // all, the housekeeper's
+	serial int      // of the next file
+}
+
+// place is what a ring notes in its chunks.
+type place struct {
+	phase atomic.Uint32 // see below
+	owned atomic.Bool   // by the sealer, or by whoever puts it to use again
+	name  string        // of the file
+	seal  progress
+}
+
+// Phases of a chunk in a ring. A spare one has never been used.
+const (
+	phaseSpare = iota
+	phaseOpen
+	phaseReleased
+)
+
+// OpenRing makes a ring of files chunk-00000 and so on in dir, which exists.
+// If the disk has no room for o.MinSpare of them it does with fewer; the error
+// is that of the disk if it has no room for two.
+func OpenRing(dir string, o RingOptions) (*Ring, error) { return openRing(folder(dir), o) }
+
+func openRing(store storage, o RingOptions) (*Ring, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	r := &Ring{o: o, store: store, spare: list{which: byDone}, released: list{which: byDone}, kept: list{which: byRange}}
+	r.start.Store(1)
+	r.end.Store(1)
+	if err := r.grow(o.MinSpare); err != nil && r.files.Load() < minFiles {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// Get returns a chunk that is open for that writer: its range is handed out,
+// nothing is committed. It is nil when every chunk is in use, and, rarely, when
+// another caller lost its processor in here: the writer drops and counts.
+//
+// A spare chunk is taken first, else the oldest released one is discarded. Get
+// neither allocates nor blocks, and makes no system call but Anchor's.
+func (r *Ring) Get(writer, generation uint32) *Chunk {
+	r.taken.Add(1)
+	if !r.mu.try() {
+		return nil
+	}
+	c := r.take()
+	if c == nil {
+		r.mu.unlock()
+		return nil
+	}
+	r.handOut(c)
+	r.mu.unlock()
+	c.fixed.Writer, c.fixed.Generation = writer, generation
+	c.fixed.Open = r.o.Anchor()
+	c.open()
+	c.ring.phase.Store(phaseOpen)
+	c.ring.owned.Store(false)
+	return c
+}
+
+// take returns a chunk that is in no list, nil if there is none.
+func (r *Ring) take() *Chunk {
+	if c := r.spare.pop(); c != nil {
+		r.spares.Add(-1)
+		return c
+	}
+	return r.discard()
+}
+
+// discard gives up the oldest released chunk that is not being sealed.
+func (r *Ring) discard() *Chunk {
+	r.drain()
+	c := r.released.first
+	for c != nil && !c.ring.owned.CompareAndSwap(false, true) {
+		c = r.released.next(c)
+	}
+	if c != nil {
+		r.released.remove(c)
+		r.kept.remove(c)
+		r.raise()
+	}
+	return c
+}
+
+// drain takes what was released into the list.
+func (r *Ring) drain() {
+	var order *Chunk // the first one first
+	for c := r.inbox.Swap(nil); c != nil; {
+		next := c.links[byDone].next
+		c.links[byDone].next = order
+		order, c = c, next
+	}
+	for c := order; c != nil; {
+		next := c.links[byDone].next
+		r.released.insertByDone(c)
+		c = next
+	}
+}
+
+// raise sets the range start to the lowest index that is still kept. The list
+// is in order of ranges, so it never falls.
+func (r *Ring) raise() {
+	start := r.end.Load()
+	if r.kept.first != nil {
+		start = r.kept.first.fixed.RangeStart
+	}
+	r.start.Store(start)
+}
+
+// handOut gives c its range and epoch.
+func (r *Ring) handOut(c *Chunk) {
+	r.epoch++
+	c.fixed = rawformat.Header{
+		Version:    rawformat.Version,
+		Flags:      uint16(r.o.Clock) << 8,
+		Instance:   r.o.Instance,
+		Epoch:      r.epoch,
+		RangeStart: r.end.Load(),
+		Capacity:   uint32(len(c.payload)),
+		Pid:        r.o.Pid,
+	}
+	c.ring.seal = progress{}
+	r.kept.append(c)
+	r.end.Add(uint64(len(c.payload)))
+	r.raise()
+	c.fixed.Held = r.start.Load()
+}
+
+// Release takes back a chunk from Get. Its content is kept until it is
+// discarded. Release neither allocates nor blocks, and makes no system call but
+// Anchor's.
+func (r *Ring) Release(c *Chunk) {
+	c.close(r.o.Anchor())
+	c.ring.phase.Store(phaseReleased)
+	for {
+		top := r.inbox.Load()
+		c.links[byDone].next = top
+		if r.inbox.CompareAndSwap(top, c) {
+			return
+		}
+	}
+}
+
+// Low reports whether the housekeeper should be woken: there are fewer spare
+// chunks than there should be, and there is room for more.
+func (r *Ring) Low() bool {
+	return r.spares.Load() < int64(r.o.MinSpare) && r.fits(r.files.Load()+1) && !r.full.Load()
+}
+
+// Charge counts bytes of other files, dictionaries, against the limit; they
+// may be negative. Chunks are given back at the next Maintain.
+func (r *Ring) Charge(bytes int64) { r.charged.Add(bytes) }
+
+func (r *Ring) fits(files int64) bool {
+	return files*int64(r.o.ChunkFile)+r.charged.Load() <= r.o.Limit
+}
+
+// RangeStart is the lowest index that is still kept, RangeEnd if none is. It
+// never falls.
+func (r *Ring) RangeStart() uint64 { return r.start.Load() }
+
+// RangeEnd is the lowest index that was not handed out.
+func (r *Ring) RangeEnd() uint64 { return r.end.Load() }
+
+// Maintain does what writers must not: it seals, keeps the ring under its
+// limit, and makes spare chunks, as many as MinSpare and twice what was taken
+// since the last call. One goroutine calls it, now and then and when Low. After
+// an error, which is the disk's, the ring goes on with what it has.
+func (r *Ring) Maintain() error {
+	want := max(int64(r.o.MinSpare), 2*r.taken.Swap(0))
+	return errors.Join(r.sealAll(), r.shrink(), r.grow(int(want)))
+}
+
+// shrink gives chunks back while the limit is exceeded, but for the last two.
+func (r *Ring) shrink() error {
+	for r.files.Load() > minFiles && !r.fits(r.files.Load()) {
+		r.mu.lock()
+		c := r.take()
+		r.mu.unlock()
+		if c == nil {
+			return nil
+		}
+		r.files.Add(-1)
+		r.chunks = slices.DeleteFunc(r.chunks, func(x *Chunk) bool { return x == c })
+		if err := errors.Join(r.store.unmap(c), r.store.remove(c.ring.name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grow makes spare chunks up to that many, within the limit.
+func (r *Ring) grow(spares int) error {
+	for r.spares.Load() < int64(spares) && r.fits(r.files.Load()+1) {
+		name := fmt.Sprintf("chunk-%05d", r.serial)
+		c, err := r.store.create(name, r.o.ChunkFile)
+		r.full.Store(err != nil)
+		if err != nil {
+			return err
+		}
+		r.serial++
+		c.ring.name = name
+		r.chunks = append(r.chunks, c)
+		r.files.Add(1)
+		r.mu.lock()
+		r.spare.append(c)
+		r.spares.Add(1)
+		r.mu.unlock()
+	}
+	return nil
+}
+
+// Close seals and unmaps all chunks and deletes the files that were never
+// used. No writer may be active. Chunks that are in use stay mapped, because
+// their writer may still store to them; the error is then [ErrInUse].
+func (r *Ring) Close() error {
+	r.mu.lock()
+	r.drain()
+	r.spare, r.released = list{which: byDone}, list{which: byDone}
+	r.spares.Store(0)
+	r.mu.unlock()
+	err := r.sealAll()
+	var open []*Chunk
+	for _, c := range r.chunks {
+		switch c.ring.phase.Load() {
+		case phaseOpen:
+			open = append(open, c)
+		case phaseSpare:
+			err = errors.Join(err, r.store.unmap(c), r.store.remove(c.ring.name))
+		case phaseReleased:
+			err = errors.Join(err, r.store.unmap(c))
+		}
+	}
+	if r.chunks = open; len(open) > 0 {
+		err = errors.Join(err, fmt.Errorf("%w: %d", ErrInUse, len(open)))
+	}
+	return err
+}

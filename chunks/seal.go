@@ -1,0 +1,109 @@
+package chunks
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"gprof/rawformat"
+)
+
+// progress is how far a chunk is sealed.
+type progress struct {
+	pages  int    // sealed
+	next   uint32 // offset of the first block that begins behind them
+	begun  bool   // next is set
+	closed bool   // all of it, and the header
+	broken bool   // the writer left something that is no block
+}
+
+// sealAll seals the full pages of chunks that are in use, and what is left of
+// those that were released. It is the housekeeper's.
+func (r *Ring) sealAll() error {
+	var errs error
+	for _, c := range r.chunks {
+		if c.ring.phase.Load() == phaseSpare || !c.ring.owned.CompareAndSwap(false, true) {
+			continue
+		}
+		err := c.seal(c.ring.phase.Load() == phaseReleased)
+		c.ring.owned.Store(false)
+		errs = errors.Join(errs, err)
+	}
+	return errs
+}
+
+// seal seals pages: the full ones, or all that have a committed byte and the
+// header if the chunk is closed. The caller owns the chunk.
+func (c *Chunk) seal(closed bool) error {
+	p := &c.ring.seal
+	if p.closed || p.broken {
+		return nil
+	}
+	if !p.begun {
+		p.next, p.begun = c.fixed.FirstBlock, true
+	}
+	commit := rawformat.Commit(atomic.LoadUint64(c.CommitWord()))
+	for c.sealable(commit.Offset(), closed) {
+		if err := c.sealPage(commit.Offset()); err != nil {
+			p.broken = true
+			return err
+		}
+	}
+	if closed {
+		h := c.fixed
+		h.Commit = commit
+		rawformat.SealHeader(c.head, &h)
+		p.closed = true
+	}
+	return nil
+}
+
+// sealable reports whether the next page can be sealed: none of its bytes
+// below the commit offset is going to change, and there is one.
+func (c *Chunk) sealable(offset uint32, closed bool) bool {
+	begin := c.ring.seal.pages * rawformat.PageSize
+	if closed {
+		return begin < int(offset)
+	}
+	return begin < len(c.payload) && min(begin+rawformat.PageSize, len(c.payload)) <= int(offset)
+}
+
+// sealPage stores the next page's entry and finds the first block of the page
+// after it.
+func (c *Chunk) sealPage(offset uint32) error {
+	p := &c.ring.seal
+	begin := uint32(p.pages * rawformat.PageSize)
+	end := begin + rawformat.PageSize
+	first := uint32(rawformat.PageSize)
+	if p.next < min(end, offset) {
+		first = p.next - begin
+	}
+	next, err := skipBlocks(c.payload[:offset], p.next, end)
+	if err != nil {
+		return err
+	}
+	crc := rawformat.PageCRC(c.fixed.Instance, c.fixed.Epoch, c.payload[begin:min(end, offset)])
+	atomic.StoreUint64(word(c.table, p.pages*entrySize), uint64(rawformat.MakePageEntry(crc, first)))
+	p.next = next
+	p.pages++
+	return nil
+}
+
+// skipBlocks goes from the block at offset at to the first one that begins at
+// or behind to; committed ends with a whole block.
+func skipBlocks(committed []byte, at, to uint32) (uint32, error) {
+	for at < to && int(at) < len(committed) {
+		n, size, err := rawformat.ReadUint(committed[at:])
+		switch left := uint64(len(committed) - int(at) - size); {
+		case err != nil:
+		case n == 0:
+			err = rawformat.ErrSyntax
+		case n > left:
+			err = rawformat.ErrTruncated
+		}
+		if err != nil {
+			return at, &rawformat.Error{Off: int64(rawformat.HeadSize) + int64(at), What: "block", Err: err}
+		}
+		at += uint32(size) + uint32(n)
+	}
+	return at, nil
+}
