@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"gprof/convert"
+	"gprof/ingest"
+	"gprof/stream"
+)
+
+type convertCmd struct {
+	Inputs []string `arg:"" name:"input" help:"Session directories, process directories or chunk files."`
+	Output string   `short:"o" required:"" placeholder:"OUT" help:"File to write; its name tells the format. - is stdout."`
+	Format string   `short:"f" placeholder:"NAME" help:"Format, if the name of OUT does not tell: ${formats}."`
+	Strict bool     `help:"Exit with 3 if something recorded is missing from the output."`
+	Ledger string   `placeholder:"FILE" help:"Write the ledger as JSON: what is missing from the output, or uncertain in it. - is stdout."`
+	Quiet  bool     `short:"q" help:"No progress, no ledger on stderr."`
+}
+
+func (c *convertCmd) Help() string {
+	return `Examples:
+  gprof-convert out/session -o profile.gecko.json.gz
+  gprof-convert /dev/shm/gprof/checkout -f gecko -o - | gzip > profile.json.gz
+  gprof-convert --strict dump1 dump2 -o both.json.gz
+
+Open the result at https://profiler.firefox.com with "Load a profile from file".`
+}
+
+// Run converts. The output appears only when it is whole.
+func (c *convertCmd) Run(s *streams) error {
+	format, err := c.format()
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	found, err := s.open(c.Inputs)
+	if err != nil {
+		return err
+	}
+	if err := c.overwrites(found); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	out, err := s.create(c.Output, format.Binary)
+	if err != nil {
+		return err
+	}
+	src := found.Source()
+	if err := c.copy(s, out, format, src); err != nil {
+		out.discard()
+		return err
+	}
+	if err := out.commit(); err != nil {
+		return err
+	}
+	return c.settle(s, found, &src.Tables().Ledger)
+}
+
+func (c *convertCmd) format() (*convert.Format, error) {
+	if c.Format != "" {
+		return convert.ByFormat(c.Format)
+	}
+	if c.Output == "-" {
+		return nil, fmt.Errorf("stdout has no name that tells the format; add --format %s", convert.Names())
+	}
+	return convert.ByName(c.Output)
+}
+
+// overwrites refuses an output that lies in an input.
+func (c *convertCmd) overwrites(found *ingest.Found) error {
+	info, err := os.Stat(c.Output)
+	if err != nil {
+		return nil
+	}
+	for _, in := range c.Inputs {
+		if i, err := os.Stat(in); err == nil && os.SameFile(i, info) {
+			return fmt.Errorf("%s is an input; give -o another name", c.Output)
+		}
+	}
+	return nil
+}
+
+// copy runs the pipe until it ends or the user interrupts it.
+func (c *convertCmd) copy(s *streams, out *output, format *convert.Format, src stream.Source) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	bar := newProgress(s.stderr, c.Quiet)
+	defer bar.clear()
+	sink := format.New(&interruptibleWriter{ctx, out}, convert.Options{})
+	err := stream.Copy(sink, &interruptibleSource{ctx, src}, stream.CopyOptions{SpillDir: out.inDirectory(), Progress: bar.show})
+	if ctx.Err() != nil {
+		return errors.New("interrupted; nothing was written")
+	}
+	return err
+}
+
+// settle prints the ledger and decides on the exit code.
+func (c *convertCmd) settle(s *streams, found *ingest.Found, ledger *stream.Ledger) error {
+	if c.Ledger != "" {
+		if err := s.writeLedger(c.Ledger, ledger); err != nil {
+			return err
+		}
+	}
+	if !c.Quiet {
+		s.printLedger(ledger)
+	}
+	if err := partly(found); err != nil {
+		return err
+	}
+	if worst, any := ledger.Worst(); c.Strict && any && worst == stream.Loss {
+		return &exitError{exitLossy, errors.New("something recorded is missing from the output (see the ledger above)")}
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"gprof/ingest"
+	"gprof/stream"
+)
+
+type infoCmd struct {
+	Inputs []string `arg:"" name:"input" help:"Session directories, process directories or chunk files."`
+	JSON   bool     `name:"json" help:"Print JSON."`
+}
+
+func (c *infoCmd) Help() string {
+	return `Examples:
+  gprof-convert info out/session
+  gprof-convert info --json out/session | jq '.processes[].events'
+
+Counts are those of the events that a conversion would write.`
+}
+
+// Run reads everything once, as a conversion would, and counts it.
+func (c *infoCmd) Run(s *streams) error {
+	found, err := s.open(c.Inputs)
+	if err != nil {
+		return err
+	}
+	src := found.Source()
+	var count stream.Count
+	bar := newProgress(s.stderr, c.JSON)
+	err = stream.Copy(&count, src, stream.CopyOptions{Progress: bar.show})
+	bar.clear()
+	if err != nil {
+		return err
+	}
+	sum := summarize(&count)
+	sum.locate(found)
+	if c.JSON {
+		err = writeJSON(s.stdout, sum)
+	} else {
+		sum.print(s.stdout)
+		s.printLedger(&src.Tables().Ledger)
+	}
+	if err != nil {
+		return err
+	}
+	return partly(found)
+}
+
+// writeJSON writes v for scripts and people alike.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// summary is what info says of a recording.
+type summary struct {
+	Start     time.Time         `json:"start"` // of the earliest process
+	End       time.Time         `json:"end"`   // of the latest
+	Counts    map[string]int64  `json:"counts"`
+	Processes []*processSummary `json:"processes"`
+	Ledger    []ledgerLine      `json:"ledger"`
+}
+
+type processSummary struct {
+	Instance string            `json:"instance"`
+	Parent   string            `json:"parent,omitempty"` // instance
+	Pid      int               `json:"pid"`
+	OutPid   int               `json:"output_pid"` // in outputs, where pids are unique
+	Title    string            `json:"title"`
+	Name     string            `json:"name"`
+	Service  string            `json:"service,omitempty"`
+	Version  string            `json:"version,omitempty"`
+	Revision string            `json:"revision,omitempty"`
+	Host     string            `json:"host,omitempty"`
+	Exe      string            `json:"exe,omitempty"`
+	Args     []string          `json:"args,omitempty"`
+	Attrs    map[string]string `json:"attrs,omitempty"`
+	Go       string            `json:"go,omitempty"`
+	CPU      string            `json:"cpu,omitempty"` // how samples were taken
+	Start    time.Time         `json:"start"`
+	End      time.Time         `json:"end"`
+	State    string            `json:"state"` // recording, stopped, …, or "killed or crashed"
+	Chunks   int               `json:"chunks"`
+	Bytes    int64             `json:"bytes"` // committed
+	Counts   map[string]int64  `json:"counts"`
+	Events   map[string]int64  `json:"events"` // markers by event
+	Counters []*counterSummary `json:"counters"`
+	Tracks   []*trackSummary   `json:"tracks"`
+	Losses   []ledgerLine      `json:"losses"`
+}
+
+type counterSummary struct {
+	Name string `json:"name"`
+	Rows int64  `json:"rows"`
+}
+
+type trackSummary struct {
+	Name    string           `json:"name"`
+	Main    bool             `json:"main,omitempty"`
+	Samples int64            `json:"samples"` // by weight
+	Markers int64            `json:"markers"`
+	Events  map[string]int64 `json:"events"`
+}
+
+func summarize(c *stream.Count) *summary {
+	t := c.Tables
+	m := &summary{Counts: map[string]int64{}, Ledger: ledgerLines(&t.Ledger, everyLine)}
+	for i := range t.Processes {
+		p := newProcessSummary(t, &t.Processes[i])
+		m.Processes = append(m.Processes, p)
+		if i == 0 || p.Start.Before(m.Start) {
+			m.Start = p.Start
+		}
+		if p.End.After(m.End) {
+			m.End = p.End
+		}
+	}
+	tracks := map[stream.TrackID]*trackSummary{}
+	for id := stream.TrackID(1); int(id) <= t.Tracks.Len(); id++ {
+		row := t.Tracks.At(id)
+		tracks[id] = &trackSummary{Name: row.Name, Main: row.Main, Events: map[string]int64{}}
+		p := m.Processes[row.Process-1]
+		p.Tracks = append(p.Tracks, tracks[id])
+	}
+	for _, s := range c.Series {
+		m.Counts[s.Kind.String()] += s.Rows
+		m.Processes[s.Process-1].add(t, &s, tracks[s.Track])
+	}
+	return m
+}
+
+// add adds the tally of one series; track is nil for one of the process.
+func (p *processSummary) add(t *stream.Tables, s *stream.SeriesTally, track *trackSummary) {
+	p.Counts[s.Kind.String()] += s.Rows
+	switch s.Kind {
+	case stream.Samples:
+		track.Samples += s.Samples
+	case stream.Markers:
+		name := t.Event(s.Event).Name
+		p.Events[name] += s.Rows
+		track.Markers += s.Rows
+		track.Events[name] += s.Rows
+	case stream.Counts:
+		p.Counters = append(p.Counters, &counterSummary{t.Counters.At(s.Counter).Name, s.Rows})
+	}
+}
+
+func moment(t stream.Time) time.Time { return time.Unix(0, int64(t)).UTC() }
+
+func newProcessSummary(t *stream.Tables, p *stream.Process) *processSummary {
+	row := &processSummary{
+		Instance: fmt.Sprintf("%016x", p.Instance), Pid: p.Pid, OutPid: p.OutPid, Title: p.Title(), Name: p.Name,
+		Service: p.Service, Version: p.Version, Revision: p.Revision, Host: p.Host, Exe: p.Exe, Args: p.Args, Go: p.Go, CPU: p.CPU,
+		Start: moment(p.Start), End: moment(p.End), State: "killed or crashed",
+		Counts: map[string]int64{}, Events: map[string]int64{}, Counters: []*counterSummary{}, Tracks: []*trackSummary{},
+	}
+	if p.Parent != 0 {
+		row.Parent = fmt.Sprintf("%016x", t.Process(p.Parent).Instance)
+	}
+	if p.Exit.Known {
+		row.State = p.Exit.Reason
+	}
+	for _, a := range p.Attrs {
+		if row.Attrs == nil {
+			row.Attrs = map[string]string{}
+		}
+		row.Attrs[a.Key] = a.Value
+	}
+	row.Losses = ledgerLines(&t.Ledger, func(l stream.Line) bool { return l.Process == row.Instance })
+	return row
+}
+
+// locate adds what only the files know.
+func (m *summary) locate(found *ingest.Found) {
+	byInstance := map[string]*ingest.Process{}
+	for _, p := range found.Processes {
+		byInstance[p.Name()] = p
+	}
+	for _, p := range m.Processes {
+		f := byInstance[p.Instance]
+		p.Chunks, p.Bytes = len(f.Chunks), f.Bytes()
+		if f.Alive {
+			p.State = "recording"
+		}
+	}
+}
+
+// print tells a person.
+func (m *summary) print(w io.Writer) {
+	fmt.Fprintf(w, "%d process(es), %s UTC, %v\n", len(m.Processes), m.Start.Format("2006-01-02 15:04:05.000"), m.End.Sub(m.Start).Round(time.Millisecond))
+	for _, p := range m.Processes {
+		p.print(w, m.Start)
+	}
+}
+
+func (p *processSummary) print(out io.Writer, start time.Time) {
+	fmt.Fprintf(out, "\n%s  (%s)\n", p.Title, p.State)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "  instance\t%s", p.Instance)
+	if p.Parent != "" {
+		fmt.Fprintf(w, ", child of %s", p.Parent)
+	}
+	fmt.Fprintf(w, "\n  command\t%s\n", strings.Join(p.Args, " "))
+	fmt.Fprintf(w, "  recorded\t+%v to +%v, %s in %d chunks\n", p.Start.Sub(start).Round(time.Millisecond), p.End.Sub(start).Round(time.Millisecond), formatBytes(p.Bytes), p.Chunks)
+	fmt.Fprintf(w, "  events\t%d samples, %d markers, %d counter rows\n", p.Counts["samples"], p.Counts["markers"], p.Counts["counts"])
+	for _, t := range p.Tracks {
+		if t.Samples+t.Markers > 0 {
+			fmt.Fprintf(w, "  track\t%s\t%d samples\t%d markers\n", t.Name, t.Samples, t.Markers)
+		}
+	}
+	w.Flush()
+}

@@ -1,0 +1,120 @@
+// Gprof-convert turns recordings into what people's tools open: Firefox
+// Profiler, and others as they come. It also says what a recording holds
+// (info), prints its bytes as text (inspect) and proves it whole (verify).
+//
+// Run gprof-convert --help, or gprof-convert COMMAND --help for examples.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"gprof/ingest"
+)
+
+// Exit codes, the same for all commands.
+const (
+	exitOK     = 0
+	exitFailed = 1 // failed, or the input is damaged
+	exitUsage  = 2
+	exitLossy  = 3 // --strict, and something was lost
+	exitLimit  = 4 // a --fail-if was hit
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// streams are what a command reads and writes besides files. Stdout is data
+// only; Stderr is for people.
+type streams struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+type cli struct {
+	Convert convertCmd `cmd:"" default:"withargs" help:"Convert recordings to another format (the default command)."`
+	Info    infoCmd    `cmd:"" help:"Say what recordings hold: processes, tracks, counts, losses."`
+	Inspect inspectCmd `cmd:"" help:"Print the bytes of a recording as text."`
+	Verify  verifyCmd  `cmd:"" help:"Prove recordings whole, or say what is damaged and where."`
+}
+
+// exitError is an error that has its own exit code; err may be nil.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return fmt.Sprint(e.err) }
+func (e *exitError) Unwrap() error { return e.err }
+
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s := &streams{stdin, stdout, stderr}
+	code := -1
+	parser, err := kong.New(&cli{}, kong.Name("gprof-convert"), kong.Writers(stdout, stderr), kong.Bind(s),
+		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Description("Turn gprof recordings into what your tools open.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit."))
+	if err != nil {
+		panic("internal error: " + err.Error())
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	ctx, err := parser.Parse(args)
+	switch {
+	case code >= 0: // --help has been printed
+		return code
+	case err != nil:
+		s.problem("error", err)
+		s.hint("gprof-convert --help shows commands and flags")
+		return exitUsage
+	}
+	return s.end(ctx.Run())
+}
+
+// end says what went wrong and returns the exit code.
+func (s *streams) end(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	code := exitFailed
+	var e *exitError
+	if errors.As(err, &e) {
+		code, err = e.code, e.err
+	}
+	if err != nil {
+		s.problem("error", err)
+	}
+	if errors.Is(err, ingest.ErrNothing) {
+		s.hint("an input is a session directory (as gprof-record run prints it), the directory of one process in it, or a chunk file")
+	}
+	return code
+}
+
+func (s *streams) problem(word string, err error) {
+	fmt.Fprintf(s.stderr, "gprof-convert: %s: %v\n", word, err)
+}
+
+func (s *streams) hint(text string) { fmt.Fprintf(s.stderr, "gprof-convert: hint: %s\n", text) }
+
+// open finds the recordings in inputs and warns of inputs that hold none.
+func (s *streams) open(inputs []string) (*ingest.Found, error) {
+	found, err := ingest.Find(inputs)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range found.Warnings {
+		s.problem("warning", w)
+	}
+	return found, nil
+}
+
+// partly is the error of a command that did its work on some inputs only.
+func partly(found *ingest.Found) error {
+	if len(found.Warnings) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d input(s) could not be read; the rest was", len(found.Warnings))
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// output is a file that is there only once it is whole: it is written beside
+// its name and renamed. The name "-" is stdout.
+type output struct {
+	io.Writer
+	file *os.File // nil for stdout
+	name string
+}
+
+// create begins an output. binary output to a terminal is refused.
+func (s *streams) create(name string, binary bool) (*output, error) {
+	if name == "-" {
+		if binary && isTerminal(s.stdout) {
+			return nil, errors.New("will not write binary data to a terminal; use -o FILE or a pipe")
+		}
+		return &output{Writer: s.stdout, name: name}, nil
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is not a regular file; give -o the name of a file to write", name)
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return nil, fmt.Errorf("cannot write beside the output: %w", err)
+	}
+	return &output{Writer: file, file: file, name: name}, nil
+}
+
+// commit gives the output its name; discard removes what was written. One of
+// them must be called.
+func (o *output) commit() error {
+	if o.file == nil {
+		return nil
+	}
+	if err := errors.Join(o.file.Chmod(0o644), o.file.Close(), os.Rename(o.file.Name(), o.name)); err != nil {
+		os.Remove(o.file.Name())
+		return err
+	}
+	return nil
+}
+
+func (o *output) discard() {
+	if o.file != nil {
+		o.file.Close()
+		os.Remove(o.file.Name())
+	}
+}
+
+// inDirectory is the directory that temporary files of this output belong in.
+func (o *output) inDirectory() string {
+	if o.file == nil {
+		return ""
+	}
+	return filepath.Dir(o.name)
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

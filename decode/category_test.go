@@ -1,0 +1,46 @@
+package decode
+
+import (
+	"testing"
+
+	"gprof/stream"
+)
+
+func TestFunctionCategory(t *testing.T) {
+	for function, want := range map[string]stream.Category{
+		"main.main":                             program,
+		"main.(*server).serve.func1":            program,
+		"github.com/klauspost/compress/zstd.f":  program,
+		"corp/service/handler.Serve":            program,
+		"net/http.(*conn).serve":                library,
+		"bytes.(*Buffer).Write":                 library,
+		"encoding/json.Marshal":                 library,
+		"vendor/golang.org/x/net/http2.f":       library,
+		"runtime.mallocgc":                      runtime,
+		"internal/runtime/maps.(*Map).getWithK": runtime,
+		"runtime.gcDrain":                       garbage,
+		"runtime.scanobject":                    garbage,
+		"memchr":                                native,
+	} {
+		if got := functionCategory(function); got != want {
+			t.Errorf("%s is %s, want %s", function, got.Name, want.Name)
+		}
+	}
+}
+
+func TestRootName(t *testing.T) {
+	for _, c := range []struct{ root, next, want string }{
+		{"runtime.main", "main.main", "main.main"},
+		{"runtime.main", "", "runtime.main"},
+		{"runtime.goexit", "main.work", "main.work"},
+		{"main.work", "main.inner", "main.work"},
+		{"net/http.(*conn).serve", "x", "net/http.(*conn).serve"},
+		{"runtime.gcBgMarkWorker", "runtime.systemstack", "Go garbage collector"},
+		{"runtime.mcall", "runtime.park_m", "Go runtime"},
+		{"", "", "unknown root"},
+	} {
+		if got := rootName(c.root, c.next); got != c.want {
+			t.Errorf("rootName(%q, %q) = %q, want %q", c.root, c.next, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package decode
+
+import (
+	"math"
+	"testing"
+
+	"gprof/rawformat"
+	"gprof/stream"
+)
+
+func TestClockAt(t *testing.T) {
+	c := Clock{Monotonic: 1000, Realtime: 5_000_000}
+	for mono, want := range map[uint64]stream.Time{1000: 5_000_000, 1001: 5_000_001, 0: 4_999_000} {
+		if got := c.At(mono); got != want {
+			t.Errorf("At(%d) = %d, want %d", mono, got, want)
+		}
+	}
+}
+
+// Ticks of 2 GHz and then 1 GHz: between anchors the rate is that of the
+// segment, beyond the last it stays.
+func TestTicks(t *testing.T) {
+	ts := ticks{{TSC: 1000, Monotonic: 500}, {TSC: 3000, Monotonic: 1500}, {TSC: 4000, Monotonic: 2500}}
+	for tick, want := range map[uint64]uint64{1000: 500, 2000: 1000, 3000: 1500, 3500: 2000, 5000: 3500, 800: 400} {
+		if got := ts.monotonic(tick); got != want {
+			t.Errorf("monotonic(%d) = %d, want %d", tick, got, want)
+		}
+	}
+	if got := (ticks)(nil).monotonic(77); got != 77 {
+		t.Errorf("without anchors: %d", got)
+	}
+	if got := (ticks{{TSC: 10, Monotonic: 100}}).monotonic(15); got != 105 {
+		t.Errorf("with one anchor: %d", got)
+	}
+	// Hostile anchors must not overflow into a panic.
+	hostile := ticks{{TSC: 0, Monotonic: 0}, {TSC: 1, Monotonic: math.MaxUint64}}
+	hostile.monotonic(math.MaxUint64)
+}
+
+func TestScale(t *testing.T) {
+	if got := scale(1<<62, 3, 4); got != 3<<60 {
+		t.Errorf("scale = %d", got)
+	}
+	if got := scale(1<<63, 1<<63, 1); got != math.MaxUint64 {
+		t.Errorf("overflow gives %d", got)
+	}
+}
+
+// The numbers of formats, locations and privacy are part of the wire format,
+// and those of the waist are the same ones.
+func TestEnumerationsAgree(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		wire, ours uint64
+	}{
+		{"integer", uint64(rawformat.FormatInteger), uint64(stream.FormatInteger)},
+		{"decimal", uint64(rawformat.FormatDecimal), uint64(stream.FormatDecimal)},
+		{"text", uint64(rawformat.FormatText), uint64(stream.FormatText)},
+		{"bytes", uint64(rawformat.FormatBytes), uint64(stream.FormatBytes)},
+		{"nanoseconds", uint64(rawformat.FormatNanoseconds), uint64(stream.FormatNanoseconds)},
+		{"time", uint64(rawformat.FormatTime), uint64(stream.FormatTime)},
+		{"percentage", uint64(rawformat.FormatPercentage), uint64(stream.FormatPercentage)},
+		{"hexadecimal", uint64(rawformat.FormatHexadecimal), uint64(stream.FormatHexadecimal)},
+		{"bool", uint64(rawformat.FormatBool), uint64(stream.FormatBool)},
+		{"path", uint64(rawformat.FormatPath), uint64(stream.FormatPath)},
+		{"url", uint64(rawformat.FormatURL), uint64(stream.FormatURL)},
+		{"string", uint64(rawformat.FormatString), uint64(stream.FormatString)},
+		{"flow", uint64(rawformat.FormatFlow), uint64(stream.FormatFlow)},
+		{"flow end", uint64(rawformat.FormatFlowEnd), uint64(stream.FormatFlowEnd)},
+		{"thread", uint64(rawformat.FormatThread), uint64(stream.FormatThread)},
+		{"process", uint64(rawformat.FormatProcess), uint64(stream.FormatProcess)},
+		{"window", uint64(rawformat.FormatWindow), uint64(stream.FormatWindow)},
+		{"picowatt", uint64(rawformat.FormatPicowatt), uint64(stream.FormatPicowatt)},
+		{"plain", uint64(rawformat.PrivacyPlain), uint64(stream.PrivacyPlain)},
+		{"path", uint64(rawformat.PrivacyPath), uint64(stream.PrivacyPath)},
+		{"url", uint64(rawformat.PrivacyURL), uint64(stream.PrivacyURL)},
+		{"user", uint64(rawformat.PrivacyUser), uint64(stream.PrivacyUser)},
+		{"secret", uint64(rawformat.PrivacySecret), uint64(stream.PrivacySecret)},
+		{"chart", uint64(rawformat.ShowChart), uint64(stream.ShowChart)},
+		{"table", uint64(rawformat.ShowTable), uint64(stream.ShowTable)},
+		{"timeline", uint64(rawformat.ShowTimeline), uint64(stream.ShowTimeline)},
+		{"memory", uint64(rawformat.ShowMemory), uint64(stream.ShowMemory)},
+		{"ipc", uint64(rawformat.ShowIPC), uint64(stream.ShowIPC)},
+		{"fileio", uint64(rawformat.ShowFileIO), uint64(stream.ShowFileIO)},
+		{"stack", uint64(rawformat.ShowStack), uint64(stream.ShowStack)},
+		{"paused", uint64(rawformat.PauseAll), stream.PausedAll},
+		{"paused sampling", uint64(rawformat.PauseSampling), stream.PausedSampling},
+		{"log error", uint64(rawformat.LogError), stream.LogError},
+	} {
+		if c.wire != c.ours {
+			t.Errorf("%s is %d on the wire and %d in the waist", c.name, c.wire, c.ours)
+		}
+	}
+}
+
+// Every kind of a chunk has a handler, every kind of a dictionary a definition.
+func TestHandlersAreComplete(t *testing.T) {
+	for k, spec := range rawformat.Kinds {
+		if spec.Name == "" {
+			continue
+		}
+		if has := handlers[k] != nil; has != (spec.Place == rawformat.InChunk) {
+			t.Errorf("%s: handler %v", spec.Name, has)
+		}
+		if has := definitions[k] != nil; has != (spec.Place == rawformat.InDict) {
+			t.Errorf("%s: definition %v", spec.Name, has)
+		}
+	}
+}

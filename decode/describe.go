@@ -1,0 +1,88 @@
+package decode
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/stream"
+)
+
+// metaFields is the table of meta keys that a process row shows.
+var metaFields = map[string]func(p *stream.Process, value string){
+	rawformat.MetaService:  func(p *stream.Process, v string) { p.Service = v },
+	rawformat.MetaVersion:  func(p *stream.Process, v string) { p.Version = v },
+	rawformat.MetaRevision: func(p *stream.Process, v string) { p.Revision = v },
+	rawformat.MetaPid:      func(p *stream.Process, v string) { p.Pid = number(v) },
+	rawformat.MetaHost:     func(p *stream.Process, v string) { p.Host = v },
+	rawformat.MetaExe:      func(p *stream.Process, v string) { p.Exe = v },
+	rawformat.MetaArg:      func(p *stream.Process, v string) { p.Args = append(p.Args, v) },
+	rawformat.MetaGo:       func(p *stream.Process, v string) { p.Go = v },
+	rawformat.MetaGoos:     func(p *stream.Process, v string) { p.OS = v },
+	rawformat.MetaGoarch:   func(p *stream.Process, v string) { p.Arch = v },
+	rawformat.MetaCPUs:     func(p *stream.Process, v string) { p.CPUs = number(v) },
+	rawformat.MetaCPU:      func(p *stream.Process, v string) { p.CPU = v },
+	rawformat.MetaInterval: func(p *stream.Process, v string) { p.Interval = int64(number(v)) },
+}
+
+func describe(p *stream.Process, key, value string) {
+	if set := metaFields[key]; set != nil {
+		set(p, value)
+	} else if name, ok := strings.CutPrefix(key, rawformat.MetaAttr); ok {
+		p.Attrs = append(p.Attrs, stream.Attr{Key: name, Value: value})
+	}
+}
+
+// number reads a decimal number, 0 if it is none or negative.
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// programName is what a process is called when nothing better is known.
+func programName(p *stream.Process) string {
+	switch {
+	case p.Exe != "":
+		return path.Base(p.Exe)
+	case p.Service != "":
+		return p.Service
+	}
+	return "pid " + strconv.Itoa(p.Pid)
+}
+
+// Meta returns the first value of a key, "" if there is none.
+func Meta(p *chunks.Process, key string) string {
+	for _, m := range p.Meta {
+		if m.Key == key {
+			return m.Value
+		}
+	}
+	return ""
+}
+
+// ClockOf is a process' own anchor: the monotonic and the real time of its
+// start, or of the earliest moment that is known. ok is false if there is none.
+func ClockOf(p *chunks.Process) (c Clock, ok bool) {
+	mono, err1 := strconv.ParseUint(Meta(p, rawformat.MetaStartMono), 10, 64)
+	real, err2 := strconv.ParseInt(Meta(p, rawformat.MetaStartReal), 10, 64)
+	if err1 == nil && err2 == nil {
+		return Clock{mono, real}, true
+	}
+	for _, im := range p.Chunks {
+		if a := im.Header.Open; a.Monotonic != 0 && (!ok || a.Monotonic < c.Monotonic) {
+			c, ok = Clock{a.Monotonic, a.Realtime}, true
+		}
+	}
+	return c, ok
+}
+
+// StartOf is the monotonic time at which recording began, if it is known.
+func StartOf(p *chunks.Process) (monotonic uint64, ok bool) {
+	c, ok := ClockOf(p)
+	return c.Monotonic, ok
+}

@@ -1,0 +1,62 @@
+package ingest
+
+import (
+	"fmt"
+	"strconv"
+
+	"gprof/decode"
+	"gprof/rawformat"
+	"gprof/stream"
+)
+
+// Open finds recordings in the inputs and returns their source. Warnings are
+// in found; the error is that of [Find].
+func Open(inputs []string) (src stream.Source, found *Found, err error) {
+	found, err = Find(inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	return found.Source(), found, nil
+}
+
+// Name is the process' instance as it stands in ledgers and directories.
+func (p *Process) Name() string { return fmt.Sprintf("%016x", p.Instance) }
+
+// Source returns the source of all processes. It may be called once.
+func (f *Found) Source() stream.Source {
+	tables := new(stream.Tables)
+	f.align(&tables.Ledger)
+	f.noteInputs(&tables.Ledger)
+	f.describe(tables)
+	names := decode.NewNames(tables)
+	sources := make([]stream.Source, len(f.Processes))
+	for i, p := range f.Processes {
+		sources[i] = decode.New(names, p.Process, stream.ProcessID(i+1), p.clock)
+	}
+	return stream.Merge(tables, sources...)
+}
+
+func (f *Found) noteInputs(ledger *stream.Ledger) {
+	for _, p := range f.twice {
+		ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDuplicate, What: "processes", Count: 1, Bytes: int64(size(p))})
+	}
+	if n := len(f.Warnings); n > 0 {
+		ledger.Add(stream.Line{Reason: stream.ReasonUnreadable, What: "inputs", Count: int64(n)})
+	}
+}
+
+// describe fills the process table; parents are found by their instance.
+func (f *Found) describe(tables *stream.Tables) {
+	byInstance := map[uint64]stream.ProcessID{}
+	for i, p := range f.Processes {
+		byInstance[p.Instance] = stream.ProcessID(i + 1)
+	}
+	for _, p := range f.Processes {
+		row := decode.Describe(p.Process, p.clock)
+		parent, err := strconv.ParseUint(decode.Meta(p.Process, rawformat.MetaParent), 16, 64)
+		if err == nil && parent != p.Instance {
+			row.Parent = byInstance[parent]
+		}
+		tables.Processes = append(tables.Processes, row)
+	}
+}
