@@ -19,9 +19,10 @@ type Chunk struct {
 	fixed rawformat.Header           // what it was opened with, and its close anchor
 	image [rawformat.HeaderSize]byte // of fixed, on its way to head; here, so that opening does not allocate
 
-	links   [2]link // in two lists, see list
-	ring    place
-	counted bool // LocalLimit counts it as unreleased
+	links [2]link // in two lists, see list
+	room  reservation
+	ring  place
+	loan  uint64 // see LocalLimit, 0 none
 }
 
 // NewChunk returns a chunk of that capacity in heap memory, in state Created.

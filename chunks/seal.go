@@ -78,6 +78,9 @@ func (c *Chunk) sealPage(offset uint32) error {
 		first = p.next - begin
 	}
 	next, err := skipBlocks(c.payload[:offset], p.next, end)
+	if err != nil && c.goesOn(next, offset) {
+		next, err = offset, nil
+	}
 	if err != nil {
 		return err
 	}
@@ -88,8 +91,15 @@ func (c *Chunk) sealPage(offset uint32) error {
 	return nil
 }
 
+// goesOn reports whether the block at that offset, which the chunk does not
+// hold whole, ends in the writer's next chunk.
+func (c *Chunk) goesOn(at, offset uint32) bool {
+	return c.fixed.Straddles() && int(offset) == len(c.payload) && c.payload[at] != 0
+}
+
 // skipBlocks goes from the block at offset at to the first one that begins at
-// or behind to; committed ends with a whole block.
+// or behind to. On an error it returns where the bad block begins: all blocks
+// that begin in committed should end there.
 func skipBlocks(committed []byte, at, to uint32) (uint32, error) {
 	for at < to && int(at) < len(committed) {
 		n, size, err := rawformat.ReadUint(committed[at:])
