@@ -1,0 +1,365 @@
+package gecko
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// check reports what the viewer would not bear in a profile: it fails on it, or
+// it draws something wrong without a word.
+func check(t *testing.T, output []byte) {
+	t.Helper()
+	var top object
+	if err := json.Unmarshal(output, &top); err != nil {
+		t.Fatalf("no JSON: %v", err)
+	}
+	c := &checker{T: t, pids: map[float64]bool{}, tids: map[float64]bool{}}
+	c.meta(top.object("meta"))
+	c.process("top", top)
+	for i, child := range top.list("processes") {
+		p := object(child.(map[string]any))
+		if _, ok := p["processes"]; ok {
+			c.Errorf("process %d has processes of its own", i+1)
+		}
+		c.process(fmt.Sprint("process ", i+1), p)
+		if start := p.object("meta")["startTime"]; start != top.object("meta")["startTime"] {
+			c.Errorf("process %d starts at %v", i+1, start)
+		}
+	}
+	top.object("profileGatheringLog")
+}
+
+// object is a JSON object whose members must be there.
+type object map[string]any
+
+func (o object) object(key string) object  { return o[key].(map[string]any) }
+func (o object) list(key string) []any     { return o[key].([]any) }
+func (o object) text(key string) string    { return o[key].(string) }
+func (o object) number(key string) float64 { return o[key].(float64) }
+func (o object) optional(key string) []any { l, _ := o[key].([]any); return l }
+func (o object) table(key string) table    { return newTable(o.object(key)) }
+func (o object) has(key string) (ok bool)  { _, ok = o[key]; return ok }
+func members(l []any) (out []object) {
+	return mapAll(l, func(x any) object { return x.(map[string]any) })
+}
+func mapAll[T, U any](l []T, f func(T) U) (out []U) {
+	for _, x := range l {
+		out = append(out, f(x))
+	}
+	return out
+}
+
+// table is a table with a schema.
+type table struct {
+	columns map[string]int
+	rows    [][]any
+}
+
+func newTable(o object) table {
+	out := table{columns: map[string]int{}, rows: mapAll(o.list("data"), func(x any) []any { return x.([]any) })}
+	for name, at := range o.object("schema") {
+		out.columns[name] = int(at.(float64))
+	}
+	return out
+}
+
+// cell is nil if the row ends before the column; a column must be there.
+func (t table) cell(row int, column string) any {
+	at, ok := t.columns[column]
+	if !ok {
+		panic("no column " + column)
+	}
+	if at < len(t.rows[row]) {
+		return t.rows[row][at]
+	}
+	return nil
+}
+
+type checker struct {
+	*testing.T
+	categories int
+	schemas    map[string]map[string]string // type → key → format
+	pids, tids map[float64]bool
+}
+
+var displays = []string{"marker-chart", "marker-table", "timeline-overview", "timeline-memory", "timeline-ipc", "timeline-fileio", "stack-chart"}
+
+// meta checks that of the first process.
+func (c *checker) meta(m object) {
+	if m.number("interval") <= 0 || m["presymbolicated"] != true || m.number("profilingStartTime") >= m.number("profilingEndTime") {
+		c.Errorf("interval %v, presymbolicated %v, from %v to %v", m["interval"], m["presymbolicated"], m["profilingStartTime"], m["profilingEndTime"])
+	}
+	if got := fmt.Sprint(m["sampleUnits"]); got != "map[eventDelay:ms threadCPUDelta:ns time:ms]" {
+		c.Errorf("units %s", got)
+	}
+	for _, key := range []string{"product", "misc", "oscpu", "platform", "abi"} {
+		m.text(key)
+	}
+	if regexp.MustCompile(`[\d.]+$`).MatchString(m.text("misc")) {
+		c.Errorf("misc %q ends like a version", m["misc"])
+	}
+	for _, key := range []string{"features", "threads"} {
+		m.object("configuration").list(key)
+	}
+	c.schemas = map[string]map[string]string{}
+	for _, s := range members(m.list("markerSchema")) {
+		c.schema(s)
+	}
+}
+
+func (c *checker) schema(s object) {
+	name := s.text("name")
+	if c.schemas[name] != nil || slices.Contains(specialTypes, name) {
+		c.Errorf("schema %q is there twice or has a meaning of its own", name)
+	}
+	for _, place := range s.list("display") {
+		if !slices.Contains(displays, place.(string)) {
+			c.Errorf("schema %q is shown in %v", name, place)
+		}
+	}
+	c.schemas[name] = map[string]string{}
+	for _, f := range members(s.list("data")) {
+		key := f.text("key")
+		if _, twice := c.schemas[name][key]; twice || slices.Contains(specialKeys, key) || kindOf[f.text("format")] == "" {
+			c.Errorf("schema %q: field %v", name, f)
+		}
+		c.schemas[name][key] = f.text("format")
+	}
+}
+
+// kindOf is what the values of a format are.
+var kindOf = map[string]string{
+	"url": "text", "file-path": "text", "sanitized-string": "text", "string": "text", "pid": "text", "tid": "text",
+	"unique-string": "index", "flow-id": "index", "terminating-flow-id": "index",
+	"duration": "number", "time": "number", "bytes": "number", "percentage": "number", "integer": "number", "decimal": "number", "hexadecimal": "number",
+}
+
+func (c *checker) process(where string, p object) {
+	m := p.object("meta")
+	if m.number("version") != 36 || m.number("startTime") != math.Trunc(m.number("startTime")) || !m.has("shutdownTime") {
+		c.Errorf("%s: version %v, start %v", where, m["version"], m["startTime"])
+	}
+	m.list("markerSchema")
+	c.checkCategories(where, members(m.list("categories")))
+	libs := c.libs(where, members(p.list("libs")))
+	newTable(p.object("sources"))
+	threads := members(p.list("threads"))
+	if len(threads) == 0 || threads[0]["name"] != mainName || c.pids[threads[0].number("pid")] {
+		c.Fatalf("%s: no main thread, or the pid of another process", where)
+	}
+	pid := threads[0].number("pid")
+	c.pids[pid] = true
+	for i, thread := range threads {
+		where := fmt.Sprint(where, ", thread ", i)
+		if thread["name"] == mainName && i > 0 || thread["pid"] != pid || c.tids[thread.number("tid")] {
+			c.Errorf("%s: name %v, pid %v, tid %v", where, thread["name"], thread["pid"], thread["tid"])
+		}
+		c.tids[thread.number("tid")] = true
+		c.thread(where, thread, libs)
+	}
+	c.counters(where, members(p.list("counters")))
+	for _, r := range members(p.list("pausedRanges")) {
+		r.text("reason")
+		if !r.has("startTime") || !r.has("endTime") {
+			c.Errorf("%s: pause %v", where, r)
+		}
+	}
+	for _, page := range members(p.list("pages")) {
+		_, _, _, _ = page.number("tabID"), page.number("innerWindowID"), page.number("embedderInnerWindowID"), page.text("url")
+	}
+	if p.has("profilerOverhead") {
+		o := p.table2("profilerOverhead")
+		for i := range o.rows {
+			for _, column := range []string{"time", "locking", "expiredMarkerCleaning", "counters", "threads"} {
+				_ = o.cell(i, column).(float64)
+			}
+		}
+	}
+	p.object("profilingLog")
+}
+
+func (o object) table2(key string) table { return o.object(key).table("samples") }
+
+func (c *checker) checkCategories(where string, list []object) {
+	c.categories = len(list)
+	if len(list) == 0 || len(list) > 256 || list[0]["color"] != "grey" {
+		c.Errorf("%s: %d categories, the first %v", where, len(list), list)
+	}
+	for _, g := range list {
+		if g.text("name"); !colors[g.text("color")] || len(g.list("subcategories")) == 0 || g.list("subcategories")[0] != "Other" {
+			c.Errorf("%s: category %v", where, g)
+		}
+	}
+}
+
+func (c *checker) libs(where string, list []object) []addresses {
+	var out []addresses
+	var last float64
+	for _, l := range list {
+		for _, key := range []string{"arch", "name", "path", "debugName", "debugPath", "breakpadId", "codeId"} {
+			l.text(key)
+		}
+		start, end := l.number("start"), l.number("end")
+		if start < last || end <= start || end > 1<<53 || l.number("offset") != 0 || len(l.text("breakpadId")) != 33 {
+			c.Errorf("%s: module %v", where, l)
+		}
+		last = end
+		out = append(out, addresses{uint64(start), uint64(end)})
+	}
+	return out
+}
+
+func (c *checker) thread(where string, t object, libs []addresses) {
+	_, _ = t.text("processName"), t.number("registerTime")
+	if t.text("processType") != processType || !t.has("unregisterTime") {
+		c.Errorf("%s: type %v", where, t["processType"])
+	}
+	var texts []string
+	for _, s := range t.list("stringTable") {
+		texts = append(texts, s.(string))
+	}
+	if sorted := slices.Sorted(slices.Values(texts)); len(slices.Compact(sorted)) != len(texts) {
+		c.Errorf("%s: a string is there twice", where)
+	}
+	c.frames(where, t.table("frameTable"), texts, libs)
+	stacks := t.table("stackTable")
+	for i := range stacks.rows {
+		c.index(where+", frame of stack", stacks.cell(i, "frame"), len(t.table("frameTable").rows))
+		if prefix := stacks.cell(i, "prefix"); prefix != nil {
+			c.index(fmt.Sprint(where, ", prefix of stack ", i), prefix, i)
+		}
+	}
+	c.samples(where, t.table("samples"), len(stacks.rows))
+	markers := t.table("markers")
+	for i := range markers.rows {
+		c.marker(fmt.Sprint(where, ", marker ", i), markers, i, len(texts), len(stacks.rows))
+	}
+}
+
+// index checks a number that must be below n.
+func (c *checker) index(what string, value any, n int) int {
+	f, ok := value.(float64)
+	if !ok || f < 0 || f >= float64(n) || f != math.Trunc(f) {
+		c.Fatalf("%s: index %v of %d", what, value, n)
+	}
+	return int(f)
+}
+
+func (c *checker) samples(where string, samples table, stacks int) {
+	last := math.Inf(-1)
+	for i := range samples.rows {
+		if stack := samples.cell(i, "stack"); stack != nil {
+			c.index(where+", stack of sample", stack, stacks)
+		}
+		at := samples.cell(i, "time").(float64)
+		if cpu := samples.cell(i, "threadCPUDelta"); at < last || cpu != nil && cpu.(float64) < 0 || samples.cell(i, "eventDelay") != nil {
+			c.Errorf("%s: sample %d at %v is %v", where, i, last, samples.rows[i])
+		}
+		last = at
+	}
+}
+
+// The viewer's own patterns, in its order.
+var (
+	nativePattern = regexp.MustCompile(`^(.*) \(in ([^)]*)\)( \+ [0-9]+| \(.*:.*\))?$`)
+	scriptPattern = regexp.MustCompile(`^(.*) \((.+?):([0-9]+)(?::([0-9]+))?\)(?:\[(\d+)\])?$|^()(.+?):([0-9]+)(?::([0-9]+))?(?:\[(\d+)\])?$`)
+)
+
+func (c *checker) frames(where string, frames table, texts []string, libs []addresses) {
+	labels := map[string]bool{}
+	for i := range frames.rows {
+		location := texts[c.index(where+", location", frames.cell(i, "location"), len(texts))]
+		_ = frames.cell(i, "relevantForJS").(bool)
+		c.index(where+", category", frames.cell(i, "category"), c.categories)
+		c.index(where+", subcategory", frames.cell(i, "subcategory"), 1)
+		for _, column := range []string{"innerWindowID", "implementation", "line", "column"} {
+			frames.cell(i, column)
+		}
+		native := nativePattern.FindStringSubmatch(location)
+		switch {
+		case strings.HasPrefix(location, "0x"):
+			if !hexPattern.MatchString(location) {
+				c.Errorf("%s: address %q", where, location)
+			}
+		case native != nil:
+			if labels[native[1]] || native[2] == "" || native[3] != "" {
+				c.Errorf("%s: native function %q, of an unknown module or the name of a label", where, location)
+			}
+		case scriptPattern.MatchString(location):
+			c.Errorf("%s: %q looks like JavaScript", where, location)
+		default:
+			labels[location] = true
+		}
+	}
+}
+
+var hexPattern = regexp.MustCompile(`^0x[0-9a-f]+$`)
+
+func (c *checker) marker(where string, m table, i, texts, stacks int) {
+	start, end, phase := m.cell(i, "startTime"), m.cell(i, "endTime"), m.cell(i, "phase").(float64)
+	c.index(where+", name", m.cell(i, "name"), texts)
+	c.index(where+", category", m.cell(i, "category"), c.categories)
+	hasStart, hasEnd := start != nil, end != nil
+	if hasStart != (phase != 3) || hasEnd != (phase == 1 || phase == 3) || phase != math.Trunc(phase) || phase > 3 {
+		c.Errorf("%s: phase %v from %v to %v", where, phase, start, end)
+	}
+	if hasStart && hasEnd && end.(float64) < start.(float64) || phase == 3 && end == 0.0 {
+		c.Errorf("%s: from %v to %v", where, start, end)
+	}
+	data := object(m.cell(i, "data").(map[string]any))
+	typ := data.text("type")
+	fields, ok := c.schemas[typ]
+	if !ok && typ != jankName {
+		c.Errorf("%s: no schema of %q", where, typ)
+	}
+	for key, value := range data {
+		switch {
+		case key == "type":
+		case key == "stack":
+			samples := data.object("stack").table("samples")
+			c.index(where+", stack", samples.cell(0, "stack"), stacks)
+			_ = samples.cell(0, "time").(float64)
+		default:
+			c.value(where+", "+key, fields[key], value, texts)
+		}
+	}
+}
+
+func (c *checker) value(where, format string, value any, texts int) {
+	ok := false
+	switch kindOf[format] {
+	case "text":
+		_, ok = value.(string)
+	case "number":
+		_, ok = value.(float64)
+	case "index":
+		c.index(where, value, texts)
+		ok = true
+	}
+	if !ok {
+		c.Errorf("%s: %v in a field of format %q", where, value, format)
+	}
+}
+
+func (c *checker) counters(where string, list []object) {
+	for _, counter := range list {
+		_, _ = counter.text("category"), counter.text("description")
+		samples := counter.table("samples")
+		last := math.Inf(-1)
+		for i := range samples.rows {
+			at := samples.cell(i, "time").(float64)
+			if _, ok := samples.cell(i, "count").(float64); !ok || at < last {
+				c.Errorf("%s: counter %q: row %v", where, counter.text("name"), samples.rows[i])
+			}
+			last = at
+		}
+		if len(samples.rows) == 0 {
+			c.Errorf("%s: counter %q is empty", where, counter.text("name"))
+		}
+	}
+}

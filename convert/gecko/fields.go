@@ -1,0 +1,148 @@
+package gecko
+
+import (
+	"math"
+	"strconv"
+
+	"gprof/convert/internal/jsontext"
+	"gprof/stream"
+)
+
+// valueKind is how the values of a field are written.
+type valueKind uint8
+
+const (
+	valueNumber valueKind = iota // as it is
+	valueMillis                  // ns, written as milliseconds
+	valueTime                    // a Time, written as milliseconds of the output
+	valueText                    // a string
+	valueUnique                  // a number of the thread's strings
+	valueFlow                    // the same, of an id in hexadecimal
+)
+
+// formats says how the viewer shows the values of each Format.
+var formats = [stream.NumFormats]struct {
+	name  string
+	value valueKind
+}{
+	stream.FormatInteger:     {"integer", valueNumber},
+	stream.FormatDecimal:     {"decimal", valueNumber},
+	stream.FormatText:        {"string", valueText},
+	stream.FormatBytes:       {"bytes", valueNumber},
+	stream.FormatNanoseconds: {"duration", valueMillis},
+	stream.FormatTime:        {"time", valueTime},
+	stream.FormatPercentage:  {"percentage", valueNumber},
+	stream.FormatHexadecimal: {"hexadecimal", valueNumber},
+	// A number, so that a label can tell them apart: {marker.data.ok ? 'yes' : 'no'}.
+	stream.FormatBool:    {"integer", valueNumber},
+	stream.FormatPath:    {"file-path", valueText},
+	stream.FormatURL:     {"url", valueText},
+	stream.FormatString:  {"unique-string", valueUnique},
+	stream.FormatFlow:    {"flow-id", valueFlow},
+	stream.FormatFlowEnd: {"terminating-flow-id", valueFlow},
+	// The viewer looks a number up among its threads, whose tids are not those
+	// of the system; a text it shows as it is.
+	stream.FormatThread:   {"tid", valueText},
+	stream.FormatProcess:  {"pid", valueText},
+	stream.FormatWindow:   {"integer", valueNumber},
+	stream.FormatPicowatt: {"integer", valueNumber},
+}
+
+// formatOf returns the viewer's format of a field. What a text may reveal goes
+// before how often it repeats: the viewer removes only texts of these formats
+// when a profile is to be shared.
+func formatOf(f *stream.EventField) (string, valueKind) {
+	if f.Format >= stream.NumFormats {
+		return "string", valueText
+	}
+	format := formats[f.Format]
+	if f.Format == stream.FormatText || f.Format == stream.FormatString {
+		switch f.Privacy {
+		case stream.PrivacyPath:
+			return "file-path", valueText
+		case stream.PrivacyURL:
+			return "url", valueText
+		case stream.PrivacyUser, stream.PrivacySecret:
+			return "sanitized-string", valueText
+		}
+	}
+	return format.name, format.value
+}
+
+// appendArg appends the member for row i of a field: nothing if it has no
+// value. A text where a number should be can't be shown; it is left out, too,
+// and counted.
+func (s *Sink) appendArg(dst []byte, f *field, c *stream.Column, i int) []byte {
+	typ := c.TypeAt(i)
+	if typ == stream.Null {
+		return dst
+	}
+	with := append(dst, f.key...)
+	switch f.value {
+	case valueText:
+		if typ == stream.Text {
+			return jsontext.AppendString(with, c.TextAt(i))
+		}
+		return append(appendNumber(append(with, '"'), c, i), '"')
+	case valueUnique, valueFlow:
+		return strconv.AppendInt(with, int64(s.internArg(f.value, c, i)), 10)
+	}
+	if typ == stream.Text || typ == stream.Float && !finite(math.Float64frombits(c.BitsAt(i))) {
+		s.lose("arguments", 1)
+		return dst
+	}
+	switch f.value {
+	case valueMillis:
+		return appendMillis(with, c, i, 0)
+	case valueTime:
+		return appendMillis(with, c, i, s.start)
+	}
+	return appendNumber(with, c, i)
+}
+
+// internArg puts a value among the strings of the thread.
+func (s *Sink) internArg(kind valueKind, c *stream.Column, i int) int32 {
+	var buf [32]byte
+	switch typ := c.TypeAt(i); {
+	case typ == stream.Text:
+		return s.thread.strings.internBytes(c.TextAt(i))
+	case kind == valueFlow && typ != stream.Float:
+		return s.thread.strings.internBytes(appendHex(buf[:0], c.BitsAt(i)))
+	}
+	return s.thread.strings.internBytes(appendNumber(buf[:0], c, i))
+}
+
+// appendHex appends all 16 digits of n.
+func appendHex(dst []byte, n uint64) []byte {
+	const digits = "0123456789abcdef"
+	for shift := 60; shift >= 0; shift -= 4 {
+		dst = append(dst, digits[n>>shift&15])
+	}
+	return dst
+}
+
+// appendNumber appends a number as it is.
+func appendNumber(dst []byte, c *stream.Column, i int) []byte {
+	switch bits := c.BitsAt(i); c.TypeAt(i) {
+	case stream.Int:
+		return strconv.AppendInt(dst, int64(bits), 10)
+	case stream.Uint:
+		return strconv.AppendUint(dst, bits, 10)
+	default:
+		return jsontext.AppendFloat(dst, math.Float64frombits(bits))
+	}
+}
+
+// appendMillis appends a number of nanoseconds since start as milliseconds.
+func appendMillis(dst []byte, c *stream.Column, i int, start stream.Time) []byte {
+	bits := c.BitsAt(i)
+	switch {
+	case c.TypeAt(i) == stream.Float:
+		return jsontext.AppendFloat(dst, (math.Float64frombits(bits)-float64(start))/1e6)
+	case c.TypeAt(i) == stream.Uint && bits > math.MaxInt64: // 292 years
+		bits = math.MaxInt64
+	}
+	return jsontext.AppendMillis(dst, int64(bits)-int64(start))
+}
+
+func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

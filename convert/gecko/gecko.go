@@ -1,0 +1,125 @@
+// Package gecko writes the Gecko profile format, version 36, which Firefox
+// Profiler opens.
+//
+// The output is one JSON object: the first process of the run, with the others
+// in its "processes". It is written in one pass; only the tables of the thread
+// being written (strings, frames and stacks) are held in memory.
+//
+// What the format can't say, and what stands for it:
+//
+//   - Samples have no weight. A sample of weight n becomes n rows at one time,
+//     the CPU time in the first; at most [MaxRepeat] rows, the rest is in the
+//     ledger. Weight 0 becomes a row without a stack: it keeps its CPU time.
+//   - Native functions have no file and no line. Frames are merged by function
+//     and module, or, where the function is unknown, by address.
+//   - Delays become the Jank markers that the viewer would derive from them.
+//   - Modules have no address, only offsets. Each gets a range of addresses
+//     that no other has, so that an address leads back to module and offset.
+//
+// All times are in milliseconds since the start of the run, rounded down to a
+// whole millisecond, so that the start itself is exact as a JSON number. All
+// processes share it.
+package gecko
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"gprof/convert/internal/jsontext"
+	"gprof/stream"
+)
+
+// version is that of the format. It is the newest that all viewers in use
+// understand; they upgrade older ones and refuse newer ones.
+const version = 36
+
+// ErrOrder means that segments did not come in the order of [stream.Sink].
+var ErrOrder = errors.New("segment out of order")
+
+// Sink writes one profile.
+type Sink struct {
+	out    *jsontext.Writer
+	tables *stream.Tables
+	start  stream.Time // 0 of the output
+	code   code
+	types  []markerType // by EventID-1
+	tracks [][]stream.TrackID
+	lost   stream.Ledger // what had no place here
+
+	categories []int // by CategoryID
+
+	process stream.ProcessID // being written, 0 before the first
+	threads bool             // its list of threads is open
+	next    int              // in tracks of process: the first not yet begun
+	tid     int64            // of the last thread
+	thread  thread
+	part    part        // being written, nil between parts
+	kind    stream.Kind // of part
+	written [numKinds]bool
+	row     []byte // scratch
+}
+
+// New returns a Sink that writes to w. It buffers what it writes; it does not
+// close w.
+func New(w io.Writer) *Sink { return &Sink{out: jsontext.NewWriter(w)} }
+
+// Begin writes what does not depend on segments.
+func (s *Sink) Begin(t *stream.Tables) error {
+	s.tables = t
+	s.start = startOf(t)
+	s.code.build(t)
+	s.categories = categoriesOf(t)
+	s.types = markerTypes(t)
+	s.tracks = tracksOf(t)
+	s.thread.allocate(&s.code)
+	s.out.BeginObject()
+	s.beginProcess(1)
+	return s.out.Err()
+}
+
+// startOf is the start of the first process, in whole milliseconds.
+func startOf(t *stream.Tables) stream.Time {
+	var start stream.Time
+	for _, p := range t.Processes {
+		if p.Start != 0 && (start == 0 || p.Start < start) {
+			start = p.Start
+		}
+	}
+	const ms = stream.Time(time.Millisecond)
+	return start - (start%ms+ms)%ms
+}
+
+// Segment writes the rows of b.
+func (s *Sink) Segment(b *stream.Batch) error {
+	id := b.Series.Process
+	if id < s.process || int(id) > len(s.tables.Processes) {
+		return fmt.Errorf("%w: %v of process %d in process %d", ErrOrder, b.Series.Kind, id, s.process)
+	}
+	for s.process < id {
+		s.endProcess()
+		s.beginProcess(s.process + 1)
+	}
+	if b.Series.Kind.Tracked() {
+		return s.trackRows(b)
+	}
+	return s.partRows(b)
+}
+
+// Close writes what is left.
+func (s *Sink) Close() error {
+	for int(s.process) < len(s.tables.Processes) {
+		s.endProcess()
+		s.beginProcess(s.process + 1)
+	}
+	s.endProcess()
+	s.out.EndArray() // processes
+	s.writeLedger()
+	s.out.EndObject()
+	return s.out.Flush()
+}
+
+// ms is t as nanoseconds since the start of the output, which are written as
+// milliseconds.
+func (s *Sink) ms(t stream.Time) int64 { return int64(t - s.start) }

@@ -1,0 +1,269 @@
+package gecko
+
+import (
+	"fmt"
+	"strconv"
+
+	"gprof/convert/internal/jsontext"
+	"gprof/stream"
+)
+
+const (
+	// mainName makes a thread the main one of its process, whose name the
+	// viewer then shows instead.
+	mainName = "GeckoMain"
+	// processType is that of every process; other types are kinds of Firefox
+	// processes, for which the viewer has rules of its own.
+	processType = "default"
+)
+
+// thread is the thread being written. Its lists of samples and markers stream
+// through; its tables are written at its end.
+type thread struct {
+	code    *code
+	open    bool
+	markers bool // the list of samples is finished
+	track   stream.TrackID
+	strings texts
+	frames  index[stream.FrameID] // merged ids
+	stacks  index[stream.StackID] // merged ids
+	path    []stream.StackID      // scratch
+	cause   []byte                // a marker's stack, up to the stack's number
+	jank    jank
+}
+
+func (t *thread) allocate(c *code) {
+	t.code = c
+	t.frames.allocate(c.merged.Frames.Len())
+	t.stacks.allocate(c.merged.Stacks.Len())
+}
+
+// stack returns the number of a stack in the thread's table. Its callers have
+// lower ones.
+func (t *thread) stack(id stream.StackID) int32 {
+	id = t.code.stacks[id]
+	if n := t.stacks.number[id]; n != 0 {
+		return n - 1
+	}
+	t.path = t.path[:0]
+	for at := id; at != 0 && t.stacks.number[at] == 0; {
+		t.path = append(t.path, at)
+		at, _ = t.code.merged.Stacks.At(at)
+	}
+	for i := len(t.path) - 1; i >= 0; i-- {
+		t.stacks.add(t.path[i])
+		_, frame := t.code.merged.Stacks.At(t.path[i])
+		if t.frames.number[frame] == 0 {
+			t.frames.add(frame)
+			t.code.used[t.code.merged.Frames.At(frame).Module] = true
+		}
+	}
+	return t.stacks.number[id] - 1
+}
+
+// trackRows writes rows that belong to a track.
+func (s *Sink) trackRows(b *stream.Batch) error {
+	if !s.enter(b.Series.Track) {
+		return fmt.Errorf("%w: %v of track %d", ErrOrder, b.Series.Kind, b.Series.Track)
+	}
+	if b.Series.Kind == stream.Samples {
+		if s.thread.markers {
+			return fmt.Errorf("%w: samples of track %d behind its markers", ErrOrder, b.Series.Track)
+		}
+		s.samples(b)
+		return s.out.Err()
+	}
+	s.beginMarkers()
+	if b.Series.Kind == stream.Markers {
+		s.markers(b)
+	} else {
+		s.delays(b)
+	}
+	return s.out.Err()
+}
+
+// enter makes a track the one being written. Tracks before it that have no rows
+// become empty threads. It reports whether the track was still to come.
+func (s *Sink) enter(track stream.TrackID) bool {
+	if !s.threads {
+		return false
+	}
+	for !s.thread.open || s.thread.track != track {
+		if s.next == len(s.tracks[s.process]) {
+			return false
+		}
+		s.endThread()
+		s.beginThread(s.tracks[s.process][s.next])
+		s.next++
+	}
+	return true
+}
+
+// endThreads writes the threads that are still to come, which are empty, and
+// ends the list.
+func (s *Sink) endThreads() {
+	if !s.threads {
+		return
+	}
+	for _, track := range s.tracks[s.process][s.next:] {
+		s.endThread()
+		s.beginThread(track)
+	}
+	s.endThread()
+	s.out.EndArray()
+	s.threads = false
+}
+
+// beginThread begins the object of a thread, up to its list of samples.
+func (s *Sink) beginThread(track stream.TrackID) {
+	s.tid++
+	s.thread.open, s.thread.track, s.thread.markers = true, track, false
+	s.thread.strings.reset()
+	s.out.BeginObject()
+	s.member("name", s.threadName(track))
+	s.member("processType", processType)
+	s.member("processName", s.of(s.process).Title())
+	s.out.Key("pid")
+	s.out.Int(int64(s.of(s.process).OutPid))
+	s.out.Key("tid")
+	s.out.Int(s.tid)
+	s.writeLifetime(track)
+	s.thread.cause = s.appendCause(s.thread.cause[:0])
+	s.beginSamples()
+}
+
+// threadName is what a thread is called. Its number in the list of tracks says
+// whether it is the main one.
+func (s *Sink) threadName(track stream.TrackID) string {
+	if track == s.tracks[s.process][0] {
+		return mainName
+	}
+	name := s.tables.Tracks.At(track).Name
+	if name == mainName {
+		return mainName + " (track)"
+	}
+	return name
+}
+
+// writeLifetime writes when a track began and ended; null is "still there".
+func (s *Sink) writeLifetime(track stream.TrackID) {
+	p := s.of(s.process)
+	start, end := p.Start, stream.Time(0)
+	if p.Exit.Known {
+		end = p.End
+	}
+	if track != 0 {
+		t := s.tables.Tracks.At(track)
+		if t.Start != 0 {
+			start = t.Start
+		}
+		if t.End != 0 {
+			end = t.End
+		}
+	}
+	s.out.Key("registerTime")
+	s.out.Fixed(s.ms(start), 6)
+	s.writeEnd("unregisterTime", end)
+}
+
+// writeEnd writes a time that may not have come; then it is 0.
+func (s *Sink) writeEnd(key string, t stream.Time) {
+	s.out.Key(key)
+	if t == 0 {
+		s.out.Null()
+	} else {
+		s.out.Fixed(s.ms(t), 6)
+	}
+}
+
+// member writes a member of an object that is a string.
+func (s *Sink) member(key, value string) {
+	s.out.Key(key)
+	s.out.String(value)
+}
+
+// endThread writes the tables of the open thread, if there is one.
+func (s *Sink) endThread() {
+	if !s.thread.open {
+		return
+	}
+	s.beginMarkers()
+	s.endMarkers()
+	s.writeStacks()
+	s.writeFrames()
+	s.writeStrings()
+	s.out.EndObject()
+	s.thread.open = false
+	s.thread.stacks.reset()
+	s.thread.frames.reset()
+}
+
+func (s *Sink) writeStacks() {
+	t := &s.thread
+	s.beginTable("stackTable", `{"prefix":0,"frame":1}`)
+	for _, id := range t.stacks.ids {
+		parent, frame := t.code.merged.Stacks.At(id)
+		row := append(s.row[:0], '[')
+		if parent == 0 {
+			row = append(row, "null"...)
+		} else {
+			row = strconv.AppendInt(row, int64(t.stacks.number[parent]-1), 10)
+		}
+		row = strconv.AppendInt(append(row, ','), int64(t.frames.number[frame]-1), 10)
+		s.endRow(row)
+	}
+	s.endTable()
+}
+
+// writeFrames writes the frames. The columns that we have come first, because a
+// row may end early.
+func (s *Sink) writeFrames() {
+	t := &s.thread
+	s.beginTable("frameTable", `{"location":0,"relevantForJS":1,"category":2,"subcategory":3,"innerWindowID":4,"implementation":5,"line":6,"column":7}`)
+	var location []byte
+	for _, id := range t.frames.ids {
+		f := t.code.merged.Frames.At(id)
+		location = t.code.appendLocation(location[:0], f)
+		row := strconv.AppendInt(append(s.row[:0], '['), int64(t.strings.internBytes(location)), 10)
+		row = append(row, ",false,"...)
+		row = strconv.AppendInt(row, int64(s.categories[f.Category]), 10)
+		s.endRow(append(row, ",0"...))
+	}
+	s.endTable()
+}
+
+func (s *Sink) writeStrings() {
+	s.out.Key("stringTable")
+	s.out.BeginArray()
+	for _, text := range s.thread.strings.list {
+		s.out.String(text)
+	}
+	s.out.EndArray()
+}
+
+// beginTable begins a member that is a table, up to its rows.
+func (s *Sink) beginTable(key, schema string) {
+	s.out.Key(key)
+	s.out.BeginObject()
+	s.out.Key("schema")
+	s.out.Raw(schema)
+	s.out.Key("data")
+	s.out.BeginArray()
+}
+
+func (s *Sink) endTable() {
+	s.out.EndArray()
+	s.out.EndObject()
+}
+
+// endRow writes a row that was begun with [ in s.row.
+func (s *Sink) endRow(row []byte) {
+	row = append(row, ']')
+	s.out.RawBytes(row)
+	s.row = row[:0]
+}
+
+// appendTime appends a time of the output.
+func (s *Sink) appendTime(dst []byte, t stream.Time) []byte {
+	return jsontext.AppendMillis(dst, s.ms(t))
+}
