@@ -108,7 +108,11 @@ func (d *decoder) block(b *chunks.Block) {
 // time reads a T and returns its moment.
 func (d *decoder) time(c *rawformat.Cursor) stream.Time {
 	d.tick += uint64(c.Sint("time"))
-	return d.moment(d.tick)
+	at := d.moment(d.tick)
+	if c.Err() == nil {
+		d.first, d.latest = min(d.first, at), max(d.latest, at)
+	}
+	return at
 }
 
 func (d *decoder) moment(tick uint64) stream.Time {
@@ -177,10 +181,6 @@ func (d *decoder) row(b *stream.Batch, at stream.Time) {
 	b.Time = append(b.Time, at)
 	b.Index = append(b.Index, d.index)
 	d.rows++
-	if d.first == 0 || at < d.first {
-		d.first = at
-	}
-	d.latest = max(d.latest, at)
 }
 
 // take moves the oldest pending batch to b and reports whether there was one.

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"io"
+	"math"
 
 	"gprof/chunks"
 	"gprof/rawformat"
@@ -29,6 +30,7 @@ func New(n *Names, p *chunks.Process, id stream.ProcessID, clock Clock) *Source 
 	s := &Source{found: p, decoder: decoder{
 		process: id, tables: n.tables, names: n, clock: clock, ticks: newTicks(p.Chunks), dicts: map[uint32]*dictionary{},
 		last: map[who]lastSample{}, pending: map[stream.Series]*stream.Batch{},
+		first: math.MaxInt64, latest: math.MinInt64,
 		tracks: map[trackKey]stream.TrackID{}, roots: map[stream.StackID]stream.TrackID{}, lives: map[string]*life{},
 	}}
 	for _, im := range p.Chunks {
@@ -105,10 +107,10 @@ func (s *Source) progress(next *chunks.Image) {
 func (s *Source) finish() {
 	s.amendTracks()
 	p := s.tables.Process(s.process)
-	if s.first != 0 && (p.Start == 0 || s.first < p.Start) {
+	if p.Start == 0 {
 		p.Start = s.first
 	}
-	p.End = max(p.End, s.latest, p.Start)
+	p.End = max(p.End, s.latest)
 }
 
 // reasons maps what package chunks found to lines of the ledger.

@@ -1,0 +1,112 @@
+package decode_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"gprof/chunks"
+	"gprof/decode"
+	"gprof/fixtures"
+	"gprof/rawformat"
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected sections of testdata")
+
+// Each case is a recording as text, and the events that it must give.
+func TestCases(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			ar, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			events, ledger := decodeLines(t, lines(ar, "dict"), lines(ar, "blocks"))
+			if *update {
+				section(ar, "events").Data, section(ar, "ledger").Data = events, ledger
+				if err := os.WriteFile(name, txtar.Format(ar), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			same(t, "events", events, section(ar, "events").Data)
+			same(t, "ledger", ledger, section(ar, "ledger").Data)
+		})
+	}
+}
+
+func section(ar *txtar.Archive, name string) *txtar.File {
+	for i := range ar.Files {
+		if ar.Files[i].Name == name {
+			return &ar.Files[i]
+		}
+	}
+	panic("no section " + name)
+}
+
+func lines(ar *txtar.Archive, name string) []string {
+	return strings.FieldsFunc(string(section(ar, name).Data), func(r rune) bool { return r == '\n' })
+}
+
+func same(t *testing.T, what string, got, want []byte) {
+	t.Helper()
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s:\n%s\nwant:\n%s", what, got, want)
+	}
+}
+
+// decodeLines records the lines, with no room between them, and decodes what
+// was recorded.
+func decodeLines(t *testing.T, dict, blocks []string) (events, ledger []byte) {
+	t.Helper()
+	session := t.TempDir()
+	r, err := fixtures.New(session, fixtures.Options{Meta: []chunks.Meta{
+		{Key: rawformat.MetaService, Value: "shop"}, {Key: rawformat.MetaVersion, Value: "1.2"}, {Key: rawformat.MetaHost, Value: "h"},
+		{Key: rawformat.MetaExe, Value: "/bin/prog"}, {Key: rawformat.MetaAttr + "zone", Value: "b"}}})
+	for _, step := range []func() error{
+		func() error { return err },
+		func() error { return r.Define(dict...) },
+		func() error { return r.Lines(blocks...) },
+		func() error { return r.Close() },
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return copyText(t, r.Dir)
+}
+
+func copyText(t *testing.T, dir string) (events, ledger []byte) {
+	t.Helper()
+	p, err := chunks.OpenProcess(os.DirFS(dir), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := new(stream.Tables)
+	clock, ok := decode.ClockOf(p)
+	if !ok {
+		t.Fatal("no clock")
+	}
+	tables.Processes = []stream.Process{decode.Describe(p, clock)}
+	src := decode.New(decode.NewNames(tables), p, 1, clock)
+	var text bytes.Buffer
+	if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), src, stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var sum bytes.Buffer
+	for _, l := range tables.Ledger.Lines() {
+		fmt.Fprintf(&sum, "%s %s %s count=%d bytes=%d\n", stream.Reasons[l.Reason].Name, l.What, l.Where, l.Count, l.Bytes)
+	}
+	return text.Bytes(), sum.Bytes()
+}

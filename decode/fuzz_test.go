@@ -1,0 +1,38 @@
+package decode_test
+
+import (
+	"strings"
+	"testing"
+
+	"gprof/fixtures"
+	"gprof/rawformat"
+)
+
+// FuzzDecode: whatever the blocks and definitions of intact files say, decoding
+// ends without a panic, and what comes out satisfies the rules of the waist.
+func FuzzDecode(f *testing.F) {
+	f.Add("def-event id=1 category=0 name=\"e\" display=3 chart=\"\" tooltip=\"\" table=\"\"\ndef-stack id=1 parent=1 frame=1",
+		"instant event=1 stack=2 time=+10 args=(1 \"x\")\nstack pcs=[0x1 0x2]\nend event=1 stack=1 time=-900 args=()\nblock 04ff")
+	f.Fuzz(func(t *testing.T, dict, blocks string) {
+		r, err := fixtures.New(t.TempDir(), fixtures.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(dict) {
+			r.Define(strings.TrimSuffix(line, "\n")) // a line that is none is no definition
+		}
+		for line := range strings.Lines(blocks) {
+			body, err := rawformat.ParseBlock(nil, strings.TrimSuffix(line, "\n"))
+			if err != nil || len(body) > rawformat.PageSize {
+				continue
+			}
+			if err := r.Put(body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		copyText(t, r.Dir)
+	})
+}
