@@ -1,0 +1,119 @@
+// Package convert is the table of formats that events are written in.
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"gprof/convert/gecko"
+	"gprof/convert/internal/onegzip"
+	"gprof/stream"
+)
+
+// ErrFormat is the error of a name that says no format.
+var ErrFormat = errors.New("unknown output format")
+
+// Format is one way to write events.
+type Format struct {
+	Name       string   // as in an option
+	Text       string   // what it is and who reads it
+	Extensions []string // of file names, with the dot, without compression
+	Binary     bool     // not fit for a terminal
+
+	open func(w io.Writer) stream.Sink
+}
+
+// formats is in the order of help texts. An extension is of one format only.
+var formats = []Format{
+	{
+		Name: "gecko",
+		Text: "Gecko profile for Firefox Profiler",
+		// .json is the format that opens best in Firefox Profiler: another one
+		// may take it over. The longer name stays with this one.
+		Extensions: []string{".gecko.json", ".json"},
+		open:       func(w io.Writer) stream.Sink { return gecko.New(w) },
+	},
+}
+
+// gzipExtension follows that of a format.
+const gzipExtension = ".gz"
+
+// Formats returns all formats.
+func Formats() []Format { return slices.Clone(formats) }
+
+// Options are the choices of an output.
+type Options struct {
+	Gzip  bool
+	Level int // of compression, 1 to 9; 0 is a fast one that does well
+}
+
+// ByName returns the format of a file by the end of its name, and whether it is
+// to be compressed. The error is [ErrFormat].
+func ByName(file string) (Format, Options, error) {
+	name, compressed := strings.CutSuffix(file, gzipExtension)
+	for _, f := range formats {
+		for _, extension := range f.Extensions {
+			if strings.HasSuffix(name, extension) {
+				return f, Options{Gzip: compressed}, nil
+			}
+		}
+	}
+	return Format{}, Options{}, fmt.Errorf("%w: file name %q, want one that ends with %s", ErrFormat, file, known())
+}
+
+// ByFormat returns the format of that name, which may end with .gz. The error
+// is [ErrFormat].
+func ByFormat(name string) (Format, Options, error) {
+	plain, compressed := strings.CutSuffix(name, gzipExtension)
+	var names []string
+	for _, f := range formats {
+		if f.Name == plain {
+			return f, Options{Gzip: compressed}, nil
+		}
+		names = append(names, f.Name)
+	}
+	return Format{}, Options{}, fmt.Errorf("%w: %q, want %s", ErrFormat, name, strings.Join(names, ", "))
+}
+
+// known lists the extensions.
+func known() string {
+	var all []string
+	for _, f := range formats {
+		for _, extension := range f.Extensions {
+			all = append(all, extension+"["+gzipExtension+"]")
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// Readable says whether the output may go to a terminal.
+func (f Format) Readable(o Options) bool { return !f.Binary && !o.Gzip }
+
+// New returns a Sink that writes the format to w. It does not close w. The
+// error is one of the options.
+func (f Format) New(w io.Writer, o Options) (stream.Sink, error) {
+	if !o.Gzip {
+		return f.open(w), nil
+	}
+	z, err := onegzip.NewWriter(w, o.Level)
+	if err != nil {
+		return nil, err
+	}
+	return compressed{f.open(z), z}, nil
+}
+
+// compressed is a Sink whose output is compressed.
+type compressed struct {
+	stream.Sink
+	z io.Closer
+}
+
+func (c compressed) Close() error {
+	if err := c.Sink.Close(); err != nil {
+		return err
+	}
+	return c.z.Close()
+}

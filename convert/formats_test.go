@@ -1,0 +1,120 @@
+package convert
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+func TestByName(t *testing.T) {
+	tests := []struct {
+		file, format string
+		gzip         bool
+	}{
+		{"a.json", "gecko", false},
+		{"dir.gz/a.json.gz", "gecko", true},
+		{"a.gecko.json", "gecko", false},
+		{"a.gecko.json.gz", "gecko", true},
+		{"a.gecko", "", false},
+		{"a.gz", "", false},
+		{"json", "", false},
+		{"a.json.zst", "", false},
+		{"-", "", false},
+	}
+	for _, tt := range tests {
+		f, o, err := ByName(tt.file)
+		if f.Name != tt.format || o.Gzip != tt.gzip || errors.Is(err, ErrFormat) != (tt.format == "") {
+			t.Errorf("ByName(%q) = %q, %v, %v", tt.file, f.Name, o, err)
+		}
+	}
+}
+
+func TestByFormat(t *testing.T) {
+	for _, f := range Formats() {
+		plain, o, err := ByFormat(f.Name)
+		if plain.Name != f.Name || o.Gzip || err != nil || plain.Readable(o) == f.Binary {
+			t.Errorf("ByFormat(%q) = %q, %v, %v", f.Name, plain.Name, o, err)
+		}
+		packed, o, err := ByFormat(f.Name + ".gz")
+		if packed.Name != f.Name || !o.Gzip || err != nil || packed.Readable(o) {
+			t.Errorf("ByFormat(%q) = %q, %v, %v", f.Name+".gz", packed.Name, o, err)
+		}
+	}
+	if _, _, err := ByFormat("gif"); !errors.Is(err, ErrFormat) {
+		t.Errorf("ByFormat of something else: %v", err)
+	}
+}
+
+// The table says what names mean: each extension once, the exact one first.
+func TestTable(t *testing.T) {
+	seen := map[string]string{}
+	for _, f := range Formats() {
+		if f.Name == "" || f.Text == "" || len(f.Extensions) == 0 {
+			t.Errorf("format %q: %q, %v", f.Name, f.Text, f.Extensions)
+		}
+		for _, extension := range f.Extensions {
+			if seen[extension] != "" || !strings.HasPrefix(extension, ".") {
+				t.Errorf("%s is of %s and of %s", extension, seen[extension], f.Name)
+			}
+			seen[extension] = f.Name
+			if got, _, _ := ByName("file" + extension); got.Name != f.Name {
+				t.Errorf("file%s is %s, want %s", extension, got.Name, f.Name)
+			}
+		}
+	}
+}
+
+func write(t *testing.T, o Options) []byte {
+	t.Helper()
+	f, _, err := ByName("x.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	sink, err := f.New(&out, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := streamtest.NewBuilder()
+	b.Process(stream.Process{Name: "shop", Pid: 1}).Main.Sample(1, b.Stack("main"))
+	if err := stream.Copy(sink, b.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestNew(t *testing.T) {
+	plain := write(t, Options{})
+	if !json.Valid(plain) {
+		t.Error("the output is no JSON")
+	}
+	z, err := gzip.NewReader(bytes.NewReader(write(t, Options{Gzip: true})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, plain) {
+		t.Errorf("unpacked %d bytes, want %d (%v)", len(got), len(plain), err)
+	}
+	f := Formats()[0]
+	if _, err := f.New(io.Discard, Options{Gzip: true, Level: 10}); err == nil {
+		t.Error("level 10 is taken")
+	}
+}
+
+// A writer that fails only when the compressor is closed must be noticed.
+func TestCompressedConformance(t *testing.T) {
+	streamtest.TestSink(t, func(w io.Writer) stream.Sink {
+		sink, err := Formats()[0].New(w, Options{Gzip: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sink
+	}, nil)
+}
