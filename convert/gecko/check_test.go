@@ -1,6 +1,7 @@
 package gecko
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -18,6 +19,9 @@ func check(t *testing.T, output []byte) {
 	if err := json.Unmarshal(output, &top); err != nil {
 		t.Fatalf("no JSON: %v", err)
 	}
+	if key := twice(output); key != "" {
+		t.Errorf("an object has two members %q", key)
+	}
 	c := &checker{T: t, pids: map[float64]bool{}, tids: map[float64]bool{}}
 	c.meta(top.object("meta"))
 	c.process("top", top)
@@ -32,6 +36,33 @@ func check(t *testing.T, output []byte) {
 		}
 	}
 	top.object("profileGatheringLog")
+}
+
+// twice returns a key that an object has twice: readers keep only one of them.
+func twice(output []byte) string {
+	in := json.NewDecoder(bytes.NewReader(output))
+	var walk func() string
+	walk = func() string {
+		open, _ := in.Token()
+		keys := map[json.Token]bool{}
+		for (open == json.Delim('{') || open == json.Delim('[')) && in.More() {
+			if open == json.Delim('{') {
+				key, _ := in.Token()
+				if keys[key] {
+					return key.(string)
+				}
+				keys[key] = true
+			}
+			if key := walk(); key != "" {
+				return key
+			}
+		}
+		if _, container := open.(json.Delim); container {
+			_, _ = in.Token()
+		}
+		return ""
+	}
+	return walk()
 }
 
 // object is a JSON object whose members must be there.

@@ -35,11 +35,11 @@ func tracksOf(t *stream.Tables) [][]stream.TrackID {
 	return out
 }
 
-// of returns a process, an empty one if there is none with that id: a profile
+// of returns a process, a made-up one if there is none with that id: a profile
 // of nothing has one process, too.
 func (s *Sink) of(id stream.ProcessID) *stream.Process {
 	if int(id) > len(s.tables.Processes) {
-		return &stream.Process{}
+		return &stream.Process{Name: "nothing"}
 	}
 	return s.tables.Process(id)
 }

@@ -1,7 +1,9 @@
 package gecko
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gprof/convert/internal/jsontext"
@@ -62,11 +64,8 @@ func typeName(name string, taken map[string]bool) string {
 	if name == "" {
 		name = "(no name)"
 	}
-	for _, special := range specialTypes {
-		if name == special {
-			name = "gprof." + name
-			break
-		}
+	if slices.Contains(specialTypes, name) {
+		name = "gprof." + name
 	}
 	free := name
 	for n := 2; taken[free]; n++ {
@@ -119,9 +118,6 @@ func (s *Sink) writeSchema(m *markerType) {
 			s.member(label.key, m.template(label.text))
 		}
 	}
-	if m.event.Tooltip == "" && m.name != m.event.Name {
-		s.member("tooltipLabel", m.event.Name) // the default is the type
-	}
 	s.writeDisplay(m.event.Display)
 	s.out.Key("data")
 	s.out.BeginArray()
@@ -161,8 +157,8 @@ func (s *Sink) writeDisplay(display stream.Location) {
 func (s *Sink) writeField(f *field, e *stream.EventField) {
 	s.out.BeginObject()
 	s.member("key", f.name)
-	if e.Label != "" {
-		s.member("label", e.Label)
+	if label := cmp.Or(e.Label, e.Name); label != f.name { // the default is the key
+		s.member("label", label)
 	}
 	s.member("format", f.format)
 	if e.Searchable {
