@@ -26,11 +26,13 @@ type decoder struct {
 	entry   uint64 // counts entries, to know what "the next" is
 	tick    uint64
 	context context
+	where   stream.TrackID // of the context; 0 until a marker needs it
 	stack   inline
 	last    map[who]lastSample
 	monoTSC bool // ticks need converting
 
 	pending map[stream.Series]*stream.Batch
+	recent  *stream.Batch   // the pending batch of the last row
 	order   []stream.Series // of pending, as first used
 	free    []*stream.Batch
 
@@ -41,8 +43,9 @@ type decoder struct {
 	latest stream.Time
 	rows   int // since the batches were last handed on
 
-	pcs  []uint64
-	args []rawformat.Arg
+	fields rawformat.Cursor // of the entry; here, so that it is not allocated
+	pcs    []uint64
+	args   []rawformat.Arg
 }
 
 type context struct{ goroutine, track, root uint64 }
@@ -67,9 +70,13 @@ type life struct{ start, end stream.Time }
 func (d *decoder) enter(im *chunks.Image) {
 	d.chunk, d.dict = im, d.dictionary(im.Header.Generation)
 	d.monoTSC = im.Header.Clock() == rawformat.ClockTSC
-	d.tick, d.context, d.stack = d.openTick(im), context{}, inline{}
+	d.tick, d.stack = d.openTick(im), inline{}
+	d.setWho(context{})
 	clear(d.last)
 }
+
+// setWho begins another context.
+func (d *decoder) setWho(c context) { d.context, d.where = c, 0 }
 
 // openTick is the time base of a chunk that straddles and so needs no sync.
 func (d *decoder) openTick(im *chunks.Image) uint64 {
@@ -99,8 +106,8 @@ func (d *decoder) block(b *chunks.Block) {
 		d.add(stream.Line{Reason: stream.ReasonUnknownKind, What: "blocks", Where: fmt.Sprintf("kind %d", b.Kind), Count: 1, Bytes: int64(b.Fields.Len())})
 		return
 	}
-	fields := b.Fields
-	if handle(d, &fields); fields.Err() != nil {
+	d.fields = b.Fields
+	if handle(d, &d.fields); d.fields.Err() != nil {
 		d.note(stream.ReasonMalformed, "blocks", rawformat.Kinds[b.Kind].Name)
 	}
 }
@@ -163,9 +170,19 @@ func (d *decoder) counterID(id uint64) stream.CounterID {
 // batch returns the pending batch of a series of this process.
 func (d *decoder) batch(s stream.Series, args int) *stream.Batch {
 	s.Process = d.process
-	if b, ok := d.pending[s]; ok {
-		return b
+	if d.recent != nil && d.recent.Series == s {
+		return d.recent
 	}
+	b, ok := d.pending[s]
+	if !ok {
+		b = d.begin(s, args)
+	}
+	d.recent = b
+	return b
+}
+
+// begin adds an empty batch to those that are pending.
+func (d *decoder) begin(s stream.Series, args int) *stream.Batch {
 	b := new(stream.Batch)
 	if n := len(d.free); n > 0 {
 		b, d.free = d.free[n-1], d.free[:n-1]
@@ -188,6 +205,7 @@ func (d *decoder) take(b *stream.Batch) bool {
 	if len(d.order) == 0 {
 		return false
 	}
+	d.recent = nil
 	p := d.pending[d.order[0]]
 	delete(d.pending, d.order[0])
 	d.order = slices.Delete(d.order, 0, 1)

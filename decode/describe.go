@@ -52,7 +52,7 @@ func programName(p *stream.Process) string {
 	case p.Service != "":
 		return p.Service
 	}
-	return "pid " + strconv.Itoa(p.Pid)
+	return "unnamed program"
 }
 
 // Meta returns the first value of a key, "" if there is none.

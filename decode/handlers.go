@@ -42,15 +42,15 @@ func (d *decoder) sync(c *rawformat.Cursor) {
 	time, goroutine, track := c.Uint("time"), c.Uint("goroutine"), c.Uint("track")
 	if c.Err() == nil {
 		d.tick = time
-		d.context = context{goroutine, track, 0}
 		d.stack = inline{}
+		d.setWho(context{goroutine, track, 0})
 	}
 }
 
 func (d *decoder) setContext(c *rawformat.Cursor) {
 	goroutine, track, root := c.Uint("goroutine"), c.Uint("track"), c.Uint("root")
 	if c.Err() == nil {
-		d.context = context{goroutine, track, root}
+		d.setWho(context{goroutine, track, root})
 	}
 }
 
@@ -88,10 +88,7 @@ func (d *decoder) sameSample(c *rawformat.Cursor) {
 }
 
 func (d *decoder) addSample(at stream.Time, sid stream.StackID, track, weight, cpu uint64) {
-	id := d.track(track)
-	if track == 0 {
-		id = d.rootTrack(sid)
-	}
+	id := d.sampleTrack(track, sid)
 	b := d.batch(stream.Series{Kind: stream.Samples, Track: id}, 0)
 	d.row(b, at)
 	b.Stack = append(b.Stack, sid)

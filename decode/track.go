@@ -55,10 +55,24 @@ func (d *decoder) trackName(id uint64) string {
 
 // currentTrack is where a marker of the current context belongs.
 func (d *decoder) currentTrack() stream.TrackID {
+	if d.where == 0 {
+		d.where = d.contextTrack()
+	}
+	return d.where
+}
+
+func (d *decoder) contextTrack() stream.TrackID {
 	if d.context.track == 0 && d.context.root != 0 {
 		return d.trackID(trackKey{rootName(d.text(d.context.root), ""), rootTrack})
 	}
 	return d.track(d.context.track)
+}
+
+func (d *decoder) sampleTrack(track uint64, stack stream.StackID) stream.TrackID {
+	if track != 0 {
+		return d.track(track)
+	}
+	return d.rootTrack(stack)
 }
 
 // rootTrack is where a sample of no track belongs: with all others whose stack

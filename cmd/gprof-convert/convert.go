@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"gprof/convert"
@@ -33,7 +35,7 @@ Open the result at https://profiler.firefox.com with "Load a profile from file".
 
 // Run converts. The output appears only when it is whole.
 func (c *convertCmd) Run(s *streams) error {
-	format, err := c.format()
+	format, options, err := c.format()
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -44,12 +46,13 @@ func (c *convertCmd) Run(s *streams) error {
 	if err := c.overwrites(found); err != nil {
 		return &exitError{exitUsage, err}
 	}
-	out, err := s.create(c.Output, format.Binary)
+	out, err := s.create(c.Output, !format.Readable(options))
 	if err != nil {
 		return err
 	}
 	src := found.Source()
-	if err := c.copy(s, out, format, src); err != nil {
+	sink := func(w io.Writer) (stream.Sink, error) { return format.New(w, options) }
+	if err := c.copy(s, out, sink, src); err != nil {
 		out.discard()
 		return err
 	}
@@ -59,14 +62,23 @@ func (c *convertCmd) Run(s *streams) error {
 	return c.settle(s, found, &src.Tables().Ledger)
 }
 
-func (c *convertCmd) format() (*convert.Format, error) {
+// format is that of --format, else that of the output's name.
+func (c *convertCmd) format() (convert.Format, convert.Options, error) {
 	if c.Format != "" {
 		return convert.ByFormat(c.Format)
 	}
 	if c.Output == "-" {
-		return nil, fmt.Errorf("stdout has no name that tells the format; add --format %s", convert.Names())
+		return convert.Format{}, convert.Options{}, fmt.Errorf("stdout has no name that tells the format; add --format, one of %s", formatNames())
 	}
 	return convert.ByName(c.Output)
+}
+
+func formatNames() string {
+	var names []string
+	for _, f := range convert.Formats() {
+		names = append(names, f.Name, f.Name+".gz")
+	}
+	return strings.Join(names, ", ")
 }
 
 // overwrites refuses an output that lies in an input.
@@ -84,13 +96,16 @@ func (c *convertCmd) overwrites(found *ingest.Found) error {
 }
 
 // copy runs the pipe until it ends or the user interrupts it.
-func (c *convertCmd) copy(s *streams, out *output, format *convert.Format, src stream.Source) error {
+func (c *convertCmd) copy(s *streams, out *output, newSink func(io.Writer) (stream.Sink, error), src stream.Source) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	bar := newProgress(s.stderr, c.Quiet)
 	defer bar.clear()
-	sink := format.New(&interruptibleWriter{ctx, out}, convert.Options{})
-	err := stream.Copy(sink, &interruptibleSource{ctx, src}, stream.CopyOptions{SpillDir: out.inDirectory(), Progress: bar.show})
+	sink, err := newSink(&interruptibleWriter{ctx, out})
+	if err != nil {
+		return err
+	}
+	err = stream.Copy(sink, &interruptibleSource{ctx, src}, stream.CopyOptions{SpillDir: out.inDirectory(), Progress: bar.show})
 	if ctx.Err() != nil {
 		return errors.New("interrupted; nothing was written")
 	}

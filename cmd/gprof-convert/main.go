@@ -53,7 +53,7 @@ func (e *exitError) Unwrap() error { return e.err }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &streams{stdin, stdout, stderr}
 	code := -1
-	parser, err := kong.New(&cli{}, kong.Name("gprof-convert"), kong.Writers(stdout, stderr), kong.Bind(s),
+	parser, err := kong.New(&cli{}, kong.Name("gprof-convert"), kong.Vars{"formats": formatNames()}, kong.Writers(stdout, stderr), kong.Bind(s),
 		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("Turn gprof recordings into what your tools open.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit."))
 	if err != nil {

@@ -1,0 +1,8 @@
+// Package bench measures the way of the data through the house, each stage
+// beside the floor that no code can beat: copying the same bytes, or reading the
+// same integers and doing nothing with them. A ratio of two benchmarks of one
+// run is a figure; a time alone is the machine's.
+//
+//	go test ./bench -bench . -count 10 | tee new.txt
+//	go tool benchstat -col /what new.txt
+package bench
