@@ -1,11 +1,9 @@
 package stream
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 )
 
 // CopyOptions are the choices of [Copy]. The zero value is a good one.
@@ -14,17 +12,18 @@ type CopyOptions struct {
 	// file; 0 is DefaultMemory.
 	Memory int64
 	// SpillDir is where that file is made, if it is needed; "" is os.TempDir.
+	// It should not lie in memory.
 	SpillDir string
-	// Progress, if set, is called now and then: done of total bytes were read,
-	// or done of total rows written. Total is 0 while it is not known; done
-	// then counts rows.
+	// Progress, if set, is called now and then, but at least at the end of each
+	// phase: done of total bytes were read, or done of total rows written. While
+	// reading from a Source that is no Progress, total is 0 and done is rows.
 	Progress func(done, total int64, phase string)
 }
 
 // DefaultMemory is the default of CopyOptions.Memory.
 const DefaultMemory = 64 << 20
 
-// The phases of a Copy, as Progress is told.
+// The phases of a Copy, as its Progress function is told.
 const (
 	PhaseReading = "reading"
 	PhaseWriting = "writing"
@@ -43,19 +42,24 @@ const (
 func Copy(dst Sink, src Source, o CopyOptions) error {
 	s := newSorter(o)
 	defer s.close()
-	if err := s.read(src); err != nil {
-		return err
+	if err := read(s, src, &meter{report: o.Progress, phase: PhaseReading}); err != nil {
+		return fmt.Errorf("reading events: %w", err)
 	}
-	tables, ids, err := freeze(src.Tables(), s.names(), s.stacks)
+	tables, outputs, err := settle(s, src.Tables())
 	if err != nil {
-		return fmt.Errorf("preparing the tables: %w", err)
+		return fmt.Errorf("preparing tables: %w", err)
 	}
 	if err := dst.Begin(tables); err != nil {
 		return fmt.Errorf("beginning the output: %w", err)
 	}
-	if err := s.write(dst, ids); err != nil {
-		return err
+	w := writer{sorter: s, dst: dst, merger: merger{spill: &s.spill},
+		meter: meter{report: o.Progress, phase: PhaseWriting, total: s.total}}
+	for _, out := range outputs {
+		if err := w.write(out); err != nil {
+			return fmt.Errorf("writing %v of process %d: %w", out.series.Kind, out.series.Process, err)
+		}
 	}
+	w.meter.finish()
 	if err := dst.Close(); err != nil {
 		return fmt.Errorf("finishing the output: %w", err)
 	}
@@ -63,50 +67,58 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 }
 
 // read takes all rows of src.
-func (s *sorter) read(src Source) error {
+func read(s *sorter, src Source, m *meter) error {
+	progress, _ := src.(Progress)
 	var b Batch
 	for {
-		err := src.Next(&b)
-		if errors.Is(err, io.EOF) {
+		if err := src.Next(&b); errors.Is(err, io.EOF) {
 			break
+		} else if err != nil {
+			return err
 		}
-		if err == nil {
-			err = s.add(&b)
+		if err := s.add(&b); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("reading events: %w", err)
+		done, total := s.total, int64(0)
+		if progress != nil {
+			done, total = progress.Progress()
 		}
+		m.to(done, total)
 	}
+	m.finish()
 	return s.finish()
 }
 
-// output is one series as the sink sees it. Several series of a source may
-// turn out to be the same one.
-type output struct {
-	series Series
-	rows   []*rows
+// writer gives series to a sink.
+type writer struct {
+	sorter  *sorter
+	merger  merger
+	dst     Sink
+	meter   meter
+	written int64 // rows
+	segment Batch
 }
 
-// outputs returns the series in the order in which a sink is given them.
-func (s *sorter) outputs(ids *renumbering) []output {
-	index := make(map[Series]int)
-	var out []output
-	for _, r := range s.series {
-		final := ids.series(r.buffer.Series)
-		i, ok := index[final]
-		if !ok {
-			i = len(out)
-			index[final] = i
-			out = append(out, output{series: final})
-		}
-		out[i].rows = append(out[i].rows, r)
+// write gives the sink all segments of one series.
+func (w *writer) write(out output) error {
+	w.segment.Reset(out.series, out.args)
+	runs, err := w.sorter.narrow(&w.merger, out.runs, &w.segment)
+	if err != nil {
+		return err
 	}
-	slices.SortFunc(out, func(a, b output) int { return compareSeries(a.series, b.series) })
-	return out
-}
-
-// compareSeries is the order that Sink.Segment states.
-func compareSeries(a, b Series) int {
-	return cmp.Or(cmp.Compare(a.Process, b.Process), compareBools(a.Track == 0, b.Track == 0), cmp.Compare(a.Track, b.Track),
-		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Event, b.Event), cmp.Compare(a.Counter, b.Counter))
+	w.merger.start(runs)
+	for {
+		w.segment.Reset(out.series, out.args)
+		if err := w.merger.next(&w.segment); err != nil || w.segment.Len() == 0 {
+			return err
+		}
+		for i, id := range w.segment.Stack {
+			w.segment.Stack[i] = out.stacks[id]
+		}
+		if err := w.dst.Segment(&w.segment); err != nil {
+			return err
+		}
+		w.written += int64(w.segment.Len())
+		w.meter.to(w.written, w.meter.total)
+	}
 }

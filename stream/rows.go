@@ -13,11 +13,36 @@ import (
 // Source.
 var ErrBatch = errors.New("bad batch")
 
-// Check returns an error, which is an [ErrBatch], if a column of b has another
-// length than Time, or is there although the kind does not use it.
+// Check returns an error, which is an [ErrBatch], if an id of s is missing that
+// its kind needs, or is there although the kind has none.
+func (s Series) Check() error {
+	if s.Kind >= numKinds {
+		return fmt.Errorf("%w: kind %d is unknown", ErrBatch, s.Kind)
+	}
+	ids := []struct {
+		name string
+		id   int32
+		want bool
+	}{
+		{"process", int32(s.Process), true},
+		{"track", int32(s.Track), s.Kind.Tracked()},
+		{"event", int32(s.Event), s.Kind == Markers},
+		{"counter", int32(s.Counter), s.Kind == Counts},
+	}
+	for _, i := range ids {
+		if (i.id != 0) != i.want {
+			return fmt.Errorf("%w: %v of %s %d", ErrBatch, s.Kind, i.name, i.id)
+		}
+	}
+	return nil
+}
+
+// Check returns an error, which is an [ErrBatch], if the series is not right, a
+// column of b has another length than Time, or a column is there although the
+// kind does not use it.
 func (b *Batch) Check() error {
-	if b.Series.Kind >= numKinds {
-		return fmt.Errorf("%w: kind %d is unknown", ErrBatch, b.Series.Kind)
+	if err := b.Series.Check(); err != nil {
+		return err
 	}
 	uses := b.Series.Kind.Columns()
 	columns := []struct {

@@ -1,0 +1,82 @@
+package stream
+
+// Count is a Sink that counts rows. The zero Count is ready to use.
+type Count struct {
+	Tables *Tables       // what it was given
+	Series []SeriesTally // in the order of Sink.Segment
+}
+
+// SeriesTally is the tally of one series.
+type SeriesTally struct {
+	Series
+	Tally
+}
+
+// Tally says how many rows there are, and from when to when.
+type Tally struct {
+	Rows    int64
+	Samples int64 // of Samples: the sum of their weights
+	First   Time  // of any row; 0 if there is none
+	Last    Time  // of any row; of an interval its end
+}
+
+// Begin keeps t.
+func (c *Count) Begin(t *Tables) error {
+	c.Tables, c.Series = t, nil
+	return nil
+}
+
+// Segment counts the rows of b.
+func (c *Count) Segment(b *Batch) error {
+	n := len(c.Series)
+	if n == 0 || c.Series[n-1].Series != b.Series {
+		c.Series = append(c.Series, SeriesTally{Series: b.Series})
+		n++
+	}
+	c.Series[n-1].add(tally(b))
+	return nil
+}
+
+// Close does nothing.
+func (c *Count) Close() error { return nil }
+
+// Sum is the tally of all series that match.
+func (c *Count) Sum(match func(Series) bool) Tally {
+	var sum Tally
+	for i := range c.Series {
+		if match(c.Series[i].Series) {
+			sum.add(c.Series[i].Tally)
+		}
+	}
+	return sum
+}
+
+// tally counts the rows of one segment, which are sorted.
+func tally(b *Batch) Tally {
+	n := b.Len()
+	if n == 0 {
+		return Tally{}
+	}
+	t := Tally{Rows: int64(n), First: b.Time[0], Last: b.Time[n-1]}
+	for _, w := range b.Weight {
+		t.Samples += w
+	}
+	for i, d := range b.Duration {
+		t.Last = max(t.Last, b.Time[i]+Time(d))
+	}
+	return t
+}
+
+// add adds what u counted.
+func (t *Tally) add(u Tally) {
+	if u.Rows == 0 {
+		return
+	}
+	if t.Rows == 0 {
+		*t = u
+		return
+	}
+	t.Rows += u.Rows
+	t.Samples += u.Samples
+	t.First, t.Last = min(t.First, u.First), max(t.Last, u.Last)
+}

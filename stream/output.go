@@ -1,0 +1,72 @@
+package stream
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// output is one series as the sink sees it.
+type output struct {
+	series Series
+	args   int // columns
+	runs   []run
+	stacks []StackID // final ids
+}
+
+// settle makes the final tables, and the series in the order in which a sink
+// is given them.
+func settle(s *sorter, t *Tables) (*Tables, []output, error) {
+	names := make([]Series, len(s.series))
+	for i, r := range s.series {
+		names[i] = r.buffer.Series
+	}
+	final, ids, err := freeze(t, names, s.stacks)
+	if err != nil {
+		return nil, nil, err
+	}
+	outputs, err := collect(s.series, final, ids)
+	return final, outputs, err
+}
+
+// collect gives the series their final ids and order. Several series of the
+// source may turn out to be the same.
+func collect(series []*rows, t *Tables, ids *renumbering) ([]output, error) {
+	index := make(map[Series]int)
+	var outputs []output
+	for _, r := range series {
+		final := ids.series(r.buffer.Series)
+		i, ok := index[final]
+		if !ok {
+			if err := t.checkSeries(final, len(r.buffer.Args)); err != nil {
+				return nil, err
+			}
+			i = len(outputs)
+			index[final] = i
+			outputs = append(outputs, output{series: final, args: len(r.buffer.Args), stacks: ids.stacks})
+		}
+		outputs[i].runs = append(outputs[i].runs, r.runs...)
+	}
+	slices.SortFunc(outputs, func(a, b output) int { return a.series.Compare(b.series) })
+	return outputs, nil
+}
+
+// checkSeries returns an error if s does not fit what it refers to.
+func (t *Tables) checkSeries(s Series, args int) error {
+	if want := t.Args(s); args != want {
+		return fmt.Errorf("%w: %d arguments of %v, want %d", ErrBatch, args, s.Kind, want)
+	}
+	if s.Track != 0 && t.Tracks.At(s.Track).Process != s.Process {
+		return fmt.Errorf("%w: track %d is not of process %d", ErrBatch, s.Track, s.Process)
+	}
+	if s.Counter != 0 && t.Counters.At(s.Counter).Process != s.Process {
+		return fmt.Errorf("%w: counter %d is not of process %d", ErrBatch, s.Counter, s.Process)
+	}
+	return nil
+}
+
+// Compare orders series, with final ids, as [Sink] is given them.
+func (s Series) Compare(o Series) int {
+	return cmp.Or(cmp.Compare(s.Process, o.Process), compareBools(s.Track == 0, o.Track == 0), cmp.Compare(s.Track, o.Track),
+		cmp.Compare(s.Kind, o.Kind), cmp.Compare(s.Event, o.Event), cmp.Compare(s.Counter, o.Counter))
+}
