@@ -22,7 +22,7 @@ type RingOptions struct {
 	Pid       uint32              //
 	ChunkFile int                 // bytes of a chunk file, a multiple of rawformat.ChunkAlign; 0: 256 KiB
 	Limit     int64               // bytes of all chunk files and of what was charged; 0: 64 MiB
-	MinSpare  int                 // chunks kept ready, allocated and faulted in; 0: 2
+	MinSpare  int                 // chunks kept ready, allocated and faulted in; at least 2
 	Clock     rawformat.ClockKind // of the times that writers store
 
 	// Anchor reads the clocks. It must neither allocate nor block. Nil gives
@@ -75,7 +75,7 @@ type Ring struct {
 	spares  atomic.Int64 // chunks in spare
 	files   atomic.Int64 // chunk files
 	charged atomic.Int64 // bytes
-	taken   atomic.Int64 // calls of Get since the last Maintain
+	taken   atomic.Int64 // chunks handed out since the last Maintain
 	full    atomic.Bool  // the last allocation failed
 
 	chunks []*Chunk // all, the housekeeper's
@@ -122,7 +122,6 @@ func openRing(store storage, o RingOptions) (*Ring, error) {
 // A spare chunk is taken first, else the oldest released one is discarded. Get
 // neither allocates nor blocks, and makes no system call but Anchor's.
 func (r *Ring) Get(writer, generation uint32) *Chunk {
-	r.taken.Add(1)
 	if !r.mu.try() {
 		return nil
 	}
@@ -133,6 +132,7 @@ func (r *Ring) Get(writer, generation uint32) *Chunk {
 	}
 	r.handOut(c)
 	r.mu.unlock()
+	r.taken.Add(1)
 	c.fixed.Writer, c.fixed.Generation = writer, generation
 	c.fixed.Open = r.o.Anchor()
 	c.open()
