@@ -57,10 +57,15 @@ func (x *text) Segment(b *stream.Batch) error {
 	s := b.Series
 	x.line("segment %v process %d track %d event %d counter %d", s.Kind, s.Process, s.Track, s.Event, s.Counter)
 	for _, r := range Rows(b) {
-		x.line("  %d #%d stack %d weight %d cpu %d phase %d duration %d value %d number %d%s",
-			r.Time, r.Index, r.Stack, r.Weight, r.CPU, r.Phase, r.Duration, r.Value, r.Number, args(r.Args))
+		x.line("  %s", rowText(r))
 	}
 	return x.w.Flush()
+}
+
+// rowText is r without its series.
+func rowText(r Row) string {
+	return fmt.Sprintf("%d #%d stack %d weight %d cpu %d phase %d duration %d value %d number %d%s",
+		r.Time, r.Index, r.Stack, r.Weight, r.CPU, r.Phase, r.Duration, r.Value, r.Number, args(r.Args))
 }
 
 // args writes arguments with their types, so that 1, 1.0 and "1" differ.
