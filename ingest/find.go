@@ -31,7 +31,7 @@ type Found struct {
 // Process is one process and where it lies.
 type Process struct {
 	*chunks.Process
-	Path  string // as found; for messages only
+	Dir   string // the process' directory; for messages only
 	Alive bool   // it is still recording
 	clock decode.Clock
 }
@@ -129,7 +129,7 @@ func (f *finder) process(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	f.found.Processes = append(f.found.Processes, &Process{Process: p, Path: dir, Alive: chunks.Alive(dir)})
+	f.found.Processes = append(f.found.Processes, &Process{Process: p, Dir: dir, Alive: chunks.Alive(dir)})
 	return nil
 }
 
@@ -143,7 +143,7 @@ func (f *finder) openChunks() {
 			continue
 		}
 		keep(p, f.chunks[dir])
-		f.found.Processes = append(f.found.Processes, &Process{Process: p, Path: filepath.Join(dir, f.chunks[dir][0])})
+		f.found.Processes = append(f.found.Processes, &Process{Process: p, Dir: dir})
 	}
 }
 

@@ -5,7 +5,7 @@ import "gprof/chunks"
 // Verdict is what verifying one process found.
 type Verdict struct {
 	Instance string    `json:"instance"`
-	Path     string    `json:"path"`
+	Dir      string    `json:"dir"`
 	Pid      uint32    `json:"pid"`
 	Alive    bool      `json:"alive"`
 	Chunks   int       `json:"chunks"`
@@ -42,7 +42,7 @@ func (f *Found) Verify() ([]Verdict, error) {
 }
 
 func (p *Process) verify() (Verdict, error) {
-	v := Verdict{Instance: p.Name(), Path: p.Path, Pid: p.Pid, Alive: p.Alive, Chunks: len(p.Chunks), Problems: []Problem{}}
+	v := Verdict{Instance: p.Name(), Dir: p.Dir, Pid: p.Pid, Alive: p.Alive, Chunks: len(p.Chunks), Problems: []Problem{}}
 	for _, pr := range p.Problems {
 		v.problem(pr)
 	}

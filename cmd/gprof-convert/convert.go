@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -81,15 +82,15 @@ func formatNames() string {
 	return strings.Join(names, ", ")
 }
 
-// overwrites refuses an output that lies in an input.
+// overwrites refuses an output that lies among the files of a recording.
 func (c *convertCmd) overwrites(found *ingest.Found) error {
-	info, err := os.Stat(c.Output)
-	if err != nil {
+	dir, err := os.Stat(filepath.Dir(c.Output))
+	if c.Output == "-" || err != nil {
 		return nil
 	}
-	for _, in := range c.Inputs {
-		if i, err := os.Stat(in); err == nil && os.SameFile(i, info) {
-			return fmt.Errorf("%s is an input; give -o another name", c.Output)
+	for _, p := range found.Processes {
+		if d, err := os.Stat(p.Dir); err == nil && os.SameFile(d, dir) {
+			return fmt.Errorf("%s lies among the files of a recording; give -o a name elsewhere", c.Output)
 		}
 	}
 	return nil

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"gprof/chunks"
+	"gprof/fixtures"
+	"gprof/rawformat"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"gprof-convert": main})
+}
+
+// Each script in testdata/script is a story of one user: what they type, and
+// what they must see.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"record": record,
+			"damage": damage,
+			"cut":    cut,
+		},
+	})
+}
+
+// record SESSION INSTANCE PID EVENTS [PARENT] makes a recording by hand: markers
+// and samples of a service named shop.
+func record(ts *testscript.TestScript, neg bool, args []string) {
+	instance, pid, events := number(ts, args[1]), number(ts, args[2]), number(ts, args[3])
+	meta := []chunks.Meta{{Key: rawformat.MetaService, Value: "shop"}, {Key: rawformat.MetaVersion, Value: "1.2"}, {Key: rawformat.MetaHost, Value: "shop-7f9c"}}
+	if len(args) > 4 {
+		meta = append(meta, chunks.Meta{Key: rawformat.MetaParent, Value: fmt.Sprintf("%016x", number(ts, args[4]))})
+	}
+	r, err := fixtures.New(ts.MkAbs(args[0]), fixtures.Options{Instance: instance, Pid: uint32(pid), Start: 1e9 + instance*1e6, Realtime: fixtures.Realtime + int64(instance)*1e6, Meta: meta})
+	ts.Check(err)
+	ts.Check(r.Define(
+		`def-string id=1 text="main.main"`, `def-string id=2 text="main.work"`, `def-string id=3 text="/src/main.go"`,
+		`def-module id=1 path="/bin/shop" build="abc" start=4194304 end=8388608 offset=0`,
+		`def-frame id=1 module=1 offset=16`, `def-frame id=2 module=1 offset=32`,
+		`def-symbol frame=1 depth=0 function=1 file=3 line=1`, `def-symbol frame=2 depth=0 function=2 file=3 line=2`,
+		`def-stack id=1 parent=0 frame=1`, `def-stack id=2 parent=1 frame=2`,
+		`def-event id=1 category=0 name="order" display=3 chart="" tooltip="" table=""`,
+		`def-field event=1 position=0 name="n" label="" wire=0 format=0 privacy=0 flags=0`))
+	for i := range events {
+		ts.Check(r.Lines(fmt.Sprintf("instant event=1 stack=0 time=+1000 args=(%d)", i),
+			`sample time=+0 thread=1 goroutine=0 track=0 stack=3 weight=1 cpu=1001 window=0`))
+		r.Advance(1000)
+	}
+	ts.Check(r.Close())
+}
+
+// damage FILE OFFSET flips one bit.
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	name, data := file(ts, args[0])
+	data[number(ts, args[1])] ^= 0x10
+	ts.Check(os.WriteFile(name, data, 0o600))
+}
+
+// cut FILE SIZE cuts a file short.
+func cut(ts *testscript.TestScript, neg bool, args []string) {
+	name, data := file(ts, args[0])
+	ts.Check(os.WriteFile(name, data[:number(ts, args[1])], 0o600))
+}
+
+func file(ts *testscript.TestScript, arg string) (name string, data []byte) {
+	name = ts.MkAbs(arg)
+	data, err := os.ReadFile(name)
+	ts.Check(err)
+	return name, data
+}
+
+func number(ts *testscript.TestScript, s string) uint64 {
+	n, err := strconv.ParseUint(s, 0, 64)
+	ts.Check(err)
+	return n
+}
