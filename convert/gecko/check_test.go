@@ -7,6 +7,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -72,15 +73,18 @@ func (o object) object(key string) object  { return o[key].(map[string]any) }
 func (o object) list(key string) []any     { return o[key].([]any) }
 func (o object) text(key string) string    { return o[key].(string) }
 func (o object) number(key string) float64 { return o[key].(float64) }
-func (o object) optional(key string) []any { l, _ := o[key].([]any); return l }
 func (o object) table(key string) table    { return newTable(o.object(key)) }
-func (o object) has(key string) (ok bool)  { _, ok = o[key]; return ok }
-func members(l []any) (out []object) {
-	return mapAll(l, func(x any) object { return x.(map[string]any) })
+
+func (o object) has(key string) bool {
+	_, ok := o[key]
+	return ok
 }
-func mapAll[T, U any](l []T, f func(T) U) (out []U) {
-	for _, x := range l {
-		out = append(out, f(x))
+
+// members are the elements of a list of objects.
+func members(list []any) []object {
+	out := make([]object, len(list))
+	for i, x := range list {
+		out[i] = x.(map[string]any)
 	}
 	return out
 }
@@ -92,7 +96,10 @@ type table struct {
 }
 
 func newTable(o object) table {
-	out := table{columns: map[string]int{}, rows: mapAll(o.list("data"), func(x any) []any { return x.([]any) })}
+	out := table{columns: map[string]int{}}
+	for _, row := range o.list("data") {
+		out.rows = append(out.rows, row.([]any))
+	}
 	for name, at := range o.object("schema") {
 		out.columns[name] = int(at.(float64))
 	}
@@ -204,7 +211,7 @@ func (c *checker) process(where string, p object) {
 		_, _, _, _ = page.number("tabID"), page.number("innerWindowID"), page.number("embedderInnerWindowID"), page.text("url")
 	}
 	if p.has("profilerOverhead") {
-		o := p.table2("profilerOverhead")
+		o := p.object("profilerOverhead").table("samples")
 		for i := range o.rows {
 			for _, column := range []string{"time", "locking", "expiredMarkerCleaning", "counters", "threads"} {
 				_ = o.cell(i, column).(float64)
@@ -213,8 +220,6 @@ func (c *checker) process(where string, p object) {
 	}
 	p.object("profilingLog")
 }
-
-func (o object) table2(key string) table { return o.object(key).table("samples") }
 
 func (c *checker) checkCategories(where string, list []object) {
 	c.categories = len(list)
@@ -314,8 +319,8 @@ func (c *checker) frames(where string, frames table, texts []string, libs []addr
 		native := nativePattern.FindStringSubmatch(location)
 		switch {
 		case strings.HasPrefix(location, "0x"):
-			if !hexPattern.MatchString(location) {
-				c.Errorf("%s: address %q", where, location)
+			if !c.address(location, libs) {
+				c.Errorf("%s: address %q in no module", where, location)
 			}
 		case native != nil:
 			if labels[native[1]] || native[2] == "" || native[3] != "" {
@@ -329,7 +334,13 @@ func (c *checker) frames(where string, frames table, texts []string, libs []addr
 	}
 }
 
-var hexPattern = regexp.MustCompile(`^0x[0-9a-f]+$`)
+// address reports whether a location is a number that, if it was made up, lies
+// in one of the modules.
+func (c *checker) address(location string, libs []addresses) bool {
+	n, err := strconv.ParseUint(location, 0, 64)
+	madeUp := firstAddress <= n && n < lastAddress
+	return err == nil && (!madeUp || slices.ContainsFunc(libs, func(a addresses) bool { return a.start <= n && n < a.end }))
+}
 
 func (c *checker) marker(where string, m table, i, texts, stacks int) {
 	start, end, phase := m.cell(i, "startTime"), m.cell(i, "endTime"), m.cell(i, "phase").(float64)

@@ -13,6 +13,8 @@
 //   - Native functions have no file and no line. Frames are merged by function
 //     and module, or, where the function is unknown, by address.
 //   - Delays become the Jank markers that the viewer would derive from them.
+//   - Pages have no end, and the recorder's overhead no number of samples.
+//   - Counters of bytes are all called Memory by the viewer.
 //   - Modules have no address, only offsets. Each gets a range of addresses
 //     that no other has, so that an address leads back to module and offset.
 //
@@ -46,6 +48,7 @@ type Sink struct {
 	code   code
 	types  []markerType // by EventID-1
 	tracks [][]stream.TrackID
+	known  []stream.Line // the ledger of the source
 	lost   stream.Ledger // what had no place here
 
 	categories []int // by CategoryID
@@ -68,6 +71,7 @@ func New(w io.Writer) *Sink { return &Sink{out: jsontext.NewWriter(w)} }
 // Begin writes what does not depend on segments.
 func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
+	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.start = startOf(t)
 	s.code.build(t)
 	s.categories = categoriesOf(t)
@@ -107,7 +111,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	return s.partRows(b)
 }
 
-// Close writes what is left.
+// Close writes what is left and adds what was lost to the ledger of the tables.
 func (s *Sink) Close() error {
 	for int(s.process) < len(s.tables.Processes) {
 		s.endProcess()
@@ -117,6 +121,7 @@ func (s *Sink) Close() error {
 	s.out.EndArray() // processes
 	s.writeLedger()
 	s.out.EndObject()
+	s.tell()
 	return s.out.Flush()
 }
 

@@ -11,6 +11,13 @@ func (s *Sink) lose(what string, count int64) {
 	s.lost.Add(stream.Line{Process: hex(s.of(s.process).Instance), Reason: stream.ReasonUnsupported, What: what, Count: count})
 }
 
+// tell adds what was lost to the ledger of the tables, for whoever reports it.
+func (s *Sink) tell() {
+	for _, line := range s.lost.Lines() {
+		s.tables.Ledger.Add(line)
+	}
+}
+
 // writeLedger writes the ledger under the pids of the processes. What concerns
 // no process of the profile stands under that of the first.
 func (s *Sink) writeLedger() {
@@ -33,10 +40,10 @@ func (s *Sink) writeLedger() {
 	s.out.EndObject()
 }
 
-// ledger is that of the tables and what was lost here.
+// ledger is that of the source and what was lost here.
 func (s *Sink) ledger() []stream.Line {
 	var all stream.Ledger
-	for _, line := range s.tables.Ledger.Lines() {
+	for _, line := range s.known {
 		all.Add(line)
 	}
 	for _, line := range s.lost.Lines() {

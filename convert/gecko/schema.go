@@ -3,6 +3,7 @@ package gecko
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -128,16 +129,20 @@ func (s *Sink) writeSchema(m *markerType) {
 	s.out.EndObject()
 }
 
+// reference matches a field in a label.
+var reference = regexp.MustCompile(`marker\.data\.[^}\s?]+`)
+
 // template changes the fields that a label refers to to their keys.
 func (m *markerType) template(label string) string {
-	for i, f := range m.event.Fields {
-		if key := m.fields[i].name; key != f.Name {
-			for _, end := range []string{"}", " ", "?"} {
-				label = strings.ReplaceAll(label, "marker.data."+f.Name+end, "marker.data."+key+end)
-			}
+	const data = "marker.data."
+	return reference.ReplaceAllStringFunc(label, func(ref string) string {
+		name := strings.TrimPrefix(ref, data)
+		i := slices.IndexFunc(m.event.Fields, func(f stream.EventField) bool { return f.Name == name })
+		if i < 0 {
+			return ref
 		}
-	}
-	return label
+		return data + m.fields[i].name
+	})
 }
 
 // places are the names of the bits of a Location.
