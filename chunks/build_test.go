@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -80,7 +81,7 @@ func (c *testChunk) put(body []byte) bool {
 // fill appends log blocks of different sizes up to offset to.
 func (c *testChunk) fill(to int, name string) *testChunk {
 	for i := 0; len(c.payload) < to; i++ {
-		text := fmt.Sprintf("%s %d epoch %d %0*d", name, i, c.h.Epoch, 1+i*7%300, i)
+		text := fmt.Sprintf("%s %d epoch %d %s", name, i, c.h.Epoch, strings.Repeat(string(rune('a'+c.h.Epoch)), i*97%900))
 		if !c.add(logBody(text)) {
 			break
 		}
@@ -168,7 +169,7 @@ func readAllBlocks(t testing.TB, p *Process) (blocks []delivered, problems []Pro
 		blocks = append(blocks, delivered{b.Index, body, b.Fresh})
 	}
 	if err := r.Err(); err != nil {
-		t.Errorf("reading: %v", err)
+		t.Fatalf("reading: %v", err)
 	}
 	if r.Next() {
 		t.Error("a block behind the end")

@@ -2,6 +2,7 @@ package chunks
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"gprof/rawformat"
 )
@@ -68,9 +69,7 @@ func (c *content) load(im *Image) error {
 	}
 	defer in.Close()
 	c.size = in.size
-	if c.room == nil {
-		c.room = make([]byte, rawformat.MaxChunkFile)
-	}
+	c.room = slices.Grow(c.room[:0], int(im.fullSize()))[:im.fullSize()]
 	if err := c.readHead(in); err != nil {
 		return c.unreadable(err)
 	}

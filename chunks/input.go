@@ -46,6 +46,7 @@ func openInput(fsys fs.FS, name string, limit int64) (*input, error) {
 
 // read fills dst with the bytes at off and returns those that the file has.
 func (in *input) read(dst []byte, off int64) ([]byte, error) {
+	dst = dst[:max(0, min(int64(len(dst)), in.size-off))]
 	n, err := in.ReadAt(dst, off)
 	if n == len(dst) || errors.Is(err, io.EOF) {
 		err = nil
