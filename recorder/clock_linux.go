@@ -1,0 +1,21 @@
+package recorder
+
+import "golang.org/x/sys/unix"
+
+// clockName is what meta says of the clock.
+const clockName = "CLOCK_MONOTONIC by time.Since"
+
+// monotonic is CLOCK_MONOTONIC in ns.
+func monotonic() uint64 { return readClock(unix.CLOCK_MONOTONIC) }
+
+// boottime is CLOCK_BOOTTIME in ns, which counts while the machine is
+// suspended.
+func boottime() uint64 { return readClock(unix.CLOCK_BOOTTIME) }
+
+func readClock(id int32) uint64 {
+	var t unix.Timespec
+	if unix.ClockGettime(id, &t) != nil {
+		return 0
+	}
+	return uint64(t.Nano())
+}

@@ -1,0 +1,167 @@
+package recorder
+
+import (
+	"sync"
+
+	"gprof/rawformat"
+)
+
+// definition is what marking an event needs of it. It never changes.
+type definition struct {
+	seq     uint32 // of its last record in the registry
+	id      uint32
+	head    uint64 // kind 0, event id, stack 0: the block's bytes behind its length, shifted by one byte
+	headLen uint8  // with the length byte
+	shape   uint8  // of the arguments, for up to three
+	plain   bool   // at most two numbers and no stack: the fast path can write it
+	stack   bool
+	wires   []rawformat.WireType
+}
+
+// registry holds what was defined in this process: it is one for all, because
+// events are package-level values, which exist before any recorder does and
+// outlive each. Its records are written into every dictionary in this order;
+// ids are therefore the same in all of them.
+type registry struct {
+	mu         sync.Mutex
+	records    [][]byte
+	categories map[[2]string]uint32
+	events     uint32
+	tracks     map[string]*Track
+	counters   []*Counter
+}
+
+var defined = registry{categories: map[[2]string]uint32{}, tracks: map[string]*Track{}}
+
+// EventOption is a property of an event.
+type EventOption func(*eventSpec)
+
+type eventSpec struct {
+	name                  string
+	category, color       string
+	display               Location
+	chart, tooltip, table string
+	stack                 bool
+	fields                []fieldSpec
+}
+
+// Location is a set of places where front ends show an event.
+type Location = rawformat.Location
+
+// Places of [Display].
+const (
+	InChart    Location = rawformat.ShowChart    // marker chart
+	InTable    Location = rawformat.ShowTable    // marker table
+	InTimeline Location = rawformat.ShowTimeline // overview of the track
+	InMemory   Location = rawformat.ShowMemory   // memory timeline
+	InIPC      Location = rawformat.ShowIPC
+	InFileIO   Location = rawformat.ShowFileIO
+	InStack    Location = rawformat.ShowStack // stack chart
+)
+
+// Category groups events. The colours are Firefox Profiler's: transparent,
+// purple, green, orange, yellow, lightblue, blue, brown, magenta, red,
+// lightred, darkgrey and grey.
+func Category(name, color string) EventOption {
+	return func(e *eventSpec) { e.category, e.color = name, color }
+}
+
+// Display says where the event is shown. Without it: chart and table.
+func Display(places Location) EventOption { return func(e *eventSpec) { e.display = places } }
+
+// ChartLabel, TooltipLabel and TableLabel are templates of Firefox Profiler's
+// marker schema, such as "{marker.name} {marker.data.file}".
+func ChartLabel(template string) EventOption { return func(e *eventSpec) { e.chart = template } }
+
+// TooltipLabel: see [ChartLabel].
+func TooltipLabel(template string) EventOption { return func(e *eventSpec) { e.tooltip = template } }
+
+// TableLabel: see [ChartLabel].
+func TableLabel(template string) EventOption { return func(e *eventSpec) { e.table = template } }
+
+// WithStack records where the event was marked. A stack that was seen before
+// costs about a microsecond; a new one is written out and allocates.
+func WithStack() EventOption { return func(e *eventSpec) { e.stack = true } }
+
+func newEvent(name string, opts []EventOption, fields ...fieldSpec) handle {
+	e := eventSpec{name: name, display: InChart | InTable, fields: fields}
+	for _, o := range opts {
+		o(&e)
+	}
+	defined.mu.Lock()
+	defer defined.mu.Unlock()
+	return handle{d: defined.event(&e)}
+}
+
+// event adds the records of e; the lock is held.
+func (g *registry) event(e *eventSpec) *definition {
+	category := g.category(e.category, e.color)
+	g.events++
+	id := uint64(g.events)
+	g.record(newRecord(rawformat.KindDefEvent).uint(id).uint(uint64(category)).text(e.name).
+		uint(uint64(e.display)).text(e.chart).text(e.tooltip).text(e.table))
+	for i, f := range e.fields {
+		g.record(newRecord(rawformat.KindDefField).uint(id).uint(uint64(i)).text(f.name).text(f.label).
+			uint(uint64(f.wire)).uint(uint64(f.unit)).uint(uint64(f.privacy)).uint(uint64(f.flags)))
+	}
+	g.publish()
+	return newDefinition(uint32(id), uint32(len(g.records)), e)
+}
+
+func newDefinition(id, seq uint32, e *eventSpec) *definition {
+	d := &definition{seq: seq, id: id, stack: e.stack, plain: len(e.fields) <= 2 && !e.stack && id < 1<<28}
+	for _, f := range e.fields {
+		d.wires = append(d.wires, f.wire)
+		d.plain = d.plain && f.wire != rawformat.WireText
+	}
+	d.shape = uint8(rawformat.Shape(d.wires...))
+	head := rawformat.AppendUint([]byte{0, 0}, uint64(id)) // length, kind, event
+	head = append(head, 0)                                 // no stack
+	d.headLen = uint8(len(head))
+	for i, b := range head[:min(8, len(head))] {
+		d.head |= uint64(b) << (8 * i)
+	}
+	return d
+}
+
+func (g *registry) category(name, color string) uint32 {
+	if name == "" {
+		return 0
+	}
+	key := [2]string{name, color}
+	id, ok := g.categories[key]
+	if !ok {
+		id = uint32(len(g.categories) + 1)
+		g.categories[key] = id
+		g.record(newRecord(rawformat.KindDefCategory).uint(uint64(id)).text(name).text(color))
+	}
+	return id
+}
+
+func (g *registry) record(r record) { g.records = append(g.records, r) }
+
+// publish writes the records that the running recorder does not have yet.
+func (g *registry) publish() {
+	if r := running.Load(); r != nil {
+		r.define(g.records)
+	}
+}
+
+// lose counts a definition for which there is no room.
+func (g *registry) lose() {
+	if r := running.Load(); r != nil {
+		r.lose(rawformat.LostDictionary, 1, 0)
+	}
+}
+
+// record is the body of a dictionary, meta or exit record that is being built.
+type record []byte
+
+func newRecord(k rawformat.Kind) record { return record{byte(k)} }
+func (r record) uint(v uint64) record   { return rawformat.AppendUint(r, v) }
+func (r record) sint(v int64) record    { return rawformat.AppendSint(r, v) }
+func (r record) fixed(v uint64) record  { return rawformat.AppendFixed(r, v) }
+func (r record) text(s string) record   { return rawformat.AppendText(r, clip(s)) }
+
+// clip keeps a name within what a reader accepts.
+func clip(s string) string { return s[:min(len(s), 4*maxString)] }

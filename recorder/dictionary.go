@@ -1,0 +1,211 @@
+package recorder
+
+import (
+	"sync"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// dictionary writes the definitions of a recording. Each is in the file before
+// its id is used. Ids are dense, so that once a definition could not be written
+// none follows: the dictionary is full for good.
+type dictionary struct {
+	mu    sync.Mutex
+	file  *chunks.RecordFile
+	ring  *chunks.Ring // is charged for the file
+	limit int64        // bytes of the file
+	full  bool
+
+	batch   [][]byte // records that are not in the file yet
+	pending int64    // their bytes, about
+
+	strings ids[string]
+	frames  ids[frameKey]
+	stacks  ids[stackKey]
+	modules []module
+}
+
+type frameKey struct {
+	module uint32
+	offset uint64
+}
+
+type stackKey struct{ parent, frame uint32 }
+
+// symbol is one function of a frame's inline chain.
+type symbol struct {
+	function, file string
+	line           int64
+}
+
+// ids numbers values from 1. Ids above safe are not in the file.
+type ids[K comparable] struct {
+	of   map[K]uint32
+	safe uint32
+}
+
+func (t *ids[K]) id(k K) (id uint32, known bool) {
+	if id, known = t.of[k]; !known {
+		id = uint32(len(t.of) + 1)
+		t.of[k] = id
+	}
+	return id, known
+}
+
+func (t *ids[K]) commit() { t.safe = uint32(len(t.of)) }
+
+func newDictionary(file *chunks.RecordFile, ring *chunks.Ring, limit int64) *dictionary {
+	ring.Charge(file.Size())
+	return &dictionary{file: file, ring: ring, limit: limit,
+		strings: ids[string]{of: map[string]uint32{}}, frames: ids[frameKey]{of: map[frameKey]uint32{}}, stacks: ids[stackKey]{of: map[stackKey]uint32{}}}
+}
+
+// define writes records; false if there was no room.
+func (d *dictionary) define(records ...[]byte) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, r := range records {
+		d.add(r)
+	}
+	return d.flush()
+}
+
+func (d *dictionary) add(r record) {
+	d.batch = append(d.batch, r)
+	d.pending += int64(len(r)) + recordOverhead
+}
+
+// recordOverhead is at most what a record adds to its body: length and CRC.
+const recordOverhead = 8
+
+// flush writes the batch. Only then may its ids be used.
+func (d *dictionary) flush() bool {
+	if !d.full && len(d.batch) > 0 {
+		before := d.file.Size()
+		d.full = before+d.pending > d.limit || d.file.Append(d.batch...) != nil
+		d.ring.Charge(d.file.Size() - before)
+	}
+	d.batch, d.pending = d.batch[:0], 0
+	if d.full {
+		return false
+	}
+	d.strings.commit()
+	d.frames.commit()
+	d.stacks.commit()
+	return true
+}
+
+func (d *dictionary) isFull() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.full
+}
+
+// location is a pc, inside of its instruction, and the functions there: the
+// outermost first, the ones inlined into it behind. None: not known.
+type location struct {
+	pc    uint64
+	chain []symbol
+}
+
+// stack returns the id of a stack, leaf first; 0 if there is no room for it.
+func (d *dictionary) stack(leafFirst []location) uint32 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.full {
+		return d.findStack(leafFirst)
+	}
+	id := uint32(0)
+	for i := len(leafFirst) - 1; i >= 0; i-- {
+		key := stackKey{id, d.frame(leafFirst[i])}
+		var known bool
+		if id, known = d.stacks.id(key); !known {
+			d.add(newRecord(rawformat.KindDefStack).uint(uint64(id)).uint(uint64(key.parent)).uint(uint64(key.frame)))
+		}
+	}
+	if !d.flush() {
+		return 0
+	}
+	return id
+}
+
+// findStack is stack without a definition.
+func (d *dictionary) findStack(leafFirst []location) (id uint32) {
+	for i := len(leafFirst) - 1; i >= 0; i-- {
+		frame := d.frames.of[d.key(leafFirst[i].pc)]
+		id = d.stacks.of[stackKey{id, frame}]
+		if frame == 0 || frame > d.frames.safe || id == 0 || id > d.stacks.safe {
+			return 0
+		}
+	}
+	return id
+}
+
+func (d *dictionary) frame(l location) uint32 {
+	key := d.key(l.pc)
+	id, known := d.frames.id(key)
+	if known {
+		return id
+	}
+	d.add(newRecord(rawformat.KindDefFrame).uint(uint64(id)).uint(uint64(key.module)).uint(key.offset))
+	for depth, s := range l.chain {
+		function, file := d.string(s.function), d.string(s.file)
+		d.add(newRecord(rawformat.KindDefSymbol).uint(uint64(id)).uint(uint64(depth)).
+			uint(uint64(function)).uint(uint64(file)).uint(uint64(max(0, s.line))))
+	}
+	return id
+}
+
+func (d *dictionary) string(s string) uint32 {
+	if s == "" {
+		return 0
+	}
+	id, known := d.strings.id(s)
+	if !known {
+		d.add(newRecord(rawformat.KindDefString).uint(uint64(id)).text(s))
+	}
+	return id
+}
+
+// key is the frame at a pc; outside of all modules it is the pc itself.
+func (d *dictionary) key(pc uint64) frameKey {
+	for i, m := range d.modules {
+		if m.start <= pc && pc < m.end {
+			return frameKey{uint32(i + 1), pc - m.start}
+		}
+	}
+	return frameKey{0, pc}
+}
+
+// learn defines the modules that are mapped now and were not before. Reading
+// their build ids can take a while; the lock is held for the definition only.
+func (d *dictionary) learn() {
+	for _, m := range mappedModules(d.knows) {
+		d.mu.Lock()
+		d.add(newRecord(rawformat.KindDefModule).uint(uint64(len(d.modules) + 1)).text(m.path).text(m.build).fixed(m.start).fixed(m.end).fixed(m.offset))
+		if d.flush() {
+			d.modules = append(d.modules, m)
+		}
+		d.mu.Unlock()
+	}
+}
+
+// knows reports whether a mapping is a module already.
+func (d *dictionary) knows(start, end uint64) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, m := range d.modules {
+		if m.start == start && m.end == end {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *dictionary) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.full = true
+	return d.file.Close()
+}

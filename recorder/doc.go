@@ -1,0 +1,48 @@
+// Package recorder records what a program does, into a bounded ring of files
+// that outlives it.
+//
+// Three lines embed it:
+//
+//	rec, err := recorder.Start(recorder.Options{})
+//	if err != nil { log.Print(err) } // the program goes on, nothing records
+//	defer rec.Stop()
+//
+// Typed events are package-level values. They may be marked before Start and
+// while nothing records; then a mark costs one atomic load.
+//
+//	var flush = recorder.NewEvent2("flush", recorder.Bytes("size"), recorder.Path("file"))
+//
+//	flush.Mark(n, path)              // an instant
+//	defer flush.Begin(n, path).End() // an interval
+//
+// # Promises to the program
+//
+// A marker makes no system call, takes no lock that blocks and allocates
+// nothing; where there is no room it is dropped and counted. What a marker call
+// has returned from is found after kill -9. The exceptions are spelled out
+// where they are made: the first use of a name by [Mark] or [Text], and the
+// first times that an event with a stack ([WithStack]) is marked at a place.
+//
+// The program's own use of runtime/pprof is left alone unless [Options.CPU]
+// asks for CPU samples in windows.
+//
+// # Environment
+//
+// Options that are not set come from the environment; GPROF_HELP=1 makes
+// package auto print the list. GPROF=off keeps Start from recording.
+//
+// A recorder tells the processes that it starts where to record and who their
+// parent is: while it runs, GPROF_SESSION and GPROF_PARENT stand in the
+// program's environment.
+//
+// # How it works
+//
+// Writers are shards: a goroutine picks one by the address of its stack, locks
+// it with one exchange, encodes the block straight into a mapped chunk file and
+// commits it with one store (see package rawformat). A shard that is taken is
+// passed over. The shards are twice as many as processors, so that a goroutine
+// which loses its thread inside a shard does not cost markers.
+//
+// One goroutine keeps house: it prepares and seals chunks, samples counters,
+// and gives new stacks their ids in the dictionary.
+package recorder

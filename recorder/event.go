@@ -1,0 +1,191 @@
+package recorder
+
+import "gprof/rawformat"
+
+// handle is what every event is: its definition, and the track that it is
+// aimed at. The zero handle records nothing.
+type handle struct {
+	d     *definition
+	track *Track
+}
+
+// Event is an event without fields.
+type Event struct{ handle }
+
+// Event1 is an event with one field.
+type Event1[A Value] struct{ handle }
+
+// Event2 is an event with two fields.
+type Event2[A, B Value] struct{ handle }
+
+// Event3 is an event with three fields.
+type Event3[A, B, C Value] struct{ handle }
+
+// Event4 is an event with four fields.
+type Event4[A, B, C, D Value] struct{ handle }
+
+// NewEvent defines an event. Events are meant to be package-level variables:
+// each call defines another one, and definitions are never given up.
+func NewEvent(name string, opts ...EventOption) Event { return Event{newEvent(name, opts)} }
+
+// NewEvent1 defines an event with one field; see [NewEvent].
+func NewEvent1[A Value](name string, a Field[A], opts ...EventOption) Event1[A] {
+	return Event1[A]{newEvent(name, opts, a.spec)}
+}
+
+// NewEvent2 defines an event with two fields; see [NewEvent].
+func NewEvent2[A, B Value](name string, a Field[A], b Field[B], opts ...EventOption) Event2[A, B] {
+	return Event2[A, B]{newEvent(name, opts, a.spec, b.spec)}
+}
+
+// NewEvent3 defines an event with three fields; see [NewEvent].
+func NewEvent3[A, B, C Value](name string, a Field[A], b Field[B], c Field[C], opts ...EventOption) Event3[A, B, C] {
+	return Event3[A, B, C]{newEvent(name, opts, a.spec, b.spec, c.spec)}
+}
+
+// NewEvent4 defines an event with four fields; see [NewEvent]. Four it is,
+// because a marker with more is better off with a struct of its own in a text.
+func NewEvent4[A, B, C, D Value](name string, a Field[A], b Field[B], c Field[C], d Field[D], opts ...EventOption) Event4[A, B, C, D] {
+	return Event4[A, B, C, D]{newEvent(name, opts, a.spec, b.spec, c.spec, d.spec)}
+}
+
+const (
+	markInstant  = rawformat.KindInstant
+	markInterval = rawformat.KindInterval
+	markStart    = rawformat.KindStart
+	markEnd      = rawformat.KindEnd
+)
+
+// Span is an interval that has begun. It is a value: copying it is fine, and
+// one that is never ended leaves no trace.
+type Span struct {
+	h     handle
+	begin Time
+	ends  bool
+	a, b  arg
+	more  [2]arg
+}
+
+func (h handle) begin(a, b, c, d arg) Span {
+	if recording.Load() == nil {
+		return Span{}
+	}
+	return Span{h: h, begin: Now(), ends: true, a: a, b: b, more: [2]arg{c, d}}
+}
+
+// End records the interval from Begin until now. If nothing recorded at Begin,
+// nothing is recorded now.
+func (s Span) End() {
+	if s.ends {
+		s.h.emit(markInterval, s.begin, s.a, s.b, &s.more)
+	}
+}
+
+// On is the same event, aimed at a track. Nil is the process.
+func (e Event) On(t *Track) Event { e.track = t; return e }
+
+// Mark records an instant.
+func (e Event) Mark() { e.emit(markInstant, 0, arg{}, arg{}, nil) }
+
+// Start records the start of something whose end is marked by End, perhaps
+// elsewhere: the next one of this event on the same track.
+func (e Event) Start() { e.emit(markStart, 0, arg{}, arg{}, nil) }
+
+// End records the end of what Start began.
+func (e Event) End() { e.emit(markEnd, 0, arg{}, arg{}, nil) }
+
+// Interval records an interval from begin until now.
+func (e Event) Interval(begin Time) { e.emit(markInterval, begin, arg{}, arg{}, nil) }
+
+// Begin begins an interval, which the span's End records.
+func (e Event) Begin() Span { return e.begin(arg{}, arg{}, arg{}, arg{}) }
+
+// On: see [Event.On].
+func (e Event1[A]) On(t *Track) Event1[A] { e.track = t; return e }
+
+// Mark: see [Event.Mark].
+func (e Event1[A]) Mark(a A) { e.emit(markInstant, 0, pack(a), arg{}, nil) }
+
+// Start: see [Event.Start].
+func (e Event1[A]) Start(a A) { e.emit(markStart, 0, pack(a), arg{}, nil) }
+
+// End: see [Event.End].
+func (e Event1[A]) End(a A) { e.emit(markEnd, 0, pack(a), arg{}, nil) }
+
+// Interval: see [Event.Interval].
+func (e Event1[A]) Interval(begin Time, a A) { e.emit(markInterval, begin, pack(a), arg{}, nil) }
+
+// Begin: see [Event.Begin].
+func (e Event1[A]) Begin(a A) Span { return e.begin(pack(a), arg{}, arg{}, arg{}) }
+
+// On: see [Event.On].
+func (e Event2[A, B]) On(t *Track) Event2[A, B] { e.track = t; return e }
+
+// Mark: see [Event.Mark].
+func (e Event2[A, B]) Mark(a A, b B) { e.emit(markInstant, 0, pack(a), pack(b), nil) }
+
+// Start: see [Event.Start].
+func (e Event2[A, B]) Start(a A, b B) { e.emit(markStart, 0, pack(a), pack(b), nil) }
+
+// End: see [Event.End].
+func (e Event2[A, B]) End(a A, b B) { e.emit(markEnd, 0, pack(a), pack(b), nil) }
+
+// Interval: see [Event.Interval].
+func (e Event2[A, B]) Interval(begin Time, a A, b B) {
+	e.emit(markInterval, begin, pack(a), pack(b), nil)
+}
+
+// Begin: see [Event.Begin].
+func (e Event2[A, B]) Begin(a A, b B) Span { return e.begin(pack(a), pack(b), arg{}, arg{}) }
+
+// On: see [Event.On].
+func (e Event3[A, B, C]) On(t *Track) Event3[A, B, C] { e.track = t; return e }
+
+// Mark: see [Event.Mark].
+func (e Event3[A, B, C]) Mark(a A, b B, c C) {
+	e.emit(markInstant, 0, pack(a), pack(b), &[2]arg{pack(c)})
+}
+
+// Start: see [Event.Start].
+func (e Event3[A, B, C]) Start(a A, b B, c C) {
+	e.emit(markStart, 0, pack(a), pack(b), &[2]arg{pack(c)})
+}
+
+// End: see [Event.End].
+func (e Event3[A, B, C]) End(a A, b B, c C) { e.emit(markEnd, 0, pack(a), pack(b), &[2]arg{pack(c)}) }
+
+// Interval: see [Event.Interval].
+func (e Event3[A, B, C]) Interval(begin Time, a A, b B, c C) {
+	e.emit(markInterval, begin, pack(a), pack(b), &[2]arg{pack(c)})
+}
+
+// Begin: see [Event.Begin].
+func (e Event3[A, B, C]) Begin(a A, b B, c C) Span { return e.begin(pack(a), pack(b), pack(c), arg{}) }
+
+// On: see [Event.On].
+func (e Event4[A, B, C, D]) On(t *Track) Event4[A, B, C, D] { e.track = t; return e }
+
+// Mark: see [Event.Mark].
+func (e Event4[A, B, C, D]) Mark(a A, b B, c C, d D) {
+	e.emit(markInstant, 0, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+}
+
+// Start: see [Event.Start].
+func (e Event4[A, B, C, D]) Start(a A, b B, c C, d D) {
+	e.emit(markStart, 0, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+}
+
+// End: see [Event.End].
+func (e Event4[A, B, C, D]) End(a A, b B, c C, d D) {
+	e.emit(markEnd, 0, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+}
+
+// Interval: see [Event.Interval].
+func (e Event4[A, B, C, D]) Interval(begin Time, a A, b B, c C, d D) {
+	e.emit(markInterval, begin, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+}
+
+// Begin: see [Event.Begin].
+func (e Event4[A, B, C, D]) Begin(a A, b B, c C, d D) Span {
+	return e.begin(pack(a), pack(b), pack(c), pack(d))
+}

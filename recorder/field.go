@@ -1,0 +1,117 @@
+package recorder
+
+import (
+	"time"
+
+	"gprof/rawformat"
+)
+
+// Field describes one field of an event: its name, how its value is shown, and
+// what the value may reveal.
+type Field[T Value] struct{ spec fieldSpec }
+
+type fieldSpec struct {
+	name, label string
+	wire        rawformat.WireType
+	unit        Unit
+	privacy     rawformat.Privacy
+	flags       rawformat.FieldFlag
+}
+
+// Unit says how a front end shows a number.
+type Unit = rawformat.Format
+
+// Units of fields and counters.
+const (
+	UnitInteger     Unit = rawformat.FormatInteger
+	UnitDecimal     Unit = rawformat.FormatDecimal
+	UnitBytes       Unit = rawformat.FormatBytes
+	UnitNanoseconds Unit = rawformat.FormatNanoseconds
+	UnitPercent     Unit = rawformat.FormatPercentage // 1.0 is 100 %
+	UnitHex         Unit = rawformat.FormatHexadecimal
+)
+
+// Label is what the field is called on screen; without one it is the name.
+func (f Field[T]) Label(label string) Field[T] { f.spec.label = label; return f }
+
+// Searchable makes front ends search the field's values.
+func (f Field[T]) Searchable() Field[T] { f.spec.flags |= rawformat.FieldSearchable; return f }
+
+// Hidden keeps the field out of tooltips; it is recorded all the same.
+func (f Field[T]) Hidden() Field[T] { f.spec.flags |= rawformat.FieldHidden; return f }
+
+// Unit changes how a number is shown. It does not convert the value.
+func (f Field[T]) Unit(u Unit) Field[T] { f.spec.unit = u; return f }
+
+func number[T Value](name string, wire rawformat.WireType, unit Unit) Field[T] {
+	return Field[T]{fieldSpec{name: name, wire: wire, unit: unit}}
+}
+
+func text(name string, unit Unit, privacy rawformat.Privacy) Field[string] {
+	return Field[string]{fieldSpec{name: name, wire: rawformat.WireText, unit: unit, privacy: privacy}}
+}
+
+// Int is a whole number.
+func Int(name string) Field[int] { return number[int](name, rawformat.WireSint, UnitInteger) }
+
+// Int64 is a whole number of 64 bits.
+func Int64(name string) Field[int64] { return number[int64](name, rawformat.WireSint, UnitInteger) }
+
+// Uint is a whole number of 64 bits that is not negative.
+func Uint(name string) Field[uint64] { return number[uint64](name, rawformat.WireUint, UnitInteger) }
+
+// Hex is a number that is shown in hexadecimal: an address, a set of flags.
+func Hex(name string) Field[uint64] { return number[uint64](name, rawformat.WireUint, UnitHex) }
+
+// Bytes is a number of bytes.
+func Bytes(name string) Field[int] { return number[int](name, rawformat.WireSint, UnitBytes) }
+
+// Float is a number with a fraction.
+func Float(name string) Field[float64] {
+	return number[float64](name, rawformat.WireFloat, UnitDecimal)
+}
+
+// Percent is a share: 1.0 is 100 %.
+func Percent(name string) Field[float64] {
+	return number[float64](name, rawformat.WireFloat, UnitPercent)
+}
+
+// Bool is true or false.
+func Bool(name string) Field[bool] {
+	return number[bool](name, rawformat.WireUint, rawformat.FormatBool)
+}
+
+// Duration is a length of time.
+func Duration(name string) Field[time.Duration] {
+	return number[time.Duration](name, rawformat.WireSint, UnitNanoseconds)
+}
+
+// Flow is an id that the markers of one flow share, such as a request's.
+func Flow(name string) Field[uint64] {
+	return number[uint64](name, rawformat.WireUint, rawformat.FormatFlow)
+}
+
+// FlowEnd is the id of a flow in the marker that ends it.
+func FlowEnd(name string) Field[uint64] {
+	return number[uint64](name, rawformat.WireUint, rawformat.FormatFlowEnd)
+}
+
+// String is text that reveals nothing about people or places. Every text is
+// cut at 1 KiB.
+func String(name string) Field[string] {
+	return text(name, rawformat.FormatText, rawformat.PrivacyPlain)
+}
+
+// Path is a path of the file system.
+func Path(name string) Field[string] { return text(name, rawformat.FormatPath, rawformat.PrivacyPath) }
+
+// URL is an address. It may hold a query.
+func URL(name string) Field[string] { return text(name, rawformat.FormatURL, rawformat.PrivacyURL) }
+
+// User names a person or an account.
+func User(name string) Field[string] { return text(name, rawformat.FormatText, rawformat.PrivacyUser) }
+
+// Secret is text that must not leave the machine.
+func Secret(name string) Field[string] {
+	return text(name, rawformat.FormatText, rawformat.PrivacySecret)
+}

@@ -1,0 +1,130 @@
+package recorder
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"gprof/rawformat"
+)
+
+// identity is who this process is.
+type identity struct {
+	service, version   string
+	revision, modified string // of the source tree
+	exe                string
+}
+
+// identify fills in what neither options nor environment say.
+func identify(o *Options) identity {
+	id := identity{service: o.Service, version: o.Version}
+	exe, err := os.Executable()
+	if err != nil {
+		exe = os.Args[0]
+	}
+	id.exe = exe
+	id.service = cmp.Or(id.service, strings.TrimSuffix(filepath.Base(exe), ".exe"))
+	if info, ok := debug.ReadBuildInfo(); ok {
+		id.revision, id.modified = setting(info, "vcs.revision"), setting(info, "vcs.modified")
+		if info.Main.Version != "(devel)" {
+			id.version = cmp.Or(id.version, info.Main.Version)
+		}
+	}
+	return id
+}
+
+func setting(info *debug.BuildInfo, key string) string {
+	for _, s := range info.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+// meta is the content of the meta file.
+func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
+	add := func(key string, value any) {
+		if text := fmt.Sprint(value); text != "" {
+			records = append(records, newRecord(rawformat.KindMeta).text(key).text(text))
+		}
+	}
+	add(rawformat.MetaService, p.id.service)
+	add(rawformat.MetaVersion, p.id.version)
+	add(rawformat.MetaRevision, p.id.revision)
+	add(rawformat.MetaModified, p.id.modified)
+	for _, key := range slices.Sorted(maps.Keys(p.Attrs)) {
+		add(rawformat.MetaAttr+key, p.Attrs[key])
+	}
+	add(rawformat.MetaPid, os.Getpid())
+	if p.parent != 0 {
+		add(rawformat.MetaParent, instanceName(p.parent))
+	}
+	p.metaMachine(add)
+	start := r.anchor()
+	add(rawformat.MetaStartReal, start.Realtime)
+	add(rawformat.MetaStartMono, start.Monotonic)
+	add(rawformat.MetaClock, clockName)
+	add(rawformat.MetaLimit, p.Limit)
+	add(rawformat.MetaChunkSize, chunkSize)
+	add(rawformat.MetaCPU, p.CPU)
+	add(rawformat.MetaInterval, p.CPU.interval())
+	add(rawformat.MetaCounterHz, max(0, p.CounterHz))
+	add(rawformat.MetaSelfTest+"writers", fmt.Sprintf("%d, portable", len(r.shards)))
+	return records
+}
+
+func (p *plan) metaMachine(add func(string, any)) {
+	host, _ := os.Hostname() // "" is left out
+	add(rawformat.MetaHost, host)
+	add(rawformat.MetaBootID, bootID())
+	add(rawformat.MetaExe, p.id.exe)
+	for _, a := range os.Args {
+		add(rawformat.MetaArg, a)
+	}
+	add(rawformat.MetaGo, runtime.Version())
+	add(rawformat.MetaGoos, runtime.GOOS)
+	add(rawformat.MetaGoarch, runtime.GOARCH)
+	add(rawformat.MetaCPUs, runtime.GOMAXPROCS(0))
+	add(rawformat.MetaNamespaces, namespace())
+}
+
+// bootID tells machines and boots apart; "" where there is none.
+func bootID() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// namespace is that of the process' pid; "" where there is none.
+func namespace() string {
+	link, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return link
+}
+
+// String is what meta says.
+func (m CPUMode) String() string {
+	if m == CPUPprof {
+		return "pprof"
+	}
+	return "off"
+}
+
+// interval is that of the samples in ns, 0 none.
+func (m CPUMode) interval() int64 {
+	if m == CPUPprof {
+		return int64(samplingInterval)
+	}
+	return 0
+}

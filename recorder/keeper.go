@@ -1,0 +1,173 @@
+package recorder
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"gprof/rawformat"
+)
+
+// How often the housekeeper does what.
+const (
+	tick          = 100 * time.Millisecond
+	overheadEvery = time.Second
+	anchorEvery   = 10 * time.Second // also looks for new mappings and threads
+)
+
+// chores is what the housekeeper does besides the ring's upkeep, when it is due.
+type chores struct{ counters, overhead, anchor Time }
+
+// spent is the recorder's own cost since it was last written, in ns.
+type spent struct{ clean, counters, threads, samples atomic.Int64 }
+
+// keepHouse runs until Stop.
+func (r *Recorder) keepHouse() {
+	defer r.crew.Done()
+	defer r.rescue()
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	r.dict.learn()
+	r.probeRuntime()
+	r.probeSystem()
+	var due chores
+	for {
+		r.maintain()
+		r.work(&due)
+		select {
+		case <-r.quit:
+			return
+		case <-r.wake:
+		case <-t.C:
+		}
+	}
+}
+
+// rescue ends the recording when a goroutine of ours panics: a bug must not
+// take the host with it.
+func (r *Recorder) rescue() {
+	if p := recover(); p != nil {
+		r.fail(fmt.Errorf("internal error: %v", p))
+	}
+}
+
+// fail ends the recording; what was recorded stays. Stop still has to be called.
+func (r *Recorder) fail(err error) {
+	r.failure.CompareAndSwap(nil, &err)
+	recording.CompareAndSwap(r, nil)
+}
+
+// maintain prepares and seals chunks, and writes what was lost.
+func (r *Recorder) maintain() {
+	before := Now()
+	if err := r.ring.Maintain(); err != nil && !r.complained {
+		// The disk is full, say. The ring goes on with the chunks that it has.
+		r.complained = true
+		r.log(rawformat.LogWarn, fmt.Sprintf("ring: %v", err))
+	}
+	r.releaseLaggards()
+	r.writeLosses()
+	r.spent.clean.Add(int64(Now() - before))
+}
+
+func (r *Recorder) work(due *chores) {
+	if r.paused.Load() {
+		return
+	}
+	r.internStacks()
+	now := Now()
+	if r.counterPeriod > 0 && now >= due.counters {
+		// Regular, without catching up on what was missed.
+		due.counters = now - now%r.counterPeriod + r.counterPeriod
+		r.sampleCounters()
+		r.spent.counters.Add(int64(Now() - now))
+	}
+	if now >= due.anchor {
+		due.anchor = now + Time(anchorEvery)
+		r.dict.learn()
+		before := Now()
+		if r.counterPeriod > 0 {
+			r.probeThreads()
+		}
+		r.spent.threads.Add(int64(Now() - before))
+		r.writeAnchor()
+	}
+	if now >= due.overhead {
+		due.overhead = now + Time(overheadEvery)
+		r.writeOverhead()
+	}
+}
+
+// releaseLaggards takes chunks away from writers that have been idle while
+// others filled half the ring: else the oldest data could never be discarded.
+func (r *Recorder) releaseLaggards() {
+	end := r.ring.RangeEnd()
+	for i := range r.shards {
+		s := &r.shards[i]
+		if !r.lags(s, end) || atomic.SwapUint32(&s.lock, 1) != 0 {
+			continue
+		}
+		if r.lags(s, end) {
+			r.retire(s)
+		}
+		releaseLock(&s.lock)
+	}
+}
+
+func (r *Recorder) lags(s *shard, end uint64) bool {
+	start := s.lag.Load()
+	return start != 0 && end-start > uint64(r.limit)/2
+}
+
+// loss counts what was dropped for one reason.
+type loss struct{ count, bytes atomic.Uint64 }
+
+// writeLosses writes what was lost since the last time. What can't be written
+// now is written later.
+func (r *Recorder) writeLosses() {
+	for why := range r.lost {
+		count := r.lost[why].count.Load()
+		bytes := r.lost[why].bytes.Load()
+		told := &r.told[why]
+		if count == told.count {
+			continue
+		}
+		s := r.acquirePatiently()
+		if s == nil || !r.turn(s, 64, 0, Now()) {
+			return
+		}
+		b := s.time(s.begin(rawformat.KindLost), Now())
+		for _, v := range [...]uint64{uint64(why), count - told.count, bytes - told.bytes} {
+			b = rawformat.AppendUint(b, v)
+		}
+		s.finish(b)
+		releaseLock(&s.lock)
+		told.count, told.bytes = count, bytes
+	}
+}
+
+// writeAnchor ties the clocks together, for readers that interpolate.
+func (r *Recorder) writeAnchor() {
+	now := Now()
+	a := r.anchor()
+	r.entry(rawformat.KindAnchor, now, a.TSC, a.Monotonic, rawformat.Zigzag(a.Realtime), boottime())
+}
+
+// anchor reads the clocks. time.Now reads both at once.
+func (r *Recorder) anchor() rawformat.Anchor {
+	now := time.Now()
+	return rawformat.Anchor{Monotonic: r.monotonic + uint64(now.Sub(base)), Realtime: now.UnixNano()}
+}
+
+func (r *Recorder) writeOverhead() {
+	take := func(n *atomic.Int64) uint64 { return uint64(n.Swap(0)) }
+	r.entry(rawformat.KindOverhead, Now(), 0, take(&r.spent.clean), take(&r.spent.counters), take(&r.spent.threads), take(&r.spent.samples))
+}
+
+// wakeKeeper never blocks: one note is enough.
+func (r *Recorder) wakeKeeper() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,88 @@
+package recorder
+
+import (
+	"fmt"
+
+	"gprof/rawformat"
+)
+
+// message reads the fields of a protobuf message, one by one.
+type message struct {
+	b      []byte // what is left
+	field  uint64
+	number uint64 // of a varint field; 0 for others
+	bytes  []byte // of a field with a length; nil for others
+	err    error  // of class errProfile
+}
+
+// Wire types of protobuf.
+const (
+	wireVarint = 0
+	wireFixed8 = 1
+	wireBytes  = 2
+	wireFixed4 = 5
+)
+
+// next reads a field; false at the end and on an error.
+func (m *message) next() bool {
+	if m.err != nil || len(m.b) == 0 {
+		return false
+	}
+	m.number, m.bytes = 0, nil
+	key := m.varint()
+	m.field = key >> 3
+	switch key & 7 {
+	case wireVarint:
+		m.number = m.varint()
+	case wireFixed8:
+		m.take(8)
+	case wireBytes:
+		m.bytes = m.take(m.varint())
+	case wireFixed4:
+		m.take(4)
+	default:
+		m.fail("wire type", key&7)
+	}
+	return m.err == nil
+}
+
+// numbers appends the values of a repeated number, which may be packed.
+func (m *message) numbers(dst []uint64) []uint64 {
+	if m.bytes == nil {
+		return append(dst, m.number)
+	}
+	for p := (message{b: m.bytes}); len(p.b) > 0; {
+		dst = append(dst, p.varint())
+		if p.err != nil {
+			m.err = p.err
+			return dst
+		}
+	}
+	return dst
+}
+
+func (m *message) varint() uint64 {
+	v, n, err := rawformat.ReadUint(m.b)
+	if err != nil {
+		m.fail(err.Error(), 0)
+		return 0
+	}
+	m.b = m.b[n:]
+	return v
+}
+
+func (m *message) take(n uint64) []byte {
+	if n > uint64(len(m.b)) {
+		m.fail("length", n)
+		return nil
+	}
+	b := m.b[:n:n]
+	m.b = m.b[n:]
+	return b
+}
+
+func (m *message) fail(what string, got uint64) {
+	if m.err == nil {
+		m.err = fmt.Errorf("%w: %s %d with %d bytes left", errProfile, what, got, len(m.b))
+	}
+}

@@ -1,0 +1,90 @@
+package recorder
+
+import (
+	"bufio"
+	"crypto/rand"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// mappedModules lists the executable mappings of files that are not known yet.
+func mappedModules(known func(start, end uint64) bool) (modules []module) {
+	maps, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return nil
+	}
+	defer maps.Close()
+	exe, _ := os.Readlink("/proc/self/exe") // "" matches no mapping
+	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		m, ok := parseMapping(lines.Text())
+		if !ok || known(m.start, m.end) {
+			continue
+		}
+		m.build = m.identify(exe)
+		m.path = strings.TrimSuffix(m.path, deleted)
+		modules = append(modules, m)
+	}
+	return modules
+}
+
+// deleted is what the kernel appends to the path of a file that is gone.
+const deleted = " (deleted)"
+
+// parseMapping reads a line of maps, such as
+//
+//	00400000-0052a000 r-xp 00000000 fe:00 1234   /usr/bin/x
+//
+// ok is false for what is not executable, or is neither a file nor the vdso.
+func parseMapping(line string) (m module, ok bool) {
+	fields := strings.Fields(line)
+	if len(fields) < 6 || len(fields[1]) < 3 || fields[1][2] != 'x' {
+		return m, false
+	}
+	from, to, _ := strings.Cut(fields[0], "-")
+	var errs [3]error
+	m.start, errs[0] = strconv.ParseUint(from, 16, 64)
+	m.end, errs[1] = strconv.ParseUint(to, 16, 64)
+	m.offset, errs[2] = strconv.ParseUint(fields[2], 16, 64)
+	at := max(strings.Index(line, "/"), strings.Index(line, "[vdso]"))
+	if errs != [3]error{} || at < 0 || m.end <= m.start {
+		return m, false
+	}
+	m.path = line[at:]
+	return m, true
+}
+
+// identify returns the module's build id. A file that can't be read any more is
+// told apart by the memory that it is mapped to.
+func (m *module) identify(exe string) string {
+	path := m.path
+	if path == exe {
+		path = "/proc/self/exe" // the very file, though its path may lead elsewhere by now
+	}
+	if f, err := elf.Open(path); err == nil {
+		defer f.Close()
+		if id, err := buildID(f); err == nil {
+			return id
+		}
+	}
+	return m.memoryID()
+}
+
+// memoryID is the hash of the mapping, which is read through the kernel: it may
+// be unmapped at any time.
+func (m *module) memoryID() string {
+	h := sha256.New()
+	mem, err := os.Open("/proc/self/mem")
+	if err == nil {
+		defer mem.Close()
+		_, err = io.Copy(h, io.NewSectionReader(mem, int64(m.start), int64(m.end-m.start)))
+	}
+	if err != nil {
+		return contentPrefix + rand.Text() // nobody else's, then
+	}
+	return contentPrefix + hex.EncodeToString(h.Sum(nil)[:16])
+}

@@ -1,0 +1,134 @@
+package recorder
+
+import (
+	"cmp"
+	"path/filepath"
+)
+
+// Options say what to record, and where. The zero value works: what is not set
+// comes from the environment, see [Settings], else is a default.
+type Options struct {
+	// Dir is the directory in which sessions lie. Default: /dev/shm/gprof if
+	// there is room for the limit, else gprof in $XDG_STATE_HOME or
+	// ~/.local/state. What lies in /dev/shm counts as memory and is gone after
+	// a reboot; it outlives the process.
+	Dir string
+
+	// Service is what this program is called; it names the session. Default:
+	// the executable's name.
+	Service string
+
+	// Version is that of the program. Default: what Go's build info says.
+	Version string
+
+	// Attrs say more about this process, such as its region. They are added to
+	// those of the environment.
+	Attrs map[string]string
+
+	// Limit is how many bytes the recording may take. Default: 64 MiB, or less
+	// where room is scarce: a quarter of what is free, and a sixteenth of the
+	// memory cgroup's limit.
+	Limit int64
+
+	// ChunkSize is the size of a chunk file in bytes. It is rounded to what
+	// the format allows, and smaller chunks are used when the limit is small.
+	// Default: 256 KiB.
+	ChunkSize int
+
+	// CPU is how CPU samples are taken. Default: [CPUOff].
+	CPU CPUMode
+
+	// CounterHz is how often counters are sampled in a second, at most 10.
+	// Default: 10. Negative: never.
+	CounterHz int
+}
+
+// CPUMode is how CPU samples are taken.
+type CPUMode int
+
+const (
+	// CPUOff takes no samples, unless the environment says otherwise.
+	CPUOff CPUMode = iota
+	// CPUPprof runs runtime/pprof's CPU profile in windows of a second. The
+	// time of a sample is known to the window. While it runs the program can't
+	// start a CPU profile of its own; when the program has one running, windows
+	// are skipped and counted.
+	CPUPprof
+)
+
+const (
+	defaultLimit     = 64 << 20
+	defaultChunkSize = 256 << 10
+	defaultCounterHz = 10
+)
+
+// plan is what options, environment and defaults come to.
+type plan struct {
+	Options
+	session string // directory
+	parent  uint64 // instance, 0 none
+	id      identity
+}
+
+// plan settles what is open.
+func (o Options) plan() (*plan, error) {
+	env, err := readSettings()
+	if err != nil {
+		return nil, err
+	}
+	if env.off {
+		return nil, ErrOff
+	}
+	p := &plan{Options: o.or(env.Options), session: env.session, parent: env.parent}
+	p.id = identify(&p.Options)
+	p.CounterHz = min(cmp.Or(p.CounterHz, defaultCounterHz), defaultCounterHz)
+	p.ChunkSize = roundChunk(cmp.Or(p.ChunkSize, defaultChunkSize))
+	return p, p.settle()
+}
+
+// or takes from d what o leaves open.
+func (o Options) or(d Options) Options {
+	attrs := map[string]string{}
+	for _, m := range []map[string]string{d.Attrs, o.Attrs} {
+		for k, v := range m {
+			attrs[k] = v
+		}
+	}
+	return Options{
+		Dir: cmp.Or(o.Dir, d.Dir), Service: cmp.Or(o.Service, d.Service), Version: cmp.Or(o.Version, d.Version), Attrs: attrs,
+		Limit: cmp.Or(o.Limit, d.Limit), ChunkSize: cmp.Or(o.ChunkSize, d.ChunkSize), CPU: cmp.Or(o.CPU, d.CPU), CounterHz: cmp.Or(o.CounterHz, d.CounterHz),
+	}
+}
+
+// settle chooses the session's directory and the limit, which depend on each
+// other: how much there may be depends on where it lies.
+func (p *plan) settle() error {
+	if p.session == "" {
+		dir := p.Dir
+		if dir == "" {
+			var err error
+			if dir, err = defaultDir(p.Limit); err != nil {
+				return err
+			}
+		}
+		p.session = filepath.Join(dir, sanitize(p.id.service))
+	}
+	session, err := filepath.Abs(p.session)
+	if err != nil {
+		return err
+	}
+	p.session = session
+	if p.Limit <= 0 {
+		p.Limit = limitFor(p.session)
+	}
+	return nil
+}
+
+// Session is the session's directory that Start would use with these options.
+func (o Options) Session() (string, error) {
+	p, err := o.plan()
+	if err != nil {
+		return "", err
+	}
+	return p.session, nil
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package recorder
+
+// freeBytes is what is free where dir lies: unknown here.
+func freeBytes(string) int64 { return -1 }
+
+// sharedDir is our directory in shared memory: none here.
+func sharedDir() string { return "" }
+
+// memoryLimit is the limit of the memory cgroup: none here.
+func memoryLimit() int64 { return 0 }

@@ -1,0 +1,114 @@
+package recorder_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// entry is a block or a record, as its text twin.
+type entry struct {
+	kind rawformat.Kind
+	line string
+	args []rawformat.Arg
+	id   uint64 // of markers: the event's
+	dur  uint64 // of intervals
+	at   uint64 // ns of CLOCK_MONOTONIC
+}
+
+// recording is what lies in an instance directory.
+type recording struct {
+	*chunks.Process
+	entries []entry
+	events  map[string]uint64 // the first of that name
+	kinds   map[rawformat.Kind]int
+}
+
+// read reads an instance directory. Problems but those in want fail the test.
+func read(t *testing.T, dir string, want ...chunks.ProblemClass) *recording {
+	t.Helper()
+	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recording{Process: p, events: map[string]uint64{}, kinds: map[rawformat.Kind]int{}}
+	report := func(problem chunks.Problem) {
+		for _, class := range want {
+			if problem.Class == class {
+				return
+			}
+		}
+		t.Errorf("problem: %v", problem)
+	}
+	for _, problem := range p.Problems {
+		report(problem)
+	}
+	r.readDict()
+	blocks := p.Blocks(report)
+	var time uint64
+	for blocks.Next() {
+		b := blocks.Block()
+		r.add(b.Kind, b.Fields, &time)
+	}
+	if err := blocks.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *recording) readDict() {
+	for _, d := range r.Dicts {
+		for _, rec := range d.Records {
+			r.kinds[rec.Kind]++
+			if rec.Kind == rawformat.KindDefEvent {
+				c := rawformat.NewCursor(rec.Body, 0)
+				id, _, name := c.Uint("id"), c.Uint("category"), string(c.Text("name"))
+				if _, ok := r.events[name]; !ok {
+					r.events[name] = id
+				}
+			}
+		}
+	}
+}
+
+func (r *recording) add(k rawformat.Kind, c rawformat.Cursor, time *uint64) {
+	r.kinds[k]++
+	e := entry{kind: k}
+	for _, f := range rawformat.Kinds[k].Fields {
+		switch {
+		case f.Name == "time" && f.Type == rawformat.Uint:
+			*time = c.Uint("time")
+		case f.Type == rawformat.Time:
+			*time += uint64(c.Sint("time"))
+		case f.Name == "event":
+			e.id = c.Uint("event")
+		case f.Name == "duration":
+			e.dur = c.Uint("duration")
+		case f.Type == rawformat.ArgSet:
+			e.args = c.Args(nil, "args")
+		case f.Type == rawformat.PCs:
+			c.PCs(nil, "pcs")
+		case f.Type == rawformat.Text:
+			c.Text(f.Name)
+		case f.Type == rawformat.Sint:
+			c.Sint(f.Name)
+		default:
+			c.Uint(f.Name)
+		}
+	}
+	e.at = *time
+	r.entries = append(r.entries, e)
+}
+
+// of returns the markers of an event in the order of the recording.
+func (r *recording) of(name string) (found []entry) {
+	for _, e := range r.entries {
+		if id, ok := r.events[name]; ok && e.id == id {
+			found = append(found, e)
+		}
+	}
+	return found
+}

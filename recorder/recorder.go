@@ -1,0 +1,242 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// Errors of [Start].
+var (
+	ErrRunning = errors.New("a recorder is running in this process")
+	ErrOff     = errors.New("switched off by GPROF=off")
+	ErrSmall   = errors.New("limit too small to record anything")
+)
+
+// Recorder is the recording of this process. All methods work on nil, which
+// records nothing: the result of a Start that failed needs no check. They may
+// be called by any goroutine.
+type Recorder struct {
+	instance  uint64
+	session   string // directory
+	dir       string // of this instance
+	monotonic uint64 // CLOCK_MONOTONIC at base
+	limit     int64
+
+	shards  []shard
+	mask    uintptr // of the shards that are somebody's first choice
+	defined atomic.Uint32
+	lost    [numLosses]loss
+
+	ring *chunks.Ring
+	dict *dictionary
+	lock *os.File
+
+	known knownStacks
+	fresh freshStacks
+
+	// The housekeeper's.
+	taken         freshStacks
+	told          [numLosses]struct{ count, bytes uint64 }
+	meter         meter
+	counterPeriod Time // 0: none
+	complained    bool
+
+	spent   spent
+	wake    chan struct{} // to the housekeeper: see to the ring
+	shift   chan struct{} // to the CPU sampler: paused or resumed
+	quit    chan struct{} // closed by Stop
+	crew    sync.WaitGroup
+	control sync.Mutex // one of Pause, Resume and Stop at a time
+	paused  atomic.Bool
+	stopped bool
+	failure atomic.Pointer[error]
+	environ environment
+}
+
+const numLosses = int(rawformat.LostSamples) + 1
+
+// There is one recording in a process, because events are package-level values
+// and must find it; and they must find it with one load.
+var (
+	recording atomic.Pointer[Recorder] // nil: nothing records, or it is paused
+	running   atomic.Pointer[Recorder] // also while paused; stored under defined.mu
+	claimed   atomic.Bool              // from Start to the end of Stop
+)
+
+// Start begins to record. What o leaves open comes from the environment, see
+// [Settings], else is a default. On an error nothing records, and the program
+// should go on: every method works on the nil Recorder that comes with it. The
+// error is [ErrRunning], [ErrOff], [ErrSmall], one of a setting that is
+// malformed, or the file system's.
+func Start(o Options) (*Recorder, error) {
+	if !claimed.CompareAndSwap(false, true) {
+		return nil, ErrRunning
+	}
+	r, err := open(o)
+	if err != nil {
+		claimed.Store(false)
+		return nil, fmt.Errorf("recorder: %w", err)
+	}
+	return r, nil
+}
+
+// Stop ends the recording and writes how it ended. No goroutine, file or mapping
+// of the recorder is left. Stopping twice does nothing. The error is the first
+// of the disk's; what was recorded until then can be read all the same.
+func (r *Recorder) Stop() error {
+	if r == nil {
+		return nil
+	}
+	r.control.Lock()
+	defer r.control.Unlock()
+	if r.stopped {
+		return nil
+	}
+	r.stopped = true
+	recording.Store(nil)
+	close(r.quit)
+	r.crew.Wait()
+	defined.mu.Lock()
+	running.Store(nil)
+	defined.mu.Unlock()
+	r.writeLosses()
+	r.lockShards()
+	err := errors.Join(r.writeExit(), r.close())
+	r.environ.restore()
+	claimed.Store(false)
+	return err
+}
+
+// lockShards takes all shards for good: a marker that is still on its way finds
+// them busy. No mapping may go before.
+func (r *Recorder) lockShards() {
+	for i := range r.shards {
+		s := &r.shards[i]
+		awaitLock(&s.lock)
+		r.retire(s)
+	}
+}
+
+func (r *Recorder) close() error {
+	var errs []error
+	if r.ring != nil {
+		errs = append(errs, r.ring.Close())
+	}
+	if r.dict != nil {
+		errs = append(errs, r.dict.close())
+	}
+	return errors.Join(append(errs, r.meter.system.close(), r.unlock())...)
+}
+
+// Pause stops recording until Resume. Markers cost as little as without a
+// recorder meanwhile. Those of other goroutines that are on their way may still
+// be recorded.
+func (r *Recorder) Pause() { r.setPaused(true) }
+
+// Resume goes on after Pause.
+func (r *Recorder) Resume() { r.setPaused(false) }
+
+func (r *Recorder) setPaused(paused bool) {
+	if r == nil {
+		return
+	}
+	r.control.Lock()
+	defer r.control.Unlock()
+	if r.stopped || r.Err() != nil || r.paused.Swap(paused) == paused {
+		return
+	}
+	select {
+	case r.shift <- struct{}{}:
+	default: // it has not seen the last one yet, and looks at paused when it does
+	}
+	if paused {
+		recording.Store(nil)
+		r.entry(rawformat.KindPause, Now(), uint64(rawformat.PauseAll))
+		return
+	}
+	r.entry(rawformat.KindResume, Now(), uint64(rawformat.PauseAll))
+	recording.Store(r)
+}
+
+// Recording reports whether markers are recorded now.
+func (r *Recorder) Recording() bool { return r != nil && recording.Load() == r }
+
+// Session is the session's directory, "" for nil. Processes that are recorded
+// together lie in it side by side.
+func (r *Recorder) Session() string {
+	if r == nil {
+		return ""
+	}
+	return r.session
+}
+
+// Instance is the random number by which the recording calls this process, 0
+// for nil. Its directory is named after it, in 16 hexadecimal digits.
+func (r *Recorder) Instance() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.instance
+}
+
+// Dir is the directory of this process within the session, "" for nil.
+func (r *Recorder) Dir() string {
+	if r == nil {
+		return ""
+	}
+	return r.dir
+}
+
+// Err is what ended the recording before Stop: a bug of the recorder. Nil as
+// long as all is well.
+func (r *Recorder) Err() error {
+	if r == nil {
+		return nil
+	}
+	if p := r.failure.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// writeExit tells the end of the recording.
+func (r *Recorder) writeExit() error {
+	now, text := r.anchor(), ""
+	if err := r.Err(); err != nil {
+		text = err.Error()
+	}
+	body := newRecord(rawformat.KindExit).uint(now.Monotonic).sint(now.Realtime).
+		uint(uint64(rawformat.ExitStopped)).sint(0).fixed(r.environ.parent).uint(0).
+		uint(r.ring.RangeStart()).uint(r.ring.RangeEnd()).text(text)
+	return chunks.WriteRecords(filepath.Join(r.dir, "exit"), r.header(rawformat.MagicExit), body)
+}
+
+func (r *Recorder) header(magic string) rawformat.RecordHeader {
+	return rawformat.RecordHeader{Magic: magic, Instance: r.instance, Pid: uint32(os.Getpid())}
+}
+
+// define writes the registry's records that the dictionary does not have yet.
+// The registry's lock is held.
+func (r *Recorder) define(records [][]byte) {
+	missing := records[r.defined.Load():]
+	if r.dict.define(missing...) {
+		r.defined.Store(uint32(len(records)))
+		return
+	}
+	r.lose(rawformat.LostDictionary, uint64(len(missing)), 0)
+}
+
+// unlock gives the directory up.
+func (r *Recorder) unlock() error {
+	if r.lock == nil {
+		return nil
+	}
+	return r.lock.Close()
+}

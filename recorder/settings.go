@@ -1,0 +1,200 @@
+package recorder
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// Names of the environment that other programs of ours set.
+const (
+	EnvSwitch  = "GPROF" // "on" makes package auto record, "off" keeps Start from it
+	EnvSession = "GPROF_SESSION"
+	EnvDir     = "GPROF_DIR"
+	EnvLimit   = "GPROF_LIMIT"
+	EnvParent  = "GPROF_PARENT"
+	EnvHelp    = "GPROF_HELP"
+)
+
+// settings is what the environment says.
+type settings struct {
+	Options
+	session string
+	parent  uint64
+	off     bool
+}
+
+// environmentTable drives reading and help. Later lines add to earlier ones or
+// replace them.
+var environmentTable = []struct {
+	name, value, help string
+	set               func(*settings, string) error
+}{
+	{EnvSwitch, "on|off", "on: programs that import gprof/recorder/auto record; off: none does", (*settings).setSwitch},
+	{EnvSession, "DIR", "directory of the session, instead of a place of the program's choice", func(s *settings, v string) error { s.session = v; return nil }},
+	{EnvDir, "DIR", "directory in which sessions lie", func(s *settings, v string) error { s.Dir = v; return nil }},
+	{EnvLimit, "SIZE", "bytes a process may record: 64MiB, 10M, 1g, 4096", func(s *settings, v string) (err error) { s.Limit, err = ParseSize(v); return }},
+	{"GPROF_CHUNK", "SIZE", "bytes of a chunk file", (*settings).setChunk},
+	{"GPROF_CPU", "off|pprof", "how CPU samples are taken", (*settings).setCPU},
+	{"GPROF_COUNTER_HZ", "N", "how often counters are sampled in a second; -1 never", func(s *settings, v string) (err error) { s.CounterHz, err = strconv.Atoi(v); return }},
+	{"OTEL_RESOURCE_ATTRIBUTES", "K=V,...", "service.name, service.version and attributes", (*settings).setResource},
+	{"GPROF_ATTRS", "K=V,...", "attributes of the process", (*settings).setAttrs},
+	{"OTEL_SERVICE_NAME", "NAME", "name of the service", (*settings).setService},
+	{"GPROF_SERVICE", "NAME", "name of the service", (*settings).setService},
+	{"GPROF_VERSION", "VERSION", "version of the service", func(s *settings, v string) error { s.Version = v; return nil }},
+	{EnvParent, "INSTANCE", "set by the recorder of the parent process", (*settings).setParent},
+	{EnvHelp, "1", "programs that import gprof/recorder/auto print this list", func(*settings, string) error { return nil }},
+}
+
+// readSettings reads the environment. An empty value counts as none.
+func readSettings() (*settings, error) {
+	s := &settings{}
+	for _, e := range environmentTable {
+		if v := os.Getenv(e.name); v != "" {
+			if err := e.set(s, v); err != nil {
+				return nil, fmt.Errorf("environment: %s=%s: %w", e.name, v, err)
+			}
+		}
+	}
+	return s, nil
+}
+
+// Settings writes the list of what can be set in the environment.
+func Settings(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, e := range environmentTable {
+		fmt.Fprintf(t, "%s=%s\t%s\n", e.name, e.value, e.help) // Flush returns the error
+	}
+	return t.Flush()
+}
+
+func (s *settings) setSwitch(v string) error {
+	on, err := parseSwitch(v)
+	s.off = !on
+	return err
+}
+
+// SwitchedOn reports whether the environment asks for a recording: GPROF=on.
+func SwitchedOn() bool {
+	on, err := parseSwitch(os.Getenv(EnvSwitch))
+	return on && err == nil
+}
+
+func parseSwitch(v string) (on bool, err error) {
+	switch strings.ToLower(v) {
+	case "on", "1", "true", "yes":
+		return true, nil
+	case "off", "0", "false", "no":
+		return false, nil
+	}
+	return false, fmt.Errorf("want on or off")
+}
+
+func (s *settings) setChunk(v string) error {
+	n, err := ParseSize(v)
+	s.ChunkSize = int(min(n, 1<<30))
+	return err
+}
+
+func (s *settings) setCPU(v string) error {
+	switch v {
+	case "off":
+		s.CPU = CPUOff
+	case "pprof":
+		s.CPU = CPUPprof
+	default:
+		return fmt.Errorf("want off or pprof")
+	}
+	return nil
+}
+
+func (s *settings) setService(v string) error { s.Service = v; return nil }
+
+// setResource reads OpenTelemetry's list, whose values are percent-encoded.
+func (s *settings) setResource(v string) error {
+	if err := s.setAttrs(v); err != nil {
+		return err
+	}
+	s.Service, s.Version = s.Attrs["service.name"], s.Attrs["service.version"]
+	delete(s.Attrs, "service.name")
+	delete(s.Attrs, "service.version")
+	return nil
+}
+
+func (s *settings) setAttrs(v string) error {
+	if s.Attrs == nil {
+		s.Attrs = map[string]string{}
+	}
+	for pair := range strings.SplitSeq(v, ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		key, value, ok := strings.Cut(pair, "=")
+		if key = strings.TrimSpace(key); !ok || key == "" {
+			return fmt.Errorf("%q: want key=value", pair)
+		}
+		plain, err := url.PathUnescape(strings.TrimSpace(value))
+		if err != nil {
+			return err
+		}
+		s.Attrs[key] = plain
+	}
+	return nil
+}
+
+// setParent reads the instance; what follows a colon is for later versions.
+func (s *settings) setParent(v string) (err error) {
+	v, _, _ = strings.Cut(v, ":")
+	s.parent, err = strconv.ParseUint(v, 16, 64)
+	return err
+}
+
+// ParseSize reads a number of bytes: digits, and a unit of K, M or G, also as
+// KB or KiB, in any case. All are powers of 1,024.
+func ParseSize(s string) (int64, error) {
+	unit := strings.TrimLeft(s, "0123456789")
+	n, err := strconv.ParseInt(strings.TrimSuffix(s, unit), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("size %q: want a number and KiB, MiB or GiB", s)
+	}
+	shift, ok := map[string]int{"": 0, "b": 0, "k": 10, "m": 20, "g": 30}[strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(unit), "b"), "i")]
+	if !ok || n > 1<<62>>shift {
+		return 0, fmt.Errorf("size %q: want a number and KiB, MiB or GiB", s)
+	}
+	return n << shift, nil
+}
+
+// environment is what the recorder tells the processes that this one starts.
+type environment struct {
+	parent uint64 // of this process
+	before map[string]*string
+}
+
+// export puts session and instance into the environment.
+func (e *environment) export(session string, instance, parent uint64) {
+	e.parent = parent
+	e.before = map[string]*string{}
+	for name, value := range map[string]string{EnvSession: session, EnvParent: instanceName(instance)} {
+		if old, ok := os.LookupEnv(name); ok {
+			e.before[name] = &old
+		} else {
+			e.before[name] = nil
+		}
+		os.Setenv(name, value) // fails for malformed names only
+	}
+}
+
+// restore takes them out again.
+func (e *environment) restore() {
+	for name, old := range e.before {
+		if old == nil {
+			os.Unsetenv(name)
+		} else {
+			os.Setenv(name, *old)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package recorder
+
+import (
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// shard is one writer: at most one chunk, and what the blocks in it build on.
+// Whoever exchanged lock from 0 to 1 has all of it but lag.
+type shard struct {
+	lock  uint32 // 1: taken; after Stop for good
+	track uint32 // of the context
+	word  uint64 // the commit word: offset, and number of blocks
+	soft  uint32 // up to here a block of the fast path may begin without further ado
+	page  uint32 // in which a block began last, noPage
+	last  Time   // of the last T
+	base  unsafe.Pointer
+
+	commit  *uint64 // the chunk's
+	payload []byte
+	chunk   *chunks.Chunk // nil: none
+	writer  uint32
+
+	lag atomic.Uint64 // range start of chunk, 0 without; for the housekeeper
+
+	_ [128]byte // two lines: the processor fetches pairs of them
+}
+
+const (
+	noPage    = ^uint32(0)
+	pageShift = 12 // of rawformat.PageSize
+
+	// maxTurn is the room for what turn may write: one context block of at most
+	// 10 bytes and two sync blocks of at most 40.
+	maxTurn = 96
+
+	// maxPasses is how often all shards are tried before a marker is dropped.
+	// A shard is taken for some ten nanoseconds, unless its holder lost its
+	// thread.
+	maxPasses = 2
+)
+
+// acquire locks any shard but the first choice, which was taken. nil: all are
+// taken; the loss is counted.
+func (r *Recorder) acquire(hint uintptr) *shard {
+	for range maxPasses {
+		for i := range uintptr(len(r.shards)) {
+			// The second half is nobody's first choice: begin there.
+			s := &r.shards[(hint&r.mask+r.mask+1+i)%uintptr(len(r.shards))]
+			if atomic.SwapUint32(&s.lock, 1) == 0 {
+				return s
+			}
+		}
+	}
+	r.lose(rawformat.LostBusy, 1, 0)
+	return nil
+}
+
+// acquirePatiently is acquire for the recorder's own goroutines, which may
+// wait.
+func (r *Recorder) acquirePatiently() *shard {
+	for range 1000 {
+		for i := len(r.shards) - 1; i >= 0; i-- {
+			if s := &r.shards[i]; atomic.SwapUint32(&s.lock, 1) == 0 {
+				return s
+			}
+		}
+		runtime.Gosched()
+	}
+	r.lose(rawformat.LostBusy, 1, 0)
+	return nil
+}
+
+// turn makes s ready for blocks of size bytes in all that belong to track: it
+// takes another chunk if there is no room, and restates the context where the
+// format demands it. If there is no chunk it counts the loss, unlocks s and
+// returns false.
+func (r *Recorder) turn(s *shard, size, track uint32, now Time) bool {
+	if s.offset()+size+maxTurn+overshoot > uint32(len(s.payload)) && !r.refill(s) {
+		r.lose(rawformat.LostNoChunk, 1, uint64(size))
+		releaseLock(&s.lock)
+		return false
+	}
+	if s.track != track && s.page == s.offset()>>pageShift {
+		s.context(track)
+	}
+	for s.page != s.offset()>>pageShift {
+		// A sync block that begins late in a page may end in the next one.
+		s.sync(track, now, r.monotonic)
+	}
+	s.soft = min((s.page+1)<<pageShift, uint32(len(s.payload))-fastBlock-overshoot)
+	return true
+}
+
+// refill gives s a fresh chunk.
+func (r *Recorder) refill(s *shard) bool {
+	r.retire(s)
+	c := r.ring.Get(s.writer, 1)
+	if r.ring.Low() {
+		r.wakeKeeper()
+	}
+	if c == nil {
+		return false
+	}
+	s.chunk, s.payload, s.commit = c, c.Payload(), c.CommitWord()
+	s.base = unsafe.Pointer(unsafe.SliceData(s.payload))
+	s.lag.Store(c.RangeStart())
+	return true
+}
+
+// retire releases the chunk of s, if it has one.
+func (r *Recorder) retire(s *shard) {
+	if s.chunk != nil {
+		r.ring.Release(s.chunk)
+	}
+	s.chunk, s.payload, s.commit, s.base = nil, nil, nil, nil
+	s.word, s.soft, s.page, s.track = 0, 0, noPage, 0
+	s.lag.Store(0)
+}
+
+func (s *shard) offset() uint32 { return uint32(s.word) }
+
+// sync begins a page.
+func (s *shard) sync(track uint32, now Time, monotonic uint64) {
+	b := s.begin(rawformat.KindSync)
+	b = rawformat.AppendUint(b, s.chunk.RangeStart()+uint64(s.offset()))
+	b = rawformat.AppendUint(b, s.chunk.Epoch())
+	b = rawformat.AppendUint(b, monotonic+uint64(now))
+	b = rawformat.AppendUint(b, 0) // goroutines are not told apart
+	b = rawformat.AppendUint(b, uint64(track))
+	s.track, s.last, s.page = track, now, s.offset()>>pageShift
+	s.finish(b)
+}
+
+func (s *shard) context(track uint32) {
+	b := s.begin(rawformat.KindContext)
+	b = rawformat.AppendUint(b, 0)
+	b = rawformat.AppendUint(b, uint64(track))
+	b = rawformat.AppendUint(b, 0)
+	s.track = track
+	s.finish(b)
+}
+
+// begin returns the place of a block: fields are appended to it, which stays
+// within the payload because turn was told their size; then it is finished.
+func (s *shard) begin(k rawformat.Kind) []byte {
+	return append(s.payload[s.offset():s.offset()+2], byte(k))
+}
+
+// time appends a T.
+func (s *shard) time(b []byte, now Time) []byte {
+	delta := int64(now - s.last)
+	s.last = now
+	return rawformat.AppendSint(b, delta)
+}
+
+// finish commits the block. Its length takes two bytes.
+func (s *shard) finish(b []byte) {
+	length := len(b) - 2
+	b[0], b[1] = byte(length)|0x80, byte(length>>7)
+	s.word += uint64(len(b)) | 1<<32
+	release(s.commit, s.word)
+}

@@ -1,0 +1,162 @@
+package recorder
+
+import (
+	"runtime"
+	"slices"
+	"sync/atomic"
+)
+
+const (
+	// maxDepth is how many callers of a marker are recorded.
+	maxDepth = 64
+
+	// callers is the number of calls between runtime.Callers and the program:
+	// Callers, markStack, mark, emit, and the event's method.
+	callers = 5
+
+	knownSlots   = 1 << 12 // stacks whose id is found without a lock
+	knownProbes  = 4
+	pendingSlots = 32 // new stacks in one tick of the housekeeper
+)
+
+// markStack writes a marker with the stack that it was made at: by its id if it
+// has one, else as pcs. The housekeeper then gives it an id.
+//
+//go:noinline
+func (r *Recorder) markStack(m *marker) {
+	var calls [maxDepth]uintptr
+	stack := calls[:runtime.Callers(callers, calls[:])]
+	if id := r.known.find(stack); id != 0 {
+		m.stack = uint64(id) + 1
+		r.write(m)
+		return
+	}
+	r.fresh.submit(stack)
+	for _, l := range locate(stack) {
+		m.raw = append(m.raw, l.pc)
+	}
+	if len(m.raw) > 0 {
+		m.stack = 1
+	}
+	r.write(m)
+}
+
+// locate turns what runtime.Callers returned, one entry for each function, into
+// places in the code, one for each call frame: calls that the compiler inlined
+// share the pc of the innermost. So does the CPU profile, and the two must agree
+// on what lies at a pc.
+func locate(calls []uintptr) (leafFirst []location) {
+	if len(calls) == 0 {
+		return nil
+	}
+	frames := runtime.CallersFrames(calls)
+	var last runtime.Frame
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		s := symbol{f.Function, f.File, int64(f.Line)}
+		if n := len(leafFirst); n > 0 && inlined(&last, &f) {
+			leafFirst[n-1].chain = slices.Insert(leafFirst[n-1].chain, 0, s)
+		} else {
+			leafFirst = append(leafFirst, location{uint64(f.PC), []symbol{s}})
+		}
+		last = f
+	}
+	return leafFirst
+}
+
+// inlined reports whether callee's code is part of caller's. The runtime gives
+// an inlined frame no Func and its caller's entry; a function is not inlined
+// into itself. These are the rules of runtime/pprof.
+func inlined(callee, caller *runtime.Frame) bool {
+	return callee.Func == nil && callee.Entry != 0 && callee.Entry == caller.Entry && callee.Function != caller.Function
+}
+
+// knownStacks finds the id of a stack by its content. Any goroutine may ask;
+// the housekeeper alone adds.
+type knownStacks [knownSlots]atomic.Pointer[knownStack]
+
+type knownStack struct {
+	calls []uintptr
+	id    uint32
+}
+
+func (t *knownStacks) find(calls []uintptr) uint32 {
+	at := hash(calls)
+	for i := range uintptr(knownProbes) {
+		if k := t[(at+i)%knownSlots].Load(); k != nil && slices.Equal(k.calls, calls) {
+			return k.id
+		}
+	}
+	return 0
+}
+
+// add makes room for the stack if need be: the one in its first place goes.
+func (t *knownStacks) add(calls []uintptr, id uint32) {
+	at := hash(calls)
+	k := &knownStack{slices.Clone(calls), id}
+	for i := range uintptr(knownProbes) {
+		if t[(at+i)%knownSlots].CompareAndSwap(nil, k) {
+			return
+		}
+	}
+	t[at%knownSlots].Store(k)
+}
+
+// hash spreads stacks over the table; equal hashes do no harm.
+func hash(calls []uintptr) uintptr {
+	h := uint64(len(calls))
+	for _, pc := range calls {
+		h = (h ^ uint64(pc)) * 0x9e3779b97f4a7c15
+		h ^= h >> 29
+	}
+	return uintptr(h >> 20)
+}
+
+// freshStacks passes stacks without an id to the housekeeper.
+type freshStacks struct {
+	lock  uint32
+	n     int
+	depth [pendingSlots]int
+	calls [pendingSlots][maxDepth]uintptr
+}
+
+// submit never waits: a stack that finds no place comes again.
+func (f *freshStacks) submit(calls []uintptr) {
+	if atomic.SwapUint32(&f.lock, 1) != 0 {
+		return
+	}
+	if f.n < pendingSlots {
+		f.depth[f.n] = copy(f.calls[f.n][:], calls)
+		f.n++
+	}
+	atomic.StoreUint32(&f.lock, 0)
+}
+
+// take moves all stacks to dst.
+func (f *freshStacks) take(dst *freshStacks) {
+	dst.n = 0
+	if atomic.SwapUint32(&f.lock, 1) != 0 {
+		return
+	}
+	dst.n = f.n
+	for i := range f.n {
+		dst.depth[i] = copy(dst.calls[i][:], f.calls[i][:f.depth[i]])
+	}
+	f.n = 0
+	atomic.StoreUint32(&f.lock, 0)
+}
+
+// internStacks gives the submitted stacks their ids.
+func (r *Recorder) internStacks() {
+	r.fresh.take(&r.taken)
+	for i := range r.taken.n {
+		calls := r.taken.calls[i][:r.taken.depth[i]]
+		if r.known.find(calls) != 0 {
+			continue
+		}
+		if id := r.dict.stack(locate(calls)); id != 0 {
+			r.known.add(calls, id)
+		}
+	}
+}

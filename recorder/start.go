@@ -1,0 +1,153 @@
+package recorder
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+const (
+	// maxWriters bounds the shards that are a first choice: more processors
+	// than that share them.
+	maxWriters = 64
+
+	// minChunks is how many chunks there should be for each shard. With fewer,
+	// most of the ring would be open chunks, and a discard would take a large
+	// part of it.
+	minChunks = 4
+
+	// dictShare is the dictionary's largest part of the limit.
+	dictShare = 8
+
+	minChunkSize = rawformat.ChunkAlign
+)
+
+// open sets a recording up, in the order in which the parts need each other:
+//
+//  1. Settings and sizes.
+//  2. Directory and lock, ring, dictionary, meta.
+//  3. The definitions; from here on markers are recorded.
+//  4. Housekeeper and CPU sampler.
+//
+// If a step fails the directory is removed.
+func open(o Options) (*Recorder, error) {
+	p, err := o.plan()
+	if err != nil {
+		return nil, err
+	}
+	r := &Recorder{
+		instance: newInstance(), session: p.session, monotonic: monotonicBase(),
+		wake: make(chan struct{}, 1), shift: make(chan struct{}, 1), quit: make(chan struct{}),
+	}
+	r.dir = filepath.Join(r.session, instanceName(r.instance))
+	if p.CounterHz > 0 {
+		r.counterPeriod = Time(time.Second) / Time(p.CounterHz)
+	}
+	if err := r.create(p); err != nil {
+		return nil, errors.Join(err, r.abandon())
+	}
+	r.environ.export(r.session, r.instance, p.parent)
+	r.begin()
+	r.crew.Add(1)
+	go r.keepHouse()
+	if p.CPU == CPUPprof {
+		r.crew.Add(1)
+		go r.sampleCPU()
+	}
+	return r, nil
+}
+
+func newInstance() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return max(1, binary.LittleEndian.Uint64(b[:]))
+}
+
+func instanceName(instance uint64) string { return fmt.Sprintf("%016x", instance) }
+
+// create makes what lies in the directory.
+func (r *Recorder) create(p *plan) (err error) {
+	size, err := r.divide(p)
+	if err != nil {
+		return err
+	}
+	if err = os.MkdirAll(r.dir, 0o700); err != nil {
+		return err
+	}
+	if r.lock, err = chunks.Lock(r.dir); err != nil {
+		return err
+	}
+	r.ring, err = chunks.OpenRing(r.dir, chunks.RingOptions{
+		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit,
+		MinSpare: min(len(r.shards), int(p.Limit)/size/minChunks), Clock: rawformat.ClockMonotonic, Anchor: r.anchor,
+	})
+	if err != nil {
+		return err
+	}
+	dict, err := chunks.CreateDict(r.dir, r.instance, 1, uint32(os.Getpid()))
+	if err != nil {
+		return err
+	}
+	r.dict = newDictionary(dict, r.ring, p.Limit/dictShare)
+	return chunks.WriteRecords(filepath.Join(r.dir, "meta"), r.header(rawformat.MagicMeta), p.meta(r, size)...)
+}
+
+// divide makes the shards and returns the size of a chunk file. Where the limit
+// is small, chunks get smaller, then shards fewer.
+func (r *Recorder) divide(p *plan) (size int, err error) {
+	writers := 1
+	for writers < min(runtime.GOMAXPROCS(0), maxWriters) {
+		writers *= 2
+	}
+	size = p.ChunkSize
+	rings := p.Limit - p.Limit/dictShare
+	for size > minChunkSize && rings/int64(size) < int64(minChunks*2*writers) {
+		size = max(minChunkSize, size/2/minChunkSize*minChunkSize)
+	}
+	for writers > 1 && rings/int64(size) < int64(minChunks*2*writers) {
+		writers /= 2
+	}
+	if rings < 2*int64(size) {
+		return 0, fmt.Errorf("%w: %d bytes, want %d", ErrSmall, p.Limit, 2*int64(size)*dictShare/(dictShare-1))
+	}
+	r.limit = p.Limit
+	r.mask = uintptr(writers - 1)
+	r.shards = make([]shard, 2*writers)
+	for i := range r.shards {
+		r.shards[i].writer = uint32(i)
+		r.shards[i].page = noPage
+	}
+	return size, nil
+}
+
+// begin defines what is defined in the process, and has markers recorded.
+func (r *Recorder) begin() {
+	defined.mu.Lock()
+	defer defined.mu.Unlock()
+	r.define(defined.records)
+	running.Store(r)
+	r.writeAnchor()
+	recording.Store(r)
+}
+
+// abandon undoes create.
+func (r *Recorder) abandon() error {
+	err := r.close()
+	return errors.Join(err, os.RemoveAll(r.dir))
+}
+
+// awaitLock locks a shard whatever it takes: its holder writes one block.
+func awaitLock(lock *uint32) {
+	for atomic.SwapUint32(lock, 1) != 0 {
+		runtime.Gosched()
+	}
+}

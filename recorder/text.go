@@ -1,0 +1,80 @@
+package recorder
+
+import (
+	"maps"
+	"sync/atomic"
+)
+
+// maxNames bounds the names of untyped markers: each is a definition that is
+// never given up.
+const maxNames = 1024
+
+// names finds the events of untyped markers without a lock. Adding one copies
+// the map.
+var names atomic.Pointer[map[dynamicName]*definition]
+
+type dynamicName struct {
+	name string
+	text bool
+}
+
+// Mark records an instant by name. The first use of a name defines an event,
+// which writes to the dictionary; there is room for 1,024 names, and what is
+// over is dropped and counted. Events made by [NewEvent] have no such limits.
+func Mark(name string) { (*Track)(nil).Mark(name) }
+
+// Text records an instant with a text by name; see [Mark]. The text is cut at
+// 1 KiB.
+func Text(name, text string) { (*Track)(nil).Text(name, text) }
+
+// Mark records an instant on the track; see [Mark].
+func (t *Track) Mark(name string) {
+	if recording.Load() != nil {
+		t.dynamic(dynamicName{name, false}).emit(markInstant, 0, arg{}, arg{}, nil)
+	}
+}
+
+// Text records an instant with a text on the track; see [Text].
+func (t *Track) Text(name, text string) {
+	if recording.Load() != nil {
+		t.dynamic(dynamicName{name, true}).emit(markInstant, 0, pack(text), arg{}, nil)
+	}
+}
+
+func (t *Track) dynamic(n dynamicName) handle {
+	known := names.Load()
+	if known != nil {
+		if d := (*known)[n]; d != nil {
+			return handle{d, t}
+		}
+	}
+	return handle{defined.dynamicEvent(n), t}
+}
+
+// dynamicEvent returns the event of an untyped marker; nil if there are too
+// many names, which it counts.
+func (g *registry) dynamicEvent(n dynamicName) *definition {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	known := map[dynamicName]*definition{}
+	if p := names.Load(); p != nil {
+		known = *p
+	}
+	if d := known[n]; d != nil {
+		return d
+	}
+	if len(known) >= maxNames {
+		g.lose()
+		return nil
+	}
+	e := eventSpec{name: n.name, display: InChart | InTable}
+	if n.text {
+		e.fields = []fieldSpec{String("text").Searchable().spec}
+	}
+	known = maps.Clone(known)
+	// The key outlives the caller's string, which may lie in a large buffer.
+	n.name = string([]byte(n.name))
+	known[n] = g.event(&e)
+	names.Store(&known)
+	return known[n]
+}

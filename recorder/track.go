@@ -1,0 +1,115 @@
+package recorder
+
+import (
+	"context"
+	"runtime/pprof"
+	"sync/atomic"
+
+	"gprof/rawformat"
+)
+
+// trackLabel is the key of the pprof label that holds a track's name.
+const trackLabel = "gprof.track"
+
+// maxTracks bounds the names of tracks: a track is a kind of work, such as
+// "worker 3", not one request.
+const maxTracks = 4096
+
+// Track is a line of the timeline with a name: events are aimed at it, and CPU
+// samples of goroutines that carry its label belong to it. Tracks of the same
+// name are the same. Nil is the process as a whole.
+type Track struct {
+	name  string
+	id    uint32
+	seq   uint32 // in the registry
+	users atomic.Int32
+}
+
+// Work is what a goroutine does on a track, from [NewTrack] to End.
+type Work struct {
+	*Track
+	outer context.Context
+	ended atomic.Bool
+}
+
+// NewTrack puts the calling goroutine, and those that it starts, on the track of
+// that name: ctx and the goroutine get a pprof label. End takes the goroutine
+// off again. When a process has too many names the track's events belong to the
+// process, which is counted.
+func NewTrack(ctx context.Context, name string) (context.Context, *Work) {
+	inner := pprof.WithLabels(ctx, pprof.Labels(trackLabel, name))
+	pprof.SetGoroutineLabels(inner)
+	w := &Work{Track: defined.track(name), outer: ctx}
+	if w.users.Add(1) == 1 {
+		w.note(rawformat.KindTrackStart)
+	}
+	return inner, w
+}
+
+// End takes the calling goroutine off the track: it should be the one that
+// called NewTrack. Its labels become those of the context that NewTrack was
+// given. Ending twice does nothing.
+func (w *Work) End() {
+	if w == nil || w.ended.Swap(true) {
+		return
+	}
+	if w.users.Add(-1) == 0 {
+		w.note(rawformat.KindTrackEnd)
+	}
+	pprof.SetGoroutineLabels(w.outer)
+}
+
+// note writes that the track begins or ends.
+func (t *Track) note(k rawformat.Kind) {
+	r := recording.Load()
+	if r == nil || r.track(t) == 0 {
+		return
+	}
+	now := Now()
+	r.put(r.acquire(shardHint(&now)), k, t.id, now, uint64(t.id))
+}
+
+// track is the id that t has in this recording.
+func (r *Recorder) track(t *Track) uint32 {
+	if t.seq > r.defined.Load() {
+		return 0
+	}
+	return t.id
+}
+
+func (g *registry) track(name string) *Track {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.tracks[name]
+	if t != nil {
+		return t
+	}
+	if len(g.tracks) >= maxTracks {
+		g.lose()
+		return &Track{name: name}
+	}
+	id := uint32(len(g.tracks) + 1)
+	g.record(newRecord(rawformat.KindDefTrack).uint(uint64(id)).text(name))
+	t = &Track{name: name, id: id, seq: uint32(len(g.records))}
+	g.tracks[name] = t
+	g.publish()
+	return t
+}
+
+// trackNamed is the id of a track in this recording, 0 if there is none.
+func (r *Recorder) trackNamed(name string) uint32 {
+	defined.mu.Lock()
+	defer defined.mu.Unlock()
+	if t := defined.tracks[name]; t != nil {
+		return r.track(t)
+	}
+	return 0
+}
+
+// Name is what the track was called by NewTrack, "" for nil.
+func (t *Track) Name() string {
+	if t == nil {
+		return ""
+	}
+	return t.name
+}

@@ -1,0 +1,59 @@
+package recorder
+
+import (
+	"time"
+	"unicode/utf8"
+	"unsafe"
+
+	"gprof/rawformat"
+)
+
+// Value is what a field of an event can hold.
+type Value interface {
+	int | int64 | uint64 | float64 | bool | string | time.Duration
+}
+
+// maxString is the longest string argument, in bytes. Longer ones are cut: a
+// marker is a note, and a block must stay small beside its chunk.
+const maxString = 1024
+
+const ellipsis = "…"
+
+// arg is a field's value on its way to the wire: the bits of a number, or a
+// string's length and address.
+type arg struct {
+	text *byte
+	bits uint64
+}
+
+func (a arg) string() string { return unsafe.String(a.text, a.bits) }
+
+// pack relies on the sizes of the types of [Value]: the compiler settles the
+// switch, so that a number costs nothing.
+func pack[T Value](v T) arg {
+	switch p := unsafe.Pointer(&v); unsafe.Sizeof(v) {
+	case unsafe.Sizeof(""):
+		s := *(*string)(p)
+		return arg{unsafe.StringData(s), uint64(len(s))}
+	case 8:
+		return arg{bits: *(*uint64)(p)}
+	case 4: // int, where it has 32 bits
+		return arg{bits: uint64(int64(*(*int32)(p)))}
+	default: // bool
+		return arg{bits: uint64(*(*uint8)(p))}
+	}
+}
+
+// appendCut appends a length and at most [maxString] bytes of s. What is longer
+// ends in an ellipsis after a whole rune.
+func appendCut(dst []byte, s string) []byte {
+	if len(s) <= maxString {
+		return append(rawformat.AppendUint(dst, uint64(len(s))), s...)
+	}
+	end := maxString - len(ellipsis)
+	for end > maxString-len(ellipsis)-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	dst = rawformat.AppendUint(dst, uint64(end+len(ellipsis)))
+	return append(append(dst, s[:end]...), ellipsis...)
+}

@@ -1,0 +1,138 @@
+package recorder
+
+import (
+	"bytes"
+	"fmt"
+	"runtime/pprof"
+	"time"
+
+	"gprof/rawformat"
+)
+
+// windowLength is how long a CPU profile runs: a second, less what makes its
+// end meet one of the rounds of 100 ms in which the runtime collects samples.
+// StopCPUProfile waits for the next round, in which nothing is sampled.
+const windowLength = 990 * time.Millisecond
+
+// samplingInterval is that of runtime/pprof.
+const samplingInterval = 10 * time.Millisecond
+
+var cpuWindow = NewEvent2("cpu window", Int("samples"), Duration("cpu"),
+	Category("Profiler", "grey"), TooltipLabel("CPU samples lie somewhere in this window"))
+
+// sampleCPU runs one CPU profile after the other. It holds the process' only
+// one, which is why [CPUPprof] has to be asked for.
+func (r *Recorder) sampleCPU() {
+	defer r.crew.Done()
+	defer r.rescue()
+	var buf bytes.Buffer
+	skipped := false
+	for r.awaitResume() {
+		buf.Reset()
+		if err := pprof.StartCPUProfile(&buf); err != nil {
+			r.skipWindow(err, skipped)
+			skipped = true
+			r.sleep(windowLength)
+			continue
+		}
+		skipped = false
+		begin := Now()
+		r.sleep(windowLength)
+		end := Now()
+		pprof.StopCPUProfile()
+		if err := r.writeWindow(buf.Bytes(), begin, end); err != nil {
+			r.lose(rawformat.LostSamples, 1, 0)
+			r.log(rawformat.LogError, fmt.Sprintf("cpu window: %v", err))
+		}
+	}
+}
+
+// awaitResume waits while recording is paused; false when it is to stop.
+func (r *Recorder) awaitResume() bool {
+	for {
+		select {
+		case <-r.quit:
+			return false
+		default:
+		}
+		if !r.paused.Load() {
+			return true
+		}
+		select {
+		case <-r.quit:
+		case <-r.shift:
+		}
+	}
+}
+
+// sleep waits that long, or until recording is paused, resumed or stopped.
+func (r *Recorder) sleep(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-r.shift:
+	case <-r.quit:
+	}
+}
+
+// skipWindow notes that the program's own profile is running. One line is
+// enough for as long as it lasts; every window is counted.
+func (r *Recorder) skipWindow(err error, again bool) {
+	r.lose(rawformat.LostSamples, 1, 0)
+	if !again {
+		r.log(rawformat.LogWarn, fmt.Sprintf("no CPU samples for now: %v", err))
+	}
+}
+
+// writeWindow writes the samples of a profile, spread evenly over its window:
+// when each was taken is not known.
+func (r *Recorder) writeWindow(gzipped []byte, begin, end Time) error {
+	before := Now()
+	p, err := readProfile(gzipped)
+	if err != nil {
+		return err
+	}
+	samples, cpu := 0, int64(0)
+	for i, s := range p.samples {
+		share := (end - begin) / Time(len(p.samples))
+		r.writeSample(&s, begin+share*Time(i)+share/2, end-begin)
+		samples += int(s.count)
+		cpu += s.cpu
+	}
+	r.mark(cpuWindow.handle, markInterval, end, begin, pack(samples), pack(time.Duration(cpu)), nil)
+	r.spent.samples.Add(int64(Now() - before))
+	return nil
+}
+
+// writeSample writes one sample block, with its stack by id, or as pcs when the
+// dictionary is full.
+func (r *Recorder) writeSample(c *cpuSample, at, window Time) {
+	var raw []uint64
+	stack := uint64(0)
+	if id := r.dict.stack(c.stack); id != 0 {
+		stack = uint64(id) + 1
+	} else if len(c.stack) > 0 {
+		stack = 1
+		for _, l := range c.stack[:min(len(c.stack), maxRaw)] {
+			raw = append(raw, l.pc)
+		}
+	}
+	track := uint32(0)
+	if c.track != "" {
+		track = r.trackNamed(c.track)
+	}
+	s := r.acquirePatiently()
+	if s == nil || !r.turnWithStack(s, uint32(sampleRoom+2*10*len(raw)), track, at, raw) {
+		return
+	}
+	b := s.time(s.begin(rawformat.KindSample), at)
+	for _, v := range [...]uint64{0, 0, uint64(track), stack, uint64(c.count), uint64(c.cpu) + 1, uint64(window)} {
+		b = rawformat.AppendUint(b, v)
+	}
+	s.finish(b)
+	releaseLock(&s.lock)
+}
+
+// sampleRoom is more than a sample block takes, and the length of a stack block.
+const sampleRoom = 96
