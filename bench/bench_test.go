@@ -115,7 +115,7 @@ func BenchmarkReassemble(b *testing.B) {
 		buf := make([]byte, rawformat.MaxChunkFile)
 		for b.Loop() {
 			for _, im := range p.Chunks {
-				readFile(b, p.Dir+"/"+im.Name, buf)
+				readFile(b, p.Location+"/"+im.Name, buf)
 			}
 		}
 		perEvent(b, events)

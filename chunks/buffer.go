@@ -11,8 +11,8 @@ import (
 type BufferOptions struct {
 	Instance   uint64
 	Pid        uint32
-	Writer     uint32
-	Generation uint32
+	Writer     uint16
+	Generation uint16
 	Clock      rawformat.ClockKind
 	Anchor     func() rawformat.Anchor // reads the clocks; nil gives unknown times
 }

@@ -45,11 +45,13 @@ type Exit struct {
 	ParentIndex uint64 // the parent's hand-out mark
 	RangeStart  uint64
 	RangeEnd    uint64
+	Discarded   uint64 // chunks
 	Text        string
 }
 
 // Dict is one dictionary file.
 type Dict struct {
+	Name       string // path in the file system
 	Generation uint32
 	Records    []Record
 }
@@ -232,7 +234,7 @@ func (o *opening) take(f *recordFile) {
 	records := scan.all()
 	switch f.header.Magic {
 	case rawformat.MagicDict:
-		p.Dicts = append(p.Dicts, &Dict{f.header.Generation, records})
+		p.Dicts = append(p.Dicts, &Dict{f.name, f.header.Generation, records})
 	case rawformat.MagicMeta:
 		p.Meta = metaOf(records)
 	case rawformat.MagicExit:
@@ -249,13 +251,15 @@ func (o *opening) dicts() {
 	slices.SortStableFunc(d, func(a, b *Dict) int {
 		return cmp.Or(cmp.Compare(a.Generation, b.Generation), cmp.Compare(len(b.Records), len(a.Records)))
 	})
-	o.p.Dicts = slices.CompactFunc(d, func(kept, next *Dict) bool {
-		same := kept.Generation == next.Generation
-		if same {
-			o.report(Problem{Class: Duplicate, Where: fmt.Sprintf("generation %d", next.Generation), What: "dictionary given twice", Blocks: int64(len(next.Records))})
+	kept := d[:0]
+	for _, next := range d {
+		if n := len(kept); n > 0 && kept[n-1].Generation == next.Generation {
+			o.report(Problem{Class: Duplicate, Where: path.Base(next.Name), What: "dictionary given twice", Blocks: int64(len(next.Records))})
+			continue
 		}
-		return same
-	})
+		kept = append(kept, next)
+	}
+	o.p.Dicts = kept
 }
 
 func metaOf(records []Record) []Meta {
@@ -276,7 +280,7 @@ func exitOf(records []Record) (exit *Exit) {
 		c := r.Fields()
 		e := Exit{Monotonic: c.Uint("monotonic"), Realtime: c.Sint("realtime"), Reason: rawformat.ExitReason(c.Uint("reason")),
 			Code: c.Sint("code"), Parent: c.Fixed("parent"), ParentIndex: c.Uint("parent-index"),
-			RangeStart: c.Uint("range-start"), RangeEnd: c.Uint("range-end"), Text: string(c.Text("text"))}
+			RangeStart: c.Uint("range-start"), RangeEnd: c.Uint("range-end"), Discarded: c.Uint("discarded"), Text: string(c.Text("text"))}
 		if r.Kind == rawformat.KindExit && c.Err() == nil {
 			exit = &e
 		}

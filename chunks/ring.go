@@ -75,8 +75,10 @@ type Ring struct {
 	spares  atomic.Int64 // chunks in spare
 	files   atomic.Int64 // chunk files
 	charged atomic.Int64 // bytes
-	taken   atomic.Int64 // chunks handed out since the last Maintain
-	full    atomic.Bool  // the last allocation failed
+
+	discarded atomic.Uint32 // chunks, ever; stored under mu
+	taken     atomic.Int64  // chunks handed out since the last Maintain
+	full      atomic.Bool   // the last allocation failed
 
 	chunks []*Chunk // all, the housekeeper's
 	serial int      // of the next file
@@ -121,7 +123,7 @@ func openRing(store storage, o RingOptions) (*Ring, error) {
 //
 // A spare chunk is taken first, else the oldest released one is discarded. Get
 // neither allocates nor blocks, and makes no system call but Anchor's.
-func (r *Ring) Get(writer, generation uint32) *Chunk {
+func (r *Ring) Get(writer, generation uint16) *Chunk {
 	if !r.mu.try() {
 		return nil
 	}
@@ -160,6 +162,7 @@ func (r *Ring) discard() *Chunk {
 	if c != nil {
 		r.released.remove(c)
 		r.kept.remove(c)
+		r.discarded.Add(1)
 		r.raise()
 	}
 	return c
@@ -201,6 +204,7 @@ func (r *Ring) handOut(c *Chunk) {
 		RangeStart: r.end.Load(),
 		Capacity:   uint32(len(c.payload)),
 		Pid:        r.o.Pid,
+		Discarded:  r.discarded.Load(),
 	}
 	c.ring.seal = progress{}
 	r.kept.append(c)
@@ -244,6 +248,9 @@ func (r *Ring) RangeStart() uint64 { return r.start.Load() }
 
 // RangeEnd is the lowest index that was not handed out.
 func (r *Ring) RangeEnd() uint64 { return r.end.Load() }
+
+// Discarded is how many chunks were given up, ever.
+func (r *Ring) Discarded() uint32 { return r.discarded.Load() }
 
 // Maintain does what writers must not: it seals, keeps the ring under its
 // limit, and makes spare chunks, as many as MinSpare and twice what was taken

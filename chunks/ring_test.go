@@ -325,7 +325,7 @@ func TestRingConcurrent(t *testing.T) {
 	var mu sync.Mutex
 	epochs := map[uint64]uint64{} // to range start
 	var work sync.WaitGroup
-	for id := range uint32(writers) {
+	for id := range uint16(writers) {
 		work.Go(func() {
 			for i := 0; i < rounds; {
 				c := r.Get(id, 1)
@@ -376,7 +376,7 @@ func TestRingConcurrent(t *testing.T) {
 	}
 }
 
-func writeSome(c *Chunk, id uint32, i int) {
+func writeSome(c *Chunk, id uint16, i int) {
 	var at uint32
 	var n uint32
 	for int(at) < rawformat.PageSize*(i%15) {

@@ -76,7 +76,7 @@ func mustGet(t testing.TB, r *Ring, writer uint32) *Chunk {
 // a sync block.
 type ringWriter struct {
 	r    *Ring
-	id   uint32
+	id   uint16
 	c    *Chunk
 	at   uint32
 	n    uint32

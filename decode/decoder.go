@@ -68,7 +68,7 @@ type life struct{ start, end stream.Time }
 
 // enter begins another chunk, or another page after damage.
 func (d *decoder) enter(im *chunks.Image) {
-	d.chunk, d.dict = im, d.dictionary(im.Header.Generation)
+	d.chunk, d.dict = im, d.dictionary(uint32(im.Header.Generation))
 	d.monoTSC = im.Header.Clock() == rawformat.ClockTSC
 	d.tick, d.stack = d.openTick(im), inline{}
 	d.setWho(context{})

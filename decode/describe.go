@@ -55,8 +55,21 @@ func programName(p *stream.Process) string {
 	return "unnamed program"
 }
 
-// Meta returns the first value of a key, "" if there is none.
-func Meta(p *chunks.Process, key string) string {
+// Parent is the instance of the process that started p, 0 if it did not record.
+func Parent(p *chunks.Process) uint64 {
+	instance, err := strconv.ParseUint(meta(p, rawformat.MetaParent), 16, 64)
+	if err != nil {
+		return 0
+	}
+	return instance
+}
+
+// BootID names the boot of the machine that p ran on, "" if it is unknown.
+// Processes of one boot share the monotonic clock.
+func BootID(p *chunks.Process) string { return meta(p, rawformat.MetaBootID) }
+
+// meta returns the first value of a key, "" if there is none.
+func meta(p *chunks.Process, key string) string {
 	for _, m := range p.Meta {
 		if m.Key == key {
 			return m.Value
@@ -68,8 +81,8 @@ func Meta(p *chunks.Process, key string) string {
 // ClockOf is a process' own anchor: the monotonic and the real time of its
 // start, or of the earliest moment that is known. ok is false if there is none.
 func ClockOf(p *chunks.Process) (c Clock, ok bool) {
-	mono, err1 := strconv.ParseUint(Meta(p, rawformat.MetaStartMono), 10, 64)
-	real, err2 := strconv.ParseInt(Meta(p, rawformat.MetaStartReal), 10, 64)
+	mono, err1 := strconv.ParseUint(meta(p, rawformat.MetaStartMono), 10, 64)
+	real, err2 := strconv.ParseInt(meta(p, rawformat.MetaStartReal), 10, 64)
 	if err1 == nil && err2 == nil {
 		return Clock{mono, real}, true
 	}

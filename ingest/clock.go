@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"gprof/decode"
-	"gprof/rawformat"
 	"gprof/stream"
 )
 
@@ -21,7 +20,7 @@ func (f *Found) align(ledger *stream.Ledger) {
 	reference := map[string]decode.Clock{} // by boot id
 	for _, p := range f.Processes {
 		own, ok := decode.ClockOf(p.Process)
-		boot := decode.Meta(p.Process, rawformat.MetaBootID)
+		boot := decode.BootID(p.Process)
 		p.clock = own
 		ref, shared := reference[boot]
 		switch {

@@ -18,8 +18,11 @@ import (
 // session, the session, the instance, and one to spare.
 const maxDepth = 4
 
-// ErrNothing says that none of the inputs holds a recording.
-var ErrNothing = errors.New("no recording found")
+// Errors of inputs.
+var (
+	ErrNothing = errors.New("no recording found")
+	ErrForeign = errors.New("not a gprof file")
+)
 
 // Found is what the inputs hold.
 type Found struct {
@@ -31,9 +34,9 @@ type Found struct {
 // Process is one process and where it lies.
 type Process struct {
 	*chunks.Process
-	Dir   string // the process' directory; for messages only
-	Alive bool   // it is still recording
-	clock decode.Clock
+	Location string // the process' directory; for messages only
+	Alive    bool   // it is still recording
+	clock    decode.Clock
 }
 
 // Find looks for recordings in the inputs. The error wraps [ErrNothing] if
@@ -80,11 +83,7 @@ func (f *finder) file(in string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: is a %s; want a session directory or a chunk file", in, info.Mode().Type())
 	}
-	format, err := sniffFile(in)
-	if err != nil {
-		return err
-	}
-	if err := format.accept(in); err != nil {
+	if err := acceptFile(in); err != nil {
 		return err
 	}
 	dir := filepath.Dir(in)
@@ -129,7 +128,7 @@ func (f *finder) process(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	f.found.Processes = append(f.found.Processes, &Process{Process: p, Dir: dir, Alive: chunks.Alive(dir)})
+	f.found.Processes = append(f.found.Processes, &Process{Process: p, Location: dir, Alive: chunks.Alive(dir)})
 	return nil
 }
 
@@ -143,7 +142,7 @@ func (f *finder) openChunks() {
 			continue
 		}
 		keep(p, f.chunks[dir])
-		f.found.Processes = append(f.found.Processes, &Process{Process: p, Dir: dir})
+		f.found.Processes = append(f.found.Processes, &Process{Process: p, Location: dir})
 	}
 }
 

@@ -1,59 +1,54 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"strings"
 
-	"gprof/rawformat"
+	"gprof/chunks"
 )
 
-// Format is one kind of input file.
-type Format struct {
-	Name  string
-	Magic string // the file's first bytes
-	hint  string // why a file of it is no input by itself; "" if it is one
+// hints say why a file is no input by itself.
+var hints = map[chunks.FileKind]string{
+	chunks.DictFile: "it holds only names; give the directory that it lies in",
+	chunks.MetaFile: "it holds no events; give the directory that it lies in",
+	chunks.ExitFile: "it holds no events; give the directory that it lies in",
 }
 
-// Formats is the table of files that are recognised, by their first bytes.
-// Directories are searched for them.
-var Formats = []Format{
-	{Name: "chunk file", Magic: rawformat.MagicChunk},
-	{Name: "dictionary", Magic: rawformat.MagicDict, hint: "it holds only names; give the directory that it lies in"},
-	{Name: "meta file", Magic: rawformat.MagicMeta, hint: "it holds no events; give the directory that it lies in"},
-	{Name: "exit file", Magic: rawformat.MagicExit, hint: "it holds no events; give the directory that it lies in"},
+// acceptFile returns nil for a file that is an input by itself, which only a
+// chunk file is.
+func acceptFile(name string) error {
+	head, err := readHead(name)
+	if err != nil {
+		return err
+	}
+	switch kind := chunks.Sniff(head); {
+	case len(head) == 0:
+		return fmt.Errorf("%s: is empty; want a session directory or a chunk file", name)
+	case kind == chunks.NoFile:
+		return fmt.Errorf("%s: %w: it begins with %q; want a session directory or a chunk file", name, ErrForeign, head)
+	case hints[kind] != "":
+		return fmt.Errorf("%s: is a %v: %s", name, kind, hints[kind])
+	}
+	return nil
 }
 
-// sniffFile recognises a file by its first bytes.
-func sniffFile(name string) (*Format, error) {
+// readHead reads the first bytes of a file, fewer if it has no more.
+func readHead(name string) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	head := make([]byte, 16)
+	head := make([]byte, 8)
 	n, err := io.ReadFull(file, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, err
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
 	}
-	for i := range Formats {
-		if strings.HasPrefix(string(head[:n]), Formats[i].Magic) {
-			return &Formats[i], nil
-		}
-	}
-	if n == 0 {
-		return nil, fmt.Errorf("%s: is empty; want a session directory or a chunk file", name)
-	}
-	return nil, fmt.Errorf("%s: %w: it begins with %q; want a session directory or a chunk file", name, rawformat.ErrMagic, head[:min(n, 8)])
-}
-
-func (f *Format) accept(name string) error {
-	if f.hint != "" {
-		return fmt.Errorf("%s: is a %s: %s", name, f.Name, f.hint)
-	}
-	return nil
+	return head[:n], err
 }
 
 // isProcess reports whether a directory with those entries is that of one

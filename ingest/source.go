@@ -2,10 +2,8 @@ package ingest
 
 import (
 	"fmt"
-	"strconv"
 
 	"gprof/decode"
-	"gprof/rawformat"
 	"gprof/stream"
 )
 
@@ -53,8 +51,7 @@ func (f *Found) describe(tables *stream.Tables) {
 	}
 	for _, p := range f.Processes {
 		row := decode.Describe(p.Process, p.clock)
-		parent, err := strconv.ParseUint(decode.Meta(p.Process, rawformat.MetaParent), 16, 64)
-		if err == nil && parent != p.Instance {
+		if parent := decode.Parent(p.Process); parent != p.Instance {
 			row.Parent = byInstance[parent]
 		}
 		tables.Processes = append(tables.Processes, row)

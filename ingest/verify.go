@@ -42,7 +42,7 @@ func (f *Found) Verify() ([]Verdict, error) {
 }
 
 func (p *Process) verify() (Verdict, error) {
-	v := Verdict{Instance: p.Name(), Dir: p.Dir, Pid: p.Pid, Alive: p.Alive, Chunks: len(p.Chunks), Problems: []Problem{}}
+	v := Verdict{Instance: p.Name(), Dir: p.Location, Pid: p.Pid, Alive: p.Alive, Chunks: len(p.Chunks), Problems: []Problem{}}
 	for _, pr := range p.Problems {
 		v.problem(pr)
 	}

@@ -40,8 +40,10 @@
 //
 //	index = range start of the chunk + offset in the payload
 //
-// Several chunks are open at once, one for each writer. A range that no chunk
-// holds any more was discarded; it is a hole, not a fault.
+// Several chunks are open at once, one for each writer, and the oldest that is
+// closed is discarded first; so a hole below an older chunk is no fault. A
+// chunk's header says how many were discarded until then: when more ranges
+// than that are missing, chunks are.
 //
 // # Chunk file
 //

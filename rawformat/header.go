@@ -36,17 +36,17 @@ type Anchor struct {
 
 // Header is the first 128 bytes of a chunk:
 //
-//	 0  magic "gprC"      4    56  generation        4
-//	 4  version           2    60  CRC-32C of fixed  4
-//	 6  flags             2    64  open anchor      24
-//	 8  instance          8    88  state             4
-//	16  epoch             8    92  CRC-32C of close  4
-//	24  commit            8    96  close anchor     24
-//	32  range start       8   120  process start     8
-//	40  capacity          4
+//	 0  magic "gprC"      4    54  generation        2
+//	 4  version           2    56  discarded         4
+//	 6  flags             2    60  CRC-32C of fixed  4
+//	 8  instance          8    64  open anchor      24
+//	16  epoch             8    88  state             4
+//	24  commit            8    92  CRC-32C of close  4
+//	32  range start       8    96  close anchor     24
+//	40  capacity          4   120  held              8
 //	44  first block       4
 //	48  pid               4
-//	52  writer            4
+//	52  writer            2
 //
 // Fixed fields are all but commit, state, close anchor and its CRC. Their CRC
 // is that of the header with those (and itself) zero. The CRC of close covers
@@ -62,8 +62,9 @@ type Header struct {
 	Capacity   uint32 // bytes of payload
 	FirstBlock uint32 // length of the tail of the previous chunk's last block
 	Pid        uint32
-	Writer     uint32
-	Generation uint32 // of the dictionary, from 1
+	Writer     uint16
+	Generation uint16 // of the dictionary, from 1
+	Discarded  uint32 // chunks that the process had discarded when this one was opened
 	Open       Anchor
 	State      State
 	Close      Anchor
@@ -122,8 +123,9 @@ func putFixed(dst []byte, h *Header) {
 	le.PutUint32(dst[40:], h.Capacity)
 	le.PutUint32(dst[44:], h.FirstBlock)
 	le.PutUint32(dst[48:], h.Pid)
-	le.PutUint32(dst[52:], h.Writer)
-	le.PutUint32(dst[56:], h.Generation)
+	le.PutUint16(dst[52:], h.Writer)
+	le.PutUint16(dst[54:], h.Generation)
+	le.PutUint32(dst[56:], h.Discarded)
 	putAnchor(dst[64:], h.Open)
 	le.PutUint64(dst[120:], h.Held)
 }
@@ -161,7 +163,7 @@ func ReadHeader(b []byte) (h Header, sealed bool, err error) {
 		Version: le.Uint16(b[4:]), Flags: le.Uint16(b[6:]), Instance: le.Uint64(b[8:]),
 		Epoch: le.Uint64(b[OffEpoch:]), Commit: Commit(le.Uint64(b[OffCommit:])),
 		RangeStart: le.Uint64(b[32:]), Capacity: le.Uint32(b[40:]), FirstBlock: le.Uint32(b[44:]),
-		Pid: le.Uint32(b[48:]), Writer: le.Uint32(b[52:]), Generation: le.Uint32(b[56:]),
+		Pid: le.Uint32(b[48:]), Writer: le.Uint16(b[52:]), Generation: le.Uint16(b[54:]), Discarded: le.Uint32(b[56:]),
 		Open: anchor(b[64:]), State: State(le.Uint32(b[OffState:])), Close: anchor(b[96:]), Held: le.Uint64(b[120:]),
 	}
 	if h.Version > Version {

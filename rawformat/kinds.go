@@ -158,8 +158,8 @@ var Kinds = [256]Spec{
 
 	KindMeta: {"meta", 0, InMeta, []Field{{"key", Text}, {"value", Text}}},
 	// reason is an [ExitReason]; parent is an instance, 0 none; parent-index is
-	// the parent's hand-out mark at that moment.
-	KindExit: {"exit", 0, InExit, []Field{{"monotonic", Uint}, {"realtime", Sint}, {"reason", Uint}, {"code", Sint}, {"parent", Fixed}, {"parent-index", Uint}, {"range-start", Uint}, {"range-end", Uint}, {"text", Text}}},
+	// the parent's hand-out mark at that moment; discarded counts chunks.
+	KindExit: {"exit", 0, InExit, []Field{{"monotonic", Uint}, {"realtime", Sint}, {"reason", Uint}, {"code", Sint}, {"parent", Fixed}, {"parent-index", Uint}, {"range-start", Uint}, {"range-end", Uint}, {"discarded", Uint}, {"text", Text}}},
 }
 
 // Known reports whether k is in the table.

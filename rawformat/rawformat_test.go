@@ -177,7 +177,7 @@ func TestParseBlockErrors(t *testing.T) {
 
 func TestHeaderRoundTrip(t *testing.T) {
 	h := Header{Version: Version, Flags: uint16(ClockTSC)<<8 | FlagStraddle, Instance: 1 << 60, Epoch: 3, Commit: MakeCommit(500, 7),
-		RangeStart: 1 << 40, Capacity: 1000, FirstBlock: 10, Pid: 4, Writer: 5, Generation: 6,
+		RangeStart: 1 << 40, Capacity: 1000, FirstBlock: 10, Pid: 4, Writer: 5, Generation: 6, Discarded: 7,
 		Open: Anchor{1, 2, -3}, State: StateDone, Close: Anchor{4, 5, 6}, Held: 9}
 	b := make([]byte, HeaderSize)
 	PutHeader(b, &h)

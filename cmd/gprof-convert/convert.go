@@ -89,7 +89,7 @@ func (c *convertCmd) overwrites(found *ingest.Found) error {
 		return nil
 	}
 	for _, p := range found.Processes {
-		if d, err := os.Stat(p.Dir); err == nil && os.SameFile(d, dir) {
+		if d, err := os.Stat(p.Location); err == nil && os.SameFile(d, dir) {
 			return fmt.Errorf("%s lies among the files of a recording; give -o a name elsewhere", c.Output)
 		}
 	}
