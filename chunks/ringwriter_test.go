@@ -63,7 +63,7 @@ func mustRing(t testing.TB, store storage, o RingOptions) *Ring {
 	return r
 }
 
-func mustGet(t testing.TB, r *Ring, writer uint32) *Chunk {
+func mustGet(t testing.TB, r *Ring, writer uint16) *Chunk {
 	t.Helper()
 	c := r.Get(writer, 1)
 	if c == nil {
