@@ -66,26 +66,54 @@ func worth(im *Image) (bytes int64) {
 	return bytes
 }
 
-// gaps reports the index ranges between the process' range start and its
-// hand-out mark, as far as known, that no chunk holds.
+// gaps reports what is missing between the process' range start and its
+// hand-out mark, as far as known:
+//  1. What lies below the range start was discarded.
+//  2. The latest header, or the exit record, says how many chunks were
+//     discarded. Those that do not lie below the range start are the lowest
+//     missing ones: the oldest go first.
+//  3. What is missing besides is a gap.
 func (o *opening) gaps() {
 	p := o.p
+	discarded := o.discarded()
 	at := p.Held
 	if at == 0 && len(p.Chunks) > 0 {
 		at = p.Chunks[0].Header.RangeStart
 	}
+	discarded -= min(discarded, max(at, 1)-1)
 	for _, im := range p.Chunks {
-		o.gap(at, im.Header.RangeStart)
+		discarded -= o.gap(at, im.Header.RangeStart, discarded)
 		at = max(at, im.End())
 	}
 	if p.Exit != nil && at != 0 {
-		o.gap(at, p.Exit.RangeEnd)
+		o.gap(at, p.Exit.RangeEnd, discarded)
 	}
 }
 
-func (o *opening) gap(from, to uint64) {
-	if from < to {
+// discarded is how many bytes of index were discarded, as far as known. The
+// chunks of a process have one capacity.
+func (o *opening) discarded() uint64 {
+	var chunks, capacity uint64
+	for _, im := range o.p.Chunks {
+		chunks = max(chunks, uint64(im.Header.Discarded))
+		capacity = max(capacity, uint64(im.Header.Capacity))
+	}
+	if o.p.Exit != nil {
+		chunks = max(chunks, min(o.p.Exit.Discarded, 1<<32))
+	}
+	return chunks * capacity
+}
+
+// gap reports a missing range but for its first discarded bytes, and returns
+// how many of those there were.
+func (o *opening) gap(from, to, discarded uint64) uint64 {
+	if from >= to {
+		return 0
+	}
+	discarded = min(discarded, to-from)
+	if from += discarded; from < to {
 		o.report(Problem{Class: Gap, Where: fmt.Sprintf("index %d to %d", from, to-1), What: "no chunk holds it",
 			Blocks: -1, Bytes: int64(min(to-from, 1<<62))})
 	}
+	return discarded
 }

@@ -6,9 +6,8 @@ import "fmt"
 type ProblemClass uint8
 
 const (
-	// Gap is an index range, not below the process' range start, that no chunk
-	// holds: its file is missing, or it was discarded while an older chunk was
-	// still open.
+	// Gap is an index range that was handed out and not discarded, and that no
+	// chunk holds: its file is missing.
 	Gap ProblemClass = iota
 	// Torn is a file, or a block at a chunk's end, that is cut short.
 	Torn

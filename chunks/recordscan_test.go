@@ -1,0 +1,137 @@
+package chunks
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gprof/rawformat"
+)
+
+// dictFile is a dictionary of n strings of different lengths, and the offsets
+// of its records.
+func dictFile(n int) (file []byte, offs []int) {
+	var bodies [][]byte
+	for i := range n {
+		bodies = append(bodies, stringBody(uint64(i+1), strings.Repeat("s", i*23)))
+	}
+	for i := range n + 1 {
+		offs = append(offs, len(testRecords(rawformat.MagicDict, 1, bodies[:i]...)))
+	}
+	return testRecords(rawformat.MagicDict, 1, bodies...), offs
+}
+
+// readDict opens a dictionary beside an unused chunk.
+func readDict(t testing.TB, file []byte) ([]Record, []Problem) {
+	t.Helper()
+	p := mustOpen(t, dirOf(map[string][]byte{"dict-001": file, "meta": testRecords(rawformat.MagicMeta, 0)}))
+	if len(p.Dicts) == 0 {
+		return nil, p.Problems
+	}
+	return p.Dicts[0].Records, p.Problems
+}
+
+// idsOf are the ids of string definitions, which must be as they were written.
+func idsOf(t testing.TB, records []Record) (ids []int) {
+	t.Helper()
+	for _, r := range records {
+		c := r.Fields()
+		id, text := int(c.Uint("id")), string(c.Text("text"))
+		if r.Kind != rawformat.KindDefString || text != strings.Repeat("s", (id-1)*23) || c.Err() != nil {
+			t.Fatalf("invented record %d %q", id, text)
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func TestCutDict(t *testing.T) {
+	file, offs := dictFile(12)
+	for n := range file {
+		records, problems := readDict(t, file[:n])
+		whole, exact := slices.BinarySearch(offs, n)
+		if !exact {
+			whole--
+		}
+		if whole = max(whole, 0); len(idsOf(t, records)) != whole {
+			t.Fatalf("cut at %d: %d records, want %d", n, len(records), whole)
+		}
+		switch {
+		case exact && len(problems) > 0 || !exact && len(problems) != 1:
+			t.Fatalf("cut at %d: %v", n, problems)
+		case !exact && n >= rawformat.RecordHeaderSize:
+			want := Problem{Torn, fmt.Sprintf("dict-001 offset %d", offs[whole]), problems[0].What, 1, int64(n - offs[whole])}
+			if problems[0] != want {
+				t.Fatalf("cut at %d: %v, want %v", n, problems, want)
+			}
+		}
+	}
+}
+
+// A flipped bit costs the record that has it, and no other: not even when it
+// is in the length.
+func TestFlipDict(t *testing.T) {
+	file, offs := dictFile(12)
+	for off := range file {
+		for bit := range 8 {
+			file[off] ^= 1 << bit
+			records, problems := readDict(t, file)
+			file[off] ^= 1 << bit
+			if off >= rawformat.RecordHeaderSize-4 && off < rawformat.RecordHeaderSize {
+				continue // nothing depends on them
+			}
+			ids := idsOf(t, records)
+			hit, exact := slices.BinarySearch(offs, off)
+			if !exact {
+				hit--
+			}
+			want := 11
+			if off < rawformat.RecordHeaderSize {
+				want = 0
+			}
+			if len(ids) != want || slices.Contains(ids, hit+1) || len(problems) != 1 {
+				t.Fatalf("byte %d bit %d: records %v, %v", off, bit, ids, problems)
+			}
+			if p := problems[0]; want > 0 && p.Where != fmt.Sprintf("dict-001 offset %d", offs[hit]) {
+				t.Fatalf("byte %d bit %d: %v", off, bit, p)
+			}
+		}
+	}
+}
+
+// Several bad records in a row are passed over, too.
+func TestDamagedStretch(t *testing.T) {
+	file, offs := dictFile(12)
+	for i := offs[3]; i < offs[6]; i++ {
+		file[i] = 0xa5
+	}
+	records, problems := readDict(t, file)
+	if ids := idsOf(t, records); !slices.Equal(ids, []int{1, 2, 3, 7, 8, 9, 10, 11, 12}) {
+		t.Errorf("records %v", ids)
+	}
+	if len(problems) != 1 || problems[0].Bytes != int64(offs[6]-offs[3]) || problems[0].Blocks != -1 || problems[0].Class != Damaged {
+		t.Errorf("problems %v", problems)
+	}
+}
+
+// A file made to be searched for ever is not.
+func TestSearchIsBounded(t *testing.T) {
+	body := bytes.Repeat([]byte{0xff, 0xff, 0x3f, byte(rawformat.KindDefString)}, 1<<20)
+	file := append(testRecords(rawformat.MagicDict, 1, stringBody(1, "")), body...)
+	records, problems := readDict(t, file)
+	if len(idsOf(t, records)) != 1 || !hasClass(problems, Damaged, Torn) {
+		t.Errorf("%d records, %d problems", len(records), len(problems))
+	}
+}
+
+// Of two dictionaries of one generation the longer one counts.
+func TestDuplicateDict(t *testing.T) {
+	short, _ := dictFile(3)
+	long, _ := dictFile(5)
+	p := mustOpen(t, dirOf(map[string][]byte{"dict-001": short, "dict-001 (copy)": long}))
+	if len(p.Dicts) != 1 || len(p.Dicts[0].Records) != 5 || len(p.Problems) != 1 || p.Problems[0].Class != Duplicate || p.Problems[0].Blocks != 3 {
+		t.Errorf("%v", p.Problems)
+	}
+}
