@@ -167,10 +167,7 @@ func (r *blockReader) column(c *Column, n int) {
 		c.num = append(c.num, r.number(kind))
 	}
 	for i, kind := range c.kind {
-		switch kind {
-		case Null:
-			c.num[i] = uint64(len(c.data))
-		case Text:
+		if kind == Text {
 			length := c.num[i]
 			c.data = append(c.data, r.bytes(int(length))...)
 			c.num[i] = uint64(len(c.data)) | length<<32

@@ -2,6 +2,12 @@ package stream_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"path/filepath"
 	"testing"
 
 	"gprof/stream"
@@ -12,18 +18,293 @@ import (
 func text(t *testing.T, src stream.Source, o stream.CopyOptions) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := stream.Copy(streamtest.NewText(&out), src, o); err != nil {
+	if err := stream.Copy(streamtest.Validate(streamtest.NewText(&out)), src, o); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
 }
 
-func TestCopySmall(t *testing.T) {
+// busy is some processes with rows of all kinds in no order.
+func busy(rows int) *streamtest.Builder {
+	r := rand.New(rand.NewPCG(1, 2))
 	b := streamtest.NewBuilder()
-	late := b.Process(stream.Process{Instance: 2, Pid: 1, Name: "late", Start: 100})
-	early := b.Process(stream.Process{Instance: 1, Pid: 1, Name: "early", Start: 50})
-	late.Main.Sample(120, b.Stack("main", "b"))
-	late.Main.Sample(110, b.Stack("main", "a"))
-	early.Track("idle")
-	t.Log(text(t, b.Source(), stream.CopyOptions{}))
+	var events []stream.EventID
+	for i := range 3 {
+		events = append(events, b.Event(stream.Event{Name: fmt.Sprint("e", i/2), Category: b.Category(fmt.Sprint("c", i), "blue"),
+			Fields: []stream.EventField{{Name: "n", Type: stream.Int}, {Name: "s", Type: stream.Text}}}))
+	}
+	var tracks []*streamtest.Track
+	var processes []*streamtest.Process
+	for i := range 3 {
+		p := b.Process(stream.Process{Instance: uint64(100 - i), Pid: 1, Name: "busy", Start: stream.Time(i / 2)})
+		processes = append(processes, p)
+		tracks = append(tracks, p.Main, p.Track("a"), p.Track("b"))
+	}
+	stacks := []stream.StackID{0}
+	for range 300 {
+		frame := stream.Frame{Function: b.Tables.Strings.Intern(fmt.Sprint("f", r.IntN(40))), Line: r.Int32N(3),
+			Module: b.Tables.Modules.Intern(stream.Module{Name: fmt.Sprint("m", r.IntN(3))})}
+		stacks = append(stacks, b.Tables.Stacks.Intern(stacks[r.IntN(len(stacks))], b.Tables.Frames.Intern(frame)))
+	}
+	for range rows {
+		at, k, p := stream.Time(r.IntN(1000)), tracks[r.IntN(len(tracks))], processes[r.IntN(3)]
+		switch r.IntN(8) {
+		case 0:
+			k.Mark(at, stream.Phase(0), events[r.IntN(3)], r.IntN(100), fmt.Sprint(r.IntN(1000)))
+		case 1:
+			k.Interval(at, r.Int64N(100), events[r.IntN(3)], nil, "text")
+		case 2:
+			k.Delay(at, r.Int64N(1000))
+		case 3:
+			p.Count(at, p.Counter(stream.Counter{Name: fmt.Sprint("n", r.IntN(2))}), r.Int64N(100), 1)
+		case 4:
+			p.Log(at, r.Int64N(3), "log")
+		default:
+			k.Sample(at, stacks[r.IntN(len(stacks))])
+		}
+	}
+	return b
 }
+
+// Whatever the order, the ids, the batches and the memory: the sink is given
+// the same bytes in the same calls.
+func TestCopyIsCanonical(t *testing.T) {
+	cases := append(streamtest.Cases, streamtest.Case{Name: "busy", Build: nil})
+	for _, c := range cases {
+		b := busy(15_000)
+		if c.Build != nil {
+			b = streamtest.NewBuilder()
+			c.Build(b)
+		}
+		want := text(t, b.Source(), stream.CopyOptions{})
+		for i, memory := range []int64{0, 1, 100 << 10} {
+			got := text(t, b.Shuffled(uint64(i)), stream.CopyOptions{Memory: memory, SpillDir: t.TempDir()})
+			if got != want {
+				t.Errorf("%s, memory %d: the sink is given something else", c.Name, memory)
+			}
+		}
+	}
+}
+
+// Every table is in the order of its content; what no row needs is gone.
+func TestCopyOrder(t *testing.T) {
+	b := streamtest.NewBuilder()
+	late := b.Process(stream.Process{Instance: 2, Pid: 7, Start: 100})
+	early := b.Process(stream.Process{Instance: 3, Pid: 7, Start: 50, Parent: late.ID})
+	b.Process(stream.Process{Instance: 1, Pid: 7, Start: 100})
+	b.Process(stream.Process{Instance: 9, Pid: 8, Start: 200})
+	zoo, ant := early.Track("zoo"), early.Track("ant")
+	blue, other := b.Category("blue", "blue"), b.Category("Other", "grey")
+	b.Category("spare", "red")
+	b.Stack("spare")
+	late.Counter(stream.Counter{Name: "spare"})
+	b.Event(stream.Event{Name: "spare"})
+	zoo.Mark(60, stream.Instant, b.Event(stream.Event{Name: "z", Category: blue}))
+	zoo.Mark(60, stream.Instant, b.Event(stream.Event{Name: "a"}))
+	zoo.Mark(59, stream.Instant, b.Event(stream.Event{Name: "a", Category: other})) // the same event
+	zoo.Sample(70, b.Stack("main", "b"))
+	zoo.Sample(65, b.Stack("main", "a", "b"))
+	ant.Delay(1, 2)
+	early.Main.Sample(3, 0)
+	late.Log(110, stream.LogInfo, "text")
+	late.Count(105, late.Counter(stream.Counter{Name: "n"}), 4, 5)
+	late.Main.Sample(120, b.Stack("main"))
+	want := `
+process 1 instance 3 parent 3 pid 7 out 7
+process 2 instance 1 parent 0 pid 7 out 9
+process 3 instance 2 parent 0 pid 7 out 10
+process 4 instance 9 parent 0 pid 8 out 8
+track 1 main true of 1 ""
+track 2 main false of 1 "ant"
+track 3 main false of 1 "zoo"
+track 4 main true of 2 ""
+track 5 main true of 3 ""
+track 6 main true of 4 ""
+counter 1 of 3 "n"
+category 1 Other
+category 2 blue
+event 1 "a" 1
+event 2 "z" 2
+string 1 "a"
+string 2 "b"
+string 3 "main"
+frame 1 is 1
+frame 2 is 2
+frame 3 is 3
+stack 1 is 0, 3
+stack 2 is 1, 1
+stack 3 is 1, 2
+stack 4 is 2, 2
+samples of 1 1 0 0: 3
+delays of 1 2 0 0: 1
+samples of 1 3 0 0: 65 70
+markers of 1 3 1 0: 59 60
+markers of 1 3 2 0: 60
+samples of 3 5 0 0: 120
+counts of 3 0 0 1: 105
+logs of 3 0 0 0: 110
+`
+	var got outline
+	if err := stream.Copy(streamtest.Validate(&got), b.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if s := "\n" + got.String(); s != want {
+		t.Errorf("got %s\nwant %s", s, want)
+	}
+}
+
+// outline is a sink that writes what TestCopyOrder looks at.
+type outline struct{ bytes.Buffer }
+
+func (o *outline) Begin(t *stream.Tables) error {
+	for i, p := range t.Processes {
+		fmt.Fprintf(o, "process %d instance %d parent %d pid %d out %d\n", i+1, p.Instance, p.Parent, p.Pid, p.OutPid)
+	}
+	for id := 1; id <= t.Tracks.Len(); id++ {
+		k := t.Tracks.At(stream.TrackID(id))
+		fmt.Fprintf(o, "track %d main %v of %d %q\n", id, k.Main, k.Process, k.Name)
+	}
+	for id := 1; id <= t.Counters.Len(); id++ {
+		c := t.Counters.At(stream.CounterID(id))
+		fmt.Fprintf(o, "counter %d of %d %q\n", id, c.Process, c.Name)
+	}
+	for id := 1; id <= t.Categories.Len(); id++ {
+		fmt.Fprintf(o, "category %d %s\n", id, t.Categories.At(stream.CategoryID(id)).Name)
+	}
+	for i, e := range t.Events {
+		fmt.Fprintf(o, "event %d %q %d\n", i+1, e.Name, e.Category)
+	}
+	for id := 1; id <= t.Strings.Len(); id++ {
+		fmt.Fprintf(o, "string %d %q\n", id, t.Strings.At(stream.StringID(id)))
+	}
+	for id := 1; id <= t.Frames.Len(); id++ {
+		fmt.Fprintf(o, "frame %d is %d\n", id, t.Frames.At(stream.FrameID(id)).Function)
+	}
+	for id := 1; id <= t.Stacks.Len(); id++ {
+		parent, frame := t.Stacks.At(stream.StackID(id))
+		fmt.Fprintf(o, "stack %d is %d, %d\n", id, parent, frame)
+	}
+	return nil
+}
+
+func (o *outline) Segment(b *stream.Batch) error {
+	s := b.Series
+	fmt.Fprintf(o, "%v of %d %d %d %d:", s.Kind, s.Process, s.Track, s.Event, s.Counter)
+	for _, at := range b.Time {
+		fmt.Fprintf(o, " %d", at)
+	}
+	fmt.Fprintln(o)
+	return nil
+}
+
+func (o *outline) Close() error { return nil }
+
+// failing is a source and a sink that fails in one of its methods.
+type failing struct {
+	*streamtest.Source
+	in     string
+	closed bool
+}
+
+var errTest = errors.New("test error")
+
+func (f *failing) call(name string) error {
+	if f.in == name {
+		return errTest
+	}
+	return nil
+}
+
+func (f *failing) Next(b *stream.Batch) error {
+	if err := f.call("next"); err != nil {
+		return err
+	}
+	return f.Source.Next(b)
+}
+
+func (f *failing) Begin(*stream.Tables) error  { return f.call("begin") }
+func (f *failing) Segment(*stream.Batch) error { return f.call("segment") }
+func (f *failing) Close() error {
+	f.closed = true
+	return f.call("close")
+}
+
+func TestCopyErrors(t *testing.T) {
+	for _, in := range []string{"next", "begin", "segment", "close", ""} {
+		f := &failing{Source: busy(100).Source(), in: in}
+		err := stream.Copy(f, f, stream.CopyOptions{})
+		if in == "" && err != nil || in != "" && (!errors.Is(err, errTest) || err == errTest) {
+			t.Errorf("an error of %q becomes %v", in, err)
+		}
+		if f.closed != (in == "" || in == "close") {
+			t.Errorf("after an error of %q, closed is %v", in, f.closed)
+		}
+	}
+}
+
+func TestCopySpillError(t *testing.T) {
+	o := stream.CopyOptions{Memory: 1, SpillDir: filepath.Join(t.TempDir(), "missing")}
+	if err := stream.Copy(stream.Discard, busy(100).Source(), o); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a directory to spill to: %v", err)
+	}
+	o.Memory = 0
+	if err := stream.Copy(stream.Discard, busy(100).Source(), o); err != nil {
+		t.Errorf("without a need to spill: %v", err)
+	}
+}
+
+func TestCopyBadSource(t *testing.T) {
+	type change func(*stream.Tables, *stream.Batch)
+	tests := map[string]struct {
+		change change
+		want   error
+	}{
+		"column":   {func(_ *stream.Tables, b *stream.Batch) { b.Index = b.Index[1:] }, stream.ErrBatch},
+		"kind":     {func(_ *stream.Tables, b *stream.Batch) { b.Series.Kind = 99 }, stream.ErrBatch},
+		"no track": {func(_ *stream.Tables, b *stream.Batch) { b.Series.Track = 0 }, stream.ErrBatch},
+		"stranger": {func(t *stream.Tables, b *stream.Batch) { b.Series.Track = t.Tracks.Intern(stream.Track{Process: 2}) }, stream.ErrBatch},
+		"args":     {func(t *stream.Tables, b *stream.Batch) { b.Series.Event = t.AddEvent(stream.Event{Name: "none"}) }, stream.ErrBatch},
+		"process":  {func(_ *stream.Tables, b *stream.Batch) { b.Series.Process = 3 }, stream.ErrUndefined},
+		"track":    {func(_ *stream.Tables, b *stream.Batch) { b.Series.Track = 9 }, stream.ErrUndefined},
+		"event":    {func(_ *stream.Tables, b *stream.Batch) { b.Series.Event = 9 }, stream.ErrUndefined},
+		"stack":    {func(_ *stream.Tables, b *stream.Batch) { b.Stack[0] = 9 }, stream.ErrUndefined},
+		"negative": {func(_ *stream.Tables, b *stream.Batch) { b.Stack[0] = -1 }, stream.ErrUndefined},
+		"parent":   {func(t *stream.Tables, _ *stream.Batch) { t.Processes[0].Parent = 9 }, stream.ErrUndefined},
+		"owner":    {func(t *stream.Tables, _ *stream.Batch) { t.Tracks.Intern(stream.Track{Process: 9}) }, stream.ErrUndefined},
+		"frame":    {func(t *stream.Tables, b *stream.Batch) { b.Stack[0] = t.Stacks.Intern(0, 9) }, stream.ErrUndefined},
+		"category": {func(t *stream.Tables, _ *stream.Batch) { t.Events[0].Category = 9 }, stream.ErrUndefined},
+		"function": {func(t *stream.Tables, b *stream.Batch) {
+			b.Stack[0] = t.Stacks.Intern(0, t.Frames.Intern(stream.Frame{Function: 9}))
+		}, stream.ErrUndefined},
+		"nothing": {func(*stream.Tables, *stream.Batch) {}, nil},
+	}
+	for name, test := range tests {
+		b := streamtest.NewBuilder()
+		p := b.Process(stream.Process{Instance: 1})
+		b.Process(stream.Process{Instance: 2})
+		p.Main.Mark(1, stream.Instant, b.Event(stream.Event{Name: "e", Fields: make([]stream.EventField, 1)}), 5)
+		batch := streamtest.Batches(b.Tables, b.Rows, 1)[0]
+		test.change(b.Tables, batch)
+		err := stream.Copy(stream.Discard, one{b.Tables, batch, new(bool)}, stream.CopyOptions{})
+		if !errors.Is(err, test.want) {
+			t.Errorf("%s: got %v, want %v", name, err, test.want)
+		}
+	}
+}
+
+// one is a source of one batch as it is, wrong or not.
+type one struct {
+	tables *stream.Tables
+	batch  *stream.Batch
+	done   *bool
+}
+
+func (o one) Next(b *stream.Batch) error {
+	if *o.done {
+		return io.EOF
+	}
+	*b, *o.done = *o.batch, true
+	return nil
+}
+
+func (o one) Tables() *stream.Tables { return o.tables }

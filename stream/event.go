@@ -144,7 +144,7 @@ func (b *Batch) Reset(s Series, args int) {
 // Column holds one argument of each row. Whether a value is a number or a text
 // is the field's [Type], or, with an argument of the wrong type, the row's.
 type Column struct {
-	num  []uint64 // the bits of a number; end of the text in data
+	num  []uint64 // the bits of a number; of a text its end in data and its length; of Null 0
 	kind []Type   // of each row
 	data []byte   // texts, one after the other
 }
@@ -168,7 +168,7 @@ func (c *Column) Len() int { return len(c.kind) }
 // AppendNull, AppendBits and AppendText add a row. bits are those of an int64,
 // uint64 or float64, as t says.
 func (c *Column) AppendNull() {
-	c.kind, c.num = append(c.kind, Null), append(c.num, uint64(len(c.data)))
+	c.kind, c.num = append(c.kind, Null), append(c.num, 0)
 }
 
 func (c *Column) AppendBits(t Type, bits uint64) {

@@ -2,9 +2,7 @@ package stream
 
 import (
 	"container/heap"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 )
 
@@ -56,7 +54,7 @@ func (r *room) takeArgs(b *Batch, from, n int) int {
 type merger struct {
 	spill *spill
 	heap  cursors
-	free  []*cursor // closed ones, for their memory
+	free  []*blocks // of closed runs, for their memory
 }
 
 // cursor stands at a row of a run.
@@ -64,29 +62,18 @@ type cursor struct {
 	run    run
 	rows   *Batch // one block, or the whole run; nil before it is opened
 	pos    int
-	block  Batch
-	blocks blocks
+	blocks *blocks // nil unless the run is open and in the spill file
 }
 
-// start makes m give the rows of runs, which must be of the series s.
+// start makes m give the rows of runs, which must be of one series.
 func (m *merger) start(runs []run) {
+	all := make([]cursor, len(runs))
 	m.heap = m.heap[:0]
-	for _, r := range runs {
-		c := m.cursor()
-		c.run = r
-		m.heap = append(m.heap, c)
+	for i, r := range runs {
+		all[i].run = r
+		m.heap = append(m.heap, &all[i])
 	}
 	heap.Init(&m.heap)
-}
-
-func (m *merger) cursor() *cursor {
-	n := len(m.free)
-	if n == 0 {
-		return new(cursor)
-	}
-	c := m.free[n-1]
-	m.free = m.free[:n-1]
-	return c
 }
 
 // next adds the next segment to out, which was Reset for its series; none if
@@ -95,7 +82,7 @@ func (m *merger) next(out *Batch) error {
 	room := room{rows: maxSegment, bytes: maxSegmentArgs}
 	for len(m.heap) > 0 {
 		c := m.heap[0]
-		if err := c.open(m.spill, out); err != nil {
+		if err := m.open(c, out); err != nil {
 			return err
 		}
 		n := room.take(c.rows, c.pos, c.rows.until(c.pos, m.bound()))
@@ -126,12 +113,11 @@ func (m *merger) advance(n int, like *Batch) error {
 	c := m.heap[0]
 	c.pos += n
 	if c.pos == c.rows.Len() {
-		if err := c.load(like); errors.Is(err, io.EOF) {
-			heap.Pop(&m.heap)
-			c.rows = nil
-			m.free = append(m.free, c)
+		if !c.more() {
+			m.close()
 			return nil
-		} else if err != nil {
+		}
+		if err := c.load(like); err != nil {
 			return err
 		}
 	}
@@ -139,29 +125,43 @@ func (m *merger) advance(n int, like *Batch) error {
 	return nil
 }
 
-// open loads the first rows of the run, unless that was done.
-func (c *cursor) open(s *spill, like *Batch) error {
+// open loads the first rows of a run, unless that was done.
+func (m *merger) open(c *cursor, like *Batch) error {
 	if c.rows != nil {
 		return nil
 	}
 	if c.run.rows != nil {
-		c.rows, c.pos = c.run.rows, 0
+		c.rows = c.run.rows
 		return nil
 	}
-	c.blocks.reset(s, &c.run)
+	if n := len(m.free); n > 0 {
+		c.blocks, m.free = m.free[n-1], m.free[:n-1]
+	} else {
+		c.blocks = new(blocks)
+	}
+	c.blocks.reset(m.spill, &c.run)
 	return c.load(like)
 }
 
-// load reads the next block, of a series as that of like, or returns io.EOF.
-func (c *cursor) load(like *Batch) error {
-	if c.run.rows != nil {
-		return io.EOF
+// close takes the first cursor away.
+func (m *merger) close() {
+	c := heap.Pop(&m.heap).(*cursor)
+	if c.blocks != nil {
+		m.free = append(m.free, c.blocks)
 	}
-	c.block.Reset(like.Series, len(like.Args))
-	if err := c.blocks.next(&c.block); err != nil {
+}
+
+// more says whether the run has more blocks.
+func (c *cursor) more() bool { return c.blocks != nil && c.blocks.left > 0 }
+
+// load reads the next block, of a series as that of like.
+func (c *cursor) load(like *Batch) error {
+	rows := &c.blocks.rows
+	rows.Reset(like.Series, len(like.Args))
+	if err := c.blocks.next(rows); err != nil {
 		return fmt.Errorf("reading spilled rows: %w", err)
 	}
-	c.rows, c.pos = &c.block, 0
+	c.rows, c.pos = rows, 0
 	return nil
 }
 

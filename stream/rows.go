@@ -125,10 +125,13 @@ func appendUsed[T any](dst, src []T, from, to int) []T {
 
 func (c *Column) appendRows(src *Column, from, to int) {
 	for i := from; i < to; i++ {
-		if src.kind[i] == Text {
+		switch kind := src.kind[i]; kind {
+		case Null:
+			c.AppendNull()
+		case Text:
 			c.AppendText(src.TextAt(i))
-		} else {
-			c.AppendBits(src.kind[i], src.num[i])
+		default:
+			c.AppendBits(kind, src.num[i])
 		}
 	}
 }
@@ -140,7 +143,10 @@ type sortKey struct {
 }
 
 func (k sortKey) compare(l sortKey) int {
-	return cmp.Or(cmp.Compare(k.time, l.time), cmp.Compare(k.index, l.index))
+	if k.time != l.time {
+		return cmp.Compare(k.time, l.time)
+	}
+	return cmp.Compare(k.index, l.index)
 }
 
 func (b *Batch) key(i int) sortKey { return sortKey{b.Time[i], b.Index[i]} }
@@ -148,7 +154,7 @@ func (b *Batch) key(i int) sortKey { return sortKey{b.Time[i], b.Index[i]} }
 // sort orders the rows of b. Rows mostly come in order.
 func (b *Batch) sort() {
 	for i := 1; i < b.Len(); i++ {
-		if b.Time[i] < b.Time[i-1] || b.Time[i] == b.Time[i-1] && b.Index[i] < b.Index[i-1] {
+		if b.key(i).compare(b.key(i-1)) < 0 {
 			b.permute(b.sortedRows())
 			return
 		}
@@ -165,12 +171,7 @@ func (b *Batch) sortedRows() []int32 {
 	for i := range rows {
 		rows[i] = row{b.key(i), int32(i)}
 	}
-	slices.SortFunc(rows, func(x, y row) int {
-		if x.time != y.time {
-			return cmp.Compare(x.time, y.time)
-		}
-		return cmp.Compare(x.index, y.index)
-	})
+	slices.SortFunc(rows, func(x, y row) int { return x.compare(y.sortKey) })
 	order := make([]int32, len(rows))
 	for i := range rows {
 		order[i] = rows[i].n

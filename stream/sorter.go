@@ -10,6 +10,10 @@ import (
 // encoded and decoded.
 const openRun = 64 << 10
 
+// maxBuffer is how many bytes of one series are held at most, whatever the
+// budget: a Column's texts must not pass 4 GiB.
+const maxBuffer = 1 << 30
+
 // sorter takes rows in any order and gives them back series by series, sorted.
 type sorter struct {
 	memory int64 // how much may be held
@@ -53,6 +57,9 @@ func (s *sorter) add(b *Batch) error {
 	r.buffer.AppendRows(b, 0, b.Len())
 	s.total += int64(b.Len())
 	s.hold(r)
+	if r.held > maxBuffer {
+		return s.flush(r)
+	}
 	if s.held > s.memory {
 		return s.relieve(s.memory / 2)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // spill is a temporary file that takes what does not fit into memory. The file
@@ -115,8 +116,9 @@ func namedTempFile(dir string) (*os.File, string, error) {
 // blocks reads the blocks of a run.
 type blocks struct {
 	in   *bufio.Reader
-	left int64 // bytes
-	data []byte
+	left int64  // bytes
+	data []byte // a block
+	rows Batch  // its rows
 }
 
 // reset makes b begin with the first block of r.
@@ -130,12 +132,9 @@ func (b *blocks) reset(s *spill, r *run) {
 	}
 }
 
-// next decodes the next block into rows, which was Reset for its series. It
-// returns io.EOF after the last one.
+// next decodes the next block, which there must be, into rows, which was Reset
+// for its series.
 func (b *blocks) next(rows *Batch) error {
-	if b.left == 0 {
-		return io.EOF
-	}
 	length, err := binary.ReadUvarint(b.in)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errSpill, err)
@@ -145,10 +144,7 @@ func (b *blocks) next(rows *Batch) error {
 		return errSpill
 	}
 	b.left -= int64(length)
-	if uint64(cap(b.data)) < length {
-		b.data = make([]byte, length)
-	}
-	b.data = b.data[:length]
+	b.data = slices.Grow(b.data[:0], int(length))[:length]
 	if _, err := io.ReadFull(b.in, b.data); err != nil {
 		return fmt.Errorf("%w: %w", errSpill, err)
 	}

@@ -23,9 +23,10 @@ func TestSources(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			b := NewBuilder()
 			c.Build(b)
-			TestSource(t, func(*testing.T) stream.Source { return b.Source() })
-			TestSource(t, func(*testing.T) stream.Source { return b.Shuffled(3) })
-			TestSource(t, func(*testing.T) stream.Source { return stream.Merge(b.Tables, b.Source()) })
+			TestSource(t, func(*testing.T) stream.Source {
+				src := b.Shuffled(3)
+				return stream.Merge(src.Tables(), src)
+			})
 		})
 	}
 }

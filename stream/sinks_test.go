@@ -1,0 +1,132 @@
+package stream_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+func TestMerge(t *testing.T) {
+	b := busy(5000)
+	half := len(b.Rows) / 2
+	first := streamtest.NewSource(b.Tables, streamtest.Batches(b.Tables, b.Rows[:half], 50)...)
+	second := streamtest.NewSource(b.Tables, streamtest.Batches(b.Tables, b.Rows[half:], 70)...)
+	empty := streamtest.NewSource(b.Tables)
+	want := text(t, b.Source(), stream.CopyOptions{})
+	if got := text(t, stream.Merge(b.Tables, empty, second, empty, first), stream.CopyOptions{}); got != want {
+		t.Error("merged sources give something else than one source")
+	}
+	if f := (&failing{Source: b.Source(), in: "next"}); !errors.Is(stream.Merge(b.Tables, f).Next(new(stream.Batch)), errTest) {
+		t.Error("a source's error is lost")
+	}
+}
+
+func TestTee(t *testing.T) {
+	b := busy(2000)
+	want := text(t, b.Source(), stream.CopyOptions{})
+	var x, y bytes.Buffer
+	tee := stream.Tee(streamtest.NewText(&x), streamtest.NewText(&y))
+	if err := stream.Copy(tee, b.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if x.String() != want || y.String() != want {
+		t.Error("sinks behind a tee are given something else")
+	}
+	for _, in := range []string{"begin", "segment", "close"} {
+		tee := stream.Tee(stream.Discard, &failing{in: in})
+		if err := stream.Copy(tee, b.Source(), stream.CopyOptions{}); !errors.Is(err, errTest) {
+			t.Errorf("the error of %s becomes %v", in, err)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Start: 10})
+	q := b.Process(stream.Process{Instance: 2, Start: 20})
+	load, save := b.Event(stream.Event{Name: "load"}), b.Event(stream.Event{Name: "save"})
+	worker := p.Track("worker")
+	worker.Sample(30, 0)
+	worker.Add(streamtest.Row{Time: 40, Weight: 5})
+	worker.Interval(15, 100, load)
+	worker.Interval(50, 2, load)
+	worker.Mark(60, stream.Instant, save)
+	q.Main.Mark(70, stream.Instant, save)
+	q.Log(25, stream.LogInfo, "")
+
+	var c stream.Count
+	if err := stream.Copy(streamtest.Validate(&c), b.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name  string
+		match func(stream.Series) bool
+		want  stream.Tally
+	}{
+		{"all", func(stream.Series) bool { return true }, stream.Tally{Rows: 7, Samples: 6, First: 15, Last: 115}},
+		{"none", func(stream.Series) bool { return false }, stream.Tally{}},
+		{"samples", func(s stream.Series) bool { return s.Kind == stream.Samples }, stream.Tally{Rows: 2, Samples: 6, First: 30, Last: 40}},
+		{"load", func(s stream.Series) bool { return s.Event == 1 }, stream.Tally{Rows: 2, First: 15, Last: 115}},
+		{"save", func(s stream.Series) bool { return s.Event == 2 }, stream.Tally{Rows: 2, First: 60, Last: 70}},
+		{"process 2", func(s stream.Series) bool { return s.Process == 2 }, stream.Tally{Rows: 2, First: 25, Last: 70}},
+		{"worker", func(s stream.Series) bool { return s.Track == 2 }, stream.Tally{Rows: 5, Samples: 6, First: 15, Last: 115}},
+	}
+	for _, test := range tests {
+		if got := c.Sum(test.match); got != test.want {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+	}
+	if c.Tables.Event(1).Name != "load" || len(c.Series) != 5 {
+		t.Errorf("tables %v, %d series, want 5", c.Tables.Events, len(c.Series))
+	}
+}
+
+// A series in many segments is one tally.
+func TestCountSegments(t *testing.T) {
+	b := streamtest.NewBuilder()
+	main := b.Process(stream.Process{Instance: 1}).Main
+	for i := range stream.Time(20_000) {
+		main.Sample(i+7, 0)
+	}
+	var c stream.Count
+	if err := stream.Copy(&c, b.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := stream.Tally{Rows: 20_000, Samples: 20_000, First: 7, Last: 20_006}
+	if len(c.Series) != 1 || c.Series[0].Tally != want {
+		t.Errorf("%+v, want %+v", c.Series, want)
+	}
+}
+
+// quiet is a source that does not tell its progress.
+type quiet struct{ stream.Source }
+
+func TestProgress(t *testing.T) {
+	b := streamtest.NewBuilder()
+	main := b.Process(stream.Process{Instance: 1}).Main
+	const rows = 1_000_000
+	for i := range stream.Time(rows) {
+		main.Sample(i, 0)
+	}
+	src := b.SourceOf(1000)
+	for _, s := range []stream.Source{src, quiet{src}} {
+		src.Rewind()
+		last, calls := map[string]int64{}, 0
+		err := stream.Copy(stream.Discard, s, stream.CopyOptions{Progress: func(done, total int64, phase string) {
+			calls++
+			if done < last[phase] || total != rows && !(total == 0 && s != src && phase == stream.PhaseReading) {
+				t.Errorf("%s: %d of %d after %d", phase, done, total, last[phase])
+			}
+			last[phase] = done
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last[stream.PhaseReading] != rows || last[stream.PhaseWriting] != rows || calls < 6 || calls > 20 {
+			t.Errorf("at the end %v after %d calls, want %d of both after 6 to 20", last, calls, rows)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package stream
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+)
+
+// feed gives s the rows of b in batches of size rows, in any order.
+func feed(t *testing.T, s *sorter, b *Batch, size int, seed uint64) {
+	t.Helper()
+	order := make([]int32, b.Len())
+	for i, n := range rand.New(rand.NewPCG(seed, 3)).Perm(b.Len()) {
+		order[i] = int32(n)
+	}
+	b.permute(order)
+	part := like(b)
+	for from := 0; from < b.Len(); from += size {
+		part.Reset(b.Series, len(b.Args))
+		part.AppendRows(b, from, min(from+size, b.Len()))
+		if err := s.add(part); err != nil {
+			t.Fatal(err)
+		}
+		if limit := s.memory + part.memory(); s.held > limit {
+			t.Fatalf("%d bytes are held, want at most %d", s.held, limit)
+		}
+	}
+}
+
+// collectRows merges all runs of the only series of s.
+func collectRows(t *testing.T, s *sorter, args int) (rows *Batch, opened int) {
+	t.Helper()
+	if err := s.finish(); err != nil {
+		t.Fatal(err)
+	}
+	r := s.series[0]
+	segment, all := &Batch{}, &Batch{}
+	segment.Reset(r.buffer.Series, args)
+	all.Reset(r.buffer.Series, args)
+	m := merger{spill: &s.spill}
+	runs, err := s.narrow(&m, r.runs, segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m.start(runs); ; {
+		segment.Reset(r.buffer.Series, args)
+		if err := m.next(segment); err != nil {
+			t.Fatal(err)
+		}
+		if segment.Len() == 0 {
+			return all, len(m.free)
+		}
+		if segment.Len() > maxSegment {
+			t.Errorf("a segment has %d rows", segment.Len())
+		}
+		all.AppendRows(segment, 0, segment.Len())
+	}
+}
+
+// With any budget, whatever the order, the same rows come out, sorted. Neither
+// what is held nor how many runs are open grows with the rows.
+func TestSorter(t *testing.T) {
+	for _, want := range []*Batch{sampleRows(5, 40_000), markerRows(5, 5_000)} {
+		for _, memory := range []int64{1 << 10, 200 << 10, 1 << 40} {
+			s := newSorter(CopyOptions{Memory: memory, SpillDir: t.TempDir()})
+			shuffled := like(want)
+			shuffled.AppendRows(want, 0, want.Len())
+			feed(t, s, shuffled, 300, uint64(memory))
+			got, opened := collectRows(t, s, len(want.Args))
+			if !sameRows(got, want) {
+				t.Errorf("memory %d: %d rows of %v are not those that came, sorted", memory, got.Len(), want.Series.Kind)
+			}
+			if width := max(2, int(memory/openRun)); opened > width {
+				t.Errorf("memory %d: %d runs of %v were open at once, want at most %d", memory, opened, want.Series.Kind, width)
+			}
+			s.close()
+		}
+	}
+}
+
+// Runs that follow each other are read with the memory of one.
+func TestMergerConcatenates(t *testing.T) {
+	s := newSorter(CopyOptions{Memory: 100 << 10, SpillDir: t.TempDir()})
+	defer s.close()
+	want := sampleRows(6, 50_000)
+	part := like(want)
+	for from := 0; from < want.Len(); from += 1000 {
+		part.Reset(want.Series, 0)
+		part.AppendRows(want, from, from+1000)
+		if err := s.add(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(s.series[0].runs) < 10 {
+		t.Fatalf("only %d runs", len(s.series[0].runs))
+	}
+	got, opened := collectRows(t, s, 0)
+	if !sameRows(got, want) || opened != 1 {
+		t.Errorf("%d rows, want %d; %d runs were open at once, want 1", got.Len(), want.Len(), opened)
+	}
+}
+
+func TestOverlap(t *testing.T) {
+	span := func(first, last Time) run { return run{first: sortKey{time: first}, last: sortKey{time: last}} }
+	tests := []struct {
+		runs []run
+		want int
+	}{
+		{nil, 0},
+		{[]run{span(1, 2)}, 1},
+		{[]run{span(3, 4), span(1, 2)}, 1},
+		{[]run{span(1, 2), span(2, 3)}, 2},
+		{[]run{span(1, 9), span(5, 6), span(2, 3)}, 2},
+		{[]run{span(1, 9), span(2, 6), span(3, 3), span(7, 8)}, 3},
+	}
+	for _, test := range tests {
+		if got := overlap(slices.Clone(test.runs)); got != test.want {
+			t.Errorf("overlap of %v is %d, want %d", test.runs, got, test.want)
+		}
+	}
+}
+
+// The file is not made before it is needed, and nothing of it is to be seen.
+func TestSpillFile(t *testing.T) {
+	dir := t.TempDir()
+	for name, open := range map[string]func(string) (*os.File, string, error){"tempFile": tempFile, "namedTempFile": namedTempFile} {
+		f, left, err := open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || left == "" && len(entries) != 0 {
+			t.Errorf("%s leaves %v in the directory (%v)", name, entries, err)
+		}
+		if _, err := f.WriteAt([]byte("x"), 0); err != nil {
+			t.Error(err)
+		}
+		s := spill{file: f, name: left}
+		s.close()
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+			t.Errorf("%s leaves %v after close (%v)", name, entries, err)
+		}
+	}
+	s := newSorter(CopyOptions{SpillDir: dir})
+	feed(t, s, sampleRows(7, 1000), 100, 1)
+	if err := s.finish(); err != nil || s.spill.file != nil {
+		t.Errorf("what fits into memory is spilled (%v)", err)
+	}
+}
+
+// A spill file that lost its end, or whose bytes changed, gives an error.
+func TestSpillDamage(t *testing.T) {
+	for name, damage := range map[string]func(f *os.File) error{
+		"empty": func(f *os.File) error { return f.Truncate(0) },
+		"cut":   func(f *os.File) error { return f.Truncate(5000) },
+		"length": func(f *os.File) error {
+			_, err := f.WriteAt([]byte{0xff, 0xff, 0xff, 0xff, 0x7f}, 0)
+			return err
+		},
+	} {
+		s := newSorter(CopyOptions{Memory: 1, SpillDir: t.TempDir()})
+		if err := errors.Join(s.add(sampleRows(8, 5000)), s.finish(), damage(s.spill.file)); err != nil {
+			t.Fatal(err)
+		}
+		m, out := merger{spill: &s.spill}, like(&s.series[0].buffer)
+		m.start(s.series[0].runs)
+		if err := m.next(out); !errors.Is(err, errSpill) || err == io.EOF {
+			t.Errorf("%s: got %v after %d rows, want %v", name, err, out.Len(), errSpill)
+		}
+		s.close()
+	}
+}
+
+func TestRoom(t *testing.T) {
+	b := like(markerRows(1, 1))
+	for range 3 {
+		b.Time, b.Index = append(b.Time, 1), append(b.Index, 1)
+		for i := range b.Args {
+			b.Args[i].AppendText(make([]byte, 1000))
+		}
+	}
+	size := b.argBytes(0)
+	for _, test := range []struct{ rows, bytes, from, want int }{
+		{10, 10 * size, 0, 3}, {2, 10 * size, 0, 2}, {10, 2 * size, 0, 2}, {10, 2*size - 1, 0, 1},
+		{10, 1, 0, 1}, {10, 10 * size, 1, 2}, {0, size, 0, 0},
+	} {
+		r := room{rows: test.rows, bytes: test.bytes}
+		if got := r.take(b, test.from, 3); got != test.want {
+			t.Errorf("room for %d rows, %d bytes takes %d from %d, want %d", test.rows, test.bytes, got, test.from, test.want)
+		}
+		if again := r.take(b, 0, 1); test.want < 3-test.from && again != 0 {
+			t.Errorf("full room %+v takes %d more", test, again)
+		}
+	}
+}
