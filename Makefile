@@ -14,8 +14,18 @@ help: ## list the targets
 build: ## build the commands into bin/
 	go build -o bin/ ./cmd/...
 
-demo: ## record a real program for some seconds, convert it, say how to open it
-	@.ci/demo $(DEMO)
+demo: build ## record a real program for some seconds, convert it, say how to open it
+	go build -o bin/demo ./fixtures/demo
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)/tally
+	GPROF_SESSION=$(DEMO)/session bin/demo -tally $(DEMO)/tally
+	bin/gprof-convert $(DEMO)/session -o $(DEMO)/demo.gecko.json.gz
+	bin/gprof-convert info $(DEMO)/session
+	bin/gprof-convert info --json $(DEMO)/session >$(DEMO)/info.json
+	@echo
+	bin/demo check -tally $(DEMO)/tally $(DEMO)/info.json
+	@echo
+	@echo 'Every marker that was acknowledged is in the recording, also those of the worker that was killed.'
+	@echo 'To look at it: open https://profiler.firefox.com and drop $(CURDIR)/$(DEMO)/demo.gecko.json.gz on the page.'
 
 test: tools ## run the tests with the race detector
 	@go test -race -json ./... | go run .ci/tally.go
