@@ -164,7 +164,7 @@ func (d *decoder) appendArg(col *stream.Column, a *rawformat.Arg, f stream.Forma
 }
 
 func (d *decoder) counter(c *rawformat.Cursor) {
-	id, at, value, number := c.Uint("counter"), d.time(c), c.Sint("value"), c.Uint("number")
+	at, id, value, number := d.time(c), c.Uint("counter"), c.Sint("value"), c.Uint("number")
 	if c.Err() != nil {
 		return
 	}

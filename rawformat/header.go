@@ -27,6 +27,13 @@ const (
 	OffCloseCRC = 92
 )
 
+// Offsets of the checksums of what is fixed: in a chunk's header, and in that
+// of a dictionary, meta or exit file.
+const (
+	OffFixedCRC  = 60
+	OffRecordCRC = 24
+)
+
 // Anchor ties the clocks together at one moment. Zero is unknown.
 type Anchor struct {
 	TSC       uint64 // ticks
@@ -97,7 +104,7 @@ func PutHeader(dst []byte, h *Header) {
 	dst = dst[:HeaderSize]
 	clear(dst)
 	putFixed(dst, h)
-	le.PutUint32(dst[60:], crc32.Update(0, castagnoli, dst))
+	le.PutUint32(dst[OffFixedCRC:], crc32.Update(0, castagnoli, dst))
 	le.PutUint64(dst[OffCommit:], uint64(h.Commit))
 	le.PutUint32(dst[OffState:], uint32(h.State))
 	putAnchor(dst[96:], h.Close)
@@ -173,7 +180,7 @@ func ReadHeader(b []byte) (h Header, sealed bool, err error) {
 		return h, false, nil
 	}
 	crc := le.Uint32(b[OffCloseCRC:])
-	return h, crc != 0 && crc == closeCRC(b, &h), h.check(le.Uint32(b[60:]))
+	return h, crc != 0 && crc == closeCRC(b, &h), h.check(le.Uint32(b[OffFixedCRC:]))
 }
 
 // check verifies the CRC of the fixed fields and what they must satisfy.
@@ -182,7 +189,7 @@ func (h *Header) check(crc uint32) error {
 	putFixed(b[:], h)
 	switch {
 	case crc32.Update(0, castagnoli, b[:]) != crc:
-		return &Error{60, "chunk header", ErrHeader}
+		return &Error{OffFixedCRC, "chunk header", ErrHeader}
 	case h.RangeStart == 0:
 		return &Error{32, "range start", ErrHeader}
 	case h.Capacity == 0 || h.Capacity > MaxCapacity:
@@ -284,8 +291,8 @@ func ReadRecordHeader(b []byte) (h RecordHeader, err error) {
 		return h, &Error{0, "file header", ErrMagic}
 	case h.Version > Version:
 		return h, &Error{4, "file header", ErrVersion}
-	case crc32.Update(0, castagnoli, b[:24]) != le.Uint32(b[24:]):
-		return h, &Error{24, "file header", ErrHeader}
+	case crc32.Update(0, castagnoli, b[:OffRecordCRC]) != le.Uint32(b[OffRecordCRC:]):
+		return h, &Error{OffRecordCRC, "file header", ErrHeader}
 	}
 	return h, nil
 }

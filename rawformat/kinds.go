@@ -111,7 +111,7 @@ var Kinds = [256]Spec{
 	KindStart:    {"start", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"args", ArgSet}}},
 	KindEnd:      {"end", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"args", ArgSet}}},
 	// value is absolute; number is how many operations led to it, 0 unknown.
-	KindCounter: {"counter", 0, InChunk, []Field{{"counter", Uint}, {"time", Time}, {"value", Sint}, {"number", Uint}}},
+	KindCounter: {"counter", 0, InChunk, []Field{{"time", Time}, {"counter", Uint}, {"value", Sint}, {"number", Uint}}},
 	KindLost:    {"lost", 0, InChunk, []Field{{"time", Time}, {"reason", Uint}, {"count", Uint}, {"bytes", Uint}}},
 	// All in ns but tsc; 0 unknown. boottime counts while suspended.
 	KindAnchor: {"anchor", 0, InChunk, []Field{{"time", Time}, {"tsc", Uint}, {"monotonic", Uint}, {"realtime", Sint}, {"boottime", Uint}}},
