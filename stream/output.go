@@ -19,7 +19,7 @@ type output struct {
 func settle(s *sorter, t *Tables) (*Tables, []output, error) {
 	names := make([]Series, len(s.series))
 	for i, r := range s.series {
-		names[i] = r.buffer.Series
+		names[i] = r.series
 	}
 	final, ids, err := freeze(t, names, s.stacks)
 	if err != nil {
@@ -35,15 +35,15 @@ func collect(series []*rows, t *Tables, ids *renumbering) ([]output, error) {
 	index := make(map[Series]int)
 	var outputs []output
 	for _, r := range series {
-		final := ids.series(r.buffer.Series)
+		final := ids.series(r.series)
 		i, ok := index[final]
 		if !ok {
-			if err := t.checkSeries(final, len(r.buffer.Args)); err != nil {
+			if err := t.checkSeries(final, r.args); err != nil {
 				return nil, err
 			}
 			i = len(outputs)
 			index[final] = i
-			outputs = append(outputs, output{series: final, args: len(r.buffer.Args), stacks: ids.stacks})
+			outputs = append(outputs, output{series: final, args: r.args, stacks: ids.stacks})
 		}
 		outputs[i].runs = append(outputs[i].runs, r.runs...)
 	}

@@ -27,8 +27,10 @@ type sorter struct {
 
 // rows is what has come of one series, with provisional ids.
 type rows struct {
-	buffer Batch // not sorted
-	held   int64 // bytes of buffer
+	series Series
+	args   int    // columns
+	buffer *Batch // not sorted; nil if all rows are in runs
+	held   int64  // bytes of buffer
 	runs   []run
 }
 
@@ -51,12 +53,16 @@ func (s *sorter) add(b *Batch) error {
 		return err
 	}
 	r := s.rows(b)
-	if len(b.Args) != len(r.buffer.Args) {
-		return fmt.Errorf("%w: %d arguments, want %d as before", ErrBatch, len(b.Args), len(r.buffer.Args))
+	if len(b.Args) != r.args {
+		return fmt.Errorf("%w: %d arguments, want %d as before", ErrBatch, len(b.Args), r.args)
+	}
+	if r.buffer == nil {
+		r.buffer = new(Batch)
+		r.buffer.Reset(r.series, r.args)
 	}
 	r.buffer.AppendRows(b, 0, b.Len())
 	s.total += int64(b.Len())
-	s.hold(r)
+	s.hold(r, r.buffer.memory())
 	if r.held > maxBuffer {
 		return s.flush(r)
 	}
@@ -70,8 +76,7 @@ func (s *sorter) add(b *Batch) error {
 func (s *sorter) rows(b *Batch) *rows {
 	r := s.index[b.Series]
 	if r == nil {
-		r = &rows{}
-		r.buffer.Reset(b.Series, len(b.Args))
+		r = &rows{series: b.Series, args: len(b.Args)}
 		s.index[b.Series] = r
 		s.series = append(s.series, r)
 	}
@@ -92,17 +97,21 @@ func (s *sorter) markStacks(ids []StackID) error {
 	return nil
 }
 
-// hold counts the memory of r's buffer anew.
-func (s *sorter) hold(r *rows) {
-	held := r.buffer.memory()
-	s.held += held - r.held
-	r.held = held
+// hold notes that r's buffer takes that many bytes now.
+func (s *sorter) hold(r *rows, bytes int64) {
+	s.held += bytes - r.held
+	r.held = bytes
 }
 
 // relieve spills the series that hold most until no more than target is held.
 // Long runs are few and quick to read.
 func (s *sorter) relieve(target int64) error {
-	order := slices.Clone(s.series)
+	var order []*rows
+	for _, r := range s.series {
+		if r.buffer != nil {
+			order = append(order, r)
+		}
+	}
 	slices.SortFunc(order, func(a, b *rows) int { return cmp.Compare(b.held, a.held) })
 	for _, r := range order {
 		if s.held <= target {
@@ -117,17 +126,17 @@ func (s *sorter) relieve(target int64) error {
 
 // flush makes a run of r's buffer, in the spill.
 func (s *sorter) flush(r *rows) error {
-	if r.buffer.Len() == 0 {
+	if r.buffer == nil {
 		return nil
 	}
 	r.buffer.sort()
 	var out run
-	if err := s.spill.append(&out, &r.buffer); err != nil {
+	if err := s.spill.append(&out, r.buffer); err != nil {
 		return err
 	}
 	r.runs = append(r.runs, out)
-	r.buffer = Batch{Series: r.buffer.Series, Args: make([]Column, len(r.buffer.Args))}
-	s.hold(r)
+	r.buffer = nil
+	s.hold(r, 0)
 	return nil
 }
 
@@ -143,7 +152,7 @@ func (s *sorter) finish() error {
 		return s.spill.flush()
 	}
 	for _, r := range s.series {
-		b := &r.buffer
+		b := r.buffer
 		b.sort()
 		r.runs = []run{{rows: b, first: b.key(0), last: b.key(b.Len() - 1)}}
 	}

@@ -2,8 +2,8 @@ package stream
 
 // Source gives the events of one or more processes.
 type Source interface {
-	// Next fills b with rows of one series and returns io.EOF, with no rows,
-	// when there are none left. Trouble with the input that still leaves
+	// Next fills b, whatever it holds, with rows of one series and returns
+	// io.EOF, with no rows, when there are none left. Trouble with the input that still leaves
 	// something to read is a line in the ledger, not an error.
 	Next(b *Batch) error
 	// Tables holds what the rows refer to. They are complete after io.EOF.
@@ -15,7 +15,8 @@ type Sink interface {
 	// Begin is called once, before any segment, with final ids. The tables
 	// stay valid and unchanged until Close returns.
 	Begin(t *Tables) error
-	// Segment is given the rows in this order: by process; within it by track,
+	// Segment is given at most 8,192 rows at a time, which it leaves as they
+	// are, in this order: by process; within it by track,
 	// the main track (Track.Main) first; then what belongs to no track. Within
 	// a track: samples, then markers event by event, then delays. A series may
 	// come in many segments, each sorted by (Time, Index) and none beginning

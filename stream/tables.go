@@ -81,7 +81,8 @@ type Exit struct {
 	Text   string
 }
 
-// Track is one line of the timeline of a process.
+// Track is one line of the timeline of a process. Every process has exactly one
+// that is Main.
 type Track struct {
 	Process    ProcessID
 	Name       string
@@ -98,6 +99,7 @@ type Counter struct {
 }
 
 // Category groups frames and markers; Color is one that Firefox Profiler knows.
+// In a Source's tables the category 0 stands for Other; a Sink sees no 0.
 type Category struct{ Name, Color string }
 
 // Other is the category of what has none. It is always in the output, first.
