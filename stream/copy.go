@@ -36,8 +36,6 @@ const (
 //  2. Freeze: tables with only what the rows refer to, renumbered by content.
 //  3. Write: dst gets the tables, then series by series the rows, sorted.
 //
-// What dst adds to the ledger of its tables stands in that of src afterwards.
-//
 // What dst is given depends on the events alone, not on the order or the ids
 // in which they came. An error says what was being done; it wraps that of src
 // or dst. dst is not closed after an error.
@@ -65,7 +63,6 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	if err := dst.Close(); err != nil {
 		return fmt.Errorf("finishing the output: %w", err)
 	}
-	src.Tables().Ledger = tables.Ledger
 	return nil
 }
 

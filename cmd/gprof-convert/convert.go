@@ -51,16 +51,15 @@ func (c *convertCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	src := found.Source()
-	sink := func(w io.Writer) (stream.Sink, error) { return format.New(w, options) }
-	if err := c.copy(s, out, sink, src); err != nil {
+	written, err := c.copy(s, out, found.Source(), func(w io.Writer) (stream.Sink, error) { return format.New(w, options) })
+	if err != nil {
 		out.discard()
 		return err
 	}
 	if err := out.commit(); err != nil {
 		return err
 	}
-	return c.settle(s, found, &src.Tables().Ledger)
+	return c.settle(s, found, written)
 }
 
 // format is that of --format, else that of the output's name.
@@ -96,38 +95,52 @@ func (c *convertCmd) overwrites(found *ingest.Found) error {
 	return nil
 }
 
-// copy runs the pipe until it ends or the user interrupts it.
-func (c *convertCmd) copy(s *streams, out *output, newSink func(io.Writer) (stream.Sink, error), src stream.Source) error {
+// copy runs the pipe until it ends or the user interrupts it, and tells what
+// went through.
+func (c *convertCmd) copy(s *streams, out *output, src stream.Source, newSink func(io.Writer) (stream.Sink, error)) (*stream.Count, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	bar := newProgress(s.stderr, c.Quiet)
 	defer bar.clear()
 	sink, err := newSink(&interruptibleWriter{ctx, out})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	err = stream.Copy(sink, &interruptibleSource{ctx, src}, stream.CopyOptions{SpillDir: out.inDirectory(), Progress: bar.show})
+	written := new(stream.Count)
+	err = stream.Copy(stream.Tee(sink, written), &interruptibleSource{ctx, src}, stream.CopyOptions{SpillDir: out.inDirectory(), Progress: bar.show})
 	if ctx.Err() != nil {
-		return errors.New("interrupted; nothing was written")
+		return nil, errors.New("interrupted; nothing was written")
 	}
-	return err
+	return written, err
 }
 
-// settle prints the ledger and decides on the exit code.
-func (c *convertCmd) settle(s *streams, found *ingest.Found, ledger *stream.Ledger) error {
+// settle says what was written and what is missing, and decides on the exit
+// code.
+func (c *convertCmd) settle(s *streams, found *ingest.Found, written *stream.Count) error {
+	ledger := &written.Tables.Ledger
 	if c.Ledger != "" {
 		if err := s.writeLedger(c.Ledger, ledger); err != nil {
 			return err
 		}
 	}
 	if !c.Quiet {
+		s.say(fmt.Sprintf("wrote %s: %s", c.Output, contents(written)))
 		s.printLedger(ledger)
 	}
 	if err := partly(found); err != nil {
 		return err
 	}
 	if worst, any := ledger.Worst(); c.Strict && any && worst == stream.Loss {
-		return &exitError{exitLossy, errors.New("something recorded is missing from the output (see the ledger above)")}
+		return &exitError{exitLossy, errors.New("something recorded is missing from the output; --ledger FILE says what")}
 	}
 	return nil
+}
+
+// contents sums up an output in a few words.
+func contents(c *stream.Count) string {
+	of := func(k stream.Kind) stream.Tally {
+		return c.Sum(func(s stream.Series) bool { return s.Kind == k })
+	}
+	return fmt.Sprintf("%d process(es), %d samples, %d markers, %d counter rows", len(c.Tables.Processes),
+		of(stream.Samples).Samples, of(stream.Markers).Rows, of(stream.Counts).Rows)
 }

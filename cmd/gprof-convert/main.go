@@ -97,6 +97,8 @@ func (s *streams) problem(word string, err error) {
 	fmt.Fprintf(s.stderr, "gprof-convert: %s: %v\n", word, err)
 }
 
+func (s *streams) say(text string) { fmt.Fprintf(s.stderr, "gprof-convert: %s\n", text) }
+
 func (s *streams) hint(text string) { fmt.Fprintf(s.stderr, "gprof-convert: hint: %s\n", text) }
 
 // open finds the recordings in inputs and warns of inputs that hold none.
