@@ -172,18 +172,21 @@ func (c *content) judgePage(p int) page {
 	start, end := pageStart(p), min(pageStart(p+1), uint32(len(c.data)))
 	e := c.entry(p)
 	pg := page{end: end, first: start + e.First()}
+	// A page that the file cuts has no sum of its own. Nor has one that was
+	// sealed after its commit offset was read: the chunk was open then.
+	late := !c.closed && c.commitOK && end < min(pageStart(p+1), c.header.Capacity)
 	cut := end < min(pageStart(p+1), c.wanted)
 	switch {
 	case e == 0:
 		pg.verdict = c.judgeUnsealed(p, end-start)
 	case rawformat.MakePageEntry(e.CRC(), e.First()) != e || e.First() > rawformat.PageSize:
 		c.lostPage(p, "page entry", end-start)
-	case cut && c.trailer != trailerDiffers:
-		pg.verdict = unproven
 	case c.fits(start, end, e):
 		pg.verdict = proven
 	case !c.commitOK && c.header.Commit.Offset() > start && c.header.Commit.Offset() < end && c.fits(start, c.header.Commit.Offset(), e):
 		pg.verdict, pg.end = proven, c.header.Commit.Offset()
+	case (cut || late) && c.trailer != trailerDiffers:
+		pg.verdict = unproven
 	default:
 		c.lostPage(p, "checksum differs", end-start)
 	}

@@ -289,6 +289,22 @@ func TestUnproven(t *testing.T) {
 	}
 }
 
+// A page that was sealed after the commit offset was read is unproven, not
+// damaged.
+func TestSealedAfterCommitWasRead(t *testing.T) {
+	c := newTestChunk(1, 5, smallCapacity).fill(rawformat.PageSize+2000, "a")
+	before, blocks := len(c.payload), c.blocks
+	file := c.fill(smallCapacity-50, "b").seal(2).file()
+	h := c.h
+	h.Commit = rawformat.MakeCommit(uint32(before), blocks)
+	copy(file, make([]byte, rawformat.HeaderSize))
+	rawformat.PutHeader(file, &h)
+	got, problems := readBytes(t, file)
+	if len(got) != int(blocks) || len(problems) != 1 || problems[0].Class != Unproven || problems[0].Bytes != int64(before-rawformat.PageSize) {
+		t.Errorf("%d blocks of %d, %v", len(got), blocks, problems)
+	}
+}
+
 // The commit word: nothing above it is read, and it must not contradict.
 func TestCommit(t *testing.T) {
 	whole := newTestChunk(1, 5, smallCapacity).fill(smallCapacity-50, "a")

@@ -77,6 +77,9 @@ func probeImage(fsys fs.FS, name string) (*Image, probe) {
 		pr.fail(name, in.size, err)
 		return nil, pr
 	}
+	if allZero(head) { // it was being made
+		return nil, pr
+	}
 	pr.ours = bytes.HasPrefix(head, []byte(rawformat.MagicChunk))
 	im := &Image{Name: name, Size: in.size, fsys: fsys}
 	im.Header, im.Closed, err = rawformat.ReadHeader(head)

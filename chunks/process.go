@@ -278,7 +278,7 @@ func metaOf(records []Record) []Meta {
 func exitOf(records []Record) (exit *Exit) {
 	for _, r := range records {
 		c := r.Fields()
-		e := Exit{Monotonic: c.Uint("monotonic"), Realtime: c.Sint("realtime"), Reason: rawformat.ExitReason(c.Uint("reason")),
+		e := Exit{Monotonic: c.Uint("monotonic"), Realtime: c.Sint("realtime"), Reason: rawformat.ExitReason(min(c.Uint("reason"), 255)),
 			Code: c.Sint("code"), Parent: c.Fixed("parent"), ParentIndex: c.Uint("parent-index"),
 			RangeStart: c.Uint("range-start"), RangeEnd: c.Uint("range-end"), Discarded: c.Uint("discarded"), Text: string(c.Text("text"))}
 		if r.Kind == rawformat.KindExit && c.Err() == nil {

@@ -173,7 +173,7 @@ func TestStrangeFiles(t *testing.T) {
 	other.h.Instance = 99
 	files["chunk-00004"] = other.close().file()
 	files["chunk-00005"] = []byte(strings.Repeat("no chunk ", 100))
-	files["chunk-00006"] = nil
+	files["chunk-00006"] = files["chunk-00000"][:50]
 	files["chunk-00007"] = bytes.Clone(files["chunk-00000"])
 	files["chunk-00007"][4] = 9 // version
 	files["chunk-00008"] = bytes.Clone(files["chunk-00000"])
@@ -219,6 +219,15 @@ func TestUnused(t *testing.T) {
 	p := mustOpen(t, dirOf(map[string][]byte{"chunk-00000": fresh}))
 	if len(p.Chunks)+len(p.Problems) > 0 {
 		t.Errorf("fresh file: %+v", p)
+	}
+	for _, size := range []int{0, 100, len(fresh)} { // it was being made
+		if _, err := OpenProcess(dirOf(map[string][]byte{"chunk-00000": make([]byte, size)}), "p"); !errors.Is(err, ErrNoRecording) {
+			t.Errorf("%d zeros: %v", size, err)
+		}
+		p = mustOpen(t, dirOf(map[string][]byte{"chunk-00000": make([]byte, size), "chunk-00001": c.file()}))
+		if len(p.Chunks) != 1 || len(p.Problems) > 0 {
+			t.Errorf("%d zeros: %+v", size, p)
+		}
 	}
 	used := c.file()
 	clear(used[rawformat.OffEpoch:][:8])

@@ -53,7 +53,7 @@ func (r *Reader) Reset(images []*Image, report func(Problem)) {
 		report = func(Problem) {}
 	}
 	r.images, r.report, r.err = images, report, nil
-	r.content = content{room: r.content.room, pages: r.content.pages, problems: r.content.problems[:0]}
+	r.content = content{room: r.content.room, pages: r.content.pages[:0], problems: r.content.problems[:0]}
 	r.walk, r.head, r.block = walk{c: &r.content}, straddle{bytes: r.head.bytes}, Block{}
 }
 

@@ -1,8 +1,13 @@
 package chunks
 
 import (
+	"errors"
+	"os"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/fstest"
 
 	"gprof/rawformat"
 )
@@ -34,5 +39,111 @@ func TestReadIntact(t *testing.T) {
 	}
 	if !slices.Equal(fresh, []uint64{1, 1 + capacity}) {
 		t.Errorf("fresh blocks at %v", fresh)
+	}
+}
+
+// A reader that is reset in the midst of damage is as new.
+func TestReset(t *testing.T) {
+	files, _ := four()
+	files["chunk-00001"][rawformat.HeadSize+20] ^= 1
+	p := mustOpen(t, dirOf(files))
+	want, wantProblems := readAllBlocks(t, p)
+	r := p.Blocks(nil)
+	for stop := range len(want) + 2 {
+		for range stop {
+			r.Next()
+		}
+		var problems []Problem
+		r.Reset(p.Chunks, func(p Problem) { problems = append(problems, p) })
+		for i := range want {
+			if !r.Next() || r.Block().Index != want[i].index || r.Block().Fresh != want[i].fresh {
+				t.Fatalf("stopped behind %d blocks: block %d is %+v, want %+v", stop, i, r.Block(), want[i])
+			}
+		}
+		if r.Next() || !slices.Equal(problems, wantProblems) {
+			t.Fatalf("stopped behind %d blocks: %v, want %v", stop, problems, wantProblems)
+		}
+		r.Reset(p.Chunks, nil)
+	}
+}
+
+// Reading a ring that turns meanwhile gives blocks that were written, nothing
+// else. What was overwritten under the reader's eyes is foreign or stale, or
+// its range is missed; it is not damaged.
+func TestReadTurningRing(t *testing.T) {
+	dir := t.TempDir()
+	ring, err := OpenRing(dir, testOptions(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := ringWriter{r: ring, id: 3}
+	var stop atomic.Bool
+	done := make(chan error)
+	go func() {
+		var err error
+		for i := 0; !stop.Load(); i++ {
+			w.log(strings.Repeat(string(rune('a'+i%26)), i%500))
+			if i%64 == 0 {
+				err = errors.Join(err, ring.Maintain())
+			}
+		}
+		done <- err
+	}()
+	var reads [][]delivered
+	for len(reads) < 50 || ring.RangeStart() < 100*testCapacity {
+		blocks, problems := readAllBlocks(t, openDir(t, dir))
+		if len(reads) < 1000 {
+			reads = append(reads, blocks)
+		}
+		if hasClass(problems, Damaged, Torn, Unreadable, Duplicate) {
+			t.Errorf("problems: %v", problems)
+		}
+	}
+	stop.Store(true)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	w.close()
+	written := knownOf(w.put)
+	for _, blocks := range reads {
+		written.check(t, blocks)
+	}
+	if err := ring.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func openDir(t *testing.T, dir string) *Process {
+	t.Helper()
+	p, err := OpenProcess(os.DirFS(dir), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Reading chunks of 256 KiB, per byte of payload:
+//
+//	go test -run '^$' -bench Reader ./chunks
+func BenchmarkReader(b *testing.B) {
+	const capacity = 256<<10 - rawformat.HeadSize - rawformat.TrailerSize
+	c := newTestChunk(1, 5, capacity)
+	for c.add(logBody("some forty bytes as a typical block has.")) {
+	}
+	fsys := fstest.MapFS{"chunk-00000": {Data: c.close().file()}}
+	p, err := OpenChunk(fsys, "chunk-00000")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(capacity)
+	b.ReportAllocs()
+	r := p.Blocks(nil)
+	for b.Loop() {
+		n := 0
+		for r.Reset(p.Chunks, nil); r.Next(); n++ {
+		}
+		if n != int(c.blocks) {
+			b.Fatalf("%d blocks, want %d; %v", n, c.blocks, r.Err())
+		}
 	}
 }
