@@ -18,6 +18,7 @@ import (
 //	sealed 2                                                   so many pages have their right entry
 //	entry 1 0x1000000000000                                    a page's entry is this instead
 //	sync index=1 …                                             blocks, see rawformat
+//	wide 2 pause time=+1 what=0                                a block whose length takes more bytes than it needs
 //	bytes 0a0b0c                                               bytes that are no block
 //	zero 300                                                   so many zero bytes
 //	uncommitted                                                what follows lies above the commit
@@ -41,6 +42,7 @@ const (
 	wordClose       = "close"
 	wordSealed      = "sealed"
 	wordEntry       = "entry"
+	wordWide        = "wide"
 	wordBytes       = "bytes"
 	wordZero        = "zero"
 	wordUncommitted = "uncommitted"

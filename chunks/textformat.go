@@ -184,15 +184,17 @@ func textContent(l *layout, head []byte) *content {
 	return c
 }
 
-// blockLine writes the block at an offset, if one lies there whose line gives
-// its bytes back.
+// blockLine writes the block at an offset, if one lies there.
 func (f *formatter) blockLine(l *layout, c *content, at uint32) (next uint32, ok bool) {
 	body, next, err := c.blockAt(at, uint32(len(c.data)))
-	if err != nil || int(body-at) != rawformat.UintSize(uint64(next-body)) {
+	if err != nil {
 		return 0, false
 	}
 	if l.note(at) {
 		f.line("# page %d", at/rawformat.PageSize)
+	}
+	if width := int(body - at); width != rawformat.UintSize(uint64(next-body)) {
+		f.out = fmt.Appendf(f.out, "%s %d ", wordWide, width)
 	}
 	f.block(c.data[body:next])
 	return next, true
@@ -222,7 +224,9 @@ func (f *formatter) records(data []byte) {
 	s := recordScan{data: data, header: h, budget: maxSearch}
 	for at := rawformat.RecordHeaderSize; at < len(data); {
 		_, next, err := s.record(at)
-		if next == 0 || !f.record(&s, at, next, err == nil) {
+		if next > 0 {
+			f.record(&s, at, next, err == nil)
+		} else {
 			next = s.resume(at, next)
 			f.raw(data[at:next])
 		}
@@ -243,15 +247,14 @@ func textHeader(data []byte) (h rawformat.RecordHeader, right []byte, ok bool) {
 	return h, right, bytes.Equal(got, right)
 }
 
-// record writes the record at an offset, if its line gives its bytes back.
-func (f *formatter) record(s *recordScan, at, next int, intact bool) bool {
+// record writes the record at an offset.
+func (f *formatter) record(s *recordScan, at, next int, intact bool) {
 	n, size, _ := rawformat.ReadUint(s.data[at:])
 	if size != rawformat.UintSize(n) {
-		return false
+		f.out = fmt.Appendf(f.out, "%s %d ", wordWide, size)
 	}
 	f.block(s.data[at+size : next-4])
 	if !intact {
 		f.line("%s %#x", wordCRC, binary.LittleEndian.Uint32(s.data[next-4:]))
 	}
-	return true
 }

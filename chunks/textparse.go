@@ -39,7 +39,7 @@ type parser struct {
 	limit int    // of out
 	begun bool
 
-	add    func(p *parser, body []byte) error // a block
+	add    func(p *parser, block []byte) error
 	record rawformat.RecordHeader
 	sumAt  int // where the checksum of the last record stands, 0 none
 	chunk  *chunkText
@@ -86,15 +86,35 @@ func (p *parser) line(line string) error {
 		return p.append(make([]byte, n))
 	case wordCRC:
 		return p.setSum(rest)
+	case wordWide:
+		width, body, _ := strings.Cut(rest, " ")
+		n, err := number(width, maxWidth)
+		if err != nil {
+			return err
+		}
+		return p.block(body, int(n))
 	}
 	if known, err := p.chunkLine(word, rest); known {
 		return err
 	}
+	return p.block(line, 0)
+}
+
+// maxWidth is the most bytes that a length can take.
+const maxWidth = 10
+
+// block adds the block of a line, its length in at least that many bytes.
+func (p *parser) block(line string, width int) error {
 	body, err := rawformat.ParseBlock(nil, line)
 	if err != nil {
 		return err
 	}
-	return p.add(p, body)
+	length := rawformat.AppendUint(nil, uint64(len(body)))
+	for len(length) < width {
+		length[len(length)-1] |= 0x80
+		length = append(length, 0)
+	}
+	return p.add(p, append(length, body...))
 }
 
 // number reads a number from 0 to limit.
@@ -153,8 +173,9 @@ func (p *parser) recordHeader(magic, line string) error {
 	return err
 }
 
-func (p *parser) addRecord(body []byte) error {
-	err := p.append(rawformat.AppendRecord(nil, body, p.record.Instance, p.record.Generation))
+func (p *parser) addRecord(block []byte) error {
+	crc := rawformat.PageCRC(p.record.Instance, uint64(p.record.Generation), block)
+	err := p.append(binary.LittleEndian.AppendUint32(block, crc))
 	p.sumAt = len(p.out) - 4
 	return err
 }
@@ -168,7 +189,7 @@ func (p *parser) setSum(value string) error {
 	return nil
 }
 
-func (p *parser) addRaw(body []byte) error { return p.append(rawformat.AppendBlock(nil, body)) }
+func (p *parser) addRaw(block []byte) error { return p.append(block) }
 
 // A chunk.
 
@@ -194,13 +215,13 @@ func (p *parser) chunkHeader(line string) error {
 	return err
 }
 
-func (p *parser) addBlock(body []byte) error {
+func (p *parser) addBlock(block []byte) error {
 	c, at := p.chunk, len(p.out)
 	if c.committed < 0 && c.behind < 0 {
 		c.note(uint32(at))
 		c.blocks++
 	}
-	return p.append(rawformat.AppendBlock(nil, body))
+	return p.append(block)
 }
 
 // chunkLine reads the lines that only a chunk has.
