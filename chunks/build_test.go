@@ -78,11 +78,12 @@ func (c *testChunk) put(body []byte) bool {
 	return true
 }
 
-// fill appends log blocks of different sizes up to offset to.
+// fill appends log blocks of different sizes up to offset to, short ones where
+// no others fit.
 func (c *testChunk) fill(to int, name string) *testChunk {
 	for i := 0; len(c.payload) < to; i++ {
 		text := fmt.Sprintf("%s %d epoch %d %s", name, i, c.h.Epoch, strings.Repeat(string(rune('a'+c.h.Epoch)), i*97%900))
-		if !c.add(logBody(text)) {
+		if !c.add(logBody(text)) && !c.add(logBody(name)) {
 			break
 		}
 	}
