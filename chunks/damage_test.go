@@ -18,13 +18,14 @@ const smallCapacity = 2*rawformat.PageSize + 100
 func fixtureFiles() map[string][]byte {
 	long := newTestChunk(1, 5, smallCapacity).fill(600, "a")
 	long.add(logBody(strings.Repeat("x", 5000)))
+	short := func() *testChunk { return newTestChunk(1, 5, flipCapacity).fill(flipCapacity-50, "a") }
 	return map[string][]byte{
-		"sealed":      newTestChunk(1, 5, smallCapacity).fill(smallCapacity-50, "a").close().file(),
-		"open":        newTestChunk(1, 5, smallCapacity).fill(smallCapacity-50, "a").file(),
-		"half sealed": newTestChunk(1, 5, smallCapacity).fill(smallCapacity-50, "a").seal(1).file(),
+		"sealed":      short().close().file(),
+		"open":        short().file(),
+		"half sealed": short().seal(1).file(),
 		"long block":  long.fill(smallCapacity-50, "b").close().file(),
 		"open long":   newTestChunk(1, 5, smallCapacity).fill(100, "a").long(6000).fill(smallCapacity-50, "b").file(),
-		"empty":       newTestChunk(1, 5, smallCapacity).file(),
+		"empty":       newTestChunk(1, 5, 100).file(),
 	}
 }
 
