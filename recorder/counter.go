@@ -100,8 +100,13 @@ func (r *Recorder) probe(c counterSpec, read func() int64) {
 	m.probes = append(m.probes, probe{uint32(id), read})
 }
 
-// sampleCounters writes the value of each counter.
+// sampleCounters writes the value of each counter. The first time it defines
+// the built-in ones.
 func (r *Recorder) sampleCounters() {
+	if len(r.meter.runtime.samples) == 0 {
+		r.probeRuntime()
+		r.probeSystem()
+	}
 	defined.mu.Lock()
 	fresh := defined.counters[r.meter.own:]
 	defined.mu.Unlock()

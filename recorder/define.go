@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"encoding/binary"
 	"sync"
 
 	"gprof/rawformat"
@@ -10,12 +11,17 @@ import (
 type definition struct {
 	seq     uint32 // of its last record in the registry
 	id      uint32
-	head    uint64 // kind 0, event id, stack 0: the block's bytes behind its length, shifted by one byte
-	headLen uint8  // with the length byte
-	shape   uint8  // of the arguments, for up to three
-	plain   bool   // at most two numbers and no stack: the fast path can write it
+	head    uint64 // the block's first bytes: length 0, kind 0, event, stack 0
+	headLen uint8  // of them
 	stack   bool
 	wires   []rawformat.WireType
+	shape   uint64 // of wires
+
+	// For the fast path, each within reach of one load:
+	plain         bool  // at most two numbers and no stack: the fast path can write it
+	fields        uint8 // len(wires)
+	first, second rawformat.WireType
+	behindTime    uint64 // shape, behind a time of two bytes
 }
 
 // registry holds what was defined in this process: it is one for all, because
@@ -109,18 +115,21 @@ func (g *registry) event(e *eventSpec) *definition {
 }
 
 func newDefinition(id, seq uint32, e *eventSpec) *definition {
-	d := &definition{seq: seq, id: id, stack: e.stack, plain: len(e.fields) <= 2 && !e.stack && id < 1<<28}
+	d := &definition{seq: seq, id: id, stack: e.stack, plain: len(e.fields) <= 2 && !e.stack}
 	for _, f := range e.fields {
 		d.wires = append(d.wires, f.wire)
 		d.plain = d.plain && f.wire != rawformat.WireText
 	}
-	d.shape = uint8(rawformat.Shape(d.wires...))
-	head := rawformat.AppendUint([]byte{0, 0}, uint64(id)) // length, kind, event
-	head = append(head, 0)                                 // no stack
-	d.headLen = uint8(len(head))
-	for i, b := range head[:min(8, len(head))] {
-		d.head |= uint64(b) << (8 * i)
+	d.shape = rawformat.Shape(d.wires...)
+	d.behindTime = d.shape << 16
+	d.fields = uint8(len(d.wires))
+	if d.plain {
+		w := append(d.wires, 0, 0)
+		d.first, d.second = w[0], w[1]
 	}
+	var head [8]byte
+	d.headLen = uint8(len(append(rawformat.AppendUint(head[:2], uint64(id)), 0)))
+	d.head = binary.LittleEndian.Uint64(head[:])
 	return d
 }
 

@@ -1,6 +1,10 @@
 package recorder
 
-import "gprof/rawformat"
+import (
+	"unsafe"
+
+	"gprof/rawformat"
+)
 
 // marker is one on the long way: with text, a stack, a duration, or more than
 // two fields.
@@ -14,6 +18,15 @@ type marker struct {
 	raw        []uint64 // pcs of a stack that has no id yet
 }
 
+// record records a marker of any kind. begin is that of an interval.
+//
+//go:noinline
+func (h handle) record(kind rawformat.Kind, begin Time, a, b arg, more *[2]arg) {
+	if r := recording.Load(); r != nil && h.d != nil {
+		r.mark(h, kind, Now(), begin, a, b, more)
+	}
+}
+
 // mark writes a marker, the long way.
 //
 //go:noinline
@@ -22,9 +35,13 @@ func (r *Recorder) mark(h handle, kind rawformat.Kind, now, begin Time, a, b arg
 		r.lose(rawformat.LostDictionary, 1, 0)
 		return
 	}
-	m := marker{d: h.d, kind: kind, now: now, begin: begin, args: [4]arg{a, b}}
+	var m marker
+	m.d, m.kind, m.now, m.begin = h.d, kind, now, begin
+	m.args[0].set(&a)
+	m.args[1].set(&b)
 	if more != nil {
-		m.args[2], m.args[3] = more[0], more[1]
+		m.args[2].set(&more[0])
+		m.args[3].set(&more[1])
 	}
 	if h.track != nil {
 		m.track = r.track(h.track)
@@ -36,11 +53,10 @@ func (r *Recorder) mark(h handle, kind rawformat.Kind, now, begin Time, a, b arg
 	r.write(&m)
 }
 
-// size is at least the number of bytes that write needs.
+// size is at least the number of bytes that the marker and its stack take.
 func (m *marker) size() uint32 {
-	n := uint32(64 + 2*10*len(m.raw))
+	n := uint32(markerRoom + 2*10*len(m.raw))
 	for i, w := range m.d.wires {
-		n += 10
 		if w == rawformat.WireText {
 			n += uint32(min(m.args[i].bits, maxString))
 		}
@@ -48,8 +64,13 @@ func (m *marker) size() uint32 {
 	return n
 }
 
+// markerRoom is more than a marker takes without its texts: length, kind, event,
+// stack, time, duration, shape, four numbers.
+const markerRoom = 96
+
 func (r *Recorder) write(m *marker) {
-	s := r.acquire(shardHint(&m.now))
+	var here byte
+	s := r.acquire(shardHint(&here))
 	if s != nil && r.turnWithStack(s, m.size(), m.track, m.now, m.raw) {
 		s.marker(m)
 		releaseLock(&s.lock)
@@ -79,31 +100,29 @@ func (r *Recorder) turnWithStack(s *shard, size, track uint32, now Time, raw []u
 
 func (s *shard) stack(pcs []uint64) { s.finish(rawformat.AppendPCs(s.begin(rawformat.KindStack), pcs)) }
 
+// marker writes the block. Its length takes two bytes.
 func (s *shard) marker(m *marker) {
-	b := s.begin(m.kind)
-	b = rawformat.AppendUint(b, uint64(m.d.id))
-	b = rawformat.AppendUint(b, m.stack)
-	b = s.time(b, m.now)
+	d := m.d
+	p := unsafe.Add(s.base, s.offset())
+	put64(p, 1, d.head|uint64(m.kind)<<8)
+	n := putUint(p, uintptr(d.headLen), m.stack)
+	n = putUint(p, n, rawformat.Zigzag(int64(m.now-s.last)))
+	s.last = m.now
 	if m.kind == markInterval {
-		b = rawformat.AppendUint(b, uint64(max(0, m.now-m.begin)))
+		n = putUint(p, n, uint64(max(0, m.now-m.begin)))
 	}
-	b = rawformat.AppendUint(b, rawformat.Shape(m.d.wires...))
-	for i, w := range m.d.wires {
-		b = appendArg(b, w, m.args[i])
+	n = putUint(p, n, d.shape)
+	for i, w := range d.wires {
+		if w == rawformat.WireText {
+			n = putText(p, n, m.args[i&3])
+		} else {
+			n = putNumber(p, n, w, m.args[i&3].bits)
+		}
 	}
-	s.finish(b)
-}
-
-func appendArg(b []byte, w rawformat.WireType, a arg) []byte {
-	switch w {
-	case rawformat.WireSint:
-		return rawformat.AppendSint(b, int64(a.bits))
-	case rawformat.WireUint:
-		return rawformat.AppendUint(b, a.bits)
-	case rawformat.WireFloat:
-		return rawformat.AppendFixed(b, a.bits)
-	}
-	return appendCut(b, a.string())
+	length := uint64(n - 2)
+	put16(p, 0, length&0x7f|0x80|length>>7<<8)
+	s.word += uint64(n) | 1<<32
+	release(s.commit, s.word)
 }
 
 // entry writes a block of the recorder's own: a time and fields of type U, or S

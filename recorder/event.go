@@ -61,7 +61,6 @@ const (
 type Span struct {
 	h     handle
 	begin Time
-	ends  bool
 	a, b  arg
 	more  [2]arg
 }
@@ -70,32 +69,30 @@ func (h handle) begin(a, b, c, d arg) Span {
 	if recording.Load() == nil {
 		return Span{}
 	}
-	return Span{h: h, begin: Now(), ends: true, a: a, b: b, more: [2]arg{c, d}}
+	return Span{h: h, begin: Now(), a: a, b: b, more: [2]arg{c, d}}
 }
 
 // End records the interval from Begin until now. If nothing recorded at Begin,
 // nothing is recorded now.
 func (s Span) End() {
-	if s.ends {
-		s.h.emit(markInterval, s.begin, s.a, s.b, &s.more)
-	}
+	s.h.record(markInterval, s.begin, s.a, s.b, &s.more)
 }
 
 // On is the same event, aimed at a track. Nil is the process.
 func (e Event) On(t *Track) Event { e.track = t; return e }
 
 // Mark records an instant.
-func (e Event) Mark() { e.emit(markInstant, 0, arg{}, arg{}, nil) }
+func (e Event) Mark() { e.emit(markInstant, arg{}, arg{}) }
 
 // Start records the start of something whose end is marked by End, perhaps
 // elsewhere: the next one of this event on the same track.
-func (e Event) Start() { e.emit(markStart, 0, arg{}, arg{}, nil) }
+func (e Event) Start() { e.emit(markStart, arg{}, arg{}) }
 
 // End records the end of what Start began.
-func (e Event) End() { e.emit(markEnd, 0, arg{}, arg{}, nil) }
+func (e Event) End() { e.emit(markEnd, arg{}, arg{}) }
 
 // Interval records an interval from begin until now.
-func (e Event) Interval(begin Time) { e.emit(markInterval, begin, arg{}, arg{}, nil) }
+func (e Event) Interval(begin Time) { e.record(markInterval, begin, arg{}, arg{}, nil) }
 
 // Begin begins an interval, which the span's End records.
 func (e Event) Begin() Span { return e.begin(arg{}, arg{}, arg{}, arg{}) }
@@ -104,16 +101,16 @@ func (e Event) Begin() Span { return e.begin(arg{}, arg{}, arg{}, arg{}) }
 func (e Event1[A]) On(t *Track) Event1[A] { e.track = t; return e }
 
 // Mark: see [Event.Mark].
-func (e Event1[A]) Mark(a A) { e.emit(markInstant, 0, pack(a), arg{}, nil) }
+func (e Event1[A]) Mark(a A) { e.emit(markInstant, pack(a), arg{}) }
 
 // Start: see [Event.Start].
-func (e Event1[A]) Start(a A) { e.emit(markStart, 0, pack(a), arg{}, nil) }
+func (e Event1[A]) Start(a A) { e.emit(markStart, pack(a), arg{}) }
 
 // End: see [Event.End].
-func (e Event1[A]) End(a A) { e.emit(markEnd, 0, pack(a), arg{}, nil) }
+func (e Event1[A]) End(a A) { e.emit(markEnd, pack(a), arg{}) }
 
 // Interval: see [Event.Interval].
-func (e Event1[A]) Interval(begin Time, a A) { e.emit(markInterval, begin, pack(a), arg{}, nil) }
+func (e Event1[A]) Interval(begin Time, a A) { e.record(markInterval, begin, pack(a), arg{}, nil) }
 
 // Begin: see [Event.Begin].
 func (e Event1[A]) Begin(a A) Span { return e.begin(pack(a), arg{}, arg{}, arg{}) }
@@ -122,17 +119,17 @@ func (e Event1[A]) Begin(a A) Span { return e.begin(pack(a), arg{}, arg{}, arg{}
 func (e Event2[A, B]) On(t *Track) Event2[A, B] { e.track = t; return e }
 
 // Mark: see [Event.Mark].
-func (e Event2[A, B]) Mark(a A, b B) { e.emit(markInstant, 0, pack(a), pack(b), nil) }
+func (e Event2[A, B]) Mark(a A, b B) { e.emit(markInstant, pack(a), pack(b)) }
 
 // Start: see [Event.Start].
-func (e Event2[A, B]) Start(a A, b B) { e.emit(markStart, 0, pack(a), pack(b), nil) }
+func (e Event2[A, B]) Start(a A, b B) { e.emit(markStart, pack(a), pack(b)) }
 
 // End: see [Event.End].
-func (e Event2[A, B]) End(a A, b B) { e.emit(markEnd, 0, pack(a), pack(b), nil) }
+func (e Event2[A, B]) End(a A, b B) { e.emit(markEnd, pack(a), pack(b)) }
 
 // Interval: see [Event.Interval].
 func (e Event2[A, B]) Interval(begin Time, a A, b B) {
-	e.emit(markInterval, begin, pack(a), pack(b), nil)
+	e.record(markInterval, begin, pack(a), pack(b), nil)
 }
 
 // Begin: see [Event.Begin].
@@ -143,20 +140,20 @@ func (e Event3[A, B, C]) On(t *Track) Event3[A, B, C] { e.track = t; return e }
 
 // Mark: see [Event.Mark].
 func (e Event3[A, B, C]) Mark(a A, b B, c C) {
-	e.emit(markInstant, 0, pack(a), pack(b), &[2]arg{pack(c)})
+	e.record(markInstant, 0, pack(a), pack(b), &[2]arg{pack(c)})
 }
 
 // Start: see [Event.Start].
 func (e Event3[A, B, C]) Start(a A, b B, c C) {
-	e.emit(markStart, 0, pack(a), pack(b), &[2]arg{pack(c)})
+	e.record(markStart, 0, pack(a), pack(b), &[2]arg{pack(c)})
 }
 
 // End: see [Event.End].
-func (e Event3[A, B, C]) End(a A, b B, c C) { e.emit(markEnd, 0, pack(a), pack(b), &[2]arg{pack(c)}) }
+func (e Event3[A, B, C]) End(a A, b B, c C) { e.record(markEnd, 0, pack(a), pack(b), &[2]arg{pack(c)}) }
 
 // Interval: see [Event.Interval].
 func (e Event3[A, B, C]) Interval(begin Time, a A, b B, c C) {
-	e.emit(markInterval, begin, pack(a), pack(b), &[2]arg{pack(c)})
+	e.record(markInterval, begin, pack(a), pack(b), &[2]arg{pack(c)})
 }
 
 // Begin: see [Event.Begin].
@@ -167,22 +164,22 @@ func (e Event4[A, B, C, D]) On(t *Track) Event4[A, B, C, D] { e.track = t; retur
 
 // Mark: see [Event.Mark].
 func (e Event4[A, B, C, D]) Mark(a A, b B, c C, d D) {
-	e.emit(markInstant, 0, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	e.record(markInstant, 0, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
 }
 
 // Start: see [Event.Start].
 func (e Event4[A, B, C, D]) Start(a A, b B, c C, d D) {
-	e.emit(markStart, 0, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	e.record(markStart, 0, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
 }
 
 // End: see [Event.End].
 func (e Event4[A, B, C, D]) End(a A, b B, c C, d D) {
-	e.emit(markEnd, 0, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	e.record(markEnd, 0, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
 }
 
 // Interval: see [Event.Interval].
 func (e Event4[A, B, C, D]) Interval(begin Time, a A, b B, c C, d D) {
-	e.emit(markInterval, begin, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	e.record(markInterval, begin, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
 }
 
 // Begin: see [Event.Begin].

@@ -23,13 +23,8 @@ type spent struct{ clean, counters, threads, samples atomic.Int64 }
 
 // keepHouse runs until Stop.
 func (r *Recorder) keepHouse() {
-	defer r.crew.Done()
-	defer r.rescue()
 	t := time.NewTicker(tick)
 	defer t.Stop()
-	r.dict.learn()
-	r.probeRuntime()
-	r.probeSystem()
 	var due chores
 	for {
 		r.maintain()
@@ -43,11 +38,21 @@ func (r *Recorder) keepHouse() {
 	}
 }
 
-// rescue ends the recording when a goroutine of ours panics: a bug must not
-// take the host with it.
-func (r *Recorder) rescue() {
-	if p := recover(); p != nil {
-		r.fail(fmt.Errorf("internal error: %v", p))
+// learnModules defines what the process has mapped at the start. It is done
+// beside the housekeeper: hashing a large executable may take a while. Frames
+// wait for it.
+func (r *Recorder) learnModules() {
+	defer close(r.mapped)
+	r.dict.learn()
+}
+
+// isMapped reports whether frames can be defined.
+func (r *Recorder) isMapped() bool {
+	select {
+	case <-r.mapped:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -74,7 +79,9 @@ func (r *Recorder) work(due *chores) {
 	if r.paused.Load() {
 		return
 	}
-	r.internStacks()
+	if r.isMapped() {
+		r.internStacks()
+	}
 	now := Now()
 	if r.counterPeriod > 0 && now >= due.counters {
 		// Regular, without catching up on what was missed.
@@ -84,7 +91,9 @@ func (r *Recorder) work(due *chores) {
 	}
 	if now >= due.anchor {
 		due.anchor = now + Time(anchorEvery)
-		r.dict.learn()
+		if r.isMapped() {
+			r.dict.learn()
+		}
 		before := Now()
 		if r.counterPeriod > 0 {
 			r.probeThreads()

@@ -3,6 +3,7 @@ package recorder_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"gprof/chunks"
@@ -89,6 +90,9 @@ func (r *recording) add(k rawformat.Kind, c rawformat.Cursor, time *uint64) {
 			e.dur = c.Uint("duration")
 		case f.Type == rawformat.ArgSet:
 			e.args = c.Args(nil, "args")
+			for i := range e.args {
+				e.args[i].Text = slices.Clone(e.args[i].Text) // the reader's until Next
+			}
 		case f.Type == rawformat.PCs:
 			c.PCs(nil, "pcs")
 		case f.Type == rawformat.Text:

@@ -51,6 +51,7 @@ type Recorder struct {
 	spent   spent
 	wake    chan struct{} // to the housekeeper: see to the ring
 	shift   chan struct{} // to the CPU sampler: paused or resumed
+	mapped  chan struct{} // closed when the modules are in the dictionary
 	quit    chan struct{} // closed by Stop
 	crew    sync.WaitGroup
 	control sync.Mutex // one of Pause, Resume and Stop at a time
@@ -214,7 +215,7 @@ func (r *Recorder) writeExit() error {
 	}
 	body := newRecord(rawformat.KindExit).uint(now.Monotonic).sint(now.Realtime).
 		uint(uint64(rawformat.ExitStopped)).sint(0).fixed(r.environ.parent).uint(0).
-		uint(r.ring.RangeStart()).uint(r.ring.RangeEnd()).text(text)
+		uint(r.ring.RangeStart()).uint(r.ring.RangeEnd()).uint(uint64(r.ring.Discarded())).text(text)
 	return chunks.WriteRecords(filepath.Join(r.dir, "exit"), r.header(rawformat.MagicExit), body)
 }
 

@@ -23,7 +23,7 @@ type shard struct {
 	commit  *uint64 // the chunk's
 	payload []byte
 	chunk   *chunks.Chunk // nil: none
-	writer  uint32
+	writer  uint16
 
 	lag atomic.Uint64 // range start of chunk, 0 without; for the housekeeper
 
@@ -44,16 +44,24 @@ const (
 	maxPasses = 2
 )
 
-// acquire locks any shard but the first choice, which was taken. nil: all are
-// taken; the loss is counted.
+// acquire locks a shard. nil: all are taken; the loss is counted.
 func (r *Recorder) acquire(hint uintptr) *shard {
-	for range maxPasses {
-		for i := range uintptr(len(r.shards)) {
-			// The second half is nobody's first choice: begin there.
-			s := &r.shards[(hint&r.mask+r.mask+1+i)%uintptr(len(r.shards))]
-			if atomic.SwapUint32(&s.lock, 1) == 0 {
-				return s
-			}
+	if s := &r.shards[hint&r.mask]; atomic.SwapUint32(&s.lock, 1) == 0 {
+		return s
+	}
+	return r.acquireOther(hint)
+}
+
+// acquireOther locks any shard after the first choice was taken. It begins with
+// the second half, which is nobody's first choice.
+//
+//go:noinline
+func (r *Recorder) acquireOther(hint uintptr) *shard {
+	all := uintptr(len(r.shards)) - 1
+	for i := range maxPasses * (all + 1) {
+		s := &r.shards[(hint&r.mask+r.mask+1+i)&all]
+		if atomic.SwapUint32(&s.lock, 1) == 0 {
+			return s
 		}
 	}
 	r.lose(rawformat.LostBusy, 1, 0)

@@ -46,7 +46,7 @@ func open(o Options) (*Recorder, error) {
 	}
 	r := &Recorder{
 		instance: newInstance(), session: p.session, monotonic: monotonicBase(),
-		wake: make(chan struct{}, 1), shift: make(chan struct{}, 1), quit: make(chan struct{}),
+		wake: make(chan struct{}, 1), shift: make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}),
 	}
 	r.dir = filepath.Join(r.session, instanceName(r.instance))
 	if p.CounterHz > 0 {
@@ -57,13 +57,27 @@ func open(o Options) (*Recorder, error) {
 	}
 	r.environ.export(r.session, r.instance, p.parent)
 	r.begin()
-	r.crew.Add(1)
-	go r.keepHouse()
+	r.employ(r.keepHouse)
+	r.employ(r.learnModules)
 	if p.CPU == CPUPprof {
-		r.crew.Add(1)
-		go r.sampleCPU()
+		r.employ(r.sampleCPU)
 	}
 	return r, nil
+}
+
+// employ runs work in a goroutine for which Stop waits. A bug in it ends the
+// recording; it must not take the host with it.
+func (r *Recorder) employ(work func()) {
+	r.crew.Add(1)
+	go func() {
+		defer r.crew.Done()
+		defer func() {
+			if p := recover(); p != nil {
+				r.fail(fmt.Errorf("internal error: %v", p))
+			}
+		}()
+		work()
+	}()
 }
 
 func newInstance() uint64 {
@@ -123,7 +137,7 @@ func (r *Recorder) divide(p *plan) (size int, err error) {
 	r.mask = uintptr(writers - 1)
 	r.shards = make([]shard, 2*writers)
 	for i := range r.shards {
-		r.shards[i].writer = uint32(i)
+		r.shards[i].writer = uint16(i)
 		r.shards[i].page = noPage
 	}
 	return size, nil

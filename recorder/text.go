@@ -30,14 +30,14 @@ func Text(name, text string) { (*Track)(nil).Text(name, text) }
 // Mark records an instant on the track; see [Mark].
 func (t *Track) Mark(name string) {
 	if recording.Load() != nil {
-		t.dynamic(dynamicName{name, false}).emit(markInstant, 0, arg{}, arg{}, nil)
+		t.dynamic(dynamicName{name, false}).emit(markInstant, arg{}, arg{})
 	}
 }
 
 // Text records an instant with a text on the track; see [Text].
 func (t *Track) Text(name, text string) {
 	if recording.Load() != nil {
-		t.dynamic(dynamicName{name, true}).emit(markInstant, 0, pack(text), arg{}, nil)
+		t.dynamic(dynamicName{name, true}).record(markInstant, 0, pack(text), arg{}, nil)
 	}
 }
 

@@ -66,7 +66,8 @@ func (t *Track) note(k rawformat.Kind) {
 		return
 	}
 	now := Now()
-	r.put(r.acquire(shardHint(&now)), k, t.id, now, uint64(t.id))
+	var here byte
+	r.put(r.acquire(shardHint(&here)), k, t.id, now, uint64(t.id))
 }
 
 // track is the id that t has in this recording.

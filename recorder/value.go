@@ -26,6 +26,13 @@ type arg struct {
 	bits uint64
 }
 
+// set copies b word by word. An assignment copies 16 bytes at once, for which a
+// processor waits if the words have just been stored one by one.
+func (a *arg) set(b *arg) {
+	a.text = b.text
+	a.bits = b.bits
+}
+
 func (a arg) string() string { return unsafe.String(a.text, a.bits) }
 
 // pack relies on the sizes of the types of [Value]: the compiler settles the

@@ -35,11 +35,25 @@ func putNumber(p unsafe.Pointer, n uintptr, wire rawformat.WireType, v uint64) u
 		put64(p, n, v)
 		return n + 8
 	}
+	return putUint(p, n, v)
+}
+
+// putUint writes a U.
+func putUint(p unsafe.Pointer, n uintptr, v uint64) uintptr {
+	if v < 1<<14 {
+		return putShort(p, n, v)
+	}
+	return putLong(p, n, v)
+}
+
+// putShort writes a U below 1<<14. It is small enough to be inlined.
+func putShort(p unsafe.Pointer, n uintptr, v uint64) uintptr {
 	if v < 0x80 {
 		put8(p, n, v)
 		return n + 1
 	}
-	return putLong(p, n, v)
+	put16(p, n, v&0x7f|0x80|v>>7<<8)
+	return n + 2
 }
 
 // putLong writes a U of any size. Up to 56 bits it spreads the value's groups
@@ -55,4 +69,15 @@ func putLong(p unsafe.Pointer, n uintptr, v uint64) uintptr {
 	v = v&0x007f007f007f007f | v&0x3f803f803f803f80<<1
 	put64(p, n, v|0x8080808080808080&(1<<((8*size-8)&63)-1))
 	return n + size
+}
+
+// putText writes a B; it is cut at [maxString].
+func putText(p unsafe.Pointer, n uintptr, a arg) uintptr {
+	if a.bits > maxString {
+		b := appendCut(unsafe.Slice((*byte)(unsafe.Add(p, n)), maxString+2)[:0], a.string())
+		return n + uintptr(len(b))
+	}
+	n = putShort(p, n, a.bits)
+	copy(unsafe.Slice((*byte)(unsafe.Add(p, n)), a.bits), unsafe.Slice(a.text, a.bits))
+	return n + uintptr(a.bits)
 }

@@ -23,8 +23,6 @@ var cpuWindow = NewEvent2("cpu window", Int("samples"), Duration("cpu"),
 // sampleCPU runs one CPU profile after the other. It holds the process' only
 // one, which is why [CPUPprof] has to be asked for.
 func (r *Recorder) sampleCPU() {
-	defer r.crew.Done()
-	defer r.rescue()
 	var buf bytes.Buffer
 	skipped := false
 	for r.awaitResume() {
@@ -88,6 +86,7 @@ func (r *Recorder) skipWindow(err error, again bool) {
 // writeWindow writes the samples of a profile, spread evenly over its window:
 // when each was taken is not known.
 func (r *Recorder) writeWindow(gzipped []byte, begin, end Time) error {
+	<-r.mapped
 	before := Now()
 	p, err := readProfile(gzipped)
 	if err != nil {

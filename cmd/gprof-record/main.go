@@ -1,0 +1,81 @@
+// Gprof-record starts a command with recording switched on. The command is a
+// Go program that imports gprof/recorder or gprof/recorder/auto.
+//
+// Run gprof-record run --help for examples.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes. run exits with the command's own status instead, once the
+// command has started.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// streams are what a command reads and writes besides files. Stderr is for
+// people; the other two are handed to the recorded command.
+type streams struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+type cli struct {
+	Run runCmd `cmd:"" help:"Run a command and record what it does."`
+}
+
+// exitError is the status of a command that ran.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s := &streams{stdin, stdout, stderr}
+	code := -1
+	parser, err := kong.New(&cli{}, kong.Name("gprof-record"), kong.Writers(stdout, stderr), kong.Bind(s),
+		kong.Exit(func(c int) { code = c }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Description("Record what Go programs do.\n\nExit codes: the command's own; 1 if it could not be started, 2 usage."))
+	if err != nil {
+		panic("internal error: " + err.Error())
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	ctx, err := parser.Parse(args)
+	switch {
+	case code >= 0: // --help has been printed
+		return code
+	case err != nil:
+		s.say("error: %v", err)
+		s.say("hint: gprof-record run --help shows flags and an example")
+		return exitUsage
+	}
+	return s.end(ctx.Run())
+}
+
+// end says what went wrong and returns the exit code.
+func (s *streams) end(err error) int {
+	var status exitError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &status):
+		return int(status)
+	}
+	s.say("error: %v", err)
+	return exitFailed
+}
+
+func (s *streams) say(format string, args ...any) {
+	fmt.Fprintf(s.stderr, "gprof-record: "+format+"\n", args...)
+}

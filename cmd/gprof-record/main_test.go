@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/recorder"
+	_ "gprof/recorder/auto"
+)
+
+var worked = recorder.NewEvent1("worked", recorder.Int("n"))
+
+// TestMain lets the test binary be the command that is recorded.
+func TestMain(m *testing.M) {
+	switch os.Getenv("TEST_COMMAND") {
+	case "work":
+		worked.Mark(7)
+		fmt.Println("out", os.Args[1:])
+		os.Exit(5)
+	case "silent":
+		os.Exit(0)
+	case "die":
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "signal":
+		fmt.Println("ready")
+		select {}
+	}
+	os.Exit(m.Run())
+}
+
+// runTest runs the command line; the recorded command is this test binary.
+func runTest(t *testing.T, command string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	t.Setenv("TEST_COMMAND", command)
+	var out, errs bytes.Buffer
+	code = run(args, nil, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	code, stdout, stderr := runTest(t, "work", "run", "--dir", dir, "--limit", "2MiB", "--", os.Args[0], "-x", "--dir")
+	if code != 5 {
+		t.Errorf("exit status %d, want the command's 5; %s", code, stderr)
+	}
+	if stdout != "out [-x --dir]\n" {
+		t.Errorf("stdout %q", stdout)
+	}
+	session := filepath.Join(dir, filepath.Base(os.Args[0]))
+	if !strings.Contains(stderr, "recorded 1 process(es) in "+session+"\n") {
+		t.Errorf("stderr %q does not say where %s lies", stderr, session)
+	}
+	p := recorded(t, session)
+	want := map[string]string{rawformat.MetaLimit: "2097152", rawformat.MetaService: filepath.Base(os.Args[0])}
+	for _, m := range p.Meta {
+		if v, ok := want[m.Key]; ok && v != m.Value {
+			t.Errorf("meta %s is %q, want %q", m.Key, m.Value, v)
+		}
+	}
+	instants := 0
+	for blocks := p.Blocks(func(chunks.Problem) {}); blocks.Next(); {
+		if blocks.Block().Kind == rawformat.KindInstant {
+			instants++
+		}
+	}
+	if instants != 1 {
+		t.Errorf("%d markers, want 1", instants)
+	}
+}
+
+func recorded(t *testing.T, session string) *chunks.Process {
+	t.Helper()
+	found := processes(session)
+	if len(found) != 1 {
+		t.Fatalf("%d processes in %s, want 1", len(found), session)
+	}
+	p, err := chunks.OpenProcess(os.DirFS(session), filepath.Base(filepath.Dir(found[0])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestNothingRecorded(t *testing.T) {
+	t.Setenv("GPROF_CHUNK", "nonsense") // keeps the recorder of the command from starting
+	code, _, stderr := runTest(t, "silent", "run", "--dir", t.TempDir(), "--", os.Args[0])
+	if code == 0 || !strings.Contains(stderr, "nonsense") {
+		t.Errorf("status %d, stderr %q: want the malformed setting refused", code, stderr)
+	}
+	t.Setenv("GPROF_CHUNK", "")
+	code, _, stderr = runTest(t, "", "run", "--dir", t.TempDir(), "--", "true")
+	if code != 0 || !strings.Contains(stderr, `import _ "gprof/recorder/auto"`) {
+		t.Errorf("status %d, stderr %q: want an explanation", code, stderr)
+	}
+}
+
+func TestKilledCommand(t *testing.T) {
+	code, _, stderr := runTest(t, "die", "run", "--dir", t.TempDir(), "--", os.Args[0])
+	if code != 128+int(syscall.SIGKILL) || !strings.Contains(stderr, "recorded 1 process(es)") {
+		t.Errorf("status %d, stderr %q", code, stderr)
+	}
+}
+
+// notify calls f at the first write.
+type notify struct{ f func() }
+
+func (n *notify) Write(b []byte) (int, error) {
+	if n.f != nil {
+		n.f()
+	}
+	n.f = nil
+	return len(b), nil
+}
+
+func TestSignalsAreForwarded(t *testing.T) {
+	t.Setenv("TEST_COMMAND", "signal")
+	var stderr bytes.Buffer
+	ready := &notify{func() { syscall.Kill(os.Getpid(), syscall.SIGTERM) }}
+	code := run([]string{"run", "--dir", t.TempDir(), "--", os.Args[0]}, nil, ready, &stderr)
+	if code != 128+int(syscall.SIGTERM) {
+		t.Errorf("status %d, want %d; %s", code, 128+int(syscall.SIGTERM), &stderr)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		code int
+		text string // on either stream
+	}{
+		{nil, exitOK, "Record what Go programs do"},
+		{[]string{"run", "--help"}, exitOK, "gprof-record run --dir"},
+		{[]string{"run"}, exitUsage, "command"},
+		{[]string{"run", "--limit", "lots", "--", "true"}, exitUsage, "lots"},
+		{[]string{"run", "--limit", "0", "--", "true"}, exitUsage, "more than nothing"},
+		{[]string{"run", "--dir", "/tmp", "--", "/nowhere/at/all"}, exitFailed, "/nowhere/at/all"},
+		{[]string{"stop"}, exitUsage, "hint: "},
+	} {
+		code, stdout, stderr := runTest(t, "", tt.args...)
+		if code != tt.code || !strings.Contains(stdout+stderr, tt.text) {
+			t.Errorf("%q: status %d, want %d; no %q in %q", tt.args, code, tt.code, tt.text, stdout+stderr)
+		}
+	}
+}

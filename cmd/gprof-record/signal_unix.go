@@ -1,0 +1,45 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// forwarded are the signals that people and supervisors send to programs.
+var forwarded = []os.Signal{
+	syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH, syscall.SIGALRM,
+}
+
+// reached reports whether the command got the signal already: a terminal sends
+// what is typed to all processes in its foreground.
+func reached(sig os.Signal) bool {
+	return (sig == syscall.SIGINT || sig == syscall.SIGQUIT || sig == syscall.SIGWINCH) && inForeground()
+}
+
+// inForeground reports whether our processes are what a terminal shows. Where
+// /proc doesn't tell, having a terminal has to do.
+func inForeground() bool {
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		tty, err := os.Open("/dev/tty")
+		if err != nil {
+			return false
+		}
+		return tty.Close() == nil
+	}
+	// Behind the name: state, parent, group, session, terminal, its group.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	return len(fields) > 5 && fields[5] == strconv.Itoa(syscall.Getpgrp())
+}
+
+// exitStatus is the status that a shell would show.
+func exitStatus(p *os.ProcessState) int {
+	if w, ok := p.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return p.ExitCode()
+}
