@@ -116,6 +116,19 @@ func (r *Recorder) sampleCounters() {
 	r.meter.own += len(fresh)
 	r.meter.runtime.read()
 	for _, p := range r.meter.probes {
-		r.entry(rawformat.KindCounter, Now(), uint64(p.id), rawformat.Zigzag(p.read()), 0)
+		r.writeCounter(p.id, p.read())
 	}
+}
+
+// writeCounter writes a value. How many operations led to it is not counted.
+func (r *Recorder) writeCounter(id uint32, value int64) {
+	now := Now()
+	s := r.acquirePatiently()
+	if s == nil || !r.turn(s, 64, 0, now) {
+		return
+	}
+	b := rawformat.AppendUint(s.begin(rawformat.KindCounter), uint64(id))
+	b = rawformat.AppendSint(s.time(b, now), value)
+	s.finish(rawformat.AppendUint(b, 0))
+	releaseLock(&s.lock)
 }

@@ -3,7 +3,10 @@ package recorder_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"gprof/chunks"
@@ -116,3 +119,24 @@ func (r *recording) of(name string) (found []entry) {
 	}
 	return found
 }
+
+// definitionsOf returns the records that define an event, with its ids replaced
+// by N and C.
+func (r *recording) definitionsOf(id uint64) (lines []string) {
+	for _, d := range r.Dicts {
+		for _, rec := range d.Records {
+			line := string(rawformat.FormatBlock(nil, append([]byte{byte(rec.Kind)}, rec.Body...)))
+			for _, prefix := range []string{"def-event id=", "def-field event="} {
+				if rest, ok := strings.CutPrefix(line, prefix+strconv.FormatUint(id, 10)+" "); ok {
+					lines = append(lines, category.ReplaceAllString(prefix+"N "+rest, "category=C"))
+				}
+			}
+		}
+	}
+	return lines
+}
+
+var (
+	category  = regexp.MustCompile(`category=[1-9]\d*`)
+	counterID = regexp.MustCompile(`id=\d+`)
+)

@@ -32,7 +32,7 @@ func (r *Recorder) markStack(m *marker) {
 		return
 	}
 	r.fresh.submit(stack)
-	for _, l := range locate(stack) {
+	for _, l := range locate(slices.Clone(stack)) { // a copy, so that calls stays on the stack
 		m.raw = append(m.raw, l.pc)
 	}
 	if len(m.raw) > 0 {

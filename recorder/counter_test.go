@@ -1,0 +1,95 @@
+package recorder_test
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+var (
+	queue = recorder.NewCounter("test queue", recorder.In(recorder.UnitBytes), recorder.Describe("what waits"), recorder.Group("Test"))
+	jobs  = recorder.NewCounter("test jobs", recorder.Total())
+)
+
+type counterValues struct {
+	definition string
+	values     []int64
+}
+
+func (r *recording) counters() map[string]*counterValues {
+	byName, byID := map[string]*counterValues{}, map[uint64]*counterValues{}
+	for _, d := range r.Dicts {
+		for _, rec := range d.Records {
+			if c := rec.Fields(); rec.Kind == rawformat.KindDefCounter {
+				v := &counterValues{definition: string(rawformat.FormatBlock(nil, append([]byte{byte(rec.Kind)}, rec.Body...)))}
+				byID[c.Uint("id")] = v
+				byName[string(c.Text("name"))] = v
+			}
+		}
+	}
+	for blocks := r.Blocks(func(chunks.Problem) {}); blocks.Next(); {
+		if b := blocks.Block(); b.Kind == rawformat.KindCounter {
+			id := b.Fields.Uint("counter")
+			b.Fields.Sint("time")
+			byID[id].values = append(byID[id].values, b.Fields.Sint("value"))
+		}
+	}
+	return byName
+}
+
+func TestCounters(t *testing.T) {
+	queue.Set(0)
+	rec := begin(t, recorder.Options{CounterHz: 10})
+	queue.Add(30)
+	queue.Add(-70)
+	jobs.Add(5)
+	cycles := gcCycles()
+	runtime.GC()
+	for start := time.Now(); time.Since(start) < 350*time.Millisecond; {
+		jobs.Add(1) // burns CPU, too
+	}
+	r := finish(t, rec)
+	counters := r.counters()
+	last := func(name string) int64 {
+		c := counters[name]
+		if c == nil || len(c.values) < 3 {
+			t.Errorf("%s: %+v, want at least three values", name, c)
+			return 0
+		}
+		return c.values[len(c.values)-1]
+	}
+	if v := last("test queue"); v != -40 {
+		t.Errorf("queue %d, want -40", v)
+	}
+	if v := last("test jobs"); v < 6 || v > jobs.Value() {
+		t.Errorf("jobs %d, want 6 to %d", v, jobs.Value())
+	}
+	if v := last("GC cycles"); v <= int64(cycles) {
+		t.Errorf("GC cycles %d, want more than %d", v, cycles)
+	}
+	last("heap")
+	last("goroutines")
+	last("scheduler latency p99")
+	if runtime.GOOS == "linux" {
+		if v := last("process CPU"); v < 100e6 {
+			t.Errorf("process CPU %d ns, want more than 100 ms", v)
+		}
+		if v := last("RSS"); v < 1<<20 {
+			t.Errorf("RSS %d bytes", v)
+		}
+	}
+	want := `def-counter id=N name="test queue" category="Test" description="what waits" unit=3 mode=0`
+	if got := counterID.ReplaceAllString(counters["test queue"].definition, "id=N"); got != want {
+		t.Errorf("definition %s, want %s", got, want)
+	}
+}
+
+func gcCycles() uint32 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.NumGC
+}

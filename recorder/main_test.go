@@ -1,0 +1,99 @@
+package recorder_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"gprof/recorder"
+)
+
+const childVariable = "RECORDER_TEST_CHILD"
+
+// children is what the test binary does instead of testing when it is started
+// by child. A child gets its arguments in os.Args[1:].
+var children = map[string]func(){
+	"killed":   killedChild,
+	"silent":   silentChild,
+	"parent":   parentChild,
+	"recorded": recordedChild,
+	"resource": resourceChild,
+}
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(childVariable); name != "" {
+		children[name]()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// child is this binary as a program of that name. Its environment has no
+// settings of ours but env.
+func child(name string, args []string, env ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "GPROF") && !strings.HasPrefix(v, "OTEL") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(append(cmd.Env, childVariable+"="+name), env...)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// begin starts a recorder with a small ring in a directory of its own.
+func begin(t testing.TB, o recorder.Options) *recorder.Recorder {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	if o.Limit == 0 {
+		o.Limit = 8 << 20
+	}
+	if o.CounterHz == 0 {
+		o.CounterHz = -1
+	}
+	rec, err := recorder.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { rec.Stop() })
+	return rec
+}
+
+// finish stops the recorder and reads what it recorded.
+func finish(t *testing.T, rec *recorder.Recorder) *recording {
+	t.Helper()
+	if err := rec.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := rec.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	return read(t, rec.Dir())
+}
+
+// line reads one line from a child.
+func line(t *testing.T, r *bufio.Reader) string {
+	t.Helper()
+	s, err := r.ReadString('\n')
+	if err != nil && err != io.EOF {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(s, "\n")
+}
+
+// childRecorder starts a recorder in a child and says where.
+func childRecorder(o recorder.Options) *recorder.Recorder {
+	rec, err := recorder.Start(o)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(rec.Dir())
+	return rec
+}

@@ -1,0 +1,146 @@
+package recorder_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"gprof/rawformat"
+	"gprof/recorder"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	kindPause  = rawformat.KindPause
+	kindResume = rawformat.KindResume
+)
+
+// arg is an argument as it should be on the wire.
+func sint(v int64) rawformat.Arg     { return rawformat.Int(v) }
+func uintArg(v uint64) rawformat.Arg { return rawformat.Uint64(v) }
+func str(s string) rawformat.Arg     { return rawformat.String(s) }
+
+func float(v float64) rawformat.Arg { return rawformat.Float(v) }
+
+func TestMarkers(t *testing.T) {
+	long := strings.Repeat("x", 1022) + "€€" // the bound lies within the first €
+	for _, tt := range []struct {
+		name  string
+		event string
+		mark  func()
+		kind  rawformat.Kind
+		args  []rawformat.Arg
+	}{
+		{"none", "none", func() { none.Mark() }, rawformat.KindInstant, nil},
+		{"one", "one", func() { one.Mark(-7) }, rawformat.KindInstant, []rawformat.Arg{sint(-7)}},
+		{"one byte", "one", func() { one.Mark(63) }, rawformat.KindInstant, []rawformat.Arg{sint(63)}},
+		{"two bytes", "one", func() { one.Mark(-8192) }, rawformat.KindInstant, []rawformat.Arg{sint(-8192)}},
+		{"three bytes", "one", func() { one.Mark(8192) }, rawformat.KindInstant, []rawformat.Arg{sint(8192)}},
+		{"most negative", "one", func() { one.Mark(math.MinInt64) }, rawformat.KindInstant, []rawformat.Arg{sint(math.MinInt64)}},
+		{"one started", "one", func() { one.Start(3) }, rawformat.KindStart, []rawformat.Arg{sint(3)}},
+		{"one ended", "one", func() { one.End(4) }, rawformat.KindEnd, []rawformat.Arg{sint(4)}},
+		{"one interval", "one", func() { one.Interval(recorder.Now(), 5) }, rawformat.KindInterval, []rawformat.Arg{sint(5)}},
+		{"two", "two", func() { two.Mark(math.MaxUint64, "/a/b") }, rawformat.KindInstant, []rawformat.Arg{uintArg(math.MaxUint64), str("/a/b")}},
+		{"empty text", "two", func() { two.Start(1, "") }, rawformat.KindStart, []rawformat.Arg{uintArg(1), str("")}},
+		{"long text", "two", func() { two.Mark(1, long) }, rawformat.KindInstant, []rawformat.Arg{uintArg(1), str(long[:1021] + "…")}},
+		{"cut rune", "two", func() { two.Mark(1, "x"+strings.Repeat("€", 400)) }, rawformat.KindInstant, []rawformat.Arg{uintArg(1), str("x" + strings.Repeat("€", 340) + "…")}},
+		{"longest text", "two", func() { two.Mark(1, long[:1022]+"ab") }, rawformat.KindInstant, []rawformat.Arg{uintArg(1), str(long[:1022] + "ab")}},
+		{"three", "three", func() { three.End(-1.5, true, -time.Second) }, rawformat.KindEnd, []rawformat.Arg{float(-1.5), uintArg(1), sint(-1e9)}},
+		{"three interval", "three", func() { three.Begin(2.5, false, time.Second).End() }, rawformat.KindInterval, []rawformat.Arg{float(2.5), uintArg(0), sint(1e9)}},
+		{"four", "four", func() { four.Mark(-1, 2, "3", 0.25) }, rawformat.KindInstant, []rawformat.Arg{sint(-1), uintArg(2), str("3"), float(0.25)}},
+		{"four scoped", "four", func() { defer four.Begin(1, 2, "three", 0.5).End() }, rawformat.KindInterval, []rawformat.Arg{sint(1), uintArg(2), str("three"), float(0.5)}},
+		{"untyped", "by name", func() { recorder.Mark("by name") }, rawformat.KindInstant, nil},
+		{"text", "note", func() { recorder.Text("note", "hello") }, rawformat.KindInstant, []rawformat.Arg{str("hello")}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			rec := begin(t, recorder.Options{})
+			tt.mark()
+			tt.mark() // the first one of a page goes another way
+			found := finish(t, rec).of(tt.event)
+			if len(found) != 2 {
+				t.Fatalf("%d markers, want 2", len(found))
+			}
+			for _, e := range found {
+				if diff := cmp.Diff(tt.args, e.args, cmp.Comparer(sameArg)); e.kind != tt.kind || diff != "" {
+					t.Errorf("kind %d, want %d; arguments (-want +got):\n%s", e.kind, tt.kind, diff)
+				}
+			}
+		})
+	}
+}
+
+func sameArg(a, b rawformat.Arg) bool {
+	return a.Wire == b.Wire && a.Num == b.Num && string(a.Text) == string(b.Text)
+}
+
+// Times are on CLOCK_MONOTONIC, which tests see through time.Since only: the
+// distance between markers must be that between clock readings.
+func TestTimes(t *testing.T) {
+	rec := begin(t, recorder.Options{})
+	for i := range 5 {
+		one.Mark(int64(recorder.Now()))
+		time.Sleep(time.Duration(i) * time.Millisecond) // deltas of one to four bytes
+	}
+	begun := recorder.Now()
+	time.Sleep(time.Millisecond)
+	one.Interval(begun, int64(recorder.Now()))
+	found := finish(t, rec).of("one")
+	for _, e := range found {
+		late := int64(e.at-found[0].at) - int64(e.args[0].Num-found[0].args[0].Num)
+		if late < -1e6 || late > 1e6 {
+			t.Errorf("marker is %d ns off", late)
+		}
+	}
+	last := found[len(found)-1]
+	if last.dur < 1e6 || last.dur > 1e6+uint64(int64(last.args[0].Num)-int64(begun)) {
+		t.Errorf("interval of %d ns, want a bit more than a millisecond", last.dur)
+	}
+}
+
+// What lies in the definitions is what was said.
+func TestDefinitions(t *testing.T) {
+	recorder.NewEvent2("defined",
+		recorder.User("who").Label("Who").Searchable(), recorder.Int64("much").Unit(recorder.UnitBytes).Hidden(),
+		recorder.Category("Disk", "blue"), recorder.Display(recorder.InTable|recorder.InFileIO),
+		recorder.ChartLabel("c"), recorder.TooltipLabel("t"), recorder.TableLabel("l"))
+	rec := begin(t, recorder.Options{})
+	r := finish(t, rec)
+	id := r.events["defined"]
+	got := r.definitionsOf(id)
+	want := []string{
+		`def-event id=N category=C name="defined" display=34 chart="c" tooltip="t" table="l"`,
+		`def-field event=N position=0 name="who" label="Who" wire=3 format=2 privacy=3 flags=1`,
+		`def-field event=N position=1 name="much" label="" wire=0 format=3 privacy=0 flags=2`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("definitions (-want +got):\n%s", diff)
+	}
+}
+
+// All constructors of fields state wire type, unit and privacy.
+func TestFields(t *testing.T) {
+	recorder.NewEvent4("fields a", recorder.Int("1"), recorder.Int64("2"), recorder.Uint("3"), recorder.Hex("4"))
+	recorder.NewEvent4("fields b", recorder.Bytes("5"), recorder.Float("6"), recorder.Percent("7"), recorder.Bool("8"))
+	recorder.NewEvent4("fields c", recorder.Duration("9"), recorder.Flow("10"), recorder.FlowEnd("11"), recorder.String("12"))
+	recorder.NewEvent4("fields d", recorder.Path("13"), recorder.URL("14"), recorder.User("15"), recorder.Secret("16"))
+	rec := begin(t, recorder.Options{})
+	r := finish(t, rec)
+	var got []string
+	for _, name := range []string{"fields a", "fields b", "fields c", "fields d"} {
+		for _, f := range r.definitionsOf(r.events[name])[1:] {
+			_, spec, _ := strings.Cut(f, `label="" `)
+			got = append(got, spec)
+		}
+	}
+	want := []string{
+		"wire=0 format=0 privacy=0 flags=0", "wire=0 format=0 privacy=0 flags=0", "wire=1 format=0 privacy=0 flags=0", "wire=1 format=7 privacy=0 flags=0",
+		"wire=0 format=3 privacy=0 flags=0", "wire=2 format=1 privacy=0 flags=0", "wire=2 format=6 privacy=0 flags=0", "wire=1 format=8 privacy=0 flags=0",
+		"wire=0 format=4 privacy=0 flags=0", "wire=1 format=12 privacy=0 flags=0", "wire=1 format=13 privacy=0 flags=0", "wire=3 format=2 privacy=0 flags=0",
+		"wire=3 format=9 privacy=1 flags=0", "wire=3 format=10 privacy=2 flags=0", "wire=3 format=2 privacy=3 flags=0", "wire=3 format=2 privacy=4 flags=0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("fields (-want +got):\n%s", diff)
+	}
+}

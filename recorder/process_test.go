@@ -1,0 +1,185 @@
+package recorder_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+var acked = recorder.NewEvent2("acked", recorder.Int("n"), recorder.String("text"))
+
+// killedChild marks and acknowledges each marker until it is killed.
+func killedChild() {
+	childRecorder(recorder.Options{Dir: os.Args[1], Limit: 16 << 20})
+	var line []byte
+	for n := 1; ; n++ {
+		acked.Mark(n, "abc")
+		line = strconv.AppendInt(line[:0], int64(n), 10)
+		os.Stdout.Write(append(line, '\n'))
+	}
+}
+
+// Every marker whose call has returned is found after kill -9, and at most the
+// one that was being made besides.
+func TestKill(t *testing.T) {
+	for i := range 8 {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			cmd := child("killed", []string{t.TempDir()})
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewReader(out)
+			dir := line(t, lines)
+			n := 0
+			for n < 500+i*997 {
+				n, _ = strconv.Atoi(line(t, lines))
+			}
+			cmd.Process.Kill()
+			for {
+				s := line(t, lines)
+				if s == "" {
+					break
+				}
+				n, _ = strconv.Atoi(s)
+			}
+			cmd.Wait()
+			checkKilled(t, dir, n)
+		})
+	}
+}
+
+func checkKilled(t *testing.T, dir string, acknowledged int) {
+	if chunks.Alive(dir) {
+		t.Error("the lock of a killed process is held")
+	}
+	r := read(t, dir, chunks.Unproven)
+	found := r.of("acked")
+	if len(found) < acknowledged || len(found) > acknowledged+1 {
+		t.Fatalf("%d markers, %d were acknowledged", len(found), acknowledged)
+	}
+	for i, e := range found {
+		if e.args[0].Num != uint64(i+1) || string(e.args[1].Text) != "abc" {
+			t.Fatalf("marker %d is %v", i+1, e.args)
+		}
+	}
+	if r.Exit != nil {
+		t.Error("a killed process has an exit record")
+	}
+}
+
+// parentChild starts a program that records, too.
+func parentChild() {
+	rec := childRecorder(recorder.Options{Dir: os.Args[1], Service: "parent", Limit: 2 << 20})
+	cmd := child("recorded", nil, // what the recorder put into our environment goes along
+		"GPROF_SESSION="+os.Getenv("GPROF_SESSION"), "GPROF_PARENT="+os.Getenv("GPROF_PARENT"))
+	cmd.Stdout = os.Stdout
+	if err := cmd.Run(); err != nil {
+		panic(err)
+	}
+	fmt.Printf("%016x\n", rec.Instance())
+	rec.Stop()
+	fmt.Printf("%q %q\n", os.Getenv("GPROF_SESSION"), os.Getenv("GPROF_PARENT"))
+}
+
+func recordedChild() {
+	childRecorder(recorder.Options{Limit: 2 << 20, Service: "child", Attrs: map[string]string{"role": "worker"}}).Stop()
+}
+
+func TestChildrenKnowTheirParent(t *testing.T) {
+	out, err := child("parent", []string{t.TempDir()}).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != 4 {
+		t.Fatalf("output %q", out)
+	}
+	parent, kid, instance := lines[0], lines[1], lines[2]
+	if filepath.Dir(parent) != filepath.Dir(kid) {
+		t.Errorf("sessions of parent and child: %s and %s", parent, kid)
+	}
+	if lines[3] != `"" ""` {
+		t.Errorf("environment after Stop: %s", lines[3])
+	}
+	r := read(t, kid)
+	for key, want := range map[string]string{rawformat.MetaParent: instance, rawformat.MetaService: "child", rawformat.MetaAttr + "role": "worker"} {
+		if got := r.meta(key); got != want {
+			t.Errorf("meta %s of the child is %q, want %q", key, got, want)
+		}
+	}
+	if want, _ := strconv.ParseUint(instance, 16, 64); r.Exit == nil || r.Exit.Parent != want {
+		t.Errorf("exit of the child: %+v", r.Exit)
+	}
+	if p := read(t, parent); p.meta(rawformat.MetaParent) != "" {
+		t.Error("the parent has a parent")
+	}
+}
+
+// meta is the value of a key.
+func (r *recording) meta(key string) string {
+	for _, m := range r.Meta {
+		if m.Key == key {
+			return m.Value
+		}
+	}
+	return ""
+}
+
+// resourceChild runs recorders and says what is left of them.
+func resourceChild() {
+	work := func() {
+		rec, err := recorder.Start(recorder.Options{Dir: os.Args[1], Limit: 4 << 20, CPU: recorder.CPUPprof})
+		if err != nil {
+			panic(err)
+		}
+		for n := range 100_000 {
+			acked.Mark(n, "")
+		}
+		if err := rec.Stop(); err != nil {
+			panic(err)
+		}
+	}
+	work() // what the runtime keeps once is not ours
+	before := resources()
+	for range 5 {
+		work()
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for resources() != before && time.Now().Before(deadline) {
+		runtime.Gosched() // goroutines that have ended take a moment to go
+	}
+	fmt.Printf("%s\n%s\n", before, resources())
+}
+
+// resources counts goroutines, descriptors, and mappings of files.
+func resources() string {
+	files, _ := os.ReadDir("/proc/self/fd")
+	maps, _ := os.ReadFile("/proc/self/maps")
+	return fmt.Sprintf("goroutines %d, descriptors %d, chunks mapped %d", runtime.NumGoroutine(), len(files), strings.Count(string(maps), "chunk-"))
+}
+
+func TestNothingIsLeft(t *testing.T) {
+	out, err := child("resource", []string{t.TempDir()}).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(out), "\n")
+	if lines[0] != lines[1] || !strings.HasSuffix(lines[0], "mapped 0") {
+		t.Errorf("before: %s\nafter:  %s", lines[0], lines[1])
+	}
+}

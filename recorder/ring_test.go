@@ -1,0 +1,163 @@
+package recorder_test
+
+import (
+	"context"
+	"runtime/pprof"
+	"sync"
+	"testing"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+var numbered = recorder.NewEvent2("numbered", recorder.Int("goroutine"), recorder.Int("n"))
+
+// markFrom has several goroutines mark n times each.
+func markFrom(goroutines, n int) {
+	var wg sync.WaitGroup
+	for g := range goroutines {
+		wg.Go(func() {
+			for i := range n {
+				numbered.Mark(g, i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// lost is the number of markers that the recording says were dropped.
+func (r *recording) lost() (n uint64) {
+	blocks := r.Blocks(func(chunks.Problem) {})
+	for blocks.Next() {
+		if b := blocks.Block(); b.Kind == rawformat.KindLost {
+			b.Fields.Sint("time")
+			b.Fields.Uint("reason")
+			n += b.Fields.Uint("count")
+		}
+	}
+	return n
+}
+
+// Nothing is lost without a count, and what a goroutine marked is in order.
+func TestConcurrentMarkers(t *testing.T) {
+	const goroutines, each = 8, 5000
+	rec := begin(t, recorder.Options{Limit: 16 << 20})
+	markFrom(goroutines, each)
+	r := finish(t, rec)
+	found := r.of("numbered")
+	if uint64(len(found))+r.lost() != goroutines*each {
+		t.Errorf("%d markers found, %d lost, want %d together", len(found), r.lost(), goroutines*each)
+	}
+	seen := map[[2]uint64]bool{}
+	for _, e := range found {
+		key := [2]uint64{e.args[0].Num, e.args[1].Num}
+		if seen[key] || key[0] >= goroutines || key[1] >= each {
+			t.Fatalf("marker %v twice or never made", key)
+		}
+		seen[key] = true
+	}
+}
+
+// When the ring wraps, the newest markers are there without a hole.
+func TestWrap(t *testing.T) {
+	const n = 400_000
+	rec := begin(t, recorder.Options{Limit: 1 << 20})
+	markFrom(1, n)
+	r := finish(t, rec)
+	found := r.of("numbered")
+	if len(found) == 0 || len(found) == n {
+		t.Fatalf("%d of %d markers, want the newest ones", len(found), n)
+	}
+	if r.lost() > 0 {
+		t.Fatalf("%d markers dropped", r.lost())
+	}
+	// They come chunk by chunk; a goroutine may change its chunk.
+	present := make([]bool, n)
+	for _, e := range found {
+		present[e.args[1].Num] = true
+	}
+	for i := n - len(found); i < n; i++ {
+		if !present[i] {
+			t.Fatalf("marker %d of the last %d is missing", i, len(found))
+		}
+	}
+	if r.Exit == nil || r.Exit.RangeStart <= 1 || r.Exit.RangeEnd <= r.Exit.RangeStart {
+		t.Errorf("exit %+v, want a range that begins later", r.Exit)
+	}
+}
+
+func TestTracks(t *testing.T) {
+	rec := begin(t, recorder.Options{})
+	outer, work := recorder.NewTrack(context.Background(), "worker 1")
+	numbered.On(work.Track).Mark(0, 1)
+	numbered.Mark(0, 2)
+	inner, again := recorder.NewTrack(outer, "worker 2")
+	if v, _ := pprof.Label(inner, "gprof.track"); v != "worker 2" {
+		t.Errorf("label %q, want worker 2", v)
+	}
+	two.On(again.Track).Mark(1, "on the long way")
+	again.Track.Mark("untyped on a track")
+	again.End()
+	again.End()
+	_, same := recorder.NewTrack(outer, "worker 1")
+	if same.Track != work.Track {
+		t.Error("two tracks of one name")
+	}
+	same.End()
+	work.End()
+	r := finish(t, rec)
+	want := map[string]string{"numbered 1": "worker 1", "numbered 2": "", "two 1": "worker 2", "untyped on a track": "worker 2"}
+	for what, track := range want {
+		if got, ok := r.tracks()[what]; !ok || got != track {
+			t.Errorf("%s is on track %q, want %q", what, got, track)
+		}
+	}
+	if s, e := r.kinds[rawformat.KindTrackStart], r.kinds[rawformat.KindTrackEnd]; s != 2 || e != 2 {
+		t.Errorf("%d starts and %d ends of tracks, want 2 each", s, e)
+	}
+}
+
+// tracks maps markers, by event and last number, to the name of their track.
+func (r *recording) tracks() map[string]string {
+	names, events := map[uint64]string{0: ""}, map[uint64]string{}
+	for name, id := range r.events {
+		events[id] = name
+	}
+	for _, d := range r.Dicts {
+		for _, rec := range d.Records {
+			if c := rec.Fields(); rec.Kind == rawformat.KindDefTrack {
+				id := c.Uint("id")
+				names[id] = string(c.Text("name"))
+			}
+		}
+	}
+	found := map[string]string{}
+	track := uint64(0)
+	for blocks := r.Blocks(func(chunks.Problem) {}); blocks.Next(); {
+		b := blocks.Block()
+		c := b.Fields
+		switch b.Kind {
+		case rawformat.KindSync:
+			c.Uint("index")
+			c.Uint("epoch")
+			c.Uint("time")
+			c.Uint("goroutine")
+			track = c.Uint("track")
+		case rawformat.KindContext:
+			c.Uint("goroutine")
+			track = c.Uint("track")
+		case rawformat.KindInstant:
+			key := events[c.Uint("event")]
+			c.Uint("stack")
+			c.Sint("time")
+			for _, a := range c.Args(nil, "args") {
+				if a.Wire != rawformat.WireText && (key == "numbered" || key == "two") && a.Num > 0 {
+					key = key[:min(len(key), 8)] + " " + string('0'+byte(a.Num))
+				}
+			}
+			found[key] = names[track]
+		}
+	}
+	return found
+}

@@ -1,0 +1,99 @@
+package recorder_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"gprof/recorder"
+)
+
+// silentChild marks as often as it is told.
+func silentChild() {
+	n, err := strconv.Atoi(os.Args[2])
+	if err != nil {
+		panic(err)
+	}
+	rec, err := recorder.Start(recorder.Options{Dir: os.Args[1], Limit: 2 << 20, CounterHz: -1})
+	if err != nil {
+		panic(err)
+	}
+	for i := range n {
+		acked.Mark(i, "abc")
+		one.Mark(int64(i))
+	}
+	rec.Stop()
+}
+
+// A marker makes no system call: the number of calls does not grow with that
+// of markers, of which ten times as many fill the ring over and over. What the
+// runtime does for itself while time passes is allowed for.
+func TestNoSystemCallPerMarker(t *testing.T) {
+	few, many := systemCalls(t, 50_000), systemCalls(t, 500_000)
+	t.Logf("%d system calls for 100,000 markers, %d for 1,000,000", few, many)
+	if many-few > 2000 {
+		t.Errorf("%d system calls for 100,000 markers, %d for 1,000,000", few, many)
+	}
+}
+
+func systemCalls(t *testing.T, markers int) int {
+	t.Helper()
+	counts := filepath.Join(t.TempDir(), "counts")
+	cmd := child("silent", []string{t.TempDir(), strconv.Itoa(markers)})
+	args := append([]string{"-f", "-c", "-U", "calls,name", "-o", counts, cmd.Path}, cmd.Args[1:]...)
+	strace := exec.Command("strace", args...)
+	strace.Env = cmd.Env
+	if out, err := strace.CombinedOutput(); err != nil {
+		t.Fatalf("%v (apt-get install strace): %s", err, out)
+	}
+	b, err := os.ReadFile(counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if fields := strings.Fields(line); len(fields) == 2 && fields[1] == "total" {
+			n, err := strconv.Atoi(fields[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatalf("no total in %s", b)
+	return 0
+}
+
+func TestMarkersDoNotAllocate(t *testing.T) {
+	begin(t, recorder.Options{})
+	text := strings.Repeat("x", 100)
+	for name, mark := range map[string]func(){
+		"none":     func() { none.Mark() },
+		"one":      func() { one.Mark(5) },
+		"two":      func() { two.Mark(5, text) },
+		"three":    func() { three.Start(1, true, 2) },
+		"four":     func() { four.Mark(1, 2, text, 4) },
+		"interval": func() { defer two.Begin(1, text).End() },
+		"untyped":  func() { recorder.Mark("untyped") },
+		"text":     func() { recorder.Text("text", text) },
+	} {
+		if n := testing.AllocsPerRun(1000, mark); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+	waitForStack(t, func() { stacked.Mark(1) })
+}
+
+// waitForStack marks until the stack has an id, which shows in not allocating.
+func waitForStack(t *testing.T, mark func()) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		if testing.AllocsPerRun(100, mark) == 0 {
+			return
+		}
+	}
+	t.Fatal("the stack has no id yet")
+}

@@ -1,0 +1,135 @@
+package recorder_test
+
+import (
+	"strings"
+	"testing"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+var (
+	stacked  = recorder.NewEvent1("stacked", recorder.Int("n"), recorder.WithStack())
+	stacked2 = recorder.NewEvent2("stacked two", recorder.Int("n"), recorder.String("s"), recorder.WithStack())
+	stacked3 = recorder.NewEvent("stacked span", recorder.WithStack())
+)
+
+//go:noinline
+func outer(n int) { inner(n) }
+
+func inner(n int) { // is inlined into outer
+	stacked.Mark(n)
+	stacked2.Mark(n, "")
+	span := stacked3.Begin()
+	span.End()
+}
+
+// A stack's first marker has its pcs, later ones an id; both lead to the same
+// frames, which begin at the caller of Mark.
+func TestStacks(t *testing.T) {
+	rec := begin(t, recorder.Options{})
+	outer(1)
+	waitForStack(t, func() { outer(2) })
+	r := finish(t, rec)
+	dict := r.stackDict(t)
+	seen := map[string]bool{}
+	for _, s := range r.markerStacks() {
+		names := dict.names(t, s)
+		seen[s.form] = true
+		if len(names) < 2 || !strings.HasSuffix(names[0], ".inner") || !strings.HasSuffix(names[1], ".outer") {
+			t.Fatalf("stack by %s: %v, want inner, outer, ...", s.form, names)
+		}
+	}
+	if !seen["pcs"] || !seen["id"] {
+		t.Errorf("forms of stacks: %v, want pcs and id", seen)
+	}
+}
+
+// markerStack is the stack of a marker: an id of the dictionary, or pcs.
+type markerStack struct {
+	form string
+	id   uint64
+	pcs  []uint64
+}
+
+func (r *recording) markerStacks() (found []markerStack) {
+	var pcs []uint64
+	blocks := r.Blocks(func(chunks.Problem) {})
+	for blocks.Next() {
+		b := blocks.Block()
+		switch b.Kind {
+		case rawformat.KindStack:
+			pcs = b.Fields.PCs(nil, "pcs")
+		case rawformat.KindInstant, rawformat.KindInterval:
+			b.Fields.Uint("event")
+			if stack := b.Fields.Uint("stack"); stack == 1 {
+				found = append(found, markerStack{"pcs", 0, pcs})
+			} else if stack > 1 {
+				found = append(found, markerStack{"id", stack - 1, nil})
+			}
+		}
+	}
+	return found
+}
+
+// stackDict is what stacks need of a dictionary.
+type stackDict struct {
+	strings map[uint64]string
+	modules map[uint64]uint64 // start
+	frames  map[uint64]uint64 // pc
+	symbols map[uint64][]string
+	stacks  map[uint64][2]uint64
+}
+
+func (r *recording) stackDict(t *testing.T) *stackDict {
+	t.Helper()
+	d := &stackDict{map[uint64]string{}, map[uint64]uint64{}, map[uint64]uint64{}, map[uint64][]string{}, map[uint64][2]uint64{}}
+	frame := map[uint64]uint64{} // id to pc
+	for _, dict := range r.Dicts {
+		for _, rec := range dict.Records {
+			c := rawformat.NewCursor(rec.Body, 0)
+			id := c.Uint("id")
+			switch rec.Kind {
+			case rawformat.KindDefString:
+				d.strings[id] = string(c.Text("text"))
+			case rawformat.KindDefModule:
+				if c.Text("path"); len(c.Text("build")) == 0 {
+					t.Error("module without a build id")
+				}
+				d.modules[id] = c.Fixed("start")
+			case rawformat.KindDefFrame:
+				module := c.Uint("module")
+				frame[id] = c.Uint("offset") + d.modules[module]
+				d.frames[id] = frame[id]
+			case rawformat.KindDefSymbol:
+				if depth := c.Uint("depth"); depth != uint64(len(d.symbols[frame[id]])) {
+					t.Errorf("symbol of depth %d after %d", depth, len(d.symbols[frame[id]]))
+				}
+				d.symbols[frame[id]] = append(d.symbols[frame[id]], d.strings[c.Uint("function")])
+			case rawformat.KindDefStack:
+				d.stacks[id] = [2]uint64{c.Uint("parent"), c.Uint("frame")}
+			}
+		}
+	}
+	return d
+}
+
+// names are the functions of a stack, leaf first.
+func (d *stackDict) names(t *testing.T, s markerStack) (names []string) {
+	t.Helper()
+	pcs := s.pcs
+	for id := s.id; id != 0; id = d.stacks[id][0] {
+		if _, ok := d.stacks[id]; !ok {
+			t.Fatalf("stack %d is not defined", id)
+		}
+		pcs = append(pcs, d.frames[d.stacks[id][1]])
+	}
+	for _, pc := range pcs {
+		chain := d.symbols[pc]
+		for i := len(chain) - 1; i >= 0; i-- {
+			names = append(names, chain[i])
+		}
+	}
+	return names
+}

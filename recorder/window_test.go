@@ -1,0 +1,104 @@
+package recorder_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"io"
+	"runtime/pprof"
+	"strings"
+	"testing"
+	"time"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+// burn is what samples show.
+//
+//go:noinline
+func burn(until time.Time) (sum [32]byte) {
+	for time.Now().Before(until) {
+		sum = sha256.Sum256(sum[:])
+	}
+	return sum
+}
+
+type sample struct {
+	track, stack, weight, cpu, window uint64
+}
+
+func (r *recording) samples() (found []sample) {
+	for blocks := r.Blocks(func(chunks.Problem) {}); blocks.Next(); {
+		if b := blocks.Block(); b.Kind == rawformat.KindSample {
+			c := b.Fields
+			c.Sint("time")
+			c.Uint("thread")
+			c.Uint("goroutine")
+			found = append(found, sample{c.Uint("track"), c.Uint("stack"), c.Uint("weight"), c.Uint("cpu"), c.Uint("window")})
+		}
+	}
+	return found
+}
+
+// The samples of a window add up to what the window's marker says, and most of
+// them show the function that burnt the CPU, on its track.
+func TestCPUWindows(t *testing.T) {
+	rec := begin(t, recorder.Options{CPU: recorder.CPUPprof})
+	_, work := recorder.NewTrack(context.Background(), "burner")
+	burn(time.Now().Add(1500 * time.Millisecond))
+	work.End()
+	r := finish(t, rec)
+	windows := r.of("cpu window")
+	if len(windows) != 2 {
+		t.Fatalf("%d windows, want two: a whole one and the one that Stop ended", len(windows))
+	}
+	var want, weight, cpu, onTrack, burning uint64
+	for _, w := range windows {
+		want += w.args[0].Num
+		cpu -= w.args[1].Num
+	}
+	dict := r.stackDict(t)
+	for _, s := range r.samples() {
+		weight += s.weight
+		cpu += s.cpu - 1
+		if s.track != 0 {
+			onTrack += s.weight
+		}
+		if strings.Contains(strings.Join(dict.names(t, markerStack{id: s.stack - 1}), " "), ".burn ") {
+			burning += s.weight
+		}
+		if s.window != windows[0].dur && s.window != windows[1].dur {
+			t.Errorf("a sample's window is %d ns, want %d or %d", s.window, windows[0].dur, windows[1].dur)
+		}
+	}
+	if weight != want || cpu != 0 {
+		t.Errorf("%d samples, windows say %d; CPU differs by %d", weight, want, int64(cpu))
+	}
+	if weight < 20 || onTrack*10 < weight*7 || burning*10 < weight*7 {
+		t.Errorf("%d samples, %d on the track, %d in burn", weight, onTrack, burning)
+	}
+}
+
+// The program's own profile goes before ours.
+func TestHostProfile(t *testing.T) {
+	if err := pprof.StartCPUProfile(io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	rec := begin(t, recorder.Options{CPU: recorder.CPUPprof})
+	burn(time.Now().Add(100 * time.Millisecond))
+	r := finish(t, rec)
+	pprof.StopCPUProfile()
+	if n := len(r.samples()); n != 0 {
+		t.Errorf("%d samples, want none", n)
+	}
+	if r.lost() == 0 || r.kinds[rawformat.KindLog] != 1 {
+		t.Errorf("%d windows lost, %d log lines, want some and one", r.lost(), r.kinds[rawformat.KindLog])
+	}
+	var b bytes.Buffer
+	if err := pprof.StartCPUProfile(&b); err != nil {
+		t.Errorf("after Stop: %v", err)
+	}
+	pprof.StopCPUProfile()
+}
