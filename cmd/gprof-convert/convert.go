@@ -23,6 +23,7 @@ type convertCmd struct {
 	Strict bool     `help:"Exit with 3 if something recorded is missing from the output."`
 	Ledger string   `placeholder:"FILE" help:"Write the ledger as JSON: what is missing from the output, or uncertain in it. - is stdout."`
 	Quiet  bool     `short:"q" help:"No progress, no ledger on stderr."`
+	failIf
 }
 
 func (c *convertCmd) Help() string {
@@ -133,7 +134,7 @@ func (c *convertCmd) settle(s *streams, found *ingest.Found, written *stream.Cou
 	if worst, any := ledger.Worst(); c.Strict && any && worst == stream.Loss {
 		return &exitError{exitLossy, errors.New("something recorded is missing from the output; --ledger FILE says what")}
 	}
-	return nil
+	return c.check(ledger)
 }
 
 // contents sums up an output in a few words.

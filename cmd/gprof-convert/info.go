@@ -15,12 +15,14 @@ import (
 type infoCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Session directories, process directories or chunk files."`
 	JSON   bool     `name:"json" help:"Print JSON."`
+	failIf
 }
 
 func (c *infoCmd) Help() string {
 	return `Examples:
   gprof-convert info out/session
   gprof-convert info --json out/session | jq '.processes[].events'
+  gprof-convert info --fail-if loss dumps/*
 
 Counts are those of the events that a conversion would write.`
 }
@@ -50,7 +52,10 @@ func (c *infoCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	return partly(found)
+	if err := partly(found); err != nil {
+		return err
+	}
+	return c.check(&count.Tables.Ledger)
 }
 
 // writeJSON writes v for scripts and people alike.
