@@ -246,9 +246,17 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // PageCRC is the CRC-32C of b seeded with two values: instance and epoch for
 // pages, instance and generation for records.
 func PageCRC(instance, epoch uint64, b []byte) uint32 {
-	var seed [16]byte
-	PutTrailer(seed[:], instance, epoch)
-	return crc32.Update(crc32.Update(0, castagnoli, seed[:]), castagnoli, b)
+	return crc32.Update(seedCRC(seedCRC(^uint32(0), instance), epoch)^^uint32(0), castagnoli, b)
+}
+
+// seedCRC continues a CRC, in its inverted form, over 8 bytes. It is here because
+// a slice of them that is given to package crc32 is allocated.
+func seedCRC(crc uint32, v uint64) uint32 {
+	for range 8 {
+		crc = castagnoli[byte(crc)^byte(v)] ^ crc>>8
+		v >>= 8
+	}
+	return crc
 }
 
 // RecordHeaderSize is the size of the header of a dictionary, meta or exit file.

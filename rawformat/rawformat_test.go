@@ -3,6 +3,7 @@ package rawformat
 import (
 	"bytes"
 	"errors"
+	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -199,6 +200,19 @@ func TestHeaderRoundTrip(t *testing.T) {
 			}
 			b[i] ^= 1 << bit
 		}
+	}
+}
+
+// The seed is 16 bytes in front, as the specification says.
+func TestPageCRC(t *testing.T) {
+	data := []byte("some page")
+	seeded := AppendFixed(AppendFixed(nil, 0x1122334455667788), 0x99aa)
+	want := crc32.Checksum(append(seeded, data...), crc32.MakeTable(crc32.Castagnoli))
+	if got := PageCRC(0x1122334455667788, 0x99aa, data); got != want {
+		t.Errorf("%#x, want %#x", got, want)
+	}
+	if n := testing.AllocsPerRun(10, func() { PageCRC(1, 2, data) }); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
 
