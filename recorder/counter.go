@@ -127,8 +127,8 @@ func (r *Recorder) writeCounter(id uint32, value int64) {
 	if s == nil || !r.turn(s, 64, 0, now) {
 		return
 	}
-	b := rawformat.AppendUint(s.begin(rawformat.KindCounter), uint64(id))
-	b = rawformat.AppendSint(s.time(b, now), value)
+	b := rawformat.AppendUint(s.time(s.begin(rawformat.KindCounter), now), uint64(id))
+	b = rawformat.AppendSint(b, value)
 	s.finish(rawformat.AppendUint(b, 0))
 	releaseLock(&s.lock)
 }

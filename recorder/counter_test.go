@@ -33,8 +33,8 @@ func (r *recording) counters() map[string]*counterValues {
 	}
 	for blocks := r.Blocks(func(chunks.Problem) {}); blocks.Next(); {
 		if b := blocks.Block(); b.Kind == rawformat.KindCounter {
-			id := b.Fields.Uint("counter")
 			b.Fields.Sint("time")
+			id := b.Fields.Uint("counter")
 			byID[id].values = append(byID[id].values, b.Fields.Sint("value"))
 		}
 	}
