@@ -11,7 +11,9 @@ type Options struct {
 	// Dir is the directory in which sessions lie. Default: /dev/shm/gprof if
 	// there is room for the limit, else gprof in $XDG_STATE_HOME or
 	// ~/.local/state. What lies in /dev/shm counts as memory and is gone after
-	// a reboot; it outlives the process.
+	// a reboot; it outlives the process. GPROF_SESSION goes before all of
+	// this: a recording parent sets it, so that its children's recordings lie
+	// beside its own.
 	Dir string
 
 	// Service is what this program is called; it names the session. Default:

@@ -13,10 +13,9 @@ import (
 	"gprof/rawformat"
 )
 
-// entry is a block or a record, as its text twin.
+// entry is what a block says.
 type entry struct {
 	kind rawformat.Kind
-	line string
 	args []rawformat.Arg
 	id   uint64 // of markers: the event's
 	dur  uint64 // of intervals

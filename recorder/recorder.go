@@ -90,7 +90,8 @@ func Start(o Options) (*Recorder, error) {
 
 // Stop ends the recording and writes how it ended. No goroutine, file or mapping
 // of the recorder is left. Stopping twice does nothing. The error is the first
-// of the disk's; what was recorded until then can be read all the same.
+// of the disk's; what was recorded until then can be read all the same. With
+// [CPUPprof] it waits for the runtime to end its profile, up to 0.2 s.
 func (r *Recorder) Stop() error {
 	if r == nil {
 		return nil

@@ -29,6 +29,10 @@ const (
 	dictShare = 8
 
 	minChunkSize = rawformat.ChunkAlign
+
+	// burst is how many bytes should always be ready to be written, while the
+	// housekeeper makes more: what 100 MB/s write in a round of the scheduler.
+	burst = 1 << 20
 )
 
 // open sets a recording up, in the order in which the parts need each other:
@@ -102,7 +106,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	}
 	r.ring, err = chunks.OpenRing(r.dir, chunks.RingOptions{
 		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit,
-		MinSpare: min(len(r.shards), int(p.Limit)/size/minChunks), Clock: rawformat.ClockMonotonic, Anchor: r.anchor,
+		MinSpare: min(max(len(r.shards), burst/size), int(p.Limit)/size/minChunks), Clock: rawformat.ClockMonotonic, Anchor: r.anchor,
 	})
 	if err != nil {
 		return err

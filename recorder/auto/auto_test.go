@@ -1,0 +1,60 @@
+package auto
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gprof/recorder"
+)
+
+// TestMain lets the test binary be a program that only imports this package.
+func TestMain(m *testing.M) {
+	if os.Getenv("AUTO_TEST_CHILD") != "" {
+		recorder.Mark("automatic")
+		fmt.Print(Recorder().Recording())
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// program runs such a program with that environment.
+func program(t *testing.T, env ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(append(os.Environ(), "AUTO_TEST_CHILD=1"), env...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String()
+}
+
+func TestSwitch(t *testing.T) {
+	for _, tt := range []struct {
+		env       []string
+		recording string
+		stderr    string // part of it
+	}{
+		{nil, "false", ""},
+		{[]string{"GPROF=off"}, "false", ""},
+		{[]string{"GPROF=on"}, "true", ""},
+		{[]string{"GPROF=on", "GPROF_LIMIT=1"}, "false", "gprof: nothing is recorded: recorder: limit too small"},
+		{[]string{"GPROF_HELP=1"}, "false", "GPROF_LIMIT=SIZE"},
+	} {
+		dir := t.TempDir()
+		stdout, stderr := program(t, append(tt.env, "GPROF_DIR="+dir)...)
+		if stdout != tt.recording || !strings.Contains(stderr, tt.stderr) || tt.stderr == "" && stderr != "" {
+			t.Errorf("%v: recording %s, standard error %q", tt.env, stdout, stderr)
+		}
+		found, err := filepath.Glob(filepath.Join(dir, filepath.Base(os.Args[0]), "*", "meta"))
+		if err != nil || (len(found) > 0) != (tt.recording == "true") {
+			t.Errorf("%v: recordings %v, %v", tt.env, found, err)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package recorder_test
+
+import (
+	"log"
+	"os"
+
+	"gprof/recorder"
+)
+
+// Three lines embed the recorder. When it can't start, the program goes on
+// without it.
+func Example() {
+	rec, err := recorder.Start(recorder.Options{Service: "example"})
+	if err != nil {
+		log.Print(err)
+	}
+	defer rec.Stop()
+	// Output:
+}
+
+// flush is an event with two typed fields.
+var flush = recorder.NewEvent2("flush", recorder.Bytes("size"), recorder.Path("file"))
+
+func ExampleNewEvent2() {
+	write := func(file string, data []byte) error {
+		defer flush.Begin(len(data), file).End() // the interval of the call
+		return os.WriteFile(file, data, 0o600)
+	}
+	if err := write(os.DevNull, []byte("hello")); err != nil {
+		log.Print(err)
+	}
+	// Output:
+}
+
+// queued is sampled ten times in a second.
+var queued = recorder.NewCounter("queued", recorder.Describe("jobs that wait"))
+
+func ExampleNewCounter() {
+	queued.Add(1)
+	defer queued.Add(-1)
+	// Output:
+}

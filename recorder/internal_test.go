@@ -1,0 +1,277 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+var probeEvent = NewEvent1("probe", Int("n"))
+
+func beginInternal(t *testing.T, o Options) *Recorder {
+	t.Helper()
+	o.Dir = t.TempDir()
+	if o.CounterHz == 0 {
+		o.CounterHz = -1
+	}
+	r, err := Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Stop() })
+	return r
+}
+
+// losses reads what a recording says was lost, by reason.
+func losses(t *testing.T, dir string) map[rawformat.LostReason]uint64 {
+	t.Helper()
+	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := map[rawformat.LostReason]uint64{}
+	for blocks := p.Blocks(func(p chunks.Problem) { t.Error(p) }); blocks.Next(); {
+		if b := blocks.Block(); b.Kind == rawformat.KindLost {
+			b.Fields.Sint("time")
+			reason := rawformat.LostReason(b.Fields.Uint("reason"))
+			lost[reason] += b.Fields.Uint("count")
+		}
+	}
+	return lost
+}
+
+// A marker that finds every shard taken is dropped at once, and counted.
+func TestBusyShards(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 4 << 20})
+	for i := range r.shards {
+		awaitLock(&r.shards[i].lock)
+	}
+	for range 5 {
+		probeEvent.Mark(1)
+	}
+	if n := r.lost[rawformat.LostBusy].count.Load(); n < 5 {
+		t.Errorf("%d markers counted, want 5", n)
+	}
+	for i := range r.shards {
+		releaseLock(&r.shards[i].lock)
+	}
+	r.Stop()
+	if lost := losses(t, r.dir); lost[rawformat.LostBusy] < 5 {
+		t.Errorf("recording says %v, want 5 busy", lost)
+	}
+}
+
+// Where there is no chunk, markers are dropped and counted, and the count is
+// written when there is room again.
+func TestNoChunk(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
+	for i := range r.shards {
+		awaitLock(&r.shards[i].lock)
+		r.retire(&r.shards[i])
+	}
+	var taken []*chunks.Chunk
+	for len(taken) < 1<<20/(64<<10)-1 { // one chunk gives way to the dictionary
+		if c := r.ring.Get(99, 1); c != nil {
+			taken = append(taken, c)
+		} else {
+			r.wakeKeeper()
+			runtime.Gosched()
+		}
+	}
+	for i := range r.shards {
+		releaseLock(&r.shards[i].lock)
+	}
+	probeEvent.Mark(1)
+	if r.lost[rawformat.LostNoChunk].count.Load() == 0 {
+		t.Fatal("nothing counted")
+	}
+	for _, c := range taken {
+		r.ring.Release(c)
+	}
+	r.Stop()
+	if lost := losses(t, r.dir); lost[rawformat.LostNoChunk] != r.lost[rawformat.LostNoChunk].count.Load() {
+		t.Errorf("recording says %v, want %d for want of chunks", lost, r.lost[rawformat.LostNoChunk].count.Load())
+	}
+}
+
+// A full dictionary stops definitions, not the recording.
+func TestFullDictionary(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
+	for i := 0; !r.dict.isFull(); i++ {
+		r.dict.define(newRecord(rawformat.KindDefString).uint(uint64(i + 1)).text(strings.Repeat("x", 1000)))
+	}
+	if size := r.dict.file.Size(); size > r.dict.limit {
+		t.Errorf("dictionary of %d bytes, want at most %d", size, r.dict.limit)
+	}
+	late := NewEvent("late")
+	late.Mark()
+	probeEvent.Mark(1)
+	if id := r.dict.stack([]location{{pc: 1}}); id != 0 {
+		t.Errorf("stack has id %d in a full dictionary", id)
+	}
+	r.Stop()
+	if lost := losses(t, r.dir); lost[rawformat.LostDictionary] < 2 {
+		t.Errorf("recording says %v, want the definition and the marker of late", lost)
+	}
+}
+
+// A bug of the housekeeper ends the recording; the host lives on, and Stop
+// still writes what there is.
+func TestPanicOfTheHousekeeper(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 4 << 20})
+	probeEvent.Mark(1)
+	r.employ(func() { panic("test") })
+	for r.Err() == nil {
+		runtime.Gosched()
+	}
+	if r.Recording() {
+		t.Error("records after a panic")
+	}
+	r.Resume()
+	probeEvent.Mark(2)
+	if err := r.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := chunks.OpenProcess(os.DirFS(r.session), filepath.Base(r.dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Exit == nil || p.Exit.Text != "internal error: test" {
+		t.Errorf("exit %+v, want the panic in it", p.Exit)
+	}
+}
+
+// A writer that has been idle while others filled half the ring loses its chunk.
+func TestLaggards(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
+	idle := &r.shards[len(r.shards)-1]
+	awaitLock(&idle.lock)
+	if !r.turn(idle, 10, 0, Now()) {
+		t.Fatal("no chunk")
+	}
+	releaseLock(&idle.lock)
+	for idle.lag.Load() != 0 {
+		probeEvent.Mark(1) // by way of other shards
+	}
+	for r.ring.RangeStart() <= 1 { // nothing pins the oldest chunk now
+		probeEvent.Mark(1)
+	}
+}
+
+// A page's context is restated when a track's block comes first in it, and a
+// stack block stands in the page of its marker. The reader checks the former.
+func TestPageBorders(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 4 << 20})
+	track := defined.track("border")
+	s := &r.shards[0]
+	raw := make([]uint64, 200)
+	for i := range raw {
+		raw[i] = uint64(i*i*i) << 20
+	}
+	for i := range 3000 {
+		for r.ring.Low() { // give the housekeeper time to make chunks
+			r.wakeKeeper()
+			runtime.Gosched()
+		}
+		awaitLock(&s.lock)
+		m := marker{d: probeEvent.d, kind: markInstant, now: Now(), raw: raw[:i%len(raw)]}
+		if i%2 == 0 {
+			m.track = track.id
+		}
+		if len(m.raw) > 0 {
+			m.stack = 1
+		}
+		if !r.turnWithStack(s, m.size(), m.track, m.now, m.raw) {
+			t.Fatal("no room")
+		}
+		s.marker(&m)
+		releaseLock(&s.lock)
+	}
+	r.Stop()
+	p, err := chunks.OpenProcess(os.DirFS(r.session), filepath.Base(r.dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, markers := uint32(noPage), 0
+	for blocks := p.Blocks(func(p chunks.Problem) { t.Error(p) }); blocks.Next(); {
+		switch b := blocks.Block(); b.Kind {
+		case rawformat.KindStack:
+			page = b.Offset >> pageShift
+		case rawformat.KindInstant:
+			b.Fields.Uint("event")
+			if b.Fields.Uint("stack") == 1 && page != b.Offset>>pageShift {
+				t.Fatalf("marker at page %d, its stack at page %d", b.Offset>>pageShift, page)
+			}
+			markers++
+		default:
+			page = noPage
+		}
+	}
+	if markers != 3000 {
+		t.Errorf("%d markers, want 3000", markers)
+	}
+}
+
+func TestTooManyNames(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 4 << 20})
+	known := names.Load()
+	defer names.Store(known)
+	for i := range maxNames + 3 {
+		Mark(fmt.Sprint("name ", i))
+	}
+	if n := r.lost[rawformat.LostDictionary].count.Load(); n < 3 {
+		t.Errorf("%d names counted as lost, want at least 3", n)
+	}
+}
+
+func TestDivide(t *testing.T) {
+	for _, tt := range []struct {
+		limit     int64
+		chunk     int
+		wantSize  int
+		wantError bool
+	}{
+		{64 << 20, 256 << 10, 256 << 10, false},
+		{64 << 20, 1 << 20, 1 << 20, false},
+		{1 << 20, 256 << 10, 64 << 10, false},
+		{160 << 10, 256 << 10, 64 << 10, false},
+		{128 << 10, 64 << 10, 0, true},
+	} {
+		var r Recorder
+		size, err := r.divide(&plan{Options: Options{Limit: tt.limit, ChunkSize: tt.chunk}})
+		if size != tt.wantSize || errors.Is(err, ErrSmall) != tt.wantError {
+			t.Errorf("limit %d, chunk %d: %d, %v, want %d", tt.limit, tt.chunk, size, err, tt.wantSize)
+		}
+		if err == nil && (len(r.shards) != 2*int(r.mask+1) || len(r.shards)&(len(r.shards)-1) != 0) {
+			t.Errorf("%d shards for mask %d", len(r.shards), r.mask)
+		}
+	}
+}
+
+// The lock is one exchange: a second taker does not get it.
+func TestAcquire(t *testing.T) {
+	var r Recorder
+	r.shards, r.mask = make([]shard, 4), 1
+	taken := map[*shard]bool{}
+	for range 4 {
+		taken[r.acquire(0)] = true
+	}
+	if len(taken) != 4 || taken[nil] {
+		t.Errorf("took %d different shards of 4", len(taken))
+	}
+	if r.acquire(0) != nil || r.lost[rawformat.LostBusy].count.Load() != 1 {
+		t.Error("a fifth shard, or no count of it")
+	}
+	atomic.StoreUint32(&r.shards[2].lock, 0)
+	if r.acquire(1) != &r.shards[2] {
+		t.Error("the free one was not found")
+	}
+}

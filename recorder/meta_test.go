@@ -1,0 +1,40 @@
+package recorder_test
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+func TestMeta(t *testing.T) {
+	rec := begin(t, recorder.Options{Service: "shop", Version: "1.2", Attrs: map[string]string{"b": "2", "a": "1"}, Limit: 3 << 20, ChunkSize: 64 << 10, CPU: recorder.CPUPprof, CounterHz: 5})
+	r := finish(t, rec)
+	host, _ := os.Hostname()
+	want := map[string]string{
+		rawformat.MetaService: "shop", rawformat.MetaVersion: "1.2", rawformat.MetaAttr + "a": "1", rawformat.MetaAttr + "b": "2",
+		rawformat.MetaPid: strconv.Itoa(os.Getpid()), rawformat.MetaHost: host, rawformat.MetaGo: runtime.Version(), rawformat.MetaGoos: runtime.GOOS,
+		rawformat.MetaGoarch: runtime.GOARCH, rawformat.MetaCPUs: strconv.Itoa(runtime.GOMAXPROCS(0)), rawformat.MetaLimit: "3145728", rawformat.MetaChunkSize: "65536",
+		rawformat.MetaCPU: "pprof", rawformat.MetaInterval: "10000000", rawformat.MetaCounterHz: "5", rawformat.MetaArg: os.Args[0],
+	}
+	for key, value := range want {
+		if got := r.meta(key); got != value {
+			t.Errorf("meta %s is %q, want %q", key, got, value)
+		}
+	}
+	for _, key := range []string{rawformat.MetaExe, rawformat.MetaStartReal, rawformat.MetaStartMono, rawformat.MetaClock} {
+		if r.meta(key) == "" {
+			t.Errorf("no meta %s", key)
+		}
+	}
+	if r.Instance != rec.Instance() || r.Pid != uint32(os.Getpid()) {
+		t.Errorf("instance %x of pid %d, want %x of %d", r.Instance, r.Pid, rec.Instance(), os.Getpid())
+	}
+	start, _ := strconv.ParseUint(r.meta(rawformat.MetaStartMono), 10, 64)
+	if r.Exit == nil || r.Exit.Reason != rawformat.ExitStopped || r.Exit.Monotonic <= start || r.Exit.RangeStart != 1 || r.Exit.RangeEnd <= 1 || r.Exit.Discarded != 0 {
+		t.Errorf("exit %+v", r.Exit)
+	}
+}

@@ -1,0 +1,136 @@
+package recorder
+
+import (
+	"debug/elf"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestParseMapping(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		want module
+		ok   bool
+	}{
+		{"00400000-0052a000 r-xp 00001000 fe:00 1234                              /usr/bin/x", module{"/usr/bin/x", "", 0x400000, 0x52a000, 0x1000}, true},
+		{"7f0000000000-7f0000001000 r-xp 00000000 fe:00 99 /tmp/a b (deleted)", module{"/tmp/a b (deleted)", "", 0x7f0000000000, 0x7f0000001000, 0}, true},
+		{"7ffc0000-7ffc2000 r-xp 00000000 00:00 0          [vdso]", module{"[vdso]", "", 0x7ffc0000, 0x7ffc2000, 0}, true},
+		{"00400000-0052a000 r--p 00000000 fe:00 1234 /usr/bin/x", module{}, false},
+		{"00400000-0052a000 rwxp 00000000 00:00 0", module{}, false},
+		{"00400000-0052a000 rwxp 00000000 00:00 0 [anon:jit]", module{}, false},
+		{"0052a000-00400000 r-xp 00000000 fe:00 1234 /usr/bin/x", module{}, false},
+		{"x-y r-xp 0 0 0 /x", module{}, false},
+		{"", module{}, false},
+	} {
+		got, ok := parseMapping(tt.line)
+		if ok != tt.ok || ok && got != tt.want {
+			t.Errorf("%q: %+v, %v, want %+v, %v", tt.line, got, ok, tt.want, tt.ok)
+		}
+	}
+}
+
+func FuzzParseMapping(f *testing.F) {
+	f.Add("00400000-0052a000 r-xp 00001000 fe:00 1234    /usr/bin/x")
+	f.Fuzz(func(t *testing.T, line string) {
+		if m, ok := parseMapping(line); ok && (m.path == "" || m.end <= m.start) {
+			t.Fatalf("%q: %+v", line, m)
+		}
+	})
+}
+
+func TestMappedModules(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := mappedModules(func(uint64, uint64) bool { return false })
+	found := false
+	for _, m := range modules {
+		found = found || m.path == exe
+		if m.build == "" {
+			t.Errorf("%s has no build id", m.path)
+		}
+	}
+	if !found {
+		t.Errorf("%s is not among %v", exe, modules)
+	}
+	if again := mappedModules(func(uint64, uint64) bool { return true }); len(again) > 0 {
+		t.Errorf("known ones are listed again: %v", again)
+	}
+}
+
+// build compiles a program and returns its build id.
+func build(t *testing.T, dir, source string, flags ...string) string {
+	t.Helper()
+	src, exe := filepath.Join(dir, "main.go"), filepath.Join(dir, "exe")
+	if err := os.WriteFile(src, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", append(append([]string{"build", "-o", exe}, flags...), src)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	f, err := elf.Open(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	id, err := buildID(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// Two builds have two ids, whatever the linker was told; the same build twice
+// has one.
+func TestBuildIDs(t *testing.T) {
+	const one = "package main\nfunc main() { println(1) }\n"
+	const shifted = "package main\n\n\nfunc main() { println(1) }\n" // the same code, other lines
+	const bare = "-ldflags=-buildid= -B none"
+	dir := t.TempDir()
+	plain := build(t, dir, one)
+	if strings.HasPrefix(plain, contentPrefix) || plain == "" {
+		t.Errorf("build id %q, want the linker's", plain)
+	}
+	first, second, again := build(t, dir, one, bare), build(t, dir, shifted, bare), build(t, dir, one, bare)
+	if !strings.HasPrefix(first, contentPrefix) || first == second {
+		t.Errorf("build ids %q and %q, want two hashes", first, second)
+	}
+	if first != again {
+		t.Errorf("one build has ids %q and %q", first, again)
+	}
+}
+
+func TestMemoryGroup(t *testing.T) {
+	for line, want := range map[string][3]string{
+		"0::/system.slice/x": {"/sys/fs/cgroup", "memory.max", "/system.slice/x"},
+		"7:memory:/docker/1": {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "/docker/1"},
+		"4:cpu,cpuacct:/":    {},
+		"3:hugetlb,memory:/": {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "/"},
+	} {
+		root, file, group := memoryGroup(line)
+		if got := [3]string{root, file, group}; got != want {
+			t.Errorf("%q: %v, want %v", line, got, want)
+		}
+	}
+}
+
+func TestSharedDirIsOurs(t *testing.T) {
+	dir := t.TempDir()
+	for mode, want := range map[os.FileMode]bool{0o700: true, 0o755: true, 0o777: false, 0o770: false} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Lstat(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if private(info) != want {
+			t.Errorf("mode %v: private is %v", mode, !want)
+		}
+	}
+}

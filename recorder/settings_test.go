@@ -1,0 +1,146 @@
+package recorder
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseSize(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want int64 // -1: refused
+	}{
+		{"0", 0}, {"4096", 4096}, {"1k", 1024}, {"2KB", 2048}, {"3KiB", 3072}, {"64MiB", 64 << 20}, {"10M", 10 << 20}, {"1g", 1 << 30}, {"5b", 5},
+		{"", -1}, {"M", -1}, {"-1", -1}, {"1T", -1}, {"1.5M", -1}, {"1 M", -1}, {"99999999999G", -1},
+	} {
+		got, err := ParseSize(tt.text)
+		if err != nil {
+			got = -1
+		}
+		if got != tt.want {
+			t.Errorf("%q: %d, want %d", tt.text, got, tt.want)
+		}
+	}
+}
+
+// clearEnvironment keeps the settings of whoever runs the tests out.
+func clearEnvironment(t *testing.T) {
+	for _, e := range environmentTable {
+		t.Setenv(e.name, "")
+	}
+}
+
+func TestSettings(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		env  []string
+		want settings
+	}{
+		{"nothing", nil, settings{}},
+		{"gprof", []string{"GPROF_DIR=/d", "GPROF_SESSION=/s", "GPROF_LIMIT=1M", "GPROF_CHUNK=64k", "GPROF_CPU=pprof", "GPROF_COUNTER_HZ=-1", "GPROF_SERVICE=a", "GPROF_VERSION=v", "GPROF_ATTRS=k=v, l=m", "GPROF_PARENT=00ff:3"},
+			settings{Options{"/d", "a", "v", map[string]string{"k": "v", "l": "m"}, 1 << 20, 64 << 10, CPUPprof, -1}, "/s", 255, false}},
+		{"opentelemetry", []string{"OTEL_RESOURCE_ATTRIBUTES=service.name=checkout,service.version=1.2,region=eu%2Cwest"},
+			settings{Options: Options{Service: "checkout", Version: "1.2", Attrs: map[string]string{"region": "eu,west"}}}},
+		{"the more specific wins", []string{"OTEL_RESOURCE_ATTRIBUTES=service.name=a,service.version=1,k=1", "OTEL_SERVICE_NAME=b", "GPROF_SERVICE=c", "GPROF_VERSION=2", "GPROF_ATTRS=k=2"},
+			settings{Options: Options{Service: "c", Version: "2", Attrs: map[string]string{"k": "2"}}}},
+		{"off", []string{"GPROF=OFF"}, settings{off: true}},
+		{"on", []string{"GPROF=1"}, settings{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			clearEnvironment(t)
+			for _, e := range tt.env {
+				name, value, _ := strings.Cut(e, "=")
+				t.Setenv(name, value)
+			}
+			got, err := readSettings()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(&tt.want, got, cmp.AllowUnexported(settings{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSettingsErrors(t *testing.T) {
+	for _, e := range []string{"GPROF=perhaps", "GPROF_LIMIT=x", "GPROF_CHUNK=x", "GPROF_CPU=perf", "GPROF_COUNTER_HZ=x", "GPROF_ATTRS=novalue", "GPROF_ATTRS==v", "OTEL_RESOURCE_ATTRIBUTES=k=%zz", "GPROF_PARENT=xyz"} {
+		t.Run(e, func(t *testing.T) {
+			clearEnvironment(t)
+			name, value, _ := strings.Cut(e, "=")
+			t.Setenv(name, value)
+			if s, err := readSettings(); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%+v, %v, want an error that names %s", s, err, name)
+			}
+		})
+	}
+}
+
+func TestHelpListsAllSettings(t *testing.T) {
+	var b bytes.Buffer
+	if err := Settings(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range environmentTable {
+		if !strings.Contains(b.String(), e.name+"="+e.value) || e.help == "" {
+			t.Errorf("no help for %s", e.name)
+		}
+	}
+}
+
+func TestPlan(t *testing.T) {
+	clearEnvironment(t)
+	t.Setenv("GPROF_SERVICE", "from env")
+	t.Setenv("GPROF_ATTRS", "a=env,b=env")
+	t.Setenv("GPROF_CPU", "pprof")
+	dir := t.TempDir()
+	p, err := Options{Dir: dir, Version: "3", Attrs: map[string]string{"b": "code"}, CounterHz: 99, ChunkSize: 100_000}.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.session != filepath.Join(dir, "from_env") {
+		t.Errorf("session %s", p.session)
+	}
+	if p.id.version != "3" || p.CPU != CPUPprof || p.CounterHz != 10 || p.ChunkSize != 128<<10 {
+		t.Errorf("version %q, CPU %v, %d Hz, chunks of %d", p.id.version, p.CPU, p.CounterHz, p.ChunkSize)
+	}
+	if diff := cmp.Diff(map[string]string{"a": "env", "b": "code"}, p.Attrs); diff != "" {
+		t.Errorf("attributes (-want +got):\n%s", diff)
+	}
+	if p.Limit <= 0 || p.Limit > defaultLimit {
+		t.Errorf("default limit %d", p.Limit)
+	}
+	t.Setenv("GPROF_SESSION", filepath.Join(dir, "session of the parent"))
+	if s, err := (Options{Dir: "elsewhere"}).Session(); err != nil || s != os.Getenv("GPROF_SESSION") {
+		t.Errorf("session %s, %v, want the parent's", s, err)
+	}
+}
+
+func TestDefaultDir(t *testing.T) {
+	clearEnvironment(t)
+	t.Setenv("XDG_STATE_HOME", "/state")
+	if dir, err := defaultDir(1 << 62); err != nil || dir != "/state/gprof" {
+		t.Errorf("%s, %v, want the state directory for what fits nowhere", dir, err)
+	}
+	t.Setenv("XDG_STATE_HOME", "not/absolute")
+	t.Setenv("HOME", "/home/x")
+	if dir, err := defaultDir(1 << 62); err != nil || dir != "/home/x/.local/state/gprof" {
+		t.Errorf("%s, %v, want one in the home directory", dir, err)
+	}
+}
+
+func TestSanitize(t *testing.T) {
+	for name, want := range map[string]string{
+		"checkout": "checkout", "a/b c": "a_b_c", "..": "unnamed", "": "unnamed", "ünï": "_n_", "v1.2-x_y": "v1.2-x_y",
+		strings.Repeat("a", 100): strings.Repeat("a", 64),
+	} {
+		if got := sanitize(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
