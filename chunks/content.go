@@ -38,7 +38,7 @@ const (
 type content struct {
 	image    *Image
 	size     int64            // of the file
-	header   rawformat.Header // as read with the payload: its commit may be newer
+	header   rawformat.Header // as read with the payload; its commit is the older one
 	commitOK bool             // the commit word is not contradicted
 	closed   bool
 	trailer  trailer
@@ -77,6 +77,10 @@ func (c *content) load(im *Image) error {
 		c.problem(Stale, "was reused since it was listed", int64(im.Header.Commit.Blocks()), int64(im.Header.Commit.Offset()))
 		c.header, c.commitOK = im.Header, false
 		return nil
+	}
+	if c.header.Commit.Offset() > im.Header.Commit.Offset() && c.commitOK {
+		// What came since may use definitions that came since, too.
+		c.header.Commit, c.closed = im.Header.Commit, false
 	}
 	if err = c.readPayload(in); err != nil {
 		err = c.unreadable(err)

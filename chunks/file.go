@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"syscall"
+
+	"gprof/rawformat"
 )
 
 // storage is where a ring's chunk files lie; tests have one that gets full.
 type storage interface {
 	create(name string, size int) (*Chunk, error) // allocated and faulted in
 	unmap(c *Chunk) error
+	shorten(name string) error // to the head, which still says what was there
 	remove(name string) error
 }
 
@@ -80,3 +83,7 @@ func (folder) unmap(c *Chunk) error {
 }
 
 func (d folder) remove(name string) error { return os.Remove(filepath.Join(string(d), name)) }
+
+func (d folder) shorten(name string) error {
+	return os.Truncate(filepath.Join(string(d), name), rawformat.HeadSize)
+}

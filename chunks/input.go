@@ -55,11 +55,6 @@ func (in *input) read(dst []byte, off int64) ([]byte, error) {
 }
 
 // readAll reads a whole dictionary, meta or exit file.
-func readAll(fsys fs.FS, name string) ([]byte, error) {
-	in, err := openInput(fsys, name, rawformat.MaxRecordFile)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
+func (in *input) readAll() ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(in, 0, rawformat.MaxRecordFile))
 }

@@ -72,7 +72,8 @@ func worth(im *Image) (bytes int64) {
 //  2. The latest header, or the exit record, says how many chunks were
 //     discarded. Those that do not lie below the range start are the lowest
 //     missing ones: the oldest go first.
-//  3. What is missing besides is a gap.
+//  3. A chunk that was being reused is discarded, too, though no header says so.
+//  4. What is missing besides is a gap.
 func (o *opening) gaps() {
 	p := o.p
 	discarded := o.discarded()
@@ -100,6 +101,11 @@ func (o *opening) discarded() uint64 {
 	}
 	if o.p.Exit != nil {
 		chunks = max(chunks, min(o.p.Exit.Discarded, 1<<32))
+	}
+	for _, pr := range o.p.Problems {
+		if pr.Class == Stale {
+			chunks++
+		}
 	}
 	return chunks * capacity
 }

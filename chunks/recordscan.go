@@ -120,23 +120,35 @@ func (s *recordScan) lost(at, resume, next int, err error) {
 
 func isTruncated(err error) bool { return errors.Is(err, rawformat.ErrTruncated) }
 
-// probeRecords reads a dictionary, meta or exit file. It returns nil when the
-// file cannot be used.
+// probeRecords reads a dictionary, meta or exit file, the header first: a large
+// file that is none of ours is not read. It returns nil when the file cannot be
+// used.
 func probeRecords(fsys fs.FS, name, magic string) (*recordFile, probe) {
 	var pr probe
-	data, err := readAll(fsys, name)
+	in, err := openInput(fsys, name, rawformat.MaxRecordFile)
 	if err != nil {
 		pr.fail(name, 0, err)
 		return nil, pr
 	}
-	pr.ours = bytes.HasPrefix(data, []byte(magic))
-	h, err := rawformat.ReadRecordHeader(data)
+	defer in.Close()
+	f := &recordFile{name: name}
+	head, err := in.read(make([]byte, rawformat.RecordHeaderSize), 0)
+	if err == nil {
+		pr.ours = bytes.HasPrefix(head, []byte(magic))
+		f.header, err = rawformat.ReadRecordHeader(head)
+	}
 	if err == nil && !pr.ours {
 		err = &rawformat.Error{Off: 0, What: "file header", Err: rawformat.ErrMagic}
 	}
+	if err == nil && in.size > rawformat.MaxRecordFile {
+		err = &rawformat.Error{Off: rawformat.MaxRecordFile, What: "file", Err: rawformat.ErrTooBig}
+	}
+	if err == nil {
+		f.data, err = in.readAll()
+	}
 	if err != nil {
-		pr.fail(name, int64(len(data)), err)
+		pr.fail(name, in.size, err)
 		return nil, pr
 	}
-	return &recordFile{name, h, data}, pr
+	return f, pr
 }

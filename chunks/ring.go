@@ -80,8 +80,11 @@ type Ring struct {
 	taken     atomic.Int64  // chunks handed out since the last Maintain
 	full      atomic.Bool   // the last allocation failed
 
-	chunks []*Chunk // all, the housekeeper's
-	serial int      // of the next file
+	stated uint32 // discarded, as the latest header says; under mu
+
+	chunks  []*Chunk // all, the housekeeper's
+	retired []retired
+	serial  int // of the next file
 }
 
 // place is what a ring notes in its chunks.
@@ -147,6 +150,7 @@ func (r *Ring) Get(writer, generation uint16) *Chunk {
 func (r *Ring) take() *Chunk {
 	if c := r.spare.pop(); c != nil {
 		r.spares.Add(-1)
+		c.ring.owned.Store(true) // until it is open, as a discarded one
 		return c
 	}
 	return r.discard()
@@ -206,6 +210,7 @@ func (r *Ring) handOut(c *Chunk) {
 		Pid:        r.o.Pid,
 		Discarded:  r.discarded.Load(),
 	}
+	r.stated = c.fixed.Discarded
 	c.ring.seal = progress{}
 	r.kept.append(c)
 	r.end.Add(uint64(len(c.payload)))
@@ -258,10 +263,12 @@ func (r *Ring) Discarded() uint32 { return r.discarded.Load() }
 // an error, which is the disk's, the ring goes on with what it has.
 func (r *Ring) Maintain() error {
 	want := max(int64(r.o.MinSpare), 2*r.taken.Swap(0))
-	return errors.Join(r.sealAll(), r.shrink(), r.grow(int(want)))
+	return errors.Join(r.sealAll(), r.bury(), r.shrink(), r.grow(int(want)))
 }
 
-// shrink gives chunks back while the limit is exceeded, but for the last two.
+// shrink gives chunks back while the limit is exceeded, but for the last two. A
+// header in another file will say that a chunk was discarded, but only the next
+// one that is written; until then the chunk's own head has to.
 func (r *Ring) shrink() error {
 	for r.files.Load() > minFiles && !r.fits(r.files.Load()) {
 		r.mu.lock()
@@ -272,11 +279,35 @@ func (r *Ring) shrink() error {
 		}
 		r.files.Add(-1)
 		r.chunks = slices.DeleteFunc(r.chunks, func(x *Chunk) bool { return x == c })
-		if err := errors.Join(r.store.unmap(c), r.store.remove(c.ring.name)); err != nil {
+		c.clearEpoch()
+		r.retired = append(r.retired, retired{c.ring.name, r.Discarded()})
+		if err := errors.Join(r.store.unmap(c), r.store.shorten(c.ring.name)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// retired is a file that was given back: its name, and how many chunks were
+// discarded with it.
+type retired struct {
+	name      string
+	discarded uint32
+}
+
+// bury removes the files that were given back and that a header accounts for.
+func (r *Ring) bury() (err error) {
+	r.mu.lock()
+	stated := r.stated
+	r.mu.unlock()
+	r.retired = slices.DeleteFunc(r.retired, func(x retired) bool {
+		if x.discarded > stated {
+			return false
+		}
+		err = errors.Join(err, r.store.remove(x.name))
+		return true
+	})
+	return err
 }
 
 // grow makes spare chunks up to that many, within the limit.
@@ -309,7 +340,7 @@ func (r *Ring) Close() error {
 	r.spare, r.released = list{which: byDone}, list{which: byDone}
 	r.spares.Store(0)
 	r.mu.unlock()
-	err := r.sealAll()
+	err := errors.Join(r.sealAll(), r.bury())
 	var open []*Chunk
 	for _, c := range r.chunks {
 		switch c.ring.phase.Load() {

@@ -18,9 +18,10 @@ const (
 type memory struct {
 	room  int
 	files map[string]*Chunk
+	short map[string]bool // heads of files
 }
 
-func newMemory(room int) *memory { return &memory{room, map[string]*Chunk{}} }
+func newMemory(room int) *memory { return &memory{room, map[string]*Chunk{}, map[string]bool{}} }
 
 func (m *memory) create(name string, size int) (*Chunk, error) {
 	if len(m.files) >= m.room {
@@ -33,10 +34,20 @@ func (m *memory) create(name string, size int) (*Chunk, error) {
 
 func (m *memory) unmap(*Chunk) error { return nil }
 
-func (m *memory) remove(name string) error {
+func (m *memory) shorten(name string) error {
 	if m.files[name] == nil {
 		return os.ErrNotExist
 	}
+	delete(m.files, name)
+	m.short[name] = true
+	return nil
+}
+
+func (m *memory) remove(name string) error {
+	if m.files[name] == nil && !m.short[name] {
+		return os.ErrNotExist
+	}
+	delete(m.short, name)
 	delete(m.files, name)
 	return nil
 }

@@ -63,8 +63,8 @@ type lastSample struct {
 	track uint64
 }
 
-// life is when a track began and ended, as far as known.
-type life struct{ start, end stream.Time }
+// life is when a track began and ended, as far as known. It may begin again.
+type life struct{ start, again, end stream.Time }
 
 // enter begins another chunk, or another page after damage.
 func (d *decoder) enter(im *chunks.Image) {

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"slices"
 	"strconv"
 
 	"gprof/chunks"
@@ -18,6 +19,7 @@ type dictionary struct {
 	tracks     map[uint64]string
 	counters   map[uint64]stream.CounterID
 	modules    map[uint64]module
+	mapped     []module // as defined; of two at one address the later counts
 	frames     map[uint64]frame
 	stacks     map[uint64]stack
 	resolved   map[uint64]stream.StackID
@@ -179,15 +181,29 @@ func (d *dictionary) defModule(c *rawformat.Cursor) {
 	if c.Err() == nil {
 		m.id = d.names.module(string(build), string(path))
 		d.modules[id] = m
+		d.mapped = append(d.mapped, m)
 	}
 }
 
 func (d *dictionary) defFrame(c *rawformat.Cursor) {
 	id, mod, offset := c.Uint("id"), c.Uint("module"), c.Uint("offset")
-	if c.Err() == nil {
-		m := d.modules[mod]
-		d.frames[id] = frame{at: address{m.id, offset + m.offset}}
+	if c.Err() != nil {
+		return
 	}
+	m, defined := d.modules[mod]
+	if mod != 0 && !defined {
+		d.malformed++ // an offset in an unknown file says nothing
+		return
+	}
+	d.frames[id] = frame{at: d.place(m, offset+m.offset)}
+}
+
+// place is an address in a module, or of the process if there is none.
+func (d *dictionary) place(m module, offset uint64) address {
+	if m.id == 0 {
+		return address{process: d.process, offset: offset}
+	}
+	return address{module: m.id, offset: offset}
 }
 
 func (d *dictionary) defLabel(c *rawformat.Cursor) {
@@ -258,14 +274,14 @@ func (d *dictionary) rawStack(pcs []uint64) (sid stream.StackID) {
 	return sid
 }
 
-// find is the address of a pc; outside of all modules it has none.
+// find is the address of a pc.
 func (d *dictionary) find(pc uint64) address {
-	for _, m := range d.modules {
+	for _, m := range slices.Backward(d.mapped) {
 		if m.start <= pc && pc < m.end {
-			return address{m.id, pc - m.start + m.offset}
+			return d.place(m, pc-m.start+m.offset)
 		}
 	}
-	return address{0, pc}
+	return d.place(module{}, pc)
 }
 
 // event returns the interned event with that id, or one that stands for it when

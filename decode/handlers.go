@@ -247,15 +247,21 @@ func (d *decoder) delay(c *rawformat.Cursor) {
 
 func (d *decoder) trackStart(c *rawformat.Cursor) {
 	at, id := d.time(c), c.Uint("track")
-	if c.Err() == nil {
-		d.life(id).start = at
+	if c.Err() != nil {
+		return
 	}
+	l := d.life(id)
+	if l.start == 0 {
+		l.start = at
+	}
+	l.start, l.again = min(l.start, at), max(l.again, at)
 }
 
 func (d *decoder) trackEnd(c *rawformat.Cursor) {
 	at, id := d.time(c), c.Uint("track")
 	if c.Err() == nil {
-		d.life(id).end = at
+		l := d.life(id)
+		l.end = max(l.end, at)
 	}
 }
 

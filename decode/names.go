@@ -16,9 +16,11 @@ type Names struct {
 	chains  map[address][]stream.FrameID
 }
 
+// address is a place in a file. A place in no known file is the process' own.
 type address struct {
-	module stream.ModuleID
-	offset uint64 // in the file
+	module  stream.ModuleID
+	process stream.ProcessID // if module is 0
+	offset  uint64           // in the file
 }
 
 // symbol is one function of an address' inline chain, outermost first.
@@ -46,17 +48,12 @@ func (n *Names) module(build, file string) stream.ModuleID {
 	return id
 }
 
-// define adds one function of the chain at an address. The first definition of
-// a depth wins; a chain is used as far as it has no hole.
+// define adds one function of the chain at an address, outermost first. The
+// first definition of a depth wins; what stands behind a hole is left out.
 func (n *Names) define(at address, depth int, s symbol) {
-	chain := n.code[at]
-	for len(chain) <= depth {
-		chain = append(chain, symbol{})
+	if chain := n.code[at]; depth == len(chain) {
+		n.code[at] = append(chain, s)
 	}
-	if chain[depth].function == "" {
-		chain[depth] = s
-	}
-	n.code[at] = chain
 }
 
 // frames returns the frames at an address, outermost function first. All

@@ -107,6 +107,10 @@ func (s *Source) progress(next *chunks.Image) {
 func (s *Source) finish() {
 	s.amendTracks()
 	p := s.tables.Process(s.process)
+	if s.first > s.latest { // no entries
+		p.End = max(p.End, p.Start)
+		return
+	}
 	if p.Start == 0 {
 		p.Start = s.first
 	}

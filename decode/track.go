@@ -127,6 +127,9 @@ func (d *decoder) amendTracks() {
 		if id, ok := d.tracks[k]; ok {
 			t := k.track(d.process)
 			t.Start, t.End = l.start, l.end
+			if l.end < l.again {
+				t.End = 0
+			}
 			d.tables.Tracks.Amend(id, t)
 		}
 	}

@@ -42,6 +42,7 @@ const (
 	// MaxID bounds dictionary ids, hence what a hostile id can allocate.
 	MaxID = 1 << 26
 
-	// MaxRecordFile bounds a dictionary, meta or exit file.
-	MaxRecordFile = 1 << 30
+	// MaxRecordFile bounds a dictionary, meta or exit file, which a reader holds
+	// in memory. A dictionary is a small share of its ring.
+	MaxRecordFile = 256 << 20
 )
