@@ -24,12 +24,12 @@ func (h handle) emit(kind rawformat.Kind, a, b arg) {
 	if r == nil || h.d == nil {
 		return
 	}
-	now := Now()
 	d := h.d
 	if !d.plain || d.seq > r.defined.Load() {
-		r.mark(h, kind, now, 0, a, b, nil)
+		r.mark(h, kind, Now(), 0, a, b, nil)
 		return
 	}
+	now := Now()
 	track := uint32(0)
 	if h.track != nil {
 		track = r.track(h.track)

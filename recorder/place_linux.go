@@ -17,7 +17,8 @@ func freeBytes(dir string) int64 {
 	if syscall.Statfs(dir, &s) != nil {
 		return -1
 	}
-	return int64(min(s.Bavail, math.MaxInt64/uint64(max(1, s.Bsize)))) * s.Bsize
+	size := int64(max(1, s.Bsize))
+	return int64(min(s.Bavail, math.MaxInt64/uint64(size))) * size
 }
 
 // sharedDir is our directory in shared memory. The place is open to everybody:

@@ -35,22 +35,6 @@ func (a *arg) set(b *arg) {
 
 func (a arg) string() string { return unsafe.String(a.text, a.bits) }
 
-// pack relies on the sizes of the types of [Value]: the compiler settles the
-// switch, so that a number costs nothing.
-func pack[T Value](v T) arg {
-	switch p := unsafe.Pointer(&v); unsafe.Sizeof(v) {
-	case unsafe.Sizeof(""):
-		s := *(*string)(p)
-		return arg{unsafe.StringData(s), uint64(len(s))}
-	case 8:
-		return arg{bits: *(*uint64)(p)}
-	case 4: // int, where it has 32 bits
-		return arg{bits: uint64(int64(*(*int32)(p)))}
-	default: // bool
-		return arg{bits: uint64(*(*uint8)(p))}
-	}
-}
-
 // appendCut appends a length and at most [maxString] bytes of s. What is longer
 // ends in an ellipsis after a whole rune.
 func appendCut(dst []byte, s string) []byte {
