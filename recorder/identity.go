@@ -76,6 +76,9 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add(rawformat.MetaCPU, p.CPU)
 	add(rawformat.MetaInterval, p.CPU.interval())
 	add(rawformat.MetaCounterHz, max(0, p.CounterHz))
+	for _, what := range p.ignored {
+		add(rawformat.MetaSelfTest+"environment", "ignored: "+what)
+	}
 	add(rawformat.MetaSelfTest+"writers", fmt.Sprintf("%d, portable", len(r.shards)))
 	return records
 }

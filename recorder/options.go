@@ -69,6 +69,7 @@ type plan struct {
 	Options
 	session string // directory
 	parent  uint64 // instance, 0 none
+	ignored []string
 	id      identity
 }
 
@@ -81,11 +82,16 @@ func (o Options) plan() (*plan, error) {
 	if env.off {
 		return nil, ErrOff
 	}
-	p := &plan{Options: o.or(env.Options), session: env.session, parent: env.parent}
+	p := o.with(env)
+	return p, p.settle()
+}
+
+func (o Options) with(env *settings) *plan {
+	p := &plan{Options: o.or(env.Options), session: env.session, parent: env.parent, ignored: env.ignored}
 	p.id = identify(&p.Options)
 	p.CounterHz = min(cmp.Or(p.CounterHz, defaultCounterHz), defaultCounterHz)
 	p.ChunkSize = roundChunk(cmp.Or(p.ChunkSize, defaultChunkSize))
-	return p, p.settle()
+	return p
 }
 
 // or takes from d what o leaves open.
@@ -127,9 +133,12 @@ func (p *plan) settle() error {
 }
 
 // Session is the session's directory that Start would use with these options.
+// What is malformed in the environment, or switches recording off, is for Start
+// to tell: it is passed over here. The error is that there is no home directory.
 func (o Options) Session() (string, error) {
-	p, err := o.plan()
-	if err != nil {
+	env, _ := readSettings() // see above
+	p := o.with(env)
+	if err := p.settle(); err != nil {
 		return "", err
 	}
 	return p.session, nil

@@ -26,6 +26,7 @@ type settings struct {
 	session string
 	parent  uint64
 	off     bool
+	ignored []string // what is malformed and not ours to refuse
 }
 
 // environmentTable drives reading and help. Later lines add to earlier ones or
@@ -50,17 +51,20 @@ var environmentTable = []struct {
 	{EnvHelp, "1", "programs that import gprof/recorder/auto print this list", func(*settings, string) error { return nil }},
 }
 
-// readSettings reads the environment. An empty value counts as none.
-func readSettings() (*settings, error) {
-	s := &settings{}
+// readSettings reads the environment. An empty value counts as none. The error
+// is of the first variable that is malformed; the others are read all the same.
+func readSettings() (s *settings, first error) {
+	s = &settings{}
 	for _, e := range environmentTable {
-		if v := os.Getenv(e.name); v != "" {
-			if err := e.set(s, v); err != nil {
-				return nil, fmt.Errorf("environment: %s=%s: %w", e.name, v, err)
-			}
+		v := os.Getenv(e.name)
+		if v == "" {
+			continue
+		}
+		if err := e.set(s, v); err != nil && first == nil {
+			first = fmt.Errorf("environment: %s=%s: %w", e.name, v, err)
 		}
 	}
-	return s, nil
+	return s, first
 }
 
 // Settings writes the list of what can be set in the environment.
@@ -74,7 +78,7 @@ func Settings(w io.Writer) error {
 
 func (s *settings) setSwitch(v string) error {
 	on, err := parseSwitch(v)
-	s.off = !on
+	s.off = !on && err == nil
 	return err
 }
 
@@ -114,10 +118,13 @@ func (s *settings) setCPU(v string) error {
 
 func (s *settings) setService(v string) error { s.Service = v; return nil }
 
-// setResource reads OpenTelemetry's list, whose values are percent-encoded.
+// setResource reads OpenTelemetry's list, whose values are percent-encoded. The
+// variable is not ours: pairs that are malformed are passed over.
 func (s *settings) setResource(v string) error {
-	if err := s.setAttrs(v); err != nil {
-		return err
+	for pair := range strings.SplitSeq(v, ",") {
+		if err := s.setAttr(pair); err != nil {
+			s.ignored = append(s.ignored, fmt.Sprintf("OTEL_RESOURCE_ATTRIBUTES: %v", err))
+		}
 	}
 	s.Service, s.Version = s.Attrs["service.name"], s.Attrs["service.version"]
 	delete(s.Attrs, "service.name")
@@ -126,23 +133,31 @@ func (s *settings) setResource(v string) error {
 }
 
 func (s *settings) setAttrs(v string) error {
+	for pair := range strings.SplitSeq(v, ",") {
+		if err := s.setAttr(pair); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setAttr reads a pair; one of blanks only is none.
+func (s *settings) setAttr(pair string) error {
+	if strings.TrimSpace(pair) == "" {
+		return nil
+	}
+	key, value, ok := strings.Cut(pair, "=")
+	if key = strings.TrimSpace(key); !ok || key == "" {
+		return fmt.Errorf("%q: want key=value", pair)
+	}
+	plain, err := url.PathUnescape(strings.TrimSpace(value))
+	if err != nil {
+		return err
+	}
 	if s.Attrs == nil {
 		s.Attrs = map[string]string{}
 	}
-	for pair := range strings.SplitSeq(v, ",") {
-		if strings.TrimSpace(pair) == "" {
-			continue
-		}
-		key, value, ok := strings.Cut(pair, "=")
-		if key = strings.TrimSpace(key); !ok || key == "" {
-			return fmt.Errorf("%q: want key=value", pair)
-		}
-		plain, err := url.PathUnescape(strings.TrimSpace(value))
-		if err != nil {
-			return err
-		}
-		s.Attrs[key] = plain
-	}
+	s.Attrs[key] = plain
 	return nil
 }
 

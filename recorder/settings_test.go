@@ -43,11 +43,14 @@ func TestSettings(t *testing.T) {
 	}{
 		{"nothing", nil, settings{}},
 		{"gprof", []string{"GPROF_DIR=/d", "GPROF_SESSION=/s", "GPROF_LIMIT=1M", "GPROF_CHUNK=64k", "GPROF_CPU=pprof", "GPROF_COUNTER_HZ=-1", "GPROF_SERVICE=a", "GPROF_VERSION=v", "GPROF_ATTRS=k=v, l=m", "GPROF_PARENT=00ff:3"},
-			settings{Options{"/d", "a", "v", map[string]string{"k": "v", "l": "m"}, 1 << 20, 64 << 10, CPUPprof, -1}, "/s", 255, false}},
+			settings{Options{"/d", "a", "v", map[string]string{"k": "v", "l": "m"}, 1 << 20, 64 << 10, CPUPprof, -1}, "/s", 255, false, nil}},
 		{"opentelemetry", []string{"OTEL_RESOURCE_ATTRIBUTES=service.name=checkout,service.version=1.2,region=eu%2Cwest"},
 			settings{Options: Options{Service: "checkout", Version: "1.2", Attrs: map[string]string{"region": "eu,west"}}}},
 		{"the more specific wins", []string{"OTEL_RESOURCE_ATTRIBUTES=service.name=a,service.version=1,k=1", "OTEL_SERVICE_NAME=b", "GPROF_SERVICE=c", "GPROF_VERSION=2", "GPROF_ATTRS=k=2"},
 			settings{Options: Options{Service: "c", Version: "2", Attrs: map[string]string{"k": "2"}}}},
+		{"opentelemetry, partly malformed", []string{"OTEL_RESOURCE_ATTRIBUTES=a,service.name=checkout,b=%zz,=x,region=eu"},
+			settings{Options: Options{Service: "checkout", Attrs: map[string]string{"region": "eu"}},
+				ignored: []string{`OTEL_RESOURCE_ATTRIBUTES: "a": want key=value`, `OTEL_RESOURCE_ATTRIBUTES: invalid URL escape "%zz"`, `OTEL_RESOURCE_ATTRIBUTES: "=x": want key=value`}}},
 		{"off", []string{"GPROF=OFF"}, settings{off: true}},
 		{"on", []string{"GPROF=1"}, settings{}},
 	} {
@@ -69,7 +72,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestSettingsErrors(t *testing.T) {
-	for _, e := range []string{"GPROF=perhaps", "GPROF_LIMIT=x", "GPROF_CHUNK=x", "GPROF_CPU=perf", "GPROF_COUNTER_HZ=x", "GPROF_ATTRS=novalue", "GPROF_ATTRS==v", "OTEL_RESOURCE_ATTRIBUTES=k=%zz", "GPROF_PARENT=xyz"} {
+	for _, e := range []string{"GPROF=perhaps", "GPROF_LIMIT=x", "GPROF_CHUNK=x", "GPROF_CPU=perf", "GPROF_COUNTER_HZ=x", "GPROF_ATTRS=novalue", "GPROF_ATTRS==v", "GPROF_ATTRS=k=%zz", "GPROF_PARENT=xyz"} {
 		t.Run(e, func(t *testing.T) {
 			clearEnvironment(t)
 			name, value, _ := strings.Cut(e, "=")
@@ -118,6 +121,16 @@ func TestPlan(t *testing.T) {
 	t.Setenv("GPROF_SESSION", filepath.Join(dir, "session of the parent"))
 	if s, err := (Options{Dir: "elsewhere"}).Session(); err != nil || s != os.Getenv("GPROF_SESSION") {
 		t.Errorf("session %s, %v, want the parent's", s, err)
+	}
+}
+
+// Where a session lies is known even when Start would refuse the settings.
+func TestSessionOfMalformedSettings(t *testing.T) {
+	clearEnvironment(t)
+	t.Setenv("GPROF_CHUNK", "nonsense")
+	t.Setenv("GPROF", "perhaps")
+	if s, err := (Options{Dir: "/d", Service: "a"}).Session(); err != nil || s != "/d/a" {
+		t.Errorf("session %s, %v, want /d/a", s, err)
 	}
 }
 
