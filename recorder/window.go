@@ -83,8 +83,7 @@ func (r *Recorder) skipWindow(err error, again bool) {
 	}
 }
 
-// writeWindow writes the samples of a profile, spread evenly over its window:
-// when each was taken is not known.
+// writeWindow writes the samples of a profile and the marker of their window.
 func (r *Recorder) writeWindow(gzipped []byte, begin, end Time) error {
 	<-r.mapped
 	before := Now()
@@ -92,46 +91,20 @@ func (r *Recorder) writeWindow(gzipped []byte, begin, end Time) error {
 	if err != nil {
 		return err
 	}
-	samples, cpu := 0, int64(0)
-	for i, s := range p.samples {
-		share := (end - begin) / Time(len(p.samples))
-		r.writeSample(&s, begin+share*Time(i)+share/2, end-begin)
-		samples += int(s.count)
+	slots, err := spread(p.samples, begin, end)
+	if err != nil {
+		return err
+	}
+	rows := make([]sampleRow, len(p.samples))
+	for i := range rows {
+		rows[i] = r.sampleRow(&p.samples[i])
+	}
+	cpu := int64(0)
+	for _, s := range slots {
+		r.writeSample(&rows[s.row], s, end-begin)
 		cpu += s.cpu
 	}
-	r.mark(cpuWindow.handle, markInterval, end, begin, pack(samples), pack(time.Duration(cpu)), nil)
+	r.mark(cpuWindow.handle, markInterval, end, begin, pack(len(slots)), pack(time.Duration(cpu)), nil)
 	r.spent.samples.Add(int64(Now() - before))
 	return nil
 }
-
-// writeSample writes one sample block, with its stack by id, or as pcs when the
-// dictionary is full.
-func (r *Recorder) writeSample(c *cpuSample, at, window Time) {
-	var raw []uint64
-	stack := uint64(0)
-	if id := r.dict.stack(c.stack); id != 0 {
-		stack = uint64(id) + 1
-	} else if len(c.stack) > 0 {
-		stack = 1
-		for _, l := range c.stack[:min(len(c.stack), maxRaw)] {
-			raw = append(raw, l.pc)
-		}
-	}
-	track := uint32(0)
-	if c.track != "" {
-		track = r.trackNamed(c.track)
-	}
-	s := r.acquirePatiently()
-	if s == nil || !r.turnWithStack(s, uint32(sampleRoom+2*10*len(raw)), track, at, raw) {
-		return
-	}
-	b := s.time(s.begin(rawformat.KindSample), at)
-	for _, v := range [...]uint64{0, 0, uint64(track), stack, uint64(c.count), uint64(c.cpu) + 1, uint64(window)} {
-		b = rawformat.AppendUint(b, v)
-	}
-	s.finish(b)
-	releaseLock(&s.lock)
-}
-
-// sampleRoom is more than a sample block takes, and the length of a stack block.
-const sampleRoom = 96

@@ -63,6 +63,9 @@ func TestCPUWindows(t *testing.T) {
 	}
 	dict := r.stackDict(t)
 	for _, s := range r.samples() {
+		if s.weight != 1 {
+			t.Errorf("a sample of weight %d, want 1", s.weight)
+		}
 		weight += s.weight
 		cpu += s.cpu - 1
 		if s.track != 0 {

@@ -1,0 +1,89 @@
+package recorder
+
+import (
+	"fmt"
+
+	"gprof/rawformat"
+)
+
+// maxSamples bounds those of a window: what 10,000 busy processors would make.
+const maxSamples = 1 << 20
+
+// slot is one sample's place in a window.
+type slot struct {
+	row int // of the profile
+	at  Time
+	cpu int64 // ns
+}
+
+// spread gives each sample a slot of its own, all equally wide: when a sample
+// was taken is not known, but the runtime takes them at a steady rate. A row
+// stands for as many samples as it counts. The rows take turns, because the
+// samples of a stack seldom come all at once.
+func spread(rows []cpuSample, begin, end Time) ([]slot, error) {
+	total := int64(0)
+	for _, row := range rows {
+		if row.cpu < 0 || row.count < 0 || row.count > maxSamples || total > maxSamples-row.count {
+			return nil, fmt.Errorf("%w: a row of %d samples and %d ns, want at most %d samples in all", errProfile, row.count, row.cpu, maxSamples)
+		}
+		total += row.count
+	}
+	slots := make([]slot, 0, total)
+	for turn := int64(0); int64(len(slots)) < total; turn++ {
+		for i, row := range rows {
+			if turn < row.count {
+				middle := 2*Time(len(slots)) + 1
+				slots = append(slots, slot{i, begin + (end-begin)*middle/(2*Time(total)), row.share(turn)})
+			}
+		}
+	}
+	return slots, nil
+}
+
+// share is the CPU time of the row's sample i; all of them add up to the row's.
+func (c *cpuSample) share(i int64) int64 {
+	share, rest := c.cpu/c.count, c.cpu%c.count
+	if i < rest {
+		share++
+	}
+	return share
+}
+
+// sampleRow is what the sample blocks of a row have in common.
+type sampleRow struct {
+	track uint32
+	stack uint64   // the field: 0 none, 1 raw, else id + 1
+	raw   []uint64 // pcs of a stack for which the dictionary had no room
+}
+
+func (r *Recorder) sampleRow(c *cpuSample) (row sampleRow) {
+	if c.track != "" {
+		row.track = r.trackNamed(c.track)
+	}
+	if id := r.dict.stack(c.stack); id != 0 {
+		row.stack = uint64(id) + 1
+	} else if len(c.stack) > 0 {
+		row.stack = 1
+		for _, l := range c.stack[:min(len(c.stack), maxRaw)] {
+			row.raw = append(row.raw, l.pc)
+		}
+	}
+	return row
+}
+
+// writeSample writes one sample block.
+func (r *Recorder) writeSample(row *sampleRow, at slot, window Time) {
+	s := r.acquirePatiently()
+	if s == nil || !r.turnWithStack(s, uint32(sampleRoom+2*10*len(row.raw)), row.track, at.at, row.raw) {
+		return
+	}
+	b := s.time(s.begin(rawformat.KindSample), at.at)
+	for _, v := range [...]uint64{0, 0, uint64(row.track), row.stack, 1, uint64(at.cpu) + 1, uint64(window)} {
+		b = rawformat.AppendUint(b, v)
+	}
+	s.finish(b)
+	releaseLock(&s.lock)
+}
+
+// sampleRoom is more than a sample block takes, and the length of a stack block.
+const sampleRoom = 96
