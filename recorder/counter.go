@@ -93,7 +93,7 @@ func (r *Recorder) probe(c counterSpec, read func() int64) {
 	}
 	id := len(m.probes) + 1
 	body := newRecord(rawformat.KindDefCounter).uint(uint64(id)).text(c.name).text(c.category).text(c.description).uint(uint64(c.unit)).uint(uint64(c.mode))
-	if m.refused = !r.dict.define(body); m.refused {
+	if m.refused = r.dict.define(body) == 0; m.refused {
 		r.lose(rawformat.LostDictionary, 1, 0)
 		return
 	}

@@ -61,15 +61,27 @@ func newDictionary(file *chunks.RecordFile, ring *chunks.Ring, limit int64) *dic
 		strings: ids[string]{of: map[string]uint32{}}, frames: ids[frameKey]{of: map[frameKey]uint32{}}, stacks: ids[stackKey]{of: map[stackKey]uint32{}}}
 }
 
-// define writes records; false if there was no room.
-func (d *dictionary) define(records ...[]byte) bool {
+// define writes records, as many as there is room for, and returns how many.
+func (d *dictionary) define(records ...[]byte) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, r := range records {
-		d.add(r)
+	if d.full {
+		return 0
 	}
-	return d.flush()
+	n := 0
+	for n < len(records) && d.fits(int64(len(records[n]))+recordOverhead) {
+		d.add(records[n])
+		n++
+	}
+	if !d.flush() {
+		return 0
+	}
+	d.full = n < len(records)
+	return n
 }
+
+// fits reports whether that many bytes more have room behind the batch.
+func (d *dictionary) fits(bytes int64) bool { return d.file.Size()+d.pending+bytes <= d.limit }
 
 func (d *dictionary) add(r record) {
 	d.batch = append(d.batch, r)
@@ -83,7 +95,7 @@ const recordOverhead = 8
 func (d *dictionary) flush() bool {
 	if !d.full && len(d.batch) > 0 {
 		before := d.file.Size()
-		d.full = before+d.pending > d.limit || d.file.Append(d.batch...) != nil
+		d.full = !d.fits(0) || d.file.Append(d.batch...) != nil
 		d.ring.Charge(d.file.Size() - before)
 	}
 	d.batch, d.pending = d.batch[:0], 0

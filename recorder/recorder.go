@@ -31,7 +31,8 @@ type Recorder struct {
 
 	shards  []shard
 	mask    uintptr // of the shards that are somebody's first choice
-	defined atomic.Uint32
+	defined atomic.Uint32 // records of the registry that the dictionary has
+	refused int           // up to here they were written or counted as lost; under defined.mu
 	lost    [numLosses]loss
 
 	ring *chunks.Ring
@@ -224,15 +225,17 @@ func (r *Recorder) header(magic string) rawformat.RecordHeader {
 	return rawformat.RecordHeader{Magic: magic, Instance: r.instance, Pid: uint32(os.Getpid())}
 }
 
-// define writes the registry's records that the dictionary does not have yet.
-// The registry's lock is held.
+// define writes the registry's records that the dictionary does not have yet,
+// as many as there is room for. What is left over is counted once. The
+// registry's lock is held.
 func (r *Recorder) define(records [][]byte) {
-	missing := records[r.defined.Load():]
-	if r.dict.define(missing...) {
-		r.defined.Store(uint32(len(records)))
-		return
+	have := int(r.defined.Load())
+	have += r.dict.define(records[have:]...)
+	r.defined.Store(uint32(have))
+	if left := len(records) - max(have, r.refused); left > 0 {
+		r.refused = len(records)
+		r.lose(rawformat.LostDictionary, uint64(left), 0)
 	}
-	r.lose(rawformat.LostDictionary, uint64(len(missing)), 0)
 }
 
 // unlock gives the directory up.

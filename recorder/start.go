@@ -59,8 +59,10 @@ func open(o Options) (*Recorder, error) {
 	if err := r.create(p); err != nil {
 		return nil, errors.Join(err, r.abandon())
 	}
+	if err := r.begin(); err != nil {
+		return nil, errors.Join(err, r.abandon())
+	}
 	r.environ.export(r.session, r.instance, p.parent)
-	r.begin()
 	r.employ(r.keepHouse)
 	r.employ(r.learnModules)
 	if p.CPU == CPUPprof {
@@ -147,14 +149,19 @@ func (r *Recorder) divide(p *plan) (size int, err error) {
 	return size, nil
 }
 
-// begin defines what is defined in the process, and has markers recorded.
-func (r *Recorder) begin() {
+// begin defines what is defined in the process, and has markers recorded. It is
+// an error if the dictionary takes nothing.
+func (r *Recorder) begin() error {
 	defined.mu.Lock()
 	defer defined.mu.Unlock()
 	r.define(defined.records)
+	if r.defined.Load() == 0 {
+		return fmt.Errorf("%w: none of %d definitions fits into a dictionary of %d bytes", ErrSmall, len(defined.records), r.dict.limit)
+	}
 	running.Store(r)
 	r.writeAnchor()
 	recording.Store(r)
+	return nil
 }
 
 // abandon undoes create.

@@ -1,0 +1,74 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"gprof/rawformat"
+)
+
+// forget undoes, at the end of a test, what it defines.
+func forget(t *testing.T) {
+	t.Helper()
+	records, events := len(defined.records), defined.events
+	t.Cleanup(func() {
+		defined.mu.Lock()
+		defer defined.mu.Unlock()
+		defined.records, defined.events = defined.records[:records], events
+	})
+}
+
+func defineMany(n int) (many []Event4[int, int, int, int]) {
+	for i := range n {
+		many = append(many, NewEvent4(fmt.Sprint("many ", i), Int("first"), Int("second"), Int("third"), Int("fourth")))
+	}
+	return many
+}
+
+// Of more definitions than the dictionary takes the first ones are used, and
+// each of the others is counted once.
+func TestMoreEventsThanFit(t *testing.T) {
+	forget(t)
+	many := defineMany(600)
+	r := beginInternal(t, Options{Limit: 512 << 10})
+	have := int(r.defined.Load())
+	if have < len(defined.records)/4 || have == len(defined.records) {
+		t.Fatalf("%d of %d definitions written, want a part", have, len(defined.records))
+	}
+	lost := &r.lost[rawformat.LostDictionary].count
+	if want := uint64(len(defined.records) - have); lost.Load() != want {
+		t.Errorf("%d counted as lost, want %d", lost.Load(), want)
+	}
+	before := lost.Load()
+	NewEvent("one more")
+	if n := lost.Load() - before; n != 1 {
+		t.Errorf("one more definition counts %d", n)
+	}
+	before = lost.Load()
+	many[0].Mark(1, 2, 3, 4)
+	if n := lost.Load() - before; n != 0 {
+		t.Error("the first event is not recorded")
+	}
+	many[599].Mark(1, 2, 3, 4)
+	if n := lost.Load() - before; n != 1 {
+		t.Errorf("a marker without a definition counts %d", n)
+	}
+}
+
+// A dictionary that takes nothing is an error, and nothing stays behind.
+func TestNoDefinitionFits(t *testing.T) {
+	records := defined.records
+	defer func() { defined.records = records }()
+	defined.records = [][]byte{[]byte(strings.Repeat("x", 100<<10))}
+	dir := t.TempDir()
+	if r, err := Start(Options{Dir: dir, Limit: 512 << 10}); !errors.Is(err, ErrSmall) {
+		t.Errorf("%v, want %v", err, ErrSmall)
+		r.Stop()
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
