@@ -54,7 +54,10 @@ func (in *input) read(dst []byte, off int64) ([]byte, error) {
 	return dst[:n], err
 }
 
-// readAll reads a whole dictionary, meta or exit file.
-func (in *input) readAll() ([]byte, error) {
-	return io.ReadAll(io.NewSectionReader(in, 0, rawformat.MaxRecordFile))
+// readAll reads a whole file that should be no longer than limit.
+func (in *input) readAll(limit int64) ([]byte, error) {
+	if in.size > limit {
+		return nil, &rawformat.Error{Off: limit, What: "file", Err: rawformat.ErrTooBig}
+	}
+	return in.read(make([]byte, in.size), 0)
 }

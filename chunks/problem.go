@@ -26,10 +26,12 @@ const (
 	Unreadable
 	// Duplicate is a second copy of something; one was read.
 	Duplicate
+	// Missing is a dictionary or meta file that chunks need and that is not there.
+	Missing
 	numClasses
 )
 
-var classNames = [numClasses]string{"gap", "torn", "damaged", "foreign", "stale", "unproven", "unreadable", "duplicate"}
+var classNames = [numClasses]string{"gap", "torn", "damaged", "foreign", "stale", "unproven", "unreadable", "duplicate", "missing"}
 
 func (c ProblemClass) String() string {
 	if c < numClasses {

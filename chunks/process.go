@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -76,7 +77,26 @@ func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
 		return nil, err
 	}
 	o.gaps()
+	o.missing()
 	return o.p, nil
+}
+
+// missing reports what the chunks refer to and the directory does not hold.
+func (o *opening) missing() {
+	p := o.p
+	if len(p.Chunks) > 0 && p.Meta == nil {
+		o.report(Problem{Class: Missing, Where: "meta", What: "meta file is missing"})
+	}
+	blocks := map[uint32]int64{} // by generation
+	for _, im := range p.Chunks {
+		blocks[uint32(im.Header.Generation)] += int64(im.Header.Commit.Blocks())
+	}
+	for _, d := range p.Dicts {
+		delete(blocks, d.Generation)
+	}
+	for _, generation := range slices.Sorted(maps.Keys(blocks)) {
+		o.report(Problem{Class: Missing, Where: fmt.Sprintf("dict-%03d", generation), What: "dictionary is missing", Blocks: blocks[generation]})
+	}
 }
 
 // OpenChunk opens one chunk file alone, as a process with that chunk. Chunks

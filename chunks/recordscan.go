@@ -140,11 +140,12 @@ func probeRecords(fsys fs.FS, name, magic string) (*recordFile, probe) {
 	if err == nil && !pr.ours {
 		err = &rawformat.Error{Off: 0, What: "file header", Err: rawformat.ErrMagic}
 	}
-	if err == nil && in.size > rawformat.MaxRecordFile {
-		err = &rawformat.Error{Off: rawformat.MaxRecordFile, What: "file", Err: rawformat.ErrTooBig}
+	limit := int64(rawformat.MaxRecordFile)
+	if magic != rawformat.MagicDict {
+		limit = rawformat.MaxMetaFile
 	}
 	if err == nil {
-		f.data, err = in.readAll()
+		f.data, err = in.readAll(limit)
 	}
 	if err != nil {
 		pr.fail(name, in.size, err)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"gprof/rawformat"
 )
@@ -24,6 +25,21 @@ func FormatFile(w io.Writer, data []byte) error {
 	}
 	_, err := w.Write(f.out)
 	return err
+}
+
+// Inspect writes the text twin of a file. The error is that of w, or says that
+// the file is none of ours to read: no regular file, or larger than one can be.
+func Inspect(w io.Writer, fsys fs.FS, name string) error {
+	in, err := openInput(fsys, name, rawformat.MaxRecordFile)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	data, err := in.readAll(rawformat.MaxRecordFile)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return FormatFile(w, data)
 }
 
 // formatter gathers the text of one file.

@@ -91,8 +91,7 @@ func (d *decoder) dictionary(generation uint32) *dictionary {
 	dict := d.dicts[generation]
 	if dict == nil {
 		dict = newDictionary(d.process, d.names)
-		d.dicts[generation] = dict
-		d.note(stream.ReasonUndefined, "dictionaries", fmt.Sprintf("generation %d", generation))
+		d.dicts[generation] = dict // package chunks has said so
 	}
 	return dict
 }

@@ -120,6 +120,7 @@ func (s *Source) finish() {
 // reasons maps what package chunks found to lines of the ledger.
 var reasons = map[chunks.ProblemClass]stream.Reason{
 	chunks.Gap:        stream.ReasonGap,
+	chunks.Missing:    stream.ReasonMissing,
 	chunks.Torn:       stream.ReasonTorn,
 	chunks.Damaged:    stream.ReasonDamaged,
 	chunks.Foreign:    stream.ReasonForeign,

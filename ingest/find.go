@@ -81,7 +81,7 @@ func (f *finder) input(in string) error {
 // file takes a single file: a chunk joins the others of its directory.
 func (f *finder) file(in string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: is a %s; want a session directory or a chunk file", in, info.Mode().Type())
+		return fmt.Errorf("%s: is neither a directory nor a regular file; want a session directory or a chunk file", in)
 	}
 	if err := acceptFile(in); err != nil {
 		return err
@@ -174,6 +174,26 @@ func (f *Found) order() {
 	slices.SortFunc(f.Processes, func(a, b *Process) int {
 		return cmp.Or(cmp.Compare(a.clock.Realtime, b.clock.Realtime), cmp.Compare(a.Instance, b.Instance))
 	})
+}
+
+// Usable returns an error if all that was found is damaged: no process has a
+// chunk that can be read. A process that has not recorded anything is fine.
+func (f *Found) Usable() error {
+	var first *chunks.Problem
+	for _, p := range f.Processes {
+		if len(p.Chunks) > 0 {
+			return nil
+		}
+		for i := range p.Problems {
+			if first == nil && !harmless[p.Problems[i].Class] {
+				first = &p.Problems[i]
+			}
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: no chunk can be read: %v", ErrNothing, first)
 }
 
 // rangeEnd is the index past the last committed byte, size the committed bytes.

@@ -31,7 +31,7 @@ func acceptFile(name string) error {
 	case kind == chunks.NoFile:
 		return fmt.Errorf("%s: %w: it begins with %q; want a session directory or a chunk file", name, ErrForeign, head)
 	case hints[kind] != "":
-		return fmt.Errorf("%s: is a %v: %s", name, kind, hints[kind])
+		return fmt.Errorf("%s: %v: %s", name, kind, hints[kind])
 	}
 	return nil
 }

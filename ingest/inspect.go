@@ -46,12 +46,5 @@ func isRecordFile(name string) bool {
 }
 
 func inspectFile(w io.Writer, name string) error {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	if err := chunks.FormatFile(w, data); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
+	return chunks.Inspect(w, os.DirFS(filepath.Dir(name)), filepath.Base(name))
 }

@@ -42,7 +42,8 @@ const (
 	// MaxID bounds dictionary ids, hence what a hostile id can allocate.
 	MaxID = 1 << 26
 
-	// MaxRecordFile bounds a dictionary, meta or exit file, which a reader holds
-	// in memory. A dictionary is a small share of its ring.
+	// MaxRecordFile bounds a dictionary and MaxMetaFile a meta or exit file: a
+	// reader holds them in memory. A dictionary is a small share of its ring.
 	MaxRecordFile = 256 << 20
+	MaxMetaFile   = 1 << 20
 )

@@ -22,6 +22,7 @@ type Reason uint8
 const (
 	ReasonDropped     Reason = iota // by the recorder itself
 	ReasonGap                       // index range whose chunk is missing
+	ReasonMissing                   // dictionary or meta file is not there
 	ReasonTorn                      // chunk or block cut short
 	ReasonDamaged                   // page or record whose checksum differs
 	ReasonForeign                   // page of another use of the file: copied while the ring turned
@@ -33,7 +34,7 @@ const (
 	ReasonNoStack                   // repeated sample whose first is gone
 	ReasonUnpaired                  // page or track end without a start
 	ReasonDuplicate                 // input given twice
-	ReasonUnreadable                // input that is no recording
+	ReasonUnreadable                // input or file that could not be read
 	ReasonClock                     // clock that could not be aligned exactly
 	ReasonExpired                   // left out by rule
 	ReasonUnsupported               // has no place in the output format
@@ -48,9 +49,10 @@ var Reasons = [numReasons]struct {
 }{
 	ReasonDropped:     {"dropped", Loss, "dropped by the recorder"},
 	ReasonGap:         {"gap", Loss, "chunk is missing"},
+	ReasonMissing:     {"missing", Loss, "file is missing"},
 	ReasonTorn:        {"torn", Loss, "cut short"},
 	ReasonDamaged:     {"damaged", Loss, "checksum differs"},
-	ReasonForeign:     {"foreign", Loss, "overwritten while it was copied"},
+	ReasonForeign:     {"foreign", Loss, "of another process, or overwritten while it was copied"},
 	ReasonStale:       {"stale", Info, "was being reused when it was copied"},
 	ReasonUnproven:    {"unproven", Unsure, "read without a checksum"},
 	ReasonUnknownKind: {"unknown-kind", Loss, "of a later version, skipped"},
@@ -59,7 +61,7 @@ var Reasons = [numReasons]struct {
 	ReasonNoStack:     {"no-stack", Loss, "repeats a sample that is gone"},
 	ReasonUnpaired:    {"unpaired", Info, "end without a start"},
 	ReasonDuplicate:   {"duplicate", Info, "given twice, read once"},
-	ReasonUnreadable:  {"unreadable", Loss, "not a recording"},
+	ReasonUnreadable:  {"unreadable", Loss, "could not be read"},
 	ReasonClock:       {"clock", Unsure, "clock not aligned exactly"},
 	ReasonExpired:     {"expired", Loss, "left out by rule"},
 	ReasonUnsupported: {"unsupported", Loss, "has no place in the output format"},

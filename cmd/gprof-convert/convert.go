@@ -45,8 +45,11 @@ func (c *convertCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	if err := c.overwrites(found); err != nil {
+	if err := c.checkNames(found); err != nil {
 		return &exitError{exitUsage, err}
+	}
+	if err := found.Usable(); err != nil {
+		return err
 	}
 	out, err := s.create(c.Output, !format.Readable(options))
 	if err != nil {
@@ -82,18 +85,31 @@ func formatNames() string {
 	return strings.Join(names, ", ")
 }
 
-// overwrites refuses an output that lies among the files of a recording.
-func (c *convertCmd) overwrites(found *ingest.Found) error {
-	dir, err := os.Stat(filepath.Dir(c.Output))
-	if c.Output == "-" || err != nil {
-		return nil
+// checkNames refuses outputs that lie among the files of a recording, and two
+// outputs in one place.
+func (c *convertCmd) checkNames(found *ingest.Found) error {
+	if c.Ledger != "" && filepath.Clean(c.Ledger) == filepath.Clean(c.Output) {
+		return fmt.Errorf("--ledger and -o both name %s; give one of them another name", c.Output)
 	}
-	for _, p := range found.Processes {
-		if d, err := os.Stat(p.Location); err == nil && os.SameFile(d, dir) {
-			return fmt.Errorf("%s lies among the files of a recording; give -o a name elsewhere", c.Output)
+	for _, name := range []string{c.Output, c.Ledger} {
+		if name != "" && name != "-" && amongInputs(name, found) {
+			return fmt.Errorf("%s lies among the files of a recording; give it a name elsewhere", name)
 		}
 	}
 	return nil
+}
+
+func amongInputs(name string, found *ingest.Found) bool {
+	dir, err := os.Stat(filepath.Dir(name))
+	if err != nil {
+		return false
+	}
+	for _, p := range found.Processes {
+		if d, err := os.Stat(p.Location); err == nil && os.SameFile(d, dir) {
+			return true
+		}
+	}
+	return false
 }
 
 // copy runs the pipe until it ends or the user interrupts it, and tells what
@@ -101,7 +117,7 @@ func (c *convertCmd) overwrites(found *ingest.Found) error {
 func (c *convertCmd) copy(s *streams, out *output, src stream.Source, newSink func(io.Writer) (stream.Sink, error)) (*stream.Count, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	bar := newProgress(s.stderr, c.Quiet)
+	bar := s.newProgress(c.Quiet)
 	defer bar.clear()
 	sink, err := newSink(&interruptibleWriter{ctx, out})
 	if err != nil {

@@ -35,7 +35,7 @@ func (c *infoCmd) Run(s *streams) error {
 	}
 	src := found.Source()
 	var count stream.Count
-	bar := newProgress(s.stderr, c.JSON)
+	bar := s.newProgress(c.JSON)
 	err = stream.Copy(&count, src, stream.CopyOptions{Progress: bar.show})
 	bar.clear()
 	if err != nil {
@@ -137,15 +137,24 @@ func summarize(c *stream.Count) *summary {
 		p.Tracks = append(p.Tracks, tracks[id])
 	}
 	for _, s := range c.Series {
-		m.Counts[s.Kind.String()] += s.Rows
+		m.Counts[s.Kind.String()] += events(&s)
 		m.Processes[s.Process-1].add(t, &s, tracks[s.Track])
 	}
 	return m
 }
 
+// events is how many events a series stands for: a row of samples may be more
+// than one.
+func events(s *stream.SeriesTally) int64 {
+	if s.Kind == stream.Samples {
+		return s.Samples
+	}
+	return s.Rows
+}
+
 // add adds the tally of one series; track is nil for one of the process.
 func (p *processSummary) add(t *stream.Tables, s *stream.SeriesTally, track *trackSummary) {
-	p.Counts[s.Kind.String()] += s.Rows
+	p.Counts[s.Kind.String()] += events(s)
 	switch s.Kind {
 	case stream.Samples:
 		track.Samples += s.Samples
@@ -214,7 +223,10 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 	if p.Parent != "" {
 		fmt.Fprintf(w, ", child of %s", p.Parent)
 	}
-	fmt.Fprintf(w, "\n  command\t%s\n", strings.Join(p.Args, " "))
+	if len(p.Args) > 0 {
+		fmt.Fprintf(w, "\n  command\t%s", strings.Join(p.Args, " "))
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "  recorded\t+%v to +%v, %s in %d chunks\n", p.Start.Sub(start).Round(time.Millisecond), p.End.Sub(start).Round(time.Millisecond), formatBytes(p.Bytes), p.Chunks)
 	fmt.Fprintf(w, "  events\t%d samples, %d markers, %d counter rows\n", p.Counts["samples"], p.Counts["markers"], p.Counts["counts"])
 	for _, t := range p.Tracks {

@@ -28,10 +28,28 @@ const (
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // streams are what a command reads and writes besides files. Stdout is data
-// only; Stderr is for people.
+// only; stderr is for people.
 type streams struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
+	stdin    io.Reader
+	stdout   *checkedWriter
+	stderr   io.Writer
+	terminal bool // stdout is one
+	visible  bool // stderr is a terminal
+}
+
+// checkedWriter remembers the first error of writing, so that a full disk
+// behind stdout is not missed by a command that prints a table.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if c.err == nil {
+		c.err = err
+	}
+	return n, err
 }
 
 type cli struct {
@@ -51,11 +69,11 @@ func (e *exitError) Error() string { return fmt.Sprint(e.err) }
 func (e *exitError) Unwrap() error { return e.err }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := &streams{stdin, stdout, stderr}
+	s := &streams{stdin, &checkedWriter{w: stdout}, stderr, isTerminal(stdout), isTerminal(stderr)}
 	code := -1
 	parser, err := kong.New(&cli{}, kong.Name("gprof-convert"), kong.Vars{"formats": formatNames()}, kong.Writers(stdout, stderr), kong.Bind(s),
 		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Description("Turn gprof recordings into what your tools open.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit."))
+		kong.Description("Turn gprof recordings into what your tools open:\n\n    gprof-convert INPUT... -o OUT\n    gprof-convert out/session -o profile.json.gz\n\nAn input is a session directory, the directory of one process, or a chunk file. The name of OUT tells the format.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit."))
 	if err != nil {
 		panic("internal error: " + err.Error())
 	}
@@ -71,7 +89,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		s.hint("gprof-convert --help shows commands and flags")
 		return exitUsage
 	}
-	return s.end(ctx.Run())
+	err = ctx.Run()
+	if err == nil {
+		err = s.stdout.err
+	}
+	return s.end(err)
 }
 
 // end says what went wrong and returns the exit code.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/term"
 )
 
 // output is a file that is there only once it is whole: it is written beside
@@ -19,13 +21,16 @@ type output struct {
 // create begins an output. binary output to a terminal is refused.
 func (s *streams) create(name string, binary bool) (*output, error) {
 	if name == "-" {
-		if binary && isTerminal(s.stdout) {
+		if binary && s.terminal {
 			return nil, errors.New("will not write binary data to a terminal; use -o FILE or a pipe")
 		}
 		return &output{Writer: s.stdout, name: name}, nil
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: is not a regular file; give -o the name of a file to write", name)
+	}
+	if _, err := os.Stat(filepath.Dir(name)); err != nil {
+		return nil, fmt.Errorf("%s: its directory: %w", name, err)
 	}
 	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
@@ -64,9 +69,5 @@ func (o *output) inDirectory() string {
 
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && term.IsTerminal(int(f.Fd()))
 }
