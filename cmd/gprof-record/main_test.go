@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 		os.Exit(5)
 	case "silent":
 		os.Exit(0)
+	case "three":
+		os.Exit(3)
 	case "die":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case "signal":
@@ -35,10 +37,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// restoreEnvironment undoes at the test's end what run puts there.
+func restoreEnvironment(t *testing.T) {
+	for _, name := range []string{recorder.EnvSwitch, recorder.EnvLimit, recorder.EnvSession, recorder.EnvParent} {
+		t.Setenv(name, os.Getenv(name))
+	}
+}
+
 // runTest runs the command line; the recorded command is this test binary.
 func runTest(t *testing.T, command string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	t.Setenv("TEST_COMMAND", command)
+	restoreEnvironment(t)
 	var out, errs bytes.Buffer
 	code = run(args, nil, &out, &errs)
 	return code, out.String(), errs.String()
@@ -81,7 +91,7 @@ func recorded(t *testing.T, session string) *chunks.Process {
 	if len(found) != 1 {
 		t.Fatalf("%d processes in %s, want 1", len(found), session)
 	}
-	p, err := chunks.OpenProcess(os.DirFS(session), filepath.Base(filepath.Dir(found[0])))
+	p, err := chunks.OpenProcess(os.DirFS(session), filepath.Base(found[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +101,8 @@ func recorded(t *testing.T, session string) *chunks.Process {
 func TestNothingRecorded(t *testing.T) {
 	t.Setenv("GPROF_CHUNK", "nonsense") // keeps the recorder of the command from starting
 	code, _, stderr := runTest(t, "silent", "run", "--dir", t.TempDir(), "--", os.Args[0])
-	if code == 0 || !strings.Contains(stderr, "nonsense") {
-		t.Errorf("status %d, stderr %q: want the malformed setting refused", code, stderr)
+	if code != 0 || !strings.Contains(stderr, "nonsense") || !strings.Contains(stderr, "see above") {
+		t.Errorf("status %d, stderr %q: want the command run, and the malformed setting named", code, stderr)
 	}
 	t.Setenv("GPROF_CHUNK", "")
 	code, _, stderr = runTest(t, "", "run", "--dir", t.TempDir(), "--", "true")
@@ -101,10 +111,63 @@ func TestNothingRecorded(t *testing.T) {
 	}
 }
 
-func TestKilledCommand(t *testing.T) {
-	code, _, stderr := runTest(t, "die", "run", "--dir", t.TempDir(), "--", os.Args[0])
-	if code != 128+int(syscall.SIGKILL) || !strings.Contains(stderr, "recorded 1 process(es)") {
-		t.Errorf("status %d, stderr %q", code, stderr)
+// Nobody stops the recorder of package auto: how the command ended is for its
+// parent to write.
+func TestExitRecord(t *testing.T) {
+	for _, tt := range []struct {
+		command string
+		status  int
+		reason  rawformat.ExitReason
+		code    int64
+	}{
+		{"silent", 0, rawformat.ExitNormal, 0},
+		{"three", 3, rawformat.ExitNormal, 3},
+		{"die", 128 + int(syscall.SIGKILL), rawformat.ExitSignal, int64(syscall.SIGKILL)},
+	} {
+		t.Run(tt.command, func(t *testing.T) {
+			dir := t.TempDir()
+			code, _, stderr := runTest(t, tt.command, "run", "--dir", dir, "--", os.Args[0])
+			if code != tt.status || !strings.Contains(stderr, "recorded 1 process(es)") {
+				t.Errorf("status %d, want %d; stderr %q", code, tt.status, stderr)
+			}
+			p := recorded(t, filepath.Join(dir, filepath.Base(os.Args[0])))
+			x := p.Exit
+			if x == nil || x.Reason != tt.reason || x.Code != tt.code || len(p.Problems) > 0 {
+				t.Fatalf("exit %+v, want reason %d, code %d; problems %v", x, tt.reason, tt.code, p.Problems)
+			}
+			open := p.Chunks[0].Header.Open
+			if x.RangeEnd != p.Chunks[len(p.Chunks)-1].End() || x.RangeStart != p.Held || x.Monotonic < open.Monotonic || x.Realtime < open.Realtime {
+				t.Errorf("exit %+v does not fit the chunks, opened at %+v", x, open)
+			}
+		})
+	}
+}
+
+// What is inherited never keeps the command from running, and flags go before
+// it.
+func TestInheritedEnvironment(t *testing.T) {
+	for _, tt := range []struct {
+		env      string
+		recorded bool
+	}{
+		{"OTEL_RESOURCE_ATTRIBUTES=a=%zz", true},
+		{"GPROF=off", true},
+		{"GPROF=perhaps", true},
+		{"GPROF_LIMIT=lots", true},
+		{"GPROF_SESSION=/proc/x", true},
+		{"GPROF_CPU=lots", false},
+		{"GPROF_PARENT=xyz", true},
+	} {
+		t.Run(tt.env, func(t *testing.T) {
+			name, value, _ := strings.Cut(tt.env, "=")
+			t.Setenv(name, value)
+			dir := t.TempDir()
+			code, _, stderr := runTest(t, "three", "run", "--dir", dir, "--limit", "2MiB", "--", os.Args[0])
+			found := processes(filepath.Join(dir, filepath.Base(os.Args[0])))
+			if code != 3 || len(found) == 1 != tt.recorded {
+				t.Errorf("status %d, recorded %v, want %v; %s", code, found, tt.recorded, stderr)
+			}
+		})
 	}
 }
 
@@ -121,6 +184,7 @@ func (n *notify) Write(b []byte) (int, error) {
 
 func TestSignalsAreForwarded(t *testing.T) {
 	t.Setenv("TEST_COMMAND", "signal")
+	restoreEnvironment(t)
 	var stderr bytes.Buffer
 	ready := &notify{func() { syscall.Kill(os.Getpid(), syscall.SIGTERM) }}
 	code := run([]string{"run", "--dir", t.TempDir(), "--", os.Args[0]}, nil, ready, &stderr)
@@ -138,6 +202,8 @@ func TestUsage(t *testing.T) {
 		{nil, exitOK, "Record what Go programs do"},
 		{[]string{"run", "--help"}, exitOK, "gprof-record run --dir"},
 		{[]string{"run"}, exitUsage, "command"},
+		{[]string{"run", "--"}, exitUsage, "command"},
+		{[]string{"run", "--bogus", "--", "true"}, exitUsage, "unknown flag --bogus"},
 		{[]string{"run", "--limit", "lots", "--", "true"}, exitUsage, "lots"},
 		{[]string{"run", "--limit", "0", "--", "true"}, exitUsage, "more than nothing"},
 		{[]string{"run", "--dir", "/tmp", "--", "/nowhere/at/all"}, exitFailed, "/nowhere/at/all"},

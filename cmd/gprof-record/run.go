@@ -7,7 +7,11 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
+	"gprof/chunks"
 	"gprof/recorder"
 )
 
@@ -45,53 +49,76 @@ func (f *sizeFlag) UnmarshalText(text []byte) error {
 //  1. Name the session, so that it is known whatever the command calls itself.
 //  2. Start the command with recording switched on in its environment.
 //  3. Pass signals on until it ends.
-//  4. Look which processes recorded, or explain why none did.
+//  4. Write how it ended, which its own recorder could not.
+//  5. Look which processes recorded, or explain why none did.
+//
+// What goes wrong with the recording does not keep the command from running.
 func (c *runCmd) Run(s *streams) error {
-	args := c.Command
-	if len(args) > 0 && args[0] == "--" {
-		args = args[1:]
-	}
-	if len(args) == 0 {
-		return errors.New("no command: want gprof-record run -- COMMAND ARGS")
-	}
-	session, err := c.session(args[0])
+	session, err := c.prepare()
 	if err != nil {
-		return err
+		s.say("warning: no session: %v", err)
 	}
 	before := processes(session)
-	status, err := s.execute(args, c.environment(session))
+	status, end, err := s.execute(c.Command)
 	if err != nil {
 		return err
 	}
-	s.report(session, len(processes(session))-len(before))
+	recorded := slices.DeleteFunc(processes(session), func(dir string) bool { return slices.Contains(before, dir) })
+	for _, dir := range recorded {
+		if err := chunks.WriteExit(dir, end); err != nil {
+			s.say("warning: %s: %v", dir, err)
+		}
+	}
+	s.report(session, len(recorded))
 	if status != 0 {
 		return exitError(status)
 	}
 	return nil
 }
 
-func (c *runCmd) session(command string) (string, error) {
-	return recorder.Options{Dir: c.Dir, Limit: int64(c.Limit), Service: filepath.Base(command)}.Session()
+// AfterApply takes the mark of the command's beginning off. Flags of ours that
+// are not known stand before it, and are none of the command's.
+func (c *runCmd) AfterApply() error {
+	if c.Command[0] != "--" && strings.HasPrefix(c.Command[0], "-") {
+		return fmt.Errorf("unknown flag %s", c.Command[0])
+	}
+	if c.Command[0] == "--" {
+		c.Command = c.Command[1:]
+	}
+	if len(c.Command) == 0 {
+		return errors.New("no command: want gprof-record run -- COMMAND ARGS")
+	}
+	return nil
 }
 
-func (c *runCmd) environment(session string) []string {
-	env := append(os.Environ(), recorder.EnvSwitch+"=on", recorder.EnvSession+"="+session)
+// prepare puts into the environment what the command shall know, and returns
+// the session's directory, "" if there is none. What the flags say goes before
+// what the environment says.
+func (c *runCmd) prepare() (session string, err error) {
+	os.Setenv(recorder.EnvSwitch, "on") // fails for malformed names only
 	if c.Limit > 0 {
-		env = append(env, fmt.Sprintf("%s=%d", recorder.EnvLimit, c.Limit))
+		os.Setenv(recorder.EnvLimit, strconv.FormatInt(int64(c.Limit), 10))
 	}
-	return env
+	if c.Dir != "" {
+		os.Unsetenv(recorder.EnvSession)
+		os.Unsetenv(recorder.EnvParent) // it lies in the other session
+	}
+	session, err = recorder.Options{Dir: c.Dir, Service: filepath.Base(c.Command[0])}.Session()
+	if err == nil {
+		os.Setenv(recorder.EnvSession, session)
+	}
+	return session, err
 }
 
 // execute runs the command and returns its exit status.
-func (s *streams) execute(args, env []string) (status int, err error) {
+func (s *streams) execute(args []string) (status int, end chunks.End, err error) {
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.stdin, s.stdout, s.stderr
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded...)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
-		return 0, err
+		return 0, end, err
 	}
 	ended := make(chan struct{})
 	go forward(cmd.Process, signals, ended)
@@ -99,9 +126,13 @@ func (s *streams) execute(args, env []string) (status int, err error) {
 	close(ended)
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		return 0, err
+		return 0, end, err
 	}
-	return exitStatus(cmd.ProcessState), nil
+	end = chunks.End{Pid: uint32(cmd.Process.Pid), Code: cmd.ProcessState.ExitCode(), Signal: signalOf(cmd.ProcessState)}
+	if end.Signal != 0 {
+		return 128 + end.Signal, end, nil // what a shell would show
+	}
+	return end.Code, end, nil
 }
 
 // forward passes signals on until the command has ended.
@@ -119,12 +150,18 @@ func forward(p *os.Process, signals <-chan os.Signal, ended <-chan struct{}) {
 }
 
 // processes lists the directories of processes in a session.
-func processes(session string) []string {
-	found, err := filepath.Glob(filepath.Join(session, "[0-9a-f]*", "meta"))
+func processes(session string) (dirs []string) {
+	entries, err := os.ReadDir(session)
 	if err != nil {
-		return nil // the session's path has a bracket in it, hence no report
+		return nil // nothing has been recorded there
 	}
-	return found
+	for _, e := range entries {
+		dir := filepath.Join(session, e.Name())
+		if _, err := os.Stat(filepath.Join(dir, "meta")); err == nil {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 func (s *streams) report(session string, recorded int) {
@@ -134,6 +171,7 @@ func (s *streams) report(session string, recorded int) {
 		return
 	}
 	s.say("warning: the command recorded nothing")
+	s.say("hint: see above if the program said why; else")
 	s.say("hint: it must be a Go program that imports gprof/recorder and calls recorder.Start, or has the line")
 	s.say("hint: \timport _ \"gprof/recorder/auto\"")
 	s.say("hint: GPROF_HELP=1 shows whether it does")

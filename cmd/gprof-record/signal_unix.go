@@ -36,10 +36,10 @@ func inForeground() bool {
 	return len(fields) > 5 && fields[5] == strconv.Itoa(syscall.Getpgrp())
 }
 
-// exitStatus is the status that a shell would show.
-func exitStatus(p *os.ProcessState) int {
+// signalOf is the signal that ended a process, 0 none.
+func signalOf(p *os.ProcessState) int {
 	if w, ok := p.Sys().(syscall.WaitStatus); ok && w.Signaled() {
-		return 128 + int(w.Signal())
+		return int(w.Signal())
 	}
-	return p.ExitCode()
+	return 0
 }
