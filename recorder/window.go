@@ -1,9 +1,7 @@
 package recorder
 
 import (
-	"bytes"
 	"fmt"
-	"runtime/pprof"
 	"time"
 
 	"gprof/rawformat"
@@ -23,11 +21,10 @@ var cpuWindow = NewEvent2("cpu window", Int("samples"), Duration("cpu"),
 // sampleCPU runs one CPU profile after the other. It holds the process' only
 // one, which is why [CPUPprof] has to be asked for.
 func (r *Recorder) sampleCPU() {
-	var buf bytes.Buffer
+	var profile cpuProfiling
 	skipped := false
 	for r.awaitResume() {
-		buf.Reset()
-		if err := pprof.StartCPUProfile(&buf); err != nil {
+		if err := profile.start(); err != nil {
 			r.skipWindow(err, skipped)
 			skipped = true
 			r.sleep(windowLength)
@@ -36,9 +33,8 @@ func (r *Recorder) sampleCPU() {
 		skipped = false
 		begin := Now()
 		r.sleep(windowLength)
-		end := Now()
-		pprof.StopCPUProfile()
-		if err := r.writeWindow(buf.Bytes(), begin, end); err != nil {
+		gzipped, end := profile.stop()
+		if err := r.writeWindow(gzipped, begin, end); err != nil {
 			r.lose(rawformat.LostSamples, 1, 0)
 			r.log(rawformat.LogError, fmt.Sprintf("cpu window: %v", err))
 		}

@@ -1,0 +1,47 @@
+package recorder
+
+import (
+	"bytes"
+	"runtime/pprof"
+	"testing"
+)
+
+// A profile that the program ended is not ended once more: that would be the
+// program's own, which it began next.
+func TestStopLeavesOthersProfile(t *testing.T) {
+	var ours cpuProfiling
+	begin := Now()
+	if err := ours.start(); err != nil {
+		t.Fatal(err)
+	}
+	pprof.StopCPUProfile()
+	var b bytes.Buffer
+	if err := pprof.StartCPUProfile(&b); err != nil {
+		t.Fatal(err)
+	}
+	before := Now()
+	gzipped, end := ours.stop()
+	if complete(b.Bytes()) {
+		t.Error("the program's profile was stopped")
+	}
+	pprof.StopCPUProfile()
+	if !complete(b.Bytes()) {
+		t.Error("the program's profile has no end")
+	}
+	if _, err := readProfile(gzipped); err != nil || end < begin || end > before {
+		t.Errorf("our profile: %v; it ended at %d, want within %d to %d", err, end, begin, before)
+	}
+}
+
+// The profile that nobody else ended is ended.
+func TestStopEndsOurProfile(t *testing.T) {
+	var ours cpuProfiling
+	for range 2 {
+		if err := ours.start(); err != nil {
+			t.Fatal(err)
+		}
+		if gzipped, _ := ours.stop(); !complete(gzipped) {
+			t.Errorf("%d bytes, want a complete profile", len(gzipped))
+		}
+	}
+}
