@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"slices"
 	"sync"
 
 	"gprof/chunks"
@@ -180,9 +181,10 @@ func (d *dictionary) string(s string) uint32 {
 	return id
 }
 
-// key is the frame at a pc; outside of all modules it is the pc itself.
+// key is the frame at a pc; outside of all modules it is the pc itself. Of two
+// modules at one address the first was unmapped when the other came.
 func (d *dictionary) key(pc uint64) frameKey {
-	for i, m := range d.modules {
+	for i, m := range slices.Backward(d.modules) {
 		if m.start <= pc && pc < m.end {
 			return frameKey{uint32(i + 1), pc - m.start}
 		}
@@ -193,23 +195,30 @@ func (d *dictionary) key(pc uint64) frameKey {
 // learn defines the modules that are mapped now and were not before. Reading
 // their build ids can take a while; the lock is held for the definition only.
 func (d *dictionary) learn() {
+	if d.isFull() {
+		return
+	}
 	for _, m := range mappedModules(d.knows) {
-		d.mu.Lock()
-		d.add(newRecord(rawformat.KindDefModule).uint(uint64(len(d.modules) + 1)).text(m.path).text(m.build).fixed(m.start).fixed(m.end).fixed(m.offset))
-		if d.flush() {
-			d.modules = append(d.modules, m)
-		}
-		d.mu.Unlock()
+		d.module(m)
 	}
 }
 
-// knows reports whether a mapping is a module already.
-func (d *dictionary) knows(start, end uint64) bool {
+func (d *dictionary) module(m module) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, m := range d.modules {
-		if m.start == start && m.end == end {
-			return true
+	d.add(newRecord(rawformat.KindDefModule).uint(uint64(len(d.modules) + 1)).text(m.path).text(m.build).fixed(m.start).fixed(m.end).fixed(m.offset))
+	if d.flush() {
+		d.modules = append(d.modules, m)
+	}
+}
+
+// knows reports whether a mapping is the latest module at its address.
+func (d *dictionary) knows(m module) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, k := range slices.Backward(d.modules) {
+		if k.start < m.end && m.start < k.end {
+			return k.start == m.start && k.end == m.end && k.offset == m.offset && k.path == m.path
 		}
 	}
 	return false

@@ -13,7 +13,7 @@ import (
 )
 
 // mappedModules lists the executable mappings of files that are not known yet.
-func mappedModules(known func(start, end uint64) bool) (modules []module) {
+func mappedModules(known func(module) bool) (modules []module) {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
 		return nil
@@ -22,12 +22,15 @@ func mappedModules(known func(start, end uint64) bool) (modules []module) {
 	exe, _ := os.Readlink("/proc/self/exe") // "" matches no mapping
 	for lines := bufio.NewScanner(maps); lines.Scan(); {
 		m, ok := parseMapping(lines.Text())
-		if !ok || known(m.start, m.end) {
+		if !ok {
 			continue
 		}
-		m.build = m.identify(exe)
-		m.path = strings.TrimSuffix(m.path, deleted)
-		modules = append(modules, m)
+		named := m
+		named.path = strings.TrimSuffix(m.path, deleted)
+		if !known(named) {
+			named.build = m.identify(exe)
+			modules = append(modules, named)
+		}
 	}
 	return modules
 }

@@ -46,7 +46,7 @@ func TestMappedModules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	modules := mappedModules(func(uint64, uint64) bool { return false })
+	modules := mappedModules(func(module) bool { return false })
 	found := false
 	for _, m := range modules {
 		found = found || m.path == exe
@@ -57,7 +57,7 @@ func TestMappedModules(t *testing.T) {
 	if !found {
 		t.Errorf("%s is not among %v", exe, modules)
 	}
-	if again := mappedModules(func(uint64, uint64) bool { return true }); len(again) > 0 {
+	if again := mappedModules(func(module) bool { return true }); len(again) > 0 {
 		t.Errorf("known ones are listed again: %v", again)
 	}
 }

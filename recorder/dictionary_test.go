@@ -1,0 +1,54 @@
+package recorder
+
+import (
+	"strings"
+	"testing"
+
+	"gprof/rawformat"
+)
+
+// What is mapped now counts, not what lay there before; the same file at the
+// same place is known.
+func TestLatestModuleCounts(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 4 << 20})
+	<-r.mapped
+	d := r.dict
+	old := module{path: "/old", start: 0x10, end: 0x30, offset: 1}
+	for _, tt := range []struct {
+		m     module
+		known bool
+	}{
+		{old, false},
+		{old, true},
+		{module{path: "/new", start: 0x10, end: 0x30, offset: 1}, false},
+		{module{path: "/new", start: 0x10, end: 0x30, offset: 2}, false},
+		{module{path: "/part", start: 0x18, end: 0x20}, false},
+		{old, false},
+	} {
+		if got := d.knows(tt.m); got != tt.known {
+			t.Errorf("%+v: known is %v", tt.m, got)
+		}
+		if !tt.known {
+			d.module(tt.m)
+		}
+		if got, want := d.key(tt.m.start+1), (frameKey{uint32(len(d.modules)), 1}); got != want {
+			t.Errorf("%+v: key %v, want %v", tt.m, got, want)
+		}
+	}
+}
+
+// A full dictionary looks for no modules: hashing them would be in vain.
+func TestFullDictionaryLearnsNothing(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 1 << 20})
+	<-r.mapped
+	for i := 0; !r.dict.isFull(); i++ {
+		r.dict.define(newRecord(rawformat.KindDefString).uint(uint64(i + 1)).text(strings.Repeat("x", 1000)))
+	}
+	r.dict.mu.Lock()
+	r.dict.modules = nil
+	r.dict.mu.Unlock()
+	spent := testing.AllocsPerRun(5, r.dict.learn)
+	if spent != 0 {
+		t.Errorf("%v allocations in a full dictionary, want none", spent)
+	}
+}
