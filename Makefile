@@ -24,6 +24,10 @@ demo: build ## record a real program for some seconds, convert it, say how to op
 	@echo
 	bin/demo check -tally $(DEMO)/tally $(DEMO)/info.json
 	@echo
+	@if [ -e .tools/judges/installed.json ]; then \
+		go run ./fixtures/view $(DEMO)/demo.gecko.json.gz | tee $(DEMO)/firefox.txt; \
+	else echo 'After `make tools`, what Firefox Profiler sees in the profile is shown here.'; fi
+	@echo
 	@echo 'Every marker that was acknowledged is in the recording, also those of the worker that was killed.'
 	@echo 'To look at it: open https://profiler.firefox.com and drop $(CURDIR)/$(DEMO)/demo.gecko.json.gz on the page.'
 
