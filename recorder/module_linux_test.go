@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"debug/elf"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,6 +117,14 @@ func TestMemoryGroup(t *testing.T) {
 		if got := [3]string{root, file, group}; got != want {
 			t.Errorf("%q: %v, want %v", line, got, want)
 		}
+	}
+}
+
+func TestNoRoom(t *testing.T) {
+	clearEnvironment(t)
+	_, err := Options{Dir: "/proc/x", Service: "a"}.plan() // where nothing is free
+	if !errors.Is(err, ErrNoRoom) || !strings.Contains(err.Error(), "/proc/x/a") {
+		t.Errorf("%v, want %v that names the directory", err, ErrNoRoom)
 	}
 }
 

@@ -2,18 +2,25 @@ package recorder
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"path/filepath"
 )
 
 // Options say what to record, and where. The zero value works: what is not set
 // comes from the environment, see [Settings], else is a default.
+//
+// Options go before the environment, but for GPROF_SESSION, which goes before
+// Dir, and GPROF_LIMIT, which goes before Limit. These are what gprof-record
+// sets: where a recording lies and what it may take is the operator's to say.
+// Attrs of both are put together.
 type Options struct {
 	// Dir is the directory in which sessions lie. Default: /dev/shm/gprof if
 	// there is room for the limit, else gprof in $XDG_STATE_HOME or
 	// ~/.local/state. What lies in /dev/shm counts as memory and is gone after
 	// a reboot; it outlives the process. GPROF_SESSION goes before all of
-	// this: a recording parent sets it, so that its children's recordings lie
-	// beside its own.
+	// this: gprof-record sets it, and so does a recording parent, so that its
+	// children's recordings lie beside its own.
 	Dir string
 
 	// Service is what this program is called; it names the session. Default:
@@ -29,7 +36,7 @@ type Options struct {
 
 	// Limit is how many bytes the recording may take. Default: 64 MiB, or less
 	// where room is scarce: a quarter of what is free, and a sixteenth of the
-	// memory cgroup's limit.
+	// memory cgroup's limit. GPROF_LIMIT goes before it.
 	Limit int64
 
 	// ChunkSize is the size of a chunk file in bytes. It is rounded to what
@@ -62,7 +69,14 @@ const (
 	defaultLimit     = 64 << 20
 	defaultChunkSize = 256 << 10
 	defaultCounterHz = 10
+
+	// smallestLimit holds two chunks beside the dictionary.
+	smallestLimit = 2 * minChunkSize * dictShare / (dictShare - 1)
 )
+
+// ErrNoRoom means that there is not even room for a small recording, and no
+// limit was asked for.
+var ErrNoRoom = errors.New("no room to record")
 
 // plan is what options, environment and defaults come to.
 type plan struct {
@@ -83,7 +97,14 @@ func (o Options) plan() (*plan, error) {
 		return nil, ErrOff
 	}
 	p := o.with(env)
-	return p, p.settle()
+	asked := p.Limit > 0
+	if err := p.settle(); err != nil {
+		return nil, err
+	}
+	if !asked && p.Limit < smallestLimit {
+		return nil, fmt.Errorf("%w: %s has room for %d bytes, want %d: it is full, or nothing can be written there", ErrNoRoom, p.session, p.Limit, smallestLimit)
+	}
+	return p, nil
 }
 
 func (o Options) with(env *settings) *plan {
@@ -94,7 +115,8 @@ func (o Options) with(env *settings) *plan {
 	return p
 }
 
-// or takes from d what o leaves open.
+// or takes from the environment's d what o leaves open, and the limit in any
+// case: how much a machine has to spare is not the program's to say.
 func (o Options) or(d Options) Options {
 	attrs := map[string]string{}
 	for _, m := range []map[string]string{d.Attrs, o.Attrs} {
@@ -104,7 +126,7 @@ func (o Options) or(d Options) Options {
 	}
 	return Options{
 		Dir: cmp.Or(o.Dir, d.Dir), Service: cmp.Or(o.Service, d.Service), Version: cmp.Or(o.Version, d.Version), Attrs: attrs,
-		Limit: cmp.Or(o.Limit, d.Limit), ChunkSize: cmp.Or(o.ChunkSize, d.ChunkSize), CPU: cmp.Or(o.CPU, d.CPU), CounterHz: cmp.Or(o.CounterHz, d.CounterHz),
+		Limit: cmp.Or(d.Limit, o.Limit), ChunkSize: cmp.Or(o.ChunkSize, d.ChunkSize), CPU: cmp.Or(o.CPU, d.CPU), CounterHz: cmp.Or(o.CounterHz, d.CounterHz),
 	}
 }
 

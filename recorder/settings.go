@@ -36,13 +36,13 @@ var environmentTable = []struct {
 	set               func(*settings, string) error
 }{
 	{EnvSwitch, "on|off", "on: programs that import gprof/recorder/auto record; off: none does", (*settings).setSwitch},
-	{EnvSession, "DIR", "directory of the session, instead of a place of the program's choice", func(s *settings, v string) error { s.session = v; return nil }},
-	{EnvDir, "DIR", "directory in which sessions lie", func(s *settings, v string) error { s.Dir = v; return nil }},
-	{EnvLimit, "SIZE", "bytes a process may record: 64MiB, 10M, 1g, 4096", func(s *settings, v string) (err error) { s.Limit, err = ParseSize(v); return }},
+	{EnvSession, "DIR", "directory of the session; goes before what the program says", func(s *settings, v string) error { s.session = v; return nil }},
+	{EnvDir, "DIR", "directory in which sessions lie, if the program doesn't say", func(s *settings, v string) error { s.Dir = v; return nil }},
+	{EnvLimit, "SIZE", "bytes a process may record: 64MiB, 10M, 1g, 4096; goes before what the program says", func(s *settings, v string) (err error) { s.Limit, err = ParseSize(v); return }},
 	{"GPROF_CHUNK", "SIZE", "bytes of a chunk file", (*settings).setChunk},
 	{"GPROF_CPU", "off|pprof", "how CPU samples are taken", (*settings).setCPU},
 	{"GPROF_COUNTER_HZ", "N", "how often counters are sampled in a second; -1 never", func(s *settings, v string) (err error) { s.CounterHz, err = strconv.Atoi(v); return }},
-	{"OTEL_RESOURCE_ATTRIBUTES", "K=V,...", "service.name, service.version and attributes", (*settings).setResource},
+	{"OTEL_RESOURCE_ATTRIBUTES", "K=V,...", "service.name, service.version and attributes; malformed pairs are passed over", (*settings).setResource},
 	{"GPROF_ATTRS", "K=V,...", "attributes of the process", (*settings).setAttrs},
 	{"OTEL_SERVICE_NAME", "NAME", "name of the service", (*settings).setService},
 	{"GPROF_SERVICE", "NAME", "name of the service", (*settings).setService},
@@ -77,22 +77,18 @@ func Settings(w io.Writer) error {
 }
 
 func (s *settings) setSwitch(v string) error {
-	on, err := parseSwitch(v)
+	on, err := ParseSwitch(v)
 	s.off = !on && err == nil
 	return err
 }
 
-// SwitchedOn reports whether the environment asks for a recording: GPROF=on.
-func SwitchedOn() bool {
-	on, err := parseSwitch(os.Getenv(EnvSwitch))
-	return on && err == nil
-}
-
-func parseSwitch(v string) (on bool, err error) {
+// ParseSwitch reads "on" or "off", or what else is used for them; an empty text
+// is off.
+func ParseSwitch(v string) (on bool, err error) {
 	switch strings.ToLower(v) {
 	case "on", "1", "true", "yes":
 		return true, nil
-	case "off", "0", "false", "no":
+	case "", "off", "0", "false", "no":
 		return false, nil
 	}
 	return false, fmt.Errorf("want on or off")

@@ -118,6 +118,10 @@ func TestPlan(t *testing.T) {
 	if p.Limit <= 0 || p.Limit > defaultLimit {
 		t.Errorf("default limit %d", p.Limit)
 	}
+	t.Setenv("GPROF_LIMIT", "3M")
+	if p, err := (Options{Dir: dir, Limit: 9 << 20}).plan(); err != nil || p.Limit != 3<<20 {
+		t.Errorf("limit %d, %v, want the environment's", p.Limit, err)
+	}
 	t.Setenv("GPROF_SESSION", filepath.Join(dir, "session of the parent"))
 	if s, err := (Options{Dir: "elsewhere"}).Session(); err != nil || s != os.Getenv("GPROF_SESSION") {
 		t.Errorf("session %s, %v, want the parent's", s, err)

@@ -25,6 +25,8 @@ type runCmd struct {
 func (*runCmd) Help() string {
 	return `Standard input and output are the command's; what gprof-record says goes to standard error. Signals are passed on. The exit status is the command's, or 128 and the number of the signal that ended it.
 
+What --dir and --limit say goes before what the environment and the program itself say.
+
 Example:
 
   gprof-record run --dir /tmp/rec --limit 64MiB -- ./server -addr :8080

@@ -31,11 +31,16 @@ var started *recorder.Recorder
 func Recorder() *recorder.Recorder { return started }
 
 func start(stderr io.Writer) {
-	if os.Getenv(recorder.EnvHelp) != "" {
+	if on, _ := recorder.ParseSwitch(os.Getenv(recorder.EnvHelp)); on { // help isn't worth an error
 		fmt.Fprintln(stderr, "gprof: what can be set in the environment:")
 		recorder.Settings(stderr) // if standard error is gone, so is whoever asked
 	}
-	if !recorder.SwitchedOn() {
+	value := os.Getenv(recorder.EnvSwitch)
+	on, err := recorder.ParseSwitch(value)
+	if err != nil {
+		fmt.Fprintf(stderr, "gprof: %s=%s is ignored: %v\n", recorder.EnvSwitch, value, err)
+	}
+	if !on {
 		return
 	}
 	r, err := recorder.Start(recorder.Options{})

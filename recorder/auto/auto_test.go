@@ -45,6 +45,8 @@ func TestSwitch(t *testing.T) {
 		{[]string{"GPROF=off"}, "false", ""},
 		{[]string{"GPROF=on"}, "true", ""},
 		{[]string{"GPROF=on", "GPROF_LIMIT=1"}, "false", "gprof: nothing is recorded: recorder: limit too small"},
+		{[]string{"GPROF=maybe"}, "false", "gprof: GPROF=maybe is ignored: want on or off"},
+		{[]string{"GPROF_HELP=0"}, "false", ""},
 		{[]string{"GPROF_HELP=1"}, "false", "GPROF_LIMIT=SIZE"},
 	} {
 		dir := t.TempDir()
