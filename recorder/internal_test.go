@@ -149,6 +149,64 @@ func TestPanicOfTheHousekeeper(t *testing.T) {
 	}
 }
 
+// After a bug Stop does not wait for a shard whose holder is gone: its chunk
+// stays mapped.
+func TestStopAfterPanicWithLock(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 4 << 20})
+	r.employ(func() {
+		s := r.acquirePatiently()
+		r.prepare(s, 10, 0, Now())
+		panic("test")
+	})
+	for r.Err() == nil {
+		runtime.Gosched()
+	}
+	if err := r.Stop(); !errors.Is(err, chunks.ErrInUse) {
+		t.Errorf("%v, want %v", err, chunks.ErrInUse)
+	}
+}
+
+// What Resume stores after a failure does not count.
+func TestResumeAfterFailure(t *testing.T) {
+	for range 200 {
+		r := beginInternal(t, Options{Limit: 1 << 20})
+		r.Pause()
+		r.employ(func() { panic("test") })
+		r.Resume()
+		for r.Err() == nil {
+			runtime.Gosched()
+		}
+		for r.Recording() { // fail may still be about to clear it
+			runtime.Gosched()
+		}
+		r.Stop()
+	}
+}
+
+// What is lost until Stop is told; that it can't be told yet adds nothing.
+func TestLossesAtTheEnd(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
+	close(r.quit) // the housekeeper would lose blocks of its own
+	r.crew.Wait()
+	r.quit = make(chan struct{})
+	for i := range r.shards {
+		awaitLock(&r.shards[i].lock)
+	}
+	probeEvent.Mark(1)
+	want := r.lost[rawformat.LostBusy].count.Load()
+	r.writeLosses()
+	if n := r.lost[rawformat.LostBusy].count.Load(); n != want {
+		t.Errorf("%d losses, want the marker's %d", n, want)
+	}
+	for i := range r.shards {
+		releaseLock(&r.shards[i].lock)
+	}
+	r.Stop()
+	if lost := losses(t, r.dir); lost[rawformat.LostBusy] != want {
+		t.Errorf("recording says %v, want %d busy", lost, want)
+	}
+}
+
 // A writer that has been idle while others filled half the ring loses its chunk.
 func TestLaggards(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})

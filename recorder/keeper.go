@@ -132,8 +132,28 @@ func (r *Recorder) lags(s *shard, end uint64) bool {
 type loss struct{ count, bytes atomic.Uint64 }
 
 // writeLosses writes what was lost since the last time. What can't be written
-// now is written later.
+// now is written later; that is no loss.
 func (r *Recorder) writeLosses() {
+	if !r.hasLost() {
+		return
+	}
+	if s := r.acquireAny(); s != nil {
+		r.writeLossesTo(s)
+		releaseLock(&s.lock)
+	}
+}
+
+func (r *Recorder) hasLost() bool {
+	for why := range r.lost {
+		if r.lost[why].count.Load() != r.told[why].count {
+			return true
+		}
+	}
+	return false
+}
+
+// writeLossesTo is writeLosses to a shard that is locked, and stays so.
+func (r *Recorder) writeLossesTo(s *shard) {
 	for why := range r.lost {
 		count := r.lost[why].count.Load()
 		bytes := r.lost[why].bytes.Load()
@@ -141,16 +161,15 @@ func (r *Recorder) writeLosses() {
 		if count == told.count {
 			continue
 		}
-		s := r.acquirePatiently()
-		if s == nil || !r.turn(s, 64, 0, Now()) {
+		now := Now()
+		if !r.prepare(s, 64, 0, now) {
 			return
 		}
-		b := s.time(s.begin(rawformat.KindLost), Now())
+		b := s.time(s.begin(rawformat.KindLost), now)
 		for _, v := range [...]uint64{uint64(why), count - told.count, bytes - told.bytes} {
 			b = rawformat.AppendUint(b, v)
 		}
 		s.finish(b)
-		releaseLock(&s.lock)
 		told.count, told.bytes = count, bytes
 	}
 }

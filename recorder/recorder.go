@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"gprof/chunks"
 	"gprof/rawformat"
@@ -30,7 +32,7 @@ type Recorder struct {
 	limit     int64
 
 	shards  []shard
-	mask    uintptr // of the shards that are somebody's first choice
+	mask    uintptr       // of the shards that are somebody's first choice
 	defined atomic.Uint32 // records of the registry that the dictionary has
 	refused int           // up to here they were written or counted as lost; under defined.mu
 	lost    [numLosses]loss
@@ -109,22 +111,48 @@ func (r *Recorder) Stop() error {
 	defined.mu.Lock()
 	running.Store(nil)
 	defined.mu.Unlock()
-	r.writeLosses()
-	r.lockShards()
+	r.closeShards()
 	err := errors.Join(r.writeExit(), r.close())
 	r.environ.restore()
 	claimed.Store(false)
 	return err
 }
 
-// lockShards takes all shards for good: a marker that is still on its way finds
-// them busy. No mapping may go before.
-func (r *Recorder) lockShards() {
+// closeShards takes all shards for good: a marker that is still on its way finds
+// them busy. No mapping may go before. What was lost until now is written last.
+// After a bug of the recorder, who held a shard may be gone; its chunk then
+// stays mapped, see [chunks.ErrInUse].
+func (r *Recorder) closeShards() {
+	var locked []*shard
 	for i := range r.shards {
-		s := &r.shards[i]
-		awaitLock(&s.lock)
+		if s := &r.shards[i]; r.lockFinally(s) {
+			locked = append(locked, s)
+		}
+	}
+	if n := len(locked); n > 0 {
+		r.writeLossesTo(locked[n-1]) // our own blocks' first choice: it has a chunk
+	}
+	for _, s := range locked {
 		r.retire(s)
 	}
+}
+
+// patience is how long Stop waits for a shard after a bug of the recorder.
+const patience = 100 * time.Millisecond
+
+// lockFinally locks a shard. Without a bug its holder writes one block and is
+// waited for, however long its thread does not run.
+func (r *Recorder) lockFinally(s *shard) bool {
+	if r.Err() == nil {
+		awaitLock(&s.lock)
+		return true
+	}
+	for deadline := Now() + Time(patience); atomic.SwapUint32(&s.lock, 1) != 0; runtime.Gosched() {
+		if Now() > deadline {
+			return false
+		}
+	}
+	return true
 }
 
 func (r *Recorder) close() error {
@@ -166,6 +194,9 @@ func (r *Recorder) setPaused(paused bool) {
 	}
 	r.entry(rawformat.KindResume, Now(), uint64(rawformat.PauseAll))
 	recording.Store(r)
+	if r.Err() != nil { // it failed meanwhile, and what fail cleared is set again
+		recording.CompareAndSwap(r, nil)
+	}
 }
 
 // Recording reports whether markers are recorded now.

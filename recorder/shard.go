@@ -71,6 +71,16 @@ func (r *Recorder) acquireOther(hint uintptr) *shard {
 // acquirePatiently is acquire for the recorder's own goroutines, which may
 // wait.
 func (r *Recorder) acquirePatiently() *shard {
+	s := r.acquireAny()
+	if s == nil {
+		r.lose(rawformat.LostBusy, 1, 0)
+	}
+	return s
+}
+
+// acquireAny locks any shard, the last choice of markers first. nil: all stay
+// taken.
+func (r *Recorder) acquireAny() *shard {
 	for range 1000 {
 		for i := len(r.shards) - 1; i >= 0; i-- {
 			if s := &r.shards[i]; atomic.SwapUint32(&s.lock, 1) == 0 {
@@ -79,18 +89,25 @@ func (r *Recorder) acquirePatiently() *shard {
 		}
 		runtime.Gosched()
 	}
-	r.lose(rawformat.LostBusy, 1, 0)
 	return nil
 }
 
-// turn makes s ready for blocks of size bytes in all that belong to track: it
-// takes another chunk if there is no room, and restates the context where the
-// format demands it. If there is no chunk it counts the loss, unlocks s and
-// returns false.
+// turn makes s ready, see prepare. If there is no chunk it counts the loss,
+// unlocks s and returns false.
 func (r *Recorder) turn(s *shard, size, track uint32, now Time) bool {
+	if r.prepare(s, size, track, now) {
+		return true
+	}
+	r.lose(rawformat.LostNoChunk, 1, uint64(size))
+	releaseLock(&s.lock)
+	return false
+}
+
+// prepare makes s ready for blocks of size bytes in all that belong to track:
+// it takes another chunk if there is no room, and restates the context where
+// the format demands it. False: there is no chunk.
+func (r *Recorder) prepare(s *shard, size, track uint32, now Time) bool {
 	if s.offset()+size+maxTurn+overshoot > uint32(len(s.payload)) && !r.refill(s) {
-		r.lose(rawformat.LostNoChunk, 1, uint64(size))
-		releaseLock(&s.lock)
 		return false
 	}
 	if s.track != track && s.page == s.offset()>>pageShift {
