@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 )
 
 // module is an executable mapping of a file.
@@ -20,15 +22,26 @@ type module struct {
 const contentPrefix = "content-"
 
 // buildID names the build of an ELF file: its GNU build id in hex, else its Go
-// build id, else a hash of what its frames depend on.
+// build id, else a hash of what its frames depend on. Go's linker makes the one
+// id of the other: where somebody chose the Go id, neither tells builds apart.
 func buildID(f *elf.File) (string, error) {
-	if id := note(f, ".note.gnu.build-id", "GNU", 3); len(id) > 0 {
-		return hex.EncodeToString(id), nil
-	}
-	if id := note(f, ".note.go.buildid", "Go", 4); len(id) > 0 {
-		return string(id), nil
+	gnu, golang := note(f, ".note.gnu.build-id", "GNU", 3), note(f, ".note.go.buildid", "Go", 4)
+	switch {
+	case len(golang) > 0 && !usual(string(golang)):
+		return contentID(f)
+	case len(gnu) > 0:
+		return hex.EncodeToString(gnu), nil
+	case len(golang) > 0:
+		return string(golang), nil
 	}
 	return contentID(f)
+}
+
+// usual reports whether a Go build id is of the form that go build gives it:
+// action/main/content/content, hashes all.
+func usual(id string) bool {
+	parts := strings.Split(id, "/")
+	return len(parts) == 4 && !slices.Contains(parts, "")
 }
 
 // note returns the description of an ELF note, nil if the section does not

@@ -91,18 +91,19 @@ func build(t *testing.T, dir, source string, flags ...string) string {
 func TestBuildIDs(t *testing.T) {
 	const one = "package main\nfunc main() { println(1) }\n"
 	const shifted = "package main\n\n\nfunc main() { println(1) }\n" // the same code, other lines
-	const bare = "-ldflags=-buildid= -B none"
 	dir := t.TempDir()
 	plain := build(t, dir, one)
 	if strings.HasPrefix(plain, contentPrefix) || plain == "" {
 		t.Errorf("build id %q, want the linker's", plain)
 	}
-	first, second, again := build(t, dir, one, bare), build(t, dir, shifted, bare), build(t, dir, one, bare)
-	if !strings.HasPrefix(first, contentPrefix) || first == second {
-		t.Errorf("build ids %q and %q, want two hashes", first, second)
-	}
-	if first != again {
-		t.Errorf("one build has ids %q and %q", first, again)
+	for _, flags := range []string{"-ldflags=-buildid= -B none", "-ldflags=-buildid=", "-ldflags=-buildid=redacted", "-ldflags=-buildid=redacted -B none", "-ldflags=-buildid=a//b/c"} {
+		first, second, again := build(t, dir, one, flags), build(t, dir, shifted, flags), build(t, dir, one, flags)
+		if !strings.HasPrefix(first, contentPrefix) || first == second {
+			t.Errorf("%s: build ids %q and %q, want two hashes", flags, first, second)
+		}
+		if first != again {
+			t.Errorf("%s: one build has ids %q and %q", flags, first, again)
+		}
 	}
 }
 
