@@ -29,7 +29,8 @@
 // # Environment
 //
 // Options that are not set come from the environment; GPROF_HELP=1 makes
-// package auto print the list. GPROF=off keeps Start from recording.
+// package auto print the list. GPROF_SESSION and GPROF_LIMIT go before the
+// options, because the operator says them. GPROF=off keeps Start from recording.
 //
 // A recorder tells the processes that it starts where to record and who their
 // parent is: while it runs, GPROF_SESSION and GPROF_PARENT stand in the

@@ -29,7 +29,18 @@ func TestMain(m *testing.M) {
 		children[name]()
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(run(m))
+}
+
+// run tests with a default place that is gone afterwards.
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "recorder-test-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv(recorder.EnvDir, dir) // fails for malformed names only
+	return m.Run()
 }
 
 // child is this binary as a program of that name. Its environment has no
