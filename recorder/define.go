@@ -3,6 +3,7 @@ package recorder
 import (
 	"encoding/binary"
 	"sync"
+	"unicode/utf8"
 
 	"gprof/rawformat"
 )
@@ -172,5 +173,14 @@ func (r record) sint(v int64) record    { return rawformat.AppendSint(r, v) }
 func (r record) fixed(v uint64) record  { return rawformat.AppendFixed(r, v) }
 func (r record) text(s string) record   { return rawformat.AppendText(r, clip(s)) }
 
-// clip keeps a name within what a reader accepts.
-func clip(s string) string { return s[:min(len(s), 4*maxString)] }
+// clip keeps a name within what a reader accepts, and its runes whole.
+func clip(s string) string {
+	n := 4 * maxString
+	if len(s) <= n {
+		return s
+	}
+	for n > 4*maxString-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
