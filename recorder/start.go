@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"sync/atomic"
 	"time"
 
@@ -38,7 +40,7 @@ const (
 // open sets a recording up, in the order in which the parts need each other:
 //
 //  1. Settings and sizes.
-//  2. Directory and lock, ring, dictionary, meta.
+//  2. Directory and lock, dictionary, ring, meta.
 //  3. The definitions; from here on markers are recorded.
 //  4. Housekeeper and CPU sampler.
 //
@@ -71,12 +73,16 @@ func open(o Options) (*Recorder, error) {
 	return r, nil
 }
 
+// ownTrack is that of the recorder's goroutines in a CPU profile.
+var ownTrack = defined.track("gprof recorder")
+
 // employ runs work in a goroutine for which Stop waits. A bug in it ends the
 // recording; it must not take the host with it.
 func (r *Recorder) employ(work func()) {
 	r.crew.Add(1)
 	go func() {
 		defer r.crew.Done()
+		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(trackLabel, ownTrack.name)))
 		defer func() {
 			if p := recover(); p != nil {
 				r.fail(fmt.Errorf("internal error: %v", p))
@@ -106,16 +112,18 @@ func (r *Recorder) create(p *plan) (err error) {
 	if r.lock, err = chunks.Lock(r.dir); err != nil {
 		return err
 	}
+	// The dictionary comes first: who copies the latest files first reads it last,
+	// and then it has what the chunks refer to.
+	dict, err := chunks.CreateDict(r.dir, r.instance, 1, uint32(os.Getpid()))
+	if err != nil {
+		return err
+	}
 	r.ring, err = chunks.OpenRing(r.dir, chunks.RingOptions{
 		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit,
 		MinSpare: min(max(len(r.shards), burst/size), int(p.Limit)/size/minChunks), Clock: rawformat.ClockMonotonic, Anchor: r.anchor,
 	})
 	if err != nil {
-		return err
-	}
-	dict, err := chunks.CreateDict(r.dir, r.instance, 1, uint32(os.Getpid()))
-	if err != nil {
-		return err
+		return errors.Join(err, dict.Close())
 	}
 	r.dict = newDictionary(dict, r.ring, p.Limit/dictShare)
 	return chunks.WriteRecords(filepath.Join(r.dir, "meta"), r.header(rawformat.MagicMeta), p.meta(r, size)...)
@@ -125,7 +133,7 @@ func (r *Recorder) create(p *plan) (err error) {
 // is small, chunks get smaller, then shards fewer.
 func (r *Recorder) divide(p *plan) (size int, err error) {
 	writers := 1
-	for writers < min(runtime.GOMAXPROCS(0), maxWriters) {
+	for writers < min(max(runtime.GOMAXPROCS(0), runtime.NumCPU()), maxWriters) {
 		writers *= 2
 	}
 	size = p.ChunkSize
