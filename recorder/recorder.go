@@ -77,10 +77,16 @@ var (
 // Start begins to record. What o leaves open comes from the environment, see
 // [Settings], else is a default. On an error nothing records, and the program
 // should go on: every method works on the nil Recorder that comes with it. The
-// error is [ErrRunning], [ErrOff], [ErrSmall], one of a setting that is
+// error is [ErrRunning], [ErrOff], [ErrSmall], [ErrNoRoom], one of a setting that is
 // malformed, or the file system's.
+//
+// Where package auto has started a recorder, the first Start returns that one:
+// it goes on with what the environment says, and o is passed over.
 func Start(o Options) (*Recorder, error) {
 	if !claimed.CompareAndSwap(false, true) {
+		if r := takeOver(); r != nil {
+			return r, nil
+		}
 		return nil, ErrRunning
 	}
 	r, err := open(o)

@@ -9,7 +9,8 @@
 // program goes on.
 //
 // Nobody stops this recorder: it records until the process ends, however it
-// ends.
+// ends. A program that calls recorder.Start besides gets this recorder, with
+// what the environment says in force instead of its options, and may stop it.
 package auto
 
 import (
@@ -43,7 +44,7 @@ func start(stderr io.Writer) {
 	if !on {
 		return
 	}
-	r, err := recorder.Start(recorder.Options{})
+	r, err := recorder.StartAutomatic()
 	if err != nil {
 		fmt.Fprintf(stderr, "gprof: nothing is recorded: %v\n", err)
 		return

@@ -2,6 +2,7 @@ package auto
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,10 @@ import (
 
 // TestMain lets the test binary be a program that only imports this package.
 func TestMain(m *testing.M) {
+	if os.Getenv("AUTO_TEST_CHILD") == "start" {
+		startBesides()
+		os.Exit(0)
+	}
 	if os.Getenv("AUTO_TEST_CHILD") != "" {
 		recorder.Mark("automatic")
 		fmt.Print(Recorder().Recording())
@@ -58,5 +63,25 @@ func TestSwitch(t *testing.T) {
 		if err != nil || (len(found) > 0) != (tt.recording == "true") {
 			t.Errorf("%v: recordings %v, %v", tt.env, found, err)
 		}
+	}
+}
+
+// startBesides is a program that starts a recorder of its own, twice.
+func startBesides() {
+	rec, err := recorder.Start(recorder.Options{Service: "own"})
+	_, again := recorder.Start(recorder.Options{})
+	fmt.Print(rec == Recorder(), err, errors.Is(again, recorder.ErrRunning))
+	err = rec.Stop()
+	rec, again = recorder.Start(recorder.Options{Service: "own"})
+	fmt.Print(" ", rec != Recorder(), err, again)
+	if err := rec.Stop(); err != nil {
+		panic(err)
+	}
+}
+
+func TestProgramTakesOver(t *testing.T) {
+	stdout, _ := program(t, "GPROF=on", "GPROF_DIR="+t.TempDir(), "AUTO_TEST_CHILD=start")
+	if want := "true <nil> true true <nil> <nil>"; stdout != want {
+		t.Errorf("%q, want %q", stdout, want)
 	}
 }
