@@ -1,7 +1,6 @@
 package recorder
 
 import (
-	"bytes"
 	"runtime/pprof"
 	"testing"
 )
@@ -15,17 +14,17 @@ func TestStopLeavesOthersProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	pprof.StopCPUProfile()
-	var b bytes.Buffer
-	if err := pprof.StartCPUProfile(&b); err != nil {
+	var theirs cpuProfiling
+	if err := theirs.start(); err != nil {
 		t.Fatal(err)
 	}
 	before := Now()
 	gzipped, end := ours.stop()
-	if complete(b.Bytes()) {
+	if b, _ := theirs.written(); complete(b) {
 		t.Error("the program's profile was stopped")
 	}
 	pprof.StopCPUProfile()
-	if !complete(b.Bytes()) {
+	if b, _ := theirs.written(); !complete(b) {
 		t.Error("the program's profile has no end")
 	}
 	if _, err := readProfile(gzipped); err != nil || end < begin || end > before {
