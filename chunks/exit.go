@@ -27,8 +27,11 @@ type End struct {
 // disk's, or [ErrNoRecording].
 func WriteExit(dir string, e End) error {
 	path := filepath.Join(dir, "exit")
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) || Alive(dir) {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	if Alive(dir) {
+		return nil
 	}
 	p, err := OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
 	if err != nil || p.Pid != e.Pid {
