@@ -82,8 +82,9 @@ func TestWrap(t *testing.T) {
 			t.Fatalf("marker %d of the last %d is missing", i, len(found))
 		}
 	}
-	if r.Exit == nil || r.Exit.RangeStart <= 1 || r.Exit.RangeEnd <= r.Exit.RangeStart {
-		t.Errorf("exit %+v, want a range that begins later", r.Exit)
+	// An idle writer may still hold the first chunk, until the housekeeper comes.
+	if r.Exit == nil || r.Exit.Discarded == 0 || r.Exit.RangeEnd <= r.Exit.RangeStart {
+		t.Errorf("exit %+v, want chunks that were discarded", r.Exit)
 	}
 }
 
