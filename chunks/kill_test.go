@@ -15,9 +15,11 @@ import (
 // recordUntilKilled writes blocks to a ring in dir, and the index of each to
 // stdout once it is committed.
 func recordUntilKilled(t *testing.T, dir string) {
-	if _, err := Lock(dir); err != nil {
+	lock, err := Lock(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer lock.Close() // and is not collected before
 	r, err := OpenRing(dir, testOptions(4))
 	if err != nil {
 		t.Fatal(err)
