@@ -53,7 +53,7 @@ func TestViewerSeesFamily(t *testing.T) {
 		t.Error(diff)
 	}
 	functions, err := f.Functions(t.Context(), "t-3", 0)
-	want := []judges.Function{{Name: "main.work", Library: "checkout", Self: 3, Total: 3}, {Name: "main.main", Library: "checkout", Total: 3}}
+	want := []judges.Function{{Name: "main.work", Lib: "checkout", Self: 3, Total: 3}, {Name: "main.main", Lib: "checkout", Total: 3}}
 	if diff := cmp.Diff(want, functions); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
@@ -69,10 +69,10 @@ func TestViewerSeesEverything(t *testing.T) {
 	}
 	functions, err := f.Functions(t.Context(), "t-0", 0)
 	wantFunctions := []judges.Function{
-		{Name: "main.main", Library: "shop (dev]", Self: 2, Total: 2},
-		{Name: "0x1000000001234", Library: "libc.so.6", Self: 1, Total: 1},
+		{Name: "main.main", Lib: "shop (dev]", Self: 2, Total: 2},
+		{Name: "0x1000000001234", Lib: "libc.so.6", Self: 1, Total: 1},
 		{Name: "GET host:8080 ", Total: 1},
-		{Name: "main.serve", Library: "shop (dev]", Total: 1},
+		{Name: "main.serve", Lib: "shop (dev]", Total: 1},
 	}
 	if diff := cmp.Diff(wantFunctions, functions); diff != "" || err != nil {
 		t.Error(diff, err)
