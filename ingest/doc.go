@@ -1,4 +1,5 @@
-// Package ingest finds recordings and makes one [stream.Source] of them.
+// Package ingest makes one [stream.Source] of all recordings that its inputs
+// hold.
 //
 // An input is a path: a session directory, the directory of one process, one
 // chunk file, or a directory above any of these. Inputs may be given in any

@@ -32,7 +32,19 @@ func (c *convertCmd) Help() string {
   gprof-convert /dev/shm/gprof/checkout -f gecko -o - | gzip > profile.json.gz
   gprof-convert --strict dump1 dump2 -o both.json.gz
 
-Open the result at https://profiler.firefox.com with "Load a profile from file".`
+Open the result at https://profiler.firefox.com with "Load a profile from file".
+
+Formats, by the end of OUT's name; .gz behind it compresses:
+` + formatTable()
+}
+
+// formatTable lists the formats with what they are.
+func formatTable() string {
+	var b strings.Builder
+	for _, f := range convert.Formats() {
+		fmt.Fprintf(&b, "  %s  %s: %s\n", strings.Join(f.Extensions, ", "), f.Name, f.Text)
+	}
+	return b.String()
 }
 
 // Run converts. The output appears only when it is whole.
