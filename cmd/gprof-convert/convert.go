@@ -21,9 +21,10 @@ type convertCmd struct {
 	Output string   `short:"o" required:"" placeholder:"OUT" help:"File to write; its name tells the format. - is stdout."`
 	Format string   `short:"f" placeholder:"NAME" help:"Format, if the name of OUT does not tell: ${formats}."`
 	Strict bool     `help:"Exit with 3 if something recorded is missing from the output."`
-	Ledger string   `placeholder:"FILE" help:"Write the ledger as JSON: what is missing from the output, or uncertain in it. - is stdout."`
+	Losses string   `placeholder:"FILE" help:"Write the ledger as JSON: what is missing from the output, or uncertain in it. - is stdout."`
 	Quiet  bool     `short:"q" help:"No progress, no ledger on stderr."`
 	failIf
+	resources
 }
 
 func (c *convertCmd) Help() string {
@@ -49,6 +50,7 @@ func formatTable() string {
 
 // Run converts. The output appears only when it is whole.
 func (c *convertCmd) Run(s *streams) error {
+	c.apply()
 	format, options, err := c.format()
 	if err != nil {
 		return &exitError{exitUsage, err}
@@ -100,10 +102,10 @@ func formatNames() string {
 // checkNames refuses outputs that lie among the files of a recording, and two
 // outputs in one place.
 func (c *convertCmd) checkNames(found *ingest.Found) error {
-	if c.Ledger != "" && filepath.Clean(c.Ledger) == filepath.Clean(c.Output) {
-		return fmt.Errorf("--ledger and -o both name %s; give one of them another name", c.Output)
+	if c.Losses != "" && filepath.Clean(c.Losses) == filepath.Clean(c.Output) {
+		return fmt.Errorf("--losses and -o both name %s; give one of them another name", c.Output)
 	}
-	for _, name := range []string{c.Output, c.Ledger} {
+	for _, name := range []string{c.Output, c.Losses} {
 		if name != "" && name != "-" && amongInputs(name, found) {
 			return fmt.Errorf("%s lies among the files of a recording; give it a name elsewhere", name)
 		}
@@ -147,8 +149,8 @@ func (c *convertCmd) copy(s *streams, out *output, src stream.Source, newSink fu
 // code.
 func (c *convertCmd) settle(s *streams, found *ingest.Found, written *stream.Count) error {
 	ledger := &written.Tables.Ledger
-	if c.Ledger != "" {
-		if err := s.writeLedger(c.Ledger, ledger); err != nil {
+	if c.Losses != "" {
+		if err := s.writeLedger(c.Losses, ledger); err != nil {
 			return err
 		}
 	}
@@ -160,7 +162,7 @@ func (c *convertCmd) settle(s *streams, found *ingest.Found, written *stream.Cou
 		return err
 	}
 	if worst, any := ledger.Worst(); c.Strict && any && worst == stream.Loss {
-		return &exitError{exitLossy, errors.New("something recorded is missing from the output; --ledger FILE says what")}
+		return &exitError{exitLossy, errors.New("something recorded is missing from the output; --losses FILE says what")}
 	}
 	return c.check(ledger)
 }

@@ -16,6 +16,7 @@ type infoCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Session directories, process directories or chunk files."`
 	JSON   bool     `name:"json" help:"Print JSON."`
 	failIf
+	resources
 }
 
 func (c *infoCmd) Help() string {
@@ -29,6 +30,7 @@ Counts are those of the events that a conversion would write.`
 
 // Run reads everything once, as a conversion would, and counts it.
 func (c *infoCmd) Run(s *streams) error {
+	c.apply()
 	found, err := s.open(c.Inputs)
 	if err != nil {
 		return err

@@ -61,7 +61,7 @@ func (s *streams) printLedger(l *stream.Ledger) {
 			sums[k] = &stream.Line{Where: line.Where}
 			order = append(order, k)
 		} else if sums[k].Where != line.Where {
-			sums[k].Where = "several places, see --ledger"
+			sums[k].Where = "several places, see --losses"
 		}
 		sums[k].Count += line.Count
 		sums[k].Bytes += line.Bytes
@@ -106,22 +106,24 @@ func formatBytes(n int64) string {
 // failIf is the flag by which a script asks for an exit code when the ledger
 // holds certain lines.
 type failIf struct {
-	FailIf []string `placeholder:"WHAT" help:"Exit with 4 if the ledger holds a line of this severity (loss, unsure) or reason (gap, torn, damaged, dropped, ...). Several are separated by commas."`
+	FailIf ledgerWords `placeholder:"WHAT" help:"Exit with 4 if the ledger holds a line of this severity (loss, unsure) or reason (gap, torn, damaged, dropped, ...). Several are separated by commas."`
 }
 
+// ledgerWords are severities and reasons.
+type ledgerWords []string
+
 // Validate refuses words that no line can have. Kong calls it.
-func (f *failIf) Validate() error {
-	for _, word := range f.FailIf {
-		if !isLedgerWord(word) {
-			return fmt.Errorf("--fail-if %s: want a severity or a reason of the ledger: %s", word, strings.Join(ledgerWords(), ", "))
+func (w ledgerWords) Validate() error {
+	all := allLedgerWords()
+	for _, word := range w {
+		if !slices.Contains(all, word) {
+			return fmt.Errorf("%s: want a severity or a reason of the ledger: %s", word, strings.Join(all, ", "))
 		}
 	}
 	return nil
 }
 
-func isLedgerWord(word string) bool { return slices.Contains(ledgerWords(), word) }
-
-func ledgerWords() []string {
+func allLedgerWords() []string {
 	words := []string{stream.Loss.String(), stream.Unsure.String(), stream.Info.String()}
 	for _, r := range stream.Reasons {
 		words = append(words, r.Name)
