@@ -160,12 +160,19 @@ const (
 	MetaCPUs       = "cpus"
 	MetaStartReal  = "start-realtime" // ns since the epoch
 	MetaStartMono  = "start-monotonic"
-	MetaClock      = "clock"    // what ticks, and why
-	MetaLimit      = "limit"    // bytes of the ring
-	MetaChunkSize  = "chunk"    // bytes of a chunk file
-	MetaCPU        = "cpu"      // how CPU samples are taken
-	MetaInterval   = "interval" // ns between samples, 0 none
+	MetaClock      = "clock"        // what ticks, and why
+	MetaLimit      = "limit"        // bytes of the ring
+	MetaMemory     = "memory.limit" // bytes of the memory cgroup at the start; missing: none
+	MetaChunkSize  = "chunk"        // bytes of a chunk file
+	MetaCPU        = "cpu"          // how CPU samples are taken
+	MetaInterval   = "interval"     // ns between samples, 0 none
 	MetaSelfTest   = "self-test."
 	MetaCounterHz  = "counter-hz"
 	MetaNamespaces = "namespaces"
+)
+
+// Names of counters by which readers judge how a process ended.
+const (
+	CounterGroupMemory = "cgroup memory" // bytes that count against MetaMemory
+	CounterRSS         = "RSS"           // resident bytes of the process
 )

@@ -81,6 +81,11 @@ func TestCounters(t *testing.T) {
 		if v := last("RSS"); v < 1<<20 {
 			t.Errorf("RSS %d bytes", v)
 		}
+		if counters[rawformat.CounterGroupMemory] == nil {
+			t.Log("no memory cgroup on this machine")
+		} else if v := last(rawformat.CounterGroupMemory); v < 1<<20 {
+			t.Errorf("memory of the cgroup %d bytes", v)
+		}
 	}
 	want := `def-counter id=N name="test queue" category="Test" description="what waits" unit=3 mode=0`
 	if got := counterID.ReplaceAllString(counters["test queue"].definition, "id=N"); got != want {

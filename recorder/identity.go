@@ -96,6 +96,9 @@ func (p *plan) metaMachine(add func(string, any)) {
 	add(rawformat.MetaGoarch, runtime.GOARCH)
 	add(rawformat.MetaCPUs, runtime.GOMAXPROCS(0))
 	add(rawformat.MetaNamespaces, namespace())
+	if limit := memoryLimit(); limit > 0 {
+		add(rawformat.MetaMemory, limit)
+	}
 }
 
 // bootID tells machines and boots apart; "" where there is none.

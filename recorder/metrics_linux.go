@@ -2,10 +2,13 @@ package recorder
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"gprof/rawformat"
 )
 
 // maxThreads bounds the counters of threads: Go programs rarely have more that
@@ -14,7 +17,8 @@ const maxThreads = 64
 
 // systemMetrics are counters of the operating system.
 type systemMetrics struct {
-	statm   *os.File
+	statm   *os.File    // nil: none
+	group   *groupMeter // nil: none
 	threads map[int]bool
 }
 
@@ -26,7 +30,10 @@ func (r *Recorder) probeSystem() {
 		clockReader(unix.CLOCK_PROCESS_CPUTIME_ID))
 	if f, err := os.Open("/proc/self/statm"); err == nil {
 		m.statm = f
-		r.probe(counterSpec{name: "RSS", category: "Memory", description: "resident memory", unit: UnitBytes}, m.rss)
+		r.probe(counterSpec{name: rawformat.CounterRSS, category: "Memory", description: "resident memory", unit: UnitBytes}, m.rss)
+	}
+	if m.group = openGroupMeter(ownMemoryGroup()); m.group != nil {
+		r.probe(counterSpec{name: rawformat.CounterGroupMemory, category: "Memory", description: "memory of the cgroup, without inactive file pages", unit: UnitBytes}, m.group.read)
 	}
 	r.probeThreads()
 }
@@ -80,8 +87,12 @@ func (m *systemMetrics) rss() int64 {
 }
 
 func (m *systemMetrics) close() error {
-	if m.statm == nil {
-		return nil
+	var errs []error
+	if m.statm != nil {
+		errs = append(errs, m.statm.Close())
 	}
-	return m.statm.Close()
+	if m.group != nil {
+		errs = append(errs, m.group.usage.Close())
+	}
+	return errors.Join(errs...)
 }

@@ -107,20 +107,6 @@ func TestBuildIDs(t *testing.T) {
 	}
 }
 
-func TestMemoryGroup(t *testing.T) {
-	for line, want := range map[string][3]string{
-		"0::/system.slice/x": {"/sys/fs/cgroup", "memory.max", "/system.slice/x"},
-		"7:memory:/docker/1": {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "/docker/1"},
-		"4:cpu,cpuacct:/":    {},
-		"3:hugetlb,memory:/": {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "/"},
-	} {
-		root, file, group := memoryGroup(line)
-		if got := [3]string{root, file, group}; got != want {
-			t.Errorf("%q: %v, want %v", line, got, want)
-		}
-	}
-}
-
 func TestNoRoom(t *testing.T) {
 	clearEnvironment(t)
 	_, err := Options{Dir: "/proc/x", Service: "a"}.plan() // where nothing is free

@@ -4,10 +4,8 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 )
 
@@ -38,58 +36,4 @@ func sharedDir() string {
 func private(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.IsDir() && int(stat.Uid) == os.Geteuid() && info.Mode().Perm()&0o022 == 0
-}
-
-// memoryLimit is the lowest limit of the memory cgroups that this process is
-// in, in bytes; 0 none.
-func memoryLimit() int64 {
-	groups, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return 0
-	}
-	lowest := int64(0)
-	for _, line := range strings.Fields(string(groups)) {
-		root, file, group := memoryGroup(line)
-		if root == "" {
-			continue
-		}
-		for ; ; group = path.Dir(group) {
-			if n := readNumber(path.Join(root, group, file)); n > 0 && (lowest == 0 || n < lowest) {
-				lowest = n
-			}
-			if group == "/" || group == "." {
-				break
-			}
-		}
-	}
-	return lowest
-}
-
-// memoryGroup reads a line of /proc/self/cgroup: "0::/path" of version 2, or
-// "7:memory:/path" of version 1.
-func memoryGroup(line string) (root, file, group string) {
-	_, rest, _ := strings.Cut(line, ":")
-	controllers, group, _ := strings.Cut(rest, ":")
-	if controllers == "" {
-		return "/sys/fs/cgroup", "memory.max", group
-	}
-	for c := range strings.SplitSeq(controllers, ",") {
-		if c == "memory" {
-			return "/sys/fs/cgroup/memory", "memory.limit_in_bytes", group
-		}
-	}
-	return "", "", ""
-}
-
-// readNumber reads a file that holds a number; 0 if it does not.
-func readNumber(file string) int64 {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return 0
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }
