@@ -132,7 +132,7 @@ func readFile(b *testing.B, name string, buf []byte) {
 }
 
 func open(b *testing.B, session string) *ingest.Process {
-	found, err := ingest.Find([]string{session})
+	found, err := ingest.Find([]string{session}, ingest.Options{})
 	must(b, err)
 	return found.Processes[0]
 }
@@ -208,7 +208,7 @@ func BenchmarkGecko(b *testing.B) {
 	b.Run("what=convert", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			src, _, err := ingest.Open([]string{session})
+			src, _, err := ingest.Open([]string{session}, ingest.Options{})
 			must(b, err)
 			out.Reset()
 			sink, err := format.New(&out, options)

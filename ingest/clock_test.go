@@ -38,7 +38,7 @@ func TestAlign(t *testing.T) {
 				}
 				record(t, session, o)
 			}
-			found, err := Find([]string{session})
+			found, err := Find([]string{session}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestParentsAndCopies(t *testing.T) {
 	record(t, session, fixtures.Options{Instance: 11, Start: 2e9, Realtime: fixtures.Realtime + 1e9,
 		Meta: []chunks.Meta{{Key: rawformat.MetaParent, Value: fmt.Sprintf("%016x", 10)}}})
 	record(t, copied, fixtures.Options{Instance: 11, Start: 2e9, Realtime: fixtures.Realtime + 1e9})
-	found, err := Find([]string{copied, session})
+	found, err := Find([]string{copied, session}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

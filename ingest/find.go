@@ -41,7 +41,9 @@ type Process struct {
 
 // Find looks for recordings in the inputs. The error wraps [ErrNothing] if
 // there are none; inputs beside others that give nothing are warnings.
-func Find(inputs []string) (*Found, error) {
+//
+// The caller closes what was found when all of it has been read.
+func Find(inputs []string, o Options) (*Found, error) {
 	f := &finder{seen: map[string]bool{}, chunks: map[string][]string{}}
 	for _, in := range inputs {
 		if err := f.input(in); err != nil {
@@ -55,6 +57,9 @@ func Find(inputs []string) (*Found, error) {
 	}
 	return &f.found, nil
 }
+
+// Close removes temporary files. What was found cannot be read any more.
+func (f *Found) Close() error { return nil }
 
 type finder struct {
 	found  Found

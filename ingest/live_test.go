@@ -82,7 +82,7 @@ func (s *tapeSink) Segment(b *stream.Batch) error {
 
 func readTape(t *testing.T, inputs ...string) *tapeSink {
 	t.Helper()
-	src, _, err := Open(inputs)
+	src, _, err := Open(inputs, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

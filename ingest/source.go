@@ -9,8 +9,8 @@ import (
 
 // Open finds recordings in the inputs and returns their source. Warnings are
 // in found; the error is that of [Find].
-func Open(inputs []string) (src stream.Source, found *Found, err error) {
-	found, err = Find(inputs)
+func Open(inputs []string, o Options) (src stream.Source, found *Found, err error) {
+	found, err = Find(inputs, o)
 	if err != nil {
 		return nil, nil, err
 	}

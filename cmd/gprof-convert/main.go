@@ -125,7 +125,7 @@ func (s *streams) hint(text string) { fmt.Fprintf(s.stderr, "gprof-convert: hint
 
 // open finds the recordings in inputs and warns of inputs that hold none.
 func (s *streams) open(inputs []string) (*ingest.Found, error) {
-	found, err := ingest.Find(inputs)
+	found, err := ingest.Find(inputs, ingest.Options{Stdin: s.stdin})
 	if err != nil {
 		return nil, err
 	}
