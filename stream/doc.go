@@ -29,4 +29,12 @@
 // A Batch belongs to whoever passed it in; its slices may be reused as soon as
 // the call that was given it returns. Tables belong to the Source until Copy
 // returns; a Sink may read them between Begin and the end of Close.
+//
+// # Goroutines
+//
+// Tables are for one goroutine at a time. A Source that decodes on several
+// holds one lock of its own while it interns. That is rare: each definition of
+// a recording is interned once, when it is first used, and its id kept in an
+// array that needs no lock. Copy does not touch the tables of a Source while
+// Next runs.
 package stream
