@@ -26,7 +26,7 @@ type folder string
 // host's may be few. Nothing is left behind on an error.
 func (d folder) create(name string, size int) (*Chunk, error) {
 	path := filepath.Join(string(d), name)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := create(path)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func Lock(dir string) (*os.File, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("%s: %w", path, ErrLocked)
 	}
-	f, err := os.OpenFile(path+newSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := create(path + newSuffix)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ type file interface {
 // have one.
 func CreateDict(dir string, instance uint64, generation, pid uint32) (*RecordFile, error) {
 	path := filepath.Join(dir, fmt.Sprintf("dict-%03d", generation))
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := create(path)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func WriteRecords(path string, h rawformat.RecordHeader, bodies ...[]byte) error
 	if err != nil {
 		return err
 	}
-	if err = os.WriteFile(path+newSuffix, b, 0o600); err == nil {
+	if err = writeFile(path+newSuffix, b); err == nil {
 		err = os.Rename(path+newSuffix, path)
 	}
 	if err != nil {

@@ -164,6 +164,7 @@ const (
 	MetaLimit      = "limit"        // bytes of the ring
 	MetaMemory     = "memory.limit" // bytes of the memory cgroup at the start; missing: none
 	MetaChunkSize  = "chunk"        // bytes of a chunk file
+	MetaKeep       = "keep"         // ns of the end of a killed process that are protected
 	MetaCPU        = "cpu"          // how CPU samples are taken
 	MetaInterval   = "interval"     // ns between samples, 0 none
 	MetaSelfTest   = "self-test."

@@ -73,6 +73,7 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add(rawformat.MetaClock, clockName)
 	add(rawformat.MetaLimit, p.Limit)
 	add(rawformat.MetaChunkSize, chunkSize)
+	add(rawformat.MetaKeep, p.Keep.Nanoseconds())
 	add(rawformat.MetaCPU, p.CPU)
 	add(rawformat.MetaInterval, p.CPU.interval())
 	add(rawformat.MetaCounterHz, max(0, p.CounterHz))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 )
 
 // Options say what to record, and where. The zero value works: what is not set
@@ -44,6 +45,19 @@ type Options struct {
 	// Default: 256 KiB.
 	ChunkSize int
 
+	// Keep is how much of its end a process leaves behind that was killed: the
+	// session's other processes and the restarted program take other room
+	// first, as long as half the limit suffices. Default: 60 s. Negative:
+	// nothing is protected.
+	Keep time.Duration
+
+	// GroupAccess lets the group of the session's directory read, record and
+	// control: directories are made with mode 2770 and files with 0660, whatever
+	// the umask is, those above the session with 2750 where they are missing.
+	// It is for sidecars that run as another user. Default: directories are
+	// 0700, files 0600.
+	GroupAccess bool
+
 	// CPU is how CPU samples are taken. Default: [CPUOff].
 	CPU CPUMode
 
@@ -69,6 +83,7 @@ const (
 	defaultLimit     = 64 << 20
 	defaultChunkSize = 256 << 10
 	defaultCounterHz = 10
+	defaultKeep      = 60 * time.Second
 
 	// smallestLimit holds two chunks beside the dictionary.
 	smallestLimit = 2 * minChunkSize * dictShare / (dictShare - 1)
@@ -111,6 +126,7 @@ func (o Options) with(env *settings) *plan {
 	p := &plan{Options: o.or(env.Options), session: env.session, parent: env.parent, ignored: env.ignored}
 	p.id = identify(&p.Options)
 	p.CounterHz = min(cmp.Or(p.CounterHz, defaultCounterHz), defaultCounterHz)
+	p.Keep = max(0, cmp.Or(p.Keep, defaultKeep))
 	p.ChunkSize = roundChunk(cmp.Or(p.ChunkSize, defaultChunkSize))
 	return p
 }
@@ -126,7 +142,7 @@ func (o Options) or(d Options) Options {
 	}
 	return Options{
 		Dir: cmp.Or(o.Dir, d.Dir), Service: cmp.Or(o.Service, d.Service), Version: cmp.Or(o.Version, d.Version), Attrs: attrs,
-		Limit: cmp.Or(d.Limit, o.Limit), ChunkSize: cmp.Or(o.ChunkSize, d.ChunkSize), CPU: cmp.Or(o.CPU, d.CPU), CounterHz: cmp.Or(o.CounterHz, d.CounterHz),
+		Limit: cmp.Or(d.Limit, o.Limit), Keep: cmp.Or(o.Keep, d.Keep), GroupAccess: o.GroupAccess || d.GroupAccess, ChunkSize: cmp.Or(o.ChunkSize, d.ChunkSize), CPU: cmp.Or(o.CPU, d.CPU), CounterHz: cmp.Or(o.CounterHz, d.CounterHz),
 	}
 }
 

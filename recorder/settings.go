@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // Names of the environment that other programs of ours set.
@@ -39,6 +41,8 @@ var environmentTable = []struct {
 	{EnvSession, "DIR", "directory of the session; goes before what the program says", func(s *settings, v string) error { s.session = v; return nil }},
 	{EnvDir, "DIR", "directory in which sessions lie, if the program doesn't say", func(s *settings, v string) error { s.Dir = v; return nil }},
 	{EnvLimit, "SIZE", "bytes a process may record: 64MiB, 10M, 1g, 4096; goes before what the program says", func(s *settings, v string) (err error) { s.Limit, err = ParseSize(v); return }},
+	{"GPROF_KEEP", "DURATION", "what is kept of the end of a process that was killed: 60s, 5m; 0 nothing", (*settings).setKeep},
+	{"GPROF_GROUP_ACCESS", "on|off", "on: the group may read, record and control, too: directories 2770, files 0660", func(s *settings, v string) (err error) { s.GroupAccess, err = ParseSwitch(v); return }},
 	{"GPROF_CHUNK", "SIZE", "bytes of a chunk file", (*settings).setChunk},
 	{"GPROF_CPU", "off|pprof", "how CPU samples are taken", (*settings).setCPU},
 	{"GPROF_COUNTER_HZ", "N", "how often counters are sampled in a second; -1 never", func(s *settings, v string) (err error) { s.CounterHz, err = strconv.Atoi(v); return }},
@@ -91,7 +95,18 @@ func ParseSwitch(v string) (on bool, err error) {
 	case "", "off", "0", "false", "no":
 		return false, nil
 	}
-	return false, fmt.Errorf("want on or off")
+	return false, errors.New("want on or off")
+}
+
+func (s *settings) setKeep(v string) error {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 0 {
+		return errors.New("want a duration such as 60s or 5m, or 0")
+	}
+	if s.Keep = d; d == 0 {
+		s.Keep = -1 // the zero value of Options leaves it open
+	}
+	return nil
 }
 
 func (s *settings) setChunk(v string) error {
@@ -107,7 +122,7 @@ func (s *settings) setCPU(v string) error {
 	case "pprof":
 		s.CPU = CPUPprof
 	default:
-		return fmt.Errorf("want off or pprof")
+		return errors.New("want off or pprof")
 	}
 	return nil
 }

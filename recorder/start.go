@@ -106,7 +106,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	if err != nil {
 		return err
 	}
-	if err = os.MkdirAll(r.dir, 0o700); err != nil {
+	if err = p.makeDirs(r.dir); err != nil {
 		return err
 	}
 	if r.lock, err = chunks.Lock(r.dir); err != nil {

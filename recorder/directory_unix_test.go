@@ -1,0 +1,103 @@
+//go:build unix
+
+package recorder
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// modes of all that lies under dir, by path in it.
+func modes(t *testing.T, dir string) map[string]os.FileMode {
+	t.Helper()
+	found := map[string]os.FileMode{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			found[path[len(dir)+1:]] = info.Mode()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// With GroupAccess the group reads and writes all of a session, and passes
+// what had to be made above it; without, nobody else sees anything.
+func TestGroupAccess(t *testing.T) {
+	clearEnvironment(t)
+	defer syscall.Umask(syscall.Umask(0o077))
+	for _, group := range []bool{false, true} {
+		dir := t.TempDir()
+		for range 2 { // the second time all of it exists
+			r, err := Start(Options{Dir: filepath.Join(dir, "above"), Service: "s", Limit: 1 << 20, GroupAccess: group})
+			if err != nil {
+				t.Fatal(err)
+			}
+			live := modes(t, dir)
+			if err := r.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			checkModes(t, live, group)
+			checkModes(t, modes(t, dir), group)
+		}
+	}
+}
+
+func checkModes(t *testing.T, found map[string]os.FileMode, group bool) {
+	t.Helper()
+	if len(found) < 6 {
+		t.Errorf("only %v", found)
+	}
+	for path, mode := range found {
+		want := os.FileMode(0o600)
+		switch {
+		case mode.IsDir() && path == "above" && group:
+			want = os.ModeDir | os.ModeSetgid | 0o750
+		case mode.IsDir() && group:
+			want = os.ModeDir | os.ModeSetgid | 0o770
+		case mode.IsDir():
+			want = os.ModeDir | 0o700
+		case group:
+			want = 0o660
+		}
+		if mode != want {
+			t.Errorf("group %v: %s has %v, want %v", group, path, mode, want)
+		}
+	}
+}
+
+// A session from before GroupAccess was asked for is opened.
+func TestGroupAccessComesLater(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := &plan{Options: Options{GroupAccess: true}, session: dir}
+	if err := p.makeDirs(filepath.Join(dir, "i")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o770 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+func TestMakeDirFails(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "below")} {
+		if err := makeDir(dir, groupMode); err == nil {
+			t.Errorf("%s was made", dir)
+		}
+	}
+}
