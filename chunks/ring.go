@@ -79,6 +79,7 @@ type Ring struct {
 	discarded atomic.Uint32 // chunks, ever; stored under mu
 	taken     atomic.Int64  // chunks handed out since the last Maintain
 	full      atomic.Bool   // the last allocation failed
+	resting   atomic.Bool   // see Rest
 
 	stated uint32 // discarded, as the latest header says; under mu
 
@@ -236,7 +237,7 @@ func (r *Ring) Release(c *Chunk) {
 // Low reports whether the housekeeper should be woken: there are fewer spare
 // chunks than there should be, and there is room for more.
 func (r *Ring) Low() bool {
-	return r.spares.Load() < int64(r.o.MinSpare) && r.fits(r.files.Load()+1) && !r.full.Load()
+	return r.spares.Load() < int64(r.o.MinSpare) && r.fits(r.files.Load()+1) && !r.full.Load() && !r.resting.Load()
 }
 
 // Charge counts bytes of other files, dictionaries, against the limit; they
@@ -263,7 +264,11 @@ func (r *Ring) Discarded() uint32 { return r.discarded.Load() }
 // an error, which is the disk's, the ring goes on with what it has.
 func (r *Ring) Maintain() error {
 	want := max(int64(r.o.MinSpare), 2*r.taken.Swap(0))
-	return errors.Join(r.sealAll(), r.bury(), r.shrink(), r.grow(int(want)))
+	err := errors.Join(r.sealAll(), r.bury(), r.shrink())
+	if r.resting.Load() {
+		return errors.Join(err, r.yield())
+	}
+	return errors.Join(err, r.grow(int(want)))
 }
 
 // shrink gives chunks back while the limit is exceeded, but for the last two. A

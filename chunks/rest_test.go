@@ -1,0 +1,62 @@
+package chunks
+
+import (
+	"os"
+	"testing"
+)
+
+// A ring that rests holds what was written, sealed, and no file besides; then
+// it goes on.
+func TestRest(t *testing.T) {
+	dir := t.TempDir()
+	o := testOptions(8)
+	o.MinSpare = 4
+	r, err := OpenRing(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &ringWriter{r: r, id: 1}
+	write := func() {
+		t.Helper()
+		for range 20 {
+			if !w.log("rests") {
+				t.Fatal("no chunk")
+			}
+		}
+		w.close()
+	}
+	maintain := func(files int) {
+		t.Helper()
+		if err := r.Maintain(); err != nil {
+			t.Fatal(err)
+		}
+		if n := countFiles(t, dir); n != files {
+			t.Errorf("%d files, want %d", n, files)
+		}
+	}
+	write()
+	r.Rest(true)
+	if r.Low() {
+		t.Error("a ring that rests wants chunks")
+	}
+	maintain(1)
+	maintain(1)
+	r.Rest(false)
+	if !r.Low() {
+		t.Error("no chunks are wanted")
+	}
+	maintain(5)
+	write()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := OpenProcess(os.DirFS(dir), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, problems := readAllBlocks(t, p)
+	if len(problems) > 0 || r.RangeStart() != 1 {
+		t.Errorf("problems %+v, range start %d", problems, r.RangeStart())
+	}
+	compareHeld(t, p, blocks, w.put)
+}
