@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"gprof/convert/gecko"
-	"gprof/convert/internal/onegzip"
+	"gprof/convert/internal/ordered"
 	"gprof/stream"
 )
 
@@ -23,7 +23,7 @@ type Format struct {
 	Extensions []string // of file names, with the dot, without compression
 	Binary     bool     // not fit for a terminal
 
-	open func(w io.Writer) stream.Sink
+	open func(w *ordered.Writer) stream.Sink
 }
 
 // formats is in the order of help texts. An extension is of one format only.
@@ -34,7 +34,7 @@ var formats = []Format{
 		// .json is the format that opens best in Firefox Profiler: another one
 		// may take it over. The longer name stays with this one.
 		Extensions: []string{".gecko.json", ".json"},
-		open:       func(w io.Writer) stream.Sink { return gecko.New(w) },
+		open:       func(w *ordered.Writer) stream.Sink { return gecko.New(w) },
 	},
 }
 
@@ -47,7 +47,8 @@ func Formats() []Format { return slices.Clone(formats) }
 // Options are the choices of an output.
 type Options struct {
 	Gzip  bool
-	Level int // of compression, 1 to 9; 0 is a fast one that does well
+	Level int // of compression, 1 to 9; 0 is what is quick for each kind of text
+	Jobs  int // cores that format and compress; 0 is 1. The output is the same for any number
 }
 
 // ByName returns the format of a file by the end of its name, and whether it is
@@ -92,28 +93,13 @@ func known() string {
 // Readable says whether the output may go to a terminal.
 func (f Format) Readable(o Options) bool { return !f.Binary && !o.Gzip }
 
-// New returns a Sink that writes the format to w. It does not close w. The
-// error is one of the options.
+// New returns a Sink that writes the format to w. It does not close w, to which
+// it may write on goroutines of its own as long as it is in use, and a moment
+// longer if Copy ends with an error. The error is one of the options.
 func (f Format) New(w io.Writer, o Options) (stream.Sink, error) {
-	if !o.Gzip {
-		return f.open(w), nil
-	}
-	z, err := onegzip.NewWriter(w, o.Level)
+	out, err := ordered.New(w, ordered.Options{Jobs: o.Jobs, Gzip: o.Gzip, Level: o.Level})
 	if err != nil {
 		return nil, err
 	}
-	return compressed{f.open(z), z}, nil
-}
-
-// compressed is a Sink whose output is compressed.
-type compressed struct {
-	stream.Sink
-	z io.Closer
-}
-
-func (c compressed) Close() error {
-	if err := c.Sink.Close(); err != nil {
-		return err
-	}
-	return c.z.Close()
+	return f.open(out), nil
 }

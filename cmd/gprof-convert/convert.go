@@ -55,6 +55,7 @@ func (c *convertCmd) Run(s *streams) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
+	options.Jobs = c.Jobs.number()
 	found, err := s.open(c.Inputs)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gprof/convert/internal/ordered"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -18,8 +19,8 @@ type recording struct {
 	rows     int
 }
 
-func (r *recording) write(tb testing.TB, w io.Writer) {
-	sink := New(w)
+func (r *recording) write(tb testing.TB, sink stream.Sink) {
+	tb.Helper()
 	if err := sink.Begin(r.tables); err != nil {
 		tb.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func BenchmarkWrite(b *testing.B) {
 			b.Fatal(err)
 		}
 		var out bytes.Buffer
-		in.write(b, &out)
+		in.write(b, newSink(&out))
 		run := func(impl string, f func()) {
 			b.Run("rows="+bench.name+"/impl="+impl, func(b *testing.B) {
 				b.SetBytes(int64(out.Len()))
@@ -112,7 +113,9 @@ func BenchmarkWrite(b *testing.B) {
 				b.ReportMetric(float64(in.rows)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrow/s")
 			})
 		}
-		run("gecko", func() { in.write(b, io.Discard) })
+		run("gecko", func() { in.write(b, sinkOf(io.Discard, ordered.Options{})) })
+		run("gecko-gzip", func() { in.write(b, sinkOf(io.Discard, ordered.Options{Gzip: true})) })
+		run("gecko-level2", func() { in.write(b, sinkOf(io.Discard, ordered.Options{Gzip: true, Level: 2})) })
 		// The floor: nothing but moving these bytes.
 		to := make([]byte, out.Len())
 		run("memcpy", func() { copy(to, out.Bytes()) })

@@ -69,10 +69,15 @@ func formatOf(f *stream.EventField) (string, valueKind) {
 	return format.name, format.value
 }
 
-// appendArg appends the member for row i of a field: nothing if it has no
+// counted says whether a value is written as the number that it has among the
+// strings of the thread.
+func (k valueKind) counted() bool { return k == valueUnique || k == valueFlow }
+
+// appendArg appends the member for row i of field k: nothing if it has no
 // value. A text where a number should be can't be shown; it is left out, too,
 // and counted.
-func (s *Sink) appendArg(dst []byte, f *field, c *stream.Column, i int) []byte {
+func (p *markerPiece) appendArg(dst []byte, k, i int) []byte {
+	f, c := &p.typ.fields[k], &p.rows.Args[k]
 	typ := c.TypeAt(i)
 	if typ == stream.Null {
 		return dst
@@ -85,31 +90,33 @@ func (s *Sink) appendArg(dst []byte, f *field, c *stream.Column, i int) []byte {
 		}
 		return append(appendNumber(append(with, '"'), c, i), '"')
 	case valueUnique, valueFlow:
-		return strconv.AppendInt(with, int64(s.internArg(f.value, c, i)), 10)
+		return strconv.AppendInt(with, int64(p.numbers[k][i]), 10)
 	}
 	if typ == stream.Text || typ == stream.Float && !finite(math.Float64frombits(c.BitsAt(i))) {
-		s.lose("arguments", 1)
+		p.lost.Add(1)
 		return dst
 	}
 	switch f.value {
 	case valueMillis:
 		return appendMillis(with, c, i, 0)
 	case valueTime:
-		return appendMillis(with, c, i, s.start)
+		return appendMillis(with, c, i, p.start)
 	}
 	return appendNumber(with, c, i)
 }
 
-// internArg puts a value among the strings of the thread.
-func (s *Sink) internArg(kind valueKind, c *stream.Column, i int) int32 {
+// internArg puts a value among the strings of the thread; none is the first.
+func (t *thread) internArg(kind valueKind, c *stream.Column, i int) int32 {
 	var buf [32]byte
 	switch typ := c.TypeAt(i); {
+	case typ == stream.Null:
+		return 0 // is not written
 	case typ == stream.Text:
-		return s.thread.strings.internBytes(c.TextAt(i))
+		return t.strings.internBytes(c.TextAt(i))
 	case kind == valueFlow && typ != stream.Float:
-		return s.thread.strings.internBytes(appendHex(buf[:0], c.BitsAt(i)))
+		return t.strings.internBytes(appendHex(buf[:0], c.BitsAt(i)))
 	}
-	return s.thread.strings.internBytes(appendNumber(buf[:0], c, i))
+	return t.strings.internBytes(appendNumber(buf[:0], c, i))
 }
 
 // appendHex appends all 16 digits of n.

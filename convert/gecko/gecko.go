@@ -26,10 +26,11 @@ package gecko
 import (
 	"errors"
 	"fmt"
-	"io"
+	"sync/atomic"
 	"time"
 
 	"gprof/convert/internal/jsontext"
+	"gprof/convert/internal/ordered"
 	"gprof/stream"
 )
 
@@ -42,7 +43,8 @@ var ErrOrder = errors.New("segment out of order")
 
 // Sink writes one profile.
 type Sink struct {
-	out    *jsontext.Writer
+	pipe   *ordered.Writer
+	out    *jsontext.Writer // to pipe
 	tables *stream.Tables
 	start  stream.Time // 0 of the output
 	code   code
@@ -62,11 +64,15 @@ type Sink struct {
 	kind    stream.Kind // of part
 	written [numKinds]bool
 	row     []byte // scratch
+
+	lostArguments []atomic.Int64 // by ProcessID
+	samplePieces  pool[samplePiece]
+	markerPieces  pool[markerPiece]
+	pairs         pool[pairs]
 }
 
-// New returns a Sink that writes to w. It buffers what it writes; it does not
-// close w.
-func New(w io.Writer) *Sink { return &Sink{out: jsontext.NewWriter(w)} }
+// New returns a Sink that writes to w, and closes it at the end.
+func New(w *ordered.Writer) *Sink { return &Sink{pipe: w, out: jsontext.NewWriter(w)} }
 
 // Begin writes what does not depend on segments.
 func (s *Sink) Begin(t *stream.Tables) error {
@@ -77,6 +83,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.categories = categoriesOf(t)
 	s.types = markerTypes(t)
 	s.tracks = tracksOf(t)
+	s.lostArguments = make([]atomic.Int64, max(1, len(t.Processes))+1)
 	s.thread.allocate(&s.code)
 	s.out.BeginObject()
 	s.beginProcess(1)
@@ -119,10 +126,16 @@ func (s *Sink) Close() error {
 	}
 	s.endProcess()
 	s.out.EndArray() // processes
+	if err := s.settle(); err != nil {
+		return err
+	}
 	s.writeLedger()
 	s.out.EndObject()
 	s.tell()
-	return s.out.Flush()
+	if err := s.out.Flush(); err != nil {
+		return err
+	}
+	return s.pipe.Close()
 }
 
 // ms is t as nanoseconds since the start of the output, which are written as

@@ -143,7 +143,7 @@ func TestGolden(t *testing.T) {
 func convert(t testing.TB, src stream.Source) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := stream.Copy(streamtest.Validate(New(&out)), src, stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(streamtest.Validate(newSink(&out)), src, stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -7,8 +7,24 @@ import (
 )
 
 // lose counts what has no place in the format.
-func (s *Sink) lose(what string, count int64) {
-	s.lost.Add(stream.Line{Process: hex(s.of(s.process).Instance), Reason: stream.ReasonUnsupported, What: what, Count: count})
+func (s *Sink) lose(what string, count int64) { s.loseOf(s.process, what, count) }
+
+func (s *Sink) loseOf(id stream.ProcessID, what string, count int64) {
+	s.lost.Add(stream.Line{Process: hex(s.of(id).Instance), Reason: stream.ReasonUnsupported, What: what, Count: count})
+}
+
+// settle waits for all pieces, and counts what they have lost.
+func (s *Sink) settle() error {
+	if err := s.out.Flush(); err != nil {
+		return err
+	}
+	err := s.pipe.Wait()
+	for id := range s.lostArguments {
+		if n := s.lostArguments[id].Load(); n > 0 {
+			s.loseOf(stream.ProcessID(id), "arguments", n)
+		}
+	}
+	return err
 }
 
 // tell adds what was lost to the ledger of the tables, for whoever reports it.

@@ -335,7 +335,7 @@ func TestOrder(t *testing.T) {
 		{"samples behind pauses", series(1, 0, stream.Pauses), series(1, other, stream.Samples)},
 	}
 	for _, tt := range tests {
-		s := New(io.Discard)
+		s := newSink(io.Discard)
 		if err := s.Begin(tables); err != nil {
 			t.Fatal(err)
 		}
@@ -346,7 +346,7 @@ func TestOrder(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tt.name, err, ErrOrder)
 		}
 	}
-	s := New(io.Discard)
+	s := newSink(io.Discard)
 	if err := s.Begin(tables); err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +367,7 @@ func TestLossIsTold(t *testing.T) {
 	b := new(stream.Batch)
 	b.Reset(stream.Series{Process: 1, Track: track, Kind: stream.Samples}, 0)
 	streamtest.AppendRow(b, streamtest.Row{Series: b.Series, Time: 1, Weight: MaxRepeat + 5})
-	s := New(io.Discard)
+	s := newSink(io.Discard)
 	for _, err := range []error{s.Begin(tables), s.Segment(b), s.Close()} {
 		if err != nil {
 			t.Fatal(err)

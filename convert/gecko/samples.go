@@ -3,6 +3,8 @@ package gecko
 import (
 	"strconv"
 
+	"gprof/convert/internal/jsontext"
+	"gprof/convert/internal/ordered"
 	"gprof/stream"
 )
 
@@ -15,38 +17,79 @@ func (s *Sink) beginSamples() {
 	s.beginTable("samples", `{"stack":0,"time":1,"threadCPUDelta":2,"eventDelay":3}`)
 }
 
-func (s *Sink) samples(b *stream.Batch) {
-	for i, at := range b.Time {
-		row := append(s.row[:0], '[')
-		if b.Stack[i] == 0 || b.Weight[i] <= 0 {
-			row = append(row, "null,"...)
-		} else {
-			row = append(strconv.AppendInt(row, int64(s.thread.stack(b.Stack[i])), 10), ',')
-		}
-		row = s.appendTime(row, at)
-		cells := len(row)
-		if cpu := b.CPU[i]; cpu >= 0 {
-			row = strconv.AppendInt(append(row, ','), cpu, 10)
-		}
-		s.endRow(row)
-		if b.Weight[i] > 1 {
-			s.repeat(row[:cells], b.CPU[i] >= 0, b.Weight[i]-1)
-		}
-	}
+// sample is one sample of the output.
+type sample struct {
+	at     int64 // ns since the start
+	cpu    int64 // ns, -1 unknown
+	stack  int32 // number in the thread, -1 none
+	repeat int32 // how many more rows it becomes
 }
 
-// repeat writes a sample's row again, without CPU time: zero if it is known.
-func (s *Sink) repeat(row []byte, cpu bool, times int64) {
-	if times >= MaxRepeat {
-		s.lose("samples", times-(MaxRepeat-1))
-		times = MaxRepeat - 1
+// samplePiece is some rows of a thread.
+type samplePiece struct{ rows []sample }
+
+func (s *Sink) samples(b *stream.Batch) {
+	p := s.samplePieces.get()
+	p.rows = p.rows[:0]
+	rows := 0
+	for i, at := range b.Time {
+		row := sample{at: s.ms(at), cpu: b.CPU[i], stack: -1}
+		if b.Stack[i] != 0 && b.Weight[i] > 0 {
+			row.stack = s.thread.stack(b.Stack[i])
+		}
+		if b.Weight[i] > 1 {
+			row.repeat = s.repeats(b.Weight[i])
+		}
+		p.rows = append(p.rows, row)
+		if rows += 1 + int(row.repeat); rows >= maxRows {
+			s.writeSamples(p, rows)
+			p, rows = s.samplePieces.get(), 0
+			p.rows = p.rows[:0]
+		}
 	}
-	if cpu {
-		row = append(row, ",0"...)
+	s.writeSamples(p, rows)
+}
+
+// repeats is how often a sample of that weight is written again.
+func (s *Sink) repeats(weight int64) int32 {
+	if weight > MaxRepeat {
+		s.lose("samples", weight-MaxRepeat)
+		weight = MaxRepeat
 	}
-	row = append(row, ']')
-	for range times {
-		s.out.RawBytes(row)
+	return int32(weight - 1)
+}
+
+func (s *Sink) writeSamples(p *samplePiece, rows int) {
+	s.list(rows, ordered.Numbers, func(dst []byte) []byte {
+		for i := range p.rows {
+			dst = p.rows[i].appendTo(dst)
+		}
+		s.samplePieces.put(p)
+		return dst[:len(dst)-1]
+	})
+}
+
+// appendTo appends the rows of a sample, a comma behind each. The CPU time, if
+// it is known, stands in the first; it is zero for the others.
+func (r *sample) appendTo(dst []byte) []byte {
+	begin := len(dst)
+	if r.stack < 0 {
+		dst = append(dst, "[null,"...)
+	} else {
+		dst = append(strconv.AppendUint(append(dst, '['), uint64(r.stack), 10), ',')
 	}
-	s.row = row[:0]
+	dst = jsontext.AppendMillis(dst, r.at)
+	end := len(dst)
+	if r.cpu >= 0 {
+		dst = strconv.AppendUint(append(dst, ','), uint64(r.cpu), 10)
+	}
+	dst = append(dst, "],"...)
+	for range r.repeat {
+		dst = append(dst, dst[begin:end]...)
+		if r.cpu >= 0 {
+			dst = append(dst, ",0"...)
+		}
+		dst = append(dst, "],"...)
+	}
+	return dst
 }

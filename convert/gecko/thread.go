@@ -2,7 +2,6 @@ package gecko
 
 import (
 	"fmt"
-	"strconv"
 
 	"gprof/convert/internal/jsontext"
 	"gprof/stream"
@@ -27,9 +26,12 @@ type thread struct {
 	strings texts
 	frames  index[stream.FrameID] // merged ids
 	stacks  index[stream.StackID] // merged ids
-	path    []stream.StackID      // scratch
+	callers []pair                // by number: of the caller, -1 none, and of the frame
 	cause   []byte                // a marker's stack, up to the stack's number
 	jank    jank
+
+	path     []stream.StackID // scratch
+	location []byte           // scratch
 }
 
 func (t *thread) allocate(c *code) {
@@ -52,11 +54,12 @@ func (t *thread) stack(id stream.StackID) int32 {
 	}
 	for i := len(t.path) - 1; i >= 0; i-- {
 		t.stacks.add(t.path[i])
-		_, frame := t.code.merged.Stacks.At(t.path[i])
+		parent, frame := t.code.merged.Stacks.At(t.path[i])
 		if t.frames.number[frame] == 0 {
 			t.frames.add(frame)
 			t.code.used[t.code.merged.Frames.At(frame).Module] = true
 		}
+		t.callers = append(t.callers, pair{t.stacks.number[parent] - 1, t.frames.number[frame] - 1})
 	}
 	return t.stacks.number[id] - 1
 }
@@ -128,7 +131,7 @@ func (s *Sink) beginThread(track stream.TrackID) {
 	s.out.Key("tid")
 	s.out.Int(s.tid)
 	s.writeLifetime(track)
-	s.thread.cause = s.appendCause(s.thread.cause[:0])
+	s.thread.cause = s.appendCause(nil) // pieces keep it
 	s.beginSamples()
 }
 
@@ -195,23 +198,13 @@ func (s *Sink) endThread() {
 	s.out.EndObject()
 	s.thread.open = false
 	s.thread.stacks.reset()
+	s.thread.callers = s.thread.callers[:0]
 	s.thread.frames.reset()
 }
 
 func (s *Sink) writeStacks() {
-	t := &s.thread
 	s.beginTable("stackTable", `{"prefix":0,"frame":1}`)
-	for _, id := range t.stacks.ids {
-		parent, frame := t.code.merged.Stacks.At(id)
-		row := append(s.row[:0], '[')
-		if parent == 0 {
-			row = append(row, "null"...)
-		} else {
-			row = strconv.AppendInt(row, int64(t.stacks.number[parent]-1), 10)
-		}
-		row = strconv.AppendInt(append(row, ','), int64(t.frames.number[frame]-1), 10)
-		s.endRow(row)
-	}
+	s.writePairs(s.thread.callers, appendStackRow)
 	s.endTable()
 }
 
@@ -220,24 +213,21 @@ func (s *Sink) writeStacks() {
 func (s *Sink) writeFrames() {
 	t := &s.thread
 	s.beginTable("frameTable", `{"location":0,"relevantForJS":1,"category":2,"subcategory":3,"innerWindowID":4,"implementation":5,"line":6,"column":7}`)
-	var location []byte
+	rows := t.callers[:0] // they are written
 	for _, id := range t.frames.ids {
 		f := t.code.merged.Frames.At(id)
-		location = t.code.appendLocation(location[:0], f)
-		row := strconv.AppendInt(append(s.row[:0], '['), int64(t.strings.internBytes(location)), 10)
-		row = append(row, ",false,"...)
-		row = strconv.AppendInt(row, int64(s.categories[f.Category]), 10)
-		s.endRow(append(row, ",0"...))
+		t.location = t.code.appendLocation(t.location[:0], f)
+		rows = append(rows, pair{t.strings.internBytes(t.location), int32(s.categories[f.Category])})
 	}
+	t.callers = rows
+	s.writePairs(rows, appendFrameRow)
 	s.endTable()
 }
 
 func (s *Sink) writeStrings() {
 	s.out.Key("stringTable")
 	s.out.BeginArray()
-	for _, text := range s.thread.strings.list {
-		s.out.String(text)
-	}
+	s.writeTexts(s.thread.strings.list)
 	s.out.EndArray()
 }
 

@@ -85,6 +85,13 @@ func (w *Writer) RawBytes(text []byte) {
 	w.flushFull()
 }
 
+// Splice makes room for text like that of Raw, which somebody else is to write
+// to the same [io.Writer] at once.
+func (w *Writer) Splice() {
+	w.separate()
+	w.Flush()
+}
+
 // Flush writes what is buffered and returns the first error of all writes.
 func (w *Writer) Flush() error {
 	if w.err == nil && len(w.buf) > 0 {

@@ -3,28 +3,25 @@ package onegzip
 import (
 	"bufio"
 	"bytes"
-	stdgzip "compress/gzip"
+	"compress/gzip"
+	"hash/crc32"
 	"io"
 	"math/rand/v2"
 	"testing"
 )
 
-func compress(t *testing.T, data []byte, level, step int) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	w, err := NewWriter(&out, level)
-	if err != nil {
-		t.Fatal(err)
+// compress makes a member of fragments of step bytes, their levels in turn.
+func compress(data []byte, step int, levels ...int) []byte {
+	var d Deflater
+	var m Member
+	out := m.Header()
+	for i := 0; len(data) > 0; i++ {
+		text := data[:min(step, len(data))]
+		data = data[len(text):]
+		out = d.Append(out, text, levels[i%len(levels)])
+		m.Add(crc32.ChecksumIEEE(text), len(text))
 	}
-	for rest := data; len(rest) > 0; rest = rest[min(step, len(rest)):] {
-		if _, err := w.Write(rest[:min(step, len(rest))]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
+	return append(out, m.Trailer()...)
 }
 
 func rows(n int) []byte {
@@ -36,12 +33,14 @@ func rows(n int) []byte {
 	return b.Bytes()[:n]
 }
 
+// The standard library reads the file, checks its sums, and finds nothing
+// behind it.
 func TestRoundTrip(t *testing.T) {
-	for _, n := range []int{0, 1, 100_000, 3_000_000} {
+	for _, n := range []int{0, 1, 2, 100_000, 3_000_000} {
 		data := rows(n)
-		out := compress(t, data, 0, 65536)
+		out := compress(data, 65537, Huffman, Fast, 6)
 		in := bufio.NewReader(bytes.NewReader(out))
-		z, err := stdgzip.NewReader(in)
+		z, err := gzip.NewReader(in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,30 +52,53 @@ func TestRoundTrip(t *testing.T) {
 		if _, err := in.ReadByte(); err != io.EOF {
 			t.Errorf("%d bytes: something follows the member", n)
 		}
-		if want := []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}; !bytes.Equal(out[:10], want) {
-			t.Errorf("header % x, want % x", out[:10], want)
+	}
+}
+
+// A fragment does not depend on what the same Deflater has done before.
+func TestHistory(t *testing.T) {
+	data := rows(1_000_000)
+	for _, level := range []int{Huffman, 1, Fast, 6} {
+		var fresh, used Deflater
+		want := fresh.Append(nil, data[:200_000], level)
+		for i, n := range []int{999_999, 1, 300_000, 70_000} {
+			used.Append(nil, data[i:n], level)
+			if got := used.Append(nil, data[:200_000], level); !bytes.Equal(got, want) {
+				t.Errorf("level %d, after a fragment of %d bytes: other output", level, n-i)
+			}
 		}
 	}
 }
 
-func TestSameBytes(t *testing.T) {
-	data := rows(2_000_000)
-	want := compress(t, data, 0, len(data))
-	for _, step := range []int{65536, 99_999} {
-		if !bytes.Equal(compress(t, data, 0, step), want) {
-			t.Errorf("writes of %d bytes change the output", step)
+func FuzzMember(f *testing.F) {
+	f.Add([]byte("text"), 1)
+	f.Add(rows(5000), 999)
+	f.Fuzz(func(t *testing.T, data []byte, step int) {
+		z, err := gzip.NewReader(bytes.NewReader(compress(data, max(1, step), Huffman, Fast)))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, data) {
+			t.Fatalf("%q in steps of %d comes back as %q, %v", data, step, got, err)
+		}
+	})
 }
 
 func TestLevels(t *testing.T) {
-	for _, level := range []int{-3, 10} {
-		if _, err := NewWriter(io.Discard, level); err == nil {
+	for _, level := range []int{-3, -1, 0, 10} {
+		if CheckLevel(level) == nil {
 			t.Errorf("level %d is taken", level)
 		}
 	}
 	data := rows(1_000_000)
-	if fast, small := len(compress(t, data, 1, 65536)), len(compress(t, data, 6, 65536)); small >= fast {
-		t.Errorf("level 6 gives %d bytes, level 1 %d", small, fast)
+	var sizes []int
+	for _, level := range []int{6, 1, Huffman} {
+		if err := CheckLevel(level); err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, len(compress(data, 65536, level)))
+	}
+	if sizes[0] >= sizes[1] || sizes[1] >= sizes[2] || sizes[2] >= len(data) {
+		t.Errorf("%d bytes become %d at level 6, 1 and Huffman", len(data), sizes)
 	}
 }

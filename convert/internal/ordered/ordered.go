@@ -1,0 +1,179 @@
+// Package ordered writes a file whose pieces are made on several cores, as they
+// are or as one gzip member.
+//
+// Pieces are handed to [Writer.Write] as text, or to [Writer.Go] as a function
+// that makes text. They stand in the file in the order in which they were
+// handed over. How the file is cut for compression depends on that order
+// alone: it has the same bytes for any number of cores.
+package ordered
+
+import (
+	"hash/crc32"
+	"io"
+
+	"gprof/convert/internal/onegzip"
+	"gprof/stream"
+)
+
+// Kind says which compression is right for a text.
+type Kind uint8
+
+const (
+	Text    Kind = iota // words that repeat
+	Numbers             // rows of numbers that hardly do
+)
+
+// Options are the choices of a Writer. The zero value is a good one.
+type Options struct {
+	Jobs  int  // pieces that are made at a time; 0 is 1
+	Gzip  bool // compress
+	Level int  // 1 to 9 for all of the text; 0 for what is quick for each kind
+}
+
+const (
+	// fragment is how much text is compressed at a time, if it comes by Write:
+	// enough that the tables at the beginning of each do not show.
+	fragment = 128 << 10
+	// maxJobs bounds the memory of pieces in the making. Whoever hands them out
+	// is one goroutine, and can't keep more cores busy.
+	maxJobs = 8
+	// keep is how large a buffer may be to be used again.
+	keep = 4 << 20
+)
+
+// Writer writes to another. An error of it is kept: what follows is not
+// written, and all calls return the error.
+//
+// With more than one job it writes on goroutines of its own, until Close or
+// Wait returns. They end by themselves, also if neither is called.
+type Writer struct {
+	w      io.Writer
+	jobs   int
+	gzip   bool
+	levels [2]int // by Kind
+	failed stream.FailureLatch
+	member onegzip.Member
+
+	pending []byte        // text that belongs before the next piece
+	slots   chan *slot    // free ones
+	cores   chan struct{} // holds one for each piece in the making
+	last    chan struct{} // closed when all that was handed over is written
+}
+
+// slot is a piece on its way.
+type slot struct {
+	text, packed []byte
+	sum          uint32
+	deflater     onegzip.Deflater
+}
+
+// New returns a Writer to w, which it does not close. The error is that of a
+// level.
+func New(w io.Writer, o Options) (*Writer, error) {
+	levels := [2]int{o.Level, o.Level}
+	if o.Level == 0 {
+		levels = [2]int{Text: onegzip.Fast, Numbers: onegzip.Huffman}
+	}
+	if err := onegzip.CheckLevel(levels[0]); err != nil {
+		return nil, err
+	}
+	jobs := min(max(o.Jobs, 1), maxJobs)
+	out := &Writer{w: w, jobs: jobs, gzip: o.Gzip, levels: levels, last: make(chan struct{}), cores: make(chan struct{}, jobs)}
+	close(out.last)
+	// One more is being filled, and one written.
+	out.slots = make(chan *slot, jobs+2)
+	for range cap(out.slots) {
+		out.slots <- new(slot)
+	}
+	if o.Gzip {
+		out.write(out.member.Header())
+	}
+	return out, nil
+}
+
+// Write takes text that lies before what is handed over next. It copies p.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.pending = append(w.pending, p...)
+	if len(w.pending) >= fragment {
+		w.Go(Text, nil)
+	}
+	return len(p), w.failed.Err()
+}
+
+// Go takes a piece: a function that appends its text to the slice it is given.
+// It is called once, on any goroutine; it must not use what its caller goes on
+// to change. Go waits while too many pieces are in the making.
+func (w *Writer) Go(kind Kind, piece func(dst []byte) []byte) {
+	s := <-w.slots
+	s.text, w.pending = w.pending, s.text[:0]
+	if w.jobs == 1 {
+		w.fill(s, kind, piece)
+		w.finish(s)
+		return
+	}
+	before, done := w.last, make(chan struct{})
+	w.last = done
+	w.cores <- struct{}{}
+	go func() {
+		w.fill(s, kind, piece)
+		<-w.cores
+		<-before
+		w.finish(s)
+		close(done)
+	}()
+}
+
+// fill makes what stands in the file for a piece and the text before it.
+func (w *Writer) fill(s *slot, kind Kind, piece func([]byte) []byte) {
+	if w.failed.Failed() {
+		return
+	}
+	if piece != nil {
+		s.text = piece(s.text)
+	}
+	if w.gzip {
+		s.packed = s.deflater.Append(s.packed[:0], s.text, w.levels[kind])
+		s.sum = crc32.ChecksumIEEE(s.text)
+	}
+}
+
+// finish writes a piece, and frees its slot.
+func (w *Writer) finish(s *slot) {
+	if w.gzip {
+		w.member.Add(s.sum, len(s.text))
+		w.write(s.packed)
+	} else {
+		w.write(s.text)
+	}
+	if cap(s.text)+cap(s.packed) > keep {
+		s.text, s.packed = nil, nil
+	}
+	w.slots <- s
+}
+
+func (w *Writer) write(p []byte) {
+	if len(p) == 0 || w.failed.Failed() {
+		return
+	}
+	_, err := w.w.Write(p)
+	w.failed.Set(err)
+}
+
+// Wait waits until all that was handed over is written, and returns the first
+// error.
+func (w *Writer) Wait() error {
+	if len(w.pending) > 0 {
+		w.Go(Text, nil)
+	}
+	<-w.last
+	return w.failed.Err()
+}
+
+// Close finishes the file. It returns the first error of all.
+func (w *Writer) Close() error {
+	w.Wait()
+	if w.gzip {
+		w.write(w.member.Trailer())
+	}
+	return w.failed.Err()
+}

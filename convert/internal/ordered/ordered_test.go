@@ -1,0 +1,125 @@
+package ordered
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// file writes a file of n pieces of many sizes, most of them made elsewhere.
+func file(t *testing.T, w io.Writer, o Options, n int) error {
+	t.Helper()
+	out, err := New(w, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range n {
+		lines := r.IntN(2000)
+		piece := func(dst []byte) []byte {
+			for k := range lines {
+				dst = fmt.Appendf(dst, "[%d,%d]\n", i, k*k)
+			}
+			return dst
+		}
+		switch i % 3 {
+		case 0:
+			out.Write(piece(nil))
+		case 1:
+			out.Go(Numbers, piece)
+		case 2:
+			out.Go(Text, piece)
+		}
+	}
+	return out.Close()
+}
+
+func TestSameBytes(t *testing.T) {
+	for _, zip := range []bool{false, true} {
+		var one bytes.Buffer
+		if err := file(t, &one, Options{Gzip: zip}, 200); err != nil {
+			t.Fatal(err)
+		}
+		for _, jobs := range []int{2, 3, 8, 100} {
+			var many bytes.Buffer
+			if err := file(t, &many, Options{Gzip: zip, Jobs: jobs}, 200); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(one.Bytes(), many.Bytes()) {
+				t.Errorf("gzip %v: %d jobs write %d bytes, one writes %d others", zip, jobs, many.Len(), one.Len())
+			}
+		}
+	}
+}
+
+func TestGzip(t *testing.T) {
+	for _, n := range []int{0, 1, 200} {
+		var plain, packed bytes.Buffer
+		if err := errors.Join(file(t, &plain, Options{}, n), file(t, &packed, Options{Gzip: true, Jobs: 2}, n)); err != nil {
+			t.Fatal(err)
+		}
+		z, err := gzip.NewReader(&packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z.Multistream(false)
+		if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, plain.Bytes()) {
+			t.Errorf("%d pieces: unpacked %d bytes, want %d (%v)", n, len(got), plain.Len(), err)
+		}
+	}
+}
+
+// failing fails from the calls-th write on, and must not be written to after.
+type failing struct {
+	t     *testing.T
+	calls int
+}
+
+var errFull = errors.New("full")
+
+func (f *failing) Write(p []byte) (int, error) {
+	f.calls--
+	if f.calls < -1 {
+		f.t.Error("written to after an error")
+	}
+	if f.calls < 0 {
+		return 0, errFull
+	}
+	return len(p), nil
+}
+
+func TestError(t *testing.T) {
+	for _, jobs := range []int{1, 2} {
+		for _, calls := range []int{0, 1, 10} {
+			if err := file(t, &failing{t, calls}, Options{Jobs: jobs, Gzip: true}, 100); !errors.Is(err, errFull) {
+				t.Errorf("%d jobs, a writer that fails in write %d: %v", jobs, calls, err)
+			}
+		}
+	}
+	if _, err := New(io.Discard, Options{Level: 10}); err == nil {
+		t.Error("level 10 is taken")
+	}
+}
+
+// A Writer that nobody closes leaves no goroutine.
+func TestAbandoned(t *testing.T) {
+	before := runtime.NumGoroutine()
+	out, err := New(io.Discard, Options{Jobs: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		out.Go(Text, func(dst []byte) []byte { return append(dst, "text"...) })
+	}
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+	}
+}
