@@ -10,16 +10,69 @@ import (
 	"gprof/stream"
 )
 
-// Clock places a process on the time line of a run: a monotonic time m is the
-// moment Realtime + (m - Monotonic).
+// Clock places a process on the time line of a run. It is a value: decoders
+// that run side by side may share it. The zero Clock takes monotonic time for
+// time since the epoch.
+//
+// Most clocks are one offset, and At is one addition. Where the machine was
+// suspended, restored or had its time set, the offset changes: then a clock has
+// pieces. Whatever they are, At never falls while the monotonic time rises.
 type Clock struct {
-	Monotonic uint64
-	Realtime  int64
+	offset int64
+	pieces []Piece // nil: the offset holds throughout
+}
+
+// Piece is a stretch of monotonic time, up to the next piece. At its beginning
+// the moment of a monotonic time m is m + Offset; up to its end the offset
+// changes evenly by Drift. The first piece reaches back to the beginning of
+// time, the last one to the end.
+type Piece struct {
+	From   uint64 // monotonic, ns
+	Offset int64  // ns
+	Drift  int64  // ns
+}
+
+// Fixed is the clock of one offset, in ns from the monotonic to the real time.
+func Fixed(offset int64) Clock { return Clock{offset: offset} }
+
+// Piecewise is the clock of some pieces, at least one, ascending by From. The
+// clock keeps the slice. A Drift of the first or the last piece, or one by
+// which time would fall, is the caller's fault.
+func Piecewise(pieces []Piece) Clock {
+	if len(pieces) == 1 {
+		return Fixed(pieces[0].Offset)
+	}
+	return Clock{pieces: pieces}
 }
 
 // At is the moment of a monotonic time.
 func (c Clock) At(monotonic uint64) stream.Time {
-	return stream.Time(c.Realtime + int64(monotonic-c.Monotonic))
+	if c.pieces != nil {
+		return c.piecewise(monotonic)
+	}
+	return stream.Time(int64(monotonic) + c.offset)
+}
+
+// piecewise is At of a clock that has pieces.
+func (c Clock) piecewise(monotonic uint64) stream.Time {
+	i, exact := slices.BinarySearchFunc(c.pieces, monotonic, func(p Piece, m uint64) int { return cmp.Compare(p.From, m) })
+	if !exact {
+		i = max(0, i-1)
+	}
+	p := c.pieces[i]
+	offset := p.Offset
+	if p.Drift != 0 && i+1 < len(c.pieces) {
+		offset += share(p.Drift, monotonic-p.From, c.pieces[i+1].From-p.From)
+	}
+	return stream.Time(int64(monotonic) + offset)
+}
+
+// share is drift * at / span, for at up to span.
+func share(drift int64, at, span uint64) int64 {
+	if drift < 0 {
+		return -int64(scale(uint64(-drift), at, span))
+	}
+	return int64(scale(uint64(drift), at, span))
 }
 
 // ticks turns the ticks of one chunk's clock into monotonic nanoseconds.

@@ -9,11 +9,54 @@ import (
 )
 
 func TestClockAt(t *testing.T) {
-	c := Clock{Monotonic: 1000, Realtime: 5_000_000}
+	c := Fixed(4_999_000)
 	for mono, want := range map[uint64]stream.Time{1000: 5_000_000, 1001: 5_000_001, 0: 4_999_000} {
 		if got := c.At(mono); got != want {
 			t.Errorf("At(%d) = %d, want %d", mono, got, want)
 		}
+	}
+	if c := Piecewise([]Piece{{From: 0, Offset: 4_999_000}}); c.pieces != nil || c.At(1000) != 5_000_000 {
+		t.Error("a clock of one piece is not the same as one offset")
+	}
+}
+
+// Suspended for an hour at 1000, drifting from 2000 to 3000.
+func TestClockPieces(t *testing.T) {
+	const hour = 3600_000_000_000
+	c := Piecewise([]Piece{{From: 500, Offset: 10}, {From: 1000, Offset: hour}, {From: 2000, Offset: hour, Drift: -10}, {From: 3000, Offset: hour - 10}})
+	for mono, want := range map[uint64]stream.Time{
+		0: 10, 500: 510, 999: 1009, 1000: hour + 1000, 1999: hour + 1999, 2000: hour + 2000,
+		2100: hour + 2099, 2500: hour + 2495, 2999: hour + 2990, 3000: hour + 2990, 1e9: hour + 1e9 - 10,
+	} {
+		if got := c.At(mono); got != want {
+			t.Errorf("At(%d) = %d, want %d", mono, got, want)
+		}
+	}
+	last := c.At(0)
+	for m := range uint64(4000) {
+		if at := c.At(m); at < last {
+			t.Fatalf("At(%d) = %d after %d", m, at, last)
+		} else {
+			last = at
+		}
+	}
+	c.At(math.MaxUint64) // no panic
+}
+
+func BenchmarkClockAt(b *testing.B) {
+	hour := []Piece{{From: 0, Offset: 10}, {From: 1e9, Offset: 3600e9}}
+	for _, c := range []struct {
+		name  string
+		clock Clock
+	}{{"fixed", Fixed(1e18)}, {"pieces", Piecewise(hour)}} {
+		b.Run("clock="+c.name, func(b *testing.B) {
+			m, sum := uint64(1e9), stream.Time(0)
+			for b.Loop() {
+				m++
+				sum += c.clock.At(m)
+			}
+			_ = sum
+		})
 	}
 }
 

@@ -78,24 +78,19 @@ func meta(p *chunks.Process, key string) string {
 	return ""
 }
 
-// ClockOf is a process' own anchor: the monotonic and the real time of its
-// start, or of the earliest moment that is known. ok is false if there is none.
+// ClockOf is a process' own clock: one offset, that of its earliest anchor. ok
+// is false if it has none.
 func ClockOf(p *chunks.Process) (c Clock, ok bool) {
-	mono, err1 := strconv.ParseUint(meta(p, rawformat.MetaStartMono), 10, 64)
-	real, err2 := strconv.ParseInt(meta(p, rawformat.MetaStartReal), 10, 64)
-	if err1 == nil && err2 == nil {
-		return Clock{mono, real}, true
+	if a := Anchors(p); len(a) > 0 {
+		return Fixed(a[0].Offset()), true
 	}
-	for _, im := range p.Chunks {
-		if a := im.Header.Open; a.Monotonic != 0 && (!ok || a.Monotonic < c.Monotonic) {
-			c, ok = Clock{a.Monotonic, a.Realtime}, true
-		}
-	}
-	return c, ok
+	return c, false
 }
 
 // StartOf is the monotonic time at which recording began, if it is known.
 func StartOf(p *chunks.Process) (monotonic uint64, ok bool) {
-	c, ok := ClockOf(p)
-	return c.Monotonic, ok
+	if a := Anchors(p); len(a) > 0 {
+		return a[0].Monotonic, true
+	}
+	return 0, false
 }

@@ -155,7 +155,9 @@ func Describe(p *chunks.Process, clock Clock) stream.Process {
 		}
 	}
 	if e := p.Exit; e != nil {
-		row.End = max(row.End, clock.At(e.Monotonic))
+		if e.Monotonic != 0 {
+			row.End = max(row.End, clock.At(e.Monotonic))
+		}
 		row.Exit = stream.Exit{Known: true, Reason: exitReason(e.Reason), Code: e.Code, Text: e.Text}
 	}
 	return row

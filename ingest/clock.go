@@ -1,50 +1,180 @@
 package ingest
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
+	"gprof/chunks"
 	"gprof/decode"
 	"gprof/stream"
 )
 
-// maxSkew is how far the real times of two processes of one boot may disagree
-// while their monotonic clocks are taken to be the same clock.
-const maxSkew = 50 * time.Millisecond
+// aligner puts all processes on one time line.
+type aligner struct {
+	ledger *stream.Ledger
+	boots  map[string]*boot // by boot id
+	order  []*boot
+}
 
-// align puts all processes on one time line. Processes of one boot share the
-// monotonic clock, so the first of them lends the others its anchor: their
-// order is then exact. A process whose anchor disagrees, or that does not say
-// when its machine booted, keeps its own.
+// boot is one boot of a machine, with the monotonic clocks that its processes
+// were shown. There is one, but for time namespaces, and for machines that were
+// copied while they ran.
+type boot struct{ lines []*timeline }
+
+// placed is a process and what it knows of its clock.
+type placed struct {
+	*Process
+	own    *timeline
+	shared *timeline // of all processes that read the same clock
+	boot   *boot
+}
+
+// align puts all processes on one time line:
+//
+//  1. Processes of one boot whose readings of the real time agree read the same
+//     monotonic clock: they get one map to real time, so that their order is
+//     exact.
+//  2. What disagrees has a monotonic clock of its own, and a map of its own.
+//  3. A process without any reading is placed by its start time.
+//
+// Whatever is not exact is a line of the ledger.
 func (f *Found) align(ledger *stream.Ledger) {
-	reference := map[string]decode.Clock{} // by boot id
+	a := aligner{ledger: ledger, boots: map[string]*boot{}}
+	var known []*placed
+	var unknown []*Process
 	for _, p := range f.Processes {
-		own, ok := decode.ClockOf(p.Process)
-		boot := decode.BootID(p.Process)
-		p.clock = own
-		ref, shared := reference[boot]
-		switch {
-		case !ok:
-			note(ledger, p, "no anchor")
-		case boot == "":
-			if len(f.Processes) > 1 {
-				note(ledger, p, "boot unknown, real time taken")
-			}
-		case !shared:
-			reference[boot] = own
-		case skew(own, ref) <= maxSkew:
-			p.clock = ref
-		default:
-			note(ledger, p, fmt.Sprintf("real time differs by %v from that of its boot, own real time taken", skew(own, ref)))
+		p.completeAnchors()
+		if len(p.anchors) == 0 {
+			unknown = append(unknown, p)
+			continue
 		}
+		known = append(known, &placed{Process: p, own: newTimeline(p.anchors)})
+	}
+	slices.SortFunc(known, func(a, b *placed) int { // join wants the earlier one first
+		return cmp.Or(cmp.Compare(a.own.first(), b.own.first()), cmp.Compare(a.Instance, b.Instance))
+	})
+	for _, p := range known {
+		a.join(p)
+	}
+	a.set(known)
+	a.place(unknown, known)
+}
+
+// completeAnchors reads the anchor blocks of the chunks that need it: those
+// that are open, for no header says what their last anchor was, and those in
+// which the real time stepped, to learn when.
+func (p *Process) completeAnchors() {
+	images := slices.DeleteFunc(slices.Clone(p.Chunks), func(im *chunks.Image) bool {
+		return im.Closed && !p.stepsIn(im.Header.Open.Monotonic, im.Header.Close.Monotonic)
+	})
+	if len(images) > 0 {
+		p.anchors = decode.MergeAnchors(p.anchors, decode.AnchorBlocks(images))
 	}
 }
 
-// skew is how far two anchors disagree.
-func skew(a, b decode.Clock) time.Duration {
-	return time.Duration(b.At(a.Monotonic) - stream.Time(a.Realtime)).Abs()
+// stepsIn reports whether two neighbouring anchors, with a time between them,
+// disagree.
+func (p *Process) stepsIn(from, to uint64) bool {
+	for i := range len(p.anchors) - 1 {
+		a, b := p.anchors[i], p.anchors[i+1]
+		if a.Monotonic < to && b.Monotonic > from && !within(a.Offset(), b.Offset(), maxSkew) {
+			return true
+		}
+	}
+	return false
 }
 
-func note(ledger *stream.Ledger, p *Process, where string) {
-	ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonClock, What: "processes", Where: where, Count: 1})
+// join finds the timeline that p shares.
+func (a *aligner) join(p *placed) {
+	id := decode.BootID(p.Process.Process)
+	p.boot = a.boots[id]
+	if p.boot == nil || id == "" { // two of unknown boots share nothing
+		p.boot = new(boot)
+		a.boots[id] = p.boot
+		a.order = append(a.order, p.boot)
+	}
+	for _, t := range p.boot.lines {
+		if t.join(p.own) {
+			p.shared = t
+			return
+		}
+	}
+	p.shared = new(timeline)
+	p.shared.runs = slices.Clone(p.own.runs)
+	p.boot.lines = append(p.boot.lines, p.shared)
+}
+
+// set gives each process the clock of its timeline, and says what is not exact
+// about it.
+func (a *aligner) set(known []*placed) {
+	clocks := map[*timeline]decode.Clock{}
+	for _, p := range known {
+		c, ok := clocks[p.shared]
+		if !ok {
+			c = p.shared.clock()
+			clocks[p.shared] = c
+		}
+		p.clock = c
+		a.noteSteps(p)
+		if main := p.boot.lines[0]; p.shared != main {
+			low, _, _ := main.known(p.own.first())
+			a.note(p.Process, "processes", fmt.Sprintf("real time differs by %v from that of its boot, own real time taken", span(p.own.runs[0].offset-low)))
+		}
+	}
+	if len(a.order) > 1 {
+		a.ledger.Add(stream.Line{Reason: stream.ReasonClock, What: "processes", Count: int64(len(known)),
+			Where: fmt.Sprintf("of %d boots or machines: their order is that of the wall clocks", len(a.order))})
+	}
+}
+
+// noteSteps says where the real time that p saw left its monotonic time.
+func (a *aligner) noteSteps(p *placed) {
+	t := p.shared
+	if t.steady() {
+		return
+	}
+	var drift int64
+	for i := range len(t.runs) - 1 {
+		from, to := t.runs[i].to, t.runs[i+1].from
+		if to <= p.own.first() || from >= p.own.last() {
+			continue
+		}
+		change := t.runs[i+1].offset - t.runs[i].offset
+		if within(change, 0, int64(t.gap(i)/maxDrift)) {
+			drift += change
+			continue
+		}
+		a.note(p.Process, "steps", t.step(i)+fmt.Sprintf(" between %v and %v of its time", since(p, from), since(p, to)))
+	}
+	if !within(drift, 0, maxSkew) {
+		a.note(p.Process, "drifts", fmt.Sprintf("real time drifted by %v: taken to be even between anchors", span(drift)))
+	}
+}
+
+// step says what happened between a run and the next.
+func (t *timeline) step(i int) string {
+	a, b := t.runs[i], t.runs[i+1]
+	change := b.offset - a.offset
+	switch {
+	case change < 0:
+		return fmt.Sprintf("real time was set back by %v: order kept, what lies before is earlier by up to that", span(-change))
+	case a.asleep >= 0 && b.asleep >= 0 && within(b.asleep-a.asleep, change, maxSkew):
+		return fmt.Sprintf("suspended for %v: uncertain by up to that", span(change))
+	}
+	return fmt.Sprintf("real time was set ahead, or the machine restored, by %v: followed, uncertain by up to that", span(change))
+}
+
+// since is a monotonic time from the first anchor of p on.
+func since(p *placed, monotonic uint64) time.Duration {
+	return span(int64(max(monotonic, p.own.first()) - p.own.first()))
+}
+
+// span is a difference for people: finer than a tenth of a millisecond no two
+// clocks are read.
+func span(ns int64) time.Duration { return time.Duration(ns).Round(100 * time.Microsecond) }
+
+func (a *aligner) note(p *Process, what, where string) {
+	a.ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonClock, What: what, Where: where, Count: 1})
 }

@@ -34,8 +34,9 @@ type Found struct {
 // Process is one process and where it lies.
 type Process struct {
 	*chunks.Process
-	Location string // the process' directory; for messages only
-	Alive    bool   // it is still recording
+	Location string          // the process' directory; for messages only
+	Alive    bool            // it is still recording
+	anchors  []decode.Anchor // readings of its clocks
 	clock    decode.Clock
 }
 
@@ -165,7 +166,7 @@ func keep(p *chunks.Process, names []string) {
 // the one that goes on longer is kept.
 func (f *Found) order() {
 	for _, p := range f.Processes {
-		p.clock, _ = decode.ClockOf(p.Process)
+		p.anchors = decode.Anchors(p.Process)
 	}
 	slices.SortStableFunc(f.Processes, func(a, b *Process) int {
 		return cmp.Or(cmp.Compare(a.Instance, b.Instance), cmp.Compare(rangeEnd(b), rangeEnd(a)), cmp.Compare(size(b), size(a)))
@@ -177,8 +178,16 @@ func (f *Found) order() {
 		return kept.Instance == p.Instance
 	})
 	slices.SortFunc(f.Processes, func(a, b *Process) int {
-		return cmp.Or(cmp.Compare(a.clock.Realtime, b.clock.Realtime), cmp.Compare(a.Instance, b.Instance))
+		return cmp.Or(cmp.Compare(a.began(), b.began()), cmp.Compare(a.Instance, b.Instance))
 	})
+}
+
+// began is the real time of the first reading of p's clocks, 0 if it has none.
+func (p *Process) began() int64 {
+	if len(p.anchors) == 0 {
+		return 0
+	}
+	return p.anchors[0].Realtime
 }
 
 // Usable returns an error if all that was found is damaged: no process has a

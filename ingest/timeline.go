@@ -1,0 +1,181 @@
+package ingest
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"gprof/decode"
+)
+
+const (
+	// maxSkew is how far two readings may disagree on the real time while the
+	// monotonic clock alone counts.
+	maxSkew = int64(50 * time.Millisecond)
+	// grain is how far readings of one run may lie apart. Reading two clocks is
+	// that exact, even by a process that was preempted between them.
+	grain = int64(time.Millisecond)
+	// maxDrift is one over the fastest drift of a clock that is being slewed:
+	// kernels allow 500 ppm, and its crystal may be off by as much again. What
+	// is faster is a step.
+	maxDrift = 1000
+)
+
+// timeline is what the anchors of some processes tell of one monotonic clock:
+// how far real time is ahead of it, and when that changed.
+type timeline struct{ runs []run } // ascending, none overlaps another
+
+// run is a stretch of monotonic time in which all anchors agree.
+type run struct {
+	from, to uint64 // the first and the last of them
+	offset   int64  // of real time
+	asleep   int64  // of boottime from monotonic time, how long the machine was suspended; -1 unknown
+}
+
+// newTimeline is that of one process. Its anchors ascend.
+func newTimeline(anchors []decode.Anchor) *timeline {
+	t := new(timeline)
+	for _, a := range anchors {
+		r := run{a.Monotonic, a.Monotonic, a.Offset(), -1}
+		if a.Boottime >= a.Monotonic {
+			r.asleep = int64(a.Boottime - a.Monotonic)
+		}
+		t.add(r)
+	}
+	return t
+}
+
+// first and last are the monotonic times between which the timeline is known.
+func (t *timeline) first() uint64 { return t.runs[0].from }
+func (t *timeline) last() uint64  { return t.runs[len(t.runs)-1].to }
+
+// find returns the first run that does not end before a time.
+func (t *timeline) find(monotonic uint64) int {
+	i, _ := slices.BinarySearchFunc(t.runs, monotonic, func(r run, m uint64) int { return cmp.Compare(r.to, m) })
+	return i
+}
+
+// add takes one more anchor. Where a run holds, it holds.
+func (t *timeline) add(a run) {
+	i := t.find(a.from)
+	switch {
+	case i < len(t.runs) && t.runs[i].from <= a.from:
+		t.runs[i].wake(a)
+	case i > 0 && within(a.offset, t.runs[i-1].offset, grain):
+		t.runs[i-1].to = a.from
+		t.runs[i-1].wake(a)
+	case i < len(t.runs) && within(a.offset, t.runs[i].offset, grain):
+		t.runs[i].from = a.from
+		t.runs[i].wake(a)
+	default:
+		t.runs = slices.Insert(t.runs, i, a)
+	}
+}
+
+func (r *run) wake(a run) {
+	if r.asleep < 0 {
+		r.asleep = a.asleep
+	}
+}
+
+func within(a, b, limit int64) bool { return a-b <= limit && b-a <= limit }
+
+// known returns between which offsets the one at a time lies. It is not ok
+// outside of all anchors, where the nearest one's offset is returned.
+func (t *timeline) known(monotonic uint64) (low, high int64, ok bool) {
+	i := t.find(monotonic)
+	if i == len(t.runs) {
+		i--
+	}
+	low, high = t.runs[i].offset, t.runs[i].offset
+	if i > 0 && monotonic < t.runs[i].from {
+		low, high = min(low, t.runs[i-1].offset), max(high, t.runs[i-1].offset)
+	}
+	return low, high, t.first() <= monotonic && monotonic <= t.last()
+}
+
+// join takes the anchors of another process of the same boot, which begin no
+// earlier, if both can have read the same clocks: wherever both are known they
+// agree on the real time. Where they never are, the nearest readings have to.
+func (t *timeline) join(o *timeline) bool {
+	if o.first() > t.last() && !within(o.runs[0].offset, t.runs[len(t.runs)-1].offset, maxSkew) {
+		return false
+	}
+	for _, r := range o.runs {
+		for _, m := range [...]uint64{r.from, r.to} {
+			low, high, ok := t.known(m)
+			if ok && (r.offset < low-maxSkew || r.offset > high+maxSkew) {
+				return false
+			}
+		}
+	}
+	t.take(o)
+	return true
+}
+
+// take adds the anchors of a timeline that agrees. By how much it disagrees
+// nevertheless is taken for its own fault.
+func (t *timeline) take(o *timeline) {
+	low, high, _ := t.known(o.first())
+	fault := o.runs[0].offset - min(max(o.runs[0].offset, low), high)
+	for _, r := range o.runs {
+		for _, m := range [...]uint64{r.from, r.to} {
+			t.add(run{m, m, r.offset - fault, r.asleep})
+		}
+	}
+}
+
+// clock maps monotonic to real time:
+//
+//  1. If all anchors agree within maxSkew it is one offset, that of the first:
+//     monotonic time exactly.
+//  2. Else real time is followed wherever that keeps the order. Time that was
+//     set back cannot be: then the later anchors count, because whoever sets a
+//     clock back puts it right, and what lies before moves with them.
+//  3. Between two runs the offset changes evenly if a clock can drift that
+//     fast; else at once, in the middle, where the error is the least.
+func (t *timeline) clock() decode.Clock {
+	if t.steady() {
+		return decode.Fixed(t.runs[0].offset)
+	}
+	offsets := t.ordered()
+	pieces := []decode.Piece{{From: t.first(), Offset: offsets[0]}}
+	for i, r := range t.runs[:len(t.runs)-1] {
+		next := decode.Piece{From: t.runs[i+1].from, Offset: offsets[i+1]}
+		if gap, change := t.gap(i), offsets[i+1]-offsets[i]; change > int64(gap/maxDrift) {
+			next.From = r.to + (gap+1)/2
+		} else {
+			pieces = appendPiece(pieces, decode.Piece{From: r.to, Offset: offsets[i], Drift: change})
+		}
+		pieces = appendPiece(pieces, next)
+	}
+	return decode.Piecewise(pieces)
+}
+
+// appendPiece leaves out a piece before p that has no length.
+func appendPiece(pieces []decode.Piece, p decode.Piece) []decode.Piece {
+	if n := len(pieces) - 1; pieces[n].From == p.From {
+		pieces = pieces[:n]
+	}
+	return append(pieces, p)
+}
+
+func (t *timeline) steady() bool {
+	return !slices.ContainsFunc(t.runs, func(r run) bool { return !within(r.offset, t.runs[0].offset, maxSkew) })
+}
+
+// gap is the time between a run and the next.
+func (t *timeline) gap(i int) uint64 { return t.runs[i+1].from - t.runs[i].to }
+
+// ordered are the offsets of the runs, lowered so that none falls to the next
+// one faster than a clock drifts.
+func (t *timeline) ordered() []int64 {
+	offsets := make([]int64, len(t.runs))
+	for i := len(t.runs) - 1; i >= 0; i-- {
+		offsets[i] = t.runs[i].offset
+		if i+1 < len(t.runs) {
+			offsets[i] = min(offsets[i], offsets[i+1]+int64(t.gap(i)/maxDrift))
+		}
+	}
+	return offsets
+}
