@@ -443,7 +443,7 @@ func TestProblemString(t *testing.T) {
 			t.Errorf("class %d is %q", c, name)
 		}
 	}
-	if numClasses.String() != "class 9" {
+	if numClasses.String() != "class 10" {
 		t.Error(numClasses.String())
 	}
 }

@@ -27,6 +27,11 @@ type Image struct {
 // End is the index behind the chunk's range.
 func (im *Image) End() uint64 { return im.Header.RangeStart + uint64(im.Header.Capacity) }
 
+// leftOut reports whether a slice left the chunk out but for its header.
+func (im *Image) leftOut() bool {
+	return im.Header.State == rawformat.StateLeftOut && im.Size == rawformat.HeadSize
+}
+
 // where names the image in a problem.
 func (im *Image) where() string { return path.Base(im.Name) }
 

@@ -28,6 +28,17 @@ func (o *opening) order() {
 		kept[at] = o.choose(kept[at], im)
 	}
 	o.p.Chunks = kept
+	slices.SortFunc(o.p.LeftOut, func(a, b *Image) int {
+		return cmp.Or(cmp.Compare(a.Header.RangeStart, b.Header.RangeStart), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// known are all chunks by range start, also those of which only the header is
+// there.
+func (p *Process) known() []*Image {
+	all := slices.Concat(p.Chunks, p.LeftOut)
+	slices.SortStableFunc(all, func(a, b *Image) int { return cmp.Compare(a.Header.RangeStart, b.Header.RangeStart) })
+	return all
 }
 
 // choose returns the better of two images that hold the same indexes. The
@@ -77,12 +88,13 @@ func worth(im *Image) (bytes int64) {
 func (o *opening) gaps() {
 	p := o.p
 	discarded := o.discarded()
+	known := p.known()
 	at := p.Held
-	if at == 0 && len(p.Chunks) > 0 {
-		at = p.Chunks[0].Header.RangeStart
+	if at == 0 && len(known) > 0 {
+		at = known[0].Header.RangeStart
 	}
 	discarded -= min(discarded, max(at, 1)-1)
-	for _, im := range p.Chunks {
+	for _, im := range known {
 		discarded -= o.gap(at, im.Header.RangeStart, discarded)
 		at = max(at, im.End())
 	}
@@ -95,7 +107,7 @@ func (o *opening) gaps() {
 // chunks of a process have one capacity.
 func (o *opening) discarded() uint64 {
 	var chunks, capacity uint64
-	for _, im := range o.p.Chunks {
+	for _, im := range o.p.known() {
 		chunks = max(chunks, uint64(im.Header.Discarded))
 		capacity = max(capacity, uint64(im.Header.Capacity))
 	}

@@ -28,10 +28,13 @@ const (
 	Duplicate
 	// Missing is a dictionary or meta file that chunks need and that is not there.
 	Missing
+	// LeftOut are chunks of which a slice of the recording holds the headers
+	// only.
+	LeftOut
 	numClasses
 )
 
-var classNames = [numClasses]string{"gap", "torn", "damaged", "foreign", "stale", "unproven", "unreadable", "duplicate", "missing"}
+var classNames = [numClasses]string{"gap", "torn", "damaged", "foreign", "stale", "unproven", "unreadable", "duplicate", "missing", "left out"}
 
 func (c ProblemClass) String() string {
 	if c < numClasses {

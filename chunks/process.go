@@ -27,6 +27,7 @@ type Process struct {
 	Exit     *Exit    // nil: none
 	Dicts    []*Dict  // by generation
 	Chunks   []*Image // in use, by range start
+	LeftOut  []*Image // of which only the header is there, by a slice; likewise
 	// Held is the process' range start: what lies before it was discarded by
 	// the recorder itself.
 	Held     uint64
@@ -81,9 +82,18 @@ func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
 	return o.p, nil
 }
 
-// missing reports what the chunks refer to and the directory does not hold.
+// missing reports what the chunks refer to and the directory does not hold, and
+// what a slice left out.
 func (o *opening) missing() {
 	p := o.p
+	left := Problem{Class: LeftOut, Where: fmt.Sprintf("%d chunks", len(p.LeftOut)), What: "left out by a slice"}
+	for _, im := range p.LeftOut {
+		left.Blocks += int64(im.Header.Commit.Blocks())
+		left.Bytes += int64(im.Header.Commit.Offset())
+	}
+	if len(p.LeftOut) > 0 {
+		o.report(left)
+	}
 	if len(p.Chunks) > 0 && p.Meta == nil {
 		o.report(Problem{Class: Missing, Where: "meta", What: "meta file is missing"})
 	}
@@ -189,13 +199,22 @@ func (o *opening) finish() error {
 	o.dicts()
 	for _, im := range o.images {
 		if o.belongs(im.Name, im.Header.Instance, im.Size) {
-			p.Chunks = append(p.Chunks, im)
+			p.place(im)
 			p.Held = max(p.Held, im.Header.Held)
 			p.Pid = cmp.Or(p.Pid, im.Header.Pid)
 		}
 	}
 	o.order()
 	return nil
+}
+
+// place takes a chunk, or what a slice left of one.
+func (p *Process) place(im *Image) {
+	if im.leftOut() {
+		p.LeftOut = append(p.LeftOut, im)
+	} else {
+		p.Chunks = append(p.Chunks, im)
+	}
 }
 
 func (o *opening) nothing() error {

@@ -128,6 +128,7 @@ var reasons = map[chunks.ProblemClass]stream.Reason{
 	chunks.Unproven:   stream.ReasonUnproven,
 	chunks.Duplicate:  stream.ReasonDuplicate,
 	chunks.Unreadable: stream.ReasonUnreadable,
+	chunks.LeftOut:    stream.ReasonLeftOut,
 }
 
 func (s *Source) problem(p chunks.Problem) {

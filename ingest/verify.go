@@ -26,7 +26,7 @@ type Problem struct {
 }
 
 // harmless are problems of a recording that is whole.
-var harmless = map[chunks.ProblemClass]bool{chunks.Unproven: true, chunks.Stale: true, chunks.Duplicate: true}
+var harmless = map[chunks.ProblemClass]bool{chunks.Unproven: true, chunks.Stale: true, chunks.Duplicate: true, chunks.LeftOut: true}
 
 // Verify reads all processes. The error is one of reading a file.
 func (f *Found) Verify() ([]Verdict, error) {

@@ -17,6 +17,9 @@ const (
 	StateFull     State = 2 // in use, no byte left
 	StateDone     State = 3 // closed and released; its content is whole
 	StateRecycled State = 4 // given up; its content means nothing
+	// StateLeftOut: the file is a header, filled up to [HeadSize]: somebody who
+	// sliced the recording left the rest out, and nothing is lost.
+	StateLeftOut State = 5
 )
 
 // WireType is how one argument of an event lies on the wire.

@@ -38,6 +38,7 @@ const (
 	ReasonClock                     // clock that could not be aligned exactly
 	ReasonExpired                   // left out by rule
 	ReasonUnsupported               // has no place in the output format
+	ReasonLeftOut                   // chunk that a slice of the recording does not hold
 	numReasons
 )
 
@@ -65,6 +66,7 @@ var Reasons = [numReasons]struct {
 	ReasonClock:       {"clock", Unsure, "clock not aligned exactly"},
 	ReasonExpired:     {"expired", Loss, "left out by rule"},
 	ReasonUnsupported: {"unsupported", Loss, "has no place in the output format"},
+	ReasonLeftOut:     {"left-out", Info, "left out by a slice of the recording"},
 }
 
 // Line is one entry of the ledger: how much of what, in which process.

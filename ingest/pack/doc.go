@@ -1,0 +1,73 @@
+// Package pack is the packed session archive: one file, .gprof, that holds the
+// recordings of processes, each chunk compressed by itself. This comment is its
+// specification. All integers are little-endian.
+//
+// # Archive
+//
+// An archive is a sequence of sections and nothing else:
+//
+//	process A | meta A | exit A | dictionaries A | process B | … | chunks A | chunks B | … | end
+//
+// All that is needed to choose chunks comes first; a writer needs no seek, and
+// neither does a reader that takes everything. Processes stand in order of their
+// instance, chunks in order of their range start, so that the same recording at
+// rest makes the same bytes, wherever and whenever it is packed.
+//
+// # Section
+//
+//	 0  magic "gprP"   4
+//	 4  version        2
+//	 6  type           1   1 process, 2 meta, 3 exit, 4 dictionary, 5 chunk, 6 end
+//	 7  encoding       1   0 raw, 1 zstd, 2 columns
+//	 8  instance       8   of the process that it belongs to, 0 of an end
+//	16  number         4   the file is chunk-NNNNN or dict-NNN; of an end: the sections before it
+//	20  raw size       4   of the file
+//	24  stored size    4   of what follows the header
+//	28  CRC-32C of the raw bytes     4
+//	32  CRC-32C of the stored bytes  4
+//	36  CRC-32C of the above         4
+//	40  stored bytes
+//
+// The raw bytes of a meta, exit, dictionary and chunk section are those of the
+// file, bit for bit; see package rawformat. A reader passes over sections of a
+// version, type or encoding that it does not know.
+//
+// # Process section
+//
+// It lists the chunk files of a process, so that a reader knows times and ranges
+// of all chunks before it has read one:
+//
+//	flags 4 | number of files 4 | 0 8 | for each: number 4 | file size 4 | header 128
+//
+// Flag 1: the process was recording when it was packed. The header is the file's
+// first 128 bytes. One whose state is [rawformat.StateLeftOut] is all that a
+// slice left of its chunk; it has no chunk section. Slicing drops chunks and
+// changes nothing else: payloads stay what the recorder wrote, and so does what
+// headers and exit say of the process' range start.
+//
+// # A live process
+//
+// It is shown as it was when the headers of its chunks were read. A chunk is put
+// back to that moment: its header is that of the index, and what was committed
+// or sealed since is zero. A chunk that was used again before it could be copied
+// is packed as the head that a ring leaves of a discarded one, of [rawformat.HeadSize]
+// bytes with the epoch 0. A copy counts only if header and trailer, read first
+// and last, both belong to the use of the file that the index tells of.
+//
+// # Damage
+//
+// Whatever is damaged costs its own section. Behind a header that is damaged a
+// reader searches for the next one that is not. Without its process section a
+// process' chunks can still be read. An archive that is cut anywhere gives what
+// lies before the cut, because sections say by themselves what they are.
+//
+// # Limits
+//
+// Raw sizes are bounded by [rawformat.MaxChunkFile], [rawformat.MaxRecordFile]
+// and [rawformat.MaxMetaFile], the number of chunks that all indexes list, and
+// that of sections, by 2^20 and 2^21. Each is checked before memory is taken.
+//
+// # Version history
+//
+//	0  2026-11  under construction
+package pack

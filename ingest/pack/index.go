@@ -1,0 +1,75 @@
+package pack
+
+import (
+	"fmt"
+
+	"gprof/rawformat"
+)
+
+// Sizes of a process section: its head, and one entry of its index.
+const (
+	indexHead = 16
+	entrySize = 8 + rawformat.HeaderSize
+)
+
+// flagLive: the process was recording when it was packed.
+const flagLive = 1
+
+// index is the content of a process section.
+type index struct {
+	live  bool
+	files []entry // by range start, then number
+}
+
+// entry is one chunk file of an index.
+type entry struct {
+	number uint32
+	size   uint32                     // of the file
+	header [rawformat.HeaderSize]byte // its first bytes, zeros where it has fewer
+}
+
+// appendIndex appends the raw bytes of a process section.
+func appendIndex(dst []byte, x *index) []byte {
+	var flags uint32
+	if x.live {
+		flags |= flagLive
+	}
+	dst = le.AppendUint32(dst, flags)
+	dst = le.AppendUint32(dst, uint32(len(x.files)))
+	dst = le.AppendUint64(dst, 0)
+	for i := range x.files {
+		e := &x.files[i]
+		dst = le.AppendUint32(dst, e.number)
+		dst = le.AppendUint32(dst, e.size)
+		dst = append(dst, e.header[:]...)
+	}
+	return dst
+}
+
+// readIndex reads what appendIndex wrote.
+func readIndex(b []byte) (*index, error) {
+	if len(b) < indexHead || (len(b)-indexHead)%entrySize != 0 || uint64(le.Uint32(b[4:])) != uint64((len(b)-indexHead)/entrySize) {
+		return nil, fmt.Errorf("index of %d bytes: %w", len(b), rawformat.ErrSyntax)
+	}
+	x := &index{live: le.Uint32(b)&flagLive != 0, files: make([]entry, 0, le.Uint32(b[4:]))}
+	for at := indexHead; at < len(b); at += entrySize {
+		e := entry{number: le.Uint32(b[at:]), size: le.Uint32(b[at+4:])}
+		if e.size > rawformat.MaxChunkFile {
+			return nil, fmt.Errorf("index entry %d: %w", len(x.files), rawformat.ErrSyntax)
+		}
+		copy(e.header[:], b[at+8:])
+		x.files = append(x.files, e)
+	}
+	return x, nil
+}
+
+// leftOut reports whether the entry is all that a slice left of its chunk.
+func (e *entry) leftOut() bool {
+	return e.size == rawformat.HeadSize && rawformat.State(le.Uint32(e.header[rawformat.OffState:])) == rawformat.StateLeftOut
+}
+
+// leaveOut makes it so.
+func (e *entry) leaveOut() {
+	e.size = rawformat.HeadSize
+	le.PutUint32(e.header[rawformat.OffState:], uint32(rawformat.StateLeftOut))
+}

@@ -1,0 +1,198 @@
+package pack
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"gprof/rawformat"
+)
+
+// Archive is a packed file that is open. It is an [fs.FS] that looks like a
+// session directory: a folder for each process with the files that were
+// packed. Its methods may be called by several goroutines.
+//
+// Indexes are in memory; everything else is read and inflated when a file's
+// content is asked for. A damaged file can be opened and gives an error of class
+// [rawformat.ErrChecksum] when it is read.
+type Archive struct {
+	// Problems are what is damaged or missing: an [*rawformat.Error] with an
+	// offset in the archive each.
+	Problems []error
+
+	r       io.ReaderAt
+	size    int64
+	decoder *decoder
+	folders []*folder // by instance
+	byName  map[string]*folder
+	files   int // in all indexes
+}
+
+// folder is one process of an archive.
+type folder struct {
+	instance uint64
+	index    *index           // nil: none, or it is damaged
+	sections map[file]section // what holds content
+	names    []string         // of files, sorted
+	files    map[string]*node
+}
+
+// section is where a section lies.
+type section struct {
+	header
+	at int64 // of the stored bytes
+}
+
+// node is one file of a folder.
+type node struct {
+	name    string
+	size    int64
+	entry   *entry   // of the index; nil: none
+	section *section // nil: there is none
+}
+
+// Open reads what an archive holds: the section headers, in order, and the
+// indexes. What is damaged is in Problems; what is intact besides can be read.
+// The error is of class [rawformat.ErrMagic] if it is no archive, and otherwise
+// r's.
+func Open(r io.ReaderAt, size int64) (*Archive, error) {
+	a := &Archive{r: r, size: size, decoder: newDecoder(), byName: map[string]*folder{}}
+	head := make([]byte, min(size, int64(len(Magic))))
+	if _, err := r.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if string(head) != Magic {
+		return nil, &rawformat.Error{Off: 0, What: "archive", Err: rawformat.ErrMagic}
+	}
+	if err := a.scan(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(a.folders, func(x, y *folder) int { return cmp.Compare(x.instance, y.instance) })
+	for _, f := range a.folders {
+		a.list(f)
+	}
+	return a, nil
+}
+
+// Instances are the processes that the archive holds, in order.
+func (a *Archive) Instances() []uint64 {
+	var all []uint64
+	for _, f := range a.folders {
+		all = append(all, f.instance)
+	}
+	return all
+}
+
+// Process is one of the archive's as an input to [Write] and [Unpack].
+func (a *Archive) Process(instance uint64) Process {
+	return Process{Instance: instance, FS: a, Dir: instanceName(instance), Snapshot: a.Live(instance)}
+}
+
+// Live reports whether a process was recording when it was packed.
+func (a *Archive) Live(instance uint64) bool {
+	f := a.byName[instanceName(instance)]
+	return f != nil && f.index != nil && f.index.live
+}
+
+func (a *Archive) problem(off int64, what string, err error) {
+	a.Problems = append(a.Problems, &rawformat.Error{Off: off, What: what, Err: err})
+}
+
+// add takes a section into its folder.
+func (a *Archive) add(s section) error {
+	name := instanceName(s.instance)
+	f := a.byName[name]
+	if f == nil {
+		f = &folder{instance: s.instance, sections: map[file]section{}, files: map[string]*node{}}
+		a.byName[name] = f
+		a.folders = append(a.folders, f)
+	}
+	key := file{s.kind, s.number}
+	switch _, twice := f.sections[key]; {
+	case twice:
+		a.problem(s.at, fmt.Sprintf("%v of %s, the second", s.kind, name), rawformat.ErrSyntax)
+		return nil
+	case s.kind == typeProcess && f.index == nil:
+		return a.addIndex(f, s)
+	}
+	f.sections[key] = s
+	return nil
+}
+
+// addIndex reads the index of a process. If it is damaged its chunks are listed
+// as they come.
+func (a *Archive) addIndex(f *folder, s section) error {
+	raw, err := a.content(&s)
+	if err == nil {
+		f.index, err = readIndex(raw)
+	}
+	var format *rawformat.Error
+	switch {
+	case errors.As(err, &format):
+		a.Problems = append(a.Problems, err)
+		return nil
+	case err != nil:
+		return err
+	}
+	a.files += len(f.index.files)
+	if a.files > maxFiles {
+		f.index = nil
+		a.problem(s.at, "number of chunks in all indexes", rawformat.ErrTooBig)
+	}
+	return nil
+}
+
+// content reads and decodes a section. An error that is not r's is a
+// [*rawformat.Error].
+func (a *Archive) content(s *section) ([]byte, error) {
+	raw := make([]byte, s.rawSize)
+	return raw, a.decode(raw, s)
+}
+
+// decode is content into dst, which is as long as the raw bytes.
+func (a *Archive) decode(dst []byte, s *section) error {
+	if s.at+int64(s.size) > a.size {
+		return &rawformat.Error{Off: a.size, What: s.kind.String(), Err: rawformat.ErrTruncated}
+	}
+	stored := make([]byte, s.size)
+	if n, err := a.r.ReadAt(stored, s.at); n < len(stored) {
+		return err
+	}
+	if err := a.decoder.decode(dst, &s.header, stored); err != nil {
+		return &rawformat.Error{Off: s.at, What: fmt.Sprintf("%v in the archive", s.kind), Err: err}
+	}
+	return nil
+}
+
+// list makes the names of a folder's files: those of the index, and those that
+// have a section.
+func (a *Archive) list(f *folder) {
+	add := func(key file) *node {
+		name := fileName(key.kind, key.number)
+		n := f.files[name]
+		if n == nil {
+			n = &node{name: name}
+			f.files[name] = n
+			f.names = append(f.names, name)
+		}
+		return n
+	}
+	for key, s := range f.sections {
+		n := add(key)
+		n.section, n.size = &s, int64(s.rawSize)
+	}
+	if f.index != nil {
+		for i := range f.index.files {
+			e := &f.index.files[i]
+			n := add(file{typeChunk, e.number})
+			n.entry = e
+			if n.section == nil {
+				n.size = rawformat.HeadSize
+			}
+		}
+	}
+	slices.Sort(f.names)
+	f.sections = nil
+}

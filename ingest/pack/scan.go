@@ -1,0 +1,97 @@
+package pack
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"gprof/rawformat"
+)
+
+// scan goes over the sections of an archive:
+//  1. A section that fits is taken.
+//  2. One of a later version, or one that is too big, is passed over by its size.
+//  3. Behind a header that is damaged the next one that is not is searched for.
+//  4. Behind the end nothing counts; without one the archive is cut short.
+//
+// The error is the reader's.
+func (a *Archive) scan() error {
+	b := make([]byte, headerSize)
+	for at, n := int64(0), 0; ; n++ {
+		head, err := a.read(b, at)
+		if err != nil {
+			return err
+		}
+		h, err := readHeader(head, at)
+		next := at + headerSize + int64(h.size)
+		switch {
+		case n == maxSections:
+			a.problem(at, "number of sections", rawformat.ErrTooBig)
+			return nil
+		case err == nil && h.kind == typeEnd:
+			a.end(&h, next, n)
+			return nil
+		case err == nil:
+			err = a.add(section{h, at + headerSize})
+		case errors.Is(err, rawformat.ErrTruncated):
+			a.problem(a.size, "end of the archive", rawformat.ErrTruncated)
+			return nil
+		case errors.Is(err, rawformat.ErrVersion) || errors.Is(err, rawformat.ErrTooBig):
+			a.Problems = append(a.Problems, err)
+			err = nil
+		default:
+			a.Problems = append(a.Problems, err)
+			next, err = a.search(at + 1)
+		}
+		if err != nil {
+			return err
+		}
+		at = min(next, a.size)
+	}
+}
+
+// end looks at the last section.
+func (a *Archive) end(h *header, next int64, sections int) {
+	if h.number != uint32(sections) {
+		a.problem(next-headerSize, "number of sections", rawformat.ErrSyntax)
+	}
+	if next < a.size {
+		a.problem(next, "bytes behind the end of the archive", rawformat.ErrSyntax)
+	}
+}
+
+// read fills dst with the bytes at off and returns those that the archive has.
+func (a *Archive) read(dst []byte, off int64) ([]byte, error) {
+	dst = dst[:max(0, min(int64(len(dst)), a.size-off))]
+	n, err := a.r.ReadAt(dst, off)
+	if n == len(dst) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return dst[:n], err
+}
+
+// searchStep is how many bytes are searched at once.
+const searchStep = 64 << 10
+
+// search finds the first section header at or behind an offset that fits its
+// checksum; the end of the archive if there is none.
+func (a *Archive) search(at int64) (int64, error) {
+	buf := make([]byte, searchStep+headerSize)
+	for ; at < a.size; at += searchStep {
+		b, err := a.read(buf, at)
+		if err != nil {
+			return 0, err
+		}
+		for i := 0; i < min(len(b), searchStep); i++ {
+			o := bytes.Index(b[i:], []byte(Magic))
+			if o < 0 {
+				break
+			}
+			i += o
+			if _, err := readHeader(b[i:], 0); err == nil {
+				return at + int64(i), nil
+			}
+		}
+	}
+	return a.size, nil
+}

@@ -1,0 +1,121 @@
+package pack
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"gprof/rawformat"
+)
+
+// Magic begins every section, hence every archive.
+const Magic = "gprP"
+
+// Version is the version of archives that this package writes.
+const Version = 0
+
+// sectionType says what a section holds.
+type sectionType uint8
+
+const (
+	typeProcess sectionType = 1 // which chunk files there are, and their headers
+	typeMeta    sectionType = 2
+	typeExit    sectionType = 3
+	typeDict    sectionType = 4
+	typeChunk   sectionType = 5
+	typeEnd     sectionType = 6
+	numTypes                = 7
+)
+
+var typeNames = [numTypes]string{"unknown section", "process", "meta", "exit", "dictionary", "chunk", "end"}
+
+func (t sectionType) String() string {
+	if t < numTypes {
+		return typeNames[t]
+	}
+	return fmt.Sprintf("section of type %d", uint8(t))
+}
+
+// maxRaw is the largest raw size of each type.
+var maxRaw = [numTypes]uint32{
+	typeProcess: maxIndex,
+	typeMeta:    rawformat.MaxMetaFile,
+	typeExit:    rawformat.MaxMetaFile,
+	typeDict:    rawformat.MaxRecordFile,
+	typeChunk:   rawformat.MaxChunkFile,
+}
+
+// encoding is how the raw bytes of a section are stored.
+type encoding uint8
+
+const (
+	encodingRaw     encoding = 0
+	encodingZstd    encoding = 1
+	encodingColumns encoding = 2
+	numEncodings             = 3
+)
+
+// headerSize is that of a section's header.
+const headerSize = 40
+
+// header begins a section.
+type header struct {
+	kind      sectionType
+	encoding  encoding
+	instance  uint64
+	number    uint32 // of the file in its name; of an end: how many sections stand before it
+	rawSize   uint32
+	size      uint32 // stored bytes behind the header
+	rawCRC    uint32
+	storedCRC uint32
+}
+
+var (
+	le         = binary.LittleEndian
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+)
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
+// appendHeader appends h with its own CRC.
+func appendHeader(dst []byte, h *header) []byte {
+	at := len(dst)
+	dst = append(dst, Magic...)
+	dst = le.AppendUint16(dst, Version)
+	dst = append(dst, byte(h.kind), byte(h.encoding))
+	dst = le.AppendUint64(dst, h.instance)
+	for _, v := range []uint32{h.number, h.rawSize, h.size, h.rawCRC, h.storedCRC} {
+		dst = le.AppendUint32(dst, v)
+	}
+	return le.AppendUint32(dst, checksum(dst[at:]))
+}
+
+// readHeader reads a section header at an absolute offset. The error is a
+// [*rawformat.Error]. With ErrVersion or ErrTooBig the size of the section can
+// be trusted all the same, so that it can be passed over.
+func readHeader(b []byte, off int64) (h header, err error) {
+	fail := func(at int64, err error) (header, error) {
+		return h, &rawformat.Error{Off: off + at, What: "section header", Err: err}
+	}
+	switch {
+	case len(b) < headerSize:
+		return fail(int64(len(b)), rawformat.ErrTruncated)
+	case string(b[:4]) != Magic:
+		return fail(0, rawformat.ErrMagic)
+	case checksum(b[:headerSize-4]) != le.Uint32(b[headerSize-4:]):
+		return fail(headerSize-4, rawformat.ErrChecksum)
+	}
+	h = header{
+		kind: sectionType(b[6]), encoding: encoding(b[7]), instance: le.Uint64(b[8:]), number: le.Uint32(b[16:]),
+		rawSize: le.Uint32(b[20:]), size: le.Uint32(b[24:]), rawCRC: le.Uint32(b[28:]), storedCRC: le.Uint32(b[32:]),
+	}
+	switch {
+	case le.Uint16(b[4:]) > Version || h.kind == 0 || h.kind >= numTypes || h.encoding >= numEncodings:
+		return fail(4, rawformat.ErrVersion)
+	case h.rawSize > maxRaw[h.kind]:
+		return fail(20, rawformat.ErrTooBig)
+	case h.size > h.rawSize+maxOverhead:
+		return fail(24, rawformat.ErrTooBig)
+	}
+	return h, nil
+}

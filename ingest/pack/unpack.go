@@ -1,0 +1,50 @@
+package pack
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Unpack writes the files of a process into a folder of dir, which must exist:
+// each as it was packed, bit for bit. It writes over nothing. A file that cannot
+// be read is told to report, which may be nil, and left out; the error is the
+// disk's.
+//
+// The names are those that a recorder gives, and no others: nothing is written
+// outside of dir.
+func Unpack(dir string, p Process, report func(error)) error {
+	if report == nil {
+		report = func(error) {}
+	}
+	files, err := p.list(report)
+	if err != nil {
+		report(err)
+		return nil
+	}
+	to := filepath.Join(dir, instanceName(p.Instance))
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return err
+	}
+	for _, f := range files {
+		data, err := p.read(f)
+		if err != nil {
+			report(err)
+			continue
+		}
+		if err := writeNew(filepath.Join(to, fileName(f.kind, f.number)), data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeNew writes a file that must not exist.
+func writeNew(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,298 @@
+package pack
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"gprof/rawformat"
+)
+
+// Options say what to pack. The zero value packs everything.
+type Options struct {
+	// Span leaves chunks out that hold no event of it. What they held is not
+	// counted as lost: the process' range start stays what it is, and the
+	// archive says which ranges are left out.
+	Span Span
+
+	// Report, if not nil, is told of files that could not be packed.
+	Report func(error)
+
+	// Progress, if not nil, is told how many bytes of files were packed, and
+	// of how many.
+	Progress func(done, total int64)
+}
+
+// Summary is what an archive was made of.
+type Summary struct {
+	Processes int
+	Chunks    int   // packed
+	LeftOut   int   // chunks outside the span
+	Reused    int   // chunks of live rings that were discarded before they could be copied
+	Raw       int64 // bytes of all files that were packed
+	RawDicts  int64 // of those, dictionaries
+	Size      int64 // bytes of the archive
+	Dicts     int64 // of those, dictionaries
+}
+
+// ErrNothing means that there is no process to pack.
+var ErrNothing = errors.New("no process to pack")
+
+// Write packs processes into one archive, and streams it: w need not seek. The
+// same processes in any order give the same bytes, if they are at rest. Files
+// that cannot be read are told to Options.Report and left out; the error is
+// w's, or [ErrNothing].
+//
+//  1. The headers of all chunks are read: the moment at which a live process is
+//     shown.
+//  2. Indexes, meta, exit and dictionaries are written. A definition stands in
+//     its dictionary before it is used, so what a header commits is defined.
+//  3. Chunks are written, those first that a ring discards first.
+func Write(w io.Writer, processes []Process, o Options) (Summary, error) {
+	if len(processes) == 0 {
+		return Summary{}, ErrNothing
+	}
+	o.fill()
+	p := &packer{w: w, o: o, encoder: newEncoder()}
+	for _, q := range inOrder(processes) {
+		p.survey(q)
+	}
+	for i := range p.jobs {
+		p.front(&p.jobs[i])
+	}
+	for i := range p.jobs {
+		p.chunks(&p.jobs[i])
+	}
+	p.section(&header{kind: typeEnd, number: p.sections}, nil)
+	return p.sum, p.err
+}
+
+// inOrder sorts processes by instance and leaves out those given twice.
+func inOrder(processes []Process) []Process {
+	sorted := slices.Clone(processes)
+	slices.SortStableFunc(sorted, func(a, b Process) int { return cmp.Compare(a.Instance, b.Instance) })
+	return slices.CompactFunc(sorted, func(a, b Process) bool { return a.Instance == b.Instance })
+}
+
+func (o *Options) fill() {
+	if o.Report == nil {
+		o.Report = func(error) {}
+	}
+	if o.Progress == nil {
+		o.Progress = func(int64, int64) {}
+	}
+}
+
+// packer writes one archive. After an error of the writer it does nothing.
+type packer struct {
+	w        io.Writer
+	o        Options
+	encoder  *encoder
+	jobs     []job
+	sections uint32
+	files    int // in all indexes
+	buf      []byte
+	head     []byte
+	total    int64 // bytes of files
+	sum      Summary
+	err      error
+}
+
+// job is one process of an archive.
+type job struct {
+	Process
+	index index
+	rest  []file // dictionaries, exit
+}
+
+// survey reads the headers of a process' chunks.
+func (p *packer) survey(q Process) {
+	files, err := q.list(p.o.Report)
+	if err != nil {
+		p.o.Report(fmt.Errorf("%s: %w", instanceName(q.Instance), err))
+		return
+	}
+	j := job{Process: q, index: index{live: q.Live || q.Snapshot}}
+	for _, f := range files {
+		if f.kind != typeChunk {
+			j.rest = append(j.rest, f)
+			continue
+		}
+		e, err := readEntry(&q, f)
+		switch {
+		case err != nil:
+			p.report(&j, f, err)
+		case p.files == maxFiles:
+			p.report(&j, f, fmt.Errorf("%w: more than %d chunks in an archive", rawformat.ErrTooBig, maxFiles))
+		case (q.Live || p.o.Span != Span{}) && e.spare():
+		default:
+			p.files++
+			p.total += int64(e.size)
+			j.index.files = append(j.index.files, e)
+		}
+	}
+	slices.SortStableFunc(j.index.files, func(a, b entry) int { return cmp.Compare(a.rangeStart(), b.rangeStart()) })
+	p.jobs = append(p.jobs, j)
+}
+
+// spare reports whether a chunk was never used.
+func (e *entry) spare() bool {
+	h, _, err := rawformat.ReadHeader(e.header[:])
+	return err == nil && h.Epoch == 0 && h.Commit == 0 || err != nil && e.header == [rawformat.HeaderSize]byte{}
+}
+
+// rangeStart orders chunks; those that are not in use come last.
+func (e *entry) rangeStart() uint64 {
+	h, _, err := rawformat.ReadHeader(e.header[:])
+	if err != nil || h.Epoch == 0 {
+		return math.MaxUint64
+	}
+	return h.RangeStart
+}
+
+// report tells why a file is not in the archive.
+func (p *packer) report(j *job, f file, err error) {
+	p.o.Report(fmt.Errorf("%s: not packed: %w", j.where(fileName(f.kind, f.number)), err))
+}
+
+// front writes all of a process but its chunks.
+func (p *packer) front(j *job) {
+	var meta []byte
+	if len(j.rest) > 0 && j.rest[0].kind == typeMeta {
+		meta = p.read(j, j.rest[0])
+	}
+	c := clockOf(meta, j.index.files)
+	for i := range j.index.files {
+		e := &j.index.files[i]
+		if !e.leftOut() && !p.o.Span.touches(e, &c) {
+			p.total -= int64(e.size)
+			e.leaveOut()
+		}
+		if e.leftOut() {
+			p.sum.LeftOut++
+		}
+	}
+	p.section(&header{kind: typeProcess, instance: j.Instance}, appendIndex(nil, &j.index))
+	p.sum.Processes++
+	for _, f := range j.rest {
+		p.file(j, f)
+	}
+}
+
+// file writes a dictionary, meta or exit file.
+func (p *packer) file(j *job, f file) {
+	data := p.read(j, f)
+	if data == nil {
+		return
+	}
+	before := p.sum.Size
+	p.section(&header{kind: f.kind, instance: j.Instance, number: f.number}, data)
+	p.packed(int64(len(data)))
+	if f.kind == typeDict {
+		p.sum.RawDicts += int64(len(data))
+		p.sum.Dicts += p.sum.Size - before
+	}
+}
+
+// read reads a dictionary, meta or exit file; it reports why there is none.
+func (p *packer) read(j *job, f file) []byte {
+	data, err := j.read(f)
+	if err != nil {
+		p.report(j, f, err)
+	}
+	return data
+}
+
+// read reads a dictionary, meta or exit file. Of a live process' dictionary
+// the last record may be half written: it is not in use yet.
+func (p *Process) read(f file) ([]byte, error) {
+	in, err := p.open(f, maxRaw[f.kind])
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	if in.size > int64(maxRaw[f.kind]) {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", rawformat.ErrTooBig, in.size, maxRaw[f.kind])
+	}
+	data, err := in.read(make([]byte, in.size), 0)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Live:
+		data = wholeRecords(data)
+	}
+	return data, nil
+}
+
+// wholeRecords cuts what is behind the last whole record.
+func wholeRecords(data []byte) []byte {
+	if len(data) < rawformat.RecordHeaderSize {
+		return data
+	}
+	r := rawformat.NewCursor(data[rawformat.RecordHeaderSize:], rawformat.RecordHeaderSize)
+	end := r.Offset()
+	for {
+		if _, _, _, ok := r.Record(0, 0); !ok {
+			break
+		}
+		end = r.Offset()
+	}
+	if errors.Is(r.Err(), rawformat.ErrTruncated) {
+		return data[:end]
+	}
+	return data
+}
+
+// chunks writes a process' chunks.
+func (p *packer) chunks(j *job) {
+	for i := range j.index.files {
+		if e := &j.index.files[i]; !e.leftOut() && p.err == nil {
+			p.chunk(j, e)
+		}
+	}
+}
+
+func (p *packer) chunk(j *job, e *entry) {
+	p.buf = slices.Grow(p.buf[:0], int(e.size))
+	raw, err := copyChunk(&j.Process, e, p.buf[:e.size])
+	if err != nil {
+		p.report(j, file{typeChunk, e.number}, err)
+		return
+	}
+	if len(raw) < int(e.size) && j.Live {
+		p.sum.Reused++
+	} else {
+		p.sum.Chunks++
+	}
+	p.section(&header{kind: typeChunk, instance: j.Instance, number: e.number}, raw)
+	p.packed(int64(len(raw)))
+}
+
+func (p *packer) packed(n int64) {
+	p.sum.Raw += n
+	p.o.Progress(p.sum.Raw, p.total)
+}
+
+// section writes one section; h says what it is.
+func (p *packer) section(h *header, raw []byte) {
+	if p.err != nil {
+		return
+	}
+	var stored []byte
+	h.encoding, stored = p.encoder.encode(h.kind, raw)
+	h.rawSize, h.size = uint32(len(raw)), uint32(len(stored))
+	h.rawCRC, h.storedCRC = checksum(raw), checksum(stored)
+	p.head = appendHeader(p.head[:0], h)
+	for _, b := range [][]byte{p.head, stored} {
+		n, err := p.w.Write(b)
+		p.sum.Size += int64(n)
+		if err != nil {
+			p.err = err
+			return
+		}
+	}
+	p.sections++
+}
