@@ -69,7 +69,8 @@ func (c *content) load(im *Image) error {
 	}
 	defer in.Close()
 	c.size = in.size
-	c.room = slices.Grow(c.room[:0], int(im.fullSize()))[:im.fullSize()]
+	room := int(im.fullSize()) + rawformat.Slack
+	c.room = slices.Grow(c.room[:0], room)[:room]
 	if err := c.readHead(in); err != nil {
 		return c.unreadable(err)
 	}

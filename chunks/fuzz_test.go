@@ -9,7 +9,7 @@ import (
 )
 
 // FuzzReader: no chunk file panics the reader; its blocks ascend and lie in the
-// committed part, and reading again gives the same.
+// committed part, and reading again, or in runs, gives the same.
 func FuzzReader(f *testing.F) {
 	for _, data := range fixtureFiles() {
 		f.Add(data)
@@ -31,6 +31,7 @@ func FuzzReader(f *testing.F) {
 		if len(again) != len(blocks) {
 			t.Fatalf("%d blocks, then %d; %v", len(blocks), len(again), problems)
 		}
+		sameRuns(t, dirOf(map[string][]byte{"chunk-00000": data}))
 	})
 }
 
@@ -57,7 +58,7 @@ func FuzzDict(f *testing.F) {
 		p := mustOpen(t, dirOf(map[string][]byte{"dict-001": data, "meta": testRecords(rawformat.MagicMeta, 0)}))
 		size := 0
 		for _, d := range p.Dicts {
-			for _, r := range d.Records {
+			for _, r := range d.All(nil) {
 				if size += len(r.Body); r.Off < 0 || !bytes.HasPrefix(data[r.Off:], r.Body) {
 					t.Fatalf("record at %d is not there", r.Off)
 				}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 
 	"gprof/rawformat"
 )
@@ -54,10 +55,20 @@ func (in *input) read(dst []byte, off int64) ([]byte, error) {
 	return dst[:n], err
 }
 
-// readAll reads a whole file that should be no longer than limit.
-func (in *input) readAll(limit int64) ([]byte, error) {
-	if in.size > limit {
-		return nil, &rawformat.Error{Off: limit, What: "file", Err: rawformat.ErrTooBig}
+// readAll reads a whole file that should be no longer than limit, into room if
+// it is large enough. There is [rawformat.Slack] behind the bytes.
+func (in *input) readAll(room []byte, limit int64) ([]byte, error) {
+	if err := in.within(limit); err != nil {
+		return nil, err
 	}
-	return in.read(make([]byte, in.size), 0)
+	room = slices.Grow(room[:0], int(in.size)+rawformat.Slack)
+	return in.read(room[:in.size], 0)
+}
+
+// within returns an error if the file is longer than limit.
+func (in *input) within(limit int64) error {
+	if in.size > limit {
+		return &rawformat.Error{Off: limit, What: "file", Err: rawformat.ErrTooBig}
+	}
+	return nil
 }

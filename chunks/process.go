@@ -17,8 +17,8 @@ import (
 // for.
 var ErrNoRecording = errors.New("no recording")
 
-// Process is what lies in one instance directory. It holds the dictionaries in
-// memory, the chunks not.
+// Process is what lies in one instance directory. It holds neither chunks nor
+// dictionaries in memory.
 type Process struct {
 	Dir      string // path in the file system
 	Instance uint64
@@ -51,15 +51,8 @@ type Exit struct {
 	Text        string
 }
 
-// Dict is one dictionary file.
-type Dict struct {
-	Name       string // path in the file system
-	Generation uint32
-	Records    []Record
-}
-
-// OpenProcess reads the headers of all chunks in an instance directory, and its
-// dictionaries, meta and exit file. Damage is in Problems. It is an error only
+// OpenProcess reads the headers of all chunks and dictionaries in an instance
+// directory, and its meta and exit file. Damage is in Problems. It is an error only
 // that the directory cannot be read, or that nothing in it is ours
 // ([ErrNoRecording], with the first file's reason).
 func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
@@ -136,11 +129,21 @@ type opening struct {
 	ioErr   error    // the first
 }
 
-// recordFile is a dictionary, meta or exit file.
+// recordFile is a dictionary, meta or exit file. Of a dictionary it has no data.
 type recordFile struct {
 	name   string
 	header rawformat.RecordHeader
+	size   int64
 	data   []byte
+}
+
+// records returns those of the file that are intact.
+func (f *recordFile) records(report func(Problem)) (all []Record) {
+	scan := newRecordScan(f.name, f.data, f.header, report)
+	for rec, ok := scan.next(); ok; rec, ok = scan.next() {
+		all = append(all, rec)
+	}
+	return all
 }
 
 func (o *opening) report(p Problem) { o.p.Problems = append(o.p.Problems, p) }
@@ -192,7 +195,7 @@ func (o *opening) finish() error {
 	p := o.p
 	p.Instance = o.instance()
 	for _, f := range o.records {
-		if o.belongs(f.name, f.header.Instance, int64(len(f.data))) {
+		if o.belongs(f.name, f.header.Instance, f.size) {
 			o.take(f)
 		}
 	}
@@ -269,36 +272,44 @@ func (o *opening) belongs(name string, instance uint64, size int64) bool {
 func (o *opening) take(f *recordFile) {
 	p := o.p
 	p.Pid = cmp.Or(p.Pid, f.header.Pid)
-	scan := recordScan{name: f.name, data: f.data, header: f.header, report: o.report}
-	records := scan.all()
 	switch f.header.Magic {
 	case rawformat.MagicDict:
-		p.Dicts = append(p.Dicts, &Dict{f.name, f.header.Generation, records})
+		p.Dicts = append(p.Dicts, &Dict{Name: f.name, Generation: f.header.Generation, Size: f.size, header: f.header, fsys: o.fsys})
 	case rawformat.MagicMeta:
-		p.Meta = metaOf(records)
+		p.Meta = metaOf(f.records(o.report))
 	case rawformat.MagicExit:
-		p.Exit = exitOf(records)
+		p.Exit = exitOf(f.records(o.report))
 	}
 	if p.Exit != nil {
 		p.Held = max(p.Held, p.Exit.RangeStart)
 	}
 }
 
-// dicts sorts the dictionaries and keeps the longest of each generation.
+// dicts sorts the dictionaries and keeps the one of each generation that has
+// the most records.
 func (o *opening) dicts() {
 	d := o.p.Dicts
-	slices.SortStableFunc(d, func(a, b *Dict) int {
-		return cmp.Or(cmp.Compare(a.Generation, b.Generation), cmp.Compare(len(b.Records), len(a.Records)))
-	})
+	slices.SortStableFunc(d, func(a, b *Dict) int { return cmp.Compare(a.Generation, b.Generation) })
 	kept := d[:0]
 	for _, next := range d {
 		if n := len(kept); n > 0 && kept[n-1].Generation == next.Generation {
-			o.report(Problem{Class: Duplicate, Where: path.Base(next.Name), What: "dictionary given twice", Blocks: int64(len(next.Records))})
+			kept[n-1] = o.longer(kept[n-1], next)
 			continue
 		}
 		kept = append(kept, next)
 	}
 	o.p.Dicts = kept
+}
+
+// longer is the one of two dictionaries that has more records, and reports the
+// other.
+func (o *opening) longer(a, b *Dict) *Dict {
+	inA, inB := len(a.All(nil)), len(b.All(nil))
+	if inB > inA {
+		a, b, inB = b, a, inA
+	}
+	o.report(Problem{Class: Duplicate, Where: path.Base(b.Name), What: "dictionary given twice", Blocks: int64(inB)})
+	return a
 }
 
 func metaOf(records []Record) []Meta {

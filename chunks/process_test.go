@@ -56,10 +56,10 @@ func TestOpenProcess(t *testing.T) {
 	if p.Exit == nil || *p.Exit != want {
 		t.Errorf("exit %+v, want %+v", p.Exit, want)
 	}
-	if len(p.Dicts) != 2 || p.Dicts[0].Generation != 1 || p.Dicts[1].Generation != 2 || len(p.Dicts[0].Records) != 2 {
+	if len(p.Dicts) != 2 || p.Dicts[0].Generation != 1 || p.Dicts[1].Generation != 2 || len(p.Dicts[0].All(nil)) != 2 {
 		t.Fatalf("dictionaries %+v", p.Dicts)
 	}
-	r := p.Dicts[0].Records[1]
+	r := p.Dicts[0].All(nil)[1]
 	if c := r.Fields(); r.Kind != rawformat.KindDefString || c.Uint("id") != 2 || string(c.Text("text")) != "uno" {
 		t.Errorf("record %+v", r)
 	}

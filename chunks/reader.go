@@ -2,6 +2,7 @@ package chunks
 
 import (
 	"cmp"
+	"slices"
 
 	"gprof/rawformat"
 )
@@ -19,6 +20,17 @@ type Block struct {
 	Fresh bool
 }
 
+// Run is some intact blocks that lie one after the other: what [Reader.NextRun]
+// gives to those for whom a call for each block is too much.
+type Run struct {
+	Index  uint64 // of the first block
+	Data   []byte // the blocks, with [rawformat.Slack] bytes of capacity behind them
+	Off    int64  // of Data in the file
+	Chunk  *Image // in which the first block begins
+	Offset uint32 // of it, in the payload of Chunk
+	Fresh  bool   // of the first block; as in Block
+}
+
 // Reader reads the blocks of chunks in the order in which they are given, and
 // those of a chunk by index. It holds one payload in memory.
 type Reader struct {
@@ -26,7 +38,7 @@ type Reader struct {
 	report  func(Problem)
 	content content
 	walk    walk
-	block   Block
+	run     Run
 	head    straddle
 	err     error
 }
@@ -54,11 +66,21 @@ func (r *Reader) Reset(images []*Image, report func(Problem)) {
 	}
 	r.images, r.report, r.err = images, report, nil
 	r.content = content{room: r.content.room, pages: r.content.pages[:0], problems: r.content.problems[:0]}
-	r.walk, r.head, r.block = walk{c: &r.content}, straddle{bytes: r.head.bytes}, Block{}
+	r.walk, r.head, r.run = walk{c: &r.content}, straddle{bytes: r.head.bytes}, Run{}
 }
 
 // Block is the one that the last Next found.
-func (r *Reader) Block() Block { return r.block }
+func (r *Reader) Block() Block {
+	u := &r.run
+	_, size, _ := rawformat.ReadUint(u.Data) // that of an intact block
+	return Block{
+		Index: u.Index, Kind: rawformat.Kind(u.Data[size]), Fields: rawformat.NewCursor(u.Data[size+1:], u.Off+int64(size)+1),
+		Chunk: u.Chunk, Offset: u.Offset, Fresh: u.Fresh,
+	}
+}
+
+// Run is what the last NextRun found. It is valid until the next call.
+func (r *Reader) Run() Run { return r.run }
 
 // Err is the first error of reading a file. Reading went on behind it, and a
 // problem of class [Unreadable] tells of it; a caller that takes files as they
@@ -66,7 +88,14 @@ func (r *Reader) Block() Block { return r.block }
 func (r *Reader) Err() error { return r.err }
 
 // Next goes to the next intact block; false means that there is none.
-func (r *Reader) Next() bool {
+func (r *Reader) Next() bool { return r.next(false) }
+
+// NextRun goes to the next intact block, and the ones behind it that are intact
+// as well, some or all of those in its page. It passes over the same blocks as
+// Next does, and reports the same.
+func (r *Reader) NextRun() bool { return r.next(true) }
+
+func (r *Reader) next(run bool) bool {
 	var s span
 	for !r.walk.next(&s) {
 		r.leave()
@@ -79,11 +108,13 @@ func (r *Reader) Next() bool {
 			return true
 		}
 	}
+	if run {
+		s.end = r.walk.extend()
+	}
 	c := &r.content
-	r.block = Block{
-		Index: c.header.RangeStart + uint64(s.at), Kind: rawformat.Kind(c.data[s.body]),
-		Fields: rawformat.NewCursor(c.data[s.body+1:s.end], rawformat.HeadSize+int64(s.body)+1),
-		Chunk:  c.image, Offset: s.at, Fresh: s.fresh,
+	r.run = Run{
+		Index: c.header.RangeStart + uint64(s.at), Data: c.data[s.at:s.end], Off: rawformat.HeadSize + int64(s.at),
+		Chunk: c.image, Offset: s.at, Fresh: s.fresh,
 	}
 	return true
 }
@@ -159,10 +190,10 @@ func (r *Reader) join() bool {
 		return false
 	}
 	h.image = nil
-	r.block = Block{
-		Index: im.Header.RangeStart + uint64(h.at), Kind: rawformat.Kind(whole[size]),
-		Fields: rawformat.NewCursor(whole[size+1:], rawformat.HeadSize+int64(h.at)+int64(size)+1),
-		Chunk:  im, Offset: h.at, Fresh: h.fresh,
+	h.bytes = slices.Grow(whole, rawformat.Slack)
+	r.run = Run{
+		Index: im.Header.RangeStart + uint64(h.at), Data: h.bytes, Off: rawformat.HeadSize + int64(h.at),
+		Chunk: im, Offset: h.at, Fresh: h.fresh,
 	}
 	return true
 }

@@ -2,6 +2,7 @@ package chunks
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -145,5 +146,54 @@ func BenchmarkReader(b *testing.B) {
 		if n != int(c.blocks) {
 			b.Fatalf("%d blocks, want %d; %v", n, c.blocks, r.Err())
 		}
+	}
+}
+
+// Runs hold the blocks that come one by one otherwise, however damaged they are.
+func TestRuns(t *testing.T) {
+	for _, data := range fixtureFiles() {
+		for at := 0; at < len(data); at += 1 + len(data)/300 {
+			data[at] ^= 0x41
+			sameRuns(t, dirOf(map[string][]byte{"chunk-00000": data}))
+			data[at] ^= 0x41
+		}
+	}
+	a, b := straddling(100)
+	sameRuns(t, dirOf(map[string][]byte{"chunk-00000": a.file(), "chunk-00001": b.close().file()}))
+	files, _ := four()
+	sameRuns(t, dirOf(files))
+}
+
+// sameRuns wants that both ways of reading a process say the same.
+func sameRuns(t testing.TB, fsys fs.FS) {
+	t.Helper()
+	p, err := OpenProcess(fsys, "p")
+	if err != nil {
+		return // it is none
+	}
+	blocks, problems := readAllBlocks(t, p)
+	var runs []delivered
+	found := withoutMissing(p.Problems)
+	r := p.Blocks(func(pr Problem) { found = append(found, pr) })
+	for r.NextRun() {
+		runs = append(runs, blocksOf(t, r.Run())...)
+	}
+	if !slices.Equal(blocks, runs) || !slices.Equal(problems, found) {
+		t.Fatalf("%d blocks in runs, %v; want %d, %v", len(runs), found, len(blocks), problems)
+	}
+}
+
+// blocksOf takes a run apart.
+func blocksOf(t testing.TB, u Run) (blocks []delivered) {
+	if cap(u.Data) < len(u.Data)+rawformat.Slack {
+		t.Fatalf("run of %d bytes without slack", len(u.Data))
+	}
+	c := rawformat.NewCursor(u.Data, 0)
+	for at := c.Offset(); ; at = c.Offset() {
+		kind, fields, ok := c.Block()
+		if !ok {
+			return blocks
+		}
+		blocks = append(blocks, delivered{u.Index + uint64(at), string([]byte{byte(kind)}) + string(fields.Bytes(fields.Len(), "")), u.Fresh && at == 0})
 	}
 }

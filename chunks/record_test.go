@@ -143,7 +143,7 @@ func TestWriteRecords(t *testing.T) {
 	if p.Instance != testInstance || p.Pid != testPid || len(p.Meta) != 2 || p.Meta[0] != (Meta{"service", "shop"}) {
 		t.Errorf("%+v", p)
 	}
-	if len(p.Dicts) != 1 || p.Dicts[0].Generation != 1 || len(p.Dicts[0].Records) != 1 || p.Dicts[0].Records[0].Kind != rawformat.KindDefString {
+	if len(p.Dicts) != 1 || p.Dicts[0].Generation != 1 || len(p.Dicts[0].All(nil)) != 1 || p.Dicts[0].All(nil)[0].Kind != rawformat.KindDefString {
 		t.Errorf("dictionaries %+v", p.Dicts)
 	}
 	entries, _ := os.ReadDir(dir)

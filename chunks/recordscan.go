@@ -2,6 +2,7 @@ package chunks
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +15,7 @@ import (
 type Record struct {
 	Kind rawformat.Kind
 	Off  int64  // of Body in the file
-	Body []byte // the fields behind the kind; the Process keeps them
+	Body []byte // the fields behind the kind; of a dictionary, with [rawformat.Slack] bytes of capacity behind them
 }
 
 // Fields reads the record's fields.
@@ -29,31 +30,54 @@ type recordScan struct {
 	name   string
 	data   []byte
 	header rawformat.RecordHeader
+	seed   rawformat.Seed
 	report func(Problem)
+	at     int // of the next record
 	budget int // of maxSearch
 }
 
-// all returns the intact records and reports the others:
+func newRecordScan(name string, data []byte, h rawformat.RecordHeader, report func(Problem)) recordScan {
+	if report == nil {
+		report = func(Problem) {}
+	}
+	return recordScan{name: name, data: data, header: h, report: report, at: rawformat.RecordHeaderSize, budget: maxSearch,
+		seed: rawformat.MakeSeed(h.Instance, uint64(h.Generation))}
+}
+
+// next returns the next intact record and reports what it passes over:
 //  1. A record that fits its checksum is taken.
 //  2. One that does not is skipped by its length, if an intact record or the
 //     end follows there.
 //  3. Else its length is not to be trusted: the next intact record of a known
 //     kind is searched for, byte by byte.
 //  4. When there is none, the rest of the file is cut short or damaged.
-func (s *recordScan) all() (records []Record) {
-	s.budget = maxSearch
-	for at := rawformat.RecordHeaderSize; at < len(s.data); {
-		rec, next, err := s.record(at)
-		if err == nil {
-			records = append(records, rec)
-			at = next
-			continue
+func (s *recordScan) next() (rec Record, ok bool) {
+	for s.at < len(s.data) {
+		if rec, ok = s.short(); ok {
+			return rec, true
 		}
-		resume := s.resume(at, next)
-		s.lost(at, resume, next, err)
-		at = resume
+		rec, next, err := s.record(s.at)
+		if err == nil {
+			s.at = next
+			return rec, true
+		}
+		resume := s.resume(s.at, next)
+		s.lost(s.at, resume, next, err)
+		s.at = resume
 	}
-	return records
+	return rec, false
+}
+
+// short is the usual case of [recordScan.record]: an intact record whose length
+// is one byte.
+func (s *recordScan) short() (rec Record, ok bool) {
+	at, n := s.at, int(s.data[s.at])
+	end := at + 1 + n
+	if n == 0 || n >= 0x80 || end+4 > len(s.data) || s.seed.CRC(s.data[at:end]) != binary.LittleEndian.Uint32(s.data[end:]) {
+		return rec, false
+	}
+	s.at = end + 4
+	return Record{rawformat.Kind(s.data[at+1]), int64(at) + 2, s.data[at+2 : end]}, true
 }
 
 // record reads the record at an offset. With the error ErrChecksum its length
@@ -65,7 +89,7 @@ func (s *recordScan) record(at int) (rec Record, next int, err error) {
 		return rec, 0, c.Err()
 	}
 	rec = Record{Kind: kind, Off: fields.Offset()}
-	rec.Body = fields.Bytes(fields.Len(), "record")
+	rec.Body = s.data[rec.Off:][:fields.Len()]
 	if !intact {
 		err = rawformat.ErrChecksum
 	}
@@ -120,9 +144,9 @@ func (s *recordScan) lost(at, resume, next int, err error) {
 
 func isTruncated(err error) bool { return errors.Is(err, rawformat.ErrTruncated) }
 
-// probeRecords reads a dictionary, meta or exit file, the header first: a large
-// file that is none of ours is not read. It returns nil when the file cannot be
-// used.
+// probeRecords reads a meta or exit file, the header first: a large file that
+// is none of ours is not read. Of a dictionary it reads the header alone. It
+// returns nil when the file cannot be used.
 func probeRecords(fsys fs.FS, name, magic string) (*recordFile, probe) {
 	var pr probe
 	in, err := openInput(fsys, name, rawformat.MaxRecordFile)
@@ -131,7 +155,7 @@ func probeRecords(fsys fs.FS, name, magic string) (*recordFile, probe) {
 		return nil, pr
 	}
 	defer in.Close()
-	f := &recordFile{name: name}
+	f := &recordFile{name: name, size: in.size}
 	head, err := in.read(make([]byte, rawformat.RecordHeaderSize), 0)
 	if err == nil {
 		pr.ours = bytes.HasPrefix(head, []byte(magic))
@@ -140,12 +164,12 @@ func probeRecords(fsys fs.FS, name, magic string) (*recordFile, probe) {
 	if err == nil && !pr.ours {
 		err = &rawformat.Error{Off: 0, What: "file header", Err: rawformat.ErrMagic}
 	}
-	limit := int64(rawformat.MaxRecordFile)
-	if magic != rawformat.MagicDict {
-		limit = rawformat.MaxMetaFile
-	}
-	if err == nil {
-		f.data, err = in.readAll(limit)
+	switch {
+	case err != nil:
+	case magic == rawformat.MagicDict:
+		err = in.within(rawformat.MaxRecordFile)
+	default:
+		f.data, err = in.readAll(nil, rawformat.MaxMetaFile)
 	}
 	if err != nil {
 		pr.fail(name, in.size, err)

@@ -27,10 +27,12 @@ func dictFile(n int) (file []byte, offs []int) {
 func readDict(t testing.TB, file []byte) ([]Record, []Problem) {
 	t.Helper()
 	p := mustOpen(t, dirOf(map[string][]byte{"dict-001": file, "meta": testRecords(rawformat.MagicMeta, 0)}))
+	problems := p.Problems
 	if len(p.Dicts) == 0 {
-		return nil, p.Problems
+		return nil, problems
 	}
-	return p.Dicts[0].Records, p.Problems
+	records := p.Dicts[0].All(func(pr Problem) { problems = append(problems, pr) })
+	return records, problems
 }
 
 // idsOf are the ids of string definitions, which must be as they were written.
@@ -131,7 +133,7 @@ func TestDuplicateDict(t *testing.T) {
 	short, _ := dictFile(3)
 	long, _ := dictFile(5)
 	p := mustOpen(t, dirOf(map[string][]byte{"dict-001": short, "dict-001 (copy)": long}))
-	if len(p.Dicts) != 1 || len(p.Dicts[0].Records) != 5 || len(p.Problems) != 1 || p.Problems[0].Class != Duplicate || p.Problems[0].Blocks != 3 {
+	if len(p.Dicts) != 1 || len(p.Dicts[0].All(nil)) != 5 || len(p.Problems) != 1 || p.Problems[0].Class != Duplicate || p.Problems[0].Blocks != 3 {
 		t.Errorf("%v", p.Problems)
 	}
 }

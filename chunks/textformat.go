@@ -35,7 +35,7 @@ func Inspect(w io.Writer, fsys fs.FS, name string) error {
 		return err
 	}
 	defer in.Close()
-	data, err := in.readAll(rawformat.MaxRecordFile)
+	data, err := in.readAll(nil, rawformat.MaxRecordFile)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -237,7 +237,7 @@ func (f *formatter) records(data []byte) {
 	f.out = appendWords(append(f.out, h.Magic...), recordWords(&h))
 	f.crc("crc", data, crc, rawformat.OffRecordCRC)
 	f.out = append(f.out, '\n')
-	s := recordScan{data: data, header: h, budget: maxSearch}
+	s := newRecordScan("", data, h, nil)
 	for at := rawformat.RecordHeaderSize; at < len(data); {
 		_, next, err := s.record(at)
 		if next > 0 {

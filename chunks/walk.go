@@ -61,6 +61,32 @@ func (w *walk) next(s *span) bool {
 	return false
 }
 
+// extend passes over the blocks behind the one that next found, as long as each
+// is short, no sync block, and all in the page that the walk is in: those that
+// next would find without a jump. It returns where they end.
+func (w *walk) extend() (end uint32) {
+	c := w.c
+	limit := min(pageStart(w.page+1), w.until)
+	if w.at >= limit || w.page < 0 {
+		return w.at
+	}
+	data, at, blocks := c.data[:limit], w.at, int64(0)
+	for int(at)+1 < len(data) {
+		n := uint32(data[at])
+		if n-1 >= 0x7f || at+1+n > limit || data[at+1] == byte(rawformat.KindSync) {
+			break
+		}
+		at += 1 + n
+		blocks++
+	}
+	w.at = at
+	w.blocks += blocks
+	if c.pages[w.page].verdict == unproven {
+		w.unproof += blocks
+	}
+	return at
+}
+
 // count counts a delivered block that ends at end.
 func (w *walk) count(end uint32) {
 	w.blocks++

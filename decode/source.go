@@ -48,7 +48,7 @@ func New(n *Names, p *chunks.Process, id stream.ProcessID, clock Clock) *Source 
 
 func (s *Source) load(file *chunks.Dict) {
 	d := newDictionary(s.process, s.names)
-	d.load(file.Records)
+	d.load(file.All(s.problem))
 	s.dicts[file.Generation] = d
 	if d.malformed > 0 {
 		s.add(stream.Line{Reason: stream.ReasonMalformed, What: "definitions", Count: d.malformed})

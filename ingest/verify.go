@@ -46,12 +46,22 @@ func (p *Process) verify() (Verdict, error) {
 	for _, pr := range p.Problems {
 		v.problem(pr)
 	}
+	p.verifyDicts(v.problem)
 	blocks := p.Blocks(v.problem)
 	for blocks.Next() {
 		v.Blocks++
 	}
 	v.Proven = int64(size(p)) - v.Unproven
 	return v, blocks.Err()
+}
+
+// verifyDicts reads all definitions.
+func (p *Process) verifyDicts(report func(chunks.Problem)) {
+	var records chunks.Records
+	for _, d := range p.Dicts {
+		for records.Reset(d, report); records.Next(); {
+		}
+	}
 }
 
 func (v *Verdict) problem(p chunks.Problem) {

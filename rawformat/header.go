@@ -245,9 +245,19 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // PageCRC is the CRC-32C of b seeded with two values: instance and epoch for
 // pages, instance and generation for records.
-func PageCRC(instance, epoch uint64, b []byte) uint32 {
-	return crc32.Update(seedCRC(seedCRC(^uint32(0), instance), epoch)^^uint32(0), castagnoli, b)
+func PageCRC(instance, epoch uint64, b []byte) uint32 { return MakeSeed(instance, epoch).CRC(b) }
+
+// Seed is the CRC-32C of two values, with which that of many pages or records
+// begins.
+type Seed uint32
+
+// MakeSeed returns the seed of two values.
+func MakeSeed(instance, epoch uint64) Seed {
+	return Seed(seedCRC(seedCRC(^uint32(0), instance), epoch) ^ ^uint32(0))
 }
+
+// CRC is the CRC-32C of b, seeded with s.
+func (s Seed) CRC(b []byte) uint32 { return crc32.Update(uint32(s), castagnoli, b) }
 
 // seedCRC continues a CRC, in its inverted form, over 8 bytes. It is here because
 // a slice of them that is given to package crc32 is allocated.

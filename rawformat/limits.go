@@ -39,6 +39,11 @@ const (
 	// bits with two an argument and the 1 on top.
 	MaxArgs = 16
 
+	// Slack is how many bytes behind a block or a record package chunks lets its
+	// callers load, so that they may read integers eight bytes at a time without
+	// a look at the end for each. What lies there means nothing.
+	Slack = 128
+
 	// MaxID bounds dictionary ids, hence what a hostile id can allocate.
 	MaxID = 1 << 26
 

@@ -23,7 +23,7 @@ type counterValues struct {
 func (r *recording) counters() map[string]*counterValues {
 	byName, byID := map[string]*counterValues{}, map[uint64]*counterValues{}
 	for _, d := range r.Dicts {
-		for _, rec := range d.Records {
+		for _, rec := range d.All(nil) {
 			if c := rec.Fields(); rec.Kind == rawformat.KindDefCounter {
 				v := &counterValues{definition: string(rawformat.FormatBlock(nil, append([]byte{byte(rec.Kind)}, rec.Body...)))}
 				byID[c.Uint("id")] = v

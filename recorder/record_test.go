@@ -64,7 +64,7 @@ func read(t *testing.T, dir string, want ...chunks.ProblemClass) *recording {
 
 func (r *recording) readDict() {
 	for _, d := range r.Dicts {
-		for _, rec := range d.Records {
+		for _, rec := range d.All(nil) {
 			r.kinds[rec.Kind]++
 			if rec.Kind == rawformat.KindDefEvent {
 				c := rawformat.NewCursor(rec.Body, 0)
@@ -123,7 +123,7 @@ func (r *recording) of(name string) (found []entry) {
 // by N and C.
 func (r *recording) definitionsOf(id uint64) (lines []string) {
 	for _, d := range r.Dicts {
-		for _, rec := range d.Records {
+		for _, rec := range d.All(nil) {
 			line := string(rawformat.FormatBlock(nil, append([]byte{byte(rec.Kind)}, rec.Body...)))
 			for _, prefix := range []string{"def-event id=", "def-field event="} {
 				if rest, ok := strings.CutPrefix(line, prefix+strconv.FormatUint(id, 10)+" "); ok {

@@ -126,7 +126,7 @@ func (r *recording) tracks() map[string]string {
 		events[id] = name
 	}
 	for _, d := range r.Dicts {
-		for _, rec := range d.Records {
+		for _, rec := range d.All(nil) {
 			if c := rec.Fields(); rec.Kind == rawformat.KindDefTrack {
 				id := c.Uint("id")
 				names[id] = string(c.Text("name"))

@@ -87,7 +87,7 @@ func (r *recording) stackDict(t *testing.T) *stackDict {
 	d := &stackDict{map[uint64]string{}, map[uint64]uint64{}, map[uint64]uint64{}, map[uint64][]string{}, map[uint64][2]uint64{}}
 	frame := map[uint64]uint64{} // id to pc
 	for _, dict := range r.Dicts {
-		for _, rec := range dict.Records {
+		for _, rec := range dict.All(nil) {
 			c := rawformat.NewCursor(rec.Body, 0)
 			id := c.Uint("id")
 			switch rec.Kind {

@@ -1,0 +1,78 @@
+package chunks
+
+import (
+	"io/fs"
+
+	"gprof/rawformat"
+)
+
+// Dict is a dictionary file as it lies there. It holds no record and no open
+// file.
+type Dict struct {
+	Name       string // path in the file system
+	Generation uint32
+	Size       int64 // bytes of the file when the process was opened
+
+	header rawformat.RecordHeader
+	fsys   fs.FS
+}
+
+// Records reads the records of one dictionary after the other, in file order.
+// It holds one file in memory.
+type Records struct {
+	scan   recordScan
+	record Record
+	room   []byte
+}
+
+// Reset begins to read d and keeps r's buffer: what came from r until now is
+// void. What is wrong with the file goes to report, which may be nil.
+func (r *Records) Reset(d *Dict, report func(Problem)) {
+	data, pr := d.read(r.room)
+	r.room = data
+	r.scan = newRecordScan(d.Name, data, d.header, report)
+	for _, p := range pr.problems {
+		r.scan.report(p)
+	}
+}
+
+// read returns the file's bytes, none if it is not what it was.
+func (d *Dict) read(room []byte) (data []byte, pr probe) {
+	in, err := openInput(d.fsys, d.Name, rawformat.MaxRecordFile)
+	if err != nil {
+		pr.fail(d.Name, d.Size, err)
+		return room[:0], pr
+	}
+	defer in.Close()
+	data, err = in.readAll(room, rawformat.MaxRecordFile)
+	if err == nil {
+		var h rawformat.RecordHeader
+		if h, err = rawformat.ReadRecordHeader(data); err == nil && h != d.header {
+			err = &rawformat.Error{Off: 0, What: "file header", Err: rawformat.ErrMagic}
+		}
+	}
+	if err != nil {
+		pr.fail(d.Name, in.size, err)
+		return data[:0], pr
+	}
+	return data, pr
+}
+
+// Next goes to the next intact record; false means that there is none.
+func (r *Records) Next() (ok bool) {
+	r.record, ok = r.scan.next()
+	return ok
+}
+
+// Record is the one that the last Next found. Its bytes are valid until Reset.
+func (r *Records) Record() *Record { return &r.record }
+
+// All returns the intact records; what is wrong with others goes to report,
+// which may be nil.
+func (d *Dict) All(report func(Problem)) (all []Record) {
+	var r Records
+	for r.Reset(d, report); r.Next(); {
+		all = append(all, r.record)
+	}
+	return all
+}
