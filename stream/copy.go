@@ -37,9 +37,13 @@ const (
 //  3. Write: dst gets the tables, then series by series the rows, sorted.
 //
 // What dst is given depends on the events alone, not on the order or the ids
-// in which they came. An error says what was being done; it wraps that of src
+// in which they came. A Source that is an [io.Closer] is closed, also after an
+// error. An error says what was being done; it wraps that of src
 // or dst. dst is not closed after an error.
 func Copy(dst Sink, src Source, o CopyOptions) error {
+	if c, ok := src.(io.Closer); ok {
+		defer c.Close()
+	}
 	s := newSorter(o)
 	defer s.close()
 	if err := read(s, src, &meter{report: o.Progress, phase: PhaseReading}); err != nil {

@@ -35,6 +35,6 @@
 // Tables are for one goroutine at a time. A Source that decodes on several
 // holds one lock of its own while it interns. That is rare: each definition of
 // a recording is interned once, when it is first used, and its id kept in an
-// array that needs no lock. Copy does not touch the tables of a Source while
-// Next runs.
+// array that needs no lock. Copy does not touch the tables of a Source before
+// Next has returned io.EOF.
 package stream

@@ -13,7 +13,8 @@ type merged struct {
 }
 
 // Merge returns a Source of all events of sources, which must share t. It reads
-// one after the other. It is a [Progress] of those that are one.
+// one after the other. It is a [Progress] of those that are one, and closes
+// those that can be.
 func Merge(t *Tables, sources ...Source) Source { return &merged{tables: t, sources: sources} }
 
 func (m *merged) Next(b *Batch) error {
@@ -25,6 +26,16 @@ func (m *merged) Next(b *Batch) error {
 		m.next++
 	}
 	return io.EOF
+}
+
+// Close implements [io.Closer].
+func (m *merged) Close() (err error) {
+	for _, s := range m.sources {
+		if c, ok := s.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
 }
 
 func (m *merged) Tables() *Tables { return m.tables }

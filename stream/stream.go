@@ -1,6 +1,7 @@
 package stream
 
-// Source gives the events of one or more processes.
+// Source gives the events of one or more processes. One that holds anything,
+// such as goroutines, is an [io.Closer] as well: who has read enough closes it.
 type Source interface {
 	// Next fills b, whatever it holds, with rows of one series. It returns
 	// io.EOF, with no rows, when there are none left. Trouble with the input
