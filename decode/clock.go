@@ -36,8 +36,8 @@ type Piece struct {
 func Fixed(offset int64) Clock { return Clock{offset: offset} }
 
 // Piecewise is the clock of some pieces, at least one, ascending by From. The
-// clock keeps the slice. A Drift of the first or the last piece, or one by
-// which time would fall, is the caller's fault.
+// clock keeps the slice. The first and the last one drift not, and none by more
+// than it is long.
 func Piecewise(pieces []Piece) Clock {
 	if len(pieces) == 1 {
 		return Fixed(pieces[0].Offset)

@@ -118,15 +118,26 @@ func (a *aligner) set(known []*placed) {
 		}
 		p.clock = c
 		a.noteSteps(p)
-		if main := p.boot.lines[0]; p.shared != main {
-			low, _, _ := main.known(p.own.first())
-			a.note(p.Process, "processes", fmt.Sprintf("real time differs by %v from that of its boot, own real time taken", span(p.own.runs[0].offset-low)))
-		}
+		a.noteStranger(p)
 	}
 	if len(a.order) > 1 {
 		a.ledger.Add(stream.Line{Reason: stream.ReasonClock, What: "processes", Count: int64(len(known)),
 			Where: fmt.Sprintf("of %d boots or machines: their order is that of the wall clocks", len(a.order))})
 	}
+}
+
+// noteStranger says that p has not the monotonic clock that its boot began with.
+func (a *aligner) noteStranger(p *placed) {
+	main := p.boot.lines[0]
+	if p.shared == main {
+		return
+	}
+	offset, _, _ := main.known(p.shared.first())
+	ahead, word := offset-p.shared.runs[0].offset, "ahead of"
+	if ahead < 0 {
+		ahead, word = -ahead, "behind"
+	}
+	a.note(p.Process, "processes", fmt.Sprintf("monotonic clock is %v %s its boot's, as in a time namespace or a copied machine; placed by real time", span(ahead), word))
 }
 
 // noteSteps says where the real time that p saw left its monotonic time.
@@ -142,14 +153,14 @@ func (a *aligner) noteSteps(p *placed) {
 			continue
 		}
 		change := t.runs[i+1].offset - t.runs[i].offset
-		if within(change, 0, int64(t.gap(i)/maxDrift)) {
+		if within(change, 0, max(maxSkew, int64(t.gap(i)/maxDrift))) {
 			drift += change
 			continue
 		}
-		a.note(p.Process, "steps", t.step(i)+fmt.Sprintf(" between %v and %v of its time", since(p, from), since(p, to)))
+		a.note(p.Process, "steps", fmt.Sprintf("%v to %v after the start: %s", since(p, from), since(p, to), t.step(i)))
 	}
 	if !within(drift, 0, maxSkew) {
-		a.note(p.Process, "drifts", fmt.Sprintf("real time drifted by %v: taken to be even between anchors", span(drift)))
+		a.note(p.Process, "drifts", fmt.Sprintf("real time drifted by %v from monotonic time; even between anchors", span(drift)))
 	}
 }
 
@@ -159,11 +170,11 @@ func (t *timeline) step(i int) string {
 	change := b.offset - a.offset
 	switch {
 	case change < 0:
-		return fmt.Sprintf("real time was set back by %v: order kept, what lies before is earlier by up to that", span(-change))
+		return fmt.Sprintf("real time was set back by %v; order is kept, so all before is up to that much earlier than it was told", span(-change))
 	case a.asleep >= 0 && b.asleep >= 0 && within(b.asleep-a.asleep, change, maxSkew):
-		return fmt.Sprintf("suspended for %v: uncertain by up to that", span(change))
+		return fmt.Sprintf("suspended for %v; between these anchors times are uncertain by that", span(change))
 	}
-	return fmt.Sprintf("real time was set ahead, or the machine restored, by %v: followed, uncertain by up to that", span(change))
+	return fmt.Sprintf("real time was set ahead, or the machine restored, by %v; between these anchors times are uncertain by that", span(change))
 }
 
 // since is a monotonic time from the first anchor of p on.

@@ -109,20 +109,12 @@ func (t *timeline) join(o *timeline) bool {
 			}
 		}
 	}
-	t.take(o)
-	return true
-}
-
-// take adds the anchors of a timeline that agrees. By how much it disagrees
-// nevertheless is taken for its own fault.
-func (t *timeline) take(o *timeline) {
-	low, high, _ := t.known(o.first())
-	fault := o.runs[0].offset - min(max(o.runs[0].offset, low), high)
 	for _, r := range o.runs {
 		for _, m := range [...]uint64{r.from, r.to} {
-			t.add(run{m, m, r.offset - fault, r.asleep})
+			t.add(run{m, m, r.offset, r.asleep})
 		}
 	}
+	return true
 }
 
 // clock maps monotonic to real time:
@@ -139,7 +131,7 @@ func (t *timeline) clock() decode.Clock {
 		return decode.Fixed(t.runs[0].offset)
 	}
 	offsets := t.ordered()
-	pieces := []decode.Piece{{From: t.first(), Offset: offsets[0]}}
+	pieces := []decode.Piece{{Offset: offsets[0]}}
 	for i, r := range t.runs[:len(t.runs)-1] {
 		next := decode.Piece{From: t.runs[i+1].from, Offset: offsets[i+1]}
 		if gap, change := t.gap(i), offsets[i+1]-offsets[i]; change > int64(gap/maxDrift) {
@@ -167,14 +159,14 @@ func (t *timeline) steady() bool {
 // gap is the time between a run and the next.
 func (t *timeline) gap(i int) uint64 { return t.runs[i+1].from - t.runs[i].to }
 
-// ordered are the offsets of the runs, lowered so that none falls to the next
-// one faster than a clock drifts.
+// ordered are the offsets of the runs, where one that falls to the next faster
+// than a clock drifts is that of the next.
 func (t *timeline) ordered() []int64 {
 	offsets := make([]int64, len(t.runs))
 	for i := len(t.runs) - 1; i >= 0; i-- {
 		offsets[i] = t.runs[i].offset
-		if i+1 < len(t.runs) {
-			offsets[i] = min(offsets[i], offsets[i+1]+int64(t.gap(i)/maxDrift))
+		if i+1 < len(t.runs) && offsets[i]-offsets[i+1] > int64(t.gap(i)/maxDrift) {
+			offsets[i] = offsets[i+1]
 		}
 	}
 	return offsets
