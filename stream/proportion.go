@@ -1,0 +1,98 @@
+package stream
+
+import (
+	"fmt"
+	"math"
+)
+
+// Proportion is a part of a whole, in fixed point: 0 is nothing, [Whole] is all
+// of it. What is above is not known; it is larger than any part, and whatever
+// is calculated with it is not known either, and written as [Unknown].
+type Proportion uint32
+
+const (
+	Whole   Proportion = 1 << 31
+	Unknown Proportion = math.MaxUint32
+)
+
+// ProportionOf is f, at least 0 and at most 1. Of NaN it is Unknown.
+func ProportionOf(f float64) Proportion {
+	if math.IsNaN(f) {
+		return Unknown
+	}
+	return Proportion(min(max(f, 0), 1) * float64(Whole))
+}
+
+// Percent is n hundredths, at least none and at most all.
+func Percent(n int) Proportion { return Ratio(int64(n), 100) }
+
+// Ratio is part of whole, at least none and at most all. Of nothing it is
+// Unknown.
+func Ratio(part, whole int64) Proportion {
+	if whole <= 0 {
+		return Unknown
+	}
+	part = min(max(part, 0), whole)
+	for whole >= 1<<32 { // so that the product below fits
+		part, whole = part>>1, whole>>1
+	}
+	return Proportion(uint64(part) * uint64(Whole) / uint64(whole))
+}
+
+// Known says whether p is a part.
+func (p Proportion) Known() bool { return p <= Whole }
+
+// Float is p as a number from 0 to 1, or NaN.
+func (p Proportion) Float() float64 {
+	if !p.Known() {
+		return math.NaN()
+	}
+	return float64(p) / float64(Whole)
+}
+
+func (p Proportion) String() string {
+	if !p.Known() {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.4g %%", 100*p.Float())
+}
+
+// Plus is p+q, at most Whole.
+func (p Proportion) Plus(q Proportion) Proportion {
+	if !p.Known() || !q.Known() {
+		return Unknown
+	}
+	return p + min(q, Whole-p) // 2·2^31 does not fit
+}
+
+// Minus is p-q, at least 0.
+func (p Proportion) Minus(q Proportion) Proportion {
+	if !p.Known() || !q.Known() {
+		return Unknown
+	}
+	return p - min(p, q)
+}
+
+// Of is the part p of q, rounded down.
+func (p Proportion) Of(q Proportion) Proportion {
+	if !p.Known() || !q.Known() {
+		return Unknown
+	}
+	return Proportion(uint64(p) * uint64(q) / uint64(Whole))
+}
+
+// Over is p/n, rounded down. A zeroth is Unknown.
+func (p Proportion) Over(n uint32) Proportion {
+	if !p.Known() || n == 0 {
+		return Unknown
+	}
+	return p / Proportion(n)
+}
+
+// Times is p·n, at most Whole.
+func (p Proportion) Times(n uint32) Proportion {
+	if !p.Known() {
+		return Unknown
+	}
+	return Proportion(min(uint64(p)*uint64(n), uint64(Whole)))
+}
