@@ -1,15 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"gprof/convert"
 	"gprof/ingest"
@@ -20,11 +15,8 @@ type convertCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Session directories, process directories or chunk files."`
 	Output string   `short:"o" required:"" placeholder:"OUT" help:"File to write; its name tells the format. - is stdout."`
 	Format string   `short:"f" placeholder:"NAME" help:"Format, if the name of OUT does not tell: ${formats}."`
-	Strict bool     `help:"Exit with 3 if something recorded is missing from the output."`
 	Losses string   `placeholder:"FILE" help:"Write the ledger as JSON: what is missing from the output, or uncertain in it. - is stdout."`
-	Quiet  bool     `short:"q" help:"No progress, no ledger on stderr."`
-	failIf
-	resources
+	conversion
 }
 
 func (c *convertCmd) Help() string {
@@ -55,27 +47,17 @@ func (c *convertCmd) Run(s *streams) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	options.Jobs = c.Jobs.number()
-	found, err := s.open(c.Inputs)
+	found, err := s.open(c.Inputs, &c.reading)
 	if err != nil {
 		return err
 	}
 	if err := c.checkNames(found); err != nil {
 		return &exitError{exitUsage, err}
 	}
-	if err := found.Usable(); err != nil {
-		return err
-	}
-	out, err := s.create(c.Output, !format.Readable(options))
+	bar := s.newProgress(c.Quiet)
+	written, err := c.do(s, job{found, format, options, c.Output, bar.all()})
+	bar.end()
 	if err != nil {
-		return err
-	}
-	written, err := c.copy(s, out, found.Source(), func(w io.Writer) (stream.Sink, error) { return format.New(w, options) })
-	if err != nil {
-		out.discard()
-		return err
-	}
-	if err := out.commit(); err != nil {
 		return err
 	}
 	return c.settle(s, found, written)
@@ -127,25 +109,6 @@ func amongInputs(name string, found *ingest.Found) bool {
 	return false
 }
 
-// copy runs the pipe until it ends or the user interrupts it, and tells what
-// went through.
-func (c *convertCmd) copy(s *streams, out *output, src stream.Source, newSink func(io.Writer) (stream.Sink, error)) (*stream.Count, error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	bar := s.newProgress(c.Quiet)
-	defer bar.clear()
-	sink, err := newSink(&interruptibleWriter{ctx, out})
-	if err != nil {
-		return nil, err
-	}
-	written := new(stream.Count)
-	err = stream.Copy(stream.Tee(sink, written), &interruptibleSource{ctx, src}, stream.CopyOptions{SpillDir: out.inDirectory(), Progress: bar.show})
-	if ctx.Err() != nil {
-		return nil, errors.New("interrupted; nothing was written")
-	}
-	return written, err
-}
-
 // settle says what was written and what is missing, and decides on the exit
 // code.
 func (c *convertCmd) settle(s *streams, found *ingest.Found, written *stream.Count) error {
@@ -159,20 +122,5 @@ func (c *convertCmd) settle(s *streams, found *ingest.Found, written *stream.Cou
 		s.say(fmt.Sprintf("wrote %s: %s", c.Output, contents(written)))
 		s.printLedger(ledger)
 	}
-	if err := partly(found); err != nil {
-		return err
-	}
-	if worst, any := ledger.Worst(); c.Strict && any && worst == stream.Loss {
-		return &exitError{exitLossy, errors.New("something recorded is missing from the output; --losses FILE says what")}
-	}
-	return c.check(ledger)
-}
-
-// contents sums up an output in a few words.
-func contents(c *stream.Count) string {
-	of := func(k stream.Kind) stream.Tally {
-		return c.Sum(func(s stream.Series) bool { return s.Kind == k })
-	}
-	return fmt.Sprintf("%d process(es), %d samples, %d markers, %d counter rows", len(c.Tables.Processes),
-		of(stream.Samples).Samples, of(stream.Markers).Rows, of(stream.Counts).Rows)
+	return c.judge(found, ledger)
 }

@@ -15,6 +15,7 @@ import (
 type infoCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Session directories, process directories or chunk files."`
 	JSON   bool     `name:"json" help:"Print JSON."`
+	reading
 	failIf
 	resources
 }
@@ -31,15 +32,15 @@ Counts are those of the events that a conversion would write.`
 // Run reads everything once, as a conversion would, and counts it.
 func (c *infoCmd) Run(s *streams) error {
 	c.apply()
-	found, err := s.open(c.Inputs)
+	found, err := s.open(c.Inputs, &c.reading)
 	if err != nil {
 		return err
 	}
 	src := found.Source()
 	var count stream.Count
 	bar := s.newProgress(c.JSON)
-	err = stream.Copy(&count, src, stream.CopyOptions{Progress: bar.show})
-	bar.clear()
+	err = stream.Copy(&count, src, stream.CopyOptions{Memory: int64(c.Mem), Progress: bar.all().show})
+	bar.end()
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,8 @@ type streams struct {
 	stderr   io.Writer
 	terminal bool // stdout is one
 	visible  bool // stderr is a terminal
+
+	unfinished unfinished // outputs of this run
 }
 
 // checkedWriter remembers the first error of writing, so that a full disk
@@ -69,7 +71,8 @@ func (e *exitError) Error() string { return fmt.Sprint(e.err) }
 func (e *exitError) Unwrap() error { return e.err }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := &streams{stdin, &checkedWriter{w: stdout}, stderr, isTerminal(stdout), isTerminal(stderr)}
+	s := &streams{stdin: stdin, stdout: &checkedWriter{w: stdout}, stderr: stderr, terminal: isTerminal(stdout), visible: isTerminal(stderr)}
+	defer s.endOnInterrupt()()
 	code := -1
 	parser, err := kong.New(&cli{}, kong.Name("gprof-convert"), kong.Vars{"formats": formatNames()}, kong.Writers(stdout, stderr), kong.Bind(s),
 		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
@@ -124,8 +127,8 @@ func (s *streams) say(text string) { fmt.Fprintf(s.stderr, "gprof-convert: %s\n"
 func (s *streams) hint(text string) { fmt.Fprintf(s.stderr, "gprof-convert: hint: %s\n", text) }
 
 // open finds the recordings in inputs and warns of inputs that hold none.
-func (s *streams) open(inputs []string) (*ingest.Found, error) {
-	found, err := ingest.Find(inputs, ingest.Options{Stdin: s.stdin})
+func (s *streams) open(inputs []string, r *reading) (*ingest.Found, error) {
+	found, err := ingest.Find(inputs, r.options(s))
 	if err != nil {
 		return nil, err
 	}

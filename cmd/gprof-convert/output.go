@@ -16,6 +16,8 @@ type output struct {
 	io.Writer
 	file *os.File // nil for stdout
 	name string
+
+	unfinished *unfinished // where file is listed
 }
 
 // create begins an output. binary output to a terminal is refused.
@@ -32,11 +34,13 @@ func (s *streams) create(name string, binary bool) (*output, error) {
 	if _, err := os.Stat(filepath.Dir(name)); err != nil {
 		return nil, fmt.Errorf("%s: its directory: %w", name, err)
 	}
-	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	file, err := s.unfinished.create(func() (*os.File, error) {
+		return os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot write beside the output: %w", err)
 	}
-	return &output{Writer: file, file: file, name: name}, nil
+	return &output{Writer: file, file: file, name: name, unfinished: &s.unfinished}, nil
 }
 
 // commit gives the output its name; discard removes what was written. One of
@@ -45,17 +49,12 @@ func (o *output) commit() error {
 	if o.file == nil {
 		return nil
 	}
-	if err := errors.Join(o.file.Chmod(0o644), o.file.Close(), os.Rename(o.file.Name(), o.name)); err != nil {
-		os.Remove(o.file.Name())
-		return err
-	}
-	return nil
+	return o.unfinished.finish(o.file, o.name)
 }
 
 func (o *output) discard() {
 	if o.file != nil {
-		o.file.Close()
-		os.Remove(o.file.Name())
+		o.unfinished.drop(o.file)
 	}
 }
 

@@ -9,54 +9,124 @@ import (
 	"gprof/stream"
 )
 
-// progress is a bar on a terminal: how far, how fast, how long still. On
-// anything else it is silent.
+// progress tells a person how far a run has come: with a bar on a terminal, now
+// and then with a line on anything else.
 type progress struct {
 	w     io.Writer // nil: silent
-	phase string
-	begin time.Time // of the phase
-	last  time.Time
-	drawn bool
+	bar   bool
+	now   func() time.Time
+	gauge stream.Gauge
+	begin time.Time
+	last  time.Time // something was shown, or begin
+	drawn bool      // the bar is there
 }
 
-const redraw = 100 * time.Millisecond
+const (
+	redraw = 100 * time.Millisecond // of the bar
+	repeat = 10 * time.Second       // of a line
+)
 
 func (s *streams) newProgress(quiet bool) *progress {
-	if quiet || !s.visible {
-		return &progress{}
+	p := &progress{w: s.stderr, bar: s.visible, now: time.Now}
+	if quiet {
+		p.w = nil
 	}
-	return &progress{w: s.stderr}
+	p.begin = p.now()
+	p.last = p.begin
+	return p
 }
 
-// show draws the bar; done and total are bytes while reading, rows while
-// writing.
-func (p *progress) show(done, total int64, phase string) {
-	if phase != p.phase {
-		p.phase, p.begin = phase, time.Now()
+// logger is that of the whole run.
+func (p *progress) logger() *stream.ProgressLogger { return stream.NewProgressLogger(&p.gauge, "", "") }
+
+// all is the task of a run that has but one.
+func (p *progress) all() *task { return &task{progress: p, whole: p.logger()} }
+
+// end takes the bar away.
+func (p *progress) end() {
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = false
 	}
-	if p.w == nil || total == 0 || time.Since(p.last) < redraw {
+}
+
+// task is the progress of one Copy: reading is the first half of it.
+type task struct {
+	*progress
+	whole *stream.ProgressLogger // of this Copy
+	part  *stream.ProgressLogger // of its phase
+	phase string
+	begin time.Time // of the phase
+}
+
+// show is told by Copy how far it has come in a phase: done and total are bytes
+// while reading, rows while writing.
+func (t *task) show(done, total int64, phase string) {
+	if phase != t.phase {
+		t.enter(phase)
+	}
+	t.part.Set(stream.Ratio(done, total), "")
+	if t.w == nil || t.now().Sub(t.last) < t.interval() {
 		return
 	}
-	p.last, p.drawn = time.Now(), true
+	t.last = t.now()
+	rate := float64(done) / max(t.last.Sub(t.begin), time.Millisecond).Seconds()
+	text := fmt.Sprintf("%s/s%s  %s", formatRate(phase, int64(rate)), t.left(), t.gauge.Place())
+	if t.bar {
+		t.draw(text)
+	} else {
+		fmt.Fprintf(t.w, "gprof-convert: %s  %s\n", percent(t.gauge.Value()), text)
+	}
+}
+
+func (t *task) enter(phase string) {
+	t.phase, t.begin = phase, t.now()
+	if phase == stream.PhaseReading {
+		t.part = t.whole.Part(0, stream.Percent(50), phase, "")
+	} else {
+		t.part = t.whole.Part(stream.Percent(50), stream.Whole, phase, "")
+	}
+}
+
+func (p *progress) interval() time.Duration {
+	if p.bar {
+		return redraw
+	}
+	return repeat
+}
+
+// left is how long the run will go on, if it goes on as before.
+func (p *progress) left() string {
+	done := p.gauge.Value()
+	if done == 0 || !done.Known() {
+		return ""
+	}
+	spent := p.now().Sub(p.begin)
+	left := time.Duration(float64(spent) * stream.Whole.Minus(done).Float() / done.Float())
+	return fmt.Sprintf("  %v left", left.Round(time.Second))
+}
+
+// draw draws the bar, and text behind it.
+func (p *progress) draw(text string) {
 	const width = 30
-	full := int(width * done / total)
-	spent := time.Since(p.begin)
-	rate := float64(done) / spent.Seconds()
-	left := time.Duration(float64(total-done) / max(rate, 1) * float64(time.Second)).Round(time.Second)
-	fmt.Fprintf(p.w, "\r\x1b[K%s [%s%s] %3d %%  %s/s  %v left", phase, strings.Repeat("=", full), strings.Repeat(" ", width-full),
-		100*done/total, formatRate(phase, int64(rate)), left)
+	full := 0
+	if v := p.gauge.Value(); v.Known() {
+		full = int(width * v.Float())
+	}
+	p.drawn = true
+	fmt.Fprintf(p.w, "\r\x1b[K[%s%s] %s  %s", strings.Repeat("=", full), strings.Repeat(" ", width-full), percent(p.gauge.Value()), text)
+}
+
+func percent(p stream.Proportion) string {
+	if !p.Known() {
+		return "  ? %"
+	}
+	return fmt.Sprintf("%3.0f %%", 100*p.Float())
 }
 
 func formatRate(phase string, rate int64) string {
-	if phase == stream.PhaseWriting {
-		return fmt.Sprintf("%d rows", rate)
+	if phase == stream.PhaseReading {
+		return formatBytes(rate)
 	}
-	return formatBytes(rate)
-}
-
-// clear takes the bar away.
-func (p *progress) clear() {
-	if p.drawn {
-		fmt.Fprint(p.w, "\r\x1b[K")
-	}
+	return fmt.Sprintf("%d rows", rate)
 }

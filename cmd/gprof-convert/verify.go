@@ -10,6 +10,7 @@ import (
 type verifyCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Session directories, process directories or chunk files."`
 	JSON   bool     `name:"json" help:"Print JSON."`
+	reading
 }
 
 func (c *verifyCmd) Help() string {
@@ -24,7 +25,7 @@ that something is damaged or missing.`
 
 // Run reads every byte that counts and reports what does not fit.
 func (c *verifyCmd) Run(s *streams) error {
-	found, err := s.open(c.Inputs)
+	found, err := s.open(c.Inputs, &c.reading)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"gprof/convert"
+	"gprof/ingest"
+	"gprof/stream"
+)
+
+// conversion is the flags of everything that converts.
+type conversion struct {
+	Strict bool `help:"Exit with 3 if something recorded is missing from the output."`
+	Quiet  bool `short:"q" help:"No progress, no ledger on stderr."`
+	failIf
+	resources
+	reading
+}
+
+// job is one conversion: what was found becomes one file.
+type job struct {
+	found    *ingest.Found
+	format   convert.Format
+	options  convert.Options
+	output   string
+	progress *task
+}
+
+// do converts, and tells what went through. The output appears only when it is
+// whole.
+func (c *conversion) do(s *streams, j job) (*stream.Count, error) {
+	if err := j.found.Usable(); err != nil {
+		return nil, err
+	}
+	out, err := s.create(j.output, !j.format.Readable(j.options))
+	if err != nil {
+		return nil, err
+	}
+	written, err := c.copy(out, j)
+	if err != nil {
+		out.discard()
+		return nil, err
+	}
+	return written, out.commit()
+}
+
+func (c *conversion) copy(out *output, j job) (*stream.Count, error) {
+	j.options.Jobs = c.Jobs.number()
+	sink, err := j.format.New(out, j.options)
+	if err != nil {
+		return nil, err
+	}
+	written := new(stream.Count)
+	return written, stream.Copy(stream.Tee(sink, written), j.found.Source(), stream.CopyOptions{
+		Memory: int64(c.Mem), SpillDir: out.inDirectory(), Progress: j.progress.show,
+	})
+}
+
+// judge is the error of a conversion that ended well, but with an input or a
+// ledger that the flags do not accept.
+func (c *conversion) judge(found *ingest.Found, ledger *stream.Ledger) error {
+	if err := partly(found); err != nil {
+		return err
+	}
+	if worst, any := ledger.Worst(); c.Strict && any && worst == stream.Loss {
+		return &exitError{exitLossy, errors.New("something recorded is missing from the output; --losses FILE says what")}
+	}
+	return c.check(ledger)
+}
+
+// contents sums up an output in a few words.
+func contents(c *stream.Count) string {
+	of := func(k stream.Kind) stream.Tally {
+		return c.Sum(func(s stream.Series) bool { return s.Kind == k })
+	}
+	return fmt.Sprintf("%d process(es), %d samples, %d markers, %d counter rows", len(c.Tables.Processes),
+		of(stream.Samples).Samples, of(stream.Markers).Rows, of(stream.Counts).Rows)
+}
