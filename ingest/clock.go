@@ -102,7 +102,7 @@ func (a *aligner) join(p *placed) {
 		}
 	}
 	p.shared = new(timeline)
-	p.shared.runs = slices.Clone(p.own.runs)
+	p.shared.stretches = slices.Clone(p.own.stretches)
 	p.boot.lines = append(p.boot.lines, p.shared)
 }
 
@@ -133,7 +133,7 @@ func (a *aligner) noteStranger(p *placed) {
 		return
 	}
 	offset, _, _ := main.known(p.shared.first())
-	ahead, word := offset-p.shared.runs[0].offset, "ahead of"
+	ahead, word := offset-p.shared.stretches[0].offset, "ahead of"
 	if ahead < 0 {
 		ahead, word = -ahead, "behind"
 	}
@@ -147,12 +147,12 @@ func (a *aligner) noteSteps(p *placed) {
 		return
 	}
 	var drift int64
-	for i := range len(t.runs) - 1 {
-		from, to := t.runs[i].to, t.runs[i+1].from
+	for i := range len(t.stretches) - 1 {
+		from, to := t.stretches[i].to, t.stretches[i+1].from
 		if to <= p.own.first() || from >= p.own.last() {
 			continue
 		}
-		change := t.runs[i+1].offset - t.runs[i].offset
+		change := t.stretches[i+1].offset - t.stretches[i].offset
 		if within(change, 0, max(maxSkew, int64(t.gap(i)/maxDrift))) {
 			drift += change
 			continue
@@ -164,9 +164,9 @@ func (a *aligner) noteSteps(p *placed) {
 	}
 }
 
-// step says what happened between a run and the next.
+// step says what happened between a stretch and the next.
 func (t *timeline) step(i int) string {
-	a, b := t.runs[i], t.runs[i+1]
+	a, b := t.stretches[i], t.stretches[i+1]
 	change := b.offset - a.offset
 	switch {
 	case change < 0:

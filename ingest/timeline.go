@@ -12,7 +12,7 @@ const (
 	// maxSkew is how far two readings may disagree on the real time while the
 	// monotonic clock alone counts.
 	maxSkew = int64(50 * time.Millisecond)
-	// grain is how far readings of one run may lie apart. Reading two clocks is
+	// grain is how far readings of one stretch may lie apart. Reading two clocks is
 	// that exact, even by a process that was preempted between them.
 	grain = int64(time.Millisecond)
 	// maxDrift is one over the fastest drift of a clock that is being slewed:
@@ -23,10 +23,10 @@ const (
 
 // timeline is what the anchors of some processes tell of one monotonic clock:
 // how far real time is ahead of it, and when that changed.
-type timeline struct{ runs []run } // ascending, none overlaps another
+type timeline struct{ stretches []stretch } // ascending, none overlaps another
 
-// run is a stretch of monotonic time in which all anchors agree.
-type run struct {
+// stretch is monotonic time in which all anchors agree.
+type stretch struct {
 	from, to uint64 // the first and the last of them
 	offset   int64  // of real time
 	asleep   int64  // of boottime from monotonic time, how long the machine was suspended; -1 unknown
@@ -36,7 +36,7 @@ type run struct {
 func newTimeline(anchors []decode.Anchor) *timeline {
 	t := new(timeline)
 	for _, a := range anchors {
-		r := run{a.Monotonic, a.Monotonic, a.Offset(), -1}
+		r := stretch{a.Monotonic, a.Monotonic, a.Offset(), -1}
 		if a.Boottime >= a.Monotonic {
 			r.asleep = int64(a.Boottime - a.Monotonic)
 		}
@@ -46,33 +46,33 @@ func newTimeline(anchors []decode.Anchor) *timeline {
 }
 
 // first and last are the monotonic times between which the timeline is known.
-func (t *timeline) first() uint64 { return t.runs[0].from }
-func (t *timeline) last() uint64  { return t.runs[len(t.runs)-1].to }
+func (t *timeline) first() uint64 { return t.stretches[0].from }
+func (t *timeline) last() uint64  { return t.stretches[len(t.stretches)-1].to }
 
-// find returns the first run that does not end before a time.
+// find returns the first stretch that does not end before a time.
 func (t *timeline) find(monotonic uint64) int {
-	i, _ := slices.BinarySearchFunc(t.runs, monotonic, func(r run, m uint64) int { return cmp.Compare(r.to, m) })
+	i, _ := slices.BinarySearchFunc(t.stretches, monotonic, func(r stretch, m uint64) int { return cmp.Compare(r.to, m) })
 	return i
 }
 
-// add takes one more anchor. Where a run holds, it holds.
-func (t *timeline) add(a run) {
+// add takes one more anchor. Where a stretch holds, it holds.
+func (t *timeline) add(a stretch) {
 	i := t.find(a.from)
 	switch {
-	case i < len(t.runs) && t.runs[i].from <= a.from:
-		t.runs[i].wake(a)
-	case i > 0 && within(a.offset, t.runs[i-1].offset, grain):
-		t.runs[i-1].to = a.from
-		t.runs[i-1].wake(a)
-	case i < len(t.runs) && within(a.offset, t.runs[i].offset, grain):
-		t.runs[i].from = a.from
-		t.runs[i].wake(a)
+	case i < len(t.stretches) && t.stretches[i].from <= a.from:
+		t.stretches[i].wake(a)
+	case i > 0 && within(a.offset, t.stretches[i-1].offset, grain):
+		t.stretches[i-1].to = a.from
+		t.stretches[i-1].wake(a)
+	case i < len(t.stretches) && within(a.offset, t.stretches[i].offset, grain):
+		t.stretches[i].from = a.from
+		t.stretches[i].wake(a)
 	default:
-		t.runs = slices.Insert(t.runs, i, a)
+		t.stretches = slices.Insert(t.stretches, i, a)
 	}
 }
 
-func (r *run) wake(a run) {
+func (r *stretch) wake(a stretch) {
 	if r.asleep < 0 {
 		r.asleep = a.asleep
 	}
@@ -84,12 +84,12 @@ func within(a, b, limit int64) bool { return a-b <= limit && b-a <= limit }
 // outside of all anchors, where the nearest one's offset is returned.
 func (t *timeline) known(monotonic uint64) (low, high int64, ok bool) {
 	i := t.find(monotonic)
-	if i == len(t.runs) {
+	if i == len(t.stretches) {
 		i--
 	}
-	low, high = t.runs[i].offset, t.runs[i].offset
-	if i > 0 && monotonic < t.runs[i].from {
-		low, high = min(low, t.runs[i-1].offset), max(high, t.runs[i-1].offset)
+	low, high = t.stretches[i].offset, t.stretches[i].offset
+	if i > 0 && monotonic < t.stretches[i].from {
+		low, high = min(low, t.stretches[i-1].offset), max(high, t.stretches[i-1].offset)
 	}
 	return low, high, t.first() <= monotonic && monotonic <= t.last()
 }
@@ -98,10 +98,10 @@ func (t *timeline) known(monotonic uint64) (low, high int64, ok bool) {
 // earlier, if both can have read the same clocks: wherever both are known they
 // agree on the real time. Where they never are, the nearest readings have to.
 func (t *timeline) join(o *timeline) bool {
-	if o.first() > t.last() && !within(o.runs[0].offset, t.runs[len(t.runs)-1].offset, maxSkew) {
+	if o.first() > t.last() && !within(o.stretches[0].offset, t.stretches[len(t.stretches)-1].offset, maxSkew) {
 		return false
 	}
-	for _, r := range o.runs {
+	for _, r := range o.stretches {
 		for _, m := range [...]uint64{r.from, r.to} {
 			low, high, ok := t.known(m)
 			if ok && (r.offset < low-maxSkew || r.offset > high+maxSkew) {
@@ -109,9 +109,9 @@ func (t *timeline) join(o *timeline) bool {
 			}
 		}
 	}
-	for _, r := range o.runs {
+	for _, r := range o.stretches {
 		for _, m := range [...]uint64{r.from, r.to} {
-			t.add(run{m, m, r.offset, r.asleep})
+			t.add(stretch{m, m, r.offset, r.asleep})
 		}
 	}
 	return true
@@ -124,16 +124,16 @@ func (t *timeline) join(o *timeline) bool {
 //  2. Else real time is followed wherever that keeps the order. Time that was
 //     set back cannot be: then the later anchors count, because whoever sets a
 //     clock back puts it right, and what lies before moves with them.
-//  3. Between two runs the offset changes evenly if a clock can drift that
+//  3. Between two stretches the offset changes evenly if a clock can drift that
 //     fast; else at once, in the middle, where the error is the least.
 func (t *timeline) clock() decode.Clock {
 	if t.steady() {
-		return decode.Fixed(t.runs[0].offset)
+		return decode.Fixed(t.stretches[0].offset)
 	}
 	offsets := t.ordered()
 	pieces := []decode.Piece{{Offset: offsets[0]}}
-	for i, r := range t.runs[:len(t.runs)-1] {
-		next := decode.Piece{From: t.runs[i+1].from, Offset: offsets[i+1]}
+	for i, r := range t.stretches[:len(t.stretches)-1] {
+		next := decode.Piece{From: t.stretches[i+1].from, Offset: offsets[i+1]}
 		if gap, change := t.gap(i), offsets[i+1]-offsets[i]; change > int64(gap/maxDrift) {
 			next.From = r.to + (gap+1)/2
 		} else {
@@ -153,19 +153,19 @@ func appendPiece(pieces []decode.Piece, p decode.Piece) []decode.Piece {
 }
 
 func (t *timeline) steady() bool {
-	return !slices.ContainsFunc(t.runs, func(r run) bool { return !within(r.offset, t.runs[0].offset, maxSkew) })
+	return !slices.ContainsFunc(t.stretches, func(r stretch) bool { return !within(r.offset, t.stretches[0].offset, maxSkew) })
 }
 
-// gap is the time between a run and the next.
-func (t *timeline) gap(i int) uint64 { return t.runs[i+1].from - t.runs[i].to }
+// gap is the time between a stretch and the next.
+func (t *timeline) gap(i int) uint64 { return t.stretches[i+1].from - t.stretches[i].to }
 
-// ordered are the offsets of the runs, where one that falls to the next faster
+// ordered are the offsets of the stretches, where one that falls to the next faster
 // than a clock drifts is that of the next.
 func (t *timeline) ordered() []int64 {
-	offsets := make([]int64, len(t.runs))
-	for i := len(t.runs) - 1; i >= 0; i-- {
-		offsets[i] = t.runs[i].offset
-		if i+1 < len(t.runs) && offsets[i]-offsets[i+1] > int64(t.gap(i)/maxDrift) {
+	offsets := make([]int64, len(t.stretches))
+	for i := len(t.stretches) - 1; i >= 0; i-- {
+		offsets[i] = t.stretches[i].offset
+		if i+1 < len(t.stretches) && offsets[i]-offsets[i+1] > int64(t.gap(i)/maxDrift) {
 			offsets[i] = offsets[i+1]
 		}
 	}

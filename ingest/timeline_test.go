@@ -13,12 +13,11 @@ import (
 // machine is the truth: what its clocks showed when.
 type machine struct{ legs []leg }
 
-// leg is a stretch of monotonic time in which the real time runs evenly.
+// leg is a stretch of monotonic time in which the real time stretches evenly.
 type leg struct {
-	from    uint64
-	offset  int64 // of real time at from
-	drift   int64 // parts per million
-	suspend bool  // leg began with waking up
+	from   uint64
+	offset int64 // of real time at from
+	drift  int64 // parts per million
 }
 
 const second = 1_000_000_000
@@ -115,8 +114,8 @@ func share(t *testing.T, m machine, r *rand.Rand) (line *timeline, anchors []dec
 func rises(t *testing.T, c decode.Clock, line *timeline, r *rand.Rand) {
 	t.Helper()
 	times := []uint64{0, math.MaxInt64 / 2}
-	for _, run := range line.runs {
-		times = append(times, run.from-1, run.from, run.from+1, run.to, run.to+1)
+	for _, stretch := range line.stretches {
+		times = append(times, stretch.from-1, stretch.from, stretch.from+1, stretch.to, stretch.to+1)
 	}
 	for range 1000 {
 		times = append(times, line.first()+uint64(r.Int64N(int64(line.last()-line.first())+second)))
@@ -125,7 +124,7 @@ func rises(t *testing.T, c decode.Clock, line *timeline, r *rand.Rand) {
 	last := stream.Time(math.MinInt64)
 	for i, m := range times {
 		if at := c.At(m); at < last {
-			t.Fatalf("%d is at %d, %d before %d of %+v", m, at, last-at, times[i-1], line.runs)
+			t.Fatalf("%d is at %d, %d before %d of %+v", m, at, last-at, times[i-1], line.stretches)
 		} else {
 			last = at
 		}
@@ -134,30 +133,30 @@ func rises(t *testing.T, c decode.Clock, line *timeline, r *rand.Rand) {
 
 // A process that disagrees anywhere has another clock.
 func TestTimelineStrangers(t *testing.T) {
-	line := &timeline{[]run{{1000, 2000, 0, -1}, {3000, 4000, 3 * maxSkew, -1}}}
+	line := &timeline{[]stretch{{1000, 2000, 0, -1}, {3000, 4000, 3 * maxSkew, -1}}}
 	for _, c := range []struct {
-		name string
-		run  run
-		want bool
+		name    string
+		stretch stretch
+		want    bool
 	}{
-		{"same", run{1100, 1900, 0, -1}, true},
-		{"a little late", run{1100, 1900, maxSkew, -1}, true},
-		{"too late", run{1100, 1900, maxSkew + 1, -1}, false},
-		{"too early", run{1100, 1900, -maxSkew - 1, -1}, false},
-		{"saw no step", run{1100, 3900, 0, -1}, false},
-		{"between", run{2400, 2600, maxSkew, -1}, true},
-		{"one side of the step", run{1900, 2900, 0, -1}, true},
-		{"the other side", run{2100, 3900, 3 * maxSkew, -1}, true},
-		{"behind", run{5000, 6000, 3*maxSkew + 1, -1}, true},
-		{"behind and ahead", run{5000, 6000, 0, -1}, false},
+		{"same", stretch{1100, 1900, 0, -1}, true},
+		{"a little late", stretch{1100, 1900, maxSkew, -1}, true},
+		{"too late", stretch{1100, 1900, maxSkew + 1, -1}, false},
+		{"too early", stretch{1100, 1900, -maxSkew - 1, -1}, false},
+		{"saw no step", stretch{1100, 3900, 0, -1}, false},
+		{"between", stretch{2400, 2600, maxSkew, -1}, true},
+		{"one side of the step", stretch{1900, 2900, 0, -1}, true},
+		{"the other side", stretch{2100, 3900, 3 * maxSkew, -1}, true},
+		{"behind", stretch{5000, 6000, 3*maxSkew + 1, -1}, true},
+		{"behind and ahead", stretch{5000, 6000, 0, -1}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := &timeline{slices.Clone(line.runs)}
-			if got := l.join(&timeline{[]run{c.run}}); got != c.want {
+			l := &timeline{slices.Clone(line.stretches)}
+			if got := l.join(&timeline{[]stretch{c.stretch}}); got != c.want {
 				t.Errorf("joins: %v", got)
 			}
-			if !slices.IsSortedFunc(l.runs, func(a, b run) int { return int(int64(a.to) - int64(b.from)) }) {
-				t.Errorf("runs overlap: %+v", l.runs)
+			if !slices.IsSortedFunc(l.stretches, func(a, b stretch) int { return int(int64(a.to) - int64(b.from)) }) {
+				t.Errorf("stretches overlap: %+v", l.stretches)
 			}
 		})
 	}
@@ -179,7 +178,7 @@ func TestTimelineHostile(t *testing.T) {
 		some = slices.CompactFunc(some, func(a, b decode.Anchor) bool { return a.Monotonic == b.Monotonic })
 		line := newTimeline(some)
 		rises(t, line.clock(), line, r)
-		for i := range len(line.runs) - 1 {
+		for i := range len(line.stretches) - 1 {
 			line.step(i)
 		}
 	}
