@@ -9,7 +9,11 @@
 //	             one file for each generation of ids        RecordFile
 //
 // A name that ends in .new is that of a file which is being written. What the
-// bytes mean is said in package rawformat.
+// bytes mean is said in package rawformat. A session is a directory of them,
+// with a control page:
+//
+//	control      one limit for all processes                Control
+//	<instance>/  16 hexadecimal digits
 //
 // # Chunks
 //
@@ -27,6 +31,57 @@
 // first: they are discarded. Get and Release are for writers' hot paths.
 // Maintain, for one housekeeper, seals pages, makes spare chunks ready and gives
 // files back, so that chunk files and what was charged stay under the limit.
+//
+// # Session
+//
+// All processes of a session share one limit without a daemon. Each maps the
+// control page and owns a slot there; who dies is found out by its peers, since
+// the lock of its directory is free then. Pids play no part, and neither do
+// parents, so that it works across pid namespaces and containers which share a
+// volume.
+//
+// Ownership: a slot and an instance directory belong to who holds flock on the
+// directory's lock, be it the process itself or, when that is dead, one of the
+// others for as long as it looks after them. Only the owner writes the slot,
+// but for the request word. Slots are taken and made free under flock on the
+// control page.
+//
+// Growing: a process that wants another chunk first announces it in its slot and
+// then sums all slots. If the sum is over the limit it takes the announcement
+// back. Of two that grow at once, at least one sees the other. The first two
+// chunks need no leave, so the session may exceed its limit by two chunks a
+// process, until the others have made room.
+//
+// Making room ([Slot.Balance]): while the sum is over the limit, or a process
+// waits for room, the globally oldest released chunk goes. Everybody looks for
+// himself and comes to the same result. Of the rules for this, these are
+// Gecko's: accounting is optimistic, what was asked of a process counts as gone;
+// the owner's next publication tells what is; a request names a time, and asks
+// for everything that was done at or before, so that it can be repeated; over
+// the limit is strictly more. An owner obeys at its next Maintain, and then
+// clears the request, because clocks may be set back.
+//
+// Guards: nobody falls below its guard. That of a living process is its floor,
+// the limit by twice the number of processes. Of those that died uncleanly the
+// first and the newest have a floor too, and what they recorded within their Keep
+// is protected as far as half the limit suffices for both; those between have no
+// guard, and neither have those that ended as they should. An instance whose last
+// chunk goes is removed, directory and slot.
+//
+// The dead: who finds one writes its exit record if there is none ("found
+// dead", at the time of its last commit, with its parent's hand-out mark), and
+// what it holds into its slot. Chunks that go later are noted in the exit record
+// first: range start and number of discarded. Directories without a slot, left
+// by an earlier version say, get one when somebody joins.
+//
+// Cost: a look at one word of each slot at each tick; one open, flock and close
+// each 50 ms and process, however many there are. More than 1,024 instances,
+// living and dead, do not fit: who comes then gets [ErrSlots].
+//
+// Damage: a page that is cut short or whose header is damaged is repaired where
+// it lies, and slots that were lost are taken again. A fault while a page is used
+// is an error, not a crash. Writers never touch the page: Get and Release do not,
+// Maintain and Balance do.
 //
 // # Record files
 //

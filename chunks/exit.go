@@ -2,8 +2,6 @@ package chunks
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,53 +17,83 @@ type End struct {
 	Signal int // what killed it, 0: nothing did
 }
 
+const exitName = "exit"
+
 // WriteExit writes the exit record of a process that could not write it itself,
 // in its instance directory. It does nothing where that process is another one,
-// where its recorder still holds the lock, or where it told its exit.
+// where its recorder still holds the lock, or where it told its exit. That it
+// was found dead is replaced: a parent knows how its child ended.
 //
-// The record's ranges are what the headers of the chunks tell. The error is the
-// disk's, or [ErrNoRecording].
+// The record's ranges are what the headers of the chunks tell; the parent's
+// index is that of now. The error is the disk's, or [ErrNoRecording].
 func WriteExit(dir string, e End) error {
-	path := filepath.Join(dir, "exit")
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+	if r, err := openRemains(dir); err != nil || r.p.Pid != e.Pid || r.p.told() {
 		return err
 	}
-	if Alive(dir) {
+	lock, err := claimSoon(dir)
+	if errors.Is(err, ErrLocked) {
 		return nil
 	}
-	p, err := OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
-	if err != nil || p.Pid != e.Pid {
+	if err != nil {
 		return err
 	}
-	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Instance: p.Instance, Pid: p.Pid}
-	if err := WriteRecords(path, h, appendExit(nil, p.ended(e, time.Now()))); err != nil {
-		return fmt.Errorf("exit record: %w", err)
+	defer lock.Close()
+	r, err := openRemains(dir) // again: it may have been looked into meanwhile
+	if err != nil || r.p.told() {
+		return err
 	}
-	return nil
+	x := r.p.Exit
+	if x == nil {
+		x = r.p.ended(filepath.Dir(dir), time.Now())
+	}
+	x.tell(e)
+	return r.writeExit(x)
 }
 
-// ended is what is known of the end of a process that died before now.
-func (p *Process) ended(e End, now time.Time) *Exit {
-	x := &Exit{Realtime: now.UnixNano(), Reason: rawformat.ExitNormal, Code: int64(e.Code), RangeStart: p.Held}
+// told reports whether it is known how the process ended.
+func (p *Process) told() bool { return p.Exit != nil && p.Exit.Reason != rawformat.ExitUnknown }
+
+// claimSoon is claim for one who knows that the owner is dead: who else looks
+// into the directory does not take long.
+func claimSoon(dir string) (*os.File, error) {
+	for range 100 {
+		lock, err := claim(dir)
+		if !errors.Is(err, ErrLocked) {
+			return lock, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return nil, ErrLocked
+}
+
+// tell notes how the process ended.
+func (x *Exit) tell(e End) {
+	x.Reason, x.Code = rawformat.ExitNormal, int64(e.Code)
 	if e.Signal != 0 {
 		x.Reason, x.Code = rawformat.ExitSignal, int64(e.Signal)
 	}
-	var last rawformat.Anchor
+}
+
+// ended is what is known of the end of a process in a session that died before
+// now; how it ended isn't.
+func (p *Process) ended(session string, now time.Time) *Exit {
+	x := &Exit{Realtime: now.UnixNano(), Reason: rawformat.ExitUnknown, RangeStart: p.Held, Parent: p.parent()}
 	for _, im := range p.Chunks {
 		x.RangeEnd = max(x.RangeEnd, im.End())
 		x.Discarded = max(x.Discarded, uint64(im.Header.Discarded))
-		for _, a := range []rawformat.Anchor{im.Header.Open, im.Header.Close} {
-			if a.Monotonic > last.Monotonic {
-				last = a
-			}
+	}
+	for _, pr := range p.Problems {
+		if pr.Class == Stale { // discarded, and no header says so
+			x.Discarded++
 		}
 	}
 	// The wall clock tells how long ago the last anchor was.
+	last := p.lastCommit()
 	x.Monotonic = last.Monotonic
 	if last.Monotonic != 0 && x.Realtime > last.Realtime {
 		x.Monotonic += uint64(x.Realtime - last.Realtime)
 	}
-	x.Parent = p.parent()
+	x.ParentIndex, _ = IndexNow(session, x.Parent)
 	return x
 }
 

@@ -42,7 +42,7 @@ func (d folder) create(name string, size int) (*Chunk, error) {
 // place on the disk would kill the host with SIGBUS when the disk is full.
 func allocate(f *os.File, size int) ([]byte, error) {
 	err := reserve(f, int64(size))
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+	if cannotReserve(err) {
 		err = writeZeros(f, size)
 	}
 	if err != nil {
@@ -56,6 +56,11 @@ func allocate(f *os.File, size int) ([]byte, error) {
 		touch(mem)
 	}
 	return mem, nil
+}
+
+// cannotReserve reports whether the file system does not know how to reserve.
+func cannotReserve(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL)
 }
 
 func writeZeros(f *os.File, size int) error {

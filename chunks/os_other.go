@@ -12,3 +12,5 @@ func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported 
 func unmapFile([]byte) error { return errors.ErrUnsupported }
 
 func lockFile(*os.File, bool) error { return errors.ErrUnsupported }
+
+func unlockFile(*os.File) error { return errors.ErrUnsupported }

@@ -33,3 +33,8 @@ func lockFile(f *os.File, shared bool) error {
 	}
 	return os.NewSyscallError("flock", err)
 }
+
+// unlockFile gives back the lock of f.
+func unlockFile(f *os.File) error {
+	return os.NewSyscallError("flock", unix.Flock(int(f.Fd()), unix.LOCK_UN))
+}

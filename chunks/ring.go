@@ -22,6 +22,7 @@ type RingOptions struct {
 	Pid       uint32              //
 	ChunkFile int                 // bytes of a chunk file, a multiple of rawformat.ChunkAlign; 0: 256 KiB
 	Limit     int64               // bytes of all chunk files and of what was charged; 0: 64 MiB
+	Slot      *Slot               // of the session, whose limit then goes before Limit; nil: the process is alone
 	MinSpare  int                 // chunks kept ready, allocated and faulted in; at least 2
 	Clock     rawformat.ClockKind // of the times that writers store
 
@@ -30,20 +31,27 @@ type RingOptions struct {
 	Anchor func() rawformat.Anchor
 }
 
-// minFiles is the smallest ring: one chunk to write, one to keep.
-const minFiles = 2
+const (
+	// minFiles is the smallest ring: one chunk to write, one to keep.
+	minFiles = 2
+
+	defaultLimit = 64 << 20
+)
 
 func (o *RingOptions) fill() error {
 	if o.ChunkFile == 0 {
 		o.ChunkFile = 256 << 10
 	}
 	if o.Limit == 0 {
-		o.Limit = 64 << 20
+		o.Limit = defaultLimit
 	}
 	if o.Anchor == nil {
 		o.Anchor = func() (a rawformat.Anchor) { return a }
 	}
 	o.MinSpare = max(o.MinSpare, minFiles)
+	if o.Slot != nil {
+		o.Limit = o.Slot.c.Limit()
+	}
 	switch {
 	case o.ChunkFile < 0 || o.ChunkFile%rawformat.ChunkAlign != 0 || o.ChunkFile > rawformat.MaxChunkFile:
 		return fmt.Errorf("chunk file of %d bytes: want a multiple of %d up to %d", o.ChunkFile, rawformat.ChunkAlign, rawformat.MaxChunkFile)
@@ -76,9 +84,10 @@ type Ring struct {
 	files   atomic.Int64 // chunk files
 	charged atomic.Int64 // bytes
 
+	limit     atomic.Int64  // bytes; the session's may change
 	discarded atomic.Uint32 // chunks, ever; stored under mu
 	taken     atomic.Int64  // chunks handed out since the last Maintain
-	full      atomic.Bool   // the last allocation failed
+	full      atomic.Bool   // the last allocation failed, or the session had no room for it
 	resting   atomic.Bool   // see Rest
 
 	stated uint32 // discarded, as the latest header says; under mu
@@ -115,9 +124,14 @@ func openRing(store storage, o RingOptions) (*Ring, error) {
 	r := &Ring{o: o, store: store, spare: list{which: byDone}, released: list{which: byDone}, kept: list{which: byRange}}
 	r.start.Store(1)
 	r.end.Store(1)
+	r.limit.Store(o.Limit)
+	if o.Slot != nil {
+		o.Slot.ring = r
+	}
 	if err := r.grow(o.MinSpare); err != nil && r.files.Load() < minFiles {
 		return nil, errors.Join(err, r.Close())
 	}
+	r.publish()
 	return r, nil
 }
 
@@ -244,8 +258,11 @@ func (r *Ring) Low() bool {
 // may be negative. Chunks are given back at the next Maintain.
 func (r *Ring) Charge(bytes int64) { r.charged.Add(bytes) }
 
+// held is how many bytes that many chunk files are, with what was charged.
+func (r *Ring) held(files int64) int64 { return files*int64(r.o.ChunkFile) + r.charged.Load() }
+
 func (r *Ring) fits(files int64) bool {
-	return files*int64(r.o.ChunkFile)+r.charged.Load() <= r.o.Limit
+	return r.held(files) <= r.limit.Load()
 }
 
 // RangeStart is the lowest index that is still kept, RangeEnd if none is. It
@@ -264,16 +281,15 @@ func (r *Ring) Discarded() uint32 { return r.discarded.Load() }
 // an error, which is the disk's, the ring goes on with what it has.
 func (r *Ring) Maintain() error {
 	want := max(int64(r.o.MinSpare), 2*r.taken.Swap(0))
-	err := errors.Join(r.sealAll(), r.bury(), r.shrink())
+	err := errors.Join(r.sealAll(), r.bury(), r.obey(), r.shrink())
 	if r.resting.Load() {
-		return errors.Join(err, r.yield())
+		r.want(0)
+		return errors.Join(err, r.yield(), r.publish())
 	}
-	return errors.Join(err, r.grow(int(want)))
+	return errors.Join(err, r.grow(int(want)), r.publish())
 }
 
-// shrink gives chunks back while the limit is exceeded, but for the last two. A
-// header in another file will say that a chunk was discarded, but only the next
-// one that is written; until then the chunk's own head has to.
+// shrink gives chunks back while the limit is exceeded, but for the last two.
 func (r *Ring) shrink() error {
 	for r.files.Load() > minFiles && !r.fits(r.files.Load()) {
 		r.mu.lock()
@@ -282,15 +298,23 @@ func (r *Ring) shrink() error {
 		if c == nil {
 			return nil
 		}
-		r.files.Add(-1)
-		r.chunks = slices.DeleteFunc(r.chunks, func(x *Chunk) bool { return x == c })
-		c.clearEpoch()
-		r.retired = append(r.retired, retired{c.ring.name, r.Discarded()})
-		if err := errors.Join(r.store.unmap(c), r.store.shorten(c.ring.name)); err != nil {
+		if err := r.giveBack(c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// giveBack ends the use of a chunk that is in no list. A header in another file
+// will say that it was discarded, but only the next one that is written; until
+// then the chunk's own head has to, and counts.
+func (r *Ring) giveBack(c *Chunk) error {
+	r.files.Add(-1)
+	r.chunks = slices.DeleteFunc(r.chunks, func(x *Chunk) bool { return x == c })
+	c.clearEpoch()
+	r.retired = append(r.retired, retired{c.ring.name, r.Discarded()})
+	r.charged.Add(rawformat.HeadSize)
+	return errors.Join(r.store.unmap(c), r.store.shorten(c.ring.name))
 }
 
 // retired is a file that was given back: its name, and how many chunks were
@@ -310,6 +334,7 @@ func (r *Ring) bury() (err error) {
 			return false
 		}
 		err = errors.Join(err, r.store.remove(x.name))
+		r.charged.Add(-rawformat.HeadSize)
 		return true
 	})
 	return err
@@ -317,7 +342,13 @@ func (r *Ring) bury() (err error) {
 
 // grow makes spare chunks up to that many, within the limit.
 func (r *Ring) grow(spares int) error {
+	r.want(0)
 	for r.spares.Load() < int64(spares) && r.fits(r.files.Load()+1) {
+		if !r.admitted() {
+			r.full.Store(true)
+			r.want(int64(spares) - r.spares.Load())
+			return nil
+		}
 		name := fmt.Sprintf("chunk-%05d", r.serial)
 		c, err := r.store.create(name, r.o.ChunkFile)
 		r.full.Store(err != nil)
@@ -346,6 +377,9 @@ func (r *Ring) Close() error {
 	r.spares.Store(0)
 	r.mu.unlock()
 	err := errors.Join(r.sealAll(), r.bury())
+	if r.o.Slot != nil {
+		r.o.Slot.ring = nil
+	}
 	var open []*Chunk
 	for _, c := range r.chunks {
 		switch c.ring.phase.Load() {

@@ -166,6 +166,32 @@
 // records: meta records are key and value, see [MetaKeys]; an exit file holds
 // one exit record. Both are written beside and renamed.
 //
+// # Control page
+//
+// A session's directory holds the instances' directories, named after them in 16
+// hexadecimal digits, and the file control: a header of 4,096 bytes, see
+// [ControlHeader], and [MaxSlots] slots of [SlotSize] bytes. It is mapped by all
+// processes of the session; what they do with it is said in package chunks.
+// Words are 8 bytes, aligned, and stored one by one:
+//
+//	  0  instance       8, 0: the slot is free    64  released        8
+//	  8  pid            4                         72  range start     8
+//	 12  kind           4, see [SlotKind]         80  hand-out mark   8
+//	 16  held           8                         88  discarded       8
+//	 24  chunk          8                         96  obeyed          8
+//	 32  oldest     3 x 8                        104  keep            8
+//	 56  request        8                        112  ended           8
+//	                                             120  guarded         8
+//
+// Times are ns of CLOCK_REALTIME, which containers and time namespaces share.
+// Held are the bytes of all files of the instance, chunk those of one chunk file,
+// released those of the chunk files that can be given up; oldest are the done
+// times of the first three of these, 0 where there is none. A request asks to
+// give up what was done at or before. Keep is how many ns before a crash are to
+// be protected. Of a dead owner there are also the time of its end, 0 while it
+// lives, and the bytes of what it recorded within Keep of that, with all that is
+// no chunk.
+//
 // # CRC
 //
 // CRC-32C (Castagnoli). "Seeded with a and b" means: the CRC of the 16 bytes a

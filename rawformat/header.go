@@ -17,6 +17,8 @@ const (
 	MagicDict  = "gprD"
 	MagicMeta  = "gprM"
 	MagicExit  = "gprX"
+
+	MagicControl = "gprS"
 )
 
 // Offsets of the header fields that are stored while others read them.
@@ -27,11 +29,12 @@ const (
 	OffCloseCRC = 92
 )
 
-// Offsets of the checksums of what is fixed: in a chunk's header, and in that
-// of a dictionary, meta or exit file.
+// Offsets of the checksums of what is fixed: in a chunk's header, in that of a
+// dictionary, meta or exit file, and in a control page.
 const (
-	OffFixedCRC  = 60
-	OffRecordCRC = 24
+	OffFixedCRC   = 60
+	OffRecordCRC  = 24
+	OffControlCRC = 24
 )
 
 // Anchor ties the clocks together at one moment. Zero is unknown.

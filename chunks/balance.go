@@ -1,0 +1,218 @@
+package chunks
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"gprof/rawformat"
+)
+
+const (
+	// probeEvery is how often a process looks whether another one died. The
+	// slots are shared out among all that look, so that each is looked at about
+	// this often times the processes by the slots, at a cost that does not grow
+	// with their number.
+	probeEvery = 50 * time.Millisecond
+
+	// pressed is how many it looks at when room is short.
+	pressed = 4
+
+	// rounds bounds the work of one Balance: a slot tells of a few chunks at a
+	// time.
+	rounds = 8
+
+	// adoptions is how many directories without a slot are looked into at once.
+	adoptions = 4
+)
+
+// Balance does this process' part in keeping the session under its limit. The
+// housekeeper calls it at each tick, beside Maintain; while there is room it
+// costs a look at each slot's first words. now is the time of day.
+//
+//  1. The page and the slot are restored if somebody damaged them.
+//  2. Now and then another slot's owner is looked for, and what a dead one left
+//     behind is taken into account.
+//  3. While the session holds more than its limit, or this process waits for
+//     room, the globally oldest chunk goes, of those whose owners stay at or
+//     above their guard: see [Slot.relieve].
+//
+// The errors are the disk's; the session goes on.
+func (s *Slot) Balance(now time.Time) error {
+	return s.c.guard(func() error {
+		if err := s.restore(); err != nil {
+			return err
+		}
+		var errs error
+		if since := now.Sub(s.probed); since >= probeEvery || since < 0 {
+			s.probed = now
+			errs = errors.Join(s.probe(s.looks()), s.adopt())
+		}
+		return errors.Join(errs, s.relieve())
+	})
+}
+
+// restore sees to it that the page is whole, and that the slot is this process'.
+func (s *Slot) restore() error {
+	info, err := s.c.file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < rawformat.ControlSize {
+		if err := s.c.locked(patience, s.c.repair); err != nil {
+			return err
+		}
+	}
+	if s.mine() {
+		return nil
+	}
+	if err := s.c.locked(patience, s.take); err != nil {
+		return err
+	}
+	if s.ring != nil {
+		s.ring.publish()
+	}
+	return nil
+}
+
+func (s *Slot) looks() int {
+	if s.c.sum() > s.c.Limit() {
+		return pressed
+	}
+	return 1
+}
+
+// probe looks at the next slots of other instances, so many of them.
+func (s *Slot) probe(looks int) (errs error) {
+	n := s.c.used()
+	for range n {
+		i := atomic.AddUint64(s.c.word(rawformat.OffControlProbe), 1) % uint64(n)
+		at := slotAt(int(i))
+		instance := s.c.load(at + rawformat.OffSlotInstance)
+		if at == s.at || instance == 0 {
+			continue
+		}
+		errs = errors.Join(errs, s.c.look(at, instance))
+		if looks--; looks <= 0 {
+			break
+		}
+	}
+	return errs
+}
+
+// strays are the instances that have a directory and no slot: they were left by
+// an earlier version, or their slot was lost.
+func (c *Control) strays(entries []os.DirEntry) (names []string) {
+	c.guard(func() error { // else none are known, and none are adopted
+		known := map[uint64]bool{}
+		for i := range c.used() {
+			known[c.load(slotAt(i))] = true
+		}
+		for _, e := range entries {
+			if id, ok := instanceOf(e.Name()); ok && e.IsDir() && !known[id] {
+				names = append(names, e.Name())
+			}
+		}
+		return nil
+	})
+	return names
+}
+
+// instanceOf is the instance that a directory is named after.
+func instanceOf(name string) (uint64, bool) {
+	id, err := strconv.ParseUint(name, 16, 64)
+	return id, err == nil && len(name) == 16 && id != 0
+}
+
+// adopt gives some strays a slot.
+func (s *Slot) adopt() (errs error) {
+	n := min(len(s.strays), adoptions)
+	for _, name := range s.strays[:n] {
+		id, _ := instanceOf(name)
+		errs = errors.Join(errs, s.c.adopt(id))
+	}
+	s.strays = s.strays[n:]
+	return errs
+}
+
+// relieve makes room: while the session holds more than its limit, or as much
+// and this process waits for room, the globally oldest chunk goes.
+//
+// Its owner discards it if it is this process, and is asked to if it is another
+// one that lives; of a dead one it is removed here. A process that waits for
+// room and has the oldest chunk itself just uses that one again.
+func (s *Slot) relieve() (errs error) {
+	for range rounds {
+		limit := s.c.Limit()
+		over := s.c.sum() - limit
+		if over+s.want <= 0 {
+			break
+		}
+		s.choose(limit)
+		more, err := s.collect()
+		errs = errors.Join(errs, err)
+		if !more {
+			break
+		}
+	}
+	return errs
+}
+
+// choose decides what is to go.
+func (s *Slot) choose(limit int64) {
+	b := &s.budget
+	b.reset(limit)
+	for i := range s.c.used() {
+		at := slotAt(i)
+		if slot := s.c.slot(at); slot.Instance != 0 {
+			b.add(at, slot)
+		}
+	}
+	b.protect()
+	for b.sum+s.want > limit {
+		a := b.oldest()
+		if a == nil || a.at == s.at && b.sum <= limit {
+			return
+		}
+		b.give(a)
+	}
+}
+
+// collect has what was chosen given up. More reports that something went at
+// once, so that what is to go next is known now.
+func (s *Slot) collect() (more bool, errs error) {
+	for i := range s.budget.accounts {
+		a := &s.budget.accounts[i]
+		switch {
+		case a.ask == 0:
+		case a.at == s.at:
+			if s.ring != nil {
+				errs = errors.Join(errs, s.ring.giveUp(a.ask))
+				more = true
+			}
+		case a.Kind == rawformat.SlotLive:
+			raise(s.c.word(a.at+rawformat.OffSlotRequest), a.ask)
+		default:
+			errs = errors.Join(errs, s.c.trim(a.at, a.Instance, a.ask))
+			more = true
+		}
+	}
+	return more, errs
+}
+
+// publish says at a slot what its owner holds. The bytes come first: who looks
+// in between counts too little for a moment, and asks for nothing in vain.
+func (c *Control) publish(at int, s *rawformat.Slot) {
+	store := func(off int, v uint64) { atomic.StoreUint64(c.word(at+off), v) }
+	store(rawformat.OffSlotHeld, uint64(s.Held))
+	store(rawformat.OffSlotChunk, uint64(s.Chunk))
+	for i, t := range s.Oldest {
+		store(rawformat.OffSlotOldest+8*i, uint64(t))
+	}
+	store(rawformat.OffSlotReleased, uint64(s.Released))
+	store(rawformat.OffSlotStart, s.Start)
+	store(rawformat.OffSlotEnd, s.End)
+	store(rawformat.OffSlotDiscarded, s.Discarded)
+}

@@ -1,0 +1,123 @@
+package chunks
+
+import (
+	"cmp"
+	"slices"
+
+	"gprof/rawformat"
+)
+
+// budget is one look at who holds what in a session, and what is to go. It is
+// the global controller of Gecko's profiler with two differences: everybody
+// looks for himself, and nobody falls below his guard.
+//
+// Its accounting is optimistic: what was asked of a process counts as gone. The
+// process' next publication tells whether it is.
+type budget struct {
+	limit    int64
+	sum      int64 // bytes of all, as far as not on their way
+	accounts []account
+}
+
+// account is one slot in a budget.
+type account struct {
+	rawformat.Slot
+	at    int   // offset of the slot
+	next  int   // in Oldest
+	guard int64 // bytes below which it must not fall
+	ask   int64 // give up what was done at or before, 0 nothing
+}
+
+// reset begins anew.
+func (b *budget) reset(limit int64) { *b = budget{limit: limit, accounts: b.accounts[:0]} }
+
+// add takes a slot into account.
+func (b *budget) add(at int, s rawformat.Slot) {
+	a := account{Slot: s, at: at}
+	a.forego(a.Request)
+	b.sum += a.Held
+	b.accounts = append(b.accounts, a)
+}
+
+// forego counts the chunks that were done at or before as gone.
+func (a *account) forego(done int64) {
+	for a.next < len(a.Oldest) && a.Oldest[a.next] != 0 && a.Oldest[a.next] <= done {
+		a.Held = max(0, a.Held-a.Chunk)
+		a.next++
+	}
+}
+
+// protect sets the guards:
+//
+//  1. Of the processes that died uncleanly, the first and the newest are
+//     protected: what they recorded in their last Keep, as far as half the limit
+//     suffices for all that are.
+//  2. They and those that live have a floor: the limit by twice their number.
+func (b *budget) protect() {
+	var first, newest *account
+	live := int64(0)
+	for i := range b.accounts {
+		switch a := &b.accounts[i]; a.Kind {
+		case rawformat.SlotLive:
+			live++
+		case rawformat.SlotCrashed:
+			if first == nil || crashOrder(a, first) < 0 {
+				first = a
+			}
+			if newest == nil || crashOrder(a, newest) > 0 {
+				newest = a
+			}
+		}
+	}
+	var crashed []*account
+	if first != nil {
+		crashed = slices.Compact([]*account{first, newest})
+	}
+	n := int64(len(crashed))
+	floor := b.limit / 2 / max(1, live+n)
+	for i := range b.accounts {
+		if a := &b.accounts[i]; a.Kind == rawformat.SlotLive {
+			a.guard = floor
+		}
+	}
+	for _, a := range crashed {
+		a.guard = max(floor, min(a.Guarded, b.limit/2/n))
+	}
+}
+
+func crashOrder(a, b *account) int {
+	return cmp.Or(cmp.Compare(a.Ended, b.Ended), cmp.Compare(a.Instance, b.Instance))
+}
+
+// oldest is whose chunk goes next: the globally oldest of those whose owner
+// stays at or above its guard without it. Equal times go by instance.
+func (b *budget) oldest() *account {
+	var best *account
+	for i := range b.accounts {
+		a := &b.accounts[i]
+		if a.done() == 0 || a.Held-a.Chunk < a.guard {
+			continue
+		}
+		if best == nil || cmp.Or(cmp.Compare(a.done(), best.done()), cmp.Compare(a.Instance, best.Instance)) < 0 {
+			best = a
+		}
+	}
+	return best
+}
+
+// done is when the oldest chunk of the account was done that is not on its way;
+// 0 if none is known.
+func (a *account) done() int64 {
+	if a.next == len(a.Oldest) {
+		return 0
+	}
+	return a.Oldest[a.next]
+}
+
+// give asks for a's oldest chunk and for all that were done at the same time.
+func (b *budget) give(a *account) {
+	before := a.Held
+	a.ask = a.done()
+	a.forego(a.ask)
+	b.sum -= before - a.Held
+}

@@ -1,0 +1,271 @@
+package chunks
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gprof/rawformat"
+)
+
+// Errors of a control page.
+var (
+	ErrBusy  = errors.New("another process holds the control page's lock")
+	ErrSlots = errors.New("no slot is free")
+	ErrCut   = errors.New("control page was cut short while in use")
+)
+
+const (
+	controlName = "control"
+
+	// patience is how long a start waits for another process that changes the
+	// control page, which takes some microseconds unless it was stopped.
+	patience = time.Second
+)
+
+// ControlOptions say how a control page is opened.
+type ControlOptions struct {
+	Existing   bool  // do not make one: fs.ErrNotExist instead
+	Limit      int64 // bytes, of a session that has none yet; 0: 64 MiB
+	LimitAsked bool  // it replaces the limit that the session has
+}
+
+// Control is the control page of a session, shared by all its processes. Its
+// methods may be called by any goroutine until Close.
+type Control struct {
+	session string
+	file    *os.File
+	mem     []byte
+	mu      sync.Mutex // what flock is between processes
+}
+
+// OpenControl opens the control page in a session's directory, which exists,
+// and makes it if there is none; as open to others as the directory. One that
+// was cut short or damaged is repaired where it lies, so that all processes keep
+// sharing it. What is not ours, or newer than we are, is left alone: the error
+// is of class [rawformat.ErrMagic] or [rawformat.ErrVersion]. [ErrBusy] means
+// that another process was stopped while it changed the page. Where files cannot
+// be mapped it is [errors.ErrUnsupported].
+func OpenControl(session string, o ControlOptions) (*Control, error) {
+	f, err := openControlFile(filepath.Join(session, controlName), o.Existing)
+	if err != nil {
+		return nil, err
+	}
+	c := &Control{session: session, file: f}
+	if err := c.open(o); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+func openControlFile(path string, existing bool) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err == nil || existing || !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+		if f, err = create(path); !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+// open maps the page:
+//
+//  1. If it is not whole it is repaired, by one process at a time.
+//  2. The limit is stored if the session has none, or it was asked for.
+func (c *Control) open(o ControlOptions) error {
+	if whole, err := c.inspect(); err != nil {
+		return err
+	} else if !whole {
+		if err := c.locked(patience, c.repair); err != nil {
+			return err
+		}
+	}
+	mem, err := mapFile(c.file, rawformat.ControlSize)
+	if err != nil {
+		return err
+	}
+	c.mem = mem
+	return c.guard(func() error {
+		if limit := o.limit(); o.LimitAsked {
+			c.SetLimit(limit)
+		} else {
+			atomic.CompareAndSwapUint64(c.word(rawformat.OffControlLimit), 0, uint64(limit))
+		}
+		return nil
+	})
+}
+
+func (o *ControlOptions) limit() int64 {
+	if o.Limit <= 0 {
+		return defaultLimit
+	}
+	return min(o.Limit, rawformat.MaxLimit)
+}
+
+// inspect reports whether the page is whole; the error is that it must not be
+// repaired.
+func (c *Control) inspect() (bool, error) {
+	info, err := c.file.Stat()
+	if err != nil {
+		return false, err
+	}
+	if !info.Mode().IsRegular() {
+		return false, &fs.PathError{Op: "open", Path: c.file.Name(), Err: errNotRegular}
+	}
+	head := make([]byte, rawformat.ControlHeadSize)
+	n, _ := c.file.ReadAt(head, 0) // what cannot be read is missing
+	if n < 4 || string(head[:4]) == "\x00\x00\x00\x00" {
+		return false, nil // it was being made
+	}
+	_, err = rawformat.ReadControl(head)
+	if errors.Is(err, rawformat.ErrMagic) || errors.Is(err, rawformat.ErrVersion) {
+		return false, fmt.Errorf("%s: %w; give another directory, or remove the file", c.file.Name(), err)
+	}
+	return err == nil && info.Size() >= rawformat.ControlSize, nil
+}
+
+// repair makes the page whole. Words that say something impossible are cleared;
+// slots are checked when they are used.
+func (c *Control) repair() error {
+	if whole, err := c.inspect(); whole || err != nil {
+		return err // another process was quicker
+	}
+	if err := c.lengthen(); err != nil {
+		return err
+	}
+	head := make([]byte, rawformat.ControlHeadSize)
+	if _, err := c.file.ReadAt(head, 0); err != nil {
+		return err
+	}
+	rawformat.PutControl(head, time.Now().UnixNano())
+	if _, err := rawformat.ReadControl(head); err != nil {
+		clear(head[rawformat.OffControlLimit:][:8])
+	}
+	_, err := c.file.WriteAt(head, 0)
+	return err
+}
+
+// lengthen gives the file its full size and a place on the disk for each byte:
+// a store to a mapped byte without one would kill the host.
+func (c *Control) lengthen() error {
+	err := reserve(c.file, rawformat.ControlSize)
+	if err == nil {
+		return nil
+	}
+	info, statErr := c.file.Stat()
+	if statErr != nil {
+		return statErr
+	}
+	if !cannotReserve(err) || info.Size() >= rawformat.ControlSize {
+		return err
+	}
+	_, err = c.file.WriteAt(make([]byte, rawformat.ControlSize-info.Size()), info.Size())
+	return err
+}
+
+// locked runs f while no other process is in here, and waits that long.
+func (c *Control) locked(wait time.Duration, f func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	deadline := time.Now().Add(wait)
+	for {
+		err := lockFile(c.file, false)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, ErrLocked) {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%s: %w", c.file.Name(), ErrBusy)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	defer unlockFile(c.file) // f may be ended by a fault; closing the file unlocks it at last
+	return f()
+}
+
+// guard runs f, which uses the page. If somebody cuts the file short meanwhile
+// the error is [ErrCut]; the host must not die of it.
+func (c *Control) guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			if _, fault := p.(interface{ Addr() uintptr }); !fault {
+				panic(p)
+			}
+			err = fmt.Errorf("%s: %w", c.file.Name(), ErrCut)
+		}
+	}()
+	return f()
+}
+
+func (c *Control) word(off int) *uint64 { return word(c.mem, off) }
+
+func (c *Control) load(off int) uint64 { return atomic.LoadUint64(c.word(off)) }
+
+// Limit is how many bytes all processes of the session may hold, the control
+// page itself aside.
+func (c *Control) Limit() (limit int64) {
+	c.guard(func() error { // what cannot be read is no limit
+		limit = int64(min(c.load(rawformat.OffControlLimit), rawformat.MaxLimit))
+		return nil
+	})
+	if limit <= 0 {
+		return defaultLimit
+	}
+	return limit
+}
+
+// SetLimit changes the limit, from 1 byte to [rawformat.MaxLimit]. Processes
+// follow at their next Maintain.
+func (c *Control) SetLimit(limit int64) error {
+	limit = min(max(limit, 1), rawformat.MaxLimit)
+	return c.guard(func() error {
+		atomic.StoreUint64(c.word(rawformat.OffControlLimit), uint64(limit))
+		return nil
+	})
+}
+
+// Command tells all processes of the session what to do. They have done so when
+// their slots' Obeyed is the generation that it returns, or more.
+func (c *Control) Command(what rawformat.Command) (generation uint64, err error) {
+	err = c.guard(func() error {
+		for {
+			old := c.load(rawformat.OffControlCommand)
+			generation = min(old>>8+1, rawformat.MaxGeneration)
+			if atomic.CompareAndSwapUint64(c.word(rawformat.OffControlCommand), old, generation<<8|uint64(what)) {
+				return nil
+			}
+		}
+	})
+	return generation, err
+}
+
+// State is the last command and its generation; start and 0 if there was none.
+func (c *Control) State() (what rawformat.Command, generation uint64) {
+	c.guard(func() error { // what cannot be read was not said
+		w := c.load(rawformat.OffControlCommand)
+		what, generation = rawformat.Command(w), w>>8
+		return nil
+	})
+	return what, generation
+}
+
+// Close ends the use of the page by this process. Its slot must have been left.
+func (c *Control) Close() error {
+	var err error
+	if c.mem != nil {
+		err = unmapFile(c.mem)
+		c.mem = nil
+	}
+	return errors.Join(err, c.file.Close())
+}

@@ -1,0 +1,204 @@
+package chunks
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"gprof/rawformat"
+)
+
+// Member is who takes a slot.
+type Member struct {
+	Instance uint64
+	Pid      uint32
+	Keep     time.Duration // of what was recorded before a crash, protected while half the limit suffices
+}
+
+// Slot is the place of this process in its session's control page. It is for
+// one goroutine, the housekeeper, and for the [Ring] that it was given to.
+type Slot struct {
+	c      *Control
+	at     int // offset in the page
+	member Member
+	ring   *Ring // nil: none yet, or it is closed
+
+	want   int64     // bytes of chunks for which there was no room
+	probed time.Time // when a dead owner was last looked for
+	strays []string  // directories in which there may be an instance without a slot
+	budget budget    // reused
+}
+
+// Join takes a slot for m, whose directory is locked by this process, see
+// [Lock]: another process takes what has no lock for dead. On the way it does
+// what [Slot.Balance] does, so that a process that dies at once again and again
+// doesn't leave more behind than the session may hold. The error is [ErrSlots]
+// when the session has no slot left, [ErrBusy] or [ErrCut].
+func (c *Control) Join(m Member) (*Slot, error) {
+	s := &Slot{c: c, member: m}
+	names, err := os.ReadDir(c.session)
+	if err != nil {
+		return nil, err
+	}
+	err = c.guard(func() error {
+		if err := c.locked(patience, s.take); err != nil {
+			return err
+		}
+		return s.probe(maxProbes)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.strays = c.strays(names)
+	return s, s.Balance(time.Now())
+}
+
+// maxProbes bounds how many owners a Join looks for: a thousand processes that
+// start at once should not look a million times.
+const maxProbes = 32
+
+// take claims a free slot. The page is locked.
+func (s *Slot) take() error {
+	at, err := s.c.free()
+	if err != nil {
+		return err
+	}
+	s.at = at
+	s.store(rawformat.OffSlotOwner, uint64(rawformat.SlotLive)<<32|uint64(s.member.Pid))
+	s.store(rawformat.OffSlotKeep, uint64(max(0, s.member.Keep)))
+	s.store(rawformat.OffSlotStart, 1)
+	s.store(rawformat.OffSlotEnd, 1)
+	s.store(rawformat.OffSlotInstance, s.member.Instance)
+	return nil
+}
+
+// free is the offset of a free slot; its words are 0. The page is locked.
+func (c *Control) free() (at int, err error) {
+	for i := range rawformat.MaxSlots {
+		at := slotAt(i)
+		if c.load(at+rawformat.OffSlotInstance) != 0 {
+			continue
+		}
+		c.wipe(at)
+		if i >= c.used() {
+			atomic.StoreUint64(c.word(rawformat.OffControlSlots), uint64(i+1))
+		}
+		return at, nil
+	}
+	return 0, fmt.Errorf("%s: %w: %d processes lie in it; record in another session", c.session, ErrSlots, rawformat.MaxSlots)
+}
+
+// wipe makes a slot free. The page is locked.
+func (c *Control) wipe(at int) {
+	atomic.StoreUint64(c.word(at+rawformat.OffSlotInstance), 0)
+	for off := 8; off < rawformat.SlotSize; off += 8 {
+		atomic.StoreUint64(c.word(at+off), 0)
+	}
+}
+
+func slotAt(i int) int { return rawformat.ControlHeadSize + i*rawformat.SlotSize }
+
+// used is how many slots were ever used.
+func (c *Control) used() int {
+	return int(min(c.load(rawformat.OffControlSlots), rawformat.MaxSlots))
+}
+
+// slot is a snapshot of the slot at an offset.
+func (c *Control) slot(at int) rawformat.Slot {
+	return rawformat.MakeSlot(func(off int) uint64 { return c.load(at + off) })
+}
+
+func (s *Slot) store(off int, v uint64) { atomic.StoreUint64(s.c.word(s.at+off), v) }
+
+func (s *Slot) load(off int) uint64 { return s.c.load(s.at + off) }
+
+// mine reports whether the slot is still this process'. It is not when the page
+// was cut short, or when somebody removed the directory.
+func (s *Slot) mine() bool { return s.load(rawformat.OffSlotInstance) == s.member.Instance }
+
+// Share is how many bytes this process may hold when all that live hold as much,
+// this one among them.
+func (s *Slot) Share() int64 {
+	live := int64(1)
+	s.c.guard(func() error { // else alone
+		for i := range s.c.used() {
+			at := slotAt(i)
+			if at != s.at && s.c.load(at) != 0 && rawformat.SlotKind(s.c.load(at+rawformat.OffSlotOwner)>>32) == rawformat.SlotLive {
+				live++
+			}
+		}
+		return nil
+	})
+	return s.c.Limit() / live
+}
+
+// Obeyed says that a command was obeyed.
+func (s *Slot) Obeyed(generation uint64) {
+	s.c.guard(func() error { // else nobody can be told
+		if s.mine() {
+			s.store(rawformat.OffSlotObeyed, generation)
+		}
+		return nil
+	})
+}
+
+// Leave ends the use of the slot, with the ring closed, the exit record written
+// and the lock still held. What the process leaves behind stays in the session's
+// account until its room is needed.
+func (s *Slot) Leave() error {
+	return s.c.guard(func() error {
+		if !s.mine() {
+			return nil
+		}
+		dir := s.c.dir(s.member.Instance)
+		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+			return s.c.release(s.at, s.member.Instance)
+		}
+		return s.c.settle(s.at, s.member.Instance)
+	})
+}
+
+// dir is the directory of an instance.
+func (c *Control) dir(instance uint64) string {
+	return filepath.Join(c.session, fmt.Sprintf("%016x", instance))
+}
+
+// grow announces that the process is going to hold that many bytes more, and
+// reports whether the session has room for them. The announcement comes before
+// the sum: of two processes that grow at once, one sees the other.
+func (s *Slot) grow(bytes int64) bool {
+	ok := false
+	s.c.guard(func() error { // else there is no room
+		held := s.load(rawformat.OffSlotHeld)
+		s.store(rawformat.OffSlotHeld, held+uint64(bytes))
+		if ok = s.c.sum() <= s.c.Limit(); !ok {
+			s.store(rawformat.OffSlotHeld, held)
+		}
+		return nil
+	})
+	return ok
+}
+
+// sum is how many bytes all instances hold.
+func (c *Control) sum() (sum int64) {
+	for i := range c.used() {
+		if at := slotAt(i); c.load(at+rawformat.OffSlotInstance) != 0 {
+			sum += int64(min(c.load(at+rawformat.OffSlotHeld), rawformat.MaxLimit))
+		}
+	}
+	return sum
+}
+
+// raise stores v in a word, unless it holds more.
+func raise(w *uint64, v int64) {
+	for {
+		old := atomic.LoadUint64(w)
+		if int64(old) >= v || atomic.CompareAndSwapUint64(w, old, uint64(v)) {
+			return
+		}
+	}
+}
