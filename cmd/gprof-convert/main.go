@@ -59,6 +59,10 @@ type cli struct {
 	Info    infoCmd    `cmd:"" help:"Say what recordings hold: processes, tracks, counts, losses."`
 	Inspect inspectCmd `cmd:"" help:"Print the bytes of a recording as text."`
 	Verify  verifyCmd  `cmd:"" help:"Prove recordings whole, or say what is damaged and where."`
+	Pack    packCmd    `cmd:"" help:"Pack recordings into one file, also while they are being recorded."`
+	Unpack  unpackCmd  `cmd:"" help:"Turn packed files back into a session directory, bit for bit."`
+	Slice   sliceCmd   `cmd:"" help:"Pack what was recorded between two moments."`
+	Merge   mergeCmd   `cmd:"" help:"Make one packed file out of many."`
 }
 
 // exitError is an error that has its own exit code; err may be nil.

@@ -1,0 +1,28 @@
+package main
+
+import "gprof/ingest"
+
+type mergeCmd struct {
+	Inputs []string `arg:"" name:"input" help:"Packed files, session directories or process directories."`
+	packOutput
+}
+
+func (c *mergeCmd) Help() string {
+	return `Examples:
+  gprof-convert merge pods/*.gprof -o incident.gprof
+  gprof-convert merge monday.gprof /dev/shm/gprof/checkout -o both.gprof
+
+The inputs become one packed file with all their processes, in any order the same
+bytes. Of a process that is given twice the copy is kept that goes on longer.
+No event is decoded: it takes as long as copying and compressing.`
+}
+
+// Run packs all processes of the inputs together.
+func (c *mergeCmd) Run(s *streams) error {
+	found, err := s.open(c.Inputs)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	return c.write(s, found, ingest.PackSpan{})
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"gprof/ingest"
+)
+
+type packCmd struct {
+	Inputs []string `arg:"" name:"input" help:"Session directories, process directories or packed files."`
+	packOutput
+}
+
+// packOutput is where an archive goes.
+type packOutput struct {
+	Output string `short:"o" required:"" placeholder:"FILE.gprof" help:"File to write. - is stdout."`
+	Quiet  bool   `short:"q" help:"No progress, no summary on stderr."`
+}
+
+func (c *packCmd) Help() string {
+	return `Examples:
+  gprof-convert pack /dev/shm/gprof/checkout -o checkout.gprof
+  gprof-convert pack out/session -o - | ssh host 'cat > session.gprof'
+
+A packed file holds the same bytes in about half the room, chunk by chunk, and is
+an input of every command. A session that is being recorded is packed as it is at
+one moment; recording goes on. The same recording gives the same bytes.`
+}
+
+// Run packs all that the inputs hold.
+func (c *packCmd) Run(s *streams) error {
+	found, err := s.open(c.Inputs)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	return c.write(s, found, ingest.PackSpan{})
+}
+
+// write writes an archive of what was found. It appears only when it is whole.
+func (c *packOutput) write(s *streams, found *ingest.Found, span ingest.PackSpan) error {
+	if c.Output != "-" && amongInputs(c.Output, found) {
+		return &exitError{exitUsage, fmt.Errorf("%s lies among the files of a recording; give it a name elsewhere", c.Output)}
+	}
+	out, err := s.create(c.Output, true)
+	if err != nil {
+		return err
+	}
+	sum, lost, err := c.stream(s, out, found, span)
+	if err != nil {
+		out.discard()
+		return err
+	}
+	if err := out.commit(); err != nil {
+		return err
+	}
+	if !c.Quiet {
+		s.say(packedText(c.Output, sum))
+	}
+	if lost > 0 {
+		return fmt.Errorf("%d file(s) could not be packed; the rest was", lost)
+	}
+	return partly(found)
+}
+
+// stream writes the archive, until the user interrupts it. lost counts what
+// could not be packed.
+func (c *packOutput) stream(s *streams, out *output, found *ingest.Found, span ingest.PackSpan) (sum ingest.PackSummary, lost int, err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	bar := s.newProgress(c.Quiet)
+	defer bar.clear()
+	report := func(err error) {
+		lost++
+		s.problem("warning", err)
+	}
+	sum, err = found.Pack(&interruptibleWriter{ctx, out}, ingest.PackOptions{Span: span, Report: report,
+		Progress: func(done, total int64) { bar.show(done, total, "packing") }})
+	if ctx.Err() != nil {
+		return sum, lost, errors.New("interrupted; nothing was written")
+	}
+	return sum, lost, err
+}
+
+// packedText sums an archive up.
+func packedText(name string, sum ingest.PackSummary) string {
+	text := fmt.Sprintf("wrote %s: %d process(es), %d chunks, %s of %s", name, sum.Processes, sum.Chunks, formatBytes(sum.Size), formatBytes(sum.Raw))
+	if sum.LeftOut > 0 {
+		text += fmt.Sprintf("; %d chunks left out", sum.LeftOut)
+	}
+	if sum.Reused > 0 {
+		text += fmt.Sprintf("; %d chunks were used again before they could be copied", sum.Reused)
+	}
+	return text
+}

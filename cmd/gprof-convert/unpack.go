@@ -1,0 +1,41 @@
+package main
+
+import "fmt"
+
+type unpackCmd struct {
+	Inputs []string `arg:"" name:"input" help:"Packed files."`
+	Output string   `short:"o" required:"" placeholder:"DIR" help:"Directory to write; it becomes a session directory."`
+	Quiet  bool     `short:"q" help:"No summary on stderr."`
+}
+
+func (c *unpackCmd) Help() string {
+	return `Examples:
+  gprof-convert unpack checkout.gprof -o checkout
+
+Each process becomes a folder with the files that its recorder wrote, bit for
+bit. Nothing is written over and nothing outside of DIR.`
+}
+
+// Run unpacks what the inputs hold.
+func (c *unpackCmd) Run(s *streams) error {
+	found, err := s.open(c.Inputs)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	lost := 0
+	err = found.Unpack(c.Output, func(err error) {
+		lost++
+		s.problem("warning", err)
+	})
+	if err != nil {
+		return err
+	}
+	if !c.Quiet {
+		s.say(fmt.Sprintf("wrote %s: %d process(es)", c.Output, len(found.Processes)))
+	}
+	if lost > 0 {
+		return fmt.Errorf("%d file(s) could not be unpacked; the rest was", lost)
+	}
+	return partly(found)
+}

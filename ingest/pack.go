@@ -1,0 +1,67 @@
+package ingest
+
+import (
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"gprof/ingest/pack"
+)
+
+// What of package pack a caller of [Found.Pack] needs.
+type (
+	PackOptions = pack.Options
+	PackSummary = pack.Summary
+	PackSpan    = pack.Span
+)
+
+// Pack writes all processes into one packed archive; see [pack.Write].
+func (f *Found) Pack(w io.Writer, o PackOptions) (PackSummary, error) {
+	all := make([]pack.Process, 0, len(f.Processes))
+	for _, p := range f.Processes {
+		all = append(all, p.packable())
+	}
+	return pack.Write(w, all, o)
+}
+
+// Unpack writes the files of all processes into dir, which is made if need be
+// and becomes a session directory; see [pack.Unpack].
+func (f *Found) Unpack(dir string, report func(error)) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, p := range f.Processes {
+		if err := pack.Unpack(dir, p.packable(), report); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Process) packable() pack.Process {
+	return pack.Process{Instance: p.Instance, FS: os.DirFS(p.Location), Dir: ".", Live: p.Alive}
+}
+
+// Times are when the first of all processes began and when the last ended, as
+// far as their clocks were read, in ns since the Unix epoch. A process that is
+// recording ends at now.
+func (f *Found) Times(now time.Time) (start, end int64) {
+	start, end = math.MaxInt64, math.MinInt64
+	extend := func(t int64) { start, end = min(start, t), max(end, t) }
+	for _, p := range f.Processes {
+		for _, a := range p.anchors {
+			extend(a.Realtime)
+		}
+		if p.Exit != nil && p.Exit.Realtime != 0 {
+			extend(p.Exit.Realtime)
+		}
+		if p.Alive {
+			extend(now.UnixNano())
+		}
+	}
+	if start > end {
+		return 0, 0
+	}
+	return start, end
+}
