@@ -1,12 +1,7 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"gprof/ingest"
 )
@@ -14,6 +9,7 @@ import (
 type packCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Session directories, process directories or packed files."`
 	packOutput
+	reading
 }
 
 // packOutput is where an archive goes.
@@ -34,7 +30,7 @@ one moment; recording goes on. The same recording gives the same bytes.`
 
 // Run packs all that the inputs hold.
 func (c *packCmd) Run(s *streams) error {
-	found, err := s.open(c.Inputs)
+	found, err := s.open(c.Inputs, &c.reading)
 	if err != nil {
 		return err
 	}
@@ -68,22 +64,17 @@ func (c *packOutput) write(s *streams, found *ingest.Found, span ingest.PackSpan
 	return partly(found)
 }
 
-// stream writes the archive, until the user interrupts it. lost counts what
-// could not be packed.
+// stream writes the archive; lost counts what could not be packed.
 func (c *packOutput) stream(s *streams, out *output, found *ingest.Found, span ingest.PackSpan) (sum ingest.PackSummary, lost int, err error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	bar := s.newProgress(c.Quiet)
-	defer bar.clear()
+	defer bar.end()
+	task := bar.all()
 	report := func(err error) {
 		lost++
 		s.problem("warning", err)
 	}
-	sum, err = found.Pack(&interruptibleWriter{ctx, out}, ingest.PackOptions{Span: span, Report: report,
-		Progress: func(done, total int64) { bar.show(done, total, "packing") }})
-	if ctx.Err() != nil {
-		return sum, lost, errors.New("interrupted; nothing was written")
-	}
+	sum, err = found.Pack(out, ingest.PackOptions{Span: span, Report: report,
+		Progress: func(done, total int64) { task.show(done, total, phasePacking) }})
 	return sum, lost, err
 }
 

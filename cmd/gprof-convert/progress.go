@@ -59,6 +59,9 @@ type task struct {
 	begin time.Time // of the phase
 }
 
+// phasePacking is the only phase of a run that packs; it counts bytes.
+const phasePacking = "packing"
+
 // show is told by Copy how far it has come in a phase: done and total are bytes
 // while reading, rows while writing.
 func (t *task) show(done, total int64, phase string) {
@@ -81,9 +84,12 @@ func (t *task) show(done, total int64, phase string) {
 
 func (t *task) enter(phase string) {
 	t.phase, t.begin = phase, t.now()
-	if phase == stream.PhaseReading {
+	switch phase {
+	case phasePacking:
+		t.part = t.whole.Part(0, stream.Whole, phase, "")
+	case stream.PhaseReading:
 		t.part = t.whole.Part(0, stream.Percent(50), phase, "")
-	} else {
+	default:
 		t.part = t.whole.Part(stream.Percent(50), stream.Whole, phase, "")
 	}
 }
@@ -125,8 +131,8 @@ func percent(p stream.Proportion) string {
 }
 
 func formatRate(phase string, rate int64) string {
-	if phase == stream.PhaseReading {
-		return formatBytes(rate)
+	if phase == stream.PhaseWriting {
+		return fmt.Sprintf("%d rows", rate)
 	}
-	return fmt.Sprintf("%d rows", rate)
+	return formatBytes(rate)
 }

@@ -15,6 +15,7 @@ type sliceCmd struct {
 	From   string   `placeholder:"T" help:"Leave out what ended before."`
 	To     string   `placeholder:"T" help:"Leave out what began after."`
 	packOutput
+	reading
 }
 
 func (c *sliceCmd) Help() string {
@@ -40,7 +41,7 @@ func (c *sliceCmd) Run(s *streams) error {
 	if c.From == "" && c.To == "" {
 		return &exitError{exitUsage, fmt.Errorf("--from or --to is missing; without them it is gprof-convert pack")}
 	}
-	found, err := s.open(c.Inputs)
+	found, err := s.open(c.Inputs, &c.reading)
 	if err != nil {
 		return err
 	}

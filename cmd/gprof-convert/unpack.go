@@ -6,6 +6,7 @@ type unpackCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Packed files."`
 	Output string   `short:"o" required:"" placeholder:"DIR" help:"Directory to write; it becomes a session directory."`
 	Quiet  bool     `short:"q" help:"No summary on stderr."`
+	reading
 }
 
 func (c *unpackCmd) Help() string {
@@ -18,7 +19,7 @@ bit. Nothing is written over and nothing outside of DIR.`
 
 // Run unpacks what the inputs hold.
 func (c *unpackCmd) Run(s *streams) error {
-	found, err := s.open(c.Inputs)
+	found, err := s.open(c.Inputs, &c.reading)
 	if err != nil {
 		return err
 	}
