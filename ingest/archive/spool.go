@@ -1,0 +1,135 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+)
+
+// Spool holds what could not stay where it was: in one file that has no name
+// and goes with the process. Several goroutines may use it.
+type Spool struct {
+	dir string
+
+	mu   sync.Mutex
+	file *os.File
+	name string // where an open file cannot lose its name
+	end  int64
+}
+
+// NewSpool returns a spool whose file is made in dir when something is first
+// put into it; "" is a directory for temporary files on a disk.
+func NewSpool(dir string) *Spool { return &Spool{dir: dir} }
+
+// Close frees the room on the disk.
+func (s *Spool) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	if s.name != "" {
+		err = errors.Join(err, os.Remove(s.name))
+	}
+	s.file, s.name = nil, ""
+	return err
+}
+
+// reserve returns the offset of size bytes that are the caller's. A byte that
+// is never written takes no room.
+func (s *Spool) reserve(size int64) (*os.File, int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil {
+		if err := s.make(); err != nil {
+			return nil, 0, fmt.Errorf("%w: %w", ErrSpool, err)
+		}
+	}
+	off := s.end
+	s.end += size
+	return s.file, off, nil
+}
+
+func (s *Spool) make() (err error) {
+	dir := s.dir
+	if dir == "" {
+		dir = tempDir()
+	}
+	if s.file, err = os.CreateTemp(dir, "gprof-input-*"); err != nil {
+		return err
+	}
+	if os.Remove(s.file.Name()) != nil {
+		s.name = s.file.Name()
+	}
+	return nil
+}
+
+// tempDir is $TMPDIR if somebody chose it, else the directory that by custom
+// lies on a disk: /tmp is often memory.
+func tempDir() string {
+	const disk = "/var/tmp"
+	if info, err := os.Stat(disk); os.Getenv("TMPDIR") == "" && err == nil && info.IsDir() {
+		return disk
+	}
+	return os.TempDir()
+}
+
+func (s *Spool) open() (io.ReaderAt, io.Closer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil {
+		return nil, nil, fs.ErrClosed
+	}
+	return s.file, noCloser{}, nil
+}
+
+type noCloser struct{}
+
+func (noCloser) Close() error { return nil }
+
+// put copies at most size bytes of r and says where they lie. What came before
+// an error of r is there.
+func (s *Spool) put(r io.Reader, size int64) (off, n int64, err error) {
+	f, off, err := s.reserve(size)
+	if err != nil {
+		return 0, 0, err
+	}
+	w := &spoolWriter{f: f, at: off}
+	n, err = io.Copy(w, io.LimitReader(r, size))
+	if w.err != nil {
+		err = fmt.Errorf("%w: %w", ErrSpool, w.err)
+	}
+	return off, n, err
+}
+
+// spoolWriter tells errors of the spool from those of what is copied to it.
+type spoolWriter struct {
+	f   *os.File
+	at  int64
+	err error
+}
+
+func (w *spoolWriter) Write(p []byte) (n int, err error) {
+	n, err = w.f.WriteAt(p, w.at)
+	w.at += int64(n)
+	w.err = err
+	return n, err
+}
+
+// Store copies a stream to a spool of its own: it shows it as a file system of
+// the one file name, of at most limit bytes. The FS is usable as far as the
+// stream went, also with an error. The spool, which is never nil, must be
+// closed.
+func Store(r io.Reader, name, dir string, limit int64) (*FS, *Spool, error) {
+	s, f := NewSpool(dir), newFS()
+	off, n, err := s.put(r, limit)
+	if err == nil && n == limit {
+		err = ErrTooBig
+	}
+	f.add(&node{path: name, size: n, from: s, off: off})
+	return f, s, err
+}

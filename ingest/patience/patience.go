@@ -1,0 +1,238 @@
+// Package patience gives up inputs from which nothing comes any more: a network
+// mount whose server is gone, a pipe whose writer hangs.
+//
+// The rule is that of Gecko for its child processes. Progress of any input lets
+// all of them wait on; when there was none at all for a whole tick, those that
+// are waited for are given up. So what is slow but alive is not dropped, and
+// what hangs is after one to two ticks.
+//
+// An operation that hangs cannot be cancelled. It is left to itself, and never
+// touches memory of its caller.
+package patience
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ErrStalled means that nothing came of any input for a whole tick.
+var ErrStalled = errors.New("stalled: nothing came for too long")
+
+// Watch watches the inputs of a run. It may be used by several goroutines.
+type Watch struct {
+	tick     time.Duration
+	progress atomic.Uint64
+	buffers  sync.Pool // of *[]byte
+}
+
+// New returns a watch with that tick; it waits for ever if the tick is not
+// positive.
+func New(tick time.Duration) *Watch { return &Watch{tick: tick} }
+
+// Do runs op, which is waited for by the rule. After the error [ErrStalled] op
+// is still running: it must not touch what its caller goes on to use.
+func (w *Watch) Do(op func()) error {
+	if w.tick <= 0 {
+		op()
+		return nil
+	}
+	done := make(chan struct{})
+	go func() {
+		op()
+		close(done)
+	}()
+	return w.wait(done)
+}
+
+func (w *Watch) wait(done <-chan struct{}) error {
+	timer := time.NewTimer(w.tick)
+	defer timer.Stop()
+	for seen := w.progress.Load(); ; {
+		select {
+		case <-done:
+			w.progress.Add(1)
+			return nil
+		case <-timer.C:
+			now := w.progress.Load()
+			if now == seen {
+				return ErrStalled
+			}
+			seen = now
+			timer.Reset(w.tick)
+		}
+	}
+}
+
+// Reader returns a reader of what r gives. It gives up for good when it is
+// waited for in vain.
+func (w *Watch) Reader(r io.Reader) io.Reader {
+	if w.tick <= 0 {
+		return r
+	}
+	return &reader{w: w, r: r}
+}
+
+type reader struct {
+	w   *Watch
+	r   io.Reader
+	buf []byte
+	err error
+}
+
+func (r *reader) Read(p []byte) (n int, err error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	if r.buf == nil {
+		r.buf = make([]byte, 64<<10)
+	}
+	b := r.buf[:min(len(p), len(r.buf))]
+	if n, err = read(r.w, func() (int, error) { return r.r.Read(b) }); err != nil {
+		r.err = err
+	}
+	return copy(p, b[:n]), err
+}
+
+// read runs an operation that reads n bytes.
+func read(w *Watch, op func() (int, error)) (int, error) {
+	var got struct {
+		n   int
+		err error
+	}
+	if err := w.Do(func() { got.n, got.err = op() }); err != nil {
+		return 0, err
+	}
+	return got.n, got.err
+}
+
+// FS returns fsys with each of its operations watched. Its files are
+// [io.ReaderAt] if those of fsys are.
+func (w *Watch) FS(fsys fs.FS) fs.FS {
+	if w.tick <= 0 {
+		return fsys
+	}
+	return &watched{w, fsys}
+}
+
+type watched struct {
+	w    *Watch
+	fsys fs.FS
+}
+
+// Open implements [fs.FS]. A file that opens when it was given up is closed.
+func (f *watched) Open(name string) (fs.File, error) {
+	v, err := call(f.w, func() (fs.File, error) { return f.fsys.Open(name) }, func(late fs.File) { late.Close() })
+	if err != nil {
+		return nil, stalled("open", name, err)
+	}
+	return &watchedFile{w: f.w, f: v, name: name}, nil
+}
+
+// Stat implements [fs.StatFS].
+func (f *watched) Stat(name string) (fs.FileInfo, error) {
+	v, err := call(f.w, func() (fs.FileInfo, error) { return fs.Stat(f.fsys, name) }, nil)
+	return v, stalled("stat", name, err)
+}
+
+// ReadDir implements [fs.ReadDirFS].
+func (f *watched) ReadDir(name string) ([]fs.DirEntry, error) {
+	v, err := call(f.w, func() ([]fs.DirEntry, error) { return fs.ReadDir(f.fsys, name) }, nil)
+	return v, stalled("readdir", name, err)
+}
+
+// call runs an operation with a result; what comes too late is given to late.
+func call[T any](w *Watch, op func() (T, error), late func(T)) (T, error) {
+	type result struct {
+		v   T
+		err error
+	}
+	var state atomic.Pointer[result]
+	given := new(result) // marks that nobody waits any more
+	err := w.Do(func() {
+		v, err := op()
+		if !state.CompareAndSwap(nil, &result{v, err}) && err == nil && late != nil {
+			late(v)
+		}
+	})
+	if err != nil && state.CompareAndSwap(nil, given) {
+		var none T
+		return none, err
+	}
+	r := state.Load()
+	return r.v, r.err
+}
+
+func stalled(op, name string, err error) error {
+	if err == ErrStalled {
+		return &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	return err
+}
+
+type watchedFile struct {
+	w    *Watch
+	f    fs.File
+	name string
+}
+
+// piece is how much is read at once: a large file on a slow mount shows
+// progress by its pieces.
+const piece = 1 << 20
+
+// ReadAt implements [io.ReaderAt] if the file does.
+func (f *watchedFile) ReadAt(p []byte, off int64) (n int, err error) {
+	at, ok := f.f.(io.ReaderAt)
+	if !ok {
+		return 0, &fs.PathError{Op: "read", Path: f.name, Err: errors.ErrUnsupported}
+	}
+	for n < len(p) && err == nil {
+		b, here := f.w.buffer(len(p)-n), off+int64(n)
+		var m int
+		m, err = read(f.w, func() (int, error) { return at.ReadAt(*b, here) })
+		n += copy(p[n:], (*b)[:m])
+		f.w.done(b, err)
+	}
+	if n == len(p) {
+		err = nil
+	}
+	return n, stalled("read", f.name, err)
+}
+
+func (f *watchedFile) Read(p []byte) (int, error) {
+	b := f.w.buffer(len(p))
+	n, err := read(f.w, func() (int, error) { return f.f.Read(*b) })
+	copy(p, (*b)[:n])
+	f.w.done(b, err)
+	return n, stalled("read", f.name, err)
+}
+
+// buffer returns memory for an operation on at most n bytes; done gives it
+// back, unless the operation still has it.
+func (w *Watch) buffer(n int) *[]byte {
+	n = min(n, piece)
+	if b, ok := w.buffers.Get().(*[]byte); ok && cap(*b) >= n {
+		*b = (*b)[:n]
+		return b
+	}
+	b := make([]byte, n)
+	return &b
+}
+
+func (w *Watch) done(b *[]byte, err error) {
+	if err != ErrStalled {
+		w.buffers.Put(b)
+	}
+}
+
+func (f *watchedFile) Stat() (fs.FileInfo, error) {
+	v, err := call(f.w, f.f.Stat, nil)
+	return v, stalled("stat", f.name, err)
+}
+
+// Close is not waited for by the rule: closing what was only read does not
+// hang, and what hangs already is left alone.
+func (f *watchedFile) Close() error { return f.f.Close() }
