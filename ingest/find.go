@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,35 +8,46 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"gprof/chunks"
 	"gprof/decode"
+	"gprof/ingest/archive"
+	"gprof/ingest/patience"
 )
 
-// maxDepth is how many directories below an input are searched: one above a
-// session, the session, the instance, and one to spare.
-const maxDepth = 4
+// maxSearches bounds how many inputs are looked at at once, hence the files
+// that are open: those that hang must not keep the others waiting.
+const maxSearches = 64
 
 // Errors of inputs.
 var (
 	ErrNothing = errors.New("no recording found")
 	ErrForeign = errors.New("not a gprof file")
+	ErrNested  = errors.New("is an archive in an archive in an archive")
+
+	errAgain = errors.New("is given twice; a pipe can be read once")
 )
 
 // Found is what the inputs hold.
 type Found struct {
 	Processes []*Process // by start time and instance
-	Warnings  []error    // inputs that gave nothing, with their paths
+	Warnings  []*Warning // what was left out of the inputs, and why
 	twice     []*Process // copies of a process that is in Processes
+	archives  []string   // files on disk that processes are read from
+	spools    []*archive.Spool
 }
 
-// Process is one process and where it lies.
+// Process is one process and where it lies. No file of it is open.
 type Process struct {
 	*chunks.Process
 	Location string          // the process' directory; for messages only
 	Alive    bool            // it is still recording
+	files    fs.FS           // in which its directory is Dir
+	disk     string          // its directory; "" if it lies in an archive
 	anchors  []decode.Anchor // readings of its clocks
 	clock    decode.Clock
+	known    *worth // once it was asked for
 }
 
 // Find looks for recordings in the inputs. The error wraps [ErrNothing] if
@@ -45,110 +55,173 @@ type Process struct {
 //
 // The caller closes what was found when all of it has been read.
 func Find(inputs []string, o Options) (*Found, error) {
-	f := &finder{seen: map[string]bool{}, chunks: map[string][]string{}}
-	for _, in := range inputs {
-		if err := f.input(in); err != nil {
-			f.found.Warnings = append(f.found.Warnings, err)
+	r := newFinder(o)
+	f := &Found{spools: []*archive.Spool{r.spool}}
+	paths, warnings := expand(inputs)
+	f.Warnings = warnings
+	loose := looseChunks{}
+	for _, s := range r.searchAll(paths) {
+		f.Processes = append(f.Processes, s.processes...)
+		f.Warnings = append(f.Warnings, s.warnings...)
+		f.archives = append(f.archives, s.archives...)
+		f.spools = append(f.spools, s.spools...)
+		loose.add(s.chunks)
+	}
+	r.openLoose(f, &loose)
+	f.order()
+	if len(f.Processes) == 0 {
+		errs := []error{ErrNothing}
+		for _, w := range f.Warnings {
+			errs = append(errs, w)
 		}
+		f.Close()
+		return nil, errors.Join(errs...)
 	}
-	f.openChunks()
-	f.found.order()
-	if len(f.found.Processes) == 0 {
-		return nil, errors.Join(append([]error{ErrNothing}, f.found.Warnings...)...)
-	}
-	return &f.found, nil
+	return f, nil
 }
 
 // Close removes temporary files. What was found cannot be read any more.
-func (f *Found) Close() error { return nil }
+func (f *Found) Close() error {
+	var errs []error
+	for _, s := range f.spools {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}
 
+// Failed is how many inputs gave nothing, or not all that was to come.
+func (f *Found) Failed() (n int) {
+	for _, w := range f.Warnings {
+		if w.whole {
+			n++
+		}
+	}
+	return n
+}
+
+// Reads reports whether name is, or would lie among, files that the recordings
+// are read from: nothing must be written there.
+func (f *Found) Reads(name string) bool {
+	for _, a := range f.archives {
+		if same(a, name) {
+			return true
+		}
+	}
+	for _, p := range f.Processes {
+		if p.disk != "" && same(p.disk, filepath.Dir(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+func same(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}
+
+// finder is what the searches of all inputs share.
 type finder struct {
-	found  Found
-	seen   map[string]bool     // real paths of process directories
-	chunks map[string][]string // single chunk files, by directory
-	dirs   []string            // of chunks, in order
+	o     Options
+	watch *patience.Watch
+	spool *archive.Spool
+	// unpacking bounds how many files are unpacked at once, hence the memory
+	// that takes. Pipes don't count: they come when they come.
+	unpacking chan struct{}
+
+	mu    sync.Mutex
+	pipes []fs.FileInfo // that are read
 }
 
-func (f *finder) input(in string) error {
-	info, err := os.Stat(in)
-	if err != nil {
-		return err
+func newFinder(o Options) *finder {
+	if o.Stall == 0 {
+		o.Stall = DefaultStall
 	}
-	if info.IsDir() {
-		n, err := f.directory(in, maxDepth)
-		if err == nil && n == 0 {
-			err = fmt.Errorf("%s: %w in this directory; give the session directory that the recorder wrote", in, ErrNothing)
-		}
-		return err
-	}
-	return f.file(in, info)
+	return &finder{o: o, watch: patience.New(o.Stall), spool: archive.NewSpool(o.TempDir), unpacking: make(chan struct{}, 4)}
 }
 
-// file takes a single file: a chunk joins the others of its directory.
-func (f *finder) file(in string, info fs.FileInfo) error {
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: is neither a directory nor a regular file; want a session directory or a chunk file", in)
+// searchAll searches all inputs, several at once, and returns the searches in
+// the order of the inputs.
+func (r *finder) searchAll(paths []string) []*search {
+	searches := make([]*search, len(paths))
+	var all sync.WaitGroup
+	slots := make(chan struct{}, maxSearches)
+	for i, path := range paths {
+		searches[i] = &search{finder: r}
+		slots <- struct{}{}
+		all.Go(func() {
+			searches[i].input(path)
+			<-slots
+		})
 	}
-	if err := acceptFile(in); err != nil {
-		return err
-	}
-	dir := filepath.Dir(in)
-	if f.chunks[dir] == nil {
-		f.dirs = append(f.dirs, dir)
-	}
-	f.chunks[dir] = append(f.chunks[dir], filepath.Base(in))
-	return nil
+	all.Wait()
+	return searches
 }
 
-// directory takes a process directory, or searches it; n counts processes.
-func (f *finder) directory(dir string, depth int) (n int, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return 0, err
-	}
-	if isProcess(entries) {
-		return 1, f.process(dir)
-	}
-	for _, e := range entries {
-		if !e.IsDir() || depth == 0 {
+// expand replaces patterns by the names that they match, for those whom no
+// shell has done that: a thousand names may be too long for one.
+func expand(inputs []string) (paths []string, warnings []*Warning) {
+	stdin := false
+	for _, in := range inputs {
+		if in == "-" && stdin {
+			warnings = append(warnings, &Warning{path: "stdin", label: "stdin", err: errAgain})
 			continue
 		}
-		below, err := f.directory(filepath.Join(dir, e.Name()), depth-1)
-		if n += below; err != nil {
-			f.found.Warnings = append(f.found.Warnings, err)
+		stdin = stdin || in == "-"
+		names := []string{in}
+		if strings.ContainsAny(in, "*?[") && !exists(in) {
+			var err error
+			names, err = filepath.Glob(in) // sorted
+			if err == nil && len(names) == 0 {
+				err = fmt.Errorf("%w: no file has a name like this", fs.ErrNotExist)
+			}
+			if err != nil {
+				warnings = append(warnings, newWarning(in, filepath.Base(in), err))
+			}
 		}
+		paths = append(paths, names...)
 	}
-	return n, nil
+	return paths, warnings
 }
 
-func (f *finder) process(dir string) error {
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return err
-	}
-	if real, err = filepath.Abs(real); err != nil || f.seen[real] {
-		return err
-	}
-	f.seen[real] = true
-	p, err := chunks.OpenProcess(os.DirFS(dir), ".")
-	if err != nil {
-		return fmt.Errorf("%s: %w", dir, err)
-	}
-	f.found.Processes = append(f.found.Processes, &Process{Process: p, Location: dir, Alive: chunks.Alive(dir)})
-	return nil
+// exists reports whether there is a file of that very name.
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
 }
 
-// openChunks opens single chunk files: those of one directory are one process,
+// looseChunks are chunk files that are inputs by themselves, by directory.
+type looseChunks struct {
+	names map[string][]string
+	dirs  []string // in order
+}
+
+func (l *looseChunks) add(names []string) {
+	for _, name := range names {
+		dir := filepath.Dir(name)
+		if l.names[dir] == nil {
+			l.dirs = append(l.dirs, dir)
+		}
+		if l.names == nil {
+			l.names = map[string][]string{}
+		}
+		l.names[dir] = append(l.names[dir], filepath.Base(name))
+	}
+}
+
+// openLoose opens single chunk files: those of one directory are one process,
 // read with the dictionaries and the meta file that lie beside them.
-func (f *finder) openChunks() {
-	for _, dir := range f.dirs {
-		p, err := chunks.OpenProcess(os.DirFS(dir), ".")
+func (r *finder) openLoose(f *Found, loose *looseChunks) {
+	for _, dir := range loose.dirs {
+		files := r.disk(dir)
+		p, err := chunks.OpenProcess(files, ".")
 		if err != nil {
-			f.found.Warnings = append(f.found.Warnings, fmt.Errorf("%s: %w", dir, err))
+			f.Warnings = append(f.Warnings, newWarning(dir, filepath.Base(dir), err))
 			continue
 		}
-		keep(p, f.chunks[dir])
-		f.found.Processes = append(f.found.Processes, &Process{Process: p, Location: dir})
+		keep(p, loose.names[dir])
+		f.Processes = append(f.Processes, &Process{Process: p, Location: dir, files: files, disk: dir})
 	}
 }
 
@@ -161,69 +234,3 @@ func keep(p *chunks.Process, names []string) {
 		return pr.Class == chunks.Gap || strings.HasPrefix(file, "chunk-") && !slices.Contains(names, file)
 	})
 }
-
-// order sorts the processes and sets copies aside: of two with one instance
-// the one that goes on longer is kept.
-func (f *Found) order() {
-	for _, p := range f.Processes {
-		p.anchors = decode.Anchors(p.Process)
-	}
-	slices.SortStableFunc(f.Processes, func(a, b *Process) int {
-		return cmp.Or(cmp.Compare(a.Instance, b.Instance), cmp.Compare(rangeEnd(b), rangeEnd(a)), cmp.Compare(size(b), size(a)))
-	})
-	f.Processes = slices.CompactFunc(f.Processes, func(kept, p *Process) bool {
-		if kept.Instance == p.Instance {
-			f.twice = append(f.twice, p)
-		}
-		return kept.Instance == p.Instance
-	})
-	slices.SortFunc(f.Processes, func(a, b *Process) int {
-		return cmp.Or(cmp.Compare(a.began(), b.began()), cmp.Compare(a.Instance, b.Instance))
-	})
-}
-
-// began is the real time of the first reading of p's clocks, 0 if it has none.
-func (p *Process) began() int64 {
-	if len(p.anchors) == 0 {
-		return 0
-	}
-	return p.anchors[0].Realtime
-}
-
-// Usable returns an error if all that was found is damaged: no process has a
-// chunk that can be read. A process that has not recorded anything is fine.
-func (f *Found) Usable() error {
-	var first *chunks.Problem
-	for _, p := range f.Processes {
-		if len(p.Chunks) > 0 {
-			return nil
-		}
-		for i := range p.Problems {
-			if first == nil && !harmless[p.Problems[i].Class] {
-				first = &p.Problems[i]
-			}
-		}
-	}
-	if first == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: no chunk can be read: %v", ErrNothing, first)
-}
-
-// rangeEnd is the index past the last committed byte, size the committed bytes.
-func rangeEnd(p *Process) (end uint64) {
-	for _, im := range p.Chunks {
-		end = max(end, im.Header.RangeStart+uint64(im.Header.Commit.Offset()))
-	}
-	return end
-}
-
-func size(p *Process) (n uint64) {
-	for _, im := range p.Chunks {
-		n += uint64(im.Header.Commit.Offset())
-	}
-	return n
-}
-
-// Bytes is how many payload bytes of p are committed.
-func (p *Process) Bytes() int64 { return int64(size(p)) }

@@ -1,64 +1,80 @@
 package ingest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
+	"slices"
 	"strings"
 
 	"gprof/chunks"
+	"gprof/ingest/archive"
+	"gprof/ingest/pack"
 )
 
-// hints say why a file is no input by itself.
-var hints = map[chunks.FileKind]string{
-	chunks.DictFile: "it holds only names; give the directory that it lies in",
-	chunks.MetaFile: "it holds no events; give the directory that it lies in",
-	chunks.ExitFile: "it holds no events; give the directory that it lies in",
+// format is one kind of file that may be an input.
+type format struct {
+	name  string
+	sniff func(head []byte) bool // head is of archive.Head bytes, if the file has them
+	// ends are how names of such files end. A file is told by its head alone;
+	// but one that is called so, and is something else, is worth a warning.
+	ends    []string
+	alone   bool // it is an input only where it is asked for by name
+	archive bool // there are files in it
+	// One of them takes what is in the file into the search: open from any
+	// place of it, read from its front. A stream is stored for open.
+	open func(*search, location) error
+	read func(*search, location, io.Reader) error
 }
 
-// acceptFile returns nil for a file that is an input by itself, which only a
-// chunk file is.
-func acceptFile(name string) error {
-	head, err := readHead(name)
-	if err != nil {
-		return err
+// formats is the table of all kinds.
+func formats() []format {
+	return []format{
+		{name: "chunk file", sniff: is(chunks.ChunkFile), alone: true, open: (*search).chunk},
+		{name: "dictionary", sniff: is(chunks.DictFile), alone: true, open: noInput("dictionary: it holds only names; give the directory that it lies in")},
+		{name: "meta file", sniff: is(chunks.MetaFile), alone: true, open: noInput("meta file: it holds no events; give the directory that it lies in")},
+		{name: "exit file", sniff: is(chunks.ExitFile), alone: true, open: noInput("exit file: it holds no events; give the directory that it lies in")},
+		{name: "packed session", sniff: isPacked, ends: []string{".gprof"}, archive: true, open: (*search).packed},
+		{name: "tar", sniff: archive.IsTar, ends: []string{".tar"}, archive: true, open: (*search).tar, read: (*search).tarStream},
+		{name: "zip", sniff: archive.IsZip, ends: []string{".zip"}, archive: true, open: (*search).zip},
+		{name: "gzip", sniff: archive.IsGzip, ends: []string{".tar.gz", ".tgz"}, read: (*search).gzip},
+		{name: "zstd", sniff: archive.IsZstd, ends: []string{".tar.zst", ".tzst"}, read: (*search).zstd},
 	}
-	switch kind := chunks.Sniff(head); {
-	case len(head) == 0:
-		return fmt.Errorf("%s: is empty; want a session directory or a chunk file", name)
-	case kind == chunks.NoFile:
-		return fmt.Errorf("%s: %w: it begins with %q; want a session directory or a chunk file", name, ErrForeign, head)
-	case hints[kind] != "":
-		return fmt.Errorf("%s: %v: %s", name, kind, hints[kind])
+}
+
+// sniff finds the format of a file by its head; nil: none of ours.
+func sniff(head []byte) *format {
+	all := formats()
+	if i := slices.IndexFunc(all, func(f format) bool { return f.sniff(head) }); i >= 0 {
+		return &all[i]
 	}
 	return nil
 }
 
-// readHead reads the first bytes of a file, fewer if it has no more.
-func readHead(name string) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	head := make([]byte, 8)
-	n, err := io.ReadFull(file, head)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
-	return head[:n], err
+// promises reports whether a file of that name should be one of ours.
+func promises(name string) bool {
+	return slices.ContainsFunc(formats(), func(f format) bool {
+		return slices.ContainsFunc(f.ends, func(end string) bool { return strings.HasSuffix(name, end) })
+	})
 }
 
-// isProcess reports whether a directory with those entries is that of one
-// process: it holds a meta file, a dictionary or a chunk.
-func isProcess(entries []fs.DirEntry) bool {
-	for _, e := range entries {
-		name := e.Name()
-		if !e.IsDir() && (name == "meta" || strings.HasPrefix(name, "chunk-") || strings.HasPrefix(name, "dict-")) {
-			return true
-		}
+func is(kind chunks.FileKind) func([]byte) bool {
+	return func(head []byte) bool { return chunks.Sniff(head) == kind }
+}
+
+func isPacked(head []byte) bool { return bytes.HasPrefix(head, []byte(pack.Magic)) }
+
+// noInput says why a file of ours is no input by itself.
+func noInput(why string) func(*search, location) error {
+	return func(*search, location) error { return errors.New(why) }
+}
+
+// foreign is the error of a file that is none of ours.
+func foreign(head []byte) error {
+	const want = "want a session directory, an archive of one, or a chunk file"
+	if len(head) == 0 {
+		return fmt.Errorf("is empty; %s", want)
 	}
-	return false
+	return fmt.Errorf("%w: it begins with %q; %s", ErrForeign, head[:min(len(head), 8)], want)
 }

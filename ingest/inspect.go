@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"gprof/chunks"
 )
@@ -41,9 +40,7 @@ func Inspect(w io.Writer, input string) error {
 }
 
 // isRecordFile reports whether a file of that name has a text twin.
-func isRecordFile(name string) bool {
-	return name == "meta" || name == "exit" || strings.HasPrefix(name, "chunk-") || strings.HasPrefix(name, "dict-")
-}
+func isRecordFile(name string) bool { return chunks.Named(name) != chunks.NoFile }
 
 func inspectFile(w io.Writer, name string) error {
 	return chunks.Inspect(w, os.DirFS(filepath.Dir(name)), filepath.Base(name))

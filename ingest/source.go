@@ -38,8 +38,8 @@ func (f *Found) noteInputs(ledger *stream.Ledger) {
 	for _, p := range f.twice {
 		ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDuplicate, What: "processes", Count: 1, Bytes: int64(size(p))})
 	}
-	if n := len(f.Warnings); n > 0 {
-		ledger.Add(stream.Line{Reason: stream.ReasonUnreadable, What: "inputs", Count: int64(n)})
+	for _, w := range f.Warnings {
+		ledger.Add(w.line())
 	}
 }
 

@@ -39,6 +39,8 @@ const (
 	ReasonExpired                   // left out by rule
 	ReasonUnsupported               // has no place in the output format
 	ReasonLeftOut                   // chunk that a slice of the recording does not hold
+	ReasonStalled                   // input from which nothing came any more
+	ReasonRefused                   // input, or member of one, that is not to be trusted
 	numReasons
 )
 
@@ -67,6 +69,8 @@ var Reasons = [numReasons]struct {
 	ReasonExpired:     {"expired", Loss, "left out by rule"},
 	ReasonUnsupported: {"unsupported", Loss, "has no place in the output format"},
 	ReasonLeftOut:     {"left-out", Info, "left out by a slice of the recording"},
+	ReasonStalled:     {"stalled", Loss, "nothing came any more"},
+	ReasonRefused:     {"refused", Loss, "refused: not to be trusted"},
 }
 
 // Line is one entry of the ledger: how much of what, in which process.

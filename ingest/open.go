@@ -1,0 +1,217 @@
+package ingest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+
+	"gprof/chunks"
+	"gprof/ingest/archive"
+	"gprof/ingest/pack"
+)
+
+// maxStream bounds what is stored of a pipe, or of an archive in an archive.
+const maxStream = 1 << 40
+
+// streamBuffer is how much of a stream is read at once.
+const streamBuffer = 64 << 10
+
+// chunk takes a chunk file. One on disk joins the others of its directory.
+func (s *search) chunk(l location) error {
+	if l.disk != "" {
+		s.chunks = append(s.chunks, l.disk)
+		return nil
+	}
+	p, err := chunks.OpenChunk(l.files, l.name)
+	if err != nil {
+		return err
+	}
+	s.add(p, l)
+	return nil
+}
+
+func (s *search) tar(l location) error {
+	files, err := archive.OpenTar(l.files, l.name, s.wanted())
+	return s.archive(l, files, err)
+}
+
+func (s *search) tarStream(l location, r io.Reader) error {
+	files, err := archive.ReadTar(r, s.wanted())
+	if err == nil {
+		// Who writes the pipe must not die of our closing it.
+		_, err = io.CopyN(io.Discard, r, archive.FreeBytes)
+		if err == io.EOF {
+			err = nil
+		}
+	}
+	return s.archive(l, files, err)
+}
+
+func (s *search) zip(l location) error {
+	files, err := archive.OpenZip(l.files, l.name, s.wanted())
+	return s.archive(l, files, err)
+}
+
+// archive searches what was intact of an archive, and names what was refused.
+func (s *search) archive(l location, files *archive.FS, err error) error {
+	if files == nil {
+		return err
+	}
+	refused, more := files.Refused()
+	for _, r := range refused {
+		s.warnings = append(s.warnings, &Warning{path: l.path + "/" + r.Name, label: l.label + "/" + r.Name, err: r.Err})
+	}
+	if more > 0 {
+		s.warnings = append(s.warnings, &Warning{path: l.path, label: l.label, err: fmt.Errorf("%w: %d more members that are not named", archive.ErrMany, more)})
+	}
+	return s.inside(l, files, err)
+}
+
+// inside searches the file system of an archive; err is what ended it early.
+func (s *search) inside(l location, files fs.FS, err error) error {
+	in := location{files: files, name: ".", path: l.path, label: l.label, level: l.level + 1}
+	n, err2 := s.tree(in, archive.MaxDepth)
+	if err == nil && err2 == nil && n == 0 {
+		return fmt.Errorf("%w in this archive", ErrNothing)
+	}
+	return errors.Join(err, err2)
+}
+
+// wanted are the files of recordings, and archives.
+func (s *search) wanted() archive.Options {
+	return archive.Options{Spool: s.spool, Want: func(name string, head []byte) int64 {
+		if kind := chunks.Named(path.Base(name)); kind != chunks.NoFile {
+			return kind.MaxSize()
+		}
+		if f := sniff(head); f != nil && !f.alone {
+			return maxStream
+		}
+		return 0
+	}}
+}
+
+func (s *search) packed(l location) error {
+	r := &reopened{l}
+	info, err := fs.Stat(l.files, l.name)
+	if err != nil {
+		return err
+	}
+	a, err := pack.Open(r, info.Size())
+	if err != nil {
+		return err
+	}
+	for _, p := range a.Problems {
+		s.warnings = append(s.warnings, &Warning{path: l.path, label: l.label, err: fmt.Errorf("%w: %w", archive.ErrDamaged, p)})
+	}
+	return s.inside(l, a, nil)
+}
+
+// reopened is a file that is open only while it is read: there may be a
+// thousand.
+type reopened struct{ location }
+
+// ReadAt implements [io.ReaderAt].
+func (r *reopened) ReadAt(p []byte, off int64) (int, error) {
+	f, err := r.files.Open(r.name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	at, ok := f.(io.ReaderAt)
+	if !ok {
+		return 0, errors.ErrUnsupported
+	}
+	return at.ReadAt(p, off)
+}
+
+func (s *search) gzip(l location, r io.Reader) error {
+	z, err := archive.Gunzip(r)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	return s.unpacked(l, z)
+}
+
+func (s *search) zstd(l location, r io.Reader) error {
+	z, err := archive.Unzstd(r)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	return s.unpacked(l, z)
+}
+
+// unpacked takes what a compressed file holds.
+func (s *search) unpacked(l location, r io.Reader) error { return s.stream(l, r, true) }
+
+// stream takes what comes from a pipe. A stream is unpacked once.
+func (s *search) stream(l location, r io.Reader, unpacked bool) error {
+	in := bufio.NewReaderSize(r, streamBuffer)
+	head, err := in.Peek(archive.Head)
+	f := sniff(head)
+	switch {
+	case f == nil && err != nil && err != io.EOF:
+		return err
+	case f == nil:
+		return foreign(head)
+	case f.archive && l.level == maxLevel:
+		return ErrNested
+	case f.open == nil && unpacked:
+		return fmt.Errorf("%w: it is compressed twice", ErrForeign)
+	case f.read != nil:
+		return f.read(s, l, in)
+	}
+	return s.store(f, l, in)
+}
+
+// store puts a stream where any place of it can be read.
+func (s *search) store(f *format, l location, r io.Reader) error {
+	files, spool, err := archive.Store(r, "file", s.o.TempDir, maxStream)
+	s.spools = append(s.spools, spool)
+	l.files, l.name, l.disk = files, "file", ""
+	return errors.Join(err, f.open(s, l))
+}
+
+// stdin takes what "-" stands for.
+func (s *search) stdin() {
+	l := location{path: "stdin", label: "stdin"}
+	if s.o.Stdin == nil {
+		s.warn(l, errors.New("there is none"))
+		return
+	}
+	s.warn(l, s.stream(l, s.watch.Reader(s.o.Stdin), false))
+}
+
+// pipe takes a named pipe, or what a shell makes of <(command).
+func (s *search) pipe(in string, info fs.FileInfo) {
+	l := s.onDisk(in, false)
+	if s.taken(info) {
+		s.warnings = append(s.warnings, &Warning{path: l.path, label: l.label, err: errAgain})
+		return
+	}
+	f, err := l.files.Open(l.name)
+	if err != nil {
+		s.warn(l, err)
+		return
+	}
+	defer f.Close()
+	l.disk = "" // it can be read once
+	s.warn(l, s.stream(l, f, false))
+}
+
+// taken reports whether a pipe is being read already.
+func (s *search) taken(info fs.FileInfo) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.ContainsFunc(s.pipes, func(p fs.FileInfo) bool { return os.SameFile(p, info) }) {
+		return true
+	}
+	s.pipes = append(s.pipes, info)
+	return false
+}

@@ -1,0 +1,245 @@
+package ingest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+
+	"gprof/chunks"
+	"gprof/ingest/archive"
+)
+
+// maxDepth is how many directories below an input are searched: one above a
+// session, the session, the instance, and one to spare. In an archive, which
+// may begin with where all that lay, they all are.
+const maxDepth = 4
+
+// maxLevel is how many archives may lie around a recording.
+const maxLevel = 2
+
+// search looks at one input.
+type search struct {
+	*finder
+	processes []*Process
+	chunks    []string // files on disk that are inputs by themselves
+	warnings  []*Warning
+	archives  []string
+	spools    []*archive.Spool
+}
+
+// location is a file or a directory.
+type location struct {
+	files fs.FS
+	name  string // in files
+	path  string // where a person finds it
+	label string // what names it in an output: no directory outside of archives
+	disk  string // path on disk; "" inside archives
+	level int    // archives around it
+}
+
+// disk is a directory on disk, which may hang.
+func (r *finder) disk(dir string) fs.FS { return r.watch.FS(os.DirFS(dir)) }
+
+// onDisk is the location of a path on disk.
+func (r *finder) onDisk(path string, dir bool) location {
+	l := location{path: path, label: filepath.Base(path), disk: path}
+	if dir {
+		l.files, l.name = r.disk(path), "."
+	} else {
+		l.files, l.name = r.disk(filepath.Dir(path)), filepath.Base(path)
+	}
+	return l
+}
+
+// below is what lies in a directory under a name.
+func (r *finder) below(l location, name string, dir bool) location {
+	if l.disk != "" {
+		return r.onDisk(filepath.Join(l.disk, name), dir)
+	}
+	l.name, l.path, l.label = path.Join(l.name, name), l.path+"/"+name, l.label+"/"+name
+	return l
+}
+
+// input searches an input; what is wrong with it becomes a warning.
+func (s *search) input(in string) {
+	if in == "-" {
+		s.stdin()
+		return
+	}
+	info, err := s.stat(in)
+	switch {
+	case err != nil:
+		s.warn(location{path: in, label: filepath.Base(in)}, err)
+	case info.IsDir():
+		l := s.onDisk(in, true)
+		n, err := s.tree(l, maxDepth)
+		if err == nil && n == 0 && len(s.warnings) == 0 {
+			err = fmt.Errorf("%w in this directory; give the session directory that the recorder wrote", ErrNothing)
+		}
+		s.warn(l, err)
+	case info.Mode().IsRegular():
+		l := s.onDisk(in, false)
+		s.warn(l, s.file(l, true))
+	case info.Mode()&fs.ModeNamedPipe != 0:
+		s.pipe(in, info)
+	default:
+		s.warn(s.onDisk(in, false), errors.New("is neither a directory nor a file nor a pipe; want a session directory, an archive or a chunk file"))
+	}
+}
+
+// stat is [os.Stat], which hangs where a file system does.
+func (s *search) stat(name string) (info fs.FileInfo, err error) {
+	type result struct {
+		info fs.FileInfo
+		err  error
+	}
+	got := make(chan result, 1)
+	if err := s.watch.Do(func() {
+		info, err := os.Stat(name)
+		got <- result{info, err}
+	}); err != nil {
+		return nil, err
+	}
+	r := <-got
+	return r.info, r.err
+}
+
+// warn adds a warning that an input gave nothing, or not all; nil is none.
+func (s *search) warn(l location, err error) {
+	if err != nil {
+		s.warnings = append(s.warnings, newWarning(l.path, l.label, err))
+	}
+}
+
+// tree takes a process directory, or searches it; n counts processes.
+func (s *search) tree(l location, depth int) (n int, err error) {
+	entries, err := fs.ReadDir(l.files, l.name)
+	if err != nil {
+		return 0, err
+	}
+	if isProcess(entries) {
+		return 1, s.process(l)
+	}
+	before := len(s.processes)
+	for _, e := range entries {
+		below := s.below(l, e.Name(), e.IsDir())
+		switch {
+		case e.Type().IsRegular():
+			s.warn(below, s.file(below, false))
+		case e.IsDir() && depth > 0:
+			_, err := s.tree(below, depth-1)
+			s.warn(below, err)
+		}
+	}
+	return len(s.processes) - before, nil
+}
+
+func (s *search) process(l location) error {
+	p, err := chunks.OpenProcess(l.files, l.name)
+	if err != nil {
+		return err
+	}
+	s.add(p, l)
+	return nil
+}
+
+func (s *search) add(p *chunks.Process, l location) {
+	s.processes = append(s.processes, &Process{Process: p, Location: l.path, Alive: s.alive(l), files: l.files, disk: l.disk})
+}
+
+// alive asks for the lock of a process; one that cannot be asked counts as
+// alive, as it does for [chunks.Alive].
+func (s *search) alive(l location) bool {
+	if l.disk == "" {
+		return false
+	}
+	got := make(chan bool, 1)
+	if s.watch.Do(func() { got <- chunks.Alive(l.disk) }) != nil {
+		return true
+	}
+	return <-got
+}
+
+// file takes a file by what it begins with. In a directory those that are none
+// of ours are passed over, but for those whose names promise a recording.
+func (s *search) file(l location, asked bool) error {
+	head, err := readHead(l)
+	if err != nil {
+		return err
+	}
+	f := sniff(head)
+	switch {
+	case f == nil && (asked || promises(l.name)):
+		return foreign(head)
+	case f == nil, f.alone && !asked:
+		return nil
+	case f.archive && l.level == maxLevel:
+		return ErrNested
+	}
+	if l.disk != "" && !f.alone {
+		s.archives = append(s.archives, l.disk)
+	}
+	if f.open != nil {
+		return s.settle(f.open(s, l), asked, l)
+	}
+	from, err := l.files.Open(l.name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	if l.level == 0 { // what lies in it is unpacked by the one who holds the place
+		s.unpacking <- struct{}{}
+		defer func() { <-s.unpacking }()
+	}
+	return s.settle(f.read(s, l, bufio.NewReaderSize(from, streamBuffer)), asked, l)
+}
+
+// settle passes over what turned out to be none of ours when it was unpacked.
+func (s *search) settle(err error, asked bool, l location) error {
+	if errors.Is(err, ErrForeign) && !asked && !promises(l.name) {
+		return nil
+	}
+	return err
+}
+
+// readHead reads the first bytes of a file, fewer if it has no more.
+func readHead(l location) ([]byte, error) {
+	f, err := l.files.Open(l.name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, archive.Head)
+	n, err := io.ReadFull(f, head)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return head[:n], err
+}
+
+// isProcess reports whether a directory with those entries is that of one
+// process: it holds a meta file, a dictionary or a chunk.
+func isProcess(entries []fs.DirEntry) bool {
+	for _, e := range entries {
+		kind := chunks.Named(e.Name())
+		if !e.IsDir() && kind != chunks.NoFile && kind != chunks.ExitFile {
+			return true
+		}
+	}
+	return false
+}
+
+// printable is a name for people and outputs: what an archive calls its members
+// must not play with a terminal.
+func printable(name string) string {
+	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
+}
