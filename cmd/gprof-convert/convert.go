@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -12,7 +11,7 @@ import (
 )
 
 type convertCmd struct {
-	Inputs []string `arg:"" name:"input" help:"Session directories, process directories or chunk files."`
+	Inputs []string `arg:"" name:"input" help:"Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files, quoted patterns of them, or - for stdin."`
 	Output string   `short:"o" required:"" placeholder:"OUT" help:"File to write; its name tells the format. - is stdout."`
 	Format string   `short:"f" placeholder:"NAME" help:"Format, if the name of OUT does not tell: ${formats}."`
 	Losses string   `placeholder:"FILE" help:"Write the ledger as JSON: what is missing from the output, or uncertain in it. - is stdout."`
@@ -24,6 +23,12 @@ func (c *convertCmd) Help() string {
   gprof-convert out/session -o profile.gecko.json.gz
   gprof-convert /dev/shm/gprof/checkout -f gecko -o - | gzip > profile.json.gz
   gprof-convert --strict dump1 dump2 -o both.json.gz
+  gprof-convert 'dumps/*.tar.gz' --symbols bin/ -o all.json.gz
+  kubectl exec shop-7f9c -- tar c -C /dev/shm gprof | gprof-convert - -o shop.json.gz
+
+A pipe is read as it comes. When nothing comes of any input for 30 seconds, those
+that are waited for are given up, what came is used, and the ledger says so. For a
+login that takes longer give --stall 5m, for one that may take for ever --stall 0.
 
 Open the result at https://profiler.firefox.com with "Load a profile from file".
 
@@ -47,10 +52,14 @@ func (c *convertCmd) Run(s *streams) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
+	if c.Output != "-" {
+		c.temp = filepath.Dir(c.Output)
+	}
 	found, err := s.open(c.Inputs, &c.reading)
 	if err != nil {
 		return err
 	}
+	defer found.Close()
 	if err := c.checkNames(found); err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -89,24 +98,11 @@ func (c *convertCmd) checkNames(found *ingest.Found) error {
 		return fmt.Errorf("--losses and -o both name %s; give one of them another name", c.Output)
 	}
 	for _, name := range []string{c.Output, c.Losses} {
-		if name != "" && name != "-" && amongInputs(name, found) {
+		if name != "" && name != "-" && found.Reads(name) {
 			return fmt.Errorf("%s lies among the files of a recording; give it a name elsewhere", name)
 		}
 	}
 	return nil
-}
-
-func amongInputs(name string, found *ingest.Found) bool {
-	dir, err := os.Stat(filepath.Dir(name))
-	if err != nil {
-		return false
-	}
-	for _, p := range found.Processes {
-		if d, err := os.Stat(p.Location); err == nil && os.SameFile(d, dir) {
-			return true
-		}
-	}
-	return false
 }
 
 // settle says what was written and what is missing, and decides on the exit

@@ -13,7 +13,7 @@ import (
 )
 
 type infoCmd struct {
-	Inputs []string `arg:"" name:"input" help:"Session directories, process directories or chunk files."`
+	Inputs []string `arg:"" name:"input" help:"Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files, quoted patterns of them, or - for stdin."`
 	JSON   bool     `name:"json" help:"Print JSON."`
 	reading
 	failIf
@@ -36,6 +36,7 @@ func (c *infoCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	defer found.Close()
 	src := found.Source()
 	var count stream.Count
 	bar := s.newProgress(c.JSON)

@@ -80,7 +80,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	code := -1
 	parser, err := kong.New(&cli{}, kong.Name("gprof-convert"), kong.Vars{"formats": formatNames()}, kong.Writers(stdout, stderr), kong.Bind(s),
 		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Description("Turn gprof recordings into what your tools open:\n\n    gprof-convert INPUT... -o OUT\n    gprof-convert out/session -o profile.json.gz\n\nAn input is a session directory, the directory of one process, or a chunk file. The name of OUT tells the format.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit."))
+		kong.Description("Turn gprof recordings into what your tools open:\n\n    gprof-convert INPUT... -o OUT\n    gprof-convert out/session -o profile.json.gz\n\nAn input is a session directory, the directory of one process, a chunk file, an archive of them (tar, tar.gz, tar.zst, zip, .gprof), a directory of any of these, - for stdin, or a quoted pattern. The name of OUT tells the format.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit."))
 	if err != nil {
 		panic("internal error: " + err.Error())
 	}
@@ -117,7 +117,7 @@ func (s *streams) end(err error) int {
 		s.problem("error", err)
 	}
 	if errors.Is(err, ingest.ErrNothing) {
-		s.hint("an input is a session directory (as gprof-record run prints it), the directory of one process in it, or a chunk file")
+		s.hint(inputHelp)
 	}
 	return code
 }
@@ -129,23 +129,3 @@ func (s *streams) problem(word string, err error) {
 func (s *streams) say(text string) { fmt.Fprintf(s.stderr, "gprof-convert: %s\n", text) }
 
 func (s *streams) hint(text string) { fmt.Fprintf(s.stderr, "gprof-convert: hint: %s\n", text) }
-
-// open finds the recordings in inputs and warns of inputs that hold none.
-func (s *streams) open(inputs []string, r *reading) (*ingest.Found, error) {
-	found, err := ingest.Find(inputs, r.options(s))
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range found.Warnings {
-		s.problem("warning", w)
-	}
-	return found, nil
-}
-
-// partly is the error of a command that did its work on some inputs only.
-func partly(found *ingest.Found) error {
-	if len(found.Warnings) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%d input(s) could not be read; the rest was", len(found.Warnings))
-}

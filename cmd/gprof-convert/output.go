@@ -66,7 +66,7 @@ func (o *output) inDirectory() string {
 	return filepath.Dir(o.name)
 }
 
-func isTerminal(w io.Writer) bool {
+func isTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -1,10 +1,63 @@
 package main
 
-import "gprof/ingest"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gprof/ingest"
+)
+
+// inputHelp says what an input is, in the words of a hint.
+const inputHelp = "an input is a session directory (as gprof-record run prints it), the directory of one process in it, a chunk file, " +
+	"a tar, tar.gz, tar.zst or zip of them, a packed .gprof file, a directory of any of these, - for stdin, or a quoted pattern such as 'dumps/*.tgz'"
+
+// maxWarnings is how many warnings are printed one by one.
+const maxWarnings = 20
 
 // reading is the flags that say how inputs are read. All commands that read
 // recordings have them.
-type reading struct{}
+type reading struct {
+	Stall   time.Duration `default:"30s" placeholder:"TIME" help:"Give up inputs that hang, such as a pipe or a dead network mount, when nothing came of any input for so long (default ${default}); the rest is read. 0 waits for ever."`
+	Symbols []string      `sep:"none" type:"path" placeholder:"PATH" help:"Program, or folder of programs, that names functions where the recording does not; info says which are missing. May be repeated."`
+
+	temp string // directory for temporary files; "" for a usual one
+}
 
 // options are the flags as ingest takes them.
-func (r *reading) options(s *streams) ingest.Options { return ingest.Options{Stdin: s.stdin} }
+func (r *reading) options(s *streams) ingest.Options {
+	o := ingest.Options{Stdin: s.stdin, Stall: r.Stall, TempDir: r.temp, Symbols: r.Symbols}
+	if r.Stall <= 0 {
+		o.Stall = -1
+	}
+	return o
+}
+
+// open finds the recordings in inputs and warns of what was left out of them.
+// The caller closes what was found.
+func (s *streams) open(inputs []string, r *reading) (*ingest.Found, error) {
+	if slices.Contains(inputs, "-") && isTerminal(s.stdin) {
+		return nil, &exitError{exitUsage, errors.New("- reads an archive from stdin, which is a terminal; pipe one in: tar c SESSION | gprof-convert - -o OUT")}
+	}
+	found, err := ingest.Find(inputs, r.options(s))
+	if err != nil {
+		return nil, err
+	}
+	for i, w := range found.Warnings {
+		if i == maxWarnings {
+			s.problem("warning", fmt.Errorf("and %d more like these; the ledger counts them", len(found.Warnings)-i))
+			break
+		}
+		s.problem("warning", w)
+	}
+	return found, nil
+}
+
+// partly is the error of a command that did its work on some inputs only.
+func partly(found *ingest.Found) error {
+	if n := found.Failed(); n > 0 {
+		return fmt.Errorf("%d input(s) could not be read; the rest was", n)
+	}
+	return nil
+}

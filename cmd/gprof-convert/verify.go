@@ -8,7 +8,7 @@ import (
 )
 
 type verifyCmd struct {
-	Inputs []string `arg:"" name:"input" help:"Session directories, process directories or chunk files."`
+	Inputs []string `arg:"" name:"input" help:"Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files, quoted patterns of them, or - for stdin."`
 	JSON   bool     `name:"json" help:"Print JSON."`
 	reading
 }
@@ -29,6 +29,7 @@ func (c *verifyCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	defer found.Close()
 	reports, err := found.Verify()
 	if err != nil {
 		return err
