@@ -1,6 +1,11 @@
 package ingest
 
-import "gprof/chunks"
+import (
+	"path"
+	"strings"
+
+	"gprof/chunks"
+)
 
 // Verdict is what verifying one process found.
 type Verdict struct {
@@ -8,12 +13,25 @@ type Verdict struct {
 	Dir      string    `json:"dir"`
 	Pid      uint32    `json:"pid"`
 	Alive    bool      `json:"alive"`
+	Exit     bool      `json:"exit"` // it told how it ended
 	Chunks   int       `json:"chunks"`
 	Blocks   int64     `json:"blocks"`   // whole blocks
-	Proven   int64     `json:"proven"`   // bytes of sealed pages
+	Proven   int64     `json:"proven"`   // bytes whose checksum fits
 	Unproven int64     `json:"unproven"` // bytes read under the commit rule
+	Lost     int64     `json:"lost"`     // bytes that should be there and are not, or are damaged
 	Damaged  bool      `json:"damaged"`  // something is damaged or missing
+	Files    []File    `json:"files"`    // chunks by range start, then dictionaries
 	Problems []Problem `json:"problems"`
+}
+
+// File is what verifying one chunk or dictionary found.
+type File struct {
+	Name     string `json:"name"`
+	State    string `json:"state"`    // whole, unproven (read, but not all of it proven), damaged
+	Blocks   int64  `json:"blocks"`   // whole blocks, or records
+	Proven   int64  `json:"proven"`   // bytes; of a chunk those that are committed
+	Unproven int64  `json:"unproven"` // likewise
+	Lost     int64  `json:"lost"`     // likewise
 }
 
 // Problem is one thing that does not fit.
@@ -23,7 +41,19 @@ type Problem struct {
 	What   string `json:"what"`
 	Blocks int64  `json:"blocks"` // -1: not known how many
 	Bytes  int64  `json:"bytes"`
+
+	harmless bool
 }
+
+// Harmless says whether a recording with the problem is still whole.
+func (p Problem) Harmless() bool { return p.harmless }
+
+// The states of a File.
+const (
+	FileWhole    = "whole"
+	FileUnproven = "unproven"
+	FileDamaged  = "damaged"
+)
 
 // harmless are problems of a recording that is whole.
 var harmless = map[chunks.ProblemClass]bool{chunks.Unproven: true, chunks.Stale: true, chunks.Duplicate: true, chunks.LeftOut: true}
@@ -41,34 +71,86 @@ func (f *Found) Verify() ([]Verdict, error) {
 	return verdicts, nil
 }
 
-func (p *Process) verify() (Verdict, error) {
-	v := Verdict{Instance: p.Name(), Dir: p.Location, Pid: p.Pid, Alive: p.Alive, Chunks: len(p.Chunks), Problems: []Problem{}}
-	for _, pr := range p.Problems {
-		v.problem(pr)
-	}
-	p.verifyDicts(v.problem)
-	blocks := p.Blocks(v.problem)
-	for blocks.Next() {
-		v.Blocks++
-	}
-	v.Proven = int64(size(p)) - v.Unproven
-	return v, blocks.Err()
+// verifier gathers a verdict.
+type verifier struct {
+	v     Verdict
+	files map[string]*File // by base name
 }
 
-// verifyDicts reads all definitions.
-func (p *Process) verifyDicts(report func(chunks.Problem)) {
+// verify reads all chunks and dictionaries. What a problem names by its file is
+// counted there; the rest, like gaps, for the process alone.
+func (p *Process) verify() (Verdict, error) {
+	w := verifier{files: map[string]*File{}, v: Verdict{Instance: p.Name(), Dir: p.Location, Pid: p.Pid, Alive: p.Alive, Exit: p.Exit != nil,
+		Chunks: len(p.Chunks), Problems: []Problem{}, Files: make([]File, len(p.Chunks)+len(p.Dicts))}}
+	for i, im := range p.Chunks {
+		w.file(i, im.Name, int64(im.Header.Commit.Offset()))
+	}
+	for i, d := range p.Dicts {
+		w.file(len(p.Chunks)+i, d.Name, d.Size)
+	}
+	for _, pr := range p.Problems {
+		w.problem(pr)
+	}
+	w.readDicts(p)
+	blocks := p.Blocks(w.problem)
+	for blocks.Next() {
+		w.v.Blocks++
+		w.files[path.Base(blocks.Block().Chunk.Name)].Blocks++
+	}
+	w.sum()
+	return w.v, blocks.Err()
+}
+
+// file begins with all of a file proven.
+func (w *verifier) file(i int, name string, bytes int64) {
+	f := &w.v.Files[i]
+	*f = File{Name: path.Base(name), State: FileWhole, Proven: bytes}
+	w.files[f.Name] = f
+}
+
+// readDicts reads all definitions.
+func (w *verifier) readDicts(p *Process) {
 	var records chunks.Records
 	for _, d := range p.Dicts {
-		for records.Reset(d, report); records.Next(); {
+		for records.Reset(d, w.problem); records.Next(); {
+			w.files[path.Base(d.Name)].Blocks++
 		}
 	}
 }
 
-func (v *Verdict) problem(p chunks.Problem) {
-	if p.Class == chunks.Unproven {
-		v.Unproven += p.Bytes
-	} else if !harmless[p.Class] {
-		v.Damaged = true
+func (w *verifier) problem(p chunks.Problem) {
+	w.v.Damaged = w.v.Damaged || !harmless[p.Class]
+	w.v.Problems = append(w.v.Problems, Problem{p.Class.String(), p.Where, p.What, p.Blocks, p.Bytes, harmless[p.Class]})
+	name, _, _ := strings.Cut(p.Where, " ")
+	f := w.files[name]
+	switch {
+	case f == nil && !harmless[p.Class]:
+		w.v.Lost += max(0, p.Bytes)
+	case f == nil:
+	case p.Class == chunks.Unproven:
+		f.Unproven += f.take(p.Bytes)
+		if f.State == FileWhole {
+			f.State = FileUnproven
+		}
+	case !harmless[p.Class]:
+		f.Lost += f.take(p.Bytes)
+		f.State = FileDamaged
 	}
-	v.Problems = append(v.Problems, Problem{p.Class.String(), p.Where, p.What, p.Blocks, p.Bytes})
+}
+
+// take takes bytes from those that are proven: not more than there are, for
+// damage may be counted twice.
+func (f *File) take(n int64) int64 {
+	n = min(max(0, n), f.Proven)
+	f.Proven -= n
+	return n
+}
+
+// sum adds up the chunks. What a dictionary has lost are names.
+func (w *verifier) sum() {
+	for _, f := range w.v.Files[:w.v.Chunks] {
+		w.v.Proven += f.Proven
+		w.v.Unproven += f.Unproven
+		w.v.Lost += f.Lost
+	}
 }

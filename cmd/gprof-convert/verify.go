@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"gprof/ingest"
@@ -16,9 +17,11 @@ type verifyCmd struct {
 func (c *verifyCmd) Help() string {
 	return `Examples:
   gprof-convert verify out/session
-  gprof-convert verify --json dump | jq '.processes[] | select(.damaged)'
+  gprof-convert verify out/session | tail -1
+  gprof-convert verify --json dump | jq '.processes[] | select(.damaged) | .files[] | select(.state == "damaged")'
 
-Sealed pages are proven by their checksums. What was written in the last moments
+Each chunk and dictionary has a line; the last line says what to do. Pages that
+are sealed are proven by their checksums. What was written in the last moments
 before a kill is not sealed: it is read, and called unproven. Exit code 1 means
 that something is damaged or missing.`
 }
@@ -30,40 +33,125 @@ func (c *verifyCmd) Run(s *streams) error {
 		return err
 	}
 	defer found.Close()
-	reports, err := found.Verify()
+	verdicts, err := found.Verify()
 	if err != nil {
 		return err
 	}
+	sum := sumUp(verdicts)
 	if c.JSON {
 		err = writeJSON(s.stdout, struct {
+			Summary   string           `json:"summary"`
 			Processes []ingest.Verdict `json:"processes"`
-		}{reports})
+		}{sum.String(), verdicts})
 	} else {
-		s.printVerdicts(reports)
+		s.printVerdicts(verdicts)
+		fmt.Fprintln(s.stdout, sum)
 	}
 	if err != nil {
 		return err
 	}
-	for _, r := range reports {
-		if r.Damaged {
-			return &exitError{exitFailed, fmt.Errorf("damaged: %s and what is named above; the rest is whole and converts", r.Instance)}
-		}
+	if len(sum.damaged) > 0 {
+		return &exitError{exitFailed, fmt.Errorf("damaged: %s", strings.Join(sum.damaged, ", "))}
 	}
 	return partly(found)
 }
 
-func (s *streams) printVerdicts(reports []ingest.Verdict) {
+func (s *streams) printVerdicts(verdicts []ingest.Verdict) {
 	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
-	for _, r := range reports {
-		verdict := "whole"
-		if r.Damaged {
-			verdict = "DAMAGED"
+	for _, v := range verdicts {
+		state := "whole"
+		if v.Damaged {
+			state = "DAMAGED"
 		}
-		fmt.Fprintf(w, "%s\t%s\tpid %d\t%d chunks\t%d blocks\t%s proven\t%s unproven\n", r.Instance, verdict, r.Pid,
-			r.Chunks, r.Blocks, formatBytes(r.Proven), formatBytes(r.Unproven))
-		for _, p := range r.Problems {
-			fmt.Fprintf(w, "\t%s\t%s\t%s\t%s\n", p.Class, p.Where, p.What, formatBytes(p.Bytes))
+		fmt.Fprintf(w, "%s, pid %d\t%s\t%d blocks\t%s proven\t%s unproven%s\n", v.Instance, v.Pid, state, v.Blocks, formatBytes(v.Proven), formatBytes(v.Unproven), lostBytes(v.Lost))
+		for _, f := range v.Files {
+			fmt.Fprintf(w, "  %s\t%s\t%d blocks\t%s proven\t%s unproven%s\n", f.Name, f.State, f.Blocks, formatBytes(f.Proven), formatBytes(f.Unproven), lostBytes(f.Lost))
+		}
+		for _, p := range v.Problems {
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", p.Class, p.Where, p.What, formatBytes(p.Bytes))
 		}
 	}
 	w.Flush()
+}
+
+func lostBytes(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return "\t" + formatBytes(n) + " lost"
+}
+
+// verdictSum is what one acts on.
+type verdictSum struct {
+	processes, chunks      int
+	proven, unproven, lost int64
+	damaged                []string // instances
+	first                  string   // problem
+	why                    string   // there are unproven bytes
+}
+
+func sumUp(verdicts []ingest.Verdict) *verdictSum {
+	sum := &verdictSum{processes: len(verdicts)}
+	for i := range verdicts {
+		v := &verdicts[i]
+		sum.chunks += v.Chunks
+		sum.proven += v.Proven
+		sum.unproven += v.Unproven
+		sum.lost += v.Lost
+		if v.Damaged {
+			sum.damaged = append(sum.damaged, v.Instance)
+			sum.noteFirst(v)
+		}
+		if v.Unproven > 0 && sum.why == "" {
+			sum.why = whyUnproven(v)
+		}
+	}
+	return sum
+}
+
+// noteFirst keeps the first problem that is one.
+func (sum *verdictSum) noteFirst(v *ingest.Verdict) {
+	for _, p := range v.Problems {
+		if sum.first == "" && !p.Harmless() {
+			sum.first = fmt.Sprintf("%s: %s", p.Where, p.What)
+		}
+	}
+}
+
+func whyUnproven(v *ingest.Verdict) string {
+	switch {
+	case v.Alive:
+		return "being written"
+	case v.Exit:
+		return "not sealed at the end"
+	}
+	return "tail of a killed process"
+}
+
+// String is one line that a person can act on.
+func (sum *verdictSum) String() string {
+	unproven := ""
+	if sum.unproven > 0 {
+		unproven = fmt.Sprintf(", %s unproven (%s)", formatBytes(sum.unproven), sum.why)
+	}
+	if len(sum.damaged) == 0 {
+		return fmt.Sprintf("whole: %s, %s, %s proven%s: safe to convert", count(sum.processes, "process"), count(sum.chunks, "chunk"), formatBytes(sum.proven), unproven)
+	}
+	what := fmt.Sprintf("damaged: %d of %s, %s lost (%s)", len(sum.damaged), count(sum.processes, "process"), formatBytes(sum.lost), sum.first)
+	if sum.proven+sum.unproven == 0 {
+		return what + ": nothing is left to convert; look for another copy"
+	}
+	return fmt.Sprintf("%s: convert still gives the rest, %s proven%s; see the lines above", what, formatBytes(sum.proven), unproven)
+}
+
+// count is a number of things.
+func count(n int, what string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(what, "s"):
+		what += "es"
+	default:
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
