@@ -24,6 +24,7 @@ var metaFields = map[string]func(p *stream.Process, value string){
 	rawformat.MetaGoarch:   func(p *stream.Process, v string) { p.Arch = v },
 	rawformat.MetaCPUs:     func(p *stream.Process, v string) { p.CPUs = number(v) },
 	rawformat.MetaCPU:      func(p *stream.Process, v string) { p.CPU = v },
+	rawformat.MetaMemory:   func(p *stream.Process, v string) { p.MemoryLimit = int64(number(v)) },
 	rawformat.MetaInterval: func(p *stream.Process, v string) { p.Interval = int64(number(v)) },
 }
 

@@ -47,6 +47,8 @@ type Process struct {
 	OS, Arch string
 	CPUs     int
 
+	MemoryLimit int64 // bytes that it and its neighbours may take, 0 unknown
+
 	Start, End Time // of the recording
 	Exit       Exit
 	Interval   int64  // ns between samples, 0 if none were asked for
@@ -97,6 +99,13 @@ type Counter struct {
 	Unit                        Format
 	Total                       bool // counts up from the start; else a level
 }
+
+// Counters by which one judges how close a process came to its MemoryLimit; the
+// first is exact.
+const (
+	CounterGroupMemory = "cgroup memory" // bytes that count against the limit
+	CounterRSS         = "RSS"           // resident bytes of the process
+)
 
 // Category groups frames and markers; Color is one that Firefox Profiler knows.
 // In a Source's tables the category 0 stands for Other; a Sink sees no 0.

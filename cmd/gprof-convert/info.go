@@ -24,9 +24,11 @@ func (c *infoCmd) Help() string {
 	return `Examples:
   gprof-convert info out/session
   gprof-convert info --json out/session | jq '.processes[].events'
+  gprof-convert info --json dumps/* | jq -r '.processes[] | select(.ended.memory.probably_out) | .title'
   gprof-convert info --fail-if loss dumps/*
 
-Counts are those of the events that a conversion would write.`
+Of each process it says first how far back the recording reaches and how the
+process ended. Counts are those of the events that a conversion would write.`
 }
 
 // Run reads everything once, as a conversion would, and counts it.
@@ -39,14 +41,15 @@ func (c *infoCmd) Run(s *streams) error {
 	defer found.Close()
 	src := found.Source()
 	var count stream.Count
+	var levels levels
 	bar := s.newProgress(c.JSON)
-	err = stream.Copy(&count, src, stream.CopyOptions{Memory: int64(c.Mem), Progress: bar.all().show})
+	err = stream.Copy(stream.Tee(&count, &levels), src, stream.CopyOptions{Memory: int64(c.Mem), Progress: bar.all().show})
 	bar.end()
 	if err != nil {
 		return err
 	}
 	sum := summarize(&count)
-	sum.locate(found)
+	sum.locate(found, &levels, count.Tables)
 	if c.JSON {
 		err = writeJSON(s.stdout, sum)
 	} else {
@@ -76,6 +79,8 @@ type summary struct {
 	End       time.Time         `json:"end"`   // of the latest
 	Counts    map[string]int64  `json:"counts"`
 	Processes []*processSummary `json:"processes"`
+	Frames    int               `json:"frames"`  // in use
+	Unnamed   []*unnamedFrames  `json:"unnamed"` // of them, by module
 	Ledger    []ledgerLine      `json:"ledger"`
 }
 
@@ -97,7 +102,8 @@ type processSummary struct {
 	CPU      string            `json:"cpu,omitempty"` // how samples were taken
 	Start    time.Time         `json:"start"`
 	End      time.Time         `json:"end"`
-	State    string            `json:"state"` // recording, stopped, …, or "killed or crashed"
+	State    string            `json:"state"` // of ended
+	Ended    *ending           `json:"ended"`
 	Chunks   int               `json:"chunks"`
 	Bytes    int64             `json:"bytes"` // committed
 	Counts   map[string]int64  `json:"counts"`
@@ -122,7 +128,7 @@ type trackSummary struct {
 
 func summarize(c *stream.Count) *summary {
 	t := c.Tables
-	m := &summary{Counts: map[string]int64{}, Ledger: ledgerLines(&t.Ledger, everyLine)}
+	m := &summary{Counts: map[string]int64{}, Ledger: ledgerLines(&t.Ledger, everyLine), Frames: t.Frames.Len(), Unnamed: unnamed(t)}
 	for i := range t.Processes {
 		p := newProcessSummary(t, &t.Processes[i])
 		m.Processes = append(m.Processes, p)
@@ -178,14 +184,11 @@ func newProcessSummary(t *stream.Tables, p *stream.Process) *processSummary {
 	row := &processSummary{
 		Instance: fmt.Sprintf("%016x", p.Instance), Pid: p.Pid, OutPid: p.OutPid, Title: p.Title(), Name: p.Name,
 		Service: p.Service, Version: p.Version, Revision: p.Revision, Host: p.Host, Exe: p.Exe, Args: p.Args, Go: p.Go, CPU: p.CPU,
-		Start: moment(p.Start), End: moment(p.End), State: "killed or crashed",
+		Start: moment(p.Start), End: moment(p.End),
 		Counts: map[string]int64{}, Events: map[string]int64{}, Counters: []*counterSummary{}, Tracks: []*trackSummary{},
 	}
 	if p.Parent != 0 {
 		row.Parent = fmt.Sprintf("%016x", t.Process(p.Parent).Instance)
-	}
-	if p.Exit.Known {
-		row.State = p.Exit.Reason
 	}
 	for _, a := range p.Attrs {
 		if row.Attrs == nil {
@@ -198,17 +201,16 @@ func newProcessSummary(t *stream.Tables, p *stream.Process) *processSummary {
 }
 
 // locate adds what only the files know.
-func (m *summary) locate(found *ingest.Found) {
+func (m *summary) locate(found *ingest.Found, l *levels, t *stream.Tables) {
 	byInstance := map[string]*ingest.Process{}
 	for _, p := range found.Processes {
 		byInstance[p.Name()] = p
 	}
-	for _, p := range m.Processes {
+	for i, p := range m.Processes {
 		f := byInstance[p.Instance]
 		p.Chunks, p.Bytes = len(f.Chunks), f.Bytes()
-		if f.Alive {
-			p.State = "recording"
-		}
+		p.Ended = newEnding(&t.Processes[i], f, l.last[stream.ProcessID(i+1)])
+		p.State = p.Ended.State
 	}
 }
 
@@ -218,10 +220,11 @@ func (m *summary) print(w io.Writer) {
 	for _, p := range m.Processes {
 		p.print(w, m.Start)
 	}
+	m.printUnnamed(w)
 }
 
 func (p *processSummary) print(out io.Writer, start time.Time) {
-	fmt.Fprintf(out, "\n%s  (%s)\n", p.Title, p.State)
+	fmt.Fprintf(out, "\n%s\n  %s\n", p.Title, p.Ended.Text)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "  instance\t%s", p.Instance)
 	if p.Parent != "" {

@@ -25,6 +25,8 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"record": record,
+			"crash":  crash,
+			"reap":   reap,
 			"damage": damage,
 			"cut":    cut,
 		},
@@ -34,27 +36,47 @@ func TestScripts(t *testing.T) {
 // record SESSION INSTANCE PID EVENTS [PARENT] makes a recording by hand: markers
 // and samples of a service named shop.
 func record(ts *testscript.TestScript, neg bool, args []string) {
+	var more []chunks.Meta
+	if len(args) > 4 {
+		more = append(more, chunks.Meta{Key: rawformat.MetaParent, Value: fmt.Sprintf("%016x", number(ts, args[4]))})
+	}
+	ts.Check(begin(ts, args, more...).Close())
+}
+
+// crash SESSION INSTANCE PID EVENTS LIMIT USED makes the recording of a process
+// that was killed when it used that much of its memory. Some of it is sealed.
+func crash(ts *testscript.TestScript, neg bool, args []string) {
+	r := begin(ts, args, chunks.Meta{Key: rawformat.MetaMemory, Value: args[4]})
+	ts.Check(r.Define(fmt.Sprintf(`def-counter id=1 name=%q category="Memory" description="" unit=3 mode=0`, rawformat.CounterGroupMemory)))
+	ts.Check(r.Lines(fmt.Sprintf("counter time=+0 counter=1 value=%d number=0", number(ts, args[5])), "instant event=1 stack=0 time=+900000000 args=(7)"))
+	ts.Check(r.Maintain())
+}
+
+// reap SESSION/INSTANCE PID SIGNAL writes how a process ended.
+func reap(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Check(chunks.WriteExit(ts.MkAbs(args[0]), chunks.End{Pid: uint32(number(ts, args[1])), Signal: int(number(ts, args[2]))}))
+}
+
+// begin makes a recording: SESSION INSTANCE PID EVENTS.
+func begin(ts *testscript.TestScript, args []string, more ...chunks.Meta) *fixtures.Recording {
 	instance, pid, events := number(ts, args[1]), number(ts, args[2]), number(ts, args[3])
 	meta := []chunks.Meta{{Key: rawformat.MetaService, Value: "shop"}, {Key: rawformat.MetaVersion, Value: "1.2"}, {Key: rawformat.MetaHost, Value: "shop-7f9c"}}
-	if len(args) > 4 {
-		meta = append(meta, chunks.Meta{Key: rawformat.MetaParent, Value: fmt.Sprintf("%016x", number(ts, args[4]))})
-	}
-	r, err := fixtures.New(ts.MkAbs(args[0]), fixtures.Options{Instance: instance, Pid: uint32(pid), Start: 1e9 + instance*1e6, Realtime: fixtures.Realtime + int64(instance)*1e6, Meta: meta})
+	r, err := fixtures.New(ts.MkAbs(args[0]), fixtures.Options{Instance: instance, Pid: uint32(pid), Start: 1e9 + instance*1e6, Realtime: fixtures.Realtime + int64(instance)*1e6, Meta: append(meta, more...)})
 	ts.Check(err)
 	ts.Check(r.Define(
 		`def-string id=1 text="main.main"`, `def-string id=2 text="main.work"`, `def-string id=3 text="/src/main.go"`,
 		`def-module id=1 path="/bin/shop" build="abc" start=4194304 end=8388608 offset=0`,
-		`def-frame id=1 module=1 offset=16`, `def-frame id=2 module=1 offset=32`,
+		`def-frame id=1 module=1 offset=16`, `def-frame id=2 module=1 offset=32`, `def-frame id=3 module=1 offset=48`,
 		`def-symbol frame=1 depth=0 function=1 file=3 line=1`, `def-symbol frame=2 depth=0 function=2 file=3 line=2`,
-		`def-stack id=1 parent=0 frame=1`, `def-stack id=2 parent=1 frame=2`,
+		`def-stack id=1 parent=0 frame=1`, `def-stack id=2 parent=1 frame=2`, `def-stack id=3 parent=2 frame=3`,
 		`def-event id=1 category=0 name="order" display=3 chart="" tooltip="" table=""`,
 		`def-field event=1 position=0 name="n" label="" wire=0 format=0 privacy=0 flags=0`))
 	for i := range events {
 		ts.Check(r.Lines(fmt.Sprintf("instant event=1 stack=0 time=+1000 args=(%d)", i),
-			`sample time=+0 thread=1 goroutine=0 track=0 stack=3 weight=1 cpu=1001 window=0`))
+			`sample time=+0 thread=1 goroutine=0 track=0 stack=4 weight=1 cpu=1001 window=0`))
 		r.Advance(1000)
 	}
-	ts.Check(r.Close())
+	return r
 }
 
 // damage FILE OFFSET flips one bit.

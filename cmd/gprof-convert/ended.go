@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gprof/ingest"
+	"gprof/stream"
+)
+
+// ending is how far back a recording reaches and how its process ended.
+type ending struct {
+	Reach  time.Duration `json:"reach_ns"`
+	State  string        `json:"state"` // recording, stopped, exited, killed
+	At     time.Time     `json:"at"`    // of the end: of an unrecorded one the last that was committed
+	Record bool          `json:"exit_record"`
+	Code   int64         `json:"code,omitempty"`   // exit status
+	Signal int64         `json:"signal,omitempty"` // what killed it
+	Memory *memoryUse    `json:"memory,omitempty"`
+	Text   string        `json:"text"` // all of this in one line
+}
+
+// memoryUse is the last that is known of the memory of a process.
+type memoryUse struct {
+	Counter string        `json:"counter"`
+	Used    int64         `json:"used"`
+	Limit   int64         `json:"limit"`
+	Before  time.Duration `json:"before_end_ns"`
+	Out     bool          `json:"probably_out"` // that is why it ended
+}
+
+// The kernel kills when no page can be had: within a few percent of the limit.
+// What is read a moment earlier, or by RSS alone, is a little less.
+const (
+	outNumerator   = 97
+	outDenominator = 100
+)
+
+func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *ending {
+	e := &ending{State: p.Exit.Reason, At: moment(p.End), Record: p.Exit.Known, Code: p.Exit.Code}
+	if from := f.From(); from != 0 {
+		e.Reach = max(0, time.Duration(p.End-from))
+	}
+	switch {
+	case f.Alive:
+		e.State = "recording"
+	case !p.Exit.Known:
+		e.State = "killed"
+	case e.State == "killed":
+		e.Code, e.Signal = 0, p.Exit.Code
+	}
+	e.Memory = newMemoryUse(p, last)
+	if m := e.Memory; m != nil && e.State == "killed" && (!e.Record || e.Signal == sigkill) {
+		m.Out = m.Used/outNumerator >= m.Limit/outDenominator
+	}
+	e.Text = e.String()
+	return e
+}
+
+// levels is a Sink that keeps the last value of the counters that tell of
+// memory.
+type levels struct {
+	tables *stream.Tables
+	last   map[stream.ProcessID]map[string]level // by name of the counter
+}
+
+type level struct {
+	at    stream.Time
+	value int64
+}
+
+func (l *levels) Begin(t *stream.Tables) error {
+	l.tables, l.last = t, map[stream.ProcessID]map[string]level{}
+	return nil
+}
+
+func (l *levels) Close() error { return nil }
+
+func (l *levels) Segment(b *stream.Batch) error {
+	if b.Series.Kind != stream.Counts || b.Len() == 0 {
+		return nil
+	}
+	name := l.tables.Counters.At(b.Series.Counter).Name
+	if name != stream.CounterGroupMemory && name != stream.CounterRSS {
+		return nil
+	}
+	if l.last[b.Series.Process] == nil {
+		l.last[b.Series.Process] = map[string]level{}
+	}
+	n := b.Len() - 1
+	l.last[b.Series.Process][name] = level{b.Time[n], b.Value[n]}
+	return nil
+}
+
+// newMemoryUse is what is known of the memory of p: nil if that is nothing.
+func newMemoryUse(p *stream.Process, last map[string]level) *memoryUse {
+	if p.MemoryLimit == 0 {
+		return nil
+	}
+	for _, name := range []string{stream.CounterGroupMemory, stream.CounterRSS} {
+		if l, ok := last[name]; ok {
+			return &memoryUse{Counter: name, Used: l.value, Limit: p.MemoryLimit, Before: max(0, time.Duration(p.End-l.at))}
+		}
+	}
+	return nil
+}
+
+// String is what info says first of a process.
+func (e *ending) String() string {
+	parts := []string{fmt.Sprintf("reach %v", roundReach(e.Reach)), e.end()}
+	if e.Memory != nil {
+		parts = append(parts, e.Memory.String())
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (e *ending) end() string {
+	at := e.At.Format("15:04:05.000Z")
+	switch {
+	case e.State == "recording":
+		return "recording"
+	case !e.Record:
+		return fmt.Sprintf("killed %s, no exit record", at)
+	case e.Signal != 0:
+		return fmt.Sprintf("killed %s by signal %s", at, signalName(e.Signal))
+	case e.Code != 0:
+		return fmt.Sprintf("%s %s with status %d", e.State, at, e.Code)
+	}
+	return fmt.Sprintf("%s %s", e.State, at)
+}
+
+func (m *memoryUse) String() string {
+	text := fmt.Sprintf("memory %.1f of %.1f MiB %.1f s earlier", float64(m.Used)/(1<<20), float64(m.Limit)/(1<<20), m.Before.Seconds())
+	if m.Out {
+		text += ": probably out of memory"
+	}
+	return text
+}
+
+// roundReach leaves three digits or so.
+func roundReach(d time.Duration) time.Duration {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second)
+	case d >= 10*time.Millisecond:
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(time.Microsecond)
+}
+
+const sigkill = 9
+
+// signals are the names of those that end processes, by the numbers that Linux
+// gives them. The recording may be of another machine than this one.
+var signals = map[int64]string{
+	1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", sigkill: "SIGKILL",
+	11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
+}
+
+func signalName(n int64) string {
+	if name := signals[n]; name != "" {
+		return fmt.Sprintf("%d (%s)", n, name)
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"gprof/stream"
+)
+
+// unnamedFrames is how many frames of one module have an address and no name.
+type unnamedFrames struct {
+	Module string `json:"module"`
+	Build  string `json:"build_id,omitempty"` // of the binary that has the names
+	Frames int    `json:"frames"`
+}
+
+// unnamed counts the frames without a name, by module in the order of the
+// table.
+func unnamed(t *stream.Tables) []*unnamedFrames {
+	rows := []*unnamedFrames{}
+	of := map[stream.ModuleID]int{}
+	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
+		if f := t.Frames.At(id); f.Function == 0 {
+			of[f.Module]++
+		}
+	}
+	for id := stream.ModuleID(0); int(id) <= t.Modules.Len(); id++ {
+		if of[id] > 0 {
+			rows = append(rows, newUnnamedFrames(t, id, of[id]))
+		}
+	}
+	return rows
+}
+
+func newUnnamedFrames(t *stream.Tables, id stream.ModuleID, n int) *unnamedFrames {
+	if id == 0 {
+		return &unnamedFrames{Module: "no known module", Frames: n}
+	}
+	m := t.Modules.At(id)
+	name := m.Path
+	if name == "" {
+		name = m.Name
+	}
+	return &unnamedFrames{Module: name, Build: m.Build, Frames: n}
+}
+
+// printUnnamed says what to bring.
+func (m *summary) printUnnamed(out io.Writer) {
+	sum := 0
+	for _, u := range m.Unnamed {
+		sum += u.Frames
+	}
+	if sum == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\n%d of %s have no name. The binary with this build id has them:\n", sum, count(m.Frames, "frame"))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, u := range m.Unnamed {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", orDash(u.Build), count(u.Frames, "frame"), u.Module)
+	}
+	w.Flush()
+}
