@@ -1,3 +1,11 @@
+package decode
+
+import (
+	"testing"
+
+	"gprof/rawformat"
+	"gprof/stream"
+)
 
 // Readers know counters by the names that recorders give them.
 func TestCounterNames(t *testing.T) {

@@ -40,7 +40,7 @@ func (c *packCmd) Run(s *streams) error {
 
 // write writes an archive of what was found. It appears only when it is whole.
 func (c *packOutput) write(s *streams, found *ingest.Found, span ingest.PackSpan) error {
-	if c.Output != "-" && amongInputs(c.Output, found) {
+	if c.Output != "-" && found.Reads(c.Output) {
 		return &exitError{exitUsage, fmt.Errorf("%s lies among the files of a recording; give it a name elsewhere", c.Output)}
 	}
 	out, err := s.create(c.Output, true)
