@@ -34,7 +34,7 @@ func Anchors(p *chunks.Process) []Anchor {
 	var all []Anchor
 	mono, _ := strconv.ParseUint(meta(p, rawformat.MetaStartMono), 10, 64) // 0: not usable
 	all = append(all, Anchor{Monotonic: mono, Realtime: startRealtime(p)})
-	for _, im := range p.Chunks {
+	for _, im := range slices.Concat(p.Chunks, p.LeftOut) {
 		all = append(all, anchorOf(im.Header.Open))
 		if im.Closed {
 			all = append(all, anchorOf(im.Header.Close))
@@ -49,26 +49,57 @@ func Anchors(p *chunks.Process) []Anchor {
 
 func anchorOf(a rawformat.Anchor) Anchor { return Anchor{Monotonic: a.Monotonic, Realtime: a.Realtime} }
 
-// AnchorBlocks reads some chunks of a process and returns the readings that
-// their anchor blocks hold, like [Anchors]. What is wrong with the chunks is
-// told when they are decoded.
-func AnchorBlocks(images []*chunks.Image) []Anchor {
-	var all []Anchor
+// ReadAnchors reads some chunks of p and returns the readings that their anchor
+// blocks hold, like [Anchors], and the monotonic time of the latest block, 0 if
+// there is none. What is wrong with the chunks is told when they are decoded.
+func ReadAnchors(p *chunks.Process, images []*chunks.Image) (all []Anchor, last uint64) {
+	ticks := newTicks(p.Chunks)
+	tick := uint64(0)
 	blocks := chunks.NewReader(images, nil)
 	for blocks.Next() {
 		b := blocks.Block()
+		c := b.Fields
+		if tick = blockTick(b.Kind, &c, tick); c.Err() != nil {
+			continue
+		}
+		at := tick
+		if b.Chunk.Header.Clock() == rawformat.ClockTSC {
+			at = ticks.monotonic(tick)
+		}
+		if at < maxClock {
+			last = max(last, at)
+		}
 		if b.Kind != rawformat.KindAnchor {
 			continue
 		}
-		c := b.Fields
-		c.Sint("time")
 		c.Uint("tsc")
 		a := Anchor{Monotonic: c.Uint("monotonic"), Realtime: c.Sint("realtime"), Boottime: c.Uint("boottime")}
 		if c.Err() == nil {
 			all = append(all, a)
 		}
 	}
-	return sortAnchors(all)
+	return sortAnchors(all), last
+}
+
+// blockTick reads a block as far as its time. Blocks without one have that of
+// the block before.
+func blockTick(k rawformat.Kind, c *rawformat.Cursor, tick uint64) uint64 {
+	if k == rawformat.KindSync {
+		c.Uint("index")
+		c.Uint("epoch")
+		return c.Uint("time")
+	}
+	for _, f := range rawformat.Kinds[k].Fields {
+		switch f.Type {
+		case rawformat.Uint:
+			c.Uint(f.Name)
+		case rawformat.Time:
+			return tick + uint64(c.Sint(f.Name))
+		default:
+			return tick
+		}
+	}
+	return tick
 }
 
 // MergeAnchors is both lists as one.
@@ -112,15 +143,11 @@ func FirstTime(p *chunks.Process) uint64 {
 	blocks := p.Blocks(nil)
 	for blocks.Next() {
 		b := blocks.Block()
-		if b.Kind != rawformat.KindSync {
-			continue
-		}
-		c := b.Fields
-		c.Uint("index")
-		c.Uint("epoch")
-		if tick := c.Uint("time"); b.Chunk.Header.Clock() == rawformat.ClockTSC {
-			return newTicks(p.Chunks).monotonic(tick)
-		} else {
+		if c := b.Fields; b.Kind == rawformat.KindSync {
+			tick := blockTick(b.Kind, &c, 0)
+			if b.Chunk.Header.Clock() == rawformat.ClockTSC {
+				return newTicks(p.Chunks).monotonic(tick)
+			}
 			return tick
 		}
 	}

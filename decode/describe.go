@@ -59,10 +59,20 @@ func programName(p *stream.Process) string {
 // Parent is the instance of the process that started p, 0 if it did not record.
 func Parent(p *chunks.Process) uint64 {
 	instance, err := strconv.ParseUint(meta(p, rawformat.MetaParent), 16, 64)
-	if err != nil {
-		return 0
+	switch {
+	case err == nil:
+		return instance
+	case p.Exit != nil:
+		return p.Exit.Parent
 	}
-	return instance
+	return 0
+}
+
+// Clean reports whether p says that it ended, and as it should: its recorder
+// was stopped, or it exited with status 0.
+func Clean(p *chunks.Process) bool {
+	e := p.Exit
+	return e != nil && (e.Reason == rawformat.ExitStopped || e.Reason == rawformat.ExitNormal && e.Code == 0)
 }
 
 // BootID names the boot of the machine that p ran on, "" if it is unknown.

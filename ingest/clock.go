@@ -11,11 +11,11 @@ import (
 	"gprof/stream"
 )
 
-// aligner puts all processes on one time line.
+// aligner puts processes on one time line.
 type aligner struct {
-	ledger *stream.Ledger
-	boots  map[string]*boot // by boot id
-	order  []*boot
+	boots   map[string]*boot // by boot id
+	known   []*placed        // by their first anchor
+	unknown []*Process       // that have none
 }
 
 // boot is one boot of a machine, with the monotonic clocks that its processes
@@ -31,7 +31,7 @@ type placed struct {
 	boot   *boot
 }
 
-// align puts all processes on one time line:
+// align puts processes on one time line:
 //
 //  1. Processes of one boot whose readings of the real time agree read the same
 //     monotonic clock: they get one map to real time, so that their order is
@@ -39,27 +39,33 @@ type placed struct {
 //  2. What disagrees has a monotonic clock of its own, and a map of its own.
 //  3. A process without any reading is placed by its start time.
 //
-// Whatever is not exact is a line of the ledger.
-func (f *Found) align(ledger *stream.Ledger) {
-	a := aligner{ledger: ledger, boots: map[string]*boot{}}
-	var known []*placed
-	var unknown []*Process
-	for _, p := range f.Processes {
-		p.completeAnchors()
-		if len(p.anchors) == 0 {
-			unknown = append(unknown, p)
-			continue
+// What is not exact, [aligner.note] tells.
+func align(processes []*Process) *aligner {
+	a := &aligner{boots: map[string]*boot{}}
+	for _, p := range processes {
+		if p.completeAnchors(); len(p.anchors) == 0 {
+			a.unknown = append(a.unknown, p)
+		} else {
+			a.known = append(a.known, &placed{Process: p, own: newTimeline(p.anchors)})
 		}
-		known = append(known, &placed{Process: p, own: newTimeline(p.anchors)})
 	}
-	slices.SortFunc(known, func(a, b *placed) int { // join wants the earlier one first
+	slices.SortFunc(a.known, func(a, b *placed) int { // join wants the earlier one first
 		return cmp.Or(cmp.Compare(a.own.first(), b.own.first()), cmp.Compare(a.Instance, b.Instance))
 	})
-	for _, p := range known {
+	for _, p := range a.known {
 		a.join(p)
 	}
-	a.set(known)
-	a.place(unknown, known)
+	clocks := map[*timeline]decode.Clock{}
+	for _, p := range a.known {
+		c, ok := clocks[p.shared]
+		if !ok {
+			c = p.shared.clock()
+			clocks[p.shared] = c
+		}
+		p.clock = c
+	}
+	a.place()
+	return a
 }
 
 // completeAnchors reads the anchor blocks of the chunks that need it: those
@@ -70,7 +76,9 @@ func (p *Process) completeAnchors() {
 		return im.Closed && !p.stepsIn(im.Header.Open.Monotonic, im.Header.Close.Monotonic)
 	})
 	if len(images) > 0 {
-		p.anchors = decode.MergeAnchors(p.anchors, decode.AnchorBlocks(images))
+		blocks, last := decode.ReadAnchors(p.Process, images)
+		p.anchors = decode.MergeAnchors(p.anchors, blocks)
+		p.read = last
 	}
 }
 
@@ -93,7 +101,6 @@ func (a *aligner) join(p *placed) {
 	if p.boot == nil || id == "" { // two of unknown boots share nothing
 		p.boot = new(boot)
 		a.boots[id] = p.boot
-		a.order = append(a.order, p.boot)
 	}
 	for _, t := range p.boot.lines {
 		if t.join(p.own) {
@@ -106,28 +113,37 @@ func (a *aligner) join(p *placed) {
 	p.boot.lines = append(p.boot.lines, p.shared)
 }
 
-// set gives each process the clock of its timeline, and says what is not exact
-// about it.
-func (a *aligner) set(known []*placed) {
-	clocks := map[*timeline]decode.Clock{}
-	for _, p := range known {
-		c, ok := clocks[p.shared]
-		if !ok {
-			c = p.shared.clock()
-			clocks[p.shared] = c
+// note says what is not exact about the clocks of those that have not expired.
+func (a *aligner) note(ledger *stream.Ledger) {
+	n := notes{ledger}
+	boots := map[*boot]bool{}
+	count := 0
+	for _, p := range a.known {
+		if p.expired == "" {
+			n.steps(p)
+			n.stranger(p)
+			boots[p.boot] = true
+			count++
 		}
-		p.clock = c
-		a.noteSteps(p)
-		a.noteStranger(p)
 	}
-	if len(a.order) > 1 {
-		a.ledger.Add(stream.Line{Reason: stream.ReasonClock, What: "processes", Count: int64(len(known)),
-			Where: fmt.Sprintf("of %d boots or machines: their order is that of the wall clocks", len(a.order))})
+	for _, p := range a.unknown {
+		n.add(p, "processes", "no anchor; placed by "+p.placedBy)
+	}
+	if len(boots) > 1 {
+		ledger.Add(stream.Line{Reason: stream.ReasonClock, What: "processes", Count: int64(count),
+			Where: fmt.Sprintf("of %d boots or machines; their order is that of the wall clocks", len(boots))})
 	}
 }
 
-// noteStranger says that p has not the monotonic clock that its boot began with.
-func (a *aligner) noteStranger(p *placed) {
+// notes are lines of the ledger about clocks.
+type notes struct{ ledger *stream.Ledger }
+
+func (n notes) add(p *Process, what, where string) {
+	n.ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonClock, What: what, Where: where, Count: 1})
+}
+
+// stranger says that p has not the monotonic clock that its boot began with.
+func (n notes) stranger(p *placed) {
 	main := p.boot.lines[0]
 	if p.shared == main {
 		return
@@ -137,11 +153,11 @@ func (a *aligner) noteStranger(p *placed) {
 	if ahead < 0 {
 		ahead, word = -ahead, "behind"
 	}
-	a.note(p.Process, "processes", fmt.Sprintf("monotonic clock is %v %s its boot's, as in a time namespace or a copied machine; placed by real time", span(ahead), word))
+	n.add(p.Process, "processes", fmt.Sprintf("monotonic clock is %v %s its boot's, as in a time namespace or a copied machine; placed by real time", span(ahead), word))
 }
 
-// noteSteps says where the real time that p saw left its monotonic time.
-func (a *aligner) noteSteps(p *placed) {
+// steps says where the real time that p saw left its monotonic time.
+func (n notes) steps(p *placed) {
 	t := p.shared
 	if t.steady() {
 		return
@@ -157,10 +173,10 @@ func (a *aligner) noteSteps(p *placed) {
 			drift += change
 			continue
 		}
-		a.note(p.Process, "steps", fmt.Sprintf("%v to %v after the start: %s", since(p, from), since(p, to), t.step(i)))
+		n.add(p.Process, "steps", fmt.Sprintf("%v to %v after the start: %s", since(p, from), since(p, to), t.step(i)))
 	}
 	if !within(drift, 0, maxSkew) {
-		a.note(p.Process, "drifts", fmt.Sprintf("real time drifted by %v from monotonic time; even between anchors", span(drift)))
+		n.add(p.Process, "drifts", fmt.Sprintf("real time drifted by %v from monotonic time; even between anchors", span(drift)))
 	}
 }
 
@@ -185,7 +201,3 @@ func since(p *placed, monotonic uint64) time.Duration {
 // span is a difference for people: finer than a tenth of a millisecond no two
 // clocks are read.
 func span(ns int64) time.Duration { return time.Duration(ns).Round(100 * time.Microsecond) }
-
-func (a *aligner) note(p *Process, what, where string) {
-	a.ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonClock, What: what, Where: where, Count: 1})
-}

@@ -36,6 +36,7 @@ type Found struct {
 	twice     []*Process // copies of a process that is in Processes
 	archives  []string   // files on disk that processes are read from
 	spools    []*archive.Spool
+	options   Options
 }
 
 // Process is one process and where it lies. No file of it is open.
@@ -46,8 +47,11 @@ type Process struct {
 	files    fs.FS           // in which its directory is Dir
 	disk     string          // its directory; "" if it lies in an archive
 	anchors  []decode.Anchor // readings of its clocks
+	read     uint64          // monotonic time of the latest block that was read to place it
 	clock    decode.Clock
 	known    *worth // once it was asked for
+	placedBy string // what else placed it, if it has no anchors
+	expired  string // why it is left out, "" if it is not
 }
 
 // Find looks for recordings in the inputs. The error wraps [ErrNothing] if
@@ -56,7 +60,7 @@ type Process struct {
 // The caller closes what was found when all of it has been read.
 func Find(inputs []string, o Options) (*Found, error) {
 	r := newFinder(o)
-	f := &Found{spools: []*archive.Spool{r.spool}}
+	f := &Found{options: o, spools: []*archive.Spool{r.spool}}
 	paths, warnings := expand(inputs)
 	f.Warnings = warnings
 	loose := looseChunks{}

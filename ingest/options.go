@@ -23,4 +23,12 @@ type Options struct {
 	// Symbols are programs, and folders of them, that name functions which the
 	// recording itself does not name.
 	Symbols []string
+	// KeepExpired keeps what has expired: exit profiles, and what ended long
+	// ago. See expire.go.
+	KeepExpired bool
+	// ExpireCrashed lets processes expire that did not end cleanly, too.
+	ExpireCrashed bool
+	// ExpireAfter expires processes that ended so long before the latest event
+	// of the run, though their parent may be idle and hold all. 0: none.
+	ExpireAfter time.Duration
 }

@@ -8,21 +8,21 @@ import (
 // place finds a place for processes without an anchor: their first event is put
 // where the start is known to be from anything else, at last at the start of
 // the run.
-func (a *aligner) place(unknown []*Process, known []*placed) {
-	for _, p := range unknown {
+func (a *aligner) place() {
+	start := a.start()
+	for _, p := range a.unknown {
 		at, from := decode.RealTime(p.Process)
 		if from == "" {
-			at, from = runStart(known), "the start of the run"
+			at, from = start, "the start of the run"
 		}
-		p.clock = decode.Fixed(at - int64(decode.FirstTime(p.Process)))
-		a.note(p, "processes", "no anchor: placed by "+from)
+		p.clock, p.placedBy = decode.Fixed(at-int64(decode.FirstTime(p.Process))), from
 	}
 }
 
-// runStart is the earliest moment of any anchor, 0 if there is none.
-func runStart(known []*placed) int64 {
+// start is the earliest moment of any anchor, 0 if there is none.
+func (a *aligner) start() int64 {
 	var start stream.Time
-	for i, p := range known {
+	for i, p := range a.known {
 		if at := p.clock.At(p.own.first()); i == 0 || at < start {
 			start = at
 		}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"fmt"
+	"slices"
 
 	"gprof/decode"
 	"gprof/stream"
@@ -20,18 +21,30 @@ func Open(inputs []string, o Options) (src stream.Source, found *Found, err erro
 // Name is the process' instance as it stands in ledgers and directories.
 func (p *Process) Name() string { return fmt.Sprintf("%016x", p.Instance) }
 
-// Source returns the source of all processes. It may be called once.
+// Source returns the source of all processes that have not expired. It may be
+// called once.
 func (f *Found) Source() stream.Source {
 	tables := new(stream.Tables)
-	f.align(&tables.Ledger)
+	e := newExpiry(f)
+	processes := e.current(f.Processes, &tables.Ledger)
 	f.noteInputs(&tables.Ledger)
-	f.describe(tables)
+	e.describe(tables, processes)
 	names := decode.NewNames(tables)
-	sources := make([]stream.Source, len(f.Processes))
-	for i, p := range f.Processes {
+	sources := make([]stream.Source, len(processes))
+	for i, p := range processes {
 		sources[i] = decode.New(names, p.Process, stream.ProcessID(i+1), p.clock)
 	}
 	return stream.Merge(tables, sources...)
+}
+
+// current puts the processes on one time line and returns those that have not
+// expired. What an exit record expires is not read for that.
+func (e *expiry) current(all []*Process, ledger *stream.Ledger) []*Process {
+	e.byIndex(all)
+	a := align(slices.DeleteFunc(slices.Clone(all), func(p *Process) bool { return p.expired != "" }))
+	e.byTime(all)
+	a.note(ledger)
+	return e.stay(all, ledger)
 }
 
 func (f *Found) noteInputs(ledger *stream.Ledger) {
@@ -43,17 +56,16 @@ func (f *Found) noteInputs(ledger *stream.Ledger) {
 	}
 }
 
-// describe fills the process table; parents are found by their instance.
-func (f *Found) describe(tables *stream.Tables) {
-	byInstance := map[uint64]stream.ProcessID{}
-	for i, p := range f.Processes {
-		byInstance[p.Instance] = stream.ProcessID(i + 1)
+// describe fills the process table. A process whose parent has expired hangs
+// under the nearest ancestor that has not.
+func (e *expiry) describe(tables *stream.Tables, processes []*Process) {
+	ids := map[*Process]stream.ProcessID{}
+	for i, p := range processes {
+		ids[p] = stream.ProcessID(i + 1)
 	}
-	for _, p := range f.Processes {
+	for _, p := range processes {
 		row := decode.Describe(p.Process, p.clock)
-		if parent := decode.Parent(p.Process); parent != p.Instance {
-			row.Parent = byInstance[parent]
-		}
+		row.Parent = ids[e.holder(p)]
 		tables.Processes = append(tables.Processes, row)
 	}
 }

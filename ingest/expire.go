@@ -1,0 +1,177 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"gprof/decode"
+	"gprof/stream"
+)
+
+// expiry decides which processes are stale. Someone who looks at a parent sees
+// the time that its ring still holds; children that ended before that are left
+// out. The rules:
+//
+//  1. A child that ended, and cleanly, has a position: the index that its
+//     parent had reached then. It has expired when that lies before the parent's
+//     range start, strictly: then the parent holds nothing from that time.
+//  2. The exit record tells the position. If it does not, the last time that the
+//     child is known to have been alive is looked up in the anchors of the
+//     parent's chunks. What cannot be told has not expired.
+//  3. Who was killed, crashed, exited with a status other than 0, or left no
+//     exit record, stays: that is what people look for. ExpireCrashed puts them
+//     under the rules.
+//  4. A parent that is not among the inputs expires nothing. One that has
+//     expired itself is held no more: its children, if they ended, are judged by
+//     the nearest of its ancestors that has not. Those that stay hang there.
+//  5. A parent that is idle never gives up its range. ExpireAfter expires
+//     children by their age, whatever their parent holds.
+//
+// Each process is judged by what the inputs say, in whatever order.
+type expiry struct {
+	o          Options
+	byInstance map[uint64]*Process
+	latest     stream.Time // of the run
+}
+
+func newExpiry(f *Found) *expiry {
+	e := &expiry{o: f.options, byInstance: map[uint64]*Process{}}
+	for _, p := range f.Processes {
+		e.byInstance[p.Instance] = p
+	}
+	return e
+}
+
+// parent is the process among the inputs that started p, nil if there is none.
+func (e *expiry) parent(p *Process) *Process {
+	if instance := decode.Parent(p.Process); instance != p.Instance {
+		return e.byInstance[instance]
+	}
+	return nil
+}
+
+// holder is the nearest ancestor of p that has not expired, nil if there is
+// none, or if p is an ancestor of itself.
+func (e *expiry) holder(p *Process) *Process {
+	a := e.parent(p)
+	for range e.byInstance { // not for ever, if someone is an ancestor of itself
+		if a == nil || a.expired == "" {
+			return a
+		}
+		a = e.parent(a)
+	}
+	return nil
+}
+
+// may reports whether p is one that can expire.
+func (e *expiry) may(p *Process) bool {
+	return !e.o.KeepExpired && !p.Alive && (e.o.ExpireCrashed || decode.Clean(p.Process)) && e.parent(p) != nil
+}
+
+// byIndex marks the processes whose exit record says that they expired. No
+// chunk is read for that.
+func (e *expiry) byIndex(all []*Process) {
+	for _, p := range all {
+		index, ok := e.position(p)
+		if parent := e.parent(p); ok && e.may(p) && index < parent.Held {
+			p.expired = fmt.Sprintf("ended at index %d of %s, which holds what is from %d on", index, parent.Name(), parent.Held)
+		}
+	}
+}
+
+// position is the index of its parent that p's exit record tells.
+func (e *expiry) position(p *Process) (index uint64, ok bool) {
+	x, parent := p.Exit, e.parent(p)
+	if x == nil || parent == nil || x.ParentIndex == 0 || x.Parent != 0 && x.Parent != parent.Instance {
+		return 0, false
+	}
+	return x.ParentIndex, true
+}
+
+// byTime marks the processes that their last time expires. All clocks must be
+// aligned.
+func (e *expiry) byTime(all []*Process) {
+	e.latest = latest(all)
+	judged := make(map[*Process]bool, len(all))
+	for _, p := range all {
+		e.judge(p, judged)
+	}
+}
+
+// latest is the last moment of a run.
+func latest(all []*Process) (at stream.Time) {
+	for _, p := range all {
+		if end, ok := p.end(); ok {
+			at = max(at, end)
+		}
+	}
+	return at
+}
+
+// judge judges p after its ancestors.
+func (e *expiry) judge(p *Process, judged map[*Process]bool) {
+	if judged[p] {
+		return
+	}
+	judged[p] = true
+	if parent := e.parent(p); parent != nil {
+		e.judge(parent, judged)
+	}
+	end, ok := p.end()
+	if p.expired != "" || !ok || !e.may(p) {
+		return
+	}
+	holder := e.holder(p)
+	if _, told := e.position(p); holder != nil && !(told && holder == e.parent(p)) {
+		if start, ok := holder.rangeBegan(); ok && end < start {
+			p.expired = fmt.Sprintf("ended %v before what %s still holds", ago(start-end), holder.Name())
+		}
+	}
+	if age := e.latest - end; e.o.ExpireAfter > 0 && age > stream.Time(e.o.ExpireAfter) {
+		p.expired = fmt.Sprintf("ended %v before the last event, more than %v", ago(age), e.o.ExpireAfter)
+	}
+}
+
+func ago(t stream.Time) time.Duration { return span(int64(t)) }
+
+// end is the last moment at which p is known to have lived: of its exit, its
+// latest anchor or block. It is not ok if its clock is not placed.
+func (p *Process) end() (at stream.Time, ok bool) {
+	if p.expired != "" || len(p.anchors) == 0 {
+		return 0, false
+	}
+	last := max(p.read, p.anchors[len(p.anchors)-1].Monotonic)
+	if p.Exit != nil {
+		last = max(last, p.Exit.Monotonic)
+	}
+	return p.clock.At(last), true
+}
+
+// rangeBegan is the moment at which the first chunk was opened that p holds. It
+// is not ok if p has discarded nothing, or if that chunk is not there.
+func (p *Process) rangeBegan() (at stream.Time, ok bool) {
+	if p.Held <= 1 || len(p.anchors) == 0 {
+		return 0, false
+	}
+	for _, im := range slices.Concat(p.Chunks, p.LeftOut) {
+		h := &im.Header
+		if h.RangeStart <= p.Held && p.Held < im.End() && h.Open.Monotonic != 0 {
+			return p.clock.At(h.Open.Monotonic), true
+		}
+	}
+	return 0, false
+}
+
+// stay returns the processes that have not expired. The others are lines of the
+// ledger.
+func (e *expiry) stay(all []*Process, ledger *stream.Ledger) (kept []*Process) {
+	for _, p := range all {
+		if p.expired == "" {
+			kept = append(kept, p)
+			continue
+		}
+		ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonExpired, What: "processes", Where: p.expired, Count: 1, Bytes: p.Bytes()})
+	}
+	return kept
+}
