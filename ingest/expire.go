@@ -30,60 +30,69 @@ import (
 //
 // Each process is judged by what the inputs say, in whatever order.
 type expiry struct {
-	o          Options
-	byInstance map[uint64]*Process
-	latest     stream.Time // of the run
+	o      Options
+	latest stream.Time // of the run
 }
 
 func newExpiry(f *Found) *expiry {
-	e := &expiry{o: f.options, byInstance: map[uint64]*Process{}}
+	byInstance := make(map[uint64]*Process, len(f.Processes))
 	for _, p := range f.Processes {
-		e.byInstance[p.Instance] = p
+		byInstance[p.Instance] = p
 	}
-	return e
+	named := make(map[*Process]*Process, len(f.Processes))
+	for _, p := range f.Processes {
+		named[p] = byInstance[decode.Parent(p.Process)]
+	}
+	for _, p := range f.Processes {
+		if !loops(named, p) {
+			p.parent = named[p]
+		}
+	}
+	return &expiry{o: f.options}
 }
 
-// parent is the process among the inputs that started p, nil if there is none.
-func (e *expiry) parent(p *Process) *Process {
-	if instance := decode.Parent(p.Process); instance != p.Instance {
-		return e.byInstance[instance]
+// loops reports whether p is an ancestor of itself, as no recorder writes it.
+// Then it has no parent.
+func loops(parents map[*Process]*Process, p *Process) bool {
+	a := parents[p]
+	for range len(parents) {
+		if a == nil || a == p {
+			break
+		}
+		a = parents[a]
 	}
-	return nil
+	return a == p
 }
 
 // holder is the nearest ancestor of p that has not expired, nil if there is
-// none, or if p is an ancestor of itself.
-func (e *expiry) holder(p *Process) *Process {
-	a := e.parent(p)
-	for range e.byInstance { // not for ever, if someone is an ancestor of itself
-		if a == nil || a.expired == "" {
-			return a
-		}
-		a = e.parent(a)
+// none.
+func (p *Process) holder() *Process {
+	a := p.parent
+	for a != nil && a.expired != "" {
+		a = a.parent
 	}
-	return nil
+	return a
 }
 
 // may reports whether p is one that can expire.
 func (e *expiry) may(p *Process) bool {
-	return !e.o.KeepExpired && !p.Alive && (e.o.ExpireCrashed || decode.Clean(p.Process)) && e.parent(p) != nil
+	return !e.o.KeepExpired && !p.Alive && (e.o.ExpireCrashed || decode.Clean(p.Process)) && p.parent != nil
 }
 
 // byIndex marks the processes whose exit record says that they expired. No
 // chunk is read for that.
 func (e *expiry) byIndex(all []*Process) {
 	for _, p := range all {
-		index, ok := e.position(p)
-		if parent := e.parent(p); ok && e.may(p) && index < parent.Held {
-			p.expired = fmt.Sprintf("ended at index %d of %s, which holds what is from %d on", index, parent.Name(), parent.Held)
+		if index, ok := p.position(); ok && e.may(p) && index < p.parent.Held {
+			p.expired = fmt.Sprintf("ended at index %d of %s, which holds what is from %d on", index, p.parent.Name(), p.parent.Held)
 		}
 	}
 }
 
 // position is the index of its parent that p's exit record tells.
-func (e *expiry) position(p *Process) (index uint64, ok bool) {
-	x, parent := p.Exit, e.parent(p)
-	if x == nil || parent == nil || x.ParentIndex == 0 || x.Parent != 0 && x.Parent != parent.Instance {
+func (p *Process) position() (index uint64, ok bool) {
+	x := p.Exit
+	if x == nil || p.parent == nil || x.ParentIndex == 0 || x.Parent != 0 && x.Parent != p.parent.Instance {
 		return 0, false
 	}
 	return x.ParentIndex, true
@@ -115,15 +124,15 @@ func (e *expiry) judge(p *Process, judged map[*Process]bool) {
 		return
 	}
 	judged[p] = true
-	if parent := e.parent(p); parent != nil {
-		e.judge(parent, judged)
+	if p.parent != nil {
+		e.judge(p.parent, judged)
 	}
 	end, ok := p.end()
 	if p.expired != "" || !ok || !e.may(p) {
 		return
 	}
-	holder := e.holder(p)
-	if _, told := e.position(p); holder != nil && !(told && holder == e.parent(p)) {
+	holder := p.holder()
+	if _, told := p.position(); holder != nil && !(told && holder == p.parent) {
 		if start, ok := holder.rangeBegan(); ok && end < start {
 			p.expired = fmt.Sprintf("ended %v before what %s still holds", ago(start-end), holder.Name())
 		}

@@ -49,9 +49,10 @@ type Process struct {
 	anchors  []decode.Anchor // readings of its clocks
 	read     uint64          // monotonic time of the latest block that was read to place it
 	clock    decode.Clock
-	known    *worth // once it was asked for
-	placedBy string // what else placed it, if it has no anchors
-	expired  string // why it is left out, "" if it is not
+	known    *worth   // once it was asked for
+	placedBy string   // what else placed it, if it has no anchors
+	parent   *Process // among the processes that were found
+	expired  string   // why it is left out, "" if it is not
 }
 
 // Find looks for recordings in the inputs. The error wraps [ErrNothing] if

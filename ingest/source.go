@@ -25,10 +25,9 @@ func (p *Process) Name() string { return fmt.Sprintf("%016x", p.Instance) }
 // called once.
 func (f *Found) Source() stream.Source {
 	tables := new(stream.Tables)
-	e := newExpiry(f)
-	processes := e.current(f.Processes, &tables.Ledger)
+	processes := newExpiry(f).current(f.Processes, &tables.Ledger)
 	f.noteInputs(&tables.Ledger)
-	e.describe(tables, processes)
+	describe(tables, processes)
 	names := decode.NewNames(tables)
 	sources := make([]stream.Source, len(processes))
 	for i, p := range processes {
@@ -58,14 +57,14 @@ func (f *Found) noteInputs(ledger *stream.Ledger) {
 
 // describe fills the process table. A process whose parent has expired hangs
 // under the nearest ancestor that has not.
-func (e *expiry) describe(tables *stream.Tables, processes []*Process) {
+func describe(tables *stream.Tables, processes []*Process) {
 	ids := map[*Process]stream.ProcessID{}
 	for i, p := range processes {
 		ids[p] = stream.ProcessID(i + 1)
 	}
 	for _, p := range processes {
 		row := decode.Describe(p.Process, p.clock)
-		row.Parent = ids[e.holder(p)]
+		row.Parent = ids[p.holder()]
 		tables.Processes = append(tables.Processes, row)
 	}
 }

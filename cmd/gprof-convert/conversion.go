@@ -16,6 +16,13 @@ type conversion struct {
 	failIf
 	resources
 	reading
+	expiring
+}
+
+// open finds what is to be converted. The caller closes what was found.
+func (c *conversion) open(s *streams, inputs []string) (*ingest.Found, error) {
+	c.rule = &c.expiring
+	return s.open(inputs, &c.reading)
 }
 
 // job is one conversion: what was found becomes one file.

@@ -55,7 +55,7 @@ func (c *convertCmd) Run(s *streams) error {
 	if c.Output != "-" {
 		c.temp = filepath.Dir(c.Output)
 	}
-	found, err := s.open(c.Inputs, &c.reading)
+	found, err := c.open(s, c.Inputs)
 	if err != nil {
 		return err
 	}

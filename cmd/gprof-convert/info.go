@@ -16,6 +16,7 @@ type infoCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files, quoted patterns of them, or - for stdin."`
 	JSON   bool     `name:"json" help:"Print JSON."`
 	reading
+	expiring
 	failIf
 	resources
 }
@@ -34,6 +35,7 @@ process ended. Counts are those of the events that a conversion would write.`
 // Run reads everything once, as a conversion would, and counts it.
 func (c *infoCmd) Run(s *streams) error {
 	c.apply()
+	c.rule = &c.expiring
 	found, err := s.open(c.Inputs, &c.reading)
 	if err != nil {
 		return err

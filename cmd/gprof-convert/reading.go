@@ -22,7 +22,8 @@ type reading struct {
 	Stall   time.Duration `default:"30s" placeholder:"TIME" help:"Give up inputs that hang, such as a pipe or a dead network mount, when nothing came of any input for so long (default ${default}); the rest is read. 0 waits for ever."`
 	Symbols []string      `sep:"none" type:"path" placeholder:"PATH" help:"Program, or folder of programs, that names functions where the recording does not; info says which are missing. May be repeated."`
 
-	temp string // directory for temporary files; "" for a usual one
+	temp string    // directory for temporary files; "" for a usual one
+	rule *expiring // nil: the command has no such flags
 }
 
 // options are the flags as ingest takes them.
@@ -31,6 +32,7 @@ func (r *reading) options(s *streams) ingest.Options {
 	if r.Stall <= 0 {
 		o.Stall = -1
 	}
+	r.rule.set(&o)
 	return o
 }
 

@@ -1,0 +1,84 @@
+package ingest
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"gprof/fixtures"
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+// expireOptions are the options with which each case is read.
+var expireOptions = []struct {
+	name string
+	o    Options
+}{
+	{"default", Options{}},
+	{"keep-expired", Options{KeepExpired: true, ExpireCrashed: true, ExpireAfter: time.Second}},
+	{"expire-crashed", Options{ExpireCrashed: true}},
+	{"expire-after-2m0s", Options{ExpireAfter: 2 * time.Minute}},
+}
+
+// Each case is a session, and which of its processes have expired by which
+// options. The order of the inputs must not matter.
+func TestExpire(t *testing.T) {
+	files, err := filepath.Glob("testdata/expire/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			ar, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			session := t.TempDir()
+			if err := fixtures.Build(session, ar); err != nil {
+				t.Fatal(err)
+			}
+			var got []txtar.File
+			for _, c := range expireOptions {
+				data := family(t, c.o, session)
+				got = append(got, txtar.File{Name: "expect/" + c.name, Data: data})
+				if again := family(t, c.o, backwards(t, session)...); !bytes.Equal(data, again) {
+					t.Errorf("%s: inputs in another order give\n%s", c.name, again)
+				}
+			}
+			compare(t, name, ar, got)
+		})
+	}
+}
+
+// family converts inputs to a line for each process that is left, with its
+// parent and how many events it has, and what the ledger says of the others.
+func family(t *testing.T, o Options, inputs ...string) []byte {
+	t.Helper()
+	src, found, err := Open(inputs, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	var c stream.Count
+	if err := stream.Copy(streamtest.Validate(&c), src, stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for i, p := range c.Tables.Processes {
+		line := fmt.Sprintf("%x", p.Instance)
+		if p.Parent != 0 {
+			line += fmt.Sprintf(" of %x", c.Tables.Process(p.Parent).Instance)
+		}
+		rows := c.Sum(func(s stream.Series) bool { return s.Process == stream.ProcessID(i+1) }).Rows
+		lines = append(lines, fmt.Sprintf("%s: %d events\n", line, rows))
+	}
+	slices.Sort(lines)
+	return append([]byte(strings.Join(lines, "")), ledgerText(c.Tables, stream.ReasonExpired)...)
+}
