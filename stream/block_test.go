@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -64,6 +65,13 @@ func valueRows(n int) *Batch {
 	return b
 }
 
+// encode makes a block of all rows of b, decode reads one.
+func encode(b *Batch) []byte { return appendBlock(nil, new(packer), b, 0, b.Len()) }
+
+func decode(b *Batch, block []byte) error {
+	return readBlock(b, append(slices.Clone(block), make([]byte, slack)...)[:len(block)])
+}
+
 // like returns an empty batch for rows of the same series.
 func like(b *Batch) *Batch {
 	out := &Batch{}
@@ -74,7 +82,7 @@ func like(b *Batch) *Batch {
 func TestBlockRoundTrip(t *testing.T) {
 	for _, want := range []*Batch{sampleRows(1, blockRows), markerRows(1, 100), valueRows(7), sampleRows(1, 1)} {
 		got := like(want)
-		if err := readBlock(got, appendBlock(nil, want, 0, want.Len())); err != nil {
+		if err := decode(got, encode(want)); err != nil {
 			t.Fatalf("%v: %v", want.Series.Kind, err)
 		}
 		if !sameRows(got, want) {
@@ -96,20 +104,20 @@ func TestBlockPart(t *testing.T) {
 	all := markerRows(3, 60)
 	want, got := like(all), like(all)
 	want.AppendRows(all, 17, 45)
-	if err := readBlock(got, appendBlock(nil, all, 17, 45)); err != nil || !sameRows(got, want) {
+	if err := decode(got, appendBlock(nil, new(packer), all, 17, 45)); err != nil || !sameRows(got, want) {
 		t.Errorf("a part is not what it was (%v)", err)
 	}
 }
 
 func TestBlockCut(t *testing.T) {
 	for _, b := range []*Batch{sampleRows(1, 20), markerRows(1, 20), valueRows(5)} {
-		block := appendBlock(nil, b, 0, b.Len())
+		block := encode(b)
 		for n := range block {
-			if err := readBlock(like(b), block[:n]); !errors.Is(err, errSpill) {
+			if err := decode(like(b), block[:n]); !errors.Is(err, errSpill) {
 				t.Fatalf("%v, %d of %d bytes: got %v, want %v", b.Series.Kind, n, len(block), err, errSpill)
 			}
 		}
-		if err := readBlock(like(b), append(block, 0)); !errors.Is(err, errSpill) {
+		if err := decode(like(b), append(block, 0)); !errors.Is(err, errSpill) {
 			t.Errorf("%v, a byte too many: got %v, want %v", b.Series.Kind, err, errSpill)
 		}
 	}
@@ -117,19 +125,19 @@ func TestBlockCut(t *testing.T) {
 
 func TestSampleBytes(t *testing.T) {
 	b := sampleRows(1, blockRows)
-	if n := float64(len(appendBlock(nil, b, 0, b.Len()))) / blockRows; n > 13 {
+	if n := float64(len(encode(b))) / blockRows; n > 13 {
 		t.Errorf("a sample takes %.1f bytes, want about 12", n)
 	}
 }
 
 func FuzzBlock(f *testing.F) {
 	for _, b := range []*Batch{sampleRows(1, 3), markerRows(1, 4), valueRows(2)} {
-		f.Add(byte(b.Series.Kind), byte(len(b.Args)), appendBlock(nil, b, 0, b.Len()))
+		f.Add(byte(b.Series.Kind), byte(len(b.Args)), encode(b))
 	}
 	f.Fuzz(func(t *testing.T, kind, args byte, data []byte) {
 		b := &Batch{}
 		b.Reset(Series{Kind: Kind(kind % byte(numKinds))}, int(args%20))
-		if err := readBlock(b, data); err != nil {
+		if err := decode(b, data); err != nil {
 			if !errors.Is(err, errSpill) {
 				t.Error(err)
 			}
@@ -139,7 +147,7 @@ func FuzzBlock(f *testing.F) {
 			b.Args = nil
 		}
 		again := like(b)
-		if err := readBlock(again, appendBlock(nil, b, 0, b.Len())); err != nil || !sameRows(again, b) {
+		if err := decode(again, encode(b)); err != nil || !sameRows(again, b) {
 			t.Errorf("encoded and decoded again: %v, %d rows, want %d", err, again.Len(), b.Len())
 		}
 	})

@@ -8,9 +8,12 @@ import (
 
 // CopyOptions are the choices of [Copy]. The zero value is a good one.
 type CopyOptions struct {
-	// Memory is how many bytes of rows are held before they are spilled to a
-	// file; 0 is DefaultMemory.
+	// Memory is the ceiling, in bytes, for what Copy holds; 0 is DefaultMemory.
+	// Rows that are too many are spilled to a file.
 	Memory int64
+	// Rows is how many bytes of Memory are for rows that wait to be sorted; 0 is
+	// a sixteenth. More makes fewer and longer pieces of what is spilled.
+	Rows int64
 	// SpillDir is where that file is made, if it is needed; "" is os.TempDir.
 	// It should not lie in memory.
 	SpillDir string
@@ -21,7 +24,18 @@ type CopyOptions struct {
 }
 
 // DefaultMemory is the default of CopyOptions.Memory.
-const DefaultMemory = 64 << 20
+const DefaultMemory = 256 << 20
+
+// rows is how many bytes of rows are held.
+func (o *CopyOptions) rows() int64 {
+	if o.Rows > 0 {
+		return o.Rows
+	}
+	if o.Memory > 0 {
+		return o.Memory / 16
+	}
+	return DefaultMemory / 16
+}
 
 // The phases of a Copy, as its Progress function is told.
 const (
@@ -44,7 +58,7 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	if c, ok := src.(io.Closer); ok {
 		defer c.Close()
 	}
-	s := newSorter(o)
+	s := newSorter(o.rows(), o.SpillDir)
 	defer s.close()
 	if err := read(s, src, &meter{report: o.Progress, phase: PhaseReading}); err != nil {
 		return fmt.Errorf("reading events: %w", err)
@@ -56,7 +70,7 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	if err := dst.Begin(tables); err != nil {
 		return fmt.Errorf("beginning the output: %w", err)
 	}
-	w := writer{sorter: s, dst: dst, merger: merger{spill: &s.spill},
+	w := writer{sorter: s, dst: dst, merger: merger{arena: &s.arena, spill: &s.spill, memory: s.memory},
 		meter: meter{report: o.Progress, phase: PhaseWriting, total: s.total}}
 	for _, out := range outputs {
 		if err := w.write(out); err != nil {
@@ -90,7 +104,7 @@ func read(s *sorter, src Source, m *meter) error {
 		m.to(done, total)
 	}
 	m.finish()
-	return s.finish()
+	return s.spill.flush()
 }
 
 // writer gives series to a sink.

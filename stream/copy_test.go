@@ -78,7 +78,7 @@ func TestCopyIsCanonical(t *testing.T) {
 		}
 		want := text(t, b.Source(), stream.CopyOptions{})
 		for i, memory := range []int64{0, 1, 100 << 10} {
-			got := text(t, b.Shuffled(uint64(i)), stream.CopyOptions{Memory: memory, SpillDir: t.TempDir()})
+			got := text(t, b.Shuffled(uint64(i)), stream.CopyOptions{Rows: memory, SpillDir: t.TempDir()})
 			if got != want {
 				t.Errorf("%s, memory %d: the sink is given something else", c.Name, memory)
 			}
@@ -243,11 +243,11 @@ func TestCopyErrors(t *testing.T) {
 }
 
 func TestCopySpillError(t *testing.T) {
-	o := stream.CopyOptions{Memory: 1, SpillDir: filepath.Join(t.TempDir(), "missing")}
+	o := stream.CopyOptions{Rows: 1, SpillDir: filepath.Join(t.TempDir(), "missing")}
 	if err := stream.Copy(stream.Discard, busy(100).Source(), o); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a directory to spill to: %v", err)
 	}
-	o.Memory = 0
+	o.Rows = 0
 	if err := stream.Copy(stream.Discard, busy(100).Source(), o); err != nil {
 		t.Errorf("without a need to spill: %v", err)
 	}

@@ -1,7 +1,7 @@
 package stream
 
 import (
-	"container/heap"
+	"encoding/binary"
 	"fmt"
 	"math"
 )
@@ -13,6 +13,9 @@ const (
 	// maxSegmentArgs is how many bytes of arguments it has at most, unless its
 	// only row has more.
 	maxSegmentArgs = 1 << 20
+
+	// A run is read that many bytes at a time, fewer if there are many.
+	minAhead, maxAhead = 4 << 10, 128 << 10
 )
 
 // room is what still fits into a block or a segment. Where one ends depends on
@@ -52,28 +55,46 @@ func (r *room) takeArgs(b *Batch, from, n int) int {
 // runs that do not overlap are read one after the other, with the memory of
 // one.
 type merger struct {
-	spill *spill
-	heap  cursors
-	free  []*blocks // of closed runs, for their memory
+	arena  *arena
+	spill  *spill
+	memory int64 // for reading ahead
+
+	heap      cursors
+	ahead     int
+	free      []*opened // of closed runs, for their memory
+	stretches []stretch // due, not in the segment yet
 }
 
 // cursor stands at a row of a run.
 type cursor struct {
-	run    run
-	rows   *Batch // one block, or the whole run; nil before it is opened
-	pos    int
-	blocks *blocks // nil unless the run is open and in the spill file
+	key  sortKey // of that row
+	run  *run
+	rows *opened // nil before its first row is due
+	pos  int
+}
+
+// opened is a run that is being read.
+type opened struct {
+	reader runReader
+	batch  Batch // the block that was read last
+}
+
+// stretch is rows of one block that follow each other.
+type stretch struct {
+	batch    *Batch
+	from, to int
 }
 
 // start makes m give the rows of runs, which must be of one series.
 func (m *merger) start(runs []run) {
 	all := make([]cursor, len(runs))
 	m.heap = m.heap[:0]
-	for i, r := range runs {
-		all[i].run = r
+	for i := range runs {
+		all[i] = cursor{key: runs[i].first, run: &runs[i]}
 		m.heap = append(m.heap, &all[i])
 	}
-	heap.Init(&m.heap)
+	m.heap.init()
+	m.ahead = min(max(int(m.memory)/max(len(runs), 1), minAhead), maxAhead)
 }
 
 // next adds the next segment to out, which was Reset for its series; none if
@@ -82,106 +103,150 @@ func (m *merger) next(out *Batch) error {
 	room := room{rows: maxSegment, bytes: maxSegmentArgs}
 	for len(m.heap) > 0 {
 		c := m.heap[0]
-		if err := m.open(c, out); err != nil {
+		if more, err := m.ready(c, out, &room); err != nil {
 			return err
+		} else if !more {
+			continue
 		}
-		n := room.take(c.rows, c.pos, c.rows.until(c.pos, m.bound()))
+		b := &c.rows.batch
+		n := room.take(b, c.pos, b.until(c.pos, m.heap.second()))
 		if n == 0 {
-			return nil
+			break
 		}
-		out.AppendRows(c.rows, c.pos, c.pos+n)
-		if err := m.advance(n, out); err != nil {
-			return err
+		m.stretches = append(m.stretches, stretch{b, c.pos, c.pos + n})
+		if c.pos += n; c.pos < b.Len() {
+			c.key = b.key(c.pos)
+			m.heap.fix()
 		}
 	}
+	m.gather(out)
 	return nil
 }
 
-// bound is the key up to which the first cursor's rows come before all others'.
-func (m *merger) bound() sortKey {
-	bound := sortKey{math.MaxInt64, math.MaxUint64}
-	for _, c := range m.heap[min(1, len(m.heap)):min(3, len(m.heap))] {
-		if k := c.key(); k.compare(bound) < 0 {
-			bound = k
-		}
+// ready makes the first cursor stand at a row. If its run has no more rows it is
+// closed; then, and if another cursor is the first now, more is false.
+func (m *merger) ready(c *cursor, out *Batch, room *room) (more bool, err error) {
+	if c.rows == nil {
+		m.open(c)
+	} else if c.pos < c.rows.batch.Len() {
+		return true, nil
 	}
-	return bound
-}
-
-// advance moves the first cursor on by n rows.
-func (m *merger) advance(n int, like *Batch) error {
-	c := m.heap[0]
-	c.pos += n
-	if c.pos == c.rows.Len() {
-		if !c.more() {
+	m.gather(out) // the batch is needed
+	for {
+		block, err := c.rows.reader.next()
+		switch {
+		case err != nil:
+			return false, fmt.Errorf("reading spilled rows: %w", err)
+		case block == nil:
 			m.close()
-			return nil
+			return false, nil
+		case len(m.heap) > 1 || !room.takeBlock(block, out):
+			err := m.load(c, block, out)
+			return m.heap[0] == c, err
 		}
-		if err := c.load(like); err != nil {
-			return err
+		// Nothing else comes in between, so the rows need not be moved.
+		if err := readBlock(out, block); err != nil {
+			return false, fmt.Errorf("reading spilled rows: %w", err)
 		}
 	}
-	heap.Fix(&m.heap, 0)
+}
+
+// takeBlock takes the room for a whole block of a series without arguments, as
+// that of like, if there is.
+func (r *room) takeBlock(block []byte, like *Batch) bool {
+	n, _ := binary.Uvarint(block)
+	if len(like.Args) > 0 || n > uint64(r.rows) {
+		return false
+	}
+	r.rows -= int(n)
+	r.used = true
+	return true
+}
+
+// load decodes a block, of a series as that of like.
+func (m *merger) load(c *cursor, block []byte, like *Batch) error {
+	b := &c.rows.batch
+	b.Reset(like.Series, len(like.Args))
+	if err := readBlock(b, block); err != nil {
+		return fmt.Errorf("reading spilled rows: %w", err)
+	}
+	c.pos, c.key = 0, b.key(0)
+	m.heap.fix()
 	return nil
 }
 
-// open loads the first rows of a run, unless that was done.
-func (m *merger) open(c *cursor, like *Batch) error {
-	if c.rows != nil {
-		return nil
-	}
-	if c.run.rows != nil {
-		c.rows = c.run.rows
-		return nil
-	}
+// open begins to read a run.
+func (m *merger) open(c *cursor) {
 	if n := len(m.free); n > 0 {
-		c.blocks, m.free = m.free[n-1], m.free[:n-1]
+		c.rows, m.free = m.free[n-1], m.free[:n-1]
 	} else {
-		c.blocks = new(blocks)
+		c.rows = &opened{reader: runReader{arena: m.arena, spill: m.spill}}
 	}
-	c.blocks.reset(m.spill, &c.run)
-	return c.load(like)
+	c.rows.batch.Reset(Series{}, 0)
+	c.rows.reader.reset(c.run, m.ahead)
 }
 
 // close takes the first cursor away.
 func (m *merger) close() {
-	c := heap.Pop(&m.heap).(*cursor)
-	if c.blocks != nil {
-		m.free = append(m.free, c.blocks)
-	}
+	m.free = append(m.free, m.heap[0].rows)
+	m.heap.pop()
 }
 
-// more says whether the run has more blocks.
-func (c *cursor) more() bool { return c.blocks != nil && c.blocks.left > 0 }
-
-// load reads the next block, of a series as that of like.
-func (c *cursor) load(like *Batch) error {
-	rows := &c.blocks.rows
-	rows.Reset(like.Series, len(like.Args))
-	if err := c.blocks.next(rows); err != nil {
-		return fmt.Errorf("reading spilled rows: %w", err)
+// gather moves the rows that are due to out.
+func (m *merger) gather(out *Batch) {
+	for _, s := range m.stretches {
+		out.AppendRows(s.batch, s.from, s.to)
 	}
-	c.rows, c.pos = rows, 0
-	return nil
+	m.stretches = m.stretches[:0]
 }
 
-func (c *cursor) key() sortKey {
-	if c.rows == nil {
-		return c.run.first
-	}
-	return c.rows.key(c.pos)
-}
-
-// cursors is a heap by key.
+// cursors is a binary heap by key.
 type cursors []*cursor
 
-func (h cursors) Len() int           { return len(h) }
-func (h cursors) Less(i, j int) bool { return h[i].key().compare(h[j].key()) < 0 }
-func (h cursors) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *cursors) Push(c any)        { *h = append(*h, c.(*cursor)) }
-func (h *cursors) Pop() any {
-	last := len(*h) - 1
-	c := (*h)[last]
-	*h = (*h)[:last]
-	return c
+func (h cursors) init() {
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		h.down(i)
+	}
+}
+
+// fix restores the order after the first one's key has changed.
+func (h cursors) fix() { h.down(0) }
+
+func (h *cursors) pop() {
+	old := *h
+	old[0] = old[len(old)-1]
+	*h = old[:len(old)-1]
+	h.down(0)
+}
+
+// second is the lowest key but the first one's, the highest there can be if
+// there is none.
+func (h cursors) second() sortKey {
+	switch len(h) {
+	case 1:
+		return sortKey{math.MaxInt64, math.MaxUint64}
+	case 2:
+		return h[1].key
+	}
+	if h[1].key.less(h[2].key) {
+		return h[1].key
+	}
+	return h[2].key
+}
+
+func (h cursors) down(i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(h) {
+			return
+		}
+		if child+1 < len(h) && h[child+1].key.less(h[child].key) {
+			child++
+		}
+		if !h[child].key.less(h[i].key) {
+			return
+		}
+		h[i], h[child] = h[child], h[i]
+		i = child
+	}
 }

@@ -1,12 +1,9 @@
 package stream
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"sort"
-	"unsafe"
 )
 
 // ErrBatch says that a batch is not what its series asks for: a fault of the
@@ -60,27 +57,28 @@ func (b *Batch) Check() error {
 		{"number", uses&UsesValue != 0, len(b.Number)},
 	}
 	for _, c := range columns {
-		if err := b.checkColumn(c.name, c.used, c.len); err != nil {
-			return err
+		if c.len != b.used(c.used) {
+			return b.badColumn(c.name, c.len)
 		}
 	}
 	for i := range b.Args {
-		if err := b.checkColumn(fmt.Sprint("argument ", i), uses&UsesArgs != 0, b.Args[i].Len()); err != nil {
-			return err
+		if n := b.Args[i].Len(); n != b.used(uses&UsesArgs != 0) {
+			return b.badColumn(fmt.Sprint("argument ", i), n)
 		}
 	}
 	return nil
 }
 
-func (b *Batch) checkColumn(name string, used bool, n int) error {
-	want := 0
+// used is how many rows a column has.
+func (b *Batch) used(used bool) int {
 	if used {
-		want = b.Len()
+		return b.Len()
 	}
-	if n != want {
-		return fmt.Errorf("%w: %d rows of %v, but column %s has %d, want %d", ErrBatch, b.Len(), b.Series.Kind, name, n, want)
-	}
-	return nil
+	return 0
+}
+
+func (b *Batch) badColumn(name string, n int) error {
+	return fmt.Errorf("%w: %d rows of %v, but column %s has %d", ErrBatch, b.Len(), b.Series.Kind, name, n)
 }
 
 // Args is how many Args columns the rows of a series have.
@@ -124,97 +122,31 @@ func appendUsed[T any](dst, src []T, from, to int) []T {
 }
 
 func (c *Column) appendRows(src *Column, from, to int) {
-	for i := from; i < to; i++ {
-		switch kind := src.kind[i]; kind {
-		case Null:
-			c.AppendNull()
-		case Text:
-			c.AppendText(src.TextAt(i))
-		default:
-			c.AppendBits(kind, src.num[i])
+	first := len(c.num)
+	c.kind = append(c.kind, src.kind[from:to]...)
+	c.num = append(c.num, src.num[from:to]...)
+	for i, kind := range c.kind[first:] {
+		if kind == Text {
+			text := src.TextAt(from + i)
+			c.data = append(c.data, text...)
+			c.num[first+i] = uint64(len(c.data)) | uint64(len(text))<<32
 		}
 	}
 }
 
-// sortKey is what rows of a series are ordered by.
-type sortKey struct {
-	time  Time
-	index uint64
-}
-
-func (k sortKey) compare(l sortKey) int {
-	if k.time != l.time {
-		return cmp.Compare(k.time, l.time)
-	}
-	return cmp.Compare(k.index, l.index)
-}
-
-func (b *Batch) key(i int) sortKey { return sortKey{b.Time[i], b.Index[i]} }
-
-// sort orders the rows of b. Rows mostly come in order.
-func (b *Batch) sort() {
-	for i := 1; i < b.Len(); i++ {
-		if b.key(i).compare(b.key(i-1)) < 0 {
-			b.permute(b.sortedRows())
-			return
-		}
-	}
-}
-
-// sortedRows returns the row numbers in the order of their keys.
-func (b *Batch) sortedRows() []int32 {
-	type row struct {
-		sortKey
-		n int32
-	}
-	rows := make([]row, b.Len())
-	for i := range rows {
-		rows[i] = row{b.key(i), int32(i)}
-	}
-	slices.SortFunc(rows, func(x, y row) int { return x.compare(y.sortKey) })
-	order := make([]int32, len(rows))
-	for i := range rows {
-		order[i] = rows[i].n
-	}
-	return order
-}
-
-// permute makes row order[i] the i-th. The texts of a column stay where they
-// are, because rows know where theirs is.
-func (b *Batch) permute(order []int32) {
-	b.Time = gather(b.Time, order)
-	b.Index = gather(b.Index, order)
-	b.Stack = gather(b.Stack, order)
-	b.Weight = gather(b.Weight, order)
-	b.CPU = gather(b.CPU, order)
-	b.Phase = gather(b.Phase, order)
-	b.Duration = gather(b.Duration, order)
-	b.Value = gather(b.Value, order)
-	b.Number = gather(b.Number, order)
-	for i := range b.Args {
-		c := &b.Args[i]
-		c.num, c.kind = gather(c.num, order), gather(c.kind, order)
-	}
-}
-
-func gather[T any](column []T, order []int32) []T {
-	if len(column) == 0 {
-		return column
-	}
-	out := make([]T, len(order))
-	for i, n := range order {
-		out[i] = column[n]
-	}
-	return out
-}
-
-// until returns the first row from from whose key is above bound; b is sorted.
+// until returns the first row from from on whose key is above bound; b is
+// sorted. Mostly it is near, or the end.
 func (b *Batch) until(from int, bound sortKey) int {
 	n := b.Len()
-	if b.key(n-1).compare(bound) <= 0 {
+	if !bound.less(b.key(n - 1)) {
 		return n
 	}
-	return from + sort.Search(n-from, func(i int) bool { return b.key(from+i).compare(bound) > 0 })
+	for step := from; step < min(from+8, n); step++ {
+		if bound.less(b.key(step)) {
+			return step
+		}
+	}
+	return from + sort.Search(n-from, func(i int) bool { return bound.less(b.key(from + i)) })
 }
 
 // argBytes is the memory that the arguments of row i take.
@@ -227,15 +159,4 @@ func (b *Batch) argBytes(i int) int {
 		}
 	}
 	return n
-}
-
-// memory is how many bytes b holds, used or not.
-func (b *Batch) memory() int64 {
-	n := 8*(cap(b.Time)+cap(b.Index)+cap(b.Weight)+cap(b.CPU)+cap(b.Duration)+cap(b.Value)+cap(b.Number)) +
-		4*cap(b.Stack) + cap(b.Phase) + cap(b.Args)*int(unsafe.Sizeof(Column{}))
-	for i := range b.Args {
-		c := &b.Args[i]
-		n += 8*cap(c.num) + cap(c.kind) + cap(c.data)
-	}
-	return int64(n)
 }

@@ -15,7 +15,7 @@ func feed(t *testing.T, s *sorter, b *Batch, size int, seed uint64) {
 	for i, n := range rand.New(rand.NewPCG(seed, 3)).Perm(b.Len()) {
 		order[i] = int32(n)
 	}
-	b.permute(order)
+	(&ordering{order: order}).permute(b)
 	part := like(b)
 	for from := 0; from < b.Len(); from += size {
 		part.Reset(b.Series, len(b.Args))
@@ -23,8 +23,8 @@ func feed(t *testing.T, s *sorter, b *Batch, size int, seed uint64) {
 		if err := s.add(part); err != nil {
 			t.Fatal(err)
 		}
-		if limit := s.memory + part.memory(); s.held > limit {
-			t.Fatalf("%d bytes are held, want at most %d", s.held, limit)
+		if s.arena.used > s.memory {
+			t.Fatalf("%d bytes are held, want at most %d", s.arena.used, s.memory)
 		}
 	}
 }
@@ -32,14 +32,14 @@ func feed(t *testing.T, s *sorter, b *Batch, size int, seed uint64) {
 // collectRows merges all runs of the only series of s.
 func collectRows(t *testing.T, s *sorter, args int) (rows *Batch, opened int) {
 	t.Helper()
-	if err := s.finish(); err != nil {
+	if err := s.spill.flush(); err != nil {
 		t.Fatal(err)
 	}
 	r := s.series[0]
 	segment, all := &Batch{}, &Batch{}
 	segment.Reset(r.series, args)
 	all.Reset(r.series, args)
-	m := merger{spill: &s.spill}
+	m := merger{arena: &s.arena, spill: &s.spill, memory: s.memory}
 	runs, err := s.narrow(&m, r.runs, segment)
 	if err != nil {
 		t.Fatal(err)
@@ -63,8 +63,8 @@ func collectRows(t *testing.T, s *sorter, args int) (rows *Batch, opened int) {
 // what is held nor how many runs are open grows with the rows.
 func TestSorter(t *testing.T) {
 	for _, want := range []*Batch{sampleRows(5, 20_000), markerRows(5, 3_000)} {
-		for _, memory := range []int64{1 << 10, 200 << 10, 1 << 40} {
-			s := newSorter(CopyOptions{Memory: memory, SpillDir: t.TempDir()})
+		for _, memory := range []int64{1, 1 << 10, 200 << 10, 4 << 20, 1 << 40} {
+			s := newSorter(memory, t.TempDir())
 			shuffled := like(want)
 			shuffled.AppendRows(want, 0, want.Len())
 			feed(t, s, shuffled, 300, uint64(memory))
@@ -82,7 +82,7 @@ func TestSorter(t *testing.T) {
 
 // Runs that follow each other are read with the memory of one.
 func TestMergerConcatenates(t *testing.T) {
-	s := newSorter(CopyOptions{Memory: 100 << 10, SpillDir: t.TempDir()})
+	s := newSorter(100<<10, t.TempDir())
 	defer s.close()
 	want := sampleRows(6, 50_000)
 	part := like(want)
@@ -93,8 +93,8 @@ func TestMergerConcatenates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(s.series[0].runs) < 10 {
-		t.Fatalf("only %d runs", len(s.series[0].runs))
+	if n := len(s.series[0].runs); n != 1 {
+		t.Fatalf("%d runs, want 1", n)
 	}
 	got, opened := collectRows(t, s, 0)
 	if !sameRows(got, want) || opened != 1 {
@@ -142,10 +142,10 @@ func TestSpillFile(t *testing.T) {
 			t.Errorf("%s leaves %v after close (%v)", name, entries, err)
 		}
 	}
-	s := newSorter(CopyOptions{SpillDir: dir})
+	s := newSorter(1<<20, dir)
 	feed(t, s, sampleRows(7, 1000), 100, 1)
-	if err := s.finish(); err != nil || s.spill.file != nil {
-		t.Errorf("what fits into memory is spilled (%v)", err)
+	if s.spill.file != nil {
+		t.Error("what fits into memory is spilled")
 	}
 }
 
@@ -159,11 +159,11 @@ func TestSpillDamage(t *testing.T) {
 			return err
 		},
 	} {
-		s := newSorter(CopyOptions{Memory: 1, SpillDir: t.TempDir()})
-		if err := errors.Join(s.add(sampleRows(8, 5000)), s.finish(), damage(s.spill.file)); err != nil {
+		s := newSorter(1, t.TempDir())
+		if err := errors.Join(s.add(sampleRows(8, 5000)), damage(s.spill.file)); err != nil {
 			t.Fatal(err)
 		}
-		m, out := merger{spill: &s.spill}, like(sampleRows(8, 1))
+		m, out := merger{arena: &s.arena, spill: &s.spill}, like(sampleRows(8, 1))
 		m.start(s.series[0].runs)
 		if err := m.next(out); !errors.Is(err, errSpill) {
 			t.Errorf("%s: got %v after %d rows, want %v", name, err, out.Len(), errSpill)

@@ -4,60 +4,64 @@ import (
 	"bufio"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"os"
-	"slices"
 )
 
 // spill is a temporary file that takes what does not fit into memory. The file
 // is made with the first byte, and has no name where the system allows that.
 type spill struct {
-	dir    string
-	file   *os.File
-	name   string // "" if the file has none
-	out    *bufio.Writer
-	size   int64 // of the file, when out is flushed
-	block  []byte
-	length []byte
+	dir  string
+	file *os.File
+	name string // "" if the file has none
+	out  *bufio.Writer
+	size int64 // of the file, when out is flushed
 }
 
-// run is rows of one series, in order: those of rows, or else blocks in the
-// spill file, each behind its length as a ULEB128.
-type run struct {
-	rows        *Batch
-	off, end    int64
-	first, last sortKey
-}
+// spillBuffer is how many bytes are written at a time.
+const spillBuffer = 256 << 10
 
-// append adds b, whose rows are sorted and not before r.last, to r. Nothing
-// else may have been spilled since r's first rows were.
-func (s *spill) append(r *run, b *Batch) error {
+// begin begins an extent, which follows that of e before it. What was begun
+// before must have been ended.
+func (s *spill) begin(e *extents) error {
 	if err := s.open(); err != nil {
 		return err
 	}
-	if r.end == 0 {
-		r.off, r.first = s.size, b.key(0)
+	if e.first == 0 {
+		e.first = s.size
+		return nil
 	}
-	for from := 0; from < b.Len(); {
-		room := room{rows: blockRows, bytes: blockArgs}
-		to := from + room.take(b, from, b.Len())
-		if err := s.write(appendBlock(s.block[:0], b, from, to)); err != nil {
+	// The link may still be in the buffer.
+	if e.link+8 > s.readable() {
+		if err := s.flush(); err != nil {
 			return err
 		}
-		from = to
 	}
-	r.end, r.last = s.size, b.key(b.Len()-1)
+	if _, err := s.file.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(s.size)), e.link); err != nil {
+		return fmt.Errorf("spilling: %w", err)
+	}
 	return nil
 }
 
-func (s *spill) write(block []byte) error {
-	s.block = block // keeps its memory
-	s.length = binary.AppendUvarint(s.length[:0], uint64(len(block)))
-	s.size += int64(len(s.length) + len(block))
-	if _, err := s.out.Write(s.length); err != nil {
-		return fmt.Errorf("spilling: %w", err)
+// block adds a block to the extent that was begun.
+func (s *spill) block(data []byte) error {
+	var header [extentHeader]byte
+	binary.LittleEndian.PutUint32(header[:], uint32(len(data)))
+	if err := s.write(header[:]); err != nil {
+		return err
 	}
-	if _, err := s.out.Write(block); err != nil {
+	return s.write(data)
+}
+
+// end ends the extent of e.
+func (s *spill) end(e *extents) error {
+	var last [extentLink]byte
+	e.link = s.size + extentLink - 8
+	return s.write(last[:])
+}
+
+func (s *spill) write(data []byte) error {
+	s.size += int64(len(data))
+	if _, err := s.out.Write(data); err != nil {
 		return fmt.Errorf("spilling: %w", err)
 	}
 	return nil
@@ -74,11 +78,14 @@ func (s *spill) open() (err error) {
 	if s.file, s.name, err = tempFile(dir); err != nil {
 		return fmt.Errorf("spilling: %w", err)
 	}
-	s.out = bufio.NewWriterSize(s.file, 64<<10)
-	return nil
+	s.out = bufio.NewWriterSize(s.file, spillBuffer)
+	return s.write([]byte{0}) // so that no extent is at 0
 }
 
-// flush makes all that was appended readable.
+// readable is how much of the file can be read.
+func (s *spill) readable() int64 { return s.size - int64(s.out.Buffered()) }
+
+// flush makes all that was written readable.
 func (s *spill) flush() error {
 	if s.out == nil {
 		return nil
@@ -111,42 +118,4 @@ func namedTempFile(dir string) (*os.File, string, error) {
 		return f, "", nil
 	}
 	return f, f.Name(), nil
-}
-
-// blocks reads the blocks of a run.
-type blocks struct {
-	in   *bufio.Reader
-	left int64  // bytes
-	data []byte // a block
-	rows Batch  // its rows
-}
-
-// reset makes b begin with the first block of r.
-func (b *blocks) reset(s *spill, r *run) {
-	b.left = r.end - r.off
-	section := io.NewSectionReader(s.file, r.off, b.left)
-	if b.in == nil {
-		b.in = bufio.NewReaderSize(section, 4096)
-	} else {
-		b.in.Reset(section)
-	}
-}
-
-// next decodes the next block, which there must be, into rows, which was Reset
-// for its series.
-func (b *blocks) next(rows *Batch) error {
-	length, err := binary.ReadUvarint(b.in)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errSpill, err)
-	}
-	b.left -= int64(len(binary.AppendUvarint(nil, length)))
-	if b.left < 0 || length > uint64(b.left) {
-		return errSpill
-	}
-	b.left -= int64(length)
-	b.data = slices.Grow(b.data[:0], int(length))[:length]
-	if _, err := io.ReadFull(b.in, b.data); err != nil {
-		return fmt.Errorf("%w: %w", errSpill, err)
-	}
-	return readBlock(rows, b.data)
 }
