@@ -1,14 +1,24 @@
 package dedupe
 
+import "unsafe"
+
 // Texts interns strings. The zero Texts is empty and ready to use.
-type Texts[ID ~int32] struct{ set Set[string, ID] }
+type Texts[ID ~int32] struct {
+	set  Set[string, ID]
+	size int64 // of all strings
+}
 
 // Intern returns the id of s; the empty string has the id 0.
 func (t *Texts[ID]) Intern(s string) ID {
 	if s == "" {
 		return 0
 	}
-	return t.set.Intern(s)
+	seen := t.set.Len()
+	id := t.set.Intern(s)
+	if int(id) > seen {
+		t.size += int64(len(s))
+	}
+	return id
 }
 
 // InternBytes is Intern of string(b); it allocates only for a new string.
@@ -16,10 +26,11 @@ func (t *Texts[ID]) InternBytes(b []byte) ID {
 	if len(b) == 0 {
 		return 0
 	}
-	if id, ok := t.set.ids[string(b)]; ok {
+	// The string is not kept.
+	if id := t.set.Lookup(unsafe.String(&b[0], len(b))); id != 0 {
 		return id
 	}
-	return t.set.Intern(string(b))
+	return t.Intern(string(b))
 }
 
 // At returns the string with that id, "" for 0.
@@ -32,3 +43,6 @@ func (t *Texts[ID]) At(id ID) string {
 
 // Len is the number of strings, which is the highest id.
 func (t *Texts[ID]) Len() int { return t.set.Len() }
+
+// Bytes is how much memory t takes.
+func (t *Texts[ID]) Bytes() int64 { return t.set.Bytes() + t.size }

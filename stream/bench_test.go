@@ -2,6 +2,7 @@ package stream
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -10,13 +11,17 @@ import (
 )
 
 // benchRows is how many samples one operation of the benchmarks copies.
-const benchRows = 1_000_000
+const (
+	benchRows   = benchRounds * benchRound
+	benchRounds = 5
+	benchRound  = 1_000_000
+)
 
 // sampleBytes is what the columns of a sample take.
 const sampleBytes = 8 + 8 + 4 + 8 + 8
 
-// batches is a source of the same batches again and again. It hands them over as
-// they are, as a source does that swaps them for others.
+// batches is a source of batches, some rounds of them one after the other in
+// time.
 type batches struct {
 	tables *Tables
 	list   []*Batch
@@ -24,11 +29,17 @@ type batches struct {
 }
 
 func (s *batches) Next(b *Batch) error {
-	if s.next == len(s.list) {
+	if s.next == benchRounds*len(s.list) {
 		s.next = 0
 		return io.EOF
 	}
-	*b = *s.list[s.next]
+	from := s.list[s.next%len(s.list)]
+	b.Reset(from.Series, len(from.Args))
+	b.AppendRows(from, 0, from.Len())
+	later := Time(s.next/len(s.list)) * 1e15
+	for i := range b.Time {
+		b.Time[i] += later
+	}
 	s.next++
 	return nil
 }
@@ -38,7 +49,7 @@ func (s *batches) Tables() *Tables { return s.tables }
 // benchTracks is how many tracks the samples of the benchmarks are of.
 const benchTracks = 32
 
-// benchSource gives benchRows samples of benchTracks, with stacks of a table of
+// benchSource gives samples of benchTracks, with stacks of a table of
 // that many, in batches of 250. Their order is
 //
 //	sorted       each track in order, tracks in turn
@@ -50,7 +61,7 @@ func benchSource(order string, stacks int) *batches {
 	s := &batches{tables: benchTables(benchTracks, stacks)}
 	parts := make([][]*Batch, benchTracks)
 	for track := range benchTracks {
-		all := sampleRows(uint64(track), benchRows/benchTracks)
+		all := sampleRows(uint64(track), benchRound/benchTracks)
 		all.Series.Track = TrackID(track + 1)
 		for i := range all.Stack {
 			all.Stack[i] = 1 + all.Stack[i]*7919%StackID(stacks)
@@ -113,72 +124,75 @@ func benchTables(tracks, stacks int) *Tables {
 	return t
 }
 
-// The floors: moving each column once, and a merge of the rows' keys alone. A
-// sample must cost no more than a few of the first; see the metric ns/row.
+// The floor is the source alone, which moves each column once; freeze is what
+// Copy does with the tables. A sample's share of the CPU is cpu-ns/row; RSS-MB is
+// how much the resident memory grew.
 //
 //	go test ./stream -run - -bench Copy -count 10 | benchstat -col /impl -
 func BenchmarkCopy(b *testing.B) {
 	for _, order := range []string{"sorted", "interleaved", "late", "shuffled"} {
 		src := benchSource(order, 300_000)
 		name := "order=" + order
-		b.Run(name+"/impl=memcpy", func(b *testing.B) { benchMemcpy(b, src) })
-		b.Run(name+"/impl=memory", func(b *testing.B) { benchCopy(b, src, CopyOptions{Rows: 1 << 30}) })
-		b.Run(name+"/impl=spill", func(b *testing.B) { benchCopy(b, src, CopyOptions{Rows: 4 << 20, SpillDir: b.TempDir()}) })
+		b.Run(name+"/impl=source", func(b *testing.B) { benchRun(b, func() error { return drain(src) }) })
+		for impl, rows := range map[string]int64{"memory": 1 << 30, "spill": 0} {
+			o := CopyOptions{Rows: rows, SpillDir: b.TempDir()}
+			b.Run(name+"/impl="+impl, func(b *testing.B) { benchRun(b, func() error { return Copy(Discard, src, o) }) })
+		}
 	}
 }
 
-func benchCopy(b *testing.B, src *batches, o CopyOptions) {
+// benchRun measures one run over benchRows.
+func benchRun(b *testing.B, run func() error) {
 	b.SetBytes(benchRows * sampleBytes)
 	b.ReportAllocs()
+	before := resetPeak()
+	cpu := cpuTime()
 	for b.Loop() {
-		if err := Copy(Discard, src, o); err != nil {
+		if err := run(); err != nil {
 			b.Fatal(err)
 		}
 	}
-	perRow(b)
+	b.ReportMetric(float64(cpuTime()-cpu)/float64(b.N)/benchRows, "cpu-ns/row")
+	b.ReportMetric(float64(peak()-before)/(1<<20), "RSS-MB")
 }
 
-func benchMemcpy(b *testing.B, src *batches) {
-	b.SetBytes(benchRows * sampleBytes)
-	var batch, all Batch
-	for b.Loop() {
-		all.Reset(Series{}, 0)
-		for src.Next(&batch) == nil {
-			if all.Len() >= maxSegment {
-				all.Reset(Series{}, 0)
-			}
-			all.AppendRows(&batch, 0, batch.Len())
+func drain(src Source) error {
+	var b Batch
+	for {
+		if err := src.Next(&b); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
 		}
 	}
-	perRow(b)
-}
-
-func perRow(b *testing.B) {
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchRows, "ns/row")
 }
 
 // What the freezing of the tables takes, beside a walk over the stacks.
 //
 //	go test ./stream -run - -bench Freeze -count 10 | benchstat -col /impl -
 func BenchmarkFreeze(b *testing.B) {
-	t := benchTables(16, 300_000)
-	live := slices.Repeat([]bool{true}, t.Stacks.Len()+1)
-	b.Run("impl=floor", func(b *testing.B) {
-		for b.Loop() {
-			var sum FrameID
-			for id := StackID(1); int(id) <= t.Stacks.Len(); id++ {
-				_, frame := t.Stacks.At(id)
-				sum += frame
+	for _, stacks := range []int{300_000, 5_000_000} {
+		t := benchTables(benchTracks, stacks)
+		live := slices.Repeat([]bool{true}, t.Stacks.Len()+1)
+		name := fmt.Sprintf("stacks=%d", stacks)
+		b.Run(name+"/impl=walk", func(b *testing.B) {
+			for b.Loop() {
+				var sum FrameID
+				for id := StackID(1); int(id) <= t.Stacks.Len(); id++ {
+					_, frame := t.Stacks.At(id)
+					sum += frame
+				}
 			}
-		}
-	})
-	b.Run("impl=freeze", func(b *testing.B) {
-		for b.Loop() {
-			if _, _, err := freeze(t, nil, live); err != nil {
-				b.Fatal(err)
+		})
+		b.Run(name+"/impl=freeze", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := freeze(t, nil, live); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 // A block of samples, encoded and decoded, beside the move of its columns.

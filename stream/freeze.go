@@ -52,6 +52,7 @@ func freeze(t *Tables, series []Series, stacks []bool) (*Tables, *renumbering, e
 	if err := f.live.mark(t, series, stacks); err != nil {
 		return nil, nil, err
 	}
+	t.Stacks.Pack() // the memory is needed now
 	f.processes()
 	f.ids.tracks = renumber(&f.to.Tracks, &t.Tracks, nil, f.track, compareTracks)
 	f.ids.counters = renumber(&f.to.Counters, &t.Counters, f.live.counters, f.counter, compareCounters)
@@ -60,7 +61,7 @@ func freeze(t *Tables, series []Series, stacks []bool) (*Tables, *renumbering, e
 	f.ids.modules = renumber(&f.to.Modules, &t.Modules, f.live.modules, nil, compareModules)
 	f.ids.strings = renumber(&f.to.Strings, &t.Strings, f.live.strings, nil, strings.Compare)
 	f.ids.frames = renumber(&f.to.Frames, &t.Frames, f.live.frames, f.frame, compareFrames)
-	f.stacks()
+	f.ids.stacks = renumberStacks(&f.to.Stacks, &t.Stacks, f.live.stacks, f.ids.frames)
 	for _, line := range t.Ledger.Lines() {
 		f.to.Ledger.Add(line)
 	}
@@ -74,28 +75,25 @@ type table[K any, ID ~int32] interface {
 	Len() int
 }
 
-// renumber interns the live rows of from, with their ids made final, into to
-// in the order of compare. It returns the final ids. A nil live is all rows.
+// renumber interns the live rows of from, with their ids made final, into to in
+// the order of compare. It returns the final ids. A nil live is all rows.
 func renumber[K comparable, ID ~int32](to, from table[K, ID], live []bool, final func(K) K, compare func(a, b K) int) []ID {
-	type row struct {
-		key K
-		old ID
-	}
-	var rows []row
+	keys := make([]K, 0, from.Len())
+	order := make([]ID, 0, from.Len()) // old ids
 	for old := ID(1); int(old) <= from.Len(); old++ {
-		if live != nil && !live[old] {
-			continue
-		}
 		key := from.At(old)
-		if final != nil {
-			key = final(key)
+		if live == nil || live[old] {
+			if final != nil {
+				key = final(key)
+			}
+			order = append(order, old)
 		}
-		rows = append(rows, row{key, old})
+		keys = append(keys, key)
 	}
-	slices.SortFunc(rows, func(a, b row) int { return compare(a.key, b.key) })
+	slices.SortFunc(order, func(a, b ID) int { return compare(keys[a-1], keys[b-1]) })
 	ids := make([]ID, from.Len()+1)
-	for _, r := range rows {
-		ids[r.old] = to.Intern(r.key)
+	for _, old := range order {
+		ids[old] = to.Intern(keys[old-1])
 	}
 	return ids
 }
@@ -172,45 +170,6 @@ func compareFrames(a, b Frame) int {
 }
 
 func compareBools(a, b bool) int { return cmp.Compare(bit(a), bit(b)) }
-
-// stacks renumbers the stacks breadth first, by parent and frame.
-func (f *freezer) stacks() {
-	type row struct {
-		key uint64 // final parent, final frame
-		old StackID
-	}
-	ids := make([]StackID, f.from.Stacks.Len()+1)
-	for _, level := range f.stackLevels() {
-		rows := make([]row, len(level))
-		for i, old := range level {
-			parent, frame := f.from.Stacks.At(old)
-			rows[i] = row{uint64(ids[parent])<<32 | uint64(f.ids.frames[frame]), old}
-		}
-		slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.key, b.key) })
-		for _, r := range rows {
-			ids[r.old] = f.to.Stacks.Intern(StackID(r.key>>32), FrameID(r.key&(1<<32-1)))
-		}
-	}
-	f.ids.stacks = ids
-}
-
-// stackLevels returns the live stacks by their number of frames.
-func (f *freezer) stackLevels() [][]StackID {
-	depth := make([]int32, len(f.live.stacks))
-	var levels [][]StackID
-	for id := StackID(1); int(id) < len(depth); id++ {
-		parent, _ := f.from.Stacks.At(id)
-		depth[id] = depth[parent] + 1
-		if !f.live.stacks[id] {
-			continue
-		}
-		for len(levels) < int(depth[id]) {
-			levels = append(levels, nil)
-		}
-		levels[depth[id]-1] = append(levels[depth[id]-1], id)
-	}
-	return levels
-}
 
 // undefined makes an error out of an id of 0 to n that was not in that range.
 func undefined(what string, id int32, n int) error {

@@ -9,16 +9,17 @@ type liveIDs struct {
 	err error // the first id that is out of range
 }
 
-// mark finds what the series and stacks refer to. Every id that it passes is
-// in range after it returned nil.
+// mark finds what the series and stacks refer to. Every id that it passes is in
+// range after it returned nil. It keeps stacks and marks their callers too.
 func (l *liveIDs) mark(t *Tables, series []Series, stacks []bool) error {
 	l.allocate(t)
 	l.markSeries(series)
 	l.markOwners(t)
-	if len(stacks) > len(l.stacks) {
+	missing := t.Stacks.Len() + 1 - len(stacks)
+	if missing < 0 {
 		return undefined("stack", int32(len(stacks)-1), t.Stacks.Len())
 	}
-	copy(l.stacks, stacks)
+	l.stacks = append(stacks, make([]bool, missing)...)
 	l.markStacks(t)
 	l.markFrames(t)
 	for i := range t.Events {
@@ -38,7 +39,6 @@ func (l *liveIDs) allocate(t *Tables) {
 	l.modules = make([]bool, t.Modules.Len()+1)
 	l.strings = make([]bool, t.Strings.Len()+1)
 	l.frames = make([]bool, t.Frames.Len()+1)
-	l.stacks = make([]bool, t.Stacks.Len()+1)
 }
 
 func (l *liveIDs) markSeries(series []Series) {

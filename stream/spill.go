@@ -15,6 +15,8 @@ type spill struct {
 	name string // "" if the file has none
 	out  *bufio.Writer
 	size int64 // of the file, when out is flushed
+
+	number [extentLink]byte // being written
 }
 
 // spillBuffer is how many bytes are written at a time.
@@ -36,7 +38,7 @@ func (s *spill) begin(e *extents) error {
 			return err
 		}
 	}
-	if _, err := s.file.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(s.size)), e.link); err != nil {
+	if _, err := s.file.WriteAt(binary.LittleEndian.AppendUint64(s.number[:0], uint64(s.size)), e.link); err != nil {
 		return fmt.Errorf("spilling: %w", err)
 	}
 	return nil
@@ -44,9 +46,7 @@ func (s *spill) begin(e *extents) error {
 
 // block adds a block to the extent that was begun.
 func (s *spill) block(data []byte) error {
-	var header [extentHeader]byte
-	binary.LittleEndian.PutUint32(header[:], uint32(len(data)))
-	if err := s.write(header[:]); err != nil {
+	if err := s.write(binary.LittleEndian.AppendUint32(s.number[:0], uint32(len(data)))); err != nil {
 		return err
 	}
 	return s.write(data)
@@ -54,9 +54,9 @@ func (s *spill) block(data []byte) error {
 
 // end ends the extent of e.
 func (s *spill) end(e *extents) error {
-	var last [extentLink]byte
 	e.link = s.size + extentLink - 8
-	return s.write(last[:])
+	s.number = [extentLink]byte{}
+	return s.write(s.number[:])
 }
 
 func (s *spill) write(data []byte) error {
