@@ -15,3 +15,8 @@ func tempFile(dir string) (f *os.File, name string, err error) {
 	}
 	return f, "", nil
 }
+
+// reserve asks for room in f. If there is none, writing will tell.
+func reserve(f *os.File, from, size int64) {
+	unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, from, size)
+}
