@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"gprof/chunks"
 	"gprof/fixtures"
@@ -24,6 +25,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"build":  build,
 			"record": record,
 			"crash":  crash,
 			"reap":   reap,
@@ -41,6 +43,14 @@ func record(ts *testscript.TestScript, neg bool, args []string) {
 		more = append(more, chunks.Meta{Key: rawformat.MetaParent, Value: fmt.Sprintf("%016x", number(ts, args[4]))})
 	}
 	ts.Check(begin(ts, args, more...).Close())
+}
+
+// build SESSION FIXTURE writes a recording that lies as text in another
+// package's testdata.
+func build(ts *testscript.TestScript, neg bool, args []string) {
+	ar, err := txtar.ParseFile(args[1])
+	ts.Check(err)
+	ts.Check(fixtures.Build(ts.MkAbs(args[0]), ar))
 }
 
 // crash SESSION INSTANCE PID EVENTS LIMIT USED makes the recording of a process
