@@ -1,0 +1,153 @@
+package symbols
+
+import (
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"io"
+	"slices"
+	"sort"
+)
+
+// maxTable bounds what is read of a program at once.
+const maxTable = 1 << 30
+
+// program is the tables of one ELF file.
+type program struct {
+	loads   []elf.ProgHeader // mapped from the file
+	golang  *lineTable       // nil: not of Go
+	symbols []elf.Symbol     // functions, by address
+}
+
+func openProgram(name string) (*program, error) {
+	f, err := elf.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readProgram(f), nil
+}
+
+// readProgram reads what there is: the table of Go, and the symbols for what it
+// does not know, such as C.
+func readProgram(f *elf.File) *program {
+	p := &program{}
+	for _, s := range f.Progs {
+		if s.Type == elf.PT_LOAD {
+			p.loads = append(p.loads, s.ProgHeader)
+		}
+	}
+	p.golang = readLineTable(f)
+	symbols, err := f.Symbols()
+	if err != nil {
+		symbols, _ = f.DynamicSymbols()
+	}
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value != 0 && s.Name != "" {
+			p.symbols = append(p.symbols, s)
+		}
+	}
+	slices.SortStableFunc(p.symbols, func(a, b elf.Symbol) int {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
+	})
+	return p
+}
+
+// lookup returns the functions at an offset in the file.
+func (p *program) lookup(offset uint64) []Function {
+	address, ok := p.address(offset)
+	if !ok {
+		return nil
+	}
+	if p.golang != nil {
+		if chain := p.golang.lookup(address); chain != nil {
+			return chain
+		}
+	}
+	i := sort.Search(len(p.symbols), func(i int) bool { return p.symbols[i].Value > address })
+	if i == 0 {
+		return nil
+	}
+	s := p.symbols[i-1]
+	if s.Size != 0 && address-s.Value >= s.Size {
+		return nil
+	}
+	return []Function{{Name: s.Name}}
+}
+
+// address is where an offset is mapped to, before any relocation.
+func (p *program) address(offset uint64) (uint64, bool) {
+	for _, l := range p.loads {
+		if offset >= l.Off && offset-l.Off < l.Filesz {
+			return offset - l.Off + l.Vaddr, true
+		}
+	}
+	return 0, false
+}
+
+// image reads memory of a program as it is before it runs.
+type image struct{ *elf.File }
+
+// bytes returns the n bytes at an address; fewer if the file has no more, nil
+// if it has none.
+func (m image) bytes(address uint64, n int) []byte {
+	for _, s := range m.Progs {
+		if s.Type == elf.PT_LOAD && address >= s.Vaddr && address-s.Vaddr < s.Filesz {
+			b := make([]byte, min(uint64(n), s.Filesz-(address-s.Vaddr)))
+			read, err := s.ReadAt(b, int64(address-s.Vaddr))
+			if err != nil && err != io.EOF {
+				return nil
+			}
+			return b[:read]
+		}
+	}
+	return nil
+}
+
+// relocated returns the words of a section, with what the loader would add to
+// the base 0 already in them.
+func (m image) relocated(s *elf.Section, words int) []uint64 {
+	b := make([]byte, 8*words)
+	if n, _ := s.ReadAt(b, 0); n < len(b) {
+		return nil
+	}
+	out := make([]uint64, words)
+	for i := range out {
+		out[i] = m.ByteOrder.Uint64(b[8*i:])
+	}
+	const amd64, arm64 = uint32(elf.R_X86_64_RELATIVE), uint32(elf.R_AARCH64_RELATIVE)
+	rela := m.section(".rela.dyn")
+	if rela == nil {
+		rela = m.section(".rela")
+	}
+	for ; len(rela) >= 24; rela = rela[24:] {
+		at := m.ByteOrder.Uint64(rela) - s.Addr
+		kind := m.ByteOrder.Uint32(rela[m.kindOffset():])
+		if at < uint64(len(b)) && at%8 == 0 && (kind == amd64 || kind == arm64) {
+			out[at/8] = m.ByteOrder.Uint64(rela[16:])
+		}
+	}
+	return out
+}
+
+// kindOffset is where the low word of a relocation's info lies.
+func (m image) kindOffset() int {
+	if m.ByteOrder == binary.BigEndian {
+		return 12
+	}
+	return 8
+}
+
+// section returns the bytes of a section, nil if there is none, or if it is too
+// large to be true.
+func (m image) section(name string) []byte {
+	s := m.Section(name)
+	if s == nil || s.Type == elf.SHT_NOBITS || s.Size > maxTable {
+		return nil
+	}
+	b, err := s.Data()
+	if err != nil {
+		return nil
+	}
+	return b
+}

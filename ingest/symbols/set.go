@@ -1,0 +1,122 @@
+// Package symbols names the functions at a place of a program, from the
+// program's own tables: for recordings that were cut off before they could
+// write names themselves.
+//
+// A program is found by its build id alone, never by its path: the wrong build
+// would give wrong names. Places are offsets in the file, as recordings have
+// them. What Go code was inlined there is named, too.
+package symbols
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// ErrNoProgram means that a path leads to no program.
+var ErrNoProgram = errors.New("no ELF program found")
+
+// Function is one function at a place.
+type Function struct {
+	Name string
+	File string // "" unknown
+	Line int32  // 0 unknown
+}
+
+// Set is some programs. Several goroutines may use it.
+type Set struct {
+	mu     sync.Mutex
+	files  map[string][]string // by build id, in order of path
+	untold []string            // files whose build id is their content's, which takes reading all
+	open   map[string]*program // by path; nil: cannot be read
+}
+
+// Open looks for programs in paths: files, and folders with those below them.
+// Only their build ids are read. Each path that leads to none is an error of
+// class [ErrNoProgram], or the disk's; the others are in the set nevertheless.
+func Open(paths []string) (*Set, error) {
+	s := &Set{files: map[string][]string{}, open: map[string]*program{}}
+	var errs []error
+	for _, path := range paths {
+		n := 0
+		err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+			switch {
+			case err != nil && name == path:
+				return err
+			case err == nil && isProgram(name):
+				n++
+				s.add(name)
+			}
+			return nil // one folder that cannot be read hides no other
+		})
+		if err == nil && n == 0 {
+			err = fmt.Errorf("%s: %w", path, ErrNoProgram)
+		}
+		errs = append(errs, err)
+	}
+	return s, errors.Join(errs...)
+}
+
+// isProgram reports whether a file is an ELF file; a link may lead to one.
+func isProgram(name string) bool {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var magic [4]byte
+	_, err = f.Read(magic[:])
+	return err == nil && string(magic[:]) == "\x7fELF"
+}
+
+func (s *Set) add(name string) {
+	switch id, err := buildID(name); {
+	case err != nil:
+	case id == "":
+		s.untold = append(s.untold, name)
+	default:
+		s.files[id] = append(s.files[id], name)
+	}
+}
+
+// Lookup returns the functions at an offset in the program of a build, the
+// outermost first; nil if the set does not know. The memory is the caller's.
+func (s *Set) Lookup(build string, offset uint64) []Function {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if strings.HasPrefix(build, contentPrefix) {
+		s.readUntold()
+	}
+	for _, name := range s.files[build] {
+		p, known := s.open[name]
+		if !known {
+			p, _ = openProgram(name) // what cannot be read names nothing
+			s.open[name] = p
+		}
+		if p == nil {
+			continue
+		}
+		if chain := p.lookup(offset); chain != nil {
+			return chain
+		}
+	}
+	return nil
+}
+
+// readUntold finds out the build ids of files that have no note of it.
+func (s *Set) readUntold() {
+	for _, name := range s.untold {
+		if id, err := contentID(name); err == nil {
+			s.files[id] = append(s.files[id], name)
+		}
+	}
+	s.untold = nil
+}
