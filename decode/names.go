@@ -14,6 +14,8 @@ type Names struct {
 	modules map[string]stream.ModuleID // by build id, or by path where there is none
 	code    map[address][]symbol
 	chains  map[address][]stream.FrameID
+
+	resolver Resolver // nil: none
 }
 
 // address is a place in a file. A place in no known file is the process' own.
@@ -62,8 +64,12 @@ func (n *Names) frames(at address) []stream.FrameID {
 	if ids, ok := n.chains[at]; ok {
 		return ids
 	}
+	code := n.code[at]
+	if len(code) == 0 || code[0].function == "" {
+		code = n.resolve(at)
+	}
 	var ids []stream.FrameID
-	for depth, s := range n.code[at] {
+	for depth, s := range code {
 		if s.function == "" {
 			break
 		}

@@ -14,6 +14,7 @@ import (
 	"gprof/decode"
 	"gprof/ingest/archive"
 	"gprof/ingest/patience"
+	"gprof/ingest/symbols"
 )
 
 // maxSearches bounds how many inputs are looked at at once, hence the files
@@ -36,6 +37,7 @@ type Found struct {
 	twice     []*Process // copies of a process that is in Processes
 	archives  []string   // files on disk that processes are read from
 	spools    []*archive.Spool
+	symbols   *symbols.Set // nil: none
 	options   Options
 }
 
@@ -73,6 +75,7 @@ func Find(inputs []string, o Options) (*Found, error) {
 		loose.add(s.chunks)
 	}
 	r.openLoose(f, &loose)
+	f.openSymbols(o.Symbols)
 	f.order()
 	if len(f.Processes) == 0 {
 		errs := []error{ErrNothing}

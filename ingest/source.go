@@ -29,6 +29,9 @@ func (f *Found) Source() stream.Source {
 	f.noteInputs(&tables.Ledger)
 	describe(tables, processes)
 	names := decode.NewNames(tables)
+	if f.symbols != nil {
+		names.ResolveWith(f.resolve)
+	}
 	sources := make([]stream.Source, len(processes))
 	for i, p := range processes {
 		sources[i] = decode.New(names, p.Process, stream.ProcessID(i+1), p.clock)

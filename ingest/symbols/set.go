@@ -9,7 +9,6 @@ package symbols
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,12 +35,12 @@ type Set struct {
 }
 
 // Open looks for programs in paths: files, and folders with those below them.
-// Only their build ids are read. Each path that leads to none is an error of
-// class [ErrNoProgram], or the disk's; the others are in the set nevertheless.
-func Open(paths []string) (*Set, error) {
+// Only their build ids are read. There is one error for each path: nil, or why
+// it leads to none: [ErrNoProgram], or the disk's.
+func Open(paths []string) (*Set, []error) {
 	s := &Set{files: map[string][]string{}, open: map[string]*program{}}
-	var errs []error
-	for _, path := range paths {
+	errs := make([]error, len(paths))
+	for i, path := range paths {
 		n := 0
 		err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
 			switch {
@@ -54,11 +53,11 @@ func Open(paths []string) (*Set, error) {
 			return nil // one folder that cannot be read hides no other
 		})
 		if err == nil && n == 0 {
-			err = fmt.Errorf("%s: %w", path, ErrNoProgram)
+			err = ErrNoProgram
 		}
-		errs = append(errs, err)
+		errs[i] = err
 	}
-	return s, errors.Join(errs...)
+	return s, errs
 }
 
 // isProgram reports whether a file is an ELF file; a link may lead to one.
