@@ -195,9 +195,29 @@ func (m *merger) close() {
 // gather moves the rows that are due to out.
 func (m *merger) gather(out *Batch) {
 	for _, s := range m.stretches {
-		out.AppendRows(s.batch, s.from, s.to)
+		if s.to-s.from < shortStretch && out.Series.Kind == Samples {
+			out.appendSamples(s)
+		} else {
+			out.AppendRows(s.batch, s.from, s.to)
+		}
 	}
 	m.stretches = m.stretches[:0]
+}
+
+// shortStretch is below how many rows moving a column costs more than moving
+// its rows one by one: where samples of several writers alternate.
+const shortStretch = 8
+
+// appendSamples is AppendRows for a short stretch.
+func (b *Batch) appendSamples(s stretch) {
+	from := s.batch
+	for i := s.from; i < s.to; i++ {
+		b.Time = append(b.Time, from.Time[i])
+		b.Index = append(b.Index, from.Index[i])
+		b.Stack = append(b.Stack, from.Stack[i])
+		b.Weight = append(b.Weight, from.Weight[i])
+		b.CPU = append(b.CPU, from.CPU[i])
+	}
 }
 
 // cursors is a binary heap by key.
