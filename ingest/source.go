@@ -28,6 +28,10 @@ func (f *Found) Source() stream.Source {
 	processes := newExpiry(f).current(f.Processes, &tables.Ledger)
 	f.noteInputs(&tables.Ledger)
 	describe(tables, processes)
+	var over *gone
+	if !f.options.KeepExpired {
+		over = whatIsGone(processes, tables)
+	}
 	names := decode.NewNames(tables)
 	if f.symbols != nil {
 		names.ResolveWith(f.resolve)
@@ -36,7 +40,7 @@ func (f *Found) Source() stream.Source {
 	for i, p := range processes {
 		sources[i] = decode.New(names, p.Process, stream.ProcessID(i+1), p.clock)
 	}
-	return stream.Merge(tables, sources...)
+	return over.leaveOut(stream.Merge(tables, sources...))
 }
 
 // current puts the processes on one time line and returns those that have not
