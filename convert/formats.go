@@ -90,6 +90,14 @@ func known() string {
 	return strings.Join(all, ", ")
 }
 
+// Extension is that of the format's files: the one that stays with it.
+func (f Format) Extension(o Options) string {
+	if o.Gzip {
+		return f.Extensions[0] + gzipExtension
+	}
+	return f.Extensions[0]
+}
+
 // Readable says whether the output may go to a terminal.
 func (f Format) Readable(o Options) bool { return !f.Binary && !o.Gzip }
 

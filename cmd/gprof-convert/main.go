@@ -56,6 +56,7 @@ func (c *checkedWriter) Write(p []byte) (int, error) {
 
 type cli struct {
 	Convert convertCmd `cmd:"" default:"withargs" help:"Convert recordings to another format (the default command)."`
+	Batch   batchCmd   `cmd:"" help:"Convert each session and archive below a directory; goes on where it stopped."`
 	Info    infoCmd    `cmd:"" help:"Say what recordings hold: processes, tracks, counts, losses."`
 	Inspect inspectCmd `cmd:"" help:"Print the bytes of a recording as text."`
 	Verify  verifyCmd  `cmd:"" help:"Prove recordings whole, or say what is damaged and where."`

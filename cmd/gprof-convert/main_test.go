@@ -29,6 +29,7 @@ func TestScripts(t *testing.T) {
 			"record": record,
 			"crash":  crash,
 			"reap":   reap,
+			"dumps":  dumps,
 			"damage": damage,
 			"cut":    cut,
 		},
@@ -60,6 +61,14 @@ func crash(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(r.Define(fmt.Sprintf(`def-counter id=1 name=%q category="Memory" description="" unit=3 mode=0`, rawformat.CounterGroupMemory)))
 	ts.Check(r.Lines(fmt.Sprintf("counter time=+0 counter=1 value=%d number=0", number(ts, args[5])), "instant event=1 stack=0 time=+900000000 args=(7)"))
 	ts.Check(r.Maintain())
+}
+
+// dumps DIR N makes that many sessions of one process each: DIR/zone-Z/dump-NNN.
+func dumps(ts *testscript.TestScript, neg bool, args []string) {
+	for i := range number(ts, args[1]) {
+		session := fmt.Sprintf("%s/zone-%d/dump-%03d", args[0], i%3, i)
+		record(ts, neg, []string{session, fmt.Sprint(i + 1), fmt.Sprint(100 + i), fmt.Sprint(5 + i%7)})
+	}
 }
 
 // reap SESSION/INSTANCE PID SIGNAL writes how a process ended.

@@ -69,16 +69,21 @@ func (t *task) show(done, total int64, phase string) {
 		t.enter(phase)
 	}
 	t.part.Set(stream.Ratio(done, total), "")
-	if t.w == nil || t.now().Sub(t.last) < t.interval() {
+	rate := float64(done) / max(t.now().Sub(t.begin), time.Millisecond).Seconds()
+	t.tell(fmt.Sprintf("%s/s%s", formatRate(phase, int64(rate)), t.left()))
+}
+
+// tell shows where the gauge stands, with text behind it, unless that was done
+// a moment ago.
+func (p *progress) tell(text string) {
+	if p.w == nil || p.now().Sub(p.last) < p.interval() {
 		return
 	}
-	t.last = t.now()
-	rate := float64(done) / max(t.last.Sub(t.begin), time.Millisecond).Seconds()
-	text := fmt.Sprintf("%s/s%s  %s", formatRate(phase, int64(rate)), t.left(), t.gauge.Place())
-	if t.bar {
-		t.draw(text)
+	p.last = p.now()
+	if text += "  " + p.gauge.Place(); p.bar {
+		p.draw(text)
 	} else {
-		fmt.Fprintf(t.w, "gprof-convert: %s  %s\n", percent(t.gauge.Value()), text)
+		fmt.Fprintf(p.w, "gprof-convert: %s  %s\n", percent(p.gauge.Value()), text)
 	}
 }
 

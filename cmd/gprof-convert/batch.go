@@ -1,0 +1,343 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gprof/convert"
+	"gprof/ingest"
+	"gprof/stream"
+)
+
+type batchCmd struct {
+	Dir    string `arg:"" help:"Directory with sessions and archives, at any depth."`
+	Output string `short:"o" required:"" placeholder:"OUTDIR" help:"Directory for the outputs; made if it is not there."`
+	Format string `short:"f" default:"gecko.gz" placeholder:"NAME" help:"Format: ${formats}. Default: ${default}."`
+	Again  bool   `help:"Convert all, also what is done and has not changed."`
+	conversion
+}
+
+func (c *batchCmd) Help() string {
+	return `Examples:
+  gprof-convert batch dumps -o profiles
+  gprof-convert batch --strict --fail-if gap -f gecko dumps -o profiles
+  gprof-convert batch --symbols bin/ dumps -o profiles    # later, with names
+
+Each session directory and each archive below DIR becomes one output of the same
+path: dumps/a/shop becomes profiles/a/shop.gecko.json.gz. A bad one is named, and
+the others go on.
+
+A batch that ended early goes on when it is started again: what is done and whose
+input, flags and program have not changed is left as it is. What is done is told
+by ` + journalName + ` in OUTDIR; outputs may be taken away, and are made again.
+
+--mem and --jobs are for all that is converted at a time. Exit codes: 1 if
+anything was not converted, else 3 for --strict, else 4 for --fail-if.`
+}
+
+// batch is one run.
+type batch struct {
+	*batchCmd
+	format   convert.Format
+	options  convert.Options
+	settings string // that have a part in what an output is
+	journal  *journal
+}
+
+// item is one input of a batch and what became of it.
+type item struct {
+	input, output string // paths
+	name          string // of the input below Dir, with slashes
+	outcome       outcome
+	asBefore      bool  // it was made by an earlier run
+	err           error // it could not be made
+}
+
+// minShare is the least memory to convert one item with: less would make tables
+// too large for it that all of the memory can hold.
+const minShare = 64 << 20
+
+// Run converts what is not done yet.
+func (c *batchCmd) Run(s *streams) error {
+	c.apply()
+	format, options, err := convert.ByFormat(c.Format)
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	if err := os.MkdirAll(c.Output, 0o777); err != nil {
+		return err
+	}
+	b := &batch{batchCmd: c, format: format, options: options}
+	items, err := b.items()
+	if err != nil {
+		return err
+	}
+	if b.settings, err = b.describeSettings(); err != nil {
+		return err
+	}
+	if b.journal, err = s.openJournal(c.Output); err != nil {
+		return err
+	}
+	defer b.journal.close()
+	if err := b.convertAll(s, items); err != nil {
+		return err
+	}
+	if !c.Quiet {
+		s.printBatch(items)
+	}
+	return b.judgeAll(items)
+}
+
+// items lists what there is to convert.
+func (b *batch) items() ([]*item, error) {
+	if info, err := os.Stat(b.Dir); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return nil, &exitError{exitUsage, fmt.Errorf("%s is no directory; to convert one input: gprof-convert %s -o OUT", b.Dir, b.Dir)}
+	}
+	var items []*item
+	for _, path := range ingest.Groups(b.Dir, b.isOutput) {
+		rel, err := filepath.Rel(b.Dir, path)
+		if err != nil {
+			return nil, err
+		}
+		if rel == "." { // the directory is itself a session
+			rel = filepath.Base(absolute(b.Dir))
+		}
+		items = append(items, &item{input: path, name: filepath.ToSlash(rel), output: filepath.Join(b.Output, rel+b.extension())})
+	}
+	if len(items) == 0 {
+		return nil, fmt.Errorf("%s: %w below this directory", b.Dir, ingest.ErrNothing)
+	}
+	return items, nil
+}
+
+func (b *batch) extension() string { return b.format.Extension(b.options) }
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// isOutput reports whether a path is the directory of outputs, which may lie
+// among the inputs.
+func (b *batch) isOutput(path string) bool {
+	out, err1 := os.Stat(b.Output)
+	info, err2 := os.Stat(path)
+	return err1 == nil && err2 == nil && os.SameFile(out, info)
+}
+
+// describeSettings tells the program and all flags that change an output.
+func (b *batch) describeSettings() (string, error) {
+	version, err := program()
+	if err != nil {
+		return "", err
+	}
+	how := b.reading
+	how.Stall, how.temp = 0, ""
+	text := fmt.Sprintf("%s %s %+v", version, b.Format, how)
+	for _, path := range how.Symbols {
+		sum, err := fingerprint(path, func(string) bool { return false })
+		if err != nil {
+			return "", err
+		}
+		text += " " + sum
+	}
+	return text, nil
+}
+
+// convertAll converts items, some at a time. The error is one that concerns all
+// of them.
+func (b *batch) convertAll(s *streams, items []*item) error {
+	workers := b.workers(len(items))
+	each := b.conversion
+	each.Mem /= memory(workers)
+	each.Jobs = cores(max(1, b.Jobs.number()/workers))
+
+	var failed stream.FailureLatch
+	todo, done := make(chan *item), make(chan *item)
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for it := range todo {
+				if !failed.Failed() {
+					failed.Set(b.convertItem(s, &each, it))
+				}
+				done <- it
+			}
+		})
+	}
+	go func() {
+		for _, it := range items {
+			todo <- it
+		}
+		close(todo)
+	}()
+	b.watch(s, done, len(items))
+	all.Wait()
+	return failed.Err()
+}
+
+// workers is how many items are converted at a time.
+func (b *batch) workers(items int) int {
+	return max(1, min(items, b.Jobs.number(), int(b.Mem/minShare)))
+}
+
+// watch tells how many items are done.
+func (b *batch) watch(s *streams, done <-chan *item, n int) {
+	bar := s.newProgress(b.Quiet)
+	defer bar.end()
+	logger := bar.logger()
+	defer logger.Done()
+	for i, round := range logger.Loop(0, stream.Whole, n, "") {
+		it := <-done
+		round.Set(stream.Whole, it.name)
+		bar.tell(fmt.Sprintf("%d of %d%s", i+1, n, bar.left()))
+	}
+}
+
+// convertItem makes one output, or finds that it is there. The error concerns
+// all items: what is wrong with this one is noted in it.
+func (b *batch) convertItem(s *streams, each *conversion, it *item) error {
+	before, err := fingerprint(it.input, b.isOutput)
+	if err != nil {
+		it.err = err
+		return nil
+	}
+	if o, ok := b.journal.unchanged(it.name, before, b.settings); ok && !b.Again {
+		it.outcome, it.asBefore = o, true
+		return nil
+	}
+	if it.err = b.make(s, each, it); it.err != nil {
+		return nil
+	}
+	info, err := os.Stat(it.output)
+	if err != nil {
+		return err
+	}
+	o := &it.outcome
+	o.Input, o.Fingerprint, o.Settings, o.Size = it.name, before, b.settings, info.Size()
+	o.Output = it.name + b.extension()
+	return b.journal.add(*o)
+}
+
+// make converts an item.
+func (b *batch) make(s *streams, each *conversion, it *item) error {
+	if err := os.MkdirAll(filepath.Dir(it.output), 0o777); err != nil {
+		return err
+	}
+	how := each.reading
+	how.temp = filepath.Dir(it.output)
+	found, err := ingest.Find([]string{it.input}, how.options(s))
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	if found.Reads(it.output) {
+		return fmt.Errorf("%s would lie among the files of a recording; give -o another directory", it.output)
+	}
+	silent := &progress{now: time.Now}
+	written, err := each.do(s, job{found, b.format, b.options, it.output, silent.all()})
+	if err != nil {
+		return err
+	}
+	it.outcome.Incomplete = found.Failed()
+	it.outcome.Reasons = reasonsOf(&written.Tables.Ledger)
+	return nil
+}
+
+// reasonsOf names the reasons in a ledger.
+func reasonsOf(l *stream.Ledger) []string {
+	names := []string{}
+	for _, line := range l.Lines() {
+		names = append(names, stream.Reasons[line.Reason].Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// losses are the reasons of an item for which something is missing.
+func (it *item) losses() []string {
+	var lost []string
+	for _, r := range stream.Reasons {
+		if r.Severity == stream.Loss && slices.Contains(it.outcome.Reasons, r.Name) {
+			lost = append(lost, r.Name)
+		}
+	}
+	return lost
+}
+
+// maxNamed is how many items are named for what is wrong with them.
+const maxNamed = 20
+
+// printBatch tells what became of the items.
+func (s *streams) printBatch(items []*item) {
+	var before, failed, lossy int
+	for _, it := range items {
+		switch lost := it.losses(); {
+		case it.err != nil:
+			failed++
+			if failed <= maxNamed {
+				s.problem("warning", fmt.Errorf("%s: not converted: %s", it.name, oneLine(it.err)))
+			}
+		case len(lost) > 0 || it.outcome.Incomplete > 0:
+			lossy++
+			if it.outcome.Incomplete > 0 {
+				lost = append(lost, "parts could not be read")
+			}
+			if lossy <= maxNamed {
+				s.problem("warning", fmt.Errorf("%s: not all of it is in the output: %s", it.name, strings.Join(lost, ", ")))
+			}
+		}
+		if it.asBefore {
+			before++
+		}
+	}
+	s.say(fmt.Sprintf("%d of %d converted, %d were done before, %d failed; %d lack something that was recorded",
+		len(items)-before-failed, len(items), before, failed, lossy))
+}
+
+// oneLine is an error without line breaks.
+func oneLine(err error) string { return strings.Join(strings.Split(err.Error(), "\n"), "; ") }
+
+// judgeAll is the error of the batch.
+func (b *batch) judgeAll(items []*item) error {
+	var failed, lossy, hit int
+	for _, it := range items {
+		switch {
+		case it.err != nil || it.outcome.Incomplete > 0:
+			failed++
+		case len(it.losses()) > 0:
+			lossy++
+		}
+		if b.hits(it.outcome.Reasons) {
+			hit++
+		}
+	}
+	switch {
+	case failed > 0:
+		return fmt.Errorf("%d of %d inputs were not converted, or not all of them; start the batch again to try only those", failed, len(items))
+	case b.Strict && lossy > 0:
+		return &exitError{exitLossy, fmt.Errorf("something recorded is missing from %d of %d outputs", lossy, len(items))}
+	case hit > 0:
+		return &exitError{exitLimit, fmt.Errorf("--fail-if %s: %d of %d outputs", strings.Join(b.FailIf, ","), hit, len(items))}
+	}
+	return nil
+}
+
+// hits reports whether one of the reasons was asked for.
+func (f *failIf) hits(reasons []string) bool {
+	for _, r := range stream.Reasons {
+		if slices.Contains(reasons, r.Name) && (slices.Contains(f.FailIf, r.Name) || slices.Contains(f.FailIf, r.Severity.String())) {
+			return true
+		}
+	}
+	return false
+}
