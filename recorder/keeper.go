@@ -65,14 +65,21 @@ func (r *Recorder) fail(err error) {
 // maintain prepares and seals chunks, and writes what was lost.
 func (r *Recorder) maintain() {
 	before := Now()
+	r.maintainRing()
+	r.releaseLaggards()
+	if !r.resting { // else Stop or the next round writes them
+		r.writeLosses()
+	}
+	r.spent.clean.Add(int64(Now() - before))
+}
+
+// maintainRing complains once of the disk, which is full, say. The ring goes on
+// with the chunks that it has.
+func (r *Recorder) maintainRing() {
 	if err := r.ring.Maintain(); err != nil && !r.complained {
-		// The disk is full, say. The ring goes on with the chunks that it has.
 		r.complained = true
 		r.log(rawformat.LogWarn, fmt.Sprintf("ring: %v", err))
 	}
-	r.releaseLaggards()
-	r.writeLosses()
-	r.spent.clean.Add(int64(Now() - before))
 }
 
 func (r *Recorder) work(due *chores) {
@@ -109,6 +116,7 @@ func (r *Recorder) work(due *chores) {
 
 // releaseLaggards takes chunks away from writers that have been idle while
 // others filled half the ring: else the oldest data could never be discarded.
+// While the ring rests all chunks are taken.
 func (r *Recorder) releaseLaggards() {
 	end := r.ring.RangeEnd()
 	for i := range r.shards {
@@ -125,7 +133,7 @@ func (r *Recorder) releaseLaggards() {
 
 func (r *Recorder) lags(s *shard, end uint64) bool {
 	start := s.lag.Load()
-	return start != 0 && end-start > uint64(r.limit)/2
+	return start != 0 && (r.resting || end-start > uint64(r.limit)/2)
 }
 
 // loss counts what was dropped for one reason.

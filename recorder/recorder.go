@@ -50,18 +50,21 @@ type Recorder struct {
 	meter         meter
 	counterPeriod Time // 0: none
 	complained    bool
+	resting       bool // stopped by the session
 
-	spent   spent
-	wake    chan struct{} // to the housekeeper: see to the ring
-	shift   chan struct{} // to the CPU sampler: paused or resumed
-	mapped  chan struct{} // closed when the modules are in the dictionary
-	quit    chan struct{} // closed by Stop
-	crew    sync.WaitGroup
-	control sync.Mutex // one of Pause, Resume and Stop at a time
-	paused  atomic.Bool
-	stopped bool
-	failure atomic.Pointer[error]
-	environ environment
+	spent     spent
+	wake      chan struct{} // to the housekeeper: see to the ring
+	shift     chan struct{} // to the CPU sampler: paused or resumed
+	mapped    chan struct{} // closed when the modules are in the dictionary
+	quit      chan struct{} // closed by Stop
+	crew      sync.WaitGroup
+	switching sync.Mutex // one of Pause, Resume and Stop at a time
+	pausers   pausers    // who asks to pause; under switching
+	paused    atomic.Bool
+	sampling  atomic.Bool // the CPU sampler is at work
+	stopped   bool
+	failure   atomic.Pointer[error]
+	environ   environment
 }
 
 const numLosses = int(rawformat.LostSamples) + 1
@@ -105,8 +108,8 @@ func (r *Recorder) Stop() error {
 	if r == nil {
 		return nil
 	}
-	r.control.Lock()
-	defer r.control.Unlock()
+	r.switching.Lock()
+	defer r.switching.Unlock()
 	if r.stopped {
 		return nil
 	}
@@ -170,39 +173,6 @@ func (r *Recorder) close() error {
 		errs = append(errs, r.dict.close())
 	}
 	return errors.Join(append(errs, r.meter.system.close(), r.unlock())...)
-}
-
-// Pause stops recording until Resume. Markers cost as little as without a
-// recorder meanwhile. Those of other goroutines that are on their way may still
-// be recorded.
-func (r *Recorder) Pause() { r.setPaused(true) }
-
-// Resume goes on after Pause.
-func (r *Recorder) Resume() { r.setPaused(false) }
-
-func (r *Recorder) setPaused(paused bool) {
-	if r == nil {
-		return
-	}
-	r.control.Lock()
-	defer r.control.Unlock()
-	if r.stopped || r.Err() != nil || r.paused.Swap(paused) == paused {
-		return
-	}
-	select {
-	case r.shift <- struct{}{}:
-	default: // it has not seen the last one yet, and looks at paused when it does
-	}
-	if paused {
-		recording.Store(nil)
-		r.entry(rawformat.KindPause, Now(), uint64(rawformat.PauseAll))
-		return
-	}
-	r.entry(rawformat.KindResume, Now(), uint64(rawformat.PauseAll))
-	recording.Store(r)
-	if r.Err() != nil { // it failed meanwhile, and what fail cleared is set again
-		recording.CompareAndSwap(r, nil)
-	}
 }
 
 // Recording reports whether markers are recorded now.

@@ -41,7 +41,8 @@ func (r *Recorder) sampleCPU() {
 	}
 }
 
-// awaitResume waits while recording is paused; false when it is to stop.
+// awaitResume waits while recording is paused; false when it is to stop. From
+// its return to the next call samples may be written, see rest.
 func (r *Recorder) awaitResume() bool {
 	for {
 		select {
@@ -49,9 +50,11 @@ func (r *Recorder) awaitResume() bool {
 			return false
 		default:
 		}
+		r.sampling.Store(true) // first: who pauses looks at it afterwards
 		if !r.paused.Load() {
 			return true
 		}
+		r.sampling.Store(false)
 		select {
 		case <-r.quit:
 		case <-r.shift:
