@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"gprof/chunks"
 	"gprof/rawformat"
 )
 
@@ -65,6 +66,9 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add(rawformat.MetaPid, os.Getpid())
 	if p.parent != 0 {
 		add(rawformat.MetaParent, instanceName(p.parent))
+		if index, ok := chunks.IndexNow(p.session, p.parent); ok {
+			add(rawformat.MetaParentIdx, index)
+		}
 	}
 	p.metaMachine(add)
 	start := r.anchor()
@@ -80,6 +84,7 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	for _, what := range p.ignored {
 		add(rawformat.MetaSelfTest+"environment", "ignored: "+what)
 	}
+	add(rawformat.MetaSelfTest+"session", r.member.describe())
 	add(rawformat.MetaSelfTest+"writers", fmt.Sprintf("%d, portable", len(r.shards)))
 	return records
 }

@@ -303,8 +303,8 @@ func TestDivide(t *testing.T) {
 		{160 << 10, 256 << 10, 64 << 10, false},
 		{128 << 10, 64 << 10, 0, true},
 	} {
-		var r Recorder
-		size, err := r.divide(&plan{Options: Options{Limit: tt.limit, ChunkSize: tt.chunk}})
+		r := Recorder{limit: tt.limit}
+		size, err := r.divide(tt.chunk)
 		if size != tt.wantSize || errors.Is(err, ErrSmall) != tt.wantError {
 			t.Errorf("limit %d, chunk %d: %d, %v, want %d", tt.limit, tt.chunk, size, err, tt.wantSize)
 		}

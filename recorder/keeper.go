@@ -65,6 +65,7 @@ func (r *Recorder) fail(err error) {
 // maintain prepares and seals chunks, and writes what was lost.
 func (r *Recorder) maintain() {
 	before := Now()
+	r.attend()
 	r.maintainRing()
 	r.releaseLaggards()
 	if !r.resting { // else Stop or the next round writes them
@@ -73,12 +74,14 @@ func (r *Recorder) maintain() {
 	r.spent.clean.Add(int64(Now() - before))
 }
 
-// maintainRing complains once of the disk, which is full, say. The ring goes on
-// with the chunks that it has.
-func (r *Recorder) maintainRing() {
-	if err := r.ring.Maintain(); err != nil && !r.complained {
+func (r *Recorder) maintainRing() { r.complain("ring", r.ring.Maintain()) }
+
+// complain logs the first error of the disk's, which is full, say. The ring
+// goes on with the chunks that it has.
+func (r *Recorder) complain(what string, err error) {
+	if err != nil && !r.complained {
 		r.complained = true
-		r.log(rawformat.LogWarn, fmt.Sprintf("ring: %v", err))
+		r.log(rawformat.LogWarn, fmt.Sprintf("%s: %v", what, err))
 	}
 }
 

@@ -22,6 +22,7 @@ var children = map[string]func(){
 	"parent":   parentChild,
 	"recorded": recordedChild,
 	"resource": resourceChild,
+	"member":   memberChild,
 }
 
 func TestMain(m *testing.M) {

@@ -35,9 +35,11 @@ type Options struct {
 	// those of the environment.
 	Attrs map[string]string
 
-	// Limit is how many bytes the recording may take. Default: 64 MiB, or less
-	// where room is scarce: a quarter of what is free, and a sixteenth of the
-	// memory cgroup's limit. GPROF_LIMIT goes before it.
+	// Limit is how many bytes the session may take: all its processes together,
+	// with what those left behind that have ended. Who states it sets it for
+	// all. Default: the limit that the session has, else 64 MiB, or less where
+	// room is scarce: a quarter of what is free, and a sixteenth of the memory
+	// cgroup's limit. GPROF_LIMIT goes before it.
 	Limit int64
 
 	// ChunkSize is the size of a chunk file in bytes. It is rounded to what
@@ -97,6 +99,7 @@ var ErrNoRoom = errors.New("no room to record")
 type plan struct {
 	Options
 	session string // directory
+	asked   bool   // for the limit
 	parent  uint64 // instance, 0 none
 	ignored []string
 	id      identity
@@ -112,11 +115,10 @@ func (o Options) plan() (*plan, error) {
 		return nil, ErrOff
 	}
 	p := o.with(env)
-	asked := p.Limit > 0
 	if err := p.settle(); err != nil {
 		return nil, err
 	}
-	if !asked && p.Limit < smallestLimit {
+	if !p.asked && p.Limit < smallestLimit {
 		return nil, fmt.Errorf("%w: %s has room for %d bytes, want %d: it is full, or nothing can be written there", ErrNoRoom, p.session, p.Limit, smallestLimit)
 	}
 	return p, nil
@@ -124,6 +126,7 @@ func (o Options) plan() (*plan, error) {
 
 func (o Options) with(env *settings) *plan {
 	p := &plan{Options: o.or(env.Options), session: env.session, parent: env.parent, ignored: env.ignored}
+	p.asked = p.Limit > 0
 	p.id = identify(&p.Options)
 	p.CounterHz = min(cmp.Or(p.CounterHz, defaultCounterHz), defaultCounterHz)
 	p.Keep = max(0, cmp.Or(p.Keep, defaultKeep))
@@ -150,14 +153,14 @@ func (o Options) or(d Options) Options {
 // other: how much there may be depends on where it lies.
 func (p *plan) settle() error {
 	if p.session == "" {
-		dir := p.Dir
+		dir, name := p.Dir, sanitize(p.id.service)
 		if dir == "" {
 			var err error
-			if dir, err = defaultDir(p.Limit); err != nil {
+			if dir, err = defaultDir(name, p.Limit); err != nil {
 				return err
 			}
 		}
-		p.session = filepath.Join(dir, sanitize(p.id.service))
+		p.session = filepath.Join(dir, name)
 	}
 	session, err := filepath.Abs(p.session)
 	if err != nil {
@@ -165,7 +168,7 @@ func (p *plan) settle() error {
 	}
 	p.session = session
 	if p.Limit <= 0 {
-		p.Limit = limitFor(p.session)
+		p.Limit = cmp.Or(sessionLimit(p.session), limitFor(p.session))
 	}
 	return nil
 }

@@ -57,6 +57,15 @@ func (r *Recorder) setPaused(who pausers, paused bool) {
 	}
 }
 
+// beginPaused pauses from the start if the session is paused or stopped. The
+// housekeeper does the rest.
+func (r *Recorder) beginPaused() {
+	switch r.member.told() {
+	case rawformat.CommandPause, rawformat.CommandStop:
+		r.setPaused(pausedBySession, true)
+	}
+}
+
 // obey does what the session's processes are told, and reports whether it is
 // done; if not, the housekeeper comes again. Stop may be waiting for the
 // housekeeper, and Pause is quick: neither is waited for.

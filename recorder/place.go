@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"gprof/chunks"
 	"gprof/rawformat"
 )
 
@@ -23,11 +24,15 @@ const (
 	worthwhile = 15 << 20
 )
 
-// defaultDir is where sessions lie when nobody says where. limit is what was
-// asked for, 0 nothing.
-func defaultDir(limit int64) (string, error) {
-	if dir := sharedDir(); dir != "" && freeBytes(sharedMemory)/freeShare >= max(limit, worthwhile) {
-		return dir, nil
+// defaultDir is where the session of that name lies when nobody says where.
+// limit is what was asked for, 0 nothing. Shared memory that is full of what
+// the service recorded before it was restarted is used again.
+func defaultDir(name string, limit int64) (string, error) {
+	if dir := sharedDir(); dir != "" {
+		has := sessionLimit(filepath.Join(dir, name))
+		if has > 0 && limit <= has || freeBytes(sharedMemory)/freeShare >= max(limit, worthwhile) {
+			return dir, nil
+		}
 	}
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
 		return filepath.Join(state, "gprof"), nil
@@ -37,6 +42,15 @@ func defaultDir(limit int64) (string, error) {
 		return "", err
 	}
 	return filepath.Join(home, ".local", "state", "gprof"), nil
+}
+
+// sessionLimit is the limit of a session, 0 none.
+func sessionLimit(session string) int64 {
+	s, err := chunks.ReadSession(session)
+	if err != nil {
+		return 0 // Start finds out why
+	}
+	return s.Limit
 }
 
 // limitFor is the default limit for a recording in dir.

@@ -41,6 +41,8 @@ type Recorder struct {
 	dict *dictionary
 	lock *os.File
 
+	member membership
+
 	known knownStacks
 	fresh freshStacks
 
@@ -49,7 +51,7 @@ type Recorder struct {
 	told          [numLosses]struct{ count, bytes uint64 }
 	meter         meter
 	counterPeriod Time // 0: none
-	complained    bool
+	complained    bool // of the disk
 	resting       bool // stopped by the session
 
 	spent     spent
@@ -121,7 +123,7 @@ func (r *Recorder) Stop() error {
 	running.Store(nil)
 	defined.mu.Unlock()
 	r.closeShards()
-	err := errors.Join(r.writeExit(), r.close())
+	err := errors.Join(r.writeExit(), r.close(), r.quitSession())
 	r.environ.restore()
 	claimed.Store(false)
 	return err
@@ -164,6 +166,7 @@ func (r *Recorder) lockFinally(s *shard) bool {
 	return true
 }
 
+// close ends the use of the directory's files.
 func (r *Recorder) close() error {
 	var errs []error
 	if r.ring != nil {
@@ -172,8 +175,12 @@ func (r *Recorder) close() error {
 	if r.dict != nil {
 		errs = append(errs, r.dict.close())
 	}
-	return errors.Join(append(errs, r.meter.system.close(), r.unlock())...)
+	return errors.Join(append(errs, r.meter.system.close())...)
 }
+
+// quitSession gives slot and directory up, in this order: what has a slot and
+// no lock counts as dead.
+func (r *Recorder) quitSession() error { return errors.Join(r.member.leave(), r.unlock()) }
 
 // Recording reports whether markers are recorded now.
 func (r *Recorder) Recording() bool { return r != nil && recording.Load() == r }
@@ -222,8 +229,9 @@ func (r *Recorder) writeExit() error {
 	if err := r.Err(); err != nil {
 		text = err.Error()
 	}
+	index, _ := chunks.IndexNow(r.session, r.environ.parent) // 0: nothing is known of it
 	body := newRecord(rawformat.KindExit).uint(now.Monotonic).sint(now.Realtime).
-		uint(uint64(rawformat.ExitStopped)).sint(0).fixed(r.environ.parent).uint(0).
+		uint(uint64(rawformat.ExitStopped)).sint(0).fixed(r.environ.parent).uint(index).
 		uint(r.ring.RangeStart()).uint(r.ring.RangeEnd()).uint(uint64(r.ring.Discarded())).text(text)
 	return chunks.WriteRecords(filepath.Join(r.dir, "exit"), r.header(rawformat.MagicExit), body)
 }

@@ -143,12 +143,12 @@ func TestSessionOfMalformedSettings(t *testing.T) {
 func TestDefaultDir(t *testing.T) {
 	clearEnvironment(t)
 	t.Setenv("XDG_STATE_HOME", "/state")
-	if dir, err := defaultDir(1 << 62); err != nil || dir != "/state/gprof" {
+	if dir, err := defaultDir("s", 1<<62); err != nil || dir != "/state/gprof" {
 		t.Errorf("%s, %v, want the state directory for what fits nowhere", dir, err)
 	}
 	t.Setenv("XDG_STATE_HOME", "not/absolute")
 	t.Setenv("HOME", "/home/x")
-	if dir, err := defaultDir(1 << 62); err != nil || dir != "/home/x/.local/state/gprof" {
+	if dir, err := defaultDir("s", 1<<62); err != nil || dir != "/home/x/.local/state/gprof" {
 		t.Errorf("%s, %v, want one in the home directory", dir, err)
 	}
 }

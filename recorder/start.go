@@ -102,14 +102,21 @@ func instanceName(instance uint64) string { return fmt.Sprintf("%016x", instance
 
 // create makes what lies in the directory.
 func (r *Recorder) create(p *plan) (err error) {
-	size, err := r.divide(p)
-	if err != nil {
-		return err
+	if p.Limit < smallestLimit { // before anything is made
+		return tooSmall(p.Limit, smallestLimit)
 	}
 	if err = p.makeDirs(r.dir); err != nil {
 		return err
 	}
 	if r.lock, err = chunks.Lock(r.dir); err != nil {
+		return err
+	}
+	if err = r.member.join(p, r.instance); err != nil {
+		return err
+	}
+	r.limit = r.member.share(p)
+	size, err := r.divide(p.ChunkSize)
+	if err != nil {
 		return err
 	}
 	// The dictionary comes first: who copies the latest files first reads it last,
@@ -119,25 +126,25 @@ func (r *Recorder) create(p *plan) (err error) {
 		return err
 	}
 	r.ring, err = chunks.OpenRing(r.dir, chunks.RingOptions{
-		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit,
-		MinSpare: min(max(len(r.shards), burst/size), int(p.Limit)/size/minChunks), Clock: rawformat.ClockMonotonic, Anchor: r.anchor,
+		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit, Slot: r.member.slot,
+		MinSpare: min(max(len(r.shards), burst/size), int(r.limit)/size/minChunks), Clock: rawformat.ClockMonotonic, Anchor: r.anchor,
 	})
 	if err != nil {
 		return errors.Join(err, dict.Close())
 	}
-	r.dict = newDictionary(dict, r.ring, p.Limit/dictShare)
+	r.dict = newDictionary(dict, r.ring, r.limit/dictShare)
 	return chunks.WriteRecords(filepath.Join(r.dir, "meta"), r.header(rawformat.MagicMeta), p.meta(r, size)...)
 }
 
-// divide makes the shards and returns the size of a chunk file. Where the limit
-// is small, chunks get smaller, then shards fewer.
-func (r *Recorder) divide(p *plan) (size int, err error) {
+// divide makes the shards and returns the size of a chunk file, at most that.
+// Where the limit is small, chunks get smaller, then shards fewer.
+func (r *Recorder) divide(most int) (size int, err error) {
 	writers := 1
 	for writers < min(max(runtime.GOMAXPROCS(0), runtime.NumCPU()), maxWriters) {
 		writers *= 2
 	}
-	size = p.ChunkSize
-	rings := p.Limit - p.Limit/dictShare
+	size = most
+	rings := r.limit - r.limit/dictShare
 	for size > minChunkSize && rings/int64(size) < int64(minChunks*2*writers) {
 		size = max(minChunkSize, size/2/minChunkSize*minChunkSize)
 	}
@@ -145,9 +152,8 @@ func (r *Recorder) divide(p *plan) (size int, err error) {
 		writers /= 2
 	}
 	if rings < 2*int64(size) {
-		return 0, fmt.Errorf("%w: %d bytes, want %d", ErrSmall, p.Limit, 2*int64(size)*dictShare/(dictShare-1))
+		return 0, tooSmall(r.limit, 2*int64(size)*dictShare/(dictShare-1))
 	}
-	r.limit = p.Limit
 	r.mask = uintptr(writers - 1)
 	r.shards = make([]shard, 2*writers)
 	for i := range r.shards {
@@ -155,6 +161,10 @@ func (r *Recorder) divide(p *plan) (size int, err error) {
 		r.shards[i].page = noPage
 	}
 	return size, nil
+}
+
+func tooSmall(limit, want int64) error {
+	return fmt.Errorf("%w: %d bytes for this process, want %d", ErrSmall, limit, want)
 }
 
 // begin defines what is defined in the process, and has markers recorded. It is
@@ -168,14 +178,17 @@ func (r *Recorder) begin() error {
 	}
 	running.Store(r)
 	r.writeAnchor()
-	recording.Store(r)
+	r.beginPaused()
+	if r.pausers == 0 {
+		recording.Store(r)
+	}
 	return nil
 }
 
 // abandon undoes create.
 func (r *Recorder) abandon() error {
 	err := r.close()
-	return errors.Join(err, os.RemoveAll(r.dir))
+	return errors.Join(err, os.RemoveAll(r.dir), r.quitSession())
 }
 
 // awaitLock locks a shard whatever it takes: its holder writes one block.

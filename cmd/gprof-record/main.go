@@ -1,7 +1,8 @@
-// Gprof-record starts a command with recording switched on. The command is a
-// Go program that imports gprof/recorder or gprof/recorder/auto.
+// Gprof-record starts a command with recording switched on, and shows and steers
+// the processes of a session. The command is a Go program that imports
+// gprof/recorder or gprof/recorder/auto.
 //
-// Run gprof-record run --help for examples.
+// Run gprof-record COMMAND --help for examples.
 package main
 
 import (
@@ -31,7 +32,12 @@ type streams struct {
 }
 
 type cli struct {
-	Run runCmd `cmd:"" help:"Run a command and record what it does."`
+	Run    runCmd    `cmd:"" help:"Run a command and record what it does."`
+	Status statusCmd `cmd:"" help:"Show who records in a session, and what it holds."`
+	Start  startCmd  `cmd:"" help:"Have all processes of a session record again."`
+	Pause  pauseCmd  `cmd:"" help:"Have all processes of a session pause."`
+	Resume resumeCmd `cmd:"" help:"Have all processes of a paused session go on."`
+	Stop   stopCmd   `cmd:"" help:"Have all processes of a session stop recording; the programs run on."`
 }
 
 // exitError is the status of a command that ran.
@@ -44,7 +50,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	code := -1
 	parser, err := kong.New(&cli{}, kong.Name("gprof-record"), kong.Writers(stdout, stderr), kong.Bind(s),
 		kong.Exit(func(c int) { code = c }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Description("Record what Go programs do.\n\nExit codes: the command's own; 1 if it could not be started, 2 usage."))
+		kong.Description("Record what Go programs do.\n\nExit codes: 0 ok, 1 failed, 2 usage; of run, the command's own if it could be started."))
 	if err != nil {
 		panic("internal error: " + err.Error())
 	}
@@ -57,7 +63,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return code
 	case err != nil:
 		s.say("error: %v", err)
-		s.say("hint: gprof-record run --help shows flags and an example")
+		s.say("hint: gprof-record --help lists the commands; each has a --help with examples")
 		return exitUsage
 	}
 	return s.end(ctx.Run())

@@ -17,7 +17,7 @@ import (
 
 type runCmd struct {
 	Dir     string   `short:"d" placeholder:"DIR" help:"Directory in which the session is made (default: where the recorder would)."`
-	Limit   sizeFlag `short:"l" placeholder:"SIZE" help:"Bytes that each process may record, such as 64MiB (default: what fits)."`
+	Limit   sizeFlag `short:"l" placeholder:"SIZE" help:"Bytes that the processes of the session may record together, such as 64MiB (default: what fits)."`
 	Command []string `arg:"" passthrough:"" name:"command" help:"Command and its arguments, after --."`
 }
 

@@ -1,0 +1,18 @@
+package main
+
+import "gprof/rawformat"
+
+type pauseCmd struct{ commandFlags }
+
+// Help is what pause --help ends with.
+func (*pauseCmd) Help() string {
+	return `Processes record nothing until resume, and keep the room that they have. Processes that start meanwhile begin paused. A program that paused itself stays so until it resumes, too.
+
+Examples:
+
+  gprof-record pause checkout
+  gprof-record pause --timeout 30s /var/tmp/rec/checkout`
+}
+
+// Run tells the session and waits.
+func (c *pauseCmd) Run(s *streams) error { return c.tell(s, rawformat.CommandPause) }

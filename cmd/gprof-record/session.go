@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gprof/recorder"
+)
+
+// sessionArg names a session.
+type sessionArg struct {
+	Dir     string `short:"d" placeholder:"DIR" help:"Directory in which sessions lie (default: where the recorder would put them)."`
+	Session string `arg:"" help:"Directory of the session, or the service's name."`
+}
+
+// find returns the session's directory. A word without a separator is a
+// service's name, unless a directory of that name holds recordings.
+func (a *sessionArg) find() (string, error) {
+	if a.Session == "" {
+		return "", errors.New("no session: want its directory or the service's name")
+	}
+	if a.Dir == "" && isSession(a.Session) {
+		return filepath.Abs(a.Session)
+	}
+	dir := a.Session
+	if !strings.ContainsRune(a.Session, filepath.Separator) {
+		var err error
+		if dir, err = a.ofService(); err != nil {
+			return "", err
+		}
+	}
+	switch _, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("no session in %s: nothing has recorded there, or --dir or $%s has to say where", dir, recorder.EnvDir)
+	case err != nil:
+		return "", err
+	case !isSession(dir):
+		return "", fmt.Errorf("no session in %s: it holds no recording", dir)
+	}
+	return filepath.Abs(dir)
+}
+
+// ofService is where a recorder of that service would record.
+func (a *sessionArg) ofService() (string, error) {
+	os.Unsetenv(recorder.EnvSession) // it would go before the name
+	return recorder.Options{Dir: a.Dir, Service: a.Session}.Session()
+}
+
+// isSession reports whether a directory holds a control page or recordings.
+func isSession(dir string) bool {
+	if _, err := os.Stat(filepath.Join(dir, "control")); err == nil {
+		return true
+	}
+	return len(processes(dir)) > 0
+}

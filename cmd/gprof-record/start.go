@@ -1,0 +1,18 @@
+package main
+
+import "gprof/rawformat"
+
+type startCmd struct{ commandFlags }
+
+// Help is what start --help ends with.
+func (*startCmd) Help() string {
+	return `Processes record again, from pause or stop. What they recorded before stays where it is: no data is lost by start. It is answered when every process of the session that lives records.
+
+Examples:
+
+  gprof-record start checkout
+  gprof-record start --timeout 30s /var/tmp/rec/checkout`
+}
+
+// Run tells the session and waits.
+func (c *startCmd) Run(s *streams) error { return c.tell(s, rawformat.CommandStart) }

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"gprof/rawformat"
+)
+
+type statusCmd struct {
+	sessionArg
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// Help is what status --help ends with.
+func (*statusCmd) Help() string {
+	return `It shows who records or recorded in a session, how much each process holds of the limit that they share, and how far back that reaches.
+
+Examples:
+
+  gprof-record status checkout
+  gprof-record status /var/tmp/rec/checkout
+  gprof-record status --json checkout | jq '.processes[] | select(.alive).pid'
+
+A pause by the program itself is not shown.`
+}
+
+// Run looks once.
+func (c *statusCmd) Run(s *streams) error {
+	dir, err := c.find()
+	if err != nil {
+		return err
+	}
+	v, err := look(dir)
+	if err != nil {
+		return err
+	}
+	if !c.JSON {
+		return v.print(s.stdout)
+	}
+	enc := json.NewEncoder(s.stdout)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// print writes a view for people.
+func (v *view) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "session\t%s\n", v.Session) // Flush returns the error
+	fmt.Fprintf(t, "state\t%s\n", v.State)
+	fmt.Fprintf(t, "limit\t%s\n", v.use())
+	fmt.Fprintf(t, "processes\t%d alive, %d ended\n", v.alive(), len(v.Processes)-v.alive())
+	if err := t.Flush(); err != nil || len(v.Processes) == 0 {
+		return err
+	}
+	fmt.Fprintln(t, "\nINSTANCE\tPID\tSERVICE\tSTATE\tHOLDS\tREACH")
+	for _, p := range v.Processes {
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", p.Instance, p.Pid, cmp.Or(p.Service, "-"), p.describe(), size(p.Held), reach(p.Reach))
+	}
+	return t.Flush()
+}
+
+// use is how much of the limit is taken.
+func (v *view) use() string {
+	if v.Limit == 0 {
+		return fmt.Sprintf("%s in use; each process has a limit of its own", size(v.Held))
+	}
+	return fmt.Sprintf("%s of %s in use (%d %%)", size(v.Held), size(v.Limit), v.Held*100/v.Limit)
+}
+
+// describe is what a process does, or how it ended.
+func (p *processView) describe() string {
+	switch {
+	case p.Alive && p.Alone:
+		return p.State + ", not in the session's account"
+	case p.Alive && !p.Obeyed:
+		return p.State + ", has not obeyed yet"
+	case p.Alive || p.Ended == nil:
+		return p.State
+	}
+	return fmt.Sprintf("%s %s", p.State, p.Ended.UTC().Format("2006-01-02 15:04:05Z"))
+}
+
+// reach writes a duration as people say it.
+func reach(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d <= 0:
+		return "-"
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+// size writes bytes for people.
+func size(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
+// states are what the processes of a session do after a command.
+var states = [...]string{rawformat.CommandStart: "recording", rawformat.CommandPause: "paused", rawformat.CommandResume: "recording", rawformat.CommandStop: "stopped"}
+
+// stateAfter is that of a process that obeyed a command.
+func stateAfter(c rawformat.Command) string {
+	if int(c) < len(states) {
+		return states[c]
+	}
+	return c.String()
+}

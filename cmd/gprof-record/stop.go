@@ -1,0 +1,18 @@
+package main
+
+import "gprof/rawformat"
+
+type stopCmd struct{ commandFlags }
+
+// Help is what stop --help ends with.
+func (*stopCmd) Help() string {
+	return `Processes record nothing until start, seal what they recorded and give back the room that they do not use. What was recorded stays readable. Processes that start meanwhile begin stopped. The programs run on.
+
+Examples:
+
+  gprof-record stop checkout
+  gprof-record stop --timeout 30s /var/tmp/rec/checkout`
+}
+
+// Run tells the session and waits.
+func (c *stopCmd) Run(s *streams) error { return c.tell(s, rawformat.CommandStop) }

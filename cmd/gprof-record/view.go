@@ -1,0 +1,196 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// view is a session at one moment.
+type view struct {
+	Session   string         `json:"session"`
+	State     string         `json:"state"` // what its processes are told: recording, paused, stopped
+	Limit     int64          `json:"limit"` // bytes, for all processes; 0 without a control page
+	Held      int64          `json:"held"`  // bytes of all processes
+	Processes []*processView `json:"processes"`
+}
+
+// processView is one instance.
+type processView struct {
+	Instance string     `json:"instance"`
+	Service  string     `json:"service,omitempty"`
+	Pid      uint32     `json:"pid"` // in its own pid namespace
+	Alive    bool       `json:"alive"`
+	State    string     `json:"state"`           // recording, paused, stopped; or how it ended
+	Ended    *time.Time `json:"ended,omitempty"` // as far as it is known
+	Obeyed   bool       `json:"obeyed"`          // lives, and has done what the session was told last
+	Alone    bool       `json:"alone"`           // isn't in the session's account
+	Held     int64      `json:"held"`            // bytes
+	Reach    float64    `json:"reach_seconds"`   // from its oldest chunk until now, or its end
+
+	start int64
+}
+
+// look reads the control page and all instance directories. What goes while
+// it looks is left out.
+func look(session string) (*view, error) {
+	v := &view{Session: session, State: stateAfter(rawformat.CommandStart), Processes: []*processView{}}
+	told, err := readSession(session)
+	if err != nil {
+		return nil, err
+	}
+	if told != nil {
+		v.Limit, v.State = told.Limit, stateAfter(told.Command)
+	}
+	for _, dir := range processes(session) {
+		if p := v.instance(dir, told); p != nil {
+			v.Held += p.Held
+			v.Processes = append(v.Processes, p)
+		}
+	}
+	slices.SortFunc(v.Processes, func(a, b *processView) int {
+		return cmp.Or(cmp.Compare(b.rank(), a.rank()), cmp.Compare(a.start, b.start), cmp.Compare(a.Instance, b.Instance))
+	})
+	return v, nil
+}
+
+// readSession returns nil if the session has no control page.
+func readSession(session string) (*chunks.Session, error) {
+	s, err := chunks.ReadSession(session)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return s, err
+}
+
+// instance looks at one directory; nil if it holds nothing of ours.
+func (v *view) instance(dir string, told *chunks.Session) *processView {
+	r, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
+	if err != nil {
+		return nil
+	}
+	p := &processView{Instance: filepath.Base(dir), Pid: r.Pid, Alive: chunks.Alive(dir), Alone: true, State: v.State, Held: onDisk(dir)}
+	for _, m := range r.Meta {
+		switch m.Key {
+		case rawformat.MetaService:
+			p.Service = m.Value
+		case rawformat.MetaStartReal:
+			p.start, _ = strconv.ParseInt(m.Value, 10, 64) // else first
+		}
+	}
+	if s := standing(told, r.Instance); s != nil {
+		p.Alone, p.Obeyed = false, p.Alive && s.Obeyed >= told.Generation
+	}
+	if !p.Alive {
+		p.end(r)
+	}
+	p.reach(r)
+	return p
+}
+
+// standing is that of an instance, nil if it has none.
+func standing(s *chunks.Session, instance uint64) *chunks.Standing {
+	if s == nil {
+		return nil
+	}
+	i := slices.IndexFunc(s.Slots, func(x chunks.Standing) bool { return x.Instance == instance })
+	if i < 0 {
+		return nil
+	}
+	return &s.Slots[i]
+}
+
+// end tells how a process ended, and when, at the latest its last sign of life.
+func (p *processView) end(r *chunks.Process) {
+	if r.Exit == nil {
+		p.State = "died, no exit record"
+		p.ended(lastSign(r))
+		return
+	}
+	p.ended(r.Exit.Realtime)
+	switch p.State = reason(r.Exit.Reason); r.Exit.Reason {
+	case rawformat.ExitNormal:
+		p.State += fmt.Sprintf(" with status %d", r.Exit.Code)
+	case rawformat.ExitSignal:
+		p.State += fmt.Sprintf(" by signal %d", r.Exit.Code)
+	}
+}
+
+func reason(r rawformat.ExitReason) string {
+	if int(r) < len(rawformat.ExitReasons) {
+		return rawformat.ExitReasons[r]
+	}
+	return fmt.Sprintf("ended, reason %d", r)
+}
+
+func (p *processView) ended(realtime int64) {
+	if realtime > 0 {
+		t := time.Unix(0, realtime)
+		p.Ended = &t
+	}
+}
+
+// reach is from when the oldest chunk was opened until the end, or now.
+func (p *processView) reach(r *chunks.Process) {
+	oldest, until := int64(0), time.Now()
+	for _, im := range r.Chunks {
+		if t := im.Header.Open.Realtime; t > 0 && (oldest == 0 || t < oldest) {
+			oldest = t
+		}
+	}
+	if p.Ended != nil {
+		until = *p.Ended
+	}
+	if oldest > 0 {
+		p.Reach = max(0, until.Sub(time.Unix(0, oldest)).Seconds())
+	}
+}
+
+// lastSign is the latest time that a chunk was opened or closed.
+func lastSign(r *chunks.Process) (realtime int64) {
+	for _, im := range r.Chunks {
+		realtime = max(realtime, im.Header.Open.Realtime)
+		if im.Closed {
+			realtime = max(realtime, im.Header.Close.Realtime)
+		}
+	}
+	return realtime
+}
+
+// rank sorts those that live before those that ended.
+func (p *processView) rank() int {
+	if p.Alive {
+		return 1
+	}
+	return 0
+}
+
+func (v *view) alive() (n int) {
+	for _, p := range v.Processes {
+		n += p.rank()
+	}
+	return n
+}
+
+// onDisk is how many bytes the files of a directory have.
+func onDisk(dir string) (bytes int64) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0 // it went
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,170 @@
+package recorder_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+// memberChild is a process of a session that does what its standard input says,
+// and answers each line with the number of its last marker and whether it
+// records.
+func memberChild() {
+	rec, err := recorder.Start(recorder.Options{Dir: os.Args[1], Service: "s", ChunkSize: 64 << 10, CounterHz: -1})
+	if err != nil {
+		fmt.Println("error", err)
+		return
+	}
+	fmt.Println(rec.Dir())
+	n := 0
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		what, arg, _ := strings.Cut(lines.Text(), " ")
+		switch what {
+		case "mark":
+			for many, _ := strconv.Atoi(arg); many > 0; many-- {
+				n++
+				acked.Mark(n, "")
+			}
+		case "pause":
+			rec.Pause()
+		case "resume":
+			rec.Resume()
+		}
+		fmt.Println(n, rec.Recording())
+	}
+	if err := rec.Stop(); err != nil {
+		fmt.Println("error", err)
+	}
+}
+
+// member is such a process.
+type member struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+	dir string
+}
+
+// startMember starts one that records into dir/s.
+func startMember(t *testing.T, dir string, env ...string) *member {
+	t.Helper()
+	return runMember(t, child("member", []string{dir}, env...))
+}
+
+func runMember(t *testing.T, cmd *exec.Cmd) *member {
+	t.Helper()
+	m := &member{t: t, cmd: cmd}
+	in, err := m.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.kill() })
+	m.in, m.out = in, bufio.NewReader(out)
+	m.dir = line(t, m.out)
+	if !filepath.IsAbs(m.dir) {
+		t.Fatalf("start: %s", m.dir)
+	}
+	return m
+}
+
+// do has it do something and returns its answer.
+func (m *member) do(what string) string {
+	m.t.Helper()
+	if _, err := io.WriteString(m.in, what+"\n"); err != nil {
+		m.t.Fatal(err)
+	}
+	return line(m.t, m.out)
+}
+
+// stop has it end by itself.
+func (m *member) stop() {
+	m.t.Helper()
+	m.in.Close()
+	if s := line(m.t, m.out); s != "" {
+		m.t.Errorf("stop: %s", s)
+	}
+	m.cmd.Wait()
+}
+
+// kill ends it by force. It may have ended.
+func (m *member) kill() {
+	m.cmd.Process.Kill()
+	m.cmd.Wait()
+}
+
+func (m *member) instance() uint64 {
+	id, err := strconv.ParseUint(filepath.Base(m.dir), 16, 64)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return id
+}
+
+// numbers are those of the markers that a process recorded.
+func numbers(t *testing.T, dir string) (found []int) {
+	t.Helper()
+	for _, e := range read(t, dir, chunks.Unproven).of("acked") {
+		found = append(found, int(e.args[0].Num))
+	}
+	return found
+}
+
+// await waits until a condition holds.
+func await(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// tell has all processes of a session do something, and waits until they have.
+func tell(t *testing.T, session string, what rawformat.Command) {
+	t.Helper()
+	c, err := chunks.OpenControl(session, chunks.ControlOptions{Existing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	generation, err := c.Command(what)
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, what.String()+" is obeyed", func() bool {
+		for _, s := range readSession(t, session).Slots {
+			if s.Alive && s.Obeyed < generation {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func readSession(t *testing.T, session string) *chunks.Session {
+	t.Helper()
+	s, err := chunks.ReadSession(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

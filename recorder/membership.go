@@ -1,0 +1,101 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// membership is what ties this process to the others of its session: a slot in
+// the control page. Without one it records by itself.
+type membership struct {
+	control *chunks.Control // nil: alone
+	slot    *chunks.Slot    // nil: alone
+	alone   error           // why there is no slot
+	obeyed  uint64          // generation of the last command that was obeyed
+}
+
+// join takes a slot in the session. That there is none left is an error: the
+// limit is the session's, and this process has no part in it. A control page
+// that can't be used is none: then this process has a limit of its own.
+func (m *membership) join(p *plan, instance uint64) error {
+	m.alone = m.open(p, instance)
+	if errors.Is(m.alone, chunks.ErrSlots) {
+		return m.alone
+	}
+	if m.control != nil {
+		p.Limit = m.control.Limit()
+	}
+	return nil
+}
+
+func (m *membership) open(p *plan, instance uint64) error {
+	control, err := chunks.OpenControl(p.session, chunks.ControlOptions{Limit: p.Limit, LimitAsked: p.asked})
+	if err != nil {
+		return err
+	}
+	slot, err := control.Join(chunks.Member{Instance: instance, Pid: uint32(os.Getpid()), Keep: p.Keep})
+	if slot == nil {
+		return errors.Join(err, control.Close())
+	}
+	m.control, m.slot = control, slot
+	return nil // an error beside a slot is the disk's, about others; Balance meets it again
+}
+
+// share is how many bytes this process may hold when all have the same.
+func (m *membership) share(p *plan) int64 {
+	if m.slot == nil {
+		return p.Limit
+	}
+	return m.slot.Share()
+}
+
+// told is what the session's processes do now.
+func (m *membership) told() rawformat.Command {
+	if m.control == nil {
+		return rawformat.CommandStart
+	}
+	what, _ := m.control.State()
+	return what
+}
+
+// leave is for the end, when the ring is closed and the exit record written.
+func (m *membership) leave() error {
+	if m.control == nil {
+		return nil
+	}
+	err := errors.Join(m.slot.Leave(), m.control.Close())
+	m.control, m.slot = nil, nil
+	return err
+}
+
+// describe is what meta says.
+func (m *membership) describe() string {
+	if m.alone != nil {
+		return fmt.Sprintf("alone, limit of its own: %v", m.alone)
+	}
+	return "shared limit"
+}
+
+// attend does this process' part in the session: it balances who holds what,
+// and obeys what all are told. It is the housekeeper's.
+func (r *Recorder) attend() {
+	m := &r.member
+	if m.slot == nil {
+		return
+	}
+	r.complain("session", m.slot.Balance(time.Now()))
+	r.limit = m.slot.Share()
+	what, generation := m.control.State()
+	if generation == 0 { // nothing was said, or it can't be read
+		return
+	}
+	if generation != m.obeyed && r.obey(what) {
+		m.obeyed = generation
+	}
+	m.slot.Obeyed(m.obeyed) // again and again: the page may have been repaired
+}
