@@ -64,9 +64,11 @@ func OpenControl(session string, o ControlOptions) (*Control, error) {
 	return c, nil
 }
 
-func openControlFile(path string, existing bool) (*os.File, error) {
-	for {
-		f, err := os.OpenFile(path, os.O_RDWR, 0)
+// openControlFile opens the file or makes it. Others make and remove it, too;
+// a link that leads nowhere is there and is not, for ever.
+func openControlFile(path string, existing bool) (f *os.File, err error) {
+	for range 10 {
+		f, err = os.OpenFile(path, os.O_RDWR, 0)
 		if err == nil || existing || !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
@@ -74,6 +76,7 @@ func openControlFile(path string, existing bool) (*os.File, error) {
 			return f, err
 		}
 	}
+	return nil, err
 }
 
 // open maps the page:
