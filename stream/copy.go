@@ -8,8 +8,9 @@ import (
 
 // CopyOptions are the choices of [Copy]. The zero value is a good one.
 type CopyOptions struct {
-	// Memory is the ceiling, in bytes, for what Copy holds; 0 is DefaultMemory.
-	// Rows that are too many are spilled to a file.
+	// Memory is the ceiling, in bytes, for what Copy and the tables take; 0 is
+	// DefaultMemory. Rows that are too many are spilled to a file; when tables
+	// are too large, Copy ends with an [ErrMemory].
 	Memory int64
 	// Rows is how many bytes of Memory are for rows that wait to be sorted; 0 is
 	// a sixteenth. More makes fewer and longer pieces of what is spilled.
@@ -26,15 +27,15 @@ type CopyOptions struct {
 // DefaultMemory is the default of CopyOptions.Memory.
 const DefaultMemory = 256 << 20
 
-// rows is how many bytes of rows are held.
-func (o *CopyOptions) rows() int64 {
-	if o.Rows > 0 {
-		return o.Rows
+// withDefaults fills in what is 0.
+func (o CopyOptions) withDefaults() CopyOptions {
+	if o.Memory <= 0 {
+		o.Memory = DefaultMemory
 	}
-	if o.Memory > 0 {
-		return o.Memory / 16
+	if o.Rows <= 0 {
+		o.Rows = o.Memory / 16
 	}
-	return DefaultMemory / 16
+	return o
 }
 
 // The phases of a Copy, as its Progress function is told.
@@ -58,9 +59,11 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	if c, ok := src.(io.Closer); ok {
 		defer c.Close()
 	}
-	s := newSorter(o.rows(), o.SpillDir)
+	o = o.withDefaults()
+	s := newSorter(o.Rows, o.SpillDir)
 	defer s.close()
-	if err := read(s, src, &meter{report: o.Progress, phase: PhaseReading}); err != nil {
+	r := reader{sorter: s, ceiling: ceiling{o.Memory, src.Tables()}, meter: meter{report: o.Progress, phase: PhaseReading}}
+	if err := r.read(src); err != nil {
 		return fmt.Errorf("reading events: %w", err)
 	}
 	tables, outputs, err := settle(s, src.Tables())
@@ -84,8 +87,15 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	return nil
 }
 
+// reader takes rows from a source.
+type reader struct {
+	sorter  *sorter
+	ceiling ceiling
+	meter   meter
+}
+
 // read takes all rows of src.
-func read(s *sorter, src Source, m *meter) error {
+func (r *reader) read(src Source) error {
 	progress, _ := src.(Progress)
 	var b Batch
 	for {
@@ -94,17 +104,20 @@ func read(s *sorter, src Source, m *meter) error {
 		} else if err != nil {
 			return err
 		}
-		if err := s.add(&b); err != nil {
+		if err := r.sorter.add(&b); err != nil {
 			return err
 		}
-		done, total := s.total, int64(0)
+		done, total := r.sorter.total, int64(0)
 		if progress != nil {
 			done, total = progress.Progress()
 		}
-		m.to(done, total)
+		r.meter.to(done, total)
+		if err := r.ceiling.check(done, total); err != nil {
+			return err
+		}
 	}
-	m.finish()
-	return s.spill.flush()
+	r.meter.finish()
+	return r.sorter.spill.flush()
 }
 
 // writer gives series to a sink.

@@ -21,6 +21,7 @@ type Tables struct {
 	Ledger     Ledger
 
 	eventIDs map[string]EventID
+	counted  countedTexts
 }
 
 // Process returns the process with that id.

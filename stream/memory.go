@@ -1,0 +1,108 @@
+package stream
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// ErrMemory says that the tables of unique things, which can't be spilled, do
+// not fit under the ceiling: CopyOptions.Memory.
+type ErrMemory struct {
+	Need int64 // ceiling in bytes that is enough if the rest of the input is as what was read
+	Have int64 // ceiling in bytes
+}
+
+func (e *ErrMemory) Error() string {
+	return fmt.Sprintf("unique stacks, frames and names need about %d MiB of memory, %d MiB are allowed", mebibytes(e.Need), mebibytes(e.Have))
+}
+
+// mebibytes rounds up.
+func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
+
+// tablesShare is which part of the ceiling the tables may take: 1/tablesShare.
+// The rest is for rows, for tables of the Source and of the Sink, and for
+// garbage.
+const tablesShare = 2
+
+// ceiling watches how much memory the tables of a source take.
+type ceiling struct {
+	memory int64
+	tables *Tables
+}
+
+// check returns an *ErrMemory if the tables are too large, when done of total
+// is read; total is 0 if it is not known.
+func (c *ceiling) check(done, total int64) error {
+	need := c.tables.peak() * tablesShare
+	if need <= c.memory {
+		return nil
+	}
+	more := 2.0 // a guess
+	if done > 0 && total >= done {
+		more = float64(total) / float64(done)
+	}
+	more *= 1.25 // tables grow in steps
+	return &ErrMemory{Need: mebibytes(int64(min(float64(need)*more, 1<<60))) << 20, Have: c.memory}
+}
+
+// peak is about how much memory t takes at most until it is frozen, the final
+// tables included.
+func (t *Tables) peak() int64 {
+	// Of stacks: the old and the new nodes, two links, whether it is in use.
+	const freezing = 8 + 8 + 2*4 + 1
+	stacks := max(t.Stacks.Bytes()+int64(t.Stacks.Len()), freezing*int64(t.Stacks.Len()))
+	// The other rows are held three times while they are sorted.
+	rows := t.Tracks.Bytes() + t.Counters.Bytes() + t.Categories.Bytes() + t.Modules.Bytes() + t.Frames.Bytes() +
+		t.Strings.Bytes() - t.Strings.TextBytes()
+	return stacks + 3*rows + t.Strings.TextBytes() + t.counted.bytes(t)
+}
+
+// countedTexts is the memory of what rows point to. What was counted is not
+// looked at again.
+type countedTexts struct {
+	processes, tracks, counters, events int
+	modules                             int
+	size                                int64
+}
+
+func (c *countedTexts) bytes(t *Tables) int64 {
+	for ; c.processes < len(t.Processes); c.processes++ {
+		c.size += 2*int64(unsafe.Sizeof(Process{})) + t.Processes[c.processes].textBytes()
+	}
+	for ; c.tracks < t.Tracks.Len(); c.tracks++ {
+		c.size += int64(len(t.Tracks.At(TrackID(c.tracks + 1)).Name))
+	}
+	for ; c.counters < t.Counters.Len(); c.counters++ {
+		k := t.Counters.At(CounterID(c.counters + 1))
+		c.size += int64(len(k.Name) + len(k.Category) + len(k.Description))
+	}
+	for ; c.events < len(t.Events); c.events++ {
+		c.size += t.Events[c.events].bytes()
+	}
+	for ; c.modules < t.Modules.Len(); c.modules++ {
+		m := t.Modules.At(ModuleID(c.modules + 1))
+		c.size += int64(len(m.Build) + len(m.Path) + len(m.Name))
+	}
+	return c.size
+}
+
+func (p *Process) textBytes() int64 {
+	n := len(p.Name) + len(p.Service) + len(p.Version) + len(p.Revision) + len(p.Host) + len(p.Exe) + len(p.CPU) + len(p.Exit.Text)
+	for _, a := range p.Args {
+		n += len(a) + int(unsafe.Sizeof(a))
+	}
+	for _, a := range p.Attrs {
+		n += len(a.Key) + len(a.Value) + int(unsafe.Sizeof(a))
+	}
+	return int64(n)
+}
+
+// bytes counts the event, its key, and the final ones of both.
+func (e *Event) bytes() int64 {
+	n := int(unsafe.Sizeof(*e)) + len(e.Fields)*int(unsafe.Sizeof(EventField{}))
+	text := len(e.Name) + len(e.Chart) + len(e.Tooltip) + len(e.Table)
+	for i := range e.Fields {
+		text += len(e.Fields[i].Name) + len(e.Fields[i].Label)
+	}
+	return int64(2*n + 3*text)
+}

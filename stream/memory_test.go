@@ -1,0 +1,86 @@
+package stream_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"gprof/stream"
+)
+
+// growing is a source in which each sample has a stack of its own.
+type growing struct {
+	tables    *stream.Tables
+	done, all int64
+	grow      func(t *stream.Tables, i int64) stream.StackID
+}
+
+func newGrowing(all int64, grow func(*stream.Tables, int64) stream.StackID) *growing {
+	t := &stream.Tables{Processes: []stream.Process{{Instance: 1}}}
+	t.Tracks.Intern(stream.Track{Process: 1, Main: true})
+	return &growing{tables: t, all: all, grow: grow}
+}
+
+func (g *growing) Next(b *stream.Batch) error {
+	if g.done == g.all {
+		return io.EOF
+	}
+	b.Reset(stream.Series{Process: 1, Track: 1, Kind: stream.Samples}, 0)
+	for n := min(g.all, g.done+1000); g.done < n; g.done++ {
+		b.Time, b.Index = append(b.Time, stream.Time(g.done)), append(b.Index, uint64(g.done))
+		b.Stack = append(b.Stack, g.grow(g.tables, g.done))
+		b.Weight, b.CPU = append(b.Weight, 1), append(b.CPU, 0)
+	}
+	return nil
+}
+
+func (g *growing) Tables() *stream.Tables        { return g.tables }
+func (g *growing) Progress() (done, total int64) { return g.done, g.all }
+func growStacks(t *stream.Tables, i int64) stream.StackID {
+	return t.Stacks.Intern(stream.StackID(i), frame(t, "f"))
+}
+
+func frame(t *stream.Tables, name string) stream.FrameID {
+	return t.Frames.Intern(stream.Frame{Function: t.Strings.Intern(name)})
+}
+
+// Whichever table grows, Copy ends before the ceiling is reached, and says one
+// that is enough.
+func TestCopyMemory(t *testing.T) {
+	for name, grow := range map[string]func(*stream.Tables, int64) stream.StackID{
+		"stacks": growStacks,
+		"strings": func(t *stream.Tables, i int64) stream.StackID {
+			return t.Stacks.Intern(0, frame(t, fmt.Sprint("function", i)))
+		},
+		"lines": func(t *stream.Tables, i int64) stream.StackID {
+			return t.Stacks.Intern(0, t.Frames.Intern(stream.Frame{Function: t.Strings.Intern("f"), Line: int32(i)}))
+		},
+		"long strings": func(t *stream.Tables, i int64) stream.StackID {
+			return t.Stacks.Intern(0, frame(t, strings.Repeat("x", 100)+fmt.Sprint(i)))
+		},
+		"tracks": func(t *stream.Tables, i int64) stream.StackID {
+			t.Tracks.Intern(stream.Track{Process: 1, Name: fmt.Sprint(i)})
+			return 0
+		},
+		"events": func(t *stream.Tables, i int64) stream.StackID {
+			t.AddEvent(stream.Event{Name: fmt.Sprint(i), Fields: make([]stream.EventField, 3)})
+			return 0
+		},
+	} {
+		const all, have = 120_000, 4 << 20
+		err := stream.Copy(stream.Discard, newGrowing(all, grow), stream.CopyOptions{Memory: have, SpillDir: t.TempDir()})
+		var tooMuch *stream.ErrMemory
+		if !errors.As(err, &tooMuch) || tooMuch.Have != have {
+			t.Errorf("%s: got %v, want an ErrMemory", name, err)
+			continue
+		}
+		if err := stream.Copy(stream.Discard, newGrowing(all, grow), stream.CopyOptions{Memory: tooMuch.Need, SpillDir: t.TempDir()}); err != nil {
+			t.Errorf("%s: with what is said to be needed: %v", name, err)
+		}
+		if err := stream.Copy(stream.Discard, newGrowing(all, grow), stream.CopyOptions{Memory: tooMuch.Need / 3, SpillDir: t.TempDir()}); err == nil {
+			t.Errorf("%s: a third of the %d bytes said to be needed is enough", name, tooMuch.Need)
+		}
+	}
+}
