@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"gprof/ingest"
+	"gprof/stream"
 )
 
 // Exit codes, the same for all commands.
@@ -119,6 +120,10 @@ func (s *streams) end(err error) int {
 	}
 	if errors.Is(err, ingest.ErrNothing) {
 		s.hint(inputHelp)
+	}
+	var memory *stream.ErrMemory
+	if errors.As(err, &memory) {
+		s.hint(fmt.Sprintf("run it again with --mem %dMiB", memory.Need>>20))
 	}
 	return code
 }
