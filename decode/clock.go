@@ -80,7 +80,8 @@ type ticks []rawformat.Anchor // of a TSC, ascending; empty: the ticks are nanos
 
 // newTicks collects the anchors of a process' chunks. They tie the time-stamp
 // counter to the monotonic clock; between two of them the rate is constant, and
-// beyond the last it stays what it was.
+// beyond the last it stays what it was. Anchors by which time would fall while
+// the counter rises are left out.
 func newTicks(images []*chunks.Image) ticks {
 	var t ticks
 	for _, im := range images {
@@ -90,8 +91,16 @@ func newTicks(images []*chunks.Image) ticks {
 			}
 		}
 	}
-	slices.SortFunc(t, func(a, b rawformat.Anchor) int { return cmp.Compare(a.TSC, b.TSC) })
-	return slices.CompactFunc(t, func(a, b rawformat.Anchor) bool { return a.TSC == b.TSC })
+	slices.SortFunc(t, func(a, b rawformat.Anchor) int {
+		return cmp.Or(cmp.Compare(a.TSC, b.TSC), cmp.Compare(a.Monotonic, b.Monotonic))
+	})
+	rising := t[:0]
+	for _, a := range t {
+		if n := len(rising); n == 0 || a.TSC > rising[n-1].TSC && a.Monotonic >= rising[n-1].Monotonic {
+			rising = append(rising, a)
+		}
+	}
+	return rising
 }
 
 // monotonic is the time of a tick count, exact to the anchors' precision. With

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/stream"
 )
@@ -78,6 +79,17 @@ func TestTicks(t *testing.T) {
 	// Hostile anchors must not overflow into a panic.
 	hostile := ticks{{TSC: 0, Monotonic: 0}, {TSC: 1, Monotonic: math.MaxUint64}}
 	hostile.monotonic(math.MaxUint64)
+}
+
+// An anchor that contradicts the one before it is none.
+func TestTicksThatFall(t *testing.T) {
+	var images []*chunks.Image
+	for _, a := range []rawformat.Anchor{{TSC: 1000, Monotonic: 500}, {TSC: 2000, Monotonic: 400}, {TSC: 3000, Monotonic: 1500}} {
+		images = append(images, &chunks.Image{Header: rawformat.Header{Flags: uint16(rawformat.ClockTSC) << 8, Open: a}})
+	}
+	if got := newTicks(images).monotonic(2000); got != 1000 {
+		t.Errorf("tick 2000 is at %d", got)
+	}
 }
 
 func TestScale(t *testing.T) {
