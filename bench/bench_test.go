@@ -6,9 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"gprof/chunks"
 	"gprof/convert"
-	"gprof/decode"
 	"gprof/fixtures"
 	"gprof/ingest"
 	"gprof/rawformat"
@@ -135,65 +133,6 @@ func open(b *testing.B, session string) *ingest.Process {
 	found, err := ingest.Find([]string{session}, ingest.Options{})
 	must(b, err)
 	return found.Processes[0]
-}
-
-// Entries to events, beside reading the integers of the same blocks.
-//
-// go test ./bench -bench Decode -count 10 | go tool benchstat -col /what -
-func BenchmarkDecode(b *testing.B) {
-	session, size := record(b)
-	p := open(b, session)
-	b.Run("what=events", func(b *testing.B) {
-		b.SetBytes(size)
-		b.ReportAllocs()
-		for b.Loop() {
-			drain(b, p.Process)
-		}
-		perEvent(b, events)
-	})
-	b.Run("what=uleb128", func(b *testing.B) {
-		payload := bodiesOf(p.Process)
-		b.SetBytes(size)
-		for b.Loop() {
-			for rest := payload; len(rest) > 0; {
-				_, n, err := rawformat.ReadUint(rest)
-				if err != nil {
-					n = 1
-				}
-				rest = rest[n:]
-			}
-		}
-		perEvent(b, events)
-	})
-}
-
-// drain decodes a process and drops its events.
-func drain(b *testing.B, p *chunks.Process) {
-	tables := new(stream.Tables)
-	clock, _ := decode.ClockOf(p)
-	tables.Processes = []stream.Process{decode.Describe(p, clock)}
-	src := decode.New(decode.NewNames(tables), p, 1, clock)
-	var batch stream.Batch
-	rows := 0
-	for {
-		err := src.Next(&batch)
-		if err == io.EOF {
-			break
-		}
-		must(b, err)
-		rows += batch.Len()
-	}
-	if rows != events {
-		b.Fatalf("%d events", rows)
-	}
-}
-
-func bodiesOf(p *chunks.Process) (all []byte) {
-	for r := p.Blocks(nil); r.Next(); {
-		fields := r.Block().Fields
-		all = append(all, fields.Bytes(fields.Len(), "")...)
-	}
-	return all
 }
 
 // A session to Gecko JSON, whole, without compression, beside copying the

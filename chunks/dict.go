@@ -67,6 +67,10 @@ func (r *Records) Next() (ok bool) {
 // Record is the one that the last Next found. Its bytes are valid until Reset.
 func (r *Records) Record() *Record { return &r.record }
 
+// Bytes are some of the file, which must be those of an intact record; valid
+// until Reset.
+func (r *Records) Bytes(off, n uint32) []byte { return r.room[off : off+n : off+n] }
+
 // All returns the intact records; what is wrong with others goes to report,
 // which may be nil.
 func (d *Dict) All(report func(Problem)) (all []Record) {

@@ -157,8 +157,12 @@ func TestHandlersAreComplete(t *testing.T) {
 		if has := handlers[k] != nil; has != (spec.Place == rawformat.InChunk) {
 			t.Errorf("%s: handler %v", spec.Name, has)
 		}
-		if has := definitions[k] != nil; has != (spec.Place == rawformat.InDict) {
+		d := definitions[k]
+		if has := (d.take != nil) != (d.read != nil); has != (spec.Place == rawformat.InDict) {
 			t.Errorf("%s: definition %v", spec.Name, has)
+		}
+		if (handlers[k] != nil || d.take != nil) && layouts[k] == irregular {
+			t.Errorf("%s: fields are not integers and a tail", spec.Name)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func copyText(t *testing.T, dir string) (events, ledger []byte) {
 		t.Fatal("no clock")
 	}
 	tables.Processes = []stream.Process{decode.Describe(p, clock)}
-	src := decode.New(decode.NewNames(tables), p, 1, clock)
+	src := decode.New(tables, []decode.Input{{Found: p, ID: 1, Clock: clock}}, decode.Options{})
 	var text bytes.Buffer
 	if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), src, stream.CopyOptions{}); err != nil {
 		t.Fatal(err)

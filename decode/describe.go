@@ -105,3 +105,35 @@ func StartOf(p *chunks.Process) (monotonic uint64, ok bool) {
 	}
 	return 0, false
 }
+
+// Describe fills a row of the process table from what was found. Times need the
+// clock of the run.
+func Describe(p *chunks.Process, clock Clock) stream.Process {
+	row := stream.Process{Instance: p.Instance, Pid: int(p.Pid), RangeStart: p.Held}
+	for _, m := range p.Meta {
+		describe(&row, m.Key, m.Value)
+	}
+	row.Name = programName(&row)
+	if m, ok := StartOf(p); ok {
+		row.Start = clock.At(m)
+	}
+	for _, im := range p.Chunks {
+		if im.Header.Close.Monotonic != 0 {
+			row.End = max(row.End, clock.At(im.Header.Close.Monotonic))
+		}
+	}
+	if e := p.Exit; e != nil {
+		if e.Monotonic != 0 {
+			row.End = max(row.End, clock.At(e.Monotonic))
+		}
+		row.Exit = stream.Exit{Known: true, Reason: exitReason(e.Reason), Code: e.Code, Text: e.Text}
+	}
+	return row
+}
+
+func exitReason(r rawformat.ExitReason) string {
+	if int(r) < len(rawformat.ExitReasons) {
+		return rawformat.ExitReasons[r]
+	}
+	return "unknown"
+}

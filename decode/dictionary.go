@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -9,101 +10,171 @@ import (
 	"gprof/stream"
 )
 
-// dictionary resolves the ids of one generation of one process.
+// dictionary resolves the ids of one generation of one process. It is made in
+// two steps: load takes the records apart, on any goroutine; link gives them
+// their ids of the tables, under the lock of the run. Then it does not change,
+// but for what raw stacks need.
 type dictionary struct {
-	process    stream.ProcessID
-	names      *Names
-	strings    map[uint64]string
-	categories map[uint64]stream.CategoryID
-	events     map[uint64]*event
-	tracks     map[uint64]string
-	counters   map[uint64]stream.CounterID
-	modules    map[uint64]module
-	mapped     []module // as defined; of two at one address the later counts
-	frames     map[uint64]frame
-	stacks     map[uint64]stack
-	resolved   map[uint64]stream.StackID
+	process *process
+	records chunks.Records // holds the bytes of all texts
+	entry   entry
+
+	// Of load.
+	strings    ids[text]
+	categories ids[category]
+	events     ids[*event]
+	tracks     ids[text]
+	counters   ids[*counter]
+	modules    ids[int32] // index in mapped, plus 1
+	mapped     []mapped   // as defined; of two at one address the later counts
+	frames     ids[frame]
+	labels     []label
+	edges      ids[edge]
+	symbols    []symbol
+	defined    []*event // those of events, by their number
 	malformed  int64
+
+	// Of link.
+	links
 }
 
-type module struct {
-	id                 stream.ModuleID
+// text is a text of the dictionary's file: where it begins and its length. None
+// begins at 0.
+type text struct{ at, size uint32 }
+
+type category struct{ name, color text }
+
+type counter struct {
+	def stream.Counter
+	id  stream.CounterID
+}
+
+// mapped is a mapped file.
+type mapped struct {
+	path, build        text
 	start, end, offset uint64
+	code               *code // of link
 }
 
+// frame is an address in a module, or a label.
 type frame struct {
-	at    address
-	label stream.FrameID // instead of at, if set
+	offset uint64
+	module int32 // index in mapped, plus 1; 0: the offset is the pc
+	label  int32 // index in labels, plus 1; 0: it is none
+	known  bool
 }
 
-type stack struct{ parent, frame uint64 }
+type label struct {
+	category uint64
+	name     text
+}
 
-// event is a definition and, once used, its interned form.
+// edge is one frame more than its parent. Ids that are not below none are none.
+type edge struct{ parent, frame uint32 }
+
+const none = math.MaxUint32
+
+// symbol is one function of the inline chain at a frame.
+type symbol struct {
+	frame, function, file uint64
+	depth, line           int32
+}
+
+// event is a definition, and its place among those of its dictionary.
 type event struct {
 	def       stream.Event
+	category  uint64
 	id        stream.EventID
+	number    int
 	undefined bool // stands for a definition that is missing
 }
 
-func newDictionary(p stream.ProcessID, n *Names) *dictionary {
-	return &dictionary{process: p, names: n,
-		strings: map[uint64]string{}, categories: map[uint64]stream.CategoryID{}, events: map[uint64]*event{},
-		tracks: map[uint64]string{}, counters: map[uint64]stream.CounterID{}, modules: map[uint64]module{},
-		frames: map[uint64]frame{}, stacks: map[uint64]stack{}, resolved: map[uint64]stream.StackID{}}
+// definition is how a kind of record is taken: regular kinds from an entry that
+// was taken apart, others with a cursor.
+type definition struct {
+	take func(*dictionary, *entry)
+	read func(*dictionary, *rawformat.Cursor)
 }
 
 // definitions is the table of dictionary records.
-var definitions = [256]func(*dictionary, *rawformat.Cursor){
-	rawformat.KindDefString:   (*dictionary).defString,
-	rawformat.KindDefCategory: (*dictionary).defCategory,
-	rawformat.KindDefEvent:    (*dictionary).defEvent,
-	rawformat.KindDefField:    (*dictionary).defField,
-	rawformat.KindDefTrack:    (*dictionary).defTrack,
-	rawformat.KindDefCounter:  (*dictionary).defCounter,
-	rawformat.KindDefModule:   (*dictionary).defModule,
-	rawformat.KindDefFrame:    (*dictionary).defFrame,
-	rawformat.KindDefLabel:    (*dictionary).defLabel,
-	rawformat.KindDefStack:    (*dictionary).defStack,
-	rawformat.KindDefSymbol:   (*dictionary).defSymbol,
+var definitions = [256]definition{
+	rawformat.KindDefString:   {read: (*dictionary).defString},
+	rawformat.KindDefCategory: {read: (*dictionary).defCategory},
+	rawformat.KindDefEvent:    {read: (*dictionary).defEvent},
+	rawformat.KindDefField:    {read: (*dictionary).defField},
+	rawformat.KindDefTrack:    {read: (*dictionary).defTrack},
+	rawformat.KindDefCounter:  {read: (*dictionary).defCounter},
+	rawformat.KindDefModule:   {read: (*dictionary).defModule},
+	rawformat.KindDefFrame:    {take: (*dictionary).defFrame},
+	rawformat.KindDefLabel:    {read: (*dictionary).defLabel},
+	rawformat.KindDefStack:    {take: (*dictionary).defStack},
+	rawformat.KindDefSymbol:   {take: (*dictionary).defSymbol},
 }
 
-// load reads the records of a dictionary file. A record that does not parse is
-// counted; one of an unknown kind is none of this version's business.
-func (d *dictionary) load(records []chunks.Record) {
-	for _, r := range records {
-		define := definitions[r.Kind]
-		if define == nil {
-			continue
-		}
-		c := rawformat.NewCursor(r.Body, r.Off)
-		if define(d, &c); c.Err() != nil {
-			d.malformed++
+// load reads a dictionary file. A record that does not parse is counted; one of
+// an unknown kind is none of this version's business.
+func (d *dictionary) load(file *chunks.Dict, report func(chunks.Problem)) {
+	for d.records.Reset(file, report); d.records.Next(); {
+		r := d.records.Record()
+		switch def := &definitions[r.Kind]; {
+		case def.take != nil:
+			d.take(def, r)
+		case def.read != nil:
+			c := r.Fields()
+			if def.read(d, &c); c.Err() != nil {
+				d.malformed++
+			}
 		}
 	}
 }
 
+func (d *dictionary) take(def *definition, r *chunks.Record) {
+	n := len(r.Body)
+	if !d.entry.read(&layouts[r.Kind], r.Body[:n+rawformat.Slack], 0, n) {
+		c := r.Fields()
+		if _, err := d.entry.readStrictly(r.Kind, &c); err != nil {
+			d.malformed++
+			return
+		}
+	}
+	def.take(d, &d.entry)
+}
+
+// text reads a text field and returns where it lies.
+func (d *dictionary) text(c *rawformat.Cursor, name string) text {
+	b := c.Text(name)
+	return text{uint32(c.Offset()) - uint32(len(b)), uint32(len(b))}
+}
+
+// bytes is a text; it points into the file, and is nil for none.
+func (d *dictionary) bytes(t text) []byte { return d.records.Bytes(t.at, t.size) }
+
+// string is that of a string id, "" if it is not defined.
+func (d *dictionary) string(id uint64) string { return string(d.bytes(d.strings.get(id))) }
+
 func (d *dictionary) defString(c *rawformat.Cursor) {
-	id, text := c.Uint("id"), c.Text("text")
+	id, t := c.Uint("id"), d.text(c, "text")
 	if c.Err() == nil {
-		d.strings[id] = string(text)
+		d.strings.put(id, t)
 	}
 }
 
 func (d *dictionary) defCategory(c *rawformat.Cursor) {
-	id, name, color := c.Uint("id"), c.Text("name"), c.Text("color")
+	id, name, color := c.Uint("id"), d.text(c, "name"), d.text(c, "color")
 	if c.Err() == nil {
-		d.categories[id] = d.names.category(stream.Category{Name: string(name), Color: string(color)})
+		d.categories.put(id, category{name, color})
 	}
 }
 
 func (d *dictionary) defEvent(c *rawformat.Cursor) {
-	id, category := c.Uint("id"), c.Uint("category")
-	e := &event{def: stream.Event{Category: d.categories[category]}}
+	id := c.Uint("id")
+	e := &event{category: c.Uint("category"), number: len(d.defined)}
 	e.def.Name = string(c.Text("name"))
 	e.def.Display = stream.Location(c.Uint("display"))
 	e.def.Chart, e.def.Tooltip, e.def.Table = string(c.Text("chart")), string(c.Text("tooltip")), string(c.Text("table"))
 	if c.Err() == nil {
-		d.events[id] = e
+		d.events.put(id, e)
+		d.defined = append(d.defined, e)
 	}
 }
 
@@ -115,7 +186,7 @@ func (d *dictionary) defField(c *rawformat.Cursor) {
 	f.Privacy = stream.Privacy(min(c.Uint("privacy"), uint64(stream.PrivacySecret)))
 	flags := rawformat.FieldFlag(c.Uint("flags"))
 	f.Searchable, f.Hidden = flags&rawformat.FieldSearchable != 0, flags&rawformat.FieldHidden != 0
-	e := d.events[event]
+	e := d.events.get(event)
 	if c.Err() != nil || e == nil || position >= rawformat.MaxArgs {
 		return
 	}
@@ -137,17 +208,12 @@ func opaqueField(position int, t stream.Type) stream.EventField {
 	return f
 }
 
-func fieldType(wire uint64) stream.Type {
-	switch rawformat.WireType(wire & 3) {
-	case rawformat.WireSint:
-		return stream.Int
-	case rawformat.WireUint:
-		return stream.Uint
-	case rawformat.WireFloat:
-		return stream.Float
-	}
-	return stream.Text
+// fieldTypes are the types of the wire types.
+var fieldTypes = [4]stream.Type{
+	rawformat.WireSint: stream.Int, rawformat.WireUint: stream.Uint, rawformat.WireFloat: stream.Float, rawformat.WireText: stream.Text,
 }
+
+func fieldType(wire uint64) stream.Type { return fieldTypes[wire&3] }
 
 // format maps the numbers of the wire to those of the waist, which are the
 // same; a later version's format is shown as an integer.
@@ -159,150 +225,77 @@ func format(f uint64) stream.Format {
 }
 
 func (d *dictionary) defTrack(c *rawformat.Cursor) {
-	id, name := c.Uint("id"), c.Text("name")
+	id, name := c.Uint("id"), d.text(c, "name")
 	if c.Err() == nil {
-		d.tracks[id] = string(name)
+		d.tracks.put(id, name)
 	}
 }
 
 func (d *dictionary) defCounter(c *rawformat.Cursor) {
 	id := c.Uint("id")
-	k := stream.Counter{Process: d.process, Name: string(c.Text("name")), Category: string(c.Text("category")), Description: string(c.Text("description"))}
+	k := stream.Counter{Process: d.process.ID, Name: string(c.Text("name")), Category: string(c.Text("category")), Description: string(c.Text("description"))}
 	k.Unit = format(c.Uint("unit"))
 	k.Total = rawformat.CounterMode(c.Uint("mode")) == rawformat.CounterTotal
 	if c.Err() == nil {
-		d.counters[id] = d.names.tables.Counters.Intern(k)
+		d.counters.put(id, &counter{def: k})
 	}
 }
 
 func (d *dictionary) defModule(c *rawformat.Cursor) {
-	id, path, build := c.Uint("id"), c.Text("path"), c.Text("build")
-	m := module{start: c.Fixed("start"), end: c.Fixed("end"), offset: c.Fixed("offset")}
+	id := c.Uint("id")
+	m := mapped{path: d.text(c, "path"), build: d.text(c, "build"), start: c.Fixed("start"), end: c.Fixed("end"), offset: c.Fixed("offset")}
 	if c.Err() == nil {
-		m.id = d.names.module(string(build), string(path))
-		d.modules[id] = m
 		d.mapped = append(d.mapped, m)
+		d.modules.put(id, int32(len(d.mapped)))
 	}
 }
 
-func (d *dictionary) defFrame(c *rawformat.Cursor) {
-	id, mod, offset := c.Uint("id"), c.Uint("module"), c.Uint("offset")
-	if c.Err() != nil {
-		return
+func (d *dictionary) defFrame(e *entry) {
+	id, mod, offset := e.v[0], e.v[1], e.v[2]
+	f := frame{offset: offset, known: true}
+	if mod != 0 {
+		if f.module = d.modules.get(mod); f.module == 0 {
+			d.malformed++ // an offset in an unknown file says nothing
+			return
+		}
+		f.offset += d.mapped[f.module-1].offset
 	}
-	m, defined := d.modules[mod]
-	if mod != 0 && !defined {
-		d.malformed++ // an offset in an unknown file says nothing
-		return
-	}
-	d.frames[id] = frame{at: d.place(m, offset+m.offset)}
-}
-
-// place is an address in a module, or of the process if there is none.
-func (d *dictionary) place(m module, offset uint64) address {
-	if m.id == 0 {
-		return address{process: d.process, offset: offset}
-	}
-	return address{module: m.id, offset: offset}
+	d.frames.put(id, f)
 }
 
 func (d *dictionary) defLabel(c *rawformat.Cursor) {
-	id, category, name := c.Uint("id"), c.Uint("category"), c.Text("name")
+	id, category, name := c.Uint("id"), c.Uint("category"), d.text(c, "name")
 	if c.Err() == nil {
-		d.frames[id] = frame{label: d.names.label(string(name), d.categories[category])}
+		d.labels = append(d.labels, label{category, name})
+		d.frames.put(id, frame{label: int32(len(d.labels)), known: true})
 	}
 }
 
-func (d *dictionary) defStack(c *rawformat.Cursor) {
-	id, parent, frame := c.Uint("id"), c.Uint("parent"), c.Uint("frame")
-	if c.Err() == nil {
-		d.stacks[id] = stack{parent, frame}
+func (d *dictionary) defStack(e *entry) {
+	d.edges.put(e.v[0], edge{uint32(min(e.v[1], none)), uint32(min(e.v[2], none))})
+}
+
+func (d *dictionary) defSymbol(e *entry) {
+	if depth := e.v[1]; depth < rawformat.MaxStack {
+		d.symbols = append(d.symbols, symbol{e.v[0], e.v[2], e.v[3], int32(depth), int32(min(e.v[4], 1<<31-1))})
 	}
 }
 
-func (d *dictionary) defSymbol(c *rawformat.Cursor) {
-	id, depth, function, file, line := c.Uint("frame"), c.Uint("depth"), c.Uint("function"), c.Uint("file"), c.Uint("line")
-	f, ok := d.frames[id]
-	if c.Err() == nil && ok && f.label == 0 && depth < rawformat.MaxStack {
-		d.names.define(f.at, int(depth), symbol{d.strings[function], d.strings[file], int32(min(line, 1<<31-1))})
-	}
-}
-
-// stackID resolves a stack of the dictionary; ok is false if a definition on
-// its way to the root is missing, or if it has no end.
-func (d *dictionary) stackID(id uint64) (sid stream.StackID, ok bool) {
-	var path []uint64 // ids not resolved yet, leaf first
-	for id != 0 {
-		if done, hit := d.resolved[id]; hit {
-			sid = done
-			break
-		}
-		node, defined := d.stacks[id]
-		if !defined || len(path) >= rawformat.MaxStack {
-			return 0, false
-		}
-		path = append(path, id)
-		id = node.parent
-	}
-	for i := len(path) - 1; i >= 0; i-- {
-		f, defined := d.frames[d.stacks[path[i]].frame]
-		if !defined {
-			return 0, false
-		}
-		sid = d.push(sid, f)
-		d.resolved[path[i]] = sid
-	}
-	return sid, true
-}
-
-// push returns the stack of parent and the functions at one more frame.
-func (d *dictionary) push(parent stream.StackID, f frame) stream.StackID {
-	if f.label != 0 {
-		return d.names.tables.Stacks.Intern(parent, f.label)
-	}
-	for _, id := range d.names.frames(f.at) {
-		parent = d.names.tables.Stacks.Intern(parent, id)
-	}
-	return parent
-}
-
-// rawStack is the stack of pcs, leaf first.
-func (d *dictionary) rawStack(pcs []uint64) (sid stream.StackID) {
-	for i := len(pcs) - 1; i >= 0; i-- {
-		sid = d.push(sid, frame{at: d.find(pcs[i])})
-	}
-	return sid
-}
-
-// find is the address of a pc.
-func (d *dictionary) find(pc uint64) address {
-	for _, m := range slices.Backward(d.mapped) {
+// find is the frame of a pc.
+func (d *dictionary) find(pc uint64) frame {
+	for i, m := range slices.Backward(d.mapped) {
 		if m.start <= pc && pc < m.end {
-			return d.place(m, pc-m.start+m.offset)
+			return frame{offset: pc - m.start + m.offset, module: int32(i + 1), known: true}
 		}
 	}
-	return d.place(module{}, pc)
+	return frame{offset: pc, known: true}
 }
 
-// event returns the interned event with that id, or one that stands for it when
-// its definition is missing.
-func (d *dictionary) event(id uint64, args []rawformat.Arg) *event {
-	e := d.events[id]
-	if e == nil {
-		e = undefinedEvent(id, args)
-		d.events[id] = e
-	}
-	if e.id == 0 {
-		e.id = d.names.tables.AddEvent(e.def)
-	}
-	return e
-}
-
-func undefinedEvent(id uint64, args []rawformat.Arg) *event {
-	e := &event{undefined: true}
-	e.def = stream.Event{Name: "event " + strconv.FormatUint(id, 10), Display: stream.ShowChart | stream.ShowTable}
+// undefinedEvent stands for an event whose definition is missing.
+func undefinedEvent(id uint64, args []rawformat.Arg) stream.Event {
+	e := stream.Event{Name: "event " + strconv.FormatUint(id, 10), Display: stream.ShowChart | stream.ShowTable}
 	for i, a := range args {
-		e.def.Fields = append(e.def.Fields, opaqueField(i, fieldType(uint64(a.Wire))))
+		e.Fields = append(e.Fields, opaqueField(i, fieldType(uint64(a.Wire))))
 	}
 	return e
 }

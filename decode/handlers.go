@@ -6,289 +6,213 @@ import (
 )
 
 // handlers is the table of entries. A kind without a handler is counted and
-// skipped. A handler reads all its fields before it adds anything: what does
-// not parse adds nothing.
-var handlers = [256]func(*decoder, *rawformat.Cursor){
-	rawformat.KindSync:            (*decoder).sync,
-	rawformat.KindContext:         (*decoder).setContext,
-	rawformat.KindStack:           (*decoder).inlineStack,
-	rawformat.KindSample:          (*decoder).sample,
-	rawformat.KindSameSample:      (*decoder).sameSample,
-	rawformat.KindInstant:         (*decoder).instant,
-	rawformat.KindInterval:        (*decoder).interval,
-	rawformat.KindStart:           (*decoder).start,
-	rawformat.KindEnd:             (*decoder).end,
-	rawformat.KindCounter:         (*decoder).counter,
-	rawformat.KindLost:            (*decoder).lost,
-	rawformat.KindAnchor:          (*decoder).anchor,
-	rawformat.KindPause:           (*decoder).pause,
-	rawformat.KindResume:          (*decoder).resume,
-	rawformat.KindCollectionStart: (*decoder).collectionStart,
-	rawformat.KindCollectionEnd:   (*decoder).collectionEnd,
-	rawformat.KindOverhead:        (*decoder).overhead,
-	rawformat.KindDelay:           (*decoder).delay,
-	rawformat.KindTrackStart:      (*decoder).trackStart,
-	rawformat.KindTrackEnd:        (*decoder).trackEnd,
-	rawformat.KindThreadStart:     (*decoder).threadStart,
-	rawformat.KindThreadEnd:       (*decoder).threadEnd,
-	rawformat.KindPage:            (*decoder).page,
-	rawformat.KindPageEnd:         (*decoder).pageEnd,
-	rawformat.KindLog:             (*decoder).log,
+// skipped. A handler is called when all fields are known, in the order of the
+// table of kinds: what does not parse adds nothing.
+var handlers = [256]func(*worker, *entry){
+	rawformat.KindSync:            (*worker).sync,
+	rawformat.KindContext:         (*worker).setContext,
+	rawformat.KindStack:           (*worker).inlineStack,
+	rawformat.KindSample:          (*worker).sample,
+	rawformat.KindSameSample:      (*worker).sameSample,
+	rawformat.KindInstant:         (*worker).instant,
+	rawformat.KindInterval:        (*worker).interval,
+	rawformat.KindStart:           (*worker).markStart,
+	rawformat.KindEnd:             (*worker).markEnd,
+	rawformat.KindCounter:         (*worker).counter,
+	rawformat.KindLost:            (*worker).lost,
+	rawformat.KindAnchor:          (*worker).nothing, // the alignment of clocks reads them by itself
+	rawformat.KindPause:           (*worker).pause,
+	rawformat.KindResume:          (*worker).resume,
+	rawformat.KindCollectionStart: (*worker).collectionStart,
+	rawformat.KindCollectionEnd:   (*worker).collectionEnd,
+	rawformat.KindOverhead:        (*worker).overhead,
+	rawformat.KindDelay:           (*worker).delay,
+	rawformat.KindTrackStart:      (*worker).trackStart,
+	rawformat.KindTrackEnd:        (*worker).trackEnd,
+	rawformat.KindThreadStart:     (*worker).nothing, // threads are not tracks: a goroutine moves between them
+	rawformat.KindThreadEnd:       (*worker).nothing,
+	rawformat.KindPage:            (*worker).page,
+	rawformat.KindPageEnd:         (*worker).pageEnd,
+	rawformat.KindLog:             (*worker).log,
 }
 
-func (d *decoder) sync(c *rawformat.Cursor) {
-	c.Uint("index") // checked by package chunks, with the epoch
-	c.Uint("epoch")
-	time, goroutine, track := c.Uint("time"), c.Uint("goroutine"), c.Uint("track")
-	if c.Err() == nil {
-		d.tick = time
-		d.stack = inline{}
-		d.setWho(context{goroutine, track, 0})
-	}
+// nothing is for entries of which the time alone counts.
+func (w *worker) nothing(*entry) {}
+
+// sync is checked by package chunks.
+func (w *worker) sync(e *entry) {
+	w.tick = e.v[2]
+	w.stack = inline{}
+	w.setWho(context{goroutine: e.v[3], track: e.v[4]})
 }
 
-func (d *decoder) setContext(c *rawformat.Cursor) {
-	goroutine, track, root := c.Uint("goroutine"), c.Uint("track"), c.Uint("root")
-	if c.Err() == nil {
-		d.setWho(context{goroutine, track, root})
-	}
+func (w *worker) setContext(e *entry) { w.setWho(context{e.v[0], e.v[1], e.v[2]}) }
+
+func (w *worker) inlineStack(e *entry) {
+	w.run.Lock()
+	defer w.run.Unlock()
+	w.stack = inline{w.view.dict.rawStack(&w.run.names, e.pcs), w.count + 1}
 }
 
-func (d *decoder) inlineStack(c *rawformat.Cursor) {
-	d.pcs = c.PCs(d.pcs[:0], "pcs")
-	if c.Err() == nil {
-		d.stack = inline{d.dict.rawStack(d.pcs), d.entry + 1}
-	}
+// sample takes no notice of the window: the recorder's "cpu window" markers
+// show it.
+func (w *worker) sample(e *entry) {
+	thread, goroutine, track := e.v[1], e.v[2], e.v[3]
+	stack := w.stackOf(e.v[4])
+	l := w.sampleLane(track, stack)
+	w.last.set(thread, goroutine, l, stack.sid)
+	w.addSample(e.at, l, stack.sid, e.v[5], e.v[6])
 }
 
-func (d *decoder) sample(c *rawformat.Cursor) {
-	at, thread, goroutine, track := d.time(c), c.Uint("thread"), c.Uint("goroutine"), c.Uint("track")
-	stack, weight, cpu := c.Uint("stack"), c.Uint("weight"), c.Uint("cpu")
-	c.Uint("window") // the recorder's "cpu window" markers show it
-	if c.Err() != nil {
-		return
-	}
-	sid := d.stackOf(stack)
-	d.last[who{thread, goroutine}] = lastSample{sid, track}
-	d.addSample(at, sid, track, weight, cpu)
-}
-
-func (d *decoder) sameSample(c *rawformat.Cursor) {
-	at, thread, goroutine := d.time(c), c.Uint("thread"), c.Uint("goroutine")
-	weight, cpu := c.Uint("weight"), c.Uint("cpu")
-	if c.Err() != nil {
-		return
-	}
-	last, ok := d.last[who{thread, goroutine}]
+func (w *worker) sameSample(e *entry) {
+	last, ok := w.last.find(e.v[1], e.v[2])
 	if !ok {
-		d.note(stream.ReasonNoStack, "samples", "")
+		w.note(stream.ReasonNoStack, "samples", "")
 		return
 	}
-	d.addSample(at, last.stack, last.track, weight, cpu)
+	w.addSample(e.at, last.lane, last.stack, e.v[3], e.v[4])
 }
 
-func (d *decoder) addSample(at stream.Time, sid stream.StackID, track, weight, cpu uint64) {
-	id := d.sampleTrack(track, sid)
-	b := d.batch(stream.Series{Kind: stream.Samples, Track: id}, 0)
-	d.row(b, at)
-	b.Stack = append(b.Stack, sid)
+func (w *worker) addSample(at stream.Time, l *lane, stack stream.StackID, weight, cpu uint64) {
+	b := w.rows.in(&l.samples, stream.Series{Process: w.job.process.ID, Kind: stream.Samples, Track: l.id}, 0)
+	w.row(b, at)
+	b.Stack = append(b.Stack, stack)
 	b.Weight = append(b.Weight, int64(weight))
 	b.CPU = append(b.CPU, int64(cpu)-1)
 }
 
-func (d *decoder) instant(c *rawformat.Cursor) {
-	event, stack, at := c.Uint("event"), c.Uint("stack"), d.time(c)
-	d.marker(c, event, stack, at, stream.Instant, 0)
+// row begins a row at that time.
+func (w *worker) row(b *stream.Batch, at stream.Time) {
+	b.Time = append(b.Time, at)
+	b.Index = append(b.Index, w.index)
+	w.rows.count++
 }
 
-func (d *decoder) start(c *rawformat.Cursor) {
-	event, stack, at := c.Uint("event"), c.Uint("stack"), d.time(c)
-	d.marker(c, event, stack, at, stream.PhaseStart, 0)
+func (w *worker) instant(e *entry)   { w.marker(e, e.at, stream.Instant, 0) }
+func (w *worker) markStart(e *entry) { w.marker(e, e.at, stream.PhaseStart, 0) }
+func (w *worker) markEnd(e *entry)   { w.marker(e, e.at, stream.PhaseEnd, 0) }
+
+func (w *worker) interval(e *entry) {
+	begin := w.moment(w.tick - e.v[3])
+	w.marker(e, begin, stream.Interval, int64(e.at-begin))
 }
 
-func (d *decoder) end(c *rawformat.Cursor) {
-	event, stack, at := c.Uint("event"), c.Uint("stack"), d.time(c)
-	d.marker(c, event, stack, at, stream.PhaseEnd, 0)
-}
-
-func (d *decoder) interval(c *rawformat.Cursor) {
-	event, stack, end := c.Uint("event"), c.Uint("stack"), d.time(c)
-	begin := d.moment(d.tick - c.Uint("duration"))
-	d.marker(c, event, stack, begin, stream.Interval, int64(end-begin))
-}
-
-// marker adds a marker row; the arguments are the rest of the block.
-func (d *decoder) marker(c *rawformat.Cursor, event, stack uint64, at stream.Time, phase stream.Phase, duration int64) {
-	d.args = c.Args(d.args[:0], "args")
-	if c.Err() != nil {
-		return
+// marker adds a marker row.
+func (w *worker) marker(e *entry, at stream.Time, phase stream.Phase, duration int64) {
+	ev := w.event(e.v[0], e.args)
+	if ev.undefined {
+		w.note(stream.ReasonUndefined, "events", ev.def.Name)
 	}
-	e := d.dict.event(event, d.args)
-	if e.undefined {
-		d.note(stream.ReasonUndefined, "events", e.def.Name)
-	}
-	b := d.batch(stream.Series{Kind: stream.Markers, Track: d.currentTrack(), Event: e.id}, len(e.def.Fields))
-	d.row(b, at)
-	b.Stack = append(b.Stack, d.stackOf(stack))
+	b := w.markers(w.currentLane(), ev)
+	w.row(b, at)
+	b.Stack = append(b.Stack, w.stackOf(e.v[1]).sid)
 	b.Phase = append(b.Phase, phase)
 	b.Duration = append(b.Duration, max(duration, 0))
-	d.appendArgs(b, e)
+	w.appendArgs(b, ev, e.args)
 }
 
 // appendArgs fills the columns of a marker. What is missing is null; what the
 // event has no field for is lost.
-func (d *decoder) appendArgs(b *stream.Batch, e *event) {
+func (w *worker) appendArgs(b *stream.Batch, ev *event, args []rawformat.Arg) {
 	for i := range b.Args {
-		if i >= len(d.args) {
+		if i >= len(args) {
 			b.Args[i].AppendNull()
 			continue
 		}
-		d.appendArg(&b.Args[i], &d.args[i], e.def.Fields[i].Format)
+		w.appendArg(&b.Args[i], &args[i], ev.def.Fields[i].Format)
 	}
-	if len(d.args) > len(b.Args) {
-		d.note(stream.ReasonUndefined, "arguments", e.def.Name)
+	if len(args) > len(b.Args) {
+		w.note(stream.ReasonUndefined, "arguments", ev.def.Name)
 	}
 }
 
-func (d *decoder) appendArg(col *stream.Column, a *rawformat.Arg, f stream.Format) {
+func (w *worker) appendArg(col *stream.Column, a *rawformat.Arg, f stream.Format) {
 	switch {
 	case a.Wire == rawformat.WireText:
 		col.AppendText(a.Text)
 	case f == stream.FormatString:
-		col.AppendText([]byte(d.text(a.Num)))
+		col.AppendText(w.text(a.Num))
 	case f == stream.FormatTime:
-		col.AppendBits(stream.Int, uint64(d.moment(a.Num)))
+		col.AppendBits(stream.Int, uint64(w.moment(a.Num)))
 	default:
-		col.AppendBits(fieldType(uint64(a.Wire)), a.Num)
+		col.AppendBits(fieldTypes[a.Wire&3], a.Num)
 	}
 }
 
-func (d *decoder) counter(c *rawformat.Cursor) {
-	at, id, value, number := d.time(c), c.Uint("counter"), c.Sint("value"), c.Uint("number")
-	if c.Err() != nil {
-		return
-	}
-	b := d.batch(stream.Series{Kind: stream.Counts, Counter: d.counterID(id)}, 0)
-	d.row(b, at)
-	b.Value, b.Number = append(b.Value, value), append(b.Number, int64(number))
+func (w *worker) counter(e *entry) {
+	b := w.counts(e.v[1])
+	w.row(b, e.at)
+	b.Value, b.Number = append(b.Value, rawformat.Unzigzag(e.v[2])), append(b.Number, int64(e.v[3]))
 }
 
-func (d *decoder) lost(c *rawformat.Cursor) {
-	d.time(c)
-	reason, count, bytes := c.Uint("reason"), c.Uint("count"), c.Uint("bytes")
-	if c.Err() != nil {
-		return
-	}
+func (w *worker) lost(e *entry) {
 	what := "unknown reason"
-	if reason < uint64(len(rawformat.LostReasons)) {
+	if reason := e.v[1]; reason < uint64(len(rawformat.LostReasons)) {
 		what = rawformat.LostReasons[reason]
 	}
-	d.add(stream.Line{Reason: stream.ReasonDropped, What: what, Count: int64(count), Bytes: int64(bytes)})
+	w.add(stream.Line{Reason: stream.ReasonDropped, What: what, Count: int64(e.v[2]), Bytes: int64(e.v[3])})
 }
 
-// anchor entries serve the alignment of clocks, which reads them by itself.
-func (d *decoder) anchor(c *rawformat.Cursor) { d.time(c) }
+func (w *worker) pause(e *entry)  { w.pausing(e, stream.PhaseStart) }
+func (w *worker) resume(e *entry) { w.pausing(e, stream.PhaseEnd) }
 
-func (d *decoder) pause(c *rawformat.Cursor)  { d.pausing(c, stream.PhaseStart) }
-func (d *decoder) resume(c *rawformat.Cursor) { d.pausing(c, stream.PhaseEnd) }
-
-func (d *decoder) pausing(c *rawformat.Cursor, phase stream.Phase) {
-	at, what := d.time(c), c.Uint("what")
+func (w *worker) pausing(e *entry, phase stream.Phase) {
 	reason := int64(stream.PausedAll)
-	if rawformat.PauseScope(what) == rawformat.PauseSampling {
+	if rawformat.PauseScope(e.v[1]) == rawformat.PauseSampling {
 		reason = stream.PausedSampling
 	}
-	d.paused(c, at, phase, reason)
+	w.paused(e, phase, reason)
 }
 
-func (d *decoder) collectionStart(c *rawformat.Cursor) {
-	d.paused(c, d.time(c), stream.PhaseStart, stream.PausedCollecting)
-}
+func (w *worker) collectionStart(e *entry) { w.paused(e, stream.PhaseStart, stream.PausedCollecting) }
+func (w *worker) collectionEnd(e *entry)   { w.paused(e, stream.PhaseEnd, stream.PausedCollecting) }
 
-func (d *decoder) collectionEnd(c *rawformat.Cursor) {
-	d.paused(c, d.time(c), stream.PhaseEnd, stream.PausedCollecting)
-}
-
-func (d *decoder) paused(c *rawformat.Cursor, at stream.Time, phase stream.Phase, reason int64) {
-	if c.Err() != nil {
-		return
-	}
-	b := d.batch(stream.Series{Kind: stream.Pauses}, 0)
-	d.row(b, at)
+func (w *worker) paused(e *entry, phase stream.Phase, reason int64) {
+	b := w.series(stream.Pauses, 0)
+	w.row(b, e.at)
 	b.Phase, b.Duration = append(b.Phase, phase), append(b.Duration, 0)
 	b.Value, b.Number = append(b.Value, reason), append(b.Number, 0)
 }
 
-func (d *decoder) overhead(c *rawformat.Cursor) {
-	at := d.time(c)
-	var v [5]uint64
-	for i, name := range stream.OverheadFields {
-		v[i] = c.Uint(name)
-	}
-	if c.Err() != nil {
-		return
-	}
-	b := d.batch(stream.Series{Kind: stream.Overheads}, len(v))
-	d.row(b, at)
-	for i := range v {
-		b.Args[i].AppendBits(stream.Int, v[i])
+func (w *worker) overhead(e *entry) {
+	b := w.series(stream.Overheads, len(stream.OverheadFields))
+	w.row(b, e.at)
+	for i := range b.Args {
+		b.Args[i].AppendBits(stream.Int, e.v[1+i])
 	}
 }
 
-func (d *decoder) delay(c *rawformat.Cursor) {
-	at, _, delay := d.time(c), c.Uint("thread"), c.Uint("delay")
-	if c.Err() != nil {
-		return
-	}
-	b := d.batch(stream.Series{Kind: stream.Delays, Track: d.mainTrack()}, 0)
-	d.row(b, at)
-	b.Value, b.Number = append(b.Value, int64(delay)), append(b.Number, 0)
+func (w *worker) delay(e *entry) {
+	main := w.view.main
+	b := w.rows.in(&main.delays, stream.Series{Process: w.job.process.ID, Kind: stream.Delays, Track: main.id}, 0)
+	w.row(b, e.at)
+	b.Value, b.Number = append(b.Value, int64(e.v[2])), append(b.Number, 0)
 }
 
-func (d *decoder) trackStart(c *rawformat.Cursor) {
-	at, id := d.time(c), c.Uint("track")
-	if c.Err() != nil {
-		return
-	}
-	l := d.life(id)
-	if l.start == 0 {
-		l.start = at
-	}
-	l.start, l.again = min(l.start, at), max(l.again, at)
+func (w *worker) trackStart(e *entry) {
+	w.live(e.v[1], func(l *life) {
+		if l.start == 0 {
+			l.start = e.at
+		}
+		l.start, l.again = min(l.start, e.at), max(l.again, e.at)
+	})
 }
 
-func (d *decoder) trackEnd(c *rawformat.Cursor) {
-	at, id := d.time(c), c.Uint("track")
-	if c.Err() == nil {
-		l := d.life(id)
-		l.end = max(l.end, at)
-	}
+func (w *worker) trackEnd(e *entry) {
+	w.live(e.v[1], func(l *life) { l.end = max(l.end, e.at) })
 }
 
-// Threads are not tracks: a goroutine moves between them.
-func (d *decoder) threadStart(c *rawformat.Cursor) { d.time(c) }
-func (d *decoder) threadEnd(c *rawformat.Cursor)   { d.time(c) }
-
-func (d *decoder) page(c *rawformat.Cursor) {
-	at := d.time(c)
-	var v [4]uint64
-	for i := range v {
-		v[i] = c.Uint(stream.PageFields[i])
-	}
-	d.addPage(c, at, stream.PhaseStart, v, c.Text("url"))
+func (w *worker) page(e *entry) {
+	w.addPage(e, stream.PhaseStart, [4]uint64(e.v[1:5]), e.text)
 }
 
-func (d *decoder) pageEnd(c *rawformat.Cursor) {
-	at, window := d.time(c), c.Uint("window")
-	d.addPage(c, at, stream.PhaseEnd, [4]uint64{1: window}, nil)
+func (w *worker) pageEnd(e *entry) {
+	w.addPage(e, stream.PhaseEnd, [4]uint64{1: e.v[1]}, nil)
 }
 
-func (d *decoder) addPage(c *rawformat.Cursor, at stream.Time, phase stream.Phase, v [4]uint64, url []byte) {
-	if c.Err() != nil {
-		return
-	}
-	b := d.batch(stream.Series{Kind: stream.Pages}, len(stream.PageFields))
-	d.row(b, at)
+func (w *worker) addPage(e *entry, phase stream.Phase, v [4]uint64, url []byte) {
+	b := w.series(stream.Pages, len(stream.PageFields))
+	w.row(b, e.at)
 	b.Phase, b.Duration = append(b.Phase, phase), append(b.Duration, 0)
 	for i := range v {
 		b.Args[i].AppendBits(stream.Int, v[i])
@@ -296,13 +220,9 @@ func (d *decoder) addPage(c *rawformat.Cursor, at stream.Time, phase stream.Phas
 	b.Args[4].AppendText(url)
 }
 
-func (d *decoder) log(c *rawformat.Cursor) {
-	at, level, text := d.time(c), c.Uint("level"), c.Text("text")
-	if c.Err() != nil {
-		return
-	}
-	b := d.batch(stream.Series{Kind: stream.Logs}, 1)
-	d.row(b, at)
-	b.Value, b.Number = append(b.Value, int64(min(level, stream.LogError))), append(b.Number, 0)
-	b.Args[0].AppendText(text)
+func (w *worker) log(e *entry) {
+	b := w.series(stream.Logs, 1)
+	w.row(b, e.at)
+	b.Value, b.Number = append(b.Value, int64(min(e.v[1], stream.LogError))), append(b.Number, 0)
+	b.Args[0].AppendText(e.text)
 }

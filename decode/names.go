@@ -6,89 +6,100 @@ import (
 	"gprof/stream"
 )
 
-// Names is what the processes of one run share: modules, and the functions at
+// names is what the processes of one run share: modules, and the functions at
 // their addresses. The same binary's frames meet here by build id and offset,
-// also when only one of the processes had time to write its symbols.
-type Names struct {
+// also when only one of the processes had time to write its symbols. It is for
+// one goroutine at a time.
+type names struct {
 	tables  *stream.Tables
-	modules map[string]stream.ModuleID // by build id, or by path where there is none
-	code    map[address][]symbol
-	chains  map[address][]stream.FrameID
+	modules map[string]*code // by build id, or by path where there is none
 
 	resolver Resolver // nil: none
 }
 
-// address is a place in a file. A place in no known file is the process' own.
-type address struct {
-	module  stream.ModuleID
-	process stream.ProcessID // if module is 0
-	offset  uint64           // in the file
+// code is the places of one file, or of one process in no known file.
+type code struct {
+	module stream.ModuleID // 0: of no known file
+	places map[uint64]*place
 }
 
-// symbol is one function of an address' inline chain, outermost first.
-type symbol struct {
-	function, file string
-	line           int32
+// place is one address, as an offset in the file.
+type place struct {
+	module stream.ModuleID
+	offset uint64
+	chain  []function       // outermost first
+	frames []stream.FrameID // of chain, once they are used
 }
 
-// NewNames returns an empty Names over t.
-func NewNames(t *stream.Tables) *Names {
-	return &Names{tables: t, modules: map[string]stream.ModuleID{}, code: map[address][]symbol{}, chains: map[address][]stream.FrameID{}}
+// function is one function of an address' inline chain.
+type function struct {
+	name, file string
+	line       int32
 }
 
-// module interns a mapped file. The first path seen names it.
-func (n *Names) module(build, file string) stream.ModuleID {
+// module returns the code of a mapped file. The first path seen names it.
+func (n *names) module(build, file string) *code {
 	key := "path " + file
 	if build != "" {
 		key = "build " + build
 	}
-	id, ok := n.modules[key]
-	if !ok {
-		id = n.tables.Modules.Intern(stream.Module{Build: build, Path: file, Name: path.Base(file)})
-		n.modules[key] = id
+	c := n.modules[key]
+	if c == nil {
+		c = &code{module: n.tables.Modules.Intern(stream.Module{Build: build, Path: file, Name: path.Base(file)})}
+		n.modules[key] = c
 	}
-	return id
+	return c
 }
 
-// define adds one function of the chain at an address, outermost first. The
-// first definition of a depth wins; what stands behind a hole is left out.
-func (n *Names) define(at address, depth int, s symbol) {
-	if chain := n.code[at]; depth == len(chain) {
-		n.code[at] = append(chain, s)
+func (n *names) place(c *code, offset uint64) *place {
+	p := c.places[offset]
+	if p == nil {
+		if c.places == nil {
+			c.places = map[uint64]*place{}
+		}
+		p = &place{module: c.module, offset: offset}
+		c.places[offset] = p
 	}
+	return p
 }
 
-// frames returns the frames at an address, outermost function first. All
-// symbols must have been defined.
-func (n *Names) frames(at address) []stream.FrameID {
-	if ids, ok := n.chains[at]; ok {
-		return ids
+// nameless reports whether nobody named a function here until now. What was used
+// does not become nameless.
+func (p *place) nameless() bool { return p.frames == nil && len(p.chain) == 0 }
+
+// wants reports whether the function at that depth is the next one of the
+// chain. The first definition of a depth wins; what stands behind a hole is left
+// out; and what was used does not change any more.
+func (p *place) wants(depth int32) bool { return p.frames == nil && int(depth) == len(p.chain) }
+
+// frames returns the frames at a place, outermost function first.
+func (n *names) frames(p *place) []stream.FrameID {
+	if p.frames != nil {
+		return p.frames
 	}
-	code := n.code[at]
-	if len(code) == 0 || code[0].function == "" {
-		code = n.resolve(at)
+	if len(p.chain) == 0 || p.chain[0].name == "" {
+		n.resolve(p)
 	}
-	var ids []stream.FrameID
-	for depth, s := range code {
-		if s.function == "" {
+	for depth, f := range p.chain {
+		if f.name == "" {
 			break
 		}
-		ids = append(ids, n.tables.Frames.Intern(stream.Frame{
-			Module: at.module, Offset: at.offset, Depth: int32(depth), Line: s.line,
-			Function: n.tables.Strings.Intern(s.function), File: n.tables.Strings.Intern(s.file),
-			Category: n.category(functionCategory(s.function)),
+		p.frames = append(p.frames, n.tables.Frames.Intern(stream.Frame{
+			Module: p.module, Offset: p.offset, Depth: int32(depth), Line: f.line,
+			Function: n.tables.Strings.Intern(f.name), File: n.tables.Strings.Intern(f.file),
+			Category: n.category(functionCategory(f.name)),
 		}))
 	}
-	if ids == nil {
-		ids = []stream.FrameID{n.tables.Frames.Intern(stream.Frame{Module: at.module, Offset: at.offset, Category: n.category(native)})}
+	if p.frames == nil {
+		p.frames = []stream.FrameID{n.tables.Frames.Intern(stream.Frame{Module: p.module, Offset: p.offset, Category: n.category(native)})}
 	}
-	n.chains[at] = ids
-	return ids
+	p.chain = nil // the tables hold it now
+	return p.frames
 }
 
 // label returns the frame of a name that the program pushed itself.
-func (n *Names) label(name string, c stream.CategoryID) stream.FrameID {
+func (n *names) label(name string, c stream.CategoryID) stream.FrameID {
 	return n.tables.Frames.Intern(stream.Frame{Label: true, Function: n.tables.Strings.Intern(name), Category: c})
 }
 
-func (n *Names) category(c stream.Category) stream.CategoryID { return n.tables.Categories.Intern(c) }
+func (n *names) category(c stream.Category) stream.CategoryID { return n.tables.Categories.Intern(c) }

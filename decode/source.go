@@ -2,171 +2,168 @@ package decode
 
 import (
 	"io"
-	"math"
+	"sync"
+	"sync/atomic"
 
-	"gprof/chunks"
-	"gprof/rawformat"
 	"gprof/stream"
 )
 
-// batchRows is how many rows of one series are gathered before they are handed
-// on although the chunk goes on.
-const batchRows = 8192
-
-// Source gives the events of one process.
+// Source gives the events of processes.
 type Source struct {
-	decoder
-	found  *chunks.Process
-	blocks *chunks.Reader
-	ended  bool
-	read   int64 // payload bytes of finished chunks
-	total  int64
+	run   *run
+	queue *queue
+	jobs  int
+	done  atomic.Int64 // payload bytes
+	total int64
+
+	own   *worker // with one job
+	crew  *crew   // with more
+	ready []*stream.Batch
+	spent []*stream.Batch // given back by who reads
+	ended bool
 }
 
-// New returns the source of a process whose row in the tables of n is id, and
-// loads its dictionaries. The sources of all processes of a run must have been
-// made before the first is read, so that each finds the symbols of all.
-func New(n *Names, p *chunks.Process, id stream.ProcessID, clock Clock) *Source {
-	s := &Source{found: p, decoder: decoder{
-		process: id, tables: n.tables, names: n, clock: clock, ticks: newTicks(p.Chunks), dicts: map[uint32]*dictionary{},
-		last: map[who]lastSample{}, pending: map[stream.Series]*stream.Batch{},
-		first: math.MaxInt64, latest: math.MinInt64,
-		tracks: map[trackKey]stream.TrackID{}, roots: map[stream.StackID]stream.TrackID{}, lives: map[string]*life{},
-	}}
-	for _, im := range p.Chunks {
-		s.total += int64(im.Header.Commit.Offset())
+// Options say how processes are decoded. The zero value is ready to use.
+type Options struct {
+	// Jobs is how many goroutines read and decode at once; up to 1, none does:
+	// Next itself decodes. The events are the same, in another order.
+	Jobs int
+	// Resolve names functions that no recording names; nil: nobody does.
+	Resolve Resolver
+}
+
+// New returns the source of processes whose rows are in t already. No goroutine
+// of it is left when Next has returned an error, or after Close.
+func New(t *stream.Tables, inputs []Input, o Options) *Source {
+	s := &Source{run: newRun(t, inputs, o), jobs: o.Jobs}
+	s.queue = newQueue(s.run.processes)
+	for _, in := range inputs {
+		for _, im := range in.Found.Chunks {
+			s.total += int64(im.Header.Commit.Offset())
+		}
 	}
-	for _, pr := range p.Problems {
-		s.problem(pr)
-	}
-	for _, file := range p.Dicts {
-		s.load(file)
-	}
-	s.mainTrack()
 	return s
 }
 
-func (s *Source) load(file *chunks.Dict) {
-	d := newDictionary(s.process, s.names)
-	d.load(file.All(s.problem))
-	s.dicts[file.Generation] = d
-	if d.malformed > 0 {
-		s.add(stream.Line{Reason: stream.ReasonMalformed, What: "definitions", Count: d.malformed})
-	}
-}
+// Tables are those of the run. They may be used when Next has returned an
+// error.
+func (s *Source) Tables() *stream.Tables { return s.run.names.tables }
 
-// Tables are those of the run.
-func (s *Source) Tables() *stream.Tables { return s.tables }
+// Progress is how many payload bytes have been decoded, and of how many.
+func (s *Source) Progress() (done, total int64) { return s.done.Load(), s.total }
 
-// Progress is how many payload bytes have been read, and of how many.
-func (s *Source) Progress() (done, total int64) { return s.read, s.total }
-
-// Next implements [stream.Source]. An error is one of reading a file.
+// Next implements [stream.Source]. An error is one of reading a file: of
+// several, that of the first chunk in the order of the inputs.
 func (s *Source) Next(b *stream.Batch) error {
-	if s.blocks == nil {
-		s.blocks = s.found.Blocks(s.problem)
+	for len(s.ready) == 0 && !s.ended {
+		s.fill()
 	}
-	if len(s.order) == 0 && !s.ended {
-		if err := s.fill(); err != nil {
+	if len(s.ready) == 0 {
+		b.Reset(stream.Series{}, 0)
+		if err := s.queue.err(); err != nil {
 			return err
 		}
-	}
-	if !s.take(b) {
-		b.Reset(stream.Series{}, 0)
 		return io.EOF
 	}
+	next := s.ready[0]
+	s.ready = s.ready[1:]
+	*b, *next = *next, *b
+	s.spent = append(s.spent, next)
 	return nil
 }
 
-// fill decodes until some series has enough rows, or the chunks end.
-func (s *Source) fill() error {
-	for s.blocks.Next() {
-		b := s.blocks.Block()
-		if b.Fresh || b.Chunk != s.chunk {
-			s.progress(b.Chunk)
-			s.enter(b.Chunk)
-		}
-		if s.block(&b); s.rows >= batchRows {
-			s.rows = 0
-			return nil
-		}
+// Close ends reading before its end.
+func (s *Source) Close() error {
+	s.queue.stop()
+	if s.crew != nil {
+		s.crew.stop()
 	}
-	s.ended = true
-	s.read = s.total
-	s.finish()
-	return s.blocks.Err()
+	s.ready, s.ended = nil, true
+	return nil
 }
 
-func (s *Source) progress(next *chunks.Image) {
-	if s.chunk != nil && s.chunk != next {
-		s.read += int64(s.chunk.Header.Commit.Offset())
-	}
-}
-
-// finish tells the tables what is known only at the end.
-func (s *Source) finish() {
-	s.amendTracks()
-	p := s.tables.Process(s.process)
-	if s.first > s.latest { // no entries
-		p.End = max(p.End, p.Start)
+// fill gets more batches, or ends.
+func (s *Source) fill() {
+	if s.jobs > 1 {
+		s.receive()
 		return
 	}
-	if p.Start == 0 {
-		p.Start = s.first
+	if s.own == nil {
+		s.own = s.worker()
 	}
-	p.End = max(p.End, s.latest)
+	s.ended = !s.own.step()
+	s.ready = s.own.rows.hand(s.ready[:0], s.spent)
+	s.spent = s.spent[:0]
 }
 
-// reasons maps what package chunks found to lines of the ledger.
-var reasons = map[chunks.ProblemClass]stream.Reason{
-	chunks.Gap:        stream.ReasonGap,
-	chunks.Missing:    stream.ReasonMissing,
-	chunks.Torn:       stream.ReasonTorn,
-	chunks.Damaged:    stream.ReasonDamaged,
-	chunks.Foreign:    stream.ReasonForeign,
-	chunks.Stale:      stream.ReasonStale,
-	chunks.Unproven:   stream.ReasonUnproven,
-	chunks.Duplicate:  stream.ReasonDuplicate,
-	chunks.Unreadable: stream.ReasonUnreadable,
-	chunks.LeftOut:    stream.ReasonLeftOut,
+func (s *Source) worker() *worker {
+	return newWorker(s.run, s.queue, func(bytes int64) { s.done.Add(bytes) })
 }
 
-func (s *Source) problem(p chunks.Problem) {
-	l := stream.Line{Reason: reasons[p.Class], What: "blocks", Where: p.Where + ": " + p.What, Count: p.Blocks, Bytes: p.Bytes}
-	if p.Blocks < 0 {
-		l.What, l.Count = "places", 1
+// receive is fill when others work.
+func (s *Source) receive() {
+	if s.crew == nil {
+		s.crew = newCrew(s.jobs, s.worker)
 	}
-	s.add(l)
+	s.crew.giveBack(s.spent)
+	s.spent = s.spent[:0]
+	batches, ok := <-s.crew.full
+	s.ready, s.ended = batches, !ok
 }
 
-// Describe fills a row of the process table from what was found. Times need the
-// clock of the run.
-func Describe(p *chunks.Process, clock Clock) stream.Process {
-	row := stream.Process{Instance: p.Instance, Pid: int(p.Pid), RangeStart: p.Held}
-	for _, m := range p.Meta {
-		describe(&row, m.Key, m.Value)
+// crew is workers on goroutines of their own. What they have ready they hand
+// over by a channel, one hand-over of each in flight at most.
+type crew struct {
+	full    chan []*stream.Batch
+	stopped chan struct{}
+	stop    func()
+
+	mu    sync.Mutex
+	empty []*stream.Batch
+}
+
+func newCrew(jobs int, worker func() *worker) *crew {
+	c := &crew{full: make(chan []*stream.Batch), stopped: make(chan struct{})}
+	var working sync.WaitGroup
+	for range jobs {
+		w := worker()
+		working.Go(func() { c.work(w) })
 	}
-	row.Name = programName(&row)
-	if m, ok := StartOf(p); ok {
-		row.Start = clock.At(m)
-	}
-	for _, im := range p.Chunks {
-		if im.Header.Close.Monotonic != 0 {
-			row.End = max(row.End, clock.At(im.Header.Close.Monotonic))
+	go func() {
+		working.Wait()
+		close(c.full)
+	}()
+	c.stop = sync.OnceFunc(func() {
+		close(c.stopped)
+		for range c.full {
+		}
+	})
+	return c
+}
+
+// work hands over what a worker has ready until nothing is left.
+func (c *crew) work(w *worker) {
+	for more := true; more; {
+		more = w.step()
+		batches := w.rows.hand(nil, c.takeEmpty())
+		select {
+		case c.full <- batches:
+		case <-c.stopped:
+			return
 		}
 	}
-	if e := p.Exit; e != nil {
-		if e.Monotonic != 0 {
-			row.End = max(row.End, clock.At(e.Monotonic))
-		}
-		row.Exit = stream.Exit{Known: true, Reason: exitReason(e.Reason), Code: e.Code, Text: e.Text}
-	}
-	return row
 }
 
-func exitReason(r rawformat.ExitReason) string {
-	if int(r) < len(rawformat.ExitReasons) {
-		return rawformat.ExitReasons[r]
-	}
-	return "unknown"
+func (c *crew) giveBack(empty []*stream.Batch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.empty = append(c.empty, empty...)
+}
+
+func (c *crew) takeEmpty() []*stream.Batch {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	empty := c.empty
+	c.empty = nil
+	return empty
 }

@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"fmt"
 	"strings"
 
 	"gprof/stream"
@@ -22,78 +21,11 @@ const (
 	rootTrack
 )
 
-func (d *decoder) trackID(k trackKey) stream.TrackID {
-	id, ok := d.tracks[k]
-	if ok {
-		return id
-	}
-	id = d.tables.Tracks.Intern(k.track(d.process))
-	d.tracks[k] = id
-	return id
-}
-
-func (d *decoder) mainTrack() stream.TrackID {
-	return d.trackID(trackKey{d.tables.Process(d.process).Name, mainTrack})
-}
-
-// track is that of a track id of the recording, 0 being the main track.
-func (d *decoder) track(id uint64) stream.TrackID {
-	if id == 0 {
-		return d.mainTrack()
-	}
-	return d.trackID(trackKey{d.trackName(id), namedTrack})
-}
-
-func (d *decoder) trackName(id uint64) string {
-	name, ok := d.dict.tracks[id]
-	if !ok {
-		d.note(stream.ReasonUndefined, "tracks", fmt.Sprintf("track %d", id))
-		return fmt.Sprintf("track %d", id)
-	}
-	return name
-}
-
-// currentTrack is where a marker of the current context belongs.
-func (d *decoder) currentTrack() stream.TrackID {
-	if d.where == 0 {
-		d.where = d.contextTrack()
-	}
-	return d.where
-}
-
-func (d *decoder) contextTrack() stream.TrackID {
-	if d.context.track == 0 && d.context.root != 0 {
-		return d.trackID(trackKey{rootName(d.text(d.context.root), ""), rootTrack})
-	}
-	return d.track(d.context.track)
-}
-
-func (d *decoder) sampleTrack(track uint64, stack stream.StackID) stream.TrackID {
-	if track != 0 {
-		return d.track(track)
-	}
-	return d.rootTrack(stack)
-}
-
-// rootTrack is where a sample of no track belongs: with all others whose stack
-// begins in the same function.
-func (d *decoder) rootTrack(stack stream.StackID) stream.TrackID {
-	if stack == 0 {
-		return d.mainTrack()
-	}
-	id, ok := d.roots[stack]
-	if !ok {
-		id = d.trackID(trackKey{rootName(d.rootFunctions(stack)), rootTrack})
-		d.roots[stack] = id
-	}
-	return id
-}
-
 // rootFunctions are the two outermost functions of a stack.
-func (d *decoder) rootFunctions(stack stream.StackID) (root, next string) {
+func rootFunctions(t *stream.Tables, stack stream.StackID) (root, next string) {
 	for stack != 0 {
-		parent, frame := d.tables.Stacks.At(stack)
-		root, next = d.tables.Strings.At(d.tables.Frames.At(frame).Function), root
+		parent, frame := t.Stacks.At(stack)
+		root, next = t.Strings.At(t.Frames.At(frame).Function), root
 		stack = parent
 	}
 	return root, next
@@ -120,28 +52,32 @@ func (k trackKey) track(p stream.ProcessID) stream.Track {
 	return stream.Track{Process: p, Name: k.name, Main: k.kind == mainTrack}
 }
 
-// amendTracks tells the tables when the program's tracks began and ended.
-func (d *decoder) amendTracks() {
-	for name, l := range d.lives {
-		k := trackKey{name, namedTrack}
-		if id, ok := d.tracks[k]; ok {
-			t := k.track(d.process)
-			t.Start, t.End = l.start, l.end
-			if l.end < l.again {
-				t.End = 0
-			}
-			d.tables.Tracks.Amend(id, t)
-		}
+// mainTrack is the track of the process as a whole.
+func (p *process) mainTrack() stream.Track { return trackKey{p.name, mainTrack}.track(p.ID) }
+
+// live changes the life of the track with that id.
+func (w *worker) live(id uint64, change func(*life)) {
+	name, _ := w.trackName(id)
+	w.run.Lock()
+	defer w.run.Unlock()
+	lives := w.job.process.lives
+	if lives[name] == nil {
+		lives[name] = &life{}
 	}
+	change(lives[name])
 }
 
-// life is that of the track with that id.
-func (d *decoder) life(id uint64) *life {
-	name := d.trackName(id)
-	l := d.lives[name]
-	if l == nil {
-		l = &life{}
-		d.lives[name] = l
+// amendTracks tells the tables when those of the program's tracks that have rows
+// began and ended.
+func (p *process) amendTracks(t *stream.Tables) {
+	for name, l := range p.lives {
+		track := trackKey{name, namedTrack}.track(p.ID)
+		if id := t.Tracks.Lookup(track); id != 0 {
+			track.Start, track.End = l.start, l.end
+			if l.end < l.again {
+				track.End = 0
+			}
+			t.Tracks.Amend(id, track)
+		}
 	}
-	return l
 }

@@ -20,6 +20,9 @@ type Options struct {
 	// TempDir is where inputs that cannot be read in parts are unpacked, in a
 	// file without a name; "": a directory for temporary files on a disk.
 	TempDir string
+	// Jobs is how many goroutines decode at once; 0 is 1. What comes out is the
+	// same for any number.
+	Jobs int
 	// Symbols are programs, and folders of them, that name functions which the
 	// recording itself does not name.
 	Symbols []string

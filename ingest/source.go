@@ -32,15 +32,15 @@ func (f *Found) Source() stream.Source {
 	if !f.options.KeepExpired {
 		over = whatIsGone(processes, tables)
 	}
-	names := decode.NewNames(tables)
+	o := decode.Options{Jobs: f.options.Jobs}
 	if f.symbols != nil {
-		names.ResolveWith(f.resolve)
+		o.Resolve = f.resolve
 	}
-	sources := make([]stream.Source, len(processes))
+	inputs := make([]decode.Input, len(processes))
 	for i, p := range processes {
-		sources[i] = decode.New(names, p.Process, stream.ProcessID(i+1), p.clock)
+		inputs[i] = decode.Input{Found: p.Process, ID: stream.ProcessID(i + 1), Clock: p.clock}
 	}
-	return over.leaveOut(stream.Merge(tables, sources...))
+	return over.leaveOut(decode.New(tables, inputs, o))
 }
 
 // current puts the processes on one time line and returns those that have not

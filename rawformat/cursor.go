@@ -50,7 +50,7 @@ func (c *Cursor) longUint(what string) uint64 {
 		return 0
 	}
 	if c.at+8 <= len(c.b) {
-		if v, n := swar(le.Uint64(c.b[c.at:])); n > 0 {
+		if v, n := WordUint(le.Uint64(c.b[c.at:])); n > 0 {
 			c.at += n
 			return v
 		}
@@ -64,9 +64,9 @@ func (c *Cursor) longUint(what string) uint64 {
 	return v
 }
 
-// swar reads a ULEB128 of up to 8 bytes out of one word: n is 0 when it is
-// longer.
-func swar(w uint64) (v uint64, n int) {
+// WordUint reads a U of up to 8 bytes that begins in the lowest byte of w, and
+// returns its length. n is 0 when it is longer.
+func WordUint(w uint64) (v uint64, n int) {
 	stop := ^w & 0x8080808080808080
 	if stop == 0 {
 		return 0, 0

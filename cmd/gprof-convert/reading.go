@@ -22,13 +22,14 @@ type reading struct {
 	Stall   time.Duration `default:"30s" placeholder:"TIME" help:"Give up inputs that hang, such as a pipe or a dead network mount, when nothing came of any input for so long (default ${default}); the rest is read. 0 waits for ever."`
 	Symbols []string      `sep:"none" type:"path" placeholder:"PATH" help:"Program, or folder of programs, that names functions where the recording does not; info says which are missing. May be repeated."`
 
+	jobs int       // that decode at once
 	temp string    // directory for temporary files; "" for a usual one
 	rule *expiring // nil: the command has no such flags
 }
 
 // options are the flags as ingest takes them.
 func (r *reading) options(s *streams) ingest.Options {
-	o := ingest.Options{Stdin: s.stdin, Stall: r.Stall, TempDir: r.temp, Symbols: r.Symbols}
+	o := ingest.Options{Stdin: s.stdin, Stall: r.Stall, Jobs: r.jobs, TempDir: r.temp, Symbols: r.Symbols}
 	if r.Stall <= 0 {
 		o.Stall = -1
 	}

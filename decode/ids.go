@@ -1,0 +1,50 @@
+package decode
+
+// ids is a table by id, with the zero T for an id that is not defined. Ids are
+// dense from 1, so that it is a slice; one far beyond the number of those that
+// came before it goes to a map, so that a hostile id allocates nothing.
+type ids[T comparable] struct {
+	dense  []T
+	sparse map[uint64]T
+	puts   int
+}
+
+// spare is how far beyond their number ids may go.
+const spare = 1024
+
+func (t *ids[T]) put(id uint64, v T) {
+	t.puts++
+	switch n := uint64(len(t.dense)); {
+	case id < n:
+		t.dense[id] = v
+	case id == n:
+		t.dense = append(t.dense, v)
+	case id < uint64(2*t.puts+spare):
+		var none T
+		for uint64(len(t.dense)) < id {
+			t.dense = append(t.dense, none)
+		}
+		t.dense = append(t.dense, v)
+	default:
+		if t.sparse == nil {
+			t.sparse = map[uint64]T{}
+		}
+		t.sparse[id] = v
+	}
+}
+
+func (t *ids[T]) get(id uint64) (v T) {
+	if id < uint64(len(t.dense)) {
+		v = t.dense[id]
+	}
+	var none T
+	if v == none && t.sparse != nil {
+		return t.sparse[id]
+	}
+	return v
+}
+
+// reset empties the table and keeps its memory.
+func (t *ids[T]) reset() {
+	*t = ids[T]{dense: t.dense[:0]}
+}

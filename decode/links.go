@@ -1,0 +1,298 @@
+package decode
+
+import (
+	"maps"
+	"slices"
+
+	"gprof/rawformat"
+	"gprof/stream"
+)
+
+// reset makes the dictionary as new, and keeps its memory.
+func (d *dictionary) reset() {
+	for _, t := range []*ids[text]{&d.strings, &d.tracks} {
+		t.reset()
+	}
+	d.edges.reset()
+	d.frames.reset()
+	*d = dictionary{records: d.records, entry: d.entry, strings: d.strings, tracks: d.tracks, edges: d.edges, frames: d.frames,
+		symbols: d.symbols[:0], labels: d.labels[:0], mapped: d.mapped[:0],
+		links: links{placed: d.placed[:0], stacks: d.stacks[:0], depth: d.depth[:0]}}
+}
+
+// links are what the ids of a dictionary are in the tables of the run.
+type links struct {
+	placed []placed          // of each frame, by id
+	far    map[uint64]placed // of frames with ids far apart
+	chains [][]stream.FrameID
+	stacks []stackLink          // by id
+	depth  []uint16             // of stacks, by id
+	remote map[uint64]stackLink // of stacks with ids far apart
+	roots  []string             // names of tracks
+	rootOf map[string]int32     // index in roots
+	raw    map[uint64]placed    // by pc
+}
+
+// placed is what a frame became: the frame of the tables, or, if it is
+// negative, an index in chains: -1 is the first. 0 is none.
+type placed int32
+
+// stackLink is what a stack became. sid is 0 if it is not defined.
+type stackLink struct {
+	sid  stream.StackID
+	root int32 // index in roots: where a sample of no track belongs
+}
+
+// stack returns what a stack of the dictionary became.
+func (l *links) stack(id uint64) stackLink {
+	if id < uint64(len(l.stacks)) {
+		return l.stacks[id]
+	}
+	return l.remote[id]
+}
+
+func (l *links) frame(id uint64) placed {
+	if id < uint64(len(l.placed)) {
+		return l.placed[id]
+	}
+	return l.far[id]
+}
+
+// linkModules gives each mapped file its code, which it may share with others.
+func (d *dictionary) linkModules(n *names) {
+	for i := range d.mapped {
+		m := &d.mapped[i]
+		m.code = n.module(string(d.bytes(m.build)), string(d.bytes(m.path)))
+	}
+}
+
+// zeros is n zeros, in room if they fit.
+func zeros[T any](room []T, n int) []T {
+	room = slices.Grow(room[:0], n)[:n]
+	clear(room)
+	return room
+}
+
+// codeOf is that of the module with an index, plus 1; the process' own for 0.
+func (d *dictionary) codeOf(module int32) *code {
+	if module == 0 {
+		return &d.process.code
+	}
+	return d.mapped[module-1].code
+}
+
+// linkSymbols names the functions at the dictionary's frames as far as nobody
+// did before.
+func (d *dictionary) linkSymbols(n *names) {
+	for i := range d.symbols {
+		s := &d.symbols[i]
+		f := d.frames.get(s.frame)
+		if !f.known || f.label != 0 {
+			continue
+		}
+		if p := n.place(d.codeOf(f.module), f.offset); p.wants(s.depth) {
+			p.chain = append(p.chain, function{d.string(s.function), d.string(s.file), s.line})
+		}
+	}
+}
+
+// nameless reports whether a frame of a file that others may have, too, is
+// named by nobody yet.
+func (d *dictionary) nameless(n *names) bool {
+	for _, f := range d.frames.dense {
+		if f.module != 0 && n.place(d.codeOf(f.module), f.offset).nameless() {
+			return true
+		}
+	}
+	return len(d.frames.sparse) > 0
+}
+
+// link interns what the dictionary defines. The symbols of all dictionaries that
+// may share its modules must be linked, as far as it is nameless without them.
+func (d *dictionary) link(n *names) {
+	for _, e := range d.defined {
+		e.def.Category = d.category(n, e.category)
+		e.id = n.tables.AddEvent(e.def)
+	}
+	for _, k := range d.counters.dense {
+		k.link(n)
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.counters.sparse)) {
+		d.counters.sparse[id].link(n)
+	}
+	d.linkFrames(n)
+	d.linkStacks(n)
+}
+
+func (k *counter) link(n *names) {
+	if k != nil {
+		k.id = n.tables.Counters.Intern(k.def)
+	}
+}
+
+// category is 0 for one that is not defined.
+func (d *dictionary) category(n *names, id uint64) stream.CategoryID {
+	c := d.categories.get(id)
+	if c == (category{}) {
+		return 0
+	}
+	return n.category(stream.Category{Name: string(d.bytes(c.name)), Color: string(d.bytes(c.color))})
+}
+
+func (d *dictionary) linkFrames(n *names) {
+	d.placed = zeros(d.placed, len(d.frames.dense))
+	for id, f := range d.frames.dense {
+		d.placed[id] = d.placeFrame(n, f)
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.frames.sparse)) {
+		if d.far == nil {
+			d.far = map[uint64]placed{}
+		}
+		d.far[id] = d.placeFrame(n, d.frames.sparse[id])
+	}
+}
+
+func (d *dictionary) placeFrame(n *names, f frame) placed {
+	switch {
+	case !f.known:
+		return 0
+	case f.label != 0:
+		l := d.labels[f.label-1]
+		return placed(n.label(string(d.bytes(l.name)), d.category(n, l.category)))
+	}
+	chain := n.frames(n.place(d.codeOf(f.module), f.offset))
+	if len(chain) == 1 {
+		return placed(chain[0])
+	}
+	d.chains = append(d.chains, chain)
+	return placed(-len(d.chains))
+}
+
+// push returns the stack of parent and the functions at one more frame.
+func (d *dictionary) push(t *stream.Tables, parent stream.StackID, f placed) stream.StackID {
+	if f > 0 {
+		return t.Stacks.Intern(parent, stream.FrameID(f))
+	}
+	for _, id := range d.chains[-f-1] {
+		parent = t.Stacks.Intern(parent, id)
+	}
+	return parent
+}
+
+// linker links the stacks of one dictionary.
+type linker struct {
+	*dictionary
+	tables   *stream.Tables
+	farDepth map[uint64]uint16
+	path     []uint64
+	budget   int // of steps that are taken towards stacks that are defined later
+}
+
+// linkStacks links each stack after its parent. A recorder defines the parent
+// first; where that is not so, the way to the root is walked.
+func (d *dictionary) linkStacks(n *names) {
+	l := linker{dictionary: d, tables: n.tables, budget: 1<<20 + 8*len(d.edges.dense)}
+	d.stacks, d.depth = zeros(d.stacks, len(d.edges.dense)), zeros(d.depth, len(d.edges.dense))
+	for id, e := range d.edges.dense {
+		switch {
+		case e == (edge{}) || d.stacks[id].sid != 0:
+		case uint64(e.parent) < uint64(id):
+			l.add(uint64(id), e)
+		default:
+			l.walk(uint64(id))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.edges.sparse)) {
+		l.walk(id)
+	}
+}
+
+// add links the stack with that id if its parent and frame are linked, and no
+// path of more than [rawformat.MaxStack] frames leads to it.
+func (l *linker) add(id uint64, e edge) bool {
+	f := l.frame(uint64(e.frame))
+	parent, deep := stackLink{}, uint16(0)
+	if e.parent != 0 {
+		parent, deep = l.stack(uint64(e.parent)), l.deep(uint64(e.parent))
+	}
+	if f == 0 || e.parent != 0 && parent.sid == 0 || deep >= rawformat.MaxStack {
+		return false
+	}
+	link := stackLink{l.push(l.tables, parent.sid, f), parent.root}
+	if deep < 2 { // the third frame says no more about the root
+		link.root = l.root(rootName(rootFunctions(l.tables, link.sid)))
+	}
+	if id < uint64(len(l.stacks)) {
+		l.stacks[id], l.depth[id] = link, deep+1
+		return true
+	}
+	if l.remote == nil {
+		l.remote, l.farDepth = map[uint64]stackLink{}, map[uint64]uint16{}
+	}
+	l.remote[id], l.farDepth[id] = link, deep+1
+	return true
+}
+
+// deep is the number of frames of a stack that is linked.
+func (l *linker) deep(id uint64) uint16 {
+	if id < uint64(len(l.depth)) {
+		return l.depth[id]
+	}
+	return l.farDepth[id]
+}
+
+// walk links a stack and what is not linked on its way to the root.
+func (l *linker) walk(id uint64) {
+	l.path = l.path[:0]
+	for id != 0 && l.stack(id).sid == 0 {
+		if l.budget--; l.budget < 0 || len(l.path) >= rawformat.MaxStack || l.edges.get(id) == (edge{}) {
+			return
+		}
+		l.path = append(l.path, id)
+		id = uint64(l.edges.get(id).parent)
+	}
+	for i := len(l.path) - 1; i >= 0; i-- {
+		if !l.add(l.path[i], l.edges.get(l.path[i])) {
+			return
+		}
+	}
+}
+
+// root is the index of a name in roots.
+func (l *links) root(name string) int32 {
+	i, ok := l.rootOf[name]
+	if !ok {
+		if l.rootOf == nil {
+			l.rootOf = map[string]int32{}
+		}
+		i = int32(len(l.roots))
+		l.roots = append(l.roots, name)
+		l.rootOf[name] = i
+	}
+	return i
+}
+
+// maxRaw is how many pcs of raw stacks a dictionary keeps in mind.
+const maxRaw = 1 << 16
+
+// rawStack is the stack of pcs, leaf first.
+func (d *dictionary) rawStack(n *names, pcs []uint64) (link stackLink) {
+	for i := len(pcs) - 1; i >= 0; i-- {
+		link.sid = d.push(n.tables, link.sid, d.rawFrame(n, pcs[i]))
+	}
+	if link.sid != 0 {
+		link.root = d.root(rootName(rootFunctions(n.tables, link.sid)))
+	}
+	return link
+}
+
+func (d *dictionary) rawFrame(n *names, pc uint64) placed {
+	p, ok := d.raw[pc]
+	if !ok {
+		if p = d.placeFrame(n, d.find(pc)); d.raw == nil || len(d.raw) == maxRaw {
+			d.raw = map[uint64]placed{}
+		}
+		d.raw[pc] = p
+	}
+	return p
+}

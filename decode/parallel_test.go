@@ -1,0 +1,167 @@
+package decode_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gprof/bench/corpus"
+	"gprof/chunks"
+	"gprof/decode"
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+// crowd is a recording with all that workers might stumble over: one process
+// with nine tenths of the bytes, eight writers, three generations, goroutines
+// that move between writers, and same-samples.
+func crowd(t testing.TB) (dir string) {
+	dir = t.TempDir()
+	_, err := corpus.Write(dir, corpus.Options{Processes: 4, Samples: 60_000, Markers: 200, Counts: 125,
+		Stacks: 3000, Writers: 8, Generations: 3, Largest: 0.9, ChunkFile: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// openAll opens the processes of a session, in the order of their names.
+func openAll(t testing.TB, fsys fs.FS) (*stream.Tables, []decode.Input) {
+	t.Helper()
+	tables := new(stream.Tables)
+	var inputs []decode.Input
+	entries, _ := fs.ReadDir(fsys, ".")
+	for i, e := range entries {
+		p, err := chunks.OpenProcess(fsys, e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		clock, _ := decode.ClockOf(p)
+		tables.Processes = append(tables.Processes, decode.Describe(p, clock))
+		inputs = append(inputs, decode.Input{Found: p, ID: stream.ProcessID(i + 1), Clock: clock})
+	}
+	return tables, inputs
+}
+
+// The output is the same for any number of jobs.
+func TestJobs(t *testing.T) {
+	dir := crowd(t)
+	var want []byte
+	for _, jobs := range []int{1, 2, 3, 8} {
+		tables, inputs := openAll(t, os.DirFS(dir))
+		src := decode.New(tables, inputs, decode.Options{Jobs: jobs})
+		var text bytes.Buffer
+		if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), src, stream.CopyOptions{Memory: 4 << 20, SpillDir: t.TempDir()}); err != nil {
+			t.Fatal(err)
+		}
+		if done, total := src.Progress(); done != total || total < 1<<20 {
+			t.Errorf("%d jobs: progress %d of %d", jobs, done, total)
+		}
+		if want == nil {
+			want = text.Bytes()
+		} else if !bytes.Equal(text.Bytes(), want) {
+			t.Errorf("%d jobs give another output than one", jobs)
+		}
+	}
+	if strings.Contains(string(want), "ledger") {
+		t.Error("something was lost")
+	}
+}
+
+// Whoever stops early leaves no goroutine behind.
+func TestCloseEarly(t *testing.T) {
+	before := runtime.NumGoroutine()
+	dir := crowd(t)
+	for batches := range 5 {
+		tables, inputs := openAll(t, os.DirFS(dir))
+		src := decode.New(tables, inputs, decode.Options{Jobs: 3})
+		var b stream.Batch
+		for range batches {
+			if err := src.Next(&b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if err := src.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := src.Next(&b); !errors.Is(err, io.EOF) {
+			t.Errorf("Next after Close: %v", err)
+		}
+	}
+	gone(t, before)
+}
+
+// gone waits until there are no more goroutines than before.
+func gone(t *testing.T, before int) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+	}
+}
+
+var errDisk = errors.New("disk error")
+
+// breaking is a file system in which some files cannot be read past their
+// header.
+type breaking struct {
+	fs.FS
+	broken []string
+}
+
+func (b breaking) Open(name string) (fs.File, error) {
+	f, err := b.FS.Open(name)
+	if err != nil || !slices.Contains(b.broken, name) {
+		return f, err
+	}
+	return breakingFile{f, name}, nil
+}
+
+type breakingFile struct {
+	fs.File
+	name string
+}
+
+func (f breakingFile) ReadAt(b []byte, off int64) (int, error) {
+	if off > 0 {
+		return 0, &fs.PathError{Op: "read", Path: f.name, Err: errDisk}
+	}
+	return f.File.(io.ReaderAt).ReadAt(b, off)
+}
+
+// An error of reading ends it: with several, that of the first chunk in order,
+// whoever came upon it, and no goroutine is left.
+func TestReadError(t *testing.T) {
+	before := runtime.NumGoroutine()
+	dir := crowd(t)
+	names, _ := filepath.Glob(filepath.Join(dir, "*", "chunk-00001"))
+	for i := range names {
+		names[i], _ = filepath.Rel(dir, names[i])
+	}
+	var want string
+	for _, jobs := range []int{1, 2, 4} {
+		tables, inputs := openAll(t, breaking{os.DirFS(dir), names})
+		err := stream.Copy(stream.Discard, decode.New(tables, inputs, decode.Options{Jobs: jobs}), stream.CopyOptions{})
+		if !errors.Is(err, errDisk) {
+			t.Fatalf("%d jobs: %v", jobs, err)
+		}
+		if want == "" {
+			want = err.Error()
+		}
+		if err.Error() != want {
+			t.Errorf("%d jobs: %v, want %v", jobs, err, want)
+		}
+	}
+	gone(t, before)
+}

@@ -1,0 +1,102 @@
+package decode
+
+import (
+	"math"
+
+	"gprof/chunks"
+	"gprof/stream"
+)
+
+// Input is a process to decode: what was found of it, its row in the table of
+// processes, and its clock.
+type Input struct {
+	Found *chunks.Process
+	ID    stream.ProcessID
+	Clock Clock
+}
+
+// process is an input while it is decoded.
+type process struct {
+	Input
+	number   int    // of the input
+	name     string // of its main track
+	instance string // as the ledger has it
+	ticks    ticks
+	dicts    map[uint32]*dictionary // by generation; one for each chunk's
+
+	// Under the lock of the queue.
+	units [][]*chunks.Image // not handed out yet
+	open  int               // handed out and not finished
+	unit  int               // number of the next
+
+	// Under the lock of the run.
+	code          code // of addresses in no known file
+	lives         map[string]*life
+	first, latest stream.Time // of all rows; first is above latest when there are none
+}
+
+// life is when a track began and ended, as far as known. It may begin again.
+type life struct{ start, again, end stream.Time }
+
+func newProcess(in Input, number int, t *stream.Tables) *process {
+	row := t.Process(in.ID)
+	return &process{Input: in, number: number, name: row.Name, instance: instanceName(row.Instance),
+		units: unitsOf(in.Found.Chunks), lives: map[string]*life{}, first: math.MaxInt64, latest: math.MinInt64}
+}
+
+// unitsOf are chunks that decode alone. Only those of a writer whose blocks may
+// go on in its next chunk stay together.
+func unitsOf(images []*chunks.Image) (units [][]*chunks.Image) {
+	for i, im := range images {
+		if n := len(units); n > 0 && im.Header.Straddles() && images[i-1].Header.Straddles() && images[i-1].End() == im.Header.RangeStart {
+			units[n-1] = images[i-len(units[n-1]) : i+1]
+			continue
+		}
+		units = append(units, images[i:i+1])
+	}
+	return units
+}
+
+// load reads the dictionaries of the process; it needs no lock.
+func (p *process) load(pool *pool, report func(chunks.Problem)) (malformed int64) {
+	p.ticks = newTicks(p.Found.Chunks)
+	p.dicts = map[uint32]*dictionary{}
+	for _, file := range p.Found.Dicts {
+		d := pool.get(p)
+		d.load(file, report)
+		p.dicts[file.Generation] = d
+		malformed += d.malformed
+	}
+	for _, im := range p.Found.Chunks {
+		if g := uint32(im.Header.Generation); p.dicts[g] == nil { // package chunks has said so
+			p.dicts[g] = pool.get(p)
+		}
+	}
+	return malformed
+}
+
+// each calls f with the dictionaries by generation.
+func (p *process) each(f func(*dictionary)) {
+	for _, file := range p.Found.Dicts {
+		f(p.dicts[file.Generation])
+	}
+}
+
+// finish tells the tables what is known only at the end, and gives back what the
+// process held.
+func (p *process) finish(t *stream.Tables, pool *pool) {
+	p.amendTracks(t)
+	for _, d := range p.dicts {
+		pool.put(d)
+	}
+	p.dicts, p.code, p.ticks, p.lives = nil, code{}, nil, nil
+	row := t.Process(p.ID)
+	if p.first > p.latest { // no entries
+		row.End = max(row.End, row.Start)
+		return
+	}
+	if row.Start == 0 {
+		row.Start = p.first
+	}
+	row.End = max(row.End, p.latest)
+}

@@ -1,0 +1,121 @@
+package decode
+
+import (
+	"sync"
+
+	"gprof/chunks"
+	"gprof/stream"
+)
+
+// run is what all processes and all workers share. Its tables are under its
+// lock.
+type run struct {
+	sync.Mutex
+	names     names
+	processes []*process
+	pool      pool
+	linked    sync.Cond // the next process may be linked
+	next      int       // number of the process to link
+	named     bool      // the symbols of all processes are linked
+}
+
+func newRun(t *stream.Tables, inputs []Input, o Options) *run {
+	r := &run{names: names{tables: t, modules: map[string]*code{}, resolver: o.Resolve}}
+	r.linked.L = &r.Mutex
+	for i, in := range inputs {
+		p := newProcess(in, i, t)
+		r.processes = append(r.processes, p)
+		t.Tracks.Intern(p.mainTrack())
+		for _, pr := range in.Found.Problems {
+			t.Ledger.Add(p.line(pr))
+		}
+	}
+	return r
+}
+
+// prepare loads and links a process. Processes are linked in the order of the
+// inputs, so that what the first of several says counts, whoever was faster.
+func (r *run) prepare(p *process) {
+	var problems []chunks.Problem
+	malformed := p.load(&r.pool, func(pr chunks.Problem) { problems = append(problems, pr) })
+	r.Lock()
+	defer r.Unlock()
+	for r.next != p.number {
+		r.linked.Wait()
+	}
+	ledger := &r.names.tables.Ledger
+	for _, pr := range problems {
+		ledger.Add(p.line(pr))
+	}
+	if malformed > 0 {
+		ledger.Add(stream.Line{Process: p.instance, Reason: stream.ReasonMalformed, What: "definitions", Count: malformed})
+	}
+	r.link(p)
+	r.next++
+	r.linked.Broadcast()
+}
+
+// link gives the dictionaries of a process their ids. If it has frames without
+// names that a later process may know, the symbols of all later ones are read
+// first, once and for all. With a thousand processes this is worth a special
+// case: as a rule each has all its names, or the first of them has.
+func (r *run) link(p *process) {
+	r.linkSymbols(p)
+	nameless := false
+	if !r.named && p.number+1 < len(r.processes) {
+		p.each(func(d *dictionary) { nameless = nameless || d.nameless(&r.names) })
+	}
+	if nameless {
+		r.named = true
+		for _, later := range r.processes[p.number+1:] {
+			r.preview(later.Input)
+		}
+	}
+	p.each(func(d *dictionary) { d.link(&r.names) })
+}
+
+func (r *run) linkSymbols(p *process) {
+	p.each(func(d *dictionary) { d.linkModules(&r.names) })
+	p.each(func(d *dictionary) { d.linkSymbols(&r.names) })
+}
+
+// preview links the symbols of a process whose turn has not come. What is wrong
+// with its dictionaries is said when it has.
+func (r *run) preview(in Input) {
+	p := &process{Input: in}
+	p.load(&r.pool, nil)
+	r.linkSymbols(p)
+	for _, d := range p.dicts {
+		r.pool.put(d)
+	}
+}
+
+// pool keeps dictionaries that are not in use, for their memory.
+type pool struct {
+	sync.Mutex
+	free []*dictionary
+}
+
+// maxPool bounds the pool. A process seldom has more generations.
+const maxPool = 8
+
+func (p *pool) get(owner *process) *dictionary {
+	p.Lock()
+	defer p.Unlock()
+	if n := len(p.free); n > 0 {
+		d := p.free[n-1]
+		p.free = p.free[:n-1]
+		d.process = owner
+		return d
+	}
+	return &dictionary{process: owner}
+}
+
+func (p *pool) put(d *dictionary) {
+	d.reset()
+	p.Lock()
+	defer p.Unlock()
+	if len(p.free) < maxPool {
+		p.free = append(p.free, d)
+	}
+}

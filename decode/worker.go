@@ -1,0 +1,260 @@
+package decode
+
+import (
+	"fmt"
+	"math"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/stream"
+)
+
+// batchRows is how many rows a worker gathers before it hands them on.
+const batchRows = 8192
+
+// worker decodes one unit after the other. Of the run's tables it knows ids that
+// it asked for once.
+type worker struct {
+	run   *run
+	queue *queue
+	read  func(bytes int64)
+
+	// Of the unit.
+	job    job
+	active bool
+	blocks chunks.Reader
+	views  map[*dictionary]*view
+	ticks  ticks
+	first  stream.Time
+	latest stream.Time
+
+	// Of the chunk and page being read.
+	chunk   *chunks.Image
+	view    *view
+	index   uint64 // of the entry
+	count   uint64 // counts entries, to know what "the next" is
+	tick    uint64
+	monoTSC bool // ticks need converting
+	context context
+	where   *lane // of the context; nil until a marker needs it
+	stack   inline
+	last    lastSamples
+	entry   entry
+
+	rows  rows
+	notes notes
+}
+
+type context struct{ goroutine, track, root uint64 }
+
+// inline is a stack block's stack and the only entry that may use it.
+type inline struct {
+	link stackLink
+	next uint64
+}
+
+func newWorker(r *run, q *queue, read func(int64)) *worker {
+	return &worker{run: r, queue: q, read: read, rows: rows{pending: map[stream.Series]*stream.Batch{}}}
+}
+
+// step works until there are rows to hand on. It returns false when no work is
+// left; the last rows are then ready, too.
+func (w *worker) step() bool {
+	for {
+		for w.active && w.rows.count < batchRows {
+			w.advance()
+		}
+		if w.rows.count >= batchRows {
+			return true
+		}
+		j, ok := w.queue.take()
+		switch {
+		case !ok:
+			return false
+		case j.prepare:
+			w.prepare(j.process)
+		default:
+			w.begin(j)
+		}
+	}
+}
+
+func (w *worker) prepare(p *process) {
+	w.run.prepare(p)
+	if w.queue.prepared(p) {
+		w.finish(p)
+	}
+}
+
+func (w *worker) finish(p *process) {
+	w.run.Lock()
+	defer w.run.Unlock()
+	p.finish(w.run.names.tables, &w.run.pool)
+}
+
+// begin starts a unit.
+func (w *worker) begin(j job) {
+	if w.job.process != j.process {
+		w.views = map[*dictionary]*view{}
+	}
+	w.job, w.active, w.chunk = j, true, nil
+	w.first, w.latest = math.MaxInt64, math.MinInt64
+	w.blocks.Reset(j.images, w.problem)
+}
+
+// advance decodes one run of blocks, or ends the unit.
+func (w *worker) advance() {
+	if !w.blocks.NextRun() {
+		w.end()
+		return
+	}
+	u := w.blocks.Run()
+	if u.Fresh || u.Chunk != w.chunk {
+		w.enter(u.Chunk)
+	}
+	w.decode(&u)
+}
+
+// end tells the process what the unit was.
+func (w *worker) end() {
+	p := w.job.process
+	for _, im := range w.job.images {
+		w.read(int64(im.Header.Commit.Offset()))
+	}
+	w.run.Lock()
+	p.first, p.latest = min(p.first, w.first), max(p.latest, w.latest)
+	w.notes.flush(&w.run.names.tables.Ledger)
+	w.run.Unlock()
+	w.active = false
+	if w.queue.done(w.job, w.blocks.Err()) {
+		w.views, w.view, w.where = nil, nil, nil
+		w.finish(p)
+	}
+}
+
+// enter begins another chunk, or another page after damage.
+func (w *worker) enter(im *chunks.Image) {
+	w.chunk, w.view = im, w.viewOf(uint32(im.Header.Generation))
+	w.monoTSC = im.Header.Clock() == rawformat.ClockTSC
+	w.tick, w.stack = w.openTick(im), inline{}
+	w.setWho(context{})
+	w.last.clear()
+}
+
+// setWho begins another context.
+func (w *worker) setWho(c context) { w.context, w.where = c, nil }
+
+// openTick is the time base of a chunk that straddles and so needs no sync.
+func (w *worker) openTick(im *chunks.Image) uint64 {
+	if w.monoTSC {
+		return im.Header.Open.TSC
+	}
+	return im.Header.Open.Monotonic
+}
+
+// decode decodes the blocks of a run.
+func (w *worker) decode(u *chunks.Run) {
+	size := len(u.Data)
+	data := u.Data[:size+rawformat.Slack]
+	for at := 0; at < size; {
+		w.index = u.Index + uint64(at)
+		n, body := int(data[at]), at+1
+		if n >= 0x80 {
+			long, width, _ := rawformat.ReadUint(data[at:]) // the reader has checked it
+			n, body = int(long), at+width
+		}
+		at = body + n
+		w.count++
+		kind := rawformat.Kind(data[body])
+		if !w.entry.read(&layouts[kind], data, body+1, at) || handlers[kind] == nil {
+			w.strictly(kind, rawformat.NewCursor(data[body+1:at], u.Off+int64(body)+1))
+			continue
+		}
+		w.handle(kind)
+	}
+}
+
+// handle does what an entry that was taken apart asks for.
+func (w *worker) handle(k rawformat.Kind) {
+	if i := layouts[k].time; i >= 0 {
+		w.time(i)
+	}
+	handlers[k](w, &w.entry)
+}
+
+// strictly decodes an entry that is out of the common.
+func (w *worker) strictly(k rawformat.Kind, c rawformat.Cursor) {
+	if handlers[k] == nil {
+		w.add(stream.Line{Reason: stream.ReasonUnknownKind, What: "blocks", Where: fmt.Sprintf("kind %d", k), Count: 1, Bytes: int64(c.Len())})
+		return
+	}
+	parsed, err := w.entry.readStrictly(k, &c)
+	if err == nil {
+		w.handle(k)
+		return
+	}
+	if i := layouts[k].time; i >= 0 && i < parsed {
+		w.time(i) // the next entry's time counts from this one's
+	}
+	w.note(stream.ReasonMalformed, "blocks", rawformat.Kinds[k].Name)
+}
+
+// time reads the entry's T.
+func (w *worker) time(i int) {
+	w.tick += uint64(rawformat.Unzigzag(w.entry.v[i]))
+	at := w.moment(w.tick)
+	w.entry.at = at
+	w.first, w.latest = min(w.first, at), max(w.latest, at)
+}
+
+func (w *worker) moment(tick uint64) stream.Time {
+	if w.monoTSC {
+		tick = w.job.process.ticks.monotonic(tick)
+	}
+	return w.job.process.Clock.At(tick)
+}
+
+// stackOf resolves a stack field.
+func (w *worker) stackOf(field uint64) stackLink {
+	switch field {
+	case 0:
+		return stackLink{}
+	case 1:
+		if w.stack.next == w.count {
+			return w.stack.link
+		}
+		w.note(stream.ReasonUndefined, "stacks", "inline")
+		return stackLink{}
+	}
+	link := w.view.dict.stack(field - 1)
+	if link.sid == 0 {
+		w.note(stream.ReasonUndefined, "stacks", "")
+	}
+	return link
+}
+
+// text resolves a string id.
+func (w *worker) text(id uint64) []byte {
+	t := w.view.dict.strings.get(id)
+	if t.at == 0 && id != 0 {
+		w.note(stream.ReasonUndefined, "strings", "")
+		return fmt.Appendf(nil, "string %d", id)
+	}
+	return w.view.dict.bytes(t)
+}
+
+// note adds one to a line of the ledger, add a whole line.
+func (w *worker) note(r stream.Reason, what, where string) {
+	w.add(stream.Line{Reason: r, What: what, Where: where, Count: 1})
+}
+
+func (w *worker) add(l stream.Line) {
+	l.Process = w.job.process.instance
+	if w.notes.add(l); w.notes.full() {
+		w.run.Lock()
+		w.notes.flush(&w.run.names.tables.Ledger)
+		w.run.Unlock()
+	}
+}
+
+func (w *worker) problem(p chunks.Problem) { w.add(w.job.process.line(p)) }
