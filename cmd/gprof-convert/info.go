@@ -35,6 +35,7 @@ process ended. Counts are those of the events that a conversion would write.`
 // Run reads everything once, as a conversion would, and counts it.
 func (c *infoCmd) Run(s *streams) error {
 	c.apply()
+	c.jobs = c.Jobs.number()
 	c.rule = &c.expiring
 	found, err := s.open(c.Inputs, &c.reading)
 	if err != nil {
