@@ -61,7 +61,7 @@ func (s *Slot) restore() error {
 		return err
 	}
 	if info.Size() < rawformat.ControlSize {
-		if err := s.c.locked(patience, s.c.repair); err != nil {
+		if err := s.c.heal(); err != nil {
 			return err
 		}
 	}
@@ -71,8 +71,9 @@ func (s *Slot) restore() error {
 	if err := s.c.locked(patience, s.take); err != nil {
 		return err
 	}
+	s.findStrays() // others may have lost their slots, too
 	if s.ring != nil {
-		s.ring.publish()
+		return s.ring.publish()
 	}
 	return nil
 }
@@ -102,22 +103,23 @@ func (s *Slot) probe(looks int) (errs error) {
 	return errs
 }
 
-// strays are the instances that have a directory and no slot: they were left by
-// an earlier version, or their slot was lost.
-func (c *Control) strays(entries []os.DirEntry) (names []string) {
-	c.guard(func() error { // else none are known, and none are adopted
-		known := map[uint64]bool{}
-		for i := range c.used() {
-			known[c.load(slotAt(i))] = true
+// findStrays lists the instances that have a directory and no slot: an earlier
+// version left them, or their slot was lost.
+func (s *Slot) findStrays() {
+	entries, err := os.ReadDir(s.c.session)
+	if err != nil {
+		return // nobody sees them, and nobody adopts them
+	}
+	known := map[uint64]bool{}
+	for i := range s.c.used() {
+		known[s.c.load(slotAt(i))] = true
+	}
+	s.strays = s.strays[:0]
+	for _, e := range entries {
+		if id, ok := instanceOf(e.Name()); ok && e.IsDir() && !known[id] {
+			s.strays = append(s.strays, id)
 		}
-		for _, e := range entries {
-			if id, ok := instanceOf(e.Name()); ok && e.IsDir() && !known[id] {
-				names = append(names, e.Name())
-			}
-		}
-		return nil
-	})
-	return names
+	}
 }
 
 // instanceOf is the instance that a directory is named after.
@@ -129,8 +131,7 @@ func instanceOf(name string) (uint64, bool) {
 // adopt gives some strays a slot.
 func (s *Slot) adopt() (errs error) {
 	n := min(len(s.strays), adoptions)
-	for _, name := range s.strays[:n] {
-		id, _ := instanceOf(name)
+	for _, id := range s.strays[:n] {
 		errs = errors.Join(errs, s.c.adopt(id))
 	}
 	s.strays = s.strays[n:]
@@ -150,7 +151,8 @@ func (s *Slot) relieve() (errs error) {
 		if over+s.want <= 0 {
 			break
 		}
-		s.choose(limit)
+		s.c.survey(&s.budget, limit)
+		s.budget.choose(s.want, s.at)
 		more, err := s.collect()
 		errs = errors.Join(errs, err)
 		if !more {
@@ -160,24 +162,15 @@ func (s *Slot) relieve() (errs error) {
 	return errs
 }
 
-// choose decides what is to go.
-func (s *Slot) choose(limit int64) {
-	b := &s.budget
+// survey takes all slots into account.
+func (c *Control) survey(b *budget, limit int64) {
 	b.reset(limit)
-	for i := range s.c.used() {
-		at := slotAt(i)
-		if slot := s.c.slot(at); slot.Instance != 0 {
-			b.add(at, slot)
+	for i := range c.used() {
+		if slot := c.slot(slotAt(i)); slot.Instance != 0 {
+			b.add(slotAt(i), slot)
 		}
 	}
 	b.protect()
-	for b.sum+s.want > limit {
-		a := b.oldest()
-		if a == nil || a.at == s.at && b.sum <= limit {
-			return
-		}
-		b.give(a)
-	}
 }
 
 // collect has what was chosen given up. More reports that something went at

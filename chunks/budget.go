@@ -3,6 +3,7 @@ package chunks
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"gprof/rawformat"
 )
@@ -47,46 +48,71 @@ func (a *account) forego(done int64) {
 	}
 }
 
+// loopGap is how long after a crash the next one still belongs to the same
+// loop. Supervisors wait some minutes at most before they start a program again;
+// the rest is what it may take to crash.
+const loopGap = int64(time.Hour)
+
 // protect sets the guards:
 //
-//  1. Of the processes that died uncleanly, the first and the newest are
-//     protected: what they recorded in their last Keep, as far as half the limit
-//     suffices for all that are.
+//  1. Of the processes that died uncleanly the newest is protected, and the first
+//     of the same crash loop: what they recorded in their last Keep, as far as
+//     half the limit suffices for both.
 //  2. They and those that live have a floor: the limit by twice their number.
 func (b *budget) protect() {
-	var first, newest *account
+	worthy := b.worthy()
+	n := int64(len(worthy))
 	live := int64(0)
 	for i := range b.accounts {
-		switch a := &b.accounts[i]; a.Kind {
-		case rawformat.SlotLive:
+		if b.accounts[i].Kind == rawformat.SlotLive {
 			live++
-		case rawformat.SlotCrashed:
-			if first == nil || crashOrder(a, first) < 0 {
-				first = a
-			}
-			if newest == nil || crashOrder(a, newest) > 0 {
-				newest = a
-			}
 		}
 	}
-	var crashed []*account
-	if first != nil {
-		crashed = slices.Compact([]*account{first, newest})
-	}
-	n := int64(len(crashed))
 	floor := b.limit / 2 / max(1, live+n)
 	for i := range b.accounts {
 		if a := &b.accounts[i]; a.Kind == rawformat.SlotLive {
 			a.guard = floor
 		}
 	}
-	for _, a := range crashed {
+	for _, a := range worthy {
 		a.guard = max(floor, min(a.Guarded, b.limit/2/n))
 	}
 }
 
+// worthy are the crashed accounts that are protected.
+func (b *budget) worthy() []*account {
+	var crashed []*account
+	for i := range b.accounts {
+		if a := &b.accounts[i]; a.Kind == rawformat.SlotCrashed && a.Keep > 0 {
+			crashed = append(crashed, a)
+		}
+	}
+	if len(crashed) == 0 {
+		return nil
+	}
+	slices.SortFunc(crashed, crashOrder)
+	newest := len(crashed) - 1
+	first := newest
+	for first > 0 && crashed[first].Ended-crashed[first-1].Ended <= loopGap {
+		first--
+	}
+	return slices.Compact([]*account{crashed[first], crashed[newest]})
+}
+
 func crashOrder(a, b *account) int {
 	return cmp.Or(cmp.Compare(a.Ended, b.Ended), cmp.Compare(a.Instance, b.Instance))
+}
+
+// choose decides what is to go, for the process whose slot is at that offset and
+// which waits for room for want bytes.
+func (b *budget) choose(want int64, own int) {
+	for b.sum+want > b.limit {
+		a := b.oldest()
+		if a == nil || a.at == own && b.sum <= b.limit {
+			return // its own chunk it just uses again
+		}
+		b.give(a)
+	}
 }
 
 // oldest is whose chunk goes next: the globally oldest of those whose owner

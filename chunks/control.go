@@ -1,6 +1,7 @@
 package chunks
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,12 +38,16 @@ type ControlOptions struct {
 }
 
 // Control is the control page of a session, shared by all its processes. Its
-// methods may be called by any goroutine until Close.
+// methods may be called by any goroutine, Close by none but the last.
 type Control struct {
 	session string
 	file    *os.File
 	mem     []byte
 	mu      sync.Mutex // what flock is between processes
+
+	// The latest that the page said, for when somebody cuts it short.
+	limit   atomic.Int64
+	command atomic.Uint64
 }
 
 // OpenControl opens the control page in a session's directory, which exists,
@@ -65,10 +70,10 @@ func OpenControl(session string, o ControlOptions) (*Control, error) {
 }
 
 // openControlFile opens the file or makes it. Others make and remove it, too;
-// a link that leads nowhere is there and is not, for ever.
+// what is there and is not, for ever, is given up.
 func openControlFile(path string, existing bool) (f *os.File, err error) {
 	for range 10 {
-		f, err = os.OpenFile(path, os.O_RDWR, 0)
+		f, err = os.OpenFile(path, os.O_RDWR|openCarefully, 0)
 		if err == nil || existing || !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
@@ -199,6 +204,9 @@ func (c *Control) locked(wait time.Duration, f func() error) error {
 // guard runs f, which uses the page. If somebody cuts the file short meanwhile
 // the error is [ErrCut]; the host must not die of it.
 func (c *Control) guard(f func() error) (err error) {
+	if c.mem == nil {
+		return fmt.Errorf("control page: %w", os.ErrClosed)
+	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -217,15 +225,15 @@ func (c *Control) load(off int) uint64 { return atomic.LoadUint64(c.word(off)) }
 
 // Limit is how many bytes all processes of the session may hold, the control
 // page itself aside.
-func (c *Control) Limit() (limit int64) {
-	c.guard(func() error { // what cannot be read is no limit
-		limit = int64(min(c.load(rawformat.OffControlLimit), rawformat.MaxLimit))
+func (c *Control) Limit() int64 {
+	c.guard(func() error { // what cannot be read has not changed
+		limit := c.load(rawformat.OffControlLimit)
+		if limit > 0 && limit <= rawformat.MaxLimit {
+			c.limit.Store(int64(limit))
+		}
 		return nil
 	})
-	if limit <= 0 {
-		return defaultLimit
-	}
-	return limit
+	return cmp.Or(c.limit.Load(), defaultLimit)
 }
 
 // SetLimit changes the limit, from 1 byte to [rawformat.MaxLimit]. Processes
@@ -244,7 +252,7 @@ func (c *Control) Command(what rawformat.Command) (generation uint64, err error)
 	err = c.guard(func() error {
 		for {
 			old := c.load(rawformat.OffControlCommand)
-			generation = min(old>>8+1, rawformat.MaxGeneration)
+			generation = min(max(old, c.command.Load())>>8+1, rawformat.MaxGeneration)
 			if atomic.CompareAndSwapUint64(c.word(rawformat.OffControlCommand), old, generation<<8|uint64(what)) {
 				return nil
 			}
@@ -255,12 +263,22 @@ func (c *Control) Command(what rawformat.Command) (generation uint64, err error)
 
 // State is the last command and its generation; start and 0 if there was none.
 func (c *Control) State() (what rawformat.Command, generation uint64) {
-	c.guard(func() error { // what cannot be read was not said
-		w := c.load(rawformat.OffControlCommand)
-		what, generation = rawformat.Command(w), w>>8
+	c.guard(func() error { // what cannot be read has not changed
+		c.command.Store(max(c.command.Load(), c.load(rawformat.OffControlCommand)))
 		return nil
 	})
-	return what, generation
+	w := c.command.Load()
+	return rawformat.Command(w), w >> 8
+}
+
+// heal makes a page whole that was cut short, and says again what it said.
+func (c *Control) heal() error {
+	if err := c.locked(patience, c.repair); err != nil {
+		return err
+	}
+	atomic.CompareAndSwapUint64(c.word(rawformat.OffControlLimit), 0, uint64(c.limit.Load()))
+	atomic.CompareAndSwapUint64(c.word(rawformat.OffControlCommand), 0, c.command.Load())
+	return nil
 }
 
 // Close ends the use of the page by this process. Its slot must have been left.

@@ -44,7 +44,7 @@ func WriteExit(dir string, e End) error {
 	}
 	x := r.p.Exit
 	if x == nil {
-		x = r.p.ended(filepath.Dir(dir), time.Now())
+		x = r.p.ended(filepath.Dir(dir), r.last, time.Now())
 	}
 	x.tell(e)
 	return r.writeExit(x)
@@ -74,9 +74,9 @@ func (x *Exit) tell(e End) {
 	}
 }
 
-// ended is what is known of the end of a process in a session that died before
-// now; how it ended isn't.
-func (p *Process) ended(session string, now time.Time) *Exit {
+// ended is what is known of the end of a process in a session that committed for
+// the last time at last and died before now; how it ended isn't.
+func (p *Process) ended(session string, last rawformat.Anchor, now time.Time) *Exit {
 	x := &Exit{Realtime: now.UnixNano(), Reason: rawformat.ExitUnknown, RangeStart: p.Held, Parent: p.parent()}
 	for _, im := range p.Chunks {
 		x.RangeEnd = max(x.RangeEnd, im.End())
@@ -87,8 +87,7 @@ func (p *Process) ended(session string, now time.Time) *Exit {
 			x.Discarded++
 		}
 	}
-	// The wall clock tells how long ago the last anchor was.
-	last := p.lastCommit()
+	// The wall clock tells how long ago that was.
 	x.Monotonic = last.Monotonic
 	if last.Monotonic != 0 && x.Realtime > last.Realtime {
 		x.Monotonic += uint64(x.Realtime - last.Realtime)

@@ -37,10 +37,14 @@ func Lock(dir string) (*os.File, error) {
 // Alive reports whether the owner of an instance directory holds its lock. If
 // that cannot be found out the owner counts as alive: it costs least.
 func Alive(dir string) bool {
-	f, err := os.Open(filepath.Join(dir, lockName))
+	f, err := openLock(filepath.Join(dir, lockName))
 	if err != nil {
 		return !errors.Is(err, os.ErrNotExist)
 	}
 	defer f.Close()
 	return lockFile(f, true) != nil
 }
+
+// openLock opens a lock file, and nothing that somebody put in its place: a
+// pipe would block.
+func openLock(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|openCarefully, 0) }

@@ -57,6 +57,8 @@ func (o *RingOptions) fill() error {
 		return fmt.Errorf("chunk file of %d bytes: want a multiple of %d up to %d", o.ChunkFile, rawformat.ChunkAlign, rawformat.MaxChunkFile)
 	case o.Limit < minFiles*int64(o.ChunkFile):
 		return fmt.Errorf("%w: %d bytes, want room for %d chunk files of %d", ErrLimit, o.Limit, minFiles, o.ChunkFile)
+	case o.Slot != nil && !o.Slot.provides(minFiles*int64(o.ChunkFile)):
+		return fmt.Errorf("%w: %d bytes for each process of the session, want room for %d chunk files of %d", ErrLimit, o.Slot.Share(), minFiles, o.ChunkFile)
 	}
 	return nil
 }
@@ -364,6 +366,7 @@ func (r *Ring) grow(spares int) error {
 		r.spares.Add(1)
 		r.mu.unlock()
 	}
+	r.full.Store(false)
 	return nil
 }
 

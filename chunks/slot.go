@@ -29,7 +29,7 @@ type Slot struct {
 
 	want   int64     // bytes of chunks for which there was no room
 	probed time.Time // when a dead owner was last looked for
-	strays []string  // directories in which there may be an instance without a slot
+	strays []uint64  // instances that may have no slot
 	budget budget    // reused
 }
 
@@ -40,21 +40,30 @@ type Slot struct {
 // when the session has no slot left, [ErrBusy] or [ErrCut].
 func (c *Control) Join(m Member) (*Slot, error) {
 	s := &Slot{c: c, member: m}
-	names, err := os.ReadDir(c.session)
-	if err != nil {
-		return nil, err
-	}
-	err = c.guard(func() error {
-		if err := c.locked(patience, s.take); err != nil {
-			return err
+	err := c.guard(func() error {
+		err := c.locked(patience, s.take)
+		for tries := 0; errors.Is(err, ErrSlots) && tries < maxProbes; tries++ {
+			if err := s.probe(maxProbes); err != nil {
+				return err
+			}
+			if !c.evict() {
+				break
+			}
+			err = c.locked(patience, s.take)
 		}
-		return s.probe(maxProbes)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.strays = c.strays(names)
-	return s, s.Balance(time.Now())
+	// What fails from here on concerns the remains of others, or will be told by
+	// the next Balance.
+	c.guard(func() error {
+		s.findStrays()
+		return s.probe(maxProbes)
+	})
+	s.Balance(time.Now())
+	return s, nil
 }
 
 // maxProbes bounds how many owners a Join looks for: a thousand processes that
@@ -122,18 +131,33 @@ func (s *Slot) mine() bool { return s.load(rawformat.OffSlotInstance) == s.membe
 
 // Share is how many bytes this process may hold when all that live hold as much,
 // this one among them.
-func (s *Slot) Share() int64 {
-	live := int64(1)
-	s.c.guard(func() error { // else alone
+func (s *Slot) Share() int64 { return s.c.Limit() / max(1, int64(len(s.peers())+1)) }
+
+// peers are the offsets of the slots of others that say they live.
+func (s *Slot) peers() (at []int) {
+	s.c.guard(func() error { // else none are known
 		for i := range s.c.used() {
-			at := slotAt(i)
-			if at != s.at && s.c.load(at) != 0 && rawformat.SlotKind(s.c.load(at+rawformat.OffSlotOwner)>>32) == rawformat.SlotLive {
-				live++
+			if a := slotAt(i); a != s.at && s.c.load(a) != 0 && s.c.kind(a) == rawformat.SlotLive {
+				at = append(at, a)
 			}
 		}
 		return nil
 	})
-	return s.c.Limit() / live
+	return at
+}
+
+// provides reports whether the process' share is that many bytes, or more. Who
+// died and was not found yet must not stand in the way.
+func (s *Slot) provides(bytes int64) bool {
+	if s.Share() >= bytes {
+		return true
+	}
+	for _, at := range s.peers() {
+		s.c.guard(func() error { // what fails leaves it as it is
+			return s.c.look(at, s.c.load(at))
+		})
+	}
+	return s.Share() >= bytes
 }
 
 // Obeyed says that a command was obeyed.

@@ -174,14 +174,14 @@
 // processes of the session; what they do with it is said in package chunks.
 // Words are 8 bytes, aligned, and stored one by one:
 //
-//	  0  instance       8, 0: the slot is free    64  released        8
-//	  8  pid            4                         72  range start     8
-//	 12  kind           4, see [SlotKind]         80  hand-out mark   8
-//	 16  held           8                         88  discarded       8
-//	 24  chunk          8                         96  obeyed          8
-//	 32  oldest     3 x 8                        104  keep            8
-//	 56  request        8                        112  ended           8
-//	                                             120  guarded         8
+//	 0  instance       8, 0: the slot is free    64  released        8
+//	 8  pid            4                         72  range start     8
+//	12  kind           4, see [SlotKind]         80  hand-out mark   8
+//	16  held           8                         88  discarded       8
+//	24  chunk          8                         96  obeyed          8
+//	32  oldest     3 x 8                        104  keep            8
+//	56  request        8                        112  ended           8
+//	                                            120  guarded         8
 //
 // Times are ns of CLOCK_REALTIME, which containers and time namespaces share.
 // Held are the bytes of all files of the instance, chunk those of one chunk file,
