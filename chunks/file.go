@@ -3,8 +3,11 @@ package chunks
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 
@@ -17,6 +20,7 @@ type storage interface {
 	unmap(c *Chunk) error
 	shorten(name string) error // to the head, which still says what was there
 	remove(name string) error
+	state(start uint64, discarded uint32) error // a range start, and how many chunks were discarded
 }
 
 // folder is a directory of chunk files.
@@ -92,3 +96,28 @@ func (d folder) remove(name string) error { return os.Remove(filepath.Join(strin
 func (d folder) shorten(name string) error {
 	return os.Truncate(filepath.Join(string(d), name), rawformat.HeadSize)
 }
+
+// state notes in meta, which whoever made the directory has written.
+func (d folder) state(start uint64, discarded uint32) error {
+	path := filepath.Join(string(d), metaName)
+	f, pr := probeRecords(os.DirFS(string(d)), metaName, rawformat.MagicMeta)
+	if f == nil {
+		return errors.Join(fs.ErrNotExist, pr.err)
+	}
+	var bodies [][]byte
+	for _, r := range f.records(func(Problem) {}) {
+		if key := r.Fields(); !slices.Contains(rangeKeys, string(key.Text("key"))) {
+			bodies = append(bodies, append([]byte{byte(r.Kind)}, r.Body...))
+		}
+	}
+	for i, v := range []uint64{start, uint64(discarded)} {
+		body := rawformat.AppendText([]byte{byte(rawformat.KindMeta)}, rangeKeys[i])
+		bodies = append(bodies, rawformat.AppendText(body, strconv.FormatUint(v, 10)))
+	}
+	return WriteRecords(path, f.header, bodies...)
+}
+
+const metaName = "meta"
+
+// rangeKeys are those of meta that a ring writes.
+var rangeKeys = []string{rawformat.MetaRangeStart, rawformat.MetaDiscarded}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gprof/rawformat"
@@ -155,9 +156,9 @@ func (o *opening) file(name string) {
 		o.chunk(name)
 	case strings.HasPrefix(base, "dict-"):
 		o.record(name, rawformat.MagicDict)
-	case base == "meta":
+	case base == metaName:
 		o.record(name, rawformat.MagicMeta)
-	case base == "exit":
+	case base == exitName:
 		o.record(name, rawformat.MagicExit)
 	}
 }
@@ -283,6 +284,20 @@ func (o *opening) take(f *recordFile) {
 	if p.Exit != nil {
 		p.Held = max(p.Held, p.Exit.RangeStart)
 	}
+	p.Held = max(p.Held, p.number(rawformat.MetaRangeStart))
+}
+
+// number is the value of a key of meta, 0 if there is none.
+func (p *Process) number(key string) uint64 {
+	for _, m := range p.Meta {
+		if m.Key == key {
+			n, err := strconv.ParseUint(m.Value, 10, 63)
+			if err == nil {
+				return n
+			}
+		}
+	}
+	return 0
 }
 
 // dicts sorts the dictionaries and keeps the one of each generation that has

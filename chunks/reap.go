@@ -64,11 +64,12 @@ func (c *Control) release(at int, instance uint64) error {
 	return err
 }
 
-// settle takes what a dead instance left into account, and writes its exit
-// record if it has none. This process owns slot and directory.
+// settle takes what an instance left that ended into account, and writes its
+// exit record if it has none. This process owns slot and directory. Of one that
+// was found dead and recorded nothing, nothing is kept.
 func (c *Control) settle(at int, instance uint64) error {
 	r, err := openRemains(c.dir(instance))
-	if errors.Is(err, ErrNoRecording) {
+	if errors.Is(err, ErrNoRecording) || err == nil && r.empty() {
 		if err := erase(c.dir(instance)); err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +22,7 @@ type remains struct {
 	held   int64 // bytes of all files
 	chunks []remain
 	unused []string         // names of chunk files that hold nothing
+	broken int              // chunk files that are neither
 	last   rawformat.Anchor // of the last commit
 	ended  int64            // realtime of the last commit or of the exit record
 }
@@ -82,26 +82,35 @@ func (r *remains) list(entries []os.DirEntry) {
 	slices.SortFunc(r.chunks, func(a, b remain) int {
 		return cmp.Or(cmp.Compare(a.done, b.done), cmp.Compare(a.image.Header.RangeStart, b.image.Header.RangeStart))
 	})
-	r.unused = r.p.idleFiles(entries)
+	r.sort(entries)
 }
 
-// idleFiles are the chunk files that are not in use. What cannot be read is not
-// one of them.
-func (p *Process) idleFiles(entries []os.DirEntry) (names []string) {
-	known := map[string]bool{}
-	for _, im := range slices.Concat(p.Chunks, p.LeftOut) {
-		known[im.where()] = true
+// sort tells the other chunk files apart: those that are not in use, and those
+// that cannot be read.
+func (r *remains) sort(entries []os.DirEntry) {
+	used, bad := map[string]bool{}, map[string]bool{}
+	for _, im := range r.p.Chunks {
+		used[im.where()] = true
 	}
-	for _, pr := range p.Problems {
-		known[pr.Where] = known[pr.Where] || pr.Class != Stale
+	for _, pr := range r.p.Problems {
+		bad[pr.Where] = bad[pr.Where] || pr.Class != Stale
+	}
+	for _, im := range r.p.LeftOut {
+		bad[im.where()] = true
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "chunk-") && !known[e.Name()] {
-			names = append(names, e.Name())
+		switch name := e.Name(); {
+		case !strings.HasPrefix(name, "chunk-") || used[name]:
+		case bad[name]:
+			r.broken++
+		default:
+			r.unused = append(r.unused, name)
 		}
 	}
-	return names
 }
+
+// empty reports whether a process that was found dead left nothing worth a look.
+func (r *remains) empty() bool { return !r.p.told() && len(r.chunks) == 0 && r.broken == 0 }
 
 // crashed reports whether the process ended otherwise than it should.
 func (r *remains) crashed() bool {
@@ -219,10 +228,7 @@ func (r *remains) writeExit(x *Exit) error {
 func (p *Process) keep() time.Duration {
 	for _, m := range p.Meta {
 		if m.Key == rawformat.MetaKeep {
-			ns, err := strconv.ParseInt(m.Value, 10, 64)
-			if err == nil {
-				return max(0, time.Duration(ns))
-			}
+			return time.Duration(p.number(rawformat.MetaKeep))
 		}
 	}
 	return defaultKeep
@@ -257,6 +263,6 @@ func erase(dir string) error {
 // ours reports whether a file in an instance directory bears one of our names.
 func ours(name string) bool {
 	name = strings.TrimSuffix(name, newSuffix)
-	return name == lockName || name == exitName || name == "meta" ||
+	return name == lockName || name == exitName || name == metaName ||
 		strings.HasPrefix(name, "chunk-") || strings.HasPrefix(name, "dict-") || strings.HasPrefix(name, "stacks-")
 }

@@ -327,10 +327,17 @@ type retired struct {
 }
 
 // bury removes the files that were given back and that a header accounts for.
+// When none was written since, meta has to account for them.
 func (r *Ring) bury() (err error) {
+	if len(r.retired) == 0 {
+		return nil
+	}
 	r.mu.lock()
-	stated := r.stated
+	stated, discarded := r.stated, r.Discarded()
 	r.mu.unlock()
+	if stated < discarded && r.store.state(r.RangeStart(), discarded) == nil {
+		stated = discarded
+	}
 	r.retired = slices.DeleteFunc(r.retired, func(x retired) bool {
 		if x.discarded > stated {
 			return false

@@ -43,6 +43,8 @@ func (m *memory) shorten(name string) error {
 	return nil
 }
 
+func (m *memory) state(uint64, uint32) error { return os.ErrNotExist }
+
 func (m *memory) remove(name string) error {
 	if m.files[name] == nil && !m.short[name] {
 		return os.ErrNotExist

@@ -22,15 +22,20 @@ import (
 // limit, and how many blocks of about 1 KB to write in a millisecond, in the end.
 const memberEnv = "GPROF_TEST_MEMBER"
 
-// realClock is an anchor of the machine's clocks.
-func realClock() rawformat.Anchor {
-	now := time.Now().UnixNano()
+// clock is the time of a session, in ns since the Unix epoch.
+type clock func() int64
+
+func realClock() int64 { return time.Now().UnixNano() }
+
+func (c clock) anchor() rawformat.Anchor {
+	now := c()
 	return rawformat.Anchor{TSC: uint64(now), Monotonic: uint64(now), Realtime: now}
 }
 
 // member is a process in a session, without the recorder: what it writes are
 // numbered blocks.
 type member struct {
+	now  clock
 	dir  string
 	lock *os.File
 	c    *Control
@@ -39,8 +44,8 @@ type member struct {
 	n    int // blocks written
 }
 
-func newMember(session string, o ControlOptions, keep time.Duration) (*member, error) {
-	m := &member{}
+func newMember(session string, o ControlOptions, keep time.Duration, now clock) (*member, error) {
+	m := &member{now: now}
 	id := rand.Uint64() | 1
 	m.dir = filepath.Join(session, fmt.Sprintf("%016x", id))
 	err := os.MkdirAll(m.dir, 0o700)
@@ -56,12 +61,18 @@ func newMember(session string, o ControlOptions, keep time.Duration) (*member, e
 	if err != nil {
 		return nil, err
 	}
-	ring, err := OpenRing(m.dir, RingOptions{Instance: id, Pid: uint32(os.Getpid()), ChunkFile: testFile, Slot: m.s, MinSpare: 2, Anchor: realClock})
+	ring, err := OpenRing(m.dir, RingOptions{Instance: id, Pid: uint32(os.Getpid()), ChunkFile: testFile, Slot: m.s, MinSpare: 2, Anchor: now.anchor})
 	if err != nil {
 		return nil, err
 	}
 	m.w = &ringWriter{r: ring, id: 1}
-	return m, nil
+	return m, m.writeMeta(rawformat.MetaService, "test")
+}
+
+// writeMeta writes a meta file with one record.
+func (m *member) writeMeta(key, value string) error {
+	h := rawformat.RecordHeader{Magic: rawformat.MagicMeta, Instance: m.s.member.Instance, Pid: uint32(os.Getpid())}
+	return WriteRecords(filepath.Join(m.dir, metaName), h, metaBody(key, value))
 }
 
 // write writes that many numbered blocks.
@@ -77,14 +88,14 @@ func (m *member) write(blocks int) error {
 }
 
 func (m *member) tick() error {
-	return errors.Join(m.w.r.Maintain(), m.s.Balance(time.Now()))
+	return errors.Join(m.w.r.Maintain(), m.s.Balance(time.Unix(0, m.now())))
 }
 
 // stop ends the recording as the recorder does.
 func (m *member) stop() error {
 	m.w.close()
 	r := m.w.r
-	x := &Exit{Reason: rawformat.ExitStopped, Realtime: time.Now().UnixNano(), RangeStart: r.RangeStart(), RangeEnd: r.RangeEnd(), Discarded: uint64(r.Discarded())}
+	x := &Exit{Reason: rawformat.ExitStopped, Realtime: m.now(), RangeStart: r.RangeStart(), RangeEnd: r.RangeEnd(), Discarded: uint64(r.Discarded())}
 	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Instance: m.s.member.Instance, Pid: uint32(os.Getpid())}
 	return errors.Join(r.Close(), WriteRecords(filepath.Join(m.dir, exitName), h, appendExit(nil, x)), m.s.Leave(), m.lock.Close(), m.c.Close())
 }
@@ -97,7 +108,7 @@ func TestSessionMember(t *testing.T) {
 	}
 	limit, _ := strconv.ParseInt(os.Getenv(memberEnv+"_LIMIT"), 10, 64)
 	rate, _ := strconv.Atoi(os.Getenv(memberEnv + "_RATE"))
-	m, err := newMember(session, ControlOptions{Limit: limit}, time.Minute)
+	m, err := newMember(session, ControlOptions{Limit: limit}, time.Minute, realClock)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -168,6 +168,8 @@ const (
 	MetaMemory     = "memory.limit" // bytes of the memory cgroup at the start; missing: none
 	MetaChunkSize  = "chunk"        // bytes of a chunk file
 	MetaKeep       = "keep"         // ns of the end of a killed process that are protected
+	MetaRangeStart = "range-start"  // of a process that goes on, if no chunk's header states as much
+	MetaDiscarded  = "discarded"    // chunks, likewise
 	MetaCPU        = "cpu"          // how CPU samples are taken
 	MetaInterval   = "interval"     // ns between samples, 0 none
 	MetaSelfTest   = "self-test."

@@ -1,0 +1,359 @@
+package chunks
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gprof/rawformat"
+)
+
+// handClock is a clock that a test sets.
+type handClock struct{ ns atomic.Int64 }
+
+func newHandClock() *handClock {
+	h := &handClock{}
+	h.ns.Store(1_700_000_000e9)
+	return h
+}
+
+// now goes on by a microsecond at each look, so that nothing happens at once.
+func (h *handClock) now() int64 { return h.ns.Add(1000) }
+
+func (h *handClock) pass(d time.Duration) { h.ns.Add(int64(d)) }
+
+// die ends a member as kill -9 does.
+func (m *member) die(t testing.TB) {
+	t.Helper()
+	must(t, m.lock.Close())
+}
+
+// ticks lets some time pass for the members, with blocks that the first writes.
+func ticks(t testing.TB, h *handClock, n, blocks int, members ...*member) {
+	t.Helper()
+	for range n {
+		h.pass(100 * time.Millisecond)
+		must(t, members[0].write(blocks))
+		for _, m := range members {
+			must(t, m.tick())
+		}
+	}
+}
+
+func standing(t testing.TB, session string, instance uint64) *Standing {
+	t.Helper()
+	s, err := ReadSession(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.Slots {
+		if s.Slots[i].Instance == instance {
+			return &s.Slots[i]
+		}
+	}
+	return nil
+}
+
+func exitIn(t testing.TB, dir string) *Exit {
+	t.Helper()
+	p, err := OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Exit
+}
+
+// Ten crashes in a session of 4 MB, each after it wrote more than that. The
+// limit stays as it is, the first and the newest can be read, and those between
+// made room.
+func TestCrashLoop(t *testing.T) {
+	const limit = 4 << 20
+	session, h := t.TempDir(), newHandClock()
+	var dirs []string
+	for i := range 10 {
+		m := startTestMember(t, session, ControlOptions{Limit: limit >> i}, h.now)
+		if m.c.Limit() != limit {
+			t.Fatalf("limit %d at start %d", m.c.Limit(), i)
+		}
+		ticks(t, h, 60, 100, m)
+		if sum := sessionBytes(session); sum > limit+2*testFile {
+			t.Errorf("start %d: %d bytes", i, sum)
+		}
+		m.die(t)
+		dirs = append(dirs, m.dir)
+		h.pass(20 * time.Second)
+	}
+	last := startTestMember(t, session, ControlOptions{Limit: 1}, h.now)
+	ticks(t, h, 60, 100, last)
+	sum := int64(0)
+	for i, dir := range dirs {
+		_, err := os.Stat(dir)
+		if kept := i == 0 || i == 9; kept != (err == nil) {
+			t.Errorf("crash %d: %v", i, err)
+		} else if kept {
+			wantWhole(t, dir, 0)
+			sum += sessionBytes(dir)
+		}
+	}
+	if sum < limit*4/10 || sum > limit/2+2*testFile {
+		t.Errorf("%d bytes are left of two crashes, want about half of %d", sum, limit)
+	}
+	if x := exitIn(t, dirs[9]); x == nil || x.Reason != rawformat.ExitUnknown {
+		t.Errorf("exit record of the newest: %+v", x)
+	}
+}
+
+// A process that dies before its first tick leaves no more behind each time.
+func TestCrashAtOnce(t *testing.T) {
+	const limit = 1 << 20
+	session, h := t.TempDir(), newHandClock()
+	for range 40 {
+		m := startTestMember(t, session, ControlOptions{Limit: limit}, h.now)
+		must(t, m.write(10))
+		m.die(t)
+		h.pass(time.Second)
+		if sum := sessionBytes(session); sum > limit+2*testFile {
+			t.Fatalf("%d bytes", sum)
+		}
+	}
+}
+
+// What a crashed process recorded in its last Keep outlives a busy successor, as
+// far as half the limit suffices; what is older doesn't.
+func TestCrashKeep(t *testing.T) {
+	const limit = 4 << 20
+	for name, c := range map[string]struct {
+		before, within int // ticks with 20 KB
+		from, to       int // what is left, in bytes
+	}{
+		"all within":    {before: 0, within: 60, from: 60 * 20 << 10, to: 60*20<<10 + 3*testFile},
+		"half before":   {before: 80, within: 60, from: 60 * 20 << 10, to: 60*20<<10 + 4*testFile},
+		"most before":   {before: 80, within: 5, from: limit / 4, to: limit/4 + 2*testFile}, // its floor
+		"more than fit": {before: 0, within: 180, from: limit/2 - testFile, to: limit/2 + 2*testFile},
+	} {
+		session, h := t.TempDir(), newHandClock()
+		m := startTestMember(t, session, ControlOptions{Limit: limit}, h.now)
+		ticks(t, h, c.before, 20, m)
+		h.pass(time.Minute)
+		for range c.within {
+			ticks(t, h, 1, 20, m)
+			h.pass(-100 * time.Millisecond)
+		}
+		m.die(t)
+		h.pass(time.Hour)
+		next := startTestMember(t, session, ControlOptions{}, h.now)
+		ticks(t, h, 100, 80, next)
+		wantWhole(t, m.dir, m.n)
+		if left := sessionBytes(m.dir); left < int64(c.from)*9/10 || left > int64(c.to) {
+			t.Errorf("%s: %d bytes are left, want %d to %d", name, left, c.from, c.to)
+		}
+	}
+}
+
+// The oldest chunks of one that ended as it should go first, without a floor,
+// and its directory with the last of them.
+func TestCleanExit(t *testing.T) {
+	const limit = 2 << 20
+	session, h := t.TempDir(), newHandClock()
+	quiet := startTestMember(t, session, ControlOptions{Limit: limit}, h.now)
+	ticks(t, h, 5, 20, quiet)
+	m := startTestMember(t, session, ControlOptions{}, h.now)
+	ticks(t, h, 20, 20, m, quiet)
+	must(t, m.stop())
+	s := standing(t, session, m.s.member.Instance)
+	if s == nil || s.Kind != rawformat.SlotClean || s.Alive || s.Held != sessionBytes(m.dir) || s.Released == 0 || s.End != exitIn(t, m.dir).RangeEnd {
+		t.Errorf("after its end: %+v", s)
+	}
+	busy := startTestMember(t, session, ControlOptions{}, h.now)
+	ticks(t, h, 60, 50, busy, quiet)
+	if _, err := os.Stat(m.dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("directory: %v", err)
+	}
+	if s := standing(t, session, m.s.member.Instance); s != nil {
+		t.Errorf("slot: %+v", s)
+	}
+	wantWhole(t, quiet.dir, quiet.n)
+}
+
+// A busy process does not push a quiet one below its floor, and the quiet one
+// gets room again when it writes.
+func TestSessionFairness(t *testing.T) {
+	const limit = 4 << 20
+	session, h := t.TempDir(), newHandClock()
+	quiet := startTestMember(t, session, ControlOptions{Limit: limit}, h.now)
+	ticks(t, h, 30, 100, quiet)
+	busy := startTestMember(t, session, ControlOptions{}, h.now)
+	ticks(t, h, 100, 200, busy, quiet)
+	held := func(m *member) int64 { return standing(t, session, m.s.member.Instance).Held }
+	if got := held(quiet); got < limit/4 || got > limit/4+3*testFile {
+		t.Errorf("the quiet one holds %d, want its floor %d", got, limit/4)
+	}
+	if got := held(busy); got < limit*7/10 {
+		t.Errorf("the busy one holds %d", got)
+	}
+	wantWhole(t, quiet.dir, 0)
+	ticks(t, h, 100, 200, quiet, busy)
+	if got := held(busy); got > limit/4+3*testFile {
+		t.Errorf("turned round, the other one holds %d, want its floor %d", got, limit/4)
+	}
+	wantWhole(t, busy.dir, 0)
+}
+
+// A request names a time. It is obeyed once, down to two files, and does not
+// outlive its time when the clock is set back.
+func TestSessionRequest(t *testing.T) {
+	session, h := t.TempDir(), newHandClock()
+	m := startTestMember(t, session, ControlOptions{Limit: 4 << 20}, h.now)
+	ticks(t, h, 30, 30, m)
+	request := m.c.word(m.s.at + rawformat.OffSlotRequest)
+	before := standing(t, session, m.s.member.Instance)
+	raise(request, before.Oldest[1])
+	raise(request, before.Oldest[0])
+	must(t, m.w.r.Maintain())
+	after := standing(t, session, m.s.member.Instance)
+	if after.Oldest[0] != before.Oldest[2] || after.Held >= before.Held || after.Request != 0 || after.Start <= before.Start || after.Discarded != before.Discarded+2 {
+		t.Errorf("asked for two: %+v\nbefore %+v", after, before)
+	}
+	raise(request, 1<<62)
+	must(t, m.w.r.Maintain())
+	after = standing(t, session, m.s.member.Instance)
+	if after.Oldest[0] != 0 || after.Released != 0 || m.w.r.Discarded() < 10 {
+		t.Errorf("asked for all: %+v", after)
+	}
+	h.pass(-time.Hour)
+	ticks(t, h, 30, 30, m)
+	if s := standing(t, session, m.s.member.Instance); s.Held < before.Held/2 {
+		t.Errorf("the clock was set back, and it holds %d", s.Held)
+	}
+	wantWhole(t, m.dir, 0)
+}
+
+// One who is found dead gets an exit record with its parent's index; who knows
+// better replaces it.
+func TestFoundDead(t *testing.T) {
+	session, h := t.TempDir(), newHandClock()
+	parent := startTestMember(t, session, ControlOptions{Limit: 4 << 20}, h.now)
+	ticks(t, h, 5, 100, parent)
+	child := startTestMember(t, session, ControlOptions{}, h.now)
+	must(t, child.writeMeta(rawformat.MetaParent, fmt.Sprintf("%016x", parent.s.member.Instance)))
+	ticks(t, h, 5, 30, child, parent)
+	h.pass(time.Minute)
+	must(t, child.write(1))
+	child.die(t)
+	h.pass(time.Second)
+	ticks(t, h, 1, 0, parent)
+	at, ok := IndexNow(session, parent.s.member.Instance)
+	if !ok || at != parent.w.r.RangeEnd() || at == 1 {
+		t.Errorf("index of the parent %d, %v, want %d", at, ok, parent.w.r.RangeEnd())
+	}
+	x := exitIn(t, child.dir)
+	if x == nil {
+		t.Fatal("no exit record")
+	}
+	want := Exit{Monotonic: x.Monotonic, Realtime: x.Realtime, Reason: rawformat.ExitUnknown, Parent: parent.s.member.Instance, ParentIndex: at,
+		RangeStart: child.w.r.RangeStart(), RangeEnd: child.w.r.RangeEnd(), Discarded: uint64(child.w.r.Discarded())}
+	if *x != want || h.now()-x.Realtime > int64(2*time.Minute) {
+		t.Errorf("exit %+v\nwant %+v", *x, want)
+	}
+	must(t, WriteExit(child.dir, End{Pid: uint32(os.Getpid()), Signal: 9}))
+	if x := exitIn(t, child.dir); x.Reason != rawformat.ExitSignal || x.Code != 9 || x.ParentIndex != at {
+		t.Errorf("exit %+v", *x)
+	}
+	parent.die(t)
+	must(t, os.Remove(filepath.Join(session, controlName)))
+	if index, ok := IndexNow(session, parent.s.member.Instance); !ok || index != parent.w.r.RangeEnd() {
+		t.Errorf("index without a page %d, %v", index, ok)
+	}
+	if index, ok := IndexNow(session, 12345); ok {
+		t.Errorf("index %d of nobody", index)
+	}
+}
+
+// Directories without a slot are taken into account by who joins: those of an
+// earlier version, or all when the page was removed. What is not ours stays.
+func TestAdopt(t *testing.T) {
+	const limit = 2 << 20
+	session, h := t.TempDir(), newHandClock()
+	var dead []*member
+	for range 6 {
+		m := startTestMember(t, session, ControlOptions{Limit: limit}, h.now)
+		ticks(t, h, 3, 30, m)
+		m.die(t)
+		dead = append(dead, m)
+		h.pass(time.Second)
+	}
+	must(t, os.Remove(filepath.Join(session, controlName)))
+	foreign := filepath.Join(session, "00000000000000ff")
+	must(t, os.Mkdir(foreign, 0o700))
+	must(t, os.WriteFile(filepath.Join(foreign, "notes"), []byte("mine"), 0o600))
+	m := startTestMember(t, session, ControlOptions{Limit: limit}, h.now)
+	ticks(t, h, 80, 30, m)
+	for i, d := range dead {
+		s := standing(t, session, d.s.member.Instance)
+		if kept := i == 0 || i == 5; kept != (s != nil) {
+			t.Errorf("crash %d: %+v", i, s)
+		}
+	}
+	if sum := sessionBytes(session); sum > limit+2*testFile {
+		t.Errorf("%d bytes", sum)
+	}
+	if _, err := os.Stat(filepath.Join(foreign, "notes")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Somebody removes directories by hand: of a dead instance, which frees its
+// slot, and of one that lives, which goes on without harm.
+func TestRemovedByHand(t *testing.T) {
+	session, h := t.TempDir(), newHandClock()
+	a := startTestMember(t, session, ControlOptions{Limit: 2 << 20}, h.now)
+	dead := startTestMember(t, session, ControlOptions{}, h.now)
+	ticks(t, h, 5, 30, dead, a)
+	dead.die(t)
+	ticks(t, h, 3, 10, a)
+	if s := standing(t, session, dead.s.member.Instance); s == nil || s.Kind != rawformat.SlotCrashed {
+		t.Fatalf("slot %+v", s)
+	}
+	must(t, os.RemoveAll(dead.dir))
+	ticks(t, h, 3, 10, a)
+	if s := standing(t, session, dead.s.member.Instance); s != nil {
+		t.Errorf("slot %+v", s)
+	}
+	alive := startTestMember(t, session, ControlOptions{}, h.now)
+	ticks(t, h, 5, 30, alive, a)
+	must(t, os.RemoveAll(alive.dir))
+	ticks(t, h, 3, 10, a)
+	for range 3 { // its files are gone: errors, and no more
+		must(t, alive.write(10))
+		alive.tick()
+		must(t, a.tick())
+	}
+	wantWhole(t, a.dir, 0)
+}
+
+// A crash without a word recorded does not count as one.
+func TestCrashWithoutData(t *testing.T) {
+	session, h := t.TempDir(), newHandClock()
+	m := startTestMember(t, session, ControlOptions{Limit: 2 << 20}, h.now)
+	ticks(t, h, 20, 30, m)
+	m.die(t)
+	h.pass(time.Second)
+	for range 3 {
+		startTestMember(t, session, ControlOptions{}, h.now).die(t)
+		h.pass(time.Second)
+	}
+	next := startTestMember(t, session, ControlOptions{}, h.now)
+	ticks(t, h, 50, 60, next)
+	if s := standing(t, session, m.s.member.Instance); s == nil || s.Held < 600<<10 {
+		t.Errorf("of the crash is left: %+v", s)
+	}
+	s, err := ReadSession(session)
+	if err != nil || len(s.Slots) != 2 {
+		t.Errorf("%d slots, %v", len(s.Slots), err)
+	}
+}
