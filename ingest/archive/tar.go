@@ -100,7 +100,7 @@ func (t *tarScan) one(first []byte) error {
 	tr := tar.NewReader(t.reader(first))
 	for {
 		h, err := tr.Next()
-		if err == io.EOF && t.position() == t.next {
+		if err == io.EOF && t.position() <= t.next {
 			return ErrTorn // where the end mark should be there is nothing
 		}
 		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
@@ -227,7 +227,9 @@ func (t *tarScan) spool(name string, size int64, r io.Reader) error {
 // search finds the next header, nil if there is none. behind: the end was
 // regular, and zeros are its padding.
 func (t *tarScan) search(behind bool) ([]byte, error) {
-	if err := t.align(); err != nil {
+	if err := t.align(); err == io.EOF {
+		return nil, nil
+	} else if err != nil {
 		return nil, t.in.blame(err)
 	}
 	b, limit := make([]byte, block), t.position()+maxTail

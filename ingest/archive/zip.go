@@ -180,7 +180,7 @@ func (z *zipScan) member(m zipMember) error {
 	case err == nil || n > 0:
 		return z.unpack(m, io.MultiReader(bytes.NewReader(z.head[:n]), r))
 	}
-	z.fs.refuse(m.Name, err)
+	z.fs.refuse(m.Name, z.blame(err))
 	return nil
 }
 
@@ -239,7 +239,7 @@ func (z *zipScan) blame(err error) error {
 	switch {
 	case z.in.err != nil:
 		return z.in.err
-	case errors.Is(err, ErrLies):
+	case errors.Is(err, ErrLies), errors.Is(err, ErrTooBig):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return ErrTorn

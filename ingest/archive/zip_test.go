@@ -1,0 +1,165 @@
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func openZip(t testing.TB, a []byte) (*FS, error) { return OpenZip(inFile(a), "x", options(t)) }
+
+func add(t testing.TB, w *zip.Writer, h zip.FileHeader, data string) {
+	t.Helper()
+	f, err := w.CreateHeader(&h)
+	if err == nil {
+		_, err = io.WriteString(f, data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestHostileZip(t *testing.T) {
+	a := zipped(t, func(w *zip.Writer) {
+		add(t, w, zip.FileHeader{Name: "s/data-1", Method: zip.Store}, "one")
+		add(t, w, zip.FileHeader{Name: `s\data-2`, Method: zip.Deflate}, long)
+		add(t, w, zip.FileHeader{Name: "s/"}, "")
+		add(t, w, zip.FileHeader{Name: "../data-up", Method: zip.Deflate}, "x")
+		add(t, w, zip.FileHeader{Name: `..\data-up`, Method: zip.Deflate}, "x")
+		add(t, w, zip.FileHeader{Name: "/data-absolute"}, "x")
+		link := zip.FileHeader{Name: "s/data-link"}
+		link.SetMode(fs.ModeSymlink | 0o777)
+		add(t, w, link, "/etc/passwd")
+		device := zip.FileHeader{Name: "s/data-dev"}
+		device.SetMode(fs.ModeDevice | 0o600)
+		add(t, w, device, "")
+		add(t, w, zip.FileHeader{Name: "s/data-big", Method: zip.Deflate}, strings.Repeat("x", limit+1))
+		add(t, w, zip.FileHeader{Name: "s/data-stored-big"}, strings.Repeat("x", limit+1))
+		add(t, w, zip.FileHeader{Name: "data-twice", Method: zip.Deflate}, "first")
+		add(t, w, zip.FileHeader{Name: "data-twice", Method: zip.Deflate}, "second")
+		add(t, w, zip.FileHeader{Name: "unwanted", Method: zip.Deflate}, long)
+	})
+	f, err := openZip(t, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := contents(t, f), (map[string]string{"s/data-1": "one", "s/data-2": long, "data-twice": "second"}); !same(got, want) {
+		t.Errorf("files %q", got)
+	}
+	want := []string{"../data-up " + ErrEscape.Error(), `..\data-up ` + ErrEscape.Error(), "/data-absolute " + ErrEscape.Error(), "s/data-link " + ErrLink.Error(),
+		"s/data-dev " + ErrSpecial.Error(), "s/data-big " + ErrTooBig.Error(), "s/data-stored-big " + ErrTooBig.Error(), "data-twice " + ErrTwice.Error()}
+	if got := refusals(f); !slices.Equal(got, want) {
+		t.Errorf("refused %q", got)
+	}
+	if err := fstest.TestFS(f, "s/data-1", "s/data-2", "data-twice"); err != nil {
+		t.Error(err)
+	}
+}
+
+// directory finds the central directory's entry of a member, to lie in it.
+func directoryEntry(t testing.TB, a []byte, name string) []byte {
+	t.Helper()
+	for at := 0; ; at++ {
+		i := bytes.Index(a[at:], []byte("PK\x01\x02"))
+		if i < 0 {
+			t.Fatalf("%s is not in the directory", name)
+		}
+		if at += i; bytes.HasPrefix(a[at+46:], []byte(name)) {
+			return a[at:]
+		}
+	}
+}
+
+// Sizes, checksums and places that lie cost the member that they lie about.
+func TestZipThatLies(t *testing.T) {
+	whole := zipped(t, func(w *zip.Writer) {
+		add(t, w, zip.FileHeader{Name: "data-1", Method: zip.Deflate}, "one")
+		add(t, w, zip.FileHeader{Name: "data-2", Method: zip.Deflate}, long)
+		add(t, w, zip.FileHeader{Name: "data-3", Method: zip.Store}, "three")
+	})
+	le := binary.LittleEndian
+	for _, c := range []struct {
+		name    string
+		lie     func(a []byte)
+		files   []string
+		refused string
+	}{
+		{"no lie", func([]byte) {}, []string{"data-1", "data-2", "data-3"}, ""},
+		{"small size", func(a []byte) { le.PutUint32(directoryEntry(t, a, "data-2")[24:], 100) }, []string{"data-1", "data-3"}, "data-2 " + ErrDamaged.Error()},
+		{"large size", func(a []byte) { le.PutUint32(directoryEntry(t, a, "data-2")[24:], limit) }, []string{"data-1", "data-2", "data-3"}, "data-2 " + ErrTorn.Error()},
+		{"huge size", func(a []byte) { le.PutUint32(directoryEntry(t, a, "data-2")[24:], 1<<31) }, []string{"data-1", "data-3"}, "data-2 " + ErrTooBig.Error()},
+		{"stored size", func(a []byte) { le.PutUint32(directoryEntry(t, a, "data-3")[24:], 900) }, []string{"data-1", "data-2"}, "data-3 " + ErrLies.Error()},
+		{"checksum", func(a []byte) { le.PutUint32(directoryEntry(t, a, "data-2")[16:], 1) }, []string{"data-1", "data-2", "data-3"}, "data-2 " + ErrDamaged.Error()},
+		{"packed size", func(a []byte) { le.PutUint32(directoryEntry(t, a, "data-2")[20:], 1<<30) }, []string{"data-1", "data-3"}, "data-2 " + ErrTorn.Error()},
+		{"place", func(a []byte) { le.PutUint32(directoryEntry(t, a, "data-2")[42:], 0) }, []string{"data-1", "data-3"}, "data-2 " + ErrOverlap.Error()},
+		{"place outside", func(a []byte) { le.PutUint32(directoryEntry(t, a, "data-2")[42:], 1<<30) }, []string{"data-1", "data-3"}, "data-2 " + ErrTorn.Error()},
+		{"method", func(a []byte) { le.PutUint16(directoryEntry(t, a, "data-2")[10:], 77) }, []string{"data-1", "data-3"}, "data-2 " + ErrMethod.Error()},
+		{"encrypted", func(a []byte) { le.PutUint16(directoryEntry(t, a, "data-2")[8:], 1) }, []string{"data-1", "data-3"}, "data-2 " + ErrMethod.Error()},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := bytes.Clone(whole)
+			c.lie(a)
+			f, err := openZip(t, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var files []string
+			for name, data := range contents(t, f) {
+				files = append(files, name)
+				if want := map[string]string{"data-1": "one", "data-2": long, "data-3": "three"}[name]; !strings.HasPrefix(want, data) {
+					t.Errorf("%s is %.20q", name, data)
+				}
+			}
+			slices.Sort(files)
+			if !slices.Equal(files, c.files) {
+				t.Errorf("files %q, want %q", files, c.files)
+			}
+			if got := strings.Join(refusals(f), ", "); got != c.refused {
+				t.Errorf("refused %q, want %q", got, c.refused)
+			}
+		})
+	}
+}
+
+// A zip without its directory, and ones whose end claims a larger or another
+// one, lose what they lie about. Nothing is allocated for what they claim.
+func TestZipDirectory(t *testing.T) {
+	a := zipped(t, func(w *zip.Writer) { add(t, w, zip.FileHeader{Name: "data-1", Method: zip.Deflate}, long) })
+	end := len(a) - 22
+	for name, lie := range map[string]func([]byte) []byte{
+		"cut":            func(a []byte) []byte { return a[:end] },
+		"many members":   func(a []byte) []byte { binary.LittleEndian.PutUint16(a[end+10:], 60000); return a },
+		"zip64 missing":  func(a []byte) []byte { binary.LittleEndian.PutUint32(a[end+16:], ^uint32(0)); return a },
+		"place":          func(a []byte) []byte { binary.LittleEndian.PutUint32(a[end+16:], 1<<30); return a },
+		"directory size": func(a []byte) []byte { binary.LittleEndian.PutUint32(a[end+12:], 1<<30); return a },
+		"empty":          func(a []byte) []byte { return nil },
+	} {
+		f, err := openZip(t, lie(bytes.Clone(a)))
+		told := err
+		if list, _ := f.Refused(); told == nil && len(list) == 1 {
+			told = list[0].Err
+		}
+		if len(contents(t, f)) > 0 || !errors.Is(told, ErrDamaged) && !errors.Is(told, ErrTorn) {
+			t.Errorf("%s: %v; files %q", name, told, contents(t, f))
+		}
+	}
+}
+
+// The directory of a zip is bounded.
+func TestZipOfManyMembers(t *testing.T) {
+	a := zipped(t, func(w *zip.Writer) {
+		for range 600 {
+			add(t, w, zip.FileHeader{Name: strings.Repeat("n", 60000)}, "")
+		}
+	})
+	if _, err := openZip(t, a); !errors.Is(err, ErrMany) {
+		t.Errorf("%v, want %v", err, ErrMany)
+	}
+}
