@@ -25,13 +25,14 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"build":  build,
-			"record": record,
-			"crash":  crash,
-			"reap":   reap,
-			"dumps":  dumps,
-			"damage": damage,
-			"cut":    cut,
+			"build":   build,
+			"record":  record,
+			"records": records,
+			"crash":   crash,
+			"reap":    reap,
+			"dumps":   dumps,
+			"damage":  damage,
+			"cut":     cut,
 		},
 	})
 }
@@ -44,6 +45,13 @@ func record(ts *testscript.TestScript, neg bool, args []string) {
 		more = append(more, chunks.Meta{Key: rawformat.MetaParent, Value: fmt.Sprintf("%016x", number(ts, args[4]))})
 	}
 	ts.Check(begin(ts, args, more...).Close())
+}
+
+// records SESSION COUNT makes that many, from instance 1 on.
+func records(ts *testscript.TestScript, neg bool, args []string) {
+	for i := range number(ts, args[1]) {
+		record(ts, neg, []string{args[0], fmt.Sprint(i + 1), fmt.Sprint(i + 100), "20"})
+	}
 }
 
 // build SESSION FIXTURE writes a recording that lies as text in another

@@ -1,0 +1,134 @@
+package patience
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"sync/atomic"
+)
+
+// FS returns fsys with each of its operations watched. Its files are
+// [io.ReaderAt] if those of fsys are.
+func (w *Watch) FS(fsys fs.FS) fs.FS {
+	if w.tick <= 0 {
+		return fsys
+	}
+	return &watched{w, fsys}
+}
+
+type watched struct {
+	w    *Watch
+	fsys fs.FS
+}
+
+// Open implements [fs.FS]. A file that opens when it was given up is closed.
+func (f *watched) Open(name string) (fs.File, error) {
+	v, err := call(f.w, func() (fs.File, error) { return f.fsys.Open(name) }, func(late fs.File) { late.Close() })
+	if err != nil {
+		return nil, stalled("open", name, err)
+	}
+	file := &watchedFile{w: f.w, f: v, name: name}
+	if dir, ok := v.(fs.ReadDirFile); ok {
+		return &watchedDir{file, dir}, nil
+	}
+	return file, nil
+}
+
+// Stat implements [fs.StatFS].
+func (f *watched) Stat(name string) (fs.FileInfo, error) {
+	v, err := call(f.w, func() (fs.FileInfo, error) { return fs.Stat(f.fsys, name) }, nil)
+	return v, stalled("stat", name, err)
+}
+
+// ReadDir implements [fs.ReadDirFS].
+func (f *watched) ReadDir(name string) ([]fs.DirEntry, error) {
+	v, err := call(f.w, func() ([]fs.DirEntry, error) { return fs.ReadDir(f.fsys, name) }, nil)
+	return v, stalled("readdir", name, err)
+}
+
+// call runs an operation with a result; what comes too late is given to late.
+func call[T any](w *Watch, op func() (T, error), late func(T)) (T, error) {
+	type result struct {
+		v   T
+		err error
+	}
+	var state atomic.Pointer[result]
+	given := new(result) // marks that nobody waits any more
+	err := w.Do(func() {
+		v, err := op()
+		if !state.CompareAndSwap(nil, &result{v, err}) && err == nil && late != nil {
+			late(v)
+		}
+	})
+	if err != nil && state.CompareAndSwap(nil, given) {
+		var none T
+		return none, err
+	}
+	r := state.Load()
+	return r.v, r.err
+}
+
+func stalled(op, name string, err error) error {
+	if err == ErrStalled {
+		return &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	return err
+}
+
+type watchedFile struct {
+	w    *Watch
+	f    fs.File
+	name string
+}
+
+// piece is how much is read at once: a large file on a slow mount shows
+// progress by its pieces.
+const piece = 1 << 20
+
+// ReadAt implements [io.ReaderAt] if the file does.
+func (f *watchedFile) ReadAt(p []byte, off int64) (n int, err error) {
+	at, ok := f.f.(io.ReaderAt)
+	if !ok {
+		return 0, &fs.PathError{Op: "read", Path: f.name, Err: errors.ErrUnsupported}
+	}
+	for n < len(p) && err == nil {
+		b, here := f.w.buffer(len(p)-n), off+int64(n)
+		var m int
+		m, err = read(f.w, func() (int, error) { return at.ReadAt(*b, here) })
+		n += copy(p[n:], (*b)[:m])
+		f.w.done(b, err)
+	}
+	if n == len(p) {
+		err = nil
+	}
+	return n, stalled("read", f.name, err)
+}
+
+func (f *watchedFile) Read(p []byte) (int, error) {
+	b := f.w.buffer(len(p))
+	n, err := read(f.w, func() (int, error) { return f.f.Read(*b) })
+	copy(p, (*b)[:n])
+	f.w.done(b, err)
+	return n, stalled("read", f.name, err)
+}
+
+func (f *watchedFile) Stat() (fs.FileInfo, error) {
+	v, err := call(f.w, f.f.Stat, nil)
+	return v, stalled("stat", f.name, err)
+}
+
+// watchedDir is a file that may be a directory: that of an [os.File] always may.
+type watchedDir struct {
+	*watchedFile
+	dir fs.ReadDirFile
+}
+
+// ReadDir implements [fs.ReadDirFile].
+func (d *watchedDir) ReadDir(n int) ([]fs.DirEntry, error) {
+	v, err := call(d.w, func() ([]fs.DirEntry, error) { return d.dir.ReadDir(n) }, nil)
+	return v, stalled("readdir", d.name, err)
+}
+
+// Close is not waited for by the rule: closing what was only read does not
+// hang, and what hangs already is left alone.
+func (f *watchedFile) Close() error { return f.f.Close() }
