@@ -1,7 +1,9 @@
 package pack
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -10,26 +12,50 @@ import (
 
 // encoder turns raw bytes into stored ones. It is for one goroutine.
 type encoder struct {
-	zstd *zstd.Encoder
-	buf  []byte
+	zstd     *zstd.Encoder
+	splitter splitter
+	planes   [maxPlanes][]byte
+	plane    []byte
+	buf      []byte
+	check    *decoder
+	checked  []byte
 }
 
 func newEncoder() *encoder {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault),
-		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true))
+		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithAllLitEntropyCompression(true))
 	if err != nil {
 		panic("internal error: " + err.Error()) // of options that don't fit together
 	}
-	return &encoder{zstd: z}
+	return &encoder{zstd: z, check: newDecoder()}
 }
 
 // encode returns the stored form of raw. It is valid until the next call.
 func (e *encoder) encode(kind sectionType, raw []byte) (encoding, []byte) {
+	if e.columns(kind, raw) {
+		return encodingColumns, e.buf
+	}
 	e.buf = e.zstd.EncodeAll(raw, e.buf[:0])
 	if len(e.buf) >= len(raw) {
 		return encodingRaw, raw
 	}
 	return encodingZstd, e.buf
+}
+
+// columns splits raw into columns, in e.buf. It is false where they are not
+// worth it, or, whatever the reason may be, don't give the same bytes again.
+func (e *encoder) columns(kind sectionType, raw []byte) bool {
+	s := &e.splitter
+	s.reset()
+	if kind == typeChunk && !s.chunk(raw) || kind == typeDict && !s.dict(raw) || kind != typeChunk && kind != typeDict {
+		return false
+	}
+	e.buf = e.appendColumns(e.buf[:0], s)
+	if len(e.buf) >= len(raw) {
+		return false
+	}
+	e.checked = slices.Grow(e.checked[:0], len(raw))[:len(raw)]
+	return e.check.join(e.checked, e.buf) == nil && bytes.Equal(e.checked, raw)
 }
 
 // decoder is the inverse of an encoder. It is for many goroutines.
@@ -56,6 +82,8 @@ func (d *decoder) decode(dst []byte, h *header, stored []byte) error {
 		raw = dst[:copy(dst, stored)]
 	case encodingZstd:
 		raw, err = d.zstd.DecodeAll(stored, dst[:0:len(dst)])
+	case encodingColumns:
+		raw, err = dst, d.join(dst, stored)
 	}
 	switch {
 	case err != nil:
