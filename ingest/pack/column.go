@@ -79,24 +79,29 @@ func (c *column) add(plain, same, diff uint64) {
 }
 
 // choose returns the form that will be the smallest, to judge by the first
-// values.
-func (c *column) choose() transform {
+// values, and whether all tokens should be as wide as the widest.
+func (c *column) choose() (best transform, wide bool) {
 	if len(c.bytes) > 0 {
-		return content
+		return content, false
 	}
 	if c.fixed {
-		return fixed
+		return fixed, false
 	}
-	best, least := asTheyAre, cost(c.tokens[asTheyAre])
-	for _, t := range []transform{orSame, difference} {
+	least := ^uint64(0)
+	for t := range transform(candidates) {
 		if len(c.tokens[t]) != len(c.tokens[asTheyAre]) {
 			continue
 		}
-		if n := cost(c.tokens[t]); n < least {
-			best, least = t, n
+		tokens := c.tokens[t][:min(len(c.tokens[t]), judged)]
+		base, most := bounds(tokens)
+		if n := cost(tokens, base, 0); n < least {
+			best, wide, least = t, false, n
+		}
+		if n := cost(tokens, base, width(most-base)); n < least {
+			best, wide, least = t, true, n
 		}
 	}
-	return best
+	return best, wide
 }
 
 // judged is how many values decide on the form of a column.
@@ -105,32 +110,54 @@ const judged = 4096
 // cost is about how many bits, times 256, tokens take when each of their bytes
 // is coded by its frequency. It is computed in integers: every machine must come
 // to the same choice.
-func cost(tokens []uint64) (sum uint64) {
+func cost(tokens []uint64, base uint64, least int) (sum uint64) {
 	var counts [maxPlanes][256]uint32
-	var totals [maxPlanes]uint32
-	for _, v := range tokens[:min(len(tokens), judged)] {
-		p := 0
-		for ; v >= 0x80; v >>= 7 {
-			counts[p][byte(v)|0x80]++
-			totals[p]++
-			p++
+	for _, v := range tokens {
+		v -= min(v, base)
+		n := max(width(v), least)
+		counts[0][n]++
+		for p := 1; p <= n; p++ {
+			counts[p][byte(v)]++
+			v >>= 8
 		}
-		counts[p][v]++
-		totals[p]++
 	}
 	for p := range counts {
-		if totals[p] == 0 {
-			break
+		sum += frequencyCost(&counts[p])
+	}
+	return sum
+}
+
+// bounds returns what all tokens but 0 are larger than, and the largest.
+func bounds(tokens []uint64) (base, most uint64) {
+	base = largest
+	for _, v := range tokens {
+		if v != 0 {
+			base, most = min(base, v-1), max(most, v)
 		}
-		all := log2(totals[p])
-		for _, n := range counts[p] {
-			if n > 0 {
-				sum += uint64(n) * (all - log2(n))
-			}
+	}
+	return min(base, most), most
+}
+
+// frequencyCost is the cost of bytes that are there so often.
+func frequencyCost(counts *[256]uint32) (sum uint64) {
+	var total uint32
+	for _, n := range counts {
+		total += n
+	}
+	if total == 0 {
+		return 0
+	}
+	all := log2(total)
+	for _, n := range counts {
+		if n > 0 {
+			sum += uint64(n) * (all - log2(n))
 		}
 	}
 	return sum
 }
+
+// width is how many bytes a token takes, 0 for 0.
+func width(v uint64) int { return (bits.Len64(v) + 7) / 8 }
 
 // log2 is about 256 times the logarithm.
 func log2(n uint32) uint64 {
@@ -138,21 +165,23 @@ func log2(n uint32) uint64 {
 	return uint64(whole)<<8 + (uint64(n)<<8>>whole - 256)
 }
 
-// maxPlanes is how many bytes a token may take.
-const maxPlanes = 10
+// maxPlanes is that of the widths of tokens, and of 8 bytes.
+const maxPlanes = 9
 
-// appendPlanes appends the bytes of tokens by place: the first bytes of all,
-// then the second bytes of those that have one, and so on.
-func appendPlanes(planes *[maxPlanes][]byte, tokens []uint64) {
+// appendPlanes appends the widths of tokens less their base, then their bytes by
+// place: the lowest of all that have one, then the next. None is less wide than
+// least.
+func appendPlanes(planes *[maxPlanes][]byte, tokens []uint64, base uint64, least int) {
 	for p := range planes {
 		planes[p] = planes[p][:0]
 	}
 	for _, v := range tokens {
-		p := 0
-		for ; v >= 0x80; v >>= 7 {
-			planes[p] = append(planes[p], byte(v)|0x80)
-			p++
+		v -= min(v, base)
+		n := max(width(v), least)
+		planes[0] = append(planes[0], byte(n))
+		for p := 1; p <= n; p++ {
+			planes[p] = append(planes[p], byte(v))
+			v >>= 8
 		}
-		planes[p] = append(planes[p], byte(v))
 	}
 }

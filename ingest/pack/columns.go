@@ -24,6 +24,10 @@ const (
 	slotText = 128 // plus another slot: what its lengths belong to
 )
 
+// syncTime is the field of a sync block that says what time it is. It is stored
+// as the difference to the time before.
+const syncTime = 2
+
 // kindPlaced is the kind, in slotKinds, of a sync block whose index and epoch
 // are those of its place. No block has it.
 const kindPlaced rawformat.Kind = 255
@@ -127,34 +131,41 @@ func chunkShape(raw []byte) (h rawformat.Header, payload []byte, ok bool) {
 	return h, payload, err == nil && h.Epoch != 0 && int(h.Capacity) == len(payload)
 }
 
-// dict splits a dictionary.
-func (s *splitter) dict(raw []byte) (ok bool) {
-	h, err := rawformat.ReadRecordHeader(raw)
-	if err != nil {
-		return false
-	}
-	s.content(0, slotHead, raw[:rawformat.RecordHeaderSize])
+// dict splits a segment of a dictionary, from an offset on, and returns where it
+// ends: behind so many records that it is large enough.
+func (s *splitter) dict(raw []byte, h *rawformat.RecordHeader, from int) (to int) {
 	s.place = placement{dict: true}
-	at := rawformat.RecordHeaderSize
-	for {
-		n, size, err := rawformat.ReadUint(raw[at:])
-		if err != nil || n > rawformat.MaxBlock || int(n)+size+4 > len(raw)-at {
-			break
-		}
-		end := at + s.block(raw[at:])
-		if end == at {
-			break
-		}
-		if sum := raw[end : end+4]; le.Uint32(sum) == rawformat.PageCRC(h.Instance, uint64(h.Generation), raw[at:end]) {
-			s.column(0, slotSums).plain(0)
-		} else {
-			s.column(0, slotSums).plain(1)
-			s.content(0, slotCRCs, sum)
-		}
-		at = end + 4
+	at := from
+	if at == 0 {
+		at = rawformat.RecordHeaderSize
+		s.content(0, slotHead, raw[:at])
 	}
-	s.content(0, slotRest, raw[at:])
-	return true
+	for at < len(raw) && at-from < segmentSize {
+		end := s.record(raw, h, at)
+		if end == at { // not a record
+			end = at + min(len(raw)-at, segmentSize)
+			s.content(0, slotRest, raw[at:end])
+			return end
+		}
+		at = end
+	}
+	return at
+}
+
+// record splits a record and returns where it ends, at if there is none.
+func (s *splitter) record(raw []byte, h *rawformat.RecordHeader, at int) int {
+	n, size, err := rawformat.ReadUint(raw[at:])
+	if err != nil || n == 0 || n > rawformat.MaxBlock || int(n)+size+4 > len(raw)-at {
+		return at
+	}
+	end := at + s.block(raw[at:])
+	if sum := raw[end : end+4]; le.Uint32(sum) == rawformat.PageCRC(h.Instance, uint64(h.Generation), raw[at:end]) {
+		s.column(0, slotSums).plain(0)
+	} else {
+		s.column(0, slotSums).plain(1)
+		s.content(0, slotCRCs, sum)
+	}
+	return end + 4
 }
 
 // block splits the block at the front of b and returns its length, 0 if there
@@ -268,7 +279,6 @@ func (s *splitter) put(kind rawformat.Kind) {
 	spec := &rawformat.Kinds[kind]
 	skip := 0
 	if kind == rawformat.KindSync {
-		s.chain = s.fields[2]
 		if s.fields[0] == s.place.index && s.fields[1] == s.place.epoch {
 			skip = 2
 		}
@@ -312,6 +322,11 @@ func (s *splitter) lane(kind rawformat.Kind) (l *lane, known bool) {
 // field adds one field.
 func (s *splitter) field(kind rawformat.Kind, i int, t rawformat.FieldType, l *lane) {
 	v, slot := s.fields[i], slotOf(kind, i)
+	if kind == rawformat.KindSync && i == syncTime {
+		s.column(kind, i).plain(rawformat.Zigzag(int64(v - s.chain)))
+		s.chain = v
+		return
+	}
 	switch t {
 	case rawformat.Uint:
 		s.column(kind, i).uint(v, l.last[slot])

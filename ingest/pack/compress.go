@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/klauspost/compress/fse"
 	"github.com/klauspost/compress/zstd"
 
 	"gprof/rawformat"
@@ -16,6 +17,8 @@ type encoder struct {
 	splitter splitter
 	planes   [maxPlanes][]byte
 	plane    []byte
+	fse      fse.Scratch
+	stored   []byte // of a segment
 	buf      []byte
 	check    *decoder
 	checked  []byte
@@ -45,17 +48,40 @@ func (e *encoder) encode(kind sectionType, raw []byte) (encoding, []byte) {
 // columns splits raw into columns, in e.buf. It is false where they are not
 // worth it, or, whatever the reason may be, don't give the same bytes again.
 func (e *encoder) columns(kind sectionType, raw []byte) bool {
-	s := &e.splitter
-	s.reset()
-	if kind == typeChunk && !s.chunk(raw) || kind == typeDict && !s.dict(raw) || kind != typeChunk && kind != typeDict {
+	e.buf = e.buf[:0]
+	switch kind {
+	case typeChunk:
+		e.splitter.reset()
+		if !e.splitter.chunk(raw) {
+			return false
+		}
+		e.segment(len(raw))
+	case typeDict:
+		h, err := rawformat.ReadRecordHeader(raw)
+		if err != nil {
+			return false
+		}
+		for at := 0; at < len(raw); {
+			e.splitter.reset()
+			end := e.splitter.dict(raw, &h, at)
+			e.segment(end - at)
+			at = end
+		}
+	default:
 		return false
 	}
-	e.buf = e.appendColumns(e.buf[:0], s)
 	if len(e.buf) >= len(raw) {
 		return false
 	}
 	e.checked = slices.Grow(e.checked[:0], len(raw))[:len(raw)]
 	return e.check.join(e.checked, e.buf) == nil && bytes.Equal(e.checked, raw)
+}
+
+// segment appends the columns of so many raw bytes.
+func (e *encoder) segment(size int) {
+	e.stored = e.appendColumns(e.stored[:0], &e.splitter)
+	e.buf = rawformat.AppendUint(rawformat.AppendUint(e.buf, uint64(size)), uint64(len(e.stored)))
+	e.buf = append(e.buf, e.stored...)
 }
 
 // decoder is the inverse of an encoder. It is for many goroutines.

@@ -45,6 +45,42 @@
 // changes nothing else: payloads stay what the recorder wrote, and so does what
 // headers and exit say of the process' range start.
 //
+// # Columns
+//
+// The encoding columns holds the same bytes with like beside like: a column for
+// each field of each kind of block, so that what compresses well is not mixed
+// with what does not. It gives the bytes back exactly; a writer tries, and falls
+// back to zstd where it does not.
+//
+//	segments: raw size U | stored size U | columns, for each:
+//	column:   id U | form 1 | number of values U | base U, of the forms 0 to 2 | planes
+//	plane:    0, a byte that all are | 1, bytes | 2, size U, zstd | 3, size U, finite state entropy coding
+//
+// A chunk is one segment; of a dictionary each has some 512 KiB. A column's id is
+// kind times 256 plus slot: the number of a field, 16 + 4 times the number of an
+// argument + its wire type, 80 for lanes, 128 + another slot for the bytes of
+// texts. Columns of kind 0 belong to the segment: kinds of blocks (0: stored as
+// it is; 255: a sync block that states its own place), by how much lengths are
+// longer than they need be, sizes and bodies of blocks stored as they are, header
+// and trailer, bytes that are no blocks, whether a record's CRC is right, CRCs
+// that are not.
+//
+// A lane is what the blocks of one thread and goroutine (samples), one event or
+// one counter have in common; other kinds have one lane each. The column of lanes
+// says which it is: 1 the one used last, 2 the one before …, 0 a new one, whose
+// fields follow. 128 are remembered. A lane's values are stored in the form that
+// is the smallest:
+//
+//	0  the value; a time as the difference to the time before in the chunk
+//	1  0 if it is the lane's last one, else the value plus 1; of texts, so is their length
+//	2  the difference to the lane's last one, zig-zag
+//	3  8 bytes, of floats and fixed integers
+//	4  bytes, of texts and whatever is stored as it is
+//
+// Of the forms 0 to 2 the base is subtracted, but from 0. What is left is stored
+// as planes: how many bytes each value takes, all their lowest bytes, the next
+// bytes of all that have one, and so on. Form 3 has 8 planes, form 4 one.
+//
 // # A live process
 //
 // It is shown as it was when the headers of its chunks were read. A chunk is put

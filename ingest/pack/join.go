@@ -18,8 +18,33 @@ type joiner struct {
 
 // join writes the raw bytes of columns into dst, which is as long as they are.
 func (d *decoder) join(dst, data []byte) error {
-	j := &joiner{out: dst[:0:len(dst)]}
-	r := columnReader{decoder: d, rest: data, arena: make([]byte, 0, arenaSize(len(dst)))}
+	c := rawformat.NewCursor(data, 0)
+	out := dst[:0:len(dst)]
+	for c.Len() > 0 {
+		size, n := c.Uint("segment size"), c.Uint("columns size")
+		if size > maxSegment || size > uint64(len(dst)-len(out)) || n > uint64(len(data)) {
+			return rawformat.ErrTooBig
+		}
+		columns := c.Bytes(int(n), "columns")
+		if c.Err() != nil {
+			return c.Err()
+		}
+		end := len(out) + int(size)
+		if err := d.segment(out[:len(out):end], columns); err != nil {
+			return err
+		}
+		out = out[:end]
+	}
+	if len(out) != len(dst) {
+		return rawformat.ErrTruncated
+	}
+	return nil
+}
+
+// segment writes the bytes that out has room for behind those that it has.
+func (d *decoder) segment(out, columns []byte) error {
+	j := &joiner{out: out}
+	r := columnReader{decoder: d, rest: columns, arena: make([]byte, 0, arenaSize(cap(out)-len(out)))}
 	for len(r.rest) > 0 {
 		id, c, err := r.read()
 		if err != nil {
@@ -30,8 +55,8 @@ func (d *decoder) join(dst, data []byte) error {
 		}
 		j.columns[id>>8][id&0xff] = c
 	}
-	j.file()
-	if j.failed || len(j.out) != len(dst) {
+	j.segment()
+	if j.failed || len(j.out) != cap(out) {
 		return rawformat.ErrSyntax
 	}
 	return nil
@@ -112,13 +137,15 @@ func (j *joiner) write(b []byte) {
 	j.out = append(j.out, b...)
 }
 
-// file writes the file.
-func (j *joiner) file() {
-	if head := j.left(0, slotHead); head == rawformat.RecordHeaderSize {
-		j.dict()
-	} else if head == rawformat.HeadSize+rawformat.TrailerSize {
+// segment writes a chunk, or a part of a dictionary.
+func (j *joiner) segment() {
+	switch head := j.left(0, slotHead); {
+	case head == rawformat.HeadSize+rawformat.TrailerSize && len(j.out) == 0:
 		j.chunk()
-	} else {
+	case head == rawformat.RecordHeaderSize && len(j.out) == 0, head == 0:
+		j.write(j.content(0, slotHead, uint64(head)))
+		j.records()
+	default:
 		j.fail()
 	}
 }
@@ -140,8 +167,7 @@ func (j *joiner) chunk() {
 	j.write(j.content(0, slotHead, rawformat.TrailerSize))
 }
 
-func (j *joiner) dict() {
-	j.write(j.content(0, slotHead, rawformat.RecordHeaderSize))
+func (j *joiner) records() {
 	h, err := rawformat.ReadRecordHeader(j.out)
 	if err != nil {
 		j.fail()
@@ -214,9 +240,6 @@ func (j *joiner) fields(kind rawformat.Kind) {
 		} else if v := j.field(kind, i, fields[i].Type, l); isKey {
 			l.key[i-keys.from] = v
 		}
-		if kind == rawformat.KindSync && i == 2 {
-			j.chain = l.last[2]
-		}
 	}
 }
 
@@ -282,6 +305,11 @@ func (j *joiner) sint(kind rawformat.Kind, slot int, prev *uint64) uint64 {
 // field appends one field and returns its number.
 func (j *joiner) field(kind rawformat.Kind, i int, t rawformat.FieldType, l *lane) (v uint64) {
 	slot := slotOf(kind, i)
+	if kind == rawformat.KindSync && i == syncTime {
+		j.chain += uint64(rawformat.Unzigzag(j.plain(kind, i)))
+		j.body = rawformat.AppendUint(j.body, j.chain)
+		return j.chain
+	}
 	switch t {
 	case rawformat.Uint:
 		v = j.uint(kind, i, &l.last[slot])

@@ -1,5 +1,7 @@
 package pack
 
+import "gprof/rawformat"
+
 // Limits of what a reader accepts, each checked before anything is allocated.
 const (
 	// maxFiles is how many chunk files the indexes of an archive may list, of
@@ -13,6 +15,12 @@ const (
 
 	// maxIndex is the largest process section: one index of that many files.
 	maxIndex = indexHead + maxFiles*entrySize
+
+	// segmentSize is about how much of a dictionary is taken apart at once, and
+	// maxSegment is more than any segment has: what is behind the last record,
+	// which may be large, or a chunk file.
+	segmentSize = 512 << 10
+	maxSegment  = segmentSize + rawformat.MaxBlock + 1<<10
 
 	// maxOverhead is by how much stored bytes may exceed raw ones.
 	maxOverhead = 1 << 10

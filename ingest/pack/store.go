@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/klauspost/compress/fse"
+
 	"gprof/rawformat"
 )
 
@@ -12,6 +14,7 @@ const (
 	planeSame = 0 // one byte, which all are
 	planeRaw  = 1
 	planeZstd = 2 // U size, zstd
+	planeFSE  = 3 // U size, finite state entropy, as in zstd
 )
 
 // smallPlane is not worth compressing.
@@ -21,7 +24,7 @@ const smallPlane = 24
 func (e *encoder) appendColumns(dst []byte, s *splitter) []byte {
 	slices.SortFunc(s.used, func(a, b *column) int { return cmp.Compare(a.id, b.id) })
 	for _, c := range s.used {
-		t := c.choose()
+		t, wide := c.choose()
 		dst = append(rawformat.AppendUint(dst, uint64(c.id)), byte(t))
 		switch t {
 		case content:
@@ -32,7 +35,13 @@ func (e *encoder) appendColumns(dst []byte, s *splitter) []byte {
 			dst = e.appendPlanes(dst, 8)
 		default:
 			dst = rawformat.AppendUint(dst, uint64(len(c.tokens[t])))
-			appendPlanes(&e.planes, c.tokens[t])
+			base, most := bounds(c.tokens[t])
+			least := 0
+			if wide {
+				least = width(most - base)
+			}
+			dst = rawformat.AppendUint(dst, base)
+			appendPlanes(&e.planes, c.tokens[t], base, least)
 			dst = e.appendPlanes(dst, maxPlanes)
 		}
 	}
@@ -61,18 +70,33 @@ func (e *encoder) appendPlanes(dst []byte, n int) []byte {
 	return dst
 }
 
+// appendPlane appends a plane in the form that is the smallest.
 func (e *encoder) appendPlane(dst, p []byte) []byte {
 	if same(p) {
 		return append(dst, planeSame, p[0])
 	}
-	if len(p) > smallPlane {
-		e.plane = e.zstd.EncodeAll(p, e.plane[:0])
-		if len(e.plane)+4 < len(p) {
-			dst = rawformat.AppendUint(append(dst, planeZstd), uint64(len(e.plane)))
-			return append(dst, e.plane...)
+	if len(p) > smallPlane && !noise(p) {
+		mode, best := byte(planeZstd), e.zstd.EncodeAll(p, e.plane[:0])
+		e.plane = best
+		if b, err := fse.Compress(p, &e.fse); err == nil && len(b) <= len(best) {
+			mode, best = planeFSE, b
+		}
+		if len(best)+4 < len(p) {
+			dst = rawformat.AppendUint(append(dst, mode), uint64(len(best)))
+			return append(dst, best...)
 		}
 	}
 	return append(append(dst, planeRaw), p...)
+}
+
+// noise reports whether the bytes are so evenly spread that nothing would be
+// gained: a byte takes more than 7.9 bits.
+func noise(p []byte) bool {
+	var counts [256]uint32
+	for _, b := range p {
+		counts[b]++
+	}
+	return frequencyCost(&counts) > uint64(len(p))*256*79/10
 }
 
 func same(p []byte) bool {
@@ -88,6 +112,7 @@ func same(p []byte) bool {
 type stored struct {
 	transform transform
 	count     int // of tokens that were not taken yet
+	base      uint64
 	planes    [maxPlanes][]byte
 }
 
@@ -96,21 +121,16 @@ func (c *stored) next() (v uint64) {
 	if c.count--; c.count < 0 {
 		return 0
 	}
-	for p := range c.planes {
-		plane := c.planes[p]
-		if len(plane) == 0 {
-			c.count = -1
-			return 0
-		}
-		b := plane[0]
-		c.planes[p] = plane[1:]
-		v |= uint64(b&0x7f) << (7 * p)
-		if b < 0x80 {
-			return v
-		}
+	n := int(c.planes[0][0])
+	c.planes[0] = c.planes[0][1:]
+	for p := 1; p <= n; p++ {
+		v |= uint64(c.planes[p][0]) << (8 * (p - 1))
+		c.planes[p] = c.planes[p][1:]
 	}
-	c.count = -1
-	return 0
+	if v > 0 {
+		v += c.base
+	}
+	return v
 }
 
 // nextFixed takes a value of 8 bytes.
@@ -141,6 +161,7 @@ type columnReader struct {
 	decoder *decoder
 	rest    []byte
 	arena   []byte // of planes
+	fse     fse.Scratch
 }
 
 // read reads the next column. What it is made of lies in the arena.
@@ -149,6 +170,10 @@ func (r *columnReader) read() (id uint16, c *stored, err error) {
 	n := cur.Uint("column")
 	t := cur.Bytes(1, "transform")
 	count := cur.Uint("count")
+	base := uint64(0)
+	if t != nil && transform(t[0]) <= difference {
+		base = cur.Uint("base")
+	}
 	switch {
 	case cur.Err() != nil:
 		return 0, nil, cur.Err()
@@ -156,38 +181,51 @@ func (r *columnReader) read() (id uint16, c *stored, err error) {
 		return 0, nil, rawformat.ErrSyntax
 	}
 	r.rest = r.rest[cur.Offset():]
-	c = &stored{transform: transform(t[0]), count: int(count)}
+	c = &stored{transform: transform(t[0]), count: int(count), base: base}
 	return uint16(n), c, r.planes(c, int(count))
 }
 
 func (r *columnReader) planes(c *stored, n int) (err error) {
-	most := maxPlanes
+	counts := [maxPlanes]int{n} // of each plane
 	switch c.transform {
 	case content:
-		most = 1
 	case fixed:
-		most = 8
-	}
-	for p := 0; p < most && n > 0; p++ {
-		if c.planes[p], err = r.plane(n); err != nil {
+		for p := range 8 {
+			counts[p] = n
+		}
+	default:
+		if c.planes[0], err = r.plane(n); err != nil {
 			return err
 		}
-		if most == maxPlanes {
-			n = continued(c.planes[p])
+		if counts, err = planeCounts(c.planes[0]); err != nil {
+			return err
 		}
 	}
-	if most == maxPlanes && n > 0 {
-		return rawformat.ErrOverflow
+	for p, n := range counts {
+		if n > 0 {
+			if c.planes[p], err = r.plane(n); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// continued counts the bytes behind which a token goes on.
-func continued(p []byte) (n int) {
-	for _, b := range p {
-		n += int(b >> 7)
+// planeCounts is how many bytes the planes behind the one of widths have.
+func planeCounts(widths []byte) (counts [maxPlanes]int, err error) {
+	var of [256]int
+	for _, w := range widths {
+		of[w]++
 	}
-	return n
+	n := len(widths)
+	for p := 1; p < maxPlanes; p++ {
+		n -= of[p-1]
+		counts[p] = n
+	}
+	if n > of[maxPlanes-1] {
+		return counts, rawformat.ErrOverflow
+	}
+	return counts, nil
 }
 
 // plane reads n bytes.
@@ -220,6 +258,13 @@ func (r *columnReader) plane(n int) ([]byte, error) {
 		if err != nil || len(b) != n {
 			return nil, rawformat.ErrSyntax
 		}
+	case planeFSE:
+		r.fse.DecompressLimit = n
+		b, err := fse.Decompress(c.Bytes(int(min(c.Uint("plane size"), rawformat.MaxRecordFile)), "plane"), &r.fse)
+		if err != nil || len(b) != n {
+			return nil, rawformat.ErrSyntax
+		}
+		copy(dst, b)
 	default:
 		return nil, rawformat.ErrSyntax
 	}
