@@ -19,7 +19,7 @@ import (
 
 // maxSearches bounds how many inputs are looked at at once, hence the files
 // that are open: those that hang must not keep the others waiting.
-const maxSearches = 64
+const maxSearches = 24
 
 // Errors of inputs.
 var (

@@ -59,7 +59,7 @@ var reasons = []struct {
 // line is the warning in the ledger.
 func (w *Warning) line() stream.Line {
 	l := stream.Line{Reason: stream.ReasonUnreadable, What: "inputs", Where: printable(w.label), Count: 1}
-	if !w.whole {
+	if !w.whole && w.err != errAgain {
 		l.What = "members"
 	}
 	for _, r := range reasons {

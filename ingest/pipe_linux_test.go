@@ -1,0 +1,159 @@
+package ingest
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gprof/fixtures"
+	"gprof/ingest/patience"
+	"gprof/stream"
+)
+
+// tarOf is a tar of a directory, as tar makes it.
+func tarOf(t *testing.T, dir string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	if err := w.AddFS(os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func fifo(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// totals counts what a conversion would write, and lists the ledger.
+func totals(t *testing.T, found *Found) (events int64, ledger string) {
+	t.Helper()
+	var sink stream.Count
+	if err := stream.Copy(&sink, found.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, l := range sink.Tables.Ledger.Lines() {
+		fmt.Fprintf(&b, "%s %s %s %s\n", l.Process, stream.Reasons[l.Reason].Name, l.What, l.Where)
+	}
+	return sink.Sum(func(stream.Series) bool { return true }).Rows, b.String()
+}
+
+// A pipe that hangs in the middle of its archive gives what came, and holds
+// nothing else up. One that nobody ever writes gives nothing.
+func TestPipeThatHangs(t *testing.T) {
+	session, other := t.TempDir(), t.TempDir()
+	record(t, session, fixtures.Options{Instance: 1})
+	record(t, session, fixtures.Options{Instance: 2})
+	record(t, other, fixtures.Options{Instance: 3})
+	data := tarOf(t, session)
+	hangs, never := fifo(t), fifo(t)
+	go func() {
+		f, err := os.OpenFile(hangs, os.O_WRONLY, 0)
+		if err == nil {
+			f.Write(data[:len(data)*2/3]) // and never ends
+		}
+	}()
+	found, err := Find([]string{hangs, other, never}, Options{Stall: 300 * time.Millisecond, TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	if len(found.Warnings) != 2 || found.Failed() != 2 || !errors.Is(found.Warnings[0], patience.ErrStalled) || !errors.Is(found.Warnings[1], patience.ErrStalled) {
+		t.Errorf("warnings %v", found.Warnings)
+	}
+	events, ledger := totals(t, found)
+	if events != 3 || len(found.Processes) != 3 || strings.Count(ledger, " stalled inputs pipe\n") != 1 {
+		t.Errorf("%d events of %d processes; ledger:\n%s", events, len(found.Processes), ledger)
+	}
+}
+
+// A pipe that trickles, slower than others but always within a tick, is read
+// whole.
+func TestPipeThatTrickles(t *testing.T) {
+	session := t.TempDir()
+	record(t, session, fixtures.Options{Instance: 1})
+	data := tarOf(t, session)
+	name := fifo(t)
+	const tick, pauses = 300 * time.Millisecond, 10
+	go func() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		part := len(data)/pauses + 1
+		for ; len(data) > 0; data = data[min(part, len(data)):] {
+			time.Sleep(tick / 4) // the writer's pace is what is tested
+			f.Write(data[:min(part, len(data))])
+		}
+	}()
+	start := time.Now()
+	found, err := Find([]string{name}, Options{Stall: tick, TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	if took := time.Since(start); took < 2*tick {
+		t.Errorf("it took %v only: the test does not test what it should", took)
+	}
+	if events, ledger := totals(t, found); events != 1 || ledger != "" || len(found.Warnings) != 0 {
+		t.Errorf("%d events, warnings %v, ledger:\n%s", events, found.Warnings, ledger)
+	}
+}
+
+// One pipe given twice is read once, and the ledger says so.
+func TestPipeTwice(t *testing.T) {
+	session := t.TempDir()
+	record(t, session, fixtures.Options{Instance: 1})
+	name, data := fifo(t), tarOf(t, session)
+	go func() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err == nil {
+			f.Write(data)
+			f.Close()
+		}
+	}()
+	found, err := Find([]string{name, name}, Options{TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	if events, ledger := totals(t, found); events != 1 || ledger != " duplicate inputs pipe\n" {
+		t.Errorf("%d events, ledger:\n%s", events, ledger)
+	}
+}
+
+// The temporary file goes with Close, and has no name before.
+func TestSpoolGoes(t *testing.T) {
+	session, temp := t.TempDir(), t.TempDir()
+	record(t, session, fixtures.Options{Instance: 1})
+	found, err := Find([]string{"-"}, Options{Stdin: bytes.NewReader(tarOf(t, session)), TempDir: temp})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("%v lie in the directory for temporary files, %v", left, err)
+	}
+	if events, _ := totals(t, found); events != 1 {
+		t.Errorf("%d events", events)
+	}
+	if err := found.Close(); err != nil {
+		t.Error(err)
+	}
+}
