@@ -2,6 +2,8 @@ package chunks
 
 import (
 	"encoding/binary"
+	"errors"
+	"io/fs"
 	"slices"
 
 	"gprof/rawformat"
@@ -64,7 +66,16 @@ func pageStart(page int) uint32 { return uint32(page) * rawformat.PageSize }
 func (c *content) load(im *Image) error {
 	*c = content{image: im, header: im.Header, room: c.room, pages: c.pages[:0], problems: c.problems[:0]}
 	in, err := openInput(im.fsys, im.Name, rawformat.MaxChunkFile)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && im.dirExists():
+		c.stale("was given back since it was listed")
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		// A session that needs room removes what the dead left, and nothing else
+		// suffers from that.
+		c.unreadable(err)
+		return nil
+	case err != nil:
 		return c.unreadable(err)
 	}
 	defer in.Close()
@@ -75,8 +86,7 @@ func (c *content) load(im *Image) error {
 		return c.unreadable(err)
 	}
 	if !sameUse(im.Header, c.header) {
-		c.problem(Stale, "was reused since it was listed", int64(im.Header.Commit.Blocks()), int64(im.Header.Commit.Offset()))
-		c.header, c.commitOK = im.Header, false
+		c.stale("was reused since it was listed")
 		return nil
 	}
 	if c.header.Commit.Offset() > im.Header.Commit.Offset() && c.commitOK {
@@ -94,6 +104,13 @@ func (c *content) load(im *Image) error {
 
 func (c *content) problem(class ProblemClass, what string, blocks, bytes int64) {
 	c.problems = append(c.problems, Problem{class, c.image.where(), what, blocks, bytes})
+}
+
+// stale notes that a live ring has taken the file for something else.
+func (c *content) stale(what string) {
+	h := c.image.Header
+	c.problem(Stale, what, int64(h.Commit.Blocks()), int64(h.Commit.Offset()))
+	c.header, c.commitOK = h, false
 }
 
 func (c *content) pageProblem(page int, class ProblemClass, what string, blocks, bytes int64) {

@@ -37,6 +37,13 @@ func (im *Image) where() string { return path.Base(im.Name) }
 
 func (im *Image) wherePage(page int) string { return fmt.Sprintf("%s page %d", im.where(), page) }
 
+// dirExists reports whether the directory that the file was in is still there: a
+// ring removes single files, somebody else all of them.
+func (im *Image) dirExists() bool {
+	_, err := fs.Stat(im.fsys, path.Dir(im.Name))
+	return err == nil
+}
+
 // fullSize is the size of the file that the header describes.
 func (im *Image) fullSize() int64 {
 	return rawformat.HeadSize + int64(im.Header.Capacity) + rawformat.TrailerSize

@@ -1,0 +1,103 @@
+package ingest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"gprof/recorder"
+	"gprof/stream"
+)
+
+const sessionChild = "INGEST_TEST_CHILD"
+
+var lap = recorder.NewEvent1("lap", recorder.Int("n"))
+
+// TestSessionChild is the child of TestRecordedExpiry: a program that records a
+// little, and ends.
+func TestSessionChild(t *testing.T) {
+	if os.Getenv(sessionChild) == "" {
+		return
+	}
+	rec, err := recorder.Start(recorder.Options{CounterHz: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 10 {
+		lap.Mark(n)
+	}
+	if err := rec.Stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A child of a real recorder is there until its parent has given up the index at
+// which it ended, and not any longer. The session needs its room before that,
+// so a copy is made in time, as who collects dumps does.
+func TestRecordedExpiry(t *testing.T) {
+	rec, err := recorder.Start(recorder.Options{Dir: t.TempDir(), Limit: 1 << 20, ChunkSize: 64 << 10, CounterHz: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rec.Stop()
+	turn(2000) // so that the child does not end at the first index
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestSessionChild$")
+	cmd.Env = append(os.Environ(), sessionChild+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	copied := t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(rec.Session())); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(copied, filepath.Base(rec.Dir()))); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[bool]int{}
+	for step := 0; seen[false] == 0 && step < 400; step++ {
+		seen[shownAsItShould(t, rec.Session(), copied)]++
+		turn(4000)
+	}
+	if seen[true] == 0 || seen[false] == 0 {
+		t.Errorf("the child was there %d times, and gone %d times", seen[true], seen[false])
+	}
+}
+
+// turn lets the ring of the process go on.
+func turn(marks int) {
+	for n := range marks {
+		lap.Mark(n)
+	}
+}
+
+// shownAsItShould converts a session that is being recorded, and a copy of it,
+// and reports whether the child is there; it fails if the rule says otherwise.
+func shownAsItShould(t *testing.T, inputs ...string) bool {
+	t.Helper()
+	src, found, err := Open(inputs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	var c stream.Count
+	if err := stream.Copy(&c, src, stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var parent, child *Process
+	for _, p := range found.Processes {
+		if p.Exit == nil {
+			parent = p
+		} else {
+			child = p
+		}
+	}
+	if parent == nil || child == nil || child.Exit.ParentIndex == 0 {
+		t.Fatalf("%d processes, the parent among them: %v, the child: %v", len(found.Processes), parent != nil, child != nil)
+	}
+	want := child.Exit.ParentIndex >= parent.Held
+	if got := len(c.Tables.Processes) == 2; got != want {
+		t.Fatalf("the child ended at %d, the parent holds what is from %d on; it is there: %v", child.Exit.ParentIndex, parent.Held, got)
+	}
+	return want
+}
