@@ -2,16 +2,22 @@
 // hold.
 //
 // An input is a path: a session directory, the directory of one process, one
-// chunk file, or a directory above any of these. Inputs may be given in any
-// order, and twice: what was found is put into one order, by start time and
-// instance, before anything is read.
+// chunk file, an archive of any of these, a pipe that gives one, or a directory
+// above them; or it is a pattern of such paths, or "-". Files are told by what
+// they begin with, never by their names. Inputs may be given in any order, and
+// twice: what was found is put into one order, by start time and instance,
+// before anything is read.
 //
 // The steps, in [Find] and [Found.Source]:
 //
-//  1. look at what each path is (formats.go);
-//  2. list processes, drop what was given twice (find.go);
+//  1. look at what each path is, several at once (search.go), by the table of
+//     formats (formats.go); archives become file systems (open.go);
+//  2. list processes, set aside what was given twice (copies.go);
 //  3. put all clocks on one time line (clock.go);
 //  4. load all dictionaries, then decode process by process (source.go).
+//
+// An input that hangs is given up, one that is torn or hostile is read as far
+// as it is intact; either is a warning and a line of the ledger (warning.go).
 //
 // Paths appear in warnings only. Whatever goes into an output names a process
 // by its instance, so that the same recordings give the same bytes wherever

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"gprof/chunks"
@@ -191,6 +192,9 @@ func (s *search) stdin() {
 // pipe takes a named pipe, or what a shell makes of <(command).
 func (s *search) pipe(in string, info fs.FileInfo) {
 	l := s.onDisk(in, false)
+	if filepath.Base(filepath.Dir(in)) == "fd" {
+		l.label = "pipe" // what a shell makes of <(command) has a number that says nothing
+	}
 	if s.taken(info) {
 		s.warnings = append(s.warnings, &Warning{path: l.path, label: l.label, err: errAgain})
 		return
