@@ -2,6 +2,7 @@ package symbols
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"slices"
@@ -15,6 +16,7 @@ const (
 	inlineIndex = 2          // in its pcdata
 	inlineSize  = 16         // of one inlined call
 	maxInline   = 256        // calls in one another: more than any compiler does
+	headerSize  = 72         // of the table
 	funcSize    = 44         // of a function's fixed part
 
 	// Words of runtime.moduledata.
@@ -43,26 +45,34 @@ func readLineTable(f *elf.File) *lineTable {
 	if b == nil {
 		b = m.section(".data.rel.ro.gopclntab")
 	}
-	if len(b) < 72 || f.Class != elf.ELFCLASS64 || f.ByteOrder.Uint32(b) != magic120 || b[7] != 8 {
+	t := newLineTable(f.ByteOrder, b)
+	if t == nil || f.Class != elf.ELFCLASS64 {
 		return nil
 	}
-	word := func(i int) uint64 { return f.ByteOrder.Uint64(b[8*i:]) }
-	part := func(from uint64) []byte { return b[min(from, uint64(len(b))):] }
-	t := &lineTable{order: f.ByteOrder, quantum: uint64(b[6]), count: int(min(word(1), uint64(len(b)/8))),
-		names: part(word(4)), units: part(word(5)), files: part(word(6)), pcs: part(word(7)), funcs: part(word(8))}
-	if len(t.funcs) < 8*t.count+4 {
-		return nil
-	}
-	var gofunc uint64
-	t.text, gofunc = module(m)
-	if t.text == 0 {
-		t.text = word(3) // where older tables have it
-	}
+	text, gofunc := module(m)
+	t.text = cmp.Or(text, t.text)
 	if s := f.Section(".text"); t.text == 0 && s != nil {
 		t.text = s.Addr
 	}
 	if gofunc != 0 {
 		t.data = m.bytes(gofunc, maxFuncData)
+	}
+	return t
+}
+
+// newLineTable reads the header of a table; nil: it is none, or of a version
+// that is not known.
+func newLineTable(order binary.ByteOrder, b []byte) *lineTable {
+	if len(b) < headerSize || order.Uint32(b) != magic120 || b[7] != 8 {
+		return nil
+	}
+	word := func(i int) uint64 { return order.Uint64(b[8*i:]) }
+	part := func(from uint64) []byte { return b[min(from, uint64(len(b))):] }
+	t := &lineTable{order: order, quantum: uint64(b[6]), text: word(3), // 0 in newer ones
+		count: int(min(word(1), uint64(len(b)/8))),
+		names: part(word(4)), units: part(word(5)), files: part(word(6)), pcs: part(word(7)), funcs: part(word(8))}
+	if len(t.funcs) < 8*t.count+4 {
+		return nil
 	}
 	return t
 }
@@ -105,10 +115,13 @@ func (t *lineTable) lookup(address uint64) (chain []Function) {
 		return nil
 	}
 	pc := address
-	for range maxInline {
+	for depth := 0; ; depth++ {
 		index, known := t.value(f, t.pcdata(f, inlineIndex), pc)
 		if !known || index < 0 {
 			break
+		}
+		if depth == maxInline { // a circle
+			return nil
 		}
 		call := t.call(f, index)
 		if call == nil { // the line at pc would be that of another function

@@ -1,0 +1,93 @@
+package symbols
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"testing"
+)
+
+// tinyTable is a table of one function with one inlined call.
+func tinyTable() []byte {
+	le := binary.LittleEndian
+	b := le.AppendUint32(nil, magic120)
+	b = append(b, 0, 0, 1, 8)
+	const names, units, files, pcs, funcs = headerSize, headerSize + 16, headerSize + 24, headerSize + 32, headerSize + 48
+	for _, w := range []uint64{1, 1, 0x1000, names, units, files, pcs, funcs} {
+		b = le.AppendUint64(b, w)
+	}
+	b = append(b, "main.f\x00main.g\x00\x00\x00"...)
+	b = le.AppendUint32(le.AppendUint32(b, 0), 0)
+	b = append(b, "a.go\x00\x00\x00\x00"...)
+	b = append(b, 0, 2, 16, 0, 22, 16, 0, 0, 0, 4, 2, 12, 0, 0, 0, 0)
+	for _, w := range []uint32{0, 12, 16, // function table and its end
+		0, 0, 0, 0, 0, 1, 4, 3, 0, 1, 4 << 24, // the function
+		0, 0, 8, // pcdata
+		^uint32(0), ^uint32(0), ^uint32(0), 0} { // funcdata
+		b = le.AppendUint32(b, w)
+	}
+	return b
+}
+
+// The table is only what a file says: no place of it may lead to a panic.
+func FuzzLineTable(f *testing.F) {
+	calls := make([]byte, inlineSize)
+	calls[4] = 7 // main.g
+	f.Add(tinyTable(), calls, uint64(0x1004))
+	f.Fuzz(func(t *testing.T, table, calls []byte, address uint64) {
+		lines := newLineTable(binary.LittleEndian, table)
+		if lines == nil {
+			return
+		}
+		lines.data = calls
+		if chain := lines.lookup(address); len(chain) > maxInline+1 {
+			t.Errorf("a chain of %d functions", len(chain))
+		}
+	})
+}
+
+func TestTinyTable(t *testing.T) {
+	calls := make([]byte, inlineSize)
+	calls[4] = 7
+	lines := newLineTable(binary.LittleEndian, tinyTable())
+	if lines == nil {
+		t.Fatal("not a table")
+	}
+	lines.data = calls
+	calls[8] = 4 // its caller lies in itself
+	if got := lines.lookup(0x1004); got != nil {
+		t.Errorf("a circle gives %d functions", len(got))
+	}
+	calls[8] = 0
+	got := lines.lookup(0x1004)
+	if len(got) != 2 || got[0].Name != "main.f" || got[1].Name != "main.g" || got[1].File != "a.go" || got[1].Line != 10 {
+		t.Errorf("%+v", got)
+	}
+	for _, address := range []uint64{0xfff, 0x1010, 0, ^uint64(0)} {
+		if got := lines.lookup(address); got != nil {
+			t.Errorf("at %#x: %+v", address, got)
+		}
+	}
+}
+
+// tinyELF is a program without sections.
+func tinyELF() []byte {
+	var b bytes.Buffer
+	h := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 1, Shentsize: 64}
+	copy(h.Ident[:], "\x7fELF\x02\x01\x01")
+	binary.Write(&b, binary.LittleEndian, h)
+	binary.Write(&b, binary.LittleEndian, elf.Prog64{Type: uint32(elf.PT_LOAD), Vaddr: 0x1000, Filesz: 120, Memsz: 120})
+	return b.Bytes()
+}
+
+func FuzzProgram(f *testing.F) {
+	f.Add(tinyELF(), uint64(8))
+	f.Fuzz(func(t *testing.T, data []byte, offset uint64) {
+		e, err := elf.NewFile(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		note(e, ".note.gnu.build-id", "GNU", 3)
+		readProgram(e).lookup(offset)
+	})
+}
