@@ -207,7 +207,15 @@ func TestUsage(t *testing.T) {
 		{[]string{"run", "--limit", "lots", "--", "true"}, exitUsage, "lots"},
 		{[]string{"run", "--limit", "0", "--", "true"}, exitUsage, "more than nothing"},
 		{[]string{"run", "--dir", "/tmp", "--", "/nowhere/at/all"}, exitFailed, "/nowhere/at/all"},
-		{[]string{"stop"}, exitUsage, "hint: "},
+		{[]string{"record"}, exitUsage, "hint: "},
+		{[]string{"stop"}, exitUsage, "session"},
+		{[]string{"status", "--help"}, exitOK, "gprof-record status checkout"},
+		{[]string{"start", "--help"}, exitOK, "no data is lost"},
+		{[]string{"pause", "--help"}, exitOK, "gprof-record pause checkout"},
+		{[]string{"resume", "--help"}, exitOK, "gprof-record resume checkout"},
+		{[]string{"stop", "--help"}, exitOK, "gprof-record stop checkout"},
+		{[]string{"stop", "/nowhere/at/all"}, exitFailed, "no session in /nowhere/at/all"},
+		{[]string{"stop", "--timeout", "x", "y"}, exitUsage, "timeout"},
 	} {
 		code, stdout, stderr := runTest(t, "", tt.args...)
 		if code != tt.code || !strings.Contains(stdout+stderr, tt.text) {

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gprof/recorder"
+)
+
+// service is a program that records in dir/shop until the test ends.
+func service(t *testing.T, dir string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "TEST_COMMAND=signal", "GPROF=on", "GPROF_SESSION=", "GPROF_PARENT=", "GPROF_SERVICE=shop", "GPROF_LIMIT=2MiB", "GPROF_DIR="+dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { end(cmd) })
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatalf("%q, %v", line, err)
+	}
+	return cmd
+}
+
+// end kills a service, which may have ended.
+func end(cmd *exec.Cmd) {
+	cmd.Process.Kill()
+	cmd.Wait()
+}
+
+// status is what gprof-record status --json says.
+func status(t *testing.T, args ...string) (v view) {
+	t.Helper()
+	code, stdout, stderr := runTest(t, "", append([]string{"status", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(stdout), &v); err != nil || code != 0 {
+		t.Fatalf("status %d, %v: %s%s", code, err, stdout, stderr)
+	}
+	return v
+}
+
+func TestStatus(t *testing.T) {
+	dir := t.TempDir()
+	a, b := service(t, dir), service(t, dir)
+	end(a)
+	v := status(t, "--dir", dir, "shop")
+	if v.Session != filepath.Join(dir, "shop") || v.Limit != 2<<20 || v.State != "recording" || len(v.Processes) != 2 || v.alive() != 1 {
+		t.Fatalf("%+v", v)
+	}
+	live, dead := v.Processes[0], v.Processes[1]
+	if int(live.Pid) != b.Process.Pid || !live.Alive || live.Alone || !live.Obeyed || live.Service != "shop" || live.State != "recording" || live.Ended != nil {
+		t.Errorf("the one that lives: %+v", live)
+	}
+	if int(dead.Pid) != a.Process.Pid || dead.Alive || dead.Obeyed || dead.Ended == nil || !strings.Contains(dead.State, "dead") && !strings.Contains(dead.State, "died") {
+		t.Errorf("the one that was killed: %+v", dead)
+	}
+	if live.Held <= 0 || dead.Held <= 0 || v.Held != live.Held+dead.Held || v.Held > v.Limit || live.Reach <= 0 || dead.Reach < 0 || live.Reach > 60 {
+		t.Errorf("held %d, %d and %d, reach %v and %v s", v.Held, live.Held, dead.Held, live.Reach, dead.Reach)
+	}
+	code, stdout, stderr := runTest(t, "", "status", filepath.Join(dir, "shop"))
+	for _, want := range []string{filepath.Join(dir, "shop"), " of 2.0 MiB in use", "1 alive, 1 ended", live.Instance, dead.Instance, "recording", "REACH"} {
+		if code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("status %d, no %q in %s%s", code, want, stdout, stderr)
+		}
+	}
+}
+
+func TestCommands(t *testing.T) {
+	dir := t.TempDir()
+	service(t, dir)
+	service(t, dir)
+	for _, tt := range []struct {
+		command string
+		code    int
+		says    string // standard error
+		state   string
+	}{
+		{"pause", 0, "gprof-record: shop: 2 process(es) paused\n", "paused"},
+		{"resume", 0, "gprof-record: shop: 2 process(es) recording\n", "recording"},
+		{"stop", 0, "gprof-record: shop: 2 process(es) stopped\n", "stopped"},
+		{"stop", 0, "gprof-record: shop: 2 process(es) stopped\n", "stopped"},
+		{"pause", 1, "gprof-record start", "stopped"},
+		{"resume", 1, "gprof-record start", "stopped"},
+		{"start", 0, "gprof-record: shop: 2 process(es) recording\n", "recording"},
+	} {
+		code, stdout, stderr := runTest(t, "", tt.command, "--dir", dir, "shop")
+		if code != tt.code || stdout != "" || !strings.Contains(stderr, tt.says) {
+			t.Errorf("%s: status %d, stdout %q, stderr %q, want %d, %q", tt.command, code, stdout, stderr, tt.code, tt.says)
+		}
+		v := status(t, "--dir", dir, "shop")
+		for _, p := range v.Processes {
+			if v.State != tt.state || p.State != tt.state || !p.Obeyed {
+				t.Errorf("after %s: session %s, process %+v", tt.command, v.State, p)
+			}
+		}
+	}
+}
+
+// Who does not answer is named; the command holds.
+func TestNoAnswer(t *testing.T) {
+	dir := t.TempDir()
+	cmd := service(t, dir)
+	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := runTest(t, "", "pause", "--dir", dir, "--timeout", "50ms", "shop")
+	name := processName(uint32(cmd.Process.Pid), status(t, "--dir", dir, "shop").Processes[0].Instance)
+	if code != exitFailed || !strings.Contains(stderr, "no answer within 50ms from "+name) {
+		t.Errorf("status %d, %q, want the name of %s", code, stderr, name)
+	}
+	if p := status(t, "--dir", dir, "shop").Processes[0]; p.Obeyed || p.describe() != "paused, has not obeyed yet" {
+		t.Errorf("%+v: %s", p, p.describe())
+	}
+	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for !status(t, "--dir", dir, "shop").Processes[0].Obeyed {
+		if time.Now().After(deadline) {
+			t.Fatal("it never obeys")
+		}
+	}
+	end(cmd)
+	code, _, stderr = runTest(t, "", "resume", "--dir", dir, "shop")
+	if code != 0 || !strings.Contains(stderr, "no process is running; those that start will be recording") {
+		t.Errorf("status %d, %q", code, stderr)
+	}
+}
+
+func TestFindSession(t *testing.T) {
+	dir := t.TempDir()
+	session := filepath.Join(dir, "shop")
+	end(service(t, dir))
+	for _, tt := range []struct{ dirFlag, arg, env, cwd, want, err string }{
+		{arg: session, want: session},
+		{arg: "shop", dirFlag: dir, want: session},
+		{arg: "shop", env: dir, want: session},
+		{arg: "shop", cwd: dir, want: session},
+		{arg: ".", cwd: session, want: session},
+		{arg: "shop", env: filepath.Join(dir, "x"), err: "no session in " + filepath.Join(dir, "x", "shop")},
+		{arg: dir, err: "it holds no recording"},
+		{arg: filepath.Join(dir, "nobody"), err: "nothing has recorded there"},
+		{arg: "", err: "service's name"},
+	} {
+		t.Setenv(recorder.EnvSession, filepath.Join(dir, "of somebody else"))
+		t.Setenv(recorder.EnvDir, tt.env)
+		cwd := tt.cwd
+		if cwd == "" {
+			cwd = t.TempDir()
+		}
+		t.Chdir(cwd)
+		got, err := (&sessionArg{Dir: tt.dirFlag, Session: tt.arg}).find()
+		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%+v: %q, %v", tt, got, err)
+		}
+	}
+}
+
+// A session without a control page is shown; its processes can't be told.
+func TestSessionWithoutPage(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "shop", "control"), 0o700); err != nil { // it can't be made
+		t.Fatal(err)
+	}
+	service(t, dir)
+	if err := os.Remove(filepath.Join(dir, "shop", "control")); err != nil {
+		t.Fatal(err)
+	}
+	v := status(t, "--dir", dir, "shop")
+	if len(v.Processes) != 1 || !v.Processes[0].Alone || v.Limit != 0 {
+		t.Errorf("%+v, %+v", v, v.Processes)
+	}
+	if code, _, stderr := runTest(t, "", "pause", "--dir", dir, "shop"); code != exitFailed || !strings.Contains(stderr, "no control page") {
+		t.Errorf("status %d, %q", code, stderr)
+	}
+}
+
+func TestSizesAndTimes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0.0 KiB", 4096: "4.0 KiB", 1 << 20: "1.0 MiB", 66 << 20: "66.0 MiB"} {
+		if got := size(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+	for s, want := range map[float64]string{0: "-", 0.25: "300ms", 59.04: "59s", 72.4: "1m12s", 3600: "1h0m0s"} {
+		if got := reach(s); got != want {
+			t.Errorf("%v s: %s, want %s", s, got, want)
+		}
+	}
+}
