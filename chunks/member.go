@@ -1,6 +1,7 @@
 package chunks
 
 import (
+	"errors"
 	"sync/atomic"
 
 	"gprof/rawformat"
@@ -45,24 +46,35 @@ func (r *Ring) obey() error {
 }
 
 // giveUp discards the released chunks that were done at or before, in ns of
-// realtime, but for the last two files.
-func (r *Ring) giveUp(done int64) error {
-	for r.files.Load() > minFiles {
-		r.mu.lock()
-		r.drain()
-		var c *Chunk
-		if first := r.released.first; first != nil && doneTime(first) <= done {
-			c = r.discard()
+// realtime, but for the last two files. Spare chunks go in place of the newest
+// of them: who asks wants room.
+func (r *Ring) giveUp(done int64) (errs error) {
+	r.pressed.Store(pressedFor)
+	for n := r.doneBy(done); n > 0 && r.files.Load() > minFiles; n-- {
+		if r.spares.Load() > int64(r.o.Pressed) {
+			errs = errors.Join(errs, r.yield(1))
+			continue
 		}
+		r.mu.lock()
+		c := r.discard()
 		r.mu.unlock()
 		if c == nil {
 			break
 		}
-		if err := r.giveBack(c); err != nil {
-			return err
-		}
+		errs = errors.Join(errs, r.giveBack(c))
 	}
-	return r.publish()
+	return errors.Join(errs, r.publish())
+}
+
+// doneBy is how many released chunks were done at or before.
+func (r *Ring) doneBy(done int64) (n int) {
+	r.mu.lock()
+	defer r.mu.unlock()
+	r.drain()
+	for c := r.released.first; c != nil && doneTime(c) <= done; c = r.released.next(c) {
+		n++
+	}
+	return n
 }
 
 // doneTime is when c was done, in ns of realtime; never 0.

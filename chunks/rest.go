@@ -11,18 +11,20 @@ import (
 // was released.
 func (r *Ring) Rest(resting bool) { r.resting.Store(resting) }
 
-// yield gives the spare chunks back. They were never used: nothing is lost.
-func (r *Ring) yield() (err error) {
-	for {
+// yield gives that many spare chunks back. They were never used: nothing is
+// lost.
+func (r *Ring) yield(spares int) (errs error) {
+	for range spares {
 		r.mu.lock()
 		c := r.spare.pop()
 		r.mu.unlock()
 		if c == nil {
-			return err
+			break
 		}
 		r.spares.Add(-1)
 		r.files.Add(-1)
 		r.chunks = slices.DeleteFunc(r.chunks, func(x *Chunk) bool { return x == c })
-		err = errors.Join(err, r.store.unmap(c), r.store.remove(c.ring.name))
+		errs = errors.Join(errs, r.store.unmap(c), r.store.remove(c.ring.name))
 	}
+	return errs
 }

@@ -3,6 +3,7 @@ package chunks
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -24,6 +25,7 @@ type RingOptions struct {
 	Limit     int64               // bytes of all chunk files and of what was charged; 0: 64 MiB
 	Slot      *Slot               // of the session, whose limit then goes before Limit; nil: the process is alone
 	MinSpare  int                 // chunks kept ready, allocated and faulted in; at least 2
+	Pressed   int                 // the same while the session has no room for more: what holds nothing goes before what was recorded
 	Clock     rawformat.ClockKind // of the times that writers store
 
 	// Anchor reads the clocks. It must neither allocate nor block. Nil gives
@@ -49,6 +51,7 @@ func (o *RingOptions) fill() error {
 		o.Anchor = func() (a rawformat.Anchor) { return a }
 	}
 	o.MinSpare = max(o.MinSpare, minFiles)
+	o.Pressed = min(max(o.Pressed, minFiles), o.MinSpare)
 	if o.Slot != nil {
 		o.Limit = o.Slot.c.Limit()
 	}
@@ -89,7 +92,8 @@ type Ring struct {
 	limit     atomic.Int64  // bytes; the session's may change
 	discarded atomic.Uint32 // chunks, ever; stored under mu
 	taken     atomic.Int64  // chunks handed out since the last Maintain
-	full      atomic.Bool   // the last allocation failed, or the session had no room for it
+	full      atomic.Bool   // the last allocation failed
+	pressed   atomic.Int32  // for so many Maintains the session counts as full
 	resting   atomic.Bool   // see Rest
 
 	stated uint32 // discarded, as the latest header says; under mu
@@ -251,8 +255,13 @@ func (r *Ring) Release(c *Chunk) {
 }
 
 // Low reports whether the housekeeper should be woken: there are fewer spare
-// chunks than there should be, and there is room for more.
+// chunks than there should be, and there is room for more. Where the session
+// has none, some are used up first: others have to make it, and until then this
+// process uses its own chunks again.
 func (r *Ring) Low() bool {
+	if r.pressed.Load() > 0 && r.taken.Load() < int64(r.o.Pressed) {
+		return false
+	}
 	return r.spares.Load() < int64(r.o.MinSpare) && r.fits(r.files.Load()+1) && !r.full.Load() && !r.resting.Load()
 }
 
@@ -278,17 +287,17 @@ func (r *Ring) RangeEnd() uint64 { return r.end.Load() }
 func (r *Ring) Discarded() uint32 { return r.discarded.Load() }
 
 // Maintain does what writers must not: it seals, keeps the ring under its
-// limit, and makes spare chunks, as many as MinSpare and twice what was taken
-// since the last call. One goroutine calls it, now and then and when Low. After
+// limit, and makes spare chunks, as many as MinSpare, or Pressed, and twice what
+// was taken since the last call. One goroutine calls it, now and then and when Low. After
 // an error, which is the disk's, the ring goes on with what it has.
 func (r *Ring) Maintain() error {
-	want := max(int64(r.o.MinSpare), 2*r.taken.Swap(0))
+	taken := 2 * r.taken.Swap(0)
 	err := errors.Join(r.sealAll(), r.bury(), r.obey(), r.shrink())
 	if r.resting.Load() {
 		r.want(0)
-		return errors.Join(err, r.yield(), r.publish())
+		return errors.Join(err, r.yield(math.MaxInt), r.publish())
 	}
-	return errors.Join(err, r.grow(int(want)), r.publish())
+	return errors.Join(err, r.grow(int(max(r.ready(), taken))), r.publish())
 }
 
 // shrink gives chunks back while the limit is exceeded, but for the last two.
@@ -354,8 +363,7 @@ func (r *Ring) grow(spares int) error {
 	r.want(0)
 	for r.spares.Load() < int64(spares) && r.fits(r.files.Load()+1) {
 		if !r.admitted() {
-			r.full.Store(true)
-			r.want(int64(spares) - r.spares.Load())
+			r.refused(spares)
 			return nil
 		}
 		name := fmt.Sprintf("chunk-%05d", r.serial)

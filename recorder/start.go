@@ -127,7 +127,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	}
 	r.ring, err = chunks.OpenRing(r.dir, chunks.RingOptions{
 		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit, Slot: r.member.slot,
-		MinSpare: min(max(len(r.shards), burst/size), int(r.limit)/size/minChunks), Clock: rawformat.ClockMonotonic, Anchor: r.anchor,
+		MinSpare: min(max(len(r.shards), burst/size), int(r.limit)/size/minChunks), Pressed: int(r.mask) + 1, Clock: rawformat.ClockMonotonic, Anchor: r.anchor,
 	})
 	if err != nil {
 		return errors.Join(err, dict.Close())

@@ -1,0 +1,304 @@
+package recorder_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+const memberChunk = 64 << 10 // of member processes
+
+// onDisk is how many bytes all files of a session have but the control page,
+// which is none of anybody's.
+func onDisk(session string) (bytes int64) {
+	filepath.WalkDir(session, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "control" {
+			return nil // it went meanwhile
+		}
+		if info, err := d.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}
+
+// watch samples how much a session takes until it is told to end, and returns
+// the most.
+func watch(session string) (end func() int64) {
+	var most atomic.Int64
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			most.Store(max(most.Load(), onDisk(session)))
+			select {
+			case <-quit:
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+	}()
+	return func() int64 {
+		close(quit)
+		<-done
+		return most.Load()
+	}
+}
+
+// Eight processes under one limit, of which two are killed: the sum of all files
+// stays within the limit and two chunks a process, and what the survivors
+// recorded last is all there. Beside processes of this pid namespace there are
+// some of their own ones where the machine allows it.
+func TestEightProcesses(t *testing.T) {
+	for _, wrap := range []string{"", "unshare"} {
+		t.Run("in namespaces: "+wrap, func(t *testing.T) { eightProcesses(t, wrap) })
+	}
+}
+
+func eightProcesses(t *testing.T, wrap string) {
+	const processes, limit, rounds, batch = 8, 6 << 20, 60, 4000
+	dir := t.TempDir()
+	session := filepath.Join(dir, "s")
+	var members []*member
+	for range processes {
+		cmd := child("member", []string{dir}, fmt.Sprintf("GPROF_LIMIT=%d", limit))
+		if wrap != "" && !unshare(t, cmd) {
+			return
+		}
+		members = append(members, runMember(t, cmd))
+	}
+	most := watch(session)
+	var wg sync.WaitGroup
+	made := make([]int, processes)
+	for i, m := range members {
+		wg.Go(func() {
+			for n := range rounds {
+				if i < 2 && n == rounds/2 {
+					m.kill()
+					return
+				}
+				if _, err := fmt.Sscan(m.do(fmt.Sprint("mark ", batch)), &made[i]); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	peak := most()
+	t.Logf("at most %.2f MiB of %.2f, and %.2f left", float64(peak)/(1<<20), float64(limit)/(1<<20), float64(onDisk(session))/(1<<20))
+	if allowed := int64(limit + 2*processes*memberChunk); peak > allowed {
+		t.Errorf("%d bytes, want at most %d", peak, allowed)
+	}
+	if peak < limit/2 {
+		t.Errorf("at most %d bytes: the limit was never met", peak)
+	}
+	for i, m := range members {
+		if i >= 2 {
+			m.stop()
+		}
+		checkWindow(t, m.dir, made[i], i < 2)
+	}
+}
+
+// checkWindow wants the last markers of a process, up to the n-th, without a
+// hole. Before them there may be some in a chunk that was open for long.
+func checkWindow(t *testing.T, dir string, n int, killed bool) {
+	t.Helper()
+	r := read(t, dir, chunks.Unproven)
+	if r.lost() > 0 {
+		t.Errorf("%s: %d lost", filepath.Base(dir), r.lost())
+	}
+	found := numbers(t, dir)
+	slices.Sort(found)
+	if len(found) == 0 || found[len(found)-1] < n || found[len(found)-1] > n && !killed {
+		t.Fatalf("%s: %d markers, the last one %v, want %d", filepath.Base(dir), len(found), found[max(0, len(found)-1):], n)
+	}
+	window := 1
+	for i := len(found) - 1; i > 0 && found[i-1] == found[i]-1; i-- {
+		window++
+	}
+	t.Logf("%s: the last %d of %d markers", filepath.Base(dir), window, n)
+	if before := len(found) - window; before > memberChunk/5 {
+		t.Errorf("%s: %d markers without a hole and %d before them", filepath.Base(dir), window, before)
+	}
+}
+
+// unshare has cmd run in namespaces of its own, as in another container on the
+// same volume. False: this machine doesn't allow it.
+func unshare(t *testing.T, cmd *exec.Cmd) bool {
+	path, err := exec.LookPath("unshare")
+	flags := []string{"unshare", "--pid", "--mount", "--fork", "--kill-child"}
+	if err == nil {
+		err = exec.Command(path, append(flags[1:], "true")...).Run()
+	}
+	if err != nil {
+		t.Logf("no namespaces on this machine: %v", err)
+		return false
+	}
+	cmd.Args = append(flags, cmd.Args...)
+	cmd.Path = path
+	return true
+}
+
+// A busy process can't push a quiet one below its floor: half of what each may
+// hold.
+func TestQuietKeepsItsFloor(t *testing.T) {
+	const limit, floor = 4 << 20, 1 << 20
+	dir := t.TempDir()
+	session := filepath.Join(dir, "s")
+	quiet, busy := startMember(t, dir, fmt.Sprintf("GPROF_LIMIT=%d", limit)), startMember(t, dir)
+	quiet.do("mark 200000") // about 1.5 MB
+	held := func() int64 {
+		i := slices.IndexFunc(readSession(t, session).Slots, func(s chunks.Standing) bool { return s.Instance == quiet.instance() })
+		return readSession(t, session).Slots[i].Held
+	}
+	made := 0
+	more := func() {
+		busy.do("mark 50000")
+		made += 50_000
+	}
+	await(t, "the quiet one gives what it has above its floor", func() bool {
+		more()
+		return held() < floor+2*memberChunk
+	})
+	for range 50 {
+		more()
+	}
+	atLeast := held()
+	quiet.stop()
+	busy.stop()
+	payload := int64(0)
+	for _, im := range read(t, quiet.dir).Chunks {
+		payload += int64(im.Header.Commit.Offset())
+	}
+	t.Logf("the quiet one held %d bytes, %d of them data; its floor is %d; the busy one made %d markers", atLeast, payload, floor, made)
+	if atLeast < floor || payload < floor/2 {
+		t.Errorf("the quiet one held %d bytes and has %d of data, want %d", atLeast, payload, floor)
+	}
+	checkWindow(t, quiet.dir, 200_000, false)
+	checkWindow(t, busy.dir, made, false)
+}
+
+// A service that is restarted again and again reuses its session: the limit
+// holds, and directories don't pile up.
+func TestRestarts(t *testing.T) {
+	const limit = 1 << 20
+	dir := t.TempDir()
+	session := filepath.Join(dir, "s")
+	var last *member
+	for range 10 {
+		last = startMember(t, dir, fmt.Sprintf("GPROF_LIMIT=%d", limit))
+		last.do("mark 60000") // some 500 KB
+		last.stop()
+		if n := onDisk(session); n > limit+2*memberChunk {
+			t.Errorf("%d bytes, want at most %d", n, limit)
+		}
+	}
+	if dirs := instances(t, session); len(dirs) > 4 {
+		t.Errorf("%d directories: %v", len(dirs), dirs)
+	}
+	checkWindow(t, last.dir, 60_000, false)
+}
+
+// Of a crash loop the first and the newest crash stay readable, within the
+// limit.
+func TestCrashLoop(t *testing.T) {
+	const limit = 1 << 20
+	dir := t.TempDir()
+	session := filepath.Join(dir, "s")
+	var crashed []*member
+	for range 10 {
+		m := startMember(t, dir, fmt.Sprintf("GPROF_LIMIT=%d", limit))
+		m.do("mark 30000") // some 250 KB
+		m.kill()
+		crashed = append(crashed, m)
+		if n := onDisk(session); n > limit+2*memberChunk {
+			t.Errorf("%d bytes, want at most %d", n, limit)
+		}
+	}
+	startMember(t, dir).stop()
+	for _, m := range []*member{crashed[0], crashed[9]} {
+		if found := numbers(t, m.dir); len(found) < 1000 || found[len(found)-1] < 1000 {
+			t.Errorf("%s: %d markers", filepath.Base(m.dir), len(found))
+		}
+	}
+	if s := readSession(t, session); s.Limit != limit || s.Sum() > limit {
+		t.Errorf("%d bytes of %d", s.Sum(), s.Limit)
+	}
+	if dirs := instances(t, session); len(dirs) > 6 {
+		t.Errorf("%d directories: %v", len(dirs), dirs)
+	}
+}
+
+// instances are the directories in a session.
+func instances(t *testing.T, session string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// An exit record has the parent's hand-out mark of that moment, whether the
+// child stopped or was killed.
+func TestParentIndex(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		dir := t.TempDir()
+		session := filepath.Join(dir, "s")
+		parent := startMember(t, dir)
+		mark := func() uint64 {
+			t.Helper()
+			before, _ := chunks.IndexNow(session, parent.instance())
+			parent.do("mark 20000")
+			var index uint64
+			await(t, "the parent's mark rises", func() bool {
+				index, _ = chunks.IndexNow(session, parent.instance())
+				return index > before
+			})
+			return index
+		}
+		mark()
+		kid := startMember(t, dir, "GPROF_PARENT="+filepath.Base(parent.dir))
+		kid.do("mark 10")
+		before := mark()
+		want := rawformat.ExitStopped
+		if killed {
+			want = rawformat.ExitUnknown
+			kid.kill()
+		} else {
+			kid.stop()
+		}
+		var r *recording
+		await(t, "an exit record", func() bool {
+			r = read(t, kid.dir, chunks.Unproven)
+			return r.Exit != nil
+		})
+		after := mark()
+		x := r.Exit
+		if x.Reason != want || x.Parent != parent.instance() || x.ParentIndex < before || x.ParentIndex > after {
+			t.Errorf("killed %v: %+v, want the parent's index between %d and %d", killed, x, before, after)
+		}
+		if got := r.meta(rawformat.MetaParentIdx); got == "" {
+			t.Error("meta doesn't say where the parent was at the start")
+		}
+		parent.stop()
+	}
+}
