@@ -46,18 +46,16 @@ func Session(dir string) ([]Process, error) {
 			continue
 		}
 		at := filepath.Join(dir, e.Name())
-		found = append(found, Process{Instance: instance, FS: os.DirFS(at), Dir: ".", Live: chunks.Alive(at)})
+		found = append(found, Process{Instance: instance, FS: os.DirFS(at), Dir: ".", Live: chunks.Alive(at) && !ended(at)})
 	}
 	return found, nil
 }
 
-// Crashed reports whether p is dead and nobody wrote how it ended in order.
-func (p *Process) Crashed() bool {
-	if p.Live {
-		return false
-	}
-	_, err := fs.Stat(p.FS, path.Join(p.Dir, "exit"))
-	return errors.Is(err, fs.ErrNotExist)
+// ended reports whether a process' exit was written. Who buries the dead holds
+// their lock meanwhile, as the living do.
+func ended(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, "exit"))
+	return err == nil
 }
 
 // instanceName is the name of an instance's directory.

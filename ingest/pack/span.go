@@ -42,31 +42,28 @@ func clockOf(meta []byte, files []entry) clock {
 }
 
 func metaClock(meta []byte) clock {
+	m, err1 := strconv.ParseUint(metaValue(meta, rawformat.MetaStartMono), 10, 64)
+	t, err2 := strconv.ParseInt(metaValue(meta, rawformat.MetaStartReal), 10, 64)
+	return clock{m, t, err1 == nil && err2 == nil}
+}
+
+// metaValue is the first value of a key in a meta file, "" if there is none.
+func metaValue(meta []byte, key string) string {
 	h, err := rawformat.ReadRecordHeader(meta)
 	if err != nil {
-		return clock{}
+		return ""
 	}
-	monotonic, real := "", ""
 	r := rawformat.NewCursor(meta[rawformat.RecordHeaderSize:], rawformat.RecordHeaderSize)
 	for {
 		_, fields, intact, ok := r.Record(h.Instance, h.Generation)
 		if !ok {
-			break
+			return ""
 		}
-		key, value := string(fields.Text("key")), string(fields.Text("value"))
-		if !intact || fields.Err() != nil {
-			continue
-		}
-		if key == rawformat.MetaStartMono && monotonic == "" {
-			monotonic = value
-		}
-		if key == rawformat.MetaStartReal && real == "" {
-			real = value
+		k, v := fields.Text("key"), fields.Text("value")
+		if intact && fields.Err() == nil && string(k) == key {
+			return string(v)
 		}
 	}
-	m, err1 := strconv.ParseUint(monotonic, 10, 64)
-	t, err2 := strconv.ParseInt(real, 10, 64)
-	return clock{m, t, err1 == nil && err2 == nil}
 }
 
 // time is from when to when a chunk's events may be; what is not known is

@@ -1,0 +1,146 @@
+// Package debug is an HTTP handler by which the recordings of a session can be
+// fetched from a running program: also from a container that has neither a shell
+// nor tar.
+//
+//	mux.Handle("/debug/gprof/", debug.Handler())
+//
+//	curl http://pod:8080/debug/gprof/                           which processes there are
+//	curl http://pod:8080/debug/gprof/snapshot?last=60s -o p.gprof   what they recorded last
+//	curl -f http://pod:8080/debug/gprof/crashed -o c.gprof          what those left that crashed
+//
+// Nothing is registered unasked, and recording does not stop while it is read. A
+// recording holds what the program put into its markers, so serve it where
+// net/http/pprof would be served: not to everybody.
+package debug
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"gprof/ingest/pack"
+	"gprof/recorder"
+)
+
+// Handler serves the session of the recorder that runs in this process, below
+// /debug/gprof/:
+//
+//	GET /debug/gprof/          lists live and crashed processes of the session; as
+//	                           JSON to those who accept that, or with ?format=json
+//	GET /debug/gprof/snapshot  streams a packed file of all live processes; with
+//	                           ?last=60s without what ended earlier, with
+//	                           ?instance=ID of one process alone, live or not
+//	GET /debug/gprof/crashed   streams a packed file of the processes that crashed;
+//	                           404 if none did
+//
+// Packing takes a second of one processor for some 30 MB; one request at a time
+// does it, others get 503. What it needs of memory does not depend on the size
+// of the session.
+func Handler() http.Handler {
+	h := &handler{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+root+"{$}", h.with(h.list))
+	mux.HandleFunc("GET "+root+"snapshot", h.with(h.snapshot))
+	mux.HandleFunc("GET "+root+"crashed", h.with(h.crashed))
+	return mux
+}
+
+const root = "/debug/gprof/"
+
+type handler struct {
+	packing sync.Mutex
+}
+
+// session is what a request is about.
+type session struct {
+	w         http.ResponseWriter
+	r         *http.Request
+	processes []pack.Process
+}
+
+// with finds the session.
+func (h *handler) with(serve func(*session)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		dir := recorder.Running().Session()
+		if dir == "" {
+			http.Error(w, "nothing is recorded: recorder.Start was not called or failed, or the recorder was stopped", http.StatusServiceUnavailable)
+			return
+		}
+		processes, err := pack.Session(dir)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		serve(&session{w, r, processes})
+	}
+}
+
+// snapshot packs live processes.
+func (h *handler) snapshot(s *session) {
+	span, err := lastSpan(s.r.FormValue("last"))
+	if err != nil {
+		http.Error(s.w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	only := s.r.FormValue("instance")
+	chosen := slices.DeleteFunc(s.processes, func(p pack.Process) bool {
+		if only != "" {
+			return only != instanceName(p.Instance)
+		}
+		return !p.Live
+	})
+	h.pack(s, "snapshot.gprof", chosen, span)
+}
+
+// crashed packs processes that ended as they should not.
+func (h *handler) crashed(s *session) {
+	chosen := slices.DeleteFunc(s.processes, func(p pack.Process) bool { return !p.Describe().Crashed })
+	h.pack(s, "crashed.gprof", chosen, pack.Span{})
+}
+
+// lastSpan is the time that ?last= asks for.
+func lastSpan(last string) (pack.Span, error) {
+	if last == "" {
+		return pack.Span{}, nil
+	}
+	d, err := time.ParseDuration(last)
+	if err != nil {
+		seconds, err2 := strconv.ParseUint(last, 10, 31)
+		if err2 != nil {
+			return pack.Span{}, fmt.Errorf("last=%q: want a duration such as 60s", last)
+		}
+		d = time.Duration(seconds) * time.Second
+	}
+	if d <= 0 {
+		return pack.Span{}, fmt.Errorf("last=%q: want more than nothing, such as 60s", last)
+	}
+	return pack.Span{From: time.Now().Add(-d).UnixNano(), To: math.MaxInt64}, nil
+}
+
+// pack streams a packed file. A client that sees no end of it, for which packed
+// files have a mark, has not got all.
+func (h *handler) pack(s *session, name string, processes []pack.Process, span pack.Span) {
+	if len(processes) == 0 {
+		http.Error(s.w, "no such process; "+root+" lists those there are", http.StatusNotFound)
+		return
+	}
+	if !h.packing.TryLock() {
+		s.w.Header().Set("Retry-After", "5")
+		http.Error(s.w, "another file is being packed; try again", http.StatusServiceUnavailable)
+		return
+	}
+	defer h.packing.Unlock()
+	s.w.Header().Set("Content-Type", "application/octet-stream")
+	s.w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	s.w.Header().Set("Cache-Control", "no-store")
+	// The only error is the client's, who is gone.
+	pack.Write(io.Writer(s.w), processes, pack.Options{Span: span})
+}
+
+// instanceName is an instance as it is written.
+func instanceName(instance uint64) string { return fmt.Sprintf("%016x", instance) }
