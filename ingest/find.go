@@ -48,6 +48,7 @@ type Process struct {
 	Alive    bool            // it is still recording
 	files    fs.FS           // in which its directory is Dir
 	disk     string          // its directory; "" if it lies in an archive
+	only     []string        // names of the chunk files that were given; nil: all
 	anchors  []decode.Anchor // readings of its clocks
 	read     uint64          // monotonic time of the latest block that was read to place it
 	clock    decode.Clock
@@ -229,7 +230,7 @@ func (r *finder) openLoose(f *Found, loose *looseChunks) {
 			continue
 		}
 		keep(p, loose.names[dir])
-		f.Processes = append(f.Processes, &Process{Process: p, Location: dir, files: files, disk: dir})
+		f.Processes = append(f.Processes, &Process{Process: p, Location: dir, files: files, disk: dir, only: loose.names[dir]})
 	}
 }
 

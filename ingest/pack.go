@@ -40,7 +40,11 @@ func (f *Found) Unpack(dir string, report func(error)) error {
 }
 
 func (p *Process) packable() pack.Process {
-	return pack.Process{Instance: p.Instance, FS: os.DirFS(p.Location), Dir: ".", Live: p.Alive}
+	q := pack.Process{Instance: p.Instance, FS: p.files, Dir: p.Dir, Live: p.Alive, Only: p.only}
+	if a, ok := p.files.(interface{ Live(instance uint64) bool }); ok {
+		q.Snapshot = a.Live(p.Instance)
+	}
+	return q
 }
 
 // Times are when the first of all processes began and when the last ended, as
