@@ -1,13 +1,17 @@
 package ingest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 
 	"gprof/chunks"
+	"gprof/ingest/archive"
 )
 
 // Inspect writes the text twin of a file, or of all recording's files below a
@@ -18,20 +22,15 @@ func Inspect(w io.Writer, input string) error {
 		return err
 	}
 	if !info.IsDir() {
-		return inspectFile(w, input)
+		return chunks.Inspect(w, os.DirFS(filepath.Dir(input)), filepath.Base(input))
 	}
-	n := 0
-	err = filepath.WalkDir(input, func(name string, e fs.DirEntry, err error) error {
+	files, n := os.DirFS(input), 0
+	err = fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !isRecordFile(e.Name()) {
 			return err
 		}
 		n++
-		rel, err := filepath.Rel(input, name)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "-- %s --\n", filepath.ToSlash(rel))
-		return inspectFile(w, name)
+		return inspectSection(w, files, name)
 	})
 	if err == nil && n == 0 {
 		err = fmt.Errorf("%s: %w in this directory", input, ErrNothing)
@@ -39,9 +38,49 @@ func Inspect(w io.Writer, input string) error {
 	return err
 }
 
+// HoldsFiles reports whether an input is an archive or a pipe: what lies in it
+// is inspected by [Found.Inspect].
+func HoldsFiles(input string) bool {
+	info, err := os.Stat(input)
+	if input == "-" || err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		return true
+	}
+	f, err := os.Open(input)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, archive.Head)
+	n, _ := io.ReadFull(f, head) // a directory gives an error and no bytes
+	format := sniff(head[:n])
+	return format != nil && !format.alone
+}
+
+// Inspect is [Inspect] for the files of all processes that were found, in order
+// of their directories.
+func (f *Found) Inspect(w io.Writer) error {
+	processes := slices.Clone(f.Processes)
+	slices.SortFunc(processes, func(a, b *Process) int {
+		return cmp.Or(cmp.Compare(a.Location, b.Location), cmp.Compare(a.Instance, b.Instance))
+	})
+	for _, p := range processes {
+		entries, err := fs.ReadDir(p.files, p.Dir)
+		for _, e := range entries {
+			if err == nil && !e.IsDir() && isRecordFile(e.Name()) {
+				err = inspectSection(w, p.files, path.Join(p.Dir, e.Name()))
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func inspectSection(w io.Writer, files fs.FS, name string) error {
+	fmt.Fprintf(w, "-- %s --\n", name)
+	return chunks.Inspect(w, files, name)
+}
+
 // isRecordFile reports whether a file of that name has a text twin.
 func isRecordFile(name string) bool { return chunks.Named(name) != chunks.NoFile }
-
-func inspectFile(w io.Writer, name string) error {
-	return chunks.Inspect(w, os.DirFS(filepath.Dir(name)), filepath.Base(name))
-}
