@@ -7,11 +7,22 @@ import "gprof/stream"
 // only in such places one stack.
 type code struct {
 	tables *stream.Tables
-	merged stream.Tables    // Frames and Stacks, without what is lost
+	merged stream.Tables    // Frames, without what is lost
 	stacks []stream.StackID // merged, by StackID
+	nodes  []node           // by merged StackID
 	ranges []addresses      // by ModuleID
 	native []bool           // by StringID: names a function of a module
 	used   []bool           // by ModuleID: in the process being written
+}
+
+// node is a merged stack: all that a thread has to know of it, in one place of
+// memory. Threads have millions of stacks between them, and each is a wait for
+// memory that was not read for long.
+type node struct {
+	caller stream.StackID // merged
+	frame  stream.FrameID // merged
+	thread int32          // the last thread that has it
+	number int32          // in that thread
 }
 
 // addresses is the range that was made up for a module; end is 0 if there was
@@ -40,8 +51,49 @@ func (c *code) build(t *stream.Tables) {
 		parent, frame := t.Stacks.At(id)
 		c.stacks[id] = c.merged.Stacks.Intern(c.stacks[parent], frames[frame])
 	}
+	c.layOut()
 	c.markNative()
 	c.placeModules()
+}
+
+// layOut makes the nodes of the merged stacks, each followed by those that it
+// called: most of them called one other, so that a way to the root is mostly a
+// way back through memory.
+func (c *code) layOut() {
+	merged := &c.merged.Stacks
+	first, next := children(&c.merged)
+	place := make([]stream.StackID, merged.Len()+1)
+	c.nodes = make([]node, 1, merged.Len()+1)
+	for at := first[0]; at != 0; {
+		caller, frame := merged.At(at)
+		place[at] = stream.StackID(len(c.nodes))
+		c.nodes = append(c.nodes, node{caller: place[caller], frame: frame})
+		if first[at] != 0 {
+			at = first[at]
+			continue
+		}
+		for at != 0 && next[at] == 0 {
+			at, _ = merged.At(at)
+		}
+		at = next[at]
+	}
+	for id, to := range c.stacks {
+		c.stacks[id] = place[to]
+	}
+	c.merged = stream.Tables{Frames: c.merged.Frames}
+}
+
+// children returns the first stack that each one called, and the next one that
+// its caller called.
+func children(t *stream.Tables) (first, next []stream.StackID) {
+	n := t.Stacks.Len()
+	first, next = make([]stream.StackID, n+1), make([]stream.StackID, n+1)
+	for id := stream.StackID(n); id > 0; id-- {
+		caller, _ := t.Stacks.At(id)
+		next[id] = first[caller]
+		first[caller] = id
+	}
+	return first, next
 }
 
 // merge returns what the format keeps of a frame.

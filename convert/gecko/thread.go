@@ -21,12 +21,12 @@ const (
 type thread struct {
 	code    *code
 	open    bool
-	markers bool // the list of samples is finished
+	serial  int32 // from 1
+	markers bool  // the list of samples is finished
 	track   stream.TrackID
 	strings texts
 	frames  index[stream.FrameID] // merged ids
-	stacks  index[stream.StackID] // merged ids
-	callers []pair                // by number: of the caller, -1 none, and of the frame
+	callers []pair                // by number of a stack: that of the caller, -1 none, and of the frame
 	cause   []byte                // a marker's stack, up to the stack's number
 	jank    jank
 
@@ -37,31 +37,36 @@ type thread struct {
 func (t *thread) allocate(c *code) {
 	t.code = c
 	t.frames.allocate(c.merged.Frames.Len())
-	t.stacks.allocate(c.merged.Stacks.Len())
 }
 
 // stack returns the number of a stack in the thread's table. Its callers have
 // lower ones.
 func (t *thread) stack(id stream.StackID) int32 {
+	nodes := t.code.nodes
 	id = t.code.stacks[id]
-	if n := t.stacks.number[id]; n != 0 {
-		return n - 1
-	}
 	t.path = t.path[:0]
-	for at := id; at != 0 && t.stacks.number[at] == 0; {
+	for at := id; at != 0 && nodes[at].thread != t.serial; at = nodes[at].caller {
 		t.path = append(t.path, at)
-		at, _ = t.code.merged.Stacks.At(at)
 	}
 	for i := len(t.path) - 1; i >= 0; i-- {
-		t.stacks.add(t.path[i])
-		parent, frame := t.code.merged.Stacks.At(t.path[i])
-		if t.frames.number[frame] == 0 {
-			t.frames.add(frame)
-			t.code.used[t.code.merged.Frames.At(frame).Module] = true
-		}
-		t.callers = append(t.callers, pair{t.stacks.number[parent] - 1, t.frames.number[frame] - 1})
+		t.add(&nodes[t.path[i]])
 	}
-	return t.stacks.number[id] - 1
+	return nodes[id].number
+}
+
+// add gives a stack, whose caller has a number, the next one.
+func (t *thread) add(n *node) {
+	row := pair{a: -1}
+	if n.caller != 0 {
+		row.a = t.code.nodes[n.caller].number
+	}
+	if t.frames.number[n.frame] == 0 {
+		t.frames.add(n.frame)
+		t.code.used[t.code.merged.Frames.At(n.frame).Module] = true
+	}
+	row.b = t.frames.number[n.frame] - 1
+	n.thread, n.number = t.serial, int32(len(t.callers))
+	t.callers = append(t.callers, row)
 }
 
 // trackRows writes rows that belong to a track.
@@ -120,6 +125,7 @@ func (s *Sink) endThreads() {
 // beginThread begins the object of a thread, up to its list of samples.
 func (s *Sink) beginThread(track stream.TrackID) {
 	s.tid++
+	s.thread.serial++
 	s.thread.open, s.thread.track, s.thread.markers = true, track, false
 	s.thread.strings.reset()
 	s.out.BeginObject()
@@ -197,7 +203,6 @@ func (s *Sink) endThread() {
 	s.writeStrings()
 	s.out.EndObject()
 	s.thread.open = false
-	s.thread.stacks.reset()
 	s.thread.callers = s.thread.callers[:0]
 	s.thread.frames.reset()
 }
