@@ -3,6 +3,8 @@
 package bench
 
 import (
+	"os"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -14,4 +16,13 @@ func cpuTime() time.Duration {
 		panic("internal error: " + err.Error())
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// peak is the most memory that a process had, in bytes.
+func peak(p *os.ProcessState) int64 {
+	n := p.SysUsage().(*syscall.Rusage).Maxrss
+	if runtime.GOOS == "darwin" {
+		return int64(n)
+	}
+	return int64(n) << 10
 }

@@ -17,14 +17,14 @@ func (d *dictionary) reset() {
 	d.frames.reset()
 	*d = dictionary{records: d.records, entry: d.entry, strings: d.strings, tracks: d.tracks, edges: d.edges, frames: d.frames,
 		symbols: d.symbols[:0], labels: d.labels[:0], mapped: d.mapped[:0],
-		links: links{placed: d.placed[:0], stacks: d.stacks[:0], depth: d.depth[:0]}}
+		links: links{placed: d.placed[:0], places: d.places[:0], stacks: d.stacks[:0], depth: d.depth[:0]}}
 }
 
 // links are what the ids of a dictionary are in the tables of the run.
 type links struct {
-	placed []placed          // of each frame, by id
-	far    map[uint64]placed // of frames with ids far apart
-	chains [][]stream.FrameID
+	placed []placed             // of each frame, by id
+	places []int32              // of each frame in its code, by id
+	far    map[uint64]placed    // of frames with ids far apart
 	stacks []stackLink          // by id
 	depth  []uint16             // of stacks, by id
 	remote map[uint64]stackLink // of stacks with ids far apart
@@ -32,10 +32,6 @@ type links struct {
 	rootOf map[string]int32     // index in roots
 	raw    map[uint64]placed    // by pc
 }
-
-// placed is what a frame became: the frame of the tables, or, if it is
-// negative, an index in chains: -1 is the first. 0 is none.
-type placed int32
 
 // stackLink is what a stack became. sid is 0 if it is not defined.
 type stackLink struct {
@@ -81,26 +77,38 @@ func (d *dictionary) codeOf(module int32) *code {
 	return d.mapped[module-1].code
 }
 
+// linkPlaces finds the places of the dictionary's frames.
+func (d *dictionary) linkPlaces() {
+	d.placed, d.places = zeros(d.placed, len(d.frames.dense)), zeros(d.places, len(d.frames.dense))
+	for id := range d.frames.dense {
+		if f := &d.frames.dense[id]; f.known && f.label == 0 {
+			c := d.codeOf(f.module)
+			d.places[id] = c.place(f.offset)
+			d.placed[id] = c.placed[d.places[id]]
+		}
+	}
+}
+
 // linkSymbols names the functions at the dictionary's frames as far as nobody
 // did before.
-func (d *dictionary) linkSymbols(n *names) {
+func (d *dictionary) linkSymbols() {
 	for i := range d.symbols {
 		s := &d.symbols[i]
-		f := d.frames.get(s.frame)
-		if !f.known || f.label != 0 {
+		if s.frame < uint64(len(d.placed)) && d.placed[s.frame] != 0 {
 			continue
 		}
-		if p := n.place(d.codeOf(f.module), f.offset); p.wants(s.depth) {
-			p.chain = append(p.chain, function{d.string(s.function), d.string(s.file), s.line})
+		if f := d.frames.get(s.frame); f.known && f.label == 0 {
+			c := d.codeOf(f.module)
+			c.define(c.place(f.offset), s.depth, func() function { return function{d.string(s.function), d.string(s.file), s.line} })
 		}
 	}
 }
 
 // nameless reports whether a frame of a file that others may have, too, is
 // named by nobody yet.
-func (d *dictionary) nameless(n *names) bool {
-	for _, f := range d.frames.dense {
-		if f.module != 0 && n.place(d.codeOf(f.module), f.offset).nameless() {
+func (d *dictionary) nameless() bool {
+	for id, p := range d.placed {
+		if f := &d.frames.dense[id]; p == 0 && f.module != 0 && d.codeOf(f.module).nameless(d.places[id]) {
 			return true
 		}
 	}
@@ -140,9 +148,10 @@ func (d *dictionary) category(n *names, id uint64) stream.CategoryID {
 }
 
 func (d *dictionary) linkFrames(n *names) {
-	d.placed = zeros(d.placed, len(d.frames.dense))
-	for id, f := range d.frames.dense {
-		d.placed[id] = d.placeFrame(n, f)
+	for id, p := range d.placed {
+		if f := &d.frames.dense[id]; p == 0 && f.known {
+			d.placed[id] = d.placeFrame(n, *f)
+		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.frames.sparse)) {
 		if d.far == nil {
@@ -160,29 +169,14 @@ func (d *dictionary) placeFrame(n *names, f frame) placed {
 		l := d.labels[f.label-1]
 		return placed(n.label(string(d.bytes(l.name)), d.category(n, l.category)))
 	}
-	chain := n.frames(n.place(d.codeOf(f.module), f.offset))
-	if len(chain) == 1 {
-		return placed(chain[0])
-	}
-	d.chains = append(d.chains, chain)
-	return placed(-len(d.chains))
-}
-
-// push returns the stack of parent and the functions at one more frame.
-func (d *dictionary) push(t *stream.Tables, parent stream.StackID, f placed) stream.StackID {
-	if f > 0 {
-		return t.Stacks.Intern(parent, stream.FrameID(f))
-	}
-	for _, id := range d.chains[-f-1] {
-		parent = t.Stacks.Intern(parent, id)
-	}
-	return parent
+	c := d.codeOf(f.module)
+	return n.put(c, c.place(f.offset), f.offset)
 }
 
 // linker links the stacks of one dictionary.
 type linker struct {
 	*dictionary
-	tables   *stream.Tables
+	names    *names
 	farDepth map[uint64]uint16
 	path     []uint64
 	budget   int // of steps that are taken towards stacks that are defined later
@@ -191,7 +185,7 @@ type linker struct {
 // linkStacks links each stack after its parent. A recorder defines the parent
 // first; where that is not so, the way to the root is walked.
 func (d *dictionary) linkStacks(n *names) {
-	l := linker{dictionary: d, tables: n.tables, budget: 1<<20 + 8*len(d.edges.dense)}
+	l := linker{dictionary: d, names: n, budget: 1<<20 + 8*len(d.edges.dense)}
 	d.stacks, d.depth = zeros(d.stacks, len(d.edges.dense)), zeros(d.depth, len(d.edges.dense))
 	for id, e := range d.edges.dense {
 		switch {
@@ -218,9 +212,9 @@ func (l *linker) add(id uint64, e edge) bool {
 	if f == 0 || e.parent != 0 && parent.sid == 0 || deep >= rawformat.MaxStack {
 		return false
 	}
-	link := stackLink{l.push(l.tables, parent.sid, f), parent.root}
+	link := stackLink{l.names.push(parent.sid, f), parent.root}
 	if deep < 2 { // the third frame says no more about the root
-		link.root = l.root(rootName(rootFunctions(l.tables, link.sid)))
+		link.root = l.root(rootName(rootFunctions(l.names.tables, link.sid)))
 	}
 	if id < uint64(len(l.stacks)) {
 		l.stacks[id], l.depth[id] = link, deep+1
@@ -278,7 +272,7 @@ const maxRaw = 1 << 16
 // rawStack is the stack of pcs, leaf first.
 func (d *dictionary) rawStack(n *names, pcs []uint64) (link stackLink) {
 	for i := len(pcs) - 1; i >= 0; i-- {
-		link.sid = d.push(n.tables, link.sid, d.rawFrame(n, pcs[i]))
+		link.sid = n.push(link.sid, d.rawFrame(n, pcs[i]))
 	}
 	if link.sid != 0 {
 		link.root = d.root(rootName(rootFunctions(n.tables, link.sid)))

@@ -13,23 +13,22 @@ import (
 type names struct {
 	tables  *stream.Tables
 	modules map[string]*code // by build id, or by path where there is none
+	chains  [][]stream.FrameID
 
 	resolver Resolver // nil: none
 }
 
 // code is the places of one file, or of one process in no known file.
 type code struct {
-	module stream.ModuleID // 0: of no known file
-	places map[uint64]*place
+	module  stream.ModuleID // 0: of no known file
+	places  map[uint64]int32
+	placed  []placed             // by place
+	defined map[int32][]function // by place, until it is placed; outermost first
 }
 
-// place is one address, as an offset in the file.
-type place struct {
-	module stream.ModuleID
-	offset uint64
-	chain  []function       // outermost first
-	frames []stream.FrameID // of chain, once they are used
-}
+// placed is what an address became: the frame of the tables, or, if it is
+// negative, an index in chains: -1 is the first. 0 is nothing yet.
+type placed int32
 
 // function is one function of an address' inline chain.
 type function struct {
@@ -51,50 +50,84 @@ func (n *names) module(build, file string) *code {
 	return c
 }
 
-func (n *names) place(c *code, offset uint64) *place {
-	p := c.places[offset]
-	if p == nil {
+// place is the number of an offset in the file.
+func (c *code) place(offset uint64) int32 {
+	i, ok := c.places[offset]
+	if !ok {
 		if c.places == nil {
-			c.places = map[uint64]*place{}
+			c.places = map[uint64]int32{}
 		}
-		p = &place{module: c.module, offset: offset}
-		c.places[offset] = p
+		i = int32(len(c.placed))
+		c.placed = append(c.placed, 0)
+		c.places[offset] = i
 	}
+	return i
+}
+
+// define adds a function to the chain at a place. The first definition of a
+// depth wins; what stands behind a hole is left out; and what is placed does not
+// change any more.
+func (c *code) define(place, depth int32, f func() function) {
+	chain := c.defined[place]
+	if c.placed[place] != 0 || int(depth) != len(chain) {
+		return
+	}
+	if c.defined == nil {
+		c.defined = map[int32][]function{}
+	}
+	c.defined[place] = append(chain, f())
+}
+
+// nameless reports whether nobody named a function at a place until now. What is
+// placed does not become nameless.
+func (c *code) nameless(place int32) bool { return c.placed[place] == 0 && len(c.defined[place]) == 0 }
+
+// put gives an address its frames, for good.
+func (n *names) put(c *code, place int32, offset uint64) placed {
+	if p := c.placed[place]; p != 0 {
+		return p
+	}
+	frames := n.frames(c.module, offset, c.defined[place])
+	p := placed(frames[0])
+	if len(frames) > 1 {
+		n.chains = append(n.chains, frames)
+		p = placed(-len(n.chains))
+	}
+	c.placed[place] = p
+	delete(c.defined, place) // the tables hold it now
 	return p
 }
 
-// nameless reports whether nobody named a function here until now. What was used
-// does not become nameless.
-func (p *place) nameless() bool { return p.frames == nil && len(p.chain) == 0 }
-
-// wants reports whether the function at that depth is the next one of the
-// chain. The first definition of a depth wins; what stands behind a hole is left
-// out; and what was used does not change any more.
-func (p *place) wants(depth int32) bool { return p.frames == nil && int(depth) == len(p.chain) }
-
-// frames returns the frames at a place, outermost function first.
-func (n *names) frames(p *place) []stream.FrameID {
-	if p.frames != nil {
-		return p.frames
+// frames interns the frames at a place, outermost function first.
+func (n *names) frames(module stream.ModuleID, offset uint64, chain []function) (frames []stream.FrameID) {
+	if len(chain) == 0 || chain[0].name == "" {
+		chain = n.resolve(module, offset)
 	}
-	if len(p.chain) == 0 || p.chain[0].name == "" {
-		n.resolve(p)
-	}
-	for depth, f := range p.chain {
+	for depth, f := range chain {
 		if f.name == "" {
 			break
 		}
-		p.frames = append(p.frames, n.tables.Frames.Intern(stream.Frame{
-			Module: p.module, Offset: p.offset, Depth: int32(depth), Line: f.line,
+		frames = append(frames, n.tables.Frames.Intern(stream.Frame{
+			Module: module, Offset: offset, Depth: int32(depth), Line: f.line,
 			Function: n.tables.Strings.Intern(f.name), File: n.tables.Strings.Intern(f.file),
 			Category: n.category(functionCategory(f.name)),
 		}))
 	}
-	if p.frames == nil {
-		p.frames = []stream.FrameID{n.tables.Frames.Intern(stream.Frame{Module: p.module, Offset: p.offset, Category: n.category(native)})}
+	if frames == nil {
+		frames = []stream.FrameID{n.tables.Frames.Intern(stream.Frame{Module: module, Offset: offset, Category: n.category(native)})}
 	}
-	p.chain = nil // the tables hold it now
-	return p.frames
+	return frames
+}
+
+// push returns the stack of parent and the functions at one more address.
+func (n *names) push(parent stream.StackID, p placed) stream.StackID {
+	if p > 0 {
+		return n.tables.Stacks.Intern(parent, stream.FrameID(p))
+	}
+	for _, id := range n.chains[-p-1] {
+		parent = n.tables.Stacks.Intern(parent, id)
+	}
+	return parent
 }
 
 // label returns the frame of a name that the program pushed itself.

@@ -63,7 +63,7 @@ func (r *run) link(p *process) {
 	r.linkSymbols(p)
 	nameless := false
 	if !r.named && p.number+1 < len(r.processes) {
-		p.each(func(d *dictionary) { nameless = nameless || d.nameless(&r.names) })
+		p.each(func(d *dictionary) { nameless = nameless || d.nameless() })
 	}
 	if nameless {
 		r.named = true
@@ -76,7 +76,8 @@ func (r *run) link(p *process) {
 
 func (r *run) linkSymbols(p *process) {
 	p.each(func(d *dictionary) { d.linkModules(&r.names) })
-	p.each(func(d *dictionary) { d.linkSymbols(&r.names) })
+	p.each((*dictionary).linkPlaces)
+	p.each((*dictionary).linkSymbols)
 }
 
 // preview links the symbols of a process whose turn has not come. What is wrong

@@ -24,7 +24,6 @@ type worker struct {
 	active bool
 	blocks chunks.Reader
 	views  map[*dictionary]*view
-	ticks  ticks
 	first  stream.Time
 	latest stream.Time
 
