@@ -59,10 +59,7 @@ func (d *Dict) read(room []byte) (data []byte, pr probe) {
 }
 
 // Next goes to the next intact record; false means that there is none.
-func (r *Records) Next() (ok bool) {
-	r.record, ok = r.scan.next()
-	return ok
-}
+func (r *Records) Next() bool { return r.scan.next(&r.record) }
 
 // Record is the one that the last Next found. Its bytes are valid until Reset.
 func (r *Records) Record() *Record { return &r.record }

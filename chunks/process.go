@@ -141,7 +141,7 @@ type recordFile struct {
 // records returns those of the file that are intact.
 func (f *recordFile) records(report func(Problem)) (all []Record) {
 	scan := newRecordScan(f.name, f.data, f.header, report)
-	for rec, ok := scan.next(); ok; rec, ok = scan.next() {
+	for rec := (Record{}); scan.next(&rec); {
 		all = append(all, rec)
 	}
 	return all

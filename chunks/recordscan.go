@@ -44,40 +44,42 @@ func newRecordScan(name string, data []byte, h rawformat.RecordHeader, report fu
 		seed: rawformat.MakeSeed(h.Instance, uint64(h.Generation))}
 }
 
-// next returns the next intact record and reports what it passes over:
+// next puts the next intact record in to and reports what it passes over:
 //  1. A record that fits its checksum is taken.
 //  2. One that does not is skipped by its length, if an intact record or the
 //     end follows there.
 //  3. Else its length is not to be trusted: the next intact record of a known
 //     kind is searched for, byte by byte.
 //  4. When there is none, the rest of the file is cut short or damaged.
-func (s *recordScan) next() (rec Record, ok bool) {
+func (s *recordScan) next(to *Record) (ok bool) {
 	for s.at < len(s.data) {
-		if rec, ok = s.short(); ok {
-			return rec, true
+		if s.short(to) {
+			return true
 		}
 		rec, next, err := s.record(s.at)
 		if err == nil {
-			s.at = next
-			return rec, true
+			*to, s.at = rec, next
+			return true
 		}
 		resume := s.resume(s.at, next)
 		s.lost(s.at, resume, next, err)
 		s.at = resume
 	}
-	return rec, false
+	return false
 }
 
 // short is the usual case of [recordScan.record]: an intact record whose length
 // is one byte.
-func (s *recordScan) short() (rec Record, ok bool) {
-	at, n := s.at, int(s.data[s.at])
+func (s *recordScan) short(to *Record) (ok bool) {
+	data, at := s.data, s.at
+	n := int(data[at])
 	end := at + 1 + n
-	if n == 0 || n >= 0x80 || end+4 > len(s.data) || s.seed.CRC(s.data[at:end]) != binary.LittleEndian.Uint32(s.data[end:]) {
-		return rec, false
+	if n == 0 || n >= 0x80 || end+4 > len(data) || s.seed.CRC(data[at:end]) != binary.LittleEndian.Uint32(data[end:]) {
+		return false
 	}
 	s.at = end + 4
-	return Record{rawformat.Kind(s.data[at+1]), int64(at) + 2, s.data[at+2 : end]}, true
+	to.Kind, to.Off, to.Body = rawformat.Kind(data[at+1]), int64(at)+2, data[at+2:end]
+	return true
 }
 
 // record reads the record at an offset. With the error ErrChecksum its length

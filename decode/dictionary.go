@@ -18,6 +18,7 @@ type dictionary struct {
 	process *process
 	records chunks.Records // holds the bytes of all texts
 	entry   entry
+	cursor  rawformat.Cursor // here, so that it is not allocated for each record
 
 	// Of load.
 	strings    ids[text]
@@ -98,7 +99,7 @@ type definition struct {
 
 // definitions is the table of dictionary records.
 var definitions = [256]definition{
-	rawformat.KindDefString:   {read: (*dictionary).defString},
+	rawformat.KindDefString:   {take: (*dictionary).defString},
 	rawformat.KindDefCategory: {read: (*dictionary).defCategory},
 	rawformat.KindDefEvent:    {read: (*dictionary).defEvent},
 	rawformat.KindDefField:    {read: (*dictionary).defField},
@@ -120,8 +121,8 @@ func (d *dictionary) load(file *chunks.Dict, report func(chunks.Problem)) {
 		case def.take != nil:
 			d.take(def, r)
 		case def.read != nil:
-			c := r.Fields()
-			if def.read(d, &c); c.Err() != nil {
+			d.cursor = r.Fields()
+			if def.read(d, &d.cursor); d.cursor.Err() != nil {
 				d.malformed++
 			}
 		}
@@ -131,8 +132,8 @@ func (d *dictionary) load(file *chunks.Dict, report func(chunks.Problem)) {
 func (d *dictionary) take(def *definition, r *chunks.Record) {
 	n := len(r.Body)
 	if !d.entry.read(&layouts[r.Kind], r.Body[:n+rawformat.Slack], 0, n) {
-		c := r.Fields()
-		if _, err := d.entry.readStrictly(r.Kind, &c); err != nil {
+		d.cursor = r.Fields()
+		if _, err := d.entry.readStrictly(r.Kind, &d.cursor); err != nil {
 			d.malformed++
 			return
 		}
@@ -152,11 +153,9 @@ func (d *dictionary) bytes(t text) []byte { return d.records.Bytes(t.at, t.size)
 // string is that of a string id, "" if it is not defined.
 func (d *dictionary) string(id uint64) string { return string(d.bytes(d.strings.get(id))) }
 
-func (d *dictionary) defString(c *rawformat.Cursor) {
-	id, t := c.Uint("id"), d.text(c, "text")
-	if c.Err() == nil {
-		d.strings.put(id, t)
-	}
+func (d *dictionary) defString(e *entry) {
+	at := d.records.Record().Off + int64(e.textAt)
+	d.strings.put(e.v[0], text{uint32(at), uint32(len(e.text))})
 }
 
 func (d *dictionary) defCategory(c *rawformat.Cursor) {

@@ -17,6 +17,8 @@ type entry struct {
 	text []byte          // its tail, if that is a text; valid like the bytes it was read from
 	args []rawformat.Arg // likewise
 	pcs  []uint64        // likewise
+
+	textAt int // where text lies, from the first field on
 }
 
 // layout is how the fields of a kind lie: integers first, and then, with some
@@ -62,6 +64,7 @@ func layoutOf(fields []rawformat.Field) layout {
 // it checked that they end before it. It returns false when they do not, and for
 // all that is out of the common; [entry.readStrictly] then has the last word.
 func (e *entry) read(l *layout, data []byte, at, end int) bool {
+	start := at
 	for i := 0; i < l.ints; i++ {
 		if x := data[at]; x < 0x80 {
 			e.v[i] = uint64(x)
@@ -78,10 +81,30 @@ func (e *entry) read(l *layout, data []byte, at, end int) bool {
 	if at > end {
 		return false
 	}
-	if !l.hasTail {
+	switch {
+	case !l.hasTail:
 		return true
+	case l.tail == rawformat.ArgSet:
+		return e.readArgs(data, at, end)
+	case l.tail == rawformat.Text && at < end:
+		return e.readText(data, start, at, end)
 	}
-	return l.tail == rawformat.ArgSet && e.readArgs(data, at, end)
+	return false
+}
+
+// readText is the part of read for a text.
+func (e *entry) readText(data []byte, start, at, end int) bool {
+	size, n := uint64(data[at]), 1
+	if size >= 0x80 {
+		if size, n = rawformat.WordUint(binary.LittleEndian.Uint64(data[at:])); n == 0 {
+			return false
+		}
+	}
+	if at += n; at > end || size > uint64(end-at) {
+		return false
+	}
+	e.text, e.textAt = data[at:at+int(size)], at-start
+	return true
 }
 
 // readArgs is the part of read for arguments.
@@ -130,6 +153,7 @@ func (e *entry) readArgs(data []byte, at, end int) bool {
 func (e *entry) readStrictly(k rawformat.Kind, c *rawformat.Cursor) (parsed int, err error) {
 	l := &layouts[k]
 	fields := rawformat.Kinds[k].Fields
+	start := c.Offset()
 	for i := range l.ints {
 		if e.v[i] = c.Uint(fields[i].Name); c.Err() != nil {
 			return i, c.Err()
@@ -140,6 +164,7 @@ func (e *entry) readStrictly(k rawformat.Kind, c *rawformat.Cursor) (parsed int,
 		switch l.tail {
 		case rawformat.Text:
 			e.text = c.Text(name)
+			e.textAt = int(c.Offset()-start) - len(e.text)
 		case rawformat.ArgSet:
 			e.args = c.Args(e.args[:0], name)
 		case rawformat.PCs:
