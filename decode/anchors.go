@@ -54,31 +54,46 @@ func anchorOf(a rawformat.Anchor) Anchor { return Anchor{Monotonic: a.Monotonic,
 // there is none. What is wrong with the chunks is told when they are decoded.
 func ReadAnchors(p *chunks.Process, images []*chunks.Image) (all []Anchor, last uint64) {
 	ticks := newTicks(p.Chunks)
-	tick := uint64(0)
 	blocks := chunks.NewReader(images, nil)
-	for blocks.Next() {
-		b := blocks.Block()
-		c := b.Fields
-		if tick = blockTick(b.Kind, &c, tick); c.Err() != nil {
-			continue
+	var found found
+	for blocks.NextRun() {
+		r := blocks.Run()
+		found.latest = 0
+		found.run(r.Data)
+		if r.Chunk.Header.Clock() == rawformat.ClockTSC {
+			found.latest = ticks.monotonic(found.latest)
 		}
-		at := tick
-		if b.Chunk.Header.Clock() == rawformat.ClockTSC {
-			at = ticks.monotonic(tick)
+		if found.latest < maxClock {
+			last = max(last, found.latest)
 		}
-		if at < maxClock {
-			last = max(last, at)
+	}
+	return sortAnchors(found.anchors), last
+}
+
+// found is what blocks say of time.
+type found struct {
+	anchors      []Anchor
+	tick, latest uint64 // of the last block, and of the latest one in a run
+}
+
+// run reads intact blocks that lie one after the other.
+func (f *found) run(data []byte) {
+	for len(data) > 0 {
+		n, size, _ := rawformat.ReadUint(data)
+		k, c := rawformat.Kind(data[size]), rawformat.NewCursor(data[size+1:size+int(n)], 0)
+		data = data[size+int(n):]
+		if tick := blockTick(k, &c, f.tick); c.Err() == nil {
+			f.tick, f.latest = tick, max(f.latest, tick)
 		}
-		if b.Kind != rawformat.KindAnchor {
+		if k != rawformat.KindAnchor {
 			continue
 		}
 		c.Uint("tsc")
 		a := Anchor{Monotonic: c.Uint("monotonic"), Realtime: c.Sint("realtime"), Boottime: c.Uint("boottime")}
 		if c.Err() == nil {
-			all = append(all, a)
+			f.anchors = append(f.anchors, a)
 		}
 	}
-	return sortAnchors(all), last
 }
 
 // blockTick reads a block as far as its time. Blocks without one have that of
