@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,7 +49,10 @@ func newMember(session string, o ControlOptions, keep time.Duration, now clock) 
 	m := &member{now: now}
 	id := rand.Uint64() | 1
 	m.dir = filepath.Join(session, fmt.Sprintf("%016x", id))
-	err := os.MkdirAll(m.dir, 0o700)
+	err := os.Mkdir(m.dir, 0o700)
+	if info, statErr := os.Stat(session); err == nil && statErr == nil && info.Mode()&groupWrites != 0 {
+		err = os.Chmod(m.dir, os.ModeSetgid|0o770)
+	}
 	if err == nil {
 		m.lock, err = Lock(m.dir)
 	}
@@ -148,7 +152,12 @@ type child struct {
 // each tick, by way of a command if one is given.
 func startMember(t *testing.T, session string, limit int64, rate int, by ...string) *child {
 	t.Helper()
-	args := append(by, os.Args[0], "-test.run=^TestSessionMember$")
+	program := os.Args[0]
+	if n := len(by); n > 0 && by[n-1] == "-" { // one that others may run, too
+		program = filepath.Join(filepath.Dir(session), "member")
+		by = by[:n-1]
+	}
+	args := append(slices.Clone(by), program, "-test.run=^TestSessionMember$")
 	c := &child{Cmd: exec.Command(args[0], args[1:]...)}
 	c.Env = append(os.Environ(), memberEnv+"="+session, fmt.Sprintf("%s_LIMIT=%d", memberEnv, limit), fmt.Sprintf("%s_RATE=%d", memberEnv, rate))
 	c.Stderr = os.Stderr
@@ -261,34 +270,63 @@ func wantWhole(t *testing.T, dir string, blocks int) (first int) {
 // Eight processes under one limit, two of them killed. The sum of their files
 // stays under the limit and two chunks a process, and of the survivors nothing is
 // missing from their range start on.
-func TestSessionLimit(t *testing.T) {
-	const processes, limit = 8, 4 << 20
+func TestSessionLimit(t *testing.T) { testEight(t, t.TempDir()) }
+
+// The same in eight containers, as it were: each process has a pid namespace and
+// mounts of its own, and is number 1 there.
+func TestSessionNamespaces(t *testing.T) {
+	by := []string{"unshare", "--pid", "--mount", "--fork", "--kill-child"}
+	if os.Getuid() != 0 {
+		by = append(by, "--user", "--map-root-user")
+	}
+	if out, err := exec.Command(by[0], append(by[1:], "true")...).CombinedOutput(); err != nil {
+		t.Logf("no namespaces can be made here: %v %s", err, out)
+		return
+	}
 	session := t.TempDir()
-	var members []*child
-	for i := range processes {
-		members = append(members, startMember(t, session, limit, 1+3*i))
-	}
-	most, samples := int64(0), 0
-	watch := func(d time.Duration) {
-		for end := time.Now().Add(d); time.Now().Before(end); samples++ {
-			most = max(most, sessionBytes(session))
-		}
-	}
-	watch(700 * time.Millisecond)
-	members[2].kill(t)
-	members[7].kill(t)
-	watch(700 * time.Millisecond)
+	testEight(t, session, by...)
 	s, err := ReadSession(session)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range s.Slots {
-		t.Logf("%016x kind %d alive %v held %d of it released %d, range %d to %d, guarded %d", x.Instance, x.Kind, x.Alive, x.Held, x.Released, x.Start, x.End, x.Guarded)
+		if x.Pid != 1 {
+			t.Errorf("pid %d, want 1: they were no namespaces", x.Pid)
+		}
 	}
+}
+
+func testEight(t *testing.T, session string, by ...string) {
+	const processes, limit = 8, 4 << 20
+	var members []*child
+	for i := range processes {
+		members = append(members, startMember(t, session, limit, 1+3*i, by...))
+	}
+	most, samples := int64(0), 0
+	watch := func(done func(*Session) bool) {
+		for deadline := time.Now().Add(time.Minute); ; samples++ {
+			most = max(most, sessionBytes(session))
+			s, err := ReadSession(session)
+			if err != nil || time.Now().After(deadline) {
+				t.Fatalf("%+v, %v", s, err)
+			}
+			if done(s) {
+				return
+			}
+		}
+	}
+	// Busy ones went round the limit, several times.
+	watch(func(s *Session) bool { return s.most() > 30*testFile && s.Sum() > limit*9/10 })
+	members[2].kill(t)
+	members[7].kill(t)
+	before := members[6].slot(t, session).End
+	watch(func(s *Session) bool {
+		return s.count(rawformat.SlotCrashed) == 2 && members[6].slot(t, session).End > before+limit
+	})
 	for i, m := range members {
 		if i != 2 && i != 7 {
 			m.stop(t)
-			t.Logf("rate %d: blocks %d to %d", 1+3*i, wantWhole(t, m.dir(session), m.blocks), m.blocks)
+			wantWhole(t, m.dir(session), m.blocks)
 		}
 	}
 	for _, i := range []int{2, 7} {
@@ -298,4 +336,92 @@ func TestSessionLimit(t *testing.T) {
 		t.Errorf("%d bytes at most in %d samples, want %d", most, samples, bound)
 	}
 	t.Logf("%d bytes at most in %d samples, limit %d", most, samples, limit)
+}
+
+// Processes of different users share a session through their group, whatever
+// their umask is: one looks after what the other left behind.
+func TestSessionGroup(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Log("only root can become somebody else")
+		return
+	}
+	const group, limit = 3000, 2 << 20
+	home := t.TempDir()
+	session := filepath.Join(home, "session")
+	must(t, os.Mkdir(session, 0o700))
+	must(t, errors.Join(os.Chown(session, 1001, group), os.Chmod(session, os.ModeSetgid|0o770)))
+	must(t, errors.Join(os.Chmod(home, 0o755), os.Chmod(filepath.Dir(home), 0o755)))
+	program, err := os.ReadFile(os.Args[0])
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(home, "member"), program, 0o755))
+	start := func(user, rate int) *child {
+		return startMember(t, session, limit, rate, "setpriv", "--reuid", strconv.Itoa(user), "--regid", strconv.Itoa(group), "--clear-groups",
+			"sh", "-c", `umask 077; exec "$@"`, "sh", "-")
+	}
+	wait := func(what string, done func(*Session) bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			s, err := ReadSession(session)
+			if err != nil || time.Now().After(deadline) {
+				t.Fatalf("%s: %+v, %v", what, s, err)
+			}
+			if done(s) {
+				return
+			}
+		}
+	}
+	ended := start(1001, 5)
+	wait("the first one records", func(*Session) bool { return ended.slot(t, session).Released > 5*testFile })
+	ended.stop(t)
+	killed := start(1001, 5)
+	wait("the next one records", func(*Session) bool { return killed.slot(t, session).Released > 5*testFile })
+	killed.kill(t)
+	second := start(1002, 30)
+	wait("somebody else finds out", func(s *Session) bool { return s.count(rawformat.SlotCrashed) == 1 })
+	wait("and makes room", func(s *Session) bool { return standing(t, session, ended.instance) == nil })
+	third := start(1001, 1)
+	second.stop(t)
+	third.stop(t)
+	wantWhole(t, second.dir(session), second.blocks)
+	wantWhole(t, third.dir(session), third.blocks)
+	wantWhole(t, killed.dir(session), 0)
+	filepath.WalkDir(session, func(path string, d fs.DirEntry, err error) error {
+		must(t, err)
+		info, err := d.Info()
+		must(t, err)
+		want := os.FileMode(0o660)
+		if d.IsDir() {
+			want = os.ModeDir | os.ModeSetgid | 0o770
+		}
+		if info.Mode() != want {
+			t.Errorf("%s: mode %v, want %v", path, info.Mode(), want)
+		}
+		return nil
+	})
+}
+
+// most is the highest hand-out mark.
+func (s *Session) most() (index uint64) {
+	for _, x := range s.Slots {
+		index = max(index, x.End)
+	}
+	return index
+}
+
+func (s *Session) count(kind rawformat.SlotKind) (n int) {
+	for _, x := range s.Slots {
+		if x.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *child) slot(t *testing.T, session string) *Standing {
+	t.Helper()
+	s := standing(t, session, c.instance)
+	if s == nil {
+		t.Fatalf("no slot of %016x", c.instance)
+	}
+	return s
 }
