@@ -21,8 +21,8 @@ const (
 	pressed = 4
 
 	// rounds bounds the work of one Balance: a slot tells of a few chunks at a
-	// time.
-	rounds = 8
+	// time, and each look into a directory costs some milliseconds.
+	rounds = 3
 
 	// adoptions is how many directories without a slot are looked into at once.
 	adoptions = 4

@@ -104,15 +104,32 @@ func crashOrder(a, b *account) int {
 }
 
 // choose decides what is to go, for the process whose slot is at that offset and
-// which waits for room for want bytes.
+// which waits for room for want bytes. Within the limit it just uses its own
+// chunk again, if that is about as old as the oldest.
 func (b *budget) choose(want int64, own int) {
 	for b.sum+want > b.limit {
 		a := b.oldest()
-		if a == nil || a.at == own && b.sum <= b.limit {
-			return // its own chunk it just uses again
+		if a == nil || b.sum <= b.limit && b.suffices(own, a.done()) {
+			return
 		}
 		b.give(a)
 	}
+}
+
+// suffices reports whether the own oldest chunk is about as old as that time: at
+// most as much younger as a few of its own chunks span. Else two processes that
+// are equally busy would take files from each other for ever, at a cost that
+// using one's own again does not have.
+func (b *budget) suffices(own int, done int64) bool {
+	for i := range b.accounts {
+		a := &b.accounts[i]
+		if a.at != own || a.done() == 0 {
+			continue
+		}
+		slack := max(0, a.Oldest[len(a.Oldest)-1]-a.Oldest[0])
+		return a.done()-done <= slack
+	}
+	return false
 }
 
 // oldest is whose chunk goes next: the globally oldest of those whose owner

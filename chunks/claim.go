@@ -8,12 +8,16 @@ import (
 )
 
 // claim takes the lock of an instance whose owner is dead: the error is
-// [ErrLocked] if it isn't, [fs.ErrNotExist] if its directory is gone.
+// [ErrLocked] if it isn't, [fs.ErrNotExist] if its directory is gone. Where
+// somebody removed the lock alone, nobody can tell: the owner counts as alive.
 func claim(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockName)
 	f, err := openLock(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return claimLost(dir)
+		if _, err := os.Lstat(dir); err != nil {
+			return nil, err
+		}
+		return nil, ErrLocked
 	}
 	if err != nil {
 		return nil, err
@@ -27,12 +31,15 @@ func claim(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// claimLost claims a directory without a lock file: nobody can tell whether the
-// owner lives, not even itself.
-func claimLost(dir string) (*os.File, error) {
+// claimDead is claim of a directory whose owner is known to be dead, which need
+// not have a lock.
+func claimDead(dir string) (*os.File, error) {
+	if _, err := os.Lstat(filepath.Join(dir, lockName)); !errors.Is(err, fs.ErrNotExist) {
+		return claim(dir)
+	}
 	f, err := Lock(dir)
 	if errors.Is(err, fs.ErrExist) {
-		err = ErrLocked // it is being locked now
+		err = ErrLocked // somebody else does the same
 	}
 	return f, err
 }

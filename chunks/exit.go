@@ -47,7 +47,25 @@ func WriteExit(dir string, e End) error {
 		x = r.p.ended(filepath.Dir(dir), r.last, time.Now())
 	}
 	x.tell(e)
-	return r.writeExit(x)
+	return errors.Join(r.writeExit(x), r.restand(filepath.Dir(dir)))
+}
+
+// restand has the session's control page say how the process ended, if there is
+// one and it has a slot there.
+func (r *remains) restand(session string) error {
+	c, err := OpenControl(session, ControlOptions{Existing: true})
+	if err != nil {
+		return nil // it records alone
+	}
+	defer c.Close()
+	return c.guard(func() error {
+		for i := range c.used() {
+			if c.load(slotAt(i)) == r.p.Instance {
+				c.bequeath(slotAt(i), r)
+			}
+		}
+		return nil
+	})
 }
 
 // told reports whether it is known how the process ended.
@@ -57,7 +75,7 @@ func (p *Process) told() bool { return p.Exit != nil && p.Exit.Reason != rawform
 // into the directory does not take long.
 func claimSoon(dir string) (*os.File, error) {
 	for range 100 {
-		lock, err := claim(dir)
+		lock, err := claimDead(dir)
 		if !errors.Is(err, ErrLocked) {
 			return lock, err
 		}

@@ -33,7 +33,11 @@ func (c *Control) kind(at int) rawformat.SlotKind {
 // instance that is dead. It does nothing if the instance lives. If the directory
 // is gone the slot is free.
 func (c *Control) withClaim(at int, instance uint64, f func(at int, instance uint64) error) error {
-	lock, err := claim(c.dir(instance))
+	take := claimDead
+	if c.kind(at) == rawformat.SlotLive {
+		take = claim
+	}
+	lock, err := take(c.dir(instance))
 	switch {
 	case errors.Is(err, ErrLocked):
 		return nil
@@ -132,7 +136,7 @@ func (c *Control) adopt(instance uint64) error {
 	if errors.Is(err, fs.ErrNotExist) && time.Since(info.ModTime()) < time.Minute {
 		return nil
 	}
-	lock, err := claim(dir)
+	lock, err := claimDead(dir)
 	if errors.Is(err, ErrLocked) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -23,7 +23,7 @@ type remains struct {
 	chunks []remain
 	unused []string         // names of chunk files that hold nothing
 	broken int              // chunk files that are neither
-	last   rawformat.Anchor // of the last commit
+	last   rawformat.Anchor // of the last commit, when there is no exit record
 	ended  int64            // realtime of the last commit or of the exit record
 }
 
@@ -60,10 +60,11 @@ func openRemains(dir string) (*remains, error) {
 // end finds out when the process ended. When nothing tells, the directory's last
 // change is the best guess.
 func (r *remains) end() {
-	r.last = r.p.lastCommit()
-	r.ended = r.last.Realtime
 	if x := r.p.Exit; x != nil {
 		r.ended = x.Realtime
+	} else {
+		r.last = r.p.lastCommit()
+		r.ended = r.last.Realtime
 	}
 	if info, err := os.Stat(r.dir); r.ended <= 0 && err == nil {
 		r.ended = info.ModTime().UnixNano()

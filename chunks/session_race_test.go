@@ -1,0 +1,108 @@
+package chunks
+
+import (
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gprof/rawformat"
+)
+
+// Writers and housekeepers of several processes at once, while the limit goes up
+// and down and others look: what is left is whole, and within the limit.
+func TestSessionConcurrent(t *testing.T) {
+	const limit, rounds = 2 << 20, 40
+	session := t.TempDir()
+	var members []*member
+	for range 3 {
+		members = append(members, startTestMember(t, session, ControlOptions{Limit: limit}, realClock))
+	}
+	var work, keep sync.WaitGroup
+	var stop atomic.Bool
+	for i, m := range members {
+		keep.Go(func() {
+			for !stop.Load() {
+				if err := m.tick(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		work.Go(func() {
+			for range rounds {
+				if err := m.write(20 + 30*i); err != nil {
+					time.Sleep(time.Millisecond) // every chunk is in use, or the housekeeper has the list
+				}
+			}
+		})
+	}
+	looker := openTestControl(t, session, ControlOptions{Existing: true})
+	keep.Go(func() {
+		for i := 0; !stop.Load(); i++ {
+			if err := looker.SetLimit(limit >> (i % 2)); err != nil {
+				t.Error(err)
+			}
+			looker.Command(rawformat.Command(i % 4))
+			if _, err := looker.Slots(); err != nil {
+				t.Error(err)
+			}
+			IndexNow(session, members[0].s.member.Instance)
+			members[1].c.State()
+		}
+	})
+	work.Wait()
+	stop.Store(true)
+	keep.Wait()
+	must(t, looker.SetLimit(limit/2))
+	for range 30 {
+		for _, m := range members {
+			must(t, m.tick())
+		}
+	}
+	if sum := sessionBytes(session); sum > limit/2+3*2*testFile {
+		t.Errorf("%d bytes", sum)
+	}
+	for _, m := range members {
+		must(t, m.stop())
+		wantWhole(t, m.dir, 0)
+	}
+}
+
+// A parent tells how its child ended while others look after what it left.
+func TestExitConcurrent(t *testing.T) {
+	session, h := t.TempDir(), newHandClock()
+	other := startTestMember(t, session, ControlOptions{Limit: 8 << 20}, h.now)
+	for _, end := range []struct {
+		End
+		kind rawformat.SlotKind
+	}{{End{Signal: 9}, rawformat.SlotCrashed}, {End{Code: 2}, rawformat.SlotCrashed}, {End{}, rawformat.SlotClean}} {
+		end.Pid = uint32(os.Getpid())
+		m := startTestMember(t, session, ControlOptions{}, h.now)
+		ticks(t, h, 2, 30, m)
+		m.die(t)
+		var work sync.WaitGroup
+		for range 3 {
+			work.Go(func() {
+				if err := WriteExit(m.dir, end.End); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		ticks(t, h, 5, 10, other)
+		work.Wait()
+		x := exitIn(t, m.dir)
+		if s := standing(t, session, m.s.member.Instance); signalOf(x) != end.Signal || s.Kind != end.kind || s.Ended == 0 {
+			t.Errorf("%+v: exit %+v, slot %+v", end, x, s)
+		}
+		wantWhole(t, m.dir, m.n)
+	}
+}
+
+// signalOf is what killed the process, 0 nothing.
+func signalOf(x *Exit) int {
+	if x.Reason == rawformat.ExitSignal {
+		return int(x.Code)
+	}
+	return 0
+}
