@@ -13,8 +13,12 @@
 //  1. look at what each path is, several at once (search.go), by the table of
 //     formats (formats.go); archives become file systems (open.go);
 //  2. list processes, set aside what was given twice (copies.go);
-//  3. put all clocks on one time line (clock.go);
-//  4. load all dictionaries, then decode process by process (source.go).
+//  3. leave out what has expired, by its exit record before anything of it is
+//     read (expire.go);
+//  4. put all clocks on one time line (clock.go, timeline.go, place.go), and
+//     leave out what has expired by time;
+//  5. load all dictionaries, then decode (source.go), without what was over
+//     before the range start (gone.go).
 //
 // An input that hangs is given up, one that is torn or hostile is read as far
 // as it is intact; either is a warning and a line of the ledger (warning.go).

@@ -128,7 +128,9 @@ const (
 // LostReasons names them, in order.
 var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost"}
 
-// ExitReason is how a process ended.
+// ExitReason is how a process ended. Stopped, and normal with code 0, are clean
+// ends: tools may leave a child out that ended so before its parent's range
+// start.
 type ExitReason uint8
 
 const (
