@@ -26,6 +26,27 @@
 // The program's own use of runtime/pprof is left alone unless [Options.CPU]
 // asks for CPU samples in windows.
 //
+// # Sessions
+//
+// All processes of a service record into one session, a directory that is named
+// after the service, and share its limit. A restarted service goes on in the
+// same session. When the limit is reached the oldest chunk of the session goes,
+// whoever recorded it, but nobody falls below half of an equal share, and the
+// last 60 seconds of a process that was killed are protected, see
+// [Options.Keep]. No process is needed for that: each looks at the session's
+// control page ten times a second.
+//
+// The command gprof-record shows a session, and has all its processes pause,
+// resume, stop and start. A pause of the session and one by [Recorder.Pause]
+// don't cancel each other: recording goes on when neither is in force. After a
+// stop what was recorded is sealed and stays readable; start loses none of it.
+// A process that starts in a paused or stopped session begins so.
+//
+// Where the control page can't be used, because of its file system, say, a
+// process records with a limit of its own, and meta says why. When the session
+// has no room for one more process, Start returns an error and nothing is
+// recorded.
+//
 // # Environment
 //
 // Options that are not set come from the environment; GPROF_HELP=1 makes
