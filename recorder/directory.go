@@ -27,10 +27,23 @@ func (p *plan) makeDirs(dir string) error {
 	if err := makeDir(p.session, groupMode); err != nil {
 		return err
 	}
-	if err := os.Chmod(p.session, groupMode); err != nil && !errors.Is(err, fs.ErrPermission) {
+	if err := openToGroup(p.session, groupMode); err != nil {
+		return err
+	}
+	if err := openToGroup(filepath.Join(p.session, "control"), 0o660); err != nil {
 		return err
 	}
 	return makeDir(dir, groupMode)
+}
+
+// openToGroup changes the mode of what was made before; of what is somebody
+// else's it is not ours to change.
+func openToGroup(path string, mode os.FileMode) error {
+	err := os.Chmod(path, mode)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // makeDir makes dir and what is missing above it, whatever the umask is. What

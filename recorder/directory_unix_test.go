@@ -75,18 +75,23 @@ func checkModes(t *testing.T, found map[string]os.FileMode, group bool) {
 	}
 }
 
-// A session from before GroupAccess was asked for is opened.
+// A session from before GroupAccess was asked for is opened, and its control
+// page.
 func TestGroupAccessComesLater(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "s")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
+	clearEnvironment(t)
+	dir := t.TempDir()
+	for _, group := range []bool{false, true} {
+		r, err := Start(Options{Dir: dir, Service: "s", Limit: 1 << 20, GroupAccess: group})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Stop(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	p := &plan{Options: Options{GroupAccess: true}, session: dir}
-	if err := p.makeDirs(filepath.Join(dir, "i")); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o770 {
-		t.Errorf("%v, %v", info.Mode(), err)
+	found := modes(t, dir)
+	if found["s"].Perm() != 0o770 || found["s/control"].Perm() != 0o660 {
+		t.Errorf("%v", found)
 	}
 }
 

@@ -41,12 +41,11 @@ type Recorder struct {
 	dict *dictionary
 	lock *os.File
 
-	member membership
-
 	known knownStacks
 	fresh freshStacks
 
 	// The housekeeper's.
+	member        membership
 	taken         freshStacks
 	told          [numLosses]struct{ count, bytes uint64 }
 	meter         meter
