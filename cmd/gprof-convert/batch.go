@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,7 +78,7 @@ func (c *batchCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	if b.settings, err = b.describeSettings(); err != nil {
+	if b.settings, err = b.describeSettings(s); err != nil {
 		return err
 	}
 	if b.journal, err = s.openJournal(c.Output); err != nil {
@@ -135,15 +136,15 @@ func (b *batch) isOutput(path string) bool {
 }
 
 // describeSettings tells the program and all flags that change an output.
-func (b *batch) describeSettings() (string, error) {
+func (b *batch) describeSettings(s *streams) (string, error) {
 	version, err := program()
 	if err != nil {
 		return "", err
 	}
-	how := b.reading
-	how.Stall, how.temp = 0, ""
-	text := fmt.Sprintf("%s %s %+v", version, b.Format, how)
-	for _, path := range how.Symbols {
+	o := b.how().options(s)
+	o.Stdin, o.Stall, o.TempDir, o.Jobs = nil, 0, "", 0
+	text := fmt.Sprintf("%s %s %+v", version, b.Format, o)
+	for _, path := range o.Symbols {
 		sum, err := fingerprint(path, func(string) bool { return false })
 		if err != nil {
 			return "", err
@@ -153,18 +154,32 @@ func (b *batch) describeSettings() (string, error) {
 	return text, nil
 }
 
-// convertAll converts items, some at a time. The error is one that concerns all
-// of them.
+// convertAll converts items, some at a time; those that need more memory than
+// their share follow alone. The error is one that concerns all of them.
 func (b *batch) convertAll(s *streams, items []*item) error {
 	workers := b.workers(len(items))
-	each := b.conversion
-	each.Mem /= memory(workers)
-	each.Jobs = cores(max(1, b.Jobs.number()/workers))
+	if err := b.convertSome(s, items, workers); err != nil || workers == 1 {
+		return err
+	}
+	var large []*item
+	for _, it := range items {
+		var tooMuch *stream.ErrMemory
+		if errors.As(it.err, &tooMuch) {
+			it.err = nil
+			large = append(large, it)
+		}
+	}
+	return b.convertSome(s, large, 1)
+}
 
+func (b *batch) convertSome(s *streams, items []*item, workers int) error {
 	var failed stream.FailureLatch
 	todo, done := make(chan *item), make(chan *item)
 	var all sync.WaitGroup
 	for range workers {
+		each := b.conversion
+		each.Mem /= memory(workers)
+		each.Jobs = cores(max(1, b.Jobs.number()/workers))
 		all.Go(func() {
 			for it := range todo {
 				if !failed.Failed() {
@@ -233,9 +248,9 @@ func (b *batch) make(s *streams, each *conversion, it *item) error {
 	if err := os.MkdirAll(filepath.Dir(it.output), 0o777); err != nil {
 		return err
 	}
-	how := each.reading
-	how.temp = filepath.Dir(it.output)
-	found, err := ingest.Find([]string{it.input}, how.options(s))
+	o := each.how().options(s)
+	o.TempDir = filepath.Dir(it.output)
+	found, err := ingest.Find([]string{it.input}, o)
 	if err != nil {
 		return err
 	}

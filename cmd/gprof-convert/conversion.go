@@ -19,10 +19,15 @@ type conversion struct {
 	expiring
 }
 
+// how is the flags of reading, all of them.
+func (c *conversion) how() *reading {
+	c.rule, c.jobs = &c.expiring, c.Jobs.number()
+	return &c.reading
+}
+
 // open finds what is to be converted. The caller closes what was found.
 func (c *conversion) open(s *streams, inputs []string) (*ingest.Found, error) {
-	c.rule = &c.expiring
-	return s.open(inputs, &c.reading)
+	return s.open(inputs, c.how())
 }
 
 // job is one conversion: what was found becomes one file.

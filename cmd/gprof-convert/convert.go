@@ -48,7 +48,6 @@ func formatTable() string {
 // Run converts. The output appears only when it is whole.
 func (c *convertCmd) Run(s *streams) error {
 	c.apply()
-	c.jobs = c.Jobs.number()
 	format, options, err := c.format()
 	if err != nil {
 		return &exitError{exitUsage, err}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -31,6 +32,7 @@ func TestScripts(t *testing.T) {
 			"crash":   crash,
 			"reap":    reap,
 			"dumps":   dumps,
+			"names":   names,
 			"damage":  damage,
 			"cut":     cut,
 		},
@@ -77,6 +79,22 @@ func dumps(ts *testscript.TestScript, neg bool, args []string) {
 		session := fmt.Sprintf("%s/zone-%d/dump-%03d", args[0], i%3, i)
 		record(ts, neg, []string{session, fmt.Sprint(i + 1), fmt.Sprint(100 + i), fmt.Sprint(5 + i%7)})
 	}
+}
+
+// names SESSION INSTANCE N makes a recording of one sample, of functions whose
+// names are N MiB long in all.
+func names(ts *testscript.TestScript, neg bool, args []string) {
+	r, err := fixtures.New(ts.MkAbs(args[0]), fixtures.Options{Instance: number(ts, args[1])})
+	ts.Check(err)
+	ts.Check(r.Define(`def-module id=1 path="/bin/shop" build="abc" start=4194304 end=8388608 offset=0`))
+	n := number(ts, args[2])
+	for i := uint64(1); i <= n; i++ {
+		ts.Check(r.Define(fmt.Sprintf(`def-string id=%d text="%d%s"`, i, i, strings.Repeat("x", rawformat.MaxText-8)),
+			fmt.Sprintf(`def-frame id=%d module=1 offset=%d`, i, 16*i), fmt.Sprintf(`def-symbol frame=%d depth=0 function=%d file=0 line=1`, i, i),
+			fmt.Sprintf(`def-stack id=%d parent=%d frame=%d`, i, i-1, i)))
+	}
+	ts.Check(r.Lines(fmt.Sprintf(`sample time=+0 thread=1 goroutine=0 track=0 stack=%d weight=1 cpu=1001 window=0`, n+1)))
+	ts.Check(r.Close())
 }
 
 // reap SESSION/INSTANCE PID SIGNAL writes how a process ended.

@@ -61,9 +61,19 @@ func (o *output) discard() {
 // inDirectory is the directory that temporary files of this output belong in.
 func (o *output) inDirectory() string {
 	if o.file == nil {
-		return ""
+		return temporary()
 	}
 	return filepath.Dir(o.name)
+}
+
+// temporary is a directory for temporary files that lies on a disk: what
+// os.TempDir says is often memory.
+func temporary() string {
+	const disk = "/var/tmp"
+	if info, err := os.Stat(disk); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {
+		return disk
+	}
+	return os.TempDir()
 }
 
 func isTerminal(w any) bool {
