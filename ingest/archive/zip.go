@@ -78,7 +78,10 @@ type zipMember struct {
 func (z *zipScan) all() error {
 	r, err := zip.NewReader(z.in, z.size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return z.blame(err)
+		if err = z.blame(err); errors.Is(err, ErrDamaged) || errors.Is(err, ErrTorn) {
+			return z.salvage(err)
+		}
+		return err
 	}
 	if len(r.File) > MaxMembers {
 		return ErrMany

@@ -3,8 +3,10 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"slices"
@@ -146,7 +148,7 @@ func TestZipDirectory(t *testing.T) {
 		if list, _ := f.Refused(); told == nil && len(list) == 1 {
 			told = list[0].Err
 		}
-		if len(contents(t, f)) > 0 || !errors.Is(told, ErrDamaged) && !errors.Is(told, ErrTorn) {
+		if got := contents(t, f); len(got) > 0 && got["data-1"] != long || !errors.Is(told, ErrDamaged) && !errors.Is(told, ErrTorn) {
 			t.Errorf("%s: %v; files %q", name, told, contents(t, f))
 		}
 	}
@@ -161,5 +163,75 @@ func TestZipOfManyMembers(t *testing.T) {
 	})
 	if _, err := openZip(t, a); !errors.Is(err, ErrMany) {
 		t.Errorf("%v, want %v", err, ErrMany)
+	}
+}
+
+// A zip that is cut anywhere gives what lies before the cut, whether sizes stand
+// in front of members or behind them.
+func TestTornZip(t *testing.T) {
+	want := map[string]string{"s/data-1": "one", "s/data-2": long, "data-3": "three"}
+	for name, write := range map[string]func(*zip.Writer){
+		"sizes behind": func(w *zip.Writer) {
+			add(t, w, zip.FileHeader{Name: "s/"}, "")
+			add(t, w, zip.FileHeader{Name: "s/data-1", Method: zip.Deflate}, "one")
+			add(t, w, zip.FileHeader{Name: "readme", Method: zip.Deflate}, long)
+			add(t, w, zip.FileHeader{Name: "../data-up", Method: zip.Deflate}, "x")
+			add(t, w, zip.FileHeader{Name: "s/data-2", Method: zip.Deflate}, long)
+			add(t, w, zip.FileHeader{Name: "data-3", Method: zip.Deflate}, "three")
+		},
+		"sizes in front": func(w *zip.Writer) {
+			addSized(t, w, "s/data-1", zip.Store, "one")
+			addSized(t, w, "readme", zip.Deflate, long)
+			addSized(t, w, "s/data-2", zip.Deflate, long)
+			addSized(t, w, "data-3", zip.Store, "three")
+		},
+	} {
+		a := zipped(t, write)
+		whole, last := 0, 0
+		for cut := 0; cut < len(a)-22; cut += 7 {
+			f, err := openZip(t, a[:cut])
+			if !errors.Is(err, ErrTorn) && !errors.Is(err, ErrDamaged) {
+				t.Fatalf("%s: cut at %d: %v", name, cut, err)
+			}
+			got := contents(t, f)
+			for name, data := range got {
+				if w, ok := want[name]; !ok || !strings.HasPrefix(w, data) {
+					t.Fatalf("%s: cut at %d: %s is %.20q", name, cut, name, data)
+				}
+			}
+			if whole = 0; same(got, want) {
+				whole = 1
+			}
+			if len(got) < last {
+				t.Errorf("%s: cut at %d: %d files, %d before", name, cut, len(got), last)
+			}
+			last = len(got)
+		}
+		if whole == 0 {
+			t.Errorf("%s: without its directory it is not whole", name)
+		}
+	}
+}
+
+// addSized writes a member as programs do that know its sizes before.
+func addSized(t *testing.T, w *zip.Writer, name string, method uint16, data string) {
+	t.Helper()
+	packed := []byte(data)
+	if method == zip.Deflate {
+		var b bytes.Buffer
+		f, err := flate.NewWriter(&b, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(f, data)
+		f.Close()
+		packed = b.Bytes()
+	}
+	f, err := w.CreateRaw(&zip.FileHeader{Name: name, Method: method, CRC32: crc32.ChecksumIEEE([]byte(data)), CompressedSize64: uint64(len(packed)), UncompressedSize64: uint64(len(data))})
+	if err == nil {
+		_, err = f.Write(packed)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
