@@ -167,6 +167,140 @@ func drain(src Source) error {
 	}
 }
 
+// generated is a source that makes its rows up: of five samples one marker with
+// a number and a text.
+type generated struct {
+	tables *Tables
+	stacks uint64
+	rows   int // to come
+	clock  [benchTracks]Time
+	index  uint64
+	random rand.PCG
+	turn   int
+}
+
+func newGenerated(rows, stacks int) *generated {
+	g := &generated{tables: benchTables(benchTracks, stacks), stacks: uint64(stacks), rows: rows}
+	g.tables.AddEvent(Event{Name: "request", Fields: []EventField{{Name: "id", Type: Uint}, {Name: "url", Type: Text}}})
+	return g
+}
+
+func (g *generated) Tables() *Tables { return g.tables }
+
+func (g *generated) Next(b *Batch) error {
+	if g.rows <= 0 {
+		return io.EOF
+	}
+	g.turn++
+	track := g.turn / 6 % benchTracks
+	series := Series{Process: 1, Track: TrackID(track + 1), Kind: Samples}
+	if g.turn%6 == 0 {
+		series.Kind, series.Event = Markers, 1
+	}
+	b.Reset(series, g.tables.Args(series))
+	for range min(g.rows, 250) {
+		g.row(b, track)
+	}
+	g.rows -= b.Len()
+	return nil
+}
+
+func (g *generated) row(b *Batch, track int) {
+	r := g.random.Uint64()
+	g.clock[track] += Time(900_000 + r%200_000)
+	g.index += 10 + r>>58
+	b.Time, b.Index = append(b.Time, g.clock[track]), append(b.Index, g.index)
+	b.Stack = append(b.Stack, StackID(1+r>>20%g.stacks))
+	if b.Series.Kind == Samples {
+		b.Weight, b.CPU = append(b.Weight, 1), append(b.CPU, int64(r>>40%1_000_000))
+		return
+	}
+	b.Phase, b.Duration = append(b.Phase, Interval), append(b.Duration, int64(r>>40))
+	b.Args[0].AppendBits(Uint, r>>32)
+	b.Args[1].AppendText([]byte("https://example.org/cart/checkout?item=0123456789")[:30+r>>60])
+}
+
+// Memory does not depend on how much there is: the metric RSS-MB is the same for
+// all numbers of rows. The tables of the source are not in it, the final ones
+// are.
+//
+//	go test ./stream -run - -bench CopyRows -benchtime 1x
+func BenchmarkCopyRows(b *testing.B) {
+	for _, rows := range []int{6_000_000, 24_000_000} {
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			src := newGenerated(rows, 300_000)
+			b.ReportAllocs()
+			before := resetPeak()
+			for b.Loop() {
+				src.rows = rows
+				if err := Copy(Discard, src, CopyOptions{SpillDir: b.TempDir()}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(peak()-before)/(1<<20), "RSS-MB")
+		})
+	}
+}
+
+// dumps is a source of a million samples of a thousand short processes, each
+// with its own tracks.
+type dumps struct {
+	tables *Tables
+	next   int // track
+}
+
+const (
+	benchDumps = 1000
+	dumpRows   = 31 // of a track
+)
+
+func newDumps(stacks int) *dumps {
+	d := &dumps{tables: benchTables(0, stacks)}
+	d.tables.Processes = nil
+	for i := range benchDumps {
+		d.tables.Processes = append(d.tables.Processes, Process{Instance: uint64(i + 1), Pid: i, Name: "shop"})
+		for k := range benchTracks {
+			d.tables.Tracks.Intern(Track{Process: ProcessID(i + 1), Main: k == 0, Name: fmt.Sprint("worker ", k)})
+		}
+	}
+	return d
+}
+
+func (d *dumps) Tables() *Tables { return d.tables }
+
+func (d *dumps) Next(b *Batch) error {
+	if d.next == benchDumps*benchTracks {
+		return io.EOF
+	}
+	process, track := d.next/benchTracks, d.next
+	d.next++
+	b.Reset(Series{Process: ProcessID(process + 1), Track: TrackID(track + 1), Kind: Samples}, 0)
+	for i := range dumpRows {
+		b.Time, b.Index = append(b.Time, Time(process*1e6+i*1e6)), append(b.Index, uint64(track%benchTracks*1000+i*30))
+		b.Stack = append(b.Stack, StackID(1+(process*5000+i*7919+track*17)%d.tables.Stacks.Len()))
+		b.Weight, b.CPU = append(b.Weight, 1), append(b.CPU, int64(i*1000))
+	}
+	return nil
+}
+
+// Many short processes, with tables that are complete: the time is for the
+// whole.
+//
+//	go test ./stream -run - -bench CopyDumps
+func BenchmarkCopyDumps(b *testing.B) {
+	src := newDumps(145_000)
+	b.ReportAllocs()
+	before, cpu := resetPeak(), cpuTime()
+	for b.Loop() {
+		src.next = 0
+		if err := Copy(Discard, src, CopyOptions{SpillDir: b.TempDir()}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(cpuTime()-cpu)/float64(b.N)/1e6, "cpu-ms")
+	b.ReportMetric(float64(peak()-before)/(1<<20), "RSS-MB")
+}
+
 // What the freezing of the tables takes, beside a walk over the stacks.
 //
 //	go test ./stream -run - -bench Freeze -count 10 | benchstat -col /impl -
