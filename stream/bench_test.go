@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -299,6 +300,35 @@ func BenchmarkCopyDumps(b *testing.B) {
 	}
 	b.ReportMetric(float64(cpuTime()-cpu)/float64(b.N)/1e6, "cpu-ms")
 	b.ReportMetric(float64(peak()-before)/(1<<20), "RSS-MB")
+}
+
+// slow is a sink that does some work for each row on the caller's goroutine, as
+// one does that formats it.
+type slow struct {
+	Sink
+	text []byte
+}
+
+func (s *slow) Segment(b *Batch) error {
+	s.text = s.text[:0]
+	for i := range b.Time {
+		s.text = strconv.AppendInt(s.text, int64(b.Time[i]), 10)
+		s.text = strconv.AppendInt(s.text, int64(b.Stack[i]), 10)
+	}
+	return nil
+}
+
+// With two cores segments are sorted while the sink works.
+//
+//	go test ./stream -run - -bench CopyJobs -count 10 | benchstat -col /jobs -
+func BenchmarkCopyJobs(b *testing.B) {
+	src := benchSource("interleaved", 300_000)
+	for _, jobs := range []int{1, 2} {
+		o := CopyOptions{Jobs: jobs, SpillDir: b.TempDir()}
+		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
+			benchRun(b, func() error { return Copy(&slow{Sink: Discard}, src, o) })
+		})
+	}
 }
 
 // What the freezing of the tables takes, beside a walk over the stacks.

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"errors"
 	"fmt"
 	"io"
 )
@@ -18,6 +17,9 @@ type CopyOptions struct {
 	// SpillDir is where that file is made, if it is needed; "" is os.TempDir.
 	// It should not lie in memory.
 	SpillDir string
+	// Jobs is how many cores may be used; 0 is 1. The sink is given the same for
+	// any number, by the goroutine that called Copy.
+	Jobs int
 	// Progress, if set, is called now and then, but at least at the end of each
 	// phase: done of total bytes were read, or done of total rows written. While
 	// reading from a Source that is no Progress, total is 0 and done is rows.
@@ -53,8 +55,8 @@ const (
 //
 // What dst is given depends on the events alone, not on the order or the ids
 // in which they came. A Source that is an [io.Closer] is closed, also after an
-// error. An error says what was being done; it wraps that of src
-// or dst. dst is not closed after an error.
+// error. An error says what was being done; it wraps that of src or dst. dst is
+// not closed after an error.
 func Copy(dst Sink, src Source, o CopyOptions) error {
 	if c, ok := src.(io.Closer); ok {
 		defer c.Close()
@@ -66,90 +68,19 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	if err := r.read(src); err != nil {
 		return fmt.Errorf("reading events: %w", err)
 	}
-	tables, outputs, err := settle(s, src.Tables())
+	tables, outputs, stacks, err := settle(s, src.Tables())
 	if err != nil {
 		return fmt.Errorf("preparing tables: %w", err)
 	}
 	if err := dst.Begin(tables); err != nil {
 		return fmt.Errorf("beginning the output: %w", err)
 	}
-	w := writer{sorter: s, dst: dst, merger: merger{arena: &s.arena, spill: &s.spill, memory: s.memory},
-		meter: meter{report: o.Progress, phase: PhaseWriting, total: s.total}}
-	for _, out := range outputs {
-		if err := w.write(out); err != nil {
-			return fmt.Errorf("writing %v of process %d: %w", out.series.Kind, out.series.Process, err)
-		}
+	w := writer{dst: dst, meter: meter{report: o.Progress, phase: PhaseWriting, total: s.total}}
+	if err := w.write(newSegments(s, outputs, stacks), o.Jobs); err != nil {
+		return err
 	}
-	w.meter.finish()
 	if err := dst.Close(); err != nil {
 		return fmt.Errorf("finishing the output: %w", err)
 	}
 	return nil
-}
-
-// reader takes rows from a source.
-type reader struct {
-	sorter  *sorter
-	ceiling ceiling
-	meter   meter
-}
-
-// read takes all rows of src.
-func (r *reader) read(src Source) error {
-	progress, _ := src.(Progress)
-	var b Batch
-	for {
-		if err := src.Next(&b); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return err
-		}
-		if err := r.sorter.add(&b); err != nil {
-			return err
-		}
-		done, total := r.sorter.total, int64(0)
-		if progress != nil {
-			done, total = progress.Progress()
-		}
-		r.meter.to(done, total)
-		if err := r.ceiling.check(done, total); err != nil {
-			return err
-		}
-	}
-	r.meter.finish()
-	return r.sorter.spill.flush()
-}
-
-// writer gives series to a sink.
-type writer struct {
-	sorter  *sorter
-	merger  merger
-	dst     Sink
-	meter   meter
-	written int64 // rows
-	segment Batch
-}
-
-// write gives the sink all segments of one series.
-func (w *writer) write(out output) error {
-	w.segment.Reset(out.series, out.args)
-	runs, err := w.sorter.narrow(&w.merger, out.runs, &w.segment)
-	if err != nil {
-		return err
-	}
-	w.merger.start(runs)
-	for {
-		w.segment.Reset(out.series, out.args)
-		if err := w.merger.next(&w.segment); err != nil || w.segment.Len() == 0 {
-			return err
-		}
-		for i, id := range w.segment.Stack {
-			w.segment.Stack[i] = out.stacks[id]
-		}
-		if err := w.dst.Segment(&w.segment); err != nil {
-			return err
-		}
-		w.written += int64(w.segment.Len())
-		w.meter.to(w.written, w.meter.total)
-	}
 }

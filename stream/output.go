@@ -11,44 +11,43 @@ type output struct {
 	series Series
 	args   int // columns
 	runs   []run
-	stacks []StackID // final ids
 }
 
 // settle makes the final tables, and the series in the order in which a sink
-// is given them.
-func settle(s *sorter, t *Tables) (*Tables, []output, error) {
+// is given them, with the final ids of their stacks.
+func settle(s *sorter, t *Tables) (*Tables, []output, []StackID, error) {
 	names := make([]Series, len(s.series))
 	for i, r := range s.series {
 		names[i] = r.series
 	}
 	final, ids, err := freeze(t, names, s.stacks)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	outputs, err := collect(s.series, final, ids)
-	return final, outputs, err
+	return final, outputs, ids.stacks, err
 }
 
 // collect gives the series their final ids and order. Several series of the
 // source may turn out to be the same.
 func collect(series []*rows, t *Tables, ids *renumbering) ([]output, error) {
-	index := make(map[Series]int)
-	var outputs []output
-	for _, r := range series {
-		final := ids.series(r.series)
-		i, ok := index[final]
-		if !ok {
-			if err := t.checkSeries(final, r.args); err != nil {
-				return nil, err
-			}
-			i = len(outputs)
-			index[final] = i
-			outputs = append(outputs, output{series: final, args: r.args, stacks: ids.stacks})
+	all := make([]output, len(series))
+	for i, r := range series {
+		all[i] = output{series: ids.series(r.series), args: r.args, runs: r.runs}
+		if err := t.checkSeries(all[i].series, r.args); err != nil {
+			return nil, err
 		}
-		outputs[i].runs = append(outputs[i].runs, r.runs...)
 	}
-	slices.SortFunc(outputs, func(a, b output) int { return a.series.Compare(b.series) })
-	return outputs, nil
+	slices.SortFunc(all, func(a, b output) int { return a.series.Compare(b.series) })
+	unique := all[:0]
+	for _, o := range all {
+		if n := len(unique); n > 0 && unique[n-1].series == o.series {
+			unique[n-1].runs = append(unique[n-1].runs, o.runs...)
+		} else {
+			unique = append(unique, o)
+		}
+	}
+	return unique, nil
 }
 
 // checkSeries returns an error if s does not fit what it refers to.
