@@ -25,7 +25,10 @@ type ref uint64
 
 // chain is blocks of an arena, from the first to the last; zero if there are
 // none.
-type chain struct{ first, last ref }
+type chain struct {
+	first, last ref
+	size        int64 // bytes of all blocks
+}
 
 // append adds a block to a chain.
 func (a *arena) append(c *chain, block []byte) {
@@ -42,6 +45,7 @@ func (a *arena) append(c *chain, block []byte) {
 		binary.LittleEndian.PutUint64(a.at(c.last), uint64(at))
 	}
 	c.last = at
+	c.size += int64(len(block))
 }
 
 // room makes the current slab have room for n bytes, and returns n.

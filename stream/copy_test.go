@@ -66,8 +66,8 @@ func busy(rows int) *streamtest.Builder {
 	return b
 }
 
-// Whatever the order, the ids, the batches and the memory: the sink is given
-// the same bytes in the same calls.
+// Whatever the order, the ids, the batches, the memory and the cores: the sink is
+// given the same bytes in the same calls.
 func TestCopyIsCanonical(t *testing.T) {
 	cases := append(streamtest.Cases, streamtest.Case{Name: "busy", Build: nil})
 	for _, c := range cases {
@@ -78,7 +78,7 @@ func TestCopyIsCanonical(t *testing.T) {
 		}
 		want := text(t, b.Source(), stream.CopyOptions{})
 		for i, memory := range []int64{0, 1, 100 << 10} {
-			got := text(t, b.Shuffled(uint64(i)), stream.CopyOptions{Rows: memory, SpillDir: t.TempDir()})
+			got := text(t, b.Shuffled(uint64(i)), stream.CopyOptions{Rows: memory, SpillDir: t.TempDir(), Jobs: i})
 			if got != want {
 				t.Errorf("%s, memory %d: the sink is given something else", c.Name, memory)
 			}

@@ -11,28 +11,44 @@ type run struct {
 	first, last sortKey
 	spilled     extents
 	held        chain
+	heldFirst   sortKey // of the rows in the arena
 }
+
+// part is what is in the arena, as a run of its own.
+func (r *run) part() run { return run{first: r.heldFirst, last: r.last, held: r.held} }
 
 // extents is where the blocks of a run lie in the spill file. An extent is
-// blocks, each behind its length in 4 bytes, then 4 zeros and 8 bytes: the
-// offset of the next extent, 0 if there is none. So a run takes as little memory
-// with a thousand extents as with one.
+// blocks, each behind its length in 4 bytes, then a link: the place of the next
+// extent. So a run takes as little memory with a thousand extents as with one.
 type extents struct {
-	first int64 // offset, from 1; 0 if there are none
-	link  int64 // of the last one's offset of the next
+	first, last extent
 }
 
+// extent is a place in the spill file; size 0 is none. A link is both numbers in
+// 8 bytes each.
+type extent struct{ off, size int64 }
+
 const (
-	extentHeader = 4
-	extentLink   = 4 + 8
+	blockHeader = 4
+	linkBytes   = 16
 )
+
+func (e extent) end() int64 { return e.off + e.size }
+
+func appendLink(dst []byte, e extent) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(dst, uint64(e.off)), uint64(e.size))
+}
+
+func readLink(link []byte) extent {
+	return extent{int64(binary.LittleEndian.Uint64(link)), int64(binary.LittleEndian.Uint64(link[8:]))}
+}
 
 // runReader reads the blocks of a run.
 type runReader struct {
 	arena *arena
 	spill *spill
 	held  ref
-	at    int64  // in the file, of what follows buf[from:]; 0 at the end
+	rest  extent // what has not been read of the current extent
 	buf   []byte // what was read ahead, with slack behind it
 	from  int
 	ahead int // how many bytes are read at a time
@@ -40,17 +56,28 @@ type runReader struct {
 
 // reset makes r begin with the first block of a run.
 func (r *runReader) reset(from *run, ahead int) {
-	r.held, r.at, r.ahead = from.held.first, from.spilled.first, ahead
-	r.buf, r.from = r.buf[:0], 0
+	r.held, r.ahead = from.held.first, ahead
+	r.enter(from.spilled.first)
 }
+
+// enter goes to an extent, which may be none.
+func (r *runReader) enter(e extent) { r.rest, r.buf, r.from = e, r.buf[:0], 0 }
+
+// left is how much of the current extent has not been used.
+func (r *runReader) left() int64 { return int64(len(r.buf)-r.from) + r.rest.size }
 
 // next returns the next block, with slack behind it, until the next call; nil
 // if there is none.
 func (r *runReader) next() ([]byte, error) {
-	if r.at != 0 {
-		if block, err := r.nextSpilled(); block != nil || err != nil {
-			return block, err
+	if r.left() > linkBytes {
+		header, err := r.take(blockHeader)
+		if err != nil {
+			return nil, err
 		}
+		return r.take(int(binary.LittleEndian.Uint32(header)))
+	}
+	if r.left() > 0 {
+		return r.nextExtent()
 	}
 	if r.held == 0 {
 		return nil, nil
@@ -60,30 +87,18 @@ func (r *runReader) next() ([]byte, error) {
 	return block, nil
 }
 
-// nextSpilled is next for the spill file.
-func (r *runReader) nextSpilled() ([]byte, error) {
-	for {
-		header, err := r.take(extentHeader)
-		if err != nil {
-			return nil, err
-		}
-		if n := binary.LittleEndian.Uint32(header); n > 0 {
-			return r.take(int(n))
-		}
-		link, err := r.take(extentLink - extentHeader)
-		if err != nil {
-			return nil, err
-		}
-		next := int64(binary.LittleEndian.Uint64(link))
-		if next == 0 {
-			r.at = 0
-			return nil, nil
-		}
-		if here := r.at - int64(len(r.buf)-r.from); next < here {
-			return nil, errSpill
-		}
-		r.at, r.buf, r.from = next, r.buf[:0], 0
+// nextExtent follows the link.
+func (r *runReader) nextExtent() ([]byte, error) {
+	link, err := r.take(linkBytes)
+	if err != nil {
+		return nil, err
 	}
+	next, here := readLink(link), r.rest.off
+	if next.size != 0 && (next.off < here || next.size <= linkBytes) {
+		return nil, errSpill // would go round for ever
+	}
+	r.enter(next)
+	return r.next()
 }
 
 // take returns the next n bytes of the file, with slack behind them.
@@ -98,23 +113,23 @@ func (r *runReader) take(n int) ([]byte, error) {
 	return out, nil
 }
 
-// fill reads ahead at least n bytes in all.
+// fill makes at least n bytes of the extent be read.
 func (r *runReader) fill(n int) error {
-	left := copy(r.buf, r.buf[r.from:])
-	end := min(r.at+int64(max(n, r.ahead)-left), r.spill.readable())
-	if r.at+int64(n-left) > end {
+	if int64(n) > r.left() {
 		return errSpill
 	}
-	size := left + int(end-r.at)
+	left := copy(r.buf, r.buf[r.from:])
+	more := min(int64(max(n, r.ahead)-left), r.rest.size)
+	size := left + int(more)
 	if cap(r.buf) < size+slack {
 		grown := make([]byte, size+slack)
 		copy(grown, r.buf[:left])
 		r.buf = grown
 	}
 	r.buf, r.from = r.buf[:size], 0
-	if _, err := r.spill.file.ReadAt(r.buf[left:], r.at); err != nil {
+	if _, err := r.spill.file.ReadAt(r.buf[left:], r.rest.off); err != nil {
 		return fmt.Errorf("%w: %w", errSpill, err)
 	}
-	r.at = end
+	r.rest = extent{r.rest.off + more, r.rest.size - more}
 	return nil
 }

@@ -15,8 +15,17 @@ const (
 	// as many runs as writers it is spread over.
 	maxGrowing = 64
 
-	// manyRuns of a series in memory are made one before they are spilled.
+	// manyRuns of a series in memory are made one before they are spilled, and
+	// fewer if they are shorter than shortRun on average: reading one costs more
+	// then than merging it.
 	manyRuns = 16
+	shortRun = 1 << 10
+
+	// uniteWidth is how many of them are made one at a time.
+	uniteWidth = 256
+
+	// runBytes is about what the books about a run take.
+	runBytes = 160
 )
 
 // sorter takes rows in any order and gives them back series by series, sorted.
@@ -67,7 +76,7 @@ func (s *sorter) add(b *Batch) error {
 		return fmt.Errorf("%w: %d arguments, want %d as before", ErrBatch, len(b.Args), r.args)
 	}
 	s.order.sort(b)
-	to := r.runFor(b)
+	to := s.runFor(r, b)
 	for from := 0; from < b.Len(); {
 		n := blockLen(b, from)
 		s.block = appendBlock(s.block[:0], &s.packer, b, from, from+n)
@@ -105,21 +114,31 @@ func (s *sorter) rows(b *Batch) *rows {
 	return r
 }
 
-// runFor returns the run that the rows of b, which are sorted, go on: of those
-// that end before b begins the one that ends last.
-func (r *rows) runFor(b *Batch) *run {
-	first, last := b.key(0), b.key(b.Len()-1)
+// runFor returns the run that the rows of b, which are sorted, go on.
+func (s *sorter) runFor(r *rows, b *Batch) *run {
+	first := b.key(0)
+	to := r.before(first)
+	if to == nil {
+		r.runs = append(r.runs, run{first: first})
+		s.arena.used += runBytes
+		to = &r.runs[len(r.runs)-1]
+	}
+	if to.held.first == 0 {
+		to.heldFirst = first
+	}
+	to.last = b.key(b.Len() - 1)
+	return to
+}
+
+// before returns, of the runs that end before a key, the one that ends last; nil
+// if there is none among those that may still grow.
+func (r *rows) before(key sortKey) *run {
 	var best *run
 	for i := max(0, len(r.runs)-maxGrowing); i < len(r.runs); i++ {
-		if end := r.runs[i].last; end.less(first) && (best == nil || best.last.less(end)) {
+		if end := r.runs[i].last; end.less(key) && (best == nil || best.last.less(end)) {
 			best = &r.runs[i]
 		}
 	}
-	if best == nil {
-		r.runs = append(r.runs, run{first: first})
-		best = &r.runs[len(r.runs)-1]
-	}
-	best.last = last
 	return best
 }
 
@@ -161,7 +180,7 @@ func (s *sorter) spillRun(r *run) error {
 	if r.held.first == 0 {
 		return nil
 	}
-	if err := s.spill.begin(&r.spilled); err != nil {
+	if err := s.spill.begin(); err != nil {
 		return err
 	}
 	for at := r.held.first; at != 0; {
@@ -175,83 +194,100 @@ func (s *sorter) spillRun(r *run) error {
 	return s.spill.end(&r.spilled)
 }
 
-// unite merges what r has in memory if it is many short runs: rows that came in
-// no order.
+// unite merges what r has in memory, to the spill, if it is many short runs:
+// rows that came in no order.
 func (s *sorter) unite(m *merger, r *rows) error {
-	var parts []run
-	held := func(r *run) bool { return r.held.first != 0 }
-	for i := range r.runs {
-		if held(&r.runs[i]) {
-			parts = append(parts, run{first: r.runs[i].first, held: r.runs[i].held})
-		}
-	}
-	if len(parts) <= manyRuns {
+	parts, size := r.parts()
+	if len(parts) <= 1 || len(parts) <= manyRuns && size >= shortRun*int64(len(parts)) {
 		return nil
 	}
-	whole := r.runs[:0]
-	for i := range r.runs {
-		r.runs[i].held = chain{}
-		if r.runs[i].spilled.first != 0 {
-			whole = append(whole, r.runs[i])
-		}
-	}
-	r.runs = whole
+	r.dropHeld()
 	var like Batch
 	like.Reset(r.series, r.args)
 	for len(parts) > 0 {
-		n := min(len(parts), s.width())
-		merged, err := s.merge(m, parts[:n], &like)
-		if err != nil {
+		n := min(len(parts), uniteWidth)
+		if err := s.uniteParts(m, r, parts[:n], &like); err != nil {
 			return err
 		}
-		r.runs, parts = append(r.runs, merged), parts[n:]
+		parts = parts[n:]
 	}
 	return nil
+}
+
+// uniteParts makes parts the end of one of r's runs, or a new one.
+func (s *sorter) uniteParts(m *merger, r *rows, parts []run, like *Batch) error {
+	first := slices.MinFunc(parts, func(a, b run) int { return a.first.compare(b.first) }).first
+	to := r.before(first)
+	if to == nil {
+		r.runs = append(r.runs, run{first: first})
+		to = &r.runs[len(r.runs)-1]
+	}
+	return s.merge(m, parts, like, to)
+}
+
+// parts is what is in memory, each run's by itself, and its size in bytes.
+func (r *rows) parts() (parts []run, size int64) {
+	for i := range r.runs {
+		if r.runs[i].held.first != 0 {
+			parts = append(parts, r.runs[i].part())
+			size += r.runs[i].held.size
+		}
+	}
+	return parts, size
+}
+
+// dropHeld leaves of r what is in the spill.
+func (r *rows) dropHeld() {
+	r.runs = slices.DeleteFunc(r.runs, func(x run) bool { return x.spilled.first.size == 0 })
+	for i := range r.runs {
+		r.runs[i].held = chain{}
+	}
 }
 
 // width is how many runs may be open at once.
 func (s *sorter) width() int { return max(2, int(s.memory/openRun)) }
 
 // narrow merges runs until no more of them overlap than may be open at once.
+// Each time all rows are merged once, or as few as will do.
 func (s *sorter) narrow(m *merger, runs []run, like *Batch) ([]run, error) {
 	width := s.width()
 	for len(runs) > width && overlap(runs) > width {
-		merged, err := s.merge(m, runs[:width], like)
-		if err != nil {
+		var merged []run
+		for len(merged)+len(runs) > width && len(runs) > 1 {
+			n := min(width, len(runs), len(merged)+len(runs)-width+1)
+			one := run{first: runs[0].first}
+			if err := s.merge(m, runs[:n], like, &one); err != nil {
+				return nil, err
+			}
+			merged, runs = append(merged, one), runs[n:]
+		}
+		runs = append(merged, runs...)
+		if err := s.spill.flush(); err != nil {
 			return nil, err
 		}
-		runs = append(runs[width:], merged)
 	}
 	return runs, nil
 }
 
-// merge makes one run of several, in the spill.
-func (s *sorter) merge(m *merger, runs []run, like *Batch) (run, error) {
-	var out run
-	if err := s.spill.begin(&out.spilled); err != nil {
-		return out, err
+// merge adds the rows of several runs to the end of one, in the spill.
+func (s *sorter) merge(m *merger, runs []run, like *Batch, to *run) error {
+	if err := s.spill.begin(); err != nil {
+		return err
 	}
-	m.start(runs)
-	for first := true; ; first = false {
+	for m.start(runs); ; {
 		like.Reset(like.Series, len(like.Args))
 		if err := m.next(like); err != nil {
-			return out, err
+			return err
 		}
 		if like.Len() == 0 {
 			break
 		}
-		if first {
-			out.first = like.key(0)
-		}
-		out.last = like.key(like.Len() - 1)
+		to.last = like.key(like.Len() - 1)
 		if err := s.spillRows(like); err != nil {
-			return out, err
+			return err
 		}
 	}
-	if err := s.spill.end(&out.spilled); err != nil {
-		return out, err
-	}
-	return out, s.spill.flush()
+	return s.spill.end(&to.spilled)
 }
 
 // spillRows adds the rows of b to the extent that was begun.

@@ -80,6 +80,52 @@ func TestSorter(t *testing.T) {
 	}
 }
 
+// However many runs there are, each row is written again only as often as there
+// are levels of merging.
+func TestNarrow(t *testing.T) {
+	const runs, size = 128, 20
+	s := newSorter(1, t.TempDir()) // two runs may be open
+	defer s.close()
+	want := sampleRows(9, runs*size)
+	shuffled := like(want)
+	shuffled.AppendRows(want, 0, want.Len())
+	feed(t, s, shuffled, size, 1)
+	if n := len(s.series[0].runs); n < runs/2 {
+		t.Fatalf("%d runs, want about %d", n, runs)
+	}
+	once := s.spill.size
+	got, _ := collectRows(t, s, 0)
+	if !sameRows(got, want) {
+		t.Errorf("%d rows are not those that came, sorted", got.Len())
+	}
+	if most := 8 * once; s.spill.size > most {
+		t.Errorf("%d bytes were spilled for %d, want at most %d", s.spill.size, once, most)
+	}
+}
+
+// Rows that come in no order, a few at a time, are made long runs before they
+// are spilled.
+func TestUnite(t *testing.T) {
+	s := newSorter(100<<10, t.TempDir())
+	defer s.close()
+	want := sampleRows(10, 20_000)
+	shuffled := like(want)
+	shuffled.AppendRows(want, 0, want.Len())
+	feed(t, s, shuffled, 3, 1)
+	spilled := 0
+	for _, r := range s.series[0].runs {
+		if r.spilled.first.size > 0 {
+			spilled++
+		}
+	}
+	if spilled == 0 || spilled > 200 {
+		t.Errorf("%d runs are spilled, want a few for each time that memory was full", spilled)
+	}
+	if got, _ := collectRows(t, s, 0); !sameRows(got, want) {
+		t.Errorf("%d rows are not those that came, sorted", got.Len())
+	}
+}
+
 // Runs that follow each other are read with the memory of one.
 func TestMergerConcatenates(t *testing.T) {
 	s := newSorter(100<<10, t.TempDir())

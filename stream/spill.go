@@ -17,7 +17,8 @@ type spill struct {
 	size int64 // of the file, when out is flushed
 	room int64 // of the file as it is reserved
 
-	number [extentLink]byte // being written
+	number [linkBytes]byte // being written
+	begun  int64           // where the extent being written begins
 }
 
 // spillBuffer is how many bytes are written at a time.
@@ -27,29 +28,16 @@ const spillBuffer = 256 << 10
 // writing a third cheaper.
 const reserveBytes = 32 << 20
 
-// begin begins an extent, which follows that of e before it. What was begun
-// before must have been ended.
-func (s *spill) begin(e *extents) error {
+// begin begins an extent. What was begun before must have been ended.
+func (s *spill) begin() error {
 	if err := s.open(); err != nil {
 		return err
 	}
-	if e.first == 0 {
-		e.first = s.size
-		return nil
-	}
-	// The link may still be in the buffer.
-	if e.link+8 > s.readable() {
-		if err := s.flush(); err != nil {
-			return err
-		}
-	}
-	if _, err := s.file.WriteAt(binary.LittleEndian.AppendUint64(s.number[:0], uint64(s.size)), e.link); err != nil {
-		return fmt.Errorf("spilling: %w", err)
-	}
+	s.begun = s.size
 	return nil
 }
 
-// block adds a block to the extent that was begun.
+// block adds a block to the extent.
 func (s *spill) block(data []byte) error {
 	if err := s.write(binary.LittleEndian.AppendUint32(s.number[:0], uint32(len(data)))); err != nil {
 		return err
@@ -57,11 +45,27 @@ func (s *spill) block(data []byte) error {
 	return s.write(data)
 }
 
-// end ends the extent of e.
+// end ends the extent and makes it the last one of e.
 func (s *spill) end(e *extents) error {
-	e.link = s.size + extentLink - 8
-	s.number = [extentLink]byte{}
-	return s.write(s.number[:])
+	if err := s.write(appendLink(s.number[:0], extent{})); err != nil {
+		return err
+	}
+	here, before := extent{s.begun, s.size - s.begun}, e.last
+	e.last = here
+	if before.size == 0 {
+		e.first = here
+		return nil
+	}
+	// Its link may still be in the buffer.
+	if before.end() > s.size-int64(s.out.Buffered()) {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	if _, err := s.file.WriteAt(appendLink(s.number[:0], here), before.end()-linkBytes); err != nil {
+		return fmt.Errorf("spilling: %w", err)
+	}
+	return nil
 }
 
 func (s *spill) write(data []byte) error {
@@ -88,11 +92,8 @@ func (s *spill) open() (err error) {
 		return fmt.Errorf("spilling: %w", err)
 	}
 	s.out = bufio.NewWriterSize(s.file, spillBuffer)
-	return s.write([]byte{0}) // so that no extent is at 0
+	return nil
 }
-
-// readable is how much of the file can be read.
-func (s *spill) readable() int64 { return s.size - int64(s.out.Buffered()) }
 
 // flush makes all that was written readable.
 func (s *spill) flush() error {
