@@ -28,21 +28,27 @@ const tablesShare = 2
 type ceiling struct {
 	memory int64
 	tables *Tables
+	first  int64 // peak when something had been read
 }
 
 // check returns an *ErrMemory if the tables are too large, when done of total
 // is read; total is 0 if it is not known.
 func (c *ceiling) check(done, total int64) error {
-	need := c.tables.peak() * tablesShare
-	if need <= c.memory {
+	now := c.tables.peak()
+	if c.first == 0 {
+		c.first = now
+	}
+	if now*tablesShare <= c.memory {
 		return nil
 	}
-	more := 2.0 // a guess
-	if done > 0 && total >= done {
-		more = float64(total) / float64(done)
+	// Definitions may have come at once, before the first rows; the rest grows
+	// with what is read. Without a total, or too early, it is a guess.
+	need := 2 * float64(now)
+	if now > c.first && done > 0 && total >= done {
+		need = float64(c.first) + float64(now-c.first)*float64(total)/float64(done)
 	}
-	more *= 1.25 // tables grow in steps
-	return &ErrMemory{Need: mebibytes(int64(min(float64(need)*more, 1<<60))) << 20, Have: c.memory}
+	need *= 1.25 * tablesShare // tables grow in steps
+	return &ErrMemory{Need: mebibytes(int64(min(need, 1<<60))) << 20, Have: c.memory}
 }
 
 // peak is about how much memory t takes at most until it is frozen, the final
