@@ -89,8 +89,8 @@ func (s *Set[K, ID]) At(id ID) K { return *s.rows.at(int(id - 1)) }
 // Len is the number of values, which is the highest id.
 func (s *Set[K, ID]) Len() int { return s.rows.n }
 
-// Bytes is how much memory s takes, without what its values point to.
+// Bytes is about how much memory s takes, without what its values point to.
 func (s *Set[K, ID]) Bytes() int64 {
 	var k K
-	return int64(s.rows.cap())*int64(unsafe.Sizeof(k)) + 4*int64(len(s.table))
+	return int64(s.rows.n)*int64(unsafe.Sizeof(k)) + 4*int64(len(s.table))
 }

@@ -44,7 +44,7 @@ func (t *Texts[ID]) At(id ID) string {
 // Len is the number of strings, which is the highest id.
 func (t *Texts[ID]) Len() int { return t.set.Len() }
 
-// Bytes is how much memory t takes, TextBytes that of the strings alone.
+// Bytes is about how much memory t takes, TextBytes that of the strings alone.
 func (t *Texts[ID]) Bytes() int64 { return t.set.Bytes() + t.size }
 
 func (t *Texts[ID]) TextBytes() int64 { return t.size }

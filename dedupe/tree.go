@@ -123,7 +123,7 @@ func (t *Tree[K, ID]) At(id ID) (parent ID, key K) {
 // Len is the number of nodes, which is the highest id.
 func (t *Tree[K, ID]) Len() int { return t.nodes.n }
 
-// Bytes is how much memory t takes.
+// Bytes is about how much memory t takes.
 func (t *Tree[K, ID]) Bytes() int64 {
-	return int64(unsafe.Sizeof(node[K, ID]{}))*int64(t.nodes.cap()+t.last.cap()) + 4*int64(len(t.table))
+	return int64(unsafe.Sizeof(node[K, ID]{}))*int64(t.nodes.n+t.last.n) + 4*int64(len(t.table))
 }

@@ -22,6 +22,3 @@ func (v *vector[T]) push(x T) {
 	v.n++
 	*v.at(v.n - 1) = x
 }
-
-// cap is for how many rows there is memory.
-func (v *vector[T]) cap() int { return len(v.pages) * pageRows }
