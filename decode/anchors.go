@@ -152,6 +152,15 @@ func RealTime(p *chunks.Process) (at int64, from string) {
 	return at, from
 }
 
+// ExitTime is the monotonic time that p's exit record tells, 0 if it tells none
+// that a clock shows.
+func ExitTime(p *chunks.Process) uint64 {
+	if p.Exit == nil || p.Exit.Monotonic >= maxClock {
+		return 0
+	}
+	return p.Exit.Monotonic
+}
+
 // FirstTime is the monotonic time with which the first chunk begins, 0 if there
 // is none. It reads that chunk.
 func FirstTime(p *chunks.Process) uint64 {

@@ -123,8 +123,8 @@ func Describe(p *chunks.Process, clock Clock) stream.Process {
 		}
 	}
 	if e := p.Exit; e != nil {
-		if e.Monotonic != 0 {
-			row.End = max(row.End, clock.At(e.Monotonic))
+		if at := ExitTime(p); at != 0 {
+			row.End = max(row.End, clock.At(at))
 		}
 		row.Exit = stream.Exit{Known: true, Reason: exitReason(e.Reason), Code: e.Code, Text: e.Text}
 	}

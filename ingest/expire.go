@@ -150,11 +150,7 @@ func (p *Process) end() (at stream.Time, ok bool) {
 	if p.expired != "" || len(p.anchors) == 0 {
 		return 0, false
 	}
-	last := max(p.read, p.anchors[len(p.anchors)-1].Monotonic)
-	if p.Exit != nil {
-		last = max(last, p.Exit.Monotonic)
-	}
-	return p.clock.At(last), true
+	return p.clock.At(max(p.read, p.anchors[len(p.anchors)-1].Monotonic, decode.ExitTime(p.Process))), true
 }
 
 // rangeBegan is the moment at which the first chunk was opened that p holds. It

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,4 +82,37 @@ func family(t *testing.T, o Options, inputs ...string) []byte {
 	}
 	slices.Sort(lines)
 	return append([]byte(strings.Join(lines, "")), ledgerText(c.Tables, stream.ReasonExpired)...)
+}
+
+// What an exit record expires is not read: it does not matter that it is gone.
+func TestExpiredIsNotRead(t *testing.T) {
+	ar, err := txtar.ParseFile("testdata/expire/boundary.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := t.TempDir()
+	if err := fixtures.Build(session, ar); err != nil {
+		t.Fatal(err)
+	}
+	found, err := Find([]string{session}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	for _, child := range []string{"00000000000000b1", "00000000000000b2"} {
+		if err := os.Remove(filepath.Join(session, child, "chunk-00000")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var c stream.Count
+	if err := stream.Copy(&c, found.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	missed := map[string]stream.Reason{}
+	for _, l := range c.Tables.Ledger.Lines() {
+		missed[l.Process] = l.Reason
+	}
+	if missed["00000000000000b1"] != stream.ReasonExpired || missed["00000000000000b2"] != stream.ReasonStale {
+		t.Errorf("ledger %+v", c.Tables.Ledger.Lines())
+	}
 }

@@ -35,6 +35,7 @@ func (p *Process) survey(images []*chunks.Image) (things, error) {
 	part.Chunks, part.Problems = images, nil
 	tables := &stream.Tables{Processes: []stream.Process{decode.Describe(&part, p.clock)}}
 	src := decode.New(tables, []decode.Input{{Found: &part, ID: 1, Clock: p.clock}}, decode.Options{})
+	defer src.Close()
 	t := things{map[string]stream.Time{}, map[stream.Counter]stream.Time{}, map[uint64]stream.Time{}}
 	series := map[stream.TrackID]bool{}
 	var b stream.Batch
