@@ -68,7 +68,7 @@ func (c *content) load(im *Image) error {
 	in, err := openInput(im.fsys, im.Name, rawformat.MaxChunkFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && im.dirExists():
-		c.stale("was given back since it was listed")
+		c.stale(givenBack)
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		// A session that needs room removes what the dead left, and nothing else

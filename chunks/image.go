@@ -74,6 +74,10 @@ func (pr *probe) fail(name string, size int64, err error) {
 	pr.problems = append(pr.problems, p)
 }
 
+// givenBack is what happened to a chunk file of a process that lives, or that
+// others make room with.
+const givenBack = "was given back since it was listed"
+
 // probeImage reads the head of a chunk file. It returns nil when the file is
 // not in use or cannot be used.
 func probeImage(fsys fs.FS, name string) (*Image, probe) {

@@ -61,7 +61,7 @@ func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
 	if err != nil && len(entries) == 0 {
 		return nil, err
 	}
-	o := opening{fsys: fsys, p: &Process{Dir: dir}}
+	o := opening{fsys: fsys, listed: true, p: &Process{Dir: dir}}
 	if err != nil {
 		o.report(Problem{Class: Unreadable, Where: path.Base(dir), What: err.Error(), Blocks: -1})
 	}
@@ -122,6 +122,7 @@ func (p *Process) Blocks(report func(Problem)) *Reader { return NewReader(p.Chun
 // instance they belong to.
 type opening struct {
 	fsys    fs.FS
+	listed  bool // the files were in the directory a moment ago
 	p       *Process
 	images  []*Image
 	records []*recordFile
@@ -165,6 +166,9 @@ func (o *opening) file(name string) {
 
 func (o *opening) chunk(name string) {
 	im, pr := probeImage(o.fsys, name)
+	if o.listed && errors.Is(pr.err, fs.ErrNotExist) {
+		pr = probe{problems: []Problem{{Class: Stale, Where: path.Base(name), What: givenBack, Blocks: -1}}}
+	}
 	if o.add(name, pr); im != nil {
 		o.images = append(o.images, im)
 	}

@@ -41,7 +41,7 @@ func openRemains(dir string) (*remains, error) {
 		return nil, err
 	}
 	r := &remains{dir: dir}
-	o := opening{fsys: fsys, p: &Process{Dir: filepath.Base(dir)}}
+	o := opening{fsys: fsys, listed: true, p: &Process{Dir: filepath.Base(dir)}}
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			r.held += info.Size()

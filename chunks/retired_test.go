@@ -1,8 +1,11 @@
 package chunks
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"testing"
+	"testing/fstest"
 )
 
 // turnedRing is a ring in dir that has turned several times.
@@ -74,4 +77,38 @@ func TestChunkBeingReusedIsNoGap(t *testing.T) {
 	r.mu.unlock()
 	c.clearEpoch()
 	wantNoGap(t, dir)
+}
+
+// vanishing lists a file that is gone when it is opened.
+type vanishing struct {
+	fstest.MapFS
+	name string
+}
+
+func (v vanishing) Open(name string) (fs.File, error) {
+	if name == v.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return v.MapFS.Open(name)
+}
+
+func (v vanishing) Stat(name string) (fs.FileInfo, error) {
+	if name == v.name {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
+	}
+	return v.MapFS.Stat(name)
+}
+
+// A chunk file goes while the directory is read: its ring, or who looks after a
+// dead one's remains, has given it back. That is no damage and no gap.
+func TestChunkGoesWhileOpened(t *testing.T) {
+	files, _ := four()
+	p := mustOpen(t, vanishing{dirOf(files), "p/chunk-00001"})
+	problems := withoutMissing(p.Problems)
+	if len(p.Chunks) != 3 || len(problems) != 1 || problems[0].Class != Stale || problems[0].Where != "chunk-00001" {
+		t.Errorf("%d chunks, problems %+v", len(p.Chunks), problems)
+	}
+	if _, err := OpenChunk(vanishing{dirOf(files), "p/chunk-00001"}, "p/chunk-00001"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("given by name: %v", err)
+	}
 }
