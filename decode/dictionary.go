@@ -70,7 +70,8 @@ type label struct {
 	name     text
 }
 
-// edge is one frame more than its parent. Ids that are not below none are none.
+// edge is one frame more than its parent. No id of a recording is near none: see
+// [rawformat.MaxID].
 type edge struct{ parent, frame uint32 }
 
 const none = math.MaxUint32

@@ -1,0 +1,152 @@
+package decode
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"gprof/rawformat"
+)
+
+// agree reads fields both ways. The quick reader may give an entry up, but what
+// it takes apart is what the strict one finds.
+func agree(t *testing.T, k rawformat.Kind, fields []byte, slack byte) (quick bool) {
+	t.Helper()
+	l := &layouts[k]
+	if *l == irregular {
+		return false
+	}
+	data := append(bytes.Clone(fields), bytes.Repeat([]byte{slack}, rawformat.Slack)...)
+	var fast, strict entry
+	quick = fast.read(l, data, 0, len(fields))
+	c := rawformat.NewCursor(fields, 1000)
+	_, err := strict.readStrictly(k, &c)
+	if !quick {
+		return false
+	}
+	if err != nil {
+		t.Fatalf("%s %x: taken apart, but %v", rawformat.Kinds[k].Name, fields, err)
+	}
+	same := fast.v == strict.v && bytes.Equal(fast.text, strict.text) && fast.textAt == strict.textAt && len(fast.args) == len(strict.args)
+	for i := range fast.args {
+		same = same && fast.args[i].Wire == strict.args[i].Wire && fast.args[i].Num == strict.args[i].Num && bytes.Equal(fast.args[i].Text, strict.args[i].Text)
+	}
+	if !same {
+		t.Fatalf("%s %x:\n%+v\n%+v", rawformat.Kinds[k].Name, fields, fast, strict)
+	}
+	return true
+}
+
+// randomFields makes fields of a kind.
+func randomFields(r *rand.Rand, k rawformat.Kind) (b []byte) {
+	number := func() uint64 { return r.Uint64() >> r.IntN(64) }
+	for _, f := range rawformat.Kinds[k].Fields {
+		switch f.Type {
+		case rawformat.Uint, rawformat.Sint, rawformat.Time:
+			b = rawformat.AppendUint(b, number())
+		case rawformat.Fixed:
+			b = rawformat.AppendFixed(b, number())
+		case rawformat.Text:
+			b = rawformat.AppendText(b, make([]byte, r.IntN(200)))
+		case rawformat.PCs:
+			b = rawformat.AppendPCs(b, []uint64{number(), number()})
+		case rawformat.ArgSet:
+			var args []rawformat.Arg
+			for range r.IntN(5) {
+				args = append(args, []rawformat.Arg{rawformat.Int(int64(number())), rawformat.Uint64(number()), rawformat.Float(1.5), rawformat.String("text")}[r.IntN(4)])
+			}
+			b = rawformat.AppendArgs(b, args)
+		}
+	}
+	return b
+}
+
+// Entries of all kinds, whole, cut at each byte, and with a bit turned.
+func TestReadersAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	quick := map[rawformat.Kind]int{}
+	for range 300 {
+		for k := range rawformat.Kinds {
+			kind := rawformat.Kind(k)
+			fields := randomFields(r, kind)
+			if agree(t, kind, fields, 0xff) {
+				quick[kind]++
+			}
+			for n := range fields {
+				agree(t, kind, fields[:n], byte(n))
+				fields[n] ^= 1 << r.IntN(8)
+				agree(t, kind, fields, 0)
+			}
+		}
+	}
+	for k, h := range handlers {
+		if tail := layouts[k].tail; h != nil && !(layouts[k].hasTail && tail == rawformat.PCs) && quick[rawformat.Kind(k)] < 100 {
+			t.Errorf("%s: %d of 300 were read quickly", rawformat.Kinds[k].Name, quick[rawformat.Kind(k)])
+		}
+	}
+}
+
+// FuzzEntry: both readers agree on any bytes as the fields of any kind.
+func FuzzEntry(f *testing.F) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for k, spec := range rawformat.Kinds {
+		if spec.Name != "" {
+			f.Add(byte(k), randomFields(r, rawformat.Kind(k)))
+		}
+	}
+	f.Fuzz(func(t *testing.T, k byte, fields []byte) {
+		agree(t, rawformat.Kind(k), fields, 0xff)
+		agree(t, rawformat.Kind(k), fields, 0)
+	})
+}
+
+// Ids far beyond those before take no more memory than others, and are found.
+func TestIDs(t *testing.T) {
+	var table ids[int32]
+	model := map[uint64]int32{}
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range int32(20_000) {
+		id := uint64(i)
+		if i%7 == 0 {
+			id = r.Uint64() >> r.IntN(64)
+		}
+		table.put(id, i+1)
+		model[id] = i + 1
+	}
+	for id, want := range model {
+		if got := table.get(id); got != want {
+			t.Fatalf("id %d is %d, want %d", id, got, want)
+		}
+	}
+	if table.get(1<<60+1) != 0 || len(table.dense) > 2*20_000+spare {
+		t.Errorf("%d rows for 20000 ids", len(table.dense))
+	}
+	table.reset()
+	if !reflect.DeepEqual(table.dense, []int32{}) || table.get(1) != 0 {
+		t.Error("a table that was reset holds something")
+	}
+}
+
+// The last sample of a chunk is forgotten with it.
+func TestLastSamples(t *testing.T) {
+	var last lastSamples
+	for chunk := range uint64(5) {
+		last.clear()
+		if _, used := last.find(0, chunk); used {
+			t.Fatal("an empty table holds something")
+		}
+		for i := range uint64(1000) {
+			last.set(i%10, i, nil, 0)
+			last.set(i%10, i, nil, 7)
+		}
+		for i := range uint64(1000) {
+			if s, used := last.find(i%10, i); !used || s.stack != 7 {
+				t.Fatalf("chunk %d: thread %d goroutine %d is not found", chunk, i%10, i)
+			}
+		}
+		if last.used != 1000 {
+			t.Errorf("%d are used, want 1000", last.used)
+		}
+	}
+}
