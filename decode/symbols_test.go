@@ -94,8 +94,8 @@ func TestOddStacks(t *testing.T) {
 	define("def-stack id=4 parent=0 frame=1")
 	define("def-stack id=5 parent=6 frame=1") // a circle
 	define("def-stack id=6 parent=5 frame=1")
-	define("def-stack id=7 parent=0 frame=9")             // no such frame
-	define("def-stack id=8 parent=7 frame=1")             // so this neither
+	define("def-stack id=7 parent=0 frame=9")        // no such frame
+	define("def-stack id=8 parent=7 frame=1")        // so this neither
 	define("def-stack id=60000000 parent=4 frame=1") // far away
 	define("def-stack id=60000001 parent=60000000 frame=1")
 	for i := range 1100 { // 1,024 frames are allowed
