@@ -12,7 +12,7 @@ import (
 
 // dictionary resolves the ids of one generation of one process. It is made in
 // two steps: load takes the records apart, on any goroutine; link gives them
-// their ids of the tables, under the lock of the run. Then it does not change,
+// their ids of the tables, under the lock of the tables. Then it does not change,
 // but for what raw stacks need.
 type dictionary struct {
 	process *process

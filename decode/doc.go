@@ -17,7 +17,7 @@
 // chunks decodes alone: so one huge process keeps all of them busy, too. To
 // prepare a process is to load its dictionaries, which takes no lock, and to link
 // them to the tables of the run, which is done in the order of the inputs. A
-// worker has all ids that it needs in arrays; it takes the lock of the run for
+// worker has all ids that it needs in arrays; it takes the lock of the tables for
 // what it comes across for the first time. What is not linked yet, or decoded
 // already, is not in memory: a thousand processes take no more than a few do.
 //

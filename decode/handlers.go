@@ -49,8 +49,8 @@ func (w *worker) sync(e *entry) {
 func (w *worker) setContext(e *entry) { w.setWho(context{e.v[0], e.v[1], e.v[2]}) }
 
 func (w *worker) inlineStack(e *entry) {
-	w.run.Lock()
-	defer w.run.Unlock()
+	w.run.tables.Lock()
+	defer w.run.tables.Unlock()
 	w.stack = inline{w.view.dict.rawStack(&w.run.names, e.pcs), w.count + 1}
 }
 

@@ -29,7 +29,7 @@ type process struct {
 	open  int               // handed out and not finished
 	unit  int               // number of the next
 
-	// Under the lock of the run.
+	// Under the lock of the tables.
 	code          code // of addresses in no known file
 	lives         map[string]*life
 	first, latest stream.Time // of all rows; first is above latest when there are none

@@ -7,10 +7,10 @@ import (
 	"gprof/stream"
 )
 
-// run is what all processes and all workers share. Its tables are under its
-// lock.
+// run is what all processes and all workers share. All but the pool is under the
+// lock of the tables.
 type run struct {
-	sync.Mutex
+	tables    *stream.Tables
 	names     names
 	processes []*process
 	pool      pool
@@ -20,8 +20,8 @@ type run struct {
 }
 
 func newRun(t *stream.Tables, inputs []Input, o Options) *run {
-	r := &run{names: names{tables: t, modules: map[string]*code{}, resolver: o.Resolve}}
-	r.linked.L = &r.Mutex
+	r := &run{tables: t, names: names{tables: t, modules: map[string]*code{}, resolver: o.Resolve}}
+	r.linked.L = t
 	for i, in := range inputs {
 		p := newProcess(in, i, t)
 		r.processes = append(r.processes, p)
@@ -38,12 +38,12 @@ func newRun(t *stream.Tables, inputs []Input, o Options) *run {
 func (r *run) prepare(p *process) {
 	var problems []chunks.Problem
 	malformed := p.load(&r.pool, func(pr chunks.Problem) { problems = append(problems, pr) })
-	r.Lock()
-	defer r.Unlock()
+	r.tables.Lock()
+	defer r.tables.Unlock()
 	for r.next != p.number {
 		r.linked.Wait()
 	}
-	ledger := &r.names.tables.Ledger
+	ledger := &r.tables.Ledger
 	for _, pr := range problems {
 		ledger.Add(p.line(pr))
 	}

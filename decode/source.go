@@ -47,7 +47,7 @@ func New(t *stream.Tables, inputs []Input, o Options) *Source {
 
 // Tables are those of the run. They may be used when Next has returned an
 // error.
-func (s *Source) Tables() *stream.Tables { return s.run.names.tables }
+func (s *Source) Tables() *stream.Tables { return s.run.tables }
 
 // Progress is how many payload bytes have been decoded, and of how many.
 func (s *Source) Progress() (done, total int64) { return s.done.Load(), s.total }

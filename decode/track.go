@@ -58,8 +58,8 @@ func (p *process) mainTrack() stream.Track { return trackKey{p.name, mainTrack}.
 // live changes the life of the track with that id.
 func (w *worker) live(id uint64, change func(*life)) {
 	name, _ := w.trackName(id)
-	w.run.Lock()
-	defer w.run.Unlock()
+	w.run.tables.Lock()
+	defer w.run.tables.Unlock()
 	lives := w.job.process.lives
 	if lives[name] == nil {
 		lives[name] = &life{}

@@ -57,9 +57,9 @@ func (w *worker) viewOf(generation uint32) *view {
 func (w *worker) lane(k trackKey) *lane {
 	l := w.view.lanes[k]
 	if l == nil {
-		w.run.Lock()
-		l = &lane{id: w.run.names.tables.Tracks.Intern(k.track(w.job.process.ID))}
-		w.run.Unlock()
+		w.run.tables.Lock()
+		l = &lane{id: w.run.tables.Tracks.Intern(k.track(w.job.process.ID))}
+		w.run.tables.Unlock()
 		w.view.lanes[k] = l
 	}
 	return l
@@ -127,9 +127,9 @@ func (w *worker) sampleLane(track uint64, stack stackLink) *lane {
 	case int(stack.root) < len(v.roots) && v.roots[stack.root] != nil:
 		return v.roots[stack.root]
 	}
-	w.run.Lock()
+	w.run.tables.Lock()
 	name := v.dict.roots[stack.root] // raw stacks add to them
-	w.run.Unlock()
+	w.run.tables.Unlock()
 	l := w.lane(trackKey{name, rootTrack})
 	v.roots = keepLane(v.roots, int(stack.root), l)
 	return l
@@ -146,9 +146,9 @@ func (w *worker) event(id uint64, args []rawformat.Arg) *event {
 	e := v.undefined[k]
 	if e == nil {
 		e = &event{def: undefinedEvent(id, args), undefined: true, number: len(v.dict.defined) + len(v.undefined)}
-		w.run.Lock()
-		e.id = w.run.names.tables.AddEvent(e.def)
-		w.run.Unlock()
+		w.run.tables.Lock()
+		e.id = w.run.tables.AddEvent(e.def)
+		w.run.tables.Unlock()
 		v.undefined[k] = e
 	}
 	return e
@@ -199,9 +199,9 @@ func (w *worker) counts(id uint64) *stream.Batch {
 func (w *worker) undefinedCounter(id uint64) stream.CounterID {
 	name := fmt.Sprintf("counter %d", id)
 	w.note(stream.ReasonUndefined, "counters", name)
-	w.run.Lock()
-	defer w.run.Unlock()
-	return w.run.names.tables.Counters.Intern(stream.Counter{Process: w.job.process.ID, Name: name})
+	w.run.tables.Lock()
+	defer w.run.tables.Unlock()
+	return w.run.tables.Counters.Intern(stream.Counter{Process: w.job.process.ID, Name: name})
 }
 
 // series returns the batch of a kind of which a process has one.

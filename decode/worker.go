@@ -86,9 +86,9 @@ func (w *worker) prepare(p *process) {
 }
 
 func (w *worker) finish(p *process) {
-	w.run.Lock()
-	defer w.run.Unlock()
-	p.finish(w.run.names.tables, &w.run.pool)
+	w.run.tables.Lock()
+	defer w.run.tables.Unlock()
+	p.finish(w.run.tables, &w.run.pool)
 }
 
 // begin starts a unit.
@@ -120,10 +120,10 @@ func (w *worker) end() {
 	for _, im := range w.job.images {
 		w.read(int64(im.Header.Commit.Offset()))
 	}
-	w.run.Lock()
+	w.run.tables.Lock()
 	p.first, p.latest = min(p.first, w.first), max(p.latest, w.latest)
-	w.notes.flush(&w.run.names.tables.Ledger)
-	w.run.Unlock()
+	w.notes.flush(&w.run.tables.Ledger)
+	w.run.tables.Unlock()
 	w.active = false
 	if w.queue.done(w.job, w.blocks.Err()) {
 		w.views, w.view, w.where = nil, nil, nil
@@ -250,9 +250,9 @@ func (w *worker) note(r stream.Reason, what, where string) {
 func (w *worker) add(l stream.Line) {
 	l.Process = w.job.process.instance
 	if w.notes.add(l); w.notes.full() {
-		w.run.Lock()
-		w.notes.flush(&w.run.names.tables.Ledger)
-		w.run.Unlock()
+		w.run.tables.Lock()
+		w.notes.flush(&w.run.tables.Ledger)
+		w.run.tables.Unlock()
 	}
 }
 

@@ -33,8 +33,8 @@
 // # Goroutines
 //
 // Tables are for one goroutine at a time. A Source that decodes on several
-// holds one lock of its own while it interns. That is rare: each definition of
-// a recording is interned once, when it is first used, and its id kept in an
-// array that needs no lock. Copy does not touch the tables of a Source before
-// Next has returned io.EOF.
+// holds their lock while it interns. That is rare: each definition of a
+// recording is interned once, and its id kept in an array that needs no lock.
+// Who looks at the tables of a Source before Next has returned io.EOF holds the
+// lock as well.
 package stream

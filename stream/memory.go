@@ -34,6 +34,10 @@ type ceiling struct {
 // check returns an *ErrMemory if the tables are too large, when done of total
 // is read; total is 0 if it is not known.
 func (c *ceiling) check(done, total int64) error {
+	if !c.tables.TryLock() {
+		return nil // the next check will do
+	}
+	defer c.tables.Unlock()
 	now := c.tables.peak()
 	if c.first == 0 {
 		c.first = now

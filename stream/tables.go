@@ -2,6 +2,7 @@ package stream
 
 import (
 	"strconv"
+	"sync"
 
 	"gprof/dedupe"
 )
@@ -9,6 +10,8 @@ import (
 // Tables are what the rows of batches refer to. Ids index them from 1. The
 // zero Tables is empty and ready to use.
 type Tables struct {
+	sync.Mutex // held by who uses the tables while a Source is being read
+
 	Processes  []Process // by ProcessID
 	Tracks     dedupe.Set[Track, TrackID]
 	Counters   dedupe.Set[Counter, CounterID]
