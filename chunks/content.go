@@ -117,8 +117,17 @@ func (c *content) pageProblem(page int, class ProblemClass, what string, blocks,
 	c.problems = append(c.problems, Problem{class, c.image.wherePage(page), what, blocks, bytes})
 }
 
+// unreadable notes why a file cannot be read. That what it lies in is damaged,
+// a packed archive, is damage and no error.
 func (c *content) unreadable(err error) error {
-	c.problem(Unreadable, err.Error(), -1, int64(c.image.Header.Commit.Offset())-int64(len(c.data)))
+	commit := c.image.Header.Commit
+	bytes := int64(commit.Offset()) - int64(len(c.data))
+	var format *rawformat.Error
+	if errors.As(err, &format) {
+		c.problem(Damaged, err.Error(), int64(commit.Blocks()), bytes)
+		return nil
+	}
+	c.problem(Unreadable, err.Error(), -1, bytes)
 	return err
 }
 

@@ -78,8 +78,9 @@ func (pr *probe) fail(name string, size int64, err error) {
 // others make room with.
 const givenBack = "was given back since it was listed"
 
-// probeImage reads the head of a chunk file. It returns nil when the file is
-// not in use or cannot be used.
+// probeImage reads the header of a chunk file, and more only where that does not
+// say enough: an archive that keeps headers apart has nothing to unpack then. It
+// returns nil when the file is not in use or cannot be used.
 func probeImage(fsys fs.FS, name string) (*Image, probe) {
 	var pr probe
 	in, err := openInput(fsys, name, rawformat.MaxChunkFile)
@@ -88,7 +89,10 @@ func probeImage(fsys fs.FS, name string) (*Image, probe) {
 		return nil, pr
 	}
 	defer in.Close()
-	head, err := in.read(make([]byte, rawformat.HeadSize), 0)
+	head, err := in.read(make([]byte, rawformat.HeaderSize), 0)
+	if err == nil && allZero(head) {
+		head, err = in.read(make([]byte, rawformat.HeadSize), 0)
+	}
 	if err != nil {
 		pr.fail(name, in.size, err)
 		return nil, pr
@@ -107,7 +111,7 @@ func probeImage(fsys fs.FS, name string) (*Image, probe) {
 		pr.fail(name, in.size, err)
 		return nil, pr
 	case im.Header.Epoch == 0:
-		pr.unused(in, im, head)
+		pr.unused(in, im)
 		return nil, pr
 	}
 	return im, pr
@@ -115,10 +119,11 @@ func probeImage(fsys fs.FS, name string) (*Image, probe) {
 
 // unused notes a file that is not in use but was: its ring was about to reuse
 // it. Reuse clears the epoch first and the rest later.
-func (pr *probe) unused(in *input, im *Image, head []byte) {
-	trailer, err := in.read(make([]byte, rawformat.TrailerSize), max(0, in.size-rawformat.TrailerSize))
-	used := im.Header.Commit != 0 || err == nil && in.size > rawformat.HeadSize && !allZero(trailer)
-	if used || !allZero(head[rawformat.HeaderSize:]) {
+func (pr *probe) unused(in *input, im *Image) {
+	table, err1 := in.read(make([]byte, rawformat.HeadSize-rawformat.HeaderSize), rawformat.HeaderSize)
+	trailer, err2 := in.read(make([]byte, rawformat.TrailerSize), max(0, in.size-rawformat.TrailerSize))
+	used := err1 == nil && !allZero(table) || err2 == nil && in.size > rawformat.HeadSize && !allZero(trailer)
+	if used || im.Header.Commit != 0 {
 		pr.problems = append(pr.problems, Problem{Class: Stale, Where: im.where(), What: "was being reused",
 			Blocks: -1, Bytes: max(0, in.size-rawformat.HeadSize)})
 	}

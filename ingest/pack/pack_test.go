@@ -2,7 +2,9 @@ package pack_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,6 +37,18 @@ func build(t testing.TB, name string) string {
 	dir := t.TempDir()
 	must(t, fixtures.Build(dir, ar))
 	return filepath.Dir(filepath.Dir(filepath.Join(dir, filepath.FromSlash(ar.Files[0].Name))))
+}
+
+var le = binary.LittleEndian
+
+func crc(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+
+func mapFS(files map[string]string) fstest.MapFS {
+	m := fstest.MapFS{}
+	for name, content := range files {
+		m[name] = &fstest.MapFile{Data: []byte(content), Mode: 0o600}
+	}
+	return m
 }
 
 func must(t testing.TB, err error) {
