@@ -150,6 +150,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(pack.Magic))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		survey(t, data)
+		data = bytes.Clone(data)
 		repair(data)
 		survey(t, data)
 	})

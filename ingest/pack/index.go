@@ -49,13 +49,13 @@ func appendIndex(dst []byte, x *index) []byte {
 // readIndex reads what appendIndex wrote.
 func readIndex(b []byte) (*index, error) {
 	if len(b) < indexHead || (len(b)-indexHead)%entrySize != 0 || uint64(le.Uint32(b[4:])) != uint64((len(b)-indexHead)/entrySize) {
-		return nil, fmt.Errorf("index of %d bytes: %w", len(b), rawformat.ErrSyntax)
+		return nil, fmt.Errorf("%w: index of %d bytes", rawformat.ErrSyntax, len(b))
 	}
 	x := &index{live: le.Uint32(b)&flagLive != 0, files: make([]entry, 0, le.Uint32(b[4:]))}
 	for at := indexHead; at < len(b); at += entrySize {
 		e := entry{number: le.Uint32(b[at:]), size: le.Uint32(b[at+4:])}
 		if e.size > rawformat.MaxChunkFile {
-			return nil, fmt.Errorf("index entry %d: %w", len(x.files), rawformat.ErrSyntax)
+			return nil, fmt.Errorf("%w: entry %d of the index", rawformat.ErrSyntax, len(x.files))
 		}
 		copy(e.header[:], b[at+8:])
 		x.files = append(x.files, e)

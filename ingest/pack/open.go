@@ -126,7 +126,9 @@ func (a *Archive) add(s section) error {
 func (a *Archive) addIndex(f *folder, s section) error {
 	raw, err := a.content(&s)
 	if err == nil {
-		f.index, err = readIndex(raw)
+		if f.index, err = readIndex(raw); err != nil {
+			err = &rawformat.Error{Off: s.at, What: "process in the archive", Err: err}
+		}
 	}
 	var format *rawformat.Error
 	switch {
