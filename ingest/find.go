@@ -21,6 +21,10 @@ import (
 // that are open: those that hang must not keep the others waiting.
 const maxSearches = 24
 
+// maxUnpacking bounds how many files are unpacked at once, hence the memory that
+// takes: a zstd stream may want archive.MaxWindow.
+const maxUnpacking = 4
+
 // Errors of inputs.
 var (
 	ErrNothing = errors.New("no recording found")
@@ -35,6 +39,7 @@ type Found struct {
 	Processes []*Process // by start time and instance
 	Warnings  []*Warning // what was left out of the inputs, and why
 	twice     []*Process // copies of a process that is in Processes
+	again     []string   // names of chunk files that were given twice
 	archives  []string   // files on disk that processes are read from
 	spools    []*archive.Spool
 	symbols   *symbols.Set // nil: none
@@ -75,6 +80,7 @@ func Find(inputs []string, o Options) (*Found, error) {
 		f.spools = append(f.spools, s.spools...)
 		loose.add(s.chunks)
 	}
+	f.again = loose.again
 	r.openLoose(f, &loose)
 	f.openSymbols(o.Symbols)
 	f.order()
@@ -135,8 +141,8 @@ type finder struct {
 	o     Options
 	watch *patience.Watch
 	spool *archive.Spool
-	// unpacking bounds how many files are unpacked at once, hence the memory
-	// that takes. Pipes don't count: they come when they come.
+	// unpacking has room for maxUnpacking. Pipes don't count: they come when
+	// they come.
 	unpacking chan struct{}
 
 	mu    sync.Mutex
@@ -147,7 +153,7 @@ func newFinder(o Options) *finder {
 	if o.Stall == 0 {
 		o.Stall = DefaultStall
 	}
-	return &finder{o: o, watch: patience.New(o.Stall), spool: archive.NewSpool(o.TempDir), unpacking: make(chan struct{}, 4)}
+	return &finder{o: o, watch: patience.New(o.Stall), spool: archive.NewSpool(o.TempDir), unpacking: make(chan struct{}, maxUnpacking)}
 }
 
 // searchAll searches all inputs, several at once, and returns the searches in
@@ -204,11 +210,16 @@ func exists(name string) bool {
 type looseChunks struct {
 	names map[string][]string
 	dirs  []string // in order
+	again []string // given before
 }
 
 func (l *looseChunks) add(names []string) {
 	for _, name := range names {
 		dir := filepath.Dir(name)
+		if slices.Contains(l.names[dir], filepath.Base(name)) {
+			l.again = append(l.again, filepath.Base(name))
+			continue
+		}
 		if l.names[dir] == nil {
 			l.dirs = append(l.dirs, dir)
 		}

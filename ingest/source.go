@@ -57,6 +57,9 @@ func (f *Found) noteInputs(ledger *stream.Ledger) {
 	for _, p := range f.twice {
 		ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDuplicate, What: "processes", Count: 1, Bytes: int64(size(p))})
 	}
+	for _, name := range f.again {
+		ledger.Add(stream.Line{Reason: stream.ReasonDuplicate, What: "inputs", Where: name, Count: 1})
+	}
 	for _, w := range f.Warnings {
 		ledger.Add(w.line())
 	}

@@ -287,6 +287,23 @@ func TestTarGoesOn(t *testing.T) {
 	}
 }
 
+// Zeros take no room in the spool, and are there all the same.
+func TestSpoolHoles(t *testing.T) {
+	s := NewSpool(t.TempDir())
+	defer s.Close()
+	const size = 1 << 20
+	for _, data := range []string{strings.Repeat("\x00", size), "a" + strings.Repeat("\x00", size) + "b", strings.Repeat("\x00", 100<<10) + "c", ""} {
+		off, n, err := s.put(strings.NewReader(data), int64(len(data)))
+		if err != nil || n != int64(len(data)) {
+			t.Fatalf("%d of %d bytes, %v", n, len(data), err)
+		}
+		got := make([]byte, n)
+		if _, err := s.file.ReadAt(got, off); err != nil || string(got) != data {
+			t.Errorf("%d bytes are not what was put: %v", n, err)
+		}
+	}
+}
+
 // A header may claim any size: nothing is allocated for it.
 func TestTarClaimsSize(t *testing.T) {
 	var b bytes.Buffer

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -100,24 +101,38 @@ func (s *Spool) put(r io.Reader, size int64) (off, n int64, err error) {
 	}
 	w := &spoolWriter{f: f, at: off}
 	n, err = io.Copy(w, io.LimitReader(r, size))
+	w.end()
 	if w.err != nil {
 		err = fmt.Errorf("%w: %w", ErrSpool, w.err)
 	}
 	return off, n, err
 }
 
-// spoolWriter tells errors of the spool from those of what is copied to it.
+// spoolWriter tells errors of the spool from those of what is copied to it. It
+// leaves holes for zeros: most of a young ring is not used yet.
 type spoolWriter struct {
-	f   *os.File
-	at  int64
-	err error
+	f    *os.File
+	at   int64
+	hole bool // behind what was written
+	err  error
 }
 
 func (w *spoolWriter) Write(p []byte) (n int, err error) {
+	if w.hole = !slices.ContainsFunc(p, func(b byte) bool { return b != 0 }); w.hole {
+		w.at += int64(len(p))
+		return len(p), nil
+	}
 	n, err = w.f.WriteAt(p, w.at)
 	w.at += int64(n)
 	w.err = err
 	return n, err
+}
+
+// end makes the file reach to the end of a hole.
+func (w *spoolWriter) end() {
+	if w.hole && w.err == nil {
+		_, w.err = w.f.WriteAt([]byte{0}, w.at-1)
+	}
 }
 
 // Store copies a stream to a spool of its own: it shows it as a file system of
