@@ -90,6 +90,9 @@ func (f *found) run(data []byte) {
 		}
 		c.Uint("tsc")
 		a := Anchor{Monotonic: c.Uint("monotonic"), Realtime: c.Sint("realtime"), Boottime: c.Uint("boottime")}
+		if a.Boottime >= maxClock {
+			a.Boottime = 0
+		}
 		if c.Err() == nil {
 			f.anchors = append(f.anchors, a)
 		}

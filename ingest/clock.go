@@ -28,6 +28,7 @@ type placed struct {
 	*Process
 	own    *timeline
 	shared *timeline // of all processes that read the same clock
+	later  bool      // no process before it was known to live when it began
 	boot   *boot
 }
 
@@ -72,8 +73,11 @@ func align(processes []*Process) *aligner {
 // that are open, for no header says what their last anchor was, and those in
 // which the real time stepped, to learn when.
 func (p *Process) completeAnchors() {
+	jumps := p.jumps()
 	images := slices.DeleteFunc(slices.Clone(p.Chunks), func(im *chunks.Image) bool {
-		return im.Closed && !p.stepsIn(im.Header.Open.Monotonic, im.Header.Close.Monotonic)
+		h := &im.Header
+		stepped := slices.ContainsFunc(jumps, func(j jump) bool { return j.from < h.Close.Monotonic && j.to > h.Open.Monotonic })
+		return im.Closed && !stepped
 	})
 	if len(images) > 0 {
 		blocks, last := decode.ReadAnchors(p.Process, images)
@@ -82,17 +86,23 @@ func (p *Process) completeAnchors() {
 	}
 }
 
-// stepsIn reports whether two neighbouring anchors, with a time between them,
-// disagree.
-func (p *Process) stepsIn(from, to uint64) bool {
-	for i := range len(p.anchors) - 1 {
-		a, b := p.anchors[i], p.anchors[i+1]
-		if a.Monotonic < to && b.Monotonic > from && !within(a.Offset(), b.Offset(), maxSkew) {
-			return true
+// jump of the real time, between two monotonic times.
+type jump struct{ from, to uint64 }
+
+// jumps are where two neighbouring anchors of p disagree; the first maxJumps
+// will do.
+func (p *Process) jumps() (jumps []jump) {
+	for i := 1; i < len(p.anchors) && len(jumps) < maxJumps; i++ {
+		if a, b := p.anchors[i-1], p.anchors[i]; !within(a.Offset(), b.Offset(), maxSkew) {
+			jumps = append(jumps, jump{a.Monotonic, b.Monotonic})
 		}
 	}
-	return false
+	return jumps
 }
+
+// maxJumps is how many jumps of a process are looked at closer. No clock is set
+// that often; a file may say so.
+const maxJumps = 100
 
 // join finds the timeline that p shares.
 func (a *aligner) join(p *placed) {
@@ -103,8 +113,9 @@ func (a *aligner) join(p *placed) {
 		a.boots[id] = p.boot
 	}
 	for _, t := range p.boot.lines {
+		last := t.last()
 		if t.join(p.own) {
-			p.shared = t
+			p.shared, p.later = t, p.own.first() > last
 			return
 		}
 	}
@@ -165,7 +176,7 @@ func (n notes) steps(p *placed) {
 	var drift int64
 	for i := range len(t.stretches) - 1 {
 		from, to := t.stretches[i].to, t.stretches[i+1].from
-		if to <= p.own.first() || from >= p.own.last() {
+		if !p.saw(from, to) {
 			continue
 		}
 		change := t.stretches[i+1].offset - t.stretches[i].offset
@@ -173,24 +184,41 @@ func (n notes) steps(p *placed) {
 			drift += change
 			continue
 		}
-		n.add(p.Process, "steps", fmt.Sprintf("%v to %v after the start: %s", since(p, from), since(p, to), t.step(i)))
+		when := "before the start"
+		if to > p.own.first() {
+			when = fmt.Sprintf("%v to %v after the start", since(p, from), since(p, to))
+		}
+		n.add(p.Process, "steps", when+": "+t.step(i))
 	}
 	if !within(drift, 0, maxSkew) {
 		n.add(p.Process, "drifts", fmt.Sprintf("real time drifted by %v from monotonic time; even between anchors", span(drift)))
 	}
 }
 
+// saw reports whether what happened between two times was in the life of p, or
+// just before it, when nobody else is known to have lived.
+func (p *placed) saw(from, to uint64) bool {
+	if to <= p.own.first() {
+		return p.later && to == p.own.first()
+	}
+	return from < max(p.own.last(), p.read)
+}
+
 // step says what happened between a stretch and the next.
 func (t *timeline) step(i int) string {
 	a, b := t.stretches[i], t.stretches[i+1]
 	change := b.offset - a.offset
-	switch {
-	case change < 0:
+	if change < 0 {
 		return fmt.Sprintf("real time was set back by %v; order is kept, so all before is up to that much earlier than it was told", span(-change))
-	case a.asleep >= 0 && b.asleep >= 0 && within(b.asleep-a.asleep, change, maxSkew):
-		return fmt.Sprintf("suspended for %v; between these anchors times are uncertain by that", span(change))
 	}
-	return fmt.Sprintf("real time was set ahead, or the machine restored, by %v; between these anchors times are uncertain by that", span(change))
+	what := "suspended, restored, or real time was set, by"
+	if a.asleep >= 0 && b.asleep >= 0 {
+		what = "real time was set ahead, or the machine restored, by"
+		if within(b.asleep-a.asleep, change, maxSkew) {
+			what = "suspended for"
+		}
+	}
+	return fmt.Sprintf("%s %v; between these anchors times are uncertain by that", what, span(change))
 }
 
 // since is a monotonic time from the first anchor of p on.

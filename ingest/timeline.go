@@ -96,9 +96,10 @@ func (t *timeline) known(monotonic uint64) (low, high int64, ok bool) {
 
 // join takes the anchors of another process of the same boot, which begin no
 // earlier, if both can have read the same clocks: wherever both are known they
-// agree on the real time. Where they never are, the nearest readings have to.
+// agree on the real time. Where they never are, real time may have gone ahead
+// meanwhile, as it does while a machine is suspended.
 func (t *timeline) join(o *timeline) bool {
-	if o.first() > t.last() && !within(o.stretches[0].offset, t.stretches[len(t.stretches)-1].offset, maxSkew) {
+	if o.first() > t.last() && o.stretches[0].offset < t.stretches[len(t.stretches)-1].offset-maxSkew {
 		return false
 	}
 	for _, r := range o.stretches {

@@ -148,7 +148,8 @@ func TestTimelineStrangers(t *testing.T) {
 		{"one side of the step", stretch{1900, 2900, 0, -1}, true},
 		{"the other side", stretch{2100, 3900, 3 * maxSkew, -1}, true},
 		{"behind", stretch{5000, 6000, 3*maxSkew + 1, -1}, true},
-		{"behind and ahead", stretch{5000, 6000, 0, -1}, false},
+		{"behind, suspended before", stretch{5000, 6000, 99 * maxSkew, -1}, true},
+		{"behind and set back", stretch{5000, 6000, 0, -1}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := &timeline{slices.Clone(line.stretches)}
