@@ -357,3 +357,25 @@ func TestCrashWithoutData(t *testing.T) {
 		t.Errorf("%d slots, %v", len(s.Slots), err)
 	}
 }
+
+// Where the disk is so full that not even an exit record can be written, the
+// remains make room all the same.
+func TestRemainsOnFullDisk(t *testing.T) {
+	session, h := t.TempDir(), newHandClock()
+	m := startTestMember(t, session, ControlOptions{Limit: 4 << 20}, h.now)
+	ticks(t, h, 20, 50, m)
+	m.die(t)
+	must(t, os.MkdirAll(filepath.Join(m.dir, exitName+newSuffix, "x"), 0o700)) // nothing can be written there
+	r, err := openRemains(m.dir)
+	must(t, err)
+	if err := r.conclude(session, rawformat.Slot{}); err == nil {
+		t.Fatal("the exit record was written")
+	}
+	before := sessionBytes(m.dir)
+	if err := r.discard(r.chunks[3].done); err == nil {
+		t.Error("no error")
+	}
+	if after := sessionBytes(m.dir); before-after != 4*testFile {
+		t.Errorf("%d bytes became %d, want four chunks less", before, after)
+	}
+}

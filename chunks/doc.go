@@ -59,22 +59,27 @@
 // the owner's next publication tells what is; a request names a time, and asks
 // for everything that was done at or before, so that it can be repeated; over
 // the limit is strictly more. An owner obeys at its next Maintain, and then
-// clears the request, because clocks may be set back.
+// clears the request, because clocks may be set back. A process that only waits
+// for room, while the sum is within the limit, uses its own oldest chunk again
+// if that is about as old as the oldest of all: else two that are equally busy
+// would take files from each other for ever.
 //
 // Guards: nobody falls below its guard. That of a living process is its floor,
 // the limit by twice the number of processes. Of those that died uncleanly the
-// first and the newest have a floor too, and what they recorded within their Keep
-// is protected as far as half the limit suffices for both; those between have no
-// guard, and neither have those that ended as they should. An instance whose last
+// newest and the first of the same crash loop (an hour at most lies between two
+// crashes of a loop) have a floor too, and what they recorded within their Keep
+// is protected as far as half the limit suffices for both; others have no guard,
+// and neither have those that ended as they should. An instance whose last
 // chunk goes is removed, directory and slot.
 //
 // The dead: who finds one writes its exit record if there is none ("found
 // dead", at the time of its last commit, with its parent's hand-out mark), and
 // what it holds into its slot. Chunks that go later are noted in the exit record
-// first: range start and number of discarded. Directories without a slot, left
-// by an earlier version say, get one when somebody joins.
+// first: range start and number of discarded. (A process that lives notes in
+// meta what it gave back, when no chunk's header does.) Directories without a
+// slot, left by an earlier version say, get one when somebody joins.
 //
-// Cost: a look at one word of each slot at each tick; one open, flock and close
+// Cost: a look at the first words of each slot at each tick; one open, flock and close
 // each 50 ms and process, however many there are. More than 1,024 instances,
 // living and dead, do not fit: who comes then gets [ErrSlots].
 //

@@ -55,15 +55,24 @@ func (r *Ring) giveUp(done int64) (errs error) {
 			errs = errors.Join(errs, r.yield(1))
 			continue
 		}
-		r.mu.lock()
-		c := r.discard()
-		r.mu.unlock()
+		c := r.discardBy(done)
 		if c == nil {
 			break
 		}
 		errs = errors.Join(errs, r.giveBack(c))
 	}
 	return errors.Join(errs, r.publish())
+}
+
+// discardBy gives up the oldest released chunk if it was done at or before: a
+// writer may have taken some meanwhile.
+func (r *Ring) discardBy(done int64) *Chunk {
+	r.mu.lock()
+	defer r.mu.unlock()
+	if c := r.released.first; c == nil || doneTime(c) > done {
+		return nil
+	}
+	return r.discard()
 }
 
 // doneBy is how many released chunks were done at or before.
@@ -103,6 +112,7 @@ func (r *Ring) publish() error {
 	return s.c.guard(func() error {
 		if s.mine() {
 			s.c.publish(s.at, &p)
+			s.live()
 		}
 		return nil
 	})

@@ -144,15 +144,15 @@ func (c *Control) adopt(instance uint64) error {
 		return err
 	}
 	defer lock.Close()
-	at, err := c.enter(dir, instance)
+	at, err := c.register(dir, instance)
 	if err != nil || at == 0 {
 		return err
 	}
 	return c.settle(at, instance)
 }
 
-// enter takes a slot for an instance that is dead; 0 if it has one.
-func (c *Control) enter(dir string, instance uint64) (at int, err error) {
+// register takes a slot for an instance that is dead; 0 if it has one.
+func (c *Control) register(dir string, instance uint64) (at int, err error) {
 	r, err := openRemains(dir)
 	if err != nil {
 		return 0, nil // none of ours, or not to be read: it stays as it is

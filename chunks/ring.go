@@ -29,7 +29,7 @@ type RingOptions struct {
 	Clock     rawformat.ClockKind // of the times that writers store
 
 	// Anchor reads the clocks. It must neither allocate nor block. Nil gives
-	// unknown times.
+	// unknown times; in a session chunks then count as older than all others.
 	Anchor func() rawformat.Anchor
 }
 

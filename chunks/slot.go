@@ -34,36 +34,36 @@ type Slot struct {
 }
 
 // Join takes a slot for m, whose directory is locked by this process, see
-// [Lock]: another process takes what has no lock for dead. On the way it does
+// [Lock]: without a lock another process takes it for dead. On the way it does
 // what [Slot.Balance] does, so that a process that dies at once again and again
 // doesn't leave more behind than the session may hold. The error is [ErrSlots]
 // when the session has no slot left, [ErrBusy] or [ErrCut].
 func (c *Control) Join(m Member) (*Slot, error) {
 	s := &Slot{c: c, member: m}
-	err := c.guard(func() error {
-		err := c.locked(patience, s.take)
-		for tries := 0; errors.Is(err, ErrSlots) && tries < maxProbes; tries++ {
-			if err := s.probe(maxProbes); err != nil {
-				return err
-			}
-			if !c.evict() {
-				break
-			}
-			err = c.locked(patience, s.take)
-		}
-		return err
-	})
-	if err != nil {
+	if err := c.guard(s.enter); err != nil {
 		return nil, err
 	}
-	// What fails from here on concerns the remains of others, or will be told by
-	// the next Balance.
+	// What fails from here on concerns the remains of others, or the next Balance
+	// tells of it.
 	c.guard(func() error {
 		s.findStrays()
 		return s.probe(maxProbes)
 	})
 	s.Balance(time.Now())
 	return s, nil
+}
+
+// enter takes a slot, if need be that of remains that are worth the least.
+func (s *Slot) enter() error {
+	err := s.c.locked(patience, s.take)
+	for tries := 0; errors.Is(err, ErrSlots) && tries < maxProbes; tries++ {
+		s.probe(maxProbes) // what fails here fails there, too
+		if !s.c.evict() {
+			break
+		}
+		err = s.c.locked(patience, s.take)
+	}
+	return err
 }
 
 // maxProbes bounds how many owners a Join looks for: a thousand processes that
@@ -77,12 +77,17 @@ func (s *Slot) take() error {
 		return err
 	}
 	s.at = at
-	s.store(rawformat.OffSlotOwner, uint64(rawformat.SlotLive)<<32|uint64(s.member.Pid))
+	s.live()
 	s.store(rawformat.OffSlotKeep, uint64(max(0, s.member.Keep)))
 	s.store(rawformat.OffSlotStart, 1)
 	s.store(rawformat.OffSlotEnd, 1)
 	s.store(rawformat.OffSlotInstance, s.member.Instance)
 	return nil
+}
+
+// live says that the owner lives.
+func (s *Slot) live() {
+	s.store(rawformat.OffSlotOwner, uint64(rawformat.SlotLive)<<32|uint64(s.member.Pid))
 }
 
 // free is the offset of a free slot; its words are 0. The page is locked.
@@ -131,19 +136,24 @@ func (s *Slot) mine() bool { return s.load(rawformat.OffSlotInstance) == s.membe
 
 // Share is how many bytes this process may hold when all that live hold as much,
 // this one among them.
-func (s *Slot) Share() int64 { return s.c.Limit() / max(1, int64(len(s.peers())+1)) }
+func (s *Slot) Share() int64 {
+	live := int64(1)
+	s.peers(func(int, uint64) { live++ })
+	return s.c.Limit() / live
+}
 
-// peers are the offsets of the slots of others that say they live.
-func (s *Slot) peers() (at []int) {
-	s.c.guard(func() error { // else none are known
+// peers calls f with the slots of others that say they live, and their
+// instances; with none when the page is cut short.
+func (s *Slot) peers(f func(at int, instance uint64)) {
+	s.c.guard(func() error {
 		for i := range s.c.used() {
-			if a := slotAt(i); a != s.at && s.c.load(a) != 0 && s.c.kind(a) == rawformat.SlotLive {
-				at = append(at, a)
+			at := slotAt(i)
+			if id := s.c.load(at); at != s.at && id != 0 && s.c.kind(at) == rawformat.SlotLive {
+				f(at, id)
 			}
 		}
 		return nil
 	})
-	return at
 }
 
 // provides reports whether the process' share is that many bytes, or more. Who
@@ -152,11 +162,7 @@ func (s *Slot) provides(bytes int64) bool {
 	if s.Share() >= bytes {
 		return true
 	}
-	for _, at := range s.peers() {
-		s.c.guard(func() error { // what fails leaves it as it is
-			return s.c.look(at, s.c.load(at))
-		})
-	}
+	s.peers(func(at int, instance uint64) { s.c.look(at, instance) }) // what fails leaves it as it is
 	return s.Share() >= bytes
 }
 

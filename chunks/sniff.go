@@ -6,7 +6,7 @@ import (
 	"gprof/rawformat"
 )
 
-// FileKind is what a file of an instance directory holds.
+// FileKind is what a file of a session holds.
 type FileKind uint8
 
 const (
@@ -15,18 +15,19 @@ const (
 	DictFile
 	MetaFile
 	ExitFile
+	ControlFile
 )
 
-var magics = [...]string{ChunkFile: rawformat.MagicChunk, DictFile: rawformat.MagicDict, MetaFile: rawformat.MagicMeta, ExitFile: rawformat.MagicExit}
+var magics = [...]string{ChunkFile: rawformat.MagicChunk, DictFile: rawformat.MagicDict, MetaFile: rawformat.MagicMeta, ExitFile: rawformat.MagicExit, ControlFile: rawformat.MagicControl}
 
 func (k FileKind) String() string {
-	return [...]string{"unknown file", "chunk file", "dictionary", "meta file", "exit file"}[k]
+	return [...]string{"unknown file", "chunk file", "dictionary", "meta file", "exit file", "control page"}[k]
 }
 
 // MaxSize is the most bytes that a file of that kind may have, 0 of one that is
 // none of ours.
 func (k FileKind) MaxSize() int64 {
-	return [...]int64{0, rawformat.MaxChunkFile, rawformat.MaxRecordFile, rawformat.MaxMetaFile, rawformat.MaxMetaFile}[k]
+	return [...]int64{0, rawformat.MaxChunkFile, rawformat.MaxRecordFile, rawformat.MaxMetaFile, rawformat.MaxMetaFile, rawformat.ControlSize}[k]
 }
 
 // Named tells by its name what a file of an instance directory should hold.

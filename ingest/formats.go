@@ -35,6 +35,7 @@ func formats() []format {
 		{name: "dictionary", sniff: is(chunks.DictFile), alone: true, open: noInput("dictionary: it holds only names; give the directory that it lies in")},
 		{name: "meta file", sniff: is(chunks.MetaFile), alone: true, open: noInput("meta file: it holds no events; give the directory that it lies in")},
 		{name: "exit file", sniff: is(chunks.ExitFile), alone: true, open: noInput("exit file: it holds no events; give the directory that it lies in")},
+		{name: "control page", sniff: is(chunks.ControlFile), alone: true, open: noInput("control page: it holds no events; give the directory that it lies in")},
 		{name: "packed session", sniff: isPacked, ends: []string{".gprof"}, archive: true, open: (*search).packed},
 		{name: "tar", sniff: archive.IsTar, ends: []string{".tar"}, archive: true, open: (*search).tar, read: (*search).tarStream},
 		{name: "zip", sniff: archive.IsZip, ends: []string{".zip"}, archive: true, open: (*search).zip},
