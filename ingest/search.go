@@ -13,12 +13,13 @@ import (
 
 	"gprof/chunks"
 	"gprof/ingest/archive"
+	"gprof/ingest/patience"
 )
 
-// maxDepth is how many directories below an input are searched: one above a
-// session, the session, the instance, and one to spare. In an archive, which
-// may begin with where all that lay, they all are.
-const maxDepth = 4
+// maxDepth is how many directories below an input are searched: the session and
+// the instance, and what people sort dumps by, such as region, day, host and
+// pod. In an archive, which may begin with where all that lay, they all are.
+const maxDepth = 10
 
 // maxLevel is how many archives may lie around a recording.
 const maxLevel = 2
@@ -72,7 +73,7 @@ func (s *search) input(in string) {
 		s.stdin()
 		return
 	}
-	info, err := s.stat(in)
+	info, err := patience.Call(s.watch, func() (fs.FileInfo, error) { return os.Stat(in) })
 	switch {
 	case err != nil:
 		s.warn(location{path: in, label: filepath.Base(in)}, err)
@@ -93,23 +94,6 @@ func (s *search) input(in string) {
 	}
 }
 
-// stat is [os.Stat], which hangs where a file system does.
-func (s *search) stat(name string) (info fs.FileInfo, err error) {
-	type result struct {
-		info fs.FileInfo
-		err  error
-	}
-	got := make(chan result, 1)
-	if err := s.watch.Do(func() {
-		info, err := os.Stat(name)
-		got <- result{info, err}
-	}); err != nil {
-		return nil, err
-	}
-	r := <-got
-	return r.info, r.err
-}
-
 // warn adds a warning that an input gave nothing, or not all; nil is none.
 func (s *search) warn(l location, err error) {
 	if err != nil {
@@ -117,27 +101,47 @@ func (s *search) warn(l location, err error) {
 	}
 }
 
-// tree takes a process directory, or searches it; n counts processes.
+// tree takes a process directory, and what lies in directories below; n counts
+// processes. What bears our names and is none of ours hides nothing.
 func (s *search) tree(l location, depth int) (n int, err error) {
 	entries, err := fs.ReadDir(l.files, l.name)
 	if err != nil {
 		return 0, err
 	}
-	if isProcess(entries) {
-		return 1, s.process(l)
+	before, process := len(s.processes), isProcess(entries)
+	if process {
+		err = s.process(l)
 	}
-	before := len(s.processes)
 	for _, e := range entries {
 		below := s.below(l, e.Name(), e.IsDir())
 		switch {
-		case e.Type().IsRegular():
-			s.warn(below, s.file(below, false))
 		case e.IsDir() && depth > 0:
 			_, err := s.tree(below, depth-1)
 			s.warn(below, err)
+		case !process && !e.IsDir():
+			s.warn(below, s.entry(below, e.Type()))
 		}
 	}
-	return len(s.processes) - before, nil
+	return len(s.processes) - before, err
+}
+
+// entry takes a file of a directory that is no process'. A link is followed to
+// a file; to a directory it is not, for that may lie around this one.
+func (s *search) entry(l location, mode fs.FileMode) error {
+	if mode&fs.ModeSymlink != 0 {
+		info, err := fs.Stat(l.files, l.name)
+		if err != nil {
+			return nil // it leads nowhere
+		}
+		mode = info.Mode()
+	}
+	switch {
+	case mode.IsRegular():
+		return s.file(l, false)
+	case mode&fs.ModeNamedPipe != 0:
+		return errors.New("is a pipe in a directory; it is read if it is an input by name")
+	}
+	return nil
 }
 
 func (s *search) process(l location) error {
@@ -159,11 +163,8 @@ func (s *search) alive(l location) bool {
 	if l.disk == "" {
 		return false
 	}
-	got := make(chan bool, 1)
-	if s.watch.Do(func() { got <- chunks.Alive(l.disk) }) != nil {
-		return true
-	}
-	return <-got
+	alive, err := patience.Call(s.watch, func() (bool, error) { return chunks.Alive(l.disk), nil })
+	return alive || err != nil
 }
 
 // file takes a file by what it begins with. In a directory those that are none

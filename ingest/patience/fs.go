@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"sync/atomic"
 )
 
 // FS returns fsys with each of its operations watched. Its files are
@@ -44,28 +43,6 @@ func (f *watched) Stat(name string) (fs.FileInfo, error) {
 func (f *watched) ReadDir(name string) ([]fs.DirEntry, error) {
 	v, err := call(f.w, func() ([]fs.DirEntry, error) { return fs.ReadDir(f.fsys, name) }, nil)
 	return v, stalled("readdir", name, err)
-}
-
-// call runs an operation with a result; what comes too late is given to late.
-func call[T any](w *Watch, op func() (T, error), late func(T)) (T, error) {
-	type result struct {
-		v   T
-		err error
-	}
-	var state atomic.Pointer[result]
-	given := new(result) // marks that nobody waits any more
-	err := w.Do(func() {
-		v, err := op()
-		if !state.CompareAndSwap(nil, &result{v, err}) && err == nil && late != nil {
-			late(v)
-		}
-	})
-	if err != nil && state.CompareAndSwap(nil, given) {
-		var none T
-		return none, err
-	}
-	r := state.Load()
-	return r.v, r.err
 }
 
 func stalled(op, name string, err error) error {

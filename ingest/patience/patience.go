@@ -66,6 +66,31 @@ func (w *Watch) wait(done <-chan struct{}) error {
 	}
 }
 
+// Call is [Watch.Do] for an operation with a result.
+func Call[T any](w *Watch, op func() (T, error)) (T, error) { return call(w, op, nil) }
+
+// call runs an operation with a result; what comes too late is given to late.
+func call[T any](w *Watch, op func() (T, error), late func(T)) (T, error) {
+	type result struct {
+		v   T
+		err error
+	}
+	var state atomic.Pointer[result]
+	given := new(result) // marks that nobody waits any more
+	err := w.Do(func() {
+		v, err := op()
+		if !state.CompareAndSwap(nil, &result{v, err}) && err == nil && late != nil {
+			late(v)
+		}
+	})
+	if err != nil && state.CompareAndSwap(nil, given) {
+		var none T
+		return none, err
+	}
+	r := state.Load()
+	return r.v, r.err
+}
+
 // Reader returns a reader of what r gives. It gives up for good when it is
 // waited for in vain.
 func (w *Watch) Reader(r io.Reader) io.Reader {
