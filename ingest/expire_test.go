@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"gprof/chunks"
 	"gprof/fixtures"
 	"gprof/stream"
 	"gprof/stream/streamtest"
@@ -114,5 +115,26 @@ func TestExpiredIsNotRead(t *testing.T) {
 	}
 	if missed["00000000000000b1"] != stream.ReasonExpired || missed["00000000000000b2"] != stream.ReasonStale {
 		t.Errorf("ledger %+v", c.Tables.Ledger.Lines())
+	}
+}
+
+// Who lives does not expire, however long ago it was heard of.
+func TestTheLivingDoNotExpire(t *testing.T) {
+	ar, err := txtar.ParseFile("testdata/expire/unclean.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := t.TempDir()
+	if err := fixtures.Build(session, ar); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := chunks.Lock(filepath.Join(session, "00000000000000b4"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	got := family(t, Options{ExpireCrashed: true, ExpireAfter: time.Second}, session)
+	if !bytes.Contains(got, []byte("b4 of a1: 1 events\n")) || bytes.Contains(got, []byte("b1 of a1")) {
+		t.Errorf("left are\n%s", got)
 	}
 }
