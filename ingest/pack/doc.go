@@ -72,10 +72,14 @@
 // is the smallest:
 //
 //	0  the value; a time as the difference to the time before in the chunk
-//	1  0 if it is the lane's last one, else the value plus 1; of texts, so is their length
+//	1  0 if it is the lane's last one, else the value plus 1
 //	2  the difference to the lane's last one, zig-zag
 //	3  8 bytes, of floats and fixed integers
 //	4  bytes, of texts and whatever is stored as it is
+//
+// The length of a text is 0 if the text is the lane's last one, else its length
+// plus 1, in form 0. The time of a sync block is the difference to the time
+// before, too.
 //
 // Of the forms 0 to 2 the base is subtracted, but from 0. What is left is stored
 // as planes: how many bytes each value takes, all their lowest bytes, the next
