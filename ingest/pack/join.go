@@ -101,14 +101,10 @@ func (j *joiner) plain(kind rawformat.Kind, slot int) uint64 {
 
 // left is how many tokens or bytes a column still has.
 func (j *joiner) left(kind rawformat.Kind, slot int) int {
-	c := j.column(kind, slot)
-	switch {
-	case c == nil:
-		return 0
-	case c.transform == content:
-		return len(c.planes[0])
+	if c := j.column(kind, slot); c != nil {
+		return c.left()
 	}
-	return c.count
+	return 0
 }
 
 // content takes n bytes.

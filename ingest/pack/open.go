@@ -155,17 +155,35 @@ func (a *Archive) content(s *section) ([]byte, error) {
 
 // decode is content into dst, which is as long as the raw bytes.
 func (a *Archive) decode(dst []byte, s *section) error {
-	if s.at+int64(s.size) > a.size {
-		return &rawformat.Error{Off: a.size, What: s.kind.String(), Err: rawformat.ErrTruncated}
-	}
-	stored := make([]byte, s.size)
-	if n, err := a.r.ReadAt(stored, s.at); n < len(stored) {
+	stored, err := a.stored(s)
+	if err != nil {
 		return err
 	}
 	if err := a.decoder.decode(dst, &s.header, stored); err != nil {
 		return &rawformat.Error{Off: s.at, What: fmt.Sprintf("%v in the archive", s.kind), Err: err}
 	}
 	return nil
+}
+
+// stored reads the stored bytes of a section.
+func (a *Archive) stored(s *section) ([]byte, error) {
+	if s.at+int64(s.size) > a.size {
+		return nil, &rawformat.Error{Off: a.size, What: s.kind.String(), Err: rawformat.ErrTruncated}
+	}
+	b := make([]byte, s.size)
+	if n, err := a.r.ReadAt(b, s.at); n < len(b) {
+		return nil, cmp.Or(err, io.ErrUnexpectedEOF)
+	}
+	return b, nil
+}
+
+// section is what holds a file, nil if none does.
+func (a *Archive) section(name string) *section {
+	_, n, err := a.find("open", name)
+	if err != nil || n == nil {
+		return nil
+	}
+	return n.section
 }
 
 // list makes the names of a folder's files: those of the index, and those that

@@ -114,18 +114,20 @@ type stored struct {
 	count     int // of tokens that were not taken yet
 	base      uint64
 	planes    [maxPlanes][]byte
+	at        [maxPlanes]int // what was taken of each
 }
 
-// next takes a token. After the last one it is 0, and the column broken.
+// next takes a token. Behind the last one there are zeros, and the column is
+// broken.
 func (c *stored) next() (v uint64) {
 	if c.count--; c.count < 0 {
 		return 0
 	}
-	n := int(c.planes[0][0])
-	c.planes[0] = c.planes[0][1:]
+	n := int(c.planes[0][c.at[0]])
+	c.at[0]++
 	for p := 1; p <= n; p++ {
-		v |= uint64(c.planes[p][0]) << (8 * (p - 1))
-		c.planes[p] = c.planes[p][1:]
+		v |= uint64(c.planes[p][c.at[p]]) << (8 * (p - 1))
+		c.at[p]++
 	}
 	if v > 0 {
 		v += c.base
@@ -139,21 +141,28 @@ func (c *stored) nextFixed() (v uint64) {
 		return 0
 	}
 	for p := range 8 {
-		v |= uint64(c.planes[p][0]) << (8 * p)
-		c.planes[p] = c.planes[p][1:]
+		v |= uint64(c.planes[p][c.at[0]]) << (8 * p)
 	}
+	c.at[0]++
 	return v
+}
+
+// left is how many tokens or bytes were not taken yet.
+func (c *stored) left() int {
+	if c.transform == content {
+		return len(c.planes[0]) - c.at[0]
+	}
+	return max(0, c.count)
 }
 
 // take takes n bytes of content, nil if there are not so many.
 func (c *stored) take(n uint64) []byte {
-	if n > uint64(len(c.planes[0])) {
-		c.count = -1
+	if n > uint64(c.left()) {
 		return nil
 	}
-	b := c.planes[0][:n]
-	c.planes[0] = c.planes[0][n:]
-	return b
+	at := c.at[0]
+	c.at[0] += int(n)
+	return c.planes[0][at:c.at[0]]
 }
 
 // columnReader reads columns out of their stored form.

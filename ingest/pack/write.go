@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path"
 	"slices"
 
 	"gprof/rawformat"
@@ -184,17 +185,41 @@ func (p *packer) front(j *job) {
 
 // file writes a dictionary, meta or exit file.
 func (p *packer) file(j *job, f file) {
-	data := p.read(j, f)
-	if data == nil {
-		return
-	}
 	before := p.sum.Size
-	p.section(&header{kind: f.kind, instance: j.Instance, number: f.number}, data)
-	p.packed(int64(len(data)))
+	n, ok := p.passOn(j, f)
+	if !ok {
+		data := p.read(j, f)
+		if data == nil {
+			return
+		}
+		p.section(&header{kind: f.kind, instance: j.Instance, number: f.number}, data)
+		n = int64(len(data))
+	}
+	p.packed(n)
 	if f.kind == typeDict {
-		p.sum.RawDicts += int64(len(data))
+		p.sum.RawDicts += n
 		p.sum.Dicts += p.sum.Size - before
 	}
+}
+
+// passOn writes a file of another archive as it is stored there. ok is false if
+// it is none, or damaged. n is how many raw bytes it has.
+func (p *packer) passOn(j *job, f file) (n int64, ok bool) {
+	a, ok := j.FS.(*Archive)
+	if !ok || p.err != nil {
+		return 0, false
+	}
+	s := a.section(path.Join(j.Dir, fileName(f.kind, f.number)))
+	if s == nil {
+		return 0, false
+	}
+	stored, err := a.stored(s)
+	if err != nil || checksum(stored) != s.storedCRC {
+		return 0, false
+	}
+	h := s.header
+	p.put(&h, stored)
+	return int64(h.rawSize), true
 }
 
 // read reads a dictionary, meta or exit file; it reports why there is none.
@@ -256,6 +281,11 @@ func (p *packer) chunks(j *job) {
 }
 
 func (p *packer) chunk(j *job, e *entry) {
+	if n, ok := p.passOn(j, file{typeChunk, e.number}); ok {
+		p.sum.Chunks++
+		p.packed(n)
+		return
+	}
 	p.buf = slices.Grow(p.buf[:0], int(e.size))
 	raw, err := copyChunk(&j.Process, e, p.buf[:e.size])
 	if err != nil {
@@ -276,7 +306,7 @@ func (p *packer) packed(n int64) {
 	p.o.Progress(p.sum.Raw, p.total)
 }
 
-// section writes one section; h says what it is.
+// section encodes and writes one section; h says what it is.
 func (p *packer) section(h *header, raw []byte) {
 	if p.err != nil {
 		return
@@ -285,6 +315,11 @@ func (p *packer) section(h *header, raw []byte) {
 	h.encoding, stored = p.encoder.encode(h.kind, raw)
 	h.rawSize, h.size = uint32(len(raw)), uint32(len(stored))
 	h.rawCRC, h.storedCRC = checksum(raw), checksum(stored)
+	p.put(h, stored)
+}
+
+// put writes one section.
+func (p *packer) put(h *header, stored []byte) {
 	p.head = appendHeader(p.head[:0], h)
 	for _, b := range [][]byte{p.head, stored} {
 		n, err := p.w.Write(b)
