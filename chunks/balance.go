@@ -188,7 +188,7 @@ func (s *Slot) collect() (more bool, errs error) {
 		case a.Kind == rawformat.SlotLive:
 			raise(s.c.word(a.at+rawformat.OffSlotRequest), a.ask)
 		default:
-			errs = errors.Join(errs, s.c.trim(a.at, a.Instance, a.ask))
+			errs = errors.Join(errs, s.c.trim(a))
 			more = true
 		}
 	}

@@ -108,6 +108,42 @@ func TestCrashLoop(t *testing.T) {
 	}
 }
 
+// What a process recorded between its last tick and its end bears no done time
+// yet. It goes by when its writer opened the next chunk, and the guard holds for
+// what has the same time.
+func TestCrashUnsealed(t *testing.T) {
+	const limit = 4 << 20
+	for name, still := range map[string]bool{"clock goes on": false, "clock stands still": true} {
+		session, h := t.TempDir(), newHandClock()
+		now := h.now
+		if still {
+			now = h.ns.Load
+		}
+		m := startTestMember(t, session, ControlOptions{Limit: limit}, now)
+		for range 60 { // room for all
+			must(t, m.write(60))
+			must(t, m.w.r.grow(minFiles))
+		}
+		m.die(t)
+		h.pass(time.Second)
+		r, err := openRemains(m.dir)
+		must(t, err)
+		times := map[int64]bool{}
+		for _, c := range r.chunks {
+			times[c.done] = true
+		}
+		if want := map[bool]int{false: len(r.chunks) - 1, true: 1}[still]; len(times) < want {
+			t.Errorf("%s: %d done times of %d chunks", name, len(times), len(r.chunks))
+		}
+		next := startTestMember(t, session, ControlOptions{}, h.now)
+		ticks(t, h, 60, 80, next)
+		wantWhole(t, m.dir, m.n)
+		if left := sessionBytes(m.dir); left < limit/2-testFile || left > limit/2+2*testFile {
+			t.Errorf("%s: %d bytes are left, want half of %d", name, left, limit)
+		}
+	}
+}
+
 // A process that dies before its first tick leaves no more behind each time.
 func TestCrashAtOnce(t *testing.T) {
 	const limit = 1 << 20
@@ -372,7 +408,7 @@ func TestRemainsOnFullDisk(t *testing.T) {
 		t.Fatal("the exit record was written")
 	}
 	before := sessionBytes(m.dir)
-	if err := r.discard(r.chunks[3].done); err == nil {
+	if err := r.discard(r.chunks[3].done, 0); err == nil {
 		t.Error("no error")
 	}
 	if after := sessionBytes(m.dir); before-after != 4*testFile {

@@ -99,17 +99,17 @@ func (c *Control) bequeath(at int, r *remains) {
 	store(rawformat.OffSlotOwner, uint64(s.Kind)<<32|uint64(r.p.Pid))
 }
 
-// trim removes the chunks of a dead instance that were done at or before, and
-// all of it when no chunk remains.
-func (c *Control) trim(at int, instance uint64, done int64) error {
-	return c.withClaim(at, instance, func(at int, instance uint64) error {
+// trim removes the chunks of a dead instance that were asked for, down to its
+// guard, and all of it when no chunk remains.
+func (c *Control) trim(a *account) error {
+	return c.withClaim(a.at, a.Instance, func(at int, instance uint64) error {
 		r, err := openRemains(c.dir(instance))
 		if err != nil && !errors.Is(err, ErrNoRecording) {
 			return err
 		}
 		if err == nil {
 			r.conclude(c.session, c.slot(at)) // it has an exit record, unless the disk was full
-			if err := r.discard(done); err != nil {
+			if err := r.discard(a.ask, a.guard); err != nil {
 				return err
 			}
 			if len(r.chunks) > 0 {
@@ -186,5 +186,9 @@ func (c *Control) evict() bool {
 			worst = a
 		}
 	}
-	return worst != nil && c.trim(worst.at, worst.Instance, math.MaxInt64) == nil
+	if worst == nil {
+		return false
+	}
+	worst.ask = math.MaxInt64
+	return c.trim(worst) == nil
 }

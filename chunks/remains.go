@@ -30,7 +30,7 @@ type remains struct {
 // remain is one chunk file.
 type remain struct {
 	image *Image
-	done  int64 // realtime; a chunk that was open, or not sealed yet, is done at the end
+	done  int64 // realtime, not 0
 }
 
 // openRemains reads what lies in an instance directory.
@@ -71,13 +71,19 @@ func (r *remains) end() {
 	}
 }
 
-// list sorts the chunks by done time.
+// list sorts the chunks by done time. One that was not sealed yet was done when
+// its writer opened the next; the last ones, at the end.
 func (r *remains) list(entries []os.DirEntry) {
-	for _, im := range r.p.Chunks {
-		done := r.ended
+	next := map[uint16]int64{} // by writer: when the chunk after this one was opened
+	for _, im := range slices.Backward(r.p.Chunks) {
+		done, ok := next[im.Header.Writer]
+		if !ok || done == 0 {
+			done = r.ended
+		}
 		if im.Closed && im.Header.Close.Realtime != 0 {
 			done = im.Header.Close.Realtime
 		}
+		next[im.Header.Writer] = im.Header.Open.Realtime
 		r.chunks = append(r.chunks, remain{im, max(1, done)})
 	}
 	slices.SortFunc(r.chunks, func(a, b remain) int {
@@ -154,12 +160,14 @@ func (r *remains) account(keep time.Duration) rawformat.Slot {
 	return s
 }
 
-// discard removes the chunks that were done at or before, oldest first. The exit
-// record says so before they go: a hole that nobody accounts for is a loss. Where
-// the disk has no room for that, they have to go first.
-func (r *remains) discard(done int64) error {
-	n := 0
-	for n < len(r.chunks) && r.chunks[n].done <= done {
+// discard removes the chunks that were done at or before, oldest first, as long
+// as guard bytes are left. The exit record says so before they go: a hole that
+// nobody accounts for is a loss. Where the disk has no room for that, they have
+// to go first.
+func (r *remains) discard(done, guard int64) error {
+	n, left := 0, r.held
+	for n < len(r.chunks) && r.chunks[n].done <= done && left-r.chunks[n].image.Size >= guard {
+		left -= r.chunks[n].image.Size
 		n++
 	}
 	x := *r.p.Exit
