@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +20,10 @@ import (
 )
 
 // largeSession is a recording that takes a while.
-func largeSession(t *testing.T) string {
+func largeSession(t *testing.T) string { return sessionOf(t, 400_000) }
+
+// sessionOf is a recording of that many markers.
+func sessionOf(t *testing.T, markers int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "session")
 	r, err := fixtures.New(dir, fixtures.Options{Instance: 1, Pid: 1, Limit: 64 << 20, Meta: []chunks.Meta{{Key: rawformat.MetaService, Value: "shop"}}})
@@ -33,7 +37,7 @@ func largeSession(t *testing.T) string {
 	}
 	body := rawformat.AppendSint([]byte{byte(rawformat.KindInstant), 1, 0}, 1000)
 	body = rawformat.AppendArgs(body, []rawformat.Arg{rawformat.Int(7)})
-	for range 400_000 {
+	for range markers {
 		if err := r.Put(body); err != nil {
 			t.Fatal(err)
 		}
@@ -69,11 +73,9 @@ func TestInterrupt(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i < 3 { // as soon as there is something to leave behind
-			for len(files(t, dir)) == 0 {
-				time.Sleep(time.Millisecond)
-			}
+			waitFor(t, func() bool { return len(files(t, dir)) > 0 })
 		} else {
-			time.Sleep(time.Duration(i) * 20 * time.Millisecond)
+			time.Sleep(time.Duration(i) * 20 * time.Millisecond) // any moment will do
 		}
 		cmd.Process.Signal(sig)
 		err := cmd.Wait()
@@ -114,4 +116,78 @@ func TestInterruptBlocked(t *testing.T) {
 	if err := cmd.Wait(); !errors.As(err, &exit) || !exit.Sys().(syscall.WaitStatus).Signaled() {
 		t.Errorf("ended with %v", err)
 	}
+}
+
+// A batch that was interrupted, or killed, goes on where it stopped, and then
+// has made what one makes that was not.
+func TestInterruptBatch(t *testing.T) {
+	const copies = 40 // more than are done before the signal comes
+	in, session := t.TempDir(), os.DirFS(sessionOf(t, 50_000))
+	for i := range copies {
+		if err := os.CopyFS(filepath.Join(in, fmt.Sprint("dump-", i)), session); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := t.TempDir()
+	for _, sig := range []os.Signal{os.Interrupt, os.Kill} {
+		begun := len(outputs(t, out))
+		cmd := exec.Command("gprof-convert", "batch", in, "-o", out, "--jobs", "1")
+		ended := start(t, cmd)
+		waitFor(t, func() bool { return len(outputs(t, out)) > begun }) // one is done
+		cmd.Process.Signal(sig)
+		if err := <-ended; err == nil {
+			t.Fatalf("%v came too late", sig)
+		}
+		if names := files(t, out); sig == os.Interrupt && len(names) != len(outputs(t, out))+1 {
+			t.Errorf("besides outputs and the journal there are others: %v", names)
+		}
+	}
+	done := len(outputs(t, out))
+	text, err := exec.Command("gprof-convert", "batch", in, "-o", out).CombinedOutput()
+	if want := fmt.Sprintf(" %d of %d ", copies, copies); err != nil || bytes.Contains(text, []byte(want)) {
+		t.Errorf("nothing of %d outputs was kept: %s%v", done, text, err)
+	}
+	want, err := os.ReadFile(outputs(t, out)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range outputs(t, out) {
+		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes, want %d (%v)", name, len(got), len(want), err)
+		}
+	}
+	if n := len(outputs(t, out)); n != copies {
+		t.Errorf("%d outputs", n)
+	}
+}
+
+// start starts a command; its end is sent.
+func start(t *testing.T, cmd *exec.Cmd) (ended <-chan error) {
+	t.Helper()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c := make(chan error, 1)
+	go func() { c <- cmd.Wait() }()
+	return c
+}
+
+// waitFor waits for something that must come.
+func waitFor(t *testing.T, come func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !come(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("waited for 30 seconds in vain")
+		}
+	}
+}
+
+// outputs are the finished ones.
+func outputs(t *testing.T, dir string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "dump-*.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }

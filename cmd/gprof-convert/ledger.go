@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,37 +46,60 @@ func (s *streams) writeLedger(name string, l *stream.Ledger) error {
 	return out.commit()
 }
 
-// printLedger tells a person what is missing or uncertain, summed up by
-// process and reason.
+// maxLedgerRows is how long the table may be that shows each process.
+const maxLedgerRows = 20
+
+// printLedger tells a person what is missing or uncertain, summed up by process
+// and reason; by reason alone where that is short enough to be read.
 func (s *streams) printLedger(l *stream.Ledger) {
-	type key struct {
-		process string
-		reason  stream.Reason
-		what    string
+	rows := sumLedger(l.Lines(), true)
+	if len(rows) > maxLedgerRows {
+		rows = sumLedger(l.Lines(), false)
 	}
-	var order []key
-	sums := map[key]*stream.Line{}
-	for _, line := range l.Lines() {
-		k := key{line.Process, line.Reason, line.What}
-		if sums[k] == nil {
-			sums[k] = &stream.Line{Where: line.Where}
-			order = append(order, k)
-		} else if sums[k].Where != line.Where {
-			sums[k].Where = "several places, see --losses"
-		}
-		sums[k].Count += line.Count
-		sums[k].Bytes += line.Bytes
-	}
-	if len(order) == 0 {
+	if len(rows) == 0 {
 		return
 	}
 	w := tabwriter.NewWriter(s.stderr, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "LEDGER\tprocess\tcount\twhat\twhy\twhere")
-	for _, k := range order {
-		r, sum := stream.Reasons[k.reason], sums[k]
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s%s\t%s\t%s\n", r.Severity, orDash(k.process), sum.Count, k.what, inBytes(sum.Bytes), r.Text, sum.Where)
+	for _, row := range rows {
+		r := stream.Reasons[row.Reason]
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s%s\t%s\t%s\n", r.Severity, orDash(row.Process), row.Count, row.What, inBytes(row.Bytes), r.Text, row.Where)
 	}
 	w.Flush()
+}
+
+// sumLedger sums up the lines of one process, reason and thing, or of one
+// reason and thing: then Process says how many there are.
+func sumLedger(lines []stream.Line, byProcess bool) []*stream.Line {
+	var rows []*stream.Line
+	sums := map[stream.Line]*stream.Line{}
+	processes := map[*stream.Line]map[string]bool{}
+	for _, line := range lines {
+		key := stream.Line{Process: line.Process, Reason: line.Reason, What: line.What}
+		if !byProcess {
+			key.Process = ""
+		}
+		row := sums[key]
+		if row == nil {
+			row = &stream.Line{Process: line.Process, Reason: line.Reason, What: line.What, Where: line.Where}
+			sums[key], processes[row] = row, map[string]bool{}
+			rows = append(rows, row)
+		} else if row.Where != line.Where {
+			row.Where = "several places"
+		}
+		row.Count += line.Count
+		row.Bytes += line.Bytes
+		if processes[row][line.Process] = true; len(processes[row]) > 1 {
+			row.Process = fmt.Sprintf("%d of them", len(processes[row]))
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b *stream.Line) int {
+		if byProcess {
+			return 0 // as the lines are
+		}
+		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.What, b.What))
+	})
+	return rows
 }
 
 func orDash(s string) string {
