@@ -67,7 +67,7 @@ func TestEightProcesses(t *testing.T) {
 }
 
 func eightProcesses(t *testing.T, wrap string) {
-	const processes, limit, rounds, batch = 8, 6 << 20, 60, 4000
+	const processes, limit, rounds, batch = 8, 4 << 20, 40, 500
 	dir := t.TempDir()
 	session := filepath.Join(dir, "s")
 	var members []*member
@@ -116,7 +116,7 @@ func eightProcesses(t *testing.T, wrap string) {
 // hole. Before them there may be some in a chunk that was open for long.
 func checkWindow(t *testing.T, dir string, n int, killed bool) {
 	t.Helper()
-	r := read(t, dir, chunks.Unproven)
+	r := read(t, dir, chunks.Unproven, chunks.Stale)
 	if r.lost() > 0 {
 		t.Errorf("%s: %d lost", filepath.Base(dir), r.lost())
 	}
@@ -130,7 +130,7 @@ func checkWindow(t *testing.T, dir string, n int, killed bool) {
 		window++
 	}
 	t.Logf("%s: the last %d of %d markers", filepath.Base(dir), window, n)
-	if before := len(found) - window; before > memberChunk/5 {
+	if before := len(found) - window; before > memberChunk/markerSize+1 {
 		t.Errorf("%s: %d markers without a hole and %d before them", filepath.Base(dir), window, before)
 	}
 }
@@ -155,25 +155,26 @@ func unshare(t *testing.T, cmd *exec.Cmd) bool {
 // A busy process can't push a quiet one below its floor: half of what each may
 // hold.
 func TestQuietKeepsItsFloor(t *testing.T) {
-	const limit, floor = 4 << 20, 1 << 20
+	const limit, floor = 3 << 20, 768 << 10
 	dir := t.TempDir()
 	session := filepath.Join(dir, "s")
 	quiet, busy := startMember(t, dir, fmt.Sprintf("GPROF_LIMIT=%d", limit)), startMember(t, dir)
-	quiet.do("mark 200000") // about 1.5 MB
+	quiet.do("mark 18000") // about 1.1 MB
 	held := func() int64 {
 		i := slices.IndexFunc(readSession(t, session).Slots, func(s chunks.Standing) bool { return s.Instance == quiet.instance() })
 		return readSession(t, session).Slots[i].Held
 	}
 	made := 0
 	more := func() {
-		busy.do("mark 50000")
-		made += 50_000
+		busy.do("mark 2000")
+		made += 2000
 	}
+	await(t, "the quiet one says what it has", func() bool { return held() > 1<<20 })
 	await(t, "the quiet one gives what it has above its floor", func() bool {
 		more()
 		return held() < floor+2*memberChunk
 	})
-	for range 50 {
+	for range 50 { // three times the limit
 		more()
 	}
 	atLeast := held()
@@ -184,10 +185,10 @@ func TestQuietKeepsItsFloor(t *testing.T) {
 		payload += int64(im.Header.Commit.Offset())
 	}
 	t.Logf("the quiet one held %d bytes, %d of them data; its floor is %d; the busy one made %d markers", atLeast, payload, floor, made)
-	if atLeast < floor || payload < floor/2 {
+	if atLeast < floor || payload < floor/4 {
 		t.Errorf("the quiet one held %d bytes and has %d of data, want %d", atLeast, payload, floor)
 	}
-	checkWindow(t, quiet.dir, 200_000, false)
+	checkWindow(t, quiet.dir, 18_000, false)
 	checkWindow(t, busy.dir, made, false)
 }
 
@@ -200,7 +201,7 @@ func TestRestarts(t *testing.T) {
 	var last *member
 	for range 10 {
 		last = startMember(t, dir, fmt.Sprintf("GPROF_LIMIT=%d", limit))
-		last.do("mark 60000") // some 500 KB
+		last.do("mark 8000") // some 500 KB
 		last.stop()
 		if n := onDisk(session); n > limit+2*memberChunk {
 			t.Errorf("%d bytes, want at most %d", n, limit)
@@ -209,19 +210,19 @@ func TestRestarts(t *testing.T) {
 	if dirs := instances(t, session); len(dirs) > 4 {
 		t.Errorf("%d directories: %v", len(dirs), dirs)
 	}
-	checkWindow(t, last.dir, 60_000, false)
+	checkWindow(t, last.dir, 8000, false)
 }
 
 // Of a crash loop the first and the newest crash stay readable, within the
 // limit.
 func TestCrashLoop(t *testing.T) {
-	const limit = 1 << 20
+	const limit = 3 << 20
 	dir := t.TempDir()
 	session := filepath.Join(dir, "s")
 	var crashed []*member
 	for range 10 {
 		m := startMember(t, dir, fmt.Sprintf("GPROF_LIMIT=%d", limit))
-		m.do("mark 30000") // some 250 KB
+		m.do("mark 10000") // some 640 KB
 		m.kill()
 		crashed = append(crashed, m)
 		if n := onDisk(session); n > limit+2*memberChunk {
@@ -230,15 +231,15 @@ func TestCrashLoop(t *testing.T) {
 	}
 	startMember(t, dir).stop()
 	for _, m := range []*member{crashed[0], crashed[9]} {
-		if found := numbers(t, m.dir); len(found) < 1000 || found[len(found)-1] < 1000 {
+		if found := numbers(t, m.dir); len(found) < 1000 || found[len(found)-1] != 10_000 {
 			t.Errorf("%s: %d markers", filepath.Base(m.dir), len(found))
 		}
 	}
 	if s := readSession(t, session); s.Limit != limit || s.Sum() > limit {
 		t.Errorf("%d bytes of %d", s.Sum(), s.Limit)
 	}
-	if dirs := instances(t, session); len(dirs) > 6 {
-		t.Errorf("%d directories: %v", len(dirs), dirs)
+	if dirs := instances(t, session); len(dirs) > 10 {
+		t.Errorf("%d directories: none of the crashes in between has made room", len(dirs))
 	}
 }
 
@@ -267,7 +268,7 @@ func TestParentIndex(t *testing.T) {
 		mark := func() uint64 {
 			t.Helper()
 			before, _ := chunks.IndexNow(session, parent.instance())
-			parent.do("mark 20000")
+			parent.do("mark 3000")
 			var index uint64
 			await(t, "the parent's mark rises", func() bool {
 				index, _ = chunks.IndexNow(session, parent.instance())

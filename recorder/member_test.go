@@ -17,6 +17,11 @@ import (
 	"gprof/recorder"
 )
 
+// payload makes a marker of a member take about markerSize bytes.
+var payload = strings.Repeat("x", markerSize-10)
+
+const markerSize = 64
+
 // memberChild is a process of a session that does what its standard input says,
 // and answers each line with the number of its last marker and whether it
 // records.
@@ -34,7 +39,7 @@ func memberChild() {
 		case "mark":
 			for many, _ := strconv.Atoi(arg); many > 0; many-- {
 				n++
-				acked.Mark(n, "")
+				acked.Mark(n, payload)
 			}
 		case "pause":
 			rec.Pause()
@@ -122,7 +127,7 @@ func (m *member) instance() uint64 {
 // numbers are those of the markers that a process recorded.
 func numbers(t *testing.T, dir string) (found []int) {
 	t.Helper()
-	for _, e := range read(t, dir, chunks.Unproven).of("acked") {
+	for _, e := range read(t, dir, chunks.Unproven, chunks.Stale).of("acked") {
 		found = append(found, int(e.args[0].Num))
 	}
 	return found

@@ -54,6 +54,15 @@ func (m *membership) share(p *plan) int64 {
 	return m.slot.Share()
 }
 
+// makeRoom has the ring take the room that dead processes left, before the
+// first chunks are full. The housekeeper meets the errors again.
+func (m *membership) makeRoom(ring *chunks.Ring) {
+	if m.slot != nil {
+		m.slot.Balance(time.Now())
+		ring.Maintain()
+	}
+}
+
 // told is what the session's processes do now.
 func (m *membership) told() rawformat.Command {
 	if m.control == nil {

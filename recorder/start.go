@@ -127,11 +127,12 @@ func (r *Recorder) create(p *plan) (err error) {
 	}
 	r.ring, err = chunks.OpenRing(r.dir, chunks.RingOptions{
 		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit, Slot: r.member.slot,
-		MinSpare: min(max(len(r.shards), burst/size), int(r.limit)/size/minChunks), Pressed: int(r.mask) + 1, Clock: rawformat.ClockMonotonic, Anchor: r.anchor,
+		MinSpare: min(max(len(r.shards), burst/size), int(r.limit)/size/minChunks), Pressed: int(r.mask) + 2, Clock: rawformat.ClockMonotonic, Anchor: r.anchor,
 	})
 	if err != nil {
 		return errors.Join(err, dict.Close())
 	}
+	r.member.makeRoom(r.ring)
 	r.dict = newDictionary(dict, r.ring, r.limit/dictShare)
 	return chunks.WriteRecords(filepath.Join(r.dir, "meta"), r.header(rawformat.MagicMeta), p.meta(r, size)...)
 }

@@ -107,13 +107,26 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// freeze stops a process as a debugger would, and waits until all its threads
+// stand still.
+func freeze(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	var status syscall.WaitStatus
+	for !status.Stopped() {
+		if _, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil && err != syscall.EINTR {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Who does not answer is named; the command holds.
 func TestNoAnswer(t *testing.T) {
 	dir := t.TempDir()
 	cmd := service(t, dir)
-	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	freeze(t, cmd)
 	code, _, stderr := runTest(t, "", "pause", "--dir", dir, "--timeout", "50ms", "shop")
 	name := processName(uint32(cmd.Process.Pid), status(t, "--dir", dir, "shop").Processes[0].Instance)
 	if code != exitFailed || !strings.Contains(stderr, "no answer within 50ms from "+name) {
