@@ -10,17 +10,17 @@ import (
 // Slots of columns. Those of kind 0 belong to the file as a whole; those of
 // others are fields by number, then arguments by number and wire type.
 const (
-	slotKinds  = 0 // of all blocks; 0: stored as it is
-	slotWidths = 1 // by how much a block's length is longer than it need be
-	slotSizes  = 2 // of blocks that are stored as they are
-	slotBodies = 3 // theirs
-	slotHead   = 4 // header, page table, trailer
-	slotRest   = 5 // what is no block
-	slotSums   = 6 // of records: 0 the CRC is right, 1 it is stored
-	slotCRCs   = 7
+	slotWidths = 0 // of all blocks: by how much a block's length is longer than it need be
+	slotSizes  = 1 // of blocks that are stored as they are
+	slotBodies = 2 // theirs
+	slotHead   = 3 // header, page table, trailer
+	slotRest   = 4 // what is no block
+	slotSums   = 5 // of records: 0 the CRC is right, 1 it is stored
+	slotCRCs   = 6
 
 	slotArgs = 16  // plus 4 times the argument's number plus its wire type
 	slotRank = 80  // of the lane, plus 1; 0: a new one
+	slotNext = 81  // the kind of the block behind one of this kind; 0: stored as it is
 	slotText = 128 // plus another slot: what its lengths belong to
 )
 
@@ -28,7 +28,7 @@ const (
 // as the difference to the time before.
 const syncTime = 2
 
-// kindPlaced is the kind, in slotKinds, of a sync block whose index and epoch
+// kindPlaced is the kind, in slotNext, of a sync block whose index and epoch
 // are those of its place. No block has it.
 const kindPlaced rawformat.Kind = 255
 
@@ -37,7 +37,8 @@ type splitter struct {
 	columns [256]*[256]*column
 	used    []*column
 	lanes   [256]*lanes
-	chain   uint64 // the last time
+	chain   uint64         // the last time
+	last    rawformat.Kind // of the block before, 0: none, or stored as it is
 	place   placement
 
 	fields [16]uint64
@@ -80,7 +81,7 @@ func (s *splitter) reset() {
 			l.reset()
 		}
 	}
-	s.used, s.chain = s.used[:0], 0
+	s.used, s.chain, s.last = s.used[:0], 0, 0
 }
 
 func (s *splitter) group(kind rawformat.Kind) *lanes {
@@ -180,7 +181,7 @@ func (s *splitter) block(b []byte) int {
 	if kind := rawformat.Kind(body[0]); s.parse(kind, body) {
 		s.put(kind)
 	} else {
-		s.column(0, slotKinds).plain(0)
+		s.next(0)
 		s.column(0, slotSizes).plain(n)
 		s.content(0, slotBodies, body)
 	}
@@ -274,6 +275,12 @@ func (s *splitter) parseArgs(c *rawformat.Cursor) (size int, shape uint64, ok bo
 	return size + rawformat.UintSize(shape), shape, true
 }
 
+// next says of what kind the block is. What follows what is half of it.
+func (s *splitter) next(kind rawformat.Kind) {
+	s.column(s.last, slotNext).plain(uint64(kind))
+	s.last = kind
+}
+
 // put adds the block that was parsed to the columns.
 func (s *splitter) put(kind rawformat.Kind) {
 	spec := &rawformat.Kinds[kind]
@@ -284,9 +291,9 @@ func (s *splitter) put(kind rawformat.Kind) {
 		}
 	}
 	if skip > 0 {
-		s.column(0, slotKinds).plain(uint64(kindPlaced))
+		s.next(kindPlaced)
 	} else {
-		s.column(0, slotKinds).plain(uint64(kind))
+		s.next(kind)
 	}
 	l, known := s.lane(kind)
 	keys := keysOf[kind]

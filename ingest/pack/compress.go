@@ -49,39 +49,37 @@ func (e *encoder) encode(kind sectionType, raw []byte) (encoding, []byte) {
 // worth it, or, whatever the reason may be, don't give the same bytes again.
 func (e *encoder) columns(kind sectionType, raw []byte) bool {
 	e.buf = e.buf[:0]
+	s := &e.splitter
 	switch kind {
 	case typeChunk:
-		e.splitter.reset()
-		if !e.splitter.chunk(raw) {
-			return false
-		}
-		e.segment(len(raw))
+		s.reset()
+		return s.chunk(raw) && e.segment(raw, nil) && len(e.buf) < len(raw)
 	case typeDict:
 		h, err := rawformat.ReadRecordHeader(raw)
 		if err != nil {
 			return false
 		}
 		for at := 0; at < len(raw); {
-			e.splitter.reset()
-			end := e.splitter.dict(raw, &h, at)
-			e.segment(end - at)
+			s.reset()
+			end := s.dict(raw, &h, at)
+			if !e.segment(raw[at:end], raw[:at]) {
+				return false
+			}
 			at = end
 		}
-	default:
-		return false
+		return len(e.buf) < len(raw)
 	}
-	if len(e.buf) >= len(raw) {
-		return false
-	}
-	e.checked = slices.Grow(e.checked[:0], len(raw))[:len(raw)]
-	return e.check.join(e.checked, e.buf) == nil && bytes.Equal(e.checked, raw)
+	return false
 }
 
-// segment appends the columns of so many raw bytes.
-func (e *encoder) segment(size int) {
+// segment appends the columns of a segment, and tries whether they give its
+// bytes. before are those of the file before it.
+func (e *encoder) segment(raw, before []byte) bool {
 	e.stored = e.appendColumns(e.stored[:0], &e.splitter)
-	e.buf = rawformat.AppendUint(rawformat.AppendUint(e.buf, uint64(size)), uint64(len(e.stored)))
+	e.buf = rawformat.AppendUint(rawformat.AppendUint(e.buf, uint64(len(raw))), uint64(len(e.stored)))
 	e.buf = append(e.buf, e.stored...)
+	e.checked = slices.Grow(e.checked[:0], len(raw))[:len(raw)]
+	return e.check.segment(e.checked, e.stored, before) == nil && bytes.Equal(e.checked, raw)
 }
 
 // decoder is the inverse of an encoder. It is for many goroutines.

@@ -58,18 +58,20 @@
 //
 // A chunk is one segment; of a dictionary each has some 512 KiB. A column's id is
 // kind times 256 plus slot: the number of a field, 16 + 4 times the number of an
-// argument + its wire type, 80 for lanes, 128 + another slot for the bytes of
-// texts. Columns of kind 0 belong to the segment: kinds of blocks (0: stored as
-// it is; 255: a sync block that states its own place), by how much lengths are
-// longer than they need be, sizes and bodies of blocks stored as they are, header
-// and trailer, bytes that are no blocks, whether a record's CRC is right, CRCs
-// that are not.
+// argument + its wire type, 80 for lanes, 81 for the kind of the block that
+// follows one of this kind, 128 + another slot for the bytes of texts. Columns of
+// kind 0 belong to the segment: 0 by how much lengths are longer than they need
+// be, 1 and 2 sizes and bodies of blocks that are stored as they are, 3 header and
+// trailer, 4 bytes that are no blocks, 5 whether a record's CRC is right (0) or
+// is in column 6, and 81 which kind comes
+// first, and behind a block stored as it is. There the kind 0 is a block
+// stored as it is, 255 a sync block that states its own place.
 //
-// A lane is what the blocks of one thread and goroutine (samples), one event or
-// one counter have in common; other kinds have one lane each. The column of lanes
-// says which it is: 1 the one used last, 2 the one before …, 0 a new one, whose
-// fields follow. 128 are remembered. A lane's values are stored in the form that
-// is the smallest:
+// A lane is what the blocks of one thread and goroutine (samples), one goroutine
+// (contexts), one event or one counter have in common; other kinds have one lane
+// each. The column of lanes says which it is: 1 the one used last, 2 the one
+// before …, 0 a new one, whose fields follow. 128 are remembered. A lane's values
+// are stored in the form that is the smallest:
 //
 //	0  the value; a time as the difference to the time before in the chunk
 //	1  0 if it is the lane's last one, else the value plus 1

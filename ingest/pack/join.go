@@ -9,9 +9,11 @@ import (
 type joiner struct {
 	columns [256]*[256]*stored
 	lanes   [256]*lanes
+	before  []byte // of the file, before the segment
 	out     []byte // of a fixed capacity
 	body    []byte
 	chain   uint64
+	last    rawformat.Kind
 	place   placement
 	failed  bool
 }
@@ -19,32 +21,33 @@ type joiner struct {
 // join writes the raw bytes of columns into dst, which is as long as they are.
 func (d *decoder) join(dst, data []byte) error {
 	c := rawformat.NewCursor(data, 0)
-	out := dst[:0:len(dst)]
+	at := 0
 	for c.Len() > 0 {
 		size, n := c.Uint("segment size"), c.Uint("columns size")
-		if size > maxSegment || size > uint64(len(dst)-len(out)) || n > uint64(len(data)) {
+		if size > maxSegment || size > uint64(len(dst)-at) || n > uint64(len(data)) {
 			return rawformat.ErrTooBig
 		}
 		columns := c.Bytes(int(n), "columns")
 		if c.Err() != nil {
 			return c.Err()
 		}
-		end := len(out) + int(size)
-		if err := d.segment(out[:len(out):end], columns); err != nil {
+		end := at + int(size)
+		if err := d.segment(dst[at:end], columns, dst[:at]); err != nil {
 			return err
 		}
-		out = out[:end]
+		at = end
 	}
-	if len(out) != len(dst) {
+	if at != len(dst) {
 		return rawformat.ErrTruncated
 	}
 	return nil
 }
 
-// segment writes the bytes that out has room for behind those that it has.
-func (d *decoder) segment(out, columns []byte) error {
-	j := &joiner{out: out}
-	r := columnReader{decoder: d, rest: columns, arena: make([]byte, 0, arenaSize(cap(out)-len(out)))}
+// segment writes a segment into dst, which is as long as it is. before are the
+// bytes of the file before it.
+func (d *decoder) segment(dst, columns, before []byte) error {
+	j := &joiner{out: dst[:0:len(dst)], before: before}
+	r := columnReader{decoder: d, rest: columns, arena: make([]byte, 0, arenaSize(len(dst)))}
 	for len(r.rest) > 0 {
 		id, c, err := r.read()
 		if err != nil {
@@ -56,7 +59,7 @@ func (d *decoder) segment(out, columns []byte) error {
 		j.columns[id>>8][id&0xff] = c
 	}
 	j.segment()
-	if j.failed || len(j.out) != cap(out) {
+	if j.failed || len(j.out) != len(dst) {
 		return rawformat.ErrSyntax
 	}
 	return nil
@@ -136,11 +139,13 @@ func (j *joiner) write(b []byte) {
 // segment writes a chunk, or a part of a dictionary.
 func (j *joiner) segment() {
 	switch head := j.left(0, slotHead); {
-	case head == rawformat.HeadSize+rawformat.TrailerSize && len(j.out) == 0:
+	case head == rawformat.HeadSize+rawformat.TrailerSize:
 		j.chunk()
-	case head == rawformat.RecordHeaderSize && len(j.out) == 0, head == 0:
+	case head == rawformat.RecordHeaderSize:
 		j.write(j.content(0, slotHead, uint64(head)))
-		j.records()
+		j.records(j.out)
+	case head == 0:
+		j.records(j.before)
 	default:
 		j.fail()
 	}
@@ -155,7 +160,7 @@ func (j *joiner) chunk() {
 		return
 	}
 	j.write(j.content(0, slotRest, uint64(min(h.FirstBlock, h.Commit.Offset()))))
-	for j.left(0, slotKinds) > 0 && !j.failed {
+	for j.left(0, slotWidths) > 0 && !j.failed {
 		j.place = placement{index: h.RangeStart + uint64(len(j.out)-rawformat.HeadSize), epoch: h.Epoch}
 		j.block()
 	}
@@ -163,13 +168,14 @@ func (j *joiner) chunk() {
 	j.write(j.content(0, slotHead, rawformat.TrailerSize))
 }
 
-func (j *joiner) records() {
-	h, err := rawformat.ReadRecordHeader(j.out)
+// records writes those of a dictionary that begins so.
+func (j *joiner) records(file []byte) {
+	h, err := rawformat.ReadRecordHeader(file)
 	if err != nil {
 		j.fail()
 	}
 	j.place = placement{dict: true}
-	for j.left(0, slotKinds) > 0 && !j.failed {
+	for j.left(0, slotWidths) > 0 && !j.failed {
 		at := len(j.out)
 		j.block()
 		if j.plain(0, slotSums) != 0 {
@@ -184,7 +190,8 @@ func (j *joiner) records() {
 // block writes one block: its body beside, for its length stands before it.
 func (j *joiner) block() {
 	width := j.plain(0, slotWidths)
-	kind := rawformat.Kind(j.plain(0, slotKinds))
+	kind := rawformat.Kind(j.plain(j.last, slotNext))
+	j.last = kind
 	j.body = j.body[:0]
 	if kind == 0 {
 		j.body = append(j.body, j.content(0, slotBodies, j.plain(0, slotSizes))...)

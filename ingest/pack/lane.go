@@ -77,6 +77,7 @@ type keys struct {
 
 // keysOf is the table of kinds that have more than one lane.
 var keysOf = [256]keys{
+	rawformat.KindContext:    {rawformat.KindContext, 0, 1},
 	rawformat.KindSample:     {rawformat.KindSample, 1, 2},
 	rawformat.KindSameSample: {rawformat.KindSample, 1, 2},
 	rawformat.KindInstant:    {rawformat.KindInstant, 0, 1},
