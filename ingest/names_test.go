@@ -18,28 +18,34 @@ import (
 
 // A real program records itself. Without the names that its recorder wrote, the
 // program file gives the same ones: for each frame the same function, file and
-// line, inlined calls included.
+// line, inlined calls included; also when it is stripped, and when its linker
+// was told to give it no id.
 func TestSymbolsNameWhatTheRecordingDoesNot(t *testing.T) {
-	exe, session := filepath.Join(t.TempDir(), "small"), t.TempDir()
-	command(t, nil, "go", "build", "-o", exe, "gprof/fixtures/small")
-	command(t, []string{"GPROF_DIR=" + session}, exe)
+	for i, flags := range []string{"-ldflags=-s -w", "-ldflags=-buildid= -B none"} {
+		exe, session := filepath.Join(t.TempDir(), "small"), t.TempDir()
+		command(t, nil, "go", "build", "-o", exe, flags, "gprof/fixtures/small")
+		command(t, []string{"GPROF_DIR=" + session}, exe)
 
-	want := frameNames(t, session, Options{})
-	removeSymbols(t, session)
-	bare := frameNames(t, session, Options{})
-	if named(bare) > 0 || named(want) < 8 {
-		t.Fatalf("%d frames have names, %d after their removal", named(want), named(bare))
-	}
-	got := frameNames(t, session, Options{Symbols: []string{filepath.Dir(exe)}})
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("recorded names (-) and those of the program (+):\n%s", diff)
-	}
+		want := frameNames(t, session, Options{})
+		removeSymbols(t, session)
+		bare := frameNames(t, session, Options{})
+		if named(bare) > 0 || named(want) < 8 {
+			t.Fatalf("%s: %d frames have names, %d after their removal", flags, named(want), named(bare))
+		}
+		got := frameNames(t, session, Options{Symbols: []string{filepath.Dir(exe)}})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: recorded names (-) and those of the program (+):\n%s", flags, diff)
+		}
 
-	// Another build of the same program must not be taken for it.
-	command(t, nil, "go", "build", "-o", exe, "-ldflags=-X main.x=1 -s", "gprof/fixtures/small")
-	other := frameNames(t, session, Options{Symbols: []string{exe}})
-	if diff := cmp.Diff(bare, other); diff != "" {
-		t.Errorf("names of another build:\n%s", diff)
+		// Another build of the same program must not be taken for it.
+		if i == 0 {
+			continue
+		}
+		command(t, nil, "go", "build", "-o", exe, flags+" -X main.x=1", "-gcflags=gprof/fixtures/small=-N", "gprof/fixtures/small")
+		other := frameNames(t, session, Options{Symbols: []string{exe}})
+		if diff := cmp.Diff(bare, other); diff != "" {
+			t.Errorf("%s: names of another build:\n%s", flags, diff)
+		}
 	}
 }
 

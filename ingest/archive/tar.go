@@ -11,7 +11,13 @@ import (
 	"strings"
 )
 
-const block = 512 // bytes of a tar's header, and what members are padded to
+const (
+	block = 512 // bytes of a tar's header, and what members are padded to
+
+	// What GNU tar writes of an incremental copy, and into a labelled one.
+	gnuDirectory = 'D'
+	gnuLabel     = 'V'
+)
 
 // IsTar tells a tar by its first header, of any of its dialects: the header's
 // checksum is where all have it.
@@ -150,7 +156,7 @@ func (t *tarScan) member(h *tar.Header, r io.Reader) error {
 	switch h.Typeflag {
 	case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
 		return t.file(h, r)
-	case tar.TypeDir, tar.TypeXGlobalHeader:
+	case tar.TypeDir, tar.TypeXGlobalHeader, gnuDirectory, gnuLabel:
 		return nil
 	case tar.TypeLink, tar.TypeSymlink:
 		t.fs.refuse(h.Name, ErrLink)

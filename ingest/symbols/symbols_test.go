@@ -95,6 +95,7 @@ func TestLookupAgreesWithRuntime(t *testing.T) {
 			defer f.Close()
 			p := readProgram(f)
 			places, inlined := 0, 0
+			named := 0 // by the symbols
 			for stack := range strings.SplitSeq(strings.TrimSpace(string(out)), "\n\n") {
 				for _, want := range physical(t, stack) {
 					got := p.golang.lookup(want.pc)
@@ -102,14 +103,35 @@ func TestLookupAgreesWithRuntime(t *testing.T) {
 						t.Errorf("at %#x:\n%s", want.pc, diff)
 					}
 					places++
+					for _, s := range (&program{loads: p.loads, symbols: p.symbols}).lookup(fileOffset(t, p, want.pc)) {
+						named++
+						name := strings.TrimSuffix(printed(s.Name), ".abi0")
+						if name != want.chain[0].Name && name != "main.(*value).Write" { // the wrapper, which stacks leave out
+							t.Errorf("at %#x: symbol %s, want %s", want.pc, s.Name, want.chain[0].Name)
+						}
+					}
 					inlined += len(want.chain) - 1
 				}
 			}
 			if places < 10 || inlined < 3 {
 				t.Errorf("%d places with %d inlined calls: the test does not test what it should", places, inlined)
 			}
+			if wantNamed := map[string]int{"plain": places}[name]; named != wantNamed {
+				t.Errorf("the symbols name %d places, want %d", named, wantNamed)
+			}
 		})
 	}
+}
+
+func fileOffset(t *testing.T, p *program, address uint64) uint64 {
+	t.Helper()
+	for _, l := range p.loads {
+		if address >= l.Vaddr && address-l.Vaddr < l.Filesz {
+			return address - l.Vaddr + l.Off
+		}
+	}
+	t.Fatalf("%#x is in no segment", address)
+	return 0
 }
 
 type frame struct {
