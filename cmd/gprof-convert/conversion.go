@@ -65,7 +65,7 @@ func (c *conversion) copy(out *output, j job) (*stream.Count, error) {
 	}
 	written := new(stream.Count)
 	return written, stream.Copy(stream.Tee(sink, written), j.found.Source(), stream.CopyOptions{
-		Memory: int64(c.Mem), SpillDir: out.inDirectory(), Progress: j.progress.show,
+		Memory: int64(c.Mem), Jobs: c.Jobs.number(), SpillDir: out.inDirectory(), Progress: j.progress.show,
 	})
 }
 

@@ -46,7 +46,7 @@ func (c *infoCmd) Run(s *streams) error {
 	var count stream.Count
 	var levels levels
 	bar := s.newProgress(c.JSON)
-	err = stream.Copy(stream.Tee(&count, &levels), src, stream.CopyOptions{Memory: int64(c.Mem), SpillDir: temporary(), Progress: bar.all().show})
+	err = stream.Copy(stream.Tee(&count, &levels), src, stream.CopyOptions{Memory: int64(c.Mem), Jobs: c.Jobs.number(), SpillDir: temporary(), Progress: bar.all().show})
 	bar.end()
 	if err != nil {
 		return err
