@@ -12,7 +12,7 @@ type CopyOptions struct {
 	// are too large, Copy ends with an [ErrMemory].
 	Memory int64
 	// Rows is how many bytes of Memory are for rows that wait to be sorted; 0 is
-	// a sixteenth. More makes fewer and longer pieces of what is spilled.
+	// a 32nd. More makes fewer and longer pieces of what is spilled.
 	Rows int64
 	// SpillDir is where that file is made, if it is needed; "" is os.TempDir.
 	// It should not lie in memory.
@@ -35,7 +35,7 @@ func (o CopyOptions) withDefaults() CopyOptions {
 		o.Memory = DefaultMemory
 	}
 	if o.Rows <= 0 {
-		o.Rows = o.Memory / 16
+		o.Rows = o.Memory / 32
 	}
 	return o
 }

@@ -39,30 +39,42 @@ type place struct {
 
 // sort orders the rows of b.
 //
-//  1. Rows mostly come in order: then there is nothing to do.
-//  2. Else the late ones, which come after a row that should follow them, are
-//     taken out and sorted by themselves. An interval is late when another that
-//     began in it has been recorded before; a sample when it lay in a ring.
-//  3. Both are merged.
+//  1. The late ones, which come after a row that should follow them, are taken
+//     out and sorted by themselves. An interval is late when another that began
+//     in it has been recorded before; a sample when it lay in a ring.
+//  2. Both are merged.
 func (o *ordering) sort(b *Batch) {
-	if b.sorted() {
-		return
-	}
 	o.split(b)
 	slices.SortFunc(o.late, func(a, b place) int { return a.compare(b.sortKey) })
 	o.merge()
 	o.permute(b)
 }
 
-// sorted says whether the rows of b are in order.
-func (b *Batch) sorted() bool {
+// shortAscent is how many rows a stretch has at least, on average, that is not
+// worth sorting.
+const shortAscent = 64
+
+// tangled says whether the rows of b are in order for short stretches only.
+func (b *Batch) tangled() bool {
 	times, index := b.Time, b.Index[:len(b.Time)]
+	descents := 0
 	for i := 1; i < len(times); i++ {
 		if times[i] < times[i-1] || times[i] == times[i-1] && index[i] < index[i-1] {
-			return false
+			descents++
 		}
 	}
-	return true
+	return descents*shortAscent > len(times)
+}
+
+// ascent is where the rows from from on end to be in order.
+func (b *Batch) ascent(from int) int {
+	times, index := b.Time, b.Index[:len(b.Time)]
+	for i := from + 1; i < len(times); i++ {
+		if times[i] < times[i-1] || times[i] == times[i-1] && index[i] < index[i-1] {
+			return i
+		}
+	}
+	return len(times)
 }
 
 // split divides the rows into those that are punctual, which are sorted, and

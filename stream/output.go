@@ -25,6 +25,7 @@ func settle(s *sorter, t *Tables) (*Tables, []output, []StackID, error) {
 		return nil, nil, nil, err
 	}
 	outputs, err := collect(s.series, final, ids)
+	s.forget()
 	return final, outputs, ids.stacks, err
 }
 

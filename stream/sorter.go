@@ -15,10 +15,10 @@ const (
 	// as many runs as writers it is spread over.
 	maxGrowing = 64
 
-	// manyRuns of a series in memory are made one before they are spilled, and
-	// fewer if they are shorter than shortRun on average: reading one costs more
-	// then than merging it.
-	manyRuns = 16
+	// More than manyRuns of a series in memory are made one before they are
+	// spilled, and fewer if they are shorter than shortRun on average: reading
+	// one costs more then than merging it.
+	manyRuns = maxGrowing
 	shortRun = 1 << 10
 
 	// uniteWidth is how many of them are made one at a time.
@@ -30,9 +30,10 @@ const (
 
 // sorter takes rows in any order and gives them back series by series, sorted.
 //
-//  1. The rows of a batch are sorted, which they mostly are.
-//  2. They are encoded, at a third of their size, as the next blocks of a run
-//     that ends before they begin; if there is none they begin a run.
+//  1. A batch is cut into stretches that are in order: mostly one, a few if it
+//     is of several writers. If they would be short it is sorted first.
+//  2. A stretch is encoded, at a third of its size, as the next blocks of a run
+//     that ends before it begins; if there is none it begins a run.
 //  3. When the blocks in memory are too many, all of them are spilled, run by
 //     run.
 type sorter struct {
@@ -63,6 +64,11 @@ func newSorter(memory int64, dir string) *sorter {
 
 func (s *sorter) close() { s.spill.close() }
 
+// forget lets go of what only add needs.
+func (s *sorter) forget() {
+	s.series, s.index, s.recent, s.stacks, s.order = nil, nil, nil, nil, ordering{}
+}
+
 // add takes the rows of b, which it may reorder.
 func (s *sorter) add(b *Batch) error {
 	if err := b.Check(); err != nil || b.Len() == 0 {
@@ -75,16 +81,15 @@ func (s *sorter) add(b *Batch) error {
 	if len(b.Args) != r.args {
 		return fmt.Errorf("%w: %d arguments, want %d as before", ErrBatch, len(b.Args), r.args)
 	}
-	s.order.sort(b)
-	to := s.runFor(r, b)
+	if b.tangled() {
+		s.order.sort(b)
+	}
 	for from := 0; from < b.Len(); {
-		n := blockLen(b, from)
-		s.block = appendBlock(s.block[:0], &s.packer, b, from, from+n)
-		if len(s.block) > math.MaxInt32 {
-			return fmt.Errorf("%w: a row of %v has %d bytes of arguments", ErrBatch, b.Series.Kind, len(s.block))
+		to := b.ascent(from)
+		if err := s.append(r, b, from, to); err != nil {
+			return err
 		}
-		s.arena.append(&to.held, s.block)
-		from += n
+		from = to
 	}
 	s.total += int64(b.Len())
 	if s.arena.used > s.memory {
@@ -93,10 +98,25 @@ func (s *sorter) add(b *Batch) error {
 	return nil
 }
 
-// blockLen is how many rows of b, from from on, are the next block.
-func blockLen(b *Batch, from int) int {
+// append adds rows from to to-1 of b, which are in order, to a run of r.
+func (s *sorter) append(r *rows, b *Batch, from, to int) error {
+	run := s.runFor(r, b.key(from), b.key(to-1))
+	for from < to {
+		n := blockLen(b, from, to)
+		s.block = appendBlock(s.block[:0], &s.packer, b, from, from+n)
+		if len(s.block) > math.MaxInt32 {
+			return fmt.Errorf("%w: a row of %v has %d bytes of arguments", ErrBatch, b.Series.Kind, len(s.block))
+		}
+		s.arena.append(&run.held, s.block)
+		from += n
+	}
+	return nil
+}
+
+// blockLen is how many rows of b, of those from from to to-1, are the next block.
+func blockLen(b *Batch, from, to int) int {
 	room := room{rows: blockRows, bytes: blockArgs}
-	return room.take(b, from, b.Len())
+	return room.take(b, from, to)
 }
 
 // rows returns the rows of b's series.
@@ -114,9 +134,8 @@ func (s *sorter) rows(b *Batch) *rows {
 	return r
 }
 
-// runFor returns the run that the rows of b, which are sorted, go on.
-func (s *sorter) runFor(r *rows, b *Batch) *run {
-	first := b.key(0)
+// runFor returns the run that rows from first to last go on.
+func (s *sorter) runFor(r *rows, first, last sortKey) *run {
 	to := r.before(first)
 	if to == nil {
 		r.runs = append(r.runs, run{first: first})
@@ -126,7 +145,7 @@ func (s *sorter) runFor(r *rows, b *Batch) *run {
 	if to.held.first == 0 {
 		to.heldFirst = first
 	}
-	to.last = b.key(b.Len() - 1)
+	to.last = last
 	return to
 }
 
@@ -293,7 +312,7 @@ func (s *sorter) merge(m *merger, runs []run, like *Batch, to *run) error {
 // spillRows adds the rows of b to the extent that was begun.
 func (s *sorter) spillRows(b *Batch) error {
 	for from := 0; from < b.Len(); {
-		n := blockLen(b, from)
+		n := blockLen(b, from, b.Len())
 		s.block = appendBlock(s.block[:0], &s.packer, b, from, from+n)
 		if err := s.spill.block(s.block); err != nil {
 			return err

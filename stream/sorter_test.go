@@ -80,6 +80,46 @@ func TestSorter(t *testing.T) {
 	}
 }
 
+// Batches of several writers are cut where one ends, and those that are tangled
+// are sorted: there are as many runs as writers.
+func TestRunsOfWriters(t *testing.T) {
+	all := sampleRows(11, 10_000)
+	for _, test := range []struct {
+		name string
+		runs int
+		size int
+		turn func(i int) int // where row i of ten writers' next 1,000 rows comes
+	}{
+		{"one writer", 1, 300, func(i int) int { return i }},
+		{"ten writers", 10, 250, func(i int) int { return i%10*100 + i/10 }},
+		{"ten writers in a batch", 10, 1000, func(i int) int { return i%10*100 + i/10 }},
+		{"two writers in a batch", 2, 1000, func(i int) int { return i%2*500 + i/2 }},
+		{"locally turned", 1, 1000, func(i int) int { return i/10*10 + 9 - i%10 }},
+	} {
+		b, part := like(all), like(all)
+		order := make([]int32, all.Len())
+		for i := range order {
+			order[i/1000*1000+test.turn(i%1000)] = int32(i)
+		}
+		b.AppendRows(all, 0, all.Len())
+		(&ordering{order: order}).permute(b)
+		s := newSorter(1<<30, t.TempDir())
+		for from := 0; from < b.Len(); from += test.size {
+			part.Reset(all.Series, 0)
+			part.AppendRows(b, from, from+min(test.size, b.Len()-from))
+			if err := s.add(part); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(s.series[0].runs); n > test.runs {
+			t.Errorf("%s: %d runs, want %d", test.name, n, test.runs)
+		}
+		if got, _ := collectRows(t, s, 0); !sameRows(got, all) {
+			t.Errorf("%s: %d rows are not those that came, sorted", test.name, got.Len())
+		}
+	}
+}
+
 // However many runs there are, each row is written again only as often as there
 // are levels of merging.
 func TestNarrow(t *testing.T) {
