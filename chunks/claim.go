@@ -13,10 +13,10 @@ import (
 func claim(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockName)
 	f, err := openLock(path)
+	if errors.Is(err, fs.ErrNotExist) && goes(dir) {
+		return nil, err
+	}
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Lstat(dir); err != nil {
-			return nil, err
-		}
 		return nil, ErrLocked
 	}
 	if err != nil {
@@ -37,11 +37,24 @@ func claimDead(dir string) (*os.File, error) {
 	if _, err := os.Lstat(filepath.Join(dir, lockName)); !errors.Is(err, fs.ErrNotExist) {
 		return claim(dir)
 	}
+	if goes(dir) {
+		return nil, fs.ErrNotExist
+	}
 	f, err := Lock(dir)
 	if errors.Is(err, fs.ErrExist) {
 		err = ErrLocked // somebody else does the same
 	}
 	return f, err
+}
+
+// goes reports whether an instance directory without a lock is gone. One that is
+// empty goes now: who removed all else was killed before it could do that.
+func goes(dir string) bool {
+	if removeDir(dir) == nil {
+		return true
+	}
+	_, err := os.Lstat(dir)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // sameFile is nil if path names f: another process may have removed it between

@@ -327,8 +327,12 @@ func TestAdopt(t *testing.T) {
 	foreign := filepath.Join(session, "00000000000000ff")
 	must(t, os.Mkdir(foreign, 0o700))
 	must(t, os.WriteFile(filepath.Join(foreign, "notes"), []byte("mine"), 0o600))
+	must(t, lockInstance(t, session, 0xfe).Close()) // killed when it had just begun
 	m := startTestMember(t, session, ControlOptions{Limit: limit}, h.now)
 	ticks(t, h, 80, 30, m)
+	if _, err := os.Stat(filepath.Join(session, "00000000000000fe")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a directory with nothing but a lock: %v", err)
+	}
 	for i, d := range dead {
 		s := standing(t, session, d.s.member.Instance)
 		if kept := i == 0 || i == 5; kept != (s != nil) {
@@ -359,6 +363,13 @@ func TestRemovedByHand(t *testing.T) {
 	ticks(t, h, 3, 10, a)
 	if s := standing(t, session, dead.s.member.Instance); s != nil {
 		t.Errorf("slot %+v", s)
+	}
+	unlocked := startTestMember(t, session, ControlOptions{}, h.now)
+	ticks(t, h, 5, 30, unlocked, a)
+	must(t, os.Remove(filepath.Join(unlocked.dir, lockName)))
+	ticks(t, h, 5, 30, a, unlocked)
+	if s := standing(t, session, unlocked.s.member.Instance); s == nil || s.Kind != rawformat.SlotLive || exitIn(t, unlocked.dir) != nil {
+		t.Errorf("nobody can tell whether it lives, and its slot is %+v", s)
 	}
 	alive := startTestMember(t, session, ControlOptions{}, h.now)
 	ticks(t, h, 5, 30, alive, a)

@@ -144,6 +144,9 @@ func (c *Control) adopt(instance uint64) error {
 		return err
 	}
 	defer lock.Close()
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 1 { // the lock: it was killed when it had just begun
+		return erase(dir)
+	}
 	at, err := c.register(dir, instance)
 	if err != nil || at == 0 {
 		return err

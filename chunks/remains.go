@@ -20,6 +20,7 @@ type remains struct {
 	dir    string
 	p      *Process
 	held   int64 // bytes of all files
+	exit   int64 // bytes of the exit record, of held
 	chunks []remain
 	unused []string         // names of chunk files that hold nothing
 	broken int              // chunk files that are neither
@@ -43,8 +44,10 @@ func openRemains(dir string) (*remains, error) {
 	r := &remains{dir: dir}
 	o := opening{fsys: fsys, listed: true, p: &Process{Dir: filepath.Base(dir)}}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			r.held += info.Size()
+		size := sizeOf(filepath.Join(dir, e.Name()))
+		r.held += size
+		if e.Name() == exitName {
+			r.exit = size
 		}
 		o.file(path.Join(o.p.Dir, e.Name()))
 	}
@@ -209,15 +212,12 @@ func lowest(chunks []remain, end uint64) uint64 {
 func (r *remains) sweep() (errs error) {
 	for _, name := range r.unused {
 		file := filepath.Join(r.dir, name)
-		info, err := os.Lstat(file)
-		if err != nil {
-			continue // it went meanwhile
-		}
+		size := sizeOf(file)
 		if err := remove(file); err != nil {
 			errs = errors.Join(errs, err)
 			continue
 		}
-		r.held -= info.Size()
+		r.held -= size
 	}
 	r.unused = nil
 	return errs
@@ -230,7 +230,19 @@ func (r *remains) writeExit(x *Exit) error {
 	if err := WriteRecords(filepath.Join(r.dir, exitName), h, appendExit(nil, x)); err != nil {
 		return fmt.Errorf("exit record: %w", err)
 	}
+	size := sizeOf(filepath.Join(r.dir, exitName))
+	r.held += size - r.exit
+	r.exit = size
 	return nil
+}
+
+// sizeOf is the size of a file in bytes, 0 if there is none.
+func sizeOf(path string) int64 {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
 }
 
 // keep is what meta says of how much of a crash is protected.
@@ -265,7 +277,7 @@ func erase(dir string) error {
 	if err := remove(filepath.Join(dir, lockName)); err != nil {
 		return err
 	}
-	os.Remove(dir) // it may hold what is not ours
+	removeDir(dir) // it may hold what is not ours
 	return nil
 }
 

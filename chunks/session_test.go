@@ -338,6 +338,62 @@ func testEight(t *testing.T, session string, by ...string) {
 	t.Logf("%d bytes at most in %d samples, limit %d", most, samples, limit)
 }
 
+// Processes are killed whatever they do, looking after other dead ones too, and
+// new ones come. The bound holds all the time, nothing is lost without a word,
+// and in the end the account is right.
+func TestSessionKills(t *testing.T) {
+	const processes, kills, limit = 5, 16, 3 << 20
+	session := t.TempDir()
+	random := rand.New(rand.NewPCG(1, 2))
+	var members []*child
+	for range processes {
+		members = append(members, startMember(t, session, limit, 5+random.IntN(60)))
+	}
+	most := int64(0)
+	for range kills {
+		i := random.IntN(len(members))
+		for end := members[i].slot(t, session).End + uint64(random.IntN(limit/2)); members[i].slot(t, session).End < end; {
+			most = max(most, sessionBytes(session))
+		}
+		members[i].kill(t)
+		members[i] = startMember(t, session, limit, 5+random.IntN(60))
+	}
+	for _, m := range members {
+		m.kill(t)
+	}
+	if bound := int64(limit + (processes+1)*2*testFile); most > bound {
+		t.Errorf("%d bytes at most, want %d", most, bound)
+	}
+	last := startTestMember(t, session, ControlOptions{}, realClock)
+	for deadline := time.Now().Add(time.Minute); ; {
+		must(t, last.tick())
+		s, err := ReadSession(session)
+		must(t, err)
+		if s.count(rawformat.SlotLive) == 1 && s.Sum() <= limit {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v", s)
+		}
+	}
+	s, err := ReadSession(session)
+	must(t, err)
+	for _, x := range s.Slots {
+		if x.Kind == rawformat.SlotLive {
+			continue
+		}
+		dir := filepath.Join(session, fmt.Sprintf("%016x", x.Instance))
+		if held := sessionBytes(dir); held != x.Held {
+			t.Errorf("%016x holds %d bytes, its slot says %d", x.Instance, held, x.Held)
+		}
+		wantWhole(t, dir, 0)
+	}
+	dirs, err := filepath.Glob(filepath.Join(session, "????????????????"))
+	if err != nil || len(dirs) != len(s.Slots) {
+		t.Errorf("%d directories, %d slots, %v", len(dirs), len(s.Slots), err)
+	}
+}
+
 // Processes of different users share a session through their group, whatever
 // their umask is: one looks after what the other left behind.
 func TestSessionGroup(t *testing.T) {
