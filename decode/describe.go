@@ -118,7 +118,7 @@ func Describe(p *chunks.Process, clock Clock) stream.Process {
 		row.Start = clock.At(m)
 	}
 	for _, im := range p.Chunks {
-		if im.Header.Close.Monotonic != 0 {
+		if im.Closed && im.Header.Close.Monotonic != 0 {
 			row.End = max(row.End, clock.At(im.Header.Close.Monotonic))
 		}
 	}

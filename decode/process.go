@@ -98,5 +98,5 @@ func (p *process) finish(t *stream.Tables, pool *pool) {
 	if row.Start == 0 {
 		row.Start = p.first
 	}
-	row.End = max(row.End, p.latest)
+	row.End = max(row.End, row.Start, p.latest) // unproven bytes may tell of times before the start
 }
