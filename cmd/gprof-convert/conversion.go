@@ -86,6 +86,6 @@ func contents(c *stream.Count) string {
 	of := func(k stream.Kind) stream.Tally {
 		return c.Sum(func(s stream.Series) bool { return s.Kind == k })
 	}
-	return fmt.Sprintf("%d process(es), %d samples, %d markers, %d counter rows", len(c.Tables.Processes),
+	return fmt.Sprintf("%s, %d samples, %d markers, %d counter rows", count(len(c.Tables.Processes), "process"),
 		of(stream.Samples).Samples, of(stream.Markers).Rows, of(stream.Counts).Rows)
 }

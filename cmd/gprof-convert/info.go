@@ -219,7 +219,7 @@ func (m *summary) locate(found *ingest.Found, l *levels, t *stream.Tables) {
 
 // print tells a person.
 func (m *summary) print(w io.Writer) {
-	fmt.Fprintf(w, "%d process(es), %s UTC, %v\n", len(m.Processes), m.Start.Format("2006-01-02 15:04:05.000"), m.End.Sub(m.Start).Round(time.Millisecond))
+	fmt.Fprintf(w, "%s, %s UTC, %v\n", count(len(m.Processes), "process"), m.Start.Format("2006-01-02 15:04:05.000"), m.End.Sub(m.Start).Round(time.Millisecond))
 	for _, p := range m.Processes {
 		p.print(w, m.Start)
 	}
@@ -237,7 +237,7 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 		fmt.Fprintf(w, "\n  command\t%s", strings.Join(p.Args, " "))
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(w, "  recorded\t+%v to +%v, %s in %d chunks\n", p.Start.Sub(start).Round(time.Millisecond), p.End.Sub(start).Round(time.Millisecond), formatBytes(p.Bytes), p.Chunks)
+	fmt.Fprintf(w, "  recorded\t+%v to +%v, %s in %s\n", p.Start.Sub(start).Round(time.Millisecond), p.End.Sub(start).Round(time.Millisecond), formatBytes(p.Bytes), count(p.Chunks, "chunk"))
 	fmt.Fprintf(w, "  events\t%d samples, %d markers, %d counter rows\n", p.Counts["samples"], p.Counts["markers"], p.Counts["counts"])
 	for _, t := range p.Tracks {
 		if t.Samples+t.Markers > 0 {

@@ -119,7 +119,9 @@ func inBytes(n int64) string {
 // formatBytes writes a size for people.
 func formatBytes(n int64) string {
 	switch {
-	case n >= 10<<20:
+	case n >= 10<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 	case n >= 10<<10:
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))

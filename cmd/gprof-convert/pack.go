@@ -80,7 +80,7 @@ func (c *packOutput) stream(s *streams, out *output, found *ingest.Found, span i
 
 // packedText sums an archive up.
 func packedText(name string, sum ingest.PackSummary) string {
-	text := fmt.Sprintf("wrote %s: %d process(es), %d chunks, %s of %s", name, sum.Processes, sum.Chunks, formatBytes(sum.Size), formatBytes(sum.Raw))
+	text := fmt.Sprintf("wrote %s: %s, %s, %s of %s", name, count(sum.Processes, "process"), count(sum.Chunks, "chunk"), formatBytes(sum.Size), formatBytes(sum.Raw))
 	if sum.LeftOut > 0 {
 		text += fmt.Sprintf("; %d chunks left out", sum.LeftOut)
 	}

@@ -12,7 +12,7 @@ import (
 // No output depends on them.
 type resources struct {
 	Jobs cores  `short:"j" placeholder:"N" help:"Cores to use. Default: all."`
-	Mem  memory `default:"256MiB" placeholder:"SIZE" help:"Memory to use: 64MiB, 1G. Rows that do not fit are spilled to a file beside the output. Default: 256MiB."`
+	Mem  memory `default:"256MiB" placeholder:"SIZE" help:"Memory to use: 64MiB, 1G. Rows that do not fit are spilled to a file; tables that do not fit end the run with the size they need. Default: ${default}."`
 }
 
 // cores is a number of cores, 0 for all there are.

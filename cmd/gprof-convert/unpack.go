@@ -33,7 +33,7 @@ func (c *unpackCmd) Run(s *streams) error {
 		return err
 	}
 	if !c.Quiet {
-		s.say(fmt.Sprintf("wrote %s: %d process(es)", c.Output, len(found.Processes)))
+		s.say(fmt.Sprintf("wrote %s: %s", c.Output, count(len(found.Processes), "process")))
 	}
 	if lost > 0 {
 		return fmt.Errorf("%d file(s) could not be unpacked; the rest was", lost)
