@@ -178,8 +178,7 @@ func TestQuietKeepsItsFloor(t *testing.T) {
 		more()
 	}
 	atLeast := held()
-	quiet.stop()
-	busy.stop()
+	tell(t, session, rawformat.CommandStop)
 	payload := int64(0)
 	for _, im := range read(t, quiet.dir).Chunks {
 		payload += int64(im.Header.Commit.Offset())
