@@ -30,6 +30,7 @@ var (
 	ErrNothing = errors.New("no recording found")
 	ErrForeign = errors.New("not a gprof file")
 	ErrNested  = errors.New("is an archive in an archive in an archive")
+	ErrStalled = patience.ErrStalled
 
 	errAgain = errors.New("is given twice; a pipe can be read once")
 )
@@ -105,13 +106,14 @@ func (f *Found) Close() error {
 }
 
 // Failed is how many inputs gave nothing, or not all that was to come.
-func (f *Found) Failed() (n int) {
+func (f *Found) Failed() int {
+	paths := map[string]bool{}
 	for _, w := range f.Warnings {
 		if w.whole {
-			n++
+			paths[w.path] = true
 		}
 	}
-	return n
+	return len(paths)
 }
 
 // Reads reports whether name is, or would lie among, files that the recordings

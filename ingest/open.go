@@ -80,7 +80,18 @@ func (s *search) inside(l location, files fs.FS, err error) error {
 	if err == nil && err2 == nil && n == 0 {
 		return fmt.Errorf("%w in this archive", ErrNothing)
 	}
-	return errors.Join(err, err2)
+	return both(err, err2)
+}
+
+// both is two errors as one, or the one that there is as it is.
+func both(a, b error) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return errors.Join(a, b)
 }
 
 // wanted are the files of recordings, and archives.
@@ -107,7 +118,7 @@ func (s *search) packed(l location) error {
 		return err
 	}
 	for _, p := range a.Problems {
-		s.warnings = append(s.warnings, &Warning{path: l.path, label: l.label, err: fmt.Errorf("%w: %w", archive.ErrDamaged, p)})
+		s.warn(l, fmt.Errorf("%w: %w", archive.ErrDamaged, p))
 	}
 	return s.inside(l, a, nil)
 }
@@ -176,7 +187,7 @@ func (s *search) store(f *format, l location, r io.Reader) error {
 	files, spool, err := archive.Store(r, "file", s.o.TempDir, maxStream)
 	s.spools = append(s.spools, spool)
 	l.files, l.name, l.disk = files, "file", ""
-	return errors.Join(err, f.open(s, l))
+	return both(err, f.open(s, l))
 }
 
 // stdin takes what "-" stands for.

@@ -20,8 +20,7 @@ type Warning struct {
 
 // newWarning is one about an input.
 func newWarning(path, label string, err error) *Warning {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := err.(*fs.PathError); ok {
 		err = p.Err // the path stands in front of it already
 	}
 	return &Warning{path: path, label: label, whole: true, err: err}

@@ -121,6 +121,9 @@ func (s *streams) end(err error) int {
 	if errors.Is(err, ingest.ErrNothing) {
 		s.hint(inputHelp)
 	}
+	if errors.Is(err, ingest.ErrStalled) {
+		s.hint(stallHelp)
+	}
 	var memory *stream.ErrMemory
 	if errors.As(err, &memory) {
 		s.hint(fmt.Sprintf("run it again with --mem %dMiB", memory.Need>>20))

@@ -13,6 +13,9 @@ import (
 const inputHelp = "an input is a session directory (as gprof-record run prints it), the directory of one process in it, a chunk file, " +
 	"a tar, tar.gz, tar.zst or zip of them, a packed .gprof file, a directory of any of these, - for stdin, or a quoted pattern such as 'dumps/*.tgz'"
 
+// stallHelp says what to do about an input that was given up.
+const stallHelp = "an input that is only slow to begin needs a longer --stall; --stall 0 waits for ever"
+
 // maxWarnings is how many warnings are printed one by one.
 const maxWarnings = 20
 
@@ -47,14 +50,22 @@ func (s *streams) open(inputs []string, r *reading) (*ingest.Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, w := range found.Warnings {
+	s.warn(found.Warnings)
+	return found, nil
+}
+
+// warn prints warnings, and a hint if an input was given up.
+func (s *streams) warn(warnings []*ingest.Warning) {
+	for i, w := range warnings {
 		if i == maxWarnings {
-			s.problem("warning", fmt.Errorf("and %d more like these; the ledger counts them", len(found.Warnings)-i))
+			s.problem("warning", fmt.Errorf("and %d more like these; the ledger counts them", len(warnings)-i))
 			break
 		}
 		s.problem("warning", w)
 	}
-	return found, nil
+	if slices.ContainsFunc(warnings, func(w *ingest.Warning) bool { return errors.Is(w, ingest.ErrStalled) }) {
+		s.hint(stallHelp)
+	}
 }
 
 // partly is the error of a command that did its work on some inputs only.

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"sort"
-	"strings"
 )
 
 const (
@@ -125,7 +124,7 @@ func (t *lineTable) lookup(address uint64) (chain []Function) {
 		}
 		call := t.call(f, index)
 		if call == nil { // the line at pc would be that of another function
-			return []Function{{Name: printed(text(t.names, t.order.Uint32(f.fixed[4:])))}}
+			return []Function{{Name: text(t.names, t.order.Uint32(f.fixed[4:]))}}
 		}
 		chain = t.append(chain, t.place(f, t.order.Uint32(call[4:]), pc))
 		pc = f.entry + uint64(t.order.Uint32(call[8:]))
@@ -185,7 +184,7 @@ func (t *lineTable) call(f function, index int32) []byte {
 
 // place names a function and the line at a pc of it.
 func (t *lineTable) place(f function, name uint32, pc uint64) Function {
-	p := Function{Name: printed(text(t.names, name))}
+	p := Function{Name: text(t.names, name)}
 	file, ok1 := t.value(f, t.order.Uint32(f.fixed[20:]), pc)
 	line, ok2 := t.value(f, t.order.Uint32(f.fixed[24:]), pc)
 	if !ok1 || !ok2 || file < 0 || line < 0 {
@@ -208,16 +207,6 @@ func text(b []byte, at uint32) string {
 		return ""
 	}
 	return string(s)
-}
-
-// printed is a name as the runtime shows it: without the shapes of type
-// parameters.
-func printed(name string) string {
-	from, to := strings.IndexByte(name, '['), strings.LastIndexByte(name, ']')
-	if from < 0 || to <= from {
-		return name
-	}
-	return name[:from] + "[...]" + name[to+1:]
 }
 
 // value reads a table by pc: pairs of a difference of the value and one of the

@@ -4,7 +4,8 @@
 //
 // A program is found by its build id alone, never by its path: the wrong build
 // would give wrong names. Places are offsets in the file, as recordings have
-// them. What Go code was inlined there is named, too.
+// them. What Go code was inlined there is named, too. Names are complete: those
+// of generic functions hold their types, as in a CPU profile.
 package symbols
 
 import (
