@@ -99,6 +99,7 @@ func (w *without) finish() {
 	for _, line := range w.lines.Lines() {
 		t.Ledger.Add(line)
 	}
+	w.lines = stream.Ledger{} // told once, however often the end is asked for
 	main := map[stream.ProcessID]stream.Track{}
 	for id := stream.TrackID(1); int(id) <= t.Tracks.Len(); id++ {
 		if row := t.Tracks.At(id); row.Main {
