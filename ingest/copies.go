@@ -20,7 +20,7 @@ func (f *Found) order() {
 		p.anchors = decode.Anchors(p.Process)
 	}
 	slices.SortStableFunc(f.Processes, compareCopies)
-	f.Processes = slices.CompactFunc(f.Processes, func(kept, p *Process) bool {
+	f.Processes = slices.CompactFunc(f.Processes, func(p, kept *Process) bool {
 		if kept.Instance == p.Instance {
 			f.twice = append(f.twice, p)
 		}

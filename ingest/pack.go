@@ -40,7 +40,8 @@ func (f *Found) Unpack(dir string, report func(error)) error {
 }
 
 func (p *Process) packable() pack.Process {
-	q := pack.Process{Instance: p.Instance, FS: p.files, Dir: p.Dir, Live: p.Alive, Only: p.only}
+	live := p.Alive && p.Exit == nil // who buries the dead holds their lock, too
+	q := pack.Process{Instance: p.Instance, FS: p.files, Dir: p.Dir, Live: live, Only: p.only}
 	if a, ok := p.files.(interface{ Live(instance uint64) bool }); ok {
 		q.Snapshot = a.Live(p.Instance)
 	}
@@ -68,4 +69,33 @@ func (f *Found) Times(now time.Time) (start, end int64) {
 		return 0, 0
 	}
 	return start, end
+}
+
+// SetAside names the processes that were given more than once, where a copy that
+// is not used has chunks that the used one does not have: dumps of one process at
+// different times. Each is named once.
+func (f *Found) SetAside() (names []string) {
+	for _, p := range f.Processes {
+		for _, q := range f.twice {
+			if q.Instance == p.Instance && q.hasMoreThan(p) {
+				names = append(names, p.Name())
+				break
+			}
+		}
+	}
+	return names
+}
+
+// hasMoreThan reports whether p has a chunk that q, another copy, does not have.
+func (p *Process) hasMoreThan(q *Process) bool {
+	epochs := map[uint64]bool{}
+	for _, im := range q.Chunks {
+		epochs[im.Header.Epoch] = true
+	}
+	for _, im := range p.Chunks {
+		if !epochs[im.Header.Epoch] {
+			return true
+		}
+	}
+	return false
 }

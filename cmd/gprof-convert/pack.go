@@ -43,6 +43,9 @@ func (c *packOutput) write(s *streams, found *ingest.Found, span ingest.PackSpan
 	if c.Output != "-" && found.Reads(c.Output) {
 		return &exitError{exitUsage, fmt.Errorf("%s lies among the files of a recording; give it a name elsewhere", c.Output)}
 	}
+	for _, name := range found.SetAside() {
+		s.problem("warning", fmt.Errorf("process %s is given more than once, from different times; what goes on longest is packed, and what only the others hold is not", name))
+	}
 	out, err := s.create(c.Output, true)
 	if err != nil {
 		return err
@@ -58,10 +61,16 @@ func (c *packOutput) write(s *streams, found *ingest.Found, span ingest.PackSpan
 	if !c.Quiet {
 		s.say(packedText(c.Output, sum))
 	}
-	if lost > 0 {
-		return fmt.Errorf("%d file(s) could not be packed; the rest was", lost)
+	return incomplete(found, lost)
+}
+
+// incomplete is the error of a command that copied what it could: lost files
+// could not be read, or an input is not whole.
+func incomplete(found *ingest.Found, lost int) error {
+	if n := lost + len(found.Warnings); n > 0 {
+		return fmt.Errorf("%d thing(s) named above are damaged or missing; the rest is there", n)
 	}
-	return partly(found)
+	return nil
 }
 
 // stream writes the archive; lost counts what could not be packed.

@@ -35,8 +35,5 @@ func (c *unpackCmd) Run(s *streams) error {
 	if !c.Quiet {
 		s.say(fmt.Sprintf("wrote %s: %s", c.Output, count(len(found.Processes), "process")))
 	}
-	if lost > 0 {
-		return fmt.Errorf("%d file(s) could not be unpacked; the rest was", lost)
-	}
-	return partly(found)
+	return incomplete(found, lost)
 }
