@@ -48,9 +48,9 @@ func BenchmarkDecode(b *testing.B) {
 // samples is a recording of samples, 40 frames deep, by 32 threads.
 func samples(b *testing.B) (session string, n int) {
 	session = b.TempDir()
-	_, err := corpus.Write(session, corpus.Options{Samples: 1_000_000, Stacks: 13_000})
+	_, err := corpus.Write(session, corpus.Options{Samples: 3_000_000, Stacks: 40_000})
 	must(b, err)
-	return session, 1_000_000
+	return session, 3_000_000
 }
 
 // markers is a recording of markers with two numbers.

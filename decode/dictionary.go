@@ -292,10 +292,10 @@ func (d *dictionary) find(pc uint64) frame {
 }
 
 // undefinedEvent stands for an event whose definition is missing.
-func undefinedEvent(id uint64, args []rawformat.Arg) stream.Event {
+func undefinedEvent(id uint64, args []arg) stream.Event {
 	e := stream.Event{Name: "event " + strconv.FormatUint(id, 10), Display: stream.ShowChart | stream.ShowTable}
 	for i, a := range args {
-		e.Fields = append(e.Fields, opaqueField(i, fieldType(uint64(a.Wire))))
+		e.Fields = append(e.Fields, opaqueField(i, fieldType(uint64(a.wire))))
 	}
 	return e
 }

@@ -15,10 +15,28 @@ type entry struct {
 	v    [maxInts]uint64 // its integers, in the order of the table of kinds; of S and T the zig-zag form
 	at   stream.Time     // the moment of its T, if it has one
 	text []byte          // its tail, if that is a text; valid like the bytes it was read from
-	args []rawformat.Arg // likewise
-	pcs  []uint64        // likewise
+	args []arg           // its tail, if that is arguments; in room
+	pcs  []uint64        // its tail, if that is pcs
 
-	textAt int // where text lies, from the first field on
+	textAt int    // where text lies, from the first field on
+	texts  []byte // in which the texts of args lie
+	room   [rawformat.MaxArgs]arg
+	strict []rawformat.Arg // for readStrictly
+	copied []byte          // likewise: texts
+}
+
+// arg is an argument: the bits of a number, or where in texts a text lies.
+type arg struct {
+	num  uint64
+	wire rawformat.WireType
+}
+
+func textArg(at, size int) uint64 { return uint64(at)<<32 | uint64(size) }
+
+// textOf is the text of an argument.
+func (e *entry) textOf(a *arg) []byte {
+	at, size := a.num>>32, a.num&(1<<32-1)
+	return e.texts[at : at+size]
 }
 
 // layout is how the fields of a kind lie: integers first, and then, with some
@@ -94,13 +112,8 @@ func (e *entry) read(l *layout, data []byte, at, end int) bool {
 
 // readText is the part of read for a text.
 func (e *entry) readText(data []byte, start, at, end int) bool {
-	size, n := uint64(data[at]), 1
-	if size >= 0x80 {
-		if size, n = rawformat.WordUint(binary.LittleEndian.Uint64(data[at:])); n == 0 {
-			return false
-		}
-	}
-	if at += n; at > end || size > uint64(end-at) {
+	size, n := quick(data, at)
+	if at += n; n == 0 || at > end || size > uint64(end-at) {
 		return false
 	}
 	e.text, e.textAt = data[at:at+int(size)], at-start
@@ -109,43 +122,54 @@ func (e *entry) readText(data []byte, start, at, end int) bool {
 
 // readArgs is the part of read for arguments.
 func (e *entry) readArgs(data []byte, at, end int) bool {
-	e.args = e.args[:0]
-	if at == end || data[at] >= 0x80 {
+	if at >= end {
 		return false
 	}
-	shape := data[at]
-	at++
-	for ; shape > 1; shape >>= 2 {
-		wire := rawformat.WireType(shape & 3)
-		if shape < 4 || at >= end {
+	shape, n := quick(data, at)
+	if n == 0 || shape == 0 || shape>>(2*rawformat.MaxArgs+1) != 0 {
+		return false
+	}
+	at += n
+	e.texts = data
+	i := 0
+	for ; shape > 3; shape >>= 2 {
+		if at >= end {
 			return false
 		}
-		if wire == rawformat.WireFloat {
-			e.args = append(e.args, rawformat.Arg{Wire: wire, Num: binary.LittleEndian.Uint64(data[at:])})
+		a := &e.room[i&(rawformat.MaxArgs-1)]
+		i++
+		a.wire = rawformat.WireType(shape & 3)
+		if a.wire == rawformat.WireFloat {
+			a.num = binary.LittleEndian.Uint64(data[at:])
 			at += 8
 			continue
 		}
-		num, n := uint64(data[at]), 1
-		if num >= 0x80 {
-			if num, n = rawformat.WordUint(binary.LittleEndian.Uint64(data[at:])); n == 0 {
-				return false
-			}
+		v, n := quick(data, at)
+		if n == 0 {
+			return false
 		}
 		at += n
-		a := rawformat.Arg{Wire: wire, Num: num}
-		switch wire {
+		switch a.wire {
 		case rawformat.WireSint:
-			a.Num = uint64(rawformat.Unzigzag(num))
+			v = uint64(rawformat.Unzigzag(v))
 		case rawformat.WireText:
-			if at > end || num > uint64(end-at) {
+			if at > end || v > uint64(end-at) {
 				return false
 			}
-			a.Num, a.Text = 0, data[at:at+int(num)]
-			at += int(num)
+			v, at = textArg(at, int(v)), at+int(v)
 		}
-		e.args = append(e.args, a)
+		a.num = v
 	}
+	e.args = e.room[:i]
 	return shape == 1 && at <= end
+}
+
+// quick reads an integer of up to eight bytes; n is 0 if it is longer.
+func quick(data []byte, at int) (v uint64, n int) {
+	if x := data[at]; x < 0x80 {
+		return uint64(x), 1
+	}
+	return rawformat.WordUint(binary.LittleEndian.Uint64(data[at:]))
 }
 
 // readStrictly takes the fields apart with a cursor. With an error, parsed says
@@ -166,10 +190,25 @@ func (e *entry) readStrictly(k rawformat.Kind, c *rawformat.Cursor) (parsed int,
 			e.text = c.Text(name)
 			e.textAt = int(c.Offset()-start) - len(e.text)
 		case rawformat.ArgSet:
-			e.args = c.Args(e.args[:0], name)
+			e.strict = c.Args(e.strict[:0], name)
+			e.takeArgs()
 		case rawformat.PCs:
 			e.pcs = c.PCs(e.pcs[:0], name)
 		}
 	}
 	return l.ints, c.Err()
+}
+
+// takeArgs makes args of those that a cursor read.
+func (e *entry) takeArgs() {
+	e.copied = e.copied[:0]
+	e.args = e.room[:len(e.strict)]
+	for i, a := range e.strict {
+		e.args[i] = arg{a.Num, a.Wire}
+		if a.Wire == rawformat.WireText {
+			e.args[i].num = textArg(len(e.copied), len(a.Text))
+			e.copied = append(e.copied, a.Text...)
+		}
+	}
+	e.texts = e.copied
 }

@@ -108,34 +108,34 @@ func (w *worker) marker(e *entry, at stream.Time, phase stream.Phase, duration i
 	b.Stack = append(b.Stack, w.stackOf(e.v[1]).sid)
 	b.Phase = append(b.Phase, phase)
 	b.Duration = append(b.Duration, max(duration, 0))
-	w.appendArgs(b, ev, e.args)
+	w.appendArgs(b, ev, e)
 }
 
 // appendArgs fills the columns of a marker. What is missing is null; what the
 // event has no field for is lost.
-func (w *worker) appendArgs(b *stream.Batch, ev *event, args []rawformat.Arg) {
+func (w *worker) appendArgs(b *stream.Batch, ev *event, e *entry) {
 	for i := range b.Args {
-		if i >= len(args) {
+		if i >= len(e.args) {
 			b.Args[i].AppendNull()
 			continue
 		}
-		w.appendArg(&b.Args[i], &args[i], ev.def.Fields[i].Format)
+		w.appendArg(&b.Args[i], e, &e.args[i], ev.def.Fields[i].Format)
 	}
-	if len(args) > len(b.Args) {
+	if len(e.args) > len(b.Args) {
 		w.note(stream.ReasonUndefined, "arguments", ev.def.Name)
 	}
 }
 
-func (w *worker) appendArg(col *stream.Column, a *rawformat.Arg, f stream.Format) {
+func (w *worker) appendArg(col *stream.Column, e *entry, a *arg, f stream.Format) {
 	switch {
-	case a.Wire == rawformat.WireText:
-		col.AppendText(a.Text)
+	case a.wire == rawformat.WireText:
+		col.AppendText(e.textOf(a))
 	case f == stream.FormatString:
-		col.AppendText(w.text(a.Num))
+		col.AppendText(w.text(a.num))
 	case f == stream.FormatTime:
-		col.AppendBits(stream.Int, uint64(w.moment(a.Num)))
+		col.AppendBits(stream.Int, uint64(w.moment(a.num)))
 	default:
-		col.AppendBits(fieldTypes[a.Wire&3], a.Num)
+		col.AppendBits(fieldTypes[a.wire&3], a.num)
 	}
 }
 

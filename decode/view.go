@@ -3,7 +3,6 @@ package decode
 import (
 	"fmt"
 
-	"gprof/rawformat"
 	"gprof/stream"
 )
 
@@ -137,7 +136,7 @@ func (w *worker) sampleLane(track uint64, stack stackLink) *lane {
 
 // event returns the event with that id, or one that stands for it when its
 // definition is missing.
-func (w *worker) event(id uint64, args []rawformat.Arg) *event {
+func (w *worker) event(id uint64, args []arg) *event {
 	v := w.view
 	if e := v.dict.events.get(id); e != nil {
 		return e
@@ -154,10 +153,10 @@ func (w *worker) event(id uint64, args []rawformat.Arg) *event {
 	return e
 }
 
-func shapeOf(args []rawformat.Arg) uint64 {
+func shapeOf(args []arg) uint64 {
 	shape := uint64(1)
 	for _, a := range args {
-		shape = shape<<2 | uint64(a.Wire&3)
+		shape = shape<<2 | uint64(a.wire&3)
 	}
 	return shape
 }

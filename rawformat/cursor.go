@@ -72,8 +72,7 @@ func WordUint(w uint64) (v uint64, n int) {
 		return 0, 0
 	}
 	n = bits.TrailingZeros64(stop)/8 + 1
-	w &= ^uint64(0) >> (64 - 8*n)
-	w &= 0x7f7f7f7f7f7f7f7f
+	w &= (stop ^ (stop - 1)) & 0x7f7f7f7f7f7f7f7f // up to the first byte that ends one
 	w = w&0x007f007f007f007f | w>>1&0x3f803f803f803f80
 	w = w&0x00003fff00003fff | w>>2&0x0fffc0000fffc000
 	w = w&0x000000000fffffff | w>>4&0x00fffffff0000000
