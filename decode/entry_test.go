@@ -124,7 +124,7 @@ func TestIDs(t *testing.T) {
 			t.Fatalf("id %d is %d, want %d", id, got, want)
 		}
 	}
-	if table.get(1<<60+1) != 0 || len(table.dense) > 2*20_000+spare {
+	if table.get(1<<60+1) != 0 || len(table.dense) > 2*20_000+spareIDs {
 		t.Errorf("%d rows for 20000 ids", len(table.dense))
 	}
 	table.reset()

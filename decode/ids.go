@@ -9,8 +9,8 @@ type ids[T comparable] struct {
 	puts   int
 }
 
-// spare is how far beyond their number ids may go.
-const spare = 1024
+// spareIDs is how far beyond their number ids may go.
+const spareIDs = 1024
 
 func (t *ids[T]) put(id uint64, v T) {
 	t.puts++
@@ -19,7 +19,7 @@ func (t *ids[T]) put(id uint64, v T) {
 		t.dense[id] = v
 	case id == n:
 		t.dense = append(t.dense, v)
-	case id < uint64(2*t.puts+spare):
+	case id < uint64(2*t.puts+spareIDs):
 		var none T
 		for uint64(len(t.dense)) < id {
 			t.dense = append(t.dense, none)

@@ -6,9 +6,36 @@ import "gprof/stream"
 type rows struct {
 	pending map[stream.Series]*stream.Batch
 	order   []*stream.Batch // pending, as first used
-	free    []*stream.Batch
+	free    spare
 	count   int    // rows in order
 	flight  uint32 // counts hand-overs
+}
+
+// spare is batches to use again. A batch has room for the longest series that it
+// ever held, so not all are kept: in the end each would be as large as the
+// largest.
+type spare struct {
+	batches []*stream.Batch
+	rows    int // that there is room for
+}
+
+const maxSpare = 8 * batchRows
+
+func (s *spare) give(b *stream.Batch) {
+	if n := s.rows + cap(b.Time); n <= maxSpare {
+		s.batches, s.rows = append(s.batches, b), n
+	}
+}
+
+// take returns a batch, a new one if there is none.
+func (s *spare) take() *stream.Batch {
+	n := len(s.batches) - 1
+	if n < 0 {
+		return new(stream.Batch)
+	}
+	b := s.batches[n]
+	s.batches, s.rows = s.batches[:n], s.rows-cap(b.Time)
+	return b
 }
 
 // slot keeps the batch of one series until the next hand-over, so that most rows
@@ -29,10 +56,7 @@ func (r *rows) in(s *slot, of stream.Series, args int) *stream.Batch {
 func (r *rows) batch(s stream.Series, args int) *stream.Batch {
 	b, ok := r.pending[s]
 	if !ok {
-		b = new(stream.Batch)
-		if n := len(r.free); n > 0 {
-			b, r.free = r.free[n-1], r.free[:n-1]
-		}
+		b = r.free.take()
 		b.Reset(s, args)
 		r.pending[s] = b
 		r.order = append(r.order, b)
@@ -40,10 +64,9 @@ func (r *rows) batch(s stream.Series, args int) *stream.Batch {
 	return b
 }
 
-// hand moves all batches to full, and begins anew with those of empty.
-func (r *rows) hand(full, empty []*stream.Batch) []*stream.Batch {
+// hand moves all batches to full, and begins anew.
+func (r *rows) hand(full []*stream.Batch) []*stream.Batch {
 	full = append(full, r.order...)
-	r.free = append(r.free, empty...)
 	r.order, r.count = r.order[:0], 0
 	r.flight++
 	clear(r.pending)

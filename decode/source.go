@@ -19,7 +19,7 @@ type Source struct {
 	own   *worker // with one job
 	crew  *crew   // with more
 	ready []*stream.Batch
-	spent []*stream.Batch // given back by who reads
+	spent []*stream.Batch // given back by who reads, until the next hand-over
 	ended bool
 }
 
@@ -91,9 +91,12 @@ func (s *Source) fill() {
 	if s.own == nil {
 		s.own = s.worker()
 	}
-	s.ended = !s.own.step()
-	s.ready = s.own.rows.hand(s.ready[:0], s.spent)
+	for _, b := range s.spent {
+		s.own.rows.free.give(b)
+	}
 	s.spent = s.spent[:0]
+	s.ended = !s.own.step()
+	s.ready = s.own.rows.hand(s.ready[:0])
 }
 
 func (s *Source) worker() *worker {
@@ -119,7 +122,7 @@ type crew struct {
 	stop    func()
 
 	mu    sync.Mutex
-	empty []*stream.Batch
+	empty spare
 }
 
 func newCrew(jobs int, worker func() *worker) *crew {
@@ -145,7 +148,8 @@ func newCrew(jobs int, worker func() *worker) *crew {
 func (c *crew) work(w *worker) {
 	for more := true; more; {
 		more = w.step()
-		batches := w.rows.hand(nil, c.takeEmpty())
+		batches := w.rows.hand(nil)
+		c.refill(&w.rows.free, len(batches))
 		select {
 		case c.full <- batches:
 		case <-c.stopped:
@@ -157,13 +161,17 @@ func (c *crew) work(w *worker) {
 func (c *crew) giveBack(empty []*stream.Batch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.empty = append(c.empty, empty...)
+	for _, b := range empty {
+		c.empty.give(b)
+	}
 }
 
-func (c *crew) takeEmpty() []*stream.Batch {
+// refill gives a worker at most as many empty batches as it has handed over, so
+// that none hoards them.
+func (c *crew) refill(to *spare, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	empty := c.empty
-	c.empty = nil
-	return empty
+	for range min(n, len(c.empty.batches)) {
+		to.give(c.empty.take())
+	}
 }
