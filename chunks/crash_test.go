@@ -426,3 +426,28 @@ func TestRemainsOnFullDisk(t *testing.T) {
 		t.Errorf("%d bytes became %d, want four chunks less", before, after)
 	}
 }
+
+// Chunks of a dead process that go are noted in its exit record: how many, and
+// where its range begins now.
+func TestRemainsDiscard(t *testing.T) {
+	session, h := t.TempDir(), newHandClock()
+	m := startTestMember(t, session, ControlOptions{Limit: 1 << 20}, h.now)
+	ticks(t, h, 30, 80, m)
+	m.die(t)
+	r, err := openRemains(m.dir)
+	must(t, err)
+	must(t, r.conclude(session, rawformat.Slot{Discarded: 3}))
+	before := *exitIn(t, m.dir)
+	must(t, r.discard(r.chunks[1].done, 0))
+	p, err := OpenProcess(os.DirFS(session), filepath.Base(m.dir))
+	must(t, err)
+	want := before
+	want.Discarded += 2
+	want.RangeStart = p.Chunks[0].Header.RangeStart
+	if before.Discarded != uint64(m.w.r.Discarded()) || want.RangeStart != before.RangeStart+2*testCapacity || *p.Exit != want {
+		t.Errorf("exit %+v, before %+v", *p.Exit, before)
+	}
+	if r.held != sessionBytes(m.dir) {
+		t.Errorf("holds %d bytes, want %d", r.held, sessionBytes(m.dir))
+	}
+}
