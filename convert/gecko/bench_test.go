@@ -3,6 +3,7 @@ package gecko
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -129,5 +130,33 @@ func BenchmarkWrite(b *testing.B) {
 				b.Fatal(err)
 			}
 		})
+	}
+}
+
+// One core, two cores: plain, compressed as it comes by default, and with one
+// level for all. Wall time on a machine that does nothing else.
+//
+// go test ./convert/gecko -bench Jobs -count 10 | benchstat -col /jobs -
+func BenchmarkJobs(b *testing.B) {
+	builder := streamtest.NewBuilder()
+	p := builder.Process(stream.Process{Name: "shop", Start: begin, End: begin + 1000*second})
+	samplesOnly(builder, p.Main)
+	markersOnly(builder, p.Track("markers"))
+	var in record
+	if err := stream.Copy(&in, builder.SourceOf(8192), stream.CopyOptions{}); err != nil {
+		b.Fatal(err)
+	}
+	for _, as := range []struct {
+		name string
+		o    ordered.Options
+	}{{"plain", ordered.Options{}}, {"gzip", ordered.Options{Gzip: true}}, {"level2", ordered.Options{Gzip: true, Level: 2}}} {
+		for _, jobs := range []int{1, 2} {
+			as.o.Jobs = jobs
+			b.Run(fmt.Sprintf("as=%s/jobs=%d", as.name, jobs), func(b *testing.B) {
+				for b.Loop() {
+					in.write(b, sinkOf(io.Discard, as.o))
+				}
+			})
+		}
 	}
 }
