@@ -4,51 +4,74 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 )
 
-// unfinished are the files that a run has begun and that must not stay if it is
-// interrupted. All else that it needs has no name.
+// unfinished are the files and directories that a run has begun and that must
+// not stay if it is interrupted. All else that it needs has no name.
 type unfinished struct {
 	mu    sync.Mutex
-	names map[string]bool
+	paths map[path]bool
 }
 
-// create makes a file; f is called with it while no interrupt can come between.
-func (u *unfinished) create(make func() (*os.File, error)) (*os.File, error) {
+// path is a name, or the beginning of all those that count.
+type path struct {
+	name  string
+	begin bool
+}
+
+// add lists what make makes, by the path that it returns; no interrupt comes
+// between.
+func (u *unfinished) add(make func() (path, error)) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	f, err := make()
+	p, err := make()
 	if err != nil {
-		return nil, err
-	}
-	if u.names == nil {
-		u.names = map[string]bool{}
-	}
-	u.names[f.Name()] = true
-	return f, nil
-}
-
-// finish gives a file its name for good.
-func (u *unfinished) finish(f *os.File, name string) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.names, f.Name())
-	if err := errors.Join(f.Chmod(0o644), f.Close(), os.Rename(f.Name(), name)); err != nil {
-		os.Remove(f.Name())
 		return err
 	}
+	if u.paths == nil {
+		u.paths = map[path]bool{}
+	}
+	u.paths[p] = true
 	return nil
 }
 
-// drop removes a file.
-func (u *unfinished) drop(f *os.File) {
+// finish strikes a name off the list when end has done with it.
+func (u *unfinished) finish(name string, end func() error) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	delete(u.names, f.Name())
-	f.Close()
-	os.Remove(f.Name())
+	delete(u.paths, path{name: name})
+	return end()
+}
+
+// remove removes everything. Somebody may still be at work in a directory: it
+// is moved away from under them first.
+func (u *unfinished) remove() {
+	for p := range u.paths {
+		for _, name := range p.names() {
+			away := name + ".gone"
+			if os.Rename(name, away) == nil {
+				os.RemoveAll(away)
+			}
+		}
+	}
+}
+
+func (p path) names() (all []string) {
+	if !p.begin {
+		return []string{p.name}
+	}
+	dir, begin := filepath.Split(p.name)
+	entries, _ := os.ReadDir(dir) // what is not there need not be removed
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), begin) {
+			all = append(all, filepath.Join(dir, e.Name()))
+		}
+	}
+	return all
 }
 
 // endOnInterrupt makes an interrupt end the process at once, whatever it waits
@@ -66,6 +89,8 @@ func (s *streams) endOnInterrupt() (stop func()) {
 		}
 	}()
 	return func() {
+		s.unfinished.mu.Lock() // an interrupt that came ends the process here
+		defer s.unfinished.mu.Unlock()
 		signal.Stop(signals)
 		close(done)
 	}
@@ -73,9 +98,7 @@ func (s *streams) endOnInterrupt() (stop func()) {
 
 func (s *streams) interrupted(sig os.Signal) {
 	s.unfinished.mu.Lock() // for good: nothing gets a name any more
-	for name := range s.unfinished.names {
-		os.Remove(name)
-	}
+	s.unfinished.remove()
 	signal.Reset() // a second interrupt ends what follows, too
 	s.problem("error", errors.New("interrupted; what was not finished is removed"))
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(sig) == nil {

@@ -161,6 +161,33 @@ func TestInterruptBatch(t *testing.T) {
 	}
 }
 
+// What is unpacked is there as a whole, or not at all.
+func TestInterruptUnpack(t *testing.T) {
+	dir := t.TempDir()
+	packed, out := filepath.Join(dir, "shop.gprof"), filepath.Join(dir, "shop")
+	if text, err := exec.Command("gprof-convert", "pack", largeSession(t), "-o", packed).CombinedOutput(); err != nil {
+		t.Fatalf("%s%v", text, err)
+	}
+	for i := range 4 {
+		cmd := exec.Command("gprof-convert", "unpack", packed, "-o", out)
+		ended := start(t, cmd)
+		waitFor(t, func() bool { return len(files(t, dir)) > 1 }) // it has begun
+		time.Sleep(time.Duration(i) * 5 * time.Millisecond)       // any moment will do
+		cmd.Process.Signal(os.Interrupt)
+		err := <-ended
+		switch left := fmt.Sprint(files(t, dir)); {
+		case err != nil && left == "[shop.gprof]":
+		case left == "[shop shop.gprof]":
+			if text, err := exec.Command("gprof-convert", "verify", out).CombinedOutput(); err != nil {
+				t.Errorf("%s%v", text, err)
+			}
+			os.RemoveAll(out)
+		default:
+			t.Errorf("attempt %d ended with %v and left %s", i, err, left)
+		}
+	}
+}
+
 // start starts a command; its end is sent.
 func start(t *testing.T, cmd *exec.Cmd) (ended <-chan error) {
 	t.Helper()

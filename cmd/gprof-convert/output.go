@@ -34,14 +34,22 @@ func (s *streams) create(name string, binary bool) (*output, error) {
 	if _, err := os.Stat(filepath.Dir(name)); err != nil {
 		return nil, fmt.Errorf("%s: its directory: %w", name, err)
 	}
-	file, err := s.unfinished.create(func() (*os.File, error) {
-		return os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	out := &output{name: name, unfinished: &s.unfinished}
+	err := s.unfinished.add(func() (_ path, err error) {
+		if out.file, err = os.CreateTemp(filepath.Dir(name), temporaryName(name)); err != nil {
+			return path{}, err
+		}
+		return path{name: out.file.Name()}, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot write beside the output: %w", err)
 	}
-	return &output{Writer: file, file: file, name: name, unfinished: &s.unfinished}, nil
+	out.Writer = out.file
+	return out, nil
 }
+
+// temporaryName is what an output is called until it is whole.
+func temporaryName(name string) string { return "." + filepath.Base(name) + ".*" }
 
 // commit gives the output its name; discard removes what was written. One of
 // them must be called.
@@ -49,12 +57,20 @@ func (o *output) commit() error {
 	if o.file == nil {
 		return nil
 	}
-	return o.unfinished.finish(o.file, o.name)
+	return o.unfinished.finish(o.file.Name(), func() error {
+		err := errors.Join(o.file.Chmod(0o644), o.file.Close(), os.Rename(o.file.Name(), o.name))
+		if err != nil {
+			os.Remove(o.file.Name())
+		}
+		return err
+	})
 }
 
 func (o *output) discard() {
 	if o.file != nil {
-		o.unfinished.drop(o.file)
+		o.unfinished.finish(o.file.Name(), func() error {
+			return errors.Join(o.file.Close(), os.Remove(o.file.Name()))
+		})
 	}
 }
 

@@ -24,12 +24,20 @@ func (c *unpackCmd) Run(s *streams) error {
 		return err
 	}
 	defer found.Close()
+	out, err := s.createFolder(c.Output, ".unpack-")
+	if err != nil {
+		return err
+	}
 	lost := 0
-	err = found.Unpack(c.Output, func(err error) {
+	err = found.Unpack(out.dir, func(err error) {
 		lost++
 		s.problem("warning", err)
 	})
 	if err != nil {
+		out.discard()
+		return err
+	}
+	if err := out.commit(); err != nil {
 		return err
 	}
 	if !c.Quiet {
