@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/fse"
 	"github.com/klauspost/compress/zstd"
@@ -83,14 +84,17 @@ func (e *encoder) segment(raw, before []byte) bool {
 }
 
 // decoder is the inverse of an encoder. It is for many goroutines.
-type decoder struct{ zstd *zstd.Decoder }
+type decoder struct {
+	zstd    *zstd.Decoder
+	readers sync.Pool // of *columnReader
+}
 
 func newDecoder() *decoder {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderLowmem(true))
 	if err != nil {
 		panic("internal error: " + err.Error())
 	}
-	return &decoder{z}
+	return &decoder{zstd: z}
 }
 
 // decode stores the raw form of a section in dst, which has its size. The

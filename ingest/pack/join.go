@@ -1,6 +1,8 @@
 package pack
 
 import (
+	"slices"
+
 	"gprof/rawformat"
 )
 
@@ -47,7 +49,8 @@ func (d *decoder) join(dst, data []byte) error {
 // bytes of the file before it.
 func (d *decoder) segment(dst, columns, before []byte) error {
 	j := &joiner{out: dst[:0:len(dst)], before: before}
-	r := columnReader{decoder: d, rest: columns, arena: make([]byte, 0, arenaSize(len(dst)))}
+	r := d.reader(columns, arenaSize(len(dst)))
+	defer d.readers.Put(r)
 	for len(r.rest) > 0 {
 		id, c, err := r.read()
 		if err != nil {
@@ -63,6 +66,17 @@ func (d *decoder) segment(dst, columns, before []byte) error {
 		return rawformat.ErrSyntax
 	}
 	return nil
+}
+
+// reader returns a columnReader with room for so many bytes; it is used again
+// when it is put back.
+func (d *decoder) reader(columns []byte, room int) *columnReader {
+	r, _ := d.readers.Get().(*columnReader)
+	if r == nil {
+		r = &columnReader{decoder: d}
+	}
+	r.rest, r.arena = columns, slices.Grow(r.arena[:0], room)
+	return r
 }
 
 // arenaSize is how many bytes of planes a file of that size may have: most of

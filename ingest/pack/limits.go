@@ -16,6 +16,9 @@ const (
 	// maxIndex is the largest process section: one index of that many files.
 	maxIndex = indexHead + maxFiles*entrySize
 
+	// maxProblems is how many problems of an archive are listed.
+	maxProblems = 1000
+
 	// segmentSize is about how much of a dictionary is taken apart at once, and
 	// maxSegment is more than any segment has: what is behind the last record,
 	// which may be large, or a chunk file.

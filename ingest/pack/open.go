@@ -19,7 +19,7 @@ import (
 // [rawformat.ErrChecksum] when it is read.
 type Archive struct {
 	// Problems are what is damaged or missing: an [*rawformat.Error] with an
-	// offset in the archive each.
+	// offset in the archive each, a thousand at most.
 	Problems []error
 
 	r       io.ReaderAt
@@ -97,7 +97,14 @@ func (a *Archive) Live(instance uint64) bool {
 }
 
 func (a *Archive) problem(off int64, what string, err error) {
-	a.Problems = append(a.Problems, &rawformat.Error{Off: off, What: what, Err: err})
+	a.note(&rawformat.Error{Off: off, What: what, Err: err})
+}
+
+// note adds a problem. Of more than maxProblems the rest is not listed.
+func (a *Archive) note(err error) {
+	if len(a.Problems) < maxProblems {
+		a.Problems = append(a.Problems, err)
+	}
 }
 
 // add takes a section into its folder.
@@ -124,6 +131,11 @@ func (a *Archive) add(s section) error {
 // addIndex reads the index of a process. If it is damaged its chunks are listed
 // as they come.
 func (a *Archive) addIndex(f *folder, s section) error {
+	a.files += int(s.rawSize-min(s.rawSize, indexHead)) / entrySize
+	if a.files > maxFiles { // not even damaged ones are looked at any more
+		a.problem(s.at, "number of chunks in all indexes", rawformat.ErrTooBig)
+		return nil
+	}
 	raw, err := a.content(&s)
 	if err == nil {
 		if f.index, err = readIndex(raw); err != nil {
@@ -131,19 +143,11 @@ func (a *Archive) addIndex(f *folder, s section) error {
 		}
 	}
 	var format *rawformat.Error
-	switch {
-	case errors.As(err, &format):
-		a.Problems = append(a.Problems, err)
+	if errors.As(err, &format) {
+		a.note(err)
 		return nil
-	case err != nil:
-		return err
 	}
-	a.files += len(f.index.files)
-	if a.files > maxFiles {
-		f.index = nil
-		a.problem(s.at, "number of chunks in all indexes", rawformat.ErrTooBig)
-	}
-	return nil
+	return err
 }
 
 // content reads and decodes a section. An error that is not r's is a

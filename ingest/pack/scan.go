@@ -37,10 +37,10 @@ func (a *Archive) scan() error {
 			a.problem(a.size, "end of the archive", rawformat.ErrTruncated)
 			return nil
 		case errors.Is(err, rawformat.ErrVersion) || errors.Is(err, rawformat.ErrTooBig):
-			a.Problems = append(a.Problems, err)
+			a.note(err)
 			err = nil
 		default:
-			a.Problems = append(a.Problems, err)
+			a.note(err)
 			next, err = a.search(at + 1)
 		}
 		if err != nil {

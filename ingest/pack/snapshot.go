@@ -73,7 +73,7 @@ func (e *entry) restore(b []byte) []byte {
 	case err != nil:
 		return b // the reader says so
 	case h.Epoch == 0 || !sameUse(&h, b):
-		return e.gone(&h)
+		return e.gone()
 	}
 	copy(b, e.header[:])
 	offset := h.Commit.Offset()
@@ -102,14 +102,14 @@ func sameUse(h *rawformat.Header, b []byte) bool {
 		instance == h.Instance && epoch == h.Epoch
 }
 
-// gone is the head of a chunk file that is not in use any more, as a ring
-// leaves it. It is empty if there was nothing in it.
-func (e *entry) gone(h *rawformat.Header) []byte {
-	if h.Commit == 0 {
-		return nil
-	}
+// gone is the head of a chunk file that is not in use any more, as a ring leaves
+// it: the epoch is 0, and a commit word that is not says that it was in use.
+func (e *entry) gone() []byte {
 	b := make([]byte, rawformat.HeadSize)
 	copy(b, e.header[:])
 	le.PutUint64(b[rawformat.OffEpoch:], 0)
+	if le.Uint64(b[rawformat.OffCommit:]) == 0 {
+		le.PutUint64(b[rawformat.OffCommit:], uint64(rawformat.MakeCommit(0, 1)))
+	}
 	return b
 }

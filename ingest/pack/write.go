@@ -142,7 +142,7 @@ func (p *packer) survey(q Process) {
 // spare reports whether a chunk was never used.
 func (e *entry) spare() bool {
 	h, _, err := rawformat.ReadHeader(e.header[:])
-	return err == nil && h.Epoch == 0 && h.Commit == 0 || err != nil && e.header == [rawformat.HeaderSize]byte{}
+	return err == nil && h.Epoch == 0 && h.RangeStart == 0 || err != nil && e.header == [rawformat.HeaderSize]byte{}
 }
 
 // rangeStart orders chunks; those that are not in use come last.
