@@ -75,7 +75,7 @@ func (d *decoder) reader(columns []byte, room int) *columnReader {
 	if r == nil {
 		r = &columnReader{decoder: d}
 	}
-	r.rest, r.arena = columns, slices.Grow(r.arena[:0], room)
+	r.rest, r.room, r.arena = columns, room, slices.Grow(r.arena[:0], room)
 	return r
 }
 

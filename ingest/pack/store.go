@@ -169,7 +169,8 @@ func (c *stored) take(n uint64) []byte {
 type columnReader struct {
 	decoder *decoder
 	rest    []byte
-	arena   []byte // of planes
+	room    int    // how many bytes of planes there may be
+	arena   []byte // they lie here
 	fse     fse.Scratch
 }
 
@@ -239,7 +240,7 @@ func planeCounts(widths []byte) (counts [maxPlanes]int, err error) {
 
 // plane reads n bytes.
 func (r *columnReader) plane(n int) ([]byte, error) {
-	if n > cap(r.arena)-len(r.arena) {
+	if n > r.room-len(r.arena) {
 		return nil, rawformat.ErrTooBig
 	}
 	at := len(r.arena)
