@@ -20,6 +20,11 @@ const (
 	// pressed is how many it looks at when room is short.
 	pressed = 4
 
+	// surveyEvery, by the number of slots, is how often a process looks who is to
+	// give room. That costs half a microsecond a slot; when there are a thousand,
+	// somebody looks each millisecond all the same.
+	surveyEvery = time.Millisecond
+
 	// rounds bounds the work of one Balance: a slot tells of a few chunks at a
 	// time, and each look into a directory costs some milliseconds.
 	rounds = 3
@@ -50,7 +55,10 @@ func (s *Slot) Balance(now time.Time) error {
 			s.probed = now
 			errs = errors.Join(s.probe(s.looks()), s.adopt())
 		}
-		return errors.Join(errs, s.relieve())
+		if since := now.Sub(s.surveyed); since >= surveyEvery*time.Duration(s.c.used()) || since < 0 {
+			errs = errors.Join(errs, s.relieve(now))
+		}
+		return errs
 	})
 }
 
@@ -144,13 +152,14 @@ func (s *Slot) adopt() (errs error) {
 // Its owner discards it if it is this process, and is asked to if it is another
 // one that lives; of a dead one it is removed here. A process that waits for
 // room and has the oldest chunk itself just uses that one again.
-func (s *Slot) relieve() (errs error) {
+func (s *Slot) relieve(now time.Time) (errs error) {
 	for range rounds {
 		limit := s.c.Limit()
 		over := s.c.sum() - limit
 		if over+s.want <= 0 {
 			break
 		}
+		s.surveyed = now
 		s.c.survey(&s.budget, limit)
 		s.budget.choose(s.want, s.at)
 		more, err := s.collect()

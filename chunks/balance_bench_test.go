@@ -22,6 +22,7 @@ func BenchmarkBalance(b *testing.B) {
 				s.probed = now
 				b.ReportAllocs()
 				for b.Loop() {
+					s.surveyed = time.Time{}
 					if err := s.Balance(now); err != nil {
 						b.Fatal(err)
 					}

@@ -68,8 +68,8 @@
 // the limit by twice the number of processes. Of those that died uncleanly the
 // newest and the first of the same crash loop (an hour at most lies between two
 // crashes of a loop) have a floor too, and what they recorded within their Keep
-// is protected as far as half the limit suffices for both; others have no guard,
-// and neither have those that ended as they should. An instance whose last
+// is protected as far as half the limit suffices for both. Others have no guard,
+// nor have those that wish to Keep nothing, or that ended as they should. An instance whose last
 // chunk goes is removed, directory and slot.
 //
 // The dead: who finds one writes its exit record if there is none ("found
@@ -79,9 +79,11 @@
 // meta what it gave back, when no chunk's header does.) Directories without a
 // slot, left by an earlier version say, get one when somebody joins.
 //
-// Cost: a look at the first words of each slot at each tick; one open, flock and close
-// each 50 ms and process, however many there are. More than 1,024 instances,
-// living and dead, do not fit: who comes then gets [ErrSlots].
+// Cost: a look at the first words of each slot at each tick; one open, flock and
+// close each 50 ms and process, however many there are; while room is short, a
+// look at all words of each slot, once in as many milliseconds as there are
+// slots. More than 1,024 instances, living and dead, do not fit: who comes then
+// gets [ErrSlots], unless there are remains without a guard to remove.
 //
 // Damage: a page that is cut short or whose header is damaged is repaired where
 // it lies, and slots that were lost are taken again. A fault while a page is used

@@ -25,7 +25,7 @@ const exitName = "exit"
 // was found dead is replaced: a parent knows how its child ended.
 //
 // The record's ranges are what the headers of the chunks tell; the parent's
-// index is that of now. The error is the disk's, or [ErrNoRecording].
+// index is that of now. Chunk files that hold nothing go. The error is the disk's, or [ErrNoRecording].
 func WriteExit(dir string, e End) error {
 	if r, err := openRemains(dir); err != nil || r.p.Pid != e.Pid || r.p.told() {
 		return err
@@ -47,7 +47,7 @@ func WriteExit(dir string, e End) error {
 		x = r.p.ended(filepath.Dir(dir), r.last, time.Now())
 	}
 	x.tell(e)
-	return errors.Join(r.writeExit(x), r.restand(filepath.Dir(dir)))
+	return errors.Join(r.writeExit(x), r.sweep(), r.restand(filepath.Dir(dir)))
 }
 
 // restand has the session's control page say how the process ended, if there is

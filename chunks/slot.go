@@ -27,10 +27,11 @@ type Slot struct {
 	member Member
 	ring   *Ring // nil: none yet, or it is closed
 
-	want   int64     // bytes of chunks for which there was no room
-	probed time.Time // when a dead owner was last looked for
-	strays []uint64  // instances that may have no slot
-	budget budget    // reused
+	want     int64     // bytes of chunks for which there was no room
+	probed   time.Time // when a dead owner was last looked for
+	surveyed time.Time // when it was last looked for who is to give room
+	strays   []uint64  // instances that may have no slot
+	budget   budget    // reused
 }
 
 // Join takes a slot for m, whose directory is locked by this process, see
