@@ -165,3 +165,29 @@ func TestReadError(t *testing.T) {
 	}
 	gone(t, before)
 }
+
+// A caller may go on: then an error of reading costs the chunks that it
+// concerns, and the ledger names them.
+func TestReadErrorGoesOn(t *testing.T) {
+	dir := crowd(t)
+	names, _ := filepath.Glob(filepath.Join(dir, "*", "chunk-00001"))
+	for i := range names {
+		names[i], _ = filepath.Rel(dir, names[i])
+	}
+	for _, jobs := range []int{1, 4} {
+		tables, inputs := openAll(t, breaking{os.DirFS(dir), names})
+		var count stream.Count
+		if err := stream.Copy(&count, decode.New(tables, inputs, decode.Options{Jobs: jobs, GoOn: true}), stream.CopyOptions{}); err != nil {
+			t.Fatalf("%d jobs: %v", jobs, err)
+		}
+		told := 0
+		for _, l := range count.Tables.Ledger.Lines() {
+			if l.Reason == stream.ReasonUnreadable && strings.Contains(l.Where, errDisk.Error()) {
+				told++
+			}
+		}
+		if rows := count.Sum(func(stream.Series) bool { return true }).Rows; rows == 0 || told != len(names) {
+			t.Errorf("%d jobs: %d rows; the ledger tells of %d files, want %d", jobs, rows, told, len(names))
+		}
+	}
+}

@@ -17,10 +17,11 @@ type run struct {
 	linked    sync.Cond // the next process may be linked
 	next      int       // number of the process to link
 	named     bool      // the symbols of all processes are linked
+	goOn      bool      // behind files that cannot be read
 }
 
 func newRun(t *stream.Tables, inputs []Input, o Options) *run {
-	r := &run{tables: t, names: names{tables: t, modules: map[string]*code{}, resolver: o.Resolve}}
+	r := &run{tables: t, names: names{tables: t, modules: map[string]*code{}, resolver: o.Resolve}, goOn: o.GoOn}
 	r.linked.L = t
 	for i, in := range inputs {
 		p := newProcess(in, i, t)

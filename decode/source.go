@@ -30,6 +30,9 @@ type Options struct {
 	Jobs int
 	// Resolve names functions that no recording names; nil: nobody does.
 	Resolve Resolver
+	// GoOn makes a file that cannot be read a line in the ledger and nothing
+	// else: the rest is decoded.
+	GoOn bool
 }
 
 // New returns the source of processes whose rows are in t already. No goroutine

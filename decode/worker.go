@@ -125,7 +125,11 @@ func (w *worker) end() {
 	w.notes.flush(&w.run.tables.Ledger)
 	w.run.tables.Unlock()
 	w.active = false
-	if w.queue.done(w.job, w.blocks.Err()) {
+	err := w.blocks.Err()
+	if w.run.goOn {
+		err = nil // w.problem was told of it
+	}
+	if w.queue.done(w.job, err) {
 		w.views, w.view, w.where = nil, nil, nil
 		w.finish(p)
 	}

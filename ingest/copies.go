@@ -55,10 +55,7 @@ func (p *Process) worth() *worth {
 	if p.known != nil {
 		return p.known
 	}
-	p.known = &worth{}
-	if v, err := p.verify(); err == nil {
-		p.known.blocks = v.Blocks
-	}
+	p.known = &worth{blocks: p.verify().Blocks}
 	entries, _ := fs.ReadDir(p.files, p.Dir) // what cannot be read has no digest
 	h := sha256.New()
 	for _, e := range entries {

@@ -71,7 +71,7 @@ type Process struct {
 func Find(inputs []string, o Options) (*Found, error) {
 	r := newFinder(o)
 	f := &Found{options: o, spools: []*archive.Spool{r.spool}}
-	paths, warnings := expand(inputs)
+	paths, warnings := r.expand(inputs)
 	f.Warnings = warnings
 	loose := looseChunks{}
 	for _, s := range r.searchAll(paths) {
@@ -147,15 +147,16 @@ type finder struct {
 	// they come.
 	unpacking chan struct{}
 
-	mu    sync.Mutex
-	pipes []fs.FileInfo // that are read
+	mu     sync.Mutex
+	pipes  []fs.FileInfo              // that are read
+	mounts map[uint64]*patience.Mount // by device
 }
 
 func newFinder(o Options) *finder {
 	if o.Stall == 0 {
 		o.Stall = DefaultStall
 	}
-	return &finder{o: o, watch: patience.New(o.Stall), spool: archive.NewSpool(o.TempDir), unpacking: make(chan struct{}, maxUnpacking)}
+	return &finder{o: o, watch: patience.New(o.Stall), spool: archive.NewSpool(o.TempDir), unpacking: make(chan struct{}, maxUnpacking), mounts: map[uint64]*patience.Mount{}}
 }
 
 // searchAll searches all inputs, several at once, and returns the searches in
@@ -178,7 +179,7 @@ func (r *finder) searchAll(paths []string) []*search {
 
 // expand replaces patterns by the names that they match, for those whom no
 // shell has done that: a thousand names may be too long for one.
-func expand(inputs []string) (paths []string, warnings []*Warning) {
+func (r *finder) expand(inputs []string) (paths []string, warnings []*Warning) {
 	stdin := false
 	for _, in := range inputs {
 		if in == "-" && stdin {
@@ -187,9 +188,9 @@ func expand(inputs []string) (paths []string, warnings []*Warning) {
 		}
 		stdin = stdin || in == "-"
 		names := []string{in}
-		if strings.ContainsAny(in, "*?[") && !exists(in) {
+		if strings.ContainsAny(in, "*?[") {
 			var err error
-			names, err = filepath.Glob(in) // sorted
+			names, err = patience.Call(r.watch, func() ([]string, error) { return glob(in) })
 			if err == nil && len(names) == 0 {
 				err = fmt.Errorf("%w: no file has a name like this", fs.ErrNotExist)
 			}
@@ -202,10 +203,13 @@ func expand(inputs []string) (paths []string, warnings []*Warning) {
 	return paths, warnings
 }
 
-// exists reports whether there is a file of that very name.
-func exists(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
+// glob returns the names that a pattern matches, in order, or the file of that
+// very name.
+func glob(pattern string) ([]string, error) {
+	if _, err := os.Lstat(pattern); err == nil {
+		return []string{pattern}, nil
+	}
+	return filepath.Glob(pattern)
 }
 
 // looseChunks are chunk files that are inputs by themselves, by directory.

@@ -14,6 +14,7 @@ import (
 	"gprof/chunks"
 	"gprof/ingest/archive"
 	"gprof/ingest/pack"
+	"gprof/ingest/patience"
 )
 
 // maxStream bounds what is stored of a pipe, or of an archive in an archive.
@@ -210,7 +211,8 @@ func (s *search) pipe(in string, info fs.FileInfo) {
 		s.warnings = append(s.warnings, &Warning{path: l.path, label: l.label, err: errAgain})
 		return
 	}
-	f, err := l.files.Open(l.name)
+	// That a pipe hangs says nothing of the disk that its name lies on.
+	f, err := s.watch.FS(os.DirFS(filepath.Dir(in)), new(patience.Mount)).Open(l.name)
 	if err != nil {
 		s.warn(l, err)
 		return

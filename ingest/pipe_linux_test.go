@@ -157,3 +157,26 @@ func TestSpoolGoes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file that cannot be read when its turn comes costs itself: the rest is
+// converted and verified, and the ledger names it.
+func TestFileGoneWhenRead(t *testing.T) {
+	session := t.TempDir()
+	record(t, session, fixtures.Options{Instance: 1})
+	record(t, session, fixtures.Options{Instance: 2})
+	found, err := Find([]string{session}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	if err := os.Remove(filepath.Join(session, "0000000000000001", "chunk-00000")); err != nil {
+		t.Fatal(err)
+	}
+	if v := found.Verify(); len(v) != 2 || !v[0].Damaged || v[1].Damaged {
+		t.Errorf("verdicts %+v", v)
+	}
+	events, ledger := totals(t, found)
+	if events != 1 || !strings.HasPrefix(ledger, "0000000000000001 unreadable places chunk-00000: ") || strings.Contains(ledger, session) {
+		t.Errorf("%d events; ledger:\n%s", events, ledger)
+	}
+}

@@ -45,7 +45,25 @@ type location struct {
 }
 
 // disk is a directory on disk, which may hang.
-func (r *finder) disk(dir string) fs.FS { return r.watch.FS(os.DirFS(dir)) }
+func (r *finder) disk(dir string) fs.FS { return r.watch.FS(os.DirFS(dir), r.mount(dir)) }
+
+// mount is the mount that a directory lies on.
+func (r *finder) mount(dir string) *patience.Mount {
+	info, err := patience.Call(r.watch, func() (fs.FileInfo, error) { return os.Stat(dir) })
+	if err != nil {
+		return new(patience.Mount) // whoever reads it will be told
+	}
+	id, ok := device(info)
+	if !ok {
+		return new(patience.Mount)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mounts[id] == nil {
+		r.mounts[id] = new(patience.Mount)
+	}
+	return r.mounts[id]
+}
 
 // onDisk is the location of a path on disk.
 func (r *finder) onDisk(path string, dir bool) location {

@@ -32,7 +32,7 @@ func (f *Found) Source() stream.Source {
 	if !f.options.KeepExpired {
 		over = whatIsGone(processes, tables)
 	}
-	o := decode.Options{Jobs: f.options.Jobs}
+	o := decode.Options{Jobs: f.options.Jobs, GoOn: true}
 	if f.symbols != nil {
 		o.Resolve = f.resolve
 	}

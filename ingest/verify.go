@@ -58,17 +58,13 @@ const (
 // harmless are problems of a recording that is whole.
 var harmless = map[chunks.ProblemClass]bool{chunks.Unproven: true, chunks.Stale: true, chunks.Duplicate: true, chunks.LeftOut: true}
 
-// Verify reads all processes. The error is one of reading a file.
-func (f *Found) Verify() ([]Verdict, error) {
+// Verify reads all processes. A file that cannot be read is one of the problems.
+func (f *Found) Verify() []Verdict {
 	verdicts := make([]Verdict, 0, len(f.Processes))
 	for _, p := range f.Processes {
-		v, err := p.verify()
-		if err != nil {
-			return nil, err
-		}
-		verdicts = append(verdicts, v)
+		verdicts = append(verdicts, p.verify())
 	}
-	return verdicts, nil
+	return verdicts
 }
 
 // verifier gathers a verdict.
@@ -79,7 +75,7 @@ type verifier struct {
 
 // verify reads all chunks and dictionaries. What a problem names by its file is
 // counted there; the rest, like gaps, for the process alone.
-func (p *Process) verify() (Verdict, error) {
+func (p *Process) verify() Verdict {
 	w := verifier{files: map[string]*File{}, v: Verdict{Instance: p.Name(), Dir: p.Location, Pid: p.Pid, Alive: p.Alive, Exit: p.Exit != nil,
 		Chunks: len(p.Chunks), Problems: []Problem{}, Files: make([]File, len(p.Chunks)+len(p.Dicts))}}
 	for i, im := range p.Chunks {
@@ -98,7 +94,7 @@ func (p *Process) verify() (Verdict, error) {
 		w.files[path.Base(blocks.Block().Chunk.Name)].Blocks++
 	}
 	w.sum()
-	return w.v, blocks.Err()
+	return w.v
 }
 
 // file begins with all of a file proven.

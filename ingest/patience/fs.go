@@ -4,20 +4,43 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"sync/atomic"
 )
 
-// FS returns fsys with each of its operations watched. Its files are
-// [io.ReaderAt] if those of fsys are.
-func (w *Watch) FS(fsys fs.FS) fs.FS {
+// Mount is what hangs as a whole. Once an operation on one of its file systems
+// was given up, all others are, without another wait.
+type Mount struct{ gone atomic.Bool }
+
+// FS returns fsys, which lies on m, with each of its operations watched. Its
+// files are [io.ReaderAt] if those of fsys are.
+func (w *Watch) FS(fsys fs.FS, m *Mount) fs.FS {
 	if w.tick <= 0 {
 		return fsys
 	}
-	return &watched{w, fsys}
+	return &watched{&mounted{w, m}, fsys}
 }
 
 type watched struct {
-	w    *Watch
+	w    *mounted
 	fsys fs.FS
+}
+
+// mounted is a watch of what lies on one mount.
+type mounted struct {
+	*Watch
+	m *Mount
+}
+
+// Do is [Watch.Do], and remembers that the mount is gone.
+func (w *mounted) Do(op func()) error {
+	if w.m.gone.Load() {
+		return ErrStalled
+	}
+	err := w.Watch.Do(op)
+	if err != nil {
+		w.m.gone.Store(true)
+	}
+	return err
 }
 
 // Open implements [fs.FS]. A file that opens when it was given up is closed.
@@ -53,7 +76,7 @@ func stalled(op, name string, err error) error {
 }
 
 type watchedFile struct {
-	w    *Watch
+	w    *mounted
 	f    fs.File
 	name string
 }

@@ -66,11 +66,14 @@ func (w *Watch) wait(done <-chan struct{}) error {
 	}
 }
 
+// doer is a [Watch], or one that knows more.
+type doer interface{ Do(op func()) error }
+
 // Call is [Watch.Do] for an operation with a result.
 func Call[T any](w *Watch, op func() (T, error)) (T, error) { return call(w, op, nil) }
 
 // call runs an operation with a result; what comes too late is given to late.
-func call[T any](w *Watch, op func() (T, error), late func(T)) (T, error) {
+func call[T any](w doer, op func() (T, error), late func(T)) (T, error) {
 	type result struct {
 		v   T
 		err error
@@ -122,7 +125,7 @@ func (r *reader) Read(p []byte) (n int, err error) {
 }
 
 // read runs an operation that reads n bytes.
-func read(w *Watch, op func() (int, error)) (int, error) {
+func read(w doer, op func() (int, error)) (int, error) {
 	var got struct {
 		n   int
 		err error

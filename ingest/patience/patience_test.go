@@ -141,7 +141,8 @@ func (f *mountFile) Close() error { f.m.closed++; return f.File.Close() }
 func TestDeadMount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &mount{MapFS: fstest.MapFS{"d/f": {Data: bytes.Repeat([]byte("x"), 3*piece)}}}
-		fsys := New(tick).FS(m)
+		w := New(tick)
+		fsys := w.FS(m, new(Mount))
 		f, err := fsys.Open("d/f")
 		if err != nil {
 			t.Fatal(err)
@@ -151,11 +152,17 @@ func TestDeadMount(t *testing.T) {
 			t.Errorf("%d bytes, %v", n, err)
 		}
 		m.gone = make(chan struct{})
-		_, errOpen := fsys.Open("d/f")
-		_, errStat := fs.Stat(fsys, "d/f")
-		_, errDir := fs.ReadDir(fsys, "d")
+		// Each as the first one that hangs.
+		again := func() fs.FS { return w.FS(m, new(Mount)) }
+		_, errOpen := again().Open("d/f")
+		_, errStat := fs.Stat(again(), "d/f")
+		_, errDir := fs.ReadDir(again(), "d")
 		p := []byte("mine")
 		n, errRead := f.(io.ReaderAt).ReadAt(p, 0)
+		start := time.Now() // the mount of fsys is known to be gone now
+		if _, err := fs.Stat(fsys, "d/f"); !errors.Is(err, ErrStalled) || time.Since(start) > 0 {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
 		for _, err := range []error{errOpen, errStat, errDir, errRead} {
 			if !errors.Is(err, ErrStalled) {
 				t.Errorf("%v, want %v", err, ErrStalled)
@@ -183,7 +190,7 @@ func TestForEver(t *testing.T) {
 }
 
 func TestFSKeepsTheRules(t *testing.T) {
-	if err := fstest.TestFS(New(time.Minute).FS(fstest.MapFS{"a/b": {Data: []byte("one")}, "c": {}}), "a/b", "c"); err != nil {
+	if err := fstest.TestFS(New(time.Minute).FS(fstest.MapFS{"a/b": {Data: []byte("one")}, "c": {}}, new(Mount)), "a/b", "c"); err != nil {
 		t.Error(err)
 	}
 }
