@@ -53,7 +53,7 @@ func child(name string, args []string, env ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	cmd.Env = append(append(cmd.Env, childVariable+"="+name), env...)
+	cmd.Env = append(append(cmd.Env, childVariable+"="+name, "GORACE=atexit_sleep_ms=0"), env...)
 	cmd.Stderr = os.Stderr
 	return cmd
 }

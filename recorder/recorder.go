@@ -81,8 +81,9 @@ var (
 // Start begins to record. What o leaves open comes from the environment, see
 // [Settings], else is a default. On an error nothing records, and the program
 // should go on: every method works on the nil Recorder that comes with it. The
-// error is [ErrRunning], [ErrOff], [ErrSmall], [ErrNoRoom], one of a setting that is
-// malformed, or the file system's.
+// error is [ErrRunning], [ErrOff], [ErrNoRoom], [ErrSmall], also when the session
+// has too many processes for its limit, [chunks.ErrSlots] when it has too many
+// for any, one of a setting that is malformed, or the file system's.
 //
 // Where package auto has started a recorder, the first Start returns that one:
 // it goes on with what the environment says, and o is passed over.

@@ -139,6 +139,33 @@ func TestSessionLimit(t *testing.T) {
 	limit(5 << 20)
 }
 
+// A process for which the session has no room records nothing and says so; the
+// others go on, and when one of them is gone there is room.
+func TestCrowdedSession(t *testing.T) {
+	dir := t.TempDir()
+	session := filepath.Join(dir, "s")
+	var members []*member
+	for range 3 {
+		members = append(members, startMember(t, dir, "GPROF_LIMIT=512K"))
+	}
+	out, err := child("member", []string{dir}).Output()
+	if err != nil || !strings.Contains(string(out), recorder.ErrSmall.Error()) {
+		t.Errorf("%s, %v, want %v", out, err, recorder.ErrSmall)
+	}
+	if dirs := instances(t, session); len(dirs) != 3 {
+		t.Errorf("%d directories, want those of the 3 that record", len(dirs))
+	}
+	for _, m := range members {
+		if got := m.do("mark 5"); got != "5 true" {
+			t.Errorf("mark: %s", got)
+		}
+	}
+	members[0].stop()
+	if got := startMember(t, dir).do("mark 1"); got != "1 true" {
+		t.Errorf("in the room of one that ended: %s", got)
+	}
+}
+
 // A control page that can't be used keeps nobody from recording.
 func TestAlone(t *testing.T) {
 	for name, make := range map[string]func(path string) error{

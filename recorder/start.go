@@ -129,6 +129,9 @@ func (r *Recorder) create(p *plan) (err error) {
 		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit, Slot: r.member.slot,
 		MinSpare: min(max(len(r.shards), burst/size), int(r.limit)/size/minChunks), Pressed: int(r.mask) + 2, Clock: rawformat.ClockMonotonic, Anchor: r.anchor,
 	})
+	if errors.Is(err, chunks.ErrLimit) { // it shrank meanwhile
+		err = fmt.Errorf("%w: %w", ErrSmall, err)
+	}
 	if err != nil {
 		return errors.Join(err, dict.Close())
 	}
