@@ -158,7 +158,7 @@ func TestSpoolGoes(t *testing.T) {
 	}
 }
 
-// A file that cannot be read when its turn comes costs itself: the rest is
+// A file that cannot be read any more when its turn comes costs itself: the rest is
 // converted and verified, and the ledger names it.
 func TestFileGoneWhenRead(t *testing.T) {
 	session := t.TempDir()
@@ -169,7 +169,8 @@ func TestFileGoneWhenRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer found.Close()
-	if err := os.Remove(filepath.Join(session, "0000000000000001", "chunk-00000")); err != nil {
+	chunk := filepath.Join(session, "0000000000000001", "chunk-00000")
+	if err := errors.Join(os.Remove(chunk), syscall.Mkfifo(chunk, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if v := found.Verify(); len(v) != 2 || !v[0].Damaged || v[1].Damaged {
