@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"gprof/stream"
@@ -239,6 +240,26 @@ func TestCopyErrors(t *testing.T) {
 		if f.closed != (in == "" || in == "close") {
 			t.Errorf("after an error of %q, closed is %v", in, f.closed)
 		}
+	}
+}
+
+// What Copy allocates does not grow with the rows: they are held and spilled in
+// memory that is used again.
+func TestCopyAllocations(t *testing.T) {
+	allocated := func(rows int64) uint64 {
+		src := newGrowing(rows, func(*stream.Tables, int64) stream.StackID { return 0 })
+		o := stream.CopyOptions{Rows: 256 << 10, SpillDir: t.TempDir()}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := stream.Copy(stream.Discard, src, o); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	few, many := allocated(100_000), allocated(800_000)
+	if many > few+few/4 {
+		t.Errorf("%d bytes for 100,000 rows, %d for 800,000", few, many)
 	}
 }
 

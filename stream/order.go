@@ -27,6 +27,7 @@ func (b *Batch) key(i int) sortKey { return sortKey{b.Time[i], b.Index[i]} }
 // ordering sorts batches. It holds memory for that.
 type ordering struct {
 	punctual, late []place
+	spare          []place
 	order          []int32
 	columns        Batch
 }
@@ -45,7 +46,7 @@ type place struct {
 //  2. Both are merged.
 func (o *ordering) sort(b *Batch) {
 	o.split(b)
-	slices.SortFunc(o.late, func(a, b place) int { return a.compare(b.sortKey) })
+	o.sortLate()
 	o.merge()
 	o.permute(b)
 }
@@ -90,6 +91,65 @@ func (o *ordering) split(b *Batch) {
 			last = k
 		}
 	}
+}
+
+// radixRows is from how many rows on a radix sort is faster.
+const radixRows = 128
+
+// sortLate sorts the late rows. Their times lie near each other, so that a few
+// of their bytes tell them apart.
+func (o *ordering) sortLate() {
+	if len(o.late) < radixRows {
+		sortPlaces(o.late)
+		return
+	}
+	lowest, highest := o.late[0].time, o.late[0].time
+	for i := range o.late {
+		lowest, highest = min(lowest, o.late[i].time), max(highest, o.late[i].time)
+	}
+	o.spare = slices.Grow(o.spare[:0], len(o.late))[:len(o.late)]
+	for shift := 0; (uint64(highest)-uint64(lowest))>>shift != 0; shift += 8 {
+		sortByte(o.spare, o.late, lowest, shift)
+		o.late, o.spare = o.spare, o.late
+	}
+	sortTies(o.late)
+}
+
+// sortByte puts the places of from into to by one byte of their times, those
+// with the same in the order in which they were.
+func sortByte(to, from []place, lowest Time, shift int) {
+	var next [256]int32
+	for i := range from {
+		next[byte((uint64(from[i].time)-uint64(lowest))>>shift)]++
+	}
+	sum := int32(0)
+	for i, n := range next {
+		next[i] = sum
+		sum += n
+	}
+	for i := range from {
+		at := &next[byte((uint64(from[i].time)-uint64(lowest))>>shift)]
+		to[*at] = from[i]
+		*at++
+	}
+}
+
+// sortTies sorts those that have the same time.
+func sortTies(p []place) {
+	for from := 0; from < len(p); {
+		to := from + 1
+		for to < len(p) && p[to].time == p[from].time {
+			to++
+		}
+		if to-from > 1 {
+			sortPlaces(p[from:to])
+		}
+		from = to
+	}
+}
+
+func sortPlaces(p []place) {
+	slices.SortFunc(p, func(a, b place) int { return a.compare(b.sortKey) })
 }
 
 // merge finds the order of all rows.
