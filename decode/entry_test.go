@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gprof/rawformat"
+	"gprof/stream"
 )
 
 // agree reads fields both ways. The quick reader may give an entry up, but what
@@ -153,5 +154,23 @@ func TestLastSamples(t *testing.T) {
 		if last.used != 1000 {
 			t.Errorf("%d are used, want 1000", last.used)
 		}
+	}
+}
+
+// Batches that are given back are used again, up to a bound.
+func TestSpareIsBounded(t *testing.T) {
+	var s spare
+	large := &stream.Batch{Time: make([]stream.Time, maxSpare/2)}
+	s.give(large)
+	for range 10 {
+		s.give(&stream.Batch{Time: make([]stream.Time, maxSpare/4)})
+	}
+	if len(s.batches) != 3 || s.rows != maxSpare {
+		t.Errorf("%d batches of %d rows are kept", len(s.batches), s.rows)
+	}
+	s.take()
+	s.take()
+	if b := s.take(); b != large || s.rows != 0 || s.take().Len() != 0 {
+		t.Errorf("%d rows are left", s.rows)
 	}
 }
