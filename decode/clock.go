@@ -112,9 +112,32 @@ func (t ticks) monotonic(tick uint64) uint64 {
 	if len(t) == 1 {
 		return t[0].Monotonic + tick - t[0].TSC
 	}
+	s := t.segment(tick)
+	return s.monotonic(tick)
+}
+
+// segment is the one that a tick count is in, or next to; there are two anchors
+// at least.
+func (t ticks) segment(tick uint64) segment {
 	i, _ := slices.BinarySearchFunc(t, tick, func(a rawformat.Anchor, tick uint64) int { return cmp.Compare(a.TSC, tick) })
 	i = min(max(i, 1), len(t)-1)
-	a, b := t[i-1], t[i]
+	return segment{t[i-1], t[i]}
+}
+
+// segment is what lies between two neighbouring anchors. A worker keeps that of
+// the last tick, because the next one is in it, too, as a rule.
+type segment struct{ from, to rawformat.Anchor }
+
+// at is monotonic of t, which has two anchors at least.
+func (s *segment) at(t ticks, tick uint64) uint64 {
+	if tick-s.from.TSC-1 >= s.to.TSC-s.from.TSC { // not behind from and up to to
+		*s = t.segment(tick)
+	}
+	return s.monotonic(tick)
+}
+
+func (s *segment) monotonic(tick uint64) uint64 {
+	a, b := &s.from, &s.to
 	if tick < a.TSC {
 		return a.Monotonic - scale(a.TSC-tick, b.Monotonic-a.Monotonic, b.TSC-a.TSC)
 	}

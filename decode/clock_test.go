@@ -76,6 +76,12 @@ func TestTicks(t *testing.T) {
 	if got := (ticks{{TSC: 10, Monotonic: 100}}).monotonic(15); got != 105 {
 		t.Errorf("with one anchor: %d", got)
 	}
+	var s segment // whatever it was used for before
+	for _, tick := range []uint64{3500, 3000, 999, 1000, 1001, 9000, 2000, 4000, 4001, 0} {
+		if got, want := s.at(ts, tick), ts.monotonic(tick); got != want {
+			t.Errorf("tick %d is at %d in the segment, %d without it", tick, got, want)
+		}
+	}
 	// Hostile anchors must not overflow into a panic.
 	hostile := ticks{{TSC: 0, Monotonic: 0}, {TSC: 1, Monotonic: math.MaxUint64}}
 	hostile.monotonic(math.MaxUint64)

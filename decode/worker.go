@@ -33,7 +33,8 @@ type worker struct {
 	index   uint64 // of the entry
 	count   uint64 // counts entries, to know what "the next" is
 	tick    uint64
-	monoTSC bool // ticks need converting
+	monoTSC bool    // ticks need converting
+	segment segment // of the last tick
 	context context
 	where   *lane // of the context; nil until a marker needs it
 	stack   inline
@@ -96,7 +97,7 @@ func (w *worker) begin(j job) {
 	if w.job.process != j.process {
 		w.views = map[*dictionary]*view{}
 	}
-	w.job, w.active, w.chunk = j, true, nil
+	w.job, w.active, w.chunk, w.segment = j, true, nil, segment{}
 	w.first, w.latest = math.MaxInt64, math.MinInt64
 	w.blocks.Reset(j.images, w.problem)
 }
@@ -212,9 +213,17 @@ func (w *worker) time(i int) {
 
 func (w *worker) moment(tick uint64) stream.Time {
 	if w.monoTSC {
-		tick = w.job.process.ticks.monotonic(tick)
+		tick = w.monotonic(tick)
 	}
 	return w.job.process.Clock.At(tick)
+}
+
+func (w *worker) monotonic(tick uint64) uint64 {
+	t := w.job.process.ticks
+	if len(t) < 2 {
+		return t.monotonic(tick)
+	}
+	return w.segment.at(t, tick)
 }
 
 // stackOf resolves a stack field.
