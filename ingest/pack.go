@@ -42,9 +42,7 @@ func (f *Found) Unpack(dir string, report func(error)) error {
 func (p *Process) packable() pack.Process {
 	live := p.Alive && p.Exit == nil // who buries the dead holds their lock, too
 	q := pack.Process{Instance: p.Instance, FS: p.files, Dir: p.Dir, Live: live, Only: p.only}
-	if a, ok := p.files.(interface{ Live(instance uint64) bool }); ok {
-		q.Snapshot = a.Live(p.Instance)
-	}
+	q.Snapshot = p.Snapshot()
 	return q
 }
 

@@ -14,3 +14,10 @@ func (p *Process) From() stream.Time {
 	}
 	return 0
 }
+
+// Snapshot reports whether p was recording when the archive was packed in which
+// it lies: it has no exit record for that reason.
+func (p *Process) Snapshot() bool {
+	a, ok := p.files.(interface{ Live(instance uint64) bool })
+	return ok && a.Live(p.Instance)
+}

@@ -12,8 +12,8 @@ type Verdict struct {
 	Instance string    `json:"instance"`
 	Dir      string    `json:"dir"`
 	Pid      uint32    `json:"pid"`
-	Alive    bool      `json:"alive"`
-	Exit     bool      `json:"exit"` // it told how it ended
+	Alive    bool      `json:"alive"` // it is recording, or was when it was packed
+	Exit     bool      `json:"exit"`  // it told how it ended
 	Chunks   int       `json:"chunks"`
 	Blocks   int64     `json:"blocks"`   // whole blocks
 	Proven   int64     `json:"proven"`   // bytes whose checksum fits
@@ -76,7 +76,7 @@ type verifier struct {
 // verify reads all chunks and dictionaries. What a problem names by its file is
 // counted there; the rest, like gaps, for the process alone.
 func (p *Process) verify() Verdict {
-	w := verifier{files: map[string]*File{}, v: Verdict{Instance: p.Name(), Dir: p.Location, Pid: p.Pid, Alive: p.Alive, Exit: p.Exit != nil,
+	w := verifier{files: map[string]*File{}, v: Verdict{Instance: p.Name(), Dir: p.Location, Pid: p.Pid, Alive: p.Alive || p.Snapshot(), Exit: p.Exit != nil,
 		Chunks: len(p.Chunks), Problems: []Problem{}, Files: make([]File, len(p.Chunks)+len(p.Dicts))}}
 	for i, im := range p.Chunks {
 		w.file(i, im.Name, int64(im.Header.Commit.Offset()))

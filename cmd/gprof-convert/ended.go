@@ -12,7 +12,7 @@ import (
 // ending is how far back a recording reaches and how its process ended.
 type ending struct {
 	Reach  time.Duration `json:"reach_ns"`
-	State  string        `json:"state"` // recording, stopped, exited, killed
+	State  string        `json:"state"` // recording, packed (while recording), stopped, exited, killed
 	At     time.Time     `json:"at"`    // of the end: of an unrecorded one the last that was committed
 	Record bool          `json:"exit_record"`
 	Code   int64         `json:"code,omitempty"`   // exit status
@@ -43,8 +43,10 @@ func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *end
 		e.Reach = max(0, time.Duration(p.End-from))
 	}
 	switch {
-	case f.Alive:
+	case f.Alive && !p.Exit.Known: // who buries the dead holds their lock, too
 		e.State = "recording"
+	case f.Snapshot() && !p.Exit.Known:
+		e.State = "packed"
 	case !p.Exit.Known:
 		e.State = "killed"
 	case e.State == "killed":
@@ -120,6 +122,8 @@ func (e *ending) end() string {
 	switch {
 	case e.State == "recording":
 		return "recording"
+	case e.State == "packed":
+		return fmt.Sprintf("was recording when it was packed, %s", at)
 	case !e.Record:
 		return fmt.Sprintf("killed %s, no exit record", at)
 	case e.Signal != 0:

@@ -30,6 +30,7 @@ func TestScripts(t *testing.T) {
 			"record":  record,
 			"records": records,
 			"crash":   crash,
+			"hold":    hold,
 			"reap":    reap,
 			"dumps":   dumps,
 			"names":   names,
@@ -71,6 +72,13 @@ func crash(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(r.Define(fmt.Sprintf(`def-counter id=1 name=%q category="Memory" description="" unit=3 mode=0`, rawformat.CounterGroupMemory)))
 	ts.Check(r.Lines(fmt.Sprintf("counter time=+0 counter=1 value=%d number=0", number(ts, args[5])), "instant event=1 stack=0 time=+900000000 args=(7)"))
 	ts.Check(r.Maintain())
+}
+
+// hold SESSION/INSTANCE makes a process live as long as the script.
+func hold(ts *testscript.TestScript, neg bool, args []string) {
+	lock, err := chunks.Lock(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Defer(func() { lock.Close() })
 }
 
 // dumps DIR N makes that many sessions of one process each: DIR/zone-Z/dump-NNN.
