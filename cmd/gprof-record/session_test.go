@@ -6,11 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"gprof/chunks"
+	"gprof/rawformat"
 	"gprof/recorder"
 )
 
@@ -208,6 +211,38 @@ func TestSizesAndTimes(t *testing.T) {
 	for s, want := range map[float64]string{0: "-", 0.25: "300ms", 59.04: "59s", 72.4: "1m12s", 3600: "1h0m0s"} {
 		if got := reach(s); got != want {
 			t.Errorf("%v s: %s, want %s", s, got, want)
+		}
+	}
+}
+
+// How a command ended is told together with how far its recording parent was
+// then.
+func TestRunTellsTheParentsIndex(t *testing.T) {
+	dir := t.TempDir()
+	service(t, dir)
+	session := filepath.Join(dir, "shop")
+	parent := status(t, session).Processes[0].Instance
+	t.Setenv(recorder.EnvSession, session)
+	t.Setenv(recorder.EnvParent, parent)
+	instance, err := strconv.ParseUint(parent, 16, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := chunks.IndexNow(session, instance)
+	if code, _, stderr := runTest(t, "die", "run", "--", os.Args[0]); code != 128+int(syscall.SIGKILL) {
+		t.Fatalf("status %d: %s", code, stderr)
+	}
+	after, _ := chunks.IndexNow(session, instance)
+	for _, dir := range processes(session) {
+		p, err := chunks.OpenProcess(os.DirFS(session), filepath.Base(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Instance == instance {
+			continue
+		}
+		if x := p.Exit; x == nil || x.Reason != rawformat.ExitSignal || x.Parent != instance || x.ParentIndex < before || x.ParentIndex > after || before <= 1 {
+			t.Errorf("exit %+v, want the parent's index from %d to %d", x, before, after)
 		}
 	}
 }
