@@ -4,6 +4,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"gprof/ingest/pack"
@@ -16,10 +17,11 @@ type (
 	PackSpan    = pack.Span
 )
 
-// Pack writes all processes into one packed archive; see [pack.Write].
+// Pack writes all processes into one packed archive; see [pack.Write]. What the
+// worse copies of a process have besides is packed, too.
 func (f *Found) Pack(w io.Writer, o PackOptions) (PackSummary, error) {
-	all := make([]pack.Process, 0, len(f.Processes))
-	for _, p := range f.Processes {
+	all := make([]pack.Process, 0, len(f.Processes)+len(f.twice))
+	for _, p := range slices.Concat(f.Processes, f.twice) {
 		all = append(all, p.packable())
 	}
 	return pack.Write(w, all, o)
@@ -67,33 +69,4 @@ func (f *Found) Times(now time.Time) (start, end int64) {
 		return 0, 0
 	}
 	return start, end
-}
-
-// SetAside names the processes that were given more than once, where a copy that
-// is not used has chunks that the used one does not have: dumps of one process at
-// different times. Each is named once.
-func (f *Found) SetAside() (names []string) {
-	for _, p := range f.Processes {
-		for _, q := range f.twice {
-			if q.Instance == p.Instance && q.hasMoreThan(p) {
-				names = append(names, p.Name())
-				break
-			}
-		}
-	}
-	return names
-}
-
-// hasMoreThan reports whether p has a chunk that q, another copy, does not have.
-func (p *Process) hasMoreThan(q *Process) bool {
-	epochs := map[uint64]bool{}
-	for _, im := range q.Chunks {
-		epochs[im.Header.Epoch] = true
-	}
-	for _, im := range p.Chunks {
-		if !epochs[im.Header.Epoch] {
-			return true
-		}
-	}
-	return false
 }

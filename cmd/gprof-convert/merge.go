@@ -14,8 +14,7 @@ func (c *mergeCmd) Help() string {
   gprof-convert merge monday.gprof /dev/shm/gprof/checkout -o both.gprof
 
 The inputs become one packed file with all their processes, in any order the same
-bytes. Of a process that is given twice the copy is kept that goes on longer; you
-are warned if the other one holds something else.
+bytes. Dumps of one process from different times become one recording of it.
 No event is decoded: it takes as long as copying and compressing.`
 }
 

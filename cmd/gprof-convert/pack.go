@@ -43,9 +43,6 @@ func (c *packOutput) write(s *streams, found *ingest.Found, span ingest.PackSpan
 	if c.Output != "-" && found.Reads(c.Output) {
 		return &exitError{exitUsage, fmt.Errorf("%s lies among the files of a recording; give it a name elsewhere", c.Output)}
 	}
-	for _, name := range found.SetAside() {
-		s.problem("warning", fmt.Errorf("process %s is given more than once, from different times; what goes on longest is packed, and what only the others hold is not", name))
-	}
 	out, err := s.create(c.Output, true)
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ type entry struct {
 	number uint32
 	size   uint32                     // of the file
 	header [rawformat.HeaderSize]byte // its first bytes, zeros where it has fewer
+	part                              // what is being packed, else nothing
 }
 
 // appendIndex appends the raw bytes of a process section.
@@ -61,6 +62,15 @@ func readIndex(b []byte) (*index, error) {
 		x.files = append(x.files, e)
 	}
 	return x, nil
+}
+
+// epoch is that of the chunk, 0 if it is not in use.
+func (e *entry) epoch() uint64 {
+	h, _, err := rawformat.ReadHeader(e.header[:])
+	if err != nil {
+		return 0
+	}
+	return h.Epoch
 }
 
 // leftOut reports whether the entry is all that a slice left of its chunk.

@@ -258,3 +258,49 @@ func TestMerge(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Dumps of one process from different times become one recording of it, though
+// the ring used its files again in between.
+func TestMergeDumps(t *testing.T) {
+	dir := t.TempDir()
+	w := newTape(t, dir, fixtures.Options{})
+	var dumps []pack.Process
+	for range 3 {
+		for range 60_000 {
+			must(t, w.write())
+		}
+		live := session(t, dir)
+		live[0].Live = true
+		dumps = append(processes(open(t, packed(t, live, pack.Options{}))), dumps...) // the best first
+	}
+	var want []uint64
+	for _, d := range dumps {
+		all, _ := numbers(t, open(t, packed(t, []pack.Process{d}, pack.Options{})), w.n.Load())
+		want = append(want, all...)
+	}
+	slices.Sort(want)
+	want = slices.Compact(want)
+	merged := packed(t, dumps, pack.Options{})
+	got, problems := numbers(t, open(t, merged), w.n.Load())
+	for _, p := range problems {
+		if p.Class != chunks.Unproven && p.Class != chunks.Missing {
+			t.Error(p)
+		}
+	}
+	if !slices.Equal(got, want) || len(got) < 120_000 {
+		t.Errorf("%d markers, want %d", len(got), len(want))
+	}
+	if again := packed(t, processes(open(t, merged)), pack.Options{}); !bytes.Equal(again, merged) {
+		t.Error("packed again it differs")
+	}
+	last := session(t, dir)[0]
+	last.Live = true
+	slice := packed(t, []pack.Process{last}, pack.Options{Span: pack.Span{From: fixtures.Realtime + 100e9, To: math.MaxInt64}})
+	both := packed(t, append(processes(open(t, slice)), dumps[0]), pack.Options{})
+	alone := packed(t, dumps[:1], pack.Options{})
+	a, _ := numbers(t, open(t, both), w.n.Load())
+	b, _ := numbers(t, open(t, alone), w.n.Load())
+	if !slices.Equal(a, b) {
+		t.Errorf("a slice and the whole: %d markers, want %d", len(a), len(b))
+	}
+}

@@ -127,8 +127,12 @@ func (p *Process) list(report func(error)) ([]file, error) {
 			files = append(files, file{kind, number})
 		}
 	}
-	slices.SortFunc(files, func(a, b file) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number)) })
+	slices.SortFunc(files, compareFiles)
 	return files, nil
+}
+
+func compareFiles(a, b file) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number))
 }
 
 // where names a file in messages.

@@ -11,7 +11,7 @@ func readEntry(p *Process, f file) (e entry, err error) {
 		return e, err
 	}
 	defer in.Close()
-	e = entry{number: f.number, size: uint32(min(in.size, rawformat.MaxChunkFile))}
+	e = entry{number: f.number, part: part{f, p}, size: uint32(min(in.size, rawformat.MaxChunkFile))}
 	for range maxTries {
 		clear(e.header[:])
 		if _, err = in.read(e.header[:], 0); err != nil || !p.Live || settled(e.header[:]) {
@@ -41,8 +41,8 @@ func settled(b []byte) bool {
 //  3. Then the chunk is put back to how it was at the entry's moment.
 //  4. Else, or if it was not in use then, its head is all that is packed: with
 //     an epoch of 0 it says that its content was discarded.
-func copyChunk(p *Process, e *entry, dst []byte) ([]byte, error) {
-	in, err := p.open(file{typeChunk, e.number}, rawformat.MaxChunkFile)
+func copyChunk(e *entry, dst []byte) ([]byte, error) {
+	in, err := e.from.open(e.file, rawformat.MaxChunkFile)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func copyChunk(p *Process, e *entry, dst []byte) ([]byte, error) {
 		}
 		body = dst[:end+len(trailer)]
 	}
-	if !p.Live {
+	if !e.from.Live {
 		return body, nil
 	}
 	return e.restore(body), nil

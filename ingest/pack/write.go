@@ -47,6 +47,10 @@ var ErrNothing = errors.New("no process to pack")
 // that cannot be read are told to Options.Report and left out; the error is
 // w's, or [ErrNothing].
 //
+// A process may be given more than once, the best copy first: of the others it
+// gets the chunks and dictionaries that it lacks. Dumps of one process from
+// different times become one recording.
+//
 //  1. The headers of all chunks are read: the moment at which a live process is
 //     shown.
 //  2. Indexes, meta, exit and dictionaries are written. A definition stands in
@@ -58,8 +62,10 @@ func Write(w io.Writer, processes []Process, o Options) (Summary, error) {
 	}
 	o.fill()
 	p := &packer{w: w, o: o, encoder: newEncoder()}
-	for _, q := range inOrder(processes) {
-		p.survey(q)
+	sorted := slices.Clone(processes)
+	slices.SortStableFunc(sorted, func(a, b Process) int { return cmp.Compare(a.Instance, b.Instance) })
+	for i := range sorted {
+		p.survey(&sorted[i])
 	}
 	for i := range p.jobs {
 		p.front(&p.jobs[i])
@@ -69,13 +75,6 @@ func Write(w io.Writer, processes []Process, o Options) (Summary, error) {
 	}
 	p.section(&header{kind: typeEnd, number: p.sections}, nil)
 	return p.sum, p.err
-}
-
-// inOrder sorts processes by instance and leaves out those given twice.
-func inOrder(processes []Process) []Process {
-	sorted := slices.Clone(processes)
-	slices.SortStableFunc(sorted, func(a, b Process) int { return cmp.Compare(a.Instance, b.Instance) })
-	return slices.CompactFunc(sorted, func(a, b Process) bool { return a.Instance == b.Instance })
 }
 
 func (o *Options) fill() {
@@ -104,39 +103,93 @@ type packer struct {
 
 // job is one process of an archive.
 type job struct {
-	Process
+	*Process
 	index index
-	rest  []file // dictionaries, exit
+	rest  []part // meta, exit, dictionaries
 }
 
-// survey reads the headers of a process' chunks.
-func (p *packer) survey(q Process) {
+// part is a file of a process, in one of its copies.
+type part struct {
+	file
+	from *Process
+}
+
+// survey reads the headers of a process' chunks. Of a process that was given
+// before it adds what that copy does not have.
+func (p *packer) survey(q *Process) {
 	files, err := q.list(p.o.Report)
 	if err != nil {
 		p.o.Report(fmt.Errorf("%s: %w", instanceName(q.Instance), err))
 		return
 	}
-	j := job{Process: q, index: index{live: q.Live || q.Snapshot}}
+	again := len(p.jobs) > 0 && p.jobs[len(p.jobs)-1].Instance == q.Instance
+	if !again {
+		p.jobs = append(p.jobs, job{Process: q, index: index{live: q.Live || q.Snapshot}})
+	}
+	j := &p.jobs[len(p.jobs)-1]
+	held := j.held()
 	for _, f := range files {
 		if f.kind != typeChunk {
-			j.rest = append(j.rest, f)
+			j.add(part{f, q})
 			continue
 		}
-		e, err := readEntry(&q, f)
+		e, err := readEntry(q, f)
 		switch {
 		case err != nil:
-			p.report(&j, f, err)
+			p.report(q, f, err)
 		case p.files == maxFiles:
-			p.report(&j, f, fmt.Errorf("%w: more than %d chunks in an archive", rawformat.ErrTooBig, maxFiles))
-		case (q.Live || p.o.Span != Span{}) && e.spare():
+			p.report(q, f, fmt.Errorf("%w: more than %d chunks in an archive", rawformat.ErrTooBig, maxFiles))
+		case (q.Live || p.o.Span != Span{}) && e.spare() || again && !held.lacks(&e):
 		default:
 			p.files++
 			p.total += int64(e.size)
 			j.index.files = append(j.index.files, e)
 		}
 	}
+	j.settle(held)
+}
+
+// add adds a file that is not there yet.
+func (j *job) add(f part) {
+	if !slices.ContainsFunc(j.rest, func(g part) bool { return g.file == f.file }) {
+		j.rest = append(j.rest, f)
+	}
+}
+
+// held is what a job has of a process when another copy of it comes.
+type held struct {
+	whole map[uint64]bool // epochs of its chunks; false: a slice left a header
+	free  uint32          // number that no chunk file has
+}
+
+func (j *job) held() *held {
+	h := &held{whole: map[uint64]bool{}}
+	for i := range j.index.files {
+		e := &j.index.files[i]
+		h.free = max(h.free, e.number+1)
+		h.whole[e.epoch()] = !e.leftOut()
+	}
+	return h
+}
+
+// lacks reports whether a chunk of another copy is missing, and gives it a number
+// that is free: its file was used for another one since.
+func (h *held) lacks(e *entry) bool {
+	epoch := e.epoch()
+	if epoch == 0 || e.leftOut() || h.whole[epoch] {
+		return false
+	}
+	e.number = h.free
+	h.free++
+	h.whole[epoch] = true
+	return true
+}
+
+// settle puts the chunks in order. The header that a slice left of a chunk makes
+// room for another copy of it that is whole.
+func (j *job) settle(h *held) {
+	j.index.files = slices.DeleteFunc(j.index.files, func(e entry) bool { return e.leftOut() && h.whole[e.epoch()] })
 	slices.SortStableFunc(j.index.files, func(a, b entry) int { return cmp.Compare(a.rangeStart(), b.rangeStart()) })
-	p.jobs = append(p.jobs, j)
 }
 
 // spare reports whether a chunk was never used.
@@ -155,15 +208,16 @@ func (e *entry) rangeStart() uint64 {
 }
 
 // report tells why a file is not in the archive.
-func (p *packer) report(j *job, f file, err error) {
-	p.o.Report(fmt.Errorf("%s: not packed: %w", j.where(fileName(f.kind, f.number)), err))
+func (p *packer) report(q *Process, f file, err error) {
+	p.o.Report(fmt.Errorf("%s: not packed: %w", q.where(fileName(f.kind, f.number)), err))
 }
 
 // front writes all of a process but its chunks.
 func (p *packer) front(j *job) {
 	var meta []byte
+	slices.SortStableFunc(j.rest, func(a, b part) int { return compareFiles(a.file, b.file) })
 	if len(j.rest) > 0 && j.rest[0].kind == typeMeta {
-		meta = p.read(j, j.rest[0])
+		meta = p.read(j.rest[0])
 	}
 	c := clockOf(meta, j.index.files)
 	for i := range j.index.files {
@@ -179,20 +233,20 @@ func (p *packer) front(j *job) {
 	p.section(&header{kind: typeProcess, instance: j.Instance}, appendIndex(nil, &j.index))
 	p.sum.Processes++
 	for _, f := range j.rest {
-		p.file(j, f)
+		p.part(f)
 	}
 }
 
-// file writes a dictionary, meta or exit file.
-func (p *packer) file(j *job, f file) {
+// part writes a dictionary, meta or exit file.
+func (p *packer) part(f part) {
 	before := p.sum.Size
-	n, ok := p.passOn(j, f)
+	n, ok := p.passOn(f, f.number)
 	if !ok {
-		data := p.read(j, f)
+		data := p.read(f)
 		if data == nil {
 			return
 		}
-		p.section(&header{kind: f.kind, instance: j.Instance, number: f.number}, data)
+		p.section(&header{kind: f.kind, instance: f.from.Instance, number: f.number}, data)
 		n = int64(len(data))
 	}
 	p.packed(n)
@@ -202,14 +256,14 @@ func (p *packer) file(j *job, f file) {
 	}
 }
 
-// passOn writes a file of another archive as it is stored there. ok is false if
-// it is none, or damaged. n is how many raw bytes it has.
-func (p *packer) passOn(j *job, f file) (n int64, ok bool) {
-	a, ok := j.FS.(*Archive)
+// passOn writes a file of another archive as it is stored there, under that
+// number. ok is false if it is none, or damaged. n is how many raw bytes it has.
+func (p *packer) passOn(f part, number uint32) (n int64, ok bool) {
+	a, ok := f.from.FS.(*Archive)
 	if !ok || p.err != nil {
 		return 0, false
 	}
-	s := a.section(path.Join(j.Dir, fileName(f.kind, f.number)))
+	s := a.section(path.Join(f.from.Dir, fileName(f.kind, f.number)))
 	if s == nil {
 		return 0, false
 	}
@@ -218,15 +272,16 @@ func (p *packer) passOn(j *job, f file) (n int64, ok bool) {
 		return 0, false
 	}
 	h := s.header
+	h.number = number
 	p.put(&h, stored)
 	return int64(h.rawSize), true
 }
 
 // read reads a dictionary, meta or exit file; it reports why there is none.
-func (p *packer) read(j *job, f file) []byte {
-	data, err := j.read(f)
+func (p *packer) read(f part) []byte {
+	data, err := f.from.read(f.file)
 	if err != nil {
-		p.report(j, f, err)
+		p.report(f.from, f.file, err)
 	}
 	return data
 }
@@ -281,18 +336,18 @@ func (p *packer) chunks(j *job) {
 }
 
 func (p *packer) chunk(j *job, e *entry) {
-	if n, ok := p.passOn(j, file{typeChunk, e.number}); ok {
+	if n, ok := p.passOn(e.part, e.number); ok {
 		p.sum.Chunks++
 		p.packed(n)
 		return
 	}
 	p.buf = slices.Grow(p.buf[:0], int(e.size))
-	raw, err := copyChunk(&j.Process, e, p.buf[:e.size])
+	raw, err := copyChunk(e, p.buf[:e.size])
 	if err != nil {
-		p.report(j, file{typeChunk, e.number}, err)
+		p.report(e.from, e.file, err)
 		return
 	}
-	if len(raw) < int(e.size) && j.Live {
+	if len(raw) < int(e.size) && e.from.Live {
 		p.sum.Reused++
 	} else {
 		p.sum.Chunks++
