@@ -257,9 +257,9 @@ func TestCopyAllocations(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}
-	few, many := allocated(100_000), allocated(800_000)
-	if many > few+few/4 {
-		t.Errorf("%d bytes for 100,000 rows, %d for 800,000", few, many)
+	few, many := allocated(400_000), allocated(1_600_000)
+	if many > few+few/10 {
+		t.Errorf("%d bytes for 400,000 rows, %d for 1,600,000", few, many)
 	}
 }
 

@@ -122,7 +122,7 @@ func (r *runReader) fill(n int) error {
 	more := min(int64(max(n, r.ahead)-left), r.rest.size)
 	size := left + int(more)
 	if cap(r.buf) < size+slack {
-		grown := make([]byte, size+slack)
+		grown := make([]byte, max(size, r.ahead)+slack)
 		copy(grown, r.buf[:left])
 		r.buf = grown
 	}
