@@ -70,10 +70,15 @@ func OpenControl(session string, o ControlOptions) (*Control, error) {
 }
 
 // openControlFile opens the file or makes it. Others make and remove it, too;
-// what is there and is not, for ever, is given up.
+// what is there and is not, for ever, is given up. One of another user that has
+// just been made is about to be opened to the group.
 func openControlFile(path string, existing bool) (f *os.File, err error) {
 	for range 10 {
 		f, err = os.OpenFile(path, os.O_RDWR|openCarefully, 0)
+		if errors.Is(err, fs.ErrPermission) {
+			time.Sleep(time.Millisecond)
+			continue
+		}
 		if err == nil || existing || !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
