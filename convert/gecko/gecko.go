@@ -3,7 +3,10 @@
 //
 // The output is one JSON object: the first process of the run, with the others
 // in its "processes". It is written in one pass; only the tables of the thread
-// being written (strings, frames and stacks) are held in memory.
+// being written (strings, frames and stacks) are held in memory. What needs the
+// order of rows, their numbers in these tables, is decided as they come; the
+// rest of the work is done in pieces, on as many cores as the writer below has
+// (pieces.go).
 //
 // What the format can't say, and what stands for it:
 //

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// reopen opens the journal of a directory and closes it again.
+func reopen(t *testing.T, dir string) *journal {
+	t.Helper()
+	j, err := (&streams{stderr: io.Discard}).openJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.close(); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// Whatever lies there is read as far as it makes sense, and opening it a second
+// time finds the same.
+func FuzzJournal(f *testing.F) {
+	whole := `{"input":"a","output":"a.json","fingerprint":"f","settings":"s","size":1,"reasons":["gap"],"incomplete":0}` + "\n"
+	for _, text := range []string{"", whole, whole + whole[:50], strings.ReplaceAll(whole, "\n", "\r\n") + whole, "null\n[]\n{}\n", "\x00\xff", strings.Repeat("{", 1000)} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, journalName), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		first, second := reopen(t, dir), reopen(t, dir)
+		if !maps.EqualFunc(first.done, second.done, func(a, b outcome) bool { return reflect.DeepEqual(a, b) }) {
+			t.Errorf("%q is read as %v, then as %v", text, first.done, second.done)
+		}
+	})
+}
+
+func TestJournal(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte("12345"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j, err := (&streams{stderr: io.Discard}).openJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := outcome{Input: "a", Output: "a.json", Fingerprint: "old", Settings: "s", Size: 5}
+	now := outcome{Input: "a", Output: "a.json", Fingerprint: "new", Settings: "s", Size: 5, Reasons: []string{"gap"}}
+	for _, o := range []outcome{old, now} {
+		if err := j.add(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.close(); err != nil {
+		t.Fatal(err)
+	}
+	j = reopen(t, dir)
+	if got, ok := j.unchanged("a", "new", "s"); !ok || !reflect.DeepEqual(got, now) {
+		t.Errorf("%+v, %v; want %+v", got, ok, now)
+	}
+	for _, tt := range []struct{ input, fingerprint, settings string }{{"b", "new", "s"}, {"a", "old", "s"}, {"a", "new", "t"}} {
+		if _, ok := j.unchanged(tt.input, tt.fingerprint, tt.settings); ok {
+			t.Errorf("%v is as before", tt)
+		}
+	}
+	if err := os.Truncate(filepath.Join(dir, "a.json"), 4); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := j.unchanged("a", "new", "s"); ok {
+		t.Error("an output that was cut is as before")
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "session", "chunk-00000")
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	all := func(string) bool { return false }
+	of := func(skip func(string) bool) string {
+		sum, err := fingerprint(dir, skip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	seen := map[string]string{}
+	note := func(state string) {
+		sum := of(all)
+		if before, ok := seen[sum]; ok {
+			t.Errorf("%s looks like %s", state, before)
+		}
+		seen[sum] = state
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	note("nothing")
+	write(name, "header")
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	note("a file")
+	write(name, "HEADER")
+	if err := os.Chtimes(name, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	note("other bytes of the same time, as in a mapped file")
+	if err := os.Rename(name, name+"1"); err != nil {
+		t.Fatal(err)
+	}
+	note("another name")
+	before := of(all)
+	write(filepath.Join(dir, "output"), "")
+	note("another file")
+	if err := os.Remove(filepath.Join(dir, "output")); err != nil {
+		t.Fatal(err)
+	}
+	if of(all) != before {
+		t.Error("the same files look otherwise")
+	}
+	if got := of(func(path string) bool { return filepath.Base(path) == "session" }); seen[got] != "nothing" {
+		t.Error("what is skipped has a part in it")
+	}
+	if _, err := fingerprint(filepath.Join(dir, "missing"), all); err == nil {
+		t.Error("what is missing has a fingerprint")
+	}
+}
