@@ -14,7 +14,8 @@ import (
 	"gprof/rawformat"
 )
 
-// packed packs a session, and reports what of it are not dictionaries by event.
+// packSession packs a session, and reports its size without dictionaries by
+// event.
 func packSession(b *testing.B, session string, events int) []byte {
 	b.Helper()
 	processes, err := pack.Session(session)
