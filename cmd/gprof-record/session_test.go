@@ -148,6 +148,9 @@ func TestNoAnswer(t *testing.T) {
 		}
 	}
 	end(cmd)
+	if _, stdout, _ := runTest(t, "", "status", "--dir", dir, "shop"); !strings.Contains(stdout, "no process is running; those that start will be paused") {
+		t.Errorf("status says %s", stdout)
+	}
 	code, _, stderr = runTest(t, "", "resume", "--dir", dir, "shop")
 	if code != 0 || !strings.Contains(stderr, "no process is running; those that start will be recording") {
 		t.Errorf("status %d, %q", code, stderr)
@@ -208,7 +211,7 @@ func TestSizesAndTimes(t *testing.T) {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
-	for s, want := range map[float64]string{0: "-", 0.25: "300ms", 59.04: "59s", 72.4: "1m12s", 3600: "1h0m0s"} {
+	for s, want := range map[float64]string{0: "-", 0.0004: "0s", 0.25: "250ms", 59.04: "59s", 72.4: "1m12s", 3600: "1h0m0s"} {
 		if got := reach(s); got != want {
 			t.Errorf("%v s: %s, want %s", s, got, want)
 		}

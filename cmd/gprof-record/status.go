@@ -51,7 +51,7 @@ func (c *statusCmd) Run(s *streams) error {
 func (v *view) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "session\t%s\n", v.Session) // Flush returns the error
-	fmt.Fprintf(t, "state\t%s\n", v.State)
+	fmt.Fprintf(t, "state\t%s\n", v.does())
 	fmt.Fprintf(t, "limit\t%s\n", v.use())
 	fmt.Fprintf(t, "processes\t%d alive, %d ended\n", v.alive(), len(v.Processes)-v.alive())
 	if err := t.Flush(); err != nil || len(v.Processes) == 0 {
@@ -62,6 +62,14 @@ func (v *view) print(w io.Writer) error {
 		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", p.Instance, p.Pid, cmp.Or(p.Service, "-"), p.describe(), size(p.Held), reach(p.Reach))
 	}
 	return t.Flush()
+}
+
+// does is what the session's processes do.
+func (v *view) does() string {
+	if v.alive() == 0 {
+		return "no process is running; those that start will be " + v.State
+	}
+	return v.State
 }
 
 // use is how much of the limit is taken.
@@ -91,6 +99,8 @@ func reach(seconds float64) string {
 	switch {
 	case d <= 0:
 		return "-"
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
 	case d < time.Minute:
 		return d.Round(100 * time.Millisecond).String()
 	}
