@@ -59,9 +59,9 @@ func (w *worker) inlineStack(e *entry) {
 func (w *worker) sample(e *entry) {
 	thread, goroutine, track := e.v[1], e.v[2], e.v[3]
 	stack := w.stackOf(e.v[4])
-	l := w.sampleLane(track, stack)
-	w.last.set(thread, goroutine, l, stack.sid)
-	w.addSample(e.at, l, stack.sid, e.v[5], e.v[6])
+	l := w.sampleLane(track, e.v[4], stack)
+	w.last.set(thread, goroutine, l, stack)
+	w.addSample(e.at, l, stack, e.v[5], e.v[6])
 }
 
 func (w *worker) sameSample(e *entry) {
@@ -105,7 +105,7 @@ func (w *worker) marker(e *entry, at stream.Time, phase stream.Phase, duration i
 	}
 	b := w.markers(w.currentLane(), ev)
 	w.row(b, at)
-	b.Stack = append(b.Stack, w.stackOf(e.v[1]).sid)
+	b.Stack = append(b.Stack, w.stackOf(e.v[1]))
 	b.Phase = append(b.Phase, phase)
 	b.Duration = append(b.Duration, max(duration, 0))
 	w.appendArgs(b, ev, e)

@@ -116,21 +116,26 @@ func (w *worker) contextLane() *lane {
 
 // sampleLane is where a sample belongs: to its track, or with all others whose
 // stack begins in the same function.
-func (w *worker) sampleLane(track uint64, stack stackLink) *lane {
-	v := w.view
+func (w *worker) sampleLane(track, field uint64, stack stream.StackID) *lane {
 	switch {
 	case track != 0:
 		return w.track(track)
-	case stack.sid == 0:
-		return v.main
-	case int(stack.root) < len(v.roots) && v.roots[stack.root] != nil:
-		return v.roots[stack.root]
+	case stack == 0:
+		return w.view.main
+	}
+	return w.rootLane(int(w.rootOf(field)))
+}
+
+func (w *worker) rootLane(root int) *lane {
+	v := w.view
+	if root < len(v.roots) && v.roots[root] != nil {
+		return v.roots[root]
 	}
 	w.run.tables.Lock()
-	name := v.dict.roots[stack.root] // raw stacks add to them
+	name := v.dict.roots[root] // raw stacks add to them
 	w.run.tables.Unlock()
 	l := w.lane(trackKey{name, rootTrack})
-	v.roots = keepLane(v.roots, int(stack.root), l)
+	v.roots = keepLane(v.roots, root, l)
 	return l
 }
 

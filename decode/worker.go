@@ -227,22 +227,30 @@ func (w *worker) monotonic(tick uint64) uint64 {
 }
 
 // stackOf resolves a stack field.
-func (w *worker) stackOf(field uint64) stackLink {
+func (w *worker) stackOf(field uint64) stream.StackID {
 	switch field {
 	case 0:
-		return stackLink{}
+		return 0
 	case 1:
 		if w.stack.next == w.count {
-			return w.stack.link
+			return w.stack.link.sid
 		}
 		w.note(stream.ReasonUndefined, "stacks", "inline")
-		return stackLink{}
+		return 0
 	}
-	link := w.view.dict.stack(field - 1)
-	if link.sid == 0 {
+	sid := w.view.dict.sid(field - 1)
+	if sid == 0 {
 		w.note(stream.ReasonUndefined, "stacks", "")
 	}
-	return link
+	return sid
+}
+
+// rootOf is the root of a stack field that stackOf resolved.
+func (w *worker) rootOf(field uint64) int32 {
+	if field == 1 {
+		return w.stack.link.root
+	}
+	return w.view.dict.stack(field - 1).root
 }
 
 // text resolves a string id.
