@@ -235,6 +235,42 @@ func TestSpillFile(t *testing.T) {
 	}
 }
 
+// Extents follow each other, whether the one before is still in the buffer or
+// not; others lie between them.
+func TestExtents(t *testing.T) {
+	for _, flush := range []bool{false, true} {
+		s := spill{dir: t.TempDir()}
+		var a, b extents
+		for i := range 5 {
+			for _, e := range []*extents{&a, &b} {
+				err := errors.Join(s.begin(), s.block([]byte{byte(i)}), s.block([]byte{byte(i), 1}), s.end(e))
+				if err == nil && flush {
+					err = s.flush()
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := s.flush(); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range []extents{a, b} {
+			r := runReader{spill: &s}
+			r.reset(&run{spilled: e}, 1)
+			for i := range 10 {
+				if block, err := r.next(); err != nil || len(block) != 1+i%2 || block[0] != byte(i/2) {
+					t.Fatalf("flush %v: block %d is %v (%v)", flush, i, block, err)
+				}
+			}
+			if block, err := r.next(); block != nil || err != nil {
+				t.Errorf("after the last block: %v, %v", block, err)
+			}
+		}
+		s.close()
+	}
+}
+
 // A spill file that lost its end, or whose bytes changed, gives an error.
 func TestSpillDamage(t *testing.T) {
 	for name, damage := range map[string]func(f *os.File) error{
