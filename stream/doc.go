@@ -27,8 +27,17 @@
 // # Ownership
 //
 // A Batch belongs to whoever passed it in; its slices may be reused as soon as
-// the call that was given it returns. Tables belong to the Source until Copy
-// returns; a Sink may read them between Begin and the end of Close.
+// the call that was given it returns. A Source may swap the slices of the batch
+// for its own. Tables belong to the Source until Copy returns, but Copy may take
+// from them what only interning needs; a Sink may read those it was given between
+// Begin and the end of Close.
+//
+// # Memory
+//
+// Copy holds a small part of its ceiling in rows, a third as large as they come,
+// and spills the rest; what it allocates does not depend on their number. Tables
+// of unique things can't be spilled: past their part of the ceiling, Copy ends
+// with an [ErrMemory] that says the size they need.
 //
 // # Goroutines
 //
