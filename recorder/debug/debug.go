@@ -138,8 +138,26 @@ func (h *handler) pack(s *session, name string, processes []pack.Process, span p
 	s.w.Header().Set("Content-Type", "application/octet-stream")
 	s.w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	s.w.Header().Set("Cache-Control", "no-store")
+	w := patientWriter{s.w, http.NewResponseController(s.w)}
+	defer w.SetWriteDeadline(time.Time{}) // the connection may serve others
 	// The only error is the client's, who is gone.
-	pack.Write(io.Writer(s.w), processes, pack.Options{Span: span})
+	pack.Write(w, processes, pack.Options{Span: span})
+}
+
+// patience is how long a client may take for some 100 KB. One that is stalled
+// must not keep others out for ever.
+const patience = 30 * time.Second
+
+// patientWriter gives each write its own time: a server's WriteTimeout is made
+// for short answers. Where deadlines are not supported there are none.
+type patientWriter struct {
+	io.Writer
+	*http.ResponseController
+}
+
+func (w patientWriter) Write(b []byte) (int, error) {
+	w.SetWriteDeadline(time.Now().Add(patience))
+	return w.Writer.Write(b)
 }
 
 // instanceName is an instance as it is written.

@@ -219,3 +219,28 @@ func TestRefused(t *testing.T) {
 		t.Error("registered unasked as", pattern)
 	}
 }
+
+// A server's time limit for answers does not cut a recording off.
+func TestWriteTimeout(t *testing.T) {
+	rec, err := recorder.Start(options(t.TempDir()))
+	must(t, err)
+	defer rec.Stop()
+	recorder.Text("words", "some words")
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(50 * time.Millisecond) // the limit is over
+		debug.Handler().ServeHTTP(w, r)
+	}))
+	server.Config.WriteTimeout = 20 * time.Millisecond
+	server.Start()
+	defer server.Close()
+	for range 2 {
+		answer, err := http.Get(server.URL + "/debug/gprof/snapshot")
+		must(t, err)
+		data, err := io.ReadAll(answer.Body)
+		must(t, err)
+		must(t, answer.Body.Close())
+		if got := marks(t, data); len(got) != 1 {
+			t.Error(got)
+		}
+	}
+}
