@@ -24,6 +24,10 @@ type progress struct {
 const (
 	redraw = 100 * time.Millisecond // of the bar
 	repeat = 10 * time.Second       // of a line
+
+	// settled is how long the beginning of a run, which is like nothing that
+	// follows, does not tell how long the rest will take.
+	settled = time.Second
 )
 
 func (s *streams) newProgress(quiet bool) *progress {
@@ -108,11 +112,10 @@ func (p *progress) interval() time.Duration {
 
 // left is how long the run will go on, if it goes on as before.
 func (p *progress) left() string {
-	done := p.gauge.Value()
-	if done == 0 || !done.Known() {
+	done, spent := p.gauge.Value(), p.now().Sub(p.begin)
+	if done == 0 || !done.Known() || spent < settled {
 		return ""
 	}
-	spent := p.now().Sub(p.begin)
 	left := time.Duration(float64(spent) * stream.Whole.Minus(done).Float() / done.Float())
 	return fmt.Sprintf("  %v left", left.Round(time.Second))
 }
