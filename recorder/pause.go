@@ -95,6 +95,9 @@ func (r *Recorder) rest() bool {
 	if r.sampling.Load() {
 		return false
 	}
+	if !r.resting {
+		r.writeLosses() // later an older chunk would have to go for them
+	}
 	r.resting = true
 	r.ring.Rest(true)
 	r.releaseLaggards()
