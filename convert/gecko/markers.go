@@ -59,10 +59,18 @@ func (s *Sink) markers(b *stream.Batch) {
 	}
 }
 
+// rowText and argText are about what a marker and a field of it take without
+// the texts of the program.
+const (
+	rowText = 64
+	argText = 24
+)
+
 // markersEnd is where the piece ends that begins at row from.
 func (s *Sink) markersEnd(b *stream.Batch, from int) int {
 	size := 0
 	for to := from; to < b.Len(); to++ {
+		size += rowText + len(b.Args)*argText
 		for k := range b.Args {
 			if b.Args[k].TypeAt(to) == stream.Text {
 				size += len(b.Args[k].TextAt(to))

@@ -18,7 +18,7 @@ const (
 	// pieces compress badly.
 	handOver = 1024
 	// maxRows and maxText bound a piece, and so the memory of those that are in
-	// the making: rows, and bytes of text in them.
+	// the making: rows, and about how many bytes they become.
 	maxRows = 16 << 10
 	maxText = 1 << 20
 )
