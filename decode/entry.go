@@ -83,10 +83,16 @@ func layoutOf(fields []rawformat.Field) layout {
 // all that is out of the common; [entry.readStrictly] then has the last word.
 func (e *entry) read(l *layout, data []byte, at, end int) bool {
 	start := at
-	for i := 0; i < l.ints; i++ {
-		if x := data[at]; x < 0x80 {
+	for i := range e.v[:l.ints] {
+		x := data[at]
+		if x < 0x80 {
 			e.v[i] = uint64(x)
 			at++
+			continue
+		}
+		if y := data[at+1]; y < 0x80 { // as most ids are
+			e.v[i] = uint64(x&0x7f) | uint64(y)<<7
+			at += 2
 			continue
 		}
 		v, n := rawformat.WordUint(binary.LittleEndian.Uint64(data[at:]))
