@@ -198,6 +198,9 @@ func (d *dictionary) linkStacks(n *names) {
 	size := len(d.edges.dense)
 	d.sids, d.rootAt, d.depth = zeros(d.sids, size), zeros(d.rootAt, size), zeros(d.depth, size)
 	for id, e := range d.edges.dense {
+		if id%(1<<16) == 0 && n.tables.Full() {
+			return
+		}
 		switch {
 		case e == (edge{}) || d.sids[id] != 0:
 		case uint64(e.parent) < uint64(id):

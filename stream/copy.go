@@ -64,7 +64,7 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	o = o.withDefaults()
 	s := newSorter(o.Rows, o.SpillDir)
 	defer s.close()
-	r := reader{sorter: s, ceiling: ceiling{memory: o.Memory, tables: src.Tables()}, meter: meter{report: o.Progress, phase: PhaseReading}}
+	r := reader{sorter: s, ceiling: newCeiling(o.Memory, src.Tables()), meter: meter{report: o.Progress, phase: PhaseReading}}
 	if err := r.read(src); err != nil {
 		return fmt.Errorf("reading events: %w", err)
 	}

@@ -8,12 +8,17 @@ import (
 // ErrMemory says that the tables of unique things, which can't be spilled, do
 // not fit under the ceiling: CopyOptions.Memory.
 type ErrMemory struct {
-	Need int64 // ceiling in bytes that is enough if the rest of the input is as what was read
-	Have int64 // ceiling in bytes
+	Need  int64 // ceiling in bytes that is enough if the rest of the input is as what was read
+	Have  int64 // ceiling in bytes
+	Early bool  // too little was read to tell: Need may not be enough
 }
 
 func (e *ErrMemory) Error() string {
-	return fmt.Sprintf("unique stacks, frames and names need about %d MiB of memory, %d MiB are allowed", mebibytes(e.Need), mebibytes(e.Have))
+	about := "about"
+	if e.Early {
+		about = "at least"
+	}
+	return fmt.Sprintf("unique stacks, frames and names need %s %d MiB of memory, %d MiB are allowed", about, mebibytes(e.Need), mebibytes(e.Have))
 }
 
 // mebibytes rounds up.
@@ -31,29 +36,46 @@ type ceiling struct {
 	first  int64 // peak when something had been read
 }
 
+func newCeiling(memory int64, t *Tables) ceiling {
+	t.Lock()
+	defer t.Unlock()
+	t.ceiling = memory
+	return ceiling{memory: memory, tables: t}
+}
+
 // check returns an *ErrMemory if the tables are too large, when done of total
 // is read; total is 0 if it is not known.
 func (c *ceiling) check(done, total int64) error {
 	if !c.tables.TryLock() {
-		return nil // the next check will do
+		return nil // somebody interns, and may do so for long; it is checked again
 	}
 	defer c.tables.Unlock()
+	return c.verdict(done, total)
+}
+
+// verdict is check for who may use the tables.
+func (c *ceiling) verdict(done, total int64) error {
 	now := c.tables.peak()
 	if c.first == 0 {
 		c.first = now
 	}
-	if now*tablesShare <= c.memory {
+	if !c.tables.Full() {
 		return nil
 	}
 	// Definitions may have come at once, before the first rows; the rest grows
 	// with what is read. Without a total, or too early, it is a guess.
-	need := 2 * float64(now)
+	need, early := 2*float64(now), true
 	if now > c.first && done > 0 && total >= done {
-		need = float64(c.first) + float64(now-c.first)*float64(total)/float64(done)
+		need, early = float64(c.first)+float64(now-c.first)*float64(total)/float64(done), false
 	}
 	need *= 1.25 * tablesShare // tables grow in steps
-	return &ErrMemory{Need: mebibytes(int64(min(need, 1<<60))) << 20, Have: c.memory}
+	return &ErrMemory{Need: mebibytes(int64(min(need, 1<<60))) << 20, Have: c.memory, Early: early}
 }
+
+// Full reports whether the tables have outgrown the ceiling of the Copy that
+// reads them, which then ends with an [ErrMemory]. A Source that interns much at
+// a time asks now and then, and when they are full leaves out the rest.
+func (t *Tables) Full() bool { return t.ceiling > 0 && t.peak()*tablesShare > t.ceiling }
 
 // peak is about how much memory t takes at most until it is frozen, the final
 // tables included.

@@ -84,3 +84,23 @@ func TestCopyMemory(t *testing.T) {
 		}
 	}
 }
+
+// A source that interns all it has before its first row is told to stop, and
+// the error says that more may be needed.
+func TestCopyMemoryAtOnce(t *testing.T) {
+	left := 0
+	grow := func(tables *stream.Tables, i int64) stream.StackID {
+		for left = 1 << 20; left > 0 && !tables.Full(); left-- {
+			growStacks(tables, int64(tables.Stacks.Len()))
+		}
+		return 0
+	}
+	var tooMuch *stream.ErrMemory
+	err := stream.Copy(stream.Discard, newGrowing(10, grow), stream.CopyOptions{Memory: 4 << 20})
+	if !errors.As(err, &tooMuch) || !tooMuch.Early || tooMuch.Need <= tooMuch.Have {
+		t.Errorf("got %v, want an early ErrMemory", err)
+	}
+	if left < 1<<19 {
+		t.Errorf("the source is told to stop when %d stacks are left", left)
+	}
+}

@@ -35,5 +35,8 @@ func (r *reader) read(src Source) error {
 		}
 	}
 	r.meter.finish()
+	if err := r.ceiling.verdict(1, 1); err != nil {
+		return err
+	}
 	return r.sorter.spill.flush()
 }

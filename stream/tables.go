@@ -25,6 +25,7 @@ type Tables struct {
 
 	eventIDs map[string]EventID
 	counted  countedTexts
+	ceiling  int64 // for Full; 0 is none
 }
 
 // Process returns the process with that id.
