@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -125,9 +126,9 @@ func benchTables(tracks, stacks int) *Tables {
 	return t
 }
 
-// The floor is the source alone, which moves each column once; freeze is what
-// Copy does with the tables. A sample's share of the CPU is cpu-ns/row; RSS-MB is
-// how much the resident memory grew.
+// The floors are the source alone, which moves each column once, and where rows
+// alternate a merge of their times. A sample's share of the CPU is cpu-ns/row;
+// RSS-MB is how much the resident memory grew.
 //
 //	go test ./stream -run - -bench Copy -count 10 | benchstat -col /impl -
 func BenchmarkCopy(b *testing.B) {
@@ -135,10 +136,41 @@ func BenchmarkCopy(b *testing.B) {
 		src := benchSource(order, 300_000)
 		name := "order=" + order
 		b.Run(name+"/impl=source", func(b *testing.B) { benchRun(b, func() error { return drain(src) }) })
-		for impl, rows := range map[string]int64{"memory": 1 << 30, "spill": 0} {
-			o := CopyOptions{Rows: rows, SpillDir: b.TempDir()}
-			b.Run(name+"/impl="+impl, func(b *testing.B) { benchRun(b, func() error { return Copy(Discard, src, o) }) })
+		for _, impl := range []struct {
+			name string
+			rows int64
+		}{{"memory", 1 << 30}, {"spill", 0}} {
+			o := CopyOptions{Rows: impl.rows, SpillDir: b.TempDir()}
+			b.Run(name+"/impl="+impl.name, func(b *testing.B) { benchRun(b, func() error { return Copy(Discard, src, o) }) })
 		}
+	}
+	b.Run("order=interleaved/impl=merge", func(b *testing.B) { benchRun(b, bareMerge()) })
+}
+
+// bareMerge merges the times of eight writers that alternate, and does nothing
+// else.
+func bareMerge() func() error {
+	var writers [8][]Time
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range benchRound {
+		w := r.IntN(len(writers))
+		writers[w] = append(writers[w], Time(i))
+	}
+	out := make([]Time, 0, benchRound)
+	return func() error {
+		for range benchRounds {
+			left := writers
+			for out = out[:0]; len(out) < benchRound; {
+				next, at := Time(math.MaxInt64), 0
+				for w := range left {
+					if len(left[w]) > 0 && left[w][0] < next {
+						next, at = left[w][0], w
+					}
+				}
+				out, left[at] = append(out, next), left[at][1:]
+			}
+		}
+		return nil
 	}
 }
 

@@ -48,10 +48,11 @@ const (
 
 // Copy moves all events of src to dst.
 //
-//  1. Read: rows are kept by series until src has no more. What does not fit
-//     into memory is sorted and spilled.
+//  1. Read: rows are encoded, series by series, as runs that are in order. What
+//     does not fit into memory is spilled.
 //  2. Freeze: tables with only what the rows refer to, renumbered by content.
-//  3. Write: dst gets the tables, then series by series the rows, sorted.
+//  3. Write: dst gets the tables, then series by series the rows, their runs
+//     merged.
 //
 // What dst is given depends on the events alone, not on the order or the ids
 // in which they came. A Source that is an [io.Closer] is closed, also after an
