@@ -37,7 +37,7 @@ const (
 // housekeeper calls it at each tick, beside Maintain; while there is room it
 // costs a look at each slot's first words. now is the time of day.
 //
-//  1. The page and the slot are restored if somebody damaged them.
+//  1. The page and the slot are restored if somebody damaged or replaced them.
 //  2. Now and then another slot's owner is looked for, and what a dead one left
 //     behind is taken into account.
 //  3. While the session holds more than its limit, or this process waits for
@@ -47,43 +47,24 @@ const (
 // The errors are the disk's; the session goes on.
 func (s *Slot) Balance(now time.Time) error {
 	return s.c.guard(func() error {
-		if err := s.restore(); err != nil {
-			return err
-		}
+		since := now.Sub(s.probed)
+		due := since >= probeEvery || since < 0
 		var errs error
-		if since := now.Sub(s.probed); since >= probeEvery || since < 0 {
+		if due {
 			s.probed = now
-			errs = errors.Join(s.probe(s.looks()), s.adopt())
+			errs = s.c.follow() // else all go on with the page that they have
+		}
+		if err := s.restore(); err != nil {
+			return errors.Join(errs, err)
+		}
+		if due {
+			errs = errors.Join(errs, s.probe(s.looks()), s.adopt())
 		}
 		if since := now.Sub(s.surveyed); since >= surveyEvery*time.Duration(s.c.used()) || since < 0 {
 			errs = errors.Join(errs, s.relieve(now))
 		}
 		return errs
 	})
-}
-
-// restore sees to it that the page is whole, and that the slot is this process'.
-func (s *Slot) restore() error {
-	info, err := s.c.file.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() < rawformat.ControlSize {
-		if err := s.c.heal(); err != nil {
-			return err
-		}
-	}
-	if s.mine() {
-		return nil
-	}
-	if err := s.c.locked(patience, s.take); err != nil {
-		return err
-	}
-	s.findStrays() // others may have lost their slots, too
-	if s.ring != nil {
-		return s.ring.publish()
-	}
-	return nil
 }
 
 func (s *Slot) looks() int {

@@ -94,12 +94,8 @@ func openControlFile(path string, existing bool) (f *os.File, err error) {
 //  1. If it is not whole it is repaired, by one process at a time.
 //  2. The limit is stored if the session has none, or it was asked for.
 func (c *Control) open(o ControlOptions) error {
-	if whole, err := c.inspect(); err != nil {
+	if err := c.makeWhole(); err != nil {
 		return err
-	} else if !whole {
-		if err := c.locked(patience, c.repair); err != nil {
-			return err
-		}
 	}
 	mem, err := mapFile(c.file, rawformat.ControlSize)
 	if err != nil {
@@ -121,6 +117,15 @@ func (o *ControlOptions) limit() int64 {
 		return defaultLimit
 	}
 	return min(o.Limit, rawformat.MaxLimit)
+}
+
+// makeWhole repairs the page if it has to be.
+func (c *Control) makeWhole() error {
+	whole, err := c.inspect()
+	if err != nil || whole {
+		return err
+	}
+	return c.locked(patience, c.repair)
 }
 
 // inspect reports whether the page is whole; the error is that it must not be
@@ -218,11 +223,13 @@ func (c *Control) guard(f func() error) (err error) {
 			if _, fault := p.(interface{ Addr() uintptr }); !fault {
 				panic(p)
 			}
-			err = fmt.Errorf("%s: %w", c.file.Name(), ErrCut)
+			err = fmt.Errorf("%s: %w", c.path(), ErrCut)
 		}
 	}()
 	return f()
 }
+
+func (c *Control) path() string { return filepath.Join(c.session, controlName) }
 
 func (c *Control) word(off int) *uint64 { return word(c.mem, off) }
 
@@ -274,16 +281,6 @@ func (c *Control) State() (what rawformat.Command, generation uint64) {
 	})
 	w := c.command.Load()
 	return rawformat.Command(w), w >> 8
-}
-
-// heal makes a page whole that was cut short, and says again what it said.
-func (c *Control) heal() error {
-	if err := c.locked(patience, c.repair); err != nil {
-		return err
-	}
-	atomic.CompareAndSwapUint64(c.word(rawformat.OffControlLimit), 0, uint64(c.limit.Load()))
-	atomic.CompareAndSwapUint64(c.word(rawformat.OffControlCommand), 0, c.command.Load())
-	return nil
 }
 
 // Close ends the use of the page by this process. Its slot must have been left.

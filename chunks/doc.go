@@ -86,7 +86,8 @@
 // gets [ErrSlots], unless there are remains without a guard to remove.
 //
 // Damage: a page that is cut short or whose header is damaged is repaired where
-// it lies, and slots that were lost are taken again. A fault while a page is used
+// it lies, and slots that were lost are taken again. When somebody removes it, or
+// puts another in its place, all go over to the one that has the name. A fault while a page is used
 // is an error, not a crash. Writers never touch the page: Get and Release do not,
 // Maintain and Balance do.
 //

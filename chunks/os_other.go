@@ -13,6 +13,8 @@ func removeDir(path string) error { return os.Remove(path) }
 
 func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 
+func remapFile(*os.File, []byte) error { return errors.ErrUnsupported }
+
 func unmapFile([]byte) error { return errors.ErrUnsupported }
 
 func lockFile(*os.File, bool) error { return errors.ErrUnsupported }

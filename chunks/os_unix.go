@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,6 +23,13 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 	}
 	mem, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	return mem, os.NewSyscallError("mmap", err)
+}
+
+// remapFile has memory from mapFile show another file. At no moment is it not
+// mapped.
+func remapFile(f *os.File, mem []byte) error {
+	_, err := unix.MmapPtr(int(f.Fd()), 0, unsafe.Pointer(&mem[0]), uintptr(len(mem)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
+	return os.NewSyscallError("mmap", err)
 }
 
 func unmapFile(mem []byte) error { return os.NewSyscallError("munmap", unix.Munmap(mem)) }

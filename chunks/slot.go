@@ -57,18 +57,17 @@ func (c *Control) Join(m Member) (*Slot, error) {
 // enter takes a slot, if need be that of remains that are worth the least.
 func (s *Slot) enter() error {
 	err := s.c.locked(patience, s.take)
-	for tries := 0; errors.Is(err, ErrSlots) && tries < maxProbes; tries++ {
+	for looked := 0; errors.Is(err, ErrSlots) && looked < rawformat.MaxSlots; looked += maxProbes {
 		s.probe(maxProbes) // what fails here fails there, too
-		if !s.c.evict() {
-			break
+		if err = s.c.locked(patience, s.take); errors.Is(err, ErrSlots) && s.c.evict() {
+			err = s.c.locked(patience, s.take)
 		}
-		err = s.c.locked(patience, s.take)
 	}
 	return err
 }
 
-// maxProbes bounds how many owners a Join looks for: a thousand processes that
-// start at once should not look a million times.
+// maxProbes bounds how many owners are looked for before it is tried again: a
+// thousand processes that start at once should not look a million times.
 const maxProbes = 32
 
 // take claims a free slot. The page is locked.
@@ -104,6 +103,7 @@ func (c *Control) free() (at int, err error) {
 		}
 		return at, nil
 	}
+	atomic.StoreUint64(c.word(rawformat.OffControlSlots), rawformat.MaxSlots) // if it said less, nobody looked at some
 	return 0, fmt.Errorf("%s: %w: %d processes lie in it; record in another session", c.session, ErrSlots, rawformat.MaxSlots)
 }
 
@@ -132,7 +132,7 @@ func (s *Slot) store(off int, v uint64) { atomic.StoreUint64(s.c.word(s.at+off),
 func (s *Slot) load(off int) uint64 { return s.c.load(s.at + off) }
 
 // mine reports whether the slot is still this process'. It is not when the page
-// was cut short, or when somebody removed the directory.
+// was damaged or replaced, or when somebody removed the directory.
 func (s *Slot) mine() bool { return s.load(rawformat.OffSlotInstance) == s.member.Instance }
 
 // Share is how many bytes this process may hold when all that live hold as much,

@@ -1,0 +1,146 @@
+package chunks
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gprof/rawformat"
+)
+
+// Somebody removes the page, as an error of ours advises, or puts another file
+// in its place. Whoever used it goes over to the one that has the name now, and
+// nobody is forgotten.
+func TestControlReplaced(t *testing.T) {
+	for name, replace := range map[string]func(t *testing.T, path string){
+		"removed": func(t *testing.T, path string) { must(t, os.Remove(path)) },
+		"copied": func(t *testing.T, path string) {
+			page, err := os.ReadFile(path)
+			must(t, err)
+			must(t, os.WriteFile(path+".copy", page, 0o600))
+			must(t, os.Rename(path+".copy", path))
+		},
+		"older": func(t *testing.T, path string) {
+			page := make([]byte, rawformat.ControlSize)
+			rawformat.PutControl(page, 1)
+			must(t, os.WriteFile(path+".copy", page, 0o600))
+			must(t, os.Rename(path+".copy", path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) { testReplaced(t, replace) })
+	}
+}
+
+func testReplaced(t *testing.T, replace func(*testing.T, string)) {
+	const limit = 3 << 20
+	session, h := t.TempDir(), newHandClock()
+	a := startTestMember(t, session, ControlOptions{Limit: limit}, h.now)
+	b := startTestMember(t, session, ControlOptions{}, h.now)
+	dead := startTestMember(t, session, ControlOptions{}, h.now)
+	ticks(t, h, 3, 30, dead)
+	dead.die(t)
+	if _, err := a.c.Command(rawformat.CommandPause); err != nil {
+		t.Fatal(err)
+	}
+	ticks(t, h, 5, 30, a, b)
+	for _, m := range []*member{a, b} {
+		m.c.State()
+	}
+	replace(t, filepath.Join(session, controlName))
+	ticks(t, h, 5, 30, a, b)
+	next := startTestMember(t, session, ControlOptions{}, h.now)
+	ticks(t, h, 5, 30, next, a, b)
+	s, err := ReadSession(session)
+	must(t, err)
+	if s.Limit != limit || s.Command != rawformat.CommandPause || s.Generation != 1 || s.count(rawformat.SlotLive) != 3 || len(s.Slots) != 4 {
+		t.Fatalf("%+v", s)
+	}
+	if _, err := openTestControl(t, session, ControlOptions{Existing: true}).Command(rawformat.CommandResume); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*member{a, b, next} {
+		if what, generation := m.c.State(); what != rawformat.CommandResume || generation != 2 {
+			t.Errorf("told %v, %d", what, generation)
+		}
+	}
+	ticks(t, h, 40, 60, a, b, next)
+	if sum := sessionBytes(session); sum > limit+3*2*testFile {
+		t.Errorf("%d bytes", sum)
+	}
+	for _, m := range []*member{a, b, next} {
+		must(t, m.stop())
+		wantWhole(t, m.dir, 0)
+	}
+}
+
+// What lies at the page's name is none: all go on with the one they have.
+func TestControlReplacedByAnother(t *testing.T) {
+	session, h := t.TempDir(), newHandClock()
+	a := startTestMember(t, session, ControlOptions{Limit: 2 << 20}, h.now)
+	b := startTestMember(t, session, ControlOptions{}, h.now)
+	ticks(t, h, 2, 30, a, b)
+	path := filepath.Join(session, controlName)
+	must(t, os.Remove(path))
+	must(t, os.Mkdir(path, 0o700))
+	for range 40 {
+		must(t, a.write(60))
+		for _, m := range []*member{a, b} {
+			h.pass(probeEvery)
+			m.tick() // says that it is a directory
+		}
+	}
+	if sum := sessionBytes(session); sum > 2<<20+2*2*testFile {
+		t.Errorf("%d bytes", sum)
+	}
+	must(t, os.Remove(path))
+	ticks(t, h, 3, 30, a, b)
+	if s, err := ReadSession(session); err != nil || s.count(rawformat.SlotLive) != 2 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// All slots are overwritten with what was never there. Who lost its own gets one
+// again, as the others turn out to belong to nobody.
+func TestControlGarbage(t *testing.T) {
+	for _, fill := range []byte{0xff, byte(rawformat.SlotLive)} {
+		session, h := t.TempDir(), newHandClock()
+		m := startTestMember(t, session, ControlOptions{Limit: 2 << 20}, h.now)
+		ticks(t, h, 2, 30, m)
+		garbage := bytes.Repeat([]byte{fill}, rawformat.MaxSlots*rawformat.SlotSize)
+		for i := range rawformat.MaxSlots {
+			slot := garbage[i*rawformat.SlotSize:]
+			slot[0], slot[1] = byte(i), byte(i>>8)
+			if fill == byte(rawformat.SlotLive) {
+				clear(slot[rawformat.OffSlotOwner:][:8])
+				slot[rawformat.OffSlotOwner+4] = fill
+			}
+		}
+		f, err := os.OpenFile(filepath.Join(session, controlName), os.O_RDWR, 0)
+		must(t, err)
+		_, err = f.WriteAt(garbage, rawformat.ControlHeadSize)
+		must(t, err)
+		must(t, f.Close())
+		for range 2 {
+			h.pass(probeEvery)
+			must(t, m.write(30))
+			m.tick() // says that no slot is free
+		}
+		if s := standing(t, session, m.s.member.Instance); s == nil || s.Held == 0 {
+			t.Errorf("slot %+v", s)
+		}
+	}
+}
+
+// A thousand processes died and left nothing but their slots: there is room.
+func TestControlFullOfNothing(t *testing.T) {
+	session := t.TempDir()
+	c := openTestControl(t, session, ControlOptions{})
+	for i := range rawformat.MaxSlots {
+		must(t, c.locked(0, (&Slot{c: c, member: Member{Instance: uint64(i + 1)}}).take))
+	}
+	lockInstance(t, session, 5000)
+	if _, err := c.Join(Member{Instance: 5000}); err != nil {
+		t.Error(err)
+	}
+}
