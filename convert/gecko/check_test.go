@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gprof/convert/internal/viewer"
 )
 
 // check reports what the viewer would not bear in a profile: it fails on it, or
@@ -152,7 +154,7 @@ func (c *checker) meta(m object) {
 
 func (c *checker) schema(s object) {
 	name := s.text("name")
-	if c.schemas[name] != nil || slices.Contains(specialTypes, name) {
+	if c.schemas[name] != nil || viewer.IsSpecial(name) {
 		c.Errorf("schema %q is there twice or has a meaning of its own", name)
 	}
 	for _, place := range s.list("display") {
@@ -163,7 +165,7 @@ func (c *checker) schema(s object) {
 	c.schemas[name] = map[string]string{}
 	for _, f := range members(s.list("data")) {
 		key := f.text("key")
-		if _, twice := c.schemas[name][key]; twice || slices.Contains(specialKeys, key) || kindOf[f.text("format")] == "" {
+		if _, twice := c.schemas[name][key]; twice || viewer.IsSpecialKey(key) || kindOf[f.text("format")] == "" {
 			c.Errorf("schema %q: field %v", name, f)
 		}
 		c.schemas[name][key] = f.text("format")
@@ -187,14 +189,14 @@ func (c *checker) process(where string, p object) {
 	libs := c.libs(where, members(p.list("libs")))
 	newTable(p.object("sources"))
 	threads := members(p.list("threads"))
-	if len(threads) == 0 || threads[0]["name"] != mainName || c.pids[threads[0].number("pid")] {
+	if len(threads) == 0 || threads[0]["name"] != viewer.MainName || c.pids[threads[0].number("pid")] {
 		c.Fatalf("%s: no main thread, or the pid of another process", where)
 	}
 	pid := threads[0].number("pid")
 	c.pids[pid] = true
 	for i, thread := range threads {
 		where := fmt.Sprint(where, ", thread ", i)
-		if thread["name"] == mainName && i > 0 || thread["pid"] != pid || c.tids[thread.number("tid")] {
+		if thread["name"] == viewer.MainName && i > 0 || thread["pid"] != pid || c.tids[thread.number("tid")] {
 			c.Errorf("%s: name %v, pid %v, tid %v", where, thread["name"], thread["pid"], thread["tid"])
 		}
 		c.tids[thread.number("tid")] = true
@@ -227,7 +229,7 @@ func (c *checker) checkCategories(where string, list []object) {
 		c.Errorf("%s: %d categories, the first %v", where, len(list), list)
 	}
 	for _, g := range list {
-		if g.text("name"); !colors[g.text("color")] || len(g.list("subcategories")) == 0 || g.list("subcategories")[0] != "Other" {
+		if g.text("name"); !viewer.KnowsColor(g.text("color")) || len(g.list("subcategories")) == 0 || g.list("subcategories")[0] != "Other" {
 			c.Errorf("%s: category %v", where, g)
 		}
 	}
@@ -252,7 +254,7 @@ func (c *checker) libs(where string, list []object) []addresses {
 
 func (c *checker) thread(where string, t object, libs []addresses) {
 	_, _ = t.text("processName"), t.number("registerTime")
-	if t.text("processType") != processType || !t.has("unregisterTime") {
+	if t.text("processType") != viewer.ProcessType || !t.has("unregisterTime") {
 		c.Errorf("%s: type %v", where, t["processType"])
 	}
 	var texts []string
@@ -356,7 +358,7 @@ func (c *checker) marker(where string, m table, i, texts, stacks int) {
 	data := object(m.cell(i, "data").(map[string]any))
 	typ := data.text("type")
 	fields, ok := c.schemas[typ]
-	if !ok && typ != jankName {
+	if !ok && typ != viewer.JankName {
 		c.Errorf("%s: no schema of %q", where, typ)
 	}
 	for key, value := range data {

@@ -3,20 +3,16 @@ package gecko
 import (
 	"strconv"
 
+	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
 
 // counters is the list of counters. A row holds the change since the row
-// before it. Rows without a change are left out, but for the first, the last
-// and the one before a change: the viewer draws a line from row to row.
+// before it.
 type counters struct {
-	id     stream.CounterID // being written, 0 before the first
-	any    bool             // a row was written
-	value  int64            // of the last row, written or not
-	number int64
-	at     stream.Time // of the last row, if it was left out
-	left   bool        // the last row was left out
-	ops    bool        // a number was seen
+	id      stream.CounterID // being written, 0 before the first
+	changes viewer.Changes
+	ops     bool // a number was seen
 }
 
 func (c *counters) begin(s *Sink) {
@@ -30,17 +26,7 @@ func (c *counters) rows(s *Sink, b *stream.Batch) {
 		*c = counters{id: id}
 		s.beginCounter(s.tables.Counters.At(id))
 	}
-	for i, at := range b.Time {
-		value, number := b.Value[i], b.Number[i]
-		if c.any && value == c.value && number == c.number {
-			c.at, c.left = at, true
-			continue
-		}
-		c.writeLeft(s)
-		c.ops = c.ops || number != 0
-		c.write(s, at, value-c.value, number-c.number)
-		c.value, c.number = value, number
-	}
+	c.changes.Rows(b, func(change viewer.Change) { c.write(s, change) })
 }
 
 func (c *counters) end(s *Sink) {
@@ -50,9 +36,9 @@ func (c *counters) end(s *Sink) {
 
 func (s *Sink) beginCounter(c stream.Counter) {
 	s.out.BeginObject()
-	s.member("name", c.Name)
-	s.member("category", counterCategory(&c))
-	s.member("description", c.Description)
+	s.out.Member("name", c.Name)
+	s.out.Member("category", counterCategory(&c))
+	s.out.Member("description", c.Description)
 	s.out.Key("samples")
 	s.out.BeginObject()
 	s.out.Key("data")
@@ -82,7 +68,7 @@ func (c *counters) endCounter(s *Sink) {
 	if c.id == 0 {
 		return
 	}
-	c.writeLeft(s)
+	c.changes.End(func(change viewer.Change) { c.write(s, change) })
 	s.out.EndArray()
 	s.out.Key("schema")
 	if c.ops {
@@ -94,20 +80,13 @@ func (c *counters) endCounter(s *Sink) {
 	s.out.EndObject()
 }
 
-// writeLeft writes the last row if it was left out.
-func (c *counters) writeLeft(s *Sink) {
-	if c.left {
-		c.left = false
-		c.write(s, c.at, 0, 0)
-	}
-}
-
-func (c *counters) write(s *Sink, at stream.Time, count, number int64) {
-	row := s.appendTime(append(s.row[:0], '['), at)
-	row = strconv.AppendInt(append(row, ','), count, 10)
+// write writes a row. Columns of operations begin with the first of them.
+func (c *counters) write(s *Sink, change viewer.Change) {
+	c.ops = c.ops || change.Number != 0
+	row := s.appendTime(append(s.row[:0], '['), change.At)
+	row = strconv.AppendInt(append(row, ','), change.Count, 10)
 	if c.ops {
-		row = strconv.AppendInt(append(row, ','), number, 10)
+		row = strconv.AppendInt(append(row, ','), change.Number, 10)
 	}
 	s.endRow(row)
-	c.any = true
 }

@@ -6,7 +6,7 @@
 // being written (strings, frames and stacks) are held in memory. What needs the
 // order of rows, their numbers in these tables, is decided as they come; the
 // rest of the work is done in pieces, on as many cores as the writer below has
-// (pieces.go).
+// (viewer.Output).
 //
 // What the format can't say, and what stands for it:
 //
@@ -30,10 +30,9 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
-	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
 
@@ -46,17 +45,15 @@ var ErrOrder = errors.New("segment out of order")
 
 // Sink writes one profile.
 type Sink struct {
-	pipe   *ordered.Writer
-	out    *jsontext.Writer // to pipe
+	out    *viewer.Output
 	tables *stream.Tables
 	start  stream.Time // 0 of the output
 	code   code
-	types  []markerType // by EventID-1
+	types  []viewer.MarkerType // by EventID-1
 	tracks [][]stream.TrackID
-	known  []stream.Line // the ledger of the source
-	lost   stream.Ledger // what had no place here
+	lost   *viewer.Ledger
 
-	categories []int // by CategoryID
+	categories viewer.Categories
 
 	process stream.ProcessID // being written, 0 before the first
 	threads bool             // its list of threads is open
@@ -69,40 +66,28 @@ type Sink struct {
 	row     []byte // scratch
 
 	lostArguments []atomic.Int64 // by ProcessID
-	samplePieces  pool[samplePiece]
-	markerPieces  pool[markerPiece]
-	pairs         pool[pairs]
+	samplePieces  viewer.Pool[samplePiece]
+	markerPieces  viewer.Pool[markerPiece]
+	pairs         viewer.Pool[pairs]
 }
 
 // New returns a Sink that writes to w, and closes it at the end.
-func New(w *ordered.Writer) *Sink { return &Sink{pipe: w, out: jsontext.NewWriter(w)} }
+func New(w *ordered.Writer) *Sink { return &Sink{out: viewer.NewOutput(w)} }
 
 // Begin writes what does not depend on segments.
 func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
-	s.known = t.Ledger.Lines() // other sinks may add to it
-	s.start = startOf(t)
+	s.lost = viewer.NewLedger(t)
+	s.start = viewer.StartOf(t)
 	s.code.build(t)
-	s.categories = categoriesOf(t)
-	s.types = markerTypes(t)
-	s.tracks = tracksOf(t)
+	s.categories = viewer.CategoriesOf(t)
+	s.types = viewer.MarkerTypes(t, s.categories)
+	s.tracks = viewer.Tracks(t)
 	s.lostArguments = make([]atomic.Int64, max(1, len(t.Processes))+1)
 	s.thread.allocate(&s.code)
 	s.out.BeginObject()
 	s.beginProcess(1)
 	return s.out.Err()
-}
-
-// startOf is the start of the first process, in whole milliseconds.
-func startOf(t *stream.Tables) stream.Time {
-	var start stream.Time
-	for _, p := range t.Processes {
-		if p.Start != 0 && (start == 0 || p.Start < start) {
-			start = p.Start
-		}
-	}
-	const ms = stream.Time(time.Millisecond)
-	return start - (start%ms+ms)%ms
 }
 
 // Segment writes the rows of b.
@@ -132,13 +117,22 @@ func (s *Sink) Close() error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	s.writeLedger()
+	s.out.Key("profileGatheringLog")
+	s.lost.Write(s.out.Writer)
 	s.out.EndObject()
-	s.tell()
-	if err := s.out.Flush(); err != nil {
-		return err
+	s.lost.Tell()
+	return s.out.Close()
+}
+
+// settle waits for all pieces, and counts what they have lost.
+func (s *Sink) settle() error {
+	err := s.out.Settle()
+	for id := range s.lostArguments {
+		if n := s.lostArguments[id].Load(); n > 0 {
+			s.lost.Lose(stream.ProcessID(id), "arguments", n)
+		}
 	}
-	return s.pipe.Close()
+	return err
 }
 
 // ms is t as nanoseconds since the start of the output, which are written as

@@ -22,37 +22,3 @@ func (x *index[ID]) reset() {
 	}
 	x.ids = x.ids[:0]
 }
-
-// texts numbers strings from 0 in the order of their first use.
-type texts struct {
-	number map[string]int32
-	list   []string
-}
-
-func (x *texts) intern(s string) int32 {
-	if n, ok := x.number[s]; ok {
-		return n
-	}
-	return x.add(s)
-}
-
-// internBytes is intern of string(b); it allocates only for a new string.
-func (x *texts) internBytes(b []byte) int32 {
-	if n, ok := x.number[string(b)]; ok {
-		return n
-	}
-	return x.add(string(b))
-}
-
-func (x *texts) add(s string) int32 {
-	n := int32(len(x.list))
-	x.number[s] = n
-	x.list = append(x.list, s)
-	return n
-}
-
-// reset forgets all strings and gives their memory back.
-func (x *texts) reset() {
-	x.number = make(map[string]int32)
-	x.list = nil
-}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gprof/convert/internal/viewer"
 	"gprof/fixtures/judges"
 )
 
@@ -63,7 +64,7 @@ func TestViewerSeesEverything(t *testing.T) {
 	t.Parallel()
 	f := open(t, "everything")
 	threads, err := f.Threads(t.Context())
-	want := []judges.Thread{{Handle: "t-0", Name: mainName, Process: "shop 2 · h · pid 4711", Pid: "4711", CPU: 0.0005, Markers: 4}}
+	want := []judges.Thread{{Handle: "t-0", Name: viewer.MainName, Process: "shop 2 · h · pid 4711", Pid: "4711", CPU: 0.0005, Markers: 4}}
 	if diff := cmp.Diff(want, threads); diff != "" || err != nil {
 		t.Error(diff, err)
 	}

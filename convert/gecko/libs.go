@@ -1,8 +1,7 @@
 package gecko
 
 import (
-	"strings"
-
+	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
 
@@ -25,25 +24,15 @@ func (s *Sink) writeLib(m stream.Module, r addresses) {
 		path = m.Name
 	}
 	s.out.BeginObject()
-	s.number("start", int64(r.start))
-	s.number("end", int64(r.end))
-	s.number("offset", 0)
-	s.member("name", m.Name)
-	s.member("path", path)
-	s.member("debugName", m.Name)
-	s.member("debugPath", path)
-	s.member("breakpadId", breakpadID(m.Build))
-	s.member("codeId", m.Build)
-	s.member("arch", s.of(s.process).Arch)
+	s.out.Number("start", int64(r.start))
+	s.out.Number("end", int64(r.end))
+	s.out.Number("offset", 0)
+	s.out.Member("name", m.Name)
+	s.out.Member("path", path)
+	s.out.Member("debugName", m.Name)
+	s.out.Member("debugPath", path)
+	s.out.Member("breakpadId", viewer.BreakpadID(m.Build))
+	s.out.Member("codeId", m.Build)
+	s.out.Member("arch", s.of(s.process).Arch)
 	s.out.EndObject()
-}
-
-// breakpadID makes an id as symbol servers want it: 32 digits and an age.
-func breakpadID(build string) string {
-	const digits = 32
-	id := strings.ToUpper(build)
-	if len(id) < digits {
-		id += strings.Repeat("0", digits-len(id))
-	}
-	return id[:digits] + "0"
 }

@@ -3,46 +3,15 @@ package gecko
 import (
 	"fmt"
 
+	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
 
 // numKinds is the number of kinds of series.
 const numKinds = stream.Pages + 1
 
-// tracksOf lists the tracks of each process, by ProcessID, the main track
-// first. A process without one gets a made-up track 0 for it: a viewer shows no
-// counters of a process that has no main thread.
-func tracksOf(t *stream.Tables) [][]stream.TrackID {
-	out := make([][]stream.TrackID, max(1, len(t.Processes))+1)
-	for id := stream.TrackID(1); int(id) <= t.Tracks.Len(); id++ {
-		track := t.Tracks.At(id)
-		list := out[track.Process]
-		switch {
-		case !track.Main:
-			list = append(list, id)
-		case len(list) == 0 || !t.Tracks.At(list[0]).Main:
-			list = append([]stream.TrackID{id}, list...)
-		default: // a second one comes behind the first
-			list = append(list[:1], append([]stream.TrackID{id}, list[1:]...)...)
-		}
-		out[track.Process] = list
-	}
-	for p := range out {
-		if list := out[p]; len(list) == 0 || !t.Tracks.At(list[0]).Main {
-			out[p] = append([]stream.TrackID{0}, list...)
-		}
-	}
-	return out
-}
-
-// of returns a process, a made-up one if there is none with that id: a profile
-// of nothing has one process, too.
-func (s *Sink) of(id stream.ProcessID) *stream.Process {
-	if int(id) > len(s.tables.Processes) {
-		return &stream.Process{Name: "nothing"}
-	}
-	return s.tables.Process(id)
-}
+// of returns a process, a made-up one if there is none with that id.
+func (s *Sink) of(id stream.ProcessID) *stream.Process { return viewer.Process(s.tables, id) }
 
 // beginProcess begins the object of a process, up to its list of threads. The
 // object of the first is the profile, and is already open.

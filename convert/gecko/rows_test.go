@@ -248,40 +248,6 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// Types and keys are unique and none of the viewer's own.
-func TestNames(t *testing.T) {
-	field := func(names ...string) (out []stream.EventField) {
-		for _, name := range names {
-			out = append(out, stream.EventField{Name: name})
-		}
-		return out
-	}
-	types := markerTypes(&stream.Tables{Events: []stream.Event{
-		{Name: "flush"}, {Name: "flush", Chart: "x"}, {Name: "flush (2)"}, {Name: "flush", Chart: "y"},
-		{Name: "Text"}, {Name: "Jank"}, {Name: "gprof.Text"}, {Name: ""},
-		{Name: "e", Fields: field("type", "type_", "", "a", "a"), Chart: "{marker.data.type} {marker.data.type ? 'y' : 'n'} {marker.data.typed} {marker.data.a}"},
-	}})
-	var names []string
-	for _, m := range types {
-		names = append(names, m.name)
-	}
-	want := []string{"flush", "flush (2)", "flush (2) (2)", "flush (3)", "gprof.Text", "gprof.Jank", "gprof.Text (2)", "(no name)", "e"}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Error(diff)
-	}
-	e := types[len(types)-1]
-	var keys []string
-	for _, f := range e.fields {
-		keys = append(keys, f.name)
-	}
-	if diff := cmp.Diff([]string{"type_", "type__", "_", "a", "a_"}, keys); diff != "" {
-		t.Error(diff)
-	}
-	if got, want := e.template(e.event.Chart), "{marker.data.type_} {marker.data.type_ ? 'y' : 'n'} {marker.data.typed} {marker.data.a}"; got != want {
-		t.Errorf("label %s, want %s", got, want)
-	}
-}
-
 func TestPauses(t *testing.T) {
 	const all, sampling = stream.PausedAll, stream.PausedSampling
 	profile := build(t, func(b *streamtest.Builder, p *streamtest.Process) {

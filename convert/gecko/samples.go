@@ -5,6 +5,7 @@ import (
 
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
 
@@ -29,7 +30,7 @@ type sample struct {
 type samplePiece struct{ rows []sample }
 
 func (s *Sink) samples(b *stream.Batch) {
-	p := s.samplePieces.get()
+	p := s.samplePieces.Get()
 	p.rows = p.rows[:0]
 	rows := 0
 	for i, at := range b.Time {
@@ -41,9 +42,9 @@ func (s *Sink) samples(b *stream.Batch) {
 			row.repeat = s.repeats(b.Weight[i])
 		}
 		p.rows = append(p.rows, row)
-		if rows += 1 + int(row.repeat); rows >= maxRows {
+		if rows += 1 + int(row.repeat); rows >= viewer.MaxRows {
 			s.writeSamples(p, rows)
-			p, rows = s.samplePieces.get(), 0
+			p, rows = s.samplePieces.Get(), 0
 			p.rows = p.rows[:0]
 		}
 	}
@@ -53,18 +54,18 @@ func (s *Sink) samples(b *stream.Batch) {
 // repeats is how often a sample of that weight is written again.
 func (s *Sink) repeats(weight int64) int32 {
 	if weight > MaxRepeat {
-		s.lose("samples", weight-MaxRepeat)
+		s.lost.Lose(s.process, "samples", weight-MaxRepeat)
 		weight = MaxRepeat
 	}
 	return int32(weight - 1)
 }
 
 func (s *Sink) writeSamples(p *samplePiece, rows int) {
-	s.list(rows, ordered.Numbers, func(dst []byte) []byte {
+	s.out.List(rows, ordered.Numbers, func(dst []byte) []byte {
 		for i := range p.rows {
 			dst = p.rows[i].appendTo(dst)
 		}
-		s.samplePieces.put(p)
+		s.samplePieces.Put(p)
 		return dst[:len(dst)-1]
 	})
 }

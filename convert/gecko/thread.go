@@ -4,16 +4,8 @@ import (
 	"fmt"
 
 	"gprof/convert/internal/jsontext"
+	"gprof/convert/internal/viewer"
 	"gprof/stream"
-)
-
-const (
-	// mainName makes a thread the main one of its process, whose name the
-	// viewer then shows instead.
-	mainName = "GeckoMain"
-	// processType is that of every process; other types are kinds of Firefox
-	// processes, for which the viewer has rules of its own.
-	processType = "default"
 )
 
 // thread is the thread being written. Its lists of samples and markers stream
@@ -24,11 +16,11 @@ type thread struct {
 	serial  int32 // from 1
 	markers bool  // the list of samples is finished
 	track   stream.TrackID
-	strings texts
+	strings viewer.Texts
 	frames  index[stream.FrameID] // merged ids
 	callers []pair                // by number of a stack: that of the caller, -1 none, and of the frame
 	cause   []byte                // a marker's stack, up to the stack's number
-	jank    jank
+	jank    viewer.Jank
 
 	path     []stream.StackID // scratch
 	location []byte           // scratch
@@ -85,7 +77,7 @@ func (s *Sink) trackRows(b *stream.Batch) error {
 	if b.Series.Kind == stream.Markers {
 		s.markers(b)
 	} else {
-		s.delays(b)
+		s.thread.jank.Rows(b, s.writeJank)
 	}
 	return s.out.Err()
 }
@@ -127,11 +119,11 @@ func (s *Sink) beginThread(track stream.TrackID) {
 	s.tid++
 	s.thread.serial++
 	s.thread.open, s.thread.track, s.thread.markers = true, track, false
-	s.thread.strings.reset()
+	s.thread.strings.Reset()
 	s.out.BeginObject()
-	s.member("name", s.threadName(track))
-	s.member("processType", processType)
-	s.member("processName", s.of(s.process).Title())
+	s.out.Member("name", viewer.ThreadName(s.tables, track, track == s.tracks[s.process][0]))
+	s.out.Member("processType", viewer.ProcessType)
+	s.out.Member("processName", s.of(s.process).Title())
 	s.out.Key("pid")
 	s.out.Int(int64(s.of(s.process).OutPid))
 	s.out.Key("tid")
@@ -141,35 +133,9 @@ func (s *Sink) beginThread(track stream.TrackID) {
 	s.beginSamples()
 }
 
-// threadName is what a thread is called. Its number in the list of tracks says
-// whether it is the main one.
-func (s *Sink) threadName(track stream.TrackID) string {
-	if track == s.tracks[s.process][0] {
-		return mainName
-	}
-	name := s.tables.Tracks.At(track).Name
-	if name == mainName {
-		return mainName + " (track)"
-	}
-	return name
-}
-
 // writeLifetime writes when a track began and ended; null is "still there".
 func (s *Sink) writeLifetime(track stream.TrackID) {
-	p := s.of(s.process)
-	start, end := p.Start, stream.Time(0)
-	if p.Exit.Known {
-		end = p.End
-	}
-	if track != 0 {
-		t := s.tables.Tracks.At(track)
-		if t.Start != 0 {
-			start = t.Start
-		}
-		if t.End != 0 {
-			end = t.End
-		}
-	}
+	start, end := viewer.Lifetime(s.tables, s.of(s.process), track)
 	s.out.Key("registerTime")
 	s.out.Fixed(s.ms(start), 6)
 	s.writeEnd("unregisterTime", end)
@@ -183,12 +149,6 @@ func (s *Sink) writeEnd(key string, t stream.Time) {
 	} else {
 		s.out.Fixed(s.ms(t), 6)
 	}
-}
-
-// member writes a member of an object that is a string.
-func (s *Sink) member(key, value string) {
-	s.out.Key(key)
-	s.out.String(value)
 }
 
 // endThread writes the tables of the open thread, if there is one.
@@ -222,7 +182,7 @@ func (s *Sink) writeFrames() {
 	for _, id := range t.frames.ids {
 		f := t.code.merged.Frames.At(id)
 		t.location = t.code.appendLocation(t.location[:0], f)
-		rows = append(rows, pair{t.strings.internBytes(t.location), int32(s.categories[f.Category])})
+		rows = append(rows, pair{t.strings.InternBytes(t.location), int32(s.categories.Place(f.Category))})
 	}
 	t.callers = rows
 	s.writePairs(rows, appendFrameRow)
@@ -232,7 +192,7 @@ func (s *Sink) writeFrames() {
 func (s *Sink) writeStrings() {
 	s.out.Key("stringTable")
 	s.out.BeginArray()
-	s.writeTexts(s.thread.strings.list)
+	s.out.Texts(s.thread.strings.List())
 	s.out.EndArray()
 }
 

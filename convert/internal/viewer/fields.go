@@ -1,4 +1,4 @@
-package gecko
+package viewer
 
 import (
 	"math"
@@ -16,7 +16,7 @@ const (
 	valueMillis                  // ns, written as milliseconds
 	valueTime                    // a Time, written as milliseconds of the output
 	valueText                    // a string
-	valueUnique                  // a number of the thread's strings
+	valueUnique                  // a number among strings
 	valueFlow                    // the same, of an id in hexadecimal
 )
 
@@ -70,14 +70,14 @@ func formatOf(f *stream.EventField) (string, valueKind) {
 }
 
 // counted says whether a value is written as the number that it has among the
-// strings of the thread.
+// strings.
 func (k valueKind) counted() bool { return k == valueUnique || k == valueFlow }
 
 // appendArg appends the member for row i of field k: nothing if it has no
 // value. A text where a number should be can't be shown; it is left out, too,
 // and counted.
-func (p *markerPiece) appendArg(dst []byte, k, i int) []byte {
-	f, c := &p.typ.fields[k], &p.rows.Args[k]
+func (p *Markers) appendArg(dst []byte, k, i int) []byte {
+	f, c := &p.typ.fields[k], &p.Rows.Args[k]
 	typ := c.TypeAt(i)
 	if typ == stream.Null {
 		return dst
@@ -105,18 +105,18 @@ func (p *markerPiece) appendArg(dst []byte, k, i int) []byte {
 	return appendNumber(with, c, i)
 }
 
-// internArg puts a value among the strings of the thread; none is the first.
-func (t *thread) internArg(kind valueKind, c *stream.Column, i int) int32 {
+// internArg puts a value among the strings; none is the first.
+func (x *Texts) internArg(kind valueKind, c *stream.Column, i int) int32 {
 	var buf [32]byte
 	switch typ := c.TypeAt(i); {
 	case typ == stream.Null:
 		return 0 // is not written
 	case typ == stream.Text:
-		return t.strings.internBytes(c.TextAt(i))
+		return x.InternBytes(c.TextAt(i))
 	case kind == valueFlow && typ != stream.Float:
-		return t.strings.internBytes(appendHex(buf[:0], c.BitsAt(i)))
+		return x.InternBytes(appendHex(buf[:0], c.BitsAt(i)))
 	}
-	return t.strings.internBytes(appendNumber(buf[:0], c, i))
+	return x.InternBytes(appendNumber(buf[:0], c, i))
 }
 
 // appendHex appends all 16 digits of n.

@@ -1,4 +1,4 @@
-package gecko
+package viewer
 
 import (
 	"cmp"
@@ -11,11 +11,11 @@ import (
 	"gprof/stream"
 )
 
-// markerType is how the markers of one event are written.
-type markerType struct {
-	event    *stream.Event
-	name     string // of the type; no other event has it
-	category int
+// MarkerType is how the markers of one event are written.
+type MarkerType struct {
+	Event    *stream.Event
+	Name     string // of the type; no other event has it
+	Category int    // its place in the list
 	head     []byte // the payload up to its first field
 	fields   []field
 }
@@ -40,21 +40,27 @@ var specialTypes = []string{
 // every type.
 var specialKeys = []string{"type", "stack", "cause", "innerWindowID"}
 
-// markerTypes gives each event a type. Events of one name that differ get
+// IsSpecial reports whether the viewer has code of its own for a type.
+func IsSpecial(typ string) bool { return slices.Contains(specialTypes, typ) }
+
+// IsSpecialKey reports whether a key means something to the viewer in every
+// type.
+func IsSpecialKey(key string) bool { return slices.Contains(specialKeys, key) }
+
+// MarkerTypes gives each event a type. Events of one name that differ get
 // different ones, in the order of their ids.
-func markerTypes(t *stream.Tables) []markerType {
-	categories := categoriesOf(t)
+func MarkerTypes(t *stream.Tables, categories Categories) []MarkerType {
 	taken := make(map[string]bool)
 	for _, name := range specialTypes {
 		taken[name] = true
 	}
-	types := make([]markerType, len(t.Events))
+	types := make([]MarkerType, len(t.Events))
 	for i := range t.Events {
 		e := &t.Events[i]
 		name := typeName(e.Name, taken)
 		taken[name] = true
 		head := jsontext.AppendString([]byte(`{"type":`), name)
-		types[i] = markerType{event: e, name: name, category: categories[e.Category], head: head, fields: fieldsOf(e)}
+		types[i] = MarkerType{Event: e, Name: name, Category: categories.Place(e.Category), head: head, fields: fieldsOf(e)}
 	}
 	return types
 }
@@ -96,48 +102,37 @@ func fieldsOf(e *stream.Event) []field {
 	return fields
 }
 
-// writeSchemas writes the schemas of all events. Those of the first process
-// hold for all.
-func (s *Sink) writeSchemas() {
-	s.out.Key("markerSchema")
-	s.out.BeginArray()
-	if s.process == 1 {
-		for i := range s.types {
-			s.writeSchema(&s.types[i])
-		}
-	}
-	s.out.EndArray()
-}
-
-func (s *Sink) writeSchema(m *markerType) {
-	s.out.BeginObject()
-	s.member("name", m.name)
+// WriteSchema writes the type's schema; fields is the key of the list of its
+// fields, which is not the same in both formats.
+func (m *MarkerType) WriteSchema(out *jsontext.Writer, fields string) {
+	out.BeginObject()
+	member(out, "name", m.Name)
 	for _, label := range []struct{ key, text string }{
-		{"chartLabel", m.event.Chart}, {"tooltipLabel", m.event.Tooltip}, {"tableLabel", m.event.Table},
+		{"chartLabel", m.Event.Chart}, {"tooltipLabel", m.Event.Tooltip}, {"tableLabel", m.Event.Table},
 	} {
 		if label.text != "" {
-			s.member(label.key, m.template(label.text))
+			member(out, label.key, m.template(label.text))
 		}
 	}
-	s.writeDisplay(m.event.Display)
-	s.out.Key("data")
-	s.out.BeginArray()
+	writeDisplay(out, m.Event.Display)
+	out.Key(fields)
+	out.BeginArray()
 	for i := range m.fields {
-		s.writeField(&m.fields[i], &m.event.Fields[i])
+		writeField(out, &m.fields[i], &m.Event.Fields[i])
 	}
-	s.out.EndArray()
-	s.out.EndObject()
+	out.EndArray()
+	out.EndObject()
 }
 
 // reference matches a field in a label.
 var reference = regexp.MustCompile(`marker\.data\.[^}\s?]+`)
 
 // template changes the fields that a label refers to to their keys.
-func (m *markerType) template(label string) string {
+func (m *MarkerType) template(label string) string {
 	const data = "marker.data."
 	return reference.ReplaceAllStringFunc(label, func(ref string) string {
 		name := strings.TrimPrefix(ref, data)
-		i := slices.IndexFunc(m.event.Fields, func(f stream.EventField) bool { return f.Name == name })
+		i := slices.IndexFunc(m.Event.Fields, func(f stream.EventField) bool { return f.Name == name })
 		if i < 0 {
 			return ref
 		}
@@ -148,31 +143,31 @@ func (m *markerType) template(label string) string {
 // places are the names of the bits of a Location.
 var places = []string{"marker-chart", "marker-table", "timeline-overview", "timeline-memory", "timeline-ipc", "timeline-fileio", "stack-chart"}
 
-func (s *Sink) writeDisplay(display stream.Location) {
-	s.out.Key("display")
-	s.out.BeginArray()
+func writeDisplay(out *jsontext.Writer, display stream.Location) {
+	out.Key("display")
+	out.BeginArray()
 	for bit, name := range places {
 		if display&(1<<bit) != 0 {
-			s.out.String(name)
+			out.String(name)
 		}
 	}
-	s.out.EndArray()
+	out.EndArray()
 }
 
-func (s *Sink) writeField(f *field, e *stream.EventField) {
-	s.out.BeginObject()
-	s.member("key", f.name)
+func writeField(out *jsontext.Writer, f *field, e *stream.EventField) {
+	out.BeginObject()
+	member(out, "key", f.name)
 	if label := cmp.Or(e.Label, e.Name); label != f.name { // the default is the key
-		s.member("label", label)
+		member(out, "label", label)
 	}
-	s.member("format", f.format)
+	member(out, "format", f.format)
 	if e.Searchable {
-		s.out.Key("searchable")
-		s.out.Bool(true)
+		out.Key("searchable")
+		out.Bool(true)
 	}
 	if e.Hidden {
-		s.out.Key("hidden")
-		s.out.Bool(true)
+		out.Key("hidden")
+		out.Bool(true)
 	}
-	s.out.EndObject()
+	out.EndObject()
 }

@@ -1,0 +1,95 @@
+package viewer
+
+import (
+	"strconv"
+
+	"gprof/convert/internal/jsontext"
+	"gprof/stream"
+)
+
+// Ledger is what was lost on the way to a profile: what the source says, and
+// what had no place in the output.
+type Ledger struct {
+	tables *stream.Tables
+	known  []stream.Line // of the source
+	lost   stream.Ledger
+}
+
+// NewLedger begins with the lines of t as they are; other sinks may add to
+// them.
+func NewLedger(t *stream.Tables) *Ledger { return &Ledger{tables: t, known: t.Ledger.Lines()} }
+
+// Lose counts what of a process has no place in the format.
+func (l *Ledger) Lose(id stream.ProcessID, what string, count int64) {
+	l.lost.Add(stream.Line{Process: Hex(Process(l.tables, id).Instance), Reason: stream.ReasonUnsupported, What: what, Count: count})
+}
+
+// Tell adds what was lost to the ledger of the tables, for whoever reports it.
+func (l *Ledger) Tell() {
+	for _, line := range l.lost.Lines() {
+		l.tables.Ledger.Add(line)
+	}
+}
+
+// Lines are all lines by ProcessID. What concerns no process of the profile
+// stands under the first.
+func (l *Ledger) Lines() [][]stream.Line {
+	home := make(map[string]stream.ProcessID)
+	for i := range l.tables.Processes {
+		home[Hex(l.tables.Processes[i].Instance)] = stream.ProcessID(i + 1)
+	}
+	lines := make([][]stream.Line, max(1, len(l.tables.Processes))+1)
+	for _, line := range l.all() {
+		id := max(1, home[line.Process])
+		lines[id] = append(lines[id], line)
+	}
+	return lines
+}
+
+func (l *Ledger) all() []stream.Line {
+	var all stream.Ledger
+	for _, line := range l.known {
+		all.Add(line)
+	}
+	for _, line := range l.lost.Lines() {
+		all.Add(line)
+	}
+	return all.Lines()
+}
+
+// Write writes the ledger as an object, under the pids of the processes.
+func (l *Ledger) Write(out *jsontext.Writer) {
+	out.BeginObject()
+	for id, lines := range l.Lines() {
+		if len(lines) > 0 {
+			out.Key(strconv.Itoa(Process(l.tables, stream.ProcessID(id)).OutPid))
+			writeLines(out, lines)
+		}
+	}
+	out.EndObject()
+}
+
+func writeLines(out *jsontext.Writer, lines []stream.Line) {
+	out.BeginObject()
+	out.Key("ledger")
+	out.BeginArray()
+	for _, line := range lines {
+		writeLine(out, line)
+	}
+	out.EndArray()
+	out.EndObject()
+}
+
+func writeLine(out *jsontext.Writer, line stream.Line) {
+	reason := stream.Reasons[line.Reason]
+	out.BeginObject()
+	member(out, "process", line.Process)
+	member(out, "reason", reason.Name)
+	member(out, "severity", reason.Severity.String())
+	member(out, "text", reason.Text)
+	member(out, "what", line.What)
+	member(out, "where", line.Where)
+	number(out, "count", line.Count)
+	number(out, "bytes", line.Bytes)
+	out.EndObject()
+}

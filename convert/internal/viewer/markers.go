@@ -1,0 +1,89 @@
+package viewer
+
+import (
+	"sync/atomic"
+
+	"gprof/stream"
+)
+
+// Markers is a piece of the markers of one event and thread. What depends on
+// the order of rows, the numbers of strings, is decided in Take; any core can
+// do the rest.
+type Markers struct {
+	Rows stream.Batch // a copy
+
+	typ     *MarkerType
+	start   stream.Time // 0 of the output
+	lost    *atomic.Int64
+	numbers [][]int32 // by field, by row: number among the strings; empty for other fields
+}
+
+// rowText and argText are about what a marker and a field of it take without
+// the texts of the program.
+const (
+	rowText = 64
+	argText = 24
+)
+
+// PieceEnd is where the piece ends that begins at row from.
+func PieceEnd(b *stream.Batch, from int) int {
+	size := 0
+	for to := from; to < b.Len(); to++ {
+		size += rowText + len(b.Args)*argText
+		for k := range b.Args {
+			if b.Args[k].TypeAt(to) == stream.Text {
+				size += len(b.Args[k].TextAt(to))
+			}
+		}
+		if size >= MaxText || to-from == MaxRows-1 {
+			return to + 1
+		}
+	}
+	return b.Len()
+}
+
+// Take copies rows from to to-1 of b. Strings that the viewer wants by number
+// are put into texts. Arguments that can't be shown are counted in lost.
+func (m *Markers) Take(b *stream.Batch, from, to int, typ *MarkerType, start stream.Time, texts *Texts, lost *atomic.Int64) {
+	m.typ, m.start, m.lost = typ, start, lost
+	m.Rows.Reset(b.Series, len(b.Args))
+	m.Rows.AppendRows(b, from, to)
+	for len(m.numbers) < len(typ.fields) {
+		m.numbers = append(m.numbers, nil)
+	}
+	for k := range m.numbers {
+		m.numbers[k] = m.numbers[k][:0]
+	}
+	for i := range m.Rows.Len() {
+		for k := range typ.fields {
+			if f := &typ.fields[k]; f.value.counted() {
+				m.numbers[k] = append(m.numbers[k], texts.internArg(f.value, &m.Rows.Args[k], i))
+			}
+		}
+	}
+}
+
+// AppendPayload appends the payload of row i without the bracket that ends it.
+func (m *Markers) AppendPayload(dst []byte, i int) []byte {
+	dst = append(dst, m.typ.head...)
+	for k := range m.typ.fields {
+		dst = m.appendArg(dst, k, i)
+	}
+	return dst
+}
+
+// Times are start and end of row i of a batch of markers, in ns since start, as
+// its phase has them.
+func Times(b *stream.Batch, i int, start stream.Time) (from, to int64) {
+	at := int64(b.Time[i] - start)
+	switch b.Phase[i] {
+	case stream.Interval:
+		return at, at + max(0, b.Duration[i])
+	case stream.PhaseEnd:
+		// The viewer takes an end at 0 for none, and none is an error.
+		if at == 0 {
+			at++
+		}
+	}
+	return at, at
+}

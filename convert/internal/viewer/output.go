@@ -1,0 +1,104 @@
+package viewer
+
+import (
+	"sync"
+
+	"gprof/convert/internal/jsontext"
+	"gprof/convert/internal/ordered"
+)
+
+// Rows of one list are written in pieces. What depends on the order of rows,
+// the numbers of stacks and strings, is decided when a row comes; the rest of
+// the work is to write numbers and texts, and any core can do it.
+
+const (
+	// handOver is from how many rows on a piece is made on another core. To
+	// make less at once costs about as much as to hand it over, and small
+	// pieces compress badly.
+	handOver = 1024
+	// MaxRows and MaxText bound a piece, and so the memory of those that are in
+	// the making: rows, and bytes of text in them.
+	MaxRows = 16 << 10
+	MaxText = 1 << 20
+)
+
+// Output is JSON text, some of which is made in pieces on other cores.
+type Output struct {
+	*jsontext.Writer
+	pipe *ordered.Writer
+	row  []byte // scratch
+}
+
+// NewOutput returns an Output to pipe.
+func NewOutput(pipe *ordered.Writer) *Output {
+	return &Output{Writer: jsontext.NewWriter(pipe), pipe: pipe}
+}
+
+// Member writes a member of an object that is a string.
+func (o *Output) Member(key, value string) { member(o.Writer, key, value) }
+
+// Number writes a member of an object that is an integer.
+func (o *Output) Number(key string, value int64) { number(o.Writer, key, value) }
+
+// List writes n elements of a list, which piece appends with commas between
+// them.
+func (o *Output) List(n int, kind ordered.Kind, piece func(dst []byte) []byte) {
+	switch {
+	case n == 0:
+	case n < handOver:
+		o.row = piece(o.row[:0])
+		o.RawBytes(o.row)
+	default:
+		o.Splice()
+		o.pipe.Go(kind, piece)
+	}
+}
+
+// Texts writes strings. It keeps the list.
+func (o *Output) Texts(list []string) {
+	for len(list) > 0 {
+		n, size := 0, 0
+		for n < len(list) && n < MaxRows && size < MaxText {
+			size += len(list[n])
+			n++
+		}
+		part := list[:n]
+		list = list[n:]
+		o.List(n, ordered.Text, func(dst []byte) []byte {
+			for _, text := range part {
+				dst = append(jsontext.AppendString(dst, text), ',')
+			}
+			return dst[:len(dst)-1]
+		})
+	}
+}
+
+// Settle waits until all that was written is in the file.
+func (o *Output) Settle() error {
+	if err := o.Flush(); err != nil {
+		return err
+	}
+	return o.pipe.Wait()
+}
+
+// Close finishes the file.
+func (o *Output) Close() error {
+	if err := o.Flush(); err != nil {
+		return err
+	}
+	return o.pipe.Close()
+}
+
+// Pool keeps values for pieces to come.
+type Pool[T any] struct{ free sync.Pool }
+
+// Get returns a value that was Put, or a new one.
+func (p *Pool[T]) Get() *T {
+	if v, ok := p.free.Get().(*T); ok {
+		return v
+	}
+	return new(T)
+}
+
+// Put takes a value that is not needed any more.
+func (p *Pool[T]) Put(v *T) { p.free.Put(v) }

@@ -1,0 +1,210 @@
+// Package viewer holds what both profile formats of Firefox Profiler have in
+// common: how processes, categories, markers and their schemas are put so that
+// the viewer shows them, and what it takes badly.
+//
+// Times are in milliseconds since the start of the output, see [StartOf].
+package viewer
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gprof/convert/internal/jsontext"
+	"gprof/stream"
+)
+
+const (
+	// MainName makes a thread the main one of its process, whose name the
+	// viewer then shows instead.
+	MainName = "GeckoMain"
+	// ProcessType is that of every process; other types are kinds of Firefox
+	// processes, for which the viewer has rules of its own.
+	ProcessType = "default"
+	// SampleUnits is what the numbers of samples mean. The viewer knows few
+	// other units, and fails on those that it does not know.
+	SampleUnits = `{"time":"ms","eventDelay":"ms","threadCPUDelta":"ns"}`
+)
+
+// Hex is how an instance is written everywhere.
+func Hex(instance uint64) string { return fmt.Sprintf("%016x", instance) }
+
+// Process returns a process, a made-up one if there is none with that id: a
+// profile of nothing has one process, too.
+func Process(t *stream.Tables, id stream.ProcessID) *stream.Process {
+	if int(id) > len(t.Processes) {
+		return &stream.Process{Name: "nothing"}
+	}
+	return t.Process(id)
+}
+
+// StartOf is the start of the first process, in whole milliseconds.
+func StartOf(t *stream.Tables) stream.Time {
+	var start stream.Time
+	for _, p := range t.Processes {
+		if p.Start != 0 && (start == 0 || p.Start < start) {
+			start = p.Start
+		}
+	}
+	const ms = stream.Time(time.Millisecond)
+	return start - (start%ms+ms)%ms
+}
+
+// Interval is the shortest sampling interval, in ns. The viewer wants one even
+// if there are no samples.
+func Interval(t *stream.Tables) int64 {
+	var shortest int64
+	for _, p := range t.Processes {
+		if p.Interval > 0 && (shortest == 0 || p.Interval < shortest) {
+			shortest = p.Interval
+		}
+	}
+	if shortest == 0 {
+		return int64(time.Millisecond)
+	}
+	return shortest
+}
+
+// Range is the range of time that the viewer shows at first: all of the
+// recording. Without it the range would be that of the samples.
+func Range(t *stream.Tables) (start, end stream.Time) {
+	for i, p := range t.Processes {
+		if i == 0 || p.Start < start {
+			start = p.Start
+		}
+		end = max(end, p.End)
+	}
+	// A range without any length can't be drawn.
+	end = max(end, start+stream.Time(Interval(t)))
+	return max(start, StartOf(t)), end
+}
+
+// Lifetime is when a track of a process began and ended; the end is 0 if it is
+// still there. Track 0 is one that was made up.
+func Lifetime(t *stream.Tables, p *stream.Process, id stream.TrackID) (start, end stream.Time) {
+	start = p.Start
+	if p.Exit.Known {
+		end = p.End
+	}
+	if id == 0 {
+		return start, end
+	}
+	track := t.Tracks.At(id)
+	if track.Start != 0 {
+		start = track.Start
+	}
+	if track.End != 0 {
+		end = track.End
+	}
+	return start, end
+}
+
+// Tracks lists the tracks of each process, by ProcessID, the main track first.
+// A process without one gets a made-up track 0 for it: the viewer shows no
+// counters of a process that has no main thread.
+func Tracks(t *stream.Tables) [][]stream.TrackID {
+	out := make([][]stream.TrackID, max(1, len(t.Processes))+1)
+	for id := stream.TrackID(1); int(id) <= t.Tracks.Len(); id++ {
+		track := t.Tracks.At(id)
+		list := out[track.Process]
+		switch {
+		case !track.Main:
+			list = append(list, id)
+		case len(list) == 0 || !t.Tracks.At(list[0]).Main:
+			list = append([]stream.TrackID{id}, list...)
+		default: // a second one comes behind the first
+			list = append(list[:1], append([]stream.TrackID{id}, list[1:]...)...)
+		}
+		out[track.Process] = list
+	}
+	for p := range out {
+		if list := out[p]; len(list) == 0 || !t.Tracks.At(list[0]).Main {
+			out[p] = append([]stream.TrackID{0}, list...)
+		}
+	}
+	return out
+}
+
+// ThreadName is what a track's thread is called; main says that it is the first
+// of its process in [Tracks].
+func ThreadName(t *stream.Tables, id stream.TrackID, main bool) string {
+	if main {
+		return MainName
+	}
+	name := t.Tracks.At(id).Name
+	if name == MainName {
+		return MainName + " (track)"
+	}
+	return name
+}
+
+// Product is the service and its version, which the viewer shows as a title.
+func Product(p *stream.Process) string {
+	name := p.Service
+	if name == "" {
+		name = p.Name
+	}
+	return strings.TrimSpace(name + " " + p.Version)
+}
+
+// Misc is a note about the build. It ends with a bracket, because the viewer
+// takes a number at the end for the version of the product.
+func Misc(p *stream.Process) string {
+	var notes []string
+	if p.Revision != "" {
+		notes = append(notes, "revision "+p.Revision)
+	}
+	if p.Go != "" {
+		notes = append(notes, p.Go)
+	}
+	return fmt.Sprintf("gprof (%s)", strings.Join(notes, ", "))
+}
+
+// BreakpadID makes a build id as symbol servers want it: 32 digits and an age.
+func BreakpadID(build string) string {
+	const digits = 32
+	id := strings.ToUpper(build)
+	if len(id) < digits {
+		id += strings.Repeat("0", digits-len(id))
+	}
+	return id[:digits] + "0"
+}
+
+// member writes a member of an object that is a string.
+func member(out *jsontext.Writer, key, value string) {
+	out.Key(key)
+	out.String(value)
+}
+
+// number writes a member of an object that is an integer.
+func number(out *jsontext.Writer, key string, value int64) {
+	out.Key(key)
+	out.Int(value)
+}
+
+// moment writes a member that is a time since start, or null if it is not
+// known.
+func moment(out *jsontext.Writer, key string, ns stream.Time, known bool) {
+	out.Key(key)
+	if known {
+		out.Fixed(int64(ns), 6)
+	} else {
+		out.Null()
+	}
+}
+
+// integer is row i of a column of integers, 0 if it is none.
+func integer(c *stream.Column, i int) int64 {
+	if typ := c.TypeAt(i); typ == stream.Int || typ == stream.Uint {
+		return int64(c.BitsAt(i))
+	}
+	return 0
+}
+
+// text is row i of a column of texts, "" if it is none.
+func text(c *stream.Column, i int) string {
+	if c.TypeAt(i) == stream.Text {
+		return string(c.TextAt(i))
+	}
+	return ""
+}
