@@ -10,6 +10,7 @@ import (
 
 	"gprof/convert/gecko"
 	"gprof/convert/internal/ordered"
+	"gprof/convert/svg"
 	"gprof/stream"
 )
 
@@ -35,6 +36,12 @@ var formats = []Format{
 		// may take it over. The longer name stays with this one.
 		Extensions: []string{".gecko.json", ".json"},
 		open:       func(w *ordered.Writer) stream.Sink { return gecko.New(w) },
+	},
+	{
+		Name:       "svg",
+		Text:       "picture of the flame graph, 1600 pixels wide",
+		Extensions: []string{".svg"},
+		open:       func(w *ordered.Writer) stream.Sink { return svg.New(w) },
 	},
 }
 

@@ -1,0 +1,142 @@
+package flame
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gprof/stream"
+)
+
+// Caption is what stands above a graph.
+type Caption struct {
+	Title      string // service and version
+	Range      string // of time, UTC, with its length
+	Processes  string // how many, and where they ran
+	Losses     string // in short; "" if nothing is missing
+	Start, End stream.Time
+}
+
+// NewCaption describes the run of t. lines is its ledger.
+func NewCaption(t *stream.Tables, lines []stream.Line) Caption {
+	c := Caption{Title: title(t.Processes), Processes: processes(t.Processes), Losses: losses(lines)}
+	for _, p := range t.Processes {
+		if p.Start != 0 && (c.Start == 0 || p.Start < c.Start) {
+			c.Start = p.Start
+		}
+		c.End = max(c.End, p.End)
+	}
+	c.Range = timeRange(c.Start, c.End)
+	return c
+}
+
+// title names each service with its versions, in the order of processes.
+func title(all []stream.Process) string {
+	const most = 3
+	var names []string
+	seen := make(map[string]bool)
+	for _, p := range all {
+		name := p.Service
+		if name == "" {
+			name = p.Name
+		}
+		if name = strings.TrimSpace(name + " " + p.Version); name != "" && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return "Recording"
+	case len(names) > most:
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+func processes(all []stream.Process) string {
+	hosts := make(map[string]bool)
+	for _, p := range all {
+		if p.Host != "" {
+			hosts[p.Host] = true
+		}
+	}
+	switch {
+	case len(all) == 1 && len(hosts) == 1:
+		return "1 process on " + all[0].Host
+	case len(hosts) > 1:
+		return fmt.Sprintf("%d processes on %d hosts", len(all), len(hosts))
+	case len(hosts) == 1 && all[0].Host != "":
+		return fmt.Sprintf("%d processes on %s", len(all), all[0].Host)
+	}
+	return Count(int64(len(all)), "process", "processes")
+}
+
+// Count writes a number with the word for it: "1,024 samples".
+func Count(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits + " " + many
+}
+
+// timeRange is exact to the millisecond; the day stands once if it is one.
+func timeRange(start, end stream.Time) string {
+	const day, clock = "2006-01-02 ", "15:04:05.000"
+	if start <= 0 {
+		return "time unknown"
+	}
+	from, to := time.Unix(0, int64(start)).UTC(), time.Unix(0, int64(end)).UTC()
+	if end <= start {
+		return "from " + from.Format(day+clock) + " UTC"
+	}
+	last := to.Format(clock)
+	if from.YearDay() != to.YearDay() || from.Year() != to.Year() {
+		last = to.Format(day + clock)
+	}
+	return fmt.Sprintf("%s – %s UTC (%s)", from.Format(day+clock), last, Span(to.Sub(from)))
+}
+
+// Span writes a duration with three digits or so: a length, not a measurement.
+func Span(d time.Duration) string {
+	for _, unit := range []time.Duration{time.Minute, time.Second, time.Millisecond, time.Microsecond} {
+		if d >= unit {
+			return d.Round(max(unit/100, 1)).String()
+		}
+	}
+	return d.String()
+}
+
+// losses sums up what was recorded and is not there, by what it is, the first
+// few in the order of the ledger's reasons.
+func losses(lines []stream.Line) string {
+	const most = 3
+	type loss struct {
+		reason stream.Reason
+		what   string
+	}
+	counts := make(map[loss]int64)
+	var order []loss
+	for _, line := range lines {
+		if stream.Reasons[line.Reason].Severity != stream.Loss {
+			continue
+		}
+		key := loss{line.Reason, line.What}
+		if _, known := counts[key]; !known {
+			order = append(order, key)
+		}
+		counts[key] += line.Count
+	}
+	var texts []string
+	for _, key := range order[:min(len(order), most)] {
+		texts = append(texts, fmt.Sprintf("%s: %s", Count(counts[key], key.what, key.what), stream.Reasons[key.reason].Text))
+	}
+	if len(order) > most {
+		texts = append(texts, fmt.Sprintf("%d other losses", len(order)-most))
+	}
+	return strings.Join(texts, "; ")
+}

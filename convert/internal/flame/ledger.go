@@ -1,0 +1,34 @@
+package flame
+
+import (
+	"fmt"
+
+	"gprof/stream"
+)
+
+// Left counts rows that have no place in a drawing.
+type Left struct{ rows map[left]int64 }
+
+type left struct {
+	process stream.ProcessID
+	what    string
+}
+
+// Add counts n of what, of a process; 0 is the run.
+func (l *Left) Add(process stream.ProcessID, what string, n int64) {
+	if l.rows == nil {
+		l.rows = make(map[left]int64)
+	}
+	l.rows[left{process, what}] += n
+}
+
+// Tell adds the lines to the ledger of t.
+func (l *Left) Tell(t *stream.Tables) {
+	for key, n := range l.rows {
+		line := stream.Line{Reason: stream.ReasonUnsupported, What: key.what, Count: n}
+		if key.process != 0 {
+			line.Process = fmt.Sprintf("%016x", t.Process(key.process).Instance)
+		}
+		t.Ledger.Add(line)
+	}
+}

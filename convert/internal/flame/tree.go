@@ -1,0 +1,110 @@
+// Package flame is what all drawings of a flame graph have in common: the call
+// tree of a run, its colours, and the words above it.
+//
+// A frame of a flame graph is a function. Places in one function of one module
+// are merged, and so are stacks that differ only in such places.
+package flame
+
+import (
+	"fmt"
+
+	"gprof/stream"
+)
+
+// Frame is one function.
+type Frame struct {
+	Name     string
+	Short    string // Name without what leads to its package: for where there is little room
+	Tint     int    // 0 to 3, by the name: neighbours of one colour can be told apart
+	Package  string // of a Go function, else the module; "" for a label
+	Module   string
+	File     string // the first one that is known
+	Category stream.Category
+}
+
+// Tree is all stacks of a run as one tree. Nodes are numbered from 1; 0 is the
+// root, which is no function. A node's number is above that of its parent.
+type Tree struct {
+	Frames []Frame // from 1
+	Parent []int32 // by node
+	Frame  []int32 // by node, an index of Frames; 0 for the root
+
+	nodes []int32 // by StackID
+}
+
+// NewTree makes the tree of all stacks of t.
+func NewTree(t *stream.Tables) *Tree {
+	var merged stream.Tables // Frames and Stacks alone
+	tree := &Tree{Frames: make([]Frame, 1), nodes: make([]int32, t.Stacks.Len()+1)}
+	frames := tree.mergeFrames(t, &merged)
+	for id := stream.StackID(1); int(id) <= t.Stacks.Len(); id++ {
+		parent, frame := t.Stacks.At(id)
+		tree.nodes[id] = int32(merged.Stacks.Intern(stream.StackID(tree.nodes[parent]), frames[frame]))
+	}
+	tree.Parent = make([]int32, merged.Stacks.Len()+1)
+	tree.Frame = make([]int32, len(tree.Parent))
+	for id := stream.StackID(1); int(id) < len(tree.Parent); id++ {
+		parent, frame := merged.Stacks.At(id)
+		tree.Parent[id], tree.Frame[id] = int32(parent), int32(frame)
+	}
+	return tree
+}
+
+// mergeFrames fills Frames and returns their number for each frame of t.
+func (tree *Tree) mergeFrames(t, merged *stream.Tables) []stream.FrameID {
+	frames := make([]stream.FrameID, t.Frames.Len()+1)
+	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
+		f := t.Frames.At(id)
+		frames[id] = merged.Frames.Intern(merge(f))
+		if int(frames[id]) == len(tree.Frames) {
+			tree.Frames = append(tree.Frames, frameOf(t, f))
+		}
+		if to := &tree.Frames[frames[id]]; to.File == "" && f.File != 0 {
+			to.File = t.Strings.At(f.File)
+		}
+	}
+	return frames
+}
+
+// merge returns what tells functions apart.
+func merge(f stream.Frame) stream.Frame {
+	out := stream.Frame{Module: f.Module, Function: f.Function, Category: f.Category, Label: f.Label}
+	if f.Function == 0 {
+		out.Offset = f.Offset
+	}
+	return out
+}
+
+func frameOf(t *stream.Tables, f stream.Frame) Frame {
+	out := Frame{Category: stream.Other}
+	if f.Category != 0 {
+		out.Category = t.Categories.At(f.Category)
+	}
+	if f.Module != 0 {
+		out.Module = t.Modules.At(f.Module).Name
+	}
+	if f.Function == 0 {
+		out.Name, out.Package = fmt.Sprintf("%s+0x%x", out.Module, f.Offset), out.Module
+	} else {
+		out.Name = t.Strings.At(f.Function)
+	}
+	out.Short = out.Name
+	if f.Function != 0 && !f.Label {
+		out.Package, out.Short = splitName(out.Name, out.Module)
+	}
+	out.Tint = int(hash(out.Name) % 4)
+	return out
+}
+
+// Node is the node of a stack; that of none is the root.
+func (tree *Tree) Node(id stream.StackID) int32 { return tree.nodes[id] }
+
+// Totals returns how much each node and all that it called weigh, given what
+// each weighs by itself.
+func (tree *Tree) Totals(self []int64) []int64 {
+	totals := append([]int64(nil), self...)
+	for node := len(totals) - 1; node > 0; node-- {
+		totals[tree.Parent[node]] += totals[node]
+	}
+	return totals
+}
