@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"gprof/convert/folded"
 	"gprof/convert/gecko"
 	"gprof/convert/internal/ordered"
+	"gprof/convert/pprof"
 	"gprof/convert/svg"
 	"gprof/stream"
 )
@@ -23,6 +25,7 @@ type Format struct {
 	Text       string   // what it is and who reads it
 	Extensions []string // of file names, with the dot, without compression
 	Binary     bool     // not fit for a terminal
+	Packed     bool     // compressed also if nothing says so: its readers expect it
 
 	open func(w *ordered.Writer) stream.Sink
 }
@@ -36,6 +39,20 @@ var formats = []Format{
 		// may take it over. The longer name stays with this one.
 		Extensions: []string{".gecko.json", ".json"},
 		open:       func(w *ordered.Writer) stream.Sink { return gecko.New(w) },
+	},
+	{
+		Name:       "pprof",
+		Text:       "samples for go tool pprof and go build -pgo; always compressed",
+		Extensions: []string{".pb", ".pprof"},
+		Binary:     true,
+		Packed:     true,
+		open:       func(w *ordered.Writer) stream.Sink { return pprof.New(w) },
+	},
+	{
+		Name:       "folded",
+		Text:       "samples as folded stacks for flamegraph.pl, inferno and speedscope",
+		Extensions: []string{".folded", ".collapsed"},
+		open:       func(w *ordered.Writer) stream.Sink { return folded.New(w) },
 	},
 	{
 		Name:       "svg",
@@ -65,7 +82,7 @@ func ByName(file string) (Format, Options, error) {
 	for _, f := range formats {
 		for _, extension := range f.Extensions {
 			if strings.HasSuffix(name, extension) {
-				return f, Options{Gzip: compressed}, nil
+				return f, Options{Gzip: compressed || f.Packed}, nil
 			}
 		}
 	}
@@ -79,7 +96,7 @@ func ByFormat(name string) (Format, Options, error) {
 	var names []string
 	for _, f := range formats {
 		if f.Name == plain {
-			return f, Options{Gzip: compressed}, nil
+			return f, Options{Gzip: compressed || f.Packed}, nil
 		}
 		names = append(names, f.Name)
 	}

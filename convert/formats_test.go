@@ -22,6 +22,11 @@ func TestByName(t *testing.T) {
 		{"dir.gz/a.json.gz", "gecko", true},
 		{"a.gecko.json", "gecko", false},
 		{"a.gecko.json.gz", "gecko", true},
+		{"a.pb.gz", "pprof", true},
+		{"a.pb", "pprof", true},
+		{"a.pprof", "pprof", true},
+		{"a.folded", "folded", false},
+		{"a.collapsed.gz", "folded", true},
 		{"a.gecko", "", false},
 		{"a.gz", "", false},
 		{"json", "", false},
@@ -39,7 +44,7 @@ func TestByName(t *testing.T) {
 func TestByFormat(t *testing.T) {
 	for _, f := range Formats() {
 		plain, o, err := ByFormat(f.Name)
-		if plain.Name != f.Name || o.Gzip || err != nil || plain.Readable(o) == f.Binary {
+		if plain.Name != f.Name || o.Gzip != f.Packed || err != nil || plain.Readable(o) == f.Binary {
 			t.Errorf("ByFormat(%q) = %q, %v, %v", f.Name, plain.Name, o, err)
 		}
 		packed, o, err := ByFormat(f.Name + ".gz")

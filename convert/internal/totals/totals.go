@@ -1,0 +1,121 @@
+// Package totals sums up samples, for formats that keep sums rather than
+// moments: by track and stack. It counts what such a format has no place for.
+package totals
+
+import (
+	"fmt"
+	"math"
+
+	"gprof/stream"
+)
+
+// Total is what the samples of one stack of a track add up to. Sums stop at the
+// largest number.
+type Total struct {
+	Stack  stream.StackID // 0 none
+	Weight int64          // samples
+	CPU    int64          // ns, of the samples whose CPU time is known
+}
+
+// Totals sums up what a sink is given. Its memory depends on the number of
+// stacks alone: those of one track at a time are held.
+type Totals struct {
+	First, Last stream.Time // of all rows, once there are any
+	Rows        int64       // of all kinds
+	CPU         bool        // some sample has CPU time
+	Unknown     int64       // samples whose CPU time is unknown
+
+	tables *stream.Tables
+	done   func(process stream.ProcessID, track stream.TrackID, totals []Total)
+	series stream.Series // of the samples that are being summed up
+	totals []Total
+	at     []int32 // by StackID: 1 and where it is in totals, 0 nowhere
+	lost   map[lostKey]int64
+}
+
+type lostKey struct {
+	process stream.ProcessID
+	kind    stream.Kind
+}
+
+// New returns the Totals of an output of t. done is called for each track that
+// has samples, in the order of segments; its totals are in the order in which
+// the stacks were first seen, and valid until it returns.
+func New(t *stream.Tables, done func(process stream.ProcessID, track stream.TrackID, totals []Total)) *Totals {
+	return &Totals{tables: t, done: done, at: make([]int32, t.Stacks.Len()+1), lost: make(map[lostKey]int64)}
+}
+
+// Add takes a segment of any kind.
+func (t *Totals) Add(b *stream.Batch) {
+	if b.Len() == 0 {
+		return
+	}
+	t.see(b.Time[0], b.Time[b.Len()-1])
+	t.Rows += int64(b.Len())
+	if b.Series.Kind != stream.Samples {
+		t.lost[lostKey{b.Series.Process, b.Series.Kind}] += int64(b.Len())
+		return
+	}
+	if b.Series != t.series {
+		t.Finish()
+		t.series = b.Series
+	}
+	for i, stack := range b.Stack {
+		t.add(stack, b.Weight[i], b.CPU[i])
+	}
+}
+
+func (t *Totals) see(first, last stream.Time) {
+	if t.Rows == 0 {
+		t.First, t.Last = first, last
+	}
+	t.First, t.Last = min(t.First, first), max(t.Last, last)
+}
+
+func (t *Totals) add(stack stream.StackID, weight, cpu int64) {
+	if t.at[stack] == 0 {
+		t.totals = append(t.totals, Total{Stack: stack})
+		t.at[stack] = int32(len(t.totals))
+	}
+	total := &t.totals[t.at[stack]-1]
+	total.Weight = Plus(total.Weight, weight)
+	total.CPU = Plus(total.CPU, cpu)
+	if cpu < 0 {
+		t.Unknown = Plus(t.Unknown, weight)
+	} else if cpu > 0 {
+		t.CPU = true
+	}
+}
+
+// Plus adds what is not negative to a sum, which stops at the largest number.
+func Plus(sum, n int64) int64 {
+	if n <= 0 {
+		return sum
+	}
+	if sum > math.MaxInt64-n {
+		return math.MaxInt64
+	}
+	return sum + n
+}
+
+// Finish gives out what is not yet given out: after the last segment.
+func (t *Totals) Finish() {
+	if len(t.totals) == 0 {
+		return
+	}
+	t.done(t.series.Process, t.series.Track, t.totals)
+	for _, total := range t.totals {
+		t.at[total.Stack] = 0
+	}
+	t.totals = t.totals[:0]
+}
+
+// Tell adds to the ledger of the tables the rows that were no samples.
+func (t *Totals) Tell() {
+	for key, rows := range t.lost {
+		t.tables.Ledger.Add(stream.Line{Process: Instance(t.tables.Process(key.process)), Reason: stream.ReasonUnsupported, What: key.kind.String(), Count: rows})
+	}
+}
+
+// Instance names a process as ledgers do.
+func Instance(p *stream.Process) string { return fmt.Sprintf("%016x", p.Instance) }

@@ -1,0 +1,73 @@
+package pprof
+
+import (
+	"fmt"
+	"math"
+
+	"gprof/stream"
+)
+
+// writeHeader writes what holds for the whole profile.
+func (s *Sink) writeHeader() {
+	if s.totals.Rows > 0 {
+		s.buf = appendNumber(s.buf, profileTime, uint64(s.totals.First))
+		s.buf = appendNumber(s.buf, profileDuration, uint64(duration(s.totals.First, s.totals.Last)))
+	}
+	s.valueType(profilePeriodType, "cpu", "nanoseconds")
+	s.buf = appendNumber(s.buf, profilePeriod, uint64(s.period()))
+	for _, comment := range s.comments() {
+		s.buf = appendNumber(s.buf, profileComment, s.texts.number(comment))
+	}
+	typ := "samples"
+	if s.totals.CPU {
+		typ = "cpu"
+	}
+	s.buf = appendNumber(s.buf, profileDefaultType, s.texts.number(typ))
+}
+
+func duration(first, last stream.Time) int64 {
+	if d := int64(last - first); d >= 0 {
+		return d
+	}
+	return math.MaxInt64 // clocks were very wrong
+}
+
+// period is the longest interval between samples of all processes, as if their
+// profiles had been merged by pprof.
+func (s *Sink) period() int64 {
+	var longest int64
+	for i := range s.tables.Processes {
+		longest = max(longest, s.tables.Processes[i].Interval)
+	}
+	return longest
+}
+
+// comments are what a person should know about the numbers. pprof shows those
+// that begin with # only when it is asked for comments.
+func (s *Sink) comments() []string {
+	var all []string
+	losses := 0
+	for _, line := range s.known {
+		reason := stream.Reasons[line.Reason]
+		if reason.Severity == stream.Loss {
+			losses++
+		}
+		all = append(all, fmt.Sprintf("# %s: %s %s %s: %d %s, %d bytes (%s)",
+			reason.Severity, orRun(line.Process), reason.Name, line.Where, line.Count, line.What, line.Bytes, reason.Text))
+	}
+	if s.totals.Unknown > 0 {
+		all = append(all, fmt.Sprintf("# the CPU time of %d samples is unknown", s.totals.Unknown))
+	}
+	if losses > 0 {
+		all = append(all, "The recording is incomplete: see pprof -comments")
+	}
+	return all
+}
+
+// orRun names what a line of the ledger is about.
+func orRun(process string) string {
+	if process == "" {
+		return "run"
+	}
+	return process
+}

@@ -1,0 +1,113 @@
+package pprof
+
+import (
+	"encoding/binary"
+
+	"gprof/stream"
+)
+
+// locations numbers places in the code, from 1, as stacks need them. One is a
+// frame together with those that were inlined into it: a run of frames at one
+// address, which the format has as the lines of one location.
+type locations struct {
+	tables  *stream.Tables
+	inlined []bool           // by FrameID
+	alone   []uint32         // by FrameID: number of the location that is just this frame
+	runs    stream.Tables    // Stacks are runs, from the innermost function outward
+	ofRun   []uint32         // by id in runs: number of the location
+	list    []location       // by number-1
+	run     []stream.FrameID // scratch
+}
+
+// location is a frame, or else a run.
+type location struct {
+	frame stream.FrameID
+	run   stream.StackID // in runs
+}
+
+func (l *locations) build(t *stream.Tables) {
+	n := t.Frames.Len() + 1
+	*l = locations{tables: t, inlined: make([]bool, n), alone: make([]uint32, n), ofRun: make([]uint32, 1)}
+	for id := 1; id < n; id++ {
+		f := t.Frames.At(stream.FrameID(id))
+		l.inlined[id] = f.Depth > 0 && !f.Label
+	}
+}
+
+// appendStack appends the numbers of a stack's locations, leaf first.
+func (l *locations) appendStack(dst []byte, id stream.StackID) []byte {
+	for id != 0 {
+		caller, frame := l.tables.Stacks.At(id)
+		var number uint32
+		if l.inlined[frame] {
+			number, id = l.takeRun(id)
+		} else {
+			number, id = l.single(frame), caller
+		}
+		dst = binary.AppendUvarint(dst, uint64(number))
+	}
+	return dst
+}
+
+func (l *locations) single(frame stream.FrameID) uint32 {
+	if l.alone[frame] == 0 {
+		l.list = append(l.list, location{frame: frame})
+		l.alone[frame] = uint32(len(l.list))
+	}
+	return l.alone[frame]
+}
+
+// takeRun returns the location of an inlined function and what it was inlined
+// into, and the rest of the stack.
+func (l *locations) takeRun(id stream.StackID) (number uint32, rest stream.StackID) {
+	run := stream.StackID(0)
+	for {
+		caller, frame := l.tables.Stacks.At(id)
+		run = l.runs.Stacks.Intern(run, frame)
+		if !l.inlinedInto(frame, caller) {
+			return l.numberOf(run), caller
+		}
+		id = caller
+	}
+}
+
+// inlinedInto says whether the frame is a part of the code of its caller.
+func (l *locations) inlinedInto(frame stream.FrameID, caller stream.StackID) bool {
+	if caller == 0 || !l.inlined[frame] {
+		return false
+	}
+	_, id := l.tables.Stacks.At(caller)
+	inner, outer := l.tables.Frames.At(frame), l.tables.Frames.At(id)
+	return outer.Module == inner.Module && outer.Offset == inner.Offset && outer.Depth == inner.Depth-1 && !outer.Label
+}
+
+func (l *locations) numberOf(run stream.StackID) uint32 {
+	for len(l.ofRun) <= int(run) {
+		l.ofRun = append(l.ofRun, 0)
+	}
+	if l.ofRun[run] == 0 {
+		l.list = append(l.list, location{run: run})
+		l.ofRun[run] = uint32(len(l.list))
+	}
+	return l.ofRun[run]
+}
+
+// frames returns the frames of a location, the innermost first. They are valid
+// until the next call.
+func (l *locations) frames(at location) []stream.FrameID {
+	l.run = l.run[:0]
+	if at.frame != 0 {
+		return append(l.run, at.frame)
+	}
+	for run := at.run; run != 0; {
+		inner, frame := l.runs.Stacks.At(run)
+		l.run = append(l.run, frame)
+		run = inner
+	}
+	// A run is interned from its innermost function: its id is that of the
+	// outermost.
+	for i, k := 0, len(l.run)-1; i < k; i, k = i+1, k-1 {
+		l.run[i], l.run[k] = l.run[k], l.run[i]
+	}
+	return l.run
+}

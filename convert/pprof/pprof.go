@@ -1,0 +1,109 @@
+// Package pprof writes the format of github.com/google/pprof, which go tool
+// pprof and the Go compiler (go build -pgo) read.
+//
+// The output is one profile.proto message: the number of samples and their CPU
+// time, by process, track and stack. It is written in one pass, as a stream of
+// fields; only the sums of the track being written and the tables that samples
+// refer to are held in memory. The tables stand behind the samples, which the
+// format allows.
+//
+// What stands for what:
+//
+//   - Sample types are samples/count and cpu/nanoseconds, as in Go's own CPU
+//     profiles, so that the two can be compared and merged. The default is the
+//     second, or the first if no CPU time is known.
+//   - Labels are process (its title), instance (its id; titles may be equal) and
+//     track.
+//   - Functions that were inlined are lines of the location that they were
+//     inlined into. Frames that are no code, such as labels, are locations
+//     without an address.
+//   - Mappings have build ids. Their addresses are made up (modules.go).
+//   - What is missing from the recording stands in the comments.
+//
+// What is not a sample has no place here, and is in the ledger.
+package pprof
+
+import (
+	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/totals"
+	"gprof/stream"
+)
+
+// flushSize is how many bytes are collected before they are written.
+const flushSize = 64 << 10
+
+// Sink writes one profile.
+type Sink struct {
+	pipe   *ordered.Writer
+	buf    []byte // not yet written
+	tables *stream.Tables
+	known  []stream.Line // the ledger of the source
+	totals *totals.Totals
+
+	texts     texts
+	functions functions
+	modules   modules
+	locations locations
+
+	body, ids, values, labels, line []byte // scratch
+	frames                          []stream.Frame
+}
+
+// New returns a Sink that writes to w, and closes it at the end.
+func New(w *ordered.Writer) *Sink { return &Sink{pipe: w} }
+
+// Begin makes tables ready.
+func (s *Sink) Begin(t *stream.Tables) error {
+	s.tables = t
+	s.known = t.Ledger.Lines() // other sinks may add to it
+	s.totals = totals.New(t, s.track)
+	s.modules.build(t)
+	s.locations.build(t)
+	s.valueType(profileSampleType, "samples", "count")
+	s.valueType(profileSampleType, "cpu", "nanoseconds")
+	return nil
+}
+
+// Segment adds the rows of b.
+func (s *Sink) Segment(b *stream.Batch) error {
+	s.totals.Add(b)
+	return s.flush(flushSize)
+}
+
+// Close writes what is left: the tables, mostly. It adds what was lost to the
+// ledger of the tables.
+func (s *Sink) Close() error {
+	s.totals.Finish()
+	s.writeLocations() // which numbers functions,
+	s.writeFunctions() // which number strings
+	s.writeMappings()
+	s.writeHeader()
+	s.writeTexts()
+	s.totals.Tell()
+	if err := s.flush(0); err != nil {
+		return err
+	}
+	return s.pipe.Close()
+}
+
+// message adds a field of the profile.
+func (s *Sink) message(field int, body []byte) {
+	s.buf = appendBytes(s.buf, field, body)
+	s.body = body[:0]
+	s.flush(flushSize) // the pipe keeps its error
+}
+
+// flush writes what was collected, if it is so much.
+func (s *Sink) flush(size int) error {
+	if len(s.buf) < size {
+		return nil
+	}
+	_, err := s.pipe.Write(s.buf)
+	s.buf = s.buf[:0]
+	return err
+}
+
+func (s *Sink) valueType(field int, typ, unit string) {
+	body := appendNumber(s.body[:0], valueType, s.texts.number(typ))
+	s.message(field, appendNumber(body, valueUnit, s.texts.number(unit)))
+}
