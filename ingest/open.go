@@ -119,7 +119,11 @@ func (s *search) packed(l location) error {
 		return err
 	}
 	for _, p := range a.Problems {
-		s.warn(l, fmt.Errorf("%w: %w", archive.ErrDamaged, p))
+		class := archive.ErrDamaged
+		if errors.Is(p, pack.ErrCut) {
+			class = archive.ErrTorn
+		}
+		s.warn(l, fmt.Errorf("%w: %w", class, p))
 	}
 	return s.inside(l, a, nil)
 }

@@ -28,6 +28,10 @@ func newWarning(path, label string, err error) *Warning {
 
 func (w *Warning) Error() string { return printable(w.path) + ": " + w.err.Error() }
 
+// Whole says whether it is about an input as a whole, which gave nothing or not
+// all that was to come, and not about a part of it that was left out.
+func (w *Warning) Whole() bool { return w.whole }
+
 func (w *Warning) Unwrap() error { return w.err }
 
 // reasons says which reason of the ledger an error is; the first that fits

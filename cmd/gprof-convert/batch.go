@@ -338,7 +338,7 @@ func (b *batch) judgeAll(items []*item) error {
 	}
 	switch {
 	case failed > 0:
-		return fmt.Errorf("%d of %d inputs were not converted, or not all of them; start the batch again to try only those", failed, len(items))
+		return fmt.Errorf("%d of %d inputs were not converted, or not all of them; mend or replace them and start the batch again: the others are left as they are", failed, len(items))
 	case b.Strict && lossy > 0:
 		return &exitError{exitLossy, fmt.Errorf("something recorded is missing from %d of %d outputs", lossy, len(items))}
 	case hit > 0:

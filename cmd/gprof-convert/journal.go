@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+
+	"gprof/stream"
 )
 
 // journalName is the file in the output directory of a batch that says what is
@@ -83,11 +85,19 @@ func (j *journal) rewrite(s *streams, path string) error {
 // in the same way and is still there.
 func (j *journal) unchanged(input, fingerprint, settings string) (outcome, bool) {
 	o, ok := j.done[input]
-	if !ok || o.Fingerprint != fingerprint || o.Settings != settings {
+	if !ok || o.Fingerprint != fingerprint || o.Settings != settings || o.passing() {
 		return outcome{}, false
 	}
 	info, err := os.Stat(filepath.Join(j.dir, filepath.FromSlash(o.Output)))
 	return o, err == nil && info.Mode().IsRegular() && info.Size() == o.Size
+}
+
+// passing reports whether the same bytes may give more another time: some could
+// not be read, as when a network mount was away.
+func (o *outcome) passing() bool {
+	return o.Incomplete > 0 && slices.ContainsFunc(o.Reasons, func(name string) bool {
+		return name == stream.Reasons[stream.ReasonStalled].Name || name == stream.Reasons[stream.ReasonUnreadable].Name
+	})
 }
 
 // add notes an outcome.

@@ -78,6 +78,29 @@ func TestJournal(t *testing.T) {
 	}
 }
 
+// What hung may answer another time; what is torn stays so.
+func TestJournalTriesAgain(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.json"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for reason, again := range map[string]bool{"stalled": true, "unreadable": true, "torn": false, "damaged": false} {
+		j, err := (&streams{stderr: io.Discard}).openJournal(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.add(outcome{Input: "a", Output: "a.json", Incomplete: 1, Reasons: []string{"clock", reason}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, done := reopen(t, dir).unchanged("a", "", ""); done == again {
+			t.Errorf("%s: done is %v", reason, done)
+		}
+	}
+}
+
 func TestFingerprint(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "session", "chunk-00000")

@@ -35,6 +35,7 @@ func (c *verifyCmd) Run(s *streams) error {
 	defer found.Close()
 	verdicts := found.Verify()
 	sum := sumUp(verdicts)
+	sum.noteFailed(found)
 	if c.JSON {
 		err = writeJSON(s.stdout, struct {
 			Summary   string           `json:"summary"`
@@ -85,6 +86,8 @@ type verdictSum struct {
 	damaged                []string // instances
 	first                  string   // problem
 	why                    string   // there are unproven bytes
+	failed                 int      // inputs
+	failure                string   // the first
 }
 
 func sumUp(verdicts []ingest.Verdict) *verdictSum {
@@ -115,6 +118,17 @@ func (sum *verdictSum) noteFirst(v *ingest.Verdict) {
 	}
 }
 
+// noteFailed takes in what gave no verdict, or not all that was to come: nobody
+// knows what is missing.
+func (sum *verdictSum) noteFailed(found *ingest.Found) {
+	sum.failed = found.Failed()
+	for _, w := range found.Warnings {
+		if sum.failure == "" && w.Whole() {
+			sum.failure = oneLine(w)
+		}
+	}
+}
+
 func whyUnproven(v *ingest.Verdict) string {
 	switch {
 	case v.Alive:
@@ -131,14 +145,31 @@ func (sum *verdictSum) String() string {
 	if sum.unproven > 0 {
 		unproven = fmt.Sprintf(", %s unproven (%s)", formatBytes(sum.unproven), sum.why)
 	}
-	if len(sum.damaged) == 0 {
+	bad := sum.bad()
+	switch {
+	case bad == "":
 		return fmt.Sprintf("whole: %s, %s, %s proven%s: safe to convert", count(sum.processes, "process"), count(sum.chunks, "chunk"), formatBytes(sum.proven), unproven)
+	case sum.proven+sum.unproven == 0:
+		return bad + ": nothing is left to convert; look for another copy"
+	case len(sum.damaged) == 0:
+		return fmt.Sprintf("%s: convert still gives the rest, %s proven%s; see the warnings above", bad, formatBytes(sum.proven), unproven)
 	}
-	what := fmt.Sprintf("damaged: %d of %s, %s lost (%s)", len(sum.damaged), count(sum.processes, "process"), formatBytes(sum.lost), sum.first)
-	if sum.proven+sum.unproven == 0 {
-		return what + ": nothing is left to convert; look for another copy"
+	return fmt.Sprintf("%s: convert still gives the rest, %s proven%s; see the lines above", bad, formatBytes(sum.proven), unproven)
+}
+
+// bad is what is not whole, "" if all is.
+func (sum *verdictSum) bad() string {
+	damaged := fmt.Sprintf("damaged: %d of %s, %s lost (%s)", len(sum.damaged), count(sum.processes, "process"), formatBytes(sum.lost), sum.first)
+	failed := fmt.Sprintf("%s could not be read in full (%s)", count(sum.failed, "input"), sum.failure)
+	switch {
+	case sum.failed == 0 && len(sum.damaged) == 0:
+		return ""
+	case sum.failed == 0:
+		return damaged
+	case len(sum.damaged) == 0:
+		return "incomplete: " + failed
 	}
-	return fmt.Sprintf("%s: convert still gives the rest, %s proven%s; see the lines above", what, formatBytes(sum.proven), unproven)
+	return damaged + "; " + failed
 }
 
 // count is a number of things.
