@@ -41,7 +41,7 @@ func Anchors(p *chunks.Process) []Anchor {
 		}
 	}
 	// Who tells another process' end does not read its monotonic clock.
-	if e := p.Exit; e != nil && e.Reason == rawformat.ExitStopped {
+	if e := p.Exit; e != nil && (e.Reason == rawformat.ExitStopped || e.Reason == rawformat.ExitPanic) {
 		all = append(all, Anchor{Monotonic: e.Monotonic, Realtime: e.Realtime})
 	}
 	return sortAnchors(all)

@@ -138,10 +138,11 @@ const (
 	ExitNormal  ExitReason = 1 // the process ended by itself
 	ExitSignal  ExitReason = 2 // killed; code is the signal
 	ExitUnknown ExitReason = 3 // found dead
+	ExitPanic   ExitReason = 4 // the recorder was stopped while a goroutine panicked
 )
 
 // ExitReasons names them, in order.
-var ExitReasons = []string{"stopped", "exited", "killed", "found dead"}
+var ExitReasons = []string{"stopped", "exited", "killed", "found dead", "panicked"}
 
 // MetaKeys are the keys of meta records that this version writes; a reader
 // keeps others as they are. A list is written as several records of one key.

@@ -19,6 +19,7 @@ const childVariable = "RECORDER_TEST_CHILD"
 var children = map[string]func(){
 	"killed":   killedChild,
 	"silent":   silentChild,
+	"panic":    panickingChild,
 	"parent":   parentChild,
 	"recorded": recordedChild,
 	"resource": resourceChild,

@@ -2,6 +2,7 @@ package recorder_test
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -79,6 +80,26 @@ func checkKilled(t *testing.T, dir string, acknowledged int) {
 	}
 	if r.Exit != nil {
 		t.Error("a killed process has an exit record")
+	}
+}
+
+func panickingChild() {
+	defer childRecorder(recorder.Options{Dir: os.Args[1], Limit: 2 << 20}).Stop()
+	panic("on purpose")
+}
+
+// A Stop that a panic runs does not make it an end in order.
+func TestPanic(t *testing.T) {
+	cmd := child("panic", []string{t.TempDir()})
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err == nil || !strings.Contains(stderr.String(), "panic: on purpose\n") {
+		t.Errorf("%v, stderr %q", err, &stderr)
+	}
+	x := read(t, strings.TrimSpace(string(out))).Exit
+	if x == nil || x.Reason != rawformat.ExitPanic {
+		t.Errorf("exit %+v", x)
 	}
 }
 

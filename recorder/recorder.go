@@ -231,9 +231,25 @@ func (r *Recorder) writeExit() error {
 	}
 	index, _ := chunks.IndexNow(r.session, r.environ.parent) // 0: nothing is known of it
 	body := newRecord(rawformat.KindExit).uint(now.Monotonic).sint(now.Realtime).
-		uint(uint64(rawformat.ExitStopped)).sint(0).fixed(r.environ.parent).uint(index).
+		uint(uint64(exitReason())).sint(0).fixed(r.environ.parent).uint(index).
 		uint(r.ring.RangeStart()).uint(r.ring.RangeEnd()).uint(uint64(r.ring.Discarded())).text(text)
 	return chunks.WriteRecords(filepath.Join(r.dir, "exit"), r.header(rawformat.MagicExit), body)
+}
+
+// exitReason is why the recorder is being stopped. A deferred Stop also runs when
+// its goroutine panics: that is no end in order, and what such a process leaves
+// is kept as that of any other that crashed. Calling recover would change what
+// the host prints, so the stack tells.
+func exitReason() rawformat.ExitReason {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs[:])])
+	for more := true; more; {
+		var f runtime.Frame
+		if f, more = frames.Next(); f.Function == "runtime.gopanic" {
+			return rawformat.ExitPanic
+		}
+	}
+	return rawformat.ExitStopped
 }
 
 func (r *Recorder) header(magic string) rawformat.RecordHeader {

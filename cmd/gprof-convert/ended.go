@@ -12,7 +12,7 @@ import (
 // ending is how far back a recording reaches and how its process ended.
 type ending struct {
 	Reach  time.Duration `json:"reach_ns"`
-	State  string        `json:"state"` // recording, packed (while recording), stopped, exited, killed
+	State  string        `json:"state"` // recording, packed (while recording), stopped, exited, killed, found dead, panicked
 	At     time.Time     `json:"at"`    // of the end: of an unrecorded one the last that was committed
 	Record bool          `json:"exit_record"`
 	Code   int64         `json:"code,omitempty"`   // exit status
@@ -53,7 +53,7 @@ func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *end
 		e.Code, e.Signal = 0, p.Exit.Code
 	}
 	e.Memory = newMemoryUse(p, last)
-	if m := e.Memory; m != nil && e.State == "killed" && (!e.Record || e.Signal == sigkill) {
+	if m := e.Memory; m != nil && (e.State == foundDead || e.State == "killed" && (!e.Record || e.Signal == sigkill)) {
 		m.Out = m.Used/outNumerator >= m.Limit/outDenominator
 	}
 	e.Text = e.String()
@@ -154,6 +154,10 @@ func roundReach(d time.Duration) time.Duration {
 }
 
 const sigkill = 9
+
+// foundDead is the state of a process whose exit record was written by others of
+// its session: nobody knows what it died of.
+const foundDead = "found dead"
 
 // signals are the names of those that end processes, by the numbers that Linux
 // gives them. The recording may be of another machine than this one.

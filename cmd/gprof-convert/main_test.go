@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,6 +33,7 @@ func TestScripts(t *testing.T) {
 			"crash":   crash,
 			"hold":    hold,
 			"reap":    reap,
+			"bury":    bury,
 			"dumps":   dumps,
 			"names":   names,
 			"damage":  damage,
@@ -108,6 +110,22 @@ func names(ts *testscript.TestScript, neg bool, args []string) {
 // reap SESSION/INSTANCE PID SIGNAL writes how a process ended.
 func reap(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(chunks.WriteExit(ts.MkAbs(args[0]), chunks.End{Pid: uint32(number(ts, args[1])), Signal: int(number(ts, args[2]))}))
+}
+
+// bury SESSION/INSTANCE writes what others of a session write of a process that
+// they found dead a second after its start.
+func bury(ts *testscript.TestScript, neg bool, args []string) {
+	dir := ts.MkAbs(args[0])
+	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
+	ts.Check(err)
+	body := rawformat.AppendUint([]byte{byte(rawformat.KindExit)}, 0)
+	body = rawformat.AppendSint(body, fixtures.Realtime+1e9)
+	body = rawformat.AppendUint(body, uint64(rawformat.ExitUnknown))
+	body = rawformat.AppendFixed(rawformat.AppendSint(body, 0), 0)
+	body = append(body, 0, 1, 1, 0) // the parent's index, range start and end, discarded
+	body = rawformat.AppendText(body, "")
+	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Version: rawformat.Version, Instance: p.Instance, Pid: p.Pid}
+	ts.Check(chunks.WriteRecords(filepath.Join(dir, "exit"), h, body))
 }
 
 // begin makes a recording: SESSION INSTANCE PID EVENTS.
