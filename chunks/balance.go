@@ -132,10 +132,11 @@ func (s *Slot) adopt() (errs error) {
 //
 // Its owner discards it if it is this process, and is asked to if it is another
 // one that lives; of a dead one it is removed here. A process that waits for
-// room and has the oldest chunk itself just uses that one again.
+// room and has the oldest chunk itself just uses that one again. Where the disk
+// has less room than the limit, what it has is the limit.
 func (s *Slot) relieve(now time.Time) (errs error) {
+	limit := s.bound()
 	for range rounds {
-		limit := s.c.Limit()
 		over := s.c.sum() - limit
 		if over+s.want <= 0 {
 			break

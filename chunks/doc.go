@@ -64,6 +64,10 @@
 // if that is about as old as the oldest of all: else two that are equally busy
 // would take files from each other for ever.
 //
+// Where the disk has less room than the limit, what the session held when that
+// turned out counts as its limit; so a program that is restarted on a full disk
+// takes the room of what it left before.
+//
 // Guards: nobody falls below its guard. That of a living process is its floor,
 // the limit by twice the number of processes. Of those that died uncleanly the
 // newest and the first of the same crash loop (an hour at most lies between two

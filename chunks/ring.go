@@ -120,7 +120,8 @@ const (
 
 // OpenRing makes a ring of files chunk-00000 and so on in dir, which exists.
 // If the disk has no room for o.MinSpare of them it does with fewer; the error
-// is that of the disk if it has no room for two.
+// is that of the disk if it has no room for two, and none of what the dead of
+// the session left can go.
 func OpenRing(dir string, o RingOptions) (*Ring, error) { return openRing(folder(dir), o) }
 
 func openRing(store storage, o RingOptions) (*Ring, error) {
@@ -134,7 +135,11 @@ func openRing(store storage, o RingOptions) (*Ring, error) {
 	if o.Slot != nil {
 		o.Slot.ring = r
 	}
-	if err := r.grow(o.MinSpare); err != nil && r.files.Load() < minFiles {
+	err := r.grow(o.MinSpare)
+	for tries := 0; tries < clearings && r.files.Load() < minFiles && r.clear(err); tries++ {
+		err = r.grow(o.MinSpare)
+	}
+	if err != nil && r.files.Load() < minFiles {
 		return nil, errors.Join(err, r.Close())
 	}
 	r.publish()
@@ -369,6 +374,7 @@ func (r *Ring) grow(spares int) error {
 		name := fmt.Sprintf("chunk-%05d", r.serial)
 		c, err := r.store.create(name, r.o.ChunkFile)
 		r.full.Store(err != nil)
+		r.crowded(err, spares)
 		if err != nil {
 			return err
 		}

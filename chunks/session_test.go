@@ -46,6 +46,11 @@ type member struct {
 }
 
 func newMember(session string, o ControlOptions, keep time.Duration, now clock) (*member, error) {
+	return newMemberOn(session, o, keep, now, func(dir string) storage { return folder(dir) })
+}
+
+// newMemberOn is newMember with chunk files in another storage.
+func newMemberOn(session string, o ControlOptions, keep time.Duration, now clock, disk func(dir string) storage) (*member, error) {
 	m := &member{now: now}
 	id := rand.Uint64() | 1
 	m.dir = filepath.Join(session, fmt.Sprintf("%016x", id))
@@ -65,7 +70,7 @@ func newMember(session string, o ControlOptions, keep time.Duration, now clock) 
 	if err != nil {
 		return nil, err
 	}
-	ring, err := OpenRing(m.dir, RingOptions{Instance: id, Pid: uint32(os.Getpid()), ChunkFile: testFile, Slot: m.s, MinSpare: 2, Anchor: now.anchor})
+	ring, err := openRing(disk(m.dir), RingOptions{Instance: id, Pid: uint32(os.Getpid()), ChunkFile: testFile, Slot: m.s, MinSpare: 2, Anchor: now.anchor})
 	if err != nil {
 		return nil, err
 	}

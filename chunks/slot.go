@@ -28,6 +28,8 @@ type Slot struct {
 	ring   *Ring // nil: none yet, or it is closed
 
 	want     int64     // bytes of chunks for which there was no room
+	crowded  bool      // it is the disk that had none
+	room     int64     // bytes that the session held when the disk was full, 0 not known
 	probed   time.Time // when a dead owner was last looked for
 	surveyed time.Time // when it was last looked for who is to give room
 	strays   []uint64  // instances that may have no slot

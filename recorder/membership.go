@@ -63,6 +63,12 @@ func (m *membership) makeRoom(ring *chunks.Ring) {
 	}
 }
 
+// clearDisk makes room if the error is that the disk is full: predecessors may
+// have left it so. It reports whether it is worth another try.
+func (m *membership) clearDisk(err error) bool {
+	return m.slot != nil && m.slot.ClearDisk(err, minChunkSize)
+}
+
 // told is what the session's processes do now.
 func (m *membership) told() rawformat.Command {
 	if m.control == nil {

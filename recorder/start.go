@@ -122,6 +122,9 @@ func (r *Recorder) create(p *plan) (err error) {
 	// The dictionary comes first: who copies the latest files first reads it last,
 	// and then it has what the chunks refer to.
 	dict, err := chunks.CreateDict(r.dir, r.instance, 1, uint32(os.Getpid()))
+	if r.member.clearDisk(err) {
+		dict, err = chunks.CreateDict(r.dir, r.instance, 1, uint32(os.Getpid()))
+	}
 	if err != nil {
 		return err
 	}
