@@ -116,6 +116,7 @@ const (
 	phaseSpare = iota
 	phaseOpen
 	phaseReleased
+	phaseSealed // released, and nothing is left to seal
 )
 
 // OpenRing makes a ring of files chunk-00000 and so on in dir, which exists.
@@ -411,7 +412,7 @@ func (r *Ring) Close() error {
 			open = append(open, c)
 		case phaseSpare:
 			err = errors.Join(err, r.store.unmap(c), r.store.remove(c.ring.name))
-		case phaseReleased:
+		case phaseReleased, phaseSealed:
 			err = errors.Join(err, r.store.unmap(c))
 		}
 	}

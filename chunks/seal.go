@@ -17,18 +17,33 @@ type progress struct {
 }
 
 // sealAll seals the full pages of chunks that are in use, and what is left of
-// those that were released. It is the housekeeper's.
+// those that were released. It is the housekeeper's. Chunks that are sealed are
+// left alone: while the oldest is owned a younger one would be discarded, and
+// leave a hole.
 func (r *Ring) sealAll() error {
 	var errs error
 	for _, c := range r.chunks {
-		if c.ring.phase.Load() == phaseSpare || !c.ring.owned.CompareAndSwap(false, true) {
+		switch c.ring.phase.Load() {
+		case phaseSpare, phaseSealed:
 			continue
 		}
-		err := c.seal(c.ring.phase.Load() == phaseReleased)
+		if !c.ring.owned.CompareAndSwap(false, true) {
+			continue
+		}
+		errs = errors.Join(errs, c.sealOwned())
 		c.ring.owned.Store(false)
-		errs = errors.Join(errs, err)
 	}
 	return errs
+}
+
+// sealOwned seals what it can of a chunk that the sealer owns.
+func (c *Chunk) sealOwned() error {
+	released := c.ring.phase.Load() == phaseReleased
+	err := c.seal(released)
+	if released {
+		c.ring.phase.Store(phaseSealed)
+	}
+	return err
 }
 
 // seal seals pages: the full ones, or all that have a committed byte and the

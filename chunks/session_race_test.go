@@ -2,6 +2,7 @@ package chunks
 
 import (
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -65,7 +66,27 @@ func TestSessionConcurrent(t *testing.T) {
 	}
 	for _, m := range members {
 		must(t, m.stop())
-		wantWhole(t, m.dir, 0)
+		wantNewest(t, m)
+	}
+}
+
+// wantNewest wants the last blocks of a member that writes beside its
+// housekeeper. A chunk that was just being sealed when it was to be discarded is
+// left over, with a hole behind it.
+func wantNewest(t *testing.T, m *member) {
+	t.Helper()
+	got := numbersIn(t, m.dir)
+	if len(got) == 0 || got[len(got)-1] != m.n-1 || !slices.IsSorted(got) {
+		t.Errorf("%s: %d blocks, want those up to %d", m.dir, len(got), m.n-1)
+	}
+	run := 0 // blocks without a hole
+	for i := range got {
+		if run++; i > 0 && got[i] != got[i-1]+1 {
+			if run > testFile/1000+1 {
+				t.Errorf("%s: block %d follows %d, and %d before that", m.dir, got[i], got[i-1], run)
+			}
+			run = 1
+		}
 	}
 }
 

@@ -234,10 +234,31 @@ func sessionBytes(session string) (sum int64) {
 // one, and nothing that is missing.
 func wantWhole(t *testing.T, dir string, blocks int) (first int) {
 	t.Helper()
+	got := numbersIn(t, dir)
+	if len(got) == 0 {
+		if blocks > 0 {
+			t.Errorf("%s: no block of %d", dir, blocks)
+		}
+		return -1
+	}
+	for i, n := range got[1:] {
+		if n != got[i]+1 {
+			t.Errorf("%s: block %d follows %d", dir, n, got[i])
+		}
+	}
+	if last := got[len(got)-1]; blocks > 0 && last != blocks-1 {
+		t.Errorf("%s: blocks to %d of %d", dir, last+1, blocks)
+	}
+	return got[0]
+}
+
+// numbersIn are the numbers of a member's blocks, none of which is damaged.
+func numbersIn(t *testing.T, dir string) (numbers []int) {
+	t.Helper()
 	p, err := OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
 	if err != nil {
 		t.Error(err)
-		return 0
+		return nil
 	}
 	got, problems := readAllBlocks(t, p)
 	for _, pr := range problems {
@@ -245,7 +266,6 @@ func wantWhole(t *testing.T, dir string, blocks int) (first int) {
 			t.Errorf("%s: %+v", dir, pr)
 		}
 	}
-	first, next := -1, 0
 	for _, b := range got {
 		c := rawformat.NewCursor([]byte(b.body), 0)
 		if c.Uint("kind") != uint64(rawformat.KindLog) {
@@ -258,18 +278,9 @@ func wantWhole(t *testing.T, dir string, blocks int) (first int) {
 		if err != nil {
 			t.Fatalf("block %q", number)
 		}
-		if first < 0 {
-			first, next = n, n
-		}
-		if n != next {
-			t.Errorf("%s: block %d follows %d", dir, n, next-1)
-		}
-		next = n + 1
+		numbers = append(numbers, n)
 	}
-	if blocks > 0 && next != blocks {
-		t.Errorf("%s: blocks to %d of %d", dir, next, blocks)
-	}
-	return first
+	return numbers
 }
 
 // Eight processes under one limit, two of them killed. The sum of their files
