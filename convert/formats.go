@@ -10,6 +10,7 @@ import (
 
 	"gprof/convert/folded"
 	"gprof/convert/gecko"
+	"gprof/convert/html"
 	"gprof/convert/internal/ordered"
 	"gprof/convert/pprof"
 	"gprof/convert/svg"
@@ -53,6 +54,12 @@ var formats = []Format{
 		Text:       "samples as folded stacks for flamegraph.pl, inferno and speedscope",
 		Extensions: []string{".folded", ".collapsed"},
 		open:       func(w *ordered.Writer) stream.Sink { return folded.New(w) },
+	},
+	{
+		Name:       "html",
+		Text:       "page with an interactive flame graph, for any browser",
+		Extensions: []string{".html"},
+		open:       func(w *ordered.Writer) stream.Sink { return html.New(w) },
 	},
 	{
 		Name:       "svg",

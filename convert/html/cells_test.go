@@ -1,0 +1,102 @@
+package html
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"gprof/convert/internal/flame"
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+// treeOf is a tree of n functions, each called by one before it.
+func treeOf(n int, r *rand.Rand) *flame.Tree {
+	b := streamtest.NewBuilder()
+	stacks := []stream.StackID{0}
+	for i := range n {
+		frame := b.Tables.Frames.Intern(stream.Frame{Function: b.Tables.Strings.Intern(fmt.Sprint("main.f", i))})
+		stacks = append(stacks, b.Tables.Stacks.Intern(stacks[r.IntN(len(stacks))], frame))
+	}
+	return flame.NewTree(b.Tables)
+}
+
+// Whatever the limits are, no sample is lost or moved to another track, and
+// what is found at a place was counted there or below, at most a group off.
+func TestCellsAgainstAll(t *testing.T) {
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		tree := treeOf(1+r.IntN(300), r)
+		most := 50 + r.IntN(2000)
+		c := newCells(tree, most, 1+r.IntN(400))
+		all := make(map[cell]int64) // by place, weight 0
+		tracks := 1 + r.IntN(10)
+		for track := range int32(tracks) {
+			for slot := range slots {
+				for range r.IntN(8) {
+					node, weight := int32(r.IntN(len(tree.Parent))), 1+r.Int64N(9)
+					c.add(track, slot, node, weight)
+					all[cell{track: track, group: int32(slot), node: node}] += weight
+				}
+			}
+		}
+		c.finish()
+		if len(c.list) > most {
+			t.Errorf("seed %d: %d cells, want at most %d", seed, len(c.list), most)
+		}
+		for i, cell := range c.list {
+			if i > 0 && c.list[i-1].where(&cell) >= 0 {
+				t.Errorf("seed %d: cell %d is out of order", seed, i)
+			}
+		}
+		compare(t, &c, all)
+	}
+}
+
+// compare adds up samples at and below each node, by track and group. Cells may
+// have moved to callers: so nodes have no more than there was below them, and
+// the root has all.
+func compare(t *testing.T, c *cells, all map[cell]int64) {
+	t.Helper()
+	want, got := make(map[cell]int64), make(map[cell]int64)
+	for place, weight := range all {
+		place.group >>= c.shift
+		spread(c.tree, want, place, weight)
+	}
+	for _, place := range c.list {
+		weight := place.weight
+		place.weight = 0
+		spread(c.tree, got, place, weight)
+	}
+	for place, weight := range want {
+		if n := got[place]; n > weight || place.node == 0 && n != weight {
+			t.Fatalf("at %+v there are %d samples, of %d", place, n, weight)
+		}
+		delete(got, place)
+	}
+	for place := range got {
+		t.Fatalf("at %+v there are samples that never were", place)
+	}
+}
+
+func spread(tree *flame.Tree, into map[cell]int64, place cell, weight int64) {
+	for ; place.node != 0; place.node = tree.Parent[place.node] {
+		into[place] += weight
+	}
+	into[place] += weight
+}
+
+// With room enough nothing is moved.
+func TestCellsWithRoom(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	tree := treeOf(100, r)
+	c := newCells(tree, 100_000, 100)
+	for slot := range slots {
+		c.add(1, slot, int32(slot%101), 2)
+		c.add(1, slot, int32(slot%101), 3)
+	}
+	c.finish()
+	if c.shift != 0 || c.cutNodes() != 0 || len(c.list) != slots || c.list[7].weight != 5 {
+		t.Errorf("shift %d, %d nodes cut, %d cells", c.shift, c.cutNodes(), len(c.list))
+	}
+}

@@ -1,0 +1,345 @@
+package html
+
+import (
+	"cmp"
+	"slices"
+	"unicode/utf16"
+
+	"gprof/convert/internal/flame"
+	"gprof/convert/internal/jsontext"
+	"gprof/stream"
+)
+
+const (
+	maxName   = 2000 // bytes of a name
+	maxLanes  = 64   // events
+	maxCurves = 64   // counters
+)
+
+// writeData writes all that the page shows. model.js reads it.
+func (s *Sink) writeData(out *jsontext.Writer) {
+	out.BeginObject()
+	member(out, "title", s.caption.Title)
+	member(out, "range", s.caption.Range)
+	member(out, "processCount", s.caption.Processes)
+	member(out, "losses", s.caption.Losses)
+	s.writeAxis(out)
+	s.writeLedger(out)
+	s.writeProcesses(out)
+	s.writeTree(out)
+	s.writeTracks(out)
+	s.writeLanes(out)
+	s.writeCurves(out)
+	out.EndObject()
+}
+
+func member(out *jsontext.Writer, key, value string) {
+	out.Key(key)
+	out.String(value[:min(len(value), maxName)])
+}
+
+// writeAxis writes times in milliseconds: those of a slot are relative to the
+// start, which need not be exact.
+func (s *Sink) writeAxis(out *jsontext.Writer) {
+	out.Key("axis")
+	out.BeginObject()
+	out.Key("start")
+	out.Fixed(int64(s.axis.start), 6)
+	out.Key("width")
+	out.Fixed(int64(s.axis.width), 6)
+	out.Key("slots")
+	if s.axis.width == 0 {
+		out.Int(1)
+	} else {
+		out.Int(slots)
+	}
+	out.Key("group") // of slots, that cells tell apart
+	out.Int(1 << s.cells.shift)
+	out.EndObject()
+}
+
+func (s *Sink) writeLedger(out *jsontext.Writer) {
+	out.Key("ledger")
+	out.BeginArray()
+	for _, line := range s.lines {
+		reason := stream.Reasons[line.Reason]
+		out.BeginArray()
+		out.String(reason.Severity.String())
+		out.String(line.Process)
+		out.Int(line.Count)
+		out.String(line.What)
+		out.String(reason.Text)
+		out.String(line.Where)
+		out.EndArray()
+	}
+	out.EndArray()
+}
+
+func (s *Sink) writeProcesses(out *jsontext.Writer) {
+	out.Key("processes")
+	out.BeginArray()
+	for i := range s.tables.Processes {
+		out.String(s.tables.Processes[i].Title())
+	}
+	out.EndArray()
+}
+
+// names numbers texts as they come.
+type names struct {
+	numbers map[string]int64
+	list    []string
+}
+
+func (n *names) number(name string) int64 {
+	id, known := n.numbers[name]
+	if !known {
+		if n.numbers == nil {
+			n.numbers = make(map[string]int64)
+		}
+		id = int64(len(n.list))
+		n.numbers[name] = id
+		n.list = append(n.list, name)
+	}
+	return id
+}
+
+// writeTree writes the nodes that have samples, with their frames, renumbered:
+// the root is node 0 and has no frame.
+func (s *Sink) writeTree(out *jsontext.Writer) {
+	totals := s.cells.totals()
+	node := make([]int64, len(totals))
+	frame := make([]int64, len(s.tree.Frames))
+	var frames []int
+	var parents, frameOf []int64
+	for old := 1; old < len(totals); old++ {
+		if totals[old] <= 0 {
+			continue
+		}
+		f := s.tree.Frame[old]
+		if frame[f] == 0 {
+			frames = append(frames, int(f))
+			frame[f] = int64(len(frames))
+		}
+		parents = append(parents, node[s.tree.Parent[old]])
+		frameOf = append(frameOf, frame[f]-1)
+		node[old] = int64(len(parents))
+	}
+	s.writeFrames(out, frames)
+	numbers(out, "parents", parents)
+	numbers(out, "frameOf", frameOf)
+	s.cells.renumber(node)
+}
+
+// renumber gives the nodes of cells the numbers of the page.
+func (c *cells) renumber(node []int64) {
+	for i := range c.list {
+		c.list[i].node = int32(node[c.list[i].node])
+	}
+}
+
+func (s *Sink) writeFrames(out *jsontext.Writer, frames []int) {
+	var packages, files, categories names
+	var hex []string // of categories
+	out.Key("frames")
+	out.BeginArray() // name, what is left out of a short one, tint, package, file, category: one after the other
+	for _, i := range frames {
+		f := &s.tree.Frames[i]
+		out.String(f.Name[:min(len(f.Name), maxName)])
+		out.Int(int64(len(utf16.Encode([]rune(f.Name[:len(f.Name)-len(f.Short)])))))
+		out.Int(int64(f.Tint))
+		out.Int(packages.number(f.Package))
+		out.Int(files.number(place(f)))
+		out.Int(categories.number(f.Category.Name))
+		if len(hex) < len(categories.list) {
+			hex = append(hex, flame.CategoryHex(f.Category.Color))
+		}
+	}
+	out.EndArray()
+	texts(out, "packages", packages.list)
+	texts(out, "files", files.list)
+	texts(out, "categories", categories.list)
+	texts(out, "categoryColors", hex)
+	for i, name := range packages.list {
+		packages.list[i] = flame.PackageHex(name)
+	}
+	texts(out, "packageColors", packages.list)
+}
+
+// place is where the code of a frame is, as far as it is known.
+func place(f *flame.Frame) string {
+	return cmp.Or(f.File, f.Module)
+}
+
+// writeTracks writes the tracks that have samples: density by slot, and cells.
+func (s *Sink) writeTracks(out *jsontext.Writer) {
+	out.Key("tracks")
+	out.BeginArray()
+	rest := s.cells.list
+	for id, density := range s.density {
+		n := 0
+		for n < len(rest) && int(rest[n].track) == id {
+			n++
+		}
+		if density != nil && n > 0 {
+			track := s.tables.Tracks.At(stream.TrackID(id))
+			out.BeginObject()
+			member(out, "name", trackName(&track))
+			out.Key("process")
+			out.Int(int64(track.Process) - 1)
+			numbers(out, "density", appendRuns(nil, density))
+			writeCells(out, rest[:n])
+			out.EndObject()
+		}
+		rest = rest[n:]
+	}
+	out.EndArray()
+}
+
+func trackName(t *stream.Track) string {
+	if t.Main {
+		return "process"
+	}
+	return t.Name
+}
+
+// writeCells writes group by group: its number, how many cells it has, and of
+// each cell the node and the weight. Numbers of nodes and groups are written as
+// what they are above the last.
+func writeCells(out *jsontext.Writer, list []cell) {
+	out.Key("cells")
+	out.BeginArray()
+	var group int32
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n].group == list[0].group {
+			n++
+		}
+		out.Int(int64(list[0].group - group))
+		out.Int(int64(n))
+		group = list[0].group
+		var node int32
+		for _, c := range list[:n] {
+			out.Int(int64(c.node - node))
+			out.Int(c.weight)
+			node = c.node
+		}
+		list = list[n:]
+	}
+	out.EndArray()
+}
+
+// appendRuns appends values that are not negative, with runs of zeros as their
+// negated length, and none at the end.
+func appendRuns(dst, values []int64) []int64 {
+	zeros := int64(0)
+	for _, v := range values {
+		if v == 0 {
+			zeros++
+			continue
+		}
+		if zeros > 0 {
+			dst = append(dst, -zeros)
+			zeros = 0
+		}
+		dst = append(dst, v)
+	}
+	return dst
+}
+
+// writeLanes writes the markers of the events that have most.
+func (s *Sink) writeLanes(out *jsontext.Writer) {
+	ids, more := busiest(s.lanes, maxLanes, func(l *lane) int64 { return l.rows })
+	if more > 0 {
+		s.left.Add(0, "markers", more)
+	}
+	out.Key("lanes")
+	out.BeginArray()
+	for _, id := range ids {
+		l, event := &s.lanes[id], s.tables.Event(stream.EventID(id))
+		color := flame.CategoryHex("")
+		if event.Category != 0 {
+			color = flame.CategoryHex(s.tables.Categories.At(event.Category).Color)
+		}
+		out.BeginObject()
+		member(out, "name", event.Name)
+		member(out, "color", color)
+		out.Key("rows")
+		out.Int(l.rows)
+		numbers(out, "count", appendRuns(nil, l.count))
+		numbers(out, "longest", appendRuns(nil, l.longest)) // ns
+		out.EndObject()
+	}
+	out.EndArray()
+}
+
+// writeCurves writes the counters that have most rows: slot and value in turn.
+func (s *Sink) writeCurves(out *jsontext.Writer) {
+	ids, more := busiest(s.curves, maxCurves, func(c *curve) int64 { return c.rows })
+	if more > 0 {
+		s.left.Add(0, "counts", more)
+	}
+	out.Key("curves")
+	out.BeginArray()
+	for _, id := range ids {
+		c, counter := &s.curves[id], s.tables.Counters.At(stream.CounterID(id))
+		out.BeginObject()
+		member(out, "name", counter.Name)
+		out.Key("process")
+		out.Int(int64(counter.Process) - 1)
+		out.Key("bytes")
+		out.Bool(counter.Unit == stream.FormatBytes)
+		out.Key("nanoseconds")
+		out.Bool(counter.Unit == stream.FormatNanoseconds)
+		out.Key("total")
+		out.Bool(counter.Total)
+		out.Key("values")
+		out.BeginArray()
+		for slot, known := range c.known {
+			if known {
+				out.Int(int64(slot))
+				out.Int(c.value[slot])
+			}
+		}
+		out.EndArray()
+		out.EndObject()
+	}
+	out.EndArray()
+}
+
+// busiest returns the ids of those with most rows, in the order of ids, and how
+// many rows the others have.
+func busiest[T any](all []T, most int, rows func(*T) int64) (ids []int, more int64) {
+	for id := range all {
+		if rows(&all[id]) > 0 {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) <= most {
+		return ids, 0
+	}
+	slices.SortStableFunc(ids, func(a, b int) int { return cmp.Compare(rows(&all[b]), rows(&all[a])) })
+	for _, id := range ids[most:] {
+		more += rows(&all[id])
+	}
+	ids = ids[:most]
+	slices.Sort(ids)
+	return ids, more
+}
+
+func numbers(out *jsontext.Writer, key string, values []int64) {
+	out.Key(key)
+	out.BeginArray()
+	for _, v := range values {
+		out.Int(v)
+	}
+	out.EndArray()
+}
+
+func texts(out *jsontext.Writer, key string, values []string) {
+	out.Key(key)
+	out.BeginArray()
+	for _, v := range values {
+		out.String(v[:min(len(v), maxName)])
+	}
+	out.EndArray()
+}

@@ -1,0 +1,108 @@
+// Package html writes one page with the flame graph of a run, to be opened in a
+// browser, from a file as well as from a server. The page loads nothing: its
+// style, its program and its data are in it, and a policy in its head forbids
+// all else.
+//
+// What the page knows is bounded, however long the recording was:
+//
+//   - The time of the run is cut into [slots]. Samples are counted by track,
+//     slot and stack. When that makes too many numbers, slots are put together,
+//     and ends of rare stacks are left out; their samples are then their
+//     callers' own (cells.go).
+//   - Markers are counted by event and slot, with the longest of each; of a
+//     counter each slot has one value (strip.go). Both are those of the events
+//     and counters with most rows.
+//
+// A row before the run's start or after its end is put into the slot nearest to
+// it. What is left out, such as arguments of markers, is in the ledger.
+package html
+
+import (
+	"fmt"
+
+	"gprof/convert/internal/flame"
+	"gprof/convert/internal/ordered"
+	"gprof/stream"
+)
+
+// Sink writes one page.
+type Sink struct {
+	out     *ordered.Writer
+	tables  *stream.Tables
+	lines   []stream.Line // the ledger of the source
+	caption flame.Caption
+	tree    *flame.Tree
+	axis    axis
+	cells   cells
+	density [][]int64 // samples by TrackID and slot; nil of a track without any
+	lanes   []lane    // by EventID
+	curves  []curve   // by CounterID
+	left    flame.Left
+}
+
+// New returns a Sink that writes to w, and closes it at the end.
+func New(w *ordered.Writer) *Sink { return &Sink{out: w} }
+
+// Begin makes the tree that samples are counted in.
+func (s *Sink) Begin(t *stream.Tables) error {
+	s.tables = t
+	s.lines = t.Ledger.Lines() // other sinks may add to it
+	s.caption = flame.NewCaption(t, s.lines)
+	s.tree = flame.NewTree(t)
+	s.axis = newAxis(s.caption.Start, s.caption.End)
+	s.cells = newCells(s.tree, maxCells, maxNodes)
+	s.density = make([][]int64, t.Tracks.Len()+1)
+	s.lanes = make([]lane, len(t.Events)+1)
+	s.curves = make([]curve, t.Counters.Len()+1)
+	return nil
+}
+
+// Segment counts the rows of b.
+func (s *Sink) Segment(b *stream.Batch) error {
+	switch b.Series.Kind {
+	case stream.Samples:
+		return s.samples(b)
+	case stream.Markers:
+		s.lanes[b.Series.Event].add(&s.axis, b)
+		if len(b.Args) > 0 {
+			s.left.Add(b.Series.Process, "arguments", int64(b.Len()*len(b.Args)))
+		}
+	case stream.Counts:
+		s.curves[b.Series.Counter].add(&s.axis, b)
+	default:
+		s.left.Add(b.Series.Process, b.Series.Kind.String(), int64(b.Len()))
+	}
+	return nil
+}
+
+func (s *Sink) samples(b *stream.Batch) error {
+	track := b.Series.Track
+	if s.density[track] == nil {
+		s.density[track] = make([]int64, slots)
+	}
+	density := s.density[track]
+	for i, stack := range b.Stack {
+		if id := int(stack); id < 0 || id > s.tables.Stacks.Len() {
+			return fmt.Errorf("%w: stack %d of %d", stream.ErrBatch, id, s.tables.Stacks.Len())
+		}
+		if weight := b.Weight[i]; weight > 0 {
+			slot := s.axis.slot(b.Time[i])
+			density[slot] += weight
+			s.cells.add(int32(track), slot, s.tree.Node(stack), weight)
+		}
+	}
+	return nil
+}
+
+// Close writes the page and adds what has no place in it to the ledger.
+func (s *Sink) Close() error {
+	s.cells.finish()
+	if n := s.cells.cutNodes(); n > 0 {
+		s.left.Add(0, "ends of rare stacks", n)
+	}
+	if err := s.writePage(); err != nil {
+		return err
+	}
+	s.left.Tell(s.tables)
+	return s.out.Close()
+}
