@@ -1,0 +1,166 @@
+package parquet
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	pq "github.com/parquet-go/parquet-go"
+
+	"gprof/stream"
+)
+
+// key names a frame or a stack by its content: it is the same in every run and
+// on every host. It is the beginning of a SHA-256.
+type key [16]byte
+
+// keys are those of all frames and stacks, by id.
+type keys struct {
+	frames, stacks []key
+}
+
+func keysOf(t *stream.Tables) *keys {
+	k := &keys{make([]key, t.Frames.Len()+1), make([]key, t.Stacks.Len()+1)}
+	var text []byte
+	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
+		text = appendFrame(text[:0], t, t.Frames.At(id))
+		k.frames[id] = keyOf(text)
+	}
+	for id := stream.StackID(1); int(id) <= t.Stacks.Len(); id++ {
+		prefix, frame := t.Stacks.At(id)
+		text = append(append(text[:0], k.stacks[prefix][:]...), k.frames[frame][:]...)
+		k.stacks[id] = keyOf(text)
+	}
+	return k
+}
+
+func keyOf(text []byte) (k key) {
+	sum := sha256.Sum256(text)
+	copy(k[:], sum[:])
+	return k
+}
+
+// appendFrame appends what a frame is, without ids of this run. The path of a
+// module counts only where no build id tells it from others.
+func appendFrame(dst []byte, t *stream.Tables, f stream.Frame) []byte {
+	module := moduleOf(t, f)
+	if module.Build != "" {
+		module.Path = ""
+	}
+	category := stream.Other.Name
+	if f.Category != 0 {
+		category = t.Categories.At(f.Category).Name
+	}
+	for _, s := range []string{module.Build, module.Path, module.Name, textAt(t, f.Function), textAt(t, f.File), category} {
+		dst = binary.AppendUvarint(dst, uint64(len(s)))
+		dst = append(dst, s...)
+	}
+	dst = binary.AppendUvarint(dst, f.Offset)
+	dst = binary.AppendVarint(dst, int64(f.Depth))
+	dst = binary.AppendVarint(dst, int64(f.Line))
+	if f.Label {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
+}
+
+func moduleOf(t *stream.Tables, f stream.Frame) stream.Module {
+	if f.Module == 0 {
+		return stream.Module{}
+	}
+	return t.Modules.At(f.Module)
+}
+
+func textAt(t *stream.Tables, id stream.StringID) string {
+	if id == 0 {
+		return ""
+	}
+	return t.Strings.At(id)
+}
+
+// writeCode writes the stacks that the rows of a part refer to, with those they
+// were called from, and their frames.
+func (s *Sink) writeCode(p *part) error {
+	if s.keys == nil {
+		s.keys = keysOf(s.tables)
+	}
+	sampled := append(bits(nil), p.stacks...)
+	used := p.stacks
+	frames := newBits(s.tables.Frames.Len())
+	for id := stream.StackID(s.tables.Stacks.Len()); id > 0; id-- {
+		if used.has(int(id)) {
+			prefix, frame := s.tables.Stacks.At(id)
+			used.set(int(prefix))
+			frames.set(int(frame))
+		}
+	}
+	if err := s.writeStacks(p, used, sampled); err != nil {
+		return err
+	}
+	return s.fill(p, frameTable, func(t *table) {
+		for id := stream.FrameID(1); int(id) <= s.tables.Frames.Len(); id++ {
+			if frames.has(int(id)) {
+				s.writeFrame(t.begin(), p, id)
+			}
+		}
+	})
+}
+
+// writeStacks writes stacks. Only those that rows refer to have all their
+// frames: of a deep recursion that is much.
+func (s *Sink) writeStacks(p *part, used, sampled bits) error {
+	var path []int32
+	return s.fill(p, stackTable, func(t *table) {
+		for id := stream.StackID(1); int(id) <= s.tables.Stacks.Len(); id++ {
+			if !used.has(int(id)) {
+				continue
+			}
+			prefix, frame := s.tables.Stacks.At(id)
+			path = s.path(path[:0], id)
+			row := t.begin()
+			row.column().add(p.session)
+			row.column().int(int32(id))
+			row.column().key(&s.keys.stacks[id])
+			row.column().id(int32(prefix))
+			row.column().int(int32(frame))
+			row.column().int(int32(len(path)))
+			if list := row.column(); sampled.has(int(id)) {
+				list.list(len(path), func(i int) pq.Value { return pq.Int32Value(path[i]) })
+			} else {
+				list.null()
+			}
+			row.end(1)
+		}
+	})
+}
+
+// path appends the frames of a stack, the leaf first.
+func (s *Sink) path(dst []int32, id stream.StackID) []int32 {
+	for id != 0 {
+		prefix, frame := s.tables.Stacks.At(id)
+		dst = append(dst, int32(frame))
+		id = prefix
+	}
+	return dst
+}
+
+func (s *Sink) writeFrame(row *scratch, p *part, id stream.FrameID) {
+	f := s.tables.Frames.At(id)
+	module := moduleOf(s.tables, f)
+	row.column().add(p.session)
+	row.column().int(int32(id))
+	row.column().key(&s.keys.frames[id])
+	s.putKnown(row, textAt(s.tables, f.Function))
+	s.putKnown(row, textAt(s.tables, f.File))
+	row.column().id(f.Line)
+	s.putKnown(row, module.Name)
+	s.putKnown(row, module.Build)
+	if address := row.column(); f.Module == 0 && f.Offset == 0 {
+		address.null()
+	} else {
+		address.long(int64(f.Offset))
+	}
+	row.column().int(f.Depth)
+	s.put(row, s.category(f.Category))
+	row.column().bool(f.Label)
+	row.end(1)
+}

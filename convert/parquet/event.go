@@ -1,0 +1,185 @@
+package parquet
+
+import (
+	"fmt"
+	"strings"
+
+	"gprof/stream"
+)
+
+// eventTable is the table of all events of one name. Their definitions may
+// differ, such as those of two versions of a program: it has the columns of all.
+type eventTable struct {
+	dir     string // under which its files lie
+	columns []field
+	taken   map[string]bool // names of columns, in lower case
+	of      map[stream.EventID][]int
+	first   stream.EventID
+}
+
+// field is a column of arguments.
+type field struct {
+	column
+	from string // name of the field in the event
+}
+
+// reserved are names that columns of arguments can't have: those of all markers,
+// and of the directories, which stand for columns, too.
+var reserved = []string{"event", "service", "date", "filename"}
+
+// typeNames tell columns of one name and different types apart.
+var typeNames = [...]string{stream.Null: "null", stream.Int: "int", stream.Uint: "int", stream.Float: "float", stream.Text: "text"}
+
+// eventTables returns the table of each event, by EventID-1.
+func eventTables(t *stream.Tables) []*eventTable {
+	known := map[string]*eventTable{}
+	all := make([]*eventTable, len(t.Events))
+	for i := range t.Events {
+		e := &t.Events[i]
+		dir := "markers/" + partition("event", e.Name)
+		if known[dir] == nil {
+			known[dir] = newEventTable(dir, stream.EventID(i+1))
+		}
+		all[i] = known[dir]
+		all[i].add(stream.EventID(i+1), e.Fields)
+	}
+	return all
+}
+
+func newEventTable(dir string, first stream.EventID) *eventTable {
+	t := &eventTable{dir: dir, first: first, taken: map[string]bool{}, of: map[stream.EventID][]int{}}
+	for _, c := range markerTable().columns {
+		t.taken[c.name] = true
+	}
+	for _, name := range reserved {
+		t.taken[name] = true
+	}
+	return t
+}
+
+// add finds the columns of an event's fields, or adds them.
+func (t *eventTable) add(id stream.EventID, fields []stream.EventField) {
+	used := map[int]bool{}
+	for _, f := range fields {
+		i := t.find(f, used)
+		if i < 0 {
+			i = t.addColumn(f)
+		}
+		used[i] = true
+		t.of[id] = append(t.of[id], i)
+	}
+}
+
+// find returns the column of another definition's field of that name and type.
+func (t *eventTable) find(f stream.EventField, used map[int]bool) int {
+	for i, c := range t.columns {
+		if c.from == f.Name && c.kind == kindOf(f) && !used[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// addColumn adds a column with the name of the field; if that is taken, with
+// its type behind it; and if that is taken, with a number.
+func (t *eventTable) addColumn(f stream.EventField) int {
+	plain := columnName(f.Name)
+	name := plain
+	for n := 1; t.taken[strings.ToLower(name)]; n++ {
+		name = plain + "_" + typeNames[min(f.Type, stream.Text)]
+		if n > 1 {
+			name += fmt.Sprint("_", n)
+		}
+	}
+	t.taken[strings.ToLower(name)] = true
+	t.columns = append(t.columns, field{column{name: name, kind: kindOf(f), null: true}, f.Name})
+	return len(t.columns) - 1
+}
+
+// columnName is a field's name as that of a column.
+func columnName(name string) string {
+	if name == "" {
+		return "argument"
+	}
+	text, _ := valid([]byte(name))
+	return strings.ReplaceAll(string(text), "\x00", "\ufffd")
+}
+
+func kindOf(f stream.EventField) kind {
+	switch f.Type {
+	case stream.Int, stream.Uint:
+		return long
+	case stream.Float:
+		return double
+	}
+	if f.Format == stream.FormatString {
+		return word
+	}
+	return text
+}
+
+func (t *eventTable) definition() definition {
+	columns := make([]column, len(t.columns))
+	for i, f := range t.columns {
+		columns[i] = f.column
+	}
+	d := markerTable(columns...)
+	if len(t.of) > 1 { // rows of one definition follow those of another
+		d.sorted = d.sorted[:2]
+	}
+	return d
+}
+
+// writeEvents writes what events there are, a row for each field.
+func (s *Sink) writeEvents(p *part) error {
+	return s.fill(p, eventTableDefinition, func(t *table) {
+		for id := range s.tables.Events {
+			e := &s.tables.Events[id]
+			if len(e.Fields) == 0 {
+				s.writeEvent(t.begin(), p, e)
+				for range 6 {
+					t.scratch.column().null()
+				}
+				t.scratch.end(1)
+			}
+			for i, f := range e.Fields {
+				row := t.begin()
+				s.writeEvent(row, p, e)
+				s.put(row, f.Name)
+				s.put(row, s.events[id].columns[s.events[id].of[stream.EventID(id+1)][i]].name)
+				s.put(row, f.Label)
+				s.put(row, typeNames[min(f.Type, stream.Text)])
+				s.put(row, units[f.Format])
+				s.put(row, privacies[f.Privacy])
+				row.end(1)
+			}
+		}
+	})
+}
+
+var privacies = [...]string{stream.PrivacyPlain: "plain", stream.PrivacyPath: "path", stream.PrivacyURL: "url", stream.PrivacyUser: "user", stream.PrivacySecret: "secret"}
+
+func (s *Sink) writeEvent(row *scratch, p *part, e *stream.Event) {
+	row.column().add(p.session)
+	s.put(row, e.Name)
+	s.put(row, s.category(e.Category))
+}
+
+// put writes a text of the tables into the next column.
+func (s *Sink) put(row *scratch, text string) { row.column().bytesOf(s.bytes("", []byte(text))) }
+
+// putKnown writes a text that is unknown if it is empty.
+func (s *Sink) putKnown(row *scratch, text string) {
+	if text == "" {
+		row.column().null()
+		return
+	}
+	s.put(row, text)
+}
+
+func (s *Sink) category(id stream.CategoryID) string {
+	if id == 0 {
+		return stream.Other.Name
+	}
+	return s.tables.Categories.At(id).Name
+}

@@ -1,0 +1,152 @@
+package parquet
+
+import (
+	"math"
+	"strconv"
+
+	"gprof/convert/internal/jsontext"
+	"gprof/stream"
+)
+
+// markers writes markers of one event to the table of its name.
+func (s *Sink) markers(p *part, b *stream.Batch) (*table, error) {
+	e := s.events[b.Series.Event-1]
+	t, err := s.openIn(p, e.dir, e.definition())
+	if err != nil {
+		return nil, err
+	}
+	p.markers = true
+	for from := 0; from < b.Len(); {
+		to := textsEnd(b, from)
+		piece := b
+		if from > 0 || to < b.Len() {
+			piece = new(stream.Batch)
+			piece.Reset(b.Series, len(b.Args))
+			piece.AppendRows(b, from, to)
+		}
+		s.markerRows(t, p, e, piece)
+		from = to
+	}
+	return t, nil
+}
+
+// textsEnd is how many rows from from on have texts that fit into a page or so.
+func textsEnd(b *stream.Batch, from int) int {
+	size := 0
+	for i := from; i < b.Len(); i++ {
+		for k := range b.Args {
+			if b.Args[k].TypeAt(i) == stream.Text {
+				size += len(b.Args[k].TextAt(i))
+			}
+		}
+		if size > 1<<20 {
+			return i + 1
+		}
+	}
+	return b.Len()
+}
+
+func (s *Sink) markerRows(t *table, p *part, e *eventTable, b *stream.Batch) {
+	event := s.tables.Event(b.Series.Event)
+	process := instance(s.tables.Process(b.Series.Process).Instance)
+	row := s.beginRows(t, p, b)
+	row.column().same(b.Len(), s.value(process, event.Name))
+	row.column().same(b.Len(), s.value(process, s.category(event.Category)))
+	phase(row.column(), b.Phase)
+	duration := row.column()
+	for i, d := range b.Duration {
+		if b.Phase[i] == stream.Interval {
+			duration.long(d)
+		} else {
+			duration.null()
+		}
+	}
+	stackIDs(row.column(), b.Stack)
+	s.oddArguments(row.column(), b, process)
+	of := e.of[b.Series.Event]
+	fields := row.next
+	filled := newBits(len(e.columns))
+	for k := range b.Args {
+		filled.set(of[k])
+		s.arguments(&row.cells[fields+of[k]], &b.Args[k], &event.Fields[k], process)
+	}
+	for i := range e.columns {
+		if !filled.has(i) {
+			for range b.Len() {
+				row.cells[fields+i].null()
+			}
+		}
+	}
+	row.end(b.Len())
+	s.scratch.flush() // the texts are those of b
+}
+
+// arguments writes the arguments that their column can hold.
+func (s *Sink) arguments(c *cells, args *stream.Column, f *stream.EventField, process string) {
+	for i := range args.Len() {
+		switch {
+		case !fits(args, i, f):
+			c.null()
+		case args.TypeAt(i) == stream.Float:
+			c.double(math.Float64frombits(args.BitsAt(i)))
+		case args.TypeAt(i) == stream.Text:
+			c.bytesOf(s.bytes(process, args.TextAt(i)))
+		default:
+			c.long(int64(args.BitsAt(i)))
+		}
+	}
+}
+
+// fits reports whether an argument has the type of its column. Large unsigned
+// numbers that only name something are stored by their bits.
+func fits(args *stream.Column, i int, f *stream.EventField) bool {
+	switch args.TypeAt(i) {
+	case stream.Int:
+		return kindOf(*f) == long
+	case stream.Uint:
+		return kindOf(*f) == long && (args.BitsAt(i) <= math.MaxInt64 || f.Format == stream.FormatHexadecimal || f.Format == stream.FormatFlow || f.Format == stream.FormatFlowEnd)
+	case stream.Float:
+		return kindOf(*f) == double
+	case stream.Text:
+		return kindOf(*f) >= word
+	}
+	return false
+}
+
+// oddArguments writes those that no column can hold, as a JSON object.
+func (s *Sink) oddArguments(c *cells, b *stream.Batch, process string) {
+	event := s.tables.Event(b.Series.Event)
+	for i := range b.Len() {
+		object := s.odd[:0]
+		for k := range b.Args {
+			if b.Args[k].TypeAt(i) == stream.Null || fits(&b.Args[k], i, &event.Fields[k]) {
+				continue
+			}
+			object = append(object, "{,"[min(len(object), 1)])
+			object = append(jsontext.AppendString(object, event.Fields[k].Name), ':')
+			object = s.appendOdd(object, &b.Args[k], i, process)
+		}
+		if s.odd = object; len(object) == 0 {
+			c.null()
+			continue
+		}
+		c.bytesOf(append([]byte(nil), append(object, '}')...))
+	}
+}
+
+func (s *Sink) appendOdd(dst []byte, args *stream.Column, i int, process string) []byte {
+	switch bits := args.BitsAt(i); args.TypeAt(i) {
+	case stream.Int:
+		return strconv.AppendInt(dst, int64(bits), 10)
+	case stream.Uint:
+		return strconv.AppendUint(dst, bits, 10)
+	case stream.Float:
+		f := math.Float64frombits(bits)
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return jsontext.AppendString(dst, strconv.FormatFloat(f, 'g', -1, 64))
+		}
+		return jsontext.AppendFloat(dst, f)
+	default:
+		return jsontext.AppendString(dst, s.bytes(process, args.TextAt(i)))
+	}
+}

@@ -1,0 +1,96 @@
+package parquet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"gprof/stream"
+)
+
+// unknown is what stands for NULL in the name of a directory, as Hive has it.
+const unknown = "__HIVE_DEFAULT_PARTITION__"
+
+// maxName bounds the escaped value in a name; file systems take 255 bytes.
+const maxName = 180
+
+// partition is the name of a directory that holds rows with that value, which
+// may be any text: readers take it back as it was, unless it is very long.
+func partition(column, value string) string {
+	if value == "" {
+		return column + "=" + unknown
+	}
+	name, whole := escape(value)
+	if !whole {
+		sum := sha256.Sum256([]byte(value))
+		name += "~" + hex.EncodeToString(sum[:8])
+	}
+	return column + "=" + name
+}
+
+// escape writes all but plain characters as % and two digits, for each byte;
+// whole is false if there was more than fits.
+func escape(value string) (name string, whole bool) {
+	var b strings.Builder
+	for _, r := range value {
+		if b.Len() > maxName {
+			return b.String(), false
+		}
+		if r < utf8.RuneSelf && plain(byte(r)) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, c := range []byte(string(r)) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String(), true
+}
+
+func plain(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-_.", c) >= 0
+}
+
+// dateOf is the day of a time, in UTC.
+func dateOf(t stream.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return time.Unix(0, int64(t)).UTC().Format(time.DateOnly)
+}
+
+// serviceOf is what a process counts as: its service, else its program.
+func serviceOf(p *stream.Process) string {
+	if p.Service != "" {
+		return p.Service
+	}
+	return p.Name
+}
+
+// sessionOf names a part of a run by what is in it, so that the same input gets
+// the same name and another one another.
+func sessionOf(t *stream.Tables, processes []stream.ProcessID) string {
+	sum := sha256.New()
+	first := uint64(0)
+	for i, id := range processes {
+		p := *t.Process(id)
+		if i == 0 {
+			first = p.Instance
+		}
+		p.Parent = 0 // a number of this run
+		fmt.Fprintf(sum, "%q\n", fmt.Sprintf("%+v", p))
+		for _, line := range t.Ledger.Lines() {
+			if line.Process == instance(p.Instance) {
+				fmt.Fprintf(sum, "%q\n", fmt.Sprintf("%+v", line))
+			}
+		}
+	}
+	fmt.Fprintln(sum, t.Stacks.Len(), t.Frames.Len(), t.Strings.Len(), len(t.Events))
+	return instance(first) + "-" + hex.EncodeToString(sum.Sum(nil)[:6])
+}
+
+// instance is the name of a process.
+func instance(n uint64) string { return fmt.Sprintf("%016x", n) }

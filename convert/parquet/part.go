@@ -1,0 +1,170 @@
+package parquet
+
+import (
+	pq "github.com/parquet-go/parquet-go"
+
+	"gprof/stream"
+)
+
+// part is the processes of one service that began on one day. Its tables refer
+// to each other alone.
+type part struct {
+	service, date string
+	name          string // of its files
+	session       pq.Value
+	processes     []stream.ProcessID
+	open          map[string]*table // by directory
+	order         []*table          // as they were begun
+	stacks        bits              // in use
+	covered       map[stream.ProcessID]*coverage
+	markers       bool // a marker was written
+}
+
+// coverage is what rows there are of a process.
+type coverage struct {
+	index0, index1 uint64
+	time0, time1   stream.Time
+	rows           int64
+}
+
+// partsOf divides the processes. There is always a part.
+func partsOf(t *stream.Tables) (parts []*part, of []*part) {
+	known := map[[2]string]*part{}
+	of = make([]*part, len(t.Processes)+1)
+	for i := range t.Processes {
+		id := stream.ProcessID(i + 1)
+		key := [2]string{serviceOf(t.Process(id)), dateOf(t.Process(id).Start)}
+		if known[key] == nil {
+			known[key] = &part{service: key[0], date: key[1]}
+			parts = append(parts, known[key])
+		}
+		of[id] = known[key]
+		of[id].processes = append(of[id].processes, id)
+	}
+	if len(parts) == 0 {
+		parts = []*part{{}}
+	}
+	for _, p := range parts {
+		p.name = sessionOf(t, p.processes)
+		p.session = pq.ByteArrayValue([]byte(p.name))
+		p.open = map[string]*table{}
+		p.stacks = newBits(t.Stacks.Len())
+		p.covered = map[stream.ProcessID]*coverage{}
+	}
+	return parts, of
+}
+
+// last is the last process of the part.
+func (p *part) last() stream.ProcessID { return p.processes[len(p.processes)-1] }
+
+// path is the name of the part's file in the directory of a table.
+func (p *part) path(dir string) string {
+	return dir + "/" + partition("service", p.service) + "/" + partition("date", p.date) + "/" + p.name + ".parquet"
+}
+
+// create begins a file of the part.
+func (s *Sink) create(p *part, dir string, def definition) (*table, error) {
+	file, err := s.dir.Create(p.path(dir))
+	if err != nil {
+		return nil, err
+	}
+	return newTable(file, def.name, def.columns, def.sorted, &s.scratch, &s.codec), nil
+}
+
+// open returns a table of the part to which rows are added until its last
+// process ends.
+func (s *Sink) open(p *part, def definition) (*table, error) {
+	return s.openIn(p, def.name, def)
+}
+
+func (s *Sink) openIn(p *part, dir string, def definition) (*table, error) {
+	if t := p.open[dir]; t != nil {
+		return t, nil
+	}
+	t, err := s.create(p, dir, def)
+	if err != nil {
+		return nil, err
+	}
+	p.open[dir] = t
+	p.order = append(p.order, t)
+	return t, nil
+}
+
+// closeTables ends the files of events.
+func (p *part) closeTables() error {
+	for len(p.order) > 0 {
+		t := p.order[0]
+		p.order = p.order[1:]
+		if err := t.close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish writes the tables that the rows of a part refer to, and those that
+// have no rows: what reads all tables must find a file of each.
+func (s *Sink) finish(p *part) error {
+	for _, def := range kindTables {
+		if def.name != "" {
+			if _, err := s.open(p, def); err != nil {
+				return err
+			}
+		}
+	}
+	if !p.markers {
+		if _, err := s.openIn(p, "markers/"+partition("event", ""), markerTable()); err != nil {
+			return err
+		}
+	}
+	if err := p.closeTables(); err != nil {
+		return err
+	}
+	for _, write := range []func(*part) error{s.writeProcesses, s.writeAttributes, s.writeTracks, s.writeEvents, s.writeCode} {
+		if err := write(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill writes a whole table.
+func (s *Sink) fill(p *part, def definition, rows func(*table)) error {
+	t, err := s.create(p, def.name, def)
+	if err != nil {
+		return err
+	}
+	rows(t)
+	return t.close()
+}
+
+// cover notes the rows of b.
+func (p *part) cover(b *stream.Batch) {
+	if b.Len() == 0 {
+		return
+	}
+	c := p.covered[b.Series.Process]
+	if c == nil {
+		c = &coverage{index0: b.Index[0], time0: b.Time[0], index1: b.Index[0], time1: b.Time[0]}
+		p.covered[b.Series.Process] = c
+	}
+	c.rows += int64(b.Len())
+	c.time0, c.time1 = min(c.time0, b.Time[0]), max(c.time1, b.Time[b.Len()-1])
+	for _, i := range b.Index {
+		c.index0, c.index1 = min(c.index0, i), max(c.index1, i)
+	}
+}
+
+// use notes that rows refer to stacks.
+func (p *part) use(stacks []stream.StackID) {
+	for _, id := range stacks {
+		p.stacks.set(int(id))
+	}
+}
+
+// bits is a set of numbers.
+type bits []uint64
+
+func newBits(max int) bits    { return make(bits, max/64+1) }
+func (b bits) set(i int)      { b[i/64] |= 1 << (i % 64) }
+func (b bits) has(i int) bool { return b[i/64]>>(i%64)&1 != 0 }

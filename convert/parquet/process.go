@@ -1,0 +1,116 @@
+package parquet
+
+import (
+	pq "github.com/parquet-go/parquet-go"
+
+	"gprof/stream"
+)
+
+// numberTracks numbers the tracks in the order in which their rows come: by
+// process, the main track first.
+func numberTracks(t *stream.Tables) []int32 {
+	byProcess := make([][]stream.TrackID, len(t.Processes)+1)
+	for _, main := range []bool{true, false} {
+		for id := stream.TrackID(1); int(id) <= t.Tracks.Len(); id++ {
+			if track := t.Tracks.At(id); track.Main == main {
+				byProcess[track.Process] = append(byProcess[track.Process], id)
+			}
+		}
+	}
+	numbers, next := make([]int32, t.Tracks.Len()+1), int32(1)
+	for _, list := range byProcess {
+		for _, id := range list {
+			numbers[id] = next
+			next++
+		}
+	}
+	return numbers
+}
+
+func (s *Sink) writeTracks(p *part) error {
+	order := make([]stream.TrackID, len(s.tracks))
+	for id, n := range s.tracks {
+		order[n] = stream.TrackID(id)
+	}
+	return s.fill(p, trackTable, func(t *table) {
+		for _, id := range order {
+			if id == 0 || s.partOf[s.tables.Tracks.At(id).Process] != p {
+				continue
+			}
+			track := s.tables.Tracks.At(id)
+			row := t.begin()
+			row.column().add(p.session)
+			row.column().int(int32(track.Process))
+			row.column().int(s.tracks[id])
+			s.put(row, track.Name)
+			row.column().bool(track.Main)
+			row.column().known(int64(track.Start), 0)
+			row.column().known(int64(track.End), 0)
+			row.end(1)
+		}
+	})
+}
+
+func (s *Sink) writeProcesses(p *part) error {
+	return s.fill(p, processTable, func(t *table) {
+		for _, id := range p.processes {
+			row := t.begin()
+			row.column().add(p.session)
+			row.column().int(int32(id))
+			s.writeProcess(row, s.tables.Process(id))
+			row.end(1)
+		}
+	})
+}
+
+func (s *Sink) writeProcess(row *scratch, p *stream.Process) {
+	s.put(row, instance(p.Instance))
+	row.column().id(int32(p.Parent))
+	if p.Parent == 0 {
+		row.column().null()
+	} else {
+		s.put(row, instance(s.tables.Process(p.Parent).Instance))
+	}
+	row.column().long(int64(p.Pid))
+	for _, text := range []string{p.Name, p.Service, p.Version, p.Revision, p.Host, p.Exe} {
+		s.put(row, text)
+	}
+	row.column().list(len(p.Args), func(i int) pq.Value { return s.value("", p.Args[i]) })
+	for _, text := range []string{p.Go, p.OS, p.Arch} {
+		s.put(row, text)
+	}
+	for _, n := range []int64{int64(p.CPUs), p.MemoryLimit, int64(p.Start), int64(p.End)} {
+		row.column().known(n, 0)
+	}
+	s.writeExit(row, &p.Exit)
+	row.column().known(p.Interval, 0)
+	s.put(row, p.CPU)
+	row.column().known(int64(p.RangeStart), 0)
+}
+
+func (s *Sink) writeExit(row *scratch, e *stream.Exit) {
+	if !e.Known {
+		for range 3 {
+			row.column().null()
+		}
+		return
+	}
+	s.put(row, e.Reason)
+	row.column().long(e.Code)
+	s.put(row, e.Text)
+}
+
+func (s *Sink) writeAttributes(p *part) error {
+	return s.fill(p, attributeTable, func(t *table) {
+		for _, id := range p.processes {
+			for _, a := range s.tables.Process(id).Attrs {
+				row := t.begin()
+				row.column().add(p.session)
+				row.column().int(int32(id))
+				s.put(row, a.Key)
+				s.put(row, a.Value)
+				row.end(1)
+			}
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package parquet
+
+import (
+	pq "github.com/parquet-go/parquet-go"
+
+	"gprof/stream"
+)
+
+// phases are the names of stream.Phase.
+var phases = [...]string{stream.Instant: "instant", stream.Interval: "interval", stream.PhaseStart: "start", stream.PhaseEnd: "end"}
+
+func str(s string) pq.Value { return pq.ByteArrayValue([]byte(s)) }
+
+func samples(row *scratch, b *stream.Batch) {
+	stackIDs(row.column(), b.Stack)
+	values(row.column(), b.Weight)
+	cpu := row.column()
+	for _, v := range b.CPU {
+		cpu.known(v, -1)
+	}
+}
+
+func stackIDs(c *cells, stacks []stream.StackID) {
+	for _, id := range stacks {
+		c.id(int32(id))
+	}
+}
+
+func values(c *cells, values []int64) {
+	for _, v := range values {
+		c.long(v)
+	}
+}
+
+// integers writes arguments that should be numbers.
+func integers(c *cells, args *stream.Column) {
+	for i := range args.Len() {
+		switch args.TypeAt(i) {
+		case stream.Int, stream.Uint:
+			c.long(int64(args.BitsAt(i)))
+		default:
+			c.null()
+		}
+	}
+}
+
+func phase(c *cells, phase []stream.Phase) {
+	for _, p := range phase {
+		c.bytesOf([]byte(phases[p]))
+	}
+}
+
+func (s *Sink) counts(row *scratch, b *stream.Batch) {
+	counter := s.tables.Counters.At(b.Series.Counter)
+	process := instance(s.tables.Process(b.Series.Process).Instance)
+	row.column().same(b.Len(), s.value(process, counter.Name))
+	row.column().same(b.Len(), s.value(process, counter.Category))
+	row.column().same(b.Len(), str(units[counter.Unit]))
+	row.column().same(b.Len(), pq.BooleanValue(counter.Total))
+	values(row.column(), b.Value)
+	operations := row.column()
+	for _, v := range b.Number {
+		operations.known(v, 0)
+	}
+}
+
+// value is a text of the tables.
+func (s *Sink) value(process, text string) pq.Value {
+	return pq.ByteArrayValue(s.bytes(process, []byte(text)))
+}
+
+// pauses writes what was paused.
+func pauses(row *scratch, b *stream.Batch) {
+	phase(row.column(), b.Phase)
+	what := row.column()
+	for _, v := range b.Value {
+		what.bytesOf([]byte(pauseName(v)))
+	}
+}
+
+func pauseName(reason int64) string {
+	switch reason {
+	case stream.PausedSampling:
+		return "sampling"
+	case stream.PausedCollecting:
+		return "collecting"
+	}
+	return "all"
+}
+
+func (s *Sink) logs(row *scratch, b *stream.Batch) {
+	level := row.column()
+	for _, v := range b.Value {
+		level.bytesOf([]byte([...]string{"info", "warn", "error"}[min(max(v, 0), 2)]))
+	}
+	process := instance(s.tables.Process(b.Series.Process).Instance)
+	text := row.column()
+	for i := range b.Len() {
+		text.bytesOf(s.bytes(process, textOf(&b.Args[0], i)))
+	}
+}
+
+func textOf(c *stream.Column, i int) []byte {
+	if c.TypeAt(i) == stream.Text {
+		return c.TextAt(i)
+	}
+	return nil
+}
+
+func (s *Sink) pages(row *scratch, b *stream.Batch) {
+	phase(row.column(), b.Phase)
+	last := len(b.Args) - 1
+	for i := range last {
+		integers(row.column(), &b.Args[i])
+	}
+	process := instance(s.tables.Process(b.Series.Process).Instance)
+	url := row.column()
+	for i := range b.Len() {
+		if b.Args[last].TypeAt(i) == stream.Text {
+			url.bytesOf(s.bytes(process, b.Args[last].TextAt(i)))
+		} else {
+			url.null()
+		}
+	}
+}
+
+// units are the names of stream.Format.
+var units = [stream.NumFormats]string{
+	stream.FormatInteger: "integer", stream.FormatDecimal: "decimal", stream.FormatText: "text", stream.FormatBytes: "bytes",
+	stream.FormatNanoseconds: "ns", stream.FormatTime: "time", stream.FormatPercentage: "percentage", stream.FormatHexadecimal: "hexadecimal",
+	stream.FormatBool: "bool", stream.FormatPath: "path", stream.FormatURL: "url", stream.FormatString: "string", stream.FormatFlow: "flow",
+	stream.FormatFlowEnd: "flow end", stream.FormatThread: "thread", stream.FormatProcess: "process", stream.FormatWindow: "window",
+	stream.FormatPicowatt: "picowatt",
+}

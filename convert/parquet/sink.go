@@ -1,0 +1,174 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"gprof/stream"
+)
+
+// Directory is where the files go.
+type Directory interface {
+	// Create begins a file; its name has slashes. Several are open at a time.
+	Create(name string) (io.WriteCloser, error)
+}
+
+// ErrOrder means that segments did not come in the order of [stream.Sink].
+var ErrOrder = errors.New("segment out of order")
+
+// Sink writes the tables of one run.
+type Sink struct {
+	dir     Directory
+	codec   zstd.Codec
+	scratch scratch
+	tables  *stream.Tables
+	known   []stream.Line // the ledger of the source
+	lost    stream.Ledger // what had no place here
+
+	tracks []int32       // by TrackID: the number here
+	events []*eventTable // by EventID-1
+	parts  []*part
+	partOf []*part // by ProcessID
+	keys   *keys   // of frames and stacks, made when first needed
+
+	process stream.ProcessID // being written, 0 before the first
+	odd     []byte           // scratch for JSON
+}
+
+// New returns a Sink that writes into dir.
+func New(dir Directory) *Sink { return &Sink{dir: dir, codec: zstd.Codec{Level: zstd.SpeedFastest}} }
+
+// Begin divides the processes into parts. Files are begun when they are needed.
+func (s *Sink) Begin(t *stream.Tables) error {
+	s.tables = t
+	s.known = t.Ledger.Lines() // other sinks may add to it
+	s.tracks = numberTracks(t)
+	s.events = eventTables(t)
+	s.parts, s.partOf = partsOf(t)
+	return s.writeStamp()
+}
+
+// Segment writes the rows of b.
+func (s *Sink) Segment(b *stream.Batch) error {
+	id := b.Series.Process
+	if id < s.process || id < 1 || int(id) > len(s.tables.Processes) {
+		return fmt.Errorf("%w: %v of process %d in process %d", ErrOrder, b.Series.Kind, id, s.process)
+	}
+	if err := s.advance(id); err != nil {
+		return err
+	}
+	p := s.partOf[id]
+	p.cover(b)
+	p.use(b.Stack)
+	t, err := s.write(p, b)
+	if err != nil {
+		return err
+	}
+	s.scratch.flush()
+	return t.err
+}
+
+// advance ends the files of parts that come before a process.
+func (s *Sink) advance(id stream.ProcessID) error {
+	for ; s.process < id; s.process++ {
+		if s.process == 0 {
+			continue
+		}
+		if p := s.partOf[s.process]; p.last() == s.process {
+			if err := p.closeTables(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Close writes what is known of the run as a whole, and adds what was lost to
+// the ledger of the tables.
+func (s *Sink) Close() error {
+	for _, p := range s.parts {
+		if err := s.finish(p); err != nil {
+			return err
+		}
+	}
+	if err := s.writeLosses(s.lost.Lines()); err != nil {
+		return err
+	}
+	for _, p := range s.parts {
+		if err := s.writeCoverage(p); err != nil {
+			return err
+		}
+	}
+	for _, line := range s.lost.Lines() {
+		s.tables.Ledger.Add(line)
+	}
+	return nil
+}
+
+// write writes rows to the table of their kind.
+func (s *Sink) write(p *part, b *stream.Batch) (*table, error) {
+	if b.Series.Kind == stream.Markers {
+		return s.markers(p, b)
+	}
+	t, err := s.open(p, kindTables[b.Series.Kind])
+	if err != nil {
+		return nil, err
+	}
+	row := s.beginRows(t, p, b)
+	switch b.Series.Kind {
+	case stream.Samples:
+		samples(row, b)
+	case stream.Delays:
+		values(row.column(), b.Value)
+	case stream.Counts:
+		s.counts(row, b)
+	case stream.Pauses:
+		pauses(row, b)
+	case stream.Overheads:
+		for i := range b.Args {
+			integers(row.column(), &b.Args[i])
+		}
+	case stream.Logs:
+		s.logs(row, b)
+	case stream.Pages:
+		s.pages(row, b)
+	}
+	row.end(b.Len())
+	return t, nil
+}
+
+// beginRows writes the columns that all rows of events have.
+func (s *Sink) beginRows(t *table, p *part, b *stream.Batch) *scratch {
+	n := b.Len()
+	row := t.begin()
+	row.column().same(n, p.session)
+	row.column().same(n, pq.Int32Value(int32(b.Series.Process)))
+	if b.Series.Kind.Tracked() {
+		row.column().same(n, pq.Int32Value(s.tracks[b.Series.Track]))
+	}
+	if b.Series.Kind == stream.Counts {
+		row.column().same(n, pq.Int32Value(int32(b.Series.Counter)))
+	}
+	at := row.column()
+	for _, t := range b.Time {
+		at.long(int64(t))
+	}
+	index := row.column()
+	for _, i := range b.Index {
+		index.long(int64(i))
+	}
+	return row
+}
+
+// bytes is a text as a value. What is no UTF-8 is counted and replaced.
+func (s *Sink) bytes(process string, v []byte) []byte {
+	v, ok := valid(v)
+	if !ok {
+		s.lost.Add(stream.Line{Process: process, Reason: stream.ReasonUnsupported, What: "texts that are no UTF-8", Count: 1})
+	}
+	return v
+}

@@ -1,0 +1,56 @@
+package parquet
+
+import (
+	"embed"
+	"errors"
+	"io"
+)
+
+// Version is that of the tables. A table may get more columns, and there may be
+// more tables, under the same version.
+const Version = "1"
+
+// Stamp is a file that says that a directory holds such tables, and of which
+// version. A directory with another stamp, or with none, must not be added to.
+const Stamp = "_gprof.json"
+
+// StampText is what the stamp holds.
+const StampText = `{"format":"gprof tables","version":` + Version + "}\n"
+
+// queries are questions to ask of the tables.
+//
+//go:embed queries/*.sql
+var queries embed.FS
+
+// writeStamp writes what does not depend on the run.
+func (s *Sink) writeStamp() error {
+	if err := s.writeFile(Stamp, []byte(StampText)); err != nil {
+		return err
+	}
+	entries, err := queries.ReadDir("queries") // by name
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		text, err := queries.ReadFile("queries/" + e.Name())
+		if err != nil {
+			return err
+		}
+		if err := s.writeFile("queries/"+e.Name(), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Sink) writeFile(name string, text []byte) error {
+	w, err := s.dir.Create(name)
+	if err != nil {
+		return err
+	}
+	n, err := w.Write(text)
+	if err == nil && n < len(text) {
+		err = io.ErrShortWrite
+	}
+	return errors.Join(err, w.Close())
+}
