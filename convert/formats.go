@@ -12,6 +12,7 @@ import (
 	"gprof/convert/gecko"
 	"gprof/convert/html"
 	"gprof/convert/internal/ordered"
+	"gprof/convert/parquet"
 	"gprof/convert/pprof"
 	"gprof/convert/svg"
 	"gprof/stream"
@@ -27,8 +28,18 @@ type Format struct {
 	Extensions []string // of file names, with the dot, without compression
 	Binary     bool     // not fit for a terminal
 	Packed     bool     // compressed also if nothing says so: its readers expect it
+	Stamp      string   // of a format that is a directory of files: the one that says so; else ""
+	StampText  string   // what it holds; what has another must not be added to
+	Last       string   // how names of files begin that say what is complete: they must come last
 
-	open func(w *ordered.Writer) stream.Sink
+	open   func(w *ordered.Writer) stream.Sink
+	openIn func(dir Directory) stream.Sink // of a directory
+}
+
+// Directory is where the files of a format go that is a directory.
+type Directory interface {
+	// Create begins a file; its name has slashes. Several are open at a time.
+	Create(name string) (io.WriteCloser, error)
 }
 
 // formats is in the order of help texts. An extension is of one format only.
@@ -67,6 +78,16 @@ var formats = []Format{
 		Extensions: []string{".svg"},
 		open:       func(w *ordered.Writer) stream.Sink { return svg.New(w) },
 	},
+	{
+		Name:       "parquet",
+		Text:       "directory of tables for DuckDB, Spark and pandas; one that is there gets more rows",
+		Extensions: []string{".parquet"},
+		Binary:     true,
+		Stamp:      parquet.Stamp,
+		StampText:  parquet.StampText,
+		Last:       parquet.Last,
+		openIn:     func(dir Directory) stream.Sink { return parquet.New(dir) },
+	},
 }
 
 // gzipExtension follows that of a format.
@@ -83,12 +104,16 @@ type Options struct {
 }
 
 // ByName returns the format of a file by the end of its name, and whether it is
-// to be compressed. The error is [ErrFormat].
+// to be compressed. A name that ends with a slash is a directory. The error is
+// [ErrFormat].
 func ByName(file string) (Format, Options, error) {
 	name, compressed := strings.CutSuffix(file, gzipExtension)
 	for _, f := range formats {
+		if f.Directory() && strings.HasSuffix(file, "/") {
+			return f, Options{}, nil
+		}
 		for _, extension := range f.Extensions {
-			if strings.HasSuffix(name, extension) {
+			if strings.HasSuffix(name, extension) && !(compressed && f.Directory()) {
 				return f, Options{Gzip: compressed || f.Packed}, nil
 			}
 		}
@@ -102,7 +127,7 @@ func ByFormat(name string) (Format, Options, error) {
 	plain, compressed := strings.CutSuffix(name, gzipExtension)
 	var names []string
 	for _, f := range formats {
-		if f.Name == plain {
+		if f.Name == plain && !(compressed && f.Directory()) {
 			return f, Options{Gzip: compressed || f.Packed}, nil
 		}
 		names = append(names, f.Name)
@@ -115,7 +140,11 @@ func known() string {
 	var all []string
 	for _, f := range formats {
 		for _, extension := range f.Extensions {
-			all = append(all, extension+"["+gzipExtension+"]")
+			if f.Directory() {
+				all = append(all, extension)
+			} else {
+				all = append(all, extension+"["+gzipExtension+"]")
+			}
 		}
 	}
 	return strings.Join(all, ", ")
@@ -132,7 +161,13 @@ func (f Format) Extension(o Options) string {
 // Readable says whether the output may go to a terminal.
 func (f Format) Readable(o Options) bool { return !f.Binary && !o.Gzip }
 
-// New returns a Sink that writes the format to w. It does not close w, to which
+// Directory reports whether the format is a directory of files: see NewIn.
+func (f Format) Directory() bool { return f.openIn != nil }
+
+// NewIn returns a Sink that writes a format that is a directory into dir.
+func (f Format) NewIn(dir Directory) stream.Sink { return f.openIn(dir) }
+
+// New returns a Sink that writes the format, which is no directory, to w. It does not close w, to which
 // it may write on goroutines of its own as long as it is in use, and a moment
 // longer if Copy ends with an error. The error is one of the options.
 func (f Format) New(w io.Writer, o Options) (stream.Sink, error) {

@@ -32,6 +32,9 @@ func TestByName(t *testing.T) {
 		{"json", "", false},
 		{"a.json.zst", "", false},
 		{"-", "", false},
+		{"tables/", "parquet", false},
+		{"a.parquet", "parquet", false},
+		{"a.parquet.gz", "", false},
 	}
 	for _, tt := range tests {
 		f, o, err := ByName(tt.file)
@@ -48,6 +51,12 @@ func TestByFormat(t *testing.T) {
 			t.Errorf("ByFormat(%q) = %q, %v, %v", f.Name, plain.Name, o, err)
 		}
 		packed, o, err := ByFormat(f.Name + ".gz")
+		if f.Directory() {
+			if !errors.Is(err, ErrFormat) {
+				t.Errorf("ByFormat(%q) = %q, %v, %v", f.Name+".gz", packed.Name, o, err)
+			}
+			continue
+		}
 		if packed.Name != f.Name || !o.Gzip || err != nil || packed.Readable(o) {
 			t.Errorf("ByFormat(%q) = %q, %v, %v", f.Name+".gz", packed.Name, o, err)
 		}

@@ -233,12 +233,12 @@ func (b *batch) convertItem(s *streams, each *conversion, it *item) error {
 	if it.err = b.make(s, each, it); it.err != nil {
 		return nil
 	}
-	info, err := os.Stat(it.output)
+	size, err := sizeOf(it.output)
 	if err != nil {
 		return err
 	}
 	o := &it.outcome
-	o.Input, o.Fingerprint, o.Settings, o.Size = it.name, before, b.settings, info.Size()
+	o.Input, o.Fingerprint, o.Settings, o.Size = it.name, before, b.settings, size
 	o.Output = it.name + b.extension()
 	return b.journal.add(*o)
 }
@@ -259,7 +259,7 @@ func (b *batch) make(s *streams, each *conversion, it *item) error {
 		return fmt.Errorf("%s would lie among the files of a recording; give -o another directory", it.output)
 	}
 	silent := &progress{now: time.Now}
-	written, err := each.do(s, job{found, b.format, b.options, it.output, silent.all()})
+	written, err := each.do(s, job{found, b.format, b.options, it.output, true, silent.all()})
 	if err != nil {
 		return err
 	}

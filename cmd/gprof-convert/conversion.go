@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"gprof/convert"
 	"gprof/ingest"
@@ -36,6 +37,7 @@ type job struct {
 	format   convert.Format
 	options  convert.Options
 	output   string
+	replace  bool // a directory that is there
 	progress *task
 }
 
@@ -45,11 +47,20 @@ func (c *conversion) do(s *streams, j job) (*stream.Count, error) {
 	if err := j.found.Usable(); err != nil {
 		return nil, err
 	}
+	if j.format.Directory() {
+		return c.doIn(s, j)
+	}
 	out, err := s.create(j.output, !j.format.Readable(j.options))
 	if err != nil {
 		return nil, err
 	}
-	written, err := c.copy(out, j)
+	j.options.Jobs = c.Jobs.number()
+	sink, err := j.format.New(out, j.options)
+	if err != nil {
+		out.discard()
+		return nil, err
+	}
+	written, err := c.copy(sink, out.inDirectory(), j)
 	if err != nil {
 		out.discard()
 		return nil, err
@@ -57,15 +68,25 @@ func (c *conversion) do(s *streams, j job) (*stream.Count, error) {
 	return written, out.commit()
 }
 
-func (c *conversion) copy(out *output, j job) (*stream.Count, error) {
-	j.options.Jobs = c.Jobs.number()
-	sink, err := j.format.New(out, j.options)
+// doIn is do for a format that is a directory.
+func (c *conversion) doIn(s *streams, j job) (*stream.Count, error) {
+	out, err := s.createDirectory(j)
 	if err != nil {
 		return nil, err
 	}
+	written, err := c.copy(j.format.NewIn(out), filepath.Dir(out.name), j)
+	if err != nil {
+		out.discard()
+		return nil, err
+	}
+	return written, out.commit()
+}
+
+// copy moves the events to a sink; temp is where they are sorted.
+func (c *conversion) copy(sink stream.Sink, temp string, j job) (*stream.Count, error) {
 	written := new(stream.Count)
 	return written, stream.Copy(stream.Tee(sink, written), j.found.Source(), stream.CopyOptions{
-		Memory: int64(c.Mem), Jobs: c.Jobs.number(), SpillDir: out.inDirectory(), Progress: j.progress.show,
+		Memory: int64(c.Mem), Jobs: c.Jobs.number(), SpillDir: temp, Progress: j.progress.show,
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 
 type convertCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files, quoted patterns of them, or - for stdin."`
-	Output string   `short:"o" required:"" placeholder:"OUT" help:"File to write; its name tells the format. - is stdout."`
+	Output string   `short:"o" required:"" placeholder:"OUT" help:"File to write; its name tells the format. DIR/ and NAME=DIR are directories of tables. - is stdout."`
 	Format string   `short:"f" placeholder:"NAME" help:"Format, if the name of OUT does not tell: ${formats}."`
 	Losses string   `placeholder:"FILE" help:"Write the ledger as JSON: what is missing from the output, or uncertain in it. - is stdout."`
 	conversion
@@ -24,6 +24,7 @@ func (c *convertCmd) Help() string {
   gprof-convert /dev/shm/gprof/checkout -f gecko -o - | gzip > profile.json.gz
   gprof-convert --strict dump1 dump2 -o both.json.gz
   gprof-convert 'dumps/*.tar.gz' --symbols bin/ -o all.json.gz
+  gprof-convert dumps/*.gprof -o parquet=tables    # and: cd tables; duckdb <queries/top-functions.sql
   kubectl exec shop-7f9c -- tar c -C /dev/shm gprof | gprof-convert - -o shop.json.gz
 
 A pipe is read as it comes. When nothing comes of any input for 30 seconds, those
@@ -32,7 +33,7 @@ login that takes longer give --stall 5m, for one that may take for ever --stall 
 
 Open the result at https://profiler.firefox.com with "Load a profile from file".
 
-Formats, by the end of OUT's name; .gz behind it compresses:
+Formats, by the end of OUT's name (.gz behind it compresses), or as NAME=OUT:
 ` + formatTable()
 }
 
@@ -53,7 +54,7 @@ func (c *convertCmd) Run(s *streams) error {
 		return &exitError{exitUsage, err}
 	}
 	if c.Output != "-" {
-		c.temp = filepath.Dir(c.Output)
+		c.temp = filepath.Dir(filepath.Clean(c.Output))
 	}
 	found, err := c.open(s, c.Inputs)
 	if err != nil {
@@ -64,7 +65,7 @@ func (c *convertCmd) Run(s *streams) error {
 		return &exitError{exitUsage, err}
 	}
 	bar := s.newProgress(c.Quiet)
-	written, err := c.do(s, job{found, format, options, c.Output, bar.all()})
+	written, err := c.do(s, job{found, format, options, c.Output, false, bar.all()})
 	bar.end()
 	if err != nil {
 		return err
@@ -72,8 +73,15 @@ func (c *convertCmd) Run(s *streams) error {
 	return c.settle(s, found, written)
 }
 
-// format is that of --format, else that of the output's name.
+// format is that of --format, else that of the output, which is NAME=OUT or
+// has a name that tells it.
 func (c *convertCmd) format() (convert.Format, convert.Options, error) {
+	if name, output, ok := strings.Cut(c.Output, "="); ok && c.Format == "" && output != "" {
+		if f, o, err := convert.ByFormat(name); err == nil {
+			c.Output = output
+			return f, o, nil
+		}
+	}
 	if c.Format != "" {
 		return convert.ByFormat(c.Format)
 	}
@@ -86,7 +94,10 @@ func (c *convertCmd) format() (convert.Format, convert.Options, error) {
 func formatNames() string {
 	var names []string
 	for _, f := range convert.Formats() {
-		names = append(names, f.Name, f.Name+".gz")
+		names = append(names, f.Name)
+		if !f.Directory() {
+			names = append(names, f.Name+".gz")
+		}
 	}
 	return strings.Join(names, ", ")
 }

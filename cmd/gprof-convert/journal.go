@@ -88,8 +88,26 @@ func (j *journal) unchanged(input, fingerprint, settings string) (outcome, bool)
 	if !ok || o.Fingerprint != fingerprint || o.Settings != settings || o.passing() {
 		return outcome{}, false
 	}
-	info, err := os.Stat(filepath.Join(j.dir, filepath.FromSlash(o.Output)))
-	return o, err == nil && info.Mode().IsRegular() && info.Size() == o.Size
+	size, err := sizeOf(filepath.Join(j.dir, filepath.FromSlash(o.Output)))
+	return o, err == nil && size == o.Size
+}
+
+// sizeOf is the size of an output, which is a file or a directory of files.
+func sizeOf(path string) (size int64, err error) {
+	err = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || e.IsDir():
+			return err
+		case !e.Type().IsRegular():
+			return fs.ErrInvalid
+		}
+		info, err := e.Info()
+		if err == nil {
+			size += info.Size()
+		}
+		return err
+	})
+	return size, err
 }
 
 // passing reports whether the same bytes may give more another time: some could

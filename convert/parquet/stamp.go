@@ -17,6 +17,9 @@ const Stamp = "_gprof.json"
 // StampText is what the stamp holds.
 const StampText = `{"format":"gprof tables","version":` + Version + "}\n"
 
+// Last is how names of files begin that say which sessions are complete.
+const Last = "coverage/"
+
 // queries are questions to ask of the tables.
 //
 //go:embed queries/*.sql

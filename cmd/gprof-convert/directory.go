@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gprof/convert"
+)
+
+// directory is an output of many files. They are written into a directory
+// beside its name and moved when all are whole: a new one by its name, those
+// for one that is there file by file.
+type directory struct {
+	name, staging string
+	format        convert.Format
+	replace       bool // what is there
+	unfinished    *unfinished
+}
+
+// createDirectory begins the output of a job. What is there must be of its
+// format and version, or empty.
+func (s *streams) createDirectory(j job) (*directory, error) {
+	d := &directory{name: filepath.Clean(j.output), format: j.format, replace: j.replace, unfinished: &s.unfinished}
+	if j.output == "-" {
+		return nil, &exitError{exitUsage, fmt.Errorf("%s is a directory of files, which stdout can't be; give -o a directory", j.format.Name)}
+	}
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	err := s.unfinished.add(func() (_ path, err error) {
+		d.staging, err = os.MkdirTemp(filepath.Dir(d.name), temporaryName(d.name))
+		return path{name: d.staging}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot write beside the output: %w", err)
+	}
+	return d, nil
+}
+
+// check refuses to add to a directory of something else.
+func (d *directory) check() error {
+	entries, err := os.ReadDir(d.name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0:
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w; give -o the name of a directory", err)
+	}
+	stamp, err := os.ReadFile(filepath.Join(d.name, d.format.Stamp))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: holds other files than %s tables; give -o a new directory", d.name, d.format.Name)
+	case err != nil:
+		return err
+	case string(stamp) != d.format.StampText:
+		return fmt.Errorf("%s: holds %s tables of another version; give -o a new directory", d.name, d.format.Name)
+	}
+	return nil
+}
+
+// Create begins a file.
+func (d *directory) Create(name string) (io.WriteCloser, error) {
+	path := filepath.Join(d.staging, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+}
+
+// commit gives the files their names; discard removes what was written. One of
+// them must be called.
+func (d *directory) commit() error {
+	return d.unfinished.finish(d.staging, func() error {
+		err := d.move()
+		if err != nil {
+			os.RemoveAll(d.staging)
+		}
+		return err
+	})
+}
+
+func (d *directory) discard() {
+	d.unfinished.finish(d.staging, func() error { return os.RemoveAll(d.staging) })
+}
+
+func (d *directory) move() error {
+	if err := os.Chmod(d.staging, 0o755); err != nil {
+		return err
+	}
+	if d.replace {
+		if err := os.RemoveAll(d.name); err != nil {
+			return err
+		}
+	}
+	// An empty directory makes room for the new one.
+	if err := os.Remove(d.name); err == nil || errors.Is(err, fs.ErrNotExist) {
+		return os.Rename(d.staging, d.name)
+	}
+	if err := d.moveFiles(); err != nil {
+		return err
+	}
+	return os.RemoveAll(d.staging)
+}
+
+// moveFiles moves all files into the directory that is there. If one can't be
+// moved, those that were new go away again.
+func (d *directory) moveFiles() error {
+	files, err := d.files()
+	if err != nil {
+		return err
+	}
+	var added []string
+	for _, file := range files {
+		to := filepath.Join(d.name, file)
+		_, missing := os.Lstat(to)
+		err := os.MkdirAll(filepath.Dir(to), 0o777)
+		if err == nil {
+			err = os.Rename(filepath.Join(d.staging, file), to)
+		}
+		if err != nil {
+			for _, name := range added {
+				os.Remove(name)
+			}
+			return err
+		}
+		if missing != nil {
+			added = append(added, to)
+		}
+	}
+	return nil
+}
+
+// files lists what was written, in the order in which it is moved: what says
+// that a session is complete comes last.
+func (d *directory) files() (files []string, err error) {
+	var last []string
+	err = filepath.WalkDir(d.staging, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(d.staging, path)
+		if strings.HasPrefix(filepath.ToSlash(rel), d.format.Last) {
+			last = append(last, rel)
+		} else {
+			files = append(files, rel)
+		}
+		return err
+	})
+	return append(files, last...), err
+}
