@@ -32,7 +32,8 @@ type dictionary struct {
 	labels     []label
 	edges      ids[edge]
 	symbols    []symbol
-	defined    []*event // those of events, by their number
+	starts     map[start]int32 // line
+	defined    []*event        // those of events, by their number
 	malformed  int64
 
 	// Of link.
@@ -82,6 +83,9 @@ type symbol struct {
 	depth, line           int32
 }
 
+// start is a function, of whose first line a dictionary tells.
+type start struct{ function, file uint64 }
+
 // event is a definition, and its place among those of its dictionary.
 type event struct {
 	def       stream.Event
@@ -111,6 +115,7 @@ var definitions = [256]definition{
 	rawformat.KindDefLabel:    {read: (*dictionary).defLabel},
 	rawformat.KindDefStack:    {take: (*dictionary).defStack},
 	rawformat.KindDefSymbol:   {take: (*dictionary).defSymbol},
+	rawformat.KindDefStart:    {take: (*dictionary).defStart},
 }
 
 // load reads a dictionary file. A record that does not parse is counted; one of
@@ -279,6 +284,13 @@ func (d *dictionary) defSymbol(e *entry) {
 	if depth := e.v[1]; depth < rawformat.MaxStack {
 		d.symbols = append(d.symbols, symbol{e.v[0], e.v[2], e.v[3], int32(depth), int32(min(e.v[4], 1<<31-1))})
 	}
+}
+
+func (d *dictionary) defStart(e *entry) {
+	if d.starts == nil {
+		d.starts = map[start]int32{}
+	}
+	d.starts[start{e.v[0], e.v[1]}] = int32(min(e.v[2], 1<<31-1))
 }
 
 // find is the frame of a pc.

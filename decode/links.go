@@ -108,9 +108,13 @@ func (d *dictionary) linkSymbols() {
 		}
 		if f := d.frames.get(s.frame); f.known && f.label == 0 {
 			c := d.codeOf(f.module)
-			c.define(c.place(f.offset), s.depth, func() function { return function{d.string(s.function), d.string(s.file), s.line} })
+			c.define(c.place(f.offset), s.depth, func() function { return d.function(s) })
 		}
 	}
+}
+
+func (d *dictionary) function(s *symbol) function {
+	return function{name: d.string(s.function), file: d.string(s.file), line: s.line, start: d.starts[start{s.function, s.file}]}
 }
 
 // nameless reports whether a frame of a file that others may have, too, is

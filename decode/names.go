@@ -34,6 +34,7 @@ type placed int32
 type function struct {
 	name, file string
 	line       int32
+	start      int32 // line at which the function begins, 0 unknown
 }
 
 // module returns the code of a mapped file. The first path seen names it.
@@ -108,7 +109,7 @@ func (n *names) frames(module stream.ModuleID, offset uint64, chain []function) 
 			break
 		}
 		frames = append(frames, n.tables.Frames.Intern(stream.Frame{
-			Module: module, Offset: offset, Depth: int32(depth), Line: f.line,
+			Module: module, Offset: offset, Depth: int32(depth), Line: f.line, Start: f.start,
 			Function: n.tables.Strings.Intern(f.name), File: n.tables.Strings.Intern(f.file),
 			Category: n.category(functionCategory(f.name)),
 		}))

@@ -22,8 +22,8 @@ func (f *Found) openSymbols(paths []string) {
 }
 
 // resolve names the functions at an offset in the program of a build.
-func (f *Found) resolve(build string, offset uint64, add func(function, file string, line int32)) {
+func (f *Found) resolve(build string, offset uint64, add func(function, file string, line, start int32)) {
 	for _, fn := range f.symbols.Lookup(build, offset) {
-		add(fn.Name, fn.File, fn.Line)
+		add(fn.Name, fn.File, fn.Line, fn.Start)
 	}
 }

@@ -83,6 +83,7 @@ const (
 	KindDefLabel    Kind = 40
 	KindDefStack    Kind = 41
 	KindDefSymbol   Kind = 42
+	KindDefStart    Kind = 43
 )
 
 // Kinds of records in a meta and an exit file.
@@ -155,6 +156,9 @@ var Kinds = [256]Spec{
 	// One function of the frame's inline chain: depth 0 is the outermost.
 	// function and file are string ids.
 	KindDefSymbol: {"def-symbol", 0, InDict, []Field{{"frame", Uint}, {"depth", Uint}, {"function", Uint}, {"file", Uint}, {"line", Uint}}},
+	// The line at which the function of a def-symbol begins: compilers that go by
+	// profiles count lines from there.
+	KindDefStart: {"def-start", 0, InDict, []Field{{"function", Uint}, {"file", Uint}, {"line", Uint}}},
 
 	KindMeta: {"meta", 0, InMeta, []Field{{"key", Text}, {"value", Text}}},
 	// reason is an [ExitReason]; parent is an instance, 0 none; parent-index is

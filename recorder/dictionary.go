@@ -24,7 +24,10 @@ type dictionary struct {
 	strings ids[string]
 	frames  ids[frameKey]
 	stacks  ids[stackKey]
-	modules []module
+
+	starts    map[startKey]bool // functions whose first line is defined
+	startless map[uint32]bool   // frames with functions whose first line is not
+	modules   []module
 }
 
 type frameKey struct {
@@ -34,10 +37,14 @@ type frameKey struct {
 
 type stackKey struct{ parent, frame uint32 }
 
+// startKey is a function; both are ids of strings.
+type startKey struct{ function, file uint32 }
+
 // symbol is one function of a frame's inline chain.
 type symbol struct {
 	function, file string
 	line           int64
+	start          int64 // line of the function, 0 unknown
 }
 
 // ids numbers values from 1. Ids above safe are not in the file.
@@ -59,7 +66,7 @@ func (t *ids[K]) commit() { t.safe = uint32(len(t.of)) }
 func newDictionary(file *chunks.RecordFile, ring *chunks.Ring, limit int64) *dictionary {
 	ring.Charge(file.Size())
 	return &dictionary{file: file, ring: ring, limit: limit,
-		strings: ids[string]{of: map[string]uint32{}}, frames: ids[frameKey]{of: map[frameKey]uint32{}}, stacks: ids[stackKey]{of: map[stackKey]uint32{}}}
+		strings: ids[string]{of: map[string]uint32{}}, frames: ids[frameKey]{of: map[frameKey]uint32{}}, stacks: ids[stackKey]{of: map[stackKey]uint32{}}, starts: map[startKey]bool{}, startless: map[uint32]bool{}}
 }
 
 // define writes records, as many as there is room for, and returns how many.
@@ -158,16 +165,37 @@ func (d *dictionary) findStack(leafFirst []location) (id uint32) {
 func (d *dictionary) frame(l location) uint32 {
 	key := d.key(l.pc)
 	id, known := d.frames.id(key)
-	if known {
+	if known && !d.startless[id] {
 		return id
 	}
-	d.add(newRecord(rawformat.KindDefFrame).uint(uint64(id)).uint(uint64(key.module)).uint(key.offset))
-	for depth, s := range l.chain {
-		function, file := d.string(s.function), d.string(s.file)
-		d.add(newRecord(rawformat.KindDefSymbol).uint(uint64(id)).uint(uint64(depth)).
-			uint(uint64(function)).uint(uint64(file)).uint(uint64(max(0, s.line))))
+	if !known {
+		d.add(newRecord(rawformat.KindDefFrame).uint(uint64(id)).uint(uint64(key.module)).uint(key.offset))
+		for depth, s := range l.chain {
+			function, file := d.string(s.function), d.string(s.file)
+			d.add(newRecord(rawformat.KindDefSymbol).uint(uint64(id)).uint(uint64(depth)).
+				uint(uint64(function)).uint(uint64(file)).uint(uint64(max(0, s.line))))
+		}
 	}
+	d.start(id, l.chain)
 	return id
+}
+
+// start defines the lines at which the functions of a frame begin, once for
+// each. CPU profiles tell them, stacks of markers don't: a frame that came by a
+// marker is looked at again.
+func (d *dictionary) start(frame uint32, chain []symbol) {
+	delete(d.startless, frame)
+	for _, s := range chain {
+		of := startKey{d.string(s.function), d.string(s.file)}
+		switch {
+		case d.starts[of]:
+		case s.start > 0:
+			d.starts[of] = true
+			d.add(newRecord(rawformat.KindDefStart).uint(uint64(of.function)).uint(uint64(of.file)).uint(uint64(s.start)))
+		default:
+			d.startless[frame] = true
+		}
+	}
 }
 
 func (d *dictionary) string(s string) uint32 {

@@ -125,6 +125,8 @@ func (p *profileTables) addFunction(b []byte) error {
 			s.function = p.text(m.number)
 		case 4:
 			s.file = p.text(m.number)
+		case 5:
+			s.start = int64(m.number)
 		}
 	}
 	p.function[id] = s

@@ -31,7 +31,7 @@ func reference(t testing.TB, gzipped []byte) *cpuProfile {
 		for _, l := range s.Location {
 			at := location{pc: l.Address}
 			for _, line := range slices.Backward(l.Line) {
-				at.chain = append(at.chain, symbol{line.Function.Name, line.Function.Filename, line.Line})
+				at.chain = append(at.chain, symbol{line.Function.Name, line.Function.Filename, line.Line, line.Function.StartLine})
 			}
 			c.stack = append(c.stack, at)
 		}

@@ -165,7 +165,7 @@ func compareModules(a, b Module) int {
 
 func compareFrames(a, b Frame) int {
 	return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Depth, b.Depth),
-		cmp.Compare(a.Function, b.Function), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
+		cmp.Compare(a.Function, b.Function), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Start, b.Start),
 		cmp.Compare(a.Category, b.Category), compareBools(a.Label, b.Label))
 }
 

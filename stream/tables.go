@@ -131,6 +131,7 @@ type Module struct {
 // Depth from 1.
 type Frame struct {
 	Module   ModuleID
+	Start    int32  // line at which Function begins, 0 unknown; here it takes no memory
 	Offset   uint64 // in the file; 0 for a frame without code
 	Depth    int32
 	Function StringID

@@ -46,28 +46,33 @@ func (s *Sink) period() int64 {
 // that begin with # only when it is asked for comments.
 func (s *Sink) comments() []string {
 	var all []string
-	losses := 0
+	incomplete := false
 	for _, line := range s.known {
-		reason := stream.Reasons[line.Reason]
-		if reason.Severity == stream.Loss {
-			losses++
-		}
-		all = append(all, fmt.Sprintf("# %s: %s %s %s: %d %s, %d bytes (%s)",
-			reason.Severity, orRun(line.Process), reason.Name, line.Where, line.Count, line.What, line.Bytes, reason.Text))
+		incomplete = incomplete || stream.Reasons[line.Reason].Severity == stream.Loss
+		all = append(all, comment(line))
 	}
 	if s.totals.Unknown > 0 {
 		all = append(all, fmt.Sprintf("# the CPU time of %d samples is unknown", s.totals.Unknown))
 	}
-	if losses > 0 {
+	if incomplete {
 		all = append(all, "The recording is incomplete: see pprof -comments")
 	}
 	return all
 }
 
-// orRun names what a line of the ledger is about.
-func orRun(process string) string {
-	if process == "" {
-		return "run"
+// comment is a line of the ledger.
+func comment(line stream.Line) string {
+	reason := stream.Reasons[line.Reason]
+	text := fmt.Sprintf("# %s: %s %s", reason.Severity, line.Process, reason.Name)
+	if line.Process == "" {
+		text = fmt.Sprintf("# %s: %s", reason.Severity, reason.Name)
 	}
-	return process
+	if line.Where != "" {
+		text += " " + line.Where
+	}
+	text += fmt.Sprintf(": %d %s", line.Count, line.What)
+	if line.Bytes > 0 {
+		text += fmt.Sprintf(", %d bytes", line.Bytes)
+	}
+	return text + " (" + reason.Text + ")"
 }

@@ -50,6 +50,7 @@ const (
 	functionName   = 2
 	functionSystem = 3
 	functionFile   = 4
+	functionStart  = 5
 )
 
 // Wire types: how the value of a field is laid out.

@@ -30,7 +30,7 @@ func (s *Sink) writeLocation(number uint64, frames []stream.Frame) {
 }
 
 func (s *Sink) appendLine(dst []byte, f stream.Frame) []byte {
-	s.line = appendNumber(s.line[:0], lineFunction, s.functions.number(function{f.Function, f.File}))
+	s.line = appendNumber(s.line[:0], lineFunction, s.functions.number(f))
 	s.line = appendNumber(s.line, lineNumber, uint64(max(0, f.Line)))
 	return appendBytes(dst, locationLine, s.line)
 }
@@ -41,7 +41,8 @@ func (s *Sink) writeFunctions() {
 		body := appendNumber(s.body[:0], functionID, uint64(i+1))
 		body = appendNumber(body, functionName, name)
 		body = appendNumber(body, functionSystem, name)
-		s.message(profileFunction, appendNumber(body, functionFile, s.texts.number(s.tables.Strings.At(f.file))))
+		body = appendNumber(body, functionFile, s.texts.number(s.tables.Strings.At(f.file)))
+		s.message(profileFunction, appendNumber(body, functionStart, uint64(s.functions.starts[i])))
 	}
 }
 

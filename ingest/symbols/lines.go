@@ -126,10 +126,10 @@ func (t *lineTable) lookup(address uint64) (chain []Function) {
 		if call == nil { // the line at pc would be that of another function
 			return []Function{{Name: text(t.names, t.order.Uint32(f.fixed[4:]))}}
 		}
-		chain = t.append(chain, t.place(f, t.order.Uint32(call[4:]), pc))
+		chain = t.append(chain, t.place(f, call[4:], call[12:], pc))
 		pc = f.entry + uint64(t.order.Uint32(call[8:]))
 	}
-	chain = t.append(chain, t.place(f, t.order.Uint32(f.fixed[4:]), pc))
+	chain = t.append(chain, t.place(f, f.fixed[4:], f.fixed[36:], pc))
 	slices.Reverse(chain)
 	return chain
 }
@@ -182,9 +182,10 @@ func (t *lineTable) call(f function, index int32) []byte {
 	return t.data[off:][:inlineSize]
 }
 
-// place names a function and the line at a pc of it.
-func (t *lineTable) place(f function, name uint32, pc uint64) Function {
-	p := Function{Name: text(t.names, name)}
+// place names a function and the line at a pc of it. name and start are fields
+// of the function that was inlined there, or else of f.
+func (t *lineTable) place(f function, name, start []byte, pc uint64) Function {
+	p := Function{Name: text(t.names, t.order.Uint32(name))}
 	file, ok1 := t.value(f, t.order.Uint32(f.fixed[20:]), pc)
 	line, ok2 := t.value(f, t.order.Uint32(f.fixed[24:]), pc)
 	if !ok1 || !ok2 || file < 0 || line < 0 {
@@ -193,6 +194,7 @@ func (t *lineTable) place(f function, name uint32, pc uint64) Function {
 	unit := 4 * (uint64(t.order.Uint32(f.fixed[32:])) + uint64(file))
 	if unit+4 <= uint64(len(t.units)) {
 		p.File, p.Line = text(t.files, t.order.Uint32(t.units[unit:])), line
+		p.Start = max(0, int32(t.order.Uint32(start)))
 	}
 	return p
 }

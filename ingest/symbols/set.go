@@ -22,9 +22,10 @@ var ErrNoProgram = errors.New("no ELF program found")
 
 // Function is one function at a place.
 type Function struct {
-	Name string
-	File string // "" unknown
-	Line int32  // 0 unknown
+	Name  string
+	File  string // "" unknown
+	Line  int32  // 0 unknown
+	Start int32  // line at which the function begins, 0 unknown
 }
 
 // Set is some programs. Several goroutines may use it.

@@ -94,13 +94,15 @@ func TestLookupAgreesWithRuntime(t *testing.T) {
 			}
 			defer f.Close()
 			p := readProgram(f)
-			places, inlined := 0, 0
+			places, inlined, starts := 0, 0, 0
 			named := 0 // by the symbols
 			for stack := range strings.SplitSeq(strings.TrimSpace(string(out)), "\n\n") {
 				for _, want := range physical(t, stack) {
 					got := p.golang.lookup(want.pc)
 					for i := range got {
 						got[i].Name = printed(got[i].Name)
+						starts += checkStart(t, got[i])
+						got[i].Start = 0 // the runtime does not tell
 					}
 					if diff := cmp.Diff(want.chain, got); diff != "" {
 						t.Errorf("at %#x:\n%s", want.pc, diff)
@@ -116,14 +118,29 @@ func TestLookupAgreesWithRuntime(t *testing.T) {
 					inlined += len(want.chain) - 1
 				}
 			}
-			if places < 10 || inlined < 3 {
-				t.Errorf("%d places with %d inlined calls: the test does not test what it should", places, inlined)
+			if places < 10 || inlined < 3 || starts < 10 {
+				t.Errorf("%d places with %d inlined calls, %d starts: the test does not test what it should", places, inlined, starts)
 			}
 			if wantNamed := map[string]int{"plain": places}[name]; named != wantNamed {
 				t.Errorf("the symbols name %d places, want %d", named, wantNamed)
 			}
 		})
 	}
+}
+
+// checkStart checks where a function of the source begins, and returns 1 if it
+// is one of those.
+func checkStart(t *testing.T, f Function) int {
+	t.Helper()
+	name, ok := strings.CutPrefix(f.Name, "main.")
+	before, _, found := strings.Cut(source, "\nfunc "+name+"(")
+	if !ok || !found {
+		return 0
+	}
+	if want := int32(strings.Count(before, "\n") + 2); f.Start != want {
+		t.Errorf("%s begins at line %d, want %d", f.Name, f.Start, want)
+	}
+	return 1
 }
 
 // printed is a name as the runtime prints it: without the shapes of type
