@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gprof/convert/firefox"
 	"gprof/convert/folded"
 	"gprof/convert/gecko"
 	"gprof/convert/html"
@@ -32,7 +33,7 @@ type Format struct {
 	StampText  string   // what it holds; what has another must not be added to
 	Last       string   // how names of files begin that say what is complete: they must come last
 
-	open   func(w *ordered.Writer) stream.Sink
+	open   func(w *ordered.Writer, o Options) stream.Sink
 	openIn func(dir Directory) stream.Sink // of a directory
 }
 
@@ -45,12 +46,18 @@ type Directory interface {
 // formats is in the order of help texts. An extension is of one format only.
 var formats = []Format{
 	{
+		Name:       "firefox",
+		Text:       "Firefox Profiler's own format, which it loads fastest",
+		Extensions: []string{".firefox.json"},
+		open:       func(w *ordered.Writer, o Options) stream.Sink { return firefox.New(w, o.SpillDir) },
+	},
+	{
 		Name: "gecko",
 		Text: "Gecko profile for Firefox Profiler",
 		// .json is the format that opens best in Firefox Profiler: another one
 		// may take it over. The longer name stays with this one.
 		Extensions: []string{".gecko.json", ".json"},
-		open:       func(w *ordered.Writer) stream.Sink { return gecko.New(w) },
+		open:       func(w *ordered.Writer, _ Options) stream.Sink { return gecko.New(w) },
 	},
 	{
 		Name:       "pprof",
@@ -58,25 +65,25 @@ var formats = []Format{
 		Extensions: []string{".pb", ".pprof"},
 		Binary:     true,
 		Packed:     true,
-		open:       func(w *ordered.Writer) stream.Sink { return pprof.New(w) },
+		open:       func(w *ordered.Writer, _ Options) stream.Sink { return pprof.New(w) },
 	},
 	{
 		Name:       "folded",
 		Text:       "samples as folded stacks for flamegraph.pl, inferno and speedscope",
 		Extensions: []string{".folded", ".collapsed"},
-		open:       func(w *ordered.Writer) stream.Sink { return folded.New(w) },
+		open:       func(w *ordered.Writer, _ Options) stream.Sink { return folded.New(w) },
 	},
 	{
 		Name:       "html",
 		Text:       "page with an interactive flame graph, for any browser",
 		Extensions: []string{".html"},
-		open:       func(w *ordered.Writer) stream.Sink { return html.New(w) },
+		open:       func(w *ordered.Writer, _ Options) stream.Sink { return html.New(w) },
 	},
 	{
 		Name:       "svg",
 		Text:       "picture of the flame graph, 1600 pixels wide",
 		Extensions: []string{".svg"},
-		open:       func(w *ordered.Writer) stream.Sink { return svg.New(w) },
+		open:       func(w *ordered.Writer, _ Options) stream.Sink { return svg.New(w) },
 	},
 	{
 		Name:       "parquet",
@@ -101,6 +108,8 @@ type Options struct {
 	Gzip  bool
 	Level int // of compression, 1 to 9; 0 is what is quick for each kind of text
 	Jobs  int // cores that format and compress; 0 is 1. The output is the same for any number
+
+	SpillDir string // for temporary files, "" for the system's place
 }
 
 // ByName returns the format of a file by the end of its name, and whether it is
@@ -175,5 +184,5 @@ func (f Format) New(w io.Writer, o Options) (stream.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.open(out), nil
+	return f.open(out, o), nil
 }

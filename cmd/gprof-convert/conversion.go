@@ -54,7 +54,7 @@ func (c *conversion) do(s *streams, j job) (*stream.Count, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.options.Jobs = c.Jobs.number()
+	j.options.Jobs, j.options.SpillDir = c.Jobs.number(), out.inDirectory()
 	sink, err := j.format.New(out, j.options)
 	if err != nil {
 		out.discard()

@@ -73,6 +73,9 @@ func (o *Output) Texts(list []string) {
 	}
 }
 
+// Write writes text as it is, after a Flush.
+func (o *Output) Write(p []byte) (int, error) { return o.pipe.Write(p) }
+
 // Settle waits until all that was written is in the file.
 func (o *Output) Settle() error {
 	if err := o.Flush(); err != nil {

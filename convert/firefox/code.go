@@ -1,0 +1,104 @@
+package firefox
+
+import (
+	"strconv"
+
+	"gprof/convert/internal/viewer"
+	"gprof/stream"
+)
+
+// code is the functions of the run. Frames, stacks and modules are those of the
+// tables.
+type code struct {
+	funcs   []function
+	sources []int32 // names, in the list of strings
+	of      []int32 // function, by FrameID
+	modules []int32 // names, by ModuleID
+}
+
+// function is one function of one module and file; numbers are places in the
+// lists of strings, of modules and of sources, -1 for none.
+type function struct{ name, module, source int32 }
+
+// identity is what makes a function another one. Code without a name is known
+// by its address.
+type identity struct {
+	module stream.ModuleID
+	name   stream.StringID
+	file   stream.StringID
+	offset uint64
+	label  bool
+}
+
+func identityOf(f stream.Frame) identity {
+	id := identity{module: f.Module, name: f.Function, file: f.File, label: f.Label}
+	if f.Function == 0 {
+		id.offset = f.Offset
+	}
+	return id
+}
+
+// withoutFile is how a function is known where its file is not.
+func (id identity) withoutFile() identity {
+	id.file = 0
+	return id
+}
+
+func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
+	c.modules = make([]int32, t.Modules.Len()+1)
+	for id := stream.ModuleID(1); int(id) <= t.Modules.Len(); id++ {
+		c.modules[id] = texts.Intern(t.Modules.At(id).Name)
+	}
+	files := filesOf(t)
+	sources, funcs := map[stream.StringID]int32{0: -1}, map[identity]int32{}
+	c.of = make([]int32, t.Frames.Len()+1)
+	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
+		f := t.Frames.At(id)
+		key := identityOf(f)
+		if key.file == 0 {
+			key.file = files[key]
+		}
+		n, ok := funcs[key]
+		if !ok {
+			n = int32(len(c.funcs))
+			funcs[key] = n
+			c.funcs = append(c.funcs, function{texts.Intern(nameOf(t, f)), int32(f.Module) - 1, c.source(t, texts, sources, key.file)})
+		}
+		c.of[id] = n
+	}
+}
+
+// filesOf gives each function the first file that is known of it: where only
+// some frames know it, they are of one function all the same.
+func filesOf(t *stream.Tables) map[identity]stream.StringID {
+	files := map[identity]stream.StringID{}
+	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
+		f := t.Frames.At(id)
+		if key := identityOf(f).withoutFile(); f.File != 0 && files[key] == 0 {
+			files[key] = f.File
+		}
+	}
+	return files
+}
+
+// source is the place of a file in the list.
+func (c *code) source(t *stream.Tables, texts *viewer.Texts, known map[stream.StringID]int32, file stream.StringID) int32 {
+	n, ok := known[file]
+	if !ok {
+		n = int32(len(c.sources))
+		known[file] = n
+		c.sources = append(c.sources, texts.Intern(t.Strings.At(file)))
+	}
+	return n
+}
+
+// nameOf is what a frame's function is called: an address if nothing else.
+func nameOf(t *stream.Tables, f stream.Frame) string {
+	if f.Function == 0 {
+		return "0x" + strconv.FormatUint(f.Offset, 16)
+	}
+	if name := t.Strings.At(f.Function); name != "" {
+		return name
+	}
+	return "(no name)"
+}

@@ -1,0 +1,92 @@
+package firefox
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"gprof/convert/internal/aside"
+	"gprof/convert/internal/jsontext"
+	"gprof/convert/internal/ordered"
+)
+
+// none is a value of a column that is null.
+const none = math.MinInt64
+
+// column is a column of numbers that is written after another one. Values are
+// varints, so that they are next to nothing where they repeat or are small.
+type column struct {
+	roll *aside.Roll
+	buf  []byte // scratch
+}
+
+// newColumn returns a column that is kept in f.
+func newColumn(f *aside.File) column { return column{roll: f.NewRoll()} }
+
+// add puts a value behind the others; flush must follow before long.
+func (c *column) add(value int64) {
+	// One more than its zigzag form: none, the lowest, becomes 0.
+	c.buf = binary.AppendUvarint(c.buf, (uint64(value)<<1^uint64(value>>63))+1)
+}
+
+func (c *column) flush() {
+	c.roll.Write(c.buf) // the file keeps the error
+	c.buf = c.buf[:0]
+}
+
+// next takes the first value of a block.
+func next(block []byte) (value int64, rest []byte) {
+	u, n := binary.Uvarint(block)
+	u--
+	return int64(u>>1) ^ -int64(u&1), block[n:]
+}
+
+// block is some values of a column on their way to the output.
+type block struct{ data []byte }
+
+// format appends a value that is not none.
+type format func(dst []byte, value int64) []byte
+
+func appendInt(dst []byte, value int64) []byte { return strconv.AppendInt(dst, value, 10) }
+
+func appendMicros(dst []byte, ns int64) []byte { return jsontext.AppendFixed(dst, ns, 3) }
+
+// appendTo appends all values with commas between them.
+func (b *block) appendTo(dst []byte, format format) []byte {
+	for rest := b.data; len(rest) > 0; {
+		var value int64
+		if value, rest = next(rest); value == none {
+			dst = append(dst, "null,"...)
+		} else {
+			dst = append(format(dst, value), ',')
+		}
+	}
+	return dst[:len(dst)-1]
+}
+
+// writeColumn writes a member that is a column, and empties it.
+func (s *Sink) writeColumn(key string, c *column, kind ordered.Kind, format format) {
+	s.out.Key(key)
+	s.out.BeginArray()
+	c.roll.Drain(func(data []byte) {
+		b := s.blocks.Get()
+		b.data = append(b.data[:0], data...)
+		s.out.List(len(data), kind, func(dst []byte) []byte {
+			dst = b.appendTo(dst, format)
+			s.blocks.Put(b)
+			return dst
+		})
+	})
+	s.out.EndArray()
+}
+
+// writeColumnTo is writeColumn to another writer.
+func writeColumnTo(out *jsontext.Writer, key string, c *column, format format) {
+	out.Key(key)
+	out.BeginArray()
+	c.roll.Drain(func(data []byte) {
+		b := block{data}
+		out.RawBytes(b.appendTo(nil, format))
+	})
+	out.EndArray()
+}

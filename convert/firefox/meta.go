@@ -1,0 +1,148 @@
+package firefox
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gprof/convert/internal/viewer"
+	"gprof/stream"
+)
+
+// writeMeta writes what holds for the whole profile; it takes the description
+// of the first process. It stands at the end of the file, when the busiest
+// threads are known.
+func (s *Sink) writeMeta() {
+	p := viewer.Process(s.tables, 1)
+	s.out.BeginObject()
+	s.out.Number("preprocessedProfileVersion", version)
+	s.out.Number("version", geckoVersion)
+	s.writeTimes()
+	s.out.Number("processType", 0)
+	s.out.Number("stackwalk", 1)
+	for _, flag := range []struct {
+		key string
+		on  bool
+	}{
+		{"debug", false}, {"symbolicated", true}, {"symbolicationNotSupported", true},
+		{"usesOnlyOneStackType", true}, {"sourceCodeIsNotOnSearchfox", true},
+	} {
+		s.out.Key(flag.key)
+		s.out.Bool(flag.on)
+	}
+	s.out.Key("sampleUnits")
+	s.out.Raw(viewer.SampleUnits)
+	s.writeMachine(p)
+	s.out.Key("configuration")
+	viewer.WriteConfiguration(s.out.Writer, p, viewer.Interval(s.tables))
+	s.out.Key("categories")
+	s.categories.Write(s.out.Writer)
+	s.writeSchemas()
+	s.writeVisible()
+	s.writeExtra()
+	s.out.EndObject()
+}
+
+func (s *Sink) writeTimes() {
+	start, end := viewer.Range(s.tables)
+	s.out.Number("startTime", int64(s.start)/int64(time.Millisecond))
+	s.out.Key("interval")
+	s.out.Fixed(viewer.Interval(s.tables), 6)
+	s.moment("profilingStartTime", start, true)
+	s.moment("profilingEndTime", end, true)
+}
+
+func (s *Sink) writeMachine(p *stream.Process) {
+	for _, m := range []struct{ key, value string }{
+		{"product", viewer.Product(p)}, {"misc", viewer.Misc(p)}, {"oscpu", strings.TrimSpace(p.OS + " " + p.Arch)},
+		{"platform", p.OS}, {"abi", p.Arch}, {"arguments", strings.Join(p.Args, " ")},
+	} {
+		s.out.Member(m.key, m.value)
+	}
+	if p.CPUs > 0 {
+		s.out.Number("logicalCPUs", int64(p.CPUs))
+	}
+}
+
+func (s *Sink) writeSchemas() {
+	s.out.Key("markerSchema")
+	s.out.BeginArray()
+	for i := range s.types {
+		s.types[i].WriteSchema(s.out.Writer, "fields")
+	}
+	s.out.EndArray()
+}
+
+func (s *Sink) writeVisible() {
+	shown, busiest := visible(s.threads)
+	s.out.Key("initialVisibleThreads")
+	s.out.BeginArray()
+	for _, thread := range shown {
+		s.out.Int(int64(thread))
+	}
+	s.out.EndArray()
+	s.out.Key("initialSelectedThreads")
+	s.out.BeginArray()
+	s.out.Int(int64(busiest))
+	s.out.EndArray()
+}
+
+// writeExtra writes what the viewer shows as more information: of each process
+// what it was and what was lost.
+func (s *Sink) writeExtra() {
+	lines := s.lost.Lines()
+	s.out.Key("extra")
+	s.out.BeginArray()
+	for id := 1; id < len(lines); id++ {
+		p := viewer.Process(s.tables, stream.ProcessID(id))
+		s.out.BeginObject()
+		s.out.Member("label", p.Title())
+		s.out.Key("entries")
+		s.out.BeginArray()
+		s.writeAboutEntries(p)
+		for _, line := range lines[id] {
+			s.writeEntry(stream.Reasons[line.Reason].Text, lossText(line))
+		}
+		s.out.EndArray()
+		s.out.EndObject()
+	}
+	s.out.EndArray()
+}
+
+func (s *Sink) writeAboutEntries(p *stream.Process) {
+	exit := ""
+	if p.Exit.Known {
+		exit = strings.TrimSpace(fmt.Sprintf("%s %d %s", p.Exit.Reason, p.Exit.Code, p.Exit.Text))
+	}
+	for _, e := range []struct{ label, value string }{
+		{"Instance", viewer.Hex(p.Instance)}, {"Revision", p.Revision}, {"Program", p.Exe},
+		{"Arguments", strings.Join(p.Args, " ")}, {"Go", p.Go}, {"Ended", exit},
+	} {
+		if e.value != "" {
+			s.writeEntry(e.label, e.value)
+		}
+	}
+	for _, a := range p.Attrs {
+		s.writeEntry(a.Key, a.Value)
+	}
+}
+
+// lossText is a line of the ledger in few words.
+func lossText(line stream.Line) string {
+	text := fmt.Sprintf("%d %s", line.Count, line.What)
+	if line.Bytes > 0 {
+		text += fmt.Sprintf(", %d bytes", line.Bytes)
+	}
+	if line.Where != "" {
+		text += ": " + line.Where
+	}
+	return text
+}
+
+func (s *Sink) writeEntry(label, value string) {
+	s.out.BeginObject()
+	s.out.Member("label", label)
+	s.out.Member("format", "string")
+	s.out.Member("value", value)
+	s.out.EndObject()
+}

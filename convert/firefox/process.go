@@ -1,0 +1,81 @@
+package firefox
+
+import (
+	"strconv"
+
+	"gprof/convert/internal/viewer"
+	"gprof/stream"
+)
+
+// step takes a step of the walk through the profile.
+func (s *Sink) step(step viewer.Step) {
+	switch step {
+	case viewer.BeginProcess:
+		s.beginProcess()
+	case viewer.BeginThread:
+		s.beginThread()
+	case viewer.BeginMarkers:
+		s.endSamples()
+		s.beginMarkers()
+	case viewer.EndThread:
+		s.endThread()
+	case viewer.BeginPart:
+		s.beginPart()
+	case viewer.EndPart:
+		s.endPart()
+	case viewer.EndProcess:
+		s.endProcess()
+	}
+}
+
+// beginProcess begins what is told of a process besides its threads.
+func (s *Sink) beginProcess() {
+	s.main = len(s.threads)
+	s.pages = viewer.Pages{}
+	s.pauses = viewer.Pauses{Out: s.about.Writer, Start: s.start}
+	s.about.BeginObject()
+	s.about.Key("outputPid")
+	s.about.String(s.pid())
+	viewer.WriteAbout(s.about.Writer, s.tables, s.process())
+	s.about.Key("pausedRanges")
+	s.about.BeginArray()
+}
+
+func (s *Sink) endProcess() {
+	s.pauses.End()
+	s.about.EndArray()
+	s.about.EndObject()
+}
+
+// pid is the process as the viewer knows it: a text, a number will not do.
+func (s *Sink) pid() string { return strconv.Itoa(s.process().OutPid) }
+
+func (s *Sink) beginPart() {
+	switch s.walk.Part {
+	case stream.Overheads:
+		s.cost.sum = viewer.Overheads{}
+	case stream.Logs:
+		s.logged.Key(s.pid())
+		s.logged.BeginObject()
+		s.logged.Key("log")
+		s.logged.BeginArray()
+	}
+}
+
+func (s *Sink) endPart() {
+	switch s.walk.Part {
+	case stream.Counts:
+		s.endCounter()
+	case stream.Overheads:
+		s.cost.end(s)
+	case stream.Logs:
+		s.logged.EndArray()
+		s.logged.EndObject()
+	}
+}
+
+func (s *Sink) pausedRanges(b *stream.Batch) {
+	if n := s.pauses.Rows(b); n > 0 {
+		s.lost.Lose(s.walk.Process, "pauses", n)
+	}
+}

@@ -1,0 +1,136 @@
+// Package aside keeps bytes that belong further down in a file than where they
+// come up: a little of them in memory, the rest in a temporary file.
+package aside
+
+import (
+	"fmt"
+	"os"
+)
+
+// blockSize is how much a Roll collects before it goes to the file: enough that
+// a write costs little, and that a block is worth a piece of an output.
+const blockSize = 64 << 10
+
+// File is where rolls put what is too much for memory. It is made with the
+// first byte, and has no name where the system allows that.
+//
+// An error of it is kept: what follows is not written, and all calls return the
+// error.
+type File struct {
+	dir  string
+	file *os.File
+	name string // "" if the file has none
+	size int64
+	err  error
+}
+
+// New returns a File in dir; "" is the system's directory for such files.
+func New(dir string) *File { return &File{dir: dir} }
+
+// Rewind makes room for what comes. All rolls of the file must be empty.
+func (f *File) Rewind() { f.size = 0 }
+
+// Err returns the first error.
+func (f *File) Err() error { return f.err }
+
+// Close deletes the file, and returns the first error before.
+func (f *File) Close() error {
+	if f.file != nil {
+		// Nobody needs it any more, so errors don't matter.
+		f.file.Close()
+		if f.name != "" {
+			os.Remove(f.name)
+		}
+		f.file = nil
+	}
+	return f.err
+}
+
+func (f *File) open() error {
+	file, err := os.CreateTemp(f.dir, "gprof-aside-*")
+	if err != nil {
+		return err
+	}
+	f.file = file
+	if os.Remove(file.Name()) != nil { // where an open file keeps its name
+		f.name = file.Name()
+	}
+	return nil
+}
+
+// write puts p at the end and returns where it lies.
+func (f *File) write(p []byte) extent {
+	at := extent{f.size, len(p)}
+	if f.err == nil && f.file == nil {
+		f.fail(f.open())
+	}
+	if f.err == nil {
+		_, err := f.file.WriteAt(p, f.size)
+		f.fail(err)
+	}
+	f.size += int64(len(p))
+	return at
+}
+
+// read returns what lies at an extent, in buf if that is large enough.
+func (f *File) read(buf []byte, at extent) []byte {
+	if cap(buf) < at.size {
+		buf = make([]byte, at.size)
+	}
+	buf = buf[:at.size]
+	if f.err == nil {
+		_, err := f.file.ReadAt(buf, at.offset)
+		f.fail(err)
+	}
+	return buf
+}
+
+func (f *File) fail(err error) {
+	if err != nil && f.err == nil {
+		f.err = fmt.Errorf("keeping columns aside: %w", err)
+	}
+}
+
+// extent is a part of the file.
+type extent struct {
+	offset int64
+	size   int
+}
+
+// Roll is bytes in the order in which they were written.
+type Roll struct {
+	file *File
+	old  []extent
+	last []byte // not in the file
+}
+
+// NewRoll returns an empty Roll of f.
+func (f *File) NewRoll() *Roll { return &Roll{file: f} }
+
+// Write adds p, which will be in one block.
+func (r *Roll) Write(p []byte) (int, error) {
+	r.last = append(r.last, p...)
+	if len(r.last) >= blockSize {
+		r.old = append(r.old, r.file.write(r.last))
+		r.last = r.last[:0]
+	}
+	return len(p), r.file.err
+}
+
+// Drain calls each for the blocks in their order, each of which it may use until
+// it returns, and leaves the roll empty.
+func (r *Roll) Drain(each func(block []byte)) error {
+	var buf []byte
+	for _, at := range r.old {
+		buf = r.file.read(buf, at)
+		if r.file.err != nil {
+			return r.file.err
+		}
+		each(buf)
+	}
+	if len(r.last) > 0 {
+		each(r.last)
+	}
+	r.old, r.last = r.old[:0], r.last[:0]
+	return r.file.err
+}
