@@ -196,7 +196,11 @@ func (c *checker) thread(where string, t object, tid float64) {
 			c.Errorf("%s: sample %d is %v before the last", where, i, delta)
 		}
 	}
-	for _, cpu := range samples.list("threadCPUDelta") {
+	cpus, there := samples["threadCPUDelta"].([]any)
+	if there != (samples.number("length") > 0) {
+		c.Errorf("%s: CPU times %v", where, cpus)
+	}
+	for _, cpu := range cpus {
 		if cpu != nil && cpu.(float64) < 0 {
 			c.Errorf("%s: CPU time %v", where, cpu)
 		}

@@ -24,7 +24,8 @@
 //   - Addresses have 31 bits. A larger one is in the name, if there is no other.
 //
 // Every column is there, also an empty one: newer viewers, which bring the
-// profile to their own version, ask for it.
+// profile to their own version, ask for it. CPU times of no samples are the
+// exception.
 package firefox
 
 import (

@@ -70,7 +70,12 @@ func (s *Sink) endSamples() {
 	t := &s.thread
 	s.out.EndArray()
 	s.writeColumn("timeDeltas", &t.delta, ordered.Numbers, jsontext.AppendMillis)
-	s.writeColumn("threadCPUDelta", &t.cpu, ordered.Numbers, appendInt)
+	// Without this column the viewer would go through all stacks to judge how
+	// busy the thread is; but looking for the busy times of an empty one, it
+	// never ends.
+	if t.rows > 0 {
+		s.writeColumn("threadCPUDelta", &t.cpu, ordered.Numbers, appendInt)
+	}
 	if t.weighted {
 		s.writeColumn("weight", &t.weight, ordered.Text, appendInt)
 	} else {
