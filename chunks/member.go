@@ -2,7 +2,9 @@ package chunks
 
 import (
 	"errors"
+	"math"
 	"sync/atomic"
+	"time"
 
 	"gprof/rawformat"
 )
@@ -50,12 +52,13 @@ func (r *Ring) obey() error {
 // of them: who asks wants room.
 func (r *Ring) giveUp(done int64) (errs error) {
 	r.pressed.Store(pressedFor)
-	for n := r.doneBy(done); n > 0 && r.files.Load() > minFiles; n-- {
+	n, last := r.doneBy(done)
+	for ; n > 0 && r.files.Load() > minFiles; n-- {
 		if r.spares.Load() > int64(r.o.Pressed) {
 			errs = errors.Join(errs, r.yield(1))
 			continue
 		}
-		c := r.discardBy(done)
+		c := r.discardBy(last)
 		if c == nil {
 			break
 		}
@@ -64,30 +67,57 @@ func (r *Ring) giveUp(done int64) (errs error) {
 	return errors.Join(errs, r.publish())
 }
 
-// discardBy gives up the oldest released chunk if it was done at or before: a
-// writer may have taken some meanwhile.
-func (r *Ring) discardBy(done int64) *Chunk {
+// discardBy gives up the oldest released chunk if it was done at or before, in ns
+// of CLOCK_MONOTONIC: a writer may have taken some meanwhile.
+func (r *Ring) discardBy(done uint64) *Chunk {
 	r.mu.lock()
 	defer r.mu.unlock()
-	if c := r.released.first; c == nil || doneTime(c) > done {
+	if c := r.released.first; c == nil || c.done() > done {
 		return nil
 	}
 	return r.discard()
 }
 
-// doneBy is how many released chunks were done at or before.
-func (r *Ring) doneBy(done int64) (n int) {
+// doneBy is how many released chunks were done at or before, in ns of realtime,
+// and when the last of them was done, in ns of CLOCK_MONOTONIC.
+func (r *Ring) doneBy(done int64) (n int, last uint64) {
+	now := r.o.Anchor().Realtime
 	r.mu.lock()
 	defer r.mu.unlock()
 	r.drain()
-	for c := r.released.first; c != nil && doneTime(c) <= done; c = r.released.next(c) {
-		n++
-	}
-	return n
+	r.doneTimes(now, func(c *Chunk, t int64) {
+		if t <= done {
+			n++
+			last = max(last, c.done())
+		}
+	})
+	return n, last
 }
 
-// doneTime is when c was done, in ns of realtime; never 0.
-func doneTime(c *Chunk) int64 { return max(1, c.fixed.Close.Realtime) }
+// doneTimes calls f with the released chunks, the newest first, and when they
+// were done, in ns of realtime; not 0. The times of two processes are compared,
+// and one time may stand for all before it: so they follow each other as the
+// chunks do even if the clock was set back meanwhile. r.mu is held.
+func (r *Ring) doneTimes(now int64, f func(c *Chunk, done int64)) {
+	next := int64(math.MaxInt64)
+	for c := r.released.last; c != nil; c = c.links[byDone].prev {
+		next = max(1, min(plausible(c.fixed.Close.Realtime, now), next-1))
+		f(c, next)
+	}
+}
+
+// plausible is when something was done that is said to have been done at t. What
+// lies ahead, a minute or more, was done before the clock was set back: nobody
+// knows when, and it counts as older than all else.
+func plausible(t, now int64) int64 {
+	if now > 0 && t-now > int64(time.Minute) {
+		return longAgo
+	}
+	return t
+}
+
+// longAgo leaves room for chunks that are older still.
+const longAgo = 1 << 20
 
 // publish says in the slot what the ring holds now.
 func (r *Ring) publish() error {
@@ -97,17 +127,19 @@ func (r *Ring) publish() error {
 	}
 	p := rawformat.Slot{Held: r.held(r.files.Load()), Chunk: int64(r.o.ChunkFile), Discarded: uint64(r.Discarded())}
 	spare := int(r.files.Load()) - minFiles // files that may go
+	now := r.o.Anchor().Realtime
 	r.mu.lock()
 	r.drain()
 	p.Start, p.End = r.RangeStart(), r.RangeEnd()
 	n := 0
-	for c := r.released.first; c != nil && n < spare; c = r.released.next(c) {
-		if n < len(p.Oldest) {
-			p.Oldest[n] = doneTime(c)
-		}
+	r.doneTimes(now, func(_ *Chunk, done int64) {
+		copy(p.Oldest[1:], p.Oldest[:]) // the last ones stay
+		p.Oldest[0] = done
 		n++
-	}
+	})
 	r.mu.unlock()
+	n = max(0, min(n, spare))
+	clear(p.Oldest[min(n, len(p.Oldest)):])
 	p.Released = int64(n) * p.Chunk
 	return s.c.guard(func() error {
 		if s.mine() {

@@ -77,6 +77,7 @@ func (r *remains) end() {
 // list sorts the chunks by done time. One that was not sealed yet was done when
 // its writer opened the next; the last ones, at the end.
 func (r *remains) list(entries []os.DirEntry) {
+	now := time.Now().UnixNano()
 	next := map[uint16]int64{} // by writer: when the chunk after this one was opened
 	for _, im := range slices.Backward(r.p.Chunks) {
 		done, ok := next[im.Header.Writer]
@@ -87,7 +88,7 @@ func (r *remains) list(entries []os.DirEntry) {
 			done = im.Header.Close.Realtime
 		}
 		next[im.Header.Writer] = im.Header.Open.Realtime
-		r.chunks = append(r.chunks, remain{im, max(1, done)})
+		r.chunks = append(r.chunks, remain{im, max(1, plausible(done, now))})
 	}
 	slices.SortFunc(r.chunks, func(a, b remain) int {
 		return cmp.Or(cmp.Compare(a.done, b.done), cmp.Compare(a.image.Header.RangeStart, b.image.Header.RangeStart))
@@ -144,12 +145,12 @@ func (r *remains) conclude(session string, slot rawformat.Slot) error {
 // crash is guarded.
 func (r *remains) account(keep time.Duration) rawformat.Slot {
 	x := r.p.Exit
-	s := rawformat.Slot{Kind: rawformat.SlotClean, Held: r.held, Guarded: r.held, Ended: r.ended,
+	s := rawformat.Slot{Kind: rawformat.SlotClean, Held: r.held, Guarded: r.held, Ended: plausible(r.ended, time.Now().UnixNano()),
 		Start: max(x.RangeStart, r.p.Held), End: x.RangeEnd, Discarded: x.Discarded}
 	if r.crashed() && len(r.chunks) > 0 {
 		s.Kind = rawformat.SlotCrashed
 	}
-	s.Oldest[0] = max(1, r.ended) // of the directory, when it has no chunk
+	s.Oldest[0] = max(1, s.Ended) // of the directory, when it has no chunk
 	for i, c := range r.chunks {
 		s.Chunk = max(s.Chunk, c.image.Size)
 		s.Released += c.image.Size
