@@ -42,9 +42,34 @@ func claimDead(dir string) (*os.File, error) {
 	}
 	f, err := Lock(dir)
 	if errors.Is(err, fs.ErrExist) {
-		err = ErrLocked // somebody else does the same
+		return finishLock(filepath.Join(dir, lockName))
 	}
 	return f, err
+}
+
+// finishLock goes on with a lock file that has no name yet: who made it was killed
+// before it could give it one. Else the error is [ErrLocked].
+func finishLock(path string) (*os.File, error) {
+	f, err := openLock(path + newSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrLocked // somebody else was quicker
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err = lockFile(f, false); err == nil {
+		err = sameFile(f, f.Name())
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrLocked
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // goes reports whether an instance directory without a lock is gone. One that is

@@ -327,11 +327,17 @@ func TestAdopt(t *testing.T) {
 	foreign := filepath.Join(session, "00000000000000ff")
 	must(t, os.Mkdir(foreign, 0o700))
 	must(t, os.WriteFile(filepath.Join(foreign, "notes"), []byte("mine"), 0o600))
-	must(t, lockInstance(t, session, 0xfe).Close()) // killed when it had just begun
+	must(t, lockInstance(t, session, 0xfe).Close())       // killed when it had just begun
+	earlier := filepath.Join(session, "00000000000000fd") // killed earlier still
+	must(t, os.Mkdir(earlier, 0o700))
+	must(t, os.WriteFile(filepath.Join(earlier, lockName+newSuffix), nil, 0o600))
+	must(t, os.Chtimes(earlier, time.Now(), time.Now().Add(-time.Hour)))
 	m := startTestMember(t, session, ControlOptions{Limit: limit}, h.now)
 	ticks(t, h, 80, 30, m)
-	if _, err := os.Stat(filepath.Join(session, "00000000000000fe")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a directory with nothing but a lock: %v", err)
+	for _, id := range []string{"00000000000000fe", "00000000000000fd"} {
+		if _, err := os.Stat(filepath.Join(session, id)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a directory with nothing but a lock: %v", err)
+		}
 	}
 	for i, d := range dead {
 		s := standing(t, session, d.s.member.Instance)
@@ -449,5 +455,14 @@ func TestRemainsDiscard(t *testing.T) {
 	}
 	if r.held != sessionBytes(m.dir) {
 		t.Errorf("holds %d bytes, want %d", r.held, sessionBytes(m.dir))
+	}
+	x := *p.Exit // somebody says that one more goes, and is killed
+	x.Discarded, x.RangeStart = x.Discarded+1, p.Chunks[1].Header.RangeStart
+	must(t, r.writeExit(&x))
+	r, err = openRemains(m.dir)
+	must(t, err)
+	must(t, r.discard(r.chunks[1].done, 0))
+	if got := exitIn(t, m.dir).Discarded; got != before.Discarded+4 {
+		t.Errorf("%d were discarded, want %d", got, before.Discarded+4)
 	}
 }

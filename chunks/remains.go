@@ -167,15 +167,18 @@ func (r *remains) account(keep time.Duration) rawformat.Slot {
 // discard removes the chunks that were done at or before, oldest first, as long
 // as guard bytes are left. The exit record says so before they go: a hole that
 // nobody accounts for is a loss. Where the disk has no room for that, they have
-// to go first.
+// to go first. A chunk before the range start is counted already: who said so was
+// killed before it went.
 func (r *remains) discard(done, guard int64) error {
 	n, left := 0, r.held
+	x := *r.p.Exit
 	for n < len(r.chunks) && r.chunks[n].done <= done && left-r.chunks[n].image.Size >= guard {
+		if r.chunks[n].image.Header.RangeStart >= r.p.Exit.RangeStart {
+			x.Discarded++
+		}
 		left -= r.chunks[n].image.Size
 		n++
 	}
-	x := *r.p.Exit
-	x.Discarded += uint64(n)
 	x.RangeStart = max(x.RangeStart, lowest(r.chunks[n:], x.RangeEnd))
 	full := r.writeExit(&x)
 	for ; n > 0; n-- {

@@ -38,6 +38,8 @@ func (a *sessionArg) find() (string, error) {
 		return "", fmt.Errorf("no session in %s: nothing has recorded there, or --dir or $%s has to say where", dir, recorder.EnvDir)
 	case err != nil:
 		return "", err
+	case !readable(dir):
+		return "", fmt.Errorf("%s: not allowed to read it: sessions are their owner's alone unless they are recorded with GroupAccess", dir)
 	case !isSession(dir):
 		return "", fmt.Errorf("no session in %s: it holds no recording", dir)
 	}
@@ -56,4 +58,10 @@ func isSession(dir string) bool {
 		return true
 	}
 	return len(processes(dir)) > 0
+}
+
+// readable reports whether this user may look into a directory.
+func readable(dir string) bool {
+	_, err := os.ReadDir(dir)
+	return !errors.Is(err, fs.ErrPermission)
 }

@@ -249,3 +249,18 @@ func TestRunTellsTheParentsIndex(t *testing.T) {
 		}
 	}
 }
+
+// A session of somebody else is not called empty.
+func TestSessionOfSomebodyElse(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Log("root may read everything")
+		return
+	}
+	dir := filepath.Join(t.TempDir(), "shop")
+	if err := os.Mkdir(dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&sessionArg{Session: dir}).find(); err == nil || !strings.Contains(err.Error(), "not allowed") {
+		t.Errorf("error %v", err)
+	}
+}
