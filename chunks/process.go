@@ -33,6 +33,8 @@ type Process struct {
 	// the recorder itself.
 	Held     uint64
 	Problems []Problem // found until now; reading blocks finds more
+
+	alone bool // it is one chunk file
 }
 
 // Meta is one record of a meta file.
@@ -106,7 +108,7 @@ func (o *opening) missing() {
 // OpenChunk opens one chunk file alone, as a process with that chunk. Chunks
 // that are missing around it are no gaps. The error is as for [OpenProcess].
 func OpenChunk(fsys fs.FS, name string) (*Process, error) {
-	o := opening{fsys: fsys, p: &Process{Dir: path.Dir(name)}}
+	o := opening{fsys: fsys, p: &Process{Dir: path.Dir(name), alone: true}}
 	o.chunk(name)
 	if err := o.finish(); err != nil {
 		return nil, err

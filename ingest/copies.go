@@ -26,9 +26,33 @@ func (f *Found) order() {
 		}
 		return kept.Instance == p.Instance
 	})
+	f.sort()
+}
+
+// sort puts processes in the order in which they began.
+func (f *Found) sort() {
 	slices.SortFunc(f.Processes, func(a, b *Process) int {
 		return cmp.Or(cmp.Compare(a.began(), b.began()), cmp.Compare(a.Instance, b.Instance))
 	})
+}
+
+// joinCopies gives each process what its other copies hold besides: dumps from
+// different times are one recording, of which each has what the ring held then.
+// Single chunk files that were given by name are all that is wanted.
+func (f *Found) joinCopies() {
+	kept := map[uint64]*Process{}
+	for _, p := range f.Processes {
+		kept[p.Instance] = p
+	}
+	for _, q := range f.twice {
+		p := kept[q.Instance]
+		before := size(p)
+		if p.only == nil && p.Join(q.Process) > 0 {
+			q.lent = int64(size(p) - before)
+			p.anchors = decode.Anchors(p.Process)
+		}
+	}
+	f.sort()
 }
 
 // compareCopies orders processes by instance, and puts the better of two copies

@@ -8,6 +8,7 @@ import (
 
 	"gprof/fixtures"
 	"gprof/rawformat"
+	"gprof/stream"
 )
 
 // Of two copies that reach equally far the intact one is read; of two that are
@@ -57,4 +58,40 @@ func damagedCopy(t *testing.T, session string, at int) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// Dumps of one process from different times are one recording: each has what the
+// ring held then. What two of them have is read once.
+func TestDumpsFromDifferentTimes(t *testing.T) {
+	session := t.TempDir()
+	w := newTape(t, session, fixtures.Options{Limit: 6 * rawformat.ChunkAlign})
+	var dumps []string
+	alone := map[uint64]bool{}
+	for range 3 {
+		w.write(t, 30000) // more than the ring holds
+		dump := t.TempDir()
+		if err := os.CopyFS(dump, os.DirFS(session)); err != nil {
+			t.Fatal(err)
+		}
+		dumps = append(dumps, dump)
+		for n := range readTape(t, dump).seen {
+			alone[n] = true
+		}
+	}
+	for range 2 {
+		all := readTape(t, dumps...)
+		for n := range alone {
+			if !all.seen[n] {
+				t.Fatalf("event %d is in one of the dumps only, and not read; %d of %d are", n, len(all.seen), len(alone))
+			}
+		}
+		if lines := all.lines(stream.ReasonGap); len(lines) > 0 {
+			t.Errorf("%+v, though the recorder discarded what is missing", lines)
+		}
+		slices.Reverse(dumps)
+	}
+	again := readTape(t, dumps[0], dumps[0], dumps[2])
+	if lines := again.lines(stream.ReasonDuplicate); len(lines) != 1 || lines[0].Count != 1 {
+		t.Errorf("%+v", lines)
+	}
 }

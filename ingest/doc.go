@@ -12,7 +12,8 @@
 //
 //  1. look at what each path is, several at once (search.go), by the table of
 //     formats (formats.go); archives become file systems (open.go);
-//  2. list processes, set aside what was given twice (copies.go);
+//  2. list processes; put together what was given twice, such as dumps of one
+//     process from different times (copies.go);
 //  3. leave out what has expired, by its exit record before anything of it is
 //     read (expire.go);
 //  4. put all clocks on one time line (clock.go, timeline.go, place.go), and

@@ -61,6 +61,7 @@ type Process struct {
 	known    *worth   // once it was asked for
 	placedBy string   // what else placed it, if it has no anchors
 	parent   *Process // among the processes that were found
+	lent     int64    // committed bytes that a better copy took over
 	expired  string   // why it is left out, "" if it is not
 }
 

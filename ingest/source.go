@@ -25,6 +25,7 @@ func (p *Process) Name() string { return fmt.Sprintf("%016x", p.Instance) }
 // called once.
 func (f *Found) Source() stream.Source {
 	tables := new(stream.Tables)
+	f.joinCopies()
 	processes := newExpiry(f).current(f.Processes, &tables.Ledger)
 	f.noteInputs(&tables.Ledger)
 	describe(tables, processes)
@@ -55,7 +56,9 @@ func (e *expiry) current(all []*Process, ledger *stream.Ledger) []*Process {
 
 func (f *Found) noteInputs(ledger *stream.Ledger) {
 	for _, p := range f.twice {
-		ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDuplicate, What: "processes", Count: 1, Bytes: int64(size(p))})
+		if left := int64(size(p)) - p.lent; left > 0 || p.lent == 0 {
+			ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDuplicate, What: "processes", Count: 1, Bytes: left})
+		}
 	}
 	for _, name := range f.again {
 		ledger.Add(stream.Line{Reason: stream.ReasonDuplicate, What: "inputs", Where: name, Count: 1})

@@ -1,0 +1,53 @@
+package chunks
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Join adds to p what another copy of the same process holds besides: chunks that
+// p's recorder has discarded since or a slice left out, and dictionaries of
+// generations that p does not have. Chunks that are missing around one that was
+// opened alone are still no gaps. It returns how many chunks were added.
+func (p *Process) Join(q *Process) (added int) {
+	have := map[uint64]bool{} // by epoch, of which each use of a file has its own
+	for _, im := range p.Chunks {
+		have[im.Header.Epoch] = true
+	}
+	for _, im := range q.Chunks {
+		if !have[im.Header.Epoch] {
+			have[im.Header.Epoch] = true
+			p.Chunks = append(p.Chunks, im)
+			added++
+		}
+	}
+	if added == 0 {
+		return 0
+	}
+	p.LeftOut = slices.DeleteFunc(p.LeftOut, func(im *Image) bool { return have[im.Header.Epoch] })
+	p.joinDicts(q)
+	p.Problems = slices.DeleteFunc(p.Problems, Problem.ofWhole)
+	o := opening{p: p}
+	o.order()
+	if p.alone = p.alone && q.alone; !p.alone {
+		o.gaps()
+		o.missing()
+	}
+	return added
+}
+
+// joinDicts adds the generations that p does not have.
+func (p *Process) joinDicts(q *Process) {
+	for _, d := range q.Dicts {
+		if !slices.ContainsFunc(p.Dicts, func(e *Dict) bool { return e.Generation == d.Generation }) {
+			p.Dicts = append(p.Dicts, d)
+		}
+	}
+	slices.SortFunc(p.Dicts, func(a, b *Dict) int { return cmp.Compare(a.Generation, b.Generation) })
+}
+
+// ofWhole reports whether a problem is what all files together lack.
+func (pr Problem) ofWhole() bool {
+	return pr.Class == Gap || pr.Class == LeftOut || pr.Class == Missing && (pr.Where == metaName || strings.HasPrefix(pr.Where, "dict-"))
+}
