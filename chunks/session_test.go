@@ -138,6 +138,10 @@ func TestSessionMember(t *testing.T) {
 			os.Exit(0)
 		case <-tick.C:
 		}
+		if what, generation := m.c.State(); what == rawformat.CommandStop {
+			m.s.Obeyed(generation)
+			continue
+		}
 		if err := errors.Join(m.write(rate), m.tick()); err != nil {
 			t.Fatal(err)
 		}
@@ -339,6 +343,9 @@ func testEight(t *testing.T, session string, by ...string) {
 	watch(func(s *Session) bool {
 		return s.count(rawformat.SlotCrashed) == 2 && members[6].slot(t, session).End > before+limit
 	})
+	// What one that ends leaves is the first that goes while others need room.
+	generation := commandStop(t, session)
+	watch(func(s *Session) bool { return s.obeyed(generation) == processes-2 })
 	for i, m := range members {
 		if i != 2 && i != 7 {
 			m.stop(t)
@@ -352,6 +359,30 @@ func testEight(t *testing.T, session string, by ...string) {
 		t.Errorf("%d bytes at most in %d samples, want %d", most, samples, bound)
 	}
 	t.Logf("%d bytes at most in %d samples, limit %d", most, samples, limit)
+}
+
+// commandStop has all members write no more.
+func commandStop(t *testing.T, session string) (generation uint64) {
+	t.Helper()
+	c, err := OpenControl(session, ControlOptions{Existing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if generation, err = c.Command(rawformat.CommandStop); err != nil {
+		t.Fatal(err)
+	}
+	return generation
+}
+
+// obeyed is how many living processes have obeyed a command.
+func (s *Session) obeyed(generation uint64) (n int) {
+	for _, x := range s.Slots {
+		if x.Kind == rawformat.SlotLive && x.Obeyed >= generation {
+			n++
+		}
+	}
+	return n
 }
 
 // Processes are killed whatever they do, looking after other dead ones too, and
