@@ -1,0 +1,219 @@
+package parquet
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gprof/fixtures/judges"
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+const (
+	begin  = stream.Time(1_795_000_000_000_000_123) // not exact as a float64
+	second = stream.Time(1e9)
+)
+
+// busy is three processes of two services, begun on two days, with more rows
+// than a row group holds.
+func busy() *streamtest.Builder {
+	b := streamtest.NewBuilder()
+	request := b.Event(stream.Event{Name: "http/request", Fields: []stream.EventField{
+		{Name: "bytes", Type: stream.Uint, Format: stream.FormatBytes}, {Name: "path", Type: stream.Text, Format: stream.FormatString},
+		{Name: "load", Type: stream.Float}, {Name: "Service", Type: stream.Text}, {Name: "flow", Type: stream.Uint, Format: stream.FormatFlow},
+	}})
+	later := b.Event(stream.Event{Name: "http/request", Fields: []stream.EventField{
+		{Name: "bytes", Type: stream.Text}, {Name: "path", Type: stream.Text, Format: stream.FormatString},
+	}})
+	for i, service := range []string{"front", "shop/eu", "shop/eu"} {
+		start := begin + stream.Time(i/2)*24*3600*second
+		p := b.Process(stream.Process{Instance: uint64(i + 1), Pid: 100 + i, Name: "prog", Service: service, Version: fmt.Sprint("1.", i), Start: start, End: start + 200*second,
+			Attrs: []stream.Attr{{Key: "zone", Value: "b"}}, Args: []string{"prog", "-v"}})
+		rows := 2000
+		if i == 1 {
+			rows = rowGroup + 3000
+		}
+		for k, track := range []*streamtest.Track{p.Main, p.Track("worker"), p.Track("idle")} {
+			for n := range rows / (k + 1) {
+				stack := b.Stack("main", fmt.Sprint("f", n%5), fmt.Sprint("g", n%11), "main")
+				track.Add(streamtest.Row{Time: start + stream.Time(n)*1000, Stack: stack, Weight: int64(n%3 + 1), CPU: int64(n%4 - 1)})
+			}
+			track.Interval(start+stream.Time(k), int64(k+1)*1000, request, uint64(5), "/a", 0.5, "x", uint64(1)<<63)
+			track.Mark(start, stream.Instant, later, "many", "/b")
+			track.Mark(start, stream.Instant, request, "many", 7, nil, nil, nil)
+		}
+		p.Count(start+7, p.Counter(stream.Counter{Name: "rss", Unit: stream.FormatBytes}), 1<<40+int64(i), 0)
+	}
+	return b
+}
+
+// sums are totals by name.
+type sums map[string]int64
+
+func sumsOf(t *testing.T, rows []judges.Row, name ...string) sums {
+	t.Helper()
+	out := sums{}
+	for _, row := range rows {
+		key := ""
+		for _, column := range name {
+			key += fmt.Sprint(row[column], " ")
+		}
+		out[key] += number(t, row["n"])
+	}
+	return out
+}
+
+// The tables hold the same totals as went in: by process, track, function and
+// marker.
+func TestTotals(t *testing.T) {
+	t.Parallel()
+	b := busy()
+	dir, count := convert(t, b.Shuffled(3))
+	answers := ask(t, dir,
+		`SELECT p.instance, sum(weight) AS n FROM 'samples/**/*.parquet' JOIN 'processes/**/*.parquet' p USING (session, process_id) GROUP BY ALL`,
+		`SELECT p.instance, t.name, sum(weight) AS n FROM 'samples/**/*.parquet' JOIN 'processes/**/*.parquet' p USING (session, process_id)
+			JOIN 'tracks/**/*.parquet' t USING (session, process_id, track_id) GROUP BY ALL`,
+		`SELECT instance, name, count(*) AS n FROM (SELECT m.name, p.instance FROM read_parquet('markers/**/*.parquet', union_by_name = true) m
+			JOIN 'processes/**/*.parquet' p USING (session, process_id)) GROUP BY ALL`,
+		query(t, dir, "top-functions.sql"),
+		query(t, dir, "flame-graph.sql"),
+		query(t, dir, "functions-by-track.sql"),
+	)
+	byProcess, byTrack, byMarker := sums{}, sums{}, sums{}
+	for _, s := range count.Series {
+		process := instance(count.Tables.Process(s.Process).Instance) + " "
+		switch s.Kind {
+		case stream.Samples:
+			byProcess[process] += s.Samples
+			byTrack[process+count.Tables.Tracks.At(s.Track).Name+" "] += s.Samples
+		case stream.Markers:
+			byMarker[process+count.Tables.Event(s.Event).Name+" "] += s.Rows
+		}
+	}
+	for i, want := range []sums{byProcess, byTrack, byMarker} {
+		columns := []string{"instance", "name"}[:min(i+1, 2)]
+		if diff := cmp.Diff(want, sumsOf(t, answers[i], columns...)); diff != "" {
+			t.Errorf("answer %d (-counted +read):\n%s", i, diff)
+		}
+	}
+	self, total := functionsOf(b)
+	for i, answer := range answers[3:] {
+		gotSelf, gotTotal := sums{}, sums{}
+		for _, row := range answer {
+			name := row["function"].(string)
+			gotSelf[name] += number(t, row["self"])
+			gotTotal[name] += number(t, row["total"])
+		}
+		if diff := cmp.Diff(self, gotSelf); diff != "" {
+			t.Errorf("query %d, self (-recorded +read):\n%s", i, diff)
+		}
+		if diff := cmp.Diff(total, gotTotal); diff != "" && i != 1 { // a path has "main" twice
+			t.Errorf("query %d, total (-recorded +read):\n%s", i, diff)
+		}
+	}
+}
+
+// functionsOf counts the samples in each function, and in or below it.
+func functionsOf(b *streamtest.Builder) (self, total sums) {
+	self, total = sums{}, sums{}
+	for _, r := range b.Rows {
+		if r.Kind != stream.Samples {
+			continue
+		}
+		var names []string
+		for id := r.Stack; id != 0; {
+			prefix, frame := b.Tables.Stacks.At(id)
+			names = append(names, b.Tables.Strings.At(b.Tables.Frames.At(frame).Function))
+			id = prefix
+		}
+		self[names[0]] += r.Weight
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			total[name] += r.Weight
+		}
+	}
+	for name := range total {
+		self[name] += 0
+	}
+	return self, total
+}
+
+// Times are exact to the nanosecond, numbers to the bit, and what is unknown is
+// NULL while 0 is not.
+func TestValues(t *testing.T) {
+	t.Parallel()
+	b := busy()
+	dir, _ := convert(t, b.Source())
+	answers := ask(t, dir,
+		`SELECT min(ts_ns) AS first, count(*) FILTER (cpu_ns IS NULL) AS unknown, count(*) FILTER (cpu_ns = 0) AS zero FROM 'samples/service=front/**/*.parquet'`,
+		`SELECT ts_ns, duration_ns, bytes, bytes_text, path, load, service_text, flow, odd_arguments, phase, event, service, date::VARCHAR AS date
+			FROM read_parquet('markers/**/*.parquet', union_by_name = true) WHERE track_id = 1 ORDER BY event_index`,
+		`SELECT value, operations, unit FROM 'counters/**/*.parquet' ORDER BY value`,
+		`SELECT p.service, service_name, version, arguments, a.value FROM 'processes/**/*.parquet' p JOIN 'attributes/**/*.parquet' a USING (session, process_id) ORDER BY process_id`,
+		`SELECT instance, first_ns, last_index, rows FROM 'coverage/**/*.parquet' ORDER BY process_id`,
+		`SELECT row_group_num_rows AS n, encodings, compression FROM parquet_metadata('samples/**/*.parquet') WHERE path_in_schema = 'ts_ns' ORDER BY n DESC`,
+	)
+	at := strconv.FormatInt(int64(begin), 10)
+	// Of 2,000, 1,000 and 666 rows of three tracks every fourth.
+	if diff := cmp.Diff([]judges.Row{{"first": at, "unknown": "917", "zero": "917"}}, answers[0]); diff != "" {
+		t.Error(diff)
+	}
+	common := judges.Row{"event": "http/request", "service": "front", "date": "2026-11-18", "ts_ns": at, "duration_ns": nil, "bytes": nil, "bytes_text": nil,
+		"path": nil, "load": nil, "Service_text": nil, "flow": nil, "odd_arguments": nil, "phase": "instant"}
+	want := []judges.Row{
+		with(common, judges.Row{"phase": "interval", "duration_ns": "1000", "bytes": "5", "path": "/a", "load": 0.5, "Service_text": "x", "flow": "-9223372036854775808"}),
+		with(common, judges.Row{"bytes_text": "many", "path": "/b"}),
+		with(common, judges.Row{"odd_arguments": `{"bytes":"many","path":7}`}),
+	}
+	if diff := cmp.Diff(want, answers[1]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(judges.Row{"value": "1099511627776", "operations": nil, "unit": "bytes"}, answers[2][0]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(judges.Row{"service": "shop/eu", "service_name": "shop/eu", "version": "1.1", "arguments": []any{"prog", "-v"}, "value": "b"}, answers[3][1]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(judges.Row{"instance": instance(1), "first_ns": at, "last_index": "3676", "rows": "3676"}, answers[4][0]); diff != "" {
+		t.Error(diff)
+	}
+	if group := answers[5][0]; group["n"] != strconv.Itoa(rowGroup) || group["compression"] != "ZSTD" || group["encodings"] != "DELTA_BINARY_PACKED" {
+		t.Errorf("row group %v", group)
+	}
+}
+
+func with(row, changes judges.Row) judges.Row {
+	out := judges.Row{}
+	for _, r := range []judges.Row{row, changes} {
+		for k, v := range r {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// Content keys of two runs meet, whatever their ids are.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	one, two := streamtest.NewBuilder(), streamtest.NewBuilder()
+	a := one.Process(stream.Process{Instance: 1, Name: "a", Start: begin})
+	a.Main.Sample(begin, one.Stack("main", "serve", "work"))
+	c := two.Process(stream.Process{Instance: 2, Name: "c", Start: begin})
+	c.Main.Sample(begin, two.Stack("aaa", "bbb"))
+	c.Main.Sample(begin, two.Stack("main", "serve", "other"))
+	c.Main.Sample(begin, two.Stack("main", "serve", "work"))
+	dir, _ := convert(t, one.Source())
+	other, _ := convert(t, two.Source())
+	answers := ask(t, dir, fmt.Sprintf(`SELECT depth, count(*) AS n FROM 'stacks/**/*.parquet' a JOIN '%s/stacks/**/*.parquet' b USING (key, depth) GROUP BY depth ORDER BY depth`, other),
+		fmt.Sprintf(`SELECT function FROM 'frames/**/*.parquet' a JOIN '%s/frames/**/*.parquet' b USING (key, function) ORDER BY function`, other))
+	if diff := cmp.Diff([]judges.Row{{"depth": 1.0, "n": "1"}, {"depth": 2.0, "n": "1"}, {"depth": 3.0, "n": "1"}}, answers[0]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]judges.Row{{"function": "main"}, {"function": "serve"}, {"function": "work"}}, answers[1]); diff != "" {
+		t.Error(diff)
+	}
+}
