@@ -68,7 +68,7 @@ func (s *Sink) create(p *part, dir string, def definition) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newTable(file, def.name, def.columns, def.sorted, &s.scratch, &s.codec), nil
+	return s.newTable(file, def), nil
 }
 
 // open returns a table of the part to which rows are added until its last
@@ -100,6 +100,29 @@ func (p *part) closeTables() error {
 		}
 	}
 	return nil
+}
+
+// maxWaiting is how many rows may be in row groups that have not ended, of all
+// open tables.
+const maxWaiting = 16 * rowGroup
+
+// limit ends the largest row group if there are too many rows in all of them.
+func (s *Sink) limit() error {
+	var largest *table
+	all := 0
+	for _, p := range s.parts {
+		for _, t := range p.order {
+			all += t.waiting()
+			if largest == nil || t.waiting() > largest.waiting() {
+				largest = t
+			}
+		}
+	}
+	if all <= maxWaiting {
+		return nil
+	}
+	largest.endGroup()
+	return largest.err
 }
 
 // finish writes the tables that the rows of a part refer to, and those that

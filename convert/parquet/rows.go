@@ -7,7 +7,7 @@ import (
 )
 
 // phases are the names of stream.Phase.
-var phases = [...]string{stream.Instant: "instant", stream.Interval: "interval", stream.PhaseStart: "start", stream.PhaseEnd: "end"}
+var phases = [...][]byte{stream.Instant: []byte("instant"), stream.Interval: []byte("interval"), stream.PhaseStart: []byte("start"), stream.PhaseEnd: []byte("end")}
 
 func str(s string) pq.Value { return pq.ByteArrayValue([]byte(s)) }
 
@@ -46,7 +46,7 @@ func integers(c *cells, args *stream.Column) {
 
 func phase(c *cells, phase []stream.Phase) {
 	for _, p := range phase {
-		c.bytesOf([]byte(phases[p]))
+		c.bytesOf(phases[p])
 	}
 }
 

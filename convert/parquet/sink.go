@@ -35,8 +35,9 @@ type Sink struct {
 	partOf []*part // by ProcessID
 	keys   *keys   // of frames and stacks, made when first needed
 
-	process stream.ProcessID // being written, 0 before the first
-	odd     []byte           // scratch for JSON
+	process   stream.ProcessID // being written, 0 before the first
+	pageBytes int
+	odd       []byte // scratch for JSON
 }
 
 // New returns a Sink that writes into dir.
@@ -49,6 +50,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.tracks = numberTracks(t)
 	s.events = eventTables(t)
 	s.parts, s.partOf = partsOf(t)
+	s.pageBytes = pageSize(len(s.parts) * len(t.Events))
 	return s.writeStamp()
 }
 
@@ -69,7 +71,10 @@ func (s *Sink) Segment(b *stream.Batch) error {
 		return err
 	}
 	s.scratch.flush()
-	return t.err
+	if t.err != nil {
+		return t.err
+	}
+	return s.limit()
 }
 
 // advance ends the files of parts that come before a process.

@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	pq "github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
 const (
@@ -14,9 +13,9 @@ const (
 	rowGroup = 131_072
 	// groupBytes ends a row group of long texts earlier.
 	groupBytes = 16 << 20
-	// pageBytes is the size of a page of a column, before it is compressed. Every
-	// column of an open file has a buffer of that size.
-	pageBytes = 64 << 10
+	// pageBytes is the size of a page of a column, before it is compressed, and
+	// minPageBytes that of one where there are many tables: see pageSize.
+	pageBytes, minPageBytes = 64 << 10, 2 << 10
 	// pending is from how many values of a column on they are put into pages.
 	pending = 8192
 )
@@ -25,7 +24,7 @@ const (
 type table struct {
 	columns []column
 	file    io.WriteCloser
-	out     *pq.Writer
+	out     *pq.GenericWriter[any]
 	leaves  []*pq.ColumnWriter
 	scratch *scratch
 	rows    int // of the row group
@@ -51,17 +50,24 @@ type cells struct {
 	bytes   *int
 }
 
-// newTable begins a file. Rows come in the order of the columns in sorted.
-func newTable(file io.WriteCloser, name string, columns []column, sorted []string, s *scratch, codec *zstd.Codec) *table {
+// pageSize is how large pages are if that many tables may be open at a time:
+// each of some ten columns of an open one has a buffer of that size.
+func pageSize(tables int) int {
+	const all = 32 << 20
+	return min(max(all/10/max(tables, 1), minPageBytes), pageBytes)
+}
+
+// newTable begins a file.
+func (s *Sink) newTable(file io.WriteCloser, def definition) *table {
 	var order []pq.SortingColumn
-	for _, column := range sorted {
+	for _, column := range def.sorted {
 		order = append(order, pq.Ascending(column))
 	}
-	t := &table{columns: columns, file: file, scratch: s}
-	t.out = pq.NewWriter(file,
-		pq.NewSchema(name, schemaOf(columns)),
-		pq.Compression(codec),
-		pq.PageBufferSize(pageBytes),
+	t := &table{columns: def.columns, file: file, scratch: &s.scratch}
+	t.out = pq.NewGenericWriter[any](file,
+		pq.NewSchema(def.name, schemaOf(def.columns)),
+		pq.Compression(&s.codec),
+		pq.PageBufferSize(s.pageBytes),
 		pq.CreatedBy("gprof", "1.0.0", "0"),
 		pq.KeyValueMetadata("gprof.tables", Version),
 		pq.SortingWriterConfig(pq.SortingColumns(order...)),
@@ -139,6 +145,9 @@ func (t *table) put(s *scratch) {
 	}
 }
 
+// waiting is about how much is held of a row group that has not ended, in rows.
+func (t *table) waiting() int { return t.rows + t.bytes>>4 }
+
 func (t *table) endGroup() {
 	if t.err == nil {
 		t.err = t.out.Flush()
@@ -161,7 +170,13 @@ func (t *table) close() error {
 	return t.err
 }
 
-func (c *cells) add(v pq.Value) { c.values = append(c.values, v.Level(0, c.defined, c.leaf)) }
+// add adds a value. Where none may be missing, levels mean nothing.
+func (c *cells) add(v pq.Value) {
+	if c.defined > 0 {
+		v = v.Level(0, c.defined, c.leaf)
+	}
+	c.values = append(c.values, v)
+}
 
 // null adds an unknown value.
 func (c *cells) null() { c.values = append(c.values, pq.Value{}.Level(0, 0, c.leaf)) }
