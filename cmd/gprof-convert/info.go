@@ -224,6 +224,18 @@ func (m *summary) print(w io.Writer) {
 		p.print(w, m.Start)
 	}
 	m.printUnnamed(w)
+	m.printLarge(w)
+}
+
+// manySamples is from how many samples on a Gecko profile takes the viewer long
+// to open: tens of seconds, and gigabytes of memory.
+const manySamples = 3_000_000
+
+// printLarge says which format is right for many samples.
+func (m *summary) printLarge(w io.Writer) {
+	if n := m.Counts[stream.Samples.String()]; n > manySamples {
+		fmt.Fprintf(w, "\n%d samples are many for Firefox Profiler: convert them with --format firefox, which it opens several times faster\n", n)
+	}
 }
 
 func (p *processSummary) print(out io.Writer, start time.Time) {

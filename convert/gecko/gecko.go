@@ -27,8 +27,6 @@
 package gecko
 
 import (
-	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"gprof/convert/internal/ordered"
@@ -41,7 +39,7 @@ import (
 const version = 36
 
 // ErrOrder means that segments did not come in the order of [stream.Sink].
-var ErrOrder = errors.New("segment out of order")
+var ErrOrder = viewer.ErrOrder
 
 // Sink writes one profile.
 type Sink struct {
@@ -50,20 +48,15 @@ type Sink struct {
 	start  stream.Time // 0 of the output
 	code   code
 	types  []viewer.MarkerType // by EventID-1
-	tracks [][]stream.TrackID
 	lost   *viewer.Ledger
 
 	categories viewer.Categories
 
-	process stream.ProcessID // being written, 0 before the first
-	threads bool             // its list of threads is open
-	next    int              // in tracks of process: the first not yet begun
-	tid     int64            // of the last thread
-	thread  thread
-	part    part        // being written, nil between parts
-	kind    stream.Kind // of part
-	written [numKinds]bool
-	row     []byte // scratch
+	walk   viewer.Walk
+	tid    int64 // of the last thread
+	thread thread
+	part   part   // the last one
+	row    []byte // scratch
 
 	lostArguments []atomic.Int64 // by ProcessID
 	samplePieces  viewer.Pool[samplePiece]
@@ -82,37 +75,34 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.code.build(t)
 	s.categories = viewer.CategoriesOf(t)
 	s.types = viewer.MarkerTypes(t, s.categories)
-	s.tracks = viewer.Tracks(t)
 	s.lostArguments = make([]atomic.Int64, max(1, len(t.Processes))+1)
 	s.thread.allocate(&s.code)
 	s.out.BeginObject()
-	s.beginProcess(1)
+	s.walk.Begin(t, s.step)
 	return s.out.Err()
 }
 
 // Segment writes the rows of b.
 func (s *Sink) Segment(b *stream.Batch) error {
-	id := b.Series.Process
-	if id < s.process || int(id) > len(s.tables.Processes) {
-		return fmt.Errorf("%w: %v of process %d in process %d", ErrOrder, b.Series.Kind, id, s.process)
+	if err := s.walk.To(b.Series); err != nil {
+		return err
 	}
-	for s.process < id {
-		s.endProcess()
-		s.beginProcess(s.process + 1)
+	switch b.Series.Kind {
+	case stream.Samples:
+		s.samples(b)
+	case stream.Markers:
+		s.markers(b)
+	case stream.Delays:
+		s.thread.jank.Rows(b, s.writeJank)
+	default:
+		s.part.rows(s, b)
 	}
-	if b.Series.Kind.Tracked() {
-		return s.trackRows(b)
-	}
-	return s.partRows(b)
+	return s.out.Err()
 }
 
 // Close writes what is left and adds what was lost to the ledger of the tables.
 func (s *Sink) Close() error {
-	for int(s.process) < len(s.tables.Processes) {
-		s.endProcess()
-		s.beginProcess(s.process + 1)
-	}
-	s.endProcess()
+	s.walk.End()
 	s.out.EndArray() // processes
 	if err := s.settle(); err != nil {
 		return err

@@ -33,6 +33,6 @@ func (s *Sink) writeLib(m stream.Module, r addresses) {
 	s.out.Member("debugPath", path)
 	s.out.Member("breakpadId", viewer.BreakpadID(m.Build))
 	s.out.Member("codeId", m.Build)
-	s.out.Member("arch", s.of(s.process).Arch)
+	s.out.Member("arch", s.of(s.walk.Process).Arch)
 	s.out.EndObject()
 }

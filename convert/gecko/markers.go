@@ -11,15 +11,10 @@ import (
 
 const markerColumns = `{"name":0,"startTime":1,"endTime":2,"phase":3,"category":4,"data":5}`
 
-// beginMarkers ends the list of samples and begins that of markers, unless that
-// has been done.
+// beginMarkers ends the list of samples and begins that of markers.
 func (s *Sink) beginMarkers() {
-	if s.thread.markers {
-		return
-	}
 	s.endTable()
 	s.beginTable("markers", markerColumns)
-	s.thread.markers = true
 }
 
 func (s *Sink) endMarkers() {
@@ -45,7 +40,7 @@ func (s *Sink) markers(b *stream.Batch) {
 		to := viewer.PieceEnd(b, from)
 		p := s.markerPieces.Get()
 		p.category, p.start, p.name, p.cause = typ.Category, s.start, name, s.thread.cause
-		p.Take(b, from, to, typ, s.start, &s.thread.strings, &s.lostArguments[s.process])
+		p.Take(b, from, to, typ, s.start, &s.thread.strings, &s.lostArguments[s.walk.Process])
 		p.numberStacks(&s.thread)
 		s.out.List(to-from, ordered.Text, func(dst []byte) []byte {
 			dst = p.appendTo(dst)
@@ -112,7 +107,7 @@ func (p *markerPiece) appendStack(row []byte, i int) []byte {
 func (s *Sink) appendCause(dst []byte) []byte {
 	dst = append(dst, `,"stack":{"name":"SyncProfile","registerTime":null,"unregisterTime":null,"processType":"`+viewer.ProcessType+`","tid":`...)
 	dst = strconv.AppendInt(dst, s.tid, 10)
-	dst = strconv.AppendInt(append(dst, `,"pid":`...), int64(s.of(s.process).OutPid), 10)
+	dst = strconv.AppendInt(append(dst, `,"pid":`...), int64(s.of(s.walk.Process).OutPid), 10)
 	return append(dst, `,"markers":{"schema":`+markerColumns+`,"data":[]},"samples":{"schema":{"stack":0,"time":1},"data":[[`...)
 }
 

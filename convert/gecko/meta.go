@@ -20,7 +20,7 @@ func (s *Sink) writeMeta(p *stream.Process) {
 		end = p.End
 	}
 	s.writeEnd("shutdownTime", end)
-	if s.process == 1 {
+	if s.walk.Process == 1 {
 		s.writeProfileMeta(p)
 	}
 	s.out.Key("categories")
@@ -71,7 +71,7 @@ func (s *Sink) writeRange() {
 func (s *Sink) writeSchemas() {
 	s.out.Key("markerSchema")
 	s.out.BeginArray()
-	if s.process == 1 {
+	if s.walk.Process == 1 {
 		for i := range s.types {
 			s.types[i].WriteSchema(s.out.Writer, "data")
 		}

@@ -19,7 +19,7 @@ func (p *pauses) begin(s *Sink) {
 
 func (p *pauses) rows(s *Sink, b *stream.Batch) {
 	if n := p.Rows(b); n > 0 {
-		s.lost.Lose(s.process, "pauses", n)
+		s.lost.Lose(s.walk.Process, "pauses", n)
 	}
 }
 
@@ -34,7 +34,7 @@ type logs struct{}
 func (logs) begin(s *Sink) {
 	s.out.Key("profilingLog")
 	s.out.BeginObject()
-	s.out.Key(strconv.Itoa(s.of(s.process).OutPid))
+	s.out.Key(strconv.Itoa(s.of(s.walk.Process).OutPid))
 	s.out.BeginObject()
 	s.out.Key("log")
 	s.out.BeginArray()

@@ -1,28 +1,43 @@
 package gecko
 
 import (
-	"fmt"
-
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
 
-// numKinds is the number of kinds of series.
-const numKinds = stream.Pages + 1
-
 // of returns a process, a made-up one if there is none with that id.
 func (s *Sink) of(id stream.ProcessID) *stream.Process { return viewer.Process(s.tables, id) }
 
+// step takes a step of the walk through the profile.
+func (s *Sink) step(step viewer.Step) {
+	switch step {
+	case viewer.BeginProcess:
+		s.beginProcess()
+	case viewer.BeginThread:
+		s.beginThread()
+	case viewer.BeginMarkers:
+		s.beginMarkers()
+	case viewer.EndThread:
+		s.endThread()
+	case viewer.EndThreads:
+		s.out.EndArray()
+	case viewer.BeginPart:
+		s.beginPart(s.walk.Part)
+	case viewer.EndPart:
+		s.endPart()
+	case viewer.EndProcess:
+		s.endProcess()
+	}
+}
+
 // beginProcess begins the object of a process, up to its list of threads. The
 // object of the first is the profile, and is already open.
-func (s *Sink) beginProcess(id stream.ProcessID) {
-	s.process, s.next, s.threads = id, 0, true
-	s.written = [numKinds]bool{}
+func (s *Sink) beginProcess() {
 	s.code.beginProcess()
-	if id > 1 {
+	if s.walk.Process > 1 {
 		s.out.BeginObject()
 	}
-	s.writeMeta(s.of(id))
+	s.writeMeta(s.of(s.walk.Process))
 	s.out.Key("threads")
 	s.out.BeginArray()
 }
@@ -30,10 +45,8 @@ func (s *Sink) beginProcess(id stream.ProcessID) {
 // endProcess writes the parts of a process that have no rows, and the modules.
 // Behind the first process it opens the list of the others.
 func (s *Sink) endProcess() {
-	s.endThreads()
-	s.endPart()
-	for kind := stream.Counts; kind < numKinds; kind++ {
-		if kind != stream.Overheads && !s.written[kind] {
+	for kind := stream.Counts; int(kind) < len(newPart); kind++ {
+		if kind != stream.Overheads && !s.walk.Had(kind) {
 			s.beginPart(kind)
 			s.endPart()
 		}
@@ -41,7 +54,7 @@ func (s *Sink) endProcess() {
 	s.writeLibs()
 	s.out.Key("sources")
 	s.out.Raw(`{"schema":{"id":0,"filename":1,"startLine":2,"startColumn":3,"sourceMapURL":4},"data":[]}`)
-	if s.process > 1 {
+	if s.walk.Process > 1 {
 		s.out.EndObject()
 		return
 	}
@@ -57,7 +70,7 @@ type part interface {
 }
 
 // newPart makes the part of a kind.
-var newPart = [numKinds]func() part{
+var newPart = [...]func() part{
 	stream.Counts:    func() part { return &counters{} },
 	stream.Pauses:    func() part { return &pauses{} },
 	stream.Overheads: func() part { return &overheads{} },
@@ -65,29 +78,9 @@ var newPart = [numKinds]func() part{
 	stream.Pages:     func() part { return &pages{} },
 }
 
-// partRows writes rows that belong to no track.
-func (s *Sink) partRows(b *stream.Batch) error {
-	kind := b.Series.Kind
-	if s.part == nil || s.kind != kind {
-		if s.written[kind] {
-			return fmt.Errorf("%w: %v of process %d come a second time", ErrOrder, kind, s.process)
-		}
-		s.endThreads()
-		s.endPart()
-		s.beginPart(kind)
-	}
-	s.part.rows(s, b)
-	return s.out.Err()
-}
-
 func (s *Sink) beginPart(kind stream.Kind) {
-	s.part, s.kind, s.written[kind] = newPart[kind](), kind, true
+	s.part = newPart[kind]()
 	s.part.begin(s)
 }
 
-func (s *Sink) endPart() {
-	if s.part != nil {
-		s.part.end(s)
-		s.part = nil
-	}
-}
+func (s *Sink) endPart() { s.part.end(s) }

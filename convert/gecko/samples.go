@@ -54,7 +54,7 @@ func (s *Sink) samples(b *stream.Batch) {
 // repeats is how often a sample of that weight is written again.
 func (s *Sink) repeats(weight int64) int32 {
 	if weight > MaxRepeat {
-		s.lost.Lose(s.process, "samples", weight-MaxRepeat)
+		s.lost.Lose(s.walk.Process, "samples", weight-MaxRepeat)
 		weight = MaxRepeat
 	}
 	return int32(weight - 1)

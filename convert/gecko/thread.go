@@ -1,8 +1,6 @@
 package gecko
 
 import (
-	"fmt"
-
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
@@ -12,10 +10,7 @@ import (
 // through; its tables are written at its end.
 type thread struct {
 	code    *code
-	open    bool
 	serial  int32 // from 1
-	markers bool  // the list of samples is finished
-	track   stream.TrackID
 	strings viewer.Texts
 	frames  index[stream.FrameID] // merged ids
 	callers []pair                // by number of a stack: that of the caller, -1 none, and of the frame
@@ -61,81 +56,27 @@ func (t *thread) add(n *node) {
 	t.callers = append(t.callers, row)
 }
 
-// trackRows writes rows that belong to a track.
-func (s *Sink) trackRows(b *stream.Batch) error {
-	if !s.enter(b.Series.Track) {
-		return fmt.Errorf("%w: %v of track %d", ErrOrder, b.Series.Kind, b.Series.Track)
-	}
-	if b.Series.Kind == stream.Samples {
-		if s.thread.markers {
-			return fmt.Errorf("%w: samples of track %d behind its markers", ErrOrder, b.Series.Track)
-		}
-		s.samples(b)
-		return s.out.Err()
-	}
-	s.beginMarkers()
-	if b.Series.Kind == stream.Markers {
-		s.markers(b)
-	} else {
-		s.thread.jank.Rows(b, s.writeJank)
-	}
-	return s.out.Err()
-}
-
-// enter makes a track the one being written. Tracks before it that have no rows
-// become empty threads. It reports whether the track was still to come.
-func (s *Sink) enter(track stream.TrackID) bool {
-	if !s.threads {
-		return false
-	}
-	for !s.thread.open || s.thread.track != track {
-		if s.next == len(s.tracks[s.process]) {
-			return false
-		}
-		s.endThread()
-		s.beginThread(s.tracks[s.process][s.next])
-		s.next++
-	}
-	return true
-}
-
-// endThreads writes the threads that are still to come, which are empty, and
-// ends the list.
-func (s *Sink) endThreads() {
-	if !s.threads {
-		return
-	}
-	for _, track := range s.tracks[s.process][s.next:] {
-		s.endThread()
-		s.beginThread(track)
-	}
-	s.endThread()
-	s.out.EndArray()
-	s.threads = false
-}
-
 // beginThread begins the object of a thread, up to its list of samples.
-func (s *Sink) beginThread(track stream.TrackID) {
+func (s *Sink) beginThread() {
 	s.tid++
 	s.thread.serial++
-	s.thread.open, s.thread.track, s.thread.markers = true, track, false
 	s.thread.strings.Reset()
 	s.out.BeginObject()
-	s.out.Member("name", viewer.ThreadName(s.tables, track, track == s.tracks[s.process][0]))
+	s.out.Member("name", viewer.ThreadName(s.tables, s.walk.Track, s.walk.Main))
 	s.out.Member("processType", viewer.ProcessType)
-	s.out.Member("processName", s.of(s.process).Title())
+	s.out.Member("processName", s.of(s.walk.Process).Title())
 	s.out.Key("pid")
-	s.out.Int(int64(s.of(s.process).OutPid))
+	s.out.Int(int64(s.of(s.walk.Process).OutPid))
 	s.out.Key("tid")
 	s.out.Int(s.tid)
-	s.writeLifetime(track)
+	s.writeLifetime()
 	s.thread.cause = s.appendCause(nil) // pieces keep it
 	s.beginSamples()
 }
 
 // writeLifetime writes when a track began and ended; null is "still there".
-func (s *Sink) writeLifetime(track stream.TrackID) {
-	start, end := viewer.Lifetime(s.tables, s.of(s.process), track)
+func (s *Sink) writeLifetime() {
+	start, end := viewer.Lifetime(s.tables, s.of(s.walk.Process), s.walk.Track)
 	s.out.Key("registerTime")
 	s.out.Fixed(s.ms(start), 6)
 	s.writeEnd("unregisterTime", end)
@@ -151,18 +92,13 @@ func (s *Sink) writeEnd(key string, t stream.Time) {
 	}
 }
 
-// endThread writes the tables of the open thread, if there is one.
+// endThread writes the tables of the thread.
 func (s *Sink) endThread() {
-	if !s.thread.open {
-		return
-	}
-	s.beginMarkers()
 	s.endMarkers()
 	s.writeStacks()
 	s.writeFrames()
 	s.writeStrings()
 	s.out.EndObject()
-	s.thread.open = false
 	s.thread.callers = s.thread.callers[:0]
 	s.thread.frames.reset()
 }
