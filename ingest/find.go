@@ -87,14 +87,27 @@ func Find(inputs []string, o Options) (*Found, error) {
 	f.openSymbols(o.Symbols)
 	f.order()
 	if len(f.Processes) == 0 {
-		errs := []error{ErrNothing}
-		for _, w := range f.Warnings {
-			errs = append(errs, w)
-		}
 		f.Close()
-		return nil, errors.Join(errs...)
+		return nil, f.nothing()
 	}
 	return f, nil
+}
+
+// maxReasons is how many reasons are named why there is no recording: an archive
+// of something else may have one for each member.
+const maxReasons = 20
+
+// nothing says why there is no recording.
+func (f *Found) nothing() error {
+	errs := []error{ErrNothing}
+	for i, w := range f.Warnings {
+		if i == maxReasons {
+			errs = append(errs, fmt.Errorf("and %d more like these", len(f.Warnings)-i))
+			break
+		}
+		errs = append(errs, w)
+	}
+	return errors.Join(errs...)
 }
 
 // Close removes temporary files. What was found cannot be read any more.
