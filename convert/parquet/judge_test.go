@@ -5,10 +5,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"gprof/fixtures/judges"
 	"gprof/stream"
@@ -157,4 +160,27 @@ func query(t *testing.T, dir, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// What README.md asks of the demo can be asked.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := streamtest.NewBuilder()
+	front := b.Process(stream.Process{Instance: 1, Pid: 1, Service: "demo", Start: begin})
+	b.Process(stream.Process{Instance: 2, Pid: 7, Service: "demo-worker", Start: begin, Exit: stream.Exit{Known: true, Reason: "found dead"}})
+	forward := b.Event(stream.Event{Name: "forward", Fields: []stream.EventField{{Name: "package", Type: stream.Text}, {Name: "worker", Type: stream.Int}}})
+	front.Main.Interval(begin, 5_000_000, forward, "net", 7)
+	dir, _ := convert(t, b.Source())
+	queries := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	if len(queries) == 0 {
+		t.Fatal("README.md has no query")
+	}
+	want := []judges.Row{{"worker": "7", "ended": "found dead", "requests": "1", "p99_ms": 5.0, "last": "2026-11-18 11:06:40.000000123"}}
+	if diff := cmp.Diff(want, ask(t, dir, queries[0][1])[0]); diff != "" {
+		t.Error(diff)
+	}
 }
