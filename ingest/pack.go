@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -36,6 +37,12 @@ func (f *Found) Unpack(dir string, report func(error)) error {
 	for _, p := range f.Processes {
 		if err := pack.Unpack(dir, p.packable(), report); err != nil {
 			return err
+		}
+	}
+	f.joinCopies() // to know what was left
+	for _, q := range f.twice {
+		if q.lent > 0 {
+			report(fmt.Errorf("%s: not unpacked, but for what a longer copy of the process holds, too; merge both first", q.Location))
 		}
 	}
 	return nil

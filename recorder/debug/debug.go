@@ -83,6 +83,11 @@ func (h *handler) with(serve func(*session)) http.HandlerFunc {
 // snapshot packs live processes.
 func (h *handler) snapshot(s *session) {
 	span, err := lastSpan(s.r.FormValue("last"))
+	for name := range s.r.Form {
+		if name != "last" && name != "instance" { // all of a session is much to get by a slip of the pen
+			err = fmt.Errorf("%q: want last or instance", name)
+		}
+	}
 	if err != nil {
 		http.Error(s.w, err.Error(), http.StatusBadRequest)
 		return

@@ -202,6 +202,7 @@ func TestRefused(t *testing.T) {
 	for path, want := range map[string]int{
 		"/debug/gprof/snapshot?last=soon":      http.StatusBadRequest,
 		"/debug/gprof/snapshot?last=-5s":       http.StatusBadRequest,
+		"/debug/gprof/snapshot?lst=5s":         http.StatusBadRequest,
 		"/debug/gprof/snapshot?instance=../..": http.StatusNotFound,
 		"/debug/gprof/other":                   http.StatusNotFound,
 		"/":                                    http.StatusNotFound,
