@@ -8,15 +8,19 @@ import (
 )
 
 const (
-	// maxCells is how many numbers there are for samples: two megabytes or so of
-	// the page.
-	maxCells = 1 << 18
+	// maxCells is how many numbers there are for samples: three megabytes or so
+	// of the page.
+	maxCells = 1 << 19
 	// maxNodes is how many nodes of the tree a page has. More can't be drawn.
 	maxNodes = 1 << 16
-	// fewGroups and fewNodes are how far the one is given up before the other.
-	fewGroups = 64
-	fewNodes  = 1 << 12
+	// fewGroups is how far slots are put together before nodes are cut off, and
+	// nodesOfGroup what is left of both after that: as many of these as of those.
+	fewGroups    = 64
+	nodesOfGroup = 512
 )
+
+// limits are how much there may be.
+type limits struct{ cells, nodes int }
 
 // cell counts samples: those of one track, in one group of slots, at one node.
 type cell struct {
@@ -30,10 +34,10 @@ func (c *cell) where(o *cell) int {
 
 // cells counts samples in no more than a number of cells. When they are full,
 //
-//  1. groups of slots are doubled, while many are left;
-//  2. then the nodes that weigh least are cut off the tree, which leaves half of
-//     as many as it may have, while many are left;
-//  3. then groups are doubled down to one, and nodes cut off down to none.
+//  1. groups of slots are doubled, while there are many;
+//  2. then the nodes that weigh least are cut off the tree, down to as many as
+//     it may have;
+//  3. then that number is halved, and groups are doubled, in turn.
 //
 // What is cut off counts at the nearest caller that is left. It may come again:
 // then that is counted on its own, as far as there is room.
@@ -48,8 +52,8 @@ type cells struct {
 	cut   []bool  // by node: samples at it were moved to a caller
 }
 
-func newCells(tree *flame.Tree, most, nodes int) cells {
-	return cells{tree: tree, most: most, nodes: nodes, at: make([]int32, len(tree.Parent)), cut: make([]bool, len(tree.Parent))}
+func newCells(tree *flame.Tree, most limits) cells {
+	return cells{tree: tree, most: most.cells, nodes: most.nodes, at: make([]int32, len(tree.Parent)), cut: make([]bool, len(tree.Parent))}
 }
 
 // add counts samples. Those of one track come one after the other, their slots
@@ -72,31 +76,31 @@ func (c *cells) add(track int32, slot int, node int32, weight int64) {
 	c.list = append(c.list, cell{track, group, node, weight})
 }
 
-// shrink halves the list, as the type says. What can't be halved is the number
-// of tracks: then the list may grow.
+// shrink makes a quarter of the room free, as the type says.
 func (c *cells) shrink() {
-	for len(c.list) > c.most/2 {
-		switch {
-		case slots>>c.shift > fewGroups:
-			c.shift++
-			c.regroup()
-		case c.nodes > fewNodes:
-			c.nodes /= 2
-			c.prune()
-		case slots>>c.shift > 1:
-			c.shift++
+	enough := c.most / 4 * 3
+	for len(c.list) > enough && slots>>c.shift > fewGroups {
+		c.regroup()
+	}
+	for len(c.list) > enough {
+		if c.prune(); len(c.list) <= enough {
+			return
+		}
+		switch groups := slots >> c.shift; {
+		case groups > 1 && c.nodes <= groups*nodesOfGroup:
 			c.regroup()
 		case c.nodes > 0:
 			c.nodes /= 2
-			c.prune()
-		default:
+		default: // one cell for each track: there is no more to give up
 			c.most = 2 * len(c.list)
+			return
 		}
 	}
 }
 
 // regroup doubles the groups.
 func (c *cells) regroup() {
+	c.shift++
 	for i := range c.list {
 		c.list[i].group >>= 1
 	}
@@ -106,24 +110,13 @@ func (c *cells) regroup() {
 // prune moves the samples of all but the heaviest nodes to their callers.
 func (c *cells) prune() {
 	totals := c.totals()
-	order := make([]int32, 0, len(totals))
-	for node := int32(1); int(node) < len(totals); node++ {
-		if totals[node] > 0 {
-			order = append(order, node)
-		}
-	}
-	if len(order) <= c.nodes {
-		return
-	}
+	totals[0] = 0 // the root needs no place
+	keep := heaviest(totals, c.nodes)
 	// A caller weighs no less than what it called, and has a lower number: it
 	// stays if that does.
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(totals[b], totals[a]), cmp.Compare(a, b)) })
 	home := make([]int32, len(totals)) // by node; the root is its own
-	for _, node := range order[:c.nodes] {
-		home[node] = node
-	}
 	for node := int32(1); int(node) < len(home); node++ {
-		if home[node] == 0 {
+		if home[node] = node; !keep[node] {
 			home[node] = home[c.tree.Parent[node]]
 		}
 	}
@@ -131,6 +124,36 @@ func (c *cells) prune() {
 		if to := home[c.list[i].node]; to != c.list[i].node {
 			c.cut[c.list[i].node] = true
 			c.list[i].node = to
+		}
+	}
+	c.merge()
+}
+
+// heaviest says which weigh most: at most that many, and nothing without weight.
+// Of equals the first stay.
+func heaviest(weights []int64, most int) []bool {
+	var order []int
+	for i, weight := range weights {
+		if weight > 0 {
+			order = append(order, i)
+		}
+	}
+	if len(order) > most {
+		slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b)) })
+		order = order[:most]
+	}
+	keep := make([]bool, len(weights))
+	for _, i := range order {
+		keep[i] = true
+	}
+	return keep
+}
+
+// moveTracks makes those tracks that are not kept track 0.
+func (c *cells) moveTracks(keep []bool) {
+	for i := range c.list {
+		if !keep[c.list[i].track] {
+			c.list[i].track = 0
 		}
 	}
 	c.merge()
@@ -166,12 +189,8 @@ func (c *cells) merge() {
 	c.list = kept
 }
 
-// finish puts the cells into the order of their places, and cuts off what is
-// too much.
-func (c *cells) finish() {
-	c.prune()
-	c.merge()
-}
+// finish cuts off what is too much. Cells are in the order of their places then.
+func (c *cells) finish() { c.prune() }
 
 // cutNodes is how many nodes had samples that are counted elsewhere now.
 func (c *cells) cutNodes() (n int64) {

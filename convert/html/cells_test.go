@@ -24,11 +24,11 @@ func treeOf(n int, r *rand.Rand) *flame.Tree {
 // Whatever the limits are, no sample is lost or moved to another track, and
 // what is found at a place was counted there or below, at most a group off.
 func TestCellsAgainstAll(t *testing.T) {
-	for seed := range uint64(30) {
+	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		tree := treeOf(1+r.IntN(300), r)
 		most := 50 + r.IntN(2000)
-		c := newCells(tree, most, 1+r.IntN(400))
+		c := newCells(tree, limits{most, 1 + r.IntN(400)})
 		all := make(map[cell]int64) // by place, weight 0
 		tracks := 1 + r.IntN(10)
 		for track := range int32(tracks) {
@@ -90,7 +90,7 @@ func spread(tree *flame.Tree, into map[cell]int64, place cell, weight int64) {
 func TestCellsWithRoom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	tree := treeOf(100, r)
-	c := newCells(tree, 100_000, 100)
+	c := newCells(tree, limits{100_000, 100})
 	for slot := range slots {
 		c.add(1, slot, int32(slot%101), 2)
 		c.add(1, slot, int32(slot%101), 3)

@@ -2,7 +2,6 @@ package html
 
 import (
 	"cmp"
-	"slices"
 	"unicode/utf16"
 
 	"gprof/convert/internal/flame"
@@ -181,10 +180,13 @@ func (s *Sink) writeTracks(out *jsontext.Writer) {
 			n++
 		}
 		if density != nil && n > 0 {
-			track := s.tables.Tracks.At(stream.TrackID(id))
+			track := stream.Track{Name: "other tracks"}
+			if id != 0 {
+				track = s.tables.Tracks.At(stream.TrackID(id))
+			}
 			out.BeginObject()
 			member(out, "name", trackName(&track))
-			out.Key("process")
+			out.Key("process") // -1 of the other tracks
 			out.Int(int64(track.Process) - 1)
 			numbers(out, "density", appendRuns(nil, density))
 			writeCells(out, rest[:n])
@@ -248,13 +250,17 @@ func appendRuns(dst, values []int64) []int64 {
 
 // writeLanes writes the markers of the events that have most.
 func (s *Sink) writeLanes(out *jsontext.Writer) {
-	ids, more := busiest(s.lanes, maxLanes, func(l *lane) int64 { return l.rows })
-	if more > 0 {
-		s.left.Add(0, "markers", more)
+	rows := make([]int64, len(s.lanes))
+	for id := range s.lanes {
+		rows[id] = s.lanes[id].rows
 	}
+	keep := s.busiest("markers", rows, maxLanes)
 	out.Key("lanes")
 	out.BeginArray()
-	for _, id := range ids {
+	for id := range s.lanes {
+		if !keep[id] {
+			continue
+		}
 		l, event := &s.lanes[id], s.tables.Event(stream.EventID(id))
 		color := flame.CategoryHex("")
 		if event.Category != 0 {
@@ -274,13 +280,17 @@ func (s *Sink) writeLanes(out *jsontext.Writer) {
 
 // writeCurves writes the counters that have most rows: slot and value in turn.
 func (s *Sink) writeCurves(out *jsontext.Writer) {
-	ids, more := busiest(s.curves, maxCurves, func(c *curve) int64 { return c.rows })
-	if more > 0 {
-		s.left.Add(0, "counts", more)
+	rows := make([]int64, len(s.curves))
+	for id := range s.curves {
+		rows[id] = s.curves[id].rows
 	}
+	keep := s.busiest("counts", rows, maxCurves)
 	out.Key("curves")
 	out.BeginArray()
-	for _, id := range ids {
+	for id := range s.curves {
+		if !keep[id] {
+			continue
+		}
 		c, counter := &s.curves[id], s.tables.Counters.At(stream.CounterID(id))
 		out.BeginObject()
 		member(out, "name", counter.Name)
@@ -306,24 +316,19 @@ func (s *Sink) writeCurves(out *jsontext.Writer) {
 	out.EndArray()
 }
 
-// busiest returns the ids of those with most rows, in the order of ids, and how
-// many rows the others have.
-func busiest[T any](all []T, most int, rows func(*T) int64) (ids []int, more int64) {
-	for id := range all {
-		if rows(&all[id]) > 0 {
-			ids = append(ids, id)
+// busiest says which have most rows; those of the others are left out.
+func (s *Sink) busiest(what string, rows []int64, most int) []bool {
+	keep := heaviest(rows, most)
+	left := int64(0)
+	for i, n := range rows {
+		if !keep[i] {
+			left += n
 		}
 	}
-	if len(ids) <= most {
-		return ids, 0
+	if left > 0 {
+		s.left.Add(0, what, left)
 	}
-	slices.SortStableFunc(ids, func(a, b int) int { return cmp.Compare(rows(&all[b]), rows(&all[a])) })
-	for _, id := range ids[most:] {
-		more += rows(&all[id])
-	}
-	ids = ids[:most]
-	slices.Sort(ids)
-	return ids, more
+	return keep
 }
 
 func numbers(out *jsontext.Writer, key string, values []int64) {

@@ -9,6 +9,7 @@
 //     slot and stack. When that makes too many numbers, slots are put together,
 //     and ends of rare stacks are left out; their samples are then their
 //     callers' own (cells.go).
+//   - The tracks with least samples are one, if there are more than a thousand.
 //   - Markers are counted by event and slot, with the longest of each; of a
 //     counter each slot has one value (strip.go). Both are those of the events
 //     and counters with most rows.
@@ -33,15 +34,16 @@ type Sink struct {
 	caption flame.Caption
 	tree    *flame.Tree
 	axis    axis
+	most    limits
 	cells   cells
-	density [][]int64 // samples by TrackID and slot; nil of a track without any
+	density [][]int64 // samples by TrackID and slot; nil of a track without any; 0 is all others
 	lanes   []lane    // by EventID
 	curves  []curve   // by CounterID
 	left    flame.Left
 }
 
 // New returns a Sink that writes to w, and closes it at the end.
-func New(w *ordered.Writer) *Sink { return &Sink{out: w} }
+func New(w *ordered.Writer) *Sink { return &Sink{out: w, most: limits{maxCells, maxNodes}} }
 
 // Begin makes the tree that samples are counted in.
 func (s *Sink) Begin(t *stream.Tables) error {
@@ -50,7 +52,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.caption = flame.NewCaption(t, s.lines)
 	s.tree = flame.NewTree(t)
 	s.axis = newAxis(s.caption.Start, s.caption.End)
-	s.cells = newCells(s.tree, maxCells, maxNodes)
+	s.cells = newCells(s.tree, s.most)
 	s.density = make([][]int64, t.Tracks.Len()+1)
 	s.lanes = make([]lane, len(t.Events)+1)
 	s.curves = make([]curve, t.Counters.Len()+1)
@@ -96,6 +98,7 @@ func (s *Sink) samples(b *stream.Batch) error {
 
 // Close writes the page and adds what has no place in it to the ledger.
 func (s *Sink) Close() error {
+	s.foldTracks()
 	s.cells.finish()
 	if n := s.cells.cutNodes(); n > 0 {
 		s.left.Add(0, "ends of rare stacks", n)
@@ -105,4 +108,31 @@ func (s *Sink) Close() error {
 	}
 	s.left.Tell(s.tables)
 	return s.out.Close()
+}
+
+// maxTracks is how many tracks can be chosen from.
+const maxTracks = 1000
+
+// foldTracks makes one of the tracks with least samples, if there are too many.
+func (s *Sink) foldTracks() {
+	weights := make([]int64, len(s.density))
+	for id, density := range s.density {
+		for _, n := range density {
+			weights[id] += n
+		}
+	}
+	keep := heaviest(weights, maxTracks)
+	for id, density := range s.density {
+		if keep[id] || density == nil {
+			continue
+		}
+		if s.density[0] == nil {
+			s.density[0] = make([]int64, slots)
+		}
+		for slot, n := range density {
+			s.density[0][slot] += n
+		}
+		s.density[id] = nil
+	}
+	s.cells.moveTracks(keep)
 }

@@ -28,8 +28,14 @@ func newSink(w io.Writer) stream.Sink {
 
 func write(t *testing.T, src stream.Source) (page []byte, s *Sink) {
 	t.Helper()
+	return writeWithin(t, src, limits{maxCells, maxNodes})
+}
+
+func writeWithin(t *testing.T, src stream.Source, most limits) (page []byte, s *Sink) {
+	t.Helper()
 	var out bytes.Buffer
 	s = newSink(&out).(*Sink)
+	s.most = most
 	if err := stream.Copy(streamtest.Validate(s), src, stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -244,17 +250,50 @@ func TestSizeIsBounded(t *testing.T) {
 	for i := range tracks {
 		tracks[i] = p.Track(fmt.Sprint("worker ", i))
 	}
-	const rows = 400_000
+	const rows = 40_000
 	for i := range rows {
 		at := start + 512*milli/rows*stream.Time(i)
 		tracks[i%16].Sample(at, b.Stack("main.main", fmt.Sprint("main.f", i%401), fmt.Sprint("main.g", i%1009)))
 	}
-	page, sink := write(t, b.Source())
+	most := limits{10_000, 1000}
+	page, sink := writeWithin(t, b.Source(), most)
 	d := dataOf(t, page)
-	if len(page) > 6<<20 || len(d.Parents) > maxNodes || len(sink.cells.list) > maxCells {
+	if len(page) > 300_000 || len(d.Parents) > most.nodes || len(sink.cells.list) > most.cells {
 		t.Errorf("%d bytes, %d nodes, %d cells", len(page), len(d.Parents), len(sink.cells.list))
 	}
 	if told := fmt.Sprint(sink.tables.Ledger.Lines()); !strings.Contains(told, "ends of rare stacks") {
 		t.Errorf("the ledger does not tell what is left out: %s", told)
+	}
+}
+
+// What is beyond the limits is in the ledger, or in one track of others.
+func TestManyOfAll(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := shop(b)
+	for i := range maxTracks + 30 {
+		p.Track(fmt.Sprint("worker ", i)).Add(streamtest.Row{Time: start + stream.Time(i)*milli/4, Stack: b.Stack("main.main"), Weight: int64(i + 1), CPU: -1})
+	}
+	for i := range maxLanes + 2 {
+		p.Count(start, p.Counter(stream.Counter{Name: fmt.Sprint("count ", i)}), 1, 0)
+		for range i + 1 {
+			p.Main.Mark(start, stream.Instant, b.Event(stream.Event{Name: fmt.Sprint("event ", i)}))
+		}
+	}
+	page, sink := write(t, b.Source())
+	d := dataOf(t, page)
+	if len(d.Tracks) != maxTracks+1 || d.Tracks[0].Name != "other tracks" || d.Tracks[0].sum(t, 1) != 30*31/2 {
+		t.Errorf("%d tracks, the first %+v", len(d.Tracks), d.Tracks[0])
+	}
+	if len(d.Lanes) != maxLanes || len(d.Curves) != maxCurves {
+		t.Errorf("%d events, %d counters", len(d.Lanes), len(d.Curves))
+	}
+	for _, want := range []string{"3 markers", "2 counts"} {
+		found := false
+		for _, line := range sink.tables.Ledger.Lines() {
+			found = found || fmt.Sprint(line.Count, " ", line.What) == want
+		}
+		if !found {
+			t.Errorf("the ledger has no line of %s: %v", want, sink.tables.Ledger.Lines())
+		}
 	}
 }

@@ -237,10 +237,21 @@ function percent(part, whole) {
   return p.toFixed(p >= 99.995 ? 0 : p >= 10 ? 1 : 2) + " %";
 }
 
-// duration writes milliseconds.
+// duration writes milliseconds: three digits, or two units.
 function duration(ms) {
-  const [unit, name] = [[60000, "min"], [1000, "s"], [1, "ms"], [0.001, "µs"]].find(([u]) => Math.abs(ms) >= u) || [0.000001, "ns"];
+  const seconds = Math.round(ms / 1000), minutes = Math.floor(seconds / 60);
+  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (minutes >= 1) return `${minutes} min${seconds % 60 ? ` ${seconds % 60} s` : ""}`;
+  const [unit, name] = [[1000, "s"], [1, "ms"], [0.001, "µs"]].find(([u]) => Math.abs(ms) >= u) || [0.000001, "ns"];
   return Number((ms / unit).toPrecision(3)) + " " + name;
+}
+
+// stepOf is a round step of time, in milliseconds, that is at least one.
+function stepOf(least) {
+  const power = 10 ** Math.floor(Math.log10(least)), minute = 60000, hour = 60 * minute;
+  const round = least < 10000 ? [1, 2, 5, 10].map((n) => n * power)
+    : [10000, 15000, 30000, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 6 * hour, 12 * hour];
+  return round.find((step) => step >= least) || Math.ceil(least / (24 * hour)) * 24 * hour;
 }
 
 // bytes writes a number of bytes.

@@ -247,8 +247,6 @@ function drawStrip() {
   const scale = width / slots;
   drawDensity(to, width);
   drawLane(to, scale);
-  drawCurve(to, scale);
-  drawTicks(to, width);
   if (state.from > 0 || state.to < slots) {
     to.fillStyle = theme.veil;
     to.fillRect(0, 0, state.from * scale, tickTop);
@@ -256,6 +254,8 @@ function drawStrip() {
     to.fillStyle = theme.accent;
     for (const slot of [state.from, state.to]) to.fillRect(slot * scale - 1, 0, 2, tickTop);
   }
+  drawCurve(to, scale);
+  drawTicks(to, width);
   showRange();
 }
 
@@ -328,8 +328,7 @@ function quantity(curve, value) {
 function drawTicks(to, width) {
   const span = model.axis.slots * model.axis.width;
   if (!span) return;
-  const least = (span * 90) / width, power = 10 ** Math.floor(Math.log10(least));
-  const step = [1, 2, 5, 10].map((n) => n * power).find((s) => s >= least);
+  const step = stepOf((span * 90) / width);
   to.fillStyle = theme.soft;
   to.font = "11px system-ui, sans-serif";
   to.textBaseline = "top";
@@ -446,6 +445,8 @@ function fillChoices() {
     for (const i of own.sort((a, b) => weights[b] - weights[a] || a - b)) option(group, "t" + i, `${model.tracks[i].name} ${percent(weights[i], all)}`);
     $("track").append(group);
   });
+  model.tracks.forEach((t, i) => t.process < 0 && option($("track"), "t" + i, `${t.name} ${percent(weights[i], all)}`));
+  if (model.data.categories.length < 2) state.color = $("color").value = "package";
   option($("lane"), "", model.lanes.length ? "all" : "none");
   model.lanes.forEach((l, i) => option($("lane"), i, `${l.name} (${l.rows.toLocaleString("en-US")})`));
   option($("curve"), "", model.curves.length ? "choose one" : "none");

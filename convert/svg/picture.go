@@ -32,6 +32,8 @@ type picture struct {
 	boxes  []flame.Box
 	depth  int // of the deepest box
 	text   []byte
+
+	packages bool // colours tell packages apart: all are of one category
 }
 
 func newPicture(tree *flame.Tree, totals []int64) *picture {
@@ -40,6 +42,7 @@ func newPicture(tree *flame.Tree, totals []int64) *picture {
 	for _, b := range p.boxes {
 		p.depth = max(p.depth, int(b.Depth))
 	}
+	p.packages = tree.OneCategory()
 	return p
 }
 
@@ -51,8 +54,7 @@ func (p *picture) draw(c *flame.Caption) {
 	p.addf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img" aria-label="%s">`,
 		width, height, escape("Flame graph of "+c.Title))
 	p.addf("\n<style>text{font:12px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2733}.t{font-size:24px;font-weight:650}" +
-		".s{font-size:14px;fill:#5a6675}.l{font-size:14px;fill:#a3400b}.n text{font:11.5px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}" +
-		".n rect{stroke:#fff;stroke-width:.6}</style>\n")
+		".s{font-size:14px;fill:#5a6675}.l{font-size:14px;fill:#a3400b}.n text{font:11.5px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}</style>\n")
 	p.addf("<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
 	p.drawHeader(c)
 	p.addf("<g class=\"n\">\n")
@@ -78,6 +80,21 @@ func (p *picture) drawHeader(c *flame.Caption) {
 	p.drawLegend()
 }
 
+// group is what a frame has its colour from.
+func (p *picture) group(f *flame.Frame) string {
+	if p.packages {
+		return f.Package
+	}
+	return f.Category.Name
+}
+
+func (p *picture) color(f *flame.Frame) string {
+	if p.packages && f.Package != "" {
+		return flame.PackageHex(f.Package)
+	}
+	return flame.CategoryHex(f.Category.Color)
+}
+
 // line writes a line of the header, cut where the picture ends.
 func (p *picture) line(class string, y int, text string) {
 	p.addf("<text class=\"%s\" x=\"%d\" y=\"%d\">%s</text>\n", class, margin, y, escape(fit(text, 1500/8)))
@@ -88,13 +105,13 @@ func (p *picture) drawLegend() {
 	x := float64(margin)
 	seen := make(map[string]bool)
 	for _, b := range p.boxes[1:] {
-		c := p.tree.Frames[p.tree.Frame[b.Node]].Category
-		if seen[c.Name] || x > inner-200 {
+		f := &p.tree.Frames[p.tree.Frame[b.Node]]
+		name := fit(p.group(f), 40)
+		if name == "" || seen[name] || x > inner-200 {
 			continue
 		}
-		seen[c.Name] = true
-		name := fit(c.Name, 40)
-		p.addf("<rect x=\"%.0f\" y=\"%d\" width=\"11\" height=\"11\" rx=\"2\" fill=\"%s\"/>", x, header-18, flame.CategoryHex(c.Color))
+		seen[name] = true
+		p.addf("<rect x=\"%.0f\" y=\"%d\" width=\"11\" height=\"11\" rx=\"2\" fill=\"%s\"/>", x, header-18, p.color(f))
 		p.addf("<text x=\"%.0f\" y=\"%d\">%s</text>\n", x+16, header-8, escape(name))
 		x += 16 + letter*float64(columns(name)) + 18
 	}
@@ -111,8 +128,11 @@ func (p *picture) drawBox(b flame.Box) {
 	if b.Node == 0 {
 		w = inner // also of no samples at all
 	}
+	if w > 3 {
+		w -= 0.7 // a gap
+	}
 	p.addf("<g><title>%s: %s, %.2f %%</title><rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\" fill=\"%s\" fill-opacity=\"%s\"/>",
-		escape(fit(f.Name, maxName)), flame.Count(b.Width, "sample", "samples"), 100*float64(b.Width)/all, x, y, w, row-1, flame.CategoryHex(f.Category.Color), tints[f.Tint])
+		escape(fit(f.Name, maxName)), flame.Count(b.Width, "sample", "samples"), 100*float64(b.Width)/all, x, y, w, row-1, p.color(f), tints[f.Tint])
 	if w >= least {
 		p.addf("<text x=\"%.1f\" y=\"%d\">%s</text>", x+4, y+13, escape(fit(f.Short, int((w-8)/letter))))
 	}

@@ -3,7 +3,8 @@
 //
 // The root is at the top, callees hang below their callers, and the widest is
 // on the left. All tracks of all processes are one graph, weighed by samples.
-// The colour is that of the category. Every box has its full name, its samples
+// The colour is that of the category, or of the package if all functions are of
+// one category. Every box has its full name, its samples
 // and its share as a tooltip, where whoever shows the picture has such things.
 //
 // What is not drawn: boxes narrower than half a pixel and rows below the 150th,

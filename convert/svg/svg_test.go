@@ -118,8 +118,8 @@ func TestSizeIsBounded(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := shop(b)
 	deep := strings.Split(strings.Repeat("main.recurse ", 999)+"main.end", " ")
-	p.Main.Add(streamtest.Row{Time: start, Stack: b.Stack(deep...), Weight: 100_000, CPU: -1})
-	for i := range 30_000 {
+	p.Main.Add(streamtest.Row{Time: start, Stack: b.Stack(deep...), Weight: 20_000, CPU: -1})
+	for i := range 3000 {
 		p.Main.Sample(start+stream.Time(i), b.Stack("main.main", fmt.Sprint("main.f", i)))
 	}
 	got := draw(t, b.Source())

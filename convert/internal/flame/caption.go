@@ -133,7 +133,7 @@ func losses(lines []stream.Line) string {
 	}
 	var texts []string
 	for _, key := range order[:min(len(order), most)] {
-		texts = append(texts, fmt.Sprintf("%s: %s", Count(counts[key], key.what, key.what), stream.Reasons[key.reason].Text))
+		texts = append(texts, fmt.Sprintf("%s (%s)", Count(counts[key], key.what, key.what), stream.Reasons[key.reason].Name))
 	}
 	if len(order) > most {
 		texts = append(texts, fmt.Sprintf("%d other losses", len(order)-most))

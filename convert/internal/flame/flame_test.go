@@ -76,7 +76,7 @@ func TestCaption(t *testing.T) {
 		{Process: "2", Reason: stream.ReasonUnproven, What: "blocks", Count: 7},
 	})
 	want := Caption{Title: "shop 1.2, thumbs", Range: "2026-11-21 23:59:58.000 – 2026-11-22 00:00:00.500 UTC (2.5s)",
-		Processes: "3 processes on 2 hosts", Losses: "1,500 chunks: chunk is missing",
+		Processes: "3 processes on 2 hosts", Losses: "1,500 chunks (gap)",
 		Start: start, End: start + stream.Time(2500*time.Millisecond)}
 	if c != want {
 		t.Errorf("got  %+v\nwant %+v", c, want)

@@ -96,6 +96,17 @@ func frameOf(t *stream.Tables, f stream.Frame) Frame {
 	return out
 }
 
+// OneCategory says whether no two functions are of different categories, so that
+// only packages can tell them apart.
+func (tree *Tree) OneCategory() bool {
+	for i := 2; i < len(tree.Frames); i++ {
+		if tree.Frames[i].Category != tree.Frames[1].Category {
+			return false
+		}
+	}
+	return true
+}
+
 // Node is the node of a stack; that of none is the root.
 func (tree *Tree) Node(id stream.StackID) int32 { return tree.nodes[id] }
 
