@@ -325,9 +325,7 @@ func (s *Sink) busiest(what string, rows []int64, most int) []bool {
 			left += n
 		}
 	}
-	if left > 0 {
-		s.left.Add(0, what, left)
-	}
+	s.left.Add(0, what, left)
 	return keep
 }
 

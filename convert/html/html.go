@@ -15,7 +15,8 @@
 //     and counters with most rows.
 //
 // A row before the run's start or after its end is put into the slot nearest to
-// it. What is left out, such as arguments of markers, is in the ledger.
+// it. CPU time and addresses have no place here. Nor have arguments and stacks of
+// markers, and rows of other kinds: these are in the ledger.
 package html
 
 import (
@@ -65,16 +66,25 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	case stream.Samples:
 		return s.samples(b)
 	case stream.Markers:
-		s.lanes[b.Series.Event].add(&s.axis, b)
-		if len(b.Args) > 0 {
-			s.left.Add(b.Series.Process, "arguments", int64(b.Len()*len(b.Args)))
-		}
+		s.markers(b)
 	case stream.Counts:
 		s.curves[b.Series.Counter].add(&s.axis, b)
 	default:
 		s.left.Add(b.Series.Process, b.Series.Kind.String(), int64(b.Len()))
 	}
 	return nil
+}
+
+func (s *Sink) markers(b *stream.Batch) {
+	s.lanes[b.Series.Event].add(&s.axis, b)
+	s.left.Add(b.Series.Process, "arguments", int64(b.Len()*len(b.Args)))
+	stacks := int64(0)
+	for _, stack := range b.Stack {
+		if stack != 0 {
+			stacks++
+		}
+	}
+	s.left.Add(b.Series.Process, "stacks of markers", stacks)
 }
 
 func (s *Sink) samples(b *stream.Batch) error {
@@ -100,9 +110,7 @@ func (s *Sink) samples(b *stream.Batch) error {
 func (s *Sink) Close() error {
 	s.foldTracks()
 	s.cells.finish()
-	if n := s.cells.cutNodes(); n > 0 {
-		s.left.Add(0, "ends of rare stacks", n)
-	}
+	s.left.Add(0, "ends of rare stacks", s.cells.cutNodes())
 	if err := s.writePage(); err != nil {
 		return err
 	}

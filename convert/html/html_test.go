@@ -185,6 +185,7 @@ func day(b *streamtest.Builder) {
 		p.Main.Interval(at, int64(i)*milli, request, 1)
 		p.Count(at, rss, int64(i)<<20, 0)
 	}
+	p.Main.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: request}, Time: start, Stack: b.Stack("main.main"), Args: []any{1}})
 	p.Main.Delay(start, 1)
 	child := b.Process(stream.Process{Instance: 2, Pid: 8, Parent: p.ID, Name: "thumbs", Start: start, End: start + 100*milli})
 	child.Main.Sample(start-1, 0)
@@ -212,7 +213,7 @@ func TestGolden(t *testing.T) {
 		t.Errorf("%s differs; run with -update and look at the change\n%s", file, got)
 	}
 	told := fmt.Sprint(sink.tables.Ledger.Lines())
-	if !strings.Contains(told, "arguments") || !strings.Contains(told, "delays") || strings.Contains(told, "markers") {
+	if !strings.Contains(told, "arguments") || !strings.Contains(told, "delays") || !strings.Contains(told, " stacks of markers  1") || regexp.MustCompile(`\d markers`).MatchString(told) {
 		t.Errorf("the ledger: %v", told)
 	}
 }

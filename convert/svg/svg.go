@@ -8,8 +8,8 @@
 // and its share as a tooltip, where whoever shows the picture has such things.
 //
 // What is not drawn: boxes narrower than half a pixel and rows below the 150th,
-// which the last line of the picture says; everything but samples, which the
-// ledger says.
+// which the last line of the picture says; CPU time; everything but samples,
+// which the ledger says.
 package svg
 
 import (

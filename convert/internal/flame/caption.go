@@ -98,17 +98,18 @@ func timeRange(start, end stream.Time) string {
 	if from.YearDay() != to.YearDay() || from.Year() != to.Year() {
 		last = to.Format(day + clock)
 	}
-	return fmt.Sprintf("%s – %s UTC (%s)", from.Format(day+clock), last, Span(to.Sub(from)))
+	return fmt.Sprintf("%s – %s UTC (%s)", from.Format(day+clock), last, span(to.Sub(from)))
 }
 
-// Span writes a duration with three digits or so: a length, not a measurement.
-func Span(d time.Duration) string {
-	for _, unit := range []time.Duration{time.Minute, time.Second, time.Millisecond, time.Microsecond} {
-		if d >= unit {
-			return d.Round(max(unit/100, 1)).String()
-		}
+// span writes a duration with a few digits: a length, not a measurement.
+func span(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second / 10).String()
+	case d >= time.Second:
+		return d.Round(time.Second / 100).String()
 	}
-	return d.String()
+	return d.Round(time.Microsecond).String()
 }
 
 // losses sums up what was recorded and is not there, by what it is, the first

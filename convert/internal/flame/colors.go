@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Hex are the colours of categories, by the names that Firefox Profiler has for
+// categoryHex are the colours of categories, by the names that Firefox Profiler has for
 // them: light enough for dark text, dark enough for a white page.
-var Hex = map[string]string{
+var categoryHex = map[string]string{
 	"transparent": "#e3e6ea", "purple": "#c3a6e8", "green": "#8fcf9b", "orange": "#f3b26b", "yellow": "#ecd266",
 	"lightblue": "#9fd4ea", "blue": "#8fb4f0", "brown": "#d0ae8a", "magenta": "#e79fd0", "red": "#ef8f84", "lightred": "#f5b5ab",
 	"darkgrey": "#b0b7c1", "grey": "#ccd2d9",
@@ -15,10 +15,10 @@ var Hex = map[string]string{
 
 // CategoryHex is the colour of a category of that colour's name.
 func CategoryHex(name string) string {
-	if hex, ok := Hex[name]; ok {
+	if hex, ok := categoryHex[name]; ok {
 		return hex
 	}
-	return Hex["grey"]
+	return categoryHex["grey"]
 }
 
 // packageHex are colours that packages get by their names: always the same one,
@@ -30,7 +30,7 @@ var packageHex = []string{
 // PackageHex is the colour of a package; none is grey.
 func PackageHex(name string) string {
 	if name == "" {
-		return Hex["grey"]
+		return categoryHex["grey"]
 	}
 	return packageHex[hash(name)%uint32(len(packageHex))]
 }

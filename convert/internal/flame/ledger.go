@@ -16,6 +16,9 @@ type left struct {
 
 // Add counts n of what, of a process; 0 is the run.
 func (l *Left) Add(process stream.ProcessID, what string, n int64) {
+	if n == 0 {
+		return
+	}
 	if l.rows == nil {
 		l.rows = make(map[left]int64)
 	}
