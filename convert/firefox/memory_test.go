@@ -56,7 +56,7 @@ func TestMemory(t *testing.T) {
 		})
 		return bytes
 	}
-	const few, many = 20, 200
+	const few, many = 10, 80
 	held(few)
 	small, large := held(few), held(many)
 	if grown := large - small; grown > (many-few)*segment {

@@ -99,10 +99,10 @@ func Lifetime(t *stream.Tables, p *stream.Process, id stream.TrackID) (start, en
 	return start, end
 }
 
-// Tracks lists the tracks of each process, by ProcessID, the main track first.
+// tracksOf lists the tracks of each process, by ProcessID, the main track first.
 // A process without one gets a made-up track 0 for it: the viewer shows no
 // counters of a process that has no main thread.
-func Tracks(t *stream.Tables) [][]stream.TrackID {
+func tracksOf(t *stream.Tables) [][]stream.TrackID {
 	out := make([][]stream.TrackID, max(1, len(t.Processes))+1)
 	for id := stream.TrackID(1); int(id) <= t.Tracks.Len(); id++ {
 		track := t.Tracks.At(id)
@@ -126,7 +126,7 @@ func Tracks(t *stream.Tables) [][]stream.TrackID {
 }
 
 // ThreadName is what a track's thread is called; main says that it is the first
-// of its process in [Tracks].
+// of its process.
 func ThreadName(t *stream.Tables, id stream.TrackID, main bool) string {
 	if main {
 		return MainName

@@ -50,7 +50,7 @@ type Walk struct {
 // Begin begins the first process; a profile of nothing has one, too. step is
 // called for each step.
 func (w *Walk) Begin(t *stream.Tables, step func(Step)) {
-	w.tables, w.step, w.tracks = t, step, Tracks(t)
+	w.tables, w.step, w.tracks = t, step, tracksOf(t)
 	w.beginProcess(1)
 }
 
