@@ -247,3 +247,39 @@ func TestNoRoom(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Counters are drawn by what they count, under their own names.
+func TestCounters(t *testing.T) {
+	tests := []struct {
+		counter     stream.Counter
+		graph, unit string
+		counts      string // of 1e6, 4e6
+	}{
+		{stream.Counter{Name: "rss", Unit: stream.FormatBytes}, level, "bytes", `[1000000,3000000]`},
+		{stream.Counter{Name: "sent", Unit: stream.FormatBytes, Total: true}, rate, "bytes", `[1000000,3000000]`},
+		{stream.Counter{Name: "cpu", Unit: stream.FormatNanoseconds, Total: true}, rate, "percent", `[1,3]`},
+		{stream.Counter{Name: "latency", Unit: stream.FormatNanoseconds}, level, "", `[1,3]`},
+		{stream.Counter{Name: "energy", Unit: stream.FormatPicowatt}, rate, "pWh", `[1000000,3000000]`},
+		{stream.Counter{Name: "goroutines"}, level, "", `[1000000,3000000]`},
+		{stream.Counter{Name: "requests", Total: true}, rate, "", `[1000000,3000000]`},
+	}
+	profile := build(t, func(b *streamtest.Builder, p *streamtest.Process) {
+		for _, tt := range tests {
+			id := p.Counter(tt.counter)
+			p.Count(begin, id, 1e6, 0)
+			p.Count(begin+milli, id, 4e6, 0)
+		}
+	})
+	seen := map[string]object{}
+	for _, c := range members(profile.list("counters")) {
+		seen[c.text("name")] = c
+	}
+	for _, tt := range tests {
+		c := seen[tt.counter.Name]
+		counts, err := json.Marshal(c.object("samples")["count"])
+		d := c.object("display")
+		if err != nil || string(counts) != tt.counts || d["graphType"] != tt.graph || d["unit"] != tt.unit || d["label"] != tt.counter.Name {
+			t.Errorf("%s: %s, drawn as %v", tt.counter.Name, counts, d)
+		}
+	}
+}
