@@ -18,7 +18,8 @@ import (
 type directory struct {
 	name, staging string
 	format        convert.Format
-	replace       bool // what is there
+	replace       bool       // what is there
+	open          []*os.File // also those that are closed
 	unfinished    *unfinished
 }
 
@@ -63,13 +64,21 @@ func (d *directory) check() error {
 	return nil
 }
 
-// Create begins a file.
+// Create begins a file. No interrupt comes between: it would remove what lies
+// in the directory, and the directory must not come back.
 func (d *directory) Create(name string) (io.WriteCloser, error) {
+	d.unfinished.mu.Lock()
+	defer d.unfinished.mu.Unlock()
 	path := filepath.Join(d.staging, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
 	}
-	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	d.open = append(d.open, f)
+	return f, nil
 }
 
 // commit gives the files their names; discard removes what was written. One of
@@ -85,6 +94,9 @@ func (d *directory) commit() error {
 }
 
 func (d *directory) discard() {
+	for _, f := range d.open {
+		f.Close()
+	}
 	d.unfinished.finish(d.staging, func() error { return os.RemoveAll(d.staging) })
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,6 +93,53 @@ func TestInterrupt(t *testing.T) {
 	if interrupted == 0 {
 		t.Error("no interrupt came in time")
 	}
+}
+
+// A directory of tables is not there, or as it was before, when what was to be
+// written into it was interrupted.
+func TestInterruptDirectory(t *testing.T) {
+	session, small := largeSession(t), sessionOf(t, 10)
+	for _, before := range []bool{false, true} {
+		dir := t.TempDir()
+		tables := filepath.Join(dir, "tables")
+		want := "[]"
+		if before {
+			want = "[tables]"
+			if out, err := exec.Command("gprof-convert", small, "-o", "parquet="+tables).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
+		n := len(tree(t, dir))
+		cmd := exec.Command("gprof-convert", session, "-o", "parquet="+tables)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, func() bool { return len(tree(t, dir)) > n+3 }) // it writes
+		cmd.Process.Signal(os.Interrupt)
+		err := cmd.Wait()
+		if !cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
+			t.Fatalf("ended with %v before it was interrupted", err)
+		}
+		if left := fmt.Sprint(files(t, dir)); left != want || len(tree(t, dir)) != n {
+			t.Errorf("left %v, want %s and %d files in all", tree(t, dir), want, n)
+		}
+	}
+}
+
+// tree lists all that is below a directory and can be seen.
+func tree(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it has just gone
+		}
+		names = append(names, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }
 
 // What waits for somebody else can be interrupted, too.

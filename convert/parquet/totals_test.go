@@ -2,11 +2,16 @@ package parquet
 
 import (
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	pq "github.com/parquet-go/parquet-go"
 
 	"gprof/fixtures/judges"
 	"gprof/stream"
@@ -215,5 +220,85 @@ func TestKeys(t *testing.T) {
 	}
 	if diff := cmp.Diff([]judges.Row{{"function": "main"}, {"function": "serve"}, {"function": "work"}}, answers[1]); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The files say by what their rows are sorted, and they are.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	b := busy()
+	for id := range stream.ProcessID(3) {
+		p := b.Tables.Process(id + 1)
+		for _, name := range []string{"zzz", "aaa", "mmm"} {
+			c := b.Tables.Counters.Intern(stream.Counter{Process: id + 1, Name: name})
+			for k := range stream.Time(3) {
+				b.Add(streamtest.Row{Series: stream.Series{Process: id + 1, Kind: stream.Counts, Counter: c}, Time: p.Start + 9 - k, Value: 1})
+			}
+		}
+	}
+	dir, _ := convert(t, b.Shuffled(7))
+	var queries []string
+	for _, table := range []string{"samples", "markers", "counters", "stacks", "frames", "tracks"} {
+		for _, file := range filesOf(t, filepath.Join(dir, table)) {
+			queries = append(queries, orderQuery(t, file))
+		}
+	}
+	for i, answer := range ask(t, dir, queries...) {
+		if n := number(t, answer[0]["n"]); n != 0 {
+			t.Errorf("%d rows are not in order: %s", n, queries[i])
+		}
+	}
+}
+
+// orderQuery counts the rows of a file that come before one that they should
+// follow.
+func orderQuery(t *testing.T, file string) string {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := pq.OpenFile(f, info.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var columns []string
+	for _, group := range opened.RowGroups() {
+		columns = nil
+		for _, c := range group.SortingColumns() {
+			columns = append(columns, c.Path()[0])
+		}
+	}
+	if len(columns) == 0 {
+		t.Fatalf("%s is not sorted", file)
+	}
+	key := "(" + strings.Join(columns, ", ") + ", 0)"
+	return fmt.Sprintf(`SELECT count(*) FILTER (k < before) AS n FROM (SELECT %s AS k, lag(%s) OVER (ORDER BY file_row_number) AS before
+		FROM read_parquet('%s', file_row_number = true))`, key, key, file)
+}
+
+// A float that is no number does not hide the others from who looks at
+// statistics.
+func TestNaN(t *testing.T) {
+	t.Parallel()
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Service: "shop", Start: begin})
+	e := b.Event(stream.Event{Name: "load", Fields: []stream.EventField{{Name: "f", Type: stream.Float}}})
+	for i, v := range []any{math.NaN(), 1.5, math.Inf(1), math.NaN(), -2.5, math.Inf(-1), math.NaN()} {
+		p.Main.Mark(begin+stream.Time(i), stream.Instant, e, v)
+	}
+	dir, _ := convert(t, b.Source())
+	answers := ask(t, dir, `SELECT count(*) FILTER (isnan(f)) AS nan FROM 'markers/**/*.parquet'`,
+		`SELECT count(*) AS n FROM 'markers/**/*.parquet' WHERE f = 1.5`, `SELECT count(*) AS n FROM 'markers/**/*.parquet' WHERE f < -2`,
+		`SELECT count(*) AS n FROM 'markers/**/*.parquet' WHERE f > 1e300`)
+	for i, want := range []judges.Row{{"nan": "3"}, {"n": "1"}, {"n": "2"}, {"n": "4"}} { // DuckDB has NaN above all
+		if diff := cmp.Diff(want, answers[i][0]); diff != "" {
+			t.Errorf("answer %d: %s", i, diff)
+		}
 	}
 }
