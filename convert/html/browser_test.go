@@ -152,7 +152,10 @@ func useMouse(s seen) {
 	s.want("document.querySelector('#matched').textContent", "not a regular expression")
 	s.do(s.Key("Escape"))
 	s.want("document.querySelector('#matched').textContent", "")
-	s.do(s.Eval(nil, "document.activeElement.blur()"), s.Key("i"))
+	// A stack that has main twice is counted once.
+	s.do(s.Eval(nil, "$('search').value = 'main'; search()"))
+	s.want("document.querySelector('#matched').textContent", "99.4 %")
+	s.do(s.Eval(nil, "$('search').value = ''; search(); document.activeElement.blur()"), s.Key("i"))
 	s.want("state.tree.rows[1].map(shortOf).join(' ') + ' ' + state.tree.total[0]", "zstd.(*Encoder).EncodeAll main.main main.main 310")
 	s.do(s.Key("i"), s.Key("c"))
 	s.want("document.querySelector('#legend').textContent.startsWith('github.com/klauspost/compress/zstd')", "true")

@@ -3,6 +3,12 @@
 // style, its program and its data are in it, and a policy in its head forbids
 // all else.
 //
+// On a wide screen the choices are one line, below it the strip of time over the
+// whole width, the graph, and a table of functions; a dark screen has a dark
+// page. On a telephone choices stand two by two, and the first tap on a box
+// tells what a pointer would be told, the second zooms. A browser tests all
+// three (browser_test.go).
+//
 // What the page knows is bounded, however long the recording was:
 //
 //   - The time of the run is cut into [slots]. Samples are counted by track,
