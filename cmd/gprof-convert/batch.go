@@ -73,6 +73,7 @@ func (c *batchCmd) Run(s *streams) error {
 	if err := os.MkdirAll(c.Output, 0o777); err != nil {
 		return err
 	}
+	removeStale(c.Output)
 	b := &batch{batchCmd: c, format: format, options: options}
 	items, err := b.items()
 	if err != nil {

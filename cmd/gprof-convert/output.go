@@ -48,9 +48,6 @@ func (s *streams) create(name string, binary bool) (*output, error) {
 	return out, nil
 }
 
-// temporaryName is what an output is called until it is whole.
-func temporaryName(name string) string { return "." + filepath.Base(name) + ".*" }
-
 // commit gives the output its name; discard removes what was written. One of
 // them must be called.
 func (o *output) commit() error {
