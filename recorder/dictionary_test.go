@@ -37,6 +37,37 @@ func TestLatestModuleCounts(t *testing.T) {
 	}
 }
 
+// Where a function begins is defined once: when it is first known, which may be
+// after its frame.
+func TestStartsAreDefinedOnce(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 4 << 20})
+	<-r.mapped
+	d := r.dict
+	chain := func(start int64) []location {
+		return []location{{1, []symbol{{"f", "f.go", 7, start}, {"g", "g.go", 8, start}}}}
+	}
+	for _, tt := range []struct {
+		name    string
+		stack   []location
+		defines bool
+	}{
+		{"by a marker", chain(0), true},
+		{"by a marker again", chain(0), false},
+		{"by a sample", chain(5), true},
+		{"by a sample again", chain(5), false},
+		{"by a marker after all", chain(0), false},
+	} {
+		before := d.file.Size()
+		d.stack(tt.stack)
+		if got := d.file.Size() > before; got != tt.defines {
+			t.Errorf("%s: defines something: %v", tt.name, got)
+		}
+	}
+	if len(d.starts) != 2 || len(d.startless) != 0 {
+		t.Errorf("%d functions with a first line, %d frames without; want 2 and none", len(d.starts), len(d.startless))
+	}
+}
+
 // A full dictionary looks for no modules: hashing them would be in vain.
 func TestFullDictionaryLearnsNothing(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 1 << 20})

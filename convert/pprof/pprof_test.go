@@ -273,3 +273,19 @@ func TestLedger(t *testing.T) {
 		t.Error("want, got:", diff)
 	}
 }
+
+// One frame that knows where its function begins is enough.
+func TestStart(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Name: "shop"})
+	name := b.Tables.Strings.Intern("f")
+	p.Main.Sample(begin, b.StackOf(
+		stream.Frame{Offset: 1, Function: name, Line: 12},
+		stream.Frame{Offset: 2, Function: name, Line: 13, Start: 10},
+		stream.Frame{Offset: 3, Function: name, Line: 14},
+		stream.Frame{Offset: 4, Function: name, File: name, Line: 15, Start: -1}))
+	got := convert(t, b.Source())
+	if len(got.Function) != 2 || got.Function[0].StartLine != 0 || got.Function[1].StartLine != 10 {
+		t.Errorf("functions %v, want one that begins at 0 and one at 10", got.Function)
+	}
+}
