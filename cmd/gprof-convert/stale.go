@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,5 +44,13 @@ func abandoned(name string) bool {
 		return false
 	}
 	p, err := os.FindProcess(n)
-	return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+	return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) || zombie(n)
+}
+
+// zombie reports whether a process is dead, but its parent does not know yet, as
+// in containers whose first process waits for none.
+func zombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, ok := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
+	return err == nil && ok && bytes.HasPrefix(state, []byte("Z"))
 }
