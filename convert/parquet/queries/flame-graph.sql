@@ -1,18 +1,21 @@
--- The rows of a flame graph: each path of functions, outermost first, with the
--- samples in it and in or below it. What draws it needs no more.
-WITH weights AS (
-    SELECT session, stack_id, sum(weight) AS weight
-    FROM 'samples/**/*.parquet' WHERE stack_id IS NOT NULL GROUP BY ALL
-), calls AS (
-    SELECT session, stack_id, weight, unnest(frames) AS frame_id, generate_subscripts(frames, 1) AS place
-    FROM weights JOIN 'stacks/**/*.parquet' USING (session, stack_id)
+-- The rows of a flame graph: each path of functions from the outermost on, by a
+-- number, with the path that it goes on from, and the samples in it and in or
+-- below it.
+WITH RECURSIVE nodes AS MATERIALIZED (
+    SELECT session, stack_id, prefix, depth, coalesce(function, module || '+0x' || printf('%x', address), '?') AS function
+    FROM 'stacks/**/*.parquet' JOIN 'frames/**/*.parquet' USING (session, frame_id)
 ), paths AS (
-    SELECT any_value(weight) AS weight,
-        list(coalesce(function, module || '+0x' || printf('%x', address), '?') ORDER BY place DESC) AS path
-    FROM calls JOIN 'frames/**/*.parquet' USING (session, frame_id) GROUP BY session, stack_id
-), levels AS (
-    SELECT weight, path, unnest(range(1, len(path) + 1)) AS depth FROM paths
+    SELECT session, stack_id, depth, function, hash(function) AS path, NULL::UBIGINT AS parent FROM nodes WHERE prefix IS NULL
+    UNION ALL
+    SELECT n.session, n.stack_id, n.depth, n.function, hash(p.path, n.function), p.path
+    FROM paths p JOIN nodes n ON n.session = p.session AND n.prefix = p.stack_id
+), totals AS (
+    SELECT session, stack_id, sum(weight)::BIGINT AS self, sum(weight)::BIGINT AS total
+    FROM 'samples/**/*.parquet' WHERE stack_id IS NOT NULL GROUP BY ALL
+    UNION ALL
+    SELECT session, prefix, 0, sum(total)::BIGINT FROM totals JOIN nodes USING (session, stack_id)
+    WHERE prefix IS NOT NULL GROUP BY ALL
 )
-SELECT depth, path[depth] AS function, array_to_string(path[1:depth], ';') AS path,
-    coalesce(sum(weight) FILTER (depth = len(levels.path)), 0)::BIGINT AS self, sum(weight)::BIGINT AS total
-FROM levels GROUP BY ALL ORDER BY path;
+SELECT depth, function, path, parent, sum(self)::BIGINT AS self, sum(total)::BIGINT AS total
+FROM totals JOIN paths USING (session, stack_id)
+GROUP BY ALL ORDER BY depth, total DESC, function, path;
