@@ -23,6 +23,7 @@ type process struct {
 	instance string // as the ledger has it
 	ticks    ticks
 	dicts    map[uint32]*dictionary // by generation; one for each chunk's
+	held     int64                  // bytes that the dictionaries take
 
 	// Under the lock of the queue.
 	units [][]*chunks.Image // not handed out yet
@@ -57,11 +58,34 @@ func unitsOf(images []*chunks.Image) (units [][]*chunks.Image) {
 	return units
 }
 
-// load reads the dictionaries of the process; it needs no lock.
-func (p *process) load(pool *pool, report func(chunks.Problem)) (malformed int64) {
+// heldFor is how many bytes it takes to load and link the dictionaries: of each,
+// its bytes and about as much again for what its records say and what they
+// become.
+func (p *process) heldFor() (bytes int64) {
+	for _, file := range p.Found.Dicts {
+		bytes += file.Size * 5 / 2
+	}
+	return bytes
+}
+
+// hold makes room for the dictionaries. If there is none they must not be
+// loaded: the run ends.
+func (p *process) hold(t *stream.Tables) (fits bool) {
+	t.Lock()
+	defer t.Unlock()
+	p.held = p.heldFor()
+	t.Hold(p.held)
+	return !t.Full()
+}
+
+// load reads the dictionaries of the process, if they fit; it needs no lock.
+func (p *process) load(fits bool, pool *pool, report func(chunks.Problem)) (malformed int64) {
 	p.ticks = newTicks(p.Found.Chunks)
 	p.dicts = map[uint32]*dictionary{}
 	for _, file := range p.Found.Dicts {
+		if !fits {
+			break
+		}
 		d := pool.get(p)
 		d.load(file, report)
 		p.dicts[file.Generation] = d
@@ -78,7 +102,9 @@ func (p *process) load(pool *pool, report func(chunks.Problem)) (malformed int64
 // each calls f with the dictionaries by generation.
 func (p *process) each(f func(*dictionary)) {
 	for _, file := range p.Found.Dicts {
-		f(p.dicts[file.Generation])
+		if d := p.dicts[file.Generation]; d != nil { // nil: there was no room
+			f(d)
+		}
 	}
 }
 
@@ -90,6 +116,7 @@ func (p *process) finish(t *stream.Tables, pool *pool) {
 		pool.put(d)
 	}
 	p.dicts, p.code, p.ticks, p.lives = nil, code{}, nil, nil
+	t.Hold(-p.held)
 	row := t.Process(p.ID)
 	if p.first > p.latest { // no entries
 		row.End = max(row.End, row.Start)

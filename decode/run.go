@@ -38,7 +38,7 @@ func newRun(t *stream.Tables, inputs []Input, o Options) *run {
 // inputs, so that what the first of several says counts, whoever was faster.
 func (r *run) prepare(p *process) {
 	var problems []chunks.Problem
-	malformed := p.load(&r.pool, func(pr chunks.Problem) { problems = append(problems, pr) })
+	malformed := p.load(p.hold(r.tables), &r.pool, func(pr chunks.Problem) { problems = append(problems, pr) })
 	r.tables.Lock()
 	defer r.tables.Unlock()
 	for r.next != p.number {
@@ -85,7 +85,10 @@ func (r *run) linkSymbols(p *process) {
 // with its dictionaries is said when it has.
 func (r *run) preview(in Input) {
 	p := &process{Input: in}
-	p.load(&r.pool, nil)
+	held := p.heldFor()
+	r.tables.Hold(held)
+	defer r.tables.Hold(-held)
+	p.load(!r.tables.Full(), &r.pool, nil)
 	r.linkSymbols(p)
 	for _, d := range p.dicts {
 		r.pool.put(d)

@@ -63,12 +63,15 @@ func TestPipeThatHangs(t *testing.T) {
 	record(t, other, fixtures.Options{Instance: 3})
 	data := tarOf(t, session)
 	hangs, never := fifo(t), fifo(t)
+	opened := make(chan *os.File, 1) // and held: a file that nobody refers to is closed
 	go func() {
 		f, err := os.OpenFile(hangs, os.O_WRONLY, 0)
 		if err == nil {
 			f.Write(data[:len(data)*2/3]) // and never ends
 		}
+		opened <- f
 	}()
+	defer func() { (<-opened).Close() }()
 	found, err := Find([]string{hangs, other, never}, Options{Stall: 300 * time.Millisecond, TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

@@ -64,18 +64,35 @@ func (c *ceiling) verdict(done, total int64) error {
 	}
 	// Definitions may have come at once, before the first rows; the rest grows
 	// with what is read. Without a total, or too early, it is a guess.
-	need, early := 2*float64(now), true
+	most := float64(c.tables.mostHeld)
+	need, early := max(2*float64(now), float64(now)+rowsOfHeld*most), true
 	if now > c.first && done > 0 && total >= done {
 		need, early = float64(c.first)+float64(now-c.first)*float64(total)/float64(done), false
 	}
-	need *= 1.25 * tablesShare // tables grow in steps
+	need = need*1.25*tablesShare + most // tables grow in steps
 	return &ErrMemory{Need: mebibytes(int64(min(need, 1<<60))) << 20, Have: c.memory, Early: early}
 }
 
-// Full reports whether the tables have outgrown the ceiling of the Copy that
-// reads them, which then ends with an [ErrMemory]. A Source that interns much at
-// a time asks now and then, and when they are full leaves out the rest.
-func (t *Tables) Full() bool { return t.ceiling > 0 && t.peak()*tablesShare > t.ceiling }
+// rowsOfHeld is how much, of what a Source holds for its definitions the rows
+// take that they become, if all of them are new.
+const rowsOfHeld = 1
+
+// Hold says that a Source takes so many bytes more, or less, beside the tables,
+// for the definitions that it is about to load. Afterwards it asks whether the
+// tables are Full.
+func (t *Tables) Hold(bytes int64) {
+	t.held += bytes
+	t.mostHeld = max(t.mostHeld, t.held)
+}
+
+// Full reports whether the tables, and what is held beside them, have outgrown
+// the ceiling of the Copy that reads them, which then ends with an [ErrMemory];
+// they stay full. A Source that interns much at a time asks now and then, and
+// when they are full leaves out the rest.
+func (t *Tables) Full() bool {
+	t.full = t.full || t.ceiling > 0 && t.peak()*tablesShare+t.held > t.ceiling
+	return t.full
+}
 
 // peak is about how much memory t takes at most until it is frozen, the final
 // tables included.

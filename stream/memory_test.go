@@ -104,3 +104,29 @@ func TestCopyMemoryAtOnce(t *testing.T) {
 		t.Errorf("the source is told to stop when %d stacks are left", left)
 	}
 }
+
+// What was too much once stays too much, also when it is held no more: rows were
+// left out for it.
+func TestHold(t *testing.T) {
+	fill := func(held ...int64) func(*stream.Tables, int64) stream.StackID {
+		return func(tables *stream.Tables, i int64) stream.StackID {
+			if i == 0 {
+				for _, n := range held {
+					tables.Hold(n)
+					tables.Full()
+				}
+			}
+			return growStacks(tables, i%10)
+		}
+	}
+	for _, c := range []struct {
+		held  []int64
+		fails bool
+	}{{[]int64{3 << 20, -3 << 20, 3 << 20, -3 << 20}, false}, {[]int64{5 << 20, -5 << 20}, true}} {
+		err := stream.Copy(stream.Discard, newGrowing(1000, fill(c.held...)), stream.CopyOptions{Memory: 4 << 20})
+		var tooMuch *stream.ErrMemory
+		if errors.As(err, &tooMuch) != c.fails || c.fails && tooMuch.Need < 5<<20 || !c.fails && err != nil {
+			t.Errorf("held %v: %v", c.held, err)
+		}
+	}
+}

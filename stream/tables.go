@@ -25,7 +25,11 @@ type Tables struct {
 
 	eventIDs map[string]EventID
 	counted  countedTexts
-	ceiling  int64 // for Full; 0 is none
+
+	// For Full.
+	ceiling        int64 // 0 is none
+	held, mostHeld int64 // by sources, now and at most
+	full           bool
 }
 
 // Process returns the process with that id.
