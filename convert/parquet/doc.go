@@ -72,7 +72,8 @@
 // A field's column has its name. If that is the name of another column, without
 // regard to case, the type follows: bytes_text. So it does when the definitions
 // of an event within one session give a field different types: both columns are
-// there. Integers are INT64, decimals DOUBLE, all else STRING. An argument of
+// there. In two sessions a column may have two types: DuckDB's union_by_name makes
+// texts of both. Integers are INT64, decimals DOUBLE, all else STRING. An argument of
 // another type than its field, or an integer above the largest INT64, is a member
 // of the JSON object in odd_arguments.
 //

@@ -40,3 +40,22 @@ func TestLosses(t *testing.T) {
 		t.Errorf("ledger of the run: %v", lines)
 	}
 }
+
+// Recordings of two versions of a program, one of which gave a field another
+// type, are read together.
+func TestVersionsUnite(t *testing.T) {
+	t.Parallel()
+	var dirs []string
+	for i, arg := range []any{int64(5), "five"} {
+		b := streamtest.NewBuilder()
+		p := b.Process(stream.Process{Instance: uint64(i + 1), Service: "shop", Start: begin})
+		field := stream.EventField{Name: "n", Type: []stream.Type{stream.Int, stream.Text}[i]}
+		p.Main.Mark(begin+stream.Time(i), stream.Instant, b.Event(stream.Event{Name: "note", Fields: []stream.EventField{field}}), arg)
+		dir, _ := convert(t, b.Source())
+		dirs = append(dirs, dir)
+	}
+	answers := ask(t, dirs[0], `SELECT n FROM read_parquet(['markers/**/*.parquet', '`+dirs[1]+`/markers/**/*.parquet'], union_by_name = true) ORDER BY ts_ns`)
+	if diff := cmp.Diff([]judges.Row{{"n": "5"}, {"n": "five"}}, answers[0]); diff != "" {
+		t.Error(diff)
+	}
+}
