@@ -20,6 +20,13 @@ func (d *dictionary) reset() {
 		links: links{placed: d.placed[:0], places: d.places[:0], sids: d.sids[:0], rootAt: d.rootAt[:0], depth: d.depth[:0]}}
 }
 
+// linkBytes is about how much memory the records take that were loaded, and
+// their links.
+func (d *dictionary) linkBytes() int64 {
+	const edge, frame, symbol = 8 + 4 + 4 + 2, 24 + 16, 32
+	return int64(edge*len(d.edges.dense) + frame*len(d.frames.dense) + symbol*len(d.symbols))
+}
+
 // links are what the ids of a dictionary are in the tables of the run.
 type links struct {
 	placed []placed             // of each frame, by id
@@ -199,6 +206,9 @@ type linker struct {
 // first; where that is not so, the way to the root is walked.
 func (d *dictionary) linkStacks(n *names) {
 	l := linker{dictionary: d, names: n, budget: 1<<20 + 8*len(d.edges.dense)}
+	if n.tables.Full() {
+		return
+	}
 	size := len(d.edges.dense)
 	d.sids, d.rootAt, d.depth = zeros(d.sids, size), zeros(d.rootAt, size), zeros(d.depth, size)
 	for id, e := range d.edges.dense {

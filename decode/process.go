@@ -58,24 +58,28 @@ func unitsOf(images []*chunks.Image) (units [][]*chunks.Image) {
 	return units
 }
 
-// heldFor is how many bytes it takes to load and link the dictionaries: of each,
-// its bytes and about as much again for what its records say and what they
-// become.
-func (p *process) heldFor() (bytes int64) {
+// hold makes room for the bytes of the dictionaries. If there is none they must
+// not be loaded: the run ends, and what it says to need allows for records that
+// are stacks, which take more room in the end than in the file.
+func (p *process) hold(t *stream.Tables) (fits bool) {
 	for _, file := range p.Found.Dicts {
-		bytes += file.Size * 5 / 2
+		p.held += file.Size
 	}
-	return bytes
+	t.Hold(p.held)
+	if t.Full() {
+		t.Hold(p.held * 3 / 2)
+		p.held += p.held * 3 / 2
+		return false
+	}
+	return true
 }
 
-// hold makes room for the dictionaries. If there is none they must not be
-// loaded: the run ends.
-func (p *process) hold(t *stream.Tables) (fits bool) {
-	t.Lock()
-	defer t.Unlock()
-	p.held = p.heldFor()
-	t.Hold(p.held)
-	return !t.Full()
+// holdLinks makes room for what was loaded, and for what linking adds to it.
+func (p *process) holdLinks(t *stream.Tables) {
+	links := int64(0)
+	p.each(func(d *dictionary) { links += d.linkBytes() })
+	t.Hold(links)
+	p.held += links
 }
 
 // load reads the dictionaries of the process, if they fit; it needs no lock.

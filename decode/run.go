@@ -38,7 +38,10 @@ func newRun(t *stream.Tables, inputs []Input, o Options) *run {
 // inputs, so that what the first of several says counts, whoever was faster.
 func (r *run) prepare(p *process) {
 	var problems []chunks.Problem
-	malformed := p.load(p.hold(r.tables), &r.pool, func(pr chunks.Problem) { problems = append(problems, pr) })
+	r.tables.Lock()
+	fits := p.hold(r.tables)
+	r.tables.Unlock()
+	malformed := p.load(fits, &r.pool, func(pr chunks.Problem) { problems = append(problems, pr) })
 	r.tables.Lock()
 	defer r.tables.Unlock()
 	for r.next != p.number {
@@ -51,6 +54,7 @@ func (r *run) prepare(p *process) {
 	if malformed > 0 {
 		ledger.Add(stream.Line{Process: p.instance, Reason: stream.ReasonMalformed, What: "definitions", Count: malformed})
 	}
+	p.holdLinks(r.tables)
 	r.link(p)
 	r.next++
 	r.linked.Broadcast()
@@ -85,14 +89,12 @@ func (r *run) linkSymbols(p *process) {
 // with its dictionaries is said when it has.
 func (r *run) preview(in Input) {
 	p := &process{Input: in}
-	held := p.heldFor()
-	r.tables.Hold(held)
-	defer r.tables.Hold(-held)
-	p.load(!r.tables.Full(), &r.pool, nil)
+	p.load(p.hold(r.tables), &r.pool, nil)
 	r.linkSymbols(p)
 	for _, d := range p.dicts {
 		r.pool.put(d)
 	}
+	r.tables.Hold(-p.held)
 }
 
 // pool keeps dictionaries that are not in use, for their memory.
