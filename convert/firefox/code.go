@@ -16,31 +16,25 @@ type code struct {
 	modules []int32 // names, by ModuleID
 }
 
-// function is one function of one module and file; numbers are places in the
-// lists of strings, of modules and of sources, -1 for none.
+// function is one function of one module; numbers are places in the lists of
+// strings, of modules and of sources, -1 for none.
 type function struct{ name, module, source int32 }
 
-// identity is what makes a function another one. Code without a name is known
-// by its address.
+// identity is what makes a function another one. The file does not: a compiler
+// gives some of a function's code to the file that it was inlined from. Code
+// without a name is known by its address.
 type identity struct {
 	module stream.ModuleID
 	name   stream.StringID
-	file   stream.StringID
 	offset uint64
 	label  bool
 }
 
 func identityOf(f stream.Frame) identity {
-	id := identity{module: f.Module, name: f.Function, file: f.File, label: f.Label}
+	id := identity{module: f.Module, name: f.Function, label: f.Label}
 	if f.Function == 0 {
 		id.offset = f.Offset
 	}
-	return id
-}
-
-// withoutFile is how a function is known where its file is not.
-func (id identity) withoutFile() identity {
-	id.file = 0
 	return id
 }
 
@@ -55,27 +49,37 @@ func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
 	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
 		f := t.Frames.At(id)
 		key := identityOf(f)
-		if key.file == 0 {
-			key.file = files[key]
-		}
 		n, ok := funcs[key]
 		if !ok {
 			n = int32(len(c.funcs))
 			funcs[key] = n
-			c.funcs = append(c.funcs, function{texts.Intern(nameOf(t, f)), int32(f.Module) - 1, c.source(t, texts, sources, key.file)})
+			c.funcs = append(c.funcs, function{texts.Intern(nameOf(t, f)), int32(f.Module) - 1, c.source(t, texts, sources, files[key].file)})
 		}
 		c.of[id] = n
 	}
 }
 
-// filesOf gives each function the first file that is known of it: where only
-// some frames know it, they are of one function all the same.
-func filesOf(t *stream.Tables) map[identity]stream.StringID {
-	files := map[identity]stream.StringID{}
+// filed is how many frames of a function are of a file.
+type filed struct {
+	file   stream.StringID
+	frames int
+}
+
+// filesOf gives each function the file that most of its frames are of, the first
+// one of several.
+func filesOf(t *stream.Tables) map[identity]filed {
+	type place struct {
+		identity
+		file stream.StringID
+	}
+	counts, files := map[place]int{}, map[identity]filed{}
 	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
 		f := t.Frames.At(id)
-		if key := identityOf(f).withoutFile(); f.File != 0 && files[key] == 0 {
-			files[key] = f.File
+		if key := identityOf(f); f.File != 0 {
+			counts[place{key, f.File}]++
+			if n := counts[place{key, f.File}]; n > files[key].frames {
+				files[key] = filed{f.File, n}
+			}
 		}
 	}
 	return files
