@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"path/filepath"
@@ -67,7 +68,10 @@ func FuzzSession(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		ar := txtar.Parse(append(data, '\n')) // it panics at "--- " without an end of line
+		if bytes.Contains(data, []byte("-- --")) { // at such a line Parse panics
+			return
+		}
+		ar := txtar.Parse(data)
 		for _, file := range ar.Files {
 			if !filepath.IsLocal(file.Name) || len(ar.Files) > 50 {
 				return
