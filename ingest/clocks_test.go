@@ -20,11 +20,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected sections of testdata")
 
-// Each case is a recording whose events say what time it was, while its clocks
-// showed something else. Expected are the moments that events are placed at,
-// how far that is from the truth, and what the ledger says of it.
-func TestClocks(t *testing.T) {
-	files, err := filepath.Glob("testdata/clocks/*.txtar")
+// eachCase builds the session of each case in testdata/folder, and compares what
+// read says of it with what the case expects.
+func eachCase(t *testing.T, folder string, read func(t *testing.T, session string) []txtar.File) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no cases", err)
 	}
@@ -38,13 +38,22 @@ func TestClocks(t *testing.T) {
 			if err := fixtures.Build(session, ar); err != nil {
 				t.Fatal(err)
 			}
-			got := truths(t, session)
-			compare(t, name, ar, got)
-			if again := truths(t, backwards(t, session)...); !slices.EqualFunc(got, again, sameFile) {
-				t.Errorf("inputs in another order give\n%s\n%s", again[0].Data, again[1].Data)
-			}
+			compare(t, name, ar, read(t, session))
 		})
 	}
+}
+
+// Each case is a recording whose events say what time it was, while its clocks
+// showed something else. Expected are the moments that events are placed at,
+// how far that is from the truth, and what the ledger says of it.
+func TestClocks(t *testing.T) {
+	eachCase(t, "clocks", func(t *testing.T, session string) []txtar.File {
+		got := truths(t, session)
+		if again := truths(t, backwards(t, session)...); !slices.EqualFunc(got, again, sameFile) {
+			t.Errorf("inputs in another order give\n%s\n%s", again[0].Data, again[1].Data)
+		}
+		return got
+	})
 }
 
 // backwards are the processes of a session, the last one first.

@@ -32,31 +32,17 @@ var expireOptions = []struct {
 // Each case is a session, and which of its processes have expired by which
 // options. The order of the inputs must not matter.
 func TestExpire(t *testing.T) {
-	files, err := filepath.Glob("testdata/expire/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, name := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			ar, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
+	eachCase(t, "expire", func(t *testing.T, session string) []txtar.File {
+		var got []txtar.File
+		for _, c := range expireOptions {
+			data := family(t, c.o, session)
+			got = append(got, txtar.File{Name: "expect/" + c.name, Data: data})
+			if again := family(t, c.o, backwards(t, session)...); !bytes.Equal(data, again) {
+				t.Errorf("%s: inputs in another order give\n%s", c.name, again)
 			}
-			session := t.TempDir()
-			if err := fixtures.Build(session, ar); err != nil {
-				t.Fatal(err)
-			}
-			var got []txtar.File
-			for _, c := range expireOptions {
-				data := family(t, c.o, session)
-				got = append(got, txtar.File{Name: "expect/" + c.name, Data: data})
-				if again := family(t, c.o, backwards(t, session)...); !bytes.Equal(data, again) {
-					t.Errorf("%s: inputs in another order give\n%s", c.name, again)
-				}
-			}
-			compare(t, name, ar, got)
-		})
-	}
+		}
+		return got
+	})
 }
 
 // family converts inputs to a line for each process that is left, with its

@@ -2,14 +2,11 @@ package ingest
 
 import (
 	"bytes"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"gprof/fixtures"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -17,23 +14,9 @@ import (
 // Each case is a process of which chunks from before its range start are there,
 // and what is shown of them, with and without --keep-expired.
 func TestGone(t *testing.T) {
-	files, err := filepath.Glob("testdata/gone/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, name := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			ar, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			session := t.TempDir()
-			if err := fixtures.Build(session, ar); err != nil {
-				t.Fatal(err)
-			}
-			compare(t, name, ar, slices.Concat(shown(t, "", session, Options{}), shown(t, "-keep-expired", session, Options{KeepExpired: true})))
-		})
-	}
+	eachCase(t, "gone", func(t *testing.T, session string) []txtar.File {
+		return slices.Concat(shown(t, "", session, Options{}), shown(t, "-keep-expired", session, Options{KeepExpired: true}))
+	})
 }
 
 func shown(t *testing.T, suffix, session string, o Options) []txtar.File {
