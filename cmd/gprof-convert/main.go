@@ -1,6 +1,7 @@
 // Gprof-convert turns recordings into what people's tools open: Firefox
-// Profiler, and others as they come. It also says what a recording holds
-// (info), prints its bytes as text (inspect) and proves it whole (verify).
+// Profiler, go tool pprof, DuckDB, flame graphs. It also says what a recording
+// holds (info), prints its bytes as text (inspect), proves it whole (verify),
+// and packs, slices and merges recordings.
 //
 // Run gprof-convert --help, or gprof-convert COMMAND --help for examples.
 package main
