@@ -15,6 +15,7 @@ import (
 	"gprof/ingest/archive"
 	"gprof/ingest/patience"
 	"gprof/ingest/symbols"
+	"gprof/stream"
 )
 
 // maxSearches bounds how many inputs are looked at at once, hence the files
@@ -45,6 +46,10 @@ type Found struct {
 	spools    []*archive.Spool
 	symbols   *symbols.Set // nil: none
 	options   Options
+
+	placed  bool          // the rest is known
+	current []*Process    // those that have not expired, on one time line
+	ledger  stream.Ledger // what is to be told of that
 }
 
 // Process is one process and where it lies. No file of it is open.

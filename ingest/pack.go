@@ -3,10 +3,8 @@ package ingest
 import (
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
-	"time"
 
 	"gprof/ingest/pack"
 )
@@ -53,27 +51,4 @@ func (p *Process) packable() pack.Process {
 	q := pack.Process{Instance: p.Instance, FS: p.files, Dir: p.Dir, Live: live, Only: p.only}
 	q.Snapshot = p.Snapshot()
 	return q
-}
-
-// Times are when the first of all processes began and when the last ended, as
-// far as their clocks were read, in ns since the Unix epoch. A process that is
-// recording ends at now.
-func (f *Found) Times(now time.Time) (start, end int64) {
-	start, end = math.MaxInt64, math.MinInt64
-	extend := func(t int64) { start, end = min(start, t), max(end, t) }
-	for _, p := range f.Processes {
-		for _, a := range p.anchors {
-			extend(a.Realtime)
-		}
-		if p.Exit != nil && p.Exit.Realtime != 0 {
-			extend(p.Exit.Realtime)
-		}
-		if p.Alive {
-			extend(now.UnixNano())
-		}
-	}
-	if start > end {
-		return 0, 0
-	}
-	return start, end
 }

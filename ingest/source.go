@@ -24,9 +24,11 @@ func (p *Process) Name() string { return fmt.Sprintf("%016x", p.Instance) }
 // Source returns the source of all processes that have not expired. It may be
 // called once.
 func (f *Found) Source() stream.Source {
-	tables := new(stream.Tables)
-	f.joinCopies()
-	processes := newExpiry(f).current(f.Processes, &tables.Ledger)
+	f.place()
+	tables, processes := new(stream.Tables), f.current
+	for _, line := range f.ledger.Lines() {
+		tables.Ledger.Add(line)
+	}
 	f.noteInputs(&tables.Ledger)
 	describe(tables, processes)
 	var over *gone

@@ -70,6 +70,9 @@ func (c *batchCmd) Run(s *streams) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
+	if err := c.filtering.check(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(c.Output, 0o777); err != nil {
 		return err
 	}
@@ -144,7 +147,7 @@ func (b *batch) describeSettings(s *streams) (string, error) {
 	}
 	o := b.how().options(s)
 	o.Stdin, o.Stall, o.TempDir, o.Jobs = nil, 0, "", 0
-	text := fmt.Sprintf("%s %s %+v", version, b.Format, o)
+	text := fmt.Sprintf("%s %s %+v %+v", version, b.Format, o, b.filtering)
 	for _, path := range o.Symbols {
 		sum, err := fingerprint(path, func(string) bool { return false })
 		if err != nil {

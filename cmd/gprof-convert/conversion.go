@@ -18,6 +18,7 @@ type conversion struct {
 	resources
 	reading
 	expiring
+	filtering
 }
 
 // how is the flags of reading, all of them.
@@ -28,7 +29,16 @@ func (c *conversion) how() *reading {
 
 // open finds what is to be converted. The caller closes what was found.
 func (c *conversion) open(s *streams, inputs []string) (*ingest.Found, error) {
+	if err := c.filtering.check(); err != nil {
+		return nil, err
+	}
 	return s.open(inputs, c.how())
+}
+
+// source is the events of what was found, as the flags want them. All that
+// converts gets its events here.
+func (c *conversion) source(found *ingest.Found) (stream.Source, error) {
+	return c.filtering.source(found)
 }
 
 // job is one conversion: what was found becomes one file.
@@ -84,8 +94,12 @@ func (c *conversion) doIn(s *streams, j job) (*stream.Count, error) {
 
 // copy moves the events to a sink; temp is where they are sorted.
 func (c *conversion) copy(sink stream.Sink, temp string, j job) (*stream.Count, error) {
+	src, err := c.source(j.found)
+	if err != nil {
+		return nil, err
+	}
 	written := new(stream.Count)
-	return written, stream.Copy(stream.Tee(sink, written), j.found.Source(), stream.CopyOptions{
+	return written, stream.Copy(stream.Tee(sink, written), src, stream.CopyOptions{
 		Memory: int64(c.Mem), Jobs: c.Jobs.number(), SpillDir: temp, Progress: j.progress.show,
 	})
 }
@@ -99,7 +113,7 @@ func (c *conversion) judge(found *ingest.Found, ledger *stream.Ledger) error {
 	if worst, any := ledger.Worst(); c.Strict && any && worst == stream.Loss {
 		return &exitError{exitLossy, errors.New("something recorded is missing from the output; --losses FILE says what")}
 	}
-	return c.check(ledger)
+	return c.failIf.check(ledger)
 }
 
 // contents sums up an output in a few words.

@@ -17,6 +17,7 @@ type infoCmd struct {
 	JSON   bool     `name:"json" help:"Print JSON."`
 	reading
 	expiring
+	filtering
 	failIf
 	resources
 }
@@ -37,12 +38,18 @@ func (c *infoCmd) Run(s *streams) error {
 	c.apply()
 	c.jobs = c.Jobs.number()
 	c.rule = &c.expiring
+	if err := c.filtering.check(); err != nil {
+		return err
+	}
 	found, err := s.open(c.Inputs, &c.reading)
 	if err != nil {
 		return err
 	}
 	defer found.Close()
-	src := found.Source()
+	src, err := c.source(found)
+	if err != nil {
+		return err
+	}
 	var count stream.Count
 	var levels levels
 	bar := s.newProgress(c.JSON)
@@ -65,7 +72,7 @@ func (c *infoCmd) Run(s *streams) error {
 	if err := partly(found); err != nil {
 		return err
 	}
-	return c.check(&count.Tables.Ledger)
+	return c.failIf.check(&count.Tables.Ledger)
 }
 
 // writeJSON writes v for scripts and people alike.

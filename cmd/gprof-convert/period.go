@@ -1,0 +1,140 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"gprof/ingest"
+	"gprof/stream"
+)
+
+// periodHelp says what a time may be, for the help of commands.
+const periodHelp = `A time T is one of
+
+  2026-11-21T17:02:00.5Z   a moment, RFC 3339
+  1795280520.5             a moment, in seconds since 1970
+  90s, +1h2m               that long after the first process began
+  -60s                     that long before the last event (--from=-60s)
+  crash, crash:INSTANCE    the last that was committed of a process that ended
+                           uncleanly: killed, crashed, or failed
+`
+
+// period is the flags that say from when to when. The zero period is always.
+type period struct {
+	From string        `placeholder:"T" help:"Leave out what ended before: a moment (RFC 3339), +10s after the start, --from=-5m before the end."`
+	To   string        `placeholder:"T" help:"Leave out what began then or later: as --from; or crash: after the last that a process committed that ended uncleanly."`
+	Last time.Duration `placeholder:"D" help:"Leave out what ended more than D before --to, else before the latest event of all inputs: 10s, 5m."`
+}
+
+// Errors of a period.
+var (
+	errBoth = errors.New("--last and --from both say where to begin; leave one of them out")
+	errLast = errors.New("--last wants a duration above 0, such as 10s or 5m")
+)
+
+// given says whether there is any of the flags.
+func (p *period) given() bool { return *p != period{} }
+
+// check refuses flags that contradict each other, before anything is read.
+func (p *period) check() error {
+	switch {
+	case p.Last != 0 && p.From != "":
+		return errBoth
+	case p.Last < 0:
+		return errLast
+	}
+	_, err1 := moments{}.parse("--from", p.From, 0)
+	_, err2 := p.parseTo(moments{}, nil)
+	return errors.Join(err1, err2)
+}
+
+// span is the period on the clock of what was found: from from on and before
+// to.
+func (p *period) span(found *ingest.Found) (from, to stream.Time, err error) {
+	from, to = math.MinInt64, math.MaxInt64
+	if err := p.check(); err != nil || !p.given() {
+		return from, to, err
+	}
+	start, end := found.Span()
+	m := moments{start, end}
+	if from, err = m.parse("--from", p.From, from); err != nil {
+		return 0, 0, err
+	}
+	if to, err = p.parseTo(m, found); err != nil {
+		return 0, 0, err
+	}
+	if p.Last > 0 {
+		from = min(to, end) - stream.Time(p.Last)
+	}
+	if from > to {
+		return 0, 0, fmt.Errorf("--from %s is later than --to %s", utc(from), utc(to))
+	}
+	return from, to, nil
+}
+
+// parseTo is the end of the period; the last that was committed lies in it.
+// Without found, only what needs none is told.
+func (p *period) parseTo(m moments, found *ingest.Found) (stream.Time, error) {
+	word, instance, named := strings.Cut(p.To, ":")
+	switch {
+	case word != "crash":
+		return m.parse("--to", p.To, math.MaxInt64)
+	case found == nil:
+		return 0, nil
+	}
+	at, err := crashOf(found.Crashes(), instance, named)
+	if err != nil {
+		return 0, fmt.Errorf("--to %s: %w", p.To, err)
+	}
+	return at + 1, nil
+}
+
+// crashOf is the last moment of a process that ended uncleanly.
+func crashOf(crashes []ingest.Crash, instance string, named bool) (stream.Time, error) {
+	var list strings.Builder
+	for _, c := range crashes {
+		if named && c.Instance == instance || !named && len(crashes) == 1 {
+			return c.At, nil
+		}
+		fmt.Fprintf(&list, "\n  --to crash:%s   %s, %s", c.Instance, utc(c.At), c.Title)
+	}
+	switch {
+	case len(crashes) == 0:
+		return 0, errors.New("no process ended uncleanly: each stopped, exited with status 0, or is still recording")
+	case named:
+		return 0, fmt.Errorf("no process %q ended uncleanly; these did:%s", instance, list.String())
+	}
+	return 0, fmt.Errorf("%d processes ended uncleanly; choose one of:%s", len(crashes), list.String())
+}
+
+// utc shows a moment.
+func utc(t stream.Time) string { return time.Unix(0, int64(t)).UTC().Format(time.RFC3339Nano) }
+
+// moments reads times; start and end are those of the recording.
+type moments struct{ start, end stream.Time }
+
+// parse reads the time that a flag has; without a text it is none.
+func (m moments) parse(flag, text string, none stream.Time) (stream.Time, error) {
+	if text == "" {
+		return none, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && strings.ContainsAny(text, "hmsuµn") {
+		if strings.HasPrefix(text, "-") {
+			return m.end + stream.Time(d), nil
+		}
+		return m.start + stream.Time(d), nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil && t.Year() > 1677 && t.Year() < 2262 {
+		return stream.Time(t.UnixNano()), nil
+	}
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err == nil && seconds >= 0 && seconds < math.MaxInt64/1e9 {
+		whole, part := math.Modf(seconds)
+		return stream.Time(int64(whole)*1e9 + int64(part*1e9)), nil
+	}
+	return 0, fmt.Errorf("%s: %q is no time; want one such as 2026-11-21T17:02:00Z, 1795280520, 90s after the start, or %s=-60s before the end", flag, text, flag)
+}
