@@ -38,8 +38,9 @@ check: tools ## all that continuous integration checks
 	@.ci/static
 	@.ci/suite | go run .ci/tally.go
 
-bench: ## run the benchmarks COUNT times; compare runs with `go tool benchstat`
+bench: ## run the benchmarks COUNT times (compare runs with `go tool benchstat`); what each output costs
 	go test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
+	go -C bench/outputs run .
 
 fuzz: tools ## run every fuzz target for FUZZTIME
 	@.ci/fuzz $(FUZZTIME) | go run .ci/tally.go

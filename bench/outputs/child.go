@@ -1,0 +1,91 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// childVariable is set to the name of a line in the process that does its work.
+const childVariable = "GPROF_OUTPUTS_CHILD"
+
+// said is what a child says of its work.
+type said struct {
+	Bytes int64 // of the output
+	Peak  int64 // most resident bytes
+}
+
+// result is what a line took.
+type result struct {
+	said
+	cpu    time.Duration // of the program
+	system time.Duration // of the system for it
+	wall   time.Duration
+}
+
+// runChild does the work of a line with a session, in the process that runs.
+func runChild(name, session string) error {
+	l, err := lineOf(name)
+	if err != nil {
+		return err
+	}
+	s, err := l.work(session)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	s.Peak = peak()
+	return json.NewEncoder(os.Stdout).Encode(s)
+}
+
+// peak is the most that the process had in memory. Who waits for a process is
+// told of more: of the memory of the one that it was forked from.
+func peak() int64 {
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if kb, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			n, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(kb), " kB"), 10, 64)
+			return n << 10
+		}
+	}
+	return 0
+}
+
+// measure does the work of each line some times, in turn, so that all have the
+// same share of what else the machine does. Of each line the run with the least
+// CPU counts.
+func measure(lines []line, o options) (map[string]result, error) {
+	all := map[string][]result{}
+	for range o.runs {
+		for _, l := range lines {
+			r, err := child(l.name, o.session)
+			if err != nil {
+				return nil, err
+			}
+			all[l.name] = append(all[l.name], r)
+		}
+	}
+	best := map[string]result{}
+	for name, runs := range all {
+		best[name] = slices.MinFunc(runs, func(a, b result) int { return int(a.cpu - b.cpu) })
+	}
+	return best, nil
+}
+
+func child(name, session string) (result, error) {
+	cmd := exec.Command(os.Args[0], session)
+	cmd.Env = append(os.Environ(), childVariable+"="+name)
+	cmd.Stderr = os.Stderr
+	begin := time.Now()
+	out, err := cmd.Output()
+	if err != nil {
+		return result{}, fmt.Errorf("%s: %w", name, err)
+	}
+	p := cmd.ProcessState
+	r := result{cpu: p.UserTime(), system: p.SystemTime(), wall: time.Since(begin)}
+	return r, json.Unmarshal(out, &r.said)
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// report is the table, and what was asked.
+func report(lines []line, results map[string]result, samples int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s, %s/%s; %d samples and %d markers; one core\n\n", model(), runtime.Version(), runtime.GOOS, runtime.GOARCH, samples, samples/5)
+	b.WriteString("| what | CPU s | of it output | + system s | M samples/CPU s | peak MB | of it output | file MB | asked | reached |\n")
+	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|---|---|\n")
+	for _, l := range lines {
+		r, zero := results[l.name], results[base]
+		asked, reached := l.verdict(results, samples)
+		fmt.Fprintf(&b, "| %s | %.2f | %s | %.2f | %.1f | %.0f | %s | %s | %s | %s |\n", l.name, r.cpu.Seconds(), more(r.cpu.Seconds()-zero.cpu.Seconds(), "%.2f"),
+			r.system.Seconds(), rate(samples, r.cpu), mb(r.Peak), more(mb(r.Peak-zero.Peak), "%.0f"), more(mb(r.Bytes), "%.1f"), asked, reached)
+	}
+	return b.String()
+}
+
+// verdict is what was asked of a line, and what is.
+func (l line) verdict(results map[string]result, samples int) (asked, reached string) {
+	r, zero := results[l.name], results[base]
+	switch {
+	case l.rate > 0:
+		return fmt.Sprintf("≥ %.1f M/s", l.rate), fmt.Sprintf("%.1f M/s", rate(samples, r.cpu))
+	case l.peer != "":
+		ours := results[l.peer]
+		whole := r.cpu.Seconds() / ours.cpu.Seconds()
+		output := (r.cpu - zero.cpu).Seconds() / (ours.cpu - zero.cpu).Seconds()
+		memory := mb(r.Peak-zero.Peak) / max(1, mb(ours.Peak-zero.Peak))
+		return fmt.Sprintf("≥ %.0fx CPU, ≥ %.0fx memory", l.cpu, l.heap), fmt.Sprintf("output: %.1fx CPU, %.0fx memory; whole: %.1fx CPU", output, memory, whole)
+	}
+	return "", ""
+}
+
+func rate(samples int, cpu time.Duration) float64 { return float64(samples) / cpu.Seconds() / 1e6 }
+
+func mb(bytes int64) float64 { return float64(bytes) / 1e6 }
+
+// more is a number, nothing if it is not above 0.
+func more(x float64, format string) string {
+	if x <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, x)
+}
+
+// model names the machine.
+func model() string {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return fmt.Sprintf("%s, %d cores", strings.TrimSpace(value), runtime.NumCPU())
+		}
+	}
+	return fmt.Sprintf("%d cores", runtime.NumCPU())
+}
