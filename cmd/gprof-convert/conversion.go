@@ -104,6 +104,32 @@ func (c *conversion) copy(sink stream.Sink, temp string, j job) (*stream.Count, 
 	})
 }
 
+// sum gives the events of the inputs to a sink that sums them up, has the result
+// printed, and tells what is missing from it.
+func (c *conversion) sum(s *streams, inputs []string, sink stream.Sink, print func() error) error {
+	found, err := c.open(s, inputs)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	if err := found.Usable(); err != nil {
+		return err
+	}
+	bar := s.newProgress(c.Quiet)
+	written, err := c.copy(sink, temporary(), job{found: found, progress: bar.all()})
+	bar.end()
+	if err != nil {
+		return err
+	}
+	if err := print(); err != nil {
+		return err
+	}
+	if !c.Quiet {
+		s.printLedger(&written.Tables.Ledger)
+	}
+	return c.judge(found, &written.Tables.Ledger)
+}
+
 // judge is the error of a conversion that ended well, but with an input or a
 // ledger that the flags do not accept.
 func (c *conversion) judge(found *ingest.Found, ledger *stream.Ledger) error {

@@ -89,6 +89,19 @@ func temporary() string {
 	return os.TempDir()
 }
 
+// width is how many characters fit into a line of stdout, 0 if it is no terminal.
+func (s *streams) width() int {
+	f, ok := s.stdout.w.(*os.File)
+	if !ok || !s.terminal {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
 func isTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -1,0 +1,111 @@
+package top
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+// shop is two processes whose samples and markers are easy to count.
+func shop() *streamtest.Builder {
+	b := streamtest.NewBuilder()
+	order := b.Event(stream.Event{Name: "order"})
+	again := b.Event(stream.Event{Name: "order", Fields: []stream.EventField{{Name: "n", Type: stream.Int}}}) // of another version
+	for i := range uint64(2) {
+		p := b.Process(stream.Process{Instance: i + 1, Pid: int(i) + 1, Name: "shop", Start: 1, End: 100})
+		worker := p.Track("worker")
+		for at := range stream.Time(3) {
+			worker.Add(streamtest.Row{Time: at + 1, Stack: b.Stack("main.main", "main.work"), Weight: 2, CPU: 10})
+		}
+		p.Main.Add(streamtest.Row{Time: 5, Stack: b.Stack("main.main"), Weight: 1, CPU: 5})
+		worker.Interval(10, 1000, order)
+		worker.Interval(11, 3000, again, int64(1))
+		worker.Mark(20, stream.PhaseStart, order)
+		worker.Mark(22, stream.PhaseEnd, order)
+		p.Main.Mark(23, stream.Instant, order)
+		p.Main.Mark(24, stream.PhaseStart, order)
+	}
+	return b
+}
+
+func table(t *testing.T, by string, src stream.Source) *Table {
+	t.Helper()
+	sink, err := New(by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Copy(streamtest.Validate(sink), src, stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return sink.Table
+}
+
+func TestTable(t *testing.T) {
+	all := Amount{14, 14, 70}
+	for by, want := range map[string]*Table{
+		"function": {Rows: []Row{
+			{"main.work", Amount{12, 12, 60}, Amount{12, 12, 60}},
+			{"main.main", Amount{2, 2, 10}, Amount{14, 14, 70}}}},
+		"package": {Rows: []Row{{"main", all, all}}},
+		"process": {Rows: []Row{
+			{"shop · pid 1", Amount{7, 7, 35}, Amount{7, 7, 35}},
+			{"shop · pid 2", Amount{7, 7, 35}, Amount{7, 7, 35}}}},
+		"track": {Rows: []Row{
+			{"shop · pid 1 · worker", Amount{6, 6, 30}, Amount{6, 6, 30}},
+			{"shop · pid 2 · worker", Amount{6, 6, 30}, Amount{6, 6, 30}},
+			{"shop · pid 1 · shop", Amount{1, 1, 5}, Amount{1, 1, 5}},
+			{"shop · pid 2 · shop", Amount{1, 1, 5}, Amount{1, 1, 5}}}},
+	} {
+		want.By, want.All, want.Markers = by, all, []MarkerRow{}
+		if diff := cmp.Diff(want, table(t, by, shop().Source())); diff != "" {
+			t.Errorf("by %s (-want +got):\n%s", by, diff)
+		}
+	}
+}
+
+func TestMarkers(t *testing.T) {
+	got := table(t, Marker, shop().Source())
+	want := []MarkerRow{{Name: "order", Count: 10, Timed: 6, Unpaired: 2, All: 8004, P50: 1002, P99: 3000, Max: 3000}}
+	if diff := cmp.Diff(want, got.Markers); diff != "" {
+		t.Errorf("markers (-want +got):\n%s", diff)
+	}
+}
+
+// Whatever order the rows come in, the table is one. Every way takes every kind
+// of row.
+func TestOrder(t *testing.T) {
+	for _, by := range Ways() {
+		want := table(t, by, shop().Source())
+		for range 5 {
+			if diff := cmp.Diff(want, table(t, by, shop().Shuffled(rand.Uint64()))); diff != "" {
+				t.Errorf("by %s, shuffled:\n%s", by, diff)
+			}
+		}
+	}
+}
+
+// Samples whose CPU time is not known are not compared with those whose is.
+func TestTimed(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Name: "shop"})
+	p.Main.Add(streamtest.Row{Time: 1, Stack: b.Stack("a"), Weight: 1, CPU: 1000})
+	if !table(t, "function", b.Source()).Timed() {
+		t.Error("CPU time is known")
+	}
+	p.Main.Add(streamtest.Row{Time: 2, Stack: b.Stack("b"), Weight: 5, CPU: -1})
+	got := table(t, "function", b.Source())
+	if got.Timed() || got.Rows[0].Name != "b" {
+		t.Errorf("timed %v, first %s; want samples to decide", got.Timed(), got.Rows[0].Name)
+	}
+}
+
+func TestUnknownWay(t *testing.T) {
+	if _, err := New("moon"); !errors.Is(err, ErrBy) {
+		t.Errorf("error %v, want %v", err, ErrBy)
+	}
+}
