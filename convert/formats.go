@@ -110,6 +110,20 @@ type Options struct {
 	Jobs  int // cores that format and compress; 0 is 1. The output is the same for any number
 
 	SpillDir string // for temporary files, "" for the system's place
+	Cores    Cores  // shared by outputs that are written at a time; nil: each has Jobs of its own
+}
+
+// Cores are shared by outputs that are written at a time.
+type Cores = ordered.Cores
+
+// ShareCores gives each of n outputs its part of jobs cores. One alone needs no
+// part: it has them all.
+func ShareCores(jobs, n int) (each int, all Cores) {
+	if n <= 1 {
+		return jobs, nil
+	}
+	// One more than its part, so that it goes on while others have nothing to do.
+	return min(jobs, jobs/n+1), ordered.NewCores(jobs)
 }
 
 // ByName returns the format of a file by the end of its name, and whether it is
@@ -180,7 +194,7 @@ func (f Format) NewIn(dir Directory) stream.Sink { return f.openIn(dir) }
 // it may write on goroutines of its own as long as it is in use, and a moment
 // longer if Copy ends with an error. The error is one of the options.
 func (f Format) New(w io.Writer, o Options) (stream.Sink, error) {
-	out, err := ordered.New(w, ordered.Options{Jobs: o.Jobs, Gzip: o.Gzip, Level: o.Level})
+	out, err := ordered.New(w, ordered.Options{Jobs: o.Jobs, Gzip: o.Gzip, Level: o.Level, Cores: o.Cores})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,9 @@ type CopyOptions struct {
 	// DefaultMemory. Rows that are too many are spilled to a file; when tables
 	// are too large, Copy ends with an [ErrMemory].
 	Memory int64
+	// Outputs is how many formats dst writes at once, each of which takes memory
+	// of its own beside the tables; 0 is 1.
+	Outputs int
 	// Rows is how many bytes of Memory are for rows that wait to be sorted; 0 is
 	// a 32nd. More makes fewer and longer pieces of what is spilled.
 	Rows int64
@@ -65,7 +68,7 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	o = o.withDefaults()
 	s := newSorter(o.Rows, o.SpillDir)
 	defer s.close()
-	r := reader{sorter: s, ceiling: newCeiling(o.Memory, src.Tables()), meter: meter{report: o.Progress, phase: PhaseReading}}
+	r := reader{sorter: s, ceiling: newCeiling(o.Memory, o.Outputs, src.Tables()), meter: meter{report: o.Progress, phase: PhaseReading}}
 	if err := r.read(src); err != nil {
 		return fmt.Errorf("reading events: %w", err)
 	}

@@ -92,7 +92,12 @@ const maxPlaces = 200
 // Ledger is empty and ready to use.
 type Ledger struct {
 	groups map[Line]*group // key: Where empty, Count and Bytes 0
+	known  *Ledger         // of which this one is a branch; nil
 }
+
+// branch returns a ledger that holds the lines of l, to which nothing may be
+// added any more. What is added to the branch l does not hold.
+func (l *Ledger) branch() Ledger { return Ledger{known: l} }
 
 // group is the lines of one process, reason and thing.
 type group struct {
@@ -145,6 +150,20 @@ func (g *group) addToSum(line Line) {
 
 // Lines returns all lines in one fixed order.
 func (l *Ledger) Lines() []Line {
+	if l.known == nil {
+		return l.own()
+	}
+	var all Ledger
+	for _, of := range [][]Line{l.known.Lines(), l.own()} {
+		for _, line := range of {
+			all.Add(line)
+		}
+	}
+	return all.own()
+}
+
+// own is the lines that were added to this ledger.
+func (l *Ledger) own() []Line {
 	var out []Line
 	for _, g := range l.groups {
 		if g.summed {
@@ -161,6 +180,9 @@ func (l *Ledger) Lines() []Line {
 
 // Worst is the highest severity of any line, and whether there is one.
 func (l *Ledger) Worst() (worst Severity, any bool) {
+	if l.known != nil {
+		worst, any = l.known.Worst()
+	}
 	for key := range l.groups {
 		worst, any = max(worst, Reasons[key.Reason].Severity), true
 	}

@@ -26,21 +26,29 @@ func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
 
 // tablesShare is which part of the ceiling the tables may take: 1/tablesShare.
 // The rest is for rows, for tables of the Source and of the Sink, and for
-// garbage.
+// garbage. Where the Sink is several, each of them has tables by the same ids:
+// see outputsShare.
 const tablesShare = 2
+
+// outputsShare is by what the ceiling is divided for a Sink that is so many: of
+// what the tables and all else take for one of them, a third more for each
+// other.
+func outputsShare(outputs int) float64 { return 1 + float64(max(outputs, 1)-1)/3 }
 
 // ceiling watches how much memory the tables of a source take.
 type ceiling struct {
 	memory int64
+	share  float64 // of memory that is for one output: its reciprocal
 	tables *Tables
 	first  int64 // peak when something had been read
 }
 
-func newCeiling(memory int64, t *Tables) ceiling {
+func newCeiling(memory int64, outputs int, t *Tables) ceiling {
 	t.Lock()
 	defer t.Unlock()
-	t.ceiling = memory
-	return ceiling{memory: memory, tables: t}
+	share := outputsShare(outputs)
+	t.ceiling = int64(float64(memory) / share)
+	return ceiling{memory: memory, share: share, tables: t}
 }
 
 // check returns an *ErrMemory if the tables are too large, when done of total
@@ -69,7 +77,7 @@ func (c *ceiling) verdict(done, total int64) error {
 	if now > c.first && done > 0 && total >= done {
 		need, early = float64(c.first)+float64(now-c.first)*float64(total)/float64(done), false
 	}
-	need = need*1.25*tablesShare + most // tables grow in steps
+	need = (need*1.25*tablesShare + most) * c.share // tables grow in steps
 	return &ErrMemory{Need: mebibytes(int64(min(need, 1<<60))) << 20, Have: c.memory, Early: early}
 }
 

@@ -16,10 +16,10 @@ import (
 )
 
 type batchCmd struct {
-	Dir    string `arg:"" help:"Directory with sessions and archives, at any depth."`
-	Output string `short:"o" required:"" placeholder:"OUTDIR" help:"Directory for the outputs; made if it is not there."`
-	Format string `short:"f" default:"gecko.gz" placeholder:"NAME" help:"Format: ${formats}. Default: ${default}."`
-	Again  bool   `help:"Convert all, also what is done and has not changed."`
+	Dir    string   `arg:"" help:"Directory with sessions and archives, at any depth."`
+	Output string   `short:"o" required:"" placeholder:"OUTDIR" help:"Directory for the outputs; made if it is not there."`
+	Format []string `short:"f" default:"gecko.gz" placeholder:"NAME" help:"Format, or several of them, for which an input is read once: ${formats}. Default: ${default}."`
+	Again  bool     `help:"Convert all, also what is done and has not changed."`
 	conversion
 }
 
@@ -28,10 +28,11 @@ func (c *batchCmd) Help() string {
   gprof-convert batch dumps -o profiles
   gprof-convert batch --strict --fail-if gap -f gecko dumps -o profiles
   gprof-convert batch --symbols bin/ dumps -o profiles    # later, with names
+  gprof-convert batch -f gecko.gz,pprof,html dumps -o profiles
 
 Each session directory and each archive below DIR becomes one output of the same
-path: dumps/a/shop becomes profiles/a/shop.gecko.json.gz. A bad one is named, and
-the others go on.
+path, or one of each format: dumps/a/shop becomes profiles/a/shop.gecko.json.gz. A
+bad one is named, and the others go on.
 
 A batch that ended early goes on when it is started again: what is done and whose
 input, flags and program have not changed is left as it is. What is done is told
@@ -44,19 +45,25 @@ anything was not converted, else 3 for --strict, else 4 for --fail-if.`
 // batch is one run.
 type batch struct {
 	*batchCmd
-	format   convert.Format
-	options  convert.Options
-	settings string // that have a part in what an output is
+	formats  []target // without names
+	settings string   // that have a part in what an output is, besides its format
 	journal  *journal
 }
 
 // item is one input of a batch and what became of it.
 type item struct {
-	input, output string // paths
-	name          string // of the input below Dir, with slashes
-	outcome       outcome
-	asBefore      bool  // it was made by an earlier run
-	err           error // it could not be made
+	input    string // path
+	name     string // of the input below Dir, with slashes
+	outputs  []*made
+	asBefore bool  // all was made by an earlier run
+	err      error // it could not be made
+}
+
+// made is one output of an item.
+type made struct {
+	target
+	outcome
+	asBefore bool // it was made by an earlier run
 }
 
 // minShare is the least memory to convert one item with: less would make tables
@@ -66,8 +73,8 @@ const minShare = 64 << 20
 // Run converts what is not done yet.
 func (c *batchCmd) Run(s *streams) error {
 	c.apply()
-	format, options, err := convert.ByFormat(c.Format)
-	if err != nil {
+	b := &batch{batchCmd: c}
+	if err := b.chooseFormats(); err != nil {
 		return &exitError{exitUsage, err}
 	}
 	if err := c.filtering.check(); err != nil {
@@ -77,7 +84,6 @@ func (c *batchCmd) Run(s *streams) error {
 		return err
 	}
 	removeStale(c.Output)
-	b := &batch{batchCmd: c, format: format, options: options}
 	items, err := b.items()
 	if err != nil {
 		return err
@@ -98,6 +104,25 @@ func (c *batchCmd) Run(s *streams) error {
 	return b.judgeAll(items)
 }
 
+// chooseFormats reads the names of formats, each of which writes files of its
+// own extension.
+func (b *batch) chooseFormats() error {
+	names := map[string]string{}
+	for _, name := range b.Format {
+		f, o, err := convert.ByFormat(name)
+		if err != nil {
+			return err
+		}
+		extension := f.Extension(o)
+		if other := names[extension]; other != "" {
+			return fmt.Errorf("--format %s and %s both write files named %s; give one of them", other, name, extension)
+		}
+		names[extension] = name
+		b.formats = append(b.formats, target{format: f, options: o})
+	}
+	return nil
+}
+
 // items lists what there is to convert.
 func (b *batch) items() ([]*item, error) {
 	if info, err := os.Stat(b.Dir); err != nil {
@@ -114,7 +139,7 @@ func (b *batch) items() ([]*item, error) {
 		if rel == "." { // the directory is itself a session
 			rel = filepath.Base(absolute(b.Dir))
 		}
-		items = append(items, &item{input: path, name: filepath.ToSlash(rel), output: filepath.Join(b.Output, rel+b.extension())})
+		items = append(items, &item{input: path, name: filepath.ToSlash(rel), outputs: b.outputs(rel)})
 	}
 	if len(items) == 0 {
 		return nil, fmt.Errorf("%s: %w below this directory", b.Dir, ingest.ErrNothing)
@@ -122,7 +147,15 @@ func (b *batch) items() ([]*item, error) {
 	return items, nil
 }
 
-func (b *batch) extension() string { return b.format.Extension(b.options) }
+// outputs lists those of an input, by its name below Dir.
+func (b *batch) outputs(rel string) (all []*made) {
+	for _, t := range b.formats {
+		name := rel + t.format.Extension(t.options)
+		t.name = filepath.Join(b.Output, name)
+		all = append(all, &made{target: t, outcome: outcome{Input: filepath.ToSlash(rel), Output: filepath.ToSlash(name)}})
+	}
+	return all
+}
 
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
@@ -147,7 +180,7 @@ func (b *batch) describeSettings(s *streams) (string, error) {
 	}
 	o := b.how().options(s)
 	o.Stdin, o.Stall, o.TempDir, o.Jobs = nil, 0, "", 0
-	text := fmt.Sprintf("%s %s %+v %+v", version, b.Format, o, b.filtering)
+	text := fmt.Sprintf("%s %+v %+v", version, o, b.filtering)
 	for _, path := range o.Symbols {
 		sum, err := fingerprint(path, func(string) bool { return false })
 		if err != nil {
@@ -222,53 +255,74 @@ func (b *batch) watch(s *streams, done <-chan *item, n int) {
 	}
 }
 
-// convertItem makes one output, or finds that it is there. The error concerns
-// all items: what is wrong with this one is noted in it.
+// convertItem makes the outputs of an item that are not there. The error
+// concerns all items: what is wrong with this one is noted in it.
 func (b *batch) convertItem(s *streams, each *conversion, it *item) error {
 	before, err := fingerprint(it.input, b.isOutput)
 	if err != nil {
 		it.err = err
 		return nil
 	}
-	if o, ok := b.journal.unchanged(it.name, before, b.settings); ok && !b.Again {
-		it.outcome, it.asBefore = o, true
+	todo := b.missing(it, before)
+	if it.asBefore = len(todo) == 0; it.asBefore {
 		return nil
 	}
-	if it.err = b.make(s, each, it); it.err != nil {
+	if it.err = b.make(s, each, it, todo); it.err != nil {
 		return nil
 	}
-	size, err := sizeOf(it.output)
-	if err != nil {
-		return err
+	for _, m := range todo {
+		if m.Size, err = sizeOf(m.name); err != nil {
+			return err
+		}
+		if err := b.journal.add(m.outcome); err != nil {
+			return err
+		}
 	}
-	o := &it.outcome
-	o.Input, o.Fingerprint, o.Settings, o.Size = it.name, before, b.settings, size
-	o.Output = it.name + b.extension()
-	return b.journal.add(*o)
+	return nil
 }
 
-// make converts an item.
-func (b *batch) make(s *streams, each *conversion, it *item) error {
-	if err := os.MkdirAll(filepath.Dir(it.output), 0o777); err != nil {
+// missing are the outputs of an item that must be made.
+func (b *batch) missing(it *item, fingerprint string) (todo []*made) {
+	for _, m := range it.outputs {
+		m.Fingerprint, m.Settings = fingerprint, b.settings
+		if before, ok := b.journal.unchanged(m.outcome); ok && !b.Again {
+			m.outcome, m.asBefore = before, true
+		} else {
+			todo = append(todo, m)
+		}
+	}
+	return todo
+}
+
+// make converts an item in one pass.
+func (b *batch) make(s *streams, each *conversion, it *item, todo []*made) error {
+	dir := filepath.Dir(todo[0].name)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
 	o := each.how().options(s)
-	o.TempDir = filepath.Dir(it.output)
+	o.TempDir = dir
 	found, err := ingest.Find([]string{it.input}, o)
 	if err != nil {
 		return err
 	}
 	defer found.Close()
-	if found.Reads(it.output) {
-		return fmt.Errorf("%s would lie among the files of a recording; give -o another directory", it.output)
-	}
 	silent := &progress{now: time.Now}
-	written, err := each.do(s, job{found, b.format, b.options, it.output, true, silent.all()})
+	j := job{found: found, replace: true, progress: silent.all()}
+	for _, m := range todo {
+		if found.Reads(m.name) {
+			return fmt.Errorf("%s would lie among the files of a recording; give -o another directory", m.name)
+		}
+		j.targets = append(j.targets, m.target)
+	}
+	written, err := each.do(s, j)
 	if err != nil {
 		return err
 	}
-	it.outcome.Incomplete = found.Failed()
-	it.outcome.Reasons = reasonsOf(&written.Tables.Ledger)
+	for i, m := range todo {
+		m.Incomplete = found.Failed()
+		m.Reasons = reasonsOf(written.outputs[i].Ledger())
+	}
 	return nil
 }
 
@@ -282,15 +336,28 @@ func reasonsOf(l *stream.Ledger) []string {
 	return slices.Compact(names)
 }
 
+// reasons are those in the ledgers of an item.
+func (it *item) reasons() (all []string) {
+	for _, m := range it.outputs {
+		all = append(all, m.Reasons...)
+	}
+	return all
+}
+
 // losses are the reasons of an item for which something is missing.
 func (it *item) losses() []string {
 	var lost []string
 	for _, r := range stream.Reasons {
-		if r.Severity == stream.Loss && slices.Contains(it.outcome.Reasons, r.Name) {
+		if r.Severity == stream.Loss && slices.Contains(it.reasons(), r.Name) {
 			lost = append(lost, r.Name)
 		}
 	}
 	return lost
+}
+
+// incomplete reports whether parts of an item could not be read.
+func (it *item) incomplete() bool {
+	return slices.ContainsFunc(it.outputs, func(m *made) bool { return m.Incomplete > 0 })
 }
 
 // maxNamed is how many items are named for what is wrong with them.
@@ -306,9 +373,9 @@ func (s *streams) printBatch(items []*item) {
 			if failed <= maxNamed {
 				s.problem("warning", fmt.Errorf("%s: not converted: %s", it.name, oneLine(it.err)))
 			}
-		case len(lost) > 0 || it.outcome.Incomplete > 0:
+		case len(lost) > 0 || it.incomplete():
 			lossy++
-			if it.outcome.Incomplete > 0 {
+			if it.incomplete() {
 				lost = append(lost, "parts could not be read")
 			}
 			if lossy <= maxNamed {
@@ -331,12 +398,12 @@ func (b *batch) judgeAll(items []*item) error {
 	var failed, lossy, hit int
 	for _, it := range items {
 		switch {
-		case it.err != nil || it.outcome.Incomplete > 0:
+		case it.err != nil || it.incomplete():
 			failed++
 		case len(it.losses()) > 0:
 			lossy++
 		}
-		if b.hits(it.outcome.Reasons) {
+		if b.hits(it.reasons()) {
 			hit++
 		}
 	}

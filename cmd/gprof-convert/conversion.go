@@ -3,9 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
-	"gprof/convert"
 	"gprof/ingest"
 	"gprof/stream"
 )
@@ -41,55 +39,42 @@ func (c *conversion) source(found *ingest.Found) (stream.Source, error) {
 	return c.filtering.source(found)
 }
 
-// job is one conversion: what was found becomes one file.
+// job is one conversion: what was found becomes one output, or several.
 type job struct {
 	found    *ingest.Found
-	format   convert.Format
-	options  convert.Options
-	output   string
-	replace  bool // a directory that is there
+	targets  []target
+	losses   string // where the ledger goes, as JSON; "" nowhere
+	replace  bool   // directories that are there
 	progress *task
 }
 
-// do converts, and tells what went through. The output appears only when it is
-// whole.
-func (c *conversion) do(s *streams, j job) (*stream.Count, error) {
+// do converts, and tells what went through. The outputs appear only when all of
+// them are whole.
+func (c *conversion) do(s *streams, j job) (*written, error) {
 	if err := j.found.Usable(); err != nil {
 		return nil, err
 	}
-	if j.format.Directory() {
-		return c.doIn(s, j)
-	}
-	out, err := s.create(j.output, !j.format.Readable(j.options))
+	m := &making{streams: s, job: j, jobs: c.Jobs.number()}
+	w, err := c.make(m)
 	if err != nil {
+		s.unfinished.discard(m.products...)
 		return nil, err
 	}
-	j.options.Jobs, j.options.SpillDir = c.Jobs.number(), out.inDirectory()
-	sink, err := j.format.New(out, j.options)
-	if err != nil {
-		out.discard()
-		return nil, err
-	}
-	written, err := c.copy(sink, out.inDirectory(), j)
-	if err != nil {
-		out.discard()
-		return nil, err
-	}
-	return written, out.commit()
+	return w, s.unfinished.commit(m.products...)
 }
 
-// doIn is do for a format that is a directory.
-func (c *conversion) doIn(s *streams, j job) (*stream.Count, error) {
-	out, err := s.createDirectory(j)
+// make writes all that there will be.
+func (c *conversion) make(m *making) (*written, error) {
+	if err := m.begin(); err != nil {
+		return nil, err
+	}
+	w := &written{targets: m.targets, outputs: m.outputs}
+	count, err := c.copy(m.sink(), spillDir(m.targets), m.job)
 	if err != nil {
 		return nil, err
 	}
-	written, err := c.copy(j.format.NewIn(out), filepath.Dir(out.name), j)
-	if err != nil {
-		out.discard()
-		return nil, err
-	}
-	return written, out.commit()
+	w.Count = *count
+	return w, m.tell(w)
 }
 
 // copy moves the events to a sink; temp is where they are sorted.
@@ -100,7 +85,7 @@ func (c *conversion) copy(sink stream.Sink, temp string, j job) (*stream.Count, 
 	}
 	written := new(stream.Count)
 	return written, stream.Copy(stream.Tee(sink, written), src, stream.CopyOptions{
-		Memory: int64(c.Mem), Jobs: c.Jobs.number(), SpillDir: temp, Progress: j.progress.show,
+		Memory: int64(c.Mem), Outputs: len(j.targets), Jobs: c.Jobs.number(), SpillDir: temp, Progress: j.progress.show,
 	})
 }
 
@@ -125,21 +110,26 @@ func (c *conversion) sum(s *streams, inputs []string, sink stream.Sink, print fu
 		return err
 	}
 	if !c.Quiet {
-		s.printLedger(&written.Tables.Ledger)
+		s.printLedger(ledgerPart{lines: written.Tables.Ledger.Lines()})
 	}
 	return c.judge(found, &written.Tables.Ledger)
 }
 
 // judge is the error of a conversion that ended well, but with an input or a
 // ledger that the flags do not accept.
-func (c *conversion) judge(found *ingest.Found, ledger *stream.Ledger) error {
+func (c *conversion) judge(found *ingest.Found, ledgers ...*stream.Ledger) error {
 	if err := partly(found); err != nil {
 		return err
 	}
-	if worst, any := ledger.Worst(); c.Strict && any && worst == stream.Loss {
-		return &exitError{exitLossy, errors.New("something recorded is missing from the output; --losses FILE says what")}
+	for _, ledger := range ledgers {
+		if worst, any := ledger.Worst(); c.Strict && any && worst == stream.Loss {
+			return &exitError{exitLossy, errors.New("something recorded is missing from the output; --losses FILE says what")}
+		}
+		if err := c.failIf.check(ledger); err != nil {
+			return err
+		}
 	}
-	return c.failIf.check(ledger)
+	return nil
 }
 
 // contents sums up an output in a few words.

@@ -23,12 +23,12 @@ type directory struct {
 	unfinished    *unfinished
 }
 
-// createDirectory begins the output of a job. What is there must be of its
+// createDirectory begins a target that is one. What is there must be of its
 // format and version, or empty.
-func (s *streams) createDirectory(j job) (*directory, error) {
-	d := &directory{name: filepath.Clean(j.output), format: j.format, replace: j.replace, unfinished: &s.unfinished}
-	if j.output == "-" {
-		return nil, &exitError{exitUsage, fmt.Errorf("%s is a directory of files, which stdout can't be; give -o a directory", j.format.Name)}
+func (s *streams) createDirectory(t target, replace bool) (*directory, error) {
+	d := &directory{name: filepath.Clean(t.name), format: t.format, replace: replace, unfinished: &s.unfinished}
+	if t.name == "-" {
+		return nil, &exitError{exitUsage, fmt.Errorf("%s is a directory of files, which stdout can't be; give -o a directory", t.format.Name)}
 	}
 	if err := d.check(); err != nil {
 		return nil, err
@@ -45,11 +45,10 @@ func (s *streams) createDirectory(j job) (*directory, error) {
 
 // check refuses to add to a directory of something else.
 func (d *directory) check() error {
-	entries, err := os.ReadDir(d.name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0:
+	if d.vacant() {
 		return nil
-	case err != nil:
+	}
+	if _, err := os.ReadDir(d.name); err != nil {
 		return fmt.Errorf("%w; give -o the name of a directory", err)
 	}
 	stamp, err := os.ReadFile(filepath.Join(d.name, d.format.Stamp))
@@ -81,70 +80,42 @@ func (d *directory) Create(name string) (io.WriteCloser, error) {
 	return f, nil
 }
 
-// commit gives the files their names; discard removes what was written. One of
-// them must be called.
-func (d *directory) commit() error {
-	return d.unfinished.finish(d.staging, func() error {
-		err := d.move()
-		if err != nil {
-			os.RemoveAll(d.staging)
-		}
-		return err
-	})
-}
+// temporary implements [product].
+func (d *directory) temporary() string { return d.staging }
 
-func (d *directory) discard() {
-	for _, f := range d.open {
-		f.Close()
-	}
-	d.unfinished.finish(d.staging, func() error { return os.RemoveAll(d.staging) })
-}
+func (d *directory) close() error { return os.Chmod(d.staging, 0o755) }
 
-func (d *directory) move() error {
-	if err := os.Chmod(d.staging, 0o755); err != nil {
-		return err
+func (d *directory) place(p *placing) error {
+	if d.replace || d.vacant() {
+		return p.move(d.staging, d.name)
 	}
-	if d.replace {
-		if err := os.RemoveAll(d.name); err != nil {
-			return err
-		}
-	}
-	// An empty directory makes room for the new one.
-	if err := os.Remove(d.name); err == nil || errors.Is(err, fs.ErrNotExist) {
-		return os.Rename(d.staging, d.name)
-	}
-	if err := d.moveFiles(); err != nil {
-		return err
-	}
-	return os.RemoveAll(d.staging)
-}
-
-// moveFiles moves all files into the directory that is there. If one can't be
-// moved, those that were new go away again.
-func (d *directory) moveFiles() error {
 	files, err := d.files()
 	if err != nil {
 		return err
 	}
-	var added []string
 	for _, file := range files {
 		to := filepath.Join(d.name, file)
-		_, missing := os.Lstat(to)
-		err := os.MkdirAll(filepath.Dir(to), 0o777)
-		if err == nil {
-			err = os.Rename(filepath.Join(d.staging, file), to)
-		}
-		if err != nil {
-			for _, name := range added {
-				os.Remove(name)
-			}
+		if err := p.mkdir(filepath.Dir(to)); err != nil {
 			return err
 		}
-		if missing != nil {
-			added = append(added, to)
+		if err := p.move(filepath.Join(d.staging, file), to); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func (d *directory) drop() {
+	for _, f := range d.open {
+		f.Close()
+	}
+	os.RemoveAll(d.staging)
+}
+
+// vacant reports whether the name is nobody's, or an empty directory's.
+func (d *directory) vacant() bool {
+	entries, err := os.ReadDir(d.name)
+	return err == nil && len(entries) == 0 || errors.Is(err, fs.ErrNotExist)
 }
 
 // files lists what was written, in the order in which it is moved: what says

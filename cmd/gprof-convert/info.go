@@ -64,7 +64,7 @@ func (c *infoCmd) Run(s *streams) error {
 		err = writeJSON(s.stdout, sum)
 	} else {
 		sum.print(s.stdout)
-		s.printLedger(&src.Tables().Ledger)
+		s.printLedger(ledgerPart{lines: src.Tables().Ledger.Lines()})
 	}
 	if err != nil {
 		return err

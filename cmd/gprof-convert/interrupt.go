@@ -76,11 +76,11 @@ func (p path) names() (all []string) {
 
 // endOnInterrupt makes an interrupt end the process at once, whatever it waits
 // for, but without leaving anything half done. It ends as the signal ends
-// others, so that a shell's loop ends, too. The function that it returns takes
-// the arrangement back.
+// others, so that a shell's loop ends, too. When nobody reads stdout any more,
+// it ends silently. The function that it returns takes the arrangement back.
 func (s *streams) endOnInterrupt() (stop func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	go func() {
 		select {
 		case sig := <-signals:
@@ -99,6 +99,9 @@ func (s *streams) endOnInterrupt() (stop func()) {
 func (s *streams) interrupted(sig os.Signal) {
 	s.unfinished.mu.Lock() // for good: nothing gets a name any more
 	s.unfinished.remove()
+	if sig == syscall.SIGPIPE {
+		os.Exit(exitFailed)
+	}
 	signal.Reset() // a second interrupt ends what follows, too
 	s.problem("error", errors.New("interrupted; what was not finished is removed"))
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(sig) == nil {

@@ -62,14 +62,15 @@ func files(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// A conversion that is interrupted, whenever that is, leaves the output whole
-// or not there, and nothing else; it ends by the signal.
+// A conversion that is interrupted, whenever that is, leaves its outputs whole
+// or not there, all of them, and nothing else; it ends by the signal.
 func TestInterrupt(t *testing.T) {
 	session := largeSession(t)
 	interrupted := 0
 	for i, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGINT, syscall.SIGINT, syscall.SIGINT} {
 		dir := t.TempDir()
-		cmd := exec.Command("gprof-convert", session, "-o", filepath.Join(dir, "out.json.gz"), "--losses", filepath.Join(dir, "losses.json"), "--mem", "16M")
+		cmd := exec.Command("gprof-convert", session, "-o", filepath.Join(dir, "out.json.gz"), "-o", filepath.Join(dir, "out.svg"), "-o", "parquet="+filepath.Join(dir, "tables"),
+			"--losses", filepath.Join(dir, "losses.json"), "--mem", "16M")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -83,8 +84,8 @@ func TestInterrupt(t *testing.T) {
 		left := fmt.Sprint(files(t, dir))
 		status := cmd.ProcessState.Sys().(syscall.WaitStatus)
 		switch {
-		case err == nil && left == "[losses.json out.json.gz]":
-		case err != nil && status.Signaled() && status.Signal() == sig && (left == "[]" || left == "[out.json.gz]"):
+		case err == nil && left == "[losses.json out.json.gz out.svg tables]":
+		case err != nil && status.Signaled() && status.Signal() == sig && left == "[]":
 			interrupted++
 		default:
 			t.Errorf("attempt %d, %v: ended with %v and left %s", i, sig, err, left)

@@ -40,7 +40,7 @@ type outcome struct {
 type journal struct {
 	dir  string
 	file *os.File
-	done map[string]outcome // by Input
+	done map[string]outcome // by Output
 }
 
 // openJournal reads what is done in an output directory. It writes the lines
@@ -55,7 +55,7 @@ func (s *streams) openJournal(dir string) (*journal, error) {
 	for line := range bytes.Lines(old) {
 		var o outcome
 		if json.Unmarshal(line, &o) == nil {
-			j.done[o.Input] = o
+			j.done[o.Output] = o
 		}
 	}
 	if err := j.rewrite(s, path); err != nil {
@@ -65,15 +65,15 @@ func (s *streams) openJournal(dir string) (*journal, error) {
 	return j, err
 }
 
-// rewrite writes one line for each input.
+// rewrite writes one line for each output.
 func (j *journal) rewrite(s *streams, path string) error {
 	out, err := s.create(path, false)
 	if err != nil {
 		return err
 	}
 	lines := json.NewEncoder(out)
-	for _, input := range slices.Sorted(maps.Keys(j.done)) {
-		if err := lines.Encode(j.done[input]); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(j.done)) {
+		if err := lines.Encode(j.done[name]); err != nil {
 			out.discard()
 			return err
 		}
@@ -81,11 +81,11 @@ func (j *journal) rewrite(s *streams, path string) error {
 	return out.commit()
 }
 
-// unchanged returns what was made of an input, if it was made of the same bytes
-// in the same way and is still there.
-func (j *journal) unchanged(input, fingerprint, settings string) (outcome, bool) {
-	o, ok := j.done[input]
-	if !ok || o.Fingerprint != fingerprint || o.Settings != settings || o.passing() {
+// unchanged returns what was made earlier where now would be made, if it was
+// made of the same bytes in the same way and is still there.
+func (j *journal) unchanged(now outcome) (outcome, bool) {
+	o, ok := j.done[now.Output]
+	if !ok || o.Input != now.Input || o.Fingerprint != now.Fingerprint || o.Settings != now.Settings || o.passing() {
 		return outcome{}, false
 	}
 	size, err := sizeOf(filepath.Join(j.dir, filepath.FromSlash(o.Output)))

@@ -62,18 +62,23 @@ func TestJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	j = reopen(t, dir)
-	if got, ok := j.unchanged("a", "new", "s"); !ok || !reflect.DeepEqual(got, now) {
+	if got, ok := j.unchanged(now); !ok || !reflect.DeepEqual(got, now) {
 		t.Errorf("%+v, %v; want %+v", got, ok, now)
 	}
-	for _, tt := range []struct{ input, fingerprint, settings string }{{"b", "new", "s"}, {"a", "old", "s"}, {"a", "new", "t"}} {
-		if _, ok := j.unchanged(tt.input, tt.fingerprint, tt.settings); ok {
-			t.Errorf("%v is as before", tt)
+	for _, change := range []func(*outcome){
+		func(o *outcome) { o.Input = "b" }, func(o *outcome) { o.Output = "a.svg" },
+		func(o *outcome) { o.Fingerprint = "old" }, func(o *outcome) { o.Settings = "t" },
+	} {
+		other := now
+		change(&other)
+		if _, ok := j.unchanged(other); ok {
+			t.Errorf("%v is as before", other)
 		}
 	}
 	if err := os.Truncate(filepath.Join(dir, "a.json"), 4); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := j.unchanged("a", "new", "s"); ok {
+	if _, ok := j.unchanged(now); ok {
 		t.Error("an output that was cut is as before")
 	}
 }
@@ -95,7 +100,7 @@ func TestJournalTriesAgain(t *testing.T) {
 		if err := j.close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, done := reopen(t, dir).unchanged("a", "", ""); done == again {
+		if _, done := reopen(t, dir).unchanged(outcome{Input: "a", Output: "a.json"}); done == again {
 			t.Errorf("%s: done is %v", reason, done)
 		}
 	}

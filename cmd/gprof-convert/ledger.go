@@ -12,6 +12,7 @@ import (
 
 // ledgerLine is a line of the ledger as JSON.
 type ledgerLine struct {
+	Output   string `json:"output,omitempty"`  // of several, the one that it concerns; missing: all
 	Process  string `json:"process,omitempty"` // instance; missing: the run
 	Reason   string `json:"reason"`
 	Severity string `json:"severity"`
@@ -25,25 +26,49 @@ func ledgerLines(l *stream.Ledger, of func(stream.Line) bool) []ledgerLine {
 	lines := []ledgerLine{}
 	for _, line := range l.Lines() {
 		if of(line) {
-			r := stream.Reasons[line.Reason]
-			lines = append(lines, ledgerLine{line.Process, r.Name, r.Severity.String(), line.What, line.Where, line.Count, line.Bytes})
+			lines = append(lines, ledgerLineOf(line))
 		}
 	}
 	return lines
 }
 
+func ledgerLineOf(line stream.Line) ledgerLine {
+	r := stream.Reasons[line.Reason]
+	return ledgerLine{"", line.Process, r.Name, r.Severity.String(), line.What, line.Where, line.Count, line.Bytes}
+}
+
 func everyLine(stream.Line) bool { return true }
 
-func (s *streams) writeLedger(name string, l *stream.Ledger) error {
-	out, err := s.create(name, false)
-	if err != nil {
-		return err
+// ledgerPart is lines that concern one output, or all of them.
+type ledgerPart struct {
+	output string // "" all
+	lines  []stream.Line
+}
+
+// parts is what is missing from all outputs, then from each. Of one output, all
+// of it is one part.
+func (w *written) parts() []ledgerPart {
+	if len(w.outputs) == 1 {
+		return []ledgerPart{{lines: w.outputs[0].Ledger().Lines()}}
 	}
-	if err := writeJSON(out, ledgerLines(l, everyLine)); err != nil {
-		out.discard()
-		return err
+	all := []ledgerPart{{lines: w.Tables.Ledger.Lines()}}
+	for i, o := range w.outputs {
+		all = append(all, ledgerPart{w.targets[i].name, o.Added()})
 	}
-	return out.commit()
+	return all
+}
+
+// losses is the ledger of all outputs for --losses.
+func (w *written) losses() []ledgerLine {
+	lines := []ledgerLine{}
+	for _, part := range w.parts() {
+		for _, line := range part.lines {
+			row := ledgerLineOf(line)
+			row.Output = part.output
+			lines = append(lines, row)
+		}
+	}
+	return lines
 }
 
 // maxLedgerRows is how long the table may be that shows each process.
@@ -51,21 +76,46 @@ const maxLedgerRows = 20
 
 // printLedger tells a person what is missing or uncertain, summed up by process
 // and reason; by reason alone where that is short enough to be read.
-func (s *streams) printLedger(l *stream.Ledger) {
-	rows := sumLedger(l.Lines(), true)
+func (s *streams) printLedger(parts ...ledgerPart) {
+	rows := sumParts(parts, true)
 	if len(rows) > maxLedgerRows {
-		rows = sumLedger(l.Lines(), false)
+		rows = sumParts(parts, false)
 	}
 	if len(rows) == 0 {
 		return
 	}
 	w := tabwriter.NewWriter(s.stderr, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "LEDGER\tprocess\tcount\twhat\twhy\twhere")
+	several := len(parts) > 1
+	fmt.Fprintln(w, "LEDGER\tprocess\tcount\twhat\twhy\twhere"+only(several, "\toutput"))
 	for _, row := range rows {
 		r := stream.Reasons[row.Reason]
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s%s\t%s\t%s\n", r.Severity, orDash(row.Process), row.Count, row.What, inBytes(row.Bytes), r.Text, row.Where)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s%s\t%s\t%s%s\n", r.Severity, orDash(row.Process), row.Count, row.What, inBytes(row.Bytes), r.Text, row.Where,
+			only(several, "\t"+cmp.Or(row.output, "all")))
 	}
 	w.Flush()
+}
+
+func only(when bool, text string) string {
+	if when {
+		return text
+	}
+	return ""
+}
+
+// ledgerRow is a line of the table.
+type ledgerRow struct {
+	*stream.Line
+	output string
+}
+
+// sumParts sums up each part for itself.
+func sumParts(parts []ledgerPart, byProcess bool) (rows []ledgerRow) {
+	for _, part := range parts {
+		for _, line := range sumLedger(part.lines, byProcess) {
+			rows = append(rows, ledgerRow{line, part.output})
+		}
+	}
+	return rows
 }
 
 // sumLedger sums up the lines of one process, reason and thing, or of one

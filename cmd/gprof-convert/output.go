@@ -54,20 +54,41 @@ func (o *output) commit() error {
 	if o.file == nil {
 		return nil
 	}
-	return o.unfinished.finish(o.file.Name(), func() error {
-		err := errors.Join(o.file.Chmod(0o644), o.file.Close(), os.Rename(o.file.Name(), o.name))
-		if err != nil {
-			os.Remove(o.file.Name())
-		}
-		return err
-	})
+	return o.unfinished.commit(o)
 }
 
 func (o *output) discard() {
 	if o.file != nil {
-		o.unfinished.finish(o.file.Name(), func() error {
-			return errors.Join(o.file.Close(), os.Remove(o.file.Name()))
-		})
+		o.unfinished.discard(o)
+	}
+}
+
+// temporary implements [product].
+func (o *output) temporary() string {
+	if o.file == nil {
+		return ""
+	}
+	return o.file.Name()
+}
+
+func (o *output) close() error {
+	if o.file == nil {
+		return nil
+	}
+	return errors.Join(o.file.Chmod(0o644), o.file.Close())
+}
+
+func (o *output) place(p *placing) error {
+	if o.file == nil {
+		return nil
+	}
+	return p.move(o.file.Name(), o.name)
+}
+
+func (o *output) drop() {
+	if o.file != nil {
+		o.file.Close()
+		os.Remove(o.file.Name())
 	}
 }
 

@@ -28,7 +28,16 @@ type Options struct {
 	Jobs  int  // pieces that are made at a time; 0 is 1
 	Gzip  bool // compress
 	Level int  // 1 to 9 for all of the text; 0 for what is quick for each kind
+
+	Cores Cores // shared with other Writers; nil: Jobs of its own
 }
+
+// Cores are what Writers that are in use at a time share: pieces are made on so
+// many goroutines, whichever of the Writers they are of.
+type Cores chan struct{}
+
+// NewCores returns n Cores, at least one.
+func NewCores(n int) Cores { return make(Cores, min(max(n, 1), maxJobs)) }
 
 const (
 	// fragment is how much text is compressed at a time, if it comes by Write:
@@ -56,7 +65,7 @@ type Writer struct {
 
 	pending []byte        // text that belongs before the next piece
 	slots   chan *slot    // free ones
-	cores   chan struct{} // holds one for each piece in the making
+	cores   Cores         // holds one for each piece in the making
 	last    chan struct{} // closed when all that was handed over is written
 }
 
@@ -78,7 +87,10 @@ func New(w io.Writer, o Options) (*Writer, error) {
 		return nil, err
 	}
 	jobs := min(max(o.Jobs, 1), maxJobs)
-	out := &Writer{w: w, jobs: jobs, gzip: o.Gzip, levels: levels, last: make(chan struct{}), cores: make(chan struct{}, jobs)}
+	out := &Writer{w: w, jobs: jobs, gzip: o.Gzip, levels: levels, last: make(chan struct{}), cores: o.Cores}
+	if out.cores == nil {
+		out.cores = NewCores(jobs)
+	}
 	close(out.last)
 	// One more is being filled, and one written.
 	out.slots = make(chan *slot, jobs+2)

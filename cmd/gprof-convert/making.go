@@ -1,0 +1,110 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"gprof/convert"
+	"gprof/stream"
+)
+
+// making is a conversion on its way: what was found becomes all targets of a
+// job in one pass.
+type making struct {
+	*streams
+	job
+	jobs     int
+	products []product // in the order of targets
+	outputs  []*stream.Output
+}
+
+// written is what a conversion wrote.
+type written struct {
+	stream.Count
+	targets []target
+	outputs []*stream.Output // of each target
+}
+
+// ledgers are those of the outputs.
+func (w *written) ledgers() (all []*stream.Ledger) {
+	for _, o := range w.outputs {
+		all = append(all, o.Ledger())
+	}
+	return all
+}
+
+// names lists the outputs for a person.
+func (w *written) names() string {
+	var names []string
+	for _, t := range w.targets {
+		names = append(names, t.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// begin makes all targets ready. What was begun is among the products, also if
+// another can't be.
+func (m *making) begin() error {
+	jobs, cores := convert.ShareCores(m.jobs, len(m.targets))
+	for _, t := range m.targets {
+		t.options.Jobs, t.options.Cores = jobs, cores
+		sink, err := m.open(t)
+		if err != nil {
+			return err
+		}
+		m.outputs = append(m.outputs, stream.Apart(sink))
+	}
+	return nil
+}
+
+// open begins a target.
+func (m *making) open(t target) (stream.Sink, error) {
+	if t.format.Directory() {
+		out, err := m.createDirectory(t, m.replace)
+		if err != nil {
+			return nil, err
+		}
+		m.products = append(m.products, out)
+		return t.format.NewIn(out), nil
+	}
+	out, err := m.create(t.name, !t.format.Readable(t.options))
+	if err != nil {
+		return nil, err
+	}
+	m.products = append(m.products, out)
+	t.options.SpillDir = out.inDirectory()
+	return t.format.New(out, t.options)
+}
+
+// sink is that of all targets.
+func (m *making) sink() stream.Sink {
+	var sinks []stream.Sink
+	for _, o := range m.outputs {
+		sinks = append(sinks, o)
+	}
+	return stream.Tee(sinks...)
+}
+
+// tell adds the ledger of all outputs to what appears.
+func (m *making) tell(w *written) error {
+	if m.losses == "" {
+		return nil
+	}
+	out, err := m.create(m.losses, false)
+	if err != nil {
+		return err
+	}
+	m.products = append(m.products, out)
+	return writeJSON(out, w.losses())
+}
+
+// spillDir is a directory for temporary files of what becomes these targets: it
+// lies where there must be room anyway.
+func spillDir(targets []target) string {
+	for _, t := range targets {
+		if t.name != "-" {
+			return filepath.Dir(filepath.Clean(t.name))
+		}
+	}
+	return temporary()
+}

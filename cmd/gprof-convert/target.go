@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gprof/convert"
+	"gprof/ingest"
+)
+
+// target is an output that was asked for.
+type target struct {
+	name    string // of a file or a directory; "-" is stdout
+	format  convert.Format
+	options convert.Options
+}
+
+// targetOf reads the value of -o: OUT or NAME=OUT. format is that of --format,
+// or empty.
+func targetOf(value, format string) (t target, err error) {
+	if name, output, ok := strings.Cut(value, "="); ok && format == "" && output != "" {
+		t.name = output
+		if t.format, t.options, err = convert.ByFormat(name); err == nil {
+			return t, nil
+		}
+	}
+	t.name = value
+	switch {
+	case format != "":
+		t.format, t.options, err = convert.ByFormat(format)
+	case value == "-":
+		err = fmt.Errorf("stdout has no name that tells the format; add --format, or write NAME=- with one of %s", formatNames())
+	default:
+		t.format, t.options, err = convert.ByName(value)
+	}
+	return t, err
+}
+
+// targetsOf reads the values of all -o.
+func targetsOf(values []string, format string) ([]target, error) {
+	if len(values) > 1 && format != "" {
+		return nil, errors.New("--format is for a single -o; of several, each that needs it says its own: -o NAME=OUT")
+	}
+	var all []target
+	for _, value := range values {
+		t, err := targetOf(value, format)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// checkPlaces refuses outputs that lie among the files of a recording, two of
+// them in one place, and one in a directory that is another.
+func checkPlaces(found *ingest.Found, targets []target, losses string) error {
+	all := []place{}
+	for _, t := range targets {
+		all = append(all, place{"-o " + t.name, t.name, t.format.Directory()})
+	}
+	if losses != "" {
+		all = append(all, place{"--losses " + losses, losses, false})
+	}
+	for i, p := range all {
+		if p.name != "-" && found.Reads(p.name) {
+			return fmt.Errorf("%s lies among the files of a recording; give it a name elsewhere", p.name)
+		}
+		for _, o := range all[:i] {
+			if err := p.apart(o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// place is where something is to be written.
+type place struct {
+	flag, name string
+	directory  bool
+}
+
+// apart returns an error if two places are one, or one lies in the other.
+func (p place) apart(o place) error {
+	a, b := p.path(), o.path()
+	switch {
+	case a == b:
+		return fmt.Errorf("%s and %s both name %s; give one of them another name", o.flag, p.flag, p.name)
+	case o.directory && strings.HasPrefix(a, b+string(filepath.Separator)):
+		return fmt.Errorf("%s lies in the directory of %s; give it a name elsewhere", p.flag, o.flag)
+	case p.directory && strings.HasPrefix(b, a+string(filepath.Separator)):
+		return fmt.Errorf("%s lies in the directory of %s; give it a name elsewhere", o.flag, p.flag)
+	}
+	return nil
+}
+
+// path is the one name of the place, however its directory is called.
+func (p place) path() string {
+	if p.name == "-" {
+		return p.name
+	}
+	abs := absolute(p.name)
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		abs = filepath.Join(dir, filepath.Base(abs))
+	}
+	if info, err := os.Stat(abs); err == nil && info.IsDir() {
+		if dir, err := filepath.EvalSymlinks(abs); err == nil {
+			return dir
+		}
+	}
+	return abs
+}
