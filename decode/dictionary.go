@@ -201,9 +201,10 @@ func (d *dictionary) defField(c *rawformat.Cursor) {
 	e.def.Fields[position] = f
 }
 
-// opaqueField stands for a field whose definition is missing.
+// opaqueField stands for a field whose definition is missing. Nobody knows what
+// it may reveal, so it is taken for the worst.
 func opaqueField(position int, t stream.Type) stream.EventField {
-	f := stream.EventField{Name: "arg" + strconv.Itoa(position), Type: t, Format: stream.FormatInteger}
+	f := stream.EventField{Name: "arg" + strconv.Itoa(position), Type: t, Format: stream.FormatInteger, Privacy: stream.PrivacySecret}
 	switch t {
 	case stream.Float:
 		f.Format = stream.FormatDecimal

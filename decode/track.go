@@ -52,6 +52,21 @@ func (k trackKey) track(p stream.ProcessID) stream.Track {
 	return stream.Track{Process: p, Name: k.name, Main: k.kind == mainTrack}
 }
 
+// intern returns the track's id. One that the program named is not taken for a
+// function's, whichever came first: their rows are one track, whose name may be
+// of any kind.
+func (k trackKey) intern(t *stream.Tables, p stream.ProcessID) stream.TrackID {
+	known := t.Tracks.Len()
+	id := t.Tracks.Intern(k.track(p))
+	track := t.Tracks.At(id)
+	root := k.kind == rootTrack && (track.Root || int(id) > known)
+	if root != track.Root {
+		track.Root = root
+		t.Tracks.Amend(id, track)
+	}
+	return id
+}
+
 // mainTrack is the track of the process as a whole.
 func (p *process) mainTrack() stream.Track { return trackKey{p.name, mainTrack}.track(p.ID) }
 

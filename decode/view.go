@@ -57,7 +57,7 @@ func (w *worker) lane(k trackKey) *lane {
 	l := w.view.lanes[k]
 	if l == nil {
 		w.run.tables.Lock()
-		l = &lane{id: w.run.tables.Tracks.Intern(k.track(w.job.process.ID))}
+		l = &lane{id: k.intern(w.run.tables, w.job.process.ID)}
 		w.run.tables.Unlock()
 		w.view.lanes[k] = l
 	}

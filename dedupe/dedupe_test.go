@@ -17,6 +17,20 @@ func TestSet(t *testing.T) {
 	}
 }
 
+func TestSetMap(t *testing.T) {
+	var s Set[string, int32]
+	s.Amend(s.Intern("a"), "x")
+	s.Intern("b")
+	s.Map(func(k string) string { return k + "!" })
+	if s.At(1) != "x!" || s.At(2) != "b!" || s.Lookup("a") != 0 || s.Intern("b!") != 2 || s.Intern("c") != 3 {
+		t.Errorf("%q, %q, %d rows", s.At(1), s.At(2), s.Len())
+	}
+	s.Map(func(string) string { return "same" })
+	if s.At(1) != "same" || s.At(3) != "same" || s.Len() != 3 || s.Intern("new") != 4 {
+		t.Errorf("%q, %q, %d rows", s.At(1), s.At(3), s.Len())
+	}
+}
+
 func TestTexts(t *testing.T) {
 	var s Texts[int32]
 	if s.Intern("") != 0 || s.InternBytes(nil) != 0 || s.At(0) != "" {

@@ -83,6 +83,16 @@ func (s *Set[K, ID]) Amend(id ID, k K) {
 	*s.rows.at(int(id - 1)) = k
 }
 
+// Map replaces every value by what f makes of it, for good: ids stay, and two
+// values may become equal. Intern and Lookup know them as they are then.
+func (s *Set[K, ID]) Map(f func(K) K) {
+	for i := range s.rows.n {
+		row := s.rows.at(i)
+		*row = f(*row)
+	}
+	s.table, s.was = nil, nil
+}
+
 // At returns the value with that id; the id must have come from s.
 func (s *Set[K, ID]) At(id ID) K { return *s.rows.at(int(id - 1)) }
 

@@ -41,6 +41,7 @@ const (
 	ReasonLeftOut                   // chunk that a slice of the recording does not hold
 	ReasonStalled                   // input from which nothing came any more
 	ReasonRefused                   // input, or member of one, that is not to be trusted
+	ReasonRedacted                  // value that was made unreadable: see Redact
 	numReasons
 )
 
@@ -71,6 +72,7 @@ var Reasons = [numReasons]struct {
 	ReasonLeftOut:     {"left-out", Info, "left out by a slice of the recording"},
 	ReasonStalled:     {"stalled", Loss, "nothing came any more"},
 	ReasonRefused:     {"refused", Loss, "refused: not to be trusted"},
+	ReasonRedacted:    {"redacted", Info, "made unreadable, as was asked for"},
 }
 
 // Line is one entry of the ledger: how much of what, in which process.

@@ -1,0 +1,158 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Redacting is what becomes of the values of a kind.
+type Redacting uint8
+
+const (
+	KeepValues Redacting = iota
+	HashValues           // replaced by a keyed hash: what was equal stays equal
+	DropValues           // left out
+)
+
+// Redaction says what becomes of values by what they may reveal. The zero
+// Redaction keeps all.
+//
+// Fields of events say of which kind they are. Of a field that is not defined,
+// of a value that is of another type than its field, and of texts that nobody
+// said anything about, the strictest is assumed: they are secrets. So are logs,
+// arguments of programs, values of attributes, the text of an exit, pages in
+// private windows, and the texts of untyped markers. Names of hosts go with
+// URLs. What is not redacted is what the program's code says, not its data:
+// functions, events, their categories and fields; service, version, revision;
+// the keys of attributes; the recorder's own counters; times and numbers of
+// events.
+type Redaction struct {
+	// Paths are hashed as a whole: a base name, or even its extension, may be
+	// the private part. Those of code are trimmed to what their function or
+	// module is called anyway, whether they are to be hashed or to be dropped.
+	Paths Redacting
+	// URLs keep their scheme; host and rest are hashed each by itself, so that
+	// one still sees which requests went to one server.
+	URLs Redacting
+	// Users are persons and accounts.
+	Users Redacting
+	// Secrets must not leave the machine.
+	Secrets Redacting
+	// Names are those that a program gives while it runs: of tracks, counters
+	// and labels. Dropped names leave one track, or one counter, of all that had
+	// one.
+	Names Redacting
+	// Key makes that nobody without it finds a value by hashing what it might
+	// be. It should be random, 16 bytes or more.
+	Key []byte
+}
+
+// valueKind is what a value may reveal: a Privacy, or that it names something.
+type valueKind uint8
+
+const (
+	plainValue  = valueKind(PrivacyPlain)
+	pathValue   = valueKind(PrivacyPath)
+	urlValue    = valueKind(PrivacyURL)
+	userValue   = valueKind(PrivacyUser)
+	secretValue = valueKind(PrivacySecret)
+	nameValue   = secretValue + 1
+
+	numValueKinds = nameValue + 1
+)
+
+// kindWords name the kinds in the ledger.
+var kindWords = [numValueKinds]string{pathValue: "paths", urlValue: "URLs", userValue: "users", secretValue: "secrets", nameValue: "names"}
+
+// howWords say there what was done.
+var howWords = [...]string{HashValues: "hashed", DropValues: "dropped", trimValues: "trimmed"}
+
+// trimValues is what becomes of paths of code.
+const trimValues = DropValues + 1
+
+// redacted is a source of which nobody can read what a Redaction hides.
+type redacted struct {
+	Source
+	redactor
+	plans map[EventID]plan
+	spare Column
+	done  bool
+}
+
+// redactor replaces values, and counts them.
+type redactor struct {
+	how    [numValueKinds]Redacting
+	digest digester
+	counts map[redactedCount]int64
+}
+
+type redactedCount struct {
+	process ProcessID // 0: of several
+	kind    valueKind
+	how     Redacting
+}
+
+// Redact returns a Source of the events of src with values redacted. Rows are
+// redacted as they come, and tables when all have come, before any Sink sees
+// them: nothing else reaches a spill file or an output. The ledger says how many
+// values that were, and its places are redacted, too. It is a [Progress] if src
+// is, and closes src if it can be closed.
+func Redact(src Source, how Redaction) Source {
+	r := &redacted{Source: src, redactor: newRedactor(how), plans: make(map[EventID]plan)}
+	if p, ok := src.(Progress); ok {
+		return redactedProgress{r, p}
+	}
+	return r
+}
+
+func newRedactor(how Redaction) redactor {
+	kinds := [numValueKinds]Redacting{pathValue: how.Paths, urlValue: how.URLs, userValue: how.Users, secretValue: how.Secrets, nameValue: how.Names}
+	return redactor{how: kinds, digest: newDigester(how.Key), counts: make(map[redactedCount]int64)}
+}
+
+// redactedProgress is a redacted source that tells its progress.
+type redactedProgress struct {
+	*redacted
+	of Progress
+}
+
+func (r redactedProgress) Progress() (done, total int64) { return r.of.Progress() }
+
+// Next implements [Source].
+func (r *redacted) Next(b *Batch) error {
+	err := r.Source.Next(b)
+	switch {
+	case err == nil:
+		r.rows(b)
+	case errors.Is(err, io.EOF) && !r.done: // however often the end is asked for
+		r.done = true
+		r.tables(r.Tables())
+	}
+	return err
+}
+
+// Close implements [io.Closer].
+func (r *redacted) Close() error {
+	if c, ok := r.Source.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// count counts n values.
+func (r *redactor) count(p ProcessID, k valueKind, how Redacting, n int64) {
+	r.counts[redactedCount{p, k, how}] += n
+}
+
+// tell writes the counts into the ledger.
+func (r *redactor) tell(t *Tables) {
+	for c, n := range r.counts {
+		line := Line{Reason: ReasonRedacted, What: kindWords[c.kind], Where: howWords[c.how], Count: n}
+		if c.process != 0 {
+			line.Process = fmt.Sprintf("%016x", t.Process(c.process).Instance)
+		}
+		t.Ledger.Add(line)
+	}
+	clear(r.counts)
+}

@@ -1,0 +1,186 @@
+package stream
+
+import (
+	"math"
+	"strconv"
+)
+
+// plan is of which kind the columns of some rows are.
+type plan []columnPlan
+
+type columnPlan struct {
+	kind valueKind
+	text bool // its values are texts
+}
+
+// rows redacts the arguments of b.
+func (r *redacted) rows(b *Batch) {
+	switch b.Series.Kind {
+	case Markers:
+		r.columns(b, r.planOf(b.Series.Event))
+	case Logs:
+		r.columns(b, plan{{secretValue, true}})
+	case Pages:
+		r.pages(b)
+	case Overheads:
+		r.columns(b, make(plan, len(b.Args)))
+	}
+}
+
+func (r *redacted) columns(b *Batch, p plan) {
+	for i := range b.Args {
+		r.column(b.Series.Process, &b.Args[i], func(int) columnPlan { return p[i] })
+	}
+}
+
+// planOf is the plan of an event's markers. The tables may be in use while the
+// source is being read.
+func (r *redacted) planOf(id EventID) plan {
+	p, ok := r.plans[id]
+	if !ok {
+		t := r.Tables()
+		t.Lock()
+		p = newPlan(t.Event(id))
+		t.Unlock()
+		r.plans[id] = p
+	}
+	return p
+}
+
+func newPlan(e *Event) plan {
+	p := make(plan, len(e.Fields))
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		p[i] = columnPlan{kindOf(f), f.Type == Text || f.Format == FormatString}
+	}
+	if len(p) == 1 && p[0] == (columnPlan{text: true}) && e.Fields[0].Name == untypedText {
+		p[0].kind = secretValue
+	}
+	return p
+}
+
+// untypedText is the only field of an untyped marker with a text, of which
+// nobody said what it may reveal.
+const untypedText = "text"
+
+// kindOf is what the values of a field may reveal: what it says, else what its
+// format says.
+func kindOf(f *EventField) valueKind {
+	switch {
+	case f.Privacy != PrivacyPlain:
+		return valueKind(min(f.Privacy, PrivacySecret))
+	case f.Format == FormatPath:
+		return pathValue
+	case f.Format == FormatURL:
+		return urlValue
+	}
+	return plainValue
+}
+
+// at is the plan of one value: of another type than its column, it may be
+// anything.
+func (c columnPlan) at(t Type) columnPlan {
+	if t != Null && (t == Text) != c.text {
+		c.kind = secretValue
+	}
+	return c
+}
+
+// column redacts one column; of says what each row should be.
+func (r *redacted) column(p ProcessID, c *Column, of func(row int) columnPlan) {
+	first := 0
+	for ; first < c.Len(); first++ {
+		if r.how[of(first).at(c.kind[first]).kind] != KeepValues && c.kind[first] != Null {
+			break
+		}
+	}
+	if first == c.Len() { // as most
+		return
+	}
+	out := &r.spare
+	out.reset()
+	for i := range c.Len() {
+		r.value(p, out, c, i, of(i).at(c.kind[i]).kind)
+	}
+	*c, r.spare = *out, *c
+}
+
+// value adds to out what becomes of row i of c.
+func (r *redacted) value(p ProcessID, out, c *Column, i int, k valueKind) {
+	t, how := c.TypeAt(i), r.how[k]
+	empty := t == Text && len(c.TextAt(i)) == 0
+	switch {
+	case t == Null:
+		out.AppendNull()
+		return
+	case how == KeepValues || empty:
+		out.appendRow(c, i)
+		return
+	case how == DropValues:
+		out.AppendNull()
+	default:
+		out.AppendText([]byte(r.digest.hashed(k, c.textOf(i))))
+	}
+	r.count(p, k, how, 1)
+}
+
+// appendRow adds row i of another column.
+func (c *Column) appendRow(from *Column, i int) {
+	if t := from.TypeAt(i); t == Text {
+		c.AppendText(from.TextAt(i))
+	} else {
+		c.AppendBits(t, from.BitsAt(i))
+	}
+}
+
+// textOf is row i as a text.
+func (c *Column) textOf(i int) string {
+	switch bits := c.BitsAt(i); c.TypeAt(i) {
+	case Int:
+		return strconv.FormatInt(int64(bits), 10)
+	case Uint:
+		return strconv.FormatUint(bits, 10)
+	case Float:
+		return strconv.FormatFloat(math.Float64frombits(bits), 'g', -1, 64)
+	}
+	return string(c.TextAt(i))
+}
+
+// The columns of Pages that are redacted; see [PageFields].
+const (
+	pagePrivate = 3
+	pageURL     = 4
+)
+
+// pages redacts pages. The address of a private one is a secret; that there was
+// one is about the person, and not said if users are redacted.
+func (r *redacted) pages(b *Batch) {
+	private := make([]bool, b.Len())
+	for i := range private {
+		private[i] = b.Args[pagePrivate].BitsAt(i) != 0
+	}
+	for i := range b.Args[:pagePrivate+1] {
+		r.column(b.Series.Process, &b.Args[i], func(int) columnPlan { return columnPlan{} })
+	}
+	if r.how[userValue] != KeepValues {
+		r.forgetPrivate(b, private)
+	}
+	r.column(b.Series.Process, &b.Args[pageURL], func(row int) columnPlan {
+		if private[row] {
+			return columnPlan{secretValue, true}
+		}
+		return columnPlan{urlValue, true}
+	})
+}
+
+// forgetPrivate leaves open which pages were private.
+func (r *redacted) forgetPrivate(b *Batch, private []bool) {
+	c := &b.Args[pagePrivate]
+	c.reset()
+	for i := range private {
+		c.AppendNull()
+		if private[i] {
+			r.count(b.Series.Process, userValue, DropValues, 1)
+		}
+	}
+}

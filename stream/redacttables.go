@@ -1,0 +1,221 @@
+package stream
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// tables redacts what rows refer to. The source has ended: nobody interns any
+// more, and ids stay.
+func (r *redacted) tables(t *Tables) {
+	for i := range t.Processes {
+		r.process(ProcessID(i+1), &t.Processes[i])
+	}
+	for i := range t.Events {
+		r.event(&t.Events[i])
+	}
+	if r.how[nameValue] != KeepValues {
+		labels := labelNames(t)
+		t.Tracks.Map(func(k Track) Track { return r.track(k, labels) })
+		t.Counters.Map(r.counter)
+		t.Frames.Map(func(f Frame) Frame { return r.label(t, f) })
+	}
+	if r.how[pathValue] != KeepValues {
+		t.Modules.Map(r.module)
+		r.files(t)
+	}
+	r.ledger(t)
+	r.tell(t)
+}
+
+func (r *redactor) process(id ProcessID, p *Process) {
+	p.Host = r.host(id, p.Host)
+	if base := baseName(p.Exe); r.how[pathValue] != KeepValues && base != p.Exe {
+		p.Exe = base
+		r.count(id, pathValue, trimValues, 1)
+	}
+	args := make([]string, 0, len(p.Args))
+	for _, a := range p.Args {
+		if a = r.text(id, secretValue, a); a != "" || r.how[secretValue] != DropValues {
+			args = append(args, a)
+		}
+	}
+	p.Args = args
+	p.Attrs = slices.Clone(p.Attrs)
+	for i := range p.Attrs {
+		p.Attrs[i].Value = r.text(id, secretValue, p.Attrs[i].Value)
+	}
+	p.Exit.Text = r.text(id, secretValue, p.Exit.Text)
+}
+
+// host goes with URLs, and stays equal to the host of one.
+func (r *redactor) host(id ProcessID, host string) string {
+	if host = r.text(id, urlValue, host); host != "" && r.how[urlValue] == HashValues {
+		return "host:" + strings.TrimPrefix(host, "url:")
+	}
+	return host
+}
+
+// event makes fields texts whose numbers became some.
+func (r *redactor) event(e *Event) {
+	fields := slices.Clone(e.Fields)
+	for i, c := range newPlan(e) {
+		if f := &fields[i]; r.how[c.kind] == HashValues && !c.text {
+			f.Type = Text
+			if f.Format != FormatFlow && f.Format != FormatFlowEnd {
+				f.Format = FormatText
+			}
+		}
+	}
+	e.Fields = fields
+}
+
+// labelNames are the names of labels. A stack that begins with one gives its
+// name to a track.
+func labelNames(t *Tables) map[string]bool {
+	names := make(map[string]bool)
+	for id := FrameID(1); int(id) <= t.Frames.Len(); id++ {
+		if f := t.Frames.At(id); f.Label {
+			names[t.Strings.At(f.Function)] = true
+		}
+	}
+	return names
+}
+
+func (r *redactor) track(t Track, labels map[string]bool) Track {
+	if !t.Main && (!t.Root || labels[t.Name]) {
+		t.Name = r.name(t.Process, "track", t.Name)
+	}
+	return t
+}
+
+// ownCounters are the counters that recorders have by themselves.
+var ownCounters = map[string]bool{
+	CounterGroupMemory: true, CounterRSS: true, "process CPU": true,
+	"heap": true, "allocated": true, "GC cycles": true, "goroutines": true, "scheduler latency p99": true,
+}
+
+func (r *redactor) counter(c Counter) Counter {
+	own := r.counterName(c.Process, c.Name)
+	if own != c.Name {
+		c.Category, c.Description = r.name(c.Process, "group", c.Category), ""
+	}
+	c.Name = own
+	return c
+}
+
+// counterName is what becomes of the name of a counter. Those of threads end
+// with what the program calls the thread.
+func (r *redactor) counterName(p ProcessID, name string) string {
+	if ownCounters[name] {
+		return name
+	}
+	if rest, ok := strings.CutPrefix(name, "thread "); ok {
+		number, called, _ := strings.Cut(rest, " ")
+		if _, err := strconv.ParseUint(number, 10, 64); err == nil {
+			return strings.TrimSpace("thread " + number + " " + r.name(p, "name", called))
+		}
+	}
+	return r.name(p, "counter", name)
+}
+
+func (r *redactor) label(t *Tables, f Frame) Frame {
+	if f.Label {
+		f.Function = t.Strings.Intern(r.name(0, "label", t.Strings.At(f.Function)))
+	}
+	return f
+}
+
+// module trims the path of a module to its name. Where there is no build id the
+// path tells modules apart: then its directory is hashed.
+func (r *redactor) module(m Module) Module {
+	if m.Path == "" {
+		return m
+	}
+	r.count(0, pathValue, trimValues, 1)
+	base := baseName(m.Path)
+	if dir := strings.TrimSuffix(m.Path, base); dir != "" && m.Build == "" {
+		base = r.digest.of(dir) + "/" + base
+	}
+	m.Path = base
+	m.Name = baseName(m.Name)
+	return m
+}
+
+// files trims the paths of source files. A file counts once, in how many
+// functions it may be.
+func (r *redactor) files(t *Tables) {
+	type place struct{ function, file StringID }
+	trimmed, counted := make(map[place]StringID), make(map[StringID]bool)
+	t.Frames.Map(func(f Frame) Frame {
+		if f.File == 0 {
+			return f
+		}
+		key := place{f.Function, f.File}
+		if f.Label { // its name is no function's
+			key.function = 0
+		}
+		id, ok := trimmed[key]
+		if !ok {
+			id = t.Strings.Intern(trimmedFile(t.Strings.At(key.function), t.Strings.At(f.File)))
+			trimmed[key] = id
+		}
+		if !counted[f.File] {
+			counted[f.File] = true
+			r.count(0, pathValue, trimValues, 1)
+		}
+		f.File = id
+		return f
+	})
+}
+
+// ledger redacts the places in the ledger.
+func (r *redactor) ledger(t *Tables) {
+	lines := t.Ledger.Lines()
+	t.Ledger = Ledger{}
+	for _, line := range lines {
+		if !line.placedByRecorder() {
+			line.Where = r.place(&line)
+		}
+		t.Ledger.Add(line)
+	}
+}
+
+// place is what becomes of a place: of tracks and counters the name that they
+// have in the tables; of inputs a path; else a secret.
+func (r *redactor) place(line *Line) string {
+	switch {
+	case line.Reason == ReasonExpired && line.What == "events of tracks":
+		return r.name(0, "track", line.Where)
+	case line.Reason == ReasonExpired && line.What == "values of counters":
+		return r.counterName(0, line.Where)
+	case line.ofInputs():
+		return r.text(0, pathValue, line.Where)
+	}
+	return r.text(0, secretValue, line.Where)
+}
+
+// ofInputs says whether the place is what the user called an input, or what
+// somebody called a file in an archive.
+func (l *Line) ofInputs() bool {
+	return l.What == "inputs" || l.What == "members" || l.Reason == ReasonUnreadable || l.Reason == ReasonStalled || l.Reason == ReasonRefused
+}
+
+// placedByRecorder says whether the place is in words of our own: files of a
+// recording, kinds of entries, names of events, numbers.
+func (l *Line) placedByRecorder() bool {
+	switch {
+	case l.Where == "":
+		return true
+	case l.ofInputs():
+		return false
+	case l.Reason == ReasonClock, l.Reason == ReasonMalformed, l.Reason == ReasonUndefined, l.Reason == ReasonLeftOut,
+		l.Reason == ReasonExpired && l.What == "processes":
+		return true
+	}
+	return slices.ContainsFunc(recorderPlaces, func(p string) bool { return strings.HasPrefix(l.Where, p) })
+}
+
+// recorderPlaces is how such places begin.
+var recorderPlaces = []string{"chunk-", "dict-", "meta", "exit", "index ", "kind "}
