@@ -85,7 +85,7 @@ func labelNames(t *Tables) map[string]bool {
 
 func (r *redactor) track(t Track, labels map[string]bool) Track {
 	if !t.Main && (!t.Root || labels[t.Name]) {
-		t.Name = r.name(t.Process, "track", t.Name)
+		t.Name, t.Root = r.name(t.Process, "track", t.Name), false
 	}
 	return t
 }
