@@ -53,7 +53,7 @@ func anchorOf(a rawformat.Anchor) Anchor { return Anchor{Monotonic: a.Monotonic,
 // blocks hold, like [Anchors], and the monotonic time of the latest block, 0 if
 // there is none. What is wrong with the chunks is told when they are decoded.
 func ReadAnchors(p *chunks.Process, images []*chunks.Image) (all []Anchor, last uint64) {
-	ticks := newTicks(p.Chunks)
+	ticks := newTicks(slices.Concat(p.Chunks, p.LeftOut))
 	blocks := chunks.NewReader(images, nil)
 	var found found
 	for blocks.NextRun() {
@@ -173,7 +173,7 @@ func FirstTime(p *chunks.Process) uint64 {
 		if c := b.Fields; b.Kind == rawformat.KindSync {
 			tick := blockTick(b.Kind, &c, 0)
 			if b.Chunk.Header.Clock() == rawformat.ClockTSC {
-				return newTicks(p.Chunks).monotonic(tick)
+				return newTicks(slices.Concat(p.Chunks, p.LeftOut)).monotonic(tick)
 			}
 			return tick
 		}

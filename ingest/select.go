@@ -2,13 +2,27 @@ package ingest
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"time"
 
 	"gprof/chunks"
 	"gprof/decode"
 	"gprof/stream"
 )
+
+// Selection says which part of the recordings is wanted. The zero Selection is
+// all of them. What cannot hold anything of it is not read.
+type Selection struct {
+	// Processes are those that are wanted: patterns of their instance, pid, name
+	// or service. None: all.
+	Processes stream.Patterns
+	// From and To are when what is wanted happened: from From on and before To.
+	// Both 0: at any time.
+	From, To stream.Time
+}
 
 // place puts all processes on one time line and sets aside what has expired.
 // What the ledger is told of that is kept for the tables of the source.
@@ -92,4 +106,59 @@ func closed(im *chunks.Image) uint64 {
 		return im.Header.Close.Monotonic
 	}
 	return math.MaxUint64
+}
+
+// wanted are the processes of a selection; the ledger is told of the others. It
+// ends with a [stream.ErrNoMatch] if there is none.
+func (s *Selection) wanted(all []*Process, ledger *stream.Ledger) (kept []*Process, err error) {
+	if len(s.Processes) == 0 {
+		return all, nil
+	}
+	var names []string
+	for _, p := range all {
+		row := decode.Describe(p.Process, p.clock)
+		if s.names(&row, p) {
+			kept = append(kept, p)
+			continue
+		}
+		ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonFiltered, What: "processes", Where: "process", Count: 1, Bytes: p.Bytes()})
+		names = append(names, p.Name()+"  "+row.Title())
+	}
+	if len(kept) == 0 {
+		return nil, stream.NoMatch(fmt.Sprintf("no process has the instance, pid, name or service %q", s.Processes), names)
+	}
+	return kept, nil
+}
+
+func (s *Selection) names(row *stream.Process, p *Process) bool {
+	return slices.ContainsFunc([]string{p.Name(), strconv.Itoa(row.Pid), row.Name, row.Service}, s.Processes.Match)
+}
+
+// slack is how exactly the times in chunk headers and those of events agree:
+// both are read from one clock, but ticks are converted.
+const slack = stream.Time(time.Millisecond)
+
+// part is what of a process may hold something of the time that is wanted.
+// Chunks that were closed before are left out. Those that were opened later are
+// not: an interval is recorded at its end.
+func (s *Selection) part(p *Process, ledger *stream.Ledger) *chunks.Process {
+	if s.From == 0 && s.To == 0 {
+		return p.Process
+	}
+	part := *p.Process
+	part.Chunks = nil
+	left := stream.Line{Process: p.Name(), Reason: stream.ReasonFiltered, What: "chunks", Where: "time"}
+	for _, im := range p.Chunks {
+		if m := closed(im); m != math.MaxUint64 && p.clock.At(m)+slack < s.From && !im.Header.Straddles() {
+			part.LeftOut = append(slices.Clip(part.LeftOut), im) // its anchors still tell of the clock
+			left.Count++
+			left.Bytes += int64(im.Header.Commit.Offset())
+			continue
+		}
+		part.Chunks = append(part.Chunks, im)
+	}
+	if left.Count > 0 {
+		ledger.Add(left)
+	}
+	return &part
 }

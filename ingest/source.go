@@ -24,12 +24,24 @@ func (p *Process) Name() string { return fmt.Sprintf("%016x", p.Instance) }
 // Source returns the source of all processes that have not expired. It may be
 // called once.
 func (f *Found) Source() stream.Source {
+	src, _ := f.Select(Selection{})
+	return src
+}
+
+// Select returns the source of a part of what [Found.Source] gives: no more is
+// read than needed, and what a chunk holds besides is given, too. The error is a
+// [stream.ErrNoMatch] if no process is wanted. It may be called once.
+func (f *Found) Select(s Selection) (stream.Source, error) {
 	f.place()
-	tables, processes := new(stream.Tables), f.current
+	tables := new(stream.Tables)
 	for _, line := range f.ledger.Lines() {
 		tables.Ledger.Add(line)
 	}
 	f.noteInputs(&tables.Ledger)
+	processes, err := s.wanted(f.current, &tables.Ledger)
+	if err != nil {
+		return nil, err
+	}
 	describe(tables, processes)
 	var over *gone
 	if !f.options.KeepExpired {
@@ -41,9 +53,9 @@ func (f *Found) Source() stream.Source {
 	}
 	inputs := make([]decode.Input, len(processes))
 	for i, p := range processes {
-		inputs[i] = decode.Input{Found: p.Process, ID: stream.ProcessID(i + 1), Clock: p.clock}
+		inputs[i] = decode.Input{Found: s.part(p, &tables.Ledger), ID: stream.ProcessID(i + 1), Clock: p.clock}
 	}
-	return over.leaveOut(decode.New(tables, inputs, o))
+	return over.leaveOut(decode.New(tables, inputs, o)), nil
 }
 
 // current puts the processes on one time line and returns those that have not
@@ -70,8 +82,8 @@ func (f *Found) noteInputs(ledger *stream.Ledger) {
 	}
 }
 
-// describe fills the process table. A process whose parent has expired hangs
-// under the nearest ancestor that has not.
+// describe fills the process table. A process whose parent is not in it hangs
+// under the nearest ancestor that is.
 func describe(tables *stream.Tables, processes []*Process) {
 	ids := map[*Process]stream.ProcessID{}
 	for i, p := range processes {
@@ -79,7 +91,11 @@ func describe(tables *stream.Tables, processes []*Process) {
 	}
 	for _, p := range processes {
 		row := decode.Describe(p.Process, p.clock)
-		row.Parent = ids[p.holder()]
+		a := p.parent
+		for a != nil && ids[a] == 0 {
+			a = a.parent
+		}
+		row.Parent = ids[a]
 		tables.Processes = append(tables.Processes, row)
 	}
 }

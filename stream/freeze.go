@@ -36,6 +36,7 @@ func (r *renumbering) series(s Series) Series {
 type freezer struct {
 	from, to *Tables
 	live     liveIDs
+	kept     keptIDs
 	ids      renumbering
 }
 
@@ -46,15 +47,16 @@ type freezer struct {
 //  2. Renumber bottom up: what a row refers to has its final id before the row
 //     is compared, so that comparing ids is comparing content.
 //
-// Processes and tracks stay even if they have no rows.
+// Processes and tracks stay even if they have no rows, unless a filter took them.
 func freeze(t *Tables, series []Series, stacks []bool) (*Tables, *renumbering, error) {
 	f := freezer{from: t, to: &Tables{}}
 	if err := f.live.mark(t, series, stacks); err != nil {
 		return nil, nil, err
 	}
+	f.kept = keptBy(t, series)
 	t.Stacks.Pack() // the memory is needed now
 	f.processes()
-	f.ids.tracks = renumber(&f.to.Tracks, &t.Tracks, nil, f.track, compareTracks)
+	f.ids.tracks = renumber(&f.to.Tracks, &t.Tracks, f.kept.tracks, f.track, compareTracks)
 	f.ids.counters = renumber(&f.to.Counters, &t.Counters, f.live.counters, f.counter, compareCounters)
 	f.categories()
 	f.events()

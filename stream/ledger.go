@@ -42,6 +42,7 @@ const (
 	ReasonStalled                   // input from which nothing came any more
 	ReasonRefused                   // input, or member of one, that is not to be trusted
 	ReasonRedacted                  // value that was made unreadable: see Redact
+	ReasonFiltered                  // rows, chunks or processes that were not asked for
 	numReasons
 )
 
@@ -73,6 +74,7 @@ var Reasons = [numReasons]struct {
 	ReasonStalled:     {"stalled", Loss, "nothing came any more"},
 	ReasonRefused:     {"refused", Loss, "refused: not to be trusted"},
 	ReasonRedacted:    {"redacted", Info, "made unreadable, as was asked for"},
+	ReasonFiltered:    {"filtered", Info, "not asked for"},
 }
 
 // Line is one entry of the ledger: how much of what, in which process.

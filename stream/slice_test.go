@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"testing"
 
 	"gprof/stream"
@@ -46,8 +47,12 @@ func TestSlice(t *testing.T) {
 			t.Errorf("%+v: got %+v, want %+v", s.Series, s.Tally, want[s.Series])
 		}
 	}
-	if n := count.Tables.Ledger.Lines(); len(n) != 0 {
-		t.Errorf("ledger %v", n)
+	wantLines := []stream.Line{
+		{Process: "0000000000000001", Reason: stream.ReasonFiltered, What: "markers", Where: "time", Count: 5},
+		{Process: "0000000000000001", Reason: stream.ReasonFiltered, What: "samples", Where: "time", Count: 4},
+	}
+	if lines := count.Tables.Ledger.Lines(); !slices.Equal(lines, wantLines) {
+		t.Errorf("ledger %v, want %v", lines, wantLines)
 	}
 }
 

@@ -23,6 +23,10 @@ type Tables struct {
 	Stacks     dedupe.Tree[FrameID, StackID]
 	Ledger     Ledger
 
+	// onlyUsed leaves tracks and processes out of the final tables that no row
+	// refers to: filters have taken their rows.
+	onlyUsed bool
+
 	eventIDs map[string]EventID
 	counted  countedTexts
 
