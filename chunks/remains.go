@@ -96,8 +96,8 @@ func (r *remains) list(entries []os.DirEntry) {
 	r.sort(entries)
 }
 
-// sort tells the other chunk files apart: those that are not in use, and those
-// that cannot be read.
+// sort tells the other files of the ring apart: those that are not in use, and
+// those that cannot be read. Stack rings that were drained are not in use.
 func (r *remains) sort(entries []os.DirEntry) {
 	used, bad := map[string]bool{}, map[string]bool{}
 	for _, im := range r.p.Chunks {
@@ -111,6 +111,10 @@ func (r *remains) sort(entries []os.DirEntry) {
 	}
 	for _, e := range entries {
 		switch name := e.Name(); {
+		case strings.HasPrefix(name, stacksPrefix):
+			if drainedStacks(filepath.Join(r.dir, name)) {
+				r.unused = append(r.unused, name)
+			}
 		case !strings.HasPrefix(name, "chunk-") || used[name]:
 		case bad[name]:
 			r.broken++
@@ -289,5 +293,5 @@ func erase(dir string) error {
 func ours(name string) bool {
 	name = strings.TrimSuffix(name, newSuffix)
 	return name == lockName || name == exitName || name == metaName ||
-		strings.HasPrefix(name, "chunk-") || strings.HasPrefix(name, "dict-") || strings.HasPrefix(name, "stacks-")
+		strings.HasPrefix(name, "chunk-") || strings.HasPrefix(name, "dict-") || strings.HasPrefix(name, stacksPrefix)
 }

@@ -78,13 +78,14 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add(rawformat.MetaLimit, p.Limit)
 	add(rawformat.MetaChunkSize, chunkSize)
 	add(rawformat.MetaKeep, p.Keep.Nanoseconds())
-	add(rawformat.MetaCPU, p.CPU)
-	add(rawformat.MetaInterval, p.CPU.interval())
+	add(rawformat.MetaCPU, r.cpu)
+	add(rawformat.MetaInterval, r.samplePeriod())
 	add(rawformat.MetaCounterHz, max(0, p.CounterHz))
 	for _, what := range p.ignored {
 		add(rawformat.MetaSelfTest+"environment", "ignored: "+what)
 	}
 	add(rawformat.MetaSelfTest+"session", r.member.describe())
+	add(rawformat.MetaSelfTest+"cpu", r.cpuTest)
 	add(rawformat.MetaSelfTest+"writers", fmt.Sprintf("%d, portable", len(r.shards)))
 	return records
 }
@@ -123,20 +124,4 @@ func namespace() string {
 		return ""
 	}
 	return link
-}
-
-// String is what meta says.
-func (m CPUMode) String() string {
-	if m == CPUPprof {
-		return "pprof"
-	}
-	return "off"
-}
-
-// interval is that of the samples in ns, 0 none.
-func (m CPUMode) interval() int64 {
-	if m == CPUPprof {
-		return int64(samplingInterval)
-	}
-	return 0
 }

@@ -87,10 +87,12 @@ func (r *Recorder) complain(what string, err error) {
 
 func (r *Recorder) work(due *chores) {
 	if r.paused.Load() {
+		r.sampler.rest()
 		return
 	}
 	if r.isMapped() {
 		r.internStacks()
+		r.sampler.round(r)
 	}
 	now := Now()
 	if r.counterPeriod > 0 && now >= due.counters {

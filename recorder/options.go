@@ -60,8 +60,13 @@ type Options struct {
 	// 0700, files 0600.
 	GroupAccess bool
 
-	// CPU is how CPU samples are taken. Default: [CPUOff].
+	// CPU is how CPU samples are taken. Default: [CPUSignal].
 	CPU CPUMode
+
+	// SampleHz is how often a busy thread is sampled in a second of its CPU time,
+	// at most 10,000. The kernel's tick limits it, too; meta says what came of
+	// it. Default: 100.
+	SampleHz int
 
 	// CounterHz is how often counters are sampled in a second, at most 10.
 	// Default: 10. Negative: never.
@@ -72,8 +77,15 @@ type Options struct {
 type CPUMode int
 
 const (
-	// CPUOff takes no samples, unless the environment says otherwise.
-	CPUOff CPUMode = iota
+	// CPUSignal takes samples by a signal of its own, each with its time, thread,
+	// goroutine and track. The program's own CPU profiles go on beside it. Where
+	// its self-tests fail, or on other systems than linux/amd64, no samples are
+	// taken; meta says why.
+	CPUSignal CPUMode = iota
+	// CPUOff takes no samples.
+	CPUOff
+	// CPUAny is CPUSignal, and where that does not work CPUPprof.
+	CPUAny
 	// CPUPprof runs runtime/pprof's CPU profile in windows of a second. The
 	// time of a sample is known to the window. While it runs the program can't
 	// start a CPU profile of its own; when the program has one running, windows
@@ -85,6 +97,8 @@ const (
 	defaultLimit     = 64 << 20
 	defaultChunkSize = 256 << 10
 	defaultCounterHz = 10
+	defaultSampleHz  = 100
+	maxSampleHz      = 10000
 	defaultKeep      = 60 * time.Second
 
 	// smallestLimit holds two chunks beside the dictionary.
@@ -129,6 +143,7 @@ func (o Options) with(env *settings) *plan {
 	p.asked = p.Limit > 0
 	p.id = identify(&p.Options)
 	p.CounterHz = min(cmp.Or(p.CounterHz, defaultCounterHz), defaultCounterHz)
+	p.SampleHz = min(max(1, cmp.Or(p.SampleHz, defaultSampleHz)), maxSampleHz)
 	p.Keep = max(0, cmp.Or(p.Keep, defaultKeep))
 	p.ChunkSize = roundChunk(cmp.Or(p.ChunkSize, defaultChunkSize))
 	return p
@@ -145,7 +160,7 @@ func (o Options) or(d Options) Options {
 	}
 	return Options{
 		Dir: cmp.Or(o.Dir, d.Dir), Service: cmp.Or(o.Service, d.Service), Version: cmp.Or(o.Version, d.Version), Attrs: attrs,
-		Limit: cmp.Or(d.Limit, o.Limit), Keep: cmp.Or(o.Keep, d.Keep), GroupAccess: o.GroupAccess || d.GroupAccess, ChunkSize: cmp.Or(o.ChunkSize, d.ChunkSize), CPU: cmp.Or(o.CPU, d.CPU), CounterHz: cmp.Or(o.CounterHz, d.CounterHz),
+		Limit: cmp.Or(d.Limit, o.Limit), Keep: cmp.Or(o.Keep, d.Keep), GroupAccess: o.GroupAccess || d.GroupAccess, ChunkSize: cmp.Or(o.ChunkSize, d.ChunkSize), CPU: cmp.Or(o.CPU, d.CPU), SampleHz: cmp.Or(o.SampleHz, d.SampleHz), CounterHz: cmp.Or(o.CounterHz, d.CounterHz),
 	}
 }
 

@@ -52,6 +52,9 @@ type Recorder struct {
 	counterPeriod Time // 0: none
 	complained    bool // of the disk
 	resting       bool // stopped by the session
+	sampler       sampler
+	cpu           CPUMode // in use
+	cpuTest       string  // what came of the sampler's self-test
 
 	spent     spent
 	wake      chan struct{} // to the housekeeper: see to the ring
@@ -119,6 +122,7 @@ func (r *Recorder) Stop() error {
 	recording.Store(nil)
 	close(r.quit)
 	r.crew.Wait()
+	r.sampler.close(r)
 	defined.mu.Lock()
 	running.Store(nil)
 	defined.mu.Unlock()

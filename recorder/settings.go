@@ -44,7 +44,8 @@ var environmentTable = []struct {
 	{"GPROF_KEEP", "DURATION", "what is kept of the end of a process that was killed: 60s, 5m; 0 nothing", (*settings).setKeep},
 	{"GPROF_GROUP_ACCESS", "on|off", "on: the group may read, record and control, too: directories 2770, files 0660", func(s *settings, v string) (err error) { s.GroupAccess, err = ParseSwitch(v); return }},
 	{"GPROF_CHUNK", "SIZE", "bytes of a chunk file", (*settings).setChunk},
-	{"GPROF_CPU", "off|pprof", "how CPU samples are taken", (*settings).setCPU},
+	{"GPROF_CPU", "signal|off|any|pprof", "how CPU samples are taken", (*settings).setCPU},
+	{"GPROF_SAMPLE_HZ", "N", "how often a busy thread is sampled in a second", (*settings).setSampleHz},
 	{"GPROF_COUNTER_HZ", "N", "how often counters are sampled in a second; -1 never", func(s *settings, v string) (err error) { s.CounterHz, err = strconv.Atoi(v); return }},
 	{"OTEL_RESOURCE_ATTRIBUTES", "K=V,...", "service.name, service.version and attributes; malformed pairs are passed over", (*settings).setResource},
 	{"GPROF_ATTRS", "K=V,...", "attributes of the process", (*settings).setAttrs},
@@ -117,14 +118,25 @@ func (s *settings) setChunk(v string) error {
 
 func (s *settings) setCPU(v string) error {
 	switch v {
+	case "signal":
+		s.CPU = CPUSignal
 	case "off":
 		s.CPU = CPUOff
+	case "any":
+		s.CPU = CPUAny
 	case "pprof":
 		s.CPU = CPUPprof
 	default:
-		return errors.New("want off or pprof")
+		return errors.New("want signal, off, any or pprof")
 	}
 	return nil
+}
+
+func (s *settings) setSampleHz(v string) (err error) {
+	if s.SampleHz, err = strconv.Atoi(v); err == nil && s.SampleHz < 1 {
+		return errors.New("want a number above 0")
+	}
+	return err
 }
 
 func (s *settings) setService(v string) error { s.Service = v; return nil }

@@ -67,7 +67,7 @@ func open(o Options) (*Recorder, error) {
 	r.environ.export(r.session, r.instance, p.parent)
 	r.employ(r.keepHouse)
 	r.employ(r.learnModules)
-	if p.CPU == CPUPprof {
+	if r.cpu == CPUPprof {
 		r.employ(r.sampleCPU)
 	}
 	return r, nil
@@ -83,6 +83,7 @@ func (r *Recorder) employ(work func()) {
 	go func() {
 		defer r.crew.Done()
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(trackLabel, ownTrack.name)))
+		noteLabels(ownTrack)
 		defer func() {
 			if p := recover(); p != nil {
 				r.fail(fmt.Errorf("internal error: %v", p))
@@ -140,6 +141,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	}
 	r.member.makeRoom(r.ring)
 	r.dict = newDictionary(dict, r.ring, r.limit/dictShare)
+	r.chooseCPU(p)
 	return chunks.WriteRecords(filepath.Join(r.dir, "meta"), r.header(rawformat.MagicMeta), p.meta(r, size)...)
 }
 

@@ -40,6 +40,7 @@ func NewTrack(ctx context.Context, name string) (context.Context, *Work) {
 	inner := pprof.WithLabels(ctx, pprof.Labels(trackLabel, name))
 	pprof.SetGoroutineLabels(inner)
 	w := &Work{Track: defined.track(name), outer: ctx}
+	noteLabels(w.Track)
 	if w.users.Add(1) == 1 {
 		w.note(rawformat.KindTrackStart)
 	}

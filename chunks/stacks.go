@@ -1,0 +1,103 @@
+package chunks
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"gprof/rawformat"
+)
+
+// stacksPrefix begins the name of a thread's stack ring.
+const stacksPrefix = "stacks-"
+
+// Stacks is the stack ring of one thread, mapped. A signal handler writes it;
+// one goroutine drains it.
+type Stacks struct {
+	mem    []byte
+	path   string
+	reader rawformat.StacksReader
+	lost   uint64 // of these has been told
+}
+
+// CreateStacks makes the stack ring of the thread h.Tid in dir. One that is there
+// is of a thread that has ended, and goes.
+func CreateStacks(dir string, h rawformat.StacksHeader) (*Stacks, error) {
+	path := filepath.Join(dir, fmt.Sprintf("%s%d", stacksPrefix, h.Tid))
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	f, err := create(path)
+	if err != nil {
+		return nil, err
+	}
+	mem, err := allocate(f, rawformat.StacksFile)
+	err = errors.Join(err, f.Close())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("stack ring of %d bytes: %w", rawformat.StacksFile, err), os.Remove(path))
+	}
+	h.Version = rawformat.Version
+	rawformat.PutStacksHeader(mem, &h)
+	s := &Stacks{mem: mem, path: path}
+	s.reader.Word = func(i uint64) uint64 { return *word(mem, rawformat.StacksHead+int(8*i)) }
+	return s, nil
+}
+
+// Memory is where the ring is mapped; it is valid until Close.
+func (s *Stacks) Memory() []byte { return s.mem }
+
+// Next reads the oldest record. It stays until Drained. False: there is none; a
+// ring that is damaged loses what it holds, and err says so once.
+func (s *Stacks) Next(rec *rawformat.StackRecord) (ok bool, err error) {
+	s.reader.Head = atomic.LoadUint64(word(s.mem, rawformat.OffStacksHead))
+	if ok, err = s.reader.Next(rec); err != nil {
+		s.reader.Tail = s.reader.Head
+		s.Drained()
+	}
+	return ok, err
+}
+
+// Claim says that the block at index takes what Next has read: a reader that
+// finds the block committed counts the record as drained.
+func (s *Stacks) Claim(index uint64) {
+	atomic.StoreUint64(word(s.mem, rawformat.OffStacksIndex), 0)
+	atomic.StoreUint64(word(s.mem, rawformat.OffStacksNext), s.reader.Tail)
+	atomic.StoreUint64(word(s.mem, rawformat.OffStacksIndex), index)
+}
+
+// Drained gives the room of what Next has read back.
+func (s *Stacks) Drained() {
+	atomic.StoreUint64(word(s.mem, rawformat.OffStacksTail), s.reader.Tail)
+}
+
+// Lost is how many records found no room since it was last asked.
+func (s *Stacks) Lost() uint64 {
+	lost := atomic.LoadUint64(word(s.mem, rawformat.OffStacksLost))
+	n := lost - s.lost
+	s.lost = lost
+	return n
+}
+
+// Close removes the ring, which should be drained. Nobody may write it any more.
+func (s *Stacks) Close() error {
+	err := errors.Join(unmapFile(s.mem), os.Remove(s.path))
+	s.mem = nil
+	return err
+}
+
+// drainedStacks reports whether a stack ring holds nothing.
+func drainedStacks(path string) bool {
+	in, err := openInput(os.DirFS(filepath.Dir(path)), filepath.Base(path), rawformat.StacksFile)
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	head, err := in.read(make([]byte, rawformat.StacksHead), 0)
+	if err != nil {
+		return false
+	}
+	h, err := rawformat.ReadStacksHeader(head)
+	return err == nil && h.Head == h.Tail
+}

@@ -1,0 +1,132 @@
+package rawformat
+
+import "hash/crc32"
+
+// MagicStacks begins a stack ring file.
+const MagicStacks = "gprT"
+
+// Sizes of a stack ring: a head of one page and a power of two of words, which
+// hold what a busy thread samples in several rounds of the housekeeper.
+const (
+	StacksHead  = PageSize
+	StacksWords = 2048
+	StacksFile  = StacksHead + 8*StacksWords
+)
+
+// Offsets of the words of a stack ring's head that change.
+const (
+	OffStacksCRC   = 40
+	OffStacksHead  = 64
+	OffStacksLost  = 72
+	OffStacksTail  = 128
+	OffStacksNext  = 136
+	OffStacksIndex = 144
+)
+
+// Parts of a record in a stack ring, in words.
+const (
+	StackFixed   = 6   // size, time, goroutine, labels, pc, top of stack
+	MaxStackWord = 168 // of a record
+)
+
+// StacksHeader is the head of a stack ring as it was when it was read. The first
+// words are fixed, and have a CRC; the others are written while the ring is in
+// use.
+//
+//	 0  magic "gprT"      4        64  head      8, words ever written
+//	 4  version           2        72  lost      8, records without room
+//	 6  0                 2       128  tail      8, words drained
+//	 8  instance          8       136  next      8, the tail after the block at index
+//	16  pid               4       144  index     8, of the block that takes what
+//	20  tid               4                      lies between tail and next; 0 none
+//	24  period            8
+//	32  0                 8
+//	40  CRC-32C of 0..39  4
+type StacksHeader struct {
+	Version    uint16
+	Instance   uint64
+	Pid, Tid   uint32
+	Period     uint64 // ns of CPU time that a record stands for
+	Head, Lost uint64
+	Tail, Next uint64
+	Index      uint64
+}
+
+// PutStacksHeader writes the fixed words of h to dst, at least [StacksHead]
+// zero bytes.
+func PutStacksHeader(dst []byte, h *StacksHeader) {
+	copy(dst, MagicStacks)
+	le.PutUint16(dst[4:], h.Version)
+	le.PutUint64(dst[8:], h.Instance)
+	le.PutUint32(dst[16:], h.Pid)
+	le.PutUint32(dst[20:], h.Tid)
+	le.PutUint64(dst[24:], h.Period)
+	le.PutUint32(dst[OffStacksCRC:], crc32.Update(0, castagnoli, dst[:OffStacksCRC]))
+}
+
+// ReadStacksHeader reads the head of a stack ring. The error is an [*Error] of
+// class [ErrTruncated], [ErrMagic], [ErrVersion] or [ErrHeader].
+func ReadStacksHeader(b []byte) (h StacksHeader, err error) {
+	const what = "stack ring header"
+	if len(b) < StacksHead {
+		return h, &Error{int64(len(b)), what, ErrTruncated}
+	}
+	h = StacksHeader{
+		Version: le.Uint16(b[4:]), Instance: le.Uint64(b[8:]), Pid: le.Uint32(b[16:]), Tid: le.Uint32(b[20:]), Period: le.Uint64(b[24:]),
+		Head: le.Uint64(b[OffStacksHead:]), Lost: le.Uint64(b[OffStacksLost:]),
+		Tail: le.Uint64(b[OffStacksTail:]), Next: le.Uint64(b[OffStacksNext:]), Index: le.Uint64(b[OffStacksIndex:]),
+	}
+	switch {
+	case string(b[:4]) != MagicStacks:
+		return h, &Error{0, what, ErrMagic}
+	case h.Version > Version:
+		return h, &Error{4, what, ErrVersion}
+	case crc32.Update(0, castagnoli, b[:OffStacksCRC]) != le.Uint32(b[OffStacksCRC:]):
+		return h, &Error{OffStacksCRC, what, ErrHeader}
+	}
+	return h, nil
+}
+
+// StackRecord is one sample in a stack ring.
+type StackRecord struct {
+	Time      uint64   // CLOCK_MONOTONIC, ns
+	Goroutine uint64   // 0: none, or not known
+	Labels    uint64   // address of its labels; it means something only to the process
+	Periods   uint64   // how many periods of CPU time it stands for
+	PC        uint64   // that was interrupted
+	Top       uint64   // the word at the top of the stack: where a function without a frame returns to
+	Returns   []uint64 // return addresses, leaf first, and labels, see [StackLabel]
+}
+
+// StackLabel is the bit by which a label among return addresses is known; the
+// rest is its number.
+const StackLabel = 1 << 63
+
+// StacksReader reads records of a stack ring.
+type StacksReader struct {
+	Word func(i uint64) uint64 // word i of [StacksWords]
+	Tail uint64                // of the next record
+	Head uint64
+	room [MaxStackWord]uint64
+}
+
+// Next reads the record at the tail, and moves it. What is read is valid until
+// the next call. False: there is none, or err says what is wrong with it; nothing
+// behind that can be read.
+func (r *StacksReader) Next(rec *StackRecord) (ok bool, err error) {
+	if r.Tail == r.Head {
+		return false, nil
+	}
+	first := r.Word(r.Tail % StacksWords)
+	size := first & (1<<32 - 1)
+	if r.Head-r.Tail > StacksWords || size < StackFixed || size > MaxStackWord || size > r.Head-r.Tail {
+		return false, &Error{StacksHead + int64(r.Tail%StacksWords)*8, "stack record", ErrSyntax}
+	}
+	words := r.room[:size]
+	for i := range words {
+		words[i] = r.Word((r.Tail + uint64(i)) % StacksWords)
+	}
+	*rec = StackRecord{Time: words[1], Goroutine: words[2], Labels: words[3], Periods: 1 + first>>32, PC: words[4], Top: words[5], Returns: words[StackFixed:]}
+	r.Tail += size
+	return true, nil
+}

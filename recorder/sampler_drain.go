@@ -1,0 +1,96 @@
+//go:build linux && amd64 && !gprof_portable
+
+package recorder
+
+import "gprof/rawformat"
+
+// drain moves what is in a thread's ring into chunks.
+func (s *sampler) drain(r *Recorder, tid int, t *sampled) {
+	if n := t.stacks.Lost(); n > 0 {
+		r.lose(rawformat.LostSamples, n, 0)
+	}
+	for {
+		var rec rawformat.StackRecord
+		ok, err := t.stacks.Next(&rec)
+		if err != nil {
+			r.lose(rawformat.LostSamples, 1, 0)
+		}
+		if !ok {
+			return
+		}
+		s.write(r, tid, t, &rec)
+		t.stacks.Drained()
+	}
+}
+
+// write writes a record as a sample block. Which block that is stands in the
+// ring before it is committed: so the sample counts once, whenever the process is
+// killed.
+func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRecord) {
+	row := s.row(r, rec)
+	at := Time(rec.Time - r.monotonic)
+	w := r.acquirePatiently()
+	if w == nil || !r.turnWithStack(w, uint32(sampleRoom+2*10*len(row.raw)), row.track, at, row.raw) {
+		return
+	}
+	b := w.time(w.begin(rawformat.KindSample), at)
+	for _, v := range [...]uint64{uint64(tid), rec.Goroutine, uint64(row.track), row.stack, rec.Periods, rec.Periods*uint64(s.period) + 1, 0} {
+		b = rawformat.AppendUint(b, v)
+	}
+	t.stacks.Claim(w.chunk.RangeStart() + uint64(w.offset()))
+	w.finish(b)
+	releaseLock(&w.lock)
+}
+
+// row finds what of a record is interned.
+func (s *sampler) row(r *Recorder, rec *rawformat.StackRecord) (row sampleRow) {
+	if t := trackAt(uintptr(rec.Labels)); t != nil {
+		row.track = r.track(t)
+	}
+	calls := s.key(rec)
+	id := r.known.find(calls)
+	if id == 0 {
+		leafFirst := locate(s.expand(calls))
+		if id = r.dict.stack(leafFirst); id != 0 {
+			r.known.add(calls, id)
+		} else {
+			row.stack = 1
+			for _, l := range leafFirst[:min(len(leafFirst), maxRaw)] {
+				row.raw = append(row.raw, l.pc)
+			}
+			return row
+		}
+	}
+	row.stack = uint64(id) + 1
+	return row
+}
+
+// key is the stack as frame pointers gave it, as return addresses, leaf first.
+// Valid until the next call.
+func (s *sampler) key(rec *rawformat.StackRecord) []uintptr {
+	calls := append(s.calls[:0], uintptr(rec.PC)+1)
+	if s.leaf.frameless(uintptr(rec.PC)) && isCode(uintptr(rec.Top)) {
+		calls = append(calls, uintptr(rec.Top))
+	}
+	for _, pc := range rec.Returns {
+		calls = append(calls, uintptr(pc))
+	}
+	s.calls = calls
+	return calls
+}
+
+func isCode(pc uintptr) bool { return sampleLayout.text <= pc && pc < sampleLayout.etext }
+
+// physical is key with inlined functions, for locate.
+func (s *sampler) physical(rec *rawformat.StackRecord) []uintptr { return s.expand(s.key(rec)) }
+
+// expand has one entry for each function, as runtime.Callers would.
+func (s *sampler) expand(calls []uintptr) []uintptr {
+	var dst [4 * maxFrames]uintptr
+	n := expandInlined(dst[:], append([]uintptr{0}, calls...))
+	return dst[:n]
+}
+
+// maxFrames is how many frames the handler writes at most; inlined functions
+// come on top.
+const maxFrames = 130

@@ -1,0 +1,189 @@
+//go:build linux && amd64 && !gprof_portable
+
+package recorder
+
+import (
+	"bytes"
+	"errors"
+	"runtime"
+	"strconv"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Where things lie in a g is not promised. What the first words of it are is
+// known to the linker and to debuggers; m and sched are guessed and then proved;
+// the rest is searched for.
+const (
+	offStackHi = 8
+	offM       = 48
+	offSched   = 56
+	searchG    = 400 // bytes of a g, which is larger
+	searchM    = 512
+	probes     = 5 // goroutines that have to agree
+)
+
+var errLayout = errors.New("the runtime looks different")
+
+// findLayout finds the offsets; what isn't found stays 0, and err says so.
+func findLayout() (l layout, err error) {
+	l.text, l.etext = textRange()
+	goids, labels, curgs := candidates{}, candidates{}, candidates{}
+	scheds := 0
+	for range probes {
+		asleep, wake, seen := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		var g uintptr
+		go func() {
+			g = getg()
+			id, mark := goid(), new([4]uint64)
+			was := runtime_getProfLabel()
+			runtime_setProfLabel(unsafe.Pointer(mark))
+			self := words(g, searchG)
+			runtime_setProfLabel(was)
+			goids.meet(self, id)
+			labels.meet(self, uint64(uintptr(unsafe.Pointer(mark))))
+			if m := proveM(g); m != nil {
+				curgs.meet(m, uint64(g))
+			}
+			close(asleep)
+			<-wake
+			close(seen)
+		}()
+		<-asleep
+		for i := 0; i < 1000 && !parked(g); i++ {
+			runtime.Gosched()
+		}
+		if parked(g) {
+			scheds++
+		}
+		close(wake)
+		<-seen
+	}
+	l.goid, l.labels = goids.only(), labels.only()
+	if curg := curgs.only(); curg != 0 {
+		l.m, l.curg = offM, curg
+	}
+	if scheds == probes {
+		l.sched = offSched
+	}
+	if l.goid == 0 || l.labels == 0 || l.m == 0 || l.sched == 0 {
+		err = errLayout
+	}
+	return l, err
+}
+
+// candidates are offsets at which the value looked for was found each time.
+type candidates struct {
+	at   []uintptr
+	seen bool
+}
+
+func (c *candidates) meet(words memory, value uint64) {
+	var now []uintptr
+	for i, w := range words {
+		if w == value && (!c.seen || contains(c.at, uintptr(8*i))) {
+			now = append(now, uintptr(8*i))
+		}
+	}
+	c.at, c.seen = now, true
+}
+
+func contains(all []uintptr, x uintptr) bool {
+	for _, y := range all {
+		if x == y {
+			return true
+		}
+	}
+	return false
+}
+
+// only is the offset if there is one, and 0 if there are none or more.
+func (c *candidates) only() uintptr {
+	if len(c.at) != 1 {
+		return 0
+	}
+	return c.at[0]
+}
+
+// memory is some words of what lies in memory.
+type memory []uint64
+
+// words reads memory, if it can be read: the kernel does it, so that a wrong
+// guess is no fault.
+func words(at uintptr, bytes int) memory {
+	w := make(memory, bytes/8)
+	local := []unix.Iovec{{Base: (*byte)(unsafe.Pointer(&w[0]))}}
+	local[0].SetLen(bytes)
+	remote := []unix.RemoteIovec{{Base: at, Len: bytes}}
+	if n, err := unix.ProcessVMReadv(unix.Getpid(), local, remote, 0); err != nil || n != bytes {
+		return nil
+	}
+	return w
+}
+
+// proveM reads the m of a running g: its first word is a g0 which has the same
+// m.
+func proveM(g uintptr) memory {
+	self := words(g, searchG)
+	if self == nil {
+		return nil
+	}
+	m := words(uintptr(self[offM/8]), searchM)
+	if m == nil {
+		return nil
+	}
+	g0 := words(uintptr(m[0]), searchG)
+	if g0 == nil || g0[offM/8] != self[offM/8] {
+		return nil
+	}
+	m.forget(threadPointer() - 8 - uintptr(self[offM/8]))
+	if again := words(g, searchG); again == nil || again[offM/8] != self[offM/8] {
+		return nil // the goroutine went to another thread meanwhile
+	}
+	return m
+}
+
+// forget clears a word that looks like one that is searched for: without cgo, an
+// m is also where its thread keeps what it runs, be it g0 or a goroutine.
+func (m memory) forget(at uintptr) {
+	if at%8 == 0 && at/8 < uintptr(len(m)) {
+		m[at/8] = 0
+	}
+}
+
+// threadPointer is the base of the thread's own variables; the last of them is
+// its g.
+func threadPointer() (at uintptr) {
+	const getFS = 0x1003
+	if _, _, e := unix.RawSyscall(unix.SYS_ARCH_PRCTL, getFS, uintptr(unsafe.Pointer(&at)), 0); e != 0 {
+		return 0
+	}
+	return at
+}
+
+// parked reports whether g waits, and its sched says where: in gopark, on its own
+// stack.
+func parked(g uintptr) bool {
+	self := words(g, searchG)
+	if self == nil {
+		return false
+	}
+	lo, hi := self[0], self[offStackHi/8]
+	sched := self[offSched/8:]
+	in := func(at uint64) bool { return lo <= at && at < hi }
+	f := runtime.FuncForPC(uintptr(sched[1]) - 1) // it returns there
+	return in(sched[0]) && in(sched[5]) && f != nil && f.Name() == "runtime.gopark"
+}
+
+// goid is the running goroutine's number, as a traceback shows it.
+func goid() uint64 {
+	var b [64]byte
+	text := bytes.TrimPrefix(b[:runtime.Stack(b[:], false)], []byte("goroutine "))
+	digits, _, _ := bytes.Cut(text, []byte(" "))
+	id, err := strconv.ParseUint(string(digits), 10, 64)
+	if err != nil {
+		return ^uint64(0) // found nowhere
+	}
+	return id
+}

@@ -1,0 +1,148 @@
+//go:build linux && amd64 && !gprof_portable
+
+package recorder
+
+import (
+	"bufio"
+	"debug/elf"
+	"encoding/binary"
+	"os"
+	"reflect"
+	"runtime"
+	"unsafe"
+)
+
+// leafTable tells functions that have a frame, or have made it already, from
+// others: only of the former a frame pointer tells the caller. It reads the
+// table that the runtime unwinds stacks by, where it lies in memory.
+type leafTable struct {
+	pctab uintptr // 0: not found
+}
+
+const (
+	pclnMagic = 0xfffffff1
+	offPctab  = 56      // in the table's head
+	offPcsp   = 16      // in what is said of a function
+	pcsBytes  = 1 << 16 // how long a function's list may be, in bytes
+)
+
+func (t *leafTable) known() bool { return t.pctab != 0 }
+
+// open finds the table and tries it on two functions that are known.
+func (t *leafTable) open() {
+	head := pclntab()
+	if head == 0 || load32(head) != pclnMagic || load8(head+7) != unsafe.Sizeof(head) {
+		return
+	}
+	t.pctab = head + load64(head+offPctab)
+	entry := reflect.ValueOf(sampleEntry).Pointer()
+	var here [1]uintptr
+	runtime.Callers(1, here[:])
+	if !t.frameless(entry) || t.frameless(here[0]-1) {
+		t.pctab = 0
+	}
+}
+
+// The table is no memory of Go's heap, so a number may become a pointer to it.
+func static(at uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&at)) }
+
+func load8(at uintptr) uintptr  { return uintptr(*(*uint8)(static(at))) }
+func load32(at uintptr) uint32  { return *(*uint32)(static(at)) }
+func load64(at uintptr) uintptr { return *(*uintptr)(static(at)) }
+
+// frameless reports whether what runs at pc has nothing on the stack but the
+// address that it returns to.
+func (t *leafTable) frameless(pc uintptr) bool {
+	if t.pctab == 0 {
+		return false
+	}
+	f := runtime.FuncForPC(pc)
+	if f == nil {
+		return false
+	}
+	entry := f.Entry()
+	f = runtime.FuncForPC(entry) // pc may be that of an inlined function, which is described elsewhere
+	if f == nil || f.Entry() != entry {
+		return false
+	}
+	pcsp := load32(uintptr(unsafe.Pointer(f)) + offPcsp)
+	return pcsp != 0 && t.delta(t.pctab+uintptr(pcsp), entry, pc) == 0
+}
+
+// delta is how far the stack pointer is below the return address at pc, by a
+// list of changes, each a difference of the value and how many bytes of code it
+// holds for. -1: the list does not tell.
+func (t *leafTable) delta(at, from, pc uintptr) int64 {
+	value := int64(-1)
+	end := at + pcsBytes
+	for at < end {
+		change, n := readVarint(at)
+		if change == 0 && value != -1 {
+			return -1
+		}
+		length, m := readVarint(at + n)
+		at += n + m
+		value += int64(change>>1) ^ -int64(change&1)
+		if from += length; pc < from {
+			return value
+		}
+	}
+	return -1
+}
+
+func readVarint(at uintptr) (v, n uintptr) {
+	for shift := 0; shift < 35; shift += 7 {
+		b := load8(at + n)
+		n++
+		v |= b & 0x7f << shift
+		if b < 0x80 {
+			break
+		}
+	}
+	return v, n
+}
+
+// pclntab is where the table's section is mapped, 0 if it is not found.
+func pclntab() uintptr {
+	f, err := elf.Open("/proc/self/exe")
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	s := f.Section(".gopclntab")
+	if s == nil {
+		s = f.Section(".data.rel.ro.gopclntab")
+	}
+	start, _, offset := ownMapping()
+	if s == nil || f.ByteOrder != binary.LittleEndian || start == 0 {
+		return 0
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off <= offset && offset < p.Off+p.Filesz {
+			return uintptr(s.Addr + start - (p.Vaddr + offset - p.Off))
+		}
+	}
+	return 0
+}
+
+// ownMapping is the one that our code lies in, 0 if it is not found.
+func ownMapping() (start, end, offset uint64) {
+	maps, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return 0, 0, 0
+	}
+	defer maps.Close()
+	here := uint64(reflect.ValueOf(sampleEntry).Pointer())
+	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		if m, ok := parseMapping(lines.Text()); ok && m.start <= here && here < m.end {
+			return m.start, m.end, m.offset
+		}
+	}
+	return 0, 0, 0
+}
+
+// textRange is where the program's code lies.
+func textRange() (text, etext uintptr) {
+	start, end, _ := ownMapping()
+	return uintptr(start), uintptr(end)
+}

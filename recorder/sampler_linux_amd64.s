@@ -1,0 +1,248 @@
+//go:build !gprof_portable
+
+#include "textflag.h"
+
+// Offsets that the kernel and rawformat's stack rings fix. The Go side has them,
+// too; a test compares what both see.
+#define SI_CODE 8
+#define SI_OVERRUN 20
+#define SI_VALUE 24
+#define UC_RBP 120
+#define UC_RSP 160
+#define UC_RIP 168
+#define RING_HEAD 64
+#define RING_LOST 72
+#define RING_TAIL 128
+#define RING_DATA 4096
+#define RING_MASK 2047
+#define RING_ROOM (2048-168)
+#define SYS_rt_sigreturn 15
+#define SYS_clock_gettime 228
+
+// put appends the word in a register to the record. It spoils SI.
+#define PUT(reg) \
+	MOVQ	R10, SI; \
+	ANDQ	$RING_MASK, SI; \
+	MOVQ	reg, (R15)(SI*8); \
+	INCQ	R10
+
+// sampleHandler is the signal handler. It runs on whatever thread's timer has
+// expired, in the middle of anything, with all signals blocked. It touches
+// nothing but its thread's ring, the g's that its thread runs, and their stacks.
+//
+//  1. Is it one of our timers? If not, it is the business of who had the signal
+//     before.
+//  2. Take the thread's slot: while it is counted as busy the ring stays mapped.
+//  3. Write time, goroutine, labels, the interrupted pc.
+//  4. Walk the frame pointers, upwards only and within the stack of the g, then
+//     from the scheduler's stack over to the goroutine's.
+//  5. Write the size, then the head: the record counts.
+//
+// All registers are the interrupted code's, and the kernel restores them.
+//
+//	R8 slot, later lo   R9 ring   R10 head of the record being written   R15 data
+//	R12 g whose stack is walked   R13 goroutine   BX frame pointer   CX what
+//	it must not be below   R11 hi   DI layout   R14 frames left   DX context
+TEXT ·sampleHandler(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	CMPL	SI_CODE(SI), $-2	// SI_TIMER
+	JNE	chain
+	MOVQ	SI_VALUE(SI), AX
+	MOVQ	AX, CX
+	SHRQ	$48, CX
+	CMPL	CX, $0x6770	// sampleMagic
+	JNE	chain
+	MOVWLZX	AX, R8
+	CMPL	R8, $1024	// maxSlots
+	JCC	chain
+	SHLQ	$6, R8
+	LEAQ	·sampleSlots(SB), CX
+	ADDQ	CX, R8
+	SHRQ	$16, AX
+	LOCK
+	INCL	12(R8)	// busy
+	MOVQ	0(R8), R9	// ring
+	TESTQ	R9, R9
+	JEQ	idle
+	CMPL	AX, 8(R8)	// generation
+	JNE	idle
+	MOVQ	RING_HEAD(R9), R10
+	MOVQ	R10, AX
+	SUBQ	RING_TAIL(R9), AX
+	CMPQ	AX, $RING_ROOM
+	JHI	full
+	PUSHQ	R8
+	MOVL	SI_OVERRUN(SI), AX
+	PUSHQ	AX
+	LEAQ	RING_DATA(R9), R15
+	INCQ	R10	// the size comes last
+
+	SUBQ	$16, SP
+	MOVQ	SP, SI
+	MOVL	$1, DI	// CLOCK_MONOTONIC
+	MOVL	$SYS_clock_gettime, AX
+	SYSCALL
+	MOVQ	0(SP), AX
+	MOVQ	8(SP), CX
+	ADDQ	$16, SP
+	IMULQ	$1000000000, AX
+	ADDQ	CX, AX
+	PUT(AX)
+
+	LEAQ	·sampleLayout(SB), DI
+	MOVQ	TLS, CX
+	MOVQ	0(CX)(TLS*1), R12
+	MOVQ	R12, R13
+	XORL	R11, R11
+	TESTQ	R12, R12
+	JEQ	foreign
+	MOVQ	8(R12), R11	// stack.hi
+	MOVQ	16(DI), CX	// g.m
+	TESTQ	CX, CX
+	JEQ	ids
+	MOVQ	(R12)(CX*1), AX
+	TESTQ	AX, AX
+	JEQ	ids
+	MOVQ	24(DI), CX	// m.curg
+	MOVQ	(AX)(CX*1), AX
+	TESTQ	AX, AX
+	JEQ	ids
+	MOVQ	AX, R13
+ids:
+	XORL	AX, AX
+	MOVQ	0(DI), CX	// g.goid
+	TESTQ	CX, CX
+	JEQ	noid
+	MOVQ	(R13)(CX*1), AX
+noid:
+	PUT(AX)
+	XORL	AX, AX
+	MOVQ	8(DI), CX	// g.labels
+	TESTQ	CX, CX
+	JEQ	nolabels
+	MOVQ	(R13)(CX*1), AX
+nolabels:
+	PUT(AX)
+	JMP	where
+foreign:	// a thread that Go knows nothing of
+	XORL	AX, AX
+	PUT(AX)
+	PUT(AX)
+where:
+	MOVQ	UC_RIP(DX), AX
+	PUT(AX)
+	MOVQ	UC_RSP(DX), CX
+	MOVQ	UC_RBP(DX), BX
+	XORL	AX, AX
+	TESTQ	R11, R11
+	JEQ	stackless
+	MOVQ	0(R12), R8	// stack.lo
+	CMPQ	CX, R8
+	JCS	elsewhere
+	LEAQ	8(CX), SI
+	CMPQ	SI, R11
+	JHI	elsewhere
+	MOVQ	(CX), AX
+	JMP	top
+elsewhere:	// such as the clock's code, on another stack than its g says
+	MOVQ	R8, CX
+top:
+	PUT(AX)
+	MOVL	$128, R14	// maxFrames
+walk:
+	TESTQ	$7, BX
+	JNE	leave
+	CMPQ	BX, CX
+	JCS	leave
+	CMPQ	BX, R11
+	JCC	leave
+	LEAQ	16(BX), AX
+	CMPQ	AX, R11
+	JHI	leave
+	MOVQ	8(BX), AX
+	CMPQ	AX, 40(DI)	// text
+	JCS	done
+	CMPQ	AX, 48(DI)	// etext
+	JCC	done
+	PUT(AX)
+	LEAQ	16(BX), CX
+	MOVQ	0(BX), BX
+	DECL	R14
+	JNE	walk
+	JMP	done
+leave:	// if g0 works for a goroutine, that one's stack is next
+	CMPQ	R12, R13
+	JEQ	done
+	TESTQ	BX, BX	// mcall clears it: what runs is the scheduler
+	JEQ	done
+	MOVQ	32(DI), R8	// g.sched
+	TESTQ	R8, R8
+	JEQ	done
+	MOVQ	R13, R12
+	MOVQ	0(R12), CX
+	MOVQ	8(R12), R11
+	MOVQ	(R12)(R8*1), AX	// sched.sp: there lies where systemstack returns to
+	CMPQ	AX, CX
+	JCS	base
+	LEAQ	8(AX), SI
+	CMPQ	SI, R11
+	JHI	base
+	MOVQ	(AX), AX
+	CMPQ	AX, 40(DI)
+	JCS	base
+	CMPQ	AX, 48(DI)
+	JCC	base
+	PUT(AX)
+base:
+	CMPQ	BX, CX
+	JCS	saved
+	CMPQ	BX, R11
+	JCS	walk
+saved:	// C code has no frame pointers
+	MOVQ	40(R12)(R8*1), BX	// sched.bp
+	JMP	walk
+stackless:
+	PUT(AX)
+done:
+	MOVQ	RING_HEAD(R9), SI
+	MOVQ	R10, AX
+	SUBQ	SI, AX
+	POPQ	CX
+	SHLQ	$32, CX
+	ORQ	CX, AX
+	ANDQ	$RING_MASK, SI
+	MOVQ	AX, (R15)(SI*8)
+	MOVQ	R10, RING_HEAD(R9)	// a release store
+	POPQ	R8
+	LOCK
+	DECL	12(R8)
+	RET
+full:
+	INCQ	RING_LOST(R9)
+idle:
+	LOCK
+	DECL	12(R8)
+	RET
+chain:
+	MOVQ	·sampleNext(SB), AX
+	JMP	AX
+
+// sampleReturn is where the handler returns to.
+TEXT ·sampleReturn(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVQ	$SYS_rt_sigreturn, AX
+	SYSCALL
+	INT	$3	// not reached
+
+// func sampleEntry() (handler, restorer uintptr)
+TEXT ·sampleEntry(SB),NOSPLIT,$0-16
+	LEAQ	·sampleHandler(SB), AX
+	MOVQ	AX, handler+0(FP)
+	LEAQ	·sampleReturn(SB), AX
+	MOVQ	AX, restorer+8(FP)
+	RET
+
+// func getg() uintptr
+TEXT ·getg(SB),NOSPLIT,$0-8
+	MOVQ	TLS, CX
+	MOVQ	0(CX)(TLS*1), AX
+	MOVQ	AX, ret+0(FP)
+	RET

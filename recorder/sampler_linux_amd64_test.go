@@ -1,0 +1,399 @@
+//go:build !gprof_portable
+
+package recorder_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	httppprof "net/http/pprof"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+// Children that need the sampler.
+var _ = func() bool {
+	children["stress"], children["taken"], children["late"] = stressChild, takenChild, lateChild
+	return true
+}()
+
+// signalSample is one that the signal sampler took.
+type signalSample struct {
+	time, thread, goroutine uint64
+	sample
+	names []string // leaf first
+}
+
+// signalSamples are those of a recording, with their stacks.
+func (r *recording) signalSamples(t *testing.T) (found []signalSample) {
+	t.Helper()
+	dict := r.stackDict(t)
+	var time uint64
+	for blocks := r.Blocks(func(chunks.Problem) {}); blocks.Next(); {
+		b := blocks.Block()
+		var raw markerStack
+		if b.Kind == rawformat.KindSync {
+			b.Fields.Uint("index")
+			b.Fields.Uint("epoch")
+			time = b.Fields.Uint("time")
+		}
+		if b.Kind != rawformat.KindSample {
+			continue
+		}
+		c := b.Fields
+		s := signalSample{time: time + uint64(c.Sint("time")), thread: c.Uint("thread"), goroutine: c.Uint("goroutine")}
+		s.sample = sample{c.Uint("track"), c.Uint("stack"), c.Uint("weight"), c.Uint("cpu"), c.Uint("window")}
+		if s.stack > 1 {
+			raw.id = s.stack - 1
+		}
+		s.names = dict.names(t, raw)
+		found = append(found, s)
+	}
+	return found
+}
+
+func (s *signalSample) in(function string) bool {
+	for _, name := range s.names {
+		if strings.HasSuffix(name, function) {
+			return true
+		}
+	}
+	return false
+}
+
+// cpuTime is what the process has used.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u) // does not fail
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// burnCPU is burn for so much CPU time of the process, however busy the machine
+// is.
+//
+//go:noinline
+func burnCPU(d time.Duration) (sum [32]byte) {
+	for until := cpuTime() + d; cpuTime() < until; {
+		for range 200 {
+			sum = sha256.Sum256(sum[:])
+		}
+	}
+	return sum
+}
+
+//go:noinline
+func burnOther(d time.Duration) (sum uint32) {
+	var block [4096]byte
+	for until := cpuTime() + d; cpuTime() < until; {
+		for range 100 {
+			sum ^= crc32.ChecksumIEEE(block[:])
+		}
+	}
+	return sum
+}
+
+// goroutineNumber is the caller's.
+func goroutineNumber() uint64 {
+	var b [64]byte
+	n, _ := strconv.ParseUint(strings.Fields(string(b[:runtime.Stack(b[:], false)]))[1], 10, 64)
+	return n
+}
+
+// Samples say what burnt the CPU, where, and on whose behalf.
+func TestSignalSamples(t *testing.T) {
+	rec := begin(t, recorder.Options{})
+	before := cpuTime()
+	_, work := recorder.NewTrack(context.Background(), "signalled")
+	id := goroutineNumber()
+	burnCPU(800 * time.Millisecond)
+	work.End()
+	used := cpuTime() - before
+	r := finish(t, rec)
+	if r.meta(rawformat.MetaCPU) != "signal" || r.meta(rawformat.MetaInterval) != "10000000" || !strings.HasPrefix(r.meta("self-test.cpu"), "signal ") {
+		t.Fatalf("cpu %q, interval %q, self-test %q", r.meta(rawformat.MetaCPU), r.meta(rawformat.MetaInterval), r.meta("self-test.cpu"))
+	}
+	if strings.Contains(r.meta("self-test.cpu"), "without") {
+		t.Errorf("self-test: %s", r.meta("self-test.cpu"))
+	}
+	var cpu, burning, mine, onTrack uint64
+	for _, s := range r.signalSamples(t) {
+		if s.thread == 0 || s.window != 0 || s.stack == 0 {
+			t.Errorf("sample %+v", s)
+		}
+		cpu += s.cpu - 1
+		if !s.in(".burnCPU") {
+			continue
+		}
+		burning += s.weight
+		if !s.in(".TestSignalSamples") || !s.in("testing.tRunner") {
+			t.Errorf("stack %v", s.names)
+		}
+		if s.goroutine == id {
+			mine += s.weight
+		}
+		if s.track != 0 {
+			onTrack += s.weight
+		}
+	}
+	t.Logf("%v of CPU, samples of %v; %d in burnCPU, %d of its goroutine, %d on its track", used, time.Duration(cpu), burning, mine, onTrack)
+	if mine != burning || onTrack != burning || burning < 20 {
+		t.Errorf("%d samples in burnCPU, %d of its goroutine, %d on its track", burning, mine, onTrack)
+	}
+	if cpu > uint64(used)*3/2 || !raceEnabled && cpu < uint64(used)/2 {
+		t.Errorf("samples of %v, want %v", time.Duration(cpu), used)
+	}
+}
+
+// The program is profiled by others at the same time, and both see the same.
+func TestSamplesBesideHTTPProfile(t *testing.T) {
+	rec := begin(t, recorder.Options{})
+	server := httptest.NewServer(http.HandlerFunc(httppprof.Profile))
+	defer server.Close()
+	var stop atomic.Bool
+	var working sync.WaitGroup
+	working.Go(func() {
+		for !stop.Load() {
+			burnCPU(60 * time.Millisecond)
+			burnOther(30 * time.Millisecond)
+		}
+	})
+	response, err := http.Get(server.URL + "?seconds=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := profile.Parse(response.Body)
+	response.Body.Close()
+	stop.Store(true)
+	working.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var their, our [2]int64
+	for _, s := range theirs.Sample {
+		names := ""
+		for _, l := range s.Location {
+			for _, line := range l.Line {
+				names += line.Function.Name + " "
+			}
+		}
+		tally(&their, names, s.Value[0])
+	}
+	r := finish(t, rec)
+	for _, s := range r.signalSamples(t) {
+		tally(&our, strings.Join(s.names, " ")+" ", int64(s.weight))
+	}
+	share := func(n [2]int64) float64 { return float64(n[0]) / float64(max(1, n[0]+n[1])) }
+	t.Logf("pprof: %d and %d samples, share %.3f; ours: %d and %d, share %.3f", their[0], their[1], share(their), our[0], our[1], share(our))
+	if d := share(their) - share(our); d < -0.15 || d > 0.15 || our[0]+our[1] < 20 {
+		t.Errorf("pprof: %v, ours: %v", their, our)
+	}
+}
+
+func tally(n *[2]int64, stack string, weight int64) {
+	switch {
+	case strings.Contains(stack, ".burnCPU "):
+		n[0] += weight
+	case strings.Contains(stack, ".burnOther "):
+		n[1] += weight
+	}
+}
+
+// stressChild has everything happen that may confuse a sampler, under short
+// periods: threads that come and go, stacks that grow, faults, other programs,
+// all signals notified, garbage collection, recorders that stop and start.
+func stressChild() {
+	notified := make(chan os.Signal, 100)
+	signal.Notify(notified)
+	var stop atomic.Bool
+	var working sync.WaitGroup
+	for _, stress := range []func(){
+		func() { working2(200) },
+		func() { deep(1000) },
+		func() {
+			defer func() { recover() }()
+			var p *int
+			*p = 1
+		},
+		func() {
+			done := make(chan bool)
+			go func() {
+				runtime.LockOSThread() // the thread dies with it
+				burn(time.Now().Add(2 * time.Millisecond))
+				done <- true
+			}()
+			<-done
+		},
+		func() {
+			if err := exec.Command("true").Run(); err != nil {
+				panic(err)
+			}
+		},
+		runtime.GC,
+		func() {
+			ctx, w := recorder.NewTrack(context.Background(), "stress")
+			defer w.End()
+			_, inner := recorder.NewTrack(ctx, "inner")
+			burnOther(time.Millisecond)
+			inner.End()
+		},
+	} {
+		working.Go(func() {
+			for !stop.Load() {
+				stress()
+			}
+		})
+	}
+	for i := range 4 {
+		rec, err := recorder.Start(recorder.Options{Dir: os.Args[1], Service: fmt.Sprint("round ", i), SampleHz: 10000})
+		if err != nil {
+			panic(err)
+		}
+		for until := cpuTime() + 300*time.Millisecond; cpuTime() < until; {
+			syscall.Kill(os.Getpid(), 62) // somebody else's, by our number
+			time.Sleep(5 * time.Millisecond)
+		}
+		if err := rec.Err(); err != nil {
+			panic(err)
+		}
+		if err := rec.Stop(); err != nil {
+			panic(err)
+		}
+		fmt.Println(rec.Dir())
+	}
+	stop.Store(true)
+	working.Wait()
+	got := 0
+	for len(notified) > 0 {
+		if s := <-notified; s == syscall.Signal(62) {
+			got++
+		}
+	}
+	timers, _ := os.ReadFile("/proc/self/timers")
+	fmt.Printf("notified %v, timers %d\n", got > 0, bytes.Count(timers, []byte("ID:")))
+}
+
+func working2(n int) {
+	var w sync.WaitGroup
+	for range n {
+		w.Go(func() { deep(20) })
+	}
+	w.Wait()
+}
+
+//go:noinline
+func deep(n int) byte {
+	var room [512]byte
+	room[n%512] = byte(n)
+	if n == 0 {
+		return room[0]
+	}
+	return deep(n-1) + room[n%512]
+}
+
+func TestSamplerStress(t *testing.T) {
+	out, err := child("stress", []string{t.TempDir()}).Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	last := lines[len(lines)-1]
+	if last != "notified true, timers 0" {
+		t.Errorf("%s, want notified true, timers 0", last)
+	}
+	samples, odd := 0, 0
+	for _, dir := range lines[:len(lines)-1] {
+		for _, s := range read(t, dir).signalSamples(t) {
+			samples++
+			if len(s.names) == 0 {
+				odd++
+			}
+		}
+	}
+	t.Logf("%d samples, %d without a function", samples, odd)
+	if samples < 25 || odd*4 > samples {
+		t.Errorf("%d samples, %d without a function", samples, odd)
+	}
+}
+
+// takenChild ignores the signals that a sampler could use.
+func takenChild() {
+	for s := 50; s <= 62; s++ {
+		signal.Ignore(syscall.Signal(s))
+	}
+	rec := childRecorder(recorder.Options{Dir: os.Args[1], CPU: recorder.CPUAny})
+	if err := rec.Stop(); err != nil {
+		panic(err)
+	}
+}
+
+// A sampler that finds its signals taken says so, and windows take its place
+// where that was asked for.
+func TestSignalTaken(t *testing.T) {
+	out, err := child("taken", []string{t.TempDir()}).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := read(t, strings.TrimSpace(string(out)))
+	test := r.meta("self-test.cpu")
+	if r.meta(rawformat.MetaCPU) != "pprof" || !strings.Contains(test, "signal 62: the program uses it") || !strings.Contains(test, "pprof instead") {
+		t.Errorf("cpu %q, self-test %q", r.meta(rawformat.MetaCPU), test)
+	}
+}
+
+// lateChild takes the signal away from a sampler that runs.
+func lateChild() {
+	rec := childRecorder(recorder.Options{Dir: os.Args[1], CounterHz: -1})
+	signal.Ignore(syscall.Signal(62))
+	io.Copy(io.Discard, os.Stdin)
+	if err := rec.Stop(); err != nil {
+		panic(err)
+	}
+}
+
+func TestSignalTakenLater(t *testing.T) {
+	cmd := child("late", []string{t.TempDir()})
+	in, _ := cmd.StdinPipe()
+	out, _ := cmd.StdoutPipe()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var b [4096]byte
+	n, _ := out.Read(b[:])
+	dir := strings.TrimSpace(string(b[:n]))
+	await(t, "the sampler gives up", func() bool { return read(t, dir, chunks.Unproven).kinds[rawformat.KindLog] > 0 })
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A rate that the kernel's tick does not give is clipped, and meta names both.
+func TestSampleRateIsClipped(t *testing.T) {
+	r := finish(t, begin(t, recorder.Options{SampleHz: 10000}))
+	if test := r.meta("self-test.cpu"); !strings.Contains(test, "asked 10000 Hz, tick gives ") {
+		t.Errorf("self-test %q", test)
+	}
+	if period, _ := strconv.Atoi(r.meta(rawformat.MetaInterval)); period < 1e6 {
+		t.Errorf("interval %d ns", period)
+	}
+}

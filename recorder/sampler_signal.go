@@ -1,0 +1,375 @@
+//go:build linux && amd64 && !gprof_portable
+
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// sampler takes CPU samples by signals of its own, so that the host's profiles
+// go on beside it. Each thread has a timer on its CPU clock, whose signal writes
+// a record into the thread's stack ring; the housekeeper drains the rings.
+//
+// It is the housekeeper's, but for open and close.
+type sampler struct {
+	signal  int
+	period  int64 // ns of CPU time
+	tasks   *os.File
+	threads map[int]*sampled // by tid
+	free    []int            // slots
+	room    int              // threads that may still be taken
+	leaf    leafTable
+	resting bool
+	told    bool // that threads are left out
+	lookAt  Time // when to look for threads whose number was taken over
+	calls   []uintptr
+}
+
+// sampled is a thread that is sampled.
+type sampled struct {
+	slot   int
+	timer  int32
+	stacks *chunks.Stacks
+	alive  bool
+}
+
+// The signals that are tried: real-time signals, the last ones first, because
+// programs that use some count from the first.
+const (
+	lastSignal  = 62
+	firstSignal = 50
+)
+
+var (
+	errTaken    = errors.New("the program uses it")
+	errSelfTest = errors.New("self-test")
+)
+
+// open finds out whether samples can be taken here, and prepares. The error says
+// why not.
+func (s *sampler) open(r *Recorder, hz int) (err error) {
+	s.period = max(int64(time.Second)/int64(hz), kernelTick())
+	if sampleLayout, err = findLayout(); err != nil && sampleLayout.goid == 0 {
+		return fmt.Errorf("%w: goroutine's number: %w", errSelfTest, err)
+	}
+	if s.signal, err = seizeAny(); err != nil {
+		return err
+	}
+	s.threads, s.free = map[int]*sampled{}, nil
+	for i := range maxSlots {
+		s.free = append(s.free, maxSlots-1-i)
+	}
+	s.room = int(min(max(r.limit/ringShare/rawformat.StacksFile, minThreads), maxSlots))
+	s.leaf.open()
+	if err := s.test(r); err != nil {
+		return fmt.Errorf("%w: %w", errSelfTest, err)
+	}
+	s.tasks, err = os.Open("/proc/self/task")
+	return err
+}
+
+const (
+	ringShare  = 16 // the stack rings' largest part of the limit
+	minThreads = 4
+)
+
+// kernelTick is how often the kernel looks at CPU clocks, in ns: a timer is never
+// faster.
+func kernelTick() int64 {
+	var t unix.Timespec
+	if unix.ClockGetres(unix.CLOCK_MONOTONIC_COARSE, &t) != nil {
+		return int64(10 * time.Millisecond)
+	}
+	return t.Nano()
+}
+
+func seizeAny() (signal int, err error) {
+	var errs []error
+	for signal := lastSignal; signal >= firstSignal; signal-- {
+		err := seize(signal)
+		if err == nil {
+			return signal, nil
+		}
+		errs = append(errs, fmt.Errorf("signal %d: %w", signal, err))
+	}
+	return 0, errors.Join(errs...)
+}
+
+// samplePeriod is what a sample stands for, in ns of CPU time.
+func (s *sampler) samplePeriod() int64 { return s.period }
+
+// describe is what meta says.
+func (s *sampler) describe(asked int) string {
+	text := fmt.Sprintf("signal %d", s.signal)
+	if got := float64(time.Second) / float64(s.period); got < float64(asked)*0.99 {
+		text += fmt.Sprintf(", asked %d Hz, tick gives %.0f", asked, got)
+	} else {
+		text += fmt.Sprintf(", %d Hz", asked)
+	}
+	l := &sampleLayout
+	for _, t := range []struct {
+		found bool
+		what  string
+	}{{l.goid != 0, "goroutines"}, {l.labels != 0, "tracks"}, {l.curg != 0 && l.sched != 0, "stacks behind the scheduler's"}, {s.leaf.known(), "callers of frameless functions"}} {
+		if !t.found {
+			text += ", without " + t.what
+		}
+	}
+	return text
+}
+
+// round does what is due: it takes new threads, drains all rings, and lets go of
+// threads that have ended.
+func (s *sampler) round(r *Recorder) {
+	if s.tasks == nil {
+		return
+	}
+	before := Now()
+	s.wake()
+	s.scan(r)
+	if before >= s.lookAt {
+		s.lookAt = before + Time(time.Second)
+		s.inspect(r)
+	}
+	for tid, t := range s.threads {
+		s.drain(r, tid, t)
+		if !t.alive {
+			s.release(r, tid, t)
+		}
+	}
+	r.spent.samples.Add(int64(Now() - before))
+}
+
+// scan finds the threads of the process.
+func (s *sampler) scan(r *Recorder) {
+	for _, t := range s.threads {
+		t.alive = false
+	}
+	if _, err := s.tasks.Seek(0, 0); err != nil {
+		return
+	}
+	names, _ := s.tasks.Readdirnames(-1) // those that could be read count
+	for _, name := range names {
+		tid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if t := s.threads[tid]; t != nil {
+			t.alive = true
+		} else if err := s.take(r, tid); err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.EINVAL) {
+			s.leaveOut(r, err)
+		}
+	}
+}
+
+var errThreads = errors.New("too many threads for the limit")
+
+// leaveOut says once that threads are not sampled.
+func (s *sampler) leaveOut(r *Recorder, err error) {
+	if !s.told {
+		s.told = true
+		r.log(rawformat.LogWarn, fmt.Sprintf("CPU samples: a thread is left out: %v", err))
+	}
+}
+
+// take begins to sample a thread. One that has just ended is no error of ours.
+func (s *sampler) take(r *Recorder, tid int) error {
+	if len(s.threads) >= s.room {
+		return errThreads
+	}
+	t, err := s.attach(r, tid)
+	if err != nil {
+		return err
+	}
+	if !s.resting {
+		err = setTimer(t.timer, s.period)
+	}
+	if err != nil {
+		return errors.Join(err, s.detach(r, t))
+	}
+	s.threads[tid] = t
+	return nil
+}
+
+// attach prepares a slot, ring and timer for a thread.
+func (s *sampler) attach(r *Recorder, tid int) (*sampled, error) {
+	n := len(s.free) - 1
+	t := &sampled{slot: s.free[n], alive: true}
+	slot := &sampleSlots[t.slot]
+	generation := atomic.AddUint32(&slot.generation, 1)
+	timer, err := newTimer(tid, s.signal, cookie(t.slot, generation))
+	if err != nil {
+		return nil, err
+	}
+	t.timer = timer
+	t.stacks, err = chunks.CreateStacks(r.dir, rawformat.StacksHeader{Instance: r.instance, Pid: uint32(os.Getpid()), Tid: uint32(tid), Period: uint64(s.period)})
+	if err != nil {
+		deleteTimer(timer)
+		return nil, err
+	}
+	r.ring.Charge(rawformat.StacksFile)
+	s.free = s.free[:n]
+	atomic.StoreUintptr(&slot.ring, uintptr(unsafe.Pointer(&t.stacks.Memory()[0])))
+	return t, nil
+}
+
+// errBusy means that a handler did not come to its end: its ring stays mapped.
+var errBusy = errors.New("a signal handler is still at work")
+
+// quiet stops the timer, and waits until no handler has the ring.
+func (s *sampler) quiet(t *sampled) error {
+	deleteTimer(t.timer)
+	slot := &sampleSlots[t.slot]
+	atomic.StoreUintptr(&slot.ring, 0)
+	for deadline := Now() + Time(patience); slot.busy.Load() != 0; runtime.Gosched() {
+		if Now() > deadline {
+			return errBusy
+		}
+	}
+	return nil
+}
+
+// detach undoes attach.
+func (s *sampler) detach(r *Recorder, t *sampled) error {
+	if err := s.quiet(t); err != nil {
+		return err
+	}
+	s.free = append(s.free, t.slot)
+	r.ring.Charge(-rawformat.StacksFile)
+	return t.stacks.Close()
+}
+
+// release lets go of a thread: what is in its ring is drained.
+func (s *sampler) release(r *Recorder, tid int, t *sampled) {
+	delete(s.threads, tid)
+	if err := s.quiet(t); err != nil {
+		return
+	}
+	s.drain(r, tid, t)
+	r.complain("stack ring", s.detach(r, t))
+}
+
+// inspect lets go of threads whose number another thread has by now, and sees
+// whether the signal is still ours.
+func (s *sampler) inspect(r *Recorder) {
+	if s.resting {
+		return
+	}
+	if !seized(s.signal) {
+		r.log(rawformat.LogWarn, fmt.Sprintf("no CPU samples from now on: the program took signal %d", s.signal))
+		s.close(r)
+		return
+	}
+	for _, t := range s.threads {
+		t.alive = t.alive && armed(t.timer)
+	}
+}
+
+// wake starts the timers after rest.
+func (s *sampler) wake() { s.turn(false, s.period) }
+
+// rest stops the timers while recording is paused.
+func (s *sampler) rest() { s.turn(true, 0) }
+
+func (s *sampler) turn(resting bool, period int64) {
+	if s.resting == resting {
+		return
+	}
+	s.resting = resting
+	for _, t := range s.threads {
+		t.alive = setTimer(t.timer, period) == nil
+	}
+}
+
+// close lets go of all threads. The handler stays: a signal that is on its way
+// finds nothing to do.
+func (s *sampler) close(r *Recorder) {
+	if s.tasks == nil {
+		return
+	}
+	for tid, t := range s.threads {
+		s.release(r, tid, t)
+	}
+	s.tasks.Close() // it was only read
+	s.tasks = nil
+}
+
+// test has this thread sampled once, by a signal that looks like its timer's, in
+// a known place. What a sample tells must be so.
+func (s *sampler) test(r *Recorder) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	tid := unix.Gettid()
+	t, err := s.attach(r, tid)
+	if err != nil {
+		return err
+	}
+	slot := &sampleSlots[t.slot]
+	before := Now()
+	if err := testOuter(tid, s.signal, cookie(t.slot, slot.generation)); err != nil {
+		return errors.Join(err, s.detach(r, t))
+	}
+	after := Now()
+	var rec rawformat.StackRecord
+	ok, err := t.stacks.Next(&rec)
+	if err == nil && !ok {
+		err = errors.New("no signal came")
+	}
+	if err == nil {
+		err = s.check(&rec, r.monotonic+uint64(before), r.monotonic+uint64(after))
+	}
+	return errors.Join(err, s.detach(r, t))
+}
+
+// check compares a record with what is known of its place.
+func (s *sampler) check(rec *rawformat.StackRecord, before, after uint64) error {
+	const slack = uint64(time.Millisecond) // Now and the handler's clock are read apart
+	if rec.Time < before-slack || rec.Time > after+slack {
+		return fmt.Errorf("time %d ns, want %d to %d", rec.Time, before, after)
+	}
+	if id := goid(); rec.Goroutine != id {
+		return fmt.Errorf("goroutine %d, want %d", rec.Goroutine, id)
+	}
+	if labels := uint64(uintptr(runtime_getProfLabel())); sampleLayout.labels != 0 && rec.Labels != labels {
+		return fmt.Errorf("labels at %x, want %x", rec.Labels, labels)
+	}
+	var names []string
+	for _, l := range locate(s.physical(rec)) {
+		for _, f := range slices.Backward(l.chain) {
+			names = append(names, f.function[strings.LastIndexByte(f.function, '.')+1:])
+		}
+	}
+	text := strings.Join(names, " ")
+	if !strings.Contains(text, " fakeTimer testInner testOuter test open ") || !strings.HasSuffix(text, " goexit") && !strings.HasSuffix(text, " main") {
+		return fmt.Errorf("frame pointers give the stack %s", text)
+	}
+	return nil
+}
+
+//go:noinline
+func testOuter(tid, signal int, value uint64) error {
+	err := testInner(tid, signal, value)
+	runtime.KeepAlive(&err)
+	return err
+}
+
+//go:noinline
+func testInner(tid, signal int, value uint64) error {
+	err := fakeTimer(tid, signal, value)
+	runtime.KeepAlive(&err)
+	return err
+}

@@ -1,0 +1,158 @@
+//go:build linux && amd64 && !gprof_portable
+
+package recorder
+
+import (
+	"os"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// What follows is the process', as a signal's handler is: the handler has to
+// find it without an argument, and stays installed when a recorder stops.
+var (
+	sampleSlots  [maxSlots]sampleSlot
+	sampleLayout layout
+	//lint:ignore U1000 the handler jumps there
+	sampleNext uintptr // who had the signal before
+)
+
+const (
+	maxSlots    = 1024   // threads that are sampled at once
+	sampleMagic = 0x6770 // marks the timers that are ours
+)
+
+// sampleSlot is what the handler knows of a thread.
+type sampleSlot struct {
+	ring       uintptr // mapped; 0: the slot is free, or its ring about to go
+	generation uint32  // of the slot's use: a signal of an older one is passed over
+	busy       atomic.Int32
+	_          [48]byte
+}
+
+// layout is where the runtime keeps things: offsets, 0 where not known. The
+// handler looks at it.
+type layout struct {
+	goid, labels, m, curg, sched uintptr
+	text, etext                  uintptr // of the program's code
+}
+
+func sampleEntry() (handler, restorer uintptr)
+
+// getg is the address of the running goroutine's g.
+func getg() uintptr
+
+// sigaction is the kernel's.
+type sigaction struct {
+	handler  uintptr
+	flags    uint64
+	restorer uintptr
+	mask     uint64
+}
+
+const (
+	saSiginfo  = 0x4
+	saRestorer = 0x4000000
+	saOnstack  = 0x8000000
+	saRestart  = 0x10000000
+)
+
+func changeSignal(signal int, to, was *sigaction) error {
+	_, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(signal), uintptr(unsafe.Pointer(to)), uintptr(unsafe.Pointer(was)), 8, 0, 0)
+	return errnoErr("rt_sigaction", e)
+}
+
+// seize installs the handler for a signal that only the Go runtime has.
+func seize(signal int) error {
+	var urgent, was sigaction
+	if err := changeSignal(int(unix.SIGURG), nil, &urgent); err != nil { // the runtime's own
+		return err
+	}
+	if err := changeSignal(signal, nil, &was); err != nil {
+		return err
+	}
+	handler, restorer := sampleEntry()
+	switch was.handler {
+	case handler: // of a recorder that has stopped
+		return nil
+	case urgent.handler:
+	default:
+		return errTaken
+	}
+	sampleNext = was.handler
+	return changeSignal(signal, &sigaction{handler, saSiginfo | saOnstack | saRestart | saRestorer, restorer, ^uint64(0)}, nil)
+}
+
+// seized reports whether the handler is still installed.
+func seized(signal int) bool {
+	var is sigaction
+	handler, _ := sampleEntry()
+	return changeSignal(signal, nil, &is) == nil && is.handler == handler
+}
+
+// cookie is what a timer's signal brings along.
+func cookie(slot int, generation uint32) uint64 {
+	return sampleMagic<<48 | uint64(generation)<<16 | uint64(slot)
+}
+
+// sigevent is the kernel's, for a signal to one thread.
+type sigevent struct {
+	value  uint64
+	signo  int32
+	notify int32
+	tid    int32
+	_      [44]byte
+}
+
+const sigevThreadID = 4
+
+// newTimer makes a timer, not yet running, on a thread's CPU clock.
+func newTimer(tid, signal int, value uint64) (timer int32, err error) {
+	ev := sigevent{value: value, signo: int32(signal), notify: sigevThreadID, tid: int32(tid)}
+	_, _, e := unix.RawSyscall(unix.SYS_TIMER_CREATE, uintptr(threadClock(tid)), uintptr(unsafe.Pointer(&ev)), uintptr(unsafe.Pointer(&timer)))
+	return timer, errnoErr("timer_create", e)
+}
+
+// setTimer has a timer expire each period of CPU time; 0 stops it.
+func setTimer(timer int32, period int64) error {
+	spec := unix.ItimerSpec{Interval: unix.NsecToTimespec(period), Value: unix.NsecToTimespec(period)}
+	_, _, e := unix.RawSyscall6(unix.SYS_TIMER_SETTIME, uintptr(timer), 0, uintptr(unsafe.Pointer(&spec)), 0, 0, 0)
+	return errnoErr("timer_settime", e)
+}
+
+// armed reports whether a timer is running: not so when its thread has ended,
+// even if another one has got its number.
+func armed(timer int32) bool {
+	var spec unix.ItimerSpec
+	_, _, e := unix.RawSyscall(unix.SYS_TIMER_GETTIME, uintptr(timer), uintptr(unsafe.Pointer(&spec)), 0)
+	return e == 0 && spec.Interval != (unix.Timespec{})
+}
+
+func deleteTimer(timer int32) { unix.RawSyscall(unix.SYS_TIMER_DELETE, uintptr(timer), 0, 0) }
+
+// siginfo is the kernel's, of a timer's signal.
+type siginfo struct {
+	signo, errno, code, _ int32
+	timer, overrun        int32
+	value                 uint64
+	_                     [96]byte
+}
+
+const siTimer = -2
+
+// fakeTimer sends a thread of this process what its timer would.
+func fakeTimer(tid, signal int, value uint64) error {
+	info := siginfo{signo: int32(signal), code: siTimer, value: value}
+	_, _, e := unix.RawSyscall6(unix.SYS_RT_TGSIGQUEUEINFO, uintptr(unix.Getpid()), uintptr(tid), uintptr(signal), uintptr(unsafe.Pointer(&info)), 0, 0)
+	return errnoErr("rt_tgsigqueueinfo", e)
+}
+
+func errnoErr(call string, e syscall.Errno) error {
+	if e == 0 {
+		return nil
+	}
+	return os.NewSyscallError(call, e)
+}
