@@ -22,7 +22,8 @@ func (r *redacted) tables(t *Tables) {
 		t.Frames.Map(func(f Frame) Frame { return r.label(t, f) })
 	}
 	if r.how[pathValue] != KeepValues {
-		t.Modules.Map(r.module)
+		names := moduleNames(t)
+		t.Modules.Map(func(m Module) Module { return r.module(m, names) })
 		r.files(t)
 	}
 	r.ledger(t)
@@ -127,19 +128,39 @@ func (r *redactor) label(t *Tables, f Frame) Frame {
 	return f
 }
 
-// module trims the path of a module to its name. Where there is no build id the
-// path tells modules apart: then its directory is hashed.
-func (r *redactor) module(m Module) Module {
+// moduleNames gives each path of a module without a build id, which nothing else
+// tells from others, a name of its own: those that have the same base name are
+// numbered in the order of their paths.
+func moduleNames(t *Tables) map[string]string {
+	var paths []string
+	for id := ModuleID(1); int(id) <= t.Modules.Len(); id++ {
+		if m := t.Modules.At(id); m.Build == "" {
+			paths = append(paths, m.Path)
+		}
+	}
+	slices.Sort(paths)
+	names, taken := make(map[string]string, len(paths)), make(map[string]int)
+	for _, p := range slices.Compact(paths) {
+		base := baseName(p)
+		names[p] = base
+		if taken[base]++; taken[base] > 1 {
+			names[p] = base + "#" + strconv.Itoa(taken[base])
+		}
+	}
+	return names
+}
+
+// module trims the path of a module to its name.
+func (r *redactor) module(m Module, names map[string]string) Module {
 	if m.Path == "" {
 		return m
 	}
 	r.count(0, pathValue, trimValues, 1)
 	base := baseName(m.Path)
-	if dir := strings.TrimSuffix(m.Path, base); dir != "" && m.Build == "" {
-		base = r.digest.of(dir) + "/" + base
+	if m.Build == "" {
+		base = names[m.Path]
 	}
-	m.Path = base
-	m.Name = baseName(m.Name)
+	m.Path, m.Name = base, baseName(m.Name)
 	return m
 }
 

@@ -80,6 +80,9 @@ func (c *batchCmd) Run(s *streams) error {
 	if err := c.filtering.check(); err != nil {
 		return err
 	}
+	if err := errors.Join(c.lasting(), c.prepare()); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(c.Output, 0o777); err != nil {
 		return err
 	}
@@ -180,7 +183,7 @@ func (b *batch) describeSettings(s *streams) (string, error) {
 	}
 	o := b.how().options(s)
 	o.Stdin, o.Stall, o.TempDir, o.Jobs = nil, 0, "", 0
-	text := fmt.Sprintf("%s %+v %+v", version, o, b.filtering)
+	text := fmt.Sprintf("%s %+v %+v", version, o, b.filtering) + b.redacting.settings()
 	for _, path := range o.Symbols {
 		sum, err := fingerprint(path, func(string) bool { return false })
 		if err != nil {

@@ -17,6 +17,7 @@ type conversion struct {
 	reading
 	expiring
 	filtering
+	redacting
 }
 
 // how is the flags of reading, all of them.
@@ -30,13 +31,20 @@ func (c *conversion) open(s *streams, inputs []string) (*ingest.Found, error) {
 	if err := c.filtering.check(); err != nil {
 		return nil, err
 	}
+	if err := c.prepare(); err != nil {
+		return nil, err
+	}
 	return s.open(inputs, c.how())
 }
 
 // source is the events of what was found, as the flags want them. All that
 // converts gets its events here.
 func (c *conversion) source(found *ingest.Found) (stream.Source, error) {
-	return c.filtering.source(found)
+	src, err := c.filtering.source(found)
+	if err != nil {
+		return nil, err
+	}
+	return c.hide(src), nil
 }
 
 // job is one conversion: what was found becomes one output, or several.

@@ -23,6 +23,7 @@ func (c *convertCmd) Help() string {
   gprof-convert --strict dump1 dump2 -o both.json.gz
   gprof-convert 'dumps/*.tar.gz' --symbols bin/ -o all.json.gz
   gprof-convert out/session -o a.json.gz -o a.pb.gz -o parquet=tables    # read once
+  gprof-convert out/session --redact -o public.json.gz
   gprof-convert dumps/*.gprof -o parquet=tables    # and: cd tables; duckdb <queries/top-functions.sql
   kubectl exec shop-7f9c -- tar c -C /dev/shm gprof | gprof-convert - -o shop.json.gz
 

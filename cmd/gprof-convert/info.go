@@ -18,6 +18,7 @@ type infoCmd struct {
 	reading
 	expiring
 	filtering
+	redacting
 	failIf
 	resources
 }
@@ -41,6 +42,9 @@ func (c *infoCmd) Run(s *streams) error {
 	if err := c.filtering.check(); err != nil {
 		return err
 	}
+	if err := c.prepare(); err != nil {
+		return err
+	}
 	found, err := s.open(c.Inputs, &c.reading)
 	if err != nil {
 		return err
@@ -53,6 +57,7 @@ func (c *infoCmd) Run(s *streams) error {
 	var count stream.Count
 	var levels levels
 	bar := s.newProgress(c.JSON)
+	src = c.hide(src)
 	err = stream.Copy(stream.Tee(&count, &levels), src, stream.CopyOptions{Memory: int64(c.Mem), Jobs: c.Jobs.number(), SpillDir: temporary(), Progress: bar.all().show})
 	bar.end()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 type inspectCmd struct {
 	Input string `arg:"" help:"Process directory, session directory or a file of one; an archive of them; - for stdin."`
+	raw
 }
 
 func (c *inspectCmd) Help() string {

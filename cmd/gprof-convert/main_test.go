@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 			"bury":    bury,
 			"dumps":   dumps,
 			"names":   names,
+			"private": private,
 			"damage":  damage,
 			"cut":     cut,
 		},
@@ -104,6 +105,34 @@ func names(ts *testscript.TestScript, neg bool, args []string) {
 			fmt.Sprintf(`def-stack id=%d parent=%d frame=%d`, i, i-1, i)))
 	}
 	ts.Check(r.Lines(fmt.Sprintf(`sample time=+0 thread=1 goroutine=0 track=0 stack=%d weight=1 cpu=1001 window=0`, n+1)))
+	ts.Check(r.Close())
+}
+
+// private SESSION INSTANCE makes a recording that holds the name of anna, and of
+// her machine, wherever a recording may hold one.
+func private(ts *testscript.TestScript, neg bool, args []string) {
+	r := begin(ts, []string{args[0], args[1], "7", "3"}, chunks.Meta{Key: rawformat.MetaExe, Value: "/home/anna/shop"},
+		chunks.Meta{Key: rawformat.MetaArg, Value: "--user=anna"}, chunks.Meta{Key: rawformat.MetaAttr + "owner", Value: "anna"})
+	ts.Check(r.Define(`def-track id=1 name="work of anna"`,
+		`def-counter id=1 name="queue of anna" category="anna" description="of anna" unit=0 mode=0`,
+		`def-string id=4 text="anna"`, `def-string id=5 text="main.read"`, `def-string id=6 text="/home/anna/src/read.go"`,
+		`def-label id=4 category=0 name="for anna"`, `def-frame id=5 module=1 offset=64`, `def-symbol frame=5 depth=0 function=5 file=6 line=1`,
+		`def-stack id=4 parent=0 frame=4`, `def-stack id=5 parent=4 frame=5`,
+		`def-event id=2 category=0 name="request" display=3 chart="" tooltip="" table=""`,
+		`def-field event=2 position=0 name="file" label="" wire=3 format=9 privacy=1 flags=0`,
+		`def-field event=2 position=1 name="from" label="" wire=3 format=10 privacy=2 flags=0`,
+		`def-field event=2 position=2 name="user" label="" wire=1 format=11 privacy=3 flags=0`,
+		`def-field event=2 position=3 name="token" label="" wire=3 format=2 privacy=4 flags=0`,
+		`def-event id=3 category=0 name="note" display=3 chart="" tooltip="" table=""`,
+		`def-field event=3 position=0 name="text" label="" wire=3 format=2 privacy=0 flags=0`))
+	ts.Check(r.Lines(`context goroutine=7 track=1 root=0`,
+		`instant event=2 stack=0 time=+10 args=("/home/anna/x" "https://anna.example/y" 4u "anna's token")`,
+		`instant event=3 stack=0 time=+10 args=("anna was here")`,
+		`instant event=99 stack=0 time=+10 args=("anna, undefined")`,
+		`sample time=+0 thread=1 goroutine=7 track=0 stack=6 weight=1 cpu=1001 window=0`,
+		`counter time=+5 counter=1 value=+1 number=0`,
+		`page time=+10 tab=1 window=2 embedder=0 private=1 url="https://anna.example/"`,
+		`log time=+10 level=1 text="cannot open /home/anna"`))
 	ts.Check(r.Close())
 }
 

@@ -14,6 +14,7 @@ type packCmd struct {
 
 // packOutput is where an archive goes.
 type packOutput struct {
+	raw
 	Output string `short:"o" required:"" placeholder:"FILE.gprof" help:"File to write. - is stdout."`
 	Quiet  bool   `short:"q" help:"No progress, no summary on stderr."`
 }

@@ -6,6 +6,7 @@ type unpackCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Packed files."`
 	Output string   `short:"o" required:"" placeholder:"DIR" help:"Directory to write; it becomes a session directory."`
 	Quiet  bool     `short:"q" help:"No summary on stderr."`
+	raw
 	reading
 }
 
