@@ -1,0 +1,107 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// minProcesses is how many processes a set must have so that their spread says
+// something.
+const minProcesses = 3
+
+// unlikely is the level at which things are found: one in twenty is not so.
+const unlikely = 0.05
+
+// Change is a figure in both sets.
+type Change struct {
+	Base Estimate `json:"base"`
+	New  Estimate `json:"new"`
+
+	// Relative is New/Base-1; Low and High are the ends of its interval of 95 %.
+	// They are nil where there is none: Base is 0 or lost in its noise, or there
+	// are too few processes.
+	Relative *float64 `json:"relative"`
+	Low      *float64 `json:"low"`
+	High     *float64 `json:"high"`
+
+	Judged bool    `json:"judged"` // there are enough processes
+	P      float64 `json:"p"`      // how likely such a difference is by chance; 1 if not judged
+	Found  bool    `json:"found"`  // more than noise, though much was compared
+
+	freedom float64
+}
+
+// newChange compares two figures; each is of that many processes.
+func newChange(base, new Estimate, processes int) Change {
+	c := Change{Base: base, New: new, P: 1}
+	if base.Value > 0 {
+		c.Relative = pointer(new.Value/base.Value - 1)
+	}
+	c.freedom = welch(base, new)
+	if c.Judged = processes >= minProcesses && c.freedom > 0; !c.Judged {
+		return c
+	}
+	c.P = c.chance(new.Value-base.Value, math.Hypot(base.Error, new.Error))
+	c.Low, c.High = fieller(base, new, quantile(unlikely, c.freedom))
+	return c
+}
+
+func pointer(v float64) *float64 { return &v }
+
+// chance is how likely it is to be as far from 0 with such an error.
+func (c *Change) chance(difference, err float64) float64 {
+	switch {
+	case difference == 0:
+		return 1
+	case err == 0:
+		return 0
+	}
+	return tail(difference/err, c.freedom)
+}
+
+// welch is how many degrees of freedom a difference has: Welch and
+// Satterthwaite's rule. A figure that is 0 in one set has those of the other.
+func welch(a, b Estimate) float64 {
+	x, y := a.Error*a.Error, b.Error*b.Error
+	switch {
+	case a.freedom == 0 || b.freedom == 0:
+		return max(a.freedom, b.freedom)
+	case x+y == 0:
+		return min(a.freedom, b.freedom)
+	}
+	return (x + y) * (x + y) / (x*x/a.freedom + y*y/b.freedom)
+}
+
+// fieller is the interval of new/base-1, given how many errors far a value may
+// be; nil where there is no end.
+func fieller(base, new Estimate, far float64) (low, high *float64) {
+	b, n := far*base.Error, far*new.Error
+	a := base.Value*base.Value - b*b
+	if a <= 0 {
+		return nil, nil
+	}
+	middle := base.Value * new.Value / a
+	width := math.Sqrt(max(0, middle*middle-(new.Value*new.Value-n*n)/a))
+	return pointer(middle - width - 1), pointer(middle + width - 1)
+}
+
+// find marks those changes as found that are more than noise, although so many
+// were compared: Benjamini and Hochberg's procedure.
+func find(changes []*Change) {
+	order := make([]*Change, 0, len(changes))
+	for _, c := range changes {
+		if c.Judged {
+			order = append(order, c)
+		}
+	}
+	slices.SortFunc(order, func(a, b *Change) int { return cmp.Compare(a.P, b.P) })
+	for k := len(order); k > 0; k-- {
+		if order[k-1].P <= unlikely*float64(k)/float64(len(order)) {
+			for _, c := range order[:k] {
+				c.Found = true
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// ErrName is the error of a condition about what is in neither set.
+var ErrName = errors.New("in neither set")
+
+// Verdict is what a condition comes to.
+type Verdict int
+
+const (
+	Holds  Verdict = iota // the figure is within the bound
+	Noise                 // it is beyond, but its interval is not
+	TooFew                // it is beyond, and too few processes tell whether that is noise
+	Beyond                // its interval is beyond
+)
+
+// Outcome is a condition and what it comes to.
+type Outcome struct {
+	Condition Condition `json:"-"`
+	Text      string    `json:"condition"`
+	Verdict   Verdict   `json:"verdict"`
+	Change    Change    `json:"change"`
+}
+
+// String is the verdict in a word.
+func (v Verdict) String() string { return [...]string{"holds", "noise", "too few", "beyond"}[v] }
+
+// MarshalText is String, for JSON.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// Check looks whether a condition is met. The error is [ErrName] if there is
+// nothing of that name in either set.
+func (r *Report) Check(c Condition) (Outcome, error) {
+	if err := r.known(c); err != nil {
+		return Outcome{}, err
+	}
+	o := Outcome{Condition: c, Text: c.Text, Change: r.change(c.figure)}
+	over, err := c.over(o.Change)
+	switch {
+	case over <= 0:
+		o.Verdict = Holds
+	case !o.Change.Judged:
+		o.Verdict = TooFew
+	case o.Change.chance(over, err) > unlikely:
+		o.Verdict = Noise
+	default:
+		o.Verdict = Beyond
+	}
+	return o, nil
+}
+
+// figure estimates what the condition is about.
+func (c *Condition) figure(s *sample) Estimate {
+	switch c.Figure {
+	case "self":
+		return s.function(c.Name).self.share
+	case "total":
+		return s.function(c.Name).total.share
+	case "selfcpu":
+		return s.function(c.Name).self.load
+	case "totalcpu":
+		return s.function(c.Name).total.load
+	case "cpu":
+		return s.load(s.allCells(), s.all)
+	case "rate":
+		return s.marker(c.Name).rate
+	case "count":
+		return s.marker(c.Name).count
+	case "mean":
+		return s.marker(c.Name).mean
+	}
+	return s.quantiles(c.Name, c.quantile)[0]
+}
+
+// over is how far a change is beyond the bound, and the error of that.
+func (c *Condition) over(of Change) (over, err float64) {
+	base := of.Base
+	switch c.kind {
+	case relative:
+		base.Value, base.Error = base.Value*(1+c.bound), base.Error*(1+c.bound)
+	case difference:
+		base.Value += c.bound
+	case absolute:
+		base = Estimate{Value: c.bound}
+	}
+	over = of.New.Value - base.Value
+	if c.below {
+		over = -over
+	}
+	return over, math.Hypot(base.Error, of.New.Error)
+}
+
+// known returns an error that lists what there is, if the name is not among it.
+func (r *Report) known(c Condition) error {
+	names, what := r.names(functionsOf), "function"
+	if c.ofMarker() {
+		names, what = r.names(markersOf), "marker"
+	}
+	switch {
+	case c.Name == "" || slices.Contains(names, c.Name):
+		return nil
+	case len(names) == 0:
+		return fmt.Errorf("%s: %w: there are no %ss", c.Text, ErrName, what)
+	}
+	return fmt.Errorf("%s: %w: no %s is %q; there are %s", c.Text, ErrName, what, c.Name, strings.Join(nearest(names, c.Name), ", "))
+}
+
+func (c *Condition) ofMarker() bool {
+	i := slices.IndexFunc(figures, func(f struct {
+		name string
+		unit unit
+	}) bool {
+		return f.name == c.Figure
+	})
+	return i < 0 || figures[i].unit >= perSecond
+}
+
+// maxNames is how many names a message lists.
+const maxNames = 8
+
+// nearest returns the names that are most like the one that was meant.
+func nearest(names []string, meant string) []string {
+	like := func(name string) int { return distance(strings.ToLower(last(name)), strings.ToLower(last(meant))) }
+	sorted := slices.Clone(names)
+	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(like(a), like(b)) })
+	if len(sorted) > maxNames {
+		return append(sorted[:maxNames:maxNames], fmt.Sprintf("and %d more", len(sorted)-maxNames))
+	}
+	return sorted
+}
+
+// last is the end of a long name.
+func last(s string) string { return s[max(0, len(s)-64):] }
+
+// distance is how many letters differ (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

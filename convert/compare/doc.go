@@ -1,0 +1,38 @@
+// Package compare says what changed between two sets of recordings, and which
+// of it is more than noise.
+//
+// # What is compared
+//
+// Functions are matched by their names with their packages, markers by their
+// names; so recordings of two builds, with other files and addresses, can be
+// compared. Recordings may differ in length, number and sampling rate:
+//
+//	self, total        share of all samples, by CPU time
+//	selfcpu, totalcpu  CPU seconds in a second of one process
+//	cpu                the same of all functions together
+//	rate               markers in a second of one process
+//	count              markers of one process
+//	p50, p99.9, mean   of the durations of markers
+//
+// CPU time is compared with CPU time alone. Samples without one, such as those
+// of goroutines that wait, are compared by their number, when they are asked for
+// or when neither set has others.
+//
+// # Noise
+//
+// Processes are what varies: the samples of one are not independent of each
+// other, those of two are nearly so. Each figure's error is that of drawing the
+// processes of a set anew, with repetition, many times (a bootstrap, rescaled as
+// Rao and Wu do, so that few processes do not make it too small). Processes of
+// different programs are drawn apart from each other; programs with one process
+// alone are drawn together, which makes errors larger, not smaller. Samples that
+// were counted are random, too: the error is never below that of counting them,
+// nor below the precision of a quantile.
+//
+// An interval is that of 95 %, by Student's distribution with Welch's degrees of
+// freedom, that of a ratio by Fieller's rule. A change is judged if each set has
+// three processes, and marked as found if it is among those that Benjamini and
+// Hochberg's procedure takes at 5 %: of two sets without a difference it finds
+// something once in twenty comparisons, however many functions there are.
+// The random numbers have a fixed seed.
+package compare

@@ -1,0 +1,246 @@
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"gprof/convert/internal/calls"
+)
+
+// Basis is what counts of samples.
+type Basis string
+
+const (
+	CPU     Basis = "cpu"     // CPU time, of samples that have it
+	Samples Basis = "samples" // the number of those that have none: time on the wall
+)
+
+// Bases are all there are.
+func Bases() []string { return []string{string(CPU), string(Samples)} }
+
+// ErrBasis is the error of sets that have no samples of one kind.
+var ErrBasis = errors.New("CPU time is not compared with time on the wall")
+
+// value is what counts of an amount: seconds, or samples.
+func (b Basis) value(a calls.Amount) float64 {
+	if b == CPU {
+		return float64(a.CPU) / 1e9
+	}
+	return float64(a.Samples - a.Timed)
+}
+
+// in says whether a set has such samples.
+func (b Basis) in(s *Set) bool {
+	return slices.ContainsFunc(s.processes, func(p process) bool { return b.counted(p.all) > 0 })
+}
+
+// counted is how many samples an amount is of.
+func (b Basis) counted(a calls.Amount) float64 {
+	if b == CPU {
+		return float64(a.Timed)
+	}
+	return float64(a.Samples - a.Timed)
+}
+
+// Report is what changed.
+type Report struct {
+	Basis     Basis       `json:"basis"`
+	Base      Summary     `json:"base"`
+	New       Summary     `json:"new"`
+	Judged    bool        `json:"judged"` // there are enough processes to tell changes from noise
+	Notes     []string    `json:"notes"`  // what to bear in mind
+	All       Change      `json:"all"`    // CPU seconds, or samples, in a second of one process
+	Functions []*Function `json:"functions"`
+	Markers   []*Marker   `json:"markers"`
+
+	base, new *sample
+}
+
+// Summary says what a set holds.
+type Summary struct {
+	Processes int     `json:"processes"`
+	Seconds   float64 `json:"seconds"` // of all processes
+	Samples   int64   `json:"samples"` // that count
+	CPU       float64 `json:"cpu"`     // seconds
+}
+
+// Function is one function. Those that changed most come first.
+type Function struct {
+	Name     string `json:"name"`
+	Self     Change `json:"self"`      // share of all
+	Total    Change `json:"total"`     //
+	SelfCPU  Change `json:"self_cpu"`  // in a second of one process
+	TotalCPU Change `json:"total_cpu"` //
+}
+
+// Marker is the markers of one name. Durations are in seconds.
+type Marker struct {
+	Name  string `json:"name"`
+	Count Change `json:"count"` // of one process
+	Rate  Change `json:"rate"`  // in a second of one process
+	Mean  Change `json:"mean"`
+	P50   Change `json:"p50"`
+	P99   Change `json:"p99"`
+}
+
+// minShare is the share of all, in one of the sets, below which functions are
+// not listed.
+const minShare = 0.002
+
+// Options are the choices of a comparison. The zero value is a good one.
+type Options struct {
+	Basis Basis  // "": CPU if both sets have it
+	Seed  uint64 // of the random numbers
+}
+
+// Compare compares two sets. The error is [ErrBasis].
+func Compare(base, new *Set, o Options) (*Report, error) {
+	r := &Report{Basis: o.Basis, Notes: []string{}, Functions: []*Function{}, Markers: []*Marker{}}
+	if err := r.choose(base, new); err != nil {
+		return nil, err
+	}
+	r.base, r.new = newSample(base, r.Basis, o.Seed, 1), newSample(new, r.Basis, o.Seed, 2)
+	r.Base, r.New = r.base.summary(), r.new.summary()
+	r.Judged = r.processes() >= minProcesses
+	r.note("base", r.base)
+	r.note("new", r.new)
+	r.compare()
+	return r, nil
+}
+
+// processes is how many processes there are in the smaller set.
+func (r *Report) processes() int { return min(r.Base.Processes, r.New.Processes) }
+
+// choose decides what counts of samples. Sets of which each has only what the
+// other lacks cannot be compared.
+func (r *Report) choose(base, new *Set) error {
+	if r.Basis == "" {
+		r.Basis = CPU
+		if Samples.in(base) && Samples.in(new) && !(CPU.in(base) && CPU.in(new)) {
+			r.Basis = Samples
+		}
+	}
+	other := CPU
+	if r.Basis == CPU {
+		other = Samples
+	}
+	for _, s := range []*Set{base, new} {
+		if !r.Basis.in(s) && other.in(s) {
+			return fmt.Errorf("%w: samples have CPU time in one set and not in the other; record both in the same way", ErrBasis)
+		}
+	}
+	return nil
+}
+
+// note says what is not as it should be with a set.
+func (r *Report) note(name string, s *sample) {
+	if n := len(s.set.processes); n < minProcesses {
+		r.Notes = append(r.Notes, fmt.Sprintf("too few processes to tell a change from noise: the %s set has %d; record at least %d, better 10", name, n, minProcesses))
+	}
+	left := 0.0
+	for _, p := range s.set.processes {
+		left += float64(p.all.Samples) - r.Basis.counted(p.all)
+	}
+	if left > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%.0f samples of the %s set are kept apart: they have %s CPU time, what is compared has %s", left, name, orNot(r.Basis != CPU), orNot(r.Basis == CPU)))
+	}
+}
+
+func orNot(yes bool) string {
+	if yes {
+		return "a"
+	}
+	return "no"
+}
+
+// compare fills the lists, and marks what is found.
+func (r *Report) compare() {
+	all := func(s *sample) Estimate { return s.load(s.allCells(), s.all) }
+	r.All = r.change(all)
+	tested := []*Change{&r.All}
+	for _, name := range r.names(functionsOf) {
+		if f := r.function(name); f != nil {
+			r.Functions = append(r.Functions, f)
+			tested = append(tested, &f.Self, &f.Total)
+		}
+	}
+	for _, name := range r.names(markersOf) {
+		if m := r.marker(name); m != nil {
+			r.Markers = append(r.Markers, m)
+			tested = append(tested, &m.Rate, &m.P50, &m.P99)
+		}
+	}
+	find(tested)
+	r.sort()
+}
+
+// names are those of both sets, in order.
+func (r *Report) names(of func(*sample) map[string][]place) []string {
+	all := slices.Concat(slices.Collect(maps.Keys(of(r.base))), slices.Collect(maps.Keys(of(r.new))))
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func functionsOf(s *sample) map[string][]place { return s.functions }
+
+func markersOf(s *sample) map[string][]place { return s.markers }
+
+// change compares one figure.
+func (r *Report) change(of func(*sample) Estimate) Change {
+	return newChange(of(r.base), of(r.new), r.processes())
+}
+
+// function compares one function, unless it is too rare to be listed.
+func (r *Report) function(name string) *Function {
+	base, new := r.base.function(name), r.new.function(name)
+	if max(base.total.share.Value, new.total.share.Value) < minShare {
+		return nil
+	}
+	n := r.processes()
+	return &Function{name,
+		newChange(base.self.share, new.self.share, n), newChange(base.total.share, new.total.share, n),
+		newChange(base.self.load, new.self.load, n), newChange(base.total.load, new.total.load, n)}
+}
+
+// marker compares the markers of one name.
+func (r *Report) marker(name string) *Marker {
+	base, new := r.base.marker(name), r.new.marker(name)
+	if base.count.Value+new.count.Value == 0 {
+		return nil
+	}
+	n := r.processes()
+	return &Marker{name, newChange(base.count, new.count, n), newChange(base.rate, new.rate, n),
+		newChange(base.mean, new.mean, n), newChange(base.p50, new.p50, n), newChange(base.p99, new.p99, n)}
+}
+
+// sort puts what was found first, then what differs most.
+func (r *Report) sort() {
+	slices.SortStableFunc(r.Functions, func(a, b *Function) int {
+		return cmp.Or(cmp.Compare(b.found(), a.found()), cmp.Compare(b.moved(), a.moved()), cmp.Compare(a.Name, b.Name))
+	})
+	slices.SortStableFunc(r.Markers, func(a, b *Marker) int {
+		return cmp.Or(cmp.Compare(b.found(), a.found()), cmp.Compare(b.Count.Base.Value+b.Count.New.Value, a.Count.Base.Value+a.Count.New.Value), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+func (f *Function) found() int { return number(f.Self.Found || f.Total.Found) }
+
+func (m *Marker) found() int { return number(m.Rate.Found || m.P50.Found || m.P99.Found) }
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// moved is by how much of all a function changed.
+func (f *Function) moved() float64 {
+	return max(math.Abs(f.Self.difference()), math.Abs(f.Total.difference())/2)
+}
+
+func (c *Change) difference() float64 { return c.New.Value - c.Base.Value }

@@ -1,0 +1,145 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	"gprof/convert/internal/calls"
+	"gprof/convert/internal/durations"
+	"gprof/stream"
+)
+
+// Set is one set of recordings, summed up.
+type Set struct {
+	processes []process
+	functions []string // by calls.Key
+	markers   []string
+}
+
+// process is what one process did.
+type process struct {
+	program string // service, or name
+	seconds float64
+	all     calls.Amount
+	sums    []calls.Sum
+	markers []marked
+}
+
+// marked is the markers of one name.
+type marked struct {
+	name int // index of Set.markers
+	durations.Markers
+}
+
+// Sink makes a Set. It holds sums for each process and function, and for each
+// process and marker name; they do not grow with the number of rows.
+type Sink struct {
+	Set *Set // whole once Close has returned
+
+	from, to    stream.Time
+	tables      *stream.Tables
+	sums        *calls.Sums
+	names       *calls.Names // of markers
+	spans       durations.Spans
+	event       stream.Series // of the markers in spans
+	id          stream.ProcessID
+	now         process
+	first, last stream.Time // of the process' rows; 0 none
+}
+
+// New returns a Sink of the events from from on and before to: rates are those
+// of that time.
+func New(from, to stream.Time) *Sink { return &Sink{Set: new(Set), from: from, to: to} }
+
+// Begin prepares for the functions of t.
+func (s *Sink) Begin(t *stream.Tables) error {
+	keys, functions := calls.Keys(t, calls.SameFunction)
+	s.tables, s.sums, s.names = t, calls.New(t, keys), calls.NewNames()
+	s.Set.functions = functions.All
+	return nil
+}
+
+// Segment adds the rows of b.
+func (s *Sink) Segment(b *stream.Batch) error {
+	if b.Len() == 0 {
+		return nil
+	}
+	if b.Series.Process != s.id {
+		s.endProcess()
+		s.id = b.Series.Process
+	}
+	s.see(b)
+	switch b.Series.Kind {
+	case stream.Samples:
+		s.sums.Add(b)
+	case stream.Markers:
+		s.mark(b)
+	}
+	return nil
+}
+
+func (s *Sink) see(b *stream.Batch) {
+	if b.Series.Kind == stream.Pages {
+		return // they come from whenever the page was opened
+	}
+	first, last := b.Time[0], b.Time[b.Len()-1]
+	if s.first == 0 || first < s.first {
+		s.first = first
+	}
+	s.last = max(s.last, last)
+}
+
+func (s *Sink) mark(b *stream.Batch) {
+	if b.Series != s.event {
+		s.endEvent()
+		s.event = b.Series
+	}
+	s.spans.Add(b)
+}
+
+func (s *Sink) endEvent() {
+	if s.event.Event == 0 {
+		return
+	}
+	name := int(s.names.Intern(s.tables.Event(s.event.Event).Name))
+	s.event = stream.Series{}
+	i := slices.IndexFunc(s.now.markers, func(m marked) bool { return m.name == name })
+	if i < 0 {
+		i = len(s.now.markers)
+		s.now.markers = append(s.now.markers, marked{name: name})
+	}
+	s.now.markers[i].Add(s.spans.Take())
+}
+
+// endProcess adds a process that has rows to the set.
+func (s *Sink) endProcess() {
+	if s.id == 0 {
+		return
+	}
+	s.endEvent()
+	p := s.tables.Process(s.id)
+	s.now.program = cmp.Or(p.Service, p.Name)
+	s.now.seconds = s.seconds(p)
+	s.now.all = s.sums.All
+	s.now.sums = slices.Clone(s.sums.Take())
+	s.Set.processes = append(s.Set.processes, s.now)
+	s.now, s.first, s.last = process{}, 0, 0
+}
+
+// seconds is for how long there are events of a process. Its ring may have lost
+// the beginning.
+func (s *Sink) seconds(p *stream.Process) float64 {
+	from, to := p.Start, max(p.End, s.last)
+	if p.RangeStart > 1 {
+		from = s.first
+	}
+	from, to = max(from, s.from), min(to, s.to)
+	return max(0, float64(to-from)/1e9)
+}
+
+// Close makes the set whole.
+func (s *Sink) Close() error {
+	s.endProcess()
+	s.Set.markers = s.names.All
+	return nil
+}
