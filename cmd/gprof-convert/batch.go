@@ -80,7 +80,7 @@ func (c *batchCmd) Run(s *streams) error {
 	if err := c.filtering.check(); err != nil {
 		return err
 	}
-	if err := errors.Join(c.lasting(), c.prepare()); err != nil {
+	if err := errors.Join(c.lasting(), c.prepare(), c.failIf.alone()); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(c.Output, 0o777); err != nil {
@@ -416,17 +416,7 @@ func (b *batch) judgeAll(items []*item) error {
 	case b.Strict && lossy > 0:
 		return &exitError{exitLossy, fmt.Errorf("something recorded is missing from %d of %d outputs", lossy, len(items))}
 	case hit > 0:
-		return &exitError{exitLimit, fmt.Errorf("--fail-if %s: %d of %d outputs", strings.Join(b.FailIf, ","), hit, len(items))}
+		return &exitError{exitLimit, fmt.Errorf("--fail-if %s: %d of %d outputs", b.text(), hit, len(items))}
 	}
 	return nil
-}
-
-// hits reports whether one of the reasons was asked for.
-func (f *failIf) hits(reasons []string) bool {
-	for _, r := range stream.Reasons {
-		if slices.Contains(reasons, r.Name) && (slices.Contains(f.FailIf, r.Name) || slices.Contains(f.FailIf, r.Severity.String())) {
-			return true
-		}
-	}
-	return false
 }

@@ -28,6 +28,14 @@ func (c *conversion) how() *reading {
 
 // open finds what is to be converted. The caller closes what was found.
 func (c *conversion) open(s *streams, inputs []string) (*ingest.Found, error) {
+	if err := c.failIf.alone(); err != nil {
+		return nil, err
+	}
+	return c.openTo(s, inputs)
+}
+
+// openTo is open for a command that compares.
+func (c *conversion) openTo(s *streams, inputs []string) (*ingest.Found, error) {
 	if err := c.filtering.check(); err != nil {
 		return nil, err
 	}
@@ -97,30 +105,42 @@ func (c *conversion) copy(sink stream.Sink, temp string, j job) (*stream.Count, 
 	})
 }
 
-// sum gives the events of the inputs to a sink that sums them up, has the result
-// printed, and tells what is missing from it.
-func (c *conversion) sum(s *streams, inputs []string, sink stream.Sink, print func() error) error {
-	found, err := c.open(s, inputs)
-	if err != nil {
-		return err
-	}
+// summed is what a command read that writes no output of its own.
+type summed struct {
+	found  *ingest.Found // closed
+	ledger stream.Ledger
+}
+
+// sum gives the events of what was found to a sink that sums them up, and closes
+// what was found.
+func (c *conversion) sum(s *streams, found *ingest.Found, sink stream.Sink) (*summed, error) {
 	defer found.Close()
 	if err := found.Usable(); err != nil {
-		return err
+		return nil, err
 	}
 	bar := s.newProgress(c.Quiet)
 	written, err := c.copy(sink, temporary(), job{found: found, progress: bar.all()})
 	bar.end()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := print(); err != nil {
-		return err
+	return &summed{found, written.Tables.Ledger}, nil
+}
+
+// settle tells what is missing from what was summed up, and decides on the exit
+// code.
+func (c *conversion) settle(s *streams, all ...*summed) error {
+	for _, one := range all {
+		if !c.Quiet {
+			s.printLedger(ledgerPart{lines: one.ledger.Lines()})
+		}
 	}
-	if !c.Quiet {
-		s.printLedger(ledgerPart{lines: written.Tables.Ledger.Lines()})
+	for _, one := range all {
+		if err := c.judge(one.found, &one.ledger); err != nil {
+			return err
+		}
 	}
-	return c.judge(found, &written.Tables.Ledger)
+	return nil
 }
 
 // judge is the error of a conversion that ended well, but with an input or a

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -42,7 +43,7 @@ func (c *infoCmd) Run(s *streams) error {
 	if err := c.filtering.check(); err != nil {
 		return err
 	}
-	if err := c.prepare(); err != nil {
+	if err := errors.Join(c.prepare(), c.failIf.alone()); err != nil {
 		return err
 	}
 	found, err := s.open(c.Inputs, &c.reading)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"gprof/stream"
@@ -177,43 +176,4 @@ func formatBytes(n int64) string {
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}
 	return fmt.Sprintf("%d B", n)
-}
-
-// failIf is the flag by which a script asks for an exit code when the ledger
-// holds certain lines.
-type failIf struct {
-	FailIf ledgerWords `placeholder:"WHAT" help:"Exit with 4 if the ledger holds a line of this severity (loss, unsure) or reason (gap, torn, damaged, dropped, ...). Several are separated by commas."`
-}
-
-// ledgerWords are severities and reasons.
-type ledgerWords []string
-
-// Validate refuses words that no line can have. Kong calls it.
-func (w ledgerWords) Validate() error {
-	all := allLedgerWords()
-	for _, word := range w {
-		if !slices.Contains(all, word) {
-			return fmt.Errorf("%s: want a severity or a reason of the ledger: %s", word, strings.Join(all, ", "))
-		}
-	}
-	return nil
-}
-
-func allLedgerWords() []string {
-	words := []string{stream.Loss.String(), stream.Unsure.String(), stream.Info.String()}
-	for _, r := range stream.Reasons {
-		words = append(words, r.Name)
-	}
-	return words
-}
-
-// check returns the error of the first line that was asked for.
-func (f *failIf) check(l *stream.Ledger) error {
-	for _, line := range l.Lines() {
-		r := stream.Reasons[line.Reason]
-		if slices.Contains(f.FailIf, r.Name) || slices.Contains(f.FailIf, r.Severity.String()) {
-			return &exitError{exitLimit, fmt.Errorf("--fail-if %s: process %s: %d %s %s %s", strings.Join(f.FailIf, ","), orDash(line.Process), line.Count, line.What, r.Text, line.Where)}
-		}
-	}
-	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gprof/convert/compare"
 	"gprof/convert/top"
 	"gprof/ingest"
 	"gprof/stream"
@@ -62,6 +63,7 @@ type cli struct {
 	Convert convertCmd `cmd:"" default:"withargs" help:"Convert recordings to another format (the default command)."`
 	Batch   batchCmd   `cmd:"" help:"Convert each session and archive below a directory; goes on where it stopped."`
 	Top     topCmd     `cmd:"" help:"Show what took most: functions, packages, lines, markers and more."`
+	Diff    diffCmd    `cmd:"" help:"Say what changed between two sets of recordings, and what of it is more than noise."`
 	Info    infoCmd    `cmd:"" help:"Say what recordings hold: processes, tracks, counts, losses."`
 	Inspect inspectCmd `cmd:"" help:"Print the bytes of a recording as text."`
 	Verify  verifyCmd  `cmd:"" help:"Prove recordings whole, or say what is damaged and where."`
@@ -84,7 +86,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &streams{stdin: stdin, stdout: &checkedWriter{w: stdout}, stderr: stderr, terminal: isTerminal(stdout), visible: isTerminal(stderr)}
 	defer s.endOnInterrupt()()
 	code := -1
-	parser, err := kong.New(&cli{}, kong.Name("gprof-convert"), kong.Vars{"formats": formatNames(), "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ",")}, kong.Writers(stdout, stderr), kong.Bind(s),
+	parser, err := kong.New(&cli{}, kong.Name("gprof-convert"), kong.Vars{"formats": formatNames(), "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ",")}, kong.Writers(stdout, stderr), kong.Bind(s),
 		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("Turn gprof recordings into what your tools open:\n\n    gprof-convert INPUT... -o OUT\n    gprof-convert out/session -o profile.json.gz\n\nAn input is a session directory, the directory of one process, a chunk file, an archive of them (tar, tar.gz, tar.zst, zip, .gprof), a directory of any of these, - for stdin, or a quoted pattern. The name of OUT tells the format.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit."))
 	if err != nil {

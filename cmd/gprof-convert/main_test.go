@@ -37,6 +37,7 @@ func TestScripts(t *testing.T) {
 			"dumps":   dumps,
 			"names":   names,
 			"private": private,
+			"fleet":   fleet,
 			"damage":  damage,
 			"cut":     cut,
 		},
@@ -134,6 +135,24 @@ func private(ts *testscript.TestScript, neg bool, args []string) {
 		`page time=+10 tab=1 window=2 embedder=0 private=1 url="https://anna.example/"`,
 		`log time=+10 level=1 text="cannot open /home/anna"`))
 	ts.Check(r.Close())
+}
+
+// fleet SESSION COUNT SLOWER makes that many processes, each a little different,
+// in which main.work and the interval "job" take that many hundredths of what is
+// usual.
+func fleet(ts *testscript.TestScript, neg bool, args []string) {
+	slower := number(ts, args[2])
+	for i := range number(ts, args[1]) {
+		r := begin(ts, []string{args[0], fmt.Sprint(i + 1), fmt.Sprint(i + 101), "0"})
+		ts.Check(r.Define(`def-event id=2 category=0 name="job" display=3 chart="" tooltip="" table=""`))
+		for j := range uint64(40) {
+			ts.Check(r.Lines(fmt.Sprintf(`sample time=+20000000 thread=1 goroutine=0 track=0 stack=3 weight=%d cpu=%d window=0`, slower+i%3, 1e4*(slower+i%3)+1),
+				`sample time=+0 thread=1 goroutine=0 track=0 stack=4 weight=200 cpu=2000001 window=0`,
+				fmt.Sprintf(`interval event=2 stack=0 time=+0 duration=%d args=()`, (100+j+i%4)*1000*slower)))
+			r.Advance(20e6)
+		}
+		ts.Check(r.Close())
+	}
 }
 
 // reap SESSION/INSTANCE PID SIGNAL writes how a process ended.

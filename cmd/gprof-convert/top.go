@@ -41,7 +41,18 @@ func (c *topCmd) Run(s *streams) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	return c.sum(s, c.Inputs, sink, func() error { return c.print(s, sink.Table) })
+	found, err := c.open(s, c.Inputs)
+	if err != nil {
+		return err
+	}
+	read, err := c.sum(s, found, sink)
+	if err != nil {
+		return err
+	}
+	if err := c.print(s, sink.Table); err != nil {
+		return err
+	}
+	return c.settle(s, read)
 }
 
 func (c *topCmd) print(s *streams, t *top.Table) error {

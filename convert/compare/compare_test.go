@@ -58,7 +58,7 @@ func (f fleet) builder(random *rand.Rand) *streamtest.Builder {
 			n := int64(math.Round(mean + math.Sqrt(mean)*random.NormFloat64()))
 			p.Main.Add(streamtest.Row{Time: 1e9 + 1 + stream.Time(k), Stack: b.Stack("main.main", fmt.Sprintf("main.f%d", k)), Weight: max(0, n), CPU: max(0, n) * 1e7})
 		}
-		for at := range stream.Time(200 * length) {
+		for at := range stream.Time(60 * length) {
 			ms := math.Exp(random.NormFloat64()*0.5+2) * f.slower
 			if f.noisy && i == 1 {
 				ms *= 5
@@ -141,12 +141,12 @@ func TestFalseAlarms(t *testing.T) {
 
 // A function that takes a fifth more is found, by name and by a condition.
 func TestRegression(t *testing.T) {
-	slow := usual(8)
+	slow := usual(16)
 	slow.slower = 1.2
 	const runs = 20
 	found, limited, late, others := 0, 0, 0, 0
 	for seed := range uint64(runs) {
-		r := compare(t, usual(8).set(t, 2*seed), slow.set(t, 2*seed+1))
+		r := compare(t, usual(16).set(t, 2*seed), slow.set(t, 2*seed+1))
 		for _, name := range r.found() {
 			switch name {
 			case "main.f3":

@@ -227,6 +227,11 @@ func (r *Report) sort() {
 	})
 }
 
+// Leaf says whether the function called nothing: Total is Self.
+func (f *Function) Leaf() bool {
+	return f.Self.Base.Value == f.Total.Base.Value && f.Self.New.Value == f.Total.New.Value
+}
+
 func (f *Function) found() int { return number(f.Self.Found || f.Total.Found) }
 
 func (m *Marker) found() int { return number(m.Rate.Found || m.P50.Found || m.P99.Found) }

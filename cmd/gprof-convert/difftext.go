@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"gprof/convert/compare"
+)
+
+// printDiff prints a report for people; names are cut to fit into width.
+func printDiff(out io.Writer, r *compare.Report, width int) {
+	fmt.Fprintf(out, "base  %s\nnew   %s\n", summaryText(r.Base, r.Basis), summaryText(r.New, r.Basis))
+	fmt.Fprintf(out, "%s: %s to %s, %s\n", loadText(r.Basis), formatLoad(r.All.Base.Value), formatLoad(r.All.New.Value), changeText(r.All))
+	for _, note := range r.Notes {
+		fmt.Fprintf(out, "note: %s\n", note)
+	}
+	if len(r.Functions) > 0 {
+		fmt.Fprintln(out)
+		lines := newTable(out, width, "self", "new", "", "total", "new", "", "function")
+		for _, f := range r.Functions {
+			lines.row(formatShare(f.Self.Base.Value), formatShare(f.Self.New.Value), changeText(f.Self),
+				formatShare(f.Total.Base.Value), formatShare(f.Total.New.Value), changeText(f.Total), f.Name)
+		}
+		lines.flush()
+	}
+	if len(r.Markers) > 0 {
+		fmt.Fprintln(out)
+		lines := newTable(out, width, "rate", "new", "", "p50", "new", "", "p99", "new", "", "marker")
+		for _, m := range r.Markers {
+			lines.row(append(append(markerCells(m.Rate, formatRatePerSecond), markerCells(m.P50, formatSeconds)...),
+				append(markerCells(m.P99, formatSeconds), m.Name)...)...)
+		}
+		lines.flush()
+	}
+}
+
+func markerCells(c compare.Change, format func(float64) string) []string {
+	if c.Base.Value == 0 && c.New.Value == 0 {
+		return []string{"-", "-", "-"}
+	}
+	return []string{format(c.Base.Value), format(c.New.Value), changeText(c)}
+}
+
+func summaryText(s compare.Summary, b compare.Basis) string {
+	text := fmt.Sprintf("%s, %s in all, %s", count(s.Processes, "process"), formatSeconds(s.Seconds), count(int(s.Samples), "sample"))
+	if b == compare.CPU {
+		text += " of " + formatSeconds(s.CPU) + " of CPU time"
+	}
+	return text
+}
+
+func loadText(b compare.Basis) string {
+	if b == compare.CPU {
+		return "CPU time in a second of one process"
+	}
+	return "samples in a second of one process"
+}
+
+// changeText is a change with its error: "+12.3% ±4.5%", with a star if it was
+// found to be more than noise.
+func changeText(c compare.Change) string {
+	switch {
+	case c.Base.Value == 0 && c.New.Value == 0:
+		return "-"
+	case c.Relative == nil:
+		return "new" + star(c)
+	case c.Low != nil && c.High != nil:
+		return fmt.Sprintf("%s ±%s%s", formatChange(*c.Relative), strings.TrimPrefix(formatChange((*c.High-*c.Low)/2), "+"), star(c))
+	}
+	return formatChange(*c.Relative) + star(c)
+}
+
+func star(c compare.Change) string {
+	if c.Found {
+		return "*"
+	}
+	return ""
+}
+
+// formatChange writes a part of a whole as a change in per cent.
+func formatChange(part float64) string {
+	switch percent := 100 * part; {
+	case math.Abs(percent) >= 1000:
+		return fmt.Sprintf("%+.3g%%", percent)
+	case math.Abs(percent) >= 100:
+		return fmt.Sprintf("%+.0f%%", percent)
+	default:
+		return fmt.Sprintf("%+.1f%%", percent)
+	}
+}
+
+func formatShare(part float64) string { return fmt.Sprintf("%.1f%%", 100*part) }
+
+func formatLoad(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+func formatRatePerSecond(v float64) string { return fmt.Sprintf("%.4g/s", v) }
+
+func formatSeconds(v float64) string { return formatTime(int64(math.Round(min(v, 1e9) * 1e9))) }
+
+// figureText writes a figure of a condition in its unit.
+func figureText(figure string, v float64) string {
+	switch figure {
+	case "self", "total":
+		return formatShare(v)
+	case "rate":
+		return formatRatePerSecond(v)
+	case "selfcpu", "totalcpu", "cpu", "count":
+		return formatLoad(v)
+	}
+	return formatSeconds(v)
+}
+
+// outcomeText says what a condition comes to, and why.
+func outcomeText(o compare.Outcome) string {
+	c, figure := o.Change, o.Condition.Figure
+	was := fmt.Sprintf("from %s to %s", figureText(figure, c.Base.Value), figureText(figure, c.New.Value))
+	if c.Relative != nil {
+		was += fmt.Sprintf(", %s", formatChange(*c.Relative))
+	}
+	if c.Low != nil && c.High != nil {
+		was += fmt.Sprintf(" (95 %%: %s to %s)", formatChange(*c.Low), formatChange(*c.High))
+	}
+	switch o.Verdict {
+	case compare.Noise:
+		return was + "; it may be noise, so it does not fail: more processes would tell"
+	case compare.TooFew:
+		return was + "; too few processes tell whether that is noise, so it does not fail: record at least 3 in each set"
+	case compare.Beyond:
+		return was + ", which is more than noise"
+	}
+	return was + ", within the bound"
+}
