@@ -27,7 +27,7 @@ type Process struct {
 	Meta     []Meta   // in file order; nil: no meta file
 	Exit     *Exit    // nil: none
 	Dicts    []*Dict  // by generation
-	Chunks   []*Image // in use, by range start
+	Chunks   []*Image // in use, by range start; last, what its stack rings held
 	LeftOut  []*Image // of which only the header is there, by a slice; likewise
 	// Held is the process' range start: what lies before it was discarded by
 	// the recorder itself.
@@ -75,6 +75,7 @@ func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
 	}
 	o.gaps()
 	o.missing()
+	o.undrained()
 	return o.p, nil
 }
 
@@ -128,6 +129,7 @@ type opening struct {
 	p       *Process
 	images  []*Image
 	records []*recordFile
+	rings   []*ring
 	ours    bool
 	odd     []string // files that bear our names and are not ours
 	ioErr   error    // the first
@@ -159,6 +161,8 @@ func (o *opening) file(name string) {
 		o.chunk(name)
 	case strings.HasPrefix(base, "dict-"):
 		o.record(name, rawformat.MagicDict)
+	case strings.HasPrefix(base, stacksPrefix):
+		o.stacks(name)
 	case base == metaName:
 		o.record(name, rawformat.MagicMeta)
 	case base == exitName:

@@ -102,6 +102,18 @@ type StackRecord struct {
 // rest is its number.
 const StackLabel = 1 << 63
 
+// Stack is the stack as pcs, leaf first, each inside of its instruction; without
+// labels, and without the caller of a function that has no frame.
+func (r *StackRecord) Stack() []uint64 {
+	pcs := append(make([]uint64, 0, 1+len(r.Returns)), r.PC)
+	for _, pc := range r.Returns {
+		if pc&StackLabel == 0 && pc != 0 {
+			pcs = append(pcs, pc-1)
+		}
+	}
+	return pcs
+}
+
 // StacksReader reads records of a stack ring.
 type StacksReader struct {
 	Word func(i uint64) uint64 // word i of [StacksWords]
@@ -118,15 +130,15 @@ func (r *StacksReader) Next(rec *StackRecord) (ok bool, err error) {
 		return false, nil
 	}
 	first := r.Word(r.Tail % StacksWords)
-	size := first & (1<<32 - 1)
-	if r.Head-r.Tail > StacksWords || size < StackFixed || size > MaxStackWord || size > r.Head-r.Tail {
+	size := first & 0xffff
+	if r.Head-r.Tail > StacksWords || size < StackFixed || size > MaxStackWord || size > r.Head-r.Tail || first>>32 != r.Tail&(1<<32-1) {
 		return false, &Error{StacksHead + int64(r.Tail%StacksWords)*8, "stack record", ErrSyntax}
 	}
 	words := r.room[:size]
 	for i := range words {
 		words[i] = r.Word((r.Tail + uint64(i)) % StacksWords)
 	}
-	*rec = StackRecord{Time: words[1], Goroutine: words[2], Labels: words[3], Periods: 1 + first>>32, PC: words[4], Top: words[5], Returns: words[StackFixed:]}
+	*rec = StackRecord{Time: words[1], Goroutine: words[2], Labels: words[3], Periods: 1 + first>>16&0xffff, PC: words[4], Top: words[5], Returns: words[StackFixed:]}
 	r.Tail += size
 	return true, nil
 }

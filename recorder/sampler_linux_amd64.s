@@ -74,6 +74,9 @@ TEXT ·sampleHandler(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	SI_OVERRUN(SI), AX
 	PUSHQ	AX
 	LEAQ	RING_DATA(R9), R15
+	MOVQ	R10, SI
+	ANDQ	$RING_MASK, SI
+	MOVQ	$0, (R15)(SI*8)	// what was here is no record any more
 	INCQ	R10	// the size comes last
 
 	SUBQ	$16, SP
@@ -206,7 +209,14 @@ done:
 	MOVQ	RING_HEAD(R9), SI
 	MOVQ	R10, AX
 	SUBQ	SI, AX
-	POPQ	CX
+	POPQ	CX	// overrun
+	CMPQ	CX, $0xffff
+	JLS	few
+	MOVL	$0xffff, CX
+few:
+	SHLQ	$16, CX
+	ORQ	CX, AX
+	MOVQ	SI, CX
 	SHLQ	$32, CX
 	ORQ	CX, AX
 	ANDQ	$RING_MASK, SI

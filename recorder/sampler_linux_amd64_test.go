@@ -33,7 +33,7 @@ import (
 
 // Children that need the sampler.
 var _ = func() bool {
-	children["stress"], children["taken"], children["late"] = stressChild, takenChild, lateChild
+	children["stress"], children["taken"], children["late"], children["sampled"] = stressChild, takenChild, lateChild, sampledChild
 	return true
 }()
 
@@ -48,25 +48,31 @@ type signalSample struct {
 func (r *recording) signalSamples(t *testing.T) (found []signalSample) {
 	t.Helper()
 	dict := r.stackDict(t)
-	var time uint64
+	var now uint64
 	for blocks := r.Blocks(func(chunks.Problem) {}); blocks.Next(); {
 		b := blocks.Block()
-		var raw markerStack
+		c := b.Fields
 		if b.Kind == rawformat.KindSync {
-			b.Fields.Uint("index")
-			b.Fields.Uint("epoch")
-			time = b.Fields.Uint("time")
+			c.Uint("index")
+			c.Uint("epoch")
+			now = c.Uint("time")
+			continue
+		}
+		for _, f := range rawformat.Kinds[b.Kind].Fields {
+			if f.Type == rawformat.Time {
+				now += uint64(c.Sint(f.Name))
+				break
+			}
+			c.Uint(f.Name)
 		}
 		if b.Kind != rawformat.KindSample {
 			continue
 		}
-		c := b.Fields
-		s := signalSample{time: time + uint64(c.Sint("time")), thread: c.Uint("thread"), goroutine: c.Uint("goroutine")}
+		s := signalSample{time: now, thread: c.Uint("thread"), goroutine: c.Uint("goroutine")}
 		s.sample = sample{c.Uint("track"), c.Uint("stack"), c.Uint("weight"), c.Uint("cpu"), c.Uint("window")}
 		if s.stack > 1 {
-			raw.id = s.stack - 1
+			s.names = dict.names(t, markerStack{id: s.stack - 1})
 		}
-		s.names = dict.names(t, raw)
 		found = append(found, s)
 	}
 	return found
@@ -396,4 +402,68 @@ func TestSampleRateIsClipped(t *testing.T) {
 	if period, _ := strconv.Atoi(r.meta(rawformat.MetaInterval)); period < 1e6 {
 		t.Errorf("interval %d ns", period)
 	}
+}
+
+// sampledChild burns CPU until it is killed.
+func sampledChild() {
+	childRecorder(recorder.Options{Dir: os.Args[1], CounterHz: -1, SampleHz: 10000})
+	for range 2 {
+		go func() {
+			for {
+				burnCPU(time.Millisecond)
+			}
+		}()
+	}
+	select {}
+}
+
+// Whenever a process is killed, each sample that it took is there once: in a
+// chunk, or still in its thread's ring.
+func TestSamplesSurviveKill(t *testing.T) {
+	undrained := 0
+	for i := range 6 {
+		cmd := child("sampled", []string{t.TempDir()})
+		out, _ := cmd.StdoutPipe()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var b [4096]byte
+		n, _ := out.Read(b[:])
+		dir := strings.TrimSpace(string(b[:n]))
+		await(t, "samples", func() bool { return read(t, dir, chunks.Unproven, chunks.Stale).kinds[rawformat.KindSample] > 2 })
+		time.Sleep(time.Duration(i) * 17 * time.Millisecond) // to be killed at any moment of a round
+		cmd.Process.Kill()
+		cmd.Wait()
+		undrained += checkSampled(t, dir)
+	}
+	t.Logf("%d samples were still in rings", undrained)
+	if undrained == 0 {
+		t.Error("no sample was left in a ring")
+	}
+}
+
+// checkSampled returns how many samples were in rings. Time rises from one of a
+// thread to its next, and none is there twice.
+func checkSampled(t *testing.T, dir string) (undrained int) {
+	t.Helper()
+	r := read(t, dir, chunks.Unproven)
+	seen := map[[2]uint64]bool{}
+	for _, s := range r.signalSamples(t) {
+		key := [2]uint64{s.thread, s.time}
+		if seen[key] || s.stack == 0 {
+			t.Errorf("thread %d at %d: twice, or without a stack", s.thread, s.time)
+		}
+		seen[key] = true
+	}
+	for _, im := range r.Chunks {
+		if !strings.Contains(im.Name, "stacks-") {
+			continue
+		}
+		for blocks := chunks.NewReader([]*chunks.Image{im}, nil); blocks.Next(); {
+			if blocks.Block().Kind == rawformat.KindSample {
+				undrained++
+			}
+		}
+	}
+	return undrained
 }

@@ -68,8 +68,9 @@ func parseInstance(name string) (uint64, bool) {
 
 // Prefixes of the names of numbered files.
 const (
-	chunkPrefix = "chunk-"
-	dictPrefix  = "dict-"
+	chunkPrefix  = "chunk-"
+	dictPrefix   = "dict-"
+	stacksPrefix = "stacks-"
 )
 
 // fileName is the name of the file that a section holds.
@@ -81,6 +82,8 @@ func fileName(kind sectionType, number uint32) string {
 		return "exit"
 	case typeDict:
 		return fmt.Sprintf(dictPrefix+"%03d", number)
+	case typeStacks:
+		return fmt.Sprint(stacksPrefix, number)
 	}
 	return fmt.Sprintf(chunkPrefix+"%05d", number)
 }
@@ -96,6 +99,8 @@ func parseName(name string) (kind sectionType, number uint32, ok bool) {
 		return typeExit, 0, true
 	case strings.HasPrefix(name, dictPrefix):
 		kind, digits = typeDict, name[len(dictPrefix):]
+	case strings.HasPrefix(name, stacksPrefix):
+		kind, digits = typeStacks, name[len(stacksPrefix):]
 	case strings.HasPrefix(name, chunkPrefix):
 		kind, digits = typeChunk, name[len(chunkPrefix):]
 	}

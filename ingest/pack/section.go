@@ -27,10 +27,11 @@ const (
 	typeDict    sectionType = 4
 	typeChunk   sectionType = 5
 	typeEnd     sectionType = 6
-	numTypes                = 7
+	typeStacks  sectionType = 7
+	numTypes                = 8
 )
 
-var typeNames = [numTypes]string{"unknown section", "process", "meta", "exit", "dictionary", "chunk", "end"}
+var typeNames = [numTypes]string{"unknown section", "process", "meta", "exit", "dictionary", "chunk", "end", "stack ring"}
 
 func (t sectionType) String() string {
 	if t < numTypes {
@@ -46,6 +47,7 @@ var maxRaw = [numTypes]uint32{
 	typeExit:    rawformat.MaxMetaFile,
 	typeDict:    rawformat.MaxRecordFile,
 	typeChunk:   rawformat.MaxChunkFile,
+	typeStacks:  rawformat.StacksFile,
 }
 
 // encoding is how the raw bytes of a section are stored.

@@ -237,7 +237,7 @@ func (p *packer) front(j *job) {
 	}
 }
 
-// part writes a dictionary, meta or exit file.
+// part writes a dictionary, meta, exit or stack ring file.
 func (p *packer) part(f part) {
 	before := p.sum.Size
 	n, ok := p.passOn(f, f.number)

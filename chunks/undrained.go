@@ -1,0 +1,227 @@
+package chunks
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	"gprof/rawformat"
+)
+
+// What a killed process left in its stack rings is read as chunks that it would
+// have written: one a ring, behind all others, with the stacks as pcs. They lie in
+// memory, and nothing seals them.
+
+// ring is a stack ring as it was read.
+type ring struct {
+	name   string
+	header rawformat.StacksHeader
+	data   []byte
+}
+
+// stacks takes a stack ring.
+func (o *opening) stacks(name string) {
+	r, pr := readStacks(o.fsys, name)
+	if o.add(name, pr); r != nil {
+		o.rings = append(o.rings, r)
+	}
+}
+
+func readStacks(fsys fs.FS, name string) (*ring, probe) {
+	var pr probe
+	in, err := openInput(fsys, name, rawformat.StacksFile)
+	if err != nil {
+		pr.fail(name, 0, err)
+		return nil, pr
+	}
+	defer in.Close()
+	data, err := in.read(make([]byte, rawformat.StacksFile), 0)
+	if err == nil && allZero(data[:min(len(data), rawformat.HeaderSize)]) { // it was being made
+		return nil, pr
+	}
+	pr.ours = bytes.HasPrefix(data, []byte(rawformat.MagicStacks))
+	r := &ring{name: name}
+	if err == nil {
+		r.header, err = rawformat.ReadStacksHeader(data)
+	}
+	if err == nil && len(data) < rawformat.StacksFile {
+		err = &rawformat.Error{Off: int64(len(data)), What: "stack ring", Err: rawformat.ErrTruncated}
+	}
+	if err != nil {
+		pr.fail(name, in.size, err)
+		return nil, pr
+	}
+	r.data = data[min(len(data), rawformat.StacksHead):]
+	return r, pr
+}
+
+// undrained adds what is left in the rings of the process to its chunks.
+func (o *opening) undrained() {
+	p := o.p
+	slices.SortFunc(o.rings, func(a, b *ring) int { return cmp.Compare(a.header.Tid, b.header.Tid) })
+	start := p.end()
+	for _, r := range o.rings {
+		if !o.belongs(r.name, r.header.Instance, int64(len(r.data))) {
+			continue
+		}
+		tail := r.header.Tail
+		if p.committed(r.header.Index) {
+			tail = r.header.Next
+		}
+		w := restWriter{start: start, epoch: restEpoch, tid: r.header.Tid, period: r.header.Period, payload: make([]byte, 0, 4*rawformat.PageSize)}
+		if problem := w.records(r, tail); problem != "" {
+			o.report(Problem{Class: Damaged, Where: path.Base(r.name), What: problem, Blocks: -1, Bytes: int64(r.header.Head-tail) * 8})
+		}
+		if w.blocks > 0 {
+			im := w.image(p, r)
+			p.Chunks = append(p.Chunks, im)
+			start = im.End()
+		}
+	}
+	o.rings = nil
+}
+
+// restEpoch is none that a recorder uses: they count from 1.
+const restEpoch = 1 << 63
+
+// end is the index behind all that was handed out, as far as is known.
+func (p *Process) end() uint64 {
+	end := max(1, p.Held)
+	for _, im := range p.known() {
+		end = max(end, im.End())
+	}
+	if p.Exit != nil && p.Exit.RangeEnd < 1<<63 {
+		end = max(end, p.Exit.RangeEnd)
+	}
+	return end
+}
+
+// committed reports whether the block at index was written: its chunk says so,
+// or it was discarded since.
+func (p *Process) committed(index uint64) bool {
+	if index == 0 || index < p.Held {
+		return index != 0
+	}
+	for _, im := range p.known() {
+		if h := &im.Header; h.RangeStart <= index && index < im.End() {
+			return index < h.RangeStart+uint64(h.Commit.Offset())
+		}
+	}
+	return false
+}
+
+// restWriter writes the payload of a chunk by the rules of package rawformat.
+type restWriter struct {
+	start, epoch uint64
+	tid          uint32
+	period       uint64
+	payload      []byte
+	blocks       uint32
+	page         int // in which a block began last, from 1
+	last         uint64
+	body, pcs    []byte
+}
+
+// records writes those of a ring from tail on. What is wrong with the ring is
+// returned; what stands before that counts.
+func (w *restWriter) records(r *ring, tail uint64) (problem string) {
+	read := rawformat.StacksReader{Tail: tail, Head: r.header.Head, Word: func(i uint64) uint64 { return binary.LittleEndian.Uint64(r.data[8*i:]) }}
+	for {
+		var rec rawformat.StackRecord
+		ok, err := read.Next(&rec)
+		if err != nil {
+			return err.Error()
+		}
+		if !ok {
+			return ""
+		}
+		w.sample(&rec)
+	}
+}
+
+// sample writes a stack and its sample into one page.
+func (w *restWriter) sample(rec *rawformat.StackRecord) {
+	pcs := rec.Stack()
+	w.pcs = rawformat.AppendPCs(append(w.pcs[:0], byte(rawformat.KindStack)), pcs)
+	for {
+		w.sync(rec.Time)
+		w.block(w.pcs)
+		if w.page == len(w.payload)/rawformat.PageSize+1 {
+			break
+		}
+	}
+	b := append(w.body[:0], byte(rawformat.KindSample))
+	b = rawformat.AppendSint(b, int64(rec.Time-w.last))
+	for _, v := range [...]uint64{uint64(w.tid), rec.Goroutine, 0, 1, rec.Periods, rec.Periods*min(w.period, uint64(time.Second)) + 1, 0} {
+		b = rawformat.AppendUint(b, v)
+	}
+	w.last, w.body = rec.Time, b
+	w.block(b)
+}
+
+// sync begins a page, if a block is the first in it.
+func (w *restWriter) sync(now uint64) {
+	for w.page != len(w.payload)/rawformat.PageSize+1 {
+		w.page = len(w.payload)/rawformat.PageSize + 1
+		b := append(w.body[:0], byte(rawformat.KindSync))
+		for _, v := range [...]uint64{w.start + uint64(len(w.payload)), w.epoch, now, 0, 0} {
+			b = rawformat.AppendUint(b, v)
+		}
+		w.last, w.body = now, b
+		w.block(b)
+	}
+}
+
+func (w *restWriter) block(body []byte) {
+	w.payload = rawformat.AppendBlock(w.payload, body)
+	w.blocks++
+}
+
+// image is the chunk, with a file of its own.
+func (w *restWriter) image(p *Process, r *ring) *Image {
+	h := rawformat.Header{Version: rawformat.Version, Instance: p.Instance, Epoch: w.epoch, RangeStart: w.start, Capacity: uint32(len(w.payload)),
+		Commit: rawformat.MakeCommit(uint32(len(w.payload)), w.blocks), Pid: r.header.Pid, Generation: p.generation(), State: rawformat.StateInUse}
+	file := make([]byte, rawformat.HeadSize, rawformat.HeadSize+len(w.payload)+rawformat.TrailerSize)
+	rawformat.PutHeader(file, &h)
+	file = append(file, w.payload...)
+	file = file[:len(file)+rawformat.TrailerSize]
+	rawformat.PutTrailer(file[len(file)-rawformat.TrailerSize:], h.Instance, h.Epoch)
+	return &Image{Name: r.name, Size: int64(len(file)), Header: h, fsys: oneFile(file)}
+}
+
+// generation is that of the latest dictionary: it knows what the process had
+// mapped.
+func (p *Process) generation() uint16 {
+	latest := uint32(1)
+	for _, d := range p.Dicts {
+		latest = max(latest, d.Generation)
+	}
+	return uint16(latest)
+}
+
+// oneFile is a file system in which every name is one file in memory.
+type oneFile []byte
+
+func (m oneFile) Open(name string) (fs.File, error) {
+	return &inMemory{bytes.NewReader(m), path.Base(name)}, nil
+}
+
+type inMemory struct {
+	*bytes.Reader
+	name string
+}
+
+func (f *inMemory) Close() error               { return nil }
+func (f *inMemory) Stat() (fs.FileInfo, error) { return f, nil }
+func (f *inMemory) Name() string               { return f.name }
+func (f *inMemory) Mode() fs.FileMode          { return 0o400 }
+func (f *inMemory) ModTime() time.Time         { return time.Time{} }
+func (f *inMemory) IsDir() bool                { return false }
+func (f *inMemory) Sys() any                   { return nil }
+
+var _ io.ReaderAt = (*inMemory)(nil)

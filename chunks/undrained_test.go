@@ -1,0 +1,181 @@
+package chunks
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"gprof/rawformat"
+)
+
+// testRing is a stack ring file in which records were written one after the
+// other, all of them from tail on undrained.
+func testRing(tid uint32, tail, next, index uint64, records ...[]uint64) []byte {
+	b := make([]byte, rawformat.StacksFile)
+	rawformat.PutStacksHeader(b, &rawformat.StacksHeader{Instance: testInstance, Pid: 7, Tid: tid, Period: 1000})
+	put := func(at int, v uint64) { binary.LittleEndian.PutUint64(b[at:], v) }
+	head := tail
+	for _, r := range records {
+		r[0] |= uint64(len(r)) | head<<32
+		for _, w := range r {
+			put(rawformat.StacksHead+8*int(head%rawformat.StacksWords), w)
+			head++
+		}
+	}
+	put(rawformat.OffStacksHead, head)
+	put(rawformat.OffStacksTail, tail)
+	put(rawformat.OffStacksNext, next)
+	put(rawformat.OffStacksIndex, index)
+	return b
+}
+
+// stackRecord is one of n return addresses.
+func stackRecord(time uint64, n int) []uint64 {
+	r := []uint64{0, time, 5, 0, 0x1000, 0}
+	for i := range n {
+		r = append(r, uint64(0x2001+i*0x10000))
+	}
+	return r
+}
+
+// rest are the samples behind the chunks: thread, time and depth.
+func rest(t *testing.T, files map[string][]byte, problems *[]Problem) (all []string) {
+	t.Helper()
+	p, err := OpenProcess(dirOf(files), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	*problems = append(*problems, p.Problems...)
+	r := p.Blocks(func(problem Problem) { *problems = append(*problems, problem) })
+	var now, depth uint64
+	for r.Next() {
+		b := r.Block()
+		switch b.Kind {
+		case rawformat.KindSync:
+			if index := b.Fields.Uint("index"); index != b.Index {
+				t.Errorf("sync block of index %d at %d", index, b.Index)
+			}
+			b.Fields.Uint("epoch")
+			now = b.Fields.Uint("time")
+		case rawformat.KindStack:
+			depth = uint64(len(b.Fields.PCs(nil, "pcs")))
+		case rawformat.KindSample:
+			now += uint64(b.Fields.Sint("time"))
+			all = append(all, fmt.Sprintf("%d:%d/%d", b.Fields.Uint("thread"), now, depth))
+		}
+	}
+	return all
+}
+
+// What was not drained is read behind the chunks; what a committed block says to
+// have taken is not read again.
+func TestUndrained(t *testing.T) {
+	one := newTestChunk(1, 1, 8000).fill(2000, "x")
+	chunk := one.file()
+	committed := one.h.RangeStart
+	records := func() [][]uint64 {
+		return [][]uint64{stackRecord(100, 3), stackRecord(90, 0), stackRecord(300, 120)}
+	}
+	const at = 1<<32 - 5 // positions need more bits than a record has
+	tests := map[string]struct {
+		ring []byte
+		want []string
+	}{
+		"all":              {testRing(3, at, 0, 0, records()...), []string{"3:100/4", "3:90/1", "3:300/121"}},
+		"claimed":          {testRing(3, at, at+9, committed+4000, records()...), []string{"3:100/4", "3:90/1", "3:300/121"}},
+		"claimed, written": {testRing(3, at, at+9, committed, records()...), []string{"3:90/1", "3:300/121"}},
+		"all drained":      {testRing(3, at, at+9+6+126, committed, records()...), nil},
+		"nothing":          {testRing(3, 0, 0, 0), nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var problems []Problem
+			got := rest(t, map[string][]byte{"chunk-00000": chunk, "stacks-3": test.ring}, &problems)
+			if fmt.Sprint(got) != fmt.Sprint(test.want) {
+				t.Errorf("samples %v, want %v", got, test.want)
+			}
+			for _, p := range problems {
+				if p.Class != Unproven && p.Class != Missing {
+					t.Errorf("problem: %v", p)
+				}
+			}
+		})
+	}
+}
+
+// Damage costs what lies behind it in the ring, and is told.
+func TestUndrainedDamage(t *testing.T) {
+	whole := testRing(3, 7, 0, 0, stackRecord(1, 1), stackRecord(2, 1), stackRecord(3, 1))
+	second := rawformat.StacksHead + 8*(7+7)
+	tests := map[string]struct {
+		change func(b []byte) []byte
+		want   int
+		class  ProblemClass
+	}{
+		"size":      {func(b []byte) []byte { b[second] = 3; return b }, 1, Damaged},
+		"long":      {func(b []byte) []byte { b[second+1] = 9; return b }, 1, Damaged},
+		"position":  {func(b []byte) []byte { b[second+4]++; return b }, 1, Damaged},
+		"head":      {func(b []byte) []byte { b[rawformat.OffStacksHead+6] = 1; return b }, 0, Damaged},
+		"tail":      {func(b []byte) []byte { b[rawformat.OffStacksTail+1] = 1; return b }, 0, Damaged},
+		"header":    {func(b []byte) []byte { b[20]++; return b }, 0, Damaged},
+		"cut":       {func(b []byte) []byte { return b[:len(b)-1] }, 0, Torn},
+		"cut short": {func(b []byte) []byte { return b[:50] }, 0, Torn},
+		"foreign":   {func(b []byte) []byte { return bytes.Repeat([]byte{7}, 5000) }, 0, Foreign},
+		"other's": {func(b []byte) []byte {
+			rawformat.PutStacksHeader(b, &rawformat.StacksHeader{Instance: 77})
+			return b
+		}, 0, Foreign},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			one := newTestChunk(1, 1, 8000).fill(2000, "x")
+			var problems []Problem
+			got := rest(t, map[string][]byte{"chunk-00000": one.file(), "stacks-3": test.change(bytes.Clone(whole))}, &problems)
+			told := false
+			for _, p := range problems {
+				told = told || p.Class == test.class && p.Where == "stacks-3"
+			}
+			if len(got) != test.want || !told {
+				t.Errorf("samples %v, want %d; problems %v", got, test.want, problems)
+			}
+		})
+	}
+}
+
+// FuzzUndrained: whatever is in a ring, reading ends, and what it gives are
+// blocks that can be read.
+func FuzzUndrained(f *testing.F) {
+	f.Add(uint64(7), []byte{6, 0, 0, 0, 7, 0, 0, 0, 47: 1})
+	f.Add(uint64(1<<33-1), []byte{7, 0, 0, 0, 255, 255, 255, 255, 55: 1, 56: 8, 58: 3, 60: 6, 71: 2, 119: 0})
+	f.Fuzz(func(t *testing.T, tail uint64, data []byte) {
+		b := testRing(3, tail, 0, 0)
+		at := int(tail % rawformat.StacksWords * 8)
+		copy(b[rawformat.StacksHead:], data[copy(b[rawformat.StacksHead+at:], data):])
+		binary.LittleEndian.PutUint64(b[rawformat.OffStacksHead:], tail+uint64(len(data)/8))
+		r, _ := readStacks(dirOf(map[string][]byte{"stacks-3": b}), "p/stacks-3")
+		if r == nil {
+			return
+		}
+		o := opening{p: &Process{Instance: r.header.Instance}, rings: []*ring{r}}
+		o.undrained()
+		blocks := o.p.Blocks(func(p Problem) {
+			if p.Class != Unproven {
+				t.Errorf("problem: %v", p)
+			}
+		})
+		for blocks.Next() {
+			b := blocks.Block()
+			for _, field := range rawformat.Kinds[b.Kind].Fields {
+				if field.Type == rawformat.PCs {
+					b.Fields.PCs(nil, field.Name)
+				} else {
+					b.Fields.Uint(field.Name)
+				}
+			}
+			if err := b.Fields.Err(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
