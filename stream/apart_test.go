@@ -13,10 +13,17 @@ import (
 type loser struct {
 	stream.Sink
 	what   string
+	known  *[]stream.Line // gets the ledger at the beginning; may be nil
 	tables *stream.Tables
 }
 
-func (l *loser) Begin(t *stream.Tables) error { l.tables = t; return nil }
+func (l *loser) Begin(t *stream.Tables) error {
+	l.tables = t
+	if l.known != nil {
+		*l.known = t.Ledger.Lines()
+	}
+	return l.Sink.Begin(t)
+}
 
 func (l *loser) Close() error {
 	l.tables.Ledger.Add(stream.Line{Process: "b", Reason: stream.ReasonUnsupported, What: l.what, Count: 2})

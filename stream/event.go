@@ -97,6 +97,7 @@ func (k Kind) Tracked() bool { return k <= Delays }
 // Series names rows that belong together. Track is set for kinds that are
 // Tracked, Event for Markers, Counter for Counts; each is 0 otherwise.
 type Series struct {
+	Part    int64 // of time, in the order of time: see Cut; else 0
 	Process ProcessID
 	Track   TrackID
 	Kind    Kind

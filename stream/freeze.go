@@ -28,7 +28,7 @@ type renumbering struct {
 
 // series returns s with final ids.
 func (r *renumbering) series(s Series) Series {
-	return Series{Process: r.processes[s.Process], Track: r.tracks[s.Track], Kind: s.Kind,
+	return Series{Part: s.Part, Process: r.processes[s.Process], Track: r.tracks[s.Track], Kind: s.Kind,
 		Event: r.events[s.Event], Counter: r.counters[s.Counter]}
 }
 

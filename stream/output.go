@@ -25,6 +25,9 @@ func settle(s *sorter, t *Tables) (*Tables, []output, []StackID, error) {
 		return nil, nil, nil, err
 	}
 	outputs, err := collect(s.series, final, ids)
+	for _, o := range outputs {
+		final.series = append(final.series, o.series)
+	}
 	s.forget()
 	return final, outputs, ids.stacks, err
 }
@@ -67,6 +70,6 @@ func (t *Tables) checkSeries(s Series, args int) error {
 
 // Compare orders series, with final ids, as [Sink] is given them.
 func (s Series) Compare(o Series) int {
-	return cmp.Or(cmp.Compare(s.Process, o.Process), compareBools(s.Track == 0, o.Track == 0), cmp.Compare(s.Track, o.Track),
+	return cmp.Or(cmp.Compare(s.Part, o.Part), cmp.Compare(s.Process, o.Process), compareBools(s.Track == 0, o.Track == 0), cmp.Compare(s.Track, o.Track),
 		cmp.Compare(s.Kind, o.Kind), cmp.Compare(s.Event, o.Event), cmp.Compare(s.Counter, o.Counter))
 }

@@ -18,7 +18,8 @@ type Sink interface {
 	// stay valid and unchanged until Close returns.
 	Begin(t *Tables) error
 	// Segment is given at most 8,192 rows at a time, which it leaves as they
-	// are, in this order: by process; within it by track, the main track
+	// are, in this order: by part of time, of which there is but one unless the
+	// Source is a Cut; by process; within it by track, the main track
 	// (Track.Main) first; then what belongs to no track. Within a track:
 	// samples, then markers event by event, then delays. A series may come in
 	// many segments, each sorted by (Time, Index) and none beginning before the

@@ -1,0 +1,110 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// MaxParts is in how many parts of time a recording may be cut: each becomes a
+// file of its own.
+const MaxParts = 10_000
+
+// ErrParts says that a recording has more than MaxParts parts.
+var ErrParts = errors.New("too many parts")
+
+// seriesBytes is about how much memory Copy takes for one series.
+const seriesBytes = 640
+
+// cut is a source whose rows say in which part of time they lie.
+type cut struct {
+	Source
+	every Time
+	in    Batch // of Source
+	at    int   // the next row of it
+	parts map[int64]bool
+	known map[Series]bool
+}
+
+// Cut returns a Source of the events of src in parts of time, each as long as
+// every, which is above 0: the first begin at the Unix epoch and before it. A
+// row is of the part in which it begins. The sink of a Copy is given part by
+// part: see [Split]. The Source returns ErrParts if there are too many.
+//
+// It is a [Progress] if src is, and closes src if it can be closed.
+func Cut(src Source, every Time) Source {
+	c := &cut{Source: src, every: every, parts: map[int64]bool{}, known: map[Series]bool{}}
+	if p, ok := src.(Progress); ok {
+		return cutProgress{c, p}
+	}
+	return c
+}
+
+// cutProgress is a cut source that tells its progress.
+type cutProgress struct {
+	*cut
+	of Progress
+}
+
+func (c cutProgress) Progress() (done, total int64) { return c.of.Progress() }
+
+// Close implements [io.Closer].
+func (c *cut) Close() error {
+	if closer, ok := c.Source.(io.Closer); ok {
+		return closer.Close()
+	}
+	return nil
+}
+
+// Next implements [Source]: the next rows that lie in one part.
+func (c *cut) Next(b *Batch) error {
+	if c.at == c.in.Len() {
+		c.at = 0
+		if err := c.Source.Next(&c.in); err != nil || c.in.Len() == 0 {
+			b.Reset(Series{}, 0)
+			return err
+		}
+	}
+	part, to := c.part(c.at), c.at+1
+	for to < c.in.Len() && c.part(to) == part {
+		to++
+	}
+	if c.at == 0 && to == c.in.Len() { // as nearly all are
+		*b, c.in = c.in, *b
+		c.at = c.in.Len()
+	} else {
+		b.Reset(c.in.Series, len(c.in.Args))
+		b.AppendRows(&c.in, c.at, to)
+		c.at = to
+	}
+	b.Series.Part = part
+	return c.note(b.Series)
+}
+
+// part is the number of the part in which row i lies, rounded down.
+func (c *cut) part(i int) int64 {
+	at, every := int64(c.in.Time[i]), int64(c.every)
+	part := at / every
+	if at%every < 0 {
+		part--
+	}
+	return part
+}
+
+// note counts parts, and the series that they make many of.
+func (c *cut) note(s Series) error {
+	if c.known[s] {
+		return nil
+	}
+	c.known[s] = true
+	c.parts[s.Part] = true
+	if len(c.parts) > MaxParts {
+		return fmt.Errorf("%w: more than %d of %d ns each", ErrParts, MaxParts, c.every)
+	}
+	t := c.Tables()
+	t.Lock()
+	defer t.Unlock()
+	t.Hold(seriesBytes)
+	t.Full()
+	return nil
+}

@@ -1,0 +1,178 @@
+package stream_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+// rowTexts is a sink that keeps its rows as texts, in which there are no ids.
+type rowTexts struct {
+	tables *stream.Tables
+	rows   []string
+	closed bool
+}
+
+func (r *rowTexts) Begin(t *stream.Tables) error { r.tables = t; return nil }
+func (r *rowTexts) Close() error                 { r.closed = true; return nil }
+
+func (r *rowTexts) Segment(b *stream.Batch) error {
+	t, s := r.tables, b.Series
+	head := fmt.Sprintf("%x %v", t.Process(s.Process).Instance, s.Kind)
+	if s.Track != 0 {
+		track := t.Tracks.At(s.Track)
+		head += fmt.Sprintf(" track %q %v of %x", track.Name, track.Main, t.Process(track.Process).Instance)
+	}
+	if s.Event != 0 {
+		head += " event " + t.Event(s.Event).Name
+	}
+	if s.Counter != 0 {
+		counter := t.Counters.At(s.Counter)
+		head += fmt.Sprintf(" counter %s of %x", counter.Name, t.Process(counter.Process).Instance)
+	}
+	for i := range b.Time {
+		row := fmt.Sprint(head, " ", b.Time[i], " ", b.Index[i])
+		if len(b.Weight) > 0 {
+			row += fmt.Sprint(" ", b.Weight[i], b.CPU[i])
+		}
+		if len(b.Stack) > 0 {
+			row += functionsOf(t, b.Stack[i])
+		}
+		for k := range b.Args {
+			row += fmt.Sprintf(" %q", fmt.Sprint(streamtest.Arg(&b.Args[k], i)))
+		}
+		r.rows = append(r.rows, row)
+	}
+	return nil
+}
+
+// functionsOf names the functions of a stack, the innermost first.
+func functionsOf(t *stream.Tables, id stream.StackID) (names string) {
+	for id != 0 {
+		parent, frame := t.Stacks.At(id)
+		names += " " + t.Strings.At(t.Frames.At(frame).Function)
+		id = parent
+	}
+	return names
+}
+
+// opened is a sink of a part.
+type opened struct {
+	stream.Part
+	*rowTexts
+}
+
+const tick = stream.Time(250e6)
+
+// Every row is in one part, as it was in the whole; a part has no other
+// processes and tracks than those of its rows, and the main tracks.
+func TestSplit(t *testing.T) {
+	for _, c := range streamtest.Cases {
+		for name, by := range map[string]stream.Splitter{"process": {}, "track": {Tracks: true}, "time": {Every: tick}} {
+			t.Run(c.Name+"/"+name, func(t *testing.T) {
+				b := streamtest.NewBuilder()
+				c.Build(b)
+				var whole rowTexts
+				if err := stream.Copy(&whole, b.Source(), stream.CopyOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				var parts []opened
+				by.Open = func(p stream.Part) (stream.Sink, error) {
+					if n := len(parts); n > 0 && !parts[n-1].closed {
+						t.Error("two are open")
+					}
+					parts = append(parts, opened{p, new(rowTexts)})
+					return parts[len(parts)-1].rowTexts, nil
+				}
+				src := stream.Source(b.Shuffled(1))
+				if by.Every > 0 {
+					src = stream.Cut(src, by.Every)
+				}
+				if err := stream.Copy(&by, src, stream.CopyOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				var all []string
+				for _, p := range parts {
+					p.check(t)
+					all = append(all, p.rows...)
+				}
+				slices.Sort(whole.rows)
+				slices.Sort(all)
+				if diff := cmp.Diff(whole.rows, all); diff != "" || by.Count() != len(parts) {
+					t.Errorf("%d parts, -whole +parts: %s", by.Count(), diff)
+				}
+			})
+		}
+	}
+}
+
+// check wants that a part holds what it says.
+func (o opened) check(t *testing.T) {
+	t.Helper()
+	if len(o.rows) == 0 || !o.closed {
+		t.Errorf("part %+v has %d rows, closed: %v", o.Part, len(o.rows), o.closed)
+	}
+	if o.Process != nil && (len(o.tables.Processes) != 1 || o.tables.Processes[0].Instance != o.Process.Instance) {
+		t.Errorf("part of %x has %d processes", o.Process.Instance, len(o.tables.Processes))
+	}
+	if o.Track != nil && o.tables.Tracks.Len() > 2 {
+		t.Errorf("part of %q has %d tracks", o.Track.Name, o.tables.Tracks.Len())
+	}
+	if o.Process == nil && o.To-o.From != tick {
+		t.Errorf("part from %d to %d", o.From, o.To)
+	}
+}
+
+// A format that knows samples alone gets no part without them, and what is lost
+// so is in the ledger, as is what the sinks of parts lose; no part has the
+// ledger of another.
+func TestSplitLedger(t *testing.T) {
+	b := streamtest.NewBuilder()
+	first, second := b.Process(stream.Process{Instance: 0xa}), b.Process(stream.Process{Instance: 0xb, Start: 1})
+	first.Main.Sample(1, b.Stack("main"))
+	second.Main.Delay(1, 5)
+	second.Main.Delay(2, 5)
+	gap := func(of string) stream.Line {
+		return stream.Line{Process: of, Reason: stream.ReasonGap, What: "chunks", Count: 1}
+	}
+	for _, of := range []string{"000000000000000a", "000000000000000b", ""} {
+		b.Tables.Ledger.Add(gap(of))
+	}
+	var known []stream.Line
+	split := stream.Splitter{Samples: true, Open: func(stream.Part) (stream.Sink, error) {
+		return &loser{Sink: &rowTexts{}, what: "markers", known: &known}, nil
+	}}
+	out := stream.Apart(&split)
+	if err := stream.Copy(out, b.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]stream.Line{gap(""), gap("000000000000000a")}, known); diff != "" || split.Count() != 1 {
+		t.Errorf("%d parts; ledger of the part: %s", split.Count(), diff)
+	}
+	want := []stream.Line{{Process: "000000000000000b", Reason: stream.ReasonUnsupported, What: "delays", Count: 2},
+		{Process: "b", Reason: stream.ReasonUnsupported, What: "markers", Count: 2}}
+	if diff := cmp.Diff(want, out.Added()); diff != "" {
+		t.Error("-want +got:", diff)
+	}
+}
+
+// A recording is not cut into more parts than anybody could want as files.
+func TestTooManyParts(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1})
+	for i := range stream.MaxParts + 1 {
+		p.Main.Sample(stream.Time(i)*tick, 0)
+	}
+	if err := stream.Copy(stream.Discard, stream.Cut(b.Source(), tick), stream.CopyOptions{}); !errors.Is(err, stream.ErrParts) {
+		t.Errorf("got %v", err)
+	}
+	if err := stream.Copy(stream.Discard, stream.Cut(b.Source(), 2*tick), stream.CopyOptions{}); err != nil {
+		t.Error(err)
+	}
+}
