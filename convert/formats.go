@@ -27,6 +27,7 @@ type Format struct {
 	Name       string   // as in an option
 	Text       string   // what it is and who reads it
 	Extensions []string // of file names, with the dot, without compression
+	Samples    bool     // has a place for nothing but samples
 	Binary     bool     // not fit for a terminal
 	Packed     bool     // compressed also if nothing says so: its readers expect it
 	Stamp      string   // of a format that is a directory of files: the one that says so; else ""
@@ -63,6 +64,7 @@ var formats = []Format{
 		Name:       "pprof",
 		Text:       "samples for go tool pprof and go build -pgo; always compressed",
 		Extensions: []string{".pb", ".pprof"},
+		Samples:    true,
 		Binary:     true,
 		Packed:     true,
 		open:       func(w *ordered.Writer, _ Options) stream.Sink { return pprof.New(w) },
@@ -71,6 +73,7 @@ var formats = []Format{
 		Name:       "folded",
 		Text:       "samples as folded stacks for flamegraph.pl, inferno and speedscope",
 		Extensions: []string{".folded", ".collapsed"},
+		Samples:    true,
 		open:       func(w *ordered.Writer, _ Options) stream.Sink { return folded.New(w) },
 	},
 	{
@@ -83,6 +86,7 @@ var formats = []Format{
 		Name:       "svg",
 		Text:       "picture of the flame graph, 1600 pixels wide",
 		Extensions: []string{".svg"},
+		Samples:    true,
 		open:       func(w *ordered.Writer, _ Options) stream.Sink { return svg.New(w) },
 	},
 	{

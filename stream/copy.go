@@ -32,13 +32,16 @@ type CopyOptions struct {
 // DefaultMemory is the default of CopyOptions.Memory.
 const DefaultMemory = 256 << 20
 
+// rowsShare is which part of Memory is for rows: 1/rowsShare.
+const rowsShare = 32
+
 // withDefaults fills in what is 0.
 func (o CopyOptions) withDefaults() CopyOptions {
 	if o.Memory <= 0 {
 		o.Memory = DefaultMemory
 	}
 	if o.Rows <= 0 {
-		o.Rows = o.Memory / 32
+		o.Rows = o.Memory / rowsShare
 	}
 	return o
 }
@@ -72,15 +75,21 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	if err := r.read(src); err != nil {
 		return fmt.Errorf("reading events: %w", err)
 	}
-	tables, outputs, stacks, err := settle(s, src.Tables())
+	return s.writeTo(dst, src.Tables(), o.Progress, o.Jobs)
+}
+
+// writeTo gives a sink all rows, and the tables t without what they don't refer
+// to.
+func (s *sorter) writeTo(dst Sink, t *Tables, progress func(done, total int64, phase string), jobs int) error {
+	tables, outputs, stacks, err := settle(s, t)
 	if err != nil {
 		return fmt.Errorf("preparing tables: %w", err)
 	}
 	if err := dst.Begin(tables); err != nil {
 		return fmt.Errorf("beginning the output: %w", err)
 	}
-	w := writer{dst: dst, meter: meter{report: o.Progress, phase: PhaseWriting, total: s.total}}
-	if err := w.write(newSegments(s, outputs, stacks), o.Jobs); err != nil {
+	w := writer{dst: dst, meter: meter{report: progress, phase: PhaseWriting, total: s.total}}
+	if err := w.write(newSegments(s, outputs, stacks), jobs); err != nil {
 		return err
 	}
 	if err := dst.Close(); err != nil {

@@ -25,9 +25,6 @@ func settle(s *sorter, t *Tables) (*Tables, []output, []StackID, error) {
 		return nil, nil, nil, err
 	}
 	outputs, err := collect(s.series, final, ids)
-	for _, o := range outputs {
-		final.series = append(final.series, o.series)
-	}
 	s.forget()
 	return final, outputs, ids.stacks, err
 }

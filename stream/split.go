@@ -1,10 +1,5 @@
 package stream
 
-import (
-	"fmt"
-	"slices"
-)
-
 // Part is what one of the outputs of a [Splitter] is about.
 type Part struct {
 	Process  *Process // nil: a part of time
@@ -13,94 +8,81 @@ type Part struct {
 }
 
 // Splitter is a Sink that gives each part of what it is given to a Sink of its
-// own: each process, unless Tracks or Every say otherwise. Parts come one after
-// the other, so one is open at a time.
+// own: each process, unless Tracks or Every say otherwise. A part that has no
+// rows gets none. Parts come one after the other, so one is open at a time.
 //
-// A part's tables have the processes, tracks, counters, events and ledger of
-// that part alone. Strings, modules, frames and stacks are those of all: sinks
-// write those that rows refer to. A process keeps its OutPid.
+// What a part's Sink is given is what Copy would give it of that part alone:
+// its tables hold only what its rows refer to. For that the rows of a part are
+// kept until the last of them has come, in memory or in a file.
 type Splitter struct {
 	Tracks bool // split by track; what belongs to none of them, such as counters, is one part, too
 	Every  Time // split by time: of a Source that Cut cut so; else 0
 	// Samples says that the format has a place for nothing but samples. A part
 	// without any gets no Sink, and what it holds stands in the ledger.
 	Samples bool
-	// Open returns the Sink of a part, which is as it is for the sink: whatever
-	// must be done after Close is the sink's.
+	// Open returns the Sink of a part.
 	Open func(Part) (Sink, error)
+	// Rows and SpillDir are as in CopyOptions; 0 is what Copy has by default.
+	Rows     int64
+	SpillDir string
 
-	tables *Tables
-	known  map[string][]Line // the ledger at the beginning, by process
-	mains  []TrackID         // by process
-	parts  []part    // that are to come; the first one is being written
-	sink   Sink      // of the first; nil before it has rows
-	view   view
-	count  int
+	tables  *Tables
+	known   map[string][]Line // the ledger at the beginning, by process
+	tracks  [][]TrackID       // by process
+	rows    *sorter           // of the part; nil before its first row
+	brought *transfer         // its tables
+	part    partKey
+	lost    Ledger // of it, if it gets no Sink
+	samples bool   // it has some
+	batch   Batch
+	count   int
 }
 
-// part is the series that make one part.
-type part struct {
-	key    Series // what they have in common; the rest is 0
-	series []Series
-	wanted bool
+// partKey is what the series of one part have in common.
+type partKey struct {
+	time    int64
+	process ProcessID
+	track   TrackID
 }
 
-// key is what the series of one part have in common.
-func (s *Splitter) key(of Series) Series {
+func (s *Splitter) key(of Series) partKey {
 	switch {
 	case s.Every > 0:
-		return Series{Part: of.Part}
+		return partKey{time: of.Part}
 	case s.Tracks:
-		return Series{Process: of.Process, Track: of.Track}
+		return partKey{process: of.Process, track: of.Track}
 	}
-	return Series{Process: of.Process}
+	return partKey{process: of.Process}
 }
 
 // Begin implements [Sink].
 func (s *Splitter) Begin(t *Tables) error {
-	s.tables, s.known = t, map[string][]Line{}
+	s.tables, s.brought, s.known = t, newTransfer(t), map[string][]Line{}
 	for _, line := range t.Ledger.Lines() {
 		s.known[line.Process] = append(s.known[line.Process], line)
 	}
-	s.mains = make([]TrackID, len(t.Processes)+1)
-	for id := TrackID(t.Tracks.Len()); id > 0; id-- {
-		if track := t.Tracks.At(id); track.Main {
-			s.mains[track.Process] = id
-		}
-	}
-	for _, series := range t.series {
-		key := s.key(series)
-		if n := len(s.parts); n == 0 || s.parts[n-1].key != key {
-			s.parts = append(s.parts, part{key: key})
-		}
-		last := &s.parts[len(s.parts)-1]
-		last.series = append(last.series, series)
-		last.wanted = last.wanted || !s.Samples || series.Kind == Samples
+	s.tracks = make([][]TrackID, len(t.Processes)+1)
+	for id := TrackID(1); int(id) <= t.Tracks.Len(); id++ {
+		process := t.Tracks.At(id).Process
+		s.tracks[process] = append(s.tracks[process], id)
 	}
 	return nil
 }
 
 // Segment implements [Sink].
 func (s *Splitter) Segment(b *Batch) error {
-	key := s.key(b.Series)
-	for s.parts[0].key != key {
+	if key := s.key(b.Series); s.rows == nil || key != s.part {
 		if err := s.end(); err != nil {
 			return err
 		}
-		s.parts = s.parts[1:]
+		s.begin(key)
 	}
-	if !s.parts[0].wanted {
-		s.tables.Ledger.Add(Line{Process: s.tables.Process(b.Series.Process).instance(), Reason: ReasonUnsupported, What: b.Series.Kind.String(), Count: int64(b.Len())})
-		return nil
+	if b.Series.Kind == Samples {
+		s.samples = true
+	} else if s.Samples {
+		s.lost.Add(Line{Process: s.tables.Process(b.Series.Process).instance(), Reason: ReasonUnsupported, What: b.Series.Kind.String(), Count: int64(b.Len())})
 	}
-	if s.sink == nil {
-		if err := s.begin(); err != nil {
-			return err
-		}
-	}
-	own := *b
-	own.Series = s.view.series(b.Series)
-	return s.sink.Segment(&own)
+	return s.rows.add(s.bring(b))
 }
 
 // Close implements [Sink].
@@ -109,129 +91,97 @@ func (s *Splitter) Close() error { return s.end() }
 // Count is how many parts got a Sink.
 func (s *Splitter) Count() int { return s.count }
 
-// begin opens the first part.
-func (s *Splitter) begin() (err error) {
-	of := &s.parts[0]
-	what := Part{From: Time(of.key.Part) * s.Every, To: (Time(of.key.Part) + 1) * s.Every}
-	if of.key.Process != 0 {
-		what.Process = s.tables.Process(of.key.Process)
+// begin begins a part.
+func (s *Splitter) begin(key partKey) {
+	rows := s.Rows
+	if rows <= 0 {
+		rows = DefaultMemory / rowsShare
 	}
-	if of.key.Track != 0 {
-		track := s.tables.Tracks.At(of.key.Track)
-		what.Track = &track
+	s.rows, s.part, s.lost, s.samples = newSorter(rows, s.SpillDir), key, Ledger{}, false
+	s.brought.restart(s.about())
+}
+
+// about is what the part is about.
+func (s *Splitter) about() Part {
+	if s.Every > 0 {
+		return Part{From: Time(s.part.time) * s.Every, To: Time(s.part.time+1) * s.Every}
 	}
-	if s.sink, err = s.Open(what); err != nil {
+	of := Part{Process: s.tables.Process(s.part.process)}
+	if s.part.track != 0 {
+		track := s.tables.Tracks.At(s.part.track)
+		of.Track = &track
+	}
+	return of
+}
+
+// bring makes the rows of b, which are in order, those of the part.
+func (s *Splitter) bring(b *Batch) *Batch {
+	stacks := s.batch.Stack[:0]
+	for _, id := range b.Stack {
+		stacks = append(stacks, s.brought.stack(id))
+	}
+	s.batch = *b
+	s.batch.Series, s.batch.Stack = s.brought.series(b.Series), stacks
+	return &s.batch
+}
+
+// end writes the part, if there is one.
+func (s *Splitter) end() error {
+	rows := s.rows
+	if rows == nil {
+		return nil
+	}
+	defer rows.close()
+	s.rows = nil
+	if s.Samples && !s.samples {
+		s.tell(s.lost.Lines())
+		return nil
+	}
+	sink, err := s.Open(s.about())
+	if err != nil {
 		return err
 	}
 	s.count++
-	s.view = s.viewOf(of.series, what)
-	return s.sink.Begin(s.view.tables)
-}
-
-// end closes the first part, if it is open.
-func (s *Splitter) end() error {
-	if s.sink == nil {
-		return nil
-	}
-	if err := s.sink.Close(); err != nil {
+	out := Apart(sink)
+	s.complete()
+	if err := rows.spill.flush(); err != nil {
 		return err
 	}
-	for _, line := range s.view.tables.Ledger.own() {
-		s.tables.Ledger.Add(line)
+	if err := rows.writeTo(out, s.brought.to, nil, 1); err != nil {
+		return err
 	}
-	s.sink, s.view = nil, view{}
+	s.tell(out.Added())
 	return nil
 }
 
-// view is the tables of a part, and the ids of what there is less of in them
-// than in those of all.
-type view struct {
-	tables    *Tables
-	processes map[ProcessID]ProcessID
-	tracks    map[TrackID]TrackID
-	counters  map[CounterID]CounterID
-	events    map[EventID]EventID
-}
-
-func (v *view) series(s Series) Series {
-	return Series{Process: v.processes[s.Process], Track: v.tracks[s.Track], Kind: s.Kind, Event: v.events[s.Event], Counter: v.counters[s.Counter]}
-}
-
-// viewOf makes the tables of a part. What is kept keeps its order, so that ids
-// rise as they do in those of all.
-func (s *Splitter) viewOf(series []Series, of Part) view {
-	t := s.tables
-	v := view{tables: &Tables{Categories: t.Categories, Modules: t.Modules, Strings: t.Strings, Frames: t.Frames, Stacks: t.Stacks}}
-	v.processes = less(series, func(s Series) ProcessID { return s.Process }, nil, func(id ProcessID) ProcessID {
-		v.tables.Processes = append(v.tables.Processes, during(*t.Process(id), of))
-		return ProcessID(len(v.tables.Processes))
-	})
-	var mains []TrackID
-	for id := range v.processes {
-		mains = append(mains, s.mains[id])
+// tell adds what a part has lost to the ledger of all.
+func (s *Splitter) tell(lines []Line) {
+	for _, line := range lines {
+		s.tables.Ledger.Add(line)
 	}
-	v.tracks = less(series, func(s Series) TrackID { return s.Track }, mains, func(id TrackID) TrackID {
-		track := t.Tracks.At(id)
-		track.Process = v.processes[track.Process]
-		return v.tables.Tracks.Intern(track)
-	})
-	v.counters = less(series, func(s Series) CounterID { return s.Counter }, nil, func(id CounterID) CounterID {
-		counter := t.Counters.At(id)
-		counter.Process = v.processes[counter.Process]
-		return v.tables.Counters.Intern(counter)
-	})
-	v.events = less(series, func(s Series) EventID { return s.Event }, nil, func(id EventID) EventID {
-		v.tables.Events = append(v.tables.Events, *t.Event(id))
-		return EventID(len(v.tables.Events))
-	})
-	v.link(s.known)
-	return v
 }
 
-// less gives the ids that series have, and more, new numbers.
-func less[ID ~int32](series []Series, of func(Series) ID, more []ID, add func(ID) ID) map[ID]ID {
-	ids := slices.Clone(more)
-	for _, s := range series {
-		ids = append(ids, of(s))
-	}
-	slices.Sort(ids)
-	out := map[ID]ID{}
-	for _, id := range slices.Compact(ids) {
-		if id != 0 {
-			out[id] = add(id)
+// complete adds to the tables of the part what no row of it need refer to: the
+// tracks that a process has anyway, and what is missing.
+func (s *Splitter) complete() {
+	for old, id := range s.brought.processes {
+		if id == 0 {
+			continue
+		}
+		for _, track := range s.tracks[old] {
+			if s.part.process != 0 && !s.Tracks || s.tables.Tracks.At(track).Main {
+				s.brought.track(track)
+			}
 		}
 	}
-	return out
-}
-
-// during is a process in a part of time.
-func during(p Process, of Part) Process {
-	if of.To > of.From {
-		p.Start = max(p.Start, of.From)
-		if p.End != 0 {
-			p.End = max(min(p.End, of.To), p.Start)
+	s.brought.link()
+	ledger := &s.brought.to.Ledger
+	for _, line := range s.known[""] {
+		ledger.Add(line)
+	}
+	for i := range s.brought.to.Processes {
+		for _, line := range s.known[s.brought.to.Processes[i].instance()] {
+			ledger.Add(line)
 		}
 	}
-	return p
 }
-
-// link finishes tables of a part: parents that are not in it are none, and lines
-// of other processes are not in its ledger.
-func (v *view) link(lines map[string][]Line) {
-	known := new(Ledger)
-	add := func(instance string) {
-		for _, line := range lines[instance] {
-			known.Add(line)
-		}
-	}
-	add("")
-	for i := range v.tables.Processes {
-		p := &v.tables.Processes[i]
-		p.Parent = v.processes[p.Parent]
-		add(p.instance())
-	}
-	v.tables.Ledger = known.branch()
-}
-
-// instance names a process as ledgers do.
-func (p *Process) instance() string { return fmt.Sprintf("%016x", p.Instance) }

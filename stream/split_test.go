@@ -70,8 +70,8 @@ type opened struct {
 
 const tick = stream.Time(250e6)
 
-// Every row is in one part, as it was in the whole; a part has no other
-// processes and tracks than those of its rows, and the main tracks.
+// Every row is in one part, as it was in the whole; a part is a valid stream,
+// and has no other processes than those of its rows.
 func TestSplit(t *testing.T) {
 	for _, c := range streamtest.Cases {
 		for name, by := range map[string]stream.Splitter{"process": {}, "track": {Tracks: true}, "time": {Every: tick}} {
@@ -88,7 +88,7 @@ func TestSplit(t *testing.T) {
 						t.Error("two are open")
 					}
 					parts = append(parts, opened{p, new(rowTexts)})
-					return parts[len(parts)-1].rowTexts, nil
+					return streamtest.Validate(parts[len(parts)-1].rowTexts), nil
 				}
 				src := stream.Source(b.Shuffled(1))
 				if by.Every > 0 {

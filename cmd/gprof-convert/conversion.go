@@ -61,6 +61,7 @@ type job struct {
 	targets  []target
 	losses   string // where the ledger goes, as JSON; "" nowhere
 	replace  bool   // directories that are there
+	per      split  // of targets that are many files
 	progress *task
 }
 
@@ -70,7 +71,7 @@ func (c *conversion) do(s *streams, j job) (*written, error) {
 	if err := j.found.Usable(); err != nil {
 		return nil, err
 	}
-	m := &making{streams: s, job: j, jobs: c.Jobs.number()}
+	m := &making{streams: s, job: j, jobs: c.Jobs.number(), rows: int64(c.Mem) / rowsShare}
 	w, err := c.make(m)
 	if err != nil {
 		s.unfinished.discard(m.products...)
@@ -84,7 +85,7 @@ func (c *conversion) make(m *making) (*written, error) {
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
-	w := &written{targets: m.targets, outputs: m.outputs}
+	w := &written{targets: m.targets, outputs: m.outputs, files: m.files}
 	count, err := c.copy(m.sink(), spillDir(m.targets), m.job)
 	if err != nil {
 		return nil, err
@@ -100,8 +101,8 @@ func (c *conversion) copy(sink stream.Sink, temp string, j job) (*stream.Count, 
 		return nil, err
 	}
 	written := new(stream.Count)
-	return written, stream.Copy(stream.Tee(sink, written), src, stream.CopyOptions{
-		Memory: int64(c.Mem), Outputs: len(j.targets), Jobs: c.Jobs.number(), SpillDir: temp, Progress: j.progress.show,
+	return written, stream.Copy(stream.Tee(sink, written), j.per.cut(src), stream.CopyOptions{
+		Memory: int64(c.Mem), Outputs: shares(j.targets), Jobs: c.Jobs.number(), SpillDir: temp, Progress: j.progress.show,
 	})
 }
 
@@ -141,6 +142,22 @@ func (c *conversion) settle(s *streams, all ...*summed) error {
 		}
 	}
 	return nil
+}
+
+// rowsShare is which part of the memory each output that is many files has for
+// rows: 1/rowsShare.
+const rowsShare = 32
+
+// shares is how many outputs share the memory. One that is many files has tables
+// of its own, besides those of its format.
+func shares(targets []target) (n int) {
+	for _, t := range targets {
+		n++
+		if t.many {
+			n++
+		}
+	}
+	return n
 }
 
 // judge is the error of a conversion that ended well, but with an input or a

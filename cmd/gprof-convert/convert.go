@@ -12,6 +12,7 @@ type convertCmd struct {
 	Output []string `short:"o" sep:"none" required:"" placeholder:"OUT" help:"File to write; its name tells the format. DIR/ and NAME=DIR are directories of tables. - is stdout. Several are written in one pass: all appear, or none."`
 	Format string   `short:"f" placeholder:"NAME" help:"Format, if the name of OUT does not tell: ${formats}."`
 	Losses string   `placeholder:"FILE" help:"Write the ledger as JSON: what is missing from each output, or uncertain in it. - is stdout."`
+	per
 	conversion
 }
 
@@ -24,6 +25,8 @@ func (c *convertCmd) Help() string {
   gprof-convert 'dumps/*.tar.gz' --symbols bin/ -o all.json.gz
   gprof-convert out/session -o a.json.gz -o a.pb.gz -o parquet=tables    # read once
   gprof-convert out/session --redact -o public.json.gz
+  gprof-convert out/session --per process -o profiles/{process}.pb.gz    # shop-4711.pb.gz, ...
+  gprof-convert out/session --per interval=10s -o pprof=profiles/         # 20261121T170210Z.pb.gz, ...
   gprof-convert dumps/*.gprof -o parquet=tables    # and: cd tables; duckdb <queries/top-functions.sql
   kubectl exec shop-7f9c -- tar c -C /dev/shm gprof | gprof-convert - -o shop.json.gz
 
@@ -50,6 +53,9 @@ func formatTable() string {
 func (c *convertCmd) Run(s *streams) error {
 	c.apply()
 	targets, err := targetsOf(c.Output, c.Format)
+	if err == nil {
+		err = c.Per.apply(targets)
+	}
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -63,7 +69,7 @@ func (c *convertCmd) Run(s *streams) error {
 		return &exitError{exitUsage, err}
 	}
 	bar := s.newProgress(c.Quiet)
-	written, err := c.do(s, job{found: found, targets: targets, losses: c.Losses, progress: bar.all()})
+	written, err := c.do(s, job{found: found, targets: targets, losses: c.Losses, per: c.Per, progress: bar.all()})
 	bar.end()
 	if err != nil {
 		return err

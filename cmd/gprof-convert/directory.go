@@ -19,6 +19,7 @@ type directory struct {
 	name, staging string
 	format        convert.Format
 	replace       bool       // what is there
+	among         bool       // what is there: files of others stay
 	open          []*os.File // also those that are closed
 	unfinished    *unfinished
 }
@@ -41,6 +42,30 @@ func (s *streams) createDirectory(t target, replace bool) (*directory, error) {
 		return nil, fmt.Errorf("cannot write beside the output: %w", err)
 	}
 	return d, nil
+}
+
+// createFiles begins many files of a directory, which need not be there.
+func (s *streams) createFiles(dir string) (*directory, error) {
+	d := &directory{name: dir, among: true, unfinished: &s.unfinished}
+	err := s.unfinished.add(func() (_ path, err error) {
+		d.staging, err = os.MkdirTemp(existing(dir), temporaryName("files"))
+		return path{name: d.staging}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot write beside the output: %w", err)
+	}
+	return d, nil
+}
+
+// existing is the directory itself, or the next above it that is there: one that
+// is on the same file system.
+func existing(dir string) string {
+	for {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // check refuses to add to a directory of something else.
@@ -86,7 +111,7 @@ func (d *directory) temporary() string { return d.staging }
 func (d *directory) close() error { return os.Chmod(d.staging, 0o755) }
 
 func (d *directory) place(p *placing) error {
-	if d.replace || d.vacant() {
+	if d.replace || !d.among && d.vacant() {
 		return p.move(d.staging, d.name)
 	}
 	files, err := d.files()
@@ -127,7 +152,7 @@ func (d *directory) files() (files []string, err error) {
 			return err
 		}
 		rel, err := filepath.Rel(d.staging, path)
-		if strings.HasPrefix(filepath.ToSlash(rel), d.format.Last) {
+		if !d.among && strings.HasPrefix(filepath.ToSlash(rel), d.format.Last) {
 			last = append(last, rel)
 		} else {
 			files = append(files, rel)

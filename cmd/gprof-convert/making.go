@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -14,15 +15,18 @@ type making struct {
 	*streams
 	job
 	jobs     int
+	rows     int64     // bytes that a sink may hold of those that wait
 	products []product // in the order of targets
 	outputs  []*stream.Output
+	files    []*stream.Splitter // of targets that are many files, else nil
 }
 
 // written is what a conversion wrote.
 type written struct {
 	stream.Count
 	targets []target
-	outputs []*stream.Output // of each target
+	outputs []*stream.Output   // of each target
+	files   []*stream.Splitter // of each, nil if it is not many files
 }
 
 // ledgers are those of the outputs.
@@ -36,8 +40,12 @@ func (w *written) ledgers() (all []*stream.Ledger) {
 // names lists the outputs for a person.
 func (w *written) names() string {
 	var names []string
-	for _, t := range w.targets {
-		names = append(names, t.name)
+	for i, t := range w.targets {
+		name := t.name
+		if files := w.files[i]; files != nil {
+			name += fmt.Sprintf(" (%s)", count(files.Count(), "file"))
+		}
+		names = append(names, name)
 	}
 	return strings.Join(names, ", ")
 }
@@ -52,13 +60,17 @@ func (m *making) begin() error {
 		if err != nil {
 			return err
 		}
-		m.outputs = append(m.outputs, stream.Apart(sink))
+		files, _ := sink.(*stream.Splitter)
+		m.outputs, m.files = append(m.outputs, stream.Apart(sink)), append(m.files, files)
 	}
 	return nil
 }
 
 // open begins a target.
 func (m *making) open(t target) (stream.Sink, error) {
+	if t.many {
+		return m.splitter(t)
+	}
 	if t.format.Directory() {
 		out, err := m.createDirectory(t, m.replace)
 		if err != nil {
@@ -102,7 +114,11 @@ func (m *making) tell(w *written) error {
 // lies where there must be room anyway.
 func spillDir(targets []target) string {
 	for _, t := range targets {
-		if t.name != "-" {
+		switch {
+		case t.many:
+			dir, _ := root(t.name)
+			return existing(dir)
+		case t.name != "-":
 			return filepath.Dir(filepath.Clean(t.name))
 		}
 	}

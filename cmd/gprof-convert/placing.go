@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -62,6 +63,7 @@ func dropAll(all []product) {
 // until all is done.
 type placing struct {
 	moves []move
+	taken map[string]bool
 	made  []string // directories, outer ones first
 }
 
@@ -88,8 +90,14 @@ func (p *placing) placeAll(all []product) error {
 
 // move renames a file or a directory.
 func (p *placing) move(from, to string) error {
+	if p.taken[to] {
+		return fmt.Errorf("%s: two outputs have this name; give one of them another", to)
+	}
 	m := move{to: to}
 	if info, err := os.Lstat(to); err == nil {
+		if f, err := os.Lstat(from); err == nil && info.IsDir() && !f.IsDir() {
+			return fmt.Errorf("%s: is a directory; give -o another name", to)
+		}
 		m.before = from + ".before"
 		if err := setAside(to, m.before, info.IsDir()); err != nil {
 			return err
@@ -100,6 +108,10 @@ func (p *placing) move(from, to string) error {
 		return err
 	}
 	p.moves = append(p.moves, m)
+	if p.taken == nil {
+		p.taken = map[string]bool{}
+	}
+	p.taken[to] = true
 	return nil
 }
 

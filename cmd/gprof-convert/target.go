@@ -16,6 +16,7 @@ type target struct {
 	name    string // of a file or a directory; "-" is stdout
 	format  convert.Format
 	options convert.Options
+	many    bool // files, which name has placeholders for
 }
 
 // targetOf reads the value of -o: OUT or NAME=OUT. format is that of --format,
@@ -60,14 +61,14 @@ func targetsOf(values []string, format string) ([]target, error) {
 func checkPlaces(found *ingest.Found, targets []target, losses string) error {
 	all := []place{}
 	for _, t := range targets {
-		all = append(all, place{"-o " + t.name, t.name, t.format.Directory()})
+		all = append(all, t.place())
 	}
 	if losses != "" {
 		all = append(all, place{"--losses " + losses, losses, false})
 	}
 	for i, p := range all {
-		if p.name != "-" && found.Reads(p.name) {
-			return fmt.Errorf("%s lies among the files of a recording; give it a name elsewhere", p.name)
+		if err := checkPlace(found, p.name); err != nil {
+			return err
 		}
 		for _, o := range all[:i] {
 			if err := p.apart(o); err != nil {
@@ -76,6 +77,23 @@ func checkPlaces(found *ingest.Found, targets []target, losses string) error {
 		}
 	}
 	return nil
+}
+
+// checkPlace refuses an output that lies among the files of a recording.
+func checkPlace(found *ingest.Found, name string) error {
+	if name != "-" && found.Reads(name) {
+		return fmt.Errorf("%s lies among the files of a recording; give it a name elsewhere", name)
+	}
+	return nil
+}
+
+// place is where a target is to be written. Many files may lie among others, but
+// not among those of a recording.
+func (t *target) place() place {
+	if t.many {
+		return place{"-o " + t.name, t.name, false}
+	}
+	return place{"-o " + t.name, t.name, t.format.Directory()}
 }
 
 // place is where something is to be written.

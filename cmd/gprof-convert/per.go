@@ -1,0 +1,181 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gprof/stream"
+)
+
+// per is the flag that asks for many files.
+type per struct {
+	Per split `placeholder:"WHAT" help:"Many files instead of one, for outputs that are called DIR/ or have {process}, {track} or {interval} in their name: one for each process, track, or interval=10s."`
+}
+
+// split is what each file is about.
+type split struct {
+	by    string // process, track or interval; "" all in one
+	every time.Duration
+}
+
+// The least and the longest interval: a name has milliseconds, and clocks have
+// 64 bits.
+const (
+	minInterval = time.Millisecond
+	maxInterval = 366 * 24 * time.Hour
+)
+
+// UnmarshalText reads process, track or interval=DURATION.
+func (p *split) UnmarshalText(text []byte) (err error) {
+	p.by = string(text)
+	switch by, every, _ := strings.Cut(p.by, "="); {
+	case p.by == "process" || p.by == "track":
+		return nil
+	case by == "interval":
+		p.by = by
+		if p.every, err = time.ParseDuration(every); err == nil && minInterval <= p.every && p.every <= maxInterval && p.every%time.Millisecond == 0 {
+			return nil
+		}
+		return fmt.Errorf("interval %q: want whole milliseconds, as in interval=10s", every)
+	}
+	return fmt.Errorf("%q: want process, track or interval=10s", text)
+}
+
+// The names that a file's name may have in it: of each way to split, those
+// that tell its parts apart come first.
+var placeholders = map[string][]string{
+	"":         nil,
+	"process":  {"{process}", "{instance}", "{service}"},
+	"track":    {"{track}", "{process}", "{instance}", "{service}"},
+	"interval": {"{interval}"},
+}
+
+// usual is what files are called in a directory that says nothing else.
+var usual = map[string]string{"process": "{process}", "track": "{process}/{track}", "interval": "{interval}"}
+
+// apply finds out which targets are many files.
+func (p *split) apply(targets []target) error {
+	any := false
+	for i := range targets {
+		t := &targets[i]
+		if p.by != "" && strings.HasSuffix(t.name, "/") && !t.format.Directory() {
+			t.name += usual[p.by] + t.format.Extension(t.options)
+		}
+		if err := p.check(t); err != nil {
+			return err
+		}
+		any = any || t.many
+	}
+	if p.by != "" && !any {
+		return fmt.Errorf("--per %s makes many files, but no -o says how to name them: write -o DIR/%s.pb.gz, or -o pprof=DIR/", p.by, usual[p.by])
+	}
+	return nil
+}
+
+// check finds out whether a target is many files, which its name tells apart.
+func (p *split) check(t *target) error {
+	known := placeholders[p.by]
+	for rest := t.name; ; {
+		from := strings.IndexByte(rest, '{')
+		to := strings.IndexByte(rest[max(from, 0):], '}') + max(from, 0)
+		if from < 0 || to <= from {
+			break
+		}
+		if word := rest[from : to+1]; slices.Contains(known, word) {
+			t.many = true
+		} else if allPlaceholders(word) || p.by != "" {
+			return fmt.Errorf("-o %s: %s has no meaning %s", t.name, word, p.hint())
+		}
+		rest = rest[to+1:]
+	}
+	switch {
+	case !t.many && p.by == "interval":
+		return fmt.Errorf("-o %s is a whole that --per interval has no place for: events come interval by interval; write it in a run of its own", t.name)
+	case !t.many:
+		return nil
+	case t.format.Directory():
+		return fmt.Errorf("-o %s: %s is a directory of tables, in which all can be told apart anyway; it is not split", t.name, t.format.Name)
+	}
+	return p.distinct(t.name)
+}
+
+func allPlaceholders(word string) bool {
+	return slices.Contains(placeholders["track"], word) || slices.Contains(placeholders["interval"], word)
+}
+
+func (p *split) hint() string {
+	if p.by == "" {
+		return "without --per"
+	}
+	return fmt.Sprintf("with --per %s, which knows %s", p.by, strings.Join(placeholders[p.by], ", "))
+}
+
+// distinct returns an error if files of different parts would have one name.
+func (p *split) distinct(name string) error {
+	if _, rest := root(name); !filepath.IsLocal(rest) {
+		return fmt.Errorf("-o %s: what follows a placeholder must not lead out of its directory", name)
+	}
+	process := strings.Contains(name, "{process}") || strings.Contains(name, "{instance}")
+	switch {
+	case p.by == "process" && !process:
+		return fmt.Errorf("-o %s: several processes may be of one service; put {process} or {instance} into the name", name)
+	case p.by == "track" && !(process && strings.Contains(name, "{track}")):
+		return fmt.Errorf("-o %s: tracks of several processes may have one name; put both {process} and {track} into the name", name)
+	}
+	return nil
+}
+
+// cut cuts a source, if files are about intervals.
+func (p *split) cut(src stream.Source) stream.Source {
+	if p.by != "interval" {
+		return src
+	}
+	return stream.Cut(src, stream.Time(p.every))
+}
+
+// root is the directory in which all files of a name with placeholders lie, and
+// rest what follows.
+func root(name string) (dir, rest string) {
+	before, _, _ := strings.Cut(name, "{")
+	dir, _ = filepath.Split(before)
+	return filepath.Clean(dir), name[len(dir):]
+}
+
+// splitter is the sink of a target that is many files.
+func (m *making) splitter(t target) (stream.Sink, error) {
+	dir, pattern := root(t.name)
+	out, err := m.createFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	m.products = append(m.products, out)
+	t.options.SpillDir = out.staging
+	names := partNames{pattern: pattern, by: m.per.by, taken: map[string]bool{}}
+	return &stream.Splitter{
+		Tracks: m.per.by == "track", Every: stream.Time(m.per.every), Samples: t.format.Samples, Rows: m.rows, SpillDir: existing(dir),
+		Open: func(p stream.Part) (stream.Sink, error) {
+			name := names.of(p)
+			if err := checkPlace(m.found, filepath.Join(dir, name)); err != nil {
+				return nil, err
+			}
+			f, err := out.Create(name)
+			if err != nil {
+				return nil, err
+			}
+			sink, err := t.format.New(f, t.options)
+			return closing{sink, f.Close}, err
+		},
+	}, nil
+}
+
+// closing is a sink whose file is closed after it.
+type closing struct {
+	stream.Sink
+	file func() error
+}
+
+func (c closing) Close() error { return errors.Join(c.Sink.Close(), c.file()) }
