@@ -11,7 +11,7 @@ import (
 var handlers = [256]func(*worker, *entry){
 	rawformat.KindSync:            (*worker).sync,
 	rawformat.KindContext:         (*worker).setContext,
-	rawformat.KindStack:           (*worker).inlineStack,
+	rawformat.KindStack:           (*worker).stackBlock,
 	rawformat.KindSample:          (*worker).sample,
 	rawformat.KindSameSample:      (*worker).sameSample,
 	rawformat.KindInstant:         (*worker).instant,
@@ -48,37 +48,10 @@ func (w *worker) sync(e *entry) {
 
 func (w *worker) setContext(e *entry) { w.setWho(context{e.v[0], e.v[1], e.v[2]}) }
 
-func (w *worker) inlineStack(e *entry) {
+func (w *worker) stackBlock(e *entry) {
 	w.run.tables.Lock()
 	defer w.run.tables.Unlock()
 	w.stack = inline{w.view.dict.rawStack(&w.run.names, e.pcs), w.count + 1}
-}
-
-// sample takes no notice of the window: the recorder's "cpu window" markers
-// show it.
-func (w *worker) sample(e *entry) {
-	thread, goroutine, track := e.v[1], e.v[2], e.v[3]
-	stack := w.stackOf(e.v[4])
-	l := w.sampleLane(track, e.v[4], stack)
-	w.last.set(thread, goroutine, l, stack)
-	w.addSample(e.at, l, stack, e.v[5], e.v[6])
-}
-
-func (w *worker) sameSample(e *entry) {
-	last, ok := w.last.find(e.v[1], e.v[2])
-	if !ok {
-		w.note(stream.ReasonNoStack, "samples", "")
-		return
-	}
-	w.addSample(e.at, last.lane, last.stack, e.v[3], e.v[4])
-}
-
-func (w *worker) addSample(at stream.Time, l *lane, stack stream.StackID, weight, cpu uint64) {
-	b := w.rows.in(&l.samples, stream.Series{Process: w.job.process.ID, Kind: stream.Samples, Track: l.id}, 0)
-	w.row(b, at)
-	b.Stack = append(b.Stack, stack)
-	b.Weight = append(b.Weight, int64(weight))
-	b.CPU = append(b.CPU, int64(cpu)-1)
 }
 
 // row begins a row at that time.

@@ -17,7 +17,7 @@ func (d *dictionary) reset() {
 	d.frames.reset()
 	*d = dictionary{records: d.records, entry: d.entry, strings: d.strings, tracks: d.tracks, edges: d.edges, frames: d.frames,
 		symbols: d.symbols[:0], labels: d.labels[:0], mapped: d.mapped[:0],
-		links: links{placed: d.placed[:0], places: d.places[:0], sids: d.sids[:0], rootAt: d.rootAt[:0], depth: d.depth[:0]}}
+		links: links{placed: d.placed[:0], places: d.places[:0], stacks: d.stacks[:0], depth: d.depth[:0]}}
 }
 
 // linkBytes is about how much memory the records take that were loaded, and
@@ -32,8 +32,7 @@ type links struct {
 	placed []placed             // of each frame, by id
 	places []int32              // of each frame in its code, by id
 	far    map[uint64]placed    // of frames with ids far apart
-	sids   []stream.StackID     // of stacks, by id
-	rootAt []int32              // of stacks, by id; apart from sids, for most samples need those alone
+	stacks []stackLink          // by id
 	depth  []uint16             // of stacks, by id
 	remote map[uint64]stackLink // of stacks with ids far apart
 	roots  []string             // names of tracks
@@ -49,18 +48,10 @@ type stackLink struct {
 
 // stack returns what a stack of the dictionary became.
 func (l *links) stack(id uint64) stackLink {
-	if id < uint64(len(l.sids)) {
-		return stackLink{l.sids[id], l.rootAt[id]}
+	if id < uint64(len(l.stacks)) {
+		return l.stacks[id]
 	}
 	return l.remote[id]
-}
-
-// sid is that of a stack of the dictionary.
-func (l *links) sid(id uint64) stream.StackID {
-	if id < uint64(len(l.sids)) {
-		return l.sids[id]
-	}
-	return l.remote[id].sid
 }
 
 func (l *links) frame(id uint64) placed {
@@ -210,13 +201,13 @@ func (d *dictionary) linkStacks(n *names) {
 		return
 	}
 	size := len(d.edges.dense)
-	d.sids, d.rootAt, d.depth = zeros(d.sids, size), zeros(d.rootAt, size), zeros(d.depth, size)
+	d.stacks, d.depth = zeros(d.stacks, size), zeros(d.depth, size)
 	for id, e := range d.edges.dense {
 		if id%(1<<16) == 0 && n.tables.Full() {
 			return
 		}
 		switch {
-		case e == (edge{}) || d.sids[id] != 0:
+		case e == (edge{}) || d.stacks[id].sid != 0:
 		case uint64(e.parent) < uint64(id):
 			l.add(uint64(id), e)
 		default:
@@ -243,8 +234,8 @@ func (l *linker) add(id uint64, e edge) bool {
 	if deep < 2 { // the third frame says no more about the root
 		link.root = l.root(rootName(rootFunctions(l.names.tables, link.sid)))
 	}
-	if id < uint64(len(l.sids)) {
-		l.sids[id], l.rootAt[id], l.depth[id] = link.sid, link.root, deep+1
+	if id < uint64(len(l.stacks)) {
+		l.stacks[id], l.depth[id] = link, deep+1
 		return true
 	}
 	if l.remote == nil {
@@ -265,7 +256,7 @@ func (l *linker) deep(id uint64) uint16 {
 // walk links a stack and what is not linked on its way to the root.
 func (l *linker) walk(id uint64) {
 	l.path = l.path[:0]
-	for id != 0 && l.sid(id) == 0 {
+	for id != 0 && l.stack(id).sid == 0 {
 		if l.budget--; l.budget < 0 || len(l.path) >= rawformat.MaxStack || l.edges.get(id) == (edge{}) {
 			return
 		}

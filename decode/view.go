@@ -116,14 +116,14 @@ func (w *worker) contextLane() *lane {
 
 // sampleLane is where a sample belongs: to its track, or with all others whose
 // stack begins in the same function.
-func (w *worker) sampleLane(track, field uint64, stack stream.StackID) *lane {
+func (w *worker) sampleLane(track uint64, stack stackLink) *lane {
 	switch {
 	case track != 0:
 		return w.track(track)
-	case stack == 0:
+	case stack.sid == 0:
 		return w.view.main
 	}
-	return w.rootLane(int(w.rootOf(field)))
+	return w.rootLane(int(stack.root))
 }
 
 func (w *worker) rootLane(root int) *lane {

@@ -39,6 +39,7 @@ type worker struct {
 	where   *lane // of the context; nil until a marker needs it
 	stack   inline
 	last    lastSamples
+	waiting []waiting
 	entry   entry
 
 	rows  rows
@@ -176,6 +177,7 @@ func (w *worker) decode(u *chunks.Run) {
 		}
 		w.handle(kind)
 	}
+	w.addSamples()
 }
 
 // handle does what an entry that was taken apart asks for.
@@ -226,31 +228,32 @@ func (w *worker) monotonic(tick uint64) uint64 {
 	return w.segment.at(t, tick)
 }
 
+// inlineStack is what a stack field holds that means the stack block before its
+// entry. 0 is no stack, and others are ids plus 1.
+const inlineStack = 1
+
 // stackOf resolves a stack field.
 func (w *worker) stackOf(field uint64) stream.StackID {
 	switch field {
 	case 0:
 		return 0
-	case 1:
-		if w.stack.next == w.count {
-			return w.stack.link.sid
-		}
-		w.note(stream.ReasonUndefined, "stacks", "inline")
-		return 0
+	case inlineStack:
+		return w.inlineLink().sid
 	}
-	sid := w.view.dict.sid(field - 1)
+	sid := w.view.dict.stack(field - 1).sid
 	if sid == 0 {
 		w.note(stream.ReasonUndefined, "stacks", "")
 	}
 	return sid
 }
 
-// rootOf is the root of a stack field that stackOf resolved.
-func (w *worker) rootOf(field uint64) int32 {
-	if field == 1 {
-		return w.stack.link.root
+// inlineLink is the stack of the block before the entry.
+func (w *worker) inlineLink() stackLink {
+	if w.stack.next != w.count {
+		w.note(stream.ReasonUndefined, "stacks", "inline")
+		return stackLink{}
 	}
-	return w.view.dict.stack(field - 1).root
+	return w.stack.link
 }
 
 // text resolves a string id.
