@@ -3,7 +3,6 @@ package firefox
 import (
 	"encoding/binary"
 	"math"
-	"strconv"
 
 	"gprof/convert/internal/aside"
 	"gprof/convert/internal/jsontext"
@@ -47,7 +46,7 @@ type block struct{ data []byte }
 // format appends a value that is not none.
 type format func(dst []byte, value int64) []byte
 
-func appendInt(dst []byte, value int64) []byte { return strconv.AppendInt(dst, value, 10) }
+func appendInt(dst []byte, value int64) []byte { return jsontext.AppendInt(dst, value) }
 
 func appendMicros(dst []byte, ns int64) []byte { return jsontext.AppendFixed(dst, ns, 3) }
 

@@ -1,8 +1,6 @@
 package firefox
 
 import (
-	"strconv"
-
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/ordered"
 	"gprof/convert/internal/viewer"
@@ -85,9 +83,9 @@ func (p *markerPiece) appendTo(dst []byte) []byte {
 
 // appendCause appends the member for a marker's stack.
 func (p *markerPiece) appendCause(dst []byte, i int) []byte {
-	dst = strconv.AppendInt(append(dst, `,"cause":{"tid":`...), p.tid, 10)
+	dst = jsontext.AppendInt(append(dst, `,"cause":{"tid":`...), p.tid)
 	dst = jsontext.AppendMillis(append(dst, `,"time":`...), int64(p.Rows.Time[i]-p.start))
-	dst = strconv.AppendInt(append(dst, `,"stack":`...), int64(p.Rows.Stack[i]-1), 10)
+	dst = jsontext.AppendInt(append(dst, `,"stack":`...), int64(p.Rows.Stack[i]-1))
 	return append(dst, '}')
 }
 

@@ -1,8 +1,6 @@
 package firefox
 
 import (
-	"strconv"
-
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/ordered"
 	"gprof/stream"
@@ -17,7 +15,7 @@ func (p *stackPiece) appendTo(dst []byte) []byte {
 		if id == 0 {
 			dst = append(dst, "null,"...)
 		} else {
-			dst = append(strconv.AppendUint(dst, uint64(id-1), 10), ',')
+			dst = append(jsontext.AppendUint(dst, uint64(id-1)), ',')
 		}
 	}
 	return dst[:len(dst)-1]

@@ -2,8 +2,8 @@ package firefox
 
 import (
 	"math"
-	"strconv"
 
+	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/ordered"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
@@ -21,7 +21,7 @@ func constant(text string) cell {
 func numbers(number func(i int) int64, none string) cell {
 	return func(dst []byte, i int) []byte {
 		if n := number(i); n >= 0 {
-			return strconv.AppendInt(dst, n, 10)
+			return jsontext.AppendInt(dst, n)
 		}
 		return append(dst, none...)
 	}

@@ -1,8 +1,7 @@
 package gecko
 
 import (
-	"strconv"
-
+	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -84,9 +83,9 @@ func (c *counters) endCounter(s *Sink) {
 func (c *counters) write(s *Sink, change viewer.Change) {
 	c.ops = c.ops || change.Number != 0
 	row := s.appendTime(append(s.row[:0], '['), change.At)
-	row = strconv.AppendInt(append(row, ','), change.Count, 10)
+	row = jsontext.AppendInt(append(row, ','), change.Count)
 	if c.ops {
-		row = strconv.AppendInt(append(row, ','), change.Number, 10)
+		row = jsontext.AppendInt(append(row, ','), change.Number)
 	}
 	s.endRow(row)
 }

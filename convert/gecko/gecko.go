@@ -55,8 +55,9 @@ type Sink struct {
 	walk   viewer.Walk
 	tid    int64 // of the last thread
 	thread thread
-	part   part   // the last one
-	row    []byte // scratch
+	part   part                  // the last one
+	row    []byte                // scratch
+	merged [ahead]stream.StackID // scratch
 
 	lostArguments []atomic.Int64 // by ProcessID
 	samplePieces  viewer.Pool[samplePiece]

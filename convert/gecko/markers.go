@@ -1,8 +1,6 @@
 package gecko
 
 import (
-	"strconv"
-
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/ordered"
 	"gprof/convert/internal/viewer"
@@ -66,9 +64,9 @@ func (p *markerPiece) numberStacks(t *thread) {
 // appendTo appends all rows, with commas between them.
 func (p *markerPiece) appendTo(dst []byte) []byte {
 	for i := range p.Rows.Len() {
-		dst = strconv.AppendUint(append(dst, '['), uint64(p.name), 10)
+		dst = jsontext.AppendUint(append(dst, '['), uint64(p.name))
 		dst = p.appendPhase(dst, i)
-		dst = strconv.AppendInt(append(dst, ','), int64(p.category), 10)
+		dst = jsontext.AppendInt(append(dst, ','), int64(p.category))
 		dst = p.AppendPayload(append(dst, ','), i)
 		if p.stacks[i] >= 0 {
 			dst = p.appendStack(dst, i)
@@ -98,7 +96,7 @@ func (p *markerPiece) appendPhase(row []byte, i int) []byte {
 // appendStack appends the member for a marker's stack: a thread of one sample.
 func (p *markerPiece) appendStack(row []byte, i int) []byte {
 	row = append(row, p.cause...)
-	row = strconv.AppendInt(row, int64(p.stacks[i]), 10)
+	row = jsontext.AppendInt(row, int64(p.stacks[i]))
 	row = jsontext.AppendMillis(append(row, ','), int64(p.Rows.Time[i]-p.start))
 	return append(row, "]]}}"...)
 }
@@ -106,14 +104,14 @@ func (p *markerPiece) appendStack(row []byte, i int) []byte {
 // appendCause appends what appendStack writes before the stack's number.
 func (s *Sink) appendCause(dst []byte) []byte {
 	dst = append(dst, `,"stack":{"name":"SyncProfile","registerTime":null,"unregisterTime":null,"processType":"`+viewer.ProcessType+`","tid":`...)
-	dst = strconv.AppendInt(dst, s.tid, 10)
-	dst = strconv.AppendInt(append(dst, `,"pid":`...), int64(s.of(s.walk.Process).OutPid), 10)
+	dst = jsontext.AppendInt(dst, s.tid)
+	dst = jsontext.AppendInt(append(dst, `,"pid":`...), int64(s.of(s.walk.Process).OutPid))
 	return append(dst, `,"markers":{"schema":`+markerColumns+`,"data":[]},"samples":{"schema":{"stack":0,"time":1},"data":[[`...)
 }
 
 // writeJank writes a marker of a delay.
 func (s *Sink) writeJank(start, end stream.Time) {
-	row := strconv.AppendInt(append(s.row[:0], '['), int64(s.thread.strings.Intern(viewer.JankName)), 10)
+	row := jsontext.AppendInt(append(s.row[:0], '['), int64(s.thread.strings.Intern(viewer.JankName)))
 	row = s.appendTime(append(row, ','), start)
 	row = s.appendTime(append(row, ','), end)
 	s.endRow(append(row, `,1,0,{"type":"`+viewer.JankName+`"}`...))

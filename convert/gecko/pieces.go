@@ -1,8 +1,7 @@
 package gecko
 
 import (
-	"strconv"
-
+	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/ordered"
 	"gprof/convert/internal/viewer"
 )
@@ -34,14 +33,14 @@ func appendStackRow(dst []byte, row pair) []byte {
 	if row.a < 0 {
 		dst = append(dst, "[null,"...)
 	} else {
-		dst = append(strconv.AppendUint(append(dst, '['), uint64(row.a), 10), ',')
+		dst = append(jsontext.AppendUint(append(dst, '['), uint64(row.a)), ',')
 	}
-	return append(strconv.AppendUint(dst, uint64(row.b), 10), ']')
+	return append(jsontext.AppendUint(dst, uint64(row.b)), ']')
 }
 
 // appendFrameRow appends a frame of a location and a category.
 func appendFrameRow(dst []byte, row pair) []byte {
-	dst = strconv.AppendUint(append(dst, '['), uint64(row.a), 10)
-	dst = strconv.AppendUint(append(dst, ",false,"...), uint64(row.b), 10)
+	dst = jsontext.AppendUint(append(dst, '['), uint64(row.a))
+	dst = jsontext.AppendUint(append(dst, ",false,"...), uint64(row.b))
 	return append(dst, ",0]"...)
 }

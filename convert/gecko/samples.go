@@ -1,8 +1,6 @@
 package gecko
 
 import (
-	"strconv"
-
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/ordered"
 	"gprof/convert/internal/viewer"
@@ -33,10 +31,14 @@ func (s *Sink) samples(b *stream.Batch) {
 	p := s.samplePieces.Get()
 	p.rows = p.rows[:0]
 	rows := 0
+	var merged []stream.StackID
 	for i, at := range b.Time {
+		if i%ahead == 0 {
+			merged = s.code.merge(s.merged[:0], b.Stack[i:min(i+ahead, b.Len())])
+		}
 		row := sample{at: s.ms(at), cpu: b.CPU[i], stack: -1}
 		if b.Stack[i] != 0 && b.Weight[i] > 0 {
-			row.stack = s.thread.stack(b.Stack[i])
+			row.stack = s.thread.number(merged[i%ahead])
 		}
 		if b.Weight[i] > 1 {
 			row.repeat = s.repeats(b.Weight[i])
@@ -77,12 +79,12 @@ func (r *sample) appendTo(dst []byte) []byte {
 	if r.stack < 0 {
 		dst = append(dst, "[null,"...)
 	} else {
-		dst = append(strconv.AppendUint(append(dst, '['), uint64(r.stack), 10), ',')
+		dst = append(jsontext.AppendUint(append(dst, '['), uint64(r.stack)), ',')
 	}
 	dst = jsontext.AppendMillis(dst, r.at)
 	end := len(dst)
 	if r.cpu >= 0 {
-		dst = strconv.AppendUint(append(dst, ','), uint64(r.cpu), 10)
+		dst = jsontext.AppendUint(append(dst, ','), uint64(r.cpu))
 	}
 	dst = append(dst, "],"...)
 	for range r.repeat {

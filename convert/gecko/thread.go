@@ -28,9 +28,11 @@ func (t *thread) allocate(c *code) {
 
 // stack returns the number of a stack in the thread's table. Its callers have
 // lower ones.
-func (t *thread) stack(id stream.StackID) int32 {
+func (t *thread) stack(id stream.StackID) int32 { return t.number(t.code.stacks[id]) }
+
+// number is stack of a merged one.
+func (t *thread) number(id stream.StackID) int32 {
 	nodes := t.code.nodes
-	id = t.code.stacks[id]
 	t.path = t.path[:0]
 	for at := id; at != 0 && nodes[at].thread != t.serial; at = nodes[at].caller {
 		t.path = append(t.path, at)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -179,6 +181,40 @@ func FuzzAppendFixed(f *testing.F) {
 	})
 }
 
+// Every count of digits, and what is next to it.
+func TestAppendIntAtPowers(t *testing.T) {
+	for _, power := range powers {
+		for n := int64(power) - 11; n <= int64(power)+11; n++ {
+			checkInteger(t, n)
+			checkInteger(t, -n)
+		}
+	}
+	for n := range int64(100_000) {
+		checkInteger(t, n)
+		checkInteger(t, 1009*n)
+	}
+}
+
+func FuzzAppendInt(f *testing.F) {
+	for _, n := range []int64{0, -1, eight - 1, eight, eight * eight, math.MinInt64, math.MaxInt64} {
+		f.Add(n)
+	}
+	f.Fuzz(checkInteger)
+}
+
+// checkInteger compares with package strconv, and AppendMillis with AppendFixed.
+func checkInteger(t *testing.T, n int64) {
+	if got, want := string(AppendInt(nil, n)), strconv.FormatInt(n, 10); got != want {
+		t.Errorf("AppendInt(%d) = %s", n, got)
+	}
+	if got, want := string(AppendUint(nil, uint64(n))), strconv.FormatUint(uint64(n), 10); got != want {
+		t.Errorf("AppendUint(%s) = %s", want, got)
+	}
+	if got, want := string(AppendMillis(nil, n)), string(AppendFixed(nil, n, 6)); got != want {
+		t.Errorf("AppendMillis(%d) = %s, want %s", n, got, want)
+	}
+}
+
 func FuzzAppendFloat(f *testing.F) {
 	f.Add(1.5)
 	f.Fuzz(func(t *testing.T, x float64) {
@@ -193,7 +229,28 @@ func FuzzAppendFloat(f *testing.F) {
 	})
 }
 
-// go test ./convert/internal/jsontext -bench . | benchstat -col /impl -
+// Numbers of one to eight digits, in no order.
+//
+// go test ./convert/internal/jsontext -bench Integer | benchstat -col /impl -
+func BenchmarkInteger(b *testing.B) {
+	numbers := make([]uint64, 1024)
+	for i := range numbers {
+		numbers[i] = rand.Uint64N(eight) >> rand.IntN(27)
+	}
+	dst := make([]byte, 0, 64)
+	for _, impl := range []struct {
+		name   string
+		append func(dst []byte, n uint64) []byte
+	}{{"word", AppendUint}, {"strconv", func(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 10) }}} {
+		b.Run("impl="+impl.name, func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				dst = impl.append(dst[:0], numbers[i%len(numbers)])
+			}
+		})
+	}
+}
+
+// go test ./convert/internal/jsontext -bench Time | benchstat -col /impl -
 func BenchmarkTime(b *testing.B) {
 	const ns = 123_456_789_012
 	dst := make([]byte, 0, 64)

@@ -50,7 +50,7 @@ func (w *Writer) String(s string) {
 // Int writes an integer.
 func (w *Writer) Int(n int64) {
 	w.separate()
-	w.buf = strconv.AppendInt(w.buf, n, 10)
+	w.buf = AppendInt(w.buf, n)
 	w.flushFull()
 }
 

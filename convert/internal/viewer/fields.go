@@ -2,7 +2,6 @@ package viewer
 
 import (
 	"math"
-	"strconv"
 
 	"gprof/convert/internal/jsontext"
 	"gprof/stream"
@@ -90,7 +89,7 @@ func (p *Markers) appendArg(dst []byte, k, i int) []byte {
 		}
 		return append(appendNumber(append(with, '"'), c, i), '"')
 	case valueUnique, valueFlow:
-		return strconv.AppendInt(with, int64(p.numbers[k][i]), 10)
+		return jsontext.AppendInt(with, int64(p.numbers[k][i]))
 	}
 	if typ == stream.Text || typ == stream.Float && !finite(math.Float64frombits(c.BitsAt(i))) {
 		p.lost.Add(1)
@@ -132,9 +131,9 @@ func appendHex(dst []byte, n uint64) []byte {
 func appendNumber(dst []byte, c *stream.Column, i int) []byte {
 	switch bits := c.BitsAt(i); c.TypeAt(i) {
 	case stream.Int:
-		return strconv.AppendInt(dst, int64(bits), 10)
+		return jsontext.AppendInt(dst, int64(bits))
 	case stream.Uint:
-		return strconv.AppendUint(dst, bits, 10)
+		return jsontext.AppendUint(dst, bits)
 	default:
 		return jsontext.AppendFloat(dst, math.Float64frombits(bits))
 	}
