@@ -109,7 +109,7 @@ func BenchmarkTables(b *testing.B) {
 			start := cpuTime()
 			for b.Loop() {
 				bytes = 0
-				in.write(b, parquet.New(counted{&bytes}))
+				in.write(b, parquet.New(counted{&bytes}, 0))
 			}
 			b.ReportMetric(float64(in.rows)*float64(b.N)/(cpuTime()-start).Seconds()/1e6, "Mrow/cpu-s")
 			b.ReportMetric(float64(bytes)/float64(in.rows), "B/row")

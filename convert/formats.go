@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"gprof/convert/arrow"
 	"gprof/convert/firefox"
 	"gprof/convert/folded"
 	"gprof/convert/gecko"
 	"gprof/convert/html"
 	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/tables"
 	"gprof/convert/parquet"
 	"gprof/convert/pprof"
 	"gprof/convert/svg"
@@ -35,7 +37,7 @@ type Format struct {
 	Last       string   // how names of files begin that say what is complete: they must come last
 
 	open   func(w *ordered.Writer, o Options) stream.Sink
-	openIn func(dir Directory) stream.Sink // of a directory
+	openIn func(dir Directory, c Compression) stream.Sink // of a directory
 }
 
 // Directory is where the files of a format go that is a directory.
@@ -94,10 +96,17 @@ var formats = []Format{
 		Text:       "directory of tables for DuckDB, Spark and pandas; one that is there gets more rows",
 		Extensions: []string{".parquet"},
 		Binary:     true,
-		Stamp:      parquet.Stamp,
-		StampText:  parquet.StampText,
-		Last:       parquet.Last,
-		openIn:     func(dir Directory) stream.Sink { return parquet.New(dir) },
+		Stamp:      tables.Stamp,
+		StampText:  tables.StampText,
+		Last:       tables.Last,
+		openIn:     func(dir Directory, c Compression) stream.Sink { return parquet.New(dir, c) },
+	},
+	{
+		Name:       "arrow",
+		Text:       "directory of tables for pandas, polars and DuckDB, a file each that can be mapped",
+		Extensions: []string{".arrow"},
+		Binary:     true,
+		openIn:     func(dir Directory, c Compression) stream.Sink { return arrow.New(dir, c) },
 	},
 }
 
@@ -107,11 +116,20 @@ const gzipExtension = ".gz"
 // Formats returns all formats.
 func Formats() []Format { return slices.Clone(formats) }
 
+// Compression is how the columns of a format that is a directory are compressed.
+type Compression = tables.Compression
+
+// ParseCompression returns the compression of that name; "" is zstd. The error
+// says which names there are.
+func ParseCompression(name string) (Compression, error) { return tables.ParseCompression(name) }
+
 // Options are the choices of an output.
 type Options struct {
 	Gzip  bool
 	Level int // of compression, 1 to 9; 0 is what is quick for each kind of text
 	Jobs  int // cores that format and compress; 0 is 1. The output is the same for any number
+
+	Compression Compression // of a format that is a directory; see Gzip for others
 
 	SpillDir string // for temporary files, "" for the system's place
 	Cores    Cores  // shared by outputs that are written at a time; nil: each has Jobs of its own
@@ -192,7 +210,7 @@ func (f Format) Readable(o Options) bool { return !f.Binary && !o.Gzip }
 func (f Format) Directory() bool { return f.openIn != nil }
 
 // NewIn returns a Sink that writes a format that is a directory into dir.
-func (f Format) NewIn(dir Directory) stream.Sink { return f.openIn(dir) }
+func (f Format) NewIn(dir Directory, o Options) stream.Sink { return f.openIn(dir, o.Compression) }
 
 // New returns a Sink that writes the format, which is no directory, to w. It does not close w, to which
 // it may write on goroutines of its own as long as it is in use, and a moment

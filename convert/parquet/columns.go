@@ -4,79 +4,57 @@ import (
 	"slices"
 
 	pq "github.com/parquet-go/parquet-go"
+
+	"gprof/convert/internal/tables"
 )
-
-// kind is what the values of a column are.
-type kind uint8
-
-const (
-	long   kind = iota // INT64
-	short              // INT32
-	double             // DOUBLE
-	flag               // BOOLEAN
-	word               // STRING that repeats often
-	text               // STRING
-	hash               // 16 bytes
-	ids                // list of INT32
-	texts              // list of STRING
-)
-
-// column is one column of a table.
-type column struct {
-	name  string
-	kind  kind
-	null  bool // a value may be unknown
-	delta bool // a value is near the one before it
-}
 
 // defined is the definition level of a value.
-func (c *column) defined() int {
+func defined(c *tables.Column) int {
 	level := 0
-	if c.null {
+	if c.Null {
 		level++
 	}
-	if c.kind >= ids {
+	if isList(c) {
 		level++
 	}
 	return level
 }
 
-func (c *column) node() pq.Node {
-	n := c.values()
-	if c.null {
+func isList(c *tables.Column) bool { return c.Kind == tables.IDs || c.Kind == tables.Texts }
+
+// node is how a column is stored.
+func node(c *tables.Column) pq.Node {
+	n := values(c)
+	if c.Near {
+		n = pq.Encoded(n, &pq.DeltaBinaryPacked)
+	}
+	if c.Null {
 		n = pq.Optional(n)
 	}
 	return n
 }
 
-func (c *column) values() pq.Node {
-	switch c.kind {
-	case long:
-		return c.encoded(pq.Leaf(pq.Int64Type))
-	case short:
-		return c.encoded(pq.Leaf(pq.Int32Type))
-	case double:
+func values(c *tables.Column) pq.Node {
+	switch c.Kind {
+	case tables.Long:
+		return pq.Leaf(pq.Int64Type)
+	case tables.Short:
+		return pq.Leaf(pq.Int32Type)
+	case tables.Double:
 		return pq.Leaf(pq.DoubleType)
-	case flag:
+	case tables.Flag:
 		return pq.Leaf(pq.BooleanType)
-	case word:
+	case tables.Word:
 		return pq.Encoded(pq.String(), &pq.RLEDictionary)
-	case text:
-		return pq.String()
-	case hash:
-		return pq.Leaf(pq.FixedLenByteArrayType(len(key{})))
-	case ids:
+	case tables.Hash:
+		return pq.Leaf(pq.FixedLenByteArrayType(tables.KeySize))
+	case tables.IDs:
 		return pq.List(pq.Leaf(pq.Int32Type))
-	default:
+	case tables.Texts:
 		return pq.List(pq.String())
+	default:
+		return pq.String()
 	}
-}
-
-func (c *column) encoded(n pq.Node) pq.Node {
-	if c.delta {
-		return pq.Encoded(n, &pq.DeltaBinaryPacked)
-	}
-	return n
 }
 
 // schema is a group whose fields stay in the order in which they were given.
@@ -85,14 +63,14 @@ type schema struct {
 	fields []pq.Field
 }
 
-func schemaOf(columns []column) schema {
+func schemaOf(columns []tables.Column) schema {
 	s := schema{Group: pq.Group{}}
 	for i := range columns {
-		s.Group[columns[i].name] = columns[i].node()
+		s.Group[columns[i].Name] = node(&columns[i])
 	}
 	s.fields = s.Group.Fields()
 	place := func(f pq.Field) int {
-		return slices.IndexFunc(columns, func(c column) bool { return c.name == f.Name() })
+		return slices.IndexFunc(columns, func(c tables.Column) bool { return c.Name == f.Name() })
 	}
 	slices.SortFunc(s.fields, func(a, b pq.Field) int { return place(a) - place(b) })
 	return s

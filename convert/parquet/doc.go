@@ -1,10 +1,10 @@
-// Package parquet writes the events of a run as tables in Parquet files, for
-// DuckDB, Spark, pandas and whoever else reads them. This comment is the
-// specification of the tables, version [Version].
+// Package parquet writes the tables of a run as Parquet files, for DuckDB, Spark,
+// pandas and whoever else reads them. What the tables hold, package
+// convert/internal/tables specifies.
 //
 // # Files
 //
-// A directory holds the tables of any number of sessions:
+// A directory holds the tables of any number of runs:
 //
 //	<table>/service=S/date=D/<session>.parquet
 //	markers/event=E/service=S/date=D/<session>.parquet
@@ -19,64 +19,11 @@
 // digits, NULL is __HIVE_DEFAULT_PARTITION__, and a value too long for a file
 // name is cut and has its hash behind a ~. E of a file without markers is NULL.
 //
-// # Columns of many tables
+// # Columns
 //
-//	session      name of the session. Ids are those of one session: join on both
-//	process_id   INT32, from 1
-//	track_id     INT32, from 1: in the order of processes, the main track first
-//	ts_ns        INT64 nanoseconds since 1970, UTC; of an interval its start
-//	event_index  INT64 position in the process' recording: unique in it, and the
-//	             same in every dump of it
-//	stack_id     INT32, NULL if there is no stack
-//
-// What is unknown is NULL. Ids are from 1. All numbers are signed; the few that
-// are 64 bits without a sign (addresses, hexadecimal and flow arguments) are
-// stored by their bits. Times are INT64 because most engines round or refuse
-// timestamps of nanoseconds.
-//
-// # Tables
-//
-//	samples     process_id, track_id, ts_ns, event_index, stack_id, weight, cpu_ns
-//	markers     process_id, track_id, ts_ns, event_index, name, category, phase (instant, interval, start, end), duration_ns (of an interval),
-//	            stack_id, odd_arguments, and a column for each field of the event
-//	delays      process_id, track_id, ts_ns, event_index, delay_ns
-//	counters    process_id, counter_id, ts_ns, event_index, counter, category, unit, total, value, operations
-//	pauses      process_id, ts_ns, event_index, phase, what
-//	overheads   process_id, ts_ns, event_index, lock_ns, clean_ns, counters_ns, threads_ns, samples
-//	logs        process_id, ts_ns, event_index, level, text
-//	pages       process_id, ts_ns, event_index, phase, tab, window, embedder, private, url
-//	stacks      stack_id, key, prefix (stack_id of the caller), frame_id (of the leaf), depth,
-//	            frames (frame_ids, leaf first; NULL where no row refers to the stack itself)
-//	frames      frame_id, key, function, file, line, module, build_id, address (offset in the module), inline_depth, category, label
-//	processes   process_id, instance, parent_id, parent_instance, pid, name, service_name, version, revision, host, exe, arguments, go_version, os,
-//	            arch, cpus, memory_limit, start_ns, end_ns, exit_reason, exit_code, exit_text, interval_ns, cpu_sampling, range_start
-//	attributes  process_id, key, value: what the program said about itself
-//	tracks      process_id, track_id, name, main, start_ns, end_ns
-//	events      name, category, field, column_name, label, type, unit, privacy: a row for each field of a marker
-//	losses      instance, reason, severity, text, what, place, count, bytes: the ledger
-//	coverage    process_id, instance, first_index, last_index, first_ns, last_ns, rows
-//
-// All have a session. Rows are sorted by process, track (or counter) and time,
-// and the files say so; row groups have at most 131,072 rows.
-//
-// A key is 128 bits of a SHA-256 of the content of a frame, or of a stack's
-// frames: it is the same in every session and on every host, so that data of
-// many of them meet without any coordination.
-//
-// Coverage tells which positions of which recording are there: two sessions with
-// one instance whose ranges overlap hold some events twice, which have the same
-// event_index.
-//
-// # Arguments of markers
-//
-// A field's column has its name. If that is the name of another column, without
-// regard to case, the type follows: bytes_text. So it does when the definitions
-// of an event within one session give a field different types: both columns are
-// there. In two sessions a column may have two types: DuckDB's union_by_name makes
-// texts of both. Integers are INT64, decimals DOUBLE, all else STRING. An argument of
-// another type than its field, or an integer above the largest INT64, is a member
-// of the JSON object in odd_arguments.
-//
-// Texts that are no UTF-8 have U+FFFD in place of what is wrong, and the ledger
-// counts them. Nothing else is lost.
+// Integers are INT64 and INT32, decimals DOUBLE, texts STRING, keys
+// FIXED_LEN_BYTE_ARRAY(16), lists the LIST of three levels. What lies near the
+// value before it is DELTA_BINARY_PACKED, texts that repeat have a dictionary.
+// The files say by which columns they are sorted; row groups have at most 131,072
+// rows, so that their statistics tell most of them apart by track and time.
 package parquet

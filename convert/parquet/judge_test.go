@@ -142,7 +142,7 @@ func TestQueriesRun(t *testing.T) {
 
 func queryNames(t *testing.T) (names []string) {
 	t.Helper()
-	entries, err := queries.ReadDir("queries")
+	entries, err := os.ReadDir("../internal/tables/queries")
 	if err != nil || len(entries) == 0 {
 		t.Fatal(len(entries), err)
 	}

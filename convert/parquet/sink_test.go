@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"gprof/convert/internal/tables"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -32,8 +33,11 @@ func (f *joinedFile) Close() error {
 }
 
 func TestSink(t *testing.T) {
-	streamtest.TestSink(t, func(w io.Writer) stream.Sink { return New(joined{w}) }, nil)
+	streamtest.TestSink(t, func(w io.Writer) stream.Sink { return New(joined{w}, tables.Zstd) }, nil)
 }
+
+// instance is how the tables name a process.
+func instance(n uint64) string { return fmt.Sprintf("%016x", n) }
 
 // onDisk is a directory of the file system.
 type onDisk string
@@ -51,7 +55,7 @@ func (d onDisk) Create(name string) (io.WriteCloser, error) {
 func convert(t *testing.T, src stream.Source) (string, *stream.Count) {
 	t.Helper()
 	dir, count := t.TempDir(), new(stream.Count)
-	if err := stream.Copy(stream.Tee(New(onDisk(dir)), count), src, stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(stream.Tee(New(onDisk(dir), tables.Zstd), count), src, stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return dir, count

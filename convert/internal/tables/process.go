@@ -1,8 +1,6 @@
-package parquet
+package tables
 
 import (
-	pq "github.com/parquet-go/parquet-go"
-
 	"gprof/stream"
 )
 
@@ -39,11 +37,11 @@ func (s *Sink) writeTracks(p *part) error {
 			}
 			track := s.tables.Tracks.At(id)
 			row := t.begin()
-			row.column().add(p.session)
-			row.column().int(int32(track.Process))
-			row.column().int(s.tracks[id])
+			row.column().string(p.name)
+			row.column().short(int32(track.Process))
+			row.column().short(s.tracks[id])
 			s.put(row, track.Name)
-			row.column().bool(track.Main)
+			row.column().flag(track.Main)
 			row.column().known(int64(track.Start), 0)
 			row.column().known(int64(track.End), 0)
 			row.end(1)
@@ -55,15 +53,15 @@ func (s *Sink) writeProcesses(p *part) error {
 	return s.fill(p, processTable, func(t *table) {
 		for _, id := range p.processes {
 			row := t.begin()
-			row.column().add(p.session)
-			row.column().int(int32(id))
+			row.column().string(p.name)
+			row.column().short(int32(id))
 			s.writeProcess(row, s.tables.Process(id))
 			row.end(1)
 		}
 	})
 }
 
-func (s *Sink) writeProcess(row *scratch, p *stream.Process) {
+func (s *Sink) writeProcess(row *rows, p *stream.Process) {
 	s.put(row, instance(p.Instance))
 	row.column().id(int32(p.Parent))
 	if p.Parent == 0 {
@@ -75,7 +73,11 @@ func (s *Sink) writeProcess(row *scratch, p *stream.Process) {
 	for _, text := range []string{p.Name, p.Service, p.Version, p.Revision, p.Host, p.Exe} {
 		s.put(row, text)
 	}
-	row.column().list(len(p.Args), func(i int) pq.Value { return s.value("", p.Args[i]) })
+	args := row.column()
+	for _, text := range p.Args {
+		args.append(s.bytes("", []byte(text)))
+	}
+	args.list()
 	for _, text := range []string{p.Go, p.OS, p.Arch} {
 		s.put(row, text)
 	}
@@ -88,7 +90,7 @@ func (s *Sink) writeProcess(row *scratch, p *stream.Process) {
 	row.column().known(int64(p.RangeStart), 0)
 }
 
-func (s *Sink) writeExit(row *scratch, e *stream.Exit) {
+func (s *Sink) writeExit(row *rows, e *stream.Exit) {
 	if !e.Known {
 		for range 3 {
 			row.column().null()
@@ -105,8 +107,8 @@ func (s *Sink) writeAttributes(p *part) error {
 		for _, id := range p.processes {
 			for _, a := range s.tables.Process(id).Attrs {
 				row := t.begin()
-				row.column().add(p.session)
-				row.column().int(int32(id))
+				row.column().string(p.name)
+				row.column().short(int32(id))
 				s.put(row, a.Key)
 				s.put(row, a.Value)
 				row.end(1)

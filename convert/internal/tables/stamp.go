@@ -1,4 +1,4 @@
-package parquet
+package tables
 
 import (
 	"embed"
@@ -9,6 +9,9 @@ import (
 // Version is that of the tables. A table may get more columns, and there may be
 // more tables, under the same version.
 const Version = "1"
+
+// VersionKey is what files call it among what they say of themselves.
+const VersionKey = "gprof.tables"
 
 // Stamp is a file that says that a directory holds such tables, and of which
 // version. A directory with another stamp, or with none, must not be added to.
@@ -39,7 +42,7 @@ func (s *Sink) writeStamp() error {
 		if err != nil {
 			return err
 		}
-		if err := s.writeFile("queries/"+e.Name(), text); err != nil {
+		if err := s.writeFile("queries/"+e.Name(), []byte(s.format.Query(string(text)))); err != nil {
 			return err
 		}
 	}

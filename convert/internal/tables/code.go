@@ -1,17 +1,15 @@
-package parquet
+package tables
 
 import (
 	"crypto/sha256"
 	"encoding/binary"
-
-	pq "github.com/parquet-go/parquet-go"
 
 	"gprof/stream"
 )
 
 // key names a frame or a stack by its content: it is the same in every run and
 // on every host. It is the beginning of a SHA-256.
-type key [16]byte
+type key [KeySize]byte
 
 // keys are those of all frames and stacks, by id.
 type keys struct {
@@ -117,14 +115,15 @@ func (s *Sink) writeStacks(p *part, used, sampled bits) error {
 			prefix, frame := s.tables.Stacks.At(id)
 			path = s.path(path[:0], id)
 			row := t.begin()
-			row.column().add(p.session)
-			row.column().int(int32(id))
-			row.column().key(&s.keys.stacks[id])
+			row.column().string(p.name)
+			row.column().short(int32(id))
+			row.column().text(s.keys.stacks[id][:])
 			row.column().id(int32(prefix))
-			row.column().int(int32(frame))
-			row.column().int(int32(len(path)))
+			row.column().short(int32(frame))
+			row.column().short(int32(len(path)))
 			if list := row.column(); sampled.has(int(id)) {
-				list.list(len(path), func(i int) pq.Value { return pq.Int32Value(path[i]) })
+				list.Shorts = append(list.Shorts, path...)
+				list.list()
 			} else {
 				list.null()
 			}
@@ -143,12 +142,12 @@ func (s *Sink) path(dst []int32, id stream.StackID) []int32 {
 	return dst
 }
 
-func (s *Sink) writeFrame(row *scratch, p *part, id stream.FrameID) {
+func (s *Sink) writeFrame(row *rows, p *part, id stream.FrameID) {
 	f := s.tables.Frames.At(id)
 	module := moduleOf(s.tables, f)
-	row.column().add(p.session)
-	row.column().int(int32(id))
-	row.column().key(&s.keys.frames[id])
+	row.column().string(p.name)
+	row.column().short(int32(id))
+	row.column().text(s.keys.frames[id][:])
 	s.putKnown(row, textAt(s.tables, f.Function))
 	s.putKnown(row, textAt(s.tables, f.File))
 	row.column().id(f.Line)
@@ -159,8 +158,8 @@ func (s *Sink) writeFrame(row *scratch, p *part, id stream.FrameID) {
 	} else {
 		address.long(int64(f.Offset))
 	}
-	row.column().int(f.Depth)
+	row.column().short(f.Depth)
 	s.put(row, s.category(f.Category))
-	row.column().bool(f.Label)
+	row.column().flag(f.Label)
 	row.end(1)
 }

@@ -1,4 +1,4 @@
-package parquet
+package tables
 
 import "gprof/stream"
 
@@ -34,9 +34,9 @@ func (s *Sink) writeLosses(lost []stream.Line) error {
 	return nil
 }
 
-func (s *Sink) writeLine(row *scratch, p *part, line stream.Line) {
+func (s *Sink) writeLine(row *rows, p *part, line stream.Line) {
 	reason := stream.Reasons[line.Reason]
-	row.column().add(p.session)
+	row.column().string(p.name)
 	s.putKnown(row, line.Process)
 	s.put(row, reason.Name)
 	s.put(row, reason.Severity.String())
@@ -54,8 +54,8 @@ func (s *Sink) writeCoverage(p *part) error {
 	return s.fill(p, coverageTable, func(t *table) {
 		for _, id := range p.processes {
 			row := t.begin()
-			row.column().add(p.session)
-			row.column().int(int32(id))
+			row.column().string(p.name)
+			row.column().short(int32(id))
 			s.put(row, instance(s.tables.Process(id).Instance))
 			c := p.covered[id]
 			if c == nil {

@@ -1,4 +1,4 @@
-package parquet
+package tables
 
 import (
 	"fmt"
@@ -10,16 +10,15 @@ import (
 // eventTable is the table of all events of one name. Their definitions may
 // differ, such as those of two versions of a program: it has the columns of all.
 type eventTable struct {
-	dir     string // under which its files lie
+	table   string // its name among the files
 	columns []field
 	taken   map[string]bool // names of columns, in lower case
 	of      map[stream.EventID][]int
-	first   stream.EventID
 }
 
 // field is a column of arguments.
 type field struct {
-	column
+	Column
 	from string // name of the field in the event
 }
 
@@ -31,25 +30,25 @@ var reserved = []string{"event", "service", "date", "filename"}
 var typeNames = [...]string{stream.Null: "null", stream.Int: "int", stream.Uint: "int", stream.Float: "float", stream.Text: "text"}
 
 // eventTables returns the table of each event, by EventID-1.
-func eventTables(t *stream.Tables) []*eventTable {
+func (f *Format) eventTables(t *stream.Tables) []*eventTable {
 	known := map[string]*eventTable{}
 	all := make([]*eventTable, len(t.Events))
 	for i := range t.Events {
 		e := &t.Events[i]
-		dir := "markers/" + partition("event", e.Name)
-		if known[dir] == nil {
-			known[dir] = newEventTable(dir, stream.EventID(i+1))
+		name := f.eventTable(e.Name)
+		if known[name] == nil {
+			known[name] = newEventTable(name)
 		}
-		all[i] = known[dir]
+		all[i] = known[name]
 		all[i].add(stream.EventID(i+1), e.Fields)
 	}
 	return all
 }
 
-func newEventTable(dir string, first stream.EventID) *eventTable {
-	t := &eventTable{dir: dir, first: first, taken: map[string]bool{}, of: map[stream.EventID][]int{}}
-	for _, c := range markerTable().columns {
-		t.taken[c.name] = true
+func newEventTable(name string) *eventTable {
+	t := &eventTable{table: name, taken: map[string]bool{}, of: map[stream.EventID][]int{}}
+	for _, c := range markerTable().Columns {
+		t.taken[c.Name] = true
 	}
 	for _, name := range reserved {
 		t.taken[name] = true
@@ -70,10 +69,10 @@ func (t *eventTable) add(id stream.EventID, fields []stream.EventField) {
 	}
 }
 
-// find returns the column of another definition's field of that name and type.
+// find returns the column of another Definition's field of that name and type.
 func (t *eventTable) find(f stream.EventField, used map[int]bool) int {
 	for i, c := range t.columns {
-		if c.from == f.Name && c.kind == kindOf(f) && !used[i] {
+		if c.from == f.Name && c.Kind == kindOf(f) && !used[i] {
 			return i
 		}
 	}
@@ -92,7 +91,7 @@ func (t *eventTable) addColumn(f stream.EventField) int {
 		}
 	}
 	t.taken[strings.ToLower(name)] = true
-	t.columns = append(t.columns, field{column{name: name, kind: kindOf(f), null: true}, f.Name})
+	t.columns = append(t.columns, field{Column{Name: name, Kind: kindOf(f), Null: true}, f.Name})
 	return len(t.columns) - 1
 }
 
@@ -105,27 +104,27 @@ func columnName(name string) string {
 	return strings.ReplaceAll(string(text), "\x00", "\ufffd")
 }
 
-func kindOf(f stream.EventField) kind {
+func kindOf(f stream.EventField) Kind {
 	switch f.Type {
 	case stream.Int, stream.Uint:
-		return long
+		return Long
 	case stream.Float:
-		return double
+		return Double
 	}
 	if f.Format == stream.FormatString {
-		return word
+		return Word
 	}
-	return text
+	return Text
 }
 
-func (t *eventTable) definition() definition {
-	columns := make([]column, len(t.columns))
+func (t *eventTable) definition() Definition {
+	columns := make([]Column, len(t.columns))
 	for i, f := range t.columns {
-		columns[i] = f.column
+		columns[i] = f.Column
 	}
 	d := markerTable(columns...)
-	if len(t.of) > 1 { // rows of one definition follow those of another
-		d.sorted = d.sorted[:2]
+	if len(t.of) > 1 { // rows of one Definition follow those of another
+		d.Sorted = d.Sorted[:2]
 	}
 	return d
 }
@@ -138,15 +137,15 @@ func (s *Sink) writeEvents(p *part) error {
 			if len(e.Fields) == 0 {
 				s.writeEvent(t.begin(), p, e)
 				for range 6 {
-					t.scratch.column().null()
+					t.rows.column().null()
 				}
-				t.scratch.end(1)
+				t.rows.end(1)
 			}
 			for i, f := range e.Fields {
 				row := t.begin()
 				s.writeEvent(row, p, e)
 				s.put(row, f.Name)
-				s.put(row, s.events[id].columns[s.events[id].of[stream.EventID(id+1)][i]].name)
+				s.put(row, s.events[id].columns[s.events[id].of[stream.EventID(id+1)][i]].Name)
 				s.put(row, f.Label)
 				s.put(row, typeNames[min(f.Type, stream.Text)])
 				s.put(row, units[f.Format])
@@ -159,17 +158,17 @@ func (s *Sink) writeEvents(p *part) error {
 
 var privacies = [...]string{stream.PrivacyPlain: "plain", stream.PrivacyPath: "path", stream.PrivacyURL: "url", stream.PrivacyUser: "user", stream.PrivacySecret: "secret"}
 
-func (s *Sink) writeEvent(row *scratch, p *part, e *stream.Event) {
-	row.column().add(p.session)
+func (s *Sink) writeEvent(row *rows, p *part, e *stream.Event) {
+	row.column().string(p.name)
 	s.put(row, e.Name)
 	s.put(row, s.category(e.Category))
 }
 
 // put writes a text of the tables into the next column.
-func (s *Sink) put(row *scratch, text string) { row.column().bytesOf(s.bytes("", []byte(text))) }
+func (s *Sink) put(row *rows, text string) { row.column().text(s.bytes("", []byte(text))) }
 
 // putKnown writes a text that is unknown if it is empty.
-func (s *Sink) putKnown(row *scratch, text string) {
+func (s *Sink) putKnown(row *rows, text string) {
 	if text == "" {
 		row.column().null()
 		return

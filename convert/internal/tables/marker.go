@@ -1,4 +1,4 @@
-package parquet
+package tables
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 // markers writes markers of one event to the table of its name.
 func (s *Sink) markers(p *part, b *stream.Batch) (*table, error) {
 	e := s.events[b.Series.Event-1]
-	t, err := s.openIn(p, e.dir, e.definition())
+	t, err := s.openAs(p, e.table, e.definition())
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ func (s *Sink) markerRows(t *table, p *part, e *eventTable, b *stream.Batch) {
 	event := s.tables.Event(b.Series.Event)
 	process := instance(s.tables.Process(b.Series.Process).Instance)
 	row := s.beginRows(t, p, b)
-	row.column().same(b.Len(), s.value(process, event.Name))
-	row.column().same(b.Len(), s.value(process, s.category(event.Category)))
+	s.same(row, b.Len(), process, event.Name)
+	s.same(row, b.Len(), process, s.category(event.Category))
 	phase(row.column(), b.Phase)
 	duration := row.column()
 	for i, d := range b.Duration {
@@ -68,21 +68,19 @@ func (s *Sink) markerRows(t *table, p *part, e *eventTable, b *stream.Batch) {
 	filled := newBits(len(e.columns))
 	for k := range b.Args {
 		filled.set(of[k])
-		s.arguments(&row.cells[fields+of[k]], &b.Args[k], &event.Fields[k], process)
+		s.arguments(&row.columns[fields+of[k]], &b.Args[k], &event.Fields[k], process)
 	}
 	for i := range e.columns {
 		if !filled.has(i) {
-			for range b.Len() {
-				row.cells[fields+i].null()
-			}
+			row.columns[fields+i].nulls(b.Len())
 		}
 	}
 	row.end(b.Len())
-	s.scratch.flush() // the texts are those of b
+	row.flush()
 }
 
 // arguments writes the arguments that their column can hold.
-func (s *Sink) arguments(c *cells, args *stream.Column, f *stream.EventField, process string) {
+func (s *Sink) arguments(c *Values, args *stream.Column, f *stream.EventField, process string) {
 	for i := range args.Len() {
 		switch {
 		case !fits(args, i, f):
@@ -90,7 +88,7 @@ func (s *Sink) arguments(c *cells, args *stream.Column, f *stream.EventField, pr
 		case args.TypeAt(i) == stream.Float:
 			c.double(math.Float64frombits(args.BitsAt(i)))
 		case args.TypeAt(i) == stream.Text:
-			c.bytesOf(s.bytes(process, args.TextAt(i)))
+			c.text(s.bytes(process, args.TextAt(i)))
 		default:
 			c.long(int64(args.BitsAt(i)))
 		}
@@ -102,19 +100,19 @@ func (s *Sink) arguments(c *cells, args *stream.Column, f *stream.EventField, pr
 func fits(args *stream.Column, i int, f *stream.EventField) bool {
 	switch args.TypeAt(i) {
 	case stream.Int:
-		return kindOf(*f) == long
+		return kindOf(*f) == Long
 	case stream.Uint:
-		return kindOf(*f) == long && (args.BitsAt(i) <= math.MaxInt64 || f.Format == stream.FormatHexadecimal || f.Format == stream.FormatFlow || f.Format == stream.FormatFlowEnd)
+		return kindOf(*f) == Long && (args.BitsAt(i) <= math.MaxInt64 || f.Format == stream.FormatHexadecimal || f.Format == stream.FormatFlow || f.Format == stream.FormatFlowEnd)
 	case stream.Float:
-		return kindOf(*f) == double
+		return kindOf(*f) == Double
 	case stream.Text:
-		return kindOf(*f) >= word
+		return kindOf(*f) >= Word
 	}
 	return false
 }
 
 // oddArguments writes those that no column can hold, as a JSON object.
-func (s *Sink) oddArguments(c *cells, b *stream.Batch, process string) {
+func (s *Sink) oddArguments(c *Values, b *stream.Batch, process string) {
 	event := s.tables.Event(b.Series.Event)
 	for i := range b.Len() {
 		object := s.odd[:0]
@@ -130,7 +128,7 @@ func (s *Sink) oddArguments(c *cells, b *stream.Batch, process string) {
 			c.null()
 			continue
 		}
-		c.bytesOf(append([]byte(nil), append(object, '}')...))
+		c.text(append(object, '}'))
 	}
 }
 

@@ -1,4 +1,4 @@
-package parquet
+package tables
 
 import (
 	"crypto/sha256"
@@ -23,12 +23,17 @@ func partition(column, value string) string {
 	if value == "" {
 		return column + "=" + unknown
 	}
+	return column + "=" + fileName(value)
+}
+
+// fileName is a name of a file or directory for a value.
+func fileName(value string) string {
 	name, whole := escape(value)
 	if !whole {
 		sum := sha256.Sum256([]byte(value))
 		name += "~" + hex.EncodeToString(sum[:8])
 	}
-	return column + "=" + name
+	return name
 }
 
 // escape writes all but plain characters as % and two digits, for each byte;
@@ -52,6 +57,29 @@ func escape(value string) (name string, whole bool) {
 
 func plain(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-_.", c) >= 0
+}
+
+// path is the name of a part's file of a table.
+func (f *Format) path(p *part, table string) string {
+	if f.OneFile {
+		return table + f.Extension
+	}
+	return table + "/" + partition("service", p.service) + "/" + partition("date", p.date) + "/" + p.name + f.Extension
+}
+
+// noEvent is the file of markers if there are none, and of those whose event has
+// no name. No other one can be called so: see escape.
+const noEvent = "~none"
+
+// eventTable is the name among the files of the table of an event's markers.
+func (f *Format) eventTable(event string) string {
+	switch {
+	case !f.OneFile:
+		return "markers/" + partition("event", event)
+	case event == "":
+		return "markers/" + noEvent
+	}
+	return "markers/" + fileName(event)
 }
 
 // dateOf is the day of a time, in UTC.

@@ -1,39 +1,29 @@
-package parquet
+package tables
 
 import (
-	pq "github.com/parquet-go/parquet-go"
-
 	"gprof/stream"
 )
 
 // phases are the names of stream.Phase.
 var phases = [...][]byte{stream.Instant: []byte("instant"), stream.Interval: []byte("interval"), stream.PhaseStart: []byte("start"), stream.PhaseEnd: []byte("end")}
 
-func str(s string) pq.Value { return pq.ByteArrayValue([]byte(s)) }
-
-func samples(row *scratch, b *stream.Batch) {
+func samples(row *rows, b *stream.Batch) {
 	stackIDs(row.column(), b.Stack)
-	values(row.column(), b.Weight)
+	row.column().all(b.Weight)
 	cpu := row.column()
 	for _, v := range b.CPU {
 		cpu.known(v, -1)
 	}
 }
 
-func stackIDs(c *cells, stacks []stream.StackID) {
+func stackIDs(c *Values, stacks []stream.StackID) {
 	for _, id := range stacks {
 		c.id(int32(id))
 	}
 }
 
-func values(c *cells, values []int64) {
-	for _, v := range values {
-		c.long(v)
-	}
-}
-
 // integers writes arguments that should be numbers.
-func integers(c *cells, args *stream.Column) {
+func integers(c *Values, args *stream.Column) {
 	for i := range args.Len() {
 		switch args.TypeAt(i) {
 		case stream.Int, stream.Uint:
@@ -44,37 +34,41 @@ func integers(c *cells, args *stream.Column) {
 	}
 }
 
-func phase(c *cells, phase []stream.Phase) {
+func phase(c *Values, phase []stream.Phase) {
 	for _, p := range phase {
-		c.bytesOf(phases[p])
+		c.text(phases[p])
 	}
 }
 
-func (s *Sink) counts(row *scratch, b *stream.Batch) {
+func (s *Sink) counts(row *rows, b *stream.Batch) {
 	counter := s.tables.Counters.At(b.Series.Counter)
 	process := instance(s.tables.Process(b.Series.Process).Instance)
-	row.column().same(b.Len(), s.value(process, counter.Name))
-	row.column().same(b.Len(), s.value(process, counter.Category))
-	row.column().same(b.Len(), str(units[counter.Unit]))
-	row.column().same(b.Len(), pq.BooleanValue(counter.Total))
-	values(row.column(), b.Value)
+	s.same(row, b.Len(), process, counter.Name)
+	s.same(row, b.Len(), process, counter.Category)
+	s.same(row, b.Len(), process, units[counter.Unit])
+	total := row.column()
+	total.flag(counter.Total)
+	total.one(b.Len())
+	row.column().all(b.Value)
 	operations := row.column()
 	for _, v := range b.Number {
 		operations.known(v, 0)
 	}
 }
 
-// value is a text of the tables.
-func (s *Sink) value(process, text string) pq.Value {
-	return pq.ByteArrayValue(s.bytes(process, []byte(text)))
+// same writes a text of the tables into the next column of n rows.
+func (s *Sink) same(row *rows, n int, process, text string) {
+	c := row.column()
+	c.text(s.bytes(process, []byte(text)))
+	c.one(n)
 }
 
 // pauses writes what was paused.
-func pauses(row *scratch, b *stream.Batch) {
+func pauses(row *rows, b *stream.Batch) {
 	phase(row.column(), b.Phase)
 	what := row.column()
 	for _, v := range b.Value {
-		what.bytesOf([]byte(pauseName(v)))
+		what.text([]byte(pauseName(v)))
 	}
 }
 
@@ -88,15 +82,15 @@ func pauseName(reason int64) string {
 	return "all"
 }
 
-func (s *Sink) logs(row *scratch, b *stream.Batch) {
+func (s *Sink) logs(row *rows, b *stream.Batch) {
 	level := row.column()
 	for _, v := range b.Value {
-		level.bytesOf([]byte([...]string{"info", "warn", "error"}[min(max(v, 0), 2)]))
+		level.text([]byte([...]string{"info", "warn", "error"}[min(max(v, 0), 2)]))
 	}
 	process := instance(s.tables.Process(b.Series.Process).Instance)
 	text := row.column()
 	for i := range b.Len() {
-		text.bytesOf(s.bytes(process, textOf(&b.Args[0], i)))
+		text.text(s.bytes(process, textOf(&b.Args[0], i)))
 	}
 }
 
@@ -107,7 +101,7 @@ func textOf(c *stream.Column, i int) []byte {
 	return nil
 }
 
-func (s *Sink) pages(row *scratch, b *stream.Batch) {
+func (s *Sink) pages(row *rows, b *stream.Batch) {
 	phase(row.column(), b.Phase)
 	last := len(b.Args) - 1
 	for i := range last {
@@ -117,7 +111,7 @@ func (s *Sink) pages(row *scratch, b *stream.Batch) {
 	url := row.column()
 	for i := range b.Len() {
 		if b.Args[last].TypeAt(i) == stream.Text {
-			url.bytesOf(s.bytes(process, b.Args[last].TextAt(i)))
+			url.text(s.bytes(process, b.Args[last].TextAt(i)))
 		} else {
 			url.null()
 		}

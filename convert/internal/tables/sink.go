@@ -1,12 +1,9 @@
-package parquet
+package tables
 
 import (
 	"errors"
 	"fmt"
 	"io"
-
-	pq "github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"gprof/stream"
 )
@@ -20,14 +17,27 @@ type Directory interface {
 // ErrOrder means that segments did not come in the order of [stream.Sink].
 var ErrOrder = errors.New("segment out of order")
 
+// Format is how tables become files.
+type Format struct {
+	Extension string // of files, with the dot
+	// OneFile says that a table is one file. Else there is one for each service
+	// and day of a run, and a directory may hold those of many runs.
+	OneFile bool
+	// Begin begins a table; it leaves open the file, which it writes to. Up to so
+	// many tables may be open at a time.
+	Begin func(file io.Writer, d *Definition, tables int) Writer
+	// Query is the text of a query that was written for Parquet.
+	Query func(text string) string
+}
+
 // Sink writes the tables of one run.
 type Sink struct {
-	dir     Directory
-	codec   zstd.Codec
-	scratch scratch
-	tables  *stream.Tables
-	known   []stream.Line // the ledger of the source
-	lost    stream.Ledger // what had no place here
+	dir    Directory
+	format Format
+	rows   rows
+	tables *stream.Tables
+	known  []stream.Line // the ledger of the source
+	lost   stream.Ledger // what had no place here
 
 	tracks []int32       // by TrackID: the number here
 	events []*eventTable // by EventID-1
@@ -35,22 +45,20 @@ type Sink struct {
 	partOf []*part // by ProcessID
 	keys   *keys   // of frames and stacks, made when first needed
 
-	process   stream.ProcessID // being written, 0 before the first
-	pageBytes int
-	odd       []byte // scratch for JSON
+	process stream.ProcessID // being written, 0 before the first
+	odd     []byte           // scratch for JSON
 }
 
 // New returns a Sink that writes into dir.
-func New(dir Directory) *Sink { return &Sink{dir: dir, codec: zstd.Codec{Level: zstd.SpeedFastest}} }
+func New(dir Directory, f Format) *Sink { return &Sink{dir: dir, format: f} }
 
 // Begin divides the processes into parts. Files are begun when they are needed.
 func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.tracks = numberTracks(t)
-	s.events = eventTables(t)
-	s.parts, s.partOf = partsOf(t)
-	s.pageBytes = pageSize(len(s.parts) * len(t.Events))
+	s.events = s.format.eventTables(t)
+	s.parts, s.partOf = s.format.partsOf(t)
 	return s.writeStamp()
 }
 
@@ -70,7 +78,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	if err != nil {
 		return err
 	}
-	s.scratch.flush()
+	s.rows.flush()
 	if t.err != nil {
 		return t.err
 	}
@@ -128,7 +136,7 @@ func (s *Sink) write(p *part, b *stream.Batch) (*table, error) {
 	case stream.Samples:
 		samples(row, b)
 	case stream.Delays:
-		values(row.column(), b.Value)
+		row.column().all(b.Value)
 	case stream.Counts:
 		s.counts(row, b)
 	case stream.Pauses:
@@ -147,25 +155,32 @@ func (s *Sink) write(p *part, b *stream.Batch) (*table, error) {
 }
 
 // beginRows writes the columns that all rows of events have.
-func (s *Sink) beginRows(t *table, p *part, b *stream.Batch) *scratch {
+func (s *Sink) beginRows(t *table, p *part, b *stream.Batch) *rows {
 	n := b.Len()
 	row := t.begin()
-	row.column().same(n, p.session)
-	row.column().same(n, pq.Int32Value(int32(b.Series.Process)))
+	row.flush() // those of a segment are alone: some columns have one value
+	s.same(row, n, "", p.name)
+	ids := []int32{int32(b.Series.Process)}
 	if b.Series.Kind.Tracked() {
-		row.column().same(n, pq.Int32Value(s.tracks[b.Series.Track]))
+		ids = append(ids, s.tracks[b.Series.Track])
 	}
 	if b.Series.Kind == stream.Counts {
-		row.column().same(n, pq.Int32Value(int32(b.Series.Counter)))
+		ids = append(ids, int32(b.Series.Counter))
+	}
+	for _, id := range ids {
+		c := row.column()
+		c.short(id)
+		c.one(n)
 	}
 	at := row.column()
 	for _, t := range b.Time {
-		at.long(int64(t))
+		at.Longs = append(at.Longs, int64(t))
 	}
 	index := row.column()
 	for _, i := range b.Index {
-		index.long(int64(i))
+		index.Longs = append(index.Longs, int64(i))
 	}
+	at.Rows, index.Rows = n, n
 	return row
 }
 

@@ -1,19 +1,14 @@
-package parquet
+package tables
 
-import (
-	pq "github.com/parquet-go/parquet-go"
+import "gprof/stream"
 
-	"gprof/stream"
-)
-
-// part is the processes of one service that began on one day. Its tables refer
-// to each other alone.
+// part is the processes of one service that began on one day, or all of them.
+// Its tables refer to each other alone.
 type part struct {
 	service, date string
 	name          string // of its files
-	session       pq.Value
 	processes     []stream.ProcessID
-	open          map[string]*table // by directory
+	open          map[string]*table // by name among the files
 	order         []*table          // as they were begun
 	stacks        bits              // in use
 	covered       map[stream.ProcessID]*coverage
@@ -28,12 +23,15 @@ type coverage struct {
 }
 
 // partsOf divides the processes. There is always a part.
-func partsOf(t *stream.Tables) (parts []*part, of []*part) {
+func (f *Format) partsOf(t *stream.Tables) (parts []*part, of []*part) {
 	known := map[[2]string]*part{}
 	of = make([]*part, len(t.Processes)+1)
 	for i := range t.Processes {
 		id := stream.ProcessID(i + 1)
 		key := [2]string{serviceOf(t.Process(id)), dateOf(t.Process(id).Start)}
+		if f.OneFile {
+			key = [2]string{}
+		}
 		if known[key] == nil {
 			known[key] = &part{service: key[0], date: key[1]}
 			parts = append(parts, known[key])
@@ -46,7 +44,6 @@ func partsOf(t *stream.Tables) (parts []*part, of []*part) {
 	}
 	for _, p := range parts {
 		p.name = sessionOf(t, p.processes)
-		p.session = pq.ByteArrayValue([]byte(p.name))
 		p.open = map[string]*table{}
 		p.stacks = newBits(t.Stacks.Len())
 		p.covered = map[stream.ProcessID]*coverage{}
@@ -57,35 +54,30 @@ func partsOf(t *stream.Tables) (parts []*part, of []*part) {
 // last is the last process of the part.
 func (p *part) last() stream.ProcessID { return p.processes[len(p.processes)-1] }
 
-// path is the name of the part's file in the directory of a table.
-func (p *part) path(dir string) string {
-	return dir + "/" + partition("service", p.service) + "/" + partition("date", p.date) + "/" + p.name + ".parquet"
-}
-
-// create begins a file of the part.
-func (s *Sink) create(p *part, dir string, def definition) (*table, error) {
-	file, err := s.dir.Create(p.path(dir))
+// create begins a file of the part, of a table that has this name among the files.
+func (s *Sink) create(p *part, name string, def Definition) (*table, error) {
+	file, err := s.dir.Create(s.format.path(p, name))
 	if err != nil {
 		return nil, err
 	}
-	return s.newTable(file, def), nil
+	return &table{columns: def.Columns, file: file, out: s.format.Begin(file, &def, len(s.parts)*len(s.tables.Events)), rows: &s.rows}, nil
 }
 
 // open returns a table of the part to which rows are added until its last
 // process ends.
-func (s *Sink) open(p *part, def definition) (*table, error) {
-	return s.openIn(p, def.name, def)
+func (s *Sink) open(p *part, def Definition) (*table, error) {
+	return s.openAs(p, def.Name, def)
 }
 
-func (s *Sink) openIn(p *part, dir string, def definition) (*table, error) {
-	if t := p.open[dir]; t != nil {
+func (s *Sink) openAs(p *part, name string, def Definition) (*table, error) {
+	if t := p.open[name]; t != nil {
 		return t, nil
 	}
-	t, err := s.create(p, dir, def)
+	t, err := s.create(p, name, def)
 	if err != nil {
 		return nil, err
 	}
-	p.open[dir] = t
+	p.open[name] = t
 	p.order = append(p.order, t)
 	return t, nil
 }
@@ -102,41 +94,42 @@ func (p *part) closeTables() error {
 	return nil
 }
 
-// maxWaiting is how many rows may be in row groups that have not ended, of all
-// open tables.
-const maxWaiting = 16 * rowGroup
+// maxWaiting is how much memory may be held of rows that are not yet in a file,
+// of all open tables, in bytes.
+const maxWaiting = 32 << 20
 
-// limit ends the largest row group if there are too many rows in all of them.
+// limit writes the rows of the table that has most of them if there are too many
+// in all.
 func (s *Sink) limit() error {
 	var largest *table
-	all := 0
+	all, most := 0, 0
 	for _, p := range s.parts {
 		for _, t := range p.order {
-			all += t.waiting()
-			if largest == nil || t.waiting() > largest.waiting() {
-				largest = t
+			n := t.out.Waiting()
+			all += n
+			if largest == nil || n > most {
+				largest, most = t, n
 			}
 		}
 	}
 	if all <= maxWaiting {
 		return nil
 	}
-	largest.endGroup()
-	return largest.err
+	return largest.out.Cut()
 }
 
 // finish writes the tables that the rows of a part refer to, and those that
 // have no rows: what reads all tables must find a file of each.
 func (s *Sink) finish(p *part) error {
 	for _, def := range kindTables {
-		if def.name != "" {
+		if def.Name != "" {
 			if _, err := s.open(p, def); err != nil {
 				return err
 			}
 		}
 	}
 	if !p.markers {
-		if _, err := s.openIn(p, "markers/"+partition("event", ""), markerTable()); err != nil {
+		if _, err := s.openAs(p, s.format.eventTable(""), markerTable()); err != nil {
 			return err
 		}
 	}
@@ -152,8 +145,8 @@ func (s *Sink) finish(p *part) error {
 }
 
 // fill writes a whole table.
-func (s *Sink) fill(p *part, def definition, rows func(*table)) error {
-	t, err := s.create(p, def.name, def)
+func (s *Sink) fill(p *part, def Definition, rows func(*table)) error {
+	t, err := s.create(p, def.Name, def)
 	if err != nil {
 		return err
 	}

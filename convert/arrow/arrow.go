@@ -1,0 +1,33 @@
+package arrow
+
+import (
+	"io"
+	"strings"
+
+	"gprof/convert/internal/tables"
+	"gprof/stream"
+)
+
+// Extension is that of the files.
+const Extension = ".arrow"
+
+// New returns a Sink that writes into dir, which is to be empty.
+func New(dir tables.Directory, compression tables.Compression) stream.Sink {
+	return tables.New(dir, tables.Format{
+		Extension: Extension,
+		OneFile:   true,
+		Begin: func(file io.Writer, d *tables.Definition, _ int) tables.Writer {
+			return newWriter(file, d, compression)
+		},
+		Query: query,
+	})
+}
+
+// query is a query of Parquet files for those of Arrow, which DuckDB reads with
+// its extension nanoarrow.
+func query(text string) string {
+	return strings.NewReplacer(
+		"read_parquet('markers/**/*.parquet'", "read_arrow('markers/*.arrow'",
+		"/**/*.parquet'", Extension+"'",
+	).Replace(text)
+}

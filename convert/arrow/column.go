@@ -1,0 +1,136 @@
+package arrow
+
+import (
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"gprof/convert/internal/tables"
+)
+
+// column is the values of one column in rows that wait, as Arrow lays them out
+// but for what is bits there.
+type column struct {
+	known   []bool // of each row; empty if none may be unknown
+	unknown int
+	longs   []int64
+	shorts  []int32
+	doubles []float64
+	flags   []bool
+	bytes   []byte
+	ends    []int32 // of texts; begins with 0
+	lists   []int32 // ends of lists; begins with 0
+}
+
+// add appends values, and returns how many bytes they take.
+func (c *column) add(kind tables.Kind, v *tables.Values) int {
+	before := c.size()
+	for _, known := range v.Known {
+		c.known = append(c.known, known)
+		if !known {
+			c.unknown++
+		}
+	}
+	rounds := 1
+	if v.One {
+		rounds = v.Rows
+	}
+	for range rounds {
+		c.append(kind, v)
+	}
+	return c.size() - before
+}
+
+func (c *column) append(kind tables.Kind, v *tables.Values) {
+	switch kind {
+	case tables.Long:
+		c.longs = append(c.longs, v.Longs...)
+	case tables.Short:
+		c.shorts = append(c.shorts, v.Shorts...)
+	case tables.Double:
+		c.doubles = append(c.doubles, v.Doubles...)
+	case tables.Flag:
+		c.flags = append(c.flags, v.Flags...)
+	case tables.IDs:
+		c.lists = appendEnds(c.lists, v.Lists, len(c.shorts))
+		c.shorts = append(c.shorts, v.Shorts...)
+	case tables.Texts:
+		c.lists = appendEnds(c.lists, v.Lists, max(len(c.ends)-1, 0))
+		c.texts(v)
+	default:
+		c.texts(v)
+	}
+}
+
+func (c *column) texts(v *tables.Values) {
+	c.ends = appendEnds(c.ends, v.Ends, len(c.bytes))
+	c.bytes = append(c.bytes, v.Bytes...)
+}
+
+// appendEnds appends where things end that come after so many others.
+func appendEnds(dst, ends []int32, others int) []int32 {
+	if len(dst) == 0 {
+		dst = append(dst, 0)
+	}
+	for _, end := range ends {
+		dst = append(dst, end+int32(others))
+	}
+	return dst
+}
+
+func (c *column) size() int {
+	return len(c.known) + 8*(len(c.longs)+len(c.doubles)) + 4*(len(c.shorts)+len(c.ends)+len(c.lists)) + len(c.flags) + len(c.bytes)
+}
+
+func (c *column) reset() {
+	*c = column{
+		known: c.known[:0], longs: c.longs[:0], shorts: c.shorts[:0], doubles: c.doubles[:0], flags: c.flags[:0],
+		bytes: c.bytes[:0], ends: c.ends[:0], lists: c.lists[:0],
+	}
+}
+
+// data is an array of so many rows. It points into c.
+func (c *column) data(t arrow.DataType, kind tables.Kind, rows int) arrow.ArrayData {
+	var known *memory.Buffer
+	if c.unknown > 0 {
+		known = bits(c.known)
+	}
+	switch kind {
+	case tables.Long:
+		return array.NewData(t, rows, []*memory.Buffer{known, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(c.longs))}, nil, c.unknown, 0)
+	case tables.Short:
+		return array.NewData(t, rows, []*memory.Buffer{known, shorts(c.shorts)}, nil, c.unknown, 0)
+	case tables.Double:
+		return array.NewData(t, rows, []*memory.Buffer{known, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(c.doubles))}, nil, c.unknown, 0)
+	case tables.Flag:
+		return array.NewData(t, rows, []*memory.Buffer{known, bits(c.flags)}, nil, c.unknown, 0)
+	case tables.Hash:
+		return array.NewData(t, rows, []*memory.Buffer{known, memory.NewBufferBytes(c.bytes)}, nil, c.unknown, 0)
+	case tables.IDs:
+		members := array.NewData(arrow.PrimitiveTypes.Int32, len(c.shorts), []*memory.Buffer{nil, shorts(c.shorts)}, nil, 0, 0)
+		return array.NewData(t, rows, []*memory.Buffer{known, shorts(c.lists)}, []arrow.ArrayData{members}, c.unknown, 0)
+	case tables.Texts:
+		return array.NewData(t, rows, []*memory.Buffer{known, shorts(c.lists)}, []arrow.ArrayData{c.strings(nil, max(len(c.ends)-1, 0), 0)}, c.unknown, 0)
+	default:
+		return c.strings(known, rows, c.unknown)
+	}
+}
+
+func (c *column) strings(known *memory.Buffer, n, unknown int) arrow.ArrayData {
+	return array.NewData(arrow.BinaryTypes.String, n, []*memory.Buffer{known, shorts(c.ends), memory.NewBufferBytes(c.bytes)}, nil, unknown, 0)
+}
+
+func shorts(values []int32) *memory.Buffer {
+	return memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(values))
+}
+
+// bits packs booleans.
+func bits(values []bool) *memory.Buffer {
+	packed := make([]byte, (len(values)+7)/8)
+	for i, v := range values {
+		if v {
+			packed[i/8] |= 1 << (i % 8)
+		}
+	}
+	return memory.NewBufferBytes(packed)
+}

@@ -1,0 +1,31 @@
+// Package arrow writes the tables of a run as Arrow IPC files, for pandas, polars,
+// DuckDB and whoever else maps or reads them. What the tables hold, package
+// convert/internal/tables specifies.
+//
+// # Files
+//
+// A new directory holds the tables of one run, each in one file, whatever
+// services and days it is of:
+//
+//	<table>.arrow         one of each table, also if it has no rows
+//	markers/<event>.arrow the markers of one event; ~none.arrow if there are none
+//	_gprof.json           the version of the tables
+//	queries/*.sql         questions to ask, in DuckDB's SQL, with its extension nanoarrow
+//
+// So one call gives one table: pandas.read_feather("samples.arrow"),
+// polars.scan_ipc("samples.arrow"). In the names of events, what is no letter,
+// digit, hyphen, underscore or dot is escaped as % and two hexadecimal digits.
+//
+// The files are of the kind with a footer (Feather 2), not streams: who reads
+// one may begin anywhere and in parallel. A record batch has about 65,536 rows,
+// written as they come, so that memory stays flat.
+//
+// # Columns
+//
+// Integers are Int64 and Int32, decimals Float64, texts Utf8, keys
+// FixedSizeBinary(16), lists List. There are no dictionaries: a file can hold one
+// for each column, known before the first row, and not all readers take them.
+// Times are Int64, not timestamps, which many tools round. Only what may be
+// unknown is nullable. Buffers are compressed with zstd or LZ4 (frames), or not
+// at all, and then a file can be mapped and used as it lies.
+package arrow

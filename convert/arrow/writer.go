@@ -1,0 +1,134 @@
+package arrow
+
+import (
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+
+	"gprof/convert/internal/tables"
+)
+
+const (
+	// batchRows is how many rows a record batch has, about: what a reader gets
+	// at a time.
+	batchRows = 65_536
+	// batchBytes ends a record batch of long texts earlier.
+	batchBytes = 16 << 20
+)
+
+// writer writes one table. Rows wait until they are a record batch.
+type writer struct {
+	columns []tables.Column
+	waiting []column
+	schema  *arrow.Schema
+	out     *ipc.FileWriter
+	rows    int
+	bytes   int
+}
+
+func newWriter(file io.Writer, d *tables.Definition, compression tables.Compression) *writer {
+	schema := schemaOf(d)
+	options := []ipc.Option{ipc.WithSchema(schema)}
+	switch compression {
+	case tables.LZ4:
+		options = append(options, ipc.WithLZ4())
+	case tables.Zstd:
+		options = append(options, ipc.WithZstd())
+	}
+	out, _ := ipc.NewFileWriter(&counted{w: file}, options...) // its only error is that of Seek
+	return &writer{columns: d.Columns, waiting: make([]column, len(d.Columns)), schema: schema, out: out}
+}
+
+// Write implements [tables.Writer].
+func (w *writer) Write(columns []tables.Values) error {
+	w.rows += columns[0].Rows
+	for i := range columns {
+		w.bytes += w.waiting[i].add(w.columns[i].Kind, &columns[i])
+	}
+	if w.rows >= batchRows || w.bytes >= batchBytes {
+		return w.Cut()
+	}
+	return nil
+}
+
+// Waiting implements [tables.Writer].
+func (w *writer) Waiting() int { return w.bytes }
+
+// Cut implements [tables.Writer]: it ends the record batch.
+func (w *writer) Cut() error {
+	if w.rows == 0 {
+		return nil
+	}
+	arrays := make([]arrow.Array, len(w.columns))
+	for i := range w.columns {
+		data := w.waiting[i].data(w.schema.Field(i).Type, w.columns[i].Kind, w.rows)
+		arrays[i] = array.MakeFromData(data)
+	}
+	err := w.out.Write(array.NewRecord(w.schema, arrays, int64(w.rows)))
+	for i := range w.waiting {
+		w.waiting[i].reset()
+	}
+	w.rows, w.bytes = 0, 0
+	return err
+}
+
+// Close implements [tables.Writer].
+func (w *writer) Close() error {
+	if err := w.Cut(); err != nil {
+		return err
+	}
+	return w.out.Close()
+}
+
+// counted is a file whose writer asks where it is. It goes nowhere else.
+type counted struct {
+	w  io.Writer
+	at int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.at += int64(n)
+	return n, err
+}
+
+// Seek implements [io.Seeker] as far as it is needed.
+func (c *counted) Seek(offset int64, whence int) (int64, error) {
+	if offset != 0 || whence != io.SeekCurrent {
+		return 0, io.ErrNoProgress
+	}
+	return c.at, nil
+}
+
+// schemaOf is the schema of a table.
+func schemaOf(d *tables.Definition) *arrow.Schema {
+	fields := make([]arrow.Field, len(d.Columns))
+	for i, c := range d.Columns {
+		fields[i] = arrow.Field{Name: c.Name, Type: typeOf(c.Kind), Nullable: c.Null}
+	}
+	about := arrow.NewMetadata([]string{tables.VersionKey}, []string{tables.Version})
+	return arrow.NewSchema(fields, &about)
+}
+
+func typeOf(k tables.Kind) arrow.DataType {
+	switch k {
+	case tables.Long:
+		return arrow.PrimitiveTypes.Int64
+	case tables.Short:
+		return arrow.PrimitiveTypes.Int32
+	case tables.Double:
+		return arrow.PrimitiveTypes.Float64
+	case tables.Flag:
+		return arrow.FixedWidthTypes.Boolean
+	case tables.Hash:
+		return &arrow.FixedSizeBinaryType{ByteWidth: tables.KeySize}
+	case tables.IDs:
+		return arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int32)
+	case tables.Texts:
+		return arrow.ListOfNonNullable(arrow.BinaryTypes.String)
+	default:
+		return arrow.BinaryTypes.String
+	}
+}

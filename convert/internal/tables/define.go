@@ -1,0 +1,103 @@
+package tables
+
+import "gprof/stream"
+
+var (
+	session   = Column{Name: "session", Kind: Word}
+	processID = Column{Name: "process_id", Kind: Short, Near: true}
+	trackID   = Column{Name: "track_id", Kind: Short, Near: true}
+	ts        = Column{Name: "ts_ns", Kind: Long, Near: true}
+	index     = Column{Name: "event_index", Kind: Long, Near: true}
+	stackID   = Column{Name: "stack_id", Kind: Short, Null: true}
+)
+
+// rowsOf defines a table of events of a process.
+func rowsOf(name string, columns ...Column) Definition {
+	return Definition{name, append([]Column{session, processID, ts, index}, columns...), []string{"process_id", "ts_ns"}}
+}
+
+// trackRowsOf defines a table of events of a track.
+func trackRowsOf(name string, columns ...Column) Definition {
+	return Definition{name, append([]Column{session, processID, trackID, ts, index}, columns...), []string{"process_id", "track_id", "ts_ns"}}
+}
+
+// kindTables are the tables of events, by stream.Kind; markers have one for
+// each event.
+var kindTables = [...]Definition{
+	stream.Samples: trackRowsOf("samples", stackID, Column{Name: "weight", Kind: Long, Near: true}, Column{Name: "cpu_ns", Kind: Long, Null: true, Near: true}),
+	stream.Delays:  trackRowsOf("delays", Column{Name: "delay_ns", Kind: Long, Near: true}),
+	stream.Counts: {"counters", []Column{
+		session, processID, {Name: "counter_id", Kind: Short, Near: true}, ts, index,
+		{Name: "counter", Kind: Word}, {Name: "category", Kind: Word}, {Name: "unit", Kind: Word}, {Name: "total", Kind: Flag},
+		{Name: "value", Kind: Long, Near: true}, {Name: "operations", Kind: Long, Null: true, Near: true},
+	}, []string{"process_id", "counter_id", "ts_ns"}},
+	stream.Pauses:    rowsOf("pauses", Column{Name: "phase", Kind: Word}, Column{Name: "what", Kind: Word}),
+	stream.Overheads: rowsOf("overheads", nulls("lock_ns", "clean_ns", "counters_ns", "threads_ns", "samples")...),
+	stream.Logs:      rowsOf("logs", Column{Name: "level", Kind: Word}, Column{Name: "text", Kind: Text}),
+	stream.Pages: rowsOf("pages", append([]Column{{Name: "phase", Kind: Word}},
+		append(nulls("tab", "window", "embedder", "private"), Column{Name: "url", Kind: Text, Null: true})...)...),
+}
+
+// nulls are columns of numbers that may be unknown.
+func nulls(names ...string) (columns []Column) {
+	for _, name := range names {
+		columns = append(columns, Column{Name: name, Kind: Long, Null: true})
+	}
+	return columns
+}
+
+// markerTable defines a table of markers with some columns of their own.
+func markerTable(fields ...Column) Definition {
+	d := trackRowsOf("markers", append([]Column{
+		{Name: "name", Kind: Word}, {Name: "category", Kind: Word}, {Name: "phase", Kind: Word},
+		{Name: "duration_ns", Kind: Long, Null: true}, stackID, {Name: "odd_arguments", Kind: Text, Null: true},
+	}, fields...)...)
+	return d
+}
+
+// The other tables.
+var (
+	processTable = Definition{"processes", []Column{
+		session, processID, {Name: "instance", Kind: Text}, {Name: "parent_id", Kind: Short, Null: true}, {Name: "parent_instance", Kind: Text, Null: true},
+		{Name: "pid", Kind: Long}, {Name: "name", Kind: Word}, {Name: "service_name", Kind: Word}, {Name: "version", Kind: Word},
+		{Name: "revision", Kind: Word}, {Name: "host", Kind: Word}, {Name: "exe", Kind: Word}, {Name: "arguments", Kind: Texts},
+		{Name: "go_version", Kind: Word}, {Name: "os", Kind: Word}, {Name: "arch", Kind: Word}, {Name: "cpus", Kind: Long, Null: true},
+		{Name: "memory_limit", Kind: Long, Null: true}, {Name: "start_ns", Kind: Long, Null: true}, {Name: "end_ns", Kind: Long, Null: true},
+		{Name: "exit_reason", Kind: Word, Null: true}, {Name: "exit_code", Kind: Long, Null: true}, {Name: "exit_text", Kind: Text, Null: true},
+		{Name: "interval_ns", Kind: Long, Null: true}, {Name: "cpu_sampling", Kind: Word}, {Name: "range_start", Kind: Long, Null: true},
+	}, []string{"process_id"}}
+
+	attributeTable = Definition{"attributes", []Column{session, processID, {Name: "key", Kind: Word}, {Name: "value", Kind: Word}}, []string{"process_id"}}
+
+	trackTable = Definition{"tracks", []Column{
+		session, processID, trackID, {Name: "name", Kind: Word}, {Name: "main", Kind: Flag},
+		{Name: "start_ns", Kind: Long, Null: true}, {Name: "end_ns", Kind: Long, Null: true},
+	}, []string{"process_id", "track_id"}}
+
+	eventTableDefinition = Definition{"events", []Column{
+		session, {Name: "name", Kind: Word}, {Name: "category", Kind: Word}, {Name: "field", Kind: Text, Null: true}, {Name: "column_name", Kind: Text, Null: true},
+		{Name: "label", Kind: Text, Null: true}, {Name: "type", Kind: Word, Null: true}, {Name: "unit", Kind: Word, Null: true}, {Name: "privacy", Kind: Word, Null: true},
+	}, nil}
+
+	frameTable = Definition{"frames", []Column{
+		session, {Name: "frame_id", Kind: Short, Near: true}, {Name: "key", Kind: Hash},
+		{Name: "function", Kind: Word, Null: true}, {Name: "file", Kind: Word, Null: true}, {Name: "line", Kind: Short, Null: true},
+		{Name: "module", Kind: Word, Null: true}, {Name: "build_id", Kind: Word, Null: true}, {Name: "address", Kind: Long, Null: true},
+		{Name: "inline_depth", Kind: Short}, {Name: "category", Kind: Word}, {Name: "label", Kind: Flag},
+	}, []string{"frame_id"}}
+
+	stackTable = Definition{"stacks", []Column{
+		session, {Name: "stack_id", Kind: Short, Near: true}, {Name: "key", Kind: Hash}, {Name: "prefix", Kind: Short, Null: true},
+		{Name: "frame_id", Kind: Short}, {Name: "depth", Kind: Short}, {Name: "frames", Kind: IDs, Null: true},
+	}, []string{"stack_id"}}
+
+	lossTable = Definition{"losses", []Column{
+		session, {Name: "instance", Kind: Word, Null: true}, {Name: "reason", Kind: Word}, {Name: "severity", Kind: Word}, {Name: "text", Kind: Word},
+		{Name: "what", Kind: Word}, {Name: "place", Kind: Text, Null: true}, {Name: "count", Kind: Long}, {Name: "bytes", Kind: Long},
+	}, nil}
+
+	coverageTable = Definition{"coverage", []Column{
+		session, processID, {Name: "instance", Kind: Text}, {Name: "first_index", Kind: Long, Null: true}, {Name: "last_index", Kind: Long, Null: true},
+		{Name: "first_ns", Kind: Long, Null: true}, {Name: "last_ns", Kind: Long, Null: true}, {Name: "rows", Kind: Long},
+	}, []string{"process_id"}}
+)
