@@ -26,6 +26,7 @@ type worker struct {
 	views  map[*dictionary]*view
 	first  stream.Time
 	latest stream.Time
+	known  []stream.Range // positions that were read
 
 	// Of the chunk and page being read.
 	chunk   *chunks.Image
@@ -99,7 +100,7 @@ func (w *worker) begin(j job) {
 		w.views = map[*dictionary]*view{}
 	}
 	w.job, w.active, w.chunk, w.segment = j, true, nil, segment{}
-	w.first, w.latest = math.MaxInt64, math.MinInt64
+	w.first, w.latest, w.known = math.MaxInt64, math.MinInt64, w.known[:0]
 	w.blocks.Reset(j.images, w.problem)
 }
 
@@ -113,7 +114,17 @@ func (w *worker) advance() {
 	if u.Fresh || u.Chunk != w.chunk {
 		w.enter(u.Chunk)
 	}
+	w.cover(stream.Range{From: u.Index, To: u.Index + uint64(len(u.Data))})
 	w.decode(&u)
+}
+
+// cover notes that positions were read.
+func (w *worker) cover(r stream.Range) {
+	if last := len(w.known) - 1; last >= 0 && w.known[last].To == r.From {
+		w.known[last].To = r.To
+		return
+	}
+	w.known = append(w.known, r)
 }
 
 // end tells the process what the unit was.
@@ -124,6 +135,7 @@ func (w *worker) end() {
 	}
 	w.run.tables.Lock()
 	p.first, p.latest = min(p.first, w.first), max(p.latest, w.latest)
+	p.known = append(p.known, w.known...)
 	w.notes.flush(&w.run.tables.Ledger)
 	w.run.tables.Unlock()
 	w.active = false

@@ -60,7 +60,7 @@ func align(processes []*Process) *aligner {
 			c = p.shared.clock()
 			clocks[p.shared] = c
 		}
-		p.clock = c
+		p.clock, p.placed = c, p.describe(c)
 	}
 	a.place()
 	return a

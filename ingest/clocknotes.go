@@ -21,7 +21,7 @@ func (a *aligner) note(ledger *stream.Ledger) {
 		}
 	}
 	for _, p := range a.unknown {
-		n.add(p, "processes", "no anchor; placed by "+p.placedBy)
+		n.add(p, "processes", "no anchor; placed by "+p.placed.By)
 	}
 	if len(boots) > 1 {
 		ledger.Add(stream.Line{Reason: stream.ReasonClock, What: "processes", Count: int64(count),

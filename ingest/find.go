@@ -63,8 +63,8 @@ type Process struct {
 	anchors  []decode.Anchor // readings of its clocks
 	read     uint64          // monotonic time of the latest block that was read to place it
 	clock    decode.Clock
-	known    *worth   // once it was asked for
-	placedBy string   // what else placed it, if it has no anchors
+	known    *worth // once it was asked for
+	placed   stream.Clock
 	parent   *Process // among the processes that were found
 	lent     int64    // committed bytes that a better copy took over
 	expired  string   // why it is left out, "" if it is not

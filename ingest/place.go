@@ -15,7 +15,8 @@ func (a *aligner) place() {
 		if from == "" {
 			at, from = start, "the start of the run"
 		}
-		p.clock, p.placedBy = decode.Fixed(at-int64(decode.FirstTime(p.Process))), from
+		p.clock = decode.Fixed(at - int64(decode.FirstTime(p.Process)))
+		p.placed = stream.Clock{By: from, Boot: decode.BootID(p.Process), Pieces: 1, Uncertainty: -1}
 	}
 }
 

@@ -96,6 +96,7 @@ func describe(tables *stream.Tables, processes []*Process) {
 			a = a.parent
 		}
 		row.Parent = ids[a]
+		row.Clock = p.placed
 		tables.Processes = append(tables.Processes, row)
 	}
 }

@@ -67,7 +67,29 @@ type Process struct {
 	Interval   int64  // ns between samples, 0 if none were asked for
 	CPU        string // how samples were taken
 	RangeStart uint64 // lowest index still held
+
+	Clock Clock   // how its times were placed
+	Read  []Range // which positions were read: ascending, apart from each other; nil if unknown
 }
+
+// Range is positions in the recording of a process: From, and up to but not To.
+type Range struct{ From, To uint64 }
+
+// Clock says how the times of a process were placed on the clock of the run.
+type Clock struct {
+	By          string // what placed them: PlacedByBoot, PlacedByHost, or what told its start; "" unknown
+	Boot        string // id of the machine's boot
+	Pieces      int    // stretches with an offset of their own; with one, monotonic time is kept exactly
+	Uncertainty int64  // ns that a time may be off from what the process' own clock said, -1 unknown
+	Anchors     int    // readings of monotonic and real time together
+	First, Last Time   // of the anchors
+}
+
+// What placed the times of a process, mostly.
+const (
+	PlacedByBoot = "boot" // the monotonic clock of its boot, which others may share
+	PlacedByHost = "host" // its own readings of the real time: its monotonic clock is not that of its boot
+)
 
 // Title names the process for people: "checkout 1.42.0 · checkout-7f9c · pid 1".
 // Parts that are unknown are left out.

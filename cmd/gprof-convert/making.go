@@ -77,7 +77,7 @@ func (m *making) open(t target) (stream.Sink, error) {
 			return nil, err
 		}
 		m.products = append(m.products, out)
-		return t.format.NewIn(out), nil
+		return t.format.NewIn(out, t.options), nil
 	}
 	out, err := m.create(t.name, !t.format.Readable(t.options))
 	if err != nil {

@@ -117,7 +117,7 @@ func TestReadersSeeCases(t *testing.T) {
 	}
 }
 
-var allTables = []string{"attributes", "counters", "coverage", "delays", "events", "frames", "logs", "losses", "markers",
+var allTables = []string{"attributes", "clocks", "counters", "coverage", "delays", "events", "frames", "logs", "losses", "markers",
 	"overheads", "pages", "pauses", "processes", "samples", "stacks", "tracks"}
 
 // Every query that is delivered runs, on whatever there is.

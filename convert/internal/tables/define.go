@@ -69,6 +69,12 @@ var (
 
 	attributeTable = Definition{"attributes", []Column{session, processID, {Name: "key", Kind: Word}, {Name: "value", Kind: Word}}, []string{"process_id"}}
 
+	clockTable = Definition{"clocks", []Column{
+		session, processID, {Name: "instance", Kind: Text}, {Name: "placed_by", Kind: Word, Null: true}, {Name: "boot_id", Kind: Word, Null: true},
+		{Name: "exact", Kind: Flag, Null: true}, {Name: "pieces", Kind: Long, Null: true}, {Name: "uncertainty_ns", Kind: Long, Null: true},
+		{Name: "anchors", Kind: Long}, {Name: "first_anchor_ns", Kind: Long, Null: true}, {Name: "last_anchor_ns", Kind: Long, Null: true},
+	}, []string{"process_id"}}
+
 	trackTable = Definition{"tracks", []Column{
 		session, processID, trackID, {Name: "name", Kind: Word}, {Name: "main", Kind: Flag},
 		{Name: "start_ns", Kind: Long, Null: true}, {Name: "end_ns", Kind: Long, Null: true},

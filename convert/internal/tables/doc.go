@@ -1,23 +1,9 @@
-// Package parquet writes the events of a run as tables in Parquet files, for
-// DuckDB, Spark, pandas and whoever else reads them. This comment is the
+// Package tables divides the events of a run into tables, for the formats that
+// write columns: they differ in how a table becomes a file. This comment is the
 // specification of the tables, version [Version].
 //
-// # Files
-//
-// A directory holds the tables of any number of sessions:
-//
-//	<table>/service=S/date=D/<session>.parquet
-//	markers/event=E/service=S/date=D/<session>.parquet
-//	_gprof.json           the version of the tables
-//	queries/*.sql         questions to ask, in DuckDB's SQL
-//
-// A session is the processes of one run of the converter that are of one service
-// and began on one UTC day; its name depends on what is in it. Each table has one
-// file for each session, also if it has no rows. Readers take S, D and E as
-// columns (Hive); a process without a service counts under its name. What is no
-// letter, digit, hyphen, underscore or dot is escaped as % and two hexadecimal
-// digits, NULL is __HIVE_DEFAULT_PARTITION__, and a value too long for a file
-// name is cut and has its hash behind a ~. E of a file without markers is NULL.
+// A session is the processes of a run whose tables refer to each other; its name
+// depends on what is in it. A format may have one for each service and day.
 //
 // # Columns of many tables
 //
@@ -54,18 +40,23 @@
 //	tracks      process_id, track_id, name, main, start_ns, end_ns
 //	events      name, category, field, column_name, label, type, unit, privacy: a row for each field of a marker
 //	losses      instance, reason, severity, text, what, place, count, bytes: the ledger
-//	coverage    process_id, instance, first_index, last_index, first_ns, last_ns, rows
+//	clocks      process_id, instance, placed_by (boot, host, or what told the start), boot_id, exact (monotonic time is kept), pieces, uncertainty_ns,
+//	            anchors, first_anchor_ns, last_anchor_ns
+//	coverage    process_id, instance, first_index, last_index, first_ns, last_ns, rows: a row for each range of positions
 //
-// All have a session. Rows are sorted by process, track (or counter) and time,
-// and the files say so; row groups have at most 131,072 rows.
+// All have a session. Rows are sorted by process, track (or counter) and time.
 //
 // A key is 128 bits of a SHA-256 of the content of a frame, or of a stack's
 // frames: it is the same in every session and on every host, so that data of
 // many of them meet without any coordination.
 //
-// Coverage tells which positions of which recording are there: two sessions with
+// Coverage tells which positions of which recording were read: two sessions with
 // one instance whose ranges overlap hold some events twice, which have the same
-// event_index.
+// event_index. What was damaged is in no range. Rows may be less than was read
+// there, if a part of it was asked for.
+//
+// A clock's uncertainty is how far times may be off from what the process itself
+// read of the real time. Order within a boot is exact whatever it is.
 //
 // # Arguments of markers
 //

@@ -47,30 +47,3 @@ func (s *Sink) writeLine(row *rows, p *part, line stream.Line) {
 	row.column().long(line.Bytes)
 	row.end(1)
 }
-
-// writeCoverage writes what there is of each process. It comes last: a session
-// that is in this table is in all others.
-func (s *Sink) writeCoverage(p *part) error {
-	return s.fill(p, coverageTable, func(t *table) {
-		for _, id := range p.processes {
-			row := t.begin()
-			row.column().string(p.name)
-			row.column().short(int32(id))
-			s.put(row, instance(s.tables.Process(id).Instance))
-			c := p.covered[id]
-			if c == nil {
-				for range 4 {
-					row.column().null()
-				}
-				row.column().long(0)
-			} else {
-				row.column().long(int64(c.index0))
-				row.column().long(int64(c.index1))
-				row.column().long(int64(c.time0))
-				row.column().long(int64(c.time1))
-				row.column().long(c.rows)
-			}
-			row.end(1)
-		}
-	})
-}

@@ -15,13 +15,6 @@ type part struct {
 	markers       bool // a marker was written
 }
 
-// coverage is what rows there are of a process.
-type coverage struct {
-	index0, index1 uint64
-	time0, time1   stream.Time
-	rows           int64
-}
-
 // partsOf divides the processes. There is always a part.
 func (f *Format) partsOf(t *stream.Tables) (parts []*part, of []*part) {
 	known := map[[2]string]*part{}
@@ -47,6 +40,9 @@ func (f *Format) partsOf(t *stream.Tables) (parts []*part, of []*part) {
 		p.open = map[string]*table{}
 		p.stacks = newBits(t.Stacks.Len())
 		p.covered = map[stream.ProcessID]*coverage{}
+		for _, id := range p.processes {
+			p.covered[id] = coverageOf(t.Process(id))
+		}
 	}
 	return parts, of
 }
@@ -136,7 +132,7 @@ func (s *Sink) finish(p *part) error {
 	if err := p.closeTables(); err != nil {
 		return err
 	}
-	for _, write := range []func(*part) error{s.writeProcesses, s.writeAttributes, s.writeTracks, s.writeEvents, s.writeCode} {
+	for _, write := range []func(*part) error{s.writeProcesses, s.writeAttributes, s.writeClocks, s.writeTracks, s.writeEvents, s.writeCode} {
 		if err := write(p); err != nil {
 			return err
 		}
@@ -152,23 +148,6 @@ func (s *Sink) fill(p *part, def Definition, rows func(*table)) error {
 	}
 	rows(t)
 	return t.close()
-}
-
-// cover notes the rows of b.
-func (p *part) cover(b *stream.Batch) {
-	if b.Len() == 0 {
-		return
-	}
-	c := p.covered[b.Series.Process]
-	if c == nil {
-		c = &coverage{index0: b.Index[0], time0: b.Time[0], index1: b.Index[0], time1: b.Time[0]}
-		p.covered[b.Series.Process] = c
-	}
-	c.rows += int64(b.Len())
-	c.time0, c.time1 = min(c.time0, b.Time[0]), max(c.time1, b.Time[b.Len()-1])
-	for _, i := range b.Index {
-		c.index0, c.index1 = min(c.index0, i), max(c.index1, i)
-	}
 }
 
 // use notes that rows refer to stacks.

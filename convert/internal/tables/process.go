@@ -116,3 +116,38 @@ func (s *Sink) writeAttributes(p *part) error {
 		}
 	})
 }
+
+// writeClocks writes how the times of each process were placed.
+func (s *Sink) writeClocks(p *part) error {
+	return s.fill(p, clockTable, func(t *table) {
+		for _, id := range p.processes {
+			process := s.tables.Process(id)
+			row := t.begin()
+			row.column().string(p.name)
+			row.column().short(int32(id))
+			s.put(row, instance(process.Instance))
+			s.writeClock(row, &process.Clock)
+			row.end(1)
+		}
+	})
+}
+
+// writeClock writes what is known of a clock; of one that nobody placed it is
+// nothing.
+func (s *Sink) writeClock(row *rows, c *stream.Clock) {
+	s.putKnown(row, c.By)
+	s.putKnown(row, c.Boot)
+	exact, pieces, uncertainty := row.column(), row.column(), row.column()
+	if c.By == "" {
+		exact.null()
+		pieces.null()
+		uncertainty.null()
+	} else {
+		exact.flag(c.Pieces == 1)
+		pieces.long(int64(c.Pieces))
+		uncertainty.known(c.Uncertainty, -1)
+	}
+	row.column().long(int64(c.Anchors))
+	row.column().known(int64(c.First), 0)
+	row.column().known(int64(c.Last), 0)
+}

@@ -72,7 +72,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 		return err
 	}
 	p := s.partOf[id]
-	p.cover(b)
+	p.covered[id].add(b)
 	p.use(b.Stack)
 	t, err := s.write(p, b)
 	if err != nil {

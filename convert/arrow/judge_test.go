@@ -1,0 +1,116 @@
+package arrow
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gprof/convert/internal/tables"
+	"gprof/fixtures/judges"
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+const begin = stream.Time(1_795_000_000_000_000_123) // not exact as a float64
+
+// What has more rows than a record batch comes in several, and nothing is
+// rounded.
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Service: "shop", Start: begin})
+	note := b.Event(stream.Event{Name: "a/b", Fields: []stream.EventField{{Name: "f", Type: stream.Float}, {Name: "s", Type: stream.Text}}})
+	const n = batchRows + 10_000
+	for i := range stream.Time(n) {
+		p.Main.Add(streamtest.Row{Time: begin + i, Stack: b.Stack("main", "work"), Weight: 1, CPU: int64(i%3) - 1})
+	}
+	p.Main.Mark(begin, stream.Instant, note, 0.5, "")
+	p.Main.Mark(begin+1, stream.Instant, note, nil, nil)
+	dir, _ := convert(t, b.Source(), tables.Zstd)
+	samples, marks := filepath.Join(dir, "samples.arrow"), filepath.Join(dir, "markers", "a%2Fb.arrow")
+	schemas, err := judges.ArrowSchemas(t.Context(), samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []judges.Row{}
+	for _, c := range [][2]string{{"session", "Utf8"}, {"process_id", "Int32"}, {"track_id", "Int32"}, {"ts_ns", "Int64"},
+		{"event_index", "Int64"}, {"stack_id", "Int32"}, {"weight", "Int64"}, {"cpu_ns", "Int64"}} {
+		want = append(want, judges.Row{"name": c[0], "type": c[1], "nullable": c[0] == "stack_id" || c[0] == "cpu_ns", "batches": 2.0})
+	}
+	if diff := cmp.Diff(want, schemas[0]); diff != "" {
+		t.Error(diff)
+	}
+	answers, err := judges.Arrow(t.Context(), samples, marks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range answers[0] {
+		var cpu any
+		if i%3 > 0 {
+			cpu = strconv.Itoa(i%3 - 1)
+		}
+		if row["ts_ns"] != strconv.Itoa(int(begin)+i) || row["cpu_ns"] != cpu {
+			t.Fatalf("row %d: %v", i, row)
+		}
+	}
+	if got, want := len(answers[0]), n; got != want {
+		t.Errorf("%d samples, want %d", got, want)
+	}
+	if m := answers[1]; m[0]["s"] != "" || m[0]["f"] != 0.5 || m[1]["s"] != nil || m[1]["f"] != nil {
+		t.Errorf("markers %v", m)
+	}
+}
+
+// eventTableOf are the tables of events.
+var eventTableOf = map[stream.Kind]string{
+	stream.Samples: "samples", stream.Markers: "markers", stream.Delays: "delays", stream.Counts: "counters",
+	stream.Pauses: "pauses", stream.Overheads: "overheads", stream.Logs: "logs", stream.Pages: "pages",
+}
+
+// All cases, compressed in each way, read by apache-arrow: each table is there,
+// and has the rows that were written.
+func TestReaderSeesCases(t *testing.T) {
+	t.Parallel()
+	type written struct {
+		name, dir string
+		count     *stream.Count
+		files     []string
+	}
+	var all []written
+	var files []string
+	for _, c := range streamtest.Cases {
+		for _, compression := range []tables.Compression{tables.None, tables.LZ4, tables.Zstd} {
+			b := streamtest.NewBuilder()
+			c.Build(b)
+			w := written{name: fmt.Sprint(c.Name, " ", compression)}
+			w.dir, w.count = convert(t, b.Source(), compression)
+			w.files = filesOf(t, w.dir)
+			files = append(files, w.files...)
+			all = append(all, w)
+		}
+	}
+	answers, err := judges.Arrow(t.Context(), files...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range all {
+		rows := map[string]int64{}
+		for k, file := range w.files {
+			rows[tableOf(w.dir, file)] += int64(len(answers[k]))
+		}
+		for kind, table := range eventTableOf {
+			if want := w.count.Sum(func(s stream.Series) bool { return s.Kind == kind }).Rows; rows[table] != want {
+				t.Errorf("%s: %s has %d rows, want %d", w.name, table, rows[table], want)
+			}
+		}
+		answers = answers[len(w.files):]
+		if got := slices.Sorted(maps.Keys(rows)); len(got) != 17 {
+			t.Errorf("%s: tables %v", w.name, got)
+		}
+	}
+}
