@@ -34,6 +34,7 @@ type Format struct {
 	Packed     bool     // compressed also if nothing says so: its readers expect it
 	Stamp      string   // of a format that is a directory of files: the one that says so; else ""
 	StampText  string   // what it holds; what has another must not be added to
+	OneRun     bool     // a directory holds the files of one run; else others may be added
 	Last       string   // how names of files begin that say what is complete: they must come last
 
 	open   func(w *ordered.Writer, o Options) stream.Sink
@@ -97,7 +98,7 @@ var formats = []Format{
 		Extensions: []string{".parquet"},
 		Binary:     true,
 		Stamp:      tables.Stamp,
-		StampText:  tables.StampText,
+		StampText:  tables.StampText(parquet.Extension),
 		Last:       tables.Last,
 		openIn:     func(dir Directory, c Compression) stream.Sink { return parquet.New(dir, c) },
 	},
@@ -106,6 +107,9 @@ var formats = []Format{
 		Text:       "directory of tables for pandas, polars and DuckDB, a file each that can be mapped",
 		Extensions: []string{".arrow"},
 		Binary:     true,
+		Stamp:      tables.Stamp,
+		StampText:  tables.StampText(arrow.Extension),
+		OneRun:     true,
 		openIn:     func(dir Directory, c Compression) stream.Sink { return arrow.New(dir, c) },
 	},
 }

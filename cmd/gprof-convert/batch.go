@@ -20,6 +20,7 @@ type batchCmd struct {
 	Output string   `short:"o" required:"" placeholder:"OUTDIR" help:"Directory for the outputs; made if it is not there."`
 	Format []string `short:"f" default:"gecko.gz" placeholder:"NAME" help:"Format, or several of them, for which an input is read once: ${formats}. Default: ${default}."`
 	Again  bool     `help:"Convert all, also what is done and has not changed."`
+	compressing
 	conversion
 }
 
@@ -123,7 +124,7 @@ func (b *batch) chooseFormats() error {
 		names[extension] = name
 		b.formats = append(b.formats, target{format: f, options: o})
 	}
-	return nil
+	return b.compress(b.formats)
 }
 
 // items lists what there is to convert.
@@ -183,7 +184,7 @@ func (b *batch) describeSettings(s *streams) (string, error) {
 	}
 	o := b.how().options(s)
 	o.Stdin, o.Stall, o.TempDir, o.Jobs = nil, 0, "", 0
-	text := fmt.Sprintf("%s %+v %+v", version, o, b.filtering) + b.redacting.settings()
+	text := fmt.Sprintf("%s %+v %+v", version, o, b.filtering) + b.redacting.settings() + " " + b.Compression
 	for _, path := range o.Symbols {
 		sum, err := fingerprint(path, func(string) bool { return false })
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,7 @@ type convertCmd struct {
 	Format string   `short:"f" placeholder:"NAME" help:"Format, if the name of OUT does not tell: ${formats}."`
 	Losses string   `placeholder:"FILE" help:"Write the ledger as JSON: what is missing from each output, or uncertain in it. - is stdout."`
 	per
+	compressing
 	conversion
 }
 
@@ -28,6 +30,7 @@ func (c *convertCmd) Help() string {
   gprof-convert out/session --per process -o profiles/{process}.pb.gz    # shop-4711.pb.gz, ...
   gprof-convert out/session --per interval=10s -o pprof=profiles/         # 20261121T170210Z.pb.gz, ...
   gprof-convert dumps/*.gprof -o parquet=tables    # and: cd tables; duckdb <queries/top-functions.sql
+  gprof-convert out/session -o arrow=tables --compression lz4    # and: polars.scan_ipc("tables/samples.arrow")
   kubectl exec shop-7f9c -- tar c -C /dev/shm gprof | gprof-convert - -o shop.json.gz
 
 A pipe is read as it comes. When nothing comes of any input for 30 seconds, those
@@ -54,7 +57,7 @@ func (c *convertCmd) Run(s *streams) error {
 	c.apply()
 	targets, err := targetsOf(c.Output, c.Format)
 	if err == nil {
-		err = c.Per.apply(targets)
+		err = errors.Join(c.Per.apply(targets), c.compress(targets))
 	}
 	if err != nil {
 		return &exitError{exitUsage, err}

@@ -83,7 +83,9 @@ func (d *directory) check() error {
 	case err != nil:
 		return err
 	case string(stamp) != d.format.StampText:
-		return fmt.Errorf("%s: holds %s tables of another version; give -o a new directory", d.name, d.format.Name)
+		return fmt.Errorf("%s: holds tables of another format or version; give -o a new directory", d.name)
+	case d.format.OneRun && !d.replace:
+		return fmt.Errorf("%s: holds tables, and a directory of %s takes those of one run; give -o a new directory", d.name, d.format.Name)
 	}
 	return nil
 }

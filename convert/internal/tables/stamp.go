@@ -17,8 +17,10 @@ const VersionKey = "gprof.tables"
 // version. A directory with another stamp, or with none, must not be added to.
 const Stamp = "_gprof.json"
 
-// StampText is what the stamp holds.
-const StampText = `{"format":"gprof tables","version":` + Version + "}\n"
+// StampText is what the stamp holds for tables in files with that extension.
+func StampText(extension string) string {
+	return `{"format":"gprof tables","version":` + Version + `,"files":"` + extension + "\"}\n"
+}
 
 // Last is how names of files begin that say which sessions are complete.
 const Last = "coverage/"
@@ -30,7 +32,7 @@ var queries embed.FS
 
 // writeStamp writes what does not depend on the run.
 func (s *Sink) writeStamp() error {
-	if err := s.writeFile(Stamp, []byte(StampText)); err != nil {
+	if err := s.writeFile(Stamp, []byte(StampText(s.format.Extension))); err != nil {
 		return err
 	}
 	entries, err := queries.ReadDir("queries") // by name
