@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
+	"gprof/convert/internal/tables"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -193,7 +194,7 @@ func written(t *testing.T, f Format, how *stream.Redaction) (secrets, [][]byte) 
 
 func newSink(f Format, files *inMemory) (stream.Sink, error) {
 	if f.Directory() {
-		return f.NewIn(files), nil
+		return f.NewIn(files, Options{Compression: tables.None}), nil
 	}
 	out, err := files.Create("out")
 	if err != nil {
