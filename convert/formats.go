@@ -16,6 +16,7 @@ import (
 	"gprof/convert/internal/ordered"
 	"gprof/convert/internal/tables"
 	"gprof/convert/parquet"
+	"gprof/convert/png"
 	"gprof/convert/pprof"
 	"gprof/convert/svg"
 	"gprof/stream"
@@ -91,6 +92,13 @@ var formats = []Format{
 		Extensions: []string{".svg"},
 		Samples:    true,
 		open:       func(w *ordered.Writer, _ Options) stream.Sink { return svg.New(w) },
+	},
+	{
+		Name:       "png",
+		Text:       "the same picture as pixels, for chats and tickets",
+		Extensions: []string{".png"},
+		Binary:     true,
+		open:       func(w *ordered.Writer, _ Options) stream.Sink { return png.New(w) },
 	},
 	{
 		Name:       "parquet",

@@ -4,150 +4,80 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
-	"strings"
 
 	"gprof/convert/internal/flame"
-	"gprof/stream"
 )
 
-// Sizes are in pixels.
-const (
-	width   = 1600
-	margin  = 20
-	inner   = width - 2*margin
-	header  = 114 // above the graph
-	footer  = 44
-	row     = 19
-	maxRows = 150
-	// letter is the width of one in the names, whose font is monospaced.
-	letter = 6.9
-	// least is the narrowest box that has a name.
-	least = 3*letter + 8
-)
+// letter is how wide one is in the names, whose font is monospaced. What fonts a
+// reader has is not known, so the other styles are taken to be as wide by their
+// size.
+const letter = 6.9
 
-// picture is one being drawn.
-type picture struct {
-	tree   *flame.Tree
-	totals []int64
-	boxes  []flame.Box
-	depth  int // of the deepest box
-	text   []byte
+// letters are the widths of letters by style.
+var letters = [flame.NumStyles]float64{flame.TitleStyle: 13, flame.FactStyle: 8, flame.LossStyle: 8, flame.LegendStyle: letter, flame.NameStyle: letter}
 
-	packages bool // colours tell packages apart: all are of one category
-}
+// font measures texts by their number of letters.
+type font struct{}
 
-func newPicture(tree *flame.Tree, totals []int64) *picture {
-	p := &picture{tree: tree, totals: totals}
-	p.boxes = tree.Boxes(totals, totals[0]/(2*inner))
-	for _, b := range p.boxes {
-		p.depth = max(p.depth, int(b.Depth))
-	}
-	p.packages = tree.OneCategory()
-	return p
-}
+// Width implements [flame.Font].
+func (font) Width(s flame.Style, text string) float64 { return letters[s] * float64(columns(text)) }
 
-func (p *picture) addf(format string, args ...any) { p.text = fmt.Appendf(p.text, format, args...) }
+// classes are what styles are called in the picture. Names have one of their
+// group.
+var classes = [flame.NumStyles]string{flame.TitleStyle: ` class="t"`, flame.FactStyle: ` class="s"`, flame.LossStyle: ` class="l"`}
 
-func (p *picture) draw(c *flame.Caption) {
-	rows := min(p.depth+1, maxRows)
-	height := header + rows*row + footer
-	p.addf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img" aria-label="%s">`,
-		width, height, escape("Flame graph of "+c.Title))
-	p.addf("\n<style>text{font:12px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2733}.t{font-size:24px;font-weight:650}" +
+// drawing is a picture being drawn.
+type drawing struct{ text []byte }
+
+func (d *drawing) addf(format string, args ...any) { d.text = fmt.Appendf(d.text, format, args...) }
+
+// paint returns the picture as text.
+func paint(p *flame.Picture) []byte {
+	d := &drawing{}
+	d.addf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img" aria-label="%s">`,
+		p.Width, p.Height, escape("Flame graph of "+p.Caption.Title))
+	d.addf("\n<style>text{font:12px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2733}.t{font-size:24px;font-weight:650}" +
 		".s{font-size:14px;fill:#5a6675}.l{font-size:14px;fill:#a3400b}.n text{font:11.5px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}</style>\n")
-	p.addf("<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
-	p.drawHeader(c)
-	p.addf("<g class=\"n\">\n")
-	for _, b := range p.boxes {
-		if b.Depth < maxRows {
-			p.drawBox(b)
-		}
+	d.addf("<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", p.Width, p.Height)
+	for _, line := range p.Lines {
+		d.addText(line)
+		d.addf("\n")
 	}
-	p.addf("</g>\n")
-	p.drawFooter(height)
-	p.addf("</svg>\n")
+	for _, k := range p.Legend {
+		d.addf("<rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\" rx=\"2\" fill=\"%s\"/>", k.X, k.Y, k.Side, k.Side, k.Color)
+		d.addText(k.Text)
+		d.addf("\n")
+	}
+	d.addf("<g class=\"n\">\n")
+	for i := range p.Bars {
+		d.addBar(&p.Bars[i])
+	}
+	d.addf("</g>\n</svg>\n")
+	return d.text
 }
 
-func (p *picture) drawHeader(c *flame.Caption) {
-	p.line("t", 38, c.Title)
-	facts := []string{c.Range, c.Processes, flame.Count(p.totals[0], "sample", "samples")}
-	p.line("s", 61, strings.Join(facts, " · "))
-	if c.Losses != "" {
-		p.line("l", 84, "Missing: "+c.Losses)
-	} else {
-		p.line("s", 84, "No losses are known")
-	}
-	p.drawLegend()
+func (d *drawing) addText(t flame.Text) {
+	d.addf("<text%s x=\"%.1f\" y=\"%.0f\">%s</text>", classes[t.Style], t.X, t.Y, escape(t.Text))
 }
 
-// group is what a frame has its colour from.
-func (p *picture) group(f *flame.Frame) string {
-	if p.packages {
-		return f.Package
+// gap is what is free between bars: less than a pixel will do where pixels may be
+// any size.
+const gap = 0.7
+
+func (d *drawing) addBar(b *flame.Bar) {
+	width := b.Width
+	if b.Gap {
+		width -= gap
 	}
-	return f.Category.Name
+	d.addf("<g><title>%s: %s, %.2f %%</title><rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%.0f\" rx=\"2\" fill=\"%s\" fill-opacity=\"%s\"/>",
+		escape(fit(b.Name, maxName)), flame.Count(b.Samples, "sample", "samples"), b.Share, b.X, b.Y, width, b.Height, b.Color, tints[b.Tint])
+	if b.Label.Text != "" {
+		d.addText(b.Label)
+	}
+	d.addf("</g>\n")
 }
 
-func (p *picture) color(f *flame.Frame) string {
-	if p.packages && f.Package != "" {
-		return flame.PackageHex(f.Package)
-	}
-	return flame.CategoryHex(f.Category.Color)
-}
-
-// line writes a line of the header, cut where the picture ends.
-func (p *picture) line(class string, y int, text string) {
-	p.addf("<text class=\"%s\" x=\"%d\" y=\"%d\">%s</text>\n", class, margin, y, escape(fit(text, 1500/8)))
-}
-
-// drawLegend names the colours of the boxes, those first that come first.
-func (p *picture) drawLegend() {
-	x := float64(margin)
-	seen := make(map[string]bool)
-	for _, b := range p.boxes[1:] {
-		f := &p.tree.Frames[p.tree.Frame[b.Node]]
-		name := fit(p.group(f), 40)
-		if name == "" || seen[name] || x > inner-200 {
-			continue
-		}
-		seen[name] = true
-		p.addf("<rect x=\"%.0f\" y=\"%d\" width=\"11\" height=\"11\" rx=\"2\" fill=\"%s\"/>", x, header-18, p.color(f))
-		p.addf("<text x=\"%.0f\" y=\"%d\">%s</text>\n", x+16, header-8, escape(name))
-		x += 16 + letter*float64(columns(name)) + 18
-	}
-}
-
-func (p *picture) drawBox(b flame.Box) {
-	f := &flame.Frame{Name: "all", Short: "all", Category: stream.Category{Color: "transparent"}}
-	if b.Node != 0 {
-		f = &p.tree.Frames[p.tree.Frame[b.Node]]
-	}
-	all := float64(max(p.totals[0], 1))
-	x, w := margin+float64(b.Left)/all*inner, float64(b.Width)/all*inner
-	y := header + int(b.Depth)*row
-	if b.Node == 0 {
-		w = inner // also of no samples at all
-	}
-	if w > 3 {
-		w -= 0.7 // a gap
-	}
-	p.addf("<g><title>%s: %s, %.2f %%</title><rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\" fill=\"%s\" fill-opacity=\"%s\"/>",
-		escape(fit(f.Name, maxName)), flame.Count(b.Width, "sample", "samples"), 100*float64(b.Width)/all, x, y, w, row-1, p.color(f), tints[f.Tint])
-	if w >= least {
-		p.addf("<text x=\"%.1f\" y=\"%d\">%s</text>", x+4, y+13, escape(fit(f.Short, int((w-8)/letter))))
-	}
-	p.addf("</g>\n")
-}
-
-func (p *picture) drawFooter(height int) {
-	text := "Width is samples. Boxes narrower than half a pixel are not drawn."
-	if p.depth >= maxRows {
-		text += fmt.Sprintf(" Neither are rows below the %dth: the deepest stack has %d.", maxRows, p.depth)
-	}
-	p.addf("<text class=\"s\" x=\"%d\" y=\"%d\">%s</text>\n", margin, height-16, text)
-}
-
-// tints are opacities, by [flame.Frame.Tint].
+// tints are opacities, by [flame.Bar.Tint].
 var tints = [4]string{"1", ".93", ".86", ".79"}
 
 // maxName is how many columns of a name a tooltip has.

@@ -1,0 +1,199 @@
+package flame
+
+import (
+	"fmt"
+	"strings"
+
+	"gprof/stream"
+)
+
+// The layout of a picture, in pixels.
+const (
+	pictureWidth = 1600
+	margin       = 20
+	inner        = pictureWidth - 2*margin
+	header       = 114 // above the graph
+	footer       = 44
+	rowHeight    = 19
+	maxRows      = 150
+	boxPadding   = 4 // beside a name
+)
+
+// Style is how a text looks.
+type Style uint8
+
+const (
+	TitleStyle  Style = iota
+	FactStyle         // beside the title, and below the graph
+	LossStyle         // what is missing
+	LegendStyle       // names of colours
+	NameStyle         // names in boxes
+	NumStyles
+)
+
+// Font measures texts for whoever draws them. Where a text is cut depends on it.
+type Font interface {
+	// Width is that of a text in pixels.
+	Width(s Style, text string) float64
+}
+
+// Picture is a still of a flame graph: what is where, for any drawer. Sizes are
+// in pixels from the upper left corner.
+type Picture struct {
+	Width, Height int
+	Caption       *Caption
+	Lines         []Text // above and below the graph
+	Legend        []Key
+	Bars          []Bar // the root first, each before those that it called
+}
+
+// Text is a line that begins at X; Y is the line that its letters stand on.
+type Text struct {
+	X, Y  float64
+	Style Style
+	Text  string
+}
+
+// Key is a colour of the legend: a square with a text beside it.
+type Key struct {
+	X, Y, Side float64
+	Color      string // "#rrggbb"
+	Text       Text
+}
+
+// Bar is a box of the graph.
+type Bar struct {
+	X, Y, Width, Height float64
+	Gap                 bool   // the last pixel of Width stays free, so that neighbours can be told apart
+	Color               string // "#rrggbb"
+	Tint                int    // 0 to 3: how much paler than Color
+	Name                string // in full
+	Samples             int64
+	Share               float64 // of all, in percent
+	Label               Text    // empty where there is no room for one
+}
+
+// painter lays out one picture.
+type painter struct {
+	Picture
+	tree     *Tree
+	font     Font
+	all      int64 // samples
+	depth    int   // of the deepest box
+	packages bool  // colours tell packages apart: all are of one category
+}
+
+// NewPicture lays out the graph of a tree whose nodes weigh totals. Texts are
+// cut as font measures them.
+func NewPicture(tree *Tree, totals []int64, c *Caption, font Font) *Picture {
+	p := painter{Picture: Picture{Width: pictureWidth, Caption: c}, tree: tree, font: font, all: totals[0], packages: tree.OneCategory()}
+	boxes := tree.Boxes(totals, totals[0]/(2*inner))
+	for _, b := range boxes {
+		p.depth = max(p.depth, int(b.Depth))
+	}
+	p.Height = header + min(p.depth+1, maxRows)*rowHeight + footer
+	p.addHeader()
+	p.addLegend(boxes)
+	for _, b := range boxes {
+		if b.Depth < maxRows {
+			p.addBar(b)
+		}
+	}
+	p.addFooter()
+	return &p.Picture
+}
+
+func (p *painter) addHeader() {
+	p.addLine(TitleStyle, 38, p.Caption.Title)
+	p.addLine(FactStyle, 61, strings.Join([]string{p.Caption.Range, p.Caption.Processes, Count(p.all, "sample", "samples")}, " · "))
+	if p.Caption.Losses != "" {
+		p.addLine(LossStyle, 84, "Missing: "+p.Caption.Losses)
+	} else {
+		p.addLine(FactStyle, 84, "No losses are known")
+	}
+}
+
+func (p *painter) addFooter() {
+	text := "Width is samples. Boxes narrower than half a pixel are not drawn."
+	if p.depth >= maxRows {
+		text += fmt.Sprintf(" Neither are rows below the %dth: the deepest stack has %d.", maxRows, p.depth)
+	}
+	p.addLine(FactStyle, float64(p.Height-16), text)
+}
+
+// addLine adds a line, cut where the picture ends.
+func (p *painter) addLine(s Style, y float64, text string) {
+	p.Lines = append(p.Lines, Text{margin, y, s, Fit(p.font, s, text, inner)})
+}
+
+// A legend has no longer names than maxKey columns, and ends keyRoom before the
+// right margin.
+const (
+	maxKey  = 280
+	keyRoom = 200
+)
+
+// addLegend names the colours of the boxes, those first that come first.
+func (p *painter) addLegend(boxes []Box) {
+	const side, gap, between = 11, 5, 18
+	x := float64(margin)
+	seen := make(map[string]bool)
+	for _, b := range boxes[1:] {
+		f := &p.tree.Frames[p.tree.Frame[b.Node]]
+		name := Fit(p.font, LegendStyle, p.group(f), maxKey)
+		if name == "" || seen[name] || x > inner-keyRoom {
+			continue
+		}
+		seen[name] = true
+		p.Legend = append(p.Legend, Key{x, header - 18, side, p.color(f), Text{x + side + gap, header - 8, LegendStyle, name}})
+		x += side + gap + p.font.Width(LegendStyle, name) + between
+	}
+}
+
+// group is what a frame has its colour from.
+func (p *painter) group(f *Frame) string {
+	if p.packages {
+		return f.Package
+	}
+	return f.Category.Name
+}
+
+func (p *painter) color(f *Frame) string {
+	if p.packages && f.Package != "" {
+		return PackageHex(f.Package)
+	}
+	return CategoryHex(f.Category.Color)
+}
+
+func (p *painter) addBar(b Box) {
+	f := &Frame{Name: "all", Short: "all", Category: stream.Category{Color: "transparent"}}
+	if b.Node != 0 {
+		f = &p.tree.Frames[p.tree.Frame[b.Node]]
+	}
+	all := float64(max(p.all, 1))
+	bar := Bar{X: margin + float64(b.Left)/all*inner, Y: float64(header + int(b.Depth)*rowHeight), Height: rowHeight - 1,
+		Width: float64(b.Width) / all * inner, Color: p.color(f), Tint: f.Tint, Name: f.Name, Samples: b.Width, Share: 100 * float64(b.Width) / all}
+	if b.Node == 0 {
+		bar.Width = inner // also of no samples at all
+	}
+	bar.Gap = bar.Width > 3
+	if room := bar.Width - 1 - 2*boxPadding; room >= p.font.Width(NameStyle, "mmm") {
+		bar.Label = Text{bar.X + boxPadding, bar.Y + 13, NameStyle, Fit(p.font, NameStyle, f.Short, room)}
+	}
+	p.Bars = append(p.Bars, bar)
+}
+
+// Fit cuts a text to a width in pixels; an ellipsis says so.
+func Fit(font Font, s Style, text string, width float64) string {
+	const ellipsis = "…"
+	if font.Width(s, text) <= width {
+		return text
+	}
+	room := width - font.Width(s, ellipsis)
+	for at, r := range text {
+		if room -= font.Width(s, string(r)); room < 0 {
+			return text[:at] + ellipsis
+		}
+	}
+	return text
+}

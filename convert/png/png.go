@@ -1,0 +1,46 @@
+// Package png draws a still of the flame graph of a run as pixels: for whatever
+// shows no SVG, such as chats, tickets and slides.
+//
+// It is the picture of package svg: 1,600 pixels wide, the root at the top, all
+// tracks of all processes in one graph, weighed by samples. Texts are drawn with
+// the Go fonts, which are part of the program, so that the picture is the same
+// on every machine. A letter that those fonts lack, as of Chinese or an emoji,
+// stands there as Go would escape it: \u51fd.
+//
+// Title, range of time, processes and losses are texts of the file, too (the
+// keywords Title and Description), for who searches or can't see.
+//
+// What is not drawn: boxes narrower than half a pixel and rows below the 150th,
+// which the last line of the picture says; CPU time; everything but samples,
+// which the ledger says.
+package png
+
+import (
+	"gprof/convert/internal/flame"
+	"gprof/convert/internal/ordered"
+)
+
+// Sink draws one picture.
+type Sink struct {
+	flame.Still
+	out *ordered.Writer
+}
+
+// New returns a Sink that writes to w, and closes it at the end.
+func New(w *ordered.Writer) *Sink { return &Sink{out: w} }
+
+// Close draws the picture and adds what has no place in it to the ledger.
+func (s *Sink) Close() error {
+	fonts, err := newTypefaces()
+	if err != nil {
+		return err
+	}
+	p := s.Picture(fonts)
+	data, err := encode(paint(p, fonts), p)
+	if err != nil {
+		return err
+	}
+	s.out.Write(data)
+	s.Tell()
+	return s.out.Close()
+}
