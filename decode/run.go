@@ -18,10 +18,14 @@ type run struct {
 	next      int       // number of the process to link
 	named     bool      // the symbols of all processes are linked
 	goOn      bool      // behind files that cannot be read
+
+	grouping   Grouping
+	goroutines bool
 }
 
 func newRun(t *stream.Tables, inputs []Input, o Options) *run {
-	r := &run{tables: t, names: names{tables: t, modules: map[string]*code{}, resolver: o.Resolve}, goOn: o.GoOn}
+	r := &run{tables: t, names: names{tables: t, modules: map[string]*code{}, resolver: o.Resolve}, goOn: o.GoOn,
+		grouping: o.Grouping, goroutines: o.Goroutines}
 	r.linked.L = t
 	for i, in := range inputs {
 		p := newProcess(in, i, t)

@@ -58,7 +58,7 @@ func (w *worker) addSample(s *waiting) {
 	if s.stack > inlineStack && s.link.sid == 0 {
 		w.note(stream.ReasonUndefined, "stacks", "")
 	}
-	l := w.sampleLane(s.track, s.link)
+	l := w.sampleLane(s.thread, s.track, s.link)
 	w.last.set(s.thread, s.goroutine, l, s.link.sid)
 	w.addTo(l, s, s.link.sid)
 }
@@ -79,5 +79,13 @@ func (w *worker) addTo(l *lane, s *waiting, stack stream.StackID) {
 	b.Stack = append(b.Stack, stack)
 	b.Weight = append(b.Weight, int64(s.weight))
 	b.CPU = append(b.CPU, int64(s.cpu)-1)
+	w.ofGoroutine(b, s.goroutine)
 	w.rows.count++
+}
+
+// ofGoroutine says whose the last row of b is, if that is asked for.
+func (w *worker) ofGoroutine(b *stream.Batch, goroutine uint64) {
+	if w.run.goroutines {
+		b.Goroutine = append(b.Goroutine, goroutine)
+	}
 }

@@ -33,7 +33,25 @@ type Options struct {
 	// GoOn makes a file that cannot be read a line in the ledger and nothing
 	// else: the rest is decoded.
 	GoOn bool
+	// Grouping says which tracks samples and markers are put on.
+	Grouping Grouping
+	// Goroutines fills the column Goroutine of the batches.
+	Goroutines bool
 }
+
+// Grouping says which tracks there are.
+type Grouping uint8
+
+const (
+	// ByTrack is the tracks that the program named, and one for the goroutines of
+	// each root function that are on none.
+	ByTrack Grouping = iota
+	// ByRoot is one for the goroutines of each root function.
+	ByRoot
+	// ByThread is one for the samples of each thread of the system. Markers,
+	// which do not tell their thread, are as with ByTrack.
+	ByThread
+)
 
 // New returns the source of processes whose rows are in t already. No goroutine
 // of it is left when Next has returned an error, or after Close.

@@ -7,7 +7,7 @@ import (
 )
 
 // trackKey names a track of a process: the main one, one that the program named,
-// or one of a root function.
+// one of a root function, or one of a thread.
 type trackKey struct {
 	name string
 	kind trackKind
@@ -19,6 +19,7 @@ const (
 	mainTrack trackKind = iota
 	namedTrack
 	rootTrack
+	threadTrack
 )
 
 // rootFunctions are the two outermost functions of a stack.

@@ -16,6 +16,7 @@ type view struct {
 	tracks    []*lane // by id of the recording; nil where not used yet
 	roots     []*lane // by index in dict.roots, likewise
 	counters  []slot  // by id of the recording
+	threads   map[uint64]*lane
 	undefined map[undefinedKey]*event
 }
 
@@ -44,7 +45,7 @@ func (w *worker) viewOf(generation uint32) *view {
 	d := p.dicts[generation]
 	v := w.views[d]
 	if v == nil {
-		v = &view{dict: d, lanes: map[trackKey]*lane{}, undefined: map[undefinedKey]*event{}}
+		v = &view{dict: d, lanes: map[trackKey]*lane{}, threads: map[uint64]*lane{}, undefined: map[undefinedKey]*event{}}
 		w.views[d] = v
 		w.view = v
 		v.main = w.lane(trackKey{p.name, mainTrack})
@@ -108,22 +109,38 @@ func (w *worker) currentLane() *lane {
 }
 
 func (w *worker) contextLane() *lane {
-	if w.context.track == 0 && w.context.root != 0 {
+	track := w.context.track
+	if w.run.grouping == ByRoot {
+		track = 0
+	}
+	if track == 0 && w.context.root != 0 {
 		return w.lane(trackKey{rootName(string(w.text(w.context.root)), ""), rootTrack})
 	}
-	return w.track(w.context.track)
+	return w.track(track)
 }
 
 // sampleLane is where a sample belongs: to its track, or with all others whose
-// stack begins in the same function.
-func (w *worker) sampleLane(track uint64, stack stackLink) *lane {
+// stack begins in the same function; or to its thread.
+func (w *worker) sampleLane(thread, track uint64, stack stackLink) *lane {
 	switch {
-	case track != 0:
+	case w.run.grouping == ByThread && thread != 0:
+		return w.threadLane(thread)
+	case track != 0 && w.run.grouping != ByRoot:
 		return w.track(track)
 	case stack.sid == 0:
 		return w.view.main
 	}
 	return w.rootLane(int(stack.root))
+}
+
+func (w *worker) threadLane(thread uint64) *lane {
+	v := w.view
+	l := v.threads[thread]
+	if l == nil {
+		l = w.lane(trackKey{fmt.Sprintf("thread %d", thread), threadTrack})
+		v.threads[thread] = l
+	}
+	return l
 }
 
 func (w *worker) rootLane(root int) *lane {

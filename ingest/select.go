@@ -22,7 +22,21 @@ type Selection struct {
 	// From and To are when what is wanted happened: from From on and before To.
 	// Both 0: at any time.
 	From, To stream.Time
+	// Grouping says which tracks samples and markers are put on.
+	Grouping Grouping
+	// Goroutines says that a filter needs to know whose a sample or a marker is.
+	Goroutines bool
 }
+
+// Grouping says which tracks there are; see [decode.Grouping].
+type Grouping = decode.Grouping
+
+// All groupings.
+const (
+	ByTrack  = decode.ByTrack
+	ByRoot   = decode.ByRoot
+	ByThread = decode.ByThread
+)
 
 // place puts all processes on one time line and sets aside what has expired.
 // What the ledger is told of that is kept for the tables of the source.

@@ -47,7 +47,7 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 	if !f.options.KeepExpired {
 		over = whatIsGone(processes, tables)
 	}
-	o := decode.Options{Jobs: f.options.Jobs, GoOn: true}
+	o := decode.Options{Jobs: f.options.Jobs, GoOn: true, Grouping: s.Grouping, Goroutines: s.Goroutines}
 	if f.symbols != nil {
 		o.Resolve = f.resolve
 	}

@@ -123,6 +123,10 @@ type Batch struct {
 	Args     []Column // one for each field of the event
 	Value    []int64
 	Number   []int64 // operations that led to Value, 0 unknown
+
+	// Goroutine is whose a sample or a marker is, 0 unknown. A Source fills it
+	// where a filter needs it, and may leave it empty; Copy does not keep it.
+	Goroutine []uint64
 }
 
 // Len is the number of rows.
@@ -139,7 +143,7 @@ func (b *Batch) Reset(s Series, args int) {
 		cols = append(cols, Column{})
 	}
 	*b = Batch{Series: s, Time: b.Time[:0], Index: b.Index[:0], Stack: b.Stack[:0], Weight: b.Weight[:0], CPU: b.CPU[:0],
-		Phase: b.Phase[:0], Duration: b.Duration[:0], Args: cols, Value: b.Value[:0], Number: b.Number[:0]}
+		Phase: b.Phase[:0], Duration: b.Duration[:0], Args: cols, Value: b.Value[:0], Number: b.Number[:0], Goroutine: b.Goroutine[:0]}
 }
 
 // Column holds one argument of each row. Whether a value is a number or a text

@@ -93,7 +93,7 @@ func (s *filtered) finish() error {
 	t := s.Tables()
 	s.left.tell(t, s.filter.name)
 	t.onlyUsed = true
-	if s.filter.end != nil {
+	if s.filter.end != nil && !t.Full() { // else it was not read to its end
 		if err := s.filter.end(t); err != nil {
 			return err
 		}

@@ -180,6 +180,7 @@ func (o *ordering) permute(b *Batch) {
 	permute(&b.Duration, &to.Duration, o.order)
 	permute(&b.Value, &to.Value, o.order)
 	permute(&b.Number, &to.Number, o.order)
+	permute(&b.Goroutine, &to.Goroutine, o.order)
 	for i := range b.Args {
 		if len(to.Args) <= i {
 			to.Args = append(to.Args, Column{})

@@ -61,6 +61,9 @@ func (b *Batch) Check() error {
 			return b.badColumn(c.name, c.len)
 		}
 	}
+	if n := len(b.Goroutine); n != 0 && n != b.Len() {
+		return b.badColumn("goroutine", n)
+	}
 	for i := range b.Args {
 		if n := b.Args[i].Len(); n != b.used(uses&UsesArgs != 0) {
 			return b.badColumn(fmt.Sprint("argument ", i), n)
@@ -108,6 +111,7 @@ func (b *Batch) AppendRows(src *Batch, from, to int) {
 	b.Duration = appendUsed(b.Duration, src.Duration, from, to)
 	b.Value = appendUsed(b.Value, src.Value, from, to)
 	b.Number = appendUsed(b.Number, src.Number, from, to)
+	b.Goroutine = appendUsed(b.Goroutine, src.Goroutine, from, to)
 	for i := range b.Args {
 		b.Args[i].appendRows(&src.Args[i], from, to)
 	}

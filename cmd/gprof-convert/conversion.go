@@ -96,6 +96,7 @@ func (c *conversion) make(m *making) (*written, error) {
 
 // copy moves the events to a sink; temp is where they are sorted.
 func (c *conversion) copy(sink stream.Sink, temp string, j job) (*stream.Count, error) {
+	c.spill = temp
 	src, err := c.source(j.found)
 	if err != nil {
 		return nil, err

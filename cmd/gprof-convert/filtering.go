@@ -1,35 +1,69 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+
 	"gprof/ingest"
 	"gprof/stream"
 )
 
-// filtering is the flags that say which part of a recording is wanted. All
-// commands that read events have them.
+// filtering is the flags that say which part of a recording is wanted, and how
+// it is grouped. All commands that read events have them.
 type filtering struct {
 	period
-	Process  stream.Patterns `sep:"none" placeholder:"P" help:"Only the processes with this instance, pid, name or service. * and ? stand for characters. May be repeated."`
-	Track    stream.Patterns `sep:"none" placeholder:"NAME" help:"Only the tracks that are called so, and what belongs to no track, such as counters. * and ? stand for characters. May be repeated."`
-	Category stream.Patterns `sep:"none" placeholder:"NAME" help:"Only samples in functions, and markers, of this category, and what has none. * and ? stand for characters. May be repeated."`
+	Process   stream.Patterns `sep:"none" placeholder:"P" help:"Only the processes with this instance, pid, name or service. * and ? stand for characters. May be repeated."`
+	Track     stream.Patterns `sep:"none" placeholder:"NAME" help:"Only the tracks that are called so, and what belongs to no track, such as counters. * and ? stand for characters. May be repeated."`
+	Category  stream.Patterns `sep:"none" placeholder:"NAME" help:"Only samples in functions, and markers, of this category, and what has none. * and ? stand for characters. May be repeated."`
+	During    []string        `sep:"none" placeholder:"MARKER" help:"Only what the goroutine, or else the track, of a marker did while it lasted: 'http.request', 'http.request[duration>100ms, status>=500]'. Operators: = != < <= > >= and ~ for a regular expression. May be repeated."`
+	DuringAll bool            `help:"With --during: all that happened in that time, on all tracks of all processes."`
+	TagRoot   []string        `name:"tagroot" placeholder:"KEY" help:"Begin stacks with what they belong to, as KEY:value: track, goroutine, process, instance, pid, name, service, version, revision, host, or an attribute of the process. May be repeated."`
+	Tracks    string          `enum:"named,root,thread" default:"named" placeholder:"BY" help:"Tracks for what: named by the program, else the root function of goroutines (named), root functions alone (root), or threads of the system for samples (thread). Default: ${default}."`
+
+	spill string // directory for rows that wait; "" for a usual one
 }
+
+var errDuringAll = errors.New("--during-all says how much of the time of --during is kept; give --during, too")
+
+// groupings are the values of --tracks.
+var groupings = map[string]ingest.Grouping{"named": ingest.ByTrack, "root": ingest.ByRoot, "thread": ingest.ByThread}
 
 // check refuses flags that cannot be, before anything is read.
 func (f *filtering) check() error {
-	if err := f.period.check(); err != nil {
+	_, err := f.queries()
+	if err == nil && f.DuringAll && len(f.During) == 0 {
+		err = errDuringAll
+	}
+	if err = errors.Join(f.period.check(), err); err != nil {
 		return &exitError{exitUsage, err}
 	}
 	return nil
 }
 
+func (f *filtering) queries() (all []stream.Query, err error) {
+	for _, text := range f.During {
+		q, err := stream.ParseQuery(text)
+		if err != nil {
+			return nil, fmt.Errorf("--during %w", err)
+		}
+		all = append(all, q)
+	}
+	return all, nil
+}
+
 // source is the events of what was found that the flags want. It may be called
 // once for what was found.
+//
+// The time comes first, so that what lies outside is not read. Then --during
+// sees all markers of that time, also those that the other flags leave out.
 func (f *filtering) source(found *ingest.Found) (stream.Source, error) {
 	from, to, err := f.span(found)
 	if err != nil {
 		return nil, &exitError{exitUsage, err}
 	}
-	selection := ingest.Selection{Processes: f.Process}
+	selection := ingest.Selection{Processes: f.Process, Grouping: groupings[f.Tracks],
+		Goroutines: len(f.During) > 0 || slices.Contains(f.TagRoot, "goroutine")}
 	if f.given() {
 		selection.From, selection.To = from, to
 	}
@@ -40,11 +74,30 @@ func (f *filtering) source(found *ingest.Found) (stream.Source, error) {
 	if f.given() {
 		src = stream.Slice(src, from, to)
 	}
+	return f.filter(src)
+}
+
+// filter applies the flags that look at single events.
+func (f *filtering) filter(src stream.Source) (stream.Source, error) {
+	queries, err := f.queries()
+	if err != nil {
+		return nil, err
+	}
+	if len(queries) > 0 {
+		dir := f.spill
+		if dir == "" {
+			dir = temporary()
+		}
+		src = stream.During(src, queries, stream.DuringOptions{All: f.DuringAll, SpillDir: dir})
+	}
 	if len(f.Track) > 0 {
 		src = stream.Tracks(src, f.Track)
 	}
 	if len(f.Category) > 0 {
 		src = stream.Categories(src, f.Category)
+	}
+	if len(f.TagRoot) > 0 {
+		src = stream.TagRoot(src, f.TagRoot...)
 	}
 	return src, nil
 }

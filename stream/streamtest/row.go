@@ -22,6 +22,8 @@ type Row struct {
 	Args     []any // nil, int64, uint64, float64 or string; also int when written
 	Value    int64
 	Number   int64
+
+	Goroutine uint64 // only for filters; Rows does not tell it
 }
 
 // Rows returns the rows of b.
@@ -91,7 +93,7 @@ func AppendRow(b *stream.Batch, r Row) {
 	uses := r.Kind.Columns()
 	b.Time, b.Index = append(b.Time, r.Time), append(b.Index, r.Index)
 	if uses&stream.UsesStack != 0 {
-		b.Stack = append(b.Stack, r.Stack)
+		b.Stack, b.Goroutine = append(b.Stack, r.Stack), append(b.Goroutine, r.Goroutine)
 	}
 	if uses&stream.UsesWeight != 0 {
 		b.Weight, b.CPU = append(b.Weight, r.Weight), append(b.CPU, r.CPU)

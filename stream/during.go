@@ -1,0 +1,359 @@
+package stream
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+	"unsafe"
+)
+
+// DuringOptions are the choices of [During].
+type DuringOptions struct {
+	// All keeps all that happened meanwhile, not only what the same goroutine or
+	// track did.
+	All bool
+	// SpillDir is where rows are kept until all markers are known; "" is
+	// os.TempDir. It should not lie in memory.
+	SpillDir string
+}
+
+// During returns a Source of what happened in src while a marker lasted that a
+// query wants: events of the marker's own goroutine, or of its track where
+// goroutines are not known. Intervals that reach into that time stay whole. What
+// belongs to no track stays in the time of all such markers of its process.
+// Pages stay.
+//
+// A start lasts until its end: of the same event, track and, if there is one,
+// goroutine; the last start is paired first. One without an end lasts until the
+// last event of its process, an end without a start from the first one on.
+//
+// It ends with an [ErrNoMatch] if no marker is wanted. It is a [Progress] if src
+// is, and closes src if it can be closed.
+func During(src Source, queries []Query, o DuringOptions) Source {
+	d := &during{tables: src.Tables(), queries: queries, all: o.All,
+		lives: make(map[ProcessID]*span), called: make(map[string]bool), longest: -1}
+	again := &rewound{Source: src, see: d.see, tape: tape{dir: o.SpillDir}}
+	return newFiltered(likeSource(again, src), filter{name: "during", keep: d.keep, end: d.end})
+}
+
+// during knows the times of markers.
+type during struct {
+	tables  *Tables
+	queries []Query
+	all     bool
+
+	events []*sought // by EventID
+	points []point
+	spans  spans
+	lives  map[ProcessID]*span // from the first to the last event
+	held   int64               // bytes, as the tables were told
+	ready  bool
+
+	// For the error.
+	called  map[string]bool // names of events with rows
+	named   int64           // markers that a query names
+	longest int64           // of them
+}
+
+// sought is an event and the queries that name it.
+type sought struct {
+	queries []fitted
+}
+
+// fitted is a query of one event.
+type fitted struct {
+	*Query
+	number  int
+	columns []int // of each condition: the argument, or one of these
+}
+
+const (
+	columnDuration = -1
+	columnNone     = -2
+)
+
+// point is a start or an end that a query names.
+type point struct {
+	series    Series
+	query     int
+	goroutine uint64
+	sortKey
+	phase Phase
+	holds uint64 // bits of the conditions that are true
+}
+
+// see takes note of the markers in a batch.
+func (d *during) see(b *Batch) error {
+	d.live(b)
+	if b.Series.Kind != Markers {
+		return nil
+	}
+	e := d.event(b.Series.Event)
+	for k := range e.queries {
+		f := &e.queries[k]
+		d.named += int64(b.Len())
+		for i := range b.Time {
+			d.marker(f, b, i)
+		}
+	}
+	d.hold()
+	return nil
+}
+
+// live extends the time in which a process is known to have lived.
+func (d *during) live(b *Batch) {
+	l := d.lives[b.Series.Process]
+	if l == nil {
+		l = &span{from: math.MaxInt64, to: math.MinInt64}
+		d.lives[b.Series.Process] = l
+	}
+	for i := range b.Time {
+		from, to := b.extent(i)
+		l.from, l.to = min(l.from, from), max(l.to, to)
+	}
+}
+
+// extent is from when to when row i lasts.
+func (b *Batch) extent(i int) (from, to Time) {
+	from = b.Time[i]
+	if len(b.Duration) == 0 || b.Duration[i] <= 0 {
+		return from, from
+	}
+	if to = from + Time(b.Duration[i]); to < from {
+		return from, math.MaxInt64
+	}
+	return from, to
+}
+
+// goroutine is that of row i, 0 unknown.
+func (b *Batch) goroutine(i int) uint64 {
+	if len(b.Goroutine) == 0 {
+		return 0
+	}
+	return b.Goroutine[i]
+}
+
+// event fits the queries to an event, once.
+func (d *during) event(id EventID) *sought {
+	for int(id) >= len(d.events) {
+		d.events = append(d.events, nil)
+	}
+	if d.events[id] != nil {
+		return d.events[id]
+	}
+	d.tables.Lock()
+	e := *d.tables.Event(id)
+	d.tables.Unlock()
+	d.called[e.Name] = true
+	d.events[id] = new(sought)
+	for i := range d.queries {
+		if d.queries[i].Name.Match(e.Name) {
+			d.events[id].queries = append(d.events[id].queries, fit(&d.queries[i], i, &e))
+		}
+	}
+	return d.events[id]
+}
+
+func fit(q *Query, number int, e *Event) fitted {
+	f := fitted{Query: q, number: number}
+	for _, c := range q.conditions {
+		column := columnDuration
+		if c.field != durationField {
+			if column = slices.IndexFunc(e.Fields, func(field EventField) bool { return field.Name == c.field }); column < 0 {
+				column = columnNone
+			}
+		}
+		f.columns = append(f.columns, column)
+	}
+	return f
+}
+
+// holds are the bits of the conditions that row i of b fulfils, but for those of
+// the duration.
+func (f *fitted) holds(b *Batch, i int) (bits uint64) {
+	for k, column := range f.columns {
+		if column >= 0 && f.conditions[k].holds(&b.Args[column], i) {
+			bits |= 1 << k
+		}
+	}
+	return bits
+}
+
+// fieldBits are the bits of all conditions but those of the duration.
+func (q *Query) fieldBits() (bits uint64) {
+	for i := range q.conditions {
+		if q.conditions[i].field != durationField {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
+// lasts says whether a duration is one that is asked for.
+func (q *Query) lasts(ns int64) bool {
+	for i := range q.conditions {
+		if c := &q.conditions[i]; c.field == durationField && !c.holdsNumber(intNumber(ns)) {
+			return false
+		}
+	}
+	return true
+}
+
+// marker takes note of a marker that a query names.
+func (d *during) marker(f *fitted, b *Batch, i int) {
+	holds := f.holds(b, i)
+	switch b.Phase[i] {
+	case PhaseStart, PhaseEnd:
+		d.points = append(d.points, point{b.Series, f.number, b.goroutine(i), b.key(i), b.Phase[i], holds})
+	default:
+		from, to := b.extent(i)
+		d.found(f.Query, holds == f.fieldBits(), span{scope{b.Series.Process, ofTrack, uint64(b.Series.Track)}, from, to}, b.goroutine(i))
+	}
+}
+
+// found adds the time of a marker if it is what is asked for; of is the scope of
+// its track.
+func (d *during) found(q *Query, fulfils bool, x span, goroutine uint64) {
+	ns := int64(x.to - x.from)
+	d.longest = max(d.longest, ns)
+	if !fulfils || !q.lasts(ns) {
+		return
+	}
+	track := x.scope
+	add := func(s scope) {
+		x.scope = s
+		d.spans.add(x)
+	}
+	if d.all {
+		add(scope{})
+		return
+	}
+	add(track)
+	add(scope{process: track.process, of: ofProcess})
+	if goroutine != 0 {
+		add(scope{track.process, ofGoroutine, goroutine})
+	} else {
+		add(scope{track.process, ofStranger, track.id})
+	}
+}
+
+// hold tells the tables how much memory the times take.
+func (d *during) hold() {
+	now := d.spans.bytes() + int64(cap(d.points))*int64(unsafe.Sizeof(point{}))
+	if now == d.held {
+		return
+	}
+	d.tables.Lock()
+	d.tables.Hold(now - d.held)
+	d.tables.Unlock()
+	d.held = now
+}
+
+// keep wants the rows whose scope has a span in their time.
+func (d *during) keep(b *Batch, rows []int32) []int32 {
+	d.settle()
+	if b.Series.Kind == Pages {
+		return allRows(b, rows)
+	}
+	for i := range b.Time {
+		if d.wants(b, i) {
+			rows = append(rows, int32(i))
+		}
+	}
+	return rows
+}
+
+func (d *during) wants(b *Batch, i int) bool {
+	from, to := b.extent(i)
+	s := &b.Series
+	track := uint64(s.Track)
+	switch g := b.goroutine(i); {
+	case d.all:
+		return d.spans.touches(scope{}, from, to)
+	case !s.Kind.Tracked():
+		return d.spans.touches(scope{process: s.Process, of: ofProcess}, from, to)
+	case g == 0:
+		return d.spans.touches(scope{s.Process, ofTrack, track}, from, to)
+	default:
+		return d.spans.touches(scope{s.Process, ofGoroutine, g}, from, to) || d.spans.touches(scope{s.Process, ofStranger, track}, from, to)
+	}
+}
+
+// settle pairs starts and ends, when all are known, and unites all times.
+//
+//  1. Within each goroutine the last start is paired first.
+//  2. What is left is paired so within each track: an end may come from another
+//     goroutine.
+//  3. What is still left lasts from the beginning, or to the end.
+func (d *during) settle() {
+	if d.ready {
+		return
+	}
+	d.ready = true
+	left := d.pair(d.points, func(p *point) uint64 { return p.goroutine })
+	left = d.pair(left, func(*point) uint64 { return 0 })
+	for i := range left {
+		p, life := &left[i], d.lives[left[i].series.Process]
+		if p.phase == PhaseStart {
+			d.last(p, p, p.time, life.to)
+		} else {
+			d.last(p, p, life.from, p.time)
+		}
+	}
+	d.points = nil
+	d.spans.unite()
+}
+
+// pair pairs starts and ends of the same event and track, of which by is the
+// same, and returns those that have no other.
+func (d *during) pair(points []point, by func(*point) uint64) (left []point) {
+	order := func(a, b *point) int {
+		return cmp.Or(cmp.Compare(a.query, b.query), cmp.Compare(a.series.Process, b.series.Process), cmp.Compare(a.series.Track, b.series.Track),
+			cmp.Compare(a.series.Event, b.series.Event), cmp.Compare(by(a), by(b)))
+	}
+	slices.SortFunc(points, func(a, b point) int { return cmp.Or(order(&a, &b), a.compare(b.sortKey)) })
+	base := 0 // of the open starts of a group, in left
+	for i := range points {
+		p := &points[i]
+		if i > 0 && order(&points[i-1], p) != 0 {
+			base = len(left)
+		}
+		n := len(left) - 1
+		if p.phase == PhaseEnd && n >= base && left[n].phase == PhaseStart {
+			d.last(&left[n], p, left[n].time, p.time)
+			left = left[:n]
+			continue
+		}
+		left = append(left, *p)
+	}
+	return left
+}
+
+// last adds the time of a start and its end. A field may be of either.
+func (d *during) last(start, end *point, from, to Time) {
+	q := &d.queries[start.query]
+	fulfils := start.holds|end.holds == q.fieldBits()
+	x := span{scope{start.series.Process, ofTrack, uint64(start.series.Track)}, from, to}
+	d.found(q, fulfils, x, start.goroutine)
+	if end.goroutine != start.goroutine {
+		d.found(q, fulfils, x, end.goroutine)
+	}
+}
+
+// end says what there is if nothing was wanted.
+func (d *during) end(*Tables) error {
+	d.settle()
+	switch {
+	case len(d.spans.list) > 0:
+		return nil
+	case d.named > 0:
+		return fmt.Errorf("%w: none of %d markers is as in %v; the longest took %v", ErrNoMatch, d.named, d.queries, time.Duration(max(d.longest, 0)))
+	}
+	var names []string
+	for name := range d.called {
+		names = append(names, name)
+	}
+	return NoMatch(fmt.Sprintf("no marker is called as in %v", d.queries), names)
+}

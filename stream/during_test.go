@@ -1,0 +1,292 @@
+package stream_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+func query(t testing.TB, text string) stream.Query {
+	q, err := stream.ParseQuery(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func during(t testing.TB, all bool, texts ...string) func(stream.Source) stream.Source {
+	var queries []stream.Query
+	for _, text := range texts {
+		queries = append(queries, query(t, text))
+	}
+	return func(src stream.Source) stream.Source {
+		return stream.During(src, queries, stream.DuringOptions{All: all, SpillDir: t.TempDir()})
+	}
+}
+
+// Every filter is a good source, and gives the same in whatever order rows come.
+func TestFiltersConform(t *testing.T) {
+	filters := map[string]func(stream.Source) stream.Source{
+		"during":     during(t, false, "*"),
+		"during all": during(t, true, "*"),
+		"tracks":     func(src stream.Source) stream.Source { return stream.Tracks(src, stream.Patterns{"*"}) },
+		"categories": func(src stream.Source) stream.Source { return stream.Categories(src, stream.Patterns{"*"}) },
+		"tagroot":    func(src stream.Source) stream.Source { return stream.TagRoot(src, "track", "pid") },
+	}
+	for name, filter := range filters {
+		t.Run(name, func(t *testing.T) {
+			streamtest.TestSource(t, func(t *testing.T) stream.Source { return filter(busy(3000).Source()) })
+			var want bytes.Buffer
+			if err := stream.Copy(streamtest.NewText(&want), filter(busy(3000).Source()), stream.CopyOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			for seed := range uint64(5) {
+				var got bytes.Buffer
+				if err := stream.Copy(streamtest.NewText(&got), filter(busy(3000).Shuffled(seed)), stream.CopyOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(got.Bytes(), want.Bytes()) {
+					t.Errorf("seed %d: other bytes", seed)
+				}
+			}
+		})
+	}
+}
+
+// recording is two processes; each row bears a name by which the tests tell it:
+// its weight, or its only argument.
+//
+//	shop, track a     goroutine 7: request [100,200], inner [120,130]; samples 90 100 150 200 201
+//	                  goroutine 8: samples 91 151
+//	                  none: sample 152
+//	shop, track b     goroutine 7: sample 160; goroutine 9: job starts 300, ends 400; samples 290 350
+//	                  goroutine 8: job starts 500
+//	shop              counter at 95, 155, 350, 700
+//	other, main       sample 150; request [1000,1001]
+func recording() *streamtest.Builder {
+	b := streamtest.NewBuilder()
+	shop, other := b.Process(stream.Process{Instance: 1, Name: "shop"}), b.Process(stream.Process{Instance: 2, Name: "other"})
+	n := []stream.EventField{{Name: "n", Type: stream.Int}}
+	request, inner, job := b.Event(stream.Event{Name: "request", Fields: n}), b.Event(stream.Event{Name: "inner", Fields: n}), b.Event(stream.Event{Name: "job", Fields: n})
+	a, bb := shop.Track("a"), shop.Track("b")
+	sample := func(on *streamtest.Track, goroutine uint64, times ...stream.Time) {
+		for _, at := range times {
+			on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Stack: b.Stack("main"), Weight: int64(at), CPU: -1, Goroutine: goroutine})
+		}
+	}
+	mark := func(on *streamtest.Track, goroutine uint64, e stream.EventID, phase stream.Phase, at stream.Time, duration, n int64) {
+		on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: at, Phase: phase, Duration: duration, Args: []any{n}, Goroutine: goroutine})
+	}
+	mark(a, 7, request, stream.Interval, 100, 100, 1)
+	mark(a, 7, inner, stream.Interval, 120, 10, 2)
+	sample(a, 7, 90, 100, 150, 200, 201)
+	sample(a, 8, 91, 151)
+	sample(a, 0, 152)
+	sample(bb, 7, 160)
+	mark(bb, 9, job, stream.PhaseStart, 300, 0, 3)
+	mark(bb, 9, job, stream.PhaseEnd, 400, 0, 4)
+	sample(bb, 9, 290, 350)
+	mark(bb, 8, job, stream.PhaseStart, 500, 0, 5)
+	c := shop.Counter(stream.Counter{Name: "c"})
+	for _, at := range []stream.Time{95, 155, 350, 700} {
+		shop.Count(at, c, int64(at), 0)
+	}
+	sample(other.Main, 0, 150)
+	mark(other.Main, 0, request, stream.Interval, 1000, 1, 6)
+	return b
+}
+
+// names are what is left of a recording: the weights of samples, m and the
+// argument of a marker, c and the value of a counter.
+type names struct {
+	tables *stream.Tables
+	list   []string
+}
+
+func (n *names) Begin(t *stream.Tables) error { n.tables = t; return nil }
+func (n *names) Close() error                 { return nil }
+
+func (n *names) Segment(b *stream.Batch) error {
+	for _, r := range streamtest.Rows(b) {
+		switch r.Kind {
+		case stream.Samples:
+			n.list = append(n.list, fmt.Sprint(r.Weight))
+		case stream.Markers:
+			n.list = append(n.list, fmt.Sprint("m", r.Args[0]))
+		case stream.Counts:
+			n.list = append(n.list, fmt.Sprint("c", r.Value))
+		}
+	}
+	return nil
+}
+
+func left(t *testing.T, src stream.Source) *names {
+	t.Helper()
+	n := new(names)
+	if err := stream.Copy(n, src, stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(n.list)
+	return n
+}
+
+func TestDuring(t *testing.T) {
+	for _, c := range []struct {
+		why     string
+		queries []string
+		all     bool
+		want    string
+	}{
+		{"goroutine 7 on both tracks, and who tells no goroutine on its track", []string{"request[n=1]"}, false, "100 150 152 160 200 c155 m1 m2"},
+		{"an interval that reaches into the time stays", []string{"inner"}, false, "m1 m2"},
+		{"all that happened meanwhile, also in other processes", []string{"request[n=1]"}, true, "100 150 150 151 152 160 200 c155 m1 m2"},
+		{"a start and its end", []string{"job[duration=100ns]"}, false, "350 c350 m3 m4"},
+		{"a field of the end is one of the pair", []string{"job[n=4]"}, false, "350 c350 m3 m4"},
+		{"a start without an end lasts to the last event", []string{"job[n=5]"}, false, "c700 m5"},
+		{"of a marker that tells no goroutine, all of its track", []string{"request[n=6]"}, false, "m6"},
+		{"several are added up", []string{"inner", "job[n=5]"}, false, "c700 m1 m2 m5"},
+	} {
+		got := left(t, during(t, c.all, c.queries...)(recording().Source()))
+		if text := strings.Join(got.list, " "); text != c.want {
+			t.Errorf("%s: %q gives\n%s, want\n%s", c.why, c.queries, text, c.want)
+		}
+	}
+}
+
+// What is left out is counted by process and kind, and what has no rows left is
+// not shown.
+func TestDuringLeavesOut(t *testing.T) {
+	n := left(t, during(t, false, "job[n=4]")(recording().Source()))
+	if len(n.tables.Processes) != 1 || n.tables.Tracks.Len() != 2 || len(n.tables.Events) != 1 || n.tables.Counters.Len() != 1 {
+		t.Errorf("%d processes, %d tracks, %d events, %d counters; want 1, 2 (b and main), 1, 1", len(n.tables.Processes), n.tables.Tracks.Len(), len(n.tables.Events), n.tables.Counters.Len())
+	}
+	line := func(process, what string, count int64) stream.Line {
+		return stream.Line{Process: process, Reason: stream.ReasonFiltered, What: what, Where: "during", Count: count}
+	}
+	const shop, other = "0000000000000001", "0000000000000002"
+	want := []stream.Line{line(shop, "counts", 3), line(shop, "markers", 3), line(shop, "samples", 90+100+150+200+201+91+151+152+160+290),
+		line(other, "markers", 1), line(other, "samples", 150)}
+	if got := n.tables.Ledger.Lines(); !slices.Equal(got, want) {
+		t.Errorf("ledger\n%v, want\n%v", got, want)
+	}
+}
+
+func TestNoMatch(t *testing.T) {
+	for _, c := range []struct {
+		filter func(stream.Source) stream.Source
+		want   string
+	}{
+		{during(t, false, "nobody"), "there are:\n  inner\n  job\n  request"},
+		{during(t, false, "request[duration>1s]"), "none of 2 markers is as in [request[duration>1s]]; the longest took 100ns"},
+		{func(s stream.Source) stream.Source { return stream.Tracks(s, stream.Patterns{"x", "y"}) }, "there are:\n  a\n  b\n  other"},
+		{func(s stream.Source) stream.Source { return stream.Categories(s, stream.Patterns{"x"}) }, "there are:\n  Other"},
+		{func(s stream.Source) stream.Source { return stream.TagRoot(s, "zone") }, "\n  host\n"},
+	} {
+		err := stream.Copy(stream.Discard, c.filter(recording().Source()), stream.CopyOptions{})
+		if !errors.Is(err, stream.ErrNoMatch) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
+// Times of markers take memory that nothing can spill: Copy says how much.
+func TestDuringMemory(t *testing.T) {
+	open := func() stream.Source { // what is full stays so
+		b := streamtest.NewBuilder()
+		p, e := b.Process(stream.Process{Instance: 1}), b.Event(stream.Event{Name: "e"})
+		for i := range stream.Time(100_000) {
+			p.Main.Interval(3*i, 1, e)
+		}
+		return during(t, false, "e")(b.Source())
+	}
+	memory, rounds := int64(8<<20), 0
+	for ; ; rounds++ {
+		var need *stream.ErrMemory
+		err := stream.Copy(stream.Discard, open(), stream.CopyOptions{Memory: memory})
+		if err == nil {
+			break
+		}
+		if !errors.As(err, &need) || need.Need <= memory || memory > 1<<30 {
+			t.Fatalf("with %d bytes: %v, want an ErrMemory that needs more", memory, err)
+		}
+		memory = need.Need
+	}
+	if rounds == 0 {
+		t.Error("100,000 separate times take no memory")
+	}
+}
+
+func TestTracksAndCategories(t *testing.T) {
+	n := left(t, stream.Tracks(recording().Source(), stream.Patterns{"b", "other"}))
+	if got := strings.Join(n.list, " "); got != "150 160 290 350 c155 c350 c700 c95 m3 m4 m5 m6" {
+		t.Errorf("tracks: %s", got)
+	}
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1})
+	red := b.Category("red", "red")
+	frame := func(c stream.CategoryID) stream.Frame {
+		return stream.Frame{Function: b.Tables.Strings.Intern("f"), Category: c}
+	}
+	p.Main.Sample(1, b.StackOf(frame(0), frame(red)))
+	p.Main.Sample(2, b.StackOf(frame(red), frame(0)))
+	p.Main.Sample(3, 0)
+	p.Main.Mark(4, stream.Instant, b.Event(stream.Event{Name: "x", Category: red, Fields: []stream.EventField{{Name: "n"}}}), 1)
+	p.Main.Mark(5, stream.Instant, b.Event(stream.Event{Name: "y", Fields: []stream.EventField{{Name: "n"}}}), 2)
+	for category, want := range map[stream.Pattern]string{"red": "1 m1", "Other": "1 1 m2", "*": "1 1 1 m1 m2"} {
+		if got := strings.Join(left(t, stream.Categories(b.Source(), stream.Patterns{category})).list, " "); got != want {
+			t.Errorf("category %s: %s, want %s", category, got, want)
+		}
+	}
+}
+
+// Stacks begin with labels, the first key outermost; so does a sample without a
+// stack.
+func TestTagRoot(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Pid: 5, Name: "shop", Attrs: []stream.Attr{{Key: "zone", Value: "eu"}}})
+	q := b.Process(stream.Process{Instance: 2, Pid: 6, Name: "other"})
+	p.Track("t").Sample(1, b.Stack("main", "work"))
+	p.Track("t").Sample(2, 0)
+	p.Track("t").Mark(2, stream.Instant, b.Event(stream.Event{Name: "e"}))
+	q.Track("u").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 3, Stack: b.Stack("main"), Weight: 1, Goroutine: 9})
+	var out stacks
+	if err := stream.Copy(&out, stream.TagRoot(b.Source(), "zone", "track", "goroutine"), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"samples zone:eu! track:t! main work", "samples zone:eu! track:t!", "markers", "samples track:u! goroutine:9! main"}
+	if !slices.Equal(out.list, want) {
+		t.Errorf("got %q, want %q", out.list, want)
+	}
+}
+
+// stacks lists the stack of each row; labels bear a !.
+type stacks struct {
+	tables *stream.Tables
+	list   []string
+}
+
+func (s *stacks) Begin(t *stream.Tables) error { s.tables = t; return nil }
+func (s *stacks) Close() error                 { return nil }
+
+func (s *stacks) Segment(b *stream.Batch) error {
+	for _, stack := range b.Stack {
+		text := ""
+		for stack != 0 {
+			parent, frame := s.tables.Stacks.At(stack)
+			f := s.tables.Frames.At(frame)
+			name := " " + s.tables.Strings.At(f.Function)
+			if f.Label {
+				name += "!"
+			}
+			stack, text = parent, name+text
+		}
+		s.list = append(s.list, b.Series.Kind.String()+text)
+	}
+	return nil
+}

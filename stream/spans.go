@@ -1,0 +1,88 @@
+package stream
+
+import (
+	"cmp"
+	"slices"
+	"unsafe"
+)
+
+// scope is whose time a span is: of all, of a process, of a track, of a
+// goroutine.
+type scope struct {
+	process ProcessID
+	of      scopeKind
+	id      uint64
+}
+
+type scopeKind uint8
+
+const (
+	ofAll       scopeKind = iota
+	ofProcess             // what belongs to no track
+	ofTrack               // rows that tell no goroutine: all spans of the track
+	ofStranger            // rows that tell one: spans of the track that tell none
+	ofGoroutine           // rows and spans of one goroutine, on whatever track
+)
+
+// span is a time of a scope, both ends included.
+type span struct {
+	scope    scope
+	from, to Time
+}
+
+func (s scope) compare(o scope) int {
+	return cmp.Or(cmp.Compare(s.process, o.process), cmp.Compare(s.of, o.of), cmp.Compare(s.id, o.id))
+}
+
+// spans is a set of times by scope. What overlaps is one, so it takes no more
+// memory than there are separate times.
+type spans struct {
+	list   []span
+	united int // how many were left when it was united last
+}
+
+// minUnite is from how many spans on they are united.
+const minUnite = 1 << 12
+
+func (s *spans) add(x span) {
+	s.list = append(s.list, x)
+	if len(s.list) >= minUnite+2*s.united {
+		s.unite()
+	}
+}
+
+// bytes is what the list takes.
+func (s *spans) bytes() int64 { return int64(cap(s.list)) * int64(unsafe.Sizeof(span{})) }
+
+// unite sorts the spans and makes those one that overlap or touch.
+func (s *spans) unite() {
+	slices.SortFunc(s.list, func(a, b span) int {
+		return cmp.Or(a.scope.compare(b.scope), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	})
+	n := 0
+	for _, x := range s.list {
+		if n > 0 && s.list[n-1].scope == x.scope && x.from <= s.list[n-1].to {
+			s.list[n-1].to = max(s.list[n-1].to, x.to)
+			continue
+		}
+		s.list[n] = x
+		n++
+	}
+	s.list, s.united = s.list[:n], n
+}
+
+// touches says whether a time from from to to, both included, has anything in
+// common with a span of the scope. The spans were united.
+func (s *spans) touches(of scope, from, to Time) bool {
+	// The last that begins no later than to: those before it end before it.
+	i, _ := slices.BinarySearchFunc(s.list, to, func(x span, to Time) int {
+		if c := x.scope.compare(of); c != 0 {
+			return c
+		}
+		if x.from <= to {
+			return -1
+		}
+		return 1
+	})
+	return i > 0 && s.list[i-1].scope == of && s.list[i-1].to >= from
+}
