@@ -26,15 +26,15 @@ type tape struct {
 // tapeBuffer is how many bytes are kept before they are written to the file.
 const tapeBuffer = 1 << 20
 
-// A record on a tape is, all numbers ULEB128,
+// A record on a tape is, sizes in 4 bytes and all other numbers ULEB128,
 //
-//	size                                    of what follows
-//	process, track, kind, event, counter    the series
-//	args, rows, goroutines                  the last is 1 if there is such a column
-//	blocks                                  each behind its size; behind it its goroutines, packed
+//	size                                          of what follows
+//	part, process, track, kind, event, counter    the series
+//	args, rows, goroutines                        the last is 1 if there is such a column
+//	blocks                                        each behind its size; behind it its goroutines, packed
 //
 // tapeHead is how many numbers stand before the blocks.
-const tapeHead = 8
+const tapeHead = 9
 
 // write appends a batch that is not empty.
 func (t *tape) write(b *Batch) error {
@@ -42,7 +42,7 @@ func (t *tape) write(b *Batch) error {
 	t.pending = append(t.pending, make([]byte, 4)...) // the size
 	s := b.Series
 	goroutines := uint64(min(len(b.Goroutine), 1))
-	for _, v := range [tapeHead]uint64{uint64(s.Process), uint64(s.Track), uint64(s.Kind), uint64(s.Event), uint64(s.Counter), uint64(len(b.Args)), uint64(b.Len()), goroutines} {
+	for _, v := range [tapeHead]uint64{uint64(s.Part), uint64(s.Process), uint64(s.Track), uint64(s.Kind), uint64(s.Event), uint64(s.Counter), uint64(len(b.Args)), uint64(b.Len()), goroutines} {
 		t.pending = binary.AppendUvarint(t.pending, v)
 	}
 	for from := 0; from < b.Len(); {
@@ -127,9 +127,9 @@ func readRecord(b *Batch, record []byte) error {
 		}
 		head[i], record = v, record[n:]
 	}
-	s := Series{ProcessID(head[0]), TrackID(head[1]), Kind(head[2]), EventID(head[3]), CounterID(head[4])}
-	b.Reset(s, int(head[5]))
-	for uint64(b.Len()) < head[6] {
+	s := Series{int64(head[0]), ProcessID(head[1]), TrackID(head[2]), Kind(head[3]), EventID(head[4]), CounterID(head[5])}
+	b.Reset(s, int(head[6]))
+	for uint64(b.Len()) < head[7] {
 		if len(record) < 4 || uint64(binary.LittleEndian.Uint32(record)) > uint64(len(record)-4) {
 			return errSpill
 		}
@@ -139,7 +139,7 @@ func readRecord(b *Batch, record []byte) error {
 			return err
 		}
 		record = record[4+n:]
-		if head[7] == 0 {
+		if head[8] == 0 {
 			continue
 		}
 		r := blockReader{data: record[:len(record)+slack]}
