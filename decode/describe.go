@@ -33,6 +33,8 @@ func describe(p *stream.Process, key, value string) {
 		set(p, value)
 	} else if name, ok := strings.CutPrefix(key, rawformat.MetaAttr); ok {
 		p.Attrs = append(p.Attrs, stream.Attr{Key: name, Value: value})
+	} else if name, ok := strings.CutPrefix(key, rawformat.MetaSelfTest); ok {
+		p.SelfTests = append(p.SelfTests, stream.Attr{Key: name, Value: value})
 	}
 }
 

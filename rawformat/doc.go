@@ -166,6 +166,40 @@
 // records: meta records are key and value, see [MetaKeys]; an exit file holds
 // one exit record. Both are written beside and renamed.
 //
+// # Stack ring file
+//
+// A thread whose CPU samples are taken by signals has a ring of its own, the file
+// stacks-TID of [StacksFile] bytes: a head of one page, see [StacksHeader], and
+// [StacksWords] words of 8 bytes. The signal's handler writes records into it; the
+// recorder drains them into sample blocks of chunks, and removes the file when the
+// thread ends, or at Stop. What it held when the process was killed counts.
+//
+// Head and tail are positions: words ever written, and ever drained. Word p lies
+// at p modulo [StacksWords]; a record may begin at the end of the file and end at
+// its beginning:
+//
+//	0  63          32 31            16 15            0
+//	   +-------------+---------------+---------------+
+//	   | position    | overrun       | size          |   of the record, in words
+//	   +-------------+---------------+---------------+
+//	1  time         ns of CLOCK_MONOTONIC
+//	2  goroutine    0 none, or not known
+//	3  labels       an address that means something only to the process; 0 none
+//	4  pc           that was interrupted
+//	5  top          the word at the top of the stack, 0 not known
+//	6  …            return addresses, leaf first; with bit 63: a label
+//
+// The position's low 32 bits tell a record from what is left of another one. A
+// record stands for overrun + 1 periods of CPU time. Top is the caller of a
+// function without a frame, which frame pointers don't tell; whether the function
+// is one, only its program's tables tell.
+//
+// The handler clears the first word, writes the others, then the first word, then
+// the head. The recorder, for each record: next = the tail behind it, and index =
+// that of the block to be, before it commits this block; then tail = next. So what
+// lies between tail and next was drained if the block at index is committed, or was
+// discarded since.
+//
 // # Control page
 //
 // A session's directory holds the instances' directories, named after them in 16

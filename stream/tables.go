@@ -66,6 +66,7 @@ type Process struct {
 	Exit       Exit
 	Interval   int64  // ns between samples, 0 if none were asked for
 	CPU        string // how samples were taken
+	SelfTests  []Attr // what came of the recorder's self-tests: which ways it took
 	RangeStart uint64 // lowest index still held
 
 	Clock Clock   // how its times were placed

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -115,7 +117,8 @@ type processSummary struct {
 	Args     []string          `json:"args,omitempty"`
 	Attrs    map[string]string `json:"attrs,omitempty"`
 	Go       string            `json:"go,omitempty"`
-	CPU      string            `json:"cpu,omitempty"` // how samples were taken
+	CPU      string            `json:"cpu,omitempty"`        // how samples were taken
+	Tests    map[string]string `json:"self_tests,omitempty"` // which ways the recorder took, and why
 	Start    time.Time         `json:"start"`
 	End      time.Time         `json:"end"`
 	State    string            `json:"state"` // of ended
@@ -206,14 +209,21 @@ func newProcessSummary(t *stream.Tables, p *stream.Process) *processSummary {
 	if p.Parent != 0 {
 		row.Parent = fmt.Sprintf("%016x", t.Process(p.Parent).Instance)
 	}
-	for _, a := range p.Attrs {
-		if row.Attrs == nil {
-			row.Attrs = map[string]string{}
-		}
-		row.Attrs[a.Key] = a.Value
-	}
+	row.Attrs, row.Tests = byKey(p.Attrs), byKey(p.SelfTests)
 	row.Losses = ledgerLines(&t.Ledger, func(l stream.Line) bool { return l.Process == row.Instance })
 	return row
+}
+
+// byKey is nil if there are none.
+func byKey(attrs []stream.Attr) map[string]string {
+	if len(attrs) == 0 {
+		return nil
+	}
+	m := map[string]string{}
+	for _, a := range attrs {
+		m[a.Key] = a.Value
+	}
+	return m
 }
 
 // locate adds what only the files know.
@@ -264,6 +274,9 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 	fmt.Fprintln(w)
 	fmt.Fprintf(w, "  recorded\t+%v to +%v, %s in %s\n", p.Start.Sub(start).Round(time.Millisecond), p.End.Sub(start).Round(time.Millisecond), formatBytes(p.Bytes), count(p.Chunks, "chunk"))
 	fmt.Fprintf(w, "  events\t%d samples, %d markers, %d counter rows\n", p.Counts["samples"], p.Counts["markers"], p.Counts["counts"])
+	for _, name := range slices.Sorted(maps.Keys(p.Tests)) {
+		fmt.Fprintf(w, "  uses\t%s: %s\n", name, p.Tests[name])
+	}
 	for _, t := range p.Tracks {
 		if t.Samples+t.Markers > 0 {
 			fmt.Fprintf(w, "  track\t%s\t%d samples\t%d markers\n", t.Name, t.Samples, t.Markers)
