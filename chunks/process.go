@@ -27,8 +27,11 @@ type Process struct {
 	Meta     []Meta   // in file order; nil: no meta file
 	Exit     *Exit    // nil: none
 	Dicts    []*Dict  // by generation
-	Chunks   []*Image // in use, by range start; last, what its stack rings held
-	LeftOut  []*Image // of which only the header is there, by a slice; likewise
+	Chunks   []*Image // in use, by range start
+	// Rest is what its stack rings held, as chunks that it would have written. Of a
+	// process that lives it does not count: it is about to drain them.
+	Rest    []*Image
+	LeftOut []*Image // of which only the header is there, by a slice; likewise
 	// Held is the process' range start: what lies before it was discarded by
 	// the recorder itself.
 	Held     uint64
@@ -119,7 +122,10 @@ func OpenChunk(fsys fs.FS, name string) (*Process, error) {
 
 // Blocks reads the blocks of all chunks; what is wrong with them goes to
 // report, which may be nil.
-func (p *Process) Blocks(report func(Problem)) *Reader { return NewReader(p.Chunks, report) }
+func (p *Process) Blocks(report func(Problem)) *Reader { return NewReader(p.Images(), report) }
+
+// Images are all that is to be read: the chunks, and the rest behind them.
+func (p *Process) Images() []*Image { return slices.Concat(p.Chunks, p.Rest) }
 
 // opening gathers what files of a directory hold, until it is known which
 // instance they belong to.

@@ -60,11 +60,10 @@ func readStacks(fsys fs.FS, name string) (*ring, probe) {
 	return r, pr
 }
 
-// undrained adds what is left in the rings of the process to its chunks.
+// undrained takes what is left in the rings of the process.
 func (o *opening) undrained() {
 	p := o.p
 	slices.SortFunc(o.rings, func(a, b *ring) int { return cmp.Compare(a.header.Tid, b.header.Tid) })
-	start := p.end()
 	for _, r := range o.rings {
 		if !o.belongs(r.name, r.header.Instance, int64(len(r.data))) {
 			continue
@@ -73,33 +72,22 @@ func (o *opening) undrained() {
 		if p.committed(r.header.Index) {
 			tail = r.header.Next
 		}
-		w := restWriter{start: start, epoch: restEpoch, tid: r.header.Tid, period: r.header.Period, payload: make([]byte, 0, 4*rawformat.PageSize)}
-		if problem := w.records(r, tail); problem != "" {
+		w := restWriter{ring: r, start: restStart + uint64(r.header.Tid)*rawformat.MaxChunkFile}
+		if problem := w.records(tail); problem != "" {
 			o.report(Problem{Class: Damaged, Where: path.Base(r.name), What: problem, Blocks: -1, Bytes: int64(r.header.Head-tail) * 8})
 		}
 		if w.blocks > 0 {
-			im := w.image(p, r)
-			p.Chunks = append(p.Chunks, im)
-			start = im.End()
+			p.Rest = append(p.Rest, w.image(p))
 		}
 	}
 	o.rings = nil
 }
 
-// restEpoch is none that a recorder uses: they count from 1.
-const restEpoch = 1 << 63
-
-// end is the index behind all that was handed out, as far as is known.
-func (p *Process) end() uint64 {
-	end := max(1, p.Held)
-	for _, im := range p.known() {
-		end = max(end, im.End())
-	}
-	if p.Exit != nil && p.Exit.RangeEnd < 1<<63 {
-		end = max(end, p.Exit.RangeEnd)
-	}
-	return end
-}
+// Indexes and epochs of the rest are none that a recorder hands out.
+const (
+	restStart = 1 << 62
+	restEpoch = 1 << 63
+)
 
 // committed reports whether the block at index was written: its chunk says so,
 // or it was discarded since.
@@ -117,20 +105,20 @@ func (p *Process) committed(index uint64) bool {
 
 // restWriter writes the payload of a chunk by the rules of package rawformat.
 type restWriter struct {
-	start, epoch uint64
-	tid          uint32
-	period       uint64
-	payload      []byte
-	blocks       uint32
-	page         int // in which a block began last, from 1
-	last         uint64
-	body, pcs    []byte
+	ring      *ring
+	start     uint64
+	payload   []byte
+	blocks    uint32
+	page      int // in which a block began last, from 1
+	last      uint64
+	body, pcs []byte
 }
 
-// records writes those of a ring from tail on. What is wrong with the ring is
+// records writes those of the ring from tail on. What is wrong with the ring is
 // returned; what stands before that counts.
-func (w *restWriter) records(r *ring, tail uint64) (problem string) {
-	read := rawformat.StacksReader{Tail: tail, Head: r.header.Head, Word: func(i uint64) uint64 { return binary.LittleEndian.Uint64(r.data[8*i:]) }}
+func (w *restWriter) records(tail uint64) (problem string) {
+	data := w.ring.data
+	read := rawformat.StacksReader{Tail: tail, Head: w.ring.header.Head, Word: func(i uint64) uint64 { return binary.LittleEndian.Uint64(data[8*i:]) }}
 	for {
 		var rec rawformat.StackRecord
 		ok, err := read.Next(&rec)
@@ -157,7 +145,7 @@ func (w *restWriter) sample(rec *rawformat.StackRecord) {
 	}
 	b := append(w.body[:0], byte(rawformat.KindSample))
 	b = rawformat.AppendSint(b, int64(rec.Time-w.last))
-	for _, v := range [...]uint64{uint64(w.tid), rec.Goroutine, 0, 1, rec.Periods, rec.Periods*min(w.period, uint64(time.Second)) + 1, 0} {
+	for _, v := range [...]uint64{uint64(w.ring.header.Tid), rec.Goroutine, 0, 1, rec.Periods, rec.Periods*min(w.ring.header.Period, uint64(time.Second)) + 1, 0} {
 		b = rawformat.AppendUint(b, v)
 	}
 	w.last, w.body = rec.Time, b
@@ -169,7 +157,7 @@ func (w *restWriter) sync(now uint64) {
 	for w.page != len(w.payload)/rawformat.PageSize+1 {
 		w.page = len(w.payload)/rawformat.PageSize + 1
 		b := append(w.body[:0], byte(rawformat.KindSync))
-		for _, v := range [...]uint64{w.start + uint64(len(w.payload)), w.epoch, now, 0, 0} {
+		for _, v := range [...]uint64{w.start + uint64(len(w.payload)), restEpoch, now, 0, 0} {
 			b = rawformat.AppendUint(b, v)
 		}
 		w.last, w.body = now, b
@@ -183,15 +171,15 @@ func (w *restWriter) block(body []byte) {
 }
 
 // image is the chunk, with a file of its own.
-func (w *restWriter) image(p *Process, r *ring) *Image {
-	h := rawformat.Header{Version: rawformat.Version, Instance: p.Instance, Epoch: w.epoch, RangeStart: w.start, Capacity: uint32(len(w.payload)),
-		Commit: rawformat.MakeCommit(uint32(len(w.payload)), w.blocks), Pid: r.header.Pid, Generation: p.generation(), State: rawformat.StateInUse}
+func (w *restWriter) image(p *Process) *Image {
+	h := rawformat.Header{Version: rawformat.Version, Instance: p.Instance, Epoch: restEpoch, RangeStart: w.start, Capacity: uint32(len(w.payload)),
+		Commit: rawformat.MakeCommit(uint32(len(w.payload)), w.blocks), Pid: w.ring.header.Pid, Generation: p.generation(), State: rawformat.StateInUse}
 	file := make([]byte, rawformat.HeadSize, rawformat.HeadSize+len(w.payload)+rawformat.TrailerSize)
 	rawformat.PutHeader(file, &h)
 	file = append(file, w.payload...)
 	file = file[:len(file)+rawformat.TrailerSize]
 	rawformat.PutTrailer(file[len(file)-rawformat.TrailerSize:], h.Instance, h.Epoch)
-	return &Image{Name: r.name, Size: int64(len(file)), Header: h, fsys: oneFile(file)}
+	return &Image{Name: w.ring.name, Size: int64(len(file)), Header: h, fsys: oneFile(file)}
 }
 
 // generation is that of the latest dictionary: it knows what the process had

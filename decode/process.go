@@ -45,7 +45,7 @@ type life struct{ start, again, end stream.Time }
 func newProcess(in Input, number int, t *stream.Tables) *process {
 	row := t.Process(in.ID)
 	return &process{Input: in, number: number, name: row.Name, instance: instanceName(row.Instance),
-		units: unitsOf(in.Found.Chunks), lives: map[string]*life{}, first: math.MaxInt64, latest: math.MinInt64}
+		units: unitsOf(in.Found.Images()), lives: map[string]*life{}, first: math.MaxInt64, latest: math.MinInt64}
 }
 
 // unitsOf are chunks that decode alone. Only those of a writer whose blocks may
@@ -98,7 +98,7 @@ func (p *process) load(fits bool, pool *pool, report func(chunks.Problem)) (malf
 		p.dicts[file.Generation] = d
 		malformed += d.malformed
 	}
-	for _, im := range p.Found.Chunks {
+	for _, im := range p.Found.Images() {
 		if g := uint32(im.Header.Generation); p.dicts[g] == nil { // package chunks has said so
 			p.dicts[g] = pool.get(p)
 		}

@@ -59,7 +59,7 @@ func New(t *stream.Tables, inputs []Input, o Options) *Source {
 	s := &Source{run: newRun(t, inputs, o), jobs: o.Jobs}
 	s.queue = newQueue(s.run.processes)
 	for _, in := range inputs {
-		for _, im := range in.Found.Chunks {
+		for _, im := range in.Found.Images() {
 			s.total += int64(im.Header.Commit.Offset())
 		}
 	}

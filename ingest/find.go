@@ -273,6 +273,7 @@ func (r *finder) openLoose(f *Found, loose *looseChunks) {
 // keep leaves only the named chunks in p, and the problems that are theirs or
 // the dictionaries'.
 func keep(p *chunks.Process, names []string) {
+	p.Rest = nil
 	p.Chunks = slices.DeleteFunc(p.Chunks, func(im *chunks.Image) bool { return !slices.Contains(names, filepath.Base(im.Name)) })
 	p.Problems = slices.DeleteFunc(p.Problems, func(pr chunks.Problem) bool {
 		file, _, _ := strings.Cut(pr.Where, " ")

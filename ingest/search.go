@@ -172,7 +172,11 @@ func (s *search) process(l location) error {
 }
 
 func (s *search) add(p *chunks.Process, l location) {
-	s.processes = append(s.processes, &Process{Process: p, Location: l.path, Alive: s.alive(l), files: l.files, disk: l.disk})
+	found := &Process{Process: p, Location: l.path, Alive: s.alive(l), files: l.files, disk: l.disk}
+	if (found.Alive || found.Snapshot()) && p.Exit == nil {
+		p.Rest = nil
+	}
+	s.processes = append(s.processes, found)
 }
 
 // alive asks for the lock of a process; one that cannot be asked counts as

@@ -92,7 +92,7 @@ func (f *Found) Crashes() (all []Crash) {
 // latest is the moment of the last event of p. It is not ok if there is none.
 // Of the chunks only those are read that may hold it.
 func (p *Process) latest() (at stream.Time, ok bool) {
-	images := slices.Clone(p.Chunks)
+	images := p.Images()
 	slices.SortStableFunc(images, func(a, b *chunks.Image) int { return cmp.Compare(closed(b), closed(a)) })
 	last := uint64(0)
 	for i := range images {

@@ -76,13 +76,14 @@ type verifier struct {
 // verify reads all chunks and dictionaries. What a problem names by its file is
 // counted there; the rest, like gaps, for the process alone.
 func (p *Process) verify() Verdict {
+	images := p.Images()
 	w := verifier{files: map[string]*File{}, v: Verdict{Instance: p.Name(), Dir: p.Location, Pid: p.Pid, Alive: p.Alive || p.Snapshot(), Exit: p.Exit != nil,
-		Chunks: len(p.Chunks), Problems: []Problem{}, Files: make([]File, len(p.Chunks)+len(p.Dicts))}}
-	for i, im := range p.Chunks {
+		Chunks: len(images), Problems: []Problem{}, Files: make([]File, len(images)+len(p.Dicts))}}
+	for i, im := range images {
 		w.file(i, im.Name, int64(im.Header.Commit.Offset()))
 	}
 	for i, d := range p.Dicts {
-		w.file(len(p.Chunks)+i, d.Name, d.Size)
+		w.file(len(images)+i, d.Name, d.Size)
 	}
 	for _, pr := range p.Problems {
 		w.problem(pr)

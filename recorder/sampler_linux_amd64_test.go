@@ -455,10 +455,7 @@ func checkSampled(t *testing.T, dir string) (undrained int) {
 		}
 		seen[key] = true
 	}
-	for _, im := range r.Chunks {
-		if !strings.Contains(im.Name, "stacks-") {
-			continue
-		}
+	for _, im := range r.Rest {
 		for blocks := chunks.NewReader([]*chunks.Image{im}, nil); blocks.Next(); {
 			if blocks.Block().Kind == rawformat.KindSample {
 				undrained++
