@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"gprof/convert/arrow"
 	"gprof/convert/firefox"
@@ -30,6 +31,7 @@ type Format struct {
 	Name       string   // as in an option
 	Text       string   // what it is and who reads it
 	Extensions []string // of file names, with the dot, without compression
+	Buckets    bool     // knows Options.Buckets
 	Samples    bool     // has a place for nothing but samples
 	Binary     bool     // not fit for a terminal
 	Packed     bool     // compressed also if nothing says so: its readers expect it
@@ -68,10 +70,11 @@ var formats = []Format{
 		Name:       "pprof",
 		Text:       "samples for go tool pprof and go build -pgo; always compressed",
 		Extensions: []string{".pb", ".pprof"},
+		Buckets:    true,
 		Samples:    true,
 		Binary:     true,
 		Packed:     true,
-		open:       func(w *ordered.Writer, _ Options) stream.Sink { return pprof.New(w) },
+		open:       func(w *ordered.Writer, o Options) stream.Sink { return pprof.New(w, stream.Time(o.Buckets)) },
 	},
 	{
 		Name:       "folded",
@@ -142,6 +145,7 @@ type Options struct {
 	Jobs  int // cores that format and compress; 0 is 1. The output is the same for any number
 
 	Compression Compression // of a format that is a directory; see Gzip for others
+	Buckets time.Duration // of a Buckets format: samples are by time, too, in steps of so much; 0 are not
 
 	SpillDir string // for temporary files, "" for the system's place
 	Cores    Cores  // shared by outputs that are written at a time; nil: each has Jobs of its own

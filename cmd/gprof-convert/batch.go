@@ -21,6 +21,7 @@ type batchCmd struct {
 	Format []string `short:"f" default:"gecko.gz" placeholder:"NAME" help:"Format, or several of them, for which an input is read once: ${formats}. Default: ${default}."`
 	Again  bool     `help:"Convert all, also what is done and has not changed."`
 	compressing
+	buckets
 	conversion
 }
 
@@ -124,7 +125,7 @@ func (b *batch) chooseFormats() error {
 		names[extension] = name
 		b.formats = append(b.formats, target{format: f, options: o})
 	}
-	return b.compress(b.formats)
+	return errors.Join(b.compress(b.formats), b.buckets.set(b.formats))
 }
 
 // items lists what there is to convert.

@@ -15,6 +15,7 @@ type convertCmd struct {
 	Losses string   `placeholder:"FILE" help:"Write the ledger as JSON: what is missing from each output, or uncertain in it. - is stdout."`
 	per
 	compressing
+	buckets
 	conversion
 }
 
@@ -57,7 +58,7 @@ func (c *convertCmd) Run(s *streams) error {
 	c.apply()
 	targets, err := targetsOf(c.Output, c.Format)
 	if err == nil {
-		err = errors.Join(c.Per.apply(targets), c.compress(targets))
+		err = errors.Join(c.Per.apply(targets), c.compress(targets), c.buckets.set(targets))
 	}
 	if err != nil {
 		return &exitError{exitUsage, err}

@@ -13,7 +13,7 @@
 //     profiles, so that the two can be compared and merged. The default is the
 //     second, or the first if no CPU time is known.
 //   - Labels are process (its title), instance (its id; titles may be equal) and
-//     track.
+//     track; on request also time, the moment at which a bucket begins.
 //   - Functions that were inlined are lines of the location that they were
 //     inlined into. Frames that are no code, such as labels, are locations
 //     without an address.
@@ -40,6 +40,7 @@ type Sink struct {
 	known  []stream.Line // the ledger of the source
 	totals *totals.Totals
 
+	every     stream.Time // how long a bucket of time is, 0 for none
 	texts     texts
 	functions functions
 	modules   modules
@@ -49,18 +50,21 @@ type Sink struct {
 	frames                          []stream.Frame
 }
 
-// New returns a Sink that writes to w, and closes it at the end.
-func New(w *ordered.Writer) *Sink { return &Sink{pipe: w} }
+// New returns a Sink that writes to w, and closes it at the end. With an every
+// above 0, samples are by bucket of time as well, each so long.
+func New(w *ordered.Writer, every stream.Time) *Sink { return &Sink{pipe: w, every: every} }
 
 // Begin makes tables ready.
 func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.totals = totals.New(t, s.track)
+	s.totals.Every = s.every
 	s.modules.build(t)
 	s.locations.build(t)
-	s.valueType(profileSampleType, "samples", "count")
-	s.valueType(profileSampleType, "cpu", "nanoseconds")
+	for _, typ := range sampleTypes {
+		s.valueType(profileSampleType, typ.name, typ.unit)
+	}
 	return nil
 }
 

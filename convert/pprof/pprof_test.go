@@ -27,7 +27,7 @@ func newSink(w io.Writer) stream.Sink {
 	if err != nil {
 		panic(err)
 	}
-	return New(out)
+	return New(out, 0)
 }
 
 // parse reads an output as pprof does.
@@ -119,6 +119,42 @@ func TestTotals(t *testing.T) {
 				t.Error("rows, profile:", diff)
 			}
 		})
+	}
+}
+
+// With buckets the samples of a stack are those of a time, whose label says
+// when it begins; sums are the same.
+func TestBuckets(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Name: "shop"})
+	stack := b.Stack("main")
+	for _, track := range []*streamtest.Track{p.Main, p.Track("worker")} {
+		for _, at := range []stream.Time{0, 249, 250, 2000, 2250} {
+			track.Add(streamtest.Row{Time: begin + at*milli, Stack: stack, Weight: 2, CPU: 3})
+		}
+	}
+	var out bytes.Buffer
+	w, err := ordered.New(&out, ordered.Options{Gzip: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Copy(New(w, 250*milli), b.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int64{}
+	profile := parse(t, out.Bytes())
+	for _, s := range profile.Sample {
+		got[fmt.Sprint(s.Label["track"], s.Label["time"])] += s.Value[0]
+	}
+	want := map[string]int64{}
+	for _, track := range []string{"[shop]", "[worker]"} {
+		want[track+" [2026-11-18T11:06:40.000000000Z]"] = 4
+		want[track+" [2026-11-18T11:06:40.250000000Z]"] = 2
+		want[track+" [2026-11-18T11:06:42.000000000Z]"] = 2
+		want[track+" [2026-11-18T11:06:42.250000000Z]"] = 2
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(profile.Sample) != len(want) {
+		t.Errorf("%d samples, -want +got: %s", len(profile.Sample), diff)
 	}
 }
 

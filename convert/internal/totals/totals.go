@@ -25,6 +25,11 @@ type Totals struct {
 	CPU         bool        // some sample has CPU time
 	Unknown     int64       // samples whose CPU time is unknown
 
+	// Every is how long a bucket of time is, if sums are by bucket, too: the first
+	// begin at the Unix epoch and before it. It is set before the first Add.
+	Every stream.Time
+	At    stream.Time // the beginning of the bucket that is given out
+
 	tables *stream.Tables
 	done   func(process stream.ProcessID, track stream.TrackID, totals []Total)
 	series stream.Series // of the samples that are being summed up
@@ -39,7 +44,7 @@ type lostKey struct {
 }
 
 // New returns the Totals of an output of t. done is called for each track that
-// has samples, in the order of segments; its totals are in the order in which
+// has samples, or each bucket of one, in the order of segments; its totals are in the order in which
 // the stacks were first seen, and valid until it returns.
 func New(t *stream.Tables, done func(process stream.ProcessID, track stream.TrackID, totals []Total)) *Totals {
 	return &Totals{tables: t, done: done, at: make([]int32, t.Stacks.Len()+1), lost: make(map[lostKey]int64)}
@@ -61,8 +66,18 @@ func (t *Totals) Add(b *stream.Batch) {
 		t.series = b.Series
 	}
 	for i, stack := range b.Stack {
+		t.reach(b.Time[i])
 		t.add(stack, b.Weight[i], b.CPU[i])
 	}
+}
+
+// reach gives out the bucket that ends before a sample.
+func (t *Totals) reach(at stream.Time) {
+	if t.Every <= 0 || at >= t.At && uint64(at)-uint64(t.At) < uint64(t.Every) {
+		return
+	}
+	t.Finish()
+	t.At = at - (at%t.Every+t.Every)%t.Every
 }
 
 func (t *Totals) see(first, last stream.Time) {
