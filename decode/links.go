@@ -200,6 +200,8 @@ func (d *dictionary) linkStacks(n *names) {
 	if n.tables.Full() {
 		return
 	}
+	n.first = n.tables.Stacks.Len() == 0
+	defer func() { n.first = false }()
 	size := len(d.edges.dense)
 	d.stacks, d.depth = zeros(d.stacks, size), zeros(d.depth, size)
 	for id, e := range d.edges.dense {

@@ -16,6 +16,7 @@ type names struct {
 	chains  [][]stream.FrameID
 
 	resolver Resolver // nil: none
+	first    bool     // the stacks of the tables are those of the dictionary being linked
 }
 
 // code is the places of one file, or of one process in no known file.
@@ -123,12 +124,22 @@ func (n *names) frames(module stream.ModuleID, offset uint64, chain []function) 
 // push returns the stack of parent and the functions at one more address.
 func (n *names) push(parent stream.StackID, p placed) stream.StackID {
 	if p > 0 {
-		return n.tables.Stacks.Intern(parent, stream.FrameID(p))
+		return n.addStack(parent, stream.FrameID(p))
 	}
 	for _, id := range n.chains[-p-1] {
-		parent = n.tables.Stacks.Intern(parent, id)
+		parent = n.addStack(parent, id)
 	}
 	return parent
+}
+
+// addStack interns a stack. Those of the first dictionary are not looked for,
+// which takes half of the time: should it define one twice, as it may where a
+// function was inlined, Copy makes them one.
+func (n *names) addStack(parent stream.StackID, frame stream.FrameID) stream.StackID {
+	if n.first {
+		return n.tables.Stacks.Append(parent, frame)
+	}
+	return n.tables.Stacks.Intern(parent, frame)
 }
 
 // label returns the frame of a name that the program pushed itself.

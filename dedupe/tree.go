@@ -61,8 +61,8 @@ func (t *Tree[K, ID]) add(i int, parent ID, key K) ID {
 	return ID(t.nodes.n)
 }
 
-// Append adds a node that is not in t, which is not checked, as the next id. It
-// takes no memory for lookups; the next Intern makes up for that.
+// Append adds a node as the next id, without a look whether it is in t. It takes
+// no memory for lookups; the next Intern makes up for that.
 func (t *Tree[K, ID]) Append(parent ID, key K) ID {
 	if t.last.n > 0 {
 		t.Pack()
