@@ -111,6 +111,7 @@ func (c *conversion) copy(sink stream.Sink, temp string, j job) (*stream.Count, 
 type summed struct {
 	found  *ingest.Found // closed
 	ledger stream.Ledger
+	tables *stream.Tables
 }
 
 // sum gives the events of what was found to a sink that sums them up, and closes
@@ -126,17 +127,20 @@ func (c *conversion) sum(s *streams, found *ingest.Found, sink stream.Sink) (*su
 	if err != nil {
 		return nil, err
 	}
-	return &summed{found, written.Tables.Ledger}, nil
+	return &summed{found, written.Tables.Ledger, written.Tables}, nil
 }
 
-// settle tells what is missing from what was summed up, and decides on the exit
-// code.
-func (c *conversion) settle(s *streams, all ...*summed) error {
+// tell tells what is missing from what was summed up.
+func (c *conversion) tell(s *streams, all ...*summed) {
 	for _, one := range all {
 		if !c.Quiet {
 			s.printLedger(ledgerPart{lines: one.ledger.Lines()})
 		}
 	}
+}
+
+// judgeAll decides on the exit code.
+func (c *conversion) judgeAll(all ...*summed) error {
 	for _, one := range all {
 		if err := c.judge(one.found, &one.ledger); err != nil {
 			return err

@@ -70,7 +70,8 @@ func (c *diffCmd) Run(s *streams) error {
 	if err := c.print(s, report, outcomes); err != nil {
 		return err
 	}
-	if err := c.settle(s, one, two); err != nil {
+	c.tell(s, one, two)
+	if err := c.judgeAll(one, two); err != nil {
 		return err
 	}
 	return s.tellOutcomes(outcomes)
@@ -106,7 +107,11 @@ func (c *diffCmd) read(s *streams, inputs []string) (*compare.Set, *summed, erro
 	}
 	sink := compare.New(from, to)
 	read, err := c.sum(s, found, sink)
-	return sink.Set, read, err
+	if err != nil {
+		return nil, nil, err
+	}
+	read.tables = nil // they need not be held while the other set is read
+	return sink.Set, read, nil
 }
 
 // outcomes are those of the conditions.

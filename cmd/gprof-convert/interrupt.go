@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/signal"
@@ -82,10 +83,15 @@ func (s *streams) endOnInterrupt() (stop func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	go func() {
-		select {
-		case sig := <-signals:
-			s.interrupted(sig)
-		case <-done:
+		for {
+			select {
+			case sig := <-signals:
+				if !s.calm.end() {
+					s.interrupted(sig)
+				}
+			case <-done:
+				return
+			}
 		}
 	}()
 	return func() {
@@ -94,6 +100,34 @@ func (s *streams) endOnInterrupt() (stop func()) {
 		signal.Stop(signals)
 		close(done)
 	}
+}
+
+// calm is what the first interrupt ends in order, if there is something: a server
+// that goes on until then.
+type calm struct {
+	mu     sync.Mutex
+	cancel context.CancelFunc
+}
+
+// until returns a context that ends with the next interrupt, or with release.
+func (c *calm) until() (ctx context.Context, release func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cancel = cancel
+	return ctx, func() { c.end() }
+}
+
+// end ends what there is, and reports whether there was something.
+func (c *calm) end() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cancel == nil {
+		return false
+	}
+	c.cancel()
+	c.cancel = nil
+	return true
 }
 
 func (s *streams) interrupted(sig os.Signal) {

@@ -42,6 +42,7 @@ type streams struct {
 	visible  bool // stderr is a terminal
 
 	unfinished unfinished // outputs of this run
+	calm       calm
 }
 
 // checkedWriter remembers the first error of writing, so that a full disk
@@ -64,6 +65,7 @@ type cli struct {
 	Batch   batchCmd   `cmd:"" help:"Convert each session and archive below a directory; goes on where it stopped."`
 	Top     topCmd     `cmd:"" help:"Show what took most: functions, packages, lines, markers and more."`
 	Diff    diffCmd    `cmd:"" help:"Say what changed between two sets of recordings, and what of it is more than noise."`
+	View    viewCmd    `cmd:"" help:"Open recordings in Firefox Profiler, in pprof's web interface, or as a flame graph."`
 	Info    infoCmd    `cmd:"" help:"Say what recordings hold: processes, tracks, counts, losses."`
 	Inspect inspectCmd `cmd:"" help:"Print the bytes of a recording as text."`
 	Verify  verifyCmd  `cmd:"" help:"Prove recordings whole, or say what is damaged and where."`

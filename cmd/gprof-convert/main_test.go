@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gprof-convert": main})
+	testscript.Main(m, map[string]func(){"gprof-convert": main, "xdg-open": browser})
 }
 
 // Each script in testdata/script is a story of one user: what they type, and
@@ -38,6 +38,8 @@ func TestScripts(t *testing.T) {
 			"names":   names,
 			"private": private,
 			"fleet":   fleet,
+			"await":   await,
+			"empty":   empty,
 			"damage":  damage,
 			"cut":     cut,
 		},

@@ -25,9 +25,10 @@ type redacting struct {
 // minKey is so many bytes that nobody can try all keys.
 const minKey = 16
 
-// prepare reads the key, before anything else is read.
+// prepare reads the key, before anything else is read. There is one for a run.
 func (r *redacting) prepare() error {
 	switch {
+	case r.key != nil:
 	case r.RedactKey == "" && r.Redact.hashes():
 		r.key = make([]byte, sha256.Size)
 		rand.Read(r.key) // does not fail

@@ -52,7 +52,8 @@ func (c *topCmd) Run(s *streams) error {
 	if err := c.print(s, sink.Table); err != nil {
 		return err
 	}
-	return c.settle(s, read)
+	c.tell(s, read)
+	return c.judgeAll(read)
 }
 
 func (c *topCmd) print(s *streams, t *top.Table) error {
