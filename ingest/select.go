@@ -122,26 +122,51 @@ func closed(im *chunks.Image) uint64 {
 	return math.MaxUint64
 }
 
-// wanted are the processes of a selection; the ledger is told of the others. It
-// ends with a [stream.ErrNoMatch] if there is none.
-func (s *Selection) wanted(all []*Process, ledger *stream.Ledger) (kept []*Process, err error) {
-	if len(s.Processes) == 0 {
-		return all, nil
-	}
+// chosen is a process and what of it is to be read.
+type chosen struct {
+	*Process
+	part *chunks.Process
+}
+
+// choose returns the processes that are wanted; the ledger is told of the others.
+// It ends with a [stream.ErrNoMatch] if none has a name that is wanted.
+func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []chosen, err error) {
 	var names []string
 	for _, p := range all {
 		row := decode.Describe(p.Process, p.clock)
-		if s.names(&row, p) {
-			kept = append(kept, p)
-			continue
+		if len(s.Processes) > 0 && !s.names(&row, p) {
+			names = append(names, p.Name()+"  "+row.Title())
+			ledger.Add(p.notAsked("process"))
+		} else if part := s.part(p, ledger); part != nil {
+			kept = append(kept, chosen{p, part})
+		} else {
+			ledger.Add(p.notAsked("time"))
 		}
-		ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonFiltered, What: "processes", Where: "process", Count: 1, Bytes: p.Bytes()})
-		names = append(names, p.Name()+"  "+row.Title())
 	}
-	if len(kept) == 0 {
+	if len(names) == len(all) && len(all) > 0 {
 		return nil, stream.NoMatch(fmt.Sprintf("no process has the instance, pid, name or service %q", s.Processes), names)
 	}
 	return kept, nil
+}
+
+// tell adds what is to be told of the processes to the ledger, but for those that
+// have names that are not wanted.
+func (s *Selection) tell(f *Found, ledger *stream.Ledger) {
+	unwanted := map[string]bool{}
+	for _, p := range f.Processes {
+		row := decode.Describe(p.Process, p.clock)
+		unwanted[p.Name()] = len(s.Processes) > 0 && !s.names(&row, p)
+	}
+	for _, line := range f.ledger.Lines() {
+		if !unwanted[line.Process] {
+			ledger.Add(line)
+		}
+	}
+}
+
+// notAsked is the line of the ledger for a process that is not wanted.
+func (p *Process) notAsked(filter string) stream.Line {
+	return stream.Line{Process: p.Name(), Reason: stream.ReasonFiltered, What: "processes", Where: filter, Count: 1, Bytes: p.Bytes()}
 }
 
 func (s *Selection) names(row *stream.Process, p *Process) bool {
@@ -152,9 +177,9 @@ func (s *Selection) names(row *stream.Process, p *Process) bool {
 // both are read from one clock, but ticks are converted.
 const slack = stream.Time(time.Millisecond)
 
-// part is what of a process may hold something of the time that is wanted.
-// Chunks that were closed before are left out. Those that were opened later are
-// not: an interval is recorded at its end.
+// part is what of a process may hold something of the time that is wanted; nil
+// if that is nothing. Chunks that were closed before are left out. Those that
+// were opened later are not: an interval is recorded at its end.
 func (s *Selection) part(p *Process, ledger *stream.Ledger) *chunks.Process {
 	if s.From == 0 && s.To == 0 {
 		return p.Process
@@ -163,7 +188,7 @@ func (s *Selection) part(p *Process, ledger *stream.Ledger) *chunks.Process {
 	part.Chunks = nil
 	left := stream.Line{Process: p.Name(), Reason: stream.ReasonFiltered, What: "chunks", Where: "time"}
 	for _, im := range p.Chunks {
-		if m := closed(im); m != math.MaxUint64 && p.clock.At(m)+slack < s.From && !im.Header.Straddles() {
+		if s.after(p, im) {
 			part.LeftOut = append(slices.Clip(part.LeftOut), im) // its anchors still tell of the clock
 			left.Count++
 			left.Bytes += int64(im.Header.Commit.Offset())
@@ -171,8 +196,18 @@ func (s *Selection) part(p *Process, ledger *stream.Ledger) *chunks.Process {
 		}
 		part.Chunks = append(part.Chunks, im)
 	}
+	if len(part.Chunks) == 0 || p.start()-slack >= s.To {
+		return nil
+	}
 	if left.Count > 0 {
 		ledger.Add(left)
 	}
 	return &part
+}
+
+// after says whether all that is wanted came after a chunk. One that goes on in
+// the next is not known by itself.
+func (s *Selection) after(p *Process, im *chunks.Image) bool {
+	m := closed(im)
+	return m != math.MaxUint64 && p.clock.At(m)+slack < s.From && !im.Header.Straddles()
 }

@@ -34,13 +34,17 @@ func (f *Found) Source() stream.Source {
 func (f *Found) Select(s Selection) (stream.Source, error) {
 	f.place()
 	tables := new(stream.Tables)
-	for _, line := range f.ledger.Lines() {
-		tables.Ledger.Add(line)
-	}
+	s.tell(f, &tables.Ledger)
 	f.noteInputs(&tables.Ledger)
-	processes, err := s.wanted(f.current, &tables.Ledger)
+	chosen, err := s.choose(f.current, &tables.Ledger)
 	if err != nil {
 		return nil, err
+	}
+	processes := make([]*Process, len(chosen))
+	inputs := make([]decode.Input, len(chosen))
+	for i, p := range chosen {
+		processes[i] = p.Process
+		inputs[i] = decode.Input{Found: p.part, ID: stream.ProcessID(i + 1), Clock: p.clock}
 	}
 	describe(tables, processes)
 	var over *gone
@@ -50,10 +54,6 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 	o := decode.Options{Jobs: f.options.Jobs, GoOn: true, Grouping: s.Grouping, Goroutines: s.Goroutines}
 	if f.symbols != nil {
 		o.Resolve = f.resolve
-	}
-	inputs := make([]decode.Input, len(processes))
-	for i, p := range processes {
-		inputs[i] = decode.Input{Found: s.part(p, &tables.Ledger), ID: stream.ProcessID(i + 1), Clock: p.clock}
 	}
 	return over.leaveOut(decode.New(tables, inputs, o)), nil
 }

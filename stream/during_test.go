@@ -265,6 +265,23 @@ func TestTagRoot(t *testing.T) {
 	}
 }
 
+// What is hidden in the tables is hidden in the labels.
+func TestTagRootOfRedacted(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Host: "planted", Attrs: []stream.Attr{{Key: "zone", Value: "planted"}}})
+	p.Track("t").Sample(1, b.Stack("main"))
+	for _, how := range []stream.Redaction{{Secrets: stream.HashValues, URLs: stream.HashValues, Key: make([]byte, 32)}, {Secrets: stream.DropValues, URLs: stream.DropValues}} {
+		var out bytes.Buffer
+		src := stream.TagRoot(stream.Redact(b.Source(), how), "zone", "host", "process")
+		if err := stream.Copy(streamtest.NewText(&out), src, stream.CopyOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "planted") || !strings.Contains(out.String(), "zone:") {
+			t.Errorf("%+v gives\n%s", how, out.String())
+		}
+	}
+}
+
 // stacks lists the stack of each row; labels bear a !.
 type stacks struct {
 	tables *stream.Tables

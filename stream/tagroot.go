@@ -4,25 +4,43 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 )
 
-// tagged is a source whose stacks begin with what they belong to.
+// tagged is a source whose stacks begin with what they belong to. The frames
+// for that are named at the end, by what the tables say then: a source below may
+// redact them.
 type tagged struct {
 	Source
-	keys []string
-	tags map[tag]StackID // of frames KEY:value alone
-	made map[tagStack]StackID
-	used []bool // by key: some row has a value
-	done bool
+	keys   []string
+	roots  map[tag]StackID // of the frames of a tag alone
+	frames map[tagFrame]FrameID
+	later  []laterFrame
+	made   map[tagStack]StackID
+	used   []bool // by key: some row has a value
+	done   bool
 }
 
-// tag is what a row belongs to, as far as one of the keys tells it.
+// tag is what a row belongs to.
 type tag struct {
 	process   ProcessID
 	track     TrackID
 	goroutine uint64
+}
+
+// tagFrame is the frame of a key and a value.
+type tagFrame struct {
+	key   string
+	value string
+}
+
+// laterFrame is a frame that has no name yet: that of a key, for a tag.
+type laterFrame struct {
+	frame FrameID
+	key   string
+	of    tag
 }
 
 // tagStack is a stack under the frames of a tag.
@@ -55,7 +73,8 @@ var processTags = []struct {
 // no value there is no frame. It ends with an [ErrNoMatch] if a key has no value
 // at all. It is a [Progress] if src is, and closes src if it can be closed.
 func TagRoot(src Source, keys ...string) Source {
-	return likeSource(&tagged{Source: src, keys: keys, tags: make(map[tag]StackID), made: make(map[tagStack]StackID), used: make([]bool, len(keys))}, src)
+	return likeSource(&tagged{Source: src, keys: keys, used: make([]bool, len(keys)),
+		roots: make(map[tag]StackID), frames: make(map[tagFrame]FrameID), made: make(map[tagStack]StackID)}, src)
 }
 
 // Next implements [Source].
@@ -71,18 +90,18 @@ func (t *tagged) Next(b *Batch) error {
 	tables := t.Tables()
 	tables.Lock()
 	defer tables.Unlock()
-	before := len(t.made)
+	before := len(t.made) + len(t.roots)
 	for i, stack := range b.Stack {
 		if stack != 0 || b.Series.Kind == Samples {
 			b.Stack[i] = t.under(tables, t.root(tables, b, i), stack)
 		}
 	}
-	tables.Hold(int64(len(t.made)-before) * tagBytes)
+	tables.Hold(int64(len(t.made)+len(t.roots)-before) * tagBytes)
 	return nil
 }
 
-// tagBytes is about what a stack takes in made.
-const tagBytes = 32
+// tagBytes is about what a row of made or roots takes.
+const tagBytes = 64
 
 // root is the frames of row i alone.
 func (t *tagged) root(tables *Tables, b *Batch, i int) StackID {
@@ -90,17 +109,29 @@ func (t *tagged) root(tables *Tables, b *Batch, i int) StackID {
 	if t.asks(tagGoroutine) {
 		of.goroutine = b.goroutine(i)
 	}
-	root, ok := t.tags[of]
+	root, ok := t.roots[of]
 	if !ok {
 		for k, key := range t.keys {
 			if value := tables.tagOf(key, of); value != "" {
 				t.used[k] = true
-				root = tables.Stacks.Intern(root, tables.Frames.Intern(Frame{Function: tables.Strings.Intern(key + ":" + value), Label: true}))
+				root = tables.Stacks.Intern(root, t.frame(tables, tagFrame{key, value}, of))
 			}
 		}
-		t.tags[of] = root
+		t.roots[of] = root
 	}
 	return root
+}
+
+// frame is that of a key and a value. Until it is named, a depth that no other
+// frame has tells it from all.
+func (t *tagged) frame(tables *Tables, f tagFrame, of tag) FrameID {
+	id, ok := t.frames[f]
+	if !ok {
+		id = tables.Frames.Intern(Frame{Depth: math.MinInt32 + int32(len(t.later))})
+		t.frames[f] = id
+		t.later = append(t.later, laterFrame{id, f.key, of})
+	}
+	return id
 }
 
 func (t *tagged) asks(key string) bool { return slices.Contains(t.keys, key) }
@@ -152,12 +183,17 @@ func (t *tagged) under(tables *Tables, root, stack StackID) StackID {
 	return made
 }
 
-// end says which key has no value.
+// end names the frames, or says which key has no value.
 func (t *tagged) end() error {
+	tables := t.Tables()
 	for k, used := range t.used {
-		if !used && len(t.tags) > 0 {
-			return NoMatch(fmt.Sprintf("no stack has the tag %q", t.keys[k]), t.Tables().tagKeys())
+		if !used && len(t.roots) > 0 {
+			return NoMatch(fmt.Sprintf("no stack has the tag %q", t.keys[k]), tables.tagKeys())
 		}
+	}
+	for _, l := range t.later {
+		name := tables.Strings.Intern(l.key + ":" + tables.tagOf(l.key, l.of))
+		tables.Frames.Amend(l.frame, Frame{Function: name, Label: true})
 	}
 	return io.EOF
 }

@@ -52,7 +52,7 @@ func (c *conversion) source(found *ingest.Found) (stream.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.hide(src), nil
+	return c.tag(c.hide(src)), nil
 }
 
 // job is one conversion: what was found becomes one output, or several.

@@ -96,8 +96,14 @@ func (f *filtering) filter(src stream.Source) (stream.Source, error) {
 	if len(f.Category) > 0 {
 		src = stream.Categories(src, f.Category)
 	}
-	if len(f.TagRoot) > 0 {
-		src = stream.TagRoot(src, f.TagRoot...)
-	}
 	return src, nil
+}
+
+// tag begins stacks with what they belong to. It comes last, so that nothing is
+// shown there that is hidden elsewhere.
+func (f *filtering) tag(src stream.Source) stream.Source {
+	if len(f.TagRoot) == 0 {
+		return src
+	}
+	return stream.TagRoot(src, f.TagRoot...)
 }

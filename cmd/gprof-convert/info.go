@@ -60,7 +60,7 @@ func (c *infoCmd) Run(s *streams) error {
 	var count stream.Count
 	var levels levels
 	bar := s.newProgress(c.JSON)
-	src = c.hide(src)
+	src = c.tag(c.hide(src))
 	err = stream.Copy(stream.Tee(&count, &levels), src, stream.CopyOptions{Memory: int64(c.Mem), Jobs: c.Jobs.number(), SpillDir: temporary(), Progress: bar.all().show})
 	bar.end()
 	if err != nil {

@@ -1,0 +1,155 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gprof/bench/corpus"
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+// chapters is a session of three processes that record for some seconds, in many
+// chunks.
+func chapters(t *testing.T) string {
+	dir := t.TempDir()
+	_, err := corpus.Write(dir, corpus.Options{Processes: 3, Samples: 60_000, Markers: 200, Counts: 125,
+		Stacks: 500, Writers: 4, Generations: 2, ChunkFile: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func find(t *testing.T, inputs []string, o Options) *Found {
+	found, err := Find(inputs, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { found.Close() })
+	return found
+}
+
+// Of what is not asked for no chunk is read, and what is asked for is the same
+// as if all had been.
+func TestSelectReadsLess(t *testing.T) {
+	dir := chapters(t)
+	found := find(t, []string{dir}, Options{})
+	start, end := found.Span()
+	from := end - (end-start)/20
+	var want, got stream.Count
+	all := found.Source()
+	_, allBytes := all.(stream.Progress).Progress()
+	copyTo(t, &want, stream.Slice(all, from, math.MaxInt64))
+	some, err := find(t, []string{dir}, Options{}).Select(Selection{From: from, To: math.MaxInt64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, bytes := some.(stream.Progress).Progress()
+	copyTo(t, &got, stream.Slice(some, from, math.MaxInt64))
+	if bytes == 0 || bytes > allBytes/2 {
+		t.Errorf("for the last 20th %d of %d bytes are read", bytes, allBytes)
+	}
+	if len(want.Series) == 0 || !slices.Equal(got.Series, want.Series) {
+		t.Errorf("got %v, want %v", got.Series, want.Series)
+	}
+	skipped := int64(0)
+	for _, line := range got.Tables.Ledger.Lines() {
+		if line.Reason == stream.ReasonFiltered && (line.What == "chunks" || line.What == "processes") {
+			skipped += line.Bytes
+		}
+	}
+	if skipped != allBytes-bytes {
+		t.Errorf("the ledger tells of %d bytes that were not read, want %d", skipped, allBytes-bytes)
+	}
+}
+
+func copyTo(t *testing.T, sink stream.Sink, src stream.Source) {
+	t.Helper()
+	if err := stream.Copy(sink, src, stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Processes are chosen by instance, pid, name or service, and those that are not
+// are not decoded; an error lists what there is.
+func TestSelectProcesses(t *testing.T) {
+	dir := chapters(t)
+	found := find(t, []string{dir}, Options{})
+	one := found.Processes[1]
+	for _, pattern := range []stream.Pattern{stream.Pattern(one.Name()), stream.Pattern(one.Name()[:9] + "*")} {
+		src, err := find(t, []string{dir}, Options{}).Select(Selection{Processes: stream.Patterns{pattern}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := src.Tables().Processes; len(p) != 1 || p[0].Instance != one.Instance {
+			t.Errorf("%s: %v", pattern, p)
+		}
+		if _, total := src.(stream.Progress).Progress(); total != one.Bytes() {
+			t.Errorf("%s: %d bytes are read, want %d", pattern, total, one.Bytes())
+		}
+	}
+	_, err := found.Select(Selection{Processes: stream.Patterns{"nobody"}})
+	if !errors.Is(err, stream.ErrNoMatch) || !strings.Contains(err.Error(), one.Name()) {
+		t.Errorf("got %v, want a list with %s", err, one.Name())
+	}
+}
+
+// A process of which all lies outside is not in the tables.
+func TestSelectTime(t *testing.T) {
+	dir := chapters(t)
+	_, end := find(t, []string{dir}, Options{}).Span()
+	for _, s := range []Selection{{From: end + 1e9, To: math.MaxInt64}, {From: 1, To: 2}} {
+		src, err := find(t, []string{dir}, Options{}).Select(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(src.Tables().Processes); n != 0 {
+			t.Errorf("%+v: %d processes", s, n)
+		}
+		copyTo(t, new(stream.Count), src)
+	}
+}
+
+// What filters give does not depend on the order of the inputs, nor on the
+// number of jobs.
+func TestFiltersOrderAndJobs(t *testing.T) {
+	inputs, _ := filepath.Glob(filepath.Join(chapters(t), "*"))
+	query, err := stream.ParseQuery("*[duration>1us]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, grouping := range []Grouping{ByTrack, ByRoot, ByThread} {
+		var want []byte
+		for _, jobs := range []int{1, 2, 5} {
+			r.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
+			found := find(t, inputs, Options{Jobs: jobs})
+			start, end := found.Span()
+			half := (end - start) / 2
+			src, err := found.Select(Selection{From: start + half, To: end, Grouping: grouping, Goroutines: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			src = stream.During(stream.Slice(src, start+half, end), []stream.Query{query}, stream.DuringOptions{SpillDir: t.TempDir()})
+			src = stream.TagRoot(stream.Categories(stream.Tracks(src, stream.Patterns{"*"}), stream.Patterns{"*"}), "track", "pid")
+			var text bytes.Buffer
+			copyTo(t, streamtest.Validate(streamtest.NewText(&text)), src)
+			if want == nil {
+				want = text.Bytes()
+			}
+			if !bytes.Equal(text.Bytes(), want) {
+				t.Errorf("grouping %d, %d jobs, inputs %v: another output than before", grouping, jobs, inputs)
+			}
+		}
+		if bytes.Count(want, []byte("\n  ")) < 100 {
+			t.Errorf("grouping %d: nothing is left", grouping)
+		}
+	}
+}
