@@ -187,7 +187,8 @@
 //	3  labels       an address that means something only to the process; 0 none
 //	4  pc           that was interrupted
 //	5  top          the word at the top of the stack, 0 not known
-//	6  …            return addresses, leaf first; with bit 63: a label
+//	6  …            return addresses, leaf first; with bit 63: a label of the program,
+//	                see [StackLabel]
 //
 // The position's low 32 bits tell a record from what is left of another one. A
 // record stands for overrun + 1 periods of CPU time. Top is the caller of a

@@ -123,10 +123,11 @@ const (
 	LostTooBig     LostReason = 2 // larger than a block may be
 	LostDictionary LostReason = 3 // the dictionary was full or could not be written
 	LostSamples    LostReason = 4 // CPU samples that could not be taken or stored
+	LostLabels     LostReason = 5 // label frames of goroutines for which there was no room
 )
 
 // LostReasons names them, in order.
-var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost"}
+var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost", "labels of too many goroutines"}
 
 // ExitReason is how a process ended. Stopped, and normal with code 0, are clean
 // ends: tools may leave a child out that ended so before its parent's range

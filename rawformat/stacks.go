@@ -98,9 +98,14 @@ type StackRecord struct {
 	Returns   []uint64 // return addresses, leaf first, and labels, see [StackLabel]
 }
 
-// StackLabel is the bit by which a label among return addresses is known; the
-// rest is its number.
-const StackLabel = 1 << 63
+// A label among return addresses has the bit StackLabel; the low 32 bits are its
+// number. It stands where it was begun, behind what that called, but labels with
+// one of the other bits come first in the stack.
+const (
+	StackLabel      = 1 << 63
+	StackLabelPC    = 1 << 62 // in front of the pc
+	StackLabelTop = 1 << 61 // between pc and top
+)
 
 // Stack is the stack as pcs, leaf first, each inside of its instruction; without
 // labels, and without the caller of a function that has no frame.

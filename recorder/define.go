@@ -36,6 +36,7 @@ type registry struct {
 	events     uint32
 	tracks     map[string]*Track
 	counters   []*Counter
+	labels     []labelName
 }
 
 var defined = registry{categories: map[[2]string]uint32{}, tracks: map[string]*Track{}}

@@ -125,6 +125,7 @@ func (d *dictionary) isFull() bool {
 // location is a pc, inside of its instruction, and the functions there: the
 // outermost first, the ones inlined into it behind. None: not known.
 type location struct {
+	label uint32 // not 0: it is that label
 	pc    uint64
 	chain []symbol
 }
@@ -153,7 +154,7 @@ func (d *dictionary) stack(leafFirst []location) uint32 {
 // findStack is stack without a definition.
 func (d *dictionary) findStack(leafFirst []location) (id uint32) {
 	for i := len(leafFirst) - 1; i >= 0; i-- {
-		frame := d.frames.of[d.key(leafFirst[i].pc)]
+		frame := d.frames.of[d.keyOf(leafFirst[i])]
 		id = d.stacks.of[stackKey{id, frame}]
 		if frame == 0 || frame > d.frames.safe || id == 0 || id > d.stacks.safe {
 			return 0
@@ -163,6 +164,9 @@ func (d *dictionary) findStack(leafFirst []location) (id uint32) {
 }
 
 func (d *dictionary) frame(l location) uint32 {
+	if l.label != 0 {
+		return d.label(l.label)
+	}
 	key := d.key(l.pc)
 	id, known := d.frames.id(key)
 	if known && !d.startless[id] {
@@ -207,6 +211,13 @@ func (d *dictionary) string(s string) uint32 {
 		d.add(newRecord(rawformat.KindDefString).uint(uint64(id)).text(s))
 	}
 	return id
+}
+
+func (d *dictionary) keyOf(l location) frameKey {
+	if l.label != 0 {
+		return frameKey{labelFrame, uint64(l.label)}
+	}
+	return d.key(l.pc)
 }
 
 // key is the frame at a pc; outside of all modules it is the pc itself. Of two

@@ -44,7 +44,7 @@ func TestStartsAreDefinedOnce(t *testing.T) {
 	<-r.mapped
 	d := r.dict
 	chain := func(start int64) []location {
-		return []location{{1, []symbol{{"f", "f.go", 7, start}, {"g", "g.go", 8, start}}}}
+		return []location{{pc: 1, chain: []symbol{{"f", "f.go", 7, start}, {"g", "g.go", 8, start}}}}
 	}
 	for _, tt := range []struct {
 		name    string

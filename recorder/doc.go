@@ -26,6 +26,19 @@
 // The program's own use of runtime/pprof is left alone unless [Options.CPU]
 // asks for CPU samples in windows.
 //
+// # CPU samples
+//
+// On linux/amd64 each thread has a timer on its CPU clock, which sends it a
+// real-time signal: 62, or one below if the program uses that. The signal's
+// handler notes time, thread, goroutine, labels and stack in a ring of the
+// thread's, in a mapped file; so samples survive kill -9 as markers do. The program
+// may start CPU profiles, and be notified of all signals, as it likes. Where things
+// lie in the runtime is found out at the start, and tried; where that fails, and
+// on other systems, no samples are taken, and meta says why. See [CPUMode].
+//
+// What has a name by [NewTrack] is a track in outputs, the rest is grouped by root
+// function. A [Label] is a frame that the program puts into its stack.
+//
 // # Sessions
 //
 // All processes of a service record into one session, a directory that is named
@@ -66,5 +79,5 @@
 // which loses its thread inside a shard does not cost markers.
 //
 // One goroutine keeps house: it prepares and seals chunks, samples counters,
-// and gives new stacks their ids in the dictionary.
+// drains the rings of samples, and gives new stacks their ids in the dictionary.
 package recorder

@@ -2,7 +2,11 @@
 
 package recorder
 
-import "gprof/rawformat"
+import (
+	"runtime"
+
+	"gprof/rawformat"
+)
 
 // drain moves what is in a thread's ring into chunks.
 func (s *sampler) drain(r *Recorder, tid int, t *sampled) {
@@ -50,13 +54,15 @@ func (s *sampler) row(r *Recorder, rec *rawformat.StackRecord) (row sampleRow) {
 	calls := s.key(rec)
 	id := r.known.find(calls)
 	if id == 0 {
-		leafFirst := locate(s.expand(calls))
+		leafFirst := s.places(calls)
 		if id = r.dict.stack(leafFirst); id != 0 {
 			r.known.add(calls, id)
 		} else {
 			row.stack = 1
 			for _, l := range leafFirst[:min(len(leafFirst), maxRaw)] {
-				row.raw = append(row.raw, l.pc)
+				if l.label == 0 {
+					row.raw = append(row.raw, l.pc)
+				}
 			}
 			return row
 		}
@@ -65,14 +71,23 @@ func (s *sampler) row(r *Recorder, rec *rawformat.StackRecord) (row sampleRow) {
 	return row
 }
 
-// key is the stack as frame pointers gave it, as return addresses, leaf first.
-// Valid until the next call.
+// key is the stack as frame pointers gave it, leaf first: return addresses, and
+// labels with their bit. Valid until the next call.
 func (s *sampler) key(rec *rawformat.StackRecord) []uintptr {
-	calls := append(s.calls[:0], uintptr(rec.PC)+1)
+	calls, labels := s.calls[:0], rec.Returns
+	take := func(where uint64) {
+		for len(labels) > 0 && labels[0]&(rawformat.StackLabel|where) == rawformat.StackLabel|where {
+			calls = append(calls, rawformat.StackLabel|uintptr(uint32(labels[0])))
+			labels = labels[1:]
+		}
+	}
+	take(rawformat.StackLabelPC)
+	calls = append(calls, uintptr(rec.PC)+1)
+	take(rawformat.StackLabelTop)
 	if s.leaf.frameless(uintptr(rec.PC)) && isCode(uintptr(rec.Top)) {
 		calls = append(calls, uintptr(rec.Top))
 	}
-	for _, pc := range rec.Returns {
+	for _, pc := range labels {
 		calls = append(calls, uintptr(pc))
 	}
 	s.calls = calls
@@ -81,14 +96,39 @@ func (s *sampler) key(rec *rawformat.StackRecord) []uintptr {
 
 func isCode(pc uintptr) bool { return sampleLayout.text <= pc && pc < sampleLayout.etext }
 
-// physical is key with inlined functions, for locate.
-func (s *sampler) physical(rec *rawformat.StackRecord) []uintptr { return s.expand(s.key(rec)) }
+// places has a location for each frame of a key, with all functions there.
+func (s *sampler) places(calls []uintptr) (leafFirst []location) {
+	for len(calls) > 0 {
+		n := 0
+		for n < len(calls) && calls[n]&rawformat.StackLabel == 0 {
+			n++
+		}
+		leafFirst = append(leafFirst, locateFrames(calls[:n])...)
+		if calls = calls[n:]; len(calls) > 0 {
+			if id := uint32(calls[0]); labelKnown(id) {
+				leafFirst = append(leafFirst, location{label: id})
+			}
+			calls = calls[1:]
+		}
+	}
+	return leafFirst
+}
 
-// expand has one entry for each function, as runtime.Callers would.
-func (s *sampler) expand(calls []uintptr) []uintptr {
-	var dst [4 * maxFrames]uintptr
-	n := expandInlined(dst[:], append([]uintptr{0}, calls...))
-	return dst[:n]
+func labelKnown(id uint32) bool {
+	_, ok := labelNamed(id)
+	return ok
+}
+
+// locateFrames is locate for return addresses as frame pointers give them. Where
+// Go has no function, in C code, say, the pc is all that is known.
+func locateFrames(calls []uintptr) (leafFirst []location) {
+	for len(calls) > 0 && runtime.FuncForPC(calls[0]-1) == nil {
+		leafFirst = append(leafFirst, location{pc: uint64(calls[0]) - 1})
+		calls = calls[1:]
+	}
+	var expanded [4 * maxFrames]uintptr
+	n := expandInlined(expanded[:], append([]uintptr{0}, calls...))
+	return append(leafFirst, locate(expanded[:n])...)
 }
 
 // maxFrames is how many frames the handler writes at most; inlined functions

@@ -29,6 +29,7 @@ var errLayout = errors.New("the runtime looks different")
 // findLayout finds the offsets; what isn't found stays 0, and err says so.
 func findLayout() (l layout, err error) {
 	l.text, l.etext = textRange()
+	l.slots = uintptr(unsafe.Pointer(&labelSlots[0]))
 	goids, labels, curgs := candidates{}, candidates{}, candidates{}
 	scheds := 0
 	for range probes {

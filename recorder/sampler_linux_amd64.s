@@ -19,7 +19,26 @@
 #define SYS_rt_sigreturn 15
 #define SYS_clock_gettime 228
 
-// put appends the word in a register to the record. It spoils SI.
+// LABELS appends the goroutine's labels that were begun at or below an address,
+// with some bits, the innermost first. It spoils AX and SI.
+#define LABELS(address, bits, again, end) \
+again: \
+	TESTQ	R8, R8; \
+	JEQ	end; \
+	MOVL	8(DX)(R8*8), SI; \
+	MOVQ	R11, AX; \
+	SUBQ	SI, AX; \
+	CMPQ	AX, address; \
+	JHI	end; \
+	MOVL	12(DX)(R8*8), AX; \
+	MOVQ	$bits, SI; \
+	ORQ	SI, AX; \
+	PUT(AX); \
+	DECQ	R8; \
+	JMP	again; \
+end:
+
+// PUT appends the word in a register to the record. It spoils SI.
 #define PUT(reg) \
 	MOVQ	R10, SI; \
 	ANDQ	$RING_MASK, SI; \
@@ -40,9 +59,10 @@
 //
 // All registers are the interrupted code's, and the kernel restores them.
 //
-//	R8 slot, later lo   R9 ring   R10 head of the record being written   R15 data
-//	R12 g whose stack is walked   R13 goroutine   BX frame pointer   CX what
-//	it must not be below   R11 hi   DI layout   R14 frames left   DX context
+//	R9 ring   R10 head of the record being written   R15 data   DI layout
+//	R12 g whose stack is walked   R13 goroutine   R11 stack.hi   R14 frames left
+//	BX frame pointer   CX what it must not be below
+//	R8 slot, later labels left   DX context, later the goroutine's labels
 TEXT ·sampleHandler(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	CMPL	SI_CODE(SI), $-2	// SI_TIMER
 	JNE	chain
@@ -138,8 +158,8 @@ where:
 	XORL	AX, AX
 	TESTQ	R11, R11
 	JEQ	stackless
-	MOVQ	0(R12), R8	// stack.lo
-	CMPQ	CX, R8
+	MOVQ	0(R12), AX	// stack.lo
+	CMPQ	CX, AX
 	JCS	elsewhere
 	LEAQ	8(CX), SI
 	CMPQ	SI, R11
@@ -147,9 +167,48 @@ where:
 	MOVQ	(CX), AX
 	JMP	top
 elsewhere:	// such as the clock's code, on another stack than its g says
-	MOVQ	R8, CX
+	MOVQ	AX, CX
+	XORL	AX, AX
 top:
 	PUT(AX)
+
+	// The goroutine's labels.
+	XORL	R8, R8
+	MOVQ	RING_HEAD(R9), SI
+	ADDQ	$2, SI
+	ANDQ	$RING_MASK, SI
+	MOVQ	(R15)(SI*8), AX	// goid
+	TESTQ	AX, AX
+	JEQ	labelled
+	MOVQ	$0x9e3779b97f4a7c15, DX	// labelHash
+	IMULQ	AX, DX
+	SHRQ	$(64-11), DX	// labelBits
+	MOVL	$4, R14	// labelProbes
+probe:
+	MOVQ	DX, SI
+	SHLQ	$7, SI
+	ADDQ	56(DI), SI	// slots
+	CMPQ	AX, 0(SI)
+	JEQ	found
+	INCQ	DX
+	ANDQ	$2047, DX
+	DECL	R14
+	JNE	probe
+	JMP	labelled
+found:
+	MOVQ	SI, DX
+	MOVQ	8(DX), R8
+	CMPQ	R8, $14	// maxLabels
+	JLS	deepest
+	MOVL	$14, R8
+deepest:
+	CMPQ	R12, R13
+	JNE	labelled
+	LABELS(CX, 0xc000000000000000, label0, labels0)	// in front of the pc
+	ADDQ	$8, CX
+	LABELS(CX, 0xa000000000000000, label1, labels1)	// in front of the top
+	SUBQ	$8, CX
+labelled:
 	MOVL	$128, R14	// maxFrames
 walk:
 	TESTQ	$7, BX
@@ -158,16 +217,19 @@ walk:
 	JCS	leave
 	CMPQ	BX, R11
 	JCC	leave
-	LEAQ	16(BX), AX
-	CMPQ	AX, R11
+	LEAQ	16(BX), CX
+	CMPQ	CX, R11
 	JHI	leave
+	CMPQ	R12, R13
+	JNE	frame
+	LABELS(CX, 0x8000000000000000, label2, labels2)
+frame:
 	MOVQ	8(BX), AX
 	CMPQ	AX, 40(DI)	// text
 	JCS	done
 	CMPQ	AX, 48(DI)	// etext
 	JCC	done
 	PUT(AX)
-	LEAQ	16(BX), CX
 	MOVQ	0(BX), BX
 	DECL	R14
 	JNE	walk
@@ -177,13 +239,13 @@ leave:	// if g0 works for a goroutine, that one's stack is next
 	JEQ	done
 	TESTQ	BX, BX	// mcall clears it: what runs is the scheduler
 	JEQ	done
-	MOVQ	32(DI), R8	// g.sched
-	TESTQ	R8, R8
+	MOVQ	32(DI), SI	// g.sched
+	TESTQ	SI, SI
 	JEQ	done
 	MOVQ	R13, R12
 	MOVQ	0(R12), CX
 	MOVQ	8(R12), R11
-	MOVQ	(R12)(R8*1), AX	// sched.sp: there lies where systemstack returns to
+	MOVQ	(R12)(SI*1), AX	// sched.sp: there lies where systemstack returns to
 	CMPQ	AX, CX
 	JCS	base
 	LEAQ	8(AX), SI
@@ -201,7 +263,8 @@ base:
 	CMPQ	BX, R11
 	JCS	walk
 saved:	// C code has no frame pointers
-	MOVQ	40(R12)(R8*1), BX	// sched.bp
+	MOVQ	32(DI), SI
+	MOVQ	40(R12)(SI*1), BX	// sched.bp
 	JMP	walk
 stackless:
 	PUT(AX)
@@ -248,6 +311,18 @@ TEXT ·sampleEntry(SB),NOSPLIT,$0-16
 	MOVQ	AX, handler+0(FP)
 	LEAQ	·sampleReturn(SB), AX
 	MOVQ	AX, restorer+8(FP)
+	RET
+
+// func callerPlace() (gp, sp uintptr)
+//
+// The stack pointer is that of the caller's caller, which the caller's frame
+// pointer tells: nothing moves between it and the return address.
+TEXT ·callerPlace(SB),NOSPLIT|NOFRAME,$0-16
+	MOVQ	TLS, CX
+	MOVQ	0(CX)(TLS*1), AX
+	MOVQ	AX, gp+0(FP)
+	LEAQ	16(BP), AX
+	MOVQ	AX, sp+8(FP)
 	RET
 
 // func getg() uintptr

@@ -21,3 +21,14 @@ func (*sampler) samplePeriod() int64 { return 0 }
 func (*sampler) close(*Recorder)     {}
 
 func noteLabels(*Track) {}
+
+// LabelScope is a label that has begun.
+type LabelScope struct{}
+
+// Begin begins the label on the calling goroutine, in the calling function. End
+// must follow before that returns, as a rule by defer.
+func (Label) Begin() LabelScope { return LabelScope{} }
+
+// End ends the label, and those that were begun in it and have not ended. It must
+// be called by the goroutine that began it; ending twice does nothing.
+func (LabelScope) End() {}

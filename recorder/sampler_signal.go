@@ -348,7 +348,7 @@ func (s *sampler) check(rec *rawformat.StackRecord, before, after uint64) error 
 		return fmt.Errorf("labels at %x, want %x", rec.Labels, labels)
 	}
 	var names []string
-	for _, l := range locate(s.physical(rec)) {
+	for _, l := range s.places(s.key(rec)) {
 		for _, f := range slices.Backward(l.chain) {
 			names = append(names, f.function[strings.LastIndexByte(f.function, '.')+1:])
 		}

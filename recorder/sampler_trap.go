@@ -38,6 +38,7 @@ type sampleSlot struct {
 type layout struct {
 	goid, labels, m, curg, sched uintptr
 	text, etext                  uintptr // of the program's code
+	slots                        uintptr // of goroutines' labels
 }
 
 func sampleEntry() (handler, restorer uintptr)

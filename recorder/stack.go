@@ -58,7 +58,7 @@ func locate(calls []uintptr) (leafFirst []location) {
 		if n := len(leafFirst); n > 0 && inlined(&last, &f) {
 			leafFirst[n-1].chain = slices.Insert(leafFirst[n-1].chain, 0, s)
 		} else {
-			leafFirst = append(leafFirst, location{uint64(f.PC), []symbol{s}})
+			leafFirst = append(leafFirst, location{pc: uint64(f.PC), chain: []symbol{s}})
 		}
 		last = f
 	}

@@ -107,6 +107,11 @@ func (r *recording) stackDict(t *testing.T) *stackDict {
 					t.Errorf("symbol of depth %d after %d", depth, len(d.symbols[frame[id]]))
 				}
 				d.symbols[frame[id]] = append(d.symbols[frame[id]], d.strings[c.Uint("function")])
+			case rawformat.KindDefLabel:
+				c.Uint("category")
+				frame[id] = 1<<63 | id // no pc is
+				d.frames[id] = frame[id]
+				d.symbols[frame[id]] = []string{"label " + string(c.Text("name"))}
 			case rawformat.KindDefStack:
 				d.stacks[id] = [2]uint64{c.Uint("parent"), c.Uint("frame")}
 			}

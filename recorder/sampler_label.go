@@ -1,0 +1,106 @@
+//go:build linux && amd64 && !gprof_portable
+
+package recorder
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"gprof/rawformat"
+)
+
+// Where a goroutine is in labels, the signal handler finds that by its number, in
+// a table of fixed size. A slot belongs to one goroutine from its outermost label
+// to the end of that; the handler that looks at it interrupts that goroutine, and
+// so sees it as that has left it. A label's place is told by how far it is from
+// the stack's upper end, which does not change when the stack grows.
+
+const (
+	labelHash   = 0x9e3779b97f4a7c15
+	labelBits   = 11 // of the number of slots
+	labelProbes = 4
+	maxLabels   = 14 // in a slot
+)
+
+// labelSlot is 128 bytes; the handler knows.
+type labelSlot struct {
+	goroutine atomic.Uint64
+	n         uint64 // how many it is in
+	labels    [maxLabels]placedLabel
+}
+
+type placedLabel struct{ depth, label uint32 }
+
+var labelSlots [1 << labelBits]labelSlot
+
+// LabelScope is a label that has begun.
+type LabelScope struct {
+	slot      *labelSlot
+	goroutine uint64
+	n         uint64 // labels around it
+}
+
+// callerPlace is the running g, and the stack pointer of the caller's caller.
+func callerPlace() (gp, sp uintptr)
+
+// Begin begins the label on the calling goroutine, in the calling function. End
+// must follow before that returns, as a rule by defer.
+//
+//go:noinline
+//go:norace
+//go:nocheckptr
+func (l Label) Begin() LabelScope {
+	r := recording.Load()
+	if r == nil || l.id == 0 || sampleLayout.goid == 0 {
+		return LabelScope{}
+	}
+	g, sp := callerPlace()
+	id := uint64(load64(g + sampleLayout.goid))
+	s := labelSlotOf(id)
+	if s == nil {
+		r.lose(rawformat.LostLabels, 1, 0)
+		return LabelScope{}
+	}
+	n := s.n
+	if n < maxLabels {
+		s.labels[n] = placedLabel{uint32(load64(g+offStackHi) - sp), l.id}
+	}
+	atomic.StoreUint64(&s.n, n+1) // the handler may come at any instruction
+	return LabelScope{s, id, n}
+}
+
+// End ends the label, and those that were begun in it and have not ended. It must
+// be called by the goroutine that began it; ending twice does nothing.
+//
+//go:norace
+func (s LabelScope) End() {
+	if s.slot == nil || s.slot.goroutine.Load() != s.goroutine || s.slot.n <= s.n {
+		return
+	}
+	atomic.StoreUint64(&s.slot.n, s.n)
+	if s.n == 0 {
+		s.slot.goroutine.Store(0)
+	}
+}
+
+// labelSlotOf finds the slot of a goroutine or takes a free one; nil: there is
+// none.
+func labelSlotOf(id uint64) *labelSlot {
+	const mask = 1<<labelBits - 1
+	first := id * labelHash >> (64 - labelBits)
+	for i := range uint64(labelProbes) {
+		if s := &labelSlots[(first+i)&mask]; s.goroutine.Load() == id {
+			return s
+		}
+	}
+	for i := range uint64(labelProbes) {
+		s := &labelSlots[(first+i)&mask]
+		if s.goroutine.Load() == 0 && s.goroutine.CompareAndSwap(0, id) {
+			atomic.StoreUint64(&s.n, 0)
+			return s
+		}
+	}
+	return nil
+}
+
+var _ = [1]struct{}{}[unsafe.Sizeof(labelSlot{})-128]
