@@ -61,7 +61,7 @@ func TestBatches(t *testing.T) {
 	if got, want := len(answers[0]), n; got != want {
 		t.Errorf("%d samples, want %d", got, want)
 	}
-	if m := answers[1]; m[0]["s"] != "" || m[0]["f"] != 0.5 || m[1]["s"] != nil || m[1]["f"] != nil {
+	if m := answers[1]; m[0]["s_text"] != "" || m[0]["f_float"] != 0.5 || m[1]["s_text"] != nil || m[1]["f_float"] != nil {
 		t.Errorf("markers %v", m)
 	}
 }

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,7 +25,7 @@ func TestLosses(t *testing.T) {
 	b.Tables.Ledger.Add(stream.Line{Reason: stream.ReasonUnreadable, What: "files", Count: 2})
 	dir, count := convert(t, b.Source())
 	answers := ask(t, dir, `SELECT instance, reason, what, place, count, bytes FROM 'losses/**/*.parquet' ORDER BY count, reason`,
-		`SELECT s FROM 'markers/**/*.parquet' ORDER BY ts_ns`)
+		`SELECT s_text FROM 'markers/**/*.parquet' ORDER BY ts_ns`)
 	want := []judges.Row{
 		{"instance": "0000000000000007", "reason": "torn", "what": "pages", "place": "chunk-00001", "count": "1", "bytes": "9"},
 		{"instance": nil, "reason": "unreadable", "what": "files", "place": nil, "count": "2", "bytes": "0"},
@@ -33,7 +34,7 @@ func TestLosses(t *testing.T) {
 	if diff := cmp.Diff(want, answers[0]); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]judges.Row{{"s": "whole"}, {"s": "\ufffdbroken"}, {"s": "cut \ufffd\ufffd"}}, answers[1]); diff != "" {
+	if diff := cmp.Diff([]judges.Row{{"s_text": "whole"}, {"s_text": "\ufffdbroken"}, {"s_text": "cut \ufffd\ufffd"}}, answers[1]); diff != "" {
 		t.Error(diff)
 	}
 	if lines := count.Tables.Ledger.Lines(); len(lines) != 3 {
@@ -41,21 +42,29 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// Recordings of two versions of a program, one of which gave a field another
-// type, are read together.
+// Recordings of three versions of a program, which gave a field one type after the
+// other and were converted apart, are read together: each column has one type.
 func TestVersionsUnite(t *testing.T) {
 	t.Parallel()
+	fields := []stream.EventField{{Name: "n", Type: stream.Int}, {Name: "N", Type: stream.Text}, {Name: "n", Type: stream.Float}, {Name: "n_text", Type: stream.Uint}}
 	var dirs []string
-	for i, arg := range []any{int64(5), "five"} {
+	for i, arg := range []any{int64(5), "five", 5.5, uint64(6)} {
 		b := streamtest.NewBuilder()
 		p := b.Process(stream.Process{Instance: uint64(i + 1), Service: "shop", Start: begin})
-		field := stream.EventField{Name: "n", Type: []stream.Type{stream.Int, stream.Text}[i]}
-		p.Main.Mark(begin+stream.Time(i), stream.Instant, b.Event(stream.Event{Name: "note", Fields: []stream.EventField{field}}), arg)
+		p.Main.Mark(begin+stream.Time(i), stream.Instant, b.Event(stream.Event{Name: "note", Fields: fields[i : i+1]}), arg)
 		dir, _ := convert(t, b.Source())
-		dirs = append(dirs, dir)
+		dirs = append(dirs, "'"+dir+"/markers/**/*.parquet'")
 	}
-	answers := ask(t, dirs[0], `SELECT n FROM read_parquet(['markers/**/*.parquet', '`+dirs[1]+`/markers/**/*.parquet'], union_by_name = true) ORDER BY ts_ns`)
-	if diff := cmp.Diff([]judges.Row{{"n": "5"}, {"n": "five"}}, answers[0]); diff != "" {
+	from := " FROM read_parquet([" + strings.Join(dirs, ", ") + "], union_by_name = true)"
+	answers := ask(t, t.TempDir(), `SELECT n, n_text, n_float, n_text_int`+from+` ORDER BY ts_ns`, `DESCRIBE SELECT n, n_text, n_float, n_text_int`+from)
+	none := judges.Row{"n": nil, "N_text": nil, "n_float": nil, "n_text_int": nil}
+	want := []judges.Row{with(none, judges.Row{"n": "5"}), with(none, judges.Row{"N_text": "five"}), with(none, judges.Row{"n_float": 5.5}), with(none, judges.Row{"n_text_int": "6"})}
+	if diff := cmp.Diff(want, answers[0]); diff != "" {
 		t.Error(diff)
+	}
+	for i, kind := range []string{"BIGINT", "VARCHAR", "DOUBLE", "BIGINT"} {
+		if got := answers[1][i]["column_type"]; got != kind {
+			t.Errorf("column %v is %v, want %s", answers[1][i]["column_name"], got, kind)
+		}
 	}
 }

@@ -60,13 +60,16 @@
 //
 // # Arguments of markers
 //
-// A field's column has its name. If that is the name of another column, without
-// regard to case, the type follows: bytes_text. So it does when the definitions
-// of an event within one session give a field different types: both columns are
-// there. In two sessions a column may have two types: DuckDB's union_by_name makes
-// texts of both. Integers are INT64, decimals DOUBLE, all else STRING. An argument of
-// another type than its field, or an integer above the largest INT64, is a member
-// of the JSON object in odd_arguments.
+// A field's column has its name, and behind it the type unless that is an integer:
+// bytes, load_float, path_text. So a column has the same type in all sessions, and
+// recordings of two versions of a program unite although one of them gave a field
+// another type: it has two columns then. An integer has its type, too, where its
+// name is that of a column that all markers have, or ends with a type: name_int.
+// Where two fields of an event would have one column, without regard to case, the
+// second has a number before its type. The table of events says which field is in
+// which column. Integers are INT64, decimals DOUBLE, all else STRING. An argument
+// of another type than its field, or an integer above the largest INT64, is a
+// member of the JSON object in odd_arguments.
 //
 // Texts that are no UTF-8 have U+FFFD in place of what is wrong, and the ledger
 // counts them. Nothing else is lost.

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"gprof/stream"
@@ -22,11 +23,19 @@ type field struct {
 	from string // name of the field in the event
 }
 
-// reserved are names that columns of arguments can't have: those of all markers,
+// common are names that columns of arguments can't have: those of all markers,
 // and of the directories, which stand for columns, too.
-var reserved = []string{"event", "service", "date", "filename"}
+var common = commonNames()
 
-// typeNames tell columns of one name and different types apart.
+func commonNames() map[string]bool {
+	names := map[string]bool{"event": true, "service": true, "date": true, "filename": true}
+	for _, c := range markerTable().Columns {
+		names[c.Name] = true
+	}
+	return names
+}
+
+// typeNames are the names of types in the table of events.
 var typeNames = [...]string{stream.Null: "null", stream.Int: "int", stream.Uint: "int", stream.Float: "float", stream.Text: "text"}
 
 // eventTables returns the table of each event, by EventID-1.
@@ -46,14 +55,7 @@ func (f *Format) eventTables(t *stream.Tables) []*eventTable {
 }
 
 func newEventTable(name string) *eventTable {
-	t := &eventTable{table: name, taken: map[string]bool{}, of: map[stream.EventID][]int{}}
-	for _, c := range markerTable().Columns {
-		t.taken[c.Name] = true
-	}
-	for _, name := range reserved {
-		t.taken[name] = true
-	}
-	return t
+	return &eventTable{table: name, taken: maps.Clone(common), of: map[stream.EventID][]int{}}
 }
 
 // add finds the columns of an event's fields, or adds them.
@@ -79,29 +81,41 @@ func (t *eventTable) find(f stream.EventField, used map[int]bool) int {
 	return -1
 }
 
-// addColumn adds a column with the name of the field; if that is taken, with
-// its type behind it; and if that is taken, with a number.
+// addColumn adds a column for a field.
 func (t *eventTable) addColumn(f stream.EventField) int {
-	plain := columnName(f.Name)
-	name := plain
-	for n := 1; t.taken[strings.ToLower(name)]; n++ {
-		name = plain + "_" + typeNames[min(f.Type, stream.Text)]
-		if n > 1 {
-			name += fmt.Sprint("_", n)
-		}
+	name := columnName(f, 1)
+	for n := 2; t.taken[strings.ToLower(name)]; n++ {
+		name = columnName(f, n)
 	}
 	t.taken[strings.ToLower(name)] = true
 	t.columns = append(t.columns, field{Column{Name: name, Kind: kindOf(f), Null: true}, f.Name})
 	return len(t.columns) - 1
 }
 
-// columnName is a field's name as that of a column.
-func columnName(name string) string {
+// columnName is the name of a field's column, of the nth one of that name. It
+// tells the type, so that columns of one name have one type in all sessions,
+// whoever recorded them: that of texts and decimals ends with their type, that
+// of integers only where it would look like one of those, or like a column that
+// all markers have.
+func columnName(f stream.EventField, n int) string {
+	text, _ := valid([]byte(f.Name))
+	name := strings.ReplaceAll(string(text), "\x00", "\ufffd")
 	if name == "" {
-		return "argument"
+		name = "argument"
 	}
-	text, _ := valid([]byte(name))
-	return strings.ReplaceAll(string(text), "\x00", "\ufffd")
+	if n > 1 {
+		name += fmt.Sprint("_", n)
+	}
+	switch kindOf(f) {
+	case Long:
+		if plain := strings.ToLower(name); !common[plain] && !strings.HasSuffix(plain, "_text") && !strings.HasSuffix(plain, "_float") {
+			return name
+		}
+		return name + "_int"
+	case Double:
+		return name + "_float"
+	}
+	return name + "_text"
 }
 
 func kindOf(f stream.EventField) Kind {
