@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"gprof/convert/parquet"
+	"gprof/convert"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -104,12 +104,16 @@ func BenchmarkTables(b *testing.B) {
 			if err := stream.Copy(&in, builder.SourceOf(8192), stream.CopyOptions{}); err != nil {
 				b.Fatal(err)
 			}
+			format, _, err := convert.ByFormat("parquet")
+			if err != nil {
+				b.Fatal(err)
+			}
 			var bytes int64
 			b.ReportAllocs()
 			start := cpuTime()
 			for b.Loop() {
 				bytes = 0
-				in.write(b, parquet.New(counted{&bytes}, 0))
+				in.write(b, format.NewIn(counted{&bytes}, convert.Options{}))
 			}
 			b.ReportMetric(float64(in.rows)*float64(b.N)/(cpuTime()-start).Seconds()/1e6, "Mrow/cpu-s")
 			b.ReportMetric(float64(bytes)/float64(in.rows), "B/row")

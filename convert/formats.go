@@ -41,7 +41,7 @@ type Format struct {
 	Last       string   // how names of files begin that say what is complete: they must come last
 
 	open   func(w *ordered.Writer, o Options) stream.Sink
-	openIn func(dir Directory, c Compression) stream.Sink // of a directory
+	openIn func(dir Directory, o tables.Options) stream.Sink // of a directory
 }
 
 // Directory is where the files of a format go that is a directory.
@@ -111,7 +111,7 @@ var formats = []Format{
 		Stamp:      tables.Stamp,
 		StampText:  tables.StampText(parquet.Extension),
 		Last:       tables.Last,
-		openIn:     func(dir Directory, c Compression) stream.Sink { return parquet.New(dir, c) },
+		openIn:     func(dir Directory, o tables.Options) stream.Sink { return parquet.New(dir, o) },
 	},
 	{
 		Name:       "arrow",
@@ -121,7 +121,7 @@ var formats = []Format{
 		Stamp:      tables.Stamp,
 		StampText:  tables.StampText(arrow.Extension),
 		OneRun:     true,
-		openIn:     func(dir Directory, c Compression) stream.Sink { return arrow.New(dir, c) },
+		openIn:     func(dir Directory, o tables.Options) stream.Sink { return arrow.New(dir, o) },
 	},
 }
 
@@ -134,6 +134,9 @@ func Formats() []Format { return slices.Clone(formats) }
 // Compression is how the columns of a format that is a directory are compressed.
 type Compression = tables.Compression
 
+// Elsewhere is positions of recordings, by instance.
+type Elsewhere = tables.Elsewhere
+
 // ParseCompression returns the compression of that name; "" is zstd. The error
 // says which names there are.
 func ParseCompression(name string) (Compression, error) { return tables.ParseCompression(name) }
@@ -144,8 +147,12 @@ type Options struct {
 	Level int // of compression, 1 to 9; 0 is what is quick for each kind of text
 	Jobs  int // cores that format and compress; 0 is 1. The output is the same for any number
 
-	Compression Compression // of a format that is a directory; see Gzip for others
 	Buckets time.Duration // of a Buckets format: samples are by time, too, in steps of so much; 0 are not
+
+	// Of a format that is a directory:
+
+	Compression Compression // see Gzip for others
+	Elsewhere   Elsewhere   // events that are left out, for they are in other directories
 
 	SpillDir string // for temporary files, "" for the system's place
 	Cores    Cores  // shared by outputs that are written at a time; nil: each has Jobs of its own
@@ -226,7 +233,9 @@ func (f Format) Readable(o Options) bool { return !f.Binary && !o.Gzip }
 func (f Format) Directory() bool { return f.openIn != nil }
 
 // NewIn returns a Sink that writes a format that is a directory into dir.
-func (f Format) NewIn(dir Directory, o Options) stream.Sink { return f.openIn(dir, o.Compression) }
+func (f Format) NewIn(dir Directory, o Options) stream.Sink {
+	return f.openIn(dir, tables.Options{Compression: o.Compression, Elsewhere: o.Elsewhere})
+}
 
 // New returns a Sink that writes the format, which is no directory, to w. It does not close w, to which
 // it may write on goroutines of its own as long as it is in use, and a moment

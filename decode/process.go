@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -125,7 +124,7 @@ func (p *process) finish(t *stream.Tables, pool *pool) {
 	p.dicts, p.code, p.ticks, p.lives = nil, code{}, nil, nil
 	t.Hold(-p.held)
 	row := t.Process(p.ID)
-	row.Read, p.known = union(p.known), nil
+	row.Read, p.known = stream.Union(p.known...), nil
 	if p.first > p.latest { // no entries
 		row.End = max(row.End, row.Start)
 		return
@@ -134,17 +133,4 @@ func (p *process) finish(t *stream.Tables, pool *pool) {
 		row.Start = p.first
 	}
 	row.End = max(row.End, row.Start, p.latest) // unproven bytes may tell of times before the start
-}
-
-// union sorts ranges and joins those that touch or overlap.
-func union(ranges []stream.Range) (all []stream.Range) {
-	slices.SortFunc(ranges, func(a, b stream.Range) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
-	for _, r := range ranges {
-		if last := len(all) - 1; last >= 0 && all[last].To >= r.From {
-			all[last].To = max(all[last].To, r.To)
-		} else {
-			all = append(all, r)
-		}
-	}
-	return all
 }

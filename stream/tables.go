@@ -69,12 +69,9 @@ type Process struct {
 	SelfTests  []Attr // what came of the recorder's self-tests: which ways it took
 	RangeStart uint64 // lowest index still held
 
-	Clock Clock   // how its times were placed
-	Read  []Range // which positions were read: ascending, apart from each other; nil if unknown
+	Clock Clock  // how its times were placed
+	Read  Ranges // which positions were read; nil if unknown
 }
-
-// Range is positions in the recording of a process: From, and up to but not To.
-type Range struct{ From, To uint64 }
 
 // Clock says how the times of a process were placed on the clock of the run.
 type Clock struct {

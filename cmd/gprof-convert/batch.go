@@ -40,6 +40,10 @@ A batch that ended early goes on when it is started again: what is done and whos
 input, flags and program have not changed is left as it is. What is done is told
 by ` + journalName + ` in OUTDIR; outputs may be taken away, and are made again.
 
+Of tables (arrow, parquet), what several inputs hold of one process, such as
+snapshots of it while it runs, is in one output only, so that all can be read
+together: in that of the first. With --from, --to or --last each has all of its own.
+
 --mem and --jobs are for all that is converted at a time. Exit codes: 1 if
 anything was not converted, else 3 for --strict, else 4 for --fail-if.`
 }
@@ -50,10 +54,13 @@ type batch struct {
 	formats  []target // without names
 	settings string   // that have a part in what an output is, besides its format
 	journal  *journal
+	coverage *coverage // nil if outputs have nothing to do with each other
+	turns    *turns    // of the items that are being made
 }
 
 // item is one input of a batch and what became of it.
 type item struct {
+	turn     int    // among those that are being made
 	input    string // path
 	name     string // of the input below Dir, with slashes
 	outputs  []*made
@@ -100,6 +107,9 @@ func (c *batchCmd) Run(s *streams) error {
 		return err
 	}
 	defer b.journal.close()
+	if b.overlapping() {
+		b.coverage = newCoverage(b.journal, b.settings)
+	}
 	if err := b.convertAll(s, items); err != nil {
 		return err
 	}
@@ -107,6 +117,13 @@ func (c *batchCmd) Run(s *streams) error {
 		s.printBatch(items)
 	}
 	return b.judgeAll(items)
+}
+
+// overlapping reports whether what two inputs both hold is to be in one output
+// only: in tables, which are read together. Where times count from the end of
+// each input, what was left out of one is not elsewhere.
+func (b *batch) overlapping() bool {
+	return !b.period.given() && slices.ContainsFunc(b.formats, func(t target) bool { return t.format.Directory() })
 }
 
 // chooseFormats reads the names of formats, each of which writes files of its
@@ -199,6 +216,20 @@ func (b *batch) describeSettings(s *streams) (string, error) {
 // convertAll converts items, some at a time; those that need more memory than
 // their share follow alone. The error is one that concerns all of them.
 func (b *batch) convertAll(s *streams, items []*item) error {
+	if err := b.convertOnce(s, items); err != nil || b.coverage == nil {
+		return err
+	}
+	// An output that was made again may hold less than others rely on.
+	again := slices.DeleteFunc(slices.Clone(items), func(it *item) bool {
+		return it.err != nil || !slices.ContainsFunc(it.outputs, func(m *made) bool { return !b.coverage.stands(&m.outcome) })
+	})
+	if len(again) == 0 {
+		return nil
+	}
+	return b.convertOnce(s, again)
+}
+
+func (b *batch) convertOnce(s *streams, items []*item) error {
 	workers := b.workers(len(items))
 	if err := b.convertSome(s, items, workers); err != nil || workers == 1 {
 		return err
@@ -215,6 +246,10 @@ func (b *batch) convertAll(s *streams, items []*item) error {
 }
 
 func (b *batch) convertSome(s *streams, items []*item, workers int) error {
+	b.turns = newTurns(len(items))
+	for i, it := range items {
+		it.turn = i
+	}
 	var failed stream.FailureLatch
 	todo, done := make(chan *item), make(chan *item)
 	var all sync.WaitGroup
@@ -227,6 +262,7 @@ func (b *batch) convertSome(s *streams, items []*item, workers int) error {
 				if !failed.Failed() {
 					failed.Set(b.convertItem(s, &each, it))
 				}
+				b.turns.done(it.turn)
 				done <- it
 			}
 		})
@@ -290,14 +326,18 @@ func (b *batch) convertItem(s *streams, each *conversion, it *item) error {
 func (b *batch) missing(it *item, fingerprint string) (todo []*made) {
 	for _, m := range it.outputs {
 		m.Fingerprint, m.Settings = fingerprint, b.settings
-		if before, ok := b.journal.unchanged(m.outcome); ok && !b.Again {
+		if before, ok := b.journal.unchanged(m.outcome); ok && !b.Again && b.stands(&before) {
 			m.outcome, m.asBefore = before, true
 		} else {
+			m.asBefore = false
 			todo = append(todo, m)
 		}
 	}
 	return todo
 }
+
+// stands reports whether what an output left out is still in others.
+func (b *batch) stands(o *outcome) bool { return b.coverage == nil || b.coverage.stands(o) }
 
 // make converts an item in one pass.
 func (b *batch) make(s *streams, each *conversion, it *item, todo []*made) error {
@@ -318,6 +358,10 @@ func (b *batch) make(s *streams, each *conversion, it *item, todo []*made) error
 		if found.Reads(m.name) {
 			return fmt.Errorf("%s would lie among the files of a recording; give -o another directory", m.name)
 		}
+		if b.coverage != nil && m.format.Directory() {
+			b.turns.wait(it.turn, instancesOf(found))
+			m.options.Elsewhere = b.coverage.elsewhere(&m.outcome, instancesOf(found))
+		}
 		j.targets = append(j.targets, m.target)
 	}
 	written, err := each.do(s, j)
@@ -327,8 +371,19 @@ func (b *batch) make(s *streams, each *conversion, it *item, todo []*made) error
 	for i, m := range todo {
 		m.Incomplete = found.Failed()
 		m.Reasons = reasonsOf(written.outputs[i].Ledger())
+		if b.coverage != nil && m.format.Directory() {
+			b.coverage.made(&m.outcome, written.Tables.Processes, m.options.Elsewhere)
+		}
 	}
 	return nil
+}
+
+// instancesOf are those of the processes that were found.
+func instancesOf(found *ingest.Found) (all []uint64) {
+	for _, p := range found.Processes {
+		all = append(all, p.Instance)
+	}
+	return all
 }
 
 // reasonsOf names the reasons in a ledger.

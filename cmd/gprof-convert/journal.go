@@ -34,6 +34,11 @@ type outcome struct {
 	Size        int64    `json:"size"`        // of the output
 	Reasons     []string `json:"reasons"`     // of the output's ledger
 	Incomplete  int      `json:"incomplete"`  // parts of the input that could not be read
+
+	// Of tables: which positions of recordings the output holds, and which it has
+	// not, because another one held them.
+	Covers positions `json:"covers,omitempty"`
+	Relies positions `json:"relies,omitempty"`
 }
 
 // journal is what earlier runs have done, and what this one does.
@@ -88,8 +93,13 @@ func (j *journal) unchanged(now outcome) (outcome, bool) {
 	if !ok || o.Input != now.Input || o.Fingerprint != now.Fingerprint || o.Settings != now.Settings || o.passing() {
 		return outcome{}, false
 	}
+	return o, j.whole(o)
+}
+
+// whole reports whether an output is as it was made.
+func (j *journal) whole(o outcome) bool {
 	size, err := sizeOf(filepath.Join(j.dir, filepath.FromSlash(o.Output)))
-	return o, err == nil && size == o.Size
+	return err == nil && size == o.Size
 }
 
 // sizeOf is the size of an output, which is a file or a directory of files.

@@ -12,15 +12,15 @@ import (
 const Extension = ".arrow"
 
 // New returns a Sink that writes into dir, which is to be empty.
-func New(dir tables.Directory, compression tables.Compression) stream.Sink {
+func New(dir tables.Directory, o tables.Options) stream.Sink {
 	return tables.New(dir, tables.Format{
 		Extension: Extension,
 		OneFile:   true,
 		Begin: func(file io.Writer, d *tables.Definition, _ int) tables.Writer {
-			return newWriter(file, d, compression)
+			return newWriter(file, d, o.Compression)
 		},
 		Query: query,
-	})
+	}, o.Elsewhere)
 }
 
 // query is a query of Parquet files for those of Arrow, which DuckDB reads with

@@ -35,7 +35,7 @@ func (f *joinedFile) Close() error {
 }
 
 func TestSink(t *testing.T) {
-	streamtest.TestSink(t, func(w io.Writer) stream.Sink { return New(joined{w}, tables.Zstd) }, nil)
+	streamtest.TestSink(t, func(w io.Writer) stream.Sink { return New(joined{w}, tables.Options{}) }, nil)
 }
 
 // onDisk is a directory of the file system.
@@ -54,7 +54,7 @@ func (d onDisk) Create(name string) (io.WriteCloser, error) {
 func convert(t *testing.T, src stream.Source, c tables.Compression) (string, *stream.Count) {
 	t.Helper()
 	dir, count := t.TempDir(), new(stream.Count)
-	if err := stream.Copy(stream.Tee(New(onDisk(dir), c), count), src, stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(stream.Tee(New(onDisk(dir), tables.Options{Compression: c}), count), src, stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return dir, count

@@ -16,15 +16,15 @@ import (
 const Extension = ".parquet"
 
 // New returns a Sink that writes into dir, where tables of other runs may be.
-func New(dir tables.Directory, compression tables.Compression) stream.Sink {
-	codec := codecOf(compression)
+func New(dir tables.Directory, o tables.Options) stream.Sink {
+	codec := codecOf(o.Compression)
 	return tables.New(dir, tables.Format{
 		Extension: Extension,
 		Begin: func(file io.Writer, d *tables.Definition, many int) tables.Writer {
 			return newWriter(file, d, codec, pageSize(many))
 		},
 		Query: func(text string) string { return text },
-	})
+	}, o.Elsewhere)
 }
 
 // codecOf makes what the files of one sink compress with.

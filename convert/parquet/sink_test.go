@@ -33,7 +33,7 @@ func (f *joinedFile) Close() error {
 }
 
 func TestSink(t *testing.T) {
-	streamtest.TestSink(t, func(w io.Writer) stream.Sink { return New(joined{w}, tables.Zstd) }, nil)
+	streamtest.TestSink(t, func(w io.Writer) stream.Sink { return New(joined{w}, tables.Options{}) }, nil)
 }
 
 // instance is how the tables name a process.
@@ -55,7 +55,7 @@ func (d onDisk) Create(name string) (io.WriteCloser, error) {
 func convert(t *testing.T, src stream.Source) (string, *stream.Count) {
 	t.Helper()
 	dir, count := t.TempDir(), new(stream.Count)
-	if err := stream.Copy(stream.Tee(New(onDisk(dir), tables.Zstd), count), src, stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(stream.Tee(New(onDisk(dir), tables.Options{}), count), src, stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return dir, count

@@ -6,6 +6,12 @@ import (
 	"strings"
 )
 
+// Options are the choices of a format.
+type Options struct {
+	Compression Compression
+	Elsewhere   Elsewhere // what to leave out
+}
+
 // Compression is how the columns in files are.
 type Compression uint8
 

@@ -21,9 +21,9 @@ type covered struct {
 	rows         int64
 }
 
-func coverageOf(p *stream.Process) *coverage {
+func coverageOf(p *stream.Process, e Elsewhere) *coverage {
 	c := new(coverage)
-	for _, r := range p.Read {
+	for _, r := range p.Read.Minus(e[p.Instance]) {
 		c.read = append(c.read, covered{Range: r})
 	}
 	return c
@@ -63,6 +63,29 @@ func (c *covered) row(at stream.Time) {
 	}
 	c.time0, c.time1 = min(c.time0, at), max(c.time1, at)
 	c.rows++
+}
+
+// sift returns the rows of a segment that are not elsewhere. The ledger counts
+// the others.
+func (s *Sink) sift(b *stream.Batch) *stream.Batch {
+	process := s.tables.Process(b.Series.Process)
+	others := s.elsewhere[process.Instance]
+	if len(others) == 0 {
+		return b
+	}
+	s.fresh.Reset(b.Series, len(b.Args))
+	from := 0 // of rows that are not elsewhere
+	for i, index := range b.Index {
+		if others.Has(index) {
+			s.fresh.AppendRows(b, from, i)
+			from = i + 1
+		}
+	}
+	s.fresh.AppendRows(b, from, b.Len())
+	if n := b.Len() - s.fresh.Len(); n > 0 {
+		s.lost.Add(stream.Line{Process: instance(process.Instance), Reason: stream.ReasonDuplicate, What: "events that are in other tables", Count: int64(n)})
+	}
+	return &s.fresh
 }
 
 // writeCoverage writes what there is of each process. It comes last: a session

@@ -100,7 +100,7 @@ func serviceOf(p *stream.Process) string {
 
 // sessionOf names a part of a run by what is in it, so that the same input gets
 // the same name and another one another.
-func sessionOf(t *stream.Tables, processes []stream.ProcessID) string {
+func sessionOf(t *stream.Tables, processes []stream.ProcessID, e Elsewhere) string {
 	sum := sha256.New()
 	first := uint64(0)
 	for i, id := range processes {
@@ -109,6 +109,7 @@ func sessionOf(t *stream.Tables, processes []stream.ProcessID) string {
 			first = p.Instance
 		}
 		p.Parent = 0 // a number of this run
+		p.Read = p.Read.Minus(e[p.Instance])
 		fmt.Fprintf(sum, "%q\n", fmt.Sprintf("%+v", p))
 		for _, line := range t.Ledger.Lines() {
 			if line.Process == instance(p.Instance) {

@@ -16,7 +16,7 @@ type part struct {
 }
 
 // partsOf divides the processes. There is always a part.
-func (f *Format) partsOf(t *stream.Tables) (parts []*part, of []*part) {
+func (f *Format) partsOf(t *stream.Tables, e Elsewhere) (parts []*part, of []*part) {
 	known := map[[2]string]*part{}
 	of = make([]*part, len(t.Processes)+1)
 	for i := range t.Processes {
@@ -36,12 +36,12 @@ func (f *Format) partsOf(t *stream.Tables) (parts []*part, of []*part) {
 		parts = []*part{{}}
 	}
 	for _, p := range parts {
-		p.name = sessionOf(t, p.processes)
+		p.name = sessionOf(t, p.processes, e)
 		p.open = map[string]*table{}
 		p.stacks = newBits(t.Stacks.Len())
 		p.covered = map[stream.ProcessID]*coverage{}
 		for _, id := range p.processes {
-			p.covered[id] = coverageOf(t.Process(id))
+			p.covered[id] = coverageOf(t.Process(id), e)
 		}
 	}
 	return parts, of

@@ -32,12 +32,13 @@ type Format struct {
 
 // Sink writes the tables of one run.
 type Sink struct {
-	dir    Directory
-	format Format
-	rows   rows
-	tables *stream.Tables
-	known  []stream.Line // the ledger of the source
-	lost   stream.Ledger // what had no place here
+	dir       Directory
+	format    Format
+	elsewhere Elsewhere
+	rows      rows
+	tables    *stream.Tables
+	known     []stream.Line // the ledger of the source
+	lost      stream.Ledger // what had no place here
 
 	tracks []int32       // by TrackID: the number here
 	events []*eventTable // by EventID-1
@@ -47,10 +48,17 @@ type Sink struct {
 
 	process stream.ProcessID // being written, 0 before the first
 	odd     []byte           // scratch for JSON
+	fresh   stream.Batch     // scratch for what is not elsewhere
 }
 
-// New returns a Sink that writes into dir.
-func New(dir Directory, f Format) *Sink { return &Sink{dir: dir, format: f} }
+// Elsewhere is positions of recordings, by instance, of which the rows are in
+// other sessions.
+type Elsewhere map[uint64]stream.Ranges
+
+// New returns a Sink that writes into dir what is not elsewhere.
+func New(dir Directory, f Format, e Elsewhere) *Sink {
+	return &Sink{dir: dir, format: f, elsewhere: e}
+}
 
 // Begin divides the processes into parts. Files are begun when they are needed.
 func (s *Sink) Begin(t *stream.Tables) error {
@@ -58,7 +66,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.tracks = numberTracks(t)
 	s.events = s.format.eventTables(t)
-	s.parts, s.partOf = s.format.partsOf(t)
+	s.parts, s.partOf = s.format.partsOf(t, s.elsewhere)
 	return s.writeStamp()
 }
 
@@ -70,6 +78,9 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	}
 	if err := s.advance(id); err != nil {
 		return err
+	}
+	if b = s.sift(b); b.Len() == 0 {
+		return nil
 	}
 	p := s.partOf[id]
 	p.covered[id].add(b)
