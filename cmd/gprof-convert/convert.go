@@ -28,6 +28,8 @@ func (c *convertCmd) Help() string {
   gprof-convert 'dumps/*.tar.gz' --symbols bin/ -o all.json.gz
   gprof-convert out/session -o a.json.gz -o a.pb.gz -o parquet=tables    # read once
   gprof-convert out/session --redact -o public.json.gz
+  gprof-convert out/session --last 10s --to crash -o crash.json.gz
+  gprof-convert out/session --during 'http.request[duration>100ms]' -o slow.pb.gz
   gprof-convert out/session --per process -o profiles/{process}.pb.gz    # shop-4711.pb.gz, ...
   gprof-convert out/session --per interval=10s -o pprof=profiles/         # 20261121T170210Z.pb.gz, ...
   gprof-convert dumps/*.gprof -o parquet=tables    # and: cd tables; duckdb <queries/top-functions.sql
@@ -38,6 +40,7 @@ A pipe is read as it comes. When nothing comes of any input for 30 seconds, thos
 that are waited for are given up, what came is used, and the ledger says so. For a
 login that takes longer give --stall 5m, for one that may take for ever --stall 0.
 
+` + periodHelp + `
 Open the result at https://profiler.firefox.com with "Load a profile from file".
 
 Formats, by the end of OUT's name (.gz behind it compresses), or as NAME=OUT:

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"gprof/convert"
+	"gprof/fixtures"
+)
+
+// hand is the recording that is counted by hand.
+func hand(t *testing.T) string {
+	t.Helper()
+	ar, err := txtar.ParseFile("testdata/recordings/handler.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "hand")
+	if err := fixtures.Build(dir, ar); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// contentOf is what a conversion writes, unpacked: of a directory, all files.
+func contentOf(t *testing.T, input string, f convert.Format, flags ...string) (content []byte, said string) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out")
+	args := append([]string{input, "-o", f.Name + "=" + out}, flags...)
+	if f.Directory() {
+		args = append(args, "--compression", "none")
+	}
+	var stdout, stderr bytes.Buffer
+	if code := run(args, strings.NewReader(""), &stdout, &stderr); code != 0 {
+		t.Fatalf("gprof-convert %q: exit code %d\n%s", args, code, stderr.String())
+	}
+	err := filepath.WalkDir(out, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || strings.HasSuffix(path, ".sql") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		content = append(content, unzipped(data)...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content, stderr.String()
+}
+
+func unzipped(data []byte) []byte {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return data
+	}
+	out, err := io.ReadAll(z)
+	if err != nil {
+		return data
+	}
+	return out
+}
+
+// Filters work for every format, with the same result: what is left out is
+// nowhere in the output. Pictures show functions alone, in png as pixels.
+func TestFiltersOfAllFormats(t *testing.T) {
+	input := hand(t)
+	for _, f := range convert.Formats() {
+		t.Run(f.Name, func(t *testing.T) {
+			all, said := contentOf(t, input, f)
+			if !strings.Contains(said, "6 samples, 4 markers") {
+				t.Errorf("without a filter: %s", said)
+			}
+			some, said := contentOf(t, input, f, "--during", "request[status=200]", "--track", "main.*", "--tagroot", "zone")
+			if !strings.Contains(said, "3 samples, 2 markers") || bytes.Equal(some, all) {
+				t.Errorf("with filters: %s", said)
+			}
+			if f.Name == "png" {
+				return
+			}
+			for _, text := range []string{"main.read", "zone:eu"} {
+				if !bytes.Contains(some, []byte(text)) {
+					t.Errorf("%s is not in the output", text)
+				}
+			}
+			for _, text := range []string{"worker", "/quick"} {
+				if bytes.Contains(some, []byte(text)) {
+					t.Errorf("%s is in the output, but was not asked for", text)
+				}
+			}
+			if f.Name != "svg" && !bytes.Contains(all, []byte("worker")) && !bytes.Contains(all, []byte("/quick")) {
+				t.Error("without a filter there is neither: the test proves nothing")
+			}
+		})
+	}
+}
+
+// Outputs of filters do not depend on the number of jobs.
+func TestFiltersJobs(t *testing.T) {
+	input := hand(t)
+	f, _, err := convert.ByFormat("gecko")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"--during", "*", "--last", "150ns", "--tracks", "thread", "--tagroot", "track"}
+	want, _ := contentOf(t, input, f, append(flags, "--jobs", "1")...)
+	if got, _ := contentOf(t, input, f, append(flags, "--jobs", "7")...); !bytes.Equal(got, want) {
+		t.Error("7 jobs give other bytes than 1")
+	}
+}
+
+// What README.md shows of filters can be typed. The recording is another one, so
+// that a filter may match nothing.
+func TestReadmeFilters(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(readme), "\n## Only the part that matters\n")
+	_, section, _ = strings.Cut(section, "```sh\n")
+	section, _, _ = strings.Cut(section, "```")
+	input, n := hand(t), 0
+	for line := range strings.Lines(section) {
+		line, _, _ = strings.Cut(line, " #")
+		args := shellWords(line)[1:]
+		for i, arg := range args {
+			switch {
+			case arg == "SESSION" || strings.HasSuffix(arg, ".gprof"):
+				args[i] = input
+			case i > 0 && args[i-1] == "-o":
+				args[i] = filepath.Join(t.TempDir(), arg)
+			}
+		}
+		var stdout, stderr bytes.Buffer
+		if code := run(args, strings.NewReader(""), &stdout, &stderr); code != 0 && !strings.Contains(stderr.String(), "nothing matches") {
+			t.Errorf("%s\nexit code %d\n%s", line, code, stderr.String())
+		}
+		n++
+	}
+	if n < 4 {
+		t.Errorf("README.md has %d examples of filters", n)
+	}
+}
+
+// shellWords are the words of a command; some are in single quotes.
+func shellWords(line string) (words []string) {
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	return words
+}
