@@ -27,6 +27,7 @@ type RingOptions struct {
 	MinSpare  int                 // chunks kept ready, allocated and faulted in; at least 2
 	Pressed   int                 // the same while the session has no room for more: what holds nothing goes before what was recorded
 	Clock     rawformat.ClockKind // of the times that writers store
+	Keeper    uint16              // the writer that writes anchor blocks; 0: none does
 
 	// Anchor reads the clocks. It must neither allocate nor block. Nil gives
 	// unknown times; in a session chunks then count as older than all others.
@@ -166,6 +167,9 @@ func (r *Ring) Get(writer, generation uint16) *Chunk {
 	r.mu.unlock()
 	r.taken.Add(1)
 	c.fixed.Writer, c.fixed.Generation = writer, generation
+	if writer == r.o.Keeper && writer != 0 {
+		c.fixed.Flags |= rawformat.FlagAnchors
+	}
 	c.fixed.Open = r.o.Anchor()
 	c.open()
 	c.ring.phase.Store(phaseOpen)

@@ -117,6 +117,10 @@ func (c *Chunk) goesOn(at, offset uint32) bool {
 // that begin in committed should end there.
 func skipBlocks(committed []byte, at, to uint32) (uint32, error) {
 	for at < to && int(at) < len(committed) {
+		if n := committed[at]; n-1 < 0x7f && int(n) < len(committed)-int(at) { // the common case
+			at += 1 + uint32(n)
+			continue
+		}
 		n, size, err := rawformat.ReadUint(committed[at:])
 		switch left := uint64(len(committed) - int(at) - size); {
 		case err != nil:

@@ -53,18 +53,20 @@ func anchorOf(a rawformat.Anchor) Anchor { return Anchor{Monotonic: a.Monotonic,
 // blocks hold, like [Anchors], and the monotonic time of the latest block, 0 if
 // there is none. What is wrong with the chunks is told when they are decoded.
 func ReadAnchors(p *chunks.Process, images []*chunks.Image) (all []Anchor, last uint64) {
-	ticks := newTicks(slices.Concat(p.Chunks, p.LeftOut))
 	blocks := chunks.NewReader(images, nil)
 	var found found
+	var latest [2]uint64 // by clock, of two kinds
 	for blocks.NextRun() {
 		r := blocks.Run()
 		found.latest = 0
 		found.run(r.Data)
-		if r.Chunk.Header.Clock() == rawformat.ClockTSC {
-			found.latest = ticks.monotonic(found.latest)
-		}
-		if found.latest < maxClock {
-			last = max(last, found.latest)
+		kind := r.Chunk.Header.Clock() & 1
+		latest[kind] = max(latest[kind], found.latest)
+	}
+	latest[rawformat.ClockTSC] = newTicks(slices.Concat(p.Chunks, p.LeftOut), found.readings).monotonic(latest[rawformat.ClockTSC])
+	for _, m := range latest {
+		if m < maxClock {
+			last = max(last, m)
 		}
 	}
 	return sortAnchors(found.anchors), last
@@ -73,7 +75,8 @@ func ReadAnchors(p *chunks.Process, images []*chunks.Image) (all []Anchor, last 
 // found is what blocks say of time.
 type found struct {
 	anchors      []Anchor
-	tick, latest uint64 // of the last block, and of the latest one in a run
+	readings     []rawformat.Anchor // the same, with the counter
+	tick, latest uint64             // of the last block, and of the latest one in a run
 }
 
 // run reads intact blocks that lie one after the other.
@@ -88,13 +91,14 @@ func (f *found) run(data []byte) {
 		if k != rawformat.KindAnchor {
 			continue
 		}
-		c.Uint("tsc")
+		tsc := c.Uint("tsc")
 		a := Anchor{Monotonic: c.Uint("monotonic"), Realtime: c.Sint("realtime"), Boottime: c.Uint("boottime")}
 		if a.Boottime >= maxClock {
 			a.Boottime = 0
 		}
 		if c.Err() == nil {
 			f.anchors = append(f.anchors, a)
+			f.readings = append(f.readings, rawformat.Anchor{TSC: tsc, Monotonic: a.Monotonic})
 		}
 	}
 }
@@ -173,7 +177,7 @@ func FirstTime(p *chunks.Process) uint64 {
 		if c := b.Fields; b.Kind == rawformat.KindSync {
 			tick := blockTick(b.Kind, &c, 0)
 			if b.Chunk.Header.Clock() == rawformat.ClockTSC {
-				return newTicks(slices.Concat(p.Chunks, p.LeftOut)).monotonic(tick)
+				return newTicks(slices.Concat(p.Chunks, p.LeftOut), nil).monotonic(tick)
 			}
 			return tick
 		}

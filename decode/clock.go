@@ -78,18 +78,44 @@ func share(drift int64, at, span uint64) int64 {
 // ticks turns the ticks of one chunk's clock into monotonic nanoseconds.
 type ticks []rawformat.Anchor // of a TSC, ascending; empty: the ticks are nanoseconds
 
-// newTicks collects the anchors of a process' chunks. They tie the time-stamp
-// counter to the monotonic clock; between two of them the rate is constant, and
-// beyond the last it stays what it was. Anchors by which time would fall while
-// the counter rises are left out.
-func newTicks(images []*chunks.Image) ticks {
-	var t ticks
-	for _, im := range images {
-		for _, a := range []rawformat.Anchor{im.Header.Open, im.Header.Close} {
-			if im.Header.Clock() == rawformat.ClockTSC && a.TSC != 0 && a.Monotonic != 0 {
-				t = append(t, a)
-			}
+// allTicks are the ticks by all anchors of a process, those in blocks too. It
+// reads the chunks that have such.
+func allTicks(p *chunks.Process) ticks {
+	var anchored []*chunks.Image
+	for _, im := range p.Chunks {
+		if im.Header.Clock() == rawformat.ClockTSC && im.Header.Flags&rawformat.FlagAnchors != 0 {
+			anchored = append(anchored, im)
 		}
+	}
+	var found found
+	for r := chunks.NewReader(anchored, nil); r.NextRun(); { // what is wrong with them is told when they are decoded
+		found.run(r.Run().Data)
+	}
+	return newTicks(slices.Concat(p.Chunks, p.LeftOut), found.readings)
+}
+
+// newTicks collects the anchors of chunks' headers, and some of blocks. They tie
+// the time-stamp counter to the monotonic clock; between two of them the rate is
+// constant, and beyond the last it stays what it was. Anchors by which time would
+// fall while the counter rises are left out.
+func newTicks(images []*chunks.Image, blocks []rawformat.Anchor) ticks {
+	var t ticks
+	add := func(a rawformat.Anchor) {
+		if a.TSC != 0 && a.Monotonic != 0 {
+			t = append(t, a)
+		}
+	}
+	for _, im := range images {
+		if im.Header.Clock() == rawformat.ClockTSC {
+			add(im.Header.Open)
+			add(im.Header.Close)
+		}
+	}
+	if len(t) == 0 {
+		return nil
+	}
+	for _, a := range blocks {
+		add(a)
 	}
 	slices.SortFunc(t, func(a, b rawformat.Anchor) int {
 		return cmp.Or(cmp.Compare(a.TSC, b.TSC), cmp.Compare(a.Monotonic, b.Monotonic))
@@ -100,7 +126,31 @@ func newTicks(images []*chunks.Image) ticks {
 			rising = append(rising, a)
 		}
 	}
-	return rising
+	return rising.goOn()
+}
+
+const (
+	rateSpan = 100 * 1e6  // ns between two anchors that tell a rate: some ns of either count little
+	farSpan  = 3600 * 1e9 // ns
+)
+
+// goOn adds an anchor far behind the last. To go on by the last two, as chance has
+// them, would not do: they may be as close to each other as they are wrong.
+func (t ticks) goOn() ticks {
+	last := len(t) - 1
+	from := last - 1
+	for from > 0 && t[last].Monotonic-t[from].Monotonic < rateSpan {
+		from--
+	}
+	if last < 1 || t[last].Monotonic == t[from].Monotonic {
+		return t
+	}
+	counter, mono := t[last].TSC-t[from].TSC, t[last].Monotonic-t[from].Monotonic
+	far := rawformat.Anchor{TSC: t[last].TSC + scale(counter, farSpan, mono), Monotonic: t[last].Monotonic + farSpan}
+	if far.TSC <= t[last].TSC || far.Monotonic < farSpan { // nobody's counter
+		return t
+	}
+	return append(t, far)
 }
 
 // monotonic is the time of a tick count, exact to the anchors' precision. With

@@ -93,7 +93,7 @@ func TestTicksThatFall(t *testing.T) {
 	for _, a := range []rawformat.Anchor{{TSC: 1000, Monotonic: 500}, {TSC: 2000, Monotonic: 400}, {TSC: 3000, Monotonic: 1500}} {
 		images = append(images, &chunks.Image{Header: rawformat.Header{Flags: uint16(rawformat.ClockTSC) << 8, Open: a}})
 	}
-	if got := newTicks(images).monotonic(2000); got != 1000 {
+	if got := newTicks(images, nil).monotonic(2000); got != 1000 {
 		t.Errorf("tick 2000 is at %d", got)
 	}
 }

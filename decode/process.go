@@ -2,7 +2,6 @@ package decode
 
 import (
 	"math"
-	"slices"
 
 	"gprof/chunks"
 	"gprof/stream"
@@ -86,7 +85,7 @@ func (p *process) holdLinks(t *stream.Tables) {
 
 // load reads the dictionaries of the process, if they fit; it needs no lock.
 func (p *process) load(fits bool, pool *pool, report func(chunks.Problem)) (malformed int64) {
-	p.ticks = newTicks(slices.Concat(p.Found.Chunks, p.Found.LeftOut))
+	p.ticks = allTicks(p.Found)
 	p.dicts = map[uint32]*dictionary{}
 	for _, file := range p.Found.Dicts {
 		if !fits {

@@ -122,7 +122,11 @@
 // the same chunk. It may be negative: an event can be late.
 //
 // Anchors (tsc, monotonic, realtime) stand in the header, from opening and
-// from closing, and in anchor blocks. They tie the ticks to the other clocks.
+// from closing, and in anchor blocks. They tie the ticks to the other clocks: a
+// tick lies where it lies between the two anchors of the process around it, in
+// even proportion, and behind the last one the rate stays. So that a reader finds
+// them before it decodes anything, a process whose ticks are those of the
+// time-stamp counter writes anchor blocks into chunks with [FlagAnchors] only.
 //
 // # Context
 //

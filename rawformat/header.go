@@ -9,7 +9,10 @@ import (
 const Version = 0
 
 // Flags of a chunk header. The high byte is the [ClockKind].
-const FlagStraddle uint16 = 1 << 0
+const (
+	FlagStraddle uint16 = 1 << 0 // see Straddling
+	FlagAnchors  uint16 = 1 << 1 // the chunk may hold anchor blocks, others of the process don't
+)
 
 // Magic numbers, as they lie in the file.
 const (

@@ -16,7 +16,6 @@ var (
 )
 
 var (
-	floorStart  = time.Now()
 	floorBuffer [1 << 20]byte
 )
 
@@ -115,7 +114,12 @@ func floor(n int) {
 			floorAt = 0
 		}
 		p := (*[5]uint64)(unsafe.Pointer(&floorBuffer[floorAt]))
-		p[0], p[1], p[2], p[3], p[4] = uint64(time.Since(floorStart)), uint64(i), 3, 4, 5
+		p[0], p[1], p[2], p[3], p[4] = uint64(nanotime()), uint64(i), 3, 4, 5
 		floorAt += 40
 	}
 }
+
+// nanotime is the clock of the floor: the runtime's own.
+//
+//go:linkname nanotime runtime.nanotime
+func nanotime() int64

@@ -122,7 +122,7 @@ func (r *Recorder) sampleCounters() {
 
 // writeCounter writes a value. How many operations led to it is not counted.
 func (r *Recorder) writeCounter(id uint32, value int64) {
-	now := Now()
+	now := r.clock.now()
 	s := r.acquirePatiently()
 	if s == nil || !r.turn(s, 64, 0, now) {
 		return
@@ -130,5 +130,5 @@ func (r *Recorder) writeCounter(id uint32, value int64) {
 	b := rawformat.AppendUint(s.time(s.begin(rawformat.KindCounter), now), uint64(id))
 	b = rawformat.AppendSint(b, value)
 	s.finish(rawformat.AppendUint(b, 0))
-	releaseLock(&s.lock)
+	leave(s)
 }

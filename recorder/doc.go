@@ -18,7 +18,8 @@
 // # Promises to the program
 //
 // A marker makes no system call, takes no lock that blocks and allocates
-// nothing; where there is no room it is dropped and counted. What a marker call
+// nothing; where there is no room it is dropped and counted. (While the ring still
+// grows, a marker that takes one of the last prepared chunks wakes the housekeeper.) What a marker call
 // has returned from is found after kill -9. The exceptions are spelled out
 // where they are made: the first use of a name by [Mark] or [Text], and the
 // first times that an event with a stack ([WithStack]) is marked at a place.
@@ -72,12 +73,17 @@
 //
 // # How it works
 //
-// Writers are shards: a goroutine picks one by the address of its stack, locks
-// it with one exchange, encodes the block straight into a mapped chunk file and
-// commits it with one store (see package rawformat). A shard that is taken is
-// passed over. The shards are twice as many as processors, so that a goroutine
-// which loses its thread inside a shard does not cost markers.
+// Each processor of the Go scheduler has a writer of its own. A marker pins its
+// goroutine to the processor for some nanoseconds, reads the clock, encodes the
+// block straight into a mapped chunk file and commits it with one store (see
+// package rawformat). Time is the processor's counter where the kernel itself
+// takes it from there. Each of these tricks is tried at the start; where one does
+// not work, something portable is in its place, and meta says so. Without pinning,
+// writers are shards: a goroutine picks one by the address of its stack and locks
+// it with one exchange; a shard that is taken is passed over. With the build tag
+// gprof_portable the recorder uses nothing but what Go promises.
 //
-// One goroutine keeps house: it prepares and seals chunks, samples counters,
-// drains the rings of samples, and gives new stacks their ids in the dictionary.
+// One goroutine, on a thread of its own, keeps house: it prepares and seals
+// chunks, samples counters, drains the rings of samples, and gives new stacks
+// their ids in the dictionary.
 package recorder

@@ -12,25 +12,44 @@ type marker struct {
 	d          *definition
 	kind       rawformat.Kind
 	track      uint32
-	now, begin Time
+	now, begin tick
 	args       [4]arg
 	stack      uint64   // the field: 0 none, 1 raw, else id + 1
 	raw        []uint64 // pcs of a stack that has no id yet
 }
 
-// record records a marker of any kind. begin is that of an interval.
+// record records a marker that is no interval.
 //
 //go:noinline
-func (h handle) record(kind rawformat.Kind, begin Time, a, b arg, more *[2]arg) {
-	if r := recording.Load(); r != nil && h.d != nil {
-		r.mark(h, kind, Now(), begin, a, b, more)
+func (h handle) record(kind rawformat.Kind, a, b arg, more *[2]arg) {
+	if r := recording.Load(); r != nil {
+		r.mark(h, kind, r.clock.now(), 0, a, b, more)
 	}
 }
 
-// mark writes a marker, the long way.
+// end records the interval of a span.
 //
 //go:noinline
-func (r *Recorder) mark(h handle, kind rawformat.Kind, now, begin Time, a, b arg, more *[2]arg) {
+func (r *Recorder) end(s *Span) {
+	r.mark(s.h, markInterval, r.clock.now(), s.begin, s.a, s.b, &s.more)
+}
+
+// since records an interval from begin until now.
+//
+//go:noinline
+func (h handle) since(begin Time, a, b arg, more *[2]arg) {
+	if r := recording.Load(); r != nil {
+		r.mark(h, markInterval, r.clock.now(), r.clock.at(begin), a, b, more)
+	}
+}
+
+// mark writes a marker, the long way. begin is that of an interval.
+//
+//go:noinline
+func (r *Recorder) mark(h handle, kind rawformat.Kind, now, begin tick, a, b arg, more *[2]arg) {
+	if h.d == nil {
+		return
+	}
 	if h.d.seq > r.defined.Load() {
 		r.lose(rawformat.LostDictionary, 1, 0)
 		return
@@ -69,11 +88,10 @@ func (m *marker) size() uint32 {
 const markerRoom = 96
 
 func (r *Recorder) write(m *marker) {
-	var here byte
-	s := r.acquire(shardHint(&here))
+	s := r.enter()
 	if s != nil && r.turnWithStack(s, m.size(), m.track, m.now, m.raw) {
 		s.marker(m)
-		releaseLock(&s.lock)
+		leave(s)
 	}
 }
 
@@ -83,7 +101,7 @@ const maxRaw = 300
 
 // turnWithStack is turn, and writes a stack block for the block that follows.
 // size is that of both; raw has at most maxRaw pcs.
-func (r *Recorder) turnWithStack(s *shard, size, track uint32, now Time, raw []uint64) bool {
+func (r *Recorder) turnWithStack(s *shard, size, track uint32, now tick, raw []uint64) bool {
 	for r.turn(s, size, track, now) {
 		if len(raw) == 0 {
 			return true
@@ -127,12 +145,12 @@ func (s *shard) marker(m *marker) {
 
 // entry writes a block of the recorder's own: a time and fields of type U, or S
 // as their zig-zag form.
-func (r *Recorder) entry(k rawformat.Kind, at Time, fields ...uint64) {
+func (r *Recorder) entry(k rawformat.Kind, at tick, fields ...uint64) {
 	r.put(r.acquirePatiently(), k, 0, at, fields...)
 }
 
 // put is entry in a shard that was just locked; nil: none could be.
-func (r *Recorder) put(s *shard, k rawformat.Kind, track uint32, at Time, fields ...uint64) {
+func (r *Recorder) put(s *shard, k rawformat.Kind, track uint32, at tick, fields ...uint64) {
 	if s == nil || !r.turn(s, uint32(16+10*len(fields)), track, at) {
 		return
 	}
@@ -141,19 +159,19 @@ func (r *Recorder) put(s *shard, k rawformat.Kind, track uint32, at Time, fields
 		b = rawformat.AppendUint(b, v)
 	}
 	s.finish(b)
-	releaseLock(&s.lock)
+	leave(s)
 }
 
 // log writes a line for whoever reads the recording.
 func (r *Recorder) log(level rawformat.LogLevel, text string) {
-	now := Now()
+	now := r.clock.now()
 	s := r.acquirePatiently()
 	if s == nil || !r.turn(s, maxString+32, 0, now) {
 		return
 	}
 	b := s.time(s.begin(rawformat.KindLog), now)
 	s.finish(appendCut(rawformat.AppendUint(b, uint64(level)), text))
-	releaseLock(&s.lock)
+	leave(s)
 }
 
 // lose counts what was dropped. The housekeeper writes it into the recording

@@ -60,22 +60,26 @@ const (
 // one that is never ended leaves no trace.
 type Span struct {
 	h     handle
-	begin Time
+	r     *Recorder // nil: nothing recorded
+	begin tick
 	a, b  arg
 	more  [2]arg
 }
 
 func (h handle) begin(a, b, c, d arg) Span {
-	if recording.Load() == nil {
+	r := recording.Load()
+	if r == nil {
 		return Span{}
 	}
-	return Span{h: h, begin: Now(), a: a, b: b, more: [2]arg{c, d}}
+	return Span{h: h, r: r, begin: r.clock.now(), a: a, b: b, more: [2]arg{c, d}}
 }
 
-// End records the interval from Begin until now. If nothing recorded at Begin,
-// nothing is recorded now.
+// End records the interval from Begin until now, unless the recorder that ran at
+// Begin has been stopped or paused; if none ran, nothing is recorded.
 func (s Span) End() {
-	s.h.record(markInterval, s.begin, s.a, s.b, &s.more)
+	if s.r != nil && s.r == recording.Load() {
+		s.r.end(&s)
+	}
 }
 
 // On is the same event, aimed at a track. Nil is the process.
@@ -92,7 +96,7 @@ func (e Event) Start() { e.emit(markStart, arg{}, arg{}) }
 func (e Event) End() { e.emit(markEnd, arg{}, arg{}) }
 
 // Interval records an interval from begin until now.
-func (e Event) Interval(begin Time) { e.record(markInterval, begin, arg{}, arg{}, nil) }
+func (e Event) Interval(begin Time) { e.since(begin, arg{}, arg{}, nil) }
 
 // Begin begins an interval, which the span's End records.
 func (e Event) Begin() Span { return e.begin(arg{}, arg{}, arg{}, arg{}) }
@@ -110,7 +114,7 @@ func (e Event1[A]) Start(a A) { e.emit(markStart, pack(a), arg{}) }
 func (e Event1[A]) End(a A) { e.emit(markEnd, pack(a), arg{}) }
 
 // Interval: see [Event.Interval].
-func (e Event1[A]) Interval(begin Time, a A) { e.record(markInterval, begin, pack(a), arg{}, nil) }
+func (e Event1[A]) Interval(begin Time, a A) { e.since(begin, pack(a), arg{}, nil) }
 
 // Begin: see [Event.Begin].
 func (e Event1[A]) Begin(a A) Span { return e.begin(pack(a), arg{}, arg{}, arg{}) }
@@ -119,7 +123,11 @@ func (e Event1[A]) Begin(a A) Span { return e.begin(pack(a), arg{}, arg{}, arg{}
 func (e Event2[A, B]) On(t *Track) Event2[A, B] { e.track = t; return e }
 
 // Mark: see [Event.Mark].
-func (e Event2[A, B]) Mark(a A, b B) { e.emit(markInstant, pack(a), pack(b)) }
+func (e Event2[A, B]) Mark(a A, b B) {
+	if recording.Load() != nil {
+		e.emit(markInstant, pack(a), pack(b))
+	}
+}
 
 // Start: see [Event.Start].
 func (e Event2[A, B]) Start(a A, b B) { e.emit(markStart, pack(a), pack(b)) }
@@ -129,7 +137,7 @@ func (e Event2[A, B]) End(a A, b B) { e.emit(markEnd, pack(a), pack(b)) }
 
 // Interval: see [Event.Interval].
 func (e Event2[A, B]) Interval(begin Time, a A, b B) {
-	e.record(markInterval, begin, pack(a), pack(b), nil)
+	e.since(begin, pack(a), pack(b), nil)
 }
 
 // Begin: see [Event.Begin].
@@ -140,20 +148,20 @@ func (e Event3[A, B, C]) On(t *Track) Event3[A, B, C] { e.track = t; return e }
 
 // Mark: see [Event.Mark].
 func (e Event3[A, B, C]) Mark(a A, b B, c C) {
-	e.record(markInstant, 0, pack(a), pack(b), &[2]arg{pack(c)})
+	e.record(markInstant, pack(a), pack(b), &[2]arg{pack(c)})
 }
 
 // Start: see [Event.Start].
 func (e Event3[A, B, C]) Start(a A, b B, c C) {
-	e.record(markStart, 0, pack(a), pack(b), &[2]arg{pack(c)})
+	e.record(markStart, pack(a), pack(b), &[2]arg{pack(c)})
 }
 
 // End: see [Event.End].
-func (e Event3[A, B, C]) End(a A, b B, c C) { e.record(markEnd, 0, pack(a), pack(b), &[2]arg{pack(c)}) }
+func (e Event3[A, B, C]) End(a A, b B, c C) { e.record(markEnd, pack(a), pack(b), &[2]arg{pack(c)}) }
 
 // Interval: see [Event.Interval].
 func (e Event3[A, B, C]) Interval(begin Time, a A, b B, c C) {
-	e.record(markInterval, begin, pack(a), pack(b), &[2]arg{pack(c)})
+	e.since(begin, pack(a), pack(b), &[2]arg{pack(c)})
 }
 
 // Begin: see [Event.Begin].
@@ -164,22 +172,22 @@ func (e Event4[A, B, C, D]) On(t *Track) Event4[A, B, C, D] { e.track = t; retur
 
 // Mark: see [Event.Mark].
 func (e Event4[A, B, C, D]) Mark(a A, b B, c C, d D) {
-	e.record(markInstant, 0, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	e.record(markInstant, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
 }
 
 // Start: see [Event.Start].
 func (e Event4[A, B, C, D]) Start(a A, b B, c C, d D) {
-	e.record(markStart, 0, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	e.record(markStart, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
 }
 
 // End: see [Event.End].
 func (e Event4[A, B, C, D]) End(a A, b B, c C, d D) {
-	e.record(markEnd, 0, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	e.record(markEnd, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
 }
 
 // Interval: see [Event.Interval].
 func (e Event4[A, B, C, D]) Interval(begin Time, a A, b B, c C, d D) {
-	e.record(markInterval, begin, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	e.since(begin, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
 }
 
 // Begin: see [Event.Begin].

@@ -71,10 +71,10 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 		}
 	}
 	p.metaMachine(add)
-	start := r.anchor()
+	start := r.clock.anchor()
 	add(rawformat.MetaStartReal, start.Realtime)
 	add(rawformat.MetaStartMono, start.Monotonic)
-	add(rawformat.MetaClock, clockName)
+	add(rawformat.MetaClock, r.clock.describe())
 	add(rawformat.MetaLimit, p.Limit)
 	add(rawformat.MetaChunkSize, chunkSize)
 	add(rawformat.MetaKeep, p.Keep.Nanoseconds())
@@ -86,8 +86,17 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	}
 	add(rawformat.MetaSelfTest+"session", r.member.describe())
 	add(rawformat.MetaSelfTest+"cpu", r.cpuTest)
-	add(rawformat.MetaSelfTest+"writers", fmt.Sprintf("%d, portable", len(r.shards)))
+	add(rawformat.MetaSelfTest+"clock", r.clock.test())
+	add(rawformat.MetaSelfTest+"writers", r.describeWriters())
 	return records
+}
+
+// describeWriters is what meta says of them.
+func (r *Recorder) describeWriters() string {
+	if r.unpinned == nil {
+		return fmt.Sprintf("%d pinned to processors, %d shared", len(r.own), len(r.shared))
+	}
+	return fmt.Sprintf("%d shared; none pinned: %v", len(r.shared), r.unpinned)
 }
 
 func (p *plan) metaMachine(add func(string, any)) {

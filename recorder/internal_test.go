@@ -48,21 +48,29 @@ func losses(t *testing.T, dir string) map[rawformat.LostReason]uint64 {
 	return lost
 }
 
+func claimAll(r *Recorder) {
+	for i := range r.shards {
+		r.claimFinally(&r.shards[i])
+	}
+}
+
+func disclaimAll(r *Recorder) {
+	for i := range r.shards {
+		disclaim(&r.shards[i])
+	}
+}
+
 // A marker that finds every shard taken is dropped at once, and counted.
 func TestBusyShards(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
-	for i := range r.shards {
-		awaitLock(&r.shards[i].lock)
-	}
+	claimAll(r)
 	for range 5 {
 		probeEvent.Mark(1)
 	}
 	if n := r.lost[rawformat.LostBusy].count.Load(); n < 5 {
 		t.Errorf("%d markers counted, want 5", n)
 	}
-	for i := range r.shards {
-		releaseLock(&r.shards[i].lock)
-	}
+	disclaimAll(r)
 	r.Stop()
 	if lost := losses(t, r.dir); lost[rawformat.LostBusy] < 5 {
 		t.Errorf("recording says %v, want 5 busy", lost)
@@ -73,8 +81,8 @@ func TestBusyShards(t *testing.T) {
 // written when there is room again.
 func TestNoChunk(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
+	claimAll(r)
 	for i := range r.shards {
-		awaitLock(&r.shards[i].lock)
 		r.retire(&r.shards[i])
 	}
 	var taken []*chunks.Chunk
@@ -82,13 +90,11 @@ func TestNoChunk(t *testing.T) {
 		if c := r.ring.Get(99, 1); c != nil {
 			taken = append(taken, c)
 		} else {
-			r.wakeKeeper()
+			r.nap.wake()
 			runtime.Gosched()
 		}
 	}
-	for i := range r.shards {
-		releaseLock(&r.shards[i].lock)
-	}
+	disclaimAll(r)
 	probeEvent.Mark(1)
 	if r.lost[rawformat.LostNoChunk].count.Load() == 0 {
 		t.Fatal("nothing counted")
@@ -155,7 +161,7 @@ func TestStopAfterPanicWithLock(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
 	r.employ(func() {
 		s := r.acquirePatiently()
-		r.prepare(s, 10, 0, Now())
+		r.prepare(s, 10, 0, r.clock.now())
 		panic("test")
 	})
 	for r.Err() == nil {
@@ -189,18 +195,14 @@ func TestLossesAtTheEnd(t *testing.T) {
 	close(r.quit) // the housekeeper would lose blocks of its own
 	r.crew.Wait()
 	r.quit = make(chan struct{})
-	for i := range r.shards {
-		awaitLock(&r.shards[i].lock)
-	}
+	claimAll(r)
 	probeEvent.Mark(1)
 	want := r.lost[rawformat.LostBusy].count.Load()
 	r.writeLosses()
 	if n := r.lost[rawformat.LostBusy].count.Load(); n != want {
 		t.Errorf("%d losses, want the marker's %d", n, want)
 	}
-	for i := range r.shards {
-		releaseLock(&r.shards[i].lock)
-	}
+	disclaimAll(r)
 	r.Stop()
 	if lost := losses(t, r.dir); lost[rawformat.LostBusy] != want {
 		t.Errorf("recording says %v, want %d busy", lost, want)
@@ -211,11 +213,11 @@ func TestLossesAtTheEnd(t *testing.T) {
 func TestLaggards(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
 	idle := &r.shards[len(r.shards)-1]
-	awaitLock(&idle.lock)
-	if !r.turn(idle, 10, 0, Now()) {
+	r.claimFinally(idle)
+	if !r.prepare(idle, 10, 0, r.clock.now()) {
 		t.Fatal("no chunk")
 	}
-	releaseLock(&idle.lock)
+	disclaim(idle)
 	for idle.lag.Load() != 0 {
 		probeEvent.Mark(1) // by way of other shards
 	}
@@ -229,18 +231,18 @@ func TestLaggards(t *testing.T) {
 func TestPageBorders(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
 	track := defined.track("border")
-	s := &r.shards[0]
+	s := &r.shared[0]
 	raw := make([]uint64, 200)
 	for i := range raw {
 		raw[i] = uint64(i*i*i) << 20
 	}
 	for i := range 3000 {
 		for r.ring.Low() { // give the housekeeper time to make chunks
-			r.wakeKeeper()
+			r.nap.wake()
 			runtime.Gosched()
 		}
-		awaitLock(&s.lock)
-		m := marker{d: probeEvent.d, kind: markInstant, now: Now(), raw: raw[:i%len(raw)]}
+		r.claimFinally(s)
+		m := marker{d: probeEvent.d, kind: markInstant, now: r.clock.now(), raw: raw[:i%len(raw)]}
 		if i%2 == 0 {
 			m.track = track.id
 		}
@@ -251,7 +253,7 @@ func TestPageBorders(t *testing.T) {
 			t.Fatal("no room")
 		}
 		s.marker(&m)
-		releaseLock(&s.lock)
+		disclaim(s)
 	}
 	r.Stop()
 	p, err := chunks.OpenProcess(os.DirFS(r.session), filepath.Base(r.dir))
@@ -317,7 +319,7 @@ func TestDivide(t *testing.T) {
 // The lock is one exchange: a second taker does not get it.
 func TestAcquire(t *testing.T) {
 	var r Recorder
-	r.shards, r.mask = make([]shard, 4), 1
+	r.shared, r.mask = make([]shard, 4), 1
 	taken := map[*shard]bool{}
 	for range 4 {
 		taken[r.acquire(0)] = true
@@ -328,8 +330,8 @@ func TestAcquire(t *testing.T) {
 	if r.acquire(0) != nil || r.lost[rawformat.LostBusy].count.Load() != 1 {
 		t.Error("a fifth shard, or no count of it")
 	}
-	atomic.StoreUint32(&r.shards[2].lock, 0)
-	if r.acquire(1) != &r.shards[2] {
+	atomic.StoreUint32(&r.shared[2].lock, 0)
+	if r.acquire(1) != &r.shared[2] {
 		t.Error("the free one was not found")
 	}
 }

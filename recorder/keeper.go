@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -10,32 +11,57 @@ import (
 
 // How often the housekeeper does what.
 const (
-	tick          = 100 * time.Millisecond
+	round         = 100 * time.Millisecond
+	quickRound    = time.Millisecond // while writers take chunks
 	overheadEvery = time.Second
-	anchorEvery   = 10 * time.Second // also looks for new mappings and threads
+	anchorEvery   = time.Second      // so that what the clocks drift apart in between is some ns
+	learnEvery    = 10 * time.Second // new mappings and threads
 )
 
 // chores is what the housekeeper does besides the ring's upkeep, when it is due.
-type chores struct{ counters, overhead, anchor Time }
+type chores struct{ counters, overhead, anchor, learn Time }
 
 // spent is the recorder's own cost since it was last written, in ns.
 type spent struct{ clean, counters, threads, samples atomic.Int64 }
 
-// keepHouse runs until Stop.
+// keepHouse runs until Stop. It has a thread of its own, and comes by itself often
+// enough as a rule; a writer wakes it when the ring may still grow and the chunks
+// that were prepared run out.
 func (r *Recorder) keepHouse() {
-	t := time.NewTicker(tick)
-	defer t.Stop()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	var due chores
+	var pace pace
 	for {
 		r.maintain()
 		r.work(&due)
 		select {
 		case <-r.quit:
 			return
-		case <-r.wake:
-		case <-t.C:
+		default:
 		}
+		r.nap.sleep(pace.next(r.ring.RangeEnd(), burst/4))
 	}
+}
+
+// pace is how long the housekeeper sleeps. Spare chunks must be there when writers
+// want them: it comes the sooner the faster they are taken.
+type pace struct {
+	sleep time.Duration
+	end   uint64 // of the ring's range, last time
+}
+
+// next is the time until the next round, given the end of the ring's range and
+// how many bytes of it are much for one round.
+func (p *pace) next(end, much uint64) time.Duration {
+	written := end - p.end
+	switch p.end = end; {
+	case p.sleep == 0 || written > much:
+		p.sleep = max(p.sleep/8, quickRound)
+	case written == 0:
+		p.sleep = min(2*p.sleep, round)
+	}
+	return min(p.sleep, round-time.Duration(Now())%round) // counters come at even times
 }
 
 // learnModules defines what the process has mapped at the start. It is done
@@ -44,6 +70,12 @@ func (r *Recorder) keepHouse() {
 func (r *Recorder) learnModules() {
 	defer close(r.mapped)
 	r.dict.learn()
+}
+
+// nextAnchor is when the clocks are read next: soon in the beginning, because of a
+// program that is killed early there is no later anchor either.
+func (r *Recorder) nextAnchor(now Time) Time {
+	return now + min(max(now-r.begun, Time(quickRound)), Time(anchorEvery))
 }
 
 // isMapped reports whether frames can be defined.
@@ -102,7 +134,11 @@ func (r *Recorder) work(due *chores) {
 		r.spent.counters.Add(int64(Now() - now))
 	}
 	if now >= due.anchor {
-		due.anchor = now + Time(anchorEvery)
+		due.anchor = r.nextAnchor(now)
+		r.writeAnchor()
+	}
+	if now >= due.learn {
+		due.learn = now + Time(learnEvery)
 		if r.isMapped() {
 			r.dict.learn()
 		}
@@ -111,7 +147,6 @@ func (r *Recorder) work(due *chores) {
 			r.probeThreads()
 		}
 		r.spent.threads.Add(int64(Now() - before))
-		r.writeAnchor()
 	}
 	if now >= due.overhead {
 		due.overhead = now + Time(overheadEvery)
@@ -126,13 +161,13 @@ func (r *Recorder) releaseLaggards() {
 	end := r.ring.RangeEnd()
 	for i := range r.shards {
 		s := &r.shards[i]
-		if !r.lags(s, end) || atomic.SwapUint32(&s.lock, 1) != 0 {
+		if !r.lags(s, end) || !r.claim(s) {
 			continue
 		}
 		if r.lags(s, end) {
 			r.retire(s)
 		}
-		releaseLock(&s.lock)
+		disclaim(s)
 	}
 }
 
@@ -152,7 +187,7 @@ func (r *Recorder) writeLosses() {
 	}
 	if s := r.acquireAny(); s != nil {
 		r.writeLossesTo(s)
-		releaseLock(&s.lock)
+		leave(s)
 	}
 }
 
@@ -174,7 +209,7 @@ func (r *Recorder) writeLossesTo(s *shard) {
 		if count == told.count {
 			continue
 		}
-		now := Now()
+		now := r.clock.now()
 		if !r.prepare(s, 64, 0, now) {
 			return
 		}
@@ -187,28 +222,20 @@ func (r *Recorder) writeLossesTo(s *shard) {
 	}
 }
 
-// writeAnchor ties the clocks together, for readers that interpolate.
+// writeAnchor ties the clocks together, for readers that interpolate. They look
+// for it in the last shard's chunks, see [rawformat.FlagAnchors]; if that is taken,
+// the next one will do.
 func (r *Recorder) writeAnchor() {
-	now := Now()
-	a := r.anchor()
-	r.entry(rawformat.KindAnchor, now, a.TSC, a.Monotonic, rawformat.Zigzag(a.Realtime), boottime())
-}
-
-// anchor reads the clocks. time.Now reads both at once.
-func (r *Recorder) anchor() rawformat.Anchor {
-	now := time.Now()
-	return rawformat.Anchor{Monotonic: r.monotonic + uint64(now.Sub(base)), Realtime: now.UnixNano()}
+	r.clock.note()
+	s := &r.shards[len(r.shards)-1]
+	if !r.claim(s) {
+		return
+	}
+	a := r.clock.anchor()
+	r.put(s, rawformat.KindAnchor, 0, r.clock.now(), a.TSC, a.Monotonic, rawformat.Zigzag(a.Realtime), boottime())
 }
 
 func (r *Recorder) writeOverhead() {
 	take := func(n *atomic.Int64) uint64 { return uint64(n.Swap(0)) }
-	r.entry(rawformat.KindOverhead, Now(), 0, take(&r.spent.clean), take(&r.spent.counters), take(&r.spent.threads), take(&r.spent.samples))
-}
-
-// wakeKeeper never blocks: one note is enough.
-func (r *Recorder) wakeKeeper() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	r.entry(rawformat.KindOverhead, r.clock.now(), 0, take(&r.spent.clean), take(&r.spent.counters), take(&r.spent.threads), take(&r.spent.samples))
 }

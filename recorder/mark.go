@@ -12,11 +12,12 @@ import (
 const fastBlock = 40
 
 // emit records a marker of at most two fields that is no interval. It is the hot
-// path: a clock, an exchange, and some ten stores. What is not plain goes the
-// long way; so does what comes first in a page or a chunk, in turn.
+// path: a clock, and some ten stores. What is not plain goes the long way; so does
+// what comes first in a page or a chunk, in turn.
 //
-// It can't panic: the only foreign memory that it touches is the chunk's, in
-// which turn has made sure of room.
+// It can't panic, which would be fatal between procPin and procUnpin: the only
+// foreign memory that it touches is the chunk's, in which turn has made sure of
+// room.
 //
 //go:noinline
 func (h handle) emit(kind rawformat.Kind, a, b arg) {
@@ -26,20 +27,30 @@ func (h handle) emit(kind rawformat.Kind, a, b arg) {
 	}
 	d := h.d
 	if !d.plain || d.seq > r.defined.Load() {
-		r.mark(h, kind, Now(), 0, a, b, nil)
+		r.mark(h, kind, r.clock.now(), 0, a, b, nil)
 		return
 	}
-	now := Now()
 	track := uint32(0)
 	if h.track != nil {
 		track = r.track(h.track)
 	}
-	var here byte
-	s := &r.shards[shardHint(&here)&r.mask]
-	if atomic.SwapUint32(&s.lock, 1) != 0 {
-		if s = r.acquireOther(shardHint(&here)); s == nil {
+	var s *shard // what enter does, here because a call would cost
+	if len(r.own) > 0 {
+		if p := uint(procPin()); p < uint(len(r.own)) {
+			s = &r.own[p]
+			takeOwn(&s.lock)
+		}
+	}
+	if s == nil || atomic.LoadUint32(&s.shut) != 0 {
+		if s = r.enterElse(s); s == nil {
 			return
 		}
+	}
+	var now tick
+	if r.clock.counter {
+		now = tick(readCounter())
+	} else {
+		now = r.clock.nanotime()
 	}
 	if uint32(s.word) >= s.soft || track != s.track {
 		if !r.turn(s, fastBlock, track, now) {
@@ -60,24 +71,35 @@ func (h handle) emit(kind rawformat.Kind, a, b arg) {
 		n++
 	}
 	if d.fields > 0 {
-		if v := rawformat.Zigzag(int64(a.bits)); d.first == rawformat.WireSint && v < 1<<14 {
+		v := a.bits
+		if d.first == rawformat.WireSint {
+			v = rawformat.Zigzag(int64(v))
+		}
+		if v < 1<<14 && d.first != rawformat.WireFloat {
 			n = putShort(p, n, v)
 		} else {
-			n = putNumber(p, n, d.first, a.bits)
+			n = putBits(p, n, d.first, v)
 		}
-		if d.fields > 1 {
-			if v := rawformat.Zigzag(int64(b.bits)); d.second == rawformat.WireSint && v < 1<<14 {
-				n = putShort(p, n, v)
-			} else {
-				n = putNumber(p, n, d.second, b.bits)
-			}
+	}
+	if d.fields > 1 {
+		v := b.bits
+		if d.second == rawformat.WireSint {
+			v = rawformat.Zigzag(int64(v))
+		}
+		if v < 1<<14 && d.second != rawformat.WireFloat {
+			n = putShort(p, n, v)
+		} else {
+			n = putBits(p, n, d.second, v)
 		}
 	}
 	put8(p, 0, uint64(n-1))
 	word := s.word + (uint64(n) | 1<<32)
 	s.word = word
-	release(s.commit, word)
-	releaseLock(&s.lock)
+	pinned := s.pinned
+	releaseBoth(s.commit, word, &s.lock)
+	if pinned {
+		procUnpin()
+	}
 }
 
 // shardHint tells goroutines apart: their stacks lie at different addresses.

@@ -40,6 +40,9 @@ func memberChild() {
 			for many, _ := strconv.Atoi(arg); many > 0; many-- {
 				n++
 				acked.Mark(n, payload)
+				if n%500 == 0 { // else all is written before the housekeeper can make room for it
+					time.Sleep(time.Millisecond)
+				}
 			}
 		case "pause":
 			rec.Pause()

@@ -47,10 +47,10 @@ func (r *Recorder) setPaused(who pausers, paused bool) {
 	}
 	if r.pausers != 0 {
 		recording.Store(nil)
-		r.entry(rawformat.KindPause, Now(), uint64(rawformat.PauseAll))
+		r.entry(rawformat.KindPause, r.clock.now(), uint64(rawformat.PauseAll))
 		return
 	}
-	r.entry(rawformat.KindResume, Now(), uint64(rawformat.PauseAll))
+	r.entry(rawformat.KindResume, r.clock.now(), uint64(rawformat.PauseAll))
 	recording.Store(r)
 	if r.Err() != nil { // it failed meanwhile, and what fail cleared is set again
 		recording.CompareAndSwap(r, nil)

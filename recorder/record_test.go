@@ -1,6 +1,7 @@
 package recorder_test
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -59,7 +60,35 @@ func read(t *testing.T, dir string, want ...chunks.ProblemClass) *recording {
 	if err := blocks.Err(); err != nil {
 		t.Fatal(err)
 	}
+	r.toNanoseconds()
+	// The markers of one goroutine lie in the chunks of several writers.
+	slices.SortStableFunc(r.entries, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
 	return r
+}
+
+// toNanoseconds converts times and durations, if they are the counter's, by the
+// headers' anchors that are farthest apart. The reader of others is package decode.
+func (r *recording) toNanoseconds() {
+	var first, last rawformat.Anchor
+	for _, im := range r.Chunks {
+		for _, a := range []rawformat.Anchor{im.Header.Open, im.Header.Close} {
+			if a.TSC != 0 && (first.TSC == 0 || a.TSC < first.TSC) {
+				first = a
+			}
+			if a.TSC > last.TSC {
+				last = a
+			}
+		}
+	}
+	if first.TSC == last.TSC { // ns, or nothing to go by
+		return
+	}
+	rate := float64(last.Monotonic-first.Monotonic) / float64(last.TSC-first.TSC)
+	for i := range r.entries {
+		e := &r.entries[i]
+		e.at = first.Monotonic + uint64(int64(float64(int64(e.at-first.TSC))*rate))
+		e.dur = uint64(float64(e.dur) * rate)
+	}
 }
 
 func (r *recording) readDict() {

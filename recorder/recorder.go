@@ -25,17 +25,21 @@ var (
 // records nothing: the result of a Start that failed needs no check. They may
 // be called by any goroutine.
 type Recorder struct {
-	instance  uint64
-	session   string // directory
-	dir       string // of this instance
-	monotonic uint64 // CLOCK_MONOTONIC at base
-	limit     int64
+	instance uint64
+	session  string // directory
+	dir      string // of this instance
+	limit    int64
 
-	shards  []shard
-	mask    uintptr       // of the shards that are somebody's first choice
-	defined atomic.Uint32 // records of the registry that the dictionary has
-	refused int           // up to here they were written or counted as lost; under defined.mu
-	lost    [numLosses]loss
+	clock    clock
+	begun    Time
+	own      []shard       // pinned, one for each processor
+	shared   []shard       // their number is a power of two
+	mask     uintptr       // of the shared ones that are somebody's first choice
+	shards   []shard       // all of them
+	unpinned error         // why none is pinned
+	defined  atomic.Uint32 // records of the registry that the dictionary has
+	refused  int           // up to here they were written or counted as lost; under defined.mu
+	lost     [numLosses]loss
 
 	ring *chunks.Ring
 	dict *dictionary
@@ -57,7 +61,7 @@ type Recorder struct {
 	cpuTest       string  // what came of the sampler's self-test
 
 	spent     spent
-	wake      chan struct{} // to the housekeeper: see to the ring
+	nap       nap           // of the housekeeper
 	shift     chan struct{} // to the CPU sampler: paused or resumed
 	mapped    chan struct{} // closed when the modules are in the dictionary
 	quit      chan struct{} // closed by Stop
@@ -121,6 +125,7 @@ func (r *Recorder) Stop() error {
 	r.stopped = true
 	recording.Store(nil)
 	close(r.quit)
+	r.nap.wake()
 	r.crew.Wait()
 	r.sampler.close(r)
 	defined.mu.Lock()
@@ -140,7 +145,7 @@ func (r *Recorder) Stop() error {
 func (r *Recorder) closeShards() {
 	var locked []*shard
 	for i := range r.shards {
-		if s := &r.shards[i]; r.lockFinally(s) {
+		if s := &r.shards[i]; r.claimFinally(s) {
 			locked = append(locked, s)
 		}
 	}
@@ -155,15 +160,11 @@ func (r *Recorder) closeShards() {
 // patience is how long Stop waits for a shard after a bug of the recorder.
 const patience = 100 * time.Millisecond
 
-// lockFinally locks a shard. Without a bug its holder writes one block and is
+// claimFinally takes a shard. Without a bug its holder writes one block and is
 // waited for, however long its thread does not run.
-func (r *Recorder) lockFinally(s *shard) bool {
-	if r.Err() == nil {
-		awaitLock(&s.lock)
-		return true
-	}
-	for deadline := Now() + Time(patience); atomic.SwapUint32(&s.lock, 1) != 0; runtime.Gosched() {
-		if Now() > deadline {
+func (r *Recorder) claimFinally(s *shard) bool {
+	for deadline := Now() + Time(patience); !r.claim(s); runtime.Gosched() {
+		if r.Err() != nil && Now() > deadline {
 			return false
 		}
 	}
@@ -229,7 +230,7 @@ func (r *Recorder) Err() error {
 
 // writeExit tells the end of the recording.
 func (r *Recorder) writeExit() error {
-	now, text := r.anchor(), ""
+	now, text := r.clock.anchor(), ""
 	if err := r.Err(); err != nil {
 		text = err.Error()
 	}

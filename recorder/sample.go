@@ -73,16 +73,16 @@ func (r *Recorder) sampleRow(c *cpuSample) (row sampleRow) {
 
 // writeSample writes one sample block.
 func (r *Recorder) writeSample(row *sampleRow, at slot, window Time) {
-	s := r.acquirePatiently()
-	if s == nil || !r.turnWithStack(s, uint32(sampleRoom+2*10*len(row.raw)), row.track, at.at, row.raw) {
+	s, now := r.acquirePatiently(), r.clock.at(at.at)
+	if s == nil || !r.turnWithStack(s, uint32(sampleRoom+2*10*len(row.raw)), row.track, now, row.raw) {
 		return
 	}
-	b := s.time(s.begin(rawformat.KindSample), at.at)
+	b := s.time(s.begin(rawformat.KindSample), now)
 	for _, v := range [...]uint64{0, 0, uint64(row.track), row.stack, 1, uint64(at.cpu) + 1, uint64(window)} {
 		b = rawformat.AppendUint(b, v)
 	}
 	s.finish(b)
-	releaseLock(&s.lock)
+	leave(s)
 }
 
 // sampleRoom is more than a sample block takes, and the length of a stack block.

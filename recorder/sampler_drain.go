@@ -32,7 +32,7 @@ func (s *sampler) drain(r *Recorder, tid int, t *sampled) {
 // killed.
 func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRecord) {
 	row := s.row(r, rec)
-	at := Time(rec.Time - r.monotonic)
+	at := r.clock.at(Time(rec.Time - r.clock.base))
 	w := r.acquirePatiently()
 	if w == nil || !r.turnWithStack(w, uint32(sampleRoom+2*10*len(row.raw)), row.track, at, row.raw) {
 		return
@@ -43,7 +43,7 @@ func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRe
 	}
 	t.stacks.Claim(w.chunk.RangeStart() + uint64(w.offset()))
 	w.finish(b)
-	releaseLock(&w.lock)
+	leave(w)
 }
 
 // row finds what of a record is interned.

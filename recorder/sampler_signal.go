@@ -330,7 +330,7 @@ func (s *sampler) test(r *Recorder) error {
 		err = errors.New("no signal came")
 	}
 	if err == nil {
-		err = s.check(&rec, r.monotonic+uint64(before), r.monotonic+uint64(after))
+		err = s.check(&rec, r.clock.base+uint64(before), r.clock.base+uint64(after))
 	}
 	return errors.Join(err, s.detach(r, t))
 }

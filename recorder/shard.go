@@ -10,15 +10,19 @@ import (
 )
 
 // shard is one writer: at most one chunk, and what the blocks in it build on.
-// Whoever exchanged lock from 0 to 1 has all of it but lag.
+// Whoever has its lock has all of it but lag. A shared shard's lock is exchanged
+// from 0 to 1 by whoever wants it. A pinned shard's is stored by the goroutine
+// that holds the shard's processor, see enter.
 type shard struct {
-	lock  uint32 // 1: taken; after Stop for good
-	track uint32 // of the context
-	word  uint64 // the commit word: offset, and number of blocks
-	soft  uint32 // up to here a block of the fast path may begin without further ado
-	page  uint32 // in which a block began last, noPage
-	last  Time   // of the last T
-	base  unsafe.Pointer
+	lock   uint32 // 1: taken; of a shared shard after Stop for good
+	shut   uint32 // 1: writers go elsewhere, for the housekeeper has the pinned shard
+	track  uint32 // of the context
+	pinned bool
+	word   uint64 // the commit word: offset, and number of blocks
+	soft   uint32 // up to here a block of the fast path may begin without further ado
+	page   uint32 // in which a block began last, noPage
+	last   tick   // of the last T
+	base   unsafe.Pointer
 
 	commit  *uint64 // the chunk's
 	payload []byte
@@ -27,7 +31,7 @@ type shard struct {
 
 	lag atomic.Uint64 // range start of chunk, 0 without; for the housekeeper
 
-	_ [128]byte // two lines: the processor fetches pairs of them
+	_ [152]byte // two lines: the processor fetches pairs of them
 }
 
 const (
@@ -44,28 +48,106 @@ const (
 	maxPasses = 2
 )
 
-// acquire locks a shard. nil: all are taken; the loss is counted.
+// enter gives the caller a shard until leave, which must follow soon and without
+// blocking. nil: all are taken; the loss is counted.
+//
+// A goroutine that is pinned keeps its processor, and no other goroutine runs
+// there meanwhile. So the processor's shard is its own, at the cost of a store:
+// an exchange would cost as much as all else but the clock. The housekeeper, who
+// wants it now and then, says so in shut, and has all threads see that before it
+// looks whether the lock is taken, see claim.
+func (r *Recorder) enter() *shard {
+	if len(r.own) == 0 {
+		return r.enterShared()
+	}
+	var s *shard
+	if p := uint(procPin()); p < uint(len(r.own)) {
+		s = &r.own[p]
+		takeOwn(&s.lock)
+		if atomic.LoadUint32(&s.shut) == 0 {
+			return s
+		}
+	}
+	return r.enterElse(s)
+}
+
+// enterElse enters a shared shard instead of a pinned one that is shut, or does
+// not exist: the program has more processors now than it began with.
+//
+//go:noinline
+func (r *Recorder) enterElse(shut *shard) *shard {
+	if shut != nil {
+		releaseLock(&shut.lock)
+	}
+	if len(r.own) > 0 {
+		procUnpin()
+	}
+	return r.enterShared()
+}
+
+// enterShared is enter of a shared shard.
+func (r *Recorder) enterShared() *shard {
+	var here byte
+	return r.acquire(shardHint(&here))
+}
+
+// leave gives a shard back.
+func leave(s *shard) {
+	pinned := s.pinned
+	releaseLock(&s.lock)
+	if pinned {
+		procUnpin()
+	}
+}
+
+// acquire locks a shared shard. nil: all are taken; the loss is counted.
 func (r *Recorder) acquire(hint uintptr) *shard {
-	if s := &r.shards[hint&r.mask]; atomic.SwapUint32(&s.lock, 1) == 0 {
+	if s := &r.shared[hint&r.mask]; atomic.SwapUint32(&s.lock, 1) == 0 {
 		return s
 	}
 	return r.acquireOther(hint)
 }
 
-// acquireOther locks any shard after the first choice was taken. It begins with
-// the second half, which is nobody's first choice.
+// acquireOther locks any shared shard after the first choice was taken. It begins
+// with those that are nobody's first choice.
 //
 //go:noinline
 func (r *Recorder) acquireOther(hint uintptr) *shard {
-	all := uintptr(len(r.shards)) - 1
+	all := uintptr(len(r.shared)) - 1
 	for i := range maxPasses * (all + 1) {
-		s := &r.shards[(hint&r.mask+r.mask+1+i)&all]
+		s := &r.shared[(hint&r.mask+r.mask+1+i)&all]
 		if atomic.SwapUint32(&s.lock, 1) == 0 {
 			return s
 		}
 	}
 	r.lose(rawformat.LostBusy, 1, 0)
 	return nil
+}
+
+// claim takes a shard for the housekeeper, or for Stop; false: it is taken.
+// disclaim gives it back.
+//
+// Of a pinned shard's writer and us each stores one word and then loads the
+// other's, and one of us must see that the other is there. An exchange orders
+// that for the writer, at a cost; the barrier does it for all of them.
+func (r *Recorder) claim(s *shard) bool {
+	if !s.pinned {
+		return atomic.SwapUint32(&s.lock, 1) == 0
+	}
+	atomic.StoreUint32(&s.shut, 1)
+	if barrier() == nil && atomic.LoadUint32(&s.lock) == 0 {
+		return true
+	}
+	disclaim(s)
+	return false
+}
+
+func disclaim(s *shard) {
+	if s.pinned {
+		atomic.StoreUint32(&s.shut, 0)
+	} else {
+		releaseLock(&s.lock)
+	}
 }
 
 // acquirePatiently is acquire for the recorder's own goroutines, which may
@@ -78,12 +160,12 @@ func (r *Recorder) acquirePatiently() *shard {
 	return s
 }
 
-// acquireAny locks any shard, the last choice of markers first. nil: all stay
-// taken.
+// acquireAny locks any shared shard, the last choice of markers first. nil: all
+// stay taken.
 func (r *Recorder) acquireAny() *shard {
 	for range 1000 {
-		for i := len(r.shards) - 1; i >= 0; i-- {
-			if s := &r.shards[i]; atomic.SwapUint32(&s.lock, 1) == 0 {
+		for i := len(r.shared) - 1; i >= 0; i-- {
+			if s := &r.shared[i]; atomic.SwapUint32(&s.lock, 1) == 0 {
 				return s
 			}
 		}
@@ -93,20 +175,20 @@ func (r *Recorder) acquireAny() *shard {
 }
 
 // turn makes s ready, see prepare. If there is no chunk it counts the loss,
-// unlocks s and returns false.
-func (r *Recorder) turn(s *shard, size, track uint32, now Time) bool {
+// leaves s and returns false.
+func (r *Recorder) turn(s *shard, size, track uint32, now tick) bool {
 	if r.prepare(s, size, track, now) {
 		return true
 	}
 	r.lose(rawformat.LostNoChunk, 1, uint64(size))
-	releaseLock(&s.lock)
+	leave(s)
 	return false
 }
 
 // prepare makes s ready for blocks of size bytes in all that belong to track:
 // it takes another chunk if there is no room, and restates the context where
 // the format demands it. False: there is no chunk.
-func (r *Recorder) prepare(s *shard, size, track uint32, now Time) bool {
+func (r *Recorder) prepare(s *shard, size, track uint32, now tick) bool {
 	if s.offset()+size+maxTurn+overshoot > uint32(len(s.payload)) && !r.refill(s) {
 		return false
 	}
@@ -115,7 +197,7 @@ func (r *Recorder) prepare(s *shard, size, track uint32, now Time) bool {
 	}
 	for s.page != s.offset()>>pageShift {
 		// A sync block that begins late in a page may end in the next one.
-		s.sync(track, now, r.monotonic)
+		s.sync(track, now)
 	}
 	s.soft = min((s.page+1)<<pageShift, uint32(len(s.payload))-fastBlock-overshoot)
 	return true
@@ -126,7 +208,7 @@ func (r *Recorder) refill(s *shard) bool {
 	r.retire(s)
 	c := r.ring.Get(s.writer, 1)
 	if r.ring.Low() {
-		r.wakeKeeper()
+		r.nap.wake()
 	}
 	if c == nil {
 		return false
@@ -150,11 +232,11 @@ func (r *Recorder) retire(s *shard) {
 func (s *shard) offset() uint32 { return uint32(s.word) }
 
 // sync begins a page.
-func (s *shard) sync(track uint32, now Time, monotonic uint64) {
+func (s *shard) sync(track uint32, now tick) {
 	b := s.begin(rawformat.KindSync)
 	b = rawformat.AppendUint(b, s.chunk.RangeStart()+uint64(s.offset()))
 	b = rawformat.AppendUint(b, s.chunk.Epoch())
-	b = rawformat.AppendUint(b, monotonic+uint64(now))
+	b = rawformat.AppendUint(b, uint64(now))
 	b = rawformat.AppendUint(b, 0) // goroutines are not told apart
 	b = rawformat.AppendUint(b, uint64(track))
 	s.track, s.last, s.page = track, now, s.offset()>>pageShift
@@ -177,7 +259,7 @@ func (s *shard) begin(k rawformat.Kind) []byte {
 }
 
 // time appends a T.
-func (s *shard) time(b []byte, now Time) []byte {
+func (s *shard) time(b []byte, now tick) []byte {
 	delta := int64(now - s.last)
 	s.last = now
 	return rawformat.AppendSint(b, delta)

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
-	"sync/atomic"
 	"time"
 
 	"gprof/chunks"
@@ -51,10 +50,12 @@ func open(o Options) (*Recorder, error) {
 		return nil, err
 	}
 	r := &Recorder{
-		instance: newInstance(), session: p.session, monotonic: monotonicBase(),
-		wake: make(chan struct{}, 1), shift: make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}),
+		instance: newInstance(), session: p.session,
+		shift: make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}),
 	}
 	r.dir = filepath.Join(r.session, instanceName(r.instance))
+	r.clock.open()
+	r.begun = Now()
 	if p.CounterHz > 0 {
 		r.counterPeriod = Time(time.Second) / Time(p.CounterHz)
 	}
@@ -131,7 +132,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	}
 	r.ring, err = chunks.OpenRing(r.dir, chunks.RingOptions{
 		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit, Slot: r.member.slot,
-		MinSpare: min(max(len(r.shards), burst/size), int(r.limit)/size/minChunks), Pressed: int(r.mask) + 2, Clock: rawformat.ClockMonotonic, Anchor: r.anchor,
+		MinSpare: min(max(len(r.shards), burst/size), int(r.limit)/size/minChunks), Pressed: int(r.mask) + 2, Clock: r.clock.kind(), Keeper: r.shards[len(r.shards)-1].writer, Anchor: r.clock.anchor,
 	})
 	if errors.Is(err, chunks.ErrLimit) { // it shrank meanwhile
 		err = fmt.Errorf("%w: %w", ErrSmall, err)
@@ -163,13 +164,23 @@ func (r *Recorder) divide(most int) (size int, err error) {
 	if rings < 2*int64(size) {
 		return 0, tooSmall(r.limit, 2*int64(size)*dictShare/(dictShare-1))
 	}
-	r.mask = uintptr(writers - 1)
-	r.shards = make([]shard, 2*writers)
-	for i := range r.shards {
-		r.shards[i].writer = uint16(i)
-		r.shards[i].page = noPage
-	}
+	r.makeShards(writers)
 	return size, nil
+}
+
+// makeShards makes twice as many shards as there are writers. Half of them are
+// pinned, where that works.
+func (r *Recorder) makeShards(writers int) {
+	r.shards = make([]shard, 2*writers)
+	r.shared = r.shards
+	r.mask = uintptr(writers - 1)
+	if r.unpinned = registerBarrier(); r.unpinned == nil {
+		r.own, r.shared = r.shards[:writers], r.shards[writers:]
+	}
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.writer, s.page, s.pinned = uint16(i), noPage, i < len(r.own)
+	}
 }
 
 func tooSmall(limit, want int64) error {
@@ -198,11 +209,4 @@ func (r *Recorder) begin() error {
 func (r *Recorder) abandon() error {
 	err := r.close()
 	return errors.Join(err, os.RemoveAll(r.dir), r.quitSession())
-}
-
-// awaitLock locks a shard whatever it takes: its holder writes one block.
-func awaitLock(lock *uint32) {
-	for atomic.SwapUint32(lock, 1) != 0 {
-		runtime.Gosched()
-	}
 }

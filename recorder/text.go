@@ -37,7 +37,7 @@ func (t *Track) Mark(name string) {
 // Text records an instant with a text on the track; see [Text].
 func (t *Track) Text(name, text string) {
 	if recording.Load() != nil {
-		t.dynamic(dynamicName{name, true}).record(markInstant, 0, pack(text), arg{}, nil)
+		t.dynamic(dynamicName{name, true}).record(markInstant, pack(text), arg{}, nil)
 	}
 }
 

@@ -66,9 +66,7 @@ func (t *Track) note(k rawformat.Kind) {
 	if r == nil || r.track(t) == 0 {
 		return
 	}
-	now := Now()
-	var here byte
-	r.put(r.acquire(shardHint(&here)), k, t.id, now, uint64(t.id))
+	r.put(r.enter(), k, t.id, r.clock.now(), uint64(t.id))
 }
 
 // track is the id that t has in this recording.

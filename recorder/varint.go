@@ -38,6 +38,15 @@ func putNumber(p unsafe.Pointer, n uintptr, wire rawformat.WireType, v uint64) u
 	return putUint(p, n, v)
 }
 
+// putBits is putNumber of a number whose sign is where it belongs.
+func putBits(p unsafe.Pointer, n uintptr, wire rawformat.WireType, v uint64) uintptr {
+	if wire == rawformat.WireFloat {
+		put64(p, n, v)
+		return n + 8
+	}
+	return putUint(p, n, v)
+}
+
 // putUint writes a U.
 func putUint(p unsafe.Pointer, n uintptr, v uint64) uintptr {
 	if v < 1<<14 {
@@ -63,12 +72,20 @@ func putLong(p unsafe.Pointer, n uintptr, v uint64) uintptr {
 		b := rawformat.AppendUint(unsafe.Slice((*byte)(unsafe.Add(p, n)), 10)[:0], v)
 		return n + uintptr(len(b))
 	}
-	size := uintptr(9*bits.Len64(v)+64) >> 6
+	word, size := groups(v)
+	put64(p, n, word)
+	return n + size
+}
+
+// groups is a U as it lies on the wire, and its size: the value's groups of
+// seven bits are spread over the bytes of one word. From 1<<56 on the size is
+// above 8, and the word is void.
+func groups(v uint64) (word uint64, size uintptr) {
+	size = uintptr(9*bits.Len64(v)+64) >> 6
 	v = v&0x000000000fffffff | v&0x00fffffff0000000<<4
 	v = v&0x00003fff00003fff | v&0x0fffc0000fffc000<<2
 	v = v&0x007f007f007f007f | v&0x3f803f803f803f80<<1
-	put64(p, n, v|0x8080808080808080&(1<<((8*size-8)&63)-1))
-	return n + size
+	return v | 0x8080808080808080&(1<<((8*size-8)&63)-1), size
 }
 
 // putText writes a B; it is cut at [maxString].

@@ -103,7 +103,7 @@ func (r *Recorder) writeWindow(gzipped []byte, begin, end Time) error {
 		r.writeSample(&rows[s.row], s, end-begin)
 		cpu += s.cpu
 	}
-	r.mark(cpuWindow.handle, markInterval, end, begin, pack(len(slots)), pack(time.Duration(cpu)), nil)
+	r.mark(cpuWindow.handle, markInterval, r.clock.at(end), r.clock.at(begin), pack(len(slots)), pack(time.Duration(cpu)), nil)
 	r.spent.samples.Add(int64(Now() - before))
 	return nil
 }

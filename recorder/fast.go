@@ -1,0 +1,91 @@
+//go:build linux && (amd64 || arm64) && !gprof_portable
+
+package recorder
+
+import (
+	"errors"
+	"os"
+	"strings"
+	_ "unsafe" // for linkname
+
+	"golang.org/x/sys/unix"
+)
+
+// This file and the assembly beside it are what the recorder knows of processor,
+// kernel and runtime beyond Go's promises. Each has a twin in portable.go, which
+// is in use where the file is not built, and where a self-test says that it does
+// not work here. The linker lets these two functions of the runtime be used,
+// because much depends on them.
+
+//go:linkname procPin runtime.procPin
+func procPin() int
+
+//go:linkname procUnpin runtime.procUnpin
+func procUnpin()
+
+//go:linkname runtimeNanotime runtime.nanotime
+func runtimeNanotime() int64
+
+// readCounter is the time-stamp counter of the processor, which all of its
+// threads share.
+//
+//go:noescape
+func readCounter() uint64
+
+// release stores a word after everything that was stored before.
+//
+//go:noescape
+func releaseWord(word *uint64, v uint64)
+
+// releaseFlag is releaseWord of a 0.
+//
+//go:noescape
+func releaseFlag(flag *uint32)
+
+// releaseWords is releaseWord and then releaseFlag.
+//
+//go:noescape
+func releaseWords(word *uint64, v uint64, flag *uint32)
+
+// nanotime is CLOCK_MONOTONIC in ns.
+func (c *clock) nanotime() tick { return tick(runtimeNanotime()) }
+
+// counterTrusted is nil if the kernel itself takes the time from the counter
+// that readCounter reads: it watches it, and gives it up when it is found wrong.
+func counterTrusted() error {
+	source, err := os.ReadFile("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+	if err != nil {
+		return err
+	}
+	if name := strings.TrimSpace(string(source)); name != kernelCounter {
+		return errors.New("the kernel's clock source is " + name)
+	}
+	return counterInvariant()
+}
+
+// The commands of membarrier.
+const (
+	membarrierPrivateExpedited         = 1 << 3
+	membarrierRegisterPrivateExpedited = 1 << 4
+)
+
+// registerBarrier prepares barrier; the error is the kernel's, which may not
+// have it or not allow it.
+func registerBarrier() error {
+	if err := membarrier(membarrierRegisterPrivateExpedited); err != nil {
+		return err
+	}
+	return membarrier(membarrierPrivateExpedited)
+}
+
+// barrier orders all memory accesses of all threads of the process: what a
+// thread stored before is seen after, and what it loads from now on is not older.
+// It does not fail once it was registered.
+func barrier() error { return membarrier(membarrierPrivateExpedited) }
+
+func membarrier(command uintptr) error {
+	if _, _, errno := unix.Syscall(unix.SYS_MEMBARRIER, command, 0, 0); errno != 0 {
+		return os.NewSyscallError("membarrier", errno)
+	}
+	return nil
+}

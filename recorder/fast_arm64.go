@@ -1,0 +1,9 @@
+//go:build linux && !gprof_portable
+
+package recorder
+
+// kernelCounter is the clock source that reads the generic timer's counter.
+const kernelCounter = "arch_sys_counter"
+
+// counterInvariant is nil: the architecture demands one rate of the counter.
+func counterInvariant() error { return nil }

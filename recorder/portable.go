@@ -1,0 +1,26 @@
+//go:build !linux || !(amd64 || arm64) || gprof_portable
+
+package recorder
+
+import "errors"
+
+// The twins of fast.go: what Go promises everywhere. See there.
+
+func procPin() int { return 0 }
+
+func procUnpin() {}
+
+const kernelCounter = "none"
+
+func readCounter() uint64 { return 0 }
+
+// nanotime is CLOCK_MONOTONIC in ns.
+func (c *clock) nanotime() tick { return tick(c.base) + tick(Now()) }
+
+var errPortable = errors.New("not built for it")
+
+func counterTrusted() error { return errPortable }
+
+func registerBarrier() error { return errPortable }
+
+func barrier() error { return errPortable }
