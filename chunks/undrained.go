@@ -173,7 +173,7 @@ func (w *restWriter) block(body []byte) {
 // image is the chunk, with a file of its own.
 func (w *restWriter) image(p *Process) *Image {
 	h := rawformat.Header{Version: rawformat.Version, Instance: p.Instance, Epoch: restEpoch, RangeStart: w.start, Capacity: uint32(len(w.payload)),
-		Commit: rawformat.MakeCommit(uint32(len(w.payload)), w.blocks), Pid: w.ring.header.Pid, Generation: p.generation(), State: rawformat.StateInUse}
+		Commit: rawformat.MakeCommit(uint32(len(w.payload)), w.blocks), Pid: w.ring.header.Pid, Generation: p.generation(), State: rawformat.StateInUse, Flags: uint16(w.ring.header.Clock) << 8}
 	file := make([]byte, rawformat.HeadSize, rawformat.HeadSize+len(w.payload)+rawformat.TrailerSize)
 	rawformat.PutHeader(file, &h)
 	file = append(file, w.payload...)

@@ -186,7 +186,7 @@
 //	   +-------------+---------------+---------------+
 //	   | position    | overrun       | size          |   of the record, in words
 //	   +-------------+---------------+---------------+
-//	1  time         ns of CLOCK_MONOTONIC
+//	1  time         in ticks, see Time
 //	2  goroutine    0 none, or not known
 //	3  labels       an address that means something only to the process; 0 none
 //	4  pc           that was interrupted

@@ -35,7 +35,7 @@ const (
 //
 //	 0  magic "gprT"      4        64  head      8, words ever written
 //	 4  version           2        72  lost      8, records without room
-//	 6  0                 2       128  tail      8, words drained
+//	 6  clock kind        2       128  tail      8, words drained
 //	 8  instance          8       136  next      8, the tail after the block at index
 //	16  pid               4       144  index     8, of the block that takes what
 //	20  tid               4                      lies between tail and next; 0 none
@@ -44,6 +44,7 @@ const (
 //	40  CRC-32C of 0..39  4
 type StacksHeader struct {
 	Version    uint16
+	Clock      ClockKind // of records
 	Instance   uint64
 	Pid, Tid   uint32
 	Period     uint64 // ns of CPU time that a record stands for
@@ -57,6 +58,7 @@ type StacksHeader struct {
 func PutStacksHeader(dst []byte, h *StacksHeader) {
 	copy(dst, MagicStacks)
 	le.PutUint16(dst[4:], h.Version)
+	le.PutUint16(dst[6:], uint16(h.Clock))
 	le.PutUint64(dst[8:], h.Instance)
 	le.PutUint32(dst[16:], h.Pid)
 	le.PutUint32(dst[20:], h.Tid)
@@ -72,7 +74,7 @@ func ReadStacksHeader(b []byte) (h StacksHeader, err error) {
 		return h, &Error{int64(len(b)), what, ErrTruncated}
 	}
 	h = StacksHeader{
-		Version: le.Uint16(b[4:]), Instance: le.Uint64(b[8:]), Pid: le.Uint32(b[16:]), Tid: le.Uint32(b[20:]), Period: le.Uint64(b[24:]),
+		Version: le.Uint16(b[4:]), Clock: ClockKind(le.Uint16(b[6:])), Instance: le.Uint64(b[8:]), Pid: le.Uint32(b[16:]), Tid: le.Uint32(b[20:]), Period: le.Uint64(b[24:]),
 		Head: le.Uint64(b[OffStacksHead:]), Lost: le.Uint64(b[OffStacksLost:]),
 		Tail: le.Uint64(b[OffStacksTail:]), Next: le.Uint64(b[OffStacksNext:]), Index: le.Uint64(b[OffStacksIndex:]),
 	}
@@ -89,7 +91,7 @@ func ReadStacksHeader(b []byte) (h StacksHeader, err error) {
 
 // StackRecord is one sample in a stack ring.
 type StackRecord struct {
-	Time      uint64   // CLOCK_MONOTONIC, ns
+	Time      uint64   // ticks of the ring's clock
 	Goroutine uint64   // 0: none, or not known
 	Labels    uint64   // address of its labels; it means something only to the process
 	Periods   uint64   // how many periods of CPU time it stands for
@@ -102,8 +104,8 @@ type StackRecord struct {
 // number. It stands where it was begun, behind what that called, but labels with
 // one of the other bits come first in the stack.
 const (
-	StackLabel      = 1 << 63
-	StackLabelPC    = 1 << 62 // in front of the pc
+	StackLabel    = 1 << 63
+	StackLabelPC  = 1 << 62 // in front of the pc
 	StackLabelTop = 1 << 61 // between pc and top
 )
 

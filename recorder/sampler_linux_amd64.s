@@ -99,6 +99,16 @@ TEXT ·sampleHandler(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	$0, (R15)(SI*8)	// what was here is no record any more
 	INCQ	R10	// the size comes last
 
+	LEAQ	·sampleLayout(SB), DI
+	CMPQ	64(DI), $0	// counter
+	JEQ	clock
+	MOVQ	DX, R14
+	RDTSC
+	SHLQ	$32, DX
+	ORQ	DX, AX
+	MOVQ	R14, DX
+	JMP	timed
+clock:
 	SUBQ	$16, SP
 	MOVQ	SP, SI
 	MOVL	$1, DI	// CLOCK_MONOTONIC
@@ -109,9 +119,10 @@ TEXT ·sampleHandler(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ADDQ	$16, SP
 	IMULQ	$1000000000, AX
 	ADDQ	CX, AX
+	LEAQ	·sampleLayout(SB), DI
+timed:
 	PUT(AX)
 
-	LEAQ	·sampleLayout(SB), DI
 	MOVQ	TLS, CX
 	MOVQ	0(CX)(TLS*1), R12
 	MOVQ	R12, R13

@@ -35,7 +35,8 @@ type sampler struct {
 	leaf    leafTable
 	resting bool
 	told    bool // that threads are left out
-	lookAt  Time // when to look for threads whose number was taken over
+	lookAt  Time // when to look at all threads anew
+	created int  // threads of the runtime when that was done last
 	calls   []uintptr
 }
 
@@ -140,9 +141,8 @@ func (s *sampler) round(r *Recorder) {
 	}
 	before := Now()
 	s.wake()
-	s.scan(r)
-	if before >= s.lookAt {
-		s.lookAt = before + Time(time.Second)
+	if s.changed(before) {
+		s.scan(r)
 		s.inspect(r)
 	}
 	for tid, t := range s.threads {
@@ -152,6 +152,21 @@ func (s *sampler) round(r *Recorder) {
 		}
 	}
 	r.spent.samples.Add(int64(Now() - before))
+}
+
+// lookEvery is how often all threads are looked for. Those of C code may come and
+// go without the runtime's knowing.
+const lookEvery = Time(500 * time.Millisecond)
+
+// changed reports whether it is time to look for threads. The kernel's list costs
+// as much as many samples, the runtime's number of them next to nothing.
+func (s *sampler) changed(now Time) bool {
+	created, _ := runtime.ThreadCreateProfile(nil) // of so many it would tell
+	if now < s.lookAt && created == s.created {
+		return false
+	}
+	s.created, s.lookAt = created, now+lookEvery
+	return true
 }
 
 // scan finds the threads of the process.

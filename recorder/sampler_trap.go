@@ -39,6 +39,7 @@ type layout struct {
 	goid, labels, m, curg, sched uintptr
 	text, etext                  uintptr // of the program's code
 	slots                        uintptr // of goroutines' labels
+	counter                      uintptr // not 0: time is the processor's counter
 }
 
 func sampleEntry() (handler, restorer uintptr)

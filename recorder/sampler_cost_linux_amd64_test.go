@@ -1,0 +1,92 @@
+//go:build !gprof_portable && !race
+
+package recorder
+
+import (
+	"io"
+	"runtime"
+	"runtime/pprof"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// atDepth calls f below so many frames.
+//
+//go:noinline
+func atDepth(n int, f func()) {
+	if n > 1 {
+		atDepth(n-1, f)
+	} else {
+		f()
+	}
+	runtime.KeepAlive(n)
+}
+
+// threadTime is the CPU time of this thread.
+func threadTime() time.Duration {
+	return time.Duration(readClock(unix.CLOCK_THREAD_CPUTIME_ID))
+}
+
+// signalled is the CPU time of one call of send, at a depth of 20.
+func signalled(n int, send func()) (each time.Duration) {
+	atDepth(20, func() {
+		before := threadTime()
+		for range n {
+			send()
+		}
+		each = (threadTime() - before) / time.Duration(n)
+	})
+	return each
+}
+
+// A sample costs two thirds of what the runtime's CPU profile takes for one, and
+// most of that is the kernel's. Both are measured in turns by signals that a thread
+// sends itself.
+func TestSampleCost(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 8 << 20, CPU: CPUOff})
+	<-r.mapped
+	var s sampler
+	if err := s.open(r, 100); err != nil {
+		t.Fatal(err)
+	}
+	defer s.close(r)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	tid := unix.Gettid()
+	th, err := s.attach(r, tid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.detach(r, th)
+	value := cookie(th.slot, sampleSlots[th.slot].generation)
+	const n, rounds = 30, 40
+	ours, theirs, drained := time.Hour, time.Hour, time.Hour
+	for range rounds {
+		ours = min(ours, signalled(n, func() {
+			if err := fakeTimer(tid, s.signal, value); err != nil {
+				t.Error(err)
+			}
+		}))
+		before := threadTime()
+		s.drain(r, tid, th)
+		drained = min(drained, (threadTime()-before)/n)
+		if err := pprof.StartCPUProfile(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		theirs = min(theirs, signalled(n, func() { fakeTimer(tid, int(unix.SIGPROF), 0) }))
+		pprof.StopCPUProfile()
+	}
+	before := threadTime()
+	for range 20 {
+		s.scan(r)
+	}
+	scan := (threadTime() - before) / 20
+	ratio := float64(ours) / float64(theirs)
+	share := float64(100*(ours+drained)+2*scan) / float64(time.Second)
+	t.Logf("a sample %v, the runtime's %v: %.2fx; to drain it %v; to look for threads %v; 100 in a second are %.3f %% of a processor", ours, theirs, ratio, drained, scan, 100*share)
+	if ratio > 0.8 || share > 0.002 {
+		t.Errorf("a sample costs %.2fx of the runtime's, want 0.65; 100 in a second %.3f %%, want 0.1", ratio, 100*share)
+	}
+}
