@@ -73,11 +73,11 @@ func convertAt(name string, level int) work {
 
 // writeTables writes the directory of Parquet tables.
 func writeTables(session string) (said, error) {
-	format, _, err := convert.ByName("x.parquet")
+	format, o, err := convert.ByName("x.parquet")
 	if err != nil {
 		return said{}, err
 	}
 	var c counter
-	err = copyTo(format.NewIn(&c), session)
+	err = copyTo(format.NewIn(&c, o), session)
 	return said{Bytes: c.bytes}, err
 }

@@ -2,6 +2,7 @@ package pprof
 
 import (
 	"encoding/binary"
+	"math"
 
 	"gprof/stream"
 )
@@ -17,7 +18,22 @@ type locations struct {
 	ofRun   []uint32         // by id in runs: number of the location
 	list    []location       // by number-1
 	run     []stream.FrameID // scratch
+
+	encoded []byte   // stacks that were kept, one behind the other
+	kept    []extent // by StackID/keepEach
 }
+
+// extent is a part of encoded; size 0 is none.
+type extent struct{ from, size uint32 }
+
+const (
+	// keepEach says of how many stacks one is kept as it is encoded. Samples
+	// have most of their way to the root in common, and to copy it takes less
+	// than to walk it.
+	keepEach = 2
+	// keepBytes bounds what is kept, in bytes for each stack.
+	keepBytes = 32
+)
 
 // location is a frame, or else a run.
 type location struct {
@@ -27,7 +43,8 @@ type location struct {
 
 func (l *locations) build(t *stream.Tables) {
 	n := t.Frames.Len() + 1
-	*l = locations{tables: t, inlined: make([]bool, n), alone: make([]uint32, n), ofRun: make([]uint32, 1)}
+	*l = locations{tables: t, inlined: make([]bool, n), alone: make([]uint32, n), ofRun: make([]uint32, 1),
+		kept: make([]extent, t.Stacks.Len()/keepEach+1)}
 	for id := 1; id < n; id++ {
 		f := t.Frames.At(stream.FrameID(id))
 		l.inlined[id] = f.Depth > 0 && !f.Label
@@ -37,16 +54,43 @@ func (l *locations) build(t *stream.Tables) {
 // appendStack appends the numbers of a stack's locations, leaf first.
 func (l *locations) appendStack(dst []byte, id stream.StackID) []byte {
 	for id != 0 {
-		caller, frame := l.tables.Stacks.At(id)
-		var number uint32
-		if l.inlined[frame] {
-			number, id = l.takeRun(id)
-		} else {
-			number, id = l.single(frame), caller
+		if id%keepEach == 0 && l.keep(id) {
+			at := l.kept[id/keepEach]
+			return append(dst, l.encoded[at.from:at.from+at.size]...)
 		}
-		dst = binary.AppendUvarint(dst, uint64(number))
+		dst, id = l.appendNext(dst, id)
 	}
 	return dst
+}
+
+// keep makes a stack one that is kept, unless that is too much.
+func (l *locations) keep(id stream.StackID) bool {
+	at := &l.kept[id/keepEach]
+	if at.size > 0 {
+		return true
+	}
+	if uint64(len(l.encoded)) >= min(keepBytes*uint64(l.tables.Stacks.Len()), math.MaxInt32) {
+		return false
+	}
+	from := len(l.encoded)
+	for id != 0 {
+		l.encoded, id = l.appendNext(l.encoded, id)
+	}
+	*at = extent{uint32(from), uint32(len(l.encoded) - from)}
+	return true
+}
+
+// appendNext appends the number of a stack's innermost location, and returns the
+// rest of the stack.
+func (l *locations) appendNext(dst []byte, id stream.StackID) (out []byte, rest stream.StackID) {
+	rest, frame := l.tables.Stacks.At(id)
+	var number uint32
+	if l.inlined[frame] {
+		number, rest = l.takeRun(id)
+	} else {
+		number = l.single(frame)
+	}
+	return binary.AppendUvarint(dst, uint64(number)), rest
 }
 
 func (l *locations) single(frame stream.FrameID) uint32 {
