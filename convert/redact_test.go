@@ -11,6 +11,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -223,8 +224,7 @@ func (m *inMemory) Create(name string) (io.WriteCloser, error) {
 func (s secrets) within(texts [][]byte) (places []string) {
 	for place, word := range s {
 		for _, text := range texts {
-			// UTF-16 is the same with zeros between.
-			if bytes.Contains(text, []byte(word)) || bytes.Contains(bytes.ReplaceAll(text, []byte{0}, nil), []byte(word)) {
+			if holds(text, word) {
 				places = append(places, place)
 				break
 			}
@@ -232,6 +232,16 @@ func (s secrets) within(texts [][]byte) (places []string) {
 	}
 	slices.Sort(places)
 	return places
+}
+
+// holds says whether a text holds a word in 8 or 16 bits a letter, or the number
+// that it is in 64 bits.
+func holds(text []byte, word string) bool {
+	if bytes.Contains(text, []byte(word)) || bytes.Contains(bytes.ReplaceAll(text, []byte{0}, nil), []byte(word)) {
+		return true
+	}
+	n, err := strconv.ParseUint(word, 10, 64)
+	return err == nil && bytes.Contains(text, binary.LittleEndian.AppendUint64(nil, n))
 }
 
 var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}`)
