@@ -48,7 +48,7 @@ func plant(b *streamtest.Builder) secrets {
 	s := secrets{}
 	p := b.Process(stream.Process{
 		Instance: 0xfeedface, Pid: 7, Name: "shop", Service: "checkout", Version: "1.2", Start: plantedAt, End: plantedAt + 1e9,
-		Host: s.in("host"), Exe: "/opt/" + s.in("exe") + "/shop", Args: []string{"shop", "--password=" + s.in("args")},
+		Host: s.in("host"), Clock: stream.Clock{Boot: s.in("boot")}, Exe: "/opt/" + s.in("exe") + "/shop", Args: []string{"shop", "--password=" + s.in("args")},
 		Attrs: []stream.Attr{{Key: "customer", Value: s.in("attribute")}}, Exit: stream.Exit{Known: true, Reason: "panicked", Text: s.in("exit")},
 	})
 	s.plantFields(b, p)

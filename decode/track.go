@@ -60,7 +60,7 @@ func (k trackKey) intern(t *stream.Tables, p stream.ProcessID) stream.TrackID {
 	known := t.Tracks.Len()
 	id := t.Tracks.Intern(k.track(p))
 	track := t.Tracks.At(id)
-	root := k.kind == rootTrack && (track.Root || int(id) > known)
+	root := k.kind >= rootTrack && (track.Root || int(id) > known)
 	if root != track.Root {
 		track.Root = root
 		t.Tracks.Amend(id, track)

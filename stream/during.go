@@ -17,6 +17,9 @@ type DuringOptions struct {
 	// SpillDir is where rows are kept until all markers are known; "" is
 	// os.TempDir. It should not lie in memory.
 	SpillDir string
+	// Redact, if set, redacts the rows before they are kept there; queries see
+	// them as they were. Its Source must be given what During returns.
+	Redact *Redactor
 }
 
 // During returns a Source of what happened in src while a marker lasted that a
@@ -34,7 +37,7 @@ type DuringOptions struct {
 func During(src Source, queries []Query, o DuringOptions) Source {
 	d := &during{tables: src.Tables(), queries: queries, all: o.All,
 		lives: make(map[ProcessID]*span), called: make(map[string]bool), longest: -1}
-	again := &rewound{Source: src, see: d.see, tape: tape{dir: o.SpillDir}}
+	again := &rewound{Source: src, see: o.Redact.after(d.tables, d.see), tape: tape{dir: o.SpillDir}}
 	return newFiltered(likeSource(again, src), filter{name: "during", keep: d.keep, end: d.end})
 }
 

@@ -2,7 +2,6 @@ package stream
 
 import (
 	"errors"
-	"fmt"
 	"io"
 )
 
@@ -22,8 +21,8 @@ const (
 // of a value that is of another type than its field, and of texts that nobody
 // said anything about, the strictest is assumed: they are secrets. So are logs,
 // arguments of programs, values of attributes, the text of an exit, pages in
-// private windows, and the texts of untyped markers. Names of hosts go with
-// URLs. What is not redacted is what the program's code says, not its data:
+// private windows, and the texts of untyped markers. Names of hosts, and of their
+// boots, go with URLs. What is not redacted is what the program's code says, not its data:
 // functions, events, their categories and fields; service, version, revision;
 // the keys of attributes; the recorder's own counters; times and numbers of
 // events.
@@ -71,20 +70,14 @@ var howWords = [...]string{HashValues: "hashed", DropValues: "dropped", trimValu
 // trimValues is what becomes of paths of code.
 const trimValues = DropValues + 1
 
-// redacted is a source of which nobody can read what a Redaction hides.
-type redacted struct {
-	Source
-	redactor
-	plans map[EventID]plan
-	spare Column
-	done  bool
-}
-
-// redactor replaces values, and counts them.
-type redactor struct {
+// Redactor makes values of one source unreadable, and counts them.
+type Redactor struct {
 	how    [numValueKinds]Redacting
 	digest digester
 	counts map[redactedCount]int64
+	plans  map[EventID]plan
+	spare  Column
+	early  bool // rows were redacted before they came to Source
 }
 
 type redactedCount struct {
@@ -93,64 +86,74 @@ type redactedCount struct {
 	how     Redacting
 }
 
-// Redact returns a Source of the events of src with values redacted. Rows are
-// redacted as they come, and tables when all have come, before any Sink sees
-// them: nothing else reaches a spill file or an output. The ledger says how many
-// values that were, and its places are redacted, too. It is a [Progress] if src
-// is, and closes src if it can be closed.
-func Redact(src Source, how Redaction) Source {
-	r := &redacted{Source: src, redactor: newRedactor(how), plans: make(map[EventID]plan)}
-	if p, ok := src.(Progress); ok {
-		return redactedProgress{r, p}
-	}
-	return r
-}
-
-func newRedactor(how Redaction) redactor {
+// NewRedactor returns a Redactor for one source.
+func NewRedactor(how Redaction) *Redactor {
 	kinds := [numValueKinds]Redacting{pathValue: how.Paths, urlValue: how.URLs, userValue: how.Users, secretValue: how.Secrets, nameValue: how.Names}
-	return redactor{how: kinds, digest: newDigester(how.Key), counts: make(map[redactedCount]int64)}
+	return &Redactor{how: kinds, digest: newDigester(how.Key), counts: make(map[redactedCount]int64), plans: make(map[EventID]plan)}
 }
 
-// redactedProgress is a redacted source that tells its progress.
-type redactedProgress struct {
-	*redacted
-	of Progress
+// Redact returns a Source of the events of src with values redacted; see
+// [Redactor.Source].
+func Redact(src Source, how Redaction) Source { return NewRedactor(how).Source(src) }
+
+// Source returns a Source of the events of src with values redacted. Rows are
+// redacted as they come, and tables when all have come, before any Sink sees
+// them: nothing else reaches a spill file of Copy or an output. What src itself
+// keeps in a file is its own business: see DuringOptions. The ledger says how
+// many values that were, and its places are redacted, too. It is a [Progress] if
+// src is, and closes src if it can be closed.
+func (r *Redactor) Source(src Source) Source {
+	return likeSource(&redacted{Source: src, by: r}, src)
 }
 
-func (r redactedProgress) Progress() (done, total int64) { return r.of.Progress() }
+// redacted is a source of which nobody can read what a Redaction hides.
+type redacted struct {
+	Source
+	by   *Redactor
+	done bool
+}
 
 // Next implements [Source].
 func (r *redacted) Next(b *Batch) error {
 	err := r.Source.Next(b)
 	switch {
-	case err == nil:
-		r.rows(b)
+	case err == nil && !r.by.early:
+		r.by.rows(r.Tables(), b)
 	case errors.Is(err, io.EOF) && !r.done: // however often the end is asked for
 		r.done = true
-		r.tables(r.Tables())
+		r.by.tables(r.Tables())
 	}
 	return err
 }
 
 // Close implements [io.Closer].
-func (r *redacted) Close() error {
-	if c, ok := r.Source.(io.Closer); ok {
-		return c.Close()
+func (r *redacted) Close() error { return closeSource(r.Source) }
+
+// after returns a function that redacts a batch when see has seen it. It may be
+// called with a nil r, which redacts nothing.
+func (r *Redactor) after(t *Tables, see func(*Batch) error) func(*Batch) error {
+	if r == nil {
+		return see
 	}
-	return nil
+	r.early = true
+	return func(b *Batch) error {
+		err := see(b)
+		r.rows(t, b)
+		return err
+	}
 }
 
 // count counts n values.
-func (r *redactor) count(p ProcessID, k valueKind, how Redacting, n int64) {
+func (r *Redactor) count(p ProcessID, k valueKind, how Redacting, n int64) {
 	r.counts[redactedCount{p, k, how}] += n
 }
 
 // tell writes the counts into the ledger.
-func (r *redactor) tell(t *Tables) {
+func (r *Redactor) tell(t *Tables) {
 	for c, n := range r.counts {
 		line := Line{Reason: ReasonRedacted, What: kindWords[c.kind], Where: howWords[c.how], Count: n}
 		if c.process != 0 {
-			line.Process = fmt.Sprintf("%016x", t.Process(c.process).Instance)
+			line.Process = t.Process(c.process).instance()
 		}
 		t.Ledger.Add(line)
 	}

@@ -246,3 +246,70 @@ func TestRedactPages(t *testing.T) {
 		t.Errorf("flags and the private page: %v", rest)
 	}
 }
+
+// Rows that wait for the end of a marker are redacted before they are kept, and
+// only once; what is asked for is what was recorded.
+func TestRedactDuring(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1})
+	e := b.Event(stream.Event{Name: "request", Fields: []stream.EventField{field("user", stream.PrivacyUser)}})
+	p.Main.Interval(10, 10, e, "anna")
+	p.Main.Interval(30, 10, e, "berta")
+	p.Main.Sample(15, 0)
+	query, err := stream.ParseQuery("request[user=anna]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := stream.NewRedactor(hashAll)
+	kept := &watched{Source: stream.During(b.Source(), []stream.Query{query}, stream.DuringOptions{Redact: r})}
+	s := new(seen)
+	if err := stream.Copy(streamtest.Validate(s), r.Source(kept), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := redact(t, hashAll, func(b *streamtest.Builder) {
+		b.Process(stream.Process{Instance: 1}).Main.Interval(10, 10, b.Event(stream.Event{Name: "request", Fields: []stream.EventField{field("user", stream.PrivacyUser)}}), "anna")
+	}).args
+	if !cmp.Equal(s.args, want) || !cmp.Equal(kept.args, want) {
+		t.Errorf("kept %v, given %v, want %v", kept.args, s.args, want)
+	}
+}
+
+// watched notes the arguments that its source gives.
+type watched struct {
+	stream.Source
+	args []any
+}
+
+func (w *watched) Next(b *stream.Batch) error {
+	err := w.Source.Next(b)
+	for _, row := range streamtest.Rows(b) {
+		w.args = append(w.args, row.Args...)
+	}
+	return err
+}
+
+// A tag is called as what it names, redacted or not.
+func TestRedactTags(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Service: "checkout", Host: "anna's", Attrs: []stream.Attr{{Key: "owner", Value: "anna"}}})
+	p.Track("of anna").Sample(1, b.StackOf(stream.Frame{Label: true, Function: b.Tables.Strings.Intern("for anna")}))
+	how := hashAll
+	how.Secrets = stream.DropValues
+	s := new(seen)
+	if err := stream.Copy(streamtest.Validate(s), stream.TagRoot(stream.Redact(b.Source(), how), "service", "host", "track"), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for id := stream.StringID(1); int(id) <= s.tables.Strings.Len(); id++ {
+		names = append(names, s.tables.Strings.At(id))
+	}
+	host, track := s.tables.Processes[0].Host, s.tables.Tracks.At(2).Name
+	for _, want := range []string{"service:checkout", "host:" + host, "track:" + track} {
+		if !slices.Contains(names, want) {
+			t.Errorf("%q has no %q", names, want)
+		}
+	}
+	if strings.Contains(fmt.Sprint(names), "anna") || len(names) != 4 {
+		t.Errorf("labels %q", names)
+	}
+}

@@ -14,10 +14,10 @@ type columnPlan struct {
 }
 
 // rows redacts the arguments of b.
-func (r *redacted) rows(b *Batch) {
+func (r *Redactor) rows(t *Tables, b *Batch) {
 	switch b.Series.Kind {
 	case Markers:
-		r.columns(b, r.planOf(b.Series.Event))
+		r.columns(b, r.planOf(t, b.Series.Event))
 	case Logs:
 		r.columns(b, plan{{secretValue, true}})
 	case Pages:
@@ -27,7 +27,7 @@ func (r *redacted) rows(b *Batch) {
 	}
 }
 
-func (r *redacted) columns(b *Batch, p plan) {
+func (r *Redactor) columns(b *Batch, p plan) {
 	for i := range b.Args {
 		r.column(b.Series.Process, &b.Args[i], func(int) columnPlan { return p[i] })
 	}
@@ -35,10 +35,9 @@ func (r *redacted) columns(b *Batch, p plan) {
 
 // planOf is the plan of an event's markers. The tables may be in use while the
 // source is being read.
-func (r *redacted) planOf(id EventID) plan {
+func (r *Redactor) planOf(t *Tables, id EventID) plan {
 	p, ok := r.plans[id]
 	if !ok {
-		t := r.Tables()
 		t.Lock()
 		p = newPlan(t.Event(id))
 		t.Unlock()
@@ -87,7 +86,7 @@ func (c columnPlan) at(t Type) columnPlan {
 }
 
 // column redacts one column; of says what each row should be.
-func (r *redacted) column(p ProcessID, c *Column, of func(row int) columnPlan) {
+func (r *Redactor) column(p ProcessID, c *Column, of func(row int) columnPlan) {
 	first := 0
 	for ; first < c.Len(); first++ {
 		if r.how[of(first).at(c.kind[first]).kind] != KeepValues && c.kind[first] != Null {
@@ -106,7 +105,7 @@ func (r *redacted) column(p ProcessID, c *Column, of func(row int) columnPlan) {
 }
 
 // value adds to out what becomes of row i of c.
-func (r *redacted) value(p ProcessID, out, c *Column, i int, k valueKind) {
+func (r *Redactor) value(p ProcessID, out, c *Column, i int, k valueKind) {
 	t, how := c.TypeAt(i), r.how[k]
 	empty := t == Text && len(c.TextAt(i)) == 0
 	switch {
@@ -154,7 +153,7 @@ const (
 
 // pages redacts pages. The address of a private one is a secret; that there was
 // one is about the person, and not said if users are redacted.
-func (r *redacted) pages(b *Batch) {
+func (r *Redactor) pages(b *Batch) {
 	private := make([]bool, b.Len())
 	for i := range private {
 		private[i] = b.Args[pagePrivate].BitsAt(i) != 0
@@ -174,7 +173,7 @@ func (r *redacted) pages(b *Batch) {
 }
 
 // forgetPrivate leaves open which pages were private.
-func (r *redacted) forgetPrivate(b *Batch, private []bool) {
+func (r *Redactor) forgetPrivate(b *Batch, private []bool) {
 	c := &b.Args[pagePrivate]
 	c.reset()
 	for i := range private {

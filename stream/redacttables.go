@@ -8,7 +8,7 @@ import (
 
 // tables redacts what rows refer to. The source has ended: nobody interns any
 // more, and ids stay.
-func (r *redacted) tables(t *Tables) {
+func (r *Redactor) tables(t *Tables) {
 	for i := range t.Processes {
 		r.process(ProcessID(i+1), &t.Processes[i])
 	}
@@ -30,8 +30,9 @@ func (r *redacted) tables(t *Tables) {
 	r.tell(t)
 }
 
-func (r *redactor) process(id ProcessID, p *Process) {
-	p.Host = r.host(id, p.Host)
+func (r *Redactor) process(id ProcessID, p *Process) {
+	p.Host = r.machine(id, "host", p.Host)
+	p.Clock.Boot = r.machine(id, "boot", p.Clock.Boot)
 	if base := baseName(p.Exe); r.how[pathValue] != KeepValues && base != p.Exe {
 		p.Exe = base
 		r.count(id, pathValue, trimValues, 1)
@@ -50,16 +51,22 @@ func (r *redactor) process(id ProcessID, p *Process) {
 	p.Exit.Text = r.text(id, secretValue, p.Exit.Text)
 }
 
-// host goes with URLs, and stays equal to the host of one.
-func (r *redactor) host(id ProcessID, host string) string {
-	if host = r.text(id, urlValue, host); host != "" && r.how[urlValue] == HashValues {
-		return "host:" + strings.TrimPrefix(host, "url:")
+// machine redacts what names a machine. It goes with URLs, and the hash is that
+// of the host of one.
+func (r *Redactor) machine(id ProcessID, word, name string) string {
+	how := r.how[urlValue]
+	if name == "" || how == KeepValues {
+		return name
 	}
-	return host
+	r.count(id, urlValue, how, 1)
+	if how == DropValues {
+		return ""
+	}
+	return word + ":" + r.digest.of(name)
 }
 
 // event makes fields texts whose numbers became some.
-func (r *redactor) event(e *Event) {
+func (r *Redactor) event(e *Event) {
 	fields := slices.Clone(e.Fields)
 	for i, c := range newPlan(e) {
 		if f := &fields[i]; r.how[c.kind] == HashValues && !c.text {
@@ -84,7 +91,7 @@ func labelNames(t *Tables) map[string]bool {
 	return names
 }
 
-func (r *redactor) track(t Track, labels map[string]bool) Track {
+func (r *Redactor) track(t Track, labels map[string]bool) Track {
 	if !t.Main && (!t.Root || labels[t.Name]) {
 		t.Name, t.Root = r.name(t.Process, "track", t.Name), false
 	}
@@ -97,7 +104,7 @@ var ownCounters = map[string]bool{
 	"heap": true, "allocated": true, "GC cycles": true, "goroutines": true, "scheduler latency p99": true,
 }
 
-func (r *redactor) counter(c Counter) Counter {
+func (r *Redactor) counter(c Counter) Counter {
 	own := r.counterName(c.Process, c.Name)
 	if own != c.Name {
 		c.Category, c.Description = r.name(c.Process, "group", c.Category), ""
@@ -108,7 +115,7 @@ func (r *redactor) counter(c Counter) Counter {
 
 // counterName is what becomes of the name of a counter. Those of threads end
 // with what the program calls the thread.
-func (r *redactor) counterName(p ProcessID, name string) string {
+func (r *Redactor) counterName(p ProcessID, name string) string {
 	if ownCounters[name] {
 		return name
 	}
@@ -121,7 +128,7 @@ func (r *redactor) counterName(p ProcessID, name string) string {
 	return r.name(p, "counter", name)
 }
 
-func (r *redactor) label(t *Tables, f Frame) Frame {
+func (r *Redactor) label(t *Tables, f Frame) Frame {
 	if f.Label {
 		f.Function = t.Strings.Intern(r.name(0, "label", t.Strings.At(f.Function)))
 	}
@@ -151,7 +158,7 @@ func moduleNames(t *Tables) map[string]string {
 }
 
 // module trims the path of a module to its name.
-func (r *redactor) module(m Module, names map[string]string) Module {
+func (r *Redactor) module(m Module, names map[string]string) Module {
 	if m.Path == "" {
 		return m
 	}
@@ -166,7 +173,7 @@ func (r *redactor) module(m Module, names map[string]string) Module {
 
 // files trims the paths of source files. A file counts once, in how many
 // functions it may be.
-func (r *redactor) files(t *Tables) {
+func (r *Redactor) files(t *Tables) {
 	type place struct{ function, file StringID }
 	trimmed, counted := make(map[place]StringID), make(map[StringID]bool)
 	t.Frames.Map(func(f Frame) Frame {
@@ -192,7 +199,7 @@ func (r *redactor) files(t *Tables) {
 }
 
 // ledger redacts the places in the ledger.
-func (r *redactor) ledger(t *Tables) {
+func (r *Redactor) ledger(t *Tables) {
 	lines := t.Ledger.Lines()
 	t.Ledger = Ledger{}
 	for _, line := range lines {
@@ -205,7 +212,7 @@ func (r *redactor) ledger(t *Tables) {
 
 // place is what becomes of a place: of tracks and counters the name that they
 // have in the tables; of inputs a path; else a secret.
-func (r *redactor) place(line *Line) string {
+func (r *Redactor) place(line *Line) string {
 	switch {
 	case line.Reason == ReasonExpired && line.What == "events of tracks":
 		return r.name(0, "track", line.Where)

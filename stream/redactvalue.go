@@ -92,7 +92,7 @@ func (d *digester) optional(part string) string {
 }
 
 // text is what becomes of a text of a kind. An empty one reveals nothing.
-func (r *redactor) text(p ProcessID, k valueKind, text string) string {
+func (r *Redactor) text(p ProcessID, k valueKind, text string) string {
 	how := r.how[k]
 	if text == "" || how == KeepValues {
 		return text
@@ -106,7 +106,7 @@ func (r *redactor) text(p ProcessID, k valueKind, text string) string {
 
 // name is what becomes of the name of a thing: its word, and what tells it from
 // others if that may be told.
-func (r *redactor) name(p ProcessID, thing, name string) string {
+func (r *Redactor) name(p ProcessID, thing, name string) string {
 	how := r.how[nameValue]
 	if name == "" || how == KeepValues {
 		return name

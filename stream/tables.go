@@ -122,7 +122,7 @@ type Track struct {
 	Process    ProcessID
 	Name       string
 	Main       bool // the process as a whole: events that name no track
-	Root       bool // named after the function that its goroutines began in, not by the program
+	Root       bool // named after a thread, or the function that its goroutines began in: not by the program
 	Start, End Time // 0 unknown or as the process
 }
 

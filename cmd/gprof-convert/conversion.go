@@ -48,11 +48,7 @@ func (c *conversion) openTo(s *streams, inputs []string) (*ingest.Found, error) 
 // source is the events of what was found, as the flags want them. All that
 // converts gets its events here.
 func (c *conversion) source(found *ingest.Found) (stream.Source, error) {
-	src, err := c.filtering.source(found)
-	if err != nil {
-		return nil, err
-	}
-	return c.tag(c.hide(src)), nil
+	return c.hide(c.filtering, found)
 }
 
 // job is one conversion: what was found becomes one output, or several.

@@ -21,7 +21,8 @@ type filtering struct {
 	TagRoot   []string        `name:"tagroot" placeholder:"KEY" help:"Begin stacks with what they belong to, as KEY:value: track, goroutine, process, instance, pid, name, service, version, revision, host, or an attribute of the process. May be repeated."`
 	Tracks    string          `enum:"named,root,thread" default:"named" placeholder:"BY" help:"Tracks for what: named by the program, else the root function of goroutines (named), root functions alone (root), or threads of the system for samples (thread). Default: ${default}."`
 
-	spill string // directory for rows that wait; "" for a usual one
+	redact *stream.Redactor // of the source; nil: nothing is redacted
+	spill  string           // directory for rows that wait; "" for a usual one
 }
 
 var errDuringAll = errors.New("--during-all says how much of the time of --during is kept; give --during, too")
@@ -88,7 +89,7 @@ func (f *filtering) filter(src stream.Source) (stream.Source, error) {
 		if dir == "" {
 			dir = temporary()
 		}
-		src = stream.During(src, queries, stream.DuringOptions{All: f.DuringAll, SpillDir: dir})
+		src = stream.During(src, queries, stream.DuringOptions{All: f.DuringAll, SpillDir: dir, Redact: f.redact})
 	}
 	if len(f.Track) > 0 {
 		src = stream.Tracks(src, f.Track)

@@ -53,14 +53,13 @@ func (c *infoCmd) Run(s *streams) error {
 		return err
 	}
 	defer found.Close()
-	src, err := c.source(found)
+	src, err := c.hide(c.filtering, found)
 	if err != nil {
 		return err
 	}
 	var count stream.Count
 	var levels levels
 	bar := s.newProgress(c.JSON)
-	src = c.tag(c.hide(src))
 	err = stream.Copy(stream.Tee(&count, &levels), src, stream.CopyOptions{Memory: int64(c.Mem), Jobs: c.Jobs.number(), SpillDir: temporary(), Progress: bar.all().show})
 	bar.end()
 	if err != nil {

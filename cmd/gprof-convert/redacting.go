@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gprof/ingest"
 	"gprof/stream"
 )
 
@@ -47,14 +48,22 @@ func (r *redacting) prepare() error {
 	return nil
 }
 
-// hide returns src as it may be seen.
-func (r *redacting) hide(src stream.Source) stream.Source {
-	if !r.Redact.given {
-		return src
+// hide returns the events of what was found, as a filter wants them and as they
+// may be seen.
+func (r *redacting) hide(f filtering, found *ingest.Found) (stream.Source, error) {
+	if r.Redact.given {
+		how := r.Redact.how
+		how.Key = r.key
+		f.redact = stream.NewRedactor(how)
 	}
-	how := r.Redact.how
-	how.Key = r.key
-	return stream.Redact(src, how)
+	src, err := f.source(found)
+	if err != nil {
+		return nil, err
+	}
+	if f.redact != nil {
+		src = f.redact.Source(src)
+	}
+	return f.tag(src), nil
 }
 
 // lasting refuses hashes that another run could not repeat: a batch that goes on
