@@ -32,7 +32,7 @@ func (s *sampler) drain(r *Recorder, tid int, t *sampled) {
 // killed.
 func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRecord) {
 	row := s.row(r, rec)
-	at := r.clock.at(Time(rec.Time - r.clock.base))
+	at := tick(rec.Time)
 	w := r.acquirePatiently()
 	if w == nil || !r.turnWithStack(w, uint32(sampleRoom+2*10*len(row.raw)), row.track, at, row.raw) {
 		return

@@ -2,7 +2,10 @@
 
 package recorder
 
-import "unsafe"
+import (
+	"runtime"
+	"unsafe"
+)
 
 // The linker lets these functions of the runtime be used, because profilers in
 // wide use depend on them.
@@ -18,3 +21,9 @@ func runtime_setProfLabel(unsafe.Pointer)
 //
 //go:linkname expandInlined runtime.pprof_fpunwindExpand
 func expandInlined(dst, src []uintptr) int
+
+//go:linkname runtime_FrameStartLine runtime/pprof.runtime_FrameStartLine
+func runtime_FrameStartLine(f *runtime.Frame) int
+
+// startLine is the line at which the function of f begins, 0 unknown.
+func startLine(f *runtime.Frame) int64 { return int64(runtime_FrameStartLine(f)) }

@@ -67,6 +67,9 @@ func (s *sampler) open(r *Recorder, hz int) (err error) {
 	if sampleLayout, err = findLayout(); err != nil && sampleLayout.goid == 0 {
 		return fmt.Errorf("%w: goroutine's number: %w", errSelfTest, err)
 	}
+	if r.clock.counter {
+		sampleLayout.counter = 1
+	}
 	if s.signal, err = seizeAny(); err != nil {
 		return err
 	}
@@ -231,7 +234,7 @@ func (s *sampler) attach(r *Recorder, tid int) (*sampled, error) {
 		return nil, err
 	}
 	t.timer = timer
-	t.stacks, err = chunks.CreateStacks(r.dir, rawformat.StacksHeader{Instance: r.instance, Pid: uint32(os.Getpid()), Tid: uint32(tid), Period: uint64(s.period)})
+	t.stacks, err = chunks.CreateStacks(r.dir, rawformat.StacksHeader{Instance: r.instance, Pid: uint32(os.Getpid()), Tid: uint32(tid), Period: uint64(s.period), Clock: r.clock.kind()})
 	if err != nil {
 		deleteTimer(timer)
 		return nil, err
@@ -334,27 +337,26 @@ func (s *sampler) test(r *Recorder) error {
 		return err
 	}
 	slot := &sampleSlots[t.slot]
-	before := Now()
+	before := r.clock.now()
 	if err := testOuter(tid, s.signal, cookie(t.slot, slot.generation)); err != nil {
 		return errors.Join(err, s.detach(r, t))
 	}
-	after := Now()
+	after := r.clock.now()
 	var rec rawformat.StackRecord
 	ok, err := t.stacks.Next(&rec)
 	if err == nil && !ok {
 		err = errors.New("no signal came")
 	}
 	if err == nil {
-		err = s.check(&rec, r.clock.base+uint64(before), r.clock.base+uint64(after))
+		err = s.check(&rec, before, after)
 	}
 	return errors.Join(err, s.detach(r, t))
 }
 
 // check compares a record with what is known of its place.
-func (s *sampler) check(rec *rawformat.StackRecord, before, after uint64) error {
-	const slack = uint64(time.Millisecond) // Now and the handler's clock are read apart
-	if rec.Time < before-slack || rec.Time > after+slack {
-		return fmt.Errorf("time %d ns, want %d to %d", rec.Time, before, after)
+func (s *sampler) check(rec *rawformat.StackRecord, before, after tick) error {
+	if at := tick(rec.Time); at < before || at > after {
+		return fmt.Errorf("time %d, want %d to %d", at, before, after)
 	}
 	if id := goid(); rec.Goroutine != id {
 		return fmt.Errorf("goroutine %d, want %d", rec.Goroutine, id)

@@ -54,7 +54,7 @@ func locate(calls []uintptr) (leafFirst []location) {
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		s := symbol{function: f.Function, file: f.File, line: int64(f.Line)}
+		s := symbol{function: f.Function, file: f.File, line: int64(f.Line), start: startLine(&f)}
 		if n := len(leafFirst); n > 0 && inlined(&last, &f) {
 			leafFirst[n-1].chain = slices.Insert(leafFirst[n-1].chain, 0, s)
 		} else {
