@@ -24,7 +24,7 @@ func printMarkdown(out io.Writer, r *compare.Report, outcomes []compare.Outcome)
 		fmt.Fprintln(out, strings.Join(found, "\n")+"\n")
 	}
 	fmt.Fprintf(out, "<details><summary>All that was compared</summary>\n\nbase: %s  \nnew: %s  \n%s: %s to %s, %s\n", summaryText(r.Base, r.Basis), summaryText(r.New, r.Basis),
-		loadText(r.Basis), formatLoad(r.All.Base.Value), formatLoad(r.All.New.Value), cell(changeText(r.All)))
+		loadText(r), formatLoad(r.All.Base.Value), formatLoad(r.All.New.Value), cell(changeText(r.All)))
 	for _, note := range r.Notes {
 		fmt.Fprintf(out, "\n*%s*\n", note)
 	}
@@ -44,7 +44,7 @@ func verdictText(r *compare.Report, found int) string {
 }
 
 func outcomeMark(v compare.Verdict) string {
-	return map[compare.Verdict]string{compare.Holds: "✅", compare.Noise: "❔", compare.TooFew: "❔", compare.Beyond: "❌"}[v]
+	return map[compare.Verdict]string{compare.Holds: "✅", compare.Nothing: "❔", compare.Noise: "❔", compare.TooFew: "❔", compare.Beyond: "❌"}[v]
 }
 
 // foundLines are rows of what is more than noise.
@@ -54,7 +54,7 @@ func foundLines(r *compare.Report) (lines []string) {
 			lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s |", strings.TrimSpace(what+" "+name), format(c.Base.Value), format(c.New.Value), rangeText(c)))
 		}
 	}
-	add(loadText(r.Basis), "", r.All, formatLoad)
+	add(loadText(r), "", r.All, formatLoad)
 	for _, f := range r.Functions {
 		add("self", code(f.Name), f.Self, formatShare)
 		if !f.Leaf() || !f.Self.Found {

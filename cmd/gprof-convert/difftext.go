@@ -12,7 +12,7 @@ import (
 // printDiff prints a report for people; names are cut to fit into width.
 func printDiff(out io.Writer, r *compare.Report, width int) {
 	fmt.Fprintf(out, "base  %s\nnew   %s\n", summaryText(r.Base, r.Basis), summaryText(r.New, r.Basis))
-	fmt.Fprintf(out, "%s: %s to %s, %s\n", loadText(r.Basis), formatLoad(r.All.Base.Value), formatLoad(r.All.New.Value), changeText(r.All))
+	fmt.Fprintf(out, "%s: %s to %s, %s\n", loadText(r), formatLoad(r.All.Base.Value), formatLoad(r.All.New.Value), changeText(r.All))
 	for _, note := range r.Notes {
 		fmt.Fprintf(out, "note: %s\n", note)
 	}
@@ -51,11 +51,16 @@ func summaryText(s compare.Summary, b compare.Basis) string {
 	return text
 }
 
-func loadText(b compare.Basis) string {
-	if b == compare.CPU {
-		return "CPU time in a second of one process"
+// loadText says what the figure of all samples is.
+func loadText(r *compare.Report) string {
+	what := "samples"
+	switch {
+	case r.Basis == compare.CPU:
+		what = "CPU time"
+	case r.Seconds:
+		what = "time on the wall"
 	}
-	return "samples in a second of one process"
+	return what + " in a second of one process"
 }
 
 // changeText is a change with its error: "+12.3% ±4.5%", with a star if it was
@@ -123,6 +128,8 @@ func outcomeText(o compare.Outcome) string {
 		was += fmt.Sprintf(" (95 %%: %s to %s)", formatChange(*c.Low), formatChange(*c.High))
 	}
 	switch o.Verdict {
+	case compare.Nothing:
+		return "one of the sets has no such figure, so it does not fail"
 	case compare.Noise:
 		return was + "; it may be noise, so it does not fail: more processes would tell"
 	case compare.TooFew:

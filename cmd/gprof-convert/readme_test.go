@@ -6,19 +6,23 @@ import (
 	"testing"
 )
 
-// What README.md shows of diff is what a script sees.
-func TestReadmeDiff(t *testing.T) {
+// What README.md shows of a command is what its script sees.
+func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	script, err := os.ReadFile("testdata/script/diff.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, shown, _ := strings.Cut(string(readme), "\nbase  6 processes")
-	shown, _, found := strings.Cut("base  6 processes"+shown, "```")
-	if !found || !strings.Contains(string(script), shown) {
-		t.Errorf("README.md shows of gprof-convert diff\n%s\nwhich testdata/script/diff.txtar does not hold", shown)
+	for begin, script := range map[string]string{
+		"base  6 processes": "diff", "722.40ms of CPU time": "top", "  count   time": "top",
+	} {
+		seen, err := os.ReadFile("testdata/script/" + script + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, shown, found := strings.Cut(string(readme), "```\n"+begin)
+		shown, _, _ = strings.Cut(begin+shown, "```")
+		if !found || !strings.Contains(string(seen), shown) {
+			t.Errorf("README.md shows\n%s\nwhich testdata/script/%s.txtar does not hold", shown, script)
+		}
 	}
 }

@@ -17,14 +17,17 @@ import (
 )
 
 type viewCmd struct {
-	Inputs    []string      `arg:"" name:"input" help:"Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files, quoted patterns of them, or - for stdin."`
-	Pprof     bool          `xor:"what" help:"Open pprof's own web interface, which is part of this program."`
-	HTML      bool          `name:"html" xor:"what" help:"Open the page with the interactive flame graph."`
-	NoBrowser bool          `help:"Only print the URL."`
-	Linger    time.Duration `default:"10m" placeholder:"TIME" help:"How long to go on after the browser last fetched something; 0 is until Ctrl-C. Default: ${default}; with --pprof 0."`
-	Port      int           `placeholder:"N" help:"Port to serve on, as for ssh -L. Default: any that is free."`
+	Inputs    []string       `arg:"" name:"input" help:"Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files, quoted patterns of them, or - for stdin."`
+	Pprof     bool           `xor:"what" help:"Open pprof's own web interface, which is part of this program."`
+	HTML      bool           `name:"html" xor:"what" help:"Open the page with the interactive flame graph."`
+	NoBrowser bool           `help:"Only print the URL."`
+	Linger    *time.Duration `placeholder:"TIME" help:"How long to go on after the browser last fetched something; 0 is until Ctrl-C, as it is with --pprof. Default: 10m."`
+	Port      int            `placeholder:"N" help:"Port to serve on, as for ssh -L. Default: any that is free."`
 	conversion
 }
+
+// linger is how long a page can be reloaded.
+const linger = 10 * time.Minute
 
 func (c *viewCmd) Help() string {
 	return `Examples:
@@ -82,8 +85,8 @@ func (c *viewCmd) Run(s *streams) error {
 
 func (c *viewCmd) checkFlags() error {
 	switch {
-	case c.Linger < 0:
-		return fmt.Errorf("--linger %v: want a time, or 0 for until Ctrl-C", c.Linger)
+	case c.Linger != nil && *c.Linger < 0:
+		return fmt.Errorf("--linger %v: want a time, or 0 for until Ctrl-C", *c.Linger)
 	case c.Port < 0 || c.Port > 65535:
 		return fmt.Errorf("--port %d: want 1 to 65535, or 0 for any", c.Port)
 	}
@@ -91,11 +94,14 @@ func (c *viewCmd) checkFlags() error {
 }
 
 func (c *viewCmd) options() loopback.Options {
-	o := loopback.Options{Port: c.Port, Linger: c.Linger}
-	switch {
-	case c.Pprof:
+	o := loopback.Options{Port: c.Port, Linger: linger}
+	if c.Pprof {
 		o.Linger = 0 // every look at it fetches something
-	case !c.HTML:
+	}
+	if c.Linger != nil {
+		o.Linger = *c.Linger
+	}
+	if !c.Pprof && !c.HTML {
 		o.Origin = firefox.Site
 	}
 	return o

@@ -133,9 +133,10 @@ func TestNoScreen(t *testing.T) {
 	}
 }
 
-// Firefox Profiler's own code loads the URL that is printed, and sees the samples
-// that there are.
-func TestViewJudge(t *testing.T) {
+// shopView records a session of 40 samples in four seconds, and begins to view
+// it. It returns the URL, and how the command ends.
+func shopView(t *testing.T, flags ...string) (address string, ended func() (code int, stderr string)) {
+	t.Helper()
 	dir := t.TempDir()
 	r, err := fixtures.New(dir, fixtures.Options{Meta: []chunks.Meta{{Key: rawformat.MetaService, Value: "shop"}}})
 	if err != nil {
@@ -154,14 +155,28 @@ func TestViewJudge(t *testing.T) {
 	code := make(chan int, 1)
 	var stderr bytes.Buffer
 	go func() {
-		code <- run([]string{"view", "--no-browser", "--linger", "1ms", "--last", "1s", dir}, nil, stdout, &stderr)
+		code <- run(append([]string{"view", "--no-browser", dir}, flags...), nil, stdout, &stderr)
 		stdout.Close()
 	}()
 	line, err := bufio.NewReader(output).ReadString('\n')
 	if err != nil {
 		t.Fatal(err, stderr.String())
 	}
-	f, err := judges.OpenFirefox(t.Context(), strings.TrimSpace(line))
+	return strings.TrimSpace(line), func() (int, string) {
+		select {
+		case code := <-code:
+			return code, stderr.String()
+		case <-time.After(time.Minute):
+			return -1, "it does not end"
+		}
+	}
+}
+
+// Firefox Profiler's own code loads the URL that is printed, and sees the samples
+// that were asked for.
+func TestViewJudge(t *testing.T) {
+	address, ended := shopView(t, "--linger", "1ms", "--last", "1s")
+	f, err := judges.OpenFirefox(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +196,32 @@ func TestViewJudge(t *testing.T) {
 	if samples != 10 && samples != 11 {
 		t.Errorf("%d samples; want those of the last second", samples)
 	}
-	if got := <-code; got != exitOK {
-		t.Errorf("exit code %d: %s", got, stderr.String())
+	if code, stderr := ended(); code != exitOK {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// A real browser shows the pages that are served.
+func TestViewBrowser(t *testing.T) {
+	b, err := judges.OpenBrowser(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for flag, expression := range map[string]string{
+		"--html":  "document.title + document.body.innerText",
+		"--pprof": "document.title + document.documentElement.innerHTML",
+	} {
+		address, ended := shopView(t, flag, "--linger", "1s")
+		if err := b.Show(address, judges.Screen{Width: 1000, Height: 700}); err != nil {
+			t.Fatal(err)
+		}
+		var text string
+		if err := b.Eval(&text, expression); err != nil || !strings.Contains(text, "main.main") {
+			t.Errorf("%s: %v; the page has no main.main: %.300s", flag, err, text)
+		}
+		if code, stderr := ended(); code != exitOK {
+			t.Errorf("%s: exit code %d: %s", flag, code, stderr)
+		}
 	}
 }

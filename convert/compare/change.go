@@ -35,11 +35,11 @@ type Change struct {
 // newChange compares two figures; each is of that many processes.
 func newChange(base, new Estimate, processes int) Change {
 	c := Change{Base: base, New: new, P: 1}
-	if base.Value > 0 {
+	if base.Value > 0 && !new.none {
 		c.Relative = pointer(new.Value/base.Value - 1)
 	}
 	c.freedom = welch(base, new)
-	if c.Judged = processes >= minProcesses && c.freedom > 0; !c.Judged {
+	if c.Judged = processes >= minProcesses && c.freedom > 0 && !base.none && !new.none; !c.Judged {
 		return c
 	}
 	c.P = c.chance(new.Value-base.Value, math.Hypot(base.Error, new.Error))

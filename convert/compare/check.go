@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
@@ -16,10 +15,11 @@ var ErrName = errors.New("in neither set")
 type Verdict int
 
 const (
-	Holds  Verdict = iota // the figure is within the bound
-	Noise                 // it is beyond, but its interval is not
-	TooFew                // it is beyond, and too few processes tell whether that is noise
-	Beyond                // its interval is beyond
+	Holds   Verdict = iota // the figure is within the bound
+	Nothing                // there is no such figure, as of markers that took no time
+	Noise                  // it is beyond, but its interval is not
+	TooFew                 // it is beyond, and too few processes tell whether that is noise
+	Beyond                 // its interval is beyond
 )
 
 // Outcome is a condition and what it comes to.
@@ -31,7 +31,9 @@ type Outcome struct {
 }
 
 // String is the verdict in a word.
-func (v Verdict) String() string { return [...]string{"holds", "noise", "too few", "beyond"}[v] }
+func (v Verdict) String() string {
+	return [...]string{"holds", "nothing", "noise", "too few", "beyond"}[v]
+}
 
 // MarshalText is String, for JSON.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
@@ -43,18 +45,33 @@ func (r *Report) Check(c Condition) (Outcome, error) {
 		return Outcome{}, err
 	}
 	o := Outcome{Condition: c, Text: c.Text, Change: r.change(c.figure)}
-	over, err := c.over(o.Change)
-	switch {
-	case over <= 0:
-		o.Verdict = Holds
-	case !o.Change.Judged:
-		o.Verdict = TooFew
-	case o.Change.chance(over, err) > unlikely:
-		o.Verdict = Noise
-	default:
-		o.Verdict = Beyond
-	}
+	o.Verdict = r.verdict(c, o.Change)
 	return o, nil
+}
+
+// verdict compares the bound, which may have an error of its own, with what is
+// new.
+func (r *Report) verdict(c Condition, of Change) Verdict {
+	bound, processes := c.limit(of.Base), r.processes()
+	if c.kind == absolute {
+		processes = r.New.Processes
+	}
+	beyond := of.New.Value - bound.Value
+	if c.below {
+		beyond = -beyond
+	}
+	limit := newChange(bound, of.New, processes)
+	switch {
+	case bound.none || of.New.none:
+		return Nothing
+	case beyond <= 0:
+		return Holds
+	case !limit.Judged:
+		return TooFew
+	case limit.P > unlikely:
+		return Noise
+	}
+	return Beyond
 }
 
 // figure estimates what the condition is about.
@@ -80,22 +97,17 @@ func (c *Condition) figure(s *sample) Estimate {
 	return s.quantiles(c.Name, c.quantile)[0]
 }
 
-// over is how far a change is beyond the bound, and the error of that.
-func (c *Condition) over(of Change) (over, err float64) {
-	base := of.Base
+// limit is what the new figure is compared with.
+func (c *Condition) limit(base Estimate) Estimate {
 	switch c.kind {
 	case relative:
 		base.Value, base.Error = base.Value*(1+c.bound), base.Error*(1+c.bound)
 	case difference:
 		base.Value += c.bound
 	case absolute:
-		base = Estimate{Value: c.bound}
+		return Estimate{Value: c.bound}
 	}
-	over = of.New.Value - base.Value
-	if c.below {
-		over = -over
-	}
-	return over, math.Hypot(base.Error, of.New.Error)
+	return base
 }
 
 // known returns an error that lists what there is, if the name is not among it.

@@ -246,6 +246,32 @@ func TestBasis(t *testing.T) {
 	}
 }
 
+// Samples without CPU time that are taken half as often stand for twice the time.
+func TestInterval(t *testing.T) {
+	sampled := func(seed uint64, interval, samples int64) *Set {
+		f := usual(8)
+		f.samples = float64(samples)
+		b := f.builder(rand.New(rand.NewPCG(seed, 1)))
+		for i := range b.Rows {
+			if b.Rows[i].Kind == stream.Samples {
+				b.Rows[i].CPU = -1
+			}
+		}
+		for i := range b.Tables.Processes {
+			b.Tables.Processes[i].Interval = interval
+		}
+		return setOf(t, b)
+	}
+	r := compare(t, sampled(1, 10e6, 1000), sampled(2, 20e6, 500))
+	if !r.Seconds || math.Abs(*r.All.Relative) > 0.1 || len(r.found()) > 0 {
+		t.Errorf("in seconds %v: %+.2f, found %v", r.Seconds, *r.All.Relative, r.found())
+	}
+	r = compare(t, sampled(1, 10e6, 1000), sampled(2, 0, 500))
+	if r.Seconds || math.Abs(*r.All.Relative+0.5) > 0.1 {
+		t.Errorf("without an interval, in seconds %v: %+.2f", r.Seconds, *r.All.Relative)
+	}
+}
+
 // Sets of nothing can be compared: there is no difference.
 func TestEmpty(t *testing.T) {
 	r := compare(t, new(Set), new(Set))

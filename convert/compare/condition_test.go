@@ -126,6 +126,15 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
+	// Markers of which only the new set has durations.
+	none := compare(t, instants(t), still(100))
+	for text, want := range map[string]Verdict{
+		"p99(order) > +10%": Nothing, "mean(order) < -10%": Nothing, "p99(order) > 90ms": Beyond, "p99(order) > 110ms": Holds, "count(order) > +0%": Holds,
+	} {
+		if got := check(t, none, condition(t, text)).Verdict; got != want {
+			t.Errorf("%s, of markers without durations before: %v, want %v", text, got, want)
+		}
+	}
 	_, err := r.Check(condition(t, "p99(oder) > +10%"))
 	if !errors.Is(err, ErrName) || !strings.Contains(err.Error(), "there are order") {
 		t.Errorf("a name that is not there: %v", err)
@@ -133,6 +142,19 @@ func TestCheck(t *testing.T) {
 	if _, err = r.Check(condition(t, "self(main.f) > +10%")); !errors.Is(err, ErrName) || !strings.Contains(err.Error(), "there are no functions") {
 		t.Errorf("a function where there are none: %v", err)
 	}
+}
+
+// instants is a set of three processes with ten markers each that take no time.
+func instants(t *testing.T) *Set {
+	b := streamtest.NewBuilder()
+	order := b.Event(stream.Event{Name: "order"})
+	for i := range uint64(3) {
+		p := b.Process(stream.Process{Instance: i + 1, Pid: int(i) + 1, Name: "shop", Start: 1, End: 1 + 10e9})
+		for at := range stream.Time(10) {
+			p.Main.Mark(1e9+at, stream.Instant, order)
+		}
+	}
+	return setOf(t, b)
 }
 
 // Of many names those are listed that are most like what was meant.

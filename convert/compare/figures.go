@@ -20,8 +20,9 @@ func (s *sample) function(name string) (f struct{ self, total used }) {
 func (s *sample) used(name string, of func(*calls.Sum) calls.Amount) used {
 	var cells []cell
 	for _, at := range s.functions[name] {
-		a := of(&s.set.processes[at.process].sums[at.at])
-		if v := s.basis.value(a); v > 0 {
+		p := &s.set.processes[at.process]
+		a := of(&p.sums[at.at])
+		if v := s.basis.value(p, a); v > 0 {
 			cells = append(cells, cell{at.process, v, s.basis.counted(a)})
 		}
 	}
@@ -82,6 +83,9 @@ func (s *sample) quantiles(name string, shares ...float64) []Estimate {
 	}
 	out, drawn := make([]Estimate, len(shares)), make([][]float64, len(shares))
 	if all.Count == 0 {
+		for i := range out {
+			out[i].none = true
+		}
 		return out
 	}
 	counts := newCounts(&all)
@@ -95,7 +99,7 @@ func (s *sample) quantiles(name string, shares ...float64) []Estimate {
 	}
 	for i, q := range shares {
 		v := float64(all.Quantile(q)) / 1e9
-		out[i] = Estimate{v, max(spread(drawn[i]), v*durations.Precision), s.freedom(took)}
+		out[i] = Estimate{Value: v, Error: max(spread(drawn[i]), v*durations.Precision), freedom: s.freedom(took)}
 	}
 	return out
 }

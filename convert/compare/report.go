@@ -25,12 +25,33 @@ func Bases() []string { return []string{string(CPU), string(Samples)} }
 // ErrBasis is the error of sets that have no samples of one kind.
 var ErrBasis = errors.New("CPU time is not compared with time on the wall")
 
-// value is what counts of an amount: seconds, or samples.
-func (b Basis) value(a calls.Amount) float64 {
-	if b == CPU {
+// basis is a Basis and its unit.
+type basis struct {
+	Basis
+	seconds bool // rather than samples, whose intervals may differ
+}
+
+// value is what counts of an amount of a process: seconds, or samples.
+func (b basis) value(p *process, a calls.Amount) float64 {
+	switch {
+	case b.Basis == CPU:
 		return float64(a.CPU) / 1e9
+	case b.seconds:
+		return b.counted(a) * p.interval
 	}
-	return float64(a.Samples - a.Timed)
+	return b.counted(a)
+}
+
+// timed reports whether all samples of that kind stand for a known time.
+func (b Basis) timed(sets ...*Set) bool {
+	for _, s := range sets {
+		for _, p := range s.processes {
+			if p.interval <= 0 && b.counted(p.all) > 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // in says whether a set has such samples.
@@ -49,6 +70,7 @@ func (b Basis) counted(a calls.Amount) float64 {
 // Report is what changed.
 type Report struct {
 	Basis     Basis       `json:"basis"`
+	Seconds   bool        `json:"seconds"` // what is used is measured in seconds, not in samples
 	Base      Summary     `json:"base"`
 	New       Summary     `json:"new"`
 	Judged    bool        `json:"judged"` // there are enough processes to tell changes from noise
@@ -103,7 +125,9 @@ func Compare(base, new *Set, o Options) (*Report, error) {
 	if err := r.choose(base, new); err != nil {
 		return nil, err
 	}
-	r.base, r.new = newSample(base, r.Basis, o.Seed, 1), newSample(new, r.Basis, o.Seed, 2)
+	unit := basis{r.Basis, r.Basis.timed(base, new)}
+	r.Seconds = unit.seconds || r.Basis == CPU
+	r.base, r.new = newSample(base, unit, o.Seed, 1), newSample(new, unit, o.Seed, 2)
 	r.Base, r.New = r.base.summary(), r.new.summary()
 	r.Judged = r.processes() >= minProcesses
 	r.note("base", r.base)

@@ -13,7 +13,7 @@ const draws = 500
 // sample is the processes of a set, and with which weights they were drawn.
 type sample struct {
 	set     *Set
-	basis   Basis
+	basis   basis
 	stratum []int       // by process
 	sizes   []int       // of strata
 	weights [][]float64 // by draw, by process
@@ -41,7 +41,7 @@ type cell struct {
 }
 
 // newSample draws the processes of a set.
-func newSample(set *Set, basis Basis, seed, stream uint64) *sample {
+func newSample(set *Set, basis basis, seed, stream uint64) *sample {
 	s := &sample{set: set, basis: basis, functions: map[string][]place{}, markers: map[string][]place{}}
 	s.stratify()
 	s.draw(rand.New(rand.NewPCG(seed, stream)))
@@ -80,7 +80,7 @@ func (s *sample) cells(of func(*process) cell) []cell {
 // allCells is what counts of the samples of each process.
 func (s *sample) allCells() []cell {
 	return s.cells(func(p *process) cell {
-		return cell{value: s.basis.value(p.all), counted: s.basis.counted(p.all)}
+		return cell{value: s.basis.value(p, p.all), counted: s.basis.counted(p.all)}
 	})
 }
 
@@ -170,15 +170,17 @@ func (s *sample) sum(cells []cell) sum {
 // Estimate is a figure of a set.
 type Estimate struct {
 	Value float64 `json:"value"`
-	Error float64 `json:"error"` // standard error; 0 if Processes are too few to tell
+	Error float64 `json:"error"` // standard error
 
 	freedom float64
+	none    bool // there is nothing of which it could be: Value is no figure
 }
 
 // ratio estimates sum/of. floor is the least relative error that it has.
 func (s *sample) ratio(cells []cell, sum, of sum, floor float64) Estimate {
 	e := Estimate{freedom: s.freedom(cells)}
 	if of.whole <= 0 {
+		e.none = true
 		return e
 	}
 	e.Value = sum.whole / of.whole

@@ -18,11 +18,12 @@ type Set struct {
 
 // process is what one process did.
 type process struct {
-	program string // service, or name
-	seconds float64
-	all     calls.Amount
-	sums    []calls.Sum
-	markers []marked
+	program  string // service, or name
+	seconds  float64
+	interval float64 // seconds between samples, 0 unknown
+	all      calls.Amount
+	sums     []calls.Sum
+	markers  []marked
 }
 
 // marked is the markers of one name.
@@ -119,7 +120,7 @@ func (s *Sink) endProcess() {
 	s.endEvent()
 	p := s.tables.Process(s.id)
 	s.now.program = cmp.Or(p.Service, p.Name)
-	s.now.seconds = s.seconds(p)
+	s.now.seconds, s.now.interval = s.seconds(p), max(0, float64(p.Interval)/1e9)
 	s.now.all = s.sums.All
 	s.now.sums = slices.Clone(s.sums.Take())
 	s.Set.processes = append(s.Set.processes, s.now)

@@ -69,21 +69,32 @@ func (s *Server) share(w http.ResponseWriter, r *http.Request, h http.Handler) {
 // answer lets h answer.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, h http.Handler) {
 	s.begin()
-	good := &status{ResponseWriter: w}
-	defer func() { s.done(good.ok) }()
-	http.StripPrefix("/"+s.secret, h).ServeHTTP(good, r)
+	answer := &status{ResponseWriter: w}
+	defer func() { s.done(answer.good()) }()
+	http.StripPrefix("/"+s.secret, h).ServeHTTP(answer, r)
 }
 
 // status remembers whether the content was given out.
 type status struct {
 	http.ResponseWriter
-	ok bool
+	code int // 0: not yet
 }
 
 func (s *status) WriteHeader(code int) {
-	s.ok = code < 300
+	if s.code == 0 {
+		s.code = code
+	}
 	s.ResponseWriter.WriteHeader(code)
 }
+
+func (s *status) Write(b []byte) (int, error) {
+	if s.code == 0 {
+		s.code = http.StatusOK
+	}
+	return s.ResponseWriter.Write(b)
+}
+
+func (s *status) good() bool { return s.code >= 200 && s.code < 300 }
 
 // Unwrap lets the http package reach the writer.
 func (s *status) Unwrap() http.ResponseWriter { return s.ResponseWriter }

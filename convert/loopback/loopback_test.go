@@ -158,6 +158,27 @@ func TestLinger(t *testing.T) {
 	}
 }
 
+// An answer without a status is a good one.
+func TestLingerOfPages(t *testing.T) {
+	s, err := Listen(Options{Linger: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- s.Serve(t.Context(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "page") }))
+	}()
+	request{"GET", s.URL(""), "", "", nil}.do(t)
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("does not end after the page")
+	}
+}
+
 // Two servers do not share a secret; each is long.
 func TestSecret(t *testing.T) {
 	a, _ := serve(t, Options{})
