@@ -17,6 +17,9 @@ import (
 // not work here. The linker lets these two functions of the runtime be used,
 // because much depends on them.
 
+// fast says that this file was built.
+const fast = true
+
 //go:linkname procPin runtime.procPin
 func procPin() int
 
@@ -46,6 +49,12 @@ func releaseFlag(flag *uint32)
 //
 //go:noescape
 func releaseWords(word *uint64, v uint64, flag *uint32)
+
+// walkFrames stores the return addresses of the caller's caller and so on, at most
+// n, without the first skip, and returns how many.
+//
+//go:noescape
+func walkFrames(pcs *uintptr, n, skip int) int
 
 // nanotime is CLOCK_MONOTONIC in ns.
 func (c *clock) nanotime() tick { return tick(runtimeNanotime()) }

@@ -33,3 +33,37 @@ TEXT ·releaseWords(SB), NOSPLIT|NOFRAME, $0-24
 	MOVQ BX, (AX)
 	MOVL $0, (CX)
 	RET
+
+// func walkFrames(pcs *uintptr, n, skip int) int
+// A frame pointer points to the caller's, and above that lies the return address.
+// They rise, and stay within the stack, which ends at the second word of g.
+TEXT ·walkFrames(SB), NOSPLIT|NOFRAME, $0-32
+	MOVQ pcs+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVQ skip+16(FP), SI
+	MOVQ (TLS), R8
+	MOVQ 8(R8), R9
+	SUBQ $16, R9
+	MOVQ BP, BX
+	MOVQ SP, DX
+	XORL AX, AX
+
+loop:
+	CMPQ BX, DX
+	JLS  done
+	CMPQ BX, R9
+	JHI  done
+	MOVQ 8(BX), R10
+	MOVQ BX, DX
+	MOVQ (BX), BX
+	DECQ SI
+	JGE  loop
+	CMPQ AX, CX
+	JGE  done
+	MOVQ R10, (DI)(AX*8)
+	INCQ AX
+	JMP  loop
+
+done:
+	MOVQ AX, ret+24(FP)
+	RET

@@ -2,6 +2,13 @@
 
 package recorder
 
+import _ "unsafe" // for linkname
+
+// expandInlined: see sampler_runtime.go.
+//
+//go:linkname expandInlined runtime.pprof_fpunwindExpand
+func expandInlined(dst, src []uintptr) int
+
 // kernelCounter is the clock source that reads the generic timer's counter.
 const kernelCounter = "arch_sys_counter"
 

@@ -31,3 +31,41 @@ TEXT ·releaseWords(SB), NOSPLIT|NOFRAME, $0-24
 	STLR R1, (R0)
 	STLRW ZR, (R2)
 	RET
+
+// func walkFrames(pcs *uintptr, n, skip int) int
+// A frame pointer points to the caller's, and above that lies the return address.
+// They rise, and stay within the stack, which ends at the second word of g. The
+// caller's lies below its stack pointer, by a word.
+TEXT ·walkFrames(SB), NOSPLIT|NOFRAME, $0-32
+	MOVD pcs+0(FP), R0
+	MOVD n+8(FP), R1
+	MOVD skip+16(FP), R2
+	MOVD 8(g), R3
+	SUB  $16, R3
+	MOVD R29, R4
+	MOVD RSP, R5
+	SUB  $16, R5
+	MOVD $0, R6
+
+loop:
+	CMP  R5, R4
+	BLS  done
+	CMP  R3, R4
+	BHI  done
+	MOVD 8(R4), R7
+	MOVD R4, R5
+	MOVD (R4), R4
+	CBZ  R2, take
+	SUB  $1, R2
+	B    loop
+
+take:
+	CMP  R1, R6
+	BGE  done
+	MOVD R7, (R0)(R6<<3)
+	ADD  $1, R6
+	B    loop
+
+done:
+	MOVD R6, ret+24(FP)
+	RET

@@ -88,6 +88,11 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add(rawformat.MetaSelfTest+"cpu", r.cpuTest)
 	add(rawformat.MetaSelfTest+"clock", r.clock.test())
 	add(rawformat.MetaSelfTest+"writers", r.describeWriters())
+	if r.unwalked == nil {
+		add(rawformat.MetaSelfTest+"stacks", "by frame pointers")
+	} else {
+		add(rawformat.MetaSelfTest+"stacks", fmt.Sprintf("by runtime.Callers: %v", r.unwalked))
+	}
 	return records
 }
 

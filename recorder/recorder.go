@@ -37,6 +37,7 @@ type Recorder struct {
 	mask     uintptr       // of the shared ones that are somebody's first choice
 	shards   []shard       // all of them
 	unpinned error         // why none is pinned
+	unwalked error         // why stacks are not found by frame pointers
 	defined  atomic.Uint32 // records of the registry that the dictionary has
 	refused  int           // up to here they were written or counted as lost; under defined.mu
 	lost     [numLosses]loss

@@ -1,8 +1,10 @@
 package recorder
 
 import (
+	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -14,6 +16,10 @@ const (
 	// Callers, markStack, mark, emit, and the event's method.
 	callers = 5
 
+	// ownFrames are the calls between markStack and the event's method: mark and
+	// emit, or what stands for that.
+	ownFrames = 2
+
 	knownSlots   = 1 << 12 // stacks whose id is found without a lock
 	knownProbes  = 4
 	pendingSlots = 32 // new stacks in one tick of the housekeeper
@@ -22,23 +28,92 @@ const (
 // markStack writes a marker with the stack that it was made at: by its id if it
 // has one, else as pcs. The housekeeper then gives it an id.
 //
+// A stack is looked up by what frame pointers lead to: the return addresses of
+// calls, among them that of the recorder's own method, if it was not inlined. What
+// that means in functions is asked for only once.
+//
 //go:noinline
 func (r *Recorder) markStack(m *marker) {
 	var calls [maxDepth]uintptr
-	stack := calls[:runtime.Callers(callers, calls[:])]
+	n := 0
+	if r.unwalked == nil {
+		n = walkFrames(&calls[0], maxDepth, ownFrames)
+	} else {
+		n = runtime.Callers(callers, calls[:])
+	}
+	stack := calls[:n]
 	if id := r.known.find(stack); id != 0 {
 		m.stack = uint64(id) + 1
 		r.write(m)
 		return
 	}
 	r.fresh.submit(stack)
-	for _, l := range locate(slices.Clone(stack)) { // a copy, so that calls stays on the stack
+	for _, l := range r.places(slices.Clone(stack)) { // a copy, so that calls stays on the stack
 		m.raw = append(m.raw, l.pc)
 	}
 	if len(m.raw) > 0 {
 		m.stack = 1
 	}
 	r.write(m)
+}
+
+// places is where the calls of a marker's stack are.
+func (r *Recorder) places(stack []uintptr) []location {
+	if r.unwalked != nil {
+		return locate(stack)
+	}
+	return withoutOwn(locate(expand(stack)))
+}
+
+// expand has one entry for each function, as runtime.Callers would, also for those
+// that were inlined into others.
+func expand(calls []uintptr) []uintptr {
+	dst := make([]uintptr, maxInlined*len(calls))
+	return dst[:expandInlined(dst, append([]uintptr{0}, calls...))]
+}
+
+// maxInlined is how many functions a call frame may stand for, on average.
+const maxInlined = 4
+
+// withoutOwn leaves out the method by which the program called us.
+func withoutOwn(leafFirst []location) []location {
+	if len(leafFirst) == 0 {
+		return nil
+	}
+	leaf := &leafFirst[0]
+	for n := len(leaf.chain); n > 0 && isOwn(leaf.chain[n-1].function); n-- {
+		leaf.chain = leaf.chain[:n-1]
+	}
+	if len(leaf.chain) == 0 {
+		return leafFirst[1:]
+	}
+	return leafFirst
+}
+
+// isOwn reports whether a function is one of those that make markers.
+func isOwn(function string) bool {
+	name, ok := strings.CutPrefix(function, "gprof/recorder.")
+	return ok && (strings.HasPrefix(name, "Event") || strings.HasPrefix(name, "Span.") || strings.HasPrefix(name, "(*Track).") || name == "Mark" || name == "Text")
+}
+
+var errWalk = errors.New("frame pointers lead elsewhere than runtime.Callers")
+
+// tryWalk is the self-test of walkFrames: here it must find what the runtime finds.
+//
+//go:noinline
+func tryWalk() error {
+	if !fast {
+		return errors.ErrUnsupported
+	}
+	var walked, called [maxDepth]uintptr
+	calls := expand(walked[:walkFrames(&walked[0], maxDepth, 0)])
+	n := runtime.Callers(2, called[:])
+	for i := range min(n, maxDepth/maxInlined) {
+		if i >= len(calls) || calls[i] != called[i] {
+			return errWalk
+		}
+	}
+	return nil
 }
 
 // locate turns what runtime.Callers returned, one entry for each function, into
@@ -155,7 +230,7 @@ func (r *Recorder) internStacks() {
 		if r.known.find(calls) != 0 {
 			continue
 		}
-		if id := r.dict.stack(locate(calls)); id != 0 {
+		if id := r.dict.stack(r.places(calls)); id != 0 {
 			r.known.add(calls, id)
 		}
 	}

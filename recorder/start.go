@@ -56,6 +56,7 @@ func open(o Options) (*Recorder, error) {
 	r.dir = filepath.Join(r.session, instanceName(r.instance))
 	r.clock.open()
 	r.begun = Now()
+	r.unwalked = tryWalk()
 	if p.CounterHz > 0 {
 		r.counterPeriod = Time(time.Second) / Time(p.CounterHz)
 	}

@@ -1,0 +1,66 @@
+//go:build linux && (amd64 || arm64) && !gprof_portable
+
+package recorder
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// What is not portable works where it is built.
+func TestTricks(t *testing.T) {
+	if err := tryWalk(); err != nil {
+		t.Error(err)
+	}
+	if a := readCounter(); a == 0 {
+		t.Error("the counter shows 0")
+	}
+	first := readCounter()
+	for start := time.Now(); time.Since(start) < time.Millisecond; {
+	}
+	if second := readCounter(); second <= first {
+		t.Errorf("the counter shows %d, a millisecond later %d", first, second)
+	}
+	word, flag := uint64(1), uint32(1)
+	releaseWord(&word, 1<<40|7)
+	releaseFlag(&flag)
+	if word != 1<<40|7 || flag != 0 {
+		t.Errorf("released %x and %d", word, flag)
+	}
+	flag = 1
+	releaseWords(&word, 3<<40, &flag)
+	if word != 3<<40 || flag != 0 {
+		t.Errorf("released %x and %d", word, flag)
+	}
+}
+
+// A walk stops at the length that it is given, and skips what it is told to.
+func TestWalk(t *testing.T) {
+	deep(5, func() {
+		var all, some [maxDepth]uintptr
+		n := walkFrames(&all[0], maxDepth, 0)
+		for skip := range n + 2 {
+			for room := range n + 2 {
+				some = [maxDepth]uintptr{}
+				got := walkFrames(&some[0], room, skip)
+				if want := min(room, max(n-skip, 0)); got != want || got > 0 && some[0] != all[skip] && n != maxDepth {
+					t.Fatalf("%d frames after %d, with room for %d: %d", n, skip, room, got)
+				}
+			}
+		}
+		if n < 6 {
+			t.Errorf("%d frames", n)
+		}
+	})
+}
+
+//go:noinline
+func deep(n int, f func()) {
+	if n == 0 {
+		f()
+		return
+	}
+	deep(n-1, f)
+	runtime.KeepAlive(n)
+}

@@ -1,0 +1,81 @@
+package recorder_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+var (
+	sameTwo   = recorder.NewEvent2("same two", recorder.Int("a"), recorder.Uint("b"))
+	sameFloat = recorder.NewEvent2("same float", recorder.Float("a"), recorder.Bool("b"))
+	sameText  = recorder.NewEvent2("same text", recorder.String("a"), recorder.Duration("b"))
+	sameFour  = recorder.NewEvent4("same four", recorder.Int64("a"), recorder.Hex("b"), recorder.String("c"), recorder.Float("d"))
+)
+
+const sameFile = `instant same two: 0 1 | 1 1
+instant same two: 0 7f | 1 3fff
+start same two: 0 ffffffffffffffff | 1 4000
+end same two: 0 3fffffff | 1 ffffffffffffffff
+instant same two: 0 8000000000000000 | 1 ffffffffffffff
+instant same float: 2 3ff8000000000000 | 1 1
+interval same float: 2 7ff0000000000000 | 1 0
+instant same text: 3 "x€" | 0 3b9aca00
+interval same text: 3 "" | 0 fffffffffffffffb
+instant same four: 0 fffffffffffffffe | 1 beef | 3 "four" | 2 bff0000000000000
+instant same name:
+instant same note: 3 "text"
+`
+
+// Assembly and its portable twins, on all processors, write the same: this test
+// is run with each of them.
+func TestSameFile(t *testing.T) {
+	rec := begin(t, recorder.Options{})
+	sameTwo.Mark(1, 1)
+	sameTwo.Mark(127, 1<<14-1)
+	sameTwo.Start(-1, 1<<14)
+	sameTwo.End(1<<30-1, math.MaxUint64)
+	sameTwo.Mark(math.MinInt64, 1<<56-1)
+	sameFloat.Mark(1.5, true)
+	sameFloat.Begin(math.Inf(1), false).End()
+	sameText.Mark("x€", time.Second)
+	sameText.Interval(recorder.Now(), "", -5)
+	sameFour.Mark(-2, 0xbeef, "four", -1)
+	recorder.Mark("same name")
+	recorder.Text("same note", "text")
+	r := finish(t, rec)
+	names := map[uint64]string{}
+	for name, id := range r.events {
+		names[id] = name
+	}
+	var got strings.Builder
+	for _, e := range r.entries {
+		if name := names[e.id]; e.id != 0 && strings.HasPrefix(name, "same ") {
+			fmt.Fprintf(&got, "%s %s:%s\n", rawformat.Kinds[e.kind].Name, name, arguments(e.args))
+		}
+	}
+	if diff := cmp.Diff(sameFile, got.String()); diff != "" {
+		t.Errorf("blocks (-want +got):\n%s", diff)
+	}
+}
+
+func arguments(args []rawformat.Arg) (text string) {
+	for i, a := range args {
+		if i > 0 {
+			text += " |"
+		}
+		if a.Wire == rawformat.WireText {
+			text += fmt.Sprintf(" %d %q", a.Wire, a.Text)
+		} else {
+			text += fmt.Sprintf(" %d %x", a.Wire, a.Num)
+		}
+	}
+	return text
+}
