@@ -24,7 +24,8 @@ type dynamicName struct {
 func Mark(name string) { (*Track)(nil).Mark(name) }
 
 // Text records an instant with a text by name; see [Mark]. The text is cut at
-// 1 KiB.
+// 1 KiB. What it reveals nobody knows: gprof-convert --redact takes it for a
+// secret.
 func Text(name, text string) { (*Track)(nil).Text(name, text) }
 
 // Mark records an instant on the track; see [Mark].
