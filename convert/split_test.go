@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,5 +71,36 @@ func TestSplitHoldsItsOwn(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Outputs that share cores are those of a run by itself.
+func TestShareCores(t *testing.T) {
+	b := neighbours()
+	write := func(jobs int, cores Cores, to *bytes.Buffer, f Format) stream.Sink {
+		sink, err := f.New(to, Options{Gzip: true, Jobs: jobs, Cores: cores})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stream.Apart(sink)
+	}
+	formats := slices.DeleteFunc(Formats(), Format.Directory)
+	jobs, cores := ShareCores(2, len(formats))
+	together := make([]bytes.Buffer, len(formats))
+	var sinks []stream.Sink
+	for i, f := range formats {
+		sinks = append(sinks, write(jobs, cores, &together[i], f))
+	}
+	if err := stream.Copy(stream.Tee(sinks...), b.Source(), stream.CopyOptions{Jobs: 2, Outputs: len(sinks)}); err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range formats {
+		var alone bytes.Buffer
+		if err := stream.Copy(write(1, nil, &alone, f), b.Source(), stream.CopyOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(alone.Bytes(), together[i].Bytes()) {
+			t.Errorf("%s: %d bytes among others, alone %d", f.Name, together[i].Len(), alone.Len())
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package stream_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,5 +67,29 @@ func TestApart(t *testing.T) {
 	}
 	if worst, any := first.Ledger().Worst(); worst != stream.Loss || !any {
 		t.Errorf("the worst of a branch is %v, %v", worst, any)
+	}
+}
+
+// The more outputs share the memory, the less of it is for tables, and the error
+// says what is enough for all of them.
+func TestOutputsShareMemory(t *testing.T) {
+	need := func(outputs int) int64 {
+		b := streamtest.NewBuilder()
+		p := b.Process(stream.Process{Instance: 1})
+		for i := range 20_000 {
+			p.Main.Sample(stream.Time(i), b.Stack("main", fmt.Sprint("function ", i)))
+		}
+		var tooMuch *stream.ErrMemory
+		if err := stream.Copy(stream.Discard, b.Source(), stream.CopyOptions{Memory: 1 << 20, Outputs: outputs}); !errors.As(err, &tooMuch) {
+			t.Fatalf("%d outputs: %v", outputs, err)
+		}
+		if tooMuch.Have != 1<<20 {
+			t.Errorf("has %d bytes", tooMuch.Have)
+		}
+		return tooMuch.Need
+	}
+	one, four := need(1), need(4)
+	if four < one*3/2 || four > one*5/2 {
+		t.Errorf("one output needs %d bytes, four need %d, want about twice as much", one, four)
 	}
 }

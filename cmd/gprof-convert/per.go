@@ -3,11 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"gprof/ingest"
 	"gprof/stream"
 )
 
@@ -155,11 +158,12 @@ func (m *making) splitter(t target) (stream.Sink, error) {
 	m.products = append(m.products, out)
 	t.options.SpillDir = out.staging
 	names := partNames{pattern: pattern, by: m.per.by, taken: map[string]bool{}}
+	allowed := allowedPlaces{m.found, map[string]bool{}}
 	return &stream.Splitter{
 		Tracks: m.per.by == "track", Every: stream.Time(m.per.every), Samples: t.format.Samples, Rows: m.rows, SpillDir: existing(dir),
 		Open: func(p stream.Part) (stream.Sink, error) {
 			name := names.of(p)
-			if err := checkPlace(m.found, filepath.Join(dir, name)); err != nil {
+			if err := allowed.check(filepath.Join(dir, name)); err != nil {
 				return nil, err
 			}
 			f, err := out.Create(name)
@@ -170,6 +174,23 @@ func (m *making) splitter(t target) (stream.Sink, error) {
 			return closing{sink, f.Close}, err
 		},
 	}, nil
+}
+
+// allowedPlaces remembers directories that no recording lies in: to find that
+// out takes a while for a thousand processes, and so many files may be written.
+type allowedPlaces struct {
+	found *ingest.Found
+	dirs  map[string]bool
+}
+
+// check is checkPlace for a new file.
+func (a *allowedPlaces) check(name string) error {
+	dir := filepath.Dir(name)
+	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) && a.dirs[dir] {
+		return nil
+	}
+	a.dirs[dir] = true
+	return checkPlace(a.found, name)
 }
 
 // closing is a sink whose file is closed after it.
