@@ -119,7 +119,7 @@ func (r *Recorder) complain(what string, err error) {
 
 func (r *Recorder) work(due *chores) {
 	if r.paused.Load() {
-		r.sampler.rest()
+		r.sampler.rest(r)
 		return
 	}
 	if r.isMapped() {

@@ -95,6 +95,7 @@ func (r *Recorder) rest() bool {
 	if r.sampling.Load() {
 		return false
 	}
+	r.sampler.rest(r)
 	if !r.resting {
 		r.writeLosses() // later an older chunk would have to go for them
 	}

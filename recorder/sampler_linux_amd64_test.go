@@ -580,3 +580,36 @@ func TestLabelsEnd(t *testing.T) {
 		t.Error("no label was lost")
 	}
 }
+
+// C code has no frame pointers, and its threads have no goroutine; neither
+// matters. The program is position independent, too, so that addresses in its file
+// and in memory differ.
+func TestSamplesOfC(t *testing.T) {
+	program := t.TempDir() + "/cgo"
+	if out, err := exec.Command("go", "build", "-buildmode=pie", "-o", program, "./testdata/cgo").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	out, err := exec.Command(program, t.TempDir()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := read(t, strings.TrimSpace(string(out)))
+	if test := r.meta("self-test.cpu"); !strings.HasPrefix(test, "signal ") || strings.Contains(test, "without") {
+		t.Fatalf("self-test: %s", test)
+	}
+	var below, foreign, called int
+	for _, s := range r.signalSamples(t) {
+		switch {
+		case s.in("main.intoC") && s.in("main.main") && s.in("runtime.cgocall"):
+			below++
+		case s.in("main.goCallback") && s.in("main.work"):
+			called++
+		case s.goroutine == 0 && len(s.names) == 0:
+			foreign++
+		}
+	}
+	t.Logf("%d samples in C below Go, %d on a thread of C, %d in Go that C called", below, foreign, called)
+	if below == 0 || foreign == 0 || called == 0 {
+		t.Errorf("%d samples in C below Go, %d on a thread of C, %d in Go that C called", below, foreign, called)
+	}
+}

@@ -16,7 +16,7 @@ func (*sampler) open(*Recorder, int) error {
 
 func (*sampler) describe(int) string { return "" }
 func (*sampler) round(*Recorder)     {}
-func (*sampler) rest()               {}
+func (*sampler) rest(*Recorder)      {}
 func (*sampler) samplePeriod() int64 { return 0 }
 func (*sampler) close(*Recorder)     {}
 

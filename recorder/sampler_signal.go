@@ -300,8 +300,19 @@ func (s *sampler) inspect(r *Recorder) {
 // wake starts the timers after rest.
 func (s *sampler) wake() { s.turn(false, s.period) }
 
-// rest stops the timers while recording is paused.
-func (s *sampler) rest() { s.turn(true, 0) }
+// rest stops the timers while recording is paused. What was sampled until then is
+// recorded before chunks are given back.
+func (s *sampler) rest(r *Recorder) {
+	if s.resting || s.tasks == nil {
+		return
+	}
+	s.turn(true, 0)
+	for tid, t := range s.threads {
+		if r.isMapped() {
+			s.drain(r, tid, t)
+		}
+	}
+}
 
 func (s *sampler) turn(resting bool, period int64) {
 	if s.resting == resting {

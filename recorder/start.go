@@ -208,6 +208,7 @@ func (r *Recorder) begin() error {
 
 // abandon undoes create.
 func (r *Recorder) abandon() error {
+	r.sampler.close(r)
 	err := r.close()
 	return errors.Join(err, os.RemoveAll(r.dir), r.quitSession())
 }
