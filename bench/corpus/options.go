@@ -16,6 +16,7 @@ type Options struct {
 	Generations int
 	Grow        bool
 	ChunkFile   int     // bytes; 256 KiB
+	Versions    int     // of the program: processes take turns, in each a request takes a tenth longer than before; 1
 	Largest     float64 // share of the first process; 0: all are alike
 	Seed        uint64
 	Pprof       string // also write each process' samples there, as <instance>.pb
@@ -27,6 +28,7 @@ func (o *Options) fill() {
 	set(&o.Threads, 32)
 	set(&o.Writers, 4)
 	set(&o.Generations, 1)
+	set(&o.Versions, 1)
 	set(&o.ChunkFile, 256<<10)
 	if o.Samples == 0 && o.Bytes == 0 {
 		o.Samples = 100_000

@@ -21,6 +21,7 @@ type process struct {
 	dir      string
 	instance uint64
 	pid      uint32
+	version  int    // of the program: the minor one
 	start    uint64 // monotonic
 	random   *rand.Rand
 	tree     *Stacks
@@ -67,7 +68,7 @@ func Write(dir string, o Options) (*Corpus, error) {
 
 func newProcess(dir string, i int, o *Options, c *Corpus, tree *Stacks) (*process, error) {
 	r := rand.New(rand.NewPCG(o.Seed, uint64(i)+3))
-	p := &process{options: o, corpus: c, instance: r.Uint64() | 1, pid: uint32(1000 + i), start: 1_000_000_000 + uint64(i)*1_000_000,
+	p := &process{options: o, corpus: c, instance: r.Uint64() | 1, pid: uint32(1000 + i), version: i % o.Versions, start: 1_000_000_000 + uint64(i)*1_000_000,
 		random: r, tree: tree, next: 1, sum: sums{rows: map[int32]sum{}}}
 	p.dir = filepath.Join(dir, fmt.Sprintf("%016x", p.instance))
 	for n := range o.Writers {
@@ -210,7 +211,7 @@ func (p *process) marker(w *writer, who int, t *thread) error {
 		}
 		w.fields(2, 0)
 		w.time(t.now)
-		w.fields(uint64(p.random.IntN(2_000_000)))
+		w.fields(uint64(p.random.IntN(2_000_000) * (10 + p.version) / 10))
 		path := "/api/v2/orders/" + strconv.Itoa(p.random.IntN(50_000))
 		w.body = rawformat.AppendArgs(w.body, []rawformat.Arg{{Wire: rawformat.WireText, Text: []byte(path)}, rawformat.Uint64(200)})
 	}
@@ -267,7 +268,7 @@ func (p *process) exit(now uint64) error {
 func (p *process) meta() error {
 	var bodies [][]byte
 	for _, m := range []chunks.Meta{
-		{Key: rawformat.MetaService, Value: "shop"}, {Key: rawformat.MetaHost, Value: "host"}, {Key: rawformat.MetaExe, Value: "/bin/shop"},
+		{Key: rawformat.MetaService, Value: "shop"}, {Key: rawformat.MetaVersion, Value: fmt.Sprintf("1.%d", p.version)}, {Key: rawformat.MetaHost, Value: "host"}, {Key: rawformat.MetaExe, Value: "/bin/shop"},
 		{Key: rawformat.MetaPid, Value: fmt.Sprint(p.pid)}, {Key: rawformat.MetaBootID, Value: "boot"},
 		{Key: rawformat.MetaStartMono, Value: fmt.Sprint(p.start)}, {Key: rawformat.MetaStartReal, Value: fmt.Sprint(p.anchor(p.start).Realtime)},
 	} {

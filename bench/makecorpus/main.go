@@ -2,6 +2,7 @@
 //
 //	go run ./bench/makecorpus -o /var/tmp/dumps -processes 1000 -samples 1000000 -chunk 65536 -writers 1 -pprof /var/tmp/pprof
 //	go run ./bench/makecorpus -o /var/tmp/large -samples 5000000 -markers 200 -counts 125 -generations 3 -writers 8 -chunk 65536
+//	go run ./bench/makecorpus -o /var/tmp/fleet -processes 5000 -samples 500000 -markers 500 -versions 4 -stacks 5000 -threads 4 -writers 1 -chunk 65536
 //	go run ./bench/makecorpus -o /var/tmp/10g -bytes 10000000000 -generations 20 -grow -markers 200
 package main
 
@@ -27,6 +28,7 @@ func main() {
 	flag.IntVar(&o.Generations, "generations", 1, "dictionaries of each process")
 	flag.BoolVar(&o.Grow, "grow", false, "each generation has stacks of its own")
 	flag.IntVar(&o.ChunkFile, "chunk", 0, "bytes of a chunk file")
+	flag.IntVar(&o.Versions, "versions", 0, "versions of the program")
 	flag.Float64Var(&o.Largest, "largest", 0, "share of the first process, as 0.9")
 	flag.Uint64Var(&o.Seed, "seed", 0, "another corpus")
 	flag.StringVar(&o.Pprof, "pprof", "", "directory for the same samples as pprof files")
