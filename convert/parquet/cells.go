@@ -1,6 +1,8 @@
 package parquet
 
 import (
+	"slices"
+
 	pq "github.com/parquet-go/parquet-go"
 
 	"gprof/convert/internal/tables"
@@ -12,61 +14,65 @@ type place struct {
 	leaf int
 }
 
-// cells appends the values of a column as the library takes them. Where none may
-// be missing, levels mean nothing.
+// cells appends the values of a column as the library takes them.
 func cells(dst []pq.Value, v *tables.Values, at place) []pq.Value {
-	first := len(dst)
 	if isList(at.Column) {
 		return lists(dst, v, at)
 	}
-	dst = scalars(dst, v, at.Kind)
+	first, n := len(dst), len(v.Longs)+len(v.Shorts)+len(v.Doubles)+len(v.Flags)+len(v.Ends)
+	dst = slices.Grow(dst, v.Rows)[:first+v.Rows]
+	cells := dst[first:]
+	scalars(cells[:n], v, at.Kind)
 	if at.Null {
-		unknown := pq.Value{}.Level(0, 0, at.leaf)
-		for i := range dst[first:] {
-			if v.KnownAt(i) {
-				dst[first+i] = dst[first+i].Level(0, 1, at.leaf)
-			} else {
-				dst[first+i] = unknown
-			}
-		}
+		levels(cells[:n], v.Known, at.leaf)
 	}
-	if v.One {
-		for range v.Rows - 1 {
-			dst = append(dst, dst[first])
-		}
+	for n < len(cells) { // all are the one that is there
+		n += copy(cells[n:], cells[:n])
 	}
 	return dst
 }
 
-// scalars appends values without levels.
-func scalars(dst []pq.Value, v *tables.Values, kind tables.Kind) []pq.Value {
-	switch kind {
-	case tables.Long:
-		for _, n := range v.Longs {
-			dst = append(dst, pq.Int64Value(n))
-		}
-	case tables.Short:
-		for _, n := range v.Shorts {
-			dst = append(dst, pq.Int32Value(n))
-		}
-	case tables.Double:
-		for _, n := range v.Doubles {
-			dst = append(dst, pq.DoubleValue(n))
-		}
-	case tables.Flag:
-		for _, b := range v.Flags {
-			dst = append(dst, pq.BooleanValue(b))
-		}
-	case tables.Hash:
-		for i := range v.Ends {
-			dst = append(dst, pq.FixedLenByteArrayValue(v.TextAt(i)))
-		}
-	default:
-		for i := range v.Ends {
-			dst = append(dst, pq.ByteArrayValue(v.TextAt(i)))
+// levels says which values are known. Where none may be missing, levels mean
+// nothing.
+func levels(cells []pq.Value, known []bool, leaf int) {
+	unknown := pq.Value{}.Level(0, 0, leaf)
+	for i := range cells {
+		if known[i] {
+			cells[i] = cells[i].Level(0, 1, leaf)
+		} else {
+			cells[i] = unknown
 		}
 	}
-	return dst
+}
+
+// scalars sets cells to values without levels.
+func scalars(cells []pq.Value, v *tables.Values, kind tables.Kind) {
+	switch kind {
+	case tables.Long:
+		for i, n := range v.Longs {
+			cells[i] = pq.Int64Value(n)
+		}
+	case tables.Short:
+		for i, n := range v.Shorts {
+			cells[i] = pq.Int32Value(n)
+		}
+	case tables.Double:
+		for i, n := range v.Doubles {
+			cells[i] = pq.DoubleValue(n)
+		}
+	case tables.Flag:
+		for i, b := range v.Flags {
+			cells[i] = pq.BooleanValue(b)
+		}
+	case tables.Hash:
+		for i := range cells {
+			cells[i] = pq.FixedLenByteArrayValue(v.TextAt(i))
+		}
+	default:
+		for i := range cells {
+			cells[i] = pq.ByteArrayValue(v.TextAt(i))
+		}
+	}
 }
 
 // lists appends the members of lists. An empty list is one level less than a

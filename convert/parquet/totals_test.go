@@ -250,6 +250,42 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// What asks for a track and a time has to read few row groups: their statistics
+// tell the others apart.
+func TestStatistics(t *testing.T) {
+	t.Parallel()
+	b := busy()
+	dir, _ := convert(t, b.Source())
+	answers := ask(t, dir, `SELECT row_group_id AS g, path_in_schema AS c, stats_min_value::BIGINT AS low, stats_max_value::BIGINT AS high
+		FROM parquet_metadata('samples/service=shop%2Feu/date=2026-11-18/*.parquet') WHERE path_in_schema IN ('process_id', 'track_id', 'ts_ns')`,
+		`SELECT track_id AS track, min(ts_ns) AS low, max(ts_ns) AS high, count(*) AS n FROM 'samples/service=shop%2Feu/date=2026-11-18/*.parquet' GROUP BY ALL`)
+	type span struct{ low, high int64 }
+	groups := map[any]map[string]span{}
+	for _, row := range answers[0] {
+		if groups[row["g"]] == nil {
+			groups[row["g"]] = map[string]span{}
+		}
+		groups[row["g"]][row["c"].(string)] = span{number(t, row["low"]), number(t, row["high"])}
+	}
+	if len(groups) < 3 || len(answers[1]) != 3 {
+		t.Fatalf("%d row groups, %d tracks", len(groups), len(answers[1]))
+	}
+	for _, row := range answers[1] {
+		track, low, high := number(t, row["track"]), number(t, row["low"]), number(t, row["high"])
+		for i := range int64(10) { // a tenth of its time
+			from, to, touched := low+(high-low)*i/10, low+(high-low)*(i+1)/10, 0
+			for _, g := range groups {
+				if g["track_id"].low <= track && track <= g["track_id"].high && g["ts_ns"].low <= to && from <= g["ts_ns"].high {
+					touched++
+				}
+			}
+			if touched < 1 || touched > 2 {
+				t.Errorf("track %d, part %d of 10: %d of %d row groups", track, i, touched, len(groups))
+			}
+		}
+	}
+}
+
 // orderQuery counts the rows of a file that come before one that they should
 // follow.
 func orderQuery(t *testing.T, file string) string {

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"io"
+	"slices"
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
@@ -13,6 +14,9 @@ const (
 	// rowGroup is how many rows a row group has at most: the window of memory,
 	// and what statistics let a reader skip.
 	rowGroup = 131_072
+	// leadGroup is how many rows a row group has at least if it ends where another
+	// track begins: then its statistics are of one track, and so tell times apart.
+	leadGroup = rowGroup / 4
 	// groupBytes ends a row group of long texts earlier.
 	groupBytes = 16 << 20
 	// pageBytes is the size of a page of a column, before it is compressed, and
@@ -33,6 +37,8 @@ type writer struct {
 	out     *pq.GenericWriter[any]
 	leaves  []*pq.ColumnWriter
 	cells   []pq.Value // scratch
+	leads   []int      // columns that rows are sorted by before time: process, track or counter
+	lead    [4]int32   // what they were in the last rows
 	rows    int        // of the row group
 	bytes   int        // of texts in the row group
 }
@@ -50,12 +56,36 @@ func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page 
 		pq.KeyValueMetadata(tables.VersionKey, tables.Version),
 		pq.SortingWriterConfig(pq.SortingColumns(order...)),
 	)
-	return &writer{columns: d.Columns, out: out, leaves: out.ColumnWriters()}
+	return &writer{columns: d.Columns, out: out, leaves: out.ColumnWriters(), leads: leadsOf(d)}
+}
+
+// leadsOf are the columns by which rows are sorted before their time.
+func leadsOf(d *tables.Definition) (leads []int) {
+	for i, c := range d.Columns {
+		if slices.Contains(d.Sorted, c.Name) && c.Kind == tables.Short {
+			leads = append(leads, i)
+		}
+	}
+	return leads
+}
+
+// turns reports whether rows are of another track, or another counter, than
+// those before.
+func (w *writer) turns(columns []tables.Values) bool {
+	var lead [4]int32
+	for i, column := range w.leads {
+		if columns[column].One && i < len(lead) {
+			lead[i] = columns[column].Shorts[0]
+		}
+	}
+	before := w.lead
+	w.lead = lead
+	return lead != before
 }
 
 // Write implements [tables.Writer].
 func (w *writer) Write(columns []tables.Values) error {
-	if w.rows+columns[0].Rows > rowGroup || w.bytes > groupBytes {
+	if turns := w.turns(columns); turns && w.rows >= leadGroup || w.rows+columns[0].Rows > rowGroup || w.bytes > groupBytes {
 		if err := w.Cut(); err != nil {
 			return err
 		}

@@ -10,8 +10,11 @@ import (
 // coverage is what there is of a process: positions that were read, and the rows
 // that came of them.
 type coverage struct {
-	read []covered // ascending; one if positions are not known
+	read []covered // ascending
 	last int       // where the last row was
+	// grows says that the source does not know what it read: then it is one range,
+	// from the first row to the last.
+	grows bool
 }
 
 // covered is rows of neighbouring positions.
@@ -22,38 +25,42 @@ type covered struct {
 }
 
 func coverageOf(p *stream.Process, e Elsewhere) *coverage {
-	c := new(coverage)
+	c := &coverage{grows: p.Read == nil}
 	for _, r := range p.Read.Minus(e[p.Instance]) {
 		c.read = append(c.read, covered{Range: r})
+	}
+	if len(c.read) == 0 {
+		c.read = []covered{{}}
 	}
 	return c
 }
 
 // add notes the rows of a segment.
 func (c *coverage) add(b *stream.Batch) {
+	r := &c.read[c.last]
 	for i, index := range b.Index {
-		c.find(index).row(b.Time[i])
+		if index < r.From || index >= r.To {
+			r = c.find(index)
+		}
+		r.row(b.Time[i])
 	}
 }
 
-// find returns the range of a position. A source that does not know what it read
-// has one range, which grows.
+// find returns the range of a position.
 func (c *coverage) find(index uint64) *covered {
-	if c.last < len(c.read) {
-		if r := &c.read[c.last]; r.From <= index && index < r.To {
-			return r
+	r := &c.read[0]
+	switch {
+	case !c.grows:
+		i, exact := slices.BinarySearchFunc(c.read, index, func(r covered, index uint64) int { return cmp.Compare(r.From, index) })
+		if !exact {
+			i = max(0, i-1)
 		}
+		c.last, r = i, &c.read[i]
+	case r.From == r.To:
+		r.Range = stream.Range{From: index, To: index + 1}
+	default:
+		r.From, r.To = min(r.From, index), max(r.To, index+1)
 	}
-	if len(c.read) == 0 {
-		c.read = []covered{{Range: stream.Range{From: index, To: index}}}
-	}
-	i, exact := slices.BinarySearchFunc(c.read, index, func(r covered, index uint64) int { return cmp.Compare(r.From, index) })
-	if !exact {
-		i = max(0, i-1)
-	}
-	c.last = i
-	r := &c.read[i]
-	r.From, r.To = min(r.From, index), max(r.To, index+1)
 	return r
 }
 
@@ -93,12 +100,8 @@ func (s *Sink) sift(b *stream.Batch) *stream.Batch {
 func (s *Sink) writeCoverage(p *part) error {
 	return s.fill(p, coverageTable, func(t *table) {
 		for _, id := range p.processes {
-			ranges := p.covered[id].read
-			if len(ranges) == 0 {
-				ranges = []covered{{}}
-			}
-			for i := range ranges {
-				s.writeCovered(t.begin(), p, id, &ranges[i])
+			for i := range p.covered[id].read {
+				s.writeCovered(t.begin(), p, id, &p.covered[id].read[i])
 			}
 		}
 	})
