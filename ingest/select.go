@@ -73,17 +73,19 @@ type Crash struct {
 	At       stream.Time // of the last entry that it committed
 }
 
-// Crashes are the processes that were killed, crashed or failed, in the order
-// in which they ended. One that is still recording is none.
-func (f *Found) Crashes() (all []Crash) {
+// Crashes are the processes of these names, or all, that were killed, crashed or
+// failed, in the order in which they ended. One that is still recording is none.
+func (f *Found) Crashes(names stream.Patterns) (all []Crash) {
 	f.place()
+	s := Selection{Processes: names}
 	for _, p := range f.current {
 		at, ok := p.latest()
 		if !ok || decode.Clean(p.Process) || (p.Alive || p.Snapshot()) && p.Exit == nil {
 			continue
 		}
-		row := decode.Describe(p.Process, p.clock)
-		all = append(all, Crash{Instance: p.Name(), Title: row.Title(), At: at})
+		if row := decode.Describe(p.Process, p.clock); s.names(&row, p) {
+			all = append(all, Crash{Instance: p.Name(), Title: row.Title(), At: at})
+		}
 	}
 	slices.SortFunc(all, func(a, b Crash) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Instance, b.Instance)) })
 	return all
@@ -134,7 +136,7 @@ func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []chosen
 	var names []string
 	for _, p := range all {
 		row := decode.Describe(p.Process, p.clock)
-		if len(s.Processes) > 0 && !s.names(&row, p) {
+		if !s.names(&row, p) {
 			names = append(names, p.Name()+"  "+row.Title())
 			ledger.Add(p.notAsked("process"))
 		} else if part := s.part(p, ledger); part != nil {
@@ -155,7 +157,7 @@ func (s *Selection) tell(f *Found, ledger *stream.Ledger) {
 	unwanted := map[string]bool{}
 	for _, p := range f.Processes {
 		row := decode.Describe(p.Process, p.clock)
-		unwanted[p.Name()] = len(s.Processes) > 0 && !s.names(&row, p)
+		unwanted[p.Name()] = !s.names(&row, p)
 	}
 	for _, line := range f.ledger.Lines() {
 		if !unwanted[line.Process] {
@@ -169,8 +171,9 @@ func (p *Process) notAsked(filter string) stream.Line {
 	return stream.Line{Process: p.Name(), Reason: stream.ReasonFiltered, What: "processes", Where: filter, Count: 1, Bytes: p.Bytes()}
 }
 
+// names says whether a process has a name that is wanted.
 func (s *Selection) names(row *stream.Process, p *Process) bool {
-	return slices.ContainsFunc([]string{p.Name(), strconv.Itoa(row.Pid), row.Name, row.Service}, s.Processes.Match)
+	return len(s.Processes) == 0 || slices.ContainsFunc([]string{p.Name(), strconv.Itoa(row.Pid), row.Name, row.Service}, s.Processes.Match)
 }
 
 // slack is how exactly the times in chunk headers and those of events agree:

@@ -15,6 +15,7 @@
 //	Batch    some rows of one series, as columns
 //	Segment  a batch on its way to a sink: sorted, final ids
 //	Row      one interned thing: a string, a frame, a stack
+//	Filter   a Source that leaves out rows of another
 //	Table    the rows of one kind; Tables holds all of them
 //	Track    one line of a timeline: a named goroutine's work, a thread, a group
 //

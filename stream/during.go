@@ -89,7 +89,9 @@ type point struct {
 
 // see takes note of the markers in a batch.
 func (d *during) see(b *Batch) error {
-	d.live(b)
+	if b.Series.Kind != Pages { // which stay from any time
+		d.live(b)
+	}
 	if b.Series.Kind != Markers {
 		return nil
 	}
@@ -177,7 +179,7 @@ func fit(q *Query, number int, e *Event) fitted {
 // the duration.
 func (f *fitted) holds(b *Batch, i int) (bits uint64) {
 	for k, column := range f.columns {
-		if column >= 0 && f.conditions[k].holds(&b.Args[column], i) {
+		if column >= 0 && column < len(b.Args) && f.conditions[k].holds(&b.Args[column], i) {
 			bits |= 1 << k
 		}
 	}

@@ -78,6 +78,11 @@ func (f *filtering) source(found *ingest.Found) (stream.Source, error) {
 	return f.filter(src)
 }
 
+// span is the time that is wanted, on the clock of what was found.
+func (f *filtering) span(found *ingest.Found) (from, to stream.Time, err error) {
+	return f.period.span(found, f.Process)
+}
+
 // filter applies the flags that look at single events.
 func (f *filtering) filter(src stream.Source) (stream.Source, error) {
 	queries, err := f.queries()

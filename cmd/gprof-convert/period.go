@@ -19,7 +19,7 @@ const periodHelp = `A time T is one of
   1795280520.5             a moment, in seconds since 1970
   90s, +1h2m               that long after the first process began
   -60s                     that long before the last event (--from=-60s)
-  crash, crash:INSTANCE    the last that was committed of a process that ended
+  crash, crash:INSTANCE    for --to: the last that a process committed that ended
                            uncleanly: killed, crashed, or failed
 `
 
@@ -48,13 +48,13 @@ func (p *period) check() error {
 		return errLast
 	}
 	_, err1 := moments{}.parse("--from", p.From, 0)
-	_, err2 := p.parseTo(moments{}, nil)
+	_, err2 := p.parseTo(moments{}, nil, nil)
 	return errors.Join(err1, err2)
 }
 
 // span is the period on the clock of what was found: from from on and before
-// to.
-func (p *period) span(found *ingest.Found) (from, to stream.Time, err error) {
+// to. A crash is one of the processes that of names, if it names any.
+func (p *period) span(found *ingest.Found, of stream.Patterns) (from, to stream.Time, err error) {
 	from, to = math.MinInt64, math.MaxInt64
 	if err := p.check(); err != nil || !p.given() {
 		return from, to, err
@@ -64,7 +64,7 @@ func (p *period) span(found *ingest.Found) (from, to stream.Time, err error) {
 	if from, err = m.parse("--from", p.From, from); err != nil {
 		return 0, 0, err
 	}
-	if to, err = p.parseTo(m, found); err != nil {
+	if to, err = p.parseTo(m, found, of); err != nil {
 		return 0, 0, err
 	}
 	if p.Last > 0 {
@@ -78,7 +78,7 @@ func (p *period) span(found *ingest.Found) (from, to stream.Time, err error) {
 
 // parseTo is the end of the period; the last that was committed lies in it.
 // Without found, only what needs none is told.
-func (p *period) parseTo(m moments, found *ingest.Found) (stream.Time, error) {
+func (p *period) parseTo(m moments, found *ingest.Found, of stream.Patterns) (stream.Time, error) {
 	word, instance, named := strings.Cut(p.To, ":")
 	switch {
 	case word != "crash":
@@ -86,7 +86,7 @@ func (p *period) parseTo(m moments, found *ingest.Found) (stream.Time, error) {
 	case found == nil:
 		return 0, nil
 	}
-	at, err := crashOf(found.Crashes(), instance, named)
+	at, err := crashOf(found.Crashes(of), instance, named)
 	if err != nil {
 		return 0, fmt.Errorf("--to %s: %w", p.To, err)
 	}

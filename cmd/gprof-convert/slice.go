@@ -36,7 +36,7 @@ func (c *sliceCmd) Run(s *streams) error {
 		return err
 	}
 	defer found.Close()
-	from, to, err := c.span(found)
+	from, to, err := c.span(found, nil)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
