@@ -78,7 +78,7 @@ func (c *topCmd) print(s *streams, t *top.Table) error {
 // printTop prints what took most samples; names are cut to fit into width.
 func printTop(out io.Writer, t *top.Table, width int) {
 	timed := t.Timed()
-	all := t.All.By(timed)
+	all := t.All.Value(timed)
 	if timed {
 		fmt.Fprintf(out, "%s of CPU time in %s\n", formatTime(all), count(int(t.All.Samples), "sample"))
 	} else {
@@ -92,7 +92,7 @@ func printTop(out io.Writer, t *top.Table, width int) {
 	}
 	lines := newTable(out, width, "self", "%", "total", "%", t.By)
 	for _, r := range t.Rows {
-		lines.row(amount(r.Self), share(r.Self.By(timed), all), amount(r.Total), share(r.Total.By(timed), all), r.Name)
+		lines.row(amount(r.Self), share(r.Self.Value(timed), all), amount(r.Total), share(r.Total.Value(timed), all), r.Name)
 	}
 	lines.flush()
 }

@@ -45,12 +45,15 @@ type Sink struct {
 	event       stream.Series // of the markers in spans
 	id          stream.ProcessID
 	now         process
+	at          map[int]int // where the markers of a name are in now
 	first, last stream.Time // of the process' rows; 0 none
 }
 
 // New returns a Sink of the events from from on and before to: rates are those
 // of that time.
-func New(from, to stream.Time) *Sink { return &Sink{Set: new(Set), from: from, to: to} }
+func New(from, to stream.Time) *Sink {
+	return &Sink{Set: new(Set), from: from, to: to, at: map[int]int{}}
+}
 
 // Begin prepares for the functions of t.
 func (s *Sink) Begin(t *stream.Tables) error {
@@ -104,9 +107,10 @@ func (s *Sink) endEvent() {
 	}
 	name := int(s.names.Intern(s.tables.Event(s.event.Event).Name))
 	s.event = stream.Series{}
-	i := slices.IndexFunc(s.now.markers, func(m marked) bool { return m.name == name })
-	if i < 0 {
+	i, ok := s.at[name]
+	if !ok {
 		i = len(s.now.markers)
+		s.at[name] = i
 		s.now.markers = append(s.now.markers, marked{name: name})
 	}
 	s.now.markers[i].Add(s.spans.Take())
@@ -125,6 +129,7 @@ func (s *Sink) endProcess() {
 	s.now.sums = slices.Clone(s.sums.Take())
 	s.Set.processes = append(s.Set.processes, s.now)
 	s.now, s.first, s.last = process{}, 0, 0
+	clear(s.at)
 }
 
 // seconds is for how long there are events of a process. Its ring may have lost

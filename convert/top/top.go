@@ -207,12 +207,12 @@ func (s *Sink) list(sums []calls.Sum) {
 	}
 	timed := s.Table.Timed()
 	slices.SortFunc(s.Table.Rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(b.Self.By(timed), a.Self.By(timed)), cmp.Compare(b.Total.By(timed), a.Total.By(timed)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Self.Value(timed), a.Self.Value(timed)), cmp.Compare(b.Total.Value(timed), a.Total.Value(timed)), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// By is CPU time in ns, or else the number of samples.
-func (a Amount) By(cpu bool) int64 {
+// Value is CPU time in ns, or else the number of samples.
+func (a Amount) Value(cpu bool) int64 {
 	if cpu {
 		return a.CPU
 	}

@@ -1,7 +1,9 @@
 package top
 
 import (
+	"encoding/json"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"testing"
 
@@ -87,6 +89,38 @@ func TestOrder(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Every kind of row is taken, in any order.
+func TestSink(t *testing.T) {
+	for _, by := range Ways() {
+		t.Run(by, func(t *testing.T) {
+			streamtest.TestSink(t, func(w io.Writer) stream.Sink {
+				sink, err := New(by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return &printed{sink, w}
+			}, func(t *testing.T, output []byte) {
+				if !json.Valid(output) {
+					t.Errorf("not JSON: %s", output)
+				}
+			})
+		})
+	}
+}
+
+// printed writes the table.
+type printed struct {
+	*Sink
+	w io.Writer
+}
+
+func (p *printed) Close() error {
+	if err := p.Sink.Close(); err != nil {
+		return err
+	}
+	return json.NewEncoder(p.w).Encode(p.Table)
 }
 
 // Samples whose CPU time is not known are not compared with those whose is.
