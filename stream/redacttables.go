@@ -15,9 +15,9 @@ func (r *Redactor) tables(t *Tables) {
 	for i := range t.Events {
 		r.event(&t.Events[i])
 	}
+	labels := labelNames(t)
+	t.Tracks.Map(func(k Track) Track { return r.track(k, labels) })
 	if r.how[nameValue] != KeepValues {
-		labels := labelNames(t)
-		t.Tracks.Map(func(k Track) Track { return r.track(k, labels) })
 		t.Counters.Map(r.counter)
 		t.Frames.Map(func(f Frame) Frame { return r.label(t, f) })
 	}
@@ -33,10 +33,7 @@ func (r *Redactor) tables(t *Tables) {
 func (r *Redactor) process(id ProcessID, p *Process) {
 	p.Host = r.machine(id, "host", p.Host)
 	p.Clock.Boot = r.machine(id, "boot", p.Clock.Boot)
-	if base := baseName(p.Exe); r.how[pathValue] != KeepValues && base != p.Exe {
-		p.Exe = base
-		r.count(id, pathValue, trimValues, 1)
-	}
+	p.Exe, p.Name = r.program(id, p.Exe), r.program(id, p.Name)
 	args := make([]string, 0, len(p.Args))
 	for _, a := range p.Args {
 		if a = r.text(id, secretValue, a); a != "" || r.how[secretValue] != DropValues {
@@ -44,11 +41,29 @@ func (r *Redactor) process(id ProcessID, p *Process) {
 		}
 	}
 	p.Args = args
-	p.Attrs = slices.Clone(p.Attrs)
-	for i := range p.Attrs {
-		p.Attrs[i].Value = r.text(id, secretValue, p.Attrs[i].Value)
-	}
+	p.Attrs = r.values(id, p.Attrs)
+	p.SelfTests = r.values(id, p.SelfTests) // they may quote paths and the environment
 	p.Exit.Text = r.text(id, secretValue, p.Exit.Text)
+}
+
+// values redacts the values of attributes.
+func (r *Redactor) values(id ProcessID, attrs []Attr) []Attr {
+	attrs = slices.Clone(attrs)
+	for i := range attrs {
+		attrs[i].Value = r.text(id, secretValue, attrs[i].Value)
+	}
+	return attrs
+}
+
+// program trims the path of a program to its name. The name of a process may be a
+// path, too: of another system than the one that reads it.
+func (r *Redactor) program(id ProcessID, path string) string {
+	base := baseName(path)
+	if r.how[pathValue] == KeepValues || base == path {
+		return path
+	}
+	r.count(id, pathValue, trimValues, 1)
+	return base
 }
 
 // machine redacts what names a machine. It goes with URLs, and the hash is that
@@ -92,7 +107,11 @@ func labelNames(t *Tables) map[string]bool {
 }
 
 func (r *Redactor) track(t Track, labels map[string]bool) Track {
-	if !t.Main && (!t.Root || labels[t.Name]) {
+	switch {
+	case r.how[nameValue] == KeepValues && !t.Main:
+	case t.Main: // it is called as its process
+		t.Name = r.program(t.Process, t.Name)
+	case !t.Root || labels[t.Name]:
 		t.Name, t.Root = r.name(t.Process, "track", t.Name), false
 	}
 	return t

@@ -115,7 +115,8 @@ func names(ts *testscript.TestScript, neg bool, args []string) {
 // her machine, wherever a recording may hold one.
 func private(ts *testscript.TestScript, neg bool, args []string) {
 	r := begin(ts, []string{args[0], args[1], "7", "3"}, chunks.Meta{Key: rawformat.MetaExe, Value: "/home/anna/shop"},
-		chunks.Meta{Key: rawformat.MetaArg, Value: "--user=anna"}, chunks.Meta{Key: rawformat.MetaAttr + "owner", Value: "anna"})
+		chunks.Meta{Key: rawformat.MetaArg, Value: "--user=anna"}, chunks.Meta{Key: rawformat.MetaAttr + "owner", Value: "anna"},
+		chunks.Meta{Key: rawformat.MetaSelfTest + "session", Value: "anna has another one"})
 	ts.Check(r.Define(`def-track id=1 name="work of anna"`,
 		`def-counter id=1 name="queue of anna" category="anna" description="of anna" unit=0 mode=0`,
 		`def-string id=4 text="anna"`, `def-string id=5 text="main.read"`, `def-string id=6 text="/home/anna/src/read.go"`,
