@@ -28,7 +28,8 @@ func (c *diffCmd) Help() string {
 Functions are matched by name, so the sets may be of different builds. Recordings
 may differ in length and number: functions are compared by their share of all
 samples, markers by how many there are in a second of one process and how long
-they took. CPU time is compared with CPU time alone.
+they took. CPU time is compared with CPU time alone. Of filters, --from, --to and
+--last make the seconds fewer by which rates are divided, others do not.
 
 Behind a change stands its error (95 %), which is taken from how much the processes
 of a set differ from each other; so record several, 3 at least, better 10. Changes

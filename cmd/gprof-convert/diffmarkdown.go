@@ -23,7 +23,7 @@ func printMarkdown(out io.Writer, r *compare.Report, outcomes []compare.Outcome)
 		fmt.Fprintln(out, "| what | base | new | change (95 %) |\n|---|--:|--:|--:|")
 		fmt.Fprintln(out, strings.Join(found, "\n")+"\n")
 	}
-	fmt.Fprintf(out, "<details><summary>All that was compared</summary>\n\nbase: %s  \nnew: %s  \n%s: %s to %s, %s\n", summaryText(r.Base, r.Basis), summaryText(r.New, r.Basis),
+	fmt.Fprintf(out, "<details><summary>All that was compared</summary>\n\nbase: %s  \nnew: %s  \n%s: %s to %s, %s\n", plain(summaryText(r.Base, r.Basis)), plain(summaryText(r.New, r.Basis)),
 		loadText(r), formatLoad(r.All.Base.Value), formatLoad(r.All.New.Value), cell(changeText(r.All)))
 	for _, note := range r.Notes {
 		fmt.Fprintf(out, "\n*%s*\n", note)
@@ -56,15 +56,15 @@ func foundLines(r *compare.Report) (lines []string) {
 	}
 	add(loadText(r), "", r.All, formatLoad)
 	for _, f := range r.Functions {
-		add("self", code(f.Name), f.Self, formatShare)
+		add("self", codeCell(f.Name), f.Self, formatShare)
 		if !f.Leaf() || !f.Self.Found {
-			add("total", code(f.Name), f.Total, formatShare)
+			add("total", codeCell(f.Name), f.Total, formatShare)
 		}
 	}
 	for _, m := range r.Markers {
-		add("rate", code(m.Name), m.Rate, formatRatePerSecond)
-		add("p50", code(m.Name), m.P50, formatSeconds)
-		add("p99", code(m.Name), m.P99, formatSeconds)
+		add("rate", codeCell(m.Name), m.Rate, formatRatePerSecond)
+		add("p50", codeCell(m.Name), m.P50, formatSeconds)
+		add("p99", codeCell(m.Name), m.P99, formatSeconds)
 	}
 	return lines
 }
@@ -86,7 +86,7 @@ func markdownFunctions(out io.Writer, functions []*compare.Function) {
 	}
 	fmt.Fprintln(out, "\n| function | self | new | | total | new | |\n|---|--:|--:|--:|--:|--:|--:|")
 	for _, f := range functions {
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s |\n", code(f.Name), formatShare(f.Self.Base.Value), formatShare(f.Self.New.Value), cell(changeText(f.Self)),
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s |\n", codeCell(f.Name), formatShare(f.Self.Base.Value), formatShare(f.Self.New.Value), cell(changeText(f.Self)),
 			formatShare(f.Total.Base.Value), formatShare(f.Total.New.Value), cell(changeText(f.Total)))
 	}
 }
@@ -101,19 +101,25 @@ func markdownMarkers(out io.Writer, markers []*compare.Marker) {
 		for i := range cells {
 			cells[i] = cell(cells[i])
 		}
-		fmt.Fprintf(out, "| %s | %s |\n", code(m.Name), strings.Join(cells, " | "))
+		fmt.Fprintf(out, "| %s | %s |\n", codeCell(m.Name), strings.Join(cells, " | "))
 	}
+}
+
+// plain is a text of a recording in which nothing is Markdown.
+func plain(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "<", "&lt;", "@", "&#64;", "#", `\#`).Replace(s)
 }
 
 // cell is a text in which a star is a star.
 func cell(s string) string { return strings.ReplaceAll(s, "*", `\*`) }
 
-// code is a text of a recording as code in a table: nothing in it is Markdown or
-// a new cell.
+// code is a text of a recording as code, in which nothing is Markdown.
 func code(s string) string {
-	s = strings.NewReplacer("`", "'", "|", `\|`).Replace(printable(s))
-	if strings.TrimSpace(s) == "" {
+	if s = strings.ReplaceAll(printable(s), "`", "'"); strings.TrimSpace(s) == "" {
 		return "` `"
 	}
 	return "`" + s + "`"
 }
+
+// codeCell is code in a table, where a bar would begin a new cell.
+func codeCell(s string) string { return strings.ReplaceAll(code(s), "|", `\|`) }

@@ -44,9 +44,23 @@ func markerCells(c compare.Change, format func(float64) string) []string {
 }
 
 func summaryText(s compare.Summary, b compare.Basis) string {
-	text := fmt.Sprintf("%s, %s in all, %s", count(s.Processes, "process"), formatSeconds(s.Seconds), count(int(s.Samples), "sample"))
+	text := fmt.Sprintf("%s%s, %s in all, %s", count(s.Processes, "process"), programsText(s.Programs), formatSeconds(s.Seconds), count(int(s.Samples), "sample"))
 	if b == compare.CPU {
 		text += " of " + formatSeconds(s.CPU) + " of CPU time"
+	}
+	return text
+}
+
+// maxPrograms is how many programs are named.
+const maxPrograms = 3
+
+func programsText(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	text := " of " + printable(strings.Join(names[:min(maxPrograms, len(names))], ", "))
+	if left := len(names) - maxPrograms; left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
 	}
 	return text
 }

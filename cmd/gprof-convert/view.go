@@ -40,7 +40,9 @@ func (c *viewCmd) Help() string {
 Firefox Profiler is a page that works in the browser: it fetches the recording
 from this program, on this machine, and sends it nowhere. The URL that is printed
 holds a secret that changes every time; only who has it, and only a page of
-https://profiler.firefox.com, can fetch. No file is left.
+https://profiler.firefox.com, can fetch. No file is left. Where other users of the
+machine can list your processes they see the URL when the browser is started with
+it: use --no-browser there.
 
 The command ends with Ctrl-C, or by itself --linger after the browser last fetched
 something. Until then the page can be reloaded.`

@@ -84,10 +84,11 @@ type Report struct {
 
 // Summary says what a set holds.
 type Summary struct {
-	Processes int     `json:"processes"`
-	Seconds   float64 `json:"seconds"` // of all processes
-	Samples   int64   `json:"samples"` // that count
-	CPU       float64 `json:"cpu"`     // seconds
+	Programs  []string `json:"programs"` // with their versions
+	Processes int      `json:"processes"`
+	Seconds   float64  `json:"seconds"` // of all processes
+	Samples   int64    `json:"samples"` // that count
+	CPU       float64  `json:"cpu"`     // seconds
 }
 
 // Function is one function. Those that changed most come first.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 )
 
 // draws is how many times the processes of a set are drawn anew: the error of an
@@ -85,11 +86,14 @@ func (s *sample) allCells() []cell {
 }
 
 func (s *sample) summary() Summary {
-	out := Summary{Processes: len(s.set.processes), Seconds: s.seconds.whole}
+	out := Summary{Programs: []string{}, Processes: len(s.set.processes), Seconds: s.seconds.whole}
 	for _, p := range s.set.processes {
 		out.Samples += int64(s.basis.counted(p.all))
 		out.CPU += float64(p.all.CPU) / 1e9
+		out.Programs = append(out.Programs, strings.TrimSpace(p.program+" "+p.version))
 	}
+	slices.Sort(out.Programs)
+	out.Programs = slices.Compact(out.Programs)
 	return out
 }
 

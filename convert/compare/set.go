@@ -19,6 +19,7 @@ type Set struct {
 // process is what one process did.
 type process struct {
 	program  string // service, or name
+	version  string
 	seconds  float64
 	interval float64 // seconds between samples, 0 unknown
 	all      calls.Amount
@@ -123,7 +124,7 @@ func (s *Sink) endProcess() {
 	}
 	s.endEvent()
 	p := s.tables.Process(s.id)
-	s.now.program = cmp.Or(p.Service, p.Name)
+	s.now.program, s.now.version = cmp.Or(p.Service, p.Name), p.Version
 	s.now.seconds, s.now.interval = s.seconds(p), max(0, float64(p.Interval)/1e9)
 	s.now.all = s.sums.All
 	s.now.sums = slices.Clone(s.sums.Take())
