@@ -160,3 +160,35 @@ func BenchmarkJobs(b *testing.B) {
 		}
 	}
 }
+
+// Rows of samples as text, without their tables and without a Copy, beside
+// copying the text. It is more than caches hold.
+//
+// go test ./convert/gecko -bench Rows -count 10 | benchstat -col /what -
+func BenchmarkRows(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	rows := make([]sample, 2_000_000)
+	for i := range rows {
+		rows[i] = sample{at: int64(i)*1_000_000 + r.Int64N(1_000_000), cpu: r.Int64N(10_000_000), stack: r.Int32N(500_000)}
+	}
+	var text []byte
+	format := func() {
+		text = text[:0]
+		for i := range rows {
+			text = rows[i].appendTo(text)
+		}
+	}
+	format()
+	to := make([]byte, len(text))
+	for _, what := range []struct {
+		name string
+		do   func()
+	}{{"format", format}, {"memcpy", func() { copy(to, text) }}} {
+		b.Run("what="+what.name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				what.do()
+			}
+		})
+	}
+}
