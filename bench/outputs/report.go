@@ -23,21 +23,33 @@ func report(lines []line, results map[string]result, samples int) string {
 	return b.String()
 }
 
-// verdict is what was asked of a line, and what is.
+// verdict is what was asked of a line, and what is. In brackets the time of the
+// system is counted, too.
 func (l line) verdict(results map[string]result, samples int) (asked, reached string) {
 	r, zero := results[l.name], results[base]
-	switch {
-	case l.rate > 0:
-		return fmt.Sprintf("≥ %.1f M/s", l.rate), fmt.Sprintf("%.1f M/s", rate(samples, r.cpu))
-	case l.peer != "":
-		ours := results[l.peer]
-		whole := r.cpu.Seconds() / ours.cpu.Seconds()
-		output := (r.cpu - zero.cpu).Seconds() / (ours.cpu - zero.cpu).Seconds()
-		memory := mb(r.Peak-zero.Peak) / max(1, mb(ours.Peak-zero.Peak))
-		return fmt.Sprintf("≥ %.0fx CPU, ≥ %.0fx memory", l.cpu, l.heap), fmt.Sprintf("output: %.1fx CPU, %.0fx memory; whole: %.1fx CPU", output, memory, whole)
+	if l.rate > 0 {
+		return fmt.Sprintf("≥ %.1f M/s", l.rate), fmt.Sprintf("%.1f M/s (%.1f)", rate(samples, r.cpu), rate(samples, r.all()))
 	}
-	return "", ""
+	var parts []string
+	for _, name := range l.ours {
+		parts = append(parts, fmt.Sprintf("%s: %s", name, r.less(results[name], zero)))
+	}
+	if parts != nil {
+		asked = fmt.Sprintf("≥ %.0fx CPU, ≥ %.0fx memory", l.cpu, l.heap)
+	}
+	return asked, strings.Join(parts, "; ")
 }
+
+// less says how much less of each ours takes, of what both take more than zero.
+func (r result) less(ours, zero result) string {
+	program := (r.cpu - zero.cpu).Seconds() / (ours.cpu - zero.cpu).Seconds()
+	all := (r.all() - zero.all()).Seconds() / (ours.all() - zero.all()).Seconds()
+	memory := mb(r.Peak-zero.Peak) / max(1, mb(ours.Peak-zero.Peak))
+	return fmt.Sprintf("%.1fx CPU (%.1fx), %.0fx memory", program, all, memory)
+}
+
+// all is the CPU time of program and system.
+func (r result) all() time.Duration { return r.cpu + r.system }
 
 func rate(samples int, cpu time.Duration) float64 { return float64(samples) / cpu.Seconds() / 1e6 }
 
