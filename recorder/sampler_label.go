@@ -51,10 +51,18 @@ func callerPlace() (gp, sp uintptr)
 //go:nocheckptr
 func (l Label) Begin() LabelScope {
 	r := recording.Load()
-	if r == nil || l.id == 0 || sampleLayout.goid == 0 {
+	if r == nil || l.id == 0 || sampleLayout.goid == 0 || sampleLayout.slots == 0 {
 		return LabelScope{}
 	}
 	g, sp := callerPlace()
+	return r.beginLabel(l.id, g, sp)
+}
+
+// beginLabel begins a label in the function whose stack pointer is sp.
+//
+//go:norace
+//go:nocheckptr
+func (r *Recorder) beginLabel(label uint32, g, sp uintptr) LabelScope {
 	id := uint64(load64(g + sampleLayout.goid))
 	s := labelSlotOf(id)
 	if s == nil {
@@ -63,7 +71,7 @@ func (l Label) Begin() LabelScope {
 	}
 	n := s.n
 	if n < maxLabels {
-		s.labels[n] = placedLabel{uint32(load64(g+offStackHi) - sp), l.id}
+		s.labels[n] = placedLabel{uint32(load64(g+offStackHi) - sp), label}
 	}
 	atomic.StoreUint64(&s.n, n+1) // the handler may come at any instruction
 	return LabelScope{s, id, n}

@@ -191,6 +191,8 @@ top:
 	MOVQ	(R15)(SI*8), AX	// goid
 	TESTQ	AX, AX
 	JEQ	labelled
+	CMPQ	56(DI), $0	// slots
+	JEQ	labelled
 	MOVQ	$0x9e3779b97f4a7c15, DX	// labelHash
 	IMULQ	AX, DX
 	SHRQ	$(64-11), DX	// labelBits

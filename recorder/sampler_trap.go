@@ -38,7 +38,7 @@ type sampleSlot struct {
 type layout struct {
 	goid, labels, m, curg, sched uintptr
 	text, etext                  uintptr // of the program's code
-	slots                        uintptr // of goroutines' labels
+	slots                        uintptr // of goroutines' labels; 0: labels don't work
 	counter                      uintptr // not 0: time is the processor's counter
 }
 
