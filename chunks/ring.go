@@ -110,6 +110,8 @@ type place struct {
 	owned atomic.Bool   // by the sealer, or by whoever puts it to use again
 	name  string        // of the file
 	seal  progress
+
+	generation atomic.Uint32 // of the dictionary; 0: never used
 }
 
 // Phases of a chunk in a ring. A spare one has never been used.
@@ -170,6 +172,7 @@ func (r *Ring) Get(writer, generation uint16) *Chunk {
 	if writer == r.o.Keeper && writer != 0 {
 		c.fixed.Flags |= rawformat.FlagAnchors
 	}
+	c.ring.generation.Store(uint32(generation))
 	c.fixed.Open = r.o.Anchor()
 	c.open()
 	c.ring.phase.Store(phaseOpen)
@@ -273,6 +276,13 @@ func (r *Ring) Low() bool {
 		return false
 	}
 	return r.spares.Load() < int64(r.o.MinSpare) && r.fits(r.files.Load()+1) && !r.full.Load() && !r.resting.Load()
+}
+
+// Names reports whether a chunk that is kept, or may be, names a generation of the
+// dictionary. No Get with that generation may be under way. It is the
+// housekeeper's.
+func (r *Ring) Names(generation uint16) bool {
+	return slices.ContainsFunc(r.chunks, func(c *Chunk) bool { return c.ring.generation.Load() == uint32(generation) })
 }
 
 // Charge counts bytes of other files, dictionaries, against the limit; they

@@ -79,7 +79,8 @@ type probe struct {
 // meter samples the counters of a recording. It belongs to the housekeeper.
 type meter struct {
 	probes  []probe
-	own     int // counters of the program that were looked at
+	defined [][]byte // records of probes
+	own     int      // counters of the program that were looked at
 	runtime runtimeMetrics
 	system  systemMetrics
 	refused bool // the dictionary has no room for more counters
@@ -98,6 +99,7 @@ func (r *Recorder) probe(c counterSpec, read func() int64) {
 		return
 	}
 	m.probes = append(m.probes, probe{uint32(id), read})
+	m.defined = append(m.defined, body)
 }
 
 // sampleCounters writes the value of each counter. The first time it defines

@@ -3,6 +3,7 @@ package recorder
 import (
 	"encoding/binary"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"gprof/rawformat"
@@ -37,6 +38,7 @@ type registry struct {
 	tracks     map[string]*Track
 	counters   []*Counter
 	labels     []labelName
+	named      atomic.Pointer[[]labelName] // labels, for readers
 }
 
 var defined = registry{categories: map[[2]string]uint32{}, tracks: map[string]*Track{}}

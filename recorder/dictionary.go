@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"errors"
 	"slices"
 	"sync"
 
@@ -17,6 +18,8 @@ type dictionary struct {
 	ring  *chunks.Ring // is charged for the file
 	limit int64        // bytes of the file
 	full  bool
+
+	closed bool // no new generation will begin
 
 	batch   [][]byte // records that are not in the file yet
 	pending int64    // their bytes, about
@@ -68,6 +71,47 @@ func newDictionary(file *chunks.RecordFile, ring *chunks.Ring, limit int64) *dic
 	return &dictionary{file: file, ring: ring, limit: limit,
 		strings: ids[string]{of: map[string]uint32{}}, frames: ids[frameKey]{of: map[frameKey]uint32{}}, stacks: ids[stackKey]{of: map[stackKey]uint32{}}, starts: map[startKey]bool{}, startless: map[uint32]bool{}}
 }
+
+// isOutgrown reports whether the dictionary should begin anew: it is full, or half
+// full, and not of what would be in the new one, too.
+func (d *dictionary) isOutgrown() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.closed && (d.full || d.file.Size() > d.limit/2)
+}
+
+func (d *dictionary) size() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.file.Size()
+}
+
+// turn goes on in an empty file, with definitions whose ids don't change and the
+// modules, and without stacks. On an error, such as that they don't leave it half
+// empty, all stays as it was, and the file is closed.
+func (d *dictionary) turn(file *chunks.RecordFile, records [][]byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	next := newDictionary(file, d.ring, d.limit)
+	for _, r := range records {
+		next.add(r)
+	}
+	for _, m := range d.modules {
+		next.addModule(m)
+	}
+	if next.pending > d.limit/2 || !next.flush() {
+		d.ring.Charge(-file.Size())
+		d.closed = true // it would be the same each time
+		return errors.Join(errCrowded, file.Close())
+	}
+	err := d.file.Close()
+	d.file, d.full = next.file, false
+	d.strings, d.frames, d.stacks, d.starts, d.startless = next.strings, next.frames, next.stacks, next.starts, next.startless
+	return err
+}
+
+// errCrowded says why stacks are written as pcs from now on.
+var errCrowded = errors.New("definitions leave no room for stacks")
 
 // define writes records, as many as there is room for, and returns how many.
 func (d *dictionary) define(records ...[]byte) int {
@@ -245,10 +289,15 @@ func (d *dictionary) learn() {
 func (d *dictionary) module(m module) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.add(newRecord(rawformat.KindDefModule).uint(uint64(len(d.modules) + 1)).text(m.path).text(m.build).fixed(m.start).fixed(m.end).fixed(m.offset))
-	if d.flush() {
-		d.modules = append(d.modules, m)
+	d.addModule(m)
+	if !d.flush() {
+		d.modules = d.modules[:len(d.modules)-1]
 	}
+}
+
+func (d *dictionary) addModule(m module) {
+	d.modules = append(d.modules, m)
+	d.add(newRecord(rawformat.KindDefModule).uint(uint64(len(d.modules))).text(m.path).text(m.build).fixed(m.start).fixed(m.end).fixed(m.offset))
 }
 
 // knows reports whether a mapping is the latest module at its address.
@@ -266,6 +315,6 @@ func (d *dictionary) knows(m module) bool {
 func (d *dictionary) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.full = true
+	d.full, d.closed = true, true
 	return d.file.Close()
 }

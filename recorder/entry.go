@@ -16,6 +16,7 @@ type marker struct {
 	args       [4]arg
 	stack      uint64   // the field: 0 none, 1 raw, else id + 1
 	raw        []uint64 // pcs of a stack that has no id yet
+	generation uint32   // of the dictionary that has the id
 }
 
 // record records a marker that is no interval.
@@ -87,12 +88,19 @@ func (m *marker) size() uint32 {
 // stack, time, duration, shape, four numbers.
 const markerRoom = 96
 
-func (r *Recorder) write(m *marker) {
+// write writes the marker. False: its stack has no id in the dictionary of the
+// shard's chunk.
+func (r *Recorder) write(m *marker) bool {
 	s := r.enter()
+	if s != nil && m.stack > 1 && m.generation != uint32(s.generation) {
+		leave(s)
+		return false
+	}
 	if s != nil && r.turnWithStack(s, m.size(), m.track, m.now, m.raw) {
 		s.marker(m)
 		leave(s)
 	}
+	return true
 }
 
 // maxRaw is how many pcs a stack block may have: a page must have room for a

@@ -100,6 +100,7 @@ func (r *Recorder) maintain() {
 	r.attend()
 	r.maintainRing()
 	r.releaseLaggards()
+	r.turnDictionary()
 	if !r.resting { // else Stop or the next round writes them
 		r.writeLosses()
 	}

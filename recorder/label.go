@@ -45,18 +45,20 @@ func (g *registry) label(e *eventSpec) uint32 {
 		return 0
 	}
 	g.labels = append(g.labels, labelName{e.name, g.category(e.category, e.color)})
+	labels := g.labels
+	g.named.Store(&labels)
 	g.publish()
 	return uint32(len(g.labels))
 }
 
-// labelNamed is what a label's number stands for.
+// labelNamed is what a label's number stands for. It takes no lock: a dictionary
+// asks, whose own lock is taken after the registry's.
 func labelNamed(id uint32) (l labelName, ok bool) {
-	defined.mu.Lock()
-	defer defined.mu.Unlock()
-	if id == 0 || int(id) > len(defined.labels) {
+	labels := defined.named.Load()
+	if labels == nil || id == 0 || int(id) > len(*labels) {
 		return l, false
 	}
-	return defined.labels[id-1], true
+	return (*labels)[id-1], true
 }
 
 // labelFrame is the module of frames that are labels; their offset is the label's

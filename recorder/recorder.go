@@ -46,6 +46,10 @@ type Recorder struct {
 	dict *dictionary
 	lock *os.File
 
+	turning    sync.Mutex // held while ids of the dictionary are on their way into chunks, but by writers and the housekeeper
+	generation uint16     // of the dictionary; the housekeeper's
+	outgrown   []outgrown // dictionaries before it; the housekeeper's
+
 	known knownStacks
 	fresh freshStacks
 

@@ -29,9 +29,11 @@ type shard struct {
 	chunk   *chunks.Chunk // nil: none
 	writer  uint16
 
+	generation uint16 // of the dictionary that chunks are opened with
+
 	lag atomic.Uint64 // range start of chunk, 0 without; for the housekeeper
 
-	_ [152]byte // two lines: the processor fetches pairs of them
+	_ [144]byte // two lines: the processor fetches pairs of them
 }
 
 const (
@@ -206,7 +208,7 @@ func (r *Recorder) prepare(s *shard, size, track uint32, now tick) bool {
 // refill gives s a fresh chunk.
 func (r *Recorder) refill(s *shard) bool {
 	r.retire(s)
-	c := r.ring.Get(s.writer, 1)
+	c := r.ring.Get(s.writer, s.generation)
 	if r.ring.Low() {
 		r.nap.wake()
 	}

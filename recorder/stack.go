@@ -42,11 +42,13 @@ func (r *Recorder) markStack(m *marker) {
 		n = runtime.Callers(callers, calls[:])
 	}
 	stack := calls[:n]
+	m.generation = r.known.generation.Load()
 	if id := r.known.find(stack); id != 0 {
-		m.stack = uint64(id) + 1
-		r.write(m)
-		return
+		if m.stack = uint64(id) + 1; r.write(m) {
+			return
+		}
 	}
+	m.stack = 0
 	r.fresh.submit(stack)
 	for _, l := range r.places(slices.Clone(stack)) { // a copy, so that calls stays on the stack
 		m.raw = append(m.raw, l.pc)
@@ -148,18 +150,30 @@ func inlined(callee, caller *runtime.Frame) bool {
 }
 
 // knownStacks finds the id of a stack by its content. Any goroutine may ask;
-// the housekeeper alone adds.
-type knownStacks [knownSlots]atomic.Pointer[knownStack]
+// the housekeeper alone adds. An id counts in one generation of the dictionary.
+type knownStacks struct {
+	generation atomic.Uint32
+	slots      [knownSlots]atomic.Pointer[knownStack]
+}
 
 type knownStack struct {
 	calls []uintptr
 	id    uint32
 }
 
+// forget forgets all stacks, because of a new generation. Who has found an id
+// before knows its generation.
+func (t *knownStacks) forget(generation uint16) {
+	t.generation.Store(uint32(generation))
+	for i := range t.slots {
+		t.slots[i].Store(nil)
+	}
+}
+
 func (t *knownStacks) find(calls []uintptr) uint32 {
 	at := hash(calls)
 	for i := range uintptr(knownProbes) {
-		if k := t[(at+i)%knownSlots].Load(); k != nil && slices.Equal(k.calls, calls) {
+		if k := t.slots[(at+i)%knownSlots].Load(); k != nil && slices.Equal(k.calls, calls) {
 			return k.id
 		}
 	}
@@ -171,11 +185,11 @@ func (t *knownStacks) add(calls []uintptr, id uint32) {
 	at := hash(calls)
 	k := &knownStack{slices.Clone(calls), id}
 	for i := range uintptr(knownProbes) {
-		if t[(at+i)%knownSlots].CompareAndSwap(nil, k) {
+		if t.slots[(at+i)%knownSlots].CompareAndSwap(nil, k) {
 			return
 		}
 	}
-	t[at%knownSlots].Store(k)
+	t.slots[at%knownSlots].Store(k)
 }
 
 // hash spreads stacks over the table; equal hashes do no harm.

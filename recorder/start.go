@@ -124,9 +124,9 @@ func (r *Recorder) create(p *plan) (err error) {
 	}
 	// The dictionary comes first: who copies the latest files first reads it last,
 	// and then it has what the chunks refer to.
-	dict, err := chunks.CreateDict(r.dir, r.instance, 1, uint32(os.Getpid()))
+	dict, err := r.createDict(1)
 	if r.member.clearDisk(err) {
-		dict, err = chunks.CreateDict(r.dir, r.instance, 1, uint32(os.Getpid()))
+		dict, err = r.createDict(1)
 	}
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (r *Recorder) makeShards(writers int) {
 	}
 	for i := range r.shards {
 		s := &r.shards[i]
-		s.writer, s.page, s.pinned = uint16(i), noPage, i < len(r.own)
+		s.writer, s.generation, s.page, s.pinned = uint16(i), 1, noPage, i < len(r.own)
 	}
 }
 

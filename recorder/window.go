@@ -94,6 +94,8 @@ func (r *Recorder) writeWindow(gzipped []byte, begin, end Time) error {
 	if err != nil {
 		return err
 	}
+	r.turning.Lock() // the ids count in one generation of the dictionary
+	defer r.turning.Unlock()
 	rows := make([]sampleRow, len(p.samples))
 	for i := range rows {
 		rows[i] = r.sampleRow(&p.samples[i])

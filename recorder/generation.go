@@ -1,0 +1,86 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"gprof/chunks"
+)
+
+// A dictionary grows with what is unique, and is bounded. When it has grown to
+// half of its bound a new generation begins: a file with what the program defined,
+// and ids of stacks from 1 again. The old one goes when no chunk names it any more.
+
+// outgrown is a dictionary that takes no more definitions.
+type outgrown struct {
+	generation uint16
+	size       int64
+}
+
+// maxGeneration is the highest number that a chunk's header has room for.
+const maxGeneration = 1<<16 - 1
+
+func (r *Recorder) createDict(generation uint16) (*chunks.RecordFile, error) {
+	r.generation = generation
+	r.known.forget(generation)
+	return chunks.CreateDict(r.dir, r.instance, uint32(generation), uint32(os.Getpid()))
+}
+
+func (r *Recorder) removeDict(generation uint16) error {
+	return os.Remove(filepath.Join(r.dir, fmt.Sprintf("dict-%03d", generation)))
+}
+
+// turnDictionary begins a new generation when the dictionary has outgrown its
+// bound. It is the housekeeper's, and done in these steps:
+//
+//  1. The new file gets all that was defined but stacks, so that every id but
+//     theirs means the same in both.
+//  2. Stacks are looked up in it from now on. Who has found one before, and comes
+//     to a writer that has been turned, sees it by the generation, and writes pcs.
+//  3. Each writer is turned: its chunk is closed, its next one names the new
+//     generation. Nothing can be defined until all of them are.
+func (r *Recorder) turnDictionary() {
+	r.buryDictionaries()
+	if len(r.outgrown) > 0 || r.generation == maxGeneration || !r.dict.isOutgrown() || !r.turning.TryLock() {
+		return
+	}
+	defer r.turning.Unlock()
+	defined.mu.Lock()
+	defer defined.mu.Unlock()
+	old := outgrown{r.generation, r.dict.size()}
+	next, err := chunks.CreateDict(r.dir, r.instance, uint32(old.generation)+1, uint32(os.Getpid()))
+	if err == nil {
+		err = r.dict.turn(next, slices.Concat(defined.records, r.meter.defined))
+	}
+	if err != nil {
+		r.complain("dictionary", errors.Join(err, r.removeDict(old.generation+1)))
+		return
+	}
+	r.generation++
+	r.outgrown = append(r.outgrown, old)
+	r.defined.Store(uint32(len(defined.records)))
+	r.known.forget(r.generation)
+	for i := range r.shards {
+		s := &r.shards[i]
+		if r.claimFinally(s) {
+			r.retire(s)
+			s.generation = r.generation
+			disclaim(s)
+		}
+	}
+}
+
+// buryDictionaries removes the dictionaries that no chunk names.
+func (r *Recorder) buryDictionaries() {
+	r.outgrown = slices.DeleteFunc(r.outgrown, func(o outgrown) bool {
+		if r.ring.Names(o.generation) {
+			return false
+		}
+		r.complain("dictionary", r.removeDict(o.generation))
+		r.ring.Charge(-o.size)
+		return true
+	})
+}

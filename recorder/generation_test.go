@@ -1,0 +1,164 @@
+package recorder
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+var branching = NewEvent1("branching", Int("bits"), WithStack())
+
+const branches = 16
+
+var branchSink int
+
+// branch marks at the end of a way that bits describe: each value has a stack of
+// its own.
+//
+//go:noinline
+func branch(n, bits, all int) {
+	switch {
+	case n == 0:
+		branching.Mark(all)
+	case bits&1 == 0:
+		branchLeft(n-1, bits>>1, all)
+	default:
+		branchRight(n-1, bits>>1, all)
+	}
+	branchSink++
+}
+
+//go:noinline
+func branchLeft(n, bits, all int) { branch(n, bits, all); branchSink++ }
+
+//go:noinline
+func branchRight(n, bits, all int) { branch(n, bits, all); branchSink-- }
+
+// With more distinct stacks than a dictionary has room for, new generations begin
+// while recording goes on, old ones go, and every marker that the ring holds has
+// its own stack.
+func TestGenerations(t *testing.T) {
+	const stacks = 12000
+	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
+	close(r.quit) // this test keeps house
+	r.nap.wake()
+	r.crew.Wait()
+	r.quit = make(chan struct{})
+	most := 0
+	for first := 0; first < stacks; first += pendingSlots {
+		for range 2 { // as pcs, then by id
+			for i := first; i < first+pendingSlots; i++ {
+				branch(branches, i, i)
+			}
+			r.maintain()
+			r.internStacks()
+			most = max(most, len(dictsOf(t, r.dir)))
+		}
+	}
+	generation := r.generation
+	if err := r.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	ids, raw := checkBranches(t, r.dir)
+	t.Logf("%d generations, %d at a time; %d stacks by id, %d as pcs", generation, most, ids, raw)
+	if generation < 3 || most > 2 || ids < 500 || len(dictsOf(t, r.dir)) > 2 {
+		t.Error("want at least 3 generations, at most 2 at a time, and stacks by id")
+	}
+	if lost := losses(t, r.dir); lost[rawformat.LostDictionary]+lost[rawformat.LostBusy] > 0 {
+		t.Errorf("lost %v", lost)
+	}
+}
+
+func dictsOf(t *testing.T, dir string) []string {
+	names, err := filepath.Glob(filepath.Join(dir, "dict-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// checkBranches compares the stack of each marker that has an id with the way that
+// its argument describes.
+func checkBranches(t *testing.T, dir string) (ids, raw int) {
+	t.Helper()
+	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dicts := map[uint32]*branchDict{}
+	for _, d := range p.Dicts {
+		dicts[d.Generation] = readBranches(d)
+	}
+	for blocks := p.Blocks(func(p chunks.Problem) { t.Error(p) }); blocks.Next(); {
+		b := blocks.Block()
+		d := dicts[uint32(b.Chunk.Header.Generation)]
+		if d == nil {
+			t.Fatalf("generation %d has no dictionary", b.Chunk.Header.Generation)
+		}
+		if b.Kind != rawformat.KindInstant {
+			continue
+		}
+		event, stack := b.Fields.Uint("event"), b.Fields.Uint("stack")
+		b.Fields.Sint("time")
+		args := b.Fields.Args(nil, "args")
+		if event != d.event {
+			continue
+		}
+		if stack == 1 {
+			raw++
+			continue
+		}
+		if ids++; d.way(stack-1) != int(args[0].Num) {
+			t.Fatalf("marker %d of generation %d has the stack of %d", args[0].Num, b.Chunk.Header.Generation, d.way(stack-1))
+		}
+	}
+	return ids, raw
+}
+
+type branchDict struct {
+	event   uint64
+	strings map[uint64]string
+	frames  map[uint64]string // function
+	parents map[uint64][2]uint64
+}
+
+func readBranches(d *chunks.Dict) *branchDict {
+	b := &branchDict{strings: map[uint64]string{}, frames: map[uint64]string{}, parents: map[uint64][2]uint64{}}
+	for _, rec := range d.All(nil) {
+		c := rec.Fields()
+		switch rec.Kind {
+		case rawformat.KindDefString:
+			id := c.Uint("id")
+			b.strings[id] = string(c.Text("text"))
+		case rawformat.KindDefSymbol:
+			frame, _, function := c.Uint("frame"), c.Uint("depth"), c.Uint("function")
+			b.frames[frame] = b.strings[function]
+		case rawformat.KindDefStack:
+			id := c.Uint("id")
+			b.parents[id] = [2]uint64{c.Uint("parent"), c.Uint("frame")}
+		case rawformat.KindDefEvent:
+			id, _, name := c.Uint("id"), c.Uint("category"), string(c.Text("name"))
+			if name == "branching" {
+				b.event = id
+			}
+		}
+	}
+	return b
+}
+
+// way is what a stack says of bits: the leaf tells the highest.
+func (b *branchDict) way(stack uint64) (bits int) {
+	for n := 0; stack != 0 && n < branches; stack = b.parents[stack][0] {
+		switch name := b.frames[b.parents[stack][1]]; {
+		case strings.HasSuffix(name, ".branchLeft"):
+			bits, n = bits<<1, n+1
+		case strings.HasSuffix(name, ".branchRight"):
+			bits, n = bits<<1|1, n+1
+		}
+	}
+	return bits
+}
