@@ -186,7 +186,7 @@ func TestNoMatch(t *testing.T) {
 		{during(t, false, "request[duration>1s]"), "none of 2 markers is as in [request[duration>1s]]; the longest took 100ns"},
 		{func(s stream.Source) stream.Source { return stream.Tracks(s, stream.Patterns{"x", "y"}) }, "there are:\n  a\n  b\n  other"},
 		{func(s stream.Source) stream.Source { return stream.Categories(s, stream.Patterns{"x"}) }, "there are:\n  Other"},
-		{func(s stream.Source) stream.Source { return stream.TagRoot(s, "zone") }, "\n  host\n"},
+		{func(s stream.Source) stream.Source { return stream.TagRoot(s, "zone") }, "there are:\n  instance\n  name\n  pid\n  process\n  track"},
 	} {
 		err := stream.Copy(stream.Discard, c.filter(recording().Source()), stream.CopyOptions{})
 		if !errors.Is(err, stream.ErrNoMatch) || !strings.Contains(err.Error(), c.want) {

@@ -188,7 +188,7 @@ func (t *tagged) end() error {
 	tables := t.Tables()
 	for k, used := range t.used {
 		if !used && len(t.roots) > 0 {
-			return NoMatch(fmt.Sprintf("no stack has the tag %q", t.keys[k]), tables.tagKeys())
+			return NoMatch(fmt.Sprintf("no stack has the tag %q", t.keys[k]), t.valued(tables))
 		}
 	}
 	for _, l := range t.later {
@@ -198,15 +198,23 @@ func (t *tagged) end() error {
 	return io.EOF
 }
 
-// tagKeys are the keys of all tags there may be.
-func (t *Tables) tagKeys() []string {
-	keys := []string{tagTrack, tagGoroutine}
+// valued are the keys that some stack has.
+func (t *tagged) valued(tables *Tables) (keys []string) {
+	all := []string{tagTrack, tagGoroutine}
 	for _, known := range processTags {
-		keys = append(keys, known.key)
+		all = append(all, known.key)
 	}
-	for i := range t.Processes {
-		for _, a := range t.Processes[i].Attrs {
-			keys = append(keys, a.Key)
+	for i := range tables.Processes {
+		for _, a := range tables.Processes[i].Attrs {
+			all = append(all, a.Key)
+		}
+	}
+	for _, key := range all {
+		for of := range t.roots {
+			if tables.tagOf(key, of) != "" {
+				keys = append(keys, key)
+				break
+			}
 		}
 	}
 	return keys
