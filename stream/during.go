@@ -24,9 +24,9 @@ type DuringOptions struct {
 
 // During returns a Source of what happened in src while a marker lasted that a
 // query wants: events of the marker's own goroutine, or of its track where
-// goroutines are not known. Intervals that reach into that time stay whole. What
-// belongs to no track stays in the time of all such markers of its process.
-// Pages stay.
+// goroutines are not known; of the whole process where the marker names no track
+// either. Intervals that reach into that time stay whole. What belongs to no track
+// stays in the time of all such markers of its process. Pages stay.
 //
 // A start lasts until its end: of the same event, track and, if there is one,
 // goroutine; the last start is paired first. One without an end lasts until the
@@ -50,6 +50,7 @@ type during struct {
 	events []*sought // by EventID
 	points []point
 	spans  spans
+	mains  []choice            // by TrackID: it is a main one
 	lives  map[ProcessID]*span // from the first to the last event
 	held   int64               // bytes, as the tables were told
 	ready  bool
@@ -235,6 +236,10 @@ func (d *during) found(q *Query, fulfils bool, x span, goroutine uint64) {
 		add(scope{})
 		return
 	}
+	if goroutine == 0 && d.main(TrackID(track.id)) {
+		add(scope{process: track.process, of: ofWhole})
+		return
+	}
 	add(track)
 	add(scope{process: track.process, of: ofProcess})
 	if goroutine != 0 {
@@ -242,6 +247,17 @@ func (d *during) found(q *Query, fulfils bool, x span, goroutine uint64) {
 	} else {
 		add(scope{track.process, ofStranger, track.id})
 	}
+}
+
+// main says whether a track is that of events that name none.
+func (d *during) main(id TrackID) bool {
+	d.mains = grown(d.mains, int(id))
+	if d.mains[id] == unasked {
+		d.tables.Lock()
+		d.mains[id] = chosen(d.tables.Tracks.At(id).Main)
+		d.tables.Unlock()
+	}
+	return d.mains[id] == yes
 }
 
 // hold tells the tables how much memory the times take.
@@ -277,6 +293,8 @@ func (d *during) wants(b *Batch, i int) bool {
 	switch g := b.goroutine(i); {
 	case d.all:
 		return d.spans.touches(scope{}, from, to)
+	case d.spans.touches(scope{process: s.Process, of: ofWhole}, from, to):
+		return true
 	case !s.Kind.Tracked():
 		return d.spans.touches(scope{process: s.Process, of: ofProcess}, from, to)
 	case g == 0:

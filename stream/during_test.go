@@ -68,7 +68,8 @@ func TestFiltersConform(t *testing.T) {
 //	shop, track b     goroutine 7: sample 160; goroutine 9: job starts 300, ends 400; samples 290 350
 //	                  goroutine 8: job starts 500
 //	shop              counter at 95, 155, 350, 700
-//	other, main       sample 150; request [1000,1001]
+//	other, main       request [1000,1001] of no goroutine
+//	other, track z    samples 150 1000
 func recording() *streamtest.Builder {
 	b := streamtest.NewBuilder()
 	shop, other := b.Process(stream.Process{Instance: 1, Name: "shop"}), b.Process(stream.Process{Instance: 2, Name: "other"})
@@ -97,7 +98,7 @@ func recording() *streamtest.Builder {
 	for _, at := range []stream.Time{95, 155, 350, 700} {
 		shop.Count(at, c, int64(at), 0)
 	}
-	sample(other.Main, 0, 150)
+	sample(other.Track("z"), 3, 150, 1000)
 	mark(other.Main, 0, request, stream.Interval, 1000, 1, 6)
 	return b
 }
@@ -149,7 +150,7 @@ func TestDuring(t *testing.T) {
 		{"a start and its end", []string{"job[duration=100ns]"}, false, "350 c350 m3 m4"},
 		{"a field of the end is one of the pair", []string{"job[n=4]"}, false, "350 c350 m3 m4"},
 		{"a start without an end lasts to the last event", []string{"job[n=5]"}, false, "c700 m5"},
-		{"of a marker that tells no goroutine, all of its track", []string{"request[n=6]"}, false, "m6"},
+		{"of a marker that tells neither goroutine nor track, all of its process", []string{"request[n=6]"}, false, "1000 m6"},
 		{"several are added up", []string{"inner", "job[n=5]"}, false, "c700 m1 m2 m5"},
 	} {
 		got := left(t, during(t, c.all, c.queries...)(recording().Source()))
@@ -171,7 +172,7 @@ func TestDuringLeavesOut(t *testing.T) {
 	}
 	const shop, other = "0000000000000001", "0000000000000002"
 	want := []stream.Line{line(shop, "counts", 3), line(shop, "markers", 3), line(shop, "samples", 90+100+150+200+201+91+151+152+160+290),
-		line(other, "markers", 1), line(other, "samples", 150)}
+		line(other, "markers", 1), line(other, "samples", 1150)}
 	if got := n.tables.Ledger.Lines(); !slices.Equal(got, want) {
 		t.Errorf("ledger\n%v, want\n%v", got, want)
 	}
@@ -184,7 +185,7 @@ func TestNoMatch(t *testing.T) {
 	}{
 		{during(t, false, "nobody"), "there are:\n  inner\n  job\n  request"},
 		{during(t, false, "request[duration>1s]"), "none of 2 markers is as in [request[duration>1s]]; the longest took 100ns"},
-		{func(s stream.Source) stream.Source { return stream.Tracks(s, stream.Patterns{"x", "y"}) }, "there are:\n  a\n  b\n  other"},
+		{func(s stream.Source) stream.Source { return stream.Tracks(s, stream.Patterns{"x", "y"}) }, "there are:\n  a\n  b\n  other\n  z"},
 		{func(s stream.Source) stream.Source { return stream.Categories(s, stream.Patterns{"x"}) }, "there are:\n  Other"},
 		{func(s stream.Source) stream.Source { return stream.TagRoot(s, "zone") }, "there are:\n  instance\n  name\n  pid\n  process\n  track"},
 	} {
@@ -199,9 +200,9 @@ func TestNoMatch(t *testing.T) {
 func TestDuringMemory(t *testing.T) {
 	open := func() stream.Source { // what is full stays so
 		b := streamtest.NewBuilder()
-		p, e := b.Process(stream.Process{Instance: 1}), b.Event(stream.Event{Name: "e"})
+		on, e := b.Process(stream.Process{Instance: 1}).Track("t"), b.Event(stream.Event{Name: "e"})
 		for i := range stream.Time(100_000) {
-			p.Main.Interval(3*i, 1, e)
+			on.Interval(3*i, 1, e)
 		}
 		return during(t, false, "e")(b.Source())
 	}
@@ -224,7 +225,7 @@ func TestDuringMemory(t *testing.T) {
 
 func TestTracksAndCategories(t *testing.T) {
 	n := left(t, stream.Tracks(recording().Source(), stream.Patterns{"b", "other"}))
-	if got := strings.Join(n.list, " "); got != "150 160 290 350 c155 c350 c700 c95 m3 m4 m5 m6" {
+	if got := strings.Join(n.list, " "); got != "160 290 350 c155 c350 c700 c95 m3 m4 m5 m6" {
 		t.Errorf("tracks: %s", got)
 	}
 	b := streamtest.NewBuilder()

@@ -43,11 +43,12 @@ func TestPairs(t *testing.T) {
 		b := streamtest.NewBuilder()
 		p := b.Process(stream.Process{Instance: 1})
 		e := b.Event(stream.Event{Name: "e", Fields: []stream.EventField{{Name: "n", Type: stream.Int}}})
+		on := p.Track("t")
 		for at := stream.Time(0); at < 100; at += 10 {
-			p.Main.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Weight: int64(at), CPU: -1, Goroutine: 1})
+			on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Weight: int64(at), CPU: -1, Goroutine: 1})
 		}
 		for _, m := range c.marks {
-			p.Main.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: m.at, Phase: m.phase, Args: []any{m.n}, Goroutine: m.goroutine})
+			on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: m.at, Phase: m.phase, Args: []any{m.n}, Goroutine: m.goroutine})
 		}
 		p.Page(-500, stream.PhaseStart, 1, 2, 0, 0, "from any time")
 		for seed := range uint64(3) {

@@ -19,6 +19,7 @@ type scopeKind uint8
 const (
 	ofAll       scopeKind = iota
 	ofProcess             // what belongs to no track
+	ofWhole               // all of a process
 	ofTrack               // rows that tell no goroutine: all spans of the track
 	ofStranger            // rows that tell one: spans of the track that tell none
 	ofGoroutine           // rows and spans of one goroutine, on whatever track
