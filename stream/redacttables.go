@@ -124,27 +124,30 @@ var ownCounters = map[string]bool{
 }
 
 func (r *Redactor) counter(c Counter) Counter {
-	own := r.counterName(c.Process, c.Name)
-	if own != c.Name {
-		c.Category, c.Description = r.name(c.Process, "group", c.Category), ""
+	name, own := r.counterName(c.Process, c.Name)
+	if !own {
+		c.Category = r.name(c.Process, "group", c.Category)
 	}
-	c.Name = own
+	if !ownCounters[c.Name] {
+		c.Description = ""
+	}
+	c.Name = name
 	return c
 }
 
-// counterName is what becomes of the name of a counter. Those of threads end
-// with what the program calls the thread.
-func (r *Redactor) counterName(p ProcessID, name string) string {
+// counterName is what becomes of the name of a counter, and whether it is the
+// recorder's own. Those of threads end with what the program calls the thread.
+func (r *Redactor) counterName(p ProcessID, name string) (now string, own bool) {
 	if ownCounters[name] {
-		return name
+		return name, true
 	}
 	if rest, ok := strings.CutPrefix(name, "thread "); ok {
 		number, called, _ := strings.Cut(rest, " ")
 		if _, err := strconv.ParseUint(number, 10, 64); err == nil {
-			return strings.TrimSpace("thread " + number + " " + r.name(p, "name", called))
+			return strings.TrimSpace("thread " + number + " " + r.name(p, "name", called)), true
 		}
 	}
-	return r.name(p, "counter", name)
+	return r.name(p, "counter", name), false
 }
 
 func (r *Redactor) label(t *Tables, f Frame) Frame {
@@ -236,7 +239,8 @@ func (r *Redactor) place(line *Line) string {
 	case line.Reason == ReasonExpired && line.What == "events of tracks":
 		return r.name(0, "track", line.Where)
 	case line.Reason == ReasonExpired && line.What == "values of counters":
-		return r.counterName(0, line.Where)
+		name, _ := r.counterName(0, line.Where)
+		return name
 	case line.ofInputs():
 		return r.text(0, pathValue, line.Where)
 	}
