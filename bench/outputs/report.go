@@ -12,7 +12,7 @@ import (
 func report(lines []line, results map[string]result, samples int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s, %s/%s; %d samples and %d markers; one core\n\n", model(), runtime.Version(), runtime.GOOS, runtime.GOARCH, samples, samples/5)
-	b.WriteString("| what | CPU s | of it output | + system s | M samples/CPU s | peak MB | of it output | file MB | asked | reached |\n")
+	b.WriteString("| what | CPU s | of it output | + system s | M samples/CPU s | peak MB | of it output | file MB | goal | reached |\n")
 	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|---|---|\n")
 	for _, l := range lines {
 		r, zero := results[l.name], results[base]
@@ -44,9 +44,15 @@ func (l line) verdict(results map[string]result, samples int) (asked, reached st
 func (r result) less(ours, zero result) string {
 	program := (r.cpu - zero.cpu).Seconds() / (ours.cpu - zero.cpu).Seconds()
 	all := (r.all() - zero.all()).Seconds() / (ours.all() - zero.all()).Seconds()
-	memory := mb(r.Peak-zero.Peak) / max(1, mb(ours.Peak-zero.Peak))
-	return fmt.Sprintf("%.1fx CPU (%.1fx), %.0fx memory", program, all, memory)
+	above, took := "", mb(ours.Peak-zero.Peak)
+	if took < noise {
+		above, took = "> ", noise
+	}
+	return fmt.Sprintf("%.1fx CPU (%.1fx), %s%.0fx memory", program, all, above, mb(r.Peak-zero.Peak)/took)
 }
+
+// noise is by how many MB the memory of two runs of one line may differ.
+const noise = 10
 
 // all is the CPU time of program and system.
 func (r result) all() time.Duration { return r.cpu + r.system }
