@@ -77,11 +77,14 @@ func (p path) names() (all []string) {
 
 // endOnInterrupt makes an interrupt end the process at once, whatever it waits
 // for, but without leaving anything half done. It ends as the signal ends
-// others, so that a shell's loop ends, too. When nobody reads stdout any more,
-// it ends silently. The function that it returns takes the arrangement back.
+// others, so that a shell's loop ends, too. The function that it returns takes
+// the arrangement back.
 func (s *streams) endOnInterrupt() (stop func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// Else a write to whatever nobody reads would end the process: see unread.
+	unheard := make(chan os.Signal, 1)
+	signal.Notify(unheard, syscall.SIGPIPE)
 	go func() {
 		for {
 			select {
@@ -98,6 +101,7 @@ func (s *streams) endOnInterrupt() (stop func()) {
 		s.unfinished.mu.Lock() // an interrupt that came ends the process here
 		defer s.unfinished.mu.Unlock()
 		signal.Stop(signals)
+		signal.Stop(unheard)
 		close(done)
 	}
 }
@@ -133,13 +137,18 @@ func (c *calm) end() bool {
 func (s *streams) interrupted(sig os.Signal) {
 	s.unfinished.mu.Lock() // for good: nothing gets a name any more
 	s.unfinished.remove()
-	if sig == syscall.SIGPIPE {
-		os.Exit(exitFailed)
-	}
 	signal.Reset() // a second interrupt ends what follows, too
 	s.problem("error", errors.New("interrupted; what was not finished is removed"))
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(sig) == nil {
 		select {} // the signal is on its way
 	}
+	os.Exit(exitFailed)
+}
+
+// unread ends the process silently when nobody reads stdout any more, as others
+// are ended by then, but without leaving anything half done.
+func (s *streams) unread() {
+	s.unfinished.mu.Lock()
+	s.unfinished.remove()
 	os.Exit(exitFailed)
 }

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -49,12 +50,16 @@ type streams struct {
 // checkedWriter remembers the first error of writing, so that a full disk
 // behind stdout is not missed by a command that prints a table.
 type checkedWriter struct {
-	w   io.Writer
-	err error
+	w      io.Writer
+	err    error
+	unread func() // is called when nobody reads what is written; may be nil
 }
 
 func (c *checkedWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
+	if c.unread != nil && errors.Is(err, syscall.EPIPE) {
+		c.unread()
+	}
 	if c.err == nil {
 		c.err = err
 	}
@@ -87,6 +92,7 @@ func (e *exitError) Unwrap() error { return e.err }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &streams{stdin: stdin, stdout: &checkedWriter{w: stdout}, stderr: stderr, terminal: isTerminal(stdout), visible: isTerminal(stderr)}
+	s.stdout.unread = s.unread
 	defer s.endOnInterrupt()()
 	code := -1
 	parser, err := kong.New(&cli{}, kong.Name("gprof-convert"), kong.Vars{"formats": formatNames(), "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ",")}, kong.Writers(stdout, stderr), kong.Bind(s),

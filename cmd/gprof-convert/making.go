@@ -15,10 +15,11 @@ type making struct {
 	*streams
 	job
 	jobs     int
-	rows     int64     // bytes that a sink may hold of those that wait
-	products []product // in the order of targets
+	rows     int64 // bytes that a sink may hold of those that wait
+	products []product
 	outputs  []*stream.Output
 	files    []*stream.Splitter // of targets that are many files, else nil
+	ledger   *output            // of --losses, or nil
 }
 
 // written is what a conversion wrote.
@@ -52,7 +53,13 @@ func (w *written) names() string {
 
 // begin makes all targets ready. What was begun is among the products, also if
 // another can't be.
-func (m *making) begin() error {
+func (m *making) begin() (err error) {
+	if m.losses != "" {
+		if m.ledger, err = m.create(m.losses, false); err != nil {
+			return err
+		}
+		m.products = append(m.products, m.ledger)
+	}
 	jobs, cores := convert.ShareCores(m.jobs, len(m.targets))
 	for _, t := range m.targets {
 		t.options.Jobs, t.options.Cores = jobs, cores
@@ -97,17 +104,12 @@ func (m *making) sink() stream.Sink {
 	return stream.Tee(sinks...)
 }
 
-// tell adds the ledger of all outputs to what appears.
+// tell writes the ledger of all outputs, if that was asked for.
 func (m *making) tell(w *written) error {
-	if m.losses == "" {
+	if m.ledger == nil {
 		return nil
 	}
-	out, err := m.create(m.losses, false)
-	if err != nil {
-		return err
-	}
-	m.products = append(m.products, out)
-	return writeJSON(out, w.losses())
+	return writeJSON(m.ledger, w.losses())
 }
 
 // spillDir is a directory for temporary files of what becomes these targets: it
