@@ -45,7 +45,8 @@ func eachCase(t *testing.T, folder string, read func(t *testing.T, session strin
 
 // Each case is a recording whose events say what time it was, while its clocks
 // showed something else. Expected are the moments that events are placed at,
-// how far that is from the truth, and what the ledger says of it.
+// how far that is from the truth, what the ledger says of it, and what the
+// processes say of their clocks.
 func TestClocks(t *testing.T) {
 	eachCase(t, "clocks", func(t *testing.T, session string) []txtar.File {
 		got := truths(t, session)
@@ -113,7 +114,19 @@ func truths(t *testing.T, inputs ...string) []txtar.File {
 	if err := stream.Copy(streamtest.Validate(&sink), src, stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	return []txtar.File{{Name: "expect/events", Data: sink.events.Bytes()}, {Name: "expect/ledger", Data: ledgerText(sink.tables, stream.ReasonClock)}}
+	return []txtar.File{{Name: "expect/events", Data: sink.events.Bytes()}, {Name: "expect/ledger", Data: ledgerText(sink.tables, stream.ReasonClock)},
+		{Name: "expect/clocks", Data: clocksText(sink.tables)}}
+}
+
+// clocksText is what the table of processes says of their clocks.
+func clocksText(tables *stream.Tables) []byte {
+	var b bytes.Buffer
+	for i := range tables.Processes {
+		p := &tables.Processes[i]
+		fmt.Fprintf(&b, "%x by %s, boot %q, %d pieces, ± %v, %d anchors over %v\n", p.Instance, p.Clock.By, p.Clock.Boot, p.Clock.Pieces,
+			time.Duration(p.Clock.Uncertainty), p.Clock.Anchors, time.Duration(p.Clock.Last-p.Clock.First))
+	}
+	return b.Bytes()
 }
 
 func ledgerText(tables *stream.Tables, of stream.Reason) []byte {
