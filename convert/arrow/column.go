@@ -82,13 +82,6 @@ func (c *column) size() int {
 	return len(c.known) + 8*(len(c.longs)+len(c.doubles)) + 4*(len(c.shorts)+len(c.ends)+len(c.lists)) + len(c.flags) + len(c.bytes)
 }
 
-func (c *column) reset() {
-	*c = column{
-		known: c.known[:0], longs: c.longs[:0], shorts: c.shorts[:0], doubles: c.doubles[:0], flags: c.flags[:0],
-		bytes: c.bytes[:0], ends: c.ends[:0], lists: c.lists[:0],
-	}
-}
-
 // data is an array of so many rows. It points into c.
 func (c *column) data(t arrow.DataType, kind tables.Kind, rows int) arrow.ArrayData {
 	var known *memory.Buffer

@@ -67,9 +67,7 @@ func (w *writer) Cut() error {
 		arrays[i] = array.MakeFromData(data)
 	}
 	err := w.out.Write(array.NewRecord(w.schema, arrays, int64(w.rows)))
-	for i := range w.waiting {
-		w.waiting[i].reset()
-	}
+	clear(w.waiting) // of many tables, only those in use hold memory
 	w.rows, w.bytes = 0, 0
 	return err
 }

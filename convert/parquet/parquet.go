@@ -3,6 +3,7 @@ package parquet
 import (
 	"io"
 
+	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/compress/lz4"
 	"github.com/parquet-go/parquet-go/compress/uncompressed"
@@ -17,11 +18,11 @@ const Extension = ".parquet"
 
 // New returns a Sink that writes into dir, where tables of other runs may be.
 func New(dir tables.Directory, o tables.Options) stream.Sink {
-	codec := codecOf(o.Compression)
+	codec, cells := codecOf(o.Compression), new([]pq.Value)
 	return tables.New(dir, tables.Format{
 		Extension: Extension,
 		Begin: func(file io.Writer, d *tables.Definition, many int) tables.Writer {
-			return newWriter(file, d, codec, pageSize(many))
+			return newWriter(file, d, codec, pageSize(many), cells)
 		},
 		Query: func(text string) string { return text },
 	}, o.Elsewhere)

@@ -36,14 +36,14 @@ type writer struct {
 	columns []tables.Column
 	out     *pq.GenericWriter[any]
 	leaves  []*pq.ColumnWriter
-	cells   []pq.Value // scratch
-	leads   []int      // columns that rows are sorted by before time: process, track or counter
-	lead    [4]int32   // what they were in the last rows
-	rows    int        // of the row group
-	bytes   int        // of texts in the row group
+	cells   *[]pq.Value // scratch of all tables, which take turns
+	leads   []int       // columns that rows are sorted by before time: process, track or counter
+	lead    [4]int32    // what they were in the last rows
+	rows    int         // of the row group
+	bytes   int         // of texts and lists in the row group
 }
 
-func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page int) *writer {
+func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page int, cells *[]pq.Value) *writer {
 	var order []pq.SortingColumn
 	for _, column := range d.Sorted {
 		order = append(order, pq.Ascending(column))
@@ -56,7 +56,7 @@ func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page 
 		pq.KeyValueMetadata(tables.VersionKey, tables.Version),
 		pq.SortingWriterConfig(pq.SortingColumns(order...)),
 	)
-	return &writer{columns: d.Columns, out: out, leaves: out.ColumnWriters(), leads: leadsOf(d)}
+	return &writer{columns: d.Columns, out: out, leaves: out.ColumnWriters(), cells: cells, leads: leadsOf(d)}
 }
 
 // leadsOf are the columns by which rows are sorted before their time.
@@ -95,8 +95,11 @@ func (w *writer) Write(columns []tables.Values) error {
 		if !columns[i].One {
 			w.bytes += len(columns[i].Bytes)
 		}
-		w.cells = cells(w.cells[:0], &columns[i], place{&w.columns[i], i})
-		if _, err := w.leaves[i].WriteRowValues(w.cells); err != nil {
+		if isList(&w.columns[i]) {
+			w.bytes += 4 * len(columns[i].Shorts)
+		}
+		*w.cells = cells((*w.cells)[:0], &columns[i], place{&w.columns[i], i})
+		if _, err := w.leaves[i].WriteRowValues(*w.cells); err != nil {
 			return err
 		}
 	}

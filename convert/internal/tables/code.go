@@ -122,8 +122,7 @@ func (s *Sink) writeStacks(p *part, used, sampled bits) error {
 			row.column().short(int32(frame))
 			row.column().short(int32(len(path)))
 			if list := row.column(); sampled.has(int(id)) {
-				list.Shorts = append(list.Shorts, path...)
-				list.list()
+				list.ids(path)
 			} else {
 				list.null()
 			}

@@ -16,34 +16,8 @@ func (s *Sink) markers(p *part, b *stream.Batch) (*table, error) {
 		return nil, err
 	}
 	p.markers = true
-	for from := 0; from < b.Len(); {
-		to := textsEnd(b, from)
-		piece := b
-		if from > 0 || to < b.Len() {
-			piece = new(stream.Batch)
-			piece.Reset(b.Series, len(b.Args))
-			piece.AppendRows(b, from, to)
-		}
-		s.markerRows(t, p, e, piece)
-		from = to
-	}
+	s.markerRows(t, p, e, b)
 	return t, nil
-}
-
-// textsEnd is how many rows from from on have texts that fit into a page or so.
-func textsEnd(b *stream.Batch, from int) int {
-	size := 0
-	for i := from; i < b.Len(); i++ {
-		for k := range b.Args {
-			if b.Args[k].TypeAt(i) == stream.Text {
-				size += len(b.Args[k].TextAt(i))
-			}
-		}
-		if size > 1<<20 {
-			return i + 1
-		}
-	}
-	return b.Len()
 }
 
 func (s *Sink) markerRows(t *table, p *part, e *eventTable, b *stream.Batch) {
@@ -76,7 +50,6 @@ func (s *Sink) markerRows(t *table, p *part, e *eventTable, b *stream.Batch) {
 		}
 	}
 	row.end(b.Len())
-	row.flush()
 }
 
 // arguments writes the arguments that their column can hold.

@@ -85,15 +85,46 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	p := s.partOf[id]
 	p.covered[id].add(b)
 	p.use(b.Stack)
+	for from := 0; from < b.Len(); {
+		to := textsEnd(b, from)
+		if err := s.piece(p, b, from, to); err != nil {
+			return err
+		}
+		from = to
+	}
+	return s.limit()
+}
+
+// piece writes rows from to to-1 of b.
+func (s *Sink) piece(p *part, b *stream.Batch, from, to int) error {
+	if from > 0 || to < b.Len() {
+		part := new(stream.Batch)
+		part.Reset(b.Series, len(b.Args))
+		part.AppendRows(b, from, to)
+		b = part
+	}
 	t, err := s.write(p, b)
 	if err != nil {
 		return err
 	}
 	s.rows.flush()
-	if t.err != nil {
-		return t.err
+	return t.err
+}
+
+// textsEnd is how many rows from from on have texts that fit into a page or so.
+func textsEnd(b *stream.Batch, from int) int {
+	size := 0
+	for i := from; i < b.Len() && len(b.Args) > 0; i++ {
+		for k := range b.Args {
+			if b.Args[k].TypeAt(i) == stream.Text {
+				size += len(b.Args[k].TextAt(i))
+			}
+		}
+		if size > 1<<20 {
+			return i + 1
+		}
 	}
-	return s.limit()
+	return b.Len()
 }
 
 // advance ends the files of parts that come before a process.

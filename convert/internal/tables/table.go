@@ -16,7 +16,7 @@ type Writer interface {
 }
 
 // pending is how many rows of a table are collected, at least, before its writer
-// gets them, or how many bytes of texts.
+// gets them, or how many bytes of texts and lists.
 const (
 	pending     = 8192
 	pendingText = 4 << 20
@@ -38,7 +38,7 @@ type rows struct {
 	columns []Values
 	next    int // column
 	n       int
-	bytes   int // of texts
+	bytes   int // of texts and lists
 }
 
 // begin begins a row, or rows of which all columns come at once.

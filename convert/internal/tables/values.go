@@ -23,7 +23,7 @@ type Values struct {
 
 	kind     Kind
 	optional bool // a value may be unknown
-	bytes    *int // of texts, in all columns
+	bytes    *int // of texts and lists, in all columns
 }
 
 // reset empties v for a column.
@@ -126,6 +126,13 @@ func (v *Values) id(id int32) {
 func (v *Values) all(numbers []int64) {
 	v.Rows += len(numbers)
 	v.Longs = append(v.Longs, numbers...)
+}
+
+// ids adds a list.
+func (v *Values) ids(members []int32) {
+	*v.bytes += 4 * len(members)
+	v.Shorts = append(v.Shorts, members...)
+	v.list()
 }
 
 // list adds the list of the members that were added since the one before.
