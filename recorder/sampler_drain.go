@@ -48,7 +48,7 @@ func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRe
 
 // row finds what of a record is interned.
 func (s *sampler) row(r *Recorder, rec *rawformat.StackRecord) (row sampleRow) {
-	if t := trackAt(uintptr(rec.Labels)); t != nil {
+	if t := r.trackOf(rec); t != nil {
 		row.track = r.track(t)
 	}
 	calls := s.key(rec)

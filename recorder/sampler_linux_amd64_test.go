@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -167,6 +168,36 @@ func TestSignalSamples(t *testing.T) {
 	}
 	if cpu > uint64(used)*3/2 || !raceEnabled && cpu < uint64(used)/2 {
 		t.Errorf("samples of %v, want %v", time.Duration(cpu), used)
+	}
+}
+
+// On a track the program may use labels of its own; goroutines that are started
+// there are on it, too.
+func TestSamplesOfLabelled(t *testing.T) {
+	rec := begin(t, recorder.Options{})
+	ctx, work := recorder.NewTrack(context.Background(), "labelled")
+	pprof.Do(ctx, pprof.Labels("request", "17"), func(context.Context) { burnCPU(300 * time.Millisecond) })
+	done := make(chan bool)
+	go func() {
+		burnOther(300 * time.Millisecond)
+		close(done)
+	}()
+	<-done
+	work.End()
+	pprof.Do(context.Background(), pprof.Labels("request", "18"), func(context.Context) { burn(time.Now().Add(300 * time.Millisecond)) })
+	on, off, wrong := 0, 0, 0
+	for _, s := range finish(t, rec).signalSamples(t) {
+		switch within := s.in(".burnCPU") || s.in(".burnOther"); {
+		case within && s.track != 0:
+			on++
+		case within || s.in(".burn") && s.track != 0:
+			wrong++
+		case s.in(".burn"):
+			off++
+		}
+	}
+	if wrong > 0 || on < 10 {
+		t.Errorf("%d samples on the track, %d off it, %d otherwise than they should be", on, off, wrong)
 	}
 }
 

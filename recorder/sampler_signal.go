@@ -147,6 +147,7 @@ func (s *sampler) round(r *Recorder) {
 	if s.changed(before) {
 		s.scan(r)
 		s.inspect(r)
+		forgetStays()
 	}
 	for tid, t := range s.threads {
 		s.drain(r, tid, t)

@@ -40,7 +40,7 @@ func NewTrack(ctx context.Context, name string) (context.Context, *Work) {
 	inner := pprof.WithLabels(ctx, pprof.Labels(trackLabel, name))
 	pprof.SetGoroutineLabels(inner)
 	w := &Work{Track: defined.track(name), outer: ctx}
-	noteLabels(w.Track)
+	enterTrack(w.Track)
 	if w.users.Add(1) == 1 {
 		w.note(rawformat.KindTrackStart)
 	}
@@ -57,6 +57,7 @@ func (w *Work) End() {
 	if w.users.Add(-1) == 0 {
 		w.note(rawformat.KindTrackEnd)
 	}
+	leaveTrack(w.Track)
 	pprof.SetGoroutineLabels(w.outer)
 }
 
