@@ -17,6 +17,7 @@
 //	Row      one interned thing: a string, a frame, a stack
 //	Filter   a Source that leaves out rows of another
 //	Table    the rows of one kind; Tables holds all of them
+//	Part     rows that one output of a Splitter is about
 //	Track    one line of a timeline: a named goroutine's work, a thread, a group
 //
 // # Ids

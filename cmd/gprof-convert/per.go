@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -81,19 +82,12 @@ func (p *split) apply(targets []target) error {
 
 // check finds out whether a target is many files, which its name tells apart.
 func (p *split) check(t *target) error {
-	known := placeholders[p.by]
-	for rest := t.name; ; {
-		from := strings.IndexByte(rest, '{')
-		to := strings.IndexByte(rest[max(from, 0):], '}') + max(from, 0)
-		if from < 0 || to <= from {
-			break
-		}
-		if word := rest[from : to+1]; slices.Contains(known, word) {
+	for _, word := range inBraces.FindAllString(t.name, -1) {
+		if slices.Contains(placeholders[p.by], word) {
 			t.many = true
-		} else if allPlaceholders(word) || p.by != "" {
+		} else if p.by != "" || isPlaceholder(word) {
 			return fmt.Errorf("-o %s: %s has no meaning %s", t.name, word, p.hint())
 		}
-		rest = rest[to+1:]
 	}
 	switch {
 	case !t.many && p.by == "interval":
@@ -106,7 +100,9 @@ func (p *split) check(t *target) error {
 	return p.distinct(t.name)
 }
 
-func allPlaceholders(word string) bool {
+var inBraces = regexp.MustCompile(`\{[^{}]*\}`)
+
+func isPlaceholder(word string) bool {
 	return slices.Contains(placeholders["track"], word) || slices.Contains(placeholders["interval"], word)
 }
 
