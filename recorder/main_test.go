@@ -24,6 +24,7 @@ var children = map[string]func(){
 	"recorded": recordedChild,
 	"resource": resourceChild,
 	"member":   memberChild,
+	"host":     hostChild,
 }
 
 func TestMain(m *testing.M) {

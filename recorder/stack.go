@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"errors"
+	"math/bits"
 	"runtime"
 	"slices"
 	"strings"
@@ -195,11 +196,11 @@ func (t *knownStacks) add(calls []uintptr, id uint32) {
 // hash spreads stacks over the table; equal hashes do no harm.
 func hash(calls []uintptr) uintptr {
 	h := uint64(len(calls))
-	for _, pc := range calls {
-		h = (h ^ uint64(pc)) * 0x9e3779b97f4a7c15
-		h ^= h >> 29
+	for _, pc := range calls { // one product for all: each waits for the one before it
+		h = bits.RotateLeft64(h, 7) + uint64(pc)
 	}
-	return uintptr(h >> 20)
+	h *= 0x9e3779b97f4a7c15
+	return uintptr(h >> 40)
 }
 
 // freshStacks passes stacks without an id to the housekeeper.

@@ -133,7 +133,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	}
 	r.ring, err = chunks.OpenRing(r.dir, chunks.RingOptions{
 		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit, Slot: r.member.slot,
-		MinSpare: min(max(len(r.shards), burst/size), int(r.limit)/size/minChunks), Pressed: int(r.mask) + 2, Clock: r.clock.kind(), Keeper: r.shards[len(r.shards)-1].writer, Anchor: r.clock.anchor,
+		MinSpare: min(max(2*int(r.mask+1), burst/size), int(r.limit)/size/minChunks), Pressed: int(r.mask) + 2, Clock: r.clock.kind(), Keeper: r.shards[len(r.shards)-1].writer, Anchor: r.clock.anchor,
 	})
 	if errors.Is(err, chunks.ErrLimit) { // it shrank meanwhile
 		err = fmt.Errorf("%w: %w", ErrSmall, err)
@@ -165,18 +165,23 @@ func (r *Recorder) divide(most int) (size int, err error) {
 	if rings < 2*int64(size) {
 		return 0, tooSmall(r.limit, 2*int64(size)*dictShare/(dictShare-1))
 	}
-	r.makeShards(writers)
+	r.makeShards(writers, int(rings/int64(size)/minChunks))
 	return size, nil
 }
 
-// makeShards makes twice as many shards as there are writers. Half of them are
-// pinned, where that works.
-func (r *Recorder) makeShards(writers int) {
-	r.shards = make([]shard, 2*writers)
+// makeShards makes shards for so many processors, and as many that are shared. A
+// program may get more processors later: up to so many shards in all, those have a
+// shard of their own, too, which takes no chunk until then.
+func (r *Recorder) makeShards(writers, most int) {
+	own := writers
+	if r.unpinned = registerBarrier(); r.unpinned == nil {
+		own = max(writers, min(most, maxWriters)-writers)
+	}
+	r.shards = make([]shard, own+writers)
 	r.shared = r.shards
 	r.mask = uintptr(writers - 1)
-	if r.unpinned = registerBarrier(); r.unpinned == nil {
-		r.own, r.shared = r.shards[:writers], r.shards[writers:]
+	if r.unpinned == nil {
+		r.own, r.shared = r.shards[:own], r.shards[own:]
 	}
 	for i := range r.shards {
 		s := &r.shards[i]

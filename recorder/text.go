@@ -18,9 +18,17 @@ type dynamicName struct {
 	text bool
 }
 
+// Markers whose names found no room: those of names that are made up as a program
+// runs, and may be millions.
+var (
+	otherMark = NewEvent1("other", String("name").Searchable())
+	otherText = NewEvent2("other", String("name").Searchable(), String("text").Searchable())
+)
+
 // Mark records an instant by name. The first use of a name defines an event,
-// which writes to the dictionary; there is room for 1,024 names, and what is
-// over is dropped and counted. Events made by [NewEvent] have no such limits.
+// which writes to the dictionary; there is room for 1,024 names. Markers of further
+// ones are recorded as the event "other", with the name in a field. Events made by
+// [NewEvent] have no such limits.
 func Mark(name string) { (*Track)(nil).Mark(name) }
 
 // Text records an instant with a text by name; see [Mark]. The text is cut at
@@ -30,15 +38,25 @@ func Text(name, text string) { (*Track)(nil).Text(name, text) }
 
 // Mark records an instant on the track; see [Mark].
 func (t *Track) Mark(name string) {
-	if recording.Load() != nil {
-		t.dynamic(dynamicName{name, false}).emit(markInstant, arg{}, arg{})
+	if recording.Load() == nil {
+		return
+	}
+	if h := t.dynamic(dynamicName{name, false}); h.d != nil {
+		h.emit(markInstant, arg{}, arg{})
+	} else {
+		otherMark.On(t).Mark(name)
 	}
 }
 
 // Text records an instant with a text on the track; see [Text].
 func (t *Track) Text(name, text string) {
-	if recording.Load() != nil {
-		t.dynamic(dynamicName{name, true}).record(markInstant, pack(text), arg{}, nil)
+	if recording.Load() == nil {
+		return
+	}
+	if h := t.dynamic(dynamicName{name, true}); h.d != nil {
+		h.record(markInstant, pack(text), arg{}, nil)
+	} else {
+		otherText.On(t).Mark(name, text)
 	}
 }
 
@@ -53,7 +71,7 @@ func (t *Track) dynamic(n dynamicName) handle {
 }
 
 // dynamicEvent returns the event of an untyped marker; nil if there are too
-// many names, which it counts.
+// many names.
 func (g *registry) dynamicEvent(n dynamicName) *definition {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -65,7 +83,6 @@ func (g *registry) dynamicEvent(n dynamicName) *definition {
 		return d
 	}
 	if len(known) >= maxNames {
-		g.lose()
 		return nil
 	}
 	e := eventSpec{name: n.name, display: InChart | InTable}
