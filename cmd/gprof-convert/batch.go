@@ -43,6 +43,7 @@ by ` + journalName + ` in OUTDIR; outputs may be taken away, and are made again.
 Of tables (arrow, parquet), what several inputs hold of one process, such as
 snapshots of it while it runs, is in one output only, so that all can be read
 together: in that of the first. With --from, --to or --last each has all of its own.
+All of a table, in DuckDB: SELECT count(*) FROM 'OUTDIR/*.parquet/samples/**/*.parquet'
 
 --mem and --jobs are for all that is converted at a time. Exit codes: 1 if
 anything was not converted, else 3 for --strict, else 4 for --fail-if.`
