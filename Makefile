@@ -2,10 +2,11 @@
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check bench fuzz tools
+.PHONY: help build demo test check crash bench fuzz tools
 
 FUZZTIME ?= 60s
 COUNT    ?= 1
+KILLS    ?= 1000
 DEMO     := out/demo
 
 help: ## list the targets
@@ -37,6 +38,10 @@ test: tools ## run the tests with the race detector
 check: tools ## all that continuous integration checks
 	@.ci/static
 	@.ci/suite | go run .ci/tally.go
+
+crash: ## kill recording programs KILLS times, and in every other way; compare with what they acknowledged
+	go build -o bin/crash ./fixtures/crash
+	bin/crash -kills $(KILLS)
 
 bench: ## run the benchmarks COUNT times (compare runs with `go tool benchstat`); what each output costs
 	go test -run '^$$' -bench . -benchmem -count $(COUNT) ./...

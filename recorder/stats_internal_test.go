@@ -1,0 +1,21 @@
+package recorder
+
+import (
+	"testing"
+
+	"gprof/rawformat"
+)
+
+// Each reason has its count.
+func TestDrops(t *testing.T) {
+	if d := (*Recorder)(nil).Drops(); d != (Drops{}) {
+		t.Errorf("nil dropped %+v", d)
+	}
+	var r Recorder
+	for why := range numLosses {
+		r.lose(rawformat.LostReason(why), uint64(why+1), 0)
+	}
+	if d, want := r.Drops(), (Drops{NoChunk: 1, Busy: 2, TooBig: 3, Dictionary: 4, Samples: 5, Labels: 6}); d != want || d.Markers() != 10 {
+		t.Errorf("%+v, %d of markers; want %+v", d, d.Markers(), want)
+	}
+}
