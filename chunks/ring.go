@@ -99,6 +99,7 @@ type Ring struct {
 
 	stated uint32 // discarded, as the latest header says; under mu
 
+	demand  int64    // spare chunks that there should be, by what was taken; the housekeeper's
 	chunks  []*Chunk // all, the housekeeper's
 	retired []retired
 	serial  int // of the next file
@@ -306,18 +307,23 @@ func (r *Ring) RangeEnd() uint64 { return r.end.Load() }
 // Discarded is how many chunks were given up, ever.
 func (r *Ring) Discarded() uint32 { return r.discarded.Load() }
 
-// Maintain does what writers must not: it seals, keeps the ring under its
-// limit, and makes spare chunks, as many as MinSpare, or Pressed, and twice what
-// was taken since the last call. One goroutine calls it, now and then and when Low. After
-// an error, which is the disk's, the ring goes on with what it has.
+// Maintain does what writers must not: it makes spare chunks, as many as MinSpare,
+// or Pressed, and twice what was lately taken between two calls; it seals, and
+// keeps the ring under its limit. Spare chunks come first, because the rest takes
+// the longer the more was written. One goroutine calls it, now and then and when
+// Low. After an error, which is the disk's, the ring goes on with what it has.
 func (r *Ring) Maintain() error {
-	taken := 2 * r.taken.Swap(0)
-	err := errors.Join(r.sealAll(), r.bury(), r.obey(), r.shrink())
+	r.demand = max(2*r.taken.Swap(0), r.demand*7/8)
+	var err error
+	if !r.resting.Load() {
+		err = r.grow(int(max(r.ready(), r.demand)))
+	}
+	err = errors.Join(err, r.sealAll(), r.bury(), r.obey(), r.shrink())
 	if r.resting.Load() {
 		r.want(0)
-		return errors.Join(err, r.yield(math.MaxInt), r.publish())
+		err = errors.Join(err, r.yield(math.MaxInt))
 	}
-	return errors.Join(err, r.grow(int(max(r.ready(), taken))), r.publish())
+	return errors.Join(err, r.publish())
 }
 
 // shrink gives chunks back while the limit is exceeded, but for the last two.

@@ -230,7 +230,9 @@ func TestRingLimit(t *testing.T) {
 		t.Errorf("range start %d, want %d: the oldest go", got, want)
 	}
 	r.Charge(100 * testFile)
-	check("charged for more than there is", 2)
+	for range 30 { // until what was taken once does not count any more
+		check("charged for more than there is", 2)
+	}
 	r.Charge(-101*testFile - 1)
 	mustGet(t, r, 1)
 	check("room again", 4)

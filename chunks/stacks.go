@@ -72,6 +72,11 @@ func (s *Stacks) Drained() {
 	atomic.StoreUint64(word(s.mem, rawformat.OffStacksTail), s.reader.Tail)
 }
 
+// Back has Next read again what was read since Drained.
+func (s *Stacks) Back() {
+	s.reader.Tail = atomic.LoadUint64(word(s.mem, rawformat.OffStacksTail))
+}
+
 // Lost is how many records found no room since it was last asked.
 func (s *Stacks) Lost() uint64 {
 	lost := atomic.LoadUint64(word(s.mem, rawformat.OffStacksLost))

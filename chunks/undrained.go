@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"io"
 	"io/fs"
 	"path"
@@ -27,6 +28,9 @@ type ring struct {
 // stacks takes a stack ring.
 func (o *opening) stacks(name string) {
 	r, pr := readStacks(o.fsys, name)
+	if errors.Is(pr.err, fs.ErrNotExist) { // its thread has ended since, and it was drained
+		return
+	}
 	if o.add(name, pr); r != nil {
 		o.rings = append(o.rings, r)
 	}

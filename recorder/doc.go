@@ -50,6 +50,11 @@
 // [Options.Keep]. No process is needed for that: each looks at the session's
 // control page ten times a second.
 //
+// Files are made as they are needed, ahead of the writers by a quarter of the
+// limit, at most 4 MiB. A program that writes more than that at once, within some
+// milliseconds, may overwrite its oldest data before it has made use of all of its
+// limit.
+//
 // The command gprof-record shows a session, and has all its processes pause,
 // resume, stop and start. A pause of the session and one by [Recorder.Pause]
 // don't cancel each other: recording goes on when neither is in force. After a

@@ -5,6 +5,7 @@ import (
 	"runtime/pprof"
 	"sync"
 	"testing"
+	"time"
 
 	"gprof/chunks"
 	"gprof/rawformat"
@@ -59,11 +60,17 @@ func TestConcurrentMarkers(t *testing.T) {
 	}
 }
 
-// When the ring wraps, the newest markers are there without a hole.
+// When the ring wraps, the newest markers are there without a hole, and the ring
+// has grown to its limit.
 func TestWrap(t *testing.T) {
-	const n = 400_000
-	rec := begin(t, recorder.Options{Limit: 1 << 20})
-	markFrom(1, n)
+	const n, limit = 400_000, 1 << 20
+	rec := begin(t, recorder.Options{Limit: limit})
+	for i := range n {
+		numbered.Mark(0, i)
+		if i < 200_000 && i%2000 == 0 { // as fast as the housekeeper can follow, until the ring has its size
+			time.Sleep(time.Millisecond)
+		}
+	}
 	r := finish(t, rec)
 	found := r.of("numbered")
 	if len(found) == 0 || len(found) == n {
@@ -84,6 +91,13 @@ func TestWrap(t *testing.T) {
 	}
 	if window < len(found)/2 {
 		t.Fatalf("the last %d of %d markers are without a hole", window, len(found))
+	}
+	held := 0
+	for _, im := range r.Chunks {
+		held += int(im.Header.Commit.Offset())
+	}
+	if held < limit/2 {
+		t.Errorf("%d bytes are kept of a limit of %d", held, limit)
 	}
 	// An idle writer may still hold the first chunk, until the housekeeper comes.
 	if r.Exit == nil || r.Exit.Discarded == 0 || r.Exit.RangeEnd <= r.Exit.RangeStart {

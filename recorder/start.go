@@ -32,8 +32,10 @@ const (
 	minChunkSize = rawformat.ChunkAlign
 
 	// burst is how many bytes should always be ready to be written, while the
-	// housekeeper makes more: what 100 MB/s write in a round of the scheduler.
-	burst = 1 << 20
+	// housekeeper makes more: what 100 MB/s write in some rounds of the scheduler,
+	// for which it may have to wait. A burst of more than that, or a quarter of the
+	// limit, may reuse the oldest chunks before the ring has grown to its limit.
+	burst = 4 << 20
 )
 
 // open sets a recording up, in the order in which the parts need each other:
