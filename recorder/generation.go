@@ -41,8 +41,11 @@ func (r *Recorder) removeDict(generation uint16) error {
 //  2. Stacks are looked up in it from now on. Who has found one before, and comes
 //     to a writer that has been turned, sees it by the generation, and writes pcs.
 //  3. Each writer is turned: its chunk is closed, its next one names the new
-//     generation. Nothing can be defined until all of them are.
+//     generation. Nothing can be defined until all of them are, or are shut.
 func (r *Recorder) turnDictionary() {
+	if !r.turnWriters() {
+		return
+	}
 	r.buryDictionaries()
 	if len(r.outgrown) > 0 || r.generation == maxGeneration || !r.dict.isOutgrown() || !r.turning.TryLock() {
 		return
@@ -63,14 +66,29 @@ func (r *Recorder) turnDictionary() {
 	r.outgrown = append(r.outgrown, old)
 	r.defined.Store(uint32(len(defined.records)))
 	r.known.forget(r.generation)
+	r.turnWriters()
+}
+
+// turnWriters turns the writers that name an older generation, and reports whether
+// all are turned. One that is at work, perhaps without its thread, is not waited
+// for: it stays shut, and is turned in a later round. The block that it writes knows
+// nothing that is defined from now on.
+func (r *Recorder) turnWriters() (all bool) {
+	all = true
 	for i := range r.shards {
 		s := &r.shards[i]
-		if r.claimFinally(s) {
-			r.retire(s)
-			s.generation = r.generation
-			disclaim(s)
+		if s.generation == r.generation {
+			continue
 		}
+		if !r.seize(s) {
+			all = false
+			continue
+		}
+		r.retire(s)
+		s.generation = r.generation
+		disclaim(s)
 	}
+	return all
 }
 
 // buryDictionaries removes the dictionaries that no chunk names.

@@ -40,7 +40,7 @@ func (r *Recorder) keepHouse() {
 			return
 		default:
 		}
-		r.nap.sleep(pace.next(r.ring.RangeEnd(), burst/4))
+		r.nap.sleep(pace.next(r.ring.RangeEnd(), burst/16))
 	}
 }
 
@@ -70,6 +70,16 @@ func (p *pace) next(end, much uint64) time.Duration {
 func (r *Recorder) learnModules() {
 	defer close(r.mapped)
 	r.dict.learn()
+}
+
+// learnAgain defines what was mapped since, also beside the housekeeper.
+func (r *Recorder) learnAgain() {
+	if r.isMapped() && r.learning.CompareAndSwap(false, true) {
+		r.employ(func() {
+			defer r.learning.Store(false)
+			r.dict.learn()
+		})
+	}
 }
 
 // nextAnchor is when the clocks are read next: soon in the beginning, because of a
@@ -140,9 +150,7 @@ func (r *Recorder) work(due *chores) {
 	}
 	if now >= due.learn {
 		due.learn = now + Time(learnEvery)
-		if r.isMapped() {
-			r.dict.learn()
-		}
+		r.learnAgain()
 		before := Now()
 		if r.counterPeriod > 0 {
 			r.probeThreads()
@@ -174,7 +182,8 @@ func (r *Recorder) releaseLaggards() {
 
 func (r *Recorder) lags(s *shard, end uint64) bool {
 	start := s.lag.Load()
-	return start != 0 && (r.resting || end-start > uint64(r.limit)/2)
+	return start != 0 && s.generation == r.generation && // else it is about to be turned
+		(r.resting || end-start > uint64(r.limit)/2)
 }
 
 // loss counts what was dropped for one reason.
@@ -229,7 +238,7 @@ func (r *Recorder) writeLossesTo(s *shard) {
 func (r *Recorder) writeAnchor() {
 	r.clock.note()
 	s := &r.shards[len(r.shards)-1]
-	if !r.claim(s) {
+	if s.generation != r.generation || !r.claim(s) {
 		return
 	}
 	a := r.clock.anchor()

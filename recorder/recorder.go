@@ -68,6 +68,7 @@ type Recorder struct {
 	spent     spent
 	nap       nap           // of the housekeeper
 	shift     chan struct{} // to the CPU sampler: paused or resumed
+	learning  atomic.Bool   // again
 	mapped    chan struct{} // closed when the modules are in the dictionary
 	quit      chan struct{} // closed by Stop
 	crew      sync.WaitGroup
@@ -168,7 +169,7 @@ const patience = 100 * time.Millisecond
 // claimFinally takes a shard. Without a bug its holder writes one block and is
 // waited for, however long its thread does not run.
 func (r *Recorder) claimFinally(s *shard) bool {
-	for deadline := Now() + Time(patience); !r.claim(s); runtime.Gosched() {
+	for deadline := Now() + Time(patience); !r.seize(s); runtime.Gosched() {
 		if r.Err() != nil && Now() > deadline {
 			return false
 		}

@@ -8,12 +8,17 @@ import (
 	"gprof/rawformat"
 )
 
-// drain moves what is in a thread's ring into chunks.
+// maxDrained is how many records a ring can hold. More are not drained at once,
+// else the housekeeper might be busy with one thread for ever, its own above all.
+const maxDrained = rawformat.StacksWords / rawformat.StackFixed
+
+// drain moves what is in a thread's ring into chunks. What finds no writer stays
+// for the next time.
 func (s *sampler) drain(r *Recorder, tid int, t *sampled) {
 	if n := t.stacks.Lost(); n > 0 {
 		r.lose(rawformat.LostSamples, n, 0)
 	}
-	for {
+	for range maxDrained {
 		var rec rawformat.StackRecord
 		ok, err := t.stacks.Next(&rec)
 		if err != nil {
@@ -22,20 +27,41 @@ func (s *sampler) drain(r *Recorder, tid int, t *sampled) {
 		if !ok {
 			return
 		}
-		s.write(r, tid, t, &rec)
+		if !s.write(r, tid, t, &rec) {
+			t.stacks.Back()
+			return
+		}
+		t.stacks.Drained()
+		if r.ring.Low() { // many new stacks take their time
+			r.maintainRing()
+		}
+	}
+}
+
+// abandon counts what is left in the ring of a thread that has ended.
+func (s *sampler) abandon(r *Recorder, t *sampled) {
+	for range maxDrained {
+		var rec rawformat.StackRecord
+		if ok, err := t.stacks.Next(&rec); !ok && err == nil {
+			return
+		}
+		r.lose(rawformat.LostSamples, 1, 0)
 		t.stacks.Drained()
 	}
 }
 
 // write writes a record as a sample block. Which block that is stands in the
 // ring before it is committed: so the sample counts once, whenever the process is
-// killed.
-func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRecord) {
+// killed. False: no writer was free.
+func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRecord) bool {
 	row := s.row(r, rec)
 	at := tick(rec.Time)
-	w := r.acquirePatiently()
-	if w == nil || !r.turnWithStack(w, uint32(sampleRoom+2*10*len(row.raw)), row.track, at, row.raw) {
-		return
+	w := r.acquireAny()
+	if w == nil {
+		return false
+	}
+	if !r.turnWithStack(w, uint32(sampleRoom+2*10*len(row.raw)), row.track, at, row.raw) {
+		return true // and counted
 	}
 	b := w.time(w.begin(rawformat.KindSample), at)
 	for _, v := range [...]uint64{uint64(tid), rec.Goroutine, uint64(row.track), row.stack, rec.Periods, rec.Periods*uint64(s.period) + 1, 0} {
@@ -44,6 +70,7 @@ func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRe
 	t.stacks.Claim(w.chunk.RangeStart() + uint64(w.offset()))
 	w.finish(b)
 	leave(w)
+	return true
 }
 
 // row finds what of a record is interned.

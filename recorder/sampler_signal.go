@@ -279,6 +279,7 @@ func (s *sampler) release(r *Recorder, tid int, t *sampled) {
 		return
 	}
 	s.drain(r, tid, t)
+	s.abandon(r, t)
 	r.complain("stack ring", s.detach(r, t))
 }
 

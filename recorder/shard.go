@@ -3,6 +3,7 @@ package recorder
 import (
 	"runtime"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"gprof/chunks"
@@ -15,7 +16,7 @@ import (
 // that holds the shard's processor, see enter.
 type shard struct {
 	lock   uint32 // 1: taken; of a shared shard after Stop for good
-	shut   uint32 // 1: writers go elsewhere, for the housekeeper has the pinned shard
+	shut   uint32 // 1: writers go elsewhere, for the housekeeper has the shard, or is about to
 	track  uint32 // of the context
 	pinned bool
 	word   uint64 // the commit word: offset, and number of blocks
@@ -104,10 +105,22 @@ func leave(s *shard) {
 
 // acquire locks a shared shard. nil: all are taken; the loss is counted.
 func (r *Recorder) acquire(hint uintptr) *shard {
-	if s := &r.shared[hint&r.mask]; atomic.SwapUint32(&s.lock, 1) == 0 {
+	if s := &r.shared[hint&r.mask]; s.try() {
 		return s
 	}
 	return r.acquireOther(hint)
+}
+
+// try locks a shared shard, unless it is taken or shut.
+func (s *shard) try() bool {
+	if atomic.SwapUint32(&s.lock, 1) != 0 {
+		return false
+	}
+	if atomic.LoadUint32(&s.shut) != 0 {
+		releaseLock(&s.lock)
+		return false
+	}
+	return true
 }
 
 // acquireOther locks any shared shard after the first choice was taken. It begins
@@ -117,8 +130,7 @@ func (r *Recorder) acquire(hint uintptr) *shard {
 func (r *Recorder) acquireOther(hint uintptr) *shard {
 	all := uintptr(len(r.shared)) - 1
 	for i := range maxPasses * (all + 1) {
-		s := &r.shared[(hint&r.mask+r.mask+1+i)&all]
-		if atomic.SwapUint32(&s.lock, 1) == 0 {
+		if s := &r.shared[(hint&r.mask+r.mask+1+i)&all]; s.try() {
 			return s
 		}
 	}
@@ -126,28 +138,37 @@ func (r *Recorder) acquireOther(hint uintptr) *shard {
 	return nil
 }
 
-// claim takes a shard for the housekeeper, or for Stop; false: it is taken.
-// disclaim gives it back.
-//
-// Of a pinned shard's writer and us each stores one word and then loads the
-// other's, and one of us must see that the other is there. An exchange orders
-// that for the writer, at a cost; the barrier does it for all of them.
+// claim takes a shard for the housekeeper; false: it is taken. disclaim gives it
+// back.
 func (r *Recorder) claim(s *shard) bool {
 	if !s.pinned {
 		return atomic.SwapUint32(&s.lock, 1) == 0
 	}
-	atomic.StoreUint32(&s.shut, 1)
-	if barrier() == nil && atomic.LoadUint32(&s.lock) == 0 {
+	if r.seize(s) {
 		return true
 	}
-	disclaim(s)
+	atomic.StoreUint32(&s.shut, 0)
 	return false
 }
 
+// seize is claim of a shard that is shut from now on, also when it is taken: its
+// holder writes one block, and nobody comes after. So it is not in vain for long
+// where a writer is always at work. disclaim opens it again.
+//
+// Of a pinned shard's writer and us each stores one word and then loads the
+// other's, and one of us must see that the other is there. An exchange orders
+// that for the writer, at a cost; the barrier does it for all of them.
+func (r *Recorder) seize(s *shard) bool {
+	atomic.StoreUint32(&s.shut, 1)
+	if !s.pinned {
+		return atomic.SwapUint32(&s.lock, 1) == 0
+	}
+	return barrier() == nil && atomic.LoadUint32(&s.lock) == 0
+}
+
 func disclaim(s *shard) {
-	if s.pinned {
-		atomic.StoreUint32(&s.shut, 0)
-	} else {
+	atomic.StoreUint32(&s.shut, 0)
+	if !s.pinned {
 		releaseLock(&s.lock)
 	}
 }
@@ -163,18 +184,23 @@ func (r *Recorder) acquirePatiently() *shard {
 }
 
 // acquireAny locks any shared shard, the last choice of markers first. nil: all
-// stay taken.
+// stay taken, for about shardPatience.
 func (r *Recorder) acquireAny() *shard {
-	for range 1000 {
+	for deadline := Now() + shardPatience; ; runtime.Gosched() {
 		for i := len(r.shared) - 1; i >= 0; i-- {
-			if s := &r.shared[i]; atomic.SwapUint32(&s.lock, 1) == 0 {
+			if s := &r.shared[i]; s.try() {
 				return s
 			}
 		}
-		runtime.Gosched()
+		if Now() > deadline {
+			return nil
+		}
 	}
-	return nil
 }
+
+// shardPatience is how long our own goroutines wait for a shard. Its holder writes
+// one block, but may have lost its thread to somebody else.
+const shardPatience = Time(10 * time.Millisecond)
 
 // turn makes s ready, see prepare. If there is no chunk it counts the loss,
 // leaves s and returns false.
