@@ -78,7 +78,7 @@ func (w *worker) marker(e *entry, at stream.Time, phase stream.Phase, duration i
 	}
 	b := w.markers(w.currentLane(), ev)
 	w.row(b, at)
-	w.ofGoroutine(b, w.context.goroutine)
+	b.AppendWho(stream.Who{Goroutine: known(w.context.goroutine)})
 	b.Stack = append(b.Stack, w.stackOf(e.v[1]))
 	b.Phase = append(b.Phase, phase)
 	b.Duration = append(b.Duration, max(duration, 0))

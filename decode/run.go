@@ -19,13 +19,12 @@ type run struct {
 	named     bool      // the symbols of all processes are linked
 	goOn      bool      // behind files that cannot be read
 
-	grouping   Grouping
-	goroutines bool
+	grouping Grouping
 }
 
 func newRun(t *stream.Tables, inputs []Input, o Options) *run {
 	r := &run{tables: t, names: names{tables: t, modules: map[string]*code{}, resolver: o.Resolve}, goOn: o.GoOn,
-		grouping: o.Grouping, goroutines: o.Goroutines}
+		grouping: o.Grouping}
 	r.linked.L = t
 	for i, in := range inputs {
 		p := newProcess(in, i, t)

@@ -1,6 +1,10 @@
 package decode
 
-import "gprof/stream"
+import (
+	"math"
+
+	"gprof/stream"
+)
 
 // waiting is a sample that is to become a row.
 type waiting struct {
@@ -79,13 +83,14 @@ func (w *worker) addTo(l *lane, s *waiting, stack stream.StackID) {
 	b.Stack = append(b.Stack, stack)
 	b.Weight = append(b.Weight, int64(s.weight))
 	b.CPU = append(b.CPU, int64(s.cpu)-1)
-	w.ofGoroutine(b, s.goroutine)
+	b.AppendWho(stream.Who{Thread: known(s.thread), Goroutine: known(s.goroutine)})
 	w.rows.count++
 }
 
-// ofGoroutine says whose the last row of b is, if that is asked for.
-func (w *worker) ofGoroutine(b *stream.Batch, goroutine uint64) {
-	if w.run.goroutines {
-		b.Goroutine = append(b.Goroutine, goroutine)
+// known is the number of a thread or a goroutine, 0 if it can't be one.
+func known(number uint64) int64 {
+	if number > math.MaxInt64 {
+		return 0
 	}
+	return int64(number)
 }

@@ -35,8 +35,6 @@ type Options struct {
 	GoOn bool
 	// Grouping says which tracks samples and markers are put on.
 	Grouping Grouping
-	// Goroutines fills the column Goroutine of the batches.
-	Goroutines bool
 }
 
 // Grouping says which tracks there are.

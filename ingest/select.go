@@ -24,8 +24,6 @@ type Selection struct {
 	From, To stream.Time
 	// Grouping says which tracks samples and markers are put on.
 	Grouping Grouping
-	// Goroutines says that a filter needs to know whose a sample or a marker is.
-	Goroutines bool
 }
 
 // Grouping says which tracks there are; see [decode.Grouping].

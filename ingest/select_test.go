@@ -133,7 +133,7 @@ func TestFiltersOrderAndJobs(t *testing.T) {
 			found := find(t, inputs, Options{Jobs: jobs})
 			start, end := found.Span()
 			half := (end - start) / 2
-			src, err := found.Select(Selection{From: start + half, To: end, Grouping: grouping, Goroutines: true})
+			src, err := found.Select(Selection{From: start + half, To: end, Grouping: grouping})
 			if err != nil {
 				t.Fatal(err)
 			}

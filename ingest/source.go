@@ -51,7 +51,7 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 	if !f.options.KeepExpired {
 		over = whatIsGone(processes, tables)
 	}
-	o := decode.Options{Jobs: f.options.Jobs, GoOn: true, Grouping: s.Grouping, Goroutines: s.Goroutines}
+	o := decode.Options{Jobs: f.options.Jobs, GoOn: true, Grouping: s.Grouping}
 	if f.symbols != nil {
 		o.Resolve = f.resolve
 	}

@@ -383,7 +383,7 @@ func BenchmarkFreeze(b *testing.B) {
 		b.Run(name+"/impl=freeze", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := freeze(t, nil, live); err != nil {
+				if _, _, err := freeze(t, nil, live, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

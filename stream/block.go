@@ -13,6 +13,7 @@ var errSpill = errors.New("spill file is damaged")
 //	rows     U (ULEB128)
 //	time, index, value                            chained, see pack.go
 //	stack, weight, cpu, phase, duration, number   packed
+//	thread, goroutine, labels                     see appendWho
 //	args     see appendBlock of Column
 //
 // Columns that the kind does not use are missing. A sample takes about 11
@@ -42,6 +43,9 @@ func appendBlock(dst []byte, p *packer, b *Batch, from, to int) []byte {
 	if uses&UsesValue != 0 {
 		dst = appendChained(dst, p, b.Value[from:to])
 		dst = appendPacked(dst, p, b.Number[from:to])
+	}
+	if uses&UsesWho != 0 {
+		dst = appendWho(dst, p, b, from, to)
 	}
 	for i := range b.Args {
 		dst = b.Args[i].appendBlock(dst, p, from, to)
@@ -116,6 +120,9 @@ func (r *blockReader) columns(b *Batch, n int) {
 	if uses&UsesValue != 0 {
 		b.Value = readChained(b.Value, r, n)
 		b.Number = readPacked(b.Number, r, n)
+	}
+	if uses&UsesWho != 0 {
+		r.who(b, n)
 	}
 }
 

@@ -81,7 +81,7 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 // writeTo gives a sink all rows, and the tables t without what they don't refer
 // to.
 func (s *sorter) writeTo(dst Sink, t *Tables, progress func(done, total int64, phase string), jobs int) error {
-	tables, outputs, stacks, err := settle(s, t)
+	tables, outputs, ids, err := settle(s, t)
 	if err != nil {
 		return fmt.Errorf("preparing tables: %w", err)
 	}
@@ -89,7 +89,7 @@ func (s *sorter) writeTo(dst Sink, t *Tables, progress func(done, total int64, p
 		return fmt.Errorf("beginning the output: %w", err)
 	}
 	w := writer{dst: dst, meter: meter{report: progress, phase: PhaseWriting, total: s.total}}
-	if err := w.write(newSegments(s, outputs, stacks), jobs); err != nil {
+	if err := w.write(newSegments(s, outputs, ids), jobs); err != nil {
 		return err
 	}
 	if err := dst.Close(); err != nil {

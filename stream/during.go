@@ -133,14 +133,6 @@ func (b *Batch) extent(i int) (from, to Time) {
 	return from, to
 }
 
-// goroutine is that of row i, 0 unknown.
-func (b *Batch) goroutine(i int) uint64 {
-	if len(b.Goroutine) == 0 {
-		return 0
-	}
-	return b.Goroutine[i]
-}
-
 // event fits the queries to an event, once.
 func (d *during) event(id EventID) *sought {
 	for int(id) >= len(d.events) {
@@ -212,10 +204,10 @@ func (d *during) marker(f *fitted, b *Batch, i int) {
 	holds := f.holds(b, i)
 	switch b.Phase[i] {
 	case PhaseStart, PhaseEnd:
-		d.points = append(d.points, point{b.Series, f.number, b.goroutine(i), b.key(i), b.Phase[i], holds})
+		d.points = append(d.points, point{b.Series, f.number, uint64(b.Who(i).Goroutine), b.key(i), b.Phase[i], holds})
 	default:
 		from, to := b.extent(i)
-		d.found(f.Query, holds == f.fieldBits(), span{scope{b.Series.Process, ofTrack, uint64(b.Series.Track)}, from, to}, b.goroutine(i))
+		d.found(f.Query, holds == f.fieldBits(), span{scope{b.Series.Process, ofTrack, uint64(b.Series.Track)}, from, to}, uint64(b.Who(i).Goroutine))
 	}
 }
 
@@ -290,7 +282,7 @@ func (d *during) wants(b *Batch, i int) bool {
 	from, to := b.extent(i)
 	s := &b.Series
 	track := uint64(s.Track)
-	switch g := b.goroutine(i); {
+	switch g := uint64(b.Who(i).Goroutine); {
 	case d.all:
 		return d.spans.touches(scope{}, from, to)
 	case d.spans.touches(scope{process: s.Process, of: ofWhole}, from, to):

@@ -76,13 +76,13 @@ func recording() *streamtest.Builder {
 	n := []stream.EventField{{Name: "n", Type: stream.Int}}
 	request, inner, job := b.Event(stream.Event{Name: "request", Fields: n}), b.Event(stream.Event{Name: "inner", Fields: n}), b.Event(stream.Event{Name: "job", Fields: n})
 	a, bb := shop.Track("a"), shop.Track("b")
-	sample := func(on *streamtest.Track, goroutine uint64, times ...stream.Time) {
+	sample := func(on *streamtest.Track, goroutine int64, times ...stream.Time) {
 		for _, at := range times {
-			on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Stack: b.Stack("main"), Weight: int64(at), CPU: -1, Goroutine: goroutine})
+			on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Stack: b.Stack("main"), Weight: int64(at), CPU: -1, Who: stream.Who{Goroutine: goroutine}})
 		}
 	}
-	mark := func(on *streamtest.Track, goroutine uint64, e stream.EventID, phase stream.Phase, at stream.Time, duration, n int64) {
-		on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: at, Phase: phase, Duration: duration, Args: []any{n}, Goroutine: goroutine})
+	mark := func(on *streamtest.Track, goroutine int64, e stream.EventID, phase stream.Phase, at stream.Time, duration, n int64) {
+		on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: at, Phase: phase, Duration: duration, Args: []any{n}, Who: stream.Who{Goroutine: goroutine}})
 	}
 	mark(a, 7, request, stream.Interval, 100, 100, 1)
 	mark(a, 7, inner, stream.Interval, 120, 10, 2)
@@ -255,7 +255,7 @@ func TestTagRoot(t *testing.T) {
 	p.Track("t").Sample(1, b.Stack("main", "work"))
 	p.Track("t").Sample(2, 0)
 	p.Track("t").Mark(2, stream.Instant, b.Event(stream.Event{Name: "e"}))
-	q.Track("u").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 3, Stack: b.Stack("main"), Weight: 1, Goroutine: 9})
+	q.Track("u").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 3, Stack: b.Stack("main"), Weight: 1, Who: stream.Who{Goroutine: 9}})
 	var out stacks
 	if err := stream.Copy(&out, stream.TagRoot(b.Source(), "zone", "track", "goroutine"), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)

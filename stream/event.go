@@ -10,6 +10,7 @@ type (
 	CategoryID int32
 	FrameID    int32
 	StackID    int32
+	LabelsID   int32
 	EventID    int32
 	CounterID  int32
 	TrackID    int32
@@ -40,11 +41,12 @@ const (
 	UsesPhase // Phase and Duration
 	UsesArgs
 	UsesValue // Value and Number
+	UsesWho   // Thread, Goroutine and Labels
 )
 
 var kindColumns = [numKinds]Columns{
-	Samples:   UsesStack | UsesWeight,
-	Markers:   UsesStack | UsesPhase | UsesArgs,
+	Samples:   UsesStack | UsesWeight | UsesWho,
+	Markers:   UsesStack | UsesPhase | UsesArgs | UsesWho,
 	Delays:    UsesValue,
 	Counts:    UsesValue,
 	Pauses:    UsesPhase | UsesValue,
@@ -106,7 +108,7 @@ type Series struct {
 }
 
 // Batch is some rows of one series, as columns of equal length; columns that
-// the series' kind does not use are empty.
+// the series' kind does not use are empty, and so may be those of whose they are.
 //
 // Rows of a Source's batch may come in any order. Rows of a segment are sorted
 // by (Time, Index).
@@ -124,9 +126,11 @@ type Batch struct {
 	Value    []int64
 	Number   []int64 // operations that led to Value, 0 unknown
 
-	// Goroutine is whose a sample or a marker is, 0 unknown. A Source fills it
-	// where a filter needs it, and may leave it empty; Copy does not keep it.
-	Goroutine []uint64
+	// Whose a row is. Each of these columns may be empty instead, where all its
+	// rows are 0: Who and AppendWho see to that.
+	Thread    []int64    // of the system; 0 unknown
+	Goroutine []int64    // 0 unknown
+	Labels    []LabelsID // that the program has given its work; 0 none
 }
 
 // Len is the number of rows.
@@ -143,7 +147,8 @@ func (b *Batch) Reset(s Series, args int) {
 		cols = append(cols, Column{})
 	}
 	*b = Batch{Series: s, Time: b.Time[:0], Index: b.Index[:0], Stack: b.Stack[:0], Weight: b.Weight[:0], CPU: b.CPU[:0],
-		Phase: b.Phase[:0], Duration: b.Duration[:0], Args: cols, Value: b.Value[:0], Number: b.Number[:0], Goroutine: b.Goroutine[:0]}
+		Phase: b.Phase[:0], Duration: b.Duration[:0], Args: cols, Value: b.Value[:0], Number: b.Number[:0],
+		Thread: b.Thread[:0], Goroutine: b.Goroutine[:0], Labels: b.Labels[:0]}
 }
 
 // Column holds one argument of each row. Whether a value is a number or a text

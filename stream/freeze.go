@@ -24,6 +24,7 @@ type renumbering struct {
 	strings    []StringID
 	frames     []FrameID
 	stacks     []StackID
+	labels     []LabelsID
 }
 
 // series returns s with final ids.
@@ -48,9 +49,9 @@ type freezer struct {
 //     is compared, so that comparing ids is comparing content.
 //
 // Processes and tracks stay even if they have no rows, unless a filter took them.
-func freeze(t *Tables, series []Series, stacks []bool) (*Tables, *renumbering, error) {
+func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumbering, error) {
 	f := freezer{from: t, to: &Tables{}}
-	if err := f.live.mark(t, series, stacks); err != nil {
+	if err := f.live.mark(t, series, stacks, labels); err != nil {
 		return nil, nil, err
 	}
 	f.kept = keptBy(t, series)
@@ -64,6 +65,7 @@ func freeze(t *Tables, series []Series, stacks []bool) (*Tables, *renumbering, e
 	f.ids.strings = renumber(&f.to.Strings, &t.Strings, f.live.strings, nil, strings.Compare)
 	f.ids.frames = renumber(&f.to.Frames, &t.Frames, f.live.frames, f.frame, compareFrames)
 	f.ids.stacks = renumberStacks(&f.to.Stacks, &t.Stacks, f.live.stacks, f.ids.frames)
+	f.ids.labels = renumber(&f.to.Labels, &t.Labels, f.live.labels, nil, LabelSet.Compare)
 	for _, line := range t.Ledger.Lines() {
 		f.to.Ledger.Add(line)
 	}

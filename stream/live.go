@@ -5,13 +5,14 @@ package stream
 type liveIDs struct {
 	processes, tracks, counters, events          []bool
 	categories, modules, strings, frames, stacks []bool
+	labels                                       []bool
 
 	err error // the first id that is out of range
 }
 
 // mark finds what the series and stacks refer to. Every id that it passes is in
 // range after it returned nil. It keeps stacks and marks their callers too.
-func (l *liveIDs) mark(t *Tables, series []Series, stacks []bool) error {
+func (l *liveIDs) mark(t *Tables, series []Series, stacks, labels []bool) error {
 	l.allocate(t)
 	l.markSeries(series)
 	l.markOwners(t)
@@ -20,6 +21,10 @@ func (l *liveIDs) mark(t *Tables, series []Series, stacks []bool) error {
 		return undefined("stack", int32(len(stacks)-1), t.Stacks.Len())
 	}
 	l.stacks = append(stacks, make([]bool, missing)...)
+	if missing = t.Labels.Len() + 1 - len(labels); missing < 0 {
+		return undefined("labels", int32(len(labels)-1), t.Labels.Len())
+	}
+	l.labels = append(labels, make([]bool, missing)...)
 	l.markStacks(t)
 	l.markFrames(t)
 	for i := range t.Events {

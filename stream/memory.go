@@ -109,7 +109,7 @@ func (t *Tables) peak() int64 {
 	const freezing = 8 + 8 + 2*4 + 1
 	stacks := max(t.Stacks.Bytes()+int64(t.Stacks.Len()), freezing*int64(t.Stacks.Len()))
 	// The other rows are held three times while they are sorted.
-	rows := t.Tracks.Bytes() + t.Counters.Bytes() + t.Categories.Bytes() + t.Modules.Bytes() + t.Frames.Bytes() +
+	rows := t.Tracks.Bytes() + t.Counters.Bytes() + t.Categories.Bytes() + t.Modules.Bytes() + t.Frames.Bytes() + t.Labels.Bytes() +
 		t.Strings.Bytes() - t.Strings.TextBytes()
 	return stacks + 3*rows + t.Strings.TextBytes() + t.counted.bytes(t)
 }
@@ -118,7 +118,7 @@ func (t *Tables) peak() int64 {
 // looked at again.
 type countedTexts struct {
 	processes, tracks, counters, events int
-	modules                             int
+	modules, labels                     int
 	size                                int64
 }
 
@@ -139,6 +139,9 @@ func (c *countedTexts) bytes(t *Tables) int64 {
 	for ; c.modules < t.Modules.Len(); c.modules++ {
 		m := t.Modules.At(ModuleID(c.modules + 1))
 		c.size += int64(len(m.Build) + len(m.Path) + len(m.Name))
+	}
+	for ; c.labels < t.Labels.Len(); c.labels++ {
+		c.size += int64(len(t.Labels.At(LabelsID(c.labels + 1)).text))
 	}
 	return c.size
 }

@@ -217,6 +217,7 @@ func (b *Batch) appendSamples(s stretch) {
 		b.Stack = append(b.Stack, from.Stack[i])
 		b.Weight = append(b.Weight, from.Weight[i])
 		b.CPU = append(b.CPU, from.CPU[i])
+		b.AppendWho(from.Who(i))
 	}
 }
 

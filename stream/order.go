@@ -180,7 +180,9 @@ func (o *ordering) permute(b *Batch) {
 	permute(&b.Duration, &to.Duration, o.order)
 	permute(&b.Value, &to.Value, o.order)
 	permute(&b.Number, &to.Number, o.order)
+	permute(&b.Thread, &to.Thread, o.order)
 	permute(&b.Goroutine, &to.Goroutine, o.order)
+	permute(&b.Labels, &to.Labels, o.order)
 	for i := range b.Args {
 		if len(to.Args) <= i {
 			to.Args = append(to.Args, Column{})

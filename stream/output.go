@@ -14,19 +14,19 @@ type output struct {
 }
 
 // settle makes the final tables, and the series in the order in which a sink
-// is given them, with the final ids of their stacks.
-func settle(s *sorter, t *Tables) (*Tables, []output, []StackID, error) {
+// is given them, with the final ids.
+func settle(s *sorter, t *Tables) (*Tables, []output, *renumbering, error) {
 	names := make([]Series, len(s.series))
 	for i, r := range s.series {
 		names[i] = r.series
 	}
-	final, ids, err := freeze(t, names, s.stacks)
+	final, ids, err := freeze(t, names, s.stacks, s.labels)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	outputs, err := collect(s.series, final, ids)
 	s.forget()
-	return final, outputs, ids.stacks, err
+	return final, outputs, ids, err
 }
 
 // collect gives the series their final ids and order. Several series of the

@@ -20,13 +20,13 @@ const (
 // Fields of events say of which kind they are. Of a field that is not defined,
 // of a value that is of another type than its field, and of texts that nobody
 // said anything about, the strictest is assumed: they are secrets. So are logs,
-// arguments of programs, values of attributes, the text of an exit, what came of
+// arguments of programs, values of attributes and of labels of its work, the text of an exit, what came of
 // self-tests, pages in private windows, and the texts of untyped markers. Names
 // of hosts, and of their boots, go with URLs.
 //
 // What is not redacted is what the program's code says, not its data: functions,
 // events, their categories and fields; service, version, revision; the keys of
-// attributes; the recorder's own counters; times and numbers of events.
+// attributes and labels; the recorder's own counters; times and numbers of events.
 type Redaction struct {
 	// Paths are hashed as a whole: a base name, or even its extension, may be
 	// the private part. Those of code are trimmed to what their function or

@@ -21,6 +21,9 @@ func (r *Redactor) tables(t *Tables) {
 		t.Counters.Map(r.counter)
 		t.Frames.Map(func(f Frame) Frame { return r.label(t, f) })
 	}
+	t.Labels.Map(func(s LabelSet) LabelSet {
+		return s.mapValues(func(v string) string { return r.text(0, secretValue, v) })
+	})
 	if r.how[pathValue] != KeepValues {
 		names := moduleNames(t)
 		t.Modules.Map(func(m Module) Module { return r.module(m, names) })

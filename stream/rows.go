@@ -61,8 +61,8 @@ func (b *Batch) Check() error {
 			return b.badColumn(c.name, c.len)
 		}
 	}
-	if n := len(b.Goroutine); n != 0 && n != b.Len() {
-		return b.badColumn("goroutine", n)
+	if err := b.checkWho(); err != nil {
+		return err
 	}
 	for i := range b.Args {
 		if n := b.Args[i].Len(); n != b.used(uses&UsesArgs != 0) {
@@ -102,6 +102,12 @@ func (t *Tables) Args(s Series) int {
 // AppendRows copies rows from to to-1 of src, a batch of the same kind and
 // number of arguments, to the end of b.
 func (b *Batch) AppendRows(src *Batch, from, to int) {
+	if src.Series.Kind.Columns()&UsesWho != 0 {
+		n := b.Len()
+		b.Thread = appendSparseRows(b.Thread, n, src.Thread, from, to)
+		b.Goroutine = appendSparseRows(b.Goroutine, n, src.Goroutine, from, to)
+		b.Labels = appendSparseRows(b.Labels, n, src.Labels, from, to)
+	}
 	b.Time = append(b.Time, src.Time[from:to]...)
 	b.Index = append(b.Index, src.Index[from:to]...)
 	b.Stack = appendUsed(b.Stack, src.Stack, from, to)
@@ -111,7 +117,6 @@ func (b *Batch) AppendRows(src *Batch, from, to int) {
 	b.Duration = appendUsed(b.Duration, src.Duration, from, to)
 	b.Value = appendUsed(b.Value, src.Value, from, to)
 	b.Number = appendUsed(b.Number, src.Number, from, to)
-	b.Goroutine = appendUsed(b.Goroutine, src.Goroutine, from, to)
 	for i := range b.Args {
 		b.Args[i].appendRows(&src.Args[i], from, to)
 	}

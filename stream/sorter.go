@@ -42,6 +42,7 @@ type sorter struct {
 	index  map[Series]*rows
 	recent *rows
 	stacks []bool // in use, by provisional id
+	labels []bool // likewise
 	total  int64  // rows
 
 	arena  arena
@@ -66,7 +67,7 @@ func (s *sorter) close() { s.spill.close() }
 
 // forget lets go of what only add needs.
 func (s *sorter) forget() {
-	s.series, s.index, s.recent, s.stacks, s.order = nil, nil, nil, nil, ordering{}
+	s.series, s.index, s.recent, s.stacks, s.labels, s.order = nil, nil, nil, nil, nil, ordering{}
 }
 
 // add takes the rows of b, which it may reorder.
@@ -75,6 +76,9 @@ func (s *sorter) add(b *Batch) error {
 		return err
 	}
 	if err := s.markStacks(b.Stack); err != nil {
+		return err
+	}
+	if err := s.markLabels(b.Labels); err != nil {
 		return err
 	}
 	r := s.rows(b)

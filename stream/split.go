@@ -120,8 +120,12 @@ func (s *Splitter) bring(b *Batch) *Batch {
 	for _, id := range b.Stack {
 		stacks = append(stacks, s.brought.stack(id))
 	}
+	labels := s.batch.Labels[:0]
+	for _, id := range b.Labels {
+		labels = append(labels, s.brought.labelSet(id))
+	}
 	s.batch = *b
-	s.batch.Series, s.batch.Stack = s.brought.series(b.Series), stacks
+	s.batch.Series, s.batch.Stack, s.batch.Labels = s.brought.series(b.Series), stacks, labels
 	return &s.batch
 }
 

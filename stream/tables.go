@@ -21,6 +21,7 @@ type Tables struct {
 	Strings    dedupe.Texts[StringID]
 	Frames     dedupe.Set[Frame, FrameID]
 	Stacks     dedupe.Tree[FrameID, StackID]
+	Labels     dedupe.Set[LabelSet, LabelsID]
 	Ledger     Ledger
 
 	// onlyUsed leaves tracks and processes out of the final tables that no row

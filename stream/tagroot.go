@@ -107,7 +107,7 @@ const tagBytes = 64
 func (t *tagged) root(tables *Tables, b *Batch, i int) StackID {
 	of := tag{process: b.Series.Process, track: b.Series.Track}
 	if t.asks(tagGoroutine) {
-		of.goroutine = b.goroutine(i)
+		of.goroutine = uint64(b.Who(i).Goroutine)
 	}
 	root, ok := t.roots[of]
 	if !ok {

@@ -30,19 +30,18 @@ const tapeBuffer = 1 << 20
 //
 //	size                                          of what follows
 //	part, process, track, kind, event, counter    the series
-//	args, rows, goroutines                        the last is 1 if there is such a column
-//	blocks                                        each behind its size; behind it its goroutines, packed
+//	args, rows
+//	blocks                                        each behind its size
 //
 // tapeHead is how many numbers stand before the blocks.
-const tapeHead = 9
+const tapeHead = 8
 
 // write appends a batch that is not empty.
 func (t *tape) write(b *Batch) error {
 	begin := len(t.pending)
 	t.pending = append(t.pending, make([]byte, 4)...) // the size
 	s := b.Series
-	goroutines := uint64(min(len(b.Goroutine), 1))
-	for _, v := range [tapeHead]uint64{uint64(s.Part), uint64(s.Process), uint64(s.Track), uint64(s.Kind), uint64(s.Event), uint64(s.Counter), uint64(len(b.Args)), uint64(b.Len()), goroutines} {
+	for _, v := range [tapeHead]uint64{uint64(s.Part), uint64(s.Process), uint64(s.Track), uint64(s.Kind), uint64(s.Event), uint64(s.Counter), uint64(len(b.Args)), uint64(b.Len())} {
 		t.pending = binary.AppendUvarint(t.pending, v)
 	}
 	for from := 0; from < b.Len(); {
@@ -62,9 +61,6 @@ func (t *tape) writeBlock(b *Batch, from, to int) {
 	t.pending = append(t.pending, make([]byte, 4)...)
 	t.pending = appendBlock(t.pending, &t.packer, b, from, to)
 	binary.LittleEndian.PutUint32(t.pending[begin:], uint32(len(t.pending)-begin-4))
-	if len(b.Goroutine) > 0 {
-		t.pending = appendPacked(t.pending, &t.packer, b.Goroutine[from:to])
-	}
 }
 
 func (t *tape) flush() (err error) {
@@ -134,19 +130,10 @@ func readRecord(b *Batch, record []byte) error {
 			return errSpill
 		}
 		n := int(binary.LittleEndian.Uint32(record))
-		before := b.Len()
 		if err := readBlock(b, record[4:4+n]); err != nil {
 			return err
 		}
 		record = record[4+n:]
-		if head[8] == 0 {
-			continue
-		}
-		r := blockReader{data: record[:len(record)+slack]}
-		if b.Goroutine = readPacked(b.Goroutine, &r, b.Len()-before); r.bad {
-			return errSpill
-		}
-		record = record[len(record)-r.left():]
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type transfer struct {
 	strings    []StringID
 	frames     []FrameID
 	stacks     []StackID
+	labels     []LabelsID
 
 	path []StackID // scratch
 }
@@ -28,7 +29,7 @@ func newTransfer(from *Tables) *transfer {
 		counters: make([]CounterID, from.Counters.Len()+1), events: make([]EventID, len(from.Events)+1),
 		categories: make([]CategoryID, from.Categories.Len()+1), modules: make([]ModuleID, from.Modules.Len()+1),
 		strings: make([]StringID, from.Strings.Len()+1), frames: make([]FrameID, from.Frames.Len()+1),
-		stacks: make([]StackID, from.Stacks.Len()+1),
+		stacks: make([]StackID, from.Stacks.Len()+1), labels: make([]LabelsID, from.Labels.Len()+1),
 	}
 }
 
@@ -44,6 +45,7 @@ func (t *transfer) restart(in Part) {
 	clear(t.strings)
 	clear(t.frames)
 	clear(t.stacks)
+	clear(t.labels)
 }
 
 // series brings what a series names.
@@ -109,6 +111,13 @@ func (t *transfer) module(id ModuleID) ModuleID {
 		t.modules[id] = t.to.Modules.Intern(t.from.Modules.At(id))
 	}
 	return t.modules[id]
+}
+
+func (t *transfer) labelSet(id LabelsID) LabelsID {
+	if t.labels[id] == 0 && id != 0 {
+		t.labels[id] = t.to.Labels.Intern(t.from.Labels.At(id))
+	}
+	return t.labels[id]
 }
 
 func (t *transfer) text(id StringID) StringID {

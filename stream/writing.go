@@ -10,13 +10,14 @@ import (
 type segments struct {
 	sorter  *sorter
 	merger  merger
-	outputs []output  // the first one is being given
-	stacks  []StackID // final ids
+	outputs []output   // the first one is being given
+	stacks  []StackID  // final ids
+	labels  []LabelsID // likewise
 	begun   bool
 }
 
-func newSegments(s *sorter, outputs []output, stacks []StackID) *segments {
-	return &segments{sorter: s, outputs: outputs, stacks: stacks, merger: merger{arena: &s.arena, spill: &s.spill, memory: s.memory}}
+func newSegments(s *sorter, outputs []output, ids *renumbering) *segments {
+	return &segments{sorter: s, outputs: outputs, stacks: ids.stacks, labels: ids.labels, merger: merger{arena: &s.arena, spill: &s.spill, memory: s.memory}}
 }
 
 // next makes b the next segment; io.EOF if there is none.
@@ -50,6 +51,9 @@ func (s *segments) fill(b *Batch, out *output) error {
 	}
 	for i, id := range b.Stack {
 		b.Stack[i] = s.stacks[id]
+	}
+	for i, id := range b.Labels {
+		b.Labels[i] = s.labels[id]
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"gprof/ingest"
 	"gprof/stream"
@@ -63,8 +62,7 @@ func (f *filtering) source(found *ingest.Found) (stream.Source, error) {
 	if err != nil {
 		return nil, &exitError{exitUsage, err}
 	}
-	selection := ingest.Selection{Processes: f.Process, Grouping: groupings[f.Tracks],
-		Goroutines: len(f.During) > 0 || slices.Contains(f.TagRoot, "goroutine")}
+	selection := ingest.Selection{Processes: f.Process, Grouping: groupings[f.Tracks]}
 	if f.given() {
 		selection.From, selection.To = from, to
 	}

@@ -13,7 +13,10 @@
 //     profiles, so that the two can be compared and merged. The default is the
 //     second, or the first if no CPU time is known.
 //   - Labels are process (its title), instance (its id; titles may be equal) and
-//     track; on request also time, the moment at which a bucket begins.
+//     track; goroutine (a number) and the labels that the program itself gives its
+//     work, where they are known; on request also time, the moment at which a
+//     bucket begins. Labels of the program that are called as one of
+//     these have "label." before them.
 //   - Functions that were inlined are lines of the location that they were
 //     inlined into. Frames that are no code, such as labels, are locations
 //     without an address.
@@ -59,7 +62,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.totals = totals.New(t, s.track)
-	s.totals.Every = s.every
+	s.totals.Every, s.totals.ByWho = s.every, true
 	s.modules.build(t)
 	s.locations.build(t)
 	for _, typ := range sampleTypes {

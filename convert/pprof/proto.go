@@ -25,8 +25,9 @@ const (
 	sampleValues    = 2
 	sampleLabel     = 3
 
-	labelKey  = 1
-	labelText = 2
+	labelKey    = 1
+	labelText   = 2
+	labelNumber = 3
 
 	mappingID           = 1
 	mappingStart        = 2

@@ -13,6 +13,15 @@ import (
 // these, and then every sample has all of them: zeros where it is of another kind.
 var sampleTypes = []struct{ name, unit string }{{"samples", "count"}, {"cpu", "nanoseconds"}}
 
+// The keys of labels of our own.
+const (
+	labelProcess   = "process"
+	labelInstance  = "instance"
+	labelTrack     = "track"
+	labelGoroutine = "goroutine"
+	labelTime      = "time"
+)
+
 // track writes the samples of a track, or of a bucket of time of one.
 func (s *Sink) track(process stream.ProcessID, track stream.TrackID, sums []totals.Total) {
 	s.label(process, track)
@@ -32,19 +41,45 @@ func (s *Sink) sample(sum totals.Total) {
 		body = appendBytes(body, sampleLocations, s.ids)
 	}
 	body = appendBytes(body, sampleValues, s.values)
-	s.message(profileSample, append(body, s.labels...))
+	s.message(profileSample, s.appendWho(append(body, s.labels...), sum.Who))
 }
 
 // label makes the labels of a track's samples.
 func (s *Sink) label(process stream.ProcessID, track stream.TrackID) {
 	p := s.tables.Process(process)
 	s.labels = s.labels[:0]
-	s.appendLabel("process", p.Title())
-	s.appendLabel("instance", totals.Instance(p))
-	s.appendLabel("track", s.tables.Tracks.At(track).Name)
+	s.appendLabel(labelProcess, p.Title())
+	s.appendLabel(labelInstance, totals.Instance(p))
+	s.appendLabel(labelTrack, s.tables.Tracks.At(track).Name)
 	if s.every > 0 {
-		s.appendLabel("time", s.moment())
+		s.appendLabel(labelTime, s.moment())
 	}
+}
+
+// appendWho appends the labels of a goroutine and its work to a sample.
+func (s *Sink) appendWho(body []byte, who stream.Who) []byte {
+	if who.Goroutine != 0 {
+		s.line = appendNumber(s.line[:0], labelKey, s.texts.number(labelGoroutine))
+		s.line = appendNumber(s.line, labelNumber, uint64(who.Goroutine))
+		body = appendBytes(body, sampleLabel, s.line)
+	}
+	if who.Labels == 0 {
+		return body
+	}
+	for key, value := range s.tables.Labels.At(who.Labels).All() {
+		s.line = s.textLabel(s.line[:0], programKey(key), value)
+		body = appendBytes(body, sampleLabel, s.line)
+	}
+	return body
+}
+
+// programKey is what a label of the program is called.
+func programKey(key string) string {
+	switch key {
+	case labelProcess, labelInstance, labelTrack, labelGoroutine, labelTime:
+		return "label." + key
+	}
+	return key
 }
 
 // moment is the beginning of a bucket as text, in UTC: texts sort by it.
@@ -61,8 +96,12 @@ func (s *Sink) appendLabel(key, value string) {
 	if value == "" {
 		return
 	}
-	body := appendNumber(s.body[:0], labelKey, s.texts.number(key))
-	body = appendNumber(body, labelText, s.texts.number(value))
-	s.labels = appendBytes(s.labels, sampleLabel, body)
-	s.body = body
+	s.line = s.textLabel(s.line[:0], key, value)
+	s.labels = appendBytes(s.labels, sampleLabel, s.line)
+}
+
+// textLabel appends the fields of a label whose value is a text.
+func (s *Sink) textLabel(dst []byte, key, value string) []byte {
+	dst = appendNumber(dst, labelKey, s.texts.number(key))
+	return appendNumber(dst, labelText, s.texts.number(value))
 }

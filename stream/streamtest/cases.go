@@ -42,6 +42,7 @@ var Cases = []Case{
 	{"weights", "a sample may stand for many or none, with or without CPU time", weights},
 	{"counters", "a counter may go down and below zero, and have no category", counters},
 	{"pauses", "a recording may begin or end while it is paused", pauses},
+	{"whose", "some samples and markers tell thread, goroutine and labels, others do not; labels may repeat, be empty, or be called as anything else", whose},
 	{"all kinds", "a process may have rows of every kind", allKinds},
 }
 
@@ -153,6 +154,28 @@ func formats(b *Builder) {
 			}
 		}
 		p.Count(start, p.Counter(stream.Counter{Name: fmt.Sprint("format ", f), Unit: f}), 1, 0)
+	}
+}
+
+func whose(b *Builder) {
+	t := shop(b).Track("whose")
+	labels := func(pairs ...string) stream.LabelsID {
+		var set []stream.Attr
+		for i := 0; i < len(pairs); i += 2 {
+			set = append(set, stream.Attr{Key: pairs[i], Value: pairs[i+1]})
+		}
+		return b.Tables.Labels.Intern(stream.NewLabelSet(set...))
+	}
+	request := labels("route", "/cart", "customer", "4711")
+	e := b.Event(stream.Event{Name: "step", Fields: []stream.EventField{{Name: "goroutine", Type: stream.Int}}})
+	for i, who := range []stream.Who{
+		{}, {Thread: 7, Goroutine: 1}, {Goroutine: 2, Labels: request}, {Goroutine: 3, Labels: request}, {Goroutine: 2}, {},
+		{Labels: labels("customer", "4711")}, {Goroutine: math.MaxInt64, Thread: math.MaxInt64, Labels: labels("goroutine", "x", "process", "y", "track", "z")},
+		{Goroutine: 5, Labels: labels("", "", "odd", strings.Join(oddTexts, ""))}, {Thread: 8, Labels: labels()},
+	} {
+		at := start + stream.Time(i)
+		t.Add(Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Stack: b.Stack("main.main"), Weight: 1, CPU: ms, Who: who})
+		t.Add(Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: at, Args: []any{i}, Who: who})
 	}
 }
 

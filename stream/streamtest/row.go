@@ -23,7 +23,7 @@ type Row struct {
 	Value    int64
 	Number   int64
 
-	Goroutine uint64 // only for filters; Rows does not tell it
+	stream.Who
 }
 
 // Rows returns the rows of b.
@@ -44,6 +44,7 @@ func Rows(b *stream.Batch) []Row {
 		if uses&stream.UsesValue != 0 {
 			r.Value, r.Number = b.Value[i], b.Number[i]
 		}
+		r.Who = b.Who(i)
 		for k := range b.Args {
 			r.Args = append(r.Args, Arg(&b.Args[k], i))
 		}
@@ -93,7 +94,7 @@ func AppendRow(b *stream.Batch, r Row) {
 	uses := r.Kind.Columns()
 	b.Time, b.Index = append(b.Time, r.Time), append(b.Index, r.Index)
 	if uses&stream.UsesStack != 0 {
-		b.Stack, b.Goroutine = append(b.Stack, r.Stack), append(b.Goroutine, r.Goroutine)
+		b.Stack = append(b.Stack, r.Stack)
 	}
 	if uses&stream.UsesWeight != 0 {
 		b.Weight, b.CPU = append(b.Weight, r.Weight), append(b.CPU, r.CPU)
@@ -103,6 +104,9 @@ func AppendRow(b *stream.Batch, r Row) {
 	}
 	if uses&stream.UsesValue != 0 {
 		b.Value, b.Number = append(b.Value, r.Value), append(b.Number, r.Number)
+	}
+	if uses&stream.UsesWho != 0 {
+		b.AppendWho(r.Who)
 	}
 	for k := range b.Args {
 		AppendArg(&b.Args[k], r.Args[k])

@@ -18,7 +18,7 @@ func (b *Builder) Shuffled(seed uint64) *Source {
 	for i, n := range s.r.Perm(len(rows)) {
 		r := b.Rows[n]
 		r.Process, r.Track, r.Event, r.Counter = s.processes[r.Process], s.tracks[r.Track], s.events[r.Event], s.counters[r.Counter]
-		r.Stack = s.stacks[r.Stack]
+		r.Stack, r.Labels = s.stacks[r.Stack], s.labels[r.Labels]
 		rows[i] = r
 	}
 	batches := Batches(s.to, rows, 1+s.r.IntN(200))
@@ -40,6 +40,7 @@ type shuffler struct {
 	strings    []stream.StringID
 	frames     []stream.FrameID
 	stacks     []stream.StackID
+	labels     []stream.LabelsID
 }
 
 func (s *shuffler) tables() {
@@ -63,6 +64,7 @@ func (s *shuffler) tables() {
 		return f
 	})
 	s.shuffleStacks()
+	s.labels = shuffle(s, &s.to.Labels, &s.from.Labels, same)
 	for _, line := range s.from.Ledger.Lines() {
 		s.to.Ledger.Add(line)
 	}
@@ -76,6 +78,7 @@ func (s *shuffler) litter() {
 	module := s.to.Modules.Intern(stream.Module{Name: word})
 	frame := s.to.Frames.Intern(stream.Frame{Function: name, Module: module, Category: category})
 	s.to.Stacks.Intern(0, frame)
+	s.to.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: word}))
 	s.to.AddEvent(stream.Event{Name: word, Category: category})
 	if len(s.to.Processes) > 0 {
 		s.to.Counters.Intern(stream.Counter{Name: word, Process: 1})

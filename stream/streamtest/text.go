@@ -33,6 +33,7 @@ func (x *text) Begin(t *stream.Tables) error {
 	each(x, "module", &t.Modules)
 	each(x, "string", &t.Strings)
 	each(x, "frame", &t.Frames)
+	each(x, "labels", &t.Labels)
 	for id := stream.StackID(1); int(id) <= t.Stacks.Len(); id++ {
 		parent, frame := t.Stacks.At(id)
 		x.line("stack %d parent %d frame %d", id, parent, frame)
@@ -64,8 +65,16 @@ func (x *text) Segment(b *stream.Batch) error {
 
 // rowText is r without its series.
 func rowText(r Row) string {
-	return fmt.Sprintf("%d #%d stack %d weight %d cpu %d phase %d duration %d value %d number %d%s",
-		r.Time, r.Index, r.Stack, r.Weight, r.CPU, r.Phase, r.Duration, r.Value, r.Number, args(r.Args))
+	return fmt.Sprintf("%d #%d stack %d weight %d cpu %d phase %d duration %d value %d number %d%s%s",
+		r.Time, r.Index, r.Stack, r.Weight, r.CPU, r.Phase, r.Duration, r.Value, r.Number, who(r.Who), args(r.Args))
+}
+
+// who writes what is known.
+func who(w stream.Who) string {
+	if w == (stream.Who{}) {
+		return ""
+	}
+	return fmt.Sprintf(" thread %d goroutine %d labels %d", w.Thread, w.Goroutine, w.Labels)
 }
 
 // args writes arguments with their types, so that 1, 1.0 and "1" differ.

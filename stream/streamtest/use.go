@@ -4,7 +4,7 @@ import "gprof/stream"
 
 // use notes what rows refer to, so that what is left over is found.
 type use struct {
-	events, counters, categories, modules, strings, frames, stacks []bool
+	events, counters, categories, modules, strings, frames, stacks, labels []bool
 }
 
 func (u *use) init(t *stream.Tables) {
@@ -15,12 +15,16 @@ func (u *use) init(t *stream.Tables) {
 	u.strings = make([]bool, t.Strings.Len()+1)
 	u.frames = make([]bool, t.Frames.Len()+1)
 	u.stacks = make([]bool, t.Stacks.Len()+1)
+	u.labels = make([]bool, t.Labels.Len()+1)
 }
 
 func (u *use) rows(b *stream.Batch) {
 	u.events[b.Series.Event], u.counters[b.Series.Counter] = true, true
 	for _, id := range b.Stack {
 		u.stacks[id] = true
+	}
+	for _, id := range b.Labels {
+		u.labels[id] = true
 	}
 }
 
@@ -45,7 +49,7 @@ func (u *use) check(t *stream.Tables) error {
 		used []bool
 	}{
 		{"event", u.events}, {"counter", u.counters}, {"category", u.categories}, {"module", u.modules},
-		{"string", u.strings}, {"frame", u.frames}, {"stack", u.stacks},
+		{"string", u.strings}, {"frame", u.frames}, {"stack", u.stacks}, {"labels", u.labels},
 	} {
 		for id := 1; id < len(table.used); id++ {
 			if !table.used[id] {

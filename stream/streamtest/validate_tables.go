@@ -11,7 +11,7 @@ import (
 // order, without doubles.
 func checkTables(t *stream.Tables) error {
 	for _, check := range []func(*stream.Tables) error{
-		checkProcesses, checkTracks, checkCounters, checkCategories, checkEvents, checkModules, checkStrings, checkFrames, checkStacks,
+		checkProcesses, checkTracks, checkCounters, checkCategories, checkEvents, checkModules, checkStrings, checkFrames, checkStacks, checkLabels,
 	} {
 		if err := check(t); err != nil {
 			return err
@@ -132,6 +132,10 @@ func checkFrames(t *stream.Tables) error {
 			cmp.Compare(a.Function, b.Function), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Start, b.Start),
 			cmp.Compare(a.Category, b.Category), cmp.Compare(number(a.Label), number(b.Label)))
 	})
+}
+
+func checkLabels(t *stream.Tables) error {
+	return ordered("labels", &t.Labels, stream.LabelSet.Compare)
 }
 
 // checkStacks checks that stacks come breadth first: then pairs of parent and

@@ -13,12 +13,14 @@ import (
 // largest number.
 type Total struct {
 	Stack  stream.StackID // 0 none
+	Who    stream.Who     // where sums are by that, but for the thread
 	Weight int64          // samples
 	CPU    int64          // ns, of the samples whose CPU time is known
 }
 
 // Totals sums up what a sink is given. Its memory depends on the number of
-// stacks alone: those of one track at a time are held.
+// stacks alone: those of one track at a time are held, and with them a bounded
+// number of goroutines.
 type Totals struct {
 	First, Last stream.Time // of all rows, once there are any
 	Rows        int64       // of all kinds
@@ -30,13 +32,28 @@ type Totals struct {
 	Every stream.Time
 	At    stream.Time // the beginning of the bucket that is given out
 
+	// ByWho makes sums of each goroutine and each set of labels. Goroutines may be
+	// as many as samples, so a track is then given out in several parts, which may
+	// hold the same more than once. It is set before the first Add.
+	ByWho bool
+
 	tables *stream.Tables
 	done   func(process stream.ProcessID, track stream.TrackID, totals []Total)
 	series stream.Series // of the samples that are being summed up
 	totals []Total
-	at     []int32 // by StackID: 1 and where it is in totals, 0 nowhere
+	at     []int32         // by StackID: 1 and where its first is in totals, 0 nowhere
+	others map[other]int32 // where further ones are
 	lost   map[lostKey]int64
 }
+
+// other is what further totals of a stack are found by.
+type other struct {
+	stack stream.StackID
+	who   stream.Who
+}
+
+// maxOthers is how many of them are held.
+const maxOthers = 1 << 16
 
 type lostKey struct {
 	process stream.ProcessID
@@ -47,7 +64,7 @@ type lostKey struct {
 // has samples, or each bucket of one, in the order of segments; its totals are in the order in which
 // the stacks were first seen, and valid until it returns.
 func New(t *stream.Tables, done func(process stream.ProcessID, track stream.TrackID, totals []Total)) *Totals {
-	return &Totals{tables: t, done: done, at: make([]int32, t.Stacks.Len()+1), lost: make(map[lostKey]int64)}
+	return &Totals{tables: t, done: done, at: make([]int32, t.Stacks.Len()+1), others: make(map[other]int32), lost: make(map[lostKey]int64)}
 }
 
 // Add takes a segment of any kind.
@@ -67,7 +84,7 @@ func (t *Totals) Add(b *stream.Batch) {
 	}
 	for i, stack := range b.Stack {
 		t.reach(b.Time[i])
-		t.add(stack, b.Weight[i], b.CPU[i])
+		t.add(t.total(stack, t.who(b, i)), b.Weight[i], b.CPU[i])
 	}
 }
 
@@ -87,12 +104,43 @@ func (t *Totals) see(first, last stream.Time) {
 	t.First, t.Last = min(t.First, first), max(t.Last, last)
 }
 
-func (t *Totals) add(stack stream.StackID, weight, cpu int64) {
-	if t.at[stack] == 0 {
-		t.totals = append(t.totals, Total{Stack: stack})
-		t.at[stack] = int32(len(t.totals))
+// who is by whom the sums are.
+func (t *Totals) who(b *stream.Batch, i int) (w stream.Who) {
+	if t.ByWho {
+		w = b.Who(i)
+		w.Thread = 0
 	}
-	total := &t.totals[t.at[stack]-1]
+	return w
+}
+
+// total is where a sample counts.
+func (t *Totals) total(stack stream.StackID, who stream.Who) *Total {
+	if first := t.at[stack]; first != 0 && t.totals[first-1].Who == who {
+		return &t.totals[first-1]
+	} else if first != 0 {
+		return t.other(other{stack, who})
+	}
+	t.totals = append(t.totals, Total{Stack: stack, Who: who})
+	t.at[stack] = int32(len(t.totals))
+	return &t.totals[len(t.totals)-1]
+}
+
+// other is a total of a stack that has one of somebody else.
+func (t *Totals) other(o other) *Total {
+	at, ok := t.others[o]
+	if !ok && len(t.others) == maxOthers {
+		t.Finish()
+		return t.total(o.stack, o.who)
+	}
+	if !ok {
+		at = int32(len(t.totals))
+		t.totals = append(t.totals, Total{Stack: o.stack, Who: o.who})
+		t.others[o] = at
+	}
+	return &t.totals[at]
+}
+
+func (t *Totals) add(total *Total, weight, cpu int64) {
 	total.Weight = Plus(total.Weight, weight)
 	total.CPU = Plus(total.CPU, cpu)
 	if cpu < 0 {
@@ -123,6 +171,7 @@ func (t *Totals) Finish() {
 		t.at[total.Stack] = 0
 	}
 	t.totals = t.totals[:0]
+	clear(t.others)
 }
 
 // Tell adds to the ledger of the tables the rows that were no samples.

@@ -1,0 +1,144 @@
+package stream
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Who says whose a sample or a marker is.
+type Who struct {
+	Thread    int64    // of the system; 0 unknown
+	Goroutine int64    // 0 unknown
+	Labels    LabelsID // of the program for its work; 0 none
+}
+
+// Who is that of row i.
+func (b *Batch) Who(i int) (w Who) {
+	if len(b.Thread) > 0 {
+		w.Thread = b.Thread[i]
+	}
+	if len(b.Goroutine) > 0 {
+		w.Goroutine = b.Goroutine[i]
+	}
+	if len(b.Labels) > 0 {
+		w.Labels = b.Labels[i]
+	}
+	return w
+}
+
+// AppendWho says whose the last row of b is, whose Time is there already.
+func (b *Batch) AppendWho(w Who) {
+	before := len(b.Time) - 1
+	b.Thread = appendSparse(b.Thread, before, w.Thread)
+	b.Goroutine = appendSparse(b.Goroutine, before, w.Goroutine)
+	b.Labels = appendSparse(b.Labels, before, w.Labels)
+}
+
+// A sparse column is empty while each of its rows is 0, and then takes no time
+// and no room. appendSparse adds a row behind so many.
+func appendSparse[T integer](column []T, before int, v T) []T {
+	if len(column) > 0 {
+		return append(column, v)
+	}
+	if v == 0 {
+		return column
+	}
+	return append(appendZeros(column, before), v)
+}
+
+// appendSparseRows adds the rows from to to-1 of a sparse column to one that has
+// so many rows.
+func appendSparseRows[T integer](column []T, before int, src []T, from, to int) []T {
+	if len(src) > 0 {
+		if len(column) == 0 {
+			column = appendZeros(column, before)
+		}
+		return append(column, src[from:to]...)
+	}
+	if len(column) > 0 {
+		column = appendZeros(column, to-from)
+	}
+	return column
+}
+
+func appendZeros[T integer](column []T, n int) []T {
+	column, added := extend(column, n)
+	clear(added)
+	return column
+}
+
+// checkWho returns an error if a sparse column has neither no row nor all.
+func (b *Batch) checkWho() error {
+	for _, c := range []struct {
+		name string
+		len  int
+	}{{"thread", len(b.Thread)}, {"goroutine", len(b.Goroutine)}, {"labels", len(b.Labels)}} {
+		if c.len != 0 && c.len != b.used(b.Series.Kind.Columns()&UsesWho != 0) {
+			return b.badColumn(c.name, c.len)
+		}
+	}
+	return nil
+}
+
+// The sparse columns of a block that are there.
+const (
+	hasThread = 1 << iota
+	hasGoroutine
+	hasLabels
+)
+
+// appendWho encodes the sparse columns: a byte that says which are there, and
+// those, packed.
+func appendWho(dst []byte, p *packer, b *Batch, from, to int) []byte {
+	at := len(dst)
+	dst = append(dst, 0)
+	if len(b.Thread) > 0 {
+		dst[at] |= hasThread
+		dst = appendPacked(dst, p, b.Thread[from:to])
+	}
+	if len(b.Goroutine) > 0 {
+		dst[at] |= hasGoroutine
+		dst = appendPacked(dst, p, b.Goroutine[from:to])
+	}
+	if len(b.Labels) > 0 {
+		dst[at] |= hasLabels
+		dst = appendPacked(dst, p, b.Labels[from:to])
+	}
+	return dst
+}
+
+// who reads the sparse columns of the last n rows of b.
+func (r *blockReader) who(b *Batch, n int) {
+	has := r.atMost(hasThread | hasGoroutine | hasLabels)
+	before := len(b.Time) - n
+	b.Thread = readSparse(b.Thread, r, before, n, has&hasThread != 0)
+	b.Goroutine = readSparse(b.Goroutine, r, before, n, has&hasGoroutine != 0)
+	b.Labels = readSparse(b.Labels, r, before, n, has&hasLabels != 0)
+}
+
+// readSparse adds n rows, which may not be there, to a column behind so many.
+func readSparse[T integer](column []T, r *blockReader, before, n int, there bool) []T {
+	switch {
+	case there && len(column) == 0:
+		return readPacked(appendZeros(column, before), r, n)
+	case there:
+		return readPacked(column, r, n)
+	case len(column) > 0:
+		return appendZeros(column, n)
+	}
+	return column
+}
+
+// markLabels notes that rows refer to these labels.
+func (s *sorter) markLabels(ids []LabelsID) error {
+	for _, id := range ids {
+		if id < 0 {
+			return fmt.Errorf("%w: labels %d", ErrUndefined, id)
+		}
+		if int(id) >= len(s.labels) {
+			s.labels = slices.Grow(s.labels, int(id)+1-len(s.labels))[:int(id)+1]
+		}
+		s.labels[id] = true
+	}
+	return nil
+}
