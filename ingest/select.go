@@ -144,7 +144,7 @@ func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []chosen
 		}
 	}
 	if len(names) == len(all) && len(all) > 0 {
-		return nil, stream.NoMatch(fmt.Sprintf("no process has the instance, pid, name or service %q", s.Processes), names)
+		return nil, stream.NoMatch(fmt.Sprintf("no process has the instance, pid, name or service %v", s.Processes), names)
 	}
 	return kept, nil
 }

@@ -70,7 +70,7 @@ func (o *ofTracks) end(t *Tables) error {
 			names = append(names, t.Tracks.At(TrackID(id)).Name)
 		}
 	}
-	return NoMatch(fmt.Sprintf("no track with events is called %q", o.names), names)
+	return NoMatch(fmt.Sprintf("no track with events is called %v", o.names), names)
 }
 
 // ofCategories keeps what belongs to certain categories.
@@ -154,5 +154,5 @@ func (o *ofCategories) end(*Tables) error {
 	for name := range o.seen {
 		names = append(names, name)
 	}
-	return NoMatch(fmt.Sprintf("no category of a sample or a marker is called %q", o.names), names)
+	return NoMatch(fmt.Sprintf("no category of a sample or a marker is called %v", o.names), names)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 	"unsafe"
 )
@@ -364,11 +365,35 @@ func (d *during) end(*Tables) error {
 	case len(d.spans.list) > 0:
 		return nil
 	case d.named > 0:
-		return fmt.Errorf("%w: none of %d markers is as in %v; the longest took %v", ErrNoMatch, d.named, d.queries, time.Duration(max(d.longest, 0)))
+		return fmt.Errorf("%w: none of %d markers is as in %s; their fields are %s, and the longest took %v",
+			ErrNoMatch, d.named, d.asked(), strings.Join(d.fields(), ", "), time.Duration(max(d.longest, 0)))
 	}
 	var names []string
 	for name := range d.called {
 		names = append(names, name)
 	}
-	return NoMatch(fmt.Sprintf("no marker is called as in %v", d.queries), names)
+	return NoMatch(fmt.Sprintf("no marker is called as in %s", d.asked()), names)
+}
+
+// asked is the queries as an error names them.
+func (d *during) asked() string {
+	var texts []string
+	for i := range d.queries {
+		texts = append(texts, d.queries[i].String())
+	}
+	return strings.Join(texts, " or ")
+}
+
+// fields are those of the markers that a query names.
+func (d *during) fields() []string {
+	names := []string{durationField}
+	for id, e := range d.events {
+		if e != nil && len(e.queries) > 0 {
+			for _, f := range d.tables.Event(EventID(id)).Fields {
+				names = append(names, shown(f.Name))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

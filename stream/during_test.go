@@ -184,7 +184,7 @@ func TestNoMatch(t *testing.T) {
 		want   string
 	}{
 		{during(t, false, "nobody"), "there are:\n  inner\n  job\n  request"},
-		{during(t, false, "request[duration>1s]"), "none of 2 markers is as in [request[duration>1s]]; the longest took 100ns"},
+		{during(t, false, "request[duration>1s]"), "none of 2 markers is as in request[duration>1s]; their fields are duration, n, and the longest took 100ns"},
 		{func(s stream.Source) stream.Source { return stream.Tracks(s, stream.Patterns{"x", "y"}) }, "there are:\n  a\n  b\n  other\n  z"},
 		{func(s stream.Source) stream.Source { return stream.Categories(s, stream.Patterns{"x"}) }, "there are:\n  Other"},
 		{func(s stream.Source) stream.Source { return stream.TagRoot(s, "zone") }, "there are:\n  instance\n  name\n  pid\n  process\n  track"},

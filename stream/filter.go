@@ -173,7 +173,7 @@ func NoMatch(what string, names []string) error {
 			list += fmt.Sprintf("\n  and %d more", len(names)-i)
 			break
 		}
-		list += "\n  " + name
+		list += "\n  " + shown(name)
 	}
 	if len(names) == 0 {
 		return fmt.Errorf("%w: %s; there are none at all", ErrNoMatch, what)

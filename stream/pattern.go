@@ -2,6 +2,8 @@ package stream
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -44,6 +46,15 @@ func (p Pattern) Match(name string) bool {
 
 // Patterns are several, any of which may match.
 type Patterns []Pattern
+
+// String is the patterns as an error names them.
+func (p Patterns) String() string {
+	var quoted []string
+	for _, one := range p {
+		quoted = append(quoted, strconv.Quote(string(one)))
+	}
+	return strings.Join(quoted, " or ")
+}
 
 // Match reports whether name is one of any pattern's.
 func (p Patterns) Match(name string) bool {

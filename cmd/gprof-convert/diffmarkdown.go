@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gprof/convert/compare"
+	"gprof/stream"
 )
 
 // printMarkdown prints a report for a review: what was found, and the rest to be
@@ -115,7 +116,7 @@ func cell(s string) string { return strings.ReplaceAll(s, "*", `\*`) }
 
 // code is a text of a recording as code, in which nothing is Markdown.
 func code(s string) string {
-	if s = strings.ReplaceAll(printable(s), "`", "'"); strings.TrimSpace(s) == "" {
+	if s = strings.ReplaceAll(stream.Printable(s), "`", "'"); strings.TrimSpace(s) == "" {
 		return "` `"
 	}
 	return "`" + s + "`"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gprof/convert/compare"
+	"gprof/stream"
 )
 
 // printDiff prints a report for people; names are cut to fit into width.
@@ -58,7 +59,7 @@ func programsText(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	text := " of " + printable(strings.Join(names[:min(maxPrograms, len(names))], ", "))
+	text := " of " + stream.Printable(strings.Join(names[:min(maxPrograms, len(names))], ", "))
 	if left := len(names) - maxPrograms; left > 0 {
 		text += fmt.Sprintf(" and %d more", left)
 	}

@@ -260,25 +260,29 @@ func (m *summary) printLarge(w io.Writer) {
 	}
 }
 
+// maxTrackName is how wide the column of tracks may become; JSON has the names
+// as they are.
+const maxTrackName = 120
+
 func (p *processSummary) print(out io.Writer, start time.Time) {
-	fmt.Fprintf(out, "\n%s\n  %s\n", p.Title, p.Ended.Text)
+	fmt.Fprintf(out, "\n%s\n  %s\n", stream.Printable(p.Title), stream.Printable(p.Ended.Text))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "  instance\t%s", p.Instance)
 	if p.Parent != "" {
 		fmt.Fprintf(w, ", child of %s", p.Parent)
 	}
 	if len(p.Args) > 0 {
-		fmt.Fprintf(w, "\n  command\t%s", strings.Join(p.Args, " "))
+		fmt.Fprintf(w, "\n  command\t%s", stream.Printable(strings.Join(p.Args, " ")))
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintf(w, "  recorded\t+%v to +%v, %s in %s\n", p.Start.Sub(start).Round(time.Millisecond), p.End.Sub(start).Round(time.Millisecond), formatBytes(p.Bytes), count(p.Chunks, "chunk"))
 	fmt.Fprintf(w, "  events\t%d samples, %d markers, %d counter rows\n", p.Counts["samples"], p.Counts["markers"], p.Counts["counts"])
 	for _, name := range slices.Sorted(maps.Keys(p.Tests)) {
-		fmt.Fprintf(w, "  uses\t%s: %s\n", name, p.Tests[name])
+		fmt.Fprintf(w, "  uses\t%s\n", stream.Printable(name+": "+p.Tests[name]))
 	}
 	for _, t := range p.Tracks {
 		if t.Samples+t.Markers > 0 {
-			fmt.Fprintf(w, "  track\t%s\t%d samples\t%d markers\n", t.Name, t.Samples, t.Markers)
+			fmt.Fprintf(w, "  track\t%s\t%d samples\t%d markers\n", cutFront(stream.Printable(t.Name), maxTrackName), t.Samples, t.Markers)
 		}
 	}
 	w.Flush()

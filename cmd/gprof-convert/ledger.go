@@ -88,7 +88,7 @@ func (s *streams) printLedger(parts ...ledgerPart) {
 	fmt.Fprintln(w, "LEDGER\tprocess\tcount\twhat\twhy\twhere"+only(several, "\toutput"))
 	for _, row := range rows {
 		r := stream.Reasons[row.Reason]
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s%s\t%s\t%s%s\n", r.Severity, orDash(row.Process), row.Count, row.What, inBytes(row.Bytes), r.Text, row.Where,
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s%s\t%s\t%s%s\n", r.Severity, stream.Printable(orDash(row.Process)), row.Count, stream.Printable(row.What), inBytes(row.Bytes), r.Text, stream.Printable(row.Where),
 			only(several, "\t"+cmp.Or(row.output, "all")))
 	}
 	w.Flush()

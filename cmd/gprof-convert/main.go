@@ -146,10 +146,13 @@ func (s *streams) end(err error) int {
 	return code
 }
 
-func (s *streams) problem(word string, err error) {
-	fmt.Fprintf(s.stderr, "gprof-convert: %s: %v\n", word, err)
+func (s *streams) problem(word string, err error) { s.say(word + ": " + err.Error()) }
+
+func (s *streams) hint(text string) { s.say("hint: " + text) }
+
+// say tells a person something, in lines of which none can steer the terminal.
+func (s *streams) say(text string) {
+	for line := range strings.SplitSeq("gprof-convert: "+text, "\n") {
+		fmt.Fprintln(s.stderr, stream.Printable(line))
+	}
 }
-
-func (s *streams) say(text string) { fmt.Fprintf(s.stderr, "gprof-convert: %s\n", text) }
-
-func (s *streams) hint(text string) { fmt.Fprintf(s.stderr, "gprof-convert: hint: %s\n", text) }

@@ -37,6 +37,7 @@ func TestScripts(t *testing.T) {
 			"dumps":   dumps,
 			"names":   names,
 			"private": private,
+			"hostile": hostile,
 			"fleet":   fleet,
 			"await":   await,
 			"empty":   empty,
@@ -137,6 +138,24 @@ func private(ts *testscript.TestScript, neg bool, args []string) {
 		`counter time=+5 counter=1 value=+1 number=0`,
 		`page time=+10 tab=1 window=2 embedder=0 private=1 url="https://anna.example/"`,
 		`log time=+10 level=1 text="cannot open /home/anna"`))
+	ts.Check(r.Close())
+}
+
+// hostile SESSION INSTANCE makes a recording whose names would steer a terminal,
+// and look like lines of ours.
+func hostile(ts *testscript.TestScript, neg bool, args []string) {
+	const bad = "\x1b[2J\nfake line\t\u009b31m\u202e\xff"
+	r := begin(ts, []string{args[0], args[1], "7", "3"}, chunks.Meta{Key: rawformat.MetaService, Value: "service" + bad},
+		chunks.Meta{Key: rawformat.MetaArg, Value: "arg" + bad}, chunks.Meta{Key: rawformat.MetaSelfTest + "test" + bad, Value: bad},
+		chunks.Meta{Key: rawformat.MetaAttr + "attr" + bad, Value: bad})
+	ts.Check(r.Define(fmt.Sprintf("def-track id=1 name=%q", "track"+bad), fmt.Sprintf("def-string id=4 text=%q", "function"+bad),
+		fmt.Sprintf("def-string id=5 text=%q", "/file"+bad), fmt.Sprintf("def-category id=1 name=%q color=%q", "category"+bad, "grey"),
+		fmt.Sprintf(`def-module id=2 path=%q build=%q start=8388608 end=9437184 offset=0`, "/module"+bad, "build"+bad),
+		`def-frame id=4 module=2 offset=64`, `def-symbol frame=4 depth=0 function=4 file=5 line=1`, `def-frame id=5 module=2 offset=80`,
+		`def-stack id=4 parent=0 frame=5`, `def-stack id=5 parent=4 frame=4`,
+		fmt.Sprintf(`def-event id=2 category=1 name=%q display=3 chart="" tooltip="" table=""`, "event"+bad)))
+	ts.Check(r.Lines(`context goroutine=7 track=1 root=0`, `interval event=2 stack=0 time=+10 duration=1000 args=()`,
+		`sample time=+0 thread=1 goroutine=7 track=0 stack=6 weight=1 cpu=1001 window=0`))
 	ts.Check(r.Close())
 }
 

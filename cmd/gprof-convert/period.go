@@ -100,7 +100,7 @@ func crashOf(crashes []ingest.Crash, instance string, named bool) (stream.Time, 
 		if named && c.Instance == instance || !named && len(crashes) == 1 {
 			return c.At, nil
 		}
-		fmt.Fprintf(&list, "\n  --to crash:%s   %s, %s", c.Instance, utc(c.At), c.Title)
+		fmt.Fprintf(&list, "\n  --to crash:%s   %s, %s", c.Instance, utc(c.At), stream.Printable(c.Title))
 	}
 	switch {
 	case len(crashes) == 0:

@@ -84,7 +84,7 @@ func (p *progress) tell(text string) {
 		return
 	}
 	p.last = p.now()
-	if text += "  " + p.gauge.Place(); p.bar {
+	if text += "  " + stream.Printable(p.gauge.Place()); p.bar {
 		p.draw(text)
 	} else {
 		fmt.Fprintf(p.w, "gprof-convert: %s  %s\n", percent(p.gauge.Value()), text)

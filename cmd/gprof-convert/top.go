@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gprof/convert/top"
+	"gprof/stream"
 )
 
 type topCmd struct {
@@ -159,23 +160,13 @@ func (t *table) flush() {
 	i := 0
 	for line := range strings.Lines(numbers.String()) {
 		line = strings.TrimSuffix(line, "\n") + "  "
-		name := t.rows[i][len(t.rows[i])-1]
+		name := stream.Printable(t.rows[i][len(t.rows[i])-1])
 		if t.width > 0 {
-			name = cutFront(printable(name), t.width-len([]rune(line)))
+			name = cutFront(name, t.width-len([]rune(line)))
 		}
-		fmt.Fprintln(t.out, line+printable(name))
+		fmt.Fprintln(t.out, line+name)
 		i++
 	}
-}
-
-// printable is a text of a recording as it may be shown on a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
 }
 
 // minName is how much of a name is shown on the narrowest terminal.

@@ -57,7 +57,7 @@ func (m *summary) printUnnamed(out io.Writer) {
 	fmt.Fprintf(out, "\n%d of %s have no name. The binary with this build id has them; give it with --symbols:\n", sum, count(m.Frames, "frame"))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, u := range m.Unnamed {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", orDash(u.Build), count(u.Frames, "frame"), u.Module)
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", stream.Printable(orDash(u.Build)), count(u.Frames, "frame"), stream.Printable(u.Module))
 	}
 	w.Flush()
 }

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"gprof/ingest"
+	"gprof/stream"
 )
 
 type verifyCmd struct {
@@ -43,7 +44,7 @@ func (c *verifyCmd) Run(s *streams) error {
 		}{sum.String(), verdicts})
 	} else {
 		s.printVerdicts(verdicts)
-		fmt.Fprintln(s.stdout, sum)
+		fmt.Fprintln(s.stdout, stream.Printable(sum.String()))
 	}
 	if err != nil {
 		return err
@@ -61,12 +62,12 @@ func (s *streams) printVerdicts(verdicts []ingest.Verdict) {
 		if v.Damaged {
 			state = "DAMAGED"
 		}
-		fmt.Fprintf(w, "%s, pid %d\t%s\t%d blocks\t%s proven\t%s unproven%s\n", v.Instance, v.Pid, state, v.Blocks, formatBytes(v.Proven), formatBytes(v.Unproven), lostBytes(v.Lost))
+		fmt.Fprintf(w, "%s, pid %d\t%s\t%d blocks\t%s proven\t%s unproven%s\n", stream.Printable(v.Instance), v.Pid, state, v.Blocks, formatBytes(v.Proven), formatBytes(v.Unproven), lostBytes(v.Lost))
 		for _, f := range v.Files {
-			fmt.Fprintf(w, "  %s\t%s\t%d blocks\t%s proven\t%s unproven%s\n", f.Name, f.State, f.Blocks, formatBytes(f.Proven), formatBytes(f.Unproven), lostBytes(f.Lost))
+			fmt.Fprintf(w, "  %s\t%s\t%d blocks\t%s proven\t%s unproven%s\n", stream.Printable(f.Name), f.State, f.Blocks, formatBytes(f.Proven), formatBytes(f.Unproven), lostBytes(f.Lost))
 		}
 		for _, p := range v.Problems {
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", p.Class, p.Where, p.What, formatBytes(p.Bytes))
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", p.Class, stream.Printable(p.Where), stream.Printable(p.What), formatBytes(p.Bytes))
 		}
 	}
 	w.Flush()

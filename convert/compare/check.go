@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"gprof/stream"
 )
 
 // ErrName is the error of a condition about what is in neither set.
@@ -138,11 +140,15 @@ func (c *Condition) ofMarker() bool {
 // maxNames is how many names a message lists.
 const maxNames = 8
 
-// nearest returns the names that are most like the one that was meant.
+// nearest returns the names that are most like the one that was meant, as a
+// person may be shown them.
 func nearest(names []string, meant string) []string {
 	like := func(name string) int { return distance(strings.ToLower(last(name)), strings.ToLower(last(meant))) }
 	sorted := slices.Clone(names)
 	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(like(a), like(b)) })
+	for i, name := range sorted {
+		sorted[i] = stream.Printable(name)
+	}
 	if len(sorted) > maxNames {
 		return append(sorted[:maxNames:maxNames], fmt.Sprintf("and %d more", len(sorted)-maxNames))
 	}

@@ -1,0 +1,37 @@
+package stream
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// What a program called its tracks can neither steer a terminal nor look like a
+// line of ours.
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                       "",
+		"main.work":              "main.work",
+		"火🔥 ñ · a\u200db":        "火🔥 ñ · a\u200db",
+		"\x1b[31mred\x1b]0;x\a":  "�[31mred�]0;x�",
+		"two\r\nlines\tand":      "two��lines�and",
+		"C1 \u009b2J\x7f":        "C1 �2J�",
+		"not UTF-8 \xff\xfe":     "not UTF-8 ��",
+		"\u202egnp.exe\u2066":    "�gnp.exe�",
+		"line\u2028and\u2029par": "line�and�par",
+	} {
+		if got := Printable(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// The list of an error has a line for each name, whatever is in it.
+func TestNoMatchNames(t *testing.T) {
+	err := NoMatch("no track", []string{"b\nc", "", strings.Repeat("é", 10_000), "\x1b[2J"})
+	lines := strings.Split(err.Error(), "\n")
+	want := []string{"nothing matches: no track; there are:", "  (no name)", "  �[2J", "  b�c", "  " + strings.Repeat("é", maxShown) + "…"}
+	if !errors.Is(err, ErrNoMatch) || strings.Join(lines, "|") != strings.Join(want, "|") {
+		t.Errorf("%q", lines)
+	}
+}
