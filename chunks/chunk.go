@@ -13,8 +13,9 @@ type Chunk struct {
 	head    []byte // the header
 	table   []byte // the page table, nil on the heap
 	payload []byte
-	trailer []byte // nil on the heap
-	mapping []byte // all of the file; nil on the heap
+	trailer []byte      // nil on the heap
+	mapping []byte      // all of the file; nil on the heap
+	guard   *faultRange // of mapping
 
 	fixed rawformat.Header           // what it was opened with, and its close anchor
 	image [rawformat.HeaderSize]byte // of fixed, on its way to head; here, so that opening does not allocate
@@ -77,6 +78,11 @@ func (c *Chunk) State() rawformat.State {
 // CommitWord is the commit word in the header. Its writer stores it with
 // sync/atomic, after the bytes that it covers.
 func (c *Chunk) CommitWord() *uint64 { return word(c.head, rawformat.OffCommit) }
+
+// LostBytes is more than 0 when somebody else has cut the file short: how many
+// bytes of it are gone, as far as anybody touched them. What is written there
+// from then on outlives nobody. Any goroutine may ask.
+func (c *Chunk) LostBytes() int { return c.guard.lost() }
 
 // RangeStart is the index of payload byte 0.
 func (c *Chunk) RangeStart() uint64 { return c.fixed.RangeStart }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,7 +18,7 @@ import (
 var (
 	ErrBusy  = errors.New("another process holds the control page's lock")
 	ErrSlots = errors.New("no slot is free")
-	ErrCut   = errors.New("control page was cut short while in use")
+	ErrCut   = errors.New("file was cut short while in use")
 )
 
 const (
@@ -217,16 +216,10 @@ func (c *Control) guard(f func() error) (err error) {
 	if c.mem == nil {
 		return fmt.Errorf("control page: %w", os.ErrClosed)
 	}
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			if _, fault := p.(interface{ Addr() uintptr }); !fault {
-				panic(p)
-			}
-			err = fmt.Errorf("%s: %w", c.path(), ErrCut)
-		}
-	}()
-	return f()
+	if err = survive(f); err == ErrCut {
+		return fmt.Errorf("%s: %w", c.path(), err)
+	}
+	return err
 }
 
 func (c *Control) path() string { return filepath.Join(c.session, controlName) }

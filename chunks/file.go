@@ -34,32 +34,34 @@ func (d folder) create(name string, size int) (*Chunk, error) {
 	if err != nil {
 		return nil, err
 	}
-	mem, err := allocate(f, size)
+	mem, guard, err := allocate(f, size)
 	err = errors.Join(err, f.Close())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("chunk file of %d bytes: %w", size, err), os.Remove(path))
 	}
-	return fileChunk(mem), nil
+	c := fileChunk(mem)
+	c.guard = guard
+	return c, nil
 }
 
 // allocate reserves size bytes for f and maps them. A mapped byte without a
-// place on the disk would kill the host with SIGBUS when the disk is full.
-func allocate(f *os.File, size int) ([]byte, error) {
+// place on the disk would be lost when the disk is full, see [CatchFaults].
+func allocate(f *os.File, size int) ([]byte, *faultRange, error) {
 	err := reserve(f, int64(size))
 	if cannotReserve(err) {
 		err = writeZeros(f, size)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	mem, err := mapFile(f, size)
+	mem, guard, err := mapProtected(f, size)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !populate(mem) {
 		touch(mem)
 	}
-	return mem, nil
+	return mem, guard, nil
 }
 
 // cannotReserve reports whether the file system does not know how to reserve.
@@ -86,9 +88,9 @@ func touch(mem []byte) {
 
 // unmap makes c's memory invalid.
 func (folder) unmap(c *Chunk) error {
-	mem := c.mapping
-	c.mapping, c.head, c.table, c.payload, c.trailer = nil, nil, nil, nil, nil
-	return unmapFile(mem)
+	mem, guard := c.mapping, c.guard
+	c.guard, c.mapping, c.head, c.table, c.payload, c.trailer = nil, nil, nil, nil, nil, nil
+	return unmapProtected(mem, guard)
 }
 
 func (d folder) remove(name string) error { return os.Remove(filepath.Join(string(d), name)) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -28,6 +29,7 @@ type file interface {
 	io.WriterAt
 	io.Closer
 	Truncate(size int64) error
+	Stat() (fs.FileInfo, error)
 }
 
 // CreateDict makes the dictionary file of a generation in dir, which must not
@@ -53,7 +55,7 @@ func newRecordFile(f file, h rawformat.RecordHeader) (*RecordFile, error) {
 }
 
 // Append appends a record for each body, kind and fields, with one write. On
-// an error none of them is in the file: [rawformat.ErrTooBig] for a body that
+// an error none of them is in the file: [ErrCut] if somebody else cut it short, [rawformat.ErrTooBig] for a body that
 // is longer than a block, empty, or past [rawformat.MaxRecordFile], else the
 // disk's. The bodies stay the caller's.
 func (r *RecordFile) Append(bodies ...[]byte) error {
@@ -73,6 +75,10 @@ func (r *RecordFile) write(b []byte) error {
 	if r.size+int64(len(b)) > rawformat.MaxRecordFile {
 		return fmt.Errorf("record file of %d bytes: %w", r.size+int64(len(b)), rawformat.ErrTooBig)
 	}
+	if r.IsCut() { // a write behind the end would hide it
+		r.broken = ErrCut
+		return r.broken
+	}
 	if _, err := r.file.WriteAt(b, r.size); err != nil {
 		if cut := r.file.Truncate(r.size); cut != nil {
 			r.broken = errors.Join(err, cut)
@@ -86,6 +92,13 @@ func (r *RecordFile) write(b []byte) error {
 
 // Size is the file's, in bytes.
 func (r *RecordFile) Size() int64 { return r.size }
+
+// IsCut reports whether somebody else has cut the file short: its records are not
+// in it any more.
+func (r *RecordFile) IsCut() bool {
+	info, err := r.file.Stat()
+	return err == nil && info.Size() < r.size
+}
 
 // Close closes the file.
 func (r *RecordFile) Close() error { return r.file.Close() }

@@ -3,6 +3,7 @@ package chunks
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -28,6 +29,8 @@ func (d *disk) WriteAt(b []byte, at int64) (int, error) {
 	}
 	return n, nil
 }
+
+func (d *disk) Stat() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
 
 func (d *disk) Truncate(size int64) error {
 	if d.stuck {

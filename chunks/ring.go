@@ -81,6 +81,7 @@ type Ring struct {
 	spare    list
 	released list
 	kept     list // by range start: in use or released
+	cut      list // given up, and not to be used again: their files were cut short
 	epoch    uint64
 
 	inbox      atomic.Pointer[Chunk] // released and not yet in the list, the last one first
@@ -133,7 +134,7 @@ func openRing(store storage, o RingOptions) (*Ring, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
-	r := &Ring{o: o, store: store, spare: list{which: byDone}, released: list{which: byDone}, kept: list{which: byRange}}
+	r := &Ring{o: o, store: store, spare: list{which: byDone}, released: list{which: byDone}, kept: list{which: byRange}, cut: list{which: byDone}}
 	r.start.Store(1)
 	r.end.Store(1)
 	r.limit.Store(o.Limit)
@@ -158,6 +159,15 @@ func openRing(store storage, o RingOptions) (*Ring, error) {
 // A spare chunk is taken first, else the oldest released one is discarded. Get
 // neither allocates nor blocks, and makes no system call but Anchor's.
 func (r *Ring) Get(writer, generation uint16) *Chunk {
+	c := r.get(writer, generation)
+	for c != nil && c.LostBytes() > 0 { // as was found when it was put to use
+		r.Release(c)
+		c = r.get(writer, generation)
+	}
+	return c
+}
+
+func (r *Ring) get(writer, generation uint16) *Chunk {
 	if !r.mu.try() {
 		return nil
 	}
@@ -181,14 +191,23 @@ func (r *Ring) Get(writer, generation uint16) *Chunk {
 	return c
 }
 
-// take returns a chunk that is in no list, nil if there is none.
+// take returns a chunk that is in no list, nil if there is none. Those whose file
+// somebody has cut short are put aside, for good.
 func (r *Ring) take() *Chunk {
-	if c := r.spare.pop(); c != nil {
+	for c := r.spare.pop(); c != nil; c = r.spare.pop() {
 		r.spares.Add(-1)
 		c.ring.owned.Store(true) // until it is open, as a discarded one
-		return c
+		if c.LostBytes() == 0 {
+			return c
+		}
+		r.cut.append(c)
 	}
-	return r.discard()
+	c := r.discard()
+	for c != nil && c.LostBytes() > 0 {
+		r.cut.append(c)
+		c = r.discard()
+	}
+	return c
 }
 
 // discard gives up the oldest released chunk that is not being sealed.
@@ -318,7 +337,7 @@ func (r *Ring) Maintain() error {
 	if !r.resting.Load() {
 		err = r.grow(int(max(r.ready(), r.demand)))
 	}
-	err = errors.Join(err, r.sealAll(), r.bury(), r.obey(), r.shrink())
+	err = errors.Join(err, r.sealAll(), r.bury(), r.obey(), r.clearCut(), r.shrink())
 	if r.resting.Load() {
 		r.want(0)
 		err = errors.Join(err, r.yield(math.MaxInt))
@@ -340,6 +359,19 @@ func (r *Ring) shrink() error {
 		}
 	}
 	return nil
+}
+
+// clearCut gives the chunks back whose files were cut short, when it is their turn.
+func (r *Ring) clearCut() (err error) {
+	for {
+		r.mu.lock()
+		c := r.cut.pop()
+		r.mu.unlock()
+		if c == nil {
+			return err
+		}
+		err = errors.Join(err, r.giveBack(c))
+	}
 }
 
 // giveBack ends the use of a chunk that is in no list. A header in another file
@@ -421,7 +453,7 @@ func (r *Ring) Close() error {
 	r.spare, r.released = list{which: byDone}, list{which: byDone}
 	r.spares.Store(0)
 	r.mu.unlock()
-	err := errors.Join(r.sealAll(), r.bury())
+	err := errors.Join(r.sealAll(), r.clearCut(), r.bury())
 	if r.o.Slot != nil {
 		r.o.Slot.ring = nil
 	}

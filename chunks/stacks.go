@@ -17,6 +17,7 @@ const stacksPrefix = "stacks-"
 // one goroutine drains it.
 type Stacks struct {
 	mem    []byte
+	guard  *faultRange
 	path   string
 	reader rawformat.StacksReader
 	lost   uint64 // of these has been told
@@ -33,14 +34,14 @@ func CreateStacks(dir string, h rawformat.StacksHeader) (*Stacks, error) {
 	if err != nil {
 		return nil, err
 	}
-	mem, err := allocate(f, rawformat.StacksFile)
+	mem, guard, err := allocate(f, rawformat.StacksFile)
 	err = errors.Join(err, f.Close())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("stack ring of %d bytes: %w", rawformat.StacksFile, err), os.Remove(path))
 	}
 	h.Version = rawformat.Version
 	rawformat.PutStacksHeader(mem, &h)
-	s := &Stacks{mem: mem, path: path}
+	s := &Stacks{mem: mem, guard: guard, path: path}
 	s.reader.Word = func(i uint64) uint64 { return *word(mem, rawformat.StacksHead+int(8*i)) }
 	return s, nil
 }
@@ -85,9 +86,13 @@ func (s *Stacks) Lost() uint64 {
 	return n
 }
 
+// IsCut reports whether somebody else has cut the file short. What is written from
+// then on outlives nobody.
+func (s *Stacks) IsCut() bool { return s.guard.lost() > 0 }
+
 // Close removes the ring, which should be drained. Nobody may write it any more.
 func (s *Stacks) Close() error {
-	err := errors.Join(unmapFile(s.mem), os.Remove(s.path))
+	err := errors.Join(unmapProtected(s.mem, s.guard), os.Remove(s.path))
 	s.mem = nil
 	return err
 }

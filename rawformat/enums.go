@@ -124,10 +124,11 @@ const (
 	LostDictionary LostReason = 3 // the dictionary was full or could not be written
 	LostSamples    LostReason = 4 // CPU samples that could not be taken or stored
 	LostLabels     LostReason = 5 // label frames of goroutines for which there was no room
+	LostCut        LostReason = 6 // files that somebody else cut short while they were written; and their bytes that were gone
 )
 
 // LostReasons names them, in order.
-var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost", "labels of too many goroutines"}
+var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost", "labels of too many goroutines", "files cut short by others"}
 
 // ExitReason is how a process ended. Stopped, and normal with code 0, are clean
 // ends: tools may leave a child out that ended so before its parent's range

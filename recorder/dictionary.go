@@ -18,6 +18,7 @@ type dictionary struct {
 	ring  *chunks.Ring // is charged for the file
 	limit int64        // bytes of the file
 	full  bool
+	cut   bool // the file, by somebody else
 
 	closed bool // no new generation will begin
 
@@ -77,7 +78,20 @@ func newDictionary(file *chunks.RecordFile, ring *chunks.Ring, limit int64) *dic
 func (d *dictionary) isOutgrown() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return !d.closed && (d.full || d.file.Size() > d.limit/2)
+	return !d.closed && (d.full || d.cut || d.file.Size() > d.limit/2)
+}
+
+// inspect sees whether the file holds what was written.
+func (d *dictionary) inspect() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.cut = d.cut || !d.closed && d.file.IsCut()
+}
+
+func (d *dictionary) isCut() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.cut
 }
 
 func (d *dictionary) size() int64 {
@@ -105,7 +119,7 @@ func (d *dictionary) turn(file *chunks.RecordFile, records [][]byte) error {
 		return errors.Join(errCrowded, file.Close())
 	}
 	err := d.file.Close()
-	d.file, d.full = next.file, false
+	d.file, d.full, d.cut = next.file, false, false
 	d.strings, d.frames, d.stacks, d.starts, d.startless = next.strings, next.frames, next.stacks, next.starts, next.startless
 	return err
 }
@@ -145,9 +159,10 @@ const recordOverhead = 8
 
 // flush writes the batch. Only then may its ids be used.
 func (d *dictionary) flush() bool {
-	if !d.full && len(d.batch) > 0 {
+	if d.full = d.full || !d.fits(0); !d.full && len(d.batch) > 0 {
 		before := d.file.Size()
-		d.full = !d.fits(0) || d.file.Append(d.batch...) != nil
+		err := d.file.Append(d.batch...)
+		d.full, d.cut = err != nil, errors.Is(err, chunks.ErrCut)
 		d.ring.Charge(d.file.Size() - before)
 	}
 	d.batch, d.pending = d.batch[:0], 0

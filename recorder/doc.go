@@ -27,6 +27,13 @@
 // The program's own use of runtime/pprof is left alone unless [Options.CPU]
 // asks for CPU samples in windows.
 //
+// A file of the recording that somebody else cuts short, or a disk that fails
+// beneath it, would be a fatal signal (SIGBUS) for who touches it. On linux/amd64 the
+// recorder has a handler for that: it puts memory in the place of what is gone, in
+// its own mappings and nowhere else, and the recording goes on in other files. All
+// other faults are the program's as ever. Elsewhere, or where the program handles
+// that signal itself, such a fault ends the recording ([Recorder.Err]).
+//
 // # CPU samples
 //
 // On linux/amd64 each thread has a timer on its CPU clock, which sends it a

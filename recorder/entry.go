@@ -90,7 +90,16 @@ const markerRoom = 96
 
 // write writes the marker. False: its stack has no id in the dictionary of the
 // shard's chunk.
-func (r *Recorder) write(m *marker) bool {
+func (r *Recorder) write(m *marker) (done bool) {
+	if r.exposed == nil {
+		return r.writeMarker(m)
+	}
+	done = true // unless it returns
+	r.survive(func() { done = r.writeMarker(m) })
+	return done
+}
+
+func (r *Recorder) writeMarker(m *marker) bool {
 	s := r.enter()
 	if s != nil && m.stack > 1 && m.generation != uint32(s.generation) {
 		leave(s)

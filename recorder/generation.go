@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gprof/chunks"
+	"gprof/rawformat"
 )
 
 // A dictionary grows with what is unique, and is bounded. When it has grown to
@@ -34,7 +35,7 @@ func (r *Recorder) removeDict(generation uint16) error {
 }
 
 // turnDictionary begins a new generation when the dictionary has outgrown its
-// bound. It is the housekeeper's, and done in these steps:
+// bound, or somebody has cut its file short. It is the housekeeper's, and done in these steps:
 //
 //  1. The new file gets all that was defined but stacks, so that every id but
 //     theirs means the same in both.
@@ -47,13 +48,17 @@ func (r *Recorder) turnDictionary() {
 		return
 	}
 	r.buryDictionaries()
-	if len(r.outgrown) > 0 || r.generation == maxGeneration || !r.dict.isOutgrown() || !r.turning.TryLock() {
+	if len(r.outgrown) > 0 && !r.dict.isCut() || r.generation == maxGeneration || !r.dict.isOutgrown() || !r.turning.TryLock() {
 		return
 	}
 	defer r.turning.Unlock()
 	defined.mu.Lock()
 	defer defined.mu.Unlock()
 	old := outgrown{r.generation, r.dict.size()}
+	if r.dict.isCut() {
+		r.lose(rawformat.LostCut, 1, uint64(old.size))
+		r.complain("dictionary", fmt.Errorf("%w: it is replaced", chunks.ErrCut))
+	}
 	next, err := chunks.CreateDict(r.dir, r.instance, uint32(old.generation)+1, uint32(os.Getpid()))
 	if err == nil {
 		err = r.dict.turn(next, slices.Concat(defined.records, r.meter.defined))

@@ -87,6 +87,7 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add(rawformat.MetaSelfTest+"session", r.member.describe())
 	add(rawformat.MetaSelfTest+"cpu", r.cpuTest)
 	add(rawformat.MetaSelfTest+"clock", r.clock.test())
+	add(rawformat.MetaSelfTest+"faults", r.describeFaults())
 	add(rawformat.MetaSelfTest+"writers", r.describeWriters())
 	if r.unwalked == nil {
 		add(rawformat.MetaSelfTest+"stacks", "by frame pointers")

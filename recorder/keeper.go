@@ -108,6 +108,7 @@ func (r *Recorder) fail(err error) {
 func (r *Recorder) maintain() {
 	before := Now()
 	r.attend()
+	r.replaceCut()
 	r.maintainRing()
 	r.releaseLaggards()
 	r.turnDictionary()
@@ -159,6 +160,7 @@ func (r *Recorder) work(due *chores) {
 	}
 	if now >= due.overhead {
 		due.overhead = now + Time(overheadEvery)
+		r.dict.inspect()
 		r.writeOverhead()
 	}
 }

@@ -25,6 +25,7 @@ var children = map[string]func(){
 	"resource": resourceChild,
 	"member":   memberChild,
 	"host":     hostChild,
+	"cut":      cutChild,
 }
 
 func TestMain(m *testing.M) {

@@ -42,6 +42,10 @@ func (h handle) emit(kind rawformat.Kind, a, b arg) {
 		}
 	}
 	if s == nil || atomic.LoadUint32(&s.shut) != 0 {
+		if r.exposed != nil {
+			r.mark(h, kind, r.clock.now(), 0, a, b, nil)
+			return
+		}
 		if s = r.enterElse(s); s == nil {
 			return
 		}

@@ -27,7 +27,7 @@ func (r *Recorder) ask(who pausers, paused bool) {
 	}
 	r.switching.Lock()
 	defer r.switching.Unlock()
-	r.setPaused(who, paused)
+	r.survive(func() { r.setPaused(who, paused) }) // Err tells
 }
 
 // setPaused notes what who asks for, and does what follows. r.switching is

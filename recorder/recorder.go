@@ -37,6 +37,7 @@ type Recorder struct {
 	mask     uintptr       // of the shared ones that are somebody's first choice
 	shards   []shard       // all of them
 	unpinned error         // why none is pinned
+	exposed  error         // why faults in our mappings are not caught
 	unwalked error         // why stacks are not found by frame pointers
 	defined  atomic.Uint32 // records of the registry that the dictionary has
 	refused  int           // up to here they were written or counted as lost; under defined.mu
@@ -58,9 +59,10 @@ type Recorder struct {
 	taken         freshStacks
 	told          [numLosses]struct{ count, bytes uint64 }
 	meter         meter
-	counterPeriod Time // 0: none
-	complained    bool // of the disk
-	resting       bool // stopped by the session
+	counterPeriod Time   // 0: none
+	complained    bool   // of the disk
+	resting       bool   // stopped by the session
+	faults        uint32 // of [chunks.Faults], those that were looked into
 	sampler       sampler
 	cpu           CPUMode // in use
 	cpuTest       string  // what came of the sampler's self-test
@@ -81,7 +83,7 @@ type Recorder struct {
 	environ   environment
 }
 
-const numLosses = int(rawformat.LostLabels) + 1
+const numLosses = int(rawformat.LostCut) + 1
 
 // There is one recording in a process, because events are package-level values
 // and must find it; and they must find it with one load.
@@ -137,8 +139,7 @@ func (r *Recorder) Stop() error {
 	defined.mu.Lock()
 	running.Store(nil)
 	defined.mu.Unlock()
-	r.closeShards()
-	err := errors.Join(r.writeExit(), r.close(), r.quitSession())
+	err := errors.Join(r.survive(r.closeShards), r.writeExit(), r.close(), r.quitSession())
 	r.environ.restore()
 	claimed.Store(false)
 	return err
@@ -181,7 +182,9 @@ func (r *Recorder) claimFinally(s *shard) bool {
 func (r *Recorder) close() error {
 	var errs []error
 	if r.ring != nil {
-		errs = append(errs, r.ring.Close())
+		var err error
+		ended := r.survive(func() { err = r.ring.Close() })
+		errs = append(errs, ended, err)
 	}
 	if r.dict != nil {
 		errs = append(errs, r.dict.close())

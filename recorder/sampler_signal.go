@@ -63,6 +63,9 @@ var (
 // open finds out whether samples can be taken here, and prepares. The error says
 // why not.
 func (s *sampler) open(r *Recorder, hz int) (err error) {
+	if r.exposed != nil { // the handler could not survive that its ring is cut short
+		return r.exposed
+	}
 	s.period = max(int64(time.Second)/int64(hz), kernelTick())
 	if sampleLayout, err = findLayout(); err != nil && sampleLayout.goid == 0 {
 		return fmt.Errorf("%w: goroutine's number: %w", errSelfTest, err)
@@ -297,6 +300,20 @@ func (s *sampler) inspect(r *Recorder) {
 	for _, t := range s.threads {
 		t.alive = t.alive && armed(t.timer)
 	}
+}
+
+// dropCut lets go of threads whose rings' files were cut short; they get others. It
+// returns how many.
+func (s *sampler) dropCut(r *Recorder) (found int) {
+	for tid, t := range s.threads {
+		if t.stacks.IsCut() {
+			found++
+			r.lose(rawformat.LostCut, 1, 0)
+			s.release(r, tid, t)
+			s.lookAt = 0
+		}
+	}
+	return found
 }
 
 // wake starts the timers after rest.

@@ -85,8 +85,12 @@ func seize(signal int) error {
 		return errTaken
 	}
 	sampleNext = was.handler
-	return changeSignal(signal, &sigaction{handler, saSiginfo | saOnstack | saRestart | saRestorer, restorer, ^uint64(0)}, nil)
+	return changeSignal(signal, &sigaction{handler, saSiginfo | saOnstack | saRestart | saRestorer, restorer, blocked}, nil)
 }
+
+// blocked are the signals that wait while the handler runs: all but SIGBUS, for the
+// ring's file may be cut short by somebody, see [chunks.CatchFaults].
+const blocked = ^uint64(1 << (unix.SIGBUS - 1))
 
 // seized reports whether the handler is still installed.
 func seized(signal int) bool {

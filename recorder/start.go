@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"time"
 
@@ -58,6 +59,7 @@ func open(o Options) (*Recorder, error) {
 	r.dir = filepath.Join(r.session, instanceName(r.instance))
 	r.clock.open()
 	r.begun = Now()
+	r.exposed, r.faults = chunks.CatchFaults(), chunks.Faults()
 	r.unwalked = tryWalk()
 	if p.CounterHz > 0 {
 		r.counterPeriod = Time(time.Second) / Time(p.CounterHz)
@@ -90,11 +92,20 @@ func (r *Recorder) employ(work func()) {
 		noteLabels(ownTrack)
 		defer func() {
 			if p := recover(); p != nil {
-				r.fail(fmt.Errorf("internal error: %v", p))
+				r.fail(failure(p))
 			}
 		}()
+		debug.SetPanicOnFault(true)
 		work()
 	}()
+}
+
+// failure is what a panic of the recorder's own goroutines says.
+func failure(p any) error {
+	if chunks.IsFault(p) {
+		return chunks.ErrCut
+	}
+	return fmt.Errorf("internal error: %v", p)
 }
 
 func newInstance() uint64 {
@@ -176,7 +187,10 @@ func (r *Recorder) divide(most int) (size int, err error) {
 // shard of their own, too, which takes no chunk until then.
 func (r *Recorder) makeShards(writers, most int) {
 	own := writers
-	if r.unpinned = registerBarrier(); r.unpinned == nil {
+	if r.unpinned = r.exposed; r.unpinned == nil {
+		r.unpinned = registerBarrier()
+	}
+	if r.unpinned == nil {
 		own = max(writers, min(most, maxWriters)-writers)
 	}
 	r.shards = make([]shard, own+writers)
@@ -205,7 +219,7 @@ func (r *Recorder) begin() error {
 		return fmt.Errorf("%w: none of %d definitions fits into a dictionary of %d bytes", ErrSmall, len(defined.records), r.dict.limit)
 	}
 	running.Store(r)
-	r.writeAnchor()
+	r.survive(r.writeAnchor) // Err tells
 	r.beginPaused()
 	if r.pausers == 0 {
 		recording.Store(r)

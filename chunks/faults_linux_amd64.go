@@ -1,0 +1,126 @@
+//go:build !gprof_portable
+
+package chunks
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// faultEntry gives the addresses of the handler and of what it returns to.
+func faultEntry() (handler, restorer uintptr)
+
+func addressOf(mem []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(mem))) }
+
+// sigaction is the kernel's.
+type sigaction struct {
+	handler  uintptr
+	flags    uint64
+	restorer uintptr
+	mask     uint64
+}
+
+const (
+	saSiginfo  = 0x4
+	saRestorer = 0x4000000
+	saOnstack  = 0x8000000
+	saRestart  = 0x10000000
+)
+
+func changeSignal(signal unix.Signal, to, was *sigaction) error {
+	_, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(signal), uintptr(unsafe.Pointer(to)), uintptr(unsafe.Pointer(was)), 8, 0, 0)
+	if e != 0 {
+		return os.NewSyscallError("rt_sigaction", e)
+	}
+	return nil
+}
+
+// faultsSeized reports whether the handler is installed.
+func faultsSeized() bool {
+	var is sigaction
+	handler, _ := faultEntry()
+	return changeSignal(unix.SIGBUS, nil, &is) == nil && is.handler == handler
+}
+
+var errHandled = errors.New("the program handles SIGBUS itself")
+
+// seizeFaults installs the handler where the Go runtime has its own, and tries it.
+// What fails the test is taken out again.
+func seizeFaults() error {
+	var urgent, was sigaction
+	if err := changeSignal(unix.SIGURG, nil, &urgent); err != nil { // the runtime's own
+		return err
+	}
+	if err := changeSignal(unix.SIGBUS, nil, &was); err != nil {
+		return err
+	}
+	handler, restorer := faultEntry()
+	if was.handler == handler {
+		return nil
+	}
+	if was.handler != urgent.handler {
+		return errHandled
+	}
+	atomic.StoreUintptr(&faultNext, was.handler)
+	if err := changeSignal(unix.SIGBUS, &sigaction{handler, saSiginfo | saOnstack | saRestart | saRestorer, restorer, ^uint64(0)}, nil); err != nil {
+		return err
+	}
+	if err := testFaults(); err != nil {
+		return errors.Join(fmt.Errorf("self-test: %w", err), changeSignal(unix.SIGBUS, &was, nil))
+	}
+	return nil
+}
+
+// testFaults cuts a file short and touches what is gone, and what is not.
+func testFaults() (err error) {
+	fd, err := unix.MemfdCreate("gprof", unix.MFD_CLOEXEC)
+	if err != nil {
+		return os.NewSyscallError("memfd_create", err)
+	}
+	f := os.NewFile(uintptr(fd), "self-test")
+	defer f.Close() // nobody else knows it
+	if err := f.Truncate(2 * pageSize); err != nil {
+		return err
+	}
+	mem, err := mapFile(f, 2*pageSize)
+	if err != nil {
+		return err
+	}
+	guard, err := protectLocked(mem)
+	if err != nil {
+		return errors.Join(err, unmapFile(mem))
+	}
+	defer func() {
+		guard.exposeLocked()
+		err = errors.Join(err, unmapFile(mem))
+	}()
+	if err := f.Truncate(pageSize); err != nil {
+		return err
+	}
+	before := Faults()
+	err = survive(func() error { return tryFault(f, mem) })
+	if n := Faults() - before; err == nil && (n != 1 || guard.lost() != pageSize) {
+		err = fmt.Errorf("%d pages replaced, want 1", n)
+	}
+	atomic.AddUint32(&faultsSeen, before-Faults()) // nobody cut a file of the recording's
+	return err
+}
+
+// tryFault wants memory behind the end of f, and the file before it.
+func tryFault(f *os.File, mem []byte) error {
+	mem[0] = 1
+	mem[pageSize] += 2
+	var first [1]byte
+	if _, err := f.ReadAt(first[:], 0); err != nil {
+		return err
+	}
+	if first[0] != 1 || mem[pageSize] != 2 {
+		return fmt.Errorf("the file has %d and the page behind it %d, want 1 and 2", first[0], mem[pageSize])
+	}
+	return nil
+}

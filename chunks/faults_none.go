@@ -1,0 +1,16 @@
+//go:build !linux || !amd64 || gprof_portable
+
+package chunks
+
+import (
+	"errors"
+	"unsafe"
+)
+
+var errNoHandler = errors.New("not built for it")
+
+func seizeFaults() error { return errNoHandler }
+
+func faultsSeized() bool { return false }
+
+func addressOf(mem []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(mem))) }
