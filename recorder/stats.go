@@ -11,6 +11,7 @@ type Drops struct {
 	Dictionary uint64 // the dictionary was full, or could not be written
 	Samples    uint64 // CPU samples that could not be taken or stored
 	Labels     uint64 // label frames of goroutines for which there was no room
+	Cut        uint64 // files that somebody else cut short while they were written; what was in them is not counted
 }
 
 // Markers is how many markers were dropped.
@@ -28,5 +29,6 @@ func (r *Recorder) Drops() Drops {
 		Dictionary: r.lost[rawformat.LostDictionary].count.Load(),
 		Samples:    r.lost[rawformat.LostSamples].count.Load(),
 		Labels:     r.lost[rawformat.LostLabels].count.Load(),
+		Cut:        r.lost[rawformat.LostCut].count.Load(),
 	}
 }
