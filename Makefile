@@ -43,9 +43,10 @@ crash: ## kill recording programs KILLS times, and in every other way; compare w
 	go build -o bin/crash ./fixtures/crash
 	bin/crash -kills $(KILLS)
 
-bench: ## run the benchmarks COUNT times (compare runs with `go tool benchstat`); what each output costs
+bench: ## run the benchmarks COUNT times (compare runs with `go tool benchstat`); what each output costs; recording beside its peers
 	go test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
 	go -C bench/outputs run .
+	go -C bench/peers run .
 
 fuzz: tools ## run every fuzz target for FUZZTIME
 	@.ci/fuzz $(FUZZTIME) | go run .ci/tally.go

@@ -1,0 +1,139 @@
+//go:build linux
+
+package main
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// line is something that is measured.
+type line struct {
+	name       string
+	goroutines int
+	run        func(n int)   // does it n times; all goroutines run it at once
+	around     func() func() // prepares a round, and returns what ends it; nil: nothing
+}
+
+// cost is what one operation of a line takes.
+type cost struct {
+	NS     float64 // of CPU time
+	Allocs float64
+}
+
+// A round counts if its goroutines ran at the same time on as many processors as
+// there are for them: what they do to each other shows only then, and it was not
+// interrupted. The median of those that count is the figure. Rounds of one
+// goroutine are long enough for garbage collections of what allocates; the others are
+// short, so that some count on a busy machine, too.
+const (
+	aloneTime    = 5 * time.Millisecond
+	togetherTime = time.Millisecond
+	enough       = 25 // rounds that count
+	atLeast      = 5
+	atOnce       = 0.85
+	patience     = time.Minute
+)
+
+// measure measures lines in turns. Those of which too few rounds count are not in
+// the result.
+func measure(lines []line) map[string]cost {
+	each, took := make([]int, len(lines)), make([][]float64, len(lines))
+	for _, l := range lines {
+		l.round(1)
+	}
+	time.Sleep(time.Second) // stacks get their ids, and chunks are made
+	for i, l := range lines {
+		each[i] = l.calibrate()
+	}
+	missing := true
+	for start := time.Now(); missing && time.Since(start) < patience; {
+		missing = false
+		for i, l := range lines {
+			if len(took[i]) >= enough {
+				continue
+			}
+			missing = true
+			if cpu, counts := l.round(each[i]); counts {
+				took[i] = append(took[i], float64(cpu)/float64(each[i]*l.goroutines))
+			}
+		}
+	}
+	costs := map[string]cost{}
+	for i, l := range lines {
+		if n := len(took[i]); n >= atLeast {
+			slices.Sort(took[i])
+			costs[l.name] = cost{NS: took[i][n/2], Allocs: l.allocations()}
+		}
+	}
+	return costs
+}
+
+// calibrate is how many operations of each goroutine are a round.
+func (l line) calibrate() int {
+	want := aloneTime
+	if l.goroutines > 1 {
+		want = togetherTime
+	}
+	l.goroutines = 1
+	for n := 64; ; n *= 2 {
+		if took, _ := l.round(n); took > want/2 || n > 1<<24 {
+			return n
+		}
+	}
+}
+
+// round is the CPU time of n operations of each goroutine, and whether the round
+// counts.
+func (l line) round(n int) (cpu time.Duration, counts bool) {
+	if l.around != nil {
+		defer l.around()()
+	}
+	processors := min(l.goroutines, runtime.GOMAXPROCS(0))
+	var start time.Time
+	var before time.Duration
+	var waiting atomic.Int32 // for all processors to be there
+	var begun atomic.Bool
+	var all sync.WaitGroup
+	for range l.goroutines {
+		all.Go(func() {
+			if int(waiting.Add(1)) == processors {
+				start, before = time.Now(), cpuTime()
+				begun.Store(true)
+			}
+			for !begun.Load() {
+			}
+			l.run(n)
+		})
+	}
+	all.Wait()
+	cpu = cpuTime() - before
+	return cpu, float64(cpu) >= atOnce*float64(processors)*float64(time.Since(start))
+}
+
+// allocations is how often an operation allocates.
+func (l line) allocations() float64 {
+	const n = 2000
+	if l.around != nil {
+		defer l.around()()
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	l.run(n)
+	runtime.ReadMemStats(&after)
+	return float64((after.Mallocs-before.Mallocs)/(n/10)) / 10
+}
+
+// cpuTime is that of the process.
+func cpuTime() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts); err != nil {
+		panic("internal error: " + err.Error())
+	}
+	return time.Duration(ts.Nano())
+}
