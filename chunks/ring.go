@@ -86,6 +86,7 @@ type Ring struct {
 
 	inbox      atomic.Pointer[Chunk] // released and not yet in the list, the last one first
 	start, end atomic.Uint64         // of the range; stored under mu
+	oldest     atomic.Uint64         // when the oldest chunk that is kept was opened, in ns of CLOCK_MONOTONIC; 0 unknown
 
 	spares  atomic.Int64 // chunks in spare
 	files   atomic.Int64 // chunk files
@@ -114,6 +115,7 @@ type place struct {
 	seal  progress
 
 	generation atomic.Uint32 // of the dictionary; 0: never used
+	opened     atomic.Uint64 // in ns of CLOCK_MONOTONIC; 0: just now
 }
 
 // Phases of a chunk in a ring. A spare one has never been used.
@@ -185,10 +187,19 @@ func (r *Ring) get(writer, generation uint16) *Chunk {
 	}
 	c.ring.generation.Store(uint32(generation))
 	c.fixed.Open = r.o.Anchor()
+	r.noteOpened(c)
 	c.open()
 	c.ring.phase.Store(phaseOpen)
 	c.ring.owned.Store(false)
 	return c
+}
+
+// noteOpened notes when c was opened.
+func (r *Ring) noteOpened(c *Chunk) {
+	c.ring.opened.Store(c.fixed.Open.Monotonic)
+	if r.start.Load() == c.fixed.RangeStart {
+		r.oldest.Store(c.fixed.Open.Monotonic)
+	}
 }
 
 // take returns a chunk that is in no list, nil if there is none. Those whose file
@@ -244,11 +255,12 @@ func (r *Ring) drain() {
 // raise sets the range start to the lowest index that is still kept. The list
 // is in order of ranges, so it never falls.
 func (r *Ring) raise() {
-	start := r.end.Load()
-	if r.kept.first != nil {
-		start = r.kept.first.fixed.RangeStart
+	start, oldest := r.end.Load(), uint64(0)
+	if c := r.kept.first; c != nil {
+		start, oldest = c.fixed.RangeStart, c.ring.opened.Load()
 	}
 	r.start.Store(start)
+	r.oldest.Store(oldest)
 }
 
 // handOut gives c its range and epoch.
@@ -266,6 +278,7 @@ func (r *Ring) handOut(c *Chunk) {
 	}
 	r.stated = c.fixed.Discarded
 	c.ring.seal = progress{}
+	c.ring.opened.Store(0)
 	r.kept.append(c)
 	r.end.Add(uint64(len(c.payload)))
 	r.raise()
@@ -315,6 +328,16 @@ func (r *Ring) held(files int64) int64 { return files*int64(r.o.ChunkFile) + r.c
 func (r *Ring) fits(files int64) bool {
 	return r.held(files) <= r.limit.Load()
 }
+
+// Held is how many bytes the chunk files and what was charged take.
+func (r *Ring) Held() int64 { return r.held(r.files.Load()) }
+
+// Limit is the one that the ring keeps to, the session's if it has one.
+func (r *Ring) Limit() int64 { return r.limit.Load() }
+
+// Oldest is when the oldest chunk that is kept was opened, in ns of
+// CLOCK_MONOTONIC; 0 if nothing is kept, or it is being opened.
+func (r *Ring) Oldest() uint64 { return r.oldest.Load() }
 
 // RangeStart is the lowest index that is still kept, RangeEnd if none is. It
 // never falls.

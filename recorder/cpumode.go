@@ -1,9 +1,16 @@
 package recorder
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // chooseCPU settles how CPU samples are taken, and keeps what meta says of it.
 func (r *Recorder) chooseCPU(p *plan) {
+	defer func() {
+		by := cmp.Or(r.cpuTest, r.cpu.String())
+		r.sampledBy.Store(&by)
+	}()
 	r.cpu = p.CPU
 	if p.CPU != CPUSignal && p.CPU != CPUAny {
 		return

@@ -123,7 +123,11 @@ func (r *Recorder) maintainRing() { r.complain("ring", r.ring.Maintain()) }
 // complain logs the first error of the disk's, which is full, say. The ring
 // goes on with the chunks that it has.
 func (r *Recorder) complain(what string, err error) {
-	if err != nil && !r.complained {
+	if err == nil {
+		return
+	}
+	r.trouble.Store(&trouble{fmt.Errorf("%s: %w", what, err), Now()})
+	if !r.complained {
 		r.complained = true
 		r.log(rawformat.LogWarn, fmt.Sprintf("%s: %v", what, err))
 	}
@@ -161,6 +165,7 @@ func (r *Recorder) work(due *chores) {
 	if now >= due.overhead {
 		due.overhead = now + Time(overheadEvery)
 		r.dict.inspect()
+		r.complain("directory", r.lookForDir())
 		r.writeOverhead()
 	}
 }

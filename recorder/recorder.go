@@ -59,13 +59,15 @@ type Recorder struct {
 	taken         freshStacks
 	told          [numLosses]struct{ count, bytes uint64 }
 	meter         meter
-	counterPeriod Time   // 0: none
-	complained    bool   // of the disk
-	resting       bool   // stopped by the session
-	faults        uint32 // of [chunks.Faults], those that were looked into
+	counterPeriod Time                    // 0: none
+	complained    bool                    // of the disk
+	trouble       atomic.Pointer[trouble] // the last one
+	resting       bool                    // stopped by the session
+	faults        uint32                  // of [chunks.Faults], those that were looked into
 	sampler       sampler
-	cpu           CPUMode // in use
-	cpuTest       string  // what came of the sampler's self-test
+	cpu           CPUMode                // in use
+	sampledBy     atomic.Pointer[string] // what Stats says of it
+	cpuTest       string                 // what came of the sampler's self-test
 
 	spent     spent
 	nap       nap           // of the housekeeper

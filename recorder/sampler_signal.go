@@ -293,7 +293,9 @@ func (s *sampler) inspect(r *Recorder) {
 		return
 	}
 	if !seized(s.signal) {
-		r.log(rawformat.LogWarn, fmt.Sprintf("no CPU samples from now on: the program took signal %d", s.signal))
+		why := fmt.Sprintf("no CPU samples from now on: the program took signal %d", s.signal)
+		r.sampledBy.Store(&why)
+		r.log(rawformat.LogWarn, why)
 		s.close(r)
 		return
 	}

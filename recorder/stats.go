@@ -1,6 +1,60 @@
 package recorder
 
-import "gprof/rawformat"
+import (
+	"os"
+	"time"
+
+	"gprof/rawformat"
+)
+
+// Stats is how a recording is doing.
+type Stats struct {
+	Recording bool          // false: paused, or it has ended
+	Reach     time.Duration // how far what is kept goes back
+	Begin     uint64        // the index of the first byte that is kept; it counts from 1
+	End       uint64        // the index behind the last chunk that was handed out
+	Held      int64         // bytes of this process' files
+	Limit     int64         // bytes that all processes of the session may hold
+	Discarded uint32        // chunks that made way for others, ever
+	Drops     Drops         // what never was recorded
+	Sampler   string        // how CPU samples are taken, or why they are not; as in meta
+	Trouble   error         // of the last two seconds: the disk is full, say, or the directory was removed; recording goes on as far as it can
+	Err       error         // what ended the recording before Stop, see [Recorder.Err]
+}
+
+// Stats tells how the recording is doing; for nil the zero Stats. It allocates
+// nothing, takes no lock, and costs some dozens of loads: it can be asked with
+// each scrape of metrics.
+func (r *Recorder) Stats() Stats {
+	if r == nil {
+		return Stats{}
+	}
+	s := Stats{Recording: r.Recording(), Begin: r.ring.RangeStart(), End: r.ring.RangeEnd(), Held: r.ring.Held(), Limit: r.ring.Limit(),
+		Discarded: r.ring.Discarded(), Drops: r.Drops(), Sampler: *r.sampledBy.Load(), Err: r.Err()}
+	now := Now()
+	if oldest := r.ring.Oldest(); oldest > 0 {
+		s.Reach = max(0, time.Duration(r.clock.base+uint64(now)-oldest))
+	}
+	if t := r.trouble.Load(); t != nil && now-t.at < Time(troubling) {
+		s.Trouble = t.err
+	}
+	return s
+}
+
+// trouble is what went wrong with the disk, and when.
+type trouble struct {
+	err error
+	at  Time
+}
+
+// troubling is how long Stats tells of it. What lasts is met again before.
+const troubling = 2 * time.Second
+
+// lookForDir is nil while the recording's directory is there.
+func (r *Recorder) lookForDir() error {
+	_, err := os.Lstat(r.dir)
+	return err
+}
 
 // Drops counts what was dropped since the recorder was started, by reason. What
 // was dropped is counted before the marker's call returns.

@@ -1,0 +1,71 @@
+package recorder_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"gprof/recorder"
+)
+
+func TestStats(t *testing.T) {
+	if s := (*recorder.Recorder)(nil).Stats(); s != (recorder.Stats{}) {
+		t.Errorf("nil has %+v", s)
+	}
+	before := time.Now()
+	rec := begin(t, recorder.Options{Limit: 1 << 20, ChunkSize: 64 << 10, CPU: recorder.CPUOff})
+	for n := range 200_000 {
+		acked.Mark(n, "abc")
+	}
+	s := rec.Stats()
+	if !s.Recording || s.Trouble != nil || s.Err != nil || s.Sampler != "off" || s.Limit != 1<<20 {
+		t.Errorf("%+v", s)
+	}
+	if s.Begin <= 1 || s.End <= s.Begin || s.Discarded == 0 || s.Held == 0 || s.Held > s.Limit {
+		t.Errorf("%+v: the ring has turned", s)
+	}
+	if s.Reach <= 0 || s.Reach > time.Since(before) {
+		t.Errorf("reaches back %v", s.Reach)
+	}
+	if n := testing.AllocsPerRun(100, func() { rec.Stats() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	rec.Pause()
+	if rec.Stats().Recording {
+		t.Error("records while it is paused")
+	}
+	rec.Stop()
+	if rec.Stats().Recording {
+		t.Error("records after Stop")
+	}
+}
+
+// A directory that somebody removes is no recording any more, which Stats says; the
+// program goes on.
+func TestDirectoryRemoved(t *testing.T) {
+	rec := begin(t, recorder.Options{CPU: recorder.CPUOff})
+	if err := os.RemoveAll(rec.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "trouble", func() bool {
+		acked.Mark(1, "abc")
+		err := rec.Stats().Trouble
+		return errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(err.Error(), "directory: ")
+	})
+	if err := rec.Stop(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Stop: %v, want that the directory does not exist", err)
+	}
+}
+
+// waitFor waits until something is so.
+func waitFor(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !so(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within 10 s", what)
+		}
+	}
+}
