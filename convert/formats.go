@@ -100,6 +100,7 @@ var formats = []Format{
 		Name:       "png",
 		Text:       "the same picture as pixels, for chats and tickets",
 		Extensions: []string{".png"},
+		Samples:    true,
 		Binary:     true,
 		open:       func(w *ordered.Writer, _ Options) stream.Sink { return png.New(w) },
 	},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,6 +82,33 @@ func TestTable(t *testing.T) {
 			if got, _, _ := ByName("file" + extension); got.Name != f.Name {
 				t.Errorf("file%s is %s, want %s", extension, got.Name, f.Name)
 			}
+		}
+	}
+}
+
+// Markers change the output of a format unless it says that it has a place for
+// samples alone.
+func TestSamples(t *testing.T) {
+	output := func(f Format, markers int) []byte {
+		b := streamtest.NewBuilder()
+		p := b.Process(stream.Process{Name: "shop", Pid: 1, Start: 1, End: 3})
+		p.Main.Sample(2, b.Stack("main"))
+		for range markers {
+			p.Main.Interval(2, 1, b.Event(stream.Event{Name: "request"}))
+		}
+		var out bytes.Buffer
+		sink, err := f.New(&out, Options{})
+		if err == nil {
+			err = stream.Copy(sink, b.Source(), stream.CopyOptions{})
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", f.Name, err)
+		}
+		return out.Bytes()
+	}
+	for _, f := range slices.DeleteFunc(Formats(), Format.Directory) {
+		if same := bytes.Equal(output(f, 0), output(f, 1)); same != f.Samples {
+			t.Errorf("%s: Samples is %v, but a marker changes the output: %v", f.Name, f.Samples, !same)
 		}
 	}
 }

@@ -190,3 +190,24 @@ func asText(rows []judges.Row) (all []map[string]string) {
 	}
 	return all
 }
+
+// What readers of directories pass over, as patterns of shells do, is not how the
+// file of an event is called.
+func TestEventFilesAreSeen(t *testing.T) {
+	names := []string{".net", "_gc", ".", ".."}
+	_, dir := inBoth(t, streamtest.Case{Build: func(b *streamtest.Builder) {
+		p := b.Process(stream.Process{Name: "shop", Pid: 1})
+		for _, name := range names {
+			p.Main.Interval(1, 1, b.Event(stream.Event{Name: name}))
+		}
+	}}, Options{})
+	files := tableFiles(t, filepath.Join(dir, "markers"), ".arrow")
+	for _, file := range files {
+		if strings.ContainsAny(filepath.Base(file)[:1], "._") {
+			t.Errorf("%s is hidden", file)
+		}
+	}
+	if len(files) != len(names) {
+		t.Errorf("%q, want one of each of %q", files, names)
+	}
+}

@@ -50,7 +50,7 @@ func (n *partNames) name(words map[string]string, number string) string {
 // wordsOf is what placeholders stand for.
 func wordsOf(p stream.Part, by string) map[string]string {
 	if p.Process == nil {
-		return map[string]string{"{interval}": utcName(p.From)}
+		return map[string]string{"{interval}": utcName(p.From, p.To-p.From)}
 	}
 	service := cmp.Or(p.Process.Service, p.Process.Name, "process")
 	words := map[string]string{
@@ -67,10 +67,11 @@ func wordsOf(p stream.Part, by string) map[string]string {
 	return words
 }
 
-// utcName is a time as a file may be called: in UTC, so that names sort by it.
-func utcName(t stream.Time) string {
+// utcName is the beginning of an interval as a file may be called: in UTC. All
+// of one length are alike, so that names sort by time.
+func utcName(t, every stream.Time) string {
 	at := time.Unix(0, int64(t)).UTC()
-	if at.Nanosecond() == 0 {
+	if every%stream.Time(time.Second) == 0 {
 		return at.Format("20060102T150405Z")
 	}
 	return at.Format("20060102T150405.000Z")

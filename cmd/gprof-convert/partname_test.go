@@ -50,8 +50,10 @@ func TestPartNames(t *testing.T) {
 		{"process", "{instance}.x", []stream.Part{{Process: shop}, {Process: shop}}, "00000000000000ab.x 00000000000000ab~2.x"},
 		{"track", "{process}.{track}.x", []stream.Part{track("a/b"), track("A_b"), track("a:b"), {Process: shop}},
 			"shop_eu-7.a_b.x shop_eu-7.A_b~2.x shop_eu-7.a_b~3.x shop_eu-7.no track.x"},
-		{"interval", "{interval}.x", []stream.Part{{From: 1_795_000_000e9}, {From: 1_795_000_000e9 + 250e6}, {From: -1e9}},
-			"20261118T110640Z.x 20261118T110640.250Z.x 19691231T235959Z.x"},
+		{"interval", "{interval}.x", []stream.Part{{From: 1_795_000_000e9, To: 1_795_000_002e9}, {From: -1e9, To: 1e9}},
+			"20261118T110640Z.x 19691231T235959Z.x"},
+		{"interval", "{interval}.x", []stream.Part{{From: 1_795_000_000e9, To: 1_795_000_000e9 + 250e6}, {From: 1_795_000_000e9 + 250e6, To: 1_795_000_000e9 + 500e6}},
+			"20261118T110640.000Z.x 20261118T110640.250Z.x"}, // "Z" comes after "."
 	} {
 		names := partNames{pattern: tt.pattern, by: tt.by, taken: map[string]bool{}}
 		var got []string

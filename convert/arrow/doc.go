@@ -14,7 +14,8 @@
 //
 // So one call gives one table: pandas.read_feather("samples.arrow"),
 // polars.scan_ipc("samples.arrow"). In the names of events, what is no letter,
-// digit, hyphen, underscore or dot is escaped as % and two hexadecimal digits.
+// digit, hyphen, underscore or dot is escaped as % and two hexadecimal digits; so
+// is a dot or underscore in front, which would hide the file from patterns.
 //
 // The files are of the kind with a footer (Feather 2), not streams: who reads
 // one may begin anywhere and in parallel. A record batch has about 65,536 rows,

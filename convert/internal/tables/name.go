@@ -79,7 +79,16 @@ func (f *Format) eventTable(event string) string {
 	case event == "":
 		return "markers/" + noEvent
 	}
-	return "markers/" + fileName(event)
+	return "markers/" + visible(fileName(event))
+}
+
+// visible escapes what begins the names of files that patterns and readers of
+// directories pass over.
+func visible(name string) string {
+	if strings.IndexByte("._", name[0]) >= 0 {
+		return fmt.Sprintf("%%%02X", name[0]) + name[1:]
+	}
+	return name
 }
 
 // dateOf is the day of a time, in UTC.
