@@ -8,7 +8,7 @@ import (
 )
 
 // maxInts is the most integers that a kind has before its tail.
-const maxInts = 8
+const maxInts = 9
 
 // entry is one entry, or one record of a dictionary, taken apart.
 type entry struct {

@@ -34,6 +34,7 @@ var handlers = [256]func(*worker, *entry){
 	rawformat.KindPage:            (*worker).page,
 	rawformat.KindPageEnd:         (*worker).pageEnd,
 	rawformat.KindLog:             (*worker).log,
+	rawformat.KindAllocation:      (*worker).allocation,
 }
 
 // nothing is for entries of which the time alone counts.

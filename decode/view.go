@@ -24,6 +24,7 @@ type view struct {
 type lane struct {
 	id              stream.TrackID
 	samples, delays slot
+	allocations     slot
 	markers         []slot // by number of the event
 }
 

@@ -141,6 +141,21 @@
 // Pcs stand leaf first. A pc, and a frame's offset, lies inside the instruction
 // that was running or calling: writers subtract 1 from a return address.
 //
+// # Heap samples
+//
+// A site is a stack and the size of the objects that are allocated there. An
+// allocation block says of how many objects of a site samples were taken:
+// allocated and freed since the block before it of the same site, and until then
+// since the process began (allocated-before, freed-before). Previous is the index
+// of that block, 0 if there is none: a reader that has all from the range start
+// on, but not that block, counts what was before it as well, once. So that what is
+// in use can always be told, a site is restated when its last block lies in the
+// older half of the ring.
+//
+// Each byte is sampled with a probability of 1 in rate, so an object of a size is
+// with 1-exp(-size/rate). A number of samples stands for that many divided by it;
+// with a rate of at most 1 all objects are sampled.
+//
 // # Arguments
 //
 //	shape U | values

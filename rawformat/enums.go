@@ -178,6 +178,7 @@ const (
 	MetaCPU        = "cpu"          // how CPU samples are taken
 	MetaInterval   = "interval"     // ns between samples, 0 none
 	MetaSelfTest   = "self-test."
+	MetaHeapRate   = "heap-rate" // bytes between heap samples at the start, 0 none are taken; missing: none are recorded
 	MetaCounterHz  = "counter-hz"
 	MetaNamespaces = "namespaces"
 )

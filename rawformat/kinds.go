@@ -68,6 +68,7 @@ const (
 	KindPage            Kind = 23
 	KindPageEnd         Kind = 24
 	KindLog             Kind = 25
+	KindAllocation      Kind = 26
 )
 
 // Kinds of records in a dictionary.
@@ -133,6 +134,8 @@ var Kinds = [256]Spec{
 	KindPageEnd:     {"page-end", 0, InChunk, []Field{{"time", Time}, {"window", Uint}}},
 	// level is a [LogLevel].
 	KindLog: {"log", 0, InChunk, []Field{{"time", Time}, {"level", Uint}, {"text", Text}}},
+	// Heap samples of one site: see Heap samples in the package comment.
+	KindAllocation: {"allocation", 0, InChunk, []Field{{"time", Time}, {"stack", Uint}, {"size", Uint}, {"rate", Uint}, {"allocated", Uint}, {"freed", Uint}, {"allocated-before", Uint}, {"freed-before", Uint}, {"previous", Uint}}},
 
 	KindDefString:   {"def-string", 0, InDict, []Field{{"id", Uint}, {"text", Text}}},
 	KindDefCategory: {"def-category", 0, InDict, []Field{{"id", Uint}, {"name", Text}, {"color", Text}}},

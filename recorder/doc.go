@@ -47,6 +47,14 @@
 // What has a name by [NewTrack] is a track in outputs, the rest is grouped by root
 // function. A [Label] is a frame that the program puts into its stack.
 //
+// # Heap samples
+//
+// The runtime takes a sample of each 512 KiB that are allocated, whatever stands
+// in runtime.MemProfileRate when it does. Every 10 seconds the housekeeper records
+// what has changed by stack and size of objects, see [Options.HeapEvery]; that
+// costs at most a thousandth of a processor. To record it is what makes the
+// runtime take them: the linker switches that off in programs that never look.
+//
 // # Sessions
 //
 // All processes of a service record into one session, a directory that is named
@@ -96,6 +104,6 @@
 // gprof_portable the recorder uses nothing but what Go promises.
 //
 // One goroutine, on a thread of its own, keeps house: it prepares and seals
-// chunks, samples counters, drains the rings of samples, and gives new stacks
-// their ids in the dictionary.
+// chunks, samples counters, drains the rings of samples, records those of
+// the heap, and gives new stacks their ids in the dictionary.
 package recorder

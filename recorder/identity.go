@@ -80,12 +80,16 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add(rawformat.MetaKeep, p.Keep.Nanoseconds())
 	add(rawformat.MetaCPU, r.cpu)
 	add(rawformat.MetaInterval, r.samplePeriod())
+	if r.heap.period > 0 {
+		add(rawformat.MetaHeapRate, max(0, heapRate()))
+	}
 	add(rawformat.MetaCounterHz, max(0, p.CounterHz))
 	for _, what := range p.ignored {
 		add(rawformat.MetaSelfTest+"environment", "ignored: "+what)
 	}
 	add(rawformat.MetaSelfTest+"session", r.member.describe())
 	add(rawformat.MetaSelfTest+"cpu", r.cpuTest)
+	add(rawformat.MetaSelfTest+"heap", r.heap.describe())
 	add(rawformat.MetaSelfTest+"clock", r.clock.test())
 	add(rawformat.MetaSelfTest+"faults", r.describeFaults())
 	add(rawformat.MetaSelfTest+"writers", r.describeWriters())

@@ -37,6 +37,9 @@ func (r *Recorder) keepHouse() {
 		r.work(&due)
 		select {
 		case <-r.quit:
+			if !r.paused.Load() && r.isMapped() {
+				r.heap.last(r)
+			}
 			return
 		default:
 		}
@@ -141,6 +144,7 @@ func (r *Recorder) work(due *chores) {
 	if r.isMapped() {
 		r.internStacks()
 		r.sampler.round(r)
+		r.heap.round(r, Now())
 	}
 	now := Now()
 	if r.counterPeriod > 0 && now >= due.counters {

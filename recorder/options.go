@@ -71,6 +71,13 @@ type Options struct {
 	// CounterHz is how often counters are sampled in a second, at most 10.
 	// Default: 10. Negative: never.
 	CounterHz int
+
+	// HeapEvery is how often it is recorded where memory of the heap was allocated
+	// and freed, by the samples that the runtime takes of each
+	// runtime.MemProfileRate bytes: by default one in 512 KiB. There is nothing to
+	// record before a garbage collection, and it shows what was until the one
+	// before. Default: 10 s. Negative: never.
+	HeapEvery time.Duration
 }
 
 // CPUMode is how CPU samples are taken.
@@ -100,6 +107,7 @@ const (
 	defaultSampleHz  = 100
 	maxSampleHz      = 10000
 	defaultKeep      = 60 * time.Second
+	defaultHeapEvery = 10 * time.Second
 
 	// smallestLimit holds two chunks beside the dictionary.
 	smallestLimit = 2 * minChunkSize * dictShare / (dictShare - 1)
@@ -144,6 +152,7 @@ func (o Options) with(env *settings) *plan {
 	p.id = identify(&p.Options)
 	p.CounterHz = min(cmp.Or(p.CounterHz, defaultCounterHz), defaultCounterHz)
 	p.SampleHz = min(max(1, cmp.Or(p.SampleHz, defaultSampleHz)), maxSampleHz)
+	p.HeapEvery = max(0, cmp.Or(p.HeapEvery, defaultHeapEvery))
 	p.Keep = max(0, cmp.Or(p.Keep, defaultKeep))
 	p.ChunkSize = roundChunk(cmp.Or(p.ChunkSize, defaultChunkSize))
 	return p
@@ -160,7 +169,7 @@ func (o Options) or(d Options) Options {
 	}
 	return Options{
 		Dir: cmp.Or(o.Dir, d.Dir), Service: cmp.Or(o.Service, d.Service), Version: cmp.Or(o.Version, d.Version), Attrs: attrs,
-		Limit: cmp.Or(d.Limit, o.Limit), Keep: cmp.Or(o.Keep, d.Keep), GroupAccess: o.GroupAccess || d.GroupAccess, ChunkSize: cmp.Or(o.ChunkSize, d.ChunkSize), CPU: cmp.Or(o.CPU, d.CPU), SampleHz: cmp.Or(o.SampleHz, d.SampleHz), CounterHz: cmp.Or(o.CounterHz, d.CounterHz),
+		Limit: cmp.Or(d.Limit, o.Limit), Keep: cmp.Or(o.Keep, d.Keep), GroupAccess: o.GroupAccess || d.GroupAccess, ChunkSize: cmp.Or(o.ChunkSize, d.ChunkSize), CPU: cmp.Or(o.CPU, d.CPU), SampleHz: cmp.Or(o.SampleHz, d.SampleHz), CounterHz: cmp.Or(o.CounterHz, d.CounterHz), HeapEvery: cmp.Or(o.HeapEvery, d.HeapEvery),
 	}
 }
 

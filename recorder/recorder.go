@@ -59,6 +59,7 @@ type Recorder struct {
 	taken         freshStacks
 	told          [numLosses]struct{ count, bytes uint64 }
 	meter         meter
+	heap          heapMeter
 	counterPeriod Time                    // 0: none
 	complained    bool                    // of the disk
 	trouble       atomic.Pointer[trouble] // the last one

@@ -47,6 +47,7 @@ var environmentTable = []struct {
 	{"GPROF_CPU", "signal|off|any|pprof", "how CPU samples are taken", (*settings).setCPU},
 	{"GPROF_SAMPLE_HZ", "N", "how often a busy thread is sampled in a second", (*settings).setSampleHz},
 	{"GPROF_COUNTER_HZ", "N", "how often counters are sampled in a second; -1 never", func(s *settings, v string) (err error) { s.CounterHz, err = strconv.Atoi(v); return }},
+	{"GPROF_HEAP", "DURATION|off", "how often allocations of the heap are recorded: 10s", (*settings).setHeap},
 	{"OTEL_RESOURCE_ATTRIBUTES", "K=V,...", "service.name, service.version and attributes; malformed pairs are passed over", (*settings).setResource},
 	{"GPROF_ATTRS", "K=V,...", "attributes of the process", (*settings).setAttrs},
 	{"OTEL_SERVICE_NAME", "NAME", "name of the service", (*settings).setService},
@@ -137,6 +138,19 @@ func (s *settings) setSampleHz(v string) (err error) {
 		return errors.New("want a number above 0")
 	}
 	return err
+}
+
+func (s *settings) setHeap(v string) error {
+	if v == "off" || v == "-1" {
+		s.HeapEvery = -1
+		return nil
+	}
+	d, err := time.ParseDuration(v)
+	if err != nil || d <= 0 {
+		return errors.New("want a duration such as 10s, or off")
+	}
+	s.HeapEvery = d
+	return nil
 }
 
 func (s *settings) setService(v string) error { s.Service = v; return nil }

@@ -21,14 +21,15 @@ type (
 type Kind uint8
 
 const (
-	Samples   Kind = iota // a stack at a moment
-	Markers               // an event of the program, with arguments
-	Delays                // how long work had waited: Value is ns
-	Counts                // a counter's absolute value
-	Pauses                // recording stopped (PhaseStart), went on (PhaseEnd); Value is a PauseReason
-	Overheads             // the recorder's own cost: Args are OverheadFields
-	Logs                  // Value is a LogLevel, Args one text
-	Pages                 // Args are PageFields; Phase is start or end
+	Samples     Kind = iota // a stack at a moment
+	Markers                 // an event of the program, with arguments
+	Delays                  // how long work had waited: Value is ns
+	Allocations             // of the heap: Value is bytes, below 0 those freed, Number is objects; PhaseStart: before the recording
+	Counts                  // a counter's absolute value
+	Pauses                  // recording stopped (PhaseStart), went on (PhaseEnd); Value is a PauseReason
+	Overheads               // the recorder's own cost: Args are OverheadFields
+	Logs                    // Value is a LogLevel, Args one text
+	Pages                   // Args are PageFields; Phase is start or end
 	numKinds
 )
 
@@ -45,21 +46,22 @@ const (
 )
 
 var kindColumns = [numKinds]Columns{
-	Samples:   UsesStack | UsesWeight | UsesWho,
-	Markers:   UsesStack | UsesPhase | UsesArgs | UsesWho,
-	Delays:    UsesValue,
-	Counts:    UsesValue,
-	Pauses:    UsesPhase | UsesValue,
-	Overheads: UsesArgs,
-	Logs:      UsesValue | UsesArgs,
-	Pages:     UsesPhase | UsesArgs,
+	Samples:     UsesStack | UsesWeight | UsesWho,
+	Markers:     UsesStack | UsesPhase | UsesArgs | UsesWho,
+	Delays:      UsesValue,
+	Allocations: UsesStack | UsesPhase | UsesValue,
+	Counts:      UsesValue,
+	Pauses:      UsesPhase | UsesValue,
+	Overheads:   UsesArgs,
+	Logs:        UsesValue | UsesArgs,
+	Pages:       UsesPhase | UsesArgs,
 }
 
 // Columns returns the columns that rows of the kind have.
 func (k Kind) Columns() Columns { return kindColumns[k] }
 
 func (k Kind) String() string {
-	return [...]string{"samples", "markers", "delays", "counts", "pauses", "overheads", "logs", "pages"}[k]
+	return [...]string{"samples", "markers", "delays", "allocations", "counts", "pauses", "overheads", "logs", "pages"}[k]
 }
 
 // Phase says which part of an event a marker is.
@@ -92,9 +94,10 @@ var OverheadFields = []string{"lock", "clean", "counters", "threads", "samples"}
 // PageFields are the Args of a Pages row; all integers but the url.
 var PageFields = []string{"tab", "window", "embedder", "private", "url"}
 
-// Tracked says whether rows of the kind belong to a track: samples, markers and
-// delays do. The others belong to the process as a whole.
-func (k Kind) Tracked() bool { return k <= Delays }
+// Tracked says whether rows of the kind belong to a track: samples, markers,
+// delays and allocations do, the last two to the main one. The others belong to
+// the process as a whole.
+func (k Kind) Tracked() bool { return k <= Allocations }
 
 // Series names rows that belong together. Track is set for kinds that are
 // Tracked, Event for Markers, Counter for Counts; each is 0 otherwise.

@@ -55,6 +55,9 @@ func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumb
 		return nil, nil, err
 	}
 	f.kept = keptBy(t, series)
+	for _, s := range series {
+		f.to.kinds |= 1 << s.Kind
+	}
 	t.Stacks.Pack() // the memory is needed now
 	f.processes()
 	f.ids.tracks = renumber(&f.to.Tracks, &t.Tracks, f.kept.tracks, f.track, compareTracks)

@@ -1,5 +1,7 @@
 package stream
 
+import "math"
+
 // sliced is the part of a source in a range of time.
 type sliced struct{ from, to Time }
 
@@ -10,7 +12,8 @@ type sliced struct{ from, to Time }
 //
 // Pages stay, whenever they began: events inside refer to them. Starts and ends
 // are moments of their own, as they are after a loss: of a pair around the
-// border one is kept.
+// border one is kept. What was allocated before the recording is left out if from
+// is after the beginning of time: what is in use is then what was added meanwhile.
 func Slice(src Source, from, to Time) Source {
 	s := sliced{from, to}
 	return newFiltered(src, filter{name: "time", keep: s.keep})
@@ -30,6 +33,9 @@ func (s sliced) keep(b *Batch, rows []int32) []int32 {
 
 func (s sliced) holds(b *Batch, i int) bool {
 	at := b.Time[i]
+	if b.Series.Kind == Allocations && b.Phase[i] == PhaseStart && s.from != math.MinInt64 {
+		return false
+	}
 	if at >= s.from || len(b.Duration) == 0 {
 		return s.from <= at && at < s.to
 	}

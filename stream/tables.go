@@ -28,6 +28,7 @@ type Tables struct {
 	// refers to: filters have taken their rows.
 	onlyUsed bool
 
+	kinds    uint16 // that there are rows of, by bit: see Has
 	eventIDs map[string]EventID
 	counted  countedTexts
 
@@ -42,6 +43,10 @@ func (t *Tables) Process(id ProcessID) *Process { return &t.Processes[id-1] }
 
 // Event returns the event with that id.
 func (t *Tables) Event(id EventID) *Event { return &t.Events[id-1] }
+
+// Has reports whether there are rows of a kind, in the tables that Copy gives to
+// a Sink.
+func (t *Tables) Has(k Kind) bool { return t.kinds>>k&1 != 0 }
 
 // Process is one run of a program.
 type Process struct {

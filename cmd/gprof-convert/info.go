@@ -277,6 +277,9 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 	fmt.Fprintln(w)
 	fmt.Fprintf(w, "  recorded\t+%v to +%v, %s in %s\n", p.Start.Sub(start).Round(time.Millisecond), p.End.Sub(start).Round(time.Millisecond), formatBytes(p.Bytes), count(p.Chunks, "chunk"))
 	fmt.Fprintf(w, "  events\t%d samples, %d markers, %d counter rows\n", p.Counts["samples"], p.Counts["markers"], p.Counts["counts"])
+	if n := p.Counts[stream.Allocations.String()]; n > 0 {
+		fmt.Fprintf(w, "  heap\t%d allocation rows\n", n)
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Tests)) {
 		fmt.Fprintf(w, "  uses\t%s\n", stream.Printable(name+": "+p.Tests[name]))
 	}

@@ -18,6 +18,7 @@
 //
 //   - A sample of weight 0 has no stack: it keeps its CPU time.
 //   - Delays become the Jank markers that the viewer would derive from them.
+//   - Allocations have bytes, but no number of objects.
 //   - Pauses are of processes, but the format has them by thread, which are
 //     written before: they stand in "gprof", under their process.
 //   - Pages have no end, and the recorder's overhead no number of samples.
@@ -123,6 +124,8 @@ func (s *Sink) Segment(b *stream.Batch) error {
 		s.markers(b)
 	case stream.Delays:
 		s.thread.jank.Rows(b, s.jank)
+	case stream.Allocations:
+		s.allocations(b)
 	case stream.Counts:
 		s.counts(b)
 	case stream.Overheads:

@@ -22,18 +22,21 @@ type thread struct {
 	end      column
 	phase    column
 	category column
+
+	allocations allocations
 }
 
 func (t *thread) allocate(f *aside.File) {
 	for _, c := range []*column{&t.delta, &t.cpu, &t.weight, &t.name, &t.begin, &t.end, &t.phase, &t.category} {
 		*c = newColumn(f)
 	}
+	t.allocations.allocate(f)
 }
 
 // beginThread begins the object of a thread, up to the stacks of its samples.
 func (s *Sink) beginThread() {
 	t := &s.thread
-	t.rows, t.last, t.weighted, t.marks = 0, s.start, false, 0
+	t.rows, t.last, t.weighted, t.marks, t.allocations.rows = 0, s.start, false, 0, 0
 	s.threads = append(s.threads, activity{thread: len(s.threads), main: s.walk.Main})
 	s.out.BeginObject()
 	s.out.Member("name", viewer.ThreadName(s.tables, s.walk.Track, s.walk.Main))
@@ -74,6 +77,7 @@ func (s *Sink) moment(key string, at stream.Time, known bool) {
 
 func (s *Sink) endThread() {
 	s.endMarkers()
+	s.endAllocations()
 	s.out.EndObject()
 	s.columns.Rewind()
 }

@@ -16,6 +16,8 @@
 //   - Native functions have no file and no line. Frames are merged by function
 //     and module, or, where the function is unknown, by address.
 //   - Delays become the Jank markers that the viewer would derive from them.
+//   - Allocations are markers that the viewer takes out again. They have bytes,
+//     but no number of objects.
 //   - Pages have no end, and the recorder's overhead no number of samples.
 //   - Counters of bytes are all called Memory by the viewer.
 //   - Modules have no address, only offsets. Each gets a range of addresses
@@ -95,6 +97,8 @@ func (s *Sink) Segment(b *stream.Batch) error {
 		s.markers(b)
 	case stream.Delays:
 		s.thread.jank.Rows(b, s.writeJank)
+	case stream.Allocations:
+		s.allocations(b)
 	default:
 		s.part.rows(s, b)
 	}

@@ -22,11 +22,20 @@
 //     without an address.
 //   - Mappings have build ids. Their addresses are made up (modules.go).
 //   - What is missing from the recording stands in the comments.
+//   - Allocations add the sample types of Go's heap profiles: alloc_objects,
+//     alloc_space, inuse_objects and inuse_space. One file has them beside those of
+//     the CPU: pprof is told by -sample_index which to show, and merges it with
+//     profiles that have some of them. Of a whole recording they are what
+//     runtime/pprof would say at its end: allocated since the process began; of a
+//     part of one, what was allocated and freed meanwhile.
 //
-// What is not a sample has no place here, and is in the ledger.
+// What is neither a sample nor an allocation has no place here, and is in the
+// ledger.
 package pprof
 
 import (
+	"slices"
+
 	"gprof/convert/internal/ordered"
 	"gprof/convert/internal/totals"
 	"gprof/stream"
@@ -62,10 +71,14 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.totals = totals.New(t, s.track)
-	s.totals.Every, s.totals.ByWho = s.every, true
+	s.totals.Every, s.totals.ByWho, s.totals.Heap = s.every, true, t.Has(stream.Allocations)
 	s.modules.build(t)
 	s.locations.build(t)
-	for _, typ := range sampleTypes {
+	types := sampleTypes
+	if s.totals.Heap {
+		types = slices.Concat(types, heapTypes)
+	}
+	for _, typ := range types {
 		s.valueType(profileSampleType, typ.name, typ.unit)
 	}
 	return nil

@@ -150,6 +150,12 @@ func (t *Track) Delay(at stream.Time, ns int64) {
 	t.Add(Row{Series: stream.Series{Kind: stream.Delays}, Time: at, Value: ns})
 }
 
+// Allocate adds heap objects that were allocated, or, with bytes below 0, freed;
+// phase is stream.PhaseStart if that was before the recording.
+func (t *Track) Allocate(at stream.Time, phase stream.Phase, stack stream.StackID, bytes, objects int64) {
+	t.Add(Row{Series: stream.Series{Kind: stream.Allocations}, Time: at, Phase: phase, Stack: stack, Value: bytes, Number: objects})
+}
+
 // Add adds a row of any kind; its Process and Track are set.
 func (t *Track) Add(r Row) {
 	r.Process, r.Track = t.p.ID, t.ID

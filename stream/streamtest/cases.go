@@ -288,6 +288,9 @@ func allKinds(b *Builder) {
 		k.Interval(start+1*ms, ms, b.Event(stream.Event{Name: "span", Category: b.Category("Work", "green")}))
 		k.Delay(start+2*ms, 300)
 	}
+	p.Main.Allocate(start+2*ms, stream.PhaseStart, stack, 4096, 2)
+	p.Main.Allocate(start+3*ms, stream.Instant, stack, 1<<20, 3)
+	p.Main.Allocate(start+4*ms, stream.Instant, 0, -4096, 2)
 	p.Count(start+3*ms, p.Counter(stream.Counter{Name: "rss", Category: "memory", Unit: stream.FormatBytes}), 1<<20, 3)
 	p.Pause(start+5*ms, stream.PhaseStart, stream.PausedAll)
 	p.Pause(start+6*ms, stream.PhaseEnd, stream.PausedAll)

@@ -112,7 +112,10 @@ func checkPhase(b *stream.Batch, i int) error {
 	if phase > stream.PhaseEnd {
 		return invalid("phase %d is unknown", phase)
 	}
-	if b.Series.Kind != stream.Markers && phase != stream.PhaseStart && phase != stream.PhaseEnd {
+	if b.Series.Kind == stream.Allocations && phase != stream.Instant && phase != stream.PhaseStart {
+		return invalid("%v have phase %d, want instant or start", b.Series.Kind, phase)
+	}
+	if !b.Series.Kind.Tracked() && phase != stream.PhaseStart && phase != stream.PhaseEnd {
 		return invalid("%v have phase %d, want start or end", b.Series.Kind, phase)
 	}
 	if phase != stream.Interval && duration != 0 {

@@ -26,6 +26,8 @@ func trackRowsOf(name string, columns ...Column) Definition {
 var kindTables = [...]Definition{
 	stream.Samples: trackRowsOf("samples", stackID, Column{Name: "weight", Kind: Long, Near: true}, Column{Name: "cpu_ns", Kind: Long, Null: true, Near: true}),
 	stream.Delays:  trackRowsOf("delays", Column{Name: "delay_ns", Kind: Long, Near: true}),
+	// bytes are below 0 where they were freed, objects too
+	stream.Allocations: trackRowsOf("allocations", stackID, Column{Name: "bytes", Kind: Long, Near: true}, Column{Name: "objects", Kind: Long, Near: true}, Column{Name: "before", Kind: Flag}),
 	stream.Counts: {"counters", []Column{
 		session, processID, {Name: "counter_id", Kind: Short, Near: true}, ts, index,
 		{Name: "counter", Kind: Word}, {Name: "category", Kind: Word}, {Name: "unit", Kind: Word}, {Name: "total", Kind: Flag},

@@ -26,6 +26,8 @@
 //	markers     process_id, track_id, ts_ns, event_index, name, category, phase (instant, interval, start, end), duration_ns (of an interval),
 //	            stack_id, odd_arguments, and a column for each field of the event
 //	delays      process_id, track_id, ts_ns, event_index, delay_ns
+//	allocations process_id, track_id, ts_ns, event_index, stack_id, bytes, objects (both below 0 where they were freed: sums are what is in use),
+//	            before (the recording began, else since the row before of that stack)
 //	counters    process_id, counter_id, ts_ns, event_index, counter, category, unit, total, value, operations
 //	pauses      process_id, ts_ns, event_index, phase, what
 //	overheads   process_id, ts_ns, event_index, lock_ns, clean_ns, counters_ns, threads_ns, samples

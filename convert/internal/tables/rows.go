@@ -16,6 +16,21 @@ func samples(row *rows, b *stream.Batch) {
 	}
 }
 
+// allocations writes objects with the sign of their bytes, so that the sum of
+// either is what is in use.
+func allocations(row *rows, b *stream.Batch) {
+	stackIDs(row.column(), b.Stack)
+	row.column().all(b.Value)
+	objects, before := row.column(), row.column()
+	for i, n := range b.Number {
+		if b.Value[i] < 0 {
+			n = -n
+		}
+		objects.long(n)
+		before.flag(b.Phase[i] == stream.PhaseStart)
+	}
+}
+
 func stackIDs(c *Values, stacks []stream.StackID) {
 	for _, id := range stacks {
 		c.id(int32(id))

@@ -179,6 +179,8 @@ func (s *Sink) write(p *part, b *stream.Batch) (*table, error) {
 		samples(row, b)
 	case stream.Delays:
 		row.column().all(b.Value)
+	case stream.Allocations:
+		allocations(row, b)
 	case stream.Counts:
 		s.counts(row, b)
 	case stream.Pauses:

@@ -1,4 +1,4 @@
-// Package totals sums up samples, for formats that keep sums rather than
+// Package totals sums up samples, of the CPU and of the heap, for formats that keep sums rather than
 // moments: by track and stack. It counts what such a format has no place for.
 package totals
 
@@ -16,6 +16,16 @@ type Total struct {
 	Who    stream.Who     // where sums are by that, but for the thread
 	Weight int64          // samples
 	CPU    int64          // ns, of the samples whose CPU time is known
+
+	Allocated, Freed Memory
+}
+
+// Memory is objects of the heap.
+type Memory struct{ Objects, Bytes int64 }
+
+// add adds what of a row of allocations is not negative.
+func (m *Memory) add(bytes, objects int64) {
+	m.Objects, m.Bytes = Plus(m.Objects, objects), Plus(m.Bytes, bytes)
 }
 
 // Totals sums up what a sink is given. Its memory depends on the number of
@@ -30,7 +40,10 @@ type Totals struct {
 	// Every is how long a bucket of time is, if sums are by bucket, too: the first
 	// begin at the Unix epoch and before it. It is set before the first Add.
 	Every stream.Time
-	At    stream.Time // the beginning of the bucket that is given out
+	// Heap says that the output has a place for allocations. They are given out by
+	// themselves, after the samples of the track. It is set before the first Add.
+	Heap bool
+	At   stream.Time // the beginning of the bucket that is given out
 
 	// ByWho makes sums of each goroutine and each set of labels. Goroutines may be
 	// as many as samples, so a track is then given out in several parts, which may
@@ -39,7 +52,7 @@ type Totals struct {
 
 	tables *stream.Tables
 	done   func(process stream.ProcessID, track stream.TrackID, totals []Total)
-	series stream.Series // of the samples that are being summed up
+	series stream.Series // of the samples, or allocations, that are being summed up
 	totals []Total
 	at     []int32         // by StackID: 1 and where its first is in totals, 0 nowhere
 	others map[other]int32 // where further ones are
@@ -61,8 +74,8 @@ type lostKey struct {
 }
 
 // New returns the Totals of an output of t. done is called for each track that
-// has samples, or each bucket of one, in the order of segments; its totals are in the order in which
-// the stacks were first seen, and valid until it returns.
+// has samples, or each bucket of one, in the order of segments; its totals are
+// in the order in which the stacks were first seen, and valid until it returns.
 func New(t *stream.Tables, done func(process stream.ProcessID, track stream.TrackID, totals []Total)) *Totals {
 	return &Totals{tables: t, done: done, at: make([]int32, t.Stacks.Len()+1), others: make(map[other]int32), lost: make(map[lostKey]int64)}
 }
@@ -74,7 +87,8 @@ func (t *Totals) Add(b *stream.Batch) {
 	}
 	t.see(b.Time[0], b.Time[b.Len()-1])
 	t.Rows += int64(b.Len())
-	if b.Series.Kind != stream.Samples {
+	heap := t.Heap && b.Series.Kind == stream.Allocations
+	if b.Series.Kind != stream.Samples && !heap {
 		t.lost[lostKey{b.Series.Process, b.Series.Kind}] += int64(b.Len())
 		return
 	}
@@ -84,7 +98,11 @@ func (t *Totals) Add(b *stream.Batch) {
 	}
 	for i, stack := range b.Stack {
 		t.reach(b.Time[i])
-		t.add(t.total(stack, t.who(b, i)), b.Weight[i], b.CPU[i])
+		if total := t.total(stack, t.who(b, i)); heap {
+			total.addHeap(b.Value[i], b.Number[i])
+		} else {
+			t.add(total, b.Weight[i], b.CPU[i])
+		}
 	}
 }
 
@@ -140,6 +158,14 @@ func (t *Totals) other(o other) *Total {
 	return &t.totals[at]
 }
 
+func (t *Total) addHeap(bytes, objects int64) {
+	if bytes < 0 {
+		t.Freed.add(-bytes, objects)
+	} else {
+		t.Allocated.add(bytes, objects)
+	}
+}
+
 func (t *Totals) add(total *Total, weight, cpu int64) {
 	total.Weight = Plus(total.Weight, weight)
 	total.CPU = Plus(total.CPU, cpu)
@@ -174,7 +200,7 @@ func (t *Totals) Finish() {
 	clear(t.others)
 }
 
-// Tell adds to the ledger of the tables the rows that were no samples.
+// Tell adds to the ledger of the tables the rows that have no place.
 func (t *Totals) Tell() {
 	for key, rows := range t.lost {
 		t.tables.Ledger.Add(stream.Line{Process: Instance(t.tables.Process(key.process)), Reason: stream.ReasonUnsupported, What: key.kind.String(), Count: rows})

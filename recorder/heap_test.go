@@ -1,0 +1,95 @@
+package recorder_test
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+// statement is an allocation block.
+type statement struct {
+	index, previous            uint64
+	allocated, allocatedBefore uint64
+}
+
+// statements are those of objects of a size.
+func (r *recording) statements(size uint64) (all []statement) {
+	for blocks := r.Blocks(func(chunks.Problem) {}); blocks.Next(); {
+		b := blocks.Block()
+		if b.Kind != rawformat.KindAllocation {
+			continue
+		}
+		b.Fields.Sint("time")
+		b.Fields.Uint("stack")
+		found, rate := b.Fields.Uint("size"), b.Fields.Uint("rate")
+		s := statement{index: b.Index, allocated: b.Fields.Uint("allocated")}
+		b.Fields.Uint("freed")
+		s.allocatedBefore = b.Fields.Uint("allocated-before")
+		b.Fields.Uint("freed-before")
+		s.previous = b.Fields.Uint("previous")
+		if found == size && rate == uint64(runtime.MemProfileRate) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+var retained [][]byte
+
+// What is in use is told again before what told it is discarded, and says that
+// what it repeats is gone.
+func TestHeapIsRestated(t *testing.T) {
+	const size, n = 2 << 20, 8 // so large that all are sampled
+	rec := begin(t, recorder.Options{Limit: 1 << 20, CPU: recorder.CPUOff, HeapEvery: 10 * time.Millisecond})
+	t.Cleanup(func() { retained = nil })
+	for range n {
+		retained = append(retained, make([]byte, size))
+	}
+	for range 3 {
+		runtime.GC()
+	}
+	var r *recording
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		for range 40 {
+			markFrom(1, 500)
+			time.Sleep(2 * time.Millisecond) // as a program that goes on; it need not be this long
+		}
+		r = read(t, rec.Dir(), chunks.Unproven, chunks.Torn)
+		if all := r.statements(size); len(all) > 0 && all[0].allocated == 0 && all[0].previous > 0 && all[0].previous < r.Held || time.Now().After(deadline) {
+			break
+		}
+	}
+	all := r.statements(size)
+	if len(all) == 0 {
+		t.Fatal("nothing is told of objects in use")
+	}
+	if s := all[0]; s.previous == 0 || s.previous >= r.Held || s.allocated != 0 || s.allocatedBefore == 0 {
+		t.Errorf("the ring begins at %d with %+v, want all of before, and nothing new", r.Held, s)
+	}
+	last := all[len(all)-1]
+	if total := last.allocatedBefore + last.allocated; total < n || total%n != 0 { // tests may run several times
+		t.Errorf("in the end %d objects, want %d, or a multiple", total, n)
+	}
+	finish(t, rec)
+}
+
+// Without heap samples there are none, and meta says so.
+func TestNoHeap(t *testing.T) {
+	rec := begin(t, recorder.Options{HeapEvery: -1})
+	retained = append(retained[:0], make([]byte, 4<<20))
+	runtime.GC()
+	r := finish(t, rec)
+	if n := r.kinds[rawformat.KindAllocation]; n != 0 {
+		t.Errorf("%d allocation blocks", n)
+	}
+	for _, m := range r.Meta {
+		if m.Key == rawformat.MetaSelfTest+"heap" && m.Value == "off" {
+			return
+		}
+	}
+	t.Errorf("meta does not say that heap samples are off: %v", r.Meta)
+}
