@@ -16,6 +16,7 @@ var (
 	one   = recorder.NewEvent1("one", recorder.Int64("x"))
 	two   = recorder.NewEvent2("two", recorder.Uint("x"), recorder.Path("y"))
 	three = recorder.NewEvent3("three", recorder.Float("x"), recorder.Bool("y"), recorder.Duration("z"))
+	many  = recorder.NewEventN("many", []recorder.AnyField{recorder.Int("a"), recorder.String("b"), recorder.Float("c"), recorder.Bool("d"), recorder.Duration("e")})
 	four  = recorder.NewEvent4("four", recorder.Int("w"), recorder.Hex("x"), recorder.String("y"), recorder.Percent("z"))
 )
 

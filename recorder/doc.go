@@ -20,9 +20,9 @@
 // A marker makes no system call, takes no lock that blocks and allocates
 // nothing; where there is no room it is dropped and counted. (While the ring still
 // grows, a marker that takes one of the last prepared chunks wakes the housekeeper.) What a marker call
-// has returned from is found after kill -9. The exceptions are spelled out
-// where they are made: the first use of a name by [Mark] or [Text], and the
-// first times that an event with a stack ([WithStack]) is marked at a place.
+// has returned from is found after kill -9. The exception is the first use of a
+// name by [Mark] or [Text]; and without frame pointers (see meta) an event with a
+// stack ([WithStack]) allocates the first times that it is marked at a place.
 //
 // The program's own use of runtime/pprof is left alone unless [Options.CPU]
 // asks for CPU samples in windows.

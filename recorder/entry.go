@@ -14,9 +14,10 @@ type marker struct {
 	track      uint32
 	now, begin tick
 	args       [4]arg
-	stack      uint64   // the field: 0 none, 1 raw, else id + 1
-	raw        []uint64 // pcs of a stack that has no id yet
-	generation uint32   // of the dictionary that has the id
+	values     []Arg // instead of args, where many
+	many       bool
+	stack      uint64 // the field: 0 none, 1 raw, else id + 1
+	generation uint32 // of the dictionary that has the id
 }
 
 // record records a marker that is no interval.
@@ -48,11 +49,7 @@ func (h handle) since(begin Time, a, b arg, more *[2]arg) {
 //
 //go:noinline
 func (r *Recorder) mark(h handle, kind rawformat.Kind, now, begin tick, a, b arg, more *[2]arg) {
-	if h.d == nil {
-		return
-	}
-	if h.d.seq > r.defined.Load() {
-		r.lose(rawformat.LostDictionary, 1, 0)
+	if !r.has(h) {
 		return
 	}
 	var m marker
@@ -70,12 +67,52 @@ func (r *Recorder) mark(h handle, kind rawformat.Kind, now, begin tick, a, b arg
 		r.markStack(&m)
 		return
 	}
-	r.write(&m)
+	r.write(&m, nil)
 }
 
-// size is at least the number of bytes that the marker and its stack take.
-func (m *marker) size() uint32 {
-	n := uint32(markerRoom + 2*10*len(m.raw))
+// markN is mark of an event with any number of fields.
+//
+//go:noinline
+func (r *Recorder) markN(h handle, kind rawformat.Kind, now, begin tick, values []Arg) {
+	if !r.has(h) {
+		return
+	}
+	var m marker
+	m.d, m.kind, m.now, m.begin, m.many = h.d, kind, now, begin, true
+	m.values = values[:min(len(values), len(h.d.wires))]
+	if h.track != nil {
+		m.track = r.track(h.track)
+	}
+	if h.d.stack {
+		r.markStack(&m)
+		return
+	}
+	r.write(&m, nil)
+}
+
+// has reports whether the event is defined in this recording. One for which there
+// was no room is counted.
+func (r *Recorder) has(h handle) bool {
+	if h.d == nil {
+		return false
+	}
+	if h.d.seq > r.defined.Load() {
+		r.lose(rawformat.LostDictionary, 1, 0)
+		return false
+	}
+	return true
+}
+
+// size is at least the number of bytes that the marker and its stack of so many
+// pcs take.
+func (m *marker) size(raw int) uint32 {
+	n := uint32(markerRoom + 2*10*raw)
+	if m.many {
+		for i := range m.values {
+			n += m.values[i].size()
+		}
+		return n
+	}
 	for i, w := range m.d.wires {
 		if w == rawformat.WireText {
 			n += uint32(min(m.args[i].bits, maxString))
@@ -88,24 +125,24 @@ func (m *marker) size() uint32 {
 // stack, time, duration, shape, four numbers.
 const markerRoom = 96
 
-// write writes the marker. False: its stack has no id in the dictionary of the
-// shard's chunk.
-func (r *Recorder) write(m *marker) (done bool) {
+// write writes the marker, and the pcs of a stack that has no id yet. False: its
+// stack has no id in the dictionary of the shard's chunk.
+func (r *Recorder) write(m *marker, raw []uint64) (done bool) {
 	if r.exposed == nil {
-		return r.writeMarker(m)
+		return r.writeMarker(m, raw)
 	}
 	done = true // unless it returns
-	r.survive(func() { done = r.writeMarker(m) })
+	r.survive(func() { done = r.writeMarker(m, raw) })
 	return done
 }
 
-func (r *Recorder) writeMarker(m *marker) bool {
+func (r *Recorder) writeMarker(m *marker, raw []uint64) bool {
 	s := r.enter()
 	if s != nil && m.stack > 1 && m.generation != uint32(s.generation) {
 		leave(s)
 		return false
 	}
-	if s != nil && r.turnWithStack(s, m.size(), m.track, m.now, m.raw) {
+	if s != nil && r.turnWithStack(s, m.size(len(raw)), m.track, m.now, raw) {
 		s.marker(m)
 		leave(s)
 	}
@@ -146,18 +183,46 @@ func (s *shard) marker(m *marker) {
 	if m.kind == markInterval {
 		n = putUint(p, n, uint64(max(0, m.now-m.begin)))
 	}
-	n = putUint(p, n, d.shape)
-	for i, w := range d.wires {
-		if w == rawformat.WireText {
-			n = putText(p, n, m.args[i&3])
-		} else {
-			n = putNumber(p, n, w, m.args[i&3].bits)
+	if m.many {
+		n = putValues(p, n, m.values)
+	} else {
+		n = putUint(p, n, d.shape)
+		for i, w := range d.wires {
+			n = putArg(p, n, w, m.args[i&3])
 		}
 	}
 	length := uint64(n - 2)
 	put16(p, 0, length&0x7f|0x80|length>>7<<8)
 	s.word += uint64(n) | 1<<32
 	release(s.commit, s.word)
+}
+
+// putValues writes the shape of values, and them.
+func putValues(p unsafe.Pointer, n uintptr, values []Arg) uintptr {
+	shape := uint64(1)
+	for i := len(values) - 1; i >= 0; i-- {
+		shape = shape<<2 | uint64(values[i].wire)
+	}
+	n = putUint(p, n, shape)
+	for i := range values {
+		n = putArg(p, n, values[i].wire, values[i].arg)
+	}
+	return n
+}
+
+func putArg(p unsafe.Pointer, n uintptr, wire rawformat.WireType, a arg) uintptr {
+	if wire == rawformat.WireText {
+		return putText(p, n, a)
+	}
+	return putNumber(p, n, wire, a.bits)
+}
+
+// size is at least what the value takes.
+func (v *Arg) size() uint32 {
+	if v.wire == rawformat.WireText {
+		return uint32(min(v.arg.bits, maxString)) + 2
+	}
+	return 10
 }
 
 // entry writes a block of the recorder's own: a time and fields of type U, or S

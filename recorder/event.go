@@ -43,8 +43,8 @@ func NewEvent3[A, B, C Value](name string, a Field[A], b Field[B], c Field[C], o
 	return Event3[A, B, C]{newEvent(name, opts, a.spec, b.spec, c.spec)}
 }
 
-// NewEvent4 defines an event with four fields; see [NewEvent]. Four it is,
-// because a marker with more is better off with a struct of its own in a text.
+// NewEvent4 defines an event with four fields; see [NewEvent]. For more
+// there is [NewEventN].
 func NewEvent4[A, B, C, D Value](name string, a Field[A], b Field[B], c Field[C], d Field[D], opts ...EventOption) Event4[A, B, C, D] {
 	return Event4[A, B, C, D]{newEvent(name, opts, a.spec, b.spec, c.spec, d.spec)}
 }
@@ -86,38 +86,80 @@ func (s Span) End() {
 func (e Event) On(t *Track) Event { e.track = t; return e }
 
 // Mark records an instant.
-func (e Event) Mark() { e.emit(markInstant, arg{}, arg{}) }
+func (e Event) Mark() {
+	if recording.Load() != nil {
+		e.emit(markInstant, arg{}, arg{})
+	}
+}
 
 // Start records the start of something whose end is marked by End, perhaps
 // elsewhere: the next one of this event on the same track.
-func (e Event) Start() { e.emit(markStart, arg{}, arg{}) }
+func (e Event) Start() {
+	if recording.Load() != nil {
+		e.emit(markStart, arg{}, arg{})
+	}
+}
 
 // End records the end of what Start began.
-func (e Event) End() { e.emit(markEnd, arg{}, arg{}) }
+func (e Event) End() {
+	if recording.Load() != nil {
+		e.emit(markEnd, arg{}, arg{})
+	}
+}
 
 // Interval records an interval from begin until now.
-func (e Event) Interval(begin Time) { e.since(begin, arg{}, arg{}, nil) }
+func (e Event) Interval(begin Time) {
+	if recording.Load() != nil {
+		e.since(begin, arg{}, arg{}, nil)
+	}
+}
 
 // Begin begins an interval, which the span's End records.
-func (e Event) Begin() Span { return e.begin(arg{}, arg{}, arg{}, arg{}) }
+func (e Event) Begin() Span {
+	if recording.Load() == nil {
+		return Span{}
+	}
+	return e.begin(arg{}, arg{}, arg{}, arg{})
+}
 
 // On: see [Event.On].
 func (e Event1[A]) On(t *Track) Event1[A] { e.track = t; return e }
 
 // Mark: see [Event.Mark].
-func (e Event1[A]) Mark(a A) { e.emit(markInstant, pack(a), arg{}) }
+func (e Event1[A]) Mark(a A) {
+	if recording.Load() != nil {
+		e.emit(markInstant, pack(a), arg{})
+	}
+}
 
 // Start: see [Event.Start].
-func (e Event1[A]) Start(a A) { e.emit(markStart, pack(a), arg{}) }
+func (e Event1[A]) Start(a A) {
+	if recording.Load() != nil {
+		e.emit(markStart, pack(a), arg{})
+	}
+}
 
 // End: see [Event.End].
-func (e Event1[A]) End(a A) { e.emit(markEnd, pack(a), arg{}) }
+func (e Event1[A]) End(a A) {
+	if recording.Load() != nil {
+		e.emit(markEnd, pack(a), arg{})
+	}
+}
 
 // Interval: see [Event.Interval].
-func (e Event1[A]) Interval(begin Time, a A) { e.since(begin, pack(a), arg{}, nil) }
+func (e Event1[A]) Interval(begin Time, a A) {
+	if recording.Load() != nil {
+		e.since(begin, pack(a), arg{}, nil)
+	}
+}
 
 // Begin: see [Event.Begin].
-func (e Event1[A]) Begin(a A) Span { return e.begin(pack(a), arg{}, arg{}, arg{}) }
+func (e Event1[A]) Begin(a A) Span {
+	if recording.Load() == nil {
+		return Span{}
+	}
+	return e.begin(pack(a), arg{}, arg{}, arg{})
+}
 
 // On: see [Event.On].
 func (e Event2[A, B]) On(t *Track) Event2[A, B] { e.track = t; return e }
@@ -130,67 +172,108 @@ func (e Event2[A, B]) Mark(a A, b B) {
 }
 
 // Start: see [Event.Start].
-func (e Event2[A, B]) Start(a A, b B) { e.emit(markStart, pack(a), pack(b)) }
+func (e Event2[A, B]) Start(a A, b B) {
+	if recording.Load() != nil {
+		e.emit(markStart, pack(a), pack(b))
+	}
+}
 
 // End: see [Event.End].
-func (e Event2[A, B]) End(a A, b B) { e.emit(markEnd, pack(a), pack(b)) }
+func (e Event2[A, B]) End(a A, b B) {
+	if recording.Load() != nil {
+		e.emit(markEnd, pack(a), pack(b))
+	}
+}
 
 // Interval: see [Event.Interval].
 func (e Event2[A, B]) Interval(begin Time, a A, b B) {
-	e.since(begin, pack(a), pack(b), nil)
+	if recording.Load() != nil {
+		e.since(begin, pack(a), pack(b), nil)
+	}
 }
 
 // Begin: see [Event.Begin].
-func (e Event2[A, B]) Begin(a A, b B) Span { return e.begin(pack(a), pack(b), arg{}, arg{}) }
+func (e Event2[A, B]) Begin(a A, b B) Span {
+	if recording.Load() == nil {
+		return Span{}
+	}
+	return e.begin(pack(a), pack(b), arg{}, arg{})
+}
 
 // On: see [Event.On].
 func (e Event3[A, B, C]) On(t *Track) Event3[A, B, C] { e.track = t; return e }
 
 // Mark: see [Event.Mark].
 func (e Event3[A, B, C]) Mark(a A, b B, c C) {
-	e.record(markInstant, pack(a), pack(b), &[2]arg{pack(c)})
+	if recording.Load() != nil {
+		e.record(markInstant, pack(a), pack(b), &[2]arg{pack(c)})
+	}
 }
 
 // Start: see [Event.Start].
 func (e Event3[A, B, C]) Start(a A, b B, c C) {
-	e.record(markStart, pack(a), pack(b), &[2]arg{pack(c)})
+	if recording.Load() != nil {
+		e.record(markStart, pack(a), pack(b), &[2]arg{pack(c)})
+	}
 }
 
 // End: see [Event.End].
-func (e Event3[A, B, C]) End(a A, b B, c C) { e.record(markEnd, pack(a), pack(b), &[2]arg{pack(c)}) }
+func (e Event3[A, B, C]) End(a A, b B, c C) {
+	if recording.Load() != nil {
+		e.record(markEnd, pack(a), pack(b), &[2]arg{pack(c)})
+	}
+}
 
 // Interval: see [Event.Interval].
 func (e Event3[A, B, C]) Interval(begin Time, a A, b B, c C) {
-	e.since(begin, pack(a), pack(b), &[2]arg{pack(c)})
+	if recording.Load() != nil {
+		e.since(begin, pack(a), pack(b), &[2]arg{pack(c)})
+	}
 }
 
 // Begin: see [Event.Begin].
-func (e Event3[A, B, C]) Begin(a A, b B, c C) Span { return e.begin(pack(a), pack(b), pack(c), arg{}) }
+func (e Event3[A, B, C]) Begin(a A, b B, c C) Span {
+	if recording.Load() == nil {
+		return Span{}
+	}
+	return e.begin(pack(a), pack(b), pack(c), arg{})
+}
 
 // On: see [Event.On].
 func (e Event4[A, B, C, D]) On(t *Track) Event4[A, B, C, D] { e.track = t; return e }
 
 // Mark: see [Event.Mark].
 func (e Event4[A, B, C, D]) Mark(a A, b B, c C, d D) {
-	e.record(markInstant, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	if recording.Load() != nil {
+		e.record(markInstant, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	}
 }
 
 // Start: see [Event.Start].
 func (e Event4[A, B, C, D]) Start(a A, b B, c C, d D) {
-	e.record(markStart, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	if recording.Load() != nil {
+		e.record(markStart, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	}
 }
 
 // End: see [Event.End].
 func (e Event4[A, B, C, D]) End(a A, b B, c C, d D) {
-	e.record(markEnd, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	if recording.Load() != nil {
+		e.record(markEnd, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	}
 }
 
 // Interval: see [Event.Interval].
 func (e Event4[A, B, C, D]) Interval(begin Time, a A, b B, c C, d D) {
-	e.since(begin, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	if recording.Load() != nil {
+		e.since(begin, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	}
 }
 
 // Begin: see [Event.Begin].
 func (e Event4[A, B, C, D]) Begin(a A, b B, c C, d D) Span {
+	if recording.Load() == nil {
+		return Span{}
+	}
 	return e.begin(pack(a), pack(b), pack(c), pack(d))
 }

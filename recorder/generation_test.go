@@ -44,10 +44,7 @@ func branchRight(n, bits, all int) { branch(n, bits, all); branchSink-- }
 func TestGenerations(t *testing.T) {
 	const stacks = 12000
 	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
-	close(r.quit) // this test keeps house
-	r.nap.wake()
-	r.crew.Wait()
-	r.quit = make(chan struct{})
+	dismiss(r) // this test keeps house
 	most := 0
 	for first := 0; first < stacks; first += pendingSlots {
 		for range 2 { // as pcs, then by id
@@ -70,6 +67,31 @@ func TestGenerations(t *testing.T) {
 	}
 	if lost := losses(t, r.dir); lost[rawformat.LostDictionary]+lost[rawformat.LostBusy] > 0 {
 		t.Errorf("lost %v", lost)
+	}
+}
+
+// dismiss ends the recorder's own goroutines.
+func dismiss(r *Recorder) {
+	close(r.quit)
+	r.nap.wake()
+	r.crew.Wait()
+	r.quit = make(chan struct{})
+}
+
+// A stack that nobody has seen is written as pcs, and nothing is allocated.
+func TestNewStacksDoNotAllocate(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 16 << 20})
+	if r.unwalked != nil {
+		t.Logf("no frame pointers: %v", r.unwalked)
+		return
+	}
+	dismiss(r)
+	bits := 0
+	if n := testing.AllocsPerRun(1000, func() { bits++; branch(branches, bits, bits) }); n != 0 {
+		t.Errorf("%v allocations for a new stack", n)
+	}
+	if r.known.find(nil) != 0 || r.fresh.n != pendingSlots {
+		t.Errorf("%d stacks wait for the housekeeper, want %d", r.fresh.n, pendingSlots)
 	}
 }
 

@@ -245,14 +245,15 @@ func TestPageBorders(t *testing.T) {
 			runtime.Gosched()
 		}
 		r.claimFinally(s)
-		m := marker{d: probeEvent.d, kind: markInstant, now: r.clock.now(), raw: raw[:i%len(raw)]}
+		m := marker{d: probeEvent.d, kind: markInstant, now: r.clock.now()}
+		pcs := raw[:i%len(raw)]
 		if i%2 == 0 {
 			m.track = track.id
 		}
-		if len(m.raw) > 0 {
+		if len(pcs) > 0 {
 			m.stack = 1
 		}
-		if !r.turnWithStack(s, m.size(), m.track, m.now, m.raw) {
+		if !r.turnWithStack(s, m.size(len(pcs)), m.track, m.now, pcs) {
 			t.Fatal("no room")
 		}
 		s.marker(&m)

@@ -39,6 +39,7 @@ type Recorder struct {
 	unpinned error         // why none is pinned
 	exposed  error         // why faults in our mappings are not caught
 	unwalked error         // why stacks are not found by frame pointers
+	source   string        // folder of this package's source, as the compiler knows it
 	defined  atomic.Uint32 // records of the registry that the dictionary has
 	refused  int           // up to here they were written or counted as lost; under defined.mu
 	lost     [numLosses]loss

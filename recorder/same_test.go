@@ -17,6 +17,7 @@ var (
 	sameTwo   = recorder.NewEvent2("same two", recorder.Int("a"), recorder.Uint("b"))
 	sameFloat = recorder.NewEvent2("same float", recorder.Float("a"), recorder.Bool("b"))
 	sameText  = recorder.NewEvent2("same text", recorder.String("a"), recorder.Duration("b"))
+	sameMany  = recorder.NewEventN("same many", []recorder.AnyField{recorder.Int("a"), recorder.String("b"), recorder.Bool("c")})
 	sameFour  = recorder.NewEvent4("same four", recorder.Int64("a"), recorder.Hex("b"), recorder.String("c"), recorder.Float("d"))
 )
 
@@ -30,6 +31,11 @@ interval same float: 2 7ff0000000000000 | 1 0
 instant same text: 3 "x€" | 0 3b9aca00
 interval same text: 3 "" | 0 fffffffffffffffb
 instant same four: 0 fffffffffffffffe | 1 beef | 3 "four" | 2 bff0000000000000
+instant same many: 0 ffffffffffffffff | 3 "x" | 1 1
+start same many: 0 1
+end same many:
+interval same many: 1 7 | 2 3ff8000000000000 | 3 "not a bool"
+interval same many: 0 3b9aca00
 instant same name:
 instant same note: 3 "text"
 `
@@ -48,6 +54,11 @@ func TestSameFile(t *testing.T) {
 	sameText.Mark("x€", time.Second)
 	sameText.Interval(recorder.Now(), "", -5)
 	sameFour.Mark(-2, 0xbeef, "four", -1)
+	sameMany.Mark(recorder.V(-1), recorder.V("x"), recorder.V(true), recorder.V("one too many"))
+	sameMany.Start(recorder.V(int64(1)))
+	sameMany.End()
+	sameMany.Begin(recorder.V(uint64(7)), recorder.V(1.5), recorder.V("not a bool")).End()
+	sameMany.Interval(recorder.Now(), recorder.V(time.Second))
 	recorder.Mark("same name")
 	recorder.Text("same note", "text")
 	r := finish(t, rec)

@@ -20,6 +20,7 @@ func runtime_setProfLabel(unsafe.Pointer)
 // one entry for each function, also of those that the compiler inlined.
 //
 //go:linkname expandInlined runtime.pprof_fpunwindExpand
+//go:noescape
 func expandInlined(dst, src []uintptr) int
 
 //go:linkname runtime_FrameStartLine runtime/pprof.runtime_FrameStartLine

@@ -27,7 +27,7 @@ const (
 )
 
 // markStack writes a marker with the stack that it was made at: by its id if it
-// has one, else as pcs. The housekeeper then gives it an id.
+// has one, else as pcs. The housekeeper then gives it an id. Nothing is allocated.
 //
 // A stack is looked up by what frame pointers lead to: the return addresses of
 // calls, among them that of the recorder's own method, if it was not inlined. What
@@ -45,20 +45,71 @@ func (r *Recorder) markStack(m *marker) {
 	stack := calls[:n]
 	m.generation = r.known.generation.Load()
 	if id := r.known.find(stack); id != 0 {
-		if m.stack = uint64(id) + 1; r.write(m) {
+		if m.stack = uint64(id) + 1; r.write(m, nil) {
 			return
 		}
 	}
-	m.stack = 0
 	r.fresh.submit(stack)
-	for _, l := range r.places(slices.Clone(stack)) { // a copy, so that calls stays on the stack
-		m.raw = append(m.raw, l.pc)
-	}
-	if len(m.raw) > 0 {
-		m.stack = 1
-	}
-	r.write(m)
+	var raw [maxDepth]uint64
+	n = r.rawStack(&raw, stack)
+	m.stack = uint64(min(n, 1))
+	r.write(m, raw[:n])
 }
+
+// rawStack is the stack as pcs, without the recorder's own method, and returns how
+// many there are. By frame pointers nothing is allocated, and little is asked of
+// the runtime: what is at a pc is for the housekeeper to find out.
+func (r *Recorder) rawStack(raw *[maxDepth]uint64, stack []uintptr) (n int) {
+	if r.unwalked != nil {
+		for _, l := range locate(slices.Clone(stack)) { // a copy, so that the caller's stays on its stack
+			raw[n] = l.pc
+			n++
+		}
+		return n
+	}
+	for i, pc := range stack {
+		if i > 0 && !isWrapper(pc) || i == 0 && !r.isOwnCall(pc) {
+			raw[n] = uint64(pc) - 1
+			n++
+		}
+	}
+	return n
+}
+
+// isWrapper reports whether a call is from code that the compiler made up, such as
+// a method of a pointer that calls that of a value. The runtime passes over it.
+func isWrapper(call uintptr) bool {
+	functions := [maxChain]uintptr{}
+	return expandInlined(functions[:], []uintptr{0, call}) == 0
+}
+
+// isOwnCall reports whether a call is from one of the recorder's methods that was
+// not inlined. Asking for an inlined function would allocate; the one that it was
+// inlined into comes last. So would the name of a generic one: the file tells, too.
+func (r *Recorder) isOwnCall(call uintptr) bool {
+	functions := [maxChain]uintptr{}
+	n := expandInlined(functions[:], []uintptr{0, call})
+	if n == 0 || n == maxChain {
+		return n == 0
+	}
+	f := runtime.FuncForPC(functions[n-1] - 1)
+	if f == nil {
+		return false
+	}
+	file, _ := f.FileLine(functions[n-1] - 1)
+	name, ok := strings.CutPrefix(file, r.source)
+	return ok && (name == "event.go" || name == "eventn.go" || name == "text.go")
+}
+
+// sourceFolder is where the compiler found this package.
+func sourceFolder() string {
+	_, file, _, _ := runtime.Caller(0)
+	return strings.TrimSuffix(file, "stack.go")
+}
+
+// maxChain is more than the functions that are inlined into one another at one
+// call, as a rule; with more, the call is taken for the program's.
+const maxChain = 16
 
 // places is where the calls of a marker's stack are.
 func (r *Recorder) places(stack []uintptr) []location {
@@ -96,7 +147,7 @@ func withoutOwn(leafFirst []location) []location {
 // isOwn reports whether a function is one of those that make markers.
 func isOwn(function string) bool {
 	name, ok := strings.CutPrefix(function, "gprof/recorder.")
-	return ok && (strings.HasPrefix(name, "Event") || strings.HasPrefix(name, "Span.") || strings.HasPrefix(name, "(*Track).") || name == "Mark" || name == "Text")
+	return ok && (strings.HasPrefix(name, "Event") || strings.HasPrefix(name, "Span") || strings.HasPrefix(name, "(*Track).") || name == "Mark" || name == "Text")
 }
 
 var errWalk = errors.New("frame pointers lead elsewhere than runtime.Callers")

@@ -1,6 +1,7 @@
 package recorder_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 var (
 	stacked  = recorder.NewEvent1("stacked", recorder.Int("n"), recorder.WithStack())
 	stacked2 = recorder.NewEvent2("stacked two", recorder.Int("n"), recorder.String("s"), recorder.WithStack())
+	stackedN = recorder.NewEventN("stacked many", []recorder.AnyField{recorder.Int("n")}, recorder.WithStack())
 	stacked3 = recorder.NewEvent("stacked span", recorder.WithStack())
 )
 
@@ -23,6 +25,10 @@ func inner(n int) { // is inlined into outer
 	stacked2.Mark(n, "")
 	span := stacked3.Begin()
 	span.End()
+	stackedN.Mark(recorder.V(n))
+	stackedN.Interval(recorder.Now(), recorder.V(n))
+	spanN := stackedN.Begin(recorder.V(n))
+	spanN.End()
 }
 
 // A stack's first marker has its pcs, later ones an id; both lead to the same
@@ -30,7 +36,11 @@ func inner(n int) { // is inlined into outer
 func TestStacks(t *testing.T) {
 	rec := begin(t, recorder.Options{})
 	outer(1)
-	waitForStack(t, func() { outer(2) })
+	await(t, "the stack has an id", func() bool {
+		outer(2)
+		live := read(t, rec.Dir(), chunks.Unproven)
+		return slices.ContainsFunc(live.markerStacks(), func(s markerStack) bool { return s.form == "id" })
+	})
 	r := finish(t, rec)
 	dict := r.stackDict(t)
 	seen := map[string]bool{}

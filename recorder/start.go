@@ -60,7 +60,7 @@ func open(o Options) (*Recorder, error) {
 	r.clock.open()
 	r.begun = Now()
 	r.exposed, r.faults = chunks.CatchFaults(), chunks.Faults()
-	r.unwalked = tryWalk()
+	r.unwalked, r.source = tryWalk(), sourceFolder()
 	if p.CounterHz > 0 {
 		r.counterPeriod = Time(time.Second) / Time(p.CounterHz)
 	}
