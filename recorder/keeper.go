@@ -35,6 +35,7 @@ func (r *Recorder) keepHouse() {
 	for {
 		r.maintain()
 		r.work(&due)
+		r.drain()
 		select {
 		case <-r.quit:
 			if !r.paused.Load() && r.isMapped() {

@@ -72,11 +72,12 @@ type Recorder struct {
 	cpuTest       string                 // what came of the sampler's self-test
 
 	spent     spent
-	nap       nap           // of the housekeeper
-	shift     chan struct{} // to the CPU sampler: paused or resumed
-	learning  atomic.Bool   // again
-	mapped    chan struct{} // closed when the modules are in the dictionary
-	quit      chan struct{} // closed by Stop
+	nap       nap                // of the housekeeper
+	shift     chan struct{}      // to the CPU sampler: paused or resumed
+	learning  atomic.Bool        // again
+	mapped    chan struct{}      // closed when the modules are in the dictionary
+	quit      chan struct{}      // closed by Stop
+	drains    chan chan struct{} // see drainNow
 	crew      sync.WaitGroup
 	switching sync.Mutex // one of Pause, Resume and Stop at a time
 	pausers   pausers    // who asks to pause; under switching

@@ -54,7 +54,7 @@ func open(o Options) (*Recorder, error) {
 	}
 	r := &Recorder{
 		instance: newInstance(), session: p.session,
-		shift: make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}),
+		shift: make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}), drains: make(chan chan struct{}, 1),
 	}
 	r.dir = filepath.Join(r.session, instanceName(r.instance))
 	r.clock.open()

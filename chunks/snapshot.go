@@ -1,0 +1,144 @@
+package chunks
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gprof/rawformat"
+)
+
+// CopySince copies what a live instance recorded since a moment, in ns of
+// CLOCK_MONOTONIC, into a new directory: it is a recording of its own. Of chunks
+// that were closed before, only the headers are copied; stack rings are not. Any
+// goroutine of any process may call it: the recording goes on, and what it
+// discards meanwhile is left out.
+//
+//  1. Chunks: a use that has ended while its file was read does not count.
+//  2. Dictionaries, which have by then what the chunks refer to, and meta.
+//  3. The directory gets its name.
+//
+// On an error nothing is left behind.
+func CopySince(from, to string, since uint64) error {
+	files, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return &fs.PathError{Op: "snapshot", Path: to, Err: fs.ErrExist}
+	}
+	half := to + newSuffix
+	if err := os.MkdirAll(half, 0o700); err != nil {
+		return err
+	}
+	for _, prefix := range []string{"chunk-", "dict-", metaName} {
+		for _, f := range files {
+			if strings.HasPrefix(f.Name(), prefix) && err == nil {
+				err = copyFile(filepath.Join(from, f.Name()), filepath.Join(half, f.Name()), since)
+			}
+		}
+	}
+	if err == nil {
+		err = os.Rename(half, to)
+	}
+	if err != nil {
+		err = errors.Join(err, os.RemoveAll(half))
+	}
+	return err
+}
+
+// copyFile copies a file, unless it is gone or nothing of it counts.
+func copyFile(from, to string, since uint64) error {
+	b, err := latest(from, since)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && b == nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return writeFile(to, b)
+}
+
+func latest(path string, since uint64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|openCarefully, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it was only read
+	switch name := filepath.Base(path); {
+	case strings.HasPrefix(name, "chunk-"):
+		return chunkContent(f, since)
+	case strings.HasPrefix(name, "dict-"):
+		return dictContent(f)
+	}
+	return io.ReadAll(io.LimitReader(f, rawformat.MaxMetaFile))
+}
+
+// uses is how often a chunk is read that is used again meanwhile.
+const uses = 3
+
+// chunkContent is nil if the chunk holds nothing.
+func chunkContent(f *os.File, since uint64) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() < rawformat.HeadSize || info.Size() > rawformat.MaxChunkFile {
+		return nil, nil
+	}
+	b := make([]byte, info.Size())
+	for range uses {
+		n, err := f.ReadAt(b, 0)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		if b := b[:n]; n >= rawformat.HeadSize && !usedAgain(f, b) {
+			return cutContent(b, since), nil
+		}
+	}
+	return nil, nil
+}
+
+// usedAgain reports whether a chunk has another epoch than when it was read.
+func usedAgain(f *os.File, b []byte) bool {
+	var now [8]byte
+	_, err := f.ReadAt(now[:], rawformat.OffEpoch)
+	return err != nil || string(now[:]) != string(b[rawformat.OffEpoch:][:8])
+}
+
+// cutContent leaves the header of a chunk that was closed before since.
+func cutContent(b []byte, since uint64) []byte {
+	h, sealed, err := rawformat.ReadHeader(b)
+	if err != nil || h.Epoch == 0 {
+		return nil
+	}
+	if !sealed || h.Close.Monotonic >= since {
+		return b
+	}
+	clear(b[rawformat.HeaderSize:rawformat.HeadSize])
+	binary.LittleEndian.PutUint32(b[rawformat.OffState:], uint32(rawformat.StateLeftOut))
+	return b[:rawformat.HeadSize]
+}
+
+// dictContent is without a record that is being written.
+func dictContent(f *os.File) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(f, rawformat.MaxRecordFile))
+	if err != nil {
+		return nil, err
+	}
+	h, err := rawformat.ReadRecordHeader(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	scan := newRecordScan(f.Name(), b, h, nil)
+	end := rawformat.RecordHeaderSize
+	for rec := (Record{}); scan.next(&rec); {
+		end = scan.at
+	}
+	return b[:end], nil
+}

@@ -1,0 +1,78 @@
+package recorder
+
+import (
+	"errors"
+	"path/filepath"
+	"time"
+
+	"gprof/chunks"
+)
+
+// ErrStopped means that the recorder has been stopped, or never started.
+var ErrStopped = errors.New("nothing is recorded")
+
+// Snapshot copies what was recorded in the last so many seconds into a directory of
+// its own within dir, which it makes, and returns its path; 0 or less is all that
+// is kept. Recording goes on meanwhile. A program calls it when something happens
+// that is worth to be looked at later: what a ring has kept of it is soon
+// discarded. The snapshot is a session like any other, and nobody's limit counts
+// it: whoever takes snapshots removes them.
+//
+// It reads and writes as much as was recorded in that time, in whole chunks, and
+// waits for no writer. The error is the disk's or [ErrStopped]; then nothing is
+// left behind.
+func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err error) {
+	if r == nil {
+		return "", ErrStopped
+	}
+	now := time.Now()
+	if err := r.drainNow(); err != nil {
+		return "", err
+	}
+	since := uint64(0)
+	if reach := uint64(r.clock.base) + uint64(Now()); last > 0 && uint64(last) < reach {
+		since = reach - uint64(last)
+	}
+	path = filepath.Join(dir, now.UTC().Format("20060102T150405.000000000Z"))
+	if err := chunks.CopySince(r.dir, filepath.Join(path, instanceName(r.instance)), since); err != nil {
+		return "", err
+	}
+	return path, nil
+}
+
+// drainNow has the housekeeper take what threads have sampled until now into
+// chunks, and waits for it, but not for long: it may be waiting for the disk.
+func (r *Recorder) drainNow() error {
+	drained := make(chan struct{})
+	select {
+	case r.drains <- drained:
+	case <-time.After(time.Second): // somebody else waits, too
+		return nil
+	case <-r.quit:
+		return ErrStopped
+	}
+	r.nap.wake()
+	select {
+	case <-drained:
+		return nil
+	case <-time.After(time.Second):
+		return nil
+	case <-r.quit:
+		return ErrStopped
+	}
+}
+
+// drain does what drainNow asks for. It is the housekeeper's.
+func (r *Recorder) drain() {
+	for {
+		select {
+		case drained := <-r.drains:
+			if r.isMapped() && !r.paused.Load() {
+				r.sampler.round(r)
+			}
+			close(drained)
+		default:
+			return
+		}
+	}
+}
