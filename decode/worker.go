@@ -154,12 +154,18 @@ func (w *worker) enter(im *chunks.Image) {
 	w.chunk, w.view = im, w.viewOf(uint32(im.Header.Generation))
 	w.monoTSC = im.Header.Clock() == rawformat.ClockTSC
 	w.tick, w.stack = w.openTick(im), inline{}
-	w.setWho(context{})
+	w.context, w.where = context{}, nil
 	w.last.clear()
 }
 
-// setWho begins another context.
-func (w *worker) setWho(c context) { w.context, w.where = c, nil }
+// setWho begins another context. Mostly it is another goroutine's, on the same
+// track.
+func (w *worker) setWho(c context) {
+	if c.track != w.context.track || c.root != w.context.root {
+		w.where = nil
+	}
+	w.context = c
+}
 
 // openTick is the time base of a chunk that straddles and so needs no sync.
 func (w *worker) openTick(im *chunks.Image) uint64 {

@@ -126,7 +126,7 @@ func (r *Recorder) sampleCounters() {
 func (r *Recorder) writeCounter(id uint32, value int64) {
 	now := r.clock.now()
 	s := r.acquirePatiently()
-	if s == nil || !r.turn(s, 64, 0, now) {
+	if s == nil || !r.turn(s, 64, who{}, now) {
 		return
 	}
 	b := rawformat.AppendUint(s.time(s.begin(rawformat.KindCounter), now), uint64(id))

@@ -11,7 +11,7 @@ import (
 type marker struct {
 	d          *definition
 	kind       rawformat.Kind
-	track      uint32
+	of         who
 	now, begin tick
 	args       [4]arg
 	values     []Arg // instead of args, where many
@@ -60,9 +60,7 @@ func (r *Recorder) mark(h handle, kind rawformat.Kind, now, begin tick, a, b arg
 		m.args[2].set(&more[0])
 		m.args[3].set(&more[1])
 	}
-	if h.track != nil {
-		m.track = r.track(h.track)
-	}
+	m.of = r.who(h)
 	if h.d.stack {
 		r.markStack(&m)
 		return
@@ -80,14 +78,21 @@ func (r *Recorder) markN(h handle, kind rawformat.Kind, now, begin tick, values 
 	var m marker
 	m.d, m.kind, m.now, m.begin, m.many = h.d, kind, now, begin, true
 	m.values = values[:min(len(values), len(h.d.wires))]
-	if h.track != nil {
-		m.track = r.track(h.track)
-	}
+	m.of = r.who(h)
 	if h.d.stack {
 		r.markStack(&m)
 		return
 	}
 	r.write(&m, nil)
+}
+
+// who is the calling goroutine, on the track that the event is aimed at.
+func (r *Recorder) who(h handle) (of who) {
+	if h.track != nil {
+		of.track = r.track(h.track)
+	}
+	of.goroutine = goroutineAt(r.goroutines)
+	return of
 }
 
 // has reports whether the event is defined in this recording. One for which there
@@ -142,7 +147,7 @@ func (r *Recorder) writeMarker(m *marker, raw []uint64) bool {
 		leave(s)
 		return false
 	}
-	if s != nil && r.turnWithStack(s, m.size(len(raw)), m.track, m.now, raw) {
+	if s != nil && r.turnWithStack(s, m.size(len(raw)), m.of, m.now, raw) {
 		s.marker(m)
 		leave(s)
 	}
@@ -155,8 +160,8 @@ const maxRaw = 300
 
 // turnWithStack is turn, and writes a stack block for the block that follows.
 // size is that of both; raw has at most maxRaw pcs.
-func (r *Recorder) turnWithStack(s *shard, size, track uint32, now tick, raw []uint64) bool {
-	for r.turn(s, size, track, now) {
+func (r *Recorder) turnWithStack(s *shard, size uint32, of who, now tick, raw []uint64) bool {
+	for r.turn(s, size, of, now) {
 		if len(raw) == 0 {
 			return true
 		}
@@ -233,7 +238,7 @@ func (r *Recorder) entry(k rawformat.Kind, at tick, fields ...uint64) {
 
 // put is entry in a shard that was just locked; nil: none could be.
 func (r *Recorder) put(s *shard, k rawformat.Kind, track uint32, at tick, fields ...uint64) {
-	if s == nil || !r.turn(s, uint32(16+10*len(fields)), track, at) {
+	if s == nil || !r.turn(s, uint32(16+10*len(fields)), who{track: track}, at) {
 		return
 	}
 	b := s.time(s.begin(k), at)
@@ -248,7 +253,7 @@ func (r *Recorder) put(s *shard, k rawformat.Kind, track uint32, at tick, fields
 func (r *Recorder) log(level rawformat.LogLevel, text string) {
 	now := r.clock.now()
 	s := r.acquirePatiently()
-	if s == nil || !r.turn(s, maxString+32, 0, now) {
+	if s == nil || !r.turn(s, maxString+32, who{}, now) {
 		return
 	}
 	b := s.time(s.begin(rawformat.KindLog), now)

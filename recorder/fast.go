@@ -35,6 +35,17 @@ func runtimeNanotime() int64
 //go:noescape
 func readCounter() uint64
 
+// goroutineAt is the word at an offset in the running goroutine's g, which the
+// number of the goroutine is at that of findGoroutine; 0 at offset 0.
+//
+//go:noescape
+func goroutineAt(offset uintptr) uint64
+
+// readBoth is readCounter and goroutineAt, for the cost of one call.
+//
+//go:noescape
+func readBoth(offset uintptr) (counter, goroutine uint64)
+
 // release stores a word after everything that was stored before.
 //
 //go:noescape

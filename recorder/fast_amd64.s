@@ -10,6 +10,36 @@ TEXT ·readCounter(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, ret+0(FP)
 	RET
 
+// func goroutineAt(offset uintptr) uint64
+TEXT ·goroutineAt(SB), NOSPLIT|NOFRAME, $0-16
+	MOVQ  offset+0(FP), CX
+	XORL  AX, AX
+	TESTQ CX, CX
+	JZ    done
+	MOVQ  (TLS), AX
+	MOVQ  (AX)(CX*1), AX
+
+done:
+	MOVQ AX, ret+8(FP)
+	RET
+
+// func readBoth(offset uintptr) (counter, goroutine uint64)
+TEXT ·readBoth(SB), NOSPLIT|NOFRAME, $0-24
+	MOVQ  offset+0(FP), CX
+	XORL  BX, BX
+	TESTQ CX, CX
+	JZ    unknown
+	MOVQ  (TLS), BX
+	MOVQ  (BX)(CX*1), BX
+
+unknown:
+	MOVQ BX, goroutine+16(FP)
+	RDTSC
+	SHLQ $32, DX
+	ORQ  DX, AX
+	MOVQ AX, counter+8(FP)
+	RET
+
 // func releaseWord(word *uint64, v uint64)
 // A plain store is a release store: the processor shows stores in program order,
 // and no compiler moves anything over a call of assembly.

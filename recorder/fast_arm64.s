@@ -10,6 +10,29 @@ TEXT ·readCounter(SB), NOSPLIT|NOFRAME, $0-8
 	MOVD R0, ret+0(FP)
 	RET
 
+// func goroutineAt(offset uintptr) uint64
+TEXT ·goroutineAt(SB), NOSPLIT|NOFRAME, $0-16
+	MOVD offset+0(FP), R0
+	CBZ  R0, done
+	MOVD (g)(R0), R0
+
+done:
+	MOVD R0, ret+8(FP)
+	RET
+
+// func readBoth(offset uintptr) (counter, goroutine uint64)
+TEXT ·readBoth(SB), NOSPLIT|NOFRAME, $0-24
+	MOVD offset+0(FP), R1
+	CBZ  R1, unknown
+	MOVD (g)(R1), R1
+
+unknown:
+	MOVD R1, goroutine+16(FP)
+	ISB  $15
+	MRS  CNTVCT_EL0, R0
+	MOVD R0, counter+8(FP)
+	RET
+
 // func releaseWord(word *uint64, v uint64)
 TEXT ·releaseWord(SB), NOSPLIT|NOFRAME, $0-16
 	MOVD word+0(FP), R0

@@ -197,7 +197,7 @@ func (r *Recorder) rowOf(stack []location) sampleRow { return r.sampleRow(&cpuSa
 func (r *Recorder) writeSite(s *heapSite, size int64) {
 	now := r.clock.now()
 	w := r.acquirePatiently()
-	if w == nil || !r.turnWithStack(w, uint32(sampleRoom+2*10*len(s.row.raw)), 0, now, s.row.raw) {
+	if w == nil || !r.turnWithStack(w, uint32(sampleRoom+2*10*len(s.row.raw)), who{}, now, s.row.raw) {
 		return
 	}
 	index := w.chunk.RangeStart() + uint64(w.offset())

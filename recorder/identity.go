@@ -93,6 +93,11 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add(rawformat.MetaSelfTest+"clock", r.clock.test())
 	add(rawformat.MetaSelfTest+"faults", r.describeFaults())
 	add(rawformat.MetaSelfTest+"writers", r.describeWriters())
+	if r.goroutines != 0 {
+		add(rawformat.MetaSelfTest+"goroutines", "by their numbers")
+	} else {
+		add(rawformat.MetaSelfTest+"goroutines", "markers don't tell them")
+	}
 	if r.unwalked == nil {
 		add(rawformat.MetaSelfTest+"stacks", "by frame pointers")
 	} else {

@@ -164,7 +164,7 @@ func TestStopAfterPanicWithLock(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
 	r.employ(func() {
 		s := r.acquirePatiently()
-		r.prepare(s, 10, 0, r.clock.now())
+		r.prepare(s, 10, who{}, r.clock.now())
 		panic("test")
 	})
 	for r.Err() == nil {
@@ -217,7 +217,7 @@ func TestLaggards(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
 	idle := &r.shards[len(r.shards)-1]
 	r.claimFinally(idle)
-	if !r.prepare(idle, 10, 0, r.clock.now()) {
+	if !r.prepare(idle, 10, who{}, r.clock.now()) {
 		t.Fatal("no chunk")
 	}
 	disclaim(idle)
@@ -248,12 +248,12 @@ func TestPageBorders(t *testing.T) {
 		m := marker{d: probeEvent.d, kind: markInstant, now: r.clock.now()}
 		pcs := raw[:i%len(raw)]
 		if i%2 == 0 {
-			m.track = track.id
+			m.of.track = track.id
 		}
 		if len(pcs) > 0 {
 			m.stack = 1
 		}
-		if !r.turnWithStack(s, m.size(len(pcs)), m.track, m.now, pcs) {
+		if !r.turnWithStack(s, m.size(len(pcs)), m.of, m.now, pcs) {
 			t.Fatal("no room")
 		}
 		s.marker(&m)

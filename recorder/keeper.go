@@ -232,7 +232,7 @@ func (r *Recorder) writeLossesTo(s *shard) {
 			continue
 		}
 		now := r.clock.now()
-		if !r.prepare(s, 64, 0, now) {
+		if !r.prepare(s, 64, s.who(), now) {
 			return
 		}
 		b := s.time(s.begin(rawformat.KindLost), now)

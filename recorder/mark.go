@@ -51,13 +51,16 @@ func (h handle) emit(kind rawformat.Kind, a, b arg) {
 		}
 	}
 	var now tick
+	var goroutine uint64
 	if r.clock.counter {
-		now = tick(readCounter())
+		var counter uint64
+		counter, goroutine = readBoth(r.goroutines)
+		now = tick(counter)
 	} else {
-		now = r.clock.nanotime()
+		now, goroutine = r.clock.nanotime(), goroutineAt(r.goroutines)
 	}
-	if uint32(s.word) >= s.soft || track != s.track {
-		if !r.turn(s, fastBlock, track, now) {
+	if uint32(s.word) >= s.soft || goroutine != s.goroutine || track != s.track {
+		if !r.turn(s, fastBlock, who{goroutine, track}, now) {
 			return
 		}
 	}

@@ -16,6 +16,12 @@ const kernelCounter = "none"
 
 func readCounter() uint64 { return 0 }
 
+func goroutineAt(uintptr) uint64 { return 0 }
+
+func readBoth(uintptr) (counter, goroutine uint64) { return 0, 0 }
+
+func findGoroutine() uintptr { return 0 }
+
 // nanotime is CLOCK_MONOTONIC in ns.
 func (c *clock) nanotime() tick { return tick(c.base) + tick(Now()) }
 

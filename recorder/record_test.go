@@ -21,6 +21,7 @@ type entry struct {
 	id   uint64 // of markers: the event's
 	dur  uint64 // of intervals
 	at   uint64 // ns of CLOCK_MONOTONIC
+	by   uint64 // goroutine of the context
 }
 
 // recording is what lies in an instance directory.
@@ -52,10 +53,10 @@ func read(t *testing.T, dir string, want ...chunks.ProblemClass) *recording {
 	}
 	r.readDict()
 	blocks := p.Blocks(report)
-	var time uint64
+	var time, by uint64
 	for blocks.Next() {
 		b := blocks.Block()
-		r.add(b.Kind, b.Fields, &time)
+		r.add(b.Kind, b.Fields, &time, &by)
 	}
 	if err := blocks.Err(); err != nil {
 		t.Fatal(err)
@@ -106,7 +107,7 @@ func (r *recording) readDict() {
 	}
 }
 
-func (r *recording) add(k rawformat.Kind, c rawformat.Cursor, time *uint64) {
+func (r *recording) add(k rawformat.Kind, c rawformat.Cursor, time, by *uint64) {
 	r.kinds[k]++
 	e := entry{kind: k}
 	for _, f := range rawformat.Kinds[k].Fields {
@@ -130,11 +131,13 @@ func (r *recording) add(k rawformat.Kind, c rawformat.Cursor, time *uint64) {
 			c.Text(f.Name)
 		case f.Type == rawformat.Sint:
 			c.Sint(f.Name)
+		case f.Name == "goroutine" && (k == rawformat.KindSync || k == rawformat.KindContext):
+			*by = c.Uint(f.Name)
 		default:
 			c.Uint(f.Name)
 		}
 	}
-	e.at = *time
+	e.at, e.by = *time, *by
 	r.entries = append(r.entries, e)
 }
 

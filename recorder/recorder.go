@@ -30,19 +30,20 @@ type Recorder struct {
 	dir      string // of this instance
 	limit    int64
 
-	clock    clock
-	begun    Time
-	own      []shard       // pinned, one for each processor
-	shared   []shard       // their number is a power of two
-	mask     uintptr       // of the shared ones that are somebody's first choice
-	shards   []shard       // all of them
-	unpinned error         // why none is pinned
-	exposed  error         // why faults in our mappings are not caught
-	unwalked error         // why stacks are not found by frame pointers
-	source   string        // folder of this package's source, as the compiler knows it
-	defined  atomic.Uint32 // records of the registry that the dictionary has
-	refused  int           // up to here they were written or counted as lost; under defined.mu
-	lost     [numLosses]loss
+	clock      clock
+	goroutines uintptr // where a goroutine's g has its number, 0 unknown
+	begun      Time
+	own        []shard       // pinned, one for each processor
+	shared     []shard       // their number is a power of two
+	mask       uintptr       // of the shared ones that are somebody's first choice
+	shards     []shard       // all of them
+	unpinned   error         // why none is pinned
+	exposed    error         // why faults in our mappings are not caught
+	unwalked   error         // why stacks are not found by frame pointers
+	source     string        // folder of this package's source, as the compiler knows it
+	defined    atomic.Uint32 // records of the registry that the dictionary has
+	refused    int           // up to here they were written or counted as lost; under defined.mu
+	lost       [numLosses]loss
 
 	ring *chunks.Ring
 	dict *dictionary

@@ -74,7 +74,7 @@ func (r *Recorder) sampleRow(c *cpuSample) (row sampleRow) {
 // writeSample writes one sample block.
 func (r *Recorder) writeSample(row *sampleRow, at slot, window Time) {
 	s, now := r.acquirePatiently(), r.clock.at(at.at)
-	if s == nil || !r.turnWithStack(s, uint32(sampleRoom+2*10*len(row.raw)), row.track, now, row.raw) {
+	if s == nil || !r.turnWithStack(s, uint32(sampleRoom+2*10*len(row.raw)), who{track: row.track}, now, row.raw) {
 		return
 	}
 	b := s.time(s.begin(rawformat.KindSample), now)

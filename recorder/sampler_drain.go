@@ -60,7 +60,7 @@ func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRe
 	if w == nil {
 		return false
 	}
-	if !r.turnWithStack(w, uint32(sampleRoom+2*10*len(row.raw)), row.track, at, row.raw) {
+	if !r.turnWithStack(w, uint32(sampleRoom+2*10*len(row.raw)), who{track: row.track}, at, row.raw) {
 		return true // and counted
 	}
 	b := w.time(w.begin(rawformat.KindSample), at)

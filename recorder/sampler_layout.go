@@ -3,11 +3,9 @@
 package recorder
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"runtime"
-	"strconv"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,9 +18,7 @@ const (
 	offStackHi = 8
 	offM       = 48
 	offSched   = 56
-	searchG    = 400 // bytes of a g, which is larger
 	searchM    = 512
-	probes     = 5 // goroutines that have to agree
 )
 
 var errLayout = errors.New("the runtime looks different")
@@ -31,19 +27,18 @@ var errLayout = errors.New("the runtime looks different")
 func findLayout() (l layout, err error) {
 	l.text, l.etext = textRange()
 	l.slots = uintptr(unsafe.Pointer(&labelSlots[0]))
-	goids, labels, curgs := candidates{}, candidates{}, candidates{}
+	labels, curgs := candidates{}, candidates{}
 	scheds := 0
 	for range probes {
 		asleep, wake, seen := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		var g uintptr
 		go func() {
 			g = getg()
-			id, mark := goid(), new([4]uint64)
+			mark := new([4]uint64)
 			was := runtime_getProfLabel()
 			runtime_setProfLabel(unsafe.Pointer(mark))
 			self := words(g, searchG)
 			runtime_setProfLabel(was)
-			goids.meet(self, id)
 			labels.meet(self, uint64(uintptr(unsafe.Pointer(mark))))
 			if m := proveM(g); m != nil {
 				curgs.meet(m, uint64(g))
@@ -62,7 +57,7 @@ func findLayout() (l layout, err error) {
 		close(wake)
 		<-seen
 	}
-	l.goid, l.labels = goids.only(), labels.only()
+	l.goid, l.labels = findGoroutine(), labels.only()
 	if curg := curgs.only(); curg != 0 {
 		l.m, l.curg = offM, curg
 	}
@@ -74,42 +69,6 @@ func findLayout() (l layout, err error) {
 	}
 	return l, err
 }
-
-// candidates are offsets at which the value looked for was found each time.
-type candidates struct {
-	at   []uintptr
-	seen bool
-}
-
-func (c *candidates) meet(words memory, value uint64) {
-	var now []uintptr
-	for i, w := range words {
-		if w == value && (!c.seen || contains(c.at, uintptr(8*i))) {
-			now = append(now, uintptr(8*i))
-		}
-	}
-	c.at, c.seen = now, true
-}
-
-func contains(all []uintptr, x uintptr) bool {
-	for _, y := range all {
-		if x == y {
-			return true
-		}
-	}
-	return false
-}
-
-// only is the offset if there is one, and 0 if there are none or more.
-func (c *candidates) only() uintptr {
-	if len(c.at) != 1 {
-		return 0
-	}
-	return c.at[0]
-}
-
-// memory is some words of what lies in memory.
-type memory []uint64
 
 // words reads memory, if it can be read: the kernel does it, so that a wrong
 // guess is no fault.
@@ -184,16 +143,4 @@ func parked(g uintptr) bool {
 	in := func(at uint64) bool { return lo <= at && at < hi }
 	f := runtime.FuncForPC(uintptr(sched[1]) - 1) // it returns there
 	return in(sched[0]) && in(sched[5]) && f != nil && f.Name() == "runtime.gopark"
-}
-
-// goid is the running goroutine's number, as a traceback shows it.
-func goid() uint64 {
-	var b [64]byte
-	text := bytes.TrimPrefix(b[:runtime.Stack(b[:], false)], []byte("goroutine "))
-	digits, _, _ := bytes.Cut(text, []byte(" "))
-	id, err := strconv.ParseUint(string(digits), 10, 64)
-	if err != nil {
-		return ^uint64(0) // found nowhere
-	}
-	return id
 }

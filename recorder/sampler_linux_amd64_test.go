@@ -119,13 +119,6 @@ func burnOther(d time.Duration) (sum uint32) {
 	return sum
 }
 
-// goroutineNumber is the caller's.
-func goroutineNumber() uint64 {
-	var b [64]byte
-	n, _ := strconv.ParseUint(strings.Fields(string(b[:runtime.Stack(b[:], false)]))[1], 10, 64)
-	return n
-}
-
 // Samples say what burnt the CPU, where, and on whose behalf.
 func TestSignalSamples(t *testing.T) {
 	rec := begin(t, recorder.Options{})

@@ -113,12 +113,8 @@ func forgetStays() {
 // asked while another recorder starts, which finds the same offsets again.
 //
 //go:norace
-//go:nocheckptr
 func goroutineID() uint64 {
-	if sampleLayout.goid == 0 {
-		return 0
-	}
-	return uint64(load64(getg() + sampleLayout.goid))
+	return goroutineAt(sampleLayout.goid)
 }
 
 // trackOf is the track that a sample was taken on, nil if it is not known. What

@@ -17,13 +17,15 @@ import (
 type shard struct {
 	lock   uint32 // 1: taken; of a shared shard after Stop for good
 	shut   uint32 // 1: writers go elsewhere, for the housekeeper has the shard, or is about to
-	track  uint32 // of the context
+	track  uint32 // of the context, as goroutine
 	pinned bool
 	word   uint64 // the commit word: offset, and number of blocks
 	soft   uint32 // up to here a block of the fast path may begin without further ado
 	page   uint32 // in which a block began last, noPage
 	last   tick   // of the last T
 	base   unsafe.Pointer
+
+	goroutine uint64
 
 	commit  *uint64 // the chunk's
 	payload []byte
@@ -34,7 +36,7 @@ type shard struct {
 
 	lag atomic.Uint64 // range start of chunk, 0 without; for the housekeeper
 
-	_ [144]byte // two lines: the processor fetches pairs of them
+	_ [136]byte // two lines: the processor fetches pairs of them
 }
 
 const (
@@ -42,14 +44,20 @@ const (
 	pageShift = 12 // of rawformat.PageSize
 
 	// maxTurn is the room for what turn may write: one context block of at most
-	// 10 bytes and two sync blocks of at most 40.
-	maxTurn = 96
+	// 20 bytes and two sync blocks of at most 50.
+	maxTurn = 120
 
 	// maxPasses is how often all shards are tried before a marker is dropped.
 	// A shard is taken for some ten nanoseconds, unless its holder lost its
 	// thread.
 	maxPasses = 2
 )
+
+// who is whose a block is: the context that blocks after it share.
+type who struct {
+	goroutine uint64 // 0 unknown
+	track     uint32 // 0: that of the process
+}
 
 // enter gives the caller a shard until leave, which must follow soon and without
 // blocking. nil: all are taken; the loss is counted.
@@ -204,8 +212,8 @@ const shardPatience = Time(10 * time.Millisecond)
 
 // turn makes s ready, see prepare. If there is no chunk it counts the loss,
 // leaves s and returns false.
-func (r *Recorder) turn(s *shard, size, track uint32, now tick) bool {
-	if r.prepare(s, size, track, now) {
+func (r *Recorder) turn(s *shard, size uint32, of who, now tick) bool {
+	if r.prepare(s, size, of, now) {
 		return true
 	}
 	r.lose(rawformat.LostNoChunk, 1, uint64(size))
@@ -213,19 +221,19 @@ func (r *Recorder) turn(s *shard, size, track uint32, now tick) bool {
 	return false
 }
 
-// prepare makes s ready for blocks of size bytes in all that belong to track:
+// prepare makes s ready for blocks of size bytes in all that are of somebody:
 // it takes another chunk if there is no room, and restates the context where
 // the format demands it. False: there is no chunk.
-func (r *Recorder) prepare(s *shard, size, track uint32, now tick) bool {
+func (r *Recorder) prepare(s *shard, size uint32, of who, now tick) bool {
 	if s.offset()+size+maxTurn+overshoot > uint32(len(s.payload)) && !r.refill(s) {
 		return false
 	}
-	if s.track != track && s.page == s.offset()>>pageShift {
-		s.context(track)
+	if s.who() != of && s.page == s.offset()>>pageShift {
+		s.context(of)
 	}
 	for s.page != s.offset()>>pageShift {
 		// A sync block that begins late in a page may end in the next one.
-		s.sync(track, now)
+		s.sync(of, now)
 	}
 	s.soft = min((s.page+1)<<pageShift, uint32(len(s.payload))-fastBlock-overshoot)
 	return true
@@ -253,30 +261,32 @@ func (r *Recorder) retire(s *shard) {
 		r.ring.Release(s.chunk)
 	}
 	s.chunk, s.payload, s.commit, s.base = nil, nil, nil, nil
-	s.word, s.soft, s.page, s.track = 0, 0, noPage, 0
+	s.word, s.soft, s.page, s.track, s.goroutine = 0, 0, noPage, 0, 0
 	s.lag.Store(0)
 }
 
 func (s *shard) offset() uint32 { return uint32(s.word) }
 
+func (s *shard) who() who { return who{s.goroutine, s.track} }
+
 // sync begins a page.
-func (s *shard) sync(track uint32, now tick) {
+func (s *shard) sync(of who, now tick) {
 	b := s.begin(rawformat.KindSync)
 	b = rawformat.AppendUint(b, s.chunk.RangeStart()+uint64(s.offset()))
 	b = rawformat.AppendUint(b, s.chunk.Epoch())
 	b = rawformat.AppendUint(b, uint64(now))
-	b = rawformat.AppendUint(b, 0) // goroutines are not told apart
-	b = rawformat.AppendUint(b, uint64(track))
-	s.track, s.last, s.page = track, now, s.offset()>>pageShift
+	b = rawformat.AppendUint(b, of.goroutine)
+	b = rawformat.AppendUint(b, uint64(of.track))
+	s.track, s.goroutine, s.last, s.page = of.track, of.goroutine, now, s.offset()>>pageShift
 	s.finish(b)
 }
 
-func (s *shard) context(track uint32) {
+func (s *shard) context(of who) {
 	b := s.begin(rawformat.KindContext)
+	b = rawformat.AppendUint(b, of.goroutine)
+	b = rawformat.AppendUint(b, uint64(of.track))
 	b = rawformat.AppendUint(b, 0)
-	b = rawformat.AppendUint(b, uint64(track))
-	b = rawformat.AppendUint(b, 0)
-	s.track = track
+	s.track, s.goroutine = of.track, of.goroutine
 	s.finish(b)
 }
 

@@ -61,6 +61,7 @@ func open(o Options) (*Recorder, error) {
 	r.begun = Now()
 	r.exposed, r.faults = chunks.CatchFaults(), chunks.Faults()
 	r.unwalked, r.source = tryWalk(), sourceFolder()
+	r.goroutines = findGoroutine()
 	if p.CounterHz > 0 {
 		r.counterPeriod = Time(time.Second) / Time(p.CounterHz)
 	}

@@ -1,0 +1,101 @@
+//go:build !gprof_portable
+
+package ingest
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gprof/recorder"
+	"gprof/stream"
+)
+
+var busy = recorder.NewEvent("busy")
+
+// What a marker's own goroutine did is told from what others did meanwhile in
+// the same function, in a recording of a real program.
+func TestDuringOwnGoroutine(t *testing.T) {
+	rec, err := recorder.Start(recorder.Options{Dir: t.TempDir(), Limit: 4 << 20, CounterHz: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	var over atomic.Bool
+	for i := range 2 {
+		all.Go(func() { spin(i == 0, &over) })
+	}
+	time.AfterFunc(400*time.Millisecond, func() { over.Store(true) })
+	all.Wait()
+	if err := rec.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	_, everybody := samplesBy(t, rec.Session(), nil)
+	if len(everybody) != 2 {
+		t.Fatalf("samples of goroutines %v, want two", everybody)
+	}
+	query, err := stream.ParseQuery("busy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	marker, own := samplesBy(t, rec.Session(), []stream.Query{query})
+	if len(own) != 1 || own[marker] == 0 || marker == 0 {
+		t.Errorf("samples of goroutines %v during the marker of %d", own, marker)
+	}
+	if own[marker] > everybody[marker] {
+		t.Errorf("%d samples during the marker, %d in all", own[marker], everybody[marker])
+	}
+}
+
+// spin spends time, all of it in a marker if that is wanted.
+func spin(marked bool, over *atomic.Bool) {
+	if marked {
+		defer busy.Begin().End()
+	}
+	for n := 0; !over.Load(); n++ {
+	}
+}
+
+// samplesBy counts the samples in spin by their goroutine, and tells that of the
+// marker.
+func samplesBy(t *testing.T, session string, during []stream.Query) (marker int64, by map[int64]int) {
+	t.Helper()
+	src, _, err := Open([]string{session}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if during != nil {
+		src = stream.During(src, during, stream.DuringOptions{SpillDir: t.TempDir()})
+	}
+	tables, by := src.Tables(), map[int64]int{}
+	for {
+		var b stream.Batch
+		if err := src.Next(&b); errors.Is(err, io.EOF) {
+			return marker, by
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.Time {
+			switch k := b.Series.Kind; {
+			case k == stream.Markers && tables.Event(b.Series.Event).Name == "busy":
+				marker = b.Who(i).Goroutine
+			case k == stream.Samples && passes(tables, b.Stack[i], "gprof/ingest.spin"):
+				by[b.Who(i).Goroutine]++
+			}
+		}
+	}
+}
+
+func passes(t *stream.Tables, stack stream.StackID, function string) bool {
+	for stack != 0 {
+		var frame stream.FrameID
+		stack, frame = t.Stacks.At(stack)
+		if t.Strings.At(t.Frames.At(frame).Function) == function {
+			return true
+		}
+	}
+	return false
+}
