@@ -15,6 +15,10 @@ const (
 	// large service has some thousand.
 	maxSites = 8192
 
+	// siteShare is the part of the limit for which there may be a site: what takes
+	// some 25 bytes in each half of the ring.
+	siteShare = 1024
+
 	// sitesPerRound is how many are stated before the housekeeper looks after the
 	// ring again. A stack that is new takes up to 20 µs.
 	sitesPerRound = 128
@@ -31,13 +35,16 @@ type heapMeter struct {
 	due        Time
 	cycles     [1]metrics.Sample // of the garbage collector
 	seen       uint64            // how many there were the last time
+	fresh      bool              // seen was new then
 	looks      int
 	records    []runtime.MemProfileRecord
 	known      int                        // records from the first on, one for each site
 	left       []runtime.MemProfileRecord // of these: not looked at yet
 	sites      map[site]*heapSite
 	generation uint16 // of the dictionary that stacks of sites are of
-	crowded    bool   // there are more sites than maxSites
+	floor      uint64 // no site was stated below this index
+	most       int    // sites
+	crowded    bool   // there are more
 	warned     bool   // of that
 }
 
@@ -63,14 +70,28 @@ func (h *heapMeter) round(r *Recorder, now Time) {
 	if h.period == 0 {
 		return
 	}
-	if len(h.left) == 0 && now >= h.due {
+	start, end := r.ring.RangeStart(), r.ring.RangeEnd()
+	switch {
+	case len(h.left) > 0:
+	case now >= h.due:
+		h.most = int(min(maxSites, r.limit/siteShare))
 		h.look()
 		h.due = now + max(h.period, heapShare*(Now()-now))
+		h.floor = middle(r)
+	case h.floor < start+(end-start)/4:
+		h.left = h.records[:h.known] // some will be discarded soon
+		h.floor = middle(r)
 	}
 	if len(h.left) > 0 {
 		h.state(r, sitesPerRound)
 	}
 	r.spent.samples.Add(int64(Now() - now))
+}
+
+// middle is that of the ring: what lies before it is restated.
+func middle(r *Recorder) uint64 {
+	start, end := r.ring.RangeStart(), r.ring.RangeEnd()
+	return start + (end-start)/2
 }
 
 // last states all there is at the end.
@@ -84,7 +105,8 @@ func (h *heapMeter) last(r *Recorder) {
 }
 
 // look takes the heap profile. It is that of a cycle of the garbage collector, so
-// that there is nothing new before the next one is complete.
+// that there is nothing new before the next one is complete. It comes some time
+// after the cycle was counted, so one look more is needed.
 func (h *heapMeter) look() {
 	h.cycles[0].Name = "/gc/cycles/total:gc-cycles"
 	metrics.Read(h.cycles[:])
@@ -92,10 +114,11 @@ func (h *heapMeter) look() {
 	if v := h.cycles[0].Value; v.Kind() == metrics.KindUint64 {
 		cycles = v.Uint64()
 	}
-	if cycles == 0 || cycles != h.seen {
+	if cycles == 0 || cycles != h.seen || h.fresh {
 		h.take()
 		h.sum()
 	}
+	h.fresh = cycles != h.seen
 	h.seen, h.left = cycles, h.records[:h.known]
 }
 
@@ -144,7 +167,7 @@ func (h *heapMeter) site(rec *runtime.MemProfileRecord) *heapSite {
 	k := keyOfSite(rec)
 	s := h.sites[k]
 	if s == nil {
-		if len(h.sites) == maxSites {
+		if len(h.sites) >= h.most {
 			h.crowded = true
 			return nil
 		}
@@ -163,7 +186,7 @@ func keyOfSite(rec *runtime.MemProfileRecord) site {
 func (h *heapMeter) state(r *Recorder, n int) {
 	if h.crowded && !h.warned {
 		h.warned = true
-		r.log(rawformat.LogWarn, fmt.Sprintf("heap: memory is allocated at more than %d sites; no samples of those that came last", maxSites))
+		r.log(rawformat.LogWarn, fmt.Sprintf("heap: memory is allocated at more than %d sites; no samples of those that came last", h.most))
 	}
 	fresh := h.generation != r.generation
 	if h.generation = r.generation; fresh {
@@ -171,12 +194,12 @@ func (h *heapMeter) state(r *Recorder, n int) {
 			s.row = sampleRow{} // its stack was of the last generation
 		}
 	}
-	middle := r.ring.RangeStart() + (r.ring.RangeEnd()-r.ring.RangeStart())/2
+	middle := middle(r)
 	for ; n > 0 && len(h.left) > 0; h.left = h.left[1:] {
 		rec := &h.left[0]
 		k := keyOfSite(rec)
 		s := h.sites[k]
-		if h.looks == 1 {
+		if h.looks == 1 && s.index == 0 {
 			s.stated = s.now
 		} else if s.now == s.stated && s.index >= middle {
 			continue
@@ -185,20 +208,28 @@ func (h *heapMeter) state(r *Recorder, n int) {
 		if s.row.stack == 0 {
 			s.row = r.rowOf(withoutRuntime(locate(rec.Stack())))
 		}
-		r.writeSite(s, k.size)
+		if !r.writeSite(s, k.size) {
+			return // the next time, for the housekeeper has other things to do
+		}
+		if r.ring.Low() { // many new stacks take their time
+			r.maintainRing()
+		}
 	}
 }
 
 // rowOf is the row of a stack.
 func (r *Recorder) rowOf(stack []location) sampleRow { return r.sampleRow(&cpuSample{stack: stack}) }
 
-// writeSite writes what a site has to say. If there is no room it will say it the
-// next time.
-func (r *Recorder) writeSite(s *heapSite, size int64) {
+// writeSite writes what a site has to say. If there is no room, which is counted,
+// the site will say it after the next look. False: no writer was free.
+func (r *Recorder) writeSite(s *heapSite, size int64) bool {
+	w := r.acquireAny()
+	if w == nil {
+		return false
+	}
 	now := r.clock.now()
-	w := r.acquirePatiently()
-	if w == nil || !r.turnWithStack(w, uint32(sampleRoom+2*10*len(s.row.raw)), who{}, now, s.row.raw) {
-		return
+	if !r.turnWithStack(w, uint32(sampleRoom+2*10*len(s.row.raw)), who{}, now, s.row.raw) {
+		return true
 	}
 	index := w.chunk.RangeStart() + uint64(w.offset())
 	b := w.time(w.begin(rawformat.KindAllocation), now)
@@ -209,6 +240,7 @@ func (r *Recorder) writeSite(s *heapSite, size int64) {
 	w.finish(b)
 	leave(w)
 	s.stated, s.index = s.now, index
+	return true
 }
 
 // heapRate is how many bytes a sample stands for. The program may set it at any

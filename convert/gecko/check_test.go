@@ -358,6 +358,9 @@ func (c *checker) marker(where string, m table, i, texts, stacks int) {
 	data := object(m.cell(i, "data").(map[string]any))
 	typ := data.text("type")
 	fields, ok := c.schemas[typ]
+	if typ == allocationName { // has a table of its own, and no schema
+		fields, ok = map[string]string{"size": "bytes"}, true
+	}
 	if !ok && typ != viewer.JankName {
 		c.Errorf("%s: no schema of %q", where, typ)
 	}
