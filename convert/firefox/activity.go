@@ -23,20 +23,46 @@ func (a activity) compare(b activity) int {
 }
 
 // maxVisible is how many threads are shown at first: about what a screen holds
-// twice. The viewer's menu has the others.
-const maxVisible = 30
+// twice. The viewer's menu has the others. maxProcesses is how many processes
+// are: a thousand rows would take it long to draw, and nobody looks through them.
+const maxVisible, maxProcesses = 30, 100
 
 // visible are the places of the threads that are shown at first, the busiest
-// ones, in the order of the profile; the first of them is that of the busiest.
-// The main thread of each process is always among them: it is the row of the
-// process, under which its counters are.
+// ones, in the order of the profile, and that of the busiest. With a thread the
+// main one of its process is shown: it is the row of the process, under which its
+// counters are. So are the main threads of the busiest other processes.
 func visible(threads []activity) (shown []int, busiest int) {
 	order := slices.SortedFunc(slices.Values(threads), activity.compare)
+	mains := mainsOf(threads)
+	show := make([]bool, len(threads))
+	processes := 0
 	for i, a := range order {
-		if a.main || i < maxVisible && !a.idle() {
-			shown = append(shown, a.thread)
+		if i < maxVisible && !a.idle() || a.main && processes < maxProcesses {
+			show[a.thread] = true
+			show[mains[a.thread]] = true
+		}
+		if a.main {
+			processes++
 		}
 	}
-	slices.Sort(shown)
+	for thread := range show {
+		if show[thread] {
+			shown = append(shown, thread)
+		}
+	}
 	return shown, order[0].thread
+}
+
+// mainsOf tells for each thread the main one of its process, which comes first
+// of them.
+func mainsOf(threads []activity) []int {
+	mains := make([]int, len(threads))
+	main := 0
+	for i, a := range threads {
+		if a.main {
+			main = i
+		}
+		mains[i] = main
+	}
+	return mains
 }

@@ -221,6 +221,29 @@ func TestFunctions(t *testing.T) {
 }
 
 // The busiest threads are shown, and the main one of each process.
+// Of a thousand processes those are shown in which most happened, each with its
+// main thread.
+func TestVisibleProcesses(t *testing.T) {
+	var threads []activity
+	for process := range 1000 {
+		threads = append(threads, activity{thread: 2 * process, main: true, markers: int64(process)},
+			activity{thread: 2*process + 1, cpu: int64(1000 - process)})
+		threads[2*process+1].samples = 1
+	}
+	shown, busiest := visible(threads)
+	if len(shown) != 2*maxVisible+maxProcesses || busiest != 1 {
+		t.Errorf("%d threads are shown, the busiest is %d", len(shown), busiest)
+	}
+	for _, thread := range shown {
+		if !slices.Contains(shown, thread&^1) {
+			t.Errorf("thread %d is shown without its process", thread)
+		}
+	}
+	if !slices.Contains(shown, 1998) {
+		t.Error("the process with most markers is not shown")
+	}
+}
+
 func TestVisible(t *testing.T) {
 	var threads []activity
 	for i := range 100 {
