@@ -211,3 +211,25 @@ func TestEventFilesAreSeen(t *testing.T) {
 		t.Errorf("%q, want one of each of %q", files, names)
 	}
 }
+
+// A code is known of processes that exited or were killed, and else NULL: 0 would
+// be taken for success.
+func TestExitCodes(t *testing.T) {
+	dir, _ := inBoth(t, streamtest.Case{Build: func(b *streamtest.Builder) {
+		for i, e := range []stream.Exit{{}, {Known: true, Reason: "found dead"}, {Known: true, Reason: stream.Exited}, {Known: true, Reason: "killed", Code: 9}} {
+			b.Process(stream.Process{Instance: uint64(i + 1), Name: "shop", Pid: i + 1, Exit: e})
+		}
+	}}, Options{})
+	answers, err := judges.Hyparquet(t.Context(), tableFiles(t, filepath.Join(dir, "processes"), ".parquet")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := map[string]any{}
+	for _, row := range slices.Concat(answers...) {
+		codes[fmt.Sprint(row["instance"])] = row["exit_code"]
+	}
+	want := map[string]any{"0000000000000001": nil, "0000000000000002": nil, "0000000000000003": "0", "0000000000000004": "9"}
+	if diff := cmp.Diff(want, codes); diff != "" {
+		t.Error(diff)
+	}
+}

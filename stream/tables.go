@@ -118,9 +118,16 @@ type Attr struct{ Key, Value string }
 type Exit struct {
 	Known  bool // false: still running, or killed with nobody to tell
 	Reason string
-	Code   int64
+	Code   int64 // exit status or signal; see HasCode
 	Text   string
 }
+
+// Exited is the Reason of a process that ended with an exit status.
+const Exited = "exited"
+
+// HasCode says whether Code tells something: a 0 is success only of a process
+// that exited. Of one that was found dead, or stopped recording, nobody knows.
+func (e Exit) HasCode() bool { return e.Known && (e.Code != 0 || e.Reason == Exited) }
 
 // Track is one line of the timeline of a process. Every process has exactly one
 // that is Main.

@@ -110,13 +110,9 @@ func (s *Sink) writeExtra() {
 }
 
 func (s *Sink) writeAboutEntries(p *stream.Process) {
-	exit := ""
-	if p.Exit.Known {
-		exit = strings.TrimSpace(fmt.Sprintf("%s %d %s", p.Exit.Reason, p.Exit.Code, p.Exit.Text))
-	}
 	for _, e := range []struct{ label, value string }{
 		{"Instance", viewer.Hex(p.Instance)}, {"Revision", p.Revision}, {"Program", p.Exe},
-		{"Arguments", strings.Join(p.Args, " ")}, {"Go", p.Go}, {"Ended", exit},
+		{"Arguments", strings.Join(p.Args, " ")}, {"Go", p.Go}, {"Ended", exitText(p.Exit)},
 	} {
 		if e.value != "" {
 			s.writeEntry(e.label, e.value)
@@ -125,6 +121,14 @@ func (s *Sink) writeAboutEntries(p *stream.Process) {
 	for _, a := range p.Attrs {
 		s.writeEntry(a.Key, a.Value)
 	}
+}
+
+func exitText(e stream.Exit) string {
+	text := e.Reason
+	if e.HasCode() {
+		text += fmt.Sprintf(" %d", e.Code)
+	}
+	return strings.TrimSpace(text + " " + e.Text)
 }
 
 // lossText is a line of the ledger in few words.

@@ -98,7 +98,11 @@ func (s *Sink) writeExit(row *rows, e *stream.Exit) {
 		return
 	}
 	s.put(row, e.Reason)
-	row.column().long(e.Code)
+	if e.HasCode() {
+		row.column().long(e.Code)
+	} else {
+		row.column().null()
+	}
 	s.put(row, e.Text)
 }
 
