@@ -26,19 +26,28 @@ type tick int64
 
 // clock tells the time of a recording. The counter is read in half the time that
 // the monotonic clock takes; that is most of what a marker costs.
+//
+// Where the machine is suspended, or a virtual one goes on elsewhere, the counter
+// may jump. At each anchor it is compared with the monotonic clock. When it has
+// jumped it is not read any more: from then on ticks are what it would show, by the
+// monotonic clock and the rate that it had. So all times of a recording lie on one
+// line, but for those between the jump and the next anchor.
 type clock struct {
-	counter bool   // its ticks are the counter's
-	why     error  // the counter is not in use
-	base    uint64 // CLOCK_MONOTONIC at [base], in ns
+	ticks   bool        // time is the counter's ticks
+	counter atomic.Bool // and it is read
+	why     error       // the counter is not in use
+	base    uint64      // CLOCK_MONOTONIC at [base], in ns
 
-	// The clocks' latest common reading, and the first one: [Time] is turned
-	// into ticks by them. Nil without the counter.
-	origin reading
-	latest atomic.Pointer[reading]
+	line atomic.Pointer[line] // nil without the counter
 }
 
-// reading is what counter and monotonic clock showed at one moment.
-type reading struct{ counter, monotonic uint64 }
+// reading is what counter and monotonic clock showed at one moment. took is how
+// many ticks may lie between the two.
+type reading struct{ counter, monotonic, took uint64 }
+
+// line is the clocks' latest common reading, and the first one: [Time] is turned
+// into ticks by them.
+type line struct{ origin, latest reading }
 
 // open chooses the counter if it can be trusted.
 func (c *clock) open() {
@@ -46,16 +55,20 @@ func (c *clock) open() {
 	if c.why = counterTrusted(); c.why == nil {
 		c.why = c.tryCounter()
 	}
-	c.counter = c.why == nil
+	c.ticks = c.why == nil
+	c.counter.Store(c.ticks)
 }
 
 // now is the present moment.
 func (c *clock) now() tick {
-	if c.counter {
+	if c.counter.Load() {
 		return tick(readCounter())
 	}
-	return c.nanotime()
+	return c.slowly()
 }
+
+// slowly is now without the counter.
+func (c *clock) slowly() tick { return c.ofMonotonic(uint64(c.nanotime())) }
 
 // A self-test of the counter reads it beside the monotonic clock at three
 // moments. In both parts of the time between it must tick at the same rate, and
@@ -81,8 +94,7 @@ func (c *clock) tryCounter() error {
 	if all < minRate || all > maxRate || first < all*(1-rateMistake) || first > all*(1+rateMistake) || second < all*(1-rateMistake) || second > all*(1+rateMistake) {
 		return fmt.Errorf("%w: %.0f Hz, then %.0f Hz", errCounter, first, second)
 	}
-	c.origin = at[0]
-	c.latest.Store(&at[2])
+	c.line.Store(&line{at[0], at[2]})
 	return nil
 }
 
@@ -104,36 +116,85 @@ func (c *clock) read() (best reading) {
 		mono := uint64(c.nanotime())
 		if took := readCounter() - before; took < least {
 			least = took
-			best = reading{before + took/2, mono}
+			best = reading{before + took/2, mono, took}
 		}
 	}
 	return best
 }
 
+// What counter and monotonic clock may differ by: the latter is adjusted to the
+// time of day, by at most this share, and in the beginning the rate is not known
+// well. A jump is seconds, as a rule.
+const (
+	adjusted   = 1000 // a thousandth
+	settled    = uint64(50 * time.Millisecond)
+	unsettled  = 20 // a twentieth, until the rate has settled
+	readingGap = uint64(100 * time.Microsecond)
+)
+
+// off reports whether a reading is not on the line.
+func (l *line) off(r reading) bool {
+	if r.monotonic < l.latest.monotonic { // somebody else's reading is newer
+		return false
+	}
+	passed, share := r.monotonic-l.latest.monotonic, uint64(unsettled)
+	if l.latest.monotonic-l.origin.monotonic > settled {
+		share = adjusted
+	}
+	most := l.ticks(passed/share+readingGap) + r.took
+	want := l.latest.counter + l.ticks(passed)
+	return r.counter+most < want || r.counter > want+most
+}
+
+// ticks is how many there are in so many ns.
+func (l *line) ticks(ns uint64) uint64 {
+	return scale(ns, l.latest.counter-l.origin.counter, l.latest.monotonic-l.origin.monotonic)
+}
+
+// check reads the clocks, and gives the counter up if it has jumped. It neither
+// allocates nor makes a system call.
+func (c *clock) check() (now reading, ok bool) {
+	if !c.counter.Load() {
+		return now, false
+	}
+	now = c.read()
+	if c.line.Load().off(now) {
+		c.counter.Store(false)
+		return now, false
+	}
+	return now, true
+}
+
+// jumped reports whether the counter was given up.
+func (c *clock) jumped() bool { return c.ticks && !c.counter.Load() }
+
 // note takes a new reading, by which Times are turned into ticks. It is the
 // housekeeper's.
 func (c *clock) note() {
-	if !c.counter {
+	now, ok := c.check()
+	if !ok {
 		return
 	}
-	if now := c.read(); now.counter > c.origin.counter && now.monotonic > c.origin.monotonic {
-		c.latest.Store(&now)
+	l := c.line.Load() // somebody may have come between the two clocks each time
+	if now.monotonic > l.latest.monotonic && now.took < l.ticks(readingGap) {
+		c.line.Store(&line{l.origin, now})
 	}
 }
 
 // at is the tick of a moment. By the counter it is as exact as its rate is even:
 // for moments of the last second to some hundred ns at worst.
-func (c *clock) at(t Time) tick {
-	mono := c.base + uint64(t)
-	if !c.counter {
+func (c *clock) at(t Time) tick { return c.ofMonotonic(c.base + uint64(t)) }
+
+// ofMonotonic is the tick of a moment of CLOCK_MONOTONIC.
+func (c *clock) ofMonotonic(mono uint64) tick {
+	if !c.ticks {
 		return tick(mono)
 	}
-	l := c.latest.Load()
-	ticks, ns := l.counter-c.origin.counter, l.monotonic-c.origin.monotonic
-	if mono < l.monotonic {
-		return tick(l.counter - scale(l.monotonic-mono, ticks, ns))
+	l := c.line.Load()
+	if mono < l.latest.monotonic {
+		return tick(l.latest.counter - l.ticks(l.latest.monotonic-mono))
 	}
-	return tick(l.counter + scale(mono-l.monotonic, ticks, ns))
+	return tick(l.latest.counter + l.ticks(mono-l.latest.monotonic))
 }
 
 // scale is x * num / den in 128 bits.
@@ -145,21 +206,21 @@ func scale(x, num, den uint64) uint64 {
 
 // anchor reads all clocks. It neither allocates nor makes a system call.
 func (c *clock) anchor() rawformat.Anchor {
-	var r reading
-	if c.counter {
-		r = c.read()
-	}
+	r, ok := c.check()
 	now := time.Now() // reads both clocks at once
 	mono := c.base + uint64(now.Sub(base))
-	if !c.counter {
+	if !ok {
 		r.monotonic = mono
+		if c.ticks {
+			r.counter = uint64(c.ofMonotonic(mono))
+		}
 	}
 	return rawformat.Anchor{TSC: r.counter, Monotonic: r.monotonic, Realtime: now.UnixNano() - int64(mono-r.monotonic)}
 }
 
 // kind is what the chunks' headers say.
 func (c *clock) kind() rawformat.ClockKind {
-	if c.counter {
+	if c.ticks {
 		return rawformat.ClockTSC
 	}
 	return rawformat.ClockMonotonic
@@ -167,15 +228,16 @@ func (c *clock) kind() rawformat.ClockKind {
 
 // describe is what meta says of the clock, and test what of its self-test.
 func (c *clock) describe() string {
-	if c.counter {
+	if c.ticks {
 		return kernelCounter + " by the processor's counter"
 	}
 	return clockName
 }
 
 func (c *clock) test() string {
-	if c.counter {
-		return fmt.Sprintf("counter of %.0f Hz", rate(c.origin, *c.latest.Load()))
+	if c.ticks {
+		l := c.line.Load()
+		return fmt.Sprintf("counter of %.0f Hz", rate(l.origin, l.latest))
 	}
 	return fmt.Sprintf("no counter: %v", c.why)
 }

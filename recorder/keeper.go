@@ -137,7 +137,18 @@ func (r *Recorder) complain(what string, err error) {
 	}
 }
 
+// leaveCounter does what is to be done once the counter has jumped.
+func (r *Recorder) leaveCounter() {
+	if r.slowed || !r.clock.jumped() {
+		return
+	}
+	r.slowed = true
+	r.sampler.leaveCounter(r)
+	r.log(rawformat.LogWarn, "the processor's counter has jumped: times of the last second may be wrong; from now on the monotonic clock is read")
+}
+
 func (r *Recorder) work(due *chores) {
+	r.leaveCounter()
 	if r.paused.Load() {
 		r.sampler.rest(r)
 		return

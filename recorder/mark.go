@@ -52,12 +52,12 @@ func (h handle) emit(kind rawformat.Kind, a, b arg) {
 	}
 	var now tick
 	var goroutine uint64
-	if r.clock.counter {
+	if r.clock.counter.Load() {
 		var counter uint64
 		counter, goroutine = readBoth(r.goroutines)
 		now = tick(counter)
 	} else {
-		now, goroutine = r.clock.nanotime(), goroutineAt(r.goroutines)
+		now, goroutine = r.clock.slowly(), goroutineAt(r.goroutines)
 	}
 	if uint32(s.word) >= s.soft || goroutine != s.goroutine || track != s.track {
 		if !r.turn(s, fastBlock, who{goroutine, track}, now) {

@@ -64,6 +64,7 @@ type Recorder struct {
 	heap          heapMeter
 	counterPeriod Time                    // 0: none
 	complained    bool                    // of the disk
+	slowed        bool                    // the counter has jumped
 	trouble       atomic.Pointer[trouble] // the last one
 	resting       bool                    // stopped by the session
 	faults        uint32                  // of [chunks.Faults], those that were looked into
@@ -141,6 +142,7 @@ func (r *Recorder) Stop() error {
 	close(r.quit)
 	r.nap.wake()
 	r.crew.Wait()
+	r.leaveCounter()
 	r.sampler.close(r)
 	defined.mu.Lock()
 	running.Store(nil)

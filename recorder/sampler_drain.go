@@ -27,6 +27,9 @@ func (s *sampler) drain(r *Recorder, tid int, t *sampled) {
 		if !ok {
 			return
 		}
+		if sampleClock() == rawformat.ClockMonotonic {
+			rec.Time = uint64(r.clock.ofMonotonic(rec.Time))
+		}
 		if !s.write(r, tid, t, &rec) {
 			t.stacks.Back()
 			return

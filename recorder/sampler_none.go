@@ -14,12 +14,13 @@ func (*sampler) open(*Recorder, int) error {
 	return errors.New("not built for " + runtime.GOOS + "/" + runtime.GOARCH)
 }
 
-func (*sampler) describe(int) string   { return "" }
-func (*sampler) round(*Recorder)       {}
-func (*sampler) rest(*Recorder)        {}
-func (*sampler) samplePeriod() int64   { return 0 }
-func (*sampler) close(*Recorder)       {}
-func (*sampler) dropCut(*Recorder) int { return 0 }
+func (*sampler) describe(int) string    { return "" }
+func (*sampler) round(*Recorder)        {}
+func (*sampler) rest(*Recorder)         {}
+func (*sampler) samplePeriod() int64    { return 0 }
+func (*sampler) close(*Recorder)        {}
+func (*sampler) leaveCounter(*Recorder) {}
+func (*sampler) dropCut(*Recorder) int  { return 0 }
 
 func noteLabels(*Track) {}
 func enterTrack(*Track) {}

@@ -70,7 +70,7 @@ func (s *sampler) open(r *Recorder, hz int) (err error) {
 	if sampleLayout, err = findLayout(); err != nil && sampleLayout.goid == 0 {
 		return fmt.Errorf("%w: goroutine's number: %w", errSelfTest, err)
 	}
-	if r.clock.counter {
+	if r.clock.counter.Load() {
 		sampleLayout.counter = 1
 	}
 	if s.signal, err = seizeAny(); err != nil {
@@ -238,7 +238,7 @@ func (s *sampler) attach(r *Recorder, tid int) (*sampled, error) {
 		return nil, err
 	}
 	t.timer = timer
-	t.stacks, err = chunks.CreateStacks(r.dir, rawformat.StacksHeader{Instance: r.instance, Pid: uint32(os.Getpid()), Tid: uint32(tid), Period: uint64(s.period), Clock: r.clock.kind()})
+	t.stacks, err = chunks.CreateStacks(r.dir, rawformat.StacksHeader{Instance: r.instance, Pid: uint32(os.Getpid()), Tid: uint32(tid), Period: uint64(s.period), Clock: sampleClock()})
 	if err != nil {
 		deleteTimer(timer)
 		return nil, err
@@ -247,6 +247,26 @@ func (s *sampler) attach(r *Recorder, tid int) (*sampled, error) {
 	s.free = s.free[:n]
 	atomic.StoreUintptr(&slot.ring, uintptr(unsafe.Pointer(&t.stacks.Memory()[0])))
 	return t, nil
+}
+
+// sampleClock is the one that the handler reads.
+func sampleClock() rawformat.ClockKind {
+	if sampleLayout.counter != 0 {
+		return rawformat.ClockTSC
+	}
+	return rawformat.ClockMonotonic
+}
+
+// leaveCounter has the handler read the monotonic clock, because the counter has
+// jumped. All threads are taken anew: a ring has one clock.
+func (s *sampler) leaveCounter(r *Recorder) {
+	if s.tasks == nil {
+		return
+	}
+	for tid, t := range s.threads {
+		s.release(r, tid, t)
+	}
+	sampleLayout.counter, s.lookAt = 0, 0
 }
 
 // errBusy means that a handler did not come to its end: its ring stays mapped.
