@@ -42,6 +42,7 @@ func TestLatestModuleCounts(t *testing.T) {
 func TestStartsAreDefinedOnce(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
 	<-r.mapped
+	dismiss(r) // nobody else defines anything
 	d := r.dict
 	chain := func(start int64) []location {
 		return []location{{pc: 1, chain: []symbol{{"f", "f.go", 7, start}, {"g", "g.go", 8, start}}}}

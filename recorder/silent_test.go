@@ -30,12 +30,13 @@ func silentChild() {
 }
 
 // A marker makes no system call: the number of calls does not grow with that
-// of markers, of which ten times as many fill the ring over and over. What the
-// runtime does for itself while time passes is allowed for.
+// of markers, of which ten times as many fill the ring over and over. What runtime
+// and housekeeper do for themselves while time passes is allowed for: a call for a
+// hundred markers.
 func TestNoSystemCallPerMarker(t *testing.T) {
 	few, many := systemCalls(t, 50_000), systemCalls(t, 500_000)
 	t.Logf("%d system calls for 100,000 markers, %d for 1,000,000", few, many)
-	if many-few > 2000 {
+	if many-few > 9000 {
 		t.Errorf("%d system calls for 100,000 markers, %d for 1,000,000", few, many)
 	}
 }

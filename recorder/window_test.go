@@ -88,7 +88,7 @@ func TestCPUWindows(t *testing.T) {
 	}
 	// The race detector's C code has no Go stack: many samples show no function.
 	for stack, n := range others {
-		if strings.Contains(stack, ".") && n > burning {
+		if strings.Contains(stack, ".") && !strings.Contains(stack, "__tsan") && n > burning {
 			t.Errorf("%d samples in burn, %d in %s", burning, n, stack)
 		}
 	}
