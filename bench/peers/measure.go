@@ -28,16 +28,15 @@ type cost struct {
 
 // A round counts if its goroutines ran at the same time on as many processors as
 // there are for them: what they do to each other shows only then, and it was not
-// interrupted. The median of those that count is the figure. Rounds of one
-// goroutine are long enough for garbage collections of what allocates; the others are
-// short, so that some count on a busy machine, too.
+// interrupted. The median of those that count is the figure. Rounds are long enough
+// for garbage collections of what allocates, and short enough for some to count on
+// a busy machine.
 const (
-	aloneTime    = 5 * time.Millisecond
-	togetherTime = time.Millisecond
-	enough       = 25 // rounds that count
-	atLeast      = 5
-	atOnce       = 0.85
-	patience     = time.Minute
+	roundTime = 5 * time.Millisecond
+	enough    = 25 // rounds that count
+	atLeast   = 5
+	atOnce    = 0.85
+	patience  = 90 * time.Second
 )
 
 // measure measures lines in turns. Those of which too few rounds count are not in
@@ -76,9 +75,9 @@ func measure(lines []line) map[string]cost {
 
 // calibrate is how many operations of each goroutine are a round.
 func (l line) calibrate() int {
-	want := aloneTime
-	if l.goroutines > 1 {
-		want = togetherTime
+	want := roundTime
+	if l.goroutines > 1 { // as many take turns on each processor
+		want = roundTime * time.Duration(min(l.goroutines, runtime.GOMAXPROCS(0))) / time.Duration(l.goroutines)
 	}
 	l.goroutines = 1
 	for n := 64; ; n *= 2 {
