@@ -34,7 +34,8 @@ func (c *batchCmd) Help() string {
 
 Each session directory and each archive below DIR becomes one output of the same
 path, or one of each format: dumps/a/shop becomes profiles/a/shop.gecko.json.gz. A
-bad one is named, and the others go on.
+bad one is named, and the others go on. One in which no process, track or marker is
+what the flags ask for gets no output, and is no failure.
 
 A batch that ended early goes on when it is started again: what is done and whose
 input, flags and program have not changed is left as it is. What is done is told
@@ -66,6 +67,7 @@ type item struct {
 	name     string // of the input below Dir, with slashes
 	outputs  []*made
 	asBefore bool  // all was made by an earlier run
+	nothing  bool  // of it is asked for, so there are no outputs
 	err      error // it could not be made
 }
 
@@ -114,9 +116,7 @@ func (c *batchCmd) Run(s *streams) error {
 	if err := b.convertAll(s, items); err != nil {
 		return err
 	}
-	if !c.Quiet {
-		s.printBatch(items)
-	}
+	s.printBatch(items, c.Quiet)
 	return b.judgeAll(items)
 }
 
@@ -203,7 +203,7 @@ func (b *batch) describeSettings(s *streams) (string, error) {
 	}
 	o := b.how().options(s)
 	o.Stdin, o.Stall, o.TempDir, o.Jobs = nil, 0, "", 0
-	text := fmt.Sprintf("%s %+v %+v", version, o, b.filtering) + b.redacting.settings() + " " + b.Compression
+	text := fmt.Sprintf("%s %#v %#v %#v %#v", version, o, b.filtering, b.compressing, b.buckets) + b.redacting.settings()
 	for _, path := range o.Symbols {
 		sum, err := fingerprint(path, func(string) bool { return false })
 		if err != nil {
@@ -309,7 +309,8 @@ func (b *batch) convertItem(s *streams, each *conversion, it *item) error {
 	if it.asBefore = len(todo) == 0; it.asBefore {
 		return nil
 	}
-	if it.err = b.make(s, each, it, todo); it.err != nil {
+	it.err = b.make(s, each, it, todo)
+	if it.nothing = errors.Is(it.err, stream.ErrNoMatch) || errors.Is(it.err, errNoCrash); it.err != nil {
 		return nil
 	}
 	for _, m := range todo {
@@ -424,11 +425,13 @@ func (it *item) incomplete() bool {
 // maxNamed is how many items are named for what is wrong with them.
 const maxNamed = 20
 
-// printBatch tells what became of the items.
-func (s *streams) printBatch(items []*item) {
-	var before, failed, lossy int
+// printBatch tells what became of the items; quietly, which failed.
+func (s *streams) printBatch(items []*item, quiet bool) {
+	var before, nothing, failed, lossy int
 	for _, it := range items {
 		switch lost := it.losses(); {
+		case it.nothing:
+			nothing++
 		case it.err != nil:
 			failed++
 			if failed <= maxNamed {
@@ -439,7 +442,7 @@ func (s *streams) printBatch(items []*item) {
 			if it.incomplete() {
 				lost = append(lost, "parts could not be read")
 			}
-			if lossy <= maxNamed {
+			if lossy <= maxNamed && !quiet {
 				s.problem("warning", fmt.Errorf("%s: not all of it is in the output: %s", it.name, strings.Join(lost, ", ")))
 			}
 		}
@@ -447,8 +450,15 @@ func (s *streams) printBatch(items []*item) {
 			before++
 		}
 	}
-	s.say(fmt.Sprintf("%d of %d converted, %d were done before, %d failed; %d lack something that was recorded",
-		len(items)-before-failed, len(items), before, failed, lossy))
+	if quiet {
+		return
+	}
+	none := ""
+	if nothing > 0 {
+		none = fmt.Sprintf(", %d have nothing that was asked for", nothing)
+	}
+	s.say(fmt.Sprintf("%d of %d converted, %d were done before%s, %d failed; %d lack something that was recorded",
+		len(items)-before-nothing-failed, len(items), before, none, failed, lossy))
 }
 
 // oneLine is an error without line breaks.
@@ -456,9 +466,11 @@ func oneLine(err error) string { return strings.Join(strings.Split(err.Error(), 
 
 // judgeAll is the error of the batch.
 func (b *batch) judgeAll(items []*item) error {
-	var failed, lossy, hit int
+	var nothing, failed, lossy, hit int
 	for _, it := range items {
 		switch {
+		case it.nothing:
+			nothing++
 		case it.err != nil || it.incomplete():
 			failed++
 		case len(it.losses()) > 0:
@@ -469,6 +481,8 @@ func (b *batch) judgeAll(items []*item) error {
 		}
 	}
 	switch {
+	case nothing == len(items):
+		return fmt.Errorf("no input has what was asked for; of the first: %w", items[0].err)
 	case failed > 0:
 		return fmt.Errorf("%d of %d inputs were not converted, or not all of them; mend or replace them and start the batch again: the others are left as they are", failed, len(items))
 	case b.Strict && lossy > 0:

@@ -126,12 +126,13 @@ func (c *conversion) sum(s *streams, found *ingest.Found, sink stream.Sink) (*su
 	return &summed{found, written.Tables.Ledger, written.Tables}, nil
 }
 
-// tell tells what is missing from what was summed up.
-func (c *conversion) tell(s *streams, all ...*summed) {
-	for _, one := range all {
-		if !c.Quiet {
-			s.printLedger(ledgerPart{lines: one.ledger.Lines()})
+// tell tells what is missing from what was summed up, of several which.
+func (c *conversion) tell(s *streams, which string, one *summed) {
+	if lines := one.ledger.Lines(); !c.Quiet && len(lines) > 0 {
+		if which != "" {
+			s.say("of --" + which + ":")
 		}
+		s.printLedger(ledgerPart{lines: lines})
 	}
 }
 

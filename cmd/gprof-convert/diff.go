@@ -71,7 +71,8 @@ func (c *diffCmd) Run(s *streams) error {
 	if err := c.print(s, report, outcomes); err != nil {
 		return err
 	}
-	c.tell(s, one, two)
+	c.tell(s, "base", one)
+	c.tell(s, "new", two)
 	if err := c.judgeAll(one, two); err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func foundLines(r *compare.Report) (lines []string) {
 func rangeText(c compare.Change) string {
 	switch {
 	case c.Relative == nil:
-		return "new"
+		return appeared(c)
 	case c.Low == nil || c.High == nil:
 		return "**" + formatChange(*c.Relative) + "**"
 	}

@@ -85,11 +85,19 @@ func changeText(c compare.Change) string {
 	case c.Base.Value == 0 && c.New.Value == 0:
 		return "-"
 	case c.Relative == nil:
-		return "new" + star(c)
+		return appeared(c) + star(c)
 	case c.Low != nil && c.High != nil:
 		return fmt.Sprintf("%s ±%s%s", formatChange(*c.Relative), strings.TrimPrefix(formatChange((*c.High-*c.Low)/2), "+"), star(c))
 	}
 	return formatChange(*c.Relative) + star(c)
+}
+
+// appeared is a change of what one of the sets has nothing of.
+func appeared(c compare.Change) string {
+	if c.New.Value == 0 {
+		return "gone"
+	}
+	return "new"
 }
 
 func star(c compare.Change) string {

@@ -25,16 +25,31 @@ const periodHelp = `A time T is one of
 
 // period is the flags that say from when to when. The zero period is always.
 type period struct {
-	From string        `placeholder:"T" help:"Leave out what ended before: a moment (RFC 3339), +10s after the start, --from=-5m before the end."`
-	To   string        `placeholder:"T" help:"Leave out what began then or later: as --from; or crash: after the last that a process committed that ended uncleanly."`
-	Last time.Duration `placeholder:"D" help:"Leave out what ended more than D before --to, else before the latest event of all inputs: 10s, 5m."`
+	From string `placeholder:"T" help:"Leave out what ended before: a moment (RFC 3339), +10s after the start, --from=-5m before the end."`
+	To   string `placeholder:"T" help:"Leave out what began then or later: as --from; or crash: after the last that a process committed that ended uncleanly."`
+	Last length `placeholder:"D" help:"Leave out what ended more than D before --to, else before the latest event of all inputs: 10s, 5m."`
 }
 
 // Errors of a period.
 var (
 	errBoth = errors.New("--last and --from both say where to begin; leave one of them out")
-	errLast = errors.New("--last wants a duration above 0, such as 10s or 5m")
+	errLast = errors.New("want a duration above 0, such as 10s or 5m")
+
+	errNoCrash = errors.New("no process ended uncleanly: each stopped, exited with status 0, or is still recording")
 )
+
+// length is how long a period is, above 0.
+type length time.Duration
+
+// UnmarshalText reads a duration.
+func (l *length) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	if err != nil || d <= 0 {
+		return fmt.Errorf("%q: %w", text, errLast)
+	}
+	*l = length(d)
+	return nil
+}
 
 // given says whether there is any of the flags.
 func (p *period) given() bool { return *p != period{} }
@@ -44,8 +59,6 @@ func (p *period) check() error {
 	switch {
 	case p.Last != 0 && p.From != "":
 		return errBoth
-	case p.Last < 0:
-		return errLast
 	}
 	_, err1 := moments{}.parse("--from", p.From, 0)
 	_, err2 := p.parseTo(moments{}, nil, nil)
@@ -104,7 +117,7 @@ func crashOf(crashes []ingest.Crash, instance string, named bool) (stream.Time, 
 	}
 	switch {
 	case len(crashes) == 0:
-		return 0, errors.New("no process ended uncleanly: each stopped, exited with status 0, or is still recording")
+		return 0, errNoCrash
 	case named:
 		return 0, fmt.Errorf("no process %q ended uncleanly; these did:%s", instance, list.String())
 	}

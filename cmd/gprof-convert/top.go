@@ -53,7 +53,7 @@ func (c *topCmd) Run(s *streams) error {
 	if err := c.print(s, sink.Table); err != nil {
 		return err
 	}
-	c.tell(s, read)
+	c.tell(s, "", read)
 	return c.judgeAll(read)
 }
 

@@ -73,7 +73,7 @@ func (c *viewCmd) Run(s *streams) error {
 		return err
 	}
 	defer file.discard()
-	c.tell(s, read)
+	c.tell(s, "", read)
 	if err := c.show(s, server, file.file, func(name string) string {
 		if c.Pprof || c.HTML {
 			return server.URL(name)

@@ -242,10 +242,10 @@ func (r *Report) marker(name string) *Marker {
 		newChange(base.mean, new.mean, n), newChange(base.p50, new.p50, n), newChange(base.p99, new.p99, n)}
 }
 
-// sort puts what was found first, then what differs most.
+// sort puts what was found first, then what differs most, then what takes most.
 func (r *Report) sort() {
 	slices.SortStableFunc(r.Functions, func(a, b *Function) int {
-		return cmp.Or(cmp.Compare(b.found(), a.found()), cmp.Compare(b.moved(), a.moved()), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.found(), a.found()), cmp.Compare(b.moved(), a.moved()), cmp.Compare(b.size(), a.size()), cmp.Compare(a.Name, b.Name))
 	})
 	slices.SortStableFunc(r.Markers, func(a, b *Marker) int {
 		return cmp.Or(cmp.Compare(b.found(), a.found()), cmp.Compare(b.Count.Base.Value+b.Count.New.Value, a.Count.Base.Value+a.Count.New.Value), cmp.Compare(a.Name, b.Name))
@@ -271,6 +271,11 @@ func number(b bool) int {
 // moved is by how much of all a function changed.
 func (f *Function) moved() float64 {
 	return max(math.Abs(f.Self.difference()), math.Abs(f.Total.difference())/2)
+}
+
+// size is which part of all a function takes, in both sets.
+func (f *Function) size() float64 {
+	return f.Self.Base.Value + f.Self.New.Value + (f.Total.Base.Value+f.Total.New.Value)/2
 }
 
 func (c *Change) difference() float64 { return c.New.Value - c.Base.Value }
