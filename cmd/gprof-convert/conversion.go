@@ -123,6 +123,9 @@ func (c *conversion) sum(s *streams, found *ingest.Found, sink stream.Sink) (*su
 	if err != nil {
 		return nil, err
 	}
+	if !c.Quiet {
+		c.hintEmpty(s, found, written)
+	}
 	return &summed{found, written.Tables.Ledger, written.Tables}, nil
 }
 

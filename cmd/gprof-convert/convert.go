@@ -84,6 +84,7 @@ func (c *convertCmd) Run(s *streams) error {
 	if !c.Quiet {
 		s.say(fmt.Sprintf("wrote %s: %s", written.names(), contents(&written.Count)))
 		s.printLedger(written.parts()...)
+		c.hintEmpty(s, found, &written.Count)
 	}
 	return c.judge(found, written.ledgers()...)
 }

@@ -72,6 +72,7 @@ func (c *infoCmd) Run(s *streams) error {
 	} else {
 		sum.print(s.stdout)
 		s.printLedger(ledgerPart{lines: src.Tables().Ledger.Lines()})
+		c.hintEmpty(s, found, &count)
 	}
 	if err != nil {
 		return err
@@ -92,8 +93,8 @@ func writeJSON(w io.Writer, v any) error {
 
 // summary is what info says of a recording.
 type summary struct {
-	Start     time.Time         `json:"start"` // of the earliest process
-	End       time.Time         `json:"end"`   // of the latest
+	Start     time.Time         `json:"start,omitzero"` // of the earliest process
+	End       time.Time         `json:"end,omitzero"`   // of the latest
 	Counts    map[string]int64  `json:"counts"`
 	Processes []*processSummary `json:"processes"`
 	Frames    int               `json:"frames"`  // in use
@@ -146,7 +147,7 @@ type trackSummary struct {
 
 func summarize(c *stream.Count) *summary {
 	t := c.Tables
-	m := &summary{Counts: map[string]int64{}, Ledger: ledgerLines(&t.Ledger, everyLine), Frames: t.Frames.Len(), Unnamed: unnamed(t)}
+	m := &summary{Counts: map[string]int64{}, Processes: []*processSummary{}, Ledger: ledgerLines(&t.Ledger, everyLine), Frames: t.Frames.Len(), Unnamed: unnamed(t)}
 	for i := range t.Processes {
 		p := newProcessSummary(t, &t.Processes[i])
 		m.Processes = append(m.Processes, p)
@@ -241,6 +242,10 @@ func (m *summary) locate(found *ingest.Found, l *levels, t *stream.Tables) {
 
 // print tells a person.
 func (m *summary) print(w io.Writer) {
+	if len(m.Processes) == 0 {
+		fmt.Fprintln(w, "0 processes")
+		return
+	}
 	fmt.Fprintf(w, "%s, %s UTC, %v\n", count(len(m.Processes), "process"), m.Start.Format("2006-01-02 15:04:05.000"), m.End.Sub(m.Start).Round(time.Millisecond))
 	for _, p := range m.Processes {
 		p.print(w, m.Start)

@@ -89,6 +89,13 @@ func (p *period) span(found *ingest.Found, of stream.Patterns) (from, to stream.
 	return from, to, nil
 }
 
+// hintEmpty tells when there is something, if the period has nothing.
+func (p *period) hintEmpty(s *streams, found *ingest.Found, c *stream.Count) {
+	if start, end := found.Span(); p.given() && len(c.Series) == 0 && end > start {
+		s.hint(fmt.Sprintf("nothing happened in that time; the recording is from %s to %s", utc(start), utc(end)))
+	}
+}
+
 // parseTo is the end of the period; the last that was committed lies in it.
 // Without found, only what needs none is told.
 func (p *period) parseTo(m moments, found *ingest.Found, of stream.Patterns) (stream.Time, error) {
