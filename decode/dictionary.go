@@ -31,6 +31,7 @@ type dictionary struct {
 	frames     ids[frame]
 	labels     []label
 	edges      ids[edge]
+	labelSets  ids[labelEdge]
 	symbols    []symbol
 	starts     map[start]int32 // line
 	defined    []*event        // those of events, by their number
@@ -77,6 +78,9 @@ type edge struct{ parent, frame uint32 }
 
 const none = math.MaxUint32
 
+// labelEdge is one label more than its parent; key and value are ids of strings.
+type labelEdge struct{ parent, key, value uint64 }
+
 // symbol is one function of the inline chain at a frame.
 type symbol struct {
 	frame, function, file uint64
@@ -116,6 +120,7 @@ var definitions = [256]definition{
 	rawformat.KindDefStack:    {take: (*dictionary).defStack},
 	rawformat.KindDefSymbol:   {take: (*dictionary).defSymbol},
 	rawformat.KindDefStart:    {take: (*dictionary).defStart},
+	rawformat.KindDefLabelSet: {take: (*dictionary).defLabelSet},
 }
 
 // load reads a dictionary file. A record that does not parse is counted; one of
@@ -292,6 +297,24 @@ func (d *dictionary) defStart(e *entry) {
 		d.starts = map[start]int32{}
 	}
 	d.starts[start{e.v[0], e.v[1]}] = int32(min(e.v[2], 1<<31-1))
+}
+
+func (d *dictionary) defLabelSet(e *entry) {
+	d.labelSets.put(e.v[0], labelEdge{e.v[1], e.v[2], e.v[3]})
+}
+
+// labelSet is that of an id, and whether all of it is defined.
+func (d *dictionary) labelSet(id uint64) (set stream.LabelSet, defined bool) {
+	var labels []stream.Attr
+	for id != 0 && len(labels) < rawformat.MaxLabels {
+		l := d.labelSets.get(id)
+		if l == (labelEdge{}) {
+			return set, false
+		}
+		labels = append(labels, stream.Attr{Key: d.string(l.key), Value: d.string(l.value)})
+		id = l.parent
+	}
+	return stream.NewLabelSet(labels...), true
 }
 
 // find is the frame of a pc.

@@ -11,6 +11,7 @@ import (
 var handlers = [256]func(*worker, *entry){
 	rawformat.KindSync:            (*worker).sync,
 	rawformat.KindContext:         (*worker).setContext,
+	rawformat.KindLabels:          (*worker).setLabels,
 	rawformat.KindStack:           (*worker).stackBlock,
 	rawformat.KindSample:          (*worker).sample,
 	rawformat.KindSameSample:      (*worker).sameSample,
@@ -43,11 +44,13 @@ func (w *worker) nothing(*entry) {}
 // sync is checked by package chunks.
 func (w *worker) sync(e *entry) {
 	w.tick = e.v[2]
-	w.stack = inline{}
+	w.stack, w.labels = inline{}, 0
 	w.setWho(context{goroutine: e.v[3], track: e.v[4]})
 }
 
 func (w *worker) setContext(e *entry) { w.setWho(context{e.v[0], e.v[1], e.v[2]}) }
+
+func (w *worker) setLabels(e *entry) { w.labels = w.labelSet(e.v[0]) }
 
 func (w *worker) stackBlock(e *entry) {
 	w.run.tables.Lock()
@@ -79,7 +82,7 @@ func (w *worker) marker(e *entry, at stream.Time, phase stream.Phase, duration i
 	}
 	b := w.markers(w.currentLane(), ev)
 	w.row(b, at)
-	b.AppendWho(stream.Who{Goroutine: known(w.context.goroutine)})
+	b.AppendWho(stream.Who{Goroutine: known(w.context.goroutine), Labels: w.labels})
 	b.Stack = append(b.Stack, w.stackOf(e.v[1]))
 	b.Phase = append(b.Phase, phase)
 	b.Duration = append(b.Duration, max(duration, 0))

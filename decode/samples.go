@@ -14,12 +14,13 @@ type waiting struct {
 	track, stack      uint64 // of the recording; stack as it stands in the field
 	weight, cpu       uint64
 	link              stackLink // of the stack
-	same              bool      // has the track and the stack of the one before
+	labels            stream.LabelsID
+	same              bool // has the track and the stack of the one before
 }
 
 // wait makes room for a sample.
 func (w *worker) wait(e *entry) *waiting {
-	w.waiting = append(w.waiting, waiting{at: e.at, index: w.index, thread: e.v[1], goroutine: e.v[2]})
+	w.waiting = append(w.waiting, waiting{at: e.at, index: w.index, thread: e.v[1], goroutine: e.v[2], labels: w.labels})
 	return &w.waiting[len(w.waiting)-1]
 }
 
@@ -83,7 +84,7 @@ func (w *worker) addTo(l *lane, s *waiting, stack stream.StackID) {
 	b.Stack = append(b.Stack, stack)
 	b.Weight = append(b.Weight, int64(s.weight))
 	b.CPU = append(b.CPU, int64(s.cpu)-1)
-	b.AppendWho(stream.Who{Thread: known(s.thread), Goroutine: known(s.goroutine)})
+	b.AppendWho(stream.Who{Thread: known(s.thread), Goroutine: known(s.goroutine), Labels: s.labels})
 	w.rows.count++
 }
 

@@ -17,6 +17,7 @@ type view struct {
 	roots     []*lane // by index in dict.roots, likewise
 	counters  []slot  // by id of the recording
 	threads   map[uint64]*lane
+	labels    map[uint64]stream.LabelsID
 	undefined map[undefinedKey]*event
 }
 
@@ -46,7 +47,7 @@ func (w *worker) viewOf(generation uint32) *view {
 	d := p.dicts[generation]
 	v := w.views[d]
 	if v == nil {
-		v = &view{dict: d, lanes: map[trackKey]*lane{}, threads: map[uint64]*lane{}, undefined: map[undefinedKey]*event{}}
+		v = &view{dict: d, lanes: map[trackKey]*lane{}, threads: map[uint64]*lane{}, labels: map[uint64]stream.LabelsID{}, undefined: map[undefinedKey]*event{}}
 		w.views[d] = v
 		w.view = v
 		v.main = w.lane(trackKey{p.name, mainTrack})
@@ -155,6 +156,26 @@ func (w *worker) rootLane(root int) *lane {
 	l := w.lane(trackKey{name, rootTrack})
 	v.roots = keepLane(v.roots, root, l)
 	return l
+}
+
+// labelSet is that of an id of the recording, 0 being none.
+func (w *worker) labelSet(id uint64) stream.LabelsID {
+	if id == 0 {
+		return 0
+	}
+	known, ok := w.view.labels[id]
+	if !ok {
+		set, defined := w.view.dict.labelSet(id)
+		if !defined {
+			w.note(stream.ReasonUndefined, "label sets", "")
+			return 0
+		}
+		w.run.tables.Lock()
+		known = w.run.tables.Labels.Intern(set)
+		w.run.tables.Unlock()
+		w.view.labels[id] = known
+	}
+	return known
 }
 
 // event returns the event with that id, or one that stands for it when its

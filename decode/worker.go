@@ -37,7 +37,8 @@ type worker struct {
 	monoTSC bool    // ticks need converting
 	segment segment // of the last tick
 	context context
-	where   *lane // of the context; nil until a marker needs it
+	labels  stream.LabelsID // of the context
+	where   *lane           // of the context; nil until a marker needs it
 	stack   inline
 	last    lastSamples
 	waiting []waiting
@@ -154,7 +155,7 @@ func (w *worker) enter(im *chunks.Image) {
 	w.chunk, w.view = im, w.viewOf(uint32(im.Header.Generation))
 	w.monoTSC = im.Header.Clock() == rawformat.ClockTSC
 	w.tick, w.stack = w.openTick(im), inline{}
-	w.context, w.where = context{}, nil
+	w.context, w.labels, w.where = context{}, 0, nil
 	w.last.clear()
 }
 

@@ -132,7 +132,10 @@
 //
 // The sync and context blocks say whose work the blocks behind them are, up to
 // the next one: a goroutine (0 unknown) and a track (0 none: the events belong
-// to the process as a whole, or to the root function of their stack).
+// to the process as a whole, or to the root function of their stack). A labels
+// block says which labels the program has given that work, up to the next one, or
+// to the sync block of the next page, behind which there are none. Label sets are
+// grown label by label, as stacks are frame by frame; [MaxLabels] bounds them.
 //
 // # Stacks
 //

@@ -123,7 +123,7 @@ const (
 	LostTooBig     LostReason = 2 // larger than a block may be
 	LostDictionary LostReason = 3 // the dictionary was full or could not be written
 	LostSamples    LostReason = 4 // CPU samples that could not be taken or stored
-	LostLabels     LostReason = 5 // label frames of goroutines for which there was no room
+	LostLabels     LostReason = 5 // label frames of goroutines, or labels of samples, for which there was no room
 	LostCut        LostReason = 6 // files that somebody else cut short while they were written; and their bytes that were gone
 )
 

@@ -69,6 +69,7 @@ const (
 	KindPageEnd         Kind = 24
 	KindLog             Kind = 25
 	KindAllocation      Kind = 26
+	KindLabels          Kind = 27
 )
 
 // Kinds of records in a dictionary.
@@ -85,6 +86,7 @@ const (
 	KindDefStack    Kind = 41
 	KindDefSymbol   Kind = 42
 	KindDefStart    Kind = 43
+	KindDefLabelSet Kind = 44
 )
 
 // Kinds of records in a meta and an exit file.
@@ -99,7 +101,9 @@ var Kinds = [256]Spec{
 	KindSync: {"sync", 0, InChunk, []Field{{"index", Uint}, {"epoch", Uint}, {"time", Uint}, {"goroutine", Uint}, {"track", Uint}}},
 	// root is the string id of the goroutine's root function, 0 unknown.
 	KindContext: {"context", 0, InChunk, []Field{{"goroutine", Uint}, {"track", Uint}, {"root", Uint}}},
-	KindStack:   {"stack", 0, InChunk, []Field{{"pcs", PCs}}},
+	// labels is the id of a label set, 0 none. See Context.
+	KindLabels: {"labels", 0, InChunk, []Field{{"labels", Uint}}},
+	KindStack:  {"stack", 0, InChunk, []Field{{"pcs", PCs}}},
 	// weight is how many samples this one stands for; cpu is nanoseconds since
 	// the thread's last sample plus 1, 0 unknown; thread is the tid, 0 unknown.
 	// window is how long before time the sample may have been taken, in ns.
@@ -162,6 +166,9 @@ var Kinds = [256]Spec{
 	// The line at which the function of a def-symbol begins: compilers that go by
 	// profiles count lines from there.
 	KindDefStart: {"def-start", 0, InDict, []Field{{"function", Uint}, {"file", Uint}, {"line", Uint}}},
+	// One label more than the set parent, 0 none: key and value are string ids. Of
+	// two with one key the set's own counts, not its parent's.
+	KindDefLabelSet: {"def-label-set", 0, InDict, []Field{{"id", Uint}, {"parent", Uint}, {"key", Uint}, {"value", Uint}}},
 
 	KindMeta: {"meta", 0, InMeta, []Field{{"key", Text}, {"value", Text}}},
 	// reason is an [ExitReason]; parent is an instance, 0 none; parent-index is

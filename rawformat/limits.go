@@ -52,3 +52,7 @@ const (
 	MaxRecordFile = 256 << 20
 	MaxMetaFile   = 1 << 20
 )
+
+// MaxLabels is how many labels a set may have. Programs have a few; a chain that
+// is longer is cut there.
+const MaxLabels = 64

@@ -28,6 +28,7 @@ type dictionary struct {
 	strings ids[string]
 	frames  ids[frameKey]
 	stacks  ids[stackKey]
+	labels  ids[labelKey]
 
 	starts    map[startKey]bool // functions whose first line is defined
 	startless map[uint32]bool   // frames with functions whose first line is not
@@ -40,6 +41,10 @@ type frameKey struct {
 }
 
 type stackKey struct{ parent, frame uint32 }
+
+// labelKey is a set of labels: one more than another's; key and value are ids of
+// strings.
+type labelKey struct{ parent, key, value uint32 }
 
 // startKey is a function; both are ids of strings.
 type startKey struct{ function, file uint32 }
@@ -70,7 +75,7 @@ func (t *ids[K]) commit() { t.safe = uint32(len(t.of)) }
 func newDictionary(file *chunks.RecordFile, ring *chunks.Ring, limit int64) *dictionary {
 	ring.Charge(file.Size())
 	return &dictionary{file: file, ring: ring, limit: limit,
-		strings: ids[string]{of: map[string]uint32{}}, frames: ids[frameKey]{of: map[frameKey]uint32{}}, stacks: ids[stackKey]{of: map[stackKey]uint32{}}, starts: map[startKey]bool{}, startless: map[uint32]bool{}}
+		strings: ids[string]{of: map[string]uint32{}}, frames: ids[frameKey]{of: map[frameKey]uint32{}}, stacks: ids[stackKey]{of: map[stackKey]uint32{}}, labels: ids[labelKey]{of: map[labelKey]uint32{}}, starts: map[startKey]bool{}, startless: map[uint32]bool{}}
 }
 
 // isOutgrown reports whether the dictionary should begin anew: it is full, or half
@@ -120,7 +125,7 @@ func (d *dictionary) turn(file *chunks.RecordFile, records [][]byte) error {
 	}
 	err := d.file.Close()
 	d.file, d.full, d.cut = next.file, false, false
-	d.strings, d.frames, d.stacks, d.starts, d.startless = next.strings, next.frames, next.stacks, next.starts, next.startless
+	d.strings, d.frames, d.stacks, d.labels, d.starts, d.startless = next.strings, next.frames, next.stacks, next.labels, next.starts, next.startless
 	return err
 }
 
@@ -172,6 +177,7 @@ func (d *dictionary) flush() bool {
 	d.strings.commit()
 	d.frames.commit()
 	d.stacks.commit()
+	d.labels.commit()
 	return true
 }
 
@@ -202,6 +208,27 @@ func (d *dictionary) stack(leafFirst []location) uint32 {
 		var known bool
 		if id, known = d.stacks.id(key); !known {
 			d.add(newRecord(rawformat.KindDefStack).uint(uint64(id)).uint(uint64(key.parent)).uint(uint64(key.frame)))
+		}
+	}
+	if !d.flush() {
+		return 0
+	}
+	return id
+}
+
+// labelSet returns the id of a set of labels, 0 for none or if there is no room
+// for it.
+func (d *dictionary) labelSet(labels []label) (id uint32) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.full {
+		return 0
+	}
+	for _, l := range labels {
+		key := labelKey{id, d.string(l.key), d.string(l.value)}
+		var known bool
+		if id, known = d.labels.id(key); !known {
+			d.add(newRecord(rawformat.KindDefLabelSet).uint(uint64(id)).uint(uint64(key.parent)).uint(uint64(key.key)).uint(uint64(key.value)))
 		}
 	}
 	if !d.flush() {

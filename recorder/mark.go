@@ -60,7 +60,7 @@ func (h handle) emit(kind rawformat.Kind, a, b arg) {
 		now, goroutine = r.clock.slowly(), goroutineAt(r.goroutines)
 	}
 	if uint32(s.word) >= s.soft || goroutine != s.goroutine || track != s.track {
-		if !r.turn(s, fastBlock, who{goroutine, track}, now) {
+		if !r.turn(s, fastBlock, who{goroutine: goroutine, track: track}, now) {
 			return
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"gprof/rawformat"
 )
 
 // cpuProfile is what a profile of runtime/pprof says: the part that the
@@ -20,7 +22,11 @@ type cpuSample struct {
 	count, cpu int64      // cpu in ns
 	stack      []location // leaf first
 	track      string     // value of the label trackLabel
+	labels     []label    // those of the program
 }
+
+// label is what the program has said about its work: a label of runtime/pprof.
+type label struct{ key, value string }
 
 // Limits of a profile. It comes from our own runtime, but what can't be
 // allocated by mistake can't hurt the host.
@@ -186,8 +192,10 @@ func (p *profileTables) sample(b []byte) (s cpuSample, err error) {
 		case 2:
 			values = m.numbers(values)
 		case 3:
-			if key, value := p.label(m.bytes); key == trackLabel {
-				s.track = value
+			if l := p.label(m.bytes); l.key == trackLabel {
+				s.track = l.value
+			} else if l.key != "" && len(s.labels) < rawformat.MaxLabels {
+				s.labels = append(s.labels, l)
 			}
 		}
 	}
@@ -203,15 +211,15 @@ func (p *profileTables) sample(b []byte) (s cpuSample, err error) {
 	return s, nil
 }
 
-func (p *profileTables) label(b []byte) (key, value string) {
+func (p *profileTables) label(b []byte) (l label) {
 	m := message{b: b}
 	for m.next() {
 		switch m.field {
 		case 1:
-			key = p.text(m.number)
+			l.key = p.text(m.number)
 		case 2:
-			value = p.text(m.number)
+			l.value = p.text(m.number)
 		}
 	}
-	return key, value
+	return l
 }

@@ -51,14 +51,18 @@ func (c *cpuSample) share(i int64) int64 {
 
 // sampleRow is what the sample blocks of a row have in common.
 type sampleRow struct {
-	track uint32
-	stack uint64   // the field: 0 none, 1 raw, else id + 1
-	raw   []uint64 // pcs of a stack for which the dictionary had no room
+	track  uint32
+	labels uint32   // id of the set, 0 none
+	stack  uint64   // the field: 0 none, 1 raw, else id + 1
+	raw    []uint64 // pcs of a stack for which the dictionary had no room
 }
 
 func (r *Recorder) sampleRow(c *cpuSample) (row sampleRow) {
 	if c.track != "" {
 		row.track = r.trackNamed(c.track)
+	}
+	if row.labels = r.dict.labelSet(c.labels); row.labels == 0 && len(c.labels) > 0 {
+		r.lose(rawformat.LostLabels, 1, 0)
 	}
 	if id := r.dict.stack(c.stack); id != 0 {
 		row.stack = uint64(id) + 1
@@ -74,7 +78,7 @@ func (r *Recorder) sampleRow(c *cpuSample) (row sampleRow) {
 // writeSample writes one sample block.
 func (r *Recorder) writeSample(row *sampleRow, at slot, window Time) {
 	s, now := r.acquirePatiently(), r.clock.at(at.at)
-	if s == nil || !r.turnWithStack(s, uint32(sampleRoom+2*10*len(row.raw)), who{track: row.track}, now, row.raw) {
+	if s == nil || !r.turnWithStack(s, uint32(sampleRoom+2*10*len(row.raw)), who{track: row.track, labels: row.labels}, now, row.raw) {
 		return
 	}
 	b := s.time(s.begin(rawformat.KindSample), now)

@@ -17,7 +17,7 @@ import (
 type shard struct {
 	lock   uint32 // 1: taken; of a shared shard after Stop for good
 	shut   uint32 // 1: writers go elsewhere, for the housekeeper has the shard, or is about to
-	track  uint32 // of the context, as goroutine
+	track  uint32 // of the context, as goroutine and labels
 	pinned bool
 	word   uint64 // the commit word: offset, and number of blocks
 	soft   uint32 // up to here a block of the fast path may begin without further ado
@@ -30,6 +30,7 @@ type shard struct {
 	commit  *uint64 // the chunk's
 	payload []byte
 	chunk   *chunks.Chunk // nil: none
+	labels  uint32
 	writer  uint16
 
 	generation uint16 // of the dictionary that chunks are opened with
@@ -44,8 +45,8 @@ const (
 	pageShift = 12 // of rawformat.PageSize
 
 	// maxTurn is the room for what turn may write: one context block of at most
-	// 20 bytes and two sync blocks of at most 50.
-	maxTurn = 120
+	// 20 bytes, two labels blocks of at most 8, and two sync blocks of at most 50.
+	maxTurn = 136
 
 	// maxPasses is how often all shards are tried before a marker is dropped.
 	// A shard is taken for some ten nanoseconds, unless its holder lost its
@@ -57,6 +58,7 @@ const (
 type who struct {
 	goroutine uint64 // 0 unknown
 	track     uint32 // 0: that of the process
+	labels    uint32 // id of the set, 0 none
 }
 
 // enter gives the caller a shard until leave, which must follow soon and without
@@ -228,14 +230,18 @@ func (r *Recorder) prepare(s *shard, size uint32, of who, now tick) bool {
 	if s.offset()+size+maxTurn+overshoot > uint32(len(s.payload)) && !r.refill(s) {
 		return false
 	}
-	if s.who() != of && s.page == s.offset()>>pageShift {
+	if s.who() != of {
 		s.context(of)
 	}
-	for s.page != s.offset()>>pageShift {
+	for !s.samePage() {
 		// A sync block that begins late in a page may end in the next one.
 		s.sync(of, now)
+		s.setLabels(of.labels)
 	}
 	s.soft = min((s.page+1)<<pageShift, uint32(len(s.payload))-fastBlock-overshoot)
+	if of.labels != 0 {
+		s.soft = 0 // so that the next one looks at its context
+	}
 	return true
 }
 
@@ -261,13 +267,13 @@ func (r *Recorder) retire(s *shard) {
 		r.ring.Release(s.chunk)
 	}
 	s.chunk, s.payload, s.commit, s.base = nil, nil, nil, nil
-	s.word, s.soft, s.page, s.track, s.goroutine = 0, 0, noPage, 0, 0
+	s.word, s.soft, s.page, s.track, s.goroutine, s.labels = 0, 0, noPage, 0, 0, 0
 	s.lag.Store(0)
 }
 
 func (s *shard) offset() uint32 { return uint32(s.word) }
 
-func (s *shard) who() who { return who{s.goroutine, s.track} }
+func (s *shard) who() who { return who{s.goroutine, s.track, s.labels} }
 
 // sync begins a page.
 func (s *shard) sync(of who, now tick) {
@@ -277,11 +283,29 @@ func (s *shard) sync(of who, now tick) {
 	b = rawformat.AppendUint(b, uint64(now))
 	b = rawformat.AppendUint(b, of.goroutine)
 	b = rawformat.AppendUint(b, uint64(of.track))
-	s.track, s.goroutine, s.last, s.page = of.track, of.goroutine, now, s.offset()>>pageShift
+	s.track, s.goroutine, s.labels, s.last, s.page = of.track, of.goroutine, 0, now, s.offset()>>pageShift
 	s.finish(b)
 }
 
+// context restates the context, but for what a new page does anyway.
 func (s *shard) context(of who) {
+	if s.samePage() && (s.goroutine != of.goroutine || s.track != of.track) {
+		s.setContext(of)
+	}
+	s.setLabels(of.labels)
+}
+
+func (s *shard) samePage() bool { return s.page == s.offset()>>pageShift }
+
+// setLabels writes a labels block, unless a page begins here.
+func (s *shard) setLabels(id uint32) {
+	if s.labels != id && s.samePage() {
+		s.labels = id
+		s.finish(rawformat.AppendUint(s.begin(rawformat.KindLabels), uint64(id)))
+	}
+}
+
+func (s *shard) setContext(of who) {
 	b := s.begin(rawformat.KindContext)
 	b = rawformat.AppendUint(b, of.goroutine)
 	b = rawformat.AppendUint(b, uint64(of.track))

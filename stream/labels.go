@@ -64,6 +64,15 @@ func (s LabelSet) Get(key string) string {
 	return ""
 }
 
+// String is the set for people: "customer=anna route=/cart".
+func (s LabelSet) String() string {
+	var all []string
+	for k, v := range s.All() {
+		all = append(all, k+"="+v)
+	}
+	return strings.Join(all, " ")
+}
+
 // Compare orders sets by their labels.
 func (s LabelSet) Compare(o LabelSet) int { return strings.Compare(s.text, o.text) }
 
