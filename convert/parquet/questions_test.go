@@ -1,0 +1,98 @@
+package parquet
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gprof/convert/internal/tables"
+	"gprof/fixtures/judges"
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+// add converts into a directory that has other runs.
+func add(t *testing.T, dir string, b *streamtest.Builder) {
+	t.Helper()
+	if err := stream.Copy(New(dataset(dir), tables.Options{}), b.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Runs are compared service by service: that of a worker tells nothing of the
+// server's.
+func TestCompareRuns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for run, part := range []stream.Time{1, 3} { // of four samples, how many are in slow
+		for i, service := range []string{"server", "worker"} {
+			b := streamtest.NewBuilder()
+			start := begin + stream.Time(run*2+i)*second
+			p := b.Process(stream.Process{Instance: uint64(run*2 + i + 1), Pid: 1, Service: service, Start: start})
+			for n := range stream.Time(4) {
+				stack := b.Stack("main", service+".fast")
+				if n < part {
+					stack = b.Stack("main", service+".slow")
+				}
+				p.Main.Sample(start+n, stack)
+			}
+			add(t, dir, b)
+		}
+	}
+	alone := streamtest.NewBuilder()
+	alone.Process(stream.Process{Instance: 9, Pid: 1, Service: "once", Start: begin - second}).Main.Sample(begin, alone.Stack("once.main"))
+	add(t, dir, alone)
+	line := func(service, function string, base, new float64) judges.Row {
+		return judges.Row{"service": service, "function": service + function, "base_percent": base, "new_percent": new, "change": new - base}
+	}
+	want := []judges.Row{
+		line("server", ".fast", 75, 25), line("server", ".slow", 25, 75),
+		line("worker", ".fast", 75, 25), line("worker", ".slow", 25, 75),
+	}
+	if diff := cmp.Diff(want, ask(t, dir, query(t, dir, "compare-runs.sql"))[0]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Of a counter the last value of a second counts; what counts up has increased
+// since the second before.
+func TestCountersOverTime(t *testing.T) {
+	t.Parallel()
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Pid: 7, Name: "shop", Start: begin})
+	total, level := p.Counter(stream.Counter{Name: "bytes", Total: true}), p.Counter(stream.Counter{Name: "queued"})
+	for i, value := range []int64{10, 15, 40} {
+		at := begin + stream.Time(i)*second/2 // the last is in the next second
+		p.Count(at, total, value, 0)
+		p.Count(at, level, 100-value, 0)
+	}
+	dir, _ := convert(t, b.Source())
+	line := func(counter, at, value, lowest, highest string, increase any) judges.Row {
+		return judges.Row{"process": "shop", "pid": "7", "counter": counter, "unit": "integer", "at": "2026-11-18 11:06:4" + at,
+			"value": value, "lowest": lowest, "highest": highest, "increase": increase}
+	}
+	want := []judges.Row{
+		line("bytes", "0", "15", "10", "15", nil), line("bytes", "1", "40", "40", "40", "25"),
+		line("queued", "0", "85", "85", "90", nil), line("queued", "1", "60", "60", "60", nil),
+	}
+	if diff := cmp.Diff(want, ask(t, dir, query(t, dir, "counters-over-time.sql"))[0]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A percentile is a duration that there was; what lasts no time has none.
+func TestMarkersByPercentile(t *testing.T) {
+	t.Parallel()
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Pid: 7, Name: "shop", Start: begin})
+	request, tick := b.Event(stream.Event{Name: "request"}), b.Event(stream.Event{Name: "tick"})
+	for i := range int64(200) {
+		p.Main.Interval(begin+stream.Time(i), (i+1)*1_000_000, request)
+		p.Main.Mark(begin+stream.Time(i), stream.Instant, tick)
+	}
+	dir, _ := convert(t, b.Source())
+	want := []judges.Row{{"name": "request", "count": "200", "p50_ms": 100.0, "p90_ms": 180.0, "p99_ms": 198.0, "max_ms": 200.0, "total_s": 20.1}}
+	if diff := cmp.Diff(want, ask(t, dir, query(t, dir, "markers-by-percentile.sql"))[0]); diff != "" {
+		t.Error(diff)
+	}
+}
