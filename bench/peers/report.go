@@ -17,6 +17,7 @@ import (
 type row struct {
 	what, takes, beside, ratio, goal string
 	reached                          bool
+	unknown                          bool // it was not measured
 }
 
 // figures are all that was measured.
@@ -38,7 +39,7 @@ func (f *figures) compare(ours, theirs string, ratio, most float64) row {
 	if r, ok := f.unmeasured(ours, theirs); ok {
 		return r
 	}
-	return row{ours, f.takes(ours), theirs + ", " + f.takes(theirs), fmt.Sprintf("%.2fx", ratio), fmt.Sprintf("≤ %.2gx", most), ratio <= most}
+	return row{ours, f.takes(ours), theirs + ", " + f.takes(theirs), fmt.Sprintf("%.2fx", ratio), fmt.Sprintf("≤ %.2gx", most), ratio <= most, false}
 }
 
 // cheaper is a row of a peer, which is to take at least so many times what ours
@@ -48,14 +49,14 @@ func (f *figures) cheaper(ours, theirs string, least float64) row {
 		return r
 	}
 	ratio := f.costs[theirs].NS / f.costs[ours].NS
-	return row{ours, f.takes(ours), theirs + ", " + f.takes(theirs), fmt.Sprintf("%.1fx cheaper", ratio), fmt.Sprintf("≥ %gx", least), ratio >= least}
+	return row{ours, f.takes(ours), theirs + ", " + f.takes(theirs), fmt.Sprintf("%.1fx cheaper", ratio), fmt.Sprintf("≥ %gx", least), ratio >= least, false}
 }
 
 // unmeasured is the row of lines of which one could not be measured.
 func (f *figures) unmeasured(lines ...string) (row, bool) {
 	for _, name := range lines {
 		if _, ok := f.costs[name]; !ok {
-			return row{what: lines[0], takes: "not measured: " + name + " had too few rounds without interruption"}, true
+			return row{what: lines[0], takes: "not measured: " + name + " had too few rounds without interruption", unknown: true}, true
 		}
 	}
 	return row{}, false
@@ -69,10 +70,10 @@ func (f *figures) timeRows() []row {
 	return []row{
 		f.times(markLine, floorLine, 0.6),
 		f.counterlessRow(),
-		{markLine, fmt.Sprintf("%.1f allocations", marker.Allocs), "", "", "0", marker.Allocs == 0},
+		{what: markLine, takes: fmt.Sprintf("%.1f allocations", marker.Allocs), goal: "0", reached: marker.NS > 0 && marker.Allocs == 0, unknown: marker.NS == 0},
 		f.times(of(markLine, 2), markLine, 1.2),
 		f.times(of(markLine, 8), markLine, 1.2),
-		{disabledLine, f.takes(disabledLine), "", "", "≤ 2 ns", disabled.NS <= 2},
+		{what: disabledLine, takes: f.takes(disabledLine), goal: "≤ 2 ns", reached: disabled.NS > 0 && disabled.NS <= 2, unknown: disabled.NS == 0},
 		f.cheaper(markLine, logLine, 7),
 		f.cheaper(of(markLine, 2), of(logLine, 2), 14),
 		f.cheaper(intervalLine, regionLine, 5),
@@ -86,7 +87,7 @@ func (f *figures) timeRows() []row {
 func (f *figures) counterlessRow() row {
 	name := markLine + ", without the processor's counter"
 	if f.why != nil {
-		return row{name, "not measured: " + f.why.Error(), "", "", "≤ 1.3x", false}
+		return row{what: name, takes: "not measured: " + f.why.Error(), goal: "≤ 1.3x", unknown: true}
 	}
 	g := figures{costs: f.counterless}
 	r := g.times(markLine, floorLine, 1.3)
@@ -101,8 +102,8 @@ func sampleRows() ([]row, error) {
 		return nil, err
 	}
 	return []row{
-		{"CPU sample, 20 frames deep", ours, "Go's SIGPROF, " + theirs, fmt.Sprintf("%.2fx", ratio), "≤ 0.65x", ratio <= 0.65},
-		{"100 CPU samples a second", fmt.Sprintf("%.3f %% of a processor", percent), "", "", "≤ 0.1 %", percent <= 0.1},
+		{"CPU sample, 20 frames deep", ours, "Go's SIGPROF, " + theirs, fmt.Sprintf("%.2fx", ratio), "≤ 0.65x", ratio <= 0.65, false},
+		{what: "100 CPU samples a second", takes: fmt.Sprintf("%.3f %% of a processor", percent), goal: "≤ 0.1 %", reached: percent <= 0.1},
 	}, nil
 }
 
@@ -111,9 +112,10 @@ func (f *figures) byteRows() []row {
 	size := func(what string, s *sizes, k rawformat.Kind, most float64) row {
 		n := s.perEntry[k]
 		if s.entries[k] == 0 {
-			return row{what, "the recorder wrote none", "", "", fmt.Sprintf("≤ %g", most), false}
+			return row{what: what, takes: "the recorder wrote none", goal: fmt.Sprintf("≤ %g", most)}
 		}
-		return row{what, fmt.Sprintf("%.1f bytes", n), fmt.Sprintf("dictionary %d bytes for %d entries", s.dict, s.entries[k]), "", fmt.Sprintf("≤ %g", most), n <= most}
+		beside := fmt.Sprintf("dictionary %d bytes for %d entries", s.dict, s.entries[k])
+		return row{what: what, takes: fmt.Sprintf("%.1f bytes", n), beside: beside, goal: fmt.Sprintf("≤ %g", most), reached: n <= most}
 	}
 	return []row{
 		size("two-field marker, in a chunk", f.markers, rawformat.KindInstant, 12),
@@ -129,7 +131,10 @@ func report(rows []row) string {
 	fmt.Fprintf(&b, "%s\n\n| what | takes | beside | ratio | goal | reached |\n|---|--:|---|--:|--:|---|\n", machine())
 	for _, r := range rows {
 		reached := "no"
-		if r.reached {
+		switch {
+		case r.unknown:
+			reached = "?"
+		case r.reached:
 			reached = "yes"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", r.what, r.takes, r.beside, r.ratio, r.goal, reached)
