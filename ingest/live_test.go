@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"gprof/fixtures"
 	"gprof/rawformat"
 	"gprof/stream"
@@ -139,7 +137,7 @@ func TestTarOfLiveRing(t *testing.T) {
 }
 
 // tarThrough runs tar over dir and unpacks what comes out to another one. The
-// pipe holds one page; stall is called whenever tar waits for room.
+// pipe is narrow; stall is called whenever tar waits for room.
 func tarThrough(t *testing.T, dir, to string, stall func()) {
 	t.Helper()
 	pr, pw, err := os.Pipe()
@@ -147,9 +145,7 @@ func tarThrough(t *testing.T, dir, to string, stall func()) {
 		t.Fatal(err)
 	}
 	defer pr.Close()
-	if _, err := unix.FcntlInt(pw.Fd(), unix.F_SETPIPE_SZ, 4096); err != nil {
-		t.Fatal(err)
-	}
+	narrow(t, pw)
 	cmd := exec.Command("tar", "-C", dir, "-cf", "-", ".")
 	cmd.Stdout, cmd.Stderr = pw, os.Stderr
 	if err := cmd.Start(); err != nil {
