@@ -153,7 +153,8 @@ type Options struct {
 	// Of a format that is a directory:
 
 	Compression Compression // see Gzip for others
-	Elsewhere   Elsewhere   // events that are left out, for they are in other directories
+	Elsewhere   Elsewhere   // events that are left out, for they are in other directories, or came from other inputs
+	Among       string      // of one input among others of a directory that Prepare began: its name there
 
 	SpillDir string // for temporary files, "" for the system's place
 	Cores    Cores  // shared by outputs that are written at a time; nil: each has Jobs of its own
@@ -235,8 +236,14 @@ func (f Format) Directory() bool { return f.openIn != nil }
 
 // NewIn returns a Sink that writes a format that is a directory into dir.
 func (f Format) NewIn(dir Directory, o Options) stream.Sink {
-	return f.openIn(dir, tables.Options{Compression: o.Compression, Elsewhere: o.Elsewhere})
+	return f.openIn(dir, tables.Options{Compression: o.Compression, Elsewhere: o.Elsewhere, Among: o.Among})
 }
+
+// DataSet reports whether a directory of the format holds any number of runs.
+func (f Format) DataSet() bool { return f.Directory() && !f.OneRun }
+
+// Prepare begins a directory of a DataSet format for runs with Options.Among.
+func (f Format) Prepare(dir Directory) error { return tables.Prepare(f.NewIn(dir, Options{})) }
 
 // New returns a Sink that writes the format, which is no directory, to w. It does not close w, to which
 // it may write on goroutines of its own as long as it is in use, and a moment

@@ -20,6 +20,7 @@ type batchCmd struct {
 	Output string   `short:"o" required:"" placeholder:"OUTDIR" help:"Directory for the outputs; made if it is not there."`
 	Format []string `short:"f" default:"gecko.gz" placeholder:"NAME" help:"Format, or several of them, for which an input is read once: ${formats}. Default: ${default}."`
 	Again  bool     `help:"Convert all, also what is done and has not changed."`
+	Keep   bool     `name:"keep-removed" help:"Leave in a data set what came from inputs of DIR that are gone."`
 	compressing
 	buckets
 	conversion
@@ -31,6 +32,7 @@ func (c *batchCmd) Help() string {
   gprof-convert batch --strict --fail-if gap -f gecko dumps -o profiles
   gprof-convert batch --symbols bin/ dumps -o profiles    # later, with names
   gprof-convert batch -f gecko.gz,pprof,html dumps -o profiles
+  gprof-convert batch -f parquet dumps -o tables
 
 Each session directory and each archive below DIR becomes one output of the same
 path, or one of each format: dumps/a/shop becomes profiles/a/shop.gecko.json.gz. A
@@ -41,10 +43,14 @@ A batch that ended early goes on when it is started again: what is done and whos
 input, flags and program have not changed is left as it is. What is done is told
 by ` + journalName + ` in OUTDIR; outputs may be taken away, and are made again.
 
+Parquet becomes one data set of all inputs, to which a batch of another directory
+adds: in OUTDIR itself if it is the only format, else in OUTDIR/parquet. Its
+queries are about all of them: cd profiles && duckdb <queries/p99-by-version.sql
+An input that changed replaces what came from it, one that is gone takes it along.
+
 Of tables (arrow, parquet), what several inputs hold of one process, such as
-snapshots of it while it runs, is in one output only, so that all can be read
-together: in that of the first. With --from, --to or --last each has all of its own.
-All of a table, in DuckDB: SELECT count(*) FROM 'OUTDIR/*.parquet/samples/**/*.parquet'
+snapshots of it while it runs, is counted once, for the first of them. With
+--from, --to or --last each has all of its own.
 
 --mem and --jobs are for all that is converted at a time. Exit codes: 1 if
 anything was not converted, else 3 for --strict, else 4 for --fail-if.`
@@ -99,6 +105,9 @@ func (c *batchCmd) Run(s *streams) error {
 		return err
 	}
 	removeStale(c.Output)
+	if err := b.prepareDataSets(s); err != nil {
+		return err
+	}
 	items, err := b.items()
 	if err != nil {
 		return err
@@ -110,8 +119,11 @@ func (c *batchCmd) Run(s *streams) error {
 		return err
 	}
 	defer b.journal.close()
+	if err := b.forget(items); err != nil {
+		return err
+	}
 	if b.overlapping() {
-		b.coverage = newCoverage(b.journal, b.settings)
+		b.coverage = newCoverage(b.journal, b.settings, absolute(b.Dir))
 	}
 	if err := b.convertAll(s, items); err != nil {
 		return err
@@ -173,6 +185,10 @@ func (b *batch) items() ([]*item, error) {
 // outputs lists those of an input, by its name below Dir.
 func (b *batch) outputs(rel string) (all []*made) {
 	for _, t := range b.formats {
+		if t.format.DataSet() {
+			all = append(all, b.inDataSet(t, filepath.ToSlash(rel)))
+			continue
+		}
 		name := rel + t.format.Extension(t.options)
 		t.name = filepath.Join(b.Output, name)
 		all = append(all, &made{target: t, outcome: outcome{Input: filepath.ToSlash(rel), Output: filepath.ToSlash(name)}})
@@ -314,7 +330,7 @@ func (b *batch) convertItem(s *streams, each *conversion, it *item) error {
 		return nil
 	}
 	for _, m := range todo {
-		if m.Size, err = sizeOf(m.name); err != nil {
+		if m.Size, err = b.journal.size(&m.outcome); err != nil {
 			return err
 		}
 		if err := b.journal.add(m.outcome); err != nil {
@@ -343,12 +359,13 @@ func (b *batch) stands(o *outcome) bool { return b.coverage == nil || b.coverage
 
 // make converts an item in one pass.
 func (b *batch) make(s *streams, each *conversion, it *item, todo []*made) error {
-	dir := filepath.Dir(todo[0].name)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
+	for _, m := range todo {
+		if err := os.MkdirAll(m.room(), 0o777); err != nil {
+			return err
+		}
 	}
 	o := each.how().options(s)
-	o.TempDir = dir
+	o.TempDir = todo[0].room()
 	found, err := ingest.Find([]string{it.input}, o)
 	if err != nil {
 		return err
@@ -363,6 +380,9 @@ func (b *batch) make(s *streams, each *conversion, it *item, todo []*made) error
 		if b.coverage != nil && m.format.Directory() {
 			b.turns.wait(it.turn, instancesOf(found))
 			m.options.Elsewhere = b.coverage.elsewhere(&m.outcome, instancesOf(found))
+		}
+		if m.shared != nil {
+			m.shared.before = b.journal.files(&m.outcome)
 		}
 		j.targets = append(j.targets, m.target)
 	}

@@ -20,23 +20,25 @@ type positions map[string]stream.Ranges
 type coverage struct {
 	mu   sync.Mutex
 	held map[recording][]held
-	of   map[string][]recording // by output
+	of   map[string][]recording // by key of the outcome
 }
 
-// recording is that of a process in outputs of one format.
-type recording struct{ extension, instance string }
+// recording is that of a process in a data set, or in outputs of one format.
+type recording struct{ group, instance string }
 
 // held is what an output holds of a recording.
 type held struct {
-	output string
+	key    string // of the outcome
 	ranges stream.Ranges
 }
 
-// newCoverage is that of the outputs that are there, made with these settings.
-func newCoverage(j *journal, settings string) *coverage {
+// newCoverage is that of the outputs that are there: of those of this directory
+// of inputs if they need not be made again with other settings.
+func newCoverage(j *journal, settings, from string) *coverage {
 	c := &coverage{held: map[recording][]held{}, of: map[string][]recording{}}
 	for _, o := range j.done {
-		if len(o.Covers) > 0 && o.Settings == settings && j.whole(o) {
+		stays := o.Settings == settings || o.DataSet && o.From != from
+		if len(o.Covers) > 0 && stays && j.whole(o) {
 			c.hold(o)
 		}
 	}
@@ -45,6 +47,9 @@ func newCoverage(j *journal, settings string) *coverage {
 
 // recording is one of an output.
 func (o *outcome) recording(instance string) recording {
+	if o.DataSet {
+		return recording{o.Output + "/", instance}
+	}
 	return recording{strings.TrimPrefix(o.Output, o.Input), instance}
 }
 
@@ -52,8 +57,8 @@ func (o *outcome) recording(instance string) recording {
 func (c *coverage) hold(o outcome) {
 	for instance, ranges := range o.Covers {
 		key := o.recording(instance)
-		c.held[key] = append(c.held[key], held{o.Output, ranges})
-		c.of[o.Output] = append(c.of[o.Output], key)
+		c.held[key] = append(c.held[key], held{o.key(), ranges})
+		c.of[o.key()] = append(c.of[o.key()], key)
 	}
 }
 
@@ -61,7 +66,7 @@ func (c *coverage) hold(o outcome) {
 func (c *coverage) others(o *outcome, instance string) stream.Ranges {
 	var all stream.Ranges
 	for _, h := range c.held[o.recording(instance)] {
-		if h.output != o.Output {
+		if h.key != o.key() {
 			all = append(all, h.ranges...)
 		}
 	}
@@ -86,10 +91,10 @@ func (c *coverage) elsewhere(o *outcome, instances []uint64) convert.Elsewhere {
 func (c *coverage) made(o *outcome, processes []stream.Process, e convert.Elsewhere) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, key := range c.of[o.Output] { // what it held before
-		c.held[key] = slices.DeleteFunc(c.held[key], func(h held) bool { return h.output == o.Output })
+	for _, key := range c.of[o.key()] { // what it held before
+		c.held[key] = slices.DeleteFunc(c.held[key], func(h held) bool { return h.key == o.key() })
 	}
-	delete(c.of, o.Output)
+	delete(c.of, o.key())
 	o.Covers, o.Relies = positions{}, positions{}
 	for i := range processes {
 		p := &processes[i]

@@ -6,7 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	slash "path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gprof/convert"
@@ -20,14 +22,21 @@ type directory struct {
 	format        convert.Format
 	replace       bool       // what is there
 	among         bool       // what is there: files of others stay
+	shared        *shared    // with other inputs, or nil
 	open          []*os.File // also those that are closed
 	unfinished    *unfinished
+}
+
+// shared is how an input's files come into a directory where others have theirs.
+type shared struct {
+	before []string                   // its files of an earlier run, which go
+	begin  func(files []string) error // is told of those to come before the first has its name
 }
 
 // createDirectory begins a target that is one. What is there must be of its
 // format and version, or empty.
 func (s *streams) createDirectory(t target, replace bool) (*directory, error) {
-	d := &directory{name: filepath.Clean(t.name), format: t.format, replace: replace, unfinished: &s.unfinished}
+	d := &directory{name: filepath.Clean(t.name), format: t.format, replace: replace && t.shared == nil, shared: t.shared, unfinished: &s.unfinished}
 	if t.name == "-" {
 		return nil, &exitError{exitUsage, fmt.Errorf("%s is a directory of files, which stdout can't be; give -o a directory", t.format.Name)}
 	}
@@ -35,7 +44,7 @@ func (s *streams) createDirectory(t target, replace bool) (*directory, error) {
 		return nil, err
 	}
 	err := s.unfinished.add(func() (_ path, err error) {
-		d.staging, err = os.MkdirTemp(filepath.Dir(d.name), temporaryName(d.name))
+		d.staging, err = os.MkdirTemp(t.room(), temporaryName(d.name))
 		return path{name: d.staging}, err
 	})
 	if err != nil {
@@ -113,12 +122,17 @@ func (d *directory) temporary() string { return d.staging }
 func (d *directory) close() error { return os.Chmod(d.staging, 0o755) }
 
 func (d *directory) place(p *placing) error {
-	if d.replace || !d.among && d.vacant() {
+	if d.shared == nil && (d.replace || !d.among && d.vacant()) {
 		return p.move(d.staging, d.name)
 	}
 	files, err := d.files()
 	if err != nil {
 		return err
+	}
+	if d.shared != nil {
+		if err := d.takePlace(p, files); err != nil {
+			return err
+		}
 	}
 	for _, file := range files {
 		to := filepath.Join(d.name, file)
@@ -132,16 +146,53 @@ func (d *directory) place(p *placing) error {
 	return nil
 }
 
+// takePlace takes the files of an earlier run away for those that come.
+func (d *directory) takePlace(p *placing, files []string) error {
+	var names []string
+	for _, file := range files {
+		names = append(names, filepath.ToSlash(file))
+	}
+	if err := d.shared.begin(names); err != nil {
+		return err
+	}
+	for i, file := range d.shared.before {
+		if slices.Contains(names, file) {
+			continue
+		}
+		if err := p.remove(filepath.Join(d.name, filepath.FromSlash(file)), filepath.Join(d.staging, fmt.Sprint("before-", i))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (d *directory) drop() {
 	for _, f := range d.open {
 		f.Close()
 	}
 	os.RemoveAll(d.staging)
+	if d.shared != nil {
+		removeEmpty(d.name, d.shared.before)
+	}
 }
 
-// vacant reports whether the name is nobody's, or an empty directory's.
+// removeEmpty removes the directories below root that were of files, as far as
+// nothing is in them.
+func removeEmpty(root string, files []string) {
+	for _, file := range files {
+		for dir := slash.Dir(file); dir != "." && os.Remove(filepath.Join(root, filepath.FromSlash(dir))) == nil; {
+			dir = slash.Dir(dir)
+		}
+	}
+}
+
+// vacant reports whether the name is nobody's, or an empty directory's. What has
+// a hidden name in a shared one is no table.
 func (d *directory) vacant() bool {
 	entries, err := os.ReadDir(d.name)
+	if d.shared != nil {
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") })
+	}
 	return err == nil && len(entries) == 0 || errors.Is(err, fs.ErrNotExist)
 }
 

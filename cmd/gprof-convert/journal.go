@@ -12,9 +12,12 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	slash "path"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
+	"sync"
 
 	"gprof/stream"
 )
@@ -39,46 +42,103 @@ type outcome struct {
 	// not, because another one held them.
 	Covers positions `json:"covers,omitempty"`
 	Relies positions `json:"relies,omitempty"`
+
+	// Of an input in a data set, which is the output of others, too: the directory
+	// of inputs, and which files of the data set are its own. A line without
+	// settings comes before the files do, so that whatever ends a run, they are
+	// known.
+	DataSet bool     `json:"dataset,omitempty"`
+	From    string   `json:"from,omitempty"`
+	Files   []string `json:"files,omitempty"` // below Output
+}
+
+// key tells an output from others.
+func (o *outcome) key() string {
+	if o.DataSet {
+		return strings.Join([]string{o.Output, o.From, o.Input}, "\x00")
+	}
+	return o.Output
 }
 
 // journal is what earlier runs have done, and what this one does.
 type journal struct {
 	dir  string
 	file *os.File
-	done map[string]outcome // by Output
+
+	mu     sync.Mutex
+	done   map[string]outcome // by key
+	owners map[string]int     // how many of them have a file of a data set; by its path below dir
 }
 
 // openJournal reads what is done in an output directory. It writes the lines
 // that still count to a new file, which replaces the old one.
 func (s *streams) openJournal(dir string) (*journal, error) {
-	j := &journal{dir: dir, done: map[string]outcome{}}
-	path := filepath.Join(dir, journalName)
-	old, err := os.ReadFile(path)
+	j := &journal{dir: dir, done: map[string]outcome{}, owners: map[string]int{}}
+	name := filepath.Join(dir, journalName)
+	old, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for line := range bytes.Lines(old) {
 		var o outcome
 		if json.Unmarshal(line, &o) == nil {
-			j.done[o.Output] = o
+			j.note(o)
 		}
 	}
-	if err := j.rewrite(s, path); err != nil {
+	if err := j.rewrite(s, name); err != nil {
 		return nil, err
 	}
-	j.file, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	j.file, err = os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 	return j, err
 }
 
+// note takes an outcome for that which counts.
+func (j *journal) note(o outcome) {
+	count := func(o outcome, n int) {
+		for _, file := range o.Files {
+			j.owners[slash.Join(o.Output, file)] += n
+		}
+	}
+	count(j.done[o.key()], -1)
+	count(o, 1)
+	j.done[o.key()] = o
+	if o.DataSet && len(o.Files) == 0 { // it is gone
+		delete(j.done, o.key())
+	}
+}
+
+// files are those of a data set that only this outcome has, as far as it was
+// made before.
+func (j *journal) files(now *outcome) (own []string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, file := range j.done[now.key()].Files {
+		if j.owners[slash.Join(now.Output, file)] == 1 {
+			own = append(own, file)
+		}
+	}
+	return own
+}
+
+// begin notes which files of a data set an outcome will have, besides those that
+// it may still have.
+func (j *journal) begin(now *outcome, files []string) error {
+	begun := outcome{Input: now.Input, Output: now.Output, DataSet: true, From: now.From}
+	begun.Files = append(slices.Clone(files), j.files(now)...)
+	slices.Sort(begun.Files)
+	begun.Files = slices.Compact(begun.Files)
+	return j.add(begun)
+}
+
 // rewrite writes one line for each output.
-func (j *journal) rewrite(s *streams, path string) error {
-	out, err := s.create(path, false)
+func (j *journal) rewrite(s *streams, name string) error {
+	out, err := s.create(name, false)
 	if err != nil {
 		return err
 	}
 	lines := json.NewEncoder(out)
-	for _, name := range slices.Sorted(maps.Keys(j.done)) {
-		if err := lines.Encode(j.done[name]); err != nil {
+	for _, key := range slices.Sorted(maps.Keys(j.done)) {
+		if err := lines.Encode(j.done[key]); err != nil {
 			out.discard()
 			return err
 		}
@@ -89,7 +149,9 @@ func (j *journal) rewrite(s *streams, path string) error {
 // unchanged returns what was made earlier where now would be made, if it was
 // made of the same bytes in the same way and is still there.
 func (j *journal) unchanged(now outcome) (outcome, bool) {
-	o, ok := j.done[now.Output]
+	j.mu.Lock()
+	o, ok := j.done[now.key()]
+	j.mu.Unlock()
 	if !ok || o.Input != now.Input || o.Fingerprint != now.Fingerprint || o.Settings != now.Settings || o.passing() {
 		return outcome{}, false
 	}
@@ -98,13 +160,29 @@ func (j *journal) unchanged(now outcome) (outcome, bool) {
 
 // whole reports whether an output is as it was made.
 func (j *journal) whole(o outcome) bool {
-	size, err := sizeOf(filepath.Join(j.dir, filepath.FromSlash(o.Output)))
+	size, err := j.size(&o)
 	return err == nil && size == o.Size
 }
 
+// size is that of an output, or of the files of a data set that are of an input.
+func (j *journal) size(o *outcome) (size int64, err error) {
+	at := filepath.Join(j.dir, filepath.FromSlash(o.Output))
+	if !o.DataSet {
+		return sizeOf(at)
+	}
+	for _, file := range o.Files {
+		n, err := sizeOf(filepath.Join(at, filepath.FromSlash(file)))
+		if err != nil {
+			return 0, err
+		}
+		size += n
+	}
+	return size, nil
+}
+
 // sizeOf is the size of an output, which is a file or a directory of files.
-func sizeOf(path string) (size int64, err error) {
-	err = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+func sizeOf(output string) (size int64, err error) {
+	err = filepath.WalkDir(output, func(_ string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil || e.IsDir():
 			return err
@@ -134,6 +212,9 @@ func (j *journal) add(o outcome) error {
 	if err != nil {
 		return err
 	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.note(o)
 	_, err = j.file.Write(append(line, '\n'))
 	return err
 }
@@ -147,9 +228,9 @@ const fingerprintHead = 4096
 
 // fingerprint tells a state of a file, or of all files in a directory, from
 // others: by names, sizes, times and beginnings. What skip says is left out.
-func fingerprint(path string, skip func(string) bool) (string, error) {
+func fingerprint(input string, skip func(string) bool) (string, error) {
 	sum := sha256.New()
-	real, err := filepath.EvalSymlinks(path)
+	real, err := filepath.EvalSymlinks(input)
 	if err != nil {
 		return "", err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"gprof/convert"
@@ -121,7 +120,7 @@ func spillDir(targets []target) string {
 			dir, _ := root(t.name)
 			return existing(dir)
 		case t.name != "-":
-			return filepath.Dir(filepath.Clean(t.name))
+			return t.room()
 		}
 	}
 	return temporary()

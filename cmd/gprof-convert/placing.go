@@ -115,6 +115,18 @@ func (p *placing) move(from, to string) error {
 	return nil
 }
 
+// remove takes a file away, which lies aside until all is done. One that is not
+// there need not be.
+func (p *placing) remove(name, aside string) error {
+	err := os.Rename(name, aside)
+	if err == nil {
+		p.moves = append(p.moves, move{to: name, before: aside})
+	} else if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return err
+}
+
 // restore gives back a name that is free, or a file's.
 func (m move) restore() {
 	if m.before != "" {

@@ -16,7 +16,16 @@ type target struct {
 	name    string // of a file or a directory; "-" is stdout
 	format  convert.Format
 	options convert.Options
-	many    bool // files, which name has placeholders for
+	many    bool    // files, which name has placeholders for
+	shared  *shared // of a directory that is those of other inputs, too
+}
+
+// room is a directory for what the target is before it has its name.
+func (t *target) room() string {
+	if t.shared != nil {
+		return t.name
+	}
+	return filepath.Dir(filepath.Clean(t.name))
 }
 
 // targetOf reads the value of -o: OUT or NAME=OUT. format is that of --format,

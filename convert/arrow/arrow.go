@@ -20,7 +20,7 @@ func New(dir tables.Directory, o tables.Options) stream.Sink {
 			return newWriter(file, d, o.Compression)
 		},
 		Query: query,
-	}, o.Elsewhere)
+	}, o)
 }
 
 // query is a query of Parquet files for those of Arrow, which DuckDB reads with

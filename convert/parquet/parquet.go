@@ -25,7 +25,7 @@ func New(dir tables.Directory, o tables.Options) stream.Sink {
 			return newWriter(file, d, codec, pageSize(many), cells)
 		},
 		Query: func(text string) string { return text },
-	}, o.Elsewhere)
+	}, o)
 }
 
 // codecOf makes what the files of one sink compress with.

@@ -10,6 +10,10 @@ import (
 type Options struct {
 	Compression Compression
 	Elsewhere   Elsewhere // what to leave out
+	// Among says that the run is one among others in a data set that [Prepare]
+	// began, and by which name it is known there: its sessions are never called as
+	// those of another name, and a table without rows gets no file.
+	Among string
 }
 
 // Compression is how the columns in files are.

@@ -5,6 +5,10 @@
 // A session is the processes of a run whose tables refer to each other; its name
 // depends on what is in it. A format may have one for each service and day.
 //
+// A data set, which [Prepare] begins, holds sessions of many runs. There each has
+// files of those tables only of which it has rows; of all others one file without
+// rows is there, so that who reads all of a table finds one.
+//
 // # Columns of many tables
 //
 //	session      name of the session. Ids are those of one session: join on both

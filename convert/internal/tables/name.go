@@ -109,8 +109,11 @@ func serviceOf(p *stream.Process) string {
 
 // sessionOf names a part of a run by what is in it, so that the same input gets
 // the same name and another one another.
-func sessionOf(t *stream.Tables, processes []stream.ProcessID, e Elsewhere) string {
-	sum := sha256.New()
+func (s *Sink) sessionOf(processes []stream.ProcessID) string {
+	t, sum := s.tables, sha256.New()
+	if s.among != "" {
+		fmt.Fprintf(sum, "%q\n", s.among)
+	}
 	first := uint64(0)
 	for i, id := range processes {
 		p := *t.Process(id)
@@ -118,7 +121,7 @@ func sessionOf(t *stream.Tables, processes []stream.ProcessID, e Elsewhere) stri
 			first = p.Instance
 		}
 		p.Parent = 0 // a number of this run
-		p.Read = p.Read.Minus(e[p.Instance])
+		p.Read = p.Read.Minus(s.elsewhere[p.Instance])
 		fmt.Fprintf(sum, "%q\n", fmt.Sprintf("%+v", p))
 		for _, line := range t.Ledger.Lines() {
 			if line.Process == instance(p.Instance) {

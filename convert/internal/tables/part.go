@@ -16,13 +16,13 @@ type part struct {
 }
 
 // partsOf divides the processes. There is always a part.
-func (f *Format) partsOf(t *stream.Tables, e Elsewhere) (parts []*part, of []*part) {
-	known := map[[2]string]*part{}
+func (s *Sink) partsOf() (parts []*part, of []*part) {
+	t, known := s.tables, map[[2]string]*part{}
 	of = make([]*part, len(t.Processes)+1)
 	for i := range t.Processes {
 		id := stream.ProcessID(i + 1)
 		key := [2]string{serviceOf(t.Process(id)), dateOf(t.Process(id).Start)}
-		if f.OneFile {
+		if s.format.OneFile {
 			key = [2]string{}
 		}
 		if known[key] == nil {
@@ -36,12 +36,12 @@ func (f *Format) partsOf(t *stream.Tables, e Elsewhere) (parts []*part, of []*pa
 		parts = []*part{{}}
 	}
 	for _, p := range parts {
-		p.name = sessionOf(t, p.processes, e)
+		p.name = s.sessionOf(p.processes)
 		p.open = map[string]*table{}
 		p.stacks = newBits(t.Stacks.Len())
 		p.covered = map[stream.ProcessID]*coverage{}
 		for _, id := range p.processes {
-			p.covered[id] = coverageOf(t.Process(id), e)
+			p.covered[id] = coverageOf(t.Process(id), s.elsewhere)
 		}
 	}
 	return parts, of
@@ -50,13 +50,20 @@ func (f *Format) partsOf(t *stream.Tables, e Elsewhere) (parts []*part, of []*pa
 // last is the last process of the part.
 func (p *part) last() stream.ProcessID { return p.processes[len(p.processes)-1] }
 
-// create begins a file of the part, of a table that has this name among the files.
+// create begins a table of the part that has this name among the files. Among
+// other runs its file is created with the first row.
 func (s *Sink) create(p *part, name string, def Definition) (*table, error) {
-	file, err := s.dir.Create(s.format.path(p, name))
-	if err != nil {
-		return nil, err
+	t := &table{columns: def.Columns, rows: &s.rows}
+	t.create = func() (err error) {
+		if t.file, err = s.dir.Create(s.format.path(p, name)); err == nil {
+			t.out = s.format.Begin(t.file, &def, len(s.parts)*len(s.tables.Events))
+		}
+		return err
 	}
-	return &table{columns: def.Columns, file: file, out: s.format.Begin(file, &def, len(s.parts)*len(s.tables.Events)), rows: &s.rows}, nil
+	if s.among != "" {
+		return t, nil
+	}
+	return t, t.create()
 }
 
 // open returns a table of the part to which rows are added until its last
@@ -101,7 +108,7 @@ func (s *Sink) limit() error {
 	all, most := 0, 0
 	for _, p := range s.parts {
 		for _, t := range p.order {
-			n := t.out.Waiting()
+			n := t.waiting()
 			all += n
 			if largest == nil || n > most {
 				largest, most = t, n
@@ -114,9 +121,9 @@ func (s *Sink) limit() error {
 	return largest.out.Cut()
 }
 
-// finish writes the tables that the rows of a part refer to, and those that
-// have no rows: what reads all tables must find a file of each.
-func (s *Sink) finish(p *part) error {
+// openAll begins those tables of events that have no rows: what reads all tables
+// must find a file of each.
+func (s *Sink) openAll(p *part) error {
 	for _, def := range kindTables {
 		if def.Name != "" {
 			if _, err := s.open(p, def); err != nil {
@@ -124,10 +131,17 @@ func (s *Sink) finish(p *part) error {
 			}
 		}
 	}
-	if !p.markers {
-		if _, err := s.openAs(p, s.format.eventTable(""), markerTable()); err != nil {
-			return err
-		}
+	if p.markers {
+		return nil
+	}
+	_, err := s.openAs(p, s.format.eventTable(""), markerTable())
+	return err
+}
+
+// finish writes the tables that the rows of a part refer to.
+func (s *Sink) finish(p *part) error {
+	if err := s.openAll(p); err != nil {
+		return err
 	}
 	if err := p.closeTables(); err != nil {
 		return err

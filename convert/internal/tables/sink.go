@@ -35,6 +35,7 @@ type Sink struct {
 	dir       Directory
 	format    Format
 	elsewhere Elsewhere
+	among     string // see Options
 	rows      rows
 	tables    *stream.Tables
 	known     []stream.Line // the ledger of the source
@@ -55,9 +56,18 @@ type Sink struct {
 // other sessions.
 type Elsewhere map[uint64]stream.Ranges
 
-// New returns a Sink that writes into dir what is not elsewhere.
-func New(dir Directory, f Format, e Elsewhere) *Sink {
-	return &Sink{dir: dir, format: f, elsewhere: e}
+// New returns a Sink that writes into dir. Compression is the format's.
+func New(dir Directory, f Format, o Options) *Sink {
+	return &Sink{dir: dir, format: f, elsewhere: o.Elsewhere, among: o.Among}
+}
+
+// Prepare begins a data set: it lets a sink write what does not depend on any
+// run, and tables without rows, so that who reads all of a table finds a file.
+func Prepare(s stream.Sink) error {
+	if err := s.Begin(new(stream.Tables)); err != nil {
+		return err
+	}
+	return s.Close()
 }
 
 // Begin divides the processes into parts. Files are begun when they are needed.
@@ -66,7 +76,10 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.tracks = numberTracks(t)
 	s.events = s.format.eventTables(t)
-	s.parts, s.partOf = s.format.partsOf(t, s.elsewhere)
+	s.parts, s.partOf = s.partsOf()
+	if s.among != "" {
+		return nil
+	}
 	return s.writeStamp()
 }
 

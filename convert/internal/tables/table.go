@@ -25,7 +25,8 @@ const (
 // table is one file that is being written.
 type table struct {
 	columns []Column
-	file    io.WriteCloser
+	create  func() error   // makes file and out
+	file    io.WriteCloser // nil before
 	out     Writer
 	rows    *rows
 	err     error
@@ -87,17 +88,31 @@ func (r *rows) flush() {
 	if t == nil || r.n == 0 {
 		return
 	}
+	if t.err == nil && t.out == nil {
+		t.err = t.create()
+	}
 	if t.err == nil {
 		t.err = t.out.Write(r.columns[:len(t.columns)])
 	}
 	r.empty()
 }
 
-// close ends the file.
+// waiting is what its writer holds.
+func (t *table) waiting() int {
+	if t.out == nil {
+		return 0
+	}
+	return t.out.Waiting()
+}
+
+// close ends the file, if there is one.
 func (t *table) close() error {
 	if t.rows.owner == t {
 		t.rows.flush()
 		t.rows.owner = nil
+	}
+	if t.file == nil {
+		return t.err
 	}
 	if t.err == nil {
 		t.err = t.out.Close()
