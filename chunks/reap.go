@@ -20,7 +20,9 @@ func (c *Control) look(at int, instance uint64) error {
 		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 			return c.release(at, instance)
 		}
-		return nil
+		if c.load(at+rawformat.OffSlotRequest) == 0 {
+			return nil
+		} // else who removed some of it was killed before it could say what is left
 	}
 	return c.withClaim(at, instance, c.settle)
 }
@@ -108,7 +110,10 @@ func (c *Control) trim(a *account) error {
 			return err
 		}
 		if err == nil {
-			r.conclude(c.session, c.slot(at)) // it has an exit record, unless the disk was full
+			// It has an exit record, unless the disk was full.
+			r.conclude(c.session, c.slot(at))
+			// Until bequeath, see look.
+			atomic.StoreUint64(c.word(at+rawformat.OffSlotRequest), uint64(max(1, a.ask)))
 			if err := r.discard(a.ask, a.guard); err != nil {
 				return err
 			}

@@ -428,29 +428,36 @@ func TestSessionKills(t *testing.T) {
 		must(t, last.tick())
 		s, err := ReadSession(session)
 		must(t, err)
-		if s.count(rawformat.SlotLive) == 1 && s.Sum() <= limit {
+		if s.count(rawformat.SlotLive) == 1 && s.Sum() <= limit && len(phantoms(session, s)) == 0 {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%+v", s)
+			t.Fatalf("%+v; %v", s, phantoms(session, s))
 		}
 	}
 	s, err := ReadSession(session)
 	must(t, err)
 	for _, x := range s.Slots {
-		if x.Kind == rawformat.SlotLive {
-			continue
+		if x.Kind != rawformat.SlotLive {
+			wantWhole(t, filepath.Join(session, fmt.Sprintf("%016x", x.Instance)), 0)
 		}
-		dir := filepath.Join(session, fmt.Sprintf("%016x", x.Instance))
-		if held := sessionBytes(dir); held != x.Held {
-			t.Errorf("%016x holds %d bytes, its slot says %d", x.Instance, held, x.Held)
-		}
-		wantWhole(t, dir, 0)
 	}
 	dirs, err := filepath.Glob(filepath.Join(session, "????????????????"))
 	if err != nil || len(dirs) != len(s.Slots) {
 		t.Errorf("%d directories, %d slots, %v", len(dirs), len(s.Slots), err)
 	}
+}
+
+// phantoms are the dead of whom the control page does not say what they hold: who
+// removed some of it was killed meanwhile, too, and nobody has looked since.
+func phantoms(session string, s *Session) (all []string) {
+	for _, x := range s.Slots {
+		dir := filepath.Join(session, fmt.Sprintf("%016x", x.Instance))
+		if held := sessionBytes(dir); x.Kind != rawformat.SlotLive && held != x.Held {
+			all = append(all, fmt.Sprintf("%016x holds %d bytes, its slot says %d", x.Instance, held, x.Held))
+		}
+	}
+	return all
 }
 
 // Processes of different users share a session through their group, whatever

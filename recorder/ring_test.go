@@ -96,7 +96,7 @@ func TestWrap(t *testing.T) {
 	for _, im := range r.Chunks {
 		held += int(im.Header.Commit.Offset())
 	}
-	if held < limit/2 {
+	if held < limit*2/5 { // dictionary, stack rings and open chunks count, too
 		t.Errorf("%d bytes are kept of a limit of %d", held, limit)
 	}
 	// An idle writer may still hold the first chunk, until the housekeeper comes.

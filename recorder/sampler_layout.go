@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -29,7 +30,7 @@ func findLayout() (l layout, err error) {
 	l.slots = uintptr(unsafe.Pointer(&labelSlots[0]))
 	labels, curgs := candidates{}, candidates{}
 	scheds := 0
-	for range probes {
+	for i := range probes {
 		asleep, wake, seen := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		var g uintptr
 		go func() {
@@ -48,10 +49,7 @@ func findLayout() (l layout, err error) {
 			close(seen)
 		}()
 		<-asleep
-		for i := 0; i < 1000 && !parked(g); i++ {
-			runtime.Gosched()
-		}
-		if parked(g) {
+		if scheds == i && waitParked(g) {
 			scheds++
 		}
 		close(wake)
@@ -129,6 +127,19 @@ func threadPointer() (at uintptr) {
 		return 0
 	}
 	return at
+}
+
+// parkPatience is how long a goroutine that is about to wait may take for that, on a
+// busy machine.
+const parkPatience = Time(100 * time.Millisecond)
+
+func waitParked(g uintptr) bool {
+	for deadline := Now() + parkPatience; !parked(g); runtime.Gosched() {
+		if Now() > deadline {
+			return false
+		}
+	}
+	return true
 }
 
 // parked reports whether g waits, and its sched says where: in gopark, on its own

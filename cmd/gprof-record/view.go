@@ -88,6 +88,7 @@ func (v *view) instance(dir string, told *chunks.Session) *processView {
 		}
 	}
 	if s := standing(told, r.Instance); s != nil {
+		p.Alive = p.Alive && s.Alive // the lock of a dead one is held by who looks after what it left
 		p.Alone, p.Obeyed = false, p.Alive && s.Obeyed >= told.Generation
 	}
 	if !p.Alive {
