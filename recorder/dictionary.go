@@ -120,7 +120,7 @@ func (d *dictionary) turn(file *chunks.RecordFile, records [][]byte) error {
 	}
 	if next.pending > d.limit/2 || !next.flush() {
 		d.ring.Charge(-file.Size())
-		d.closed = true // it would be the same each time
+		d.closed = !next.cut // else it would be the same each time
 		return errors.Join(errCrowded, file.Close())
 	}
 	err := d.file.Close()
