@@ -59,6 +59,13 @@ func (c *clock) open() {
 	c.counter.Store(c.ticks)
 }
 
+// follow makes c tick as an earlier clock of this process does.
+func (c *clock) follow(earlier *clock) {
+	c.ticks, c.why, c.base = earlier.ticks, earlier.why, earlier.base
+	c.line.Store(earlier.line.Load())
+	c.counter.Store(earlier.counter.Load())
+}
+
 // now is the present moment.
 func (c *clock) now() tick {
 	if c.counter.Load() {

@@ -81,6 +81,13 @@
 // has no room for one more process, Start returns an error and nothing is
 // recorded.
 //
+// # Before Start, and while it runs
+//
+// Markers that are made before Start are kept where package early is imported;
+// Start takes them over. [Recorder.Stats] tells how a recording is doing, cheaply enough
+// for a scrape of metrics. [Recorder.Snapshot] copies the last seconds of it when
+// something has happened.
+//
 // # Environment
 //
 // Options that are not set come from the environment; GPROF_HELP=1 makes

@@ -29,11 +29,16 @@ func (h handle) record(kind rawformat.Kind, a, b arg, more *[2]arg) {
 	}
 }
 
-// end records the interval of a span.
+// end records the interval of a span that was begun in r, or r's heir does: see
+// early.go.
 //
 //go:noinline
 func (r *Recorder) end(s *Span) {
-	r.mark(s.h, markInterval, r.clock.now(), s.begin, s.a, s.b, &s.more)
+	now := recording.Load()
+	if now != r && (now == nil || now.instance != r.instance) {
+		return
+	}
+	now.mark(s.h, markInterval, now.clock.now(), s.begin, s.a, s.b, &s.more)
 }
 
 // since records an interval from begin until now.

@@ -72,6 +72,11 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	}
 	p.metaMachine(add)
 	start := r.clock.anchor()
+	if r.early != nil {
+		ago := Now() - r.early.begun
+		start.Monotonic -= uint64(ago)
+		start.Realtime -= int64(ago)
+	}
 	add(rawformat.MetaStartReal, start.Realtime)
 	add(rawformat.MetaStartMono, start.Monotonic)
 	add(rawformat.MetaClock, r.clock.describe())

@@ -36,6 +36,7 @@ func (r *Recorder) keepHouse() {
 		r.maintain()
 		r.work(&due)
 		r.drain()
+		r.lookAfterEarly()
 		select {
 		case <-r.quit:
 			if !r.paused.Load() && r.isMapped() {
@@ -45,6 +46,18 @@ func (r *Recorder) keepHouse() {
 		default:
 		}
 		r.nap.sleep(pace.next(r.ring.RangeEnd(), burst/16))
+	}
+}
+
+// lookAfterEarly takes over markers that were on their way when the recorder was
+// started, for a second.
+func (r *Recorder) lookAfterEarly() {
+	if r.early == nil {
+		return
+	}
+	r.inherit()
+	if Now()-r.begun > Time(time.Second) {
+		r.early, r.heirs = nil, nil
 	}
 }
 

@@ -26,6 +26,7 @@ var children = map[string]func(){
 	"member":   memberChild,
 	"host":     hostChild,
 	"cut":      cutChild,
+	"early":    earlyChild,
 }
 
 func TestMain(m *testing.M) {

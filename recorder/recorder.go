@@ -38,6 +38,8 @@ type Recorder struct {
 	mask       uintptr       // of the shared ones that are somebody's first choice
 	shards     []shard       // all of them
 	unpinned   error         // why none is pinned
+	early      *Recorder     // whose heir this is, for some time
+	heirs      []heir        // of its shards
 	exposed    error         // why faults in our mappings are not caught
 	unwalked   error         // why stacks are not found by frame pointers
 	source     string        // folder of this package's source, as the compiler knows it
@@ -143,6 +145,7 @@ func (r *Recorder) Stop() error {
 	r.nap.wake()
 	r.crew.Wait()
 	r.leaveCounter()
+	r.survive(r.inherit)
 	r.sampler.close(r)
 	defined.mu.Lock()
 	running.Store(nil)

@@ -247,6 +247,9 @@ func (r *Recorder) prepare(s *shard, size uint32, of who, now tick) bool {
 
 // refill gives s a fresh chunk.
 func (r *Recorder) refill(s *shard) bool {
+	if r.ring == nil { // it is an early one
+		return false
+	}
 	r.retire(s)
 	c := r.ring.Get(s.writer, s.generation)
 	if r.ring.Low() {
@@ -255,10 +258,15 @@ func (r *Recorder) refill(s *shard) bool {
 	if c == nil {
 		return false
 	}
+	s.hold(c)
+	return true
+}
+
+// hold has s write into a chunk that is new.
+func (s *shard) hold(c *chunks.Chunk) {
 	s.chunk, s.payload, s.commit = c, c.Payload(), c.CommitWord()
 	s.base = unsafe.Pointer(unsafe.SliceData(s.payload))
 	s.lag.Store(c.RangeStart())
-	return true
 }
 
 // retire releases the chunk of s, if it has one.

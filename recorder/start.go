@@ -56,12 +56,10 @@ func open(o Options) (*Recorder, error) {
 		instance: newInstance(), session: p.session,
 		shift: make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}), drains: make(chan chan struct{}, 1),
 	}
-	r.dir = filepath.Join(r.session, instanceName(r.instance))
-	r.clock.open()
-	r.begun = Now()
 	r.exposed, r.faults = chunks.CatchFaults(), chunks.Faults()
-	r.unwalked, r.source = tryWalk(), sourceFolder()
-	r.goroutines = findGoroutine()
+	r.findTricks()
+	r.takeOverEarly()
+	r.dir = filepath.Join(r.session, instanceName(r.instance))
 	if p.CounterHz > 0 {
 		r.counterPeriod = Time(time.Second) / Time(p.CounterHz)
 	}
@@ -79,6 +77,14 @@ func open(o Options) (*Recorder, error) {
 		r.employ(r.sampleCPU)
 	}
 	return r, nil
+}
+
+// findTricks finds out what can be used here of clock, stacks and goroutines.
+func (r *Recorder) findTricks() {
+	r.clock.open()
+	r.begun = Now()
+	r.unwalked, r.source = tryWalk(), sourceFolder()
+	r.goroutines = findGoroutine()
 }
 
 // ownTrack is that of the recorder's goroutines in a CPU profile.
@@ -226,11 +232,13 @@ func (r *Recorder) begin() error {
 	if r.pausers == 0 {
 		recording.Store(r)
 	}
+	r.survive(r.inherit) // likewise
 	return nil
 }
 
 // abandon undoes create.
 func (r *Recorder) abandon() error {
+	r.giveUpEarly()
 	r.sampler.close(r)
 	err := r.close()
 	return errors.Join(err, os.RemoveAll(r.dir), r.quitSession())

@@ -1,0 +1,161 @@
+package recorder
+
+import (
+	"os"
+	"runtime"
+	"sync/atomic"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// Markers that are made before Start go into a recorder without files: some shards,
+// each with one chunk in memory, and nothing else. Start's recorder has its instance
+// and its clock, and writes into its own chunks what they hold, block by block: so
+// all is in one index space, with the times at which it was marked.
+
+const (
+	earlyShards = 4 // a power of two
+	earlyChunk  = 64 << 10
+)
+
+// early is the recorder before Start; nil: there is none.
+var early atomic.Pointer[Recorder]
+
+// StartEarly is for package early: markers are kept in memory from now on, 256 KiB
+// of them, until Start takes them over. It does nothing where a recorder has been
+// started, or GPROF=off says that none will be.
+func StartEarly() {
+	if on, err := ParseSwitch(os.Getenv(EnvSwitch)); err == nil && !on && os.Getenv(EnvSwitch) != "" {
+		return
+	}
+	if !claimed.CompareAndSwap(false, true) {
+		return
+	}
+	defer claimed.Store(false)
+	if early.Load() != nil {
+		return
+	}
+	r := &Recorder{instance: newInstance()}
+	r.findTricks()
+	r.defined.Store(^uint32(0)) // all that is: ids are the process'
+	r.shards = make([]shard, earlyShards)
+	r.shared, r.mask = r.shards, earlyShards-1
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.page = noPage
+		s.hold(chunks.NewChunk(earlyChunk))
+	}
+	early.Store(r)
+	recording.CompareAndSwap(nil, r)
+}
+
+// heir is how far a shard of an early recorder has been taken over.
+type heir struct {
+	from *shard
+	at   uint32 // of its payload
+	time tick   // the last one
+	of   who
+	raw  []uint64 // of the stack block that was read last
+}
+
+// takeOverEarly makes r the heir of the early recorder, if there is one.
+func (r *Recorder) takeOverEarly() {
+	e := early.Swap(nil)
+	if e == nil {
+		return
+	}
+	r.early, r.instance = e, e.instance
+	r.clock.follow(&e.clock)
+	for i := range e.shards {
+		r.heirs = append(r.heirs, heir{from: &e.shards[i]})
+	}
+}
+
+// giveUpEarly is for a Start that fails: there may be another one.
+func (r *Recorder) giveUpEarly() {
+	if r.early != nil {
+		early.Store(r.early)
+	}
+}
+
+// inherit writes what is new in the early recorder's shards, and counts what it
+// lost. A marker that found it just before r was there may still be on its way:
+// for some time it is looked after.
+func (r *Recorder) inherit() {
+	if r.early == nil {
+		return
+	}
+	for i := range r.heirs {
+		h := &r.heirs[i]
+		if h.take() {
+			r.replay(h)
+			releaseLock(&h.from.lock)
+		}
+	}
+	for why := range r.early.lost {
+		l := &r.early.lost[why]
+		r.lose(rawformat.LostReason(why), l.count.Swap(0), l.bytes.Swap(0))
+	}
+}
+
+// take takes the shard, if its holder comes to an end.
+func (h *heir) take() bool {
+	for deadline := Now() + shardPatience; !h.from.try(); runtime.Gosched() {
+		if Now() > deadline {
+			return false
+		}
+	}
+	return true
+}
+
+// replay writes the blocks of a shard that is taken.
+func (r *Recorder) replay(h *heir) {
+	for h.at < h.from.offset() {
+		rest := h.from.payload[h.at:h.from.offset()]
+		n, size, err := rawformat.ReadUint(rest)
+		if err != nil || n == 0 || n > uint64(len(rest)-size) { // a bug of ours, which is none of the program's business
+			r.lose(rawformat.LostTooBig, 1, uint64(len(rest)))
+			h.at = h.from.offset()
+			return
+		}
+		end := size + int(n)
+		h.at += uint32(end)
+		r.replayBlock(h, rawformat.Kind(rest[size]), rest[size+1:end])
+	}
+}
+
+func (r *Recorder) replayBlock(h *heir, k rawformat.Kind, body []byte) {
+	c := rawformat.NewCursor(body, 0)
+	switch k {
+	case rawformat.KindSync:
+		c.Uint("index")
+		c.Uint("epoch")
+		h.time = tick(c.Uint("time"))
+		h.of = who{goroutine: c.Uint("goroutine"), track: uint32(c.Uint("track"))}
+	case rawformat.KindContext:
+		h.of = who{goroutine: c.Uint("goroutine"), track: uint32(c.Uint("track"))}
+	case rawformat.KindStack:
+		h.raw = c.PCs(h.raw[:0], "pcs")
+	default:
+		if k >= markInstant && k <= markEnd {
+			c.Uint("event")
+			c.Uint("stack")
+		}
+		before := body[:c.Offset()]
+		h.time += tick(c.Sint("time"))
+		r.again(h, k, before, body[c.Offset():])
+		h.raw = h.raw[:0]
+	}
+}
+
+// again writes a block whose fields are those before its time and those behind it.
+func (r *Recorder) again(h *heir, k rawformat.Kind, before, behind []byte) {
+	s := r.acquirePatiently()
+	size := uint32(len(before) + len(behind) + markerRoom + 2*10*len(h.raw))
+	if s == nil || !r.turnWithStack(s, size, h.of, h.time, h.raw) {
+		return
+	}
+	s.finish(append(s.time(append(s.begin(k), before...), h.time), behind...))
+	leave(s)
+}

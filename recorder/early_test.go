@@ -1,0 +1,115 @@
+package recorder_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+// earlyChild marks from many goroutines before Start, while it starts, and
+// afterwards, numbers each goroutine's markers, and is killed.
+func earlyChild() {
+	recorder.StartEarly()
+	event := recorder.NewEvent2("early", recorder.Int("by"), recorder.Int("n"))
+	stack := recorder.NewEvent1("stack", recorder.String("text"), recorder.WithStack())
+	many := recorder.NewEventN("early many", []recorder.AnyField{recorder.Int("a"), recorder.Int("b"), recorder.Int("c"), recorder.Int("d"), recorder.Int("e")})
+	span := recorder.NewEvent1("span", recorder.Int("n")).Begin(7)
+	_, work := recorder.NewTrack(context.Background(), "init")
+	stack.Mark("who called")
+	many.Mark(recorder.V(1), recorder.V(2), recorder.V(3), recorder.V(4), recorder.V(5))
+	work.End()
+	begun, quit, ended := make(chan struct{}), make(chan struct{}), make(chan int)
+	for by := range 4 {
+		go func() {
+			n := 0
+			for ; n < 500; n++ {
+				event.Mark(by, n)
+			}
+			begun <- struct{}{}
+			for done := false; !done; n++ {
+				select {
+				case <-quit:
+					done = true
+				default:
+				}
+				event.Mark(by, n)
+				time.Sleep(20 * time.Microsecond) // what is kept before Start has its bounds
+			}
+			ended <- n
+		}()
+	}
+	for range 4 {
+		<-begun
+	}
+	if os.Args[2] == "fail" {
+		if _, err := recorder.Start(recorder.Options{Dir: "/dev/null", CounterHz: -1}); err == nil {
+			panic("a recorder in /dev/null")
+		}
+	}
+	childRecorder(recorder.Options{Dir: os.Args[1], Limit: 16 << 20, CounterHz: -1})
+	close(quit)
+	sum := 0
+	for range 4 {
+		sum += <-ended
+	}
+	span.End()
+	fmt.Println(sum, recorder.Running().Drops().Markers())
+	p, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		panic(err)
+	}
+	p.Kill()
+	select {}
+}
+
+// What was marked before Start, and during it, is in the recording, in order, and
+// nothing else; intervals may begin before and end after.
+func TestEarly(t *testing.T) {
+	for _, start := range []string{"", "fail"} {
+		out, _ := child("early", []string{t.TempDir(), start}).Output()
+		var dir string
+		var sum, dropped int
+		if n, err := fmt.Sscan(string(out), &dir, &sum, &dropped); n != 3 {
+			t.Fatalf("%q: %v", out, err)
+		}
+		r := read(t, dir, chunks.Unproven)
+		found := r.of("early")
+		if len(found)+dropped != sum {
+			t.Errorf("%d markers and %d dropped, %d were made", len(found), dropped, sum)
+		}
+		if dropped > 0 {
+			t.Errorf("%d of %d dropped", dropped, sum)
+		}
+		next := map[uint64]uint64{}
+		for _, e := range found {
+			by, n := e.args[0].Num, e.args[1].Num
+			if n != next[by] {
+				t.Fatalf("goroutine %d: marker %d, want %d", by, n, next[by])
+			}
+			next[by] = n + 1
+		}
+		if s := r.of("span"); len(s) != 1 || s[0].dur < found[len(found)/2].at-found[0].at || s[0].args[0].Num != 7 {
+			t.Errorf("spans %+v", s)
+		}
+		if s := r.of("stack"); len(s) != 1 || string(s[0].args[0].Text) != "who called" {
+			t.Errorf("stacks %+v", s)
+		}
+		if m := r.of("early many"); len(m) != 1 || len(m[0].args) != 5 || m[0].args[4].Num != 5 {
+			t.Errorf("many %+v", m)
+		}
+		if r.kinds[rawformat.KindTrackStart] != 1 || r.kinds[rawformat.KindTrackEnd] != 1 {
+			t.Errorf("%d tracks begin, %d end", r.kinds[rawformat.KindTrackStart], r.kinds[rawformat.KindTrackEnd])
+		}
+		begun, _ := strconv.ParseUint(r.meta(rawformat.MetaStartMono), 10, 64)
+		if len(found) > 0 && found[0].at < begun {
+			t.Errorf("the recording begins at %d, its first marker is at %d", begun, found[0].at)
+		}
+	}
+}
