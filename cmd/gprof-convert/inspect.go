@@ -34,7 +34,7 @@ func (c *inspectCmd) inspect(s *streams, w io.Writer) error {
 	if !ingest.HoldsFiles(c.Input) {
 		return ingest.Inspect(w, c.Input)
 	}
-	found, err := s.open([]string{c.Input}, &reading{Stall: ingest.DefaultStall})
+	found, err := s.openRaw([]string{c.Input}, waiting{ingest.DefaultStall})
 	if err != nil {
 		return err
 	}

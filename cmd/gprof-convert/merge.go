@@ -5,7 +5,7 @@ import "gprof/ingest"
 type mergeCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Packed files, session directories or process directories."`
 	packOutput
-	reading
+	waiting
 }
 
 func (c *mergeCmd) Help() string {
@@ -20,7 +20,7 @@ No event is decoded: it takes as long as copying and compressing.`
 
 // Run packs all processes of the inputs together.
 func (c *mergeCmd) Run(s *streams) error {
-	found, err := s.open(c.Inputs, &c.reading)
+	found, err := s.openRaw(c.Inputs, c.waiting)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 type packCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Session directories, process directories or packed files."`
 	packOutput
-	reading
+	waiting
 }
 
 // packOutput is where an archive goes.
@@ -31,7 +31,7 @@ one moment; recording goes on. The same recording gives the same bytes.`
 
 // Run packs all that the inputs hold.
 func (c *packCmd) Run(s *streams) error {
-	found, err := s.open(c.Inputs, &c.reading)
+	found, err := s.openRaw(c.Inputs, c.waiting)
 	if err != nil {
 		return err
 	}

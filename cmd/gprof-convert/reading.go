@@ -19,11 +19,17 @@ const stallHelp = "an input that is only slow to begin needs a longer --stall; -
 // maxWarnings is how many warnings are printed one by one.
 const maxWarnings = 20
 
+// waiting is the flag that says how long to wait for inputs. All commands that
+// read recordings have it.
+type waiting struct {
+	Stall time.Duration `default:"30s" placeholder:"TIME" help:"Give up inputs that hang, such as a pipe or a dead network mount, when nothing came of any input for so long (default ${default}); the rest is read. 0 waits for ever."`
+}
+
 // reading is the flags that say how inputs are read. All commands that read
-// recordings have them.
+// events have them.
 type reading struct {
-	Stall   time.Duration `default:"30s" placeholder:"TIME" help:"Give up inputs that hang, such as a pipe or a dead network mount, when nothing came of any input for so long (default ${default}); the rest is read. 0 waits for ever."`
-	Symbols []string      `sep:"none" type:"path" placeholder:"PATH" help:"Program, or folder of programs, that names functions where the recording does not; info says which are missing. May be repeated."`
+	waiting
+	Symbols []string `sep:"none" type:"path" placeholder:"PATH" help:"Program, or folder of programs, that names functions where the recording does not; info says which are missing. May be repeated."`
 
 	jobs int       // that decode at once
 	temp string    // directory for temporary files; "" for a usual one
@@ -38,6 +44,11 @@ func (r *reading) options(s *streams) ingest.Options {
 	}
 	r.rule.set(&o)
 	return o
+}
+
+// openRaw is open for a command that reads no events.
+func (s *streams) openRaw(inputs []string, w waiting) (*ingest.Found, error) {
+	return s.open(inputs, &reading{waiting: w})
 }
 
 // open finds the recordings in inputs and warns of what was left out of them.

@@ -17,7 +17,7 @@ import (
 // redacting is the flags that say what nobody is to read in an output. All
 // commands that read events have them.
 type redacting struct {
-	Redact    redaction `placeholder:"KIND[:HOW],..." help:"Make unreadable what a recording may reveal: secret, user, url, path, name or all, each kept, hashed or dropped (keep, hash, drop). Alone it is all: secrets dropped, the rest hashed."`
+	Redact    redaction `placeholder:"KIND[:HOW],..." help:"Make unreadable what a recording may reveal. Alone it drops secrets and hashes the rest; --redact=KIND[:HOW],... says of which kinds: secret, user, url, path, name or all; and how: keep, hash or drop."`
 	RedactKey string    `type:"path" placeholder:"FILE" help:"Key of the hashes, 16 bytes or more: outputs that are made with one key have equal hashes for equal values. Without it each run has a key of its own."`
 
 	key []byte

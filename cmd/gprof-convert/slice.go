@@ -10,7 +10,7 @@ type sliceCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Packed files, session directories or process directories."`
 	period
 	packOutput
-	reading
+	waiting
 }
 
 func (c *sliceCmd) Help() string {
@@ -31,7 +31,7 @@ func (c *sliceCmd) Run(s *streams) error {
 	if !c.given() {
 		return &exitError{exitUsage, fmt.Errorf("--from, --to or --last is missing; without them it is gprof-convert pack")}
 	}
-	found, err := s.open(c.Inputs, &c.reading)
+	found, err := s.openRaw(c.Inputs, c.waiting)
 	if err != nil {
 		return err
 	}

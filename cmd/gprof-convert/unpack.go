@@ -7,7 +7,7 @@ type unpackCmd struct {
 	Output string   `short:"o" required:"" placeholder:"DIR" help:"Directory to write; it becomes a session directory."`
 	Quiet  bool     `short:"q" help:"No summary on stderr."`
 	raw
-	reading
+	waiting
 }
 
 func (c *unpackCmd) Help() string {
@@ -20,7 +20,7 @@ bit. Nothing is written over and nothing outside of DIR.`
 
 // Run unpacks what the inputs hold.
 func (c *unpackCmd) Run(s *streams) error {
-	found, err := s.open(c.Inputs, &c.reading)
+	found, err := s.openRaw(c.Inputs, c.waiting)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 type verifyCmd struct {
 	Inputs []string `arg:"" name:"input" help:"Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files, quoted patterns of them, or - for stdin."`
 	JSON   bool     `name:"json" help:"Print JSON."`
-	reading
+	waiting
 }
 
 func (c *verifyCmd) Help() string {
@@ -29,7 +29,7 @@ that something is damaged or missing.`
 
 // Run reads every byte that counts and reports what does not fit.
 func (c *verifyCmd) Run(s *streams) error {
-	found, err := s.open(c.Inputs, &c.reading)
+	found, err := s.openRaw(c.Inputs, c.waiting)
 	if err != nil {
 		return err
 	}
