@@ -81,7 +81,7 @@ func (p *period) span(found *ingest.Found, of stream.Patterns) (from, to stream.
 		return 0, 0, err
 	}
 	if p.Last > 0 {
-		from = min(to, end) - stream.Time(p.Last)
+		from = later(min(to, end), -time.Duration(p.Last))
 	}
 	if from > to {
 		return 0, 0, fmt.Errorf("--from %s is later than --to %s", utc(from), utc(to))
@@ -144,9 +144,9 @@ func (m moments) parse(flag, text string, none stream.Time) (stream.Time, error)
 	}
 	if d, err := time.ParseDuration(text); err == nil && strings.ContainsAny(text, "hmsuµn") {
 		if strings.HasPrefix(text, "-") {
-			return m.end + stream.Time(d), nil
+			return later(m.end, d), nil
 		}
-		return m.start + stream.Time(d), nil
+		return later(m.start, d), nil
 	}
 	if t, err := time.Parse(time.RFC3339, text); err == nil && t.Year() > 1677 && t.Year() < 2262 {
 		return stream.Time(t.UnixNano()), nil
@@ -157,4 +157,16 @@ func (m moments) parse(flag, text string, none stream.Time) (stream.Time, error)
 		return stream.Time(int64(whole)*1e9 + int64(part*1e9)), nil
 	}
 	return 0, fmt.Errorf("%s: %q is no time; want one such as 2026-11-21T17:02:00Z, 1795280520, 90s after the start, or %s=-60s before the end", flag, text, flag)
+}
+
+// later is t moved by d, or the end of all time that is in the way.
+func later(t stream.Time, d time.Duration) stream.Time {
+	switch sum := t + stream.Time(d); {
+	case d > 0 && sum < t:
+		return math.MaxInt64
+	case d < 0 && sum > t:
+		return math.MinInt64
+	default:
+		return sum
+	}
 }
