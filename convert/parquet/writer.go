@@ -52,6 +52,7 @@ func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page 
 		pq.NewSchema(d.Name, schemaOf(d.Columns)),
 		pq.Compression(codec),
 		pq.PageBufferSize(page),
+		pq.WriteBufferSize(page),
 		pq.CreatedBy("gprof", "1.0.0", "0"),
 		pq.KeyValueMetadata(tables.VersionKey, tables.Version),
 		pq.SortingWriterConfig(pq.SortingColumns(order...)),
