@@ -25,17 +25,17 @@ type column struct {
 // add appends values, and returns how many bytes they take.
 func (c *column) add(kind tables.Kind, v *tables.Values) int {
 	before := c.size()
-	for _, known := range v.Known {
-		c.known = append(c.known, known)
-		if !known {
-			c.unknown++
-		}
-	}
 	rounds := 1
 	if v.One {
 		rounds = v.Rows
 	}
 	for range rounds {
+		for _, known := range v.Known {
+			c.known = append(c.known, known)
+			if !known {
+				c.unknown++
+			}
+		}
 		c.append(kind, v)
 	}
 	return c.size() - before

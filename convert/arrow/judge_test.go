@@ -27,7 +27,7 @@ func TestBatches(t *testing.T) {
 	note := b.Event(stream.Event{Name: "a/b", Fields: []stream.EventField{{Name: "f", Type: stream.Float}, {Name: "s", Type: stream.Text}}})
 	const n = batchRows + 10_000
 	for i := range stream.Time(n) {
-		p.Main.Add(streamtest.Row{Time: begin + i, Stack: b.Stack("main", "work"), Weight: 1, CPU: int64(i%3) - 1})
+		p.Main.Add(streamtest.Row{Time: begin + i, Stack: b.Stack("main", "work"), Weight: 1, CPU: int64(i%3) - 1, Who: stream.Who{Goroutine: int64(i % 2)}})
 	}
 	p.Main.Mark(begin, stream.Instant, note, 0.5, "")
 	p.Main.Mark(begin+1, stream.Instant, note, nil, nil)
@@ -39,8 +39,9 @@ func TestBatches(t *testing.T) {
 	}
 	want := []judges.Row{}
 	for _, c := range [][2]string{{"session", "Utf8"}, {"process_id", "Int32"}, {"track_id", "Int32"}, {"ts_ns", "Int64"},
-		{"event_index", "Int64"}, {"stack_id", "Int32"}, {"weight", "Int64"}, {"cpu_ns", "Int64"}} {
-		want = append(want, judges.Row{"name": c[0], "type": c[1], "nullable": c[0] == "stack_id" || c[0] == "cpu_ns", "batches": 2.0})
+		{"event_index", "Int64"}, {"stack_id", "Int32"}, {"weight", "Int64"}, {"cpu_ns", "Int64"},
+		{"thread_id", "Int64"}, {"goroutine_id", "Int64"}, {"labels", "Utf8"}} {
+		want = append(want, judges.Row{"name": c[0], "type": c[1], "nullable": slices.Contains([]string{"stack_id", "cpu_ns", "thread_id", "goroutine_id", "labels"}, c[0]), "batches": 2.0})
 	}
 	if diff := cmp.Diff(want, schemas[0]); diff != "" {
 		t.Error(diff)
@@ -53,6 +54,13 @@ func TestBatches(t *testing.T) {
 		var cpu any
 		if i%3 > 0 {
 			cpu = strconv.Itoa(i%3 - 1)
+		}
+		var goroutine any
+		if i%2 > 0 {
+			goroutine = "1"
+		}
+		if row["goroutine_id"] != goroutine || row["thread_id"] != nil || row["labels"] != nil {
+			t.Fatalf("row %d: %v", i, row)
 		}
 		if row["ts_ns"] != strconv.Itoa(int(begin)+i) || row["cpu_ns"] != cpu {
 			t.Fatalf("row %d: %v", i, row)

@@ -9,6 +9,9 @@ var (
 	ts        = Column{Name: "ts_ns", Kind: Long, Near: true}
 	index     = Column{Name: "event_index", Kind: Long, Near: true}
 	stackID   = Column{Name: "stack_id", Kind: Short, Null: true}
+	thread    = Column{Name: "thread_id", Kind: Long, Null: true, Near: true}
+	goroutine = Column{Name: "goroutine_id", Kind: Long, Null: true, Near: true}
+	labels    = Column{Name: "labels", Kind: Word, Null: true}
 )
 
 // rowsOf defines a table of events of a process.
@@ -24,8 +27,9 @@ func trackRowsOf(name string, columns ...Column) Definition {
 // kindTables are the tables of events, by stream.Kind; markers have one for
 // each event.
 var kindTables = [...]Definition{
-	stream.Samples: trackRowsOf("samples", stackID, Column{Name: "weight", Kind: Long, Near: true}, Column{Name: "cpu_ns", Kind: Long, Null: true, Near: true}),
-	stream.Delays:  trackRowsOf("delays", Column{Name: "delay_ns", Kind: Long, Near: true}),
+	stream.Samples: trackRowsOf("samples", stackID, Column{Name: "weight", Kind: Long, Near: true}, Column{Name: "cpu_ns", Kind: Long, Null: true, Near: true},
+		thread, goroutine, labels),
+	stream.Delays: trackRowsOf("delays", Column{Name: "delay_ns", Kind: Long, Near: true}),
 	// bytes are below 0 where they were freed, objects too
 	stream.Allocations: trackRowsOf("allocations", stackID, Column{Name: "bytes", Kind: Long, Near: true}, Column{Name: "objects", Kind: Long, Near: true}, Column{Name: "before", Kind: Flag}),
 	stream.Counts: {"counters", []Column{
@@ -53,6 +57,7 @@ func markerTable(fields ...Column) Definition {
 	d := trackRowsOf("markers", append([]Column{
 		{Name: "name", Kind: Word}, {Name: "category", Kind: Word}, {Name: "phase", Kind: Word},
 		{Name: "duration_ns", Kind: Long, Null: true}, stackID, {Name: "odd_arguments", Kind: Text, Null: true},
+		thread, goroutine, labels,
 	}, fields...)...)
 	return d
 }

@@ -19,6 +19,10 @@
 //	             same in every dump of it
 //	stack_id     INT32, NULL if there is no stack
 //
+// The thread is one of the system, the goroutine one of the process, INT64 each.
+// labels is what the program has said about its work (runtime/pprof's labels), a
+// JSON object of texts by key: labels->>'route'. It is NULL where there are none.
+//
 // What is unknown is NULL. Ids are from 1. All numbers are signed; the few that
 // are 64 bits without a sign (addresses, hexadecimal and flow arguments) are
 // stored by their bits. Times are INT64 because most engines round or refuse
@@ -26,9 +30,10 @@
 //
 // # Tables
 //
-//	samples     process_id, track_id, ts_ns, event_index, stack_id, weight, cpu_ns
+//	samples     process_id, track_id, ts_ns, event_index, stack_id, weight, cpu_ns,
+//	            thread_id, goroutine_id, labels
 //	markers     process_id, track_id, ts_ns, event_index, name, category, phase (instant, interval, start, end), duration_ns (of an interval),
-//	            stack_id, odd_arguments, and a column for each field of the event
+//	            stack_id, odd_arguments, thread_id, goroutine_id, labels, and a column for each field of the event
 //	delays      process_id, track_id, ts_ns, event_index, delay_ns
 //	allocations process_id, track_id, ts_ns, event_index, stack_id, bytes, objects (both below 0 where they were freed: sums are what is in use),
 //	            before (the recording began, else since the row before of that stack)

@@ -37,6 +37,7 @@ func (s *Sink) markerRows(t *table, p *part, e *eventTable, b *stream.Batch) {
 	}
 	stackIDs(row.column(), b.Stack)
 	s.oddArguments(row.column(), b, process)
+	s.who(row, b)
 	of := e.of[b.Series.Event]
 	fields := row.next
 	filled := newBits(len(e.columns))

@@ -43,6 +43,7 @@ type Sink struct {
 
 	tracks []int32       // by TrackID: the number here
 	events []*eventTable // by EventID-1
+	labels [][]byte      // by LabelsID: JSON, made when first needed
 	parts  []*part
 	partOf []*part // by ProcessID
 	keys   *keys   // of frames and stacks, made when first needed
@@ -190,6 +191,7 @@ func (s *Sink) write(p *part, b *stream.Batch) (*table, error) {
 	switch b.Series.Kind {
 	case stream.Samples:
 		samples(row, b)
+		s.who(row, b)
 	case stream.Delays:
 		row.column().all(b.Value)
 	case stream.Allocations:
