@@ -45,7 +45,13 @@
 // on other systems, no samples are taken, and meta says why. See [CPUMode].
 //
 // What has a name by [NewTrack] is a track in outputs, the rest is grouped by root
-// function. A [Label] is a frame that the program puts into its stack.
+// function. A [Label] is a frame that the program puts into its stack. Markers tell
+// their goroutine, on linux/amd64 and arm64.
+//
+// Labels of runtime/pprof that the program sets itself are recorded by [CPUPprof]
+// alone, for that profile brings their texts. The signal's handler finds only where
+// they lie, and when the sample is looked at something else may lie there: what is
+// no track's is not looked at.
 //
 // # Heap samples
 //

@@ -256,11 +256,13 @@ func TestTagRoot(t *testing.T) {
 	p.Track("t").Sample(2, 0)
 	p.Track("t").Mark(2, stream.Instant, b.Event(stream.Event{Name: "e"}))
 	q.Track("u").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 3, Stack: b.Stack("main"), Weight: 1, Who: stream.Who{Goroutine: 9}})
+	cart := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: "route", Value: "/cart"}, stream.Attr{Key: "zone", Value: "us"}))
+	p.Track("v").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 4, Stack: b.Stack("main"), Weight: 1, Who: stream.Who{Labels: cart}})
 	var out stacks
-	if err := stream.Copy(&out, stream.TagRoot(b.Source(), "zone", "track", "goroutine"), stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(&out, stream.TagRoot(b.Source(), "zone", "track", "goroutine", "route"), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"samples zone:eu! track:t! main work", "samples zone:eu! track:t!", "markers", "samples track:u! goroutine:9! main"}
+	want := []string{"samples zone:eu! track:t! main work", "samples zone:eu! track:t!", "markers", "samples zone:us! track:v! route:/cart! main", "samples track:u! goroutine:9! main"}
 	if !slices.Equal(out.list, want) {
 		t.Errorf("got %q, want %q", out.list, want)
 	}
@@ -271,13 +273,15 @@ func TestTagRootOfRedacted(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1, Host: "planted", Attrs: []stream.Attr{{Key: "zone", Value: "planted"}}})
 	p.Track("t").Sample(1, b.Stack("main"))
+	route := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: "route", Value: "planted"}))
+	p.Track("t").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 2, Stack: b.Stack("main"), Weight: 1, Who: stream.Who{Labels: route}})
 	for _, how := range []stream.Redaction{{Secrets: stream.HashValues, URLs: stream.HashValues, Key: make([]byte, 32)}, {Secrets: stream.DropValues, URLs: stream.DropValues}} {
 		var out bytes.Buffer
-		src := stream.TagRoot(stream.Redact(b.Source(), how), "zone", "host", "process")
+		src := stream.TagRoot(stream.Redact(b.Source(), how), "zone", "host", "process", "route")
 		if err := stream.Copy(streamtest.NewText(&out), src, stream.CopyOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(out.String(), "planted") || !strings.Contains(out.String(), "zone:") {
+		if strings.Contains(out.String(), "planted") || !strings.Contains(out.String(), "zone:") || !strings.Contains(out.String(), "route:") {
 			t.Errorf("%+v gives\n%s", how, out.String())
 		}
 	}

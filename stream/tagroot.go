@@ -20,7 +20,9 @@ type tagged struct {
 	later  []laterFrame
 	made   map[tagStack]StackID
 	used   []bool // by key: some row has a value
-	done   bool
+
+	labelled bool // a key may be that of a label
+	done     bool
 }
 
 // tag is what a row belongs to.
@@ -28,6 +30,7 @@ type tag struct {
 	process   ProcessID
 	track     TrackID
 	goroutine uint64
+	labels    LabelsID
 }
 
 // tagFrame is the frame of a key and a value.
@@ -46,7 +49,8 @@ type laterFrame struct {
 // tagStack is a stack under the frames of a tag.
 type tagStack struct{ root, stack StackID }
 
-// What a key names; any other is an attribute of the process.
+// What a key names; any other is a label of the program, or an attribute of the
+// process.
 const (
 	tagTrack     = "track"
 	tagGoroutine = "goroutine"
@@ -69,12 +73,23 @@ var processTags = []struct {
 // TagRoot returns a Source of the events of src whose stacks begin with what
 // they belong to: for each key, the first outermost, a label frame KEY:value. A
 // key is track, goroutine (where src tells it), process, instance, pid, name,
-// service, version, revision, host, or an attribute of the process; where it has
+// service, version, revision, host, a label that the program has given its work,
+// or an attribute of the process; where it has
 // no value there is no frame. It ends with an [ErrNoMatch] if a key has no value
 // at all. It is a [Progress] if src is, and closes src if it can be closed.
 func TagRoot(src Source, keys ...string) Source {
-	return likeSource(&tagged{Source: src, keys: keys, used: make([]bool, len(keys)),
+	return likeSource(&tagged{Source: src, keys: keys, labelled: slices.ContainsFunc(keys, mayBeLabel), used: make([]bool, len(keys)),
 		roots: make(map[tag]StackID), frames: make(map[tagFrame]FrameID), made: make(map[tagStack]StackID)}, src)
+}
+
+// mayBeLabel says whether a key is none of those that have a meaning.
+func mayBeLabel(key string) bool {
+	for _, known := range processTags {
+		if key == known.key {
+			return false
+		}
+	}
+	return key != tagTrack && key != tagGoroutine
 }
 
 // Next implements [Source].
@@ -108,6 +123,9 @@ func (t *tagged) root(tables *Tables, b *Batch, i int) StackID {
 	of := tag{process: b.Series.Process, track: b.Series.Track}
 	if t.asks(tagGoroutine) {
 		of.goroutine = uint64(b.Who(i).Goroutine)
+	}
+	if t.labelled {
+		of.labels = b.Who(i).Labels
 	}
 	root, ok := t.roots[of]
 	if !ok {
@@ -151,6 +169,11 @@ func (t *Tables) tagOf(key string, of tag) string {
 	for _, known := range processTags {
 		if known.key == key {
 			return known.value(p)
+		}
+	}
+	if of.labels != 0 {
+		if value := t.Labels.At(of.labels).Get(key); value != "" {
+			return value
 		}
 	}
 	for _, a := range p.Attrs {
@@ -209,7 +232,13 @@ func (t *tagged) valued(tables *Tables) (keys []string) {
 			all = append(all, a.Key)
 		}
 	}
-	for _, key := range all {
+	for id := LabelsID(1); int(id) <= tables.Labels.Len(); id++ {
+		for key := range tables.Labels.At(id).All() {
+			all = append(all, key)
+		}
+	}
+	slices.Sort(all)
+	for _, key := range slices.Compact(all) {
 		for of := range t.roots {
 			if tables.tagOf(key, of) != "" {
 				keys = append(keys, key)

@@ -17,7 +17,7 @@ type filtering struct {
 	Category  stream.Patterns `sep:"none" placeholder:"NAME" help:"Only samples in functions, and markers, of this category, and what has none. * and ? stand for characters. May be repeated."`
 	During    []string        `sep:"none" placeholder:"MARKER" help:"Only what the goroutine of a marker did while it lasted; if that is not known, its track; if it names none, its process: 'http.request', 'http.request[duration>100ms, status>=500]'. Operators: = != < <= > >= and ~ for a regular expression. May be repeated."`
 	DuringAll bool            `help:"With --during: all that happened in that time, on all tracks of all processes."`
-	TagRoot   []string        `name:"tagroot" placeholder:"KEY" help:"Begin stacks with what they belong to, as KEY:value: track, goroutine, process, instance, pid, name, service, version, revision, host, or an attribute of the process. May be repeated."`
+	TagRoot   []string        `name:"tagroot" placeholder:"KEY" help:"Begin stacks with what they belong to, as KEY:value: track, goroutine, process, instance, pid, name, service, version, revision, host, a label of the program, or an attribute of the process. May be repeated."`
 	Tracks    string          `enum:"named,root,thread" default:"named" placeholder:"BY" help:"Tracks for what: named by the program, else the root function of goroutines (named), root functions alone (root), or threads of the system for samples (thread). Default: ${default}."`
 
 	redact *stream.Redactor // of the source; nil: nothing is redacted
