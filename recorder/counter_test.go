@@ -49,9 +49,15 @@ func TestCounters(t *testing.T) {
 	jobs.Add(5)
 	cycles := gcCycles()
 	runtime.GC()
-	for start := time.Now(); time.Since(start) < 350*time.Millisecond; {
-		jobs.Add(1) // burns CPU, too
-	}
+	await(t, "counters were sampled some times", func() bool {
+		for start := time.Now(); time.Since(start) < 50*time.Millisecond; {
+			jobs.Add(1) // burns CPU, too
+		}
+		live := read(t, rec.Dir(), chunks.Unproven, chunks.Stale).counters()
+		queue, cycles, cpu := live["test queue"], live["GC cycles"], live["process CPU"]
+		return queue != nil && len(queue.values) >= 4 && cycles != nil && len(cycles.values) >= 4 &&
+			(cpu == nil || len(cpu.values) >= 4 && cpu.values[len(cpu.values)-1] > 100e6)
+	})
 	r := finish(t, rec)
 	counters := r.counters()
 	last := func(name string) int64 {

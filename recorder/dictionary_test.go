@@ -74,6 +74,7 @@ func TestStartsAreDefinedOnce(t *testing.T) {
 func TestFullDictionaryLearnsNothing(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 1 << 20})
 	<-r.mapped
+	dismiss(r) // nobody else allocates, or begins a new generation
 	for i := 0; !r.dict.isFull(); i++ {
 		r.dict.define(newRecord(rawformat.KindDefString).uint(uint64(i + 1)).text(strings.Repeat("x", 1000)))
 	}
