@@ -39,9 +39,10 @@ check: tools ## all that continuous integration checks
 	@.ci/static
 	@.ci/suite | go run .ci/tally.go
 
-crash: ## kill recording programs KILLS times, and in every other way; compare with what they acknowledged
+crash: ## kill recording programs KILLS times, and in every other way; compare with what they acknowledged; two million stacks
 	go build -o bin/crash ./fixtures/crash
 	bin/crash -kills $(KILLS)
+	TEST_STACKS=2000000 go test -count=1 -v -timeout 60m -run '^TestGenerations$$' ./recorder
 
 bench: ## run the benchmarks COUNT times (compare runs with `go tool benchstat`); what each output costs; recording beside its peers
 	go test -run '^$$' -bench . -benchmem -count $(COUNT) ./...

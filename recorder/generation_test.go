@@ -3,6 +3,7 @@ package recorder
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 
 var branching = NewEvent1("branching", Int("bits"), WithStack())
 
-const branches = 16
+const branches = 24
 
 var branchSink int
 
@@ -40,9 +41,12 @@ func branchRight(n, bits, all int) { branch(n, bits, all); branchSink-- }
 
 // With more distinct stacks than a dictionary has room for, new generations begin
 // while recording goes on, old ones go, and every marker that the ring holds has
-// its own stack.
+// its own stack. $TEST_STACKS says how many, for the long form.
 func TestGenerations(t *testing.T) {
-	const stacks = 12000
+	stacks := 8000
+	if n, err := strconv.Atoi(os.Getenv("TEST_STACKS")); err == nil {
+		stacks = min(n, 1<<branches)
+	}
 	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
 	dismiss(r) // this test keeps house
 	most := 0
