@@ -160,6 +160,15 @@ func (r *Recorder) leaveCounter() {
 	r.log(rawformat.LogWarn, "the processor's counter has jumped: times of the last second may be wrong; from now on the monotonic clock is read")
 }
 
+// sampleThreads drains what threads have sampled, or stops their timers.
+func (r *Recorder) sampleThreads() {
+	if r.samples() {
+		r.sampler.round(r)
+	} else {
+		r.sampler.rest(r)
+	}
+}
+
 func (r *Recorder) work(due *chores) {
 	r.leaveCounter()
 	if r.paused.Load() {
@@ -168,7 +177,7 @@ func (r *Recorder) work(due *chores) {
 	}
 	if r.isMapped() {
 		r.internStacks()
-		r.sampler.round(r)
+		r.sampleThreads()
 		r.heap.round(r, Now())
 	}
 	now := Now()

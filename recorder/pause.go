@@ -41,10 +41,7 @@ func (r *Recorder) setPaused(who pausers, paused bool) {
 		return
 	}
 	r.paused.Store(r.pausers != 0)
-	select {
-	case r.shift <- struct{}{}:
-	default: // it has not seen the last one yet, and looks at paused when it does
-	}
+	r.shiftSampler()
 	if r.pausers != 0 {
 		recording.Store(nil)
 		r.entry(rawformat.KindPause, r.clock.now(), uint64(rawformat.PauseAll))
@@ -54,6 +51,41 @@ func (r *Recorder) setPaused(who pausers, paused bool) {
 	recording.Store(r)
 	if r.Err() != nil { // it failed meanwhile, and what fail cleared is set again
 		recording.CompareAndSwap(r, nil)
+	}
+}
+
+// PauseSampling stops CPU samples until ResumeSampling; markers and counters go on.
+// It is apart from Pause: samples are taken when neither is in force.
+func (r *Recorder) PauseSampling() { r.askSampling(true) }
+
+// ResumeSampling goes on after PauseSampling.
+func (r *Recorder) ResumeSampling() { r.askSampling(false) }
+
+func (r *Recorder) askSampling(paused bool) {
+	if r == nil {
+		return
+	}
+	r.switching.Lock()
+	defer r.switching.Unlock()
+	if r.stopped || r.Err() != nil || r.unsampled.Swap(paused) == paused {
+		return
+	}
+	r.shiftSampler()
+	kind := rawformat.KindResume
+	if paused {
+		kind = rawformat.KindPause
+	}
+	r.survive(func() { r.entry(kind, r.clock.now(), uint64(rawformat.PauseSampling)) }) // Err tells
+}
+
+// samples reports whether CPU samples are to be taken.
+func (r *Recorder) samples() bool { return !r.paused.Load() && !r.unsampled.Load() }
+
+// shiftSampler has the CPU sampler look whether it should sample.
+func (r *Recorder) shiftSampler() {
+	select {
+	case r.shift <- struct{}{}:
+	default: // it has not seen the last one yet, and looks when it does
 	}
 }
 

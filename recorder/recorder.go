@@ -86,6 +86,7 @@ type Recorder struct {
 	switching sync.Mutex // one of Pause, Resume and Stop at a time
 	pausers   pausers    // who asks to pause; under switching
 	paused    atomic.Bool
+	unsampled atomic.Bool // by PauseSampling
 	sampling  atomic.Bool // the CPU sampler is at work
 	stopped   bool
 	failure   atomic.Pointer[error]

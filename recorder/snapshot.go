@@ -67,7 +67,7 @@ func (r *Recorder) drain() {
 	for {
 		select {
 		case drained := <-r.drains:
-			if r.isMapped() && !r.paused.Load() {
+			if r.isMapped() && r.samples() {
 				r.sampler.round(r)
 			}
 			close(drained)

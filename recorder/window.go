@@ -51,7 +51,7 @@ func (r *Recorder) awaitResume() bool {
 		default:
 		}
 		r.sampling.Store(true) // first: who pauses looks at it afterwards
-		if !r.paused.Load() {
+		if r.samples() {
 			return true
 		}
 		r.sampling.Store(false)
