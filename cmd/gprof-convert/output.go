@@ -112,8 +112,13 @@ func temporary() string {
 
 // width is how many characters fit into a line of stdout, 0 if it is no terminal.
 func (s *streams) width() int {
-	f, ok := s.stdout.w.(*os.File)
-	if !ok || !s.terminal {
+	return columns(s.stdout.w)
+}
+
+// columns is how many characters fit into a line of w, 0 if it is no terminal.
+func columns(w any) int {
+	f, ok := w.(*os.File)
+	if !ok {
 		return 0
 	}
 	width, _, err := term.GetSize(int(f.Fd()))

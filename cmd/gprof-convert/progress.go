@@ -14,6 +14,7 @@ import (
 type progress struct {
 	w     io.Writer // nil: silent
 	bar   bool
+	width int // of a line of the terminal; 0: unknown
 	now   func() time.Time
 	gauge stream.Gauge
 	begin time.Time
@@ -31,7 +32,7 @@ const (
 )
 
 func (s *streams) newProgress(quiet bool) *progress {
-	p := &progress{w: s.stderr, bar: s.visible, now: time.Now}
+	p := &progress{w: s.stderr, bar: s.visible, width: columns(s.stderr), now: time.Now}
 	if quiet {
 		p.w = nil
 	}
@@ -128,7 +129,18 @@ func (p *progress) draw(text string) {
 		full = int(width * v.Float())
 	}
 	p.drawn = true
-	fmt.Fprintf(p.w, "\r\x1b[K[%s%s] %s  %s", strings.Repeat("=", full), strings.Repeat(" ", width-full), percent(p.gauge.Value()), text)
+	line := fmt.Sprintf("[%s%s] %s  %s", strings.Repeat("=", full), strings.Repeat(" ", width-full), percent(p.gauge.Value()), text)
+	fmt.Fprint(p.w, "\r\x1b[K"+p.fit(line))
+}
+
+// fit cuts a line that the terminal would break in two: only the second could be
+// drawn over.
+func (p *progress) fit(line string) string {
+	runes := []rune(line)
+	if p.width == 0 || len(runes) < p.width {
+		return line
+	}
+	return string(runes[:p.width-1])
 }
 
 func percent(p stream.Proportion) string {

@@ -57,6 +57,21 @@ func TestProgressBar(t *testing.T) {
 	}
 }
 
+// A bar that is wider than the terminal could not be drawn over.
+func TestProgressBarFits(t *testing.T) {
+	var out bytes.Buffer
+	c := &clock{time.Unix(1e9, 0)}
+	watch(&progress{w: &out, bar: true, width: 50, now: c.now, begin: c.at, last: c.at}, c)
+	if !strings.Contains(out.String(), "[=======                       ]  25 %  19.5 KiB/") {
+		t.Errorf("no bar: %q", out.String())
+	}
+	for _, line := range strings.Split(out.String(), "\r\x1b[K") {
+		if len(line) >= 50 {
+			t.Fatalf("%d characters: %q", len(line), line)
+		}
+	}
+}
+
 func TestProgressQuiet(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
 	watch(&progress{now: c.now, begin: c.at, last: c.at}, c)
