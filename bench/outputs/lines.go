@@ -11,9 +11,6 @@ type line struct {
 	name string
 	work work
 	ours []string // the lines that do the same in our way; nil for ours
-	cpu  float64
-	heap float64 // how many times less ours are to take: of CPU and of memory
-	rate float64 // million samples a second of CPU, asked of the whole
 }
 
 // base is the line that all others are compared with: it writes nothing.
@@ -23,8 +20,8 @@ const base = "nothing"
 var lines = []line{
 	{name: "decode", work: decodeOnly},
 	{name: base, work: convertTo("")},
-	{name: "firefox", work: convertTo("firefox.json"), rate: 3},
-	{name: "gecko", work: convertTo("gecko.json"), rate: 1.7},
+	{name: "firefox", work: convertTo("firefox.json")},
+	{name: "gecko", work: convertTo("gecko.json")},
 	{name: "folded", work: convertTo("folded")},
 	{name: "firefox, gzip as it comes", work: convertTo("firefox.json.gz")},
 	{name: "gecko, gzip as it comes", work: convertTo("gecko.json.gz")},
@@ -34,10 +31,10 @@ var lines = []line{
 	{name: "gecko, gzip 1", work: convertAt("gecko.json.gz", 1)},
 	{name: "gecko, gzip 2", work: convertAt("gecko.json.gz", 2)},
 	{name: "gecko, gzip 6", work: convertAt("gecko.json.gz", 6)},
-	{name: "gecko by encoding/json, gzip 1", work: marshal(standardJSON), ours: []string{"gecko, gzip 1", "firefox, gzip 1"}, cpu: 6, heap: 30},
-	{name: "gecko by sonic, gzip 1", work: marshal(sonicJSON), ours: []string{"gecko, gzip 1", "firefox, gzip 1"}, cpu: 3, heap: 30},
+	{name: "gecko by encoding/json, gzip 1", work: marshal(standardJSON), ours: []string{"gecko, gzip 1", "firefox, gzip 1"}},
+	{name: "gecko by sonic, gzip 1", work: marshal(sonicJSON), ours: []string{"gecko, gzip 1", "firefox, gzip 1"}},
 	{name: "pprof", work: convertTo("pb.gz")},
-	{name: "pprof by google/pprof", work: buildProfile, ours: []string{"pprof"}, cpu: 5, heap: 30},
+	{name: "pprof by google/pprof", work: buildProfile, ours: []string{"pprof"}},
 	{name: "parquet", work: writeTables},
 }
 

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	slash "path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gprof/convert"
@@ -24,7 +26,10 @@ type directory struct {
 	among         bool       // what is there: files of others stay
 	shared        *shared    // with other inputs, or nil
 	open          []*os.File // also those that are closed
-	unfinished    *unfinished
+	// numbers name the files of a shared directory until they have their names:
+	// directories for so few of them would take a third of all the time.
+	numbers    map[string]int
+	unfinished *unfinished
 }
 
 // shared is how an input's files come into a directory where others have theirs.
@@ -104,7 +109,13 @@ func (d *directory) check() error {
 func (d *directory) Create(name string) (io.WriteCloser, error) {
 	d.unfinished.mu.Lock()
 	defer d.unfinished.mu.Unlock()
-	path := filepath.Join(d.staging, filepath.FromSlash(name))
+	if d.shared != nil {
+		if d.numbers == nil {
+			d.numbers = map[string]int{}
+		}
+		d.numbers[filepath.FromSlash(name)] = len(d.open)
+	}
+	path := d.staged(filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
 	}
@@ -114,6 +125,14 @@ func (d *directory) Create(name string) (io.WriteCloser, error) {
 	}
 	d.open = append(d.open, f)
 	return f, nil
+}
+
+// staged is where a file is until it has its name.
+func (d *directory) staged(file string) string {
+	if d.shared != nil {
+		file = strconv.Itoa(d.numbers[file])
+	}
+	return filepath.Join(d.staging, file)
 }
 
 // temporary implements [product].
@@ -139,7 +158,7 @@ func (d *directory) place(p *placing) error {
 		if err := p.mkdir(filepath.Dir(to)); err != nil {
 			return err
 		}
-		if err := p.move(filepath.Join(d.staging, file), to); err != nil {
+		if err := p.move(d.staged(file), to); err != nil {
 			return err
 		}
 	}
@@ -198,19 +217,28 @@ func (d *directory) vacant() bool {
 
 // files lists what was written, in the order in which it is moved: what says
 // that a session is complete comes last.
-func (d *directory) files() (files []string, err error) {
-	var last []string
+func (d *directory) files() ([]string, error) {
+	all, err := d.written()
+	if d.among {
+		return all, err
+	}
+	complete := func(file string) bool { return strings.HasPrefix(filepath.ToSlash(file), d.format.Last) }
+	last := slices.DeleteFunc(slices.Clone(all), func(file string) bool { return !complete(file) })
+	return append(slices.DeleteFunc(all, complete), last...), err
+}
+
+// written lists what was written, by name.
+func (d *directory) written() (files []string, err error) {
+	if d.shared != nil {
+		return slices.Sorted(maps.Keys(d.numbers)), nil
+	}
 	err = filepath.WalkDir(d.staging, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		rel, err := filepath.Rel(d.staging, path)
-		if !d.among && strings.HasPrefix(filepath.ToSlash(rel), d.format.Last) {
-			last = append(last, rel)
-		} else {
-			files = append(files, rel)
-		}
+		files = append(files, rel)
 		return err
 	})
-	return append(files, last...), err
+	return files, err
 }

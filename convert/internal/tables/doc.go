@@ -57,6 +57,9 @@
 //
 // All have a session. Rows are sorted by process, track (or counter) and time.
 //
+// Texts stand where they belong, in a dictionary of the column where they repeat:
+// a table of them and numbers for it would be one more join, and save nothing.
+//
 // A key is 128 bits of a SHA-256 of the content of a frame, or of a stack's
 // frames: it is the same in every session and on every host, so that data of
 // many of them meet without any coordination.
