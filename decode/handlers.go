@@ -36,6 +36,7 @@ var handlers = [256]func(*worker, *entry){
 	rawformat.KindPageEnd:         (*worker).pageEnd,
 	rawformat.KindLog:             (*worker).log,
 	rawformat.KindAllocation:      (*worker).allocation,
+	rawformat.KindWait:            (*worker).goroutinesWait,
 }
 
 // nothing is for entries of which the time alone counts.

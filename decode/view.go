@@ -19,6 +19,7 @@ type view struct {
 	threads   map[uint64]*lane
 	labels    map[uint64]stream.LabelsID
 	undefined map[undefinedKey]*event
+	waits     map[waitKey]wait
 }
 
 // lane is a track with the slots of its series.
@@ -26,6 +27,7 @@ type lane struct {
 	id              stream.TrackID
 	samples, delays slot
 	allocations     slot
+	waits           slot
 	markers         []slot // by number of the event
 }
 
@@ -47,7 +49,7 @@ func (w *worker) viewOf(generation uint32) *view {
 	d := p.dicts[generation]
 	v := w.views[d]
 	if v == nil {
-		v = &view{dict: d, lanes: map[trackKey]*lane{}, threads: map[uint64]*lane{}, labels: map[uint64]stream.LabelsID{}, undefined: map[undefinedKey]*event{}}
+		v = &view{dict: d, lanes: map[trackKey]*lane{}, threads: map[uint64]*lane{}, labels: map[uint64]stream.LabelsID{}, undefined: map[undefinedKey]*event{}, waits: map[waitKey]wait{}}
 		w.views[d] = v
 		w.view = v
 		v.main = w.lane(trackKey{p.name, mainTrack})

@@ -130,6 +130,23 @@ const (
 // LostReasons names them, in order.
 var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost", "labels of too many goroutines", "files cut short by others"}
 
+// WaitReason is what goroutines wait for.
+type WaitReason uint8
+
+const (
+	WaitOther   WaitReason = 0
+	WaitReceive WaitReason = 1
+	WaitSend    WaitReason = 2
+	WaitSelect  WaitReason = 3
+	WaitIO      WaitReason = 4
+	WaitSleep   WaitReason = 5
+	WaitSync    WaitReason = 6
+	WaitSyscall WaitReason = 7
+)
+
+// WaitReasons names them, in order.
+var WaitReasons = []string{"other", "channel receive", "channel send", "select", "network", "sleep", "lock", "system call"}
+
 // ExitReason is how a process ended. Stopped, and normal with code 0, are clean
 // ends: tools may leave a child out that ended so before its parent's range
 // start.

@@ -70,6 +70,7 @@ const (
 	KindLog             Kind = 25
 	KindAllocation      Kind = 26
 	KindLabels          Kind = 27
+	KindWait            Kind = 28
 )
 
 // Kinds of records in a dictionary.
@@ -140,6 +141,9 @@ var Kinds = [256]Spec{
 	KindLog: {"log", 0, InChunk, []Field{{"time", Time}, {"level", Uint}, {"text", Text}}},
 	// Heap samples of one site: see Heap samples in the package comment.
 	KindAllocation: {"allocation", 0, InChunk, []Field{{"time", Time}, {"stack", Uint}, {"size", Uint}, {"rate", Uint}, {"allocated", Uint}, {"freed", Uint}, {"allocated-before", Uint}, {"freed-before", Uint}, {"previous", Uint}}},
+	// So many goroutines wait, for a reason of [WaitReasons]: each for wall ns more
+	// since they were last looked at.
+	KindWait: {"wait", 0, InChunk, []Field{{"time", Time}, {"stack", Uint}, {"reason", Uint}, {"goroutines", Uint}, {"wall", Uint}}},
 
 	KindDefString:   {"def-string", 0, InDict, []Field{{"id", Uint}, {"text", Text}}},
 	KindDefCategory: {"def-category", 0, InDict, []Field{{"id", Uint}, {"name", Text}, {"color", Text}}},

@@ -61,6 +61,12 @@
 // costs at most a thousandth of a processor. To record it is what makes the
 // runtime take them: the linker switches that off in programs that never look.
 //
+// # Waits
+//
+// With [Options.WaitHz] the housekeeper looks at all goroutines so often, and
+// records how many wait at which stack, for what, and since the last look. The
+// runtime does not tell which goroutine is which there.
+//
 // # Sessions
 //
 // All processes of a service record into one session, a directory that is named

@@ -95,6 +95,7 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add(rawformat.MetaSelfTest+"session", r.member.describe())
 	add(rawformat.MetaSelfTest+"cpu", r.cpuTest)
 	add(rawformat.MetaSelfTest+"heap", r.heap.describe())
+	add(rawformat.MetaSelfTest+"waits", r.waits.describe())
 	add(rawformat.MetaSelfTest+"clock", r.clock.test())
 	add(rawformat.MetaSelfTest+"faults", r.describeFaults())
 	add(rawformat.MetaSelfTest+"writers", r.describeWriters())

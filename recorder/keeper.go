@@ -172,6 +172,7 @@ func (r *Recorder) sampleThreads() {
 func (r *Recorder) work(due *chores) {
 	r.leaveCounter()
 	if r.paused.Load() {
+		r.waits.last = 0 // nobody knows what waited meanwhile
 		r.sampler.rest(r)
 		return
 	}
@@ -179,6 +180,7 @@ func (r *Recorder) work(due *chores) {
 		r.internStacks()
 		r.sampleThreads()
 		r.heap.round(r, Now())
+		r.waits.round(r, Now())
 	}
 	now := Now()
 	if r.counterPeriod > 0 && now >= due.counters {

@@ -64,6 +64,7 @@ type Recorder struct {
 	told          [numLosses]struct{ count, bytes uint64 }
 	meter         meter
 	heap          heapMeter
+	waits         waitMeter
 	counterPeriod Time                    // 0: none
 	complained    bool                    // of the disk
 	slowed        bool                    // the counter has jumped

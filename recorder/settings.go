@@ -48,6 +48,7 @@ var environmentTable = []struct {
 	{"GPROF_SAMPLE_HZ", "N", "how often a busy thread is sampled in a second", (*settings).setSampleHz},
 	{"GPROF_COUNTER_HZ", "N", "how often counters are sampled in a second; -1 never", func(s *settings, v string) (err error) { s.CounterHz, err = strconv.Atoi(v); return }},
 	{"GPROF_HEAP", "DURATION|off", "how often allocations of the heap are recorded: 10s", (*settings).setHeap},
+	{"GPROF_WAIT_HZ", "N", "how often it is recorded in a second where goroutines wait; 0 never", func(s *settings, v string) (err error) { s.WaitHz, err = strconv.Atoi(v); return }},
 	{"OTEL_RESOURCE_ATTRIBUTES", "K=V,...", "service.name, service.version and attributes; malformed pairs are passed over", (*settings).setResource},
 	{"GPROF_ATTRS", "K=V,...", "attributes of the process", (*settings).setAttrs},
 	{"OTEL_SERVICE_NAME", "NAME", "name of the service", (*settings).setService},

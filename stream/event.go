@@ -22,6 +22,7 @@ type Kind uint8
 
 const (
 	Samples     Kind = iota // a stack at a moment
+	Waits                   // goroutines that wait at a stack: Value is ns of the time on the wall of all together, Number how many
 	Markers                 // an event of the program, with arguments
 	Delays                  // how long work had waited: Value is ns
 	Allocations             // of the heap: Value is bytes, below 0 those freed, Number is objects; PhaseStart: before the recording
@@ -49,6 +50,7 @@ var kindColumns = [numKinds]Columns{
 	Samples:     UsesStack | UsesWeight | UsesWho,
 	Markers:     UsesStack | UsesPhase | UsesArgs | UsesWho,
 	Delays:      UsesValue,
+	Waits:       UsesStack | UsesValue,
 	Allocations: UsesStack | UsesPhase | UsesValue,
 	Counts:      UsesValue,
 	Pauses:      UsesPhase | UsesValue,
@@ -61,7 +63,7 @@ var kindColumns = [numKinds]Columns{
 func (k Kind) Columns() Columns { return kindColumns[k] }
 
 func (k Kind) String() string {
-	return [...]string{"samples", "markers", "delays", "allocations", "counts", "pauses", "overheads", "logs", "pages"}[k]
+	return [...]string{"samples", "waits", "markers", "delays", "allocations", "counts", "pauses", "overheads", "logs", "pages"}[k]
 }
 
 // Phase says which part of an event a marker is.
@@ -94,7 +96,7 @@ var OverheadFields = []string{"lock", "clean", "counters", "threads", "samples"}
 // PageFields are the Args of a Pages row; all integers but the url.
 var PageFields = []string{"tab", "window", "embedder", "private", "url"}
 
-// Tracked says whether rows of the kind belong to a track: samples, markers,
+// Tracked says whether rows of the kind belong to a track: samples, waits, markers,
 // delays and allocations do, the last two to the main one. The others belong to
 // the process as a whole.
 func (k Kind) Tracked() bool { return k <= Allocations }

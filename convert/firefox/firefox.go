@@ -18,6 +18,7 @@
 //
 //   - A sample of weight 0 has no stack: it keeps its CPU time.
 //   - Delays become the Jank markers that the viewer would derive from them.
+//   - Waits are samples of a thread of their own, whose weights are times.
 //   - Allocations have bytes, but no number of objects.
 //   - Pauses are of processes, but the format has them by thread, which are
 //     written before: they stand in "gprof", under their process.
@@ -124,6 +125,8 @@ func (s *Sink) Segment(b *stream.Batch) error {
 		s.markers(b)
 	case stream.Delays:
 		s.thread.jank.Rows(b, s.jank)
+	case stream.Waits:
+		s.waits(b)
 	case stream.Allocations:
 		s.allocations(b)
 	case stream.Counts:

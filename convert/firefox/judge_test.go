@@ -32,11 +32,16 @@ func TestViewerSeesAllKinds(t *testing.T) {
 	want := []judges.Thread{
 		{Handle: "t-0", Name: viewer.MainName, Process: process, Pid: "4711", Markers: 2},
 		{Handle: "t-1", Name: "worker", Process: process, Pid: "4711", Markers: 2},
+		{Handle: "t-2", Name: "worker (waiting)", Process: process, Pid: "4711"},
 	}
 	if diff := cmp.Diff(want, threads); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	for _, thread := range threads {
+	waits, err := f.Functions(t.Context(), "t-2", 0) // in ms
+	if diff := cmp.Diff([]judges.Function{{Name: "main.work", Self: 2, Total: 2}, {Name: "main.main", Total: 2}}, waits); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	for _, thread := range threads[:2] {
 		if n, err := f.Samples(t.Context(), thread.Handle); n != 1 || err != nil {
 			t.Errorf("%d samples, %v", n, err)
 		}

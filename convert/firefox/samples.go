@@ -74,14 +74,20 @@ func (s *Sink) endSamples() {
 	if t.rows > 0 {
 		s.writeColumn("threadCPUDelta", &t.cpu, ordered.Numbers, appendInt)
 	}
-	if t.weighted {
+	if t.waits {
+		s.writeColumn("weight", &t.weight, ordered.Text, jsontext.AppendMillis)
+	} else if t.weighted {
 		s.writeColumn("weight", &t.weight, ordered.Text, appendInt)
 	} else {
 		t.weight.roll.Drain(func([]byte) {})
 		s.out.Key("weight")
 		s.out.Null()
 	}
-	s.out.Member("weightType", "samples")
+	if t.waits {
+		s.out.Member("weightType", "tracing-ms")
+	} else {
+		s.out.Member("weightType", "samples")
+	}
 	s.out.Number("length", t.rows)
 	s.out.EndObject()
 }

@@ -11,6 +11,7 @@ type thread struct {
 	rows     int64       // of samples
 	last     stream.Time // of a sample
 	weighted bool        // a sample has a weight other than 1
+	waits    bool        // rows are waits, weights their ns on the wall
 	delta    column      // times of samples
 	cpu      column
 	weight   column
@@ -36,6 +37,7 @@ func (t *thread) allocate(f *aside.File) {
 // beginThread begins the object of a thread, up to the stacks of its samples.
 func (s *Sink) beginThread() {
 	t := &s.thread
+	t.waits = false
 	t.rows, t.last, t.weighted, t.marks, t.allocations.rows = 0, s.start, false, 0, 0
 	s.threads = append(s.threads, activity{thread: len(s.threads), main: s.walk.Main})
 	s.out.BeginObject()

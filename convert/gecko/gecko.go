@@ -16,6 +16,7 @@
 //   - Native functions have no file and no line. Frames are merged by function
 //     and module, or, where the function is unknown, by address.
 //   - Delays become the Jank markers that the viewer would derive from them.
+//   - Waits have no place: they are in the ledger.
 //   - Allocations are markers that the viewer takes out again. They have bytes,
 //     but no number of objects.
 //   - Pages have no end, and the recorder's overhead no number of samples.
@@ -97,6 +98,8 @@ func (s *Sink) Segment(b *stream.Batch) error {
 		s.markers(b)
 	case stream.Delays:
 		s.thread.jank.Rows(b, s.writeJank)
+	case stream.Waits: // samples have no weight
+		s.lost.Lose(s.walk.Process, b.Series.Kind.String(), int64(b.Len()))
 	case stream.Allocations:
 		s.allocations(b)
 	default:

@@ -12,16 +12,21 @@
 //   - Sample types are samples/count and cpu/nanoseconds, as in Go's own CPU
 //     profiles, so that the two can be compared and merged. The default is the
 //     second, or the first if no CPU time is known.
+//
 //   - Labels are process (its title), instance (its id; titles may be equal) and
 //     track; goroutine (a number) and the labels that the program itself gives its
 //     work, where they are known; on request also time, the moment at which a
 //     bucket begins. Labels of the program that are called as one of
 //     these have "label." before them.
+//
 //   - Functions that were inlined are lines of the location that they were
 //     inlined into. Frames that are no code, such as labels, are locations
 //     without an address.
+//
 //   - Mappings have build ids. Their addresses are made up (modules.go).
+//
 //   - What is missing from the recording stands in the comments.
+//
 //   - Allocations add the sample types of Go's heap profiles: alloc_objects,
 //     alloc_space, inuse_objects and inuse_space. One file has them beside those of
 //     the CPU: pprof is told by -sample_index which to show, and merges it with
@@ -29,7 +34,10 @@
 //     runtime/pprof would say at its end: allocated since the process began; of a
 //     part of one, what was allocated and freed meanwhile.
 //
-// What is neither a sample nor an allocation has no place here, and is in the
+//   - Waits add the sample type wall/nanoseconds: time on the wall of goroutines
+//     that wait. It is 0 for samples of the CPU, and their values are 0 for waits.
+//
+// What is no sample, wait or allocation has no place here, and is in the
 // ledger.
 package pprof
 
@@ -71,10 +79,14 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.totals = totals.New(t, s.track)
-	s.totals.Every, s.totals.ByWho, s.totals.Heap = s.every, true, t.Has(stream.Allocations)
+	s.totals.Every, s.totals.ByWho = s.every, true
+	s.totals.Heap, s.totals.Waits = t.Has(stream.Allocations), t.Has(stream.Waits)
 	s.modules.build(t)
 	s.locations.build(t)
 	types := sampleTypes
+	if s.totals.Waits {
+		types = slices.Concat(types, waitTypes)
+	}
 	if s.totals.Heap {
 		types = slices.Concat(types, heapTypes)
 	}

@@ -99,6 +99,9 @@ func sums(p *profile.Profile) map[string]sum {
 			return ""
 		}
 		key := label("instance") + " " + label("track")
+		if s.Value[0] == 0 && s.Value[1] == 0 {
+			continue // a wait, or an allocation
+		}
 		out[key] = sum{out[key].weight + s.Value[0], out[key].cpu + s.Value[1]}
 	}
 	return out

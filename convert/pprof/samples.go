@@ -12,10 +12,11 @@ import (
 type sampleType struct{ name, unit string }
 
 // sampleTypes are the values of samples, in the order in which sample writes
-// them. Where there are allocations, those of heapTypes follow: every sample then
-// has all of them, zeros where it is of another kind.
+// them. Where there are waits and allocations, those of waitTypes and heapTypes
+// follow: every sample then has all of them, zeros where it is of another kind.
 var (
 	sampleTypes = []sampleType{{"samples", "count"}, {"cpu", "nanoseconds"}}
+	waitTypes   = []sampleType{{"wall", "nanoseconds"}}
 	heapTypes   = []sampleType{{"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"}, {"inuse_space", "bytes"}}
 )
 
@@ -32,7 +33,7 @@ const (
 func (s *Sink) track(process stream.ProcessID, track stream.TrackID, sums []totals.Total) {
 	s.label(process, track)
 	for _, sum := range sums {
-		if sum.Weight != 0 || sum.CPU != 0 || sum.Allocated != (totals.Memory{}) || sum.Freed != (totals.Memory{}) {
+		if sum.Weight != 0 || sum.CPU != 0 || sum.Wall != 0 || sum.Allocated != (totals.Memory{}) || sum.Freed != (totals.Memory{}) {
 			s.sample(sum)
 		}
 	}
@@ -42,6 +43,9 @@ func (s *Sink) sample(sum totals.Total) {
 	s.ids = s.locations.appendStack(s.ids[:0], sum.Stack)
 	s.values = binary.AppendUvarint(s.values[:0], uint64(sum.Weight))
 	s.values = binary.AppendUvarint(s.values, uint64(sum.CPU))
+	if s.totals.Waits {
+		s.values = binary.AppendUvarint(s.values, uint64(sum.Wall))
+	}
 	if s.totals.Heap {
 		s.appendHeap(sum.Allocated, sum.Freed)
 	}

@@ -150,6 +150,11 @@ func (t *Track) Delay(at stream.Time, ns int64) {
 	t.Add(Row{Series: stream.Series{Kind: stream.Delays}, Time: at, Value: ns})
 }
 
+// Wait adds goroutines that wait, for ns in all.
+func (t *Track) Wait(at stream.Time, stack stream.StackID, ns, goroutines int64) {
+	t.Add(Row{Series: stream.Series{Kind: stream.Waits}, Time: at, Stack: stack, Value: ns, Number: goroutines})
+}
+
 // Allocate adds heap objects that were allocated, or, with bytes below 0, freed;
 // phase is stream.PhaseStart if that was before the recording.
 func (t *Track) Allocate(at stream.Time, phase stream.Phase, stack stream.StackID, bytes, objects int64) {

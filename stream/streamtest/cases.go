@@ -288,6 +288,7 @@ func allKinds(b *Builder) {
 		k.Interval(start+1*ms, ms, b.Event(stream.Event{Name: "span", Category: b.Category("Work", "green")}))
 		k.Delay(start+2*ms, 300)
 	}
+	p.Track("worker (waiting)").Wait(start+5*ms, stack, int64(2*ms), 2)
 	p.Main.Allocate(start+2*ms, stream.PhaseStart, stack, 4096, 2)
 	p.Main.Allocate(start+3*ms, stream.Instant, stack, 1<<20, 3)
 	p.Main.Allocate(start+4*ms, stream.Instant, 0, -4096, 2)

@@ -30,6 +30,7 @@ var kindTables = [...]Definition{
 	stream.Samples: trackRowsOf("samples", stackID, Column{Name: "weight", Kind: Long, Near: true}, Column{Name: "cpu_ns", Kind: Long, Null: true, Near: true},
 		thread, goroutine, labels),
 	stream.Delays: trackRowsOf("delays", Column{Name: "delay_ns", Kind: Long, Near: true}),
+	stream.Waits:  trackRowsOf("waits", stackID, Column{Name: "wall_ns", Kind: Long, Near: true}, Column{Name: "goroutines", Kind: Long, Near: true}),
 	// bytes are below 0 where they were freed, objects too
 	stream.Allocations: trackRowsOf("allocations", stackID, Column{Name: "bytes", Kind: Long, Near: true}, Column{Name: "objects", Kind: Long, Near: true}, Column{Name: "before", Kind: Flag}),
 	stream.Counts: {"counters", []Column{

@@ -34,6 +34,7 @@
 //	            thread_id, goroutine_id, labels
 //	markers     process_id, track_id, ts_ns, event_index, name, category, phase (instant, interval, start, end), duration_ns (of an interval),
 //	            stack_id, odd_arguments, thread_id, goroutine_id, labels, and a column for each field of the event
+//	waits       process_id, track_id, ts_ns, event_index, stack_id, wall_ns (of all together), goroutines
 //	delays      process_id, track_id, ts_ns, event_index, delay_ns
 //	allocations process_id, track_id, ts_ns, event_index, stack_id, bytes, objects (both below 0 where they were freed: sums are what is in use),
 //	            before (the recording began, else since the row before of that stack)

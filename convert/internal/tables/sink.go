@@ -194,6 +194,10 @@ func (s *Sink) write(p *part, b *stream.Batch) (*table, error) {
 		s.who(row, b)
 	case stream.Delays:
 		row.column().all(b.Value)
+	case stream.Waits:
+		stackIDs(row.column(), b.Stack)
+		row.column().all(b.Value)
+		row.column().all(b.Number)
 	case stream.Allocations:
 		allocations(row, b)
 	case stream.Counts:

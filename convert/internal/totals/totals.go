@@ -18,6 +18,8 @@ type Total struct {
 	CPU    int64          // ns, of the samples whose CPU time is known
 
 	Allocated, Freed Memory
+
+	Wall int64 // ns of waiting
 }
 
 // Memory is objects of the heap.
@@ -40,10 +42,11 @@ type Totals struct {
 	// Every is how long a bucket of time is, if sums are by bucket, too: the first
 	// begin at the Unix epoch and before it. It is set before the first Add.
 	Every stream.Time
-	// Heap says that the output has a place for allocations. They are given out by
-	// themselves, after the samples of the track. It is set before the first Add.
-	Heap bool
-	At   stream.Time // the beginning of the bucket that is given out
+	// Heap and Waits say that the output has a place for allocations and for waits.
+	// They are given out by themselves, after the samples of the track. They are set
+	// before the first Add.
+	Heap, Waits bool
+	At          stream.Time // the beginning of the bucket that is given out
 
 	// ByWho makes sums of each goroutine and each set of labels. Goroutines may be
 	// as many as samples, so a track is then given out in several parts, which may
@@ -87,8 +90,8 @@ func (t *Totals) Add(b *stream.Batch) {
 	}
 	t.see(b.Time[0], b.Time[b.Len()-1])
 	t.Rows += int64(b.Len())
-	heap := t.Heap && b.Series.Kind == stream.Allocations
-	if b.Series.Kind != stream.Samples && !heap {
+	kind := b.Series.Kind
+	if kind != stream.Samples && !(t.Heap && kind == stream.Allocations) && !(t.Waits && kind == stream.Waits) {
 		t.lost[lostKey{b.Series.Process, b.Series.Kind}] += int64(b.Len())
 		return
 	}
@@ -98,9 +101,13 @@ func (t *Totals) Add(b *stream.Batch) {
 	}
 	for i, stack := range b.Stack {
 		t.reach(b.Time[i])
-		if total := t.total(stack, t.who(b, i)); heap {
+		total := t.total(stack, t.who(b, i))
+		switch kind {
+		case stream.Allocations:
 			total.addHeap(b.Value[i], b.Number[i])
-		} else {
+		case stream.Waits:
+			total.Wall = Plus(total.Wall, b.Value[i])
+		default:
 			t.add(total, b.Weight[i], b.CPU[i])
 		}
 	}

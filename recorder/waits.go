@@ -1,0 +1,209 @@
+package recorder
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"gprof/rawformat"
+)
+
+const (
+	maxWaitHz = 10
+
+	// waitBudget is how many goroutines are looked at in a second: each takes about
+	// a microsecond, and two while the world is stopped.
+	waitBudget = 5000
+
+	// maxWaiting is of how many goroutines none is looked at any more: that would
+	// take tens of milliseconds at a time.
+	maxWaiting = 20000
+
+	// maxWaitSites bounds the memory for stacks, about 700 bytes each.
+	maxWaitSites = 4096
+)
+
+// waitMeter looks at where goroutines wait. It belongs to the housekeeper.
+type waitMeter struct {
+	hz         int // 0: never
+	due, last  Time
+	records    []runtime.StackRecord
+	sites      map[[32]uintptr]*waitSite
+	order      []*waitSite // with goroutines now, as they were found
+	generation uint16      // of the dictionary that stacks of sites are of
+	crowded    bool        // it has said that there are too many goroutines
+}
+
+// waitSite is a stack at which goroutines wait.
+type waitSite struct {
+	row     sampleRow
+	reason  rawformat.WaitReason
+	running bool // rather than waits
+	count   int  // now
+}
+
+// round looks at all goroutines, if it is time.
+func (m *waitMeter) round(r *Recorder, now Time) {
+	if m.hz == 0 || now < m.due {
+		return
+	}
+	n := runtime.NumGoroutine()
+	m.due = now + max(Time(time.Second)/Time(m.hz), Time(n)*Time(time.Second)/waitBudget)
+	if n > maxWaiting {
+		m.last = 0
+		if !m.crowded {
+			m.crowded = true
+			r.log(rawformat.LogWarn, fmt.Sprintf("waits: more than %d goroutines are not looked at", maxWaiting))
+		}
+		return
+	}
+	if m.take(n); m.last != 0 {
+		m.count(r)
+		m.state(r, now-m.last)
+	}
+	m.last = now
+	r.spent.samples.Add(int64(Now() - now))
+}
+
+// take gets the stacks of all goroutines. There may be more by now.
+func (m *waitMeter) take(n int) {
+	for {
+		if cap(m.records) < n {
+			m.records = make([]runtime.StackRecord, n+n/8+16)
+		}
+		found, ok := runtime.GoroutineProfile(m.records[:cap(m.records)])
+		if ok {
+			m.records = m.records[:found]
+			return
+		}
+		n = found
+	}
+}
+
+// count counts the goroutines of each site.
+func (m *waitMeter) count(r *Recorder) {
+	if m.sites == nil || len(m.sites) > maxWaitSites || m.generation != r.generation {
+		m.sites, m.generation = make(map[[32]uintptr]*waitSite), r.generation
+	}
+	m.order = m.order[:0]
+	for i := range m.records {
+		rec := &m.records[i]
+		s := m.sites[rec.Stack0]
+		if s == nil {
+			s = r.waitSite(rec.Stack())
+			m.sites[rec.Stack0] = s
+		}
+		if s.running {
+			continue
+		}
+		if s.count++; s.count == 1 {
+			m.order = append(m.order, s)
+		}
+	}
+}
+
+// waitSite finds out what goroutines with that stack do.
+func (r *Recorder) waitSite(stack []uintptr) *waitSite {
+	leafFirst := locate(stack)
+	s := &waitSite{}
+	if s.reason, s.running = reasonOf(leafFirst); !s.running {
+		s.row = r.rowOf(withoutRuntime(leafFirst))
+	}
+	return s
+}
+
+// state writes the sites that have goroutines, each of which waited for wall.
+func (m *waitMeter) state(r *Recorder, wall Time) {
+	for _, s := range m.order {
+		if !r.writeWait(s, wall) {
+			r.lose(rawformat.LostBusy, 1, 0)
+		}
+		s.count = 0
+		if r.ring.Low() { // many new stacks take their time
+			r.maintainRing()
+		}
+	}
+}
+
+// writeWait writes what a site has to say. False: no writer was free.
+func (r *Recorder) writeWait(s *waitSite, wall Time) bool {
+	w := r.acquireAny()
+	if w == nil {
+		return false
+	}
+	now := r.clock.now()
+	if !r.turnWithStack(w, uint32(sampleRoom+2*10*len(s.row.raw)), who{}, now, s.row.raw) {
+		return true // and counted
+	}
+	b := w.time(w.begin(rawformat.KindWait), now)
+	for _, v := range [...]uint64{s.row.stack, uint64(s.reason), uint64(s.count), uint64(wall)} {
+		b = rawformat.AppendUint(b, v)
+	}
+	w.finish(b)
+	leave(w)
+	return true
+}
+
+// waitFunctions is what goroutines wait for in functions of the runtime, and of
+// those that call it.
+var waitFunctions = []struct {
+	prefix string
+	reason rawformat.WaitReason
+}{
+	{"runtime.chanrecv", rawformat.WaitReceive},
+	{"runtime.chansend", rawformat.WaitSend},
+	{"runtime.selectgo", rawformat.WaitSelect},
+	{"runtime.block", rawformat.WaitSelect},
+	{"runtime.netpollblock", rawformat.WaitIO},
+	{"internal/poll.runtime_pollWait", rawformat.WaitIO},
+	{"time.Sleep", rawformat.WaitSleep},
+	{"runtime.semacquire", rawformat.WaitSync},
+	{"sync.runtime_", rawformat.WaitSync},
+	{"internal/sync.runtime_", rawformat.WaitSync},
+}
+
+// waitDepth is how many calls may lie between where a goroutine is parked and the
+// one that tells why.
+const waitDepth = 5
+
+// reasonOf is why a goroutine with that stack waits; running: it does not, or only
+// for a processor.
+func reasonOf(leafFirst []location) (reason rawformat.WaitReason, running bool) {
+	if len(leafFirst) == 0 {
+		return 0, true
+	}
+	leaf := leafFirst[0].innermost()
+	if strings.HasSuffix(leaf, "syscall.Syscall6") || strings.HasPrefix(leaf, "syscall.") || leaf == "runtime.cgocall" {
+		return rawformat.WaitSyscall, false
+	}
+	if leaf != "runtime.gopark" && leaf != "runtime.goparkunlock" {
+		return 0, true
+	}
+	for _, l := range leafFirst[:min(waitDepth, len(leafFirst))] {
+		for _, s := range l.chain {
+			for _, f := range waitFunctions {
+				if strings.HasPrefix(s.function, f.prefix) {
+					return f.reason, false
+				}
+			}
+		}
+	}
+	return rawformat.WaitOther, false
+}
+
+// innermost is the function that was running there, "" if it is not known.
+func (l *location) innermost() string {
+	if len(l.chain) == 0 {
+		return ""
+	}
+	return l.chain[len(l.chain)-1].function
+}
+
+// describe is what meta says of waits.
+func (m *waitMeter) describe() string {
+	if m.hz == 0 {
+		return "off"
+	}
+	return fmt.Sprintf("%d Hz, up to %d goroutines", m.hz, maxWaiting)
+}
