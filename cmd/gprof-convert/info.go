@@ -289,7 +289,9 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 		fmt.Fprintf(w, "  waits\t%d rows\n", n)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Tests)) {
-		fmt.Fprintf(w, "  uses\t%s\n", stream.Printable(name+": "+p.Tests[name]))
+		if p.Tests[name] != "" { // redacted
+			fmt.Fprintf(w, "  uses\t%s\n", stream.Printable(name+": "+p.Tests[name]))
+		}
 	}
 	for _, t := range p.Tracks {
 		if t.Samples+t.Markers > 0 {

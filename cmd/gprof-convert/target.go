@@ -29,8 +29,17 @@ func (t *target) room() string {
 }
 
 // targetOf reads the value of -o: OUT or NAME=OUT. format is that of --format,
-// or empty.
-func targetOf(value, format string) (t target, err error) {
+// or empty. A file whose name ends with .gz is compressed, whatever else says the
+// format.
+func targetOf(value, format string) (target, error) {
+	t, err := readTarget(value, format)
+	if strings.HasSuffix(t.name, ".gz") && !t.format.Directory() {
+		t.options.Gzip = true
+	}
+	return t, err
+}
+
+func readTarget(value, format string) (t target, err error) {
 	if name, output, ok := strings.Cut(value, "="); ok && format == "" && output != "" {
 		t.name = output
 		if t.format, t.options, err = convert.ByFormat(name); err == nil {

@@ -1,0 +1,27 @@
+package main
+
+import "testing"
+
+func TestTargetOf(t *testing.T) {
+	for _, tt := range []struct {
+		value, format string
+		name, want    string
+		gzip          bool
+	}{
+		{"a.json", "", "a.json", "gecko", false},
+		{"a.firefox.json.gz", "", "a.firefox.json.gz", "firefox", true},
+		{"firefox=a", "", "a", "firefox", false},
+		{"firefox.gz=a", "", "a", "firefox", true},
+		{"firefox=a.json.gz", "", "a.json.gz", "firefox", true}, // what is called .gz is gzip
+		{"a.json.gz", "html", "a.json.gz", "html", true},
+		{"a", "folded.gz", "a", "folded", true},
+		{"-", "gecko", "-", "gecko", false},
+		{"parquet=a.gz", "", "a.gz", "parquet", false}, // a directory
+		{"odd=a.svg", "", "odd=a.svg", "svg", false},
+	} {
+		got, err := targetOf(tt.value, tt.format)
+		if err != nil || got.name != tt.name || got.format.Name != tt.want || got.options.Gzip != tt.gzip {
+			t.Errorf("-o %s --format %q: %s as %s, compressed %v, %v", tt.value, tt.format, got.name, got.format.Name, got.options.Gzip, err)
+		}
+	}
+}
