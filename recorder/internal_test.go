@@ -287,8 +287,11 @@ func TestPageBorders(t *testing.T) {
 // Names without end define nothing, and lose nothing.
 func TestTooManyNames(t *testing.T) {
 	const many = 200_000
-	known := names.Load()
-	defer names.Store(known)
+	known, records, events := names.Load(), len(defined.records), defined.events
+	defer func() { // else they would take room in the dictionaries of all tests that follow
+		names.Store(known)
+		defined.records, defined.events = defined.records[:records], events
+	}()
 	r := beginInternal(t, Options{Limit: 16 << 20})
 	size := r.dict.size()
 	for i := range many {

@@ -58,9 +58,10 @@ func TestMarkers(t *testing.T) {
 			rec := begin(t, recorder.Options{})
 			tt.mark()
 			tt.mark() // the first one of a page goes another way
-			found := finish(t, rec).of(tt.event)
+			r := finish(t, rec)
+			found := r.of(tt.event)
 			if len(found) != 2 {
-				t.Fatalf("%d markers, want 2", len(found))
+				t.Fatalf("%d markers, want 2; %d lost, limit %s", len(found), r.lost(), r.meta(rawformat.MetaLimit))
 			}
 			for _, e := range found {
 				if diff := cmp.Diff(tt.args, e.args, cmp.Comparer(sameArg)); e.kind != tt.kind || diff != "" {
