@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"gprof/rawformat"
@@ -36,5 +37,19 @@ func TestMeta(t *testing.T) {
 	start, _ := strconv.ParseUint(r.meta(rawformat.MetaStartMono), 10, 64)
 	if r.Exit == nil || r.Exit.Reason != rawformat.ExitStopped || r.Exit.Monotonic <= start || r.Exit.RangeStart != 1 || r.Exit.RangeEnd <= 1 || r.Exit.Discarded != 0 {
 		t.Errorf("exit %+v", r.Exit)
+	}
+}
+
+// Meta says of each trick whether it is in use, on every platform; and of what is
+// absent, why.
+func TestMetaTricks(t *testing.T) {
+	r := finish(t, begin(t, recorder.Options{}))
+	for _, trick := range []string{"session", "cpu", "clock", "faults", "writers", "stacks"} {
+		if r.meta(rawformat.MetaSelfTest+trick) == "" {
+			t.Errorf("meta does not say what is in use for %s", trick)
+		}
+	}
+	if said := strings.HasPrefix(r.meta(rawformat.MetaSelfTest+"cpu"), "no samples"); said != (r.meta(rawformat.MetaCPU) == "off") {
+		t.Errorf("CPU samples %s: %s", r.meta(rawformat.MetaCPU), r.meta(rawformat.MetaSelfTest+"cpu"))
 	}
 }
