@@ -63,6 +63,7 @@ type merger struct {
 	ahead     int
 	free      []*opened // of closed runs, for their memory
 	stretches []stretch // due, not in the segment yet
+	who       bool      // some row tells whose it is
 }
 
 // cursor stands at a row of a run.
@@ -88,7 +89,7 @@ type stretch struct {
 // start makes m give the rows of runs, which must be of one series.
 func (m *merger) start(runs []run) {
 	all := make([]cursor, len(runs))
-	m.heap = m.heap[:0]
+	m.heap, m.who = m.heap[:0], false
 	for i := range runs {
 		all[i] = cursor{key: runs[i].first, run: &runs[i]}
 		m.heap = append(m.heap, &all[i])
@@ -148,6 +149,7 @@ func (m *merger) ready(c *cursor, out *Batch, room *room) (more bool, err error)
 		if err := readBlock(out, block); err != nil {
 			return false, fmt.Errorf("reading spilled rows: %w", err)
 		}
+		m.who = m.who || out.tellsWho()
 	}
 }
 
@@ -171,6 +173,7 @@ func (m *merger) load(c *cursor, block []byte, like *Batch) error {
 		return fmt.Errorf("reading spilled rows: %w", err)
 	}
 	c.pos, c.key = 0, b.key(0)
+	m.who = m.who || b.tellsWho()
 	m.heap.fix()
 	return nil
 }
@@ -196,6 +199,9 @@ func (m *merger) close() {
 func (m *merger) gather(out *Batch) {
 	for _, s := range m.stretches {
 		if s.to-s.from < shortStretch && out.Series.Kind == Samples {
+			if m.who {
+				out.appendWhoRows(s.batch, s.from, s.to)
+			}
 			out.appendSamples(s)
 		} else {
 			out.AppendRows(s.batch, s.from, s.to)
@@ -208,7 +214,7 @@ func (m *merger) gather(out *Batch) {
 // its rows one by one: where samples of several writers alternate.
 const shortStretch = 8
 
-// appendSamples is AppendRows for a short stretch.
+// appendSamples is AppendRows for a short stretch, but for whose the rows are.
 func (b *Batch) appendSamples(s stretch) {
 	from := s.batch
 	for i := s.from; i < s.to; i++ {
@@ -217,7 +223,6 @@ func (b *Batch) appendSamples(s stretch) {
 		b.Stack = append(b.Stack, from.Stack[i])
 		b.Weight = append(b.Weight, from.Weight[i])
 		b.CPU = append(b.CPU, from.CPU[i])
-		b.AppendWho(from.Who(i))
 	}
 }
 

@@ -102,11 +102,8 @@ func (t *Tables) Args(s Series) int {
 // AppendRows copies rows from to to-1 of src, a batch of the same kind and
 // number of arguments, to the end of b.
 func (b *Batch) AppendRows(src *Batch, from, to int) {
-	if src.Series.Kind.Columns()&UsesWho != 0 {
-		n := b.Len()
-		b.Thread = appendSparseRows(b.Thread, n, src.Thread, from, to)
-		b.Goroutine = appendSparseRows(b.Goroutine, n, src.Goroutine, from, to)
-		b.Labels = appendSparseRows(b.Labels, n, src.Labels, from, to)
+	if b.tellsWho() || src.tellsWho() {
+		b.appendWhoRows(src, from, to)
 	}
 	b.Time = append(b.Time, src.Time[from:to]...)
 	b.Index = append(b.Index, src.Index[from:to]...)

@@ -67,6 +67,18 @@ func appendZeros[T integer](column []T, n int) []T {
 	return column
 }
 
+// tellsWho says whether any sparse column is there.
+func (b *Batch) tellsWho() bool { return len(b.Thread)|len(b.Goroutine)|len(b.Labels) != 0 }
+
+// appendWhoRows adds the rows from to to-1 of src to the sparse columns of b,
+// before they are added to the others.
+func (b *Batch) appendWhoRows(src *Batch, from, to int) {
+	n := b.Len()
+	b.Thread = appendSparseRows(b.Thread, n, src.Thread, from, to)
+	b.Goroutine = appendSparseRows(b.Goroutine, n, src.Goroutine, from, to)
+	b.Labels = appendSparseRows(b.Labels, n, src.Labels, from, to)
+}
+
 // checkWho returns an error if a sparse column has neither no row nor all.
 func (b *Batch) checkWho() error {
 	for _, c := range []struct {
@@ -110,6 +122,9 @@ func appendWho(dst []byte, p *packer, b *Batch, from, to int) []byte {
 // who reads the sparse columns of the last n rows of b.
 func (r *blockReader) who(b *Batch, n int) {
 	has := r.atMost(hasThread | hasGoroutine | hasLabels)
+	if has == 0 && !b.tellsWho() {
+		return
+	}
 	before := len(b.Time) - n
 	b.Thread = readSparse(b.Thread, r, before, n, has&hasThread != 0)
 	b.Goroutine = readSparse(b.Goroutine, r, before, n, has&hasGoroutine != 0)
