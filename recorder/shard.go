@@ -51,7 +51,7 @@ const (
 	// maxPasses is how often all shards are tried before a marker is dropped.
 	// A shard is taken for some ten nanoseconds, unless its holder lost its
 	// thread.
-	maxPasses = 2
+	maxPasses = 8
 )
 
 // who is whose a block is: the context that blocks after it share.

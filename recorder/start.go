@@ -191,23 +191,21 @@ func (r *Recorder) divide(most int) (size int, err error) {
 	return size, nil
 }
 
-// makeShards makes shards for so many processors, and as many that are shared. A
-// program may get more processors later: up to so many shards in all, those have a
-// shard of their own, too, which takes no chunk until then.
+// makeShards makes shards for so many processors, and twice as many that are
+// shared: a goroutine that loses its thread inside one must not cost the markers of
+// others. A program may get more processors later: up to so many shards in all,
+// those have a shard of their own, too. None takes a chunk before it is used.
 func (r *Recorder) makeShards(writers, most int) {
-	own := writers
+	own := 0
 	if r.unpinned = r.exposed; r.unpinned == nil {
 		r.unpinned = registerBarrier()
 	}
 	if r.unpinned == nil {
-		own = max(writers, min(most, maxWriters)-writers)
+		own = max(writers, min(most, maxWriters)-2*writers)
 	}
-	r.shards = make([]shard, own+writers)
-	r.shared = r.shards
+	r.shards = make([]shard, own+2*writers)
+	r.own, r.shared = r.shards[:own], r.shards[own:]
 	r.mask = uintptr(writers - 1)
-	if r.unpinned == nil {
-		r.own, r.shared = r.shards[:own], r.shards[own:]
-	}
 	for i := range r.shards {
 		s := &r.shards[i]
 		s.writer, s.generation, s.page, s.pinned = uint16(i), 1, noPage, i < len(r.own)
