@@ -118,7 +118,7 @@ func TestReadersSeeCases(t *testing.T) {
 }
 
 var allTables = []string{"allocations", "attributes", "clocks", "counters", "coverage", "delays", "events", "frames", "logs", "losses", "markers",
-	"overheads", "pages", "pauses", "processes", "samples", "stacks", "tracks", "waits"}
+	"overheads", "pages", "pauses", "processes", "samples", "stacks", "strings", "tracks", "waits"}
 
 // Every query that is delivered runs, on whatever there is.
 func TestQueriesRun(t *testing.T) {

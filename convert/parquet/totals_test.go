@@ -238,7 +238,7 @@ func TestOrder(t *testing.T) {
 	}
 	dir, _ := convert(t, b.Shuffled(7))
 	var queries []string
-	for _, table := range []string{"samples", "markers", "counters", "stacks", "frames", "tracks"} {
+	for _, table := range []string{"samples", "markers", "counters", "stacks", "frames", "strings", "tracks"} {
 		for _, file := range filesOf(t, filepath.Join(dir, table)) {
 			queries = append(queries, orderQuery(t, file))
 		}
@@ -247,6 +247,25 @@ func TestOrder(t *testing.T) {
 		if n := number(t, answer[0]["n"]); n != 0 {
 			t.Errorf("%d rows are not in order: %s", n, queries[i])
 		}
+	}
+}
+
+// The texts of frames are those of their numbers, and there is each once.
+func TestStrings(t *testing.T) {
+	t.Parallel()
+	dir, _ := convert(t, busy().Source())
+	answers := ask(t, dir, `SELECT count(*) AS n, count(f.function_id) AS named FROM 'frames/**/*.parquet' f
+			LEFT JOIN 'strings/**/*.parquet' a ON (a.session, a.string_id) = (f.session, f.function_id)
+			LEFT JOIN 'strings/**/*.parquet' b ON (b.session, b.string_id) = (f.session, f.file_id)
+		WHERE (f.function, f.file) IS NOT DISTINCT FROM (a.text, b.text)`,
+		`SELECT count(*) AS n, count(function) AS named FROM 'frames/**/*.parquet'`,
+		`SELECT count(*) - count(DISTINCT (session, text)) AS n FROM 'strings/**/*.parquet'`)
+	got, want := answers[0][0], answers[1][0]
+	if number(t, got["n"]) != number(t, want["n"]) || number(t, got["named"]) != number(t, want["named"]) || number(t, got["named"]) == 0 {
+		t.Errorf("%v of %v frames have their texts", got, want)
+	}
+	if n := number(t, answers[2][0]["n"]); n != 0 {
+		t.Errorf("%d texts are there twice", n)
 	}
 }
 

@@ -3,6 +3,7 @@ package tables
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 
 	"gprof/stream"
 )
@@ -76,28 +77,46 @@ func textAt(t *stream.Tables, id stream.StringID) string {
 }
 
 // writeCode writes the stacks that the rows of a part refer to, with those they
-// were called from, and their frames.
+// were called from, their frames, and the names of those.
 func (s *Sink) writeCode(p *part) error {
 	if s.keys == nil {
 		s.keys = keysOf(s.tables)
 	}
 	sampled := append(bits(nil), p.stacks...)
 	used := p.stacks
-	frames := newBits(s.tables.Frames.Len())
+	frames, strings := newBits(s.tables.Frames.Len()), newBits(s.tables.Strings.Len())
 	for id := stream.StackID(s.tables.Stacks.Len()); id > 0; id-- {
 		if used.has(int(id)) {
 			prefix, frame := s.tables.Stacks.At(id)
 			used.set(int(prefix))
 			frames.set(int(frame))
+			f := s.tables.Frames.At(frame)
+			strings.set(int(f.Function))
+			strings.set(int(f.File))
 		}
 	}
-	if err := s.writeStacks(p, used, sampled); err != nil {
-		return err
-	}
+	return errors.Join(s.writeStacks(p, used, sampled), s.writeFrames(p, frames), s.writeStrings(p, strings))
+}
+
+func (s *Sink) writeFrames(p *part, used bits) error {
 	return s.fill(p, frameTable, func(t *table) {
 		for id := stream.FrameID(1); int(id) <= s.tables.Frames.Len(); id++ {
-			if frames.has(int(id)) {
+			if used.has(int(id)) {
 				s.writeFrame(t.begin(), p, id)
+			}
+		}
+	})
+}
+
+func (s *Sink) writeStrings(p *part, used bits) error {
+	return s.fill(p, stringTable, func(t *table) {
+		for id := stream.StringID(1); int(id) <= s.tables.Strings.Len(); id++ {
+			if used.has(int(id)) {
+				row := t.begin()
+				row.column().string(p.name)
+				row.column().short(int32(id))
+				s.put(row, s.tables.Strings.At(id))
+				row.end(1)
 			}
 		}
 	})
@@ -160,5 +179,7 @@ func (s *Sink) writeFrame(row *rows, p *part, id stream.FrameID) {
 	row.column().short(f.Depth)
 	s.put(row, s.category(f.Category))
 	row.column().flag(f.Label)
+	row.column().id(int32(f.Function))
+	row.column().id(int32(f.File))
 	row.end(1)
 }

@@ -98,7 +98,12 @@ var (
 		{Name: "function", Kind: Word, Null: true}, {Name: "file", Kind: Word, Null: true}, {Name: "line", Kind: Short, Null: true},
 		{Name: "module", Kind: Word, Null: true}, {Name: "build_id", Kind: Word, Null: true}, {Name: "address", Kind: Long, Null: true},
 		{Name: "inline_depth", Kind: Short}, {Name: "category", Kind: Word}, {Name: "label", Kind: Flag},
+		{Name: "function_id", Kind: Short, Null: true}, {Name: "file_id", Kind: Short, Null: true},
 	}, []string{"frame_id"}}
+
+	stringTable = Definition{"strings", []Column{
+		session, {Name: "string_id", Kind: Short, Near: true}, {Name: "text", Kind: Text},
+	}, []string{"string_id"}}
 
 	stackTable = Definition{"stacks", []Column{
 		session, {Name: "stack_id", Kind: Short, Near: true}, {Name: "key", Kind: Hash}, {Name: "prefix", Kind: Short, Null: true},

@@ -45,7 +45,9 @@
 //	pages       process_id, ts_ns, event_index, phase, tab, window, embedder, private, url
 //	stacks      stack_id, key, prefix (stack_id of the caller), frame_id (of the leaf), depth,
 //	            frames (frame_ids, leaf first; NULL where no row refers to the stack itself)
-//	frames      frame_id, key, function, file, line, module, build_id, address (offset in the module), inline_depth, category, label
+//	frames      frame_id, key, function, file, line, module, build_id, address (offset in the module), inline_depth, category, label,
+//	            function_id, file_id (string_ids)
+//	strings     string_id, text: functions and files
 //	processes   process_id, instance, parent_id, parent_instance, pid, name, service_name, version, revision, host, exe, arguments, go_version, os,
 //	            arch, cpus, memory_limit, start_ns, end_ns, exit_reason, exit_code, exit_text, interval_ns, cpu_sampling, range_start
 //	attributes  process_id, key, value: what the program said about itself
@@ -58,8 +60,9 @@
 //
 // All have a session. Rows are sorted by process, track (or counter) and time.
 //
-// Texts stand where they belong, in a dictionary of the column where they repeat:
-// a table of them and numbers for it would be one more join, and save nothing.
+// Texts stand where they belong, in a dictionary of the column where they repeat.
+// Frames have the numbers of theirs as well, for who groups by function without
+// comparing texts.
 //
 // A key is 128 bits of a SHA-256 of the content of a frame, or of a stack's
 // frames: it is the same in every session and on every host, so that data of
