@@ -342,7 +342,7 @@ func TestNames(t *testing.T) {
 		return setOf(t, b)
 	}
 	r := compare(t, build(1), build(1000))
-	if len(r.Functions) != 2 || r.Functions[0].Name != "main.main" || r.Functions[1].Name != "shop (no name)" || len(r.found()) > 0 {
-		t.Errorf("functions %v", r.Functions)
+	if len(r.Functions) != 2 || r.Functions[0].Name != "shop (no name)" || r.Functions[1].Name != "main.main" || len(r.found()) > 0 {
+		t.Errorf("functions %+v", r.Functions)
 	}
 }
