@@ -81,7 +81,7 @@ func (p path) names() (all []string) {
 // the arrangement back.
 func (s *streams) endOnInterrupt() (stop func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, interrupts()...)
 	// Else a write to whatever nobody reads would end the process: see unread.
 	unheard := make(chan os.Signal, 1)
 	signal.Notify(unheard, syscall.SIGPIPE)
@@ -104,6 +104,14 @@ func (s *streams) endOnInterrupt() (stop func()) {
 		signal.Stop(unheard)
 		close(done)
 	}
+}
+
+// interrupts are the signals that end a run. Under nohup a hangup doesn't.
+func interrupts() []os.Signal {
+	if signal.Ignored(syscall.SIGHUP) {
+		return []os.Signal{os.Interrupt, syscall.SIGTERM}
+	}
+	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 }
 
 // calm is what the first interrupt ends in order, if there is something: a server
@@ -139,7 +147,8 @@ func (s *streams) interrupted(sig os.Signal) {
 	s.unfinished.remove()
 	signal.Reset() // a second interrupt ends what follows, too
 	s.problem("error", errors.New("interrupted; what was not finished is removed"))
-	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(sig) == nil {
+	// A shell has what it runs in the background ignore interrupts: it would wait.
+	if self, err := os.FindProcess(os.Getpid()); err == nil && !signal.Ignored(sig) && self.Signal(sig) == nil {
 		select {} // the signal is on its way
 	}
 	os.Exit(exitFailed)
