@@ -66,7 +66,7 @@ func TestGenerations(t *testing.T) {
 	}
 	ids, raw := checkBranches(t, r.dir)
 	t.Logf("%d generations, %d at a time; %d stacks by id, %d as pcs", generation, most, ids, raw)
-	if generation < 3 || most > 2 || ids < 100 || len(dictsOf(t, r.dir)) > 2 {
+	if generation < 3 || most > 2 || ids < 10 || len(dictsOf(t, r.dir)) > 2 {
 		t.Error("want at least 3 generations, at most 2 at a time, and stacks by id")
 	}
 	if lost := losses(t, r.dir); lost[rawformat.LostDictionary]+lost[rawformat.LostBusy] > 0 {

@@ -234,7 +234,11 @@ func TestSamplesBesideHTTPProfile(t *testing.T) {
 	}
 	share := func(n [2]int64) float64 { return float64(n[0]) / float64(max(1, n[0]+n[1])) }
 	t.Logf("pprof: %d and %d samples, share %.3f; ours: %d and %d, share %.3f", their[0], their[1], share(their), our[0], our[1], share(our))
-	if d := share(their) - share(our); d < -0.15 || d > 0.15 || our[0]+our[1] < 20 {
+	apart := 0.15
+	if raceEnabled {
+		apart = 0.5 // the detector is C, whose callers runtime/pprof does not see
+	}
+	if d := share(their) - share(our); d < -apart || d > apart || our[0]+our[1] < 20 {
 		t.Errorf("pprof: %v, ours: %v", their, our)
 	}
 }
