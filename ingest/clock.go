@@ -13,6 +13,7 @@ type aligner struct {
 	boots   map[string]*boot // by boot id
 	known   []*placed        // by their first anchor
 	unknown []*Process       // that have none
+	foreign []*Process       // of other tools, which tell their times in ways of their own
 }
 
 // boot is one boot of a machine, with the monotonic clocks that its processes
@@ -41,7 +42,9 @@ type placed struct {
 func align(processes []*Process) *aligner {
 	a := &aligner{boots: map[string]*boot{}}
 	for _, p := range processes {
-		if p.completeAnchors(); len(p.anchors) == 0 {
+		if p.foreign != nil {
+			a.foreign = append(a.foreign, p)
+		} else if p.completeAnchors(); len(p.anchors) == 0 {
 			a.unknown = append(a.unknown, p)
 		} else {
 			a.known = append(a.known, &placed{Process: p, own: newTimeline(p.anchors)})
@@ -62,6 +65,7 @@ func align(processes []*Process) *aligner {
 		}
 		p.clock, p.placed = c, p.describe(c)
 	}
+	a.placeForeign()
 	a.place()
 	return a
 }

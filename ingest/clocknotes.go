@@ -23,6 +23,11 @@ func (a *aligner) note(ledger *stream.Ledger) {
 	for _, p := range a.unknown {
 		n.add(p, "processes", "no anchor; placed by "+p.placed.By)
 	}
+	for _, p := range a.foreign {
+		if p.foreign.row().Clock.By == "" {
+			n.add(p, "processes", "tells no time; placed by "+p.placed.By)
+		}
+	}
 	if len(boots) > 1 {
 		ledger.Add(stream.Line{Reason: stream.ReasonClock, What: "processes", Count: int64(count),
 			Where: fmt.Sprintf("of %d boots or machines; their order is that of the wall clocks", len(boots))})

@@ -76,6 +76,9 @@ type worth struct {
 
 // worth reads all files of a process, once.
 func (p *Process) worth() *worth {
+	if p.foreign != nil { // its instance is that of its content
+		return new(worth)
+	}
 	if p.known != nil {
 		return p.known
 	}
@@ -95,6 +98,9 @@ func (p *Process) worth() *worth {
 
 // began is the real time of the first reading of p's clocks, 0 if it has none.
 func (p *Process) began() int64 {
+	if p.foreign != nil {
+		return int64(p.foreign.row().Start)
+	}
 	if len(p.anchors) == 0 {
 		return 0
 	}
@@ -106,7 +112,7 @@ func (p *Process) began() int64 {
 func (f *Found) Usable() error {
 	var first *chunks.Problem
 	for _, p := range f.Processes {
-		if len(p.Chunks) > 0 {
+		if len(p.Chunks) > 0 || p.foreign != nil {
 			return nil
 		}
 		for i := range p.Problems {
@@ -136,5 +142,11 @@ func size(p *Process) (n uint64) {
 	return n
 }
 
-// Bytes is how many payload bytes of p are committed.
-func (p *Process) Bytes() int64 { return int64(size(p)) }
+// Bytes is how many payload bytes of p are committed; of a file of another tool,
+// its size.
+func (p *Process) Bytes() int64 {
+	if p.foreign != nil {
+		return p.foreign.size
+	}
+	return int64(size(p))
+}

@@ -21,6 +21,10 @@
 //  5. load all dictionaries, then decode (source.go), without what was over
 //     before the range start (gone.go).
 //
+// A file of another tool is one or more processes that no recorder of ours
+// wrote (foreign.go). The steps are the same for them, but for what chunks and
+// exit records tell.
+//
 // An input that hangs is given up, one that is torn or hostile is read as far
 // as it is intact; either is a warning and a line of the ledger (warning.go).
 //

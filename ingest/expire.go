@@ -41,7 +41,11 @@ func newExpiry(f *Found) *expiry {
 	}
 	named := make(map[*Process]*Process, len(f.Processes))
 	for _, p := range f.Processes {
-		named[p] = byInstance[decode.Parent(p.Process)]
+		if p.foreign == nil {
+			named[p] = byInstance[decode.Parent(p.Process)]
+		} else {
+			named[p] = byInstance[p.foreign.parent()]
+		}
 	}
 	for _, p := range f.Processes {
 		if !loops(named, p) {

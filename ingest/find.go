@@ -60,6 +60,7 @@ type Process struct {
 	files    fs.FS           // in which its directory is Dir
 	disk     string          // its directory; "" if it lies in an archive
 	only     []string        // names of the chunk files that were given; nil: all
+	foreign  *foreigner      // nil: it is a recording
 	anchors  []decode.Anchor // readings of its clocks
 	read     uint64          // monotonic time of the latest block that was read to place it
 	clock    decode.Clock

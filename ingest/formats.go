@@ -22,6 +22,7 @@ type format struct {
 	ends    []string
 	alone   bool // it is an input only where it is asked for by name
 	archive bool // there are files in it
+	front   bool // open reads it from its front, maybe several times: it may stay compressed
 	// One of them takes what is in the file into the search: open from any
 	// place of it, read from its front. A stream is stored for open.
 	open func(*search, location) error

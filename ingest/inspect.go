@@ -64,6 +64,9 @@ func (f *Found) Inspect(w io.Writer) error {
 		return cmp.Or(cmp.Compare(a.Location, b.Location), cmp.Compare(a.Instance, b.Instance))
 	})
 	for _, p := range processes {
+		if p.foreign != nil {
+			return p.notOurs("inspected")
+		}
 		entries, err := fs.ReadDir(p.files, p.Dir)
 		for _, e := range entries {
 			if err == nil && !e.IsDir() && isRecordFile(e.Name()) {

@@ -146,29 +146,23 @@ func (r *reopened) ReadAt(p []byte, off int64) (int, error) {
 	return at.ReadAt(p, off)
 }
 
-func (s *search) gzip(l location, r io.Reader) error {
-	z, err := archive.Gunzip(r)
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	return s.unpacked(l, z)
-}
+func (s *search) gzip(l location, r io.Reader) error { return s.unpacked(l, r, archive.Gunzip) }
 
-func (s *search) zstd(l location, r io.Reader) error {
-	z, err := archive.Unzstd(r)
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	return s.unpacked(l, z)
-}
+func (s *search) zstd(l location, r io.Reader) error { return s.unpacked(l, r, archive.Unzstd) }
 
 // unpacked takes what a compressed file holds.
-func (s *search) unpacked(l location, r io.Reader) error { return s.stream(l, r, true) }
+func (s *search) unpacked(l location, r io.Reader, unpack func(io.Reader) (io.ReadCloser, error)) error {
+	z, err := unpack(r)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	l.unpack = unpack
+	return s.stream(l, z)
+}
 
 // stream takes what comes from a pipe. A stream is unpacked once.
-func (s *search) stream(l location, r io.Reader, unpacked bool) error {
+func (s *search) stream(l location, r io.Reader) error {
 	in := bufio.NewReaderSize(r, streamBuffer)
 	head, err := in.Peek(archive.Head)
 	f := sniff(head)
@@ -179,10 +173,12 @@ func (s *search) stream(l location, r io.Reader, unpacked bool) error {
 		return foreign(head)
 	case f.archive && l.level == maxLevel:
 		return ErrNested
-	case f.open == nil && unpacked:
+	case f.open == nil && l.unpack != nil:
 		return fmt.Errorf("%w: it is compressed twice", ErrForeign)
 	case f.read != nil:
 		return f.read(s, l, in)
+	case f.front && l.again:
+		return f.open(s, l)
 	}
 	return s.store(f, l, in)
 }
@@ -191,7 +187,7 @@ func (s *search) stream(l location, r io.Reader, unpacked bool) error {
 func (s *search) store(f *format, l location, r io.Reader) error {
 	files, spool, err := archive.Store(r, "file", s.o.TempDir, maxStream)
 	s.spools = append(s.spools, spool)
-	l.files, l.name, l.disk = files, "file", ""
+	l.files, l.name, l.disk, l.unpack = files, "file", "", nil
 	return both(err, f.open(s, l))
 }
 
@@ -202,7 +198,7 @@ func (s *search) stdin() {
 		s.warn(l, errors.New("there is none"))
 		return
 	}
-	s.warn(l, s.stream(l, s.watch.Reader(s.o.Stdin), false))
+	s.warn(l, s.stream(l, s.watch.Reader(s.o.Stdin)))
 }
 
 // pipe takes a named pipe, or what a shell makes of <(command).
@@ -223,7 +219,7 @@ func (s *search) pipe(in string, info fs.FileInfo) {
 	}
 	defer f.Close()
 	l.disk = "" // it can be read once
-	s.warn(l, s.stream(l, f, false))
+	s.warn(l, s.stream(l, f))
 }
 
 // taken reports whether a pipe is being read already.

@@ -19,6 +19,9 @@ type (
 // Pack writes all processes into one packed archive; see [pack.Write]. What the
 // worse copies of a process have besides is packed, too.
 func (f *Found) Pack(w io.Writer, o PackOptions) (PackSummary, error) {
+	if err := f.ours("packed"); err != nil {
+		return PackSummary{}, err
+	}
 	all := make([]pack.Process, 0, len(f.Processes)+len(f.twice))
 	for _, p := range slices.Concat(f.Processes, f.twice) {
 		all = append(all, p.packable())
@@ -30,6 +33,9 @@ func (f *Found) Pack(w io.Writer, o PackOptions) (PackSummary, error) {
 // and becomes a session directory; see [pack.Unpack].
 func (f *Found) Unpack(dir string, report func(error)) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := f.ours("unpacked"); err != nil {
 		return err
 	}
 	for _, p := range f.Processes {

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+
 	"gprof/decode"
 	"gprof/stream"
 )
@@ -20,13 +22,36 @@ func (a *aligner) place() {
 	}
 }
 
-// start is the earliest moment of any anchor, 0 if there is none.
-func (a *aligner) start() int64 {
-	var start stream.Time
-	for i, p := range a.known {
-		if at := p.clock.At(p.own.first()); i == 0 || at < start {
-			start = at
+// placeForeign is place for what other tools recorded: what tells its real time
+// is where it belongs.
+func (a *aligner) placeForeign() {
+	start := stream.Time(a.start())
+	for _, p := range a.foreign {
+		p.placed = p.foreign.row().Clock
+		if p.placed.By == "" {
+			p.foreign.place(start)
+			p.placed = stream.Clock{By: "the start of the run", Pieces: 1, Uncertainty: -1}
 		}
 	}
-	return int64(start)
+}
+
+// start is the earliest moment of any anchor or, where there is none, of any
+// file of another tool that tells it; else 0.
+func (a *aligner) start() int64 {
+	var moments []stream.Time
+	for _, p := range a.known {
+		moments = append(moments, p.clock.At(p.own.first()))
+	}
+	if len(moments) > 0 {
+		return int64(slices.Min(moments))
+	}
+	for _, p := range a.foreign {
+		if row := p.foreign.file.Processes()[p.foreign.number]; row.Clock.By != "" {
+			moments = append(moments, row.Start)
+		}
+	}
+	if len(moments) > 0 {
+		return int64(slices.Min(moments))
+	}
+	return 0
 }

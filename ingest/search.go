@@ -42,6 +42,10 @@ type location struct {
 	label string // what names it in an output: no directory outside of archives
 	disk  string // path on disk; "" inside archives
 	level int    // archives around it
+	// again says that the file can be opened again: it is no pipe. unpack is what
+	// unpacks it then; nil: it is as it lies.
+	again  bool
+	unpack func(io.Reader) (io.ReadCloser, error)
 }
 
 // disk is a directory on disk, which may hang.
@@ -208,6 +212,7 @@ func (s *search) file(l location, asked bool) error {
 	if l.disk != "" && !f.alone {
 		s.archives = append(s.archives, l.disk)
 	}
+	l.again = true
 	if f.open != nil {
 		return s.settle(f.open(s, l), asked, l)
 	}

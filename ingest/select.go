@@ -78,10 +78,10 @@ func (f *Found) Crashes(names stream.Patterns) (all []Crash) {
 	s := Selection{Processes: names}
 	for _, p := range f.current {
 		at, ok := p.latest()
-		if !ok || decode.Clean(p.Process) || (p.Alive || p.Snapshot()) && p.Exit == nil {
+		if !ok || p.foreign != nil || decode.Clean(p.Process) || (p.Alive || p.Snapshot()) && p.Exit == nil {
 			continue
 		}
-		if row := decode.Describe(p.Process, p.clock); s.names(&row, p) {
+		if row := p.row(); s.names(&row, p) {
 			all = append(all, Crash{Instance: p.Name(), Title: row.Title(), At: at})
 		}
 	}
@@ -92,6 +92,10 @@ func (f *Found) Crashes(names stream.Patterns) (all []Crash) {
 // latest is the moment of the last event of p. It is not ok if there is none.
 // Of the chunks only those are read that may hold it.
 func (p *Process) latest() (at stream.Time, ok bool) {
+	if p.foreign != nil {
+		row := p.row()
+		return max(row.Start, row.End), true
+	}
 	images := p.Images()
 	slices.SortStableFunc(images, func(a, b *chunks.Image) int { return cmp.Compare(closed(b), closed(a)) })
 	last := uint64(0)
@@ -107,6 +111,9 @@ func (p *Process) latest() (at stream.Time, ok bool) {
 
 // start is when p began to record, as far as that is known.
 func (p *Process) start() stream.Time {
+	if p.foreign != nil {
+		return p.foreign.row().Start
+	}
 	if m, ok := decode.StartOf(p.Process); ok {
 		return p.clock.At(m)
 	}
@@ -133,7 +140,7 @@ type chosen struct {
 func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []chosen, err error) {
 	var names []string
 	for _, p := range all {
-		row := decode.Describe(p.Process, p.clock)
+		row := p.row()
 		if !s.names(&row, p) {
 			names = append(names, p.Name()+"  "+row.Title())
 			ledger.Add(p.notAsked("process"))
@@ -154,7 +161,7 @@ func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []chosen
 func (s *Selection) tell(f *Found, ledger *stream.Ledger) {
 	unwanted := map[string]bool{}
 	for _, p := range f.Processes {
-		row := decode.Describe(p.Process, p.clock)
+		row := p.row()
 		unwanted[p.Name()] = !s.names(&row, p)
 	}
 	for _, line := range f.ledger.Lines() {
@@ -182,8 +189,11 @@ const slack = stream.Time(time.Millisecond)
 // if that is nothing. Chunks that were closed before are left out. Those that
 // were opened later are not: an interval is recorded at its end.
 func (s *Selection) part(p *Process, ledger *stream.Ledger) *chunks.Process {
-	if s.From == 0 && s.To == 0 {
+	switch {
+	case s.From == 0 && s.To == 0, p.foreign != nil && p.foreign.reaches(s.From, s.To):
 		return p.Process
+	case p.foreign != nil:
+		return nil
 	}
 	part := *p.Process
 	part.Chunks = nil

@@ -41,21 +41,32 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 		return nil, err
 	}
 	processes := make([]*Process, len(chosen))
-	inputs := make([]decode.Input, len(chosen))
+	var inputs []decode.Input
 	for i, p := range chosen {
 		processes[i] = p.Process
-		inputs[i] = decode.Input{Found: p.part, ID: stream.ProcessID(i + 1), Clock: p.clock}
+		if p.foreign == nil {
+			inputs = append(inputs, decode.Input{Found: p.part, ID: stream.ProcessID(i + 1), Clock: p.clock})
+		}
 	}
 	describe(tables, processes)
+	recorded, others := f.recorded(tables, processes, inputs, s.Grouping), foreignSources(tables, processes)
+	if len(others) == 0 {
+		return recorded, nil
+	}
+	return stream.Merge(tables, append([]stream.Source{recorded}, others...)...), nil
+}
+
+// recorded returns the source of what recorders wrote.
+func (f *Found) recorded(tables *stream.Tables, processes []*Process, inputs []decode.Input, by Grouping) stream.Source {
 	var over *gone
 	if !f.options.KeepExpired {
 		over = whatIsGone(processes, tables)
 	}
-	o := decode.Options{Jobs: f.options.Jobs, GoOn: true, Grouping: s.Grouping}
+	o := decode.Options{Jobs: f.options.Jobs, GoOn: true, Grouping: by}
 	if f.symbols != nil {
 		o.Resolve = f.resolve
 	}
-	return over.leaveOut(decode.New(tables, inputs, o)), nil
+	return over.leaveOut(decode.New(tables, inputs, o))
 }
 
 // current puts the processes on one time line and returns those that have not
@@ -82,6 +93,18 @@ func (f *Found) noteInputs(ledger *stream.Ledger) {
 	}
 }
 
+// row is the process on the clock of the run; its parent has no id yet.
+func (p *Process) row() stream.Process {
+	if p.foreign != nil {
+		row := p.foreign.row()
+		row.Clock = p.placed
+		return row
+	}
+	row := decode.Describe(p.Process, p.clock)
+	row.Clock = p.placed
+	return row
+}
+
 // describe fills the process table. A process whose parent is not in it hangs
 // under the nearest ancestor that is.
 func describe(tables *stream.Tables, processes []*Process) {
@@ -90,13 +113,12 @@ func describe(tables *stream.Tables, processes []*Process) {
 		ids[p] = stream.ProcessID(i + 1)
 	}
 	for _, p := range processes {
-		row := decode.Describe(p.Process, p.clock)
+		row := p.row()
 		a := p.parent
 		for a != nil && ids[a] == 0 {
 			a = a.parent
 		}
 		row.Parent = ids[a]
-		row.Clock = p.placed
 		tables.Processes = append(tables.Processes, row)
 	}
 }

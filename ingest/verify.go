@@ -58,11 +58,13 @@ const (
 // harmless are problems of a recording that is whole.
 var harmless = map[chunks.ProblemClass]bool{chunks.Unproven: true, chunks.Stale: true, chunks.Duplicate: true, chunks.LeftOut: true}
 
-// Verify reads all processes. A file that cannot be read is one of the problems.
+// Verify reads all processes that a recorder wrote. A file that cannot be read is one of the problems.
 func (f *Found) Verify() []Verdict {
 	verdicts := make([]Verdict, 0, len(f.Processes))
 	for _, p := range f.Processes {
-		verdicts = append(verdicts, p.verify())
+		if p.foreign == nil {
+			verdicts = append(verdicts, p.verify())
+		}
 	}
 	return verdicts
 }

@@ -12,7 +12,7 @@ import (
 // ending is how far back a recording reaches and how its process ended.
 type ending struct {
 	Reach  time.Duration `json:"reach_ns"`
-	State  string        `json:"state"` // recording, packed (while recording), stopped, exited, killed, found dead, panicked
+	State  string        `json:"state"` // recording, packed (while recording), stopped, exited, killed, found dead, panicked, unknown
 	At     time.Time     `json:"at"`    // of the end: of an unrecorded one the last that was committed
 	Record bool          `json:"exit_record"`
 	Code   int64         `json:"code,omitempty"`   // exit status
@@ -42,7 +42,10 @@ func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *end
 	if from := f.From(); from != 0 {
 		e.Reach = max(0, time.Duration(p.End-from))
 	}
+	format, _ := f.Foreign()
 	switch {
+	case format != "" && !p.Exit.Known:
+		e.State = unknownEnd
 	case f.Alive && !p.Exit.Known: // who buries the dead holds their lock, too
 		e.State = "recording"
 	case f.Snapshot() && !p.Exit.Known:
@@ -124,6 +127,8 @@ func (e *ending) end() string {
 		return "recording"
 	case e.State == "packed":
 		return fmt.Sprintf("was recording when it was packed, %s", at)
+	case e.State == unknownEnd:
+		return fmt.Sprintf("until %s, the end of the process is not known", at)
 	case !e.Record:
 		return fmt.Sprintf("killed %s, no exit record", at)
 	case e.Signal != 0:
@@ -154,6 +159,9 @@ func roundReach(d time.Duration) time.Duration {
 }
 
 const sigkill = 9
+
+// unknownEnd is the state of a process of which a file of another tool tells.
+const unknownEnd = "unknown"
 
 // foundDead is the state of a process whose exit record was written by others of
 // its session: nobody knows what it died of.

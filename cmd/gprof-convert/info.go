@@ -123,6 +123,8 @@ type processSummary struct {
 	End      time.Time         `json:"end"`
 	State    string            `json:"state"` // of ended
 	Ended    *ending           `json:"ended"`
+	Format   string            `json:"format,omitempty"` // of what another tool recorded
+	Lacks    string            `json:"lacks,omitempty"`  // what files of that format do not tell
 	Chunks   int               `json:"chunks"`
 	Bytes    int64             `json:"bytes"` // committed
 	Counts   map[string]int64  `json:"counts"`
@@ -235,6 +237,7 @@ func (m *summary) locate(found *ingest.Found, l *levels, t *stream.Tables) {
 	for i, p := range m.Processes {
 		f := byInstance[p.Instance]
 		p.Chunks, p.Bytes = len(f.Chunks), f.Bytes()
+		p.Format, p.Lacks = f.Foreign()
 		p.Ended = newEnding(&t.Processes[i], f, l.last[stream.ProcessID(i+1)])
 		p.State = p.Ended.State
 	}
@@ -280,7 +283,13 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 		fmt.Fprintf(w, "\n  command\t%s", stream.Printable(strings.Join(p.Args, " ")))
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(w, "  recorded\t+%v to +%v, %s in %s\n", p.Start.Sub(start).Round(time.Millisecond), p.End.Sub(start).Round(time.Millisecond), formatBytes(p.Bytes), count(p.Chunks, "chunk"))
+	from, to := p.Start.Sub(start).Round(time.Millisecond), p.End.Sub(start).Round(time.Millisecond)
+	if p.Format != "" {
+		fmt.Fprintf(w, "  recorded\t+%v to +%v, %s file of %s\n", from, to, p.Format, formatBytes(p.Bytes))
+		fmt.Fprintf(w, "  lacks\t%s\n", p.Lacks)
+	} else {
+		fmt.Fprintf(w, "  recorded\t+%v to +%v, %s in %s\n", from, to, formatBytes(p.Bytes), count(p.Chunks, "chunk"))
+	}
 	fmt.Fprintf(w, "  events\t%d samples, %d markers, %d counter rows\n", p.Counts["samples"], p.Counts["markers"], p.Counts["counts"])
 	if n := p.Counts[stream.Allocations.String()]; n > 0 {
 		fmt.Fprintf(w, "  heap\t%d allocation rows\n", n)

@@ -1,0 +1,193 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"gprof/chunks"
+	"gprof/stream"
+)
+
+// foreignFile is a file in the format of another tool, as the package of that
+// format opened it. It holds no file open, and little memory: there may be
+// thousands.
+type foreignFile interface {
+	// Processes are those that it tells of, with all that is known before their
+	// events are read. Of each
+	//
+	//   - the Instance depends on nothing but what is in the file, so that a file
+	//     that is given twice is read once;
+	//   - Start and End are the first and the last moment; End is 0 if it is not
+	//     known. They are real time if Clock.By says what told that; if it is "",
+	//     they are of a clock that nobody else has, and [Found] places the file;
+	//   - the Parent is the number of another one of them, from 1.
+	Processes() []stream.Process
+	// Source returns the source of those of the processes, in that order, that
+	// have an id in t: 0 is one that is not wanted. Their rows are in t, and may be
+	// completed there; their main tracks are not. shift is added to all times.
+	Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source
+	// Lacks says, for people, what such a file does not tell.
+	Lacks() string
+}
+
+// foreigner is a process of a foreign file.
+type foreigner struct {
+	file   foreignFile
+	number int    // of the process in the file, from 0
+	format string // name in the table of formats
+	size   int64  // bytes of the file
+	shift  stream.Time
+}
+
+// opener opens a file, again and again, to be read from its front. What was
+// compressed is unpacked.
+type opener = func() (io.ReadCloser, error)
+
+// foreignOf returns what takes the files of a format into the search. When open
+// returns an error and a file, what is intact of it is used, and the error is
+// told.
+func foreignOf[T any, F interface {
+	*T
+	foreignFile
+}](format string, open func(opener) (F, error)) func(*search, location) error {
+	return func(s *search, l location) error {
+		f, err := open(l.open)
+		if f == nil {
+			return err
+		}
+		s.addForeign(format, l, f)
+		return err
+	}
+}
+
+func (s *search) addForeign(format string, l location, file foreignFile) {
+	for i, row := range file.Processes() {
+		s.processes = append(s.processes, &Process{
+			Process:  &chunks.Process{Instance: row.Instance, Pid: uint32(row.Pid)},
+			Location: l.path,
+			files:    l.files,
+			foreign:  &foreigner{file: file, number: i, format: format, size: l.size()},
+		})
+	}
+}
+
+// open opens a file from its front, unpacked.
+func (l location) open() (io.ReadCloser, error) {
+	f, err := l.files.Open(l.name)
+	if err != nil || l.unpack == nil {
+		return f, err
+	}
+	z, err := l.unpack(f)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &unpacking{z, f}, nil
+}
+
+// size is that of a file as it lies, 0 if nobody knows.
+func (l location) size() int64 {
+	f, err := l.files.Open(l.name)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// unpacking is a compressed file that is being read.
+type unpacking struct {
+	io.ReadCloser
+	file io.Closer
+}
+
+func (u *unpacking) Close() error { return errors.Join(u.ReadCloser.Close(), u.file.Close()) }
+
+// row is the process, as the file tells it, on the clock of the run.
+func (f *foreigner) row() stream.Process {
+	row := f.file.Processes()[f.number]
+	row.Start += f.shift
+	if row.End != 0 {
+		row.End += f.shift
+	}
+	return row
+}
+
+// parent is the instance of its parent, 0 if it has none.
+func (f *foreigner) parent() uint64 {
+	all := f.file.Processes()
+	if id := all[f.number].Parent; id > 0 && int(id) <= len(all) {
+		return all[id-1].Instance
+	}
+	return 0
+}
+
+// place puts a file whose clock nobody else has at the start of the run.
+func (f *foreigner) place(start stream.Time) {
+	first := stream.Time(0)
+	for i, row := range f.file.Processes() {
+		if i == 0 || row.Start < first {
+			first = row.Start
+		}
+	}
+	f.shift = start - first
+}
+
+// reaches says whether there may be something of a time in it.
+func (f *foreigner) reaches(from, to stream.Time) bool {
+	row := f.row()
+	return row.Start < to && (row.End == 0 || row.End >= from)
+}
+
+// ErrNotOurs says that something is asked of a file of another tool for which
+// it has to be one that a recorder wrote.
+var ErrNotOurs = errors.New("is of another tool")
+
+// Foreign returns the format of a process that no recorder of ours recorded,
+// and what such a file does not tell; "" for one of ours.
+func (p *Process) Foreign() (format, lacks string) {
+	if p.foreign == nil {
+		return "", ""
+	}
+	return p.foreign.format, p.foreign.file.Lacks()
+}
+
+// notOurs is the error of what can be done with recordings only.
+func (p *Process) notOurs(what string) error {
+	return fmt.Errorf("%s: %w: a %s file can't be %s; convert it", p.Location, ErrNotOurs, p.foreign.format, what)
+}
+
+// ours is an error if some process is not one that a recorder wrote.
+func (f *Found) ours(what string) error {
+	for _, p := range f.Processes {
+		if p.foreign != nil {
+			return p.notOurs(what)
+		}
+	}
+	return nil
+}
+
+// foreignSources returns the sources of the foreign processes among those that
+// were chosen, whose ids are their places: one for each file.
+func foreignSources(t *stream.Tables, chosen []*Process) (all []stream.Source) {
+	ids := map[foreignFile][]stream.ProcessID{}
+	for i, p := range chosen {
+		if f := p.foreign; f != nil {
+			if ids[f.file] == nil {
+				ids[f.file] = make([]stream.ProcessID, len(f.file.Processes()))
+			}
+			ids[f.file][f.number] = stream.ProcessID(i + 1)
+		}
+	}
+	for _, p := range chosen {
+		if f := p.foreign; f != nil && ids[f.file] != nil {
+			all = append(all, f.file.Source(t, ids[f.file], f.shift))
+			delete(ids, f.file)
+		}
+	}
+	return all
+}
