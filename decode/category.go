@@ -8,29 +8,62 @@ import (
 
 // Categories of frames that no one gave one.
 var (
-	native   = stream.Category{Name: "Native", Color: "lightblue"}
-	program  = stream.Category{Name: "Program", Color: "blue"}
-	library  = stream.Category{Name: "Standard library", Color: "green"}
-	runtime  = stream.Category{Name: "Go runtime", Color: "orange"}
-	garbage  = stream.Category{Name: "Garbage collection", Color: "red"}
-	gcPrefix = []string{"gc", "scan", "sweep", "bgsweep", "bgscavenge", "markroot", "greyobject", "wb", "(*gcWork)", "(*gcBits)", "(*sweepLocked)", "(*mspan).sweep"}
+	native  = stream.Category{Name: "Native", Color: "lightblue"}
+	program = stream.Category{Name: "Program", Color: "blue"}
+	library = stream.Category{Name: "Standard library", Color: "green"}
+	runtime = stream.Category{Name: "Go runtime", Color: "orange"}
+	garbage = stream.Category{Name: "Garbage collection", Color: "red"}
 )
+
+// runtimeParts sorts functions of the runtime by how their names begin; the first
+// that fits counts.
+var runtimeParts = []struct {
+	stream.Category
+	prefixes []string
+}{
+	{part(garbage, "Sweep"), []string{"sweep", "bgsweep", "(*sweepLocked)", "(*mspan).sweep"}},
+	{part(garbage, "Scavenge"), []string{"bgscavenge", "(*scavenge"}},
+	{part(garbage, "Write barrier"), []string{"gcWriteBarrier", "wb"}},
+	{part(garbage, "Assist"), []string{"gcAssist"}},
+	{garbage, []string{"gc", "scan", "markroot", "greyobject", "(*gcWork)", "(*gcBits)"}},
+	{part(runtime, "Memory"), []string{"malloc", "newobject", "makeslice", "growslice", "nextFree", "memclr", "(*mcache)", "(*mcentral)", "(*mheap)", "(*pageAlloc)"}},
+	{part(runtime, "Scheduler"), []string{"schedule", "findRunnable", "mcall", "park_m", "gopark", "goready", "ready", "gosched", "goschedImpl", "execute", "runq", "wakep", "startm", "stopm", "mPark", "steal", "resetspinning", "newproc", "goexit0", "sysmon", "retake", "netpoll"}},
+	{part(runtime, "Locks"), []string{"futex", "note", "lock", "unlock", "sem", "(*mutex)"}},
+	{part(runtime, "Channels"), []string{"chan", "selectgo", "selectnb", "send", "recv", "closechan"}},
+	{part(runtime, "System calls"), []string{"entersyscall", "exitsyscall", "reentersyscall", "cgocall", "asmcgocall"}},
+	{part(runtime, "Maps"), []string{"map"}},
+	{part(runtime, "Stacks"), []string{"morestack", "newstack", "copystack", "adjust", "stackalloc", "stackfree"}},
+}
+
+func part(c stream.Category, name string) stream.Category {
+	c.Sub = name
+	return c
+}
+
+// runtimeCategory sorts a function of package runtime by its name there.
+func runtimeCategory(name string) stream.Category {
+	for _, p := range runtimeParts {
+		for _, prefix := range p.prefixes {
+			if strings.HasPrefix(name, prefix) {
+				return p.Category
+			}
+		}
+	}
+	return runtime
+}
 
 // functionCategory sorts a Go function by its package: the first element of an
 // import path has a dot in it unless it is the standard library's or main.
 func functionCategory(function string) stream.Category {
 	if rest, ok := strings.CutPrefix(function, "runtime."); ok {
-		for _, p := range gcPrefix {
-			if strings.HasPrefix(rest, p) {
-				return garbage
-			}
-		}
-		return runtime
+		return runtimeCategory(rest)
 	}
 	first, _, path := strings.Cut(function, "/")
 	switch {
 	case strings.HasPrefix(function, "main."), path && strings.Contains(first, "."):
 		return program
+	case strings.HasPrefix(function, "internal/runtime/maps."):
+		return part(runtime, "Maps")
 	case strings.HasPrefix(function, "internal/runtime/"), strings.HasPrefix(function, "runtime/internal/"):
 		return runtime
 	case !strings.Contains(function, "."):

@@ -16,14 +16,24 @@ func TestFunctionCategory(t *testing.T) {
 		"bytes.(*Buffer).Write":                 library,
 		"encoding/json.Marshal":                 library,
 		"vendor/golang.org/x/net/http2.f":       library,
-		"runtime.mallocgc":                      runtime,
-		"internal/runtime/maps.(*Map).getWithK": runtime,
+		"runtime.main":                          runtime,
+		"runtime.mallocgc":                      part(runtime, "Memory"),
+		"runtime.mapassign":                     part(runtime, "Maps"),
+		"internal/runtime/maps.(*Map).getWithK": part(runtime, "Maps"),
+		"internal/runtime/sys.Prefetch":         runtime,
+		"runtime.findRunnable":                  part(runtime, "Scheduler"),
+		"runtime.futexsleep":                    part(runtime, "Locks"),
+		"runtime.chansend1":                     part(runtime, "Channels"),
 		"runtime.gcDrain":                       garbage,
+		"runtime.gcAssistAlloc":                 part(garbage, "Assist"),
+		"runtime.gcWriteBarrier2":               part(garbage, "Write barrier"),
 		"runtime.scanobject":                    garbage,
+		"runtime.sweepone":                      part(garbage, "Sweep"),
+		"runtime.(*mspan).sweep":                part(garbage, "Sweep"),
 		"memchr":                                native,
 	} {
 		if got := functionCategory(function); got != want {
-			t.Errorf("%s is %s, want %s", function, got.Name, want.Name)
+			t.Errorf("%s is %s, want %s", function, got.Title(), want.Title())
 		}
 	}
 }

@@ -45,7 +45,7 @@ type dictionary struct {
 // begins at 0.
 type text struct{ at, size uint32 }
 
-type category struct{ name, color text }
+type category struct{ name, color, sub text }
 
 type counter struct {
 	def stream.Counter
@@ -170,9 +170,12 @@ func (d *dictionary) defString(e *entry) {
 }
 
 func (d *dictionary) defCategory(c *rawformat.Cursor) {
-	id, name, color := c.Uint("id"), d.text(c, "name"), d.text(c, "color")
+	id, k := c.Uint("id"), category{name: d.text(c, "name"), color: d.text(c, "color")}
+	if c.Err() == nil && c.Len() > 0 { // the first recordings had no parts
+		k.sub = d.text(c, "sub")
+	}
 	if c.Err() == nil {
-		d.categories.put(id, category{name, color})
+		d.categories.put(id, k)
 	}
 }
 

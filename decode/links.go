@@ -155,7 +155,7 @@ func (d *dictionary) category(n *names, id uint64) stream.CategoryID {
 	if c == (category{}) {
 		return 0
 	}
-	return n.category(stream.Category{Name: string(d.bytes(c.name)), Color: string(d.bytes(c.color))})
+	return n.category(stream.Category{Name: string(d.bytes(c.name)), Color: string(d.bytes(c.color)), Sub: string(d.bytes(c.sub))})
 }
 
 func (d *dictionary) linkFrames(n *names) {

@@ -145,8 +145,9 @@ var Kinds = [256]Spec{
 	// since they were last looked at.
 	KindWait: {"wait", 0, InChunk, []Field{{"time", Time}, {"stack", Uint}, {"reason", Uint}, {"goroutines", Uint}, {"wall", Uint}}},
 
-	KindDefString:   {"def-string", 0, InDict, []Field{{"id", Uint}, {"text", Text}}},
-	KindDefCategory: {"def-category", 0, InDict, []Field{{"id", Uint}, {"name", Text}, {"color", Text}}},
+	KindDefString: {"def-string", 0, InDict, []Field{{"id", Uint}, {"text", Text}}},
+	// sub is a part of the category, empty for what is of no part of it.
+	KindDefCategory: {"def-category", 0, InDict, []Field{{"id", Uint}, {"name", Text}, {"color", Text}, {"sub", Text}}},
 	// display is a set of [Location]; the labels are templates of Firefox
 	// Profiler's marker schema, empty for its default.
 	KindDefEvent: {"def-event", 0, InDict, []Field{{"id", Uint}, {"category", Uint}, {"name", Text}, {"display", Uint}, {"chart", Text}, {"tooltip", Text}, {"table", Text}}},

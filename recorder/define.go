@@ -33,7 +33,7 @@ type definition struct {
 type registry struct {
 	mu         sync.Mutex
 	records    [][]byte
-	categories map[[2]string]uint32
+	categories map[[3]string]uint32
 	events     uint32
 	tracks     map[string]*Track
 	counters   []*Counter
@@ -41,14 +41,14 @@ type registry struct {
 	named      atomic.Pointer[[]labelName] // labels, for readers
 }
 
-var defined = registry{categories: map[[2]string]uint32{}, tracks: map[string]*Track{}}
+var defined = registry{categories: map[[3]string]uint32{}, tracks: map[string]*Track{}}
 
 // EventOption is a property of an event.
 type EventOption func(*eventSpec)
 
 type eventSpec struct {
 	name                  string
-	category, color       string
+	category              [3]string // name, color, part
 	display               Location
 	chart, tooltip, table string
 	stack                 bool
@@ -73,8 +73,12 @@ const (
 // purple, green, orange, yellow, lightblue, blue, brown, magenta, red,
 // lightred, darkgrey and grey.
 func Category(name, color string) EventOption {
-	return func(e *eventSpec) { e.category, e.color = name, color }
+	return func(e *eventSpec) { e.category[0], e.category[1] = name, color }
 }
+
+// Subcategory names a part of the category, which front ends show beside it.
+// Without [Category] it does nothing.
+func Subcategory(name string) EventOption { return func(e *eventSpec) { e.category[2] = name } }
 
 // Display says where the event is shown. Without it: chart and table.
 func Display(places Location) EventOption { return func(e *eventSpec) { e.display = places } }
@@ -105,7 +109,7 @@ func newEvent(name string, opts []EventOption, fields ...fieldSpec) handle {
 
 // event adds the records of e; the lock is held.
 func (g *registry) event(e *eventSpec) *definition {
-	category := g.category(e.category, e.color)
+	category := g.category(e.category)
 	g.events++
 	id := uint64(g.events)
 	g.record(newRecord(rawformat.KindDefEvent).uint(id).uint(uint64(category)).text(e.name).
@@ -137,16 +141,15 @@ func newDefinition(id, seq uint32, e *eventSpec) *definition {
 	return d
 }
 
-func (g *registry) category(name, color string) uint32 {
-	if name == "" {
+func (g *registry) category(key [3]string) uint32 {
+	if key[0] == "" {
 		return 0
 	}
-	key := [2]string{name, color}
 	id, ok := g.categories[key]
 	if !ok {
 		id = uint32(len(g.categories) + 1)
 		g.categories[key] = id
-		g.record(newRecord(rawformat.KindDefCategory).uint(uint64(id)).text(name).text(color))
+		g.record(newRecord(rawformat.KindDefCategory).uint(uint64(id)).text(key[0]).text(key[1]).text(key[2]))
 	}
 	return id
 }

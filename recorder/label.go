@@ -26,7 +26,7 @@ type labelName struct {
 }
 
 // NewLabel makes a label: a package-level value, as events are. Of the options
-// only [Category] counts. When there are too many names the label is never shown,
+// only [Category] and [Subcategory] count. When there are too many names the label is never shown,
 // which is counted.
 func NewLabel(name string, opts ...EventOption) Label {
 	e := eventSpec{name: name}
@@ -44,7 +44,7 @@ func (g *registry) label(e *eventSpec) uint32 {
 		g.lose()
 		return 0
 	}
-	g.labels = append(g.labels, labelName{e.name, g.category(e.category, e.color)})
+	g.labels = append(g.labels, labelName{e.name, g.category(e.category)})
 	labels := g.labels
 	g.named.Store(&labels)
 	g.publish()

@@ -120,6 +120,26 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
+// A category and its parts are defined each by itself, and once.
+func TestSubcategories(t *testing.T) {
+	for _, part := range []string{"DNS", "", "TLS", "DNS"} {
+		recorder.NewEvent("parts", recorder.Subcategory(part), recorder.Category("Network", "blue"))
+	}
+	r := finish(t, begin(t, recorder.Options{}))
+	var got []string
+	for _, d := range r.Dicts {
+		for _, rec := range d.All(nil) {
+			line := string(rawformat.FormatBlock(nil, append([]byte{byte(rec.Kind)}, rec.Body...)))
+			if _, rest, ok := strings.Cut(line, ` name="Network" color="blue" `); ok {
+				got = append(got, rest)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{`sub="DNS"`, `sub=""`, `sub="TLS"`}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // All constructors of fields state wire type, unit and privacy.
 func TestFields(t *testing.T) {
 	recorder.NewEvent4("fields a", recorder.Int("1"), recorder.Int64("2"), recorder.Uint("3"), recorder.Hex("4"))

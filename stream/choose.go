@@ -134,14 +134,15 @@ func (o *ofCategories) wantsEvent(id EventID) bool {
 	return o.events[id] == yes
 }
 
-// choose asks for the name of a category; the tables are locked.
+// choose asks for the name of a category, and for that with its part; the tables
+// are locked.
 func (o *ofCategories) choose(id CategoryID) choice {
 	row := Other
 	if id != 0 {
 		row = o.tables.Categories.At(id)
 	}
-	o.seen[row.Name] = true
-	match := o.names.Match(row.Name)
+	o.seen[row.Title()] = true
+	match := o.names.Match(row.Name) || o.names.Match(row.Title())
 	o.matched = o.matched || match
 	return chosen(match)
 }

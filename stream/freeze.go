@@ -108,9 +108,7 @@ func renumber[K comparable, ID ~int32](to, from table[K, ID], live []bool, final
 // categories renumbers the categories. None becomes Other.
 func (f *freezer) categories() {
 	other := f.to.Categories.Intern(Other)
-	f.ids.categories = renumber(&f.to.Categories, &f.from.Categories, f.live.categories, nil, func(a, b Category) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Color, b.Color))
-	})
+	f.ids.categories = renumber(&f.to.Categories, &f.from.Categories, f.live.categories, nil, Category.Compare)
 	f.ids.categories[0] = other
 }
 

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"strconv"
 	"sync"
 
@@ -155,11 +156,26 @@ const (
 )
 
 // Category groups frames and markers; Color is one that Firefox Profiler knows.
+// Sub is a part of the category, "" what is of no part of it.
 // In a Source's tables the category 0 stands for Other; a Sink sees no 0.
-type Category struct{ Name, Color string }
+type Category struct{ Name, Color, Sub string }
+
+// Title names the category for people: "Go runtime: Scheduler".
+func (c Category) Title() string {
+	if c.Sub == "" {
+		return c.Name
+	}
+	return c.Name + ": " + c.Sub
+}
+
+// Compare orders categories: those of one name and color lie together, the one
+// without a part first.
+func (c Category) Compare(o Category) int {
+	return cmp.Or(cmp.Compare(c.Name, o.Name), cmp.Compare(c.Color, o.Color), cmp.Compare(c.Sub, o.Sub))
+}
 
 // Other is the category of what has none. It is always in the output, first.
-var Other = Category{"Other", "grey"}
+var Other = Category{Name: "Other", Color: "grey"}
 
 // Module is a mapped file. Two files with one build id are the same module.
 type Module struct {

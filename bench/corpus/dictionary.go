@@ -34,7 +34,7 @@ func newDictionary(p *process, generation int, tree *Stacks) *dictionary {
 // common defines the module, the events, the counters and the tracks.
 func (d *dictionary) common() {
 	d.lines(`def-module id=1 path="/bin/shop" build="c0ffee" start=4194304 end=33554432 offset=0`,
-		`def-category id=1 name="Requests" color="blue"`,
+		`def-category id=1 name="Requests" color="blue" sub=""`,
 		`def-event id=1 category=1 name="flush" display=3 chart="" tooltip="" table=""`,
 		`def-field event=1 position=0 name="size" label="" wire=0 format=3 privacy=0 flags=0`,
 		`def-field event=1 position=1 name="pages" label="" wire=1 format=0 privacy=0 flags=0`,

@@ -149,7 +149,7 @@ func hostile(ts *testscript.TestScript, neg bool, args []string) {
 		chunks.Meta{Key: rawformat.MetaArg, Value: "arg" + bad}, chunks.Meta{Key: rawformat.MetaSelfTest + "test" + bad, Value: bad},
 		chunks.Meta{Key: rawformat.MetaAttr + "attr" + bad, Value: bad})
 	ts.Check(r.Define(fmt.Sprintf("def-track id=1 name=%q", "track"+bad), fmt.Sprintf("def-string id=4 text=%q", "function"+bad),
-		fmt.Sprintf("def-string id=5 text=%q", "/file"+bad), fmt.Sprintf("def-category id=1 name=%q color=%q", "category"+bad, "grey"),
+		fmt.Sprintf("def-string id=5 text=%q", "/file"+bad), fmt.Sprintf("def-category id=1 name=%q color=%q sub=%q", "category"+bad, "grey", "part"+bad),
 		fmt.Sprintf(`def-module id=2 path=%q build=%q start=8388608 end=9437184 offset=0`, "/module"+bad, "build"+bad),
 		`def-frame id=4 module=2 offset=64`, `def-symbol frame=4 depth=0 function=4 file=5 line=1`, `def-frame id=5 module=2 offset=80`,
 		`def-stack id=4 parent=0 frame=5`, `def-stack id=5 parent=4 frame=4`,

@@ -38,9 +38,13 @@ func appendStackRow(dst []byte, row pair) []byte {
 	return append(jsontext.AppendUint(dst, uint64(row.b)), ']')
 }
 
-// appendFrameRow appends a frame of a location and a category.
+// packPlace makes one number of the place of a category; both are below 256.
+func packPlace(p viewer.Place) int32 { return int32(p.Category<<8 | p.Sub) }
+
+// appendFrameRow appends a frame of a location and a category, see [packPlace].
 func appendFrameRow(dst []byte, row pair) []byte {
 	dst = jsontext.AppendUint(append(dst, '['), uint64(row.a))
-	dst = jsontext.AppendUint(append(dst, ",false,"...), uint64(row.b))
-	return append(dst, ",0]"...)
+	dst = jsontext.AppendUint(append(dst, ",false,"...), uint64(row.b>>8))
+	dst = jsontext.AppendUint(append(dst, ','), uint64(row.b&0xff))
+	return append(dst, ']')
 }

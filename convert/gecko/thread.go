@@ -120,7 +120,7 @@ func (s *Sink) writeFrames() {
 	for _, id := range t.frames.ids {
 		f := t.code.merged.Frames.At(id)
 		t.location = t.code.appendLocation(t.location[:0], f)
-		rows = append(rows, pair{t.strings.InternBytes(t.location), int32(s.categories.Place(f.Category))})
+		rows = append(rows, pair{t.strings.InternBytes(t.location), packPlace(s.categories.Place(f.Category))})
 	}
 	t.callers = rows
 	s.writePairs(rows, appendFrameRow)

@@ -26,7 +26,10 @@ func (x *text) Begin(t *stream.Tables) error {
 	}
 	each(x, "track", &t.Tracks)
 	each(x, "counter", &t.Counters)
-	each(x, "category", &t.Categories)
+	for id := stream.CategoryID(1); int(id) <= t.Categories.Len(); id++ {
+		c := t.Categories.At(id)
+		x.line("category %d {Name:%s Color:%s}", id, c.Title(), c.Color)
+	}
 	for i := range t.Events {
 		x.line("event %d %+v", i+1, t.Events[i])
 	}

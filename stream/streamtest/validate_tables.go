@@ -90,7 +90,7 @@ func checkCategories(t *stream.Tables) error {
 		if a == stream.Other {
 			return -1
 		}
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Color, b.Color))
+		return a.Compare(b)
 	})
 }
 

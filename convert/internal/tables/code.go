@@ -47,7 +47,7 @@ func appendFrame(dst []byte, t *stream.Tables, f stream.Frame) []byte {
 	}
 	category := stream.Other.Name
 	if f.Category != 0 {
-		category = t.Categories.At(f.Category).Name
+		category = t.Categories.At(f.Category).Title()
 	}
 	for _, s := range []string{module.Build, module.Path, module.Name, textAt(t, f.Function), textAt(t, f.File), category} {
 		dst = binary.AppendUvarint(dst, uint64(len(s)))
@@ -178,6 +178,7 @@ func (s *Sink) writeFrame(row *rows, p *part, id stream.FrameID) {
 	}
 	row.column().short(f.Depth)
 	s.put(row, s.category(f.Category))
+	s.putKnown(row, s.part(f.Category))
 	row.column().flag(f.Label)
 	row.column().id(int32(f.Function))
 	row.column().id(int32(f.File))

@@ -89,7 +89,7 @@ var (
 	}, []string{"process_id", "track_id"}}
 
 	eventTableDefinition = Definition{"events", []Column{
-		session, {Name: "name", Kind: Word}, {Name: "category", Kind: Word}, {Name: "field", Kind: Text, Null: true}, {Name: "column_name", Kind: Text, Null: true},
+		session, {Name: "name", Kind: Word}, {Name: "category", Kind: Word}, {Name: "subcategory", Kind: Word, Null: true}, {Name: "field", Kind: Text, Null: true}, {Name: "column_name", Kind: Text, Null: true},
 		{Name: "label", Kind: Text, Null: true}, {Name: "type", Kind: Word, Null: true}, {Name: "unit", Kind: Word, Null: true}, {Name: "privacy", Kind: Word, Null: true},
 	}, nil}
 
@@ -97,7 +97,7 @@ var (
 		session, {Name: "frame_id", Kind: Short, Near: true}, {Name: "key", Kind: Hash},
 		{Name: "function", Kind: Word, Null: true}, {Name: "file", Kind: Word, Null: true}, {Name: "line", Kind: Short, Null: true},
 		{Name: "module", Kind: Word, Null: true}, {Name: "build_id", Kind: Word, Null: true}, {Name: "address", Kind: Long, Null: true},
-		{Name: "inline_depth", Kind: Short}, {Name: "category", Kind: Word}, {Name: "label", Kind: Flag},
+		{Name: "inline_depth", Kind: Short}, {Name: "category", Kind: Word}, {Name: "subcategory", Kind: Word, Null: true}, {Name: "label", Kind: Flag},
 		{Name: "function_id", Kind: Short, Null: true}, {Name: "file_id", Kind: Short, Null: true},
 	}, []string{"frame_id"}}
 

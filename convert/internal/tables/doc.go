@@ -45,14 +45,14 @@
 //	pages       process_id, ts_ns, event_index, phase, tab, window, embedder, private, url
 //	stacks      stack_id, key, prefix (stack_id of the caller), frame_id (of the leaf), depth,
 //	            frames (frame_ids, leaf first; NULL where no row refers to the stack itself)
-//	frames      frame_id, key, function, file, line, module, build_id, address (offset in the module), inline_depth, category, label,
+//	frames      frame_id, key, function, file, line, module, build_id, address (offset in the module), inline_depth, category, subcategory, label,
 //	            function_id, file_id (string_ids)
 //	strings     string_id, text: functions and files
 //	processes   process_id, instance, parent_id, parent_instance, pid, name, service_name, version, revision, host, exe, arguments, go_version, os,
 //	            arch, cpus, memory_limit, start_ns, end_ns, exit_reason, exit_code, exit_text, interval_ns, cpu_sampling, range_start
 //	attributes  process_id, key, value: what the program said about itself
 //	tracks      process_id, track_id, name, main, start_ns, end_ns
-//	events      name, category, field, column_name, label, type, unit, privacy: a row for each field of a marker
+//	events      name, category, subcategory, field, column_name, label, type, unit, privacy: a row for each field of a marker
 //	losses      instance, reason, severity, text, what, place, count, bytes: the ledger
 //	clocks      process_id, instance, placed_by (boot, host, or what told the start), boot_id, exact (monotonic time is kept), pieces, uncertainty_ns,
 //	            anchors, first_anchor_ns, last_anchor_ns

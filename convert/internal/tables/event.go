@@ -176,6 +176,7 @@ func (s *Sink) writeEvent(row *rows, p *part, e *stream.Event) {
 	row.column().string(p.name)
 	s.put(row, e.Name)
 	s.put(row, s.category(e.Category))
+	s.putKnown(row, s.part(e.Category))
 }
 
 // put writes a text of the tables into the next column.
@@ -195,4 +196,12 @@ func (s *Sink) category(id stream.CategoryID) string {
 		return stream.Other.Name
 	}
 	return s.tables.Categories.At(id).Name
+}
+
+// part is the part of a category, "" if it is of none.
+func (s *Sink) part(id stream.CategoryID) string {
+	if id == 0 {
+		return ""
+	}
+	return s.tables.Categories.At(id).Sub
 }

@@ -17,50 +17,81 @@ var colors = map[string]bool{
 // KnowsColor reports whether the viewer knows a colour.
 func KnowsColor(name string) bool { return colors[name] }
 
-// Categories is the list of categories of a profile.
+// Categories is the list of categories of a profile, each with its parts.
 type Categories struct {
-	tables *stream.Tables
-	places []int // by CategoryID
+	groups []group
+	places []Place // by CategoryID
+}
+
+// Place is where a category stands: in the list, and among the parts of its
+// place, of which the first is the category itself.
+type Place struct{ Category, Sub int }
+
+// group is one entry of the list. All its categories have one name and color.
+type group struct {
+	stream.Category
+	parts []string
 }
 
 // CategoriesOf gives each category, and none, its place in the list of the
 // profile. Other is the first place; it is also that of what is beyond the
-// last.
+// last. A part beyond the last is the category itself.
 func CategoriesOf(t *stream.Tables) Categories {
-	places := make([]int, t.Categories.Len()+1)
-	n := 1
-	for id := stream.CategoryID(1); int(id) <= t.Categories.Len() && n < maxCategories; id++ {
-		if t.Categories.At(id) != stream.Other {
-			places[id] = n
-			n++
-		}
+	c := Categories{places: make([]Place, t.Categories.Len()+1)}
+	known := make(map[stream.Category]int)
+	c.add(known, stream.Other)
+	for id := stream.CategoryID(1); int(id) <= t.Categories.Len(); id++ {
+		c.places[id] = c.add(known, t.Categories.At(id))
 	}
-	return Categories{t, places}
+	return c
+}
+
+// add returns the place of a category. Parts of one category come one after the
+// other.
+func (c *Categories) add(known map[stream.Category]int, category stream.Category) Place {
+	sub := category.Sub
+	category.Sub = ""
+	i, ok := known[category]
+	if !ok {
+		if len(c.groups) == maxCategories {
+			return Place{}
+		}
+		i = len(c.groups)
+		known[category] = i
+		c.groups = append(c.groups, group{category, []string{stream.Other.Name}})
+	}
+	g := &c.groups[i]
+	if sub == "" || len(g.parts) == maxCategories {
+		return Place{i, 0}
+	}
+	g.parts = append(g.parts, sub)
+	return Place{i, len(g.parts) - 1}
 }
 
 // Place is the place of a category in the list.
-func (c Categories) Place(id stream.CategoryID) int { return c.places[id] }
+func (c Categories) Place(id stream.CategoryID) Place { return c.places[id] }
 
 // Write writes the list.
 func (c Categories) Write(out *jsontext.Writer) {
 	out.BeginArray()
-	writeCategory(out, stream.Other)
-	for id, place := range c.places {
-		if place != 0 {
-			writeCategory(out, c.tables.Categories.At(stream.CategoryID(id)))
-		}
+	for i := range c.groups {
+		c.groups[i].write(out)
 	}
 	out.EndArray()
 }
 
-func writeCategory(out *jsontext.Writer, c stream.Category) {
-	if !colors[c.Color] {
-		c.Color = stream.Other.Color
+func (g *group) write(out *jsontext.Writer) {
+	if !colors[g.Color] {
+		g.Color = stream.Other.Color
 	}
 	out.BeginObject()
-	member(out, "name", c.Name)
-	member(out, "color", c.Color)
+	member(out, "name", g.Name)
+	member(out, "color", g.Color)
 	out.Key("subcategories")
-	out.Raw(`["Other"]`)
+	out.BeginArray()
+	for _, name := range g.parts {
+		out.String(name)
+	}
+	out.EndArray()
 	out.EndObject()
 }

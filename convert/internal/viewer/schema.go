@@ -60,7 +60,7 @@ func MarkerTypes(t *stream.Tables, categories Categories) []MarkerType {
 		name := typeName(e.Name, taken)
 		taken[name] = true
 		head := jsontext.AppendString([]byte(`{"type":`), name)
-		types[i] = MarkerType{Event: e, Name: name, Category: categories.Place(e.Category), head: head, fields: fieldsOf(e)}
+		types[i] = MarkerType{Event: e, Name: name, Category: categories.Place(e.Category).Category, head: head, fields: fieldsOf(e)}
 	}
 	return types
 }
