@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"gprof/gonames"
 	"gprof/rawformat"
 	"gprof/stream"
 )
@@ -234,7 +235,7 @@ func (l *linker) add(id uint64, e edge) bool {
 	}
 	link := stackLink{l.names.push(parent.sid, f), parent.root}
 	if deep < 2 { // the third frame says no more about the root
-		link.root = l.root(rootName(rootFunctions(l.names.tables, link.sid)))
+		link.root = l.root(gonames.Root(rootFunctions(l.names.tables, link.sid)))
 	}
 	if id < uint64(len(l.stacks)) {
 		l.stacks[id], l.depth[id] = link, deep+1
@@ -295,7 +296,7 @@ func (d *dictionary) rawStack(n *names, pcs []uint64) (link stackLink) {
 		link.sid = n.push(link.sid, d.rawFrame(n, pcs[i]))
 	}
 	if link.sid != 0 {
-		link.root = d.root(rootName(rootFunctions(n.tables, link.sid)))
+		link.root = d.root(gonames.Root(rootFunctions(n.tables, link.sid)))
 	}
 	return link
 }

@@ -3,6 +3,7 @@ package decode
 import (
 	"path"
 
+	"gprof/gonames"
 	"gprof/stream"
 )
 
@@ -112,11 +113,11 @@ func (n *names) frames(module stream.ModuleID, offset uint64, chain []function) 
 		frames = append(frames, n.tables.Frames.Intern(stream.Frame{
 			Module: module, Offset: offset, Depth: int32(depth), Line: f.line, Start: f.start,
 			Function: n.tables.Strings.Intern(f.name), File: n.tables.Strings.Intern(f.file),
-			Category: n.category(functionCategory(f.name)),
+			Category: n.category(gonames.Category(f.name)),
 		}))
 	}
 	if frames == nil {
-		frames = []stream.FrameID{n.tables.Frames.Intern(stream.Frame{Module: module, Offset: offset, Category: n.category(native)})}
+		frames = []stream.FrameID{n.tables.Frames.Intern(stream.Frame{Module: module, Offset: offset, Category: n.category(gonames.Native)})}
 	}
 	return frames
 }

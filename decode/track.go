@@ -1,8 +1,6 @@
 package decode
 
 import (
-	"strings"
-
 	"gprof/stream"
 )
 
@@ -30,23 +28,6 @@ func rootFunctions(t *stream.Tables, stack stream.StackID) (root, next string) {
 		stack = parent
 	}
 	return root, next
-}
-
-// rootName names the track of a goroutine's root function. runtime.main only
-// calls main.main; what else begins in the runtime is its own work, on a
-// goroutine of its own or on a scheduler's stack.
-func rootName(root, next string) string {
-	switch {
-	case root == "":
-		return "unknown root"
-	case root == "runtime.main" && next != "", root == "runtime.goexit" && next != "":
-		return next
-	case strings.HasPrefix(root, "runtime.gcBgMark"):
-		return "Go garbage collector"
-	case strings.HasPrefix(root, "runtime.") && root != "runtime.main":
-		return "Go runtime"
-	}
-	return root
 }
 
 func (k trackKey) track(p stream.ProcessID) stream.Track {

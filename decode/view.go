@@ -3,6 +3,7 @@ package decode
 import (
 	"fmt"
 
+	"gprof/gonames"
 	"gprof/stream"
 )
 
@@ -118,7 +119,7 @@ func (w *worker) contextLane() *lane {
 		track = 0
 	}
 	if track == 0 && w.context.root != 0 {
-		return w.lane(trackKey{rootName(string(w.text(w.context.root)), ""), rootTrack})
+		return w.lane(trackKey{gonames.Root(string(w.text(w.context.root)), ""), rootTrack})
 	}
 	return w.track(track)
 }

@@ -1,4 +1,4 @@
-package decode
+package gonames
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"gprof/stream"
 )
 
-func TestFunctionCategory(t *testing.T) {
+func TestCategory(t *testing.T) {
 	for function, want := range map[string]stream.Category{
 		"main.main":                             program,
 		"main.(*server).serve.func1":            program,
@@ -30,15 +30,15 @@ func TestFunctionCategory(t *testing.T) {
 		"runtime.scanobject":                    garbage,
 		"runtime.sweepone":                      part(garbage, "Sweep"),
 		"runtime.(*mspan).sweep":                part(garbage, "Sweep"),
-		"memchr":                                native,
+		"memchr":                                Native,
 	} {
-		if got := functionCategory(function); got != want {
+		if got := Category(function); got != want {
 			t.Errorf("%s is %s, want %s", function, got.Title(), want.Title())
 		}
 	}
 }
 
-func TestRootName(t *testing.T) {
+func TestRoot(t *testing.T) {
 	for _, c := range []struct{ root, next, want string }{
 		{"runtime.main", "main.main", "main.main"},
 		{"runtime.main", "", "runtime.main"},
@@ -49,8 +49,8 @@ func TestRootName(t *testing.T) {
 		{"runtime.mcall", "runtime.park_m", "Go runtime"},
 		{"", "", "unknown root"},
 	} {
-		if got := rootName(c.root, c.next); got != c.want {
-			t.Errorf("rootName(%q, %q) = %q, want %q", c.root, c.next, got, c.want)
+		if got := Root(c.root, c.next); got != c.want {
+			t.Errorf("Root(%q, %q) = %q, want %q", c.root, c.next, got, c.want)
 		}
 	}
 }

@@ -1,4 +1,7 @@
-package decode
+// Package gonames tells what the names of Go functions say of them: to what
+// part of a program a function belongs, and what goroutines that begin in it
+// are called.
+package gonames
 
 import (
 	"strings"
@@ -6,9 +9,11 @@ import (
 	"gprof/stream"
 )
 
-// Categories of frames that no one gave one.
+// Native is the category of code that is not Go.
+var Native = stream.Category{Name: "Native", Color: "lightblue"}
+
+// Categories of Go functions.
 var (
-	native  = stream.Category{Name: "Native", Color: "lightblue"}
 	program = stream.Category{Name: "Program", Color: "blue"}
 	library = stream.Category{Name: "Standard library", Color: "green"}
 	runtime = stream.Category{Name: "Go runtime", Color: "orange"}
@@ -52,9 +57,9 @@ func runtimeCategory(name string) stream.Category {
 	return runtime
 }
 
-// functionCategory sorts a Go function by its package: the first element of an
+// Category sorts a Go function by its package: the first element of an
 // import path has a dot in it unless it is the standard library's or main.
-func functionCategory(function string) stream.Category {
+func Category(function string) stream.Category {
 	if rest, ok := strings.CutPrefix(function, "runtime."); ok {
 		return runtimeCategory(rest)
 	}
@@ -67,7 +72,7 @@ func functionCategory(function string) stream.Category {
 	case strings.HasPrefix(function, "internal/runtime/"), strings.HasPrefix(function, "runtime/internal/"):
 		return runtime
 	case !strings.Contains(function, "."):
-		return native // C, or an assembly label
+		return Native // C, or an assembly label
 	case standard[packageRoot(function)]:
 		return library
 	}
@@ -93,3 +98,24 @@ var standard = func() map[string]bool {
 	}
 	return m
 }()
+
+// UnknownRoot is the track of goroutines of which nobody knows where they began.
+const UnknownRoot = "unknown root"
+
+// Root names the track of goroutines by the two outermost functions of a stack,
+// either of which may be "". runtime.main only calls main.main; what else begins
+// in the runtime is its own work, on a goroutine of its own or on a scheduler's
+// stack.
+func Root(root, next string) string {
+	switch {
+	case root == "":
+		return UnknownRoot
+	case root == "runtime.main" && next != "", root == "runtime.goexit" && next != "":
+		return next
+	case strings.HasPrefix(root, "runtime.gcBgMark"):
+		return "Go garbage collector"
+	case strings.HasPrefix(root, "runtime.") && root != "runtime.main":
+		return "Go runtime"
+	}
+	return root
+}
