@@ -5,6 +5,7 @@
 //	meta         who the process is                         WriteRecords
 //	exit         how it ended                               WriteRecords
 //	chunk-NNNNN  the ring: blocks, in mapped files          Ring
+//	trace-NNN.out  a window of Go's execution trace       WriteTrace
 //	dict-NNN     what the ids in the blocks mean,
 //	             one file for each generation of ids        RecordFile
 //
@@ -99,6 +100,16 @@
 //
 // A [RecordFile] is a dictionary that grows by whole records, or not at all
 // when the disk is full. WriteRecords writes a file beside and renames it.
+//
+// # Traces
+//
+// trace-000.out, trace-001.out and so on (at least three digits) hold what
+// runtime/trace has written, and nothing besides: go tool trace reads them as they
+// are. A marker of the event "go trace" refers to one: an interval, as long as what
+// was asked for, with the file's name and size. Such files are whole, or end in
+// .new. They count against the limit, each is at most [rawformat.MaxTraceFile] long,
+// and who writes one more removes the oldest ones for it; of an instance that is
+// dead those go that were written before the chunks that go.
 //
 // # Buffer
 //

@@ -32,6 +32,7 @@ type Process struct {
 	// process that lives it does not count: it is about to drain them.
 	Rest    []*Image
 	LeftOut []*Image // of which only the header is there, by a slice; likewise
+	Traces  []Trace  // by name
 	// Held is the process' range start: what lies before it was discarded by
 	// the recorder itself.
 	Held     uint64
@@ -169,10 +170,19 @@ func (o *opening) file(name string) {
 		o.record(name, rawformat.MagicDict)
 	case strings.HasPrefix(base, stacksPrefix):
 		o.stacks(name)
+	case isTrace(base):
+		o.trace(name)
 	case base == metaName:
 		o.record(name, rawformat.MagicMeta)
 	case base == exitName:
 		o.record(name, rawformat.MagicExit)
+	}
+}
+
+// trace notes a window of the execution trace. What is in it is for its own readers.
+func (o *opening) trace(name string) {
+	if info, err := fs.Stat(o.fsys, name); err == nil && info.Mode().IsRegular() {
+		o.p.Traces = append(o.p.Traces, Trace{path.Base(name), info.Size()})
 	}
 }
 

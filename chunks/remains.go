@@ -111,6 +111,10 @@ func (r *remains) sort(entries []os.DirEntry) {
 	}
 	for _, e := range entries {
 		switch name := e.Name(); {
+		case isTrace(strings.TrimSuffix(name, newSuffix)):
+			if strings.HasSuffix(name, newSuffix) { // who wrote it was killed
+				r.unused = append(r.unused, name)
+			}
 		case strings.HasPrefix(name, stacksPrefix):
 			if drainedStacks(filepath.Join(r.dir, name)) {
 				r.unused = append(r.unused, name)
@@ -193,10 +197,27 @@ func (r *remains) discard(done, guard int64) error {
 		r.held -= im.Size
 		r.chunks = r.chunks[1:]
 	}
+	err := r.dropTraces()
 	if full != nil {
-		return r.writeExit(&x)
+		err = errors.Join(err, r.writeExit(&x))
 	}
-	return nil
+	return err
+}
+
+// dropTraces removes the windows of the execution trace that were written before
+// all that is left was done.
+func (r *remains) dropTraces() (errs error) {
+	if len(r.chunks) == 0 {
+		return nil // all goes
+	}
+	for _, t := range r.p.Traces {
+		info, err := os.Lstat(filepath.Join(r.dir, t.Name))
+		if err == nil && info.ModTime().UnixNano() < r.chunks[0].done {
+			errs = errors.Join(errs, RemoveTrace(r.dir, t))
+			r.held -= t.Size
+		}
+	}
+	return errs
 }
 
 // remove removes a file, if it is there.
@@ -293,5 +314,5 @@ func erase(dir string) error {
 func ours(name string) bool {
 	name = strings.TrimSuffix(name, newSuffix)
 	return name == lockName || name == exitName || name == metaName ||
-		strings.HasPrefix(name, "chunk-") || strings.HasPrefix(name, "dict-") || strings.HasPrefix(name, stacksPrefix)
+		strings.HasPrefix(name, "chunk-") || strings.HasPrefix(name, "dict-") || strings.HasPrefix(name, stacksPrefix) || isTrace(name)
 }

@@ -20,8 +20,10 @@ import (
 // discards meanwhile is left out.
 //
 //  1. Chunks: a use that has ended while its file was read does not count.
-//  2. Dictionaries, which have by then what the chunks refer to, and meta.
-//  3. The directory gets its name.
+//  2. Dictionaries, which have by then what the chunks refer to, meta and, of an
+//     instance that has ended, exit.
+//  3. All windows of the execution trace that there are.
+//  4. The directory gets its name.
 //
 // On an error nothing is left behind.
 func CopySince(from, to string, since uint64) error {
@@ -36,9 +38,9 @@ func CopySince(from, to string, since uint64) error {
 	if err := os.MkdirAll(half, 0o700); err != nil {
 		return err
 	}
-	for _, prefix := range []string{"chunk-", "dict-", metaName} {
+	for _, prefix := range []string{"chunk-", "dict-", metaName, exitName, tracePrefix} {
 		for _, f := range files {
-			if strings.HasPrefix(f.Name(), prefix) && err == nil {
+			if strings.HasPrefix(f.Name(), prefix) && !strings.HasSuffix(f.Name(), newSuffix) && err == nil {
 				err = copyFile(filepath.Join(from, f.Name()), filepath.Join(half, f.Name()), since)
 			}
 		}
@@ -75,6 +77,8 @@ func latest(path string, since uint64) ([]byte, error) {
 		return chunkContent(f, since)
 	case strings.HasPrefix(name, "dict-"):
 		return dictContent(f)
+	case isTrace(name):
+		return io.ReadAll(io.LimitReader(f, rawformat.MaxTraceFile))
 	}
 	return io.ReadAll(io.LimitReader(f, rawformat.MaxMetaFile))
 }

@@ -51,6 +51,10 @@ const (
 	// reader holds them in memory. A dictionary is a small share of its ring.
 	MaxRecordFile = 256 << 20
 	MaxMetaFile   = 1 << 20
+
+	// MaxTraceFile bounds a window of Go's execution trace: some seconds of a busy
+	// program. Whoever packs one has it in memory.
+	MaxTraceFile = 16 << 20
 )
 
 // MaxLabels is how many labels a set may have. Programs have a few; a chain that

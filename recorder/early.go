@@ -67,6 +67,10 @@ func (r *Recorder) takeOverEarly() {
 	}
 	r.early, r.instance = e, e.instance
 	r.clock.follow(&e.clock)
+	if !r.features.Has(FeatureMarkers) {
+		r.early = nil
+		return
+	}
 	for i := range e.shards {
 		r.heirs = append(r.heirs, heir{from: &e.shards[i]})
 	}

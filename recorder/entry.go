@@ -24,7 +24,7 @@ type marker struct {
 //
 //go:noinline
 func (h handle) record(kind rawformat.Kind, a, b arg, more *[2]arg) {
-	if r := recording.Load(); r != nil {
+	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
 		r.mark(h, kind, r.clock.now(), 0, a, b, more)
 	}
 }
@@ -45,7 +45,7 @@ func (r *Recorder) end(s *Span) {
 //
 //go:noinline
 func (h handle) since(begin Time, a, b arg, more *[2]arg) {
-	if r := recording.Load(); r != nil {
+	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
 		r.mark(h, markInterval, r.clock.now(), r.clock.at(begin), a, b, more)
 	}
 }
@@ -66,7 +66,7 @@ func (r *Recorder) mark(h handle, kind rawformat.Kind, now, begin tick, a, b arg
 		m.args[3].set(&more[1])
 	}
 	m.of = r.who(h)
-	if h.d.stack {
+	if h.d.stack && r.features.Has(FeatureStacks) {
 		r.markStack(&m)
 		return
 	}
@@ -84,7 +84,7 @@ func (r *Recorder) markN(h handle, kind rawformat.Kind, now, begin tick, values 
 	m.d, m.kind, m.now, m.begin, m.many = h.d, kind, now, begin, true
 	m.values = values[:min(len(values), len(h.d.wires))]
 	m.of = r.who(h)
-	if h.d.stack {
+	if h.d.stack && r.features.Has(FeatureStacks) {
 		r.markStack(&m)
 		return
 	}

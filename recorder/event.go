@@ -68,7 +68,7 @@ type Span struct {
 
 func (h handle) begin(a, b, c, d arg) Span {
 	r := recording.Load()
-	if r == nil {
+	if r == nil || h.track.isUnwanted() {
 		return Span{}
 	}
 	return Span{h: h, r: r, begin: r.clock.now(), a: a, b: b, more: [2]arg{c, d}}

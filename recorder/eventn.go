@@ -94,7 +94,7 @@ type SpanN struct {
 // change until then.
 func (e EventN) Begin(values ...Arg) SpanN {
 	r := recording.Load()
-	if r == nil {
+	if r == nil || e.track.isUnwanted() {
 		return SpanN{}
 	}
 	return SpanN{e.handle, r.instance, r.clock.now(), values}
@@ -119,14 +119,14 @@ func (h handle) endN(instance uint64, begin tick, values []Arg) {
 //
 //go:noinline
 func (h handle) recordN(kind rawformat.Kind, values []Arg) {
-	if r := recording.Load(); r != nil {
+	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
 		r.markN(h, kind, r.clock.now(), 0, values)
 	}
 }
 
 //go:noinline
 func (h handle) sinceN(begin Time, values []Arg) {
-	if r := recording.Load(); r != nil {
+	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
 		r.markN(h, markInterval, r.clock.now(), r.clock.at(begin), values)
 	}
 }

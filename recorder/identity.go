@@ -92,10 +92,13 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	for _, what := range p.ignored {
 		add(rawformat.MetaSelfTest+"environment", "ignored: "+what)
 	}
+	add(rawformat.MetaSelfTest+"features", r.features.describe())
+	add(rawformat.MetaSelfTest+"tracks", r.filter.describe())
 	add(rawformat.MetaSelfTest+"session", r.member.describe())
 	add(rawformat.MetaSelfTest+"cpu", r.cpuTest)
 	add(rawformat.MetaSelfTest+"heap", r.heap.describe())
 	add(rawformat.MetaSelfTest+"waits", r.waits.describe())
+	add(rawformat.MetaSelfTest+"trace", r.tracer.describe())
 	add(rawformat.MetaSelfTest+"clock", r.clock.test())
 	add(rawformat.MetaSelfTest+"faults", r.describeFaults())
 	add(rawformat.MetaSelfTest+"writers", r.describeWriters())

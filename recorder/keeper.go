@@ -183,6 +183,7 @@ func (r *Recorder) work(due *chores) {
 		r.waits.round(r, Now())
 	}
 	now := Now()
+	defer r.hook.round(now)
 	if r.counterPeriod > 0 && now >= due.counters {
 		// Regular, without catching up on what was missed.
 		due.counters = now - now%r.counterPeriod + r.counterPeriod

@@ -25,14 +25,17 @@ func (h handle) emit(kind rawformat.Kind, a, b arg) {
 	if r == nil || h.d == nil {
 		return
 	}
+	track := uint32(0)
+	if h.track != nil {
+		if h.track.isUnwanted() {
+			return
+		}
+		track = r.track(h.track)
+	}
 	d := h.d
 	if !d.plain || d.seq > r.defined.Load() {
 		r.mark(h, kind, r.clock.now(), 0, a, b, nil)
 		return
-	}
-	track := uint32(0)
-	if h.track != nil {
-		track = r.track(h.track)
 	}
 	var s *shard // what enter does, here because a call would cost
 	if len(r.own) > 0 {

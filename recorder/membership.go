@@ -105,6 +105,7 @@ func (r *Recorder) attend() {
 	}
 	r.complain("session", m.slot.Balance(time.Now()))
 	r.limit = m.slot.Share()
+	r.tracer.share.Store(r.limit)
 	what, generation := m.control.State()
 	if generation == 0 { // nothing was said, or it can't be read
 		return

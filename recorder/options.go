@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -85,6 +86,41 @@ type Options struct {
 	// less often, so that 5,000 are looked at in a second; of more than 20,000 it is
 	// not. Default: never.
 	WaitHz int
+
+	// Features, unless 0, is all that is recorded; each feature has the rate that
+	// another option says, else its default. 0 is everything but what is off by
+	// default and that no option switches on. What is in Without is not recorded,
+	// whatever else is said.
+	Features, Without Features
+
+	// Tracks says which tracks are recorded, by their names (see [NewTrack]), in
+	// which a star stands for anything: the last one that fits counts, and those
+	// that begin with a minus say what is not: "worker *", "-worker 3". With only
+	// such the rest is recorded. Markers aimed at other tracks cost as much as
+	// without a recorder, CPU samples of goroutines there are not recorded. What is
+	// on no track is recorded always, and so are markers before Start.
+	Tracks []string
+
+	// TraceBehind is how much of Go's execution trace is kept in memory all the
+	// time, at most an eighth of the limit and 16 MiB, so that [Recorder.Trace] has
+	// the past, too. It goes on while recording is paused. It costs some percent of
+	// a busy program, and its own flight recorder finds the place taken. Default:
+	// nothing, or 5 s where Features names the trace.
+	TraceBehind time.Duration
+
+	// Dump is a directory into which Stop copies the recording: as a session of the
+	// same name, which nobody's limit counts, for whoever asks for it to take away.
+	// A program that is killed, crashes or calls os.Exit copies nothing, for nothing
+	// of ours runs then: its recording lies in the session as ever. gprof-record
+	// run --pack copies it from outside, whatever becomes of the program.
+	Dump string
+
+	// AfterRound is called when CPU samples have been taken from the threads'
+	// rings, and counters and all else looked at: about ten times a second, as long
+	// as recording is not paused. It has a goroutine of its own: while it is busy
+	// rounds are missed, and its panics are caught, see [Stats]. It must not call
+	// Stop.
+	AfterRound func(Stats)
 }
 
 // CPUMode is how CPU samples are taken.
@@ -127,11 +163,12 @@ var ErrNoRoom = errors.New("no room to record")
 // plan is what options, environment and defaults come to.
 type plan struct {
 	Options
-	session string // directory
-	asked   bool   // for the limit
-	parent  uint64 // instance, 0 none
-	ignored []string
-	id      identity
+	session   string // directory
+	asked     bool   // for the limit
+	parent    uint64 // instance, 0 none
+	ignored   []string
+	traceable bool // on demand
+	id        identity
 }
 
 // plan settles what is open.
@@ -161,6 +198,7 @@ func (o Options) with(env *settings) *plan {
 	p.SampleHz = min(max(1, cmp.Or(p.SampleHz, defaultSampleHz)), maxSampleHz)
 	p.WaitHz = min(max(0, p.WaitHz), maxWaitHz)
 	p.HeapEvery = max(0, cmp.Or(p.HeapEvery, defaultHeapEvery))
+	p.settleFeatures()
 	p.Keep = max(0, cmp.Or(p.Keep, defaultKeep))
 	p.ChunkSize = roundChunk(cmp.Or(p.ChunkSize, defaultChunkSize))
 	return p
@@ -178,6 +216,8 @@ func (o Options) or(d Options) Options {
 	return Options{
 		Dir: cmp.Or(o.Dir, d.Dir), Service: cmp.Or(o.Service, d.Service), Version: cmp.Or(o.Version, d.Version), Attrs: attrs,
 		Limit: cmp.Or(d.Limit, o.Limit), Keep: cmp.Or(o.Keep, d.Keep), GroupAccess: o.GroupAccess || d.GroupAccess, ChunkSize: cmp.Or(o.ChunkSize, d.ChunkSize), CPU: cmp.Or(o.CPU, d.CPU), SampleHz: cmp.Or(o.SampleHz, d.SampleHz), CounterHz: cmp.Or(o.CounterHz, d.CounterHz), HeapEvery: cmp.Or(o.HeapEvery, d.HeapEvery), WaitHz: cmp.Or(o.WaitHz, d.WaitHz),
+		TraceBehind: cmp.Or(o.TraceBehind, d.TraceBehind), Dump: cmp.Or(o.Dump, d.Dump), AfterRound: o.AfterRound,
+		Features: cmp.Or(o.Features, d.Features), Without: o.Without | d.Without, Tracks: slices.Concat(o.Tracks, d.Tracks),
 	}
 }
 

@@ -48,7 +48,7 @@ func (r *Recorder) setPaused(who pausers, paused bool) {
 		return
 	}
 	r.entry(rawformat.KindResume, r.clock.now(), uint64(rawformat.PauseAll))
-	recording.Store(r)
+	r.admit()
 	if r.Err() != nil { // it failed meanwhile, and what fail cleared is set again
 		recording.CompareAndSwap(r, nil)
 	}

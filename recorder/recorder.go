@@ -33,11 +33,13 @@ type Recorder struct {
 	clock      clock
 	goroutines uintptr // where a goroutine's g has its number, 0 unknown
 	begun      Time
-	own        []shard       // pinned, one for each processor
-	shared     []shard       // their number is a power of two
-	mask       uintptr       // of the shared ones that are somebody's first choice
-	shards     []shard       // all of them
-	unpinned   error         // why none is pinned
+	own        []shard // pinned, one for each processor
+	shared     []shard // their number is a power of two
+	mask       uintptr // of the shared ones that are somebody's first choice
+	shards     []shard // all of them
+	unpinned   error   // why none is pinned
+	features   Features
+	filter     trackFilter
 	early      *Recorder     // whose heir this is, for some time
 	heirs      []heir        // of its shards
 	exposed    error         // why faults in our mappings are not caught
@@ -76,6 +78,9 @@ type Recorder struct {
 	sampledBy     atomic.Pointer[string] // what Stats says of it
 	cpuTest       string                 // what came of the sampler's self-test
 
+	tracer    tracer
+	hook      hook
+	dumpDir   string // "": nowhere
 	spent     spent
 	nap       nap                // of the housekeeper
 	shift     chan struct{}      // to the CPU sampler: paused or resumed
@@ -146,13 +151,15 @@ func (r *Recorder) Stop() error {
 	close(r.quit)
 	r.nap.wake()
 	r.crew.Wait()
+	r.hook.close()
+	r.tracer.close()
 	r.leaveCounter()
 	r.survive(r.inherit)
 	r.sampler.close(r)
 	defined.mu.Lock()
 	running.Store(nil)
 	defined.mu.Unlock()
-	err := errors.Join(r.survive(r.closeShards), r.writeExit(), r.close(), r.quitSession())
+	err := errors.Join(r.survive(r.closeShards), r.writeExit(), r.close(), r.dump(), r.quitSession())
 	r.environ.restore()
 	claimed.Store(false)
 	return err

@@ -57,7 +57,11 @@ func (s *sampler) abandon(r *Recorder, t *sampled) {
 // ring before it is committed: so the sample counts once, whenever the process is
 // killed. False: no writer was free.
 func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRecord) bool {
-	row := s.row(r, rec)
+	track := r.trackOf(rec)
+	if track.isUnwanted() {
+		return true
+	}
+	row := s.row(r, rec, track)
 	at := tick(rec.Time)
 	w := r.acquireAny()
 	if w == nil {
@@ -77,9 +81,9 @@ func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRe
 }
 
 // row finds what of a record is interned.
-func (s *sampler) row(r *Recorder, rec *rawformat.StackRecord) (row sampleRow) {
-	if t := r.trackOf(rec); t != nil {
-		row.track = r.track(t)
+func (s *sampler) row(r *Recorder, rec *rawformat.StackRecord, track *Track) (row sampleRow) {
+	if track != nil {
+		row.track = r.track(track)
 	}
 	calls := s.key(rec)
 	id := r.known.find(calls)

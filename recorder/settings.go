@@ -49,6 +49,10 @@ var environmentTable = []struct {
 	{"GPROF_COUNTER_HZ", "N", "how often counters are sampled in a second; -1 never", func(s *settings, v string) (err error) { s.CounterHz, err = strconv.Atoi(v); return }},
 	{"GPROF_HEAP", "DURATION|off", "how often allocations of the heap are recorded: 10s", (*settings).setHeap},
 	{"GPROF_WAIT_HZ", "N", "how often it is recorded in a second where goroutines wait; 0 never", func(s *settings, v string) (err error) { s.WaitHz, err = strconv.Atoi(v); return }},
+	{"GPROF_FEATURES", "NAME,-NAME,...", "which kinds of data are recorded, or not: " + strings.Join(FeatureNames(), ", "), (*settings).setFeatures},
+	{"GPROF_TRACKS", "NAME,-NAME,...", "which tracks are recorded, or not; * stands for anything", func(s *settings, v string) error { s.Tracks = splitList(v); return nil }},
+	{"GPROF_TRACE", "DURATION", "how much of Go's execution trace is kept in memory, for windows on demand: 5s; 0 nothing", (*settings).setTrace},
+	{"GPROF_DUMP", "DIR", "directory into which the recording is copied when it is stopped", func(s *settings, v string) error { s.Dump = v; return nil }},
 	{"OTEL_RESOURCE_ATTRIBUTES", "K=V,...", "service.name, service.version and attributes; malformed pairs are passed over", (*settings).setResource},
 	{"GPROF_ATTRS", "K=V,...", "attributes of the process", (*settings).setAttrs},
 	{"OTEL_SERVICE_NAME", "NAME", "name of the service", (*settings).setService},
@@ -152,6 +156,30 @@ func (s *settings) setHeap(v string) error {
 	}
 	s.HeapEvery = d
 	return nil
+}
+
+func (s *settings) setFeatures(v string) (err error) {
+	s.Features, s.Without, err = ParseFeatures(v)
+	return err
+}
+
+func (s *settings) setTrace(v string) error {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 0 {
+		return errors.New("want a duration such as 5s, or 0")
+	}
+	s.TraceBehind = d
+	return nil
+}
+
+// splitList splits at commas; blanks around what is between don't count.
+func splitList(v string) (list []string) {
+	for one := range strings.SplitSeq(v, ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			list = append(list, one)
+		}
+	}
+	return list
 }
 
 func (s *settings) setService(v string) error { s.Service = v; return nil }

@@ -58,6 +58,7 @@ func open(o Options) (*Recorder, error) {
 	}
 	r.exposed, r.faults = chunks.CatchFaults(), chunks.Faults()
 	r.findTricks()
+	r.features, r.filter, r.dumpDir = p.Features, p.Tracks, p.Dump
 	r.takeOverEarly()
 	r.dir = filepath.Join(r.session, instanceName(r.instance))
 	if p.CounterHz > 0 {
@@ -72,6 +73,7 @@ func open(o Options) (*Recorder, error) {
 		return nil, errors.Join(err, r.abandon())
 	}
 	r.environ.export(r.session, r.instance, p.parent)
+	r.hook.open(r, p.AfterRound)
 	r.employ(r.keepHouse)
 	r.employ(r.learnModules)
 	if r.cpu == CPUPprof {
@@ -166,6 +168,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	r.member.makeRoom(r.ring)
 	r.dict = newDictionary(dict, r.ring, r.limit/dictShare)
 	r.chooseCPU(p)
+	r.tracer.open(p, r.limit)
 	return chunks.WriteRecords(filepath.Join(r.dir, "meta"), r.header(rawformat.MagicMeta), p.meta(r, size)...)
 }
 
@@ -226,19 +229,30 @@ func (r *Recorder) begin() error {
 		return fmt.Errorf("%w: none of %d definitions fits into a dictionary of %d bytes", ErrSmall, len(defined.records), r.dict.limit)
 	}
 	running.Store(r)
+	r.filterTracks()
 	r.survive(r.writeAnchor) // Err tells
 	r.beginPaused()
 	if r.pausers == 0 {
-		recording.Store(r)
+		r.admit()
 	}
 	r.survive(r.inherit) // likewise
 	return nil
+}
+
+// admit has markers recorded from now on, if they are wanted at all.
+func (r *Recorder) admit() {
+	if r.features.Has(FeatureMarkers) {
+		recording.Store(r)
+	} else {
+		recording.Store(nil) // no early one, either
+	}
 }
 
 // abandon undoes create.
 func (r *Recorder) abandon() error {
 	r.giveUpEarly()
 	r.sampler.close(r)
+	r.tracer.close()
 	err := r.close()
 	return errors.Join(err, os.RemoveAll(r.dir), r.quitSession())
 }

@@ -9,7 +9,7 @@ import (
 
 // Stats is how a recording is doing.
 type Stats struct {
-	Recording bool          // false: paused, or it has ended
+	Recording bool          // false: paused, or it has ended; what is recorded Options.Features says
 	Reach     time.Duration // how far what is kept goes back
 	Begin     uint64        // the index of the first byte that is kept; it counts from 1
 	End       uint64        // the index behind the last chunk that was handed out
@@ -18,6 +18,7 @@ type Stats struct {
 	Discarded uint32        // chunks that made way for others, ever
 	Drops     Drops         // what never was recorded
 	Sampler   string        // how CPU samples are taken, or why they are not; as in meta
+	Hook      Hook          // calls of Options.AfterRound
 	Trouble   error         // of the last two seconds: the disk is full, say, or the directory was removed; recording goes on as far as it can
 	Err       error         // what ended the recording before Stop, see [Recorder.Err]
 }
@@ -29,8 +30,8 @@ func (r *Recorder) Stats() Stats {
 	if r == nil {
 		return Stats{}
 	}
-	s := Stats{Recording: r.Recording(), Begin: r.ring.RangeStart(), End: r.ring.RangeEnd(), Held: r.ring.Held(), Limit: r.ring.Limit(),
-		Discarded: r.ring.Discarded(), Drops: r.Drops(), Sampler: *r.sampledBy.Load(), Err: r.Err()}
+	s := Stats{Recording: r.isActive(), Begin: r.ring.RangeStart(), End: r.ring.RangeEnd(), Held: r.ring.Held(), Limit: r.ring.Limit(),
+		Discarded: r.ring.Discarded(), Drops: r.Drops(), Sampler: *r.sampledBy.Load(), Hook: r.hook.stats(), Err: r.Err()}
 	now := Now()
 	if oldest := r.ring.Oldest(); oldest > 0 {
 		s.Reach = max(0, time.Duration(r.clock.base+uint64(now)-oldest))
@@ -39,6 +40,11 @@ func (r *Recorder) Stats() Stats {
 		s.Trouble = t.err
 	}
 	return s
+}
+
+// isActive reports whether something is recorded, be it markers or other things.
+func (r *Recorder) isActive() bool {
+	return running.Load() == r && !r.paused.Load() && r.failure.Load() == nil
 }
 
 // trouble is what went wrong with the disk, and when.

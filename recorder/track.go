@@ -23,6 +23,8 @@ type Track struct {
 	id    uint32
 	seq   uint32 // in the registry
 	users atomic.Int32
+
+	unwanted atomic.Bool // the recorder's filter leaves it out; stored under the registry's lock
 }
 
 // Work is what a goroutine does on a track, from [NewTrack] to End.
@@ -64,7 +66,7 @@ func (w *Work) End() {
 // note writes that the track begins or ends.
 func (t *Track) note(k rawformat.Kind) {
 	r := recording.Load()
-	if r == nil || r.track(t) == 0 {
+	if r == nil || t.isUnwanted() || r.track(t) == 0 {
 		return
 	}
 	r.survive(func() { r.put(r.enter(), k, t.id, r.clock.now(), uint64(t.id)) }) // Err tells
@@ -93,6 +95,9 @@ func (g *registry) track(name string) *Track {
 	g.record(newRecord(rawformat.KindDefTrack).uint(uint64(id)).text(name))
 	t = &Track{name: name, id: id, seq: uint32(len(g.records))}
 	g.tracks[name] = t
+	if r := running.Load(); r != nil {
+		t.unwanted.Store(!r.filter.wants(name))
+	}
 	g.publish()
 	return t
 }

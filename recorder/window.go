@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"gprof/rawformat"
@@ -90,6 +91,7 @@ func (r *Recorder) writeWindow(gzipped []byte, begin, end Time) error {
 	if err != nil {
 		return err
 	}
+	p.samples = slices.DeleteFunc(p.samples, func(c cpuSample) bool { return r.leavesOut(c.track) })
 	slots, err := spread(p.samples, begin, end)
 	if err != nil {
 		return err

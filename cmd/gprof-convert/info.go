@@ -131,7 +131,13 @@ type processSummary struct {
 	Events   map[string]int64  `json:"events"` // markers by event
 	Counters []*counterSummary `json:"counters"`
 	Tracks   []*trackSummary   `json:"tracks"`
+	Traces   []*traceSummary   `json:"traces,omitempty"` // files of Go's execution trace beside the recording
 	Losses   []ledgerLine      `json:"losses"`
+}
+
+type traceSummary struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
 }
 
 type counterSummary struct {
@@ -238,6 +244,9 @@ func (m *summary) locate(found *ingest.Found, l *levels, t *stream.Tables) {
 		f := byInstance[p.Instance]
 		p.Chunks, p.Bytes = len(f.Chunks), f.Bytes()
 		p.Format, p.Lacks = f.Foreign()
+		for _, t := range f.Traces {
+			p.Traces = append(p.Traces, &traceSummary{t.Name, t.Size})
+		}
 		p.Ended = newEnding(&t.Processes[i], f, l.last[stream.ProcessID(i+1)])
 		p.State = p.Ended.State
 	}
@@ -296,6 +305,9 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 	}
 	if n := p.Counts[stream.Waits.String()]; n > 0 {
 		fmt.Fprintf(w, "  waits\t%d rows\n", n)
+	}
+	for _, t := range p.Traces {
+		fmt.Fprintf(w, "  trace\t%s, %s\n", t.Name, formatBytes(t.Bytes))
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Tests)) {
 		if p.Tests[name] != "" { // redacted

@@ -6,7 +6,7 @@
 //
 // An archive is a sequence of sections and nothing else:
 //
-//	process A | meta A | exit A | dictionaries A | stack rings A | process B | … | chunks A | chunks B | … | end
+//	process A | meta A | exit A | dictionaries A | stack rings A | traces A | process B | … | chunks A | chunks B | … | end
 //
 // All that is needed to choose chunks comes first; a writer needs no seek, and
 // neither does a reader that takes everything. Processes stand in order of their
@@ -17,10 +17,10 @@
 //
 //	 0  magic "gprP"   4
 //	 4  version        2
-//	 6  type           1   1 process, 2 meta, 3 exit, 4 dictionary, 5 chunk, 6 end, 7 stack ring
+//	 6  type           1   1 process, 2 meta, 3 exit, 4 dictionary, 5 chunk, 6 end, 7 stack ring, 8 execution trace
 //	 7  encoding       1   0 raw, 1 zstd, 2 columns
 //	 8  instance       8   of the process that it belongs to, 0 of an end
-//	16  number         4   the file is chunk-NNNNN, dict-NNN or stacks-N; of an end: the sections before it
+//	16  number         4   the file is chunk-NNNNN, dict-NNN, stacks-N or trace-NNN.out; of an end: the sections before it
 //	20  raw size       4   of the file
 //	24  stored size    4   of what follows the header
 //	28  CRC-32C of the raw bytes     4
@@ -28,7 +28,7 @@
 //	36  CRC-32C of the above         4
 //	40  stored bytes
 //
-// The raw bytes of a meta, exit, dictionary, stack ring and chunk section are those
+// The raw bytes of a meta, exit, dictionary, stack ring, trace and chunk section are those
 // of the file, bit for bit; see package rawformat. A reader passes over sections of a
 // version, type or encoding that it does not know.
 //
@@ -106,7 +106,7 @@
 // # Limits
 //
 // Raw sizes are bounded by [rawformat.MaxChunkFile], [rawformat.MaxRecordFile]
-// and [rawformat.MaxMetaFile], the number of chunks that all indexes list, and
+// [rawformat.MaxTraceFile] and [rawformat.MaxMetaFile], the number of chunks that all indexes list, and
 // that of sections, by 2^20 and 2^21. Each is checked before memory is taken.
 //
 // # Version history

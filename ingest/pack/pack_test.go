@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io/fs"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"gprof/chunks"
 	"gprof/fixtures"
 	"gprof/ingest/pack"
 	"gprof/rawformat"
@@ -115,6 +117,10 @@ func TestRoundTrip(t *testing.T) {
 	for _, name := range recordings(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			dir := build(t, name)
+			for i, p := range session(t, dir) { // what the text twin has no words for
+				window := filepath.Join(dir, fmt.Sprintf("%016x", p.Instance), chunks.TraceName(i))
+				must(t, os.WriteFile(window, bytes.Repeat([]byte("trace"), 1000), 0o600))
+			}
 			want := files(t, os.DirFS(dir))
 			data := packed(t, session(t, dir), pack.Options{})
 			a := open(t, data)

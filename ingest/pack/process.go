@@ -71,6 +71,8 @@ const (
 	chunkPrefix  = "chunk-"
 	dictPrefix   = "dict-"
 	stacksPrefix = "stacks-"
+	tracePrefix  = "trace-"
+	traceSuffix  = ".out"
 )
 
 // fileName is the name of the file that a section holds.
@@ -84,6 +86,8 @@ func fileName(kind sectionType, number uint32) string {
 		return fmt.Sprintf(dictPrefix+"%03d", number)
 	case typeStacks:
 		return fmt.Sprint(stacksPrefix, number)
+	case typeTrace:
+		return fmt.Sprintf(tracePrefix+"%03d"+traceSuffix, number)
 	}
 	return fmt.Sprintf(chunkPrefix+"%05d", number)
 }
@@ -101,6 +105,8 @@ func parseName(name string) (kind sectionType, number uint32, ok bool) {
 		kind, digits = typeDict, name[len(dictPrefix):]
 	case strings.HasPrefix(name, stacksPrefix):
 		kind, digits = typeStacks, name[len(stacksPrefix):]
+	case strings.HasPrefix(name, tracePrefix):
+		kind, digits = typeTrace, strings.TrimSuffix(name[len(tracePrefix):], traceSuffix)
 	case strings.HasPrefix(name, chunkPrefix):
 		kind, digits = typeChunk, name[len(chunkPrefix):]
 	}

@@ -28,10 +28,11 @@ const (
 	typeChunk   sectionType = 5
 	typeEnd     sectionType = 6
 	typeStacks  sectionType = 7
-	numTypes                = 8
+	typeTrace   sectionType = 8
+	numTypes                = 9
 )
 
-var typeNames = [numTypes]string{"unknown section", "process", "meta", "exit", "dictionary", "chunk", "end", "stack ring"}
+var typeNames = [numTypes]string{"unknown section", "process", "meta", "exit", "dictionary", "chunk", "end", "stack ring", "execution trace"}
 
 func (t sectionType) String() string {
 	if t < numTypes {
@@ -48,6 +49,7 @@ var maxRaw = [numTypes]uint32{
 	typeDict:    rawformat.MaxRecordFile,
 	typeChunk:   rawformat.MaxChunkFile,
 	typeStacks:  rawformat.StacksFile,
+	typeTrace:   rawformat.MaxTraceFile,
 }
 
 // encoding is how the raw bytes of a section are stored.

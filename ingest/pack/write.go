@@ -237,7 +237,7 @@ func (p *packer) front(j *job) {
 	}
 }
 
-// part writes a dictionary, meta, exit or stack ring file.
+// part writes a file that is no chunk.
 func (p *packer) part(f part) {
 	before := p.sum.Size
 	n, ok := p.passOn(f, f.number)
@@ -286,7 +286,7 @@ func (p *packer) read(f part) []byte {
 	return data
 }
 
-// read reads a dictionary, meta or exit file. Of a live process' dictionary
+// read reads a file that is no chunk. Of a live process' dictionary
 // the last record may be half written: it is not in use yet.
 func (p *Process) read(f file) ([]byte, error) {
 	in, err := p.open(f, maxRaw[f.kind])
@@ -301,7 +301,7 @@ func (p *Process) read(f file) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case p.Live:
+	case p.Live && f.kind == typeDict:
 		data = wholeRecords(data)
 	}
 	return data, nil

@@ -1,0 +1,74 @@
+package chunks
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"gprof/rawformat"
+)
+
+const (
+	tracePrefix = "trace-"
+	traceSuffix = ".out"
+)
+
+// Trace is a window of Go's execution trace, as it lies in an instance directory.
+type Trace struct {
+	Name string // of the file
+	Size int64  // bytes
+}
+
+// TraceName is the name of the n-th window.
+func TraceName(n int) string { return fmt.Sprintf("%s%03d%s", tracePrefix, n, traceSuffix) }
+
+// isTrace reports whether a file bears the name of a window.
+func isTrace(name string) bool {
+	digits := strings.TrimSuffix(strings.TrimPrefix(name, tracePrefix), traceSuffix)
+	n, err := strconv.ParseUint(digits, 10, 31)
+	return err == nil && TraceName(int(n)) == name
+}
+
+// WriteTrace makes the file of the n-th window in dir: write writes it, at most
+// limit bytes; it is told [rawformat.ErrTooBig] when that is not enough. The file
+// gets its name when it is whole; on an error nothing is left behind.
+func WriteTrace(dir string, n int, limit int64, write func(io.Writer) error) (t Trace, err error) {
+	t.Name = TraceName(n)
+	path := filepath.Join(dir, t.Name)
+	f, err := create(path + newSuffix)
+	if err != nil {
+		return t, err
+	}
+	w := &boundedWriter{w: f, room: limit}
+	err = errors.Join(write(w), f.Close())
+	if err == nil {
+		err = os.Rename(path+newSuffix, path)
+	}
+	if err != nil {
+		return t, errors.Join(err, os.Remove(path+newSuffix))
+	}
+	t.Size = limit - w.room
+	return t, nil
+}
+
+// boundedWriter refuses what is too much.
+type boundedWriter struct {
+	w    io.Writer
+	room int64
+}
+
+func (w *boundedWriter) Write(b []byte) (int, error) {
+	if int64(len(b)) > w.room {
+		return 0, rawformat.ErrTooBig
+	}
+	n, err := w.w.Write(b)
+	w.room -= int64(n)
+	return n, err
+}
+
+// RemoveTrace removes a window from dir. That it is gone is no error.
+func RemoveTrace(dir string, t Trace) error { return remove(filepath.Join(dir, t.Name)) }

@@ -1,0 +1,91 @@
+package recorder_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+// What is off is not recorded, whatever other options say.
+func TestFeatures(t *testing.T) {
+	all := recorder.Features(1<<len(recorder.FeatureNames()) - 1)
+	stack := recorder.NewEvent("with stack", recorder.WithStack())
+	kinds := []struct {
+		feature recorder.Features
+		name    string
+		found   func(*recording) bool
+	}{
+		{recorder.FeatureMarkers, "markers", func(r *recording) bool { return len(r.of("acked")) > 0 }},
+		{recorder.FeatureStacks, "stacks", func(r *recording) bool { return r.kinds[rawformat.KindDefStack]+r.kinds[rawformat.KindStack] > 0 }},
+		{recorder.FeatureCounters, "counters", func(r *recording) bool { return r.kinds[rawformat.KindCounter] > 0 }},
+		{recorder.FeatureWaits, "waits", func(r *recording) bool { return r.kinds[rawformat.KindWait] > 0 }},
+	}
+	for _, only := range []recorder.Features{0, all, recorder.FeatureMarkers, recorder.FeatureMarkers | recorder.FeatureStacks, recorder.FeatureCounters, recorder.FeatureWaits} {
+		rec := begin(t, recorder.Options{Features: only, Without: recorder.FeatureSamples | recorder.FeatureHeap | recorder.FeatureTrace, CounterHz: 10, WaitHz: 10})
+		for range 3 {
+			acked.Mark(1, "abc")
+			stack.Mark()
+			if !rec.Stats().Recording || rec.Recording() != (only == 0 || only.Has(recorder.FeatureMarkers)) {
+				t.Errorf("%v: recording %v, markers %v", only, rec.Stats().Recording, rec.Recording())
+			}
+			awaitRound(t, rec)
+			time.Sleep(110 * time.Millisecond) // of waits the second look says something
+		}
+		r := finish(t, rec)
+		for _, k := range kinds {
+			want := only == 0 || only.Has(k.feature)
+			if k.feature == recorder.FeatureStacks && only.Has(recorder.FeatureWaits) {
+				continue // waits have stacks
+			}
+			if k.found(r) != want {
+				t.Errorf("%v: %s %v, want %v; %s", only, k.name, !want, want, r.meta(rawformat.MetaSelfTest+"features"))
+			}
+		}
+		if n := r.kinds[rawformat.KindSample] + r.kinds[rawformat.KindAllocation]; n > 0 {
+			t.Errorf("%v: %d samples", only, n)
+		}
+	}
+}
+
+// Markers and samples of tracks that are not wanted are not recorded.
+func TestTracksAreFiltered(t *testing.T) {
+	rec := begin(t, recorder.Options{SampleHz: 250, Tracks: []string{"kept *", "-kept 2"}})
+	for _, name := range []string{"kept 1", "kept 2", "left out"} {
+		ctx, work := recorder.NewTrack(context.Background(), name)
+		aimed := acked.On(work.Track)
+		aimed.Mark(1, name)
+		aimed.Begin(2, name).End()
+		aimed.Interval(recorder.Now(), 3, name)
+		work.Text("text of "+name, "abc")
+		for begun := time.Now(); time.Since(begun) < 100*time.Millisecond; {
+		}
+		_ = ctx
+		work.End()
+	}
+	acked.Mark(4, "on no track")
+	r := finish(t, rec)
+	found := map[string]int{}
+	for _, e := range r.of("acked") {
+		found[string(e.args[1].Text)]++
+	}
+	if len(found) != 2 || found["kept 1"] != 3 || found["on no track"] != 1 {
+		t.Errorf("markers %v", found)
+	}
+	if len(r.of("text of kept 1")) != 1 || len(r.of("text of left out")) != 0 {
+		t.Error("texts")
+	}
+	if n := r.kinds[rawformat.KindTrackStart]; n != 1 {
+		t.Errorf("%d tracks begin, want 1", n)
+	}
+	tracks := map[uint64]bool{}
+	for _, s := range r.samples() {
+		tracks[s.track] = true
+	}
+	delete(tracks, 0)
+	if r.meta(rawformat.MetaCPU) == "signal" && len(tracks) > 1 {
+		t.Errorf("samples on tracks %v", tracks)
+	}
+}

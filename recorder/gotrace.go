@@ -1,0 +1,206 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime/trace"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// Errors of [Recorder.Trace].
+var (
+	ErrTracing = errors.New("a window of the execution trace is being taken")
+	ErrNoTrace = errors.New("execution traces are switched off by Options.Features or Options.Without")
+)
+
+const (
+	// traceShare is the part of the limit that all windows may take, and
+	// windowShare that of one: two are there before the oldest goes.
+	traceShare  = 4
+	windowShare = 2 * traceShare
+
+	// smallestWindow is what a second of a program that does little takes.
+	smallestWindow = 64 << 10
+)
+
+var goTrace = NewEvent2("go trace", String("file"), Bytes("size"),
+	Category("Profiler", "grey"), TooltipLabel("Go's execution trace of this time lies in a file beside the recording"))
+
+// tracer takes windows of Go's execution trace. The runtime's flight recorder
+// serves, because the program's own trace.Start works beside it.
+type tracer struct {
+	mu       sync.Mutex   // held while a window is taken
+	share    atomic.Int64 // of the limit, this process' part
+	allowed  bool
+	behind   time.Duration         // how much of the past is kept all the time; 0: nothing
+	flight   *trace.FlightRecorder // that does so; nil: none
+	begun    Time                  // it
+	why      error                 // there is none, though it was asked for
+	ended    bool
+	next     int
+	kept     []chunks.Trace // the oldest first
+	occupied int64          // their bytes
+}
+
+// open has the past kept if it was asked for. The error is for meta: the recording
+// does without.
+func (t *tracer) open(p *plan, limit int64) {
+	t.allowed, t.behind = p.traceable, p.TraceBehind
+	t.share.Store(limit)
+	if t.behind > 0 {
+		t.flight, t.why = startFlight(t.behind, windowLimit(limit))
+		t.begun = Now()
+	}
+}
+
+func startFlight(age time.Duration, limit int64) (*trace.FlightRecorder, error) {
+	// The size is a hint to the runtime; a file is never longer than the limit.
+	f := trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: max(age, time.Millisecond), MaxBytes: uint64(limit / 2)})
+	if err := f.Start(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// close ends what is kept, after the last window. No more are taken.
+func (t *tracer) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = true
+	if t.flight != nil {
+		t.flight.Stop()
+		t.flight = nil
+	}
+}
+
+// windowLimit is how many bytes a window may have.
+func windowLimit(limit int64) int64 {
+	return min(max(limit/windowShare, smallestWindow), rawformat.MaxTraceFile)
+}
+
+// Trace takes a window of Go's execution trace (see runtime/trace): what happens
+// from now on for so long, for which it waits, and what [Options.TraceBehind] keeps
+// of the time before. It lies beside the recording, as a file of that path that go
+// tool trace reads, is referred to by a marker "go trace", counts against the
+// session's limit, and goes along where the recording is packed or copied. All
+// windows together take at most a quarter of what this process may hold: the oldest one goes first.
+//
+// The runtime's flight recorder takes it: while there is one of the program's own,
+// the error is the runtime's. The program's trace.Start and /debug/pprof/trace go on
+// meanwhile. Tracing costs some percent of a busy program.
+//
+// The error is [ErrStopped], also while recording is paused, [ErrTracing] if a
+// window is being taken, [ErrNoTrace], [rawformat.ErrTooBig] if the window has no
+// room, else the disk's. Then nothing is left behind.
+func (r *Recorder) Trace(ahead time.Duration) (path string, err error) {
+	if r == nil {
+		return "", ErrStopped
+	}
+	t := &r.tracer
+	if !t.mu.TryLock() {
+		return "", ErrTracing
+	}
+	defer t.mu.Unlock()
+	switch {
+	case t.ended || !r.isActive():
+		return "", ErrStopped
+	case !t.allowed:
+		return "", ErrNoTrace
+	}
+	flight, begin := t.flight, t.past(Now())
+	if flight == nil {
+		if flight, err = startFlight(ahead, windowLimit(t.share.Load())); err != nil {
+			return "", err
+		}
+		defer flight.Stop()
+	}
+	if !r.waitFor(ahead) {
+		return "", ErrStopped
+	}
+	file, err := r.keepTrace(flight)
+	if err != nil {
+		return "", fmt.Errorf("execution trace: %w", err)
+	}
+	now := Now()
+	r.survive(func() { // Err tells
+		r.mark(goTrace.handle, markInterval, r.clock.at(now), r.clock.at(begin), pack(file.Name), pack(int(file.Size)), nil)
+	})
+	return filepath.Join(r.dir, file.Name), nil
+}
+
+// past is since when there is a trace.
+func (t *tracer) past(now Time) Time {
+	if t.flight == nil {
+		return now
+	}
+	return max(t.begun, now-Time(t.behind))
+}
+
+// waitFor waits that long; false: the recorder is being stopped.
+func (r *Recorder) waitFor(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.quit:
+		return false
+	}
+}
+
+// keepTrace writes what the flight recorder holds, after it has made room. What it
+// takes is charged before, so that the limit holds while it is written.
+func (r *Recorder) keepTrace(flight *trace.FlightRecorder) (chunks.Trace, error) {
+	t := &r.tracer
+	limit := windowLimit(t.share.Load())
+	if err := t.makeRoom(r, limit); err != nil {
+		return chunks.Trace{}, err
+	}
+	r.ring.Charge(limit)
+	file, err := chunks.WriteTrace(r.dir, t.next, limit, func(w io.Writer) error {
+		_, err := flight.WriteTo(w)
+		return err
+	})
+	r.ring.Charge(file.Size - limit)
+	if err != nil {
+		return file, err
+	}
+	t.next++
+	t.kept = append(t.kept, file)
+	t.occupied += file.Size
+	return file, nil
+}
+
+// makeRoom removes the oldest windows, until one more fits.
+func (t *tracer) makeRoom(r *Recorder, size int64) error {
+	for len(t.kept) > 0 && t.occupied+size > max(t.share.Load()/traceShare, size) {
+		oldest := t.kept[0]
+		if err := chunks.RemoveTrace(r.dir, oldest); err != nil {
+			return err
+		}
+		t.kept = t.kept[1:]
+		t.occupied -= oldest.Size
+		r.ring.Charge(-oldest.Size)
+	}
+	return nil
+}
+
+// describe is what meta says.
+func (t *tracer) describe() string {
+	switch {
+	case !t.allowed:
+		return "off"
+	case t.why != nil:
+		return fmt.Sprintf("on demand; the past is not kept: %v", t.why)
+	case t.flight != nil:
+		return fmt.Sprintf("the last %v are kept", t.behind)
+	}
+	return "on demand"
+}
