@@ -18,15 +18,24 @@ const childVariable = "GPROF_OUTPUTS_CHILD"
 type said struct {
 	Bytes int64 // of the output
 	Peak  int64 // most resident bytes
+
+	// Of a line that is about a part of its work: what that took.
+	CPU    time.Duration
+	Rows   int64         // how many rows that were
+	Memcpy time.Duration // what it takes to copy the same bytes
 }
 
 // result is what a line took.
 type result struct {
 	said
-	cpu    time.Duration // of the program
-	system time.Duration // of the system for it
-	wall   time.Duration
+	cpu     time.Duration // of the program, or of the part that counts
+	system  time.Duration // of the system for it
+	wall    time.Duration
+	samples int64 // of the recording
 }
+
+// part reports whether a line is about a part of its work.
+func (r result) part() bool { return r.CPU > 0 }
 
 // runChild does the work of a line with a session, in the process that runs.
 func runChild(name, session string) error {
@@ -58,7 +67,7 @@ func peak() int64 {
 // measure does the work of each line some times, in turn, so that all have the
 // same share of what else the machine does. Of each line the run with the least
 // CPU counts.
-func measure(lines []line, o options) (map[string]result, error) {
+func measure(lines []line, o options) (results, error) {
 	all := map[string][]result{}
 	for range o.runs {
 		for _, l := range lines {
@@ -66,10 +75,11 @@ func measure(lines []line, o options) (map[string]result, error) {
 			if err != nil {
 				return nil, err
 			}
+			r.samples = int64(o.samples)
 			all[l.name] = append(all[l.name], r)
 		}
 	}
-	best := map[string]result{}
+	best := results{}
 	for name, runs := range all {
 		best[name] = slices.MinFunc(runs, func(a, b result) int { return int(a.cpu - b.cpu) })
 	}
@@ -87,5 +97,11 @@ func child(name, session string) (result, error) {
 	}
 	p := cmd.ProcessState
 	r := result{cpu: p.UserTime(), system: p.SystemTime(), wall: time.Since(begin)}
-	return r, json.Unmarshal(out, &r.said)
+	if err := json.Unmarshal(out, &r.said); err != nil {
+		return result{}, err
+	}
+	if r.part() {
+		r.cpu = r.CPU
+	}
+	return r, nil
 }

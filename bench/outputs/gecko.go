@@ -1,17 +1,14 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"io"
-
-	"github.com/bytedance/sonic"
-	"github.com/klauspost/compress/gzip"
 
 	"gprof/stream"
 )
 
-// profile is a Gecko profile as one writes it with a library for JSON: a value
-// of its shape, whose rows are lists of anything.
+// document is a Gecko profile as one writes it with a library for JSON: a value
+// of its shape.
 type document struct {
 	Meta    map[string]any `json:"meta"`
 	Threads []*thread      `json:"threads"`
@@ -26,18 +23,27 @@ type thread struct {
 	StringTable []string `json:"stringTable"`
 
 	strings map[string]int
-	stacks  map[stream.StackID]int
+	stacks  map[stream.StackID]*int
 	frames  map[stream.FrameID]int
 	order   []stream.FrameID // by number
+	rows    rowsOf
 }
 
 type table struct {
 	Schema map[string]int `json:"schema"`
-	Data   [][]any        `json:"data"`
+	Data   any            `json:"data"`
+}
+
+// rowsOf are the rows of a thread. Those of which there are many are lists of
+// anything, as they are in JSON, or have types.
+type rowsOf struct {
+	samples, stacks, markers, frames [][]any
+	typedSamples                     [][3]float64 // stack, time and CPU time
+	typedStacks                      [][2]*int    // caller, nil for none, and frame
 }
 
 func newTable(columns ...string) table {
-	t := table{Schema: map[string]int{}, Data: [][]any{}}
+	t := table{Schema: map[string]int{}}
 	for i, name := range columns {
 		t.Schema[name] = i
 	}
@@ -50,14 +56,23 @@ func newThread(name string) *thread {
 		Markers:     newTable("name", "startTime", "endTime", "phase", "category", "data"),
 		StackTable:  newTable("prefix", "frame"),
 		FrameTable:  newTable("location", "relevantForJS", "category", "subcategory", "innerWindowID", "implementation", "line", "column"),
-		StringTable: []string{},
-		strings:     map[string]int{}, stacks: map[stream.StackID]int{}, frames: map[stream.FrameID]int{}}
+		StringTable: []string{}, rows: rowsOf{samples: [][]any{}, stacks: [][]any{}, markers: [][]any{}, frames: [][]any{}, typedSamples: [][3]float64{}, typedStacks: [][2]*int{}},
+		strings: map[string]int{}, stacks: map[stream.StackID]*int{}, frames: map[stream.FrameID]int{}}
 }
+
+// encode writes a value.
+type encode func(io.Writer, any) error
+
+// newLists and newTyped are sinks that put a Gecko profile together, of lists of
+// anything and of rows that have types.
+func newLists(w io.Writer, e encode) stream.Sink { return &naive{out: w, encode: e} }
+func newTyped(w io.Writer, e encode) stream.Sink { return &naive{out: w, encode: e, typed: true} }
 
 // naive is a Sink that puts a profile together, and writes it at the end.
 type naive struct {
 	out      io.Writer
-	encode   func(io.Writer, any) error
+	encode   encode
+	typed    bool // rows have types
 	tables   *stream.Tables
 	document document
 	tracks   map[stream.TrackID]*thread
@@ -78,43 +93,70 @@ func (n *naive) Segment(b *stream.Batch) error {
 	}
 	switch b.Series.Kind {
 	case stream.Samples:
-		for i, at := range b.Time {
-			t.Samples.Data = append(t.Samples.Data, []any{n.stack(t, b.Stack[i]), n.ms(at), b.CPU[i]})
-		}
+		return n.samples(t, b)
 	case stream.Markers:
 		n.markers(t, b)
 	}
 	return nil
 }
 
-// ms is a moment in milliseconds since the profile's beginning.
-func (n *naive) ms(at stream.Time) float64 {
-	const whole = 1_000_000
-	start := n.tables.Processes[0].Start
-	return float64(at-start+start%whole) / whole
+// errNoStack says that rows of numbers can't hold a recording.
+var errNoStack = errors.New("a sample has no stack")
+
+func (n *naive) samples(t *thread, b *stream.Batch) error {
+	for i, at := range b.Time {
+		stack := n.stack(t, b.Stack[i])
+		switch {
+		case !n.typed:
+			t.rows.samples = append(t.rows.samples, []any{orNil(stack), n.ms(at), b.CPU[i]})
+		case stack == nil:
+			return errNoStack
+		default:
+			t.rows.typedSamples = append(t.rows.typedSamples, [3]float64{float64(*stack), n.ms(at), float64(b.CPU[i])})
+		}
+	}
+	return nil
 }
+
+// orNil is the number, if there is one.
+func orNil(number *int) any {
+	if number == nil {
+		return nil
+	}
+	return *number
+}
+
+// ms is a moment in milliseconds since the profile's beginning.
+func (n *naive) ms(at stream.Time) float64 { return float64(at-startOf(n.tables)) / 1e6 }
 
 func (n *naive) markers(t *thread, b *stream.Batch) {
 	event := n.tables.Event(b.Series.Event)
 	name := t.text(event.Name)
 	for i, at := range b.Time {
-		data := map[string]any{"type": event.Name}
-		for k := range b.Args {
-			switch column := &b.Args[k]; column.TypeAt(i) {
-			case stream.Text:
-				data[event.Fields[k].Name] = string(column.TextAt(i))
-			case stream.Int:
-				data[event.Fields[k].Name] = int64(column.BitsAt(i))
-			case stream.Uint:
-				data[event.Fields[k].Name] = column.BitsAt(i)
-			}
-		}
-		row := []any{name, n.ms(at), nil, int(b.Phase[i]), int(event.Category - 1), data}
+		row := []any{name, n.ms(at), nil, int(b.Phase[i]), int(event.Category - 1), n.payload(event, b, i)}
 		if b.Phase[i] == stream.Interval {
 			row[2] = n.ms(at + stream.Time(b.Duration[i]))
 		}
-		t.Markers.Data = append(t.Markers.Data, row)
+		t.rows.markers = append(t.rows.markers, row)
 	}
+}
+
+func (n *naive) payload(event *stream.Event, b *stream.Batch, i int) any {
+	if n.typed {
+		return typedPayload(event, b, i)
+	}
+	data := map[string]any{"type": event.Name}
+	for k := range b.Args {
+		switch column := &b.Args[k]; column.TypeAt(i) {
+		case stream.Text:
+			data[event.Fields[k].Name] = string(column.TextAt(i))
+		case stream.Int:
+			data[event.Fields[k].Name] = int64(column.BitsAt(i))
+		case stream.Uint:
+			data[event.Fields[k].Name] = column.BitsAt(i)
+		}
+	}
+	return data
 }
 
 func (t *thread) text(s string) int {
@@ -128,19 +170,24 @@ func (t *thread) text(s string) int {
 }
 
 // stack is the number of a stack in the thread's table, callers first.
-func (n *naive) stack(t *thread, id stream.StackID) any {
+func (n *naive) stack(t *thread, id stream.StackID) *int {
 	if id == 0 {
 		return nil
 	}
 	number, ok := t.stacks[id]
-	if !ok {
-		caller, frame := n.tables.Stacks.At(id)
-		row := []any{n.stack(t, caller), n.frame(t, frame)}
-		number = len(t.StackTable.Data)
-		t.stacks[id] = number
-		t.StackTable.Data = append(t.StackTable.Data, row)
+	if ok {
+		return number
 	}
-	return number
+	caller, of := n.tables.Stacks.At(id)
+	prefix, frame := n.stack(t, caller), n.frame(t, of)
+	next := len(t.stacks)
+	t.stacks[id] = &next
+	if n.typed {
+		t.rows.typedStacks = append(t.rows.typedStacks, [2]*int{prefix, &frame})
+	} else {
+		t.rows.stacks = append(t.rows.stacks, []any{orNil(prefix), frame})
+	}
+	return &next
 }
 
 func (n *naive) frame(t *thread, id stream.FrameID) int {
@@ -158,10 +205,20 @@ func (n *naive) Close() error {
 		for _, id := range t.order {
 			f := n.tables.Frames.At(id)
 			location := n.tables.Strings.At(f.Function) + " (in " + n.tables.Modules.At(f.Module).Name + ")"
-			t.FrameTable.Data = append(t.FrameTable.Data, []any{t.text(location), false, int(f.Category - 1), 0})
+			t.rows.frames = append(t.rows.frames, []any{t.text(location), false, int(f.Category - 1), 0})
 		}
+		t.putRows(n.typed)
 	}
 	return n.encode(n.out, &n.document)
+}
+
+// putRows gives the tables of a thread their rows.
+func (t *thread) putRows(typed bool) {
+	t.Samples.Data, t.StackTable.Data = t.rows.samples, t.rows.stacks
+	if typed {
+		t.Samples.Data, t.StackTable.Data = t.rows.typedSamples, t.rows.typedStacks
+	}
+	t.Markers.Data, t.FrameTable.Data = t.rows.markers, t.rows.frames
 }
 
 // name is what the viewer wants the main thread to be called, or the track.
@@ -170,25 +227,4 @@ func (n *naive) name(id stream.TrackID) string {
 		return track.Name
 	}
 	return "GeckoMain"
-}
-
-func standardJSON(w io.Writer, value any) error { return json.NewEncoder(w).Encode(value) }
-
-func sonicJSON(w io.Writer, value any) error { return sonic.ConfigDefault.NewEncoder(w).Encode(value) }
-
-// marshal writes the profile of a session, compressed at level 1 by the same
-// library that we use.
-func marshal(encode func(io.Writer, any) error) work {
-	return func(session string) (said, error) {
-		var c counter
-		packed, err := gzip.NewWriterLevel(&c, 1)
-		if err != nil {
-			return said{}, err
-		}
-		if err := copyTo(&naive{out: packed, encode: encode}, session); err != nil {
-			return said{}, err
-		}
-		err = packed.Close()
-		return said{Bytes: c.bytes}, err
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"gprof/bench/corpus"
 )
@@ -12,6 +13,7 @@ import (
 // options are the flags.
 type options struct {
 	samples, runs int
+	stacks        int
 	only          string
 	session       string // that is made
 }
@@ -22,7 +24,8 @@ func main() {
 	}
 	var o options
 	flag.IntVar(&o.samples, "samples", 5_000_000, "samples of the recording; there is one marker for five of them")
-	flag.IntVar(&o.runs, "runs", 3, "runs of each line, of which the best counts")
+	flag.IntVar(&o.stacks, "stacks", 187_000, "different stacks that are sampled, some 40 frames deep")
+	flag.IntVar(&o.runs, "runs", 2, "runs of each line, of which the best counts")
 	flag.StringVar(&o.only, "only", "", "only the lines whose names match this pattern, and what they are compared with")
 	flag.Parse()
 	exit(run(o))
@@ -48,8 +51,13 @@ func run(o options) error {
 		return err
 	}
 	o.session = filepath.Join(dir, "session")
-	if _, err := corpus.Write(o.session, corpus.Options{Samples: o.samples, Markers: 200}); err != nil {
+	if _, err := corpus.Write(o.session, corpus.Options{Samples: o.samples, Markers: 200, Stacks: o.stacks}); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(lines, func(l line) bool { return l.tables }) {
+		if err := writeTablesBeside(o.session); err != nil {
+			return err
+		}
 	}
 	results, err := measure(lines, o)
 	if err != nil {

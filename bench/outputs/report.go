@@ -9,47 +9,41 @@ import (
 )
 
 // report is the table.
-func report(lines []line, results map[string]result, samples int) string {
+func report(lines []line, all results, samples int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s, %s/%s; %d samples and %d markers; one core\n\n", model(), runtime.Version(), runtime.GOOS, runtime.GOARCH, samples, samples/5)
-	b.WriteString("| what | CPU s | of it output | + system s | M samples/CPU s | peak MB | of it output | file MB | ours takes less |\n")
-	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|---|\n")
+	b.WriteString("| what | CPU s | of it output | + system s | M samples/CPU s | peak MB | of it output | file MB | asked | reached |\n")
+	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|---|---|\n")
 	for _, l := range lines {
-		r, zero := results[l.name], results[base]
-		fmt.Fprintf(&b, "| %s | %.2f | %s | %.2f | %.1f | %.0f | %s | %s | %s |\n", l.name, r.cpu.Seconds(), more(r.cpu.Seconds()-zero.cpu.Seconds(), "%.2f"),
-			r.system.Seconds(), rate(samples, r.cpu), mb(r.Peak), more(mb(r.Peak-zero.Peak), "%.0f"), more(mb(r.Bytes), "%.1f"), l.compared(results))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", l.name, all.took(all[l.name]), more(mb(all[l.name].Bytes), "%.1f"), l.asked(), l.reached(all))
 	}
 	return b.String()
 }
 
-// compared says how much less our own way takes. In brackets the time of the
-// system is counted, too.
-func (l line) compared(results map[string]result) string {
-	var parts []string
-	for _, name := range l.ours {
-		parts = append(parts, fmt.Sprintf("%s: %s", name, results[l.name].less(results[name], results[base])))
+// took are the columns of time and memory. Of a part there is only its time.
+func (all results) took(r result) string {
+	if r.part() {
+		return fmt.Sprintf("%.2f |  |  |  |  | ", r.cpu.Seconds())
 	}
-	return strings.Join(parts, "; ")
+	return fmt.Sprintf("%.2f | %s | %.2f | %.1f | %.0f | %s", r.cpu.Seconds(), more(all.output(r).Seconds(), "%.2f"), r.system.Seconds(),
+		rate(r.samples, r.cpu), mb(r.Peak), more(all.memory(r), "%.0f"))
 }
 
-// less says how much less of each ours takes, of what both take more than zero.
-func (r result) less(ours, zero result) string {
-	program := (r.cpu - zero.cpu).Seconds() / (ours.cpu - zero.cpu).Seconds()
-	all := (r.all() - zero.all()).Seconds() / (ours.all() - zero.all()).Seconds()
-	above, took := "", mb(ours.Peak-zero.Peak)
-	if took < noise {
-		above, took = "> ", noise
+// output is the CPU time that the output takes: more than decoding and sorting.
+func (all results) output(r result) time.Duration {
+	if r.part() {
+		return r.cpu
 	}
-	return fmt.Sprintf("%.1fx CPU (%.1fx), %s%.0fx memory", program, all, above, mb(r.Peak-zero.Peak)/took)
+	return r.cpu - all[base].cpu
 }
+
+// memory is the MB that the output takes.
+func (all results) memory(r result) float64 { return mb(r.Peak - all[base].Peak) }
 
 // noise is by how many MB the memory of two runs of one line may differ.
 const noise = 10
 
-// all is the CPU time of program and system.
-func (r result) all() time.Duration { return r.cpu + r.system }
-
-func rate(samples int, cpu time.Duration) float64 { return float64(samples) / cpu.Seconds() / 1e6 }
+func rate(n int64, cpu time.Duration) float64 { return float64(n) / cpu.Seconds() / 1e6 }
 
 func mb(bytes int64) float64 { return float64(bytes) / 1e6 }
 

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 
 	"gprof/convert"
 	"gprof/ingest"
@@ -69,6 +71,29 @@ func convertAt(name string, level int) work {
 		err = copyTo(sink, session)
 		return said{Bytes: c.bytes}, err
 	}
+}
+
+// tablesBeside is where the tables of a session are, once they are written.
+func tablesBeside(session string) string { return filepath.Join(filepath.Dir(session), "tables") }
+
+// writeTablesBeside writes them as files.
+func writeTablesBeside(session string) error {
+	format, o, err := convert.ByName("x.parquet")
+	if err != nil {
+		return err
+	}
+	return copyTo(format.NewIn(folder(tablesBeside(session)), o), session)
+}
+
+// folder is a directory of the file system.
+type folder string
+
+func (f folder) Create(name string) (io.WriteCloser, error) {
+	path := filepath.Join(string(f), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, err
+	}
+	return os.Create(path)
 }
 
 // writeTables writes the directory of Parquet tables.
