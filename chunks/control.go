@@ -73,7 +73,7 @@ func OpenControl(session string, o ControlOptions) (*Control, error) {
 // just been made is about to be opened to the group.
 func openControlFile(path string, existing bool) (f *os.File, err error) {
 	for range 10 {
-		f, err = os.OpenFile(path, os.O_RDWR|openCarefully, 0)
+		f, err = openFile(path, os.O_RDWR|openCarefully)
 		if errors.Is(err, fs.ErrPermission) {
 			time.Sleep(time.Millisecond)
 			continue

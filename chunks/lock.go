@@ -47,4 +47,4 @@ func Alive(dir string) bool {
 
 // openLock opens a lock file, and nothing that somebody put in its place: a
 // pipe would block.
-func openLock(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|openCarefully, 0) }
+func openLock(path string) (*os.File, error) { return openFile(path, os.O_RDONLY|openCarefully) }

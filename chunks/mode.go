@@ -20,7 +20,7 @@ func open(path string, flags int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|flags, 0o600)
+	f, err := openFile(path, os.O_RDWR|os.O_CREATE|flags)
 	if err != nil || dir.Mode()&groupWrites == 0 {
 		return f, err
 	}

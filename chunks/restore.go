@@ -49,6 +49,9 @@ func (c *Control) heal() error {
 // and they must know of each other. The mapping stays where it is, because other
 // goroutines may be using it.
 func (c *Control) follow() error {
+	if mappedKeepsName {
+		return nil
+	}
 	if err := sameFile(c.file, c.path()); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -67,7 +67,7 @@ func copyFile(from, to string, since uint64) error {
 }
 
 func latest(path string, since uint64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|openCarefully, 0)
+	f, err := openFile(path, os.O_RDONLY|openCarefully)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,9 @@ import (
 // chooseCPU settles how CPU samples are taken, and keeps what meta says of it.
 func (r *Recorder) chooseCPU(p *plan) {
 	defer func() {
+		if r.cpu == CPUOff {
+			r.features &^= FeatureSamples
+		}
 		by := cmp.Or(r.cpuTest, r.cpu.String())
 		r.sampledBy.Store(&by)
 	}()

@@ -93,6 +93,21 @@
 // has no room for one more process, Start returns an error and nothing is
 // recorded.
 //
+// # Systems
+//
+// Markers, counters of the runtime, heap samples, waits and windows of the execution
+// trace are recorded on Linux, macOS, the BSDs and Windows, and are found after the
+// process was killed. CPU samples by signals, counters of the system, the way by the
+// processor's counter and pinned writers are Linux' (amd64; all but the samples on
+// arm64, too); meta says what is absent.
+//
+// # What is recorded
+//
+// [Options.Features] and [Options.Without] choose among kinds of data,
+// [Options.Tracks] among tracks; so does an operator by GPROF_FEATURES=-heap and
+// GPROF_TRACKS='worker *'. [Recorder.Trace] puts a window of Go's execution trace
+// beside the recording when something is worth a closer look.
+//
 // # Before Start, and while it runs
 //
 // Markers that are made before Start are kept where package early is imported;
