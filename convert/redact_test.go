@@ -107,7 +107,7 @@ func (s secrets) plantNames(b *streamtest.Builder, p *streamtest.Process) {
 		t.Delay(plantedAt, 7)
 	}
 	p.Count(plantedAt, p.Counter(stream.Counter{Name: s.in("counter"), Description: s.in("description"), Category: s.in("group")}), 1, 2)
-	p.Count(plantedAt, p.Counter(stream.Counter{Name: "thread 12 " + s.in("thread")}), 1, 2)
+	p.Count(plantedAt, p.Counter(stream.Counter{Name: "thread 12 " + s.in("thread"), Own: true}), 1, 2)
 }
 
 func (s secrets) plantRows(b *streamtest.Builder, p *streamtest.Process) {

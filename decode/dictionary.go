@@ -254,7 +254,8 @@ func (d *dictionary) defCounter(c *rawformat.Cursor) {
 	id := c.Uint("id")
 	k := stream.Counter{Process: d.process.ID, Name: string(c.Text("name")), Category: string(c.Text("category")), Description: string(c.Text("description"))}
 	k.Unit = format(c.Uint("unit"))
-	k.Total = rawformat.CounterMode(c.Uint("mode")) == rawformat.CounterTotal
+	mode := rawformat.CounterMode(c.Uint("mode"))
+	k.Total, k.Own = mode&rawformat.CounterTotal != 0, mode&rawformat.CounterOwn != 0
 	if c.Err() == nil {
 		d.counters.put(id, &counter{def: k})
 	}

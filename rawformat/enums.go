@@ -90,12 +90,13 @@ const (
 	ShowStack    Location = 1 << 6 // stack chart
 )
 
-// CounterMode is what the absolute values of a counter mean.
+// CounterMode is what the absolute values of a counter mean: a set.
 type CounterMode uint8
 
 const (
-	CounterLevel CounterMode = 0 // a level, may fall: memory in use, queue length
-	CounterTotal CounterMode = 1 // a total since the start, never falls: CPU time
+	CounterLevel CounterMode = 0      // a level, may fall: memory in use, queue length
+	CounterTotal CounterMode = 1 << 0 // a total since the start, never falls: CPU time
+	CounterOwn   CounterMode = 1 << 1 // the recorder's, not the program's: its name reveals nothing
 )
 
 // PauseScope is what a pause stops.

@@ -127,7 +127,8 @@ var Kinds = [256]Spec{
 	KindResume:          {"resume", 0, InChunk, []Field{{"time", Time}, {"what", Uint}}},
 	KindCollectionStart: {"collection-start", 0, InChunk, []Field{{"time", Time}}},
 	KindCollectionEnd:   {"collection-end", 0, InChunk, []Field{{"time", Time}}},
-	// What one round of the recorder's housekeeping cost, in ns.
+	// What the recorder's housekeeping cost since the block before, in ns: the upkeep
+	// of the ring, counters, and taking samples, which are so many.
 	KindOverhead: {"overhead", 0, InChunk, []Field{{"time", Time}, {"lock", Uint}, {"clean", Uint}, {"counters", Uint}, {"threads", Uint}, {"samples", Uint}}},
 	// How long work had waited when the thread got to it, in ns.
 	KindDelay:       {"delay", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"delay", Uint}}},
@@ -155,7 +156,7 @@ var Kinds = [256]Spec{
 	// [Privacy], flags a set of [FieldFlag].
 	KindDefField: {"def-field", 0, InDict, []Field{{"event", Uint}, {"position", Uint}, {"name", Text}, {"label", Text}, {"wire", Uint}, {"format", Uint}, {"privacy", Uint}, {"flags", Uint}}},
 	KindDefTrack: {"def-track", 0, InDict, []Field{{"id", Uint}, {"name", Text}}},
-	// unit is a [Format]; mode a [CounterMode].
+	// unit is a [Format]; mode is a set of [CounterMode].
 	KindDefCounter: {"def-counter", 0, InDict, []Field{{"id", Uint}, {"name", Text}, {"category", Text}, {"description", Text}, {"unit", Uint}, {"mode", Uint}}},
 	// A mapped file: addresses start to end hold the file from offset on.
 	// offset-in-file = pc - start + offset.

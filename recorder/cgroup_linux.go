@@ -1,11 +1,20 @@
 package recorder
 
 import (
+	"errors"
 	"os"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
+
+	"gprof/rawformat"
 )
+
+// groupMount is where cgroups are mounted, below the root.
+const groupMount = "sys/fs/cgroup"
+
+var errNoGroup = errors.New("the process is in no such cgroup, or it can't be read")
 
 // memoryGroup is a memory cgroup, "" none. Of those that a process is in, it is
 // the one whose limit the process meets first: where none has a limit, its own.
@@ -33,7 +42,7 @@ func ownMemoryGroup() (g memoryGroup) {
 	if err != nil {
 		return g
 	}
-	return findMemoryGroup("/sys/fs/cgroup", string(groups))
+	return findMemoryGroup("/"+groupMount, string(groups))
 }
 
 // findMemoryGroup reads /proc/self/cgroup; root is where cgroups are mounted.
@@ -83,16 +92,6 @@ func memoryLine(line string) (mount string, files *memoryFiles, group string) {
 // in, in bytes; 0 none.
 func memoryLimit() int64 { return ownMemoryGroup().limit }
 
-// groupMeter reads how much memory of a cgroup is taken. Cached file pages that
-// nobody used lately are not counted, as container managers do it: the kernel
-// takes them back before anybody is killed.
-type groupMeter struct {
-	group    memoryGroup
-	usage    *os.File
-	inactive int64
-	due      Time // when inactive is read again
-}
-
 const (
 	// inactiveEvery spares most reads of memory.stat: one costs as much as all
 	// other counters together.
@@ -102,45 +101,72 @@ const (
 	scarce = 0.875
 )
 
-// openGroupMeter returns nil where nothing can be read.
-func openGroupMeter(g memoryGroup) *groupMeter {
+// openGroupMemory reads how much memory of the cgroup is taken, and how much may
+// be. Cached file pages that nobody used lately are not counted, as container
+// managers do it: the kernel takes them back before anybody is killed.
+func (k *kernel) openGroupMemory() (*gauge, error) {
+	groups, err := os.ReadFile(filepath.Join(k.root, "proc/self/cgroup"))
+	if err != nil {
+		return nil, err
+	}
+	g := findMemoryGroup(filepath.Join(k.root, groupMount), string(groups))
 	if g.dir == "" {
-		return nil
+		return nil, errNoGroup
 	}
-	f, err := os.Open(path.Join(g.dir, g.files.usage))
+	m, err := k.openGroupMeter(g)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return &groupMeter{group: g, usage: f}
+	return &gauge{
+		specs: []counterSpec{
+			{name: rawformat.CounterGroupMemory, category: "Memory", description: "memory of the cgroup, without inactive file pages", unit: UnitBytes},
+			{name: "cgroup memory limit", category: "Memory", description: "memory that the cgroup may take; no value: as much as there is", unit: UnitBytes},
+		},
+		read: func(v []count) bool {
+			v[0].value, v[0].known = m.read(Now())
+			v[1] = count{value: m.group.limit, known: m.group.limit > 0}
+			return true
+		},
+	}, nil
 }
 
-func (m *groupMeter) read() int64 {
-	var b [32]byte
-	n, _ := m.usage.ReadAt(b[:], 0) // io.EOF: it is short
-	used, err := strconv.ParseInt(strings.TrimSpace(string(b[:n])), 10, 64)
+// groupMeter reads what is taken of a cgroup's memory.
+type groupMeter struct {
+	group        memoryGroup
+	limit, usage kernelFile
+	stat         kernelFile
+	inactive     int64
+	due          Time // when limit and inactive are read again
+}
+
+func (k *kernel) openGroupMeter(g memoryGroup) (m *groupMeter, err error) {
+	m = &groupMeter{group: g}
+	dir, err := filepath.Rel(k.root, g.dir)
 	if err != nil {
-		return 0
+		return nil, err
 	}
-	if now := Now(); now >= m.due || m.group.limit > 0 && float64(used) > scarce*float64(m.group.limit) {
+	if m.usage, err = k.keep(dir, g.files.usage); err != nil {
+		return nil, err
+	}
+	m.stat, _ = k.keep(dir, "memory.stat") // without it all counts
+	m.limit, _ = k.keep(dir, g.files.limit)
+	return m, nil
+}
+
+func (m *groupMeter) read(now Time) (int64, bool) {
+	used, ok := m.usage.number()
+	if !ok {
+		return 0, false
+	}
+	if now >= m.due || m.group.limit > 0 && float64(used) > scarce*float64(m.group.limit) {
 		m.due = now + inactiveEvery
-		m.inactive = m.group.inactiveBytes()
-	}
-	return max(0, used-m.inactive)
-}
-
-// inactiveBytes is 0 where it isn't told.
-func (g *memoryGroup) inactiveBytes() int64 {
-	stat, err := os.ReadFile(path.Join(g.dir, "memory.stat"))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(stat)) {
-		if key, value, _ := strings.Cut(line, " "); key == g.files.inactive {
-			n, _ := strconv.ParseInt(strings.TrimSpace(value), 10, 64) // the kernel writes numbers
-			return n
+		m.inactive, _ = keyed(m.stat.read(), m.group.files.inactive)
+		limit, ok := m.limit.number()
+		if m.group.limit = limit; !ok || limit >= unlimited { // "max"
+			m.group.limit = 0
 		}
 	}
-	return 0
+	return max(0, used-m.inactive), true
 }
 
 // readNumber reads a file that holds a number; 0 if it does not.

@@ -60,40 +60,45 @@ func TestFindMemoryGroup(t *testing.T) {
 	}
 }
 
-// Cache that can go doesn't count; where memory is scarce it is looked at anew.
+// Cache that can go doesn't count; where memory is scarce it is looked at anew. A
+// limit that changes is seen, too.
 func TestGroupMeter(t *testing.T) {
 	root := cgroups(t, map[string]string{
 		"memory.max": "1000\n", "memory.current": "300\n", "memory.stat": "anon 1\ninactive_file 200\nactive_file 7\n"})
-	m := openGroupMeter(findMemoryGroup(root, "0::/\n"))
-	if m == nil {
-		t.Fatal("no meter")
+	k := &kernel{root: root}
+	defer k.close()
+	m, err := k.openGroupMeter(findMemoryGroup(root, "0::/\n"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	defer m.usage.Close()
 	write := func(name, content string) {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := m.read(); got != 100 {
-		t.Errorf("%d bytes, want 100", got)
+	if got, ok := m.read(1); !ok || got != 100 || m.group.limit != 1000 {
+		t.Errorf("%d bytes of %d, %v; want 100 of 1000", got, m.group.limit, ok)
 	}
-	m.due = Now() + Time(3600e9) // not so soon
 	write("memory.stat", "inactive_file 0\n")
 	write("memory.current", "800\n")
-	if got := m.read(); got != 600 {
+	if got, _ := m.read(2); got != 600 {
 		t.Errorf("%d bytes, want 600, with the cache of before", got)
 	}
 	write("memory.current", "990\n")
-	if got := m.read(); got != 990 {
+	if got, _ := m.read(3); got != 990 {
 		t.Errorf("%d bytes, want all 990", got)
 	}
-	for _, odd := range []string{"", "max\n", strings.Repeat("9", 40)} {
+	write("memory.max", "max\n")
+	if m.read(4 + inactiveEvery); m.group.limit != 0 {
+		t.Errorf("limit %d, want none any more", m.group.limit)
+	}
+	for _, odd := range []string{"", "max\n", strings.Repeat("9", 40), "12 34"} {
 		write("memory.current", odd)
-		if got := m.read(); got != 0 {
-			t.Errorf("%q: %d bytes, want 0", odd, got)
+		if got, ok := m.read(5); ok {
+			t.Errorf("%q: %d bytes, want no value", odd, got)
 		}
 	}
-	if openGroupMeter(memoryGroup{}) != nil || openGroupMeter(memoryGroup{dir: root, files: &memoryFiles1}) != nil {
+	if _, err := k.openGroupMeter(memoryGroup{dir: root, files: &memoryFiles1}); err == nil {
 		t.Error("a meter of nothing")
 	}
 }
@@ -105,12 +110,13 @@ func TestOwnMemoryGroup(t *testing.T) {
 		t.Log("no memory cgroup on this machine")
 		return
 	}
-	m := openGroupMeter(g)
-	if m == nil {
-		t.Fatalf("%s can't be read", g.dir)
+	k := &kernel{root: "/"}
+	defer k.close()
+	m, err := k.openGroupMeter(g)
+	if err != nil {
+		t.Fatal(err)
 	}
-	defer m.usage.Close()
-	if used := m.read(); used <= 0 || g.limit > 0 && used > g.limit {
-		t.Errorf("%d bytes of %d", used, g.limit)
+	if used, ok := m.read(1); !ok || used <= 0 || g.limit > 0 && used > g.limit {
+		t.Errorf("%d bytes of %d, %v", used, g.limit, ok)
 	}
 }

@@ -29,6 +29,9 @@ const (
 	UnitNanoseconds Unit = rawformat.FormatNanoseconds
 	UnitPercent     Unit = rawformat.FormatPercentage // 1.0 is 100 %
 	UnitHex         Unit = rawformat.FormatHexadecimal
+
+	// UnitPicowattHours is energy, of counters that are totals: 1 mJ is 277,778.
+	UnitPicowattHours Unit = rawformat.FormatPicowatt
 )
 
 // Label is what the field is called on screen; without one it is the name.

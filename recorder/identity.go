@@ -96,6 +96,7 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add(rawformat.MetaSelfTest+"tracks", r.filter.describe())
 	add(rawformat.MetaSelfTest+"session", r.member.describe())
 	add(rawformat.MetaSelfTest+"cpu", r.cpuTest)
+	add(rawformat.MetaSelfTest+"counters", r.meter.describe())
 	add(rawformat.MetaSelfTest+"heap", r.heap.describe())
 	add(rawformat.MetaSelfTest+"waits", r.waits.describe())
 	add(rawformat.MetaSelfTest+"trace", r.tracer.describe())

@@ -21,8 +21,13 @@ const (
 // chores is what the housekeeper does besides the ring's upkeep, when it is due.
 type chores struct{ counters, overhead, anchor, learn Time }
 
-// spent is the recorder's own cost since it was last written, in ns.
-type spent struct{ clean, counters, threads, samples atomic.Int64 }
+// spent is the recorder's own cost since it was last written, in ns, and how many
+// samples it took (what it dropped is told by blocks of their own). It is the time that passed: where the housekeeper had to wait for
+// a processor, it is more than what was used, which is the counter "recorder CPU".
+type spent struct {
+	clean, counters, threads, samples atomic.Int64 // ns
+	taken                             atomic.Int64
+}
 
 // keepHouse runs until Stop. It has a thread of its own, and comes by itself often
 // enough as a rule; a writer wakes it when the ring may still grow and the chunks
@@ -173,6 +178,7 @@ func (r *Recorder) work(due *chores) {
 	r.leaveCounter()
 	if r.paused.Load() {
 		r.waits.last = 0 // nobody knows what waited meanwhile
+		r.meter.rest()
 		r.sampler.rest(r)
 		return
 	}
@@ -187,7 +193,7 @@ func (r *Recorder) work(due *chores) {
 	if r.counterPeriod > 0 && now >= due.counters {
 		// Regular, without catching up on what was missed.
 		due.counters = now - now%r.counterPeriod + r.counterPeriod
-		r.sampleCounters()
+		r.meter.round(r, now)
 		r.spent.counters.Add(int64(Now() - now))
 	}
 	if now >= due.anchor {
@@ -199,7 +205,7 @@ func (r *Recorder) work(due *chores) {
 		r.learnAgain()
 		before := Now()
 		if r.counterPeriod > 0 {
-			r.probeThreads()
+			r.meter.attend()
 		}
 		r.spent.threads.Add(int64(Now() - before))
 	}
@@ -295,5 +301,5 @@ func (r *Recorder) writeAnchor() {
 
 func (r *Recorder) writeOverhead() {
 	take := func(n *atomic.Int64) uint64 { return uint64(n.Swap(0)) }
-	r.entry(rawformat.KindOverhead, r.clock.now(), 0, take(&r.spent.clean), take(&r.spent.counters), take(&r.spent.threads), take(&r.spent.samples))
+	r.entry(rawformat.KindOverhead, r.clock.now(), 0, take(&r.spent.clean), take(&r.spent.counters), take(&r.spent.threads)+take(&r.spent.samples), take(&r.spent.taken))
 }

@@ -44,7 +44,7 @@ func TestMeta(t *testing.T) {
 // absent, why.
 func TestMetaTricks(t *testing.T) {
 	r := finish(t, begin(t, recorder.Options{}))
-	for _, trick := range []string{"session", "cpu", "clock", "faults", "writers", "stacks"} {
+	for _, trick := range []string{"session", "cpu", "counters", "clock", "faults", "writers", "stacks"} {
 		if r.meta(rawformat.MetaSelfTest+trick) == "" {
 			t.Errorf("meta does not say what is in use for %s", trick)
 		}

@@ -1,62 +1,99 @@
 package recorder
 
 import (
+	"errors"
 	"math"
+	"runtime"
 	"runtime/metrics"
-	"slices"
 )
 
 // runtimeMetrics are counters of the Go runtime. One read gets them all, none
-// of them stops the world.
+// of them stops the world. Only times of CPU of the garbage collector wait for
+// the end of a cycle.
 type runtimeMetrics struct {
 	samples []metrics.Sample
-	waits   []uint64 // the latency histogram as it was last time
+	counts  []uint64 // the latency histogram as it was last time
+	waited  int64    // ns, the latency's 99th percentile since then
 }
 
 var runtimeCounters = []struct {
 	metric string
 	counterSpec
 }{
+	{cyclesMetric, counterSpec{name: "GC cycles", category: "Go", description: "completed garbage collections", mode: 1}},
 	{"/memory/classes/heap/objects:bytes", counterSpec{name: "heap", category: "Go", description: "live and unswept heap objects", unit: UnitBytes}},
+	{"/gc/heap/goal:bytes", counterSpec{name: "heap goal", category: "Go", description: "size of the heap at which the next garbage collection is to end", unit: UnitBytes}},
 	{"/gc/heap/allocs:bytes", counterSpec{name: "allocated", category: "Go", description: "bytes allocated on the heap since the start", unit: UnitBytes, mode: 1}},
-	{"/gc/cycles/total:gc-cycles", counterSpec{name: "GC cycles", category: "Go", description: "completed garbage collections", mode: 1}},
+	{"/memory/classes/total:bytes", counterSpec{name: "Go memory", category: "Go", description: "memory that the Go runtime has mapped, also what it has given back", unit: UnitBytes}},
+	{"/memory/classes/heap/released:bytes", counterSpec{name: "Go memory given back", category: "Go", description: "memory that the Go runtime has mapped and given back to the system", unit: UnitBytes}},
+	{"/memory/classes/heap/stacks:bytes", counterSpec{name: "stacks", category: "Go", description: "memory for stacks of goroutines", unit: UnitBytes}},
 	{"/sched/goroutines:goroutines", counterSpec{name: "goroutines", category: "Go", description: "live goroutines"}},
-	{waitMetric, counterSpec{name: "scheduler latency p99", category: "Go", description: "how long goroutines waited to run since the last value", unit: UnitNanoseconds}},
+	{"/sched/goroutines/running:goroutines", counterSpec{name: "goroutines running", category: "Go", description: "goroutines that have a processor"}},
+	{"/sched/goroutines/runnable:goroutines", counterSpec{name: "goroutines runnable", category: "Go", description: "goroutines that wait for a processor"}},
+	{"/sched/goroutines/waiting:goroutines", counterSpec{name: "goroutines waiting", category: "Go", description: "goroutines that wait for something else"}},
+	{"/sched/goroutines/not-in-go:goroutines", counterSpec{name: "goroutines not in Go", category: "Go", description: "goroutines in system calls or C"}},
+	{"/sched/threads/total:threads", counterSpec{name: "threads", category: "Go", description: "threads of the Go runtime"}},
+	{latencyMetric, counterSpec{name: "scheduler latency p99", category: "Go", description: "how long goroutines waited to run since the last value", unit: UnitNanoseconds}},
+	{"/sync/mutex/wait/total:seconds", counterSpec{name: "lock waits", category: "Go", description: "time that goroutines waited for locks, of all together", unit: UnitNanoseconds, mode: 1}},
+	{"/cpu/classes/gc/total:cpu-seconds", counterSpec{name: "GC CPU", category: "CPU", description: "CPU time for garbage collection, as the runtime estimates it at the end of each", unit: UnitNanoseconds, mode: 1}},
 }
 
-const waitMetric = "/sched/latencies:seconds"
+const (
+	cyclesMetric  = "/gc/cycles/total:gc-cycles"
+	latencyMetric = "/sched/latencies:seconds"
+)
 
-// probeRuntime defines the runtime's counters.
-func (r *Recorder) probeRuntime() {
-	m := &r.meter.runtime
+// openRuntime finds the runtime's counters.
+func (m *meter) openRuntime() {
+	samples := make([]metrics.Sample, len(runtimeCounters))
 	for i, c := range runtimeCounters {
-		m.samples = append(m.samples, metrics.Sample{Name: c.metric})
-		r.probe(c.counterSpec, func() int64 { return m.value(i) })
+		samples[i].Name = c.metric
 	}
+	metrics.Read(samples)
+	g := &gauge{read: m.runtime.values}
+	for i, c := range runtimeCounters {
+		if samples[i].Value.Kind() == metrics.KindBad {
+			m.miss(c.name, errors.New("not in "+runtime.Version()))
+			continue
+		}
+		m.runtime.samples = append(m.runtime.samples, samples[i])
+		g.specs = append(g.specs, c.counterSpec)
+	}
+	m.add(g)
+	m.cycles.open()
 }
 
-func (m *runtimeMetrics) read() { metrics.Read(m.samples) }
+// values reads all.
+func (m *runtimeMetrics) values(v []count) bool {
+	metrics.Read(m.samples)
+	for i := range m.samples {
+		v[i] = count{value: m.value(&m.samples[i]), known: true}
+	}
+	return true
+}
 
-// value is that of the last read; 0 for a metric that this Go does not have.
-func (m *runtimeMetrics) value(i int) int64 {
-	switch v := m.samples[i].Value; v.Kind() {
+func (m *runtimeMetrics) value(s *metrics.Sample) int64 {
+	switch s.Value.Kind() {
 	case metrics.KindUint64:
-		return int64(v.Uint64())
+		return int64(s.Value.Uint64())
+	case metrics.KindFloat64:
+		return int64(s.Value.Float64() * 1e9)
 	case metrics.KindFloat64Histogram:
-		return m.latency(v.Float64Histogram())
+		m.waited = m.latency(s.Value.Float64Histogram())
+		return m.waited
 	}
 	return 0
 }
 
 // latency is the 99th percentile of what h gained since the last call, in ns.
 func (m *runtimeMetrics) latency(h *metrics.Float64Histogram) int64 {
-	old := m.waits
-	m.waits = slices.Clone(h.Counts)
+	if len(m.counts) != len(h.Counts) { // the first time: what was before
+		m.counts = make([]uint64, len(h.Counts))
+	}
 	total := uint64(0)
-	for i := range h.Counts {
-		if i < len(old) {
-			h.Counts[i] -= old[i] // h is ours until the next read
-		}
+	for i, n := range h.Counts {
+		h.Counts[i] = n - m.counts[i] // h is ours until the next read
+		m.counts[i] = n
 		total += h.Counts[i]
 	}
 	below := uint64(0)

@@ -209,7 +209,8 @@ func (r *Recorder) close() error {
 	if r.dict != nil {
 		errs = append(errs, r.dict.close())
 	}
-	return errors.Join(append(errs, r.meter.system.close())...)
+	r.meter.system.close()
+	return errors.Join(errs...)
 }
 
 // quitSession gives slot and directory up, in this order: what has a slot and

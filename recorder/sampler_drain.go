@@ -77,6 +77,7 @@ func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRe
 	t.stacks.Claim(w.chunk.RangeStart() + uint64(w.offset()))
 	w.finish(b)
 	leave(w)
+	r.spent.taken.Add(1)
 	return true
 }
 

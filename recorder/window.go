@@ -109,5 +109,6 @@ func (r *Recorder) writeWindow(gzipped []byte, begin, end Time) error {
 	}
 	r.mark(cpuWindow.handle, markInterval, r.clock.at(end), r.clock.at(begin), pack(len(slots)), pack(time.Duration(cpu)), nil)
 	r.spent.samples.Add(int64(Now() - before))
+	r.spent.taken.Add(int64(len(slots)))
 	return nil
 }

@@ -90,7 +90,8 @@ const (
 	LogError = 2
 )
 
-// OverheadFields are the Args of an Overheads row, all in ns but the last.
+// OverheadFields are the Args of an Overheads row, what was spent since the one
+// before: in ns, but the last, which is how many samples were taken.
 var OverheadFields = []string{"lock", "clean", "counters", "threads", "samples"}
 
 // PageFields are the Args of a Pages row; all integers but the url.

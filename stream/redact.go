@@ -78,7 +78,8 @@ type Redactor struct {
 	counts map[redactedCount]int64
 	plans  map[EventID]plan
 	spare  Column
-	early  bool // rows were redacted before they came to Source
+	own    map[string]bool // names of the recorder's own counters
+	early  bool            // rows were redacted before they came to Source
 }
 
 type redactedCount struct {

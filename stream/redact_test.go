@@ -196,7 +196,7 @@ func TestRedactNames(t *testing.T) {
 		p.TrackOf(stream.Track{Name: "main.main", Root: true}).Sample(3, 0)
 		p.TrackOf(stream.Track{Name: "for anna", Root: true}).Sample(4, b.StackOf(stream.Frame{Label: true, Function: b.Tables.Strings.Intern("for anna")}))
 		for i, name := range []string{"anna's", "berta's", stream.CounterRSS, "thread 12 anna"} {
-			p.Count(1, p.Counter(stream.Counter{Name: name, Description: "of anna"}), int64(i), 0)
+			p.Count(1, p.Counter(stream.Counter{Name: name, Description: "what", Own: !strings.HasSuffix(name, "'s")}), int64(i), 0)
 		}
 		p.Main.Sample(1, b.StackOf(stream.Frame{Label: true, Function: b.Tables.Strings.Intern("anna")}, stream.Frame{Function: b.Tables.Strings.Intern("anna")}))
 		for what, where := range map[string]string{"events of tracks": "anna", "values of counters": "anna's"} {

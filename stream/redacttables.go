@@ -18,6 +18,7 @@ func (r *Redactor) tables(t *Tables) {
 	labels := labelNames(t)
 	t.Tracks.Map(func(k Track) Track { return r.track(k, labels) })
 	if r.how[nameValue] != KeepValues {
+		r.own = ownCounters(t)
 		t.Counters.Map(r.counter)
 		t.Frames.Map(func(f Frame) Frame { return r.label(t, f) })
 	}
@@ -120,37 +121,35 @@ func (r *Redactor) track(t Track, labels map[string]bool) Track {
 	return t
 }
 
-// ownCounters are the counters that recorders have by themselves.
-var ownCounters = map[string]bool{
-	CounterGroupMemory: true, CounterRSS: true, "process CPU": true,
-	"heap": true, "allocated": true, "GC cycles": true, "goroutines": true, "scheduler latency p99": true,
+// ownCounters are the names of counters that recorders have by themselves.
+func ownCounters(t *Tables) map[string]bool {
+	names := make(map[string]bool)
+	for id := CounterID(1); int(id) <= t.Counters.Len(); id++ {
+		if c := t.Counters.At(id); c.Own {
+			names[c.Name] = true
+		}
+	}
+	return names
 }
 
 func (r *Redactor) counter(c Counter) Counter {
-	name, own := r.counterName(c.Process, c.Name)
-	if !own {
-		c.Category = r.name(c.Process, "group", c.Category)
+	if !c.Own {
+		c.Category, c.Description = r.name(c.Process, "group", c.Category), ""
+		c.Name = r.name(c.Process, "counter", c.Name)
+		return c
 	}
-	if !ownCounters[c.Name] {
-		c.Description = ""
-	}
-	c.Name = name
+	c.Name = r.ownName(c.Process, c.Name)
 	return c
 }
 
-// counterName is what becomes of the name of a counter, and whether it is the
-// recorder's own. Those of threads end with what the program calls the thread.
-func (r *Redactor) counterName(p ProcessID, name string) (now string, own bool) {
-	if ownCounters[name] {
-		return name, true
-	}
+// ownName is what becomes of the name of a recorder's own counter. Those of threads
+// end with what the program calls the thread.
+func (r *Redactor) ownName(p ProcessID, name string) string {
 	if rest, ok := strings.CutPrefix(name, "thread "); ok {
 		number, called, _ := strings.Cut(rest, " ")
-		if _, err := strconv.ParseUint(number, 10, 64); err == nil {
-			return strings.TrimSpace("thread " + number + " " + r.name(p, "name", called)), true
-		}
+		return strings.TrimSpace("thread " + number + " " + r.name(p, "name", called))
 	}
-	return r.name(p, "counter", name), false
+	return name
 }
 
 func (r *Redactor) label(t *Tables, f Frame) Frame {
@@ -242,8 +241,10 @@ func (r *Redactor) place(line *Line) string {
 	case line.Reason == ReasonExpired && line.What == "events of tracks":
 		return r.name(0, "track", line.Where)
 	case line.Reason == ReasonExpired && line.What == "values of counters":
-		name, _ := r.counterName(0, line.Where)
-		return name
+		if r.own[line.Where] {
+			return r.ownName(0, line.Where)
+		}
+		return r.name(0, "counter", line.Where)
 	case line.ofInputs():
 		return r.text(0, pathValue, line.Where)
 	}

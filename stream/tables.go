@@ -146,6 +146,7 @@ type Counter struct {
 	Name, Category, Description string
 	Unit                        Format
 	Total                       bool // counts up from the start; else a level
+	Own                         bool // the recorder's, not the program's: but for the name of a thread it reveals nothing
 }
 
 // Counters by which one judges how close a process came to its MemoryLimit; the

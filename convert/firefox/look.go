@@ -25,8 +25,9 @@ const (
 	rate  = "line-rate"
 )
 
-// lookOf chooses by the unit, and by whether the value counts up. CPU time is
-// written in milliseconds: by milliseconds, it is a share of a core.
+// lookOf chooses by the unit, and by whether the value counts up. Time is
+// written in milliseconds: by milliseconds, it is a share of a core, or of the
+// time.
 func lookOf(c *stream.Counter) look {
 	other := cmp.Or(c.Category, stream.Other.Name)
 	switch {
@@ -36,8 +37,10 @@ func lookOf(c *stream.Counter) look {
 		return look{cmp.Or(c.Category, "Bandwidth"), rate, "bytes", "blue", "", 10, bandwidthRows, appendInt}
 	case c.Unit == stream.FormatBytes:
 		return look{"Memory", level, "bytes", "orange", "timeline-memory", 20, memoryRows, appendInt}
+	case c.Unit == stream.FormatNanoseconds && c.Total && (c.Category == "" || c.Category == "CPU"):
+		return look{"CPU", rate, "percent", "grey", "", 40, timeRows("one core"), jsontext.AppendMillis}
 	case c.Unit == stream.FormatNanoseconds && c.Total:
-		return look{cmp.Or(c.Category, "CPU"), rate, "percent", "grey", "", 40, timeRows, jsontext.AppendMillis}
+		return look{other, rate, "percent", "grey", "", 45, timeRows("the time"), jsontext.AppendMillis}
 	case c.Unit == stream.FormatNanoseconds:
 		return look{other, level, "", "purple", "", 50, levelRows("ms"), jsontext.AppendMillis}
 	case c.Total:
@@ -81,14 +84,18 @@ const (
 	powerRows = `[{"type":"value","source":"count","format":{"unit":"number","co2":"per-watthour","scale":"power"},"label":"Power","labelKey":"power"},` +
 		`{"type":"value","source":"selection-total","format":{"unit":"number","co2":"per-watthour","scale":"energy"},"label":"Energy used in the current selection","labelKey":"power-energy-preview","requiresPreviewSelection":true},` +
 		`{"type":"value","source":"committed-range-total","format":{"unit":"number","co2":"per-watthour","scale":"energy"},"label":"Energy used in the visible range","labelKey":"power-energy-range"}]`
-	timeRows = `[{"type":"value","source":"rate","format":{"unit":"percent"},"label":"of one core"},` +
-		`{"type":"value","source":"selection-rate","format":{"unit":"percent"},"label":"of one core in the current selection","requiresPreviewSelection":true},` +
-		`{"type":"value","source":"committed-range-total","format":{"unit":"number"},"label":"ms in the visible range"}]`
 	totalRows = `[{"type":"value","source":"count","format":{"unit":"number"},"label":"since the previous sample"},` +
 		`{"type":"value","source":"committed-range-total","format":{"unit":"number"},"label":"in the visible range"},` +
 		`{"type":"value","source":"selection-total","format":{"unit":"number"},"label":"in the current selection","requiresPreviewSelection":true},` +
 		`{"type":"value","source":"sample-number","format":{"unit":"number"},"label":"operations since the previous sample"}]`
 )
+
+// timeRows are those of time that passes in something, as a share of a whole.
+func timeRows(whole string) string {
+	return `[{"type":"value","source":"rate","format":{"unit":"percent"},"label":"of ` + whole + `"},` +
+		`{"type":"value","source":"selection-rate","format":{"unit":"percent"},"label":"of ` + whole + ` in the current selection","requiresPreviewSelection":true},` +
+		`{"type":"value","source":"committed-range-total","format":{"unit":"number"},"label":"ms in the visible range"}]`
+}
 
 // levelRows are those of a level in some unit.
 func levelRows(unit string) string {

@@ -45,12 +45,15 @@ func (s *Sink) beginCounter(c stream.Counter) {
 }
 
 // counterCategory is the category by which the viewer chooses how to draw a
-// counter: Memory is a level in bytes (of that title, whatever its name), power
-// is energy. Of all others it draws the change since the last row.
+// counter: Memory is a level in bytes (of that title, whatever its name),
+// Bandwidth is bytes that came in each second, power is energy. Of all others it
+// draws the change since the last row, without a unit.
 func counterCategory(c *stream.Counter) string {
 	switch {
 	case c.Unit == stream.FormatBytes && !c.Total:
 		return "Memory"
+	case c.Unit == stream.FormatBytes:
+		return "Bandwidth"
 	case c.Unit == stream.FormatPicowatt:
 		return "power"
 	case c.Category != "":

@@ -139,5 +139,5 @@ var units = [stream.NumFormats]string{
 	stream.FormatNanoseconds: "ns", stream.FormatTime: "time", stream.FormatPercentage: "percentage", stream.FormatHexadecimal: "hexadecimal",
 	stream.FormatBool: "bool", stream.FormatPath: "path", stream.FormatURL: "url", stream.FormatString: "string", stream.FormatFlow: "flow",
 	stream.FormatFlowEnd: "flow end", stream.FormatThread: "thread", stream.FormatProcess: "process", stream.FormatWindow: "window",
-	stream.FormatPicowatt: "picowatt",
+	stream.FormatPicowatt: "picowatt hours",
 }
