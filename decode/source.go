@@ -49,6 +49,9 @@ const (
 	// ByThread is one for the samples of each thread of the system. Markers,
 	// which do not tell their thread, are as with ByTrack.
 	ByThread
+	// ByProcessor is for traces, which tell Go's processors. Recordings don't: they
+	// are as with ByTrack.
+	ByProcessor
 )
 
 // New returns the source of processes whose rows are in t already. No goroutine

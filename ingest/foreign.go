@@ -31,6 +31,9 @@ type foreignFile interface {
 	Lacks() string
 }
 
+// grouped is a foreign file that can have other tracks.
+type grouped interface{ group(by Grouping) }
+
 // foreigner is a process of a foreign file.
 type foreigner struct {
 	file   foreignFile
@@ -173,7 +176,7 @@ func (f *Found) ours(what string) error {
 
 // foreignSources returns the sources of the foreign processes among those that
 // were chosen, whose ids are their places: one for each file.
-func foreignSources(t *stream.Tables, chosen []*Process) (all []stream.Source) {
+func foreignSources(t *stream.Tables, chosen []*Process, by Grouping) (all []stream.Source) {
 	ids := map[foreignFile][]stream.ProcessID{}
 	for i, p := range chosen {
 		if f := p.foreign; f != nil {
@@ -185,6 +188,9 @@ func foreignSources(t *stream.Tables, chosen []*Process) (all []stream.Source) {
 	}
 	for _, p := range chosen {
 		if f := p.foreign; f != nil && ids[f.file] != nil {
+			if g, ok := f.file.(grouped); ok {
+				g.group(by)
+			}
 			all = append(all, f.file.Source(t, ids[f.file], f.shift))
 			delete(ids, f.file)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/ingest/archive"
+	"gprof/ingest/gotrace"
 	"gprof/ingest/pack"
 )
 
@@ -42,6 +43,7 @@ func formats() []format {
 		{name: "zip", sniff: archive.IsZip, ends: []string{".zip"}, archive: true, open: (*search).zip},
 		{name: "gzip", sniff: archive.IsGzip, ends: []string{".tar.gz", ".tgz"}, read: (*search).gzip},
 		{name: "zstd", sniff: archive.IsZstd, ends: []string{".tar.zst", ".tzst"}, read: (*search).zstd},
+		{name: goTraceFormat, sniff: gotrace.IsTrace, open: foreignOf(goTraceFormat, openGoTrace)},
 	}
 }
 

@@ -31,9 +31,10 @@ type Grouping = decode.Grouping
 
 // All groupings.
 const (
-	ByTrack  = decode.ByTrack
-	ByRoot   = decode.ByRoot
-	ByThread = decode.ByThread
+	ByTrack     = decode.ByTrack
+	ByRoot      = decode.ByRoot
+	ByThread    = decode.ByThread
+	ByProcessor = decode.ByProcessor
 )
 
 // place puts all processes on one time line and sets aside what has expired.

@@ -49,7 +49,7 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 		}
 	}
 	describe(tables, processes)
-	recorded, others := f.recorded(tables, processes, inputs, s.Grouping), foreignSources(tables, processes)
+	recorded, others := f.recorded(tables, processes, inputs, s.Grouping), foreignSources(tables, processes, s.Grouping)
 	if len(others) == 0 {
 		return recorded, nil
 	}

@@ -593,19 +593,16 @@ func TestLabelsEnd(t *testing.T) {
 	for _, s := range deep {
 		s.End()
 	}
-	var begun, ended sync.WaitGroup
+	var crowd sync.WaitGroup
 	wait := make(chan bool)
 	for range 5000 { // more than find room
-		begun.Add(1)
-		ended.Go(func() {
+		crowd.Go(func() {
 			defer parseLabel.Begin().End()
-			begun.Done()
 			<-wait
 		})
 	}
-	begun.Wait()
 	close(wait)
-	ended.Wait()
+	crowd.Wait()
 	r := finish(t, rec)
 	if r.lost() == 0 {
 		t.Error("no label was lost")

@@ -18,7 +18,7 @@ type filtering struct {
 	During    []string        `sep:"none" placeholder:"MARKER" help:"Only what the goroutine of a marker did while it lasted; if that is not known, its track; if it names none, its process: 'http.request', 'http.request[duration>100ms, status>=500]'. Operators: = != < <= > >= and ~ for a regular expression. May be repeated."`
 	DuringAll bool            `help:"With --during: all that happened in that time, on all tracks of all processes."`
 	TagRoot   []string        `name:"tagroot" placeholder:"KEY" help:"Begin stacks with what they belong to, as KEY:value: track, goroutine, process, instance, pid, name, service, version, revision, host, a label of the program, or an attribute of the process. May be repeated."`
-	Tracks    string          `enum:"named,root,thread" default:"named" placeholder:"BY" help:"Tracks for what: named by the program, else the root function of goroutines (named), root functions alone (root), or threads of the system for samples (thread). Default: ${default}."`
+	Tracks    string          `enum:"named,root,thread,processor" default:"named" placeholder:"BY" help:"Tracks for what: named by the program, else the root function of goroutines (named), root functions alone (root), threads of the system for samples (thread), or Go's processors, which execution traces tell (processor). Default: ${default}."`
 
 	redact *stream.Redactor // of the source; nil: nothing is redacted
 	spill  string           // directory for rows that wait; "" for a usual one
@@ -27,7 +27,7 @@ type filtering struct {
 var errDuringAll = errors.New("--during-all says how much of the time of --during is kept; give --during, too")
 
 // groupings are the values of --tracks.
-var groupings = map[string]ingest.Grouping{"named": ingest.ByTrack, "root": ingest.ByRoot, "thread": ingest.ByThread}
+var groupings = map[string]ingest.Grouping{"named": ingest.ByTrack, "root": ingest.ByRoot, "thread": ingest.ByThread, "processor": ingest.ByProcessor}
 
 // check refuses flags that cannot be, before anything is read.
 func (f *filtering) check() error {

@@ -1,0 +1,145 @@
+package gotrace
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"gprof/stream"
+)
+
+// File is an execution trace: what is known of it before its events are read.
+type File struct {
+	open     func() (io.ReadCloser, error)
+	version  int
+	size     int64
+	all      []generation // at least one
+	torn     *Error       // where the file ceases to be readable; nil: at its end
+	instance uint64
+}
+
+// Open looks at the file that open opens: at the heads of its batches, of which
+// there is one for each 64 KiB. What open returns must be an [io.ReaderAt], and
+// tell its size.
+//
+// If the file can't be read to its end, that is an error, an [*Error] that tells
+// the offset, and there is a File of what comes before, unless it is nothing.
+func Open(open func() (io.ReadCloser, error)) (*File, error) {
+	r, closer, size, err := places(open)
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close()
+	f := &File{open: open, size: size}
+	head := make([]byte, instanceBytes)
+	n, err := r.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if f.version, err = versionOf(head[:n]); err != nil {
+		return nil, err
+	}
+	if f.version < version22 {
+		return nil, fmt.Errorf("%w: it is of Go 1.%d; from Go 1.22 on they can be read; this one can be by Go 1.22's `go tool trace`", ErrVersion, f.version)
+	}
+	sum := sha256.Sum256(head[:n])
+	f.instance = binary.BigEndian.Uint64(sum[:])
+	return f.scan(r)
+}
+
+// instanceBytes is how much of the front of a file names it. It holds times of
+// a clock of nanoseconds, so no other trace begins like that; and one that was
+// cut short is the same.
+const instanceBytes = 4096
+
+// scan finds the generations.
+func (f *File) scan(r io.ReaderAt) (*File, error) {
+	s := scan{r: r, size: f.size, version: f.version}
+	all, err := s.generations()
+	f.all = all
+	if err != nil {
+		f.torn = err.(*Error)
+	}
+	switch {
+	case len(all) == 0 && err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrEmpty, err)
+	case len(all) == 0:
+		return nil, ErrEmpty
+	}
+	return f, err
+}
+
+// places opens a file of which any place can be read.
+func places(open func() (io.ReadCloser, error)) (r io.ReaderAt, closer io.Closer, size int64, err error) {
+	c, err := open()
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	at, ok := c.(interface {
+		io.ReaderAt
+		Stat() (fs.FileInfo, error)
+	})
+	if !ok {
+		c.Close()
+		return nil, nil, 0, fmt.Errorf("internal error: a %T can't be read at any place", c)
+	}
+	info, err := at.Stat()
+	if err != nil {
+		c.Close()
+		return nil, nil, 0, err
+	}
+	return at, c, info.Size(), nil
+}
+
+// Processes returns the one process that a trace is of. Where the trace tells no
+// real time, its times are those of its own clock, and Clock.By is "".
+func (f *File) Processes() []stream.Process {
+	var c clock
+	first, last := &f.all[0], &f.all[len(f.all)-1]
+	c.turn(first.anchor)
+	p := stream.Process{Instance: f.instance, Name: "Go program", Start: c.at(first.first), CPU: "execution trace", Go: f.lowestGo(), Clock: f.placed()}
+	c.turn(last.anchor)
+	p.End = max(p.Start, c.at(last.last))
+	return []stream.Process{p}
+}
+
+// lowestGo is what the version of a trace says of the version of Go.
+func (f *File) lowestGo() string { return fmt.Sprintf("go1.%d or later", f.version) }
+
+// PlacedBySnapshots is what placed the times of a trace that tells real time.
+const PlacedBySnapshots = "the trace's readings of the real time"
+
+// placed says how well the clock of the trace tells real time.
+func (f *File) placed() stream.Clock {
+	var c clock
+	row := stream.Clock{Pieces: 1}
+	for i := range f.all {
+		a := f.all[i].anchor
+		if !a.usable() {
+			continue
+		}
+		c.turn(a)
+		at := c.at(a.Trace)
+		if row.Anchors == 0 {
+			row.By, row.First = PlacedBySnapshots, at
+		}
+		row.Anchors++
+		row.Last = at
+		row.Uncertainty = max(row.Uncertainty, int64(at)-a.Wall, a.Wall-int64(at))
+	}
+	if row.Anchors == 0 {
+		row.Uncertainty = -1
+	}
+	return row
+}
+
+// Lacks says what a trace does not tell.
+func (f *File) Lacks() string {
+	lacks := "heap samples, the names of program, service and host"
+	if !f.all[0].anchor.usable() {
+		lacks += "; of the real time (Go 1.25 and later tell it)"
+	}
+	return lacks
+}

@@ -1,0 +1,281 @@
+package gotrace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"gprof/stream"
+)
+
+// Options say how the events of a trace become those of a stream. The zero value
+// is ready to use.
+type Options struct {
+	// Tracks says which tracks there are.
+	Tracks Grouping
+	// Place is the moment of a monotonic time; nil: the trace's own readings of the
+	// clocks tell it.
+	Place func(mono uint64) stream.Time
+	// Shift is added to all moments.
+	Shift stream.Time
+	// FirstIndex is the index of the first row: of a process of which others give
+	// rows, too, one that none of theirs has.
+	FirstIndex uint64
+}
+
+// Source gives the events of a trace.
+type Source struct {
+	file   *File
+	tables *stream.Tables
+	closer io.Closer
+	reader reader
+	rows   rows
+	ready  []*stream.Batch
+	ended  bool
+	held   int64
+
+	clock       clock
+	stacks      stacks
+	tracks      tracks
+	waits       waits
+	definitions [numMarkers]definition
+	events      [numMarkers]stream.EventID
+	counters    map[string]*counter
+
+	// The state of the program. It is of live things alone.
+	live        map[int64]*goroutine
+	ranges      map[rangeKey]*interval
+	tasks       map[uint64]*interval
+	counts      counts
+	fresh       bool  // nothing is known: it is the first generation, or something is lost
+	began       int64 // time of the trace since which it is known
+	now         int64 // of the last event
+	groupsSince int64
+	threads     map[int64]bool // of this generation
+	strange     int64          // events that have no meaning here
+}
+
+// Source returns the source of the trace's events, whose process is a row of t
+// already.
+func (f *File) Source(t *stream.Tables, process stream.ProcessID, o Options) *Source {
+	s := &Source{
+		file: f, tables: t, rows: rows{process: process, index: o.FirstIndex},
+		clock: clock{place: o.Place, shift: o.Shift}, stacks: stacks{tables: t}, tracks: newTracks(t, process, o.Tracks),
+		definitions: definitions(), counters: map[string]*counter{},
+		live: map[int64]*goroutine{}, ranges: map[rangeKey]*interval{}, tasks: map[uint64]*interval{}, threads: map[int64]bool{},
+		fresh: true,
+	}
+	s.clock.turn(f.all[0].anchor)
+	return s
+}
+
+// Tables implements [stream.Source].
+func (s *Source) Tables() *stream.Tables { return s.tables }
+
+// Progress implements [stream.Progress].
+func (s *Source) Progress() (done, total int64) {
+	switch {
+	case s.ended:
+		return s.file.size, s.file.size
+	case s.closer == nil:
+		return 0, s.file.size
+	}
+	return s.reader.done(), s.file.size
+}
+
+// Next implements [stream.Source]. The error is one of opening the file.
+func (s *Source) Next(b *stream.Batch) error {
+	for len(s.ready) == 0 && !s.ended {
+		if err := s.fill(); err != nil {
+			return err
+		}
+	}
+	if len(s.ready) == 0 {
+		b.Reset(stream.Series{}, 0)
+		return io.EOF
+	}
+	next := s.ready[0]
+	s.ready = s.ready[1:]
+	*b, *next = *next, *b
+	s.rows.giveBack(next)
+	return nil
+}
+
+// Close implements [io.Closer].
+func (s *Source) Close() error {
+	s.ended, s.ready = true, nil
+	s.release()
+	if s.closer == nil {
+		return nil
+	}
+	err := s.closer.Close()
+	s.closer = nil
+	return err
+}
+
+// fill reads until there are rows to hand over, or no more events.
+func (s *Source) fill() error {
+	if s.closer == nil {
+		if err := s.start(); err != nil {
+			return err
+		}
+	}
+	var ev event
+	for s.rows.count < handRows {
+		err := s.reader.next(&ev)
+		var lost *lostError
+		switch {
+		case err == nil:
+			s.take(&ev)
+		case errors.As(err, &lost):
+			s.lose(lost)
+		default:
+			return s.finish()
+		}
+	}
+	s.ready = s.rows.hand(s.ready[:0])
+	return nil
+}
+
+// start opens the file.
+func (s *Source) start() error {
+	r, closer, _, err := places(s.file.open)
+	if err != nil {
+		return err
+	}
+	s.closer = closer
+	s.reader = reader{r: r, all: s.file.all}
+	s.hold()
+	return nil
+}
+
+// memoryOf is how many bytes the library takes for each byte of a generation: it
+// holds one as a whole, and what it makes of strings and stacks.
+const memoryOf = 2
+
+// hold says what the largest generation takes.
+func (s *Source) hold() {
+	for i := range s.file.all {
+		g := &s.file.all[i]
+		s.held = max(s.held, memoryOf*(g.to-g.from))
+	}
+	s.tables.Lock()
+	s.tables.Hold(s.held)
+	s.tables.Unlock()
+}
+
+func (s *Source) release() {
+	s.tables.Lock()
+	s.tables.Hold(-s.held)
+	s.tables.Unlock()
+	s.held = 0
+}
+
+// finish ends reading.
+func (s *Source) finish() error {
+	s.end(s.now)
+	s.ready = s.rows.hand(s.ready[:0])
+	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "experimental events", Count: s.strange})
+	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "stacks", Count: s.stacks.bad})
+	s.tables.Lock()
+	row := s.tables.Process(s.rows.process)
+	row.End = max(row.End, s.clock.at(s.now))
+	s.tables.Unlock()
+	ready := s.ready
+	err := s.Close()
+	s.ready = ready
+	return err
+}
+
+// lose tells of a generation that can't be read. What was known of the program
+// is not known any more.
+func (s *Source) lose(l *lostError) {
+	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "generations", Where: fmt.Sprintf("offset %d: %v", l.at.Off, firstLine(l.at.Err)), Count: 1, Bytes: l.size})
+	s.end(s.now)
+	s.fresh = true
+}
+
+// note adds a line to the ledger, unless it is of nothing.
+func (s *Source) note(l stream.Line) {
+	if l.Count == 0 {
+		return
+	}
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	l.Process = fmt.Sprintf("%016x", s.tables.Process(s.rows.process).Instance)
+	s.tables.Ledger.Add(l)
+}
+
+// handlers is the table of events.
+var handlers = [...]func(*Source, *event){
+	kindNothing:     func(*Source, *event) {},
+	kindGeneration:  (*Source).begins,
+	kindSample:      (*Source).sample,
+	kindGoroutine:   (*Source).goroutine,
+	kindProcessor:   func(*Source, *event) {}, // which goroutine runs there is told of it
+	kindRangeBegin:  (*Source).rangeBegins,
+	kindRangeActive: (*Source).rangeBegins,
+	kindRangeEnd:    (*Source).rangeEnds,
+	kindTaskBegin:   (*Source).taskBegins,
+	kindTaskEnd:     (*Source).taskEnds,
+	kindRegionBegin: (*Source).regionBegins,
+	kindRegionEnd:   (*Source).regionEnds,
+	kindLog:         (*Source).logged,
+	kindLabel:       (*Source).labelled,
+	kindMetric:      (*Source).metric,
+	kindExperiment:  func(s *Source, _ *event) { s.strange++ },
+}
+
+// take takes an event.
+func (s *Source) take(ev *event) {
+	s.now = ev.time
+	s.counts.tick(s, ev.time)
+	if s.waits.due(ev.time) {
+		s.tellWaits()
+	}
+	if ev.thread != none && ev.kind != kindGeneration {
+		s.threads[ev.thread] = true
+	}
+	handlers[ev.kind](s, ev)
+}
+
+// begins begins a generation.
+func (s *Source) begins(ev *event) {
+	s.countThreads(ev.time)
+	if s.fresh {
+		s.clock.turn(ev.anchor)
+		s.fresh, s.began, s.groupsSince = false, ev.time, ev.time
+		s.counts.begin(ev.time)
+	} else {
+		s.counts.complete(s)
+		s.generation(ev.time)
+		s.clock.turn(ev.anchor)
+	}
+	s.stacks.forget()
+}
+
+// countThreads tells how many threads there were in a generation.
+func (s *Source) countThreads(now int64) {
+	if len(s.threads) > 0 {
+		s.count(threadCounter, s.clock.at(now), int64(len(s.threads)))
+	}
+	clear(s.threads)
+}
+
+var threadCounter = stream.Counter{Name: "threads", Category: "Go", Description: "threads that ran anything in the last second"}
+
+// sample takes a CPU sample. How much time it stands for a trace doesn't tell.
+func (s *Source) sample(ev *event) {
+	info := s.stacks.intern(ev.context)
+	g := s.live[ev.goroutine]
+	if g != nil && g.lane == nil && info.id != 0 {
+		g.lane = s.tracks.lane(info.root)
+	}
+	l := s.tracks.lane(info.root)
+	if g != nil && g.lane != nil {
+		l = g.lane
+	}
+	b := s.rows.begin(stream.Series{Kind: stream.Samples, Track: s.tracks.of(ev, l)}, 0, s.clock.at(ev.time))
+	b.AppendWho(stream.Who{Thread: max(ev.thread, 0), Goroutine: max(ev.goroutine, 0)})
+	b.Stack, b.Weight, b.CPU = append(b.Stack, info.id), append(b.Weight, 1), append(b.CPU, -1)
+}

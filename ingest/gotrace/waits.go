@@ -1,0 +1,96 @@
+package gotrace
+
+import "gprof/stream"
+
+// waitWindow is how long waits at one stack are added up before they become a
+// row, in ns. There may be millions of them in a second.
+const waitWindow = 10_000_000
+
+// waits adds up how long goroutines wait, by where and why.
+type waits struct {
+	known map[waitKey]int // index in sums
+	sums  []waitSum       // as they came
+	began int64           // time of the trace at which the window began
+	last  int64           // and of the last wait
+	under map[whyKey]stream.StackID
+}
+
+type waitKey struct {
+	lane  *lane
+	stack stream.StackID // the reason is its innermost frame
+}
+
+type waitSum struct {
+	waitKey
+	ns    int64
+	count int64 // waits that ended
+}
+
+// whyKey is a stack and a reason.
+type whyKey struct {
+	stack  stream.StackID
+	reason string
+}
+
+// add adds a part of a wait, or the last one of it.
+func (w *waits) add(k waitKey, now, ns, ended int64) {
+	i, ok := w.known[k]
+	if !ok {
+		if w.known == nil {
+			w.known = map[waitKey]int{}
+		}
+		if len(w.sums) == 0 {
+			w.began = now
+		}
+		i = len(w.sums)
+		w.sums = append(w.sums, waitSum{waitKey: k})
+		w.known[k] = i
+	}
+	w.sums[i].ns += ns
+	w.sums[i].count += ended
+	w.last = now
+}
+
+// due reports whether the window is over.
+func (w *waits) due(now int64) bool { return len(w.sums) > 0 && now-w.began >= waitWindow }
+
+// tellWaits makes rows of the waits of the window.
+func (s *Source) tellWaits() {
+	w := &s.waits
+	at := s.clock.at(w.last)
+	for i := range w.sums {
+		sum := &w.sums[i]
+		b := s.rows.begin(stream.Series{Kind: stream.Waits, Track: s.tracks.waitsTrack(sum.lane)}, 0, at)
+		b.Stack = append(b.Stack, sum.stack)
+		b.Value, b.Number = append(b.Value, sum.ns), append(b.Number, sum.count)
+	}
+	w.sums = w.sums[:0]
+	clear(w.known)
+}
+
+// reasons are names of ours for what Go waits for, where our own recordings have
+// another one.
+var reasons = map[string]string{"chan receive": "channel receive", "chan send": "channel send", "": "unknown reason"}
+
+const (
+	runnableReason = "runnable"
+	callReason     = "system call"
+)
+
+// why is a stack with what is waited for there as its innermost frame.
+func (s *Source) why(stack stream.StackID, reason string) stream.StackID {
+	k := whyKey{stack, reason}
+	id, ok := s.waits.under[k]
+	if !ok {
+		name := reason
+		if ours := reasons[reason]; ours != "" {
+			name = ours
+		}
+		id = s.stacks.under(stack, "waiting: "+name, waitingFor)
+		if s.waits.under == nil {
+			s.waits.under = map[whyKey]stream.StackID{}
+		}
+		s.waits.under[k] = id
+	}
+	return id
+}
