@@ -358,3 +358,16 @@ func TestBufferConcurrent(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// A chunk that goes after a later one does not take the range start back.
+func TestBufferDiscardsOutOfOrder(t *testing.T) {
+	b := testBuffer(NewLocalLimit(1000, 20))
+	for i := range 5 {
+		b.Put(entryOf(9, byte('a'+i)))
+	}
+	var released []*Chunk
+	b.manager.Peek(func(all []*Chunk) { released = all })
+	b.discarded(released[1])
+	b.discarded(released[0])
+	wantState(t, "the second one first", b, BufferState{RangeStart: 41, RangeEnd: 51, Pushed: 5, Cleared: 4})
+}

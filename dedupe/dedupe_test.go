@@ -94,3 +94,17 @@ func BenchmarkIntern(b *testing.B) {
 		})
 	}
 }
+
+// Equal hashes are no equal keys: of so many texts some share 32 bits of any.
+func TestManyTexts(t *testing.T) {
+	const many = 200_000
+	var texts Texts[int32]
+	var set Set[string, int32]
+	var tree Tree[int32, int32]
+	for i := range int32(many) {
+		text := fmt.Sprint("text ", i)
+		if a, b, c := texts.Intern(text), set.Intern(text), tree.Intern(i%1000, i); a != i+1 || b != i+1 || c != i+1 {
+			t.Fatalf("%s has the ids %d, %d and %d", text, a, b, c)
+		}
+	}
+}

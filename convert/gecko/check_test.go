@@ -122,7 +122,7 @@ func (t table) cell(row int, column string) any {
 
 type checker struct {
 	*testing.T
-	categories int
+	parts      []int                        // how many subcategories each category has
 	schemas    map[string]map[string]string // type → key → format
 	pids, tids map[float64]bool
 }
@@ -224,11 +224,12 @@ func (c *checker) process(where string, p object) {
 }
 
 func (c *checker) checkCategories(where string, list []object) {
-	c.categories = len(list)
+	c.parts = nil
 	if len(list) == 0 || len(list) > 256 || list[0]["color"] != "grey" {
 		c.Errorf("%s: %d categories, the first %v", where, len(list), list)
 	}
 	for _, g := range list {
+		c.parts = append(c.parts, len(g.list("subcategories")))
 		if g.text("name"); !viewer.KnowsColor(g.text("color")) || len(g.list("subcategories")) == 0 || g.list("subcategories")[0] != "Other" {
 			c.Errorf("%s: category %v", where, g)
 		}
@@ -313,8 +314,8 @@ func (c *checker) frames(where string, frames table, texts []string, libs []addr
 	for i := range frames.rows {
 		location := texts[c.index(where+", location", frames.cell(i, "location"), len(texts))]
 		_ = frames.cell(i, "relevantForJS").(bool)
-		c.index(where+", category", frames.cell(i, "category"), c.categories)
-		c.index(where+", subcategory", frames.cell(i, "subcategory"), 1)
+		category := c.index(where+", category", frames.cell(i, "category"), len(c.parts))
+		c.index(where+", subcategory", frames.cell(i, "subcategory"), c.parts[category])
 		for _, column := range []string{"innerWindowID", "implementation", "line", "column"} {
 			frames.cell(i, column)
 		}
@@ -347,7 +348,7 @@ func (c *checker) address(location string, libs []addresses) bool {
 func (c *checker) marker(where string, m table, i, texts, stacks int) {
 	start, end, phase := m.cell(i, "startTime"), m.cell(i, "endTime"), m.cell(i, "phase").(float64)
 	c.index(where+", name", m.cell(i, "name"), texts)
-	c.index(where+", category", m.cell(i, "category"), c.categories)
+	c.index(where+", category", m.cell(i, "category"), len(c.parts))
 	hasStart, hasEnd := start != nil, end != nil
 	if hasStart != (phase != 3) || hasEnd != (phase == 1 || phase == 3) || phase != math.Trunc(phase) || phase > 3 {
 		c.Errorf("%s: phase %v from %v to %v", where, phase, start, end)
