@@ -138,7 +138,7 @@ func TestFiltersOrderAndJobs(t *testing.T) {
 				t.Fatal(err)
 			}
 			src = stream.During(stream.Slice(src, start+half, end), []stream.Query{query}, stream.DuringOptions{SpillDir: t.TempDir()})
-			src = stream.TagRoot(stream.Categories(stream.Tracks(src, stream.Patterns{"*"}), stream.Patterns{"*"}), "track", "pid")
+			src = stream.TagRoot(stream.Categories(stream.Tracks(src, stream.Patterns{"*"}, nil), stream.Patterns{"*"}), "track", "pid")
 			var text bytes.Buffer
 			copyTo(t, streamtest.Validate(streamtest.NewText(&text)), src)
 			if want == nil {

@@ -6,6 +6,7 @@ import "fmt"
 type ofTracks struct {
 	tables  *Tables
 	names   Patterns
+	redact  *Redactor
 	known   []choice // by TrackID
 	matched bool
 }
@@ -28,9 +29,10 @@ func chosen(match bool) choice {
 
 // Tracks returns a Source of the events of src on tracks whose names match, and
 // of those that belong to no track. It ends with an [ErrNoMatch] if no track is
-// called so.
-func Tracks(src Source, names Patterns) Source {
-	o := &ofTracks{tables: src.Tables(), names: names}
+// called so. That lists the names that there are, but for those that redact, if
+// it is set, makes unreadable.
+func Tracks(src Source, names Patterns, redact *Redactor) Source {
+	o := &ofTracks{tables: src.Tables(), names: names, redact: redact}
 	return newFiltered(src, filter{name: "track", keep: o.keep, end: o.end})
 }
 
@@ -64,11 +66,15 @@ func (o *ofTracks) end(t *Tables) error {
 	if o.matched {
 		return nil
 	}
-	var names []string
+	var tracks []Track
 	for id := range o.known {
 		if o.known[id] == no {
-			names = append(names, t.Tracks.At(TrackID(id)).Name)
+			tracks = append(tracks, t.Tracks.At(TrackID(id)))
 		}
+	}
+	names, hidden := o.redact.readable(t, tracks)
+	if hidden > 0 {
+		names = append(names, fmt.Sprintf("(%d whose names are redacted)", hidden))
 	}
 	return NoMatch(fmt.Sprintf("no track with events is called %v", o.names), names)
 }

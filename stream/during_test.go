@@ -35,7 +35,7 @@ func TestFiltersConform(t *testing.T) {
 	filters := map[string]func(stream.Source) stream.Source{
 		"during":     during(t, false, "*"),
 		"during all": during(t, true, "*"),
-		"tracks":     func(src stream.Source) stream.Source { return stream.Tracks(src, stream.Patterns{"*"}) },
+		"tracks":     func(src stream.Source) stream.Source { return stream.Tracks(src, stream.Patterns{"*"}, nil) },
 		"categories": func(src stream.Source) stream.Source { return stream.Categories(src, stream.Patterns{"*"}) },
 		"tagroot":    func(src stream.Source) stream.Source { return stream.TagRoot(src, "track", "pid") },
 	}
@@ -185,7 +185,7 @@ func TestNoMatch(t *testing.T) {
 	}{
 		{during(t, false, "nobody"), "there are:\n  inner\n  job\n  request"},
 		{during(t, false, "request[duration>1s]"), "none of 2 markers is as in request[duration>1s]; their fields are duration, n, and the longest took 100ns"},
-		{func(s stream.Source) stream.Source { return stream.Tracks(s, stream.Patterns{"x", "y"}) }, "there are:\n  a\n  b\n  other\n  z"},
+		{func(s stream.Source) stream.Source { return stream.Tracks(s, stream.Patterns{"x", "y"}, nil) }, "there are:\n  a\n  b\n  other\n  z"},
 		{func(s stream.Source) stream.Source { return stream.Categories(s, stream.Patterns{"x"}) }, "there are:\n  Other"},
 		{func(s stream.Source) stream.Source { return stream.TagRoot(s, "zone") }, "there are:\n  instance\n  name\n  pid\n  process\n  track"},
 	} {
@@ -224,7 +224,7 @@ func TestDuringMemory(t *testing.T) {
 }
 
 func TestTracksAndCategories(t *testing.T) {
-	n := left(t, stream.Tracks(recording().Source(), stream.Patterns{"b", "other"}))
+	n := left(t, stream.Tracks(recording().Source(), stream.Patterns{"b", "other"}, nil))
 	if got := strings.Join(n.list, " "); got != "160 290 350 c155 c350 c700 c95 m3 m4 m5 m6" {
 		t.Errorf("tracks: %s", got)
 	}

@@ -121,6 +121,20 @@ func (r *Redactor) track(t Track, labels map[string]bool) Track {
 	return t
 }
 
+// readable are the names of tracks that stay as they are, and how many do not.
+// It may be called with a nil r, which redacts nothing.
+func (r *Redactor) readable(t *Tables, tracks []Track) (names []string, hidden int) {
+	labels := labelNames(t)
+	for _, track := range tracks {
+		if r == nil || r.track(track, labels).Name == track.Name {
+			names = append(names, track.Name)
+		} else {
+			hidden++
+		}
+	}
+	return names, hidden
+}
+
 // ownCounters are the names of counters that recorders have by themselves.
 func ownCounters(t *Tables) map[string]bool {
 	names := make(map[string]bool)

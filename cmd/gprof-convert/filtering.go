@@ -95,7 +95,7 @@ func (f *filtering) filter(src stream.Source) (stream.Source, error) {
 		src = stream.During(src, queries, stream.DuringOptions{All: f.DuringAll, SpillDir: dir, Redact: f.redact})
 	}
 	if len(f.Track) > 0 {
-		src = stream.Tracks(src, f.Track)
+		src = stream.Tracks(src, f.Track, f.redact)
 	}
 	if len(f.Category) > 0 {
 		src = stream.Categories(src, f.Category)
