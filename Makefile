@@ -44,7 +44,7 @@ crash: ## kill recording programs KILLS times, and in every other way; compare w
 	bin/crash -kills $(KILLS)
 	TEST_STACKS=2000000 go test -count=1 -v -timeout 60m -run '^TestGenerations$$' ./recorder
 
-bench: ## run the benchmarks COUNT times (compare runs with `go tool benchstat`); what each output costs; recording beside its peers
+bench: tools ## run the benchmarks COUNT times (compare runs with `go tool benchstat`); what each output costs; recording beside its peers
 	go test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
 	go -C bench/outputs run .
 	go -C bench/peers run .

@@ -21,6 +21,7 @@ type batchCmd struct {
 	Format []string `short:"f" default:"gecko.gz" placeholder:"NAME" help:"Format, or several of them, for which an input is read once: ${formats}. Default: ${default}."`
 	Again  bool     `help:"Convert all, also what is done and has not changed."`
 	Keep   bool     `name:"keep-removed" help:"Leave in a data set what came from inputs of DIR that are gone."`
+	per
 	compressing
 	buckets
 	conversion
@@ -33,11 +34,14 @@ func (c *batchCmd) Help() string {
   gprof-convert batch --symbols bin/ dumps -o profiles    # later, with names
   gprof-convert batch -f gecko.gz,pprof,html dumps -o profiles
   gprof-convert batch -f parquet dumps -o tables
+  gprof-convert batch -f pprof --per interval=10s dumps -o profiles
 
 Each session directory and each archive below DIR becomes one output of the same
 path, or one of each format: dumps/a/shop becomes profiles/a/shop.gecko.json.gz. A
 bad one is named, and the others go on. One in which no process, track or marker is
-what the flags ask for gets no output, and is no failure.
+what the flags ask for gets no output, and is no failure; one that was made of it
+before goes. With --per it becomes a directory of files: dumps/a/shop becomes
+profiles/a/shop/shop-4711.pb.gz and so on.
 
 A batch that ended early goes on when it is started again: what is done and whose
 input, flags and program have not changed is left as it is. What is done is told
@@ -59,8 +63,9 @@ anything was not converted, else 3 for --strict, else 4 for --fail-if.`
 // batch is one run.
 type batch struct {
 	*batchCmd
-	formats  []target // without names
-	settings string   // that have a part in what an output is, besides its format
+	formats  []target        // without names
+	split    map[string]bool // formats of which each output is many files
+	settings string          // that have a part in what an output is, besides its format
 	journal  *journal
 	coverage *coverage // nil if outputs have nothing to do with each other
 	turns    *turns    // of the items that are being made
@@ -155,7 +160,12 @@ func (b *batch) chooseFormats() error {
 		names[extension] = name
 		b.formats = append(b.formats, target{format: f, options: o})
 	}
-	return errors.Join(b.compress(b.formats), b.buckets.set(b.formats))
+	if err := errors.Join(b.compress(b.formats), b.buckets.set(b.formats)); err != nil {
+		return err
+	}
+	var err error
+	b.split, err = b.splits()
+	return err
 }
 
 // items lists what there is to convert.
@@ -189,6 +199,10 @@ func (b *batch) outputs(rel string) (all []*made) {
 			all = append(all, b.inDataSet(t, filepath.ToSlash(rel)))
 			continue
 		}
+		if b.split[t.format.Name] {
+			all = append(all, b.inMany(t, rel))
+			continue
+		}
 		name := rel + t.format.Extension(t.options)
 		t.name = filepath.Join(b.Output, name)
 		all = append(all, &made{target: t, outcome: outcome{Input: filepath.ToSlash(rel), Output: filepath.ToSlash(name)}})
@@ -219,7 +233,7 @@ func (b *batch) describeSettings(s *streams) (string, error) {
 	}
 	o := b.how().options(s)
 	o.Stdin, o.Stall, o.TempDir, o.Jobs = nil, 0, "", 0
-	text := fmt.Sprintf("%s %#v %#v %#v %#v", version, o, b.filtering, b.compressing, b.buckets) + b.redacting.settings()
+	text := fmt.Sprintf("%s %#v %#v %#v %#v", version, o, b.filtering, b.compressing, b.buckets) + fmt.Sprintf(" %#v", b.Per) + b.redacting.settings()
 	for _, path := range o.Symbols {
 		sum, err := fingerprint(path, func(string) bool { return false })
 		if err != nil {
@@ -326,7 +340,9 @@ func (b *batch) convertItem(s *streams, each *conversion, it *item) error {
 		return nil
 	}
 	it.err = b.make(s, each, it, todo)
-	if it.nothing = errors.Is(it.err, stream.ErrNoMatch) || errors.Is(it.err, errNoCrash); it.err != nil {
+	if it.nothing = errors.Is(it.err, stream.ErrNoMatch) || errors.Is(it.err, errNoCrash); it.nothing {
+		return b.withdraw(todo)
+	} else if it.err != nil {
 		return nil
 	}
 	for _, m := range todo {
@@ -372,7 +388,7 @@ func (b *batch) make(s *streams, each *conversion, it *item, todo []*made) error
 	}
 	defer found.Close()
 	silent := &progress{now: time.Now}
-	j := job{found: found, replace: true, progress: silent.all()}
+	j := job{found: found, replace: true, per: b.Per, progress: silent.all()}
 	for _, m := range todo {
 		if found.Reads(m.name) {
 			return fmt.Errorf("%s would lie among the files of a recording; give -o another directory", m.name)

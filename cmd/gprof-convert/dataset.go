@@ -114,11 +114,21 @@ func (j *journal) remove(o *outcome, from *target) error {
 	files := j.files(o)
 	complete := func(file string) bool { return strings.HasPrefix(file, from.format.Last) }
 	rest := slices.DeleteFunc(slices.Clone(files), complete)
-	for _, file := range append(slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !complete(file) }), rest...) {
-		if err := os.Remove(filepath.Join(from.name, filepath.FromSlash(file))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	first := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !complete(file) })
+	if err := removeFiles(from.name, append(first, rest...)); err != nil {
+		return err
+	}
+	return j.add(o.nothing())
+}
+
+// removeFiles removes files below a directory, and the directories that they
+// leave empty.
+func removeFiles(dir string, files []string) error {
+	for _, file := range files {
+		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(file))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	removeEmpty(from.name, files)
-	return j.add(outcome{Input: o.Input, Output: o.Output, DataSet: true, From: o.From})
+	removeEmpty(dir, files)
+	return nil
 }

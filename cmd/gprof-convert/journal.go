@@ -50,14 +50,29 @@ type outcome struct {
 	DataSet bool     `json:"dataset,omitempty"`
 	From    string   `json:"from,omitempty"`
 	Files   []string `json:"files,omitempty"` // below Output
+
+	// Of an output that is many files, which are in the directory Output: how they
+	// are called. Of them, too, a line comes before the files do.
+	Pattern string `json:"pattern,omitempty"`
 }
+
+// many reports whether the output is some files of a directory.
+func (o *outcome) many() bool { return o.DataSet || o.Pattern != "" }
 
 // key tells an output from others.
 func (o *outcome) key() string {
-	if o.DataSet {
+	switch {
+	case o.DataSet:
 		return strings.Join([]string{o.Output, o.From, o.Input}, "\x00")
+	case o.Pattern != "":
+		return o.Output + "\x00" + o.Pattern
 	}
 	return o.Output
+}
+
+// nothing is the outcome of which nothing is there.
+func (o *outcome) nothing() outcome {
+	return outcome{Input: o.Input, Output: o.Output, DataSet: o.DataSet, From: o.From, Pattern: o.Pattern}
 }
 
 // journal is what earlier runs have done, and what this one does.
@@ -67,7 +82,7 @@ type journal struct {
 
 	mu     sync.Mutex
 	done   map[string]outcome // by key
-	owners map[string]int     // how many of them have a file of a data set; by its path below dir
+	owners map[string]int     // how many of them have a file of a directory; by its path below dir
 }
 
 // openJournal reads what is done in an output directory. It writes the lines
@@ -102,13 +117,13 @@ func (j *journal) note(o outcome) {
 	count(j.done[o.key()], -1)
 	count(o, 1)
 	j.done[o.key()] = o
-	if o.DataSet && len(o.Files) == 0 { // it is gone
+	if len(o.Files) == 0 && (o.DataSet || o.Fingerprint == "") { // it is gone
 		delete(j.done, o.key())
 	}
 }
 
-// files are those of a data set that only this outcome has, as far as it was
-// made before.
+// files are those of a data set, or of many files, that only this outcome has, as
+// far as it was made before.
 func (j *journal) files(now *outcome) (own []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -123,7 +138,7 @@ func (j *journal) files(now *outcome) (own []string) {
 // begin notes which files of a data set an outcome will have, besides those that
 // it may still have.
 func (j *journal) begin(now *outcome, files []string) error {
-	begun := outcome{Input: now.Input, Output: now.Output, DataSet: true, From: now.From}
+	begun := now.nothing()
 	begun.Files = append(slices.Clone(files), j.files(now)...)
 	slices.Sort(begun.Files)
 	begun.Files = slices.Compact(begun.Files)
@@ -164,10 +179,10 @@ func (j *journal) whole(o outcome) bool {
 	return err == nil && size == o.Size
 }
 
-// size is that of an output, or of the files of a data set that are of an input.
+// size is that of an output, or of the files that are it in a directory.
 func (j *journal) size(o *outcome) (size int64, err error) {
 	at := filepath.Join(j.dir, filepath.FromSlash(o.Output))
-	if !o.DataSet {
+	if !o.many() {
 		return sizeOf(at)
 	}
 	for _, file := range o.Files {

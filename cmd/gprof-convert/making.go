@@ -115,11 +115,7 @@ func (m *making) tell(w *written) error {
 // lies where there must be room anyway.
 func spillDir(targets []target) string {
 	for _, t := range targets {
-		switch {
-		case t.many:
-			dir, _ := root(t.name)
-			return existing(dir)
-		case t.name != "-":
+		if t.name != "-" {
 			return t.room()
 		}
 	}

@@ -144,13 +144,26 @@ func root(name string) (dir, rest string) {
 	return filepath.Clean(dir), name[len(dir):]
 }
 
+// parts are the directory of many files, and the pattern of their names there.
+func (t *target) parts() (dir, pattern string) {
+	if t.root == "" {
+		return root(t.name)
+	}
+	pattern, err := filepath.Rel(t.root, t.name)
+	if err != nil {
+		panic("internal error: " + err.Error()) // the name was joined to it
+	}
+	return t.root, pattern
+}
+
 // splitter is the sink of a target that is many files.
 func (m *making) splitter(t target) (stream.Sink, error) {
-	dir, pattern := root(t.name)
+	dir, pattern := t.parts()
 	out, err := m.createFiles(dir)
 	if err != nil {
 		return nil, err
 	}
+	out.shared = t.shared
 	m.products = append(m.products, out)
 	t.options.SpillDir = out.staging
 	names := partNames{pattern: pattern, by: m.per.by, taken: map[string]bool{}}

@@ -17,12 +17,17 @@ type target struct {
 	format  convert.Format
 	options convert.Options
 	many    bool    // files, which name has placeholders for
-	shared  *shared // of a directory that is those of other inputs, too
+	root    string  // of many files: the directory that they are in; "" as name says
+	shared  *shared // of a directory where files of earlier runs, or of other inputs, are
 }
 
 // room is a directory for what the target is before it has its name.
 func (t *target) room() string {
-	if t.shared != nil {
+	switch {
+	case t.many:
+		dir, _ := t.parts()
+		return existing(dir)
+	case t.shared != nil:
 		return t.name
 	}
 	return filepath.Dir(filepath.Clean(t.name))
