@@ -116,7 +116,8 @@
 // A [Buffer] is the same in heap memory, with the semantics of the Gecko
 // Profiler's chunked buffer: blocks straddle chunks, which come from a
 // [Manager]: [Single] has one chunk, [LocalLimit] discards the oldest released
-// ones, the first to be done first, and keeps two of them for use again.
+// ones, the first to be done first, and keeps two of them for use again. A buffer
+// of one chunk can be the value of a field ([ReadNested]).
 // Unlike Gecko's, its range end counts the unused end of a chunk that had no
 // follower, and reading goes on behind it.
 //

@@ -9,10 +9,18 @@ import (
 // Each calls f with the index and the entry of each block, in order, until it
 // returns false. A block that was begun in a chunk that is gone is left out.
 // The entry is valid until f returns; f must not call the buffer.
-func (b *Buffer) Each(f func(index uint64, entry []byte) bool) {
+func (b *Buffer) Each(f func(index uint64, entry []byte) bool) { b.EachFrom(0, f) }
+
+// EachFrom is Each of the blocks at or behind an index. That may be any: one that
+// was discarded leads to the first block that is left, one within a block to the
+// next, one behind all blocks to none.
+func (b *Buffer) EachFrom(from uint64, f func(index uint64, entry []byte) bool) {
 	b.Peek(func(chunks []*Chunk) {
-		e := entries{f: f}
+		e := entries{f: func(index uint64, entry []byte) bool { return index < from || f(index, entry) }}
 		for _, c := range chunks {
+			if from-c.RangeStart() >= uint64(len(c.payload)) && from > c.RangeStart() {
+				continue // no block of it, nor one that goes on in the next
+			}
 			if !e.chunk(c) {
 				return
 			}

@@ -96,7 +96,8 @@ type event struct {
 	category  uint64
 	id        stream.EventID
 	number    int
-	undefined bool // stands for a definition that is missing
+	local     uint16 // fields whose numbers count within the process alone, by bit
+	undefined bool   // stands for a definition that is missing
 }
 
 // definition is how a kind of record is taken: regular kinds from an entry that
@@ -207,6 +208,10 @@ func (d *dictionary) defField(c *rawformat.Cursor) {
 		e.def.Fields = append(e.def.Fields, opaqueField(len(e.def.Fields), stream.Null))
 	}
 	e.def.Fields[position] = f
+	e.local &^= 1 << position
+	if flags&rawformat.FieldLocal != 0 {
+		e.local |= 1 << position
+	}
 }
 
 // opaqueField stands for a field whose definition is missing. Nobody knows what

@@ -91,12 +91,16 @@ func (w *worker) marker(e *entry, at stream.Time, phase stream.Phase, duration i
 }
 
 // appendArgs fills the columns of a marker. What is missing is null; what the
-// event has no field for is lost.
+// event has no field for is lost. A number that counts within the process alone
+// becomes one that no other process has: instances are random.
 func (w *worker) appendArgs(b *stream.Batch, ev *event, e *entry) {
 	for i := range b.Args {
 		if i >= len(e.args) {
 			b.Args[i].AppendNull()
 			continue
+		}
+		if ev.local>>i&1 != 0 && e.args[i].wire <= rawformat.WireUint {
+			e.args[i].num ^= w.job.process.Found.Instance
 		}
 		w.appendArg(&b.Args[i], e, &e.args[i], ev.def.Fields[i].Format)
 	}

@@ -74,6 +74,7 @@ type FieldFlag uint64
 const (
 	FieldSearchable FieldFlag = 1 << 0
 	FieldHidden     FieldFlag = 1 << 1
+	FieldLocal      FieldFlag = 1 << 2 // a number that counts within the process alone: the id of a flow
 )
 
 // Location is a place where a front end shows an event's markers.

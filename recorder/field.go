@@ -89,7 +89,8 @@ func Duration(name string) Field[time.Duration] {
 	return number[time.Duration](name, rawformat.WireSint, UnitNanoseconds)
 }
 
-// Flow is an id that the markers of one flow share, such as a request's.
+// Flow is an id that the markers of one flow share, such as a request's. Markers
+// of all processes that have it are of one flow: see [LocalFlow].
 func Flow(name string) Field[uint64] {
 	return number[uint64](name, rawformat.WireUint, rawformat.FormatFlow)
 }
@@ -98,6 +99,15 @@ func Flow(name string) Field[uint64] {
 func FlowEnd(name string) Field[uint64] {
 	return number[uint64](name, rawformat.WireUint, rawformat.FormatFlowEnd)
 }
+
+// LocalFlow is the id of a flow within this process, such as a number that counts
+// up, or an address: other processes that use it, too, mean other flows.
+func LocalFlow(name string) Field[uint64] { return Flow(name).local() }
+
+// LocalFlowEnd is the id of a flow within this process, in the marker that ends it.
+func LocalFlowEnd(name string) Field[uint64] { return FlowEnd(name).local() }
+
+func (f Field[T]) local() Field[T] { f.spec.flags |= rawformat.FieldLocal; return f }
 
 // String is text that reveals nothing about people or places. Every text is
 // cut at 1 KiB.

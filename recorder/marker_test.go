@@ -146,10 +146,11 @@ func TestFields(t *testing.T) {
 	recorder.NewEvent4("fields b", recorder.Bytes("5"), recorder.Float("6"), recorder.Percent("7"), recorder.Bool("8"))
 	recorder.NewEvent4("fields c", recorder.Duration("9"), recorder.Flow("10"), recorder.FlowEnd("11"), recorder.String("12"))
 	recorder.NewEvent4("fields d", recorder.Path("13"), recorder.URL("14"), recorder.User("15"), recorder.Secret("16"))
+	recorder.NewEvent2("fields e", recorder.LocalFlow("17"), recorder.LocalFlowEnd("18"))
 	rec := begin(t, recorder.Options{})
 	r := finish(t, rec)
 	var got []string
-	for _, name := range []string{"fields a", "fields b", "fields c", "fields d"} {
+	for _, name := range []string{"fields a", "fields b", "fields c", "fields d", "fields e"} {
 		for _, f := range r.definitionsOf(r.events[name])[1:] {
 			_, spec, _ := strings.Cut(f, `label="" `)
 			got = append(got, spec)
@@ -160,6 +161,7 @@ func TestFields(t *testing.T) {
 		"wire=0 format=3 privacy=0 flags=0", "wire=2 format=1 privacy=0 flags=0", "wire=2 format=6 privacy=0 flags=0", "wire=1 format=8 privacy=0 flags=0",
 		"wire=0 format=4 privacy=0 flags=0", "wire=1 format=12 privacy=0 flags=0", "wire=1 format=13 privacy=0 flags=0", "wire=3 format=2 privacy=0 flags=0",
 		"wire=3 format=9 privacy=1 flags=0", "wire=3 format=10 privacy=2 flags=0", "wire=3 format=2 privacy=3 flags=0", "wire=3 format=2 privacy=4 flags=0",
+		"wire=1 format=12 privacy=0 flags=4", "wire=1 format=13 privacy=0 flags=4",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)

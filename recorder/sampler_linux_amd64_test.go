@@ -593,16 +593,19 @@ func TestLabelsEnd(t *testing.T) {
 	for _, s := range deep {
 		s.End()
 	}
-	var crowd sync.WaitGroup
+	var begun, ended sync.WaitGroup
 	wait := make(chan bool)
 	for range 5000 { // more than find room
-		crowd.Go(func() {
+		begun.Add(1)
+		ended.Go(func() {
 			defer parseLabel.Begin().End()
+			begun.Done()
 			<-wait
 		})
 	}
+	begun.Wait()
 	close(wait)
-	crowd.Wait()
+	ended.Wait()
 	r := finish(t, rec)
 	if r.lost() == 0 {
 		t.Error("no label was lost")

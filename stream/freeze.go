@@ -171,7 +171,8 @@ func compareModules(a, b Module) int {
 func compareFrames(a, b Frame) int {
 	return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Depth, b.Depth),
 		cmp.Compare(a.Function, b.Function), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Start, b.Start),
-		cmp.Compare(a.Category, b.Category), compareBools(a.Label, b.Label))
+		cmp.Compare(a.Category, b.Category), compareBools(a.Label, b.Label), compareBools(a.Script, b.Script),
+		cmp.Compare(a.Column, b.Column), cmp.Compare(a.StartColumn, b.StartColumn))
 }
 
 func compareBools(a, b bool) int { return cmp.Compare(bit(a), bit(b)) }

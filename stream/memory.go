@@ -77,7 +77,7 @@ func (c *ceiling) verdict(done, total int64) error {
 	if now > c.first && done > 0 && total >= done {
 		need, early = float64(c.first)+float64(now-c.first)*float64(total)/float64(done), false
 	}
-	need = (need*1.25*tablesShare + most) * c.share // tables grow in steps
+	need = (need*1.35*tablesShare + most) * c.share // tables grow in steps
 	return &ErrMemory{Need: mebibytes(int64(min(need, 1<<60))) << 20, Have: c.memory, Early: early}
 }
 

@@ -198,6 +198,12 @@ type Frame struct {
 	Line     int32 // 0 unknown
 	Category CategoryID
 	Label    bool // named by the program; no code
+
+	// Of a function of a script, such as JavaScript, which is in no module: File
+	// says which. Lines of scripts hold many functions.
+	Script      bool
+	Column      int32 // in Line, from 1; 0 unknown
+	StartColumn int32 // in the line Start
 }
 
 // Event is the definition of markers: name and typed fields.

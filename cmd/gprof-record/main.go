@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/alecthomas/kong"
 )
@@ -38,6 +39,17 @@ type cli struct {
 	Pause  pauseCmd  `cmd:"" help:"Have all processes of a session pause."`
 	Resume resumeCmd `cmd:"" help:"Have all processes of a paused session go on."`
 	Stop   stopCmd   `cmd:"" help:"Have all processes of a session stop recording; the programs run on."`
+
+	Version kong.VersionFlag `help:"Print the version and exit."`
+}
+
+// version is the module's, as the go command stamped it, and that of Go.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return fmt.Sprintf("gprof-record %s, built with %s", info.Main.Version, info.GoVersion)
 }
 
 // exitError is the status of a command that ran.
@@ -48,7 +60,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e))
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &streams{stdin, stdout, stderr}
 	code := -1
-	parser, err := kong.New(&cli{}, kong.Name("gprof-record"), kong.Writers(stdout, stderr), kong.Bind(s),
+	parser, err := kong.New(&cli{}, kong.Name("gprof-record"), kong.Vars{"version": version()}, kong.Writers(stdout, stderr), kong.Bind(s),
 		kong.Exit(func(c int) { code = c }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("Record what Go programs do.\n\nExit codes: 0 ok, 1 failed, 2 usage; of run, the command's own if it could be started."))
 	if err != nil {

@@ -18,22 +18,33 @@ type code struct {
 
 // function is one function of one module; numbers are places in the lists of
 // strings, of modules and of sources, -1 for none.
-type function struct{ name, module, source int32 }
+type function struct {
+	name, module, source int32
+	script               bool
+	line, column         int32 // of a script: where it begins
+}
 
 // identity is what makes a function another one. The file does not: a compiler
 // gives some of a function's code to the file that it was inlined from. Code
-// without a name is known by its address.
+// without a name is known by its address, that of a script by where it begins.
 type identity struct {
 	module stream.ModuleID
 	name   stream.StringID
 	offset uint64
 	label  bool
+
+	script       bool
+	file         stream.StringID
+	line, column int32
 }
 
 func identityOf(f stream.Frame) identity {
 	id := identity{module: f.Module, name: f.Function, label: f.Label}
-	if f.Function == 0 {
+	switch {
+	case f.Function == 0:
 		id.offset = f.Offset
+	case f.Script:
+		id.script, id.file, id.line, id.column = true, f.File, f.Start, f.StartColumn
 	}
 	return id
 }
@@ -53,7 +64,7 @@ func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
 		if !ok {
 			n = int32(len(c.funcs))
 			funcs[key] = n
-			c.funcs = append(c.funcs, function{texts.Intern(nameOf(t, f)), int32(f.Module) - 1, c.source(t, texts, sources, files[key].file)})
+			c.funcs = append(c.funcs, function{texts.Intern(nameOf(t, f)), int32(f.Module) - 1, c.source(t, texts, sources, files[key].file), key.script, key.line, key.column})
 		}
 		c.of[id] = n
 	}

@@ -42,6 +42,7 @@ func (s *Sink) beginProcess() {
 }
 
 func (s *Sink) endProcess() {
+	s.pages.End(s.visited.Writer)
 	s.pauses.End()
 	s.about.EndArray()
 	s.about.EndObject()

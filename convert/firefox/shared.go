@@ -2,6 +2,7 @@ package firefox
 
 import (
 	"math"
+	"strconv"
 
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/ordered"
@@ -105,8 +106,8 @@ func (s *Sink) writeFrames() {
 		tableColumn{"func", numbers(func(i int) int64 { return int64(s.code.of[i+1]) }, "null")},
 		tableColumn{"nativeSymbol", constant("null")},
 		tableColumn{"innerWindowID", constant("0")},
-		tableColumn{"line", numbers(func(i int) int64 { return line(at(i)) }, "null")},
-		tableColumn{"column", constant("null")},
+		tableColumn{"line", numbers(func(i int) int64 { return place(at(i).Line) }, "null")},
+		tableColumn{"column", numbers(func(i int) int64 { return place(at(i).Column) }, "null")},
 		tableColumn{"originalLocation", constant("null")})
 }
 
@@ -119,12 +120,12 @@ func address(f stream.Frame) int64 {
 	return int64(f.Offset)
 }
 
-// line is that of a frame, -1 if it is not known.
-func line(f stream.Frame) int64 {
-	if f.Line <= 0 {
+// place is a line or a column, -1 if it is not known.
+func place(n int32) int64 {
+	if n <= 0 {
 		return -1
 	}
-	return int64(f.Line)
+	return int64(n)
 }
 
 // writeFuncs writes the functions, and the modules and files that they lie in.
@@ -132,12 +133,12 @@ func (s *Sink) writeFuncs() {
 	funcs := s.code.funcs
 	s.writeTable("funcTable", len(funcs),
 		tableColumn{"name", numbers(func(i int) int64 { return int64(funcs[i].name) }, "0")},
-		tableColumn{"isJS", constant("false")},
+		tableColumn{"isJS", func(dst []byte, i int) []byte { return strconv.AppendBool(dst, funcs[i].script) }},
 		tableColumn{"relevantForJS", constant("false")},
 		tableColumn{"resource", numbers(func(i int) int64 { return int64(funcs[i].module) }, "-1")},
 		tableColumn{"source", numbers(func(i int) int64 { return int64(funcs[i].source) }, "null")},
-		tableColumn{"lineNumber", constant("null")},
-		tableColumn{"columnNumber", constant("null")},
+		tableColumn{"lineNumber", numbers(func(i int) int64 { return place(funcs[i].line) }, "null")},
+		tableColumn{"columnNumber", numbers(func(i int) int64 { return place(funcs[i].column) }, "null")},
 		tableColumn{"originalLocation", constant("null")})
 	const library = "1"
 	s.writeTable("resourceTable", s.tables.Modules.Len(),

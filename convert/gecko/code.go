@@ -125,8 +125,11 @@ func children(t *stream.Tables) (first, next []stream.StackID) {
 // merge returns what the format keeps of a frame.
 func merge(f stream.Frame) stream.Frame {
 	out := stream.Frame{Module: f.Module, Function: f.Function, Category: f.Category, Label: f.Label}
-	if f.Function == 0 {
+	switch {
+	case f.Function == 0:
 		out.Offset = f.Offset
+	case f.Script:
+		out.Script, out.File, out.Start, out.StartColumn, out.Line, out.Column = true, f.File, f.Start, f.StartColumn, f.Line, f.Column
 	}
 	return out
 }

@@ -27,6 +27,8 @@ func (c *code) appendLocation(dst []byte, f stream.Frame) []byte {
 		return appendLabel(dst, name)
 	case f.Function == 0:
 		return c.appendAddress(dst, f)
+	case f.Script:
+		return c.appendScript(dst, name, f)
 	case f.Module != 0:
 		return appendNative(dst, name, c.tables.Modules.At(f.Module).Name)
 	case c.native[f.Function]:
@@ -42,6 +44,22 @@ func (c *code) appendAddress(dst []byte, f stream.Frame) []byte {
 		address += r.start
 	}
 	return strconv.AppendUint(append(dst, "0x"...), address, 16)
+}
+
+// appendScript appends the location of a function of a script: where it begins,
+// which tells it from others of that name.
+func (c *code) appendScript(dst []byte, name string, f stream.Frame) []byte {
+	dst = append(appendName(dst, name), " ("...)
+	if f.File != 0 {
+		dst = append(dst, c.tables.Strings.At(f.File)...)
+	} else {
+		dst = append(dst, "unknown"...)
+	}
+	dst = strconv.AppendInt(append(dst, ':'), int64(f.Start), 10)
+	if f.StartColumn != 0 {
+		dst = strconv.AppendInt(append(dst, ':'), int64(f.StartColumn), 10)
+	}
+	return append(dst, ')')
 }
 
 // appendNative appends the location of a function of a module.

@@ -56,9 +56,12 @@ func (p *pages) begin(s *Sink) {
 	s.out.BeginArray()
 }
 
-func (p *pages) rows(s *Sink, b *stream.Batch) { p.Rows(s.out.Writer, b) }
+func (p *pages) rows(s *Sink, b *stream.Batch) { p.Rows(b) }
 
-func (p *pages) end(s *Sink) { s.out.EndArray() }
+func (p *pages) end(s *Sink) {
+	p.End(s.out.Writer)
+	s.out.EndArray()
+}
 
 // overheads is what the recorder itself cost, in microseconds: times, too.
 type overheads struct{ viewer.Overheads }

@@ -153,6 +153,10 @@ func TestCounterRows(t *testing.T) {
 		{"changes", []value{{5, 0}, {7, 0}, {-1, 0}}, `[[0.25,5],[1.25,2],[2.25,-8]]`},
 		{"last", []value{{5, 0}, {5, 0}, {5, 0}}, `[[0.25,5],[2.25,0]]`},
 		{"before a change", []value{{5, 0}, {5, 0}, {5, 0}, {6, 0}}, `[[0.25,5],[2.25,0],[3.25,1]]`},
+		{"first behind a change", []value{{5, 0}, {7, 0}, {7, 0}, {7, 0}, {7, 0}, {8, 0}},
+			`[[0.25,5],[1.25,2],[2.25,0],[4.25,0],[5.25,1]]`},
+		{"there and back", []value{{5, 0}, {7, 0}, {5, 0}, {5, 0}, {5, 0}, {5, 0}}, `[[0.25,5],[1.25,2],[2.25,-2],[3.25,0],[5.25,0]]`},
+		{"two at once", []value{{5, 0}, {5, 0}, {7, 0}, {7, 0}}, `[[0.25,5],[1.25,0],[2.25,2],[3.25,0]]`},
 		{"numbers", []value{{5, 1}, {5, 3}, {5, 3}}, `[[0.25,5,1],[1.25,0,2],[2.25,0,0]]`},
 	}
 	for _, tt := range tests {
@@ -228,7 +232,8 @@ func TestArguments(t *testing.T) {
 		{stream.FormatFlowEnd, 0, "abc", `terminating-flow-id "f":1`},
 		{stream.FormatThread, 0, uint64(12), `tid "f":"12"`},
 		{stream.FormatProcess, 0, uint64(13), `pid "f":"13"`},
-		{stream.FormatWindow, 0, uint64(14), `integer "f":14`},
+		{stream.FormatWindow, 0, uint64(14), `integer "innerWindowID":14`},
+		{stream.FormatWindow, 0, uint64(0), `integer `},
 		{stream.FormatPicowatt, 0, uint64(15), `integer "f":15`},
 	}
 	for _, tt := range tests {
@@ -238,7 +243,7 @@ func TestArguments(t *testing.T) {
 		p.Main.Mark(begin, stream.Instant, e, tt.arg)
 		output := string(convert(t, b.Source()))
 		check(t, []byte(output))
-		_, schema, _ := strings.Cut(output, `"key":"f","format":"`)
+		_, schema, _ := strings.Cut(output, `"format":"`)
 		format, _, _ := strings.Cut(schema, `"`)
 		_, payload, _ := strings.Cut(output, `{"type":"e"`)
 		payload, _, _ = strings.Cut(payload, "}]")
@@ -271,6 +276,34 @@ func TestPauses(t *testing.T) {
 	}
 	want := []string{`[null,0.25,"sampling-paused"]`, `[2.25,4.25,"profiler-paused"]`, `[null,5.25,"profiler-paused"]`, `[3.25,null,"sampling-paused"]`}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Of a window's pages the first one counts; a blank one makes way. Their ends are
+// not told.
+func TestPages(t *testing.T) {
+	profile := build(t, func(b *streamtest.Builder, p *streamtest.Process) {
+		for i, page := range []struct {
+			phase  stream.Phase
+			window int64
+			url    string
+		}{
+			{stream.PhaseStart, 7, "about:blank"}, {stream.PhaseStart, 8, "https://a/"}, {stream.PhaseEnd, 8, ""},
+			{stream.PhaseStart, 7, "https://b/"}, {stream.PhaseStart, 8, "https://c/"}, {stream.PhaseStart, 7, "about:blank"},
+			{stream.PhaseStart, 9, "about:blank"}, {stream.PhaseEnd, 10, ""},
+		} {
+			p.Page(begin+stream.Time(i)*milli, page.phase, 1, page.window, 5, page.window%2, page.url)
+		}
+	})
+	text, err := json.Marshal(profile.list("pages"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `[{"embedderInnerWindowID":5,"innerWindowID":7,"isPrivateBrowsing":true,"tabID":1,"url":"https://b/"},` +
+		`{"embedderInnerWindowID":5,"innerWindowID":8,"isPrivateBrowsing":false,"tabID":1,"url":"https://a/"},` +
+		`{"embedderInnerWindowID":5,"innerWindowID":9,"isPrivateBrowsing":true,"tabID":1,"url":"about:blank"}]`
+	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -130,7 +130,8 @@ func checkFrames(t *stream.Tables) error {
 	return ordered("frame", &t.Frames, func(a, b stream.Frame) int {
 		return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Depth, b.Depth),
 			cmp.Compare(a.Function, b.Function), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Start, b.Start),
-			cmp.Compare(a.Category, b.Category), cmp.Compare(number(a.Label), number(b.Label)))
+			cmp.Compare(a.Category, b.Category), cmp.Compare(number(a.Label), number(b.Label)), cmp.Compare(number(a.Script), number(b.Script)),
+			cmp.Compare(a.Column, b.Column), cmp.Compare(a.StartColumn, b.StartColumn))
 	})
 }
 

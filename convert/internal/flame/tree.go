@@ -69,8 +69,11 @@ func (tree *Tree) mergeFrames(t, merged *stream.Tables) []stream.FrameID {
 // merge returns what tells functions apart.
 func merge(f stream.Frame) stream.Frame {
 	out := stream.Frame{Module: f.Module, Function: f.Function, Category: f.Category, Label: f.Label}
-	if f.Function == 0 {
+	switch {
+	case f.Function == 0:
 		out.Offset = f.Offset
+	case f.Script:
+		out.Script, out.File, out.Start, out.StartColumn = true, f.File, f.Start, f.StartColumn
 	}
 	return out
 }

@@ -73,6 +73,14 @@ func TestAppendFloat(t *testing.T) {
 			t.Errorf("AppendFloat(%v) reads back as %v, %v", f, got, err)
 		}
 	}
+	for f, want := range map[float64]string{ // as JavaScript writes them
+		0: "0", 1e6: "1000000", 123456789012: "123456789012", 0.1: "0.1", 1e20: "100000000000000000000", 1e21: "1e+21",
+		1e-6: "0.000001", 1e-7: "1e-7", -1.5e-10: "-1.5e-10", 1.25e100: "1.25e+100", 5e-324: "5e-324",
+	} {
+		if got := string(AppendFloat(nil, f)); got != want {
+			t.Errorf("AppendFloat(%v) = %s, want %s", f, got, want)
+		}
+	}
 	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		if got := string(AppendFloat(nil, f)); got != "null" {
 			t.Errorf("AppendFloat(%v) = %s, want null", f, got)

@@ -108,11 +108,19 @@ var powers = func() (t [19]uint64) {
 	return t
 }()
 
-// AppendFloat appends the shortest text that reads back as f. JSON has no
-// infinities and no NaN: they become null.
+// AppendFloat appends the shortest text that reads back as f, in the form that
+// JavaScript writes. JSON has no infinities and no NaN: they become null.
 func AppendFloat(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return append(dst, "null"...)
 	}
-	return strconv.AppendFloat(dst, f, 'g', -1, 64)
+	abs := math.Abs(f)
+	if abs == 0 || 1e-6 <= abs && abs < 1e21 {
+		return strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
+	if n := len(dst); n >= 4 && dst[n-4] == 'e' && dst[n-2] == '0' { // e-07 is e-7
+		dst = append(dst[:n-2], dst[n-1])
+	}
+	return dst
 }

@@ -56,6 +56,12 @@ func appendFrame(dst []byte, t *stream.Tables, f stream.Frame) []byte {
 	dst = binary.AppendUvarint(dst, f.Offset)
 	dst = binary.AppendVarint(dst, int64(f.Depth))
 	dst = binary.AppendVarint(dst, int64(f.Line))
+	if f.Script {
+		for _, place := range []int32{f.Column, f.Start, f.StartColumn} {
+			dst = binary.AppendVarint(dst, int64(place))
+		}
+		return append(dst, 2)
+	}
 	if f.Label {
 		return append(dst, 1)
 	}

@@ -9,28 +9,35 @@ type Change struct {
 	Count, Number int64 // of the value; operations
 }
 
-// Changes makes the rows of a counter. Rows without a change are left out, but
-// for the first, the last and the one before a change: the viewer draws a line
-// from row to row.
+// Changes makes the rows of a counter, by Gecko's rule. These are left out: rows
+// that are as the last one written, but for the first, for the first one behind a
+// change, which says that it was all, and for the last. The last one that was left
+// out before a change is written: the viewer draws a line from row to row.
 type Changes struct {
-	any    bool  // a row was written
-	value  int64 // of the last row, written or not
-	number int64
-	at     stream.Time // of the last row, if it was left out
-	left   bool        // the last row was left out
+	rows    int      // that came
+	before  [2]level // of them, the last two, the latest first
+	written level
+	at      stream.Time // of the last row, if it was left out
+	left    bool        // the last row was left out
 }
+
+// level is what a counter stands at.
+type level struct{ value, number int64 }
 
 // Rows takes rows of the counter, and calls write for each change.
 func (c *Changes) Rows(b *stream.Batch, write func(Change)) {
 	for i, at := range b.Time {
-		value, number := b.Value[i], b.Number[i]
-		if c.any && value == c.value && number == c.number {
+		now := level{b.Value[i], b.Number[i]}
+		changed := c.rows == 0 || now != c.written
+		settled := c.rows >= 2 && c.before[1] != c.written
+		c.rows, c.before = c.rows+1, [2]level{now, c.before[0]}
+		if !changed && !settled {
 			c.at, c.left = at, true
 			continue
 		}
 		c.End(write)
-		write(Change{at, value - c.value, number - c.number})
-		c.any, c.value, c.number = true, value, number
+		write(Change{at, now.value - c.written.value, now.number - c.written.number})
+		c.written = now
 	}
 }
 

@@ -17,6 +17,7 @@ const (
 	valueText                    // a string
 	valueUnique                  // a number among strings
 	valueFlow                    // the same, of an id in hexadecimal
+	valueWindow                  // a number that is no window if it is 0
 )
 
 // formats says how the viewer shows the values of each Format.
@@ -43,7 +44,7 @@ var formats = [stream.NumFormats]struct {
 	// of the system; a text it shows as it is.
 	stream.FormatThread:   {"tid", valueText},
 	stream.FormatProcess:  {"pid", valueText},
-	stream.FormatWindow:   {"integer", valueNumber},
+	stream.FormatWindow:   {"integer", valueWindow},
 	stream.FormatPicowatt: {"integer", valueNumber},
 }
 
@@ -96,6 +97,10 @@ func (p *Markers) appendArg(dst []byte, k, i int) []byte {
 		return dst
 	}
 	switch f.value {
+	case valueWindow:
+		if c.BitsAt(i) == 0 {
+			return dst
+		}
 	case valueMillis:
 		return appendMillis(with, c, i, 0)
 	case valueTime:

@@ -38,7 +38,10 @@ var specialTypes = []string{
 
 // specialKeys are the keys of a payload that mean something to the viewer in
 // every type.
-var specialKeys = []string{"type", "stack", "cause", "innerWindowID"}
+var specialKeys = []string{"type", "stack", "cause", windowKey}
+
+// windowKey is the key of the window in whose page a marker belongs.
+const windowKey = "innerWindowID"
 
 // IsSpecial reports whether the viewer has code of its own for a type.
 func IsSpecial(typ string) bool { return slices.Contains(specialTypes, typ) }
@@ -81,16 +84,21 @@ func typeName(name string, taken map[string]bool) string {
 	return free
 }
 
-// fieldsOf gives each field of an event a key that no other field has.
+// fieldsOf gives each field of an event a key that no other field has. The first
+// window has the key that means one.
 func fieldsOf(e *stream.Event) []field {
 	taken := make(map[string]bool)
 	for _, key := range specialKeys {
 		taken[key] = true
 	}
+	window := false // there is one, of which the viewer shows the page
 	fields := make([]field, len(e.Fields))
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		name := f.Name
+		if f.Format == stream.FormatWindow && !window {
+			name, window, taken[windowKey] = windowKey, true, false
+		}
 		for name == "" || taken[name] {
 			name += "_"
 		}

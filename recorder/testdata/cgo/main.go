@@ -5,12 +5,14 @@ package main
 #cgo LDFLAGS: -lpthread
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 extern void goCallback(void);
 
 static volatile uint64_t sink;
-static volatile int done;
+static volatile int tid, sampled, done;
 
 static double cpu(void) {
 	struct timespec t;
@@ -26,6 +28,8 @@ static void spin(double seconds) {
 }
 
 static void *run(void *unused) {
+	tid = syscall(SYS_gettid);
+	while (!sampled) spin(0.01);
 	spin(0.25); // Go has not seen the thread yet
 	for (int i = 0; i < 10; i++) {
 		spin(0.01);
@@ -41,6 +45,8 @@ static void startThread(void) {
 	pthread_detach(t);
 }
 
+static int threadID(void) { return tid; }
+static void setSampled(void) { sampled = 1; }
 static int isDone(void) { return done; }
 */
 import "C"
@@ -78,6 +84,9 @@ func main() {
 	for i := 0; i < 10 || C.isDone() == 0; i++ {
 		intoC()
 		work(100)
+		if _, err := os.Stat(fmt.Sprintf("%s/stacks-%d", rec.Dir(), C.threadID())); err == nil {
+			C.setSampled()
+		}
 	}
 	if err := rec.Stop(); err != nil {
 		panic(err)

@@ -1,0 +1,152 @@
+package jsonfile
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// Value is a value of a file: what it is and where it stands. Objects, and the
+// lists that Index was asked for, know what is in them. A nil Value is one that
+// is not there.
+type Value struct {
+	Kind    Kind
+	Off     int64   // of its first byte
+	Raw     []byte  // of a short one that is neither object nor list: its text
+	Members []Named // of an object, in the order of the file
+	List    []Value // of a list that was asked for
+}
+
+// Named is a member of an object.
+type Named struct {
+	Key string
+	Value
+}
+
+// Get returns the member of an object with that key, the last one of several,
+// nil if there is none or it is null.
+func (v *Value) Get(keys ...string) *Value {
+	for _, key := range keys {
+		v = v.member(key)
+	}
+	return v
+}
+
+func (v *Value) member(key string) *Value {
+	if v == nil {
+		return nil
+	}
+	for i := len(v.Members) - 1; i >= 0; i-- {
+		if v.Members[i].Key == key {
+			if v.Members[i].Kind == Null {
+				return nil
+			}
+			return &v.Members[i].Value
+		}
+	}
+	return nil
+}
+
+// Is reports whether v is there and of that kind.
+func (v *Value) Is(kind Kind) bool { return v != nil && v.Kind == kind }
+
+// Bounds of what Index keeps.
+const (
+	maxNodes = 4 << 20 // values in all
+	maxLevel = 12      // objects and lists around a value
+	maxShort = 4 << 10 // bytes of a value that is kept
+	maxKey   = 1 << 10
+)
+
+// errMany ends Index.
+var errMany = errors.New("has more objects than a profile has")
+
+// Index goes through a file of size bytes and returns its value. It knows the
+// members of all objects in it, and the elements of those lists that are a
+// member of such an object and for whose key list is true; what is in other
+// lists it does not know. It keeps short values as they are.
+//
+// If the file is broken, the value is what stands before that, and the error
+// says where.
+func Index(r io.ReaderAt, size int64, list func(key string) bool) (*Value, error) {
+	x := indexer{Scanner: NewScanner(r, 0, size), list: list, keys: map[string]string{}}
+	if x.space() && x.buf[x.pos] == 0xef { // a byte order mark
+		x.pos = min(x.pos+3, len(x.buf))
+	}
+	root := new(Value)
+	x.value(root, false, 0)
+	if x.err == nil && x.space() {
+		x.fail(ErrSyntax, "the end of the file")
+	}
+	return root, x.err
+}
+
+type indexer struct {
+	*Scanner
+	list  func(key string) bool
+	keys  map[string]string // each once
+	nodes int
+}
+
+// value indexes the next value; elements says whether those of a list are
+// wanted.
+func (x *indexer) value(v *Value, elements bool, level int) {
+	v.Kind = x.Kind()
+	v.Off = x.Off()
+	if x.nodes++; x.nodes > maxNodes {
+		x.fail(errMany, "")
+		return
+	}
+	switch {
+	case v.Kind == Object && level < maxLevel:
+		x.object(v, level)
+	case v.Kind == Array && elements && level < maxLevel:
+		x.array(v, level)
+	case v.Kind == Object, v.Kind == Array:
+		x.Skip()
+	default:
+		x.short(v)
+	}
+}
+
+// short indexes a value that has no others in it.
+func (x *indexer) short(v *Value) {
+	x.mark = x.pos
+	x.Skip()
+	if x.mark >= 0 && x.pos-x.mark <= maxShort {
+		v.Raw = bytes.Clone(x.buf[x.mark:x.pos])
+	}
+	x.mark = -1
+}
+
+func (x *indexer) object(v *Value, level int) {
+	x.Object()
+	for {
+		key, ok := x.Key()
+		if !ok {
+			return
+		}
+		v.Members = append(v.Members, Named{Key: x.key(key)})
+		m := &v.Members[len(v.Members)-1]
+		x.value(&m.Value, x.list(m.Key), level+1)
+	}
+}
+
+func (x *indexer) array(v *Value, level int) {
+	x.Array()
+	for x.More() {
+		v.List = append(v.List, Value{})
+		x.value(&v.List[len(v.List)-1], false, level+1)
+	}
+}
+
+// key is a key as a string, the same for each that is equal.
+func (x *indexer) key(text []byte) string {
+	text = text[:min(len(text), maxKey)] // no key of a profile is as long
+	if key, ok := x.keys[string(text)]; ok {
+		return key
+	}
+	key := string(text)
+	x.keys[key] = key
+	return key
+}

@@ -1,0 +1,217 @@
+package jsonfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// slow is a file that gives a few bytes at a time, so that each value lies across
+// the ends of a window.
+type slow struct {
+	*strings.Reader
+	n int
+}
+
+func (s slow) ReadAt(p []byte, off int64) (int, error) {
+	return s.Reader.ReadAt(p[:min(s.n, len(p))], off)
+}
+
+// dump reads a value with a Scanner and writes it as it understood it.
+func dump(s *Scanner, out *strings.Builder, depth int) {
+	switch s.Kind() {
+	case Object:
+		s.Object()
+		out.WriteByte('{')
+		for n := 0; ; n++ {
+			key, ok := s.Key()
+			if !ok {
+				break
+			}
+			if n > 0 {
+				out.WriteByte(',')
+			}
+			text, _ := json.Marshal(string(key))
+			out.Write(append(text, ':'))
+			dump(s, out, depth+1)
+		}
+		out.WriteByte('}')
+	case Array:
+		s.Array()
+		out.WriteByte('[')
+		for n := 0; s.More(); n++ {
+			if n > 0 {
+				out.WriteByte(',')
+			}
+			dump(s, out, depth+1)
+		}
+		out.WriteByte(']')
+	case String:
+		text, _ := json.Marshal(string(s.Text()))
+		out.Write(text)
+	default:
+		out.Write(s.Raw())
+	}
+}
+
+const sample = `{"meta": {"version":36,"name":"a \"b\" \\ \u00e9 \ud83d\ude00","none":null}, "threads" :[ {"x":[1,-2.5e3,true,false,null,{"y":"]}"}]},{} ] ,"end":0}`
+
+func TestScanner(t *testing.T) {
+	var want bytes.Buffer
+	var value any
+	if err := json.Unmarshal([]byte(sample), &value); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Compact(&want, []byte(sample)); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n < 40; n++ {
+		s := NewScanner(slow{strings.NewReader(sample), n}, 0, int64(len(sample)))
+		var got strings.Builder
+		dump(s, &got, 0)
+		if s.Err() != nil {
+			t.Fatal(s.Err())
+		}
+		if normal(t, got.String()) != normal(t, want.String()) || s.Off() != int64(len(sample)) {
+			t.Fatalf("by %d bytes: %s, want %s", n, got.String(), want.String())
+		}
+	}
+}
+
+func normal(t *testing.T, text string) string {
+	t.Helper()
+	var value any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	out, _ := json.Marshal(value)
+	return string(out)
+}
+
+// TestCut cuts a file at every byte: there is an error, with the place where the
+// file ends, and what stood before is there.
+func TestCut(t *testing.T) {
+	for n := range len(sample) {
+		cut := sample[:n]
+		root, err := Index(strings.NewReader(cut), int64(n), func(key string) bool { return key == "threads" })
+		if !errors.Is(err, ErrTorn) && n > 0 {
+			t.Fatalf("%q: %v", cut, err)
+		}
+		var at *Error
+		if errors.As(err, &at) && at.Off > int64(n) {
+			t.Fatalf("%q: byte %d", cut, at.Off)
+		}
+		if n > strings.Index(cut, `,"name`) && strings.Contains(cut, `,"name`) && string(root.Get("meta", "version").Raw) != "36" {
+			t.Fatalf("%q: version %v", cut, root.Get("meta"))
+		}
+	}
+}
+
+func TestIndex(t *testing.T) {
+	root, err := Index(slow{strings.NewReader("\ufeff" + sample + " \n"), 7}, int64(len(sample)+5), func(key string) bool { return key == "threads" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(root.Get("meta", "name").Raw); got != `"a \"b\" \\ \u00e9 \ud83d\ude00"` {
+		t.Error(got)
+	}
+	if got := AppendText(nil, root.Get("meta", "name").Raw); string(got) != `a "b" \ é 😀` {
+		t.Errorf("%s", got)
+	}
+	if root.Get("meta", "none") != nil || root.Get("nothing", "at", "all") != nil {
+		t.Error("null is there")
+	}
+	threads := root.Get("threads").List
+	if len(threads) != 2 || threads[0].Get("x").Kind != Array || threads[0].Get("x").List != nil {
+		t.Errorf("%+v", threads)
+	}
+	s := NewScanner(strings.NewReader("\ufeff"+sample), threads[0].Get("x").Off, int64(len(sample)+3))
+	if raw := string(s.Raw()); raw != `[1,-2.5e3,true,false,null,{"y":"]}"}]` {
+		t.Error(raw)
+	}
+}
+
+func TestHostile(t *testing.T) {
+	for text, want := range map[string]error{
+		strings.Repeat("[", MaxDepth+1):     ErrDepth,
+		`{"a":1}}`:                          ErrSyntax,
+		`{"a" 1}`:                           ErrSyntax,
+		`{1:1}`:                             ErrSyntax,
+		`{"a":`:                             ErrTorn,
+		`"a\`:                               ErrTorn,
+		`]`:                                 ErrSyntax,
+		``:                                  ErrTorn,
+		`"` + strings.Repeat("x", 70000):    ErrTorn,
+		`{"threads":[{"x":1},]}`:            ErrSyntax,
+		`{"a":"` + strings.Repeat(`\`, 101): ErrTorn,
+	} {
+		_, err := Index(strings.NewReader(text), int64(len(text)), func(key string) bool { return key == "threads" })
+		if !errors.Is(err, want) {
+			t.Errorf("%.20s: %v, want %v", text, err, want)
+		}
+	}
+	long := `["` + strings.Repeat("x", MaxText+1) + `"]`
+	s := NewScanner(strings.NewReader(long), 0, int64(len(long)))
+	s.Array()
+	if s.More(); s.Text() != nil || !errors.Is(s.Err(), ErrTooBig) {
+		t.Error(s.Err())
+	}
+}
+
+func TestFixed(t *testing.T) {
+	for _, tt := range []struct {
+		text   string
+		digits int
+		want   int64
+	}{
+		{"0", 6, 0}, {"-0", 6, 0}, {"1", 6, 1e6}, {"-1.5", 6, -1500000}, {"1.2345674", 6, 1234567}, {"1.2345675", 6, 1234568},
+		{"-1.2345675", 6, -1234568}, {"0.9999999", 6, 1e6}, {"1.00000049999999", 6, 1e6}, {"1e3", 6, 1e9}, {"1.5E-3", 6, 1500},
+		{"1580000000000.123", 6, 1580000000000123000}, {"12.5", 0, 13}, {"12.4999", 0, 12}, {"5.234999999999999", 3, 5235},
+	} {
+		if got, ok := Fixed([]byte(tt.text), tt.digits); !ok || got != tt.want {
+			t.Errorf("%s: %d %v, want %d", tt.text, got, ok, tt.want)
+		}
+	}
+	for _, text := range []string{"", "-", "x", "1e300", "99999999999999999999", "null", "1.2.3", `"1"`, "9223372036855"} {
+		if got, ok := Fixed([]byte(text), 6); ok && text != "9223372036854" {
+			t.Errorf("%s: %d", text, got)
+		}
+	}
+	for _, n := range []int64{0, 1, -1, 1<<63 - 1, -1 << 63, 123456789012345678} {
+		if got, ok := Int([]byte(strconv.FormatInt(n, 10))); !ok || got != n {
+			t.Error(got, ok, n)
+		}
+	}
+	if _, ok := Int([]byte("1.5")); ok {
+		t.Error("1.5 is an integer")
+	}
+}
+
+// FuzzIndex compares what is understood with encoding/json, for all that is JSON,
+// and wants no more than an error for the rest.
+func FuzzIndex(f *testing.F) {
+	f.Add([]byte(sample))
+	f.Add([]byte(`{"a":[1,2,{"b":"\ud800"}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		all := func(string) bool { return true }
+		_, err := Index(bytes.NewReader(text), int64(len(text)), all)
+		if !json.Valid(text) {
+			return
+		}
+		if err != nil && !errors.Is(err, ErrDepth) {
+			t.Fatalf("%v", err)
+		}
+		var got strings.Builder
+		s := NewScanner(slow{strings.NewReader(string(text)), 3}, 0, int64(len(text)))
+		if dump(s, &got, 0); s.Err() != nil {
+			t.Fatal(s.Err())
+		}
+		if normal(t, got.String()) != normal(t, string(text)) {
+			t.Fatal(fmt.Sprintf("%q: %s", text, got.String()))
+		}
+	})
+}

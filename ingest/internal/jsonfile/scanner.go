@@ -1,0 +1,314 @@
+package jsonfile
+
+import (
+	"bytes"
+	"io"
+)
+
+// Kind is what a value is.
+type Kind uint8
+
+const (
+	None   Kind = iota // there is none: the list or the object is over
+	Object             // {
+	Array              // [
+	String             // "
+	Number             // 0
+	Bool               // true or false
+	Null               // null
+)
+
+// kinds is by the first byte of a value; all others are no value.
+var kinds = [256]Kind{'{': Object, '[': Array, '"': String, 't': Bool, 'f': Bool, 'n': Null, '-': Number,
+	'0': Number, '1': Number, '2': Number, '3': Number, '4': Number, '5': Number, '6': Number, '7': Number, '8': Number, '9': Number}
+
+// Scanner reads values one after the other. The first error ends it: all that
+// is read afterwards is nothing. Texts that it returns are valid until its next
+// call.
+type Scanner struct {
+	r    io.ReaderAt // nil: all there is is in buf
+	base int64       // where buf begins in the file
+	buf  []byte
+	pos  int   // in buf
+	mark int   // what stands from here on in buf is kept; -1 is none
+	size int64 // of the file
+	err  error
+	text []byte // scratch
+	key  []byte // scratch
+}
+
+// NewScanner returns a Scanner of a file of size bytes that begins at off.
+func NewScanner(r io.ReaderAt, off, size int64) *Scanner {
+	return &Scanner{r: r, base: off, size: size, mark: -1}
+}
+
+// Bytes returns a Scanner of a text, which stands at off in some file.
+func Bytes(text []byte, off int64) Scanner {
+	return Scanner{base: off, buf: text, mark: -1, size: off + int64(len(text))}
+}
+
+// Err is what ended the Scanner, nil if nothing did.
+func (s *Scanner) Err() error { return s.err }
+
+// Off is where the Scanner stands in the file.
+func (s *Scanner) Off() int64 { return s.base + int64(s.pos) }
+
+// Kind is what the next value is. It does not read it.
+func (s *Scanner) Kind() Kind {
+	if !s.space() {
+		return None
+	}
+	return kinds[s.buf[s.pos]]
+}
+
+// enter begins the object or list that comes next; first is its bracket. It
+// reports whether that is what comes.
+func (s *Scanner) enter(first byte, want string) bool {
+	if !s.space() {
+		s.fail(ErrTorn, "")
+		return false
+	}
+	if s.buf[s.pos] != first {
+		s.fail(ErrSyntax, want)
+		return false
+	}
+	s.pos++
+	return true
+}
+
+// Object begins the object that comes next. Key leads through it.
+func (s *Scanner) Object() bool { return s.enter('{', "an object") }
+
+// Array begins the list that comes next. More leads through it.
+func (s *Scanner) Array() bool { return s.enter('[', "a list") }
+
+// More reports whether there is another element, which then comes next. If not,
+// the list has ended.
+func (s *Scanner) More() bool {
+	if !s.separator(']') {
+		return false
+	}
+	if kinds[s.buf[s.pos]] == None {
+		s.fail(ErrSyntax, "a value")
+		return false
+	}
+	return true
+}
+
+// Key returns the key of the next member, whose value then comes next, and
+// whether there is one. If not, the object has ended.
+func (s *Scanner) Key() (key []byte, ok bool) {
+	if !s.separator('}') {
+		return nil, false
+	}
+	key = append(s.key[:0], s.Text()...) // what follows may be read into its place
+	s.key = key
+	if !s.space() {
+		s.fail(ErrTorn, "")
+	} else if s.buf[s.pos] != ':' {
+		s.fail(ErrSyntax, "a colon")
+	} else {
+		s.pos++
+	}
+	return key, s.err == nil
+}
+
+// separator goes to the next element, or behind the closing bracket.
+func (s *Scanner) separator(end byte) bool {
+	if !s.space() {
+		s.fail(ErrTorn, "")
+		return false
+	}
+	switch s.buf[s.pos] {
+	case end:
+		s.pos++
+		return false
+	case ',':
+		s.pos++
+		if !s.space() {
+			s.fail(ErrTorn, "")
+			return false
+		}
+	}
+	return true
+}
+
+// space skips white space and reports whether something follows.
+func (s *Scanner) space() bool {
+	for {
+		for ; s.pos < len(s.buf); s.pos++ {
+			switch s.buf[s.pos] {
+			case ' ', '\n', '\t', '\r':
+			default:
+				return true
+			}
+		}
+		if !s.fill() {
+			return false
+		}
+	}
+}
+
+// fill reads on, and reports whether anything came. What stands before the mark,
+// or before pos, is gone.
+func (s *Scanner) fill() bool {
+	if s.err != nil || s.r == nil || s.base+int64(len(s.buf)) >= s.size {
+		return false
+	}
+	from := s.pos
+	if s.mark >= 0 {
+		from = s.mark
+	}
+	kept := len(s.buf) - from
+	if kept > MaxText {
+		s.fail(ErrTooBig, "")
+		return false
+	}
+	to := s.buf[:0]
+	if want := kept + max(window, kept); cap(to) < want {
+		to = make([]byte, 0, want)
+	}
+	to = append(to, s.buf[from:]...)
+	s.base, s.pos = s.base+int64(from), s.pos-from
+	if s.mark >= 0 {
+		s.mark = 0
+	}
+	n, err := s.r.ReadAt(to[kept:cap(to)], s.base+int64(kept))
+	if s.buf = to[:kept+n]; n == 0 {
+		s.failRead(err)
+	}
+	return n > 0
+}
+
+func (s *Scanner) failRead(err error) {
+	if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = ErrTorn
+	}
+	s.fail(err, "")
+}
+
+// fail ends the Scanner.
+func (s *Scanner) fail(err error, want string) {
+	if s.err == nil {
+		s.err = &Error{Off: s.Off(), Err: err, Want: want}
+	}
+	s.base, s.size = s.Off(), 0
+	s.buf, s.pos, s.mark = nil, 0, -1
+}
+
+// Raw returns the text of the next value as it stands in the file.
+func (s *Scanner) Raw() []byte {
+	if !s.space() {
+		s.fail(ErrTorn, "")
+		return nil
+	}
+	s.mark = s.pos
+	s.Skip()
+	if s.err != nil {
+		return nil
+	}
+	text := s.buf[s.mark:s.pos]
+	s.mark = -1
+	if len(text) > MaxText {
+		s.fail(ErrTooBig, "")
+		return nil
+	}
+	return text
+}
+
+// Skip passes over the next value.
+func (s *Scanner) Skip() {
+	if !s.space() {
+		s.fail(ErrTorn, "")
+		return
+	}
+	switch kinds[s.buf[s.pos]] {
+	case Object, Array:
+		s.skipNested()
+	case String:
+		s.skipString()
+	case None:
+		s.fail(ErrSyntax, "a value")
+	default:
+		s.skipWord()
+	}
+}
+
+// skipWord passes over a number, true, false or null.
+func (s *Scanner) skipWord() {
+	for {
+		for ; s.pos < len(s.buf); s.pos++ {
+			switch c := s.buf[s.pos]; {
+			case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c == '-', c == '+', c == '.', c == 'E':
+			default:
+				return
+			}
+		}
+		if !s.fill() {
+			return
+		}
+	}
+}
+
+// skipString passes over a string.
+func (s *Scanner) skipString() {
+	s.pos++
+	for {
+		rest := s.buf[s.pos:]
+		end := bytes.IndexByte(rest, '"')
+		if end < 0 {
+			end = len(rest)
+		}
+		if escape := bytes.IndexByte(rest[:end], '\\'); escape >= 0 {
+			s.pos += escape
+			if s.pos+1 == len(s.buf) && !s.fill() {
+				break
+			}
+			s.pos += 2
+			continue
+		}
+		if s.pos += end; s.pos < len(s.buf) {
+			s.pos++
+			return
+		}
+		if !s.fill() {
+			break
+		}
+	}
+	s.pos = min(s.pos, len(s.buf))
+	s.fail(ErrTorn, "")
+}
+
+// nesting is what a byte does where values are passed over.
+var nesting = [256]int8{'{': 1, '[': 1, '}': -1, ']': -1, '"': 2}
+
+// skipNested passes over an object or a list.
+func (s *Scanner) skipNested() {
+	for depth := 0; ; {
+		for s.pos < len(s.buf) {
+			switch nesting[s.buf[s.pos]] {
+			case 0:
+				s.pos++
+			case 1:
+				s.pos++
+				if depth++; depth > MaxDepth {
+					s.fail(ErrDepth, "")
+					return
+				}
+			case -1:
+				s.pos++
+				if depth--; depth == 0 {
+					return
+				}
+			default:
+				if s.skipString(); s.err != nil {
+					return
+				}
+			}
+		}
+		if !s.fill() {
+			s.fail(ErrTorn, "")
+			return
+		}
+	}
+}
