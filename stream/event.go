@@ -21,16 +21,17 @@ type (
 type Kind uint8
 
 const (
-	Samples     Kind = iota // a stack at a moment
-	Waits                   // goroutines that wait at a stack: Value is ns of the time on the wall of all together, Number how many
-	Markers                 // an event of the program, with arguments
-	Delays                  // how long work had waited: Value is ns
-	Allocations             // of the heap: Value is bytes, below 0 those freed, Number is objects; PhaseStart: before the recording
-	Counts                  // a counter's absolute value
-	Pauses                  // recording stopped (PhaseStart), went on (PhaseEnd); Value is a PauseReason
-	Overheads               // the recorder's own cost: Args are OverheadFields
-	Logs                    // Value is a LogLevel, Args one text
-	Pages                   // Args are PageFields; Phase is start or end
+	Samples      Kind = iota // a stack at a moment
+	Waits                    // goroutines that wait at a stack: Value is ns of the time on the wall of all together, Number how many
+	Measurements             // of a measure, the Counter, at a stack: Value is in its unit, below 0 in a difference; Number is 0
+	Markers                  // an event of the program, with arguments
+	Delays                   // how long work had waited: Value is ns
+	Allocations              // of the heap: Value is bytes, below 0 those freed, Number is objects; PhaseStart: before the recording
+	Counts                   // a counter's absolute value
+	Pauses                   // recording stopped (PhaseStart), went on (PhaseEnd); Value is a PauseReason
+	Overheads                // the recorder's own cost: Args are OverheadFields
+	Logs                     // Value is a LogLevel, Args one text
+	Pages                    // Args are PageFields; Phase is start or end
 	numKinds
 )
 
@@ -47,23 +48,24 @@ const (
 )
 
 var kindColumns = [numKinds]Columns{
-	Samples:     UsesStack | UsesWeight | UsesWho,
-	Markers:     UsesStack | UsesPhase | UsesArgs | UsesWho,
-	Delays:      UsesValue,
-	Waits:       UsesStack | UsesValue,
-	Allocations: UsesStack | UsesPhase | UsesValue,
-	Counts:      UsesValue,
-	Pauses:      UsesPhase | UsesValue,
-	Overheads:   UsesArgs,
-	Logs:        UsesValue | UsesArgs,
-	Pages:       UsesPhase | UsesArgs,
+	Samples:      UsesStack | UsesWeight | UsesWho,
+	Markers:      UsesStack | UsesPhase | UsesArgs | UsesWho,
+	Delays:       UsesValue,
+	Waits:        UsesStack | UsesValue,
+	Measurements: UsesStack | UsesValue | UsesWho,
+	Allocations:  UsesStack | UsesPhase | UsesValue,
+	Counts:       UsesValue,
+	Pauses:       UsesPhase | UsesValue,
+	Overheads:    UsesArgs,
+	Logs:         UsesValue | UsesArgs,
+	Pages:        UsesPhase | UsesArgs,
 }
 
 // Columns returns the columns that rows of the kind have.
 func (k Kind) Columns() Columns { return kindColumns[k] }
 
 func (k Kind) String() string {
-	return [...]string{"samples", "waits", "markers", "delays", "allocations", "counts", "pauses", "overheads", "logs", "pages"}[k]
+	return [...]string{"samples", "waits", "measurements", "markers", "delays", "allocations", "counts", "pauses", "overheads", "logs", "pages"}[k]
 }
 
 // Phase says which part of an event a marker is.
@@ -97,13 +99,14 @@ var OverheadFields = []string{"lock", "clean", "counters", "threads", "samples"}
 // PageFields are the Args of a Pages row; all integers but the url.
 var PageFields = []string{"tab", "window", "embedder", "private", "url"}
 
-// Tracked says whether rows of the kind belong to a track: samples, waits, markers,
-// delays and allocations do, the last two to the main one. The others belong to
-// the process as a whole.
+// Tracked says whether rows of the kind belong to a track: samples, waits,
+// measurements, markers, delays and allocations do, the last two to the main one.
+// The others belong to the process as a whole.
 func (k Kind) Tracked() bool { return k <= Allocations }
 
 // Series names rows that belong together. Track is set for kinds that are
-// Tracked, Event for Markers, Counter for Counts; each is 0 otherwise.
+// Tracked, Event for Markers, Counter for Counts and Measurements; each is 0
+// otherwise.
 type Series struct {
 	Part    int64 // of time, in the order of time: see Cut; else 0
 	Process ProcessID

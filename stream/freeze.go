@@ -161,7 +161,8 @@ func compareTracks(a, b Track) int {
 
 func compareCounters(a, b Counter) int {
 	return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Name, b.Name),
-		cmp.Compare(a.Description, b.Description), cmp.Compare(a.Unit, b.Unit), compareBools(a.Total, b.Total), compareBools(a.Own, b.Own))
+		cmp.Compare(a.Description, b.Description), cmp.Compare(a.Unit, b.Unit), compareBools(a.Total, b.Total), compareBools(a.Own, b.Own),
+		compareBools(a.Measure, b.Measure))
 }
 
 func compareModules(a, b Module) int {

@@ -24,7 +24,7 @@ func (s Series) Check() error {
 		{"process", int32(s.Process), true},
 		{"track", int32(s.Track), s.Kind.Tracked()},
 		{"event", int32(s.Event), s.Kind == Markers},
-		{"counter", int32(s.Counter), s.Kind == Counts},
+		{"counter", int32(s.Counter), s.Kind == Counts || s.Kind == Measurements},
 	}
 	for _, i := range ids {
 		if (i.id != 0) != i.want {

@@ -21,7 +21,8 @@ type Sink interface {
 	// are, in this order: by part of time, of which there is but one unless the
 	// Source is a Cut; by process; within it by track, the main track
 	// (Track.Main) first; then what belongs to no track. Within a track:
-	// samples, then waits, then markers event by event, then delays, then allocations. A
+	// samples, then waits, then measurements measure by measure, then markers event
+	// by event, then delays, then allocations. A
 	// series may come in many segments, each sorted by (Time, Index) and none
 	// beginning before the end of the last.
 	Segment(b *Batch) error

@@ -140,13 +140,14 @@ type Track struct {
 	Start, End Time // 0 unknown or as the process
 }
 
-// Counter is a value over time.
+// Counter is a value over time, or what measurements are of.
 type Counter struct {
 	Process                     ProcessID
 	Name, Category, Description string
 	Unit                        Format
 	Total                       bool // counts up from the start; else a level
 	Own                         bool // the recorder's, not the program's: but for the name of a thread it reveals nothing
+	Measure                     bool // it is what measurements are of, not a value over time
 }
 
 // Counters by which one judges how close a process came to its MemoryLimit; the

@@ -76,7 +76,7 @@ func TestBatches(t *testing.T) {
 
 // eventTableOf are the tables of events.
 var eventTableOf = map[stream.Kind]string{
-	stream.Samples: "samples", stream.Markers: "markers", stream.Delays: "delays", stream.Allocations: "allocations", stream.Waits: "waits", stream.Counts: "counters",
+	stream.Samples: "samples", stream.Markers: "markers", stream.Delays: "delays", stream.Allocations: "allocations", stream.Waits: "waits", stream.Measurements: "measurements", stream.Counts: "counters",
 	stream.Pauses: "pauses", stream.Overheads: "overheads", stream.Logs: "logs", stream.Pages: "pages",
 }
 
@@ -117,7 +117,7 @@ func TestReaderSeesCases(t *testing.T) {
 			}
 		}
 		answers = answers[len(w.files):]
-		if got := slices.Sorted(maps.Keys(rows)); len(got) != 20 {
+		if got := slices.Sorted(maps.Keys(rows)); len(got) != 21 {
 			t.Errorf("%s: tables %v", w.name, got)
 		}
 	}

@@ -205,7 +205,7 @@ func (c *checker) thread(where string, t object, tid float64) {
 			c.Errorf("%s: CPU time %v", where, cpu)
 		}
 	}
-	if weight, ok := samples["weight"]; !ok || weight != nil && slices.Contains(weight.([]any), nil) || samples["weightType"] != "samples" && (weight == nil || samples["weightType"] != "tracing-ms") {
+	if weight, ok := samples["weight"]; !ok || weight != nil && slices.Contains(weight.([]any), nil) || samples["weightType"] != "samples" && (weight == nil || samples["weightType"] != "tracing-ms" && samples["weightType"] != "bytes") {
 		c.Errorf("%s: weights %v of %v", where, weight, samples["weightType"])
 	}
 	markers := t.object("markers")

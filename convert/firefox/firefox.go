@@ -18,7 +18,8 @@
 //
 //   - A sample of weight 0 has no stack: it keeps its CPU time.
 //   - Delays become the Jank markers that the viewer would derive from them.
-//   - Waits are samples of a thread of their own, whose weights are times.
+//   - Waits are samples of a thread of their own, whose weights are times, and so
+//     are measurements, with the measure's unit. A thread has one of these.
 //   - Allocations have bytes, but no number of objects.
 //   - Pauses are of processes, but the format has them by thread, which are
 //     written before: they stand in "gprof", under their process.
@@ -126,7 +127,9 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	case stream.Delays:
 		s.thread.jank.Rows(b, s.jank)
 	case stream.Waits:
-		s.waits(b)
+		s.weights(b, weighsTime)
+	case stream.Measurements:
+		s.weights(b, weightType(s.tables.Counters.At(b.Series.Counter).Unit))
 	case stream.Allocations:
 		s.allocations(b)
 	case stream.Counts:

@@ -1,6 +1,8 @@
 package firefox
 
 import (
+	"cmp"
+
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/ordered"
 	"gprof/stream"
@@ -74,20 +76,16 @@ func (s *Sink) endSamples() {
 	if t.rows > 0 {
 		s.writeColumn("threadCPUDelta", &t.cpu, ordered.Numbers, appendInt)
 	}
-	if t.waits {
+	if t.weights == weighsTime {
 		s.writeColumn("weight", &t.weight, ordered.Text, jsontext.AppendMillis)
-	} else if t.weighted {
+	} else if t.weighted || t.weights != "" {
 		s.writeColumn("weight", &t.weight, ordered.Text, appendInt)
 	} else {
 		t.weight.roll.Drain(func([]byte) {})
 		s.out.Key("weight")
 		s.out.Null()
 	}
-	if t.waits {
-		s.out.Member("weightType", "tracing-ms")
-	} else {
-		s.out.Member("weightType", "samples")
-	}
+	s.out.Member("weightType", cmp.Or(t.weights, weighsSamples))
 	s.out.Number("length", t.rows)
 	s.out.EndObject()
 }

@@ -11,8 +11,9 @@ type thread struct {
 	rows     int64       // of samples
 	last     stream.Time // of a sample
 	weighted bool        // a sample has a weight other than 1
-	waits    bool        // rows are waits, weights their ns on the wall
-	delta    column      // times of samples
+	weights  string      // what they weigh, if rows are no samples of the CPU
+	measure  stream.CounterID
+	delta    column // times of samples
 	cpu      column
 	weight   column
 
@@ -37,7 +38,7 @@ func (t *thread) allocate(f *aside.File) {
 // beginThread begins the object of a thread, up to the stacks of its samples.
 func (s *Sink) beginThread() {
 	t := &s.thread
-	t.waits = false
+	t.weights, t.measure = "", 0
 	t.rows, t.last, t.weighted, t.marks, t.allocations.rows = 0, s.start, false, 0, 0
 	s.threads = append(s.threads, activity{thread: len(s.threads), main: s.walk.Main})
 	s.out.BeginObject()

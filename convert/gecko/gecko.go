@@ -98,7 +98,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 		s.markers(b)
 	case stream.Delays:
 		s.thread.jank.Rows(b, s.writeJank)
-	case stream.Waits: // samples have no weight
+	case stream.Waits, stream.Measurements: // samples have no weight
 		s.lost.Lose(s.walk.Process, b.Series.Kind.String(), int64(b.Len()))
 	case stream.Allocations:
 		s.allocations(b)

@@ -68,7 +68,7 @@ func tableOf(dir, file string) string {
 
 // eventTableOf are the tables of events.
 var eventTableOf = map[stream.Kind]string{
-	stream.Samples: "samples", stream.Markers: "markers", stream.Delays: "delays", stream.Allocations: "allocations", stream.Waits: "waits", stream.Counts: "counters",
+	stream.Samples: "samples", stream.Markers: "markers", stream.Delays: "delays", stream.Allocations: "allocations", stream.Waits: "waits", stream.Measurements: "measurements", stream.Counts: "counters",
 	stream.Pauses: "pauses", stream.Overheads: "overheads", stream.Logs: "logs", stream.Pages: "pages",
 }
 
@@ -118,7 +118,7 @@ func TestReadersSeeCases(t *testing.T) {
 }
 
 var allTables = []string{"allocations", "attributes", "clocks", "counters", "coverage", "delays", "events", "frames", "logs", "losses", "markers",
-	"overheads", "pages", "pauses", "processes", "samples", "stacks", "strings", "tracks", "waits"}
+	"measurements", "overheads", "pages", "pauses", "processes", "samples", "stacks", "strings", "tracks", "waits"}
 
 // Every query that is delivered runs, on whatever there is.
 func TestQueriesRun(t *testing.T) {

@@ -13,23 +13,13 @@ func (s *Sink) writeHeader() {
 		s.buf = appendNumber(s.buf, profileTime, uint64(s.totals.First))
 		s.buf = appendNumber(s.buf, profileDuration, uint64(duration(s.totals.First, s.totals.Last)))
 	}
-	kind, unit := "cpu", "nanoseconds"
-	if s.totals.Heap && !s.tables.Has(stream.Samples) {
-		kind, unit = "space", "bytes"
-	}
-	s.valueType(profilePeriodType, kind, unit)
+	period := s.types.period()
+	s.valueType(profilePeriodType, period.name, period.unit)
 	s.buf = appendNumber(s.buf, profilePeriod, uint64(s.period()))
 	for _, comment := range s.comments() {
 		s.buf = appendNumber(s.buf, profileComment, s.texts.number(comment))
 	}
-	typ := "samples"
-	switch {
-	case s.totals.CPU:
-		typ = "cpu"
-	case s.totals.Heap && !s.tables.Has(stream.Samples):
-		typ = "inuse_space"
-	}
-	s.buf = appendNumber(s.buf, profileDefaultType, s.texts.number(typ))
+	s.buf = appendNumber(s.buf, profileDefaultType, s.texts.number(s.types.first(s.totals.CPU)))
 }
 
 func duration(first, last stream.Time) int64 {

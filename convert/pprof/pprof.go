@@ -34,16 +34,17 @@
 //     runtime/pprof would say at its end: allocated since the process began; of a
 //     part of one, what was allocated and freed meanwhile.
 //
+//   - Measurements add a sample type for each measure, by its name and unit. Where
+//     there are neither samples nor allocations those of the CPU are left out.
+//
 //   - Waits add the sample type wall/nanoseconds: time on the wall of goroutines
 //     that wait. It is 0 for samples of the CPU, and their values are 0 for waits.
 //
-// What is no sample, wait or allocation has no place here, and is in the
+// What is no sample, wait, measurement or allocation has no place here, and is in the
 // ledger.
 package pprof
 
 import (
-	"slices"
-
 	"gprof/convert/internal/ordered"
 	"gprof/convert/internal/totals"
 	"gprof/stream"
@@ -65,6 +66,7 @@ type Sink struct {
 	functions functions
 	modules   modules
 	locations locations
+	types     types
 
 	body, ids, values, labels, line []byte // scratch
 	frames                          []stream.Frame
@@ -80,17 +82,11 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.totals = totals.New(t, s.track)
 	s.totals.Every, s.totals.ByWho = s.every, true
-	s.totals.Heap, s.totals.Waits = t.Has(stream.Allocations), t.Has(stream.Waits)
+	s.totals.Heap, s.totals.Waits, s.totals.Measurements = t.Has(stream.Allocations), t.Has(stream.Waits), t.Has(stream.Measurements)
 	s.modules.build(t)
 	s.locations.build(t)
-	types := sampleTypes
-	if s.totals.Waits {
-		types = slices.Concat(types, waitTypes)
-	}
-	if s.totals.Heap {
-		types = slices.Concat(types, heapTypes)
-	}
-	for _, typ := range types {
+	s.types.build(t)
+	for _, typ := range s.types.list {
 		s.valueType(profileSampleType, typ.name, typ.unit)
 	}
 	return nil

@@ -8,18 +8,6 @@ import (
 	"gprof/stream"
 )
 
-// sampleType is a value that each sample has.
-type sampleType struct{ name, unit string }
-
-// sampleTypes are the values of samples, in the order in which sample writes
-// them. Where there are waits and allocations, those of waitTypes and heapTypes
-// follow: every sample then has all of them, zeros where it is of another kind.
-var (
-	sampleTypes = []sampleType{{"samples", "count"}, {"cpu", "nanoseconds"}}
-	waitTypes   = []sampleType{{"wall", "nanoseconds"}}
-	heapTypes   = []sampleType{{"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"}, {"inuse_space", "bytes"}}
-)
-
 // The keys of labels of our own.
 const (
 	labelProcess   = "process"
@@ -33,7 +21,7 @@ const (
 func (s *Sink) track(process stream.ProcessID, track stream.TrackID, sums []totals.Total) {
 	s.label(process, track)
 	for _, sum := range sums {
-		if sum.Weight != 0 || sum.CPU != 0 || sum.Wall != 0 || sum.Allocated != (totals.Memory{}) || sum.Freed != (totals.Memory{}) {
+		if sum.Weight != 0 || sum.CPU != 0 || sum.Wall != 0 || sum.Value != 0 || sum.Allocated != (totals.Memory{}) || sum.Freed != (totals.Memory{}) {
 			s.sample(sum)
 		}
 	}
@@ -41,13 +29,9 @@ func (s *Sink) track(process stream.ProcessID, track stream.TrackID, sums []tota
 
 func (s *Sink) sample(sum totals.Total) {
 	s.ids = s.locations.appendStack(s.ids[:0], sum.Stack)
-	s.values = binary.AppendUvarint(s.values[:0], uint64(sum.Weight))
-	s.values = binary.AppendUvarint(s.values, uint64(sum.CPU))
-	if s.totals.Waits {
-		s.values = binary.AppendUvarint(s.values, uint64(sum.Wall))
-	}
-	if s.totals.Heap {
-		s.appendHeap(sum.Allocated, sum.Freed)
+	s.values = s.values[:0]
+	for _, v := range s.types.valuesOf(sum, s.totals.Measure) {
+		s.values = binary.AppendUvarint(s.values, uint64(v))
 	}
 	body := s.body[:0]
 	if len(s.ids) > 0 {
@@ -55,14 +39,6 @@ func (s *Sink) sample(sum totals.Total) {
 	}
 	body = appendBytes(body, sampleValues, s.values)
 	s.message(profileSample, s.appendWho(append(body, s.labels...), sum.Who))
-}
-
-// appendHeap appends the values of heapTypes. What is in use is below 0 where more
-// was freed than allocated, in a part of a recording.
-func (s *Sink) appendHeap(allocated, freed totals.Memory) {
-	for _, v := range [...]int64{allocated.Objects, allocated.Bytes, allocated.Objects - freed.Objects, allocated.Bytes - freed.Bytes} {
-		s.values = binary.AppendUvarint(s.values, uint64(v))
-	}
 }
 
 // label makes the labels of a track's samples.

@@ -155,6 +155,11 @@ func (t *Track) Wait(at stream.Time, stack stream.StackID, ns, goroutines int64)
 	t.Add(Row{Series: stream.Series{Kind: stream.Waits}, Time: at, Stack: stack, Value: ns, Number: goroutines})
 }
 
+// Measure adds a measurement.
+func (t *Track) Measure(at stream.Time, c stream.CounterID, stack stream.StackID, value int64) {
+	t.Add(Row{Series: stream.Series{Kind: stream.Measurements, Counter: c}, Time: at, Stack: stack, Value: value})
+}
+
 // Allocate adds heap objects that were allocated, or, with bytes below 0, freed;
 // phase is stream.PhaseStart if that was before the recording.
 func (t *Track) Allocate(at stream.Time, phase stream.Phase, stack stream.StackID, bytes, objects int64) {

@@ -41,6 +41,7 @@ var Cases = []Case{
 	{"many rows", "a series comes in segments of at most 8,192 rows", manyRows},
 	{"weights", "a sample may stand for many or none, with or without CPU time", weights},
 	{"counters", "a counter may go down and below zero, and have no category", counters},
+	{"measurements", "a measure has any unit, its values may be below zero, and a track may have several of them, and samples", measurements},
 	{"pauses", "a recording may begin or end while it is paused", pauses},
 	{"whose", "some samples and markers tell thread, goroutine and labels, others do not; labels may repeat, be empty, or be called as anything else", whose},
 	{"all kinds", "a process may have rows of every kind", allKinds},
@@ -54,6 +55,23 @@ func shop(b *Builder) *Process {
 		Go: "go1.26.8", OS: "linux", Arch: "amd64", CPUs: 8, Start: start, End: start + 1000*ms,
 		Exit: stream.Exit{Known: true, Reason: "exit", Code: 3}, Interval: ms, CPU: "pprof", RangeStart: 1,
 	})
+}
+
+func measurements(b *Builder) {
+	p := shop(b)
+	stack := b.Stack("main.main", "main.work")
+	p.Main.Sample(start, stack)
+	for unit := range stream.NumFormats {
+		c := p.Counter(stream.Counter{Name: fmt.Sprint("measure ", unit), Unit: unit, Measure: true})
+		t := p.Track(fmt.Sprint("track ", unit))
+		t.Measure(start+ms, c, stack, 5)
+		t.Measure(start+2*ms, c, 0, -7)
+		p.Main.Measure(start, c, stack, 1)
+	}
+	c := p.Counter(stream.Counter{Name: "delay", Unit: stream.FormatNanoseconds, Measure: true})
+	labels := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: "route", Value: "/"}))
+	p.Track("labels").Add(Row{Series: stream.Series{Kind: stream.Measurements, Counter: c}, Time: start, Stack: stack, Value: math.MaxInt64, Who: stream.Who{Labels: labels}})
+	p.Track("labels").Measure(start, c, stack, math.MaxInt64)
 }
 
 func deepStack(b *Builder) {
@@ -289,6 +307,7 @@ func allKinds(b *Builder) {
 		k.Delay(start+2*ms, 300)
 	}
 	p.Track("worker (waiting)").Wait(start+5*ms, stack, int64(2*ms), 2)
+	p.Track("contention").Measure(start+5*ms, p.Counter(stream.Counter{Name: "delay", Unit: stream.FormatNanoseconds, Measure: true}), stack, 3*int64(ms))
 	p.Main.Allocate(start+2*ms, stream.PhaseStart, stack, 4096, 2)
 	p.Main.Allocate(start+3*ms, stream.Instant, stack, 1<<20, 3)
 	p.Main.Allocate(start+4*ms, stream.Instant, 0, -4096, 2)

@@ -52,6 +52,9 @@ func checkSeries(t *stream.Tables, b *stream.Batch) error {
 	if s.Counter != 0 && t.Counters.At(s.Counter).Process != s.Process {
 		return invalid("process %d counts with counter %d of process %d", s.Process, s.Counter, t.Counters.At(s.Counter).Process)
 	}
+	if s.Counter != 0 && t.Counters.At(s.Counter).Measure != (s.Kind == stream.Measurements) {
+		return invalid("%v of counter %d, whose being a measure is %v", s.Kind, s.Counter, s.Kind != stream.Measurements)
+	}
 	if want := t.Args(s); len(b.Args) != want {
 		return invalid("%v of event %d have %d arguments, want %d", s.Kind, s.Event, len(b.Args), want)
 	}

@@ -31,6 +31,8 @@ var kindTables = [...]Definition{
 		thread, goroutine, labels),
 	stream.Delays: trackRowsOf("delays", Column{Name: "delay_ns", Kind: Long, Near: true}),
 	stream.Waits:  trackRowsOf("waits", stackID, Column{Name: "wall_ns", Kind: Long, Near: true}, Column{Name: "goroutines", Kind: Long, Near: true}),
+	stream.Measurements: trackRowsOf("measurements", stackID, Column{Name: "measure", Kind: Word}, Column{Name: "unit", Kind: Word}, Column{Name: "value", Kind: Long, Near: true},
+		thread, goroutine, labels),
 	// bytes are below 0 where they were freed, objects too
 	stream.Allocations: trackRowsOf("allocations", stackID, Column{Name: "bytes", Kind: Long, Near: true}, Column{Name: "objects", Kind: Long, Near: true}, Column{Name: "before", Kind: Flag}),
 	stream.Counts: {"counters", []Column{

@@ -35,6 +35,8 @@
 //	markers     process_id, track_id, ts_ns, event_index, name, category, phase (instant, interval, start, end), duration_ns (of an interval),
 //	            stack_id, odd_arguments, thread_id, goroutine_id, labels, and a column for each field of the event
 //	waits       process_id, track_id, ts_ns, event_index, stack_id, wall_ns (of all together), goroutines
+//	measurements process_id, track_id, ts_ns, event_index, stack_id, measure (such as delay), unit, value, thread_id, goroutine_id, labels:
+//	            a row for each stack and measure of an imported profile
 //	delays      process_id, track_id, ts_ns, event_index, delay_ns
 //	allocations process_id, track_id, ts_ns, event_index, stack_id, bytes, objects (both below 0 where they were freed: sums are what is in use),
 //	            before (the recording began, else since the row before of that stack)

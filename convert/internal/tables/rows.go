@@ -71,6 +71,16 @@ func (s *Sink) counts(row *rows, b *stream.Batch) {
 	}
 }
 
+// measurements are those of one measure.
+func (s *Sink) measurements(row *rows, b *stream.Batch) {
+	measure := s.tables.Counters.At(b.Series.Counter)
+	process := instance(s.tables.Process(b.Series.Process).Instance)
+	stackIDs(row.column(), b.Stack)
+	s.same(row, b.Len(), process, measure.Name)
+	s.same(row, b.Len(), process, units[measure.Unit])
+	row.column().all(b.Value)
+}
+
 // same writes a text of the tables into the next column of n rows.
 func (s *Sink) same(row *rows, n int, process, text string) {
 	c := row.column()

@@ -198,6 +198,9 @@ func (s *Sink) write(p *part, b *stream.Batch) (*table, error) {
 		stackIDs(row.column(), b.Stack)
 		row.column().all(b.Value)
 		row.column().all(b.Number)
+	case stream.Measurements:
+		s.measurements(row, b)
+		s.who(row, b)
 	case stream.Allocations:
 		allocations(row, b)
 	case stream.Counts:

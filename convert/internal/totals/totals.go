@@ -20,6 +20,8 @@ type Total struct {
 	Allocated, Freed Memory
 
 	Wall int64 // ns of waiting
+
+	Value int64 // of Totals.Measure; below 0 in a difference
 }
 
 // Memory is objects of the heap.
@@ -42,11 +44,14 @@ type Totals struct {
 	// Every is how long a bucket of time is, if sums are by bucket, too: the first
 	// begin at the Unix epoch and before it. It is set before the first Add.
 	Every stream.Time
-	// Heap and Waits say that the output has a place for allocations and for waits.
+	// Heap, Waits and Measurements say that the output has a place for those.
 	// They are given out by themselves, after the samples of the track. They are set
 	// before the first Add.
-	Heap, Waits bool
-	At          stream.Time // the beginning of the bucket that is given out
+	Heap, Waits, Measurements bool
+	// Measure is what the totals that are given out are of, if they are of
+	// measurements; else 0.
+	Measure stream.CounterID
+	At      stream.Time // the beginning of the bucket that is given out
 
 	// ByWho makes sums of each goroutine and each set of labels. Goroutines may be
 	// as many as samples, so a track is then given out in several parts, which may
@@ -91,13 +96,13 @@ func (t *Totals) Add(b *stream.Batch) {
 	t.see(b.Time[0], b.Time[b.Len()-1])
 	t.Rows += int64(b.Len())
 	kind := b.Series.Kind
-	if kind != stream.Samples && !(t.Heap && kind == stream.Allocations) && !(t.Waits && kind == stream.Waits) {
+	if !t.takes(kind) {
 		t.lost[lostKey{b.Series.Process, b.Series.Kind}] += int64(b.Len())
 		return
 	}
 	if b.Series != t.series {
 		t.Finish()
-		t.series = b.Series
+		t.series, t.Measure = b.Series, b.Series.Counter
 	}
 	for i, stack := range b.Stack {
 		t.reach(b.Time[i])
@@ -107,10 +112,27 @@ func (t *Totals) Add(b *stream.Batch) {
 			total.addHeap(b.Value[i], b.Number[i])
 		case stream.Waits:
 			total.Wall = Plus(total.Wall, b.Value[i])
+		case stream.Measurements:
+			total.Value = Sum(total.Value, b.Value[i])
 		default:
 			t.add(total, b.Weight[i], b.CPU[i])
 		}
 	}
+}
+
+// takes says whether the output has a place for a kind.
+func (t *Totals) takes(kind stream.Kind) bool {
+	switch kind {
+	case stream.Samples:
+		return true
+	case stream.Allocations:
+		return t.Heap
+	case stream.Waits:
+		return t.Waits
+	case stream.Measurements:
+		return t.Measurements
+	}
+	return false
 }
 
 // reach gives out the bucket that ends before a sample.
@@ -190,6 +212,18 @@ func Plus(sum, n int64) int64 {
 	}
 	if sum > math.MaxInt64-n {
 		return math.MaxInt64
+	}
+	return sum + n
+}
+
+// Sum adds what may be negative to a sum, which stops at the largest number and
+// the smallest.
+func Sum(sum, n int64) int64 {
+	switch {
+	case n > 0 && sum > math.MaxInt64-n:
+		return math.MaxInt64
+	case n < 0 && sum < math.MinInt64-n:
+		return math.MinInt64
 	}
 	return sum + n
 }

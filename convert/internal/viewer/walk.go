@@ -98,7 +98,7 @@ func (w *Walk) toTrack(s stream.Series) error {
 	if !w.enter(s.Track) {
 		return fmt.Errorf("%w: %v of track %d", ErrOrder, s.Kind, s.Track)
 	}
-	if s.Kind != stream.Samples && s.Kind != stream.Waits {
+	if s.Kind > stream.Measurements {
 		w.beginMarkers()
 	} else if w.markers {
 		return fmt.Errorf("%w: samples of track %d behind its markers", ErrOrder, s.Track)

@@ -1,0 +1,131 @@
+package pprof
+
+import (
+	"cmp"
+	"slices"
+
+	"gprof/convert/internal/totals"
+	"gprof/stream"
+)
+
+// sampleType is a value that each sample has.
+type sampleType struct{ name, unit string }
+
+var (
+	cpuTypes  = []sampleType{{"samples", "count"}, {"cpu", "nanoseconds"}}
+	waitTypes = []sampleType{{"wall", "nanoseconds"}}
+	heapTypes = []sampleType{{"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"}, {"inuse_space", "bytes"}}
+)
+
+// types are the values of samples, in their order: those of the CPU, of waits, of
+// the heap, then measures by name and unit. Every sample has all of them, zeros
+// where it is of another kind.
+type types struct {
+	list            []sampleType
+	cpu, wall, heap int   // where theirs begin; -1: there are none
+	measures        []int // by CounterID; -1: it is none
+	values          []int64
+}
+
+func (y *types) build(t *stream.Tables) {
+	heap, waits, measured := t.Has(stream.Allocations), t.Has(stream.Waits), t.Has(stream.Measurements)
+	cpu := t.Has(stream.Samples) || !measured && !heap
+	*y = types{cpu: -1, wall: -1, heap: -1}
+	for _, some := range []struct {
+		there bool
+		at    *int
+		types []sampleType
+	}{{cpu, &y.cpu, cpuTypes}, {waits, &y.wall, waitTypes}, {heap, &y.heap, heapTypes}} {
+		if some.there {
+			*some.at = len(y.list)
+			y.list = append(y.list, some.types...)
+		}
+	}
+	if measured {
+		y.measure(t)
+	}
+	y.values = make([]int64, len(y.list))
+}
+
+// measure adds the measures of all processes: those of the same name and unit are
+// one type, which may be one that is there.
+func (y *types) measure(t *stream.Tables) {
+	of := make([]sampleType, t.Counters.Len()+1)
+	var all []sampleType
+	for id := range of[1:] {
+		if c := t.Counters.At(stream.CounterID(id + 1)); c.Measure {
+			of[id+1] = sampleType{c.Name, unitOf(c.Unit)}
+			all = append(all, of[id+1])
+		}
+	}
+	slices.SortFunc(all, func(a, b sampleType) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.unit, b.unit)) })
+	for _, typ := range slices.Compact(all) {
+		if !slices.Contains(y.list, typ) {
+			y.list = append(y.list, typ)
+		}
+	}
+	y.measures = make([]int, len(of))
+	for id, typ := range of {
+		y.measures[id] = slices.Index(y.list, typ)
+	}
+}
+
+// period is what the interval between samples is measured in: as runtime/pprof
+// has it, for measures the first of them.
+func (y *types) period() sampleType {
+	switch {
+	case y.cpu >= 0:
+		return cpuTypes[1]
+	case y.heap >= 0:
+		return sampleType{"space", "bytes"}
+	}
+	return y.list[0]
+}
+
+// first is the type to be shown first: that of the CPU, if its time is known.
+func (y *types) first(cpuKnown bool) string {
+	switch {
+	case y.cpu >= 0 && cpuKnown:
+		return cpuTypes[1].name
+	case y.cpu >= 0:
+		return cpuTypes[0].name
+	case y.heap >= 0:
+		return "inuse_space"
+	}
+	return y.list[len(y.list)-1].name
+}
+
+func unitOf(f stream.Format) string {
+	switch f {
+	case stream.FormatNanoseconds:
+		return "nanoseconds"
+	case stream.FormatBytes:
+		return "bytes"
+	}
+	return "count"
+}
+
+// valuesOf are those of a sample; the slice is used again.
+func (y *types) valuesOf(sum totals.Total, measure stream.CounterID) []int64 {
+	clear(y.values)
+	if measure != 0 {
+		y.values[y.measures[measure]] = sum.Value
+		return y.values
+	}
+	if y.cpu >= 0 {
+		y.values[y.cpu], y.values[y.cpu+1] = sum.Weight, sum.CPU
+	}
+	if y.wall >= 0 {
+		y.values[y.wall] = sum.Wall
+	}
+	if y.heap >= 0 {
+		copy(y.values[y.heap:], heapValues(sum.Allocated, sum.Freed))
+	}
+	return y.values
+}
+
+// heapValues are those of heapTypes. What is in use is below 0 where more was freed
+// than allocated, in a part of a recording.
+func heapValues(allocated, freed totals.Memory) []int64 {
+	return []int64{allocated.Objects, allocated.Bytes, allocated.Objects - freed.Objects, allocated.Bytes - freed.Bytes}
+}
