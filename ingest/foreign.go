@@ -57,12 +57,19 @@ func foreignOf[T any, F interface {
 	return func(s *search, l location) error {
 		f, err := open(l.open)
 		if f == nil {
-			return err
+			return notThis{err}
 		}
 		s.addForeign(format, l, f)
 		return err
 	}
 }
+
+// notThis is the error of a file that is not of the format that it seemed to be of.
+type notThis struct{ error }
+
+func (e notThis) Is(target error) bool { return target == ErrForeign }
+
+func (e notThis) Unwrap() error { return e.error }
 
 func (s *search) addForeign(format string, l location, file foreignFile) {
 	for i, row := range file.Processes() {

@@ -12,6 +12,7 @@ import (
 	"gprof/ingest/archive"
 	"gprof/ingest/gotrace"
 	"gprof/ingest/pack"
+	"gprof/ingest/pprof"
 )
 
 // format is one kind of file that may be an input.
@@ -44,6 +45,8 @@ func formats() []format {
 		{name: "gzip", sniff: archive.IsGzip, ends: []string{".tar.gz", ".tgz"}, read: (*search).gzip},
 		{name: "zstd", sniff: archive.IsZstd, ends: []string{".tar.zst", ".tzst"}, read: (*search).zstd},
 		{name: goTraceFormat, sniff: gotrace.IsTrace, open: foreignOf(goTraceFormat, openGoTrace)},
+		{name: "pprof", sniff: pprof.Sniff, ends: []string{".pb.gz", ".pprof"}, front: true, open: foreignOf("pprof", pprof.Open)},
+		{name: "old pprof", sniff: pprof.SniffText, alone: true, open: noInput("is a pprof profile in an old text form: convert it with go tool pprof -proto first")},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"gprof/ingest/archive"
 	"gprof/ingest/patience"
+	"gprof/ingest/pprof"
 	"gprof/stream"
 )
 
@@ -45,6 +46,9 @@ var reasons = []struct {
 	{errAgain, stream.ReasonDuplicate},
 	{archive.ErrTorn, stream.ReasonTorn},
 	{archive.ErrDamaged, stream.ReasonDamaged},
+	{pprof.ErrCut, stream.ReasonTorn},
+	{pprof.ErrMessage, stream.ReasonDamaged},
+	{pprof.ErrTooBig, stream.ReasonRefused},
 	{archive.ErrEscape, stream.ReasonRefused},
 	{archive.ErrName, stream.ReasonRefused},
 	{archive.ErrLink, stream.ReasonRefused},

@@ -143,7 +143,7 @@ type Track struct {
 // Counter is a value over time, or what measurements are of.
 type Counter struct {
 	Process                     ProcessID
-	Name, Category, Description string
+	Name, Category, Description string // of a measure whose Unit is no Format, the description is its unit
 	Unit                        Format
 	Total                       bool // counts up from the start; else a level
 	Own                         bool // the recorder's, not the program's: but for the name of a thread it reveals nothing

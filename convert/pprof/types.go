@@ -54,7 +54,7 @@ func (y *types) measure(t *stream.Tables) {
 	var all []sampleType
 	for id := range of[1:] {
 		if c := t.Counters.At(stream.CounterID(id + 1)); c.Measure {
-			of[id+1] = sampleType{c.Name, unitOf(c.Unit)}
+			of[id+1] = sampleType{c.Name, unitOf(c)}
 			all = append(all, of[id+1])
 		}
 	}
@@ -95,14 +95,16 @@ func (y *types) first(cpuKnown bool) string {
 	return y.list[len(y.list)-1].name
 }
 
-func unitOf(f stream.Format) string {
-	switch f {
+// unitOf is the unit of a measure. One that is none of ours stands in its
+// description.
+func unitOf(c stream.Counter) string {
+	switch c.Unit {
 	case stream.FormatNanoseconds:
 		return "nanoseconds"
 	case stream.FormatBytes:
 		return "bytes"
 	}
-	return "count"
+	return cmp.Or(c.Description, "count")
 }
 
 // valuesOf are those of a sample; the slice is used again.

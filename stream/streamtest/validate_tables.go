@@ -78,7 +78,7 @@ func checkCounters(t *stream.Tables) error {
 	}
 	return ordered("counter", &t.Counters, func(a, b stream.Counter) int {
 		return cmp.Or(cmp.Compare(a.Process, b.Process), strings.Compare(a.Category, b.Category), strings.Compare(a.Name, b.Name),
-			strings.Compare(a.Description, b.Description), cmp.Compare(a.Unit, b.Unit), cmp.Compare(number(a.Total), number(b.Total)),
+			strings.Compare(a.Description, b.Description), cmp.Compare(a.Unit, b.Unit), cmp.Compare(number(a.Total), number(b.Total)), cmp.Compare(number(a.Own), number(b.Own)),
 			cmp.Compare(number(a.Measure), number(b.Measure)))
 	})
 }

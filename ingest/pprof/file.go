@@ -1,0 +1,93 @@
+package pprof
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"gprof/stream"
+)
+
+// File is a profile that was opened. It holds no file open, and little memory.
+type File struct {
+	header *header
+	open   func() (io.ReadCloser, error)
+}
+
+// Open reads a profile for what it says of itself; open opens it, unpacked, and may
+// be called again when it is read. The error wraps that of reading, or is an
+// [Error]. If there is a File as well, what stands before the error can be read.
+func Open(open func() (io.ReadCloser, error)) (*File, error) {
+	r, err := open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	h, err := scan(r)
+	if h == nil {
+		return nil, err
+	}
+	return &File{h, open}, err
+}
+
+// Lacks says what such a file does not tell.
+func (*File) Lacks() string {
+	return "pid, host and version; when each sample was taken, and on which thread"
+}
+
+// Processes returns the one that a profile is of.
+func (f *File) Processes() []stream.Process {
+	h := f.header
+	p := stream.Process{
+		Instance: h.instance, Name: baseName(h.program), Exe: h.program,
+		Start: stream.Time(h.time), End: h.end(), CPU: "profile of " + h.values(),
+		Clock: stream.Clock{Pieces: 1, Uncertainty: -1},
+	}
+	if p.Name == "" {
+		p.Name = "unnamed program"
+	}
+	if h.time > 0 {
+		p.Clock.By = "the profile"
+	}
+	if factor, ok := timeUnits[h.periodType.unit]; ok && h.period > 0 {
+		p.Interval, _ = times(h.period, factor)
+	}
+	for _, a := range h.attributes {
+		p.Attrs = append(p.Attrs, stream.Attr{Key: a.key, Value: a.value})
+	}
+	return []stream.Process{p}
+}
+
+// end is the last moment of a profile.
+func (h *header) end() stream.Time {
+	if h.duration > math.MaxInt64-h.time {
+		return math.MaxInt64
+	}
+	return stream.Time(h.time + h.duration)
+}
+
+// values names the values of samples.
+func (h *header) values() string {
+	names := make([]string, len(h.types))
+	for i, t := range h.types {
+		names[i] = t.String()
+	}
+	return strings.Join(names, ", ")
+}
+
+// Source implements the source of the process, unless it has no id.
+func (f *File) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source {
+	if len(ids) == 0 || ids[0] == 0 {
+		return stream.Merge(t)
+	}
+	return newSource(f, t, ids[0], shift)
+}
+
+// name is the process in the ledger.
+func (h *header) name() string { return fmt.Sprintf("%016x", h.instance) }
+
+// baseName is the name of a file, on whichever system.
+func baseName(path string) string {
+	return path[strings.LastIndexAny(path, `/\`)+1:]
+}

@@ -1,0 +1,117 @@
+package pprof
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"gprof/stream"
+)
+
+// labels turns the labels of samples into whose they are. The same ones come again
+// and again.
+type labels struct {
+	from *texts
+	to   *stream.Tables
+
+	known map[string]stream.Who // by their messages
+	raw   []byte                // the messages of the sample that is read, each behind its length
+	list  []stream.Attr
+
+	heap      bool  // the samples are of allocations
+	undefined int64 // names that are not there
+}
+
+const (
+	goroutineKey = "goroutine" // its number is a goroutine
+	sizeKey      = "bytes"     // of allocations: how large the objects are, which bytes and objects tell as well
+)
+
+// maxKnown bounds how many sets are known at a time: labels may hold what is
+// different each time.
+const maxKnown = 1 << 14
+
+func (l *labels) begin() { l.raw = l.raw[:0] }
+
+// add adds the message of a label.
+func (l *labels) add(body []byte) {
+	l.raw = binary.AppendUvarint(l.raw, uint64(len(body)))
+	l.raw = append(l.raw, body...)
+}
+
+// who is whose the sample is.
+func (l *labels) who() stream.Who {
+	if len(l.raw) == 0 {
+		return stream.Who{}
+	}
+	if w, ok := l.known[string(l.raw)]; ok {
+		return w
+	}
+	if l.known == nil || len(l.known) == maxKnown {
+		l.known = make(map[string]stream.Who)
+	}
+	w := l.parse()
+	l.known[string(l.raw)] = w
+	return w
+}
+
+func (l *labels) parse() (w stream.Who) {
+	l.list = l.list[:0]
+	for rest := l.raw; len(rest) > 0; {
+		size, n := binary.Uvarint(rest)
+		l.label(rest[n:n+int(size)], &w)
+		rest = rest[n+int(size):]
+	}
+	if len(l.list) > 0 {
+		w.Labels = l.to.Labels.Intern(stream.NewLabelSet(l.list...))
+	}
+	return w
+}
+
+// label reads one label.
+func (l *labels) label(body []byte, w *stream.Who) {
+	var key, text, unit uint64
+	var number int64
+	m := message{rest: body}
+	for v, ok := m.read(); ok; v, ok = m.read() {
+		switch v.number {
+		case labelKey:
+			key = v.value
+		case labelText:
+			text = v.value
+		case labelNumber:
+			number = int64(v.value)
+		case labelUnit:
+			unit = v.value
+		}
+	}
+	attr := stream.Attr{Key: l.text(key), Value: l.text(text)}
+	if attr.Key == goroutineKey && text == 0 && unit == 0 && number > 0 && number < math.MaxInt64 {
+		w.Goroutine = number
+		return
+	}
+	if l.heap && attr.Key == sizeKey && text == 0 {
+		return
+	}
+	if text == 0 {
+		attr.Value = withUnit(number, l.text(unit))
+	}
+	l.list = append(l.list, attr)
+}
+
+// withUnit is a number and its unit, if it has one.
+func withUnit(n int64, unit string) string {
+	s := strconv.FormatInt(n, 10)
+	if unit != "" {
+		s += " " + unit
+	}
+	return s
+}
+
+func (l *labels) text(n uint64) string {
+	s, ok := l.from.at(n)
+	if !ok && n != 0 {
+		l.undefined++
+	}
+	return string(s)
+}

@@ -1,0 +1,198 @@
+package pprof
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Limits of what is kept of a file before it is read.
+const (
+	maxTypes    = 256      // values of a sample
+	maxComments = 64 << 10 // bytes, of all together
+)
+
+// header is what is known of a file when it is opened.
+type header struct {
+	instance uint64 // of what is in the file
+	size     int64  // bytes, unpacked, up to which it is intact
+	samples  int64
+
+	types      []valueName
+	period     int64
+	periodType valueName
+	time       int64 // ns since the Unix epoch, 0 unknown
+	duration   int64 // ns
+	program    string
+	attributes []attribute
+	untold     int64 // comments that were too many
+}
+
+// valueName is the type of a value and its unit.
+type valueName struct{ name, unit string }
+
+func (v valueName) String() string { return v.name + "/" + v.unit }
+
+type attribute struct{ key, value string }
+
+// scan reads a file for its header. When it returns a header and an error, the
+// file is intact up to there.
+func scan(r io.Reader) (*header, error) {
+	digest := sha256.New()
+	s := scanner{fields: newFields(io.TeeReader(r, digest))}
+	var err error
+	for err == nil {
+		var v field
+		if v, err = s.fields.read(); err == nil {
+			err = s.field(&v)
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	s.h.size = s.fields.offset()
+	s.h.instance = max(1, binary.BigEndian.Uint64(digest.Sum(nil)))
+	if bad := s.resolve(); bad != nil {
+		return nil, errors.Join(err, &Error{s.h.size, bad})
+	}
+	return &s.h, err
+}
+
+// scanner is one scan. Strings may come before or after what they are for.
+type scanner struct {
+	fields *fields
+	texts  texts
+	h      header
+
+	types    [][2]uint64 // numbers of strings
+	period   [2]uint64
+	mapped   bool
+	program  uint64
+	comments []uint64
+	// the rest by field
+	chosen, drop, keep, doc uint64
+}
+
+func (s *scanner) field(v *field) error {
+	if !v.known() {
+		return nil // of a later version
+	}
+	switch v.number {
+	case profileSampleType:
+		if len(s.types) == maxTypes {
+			return &Error{s.fields.offset(), fmt.Errorf("%w: samples of more than %d values", ErrTooBig, maxTypes)}
+		}
+		s.types = append(s.types, pair(v.bytes))
+	case profilePeriodType:
+		s.period = pair(v.bytes)
+	case profileSample:
+		s.h.samples++
+	case profileMapping:
+		s.mapping(v.bytes)
+	case profileString:
+		return s.texts.add(v.bytes)
+	case profileComment:
+		var ok bool
+		if s.comments, ok = v.numbers(s.comments, maxComments); !ok {
+			s.h.untold++
+		}
+	default:
+		s.number(v)
+	}
+	return nil
+}
+
+func (s *scanner) number(v *field) {
+	switch v.number {
+	case profileTime:
+		s.h.time = int64(v.value)
+	case profileDuration:
+		s.h.duration = int64(v.value)
+	case profilePeriod:
+		s.h.period = int64(v.value)
+	case profileDefaultType:
+		s.chosen = v.value
+	case profileDrop:
+		s.drop = v.value
+	case profileKeep:
+		s.keep = v.value
+	case profileDoc:
+		s.doc = v.value
+	}
+}
+
+// pair reads the type of a value.
+func pair(body []byte) (p [2]uint64) {
+	m := message{rest: body}
+	for v, ok := m.read(); ok; v, ok = m.read() {
+		if v.wire == wireVarint && (v.number == valueType || v.number == valueUnit) {
+			p[v.number-valueType] = v.value
+		}
+	}
+	return p
+}
+
+// mapping notes the file of the first, which is the program.
+func (s *scanner) mapping(body []byte) {
+	m := message{rest: body}
+	for v, ok := m.read(); ok && !s.mapped; v, ok = m.read() {
+		if v.number == mappingFile && v.wire == wireVarint {
+			s.program = v.value
+		}
+	}
+	s.mapped = true
+}
+
+// resolve puts strings where their numbers stand. The error says that it is not
+// known what the values are.
+func (s *scanner) resolve() error {
+	if len(s.types) == 0 {
+		return fmt.Errorf("%w: it does not say what its values are", ErrProfile)
+	}
+	for _, p := range s.types {
+		for _, n := range p {
+			if _, ok := s.texts.at(n); !ok {
+				return fmt.Errorf("%w: the names of its values are not there", ErrProfile)
+			}
+		}
+		s.h.types = append(s.h.types, s.name(p))
+	}
+	s.h.periodType = s.name(s.period)
+	s.h.program = s.texts.text(s.program)
+	s.h.time, s.h.duration = max(0, s.h.time), max(0, s.h.duration)
+	s.attributes()
+	return nil
+}
+
+func (s *scanner) name(p [2]uint64) valueName {
+	return valueName{s.texts.text(p[0]), s.texts.text(p[1])}
+}
+
+// attributes are what has no other place.
+func (s *scanner) attributes() {
+	add := func(key, value string) {
+		if value != "" {
+			s.h.attributes = append(s.h.attributes, attribute{key, value})
+		}
+	}
+	add("default_sample_type", s.texts.text(s.chosen))
+	add("drop_frames", s.texts.text(s.drop))
+	add("keep_frames", s.texts.text(s.keep))
+	add("doc_url", s.texts.text(s.doc))
+	comments, left := "", maxComments
+	for _, n := range s.comments {
+		text, _ := s.texts.at(n)
+		if len(text) >= left {
+			s.h.untold++
+			continue
+		}
+		left -= len(text) + 1
+		if comments != "" {
+			comments += "\n"
+		}
+		comments += string(text)
+	}
+	add("comment", comments)
+}

@@ -1,0 +1,168 @@
+package pprof
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"gprof/stream"
+)
+
+// maxHeld is up to which size a file is held in memory while it is read. A larger
+// one is unpacked twice.
+const maxHeld = 8 << 20
+
+// source is the source of one profile.
+type source struct {
+	file   *File
+	tables *stream.Tables
+	id     stream.ProcessID
+	shift  stream.Time
+
+	begun, ended bool
+	rows         rows
+	code         *tables
+	sampler      *sampler
+	in           *input
+	hold         int64 // bytes that tables are told of
+}
+
+func newSource(f *File, t *stream.Tables, id stream.ProcessID, shift stream.Time) *source {
+	return &source{file: f, tables: t, id: id, shift: shift}
+}
+
+// Tables implements [stream.Source].
+func (s *source) Tables() *stream.Tables { return s.tables }
+
+// Progress is how many bytes of the file were read for their samples.
+func (s *source) Progress() (done, total int64) {
+	total = s.file.header.size
+	switch {
+	case s.ended:
+		return total, total
+	case s.sampler != nil:
+		return min(s.in.fields.offset(), total), total
+	}
+	return 0, total
+}
+
+// Next implements [stream.Source]. What can't be read is a line in the ledger.
+func (s *source) Next(b *stream.Batch) error {
+	if !s.begun && !s.ended {
+		s.begin()
+	}
+	for !s.ended && len(s.rows.full) == 0 {
+		s.read()
+	}
+	if s.rows.take(b) {
+		return nil
+	}
+	b.Reset(stream.Series{}, 0)
+	return io.EOF
+}
+
+// begin reads the tables, and goes to the front again.
+func (s *source) begin() {
+	s.begun = true
+	plan := planOf(s.file.header)
+	s.rows = newRows(s.tables, s.id, len(plan.measures))
+	s.code = new(tables)
+	s.in = &input{file: s.file}
+	if err := s.in.rewind(); err != nil {
+		s.end(err)
+		return
+	}
+	for {
+		v, err := s.in.fields.read()
+		if err == nil {
+			err = s.code.read(&v)
+		}
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			s.end(err)
+			return
+		}
+	}
+	if err := s.in.rewind(); err != nil {
+		s.end(err)
+		return
+	}
+	s.hold = s.code.bytes() + int64(len(s.in.held))
+	s.tables.Hold(s.hold)
+	s.sampler = &sampler{header: s.file.header, plan: plan, code: newCode(s.code, s.tables), rows: &s.rows, shift: s.shift,
+		labels: labels{from: &s.code.texts, to: s.tables, heap: plan.heap[0] >= 0}}
+}
+
+// read reads a field.
+func (s *source) read() {
+	v, err := s.in.fields.read()
+	switch {
+	case err == io.EOF:
+		s.end(nil)
+	case err != nil:
+		s.end(err)
+	case v.number == profileSample && v.known():
+		s.sampler.read(v.bytes)
+		if len(s.rows.full) > 0 && s.tables.Full() {
+			s.end(nil)
+		}
+	}
+}
+
+// end ends reading; err is why it is too early, or nil.
+func (s *source) end(err error) {
+	s.ended = true
+	s.rows.finish()
+	if err != nil {
+		s.tell(stream.ReasonUnreadable, "files", err.Error(), 1)
+	}
+	s.tellMore()
+	s.release()
+}
+
+// Close implements [io.Closer].
+func (s *source) Close() error {
+	s.ended, s.rows.full = true, nil
+	return s.release()
+}
+
+// release gives back what only reading needs.
+func (s *source) release() error {
+	if s.hold != 0 {
+		s.tables.Hold(-s.hold)
+		s.hold = 0
+	}
+	if s.in == nil {
+		return nil
+	}
+	return s.in.close()
+}
+
+// tellMore tells the ledger what is odd in the file, and what has no place.
+func (s *source) tellMore() {
+	h := s.file.header
+	s.tell(stream.ReasonUnsupported, "comments", "", h.untold)
+	s.tell(stream.ReasonMalformed, "definitions", "", s.code.malformed)
+	m := s.sampler
+	if m == nil {
+		return
+	}
+	if h.duration > 0 && h.samples > 0 {
+		where := fmt.Sprintf("no moment of their own, spread over %v", time.Duration(h.duration))
+		s.tell(stream.ReasonClock, "samples", where, h.samples)
+	}
+	s.tell(stream.ReasonMalformed, "samples", "", m.malformed)
+	s.tell(stream.ReasonMalformed, "values", "beyond 64 bits in their unit", m.inexact)
+	s.tell(stream.ReasonMalformed, "stacks", fmt.Sprintf("of more than %d frames", maxStack), m.code.tooDeep)
+	s.tell(stream.ReasonUndefined, "code", "", m.code.undefined)
+	s.tell(stream.ReasonUndefined, "labels", "", m.labels.undefined)
+	s.tell(stream.ReasonUnsupported, "labels", "of allocations", m.unlabeled)
+}
+
+// tell adds a line to the ledger, unless it counts nothing.
+func (s *source) tell(r stream.Reason, what, where string, n int64) {
+	if n > 0 {
+		s.tables.Ledger.Add(stream.Line{Process: s.file.header.name(), Reason: r, What: what, Where: where, Count: n})
+	}
+}

@@ -1,0 +1,197 @@
+package pprof
+
+import "math"
+
+// tables are what the samples of a file refer to, by numbers that the file gives
+// them.
+type tables struct {
+	texts     texts
+	mappings  numbered[mapping]
+	locations numbered[location]
+	functions numbered[function]
+	lines     []line
+
+	malformed int64 // messages
+}
+
+type mapping struct{ start, limit, offset, file, build uint64 }
+
+type function struct {
+	name, system, file uint64
+	start              int32
+}
+
+// location is a place in the code. Its lines are functions that were inlined, the
+// innermost first, and what they were inlined into.
+type location struct {
+	mapping, address uint64
+	from, to         int32 // in lines
+}
+
+type line struct {
+	function uint64
+	number   int32
+}
+
+// maxInline is how many lines of a location are read; no compiler inlines so
+// deep.
+const maxInline = 256
+
+// numbered is a table whose rows have numbers of their own. Mostly they count up
+// from 1.
+type numbered[T any] struct {
+	rows   []T
+	dense  []int32 // by number: 1 and the place in rows, 0 none
+	sparse map[uint64]int32
+}
+
+// slack is how far numbers may be above how many there are to be looked up by
+// their place.
+const slack = 1024
+
+// add adds a row, unless there is one with the number.
+func (n *numbered[T]) add(number uint64, row T) (ok bool) {
+	if n.find(number) >= 0 || len(n.rows) == math.MaxInt32 {
+		return false
+	}
+	n.rows = append(n.rows, row)
+	place := int32(len(n.rows))
+	if number >= 2*uint64(place)+slack {
+		if n.sparse == nil {
+			n.sparse = make(map[uint64]int32)
+		}
+		n.sparse[number] = place
+		return true
+	}
+	for uint64(len(n.dense)) <= number {
+		n.dense = append(n.dense, 0)
+	}
+	n.dense[number] = place
+	return true
+}
+
+// find returns the place of a row, below 0 if there is none.
+func (n *numbered[T]) find(number uint64) int {
+	if number < uint64(len(n.dense)) && n.dense[number] > 0 {
+		return int(n.dense[number]) - 1
+	}
+	return int(n.sparse[number]) - 1
+}
+
+// read reads a field of a profile, if it is one of a table. The error is an
+// [ErrTooBig].
+func (t *tables) read(v *field) (err error) {
+	ok := true
+	switch {
+	case !v.known():
+	case v.number == profileString:
+		err = t.texts.add(v.bytes)
+	case v.number == profileMapping:
+		ok = t.mapping(v.bytes)
+	case v.number == profileFunction:
+		ok = t.function(v.bytes)
+	case v.number == profileLocation:
+		ok = t.location(v.bytes)
+	}
+	if !ok {
+		t.malformed++
+	}
+	return err
+}
+
+func (t *tables) mapping(body []byte) (ok bool) {
+	var row mapping
+	id := uint64(0)
+	m := message{rest: body}
+	for v, ok := m.read(); ok; v, ok = m.read() {
+		switch v.number {
+		case mappingID:
+			id = v.value
+		case mappingStart:
+			row.start = v.value
+		case mappingLimit:
+			row.limit = v.value
+		case mappingOffset:
+			row.offset = v.value
+		case mappingFile:
+			row.file = v.value
+		case mappingBuild:
+			row.build = v.value
+		}
+	}
+	return t.mappings.add(id, row) && !m.bad
+}
+
+func (t *tables) function(body []byte) (ok bool) {
+	var row function
+	id := uint64(0)
+	m := message{rest: body}
+	for v, ok := m.read(); ok; v, ok = m.read() {
+		switch v.number {
+		case functionID:
+			id = v.value
+		case functionName:
+			row.name = v.value
+		case functionSystem:
+			row.system = v.value
+		case functionFile:
+			row.file = v.value
+		case functionStart:
+			row.start = lineOf(v.value)
+		}
+	}
+	return t.functions.add(id, row) && !m.bad
+}
+
+// lineOf is the number of a line, 0 if it is none.
+func lineOf(n uint64) int32 {
+	if n > math.MaxInt32 {
+		return 0
+	}
+	return int32(n)
+}
+
+func (t *tables) location(body []byte) (ok bool) {
+	row := location{from: int32(len(t.lines))}
+	id, ok := uint64(0), true
+	m := message{rest: body}
+	for v, more := m.read(); more; v, more = m.read() {
+		switch v.number {
+		case locationID:
+			id = v.value
+		case locationMapping:
+			row.mapping = v.value
+		case locationAddress:
+			row.address = v.value
+		case locationLine:
+			ok = t.line(v.bytes, row.from) && ok
+		}
+	}
+	row.to = int32(len(t.lines))
+	return t.locations.add(id, row) && ok && !m.bad
+}
+
+// line adds a line to the location whose first is from.
+func (t *tables) line(body []byte, from int32) (ok bool) {
+	if len(t.lines)-int(from) == maxInline || len(t.lines) == math.MaxInt32 {
+		return false
+	}
+	var row line
+	m := message{rest: body}
+	for v, ok := m.read(); ok; v, ok = m.read() {
+		switch v.number {
+		case lineFunction:
+			row.function = v.value
+		case lineNumber:
+			row.number = lineOf(v.value)
+		}
+	}
+	t.lines = append(t.lines, row)
+	return !m.bad
+}
+
+// bytes is about how much memory t takes.
+func (t *tables) bytes() int64 {
+	return t.texts.bytes() + 40*int64(cap(t.mappings.rows)) + 32*int64(cap(t.functions.rows)) + 24*int64(cap(t.locations.rows)) + 16*int64(cap(t.lines)) +
+		4*int64(cap(t.functions.dense)+cap(t.locations.dense)) + 48*int64(len(t.functions.sparse)+len(t.locations.sparse)+len(t.mappings.sparse))
+}

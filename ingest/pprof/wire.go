@@ -1,0 +1,209 @@
+package pprof
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Errors of files. They are wrapped in an [Error], which tells where.
+var (
+	// ErrProfile says that a file is no profile, or not one that can be read.
+	ErrProfile = errors.New("not a pprof profile")
+	// ErrCut says that a file ends within a message.
+	ErrCut = errors.New("cut short")
+	// ErrMessage says that bytes are no field of a message.
+	ErrMessage = errors.New("not a field of a message")
+	// ErrTooBig says that a message is longer than any that makes sense.
+	ErrTooBig = errors.New("too big")
+)
+
+// Error says where in a file, unpacked, something is wrong.
+type Error struct {
+	Off int64
+	Err error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("at byte %d: %v", e.Off, e.Err) }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Wire types: how the value of a field is laid out.
+const (
+	wireVarint  = 0
+	wireFixed64 = 1
+	wireBytes   = 2
+	wireFixed32 = 5
+)
+
+const (
+	// maxMessage bounds a message within a profile: a sample of a hundred thousand
+	// frames takes a tenth of it, and no name is so long.
+	maxMessage = 16 << 20
+	// window is how much is read at once.
+	window = 64 << 10
+	// maxHeader is how long the number and the length of a field may be.
+	maxHeader = 2 * binary.MaxVarintLen64
+)
+
+// field is one field of a message.
+type field struct {
+	number int
+	wire   int
+	value  uint64 // of a varint
+	bytes  []byte // of a message or string; it points into what was read
+}
+
+// fields reads the fields of a profile from a stream.
+type fields struct {
+	r    io.Reader // nil: all is in buf
+	buf  []byte
+	next int   // in buf
+	off  int64 // of buf[0] in the file
+	err  error // that ended reading
+}
+
+func newFields(r io.Reader) *fields { return &fields{r: r, buf: make([]byte, 0, window)} }
+
+// offset is where the next field begins.
+func (f *fields) offset() int64 { return f.off + int64(f.next) }
+
+// read reads a field, whose bytes are valid until the next call. It returns io.EOF
+// at the end, else an [Error]: that of reading, or what is wrong here.
+func (f *fields) read() (v field, err error) {
+	begin := f.offset()
+	f.want(maxHeader)
+	if f.next == len(f.buf) && f.err == io.EOF {
+		return v, io.EOF
+	}
+	v, n := parseHeader(f.buf[f.next:])
+	if n <= 0 {
+		return v, f.fail(begin, n)
+	}
+	if v.wire != wireBytes {
+		f.next += n
+		return v, nil
+	}
+	if v.value > maxMessage {
+		return v, &Error{begin, fmt.Errorf("%w: a field of %d bytes, want at most %d", ErrTooBig, v.value, maxMessage)}
+	}
+	size := n + int(v.value)
+	if f.want(size); len(f.buf)-f.next < size {
+		return v, f.fail(begin, 0)
+	}
+	v.bytes = f.buf[f.next+n : f.next+size]
+	f.next += size
+	return v, nil
+}
+
+// fail is the error of a field that can't be read: n is 0 if it goes on behind the
+// end.
+func (f *fields) fail(at int64, n int) error {
+	switch {
+	case n < 0:
+		return &Error{at, ErrMessage}
+	case f.err != nil && f.err != io.EOF:
+		return &Error{f.off + int64(len(f.buf)), f.err}
+	}
+	return &Error{at, ErrCut}
+}
+
+// want reads until so many bytes are there, or no more come. Memory grows with
+// what came, not with what is said to come.
+func (f *fields) want(n int) {
+	if len(f.buf)-f.next >= n || f.err != nil {
+		return
+	}
+	if f.r == nil {
+		f.err = io.EOF
+		return
+	}
+	f.off += int64(f.next)
+	f.buf = f.buf[:copy(f.buf[:cap(f.buf)], f.buf[f.next:])]
+	f.next = 0
+	for len(f.buf) < n && f.err == nil {
+		if len(f.buf) == cap(f.buf) {
+			f.buf = slices.Grow(f.buf, len(f.buf))
+		}
+		k, err := f.r.Read(f.buf[len(f.buf):cap(f.buf)])
+		f.buf, f.err = f.buf[:len(f.buf)+k], err
+	}
+}
+
+// parseHeader reads a field up to its bytes, whose number is its value. n is how
+// long that is; 0 if there is more of it to come, below 0 if it is none.
+func parseHeader(data []byte) (v field, n int) {
+	tag, n := binary.Uvarint(data)
+	if n <= 0 {
+		return v, n
+	}
+	v.number, v.wire = int(min(tag>>3, 1<<29)), int(tag&7)
+	if v.number == 0 {
+		return v, -1
+	}
+	skip := 0
+	switch v.wire {
+	case wireVarint, wireBytes:
+		var k int
+		v.value, k = binary.Uvarint(data[n:])
+		if k <= 0 {
+			return v, k
+		}
+		return v, n + k
+	case wireFixed64:
+		skip = 8
+	case wireFixed32:
+		skip = 4
+	default:
+		return v, -1
+	}
+	if len(data) < n+skip {
+		return v, 0
+	}
+	return v, n + skip
+}
+
+// message reads the fields of a message that is in memory.
+type message struct {
+	rest []byte
+	bad  bool // it is damaged; what comes before is intact
+}
+
+// read reads a field. It is not ok at the end of what is intact.
+func (m *message) read() (v field, ok bool) {
+	if len(m.rest) == 0 {
+		return v, false
+	}
+	v, n := parseHeader(m.rest)
+	if n <= 0 || v.wire == wireBytes && v.value > uint64(len(m.rest)-n) {
+		m.bad, m.rest = true, nil
+		return v, false
+	}
+	m.rest = m.rest[n:]
+	if v.wire == wireBytes {
+		v.bytes, m.rest = m.rest[:v.value], m.rest[v.value:]
+	}
+	return v, true
+}
+
+// numbers appends the numbers of a field that may have several, packed or not, as
+// long as dst has fewer than most. It is not ok if there are more, or some are
+// damaged.
+func (v *field) numbers(dst []uint64, most int) (out []uint64, ok bool) {
+	if v.wire == wireVarint && len(dst) < most {
+		return append(dst, v.value), true
+	}
+	for rest := v.bytes; len(rest) > 0; {
+		n, k := uint64(rest[0]), 1
+		if n >= 0x80 {
+			n, k = binary.Uvarint(rest)
+		}
+		if k <= 0 || len(dst) >= most {
+			return dst, false
+		}
+		dst, rest = append(dst, n), rest[k:]
+	}
+	return dst, v.wire == wireBytes
+}
