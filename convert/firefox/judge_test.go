@@ -33,12 +33,17 @@ func TestViewerSeesAllKinds(t *testing.T) {
 		{Handle: "t-0", Name: viewer.MainName, Process: process, Pid: "4711", Markers: 2},
 		{Handle: "t-1", Name: "worker", Process: process, Pid: "4711", Markers: 2},
 		{Handle: "t-2", Name: "worker (waiting)", Process: process, Pid: "4711"},
+		{Handle: "t-3", Name: "worker delay", Process: process, Pid: "4711"},
 	}
 	if diff := cmp.Diff(want, threads); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	waits, err := f.Functions(t.Context(), "t-2", 0) // in ms
 	if diff := cmp.Diff([]judges.Function{{Name: "main.work", Self: 2, Total: 2}, {Name: "main.main", Total: 2}}, waits); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	delays, err := f.Functions(t.Context(), "t-3", 0)
+	if diff := cmp.Diff([]judges.Function{{Name: "main.work", Self: 3, Total: 3}, {Name: "main.main", Total: 3}}, delays); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	for _, thread := range threads[:2] {

@@ -307,7 +307,7 @@ func allKinds(b *Builder) {
 		k.Delay(start+2*ms, 300)
 	}
 	p.Track("worker (waiting)").Wait(start+5*ms, stack, int64(2*ms), 2)
-	p.Track("contention").Measure(start+5*ms, p.Counter(stream.Counter{Name: "delay", Unit: stream.FormatNanoseconds, Measure: true}), stack, 3*int64(ms))
+	p.Track("worker delay").Measure(start+5*ms, p.Counter(stream.Counter{Name: "delay", Unit: stream.FormatNanoseconds, Measure: true}), stack, 3*int64(ms))
 	p.Main.Allocate(start+2*ms, stream.PhaseStart, stack, 4096, 2)
 	p.Main.Allocate(start+3*ms, stream.Instant, stack, 1<<20, 3)
 	p.Main.Allocate(start+4*ms, stream.Instant, 0, -4096, 2)
