@@ -16,7 +16,6 @@ type File struct {
 	version  int
 	size     int64
 	all      []generation // at least one
-	torn     *Error       // where the file ceases to be readable; nil: at its end
 	instance uint64
 }
 
@@ -38,15 +37,26 @@ func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if f.version, err = versionOf(head[:n]); err != nil {
-		return nil, err
-	}
-	if f.version < version22 {
-		return nil, fmt.Errorf("%w: it is of Go 1.%d; from Go 1.22 on they can be read; this one can be by Go 1.22's `go tool trace`", ErrVersion, f.version)
+	if f.version, err = readable(head[:n]); err != nil {
+		return nil, &Error{0, err}
 	}
 	sum := sha256.Sum256(head[:n])
 	f.instance = binary.BigEndian.Uint64(sum[:])
 	return f.scan(r)
+}
+
+// readable is the version that a head tells, if it is one that can be read.
+func readable(head []byte) (int, error) {
+	v, err := versionOf(head)
+	switch {
+	case err != nil:
+		return 0, err
+	case v < version22:
+		return 0, fmt.Errorf("%w: it is of Go 1.%d, and those from Go 1.22 on can be; `go tool trace` reads it", ErrVersion, v)
+	case v > newest:
+		return 0, fmt.Errorf("%w: it is of Go 1.%d, and those up to Go 1.%d can be; a later gprof-convert may read it", ErrVersion, v, newest)
+	}
+	return v, nil
 }
 
 // instanceBytes is how much of the front of a file names it. It holds times of
@@ -57,18 +67,17 @@ const instanceBytes = 4096
 // scan finds the generations.
 func (f *File) scan(r io.ReaderAt) (*File, error) {
 	s := scan{r: r, size: f.size, version: f.version}
-	all, err := s.generations()
+	all, torn := s.generations()
 	f.all = all
-	if err != nil {
-		f.torn = err.(*Error)
-	}
 	switch {
-	case len(all) == 0 && err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrEmpty, err)
+	case len(all) == 0 && torn != nil:
+		return nil, fmt.Errorf("%w: %w", ErrEmpty, torn)
 	case len(all) == 0:
-		return nil, ErrEmpty
+		return nil, &Error{headerSize, ErrEmpty}
+	case torn != nil:
+		return f, torn
 	}
-	return f, err
+	return f, nil
 }
 
 // places opens a file of which any place can be read.

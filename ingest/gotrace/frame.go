@@ -57,6 +57,7 @@ const (
 	version22 = 22 // the first that has generations
 	version25 = 25 // readings of the clocks
 	version26 = 26 // ends of generations
+	newest    = version26
 )
 
 // generation is one of a file. It can be read without the others.
@@ -124,7 +125,7 @@ type batch struct {
 
 // generations walks over the file. The error is an *Error that says where the
 // walk ended early, what follows is lost.
-func (s *scan) generations() ([]generation, error) {
+func (s *scan) generations() ([]generation, *Error) {
 	off := int64(headerSize)
 	s.begin(off)
 	for off < s.size {
@@ -134,13 +135,21 @@ func (s *scan) generations() ([]generation, error) {
 		}
 		off = next
 	}
-	if s.number == 0 {
-		return s.all, nil
+	if err := s.last(off); err != nil {
+		return s.all, &Error{s.current.from, err}
 	}
-	if s.version >= version26 {
-		return s.all, &Error{s.current.from, fmt.Errorf("%w: the last generation has no end", ErrTorn)}
+	return s.all, nil
+}
+
+// last ends the last generation, if nothing in the file does.
+func (s *scan) last(off int64) error {
+	switch {
+	case s.number == 0:
+		return nil
+	case s.version >= version26:
+		return fmt.Errorf("%w: the last generation has no end", ErrTorn)
 	}
-	return s.all, s.finish(off)
+	return s.finish(off)
 }
 
 // step takes the batch at an offset and returns that of the next.

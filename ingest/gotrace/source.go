@@ -175,6 +175,9 @@ func (s *Source) release() {
 func (s *Source) finish() error {
 	s.end(s.now)
 	s.ready = s.rows.hand(s.ready[:0])
+	if s.file.version < version26 {
+		s.note(stream.Line{Reason: stream.ReasonUnproven, What: "generations", Where: "the last one: before Go 1.26 nothing tells where it ends", Count: 1})
+	}
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "experimental events", Count: s.strange})
 	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "stacks", Count: s.stacks.bad})
 	s.tables.Lock()
