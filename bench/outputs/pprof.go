@@ -9,8 +9,8 @@ import (
 	"gprof/stream"
 )
 
-// builder is a Sink that builds a profile.Profile of the samples: sums by track
-// and stack, with the labels that our pprof output has.
+// builder is a Sink that builds a profile.Profile of the samples: sums by track,
+// goroutine and stack, with the labels that our pprof output has.
 type builder struct {
 	out     io.Writer
 	tables  *stream.Tables
@@ -19,8 +19,9 @@ type builder struct {
 }
 
 type sumKey struct {
-	track stream.TrackID
-	stack stream.StackID
+	track     stream.TrackID
+	stack     stream.StackID
+	goroutine int64
 }
 
 func (b *builder) Begin(t *stream.Tables) error {
@@ -57,10 +58,13 @@ func (b *builder) Segment(batch *stream.Batch) error {
 		return nil
 	}
 	for i, stack := range batch.Stack {
-		key := sumKey{batch.Series.Track, stack}
+		key := sumKey{batch.Series.Track, stack, batch.Who(i).Goroutine}
 		s := b.sums[key]
 		if s == nil {
 			s = b.sample(batch.Series, stack)
+			if key.goroutine != 0 {
+				s.NumLabel = map[string][]int64{"goroutine": {key.goroutine}}
+			}
 			b.sums[key] = s
 		}
 		s.Value[0] += batch.Weight[i]

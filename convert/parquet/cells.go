@@ -24,7 +24,7 @@ func cells(dst []pq.Value, v *tables.Values, at place) []pq.Value {
 	cells := dst[first:]
 	scalars(cells[:n], v, at.Kind)
 	if at.Null {
-		levels(cells[:n], v.Known, at.leaf)
+		levels(cells[:n], v.Known)
 	}
 	for n < len(cells) { // all are the one that is there
 		n += copy(cells[n:], cells[:n])
@@ -34,13 +34,12 @@ func cells(dst []pq.Value, v *tables.Values, at place) []pq.Value {
 
 // levels says which values are known. Where none may be missing, levels mean
 // nothing.
-func levels(cells []pq.Value, known []bool, leaf int) {
-	unknown := pq.Value{}.Level(0, 0, leaf)
+func levels(cells []pq.Value, known []bool) {
 	for i := range cells {
 		if known[i] {
-			cells[i] = cells[i].Level(0, 1, leaf)
+			cells[i].SetDefinitionLevel(1)
 		} else {
-			cells[i] = unknown
+			cells[i] = pq.Value{}
 		}
 	}
 }

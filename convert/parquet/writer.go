@@ -53,6 +53,7 @@ func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page 
 		pq.Compression(codec),
 		pq.PageBufferSize(page),
 		pq.WriteBufferSize(page),
+		pq.DataPageStatistics(false), // the index of pages has them
 		pq.CreatedBy("gprof", "1.0.0", "0"),
 		pq.KeyValueMetadata(tables.VersionKey, tables.Version),
 		pq.SortingWriterConfig(pq.SortingColumns(order...)),

@@ -10,8 +10,10 @@ import (
 // coverage is what there is of a process: positions that were read, and the rows
 // that came of them.
 type coverage struct {
-	read []covered // ascending
-	last int       // where the last row was
+	read   []covered // ascending
+	last   int       // where the last row was
+	recent [8]int    // where rows were before: a track's come from several writers, in turn
+	turn   int       // of recent
 	// grows says that the source does not know what it read: then it is one range,
 	// from the first row to the last.
 	grows bool
@@ -51,17 +53,30 @@ func (c *coverage) find(index uint64) *covered {
 	r := &c.read[0]
 	switch {
 	case !c.grows:
-		i, exact := slices.BinarySearchFunc(c.read, index, func(r covered, index uint64) int { return cmp.Compare(r.From, index) })
-		if !exact {
-			i = max(0, i-1)
-		}
-		c.last, r = i, &c.read[i]
+		c.last = c.place(index)
+		r = &c.read[c.last]
 	case r.From == r.To:
 		r.Range = stream.Range{From: index, To: index + 1}
 	default:
 		r.From, r.To = min(r.From, index), max(r.To, index+1)
 	}
 	return r
+}
+
+// place is where the range of a position is, or the one before it.
+func (c *coverage) place(index uint64) int {
+	for _, i := range c.recent {
+		if r := &c.read[i]; r.From <= index && index < r.To {
+			return i
+		}
+	}
+	i, exact := slices.BinarySearchFunc(c.read, index, func(r covered, index uint64) int { return cmp.Compare(r.From, index) })
+	if !exact {
+		i = max(0, i-1)
+	}
+	c.recent[c.turn%len(c.recent)] = i
+	c.turn++
+	return i
 }
 
 func (c *covered) row(at stream.Time) {
