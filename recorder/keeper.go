@@ -44,13 +44,24 @@ func (r *Recorder) keepHouse() {
 		r.lookAfterEarly()
 		select {
 		case <-r.quit:
-			if !r.paused.Load() && r.isMapped() {
-				r.heap.last(r)
-			}
+			r.workLast()
 			return
 		default:
 		}
 		r.nap.sleep(pace.next(r.ring.RangeEnd(), burst/16))
+	}
+}
+
+// workLast states how things are at the end.
+func (r *Recorder) workLast() {
+	if r.paused.Load() {
+		return
+	}
+	if r.isMapped() {
+		r.heap.last(r)
+	}
+	if r.counterPeriod > 0 {
+		r.meter.last(r)
 	}
 }
 

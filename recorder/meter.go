@@ -12,10 +12,11 @@ type meter struct {
 	hz      int // rounds in a second, 0 none
 	gauges  []*gauge
 	absent  []absence
-	probes  []probe  // all counters; a counter's id is its place from 1 on
-	defined [][]byte // records of probes, those of the first ones
-	own     int      // counters of the program that have a gauge
-	late    bool     // work had waited when it was last looked
+	probes  []probe         // all counters; a counter's id is its place from 1 on
+	values  [maxGauge]count // of the gauge that is being read
+	defined [][]byte        // records of probes, those of the first ones
+	own     int             // counters of the program that have a gauge
+	late    bool            // work had waited when it was last looked
 	runtime runtimeMetrics
 	system  systemMetrics
 	cycles  cycleMeter
@@ -32,6 +33,7 @@ type gauge struct {
 
 	first int // of its probes
 	due   Time
+	took  Time // the last look
 }
 
 // count is what a counter shows. Number is how many operations led to it, 0
@@ -50,8 +52,6 @@ type absence struct {
 // probe is a counter: what it shows and what was stated of it.
 type probe struct {
 	counterSpec
-	now     count
-	at      tick // of now
 	stated  count
 	told    Time // when it was stated; 0 never
 	passed  tick // when it was last seen to be as stated
@@ -112,15 +112,25 @@ func (m *meter) round(r *Recorder, now Time) {
 	m.stateWaits(r)
 }
 
+// last states all values once more, at the end.
+func (m *meter) last(r *Recorder) {
+	for _, g := range m.gauges {
+		g.due = 0
+	}
+	for i := range m.probes {
+		m.probes[i].told = 0
+	}
+	m.round(r, Now())
+}
+
 // look reads a gauge. False: it is of no use any more.
 func (m *meter) look(r *Recorder, g *gauge, now Time) bool {
-	var values [maxGauge]count
-	v := values[:len(g.specs)]
+	v := m.values[:len(g.specs)]
+	clear(v)
+	begin := Now()
 	of := g.read(v)
 	at := r.clock.now()
-	if g.every > 0 {
-		g.due = now - now%g.every + g.every // regular, without catching up
-	}
+	g.next(now, Now()-begin)
 	m.define(r, g.first+len(v))
 	for i := range v {
 		if v[i].known {
@@ -128,6 +138,22 @@ func (m *meter) look(r *Recorder, g *gauge, now Time) bool {
 		}
 	}
 	return of
+}
+
+// gaugeShare bounds what a gauge costs: so many times as long as a look took passes
+// until the next one. Most take a hundredth of that; the kernel's list of interfaces,
+// where they are thousands, does not.
+const gaugeShare = 1000
+
+// next settles when the next look is: at regular times, without catching up. A look
+// during which the housekeeper had to wait is not what looks cost, so that the
+// shorter of two counts.
+func (g *gauge) next(now, took Time) {
+	cost := min(took, g.took)
+	g.took = took
+	if every := max(g.every, gaugeShare*cost); every > 0 {
+		g.due = now - now%every + every
+	}
 }
 
 // maxGauge is how many counters a gauge may have.
