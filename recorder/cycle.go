@@ -10,9 +10,9 @@ import (
 // ended, and for how long the world was stopped in it; both are exact. When it
 // began is told nowhere but in Go's execution trace. But marking has all processors
 // at most, and workers of its own a quarter of them, so their CPU time tells how
-// long it took at least: with four processors or more nearly to the point, with
-// fewer it may have been twice as long. Of several cycles in one round only the sum
-// is known: they share it. What is alive is known of the last one.
+// long it took at least; where processors are scarce it may have been twice as long.
+// Of several cycles in one round only the sum is known: they share it. What is alive
+// is known of the last one.
 var gcEvent = NewEvent4("GC",
 	Uint("cycle"),
 	Uint("paused").Unit(UnitNanoseconds).Label("world stopped"),

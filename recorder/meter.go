@@ -100,6 +100,7 @@ func (m *meter) describe() string {
 // state.
 func (m *meter) round(r *Recorder, now Time) {
 	m.takeUser()
+	m.cycles.round(r, now)
 	kept := m.gauges[:0]
 	for _, g := range m.gauges {
 		if now < g.due || m.look(r, g, now) {
@@ -108,7 +109,6 @@ func (m *meter) round(r *Recorder, now Time) {
 	}
 	clear(m.gauges[len(kept):])
 	m.gauges = kept
-	m.cycles.round(r, now)
 	m.stateWaits(r)
 }
 

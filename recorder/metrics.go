@@ -11,9 +11,9 @@ import (
 // of them stops the world. Only times of CPU of the garbage collector wait for
 // the end of a cycle.
 type runtimeMetrics struct {
-	samples []metrics.Sample
-	counts  []uint64 // the latency histogram as it was last time
-	waited  int64    // ns, the latency's 99th percentile since then
+	samples []metrics.Sample // and, behind those of counters, what was given back
+	counts  []uint64         // the latency histogram as it was last time
+	waited  int64            // ns, the latency's 99th percentile since then
 }
 
 var runtimeCounters = []struct {
@@ -24,9 +24,7 @@ var runtimeCounters = []struct {
 	{"/memory/classes/heap/objects:bytes", counterSpec{name: "heap", category: "Go", description: "live and unswept heap objects", unit: UnitBytes}},
 	{"/gc/heap/goal:bytes", counterSpec{name: "heap goal", category: "Go", description: "size of the heap at which the next garbage collection is to end", unit: UnitBytes}},
 	{"/gc/heap/allocs:bytes", counterSpec{name: "allocated", category: "Go", description: "bytes allocated on the heap since the start", unit: UnitBytes, mode: 1}},
-	{"/memory/classes/total:bytes", counterSpec{name: "Go memory", category: "Go", description: "memory that the Go runtime has mapped, also what it has given back", unit: UnitBytes}},
-	{"/memory/classes/heap/released:bytes", counterSpec{name: "Go memory given back", category: "Go", description: "memory that the Go runtime has mapped and given back to the system", unit: UnitBytes}},
-	{"/memory/classes/heap/stacks:bytes", counterSpec{name: "stacks", category: "Go", description: "memory for stacks of goroutines", unit: UnitBytes}},
+	{totalMetric, counterSpec{name: "Go memory", category: "Go", description: "memory that the Go runtime has from the system, without what it has given back", unit: UnitBytes}},
 	{"/sched/goroutines:goroutines", counterSpec{name: "goroutines", category: "Go", description: "live goroutines"}},
 	{"/sched/goroutines/running:goroutines", counterSpec{name: "goroutines running", category: "Go", description: "goroutines that have a processor"}},
 	{"/sched/goroutines/runnable:goroutines", counterSpec{name: "goroutines runnable", category: "Go", description: "goroutines that wait for a processor"}},
@@ -40,6 +38,8 @@ var runtimeCounters = []struct {
 
 const (
 	cyclesMetric  = "/gc/cycles/total:gc-cycles"
+	totalMetric   = "/memory/classes/total:bytes"
+	backMetric    = "/memory/classes/heap/released:bytes"
 	latencyMetric = "/sched/latencies:seconds"
 )
 
@@ -59,6 +59,7 @@ func (m *meter) openRuntime() {
 		m.runtime.samples = append(m.runtime.samples, samples[i])
 		g.specs = append(g.specs, c.counterSpec)
 	}
+	m.runtime.samples = append(m.runtime.samples, metrics.Sample{Name: backMetric})
 	m.add(g)
 	m.cycles.open()
 }
@@ -66,8 +67,13 @@ func (m *meter) openRuntime() {
 // values reads all.
 func (m *runtimeMetrics) values(v []count) bool {
 	metrics.Read(m.samples)
-	for i := range m.samples {
-		v[i] = count{value: m.value(&m.samples[i]), known: true}
+	back := number64(&m.samples[len(v)])
+	for i := range v {
+		s := &m.samples[i]
+		v[i] = count{value: m.value(s), known: true}
+		if s.Name == totalMetric {
+			v[i].value -= int64(back)
+		}
 	}
 	return true
 }

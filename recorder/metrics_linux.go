@@ -171,7 +171,7 @@ func (k *kernel) openNetwork() (*gauge, error) {
 		specs: []counterSpec{
 			{name: "network received", category: "Network", description: "bytes that all interfaces of the network namespace but loopback have received", unit: UnitBytes, mode: 1},
 			{name: "network sent", category: "Network", description: "bytes that all interfaces of the network namespace but loopback have sent", unit: UnitBytes, mode: 1},
-			{name: "loopback", category: "Network", description: "bytes that were sent within the network namespace", unit: UnitBytes, mode: 1},
+			{name: "loopback", category: "I/O", description: "bytes that were sent within the network namespace", unit: UnitBytes, mode: 1},
 		},
 		read: func(v []count) bool {
 			sumInterfaces(f.read(), v)

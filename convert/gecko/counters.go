@@ -46,13 +46,14 @@ func (s *Sink) beginCounter(c stream.Counter) {
 
 // counterCategory is the category by which the viewer chooses how to draw a
 // counter: Memory is a level in bytes (of that title, whatever its name),
-// Bandwidth is bytes that came in each second, power is energy. Of all others it
-// draws the change since the last row, without a unit.
+// power is energy, and Bandwidth is bytes of a network, for which it tells what
+// their transfer has cost the climate, and again titles them all the same. Of all
+// others it draws the change since the last row, without a unit.
 func counterCategory(c *stream.Counter) string {
 	switch {
 	case c.Unit == stream.FormatBytes && !c.Total:
 		return "Memory"
-	case c.Unit == stream.FormatBytes:
+	case c.Unit == stream.FormatBytes && c.Category == "Network":
 		return "Bandwidth"
 	case c.Unit == stream.FormatPicowatt:
 		return "power"

@@ -179,7 +179,8 @@ func TestCounterCategory(t *testing.T) {
 	}{
 		{stream.Counter{Unit: stream.FormatBytes}, "Memory"},
 		{stream.Counter{Unit: stream.FormatBytes, Category: "GC"}, "Memory"},
-		{stream.Counter{Unit: stream.FormatBytes, Category: "GC", Total: true}, "Bandwidth"},
+		{stream.Counter{Unit: stream.FormatBytes, Category: "GC", Total: true}, "GC"},
+		{stream.Counter{Unit: stream.FormatBytes, Category: "Network", Total: true}, "Bandwidth"},
 		{stream.Counter{Unit: stream.FormatPicowatt, Category: "x"}, "power"},
 		{stream.Counter{Unit: stream.FormatNanoseconds, Total: true}, "CPU"},
 		{stream.Counter{Unit: stream.FormatNanoseconds, Category: "x"}, "x"},
