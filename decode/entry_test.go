@@ -139,20 +139,24 @@ func TestLastSamples(t *testing.T) {
 	var last lastSamples
 	for chunk := range uint64(5) {
 		last.clear()
-		if _, used := last.find(0, chunk); used {
+		if _, used := last.find(whoOf(0, chunk)); used {
 			t.Fatal("an empty table holds something")
 		}
 		for i := range uint64(1000) {
-			last.set(i%10, i, nil, 0)
-			last.set(i%10, i, nil, 7)
+			last.set(lastSample{who: whoOf(i%10, i)})
+			last.set(lastSample{who: whoOf(i%10, i), stack: 7 + stream.StackID(i)})
 		}
 		for i := range uint64(1000) {
-			if s, used := last.find(i%10, i); !used || s.stack != 7 {
-				t.Fatalf("chunk %d: thread %d goroutine %d is not found", chunk, i%10, i)
+			want := 7 + stream.StackID(i)
+			if i%10 != 0 { // of a thread the last one counts, whatever its goroutine was
+				want = 7 + 990 + stream.StackID(i%10)
+			}
+			if s, used := last.find(whoOf(i%10, i)); !used || s.stack != want {
+				t.Fatalf("chunk %d: thread %d goroutine %d has stack %d, want %d", chunk, i%10, i, s.stack, want)
 			}
 		}
-		if last.used != 1000 {
-			t.Errorf("%d are used, want 1000", last.used)
+		if last.used != 100+9 {
+			t.Errorf("%d are used, want 109", last.used)
 		}
 	}
 }

@@ -15,6 +15,9 @@ var handlers = [256]func(*worker, *entry){
 	rawformat.KindStack:           (*worker).stackBlock,
 	rawformat.KindSample:          (*worker).sample,
 	rawformat.KindSameSample:      (*worker).sameSample,
+	rawformat.KindThread:          (*worker).setThread,
+	rawformat.KindBusy:            (*worker).busy,
+	rawformat.KindIdle:            (*worker).idle,
 	rawformat.KindInstant:         (*worker).instant,
 	rawformat.KindInterval:        (*worker).interval,
 	rawformat.KindStart:           (*worker).markStart,
@@ -45,7 +48,7 @@ func (w *worker) nothing(*entry) {}
 // sync is checked by package chunks.
 func (w *worker) sync(e *entry) {
 	w.tick = e.v[2]
-	w.stack, w.labels = inline{}, 0
+	w.stack, w.labels, w.sampling = inline{}, 0, sampling{}
 	w.setWho(context{goroutine: e.v[3], track: e.v[4]})
 }
 

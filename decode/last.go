@@ -2,9 +2,9 @@ package decode
 
 import "gprof/stream"
 
-// lastSamples knows the last sample of each thread and goroutine in a chunk. It
-// is an open-addressed table whose entries bear the number of the chunk, so that
-// to clear it is to count on.
+// lastSamples knows the last sample of each thread in a chunk. It is an
+// open-addressed table whose entries bear the number of the chunk, so that to clear
+// it is to count on.
 type lastSamples struct {
 	slots []lastSample // a power of two
 	used  int
@@ -12,10 +12,20 @@ type lastSamples struct {
 }
 
 type lastSample struct {
-	thread, goroutine uint64
-	lane              *lane
-	stack             stream.StackID
-	chunk             uint32
+	who       uint64
+	goroutine uint64
+	lane      *lane
+	stack     stream.StackID
+	labels    stream.LabelsID
+	chunk     uint32
+}
+
+// whoOf is a thread, or a goroutine where that is not known.
+func whoOf(thread, goroutine uint64) uint64 {
+	if thread == 0 {
+		return ^goroutine
+	}
+	return thread
 }
 
 func (l *lastSamples) clear() {
@@ -25,30 +35,32 @@ func (l *lastSamples) clear() {
 	}
 }
 
-// find returns the slot of a thread and goroutine, and whether it is in use.
-func (l *lastSamples) find(thread, goroutine uint64) (s *lastSample, used bool) {
+// find returns the slot of who, and whether it is in use.
+func (l *lastSamples) find(who uint64) (s *lastSample, used bool) {
 	mask := uint64(len(l.slots) - 1)
-	h := (thread*31 + goroutine) * 0x9e3779b97f4a7c15
+	h := who * 0x9e3779b97f4a7c15
 	for i := h >> 40 & mask; ; i = (i + 1) & mask {
 		s = &l.slots[i]
 		if s.chunk != l.chunk {
 			return s, false
 		}
-		if s.thread == thread && s.goroutine == goroutine {
+		if s.who == who {
 			return s, true
 		}
 	}
 }
 
-func (l *lastSamples) set(thread, goroutine uint64, lane *lane, stack stream.StackID) {
-	s, used := l.find(thread, goroutine)
+// set keeps a sample as the last one.
+func (l *lastSamples) set(last lastSample) {
+	s, used := l.find(last.who)
 	if !used {
 		if l.used++; 2*l.used > len(l.slots) {
 			l.grow()
-			s, _ = l.find(thread, goroutine)
+			s, _ = l.find(last.who)
 		}
 	}
-	*s = lastSample{thread, goroutine, lane, stack, l.chunk}
+	*s = last
+	s.chunk = l.chunk
 }
 
 func (l *lastSamples) grow() {
@@ -56,7 +68,7 @@ func (l *lastSamples) grow() {
 	l.slots = make([]lastSample, 2*len(old))
 	for i := range old {
 		if old[i].chunk == l.chunk {
-			s, _ := l.find(old[i].thread, old[i].goroutine)
+			s, _ := l.find(old[i].who)
 			*s = old[i]
 		}
 	}

@@ -3,6 +3,7 @@ package decode
 import (
 	"math"
 
+	"gprof/rawformat"
 	"gprof/stream"
 )
 
@@ -15,28 +16,70 @@ type waiting struct {
 	weight, cpu       uint64
 	link              stackLink // of the stack
 	labels            stream.LabelsID
-	same              bool // has the track and the stack of the one before
+	like              likeness
 }
 
+// likeness is what a sample has of the one before it of its thread.
+type likeness uint8
+
+const (
+	likeNone  likeness = iota
+	likeStack          // track and stack
+	likeAll            // goroutine and labels, too
+)
+
+// sampling is what thread and busy blocks of a page build on.
+type sampling struct{ thread, track, period, goroutine uint64 }
+
 // wait makes room for a sample.
-func (w *worker) wait(e *entry) *waiting {
-	w.waiting = append(w.waiting, waiting{at: e.at, index: w.index, thread: e.v[1], goroutine: e.v[2], labels: w.labels})
+func (w *worker) wait(e *entry, thread, goroutine uint64) *waiting {
+	w.waiting = append(w.waiting, waiting{at: e.at, index: w.index, thread: thread, goroutine: goroutine, labels: w.labels})
 	return &w.waiting[len(w.waiting)-1]
 }
 
 // sample takes no notice of the window: the recorder's "cpu window" markers
 // show it.
 func (w *worker) sample(e *entry) {
-	s := w.wait(e)
-	s.track, s.stack, s.weight, s.cpu = e.v[3], e.v[4], e.v[5], e.v[6]
-	if s.stack == inlineStack {
+	s := w.wait(e, e.v[1], e.v[2])
+	s.track, s.weight, s.cpu = e.v[3], e.v[5], e.v[6]
+	w.setStack(s, e.v[4])
+}
+
+func (w *worker) setStack(s *waiting, field uint64) {
+	if s.stack = field; field == inlineStack {
 		s.link = w.inlineLink()
 	}
 }
 
 func (w *worker) sameSample(e *entry) {
-	s := w.wait(e)
-	s.weight, s.cpu, s.same = e.v[3], e.v[4], true
+	s := w.wait(e, e.v[1], e.v[2])
+	s.weight, s.cpu, s.like = e.v[3], e.v[4], likeStack
+}
+
+func (w *worker) setThread(e *entry) {
+	of := &w.sampling
+	of.thread += uint64(rawformat.Unzigzag(e.v[0]))
+	of.track = e.v[1]
+	if e.v[2] != 0 {
+		of.period = e.v[2]
+	}
+}
+
+// busy is a sample of the thread that the thread block named.
+func (w *worker) busy(e *entry) {
+	of := &w.sampling
+	of.goroutine += uint64(rawformat.Unzigzag(e.v[1]))
+	s := w.wait(e, of.thread, of.goroutine)
+	s.track, s.weight = of.track, 1
+	if of.period != 0 {
+		s.cpu = of.period + 1
+	}
+	w.setStack(s, e.v[2])
+}
+
+func (w *worker) idle(e *entry) {
+	s := w.wait(e, w.sampling.thread+uint64(rawformat.Unzigzag(e.v[1])), 0)
+	s.cpu, s.like = 1, likeAll // 0 ns
 }
 
 // addSamples makes rows of the samples that wait: those of some blocks, for
@@ -50,10 +93,10 @@ func (w *worker) addSamples() {
 		}
 	}
 	for i := range w.waiting {
-		if s := &w.waiting[i]; s.same {
-			w.addSame(s)
-		} else {
+		if s := &w.waiting[i]; s.like == likeNone {
 			w.addSample(s)
+		} else {
+			w.addLike(s)
 		}
 	}
 	w.waiting = w.waiting[:0]
@@ -64,15 +107,19 @@ func (w *worker) addSample(s *waiting) {
 		w.note(stream.ReasonUndefined, "stacks", "")
 	}
 	l := w.sampleLane(s.thread, s.track, s.link)
-	w.last.set(s.thread, s.goroutine, l, s.link.sid)
+	w.last.set(lastSample{who: whoOf(s.thread, s.goroutine), goroutine: s.goroutine, labels: s.labels, lane: l, stack: s.link.sid})
 	w.addTo(l, s, s.link.sid)
 }
 
-func (w *worker) addSame(s *waiting) {
-	last, ok := w.last.find(s.thread, s.goroutine)
+// addLike adds a sample that is like the last one of its thread.
+func (w *worker) addLike(s *waiting) {
+	last, ok := w.last.find(whoOf(s.thread, s.goroutine))
 	if !ok {
 		w.note(stream.ReasonNoStack, "samples", "")
 		return
+	}
+	if s.like == likeAll {
+		s.goroutine, s.labels = last.goroutine, last.labels
 	}
 	w.addTo(last.lane, s, last.stack)
 }
@@ -82,13 +129,13 @@ func (w *worker) addTo(l *lane, s *waiting, stack stream.StackID) {
 	b.Time = append(b.Time, s.at)
 	b.Index = append(b.Index, s.index)
 	b.Stack = append(b.Stack, stack)
-	b.Weight = append(b.Weight, int64(s.weight))
-	b.CPU = append(b.CPU, int64(s.cpu)-1)
+	b.Weight = append(b.Weight, known(s.weight))
+	b.CPU = append(b.CPU, known(s.cpu)-1)
 	b.AppendWho(stream.Who{Thread: known(s.thread), Goroutine: known(s.goroutine), Labels: s.labels})
 	w.rows.count++
 }
 
-// known is the number of a thread or a goroutine, 0 if it can't be one.
+// known is a number of the recording, 0 if it can't be one.
 func known(number uint64) int64 {
 	if number > math.MaxInt64 {
 		return 0

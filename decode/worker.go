@@ -29,20 +29,21 @@ type worker struct {
 	known  []stream.Range // positions that were read
 
 	// Of the chunk and page being read.
-	chunk   *chunks.Image
-	view    *view
-	index   uint64 // of the entry
-	count   uint64 // counts entries, to know what "the next" is
-	tick    uint64
-	monoTSC bool    // ticks need converting
-	segment segment // of the last tick
-	context context
-	labels  stream.LabelsID // of the context
-	where   *lane           // of the context; nil until a marker needs it
-	stack   inline
-	last    lastSamples
-	waiting []waiting
-	entry   entry
+	chunk    *chunks.Image
+	view     *view
+	index    uint64 // of the entry
+	count    uint64 // counts entries, to know what "the next" is
+	tick     uint64
+	monoTSC  bool    // ticks need converting
+	segment  segment // of the last tick
+	context  context
+	labels   stream.LabelsID // of the context
+	where    *lane           // of the context; nil until a marker needs it
+	stack    inline
+	sampling sampling
+	last     lastSamples
+	waiting  []waiting
+	entry    entry
 
 	rows  rows
 	notes notes
@@ -155,7 +156,7 @@ func (w *worker) enter(im *chunks.Image) {
 	w.chunk, w.view = im, w.viewOf(uint32(im.Header.Generation))
 	w.monoTSC = im.Header.Clock() == rawformat.ClockTSC
 	w.tick, w.stack = w.openTick(im), inline{}
-	w.context, w.labels, w.where = context{}, 0, nil
+	w.context, w.labels, w.where, w.sampling = context{}, 0, nil, sampling{}
 	w.last.clear()
 }
 
@@ -220,6 +221,9 @@ func (w *worker) strictly(k rawformat.Kind, c rawformat.Cursor) {
 	}
 	if i := layouts[k].time; i >= 0 && i < parsed {
 		w.time(i) // the next entry's time counts from this one's
+	}
+	if k == rawformat.KindThread || k == rawformat.KindBusy {
+		w.sampling = sampling{} // what builds on it is not known
 	}
 	w.note(stream.ReasonMalformed, "blocks", rawformat.Kinds[k].Name)
 }

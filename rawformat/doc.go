@@ -144,6 +144,27 @@
 // Pcs stand leaf first. A pc, and a frame's offset, lies inside the instruction
 // that was running or calling: writers subtract 1 from a return address.
 //
+// # Samples of threads
+//
+// A sample block says all that there is to say of a sample. Of those that threads
+// take while they are busy most is the same again and again, so it is said once:
+//
+//	thread   thread, track, period: of the busy blocks behind it
+//	busy     time, goroutine, stack: a sample of weight 1 and period ns of CPU time
+//	idle     time, thread: a sample of weight 0 and no CPU time
+//
+// A thread block holds up to the next one or to the sync block of the next page; all
+// that these three build on lies in one page. A thread, of a thread and an idle
+// block, is the difference to that of the thread block before; a period of 0 means
+// the one before. A goroutine is the difference to that of the busy block before.
+// What has none before it in the page counts from 0: unknown.
+//
+// An idle block says that from its thread's last sample on until then the thread
+// used so little CPU time that none was due, and from the last look on none at all.
+// Stack, goroutine, track and labels are those of its last sample of whatever kind
+// in the same chunk. A reader that does not have that one drops the block, and
+// counts it.
+//
 // # Heap samples
 //
 // A site is a stack and the size of the objects that are allocated there. An

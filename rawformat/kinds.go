@@ -71,6 +71,9 @@ const (
 	KindAllocation      Kind = 26
 	KindLabels          Kind = 27
 	KindWait            Kind = 28
+	KindThread          Kind = 29
+	KindBusy            Kind = 30
+	KindIdle            Kind = 31
 )
 
 // Kinds of records in a dictionary.
@@ -109,10 +112,14 @@ var Kinds = [256]Spec{
 	// the thread's last sample plus 1, 0 unknown; thread is the tid, 0 unknown.
 	// window is how long before time the sample may have been taken, in ns.
 	KindSample: {"sample", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"goroutine", Uint}, {"track", Uint}, {"stack", Uint}, {"weight", Uint}, {"cpu", Uint}, {"window", Uint}}},
-	// The stack is that of the last sample of the same thread and goroutine in
-	// the same chunk.
+	// The stack is that of the last sample of the same thread in the same chunk, of
+	// the same goroutine where the thread is 0.
 	KindSameSample: {"same-sample", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"goroutine", Uint}, {"weight", Uint}, {"cpu", Uint}}},
-	KindInstant:    {"instant", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"args", ArgSet}}},
+	// See Samples of threads in the package comment for these three.
+	KindThread:  {"thread", 0, InChunk, []Field{{"thread", Sint}, {"track", Uint}, {"period", Uint}}},
+	KindBusy:    {"busy", 0, InChunk, []Field{{"time", Time}, {"goroutine", Sint}, {"stack", Uint}}},
+	KindIdle:    {"idle", 0, InChunk, []Field{{"time", Time}, {"thread", Sint}}},
+	KindInstant: {"instant", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"args", ArgSet}}},
 	// time is the interval's end, duration in ticks.
 	KindInterval: {"interval", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"duration", Uint}, {"args", ArgSet}}},
 	KindStart:    {"start", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"args", ArgSet}}},

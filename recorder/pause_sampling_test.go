@@ -39,7 +39,7 @@ func TestPauseSampling(t *testing.T) {
 	before, during, after := 0, 0, 0
 	marks := r.of("acked")
 	for _, e := range r.entries {
-		if e.kind != rawformat.KindSample {
+		if e.kind != rawformat.KindSample && e.kind != rawformat.KindBusy {
 			continue
 		}
 		switch at := recorder.Time(e.at - marks[0].at); {

@@ -81,12 +81,17 @@ func (r *Recorder) writeSample(row *sampleRow, at slot, window Time) {
 	if s == nil || !r.turnWithStack(s, uint32(sampleRoom+2*10*len(row.raw)), who{track: row.track, labels: row.labels}, now, row.raw) {
 		return
 	}
-	b := s.time(s.begin(rawformat.KindSample), now)
-	for _, v := range [...]uint64{0, 0, uint64(row.track), row.stack, 1, uint64(at.cpu) + 1, uint64(window)} {
+	s.finish(s.sample(now, [...]uint64{0, 0, uint64(row.track), row.stack, 1, uint64(at.cpu) + 1, uint64(window)}))
+	leave(s)
+}
+
+// sample is a sample block, not yet finished, with what stands behind its time.
+func (s *shard) sample(at tick, fields [7]uint64) []byte {
+	b := s.time(s.begin(rawformat.KindSample), at)
+	for _, v := range fields {
 		b = rawformat.AppendUint(b, v)
 	}
-	s.finish(b)
-	leave(s)
+	return b
 }
 
 // sampleRoom is more than a sample block takes, and the length of a stack block.

@@ -12,9 +12,9 @@ import (
 // else the housekeeper might be busy with one thread for ever, its own above all.
 const maxDrained = rawformat.StacksWords / rawformat.StackFixed
 
-// drain moves what is in a thread's ring into chunks. What finds no writer stays
-// for the next time.
-func (s *sampler) drain(r *Recorder, tid int, t *sampled) {
+// drain moves what is in a thread's ring into chunks, and returns how many records
+// that were. What finds no writer stays for the next time.
+func (s *sampler) drain(r *Recorder, tid int, t *sampled) (drained int) {
 	if n := t.stacks.Lost(); n > 0 {
 		r.lose(rawformat.LostSamples, n, 0)
 	}
@@ -25,20 +25,23 @@ func (s *sampler) drain(r *Recorder, tid int, t *sampled) {
 			r.lose(rawformat.LostSamples, 1, 0)
 		}
 		if !ok {
-			return
+			return drained
 		}
 		if sampleClock() == rawformat.ClockMonotonic {
 			rec.Time = uint64(r.clock.ofMonotonic(rec.Time))
 		}
+		s.endIdle(r, t)
 		if !s.write(r, tid, t, &rec) {
 			t.stacks.Back()
-			return
+			return drained
 		}
 		t.stacks.Drained()
+		drained++
 		if r.ring.Low() { // many new stacks take their time
 			r.maintainRing()
 		}
 	}
+	return drained
 }
 
 // abandon counts what is left in the ring of a thread that has ended.
@@ -51,34 +54,6 @@ func (s *sampler) abandon(r *Recorder, t *sampled) {
 		r.lose(rawformat.LostSamples, 1, 0)
 		t.stacks.Drained()
 	}
-}
-
-// write writes a record as a sample block. Which block that is stands in the
-// ring before it is committed: so the sample counts once, whenever the process is
-// killed. False: no writer was free.
-func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRecord) bool {
-	track := r.trackOf(rec)
-	if track.isUnwanted() {
-		return true
-	}
-	row := s.row(r, rec, track)
-	at := tick(rec.Time)
-	w := r.acquireAny()
-	if w == nil {
-		return false
-	}
-	if !r.turnWithStack(w, uint32(sampleRoom+2*10*len(row.raw)), who{track: row.track}, at, row.raw) {
-		return true // and counted
-	}
-	b := w.time(w.begin(rawformat.KindSample), at)
-	for _, v := range [...]uint64{uint64(tid), rec.Goroutine, uint64(row.track), row.stack, rec.Periods, rec.Periods*uint64(s.period) + 1, 0} {
-		b = rawformat.AppendUint(b, v)
-	}
-	t.stacks.Claim(w.chunk.RangeStart() + uint64(w.offset()))
-	w.finish(b)
-	leave(w)
-	r.spent.taken.Add(1)
-	return true
 }
 
 // row finds what of a record is interned.

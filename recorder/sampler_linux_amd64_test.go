@@ -45,38 +45,77 @@ type signalSample struct {
 	names []string // leaf first
 }
 
-// signalSamples are those of a recording, with their stacks.
+// signalSamples are those of a recording, with their stacks. Those of weight 0 say
+// that a thread is idle.
 func (r *recording) signalSamples(t *testing.T) (found []signalSample) {
 	t.Helper()
 	dict := r.stackDict(t)
-	var now uint64
+	var state threadState
 	for blocks := r.Blocks(func(chunks.Problem) {}); blocks.Next(); {
-		b := blocks.Block()
-		c := b.Fields
-		if b.Kind == rawformat.KindSync {
-			c.Uint("index")
-			c.Uint("epoch")
-			now = c.Uint("time")
+		s, ok := state.next(blocks.Block())
+		if !ok {
 			continue
 		}
-		for _, f := range rawformat.Kinds[b.Kind].Fields {
-			if f.Type == rawformat.Time {
-				now += uint64(c.Sint(f.Name))
-				break
-			}
-			c.Uint(f.Name)
-		}
-		if b.Kind != rawformat.KindSample {
-			continue
-		}
-		s := signalSample{time: now, thread: c.Uint("thread"), goroutine: c.Uint("goroutine")}
-		s.sample = sample{c.Uint("track"), c.Uint("stack"), c.Uint("weight"), c.Uint("cpu"), c.Uint("window")}
 		if s.stack > 1 {
 			s.names = dict.names(t, markerStack{id: s.stack - 1})
 		}
 		found = append(found, s)
 	}
 	return found
+}
+
+// threadState is what thread, busy and idle blocks build on.
+type threadState struct {
+	now, thread, track, period, goroutine uint64
+	chunk                                 *chunks.Image
+	last                                  map[uint64]signalSample // of the chunk
+}
+
+// next returns the sample of a block, if it is one.
+func (st *threadState) next(b chunks.Block) (s signalSample, ok bool) {
+	c := b.Fields
+	if b.Kind == rawformat.KindSync {
+		c.Uint("index")
+		c.Uint("epoch")
+		*st = threadState{now: c.Uint("time"), chunk: st.chunk, last: st.last}
+		if b.Chunk != st.chunk {
+			st.chunk, st.last = b.Chunk, map[uint64]signalSample{}
+		}
+		return s, false
+	}
+	if b.Kind == rawformat.KindThread {
+		st.thread += uint64(c.Sint("thread"))
+		st.track = c.Uint("track")
+		if period := c.Uint("period"); period != 0 {
+			st.period = period
+		}
+		return s, false
+	}
+	for _, f := range rawformat.Kinds[b.Kind].Fields {
+		if f.Type == rawformat.Time {
+			st.now += uint64(c.Sint(f.Name))
+			break
+		}
+		c.Uint(f.Name)
+	}
+	switch b.Kind {
+	case rawformat.KindSample:
+		s = signalSample{thread: c.Uint("thread"), goroutine: c.Uint("goroutine")}
+		s.sample = sample{c.Uint("track"), c.Uint("stack"), c.Uint("weight"), c.Uint("cpu"), c.Uint("window")}
+	case rawformat.KindBusy:
+		st.goroutine += uint64(c.Sint("goroutine"))
+		s = signalSample{thread: st.thread, goroutine: st.goroutine, sample: sample{st.track, c.Uint("stack"), 1, st.period + 1, 0}}
+	case rawformat.KindIdle:
+		if s, ok = st.last[st.thread+uint64(c.Sint("thread"))]; !ok {
+			return s, false
+		}
+		s.weight, s.cpu = 0, 1
+	default:
+		return s, false
+	}
+	s.time = st.now
+	st.last[s.thread] = s
+	return s, true
 }
 
 func (s *signalSample) in(function string) bool {
@@ -458,7 +497,7 @@ func TestSamplesSurviveKill(t *testing.T) {
 		var b [4096]byte
 		n, _ := out.Read(b[:])
 		dir := strings.TrimSpace(string(b[:n]))
-		await(t, "samples", func() bool { return read(t, dir, chunks.Unproven, chunks.Stale).kinds[rawformat.KindSample] > 2 })
+		await(t, "samples", func() bool { return read(t, dir, chunks.Unproven, chunks.Stale).kinds[rawformat.KindBusy] > 2 })
 		time.Sleep(time.Duration(i) * 17 * time.Millisecond) // to be killed at any moment of a round
 		cmd.Process.Kill()
 		cmd.Wait()

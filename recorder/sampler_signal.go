@@ -36,6 +36,7 @@ type sampler struct {
 	resting bool
 	told    bool // that threads are left out
 	lookAt  Time // when to look at all threads anew
+	due     Time // when to drain the rings next
 	created int  // threads of the runtime when that was done last
 	calls   []uintptr
 }
@@ -45,6 +46,7 @@ type sampled struct {
 	slot   int
 	timer  int32
 	stacks *chunks.Stacks
+	idle   idleness
 	alive  bool
 }
 
@@ -146,20 +148,31 @@ func (s *sampler) round(r *Recorder) {
 		return
 	}
 	before := Now()
+	defer func() { r.spent.samples.Add(int64(Now() - before)) }()
 	s.wake()
 	if s.changed(before) {
 		s.scan(r)
 		s.inspect(r)
 		forgetStays()
 	}
+	if before < s.due {
+		return
+	}
+	every := min(Time(round), drainEvery*Time(s.period))
+	s.due = before - before%every + every
 	for tid, t := range s.threads {
-		s.drain(r, tid, t)
+		if s.drain(r, tid, t) == 0 {
+			s.look(r, tid, t, before)
+		}
 		if !t.alive {
 			s.release(r, tid, t)
 		}
 	}
-	r.spent.samples.Add(int64(Now() - before))
 }
+
+// drainEvery is after how many periods of CPU time rings are drained: what is drained
+// at once takes less room in chunks, and a ring holds as many of the deepest stacks.
+const drainEvery = 10
 
 // lookEvery is how often all threads are looked for. Those of C code may come and
 // go without the runtime's knowing.

@@ -37,7 +37,15 @@ type shard struct {
 
 	lag atomic.Uint64 // range start of chunk, 0 without; for the housekeeper
 
+	sampled sampledThread // of the page
+
 	_ [136]byte // two lines: the processor fetches pairs of them
+}
+
+// sampledThread is what busy blocks build on.
+type sampledThread struct {
+	thread, period, goroutine uint64
+	track                     uint32
 }
 
 const (
@@ -292,6 +300,7 @@ func (s *shard) sync(of who, now tick) {
 	b = rawformat.AppendUint(b, of.goroutine)
 	b = rawformat.AppendUint(b, uint64(of.track))
 	s.track, s.goroutine, s.labels, s.last, s.page = of.track, of.goroutine, 0, now, s.offset()>>pageShift
+	s.sampled = sampledThread{}
 	s.finish(b)
 }
 
@@ -325,7 +334,7 @@ func (s *shard) setContext(of who) {
 // begin returns the place of a block: fields are appended to it, which stays
 // within the payload because turn was told their size; then it is finished.
 func (s *shard) begin(k rawformat.Kind) []byte {
-	return append(s.payload[s.offset():s.offset()+2], byte(k))
+	return append(s.payload[s.offset():s.offset()+1], byte(k))
 }
 
 // time appends a T.
@@ -335,10 +344,17 @@ func (s *shard) time(b []byte, now tick) []byte {
 	return rawformat.AppendSint(b, delta)
 }
 
-// finish commits the block. Its length takes two bytes.
+// finish commits the block. Its length takes a byte as a rule, and two of a long one,
+// which moves.
 func (s *shard) finish(b []byte) {
-	length := len(b) - 2
-	b[0], b[1] = byte(length)|0x80, byte(length>>7)
+	length := len(b) - 1
+	if length < 0x80 {
+		b[0] = byte(length)
+	} else {
+		b = append(b, 0)
+		copy(b[2:], b[1:])
+		b[0], b[1] = byte(length)|0x80, byte(length>>7)
+	}
 	s.word += uint64(len(b)) | 1<<32
 	release(s.commit, s.word)
 }

@@ -56,17 +56,19 @@ func readSizes(dir string) (*sizes, error) {
 	blocks := p.Blocks(nil)
 	for blocks.Next() {
 		b := blocks.Block()
-		body := 1 + b.Fields.Len()
+		kind, body := b.Kind, 1+b.Fields.Len()
 		size := body + (bits.Len(uint(body))+6)/7
-		switch b.Kind {
+		switch kind {
 		case rawformat.KindStack: // that is not in the dictionary yet: a warm recording has none
 			continue
-		case rawformat.KindSync, rawformat.KindContext:
+		case rawformat.KindSync, rawformat.KindContext, rawformat.KindThread:
 			extra += size
+		case rawformat.KindSample: // a busy block for more than one period
+			kind = rawformat.KindBusy
 		}
 		all += size
-		s.perEntry[b.Kind] += float64(size)
-		s.entries[b.Kind]++
+		s.perEntry[kind] += float64(size)
+		s.entries[kind]++
 	}
 	for k, n := range s.entries {
 		s.perEntry[k] *= float64(all) / float64(all-extra) / float64(n)
@@ -89,7 +91,8 @@ func markerBytes() (*sizes, error) {
 	})
 }
 
-// sampleBytes are the sizes of samples of a program that computes.
+// sampleBytes are the sizes of samples of a program that computes, on some threads,
+// of which some are idle now and then.
 func sampleBytes() (*sizes, error) {
 	return recordBytes(recorder.Options{CounterHz: -1}, func() {
 		for start := cpuTime(); cpuTime()-start < 4*time.Second; {

@@ -1,0 +1,105 @@
+//go:build linux && amd64 && !gprof_portable
+
+package recorder
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gprof/rawformat"
+)
+
+// A thread that does nothing is not interrupted: its CPU clock tells that it did
+// nothing. What it did last then holds on, until it is sampled again. Of each such
+// stretch the recording has the first moment and the last one at which that was seen.
+// The longer it lasts the less often it is looked at.
+const (
+	firstIdle = Time(round)
+	mostIdle  = Time(time.Second)
+)
+
+// idleness is what is known of a thread since its last sample.
+type idleness struct {
+	last  lastSample
+	cpu   int64 // on its CPU clock when that was read last; 0 not yet
+	due   Time  // when to read it next
+	every Time  // how long after that again
+	told  bool  // that it is idle
+	seen  tick  // when it was still idle, and that is not told; 0 none
+}
+
+// lastSample is a thread's, and where it lies.
+type lastSample struct {
+	stack      uint64 // the field
+	of         sampledThread
+	epoch      uint64 // of the chunk
+	generation uint16 // of the dictionary
+}
+
+// look looks whether a thread, of which there was no sample, has done anything.
+func (s *sampler) look(r *Recorder, tid int, t *sampled, now Time) {
+	i := &t.idle
+	if i.last.epoch == 0 || now < i.due {
+		return
+	}
+	at := r.clock.now()
+	cpu := cpuOfThread(tid)
+	if cpu != i.cpu || cpu < 0 {
+		s.endIdle(r, t)
+		*i = idleness{last: i.last, cpu: cpu, due: now + firstIdle, every: firstIdle}
+		return
+	}
+	i.due, i.every = now+i.every, min(2*i.every, mostIdle)
+	if i.told {
+		i.seen = at
+		return
+	}
+	i.told = true
+	r.writeIdle(&i.last, at)
+}
+
+// endIdle tells until when a thread was seen idle.
+func (s *sampler) endIdle(r *Recorder, t *sampled) {
+	if t.idle.seen != 0 {
+		r.writeIdle(&t.idle.last, t.idle.seen)
+		t.idle.seen = 0
+	}
+}
+
+// writeIdle repeats a thread's last sample, with no CPU time. Where that lies in
+// another chunk it is stated anew, so that any chunk decodes without others; if its
+// stack has no id in that chunk's dictionary it is forgotten.
+func (r *Recorder) writeIdle(last *lastSample, at tick) {
+	w := r.acquireAny()
+	if w == nil { // nothing is lost that counts
+		return
+	}
+	of := &last.of
+	if !r.turn(w, sampleRoom, who{goroutine: w.goroutine, track: w.track}, at) {
+		return
+	}
+	switch {
+	case last.epoch == w.chunk.Epoch():
+		b := w.time(w.begin(rawformat.KindIdle), at)
+		w.finish(rawformat.AppendSint(b, int64(of.thread-w.sampled.thread)))
+	case last.generation == w.generation && last.stack != rawStack:
+		w.finish(w.sample(at, [...]uint64{of.thread, of.goroutine, uint64(of.track), last.stack, 0, 1, 0}))
+		last.epoch = w.chunk.Epoch()
+	default:
+		last.epoch = 0
+	}
+	leave(w)
+}
+
+// rawStack is what a stack field holds for the stack block before it.
+const rawStack = 1
+
+// cpuOfThread is a thread's CPU clock in ns, -1 if it has ended.
+func cpuOfThread(tid int) int64 {
+	var t unix.Timespec
+	if unix.ClockGettime(threadClock(tid), &t) != nil {
+		return -1
+	}
+	return t.Nano()
+}

@@ -1,0 +1,80 @@
+//go:build linux && amd64 && !gprof_portable
+
+package recorder
+
+import "gprof/rawformat"
+
+// write writes a record as a busy block, or as a sample block if it stands for more
+// than a period. Which block that is stands in the ring before it is committed: so
+// the sample counts once, whenever the process is killed. False: no writer was free.
+func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRecord) bool {
+	track := r.trackOf(rec)
+	if track.isUnwanted() {
+		t.idle = idleness{} // nor is that repeated
+		return true
+	}
+	row := s.row(r, rec, track)
+	at := tick(rec.Time)
+	w := r.acquireAny()
+	if w == nil {
+		return false
+	}
+	of := sampledThread{thread: uint64(tid), period: uint64(s.period), goroutine: rec.Goroutine, track: row.track}
+	if !r.turnToThread(w, of, &row, at) {
+		return true // and counted
+	}
+	var b []byte
+	if rec.Periods == 1 {
+		b = w.busy(at, of.goroutine, row.stack)
+	} else {
+		b = w.sample(at, [...]uint64{of.thread, of.goroutine, uint64(row.track), row.stack, rec.Periods, rec.Periods*of.period + 1, 0})
+	}
+	t.stacks.Claim(w.chunk.RangeStart() + uint64(w.offset()))
+	w.finish(b)
+	t.idle = idleness{last: lastSample{row.stack, of, w.chunk.Epoch(), w.generation}}
+	leave(w)
+	r.spent.taken.Add(1)
+	return true
+}
+
+// turnToThread is turn for a busy block: it states the thread, and the stack if that
+// has no id yet, in the page that the block will be in.
+func (r *Recorder) turnToThread(w *shard, of sampledThread, row *sampleRow, at tick) bool {
+	size := uint32(sampleRoom + 2*10*len(row.raw))
+	for r.turn(w, size, who{goroutine: w.goroutine, track: w.track}, at) {
+		w.thread(of)
+		if len(row.raw) > 0 {
+			w.stack(row.raw)
+		}
+		if w.samePage() {
+			return true
+		}
+	}
+	return false
+}
+
+// thread writes a thread block, if the one before it in the page says something
+// else.
+func (s *shard) thread(of sampledThread) {
+	is := &s.sampled
+	if is.thread == of.thread && is.track == of.track && is.period == of.period {
+		return
+	}
+	b := rawformat.AppendSint(s.begin(rawformat.KindThread), int64(of.thread-is.thread))
+	b = rawformat.AppendUint(b, uint64(of.track))
+	if period := of.period; period != is.period {
+		b = rawformat.AppendUint(b, period)
+	} else {
+		b = rawformat.AppendUint(b, 0)
+	}
+	is.thread, is.track, is.period = of.thread, of.track, of.period
+	s.finish(b)
+}
+
+// busy is a busy block, not yet finished.
+func (s *shard) busy(at tick, goroutine, stack uint64) []byte {
+	b := s.time(s.begin(rawformat.KindBusy), at)
+	b = rawformat.AppendSint(b, int64(goroutine-s.sampled.goroutine))
+	s.sampled.goroutine = goroutine
+	return rawformat.AppendUint(b, stack)
+}
