@@ -40,8 +40,8 @@ func timeOf(b Block, before uint64) uint64 {
 		switch {
 		case b.Kind == rawformat.KindSync && f.Name == "time":
 			before = b.Fields.Uint(f.Name)
-		case f.Type == rawformat.Time:
-			before += uint64(b.Fields.Sint(f.Name))
+		case f.Type.TimeUnit() != 0:
+			before += uint64(b.Fields.Sint(f.Name)) * f.Type.TimeUnit()
 		case f.Type == rawformat.Uint:
 			b.Fields.Uint(f.Name)
 			continue

@@ -115,8 +115,8 @@ func blockTick(k rawformat.Kind, c *rawformat.Cursor, tick uint64) uint64 {
 		switch f.Type {
 		case rawformat.Uint:
 			c.Uint(f.Name)
-		case rawformat.Time:
-			return tick + uint64(c.Sint(f.Name))
+		case rawformat.Time, rawformat.Coarse:
+			return tick + uint64(c.Sint(f.Name))*f.Type.TimeUnit()
 		default:
 			return tick
 		}

@@ -43,7 +43,8 @@ func (e *entry) textOf(a *arg) []byte {
 // kinds, something else.
 type layout struct {
 	ints    int
-	time    int // which of them is a T, -1: none
+	time    int    // which of them is a T or C, -1: none
+	unit    uint64 // of that, in ticks
 	hasTail bool
 	tail    rawformat.FieldType
 }
@@ -68,8 +69,8 @@ func layoutOf(fields []rawformat.Field) layout {
 		switch f.Type {
 		case rawformat.Uint, rawformat.Sint:
 			l.ints++
-		case rawformat.Time:
-			l.ints, l.time = l.ints+1, i
+		case rawformat.Time, rawformat.Coarse:
+			l.ints, l.time, l.unit = l.ints+1, i, f.Type.TimeUnit()
 		default:
 			l.hasTail, l.tail = true, f.Type
 		}

@@ -15,7 +15,7 @@ var handlers = [256]func(*worker, *entry){
 	rawformat.KindStack:           (*worker).stackBlock,
 	rawformat.KindSample:          (*worker).sample,
 	rawformat.KindSameSample:      (*worker).sameSample,
-	rawformat.KindThread:          (*worker).setThread,
+	rawformat.KindSampling:        (*worker).setSampling,
 	rawformat.KindBusy:            (*worker).busy,
 	rawformat.KindIdle:            (*worker).idle,
 	rawformat.KindInstant:         (*worker).instant,

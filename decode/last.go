@@ -14,6 +14,7 @@ type lastSamples struct {
 type lastSample struct {
 	who       uint64
 	goroutine uint64
+	tick      uint64
 	lane      *lane
 	stack     stream.StackID
 	labels    stream.LabelsID

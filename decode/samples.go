@@ -10,6 +10,7 @@ import (
 // waiting is a sample that is to become a row.
 type waiting struct {
 	at                stream.Time
+	tick              uint64 // the same; of an idle thread, since its last sample
 	index             uint64
 	thread, goroutine uint64
 	track, stack      uint64 // of the recording; stack as it stands in the field
@@ -25,15 +26,15 @@ type likeness uint8
 const (
 	likeNone  likeness = iota
 	likeStack          // track and stack
-	likeAll            // goroutine and labels, too
+	likeAll            // goroutine and labels, too; the time counts from its
 )
 
-// sampling is what thread and busy blocks of a page build on.
+// sampling is what busy and idle blocks of a page build on.
 type sampling struct{ thread, track, period, goroutine uint64 }
 
 // wait makes room for a sample.
 func (w *worker) wait(e *entry, thread, goroutine uint64) *waiting {
-	w.waiting = append(w.waiting, waiting{at: e.at, index: w.index, thread: thread, goroutine: goroutine, labels: w.labels})
+	w.waiting = append(w.waiting, waiting{at: e.at, tick: w.tick, index: w.index, thread: thread, goroutine: goroutine, labels: w.labels})
 	return &w.waiting[len(w.waiting)-1]
 }
 
@@ -56,29 +57,29 @@ func (w *worker) sameSample(e *entry) {
 	s.weight, s.cpu, s.like = e.v[3], e.v[4], likeStack
 }
 
-func (w *worker) setThread(e *entry) {
-	of := &w.sampling
-	of.thread += uint64(rawformat.Unzigzag(e.v[0]))
-	of.track = e.v[1]
-	if e.v[2] != 0 {
-		of.period = e.v[2]
+func (w *worker) setSampling(e *entry) {
+	w.sampling.track = e.v[0]
+	if period := e.v[1]; period != 0 {
+		w.sampling.period = period
 	}
 }
 
-// busy is a sample of the thread that the thread block named.
+// busy is a sample with what the blocks before it say.
 func (w *worker) busy(e *entry) {
 	of := &w.sampling
-	of.goroutine += uint64(rawformat.Unzigzag(e.v[1]))
+	of.thread += uint64(rawformat.Unzigzag(e.v[1]))
+	of.goroutine += uint64(rawformat.Unzigzag(e.v[2]))
 	s := w.wait(e, of.thread, of.goroutine)
 	s.track, s.weight = of.track, 1
 	if of.period != 0 {
 		s.cpu = of.period + 1
 	}
-	w.setStack(s, e.v[2])
+	w.setStack(s, e.v[3])
 }
 
 func (w *worker) idle(e *entry) {
-	s := w.wait(e, w.sampling.thread+uint64(rawformat.Unzigzag(e.v[1])), 0)
+	s := w.wait(e, w.sampling.thread+uint64(rawformat.Unzigzag(e.v[0])), 0)
+	s.tick = e.v[1] * rawformat.SampleUnit
 	s.cpu, s.like = 1, likeAll // 0 ns
 }
 
@@ -107,7 +108,7 @@ func (w *worker) addSample(s *waiting) {
 		w.note(stream.ReasonUndefined, "stacks", "")
 	}
 	l := w.sampleLane(s.thread, s.track, s.link)
-	w.last.set(lastSample{who: whoOf(s.thread, s.goroutine), goroutine: s.goroutine, labels: s.labels, lane: l, stack: s.link.sid})
+	w.last.set(lastSample{who: whoOf(s.thread, s.goroutine), goroutine: s.goroutine, labels: s.labels, lane: l, stack: s.link.sid, tick: s.tick})
 	w.addTo(l, s, s.link.sid)
 }
 
@@ -120,7 +121,11 @@ func (w *worker) addLike(s *waiting) {
 	}
 	if s.like == likeAll {
 		s.goroutine, s.labels = last.goroutine, last.labels
+		s.tick += last.tick
+		s.at = w.moment(s.tick)
+		w.first, w.latest = min(w.first, s.at), max(w.latest, s.at)
 	}
+	last.tick = s.tick
 	w.addTo(last.lane, s, last.stack)
 }
 

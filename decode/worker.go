@@ -203,7 +203,7 @@ func (w *worker) decode(u *chunks.Run) {
 // handle does what an entry that was taken apart asks for.
 func (w *worker) handle(k rawformat.Kind) {
 	if i := layouts[k].time; i >= 0 {
-		w.time(i)
+		w.time(i, layouts[k].unit)
 	}
 	handlers[k](w, &w.entry)
 }
@@ -220,17 +220,17 @@ func (w *worker) strictly(k rawformat.Kind, c rawformat.Cursor) {
 		return
 	}
 	if i := layouts[k].time; i >= 0 && i < parsed {
-		w.time(i) // the next entry's time counts from this one's
+		w.time(i, layouts[k].unit) // the next entry's time counts from this one's
 	}
-	if k == rawformat.KindThread || k == rawformat.KindBusy {
+	if k == rawformat.KindSampling || k == rawformat.KindBusy {
 		w.sampling = sampling{} // what builds on it is not known
 	}
 	w.note(stream.ReasonMalformed, "blocks", rawformat.Kinds[k].Name)
 }
 
-// time reads the entry's T.
-func (w *worker) time(i int) {
-	w.tick += uint64(rawformat.Unzigzag(w.entry.v[i]))
+// time reads the entry's T or C.
+func (w *worker) time(i int, unit uint64) {
+	w.tick += uint64(rawformat.Unzigzag(w.entry.v[i])) * unit
 	at := w.moment(w.tick)
 	w.entry.at = at
 	w.first, w.latest = min(w.first, at), max(w.latest, at)

@@ -11,6 +11,7 @@
 //	U  ULEB128 of a 64-bit value, at most 10 bytes, shortest form not required
 //	S  U of the zig-zag form: 0, -1, 1, -2 … are 0, 1, 2, 3 …
 //	T  S: the difference to the time before it (see Time)
+//	C  S: the same in units of [SampleUnit] ticks; it is rounded down
 //	X  8 bytes
 //	B  U length, then that many bytes; text is UTF-8, invalid bytes are kept
 //	P  U count, U first pc, then count-1 times S: the difference to the pc before
@@ -118,8 +119,8 @@
 //
 // A time is in ticks of the chunk's clock: nanoseconds of CLOCK_MONOTONIC
 // ([ClockMonotonic]) or of the time-stamp counter ([ClockTSC]). The sync block
-// states a time; each T is the difference to the T (or sync time) before it in
-// the same chunk. It may be negative: an event can be late.
+// states a time; each T and each C is the difference to the time before it in the
+// same chunk, be that of a T, a C or a sync block. It may be negative: an event can be late.
 //
 // Anchors (tsc, monotonic, realtime) stand in the header, from opening and
 // from closing, and in anchor blocks. They tie the ticks to the other clocks: a
@@ -149,21 +150,21 @@
 // A sample block says all that there is to say of a sample. Of those that threads
 // take while they are busy most is the same again and again, so it is said once:
 //
-//	thread   thread, track, period: of the busy blocks behind it
-//	busy     time, goroutine, stack: a sample of weight 1 and period ns of CPU time
-//	idle     time, thread: a sample of weight 0 and no CPU time
+//	sampling   track and period of the busy blocks behind it
+//	busy       time, thread, goroutine, stack: a sample of weight 1 and period ns of
+//	           CPU time
+//	idle       thread, after: a sample of weight 0 and no CPU time
 //
-// A thread block holds up to the next one or to the sync block of the next page; all
-// that these three build on lies in one page. A thread, of a thread and an idle
-// block, is the difference to that of the thread block before; a period of 0 means
-// the one before. A goroutine is the difference to that of the busy block before.
-// What has none before it in the page counts from 0: unknown.
+// A sampling block holds up to the next one or to the sync block of the next page; its
+// period is 0 if it is the one before. A thread is the difference to that of the busy
+// block before, and so is a goroutine. What has none before it in the page counts
+// from 0, which is unknown.
 //
-// An idle block says that from its thread's last sample on until then the thread
-// used so little CPU time that none was due, and from the last look on none at all.
-// Stack, goroutine, track and labels are those of its last sample of whatever kind
-// in the same chunk. A reader that does not have that one drops the block, and
-// counts it.
+// An idle block says that its thread uses no CPU time: from the last sample on, too,
+// it has used so little that none was due. Stack, goroutine, track and labels are
+// those of the thread's last sample of whatever kind in the same chunk, and so is
+// the time, but for after times [SampleUnit] ticks that went by since. A reader that
+// does not have that sample drops the block, and counts it.
 //
 // # Heap samples
 //

@@ -25,7 +25,20 @@ const (
 	Text                    // B
 	PCs                     // P
 	ArgSet                  // A
+	Coarse                  // C
 )
+
+// TimeUnit is how many ticks of time a 1 in a field of type T or C is; 0: it is no
+// time.
+func (t FieldType) TimeUnit() uint64 {
+	switch t {
+	case Time:
+		return 1
+	case Coarse:
+		return SampleUnit
+	}
+	return 0
+}
 
 // Field is one field of a kind.
 type Field struct {
@@ -71,7 +84,7 @@ const (
 	KindAllocation      Kind = 26
 	KindLabels          Kind = 27
 	KindWait            Kind = 28
-	KindThread          Kind = 29
+	KindSampling        Kind = 29
 	KindBusy            Kind = 30
 	KindIdle            Kind = 31
 )
@@ -116,10 +129,10 @@ var Kinds = [256]Spec{
 	// the same goroutine where the thread is 0.
 	KindSameSample: {"same-sample", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"goroutine", Uint}, {"weight", Uint}, {"cpu", Uint}}},
 	// See Samples of threads in the package comment for these three.
-	KindThread:  {"thread", 0, InChunk, []Field{{"thread", Sint}, {"track", Uint}, {"period", Uint}}},
-	KindBusy:    {"busy", 0, InChunk, []Field{{"time", Time}, {"goroutine", Sint}, {"stack", Uint}}},
-	KindIdle:    {"idle", 0, InChunk, []Field{{"time", Time}, {"thread", Sint}}},
-	KindInstant: {"instant", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"args", ArgSet}}},
+	KindSampling: {"sampling", 0, InChunk, []Field{{"track", Uint}, {"period", Uint}}},
+	KindBusy:     {"busy", 0, InChunk, []Field{{"time", Coarse}, {"thread", Sint}, {"goroutine", Sint}, {"stack", Uint}}},
+	KindIdle:     {"idle", 0, InChunk, []Field{{"thread", Sint}, {"after", Uint}}},
+	KindInstant:  {"instant", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"args", ArgSet}}},
 	// time is the interval's end, duration in ticks.
 	KindInterval: {"interval", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"duration", Uint}, {"args", ArgSet}}},
 	KindStart:    {"start", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"args", ArgSet}}},

@@ -35,6 +35,10 @@ const (
 	// 1 GiB of stack; profilers show a few hundred frames.
 	MaxStack = 1024
 
+	// SampleUnit is that of times of samples, in ticks: some 100 ns, of which the
+	// signal that takes a sample takes ten.
+	SampleUnit = 256
+
 	// MaxArgs is the largest number of an event's fields: the shape fits 64
 	// bits with two an argument and the 1 on top.
 	MaxArgs = 16

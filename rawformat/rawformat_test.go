@@ -125,7 +125,7 @@ func randomBody(r *rand.Rand, k Kind) []byte {
 		switch f.Type {
 		case Uint:
 			body = AppendUint(body, num())
-		case Sint, Time:
+		case Sint, Time, Coarse:
 			body = AppendSint(body, int64(num()))
 		case Fixed:
 			body = AppendFixed(body, num())

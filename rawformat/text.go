@@ -59,7 +59,7 @@ func formatField(dst []byte, c *Cursor, f Field) []byte {
 	switch f.Type {
 	case Uint:
 		return strconv.AppendUint(dst, c.Uint(f.Name), 10)
-	case Sint, Time:
+	case Sint, Time, Coarse:
 		return appendSigned(dst, c.Sint(f.Name))
 	case Fixed:
 		return strconv.AppendUint(dst, c.Fixed(f.Name), 10)
@@ -194,7 +194,7 @@ func (p *lineParser) field(dst []byte, f Field) []byte {
 	switch f.Type {
 	case Uint:
 		return AppendUint(dst, p.uint(p.word()))
-	case Sint, Time:
+	case Sint, Time, Coarse:
 		return AppendSint(dst, p.int(p.word()))
 	case Fixed:
 		return AppendFixed(dst, p.uint(p.word()))

@@ -114,8 +114,8 @@ func (r *recording) add(k rawformat.Kind, c rawformat.Cursor, time, by *uint64) 
 		switch {
 		case f.Name == "time" && f.Type == rawformat.Uint:
 			*time = c.Uint("time")
-		case f.Type == rawformat.Time:
-			*time += uint64(c.Sint("time"))
+		case f.Type.TimeUnit() != 0:
+			*time += uint64(c.Sint("time")) * f.Type.TimeUnit()
 		case f.Name == "event":
 			e.id = c.Uint("event")
 		case f.Name == "duration":

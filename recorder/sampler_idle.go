@@ -22,41 +22,40 @@ const (
 // idleness is what is known of a thread since its last sample.
 type idleness struct {
 	last  lastSample
+	busy  bool  // it was sampled in this round
 	cpu   int64 // on its CPU clock when that was read last; 0 not yet
+	since tick  // when that had changed
 	due   Time  // when to read it next
 	every Time  // how long after that again
-	told  bool  // that it is idle
 	seen  tick  // when it was still idle, and that is not told; 0 none
 }
 
-// lastSample is a thread's, and where it lies.
+// lastSample is a thread's, or what repeats it, and where it lies.
 type lastSample struct {
+	at         tick
 	stack      uint64 // the field
 	of         sampledThread
-	epoch      uint64 // of the chunk
+	epoch      uint64 // of the chunk; 0: there is none to be repeated
 	generation uint16 // of the dictionary
 }
 
-// look looks whether a thread, of which there was no sample, has done anything.
-func (s *sampler) look(r *Recorder, tid int, t *sampled, now Time) {
+// look looks whether a thread, of which there was no sample, has done anything until
+// at. A sample that was taken since would have cost it time.
+func (s *sampler) look(r *Recorder, tid int, t *sampled, now Time, at tick) {
 	i := &t.idle
-	if i.last.epoch == 0 || now < i.due {
+	if i.busy || i.last.epoch == 0 || now < i.due {
 		return
 	}
-	at := r.clock.now()
 	cpu := cpuOfThread(tid)
 	if cpu != i.cpu || cpu < 0 {
 		s.endIdle(r, t)
-		*i = idleness{last: i.last, cpu: cpu, due: now + firstIdle, every: firstIdle}
+		*i = idleness{last: i.last, cpu: cpu, since: at, due: now + firstIdle, every: firstIdle}
 		return
 	}
-	i.due, i.every = now+i.every, min(2*i.every, mostIdle)
-	if i.told {
-		i.seen = at
-		return
+	if i.due, i.every = now+i.every, min(2*i.every, mostIdle); i.seen == 0 {
+		r.writeIdle(&i.last, i.since)
 	}
-	i.told = true
-	r.writeIdle(&i.last, at)
+	i.seen = at
 }
 
 // endIdle tells until when a thread was seen idle.
@@ -81,11 +80,13 @@ func (r *Recorder) writeIdle(last *lastSample, at tick) {
 	}
 	switch {
 	case last.epoch == w.chunk.Epoch():
-		b := w.time(w.begin(rawformat.KindIdle), at)
-		w.finish(rawformat.AppendSint(b, int64(of.thread-w.sampled.thread)))
+		after := uint64(max(0, at-last.at)) / rawformat.SampleUnit
+		b := rawformat.AppendSint(w.begin(rawformat.KindIdle), int64(of.thread-w.sampled.thread))
+		w.finish(rawformat.AppendUint(b, after))
+		last.at += tick(after * rawformat.SampleUnit)
 	case last.generation == w.generation && last.stack != rawStack:
 		w.finish(w.sample(at, [...]uint64{of.thread, of.goroutine, uint64(of.track), last.stack, 0, 1, 0}))
-		last.epoch = w.chunk.Epoch()
+		last.at, last.epoch = at, w.chunk.Epoch()
 	default:
 		last.epoch = 0
 	}

@@ -64,7 +64,7 @@ func (r *recording) signalSamples(t *testing.T) (found []signalSample) {
 	return found
 }
 
-// threadState is what thread, busy and idle blocks build on.
+// threadState is what busy and idle blocks build on.
 type threadState struct {
 	now, thread, track, period, goroutine uint64
 	chunk                                 *chunks.Image
@@ -83,8 +83,7 @@ func (st *threadState) next(b chunks.Block) (s signalSample, ok bool) {
 		}
 		return s, false
 	}
-	if b.Kind == rawformat.KindThread {
-		st.thread += uint64(c.Sint("thread"))
+	if b.Kind == rawformat.KindSampling {
 		st.track = c.Uint("track")
 		if period := c.Uint("period"); period != 0 {
 			st.period = period
@@ -92,17 +91,22 @@ func (st *threadState) next(b chunks.Block) (s signalSample, ok bool) {
 		return s, false
 	}
 	for _, f := range rawformat.Kinds[b.Kind].Fields {
-		if f.Type == rawformat.Time {
-			st.now += uint64(c.Sint(f.Name))
+		if b.Kind == rawformat.KindIdle {
+			break
+		}
+		if unit := f.Type.TimeUnit(); unit != 0 {
+			st.now += uint64(c.Sint(f.Name)) * unit
 			break
 		}
 		c.Uint(f.Name)
 	}
+	at := st.now
 	switch b.Kind {
 	case rawformat.KindSample:
 		s = signalSample{thread: c.Uint("thread"), goroutine: c.Uint("goroutine")}
 		s.sample = sample{c.Uint("track"), c.Uint("stack"), c.Uint("weight"), c.Uint("cpu"), c.Uint("window")}
 	case rawformat.KindBusy:
+		st.thread += uint64(c.Sint("thread"))
 		st.goroutine += uint64(c.Sint("goroutine"))
 		s = signalSample{thread: st.thread, goroutine: st.goroutine, sample: sample{st.track, c.Uint("stack"), 1, st.period + 1, 0}}
 	case rawformat.KindIdle:
@@ -110,10 +114,11 @@ func (st *threadState) next(b chunks.Block) (s signalSample, ok bool) {
 			return s, false
 		}
 		s.weight, s.cpu = 0, 1
+		at = s.time + c.Uint("after")*rawformat.SampleUnit
 	default:
 		return s, false
 	}
-	s.time = st.now
+	s.time = at
 	st.last[s.thread] = s
 	return s, true
 }

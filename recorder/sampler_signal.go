@@ -161,12 +161,14 @@ func (s *sampler) round(r *Recorder) {
 	every := min(Time(round), drainEvery*Time(s.period))
 	s.due = before - before%every + every
 	for tid, t := range s.threads {
-		if s.drain(r, tid, t) == 0 {
-			s.look(r, tid, t, before)
-		}
+		t.idle.busy = s.drain(r, tid, t) > 0
 		if !t.alive {
 			s.release(r, tid, t)
 		}
+	}
+	at := r.clock.now()
+	for tid, t := range s.threads {
+		s.look(r, tid, t, before, at)
 	}
 }
 
@@ -315,6 +317,7 @@ func (s *sampler) release(r *Recorder, tid int, t *sampled) {
 		return
 	}
 	s.drain(r, tid, t)
+	s.endIdle(r, t)
 	s.abandon(r, t)
 	r.complain("stack ring", s.detach(r, t))
 }

@@ -20,29 +20,29 @@ func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRe
 		return false
 	}
 	of := sampledThread{thread: uint64(tid), period: uint64(s.period), goroutine: rec.Goroutine, track: row.track}
-	if !r.turnToThread(w, of, &row, at) {
+	if !r.turnToBusy(w, of, &row, at) {
 		return true // and counted
 	}
 	var b []byte
 	if rec.Periods == 1 {
-		b = w.busy(at, of.goroutine, row.stack)
+		b = w.busy(at, of.thread, of.goroutine, row.stack)
 	} else {
 		b = w.sample(at, [...]uint64{of.thread, of.goroutine, uint64(row.track), row.stack, rec.Periods, rec.Periods*of.period + 1, 0})
 	}
 	t.stacks.Claim(w.chunk.RangeStart() + uint64(w.offset()))
 	w.finish(b)
-	t.idle = idleness{last: lastSample{row.stack, of, w.chunk.Epoch(), w.generation}}
+	t.idle = idleness{last: lastSample{at, row.stack, of, w.chunk.Epoch(), w.generation}}
 	leave(w)
 	r.spent.taken.Add(1)
 	return true
 }
 
-// turnToThread is turn for a busy block: it states the thread, and the stack if that
-// has no id yet, in the page that the block will be in.
-func (r *Recorder) turnToThread(w *shard, of sampledThread, row *sampleRow, at tick) bool {
+// turnToBusy is turn for a busy block: it states what that builds on, and the stack if
+// that has no id yet, in the page that the block will be in.
+func (r *Recorder) turnToBusy(w *shard, of sampledThread, row *sampleRow, at tick) bool {
 	size := uint32(sampleRoom + 2*10*len(row.raw))
 	for r.turn(w, size, who{goroutine: w.goroutine, track: w.track}, at) {
-		w.thread(of)
+		w.sampling(of.track, of.period)
 		if len(row.raw) > 0 {
 			w.stack(row.raw)
 		}
@@ -53,28 +53,38 @@ func (r *Recorder) turnToThread(w *shard, of sampledThread, row *sampleRow, at t
 	return false
 }
 
-// thread writes a thread block, if the one before it in the page says something
+// sampling writes a sampling block, if the one before it in the page says something
 // else.
-func (s *shard) thread(of sampledThread) {
+func (s *shard) sampling(track uint32, period uint64) {
 	is := &s.sampled
-	if is.thread == of.thread && is.track == of.track && is.period == of.period {
+	if is.track == track && is.period == period {
 		return
 	}
-	b := rawformat.AppendSint(s.begin(rawformat.KindThread), int64(of.thread-is.thread))
-	b = rawformat.AppendUint(b, uint64(of.track))
-	if period := of.period; period != is.period {
-		b = rawformat.AppendUint(b, period)
-	} else {
+	b := rawformat.AppendUint(s.begin(rawformat.KindSampling), uint64(track))
+	if is.period == period {
 		b = rawformat.AppendUint(b, 0)
+	} else {
+		b = rawformat.AppendUint(b, period)
 	}
-	is.thread, is.track, is.period = of.thread, of.track, of.period
+	is.track, is.period = track, period
 	s.finish(b)
 }
 
 // busy is a busy block, not yet finished.
-func (s *shard) busy(at tick, goroutine, stack uint64) []byte {
-	b := s.time(s.begin(rawformat.KindBusy), at)
-	b = rawformat.AppendSint(b, int64(goroutine-s.sampled.goroutine))
-	s.sampled.goroutine = goroutine
+func (s *shard) busy(at tick, thread, goroutine, stack uint64) []byte {
+	is := &s.sampled
+	b := s.coarseTime(s.begin(rawformat.KindBusy), at)
+	b = rawformat.AppendSint(b, int64(thread-is.thread))
+	b = rawformat.AppendSint(b, int64(goroutine-is.goroutine))
+	is.thread, is.goroutine = thread, goroutine
 	return rawformat.AppendUint(b, stack)
 }
+
+// coarseTime appends a C.
+func (s *shard) coarseTime(b []byte, now tick) []byte {
+	delta := int64(now-s.last) >> sampleShift
+	s.last += tick(delta << sampleShift)
+	return rawformat.AppendSint(b, delta)
+}
+
+const sampleShift = 8 // of rawformat.SampleUnit

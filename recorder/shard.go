@@ -42,7 +42,7 @@ type shard struct {
 	_ [136]byte // two lines: the processor fetches pairs of them
 }
 
-// sampledThread is what busy blocks build on.
+// sampledThread is what busy blocks say, and build on.
 type sampledThread struct {
 	thread, period, goroutine uint64
 	track                     uint32

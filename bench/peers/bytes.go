@@ -61,8 +61,12 @@ func readSizes(dir string) (*sizes, error) {
 		switch kind {
 		case rawformat.KindStack: // that is not in the dictionary yet: a warm recording has none
 			continue
-		case rawformat.KindSync, rawformat.KindContext, rawformat.KindThread:
+		case rawformat.KindSync, rawformat.KindContext:
 			extra += size
+		case rawformat.KindSampling: // of busy blocks
+			s.perEntry[rawformat.KindBusy] += float64(size)
+			all += size
+			continue
 		case rawformat.KindSample: // a busy block for more than one period
 			kind = rawformat.KindBusy
 		}

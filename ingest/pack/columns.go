@@ -200,7 +200,7 @@ func (s *splitter) parse(kind rawformat.Kind, body []byte) (ok bool) {
 	for i, f := range spec.Fields {
 		v := uint64(0)
 		switch f.Type {
-		case rawformat.Uint, rawformat.Sint, rawformat.Time:
+		case rawformat.Uint, rawformat.Sint, rawformat.Time, rawformat.Coarse:
 			v = c.Uint(f.Name)
 			size += rawformat.UintSize(v)
 			ok = v != largest
@@ -345,6 +345,10 @@ func (s *splitter) field(kind rawformat.Kind, i int, t rawformat.FieldType, l *l
 		s.chain += uint64(rawformat.Unzigzag(v))
 		s.column(kind, i).time(v, int64(s.chain-l.time))
 		l.time = s.chain
+	case rawformat.Coarse:
+		s.chain += uint64(rawformat.Unzigzag(v)) * rawformat.SampleUnit
+		s.column(kind, i).sint(v, l.last[slot])
+		l.last[slot] = v
 	case rawformat.Fixed:
 		s.fixed(kind, i, v)
 	case rawformat.Text:

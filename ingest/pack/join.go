@@ -335,6 +335,10 @@ func (j *joiner) field(kind rawformat.Kind, i int, t rawformat.FieldType, l *lan
 		j.body = rawformat.AppendUint(j.body, j.sint(kind, i, &l.last[slot]))
 	case rawformat.Time:
 		j.time(kind, i, l)
+	case rawformat.Coarse:
+		v := j.sint(kind, i, &l.last[slot])
+		j.body = rawformat.AppendUint(j.body, v)
+		j.chain += uint64(rawformat.Unzigzag(v)) * rawformat.SampleUnit
 	case rawformat.Fixed:
 		j.fixed(kind, i)
 	case rawformat.Text:

@@ -1,0 +1,81 @@
+//go:build !gprof_portable
+
+package recorder_test
+
+import (
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+// A thread that works, waits and works again repeats its last sample while it waits,
+// at no cost: the recording has when that began and when it ended.
+func TestIdleThread(t *testing.T) {
+	rec := begin(t, recorder.Options{})
+	work, tid := make(chan bool), make(chan uint64, 1)
+	done := make(chan bool)
+	go func() {
+		runtime.LockOSThread() // and the thread ends with it
+		tid <- uint64(syscall.Gettid())
+		for range work {
+			burnCPU(60 * time.Millisecond)
+			done <- true
+		}
+		close(done)
+	}()
+	thread := <-tid
+	idle := func() (n int) {
+		for _, s := range read(t, rec.Dir(), chunks.Unproven, chunks.Stale).signalSamples(t) {
+			if s.thread == thread && s.weight == 0 {
+				n++
+			}
+		}
+		return n
+	}
+	work <- true
+	<-done
+	await(t, "the thread is idle", func() bool { return idle() == 1 })
+	time.Sleep(300 * time.Millisecond) // for a while, of which the end is told
+	work <- true
+	<-done
+	close(work)
+	<-done
+	checkIdle(t, finish(t, rec), thread)
+}
+
+// checkIdle wants the thread to be busy, then idle, and busy again.
+func checkIdle(t *testing.T, r *recording, thread uint64) {
+	t.Helper()
+	turns := ""
+	var last signalSample
+	for _, s := range r.signalSamples(t) {
+		if s.thread != thread {
+			continue
+		}
+		turn := "busy "
+		if s.weight == 0 {
+			turn = "idle "
+			if last.stack != s.stack || last.goroutine != s.goroutine || s.cpu != 1 {
+				t.Errorf("idle with %+v, the last sample is %+v", s, last)
+			}
+		}
+		if s.time < last.time {
+			t.Errorf("at %d after %d", s.time, last.time)
+		}
+		if last.thread == 0 || s.weight == 0 || last.weight == 0 {
+			turns += turn
+		}
+		last = s
+	}
+	if want := "busy idle idle busy "; len(turns) < len(want) || turns[:len(want)] != want {
+		t.Errorf("the thread is %swant %s", turns, want)
+	}
+	if r.kinds[rawformat.KindIdle] == 0 {
+		t.Error("no idle block")
+	}
+}
