@@ -17,10 +17,11 @@ func (r *Ring) ready() int64 {
 }
 
 // refused notes that the session has no room for that many spare chunks. From
-// the next Maintain on fewer are made; only for those is room asked of others.
+// the next Maintain on fewer are made; only for those is room asked of others, or for
+// what is used up right now. What was used up a while ago is no reason: else those
+// that were busy a moment ago would together take all that others have recorded.
 func (r *Ring) refused(spares int) {
-	if r.pressed.Swap(pressedFor) == 0 {
-		spares = min(spares, r.o.Pressed)
-	}
+	r.pressed.Store(pressedFor)
+	spares = min(spares, max(r.o.Pressed, int(r.lately)))
 	r.want(max(0, int64(spares)-r.spares.Load()))
 }

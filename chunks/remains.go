@@ -51,6 +51,9 @@ func openRemains(dir string) (*remains, error) {
 		}
 		o.file(path.Join(o.p.Dir, e.Name()))
 	}
+	if !o.ours && o.ioErr != nil {
+		return nil, o.ioErr // that nothing can be read, for want of descriptors, say, does not mean that nothing is there
+	}
 	if err := o.finish(); err != nil {
 		return nil, err
 	}

@@ -101,6 +101,7 @@ type Ring struct {
 
 	stated uint32 // discarded, as the latest header says; under mu
 
+	lately  int64    // spare chunks that would have been used up since the Maintain before, and once more; the housekeeper's
 	demand  int64    // spare chunks that there should be, by what was taken; the housekeeper's
 	chunks  []*Chunk // all, the housekeeper's
 	retired []retired
@@ -311,6 +312,15 @@ func (r *Ring) Low() bool {
 	return r.spares.Load() < int64(r.o.MinSpare) && r.fits(r.files.Load()+1) && !r.full.Load() && !r.resting.Load()
 }
 
+// Starved reports whether Get finds nothing: all chunks are in use. While the ring
+// does not grow that stays so until a writer releases one. It is the housekeeper's.
+func (r *Ring) Starved() bool {
+	r.mu.lock()
+	defer r.mu.unlock()
+	r.drain()
+	return r.spare.first == nil && r.released.first == nil
+}
+
 // Names reports whether a chunk that is kept, or may be, names a generation of the
 // dictionary. No Get with that generation may be under way. It is the
 // housekeeper's.
@@ -355,7 +365,8 @@ func (r *Ring) Discarded() uint32 { return r.discarded.Load() }
 // the longer the more was written. One goroutine calls it, now and then and when
 // Low. After an error, which is the disk's, the ring goes on with what it has.
 func (r *Ring) Maintain() error {
-	r.demand = max(2*r.taken.Swap(0), r.demand*7/8)
+	r.lately = 2 * r.taken.Swap(0)
+	r.demand = max(r.lately, r.demand*7/8)
 	var err error
 	if !r.resting.Load() {
 		err = r.grow(int(max(r.ready(), r.demand)))

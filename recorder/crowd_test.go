@@ -113,23 +113,22 @@ func eightProcesses(t *testing.T, wrap string) {
 }
 
 // checkWindow wants the last markers of a process, up to the n-th, without a
-// hole. Before them there may be some in a chunk that was open for long.
+// hole but for what was counted as lost: on a busy machine nobody may have come by to
+// make room. Before them there may be some in a chunk that was open for long.
 func checkWindow(t *testing.T, dir string, n int, killed bool) {
 	t.Helper()
 	r := read(t, dir, chunks.Unproven, chunks.Stale)
-	if r.lost() > 0 {
-		t.Errorf("%s: %d lost", filepath.Base(dir), r.lost())
-	}
 	found := numbers(t, dir)
 	slices.Sort(found)
-	if len(found) == 0 || found[len(found)-1] < n || found[len(found)-1] > n && !killed {
+	if len(found) == 0 || found[len(found)-1]+int(r.lost()) < n || found[len(found)-1] > n && !killed {
 		t.Fatalf("%s: %d markers, the last one %v, want %d", filepath.Base(dir), len(found), found[max(0, len(found)-1):], n)
 	}
-	window := 1
-	for i := len(found) - 1; i > 0 && found[i-1] == found[i]-1; i-- {
+	window, left := 1, int(r.lost())
+	for i := len(found) - 1; i > 0 && found[i]-found[i-1]-1 <= left; i-- {
+		left -= found[i] - found[i-1] - 1
 		window++
 	}
-	t.Logf("%s: the last %d of %d markers", filepath.Base(dir), window, n)
+	t.Logf("%s: the last %d of %d markers, %d lost", filepath.Base(dir), window, n, r.lost())
 	if before := len(found) - window; before > memberChunk/markerSize+1 {
 		t.Errorf("%s: %d markers without a hole and %d before them", filepath.Base(dir), window, before)
 	}

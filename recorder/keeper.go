@@ -230,25 +230,31 @@ func (r *Recorder) work(due *chores) {
 
 // releaseLaggards takes chunks away from writers that have been idle while
 // others filled half the ring: else the oldest data could never be discarded.
-// While the ring rests all chunks are taken.
+// While the ring rests all chunks are taken, and so they are when a writer has found
+// none: where a session leaves a process few, idle writers may have them all.
 func (r *Recorder) releaseLaggards() {
-	end := r.ring.RangeEnd()
+	end, most := r.ring.RangeEnd(), uint64(r.limit)/2
+	if r.resting || r.starving.Swap(false) && r.ring.Starved() {
+		most = 0
+	}
 	for i := range r.shards {
 		s := &r.shards[i]
-		if !r.lags(s, end) || !r.claim(s) {
+		if !r.lags(s, end, most) || !r.claim(s) {
 			continue
 		}
-		if r.lags(s, end) {
+		if r.lags(s, end, most) {
 			r.retire(s)
 		}
 		disclaim(s)
 	}
 }
 
-func (r *Recorder) lags(s *shard, end uint64) bool {
+// lags reports whether so much more than most was handed out since the shard got
+// its chunk.
+func (r *Recorder) lags(s *shard, end, most uint64) bool {
 	start := s.lag.Load()
 	return start != 0 && s.generation == r.generation && // else it is about to be turned
-		(r.resting || end-start > uint64(r.limit)/2)
+		end-start > most
 }
 
 // loss counts what was dropped for one reason.

@@ -53,9 +53,10 @@ type Recorder struct {
 	dict *dictionary
 	lock *os.File
 
-	turning    sync.Mutex // held while ids of the dictionary are on their way into chunks, but by writers and the housekeeper
-	generation uint16     // of the dictionary; the housekeeper's
-	outgrown   []outgrown // dictionaries before it; the housekeeper's
+	starving   atomic.Bool // a writer found no chunk
+	turning    sync.Mutex  // held while ids of the dictionary are on their way into chunks, but by writers and the housekeeper
+	generation uint16      // of the dictionary; the housekeeper's
+	outgrown   []outgrown  // dictionaries before it; the housekeeper's
 
 	known knownStacks
 	fresh freshStacks
@@ -167,8 +168,7 @@ func (r *Recorder) Stop() error {
 
 // closeShards takes all shards for good: a marker that is still on its way finds
 // them busy. No mapping may go before. What was lost until now is written last.
-// After a bug of the recorder, who held a shard may be gone; its chunk then
-// stays mapped, see [chunks.ErrInUse].
+// Where its holder does not come to an end, a shard's chunk stays mapped for it, see [chunks.ErrInUse].
 func (r *Recorder) closeShards() {
 	var locked []*shard
 	for i := range r.shards {
@@ -184,14 +184,17 @@ func (r *Recorder) closeShards() {
 	}
 }
 
-// patience is how long Stop waits for a shard after a bug of the recorder.
-const patience = 100 * time.Millisecond
+// Stop waits so long for the holder of a shard: after a bug of the recorder it may be
+// gone; else its thread may not run, because it is stopped or waits for the disk.
+const (
+	patience     = 100 * time.Millisecond
+	longPatience = 10 * time.Second
+)
 
-// claimFinally takes a shard. Without a bug its holder writes one block and is
-// waited for, however long its thread does not run.
+// claimFinally takes a shard. False: its holder does not come to an end.
 func (r *Recorder) claimFinally(s *shard) bool {
-	for deadline := Now() + Time(patience); !r.seize(s); runtime.Gosched() {
-		if r.Err() != nil && Now() > deadline {
+	for begun := Now(); !r.seize(s); runtime.Gosched() {
+		if waited := Now() - begun; waited > Time(longPatience) || r.Err() != nil && waited > Time(patience) {
 			return false
 		}
 	}

@@ -225,7 +225,7 @@ func (s *sampler) leaveOut(r *Recorder, err error) {
 
 // take begins to sample a thread. One that has just ended is no error of ours.
 func (s *sampler) take(r *Recorder, tid int) error {
-	if len(s.threads) >= s.room {
+	if len(s.threads) >= s.room || len(s.free) == 0 { // slots whose handler did not end are gone for good
 		return errThreads
 	}
 	t, err := s.attach(r, tid)

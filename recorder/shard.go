@@ -264,6 +264,9 @@ func (r *Recorder) refill(s *shard) bool {
 		r.nap.wake()
 	}
 	if c == nil {
+		if !r.starving.Swap(true) {
+			r.nap.wake()
+		}
 		return false
 	}
 	s.hold(c)
