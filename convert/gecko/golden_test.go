@@ -89,6 +89,7 @@ func samplesOf(b *streamtest.Builder, t *streamtest.Track) {
 		return stream.Frame{Module: exe, Offset: offset, Function: b.Tables.Strings.Intern(name), Category: b.Category("Go", "blue")}
 	}
 	label := stream.Frame{Function: b.Tables.Strings.Intern("GET host:8080"), Label: true}
+	label.Category = b.Tables.Categories.Intern(stream.Category{Name: "Network", Color: "lightblue", Sub: "HTTP"})
 	unknown := stream.Frame{Module: libc, Offset: 0x1234}
 	t.Add(streamtest.Row{Time: begin, Stack: b.StackOf(function("main.main", 1)), Weight: 2, CPU: 100})
 	t.Add(streamtest.Row{Time: begin + milli, Stack: b.StackOf(label, function("main.serve", 2), unknown), Weight: 1, CPU: 200})
@@ -104,11 +105,12 @@ func markersOf(b *streamtest.Builder, t *streamtest.Track) {
 			{Name: "waited", Label: "Waited", Type: stream.Int, Format: stream.FormatNanoseconds},
 			{Name: "due", Type: stream.Int, Format: stream.FormatTime},
 			{Name: "flow", Type: stream.Uint, Format: stream.FormatFlow},
+			{Name: "page", Type: stream.Uint, Format: stream.FormatWindow},
 		}})
 	text := b.Event(stream.Event{Name: "Text", Display: stream.ShowMemory | stream.ShowIPC | stream.ShowFileIO | stream.ShowStack})
-	t.Interval(begin+5*milli, int64(1_500_001), request, "https://example.org/?q=\"ä\"", "GET", uint64(200), int64(1500), int64(begin+10*milli), uint64(0xabc))
-	t.Mark(begin+6*milli, stream.PhaseStart, request, nil, "GET", nil, nil, nil, nil)
-	t.Mark(begin+7*milli, stream.PhaseEnd, request, "x", nil, nil, 2.5e6, nil, nil)
+	t.Interval(begin+5*milli, int64(1_500_001), request, "https://example.org/?q=\"ä\"", "GET", uint64(200), int64(1500), int64(begin+10*milli), uint64(0xabc), uint64(12))
+	t.Mark(begin+6*milli, stream.PhaseStart, request, nil, "GET", nil, nil, nil, nil, nil)
+	t.Mark(begin+7*milli, stream.PhaseEnd, request, "x", nil, nil, 2.5e6, nil, nil, nil)
 	t.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: text}, Time: begin + 8*milli, Stack: b.Stack("main.main")})
 }
 
