@@ -16,6 +16,7 @@ type definition struct {
 	head    uint64 // the block's first bytes: length 0, kind 0, event, stack 0
 	headLen uint8  // of them
 	stack   bool
+	given   Stack // that its markers have, unless it is none
 	wires   []rawformat.WireType
 	shape   uint64 // of wires
 

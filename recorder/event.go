@@ -85,6 +85,11 @@ func (s Span) End() {
 // On is the same event, aimed at a track. Nil is the process.
 func (e Event) On(t *Track) Event { e.track = t; return e }
 
+// From is the same event, whose markers have a stack that was captured before,
+// such as that of the call that asked for the work. That of nothing leaves the
+// event as it is. From allocates.
+func (e Event) From(s Stack) Event { e.d = e.d.from(s); return e }
+
 // Mark records an instant.
 func (e Event) Mark() {
 	if recording.Load() != nil {
@@ -125,6 +130,9 @@ func (e Event) Begin() Span {
 // On: see [Event.On].
 func (e Event1[A]) On(t *Track) Event1[A] { e.track = t; return e }
 
+// From: see [Event.From].
+func (e Event1[A]) From(s Stack) Event1[A] { e.d = e.d.from(s); return e }
+
 // Mark: see [Event.Mark].
 func (e Event1[A]) Mark(a A) {
 	if recording.Load() != nil {
@@ -163,6 +171,9 @@ func (e Event1[A]) Begin(a A) Span {
 
 // On: see [Event.On].
 func (e Event2[A, B]) On(t *Track) Event2[A, B] { e.track = t; return e }
+
+// From: see [Event.From].
+func (e Event2[A, B]) From(s Stack) Event2[A, B] { e.d = e.d.from(s); return e }
 
 // Mark: see [Event.Mark].
 func (e Event2[A, B]) Mark(a A, b B) {
@@ -203,6 +214,9 @@ func (e Event2[A, B]) Begin(a A, b B) Span {
 // On: see [Event.On].
 func (e Event3[A, B, C]) On(t *Track) Event3[A, B, C] { e.track = t; return e }
 
+// From: see [Event.From].
+func (e Event3[A, B, C]) From(s Stack) Event3[A, B, C] { e.d = e.d.from(s); return e }
+
 // Mark: see [Event.Mark].
 func (e Event3[A, B, C]) Mark(a A, b B, c C) {
 	if recording.Load() != nil {
@@ -241,6 +255,9 @@ func (e Event3[A, B, C]) Begin(a A, b B, c C) Span {
 
 // On: see [Event.On].
 func (e Event4[A, B, C, D]) On(t *Track) Event4[A, B, C, D] { e.track = t; return e }
+
+// From: see [Event.From].
+func (e Event4[A, B, C, D]) From(s Stack) Event4[A, B, C, D] { e.d = e.d.from(s); return e }
 
 // Mark: see [Event.Mark].
 func (e Event4[A, B, C, D]) Mark(a A, b B, c C, d D) {

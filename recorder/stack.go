@@ -37,9 +37,12 @@ const (
 func (r *Recorder) markStack(m *marker) {
 	var calls [maxDepth]uintptr
 	n := 0
-	if r.unwalked == nil {
+	switch given := &m.d.given; {
+	case given.calls != nil:
+		n = copy(calls[:], given.in(r))
+	case r.unwalked == nil:
 		n = walkFrames(&calls[0], maxDepth, ownFrames)
-	} else {
+	default:
 		n = runtime.Callers(callers, calls[:])
 	}
 	stack := calls[:n]

@@ -1,6 +1,7 @@
 package recorder_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,44 @@ func TestStacks(t *testing.T) {
 	}
 	if !seen["pcs"] || !seen["id"] {
 		t.Errorf("forms of stacks: %v, want pcs and id", seen)
+	}
+}
+
+//go:noinline
+func asks() recorder.Stack { return recorder.CaptureStack() }
+
+var answered = recorder.NewEvent1("answered", recorder.Int("n"))
+
+// A marker may have a stack that was captured before, whether its event has stacks
+// or not.
+func TestGivenStacks(t *testing.T) {
+	if s := asks(); !reflect.ValueOf(s).IsZero() {
+		t.Errorf("captured while nothing is recorded: %+v", s)
+	}
+	rec := begin(t, recorder.Options{})
+	s := asks()
+	answered.From(s).Mark(1)
+	stacked.From(s).Mark(1)
+	span := stackedN.From(s).Begin(recorder.V(1))
+	span.End()
+	answered.From(recorder.Stack{}).Mark(1) // has none
+	await(t, "the stack has an id", func() bool {
+		answered.From(s).Mark(2)
+		live := read(t, rec.Dir(), chunks.Unproven)
+		return slices.ContainsFunc(live.markerStacks(), func(s markerStack) bool { return s.form == "id" })
+	})
+	r := finish(t, rec)
+	answered.From(s).Mark(1) // nothing is recorded
+	dict := r.stackDict(t)
+	stacks := r.markerStacks()
+	if len(stacks) < 4 {
+		t.Errorf("%d markers with a stack", len(stacks))
+	}
+	for _, s := range stacks {
+		names := dict.names(t, s)
+		if len(names) < 2 || !strings.HasSuffix(names[0], ".asks") || !strings.HasSuffix(names[1], ".TestGivenStacks") {
+			t.Errorf("stack by %s: %v, want asks, TestGivenStacks, ...", s.form, names)
+		}
 	}
 }
 
