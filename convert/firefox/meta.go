@@ -59,6 +59,9 @@ func (s *Sink) writeMachine(p *stream.Process) {
 	} {
 		s.out.Member(m.key, m.value)
 	}
+	if p.Revision != "" {
+		s.out.Member("appBuildID", p.Revision)
+	}
 	if p.CPUs > 0 {
 		s.out.Number("logicalCPUs", int64(p.CPUs))
 	}

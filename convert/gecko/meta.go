@@ -20,6 +20,7 @@ func (s *Sink) writeMeta(p *stream.Process) {
 		end = p.End
 	}
 	s.writeEnd("shutdownTime", end)
+	s.writeEnd("contentEarliestTime", earliest(p))
 	if s.walk.Process == 1 {
 		s.writeProfileMeta(p)
 	}
@@ -28,6 +29,15 @@ func (s *Sink) writeMeta(p *stream.Process) {
 	s.writeSchemas()
 	s.writeAbout(p)
 	s.out.EndObject()
+}
+
+// earliest is from when on there is all of a process, 0 if the ring has given up
+// what was at the start: that is not known here.
+func earliest(p *stream.Process) stream.Time {
+	if p.RangeStart > 1 {
+		return 0
+	}
+	return p.Start
 }
 
 // writeProfileMeta writes what the viewer shows of the profile; it takes the
@@ -48,6 +58,9 @@ func (s *Sink) writeProfileMeta(p *stream.Process) {
 	s.out.Raw(viewer.SampleUnits)
 	s.out.Member("product", viewer.Product(p))
 	s.out.Member("misc", viewer.Misc(p))
+	if p.Revision != "" {
+		s.out.Member("appBuildID", p.Revision)
+	}
 	s.out.Member("oscpu", strings.TrimSpace(p.OS+" "+p.Arch))
 	s.out.Member("platform", p.OS)
 	s.out.Member("abi", p.Arch)

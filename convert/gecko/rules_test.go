@@ -62,6 +62,23 @@ func TestOverheadStatistics(t *testing.T) {
 	}
 }
 
+// From when on a process is there as a whole is its start, until its ring has given
+// something up.
+func TestEarliest(t *testing.T) {
+	for rangeStart, want := range map[uint64]any{0: 0.25, 1: 0.25, 8193: nil} {
+		b := streamtest.NewBuilder()
+		b.Process(stream.Process{Name: "shop", Start: begin, End: begin + second, RangeStart: rangeStart, Revision: "3f2a"})
+		var top object
+		if err := json.Unmarshal(convert(t, b.Source()), &top); err != nil {
+			t.Fatal(err)
+		}
+		meta := top.object("meta")
+		if got, ok := meta["contentEarliestTime"]; !ok || got != want || meta["appBuildID"] != "3f2a" {
+			t.Errorf("range from %d on: %v, want %v; build %v", rangeStart, got, want, meta["appBuildID"])
+		}
+	}
+}
+
 // What the recorder said stands under the pid of its process, and what the ledger
 // says likewise.
 func TestLogs(t *testing.T) {
