@@ -10,6 +10,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/ingest/archive"
+	"gprof/ingest/gecko"
 	"gprof/ingest/gotrace"
 	"gprof/ingest/pack"
 	"gprof/ingest/pprof"
@@ -44,6 +45,8 @@ func formats() []format {
 		{name: "zip", sniff: archive.IsZip, ends: []string{".zip"}, archive: true, open: (*search).zip},
 		{name: "gzip", sniff: archive.IsGzip, ends: []string{".tar.gz", ".tgz"}, read: (*search).gzip},
 		{name: "zstd", sniff: archive.IsZstd, ends: []string{".tar.zst", ".tzst"}, read: (*search).zstd},
+		{name: geckoFormat, sniff: gecko.Sniff, open: (*search).gecko},
+		{name: "JsonSlabs", sniff: gecko.IsSlabs, alone: true, open: noInput("JsonSlabs: open it in Firefox Profiler and save it as JSON")},
 		{name: goTraceFormat, sniff: gotrace.IsTrace, open: foreignOf(goTraceFormat, openGoTrace)},
 		{name: "pprof", sniff: pprof.Sniff, ends: []string{".pb.gz", ".pprof"}, front: true, open: foreignOf("pprof", pprof.Open)},
 		{name: "old pprof", sniff: pprof.SniffText, alone: true, open: noInput("is a pprof profile in an old text form: convert it with go tool pprof -proto first")},

@@ -13,6 +13,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/ingest/archive"
+	"gprof/ingest/gecko"
 	"gprof/ingest/pack"
 	"gprof/ingest/patience"
 )
@@ -126,6 +127,20 @@ func (s *search) packed(l location) error {
 		s.warn(l, fmt.Errorf("%w: %w", class, p))
 	}
 	return s.inside(l, a, nil)
+}
+
+const geckoFormat = "Firefox Profiler"
+
+// gecko takes a profile of Firefox Profiler.
+func (s *search) gecko(l location) error {
+	p, err := gecko.Open(&reopened{l}, l.size())
+	if p != nil {
+		s.addForeign(geckoFormat, l, p)
+	}
+	if errors.Is(err, gecko.ErrForeign) {
+		return fmt.Errorf("%w: %w", ErrForeign, err)
+	}
+	return err
 }
 
 // reopened is a file that is open only while it is read: there may be a

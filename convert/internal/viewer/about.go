@@ -1,6 +1,8 @@
 package viewer
 
 import (
+	"strconv"
+
 	"gprof/convert/internal/jsontext"
 	"gprof/stream"
 )
@@ -26,6 +28,9 @@ func WriteAbout(out *jsontext.Writer, t *stream.Tables, p *stream.Process) {
 		writeExit(out, &p.Exit)
 	}
 	number(out, "rangeStart", int64(p.RangeStart))
+	// As texts: a number of JSON is not exact.
+	member(out, "start", strconv.FormatInt(int64(p.Start), 10))
+	member(out, "end", strconv.FormatInt(int64(p.End), 10))
 }
 
 func writeArgs(out *jsontext.Writer, p *stream.Process) {

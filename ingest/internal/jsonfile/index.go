@@ -58,8 +58,8 @@ const (
 	maxKey   = 1 << 10
 )
 
-// errMany ends Index.
-var errMany = errors.New("has more objects than a profile has")
+// ErrMany ends Index.
+var ErrMany = errors.New("has more objects than a profile has")
 
 // Index goes through a file of size bytes and returns its value. It knows the
 // members of all objects in it, and the elements of those lists that are a
@@ -94,7 +94,7 @@ func (x *indexer) value(v *Value, elements bool, level int) {
 	v.Kind = x.Kind()
 	v.Off = x.Off()
 	if x.nodes++; x.nodes > maxNodes {
-		x.fail(errMany, "")
+		x.fail(ErrMany, "")
 		return
 	}
 	switch {
@@ -149,4 +149,12 @@ func (x *indexer) key(text []byte) string {
 	key := string(text)
 	x.keys[key] = key
 	return key
+}
+
+// Offset is where v stands, 0 if it is not there.
+func (v *Value) Offset() int64 {
+	if v == nil {
+		return 0
+	}
+	return v.Off
 }

@@ -165,7 +165,7 @@ func (s *Scanner) fill() bool {
 		return false
 	}
 	to := s.buf[:0]
-	if want := kept + max(window, kept); cap(to) < want {
+	if want := kept + int(min(int64(max(window, kept)), s.size-s.base-int64(len(s.buf)))); cap(to) < want {
 		to = make([]byte, 0, want)
 	}
 	to = append(to, s.buf[from:]...)

@@ -1,0 +1,204 @@
+package gecko
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"gprof/ingest/internal/jsonfile"
+	"gprof/stream"
+)
+
+// code is what the rows of a thread refer to: strings, and stacks. A processed
+// profile has one for all threads, from version 60 on.
+type code struct {
+	texts   *texts
+	modules *modules
+	frames  []frame
+	stacks  []stream.StackID // by number
+
+	frameTable, stackTable, funcTable, resourceTable, sources *jsonfile.Value
+	held                                                      int64
+}
+
+// loadCode reads what a thread refers to, or takes what is loaded already.
+func (r *reader) loadCode(x *process, thread *jsonfile.Value) *code {
+	if r.code != nil && r.codeOf == r.home(thread) {
+		return r.code
+	}
+	r.dropCode()
+	shared := r.root.Get("shared")
+	c := &code{texts: r.textsOf(thread)}
+	own := func(key string) *jsonfile.Value {
+		if v := thread.Get(key); v != nil {
+			return v
+		}
+		return shared.Get(key)
+	}
+	c.frameTable, c.stackTable, c.funcTable = own("frameTable"), own("stackTable"), own("funcTable")
+	c.resourceTable, c.sources = own("resourceTable"), shared.Get("sources")
+	libs := thread.Get("libs")
+	if libs == nil {
+		libs = x.value.Get("libs")
+	}
+	c.modules = r.modules(libs)
+	if r.processed() {
+		r.processedFrames(c)
+	} else {
+		r.geckoFrames(c)
+	}
+	r.stacks(c)
+	c.frames = nil
+	c.held = c.texts.bytes() + 4*int64(len(c.stacks))
+	r.t.Hold(c.held)
+	r.code, r.codeOf = c, r.home(thread)
+	return c
+}
+
+// home is the object that has the stacks of a thread.
+func (r *reader) home(thread *jsonfile.Value) *jsonfile.Value {
+	if thread.Get("stackTable") == nil && r.processed() {
+		return r.root
+	}
+	return thread
+}
+
+// dropCode forgets what was loaded.
+func (r *reader) dropCode() {
+	if r.code != nil {
+		r.t.Hold(-r.code.held)
+		r.code, r.codeOf = nil, nil
+	}
+}
+
+// textsOf reads the strings of a thread. Those that are shared are kept.
+func (r *reader) textsOf(thread *jsonfile.Value) *texts {
+	for _, key := range []string{"stringTable", "stringArray"} {
+		if v := thread.Get(key); v != nil {
+			return r.loadTexts(v)
+		}
+	}
+	if r.sharedTexts == nil {
+		r.sharedTexts = r.loadTexts(r.root.Get("shared", "stringArray"))
+	}
+	return r.sharedTexts
+}
+
+func (r *reader) loadTexts(v *jsonfile.Value) *texts {
+	x, err := r.file.texts(v, func(bytes int64) bool {
+		r.t.Hold(bytes)
+		full := r.t.Full()
+		r.t.Hold(-bytes)
+		return full
+	})
+	r.note(err)
+	return x
+}
+
+// stacks interns the stacks. What is of no category has that of its caller.
+func (r *reader) stacks(c *code) {
+	t := r.file.table(c.stackTable, "frame", "prefix", "prefixOffset", "category", "subcategory")
+	type inherited struct {
+		frame    int
+		category stream.CategoryID
+	}
+	known := map[inherited]stream.FrameID{}
+	var categories []stream.CategoryID // of the stacks
+	for t.next() && !r.full() {
+		parent := r.callerOf(t, len(c.stacks))
+		var id stream.StackID
+		var category stream.CategoryID
+		if parent >= 0 {
+			id, category = c.stacks[parent], categories[parent]
+		}
+		if i, ok := t.index(0, len(c.frames)); ok {
+			f := c.frames[i]
+			if own, ok := r.categoryOf(t, 3, 4); ok {
+				category = own
+			} else if f.categorized {
+				category = f.Category
+			}
+			key := inherited{i, category}
+			if known[key] == 0 {
+				f.Category = category
+				known[key] = r.t.Frames.Intern(f.Frame)
+			}
+			id = r.t.Stacks.Intern(id, known[key])
+		} else {
+			r.lose(stream.ReasonUndefined, "frames of stacks", 1)
+		}
+		c.stacks, categories = append(c.stacks, id), append(categories, category)
+	}
+	r.ended(t, "stacks")
+}
+
+// callerOf is the number of the stack that called the one of the row, -1 for
+// none. Callers come first.
+func (r *reader) callerOf(t *table, row int) int {
+	if back, ok := t.integer(2); ok {
+		if back <= 0 || back > int64(row) {
+			return -1
+		}
+		return row - int(back)
+	}
+	if t.null(1) {
+		return -1
+	}
+	i, ok := t.index(1, row)
+	if !ok {
+		if n, number := t.integer(1); !number || n != -1 {
+			r.lose(stream.ReasonUndefined, "callers of stacks", 1)
+		}
+		return -1
+	}
+	return i
+}
+
+// stack is the stack that a cell means, 0 for none.
+func (r *reader) stack(c *code, raw []byte) stream.StackID {
+	if isNull(raw) {
+		return 0
+	}
+	if i, ok := jsonfile.Int(raw); ok && i >= 0 && i < int64(len(c.stacks)) {
+		return c.stacks[i]
+	}
+	r.lose(stream.ReasonUndefined, "stacks", 1)
+	return 0
+}
+
+// readCategories reads the list of categories: of each its parts, the first of
+// which is the category itself. Those of the first process hold for all.
+func (r *reader) readCategories(v *jsonfile.Value) {
+	r.note(r.file.objects(v, func(o object) {
+		c := stream.Category{Name: o.text("name"), Color: o.text("color")}
+		parts := []stream.CategoryID{r.t.Categories.Intern(c)}
+		for i, raw := range elements(o["subcategories"]) {
+			if i > 0 {
+				c.Sub = string(jsonfile.AppendText(nil, raw))
+				parts = append(parts, r.t.Categories.Intern(c))
+			}
+		}
+		r.categories = append(r.categories, parts)
+	}))
+}
+
+// intern interns a text; an empty one is none.
+func (r *reader) intern(text []byte) stream.StringID {
+	if len(text) == 0 {
+		return 0
+	}
+	return r.t.Strings.InternBytes(text)
+}
+
+// clamp is a line or a column as a frame has it.
+func clamp(n int64) int32 { return int32(max(0, min(n, math.MaxInt32))) }
+
+// parseAddress reads a number, which may be hexadecimal, 0 if it is none.
+func parseAddress(text string) uint64 {
+	if hex, ok := strings.CutPrefix(text, "0x"); ok {
+		n, _ := strconv.ParseUint(hex, 16, 64)
+		return n
+	}
+	n, _ := strconv.ParseUint(text, 10, 64)
+	return n
+}

@@ -1,0 +1,249 @@
+package gecko
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gprof/ingest/internal/jsonfile"
+	"gprof/stream"
+)
+
+// clock is what places the times of a profile.
+const clock = "startTime of the profile"
+
+// describe fills in the row of a process. seed is its instance, unless the file
+// tells one.
+func (p *Profile) describe(x *process, seed uint64) {
+	meta := x.value.Get("meta")
+	start, known := time(cmp.Or(meta.Get("startTime"), p.root.Get("meta", "startTime")))
+	if x.zero = start; known {
+		x.row.Clock = stream.Clock{By: clock, Pieces: 1, Uncertainty: -1, Anchors: 1, First: start, Last: start}
+	}
+	x.row.Instance = seed
+	x.row.Pid = int(number(x.pid))
+	p.describeThreads(x)
+	if x.about != nil {
+		p.describeOurs(x)
+	} else {
+		p.describeOther(x)
+	}
+	if ns, ok := time(p.root.Get("meta", "interval")); ok {
+		x.row.Interval = int64(ns)
+	}
+	machine := func(key string) *jsonfile.Value { return cmp.Or(meta.Get(key), p.root.Get("meta", key)) }
+	x.row.OS, x.row.Arch = p.file.text(machine("platform")), p.file.text(machine("abi"))
+	if x.row.End != 0 {
+		x.row.End = max(x.row.Start, x.row.End)
+	}
+	n, _ := jsonfile.Int(p.file.raw(machine("logicalCPUs")))
+	x.row.CPUs = int(n)
+}
+
+// describeThreads names the tracks of the threads. The first that is the main
+// one is.
+func (p *Profile) describeThreads(x *process) {
+	main := false
+	for _, t := range x.threads {
+		t.track.Name = p.file.text(t.value.Get("name"))
+		t.id = number(p.file.plain(t.value.Get("tid")))
+		is := t.value.Get("isMainThread")
+		t.track.Main = !main && (is != nil && string(is.Raw) == "true" || is == nil && t.track.Name == "GeckoMain")
+		main = main || t.track.Main
+		if at, ok := time(t.value.Get("registerTime")); ok && at != 0 {
+			t.track.Start = x.zero + at
+		}
+		if at, ok := time(t.value.Get("unregisterTime")); ok {
+			t.track.End = x.zero + at
+		}
+	}
+	tellApart(x.threads)
+}
+
+// tellApart gives threads that are alike in all that a track has other names.
+func tellApart(threads []*thread) {
+	known := map[stream.Track]bool{}
+	for _, t := range threads {
+		name := t.track.Name
+		for n := 1; known[t.track]; n++ {
+			t.track.Name = name + " (" + strconv.FormatInt(t.id, 10) + ")"
+			if n > 1 {
+				t.track.Name = name + " (" + strconv.Itoa(n) + ")"
+			}
+		}
+		known[t.track] = true
+	}
+}
+
+// describeOurs is what a sink of ours wrote about a process.
+func (p *Profile) describeOurs(x *process) {
+	text := func(key string) string { return p.file.text(x.about.Get(key)) }
+	if n, err := strconv.ParseUint(text("instance"), 16, 64); err == nil {
+		x.row.Instance = n
+	}
+	for _, m := range []struct {
+		key string
+		to  *string
+	}{
+		{"name", &x.row.Name}, {"service", &x.row.Service}, {"version", &x.row.Version}, {"revision", &x.row.Revision},
+		{"host", &x.row.Host}, {"exe", &x.row.Exe}, {"go", &x.row.Go}, {"cpu", &x.row.CPU},
+	} {
+		*m.to = text(m.key)
+	}
+	if n, ok := jsonfile.Int(p.file.raw(x.about.Get("pid"))); ok {
+		x.row.Pid = int(n)
+	}
+	n, _ := strconv.ParseUint(string(p.file.raw(x.about.Get("rangeStart"))), 10, 64)
+	x.row.RangeStart = n
+	p.file.each(x.about.Get("args"), func(raw []byte) {
+		x.row.Args = append(x.row.Args, string(jsonfile.AppendText(nil, raw)))
+	})
+	p.file.each(x.about.Get("attrs"), func(raw []byte) {
+		if pair := elements(raw); len(pair) == 2 {
+			x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: string(jsonfile.AppendText(nil, pair[0])), Value: string(jsonfile.AppendText(nil, pair[1]))})
+		}
+	})
+	if e := x.about.Get("exit"); e != nil {
+		code, _ := jsonfile.Int(p.file.raw(e.Get("code")))
+		x.row.Exit = stream.Exit{Known: true, Reason: p.file.text(e.Get("reason")), Code: code, Text: p.file.text(e.Get("text"))}
+	}
+	p.parentOf(x, text("parent"))
+	p.oursLived(x)
+}
+
+// parentOf finds the parent of a process by its instance. In a Gecko profile of
+// ours all lie in the first.
+func (p *Profile) parentOf(x *process, instance string) {
+	x.row.Parent = 0
+	for i, other := range p.processes {
+		if instance != "" && p.file.text(other.about.Get("instance")) == instance {
+			x.row.Parent = stream.ProcessID(i + 1)
+		}
+	}
+}
+
+// oursLived is when a process of ours was recorded.
+func (p *Profile) oursLived(x *process) {
+	moment := func(key string) stream.Time {
+		n, _ := jsonfile.Int([]byte(p.file.text(x.about.Get(key))))
+		return stream.Time(n)
+	}
+	x.row.Start, x.row.End = moment("start"), moment("end")
+	for _, t := range x.threads { // as the process is not told
+		if t.track.Start == x.row.Start {
+			t.track.Start = 0
+		}
+		if t.track.End == x.row.End && x.row.Exit.Known {
+			t.track.End = 0
+		}
+		if t.track.Main {
+			t.track.Name = x.row.Name
+		}
+	}
+}
+
+// about are the members of meta that have a place in a row, or are read where
+// they are needed.
+var about = []string{
+	"startTime", "interval", "version", "preprocessedProfileVersion", "categories", "markerSchema", "sampleUnits", "platform", "abi",
+	"logicalCPUs", "gprof", "profilingStartTime", "profilingEndTime", "shutdownTime", "symbolicated", "presymbolicated", "endTime",
+	"initialVisibleThreads", "initialSelectedThreads", "keepProfileThreadOrder", "symbolicationNotSupported",
+	"usesOnlyOneStackType", "sourceCodeIsNotOnSearchfox", "debug", "stackwalk", "gcpoison", "asyncstack", "processType",
+}
+
+// release is the version of Firefox in the text about its build.
+var release = regexp.MustCompile(`^rv:([0-9.]+)`)
+
+// describeOther is what Firefox, or another tool, says about a process.
+func (p *Profile) describeOther(x *process) {
+	meta := x.value.Get("meta")
+	name := ""
+	if len(x.threads) > 0 {
+		name = p.file.text(x.threads[0].value.Get("processName"))
+	}
+	x.row.Name = name
+	if first := x == p.processes[0]; first || name == "" {
+		x.row.Name = cmp.Or(p.file.text(p.root.Get("meta", "product")), name, "profile")
+		if m := release.FindStringSubmatch(p.file.text(meta.Get("misc"))); first && m != nil {
+			x.row.Version = m[1]
+		}
+		if name != "" && name != x.row.Name {
+			x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: "processName", Value: name})
+		}
+	}
+	if strconv.Itoa(x.row.Pid) != x.pid && x.pid != "" {
+		x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: "pid", Value: x.pid})
+	}
+	if x == p.processes[0] || x.value != p.root {
+		p.attributes(x, meta)
+	}
+	p.otherLived(x)
+}
+
+// attributes keeps all that meta says beside.
+func (p *Profile) attributes(x *process, meta *jsonfile.Value) {
+	if meta == nil {
+		return
+	}
+	for _, m := range meta.Members {
+		if slices.Contains(about, m.Key) || m.Kind == jsonfile.Null {
+			continue
+		}
+		value := strings.TrimSpace(string(p.file.raw(&m.Value)))
+		if m.Kind == jsonfile.String {
+			value = p.file.text(&m.Value)
+		}
+		if value != "" {
+			x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: m.Key, Value: value})
+		}
+	}
+}
+
+// otherLived is when a process was recorded: as long as the profiler ran, or
+// from the first row on.
+func (p *Profile) otherLived(x *process) {
+	meta, zero := p.root.Get("meta"), x.zero
+	if outer, ok := time(meta.Get("startTime")); ok {
+		zero = outer
+	}
+	start, known := time(meta.Get("profilingStartTime"))
+	if x.row.Start = zero + start; !known {
+		x.row.Start = x.zero + p.firstRow(x)
+	}
+	for _, t := range x.threads {
+		if t.track.Main && t.track.Start > x.row.Start && known {
+			x.row.Start = t.track.Start // it began while the profiler ran
+		}
+	}
+	if end, ok := time(meta.Get("profilingEndTime")); ok && end > start {
+		x.row.End = zero + end
+	}
+	shutdown := x.value.Get("meta", "shutdownTime")
+	if p.processed() && len(x.threads) > 0 {
+		shutdown = x.threads[0].value.Get("processShutdownTime")
+	}
+	if end, ok := time(shutdown); ok {
+		x.row.End = x.zero + end
+		x.row.Exit = stream.Exit{Known: true, Reason: "shut down"}
+	}
+}
+
+// firstRow is the earliest time of the first samples of the threads; the markers
+// are in no order.
+func (p *Profile) firstRow(x *process) (first stream.Time) {
+	known := false
+	for _, t := range x.threads {
+		rows := p.file.table(t.value.Get("samples"), "time", "timeDeltas")
+		if !rows.next() {
+			continue
+		}
+		for column := range 2 {
+			if at, ok := rows.nanos(column); ok && (!known || stream.Time(at) < first) {
+				first, known = stream.Time(at), true
+			}
+		}
+	}
+	return first
+}

@@ -1,0 +1,70 @@
+// Package gecko reads the two profile formats of Firefox Profiler: Gecko
+// profiles, as Firefox writes them, and processed profiles, as the viewer saves
+// them and as other tools write them.
+//
+// Versions are not told apart. A table is read by the columns that it has,
+// whether it lies there row by row behind a schema (Gecko) or column by column
+// (processed); strings, stacks and libraries are taken from the thread, and where
+// it has none from what threads share. What has been renamed is known by all its
+// names. So Gecko profiles from version 5 on (Firefox 55) and all processed ones
+// can be read, and newer ones as far as they say the same in the same way.
+//
+// A file of any size is read in little memory. What comes first in it refers to
+// what comes last; so it is gone through three times:
+//
+//  1. where is what (jsonfile.Index);
+//  2. the markers: which events there are, and which fields these have, for a
+//     profile's schemas don't tell all of them (survey.go);
+//  3. the rows, thread by thread, behind the tables that they refer to.
+//
+// What is told and what stands for it:
+//
+//   - Samples of one time and stack are one, of that weight, in a Gecko profile.
+//   - Times of events (weights in ms) are Waits, bytes are Allocations.
+//   - Delays of the event loop are Delays; the viewer's Jank markers are made of
+//     these, so they are not read beside them.
+//   - A marker's name is the event's, unless it has a URL in it or there are too
+//     many of them: then the type is the event's name, and the name a field.
+//   - Payloads are fields; what is nested in them is JSON, as text.
+//   - Categories that a frame does not name are those of its caller.
+//
+// What has no place is in the ledger, with a count: windows of frames, ids and
+// maps of sources, traces of JavaScript values, graphs of schemas, and so on.
+package gecko
+
+import (
+	"bytes"
+	"errors"
+)
+
+// ErrForeign says that a JSON file is not a profile.
+var ErrForeign = errors.New("not a profile of Firefox Profiler")
+
+// slabs begins a JsonSlabs file.
+const slabs = "\xdc\xdf\x4a\x53\x4c\x42\x01\x00"
+
+// IsSlabs reports whether head is the beginning of a JsonSlabs file.
+func IsSlabs(head []byte) bool { return bytes.HasPrefix(head, []byte(slabs)) }
+
+// firstKeys are the keys of a profile, one of which is its first.
+var firstKeys = []string{
+	"meta", "libs", "threads", "shared", "pages", "counters", "processes", "sources", "profile", "pausedRanges",
+	"profilerOverhead", "profilingLog", "profileGatheringLog", "jsTracerDictionary", "tasktracer", "$schema",
+}
+
+// Sniff reports whether head may be the beginning of a profile: of a JSON object
+// whose first key is one of a profile.
+func Sniff(head []byte) bool {
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{"))
+	if !ok {
+		return false
+	}
+	rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"`))
+	for _, key := range firstKeys {
+		if ok && bytes.HasPrefix(rest, []byte(key+`"`)) {
+			return true
+		}
+	}
+	return false
+}

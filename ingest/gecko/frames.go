@@ -1,0 +1,219 @@
+package gecko
+
+import (
+	"strconv"
+
+	"gprof/stream"
+)
+
+// frame is a frame of a table, and whether it names its category: else that of
+// its caller counts.
+type frame struct {
+	stream.Frame
+	categorized bool
+}
+
+// noCategory is where neither frame nor stack name one.
+const noCategory = -1
+
+// geckoFrames reads the frames of a thread of a Gecko profile: each is a text.
+func (r *reader) geckoFrames(c *code) {
+	t := r.file.table(c.frameTable, "location", "line", "column", "category", "subcategory", "innerWindowID", "implementation", "optimizations", "relevantForJS")
+	for t.next() && !r.full() {
+		text, ok := c.texts.cell(t.cells[0])
+		if !ok {
+			r.lose(stream.ReasonUndefined, "names of frames", 1)
+		}
+		f := frame{Frame: r.located(c, parseLocation(text))}
+		if line, ok := t.integer(1); ok {
+			f.Line = clamp(line)
+		}
+		if column, ok := t.integer(2); ok && f.Script {
+			f.Column = clamp(column)
+		}
+		r.categorize(&f, t, 3, 4)
+		r.unplaced(t, 5, "windows of frames")
+		r.unplaced(t, 6, "implementations of frames")
+		r.unplaced(t, 7, "optimizations of frames")
+		c.frames = append(c.frames, f)
+	}
+	r.ended(t, "frames")
+}
+
+// located is the frame that a location means.
+func (r *reader) located(c *code, l location) stream.Frame {
+	f := stream.Frame{Function: r.intern(l.name)}
+	switch l.kind {
+	case isLabel:
+		f.Label = true
+	case isAddress:
+		f.Function = 0
+		f.Module, f.Offset = c.modules.find(l.address)
+	case isNative:
+		f.Module = r.byName(c.modules, string(l.place))
+		if len(l.file) > 0 {
+			f.File, f.Line = r.intern(l.file), l.fileLine
+		}
+	case isScript:
+		f.Script, f.File, f.Start, f.StartColumn = true, r.intern(l.place), l.line, l.column
+	}
+	return f
+}
+
+// categorize gives a frame the category that two cells name.
+func (r *reader) categorize(f *frame, t *table, category, sub int) {
+	id, ok := r.categoryOf(t, category, sub)
+	f.Category, f.categorized = id, ok
+}
+
+// categoryOf is the category that two cells name.
+func (r *reader) categoryOf(t *table, category, sub int) (stream.CategoryID, bool) {
+	i, ok := t.index(category, len(r.categories))
+	if !ok {
+		if !t.null(category) {
+			r.lose(stream.ReasonUndefined, "categories", 1)
+		}
+		return 0, false
+	}
+	parts := r.categories[i]
+	k, _ := t.index(sub, len(parts))
+	return parts[k], true
+}
+
+// Flags of processed frames, from version 71 on.
+const (
+	frameInlined = 1 << iota
+	frameAddress
+	frameCategory
+	_
+	frameLine
+	frameColumn
+)
+
+// processedFrames reads the frames of a processed profile: each is of a function.
+func (r *reader) processedFrames(c *code) {
+	t := r.file.table(c.frameTable, "func", "address", "lib", "inlineDepth", "line", "column", "category", "subcategory", "flags",
+		"innerWindowID", "implementation", "optimizations", "originalLocation")
+	funcs := r.functions(c)
+	for t.next() && !r.full() {
+		f := frame{}
+		if i, ok := t.index(0, len(funcs)); ok {
+			f.Frame = funcs[i]
+		} else {
+			r.lose(stream.ReasonUndefined, "functions of frames", 1)
+		}
+		flags, flagged := t.integer(8)
+		is := func(flag int64) bool { return !flagged || flags&flag != 0 }
+		if is(frameAddress) {
+			r.addressed(&f.Frame, c, t)
+		}
+		if line, ok := t.integer(4); ok && is(frameLine) {
+			f.Line = clamp(line)
+		}
+		if column, ok := t.integer(5); ok && f.Script && is(frameColumn) {
+			f.Column = clamp(column)
+		}
+		if is(frameCategory) {
+			r.categorize(&f, t, 6, 7)
+		}
+		r.unplaced(t, 9, "windows of frames")
+		r.unplaced(t, 10, "implementations of frames")
+		r.unplaced(t, 11, "optimizations of frames")
+		r.unplaced(t, 12, "original locations")
+		c.frames = append(c.frames, f)
+	}
+	r.ended(t, "frames")
+}
+
+// addressed gives a frame its place in a library. A function that is called by
+// that has no name.
+func (r *reader) addressed(f *stream.Frame, c *code, t *table) {
+	if i, ok := t.index(2, len(c.modules.list)); ok {
+		f.Module = c.modules.list[i].id
+	}
+	if f.Module == 0 {
+		return
+	}
+	f.Label = false
+	if at, ok := t.integer(1); ok && at >= 0 {
+		f.Offset = uint64(at)
+	}
+	if depth, ok := t.integer(3); ok && depth > 0 {
+		f.Depth = clamp(depth)
+	}
+	if f.Function != 0 && r.t.Strings.At(f.Function) == "0x"+strconv.FormatUint(f.Offset, 16) {
+		f.Function = 0
+	}
+}
+
+// Flags of processed functions, from version 75 on.
+const (
+	funcScript = 1 << iota
+	_
+	funcResource
+	funcSource
+	funcLine
+	funcColumn
+)
+
+// functions reads the functions of a processed profile, as frames that lie
+// nowhere in them.
+func (r *reader) functions(c *code) (all []stream.Frame) {
+	files := r.sourceFiles(c)
+	resources := r.resources(c)
+	t := r.file.table(c.funcTable, "name", "isJS", "resource", "source", "fileName", "lineNumber", "columnNumber", "flags")
+	for t.next() && !r.full() {
+		name, _ := c.texts.cell(t.cells[0])
+		flags, flagged := t.integer(7)
+		is := func(flag int64) bool { return !flagged || flags&flag != 0 }
+		f := stream.Frame{Function: r.intern(name), Script: string(t.cells[1]) == "true" || flagged && flags&funcScript != 0}
+		if i, ok := t.index(2, len(resources)); ok && is(funcResource) {
+			f.Module = resources[i]
+		}
+		if i, ok := t.index(3, len(files)); ok && is(funcSource) {
+			f.File = files[i]
+		} else if text, ok := c.texts.cell(t.cells[4]); ok {
+			f.File = r.intern(text)
+		}
+		if line, ok := t.integer(5); ok && is(funcLine) {
+			f.Start = clamp(line)
+		}
+		if f.Script {
+			if column, ok := t.integer(6); ok && is(funcColumn) {
+				f.StartColumn = clamp(column)
+			}
+			f.Module = 0
+		}
+		f.Label = f.Module == 0 && !f.Script
+		all = append(all, f)
+	}
+	r.ended(t, "functions")
+	return all
+}
+
+// sourceFiles are the names of the sources.
+func (r *reader) sourceFiles(c *code) (all []stream.StringID) {
+	t := r.file.table(c.sources, "filename", "sourceMapURL", "content")
+	for t.next() && !r.full() {
+		name, _ := c.texts.cell(t.cells[0])
+		all = append(all, r.intern(name))
+		r.unplaced(t, 1, "maps of sources")
+		r.unplaced(t, 2, "texts of sources")
+	}
+	r.ended(t, "sources")
+	return all
+}
+
+// resources are the modules of the resources, until version 69.
+func (r *reader) resources(c *code) (all []stream.ModuleID) {
+	t := r.file.table(c.resourceTable, "lib", "name")
+	for t.next() && !r.full() {
+		var id stream.ModuleID
+		if i, ok := t.index(0, len(c.modules.list)); ok {
+			id = c.modules.list[i].id
+		}
+		all = append(all, id)
+	}
+	r.ended(t, "resources")
+	return all
+}

@@ -1,0 +1,150 @@
+package gecko
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+// open is all processes of a file, as ingest opens it.
+func open(data []byte) (stream.Source, error) {
+	p, err := Open(bytes.NewReader(data), int64(len(data)))
+	if p == nil {
+		return nil, err
+	}
+	t := new(stream.Tables)
+	ids := make([]stream.ProcessID, len(p.Processes()))
+	for i, row := range p.Processes() {
+		t.Processes = append(t.Processes, row)
+		ids[i] = stream.ProcessID(i + 1)
+	}
+	return p.Source(t, ids, 0), err
+}
+
+// profiles are small profiles of several versions, each with what its events are:
+// see testdata.
+func profiles(t testing.TB) map[string]*txtar.Archive {
+	t.Helper()
+	names, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no profiles", err)
+	}
+	all := map[string]*txtar.Archive{}
+	for _, name := range names {
+		a, err := txtar.ParseFile(name)
+		if err != nil || len(a.Files) != 2 {
+			t.Fatal(name, err)
+		}
+		all[name] = a
+	}
+	return all
+}
+
+// empty matches a member of a row that says nothing, none a column of one.
+var (
+	empty = regexp.MustCompile(`([{ ])[A-Z]\w*:(?:0|false|\[\]|\{\})?([ }])`)
+	none  = regexp.MustCompile(` (?:weight|cpu|phase|duration|value|number|thread|goroutine|labels|stack|event|counter) 0\b`)
+)
+
+// said is a text without what says nothing, so that it does not change when
+// there is more that could be said.
+func said(text string) string {
+	text = none.ReplaceAllString(text, "")
+	for next := ""; next != text; {
+		next, text = text, strings.NewReplacer("{ ", "{", " }", "}", "  #", "  #", "  ", " ").Replace(empty.ReplaceAllString(text, "$1$2"))
+	}
+	return text
+}
+
+var update = flag.Bool("update", false, "write what the profiles give")
+
+// go test ./ingest/gecko -run Versions -update
+func TestVersions(t *testing.T) {
+	for name, a := range profiles(t) {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			src, err := open(a.Files[0].Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if err := stream.Copy(streamtest.Validate(streamtest.NewText(&out)), src, stream.CopyOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			got := said(out.String())
+			if *update {
+				a.Files[1].Data = []byte(got)
+				if err := os.WriteFile(name, txtar.Format(a), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(a.Files[1].Data), got); diff != "" {
+				t.Error("-want +got:", diff)
+			}
+		})
+	}
+}
+
+// TestFile is what every source must bear.
+func TestFile(t *testing.T) {
+	for name, a := range profiles(t) {
+		t.Run(filepath.Base(name), func(t *testing.T) { streamtest.TestFile(t, a.Files[0].Data, open) })
+	}
+}
+
+func FuzzProfile(f *testing.F) {
+	for _, a := range profiles(f) {
+		f.Add(a.Files[0].Data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if src, _ := open(data); src != nil {
+			var invalid error
+			if err := stream.Copy(streamtest.Validate(stream.Discard), src, stream.CopyOptions{}); errors.Is(err, streamtest.ErrInvalid) || errors.Is(err, stream.ErrBatch) || errors.Is(err, stream.ErrUndefined) {
+				invalid = err
+			}
+			if invalid != nil {
+				t.Fatal(invalid)
+			}
+		}
+	})
+}
+
+func TestSniff(t *testing.T) {
+	for head, want := range map[string]bool{
+		`{"meta":{`: true, "\ufeff {\n \"libs\" : [": true, `{"threads":[`: true, `{"profile":{`: true,
+		`{"traceEvents":[`: false, `[{"meta":1`: false, ``: false, `{`: false, `{"metal":1`: false, `{"nodes":[]}`: false,
+	} {
+		if Sniff([]byte(head)) != want {
+			t.Errorf("%q: %v", head, !want)
+		}
+	}
+	if !IsSlabs([]byte(slabs+"x")) || IsSlabs([]byte("{}")) {
+		t.Error("slabs")
+	}
+}
+
+// What is no profile, or one that is too old, is an error that says so.
+func TestForeign(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"meta":{"version":3},"threads":[{"name":"a"},"{\"meta\":{}}"]}`: "version 3",
+		`{"meta":{}}`:                 "no version",
+		`{"meta":1,"threads":{}}`:     "no list",
+		`{"libs":[]}`:                 "neither",
+		`{"meta":{"product":"x"},"a"`: "byte",
+	} {
+		src, err := open([]byte(text))
+		if src != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

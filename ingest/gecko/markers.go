@@ -1,0 +1,289 @@
+package gecko
+
+import (
+	"gprof/ingest/internal/jsonfile"
+	"gprof/stream"
+)
+
+// Columns of markers. Until Gecko 19 and processed 29 a marker has one time, and
+// its payload says what it is.
+const (
+	markerName = iota
+	markerStart
+	markerEnd
+	markerPhase
+	markerCategory
+	markerData
+	markerTime
+	markerThread
+)
+
+// Types of markers that are rows of another kind.
+const (
+	typeAllocation = "Native allocation"
+	typeJank       = "Jank"
+)
+
+// markerTable is the markers of a thread.
+type markerTable struct {
+	*table
+	r     *reader
+	texts *texts
+	known map[local]*event
+	typ   []byte // of the row
+	text  []byte // scratch
+}
+
+// local is an event as a thread knows it.
+type local struct {
+	name     int64
+	typ      int32
+	category int
+}
+
+func (r *reader) markerTable(v *jsonfile.Value, x *texts) *markerTable {
+	t := r.file.table(v, "name", "startTime", "endTime", "phase", "category", "data", "time", "threadId")
+	return &markerTable{table: t, r: r, texts: x, known: map[local]*event{}}
+}
+
+// next goes to the next row.
+func (m *markerTable) next() bool {
+	if !m.table.next() {
+		return false
+	}
+	m.typ = m.typ[:0]
+	members(m.data(), func(key, value []byte) {
+		if string(key) == "type" {
+			m.typ = jsonfile.AppendText(m.typ[:0], value)
+		}
+	})
+	return true
+}
+
+// data is the payload of the row, nil if it has none.
+func (m *markerTable) data() []byte {
+	if raw := m.cells[markerData]; len(raw) > 0 && raw[0] == '{' {
+		return raw
+	}
+	return nil
+}
+
+// event is the event of the row, nil if it is of none.
+func (m *markerTable) event() *event {
+	if string(m.typ) == typeAllocation || string(m.typ) == typeJank {
+		return nil
+	}
+	types := m.r.survey.types
+	number, ok := types[string(m.typ)]
+	if !ok {
+		number = int32(len(types))
+		types[string(m.typ)] = number
+	}
+	name, ok := m.integer(markerName)
+	if !ok {
+		name = -1
+	}
+	category, ok := m.index(markerCategory, len(m.r.categories))
+	if !ok {
+		category = -1
+	}
+	key := local{name, number, category}
+	e := m.known[key]
+	if e == nil {
+		e = m.r.event(string(m.name()), string(m.typ), category)
+		m.known[key] = e
+	}
+	return e
+}
+
+// name is what the marker of the row is called.
+func (m *markerTable) name() []byte {
+	name, _ := m.texts.cell(m.cells[markerName])
+	return name
+}
+
+// old reports whether the table has one time for each marker.
+func (m *markerTable) old() bool { return !m.has(markerStart) && m.has(markerTime) }
+
+// skips reports whether a member of a payload is no field: it is read in another
+// way.
+func (m *markerTable) skips(key, value []byte) bool {
+	switch string(key) {
+	case "type":
+		return true
+	case "stack", "cause":
+		return len(value) > 0 && value[0] == '{'
+	case "startTime", "endTime", "interval":
+		return m.old() && string(m.typ) != "IPC" && string(m.typ) != "Network"
+	}
+	return false
+}
+
+// markers reads the markers of a thread.
+func (r *reader) markers(c *code, v *jsonfile.Value, s stream.Series, who stream.Who) {
+	m := r.markerTable(v, c.texts)
+	for m.next() && !r.full() {
+		at, ok := m.times()
+		switch {
+		case r.cutShort() && len(m.cells[markerData]) == 0:
+			r.lose(stream.ReasonTorn, "markers without a payload", 1)
+		case !ok:
+			r.lose(stream.ReasonMalformed, "markers without a time", 1)
+		case string(m.typ) == typeAllocation:
+			r.allocated(c, m, s, at)
+		case string(m.typ) == typeJank:
+			r.jank(s, at)
+		default:
+			r.marker(c, m, s, who, at)
+		}
+	}
+	r.ended(m.table, "markers")
+}
+
+// span is when a marker was.
+type span struct {
+	from, to stream.Time // to is from but for an interval
+	phase    stream.Phase
+}
+
+// times is when the marker of the row was.
+func (m *markerTable) times() (span, bool) {
+	if m.old() {
+		return m.oldTimes()
+	}
+	start, hasStart := m.nanos(markerStart)
+	end, hasEnd := m.nanos(markerEnd)
+	phase, ok := m.index(markerPhase, 4)
+	if !ok && hasEnd && hasStart {
+		phase = int(stream.Interval)
+	}
+	from, to := m.r.zero+stream.Time(start), m.r.zero+stream.Time(end)
+	switch stream.Phase(phase) {
+	case stream.Interval:
+		if !hasEnd {
+			to = from
+		}
+		return span{from, max(from, to), stream.Interval}, hasStart
+	case stream.PhaseEnd:
+		return span{to, to, stream.PhaseEnd}, hasEnd
+	}
+	return span{from, from, stream.Phase(phase)}, hasStart
+}
+
+// oldTimes is times where the payload tells them.
+func (m *markerTable) oldTimes() (span, bool) {
+	at, ok := m.nanos(markerTime)
+	s := span{m.r.zero + stream.Time(at), m.r.zero + stream.Time(at), stream.Instant}
+	data := parse(m.data())
+	start, hasStart := nanos(data["startTime"])
+	end, hasEnd := nanos(data["endTime"])
+	interval := data.text("interval")
+	switch {
+	case string(m.typ) == "tracing" && interval == "start":
+		s.phase = stream.PhaseStart
+	case string(m.typ) == "tracing" && interval == "end":
+		s.phase = stream.PhaseEnd
+	case string(m.typ) != "tracing" && hasStart && hasEnd && start != end:
+		s = span{m.r.zero + stream.Time(start), m.r.zero + stream.Time(max(start, end)), stream.Interval}
+	}
+	return s, ok
+}
+
+// marker adds the row of a marker.
+func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Who, at span) {
+	e := m.event()
+	if e == nil || e.id == 0 {
+		return
+	}
+	if tid, ok := m.integer(markerThread); ok {
+		who.Thread = tid
+	}
+	s.Kind, s.Event = stream.Markers, e.id
+	b := r.out.row(s, at.from, at.to)
+	var stack stream.StackID
+	row := len(b.Phase)
+	members(m.data(), func(key, value []byte) {
+		if m.skips(key, value) {
+			if key[0] != 't' && key[0] != 'i' && len(value) > 0 && value[0] == '{' {
+				stack = r.stackOf(c, value, at.from)
+			}
+		} else if k, ok := e.columns[string(key)]; ok && b.Args[k].Len() == row {
+			r.value(&b.Args[k], &e.fields[k], value, m)
+		}
+	})
+	if k, ok := e.columns[nameKey]; ok && b.Args[k].Len() == row {
+		b.Args[k].AppendText(m.name())
+	}
+	for k := range b.Args {
+		if b.Args[k].Len() == row {
+			b.Args[k].AppendNull()
+		}
+	}
+	b.Stack, b.Phase = append(b.Stack, stack), append(b.Phase, at.phase)
+	b.Duration = append(b.Duration, int64(at.to-at.from))
+	b.AppendWho(who)
+	r.out.bytes += len(m.data())
+}
+
+// stackOf is the stack in a payload: of a Gecko profile a thread of one sample,
+// else its number and its time.
+func (r *reader) stackOf(c *code, raw []byte, marker stream.Time) stream.StackID {
+	o := parse(raw)
+	stack, at := o["stack"], o["time"]
+	if samples := o["samples"]; samples != nil {
+		table := parse(samples)
+		schema := parse(table["schema"])
+		rows := elements(table["data"])
+		if len(rows) == 0 {
+			return 0
+		}
+		if len(rows) > 1 {
+			r.lose(stream.ReasonUnsupported, "further stacks of markers", int64(len(rows)-1))
+		}
+		row := elements(rows[0])
+		stack, at = cell(row, schema, "stack"), cell(row, schema, "time")
+	}
+	if ns, ok := nanos(at); ok && r.zero+stream.Time(ns) != marker {
+		r.lose(stream.ReasonUnsupported, "times of the stacks of markers", 1)
+	}
+	return r.stack(c, stack)
+}
+
+// cell is the cell of a row that a schema names.
+func cell(row [][]byte, schema object, name string) []byte {
+	i, ok := jsonfile.Int(schema[name])
+	if !ok || i < 0 || i >= int64(len(row)) {
+		return nil
+	}
+	return row[i]
+}
+
+// allocated adds the row of an allocation that came as a marker.
+func (r *reader) allocated(c *code, m *markerTable, s stream.Series, at span) {
+	var stack stream.StackID
+	o := parse(m.data())
+	if raw := o["stack"]; len(raw) > 0 && raw[0] == '{' {
+		stack = r.stackOf(c, raw, at.from)
+	}
+	bytes, ok := jsonfile.Fixed(o["size"], 0)
+	if !ok {
+		r.lose(stream.ReasonMalformed, "allocations", 1)
+		return
+	}
+	for _, key := range []string{"memoryAddress", "threadId"} {
+		if !isNull(o[key]) {
+			r.lose(stream.ReasonUnsupported, "addresses and threads of allocations", 1)
+		}
+	}
+	r.allocation(s, at.from, bytes, stack)
+}
+
+// jank adds the delay that a marker of the viewer was made of.
+func (r *reader) jank(s stream.Series, at span) {
+	if r.delayed {
+		return
+	}
+	s.Kind = stream.Delays
+	b := r.out.row(s, at.to, at.to)
+	b.Value, b.Number = append(b.Value, int64(at.to-at.from)), append(b.Number, 0)
+}

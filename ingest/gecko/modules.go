@@ -1,0 +1,93 @@
+package gecko
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"gprof/ingest/internal/jsonfile"
+	"gprof/stream"
+)
+
+// module is a library of a profile.
+type module struct {
+	id         stream.ModuleID
+	name       string
+	start, end uint64 // addresses, in a Gecko profile
+	offset     uint64 // in the file, of start
+}
+
+// modules are the libraries that frames of a thread may lie in.
+type modules struct {
+	list   []module // as in the file
+	sorted []module // by address
+	named  map[string]stream.ModuleID
+}
+
+// modules reads a list of libraries.
+func (r *reader) modules(v *jsonfile.Value) *modules {
+	m := &modules{named: map[string]stream.ModuleID{}}
+	r.note(r.file.objects(v, func(o object) {
+		lib := module{name: o.text("name")}
+		lib.id = r.t.Modules.Intern(moduleOf(o))
+		lib.start, lib.end, lib.offset = address(o["start"]), address(o["end"]), address(o["offset"])
+		m.list = append(m.list, lib)
+		if m.named[lib.name] == 0 {
+			m.named[lib.name] = lib.id
+		}
+	}))
+	m.sorted = slices.Clone(m.list)
+	slices.SortStableFunc(m.sorted, func(a, b module) int { return cmp.Compare(a.start, b.start) })
+	return m
+}
+
+// moduleOf is what tells a library from others. Its build id is what the viewer
+// knows as codeId; where that is missing, the id by which symbols are found.
+func moduleOf(o object) stream.Module {
+	name, path := o.text("name"), o.text("path")
+	if path == "" && strings.ContainsAny(name, `/\`) { // as older versions have it
+		path, name = name, name[strings.LastIndexAny(name, `/\`)+1:]
+	}
+	out := stream.Module{Build: cmp.Or(o.text("codeId"), o.text("breakpadId")), Name: name}
+	if strings.Trim(out.Build, "0") == "" { // which stands for none
+		out.Build = ""
+	}
+	if path != name {
+		out.Path = path
+	}
+	return out
+}
+
+// address is a number, or a text of one.
+func address(raw []byte) uint64 {
+	if n, ok := jsonfile.Int(raw); ok && n >= 0 {
+		return uint64(n)
+	}
+	return parseAddress(string(jsonfile.AppendText(nil, raw)))
+}
+
+// find is the library at an address, and the offset in its file.
+func (m *modules) find(address uint64) (id stream.ModuleID, offset uint64) {
+	i, _ := slices.BinarySearchFunc(m.sorted, address, func(lib module, address uint64) int {
+		if lib.start <= address {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 || address >= m.sorted[i-1].end {
+		return 0, address
+	}
+	lib := m.sorted[i-1]
+	return lib.id, address - lib.start + lib.offset
+}
+
+// byName is the library of a name; one that is not in the list has no more than
+// that.
+func (r *reader) byName(m *modules, name string) stream.ModuleID {
+	id, ok := m.named[name]
+	if !ok {
+		id = r.t.Modules.Intern(stream.Module{Name: name})
+		m.named[name] = id
+	}
+	return id
+}

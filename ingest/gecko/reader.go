@@ -1,0 +1,185 @@
+package gecko
+
+import (
+	"errors"
+	"fmt"
+
+	"gprof/ingest/internal/jsonfile"
+	"gprof/stream"
+)
+
+// reader reads the rows of a profile.
+type reader struct {
+	*Profile
+	t     *stream.Tables
+	ids   []stream.ProcessID
+	shift stream.Time
+	out   collector
+	err   error // of the file below
+	done  int64 // bytes
+
+	instance   string // of the process being read, for the ledger
+	zero       stream.Time
+	categories [][]stream.CategoryID // of the file, each with its parts
+	cpuUnit    int64                 // ns in a CPU time of a sample, 0 unknown
+	survey     survey
+	delayed    bool // the samples of the thread tell delays
+
+	sharedTexts *texts
+	code        *code // that was loaded last
+	codeOf      *jsonfile.Value
+}
+
+func newReader(p *Profile, t *stream.Tables, ids []stream.ProcessID, shift stream.Time) *reader {
+	return &reader{Profile: p, t: t, ids: ids, shift: shift}
+}
+
+// read reads all processes that are wanted.
+func (r *reader) read(yield func(*stream.Batch) bool) {
+	r.out = collector{t: r.t, yield: yield, last: map[stream.ProcessID]uint64{}}
+	defer r.dropCode()
+	if r.damage != nil {
+		r.note(r.damage)
+	}
+	r.readCategories(r.root.Get("meta", "categories"))
+	r.cpuUnit = cpuUnits[r.file.text(r.root.Get("meta", "sampleUnits", "threadCPUDelta"))]
+	r.look()
+	r.ledgers()
+	for i, x := range r.processes {
+		if id := r.ids[i]; id != 0 && r.goesOn() {
+			r.process(x, id)
+		}
+	}
+	r.done = r.file.size
+}
+
+// goesOn reports whether there is anybody who wants more, and room for it.
+func (r *reader) goesOn() bool { return r.err == nil && !r.out.stopped && !r.t.Full() }
+
+// cutShort reports whether columns may be missing whose rows are there. Without
+// them others would mean something else.
+func (r *reader) cutShort() bool { return r.damage != nil && r.processed() }
+
+// full reports whether the tables are full. It asks rarely.
+func (r *reader) full() bool {
+	r.out.asked++
+	return r.out.asked%4096 == 0 && !r.goesOn()
+}
+
+// enter makes x the process that is being read.
+func (r *reader) enter(x *process) {
+	r.instance = fmt.Sprintf("%016x", x.row.Instance)
+	r.zero = x.zero + r.shift
+}
+
+// process reads one process.
+func (r *reader) process(x *process, id stream.ProcessID) {
+	r.enter(x)
+	r.setOutTracks(x, id)
+	for _, t := range x.threads {
+		if r.goesOn() {
+			r.thread(x, t, id)
+		}
+	}
+	r.parts(x, id)
+	r.out.flush()
+	if x.about == nil {
+		r.live(id)
+	}
+}
+
+// setOutTracks interns the tracks of a process. Each process has a main one.
+func (r *reader) setOutTracks(x *process, id stream.ProcessID) {
+	main := false
+	for _, t := range x.threads {
+		main = main || t.track.Main
+		r.track(t, id)
+	}
+	if !main {
+		r.t.Tracks.Intern(stream.Track{Process: id, Name: x.row.Name, Main: true})
+	}
+}
+
+// track is the track of a thread.
+func (r *reader) track(t *thread, id stream.ProcessID) stream.TrackID {
+	row := t.track
+	row.Process = id
+	for _, at := range []*stream.Time{&row.Start, &row.End} {
+		if *at != 0 {
+			*at += r.shift
+		}
+	}
+	return r.t.Tracks.Intern(row)
+}
+
+// live is when a process ended, if nothing told: at its last row.
+func (r *reader) live(id stream.ProcessID) {
+	if p := r.t.Process(id); p.End == 0 {
+		p.End = max(p.Start, r.out.latest)
+	}
+	r.out.latest = 0
+}
+
+// thread reads the rows of a thread.
+func (r *reader) thread(x *process, t *thread, id stream.ProcessID) {
+	c := r.loadCode(x, t.value)
+	series := stream.Series{Process: id, Track: r.track(t, id)}
+	who := stream.Who{Thread: t.id}
+	if x.about != nil {
+		who = stream.Who{} // it is a number of the output's
+	}
+	r.delayed = false
+	r.samples(c, t.value.Get("samples"), series, who)
+	r.markers(c, t.value.Get("markers"), series, who)
+	r.allocations(c, t.value.Get("nativeAllocations"), series)
+	r.allocations(c, t.value.Get("jsAllocations"), series)
+	for _, key := range []string{"jsTracer", "jsTracerEvents", "tracedValues", "tracedObjectShapes", "tracedValuesBuffer"} {
+		if v := t.value.Get(key); v != nil {
+			r.lose(stream.ReasonUnsupported, "traces of JavaScript", 1)
+		}
+	}
+	r.out.flush()
+	r.done = max(r.done, t.value.Off)
+}
+
+// lose adds to the ledger of the process being read.
+func (r *reader) lose(reason stream.Reason, what string, count int64) {
+	r.t.Ledger.Add(stream.Line{Process: r.instance, Reason: reason, What: what, Count: count})
+}
+
+// unplaced counts a cell that says something for which there is no place.
+func (r *reader) unplaced(t *table, i int, what string) {
+	if raw := t.cells[i]; !isNull(raw) && string(raw) != "0" {
+		r.lose(stream.ReasonUnsupported, what, 1)
+	}
+}
+
+// ended notes what ended a table too early, and what is missing in it.
+func (r *reader) ended(t *table, what string) {
+	if t.ragged > 0 {
+		r.lose(stream.ReasonTorn, "cells of "+what, t.ragged)
+	}
+	r.note(t.err())
+}
+
+// note notes what is wrong with the file at some place: in the ledger, or, if it
+// can't be read any more, for whoever reads.
+func (r *reader) note(err error) {
+	var at *jsonfile.Error
+	switch {
+	case err == nil:
+		return
+	case !errors.As(err, &at):
+		r.err = errors.Join(r.err, err)
+		return
+	}
+	reason := stream.ReasonMalformed
+	switch {
+	case errors.Is(err, jsonfile.ErrTorn):
+		reason = stream.ReasonTorn
+	case !errors.Is(err, jsonfile.ErrSyntax) && !errors.Is(err, jsonfile.ErrTooBig) && !errors.Is(err, jsonfile.ErrDepth) && !errors.Is(err, jsonfile.ErrMany):
+		r.err = err
+		return
+	}
+	r.t.Ledger.Add(stream.Line{Process: r.instance, Reason: reason, What: "JSON", Where: fmt.Sprintf("byte %d", at.Off), Count: 1})
+}

@@ -1,0 +1,142 @@
+package gecko
+
+import (
+	"cmp"
+	"slices"
+
+	"gprof/ingest/internal/jsonfile"
+	"gprof/stream"
+)
+
+// how is the way in which values of a field stand in a payload.
+type how uint8
+
+const (
+	asNumber how = iota
+	asMillis     // a duration in ms
+	asMicros
+	asNanos
+	asTime   // ms since the start of the process
+	asText   // a string
+	asUnique // the number of a string
+	asFlow   // the same, of an id in hexadecimal
+	asID     // a number, or a string that holds one
+	asJSON   // what is nested
+)
+
+// formats are those of the viewer.
+var formats = map[string]struct {
+	format  stream.Format
+	privacy stream.Privacy
+	how     how
+}{
+	"url":                 {stream.FormatURL, stream.PrivacyURL, asText},
+	"file-path":           {stream.FormatPath, stream.PrivacyPath, asText},
+	"sanitized-string":    {stream.FormatText, stream.PrivacySecret, asText},
+	"string":              {stream.FormatText, stream.PrivacyPlain, asText},
+	"unique-string":       {stream.FormatString, stream.PrivacyPlain, asUnique},
+	"flow-id":             {stream.FormatFlow, stream.PrivacyPlain, asFlow},
+	"terminating-flow-id": {stream.FormatFlowEnd, stream.PrivacyPlain, asFlow},
+	"duration":            {stream.FormatNanoseconds, stream.PrivacyPlain, asMillis},
+	"seconds":             {stream.FormatNanoseconds, stream.PrivacyPlain, asMillis}, // its values are in ms, too
+	"milliseconds":        {stream.FormatNanoseconds, stream.PrivacyPlain, asMillis},
+	"microseconds":        {stream.FormatNanoseconds, stream.PrivacyPlain, asMicros},
+	"nanoseconds":         {stream.FormatNanoseconds, stream.PrivacyPlain, asNanos},
+	"time":                {stream.FormatTime, stream.PrivacyPlain, asTime},
+	"bytes":               {stream.FormatBytes, stream.PrivacyPlain, asNumber},
+	"percentage":          {stream.FormatPercentage, stream.PrivacyPlain, asNumber},
+	"integer":             {stream.FormatInteger, stream.PrivacyPlain, asNumber},
+	"decimal":             {stream.FormatDecimal, stream.PrivacyPlain, asNumber},
+	"hexadecimal":         {stream.FormatHexadecimal, stream.PrivacyPlain, asNumber},
+	"pid":                 {stream.FormatProcess, stream.PrivacyPlain, asID},
+	"tid":                 {stream.FormatThread, stream.PrivacyPlain, asID},
+}
+
+// places are the displays of the viewer, in the order of the bits of a Location.
+var places = []string{"marker-chart", "marker-table", "timeline-overview", "timeline-memory", "timeline-ipc", "timeline-fileio", "stack-chart"}
+
+// windowKey is the key of the page that a marker is of.
+const windowKey = "innerWindowID"
+
+// field is a field of an event, and how its values stand in the file.
+type field struct {
+	stream.EventField
+	how how
+}
+
+// schema is what a profile says of a type of markers.
+type schema struct {
+	event  stream.Event // without name and category
+	fields []field
+}
+
+// readSchemas reads a list of schemas. Of two of one name the first counts.
+func (r *reader) readSchemas(v *jsonfile.Value) {
+	r.note(r.file.objects(v, func(o object) {
+		name := o.text("name")
+		if _, known := r.survey.schemas[name]; !known {
+			r.survey.schemas[name] = r.schema(o)
+		}
+	}))
+}
+
+func (r *reader) schema(o object) *schema {
+	s := new(schema)
+	s.event.Chart, s.event.Tooltip, s.event.Table = o.text("chartLabel"), o.text("tooltipLabel"), o.text("tableLabel")
+	for _, raw := range elements(o["display"]) {
+		i := slices.Index(places, string(jsonfile.AppendText(nil, raw)))
+		if i < 0 {
+			r.lose(stream.ReasonUnsupported, "displays of schemas", 1)
+			continue
+		}
+		s.event.Display |= 1 << i
+	}
+	fields := o["fields"]
+	if fields == nil {
+		fields = o["data"]
+	}
+	for _, raw := range elements(fields) {
+		r.schemaField(s, parse(raw))
+	}
+	for _, key := range []string{"graphs", "colorField", "isStackBased", "description"} {
+		if !isNull(o[key]) && string(o[key]) != "false" {
+			r.lose(stream.ReasonUnsupported, key+" of schemas", 1)
+		}
+	}
+	return s
+}
+
+// schemaField adds a field to a schema; what is always the same is none.
+func (r *reader) schemaField(s *schema, o object) {
+	key := o.text("key")
+	if key == "" {
+		r.lose(stream.ReasonUnsupported, "texts of schemas", 1)
+		return
+	}
+	format, known := formats[o.text("format")]
+	if !known { // list, table, and what is new
+		format.format, format.how = stream.FormatText, asJSON
+	}
+	f := field{EventField: stream.EventField{
+		Name: key, Label: o.text("label"), Type: format.how.typ(format.format), Format: format.format, Privacy: format.privacy,
+		Searchable: string(o["searchable"]) == "true", Hidden: string(o["hidden"]) == "true",
+	}, how: format.how}
+	f.Label = cmp.Or(f.Label, key)
+	if key == windowKey {
+		f.Format = stream.FormatWindow
+	}
+	s.fields = append(s.fields, f)
+}
+
+// typ is the type of most values.
+func (h how) typ(f stream.Format) stream.Type {
+	switch {
+	case h == asText, h == asUnique, h == asJSON:
+		return stream.Text
+	case h == asFlow:
+		return stream.Uint
+	case f == stream.FormatDecimal, f == stream.FormatPercentage:
+		return stream.Float
+	}
+	return stream.Int
+}

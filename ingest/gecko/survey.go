@@ -1,0 +1,194 @@
+package gecko
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"gprof/ingest/internal/jsonfile"
+	"gprof/stream"
+)
+
+// maxNames is how many names of markers become events of their own. Programs
+// have some hundred; those that are made while a program runs are values.
+const maxNames = 2000
+
+// survey is the events of a profile.
+type survey struct {
+	schemas map[string]*schema // by type
+	events  map[eventKey]*event
+	names   map[string]bool
+	types   map[string]int32 // numbers of types, from 1; 0 is none
+}
+
+// eventKey is what tells events apart.
+type eventKey struct {
+	name, typ string
+	category  int
+	named     bool // the name is that of the type; that of the marker is a field
+}
+
+// event is an event: its definition, and where the values of its fields stand.
+type event struct {
+	id      stream.EventID
+	fields  []field
+	columns map[string]int  // by key
+	others  map[string]seen // keys that no schema names
+}
+
+// seen is which values of a key there are.
+type seen uint8
+
+const (
+	seenInteger seen = 1 << iota
+	seenDecimal
+	seenBool
+	seenOther
+)
+
+// nameKey is the field that holds a marker's name, if the event has not got it.
+const nameKey = "name of the marker"
+
+// look finds the events of all markers that are wanted.
+func (r *reader) look() {
+	r.survey = survey{schemas: map[string]*schema{}, events: map[eventKey]*event{}, names: map[string]bool{}, types: map[string]int32{"": 0}}
+	r.enter(r.processes[0])
+	r.readSchemas(r.root.Get("meta", "markerSchema"))
+	for i, x := range r.processes {
+		r.enter(x)
+		if r.ids[i] == 0 {
+			continue
+		}
+		if i > 0 && x.value != r.root {
+			r.readSchemas(x.value.Get("meta", "markerSchema"))
+		}
+		for _, t := range x.threads {
+			if r.goesOn() {
+				r.lookAt(t)
+			}
+		}
+	}
+	r.define()
+}
+
+// lookAt finds the events of a thread. What is wrong with its markers is noted
+// when they are read.
+func (r *reader) lookAt(t *thread) {
+	v := t.value.Get("markers")
+	m := r.markerTable(v, r.textsOf(t.value))
+	for m.next() && !r.full() {
+		if e := m.event(); e != nil {
+			members(m.data(), func(key, value []byte) {
+				if !m.skips(key, value) && !e.has(key) {
+					e.others[string(key)] |= seenOf(value)
+				}
+			})
+		}
+	}
+	r.done = max(r.done, min(v.Offset()/2, r.file.size))
+}
+
+// has reports whether the schema of an event names a field.
+func (e *event) has(key []byte) bool {
+	_, ok := e.columns[string(key)]
+	return ok
+}
+
+// seenOf is what kind of value a text is.
+func seenOf(raw []byte) seen {
+	switch {
+	case isNull(raw):
+		return 0
+	case raw[0] == 't', raw[0] == 'f':
+		return seenBool
+	case raw[0] != '-' && (raw[0] < '0' || raw[0] > '9'):
+		return seenOther
+	}
+	if _, ok := jsonfile.Int(raw); ok {
+		return seenInteger
+	}
+	return seenDecimal
+}
+
+// event is the event of a marker's name, type and category, which may be a new
+// one.
+func (r *reader) event(name, typ string, category int) *event {
+	key := eventKey{name: name, typ: typ, category: category}
+	if bytes.Contains([]byte(name), []byte("://")) || len(r.survey.names) >= maxNames && !r.survey.names[name] {
+		key.name, key.named = cmp.Or(typ, "marker"), true
+	} else {
+		r.survey.names[name] = true
+	}
+	e := r.survey.events[key]
+	if e == nil {
+		e = &event{columns: map[string]int{}, others: map[string]seen{}}
+		if s := r.survey.schemas[typ]; s != nil {
+			e.fields = slices.Clone(s.fields)
+		}
+		for i := range e.fields {
+			e.columns[e.fields[i].Name] = i
+		}
+		if key.named {
+			e.add(field{stream.EventField{Name: nameKey, Label: nameKey, Type: stream.Text, Format: stream.FormatText, Privacy: stream.PrivacySecret}, asText})
+		}
+		r.survey.events[key] = e
+	}
+	return e
+}
+
+func (e *event) add(f field) {
+	e.columns[f.Name] = len(e.fields)
+	e.fields = append(e.fields, f)
+}
+
+// define makes the events, in an order that does not depend on that of the rows.
+func (r *reader) define() {
+	keys := make([]eventKey, 0, len(r.survey.events))
+	for key := range r.survey.events {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b eventKey) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.typ, b.typ), cmp.Compare(a.category, b.category), -cmp.Compare(len(r.survey.events[b].fields), len(r.survey.events[a].fields)))
+	})
+	for _, key := range keys {
+		e := r.survey.events[key]
+		e.addOthers()
+		def := stream.Event{Display: stream.ShowChart | stream.ShowTable}
+		if s := r.survey.schemas[key.typ]; s != nil {
+			def = s.event
+		}
+		def.Name = key.name
+		if key.category < len(r.categories) && key.category >= 0 {
+			def.Category = r.categories[key.category][0]
+		}
+		for _, f := range e.fields {
+			def.Fields = append(def.Fields, f.EventField)
+		}
+		e.id = r.t.AddEvent(def)
+	}
+}
+
+// addOthers adds the fields that no schema names. Nobody says what a text of
+// them may reveal.
+func (e *event) addOthers() {
+	keys := make([]string, 0, len(e.others))
+	for key := range e.others {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		f := field{stream.EventField{Name: key, Label: key, Type: stream.Int, Format: stream.FormatInteger}, asNumber}
+		switch seen := e.others[key]; {
+		case key == windowKey:
+			f.Format = stream.FormatWindow
+		case seen&seenOther != 0 || seen == 0:
+			f.Type, f.Format, f.Privacy, f.how = stream.Text, stream.FormatText, stream.PrivacySecret, asText
+		case seen == seenBool:
+			f.Format = stream.FormatBool
+		case seen&seenDecimal != 0:
+			f.Type, f.Format = stream.Float, stream.FormatDecimal
+		}
+		e.add(f)
+	}
+	e.others = nil
+}
