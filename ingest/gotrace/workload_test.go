@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"gprof/stream"
-	"gprof/stream/streamtest"
 )
 
 // recorded is a trace of this process while it does some of everything.
@@ -38,9 +36,9 @@ var recorded = sync.OnceValues(func() ([]byte, error) {
 // work does some of everything that a trace tells of, for as long as a
 // generation takes: a second.
 func work() error {
-	pause := time.NewTicker(50 * time.Millisecond)
+	pause := time.NewTicker(150 * time.Millisecond)
 	defer pause.Stop()
-	for range 22 {
+	for range 8 {
 		<-pause.C
 		for _, do := range []func() error{tasks, talk, files, allocate, compute} {
 			if err := do(); err != nil {
@@ -190,18 +188,4 @@ func record(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return data
-}
-
-func TestRecorded(t *testing.T) {
-	data := record(t)
-	if dir := os.Getenv("GOTRACE_KEEP"); dir != "" {
-		os.WriteFile(filepath.Join(dir, "trace.out"), data, 0o600)
-	}
-	streamtest.TestSource(t, func(t *testing.T) stream.Source {
-		src, err := sourceOf(data, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return src
-	})
 }
