@@ -136,6 +136,9 @@ func rangeEnd(p *Process) (end uint64) {
 }
 
 func size(p *Process) (n uint64) {
+	if p.foreign != nil {
+		return uint64(p.foreign.size)
+	}
 	for _, im := range p.Chunks {
 		n += uint64(im.Header.Commit.Offset())
 	}

@@ -1,6 +1,12 @@
 package ingest
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+
+	"gprof/chunks"
 	"gprof/ingest/gotrace"
 	"gprof/stream"
 )
@@ -13,6 +19,7 @@ const goTraceFormat = "Go execution trace"
 type goTrace struct {
 	*gotrace.File
 	tracks gotrace.Grouping
+	place  func(mono uint64) stream.Time // the clock that it shares with recordings; nil: none
 }
 
 func openGoTrace(open opener) (*goTrace, error) {
@@ -23,12 +30,75 @@ func openGoTrace(open opener) (*goTrace, error) {
 	return &goTrace{File: f}, err
 }
 
-// traceTracks is which tracks of a trace belong to those of recordings.
-var traceTracks = map[Grouping]gotrace.Grouping{ByThread: gotrace.ByThread, ByProcessor: gotrace.ByProcessor}
-
-func (g *goTrace) group(by Grouping) { g.tracks = traceTracks[by] }
+// Processes implements foreignFile.
+func (g *goTrace) Processes() []stream.Process { return []stream.Process{g.Process(g.place)} }
 
 // Source implements foreignFile.
 func (g *goTrace) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source {
-	return g.File.Source(t, ids[0], gotrace.Options{Tracks: g.tracks, Shift: shift})
+	return g.File.Source(t, ids[0], gotrace.Options{Tracks: g.tracks, Place: g.place, Shift: shift})
 }
+
+// group implements grouped.
+func (g *goTrace) group(by Grouping) { g.tracks = traceTracks(by) }
+
+// traceTracks is which tracks of a trace belong to those of recordings.
+func traceTracks(by Grouping) gotrace.Grouping {
+	switch by {
+	case ByThread:
+		return gotrace.ByThread
+	case ByProcessor:
+		return gotrace.ByProcessor
+	}
+	return gotrace.ByRoot
+}
+
+// share puts a trace on the monotonic clock that it read with recordings of the
+// same boot, whose id no trace tells: real time was as far ahead of it as they
+// say. So their order is exact.
+func (g *goTrace) share(known []*placed) {
+	a, ok := g.Anchor()
+	for _, p := range known {
+		low, high, _ := p.shared.known(a.Mono)
+		if offset := a.Wall - int64(a.Mono); ok && offset >= low-maxSkew && offset <= high+maxSkew {
+			g.place = p.clock.At
+			return
+		}
+	}
+}
+
+// traceIndexes is from where on the rows of windows of the execution trace have
+// their indexes, and windowIndexes how many each of them: no ring comes so far.
+const (
+	traceIndexes  = 1 << 63
+	windowIndexes = 1 << 40
+)
+
+// windows returns the sources of the windows of the execution trace that lie
+// beside the recording of p, whose id is given.
+func (p *Process) windows(t *stream.Tables, id stream.ProcessID, by Grouping) (all []stream.Source) {
+	for i, w := range p.Traces {
+		f, err := gotrace.Open(func() (io.ReadCloser, error) { return p.files.Open(path.Join(p.Dir, w.Name)) })
+		if err != nil {
+			t.Ledger.Add(p.badWindow(w, err))
+		}
+		if f != nil {
+			all = append(all, f.Source(t, id, gotrace.Options{
+				Tracks: traceTracks(by), Place: p.clock.At, Beside: true, FirstIndex: traceIndexes + uint64(i)*windowIndexes,
+			}))
+		}
+	}
+	return all
+}
+
+// badWindow is the line of the ledger for a window that can't be read to its end.
+func (p *Process) badWindow(w chunks.Trace, err error) stream.Line {
+	reason := stream.ReasonUnreadable
+	switch {
+	case errors.Is(err, gotrace.ErrTorn):
+		reason = stream.ReasonTorn
+	case errors.Is(err, gotrace.ErrDamaged):
+		reason = stream.ReasonDamaged
+	}
+	return stream.Line{Process: p.Name(), Reason: reason, What: "execution traces", Where: fmt.Sprintf("%s, %v", w.Name, err), Count: 1}
+}
+

@@ -27,6 +27,9 @@ func (a *aligner) place() {
 func (a *aligner) placeForeign() {
 	start := stream.Time(a.start())
 	for _, p := range a.foreign {
+		if g, ok := p.foreign.file.(*goTrace); ok {
+			g.share(a.known)
+		}
 		p.placed = p.foreign.row().Clock
 		if p.placed.By == "" {
 			p.foreign.place(start)

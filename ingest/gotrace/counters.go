@@ -147,6 +147,9 @@ func (s *Source) count(c stream.Counter, at stream.Time, value int64) {
 		return
 	}
 	known.value = value
+	if s.leaveOut(stream.Counts) {
+		return
+	}
 	b := s.rows.begin(stream.Series{Kind: stream.Counts, Counter: known.id}, 0, at)
 	b.Value, b.Number = append(b.Value, value), append(b.Number, 0)
 }

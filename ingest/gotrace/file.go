@@ -102,17 +102,21 @@ func places(open func() (io.ReadCloser, error)) (r io.ReaderAt, closer io.Closer
 	return at, c, info.Size(), nil
 }
 
-// Processes returns the one process that a trace is of. Where the trace tells no
-// real time, its times are those of its own clock, and Clock.By is "".
-func (f *File) Processes() []stream.Process {
-	var c clock
+// Process returns the process that a trace is of. place is the moment of a
+// monotonic time; nil: the trace's own readings of the clocks tell it. Where there
+// are none its times are those of its own clock, and Clock.By is "".
+func (f *File) Process(place func(mono uint64) stream.Time) stream.Process {
+	c := clock{place: place}
 	first, last := &f.all[0], &f.all[len(f.all)-1]
 	c.turn(first.anchor)
 	p := stream.Process{Instance: f.instance, Name: "Go program", Start: c.at(first.first), CPU: "execution trace", Go: f.lowestGo(), Clock: f.placed()}
 	c.turn(last.anchor)
 	p.End = max(p.Start, c.at(last.last))
-	return []stream.Process{p}
+	return p
 }
+
+// Anchor is the first reading of the clocks; not ok if there is none.
+func (f *File) Anchor() (a Anchor, ok bool) { return f.all[0].anchor, f.all[0].anchor.usable() }
 
 // lowestGo is what the version of a trace says of the version of Go.
 func (f *File) lowestGo() string { return fmt.Sprintf("go1.%d or later", f.version) }

@@ -18,6 +18,10 @@ type Options struct {
 	Place func(mono uint64) stream.Time
 	// Shift is added to all moments.
 	Shift stream.Time
+	// Beside says that the process has a recording besides, which tells samples,
+	// waits and counters, too: those of the trace are left out, lest they count
+	// twice. The ledger tells how many.
+	Beside bool
 	// FirstIndex is the index of the first row: of a process of which others give
 	// rows, too, one that none of theirs has.
 	FirstIndex uint64
@@ -33,6 +37,8 @@ type Source struct {
 	ready  []*stream.Batch
 	ended  bool
 	held   int64
+	beside bool
+	twice  [stream.Pages + 1]int64 // rows that were left out, by kind
 
 	clock       clock
 	stacks      stacks
@@ -61,7 +67,7 @@ func (f *File) Source(t *stream.Tables, process stream.ProcessID, o Options) *So
 	s := &Source{
 		file: f, tables: t, rows: rows{process: process, index: o.FirstIndex},
 		clock: clock{place: o.Place, shift: o.Shift}, stacks: stacks{tables: t}, tracks: newTracks(t, process, o.Tracks),
-		definitions: definitions(), counters: map[string]*counter{},
+		beside: o.Beside, definitions: definitions(), counters: map[string]*counter{},
 		live: map[int64]*goroutine{}, ranges: map[rangeKey]*interval{}, tasks: map[uint64]*interval{}, threads: map[int64]bool{},
 		fresh: true,
 	}
@@ -178,6 +184,9 @@ func (s *Source) finish() error {
 	if s.file.version < version26 {
 		s.note(stream.Line{Reason: stream.ReasonUnproven, What: "generations", Where: "the last one: before Go 1.26 nothing tells where it ends", Count: 1})
 	}
+	for kind, n := range s.twice {
+		s.note(stream.Line{Reason: stream.ReasonDuplicate, What: stream.Kind(kind).String() + " of the execution trace", Count: n})
+	}
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "experimental events", Count: s.strange})
 	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "stacks", Count: s.stacks.bad})
 	s.tables.Lock()
@@ -267,8 +276,19 @@ func (s *Source) countThreads(now int64) {
 
 var threadCounter = stream.Counter{Name: "threads", Category: "Go", Description: "threads that ran anything in the last second"}
 
+// leaveOut says whether rows of a kind are left out, and counts them.
+func (s *Source) leaveOut(k stream.Kind) bool {
+	if s.beside {
+		s.twice[k]++
+	}
+	return s.beside
+}
+
 // sample takes a CPU sample. How much time it stands for a trace doesn't tell.
 func (s *Source) sample(ev *event) {
+	if s.leaveOut(stream.Samples) {
+		return
+	}
 	info := s.stacks.intern(ev.context)
 	g := s.live[ev.goroutine]
 	if g != nil && g.lane == nil && info.id != 0 {

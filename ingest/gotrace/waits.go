@@ -59,6 +59,9 @@ func (s *Source) tellWaits() {
 	w := &s.waits
 	at := s.clock.at(w.last)
 	for i := range w.sums {
+		if s.leaveOut(stream.Waits) {
+			continue
+		}
 		sum := &w.sums[i]
 		b := s.rows.begin(stream.Series{Kind: stream.Waits, Track: s.tracks.waitsTrack(sum.lane)}, 0, at)
 		b.Stack = append(b.Stack, sum.stack)

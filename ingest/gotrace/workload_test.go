@@ -177,7 +177,7 @@ func sourceOf(data []byte, o Options) (stream.Source, error) {
 		return nil, err
 	}
 	t := new(stream.Tables)
-	t.Processes = f.Processes()
+	t.Processes = []stream.Process{f.Process(nil)}
 	return f.Source(t, 1, o), err
 }
 
