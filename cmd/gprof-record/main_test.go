@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"gprof/chunks"
+	"gprof/ingest/pack"
 	"gprof/rawformat"
 	"gprof/recorder"
 	_ "gprof/recorder/auto"
@@ -142,6 +143,40 @@ func TestExitRecord(t *testing.T) {
 				t.Errorf("exit %+v does not fit the chunks, opened at %+v", x, open)
 			}
 		})
+	}
+}
+
+// A command that is killed leaves a packed file all the same.
+func TestPack(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "dump.gprof")
+	code, _, stderr := runTest(t, "die", "run", "--dir", dir, "--pack", file, "--", os.Args[0])
+	if code != 128+int(syscall.SIGKILL) || !strings.Contains(stderr, "packed 1 process(es)") {
+		t.Errorf("status %d, stderr %q", code, stderr)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := pack.Open(f, info.Size())
+	if err != nil || len(a.Problems) > 0 || len(a.Instances()) != 1 {
+		t.Fatalf("%v, problems %v", err, a)
+	}
+	p, err := chunks.OpenProcess(a, a.Process(a.Instances()[0]).Dir)
+	if err != nil || p.Exit == nil || p.Exit.Reason != rawformat.ExitSignal {
+		t.Errorf("%v, %+v", err, p)
+	}
+	code, _, stderr = runTest(t, "three", "run", "--dir", dir, "--pack", filepath.Join(dir, "missing", "x"), "--", os.Args[0])
+	if code != 3 || !strings.Contains(stderr, "warning: nothing is packed") {
+		t.Errorf("status %d, stderr %q: want the command's", code, stderr)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".gprof-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
 

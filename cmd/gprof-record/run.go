@@ -18,6 +18,7 @@ import (
 type runCmd struct {
 	Dir     string   `short:"d" placeholder:"DIR" help:"Directory in which the session is made (default: where the recorder would)."`
 	Limit   sizeFlag `short:"l" placeholder:"SIZE" help:"Bytes that the processes of the session may record together, such as 64MiB (default: what fits)."`
+	Pack    string   `short:"o" placeholder:"FILE.gprof" help:"When the command has ended, however it did, pack what it and its children recorded into this file."`
 	Command []string `arg:"" passthrough:"" name:"command" help:"Command and its arguments, after --."`
 }
 
@@ -30,7 +31,8 @@ What --dir and --limit say goes before what the environment and the program itse
 Example:
 
   gprof-record run --dir /tmp/rec --limit 64MiB -- ./server -addr :8080
-  gprof-convert /tmp/rec/server -o server.json.gz`
+  gprof-convert /tmp/rec/server -o server.json.gz
+  gprof-record run --pack crash.gprof -- ./server`
 }
 
 // sizeFlag is a number of bytes, 0 not given.
@@ -52,7 +54,8 @@ func (f *sizeFlag) UnmarshalText(text []byte) error {
 //  2. Start the command with recording switched on in its environment.
 //  3. Pass signals on until it ends.
 //  4. Write how it ended, which its own recorder could not.
-//  5. Look which processes recorded, or explain why none did.
+//  5. Look which processes recorded, or explain why none did; pack them if that
+//     was asked for.
 //
 // What goes wrong with the recording does not keep the command from running.
 func (c *runCmd) Run(s *streams) error {
@@ -72,6 +75,11 @@ func (c *runCmd) Run(s *streams) error {
 		}
 	}
 	s.report(session, len(recorded))
+	if c.Pack != "" && len(recorded) > 0 {
+		if err := s.pack(c.Pack, session, recorded); err != nil {
+			s.say("warning: nothing is packed: %v", err)
+		}
+	}
 	if status != 0 {
 		return exitError(status)
 	}

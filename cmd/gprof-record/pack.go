@@ -1,0 +1,37 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"gprof/ingest/pack"
+)
+
+// pack writes a packed file of what the processes in these directories left. It
+// appears only when it is whole. What can't be read is said, and left out.
+func (s *streams) pack(file, session string, dirs []string) error {
+	found, err := pack.Session(session)
+	if err != nil {
+		return err
+	}
+	found = slices.DeleteFunc(found, func(p pack.Process) bool { return !slices.Contains(dirs, filepath.Join(session, fmt.Sprintf("%016x", p.Instance))) })
+	if len(found) == 0 {
+		return pack.ErrNothing
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), ".gprof-*") // mode 0600: it holds what a recording does
+	if err != nil {
+		return err
+	}
+	sum, err := pack.Write(f, found, pack.Options{Report: func(err error) { s.say("warning: %v", err) }})
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	s.say("packed %d process(es), %d chunks, %d bytes in %s", sum.Processes, sum.Chunks, sum.Size, file)
+	return nil
+}
