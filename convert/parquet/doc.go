@@ -14,7 +14,8 @@
 // A session is the processes of one run of the converter that are of one service
 // and began on one UTC day; its name depends on what is in it. Each table has one
 // file for each session, also if it has no rows, but not in a data set that was
-// begun for many runs. Readers take S, D and E as
+// begun for many runs. One of more than 512 that get rows at a time goes on in a
+// file <session>-2.parquet, and so on. Readers take S, D and E as
 // columns (Hive); a process without a service counts under its name. What is no
 // letter, digit, hyphen, underscore or dot is escaped as % and two hexadecimal
 // digits, NULL is __HIVE_DEFAULT_PARTITION__, and a value too long for a file

@@ -16,11 +16,16 @@ import (
 // Extension is that of the files.
 const Extension = ".parquet"
 
+// maxOpen bounds the memory of tables that are open at a time: an open one takes
+// some 200 KB.
+const maxOpen = 512
+
 // New returns a Sink that writes into dir, where tables of other runs may be.
 func New(dir tables.Directory, o tables.Options) stream.Sink {
 	codec, cells := codecOf(o.Compression), new([]pq.Value)
 	return tables.New(dir, tables.Format{
 		Extension: Extension,
+		MaxOpen:   maxOpen,
 		Begin: func(file io.Writer, d *tables.Definition, many int) tables.Writer {
 			return newWriter(file, d, codec, pageSize(many), cells)
 		},

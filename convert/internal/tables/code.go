@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"gprof/stream"
 )
@@ -88,43 +89,38 @@ func (s *Sink) writeCode(p *part) error {
 	if s.keys == nil {
 		s.keys = keysOf(s.tables)
 	}
-	sampled := append(bits(nil), p.stacks...)
 	used := p.stacks
-	frames, strings := newBits(s.tables.Frames.Len()), newBits(s.tables.Strings.Len())
-	for id := stream.StackID(s.tables.Stacks.Len()); id > 0; id-- {
-		if used.has(int(id)) {
-			prefix, frame := s.tables.Stacks.At(id)
-			used.set(int(prefix))
-			frames.set(int(frame))
-			f := s.tables.Frames.At(frame)
-			strings.set(int(f.Function))
-			strings.set(int(f.File))
-		}
+	if used == nil {
+		used = newBits(s.tables.Stacks.Len())
 	}
+	sampled := slices.Clone(used)
+	frames, strings := newBits(s.tables.Frames.Len()), newBits(s.tables.Strings.Len())
+	used.falling(func(id int) {
+		prefix, frame := s.tables.Stacks.At(stream.StackID(id))
+		used.set(int(prefix))
+		frames.set(int(frame))
+		f := s.tables.Frames.At(frame)
+		strings.set(int(f.Function))
+		strings.set(int(f.File))
+	})
 	return errors.Join(s.writeStacks(p, used, sampled), s.writeFrames(p, frames), s.writeStrings(p, strings))
 }
 
 func (s *Sink) writeFrames(p *part, used bits) error {
 	return s.fill(p, frameTable, func(t *table) {
-		for id := stream.FrameID(1); int(id) <= s.tables.Frames.Len(); id++ {
-			if used.has(int(id)) {
-				s.writeFrame(t.begin(), p, id)
-			}
-		}
+		used.rising(func(id int) { s.writeFrame(t.begin(), p, stream.FrameID(id)) })
 	})
 }
 
 func (s *Sink) writeStrings(p *part, used bits) error {
 	return s.fill(p, stringTable, func(t *table) {
-		for id := stream.StringID(1); int(id) <= s.tables.Strings.Len(); id++ {
-			if used.has(int(id)) {
-				row := t.begin()
-				row.column().string(p.name)
-				row.column().short(int32(id))
-				s.put(row, s.tables.Strings.At(id))
-				row.end(1)
-			}
-		}
+		used.rising(func(id int) {
+			row := t.begin()
+			row.column().string(p.name)
+			row.column().short(int32(id))
+			s.put(row, s.tables.Strings.At(stream.StringID(id)))
+			row.end(1)
+		})
 	})
 }
 
@@ -133,12 +129,9 @@ func (s *Sink) writeStrings(p *part, used bits) error {
 func (s *Sink) writeStacks(p *part, used, sampled bits) error {
 	var path []int32
 	return s.fill(p, stackTable, func(t *table) {
-		for id := stream.StackID(1); int(id) <= s.tables.Stacks.Len(); id++ {
-			if !used.has(int(id)) {
-				continue
-			}
-			prefix, frame := s.tables.Stacks.At(id)
-			path = s.path(path[:0], id)
+		used.rising(func(id int) {
+			prefix, frame := s.tables.Stacks.At(stream.StackID(id))
+			path = s.path(path[:0], stream.StackID(id))
 			row := t.begin()
 			row.column().string(p.name)
 			row.column().short(int32(id))
@@ -146,13 +139,13 @@ func (s *Sink) writeStacks(p *part, used, sampled bits) error {
 			row.column().id(int32(prefix))
 			row.column().short(int32(frame))
 			row.column().short(int32(len(path)))
-			if list := row.column(); sampled.has(int(id)) {
+			if list := row.column(); sampled.has(id) {
 				list.ids(path)
 			} else {
 				list.null()
 			}
 			row.end(1)
-		}
+		})
 	})
 }
 

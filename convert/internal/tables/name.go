@@ -59,12 +59,16 @@ func plain(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-_.", c) >= 0
 }
 
-// path is the name of a part's file of a table.
-func (f *Format) path(p *part, table string) string {
-	if f.OneFile {
-		return table + f.Extension
+// path is the name of a part's file of a table, the number-th one.
+func (f *Format) path(p *part, table string, number int) string {
+	extension := f.Extension
+	if number > 1 {
+		extension = fmt.Sprint("-", number, extension)
 	}
-	return table + "/" + partition("service", p.service) + "/" + partition("date", p.date) + "/" + p.name + f.Extension
+	if f.OneFile {
+		return table + extension
+	}
+	return table + "/" + partition("service", p.service) + "/" + partition("date", p.date) + "/" + p.name + extension
 }
 
 // noEvent is the file of markers if there are none, and of those whose event has

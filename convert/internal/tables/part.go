@@ -1,6 +1,10 @@
 package tables
 
-import "gprof/stream"
+import (
+	"slices"
+
+	"gprof/stream"
+)
 
 // part is the processes of one service that began on one day, or all of them.
 // Its tables refer to each other alone.
@@ -10,9 +14,11 @@ type part struct {
 	processes     []stream.ProcessID
 	open          map[string]*table // by name among the files
 	order         []*table          // as they were begun
-	stacks        bits              // in use
+	files         map[string]int    // how many a table of this name has
+	stacks        bits              // in use; nil if none is
 	covered       map[stream.ProcessID]*coverage
 	markers       bool // a marker was written
+	finished      bool // all but what is told of the run is written
 }
 
 // partsOf divides the processes. There is always a part.
@@ -37,8 +43,7 @@ func (s *Sink) partsOf() (parts []*part, of []*part) {
 	}
 	for _, p := range parts {
 		p.name = s.sessionOf(p.processes)
-		p.open = map[string]*table{}
-		p.stacks = newBits(t.Stacks.Len())
+		p.open, p.files = map[string]*table{}, map[string]int{}
 		p.covered = map[stream.ProcessID]*coverage{}
 		for _, id := range p.processes {
 			p.covered[id] = coverageOf(t.Process(id), s.elsewhere)
@@ -53,10 +58,12 @@ func (p *part) last() stream.ProcessID { return p.processes[len(p.processes)-1] 
 // create begins a table of the part that has this name among the files. Among
 // other runs its file is created with the first row.
 func (s *Sink) create(p *part, name string, def Definition) (*table, error) {
-	t := &table{columns: def.Columns, rows: &s.rows}
+	p.files[name]++
+	path := s.format.path(p, name, p.files[name])
+	t := &table{name: name, columns: def.Columns, rows: &s.rows}
 	t.create = func() (err error) {
-		if t.file, err = s.dir.Create(s.format.path(p, name)); err == nil {
-			t.out = s.format.Begin(t.file, &def, len(s.parts)*len(s.tables.Events))
+		if t.file, err = s.dir.Create(path); err == nil {
+			t.out = s.format.Begin(t.file, &def, s.atOnce())
 		}
 		return err
 	}
@@ -66,6 +73,15 @@ func (s *Sink) create(p *part, name string, def Definition) (*table, error) {
 	return t, t.create()
 }
 
+// atOnce is how many tables may be open at a time, about.
+func (s *Sink) atOnce() int {
+	n := len(s.parts) * len(s.tables.Events)
+	if s.format.MaxOpen > 0 {
+		n = min(n, s.format.MaxOpen)
+	}
+	return n
+}
+
 // open returns a table of the part to which rows are added until its last
 // process ends.
 func (s *Sink) open(p *part, def Definition) (*table, error) {
@@ -73,16 +89,44 @@ func (s *Sink) open(p *part, def Definition) (*table, error) {
 }
 
 func (s *Sink) openAs(p *part, name string, def Definition) (*table, error) {
+	s.uses++
 	if t := p.open[name]; t != nil {
+		t.used = s.uses
 		return t, nil
+	}
+	if err := s.makeRoom(); err != nil {
+		return nil, err
 	}
 	t, err := s.create(p, name, def)
 	if err != nil {
 		return nil, err
 	}
+	t.used = s.uses
 	p.open[name] = t
 	p.order = append(p.order, t)
 	return t, nil
+}
+
+// makeRoom ends the file of the table that had no rows for longest if there are
+// too many: its next rows begin another one.
+func (s *Sink) makeRoom() error {
+	var of *part
+	var oldest *table
+	n := 0
+	for _, p := range s.parts {
+		n += len(p.order)
+		for _, t := range p.order {
+			if oldest == nil || t.used < oldest.used {
+				of, oldest = p, t
+			}
+		}
+	}
+	if s.format.MaxOpen == 0 || n < s.format.MaxOpen {
+		return nil
+	}
+	of.order = slices.DeleteFunc(of.order, func(t *table) bool { return t == oldest })
+	delete(of.open, oldest.name)
+	return oldest.close()
 }
 
 // closeTables ends the files of events.
@@ -90,10 +134,12 @@ func (p *part) closeTables() error {
 	for len(p.order) > 0 {
 		t := p.order[0]
 		p.order = p.order[1:]
+		delete(p.open, t.name)
 		if err := t.close(); err != nil {
 			return err
 		}
 	}
+	p.order = nil
 	return nil
 }
 
@@ -125,7 +171,7 @@ func (s *Sink) limit() error {
 // must find a file of each.
 func (s *Sink) openAll(p *part) error {
 	for _, def := range kindTables {
-		if def.Name != "" {
+		if def.Name != "" && p.files[def.Name] == 0 {
 			if _, err := s.open(p, def); err != nil {
 				return err
 			}
@@ -138,8 +184,13 @@ func (s *Sink) openAll(p *part) error {
 	return err
 }
 
-// finish writes the tables that the rows of a part refer to.
+// finish writes the tables that the rows of a part refer to, once its last
+// process has passed.
 func (s *Sink) finish(p *part) error {
+	if p.finished {
+		return nil
+	}
+	p.finished = true
 	if err := s.openAll(p); err != nil {
 		return err
 	}
@@ -151,6 +202,7 @@ func (s *Sink) finish(p *part) error {
 			return err
 		}
 	}
+	p.stacks = nil
 	return nil
 }
 
@@ -164,16 +216,12 @@ func (s *Sink) fill(p *part, def Definition, rows func(*table)) error {
 	return t.close()
 }
 
-// use notes that rows refer to stacks.
-func (p *part) use(stacks []stream.StackID) {
+// use notes that rows refer to stacks, of so many.
+func (p *part) use(stacks []stream.StackID, all int) {
+	if p.stacks == nil && len(stacks) > 0 {
+		p.stacks = newBits(all)
+	}
 	for _, id := range stacks {
 		p.stacks.set(int(id))
 	}
 }
-
-// bits is a set of numbers.
-type bits []uint64
-
-func newBits(max int) bits    { return make(bits, max/64+1) }
-func (b bits) set(i int)      { b[i/64] |= 1 << (i % 64) }
-func (b bits) has(i int) bool { return b[i/64]>>(i%64)&1 != 0 }

@@ -23,6 +23,9 @@ type Format struct {
 	// OneFile says that a table is one file. Else there is one for each service
 	// and day of a run, and a directory may hold those of many runs.
 	OneFile bool
+	// MaxOpen is how many tables of events are open at a time at most; 0 is any
+	// number. Beyond it a table is ended, and goes on in another file.
+	MaxOpen int
 	// Begin begins a table; it leaves open the file, which it writes to. Up to so
 	// many tables may be open at a time.
 	Begin func(file io.Writer, d *Definition, tables int) Writer
@@ -49,6 +52,7 @@ type Sink struct {
 	keys   *keys   // of frames and stacks, made when first needed
 
 	process stream.ProcessID // being written, 0 before the first
+	uses    int              // of tables
 	odd     []byte           // scratch for JSON
 	fresh   stream.Batch     // scratch for what is not elsewhere
 }
@@ -98,7 +102,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	}
 	p := s.partOf[id]
 	p.covered[id].add(b)
-	p.use(b.Stack)
+	p.use(b.Stack, s.tables.Stacks.Len())
 	for from := 0; from < b.Len(); {
 		to := textsEnd(b, from)
 		if err := s.piece(p, b, from, to); err != nil {
@@ -141,14 +145,15 @@ func textsEnd(b *stream.Batch, from int) int {
 	return b.Len()
 }
 
-// advance ends the files of parts that come before a process.
+// advance finishes the parts that come before a process: they let go of what they
+// hold.
 func (s *Sink) advance(id stream.ProcessID) error {
 	for ; s.process < id; s.process++ {
 		if s.process == 0 {
 			continue
 		}
 		if p := s.partOf[s.process]; p.last() == s.process {
-			if err := p.closeTables(); err != nil {
+			if err := s.finish(p); err != nil {
 				return err
 			}
 		}

@@ -24,6 +24,8 @@ const (
 
 // table is one file that is being written.
 type table struct {
+	name    string // among the files
+	used    int    // when, by the sink's uses
 	columns []Column
 	create  func() error   // makes file and out
 	file    io.WriteCloser // nil before
