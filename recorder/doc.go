@@ -78,9 +78,11 @@
 // control page ten times a second.
 //
 // Files are made as they are needed, ahead of the writers by a quarter of the
-// limit, at most 4 MiB. A program that writes more than that at once, within some
-// milliseconds, may overwrite its oldest data before it has made use of all of its
-// limit.
+// limit, at most 4 MiB. What is written at once, before the housekeeper comes by,
+// overwrites nothing up to that size while the ring is below its limit; with more, the
+// oldest chunks are reused before the ring has grown. As a rule that takes a
+// program that keeps all processors busy with nothing but markers: the housekeeper
+// then waits for the scheduler. See TestBurstsBelowTheLimit.
 //
 // The command gprof-record shows a session, and has all its processes pause,
 // resume, stop and start. A pause of the session and one by [Recorder.Pause]

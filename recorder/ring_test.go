@@ -89,7 +89,7 @@ func TestWrap(t *testing.T) {
 	for i := n - 1; i >= 0 && present[i]; i-- {
 		window++
 	}
-	if window < len(found)/2 {
+	if window < len(found)*3/4 {
 		t.Fatalf("the last %d of %d markers are without a hole", window, len(found))
 	}
 	held := 0
