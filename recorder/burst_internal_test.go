@@ -13,7 +13,7 @@ func TestBurstsBelowTheLimit(t *testing.T) {
 	for limit, chunk := range map[int64]int64{1 << 20: 64 << 10, 4 << 20: 256 << 10, 32 << 20: 256 << 10} {
 		r := beginInternal(t, Options{Limit: limit, CPU: CPUOff})
 		<-r.mapped
-		ready := uint64(min(burst, limit/minChunks) - chunk) // what the writer has is one of them
+		ready := uint64(min(burst, limit/minChunks) - 2*chunk) // what the writer has, and the housekeeper takes
 		bursts := 0
 		for ; r.ring.Discarded() == 0 && r.ring.RangeEnd() < 2*uint64(limit); bursts++ {
 			awaitSpares(t, r)
