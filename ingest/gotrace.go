@@ -101,4 +101,3 @@ func (p *Process) badWindow(w chunks.Trace, err error) stream.Line {
 	}
 	return stream.Line{Process: p.Name(), Reason: reason, What: "execution traces", Where: fmt.Sprintf("%s, %v", w.Name, err), Count: 1}
 }
-
