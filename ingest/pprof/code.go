@@ -11,7 +11,8 @@ type code struct {
 
 	modules   []stream.ModuleID // by place of the mapping, -1 not yet known
 	functions []named           // by place of the function
-	located   []extent          // by place of the location
+	strings   []stream.StringID // by number, -1 not yet known
+	located   []extent          // in frames, by place of the location; to is 0 if they are not yet known
 	frames    []stream.FrameID  // of all locations that were used, each from the outermost frame inward
 	unknown   stream.FrameID    // of a location that is not there
 
@@ -26,17 +27,18 @@ type named struct {
 	name, file stream.StringID
 }
 
-// extent is a part of frames; to is 0 if it is not yet known.
-type extent struct{ from, to int32 }
-
 // maxStack is of how many frames a stack is, at most: it is cut on the outside.
 const maxStack = 1 << 16
 
 func newCode(from *tables, to *stream.Tables) *code {
 	c := &code{from: from, to: to, modules: make([]stream.ModuleID, len(from.mappings.rows)),
 		functions: make([]named, len(from.functions.rows)), located: make([]extent, len(from.locations.rows))}
+	c.strings = make([]stream.StringID, len(from.texts.at))
 	for i := range c.modules {
 		c.modules[i] = -1
+	}
+	for i := range c.strings {
+		c.strings[i] = -1
 	}
 	return c
 }
@@ -79,9 +81,9 @@ func (c *code) framesAt(at int) []stream.FrameID {
 	}
 	e := &c.located[at]
 	if e.to == 0 {
-		e.from = int32(len(c.frames))
+		e.from = uint32(len(c.frames))
 		c.locate(&c.from.locations.rows[at])
-		e.to = int32(len(c.frames))
+		e.to = uint32(len(c.frames))
 	}
 	return c.frames[e.from:e.to]
 }
@@ -146,7 +148,7 @@ func (c *code) module(at int) stream.ModuleID {
 }
 
 func (c *code) text(n uint64) string {
-	s, ok := c.from.texts.at(n)
+	s, ok := c.from.texts.get(n)
 	if !ok && n != 0 {
 		c.undefined++
 	}
@@ -175,12 +177,13 @@ func (c *code) function(number uint64, frame *stream.Frame) named {
 }
 
 func (c *code) intern(n uint64) stream.StringID {
-	s, ok := c.from.texts.at(n)
-	if !ok {
-		if n != 0 {
-			c.undefined++
-		}
+	if n >= uint64(len(c.strings)) {
+		c.undefined++
 		return 0
 	}
-	return c.to.Strings.InternBytes(s)
+	if c.strings[n] < 0 {
+		s, _ := c.from.texts.get(n)
+		c.strings[n] = c.to.Strings.InternBytes(s)
+	}
+	return c.strings[n]
 }

@@ -109,7 +109,7 @@ func withUnit(n int64, unit string) string {
 }
 
 func (l *labels) text(n uint64) string {
-	s, ok := l.from.at(n)
+	s, ok := l.from.get(n)
 	if !ok && n != 0 {
 		l.undefined++
 	}

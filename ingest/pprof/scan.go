@@ -92,7 +92,7 @@ func (s *scanner) field(v *field) error {
 	case profileMapping:
 		s.mapping(v.bytes)
 	case profileString:
-		return s.texts.add(v.bytes)
+		return s.texts.add(v.bytes, 0)
 	case profileComment:
 		var ok bool
 		if s.comments, ok = v.numbers(s.comments, maxComments); !ok {
@@ -153,7 +153,7 @@ func (s *scanner) resolve() error {
 	}
 	for _, p := range s.types {
 		for _, n := range p {
-			if _, ok := s.texts.at(n); !ok {
+			if _, ok := s.texts.get(n); !ok {
 				return fmt.Errorf("%w: the names of its values are not there", ErrProfile)
 			}
 		}
@@ -183,7 +183,7 @@ func (s *scanner) attributes() {
 	add("doc_url", s.texts.text(s.doc))
 	comments, left := "", maxComments
 	for _, n := range s.comments {
-		text, _ := s.texts.at(n)
+		text, _ := s.texts.get(n)
 		if len(text) >= left {
 			s.h.untold++
 			continue

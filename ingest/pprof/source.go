@@ -57,6 +57,7 @@ func (s *source) Next(b *stream.Batch) error {
 	if s.rows.take(b) {
 		return nil
 	}
+	s.rows = rows{}
 	b.Reset(stream.Series{}, 0)
 	return io.EOF
 }
@@ -72,10 +73,13 @@ func (s *source) begin() {
 		s.end(err)
 		return
 	}
+	if s.in.held != nil {
+		s.code.texts = texts{data: s.in.held, held: true}
+	}
 	for {
 		v, err := s.in.fields.read()
 		if err == nil {
-			err = s.code.read(&v)
+			err = s.code.read(&v, s.in.fields.offset())
 		}
 		if err == io.EOF {
 			break
@@ -127,16 +131,15 @@ func (s *source) Close() error {
 	return s.release()
 }
 
-// release gives back what only reading needs.
+// release gives back what only reading needs: there may be a thousand sources.
 func (s *source) release() error {
-	if s.hold != 0 {
-		s.tables.Hold(-s.hold)
-		s.hold = 0
-	}
-	if s.in == nil {
+	s.tables.Hold(-s.hold)
+	in := s.in
+	s.hold, s.in, s.code, s.sampler = 0, nil, nil, nil
+	if in == nil {
 		return nil
 	}
-	return s.in.close()
+	return in.close()
 }
 
 // tellMore tells the ledger what is odd in the file, and what has no place.

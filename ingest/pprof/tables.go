@@ -78,14 +78,14 @@ func (n *numbered[T]) find(number uint64) int {
 	return int(n.sparse[number]) - 1
 }
 
-// read reads a field of a profile, if it is one of a table. The error is an
-// [ErrTooBig].
-func (t *tables) read(v *field) (err error) {
+// read reads a field of a profile, if it is one of a table, which ends at a place
+// of the file. The error is an [ErrTooBig].
+func (t *tables) read(v *field, end int64) (err error) {
 	ok := true
 	switch {
 	case !v.known():
 	case v.number == profileString:
-		err = t.texts.add(v.bytes)
+		err = t.texts.add(v.bytes, end)
 	case v.number == profileMapping:
 		ok = t.mapping(v.bytes)
 	case v.number == profileFunction:

@@ -7,38 +7,52 @@ import (
 
 // texts is the table of strings of a file.
 type texts struct {
-	data []byte
-	ends []uint32
+	data []byte   // of all of them, or the file itself, which is held
+	at   []extent // in data
+	held bool
 }
 
-// maxTexts bounds all strings of a file.
-const maxTexts = math.MaxUint32 / 2
+// extent is a part of something, from one place up to but not another.
+type extent struct{ from, to uint32 }
 
-func (t *texts) add(s []byte) error {
+// maxTexts bounds all strings of a file.
+const maxTexts = math.MaxInt32
+
+// add adds a string, which ends at a place of the file.
+func (t *texts) add(s []byte, end int64) error {
+	if t.held {
+		t.at = append(t.at, extent{uint32(end) - uint32(len(s)), uint32(end)})
+		return nil
+	}
 	if len(t.data)+len(s) > maxTexts {
 		return fmt.Errorf("%w: strings of more than %d bytes", ErrTooBig, maxTexts)
 	}
+	from := len(t.data)
 	t.data = append(t.data, s...)
-	t.ends = append(t.ends, uint32(len(t.data)))
+	t.at = append(t.at, extent{uint32(from), uint32(len(t.data))})
 	return nil
 }
 
-// at returns a string, which is not ok if it is not there. Its bytes are the
+// get returns a string, which is not ok if it is not there. Its bytes are the
 // table's.
-func (t *texts) at(n uint64) (s []byte, ok bool) {
-	switch {
-	case n >= uint64(len(t.ends)):
+func (t *texts) get(n uint64) (s []byte, ok bool) {
+	if n >= uint64(len(t.at)) {
 		return nil, false
-	case n == 0:
-		return t.data[:t.ends[0]], true
 	}
-	return t.data[t.ends[n-1]:t.ends[n]], true
+	return t.data[t.at[n].from:t.at[n].to], true
 }
 
-// text is at as a string of its own; "" if it is not there.
+// text is get as a string of its own; "" if it is not there.
 func (t *texts) text(n uint64) string {
-	s, _ := t.at(n)
+	s, _ := t.get(n)
 	return string(s)
 }
 
-func (t *texts) bytes() int64 { return int64(cap(t.data)) + 4*int64(cap(t.ends)) }
+// bytes is about how much memory t takes.
+func (t *texts) bytes() int64 {
+	n := 8 * int64(cap(t.at))
+	if !t.held {
+		n += int64(cap(t.data))
+	}
+	return n
+}
