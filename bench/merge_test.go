@@ -1,8 +1,12 @@
 package bench
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +17,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"gprof/bench/corpus"
+	"gprof/convert"
 	"gprof/ingest"
 	"gprof/stream"
 )
@@ -39,8 +44,49 @@ func BenchmarkMerge(b *testing.B) {
 	}
 }
 
+// A thousand pprof files, compressed as they mostly are, to one: by us, who keep
+// apart of which process each sample is, and by google/pprof, which adds them up.
+//
+// go test ./bench -bench Profiles -count 5 | go tool benchstat -col /what -
+func BenchmarkProfiles(b *testing.B) {
+	session, dir := b.TempDir(), b.TempDir()
+	_, err := corpus.Write(session, corpus.Options{Processes: *processes, Samples: 1000 * *processes, Stacks: 5000, Writers: 1, ChunkFile: 64 << 10, Pprof: dir})
+	must(b, err)
+	must(b, os.RemoveAll(session))
+	must(b, compressAll(dir))
+	for _, name := range []string{"files", "library"} {
+		b.Run("what="+name, func(b *testing.B) {
+			for b.Loop() {
+				child(b, name, dir)
+			}
+		})
+	}
+}
+
+// compressAll replaces the profiles in a directory by compressed ones.
+func compressAll(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*.pb"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		w.Write(data)
+		w.Close()
+		if err := errors.Join(os.WriteFile(name+".gz", out.Bytes(), 0o600), os.Remove(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // works are what a child process can do with a directory.
-var works = map[string]func(dir string) error{"gprof": mergeRecordings, "pprof": mergeProfiles}
+var works = map[string]func(dir string) error{"gprof": mergeRecordings, "pprof": mergeProfiles, "files": mergeFiles, "library": mergeByLibrary}
 
 const childVariable = "GPROF_BENCH_CHILD"
 
@@ -95,4 +141,45 @@ func mergeProfiles(dir string) error {
 	}
 	_, err = profile.Merge(all)
 	return err
+}
+
+func mergeFiles(dir string) error {
+	src, found, err := ingest.Open([]string{dir}, ingest.Options{})
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	format, options, err := convert.ByFormat("pprof")
+	if err != nil {
+		return err
+	}
+	sink, err := format.New(io.Discard, options)
+	if err != nil {
+		return err
+	}
+	return stream.Copy(sink, src, stream.CopyOptions{})
+}
+
+func mergeByLibrary(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*.pb.gz"))
+	if err != nil {
+		return err
+	}
+	var all []*profile.Profile
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		p, err := profile.ParseData(data)
+		if err != nil {
+			return err
+		}
+		all = append(all, p)
+	}
+	merged, err := profile.Merge(all)
+	if err != nil {
+		return err
+	}
+	return merged.Write(io.Discard)
 }

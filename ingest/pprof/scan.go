@@ -57,7 +57,8 @@ func scan(r io.Reader) (*header, error) {
 	if bad := s.resolve(); bad != nil {
 		return nil, errors.Join(err, &Error{s.h.size, bad})
 	}
-	return &s.h, err
+	h := s.h // the scanner goes
+	return &h, err
 }
 
 // scanner is one scan. Strings may come before or after what they are for.
