@@ -1,0 +1,27 @@
+package recorder
+
+import (
+	"testing"
+	"time"
+)
+
+// Looks are at regular times. What was missed is not caught up on, and what is late
+// does not make the next one late.
+func TestLooksAreRegular(t *testing.T) {
+	const second = Time(time.Second)
+	g := &gauge{every: second}
+	for _, c := range []struct{ now, due Time }{
+		{5*second + 1, 6 * second}, {6 * second, 7 * second}, {7*second + second/2, 8 * second}, {20*second + 3, 21 * second},
+	} {
+		if g.next(c.now, 0); g.due != c.due {
+			t.Errorf("after a look at %v the next is due at %v, want %v", time.Duration(c.now), time.Duration(g.due), time.Duration(c.due))
+		}
+	}
+	g.next(30*second, 10*second) // the first time it may have been the housekeeper that had to wait
+	if g.due != 31*second {
+		t.Errorf("due at %v", time.Duration(g.due))
+	}
+	if g.next(31*second, second/100); g.due != 40*second { // every ten seconds, since a look takes so long
+		t.Errorf("due at %v", time.Duration(g.due))
+	}
+}
