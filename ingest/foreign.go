@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"gprof/chunks"
+	"gprof/ingest/perf"
 	"gprof/stream"
 )
 
@@ -33,6 +34,9 @@ type foreignFile interface {
 
 // grouped is a foreign file that can have other tracks.
 type grouped interface{ group(by Grouping) }
+
+// nameless is a foreign file whose functions programs can name.
+type nameless interface{ NameBy(perf.Resolve) }
 
 // foreigner is a process of a foreign file.
 type foreigner struct {
@@ -183,24 +187,31 @@ func (f *Found) ours(what string) error {
 
 // foreignSources returns the sources of the foreign processes among those that
 // were chosen, whose ids are their places: one for each file.
-func foreignSources(t *stream.Tables, chosen []*Process, by Grouping) (all []stream.Source) {
+func (f *Found) foreignSources(t *stream.Tables, chosen []*Process, by Grouping) (all []stream.Source) {
 	ids := map[foreignFile][]stream.ProcessID{}
 	for i, p := range chosen {
-		if f := p.foreign; f != nil {
-			if ids[f.file] == nil {
-				ids[f.file] = make([]stream.ProcessID, len(f.file.Processes()))
-			}
-			ids[f.file][f.number] = stream.ProcessID(i + 1)
+		if p.foreign == nil {
+			continue
 		}
+		file := p.foreign.file
+		if ids[file] == nil {
+			ids[file] = make([]stream.ProcessID, len(file.Processes()))
+		}
+		ids[file][p.foreign.number] = stream.ProcessID(i + 1)
 	}
 	for _, p := range chosen {
-		if f := p.foreign; f != nil && ids[f.file] != nil {
-			if g, ok := f.file.(grouped); ok {
-				g.group(by)
-			}
-			all = append(all, f.file.Source(t, ids[f.file], f.shift))
-			delete(ids, f.file)
+		if p.foreign == nil || ids[p.foreign.file] == nil {
+			continue
 		}
+		file := p.foreign.file
+		if g, ok := file.(grouped); ok {
+			g.group(by)
+		}
+		if n, ok := file.(nameless); ok && f.symbols != nil {
+			n.NameBy(f.resolve)
+		}
+		all = append(all, file.Source(t, ids[file], p.foreign.shift))
+		delete(ids, file)
 	}
 	return all
 }

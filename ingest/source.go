@@ -49,7 +49,7 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 		}
 	}
 	describe(tables, processes)
-	recorded, others := f.recorded(tables, processes, inputs, s.Grouping), foreignSources(tables, processes, s.Grouping)
+	recorded, others := f.recorded(tables, processes, inputs, s.Grouping), f.foreignSources(tables, processes, s.Grouping)
 	for i, p := range processes {
 		others = append(others, p.windows(tables, stream.ProcessID(i+1), s.Grouping)...)
 	}

@@ -5,8 +5,13 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
 )
 
 // maxTable bounds what is read of a program at once.
@@ -17,9 +22,18 @@ type program struct {
 	loads   []elf.ProgHeader // mapped from the file
 	golang  *lineTable       // nil: not of Go
 	symbols []elf.Symbol     // functions, by address
+	kernel  uint64           // where its text begins; 0: it is no kernel
 }
 
 func openProgram(name string) (*program, error) {
+	if filepath.Base(name) == kallsymsName {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return readKernel(f)
+	}
 	f, err := elf.Open(name)
 	if err != nil {
 		return nil, err
@@ -43,14 +57,21 @@ func readProgram(f *elf.File) *program {
 		symbols, _ = f.DynamicSymbols()
 	}
 	for _, s := range symbols {
-		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value != 0 && s.Name != "" {
+		if kind := elf.ST_TYPE(s.Info); (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Value != 0 && s.Name != "" {
 			p.symbols = append(p.symbols, s)
 		}
 	}
-	slices.SortStableFunc(p.symbols, func(a, b elf.Symbol) int {
-		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortStableFunc(p.symbols, func(a, b elf.Symbol) int { return cmp.Or(cmp.Compare(a.Value, b.Value), byPreference(a, b)) })
 	return p
+}
+
+// byPreference orders symbols of one address; the last one is what the function is
+// called: a global one, with a size, and few underscores in front, as perf has it.
+func byPreference(a, b elf.Symbol) int {
+	rank := map[elf.SymBind]int{elf.STB_WEAK: 1, elf.STB_GLOBAL: 2}
+	underscores := func(s elf.Symbol) int { return len(s.Name) - len(strings.TrimLeft(s.Name, "_")) }
+	return cmp.Or(cmp.Compare(min(a.Size, 1), min(b.Size, 1)), cmp.Compare(rank[elf.ST_BIND(a.Info)], rank[elf.ST_BIND(b.Info)]),
+		cmp.Compare(underscores(b), underscores(a)), cmp.Compare(b.Name, a.Name))
 }
 
 // lookup returns the functions at an offset in the file.
@@ -72,11 +93,14 @@ func (p *program) lookup(offset uint64) []Function {
 	if s.Size != 0 && address-s.Value >= s.Size {
 		return nil
 	}
-	return []Function{{Name: s.Name}}
+	return []Function{{Name: demangle.Filter(s.Name, demangle.NoParams)}}
 }
 
 // address is where an offset is mapped to, before any relocation.
 func (p *program) address(offset uint64) (uint64, bool) {
+	if p.kernel != 0 {
+		return p.kernel + offset, true
+	}
 	for _, l := range p.loads {
 		if offset >= l.Off && offset-l.Off < l.Filesz {
 			return offset - l.Off + l.Vaddr, true

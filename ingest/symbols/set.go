@@ -5,7 +5,10 @@
 // A program is found by its build id alone, never by its path: the wrong build
 // would give wrong names. Places are offsets in the file, as recordings have
 // them. What Go code was inlined there is named, too. Names are complete: those
-// of generic functions hold their types, as in a CPU profile.
+// of generic functions hold their types, as in a CPU profile. Names of C++ and Rust
+// are as their sources have them, without parameters.
+//
+// The kernel's own list of symbols, /proc/kallsyms, names places in its text.
 package symbols
 
 import (
@@ -36,7 +39,8 @@ type Set struct {
 	open   map[string]*program // by path; nil: cannot be read
 }
 
-// Open looks for programs in paths: files, and folders with those below them.
+// Open looks for programs, and lists of a kernel, in paths: files, and folders with
+// those below them.
 // Only their build ids are read. There is one error for each path: nil, or why
 // it leads to none: [ErrNoProgram], or the disk's.
 func Open(paths []string) (*Set, []error) {
@@ -48,6 +52,13 @@ func Open(paths []string) (*Set, []error) {
 			switch {
 			case err != nil && name == path:
 				return err
+			case err == nil && filepath.Base(name) == kallsymsName:
+				id, err := kernelID(name)
+				if err != nil {
+					return err
+				}
+				n++
+				s.files[id] = append(s.files[id], name)
 			case err == nil && isProgram(name):
 				n++
 				s.add(name)

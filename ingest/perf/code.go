@@ -1,0 +1,247 @@
+package perf
+
+import (
+	"path"
+	"strings"
+
+	"gprof/stream"
+)
+
+// Resolve names the functions at an offset in the file of a build, the outermost
+// first; it calls add for none if it does not know.
+type Resolve func(build string, offset uint64, add func(function, file string, line, start int32))
+
+// Marks in a call chain that say whose the addresses behind them are.
+const (
+	markHypervisor  = -32 & (1<<64 - 1)
+	markKernel      = -128 & (1<<64 - 1)
+	markUser        = -512 & (1<<64 - 1)
+	markGuest       = -2048 & (1<<64 - 1)
+	markGuestKernel = -2176 & (1<<64 - 1)
+	markGuestUser   = -2560 & (1<<64 - 1)
+	markLowest      = -4095 & (1<<64 - 1) // what is not below is a mark
+)
+
+// Categories of frames, as Firefox Profiler has them for perf.
+var (
+	kernelCategory = stream.Category{Name: "Kernel", Color: "orange"}
+	userCategory   = stream.Category{Name: "User", Color: "yellow"}
+)
+
+// code turns addresses into frames. Its caller holds the lock of the tables.
+type code struct {
+	tables  *stream.Tables
+	resolve Resolve // may be nil
+	life    *life
+	builds  map[string]string // by name of the file
+
+	modules  []stream.ModuleID // by file, -1 not yet known
+	known    map[place][]stream.FrameID
+	recent   map[recent]remembered
+	labels   map[labelled]stream.StackID
+	path     []spot
+	unmapped int64 // frames whose file is not known
+}
+
+// place is an offset in a file.
+type place struct {
+	file   int32 // -1: offset is an address of no file
+	kernel bool
+	offset uint64
+	exact  bool // false: it is where a call returns to
+}
+
+// recent is an address of a process that was looked up.
+type recent struct {
+	process *process
+	spot
+}
+
+// spot is an address of a call chain.
+type spot struct {
+	address uint64
+	kernel  bool
+	exact   bool
+}
+
+// remembered is what was found after so many changes of what is mapped.
+type remembered struct {
+	version int
+	frames  []stream.FrameID
+}
+
+// maxRecent bounds how many addresses are remembered.
+const maxRecent = 1 << 18
+
+func newCode(t *stream.Tables, f *File) *code {
+	c := &code{tables: t, resolve: f.resolve, life: f.life, builds: f.facts.builds, modules: make([]stream.ModuleID, len(f.life.files)),
+		known: map[place][]stream.FrameID{}, recent: map[recent]remembered{}, labels: map[labelled]stream.StackID{}}
+	for i := range c.modules {
+		c.modules[i] = -1
+	}
+	return c
+}
+
+// stack interns that of a sample.
+func (c *code) stack(p *process, s *sample, misc uint16) (id stream.StackID) {
+	c.chain(s, misc)
+	version, kernel := p.version(s.time), c.life.kernel.version(s.time)
+	for i := len(c.path) - 1; i >= 0; i-- {
+		at, v := recent{p, c.path[i]}, version
+		if at.kernel {
+			at.process, v = &c.life.kernel, kernel
+		}
+		for _, frame := range c.at(at, v) {
+			id = c.tables.Stacks.Intern(id, frame)
+		}
+	}
+	return id
+}
+
+// chain splits a sample's call chain into addresses, the innermost first.
+func (c *code) chain(s *sample, misc uint16) {
+	c.path = c.path[:0]
+	kernel := kernelMode(misc)
+	if len(s.chain) == 0 {
+		if s.ip != 0 {
+			c.path = append(c.path, spot{s.ip, kernel, true})
+		}
+		return
+	}
+	exact := true
+	for _, address := range s.chain {
+		if address >= markLowest {
+			kernel = address == markKernel || address == markHypervisor || address == markGuestKernel
+			exact = true
+			continue
+		}
+		if address != 0 {
+			c.path = append(c.path, spot{address, kernel, exact})
+		}
+		exact = false
+	}
+}
+
+func kernelMode(misc uint16) bool {
+	switch misc & miscMode {
+	case miscKernel, miscHypervisor, miscGuestKernel:
+		return true
+	}
+	return false
+}
+
+// at returns the frames at an address, the outermost first.
+func (c *code) at(r recent, version int) []stream.FrameID {
+	if known, ok := c.recent[r]; ok && known.version == version {
+		return known.frames
+	}
+	if len(c.recent) == maxRecent {
+		clear(c.recent)
+	}
+	frames := c.frames(c.place(r, version))
+	c.recent[r] = remembered{version, frames}
+	return frames
+}
+
+func (c *code) place(r recent, version int) place {
+	m := r.process.find(version, r.address)
+	if m == nil {
+		return place{-1, r.kernel, r.address, r.exact}
+	}
+	offset := r.address - m.start + m.offset
+	if c.isKernel(m.file) { // its offset is the address of its text, which moves from boot to boot
+		offset = r.address - m.offset
+	}
+	return place{m.file, r.kernel, offset, r.exact}
+}
+
+// kernelName begins the name of the file that stands for the kernel; behind it is
+// the symbol whose address its mapping tells.
+const kernelName = "[kernel.kallsyms]"
+
+func (c *code) isKernel(file int32) bool {
+	return strings.HasPrefix(c.life.files[file].name, kernelName)
+}
+
+// frames interns the frames at a place, the outermost first.
+func (c *code) frames(p place) []stream.FrameID {
+	frames, ok := c.known[p]
+	if ok {
+		return frames
+	}
+	f := stream.Frame{Offset: p.offset, Category: c.category(p.kernel)}
+	build := ""
+	if p.file >= 0 {
+		f.Module = c.module(p.file)
+		build = c.tables.Modules.At(f.Module).Build
+	} else {
+		c.unmapped++
+	}
+	if c.resolve != nil && build != "" {
+		at := p.offset
+		if !p.exact {
+			at-- // of the call
+		}
+		c.resolve(build, at, func(function, file string, line, start int32) {
+			f.Function, f.File, f.Line, f.Start = c.tables.Strings.Intern(function), c.tables.Strings.Intern(file), line, start
+			frames = append(frames, c.tables.Frames.Intern(f))
+			f.Depth++
+		})
+	}
+	if len(frames) == 0 {
+		frames = []stream.FrameID{c.tables.Frames.Intern(f)}
+	}
+	c.known[p] = frames
+	return frames
+}
+
+func (c *code) category(kernel bool) stream.CategoryID {
+	if kernel {
+		return c.tables.Categories.Intern(kernelCategory)
+	}
+	return c.tables.Categories.Intern(userCategory)
+}
+
+// module interns that of a file.
+func (c *code) module(file int32) stream.ModuleID {
+	if c.modules[file] < 0 {
+		f := c.life.files[file]
+		name, build := f.name, f.build
+		if c.isKernel(file) {
+			name = kernelName
+		}
+		if build == "" {
+			build = c.builds[name]
+		}
+		c.modules[file] = c.tables.Modules.Intern(moduleOf(name, build))
+	}
+	return c.modules[file]
+}
+
+func moduleOf(name, build string) stream.Module {
+	m := stream.Module{Build: build, Path: name, Name: path.Base(name)}
+	if build != "" {
+		m.Path = ""
+	}
+	return m
+}
+
+// labelled is a stack and a label.
+type labelled struct {
+	stack stream.StackID
+	name  string
+}
+
+// under is a stack with a label as its innermost frame.
+func (c *code) under(stack stream.StackID, name string, category stream.Category) stream.StackID {
+	k := labelled{stack, name}
+	id, ok := c.labels[k]
+	if !ok {
+		if len(c.labels) == maxRecent {
+			clear(c.labels)
+		}
+		id = c.tables.Stacks.Intern(stack, c.tables.Frames.Intern(stream.Frame{Label: true, Function: c.tables.Strings.Intern(name), Category: c.tables.Categories.Intern(category)}))
+		c.labels[k] = id
+	}
+	return id
+}

@@ -1,0 +1,309 @@
+package perf
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"hash"
+	"io"
+	"math"
+	"slices"
+
+	"gprof/stream"
+)
+
+// File is a perf.data: what is known of it before its samples are read.
+type File struct {
+	open    func() (io.ReadCloser, error)
+	layout  layout
+	facts   facts
+	attrs   []attr
+	byID    map[uint64]int // number of the attr
+	life    *life
+	packed  bool // there are compressed records
+	torn    error
+	size    int64  // bytes of the data
+	digest  uint64 // of its front
+	resolve Resolve
+	rows    []stream.Process
+}
+
+const bufferSize = 256 << 10
+
+// Open reads a file for the processes that it tells of; open opens it, unpacked,
+// and is called again when it is read. The error wraps that of reading, or is an
+// [Error]. If there is a File as well, what stands before the error can be read.
+func Open(open func() (io.ReadCloser, error)) (*File, error) {
+	r, err := open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	f := &File{open: open, byID: map[uint64]int{}, life: newLife(), facts: facts{builds: map[string]string{}}}
+	in := bufio.NewReaderSize(r, bufferSize)
+	sum := sha256.New()
+	front, err := f.readHeader(in)
+	if err != nil {
+		return nil, err
+	}
+	sum.Write(front[:min(len(front), pipeSize)]) // what follows tells sizes, which a copy that is cut short may lack
+	if len(front) > headerSize {
+		sum.Write(front[headerSize:])
+	}
+	if err = f.learn(in, sum); err == nil && !f.layout.pipe && f.layout.data.size > 0 {
+		err = f.readFeatures(in)
+	}
+	f.torn = err
+	if len(f.attrs) == 0 {
+		return nil, errors.Join(err, &Error{f.size, ErrTorn})
+	}
+	f.digest = binary.LittleEndian.Uint64(sum.Sum(nil))
+	chooseUses(f.attrs)
+	f.life.settle()
+	f.rows = f.processes()
+	return f, err
+}
+
+// digested is how many bytes of the records name a file. There are times and ids
+// in it that no other file has.
+const digested = 64 << 10
+
+// learn reads all records for what they tell of processes.
+func (f *File) learn(in *bufio.Reader, sum hash.Hash) error {
+	raw := f.rawRecords(in)
+	if err := f.learnFrom(raw, sum); err != nil || !f.packed {
+		f.size = raw.at - int64(f.layout.data.at)
+		return err
+	}
+	f.size = raw.at - int64(f.layout.data.at)
+	r, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	again := bufio.NewReaderSize(r, bufferSize)
+	if _, err := again.Discard(int(f.layout.data.at)); err != nil {
+		return err
+	}
+	unpacked, z, err := unpack(f.rawRecords(again))
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	return f.learnFrom(unpacked, io.Discard)
+}
+
+// rawRecords returns the records of a reader that stands where they begin.
+func (f *File) rawRecords(in *bufio.Reader) *records {
+	d := f.layout.data
+	r := &records{r: in, at: int64(d.at), end: int64(d.at + d.size), pipe: f.layout.pipe}
+	if d.size == 0 { // to a pipe, or perf was killed
+		r.end = -1
+	}
+	return r
+}
+
+func (f *File) learnFrom(r *records, sum io.Writer) error {
+	var rec record
+	var s sample
+	for {
+		if err := r.next(&rec); err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return err
+		}
+		if r.at-int64(f.layout.data.at) <= digested {
+			sum.Write(rec.body)
+		}
+		f.take(&rec, &s)
+	}
+}
+
+// take learns from a record.
+func (f *File) take(rec *record, s *sample) {
+	switch rec.kind {
+	case recordCompressed, recordCompressed2:
+		f.packed = true
+	case recordAttr:
+		f.takeAttr(rec.body)
+	case recordFeature:
+		c := cursor{rest: rec.body}
+		if number := c.u64(); !c.short {
+			f.feature(int(min(number, math.MaxInt32)), c.rest)
+		}
+	case recordBuildID:
+		f.readBuild(rec.misc, rec.body)
+	case recordSample:
+		if a := f.attrOf(rec.body); a != nil && a.parse(rec.body, s) {
+			f.life.see(s.pid, s.time)
+		}
+	default:
+		if len(f.attrs) > 0 {
+			f.life.read(rec, &f.attrs[0])
+		}
+	}
+}
+
+// takeAttr takes an attr that stands among the records, with its ids.
+func (f *File) takeAttr(body []byte) {
+	if len(body) < attrSize || len(f.attrs) == maxAttrs {
+		return
+	}
+	size := binary.LittleEndian.Uint32(body[4:])
+	if size < attrSize || uint64(size) > uint64(len(body)) {
+		return
+	}
+	f.addAttr(body[:attrSize], body[size:])
+}
+
+// attrOf is the event that a sample is of; nil: one that is not known.
+func (f *File) attrOf(body []byte) *attr {
+	if len(f.attrs) == 1 {
+		return &f.attrs[0]
+	} else if len(f.attrs) == 0 {
+		return nil
+	}
+	at := f.attrs[0].idOffset()
+	if at < 0 || at+8 > len(body) {
+		return nil
+	}
+	i, ok := f.byID[binary.LittleEndian.Uint64(body[at:])]
+	if !ok {
+		return nil
+	}
+	return &f.attrs[i]
+}
+
+// idOffset is where in a sample its id stands, the same for all events; -1: it has
+// none.
+func (a *attr) idOffset() int {
+	if a.sample&sampleIdentifier != 0 {
+		return 0
+	}
+	if a.sample&sampleID == 0 {
+		return -1
+	}
+	at := 0
+	for _, bit := range []uint64{sampleIP, sampleTID, sampleTime, sampleAddr} {
+		if a.sample&bit != 0 {
+			at += 8
+		}
+	}
+	return at
+}
+
+// PlacedByPerf is what placed the times of a file that tells real time.
+const PlacedByPerf = "perf's reading of the real time"
+
+// maxMoment is where perf's clock ends: 146 years.
+const maxMoment = math.MaxInt64 / 2
+
+// moment turns perf's clock into real time, where the file tells it.
+func (f *facts) moment(time uint64) stream.Time {
+	at := stream.Time(min(time, maxMoment))
+	if f.clock.wall != 0 {
+		at += stream.Time(f.clock.wall) - stream.Time(f.clock.perf)
+	}
+	return at
+}
+
+// placed says how times are told.
+func (f *facts) placed() stream.Clock {
+	c := stream.Clock{Pieces: 1, Uncertainty: -1}
+	if f.clock.wall != 0 {
+		at := stream.Time(f.clock.wall)
+		c.By, c.Anchors, c.First, c.Last = PlacedByPerf, 1, at, at
+	}
+	return c
+}
+
+// Processes returns all of which there is anything. The rows are the caller's to
+// read only.
+func (f *File) Processes() []stream.Process { return f.rows }
+
+func (f *File) processes() []stream.Process {
+	numbers := make(map[*process]int, len(f.life.all))
+	for i, p := range f.life.all {
+		numbers[p] = i + 1
+	}
+	rows := make([]stream.Process, len(f.life.all))
+	for i, p := range f.life.all {
+		rows[i] = f.row(p)
+		rows[i].Parent = stream.ProcessID(numbers[p.parent])
+	}
+	return rows
+}
+
+// row is what is known of a process.
+func (f *File) row(p *process) stream.Process {
+	row := f.facts.row(p, f.digest, "perf "+f.events())
+	row.Exe = f.life.program(p)
+	if i := slices.IndexFunc(f.attrs, func(a attr) bool { return a.use != asMeasurements }); i >= 0 {
+		row.Interval = f.attrs[i].interval()
+	}
+	return row
+}
+
+// row is a process of a file with that digest, sampled so.
+func (f *facts) row(p *process, digest uint64, sampled string) stream.Process {
+	row := stream.Process{
+		Instance: p.instance(digest), Pid: int(p.pid), Name: p.comm, Host: f.host, OS: "linux", Arch: f.arch, CPUs: f.cpus,
+		Start: f.moment(p.start()), End: f.moment(max(p.span.last, p.start())), CPU: sampled, Clock: f.placed(),
+	}
+	switch {
+	case row.Name == "" && p.pid == 0:
+		row.Name = "idle"
+	case row.Name == "":
+		row.Name = "unnamed program"
+	}
+	for _, a := range []stream.Attr{{Key: "perf command", Value: f.command}, {Key: "perf version", Value: f.version}, {Key: "kernel", Value: f.release}, {Key: "cpu", Value: f.cpu}} {
+		if a.Value != "" {
+			row.Attrs = append(row.Attrs, a)
+		}
+	}
+	return row
+}
+
+// start is when a process was born, or first seen.
+func (p *process) start() uint64 {
+	if p.born != 0 {
+		return p.born
+	}
+	return p.span.first
+}
+
+// events names the events.
+func (f *File) events() string {
+	text := ""
+	for i := range f.attrs {
+		if i > 0 {
+			text += ", "
+		}
+		text += f.attrs[i].name
+	}
+	return text
+}
+
+// instance names a process of the file with that digest.
+func (p *process) instance(digest uint64) uint64 {
+	var b [20]byte
+	binary.LittleEndian.PutUint64(b[:], digest)
+	binary.LittleEndian.PutUint64(b[8:], p.born)
+	binary.LittleEndian.PutUint32(b[16:], uint32(p.pid))
+	sum := sha256.Sum256(b[:])
+	return max(1, binary.LittleEndian.Uint64(sum[:]))
+}
+
+// Lacks says what such a file does not tell.
+func (f *File) Lacks() string {
+	lacks := "goroutines, markers and counters; names of functions (give the programs, or ~/.debug, with --symbols)"
+	if f.facts.clock.wall == 0 {
+		lacks += "; the real time (perf record -k CLOCK_MONOTONIC tells it)"
+	}
+	return lacks
+}
+
+// NameBy sets what names functions.
+func (f *File) NameBy(resolve Resolve) { f.resolve = resolve }

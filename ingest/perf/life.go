@@ -1,0 +1,292 @@
+package perf
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// life is the processes and threads that a file tells of, and what they mapped
+// when. It is learned from the records, which come in any order, and settled.
+type life struct {
+	changes []change
+	seen    map[int32]*span // by pid: when anything was seen of it
+
+	all    []*process
+	byPid  map[int32][]*process // by when they were born
+	kernel process              // what the kernel maps
+	files  []file
+	known  map[file]int32
+}
+
+// file is one that was mapped.
+type file struct{ name, build string }
+
+// span is a stretch of perf's clock.
+type span struct{ first, last uint64 }
+
+func (s *span) add(time uint64) {
+	if time != 0 {
+		s.first, s.last = min(s.first, time), max(s.last, time)
+	}
+}
+
+// change is one that a record tells of.
+type change struct {
+	time     uint64
+	kind     uint32 // of the record
+	exec     bool
+	pid, tid int32
+	from     int32 // pid of who forked
+	mapping
+	name string
+}
+
+// mapping is a part of a file in memory.
+type mapping struct {
+	time       uint64
+	start, end uint64
+	offset     uint64 // in the file
+	file       int32  // -1: all that was mapped before is gone
+}
+
+// process is one run of a program, or what the kernel maps.
+type process struct {
+	pid     int32
+	born    uint64 // 0: before the recording
+	span    span
+	ended   bool
+	parent  *process
+	comm    string
+	threads map[int32]string // names, by tid
+	maps    []mapping        // by time
+}
+
+func newLife() *life {
+	return &life{seen: map[int32]*span{}, byPid: map[int32][]*process{}, known: map[file]int32{}}
+}
+
+// file interns a file.
+func (l *life) file(name, build string) int32 {
+	f := file{name, build}
+	id, ok := l.known[f]
+	if !ok {
+		id = int32(len(l.files))
+		l.files = append(l.files, f)
+		l.known[f] = id
+	}
+	return id
+}
+
+// see notes that there was something of a process.
+func (l *life) see(pid int32, time uint64) {
+	s := l.seen[pid]
+	if s == nil {
+		s = &span{first: math.MaxUint64}
+		l.seen[pid] = s
+	}
+	s.add(time)
+}
+
+// read takes a record that is no sample.
+func (l *life) read(rec *record, a *attr) {
+	body, t := a.parseTrailer(rec.body)
+	if rec.kind == recordSwitch || rec.kind == recordSwitchCPUWide {
+		l.see(t.pid, t.time)
+		return
+	}
+	c := cursor{rest: body}
+	ch := change{time: t.time, kind: rec.kind, pid: c.i32()}
+	switch rec.kind {
+	case recordMmap, recordMmap2:
+		ch.tid = c.i32()
+		if rec.misc&miscData != 0 || !l.readMapping(rec, &c, &ch) {
+			return
+		}
+	case recordComm:
+		ch.tid, ch.exec, ch.name = c.i32(), rec.misc&miscExec != 0, c.text()
+	case recordFork, recordExit:
+		ch.from, ch.tid = c.i32(), c.i32()
+		c.i32()
+		ch.time = c.u64()
+	default:
+		return
+	}
+	if !c.short {
+		l.changes = append(l.changes, ch)
+	}
+}
+
+// readMapping reads what follows the pid and tid of a mapping.
+func (l *life) readMapping(rec *record, c *cursor, ch *change) bool {
+	start, size, offset := c.u64(), c.u64(), c.u64()
+	build := ""
+	if rec.kind == recordMmap2 {
+		id := c.take(24)
+		if id != nil && rec.misc&miscMapBuildID != 0 {
+			build = buildText(id[4:][:min(int(id[0]), buildSize)])
+		}
+		c.u64() // protection and flags
+	}
+	name := c.text()
+	if c.short || size > math.MaxUint64-start {
+		return false
+	}
+	if rec.misc&miscMode == miscKernel {
+		ch.pid = -1
+	}
+	ch.mapping = mapping{time: ch.time, start: start, end: start + size, offset: offset, file: l.file(name, build)}
+	return true
+}
+
+// settle makes processes of all changes. What nothing happened in is not kept: perf
+// tells of all processes of a machine.
+func (l *life) settle() {
+	slices.SortStableFunc(l.changes, func(a, b change) int { return cmp.Compare(a.time, b.time) })
+	for i := range l.changes {
+		l.apply(&l.changes[i])
+	}
+	l.changes = nil
+	for pid := range l.seen { // what nobody has told of
+		if pid >= 0 && len(l.byPid[pid]) == 0 {
+			l.bear(pid, 0, nil)
+		}
+	}
+	l.all = slices.DeleteFunc(l.all, func(p *process) bool { return l.seen[p.pid] == nil })
+	slices.SortFunc(l.all, func(a, b *process) int { return cmp.Or(cmp.Compare(a.born, b.born), cmp.Compare(a.pid, b.pid)) })
+	for _, p := range l.all {
+		p.close(l.seen[p.pid], len(l.byPid[p.pid]) == 1)
+	}
+}
+
+// bear adds a process.
+func (l *life) bear(pid int32, time uint64, parent *process) *process {
+	p := &process{pid: pid, born: time, parent: parent, span: span{first: math.MaxUint64}, threads: map[int32]string{}}
+	p.span.add(time)
+	if parent != nil {
+		p.comm = parent.comm
+	}
+	l.all = append(l.all, p)
+	l.byPid[pid] = append(l.byPid[pid], p)
+	return p
+}
+
+// latest is the process that has a pid now.
+func (l *life) latest(pid int32) *process {
+	if all := l.byPid[pid]; len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return l.bear(pid, 0, nil)
+}
+
+func (l *life) apply(ch *change) {
+	if ch.pid < 0 {
+		if ch.kind == recordMmap || ch.kind == recordMmap2 {
+			l.kernel.maps = append(l.kernel.maps, ch.mapping)
+		}
+		return
+	}
+	if ch.kind == recordFork && ch.pid != ch.from {
+		if all := l.byPid[ch.pid]; len(all) == 0 || all[len(all)-1].ended || ch.time > 0 && all[len(all)-1].born != ch.time {
+			l.bear(ch.pid, ch.time, l.latest(ch.from))
+		}
+		return
+	}
+	p := l.latest(ch.pid)
+	p.span.add(ch.time)
+	switch ch.kind {
+	case recordMmap, recordMmap2:
+		p.maps = append(p.maps, ch.mapping)
+	case recordComm:
+		p.name(ch)
+	case recordExit:
+		p.ended = p.ended || ch.pid == ch.tid
+	}
+}
+
+// name takes a name of a thread; that of the main thread is the process'.
+func (p *process) name(ch *change) {
+	if ch.exec {
+		p.maps = append(p.maps, mapping{time: ch.time, file: -1})
+		p.threads = map[int32]string{}
+	}
+	p.threads[ch.tid] = ch.name
+	if ch.tid == p.pid || p.comm == "" {
+		p.comm = ch.name
+	}
+}
+
+// close completes the span by what was seen of the pid, if that was this process
+// alone.
+func (p *process) close(seen *span, alone bool) {
+	if seen != nil && alone && seen.first != math.MaxUint64 {
+		p.span.add(seen.first)
+		p.span.add(seen.last)
+	}
+	if p.span.first == math.MaxUint64 {
+		p.span = span{}
+	}
+}
+
+// at is the process that had a pid at a time, nil if there is none.
+func (l *life) at(pid int32, time uint64) *process {
+	all := l.byPid[pid]
+	i, _ := slices.BinarySearchFunc(all, time, func(p *process, t uint64) int {
+		if p.born <= t {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 && len(all) > 0 {
+		return all[0] // seen by another processor before its birth was told
+	} else if i == 0 {
+		return nil
+	}
+	return all[i-1]
+}
+
+// version is how many changes of what is mapped there were up to a time.
+func (p *process) version(time uint64) int {
+	i, _ := slices.BinarySearchFunc(p.maps, time, func(m mapping, t uint64) int {
+		if m.time <= t {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
+
+// find returns the mapping of an address after so many changes. What a process
+// does not map itself it has from the one that forked it.
+func (p *process) find(version int, address uint64) *mapping {
+	for {
+		for i := version - 1; i >= 0; i-- {
+			m := &p.maps[i]
+			if m.file < 0 {
+				return nil
+			}
+			if address >= m.start && address < m.end {
+				return m
+			}
+		}
+		born := p.born
+		if p = p.parent; p == nil {
+			return nil
+		}
+		version = p.version(born)
+	}
+}
+
+// program is the file that a process runs: the first that it mapped.
+func (l *life) program(p *process) string {
+	name := ""
+	for i := range p.maps {
+		if f := p.maps[i].file; f < 0 {
+			name = ""
+		} else if name == "" && strings.HasPrefix(l.files[f].name, "/") && !strings.HasPrefix(l.files[f].name, "//") {
+			name = l.files[f].name
+		}
+	}
+	return name
+}

@@ -1,0 +1,144 @@
+package perf
+
+import (
+	"fmt"
+	"io"
+
+	"gprof/stream"
+)
+
+// output makes rows of what threads of some processes did.
+type output struct {
+	tables   *stream.Tables
+	ids      map[*process]stream.ProcessID
+	rowOf    map[*process]*stream.Process
+	first    uint64 // instance in the ledger
+	shift    stream.Time
+	tracks   map[thread]stream.TrackID
+	counters map[counterKey]stream.CounterID
+	rows     rows
+	ready    []*stream.Batch
+	ended    bool
+}
+
+// thread is one of a process.
+type thread struct {
+	process *process
+	tid     int32
+}
+
+type counterKey struct {
+	process stream.ProcessID
+	event   string
+}
+
+// newOutput returns that of those of the processes that have an id. The caller holds
+// the lock of the tables.
+func newOutput(t *stream.Tables, all []*process, ids []stream.ProcessID, rows []stream.Process, shift stream.Time) output {
+	o := output{tables: t, shift: shift, ids: map[*process]stream.ProcessID{}, rowOf: map[*process]*stream.Process{},
+		tracks: map[thread]stream.TrackID{}, counters: map[counterKey]stream.CounterID{}}
+	for i, p := range all {
+		if i >= len(ids) || ids[i] == 0 {
+			continue
+		}
+		if len(o.ids) == 0 {
+			o.first = rows[i].Instance
+		}
+		o.ids[p], o.rowOf[p] = ids[i], &rows[i]
+		o.tracks[thread{p, p.pid}] = t.Tracks.Intern(stream.Track{Process: ids[i], Name: rows[i].Name, Main: true})
+	}
+	return o
+}
+
+// Tables implements [stream.Source].
+func (o *output) Tables() *stream.Tables { return o.tables }
+
+// next is Next of a source that fill gives rows to hand over.
+func (o *output) next(b *stream.Batch, fill func() error) error {
+	for len(o.ready) == 0 && !o.ended {
+		if err := fill(); err != nil {
+			return err
+		}
+	}
+	if len(o.ready) == 0 {
+		b.Reset(stream.Series{}, 0)
+		return io.EOF
+	}
+	next := o.ready[0]
+	o.ready = o.ready[1:]
+	*b, *next = *next, *b
+	o.rows.giveBack(next)
+	return nil
+}
+
+// series is that of a thread.
+func (o *output) series(t thread, k stream.Kind) stream.Series {
+	return stream.Series{Process: o.ids[t.process], Track: o.track(t), Kind: k}
+}
+
+// addSample adds a sample of the CPU; cpu is ns, -1 unknown.
+func (o *output) addSample(t thread, at stream.Time, stack stream.StackID, cpu int64) {
+	b := o.rows.begin(o.series(t, stream.Samples), at+o.shift, stream.Who{Thread: int64(t.tid)})
+	b.Stack, b.Weight, b.CPU = append(b.Stack, stack), append(b.Weight, 1), append(b.CPU, cpu)
+}
+
+// addMeasurement adds one of so many of an event.
+func (o *output) addMeasurement(t thread, at stream.Time, stack stream.StackID, event string, n int64) {
+	s := o.series(t, stream.Measurements)
+	s.Counter = o.counter(s.Process, event)
+	b := o.rows.begin(s, at+o.shift, stream.Who{Thread: int64(t.tid)})
+	b.Stack, b.Value, b.Number = append(b.Stack, stack), append(b.Value, n), append(b.Number, 0)
+}
+
+// counter is what measurements of an event are of.
+func (o *output) counter(p stream.ProcessID, event string) stream.CounterID {
+	k := counterKey{p, event}
+	id, ok := o.counters[k]
+	if !ok {
+		c := stream.Counter{Process: p, Name: event, Category: "perf", Description: "count", Measure: true}
+		if useOf(event) == asClock {
+			c.Unit = stream.FormatNanoseconds
+		}
+		id = o.tables.Counters.Intern(c)
+		o.counters[k] = id
+	}
+	return id
+}
+
+// track is that of a thread.
+func (o *output) track(t thread) stream.TrackID {
+	id, ok := o.tracks[t]
+	if !ok {
+		id = o.intern(t, o.threadName(t))
+		o.tracks[t] = id
+	}
+	return id
+}
+
+// threadName tells threads of a process apart, of which many have one name.
+func (o *output) threadName(t thread) string {
+	name := t.process.threads[t.tid]
+	if name == "" {
+		name = o.rowOf[t.process].Name
+	}
+	if t.tid == t.process.pid {
+		return name
+	}
+	return fmt.Sprintf("%s %d", name, t.tid)
+}
+
+// intern returns the track of that name.
+func (o *output) intern(t thread, name string) stream.TrackID {
+	return o.tables.Tracks.Intern(stream.Track{Process: o.ids[t.process], Name: name, Root: true})
+}
+
+// note adds a line to the ledger, of the first process, unless it counts nothing.
+func (o *output) note(l stream.Line) {
+	if l.Count == 0 {
+		return
+	}
+	o.tables.Lock()
+	defer o.tables.Unlock()
+	l.Process = fmt.Sprintf("%016x", o.first)
+	o.tables.Ledger.Add(l)
+}

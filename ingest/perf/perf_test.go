@@ -1,0 +1,276 @@
+package perf_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"gprof/ingest/perf"
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+// foreign is what both kinds of files are.
+type foreign interface {
+	Processes() []stream.Process
+	Source(*stream.Tables, []stream.ProcessID, stream.Time) stream.Source
+}
+
+func opener(data []byte) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+}
+
+// sourceOf gives all processes of a file.
+func sourceOf(f foreign) stream.Source {
+	t := &stream.Tables{}
+	var ids []stream.ProcessID
+	for i, p := range f.Processes() {
+		t.Processes = append(t.Processes, p)
+		ids = append(ids, stream.ProcessID(i+1))
+	}
+	return f.Source(t, ids, 0)
+}
+
+func open(data []byte) (stream.Source, error) {
+	f, err := perf.Open(opener(data))
+	if f == nil {
+		return nil, err
+	}
+	return sourceOf(f), err
+}
+
+func openScript(data []byte) (stream.Source, error) {
+	f, err := perf.OpenScript(opener(data))
+	if f == nil {
+		return nil, err
+	}
+	return sourceOf(f), err
+}
+
+func TestConformance(t *testing.T) {
+	t.Run("plain", func(t *testing.T) { streamtest.TestFile(t, file(records()...), open) })
+	t.Run("compressed", func(t *testing.T) {
+		all := records()
+		streamtest.TestFile(t, file(append(all[:3:3], packed(all[3:]...)...)...), open)
+	})
+}
+
+// text is all that a source gives, in order of time.
+func text(t *testing.T, src stream.Source, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := stream.Copy(streamtest.Validate(streamtest.NewText(&out)), src, stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func has(t *testing.T, got string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			t.Errorf("%q is not in\n%s", w, got)
+		}
+	}
+}
+
+func TestEvents(t *testing.T) {
+	src, err := open(file(records()...))
+	got := text(t, src, err)
+	has(t, got,
+		"Pid:10 OutPid:10 Name:sh Service:", "Pid:20 OutPid:20 Name:pro gram ", "Pid:99 OutPid:99 Name:unnamed program ",
+		"Host:box Exe:/bin/program", "CPU:perf cpu-clock:u, page-faults", "Clock:{By:perf's reading of the real time",
+		"Start:1700000000000001000 End:1700000000000008970", // born and ended
+		"Interval:2004008",
+		"Name:pro gram 21 Main:false Root:true", "Name:pro gram 21 (waiting) Main",
+		// Offsets in files; kernel addresses from the beginning of its text.
+		"{Build:abababababababababababababababababababab Path: Name:program}", "{Build:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd Path: Name:[kernel.kallsyms]}",
+		"Offset:12304", "Offset:12336", "Offset:66", "Offset:80", "Path:/bin/sh", "{Name:Kernel Color:orange}",
+		"1700000000000000000 #", "weight 1 cpu 500", "weight 1 cpu 700",
+		"value 3000 number 1", "value 400 number 1", "waiting: off CPU", "waiting: preempted",
+		"Name:page-faults Category:perf Description:count", "value 3 number 0",
+		"Reason:0 What:records Where:by the kernel Count:17", "the kernel throttled so many times Count:1",
+	)
+	if n := strings.Count(got, "weight 1"); n != 5 {
+		t.Errorf("%d samples, want 5, in\n%s", n, got)
+	}
+	// The child of a fork runs its parent's code until it has some of its own.
+	if strings.Count(got, "Offset:16 ") != 1 || strings.Count(got, "Offset:32 ") != 1 {
+		t.Errorf("want both processes in /bin/sh:\n%s", got)
+	}
+}
+
+// However perf writes, the same comes of it.
+func TestWays(t *testing.T) {
+	all := records()
+	rows := func(data []byte) string {
+		src, err := open(data)
+		var kept []string
+		for line := range strings.Lines(text(t, src, err)) {
+			if strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "track") {
+				kept = append(kept, line)
+			}
+		}
+		return strings.Join(kept, "")
+	}
+	want := rows(file(all...))
+	if got := rows(file(packed(all...)...)); got != want {
+		t.Errorf("compressed:\n%s\nwant\n%s", got, want)
+	}
+	plain := rows(piped(all...)) // which tells neither real time nor build ids
+	if len(plain) == 0 || strings.Count(plain, "\n") != strings.Count(want, "\n") || !strings.Contains(plain, "1000 #") {
+		t.Errorf("piped:\n%s\nwant, but for the times,\n%s", plain, want)
+	}
+	if got := rows(piped(packed(all...)...)); got != plain {
+		t.Errorf("piped and compressed:\n%s\nwant\n%s", got, plain)
+	}
+}
+
+// Programs name what is in them, with what was inlined.
+func TestNames(t *testing.T) {
+	f, err := perf.Open(opener(file(records()...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []uint64
+	f.NameBy(func(build string, offset uint64, add func(function, file string, line, start int32)) {
+		if strings.HasPrefix(build, "ab") {
+			asked = append(asked, offset)
+			add("outer", "a.go", 7, 1)
+			add("inner", "b.go", 8, 2)
+		}
+	})
+	got := text(t, sourceOf(f), nil)
+	has(t, got, "outer", "inner", "Depth:1")
+	for _, offset := range asked {
+		if offset != 0x3010 && offset != 0x302f && offset != 0x3099 { // of the call, where it returns to 0x3030
+			t.Errorf("asked for %#x", offset)
+		}
+	}
+}
+
+// A process that is not asked for gives nothing, and a file names its processes by
+// its content.
+func TestSome(t *testing.T) {
+	data := file(records()...)
+	f, err := perf.Open(opener(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := f.Processes()
+	tables := &stream.Tables{Processes: all[1:2:2]}
+	tables.Processes[0].Parent = 0
+	var count stream.Count
+	if err := stream.Copy(streamtest.Validate(&count), f.Source(tables, []stream.ProcessID{0, 1, 0}, 0), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := perf.Open(opener(data[:len(data)-1]))
+	if again == nil || !errors.Is(err, perf.ErrTorn) {
+		t.Fatal(err)
+	}
+	for i, p := range again.Processes() {
+		if p.Instance != all[i].Instance {
+			t.Errorf("process %d of a file that was cut is another", i)
+		}
+	}
+}
+
+func TestForeign(t *testing.T) {
+	for text, want := range map[string]error{
+		"PERFILE":                       perf.ErrTorn,
+		"no such file at all":           perf.ErrMagic,
+		"2ELIFREP" + "xxxxxxxxxxxxxxxx": perf.ErrVersion,
+	} {
+		if f, err := perf.Open(opener([]byte(text))); f != nil || !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", text, err, want)
+		}
+	}
+	if f, err := perf.OpenScript(opener([]byte("nothing\nof that kind\n"))); f != nil || err == nil {
+		t.Error("a text without samples is read")
+	}
+}
+
+const printedText = `# ========
+# captured on    : Sun Nov 22 00:33:01 2026
+# hostname : box
+# nrcpus online : 2
+# cmdline : perf record -g
+# reference time: 2023-11-14 22:13:20.000000 = 1700000000.000000 (TOD) = 0.000001000 (monotonic)
+# ========
+#
+pro gram    20/20    0.000002: PERF_RECORD_COMM exec: pro gram:20/20
+pro gram    20/21    [001] 0.000003:        500 cpu-clock:u:
+	ffffffff81000042 do_fault+0x12 ([kernel.kallsyms])
+	          401010 add(int, unsigned long)+0x10 (/bin/program)
+	          401010 sum (inlined)
+	          402000 [unknown] ([unknown])
+	          403000 main+0x30 (/bin/my (old) program)
+  main.c:33
+
+pro gram    20/20    [000] 0.000004:          1 page-faults:     401099 add(int, unsigned long)+0x99 (/bin/program)
+      sh    10/10    0.000005:        700 cpu-clock:u:
+	    1010 run+0x0 (/bin/sh)
+
+swapper     0/0     [001] 0.000006:          1 sched:sched_switch: prev_comm=swapper/1 prev_pid=0 prev_state=R ==> next_comm=sh next_pid=10
+`
+
+func TestScript(t *testing.T) {
+	if !perf.SniffScript([]byte(printedText)[:512]) || perf.SniffScript([]byte("some text\nwith lines\n")) || perf.SniffScript([]byte("# a shell script\necho: 1\n")) {
+		t.Error("not known by its beginning")
+	}
+	src, err := openScript([]byte(printedText))
+	got := text(t, src, err)
+	has(t, got, "Pid:20 OutPid:20 Name:pro gram", "Pid:10 OutPid:10 Name:sh", "Pid:0 OutPid:0 Name:swapper", "Host:box", "CPUs:2", "{Key:perf command Value:perf record -g}",
+		"Name:pro gram 21 Main:false", "1700000000000002000 #1", "cpu 500", "cpu 700", "value 1 number 0",
+		"do_fault", "add(int, unsigned long)", "sum", "Depth:1", "Name:my (old) program", "Name:sched:sched_switch Category:perf")
+	if strings.Contains(got, "+0x") || strings.Contains(got, "main.c") || strings.Contains(got, "ledger") {
+		t.Errorf("offsets, source lines or losses in\n%s", got)
+	}
+	streamtest.TestSource(t, func(t *testing.T) stream.Source {
+		src, err := openScript([]byte(printedText))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return src
+	})
+}
+
+// Where processes are not told, each thread is one, and Lacks says so.
+func TestScriptOfThreads(t *testing.T) {
+	f, err := perf.OpenScript(opener([]byte("sh 10 0.000005: cycles: \n\t1010 run+0x0 (/bin/sh)\n\nsh 11 0.000006: cycles: \n\t1010 run+0x0 (/bin/sh)\n\nodd line\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(f.Processes()); n != 2 || !strings.Contains(f.Lacks(), "-F +pid") {
+		t.Errorf("%d processes, lacks %s", n, f.Lacks())
+	}
+	has(t, text(t, sourceOf(f), nil), "weight 1 cpu -1", "value 1 number 0", "What:lines")
+}
+
+func FuzzData(f *testing.F) {
+	f.Add(file(records()...))
+	f.Add(file(packed(records()...)...))
+	f.Add(piped(records()...))
+	f.Fuzz(func(t *testing.T, data []byte) { readAll(t, data, open) })
+}
+
+func FuzzScript(f *testing.F) {
+	f.Add([]byte(printedText))
+	f.Fuzz(func(t *testing.T, data []byte) { readAll(t, data, openScript) })
+}
+
+func readAll(t *testing.T, data []byte, open streamtest.OpenFile) {
+	src, _ := open(data)
+	if src == nil {
+		return
+	}
+	err := stream.Copy(streamtest.Validate(stream.Discard), src, stream.CopyOptions{})
+	if errors.Is(err, streamtest.ErrInvalid) || errors.Is(err, stream.ErrBatch) || errors.Is(err, stream.ErrUndefined) {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,244 @@
+package perf
+
+import (
+	"bufio"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"gprof/stream"
+)
+
+// source gives the events of some processes of a file.
+type source struct {
+	output
+	file    *File
+	closer  io.Closer
+	zstd    *zstd.Decoder
+	raw     *records // as they lie in the file
+	records *records // that are read: raw, then what is in compressed ones
+	held    int64
+
+	code     *code
+	switches switches
+	sample   sample
+	lost     losses
+}
+
+// losses are what a file says is missing, and what could not be read.
+type losses struct {
+	records, throttled, damaged, unknown, traced int64
+}
+
+// Source returns the source of those of the processes that have an id.
+func (f *File) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source {
+	t.Lock()
+	defer t.Unlock()
+	s := &source{file: f, output: newOutput(t, f.life.all, ids, f.rows, shift), code: newCode(t, f)}
+	s.switches.threads = map[thread]*offCPU{}
+	return s
+}
+
+// Progress implements [stream.Progress].
+func (s *source) Progress() (done, total int64) {
+	switch {
+	case s.ended:
+		return s.file.size, s.file.size
+	case s.raw == nil:
+		return 0, s.file.size
+	}
+	return min(s.raw.at-int64(s.file.layout.data.at), s.file.size), s.file.size
+}
+
+// Next implements [stream.Source]. The error is one of opening the file.
+func (s *source) Next(b *stream.Batch) error { return s.next(b, s.fill) }
+
+// Close implements [io.Closer].
+func (s *source) Close() error {
+	s.ended, s.ready = true, nil
+	return s.release()
+}
+
+func (s *source) release() error {
+	if s.held != 0 {
+		s.tables.Lock()
+		s.tables.Hold(-s.held)
+		s.tables.Unlock()
+		s.held = 0
+	}
+	if s.zstd != nil {
+		s.zstd.Close()
+		s.zstd = nil
+	}
+	if s.closer == nil {
+		return nil
+	}
+	err := s.closer.Close()
+	s.closer = nil
+	return err
+}
+
+// mappingBytes is about what a mapping takes.
+const mappingBytes = 64
+
+// rewind opens the file where its records begin.
+func (s *source) rewind() error {
+	if err := s.release(); err != nil {
+		return err
+	}
+	r, err := s.file.open()
+	if err != nil {
+		return err
+	}
+	s.closer = r
+	in := bufio.NewReaderSize(r, bufferSize)
+	if _, err := in.Discard(int(s.file.layout.data.at)); err != nil {
+		return err
+	}
+	s.raw = s.file.rawRecords(in)
+	s.records = s.raw
+	for _, p := range s.file.life.all {
+		s.held += int64(cap(p.maps)) * mappingBytes
+	}
+	s.tables.Lock()
+	s.tables.Hold(s.held)
+	s.tables.Unlock()
+	return nil
+}
+
+// fill reads until there are rows to hand over, or no more records.
+func (s *source) fill() error {
+	if s.records == nil {
+		if err := s.rewind(); err != nil {
+			return err
+		}
+	}
+	var rec record
+	s.tables.Lock()
+	for s.rows.count < handRows {
+		err := s.records.next(&rec)
+		if err == nil {
+			s.take(&rec)
+			continue
+		}
+		s.tables.Unlock()
+		return s.turn(err)
+	}
+	full := s.tables.Full()
+	s.tables.Unlock()
+	s.ready = s.rows.hand(s.ready[:0])
+	if full {
+		return s.finish()
+	}
+	return nil
+}
+
+// turn goes on behind the last record that could be read: with what compressed ones
+// hold, or to the end.
+func (s *source) turn(err error) error {
+	var damage *Error
+	switch {
+	case err == io.EOF || errors.As(err, &damage) || s.records != s.raw:
+		if err != io.EOF {
+			s.note(stream.Line{Reason: stream.ReasonDamaged, What: "records", Where: err.Error(), Count: 1})
+		}
+	default:
+		return err
+	}
+	if s.file.packed && s.zstd == nil {
+		if err := s.rewind(); err != nil {
+			return err
+		}
+		unpacked, z, err := unpack(s.raw)
+		if err != nil {
+			return err
+		}
+		s.records, s.zstd = unpacked, z
+		return nil
+	}
+	return s.finish()
+}
+
+// finish ends reading.
+func (s *source) finish() error {
+	s.tables.Lock()
+	s.switches.flush(s, 1<<64-1)
+	s.tables.Unlock()
+	s.ready = s.rows.hand(s.ready)
+	s.tell()
+	s.ended = true
+	return s.release()
+}
+
+// tell tells the ledger what is missing.
+func (s *source) tell() {
+	s.note(stream.Line{Reason: stream.ReasonDropped, What: "records", Where: "by the kernel", Count: s.lost.records})
+	s.note(stream.Line{Reason: stream.ReasonDropped, What: "samples", Where: "the kernel throttled so many times", Count: s.lost.throttled})
+	s.note(stream.Line{Reason: stream.ReasonMalformed, What: "samples", Count: s.lost.damaged})
+	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "samples", Where: "of no event that the file tells of", Count: s.lost.unknown})
+	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "records", Where: "of hardware tracing", Count: s.lost.traced})
+	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "code", Where: "nothing is mapped there", Count: s.code.unmapped})
+	s.note(stream.Line{Reason: stream.ReasonUnpaired, What: "switches", Count: s.switches.unpaired})
+	if s.file.layout.data.size == 0 && !s.file.layout.pipe {
+		s.note(stream.Line{Reason: stream.ReasonTorn, What: "files", Where: "perf did not end its recording: what it notes at the end is missing", Count: 1})
+	}
+}
+
+// take takes a record.
+func (s *source) take(rec *record) {
+	switch rec.kind {
+	case recordSample:
+		s.takeSample(rec)
+	case recordSwitch, recordSwitchCPUWide:
+		s.takeSwitch(rec)
+	case recordRound:
+		s.switches.round(s)
+	case recordLost:
+		c := cursor{rest: rec.body}
+		c.u64() // of which event
+		s.lost.records += int64(min(c.u64(), 1<<40))
+	case recordLostSamples:
+		c := cursor{rest: rec.body}
+		s.lost.records += int64(min(c.u64(), 1<<40))
+	case recordThrottle:
+		s.lost.throttled++
+	case recordAux, recordAuxtrace:
+		s.lost.traced++
+	}
+}
+
+// takeSample makes rows of a sample.
+func (s *source) takeSample(rec *record) {
+	a := s.file.attrOf(rec.body)
+	if a == nil {
+		s.lost.unknown++
+		return
+	}
+	if !a.parse(rec.body, &s.sample) {
+		s.lost.damaged++
+		return
+	}
+	m := &s.sample
+	p := s.file.life.at(m.pid, m.time)
+	if s.ids[p] == 0 {
+		return
+	}
+	stack := s.code.stack(p, m, rec.misc)
+	who := thread{p, m.tid}
+	if leavesCPU(a.name) {
+		s.switches.stack(s, who, m.time, stack)
+	}
+	at := s.file.facts.moment(m.time)
+	period := int64(min(m.period, 1<<62))
+	if a.use != asMeasurements {
+		cpu := int64(-1)
+		if a.use == asClock {
+			cpu = period
+		}
+		s.addSample(who, at, stack, cpu)
+	}
+	if a.use != asClock {
+		s.addMeasurement(who, at, stack, a.name, period)
+	}
+}

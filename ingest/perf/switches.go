@@ -1,0 +1,133 @@
+package perf
+
+import (
+	"cmp"
+	"slices"
+
+	"gprof/stream"
+)
+
+// switches are what threads leave the CPU for, and when they come back. A thread
+// may come back on another processor, whose records may stand before: so they wait
+// until perf says that no earlier ones can come.
+type switches struct {
+	waiting  []turn
+	latest   uint64 // time of any that waits
+	settled  uint64 // the same, when the round before ended
+	threads  map[thread]*offCPU
+	unpaired int64
+}
+
+// turn is a thread that leaves the CPU, comes back, or says where it will leave.
+type turn struct {
+	time      uint64
+	who       thread
+	what      step
+	preempted bool
+	stack     stream.StackID
+}
+
+type step uint8
+
+const (
+	leaves step = iota
+	returns
+	tellsStack
+)
+
+// offCPU is what is known of a thread.
+type offCPU struct {
+	stack     stream.StackID // where it leaves
+	since     uint64         // 0: it runs
+	preempted bool
+	track     stream.TrackID
+}
+
+// maxWaiting bounds what waits for the end of a round, which nobody promises.
+const maxWaiting = 1 << 18
+
+func (w *switches) add(s *source, t turn) {
+	w.waiting = append(w.waiting, t)
+	w.latest = max(w.latest, t.time)
+	if len(w.waiting) == maxWaiting {
+		w.flush(s, w.latest)
+	}
+}
+
+func (w *switches) stack(s *source, who thread, time uint64, stack stream.StackID) {
+	w.add(s, turn{time: time, who: who, what: tellsStack, stack: stack})
+}
+
+// takeSwitch takes a record of a switch.
+func (s *source) takeSwitch(rec *record) {
+	_, t := s.file.attrs[0].parseTrailer(rec.body)
+	p := s.file.life.at(t.pid, t.time)
+	if s.ids[p] == 0 || t.tid == 0 {
+		return // not asked for, or the idle thread
+	}
+	what := returns
+	if rec.misc&miscSwitchOut != 0 {
+		what = leaves
+	}
+	s.switches.add(s, turn{time: t.time, who: thread{p, t.tid}, what: what, preempted: rec.misc&miscPreempted != 0})
+}
+
+// round is called when perf has taken what all processors had: what was there a
+// round before is complete.
+func (w *switches) round(s *source) {
+	w.flush(s, w.settled)
+	w.settled = w.latest
+}
+
+// flush pairs what is not later than a time.
+func (w *switches) flush(s *source, until uint64) {
+	slices.SortStableFunc(w.waiting, func(a, b turn) int { return cmp.Compare(a.time, b.time) })
+	n := 0
+	for n < len(w.waiting) && w.waiting[n].time <= until {
+		w.pair(s, &w.waiting[n])
+		n++
+	}
+	w.waiting = append(w.waiting[:0], w.waiting[n:]...)
+}
+
+func (w *switches) pair(s *source, t *turn) {
+	o := w.threads[t.who]
+	if o == nil {
+		o = &offCPU{}
+		w.threads[t.who] = o
+	}
+	switch t.what {
+	case tellsStack:
+		o.stack = t.stack
+	case leaves:
+		if o.since != 0 {
+			w.unpaired++
+		}
+		o.since, o.preempted = t.time, t.preempted
+	case returns:
+		if o.since == 0 {
+			w.unpaired++ // it left before the recording
+		} else {
+			s.wait(t, o)
+		}
+		o.since, o.stack = 0, 0
+	}
+}
+
+// waitCategory is that of what is not on a CPU.
+var waitCategory = stream.Category{Name: "Idle", Color: "transparent"}
+
+// wait makes a row of the time that a thread was off the CPU.
+func (s *source) wait(t *turn, o *offCPU) {
+	why := "waiting: off CPU"
+	if o.preempted {
+		why = "waiting: preempted"
+	}
+	if o.track == 0 {
+		o.track = s.intern(t.who, s.threadName(t.who)+" (waiting)")
+	}
+	series := stream.Series{Process: s.ids[t.who.process], Track: o.track, Kind: stream.Waits}
+	b := s.rows.begin(series, s.file.facts.moment(t.time)+s.shift, stream.Who{Thread: int64(t.who.tid)})
+	b.Stack = append(b.Stack, s.code.under(o.stack, why, waitCategory))
+	b.Value, b.Number = append(b.Value, int64(t.time-o.since)), append(b.Number, 1)
+}
