@@ -48,6 +48,58 @@ func BenchmarkMark(b *testing.B) {
 	b.Run("impl=paused", func(b *testing.B) { benchOverFloor(b, markTwo) })
 }
 
+// BenchmarkOff is what a marker costs that is not recorded, and, as best-ns, what it
+// costs at best, whatever else the machine does: at most 2 ns, or a call more on a
+// track that is left out.
+func BenchmarkOff(b *testing.B) {
+	b.Run("why=stopped", func(b *testing.B) { benchBest(b, markTwo) })
+	for _, off := range []struct {
+		why string
+		o   recorder.Options
+		do  func(*recorder.Recorder)
+	}{
+		{"paused", recorder.Options{}, (*recorder.Recorder).Pause},
+		{"feature", recorder.Options{Without: recorder.FeatureMarkers}, func(*recorder.Recorder) {}},
+	} {
+		rec := begin(b, off.o)
+		off.do(rec)
+		b.Run("why="+off.why, func(b *testing.B) { benchBest(b, markTwo) })
+		rec.Stop()
+	}
+	begin(b, recorder.Options{Tracks: []string{"-left out"}})
+	_, work := recorder.NewTrack(b.Context(), "left out")
+	defer work.End()
+	aimed := benchTwo.On(work.Track)
+	b.Run("why=track", func(b *testing.B) {
+		benchBest(b, func(n int) {
+			for i := range n {
+				aimed.Mark(i, 77)
+			}
+		})
+	})
+}
+
+// benchBest reports the best of many short rounds, in ns.
+func benchBest(b *testing.B, run func(n int)) {
+	const round = 1000
+	best := time.Hour
+	for n := b.N; n > 0; n -= round {
+		best = min(best, timed(run, min(n, round)))
+	}
+	b.ReportMetric(float64(best)/1e6, "best-ns")
+}
+
+// BenchmarkStats is what a scrape of metrics costs.
+func BenchmarkStats(b *testing.B) {
+	rec := begin(b, recorder.Options{})
+	b.ReportAllocs()
+	benchBest(b, func(n int) {
+		for range n {
+			rec.Stats()
+		}
+	})
+}
+
 var markImpls = []struct {
 	name string
 	run  func(n int)
