@@ -20,6 +20,18 @@ type progress struct {
 // those that were released. It is the housekeeper's. Chunks that are sealed are
 // left alone: while the oldest is owned a younger one would be discarded, and
 // leave a hole.
+//
+// Writers go on meanwhile, and no interleaving seals what is not final:
+//
+//   - A chunk is discarded, and put to another use, by who has owned, as it is
+//     sealed. It is given back when its next use has begun: what is sealed belongs to
+//     one use, and progress to who owns.
+//   - Release stores the phase after the writer's last commit and the close anchor,
+//     and the sealer loads it before it loads the commit word. So a chunk that counts
+//     as released is sealed to its end.
+//   - One that was released in between counts as open: of it only full pages below
+//     the commit word are sealed, whose bytes nobody writes any more. The rest
+//     follows the next time.
 func (r *Ring) sealAll() error {
 	var errs error
 	for _, c := range r.chunks {

@@ -24,7 +24,10 @@ func (l *spinlock) try() bool {
 	return false
 }
 
-// lock takes the lock however long it takes; not for a pinned caller.
+// lock takes the lock however long it takes; not for a pinned caller. That is not
+// for ever: who holds it runs through lists in ordinary memory, takes no other lock,
+// makes no system call and touches no mapped file. It needs nothing but its turn to
+// run, which yielding gives it.
 func (l *spinlock) lock() {
 	for !l.try() {
 		runtime.Gosched()

@@ -3,6 +3,7 @@ package recorder
 import (
 	"os"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"gprof/chunks"
@@ -101,6 +102,18 @@ func (r *Recorder) inherit() {
 		l := &r.early.lost[why]
 		r.lose(rawformat.LostReason(why), l.count.Swap(0), l.bytes.Swap(0))
 	}
+}
+
+// disinherit takes what is left in the early recorder's shards, and keeps them
+// locked: nothing gets into them any more.
+func (r *Recorder) disinherit() {
+	r.heirs = slices.DeleteFunc(r.heirs, func(h heir) bool {
+		taken := h.take()
+		if taken {
+			r.replay(&h)
+		}
+		return taken
+	})
 }
 
 // take takes the shard, if its holder comes to an end.

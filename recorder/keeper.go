@@ -66,15 +66,16 @@ func (r *Recorder) workLast() {
 }
 
 // lookAfterEarly takes over markers that were on their way when the recorder was
-// started, for a second.
+// started. After a second none should be; one that is finds all shards taken, and is
+// counted as lost, however long it was away.
 func (r *Recorder) lookAfterEarly() {
 	if r.early == nil {
 		return
 	}
-	r.inherit()
 	if Now()-r.begun > Time(time.Second) {
-		r.early, r.heirs = nil, nil
+		r.disinherit()
 	}
+	r.inherit()
 }
 
 // pace is how long the housekeeper sleeps. Spare chunks must be there when writers

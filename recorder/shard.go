@@ -175,7 +175,19 @@ func (r *Recorder) claim(s *shard) bool {
 //
 // Of a pinned shard's writer and us each stores one word and then loads the
 // other's, and one of us must see that the other is there. An exchange orders
-// that for the writer, at a cost; the barrier does it for all of them.
+// that for the writer, at a cost; the barrier does it for all of them:
+//
+//   - A writer that stored its lock before the barrier is seen to have it. It ends
+//     its block, and whoever seized in vain comes again.
+//   - One that stores it afterwards loads shut afterwards, too, sees it, and goes
+//     elsewhere before it has touched the chunk.
+//   - So who has seized finds the last block committed: its writer released the lock
+//     after the commit, and both are loaded in this order. The chunk can be sealed,
+//     handed over or unmapped.
+//
+// The same goroutine may be both, as Stop's is: it holds no shard then. A processor
+// that is taken away from a goroutine, or from the program, is no case of its own:
+// who is pinned keeps its processor, and with it the lock, until it goes on.
 func (r *Recorder) seize(s *shard) bool {
 	atomic.StoreUint32(&s.shut, 1)
 	if !s.pinned {
