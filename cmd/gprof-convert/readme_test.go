@@ -4,11 +4,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/trace"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What README.md shows of a command is what its script sees.
@@ -38,9 +41,7 @@ func TestReadmeOutputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(readme), "\n### Several outputs, many files\n")
-	section, _, _ = strings.Cut(section, "\n#")
-	commands := regexp.MustCompile(`(?m)^bin/gprof-convert SESSION (.*?)(?: +#.*)?$`).FindAllStringSubmatch(section, -1)
+	commands := commandsOf(string(readme), "Several outputs, many files", "SESSION")
 	if len(commands) < 4 {
 		t.Fatalf("README.md has %d commands", len(commands))
 	}
@@ -57,5 +58,58 @@ func TestReadmeOutputs(t *testing.T) {
 		if _, err := os.Stat(filepath.FromSlash(want)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// commandsOf are the commands of a section of README.md that begin with an input:
+// the rest of each.
+func commandsOf(readme, title, input string) [][]string {
+	_, section, _ := strings.Cut(readme, "\n### "+title+"\n")
+	section, _, _ = strings.Cut(section, "\n#")
+	return regexp.MustCompile(`(?m)^bin/gprof-convert `+regexp.QuoteMeta(input)+` (.*?)(?: +#.*)?$`).FindAllStringSubmatch(section, -1)
+}
+
+// What README.md says of execution traces works as it stands there.
+func TestReadmeTrace(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := commandsOf(string(readme), "You have a trace.out", "trace.out")
+	if len(commands) < 5 {
+		t.Fatalf("README.md has %d commands", len(commands))
+	}
+	session := sessionOf(t, 100)
+	t.Chdir(t.TempDir())
+	traceTo(t, "trace.out")
+	for _, command := range commands {
+		args := append([]string{"trace.out"}, strings.Fields(strings.NewReplacer("'", "", "SESSION", session).Replace(command[1]))...)
+		var stderr bytes.Buffer
+		if code := run(args, nil, &stderr, &stderr); code != exitOK {
+			t.Errorf("%s: exit code %d\n%s", command[1], code, &stderr)
+		}
+	}
+	for _, want := range []string{"trace.firefox.json.gz", "procs.json.gz", "second.json.gz", "slow.pb.gz", "both.json.gz", "traced/markers"} {
+		if _, err := os.Stat(filepath.FromSlash(want)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// traceTo traces this process until there is a region of a few milliseconds in
+// more than a second.
+func traceTo(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := trace.Start(f); err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Stop()
+	for end := time.Now().Add(1100 * time.Millisecond); time.Now().Before(end); {
+		trace.WithRegion(context.Background(), "wait", func() { <-time.After(20 * time.Millisecond) })
 	}
 }
