@@ -24,6 +24,7 @@ func settle(s *sorter, t *Tables) (*Tables, []output, *renumbering, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	final.goroutines = s.goroutines
 	outputs, err := collect(s.series, final, ids)
 	s.forget()
 	return final, outputs, ids, err

@@ -44,6 +44,9 @@ type sorter struct {
 	stacks []bool // in use, by provisional id
 	labels []bool // likewise
 	total  int64  // rows
+	// goroutines says of which kinds there are rows whose goroutine is known, by
+	// bit.
+	goroutines uint16
 
 	arena  arena
 	spill  spill
@@ -96,6 +99,9 @@ func (s *sorter) add(b *Batch) error {
 		from = to
 	}
 	s.total += int64(b.Len())
+	if len(b.Goroutine) > 0 {
+		s.goroutines |= 1 << b.Series.Kind
+	}
 	if s.arena.used > s.memory {
 		return s.relieve()
 	}

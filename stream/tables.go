@@ -29,9 +29,10 @@ type Tables struct {
 	// refers to: filters have taken their rows.
 	onlyUsed bool
 
-	kinds    uint16 // that there are rows of, by bit: see Has
-	eventIDs map[string]EventID
-	counted  countedTexts
+	kinds      uint16 // that there are rows of, by bit: see Has
+	goroutines uint16 // likewise: see HasGoroutines
+	eventIDs   map[string]EventID
+	counted    countedTexts
 
 	// For Full.
 	ceiling        int64 // 0 is none
@@ -48,6 +49,10 @@ func (t *Tables) Event(id EventID) *Event { return &t.Events[id-1] }
 // Has reports whether there are rows of a kind, in the tables that Copy gives to
 // a Sink.
 func (t *Tables) Has(k Kind) bool { return t.kinds>>k&1 != 0 }
+
+// HasGoroutines reports whether there are rows of a kind whose goroutine is
+// known, in those tables.
+func (t *Tables) HasGoroutines(k Kind) bool { return t.goroutines>>k&1 != 0 }
 
 // Process is one run of a program.
 type Process struct {

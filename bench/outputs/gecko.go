@@ -156,6 +156,9 @@ func (n *naive) payload(event *stream.Event, b *stream.Batch, i int) any {
 			data[event.Fields[k].Name] = column.BitsAt(i)
 		}
 	}
+	if of := b.Who(i).Goroutine; of != 0 {
+		data["goroutine"] = of
+	}
 	return data
 }
 

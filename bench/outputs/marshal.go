@@ -33,22 +33,28 @@ func marshal(sink func(io.Writer, encode) stream.Sink, e encode) work {
 
 // The payloads of the markers that a corpus has.
 type (
+	whose struct {
+		Goroutine int64 `json:"goroutine,omitempty"`
+	}
 	flush struct {
 		Type  string `json:"type"`
 		Size  int64  `json:"size"`
 		Pages uint64 `json:"pages"`
+		whose
 	}
 	request struct {
 		Type   string `json:"type"`
 		Path   string `json:"path"`
 		Status uint64 `json:"status"`
+		whose
 	}
 )
 
 // typedPayload is the payload of row i as a struct.
 func typedPayload(event *stream.Event, b *stream.Batch, i int) any {
+	of := whose{b.Who(i).Goroutine}
 	if event.Name == "flush" {
-		return &flush{event.Name, int64(b.Args[0].BitsAt(i)), b.Args[1].BitsAt(i)}
+		return &flush{event.Name, int64(b.Args[0].BitsAt(i)), b.Args[1].BitsAt(i), of}
 	}
-	return &request{event.Name, string(b.Args[0].TextAt(i)), b.Args[1].BitsAt(i)}
+	return &request{event.Name, string(b.Args[0].TextAt(i)), b.Args[1].BitsAt(i), of}
 }

@@ -17,6 +17,8 @@
 // What it can't say, and what stands for it:
 //
 //   - A sample of weight 0 has no stack: it keeps its CPU time.
+//   - Goroutines of markers are a field of theirs, where they are known. Those of
+//     samples have no place.
 //   - Delays become the Jank markers that the viewer would derive from them.
 //   - Waits are samples of a thread of their own, whose weights are times, and so
 //     are measurements, with the measure's unit. A thread has one of these.

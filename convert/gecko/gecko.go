@@ -13,6 +13,8 @@
 //   - Samples have no weight. A sample of weight n becomes n rows at one time,
 //     the CPU time in the first; at most [MaxRepeat] rows, the rest is in the
 //     ledger. Weight 0 becomes a row without a stack: it keeps its CPU time.
+//   - Goroutines of markers are a field of theirs, where they are known. Those of
+//     samples have no place.
 //   - Native functions have no file and no line. Frames are merged by function
 //     and module, or, where the function is unknown, by address.
 //   - Delays become the Jank markers that the viewer would derive from them.

@@ -3,6 +3,7 @@ package viewer
 import (
 	"sync/atomic"
 
+	"gprof/convert/internal/jsontext"
 	"gprof/stream"
 )
 
@@ -68,6 +69,9 @@ func (m *Markers) AppendPayload(dst []byte, i int) []byte {
 	dst = append(dst, m.typ.head...)
 	for k := range m.typ.fields {
 		dst = m.appendArg(dst, k, i)
+	}
+	if of := m.Rows.Who(i).Goroutine; of != 0 && m.typ.goroutine != nil {
+		dst = jsontext.AppendInt(append(dst, m.typ.goroutine.key...), of)
 	}
 	return dst
 }

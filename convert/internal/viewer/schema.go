@@ -18,6 +18,8 @@ type MarkerType struct {
 	Category int    // its place in the list
 	head     []byte // the payload up to its first field
 	fields   []field
+	// goroutine is that of a marker, behind the fields; nil where none is known.
+	goroutine *field
 }
 
 // field is one field of a payload.
@@ -64,6 +66,9 @@ func MarkerTypes(t *stream.Tables, categories Categories) []MarkerType {
 		taken[name] = true
 		head := jsontext.AppendString([]byte(`{"type":`), name)
 		types[i] = MarkerType{Event: e, Name: name, Category: categories.Place(e.Category).Category, head: head, fields: fieldsOf(e)}
+		if t.HasGoroutines(stream.Markers) {
+			types[i].goroutine = types[i].newField("goroutine", "integer")
+		}
 	}
 	return types
 }
@@ -110,6 +115,14 @@ func fieldsOf(e *stream.Event) []field {
 	return fields
 }
 
+// newField is a field beside those of the event.
+func (m *MarkerType) newField(name, format string) *field {
+	for slices.ContainsFunc(m.fields, func(f field) bool { return f.name == name }) {
+		name += "_"
+	}
+	return &field{name: name, key: append(jsontext.AppendString([]byte{','}, name), ':'), format: format}
+}
+
 // WriteSchema writes the type's schema; fields is the key of the list of its
 // fields, which is not the same in both formats.
 func (m *MarkerType) WriteSchema(out *jsontext.Writer, fields string) {
@@ -127,6 +140,9 @@ func (m *MarkerType) WriteSchema(out *jsontext.Writer, fields string) {
 	out.BeginArray()
 	for i := range m.fields {
 		writeField(out, &m.fields[i], &m.Event.Fields[i])
+	}
+	if m.goroutine != nil {
+		writeField(out, m.goroutine, &stream.EventField{Name: m.goroutine.name})
 	}
 	out.EndArray()
 	out.EndObject()
