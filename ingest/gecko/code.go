@@ -16,6 +16,7 @@ type code struct {
 	modules *modules
 	frames  []frame
 	stacks  []stream.StackID // by number
+	returns bool             // addresses of callers are those to which is returned
 
 	frameTable, stackTable, funcTable, resourceTable, sources *jsonfile.Value
 	held                                                      int64
@@ -28,7 +29,7 @@ func (r *reader) loadCode(x *process, thread *jsonfile.Value) *code {
 	}
 	r.dropCode()
 	shared := r.root.Get("shared")
-	c := &code{texts: r.textsOf(thread)}
+	c := &code{texts: r.textsOf(thread), returns: !r.processed() && x.about == nil}
 	own := func(key string) *jsonfile.Value {
 		if v := thread.Get(key); v != nil {
 			return v
@@ -95,41 +96,80 @@ func (r *reader) loadTexts(v *jsonfile.Value) *texts {
 	return x
 }
 
+// node is a stack of a table.
+type node struct {
+	frame    int // -1 unknown
+	category stream.CategoryID
+	calls    stream.StackID // as what calls another: 0 not known yet
+	caller   stream.StackID
+}
+
 // stacks interns the stacks. What is of no category has that of its caller.
 func (r *reader) stacks(c *code) {
 	t := r.file.table(c.stackTable, "frame", "prefix", "prefixOffset", "category", "subcategory")
-	type inherited struct {
-		frame    int
-		category stream.CategoryID
-	}
-	known := map[inherited]stream.FrameID{}
-	var categories []stream.CategoryID // of the stacks
+	b := brancher{r: r, code: c, known: map[branch]stream.FrameID{}}
 	for t.next() && !r.full() {
-		parent := r.callerOf(t, len(c.stacks))
-		var id stream.StackID
-		var category stream.CategoryID
-		if parent >= 0 {
-			id, category = c.stacks[parent], categories[parent]
+		n := node{frame: -1}
+		if parent := r.callerOf(t, len(b.nodes)); parent >= 0 {
+			n.caller, n.category = b.calling(parent), b.nodes[parent].category
 		}
 		if i, ok := t.index(0, len(c.frames)); ok {
-			f := c.frames[i]
+			n.frame = i
 			if own, ok := r.categoryOf(t, 3, 4); ok {
-				category = own
-			} else if f.categorized {
-				category = f.Category
+				n.category = own
+			} else if c.frames[i].categorized {
+				n.category = c.frames[i].Category
 			}
-			key := inherited{i, category}
-			if known[key] == 0 {
-				f.Category = category
-				known[key] = r.t.Frames.Intern(f.Frame)
-			}
-			id = r.t.Stacks.Intern(id, known[key])
 		} else {
 			r.lose(stream.ReasonUndefined, "frames of stacks", 1)
 		}
-		c.stacks, categories = append(c.stacks, id), append(categories, category)
+		b.nodes = append(b.nodes, n)
+		c.stacks = append(c.stacks, b.stack(&n, false))
 	}
 	r.ended(t, "stacks")
+}
+
+// brancher interns the stacks of a table. The address of a frame that calls
+// another is, in Firefox's own profiles, that to which is returned: it lies behind
+// the call, maybe in another function. One byte before it is in the call.
+type brancher struct {
+	r     *reader
+	code  *code
+	nodes []node
+	known map[branch]stream.FrameID
+}
+
+// branch is a frame in a stack.
+type branch struct {
+	frame    int
+	category stream.CategoryID
+	calls    bool
+}
+
+// calling is the stack of a node as the caller of another.
+func (b *brancher) calling(i int) stream.StackID {
+	n := &b.nodes[i]
+	if n.calls == 0 {
+		n.calls = b.stack(n, true)
+	}
+	return n.calls
+}
+
+// stack is the stack of a node, as it was sampled or as it calls another.
+func (b *brancher) stack(n *node, calls bool) stream.StackID {
+	if n.frame < 0 {
+		return n.caller
+	}
+	f := b.code.frames[n.frame].Frame
+	returns := calls && b.code.returns && f.Function == 0 && f.Offset > 0
+	key := branch{n.frame, n.category, returns}
+	if b.known[key] == 0 {
+		if f.Category = n.category; returns {
+			f.Offset--
+		}
+		b.known[key] = b.r.t.Frames.Intern(f)
+	}
+	return b.r.t.Stacks.Intern(n.caller, b.known[key])
 }
 
 // callerOf is the number of the stack that called the one of the row, -1 for

@@ -50,6 +50,7 @@ func IsSlabs(head []byte) bool { return bytes.HasPrefix(head, []byte(slabs)) }
 var firstKeys = []string{
 	"meta", "libs", "threads", "shared", "pages", "counters", "processes", "sources", "profile", "pausedRanges",
 	"profilerOverhead", "profilingLog", "profileGatheringLog", "jsTracerDictionary", "tasktracer", "$schema",
+	"label", // of what the developer tools saved until Firefox 90: the profile is a member
 }
 
 // Sniff reports whether head may be the beginning of a profile: of a JSON object

@@ -112,11 +112,11 @@ func (r *reader) track(t *thread, id stream.ProcessID) stream.TrackID {
 	return r.t.Tracks.Intern(row)
 }
 
-// live is when a process ended, if nothing told: at its last row.
+// live is when a process ended: not before its last row, whatever the file says
+// of it. What is behind the end the viewer does not show.
 func (r *reader) live(id stream.ProcessID) {
-	if p := r.t.Process(id); p.End == 0 {
-		p.End = max(p.Start, r.out.latest)
-	}
+	p := r.t.Process(id)
+	p.End = max(p.Start, p.End, r.out.latest)
 	r.out.latest = 0
 }
 
