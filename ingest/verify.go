@@ -69,6 +69,17 @@ func (f *Found) Verify() []Verdict {
 	return verdicts
 }
 
+// Unverified are the processes that other tools recorded: their files hold nothing
+// that proves them.
+func (f *Found) Unverified() (n int) {
+	for _, p := range f.Processes {
+		if p.foreign != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // verifier gathers a verdict.
 type verifier struct {
 	v     Verdict

@@ -303,6 +303,9 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 	if n := p.Counts[stream.Allocations.String()]; n > 0 {
 		fmt.Fprintf(w, "  heap\t%d allocation rows\n", n)
 	}
+	if n := p.Counts[stream.Measurements.String()]; n > 0 {
+		fmt.Fprintf(w, "  measured\t%d rows\n", n)
+	}
 	if n := p.Counts[stream.Waits.String()]; n > 0 {
 		fmt.Fprintf(w, "  waits\t%d rows\n", n)
 	}

@@ -34,6 +34,11 @@ func (c *verifyCmd) Run(s *streams) error {
 		return err
 	}
 	defer found.Close()
+	if n := found.Unverified(); n == len(found.Processes) {
+		return fmt.Errorf("nothing to verify: %s of other tools, which hold nothing that proves them", count(n, "file"))
+	} else if n > 0 {
+		s.problem("warning", fmt.Errorf("%s of other tools not verified: they hold nothing that proves them", count(n, "file")))
+	}
 	verdicts := found.Verify()
 	sum := sumUp(verdicts)
 	sum.noteFailed(found)

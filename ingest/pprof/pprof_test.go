@@ -83,7 +83,10 @@ func record(work func()) []byte {
 	return out.Bytes()
 }
 
-var kept [][]byte
+var (
+	kept [][]byte
+	spun int
+)
 
 // work waits, locks, allocates and takes time, on goroutines with labels.
 func work() {
@@ -96,7 +99,7 @@ func work() {
 				for time.Now().Before(end) {
 					lock.Lock()
 					kept = append(kept[:len(kept)%100], make([]byte, 1<<14))
-					spin()
+					spun += spin()
 					lock.Unlock()
 				}
 			})
