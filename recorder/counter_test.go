@@ -2,6 +2,7 @@ package recorder_test
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -96,6 +97,47 @@ func TestCounters(t *testing.T) {
 	want := `def-counter id=N name="test queue" category="Test" description="what waits" unit=3 mode=0`
 	if got := counterID.ReplaceAllString(counters["test queue"].definition, "id=N"); got != want {
 		t.Errorf("definition %s, want %s", got, want)
+	}
+}
+
+// live is the counters of a recording that goes on.
+func live(t *testing.T, rec *recorder.Recorder) map[string]*counterValues {
+	return read(t, rec.Dir(), chunks.Unproven, chunks.Stale).counters()
+}
+
+func values(counters map[string]*counterValues, name string) []int64 {
+	if c := counters[name]; c != nil {
+		return c.values
+	}
+	return nil
+}
+
+// A value that stays is stated seldom, one that changes also as it was before.
+func TestCounterThatStays(t *testing.T) {
+	queue.Set(7)
+	rec := begin(t, recorder.Options{CounterHz: 10})
+	rounds := func(n int) {
+		before := 0
+		await(t, "rounds", func() bool {
+			jobs.Add(1)
+			now := len(values(live(t, rec), "test jobs"))
+			if before == 0 {
+				before = now
+			}
+			return now >= before+n
+		})
+	}
+	rounds(6)
+	queue.Set(9)
+	rounds(2)
+	c := finish(t, rec).counters()
+	got, rows := c["test queue"].values, len(c["test jobs"].values)
+	at := slices.Index(got, 9)
+	if at < 2 || got[at-1] != 7 || slices.ContainsFunc(got[at:], func(v int64) bool { return v != 9 }) {
+		t.Errorf("%v, want 7 twice or more, then 9", got)
+	}
+	if len(got) > rows-2 {
+		t.Errorf("%d values that stay in %d rounds", len(got), rows)
 	}
 }
 

@@ -131,8 +131,11 @@ func TestCountersOfLoad(t *testing.T) {
 		cycles, rss := values(counters, "GC cycles"), values(counters, "RSS")
 		return cycles[len(cycles)-1] >= done["GC cycles"] && rss[len(rss)-1] >= rss[0]+loadHeap/2
 	})
-	counters := finish(t, rec).counters()
-	after := outside(t)
+	r := finish(t, rec)
+	counters, after := r.counters(), outside(t)
+	if r.kinds[rawformat.KindDelay] == 0 {
+		t.Error("nobody ever waited for a processor")
+	}
 	runtime.KeepAlive(held)
 	held = nil
 	for name := range before {
@@ -157,18 +160,6 @@ func TestCountersOfLoad(t *testing.T) {
 	if v := values(counters, "disk written"); done["disk written"]-begun["disk written"] >= loadDisk && v[len(v)-1]-v[0] < loadDisk {
 		t.Errorf("%d bytes were written to the disk, want %d", v[len(v)-1]-v[0], loadDisk)
 	}
-}
-
-// live is the counters of a recording that goes on.
-func live(t *testing.T, rec *recorder.Recorder) map[string]*counterValues {
-	return read(t, rec.Dir(), chunks.Unproven, chunks.Stale).counters()
-}
-
-func values(counters map[string]*counterValues, name string) []int64 {
-	if c := counters[name]; c != nil {
-		return c.values
-	}
-	return nil
 }
 
 // Cycles of the garbage collector are intervals: each is there once, ends when the

@@ -205,5 +205,5 @@ func (m *waitMeter) describe() string {
 	if m.hz == 0 {
 		return "off"
 	}
-	return fmt.Sprintf("%d Hz, up to %d goroutines", m.hz, maxWaiting)
+	return fmt.Sprintf("%d Hz, less often where that is more than %d goroutines in a second; not of more than %d", m.hz, waitBudget, maxWaiting)
 }
