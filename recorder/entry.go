@@ -38,6 +38,10 @@ func (r *Recorder) end(s *Span) {
 	if now != r && (now == nil || now.instance != r.instance) {
 		return
 	}
+	if d := s.h.d; d != nil && d.plain && d.seq <= now.defined.Load() && now.exposed == nil {
+		now.endPlain(s)
+		return
+	}
 	now.mark(s.h, markInterval, now.clock.now(), s.begin, s.a, s.b, &s.more)
 }
 

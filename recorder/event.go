@@ -66,12 +66,12 @@ type Span struct {
 	more  [2]arg
 }
 
-func (h handle) begin(a, b, c, d arg) Span {
-	r := recording.Load()
-	if r == nil || h.track.isUnwanted() {
-		return Span{}
+// start has a span begin, if anything records. The caller has it write into its own
+// result: to copy a span would cost as much as the clock.
+func (s *Span) start(h handle) {
+	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
+		s.h, s.r, s.begin = h, r, r.clock.now()
 	}
-	return Span{h: h, r: r, begin: r.clock.now(), a: a, b: b, more: [2]arg{c, d}}
 }
 
 // End records the interval from Begin until now, unless the recorder that ran at
@@ -120,11 +120,11 @@ func (e Event) Interval(begin Time) {
 }
 
 // Begin begins an interval, which the span's End records.
-func (e Event) Begin() Span {
-	if recording.Load() == nil {
-		return Span{}
+func (e Event) Begin() (s Span) {
+	if recording.Load() != nil {
+		s.start(e.handle)
 	}
-	return e.begin(arg{}, arg{}, arg{}, arg{})
+	return s
 }
 
 // On: see [Event.On].
@@ -162,11 +162,12 @@ func (e Event1[A]) Interval(begin Time, a A) {
 }
 
 // Begin: see [Event.Begin].
-func (e Event1[A]) Begin(a A) Span {
-	if recording.Load() == nil {
-		return Span{}
+func (e Event1[A]) Begin(a A) (s Span) {
+	if recording.Load() != nil {
+		s.start(e.handle)
+		s.a = pack(a)
 	}
-	return e.begin(pack(a), arg{}, arg{}, arg{})
+	return s
 }
 
 // On: see [Event.On].
@@ -204,11 +205,12 @@ func (e Event2[A, B]) Interval(begin Time, a A, b B) {
 }
 
 // Begin: see [Event.Begin].
-func (e Event2[A, B]) Begin(a A, b B) Span {
-	if recording.Load() == nil {
-		return Span{}
+func (e Event2[A, B]) Begin(a A, b B) (s Span) {
+	if recording.Load() != nil {
+		s.start(e.handle)
+		s.a, s.b = pack(a), pack(b)
 	}
-	return e.begin(pack(a), pack(b), arg{}, arg{})
+	return s
 }
 
 // On: see [Event.On].
@@ -246,11 +248,12 @@ func (e Event3[A, B, C]) Interval(begin Time, a A, b B, c C) {
 }
 
 // Begin: see [Event.Begin].
-func (e Event3[A, B, C]) Begin(a A, b B, c C) Span {
-	if recording.Load() == nil {
-		return Span{}
+func (e Event3[A, B, C]) Begin(a A, b B, c C) (s Span) {
+	if recording.Load() != nil {
+		s.start(e.handle)
+		s.a, s.b, s.more[0] = pack(a), pack(b), pack(c)
 	}
-	return e.begin(pack(a), pack(b), pack(c), arg{})
+	return s
 }
 
 // On: see [Event.On].
@@ -288,9 +291,10 @@ func (e Event4[A, B, C, D]) Interval(begin Time, a A, b B, c C, d D) {
 }
 
 // Begin: see [Event.Begin].
-func (e Event4[A, B, C, D]) Begin(a A, b B, c C, d D) Span {
-	if recording.Load() == nil {
-		return Span{}
+func (e Event4[A, B, C, D]) Begin(a A, b B, c C, d D) (s Span) {
+	if recording.Load() != nil {
+		s.start(e.handle)
+		s.a, s.b, s.more[0], s.more[1] = pack(a), pack(b), pack(c), pack(d)
 	}
-	return e.begin(pack(a), pack(b), pack(c), pack(d))
+	return s
 }

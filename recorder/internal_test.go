@@ -292,7 +292,7 @@ func TestTooManyNames(t *testing.T) {
 		names.Store(known)
 		defined.records, defined.events = defined.records[:records], events
 	}()
-	r := beginInternal(t, Options{Limit: 16 << 20, CPU: CPUOff})
+	r := beginInternal(t, Options{Limit: 16 << 20, CPU: CPUOff, HeapEvery: -1})
 	<-r.mapped // what is in the dictionary besides names is there
 	size := r.dict.size()
 	for i := range many {

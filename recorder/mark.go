@@ -7,9 +7,9 @@ import (
 	"gprof/rawformat"
 )
 
-// fastBlock is more than the longest block that emit writes: length, kind,
-// event (4), stack, time (10), shape, two numbers (10 each).
-const fastBlock = 40
+// fastBlock is more than the longest block that emit and endPlain write: length, kind,
+// event (4), stack, time and duration (10 each), shape, two numbers (10 each).
+const fastBlock = 50
 
 // emit records a marker of at most two fields that is no interval. It is the hot
 // path: a clock, and some ten stores. What is not plain goes the long way; so does

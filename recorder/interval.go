@@ -1,0 +1,71 @@
+package recorder
+
+import (
+	"unsafe"
+
+	"gprof/rawformat"
+)
+
+// endPlain records an interval of at most two numbers: what emit is to the other
+// markers. It is called only where a writer can't meet a file that was cut short.
+func (r *Recorder) endPlain(s *Span) {
+	track := uint32(0)
+	if s.h.track != nil {
+		track = r.track(s.h.track)
+	}
+	w := r.enter()
+	if w == nil {
+		return
+	}
+	var now tick
+	var goroutine uint64
+	if r.clock.counter.Load() {
+		var counter uint64
+		counter, goroutine = readBoth(r.goroutines)
+		now = tick(counter)
+	} else {
+		now, goroutine = r.clock.slowly(), goroutineAt(r.goroutines)
+	}
+	if uint32(w.word) >= w.soft || goroutine != w.goroutine || track != w.track {
+		if !r.turn(w, fastBlock, who{goroutine: goroutine, track: track}, now) {
+			return
+		}
+	}
+	word := w.word + w.plainInterval(s, now)
+	w.word = word
+	pinned := w.pinned
+	releaseBoth(w.commit, word, &w.lock)
+	if pinned {
+		procUnpin()
+	}
+}
+
+// plainInterval writes the block, and returns what that adds to the commit word.
+func (w *shard) plainInterval(s *Span, now tick) uint64 {
+	d, p := s.h.d, unsafe.Add(w.base, uint32(w.word))
+	put64(p, 0, d.head|uint64(markInterval)<<8)
+	n := putUint(p, uintptr(d.headLen), rawformat.Zigzag(int64(now-w.last)))
+	w.last = now
+	n = putUint(p, n, uint64(max(0, now-s.begin)))
+	put8(p, n, d.shape)
+	n++
+	if d.fields > 0 {
+		n = putPlain(p, n, d.first, s.a.bits)
+	}
+	if d.fields > 1 {
+		n = putPlain(p, n, d.second, s.b.bits)
+	}
+	put8(p, 0, uint64(n-1))
+	return uint64(n) | 1<<32
+}
+
+// putPlain is putNumber, and quick for small integers.
+func putPlain(p unsafe.Pointer, n uintptr, wire rawformat.WireType, v uint64) uintptr {
+	if wire == rawformat.WireSint {
+		v = rawformat.Zigzag(int64(v))
+	}
+	if v < 1<<14 && wire != rawformat.WireFloat {
+		return putShort(p, n, v)
+	}
+	return putBits(p, n, wire, v)
+}
