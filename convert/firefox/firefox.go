@@ -143,7 +143,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	case stream.Logs:
 		viewer.WriteLogs(s.logged.Writer, b, s.start)
 	case stream.Pages:
-		s.pages.Rows(b)
+		s.pages.Rows(s.visited.Writer, b)
 	}
 	return s.err()
 }

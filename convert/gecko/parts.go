@@ -56,7 +56,7 @@ func (p *pages) begin(s *Sink) {
 	s.out.BeginArray()
 }
 
-func (p *pages) rows(s *Sink, b *stream.Batch) { p.Rows(b) }
+func (p *pages) rows(s *Sink, b *stream.Batch) { p.Rows(s.out.Writer, b) }
 
 func (p *pages) end(s *Sink) {
 	p.End(s.out.Writer)

@@ -301,8 +301,8 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `[{"embedderInnerWindowID":5,"innerWindowID":7,"isPrivateBrowsing":true,"tabID":1,"url":"https://b/"},` +
-		`{"embedderInnerWindowID":5,"innerWindowID":8,"isPrivateBrowsing":false,"tabID":1,"url":"https://a/"},` +
+	want := `[{"embedderInnerWindowID":5,"innerWindowID":8,"isPrivateBrowsing":false,"tabID":1,"url":"https://a/"},` +
+		`{"embedderInnerWindowID":5,"innerWindowID":7,"isPrivateBrowsing":true,"tabID":1,"url":"https://b/"},` +
 		`{"embedderInnerWindowID":5,"innerWindowID":9,"isPrivateBrowsing":true,"tabID":1,"url":"about:blank"}]`
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Error(diff)

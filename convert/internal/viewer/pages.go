@@ -5,11 +5,11 @@ import (
 	"gprof/stream"
 )
 
-// Pages are the pages of a process, each once. The formats do not say when a page
-// was open.
+// Pages writes the pages of a process, each once, as elements of a list. The
+// formats do not say when a page was open.
 type Pages struct {
-	list  []page
-	place map[int64]int // in list, by window
+	place  map[int64]int // by window: of a blank page in blanks, else written
+	blanks []page
 }
 
 type page struct {
@@ -18,12 +18,14 @@ type page struct {
 	url                   string
 }
 
-// blankURL is what a window shows until its page comes.
-const blankURL = "about:blank"
+const (
+	blankURL = "about:blank" // what a window shows until its page comes
+	written  = -1
+)
 
-// Rows takes the pages of b. Of a window's pages the first one counts, but for a
-// blank one, which makes way.
-func (p *Pages) Rows(b *stream.Batch) {
+// Rows writes the pages of b that are new. Of a window's pages the first one
+// counts, but for a blank one, which makes way and so waits.
+func (p *Pages) Rows(out *jsontext.Writer, b *stream.Batch) {
 	if p.place == nil {
 		p.place = make(map[int64]int)
 	}
@@ -34,25 +36,32 @@ func (p *Pages) Rows(b *stream.Batch) {
 		row := page{integer(&b.Args[0], i), integer(&b.Args[1], i), integer(&b.Args[2], i), integer(&b.Args[3], i) != 0, text(&b.Args[4], i)}
 		at, known := p.place[row.window]
 		switch {
+		case row.url != blankURL && (!known || at != written):
+			p.place[row.window] = written
+			row.write(out)
 		case !known:
-			p.place[row.window] = len(p.list)
-			p.list = append(p.list, row)
-		case p.list[at].url == blankURL:
-			p.list[at] = row
+			p.place[row.window] = len(p.blanks)
+			p.blanks = append(p.blanks, row)
 		}
 	}
 }
 
-// End writes the pages as elements of a list.
+// End writes the pages that stayed blank.
 func (p *Pages) End(out *jsontext.Writer) {
-	for _, row := range p.list {
-		out.BeginObject()
-		number(out, "tabID", row.tab)
-		number(out, "innerWindowID", row.window)
-		member(out, "url", row.url)
-		number(out, "embedderInnerWindowID", row.embedder)
-		out.Key("isPrivateBrowsing")
-		out.Bool(row.private)
-		out.EndObject()
+	for i := range p.blanks {
+		if row := &p.blanks[i]; p.place[row.window] != written {
+			row.write(out)
+		}
 	}
+}
+
+func (p *page) write(out *jsontext.Writer) {
+	out.BeginObject()
+	number(out, "tabID", p.tab)
+	number(out, "innerWindowID", p.window)
+	member(out, "url", p.url)
+	number(out, "embedderInnerWindowID", p.embedder)
+	out.Key("isPrivateBrowsing")
+	out.Bool(p.private)
+	out.EndObject()
 }
