@@ -30,6 +30,14 @@ func TestNames(t *testing.T) {
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
+	window := stream.Event{Fields: []stream.EventField{{Name: "page", Format: stream.FormatWindow}, {Name: "innerWindowID"}, {Name: "opener", Format: stream.FormatWindow}}}
+	var windows []string
+	for _, f := range fieldsOf(&window) {
+		windows = append(windows, f.name)
+	}
+	if diff := cmp.Diff([]string{"innerWindowID", "innerWindowID_", "opener"}, windows); diff != "" {
+		t.Error(diff)
+	}
 	e := types[len(types)-1]
 	var keys []string
 	for _, f := range e.fields {
