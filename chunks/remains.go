@@ -51,7 +51,7 @@ func openRemains(dir string) (*remains, error) {
 		}
 		o.file(path.Join(o.p.Dir, e.Name()))
 	}
-	if !o.ours && o.ioErr != nil {
+	if !o.ours && o.ioErr != nil && !errors.Is(o.ioErr, errNotRegular) {
 		return nil, o.ioErr // that nothing can be read, for want of descriptors, say, does not mean that nothing is there
 	}
 	if err := o.finish(); err != nil {

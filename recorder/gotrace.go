@@ -155,27 +155,41 @@ func (r *Recorder) waitFor(d time.Duration) bool {
 	}
 }
 
-// keepTrace writes what the flight recorder holds, after it has made room. What it
-// takes is charged before, so that the limit holds while it is written.
+// keepTrace writes what the flight recorder holds, after it has made room.
 func (r *Recorder) keepTrace(flight *trace.FlightRecorder) (chunks.Trace, error) {
 	t := &r.tracer
 	limit := windowLimit(t.share.Load())
 	if err := t.makeRoom(r, limit); err != nil {
 		return chunks.Trace{}, err
 	}
-	r.ring.Charge(limit)
+	charging := &chargingWriter{ring: r.ring}
 	file, err := chunks.WriteTrace(r.dir, t.next, limit, func(w io.Writer) error {
-		_, err := flight.WriteTo(w)
+		charging.w = w
+		_, err := flight.WriteTo(charging)
 		return err
 	})
-	r.ring.Charge(file.Size - limit)
 	if err != nil {
+		r.ring.Charge(-charging.charged)
 		return file, err
 	}
 	t.next++
 	t.kept = append(t.kept, file)
 	t.occupied += file.Size
 	return file, nil
+}
+
+// chargingWriter counts what it writes against the limit, as it is written.
+type chargingWriter struct {
+	w       io.Writer
+	ring    *chunks.Ring
+	charged int64
+}
+
+func (w *chargingWriter) Write(b []byte) (int, error) {
+	n, err := w.w.Write(b)
+	w.ring.Charge(int64(n))
+	w.charged += int64(n)
+	return n, err
 }
 
 // makeRoom removes the oldest windows, until one more fits.

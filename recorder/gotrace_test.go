@@ -104,6 +104,9 @@ func TestTracesAreBounded(t *testing.T) {
 	if sum > limit/4 || len(p.Traces) == 0 || filepath.Base(last) != p.Traces[len(p.Traces)-1].Name {
 		t.Errorf("%d bytes of at most %d in %v, the last one is %s", sum, limit/4, p.Traces, last)
 	}
+	if held := rec.Stats().Held; held < sum || held > limit {
+		t.Errorf("holds %d bytes, with windows of %d", held, sum)
+	}
 	left, err := filepath.Glob(filepath.Join(rec.Dir(), "*.new"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)

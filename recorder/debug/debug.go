@@ -7,6 +7,7 @@
 //	curl http://pod:8080/debug/gprof/                           which processes there are
 //	curl http://pod:8080/debug/gprof/snapshot?last=60s -o p.gprof   what they recorded last
 //	curl -f http://pod:8080/debug/gprof/crashed -o c.gprof          what those left that crashed
+//	curl -X POST http://pod:8080/debug/gprof/trace?ahead=1s         a window of Go's execution trace, into the recording
 //
 // Nothing is registered unasked, and recording does not stop while it is read. A
 // recording holds what the program put into its markers, so serve it where
@@ -37,6 +38,10 @@ import (
 //	                           ?instance=ID of one process alone, live or not
 //	GET /debug/gprof/crashed   streams a packed file of the processes that crashed;
 //	                           404 if none did
+//	POST /debug/gprof/trace    has the recorder of this process take a window of Go's
+//	                           execution trace, see [recorder.Recorder.Trace], of
+//	                           ?ahead=1s, and tells the name of its file: it is in
+//	                           snapshots from then on
 //
 // Packing takes a second of one processor for some 30 MB; one request at a time
 // does it, others get 503. It takes some 20 MB of memory, however large the
@@ -47,6 +52,7 @@ func Handler() http.Handler {
 	mux.HandleFunc("GET "+root+"{$}", h.with(h.list))
 	mux.HandleFunc("GET "+root+"snapshot", h.with(h.snapshot))
 	mux.HandleFunc("GET "+root+"crashed", h.with(h.crashed))
+	mux.HandleFunc("POST "+root+"trace", trace)
 	return mux
 }
 

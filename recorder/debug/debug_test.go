@@ -249,3 +249,35 @@ func TestWriteTimeout(t *testing.T) {
 		}
 	}
 }
+
+// A window of the execution trace that was asked for is in the next snapshot.
+func TestTrace(t *testing.T) {
+	rec, err := recorder.Start(options(t.TempDir()))
+	must(t, err)
+	defer rec.Stop()
+	post := func(query string) (int, string) {
+		w := httptest.NewRecorder()
+		debug.Handler().ServeHTTP(w, httptest.NewRequest("POST", "/debug/gprof/trace"+query, nil))
+		return w.Code, strings.TrimSpace(w.Body.String())
+	}
+	if code, body := post("?ahead=10ms"); code != http.StatusOK || body != "trace-000.out" {
+		t.Fatalf("%d: %s", code, body)
+	}
+	data := get(t, debug.Handler(), "/debug/gprof/snapshot", "", http.StatusOK)
+	a, err := pack.Open(bytes.NewReader(data), int64(len(data)))
+	must(t, err)
+	p, err := chunks.OpenProcess(a, fmt.Sprintf("%016x", rec.Instance()))
+	must(t, err)
+	if len(p.Traces) != 1 || p.Traces[0].Size == 0 {
+		t.Errorf("windows in the snapshot: %v", p.Traces)
+	}
+	for _, query := range []string{"?ahead=x", "?ahead=-1s", "?ahead=2m"} {
+		if code, body := post(query); code != http.StatusBadRequest {
+			t.Errorf("%s: %d, %s", query, code, body)
+		}
+	}
+	rec.Stop()
+	if code, body := post(""); code != http.StatusServiceUnavailable {
+		t.Errorf("after Stop: %d, %s", code, body)
+	}
+}
