@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// traceMB is how large a trace BenchmarkTrace reads. go tool trace takes a hundred
+// times that in memory.
+var traceMB = flag.Int("trace-mb", 5, "MiB of the execution trace that BenchmarkTrace reads")
+
+// An execution trace to all tables, and to pprof, beside go tool trace making a
+// profile of the time that goroutines were runnable, which is a small part of it.
+//
+// go test ./bench -bench Trace -count 5 | go tool benchstat -col /what -
+//
+// With -trace-mb 2048 go tool trace needs a machine of more than 200 GB:
+// -bench Trace/what=gprof leaves it out.
+func BenchmarkTrace(b *testing.B) {
+	dir := b.TempDir()
+	file, ours := filepath.Join(dir, "trace.out"), filepath.Join(dir, "gprof-convert")
+	b.Chdir("..")
+	must(b, exec.Command("go", "run", "./bench/maketrace", "-mb", fmt.Sprint(*traceMB), "-o", file).Run())
+	must(b, exec.Command("go", "build", "-o", ours, "./cmd/gprof-convert").Run())
+	info, err := os.Stat(file)
+	must(b, err)
+	for _, what := range []struct {
+		name    string
+		command []string
+	}{
+		{"gprof-tables", []string{ours, file, "-o", "parquet=" + filepath.Join(dir, "tables")}},
+		{"gprof-pprof", []string{ours, file, "-o", filepath.Join(dir, "trace.pb.gz")}},
+		{"go-tool-trace", []string{"go", "tool", "trace", "-pprof=sched", file}},
+	} {
+		b.Run("what="+what.name, func(b *testing.B) {
+			b.SetBytes(info.Size())
+			for b.Loop() {
+				cmd := exec.Command(what.command[0], what.command[1:]...)
+				cmd.Stdout = io.Discard
+				must(b, cmd.Run())
+				b.ReportMetric(float64(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())/float64(info.Size()), "cpu-ns/byte")
+				b.ReportMetric(float64(peak(cmd.ProcessState))/(1<<20), "peak-MiB")
+			}
+		})
+	}
+}
