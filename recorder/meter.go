@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"fmt"
+	"time"
 
 	"gprof/rawformat"
 )
@@ -33,7 +34,7 @@ type gauge struct {
 
 	first int // of its probes
 	due   Time
-	took  Time // the last look
+	took  Time // a look, at most
 }
 
 // count is what a counter shows. Number is how many operations led to it, 0
@@ -146,12 +147,11 @@ func (m *meter) look(r *Recorder, g *gauge, now Time) bool {
 const gaugeShare = 1000
 
 // next settles when the next look is: at regular times, without catching up. A look
-// during which the housekeeper had to wait is not what looks cost, so that the
-// shorter of two counts.
+// may take long because the housekeeper had to wait for a processor. So what looks
+// are taken to cost doubles at most with each that takes longer, and falls at once.
 func (g *gauge) next(now, took Time) {
-	cost := min(took, g.took)
-	g.took = took
-	if every := max(g.every, gaugeShare*cost); every > 0 {
+	g.took = min(took, 2*g.took+Time(time.Microsecond))
+	if every := max(g.every, gaugeShare*g.took); every > 0 {
 		g.due = now - now%every + every
 	}
 }

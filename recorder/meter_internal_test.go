@@ -17,11 +17,15 @@ func TestLooksAreRegular(t *testing.T) {
 			t.Errorf("after a look at %v the next is due at %v, want %v", time.Duration(c.now), time.Duration(g.due), time.Duration(c.due))
 		}
 	}
-	g.next(30*second, 10*second) // the first time it may have been the housekeeper that had to wait
-	if g.due != 31*second {
-		t.Errorf("due at %v", time.Duration(g.due))
+	for range 5 { // it may have been the housekeeper that had to wait
+		if g.next(30*second, 10*second); g.due != 31*second {
+			t.Errorf("due at %v", time.Duration(g.due))
+		}
 	}
-	if g.next(31*second, second/100); g.due != 40*second { // every ten seconds, since a look takes so long
+	for range 20 {
+		g.next(31*second, second/100)
+	}
+	if g.due != 40*second { // every ten seconds, since a look takes so long
 		t.Errorf("due at %v", time.Duration(g.due))
 	}
 }
