@@ -19,6 +19,7 @@ type header struct {
 	instance uint64 // of what is in the file
 	size     int64  // bytes, unpacked, up to which it is intact
 	samples  int64
+	counts   [len(fieldWires)]int64 // of messages, by field
 
 	types      []valueName
 	period     int64
@@ -53,6 +54,7 @@ func scan(r io.Reader) (*header, error) {
 		err = nil
 	}
 	s.h.size = s.fields.offset()
+	s.h.samples = s.h.counts[profileSample]
 	s.h.instance = max(1, binary.BigEndian.Uint64(digest.Sum(nil)))
 	if bad := s.resolve(); bad != nil {
 		return nil, errors.Join(err, &Error{s.h.size, bad})
@@ -80,6 +82,7 @@ func (s *scanner) field(v *field) error {
 	if !v.known() {
 		return nil // of a later version
 	}
+	s.h.counts[v.number]++
 	switch v.number {
 	case profileSampleType:
 		if len(s.types) == maxTypes {
@@ -88,8 +91,6 @@ func (s *scanner) field(v *field) error {
 		s.types = append(s.types, pair(v.bytes))
 	case profilePeriodType:
 		s.period = pair(v.bytes)
-	case profileSample:
-		s.h.samples++
 	case profileMapping:
 		s.mapping(v.bytes)
 	case profileString:

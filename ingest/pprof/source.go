@@ -67,35 +67,55 @@ func (s *source) begin() {
 	s.begun = true
 	plan := planOf(s.file.header)
 	s.rows = newRows(s.tables, s.id, len(plan.measures))
-	s.code = new(tables)
+	s.code = newTables(s.file.header)
 	s.in = &input{file: s.file}
 	if err := s.in.rewind(); err != nil {
 		s.end(err)
 		return
 	}
 	if s.in.held != nil {
-		s.code.texts = texts{data: s.in.held, held: true}
+		s.code.texts.data, s.code.texts.held = s.in.held, true
 	}
-	for {
+	err := s.readTables()
+	if err == nil {
+		err = s.in.rewind()
+	}
+	if err != nil || s.tables.Full() {
+		s.end(err)
+		return
+	}
+	s.sampler = &sampler{header: s.file.header, plan: plan, code: newCode(s.code, s.tables), rows: &s.rows, shift: s.shift,
+		labels: labels{from: &s.code.texts, to: s.tables, heap: plan.heap[0] >= 0}}
+}
+
+// readTables reads the file for its tables, as long as there is room for them.
+func (s *source) readTables() error {
+	for n := 1; ; n++ {
 		v, err := s.in.fields.read()
 		if err == nil {
 			err = s.code.read(&v, s.in.fields.offset())
 		}
-		if err == io.EOF {
-			break
+		full := false
+		if err != nil || n%checkEach == 0 {
+			s.claim()
+			full = s.tables.Full()
+		}
+		if err == io.EOF || err == nil && full {
+			return nil
 		} else if err != nil {
-			s.end(err)
-			return
+			return err
 		}
 	}
-	if err := s.in.rewind(); err != nil {
-		s.end(err)
-		return
-	}
-	s.hold = s.code.bytes() + int64(len(s.in.held))
-	s.tables.Hold(s.hold)
-	s.sampler = &sampler{header: s.file.header, plan: plan, code: newCode(s.code, s.tables), rows: &s.rows, shift: s.shift,
-		labels: labels{from: &s.code.texts, to: s.tables, heap: plan.heap[0] >= 0}}
+}
+
+// checkEach is after how many messages it is asked whether there is room for more.
+const checkEach = 1 << 14
+
+// claim tells how much memory is held beside the tables of the run.
+func (s *source) claim() {
+	now := s.code.bytes() + int64(len(s.in.held))
+	s.tables.Hold(now - s.hold)
+	s.hold = now
 }
 
 // read reads a field.

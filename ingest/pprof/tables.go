@@ -33,6 +33,21 @@ type line struct {
 	number   int32
 }
 
+// leastMessage is how long the message of a row is at least that is worth a place
+// before it has come.
+const leastMessage = 8
+
+// newTables returns tables with room for what a file is known to hold.
+func newTables(h *header) *tables {
+	t := new(tables)
+	room := func(field int) int { return int(min(h.counts[field], h.size/leastMessage)) }
+	t.texts.at = make([]extent, 0, room(profileString))
+	t.locations.reserve(room(profileLocation))
+	t.functions.reserve(room(profileFunction))
+	t.lines = make([]line, 0, room(profileLocation))
+	return t
+}
+
 // maxInline is how many lines of a location are read; no compiler inlines so
 // deep.
 const maxInline = 256
@@ -48,6 +63,11 @@ type numbered[T any] struct {
 // slack is how far numbers may be above how many there are to be looked up by
 // their place.
 const slack = 1024
+
+// reserve makes room for n rows.
+func (n *numbered[T]) reserve(rows int) {
+	n.rows, n.dense = make([]T, 0, rows), make([]int32, 0, rows+1)
+}
 
 // add adds a row, unless there is one with the number.
 func (n *numbered[T]) add(number uint64, row T) (ok bool) {
