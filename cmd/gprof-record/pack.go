@@ -17,7 +17,9 @@ func (s *streams) pack(file, session string, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	found = slices.DeleteFunc(found, func(p pack.Process) bool { return !slices.Contains(dirs, filepath.Join(session, fmt.Sprintf("%016x", p.Instance))) })
+	found = slices.DeleteFunc(found, func(p pack.Process) bool {
+		return !slices.Contains(dirs, filepath.Join(session, fmt.Sprintf("%016x", p.Instance)))
+	})
 	if len(found) == 0 {
 		return pack.ErrNothing
 	}
