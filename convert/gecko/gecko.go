@@ -67,7 +67,8 @@ type Sink struct {
 	lostArguments []atomic.Int64 // by ProcessID
 	samplePieces  viewer.Pool[samplePiece]
 	markerPieces  viewer.Pool[markerPiece]
-	pairs         viewer.Pool[pairs]
+	pairs         viewer.Pool[tablePiece[pair]]
+	frameRows     viewer.Pool[tablePiece[frameRow]]
 }
 
 // New returns a Sink that writes to w, and closes it at the end.

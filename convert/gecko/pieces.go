@@ -9,20 +9,29 @@ import (
 // pair is a row of two numbers.
 type pair struct{ a, b int32 }
 
-// pairs is a piece of them.
-type pairs struct{ rows []pair }
+// frameRow is a row of a frame table.
+type frameRow struct {
+	location int32
+	place    viewer.Place
+	// Of a frame of a script.
+	script       bool
+	line, column int32 // 0 unknown
+}
 
-// writePairs writes rows, each of which appendRow appends. It copies rows.
-func (s *Sink) writePairs(rows []pair, appendRow func(dst []byte, row pair) []byte) {
+// tablePiece is a piece of a table.
+type tablePiece[T any] struct{ rows []T }
+
+// writeRows writes rows, each of which appendRow appends. It copies rows.
+func writeRows[T any](s *Sink, pool *viewer.Pool[tablePiece[T]], rows []T, appendRow func(dst []byte, row T) []byte) {
 	for len(rows) > 0 {
 		n := min(len(rows), viewer.MaxRows)
-		p := s.pairs.Get()
+		p := pool.Get()
 		p.rows = append(p.rows[:0], rows[:n]...)
 		s.out.List(n, ordered.Numbers, func(dst []byte) []byte {
 			for _, row := range p.rows {
 				dst = append(appendRow(dst, row), ',')
 			}
-			s.pairs.Put(p)
+			pool.Put(p)
 			return dst[:len(dst)-1]
 		})
 		rows = rows[n:]
@@ -38,13 +47,23 @@ func appendStackRow(dst []byte, row pair) []byte {
 	return append(jsontext.AppendUint(dst, uint64(row.b)), ']')
 }
 
-// packPlace makes one number of the place of a category; both are below 256.
-func packPlace(p viewer.Place) int32 { return int32(p.Category<<8 | p.Sub) }
-
-// appendFrameRow appends a frame of a location and a category, see [packPlace].
-func appendFrameRow(dst []byte, row pair) []byte {
-	dst = jsontext.AppendUint(append(dst, '['), uint64(row.a))
-	dst = jsontext.AppendUint(append(dst, ",false,"...), uint64(row.b>>8))
-	dst = jsontext.AppendUint(append(dst, ','), uint64(row.b&0xff))
+// appendFrameRow appends a frame. Only those of scripts have columns beyond the
+// category.
+func appendFrameRow(dst []byte, row frameRow) []byte {
+	dst = jsontext.AppendUint(append(dst, '['), uint64(row.location))
+	dst = jsontext.AppendUint(append(dst, ",false,"...), uint64(row.place.Category))
+	dst = jsontext.AppendUint(append(dst, ','), uint64(row.place.Sub))
+	if row.script {
+		dst = appendKnown(append(dst, ",null,null"...), row.line)
+		dst = appendKnown(dst, row.column)
+	}
 	return append(dst, ']')
+}
+
+// appendKnown appends a comma and a line or a column, null if it is not known.
+func appendKnown(dst []byte, n int32) []byte {
+	if n <= 0 {
+		return append(dst, ",null"...)
+	}
+	return jsontext.AppendUint(append(dst, ','), uint64(n))
 }

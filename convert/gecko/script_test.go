@@ -3,6 +3,7 @@ package gecko
 import (
 	"testing"
 
+	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
 
@@ -22,6 +23,23 @@ func TestScriptLocation(t *testing.T) {
 	} {
 		if got := string(c.appendLocation(nil, merge(tt.frame))); got != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.frame, got, tt.want)
+		}
+	}
+}
+
+// A frame of a script says where in it the program was; others end before that.
+func TestScriptRow(t *testing.T) {
+	place := viewer.Place{Category: 2, Sub: 1}
+	for _, tt := range []struct {
+		row  frameRow
+		want string
+	}{
+		{frameRow{location: 7, place: place}, "[7,false,2,1]"},
+		{frameRow{location: 7, place: place, script: true, line: 9, column: 3}, "[7,false,2,1,null,null,9,3]"},
+		{frameRow{location: 7, place: place, script: true, line: 9}, "[7,false,2,1,null,null,9,null]"},
+	} {
+		if got := string(appendFrameRow(nil, tt.row)); got != tt.want {
+			t.Errorf("%+v: %s, want %s", tt.row, got, tt.want)
 		}
 	}
 }

@@ -19,6 +19,7 @@ type thread struct {
 
 	path     []stream.StackID // scratch
 	location []byte           // scratch
+	rows     []frameRow       // scratch
 }
 
 func (t *thread) allocate(c *code) {
@@ -107,7 +108,7 @@ func (s *Sink) endThread() {
 
 func (s *Sink) writeStacks() {
 	s.beginTable("stackTable", `{"prefix":0,"frame":1}`)
-	s.writePairs(s.thread.callers, appendStackRow)
+	writeRows(s, &s.pairs, s.thread.callers, appendStackRow)
 	s.endTable()
 }
 
@@ -116,14 +117,13 @@ func (s *Sink) writeStacks() {
 func (s *Sink) writeFrames() {
 	t := &s.thread
 	s.beginTable("frameTable", `{"location":0,"relevantForJS":1,"category":2,"subcategory":3,"innerWindowID":4,"implementation":5,"line":6,"column":7}`)
-	rows := t.callers[:0] // they are written
+	t.rows = t.rows[:0]
 	for _, id := range t.frames.ids {
 		f := t.code.merged.Frames.At(id)
 		t.location = t.code.appendLocation(t.location[:0], f)
-		rows = append(rows, pair{t.strings.InternBytes(t.location), packPlace(s.categories.Place(f.Category))})
+		t.rows = append(t.rows, frameRow{t.strings.InternBytes(t.location), s.categories.Place(f.Category), f.Script, f.Line, f.Column})
 	}
-	t.callers = rows
-	s.writePairs(rows, appendFrameRow)
+	writeRows(s, &s.frameRows, t.rows, appendFrameRow)
 	s.endTable()
 }
 

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -146,5 +149,60 @@ func TestForeign(t *testing.T) {
 		if src != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// manySamples is a profile of n samples and as many markers, of few stacks.
+func manySamples(n int) []byte {
+	var out bytes.Buffer
+	out.WriteString(`{"meta":{"version":31,"startTime":1},"libs":[],"processes":[],"threads":[{"name":"GeckoMain","samples":{"schema":{"stack":0,"time":1,"eventDelay":2},"data":[[0,0]`)
+	for i := range n {
+		fmt.Fprintf(&out, ",[%d,%d.25,0]", i%3, i)
+	}
+	out.WriteString(`]},"markers":{"schema":{"name":0,"startTime":1,"endTime":2,"phase":3,"category":4,"data":5},"data":[[0,0,null,0,0]`)
+	for i := range n {
+		fmt.Fprintf(&out, `,[0,%d,%d.5,1,0,{"type":"a","n":%d,"text":"this is number %d"}]`, i, i, i, i)
+	}
+	out.WriteString(`]},"stackTable":{"schema":{"prefix":0,"frame":1},"data":[[null,0],[0,0],[1,0]]},"frameTable":{"schema":{"location":0},"data":[[0]]},"stringTable":["f"]}]}`)
+	return out.Bytes()
+}
+
+// TestMemory reads profiles of which one is eight times as large: that takes no
+// more memory.
+func TestMemory(t *testing.T) {
+	peak := func(n int) (most int64) {
+		data := manySamples(n)
+		heap := func() int64 {
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return int64(m.HeapAlloc)
+		}
+		before := heap()
+		src, err := open(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b stream.Batch
+		rows := 0
+		for i := 0; ; i++ {
+			if err := src.Next(&b); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if rows += b.Len(); i%20 == 0 {
+				most = max(most, heap()-before)
+			}
+		}
+		if want := 2*(n+1) + n; rows != want {
+			t.Fatalf("%d rows, want %d", rows, want)
+		}
+		runtime.KeepAlive(data)
+		return most
+	}
+	small, large := peak(20_000), peak(160_000)
+	if large > small+small/2+1<<20 {
+		t.Errorf("%d bytes for a profile that is eight times as large as one that takes %d", large, small)
 	}
 }
