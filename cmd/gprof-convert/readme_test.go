@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // What README.md shows of a command is what its script sees.
@@ -111,5 +114,42 @@ func traceTo(t *testing.T, name string) {
 	defer trace.Stop()
 	for end := time.Now().Add(1100 * time.Millisecond); time.Now().Before(end); {
 		trace.WithRegion(context.Background(), "wait", func() { <-time.After(20 * time.Millisecond) })
+	}
+}
+
+// What README.md says of Firefox's profiles works as it stands there.
+func TestReadmeFirefox(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := commandsOf(string(readme), "You have a profile from Firefox", "firefox.json.gz")
+	if len(commands) < 5 {
+		t.Fatalf("README.md has %d commands", len(commands))
+	}
+	profile, err := txtar.ParseFile("../../ingest/gecko/testdata/gecko-31.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := sessionOf(t, 100)
+	t.Chdir(t.TempDir())
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(profile.Files[0].Data)
+	z.Close()
+	if err := os.WriteFile("firefox.json.gz", packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range commands {
+		args := append([]string{"firefox.json.gz"}, strings.Fields(strings.NewReplacer("'", "", "SESSION", session).Replace(command[1]))...)
+		var stderr bytes.Buffer
+		if code := run(args, nil, &stderr, &stderr); code != exitOK {
+			t.Errorf("%s: exit code %d\n%s", command[1], code, &stderr)
+		}
+	}
+	for _, want := range []string{"firefox.pb.gz", "firefox/markers", "web.json.gz", "part.firefox.json.gz", "both.firefox.json.gz"} {
+		if _, err := os.Stat(filepath.FromSlash(want)); err != nil {
+			t.Error(err)
+		}
 	}
 }
