@@ -11,7 +11,7 @@ import (
 
 // inputHelp says what an input is, in the words of a hint.
 const inputHelp = "an input is a session directory (as gprof-record run prints it), the directory of one process in it, a chunk file, " +
-	"a tar, tar.gz, tar.zst or zip of them, a packed .gprof file, a pprof profile, a directory of any of these, - for stdin, or a quoted pattern such as 'dumps/*.tgz'"
+	"a tar, tar.gz, tar.zst or zip of them, a packed .gprof file, a pprof profile, a Go execution trace, a directory of any of these, - for stdin, or a quoted pattern such as 'dumps/*.tgz'"
 
 // stallHelp says what to do about an input that was given up.
 const stallHelp = "an input that is only slow to begin needs a longer --stall; --stall 0 waits for ever"

@@ -16,6 +16,7 @@ var (
 	ErrVersion = errors.New("execution trace of a version that can't be read")
 	ErrTorn    = errors.New("cut short")
 	ErrDamaged = errors.New("damaged")
+	ErrTooMany = errors.New("too many generations")
 	ErrEmpty   = errors.New("holds no complete generation of events")
 )
 
@@ -46,6 +47,9 @@ const (
 	kindEnd          = 52
 
 	maxBatch = 64 << 10 // bytes of a batch behind its head
+	// maxGenerations bounds what is kept of a file before it is read: at one a
+	// second that is twelve days.
+	maxGenerations = 1 << 20
 	// maxHead is a batch's first byte, an experiment and four numbers.
 	maxHead = 2 + 4*binary.MaxVarintLen64
 	// maxSync is more than a sync batch takes: a rate and one reading of the clocks.
@@ -252,6 +256,9 @@ func (s *scan) sync(at int64, b batch) error {
 
 // finish ends the current generation before an offset.
 func (s *scan) finish(off int64) error {
+	if len(s.all) == maxGenerations {
+		return fmt.Errorf("%w: more than %d", ErrTooMany, maxGenerations)
+	}
 	if s.rate == 0 || math.IsInf(s.rate, 0) {
 		return fmt.Errorf("%w: generation %d does not tell the rate of its clock", ErrDamaged, s.number)
 	}
