@@ -1,6 +1,6 @@
 -- The slowest hundredth of each event by service and version: what a release
 -- has changed. Of 5,000 small dumps, each converted by itself, it takes some 10 s
--- of CPU time, most of them to open 15,000 files. Of one event it takes a part of
+-- of CPU time, most of it to open the files. Of one event it takes a part of
 -- that: FROM 'markers/event=http.request/**/*.parquet'.
 SELECT m.name AS event, p.service_name AS service, p.version, count(*) AS count, count(DISTINCT p.instance) AS processes,
     quantile_disc(m.duration_ns, 0.50) / 1e6 AS p50_ms, quantile_disc(m.duration_ns, 0.99) / 1e6 AS p99_ms
