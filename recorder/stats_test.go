@@ -48,9 +48,7 @@ func TestStats(t *testing.T) {
 // program goes on.
 func TestDirectoryRemoved(t *testing.T) {
 	rec := begin(t, recorder.Options{CPU: recorder.CPUOff})
-	if err := os.RemoveAll(rec.Dir()); err != nil {
-		t.Fatal(err)
-	}
+	waitFor(t, "the directory is removed", func() bool { return os.RemoveAll(rec.Dir()) == nil }) // the recorder makes files meanwhile
 	waitFor(t, "trouble", func() bool {
 		acked.Mark(1, "abc")
 		err := rec.Stats().Trouble
