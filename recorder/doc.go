@@ -44,6 +44,10 @@
 // lie in the runtime is found out at the start, and tried; where that fails, and
 // on other systems, no samples are taken, and meta says why. See [CPUMode].
 //
+// A thread that does nothing gets no signals. Its CPU clock, read once a second at
+// most, tells that it did nothing; the recording then repeats its last sample, with
+// no CPU time and weight 0, for the beginning and the end of that.
+//
 // What has a name by [NewTrack] is a track in outputs, the rest is grouped by root
 // function. A [Label] is a frame that the program puts into its stack. Markers tell
 // their goroutine, on linux/amd64 and arm64.
