@@ -13,9 +13,6 @@ type frame struct {
 	categorized bool
 }
 
-// noCategory is where neither frame nor stack name one.
-const noCategory = -1
-
 // geckoFrames reads the frames of a thread of a Gecko profile: each is a text.
 func (r *reader) geckoFrames(c *code) {
 	t := r.file.table(c.frameTable, "location", "line", "column", "category", "subcategory", "innerWindowID", "implementation", "optimizations", "relevantForJS")

@@ -13,7 +13,6 @@ type table struct {
 
 	columns []*jsonfile.Scanner // nil for none
 	ragged  int64               // cells that are missing from columns that are there
-	over    bool
 }
 
 // table opens a table for those columns that are asked for by name, in that

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -211,7 +210,7 @@ func FuzzIndex(f *testing.F) {
 			t.Fatal(s.Err())
 		}
 		if normal(t, got.String()) != normal(t, string(text)) {
-			t.Fatal(fmt.Sprintf("%q: %s", text, got.String()))
+			t.Fatalf("%q: %s", text, got.String())
 		}
 	})
 }
