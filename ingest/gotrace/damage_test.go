@@ -160,6 +160,54 @@ func TestDrawn(t *testing.T) {
 	}
 }
 
+// logTimes are the moments of the logs of a trace.
+type logTimes struct {
+	stream.Sink
+	t  *stream.Tables
+	at []stream.Time
+}
+
+func (l *logTimes) Begin(t *stream.Tables) error {
+	l.t = t
+	return l.Sink.Begin(t)
+}
+
+func (l *logTimes) Segment(b *stream.Batch) error {
+	if b.Series.Kind == stream.Markers && l.t.Event(b.Series.Event).Name == "log" {
+		l.at = append(l.at, b.Time...)
+	}
+	return l.Sink.Segment(b)
+}
+
+// TestMoments holds where a trace is put on the time line: by its readings of the
+// clocks, by a clock that it shares with others, or, if it has none, by its own.
+func TestMoments(t *testing.T) {
+	const logged = 6000 // ns behind the beginning of each generation
+	for _, c := range []struct {
+		version int
+		o       Options
+		first   stream.Time
+	}{
+		{26, Options{}, 1_700_000_001*second + logged},
+		{26, Options{Shift: 7}, 1_700_000_001*second + logged + 7},
+		{25, Options{Place: func(mono uint64) stream.Time { return stream.Time(mono) }}, 6*second + logged},
+		{23, Options{}, 1*second + logged},
+		{23, Options{Shift: second}, 2*second + logged},
+	} {
+		src, err := sourceOf(drawTrace(c.version, 2), c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := logTimes{Sink: stream.Discard}
+		if err := stream.Copy(&l, src, stream.CopyOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if want := []stream.Time{c.first, c.first + second}; !slices.Equal(l.at, want) {
+			t.Errorf("version %d, %+v: logs at %d, want %d", c.version, c.o.Shift, l.at, want)
+		}
+	}
+}
+
 // TestFiles is the conformance suite for files, which cuts and damages them.
 func TestFiles(t *testing.T) {
 	for _, version := range []int{version22, version26} {
