@@ -137,7 +137,7 @@ func (s *Source) metric(ev *event) {
 func (s *Source) count(c stream.Counter, at stream.Time, value int64) {
 	known := s.counters[c.Name]
 	if known == nil {
-		c.Process = s.rows.process
+		c.Process = s.process
 		s.tables.Lock()
 		known = &counter{id: s.tables.Counters.Intern(c), value: value - 1}
 		s.tables.Unlock()
@@ -150,7 +150,7 @@ func (s *Source) count(c stream.Counter, at stream.Time, value int64) {
 	if s.leaveOut(stream.Counts) {
 		return
 	}
-	b := s.rows.begin(stream.Series{Kind: stream.Counts, Counter: known.id}, 0, at)
+	b := s.rows.Row(stream.Series{Process: s.process, Kind: stream.Counts, Counter: known.id}, 0, at)
 	b.Value, b.Number = append(b.Value, value), append(b.Number, 0)
 }
 

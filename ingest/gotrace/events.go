@@ -114,7 +114,7 @@ type place struct {
 
 // mark adds a marker. A duration is that of an interval.
 func (s *Source) mark(m marker, p *place, phase stream.Phase, duration int64, args ...argument) {
-	b := s.rows.begin(stream.Series{Kind: stream.Markers, Track: p.track, Event: s.event(m)}, len(s.definitions[m].Fields), p.at)
+	b := s.rows.Row(stream.Series{Process: s.process, Kind: stream.Markers, Track: p.track, Event: s.event(m)}, len(s.definitions[m].Fields), p.at)
 	b.AppendWho(p.who)
 	b.Stack = append(b.Stack, p.stack)
 	b.Phase, b.Duration = append(b.Phase, phase), append(b.Duration, duration)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"gprof/ingest/internal/batches"
 	"gprof/stream"
 )
 
@@ -29,16 +30,16 @@ type Options struct {
 
 // Source gives the events of a trace.
 type Source struct {
-	file   *File
-	tables *stream.Tables
-	closer io.Closer
-	reader reader
-	rows   rows
-	ready  []*stream.Batch
-	ended  bool
-	held   int64
-	beside bool
-	twice  [stream.Pages + 1]int64 // rows that were left out, by kind
+	file    *File
+	tables  *stream.Tables
+	closer  io.Closer
+	reader  reader
+	process stream.ProcessID
+	rows    batches.Batches
+	ended   bool
+	held    int64
+	beside  bool
+	twice   [stream.Pages + 1]int64 // rows that were left out, by kind
 
 	clock       clock
 	stacks      stacks
@@ -65,7 +66,7 @@ type Source struct {
 // already.
 func (f *File) Source(t *stream.Tables, process stream.ProcessID, o Options) *Source {
 	s := &Source{
-		file: f, tables: t, rows: rows{process: process, index: o.FirstIndex},
+		file: f, tables: t, process: process, rows: batches.Batches{Index: o.FirstIndex},
 		clock: clock{place: o.Place, shift: o.Shift}, stacks: stacks{tables: t}, tracks: newTracks(t, process, o.Tracks),
 		beside: o.Beside, definitions: definitions(), counters: map[string]*counter{},
 		live: map[int64]*goroutine{}, ranges: map[rangeKey]*interval{}, tasks: map[uint64]*interval{}, threads: map[int64]bool{},
@@ -91,25 +92,27 @@ func (s *Source) Progress() (done, total int64) {
 
 // Next implements [stream.Source]. The error is one of opening the file.
 func (s *Source) Next(b *stream.Batch) error {
-	for len(s.ready) == 0 && !s.ended {
+	for !s.rows.Take(b) {
+		if s.ended {
+			b.Reset(stream.Series{}, 0)
+			return io.EOF
+		}
 		if err := s.fill(); err != nil {
 			return err
 		}
 	}
-	if len(s.ready) == 0 {
-		b.Reset(stream.Series{}, 0)
-		return io.EOF
-	}
-	next := s.ready[0]
-	s.ready = s.ready[1:]
-	*b, *next = *next, *b
-	s.rows.giveBack(next)
 	return nil
 }
 
 // Close implements [io.Closer].
 func (s *Source) Close() error {
-	s.ended, s.ready = true, nil
+	s.rows.Drop()
+	return s.close()
+}
+
+// close ends reading; rows that are ready stay.
+func (s *Source) close() error {
+	s.ended = true
 	s.release()
 	if s.closer == nil {
 		return nil
@@ -127,7 +130,7 @@ func (s *Source) fill() error {
 		}
 	}
 	var ev event
-	for s.rows.count < handRows {
+	for !s.rows.Full() {
 		err := s.reader.next(&ev)
 		var lost *lostError
 		switch {
@@ -139,7 +142,7 @@ func (s *Source) fill() error {
 			return s.finish()
 		}
 	}
-	s.ready = s.rows.hand(s.ready[:0])
+	s.rows.Hand()
 	return nil
 }
 
@@ -180,7 +183,7 @@ func (s *Source) release() {
 // finish ends reading.
 func (s *Source) finish() error {
 	s.end(s.now)
-	s.ready = s.rows.hand(s.ready[:0])
+	s.rows.Hand()
 	if s.file.version < version26 {
 		s.note(stream.Line{Reason: stream.ReasonUnproven, What: "generations", Where: "the last one: before Go 1.26 nothing tells where it ends", Count: 1})
 	}
@@ -190,13 +193,10 @@ func (s *Source) finish() error {
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "experimental events", Count: s.strange})
 	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "stacks", Count: s.stacks.bad})
 	s.tables.Lock()
-	row := s.tables.Process(s.rows.process)
+	row := s.tables.Process(s.process)
 	row.End = max(row.End, s.clock.at(s.now))
 	s.tables.Unlock()
-	ready := s.ready
-	err := s.Close()
-	s.ready = ready
-	return err
+	return s.close()
 }
 
 // lose tells of a generation that can't be read. What was known of the program
@@ -214,7 +214,7 @@ func (s *Source) note(l stream.Line) {
 	}
 	s.tables.Lock()
 	defer s.tables.Unlock()
-	l.Process = fmt.Sprintf("%016x", s.tables.Process(s.rows.process).Instance)
+	l.Process = fmt.Sprintf("%016x", s.tables.Process(s.process).Instance)
 	s.tables.Ledger.Add(l)
 }
 
@@ -298,7 +298,7 @@ func (s *Source) sample(ev *event) {
 	if g != nil && g.lane != nil {
 		l = g.lane
 	}
-	b := s.rows.begin(stream.Series{Kind: stream.Samples, Track: s.tracks.of(ev, l)}, 0, s.clock.at(ev.time))
+	b := s.rows.Row(stream.Series{Process: s.process, Kind: stream.Samples, Track: s.tracks.of(ev, l)}, 0, s.clock.at(ev.time))
 	b.AppendWho(stream.Who{Thread: max(ev.thread, 0), Goroutine: max(ev.goroutine, 0)})
 	b.Stack, b.Weight, b.CPU = append(b.Stack, info.id), append(b.Weight, 1), append(b.CPU, -1)
 }

@@ -63,7 +63,7 @@ func (s *Source) tellWaits() {
 			continue
 		}
 		sum := &w.sums[i]
-		b := s.rows.begin(stream.Series{Kind: stream.Waits, Track: s.tracks.waitsTrack(sum.lane)}, 0, at)
+		b := s.rows.Row(stream.Series{Process: s.process, Kind: stream.Waits, Track: s.tracks.waitsTrack(sum.lane)}, 0, at)
 		b.Stack = append(b.Stack, sum.stack)
 		b.Value, b.Number = append(b.Value, sum.ns), append(b.Number, sum.count)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"gprof/ingest/internal/batches"
 	"gprof/stream"
 )
 
@@ -16,8 +17,7 @@ type output struct {
 	shift    stream.Time
 	tracks   map[thread]stream.TrackID
 	counters map[counterKey]stream.CounterID
-	rows     rows
-	ready    []*stream.Batch
+	rows     batches.Batches
 	ended    bool
 }
 
@@ -35,7 +35,7 @@ type counterKey struct {
 // newOutput returns that of those of the processes that have an id. The caller holds
 // the lock of the tables.
 func newOutput(t *stream.Tables, all []*process, ids []stream.ProcessID, rows []stream.Process, shift stream.Time) output {
-	o := output{tables: t, shift: shift, ids: map[*process]stream.ProcessID{}, rowOf: map[*process]*stream.Process{},
+	o := output{tables: t, rows: batches.Batches{Index: 1}, shift: shift, ids: map[*process]stream.ProcessID{}, rowOf: map[*process]*stream.Process{},
 		tracks: map[thread]stream.TrackID{}, counters: map[counterKey]stream.CounterID{}}
 	for i, p := range all {
 		if i >= len(ids) || ids[i] == 0 {
@@ -55,19 +55,15 @@ func (o *output) Tables() *stream.Tables { return o.tables }
 
 // next is Next of a source that fill gives rows to hand over.
 func (o *output) next(b *stream.Batch, fill func() error) error {
-	for len(o.ready) == 0 && !o.ended {
+	for !o.rows.Take(b) {
+		if o.ended {
+			b.Reset(stream.Series{}, 0)
+			return io.EOF
+		}
 		if err := fill(); err != nil {
 			return err
 		}
 	}
-	if len(o.ready) == 0 {
-		b.Reset(stream.Series{}, 0)
-		return io.EOF
-	}
-	next := o.ready[0]
-	o.ready = o.ready[1:]
-	*b, *next = *next, *b
-	o.rows.giveBack(next)
 	return nil
 }
 
@@ -78,7 +74,8 @@ func (o *output) series(t thread, k stream.Kind) stream.Series {
 
 // addSample adds a sample of the CPU; cpu is ns, -1 unknown.
 func (o *output) addSample(t thread, at stream.Time, stack stream.StackID, cpu int64) {
-	b := o.rows.begin(o.series(t, stream.Samples), at+o.shift, stream.Who{Thread: int64(t.tid)})
+	b := o.rows.Row(o.series(t, stream.Samples), 0, at+o.shift)
+	b.AppendWho(stream.Who{Thread: int64(t.tid)})
 	b.Stack, b.Weight, b.CPU = append(b.Stack, stack), append(b.Weight, 1), append(b.CPU, cpu)
 }
 
@@ -86,7 +83,8 @@ func (o *output) addSample(t thread, at stream.Time, stack stream.StackID, cpu i
 func (o *output) addMeasurement(t thread, at stream.Time, stack stream.StackID, event string, n int64) {
 	s := o.series(t, stream.Measurements)
 	s.Counter = o.counter(s.Process, event)
-	b := o.rows.begin(s, at+o.shift, stream.Who{Thread: int64(t.tid)})
+	b := o.rows.Row(s, 0, at+o.shift)
+	b.AppendWho(stream.Who{Thread: int64(t.tid)})
 	b.Stack, b.Value, b.Number = append(b.Stack, stack), append(b.Value, n), append(b.Number, 0)
 }
 

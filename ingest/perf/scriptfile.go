@@ -196,7 +196,8 @@ func (s *scriptSource) Next(b *stream.Batch) error { return s.next(b, s.fill) }
 
 // Close implements [io.Closer].
 func (s *scriptSource) Close() error {
-	s.ended, s.ready = true, nil
+	s.ended = true
+	s.rows.Drop()
 	return s.release()
 }
 
@@ -219,7 +220,7 @@ func (s *scriptSource) fill() error {
 		s.closer, s.in = r, s.file.text(io.LimitReader(r, s.file.size))
 	}
 	full := false
-	for s.rows.count < handRows && !full {
+	for !s.rows.Full() && !full {
 		if err := s.in.next(&s.sample); err == io.EOF {
 			return s.finish()
 		} else if err != nil {
@@ -227,10 +228,10 @@ func (s *scriptSource) fill() error {
 		}
 		s.tables.Lock()
 		s.take(&s.sample)
-		full = s.rows.count == handRows && s.tables.Full()
+		full = s.rows.Full() && s.tables.Full()
 		s.tables.Unlock()
 	}
-	s.ready = s.rows.hand(s.ready[:0])
+	s.rows.Hand()
 	if full {
 		return s.finish()
 	}
@@ -238,7 +239,7 @@ func (s *scriptSource) fill() error {
 }
 
 func (s *scriptSource) finish() error {
-	s.ready = s.rows.hand(s.ready)
+	s.rows.Hand()
 	s.note(stream.Line{Reason: stream.ReasonMalformed, What: "lines", Count: s.file.strange})
 	s.ended = true
 	return s.release()

@@ -56,7 +56,8 @@ func (s *source) Next(b *stream.Batch) error { return s.next(b, s.fill) }
 
 // Close implements [io.Closer].
 func (s *source) Close() error {
-	s.ended, s.ready = true, nil
+	s.ended = true
+	s.rows.Drop()
 	return s.release()
 }
 
@@ -116,7 +117,7 @@ func (s *source) fill() error {
 	}
 	var rec record
 	s.tables.Lock()
-	for s.rows.count < handRows {
+	for !s.rows.Full() {
 		err := s.records.next(&rec)
 		if err == nil {
 			s.take(&rec)
@@ -127,7 +128,7 @@ func (s *source) fill() error {
 	}
 	full := s.tables.Full()
 	s.tables.Unlock()
-	s.ready = s.rows.hand(s.ready[:0])
+	s.rows.Hand()
 	if full {
 		return s.finish()
 	}
@@ -165,7 +166,7 @@ func (s *source) finish() error {
 	s.tables.Lock()
 	s.switches.flush(s, 1<<64-1)
 	s.tables.Unlock()
-	s.ready = s.rows.hand(s.ready)
+	s.rows.Hand()
 	s.tell()
 	s.ended = true
 	return s.release()

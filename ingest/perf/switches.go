@@ -127,7 +127,7 @@ func (s *source) wait(t *turn, o *offCPU) {
 		o.track = s.intern(t.who, s.threadName(t.who)+" (waiting)")
 	}
 	series := stream.Series{Process: s.ids[t.who.process], Track: o.track, Kind: stream.Waits}
-	b := s.rows.begin(series, s.file.facts.moment(t.time)+s.shift, stream.Who{Thread: int64(t.who.tid)})
+	b := s.rows.Row(series, 0, s.file.facts.moment(t.time)+s.shift)
 	b.Stack = append(b.Stack, s.code.under(o.stack, why, waitCategory))
 	b.Value, b.Number = append(b.Value, int64(t.time-o.since)), append(b.Number, 1)
 }

@@ -1,0 +1,82 @@
+// Package batches collects rows that come in any order into batches, one for each
+// series, for sources that read events of many series one after the other.
+package batches
+
+import "gprof/stream"
+
+// handRows is how many rows are handed over at once.
+const handRows = 1 << 14
+
+// Batches are those that are being filled, and those that are ready. The zero
+// Batches is ready to use.
+type Batches struct {
+	Index uint64 // of the next row
+
+	pending map[stream.Series]*stream.Batch
+	order   []*stream.Batch // pending, as first used
+	count   int             // rows of pending
+	ready   []*stream.Batch
+	spare   []*stream.Batch
+}
+
+// Row begins a row of a series, which has so many arguments, at a moment. The caller
+// adds the other columns.
+func (q *Batches) Row(s stream.Series, args int, at stream.Time) *stream.Batch {
+	b := q.pending[s]
+	if b == nil {
+		b = q.batch(s, args)
+	}
+	b.Time, b.Index = append(b.Time, at), append(b.Index, q.Index)
+	q.Index++
+	q.count++
+	return b
+}
+
+func (q *Batches) batch(s stream.Series, args int) *stream.Batch {
+	b := new(stream.Batch)
+	if n := len(q.spare) - 1; n >= 0 {
+		b, q.spare = q.spare[n], q.spare[:n]
+	}
+	b.Reset(s, args)
+	if q.pending == nil {
+		q.pending = map[stream.Series]*stream.Batch{}
+	}
+	q.pending[s] = b
+	q.order = append(q.order, b)
+	return b
+}
+
+// Full reports whether there are so many rows that they should be handed over.
+func (q *Batches) Full() bool { return q.count >= handRows }
+
+// Hand says that all batches are ready; rows that follow begin new ones.
+func (q *Batches) Hand() {
+	q.ready = append(q.ready, q.order...)
+	q.order, q.count = q.order[:0], 0
+	clear(q.pending)
+}
+
+// maxSpare bounds the batches that are kept to be used again: one has room for
+// the longest series that it ever held.
+const maxSpare = 16
+
+// Take swaps a batch that is ready for b, whose memory is used again. It is false,
+// and b is left alone, if none is.
+func (q *Batches) Take(b *stream.Batch) bool {
+	if len(q.ready) == 0 {
+		return false
+	}
+	next := q.ready[0]
+	q.ready = q.ready[1:]
+	*b, *next = *next, *b
+	if len(q.spare) < maxSpare {
+		q.spare = append(q.spare, next)
+	}
+	return true
+}
+
+// Drop forgets all rows.
+func (q *Batches) Drop() {
+	q.ready, q.order, q.count = nil, nil, 0
+	clear(q.pending)
+}
