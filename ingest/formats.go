@@ -85,7 +85,7 @@ func noInput(why string) func(*search, location) error {
 
 // foreign is the error of a file that is none of ours.
 func foreign(head []byte) error {
-	const want = "want a session directory, an archive of one, or a chunk file"
+	const want = "want a session directory, an archive of one, a chunk file, a pprof profile, a Go execution trace, a profile of Firefox Profiler, a perf.data, or the text of perf script"
 	if len(head) == 0 {
 		return fmt.Errorf("is empty; %s", want)
 	}

@@ -103,7 +103,7 @@ func (s *search) input(in string) {
 		l := s.onDisk(in, true)
 		n, err := s.tree(l, maxDepth)
 		if err == nil && n == 0 && len(s.warnings) == 0 {
-			err = fmt.Errorf("%w in this directory; give the session directory that the recorder wrote", ErrNothing)
+			err = fmt.Errorf("%w in this directory; give the session directory that the recorder wrote, or one with profiles of other tools", ErrNothing)
 		}
 		s.warn(l, err)
 	case info.Mode().IsRegular():

@@ -9,7 +9,7 @@ import (
 )
 
 type convertCmd struct {
-	Inputs []string `arg:"" name:"input" help:"Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files, quoted patterns of them, or - for stdin."`
+	Inputs []string `arg:"" name:"input" help:"${inputs}"`
 	Output []string `short:"o" sep:"none" required:"" placeholder:"OUT" help:"File to write; its name tells the format. DIR/ and NAME=DIR are directories of tables. - is stdout. Several are written in one pass: all appear, or none."`
 	Format string   `short:"f" placeholder:"NAME" help:"Format, if the name of OUT does not tell: ${formats}."`
 	Losses string   `placeholder:"FILE" help:"Write the ledger as JSON: what is missing from each output, or uncertain in it. - is stdout."`

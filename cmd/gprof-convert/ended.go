@@ -39,10 +39,14 @@ const (
 
 func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *ending {
 	e := &ending{State: p.Exit.Reason, At: moment(p.End), Record: p.Exit.Known, Code: p.Exit.Code}
-	if from := f.From(); from != 0 {
+	format, _ := f.Foreign()
+	from := f.From()
+	if format != "" {
+		from = p.Start // nothing of it has gone
+	}
+	if from != 0 {
 		e.Reach = max(0, time.Duration(p.End-from))
 	}
-	format, _ := f.Foreign()
 	switch {
 	case format != "" && !p.Exit.Known:
 		e.State = unknownEnd

@@ -16,7 +16,7 @@ import (
 )
 
 type infoCmd struct {
-	Inputs []string `arg:"" name:"input" help:"Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files, quoted patterns of them, or - for stdin."`
+	Inputs []string `arg:"" name:"input" help:"${inputs}"`
 	JSON   bool     `name:"json" help:"Print JSON."`
 	reading
 	expiring

@@ -9,9 +9,16 @@ import (
 	"gprof/ingest"
 )
 
+// foreignHelp names the inputs that other tools wrote.
+const foreignHelp = "a pprof profile, a Go execution trace, a profile of Firefox Profiler, a perf.data or the text of perf script"
+
+// inputsHelp says what inputs are, in the words of a flag's help.
+const inputsHelp = "Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files; " +
+	"files of other tools: " + foreignHelp + "; quoted patterns of them, or - for stdin."
+
 // inputHelp says what an input is, in the words of a hint.
 const inputHelp = "an input is a session directory (as gprof-record run prints it), the directory of one process in it, a chunk file, " +
-	"a tar, tar.gz, tar.zst or zip of them, a packed .gprof file, a pprof profile, a Go execution trace, a directory of any of these, - for stdin, or a quoted pattern such as 'dumps/*.tgz'"
+	"a tar, tar.gz, tar.zst or zip of them, a packed .gprof file, " + foreignHelp + ", a directory of any of these, - for stdin, or a quoted pattern such as 'dumps/*.tgz'"
 
 // stallHelp says what to do about an input that was given up.
 const stallHelp = "an input that is only slow to begin needs a longer --stall; --stall 0 waits for ever"

@@ -12,7 +12,7 @@ import (
 )
 
 type topCmd struct {
-	Inputs []string `arg:"" name:"input" help:"Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files, quoted patterns of them, or - for stdin."`
+	Inputs []string `arg:"" name:"input" help:"${inputs}"`
 	By     string   `default:"${way}" enum:"${ways}" placeholder:"WHAT" help:"What to sum up by: ${enum}."`
 	Rows   int      `short:"n" default:"20" placeholder:"N" help:"How many rows to show; 0 is all. Default: ${default}."`
 	JSON   bool     `name:"json" help:"Print JSON, with both samples and CPU time."`

@@ -17,7 +17,7 @@ import (
 )
 
 type viewCmd struct {
-	Inputs    []string       `arg:"" name:"input" help:"Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files, quoted patterns of them, or - for stdin."`
+	Inputs    []string       `arg:"" name:"input" help:"${inputs}"`
 	Pprof     bool           `xor:"what" help:"Open pprof's own web interface, which is part of this program."`
 	HTML      bool           `name:"html" xor:"what" help:"Open the page with the interactive flame graph."`
 	NoBrowser bool           `help:"Only print the URL."`
