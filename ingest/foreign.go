@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -59,7 +60,17 @@ func foreignOf[T any, F interface {
 	foreignFile
 }](format string, open func(opener) (F, error)) func(*search, location) error {
 	return func(s *search, l location) error {
-		f, err := open(l.open)
+		// The file is not opened and unpacked again only because it was sniffed.
+		begun := l.begun
+		l.begun = nil // f holds l
+		defer func() { begun = nil }()
+		f, err := open(func() (io.ReadCloser, error) {
+			if r := begun; r != nil {
+				begun = nil
+				return io.NopCloser(r), nil
+			}
+			return l.open()
+		})
 		if f == nil {
 			return notThis{err}
 		}
@@ -92,7 +103,7 @@ func (l location) open() (io.ReadCloser, error) {
 	if err != nil || l.unpack == nil {
 		return f, err
 	}
-	z, err := l.unpack(f)
+	z, err := l.unpack(bufio.NewReaderSize(f, streamBuffer))
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

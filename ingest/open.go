@@ -193,6 +193,7 @@ func (s *search) stream(l location, r io.Reader) error {
 	case f.read != nil:
 		return f.read(s, l, in)
 	case f.front && l.again:
+		l.begun = in
 		return f.open(s, l)
 	}
 	return s.store(f, l, in)

@@ -6,11 +6,13 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/pprof/profile"
 
@@ -115,6 +117,35 @@ func tarOfProfiles(t *testing.T, files ...[]byte) []byte {
 	}
 	w.Close()
 	return out.Bytes()
+}
+
+// opened counts how often files are opened.
+type opened struct {
+	fs.FS
+	n int
+}
+
+func (o *opened) Open(name string) (fs.File, error) {
+	o.n++
+	return o.FS.Open(name)
+}
+
+// A compressed profile is opened to tell that it is compressed, for its size, to
+// be unpacked for what it says of itself, and again for its events: not once more
+// to tell what it is.
+func TestProfileIsUnpackedTwice(t *testing.T) {
+	files := &opened{FS: fstest.MapFS{"a.pb.gz": {Data: packedProfile(t, 0)}}}
+	s := &search{finder: newFinder(Options{})}
+	if err := s.file(location{files: files, name: "a.pb.gz"}, true); err != nil || len(s.processes) != 1 || files.n != 3 {
+		t.Fatalf("%d processes, the file opened %d times, error %v; want 1, 3 times", len(s.processes), files.n, err)
+	}
+	file, tables := s.processes[0].foreign.file, new(stream.Tables)
+	tables.Processes = file.Processes()
+	var text bytes.Buffer
+	err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), file.Source(tables, []stream.ProcessID{1}, 0), stream.CopyOptions{})
+	if err != nil || files.n != 4 || strings.Count(text.String(), "weight 2 ") != 1 {
+		t.Errorf("opened %d times, want 4; error %v; events:\n%s", files.n, err, &text)
+	}
 }
 
 // Profiles and recordings are one run: filters by name and time know both.

@@ -46,6 +46,9 @@ type location struct {
 	// unpacks it then; nil: it is as it lies.
 	again  bool
 	unpack func(io.Reader) (io.ReadCloser, error)
+	// begun is the file from its front, unpacked, while it is open to be sniffed;
+	// nil: it isn't.
+	begun io.Reader
 }
 
 // disk is a directory on disk, which may hang.

@@ -27,8 +27,9 @@ func (n *input) rewind() error {
 		return err
 	}
 	size := n.file.header.size
-	n.stream, n.fields = r, newFields(io.LimitReader(r, size))
+	n.stream = r
 	if size > maxHeld {
+		n.fields = newFields(io.LimitReader(r, size))
 		return nil
 	}
 	n.held = make([]byte, size)
