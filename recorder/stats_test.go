@@ -17,9 +17,12 @@ func TestStats(t *testing.T) {
 	}
 	before := time.Now()
 	rec := begin(t, recorder.Options{Limit: 1 << 20, ChunkSize: 64 << 10, CPU: recorder.CPUOff})
-	for n := range 200_000 {
-		acked.Mark(n, "abc")
-	}
+	waitFor(t, "the ring to turn", func() bool { // an idle writer has the first chunk until the housekeeper comes
+		for n := range 200_000 {
+			acked.Mark(n, "abc")
+		}
+		return rec.Stats().Begin > 1
+	})
 	s := rec.Stats()
 	if !s.Recording || s.Trouble != nil || s.Err != nil || s.Sampler != "off" || s.Limit != 1<<20 {
 		t.Errorf("%+v", s)
