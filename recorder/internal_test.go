@@ -51,7 +51,7 @@ func losses(t *testing.T, dir string) map[rawformat.LostReason]uint64 {
 
 func claimAll(r *Recorder) {
 	for i := range r.shards {
-		r.claimFinally(&r.shards[i])
+		r.claimFinally(&r.shards[i], Now())
 	}
 }
 
@@ -183,6 +183,22 @@ func TestStopAfterPanicWithLock(t *testing.T) {
 	}
 }
 
+// However many shards' holders are gone, Stop waits once.
+func TestStopWaitsOnce(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(32))
+	r := beginInternal(t, Options{Limit: 32 << 20, CPU: CPUOff})
+	for r.acquireAny() != nil { // nobody gives them back
+	}
+	r.fail(errors.New("test"))
+	begun := Now()
+	if err := r.Stop(); err != nil && !errors.Is(err, chunks.ErrInUse) {
+		t.Fatal(err)
+	}
+	if took, each := time.Duration(Now()-begun), patience*time.Duration(len(r.shared)); took > each/2 {
+		t.Errorf("%v for %d shards, which is %v for each", took, len(r.shared), each/time.Duration(len(r.shared)))
+	}
+}
+
 // What Resume stores after a failure does not count.
 func TestResumeAfterFailure(t *testing.T) {
 	for range 200 {
@@ -224,7 +240,7 @@ func TestLossesAtTheEnd(t *testing.T) {
 func TestLaggards(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
 	idle := &r.shards[len(r.shards)-1]
-	r.claimFinally(idle)
+	r.claimFinally(idle, Now())
 	if !r.prepare(idle, 10, who{}, r.clock.now()) {
 		t.Fatal("no chunk")
 	}
@@ -253,7 +269,7 @@ func TestPageBorders(t *testing.T) {
 			r.nap.wake()
 			runtime.Gosched()
 		}
-		r.claimFinally(s)
+		r.claimFinally(s, Now())
 		m := marker{d: probeEvent.d, kind: markInstant, now: r.clock.now()}
 		pcs := raw[:i%len(raw)]
 		if i%2 == 0 {

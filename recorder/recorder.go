@@ -171,8 +171,9 @@ func (r *Recorder) Stop() error {
 // Where its holder does not come to an end, a shard's chunk stays mapped for it, see [chunks.ErrInUse].
 func (r *Recorder) closeShards() {
 	var locked []*shard
+	begun := Now()
 	for i := range r.shards {
-		if s := &r.shards[i]; r.claimFinally(s) {
+		if s := &r.shards[i]; r.claimFinally(s, begun) {
 			locked = append(locked, s)
 		}
 	}
@@ -184,16 +185,19 @@ func (r *Recorder) closeShards() {
 	}
 }
 
-// Stop waits so long for the holder of a shard: after a bug of the recorder it may be
-// gone; else its thread may not run, because it is stopped or waits for the disk.
+// Stop waits so long for the holders of shards, all together: after a bug of the
+// recorder one may be gone; else its thread may not run, because it is stopped or
+// waits for the disk.
 const (
 	patience     = 100 * time.Millisecond
 	longPatience = 10 * time.Second
 )
 
-// claimFinally takes a shard. False: its holder does not come to an end.
-func (r *Recorder) claimFinally(s *shard) bool {
-	for begun := Now(); !r.seize(s); runtime.Gosched() {
+// claimFinally takes a shard, for which it waits since begun: nobody comes to any
+// shard any more, so that who still has one when another's holder was waited for in
+// vain does not go on either. False: its holder does not come to an end.
+func (r *Recorder) claimFinally(s *shard, begun Time) bool {
+	for ; !r.seize(s); runtime.Gosched() {
 		if waited := Now() - begun; waited > Time(longPatience) || r.Err() != nil && waited > Time(patience) {
 			return false
 		}
