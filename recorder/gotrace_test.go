@@ -28,7 +28,7 @@ func isGoTrace(t *testing.T, path string) bool {
 
 // A window lies beside the recording and goes along with it; a marker refers to it.
 func TestTrace(t *testing.T) {
-	rec := begin(t, recorder.Options{})
+	rec := begin(t, recorder.Options{Limit: 64 << 20}) // a test run that is busy fills a window quickly
 	var log bytes.Buffer
 	if err := trace.Start(&log); err != nil { // the program's own goes on
 		t.Fatal(err)
