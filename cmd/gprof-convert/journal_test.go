@@ -94,13 +94,13 @@ func TestJournalTriesAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := j.add(outcome{Input: "a", Output: "a.json", Incomplete: 1, Reasons: []string{"clock", reason}}); err != nil {
+		if err := j.add(outcome{Input: "a", Output: "a.json", Fingerprint: "f", Incomplete: 1, Reasons: []string{"clock", reason}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := j.close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, done := reopen(t, dir).unchanged(outcome{Input: "a", Output: "a.json"}); done == again {
+		if _, done := reopen(t, dir).unchanged(outcome{Input: "a", Output: "a.json", Fingerprint: "f"}); done == again {
 			t.Errorf("%s: done is %v", reason, done)
 		}
 	}
