@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 
-	"gprof/gonames"
 	"gprof/rawformat"
 	"gprof/stream"
+	"gprof/stream/gonames"
 )
 
 // reset makes the dictionary as new, and keeps its memory.

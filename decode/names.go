@@ -3,8 +3,8 @@ package decode
 import (
 	"path"
 
-	"gprof/gonames"
 	"gprof/stream"
+	"gprof/stream/gonames"
 )
 
 // names is what the processes of one run share: modules, and the functions at

@@ -3,8 +3,8 @@ package decode
 import (
 	"fmt"
 
-	"gprof/gonames"
 	"gprof/stream"
+	"gprof/stream/gonames"
 )
 
 // view is what one worker knows of one dictionary: the tables' ids of what it

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"gprof/gonames"
 	"gprof/stream"
+	"gprof/stream/gonames"
 )
 
 // stacks makes stacks of the trace those of the tables.

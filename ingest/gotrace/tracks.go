@@ -3,8 +3,8 @@ package gotrace
 import (
 	"fmt"
 
-	"gprof/gonames"
 	"gprof/stream"
+	"gprof/stream/gonames"
 )
 
 // Grouping says which tracks there are.
