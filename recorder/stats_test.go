@@ -34,7 +34,7 @@ func TestStats(t *testing.T) {
 	if s.Reach <= 0 || s.Reach > time.Since(before) {
 		t.Errorf("reaches back %v", s.Reach)
 	}
-	if n := testing.AllocsPerRun(100, func() { rec.Stats() }); n != 0 {
+	if n := leastAllocs(func() { rec.Stats() }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 	rec.Pause()

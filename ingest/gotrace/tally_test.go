@@ -43,8 +43,9 @@ type judge struct {
 	ranges map[string]trace.Time
 	active map[string]bool
 	spans  map[string][]trace.Time
-	open   map[string]waited // of Waits: those that never end
-	found  map[string]waited // of Waits: from the beginning until the trace told of the goroutine
+	open   map[string]waited // of Waits: those that never end, and those from before a goroutine first ran
+	early  map[trace.GoID][]lasted
+	ran    map[trace.GoID]bool
 	values map[string]int64
 }
 
@@ -52,6 +53,12 @@ type lasting struct {
 	state trace.GoState
 	why   string
 	since trace.Time
+}
+
+// lasted is a wait that has ended.
+type lasted struct {
+	why string
+	ns  int64
 }
 
 func judgeTrace(t *testing.T, data []byte) *judge {
@@ -63,7 +70,7 @@ func judgeTrace(t *testing.T, data []byte) *judge {
 	j := &judge{
 		tallied: tallied{Waits: map[string]waited{}, Markers: map[string]int64{}, Lasted: map[string]int64{}, Values: map[string]int64{}},
 		states:  map[trace.GoID]lasting{}, ranges: map[string]trace.Time{}, active: map[string]bool{}, spans: map[string][]trace.Time{},
-		open: map[string]waited{}, found: map[string]waited{}, values: map[string]int64{},
+		open: map[string]waited{}, early: map[trace.GoID][]lasted{}, ran: map[trace.GoID]bool{}, values: map[string]int64{},
 	}
 	for {
 		e, err := r.ReadEvent()
@@ -174,7 +181,7 @@ func (j *judge) transition(e *trace.Event) {
 	case !known:
 		was = lasting{to, why(to, st.Reason), j.sync}
 		j.states[id] = was
-		j.found[was.why] = waited{0, j.found[was.why].NS + int64(e.Time()-j.sync)}
+		j.ran[id] = to == trace.GoRunning
 		if to == trace.GoSyscall {
 			j.Markers["system call!"]++ // its end will come, or its beginning be missing
 		}
@@ -183,10 +190,28 @@ func (j *judge) transition(e *trace.Event) {
 		return
 	}
 	j.wait(was, e.Time())
+	j.first(id, was, lasting{to, "", e.Time()})
 	j.call(was, e.Time(), known)
 	j.states[id] = lasting{to, why(to, st.Reason), e.Time()}
 	if to == trace.GoNotExist {
 		delete(j.states, id)
+	}
+}
+
+// first keeps the waits of a goroutine that has not run in the trace yet. Go's
+// tool gives a goroutine's time from there on, and all of it if it never runs.
+func (j *judge) first(id trace.GoID, was, now lasting) {
+	if j.ran[id] {
+		return
+	}
+	j.early[id] = append(j.early[id], lasted{was.why, int64(now.since - was.since)})
+	if now.state != trace.GoRunning {
+		return
+	}
+	j.ran[id] = true
+	for _, l := range j.early[id] {
+		w := j.open[l.why]
+		j.open[l.why] = waited{w.Count + 1, w.NS + l.ns}
 	}
 }
 
@@ -340,7 +365,7 @@ func TestTally(t *testing.T) {
 }
 
 // TestGoTool compares times with the totals of `go tool trace -pprof`. It leaves
-// out what never ended, and times before it heard of a goroutine.
+// out what never ended, and what was before a goroutine first ran.
 func TestGoTool(t *testing.T) {
 	data := record(t)
 	file := filepath.Join(t.TempDir(), "trace.out")
