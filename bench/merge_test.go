@@ -123,23 +123,7 @@ func mergeRecordings(dir string) error {
 }
 
 func mergeProfiles(dir string) error {
-	names, err := filepath.Glob(filepath.Join(dir, "*.pb"))
-	if err != nil {
-		return err
-	}
-	var all []*profile.Profile
-	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		p, err := profile.ParseUncompressed(data)
-		if err != nil {
-			return err
-		}
-		all = append(all, p)
-	}
-	_, err = profile.Merge(all)
+	_, err := mergedByLibrary(filepath.Join(dir, "*.pb"))
 	return err
 }
 
@@ -161,25 +145,30 @@ func mergeFiles(dir string) error {
 }
 
 func mergeByLibrary(dir string) error {
-	names, err := filepath.Glob(filepath.Join(dir, "*.pb.gz"))
+	merged, err := mergedByLibrary(filepath.Join(dir, "*.pb.gz"))
 	if err != nil {
 		return err
+	}
+	return merged.Write(io.Discard)
+}
+
+// mergedByLibrary is what google/pprof makes of the profiles of a pattern.
+func mergedByLibrary(pattern string) (*profile.Profile, error) {
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, err
 	}
 	var all []*profile.Profile
 	for _, name := range names {
 		data, err := os.ReadFile(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		p, err := profile.ParseData(data)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		all = append(all, p)
 	}
-	merged, err := profile.Merge(all)
-	if err != nil {
-		return err
-	}
-	return merged.Write(io.Discard)
+	return profile.Merge(all)
 }

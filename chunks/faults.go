@@ -76,13 +76,6 @@ func CatchFaults() error {
 	return nil
 }
 
-// FaultsCaught reports whether what [CatchFaults] has installed is still there.
-func FaultsCaught() bool {
-	faultMu.Lock()
-	defer faultMu.Unlock()
-	return faultCaught && faultsSeized()
-}
-
 // protect has faults in mem caught, if faults are.
 func protect(mem []byte) (*faultRange, error) {
 	faultMu.Lock()

@@ -8,6 +8,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/ingest/gotrace"
+	"gprof/ingest/internal/damage"
 	"gprof/stream"
 )
 
@@ -94,9 +95,9 @@ func (p *Process) windows(t *stream.Tables, id stream.ProcessID, by Grouping) (a
 func (p *Process) badWindow(w chunks.Trace, err error) stream.Line {
 	reason := stream.ReasonUnreadable
 	switch {
-	case errors.Is(err, gotrace.ErrTorn):
+	case errors.Is(err, damage.ErrTorn):
 		reason = stream.ReasonTorn
-	case errors.Is(err, gotrace.ErrDamaged):
+	case errors.Is(err, damage.ErrDamaged):
 		reason = stream.ReasonDamaged
 	}
 	return stream.Line{Process: p.Name(), Reason: reason, What: "execution traces", Where: fmt.Sprintf("%s, %v", w.Name, err), Count: 1}

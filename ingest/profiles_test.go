@@ -18,6 +18,7 @@ import (
 
 	"gprof/bench/corpus"
 	"gprof/ingest/archive"
+	"gprof/ingest/internal/damage"
 	"gprof/ingest/pprof"
 	"gprof/stream"
 	"gprof/stream/streamtest"
@@ -200,7 +201,7 @@ func TestProfilesDamaged(t *testing.T) {
 	if len(found.Processes) != 3 || len(found.Warnings) != 4 {
 		t.Errorf("%d processes, want 3; warnings %v, want 4", len(found.Processes), found.Warnings)
 	}
-	for _, want := range []error{pprof.ErrCut, archive.ErrTorn, archive.ErrDamaged} {
+	for _, want := range []error{damage.ErrTorn, archive.ErrTorn, archive.ErrDamaged} {
 		if !slices.ContainsFunc(found.Warnings, func(w *Warning) bool { return errors.Is(w, want) }) {
 			t.Errorf("no warning %v in %v", want, found.Warnings)
 		}

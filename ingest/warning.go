@@ -5,8 +5,8 @@ import (
 	"io/fs"
 
 	"gprof/ingest/archive"
+	"gprof/ingest/internal/damage"
 	"gprof/ingest/patience"
-	"gprof/ingest/pprof"
 	"gprof/stream"
 )
 
@@ -46,9 +46,9 @@ var reasons = []struct {
 	{errAgain, stream.ReasonDuplicate},
 	{archive.ErrTorn, stream.ReasonTorn},
 	{archive.ErrDamaged, stream.ReasonDamaged},
-	{pprof.ErrCut, stream.ReasonTorn},
-	{pprof.ErrMessage, stream.ReasonDamaged},
-	{pprof.ErrTooBig, stream.ReasonRefused},
+	{damage.ErrTorn, stream.ReasonTorn},
+	{damage.ErrDamaged, stream.ReasonDamaged},
+	{damage.ErrTooBig, stream.ReasonRefused},
 	{archive.ErrEscape, stream.ReasonRefused},
 	{archive.ErrName, stream.ReasonRefused},
 	{archive.ErrLink, stream.ReasonRefused},

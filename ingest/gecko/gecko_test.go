@@ -144,7 +144,7 @@ func TestForeign(t *testing.T) {
 		`{"meta":{}}`:                 "no version",
 		`{"meta":1,"threads":{}}`:     "no list",
 		`{"libs":[]}`:                 "neither",
-		`{"meta":{"product":"x"},"a"`: "byte",
+		`{"meta":{"product":"x"},"a"`: "offset",
 	} {
 		src, err := open([]byte(text))
 		if src != nil || err == nil || !strings.Contains(err.Error(), want) {

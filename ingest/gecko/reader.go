@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"gprof/ingest/internal/damage"
 	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
 )
@@ -165,7 +166,7 @@ func (r *reader) ended(t *table, what string) {
 // note notes what is wrong with the file at some place: in the ledger, or, if it
 // can't be read any more, for whoever reads.
 func (r *reader) note(err error) {
-	var at *jsonfile.Error
+	var at *damage.Error
 	switch {
 	case err == nil:
 		return
@@ -175,9 +176,9 @@ func (r *reader) note(err error) {
 	}
 	reason := stream.ReasonMalformed
 	switch {
-	case errors.Is(err, jsonfile.ErrTorn):
+	case errors.Is(err, damage.ErrTorn):
 		reason = stream.ReasonTorn
-	case !errors.Is(err, jsonfile.ErrSyntax) && !errors.Is(err, jsonfile.ErrTooBig) && !errors.Is(err, jsonfile.ErrDepth) && !errors.Is(err, jsonfile.ErrMany):
+	case !errors.Is(err, jsonfile.ErrSyntax) && !errors.Is(err, damage.ErrTooBig) && !errors.Is(err, jsonfile.ErrDepth) && !errors.Is(err, jsonfile.ErrMany):
 		r.err = err
 		return
 	}

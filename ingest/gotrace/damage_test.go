@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"gprof/ingest/internal/damage"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -232,12 +233,12 @@ func TestErrors(t *testing.T) {
 		{"old", []byte("go 1.21 trace\x00\x00\x00\x01\x02"), ErrVersion, -1},
 		{"new", []byte("go 1.99 trace\x00\x00\x00\x01\x02"), ErrVersion, -1},
 		{"header alone", whole[:headerSize], ErrEmpty, -1},
-		{"cut in the first generation", whole[:second-5], ErrTorn, headerSize},
-		{"cut in the second generation", whole[:second+50], ErrTorn, second},
-		{"damaged", slices.Concat(whole[:second], []byte{77}, whole[second:]), ErrDamaged, second},
+		{"cut in the first generation", whole[:second-5], damage.ErrTorn, headerSize},
+		{"cut in the second generation", whole[:second+50], damage.ErrTorn, second},
+		{"damaged", slices.Concat(whole[:second], []byte{77}, whole[second:]), damage.ErrDamaged, second},
 	} {
 		_, err := Open(inMemory(c.data))
-		var at *Error
+		var at *damage.Error
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: the error is %v, want %v", c.name, err, c.want)
 		} else if errors.As(err, &at) && at.Off < c.off {
@@ -288,9 +289,9 @@ func TestTornRecorded(t *testing.T) {
 	}
 	last := f.all[len(f.all)-1]
 	src, err := sourceOf(data[:last.to-100], Options{})
-	var at *Error
-	if !errors.As(err, &at) || !errors.Is(err, ErrTorn) {
-		t.Fatalf("the error is %v, want %v at an offset", err, ErrTorn)
+	var at *damage.Error
+	if !errors.As(err, &at) || !errors.Is(err, damage.ErrTorn) {
+		t.Fatalf("the error is %v, want %v at an offset", err, damage.ErrTorn)
 	}
 	var sink tallySink
 	if err := stream.Copy(streamtest.Validate(&sink), src, stream.CopyOptions{}); err != nil {

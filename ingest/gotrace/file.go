@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 
+	"gprof/ingest/internal/damage"
 	"gprof/stream"
 )
 
@@ -23,7 +24,7 @@ type File struct {
 // there is one for each 64 KiB. What open returns must be an [io.ReaderAt], and
 // tell its size.
 //
-// If the file can't be read to its end, that is an error, an [*Error] that tells
+// If the file can't be read to its end, that is an error, an [*damage.Error] that tells
 // the offset, and there is a File of what comes before, unless it is nothing.
 func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	r, closer, size, err := places(open)
@@ -38,7 +39,7 @@ func Open(open func() (io.ReadCloser, error)) (*File, error) {
 		return nil, err
 	}
 	if f.version, err = readable(head[:n]); err != nil {
-		return nil, &Error{0, err}
+		return nil, &damage.Error{Off: 0, Err: err}
 	}
 	sum := sha256.Sum256(head[:n])
 	f.instance = binary.BigEndian.Uint64(sum[:])
@@ -73,7 +74,7 @@ func (f *File) scan(r io.ReaderAt) (*File, error) {
 	case len(all) == 0 && torn != nil:
 		return nil, fmt.Errorf("%w: %w", ErrEmpty, torn)
 	case len(all) == 0:
-		return nil, &Error{headerSize, ErrEmpty}
+		return nil, &damage.Error{Off: headerSize, Err: ErrEmpty}
 	case torn != nil:
 		return f, torn
 	}

@@ -8,26 +8,17 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"gprof/ingest/internal/damage"
 )
 
-// Errors of a file.
+// Errors of a file, beside those of package damage.
 var (
 	ErrMagic   = errors.New("not a Go execution trace")
 	ErrVersion = errors.New("execution trace of a version that can't be read")
-	ErrTorn    = errors.New("cut short")
-	ErrDamaged = errors.New("damaged")
 	ErrTooMany = errors.New("too many generations")
 	ErrEmpty   = errors.New("holds no complete generation of events")
 )
-
-// Error is trouble at an offset of the file.
-type Error struct {
-	Off int64
-	Err error
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("offset %d: %v", e.Off, e.Err) }
-func (e *Error) Unwrap() error { return e.Err }
 
 // A file is a header of 16 bytes, then batches. Each batch belongs to a
 // generation, of about a second, and is of one thread or a table: strings,
@@ -129,18 +120,18 @@ type batch struct {
 
 // generations walks over the file. The error is an *Error that says where the
 // walk ended early, what follows is lost.
-func (s *scan) generations() ([]generation, *Error) {
+func (s *scan) generations() ([]generation, *damage.Error) {
 	off := int64(headerSize)
 	s.begin(off)
 	for off < s.size {
 		next, err := s.step(off)
 		if err != nil {
-			return s.all, &Error{off, err}
+			return s.all, &damage.Error{Off: off, Err: err}
 		}
 		off = next
 	}
 	if err := s.last(off); err != nil {
-		return s.all, &Error{s.current.from, err}
+		return s.all, &damage.Error{Off: s.current.from, Err: err}
 	}
 	return s.all, nil
 }
@@ -151,7 +142,7 @@ func (s *scan) last(off int64) error {
 	case s.number == 0:
 		return nil
 	case s.version >= version26:
-		return fmt.Errorf("%w: the last generation has no end", ErrTorn)
+		return fmt.Errorf("%w: the last generation has no end", damage.ErrTorn)
 	}
 	return s.finish(off)
 }
@@ -167,11 +158,11 @@ func (s *scan) step(off int64) (next int64, err error) {
 		return next, s.finish(next)
 	}
 	if next > s.size {
-		return 0, fmt.Errorf("%w: a batch of %d bytes", ErrTorn, b.size)
+		return 0, fmt.Errorf("%w: a batch of %d bytes", damage.ErrTorn, b.size)
 	}
 	if s.number != 0 && b.generation != s.number {
 		if s.version >= version26 || b.generation != s.number+1 {
-			return 0, fmt.Errorf("%w: a batch of generation %d in generation %d", ErrDamaged, b.generation, s.number)
+			return 0, fmt.Errorf("%w: a batch of generation %d in generation %d", damage.ErrDamaged, b.generation, s.number)
 		}
 		if err := s.finish(off); err != nil {
 			return 0, err
@@ -194,7 +185,7 @@ func (s *scan) batch(off int64) (b batch, err error) {
 	case kindEnd:
 		b.head = 1
 		if s.version < version26 {
-			return b, fmt.Errorf("%w: an end of a generation before Go 1.26", ErrDamaged)
+			return b, fmt.Errorf("%w: an end of a generation before Go 1.26", damage.ErrDamaged)
 		}
 		return b, nil
 	case kindExperimental:
@@ -202,17 +193,17 @@ func (s *scan) batch(off int64) (b batch, err error) {
 		c.byte()
 	case kindBatch:
 	default:
-		return b, fmt.Errorf("%w: a batch begins with byte %d", ErrDamaged, b.kind)
+		return b, fmt.Errorf("%w: a batch begins with byte %d", damage.ErrDamaged, b.kind)
 	}
 	b.generation, _, b.ticks, b.size = c.number(), c.number(), c.number(), int64(min(c.number(), math.MaxInt64))
 	b.head = int64(n - len(c.rest))
 	switch {
 	case c.short:
-		return b, fmt.Errorf("%w: the head of a batch", ErrTorn)
+		return b, fmt.Errorf("%w: the head of a batch", damage.ErrTorn)
 	case b.generation == 0:
-		return b, fmt.Errorf("%w: a batch of generation 0", ErrDamaged)
+		return b, fmt.Errorf("%w: a batch of generation 0", damage.ErrDamaged)
 	case b.size > maxBatch:
-		return b, fmt.Errorf("%w: a batch of %d bytes, of %d at most", ErrDamaged, b.size, maxBatch)
+		return b, fmt.Errorf("%w: a batch of %d bytes, of %d at most", damage.ErrDamaged, b.size, maxBatch)
 	}
 	return b, nil
 }
@@ -260,7 +251,7 @@ func (s *scan) finish(off int64) error {
 		return fmt.Errorf("%w: more than %d", ErrTooMany, maxGenerations)
 	}
 	if s.rate == 0 || math.IsInf(s.rate, 0) {
-		return fmt.Errorf("%w: generation %d does not tell the rate of its clock", ErrDamaged, s.number)
+		return fmt.Errorf("%w: generation %d does not tell the rate of its clock", damage.ErrDamaged, s.number)
 	}
 	g := s.current
 	g.to, g.first, g.last = off, s.time(s.ticks[0]), s.time(s.ticks[1])

@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"golang.org/x/exp/trace"
+
+	"gprof/ingest/internal/damage"
 )
 
 // This file alone knows golang.org/x/exp/trace. What it returns are plain values:
@@ -108,7 +110,7 @@ func newLibrary(r io.Reader) (l *library, err error) {
 // it comes, but not all of it.
 func guard(err *error) {
 	if r := recover(); r != nil {
-		*err = fmt.Errorf("%w: golang.org/x/exp/trace: %v", ErrDamaged, r)
+		*err = fmt.Errorf("%w: golang.org/x/exp/trace: %v", damage.ErrDamaged, r)
 	}
 }
 
@@ -120,11 +122,11 @@ func (l *library) next(ev *event) (err error) {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
+		return fmt.Errorf("%w: %w", damage.ErrDamaged, err)
 	}
 	*ev = event{time: int64(e.Time()), goroutine: int64(e.Goroutine()), processor: int64(e.Proc()), thread: int64(e.Thread())}
 	if ev.time < 0 || ev.time > maxTime {
-		return fmt.Errorf("%w: an event at %d ns", ErrDamaged, ev.time)
+		return fmt.Errorf("%w: an event at %d ns", damage.ErrDamaged, ev.time)
 	}
 	details[e.Kind()](ev, &e)
 	return nil

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"gprof/ingest/internal/damage"
 )
 
 // reader gives the events of a trace one after the other. A generation that the
@@ -19,7 +21,7 @@ type reader struct {
 // lostError is a part of a file that was not read. Reading may go on; what was
 // known of the state of the program is not, any more.
 type lostError struct {
-	at   Error
+	at   damage.Error
 	size int64 // bytes of the generation
 }
 
@@ -68,7 +70,7 @@ func (r *reader) lose(err error) error {
 	at := min(r.from+max(r.seen-1, 0), len(r.all)-1)
 	g := &r.all[at]
 	r.lib, r.from = nil, at+1
-	return &lostError{Error{g.from, err}, g.to - g.from}
+	return &lostError{damage.Error{Off: g.from, Err: err}, g.to - g.from}
 }
 
 // done is how many bytes have been handed to the library, about.

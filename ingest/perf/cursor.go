@@ -4,26 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 )
 
-// Errors of a file.
+// Errors of a file, beside those of package damage.
 var (
 	ErrMagic   = errors.New("not a perf.data file")
 	ErrVersion = errors.New("perf.data of a kind that can't be read")
-	ErrTorn    = errors.New("cut short")
-	ErrDamaged = errors.New("damaged")
 )
-
-// Error is trouble at an offset of the file; of compressed records, of what they
-// hold.
-type Error struct {
-	Off int64
-	Err error
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("offset %d: %v", e.Off, e.Err) }
-func (e *Error) Unwrap() error { return e.Err }
 
 // cursor reads fields until there are no more; then it is short, and gives zeros.
 type cursor struct {

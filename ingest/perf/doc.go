@@ -35,6 +35,6 @@
 // a file tell the real time as well; else it has a clock that nobody else has.
 //
 // Input is not trusted: each length is checked before it is used. What can't be
-// read is an [Error] that tells the offset, or a line of the ledger; what stands
+// read is an [damage.Error] that tells the offset, or a line of the ledger; what stands
 // before it is read.
 package perf

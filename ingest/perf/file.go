@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"gprof/ingest/internal/damage"
 	"gprof/stream"
 )
 
@@ -33,7 +34,7 @@ const bufferSize = 256 << 10
 
 // Open reads a file for the processes that it tells of; open opens it, unpacked,
 // and is called again when it is read. The error wraps that of reading, or is an
-// [Error]. If there is a File as well, what stands before the error can be read.
+// [damage.Error]. If there is a File as well, what stands before the error can be read.
 func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	r, err := open()
 	if err != nil {
@@ -56,7 +57,7 @@ func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	}
 	f.torn = err
 	if len(f.attrs) == 0 {
-		return nil, errors.Join(err, &Error{f.size, ErrTorn})
+		return nil, errors.Join(err, &damage.Error{Off: f.size, Err: damage.ErrTorn})
 	}
 	f.digest = binary.LittleEndian.Uint64(sum.Sum(nil))
 	chooseUses(f.attrs)

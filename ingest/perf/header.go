@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+
+	"gprof/ingest/internal/damage"
 )
 
 const (
@@ -65,7 +67,7 @@ func (f *File) readHeader(r io.Reader) (front []byte, err error) {
 	case headerSize:
 		return f.readFront(r, head)
 	default:
-		return nil, &Error{8, fmt.Errorf("%w: a header of %d bytes", ErrDamaged, size)}
+		return nil, &damage.Error{Off: 8, Err: fmt.Errorf("%w: a header of %d bytes", damage.ErrDamaged, size)}
 	}
 }
 
@@ -86,7 +88,7 @@ func (f *File) readFront(r io.Reader, head []byte) (front []byte, err error) {
 	}
 	d := f.layout.data
 	if d.at < headerSize || d.at > maxFront || d.size > 1<<62 {
-		return nil, &Error{40, fmt.Errorf("%w: data of %d bytes at offset %d", ErrDamaged, d.size, d.at)}
+		return nil, &damage.Error{Off: 40, Err: fmt.Errorf("%w: data of %d bytes at offset %d", damage.ErrDamaged, d.size, d.at)}
 	}
 	front = make([]byte, d.at)
 	copy(front, head)
@@ -101,13 +103,13 @@ func (f *File) readFront(r io.Reader, head []byte) (front []byte, err error) {
 func (f *File) readAttrs(front []byte, table section, size uint64) error {
 	rows, ok := table.of(front, 0)
 	if !ok || size < attrSize+16 || uint64(len(rows))/size > maxAttrs {
-		return &Error{24, fmt.Errorf("%w: %d bytes of events of %d bytes each", ErrDamaged, table.size, size)}
+		return &damage.Error{Off: 24, Err: fmt.Errorf("%w: %d bytes of events of %d bytes each", damage.ErrDamaged, table.size, size)}
 	}
 	for ; uint64(len(rows)) >= size; rows = rows[size:] {
 		c := cursor{rest: rows[size-16 : size]}
 		ids, ok := c.section().of(front, 0)
 		if !ok {
-			return &Error{int64(table.at), fmt.Errorf("%w: ids of an event are not before the data", ErrDamaged)}
+			return &damage.Error{Off: int64(table.at), Err: fmt.Errorf("%w: ids of an event are not before the data", damage.ErrDamaged)}
 		}
 		f.addAttr(rows[:attrSize], ids)
 	}
@@ -124,7 +126,7 @@ func (f *File) addAttr(b, ids []byte) {
 // torn is the error of a file that ends at an offset; others are those of reading.
 func torn(at int64, err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &Error{at, ErrTorn}
+		return &damage.Error{Off: at, Err: damage.ErrTorn}
 	}
 	return err
 }
@@ -163,7 +165,7 @@ func (f *File) readFeatures(r io.Reader) error {
 		s := table.section()
 		body, ok := s.of(b, at)
 		if table.short || !ok {
-			return &Error{int64(at), fmt.Errorf("%w: feature %d is not there", ErrTorn, number)}
+			return &damage.Error{Off: int64(at), Err: fmt.Errorf("%w: feature %d is not there", damage.ErrTorn, number)}
 		}
 		f.feature(number, body)
 	}

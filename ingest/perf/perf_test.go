@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"gprof/ingest/internal/damage"
 	"gprof/ingest/perf"
 	"gprof/stream"
 	"gprof/stream/streamtest"
@@ -170,7 +171,7 @@ func TestSome(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := perf.Open(opener(data[:len(data)-1]))
-	if again == nil || !errors.Is(err, perf.ErrTorn) {
+	if again == nil || !errors.Is(err, damage.ErrTorn) {
 		t.Fatal(err)
 	}
 	for i, p := range again.Processes() {
@@ -182,7 +183,7 @@ func TestSome(t *testing.T) {
 
 func TestForeign(t *testing.T) {
 	for text, want := range map[string]error{
-		"PERFILE":                       perf.ErrTorn,
+		"PERFILE":                       damage.ErrTorn,
 		"no such file at all":           perf.ErrMagic,
 		"2ELIFREP" + "xxxxxxxxxxxxxxxx": perf.ErrVersion,
 	} {

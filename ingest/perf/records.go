@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"gprof/ingest/internal/damage"
 )
 
 // Kinds of records: of the kernel, then those that perf adds.
@@ -70,7 +72,7 @@ type records struct {
 // recordHead is of how many bytes a record is at least.
 const recordHead = 8
 
-// next reads a record. The error is io.EOF, an [*Error], or that of reading.
+// next reads a record. The error is io.EOF, an [*damage.Error], or that of reading.
 func (r *records) next(rec *record) error {
 	rec.at = r.at
 	if r.end >= 0 && r.at >= r.end {
@@ -86,7 +88,7 @@ func (r *records) next(rec *record) error {
 	rec.kind, rec.misc = c.u32(), c.u16()
 	size := int(c.u16())
 	if size < recordHead || r.end >= 0 && int64(size) > r.end-r.at {
-		return &Error{r.at, fmt.Errorf("%w: a record of %d bytes", ErrDamaged, size)}
+		return &damage.Error{Off: r.at, Err: fmt.Errorf("%w: a record of %d bytes", damage.ErrDamaged, size)}
 	}
 	r.buf = append(r.buf[:0], make([]byte, size)...)
 	if _, err := io.ReadFull(r.r, r.buf); err != nil {
@@ -111,7 +113,7 @@ func (r *records) skipData(rec *record) error {
 		return nil
 	}
 	if size > 1<<40 {
-		return &Error{rec.at, fmt.Errorf("%w: data of %d bytes", ErrDamaged, size)}
+		return &damage.Error{Off: rec.at, Err: fmt.Errorf("%w: data of %d bytes", damage.ErrDamaged, size)}
 	}
 	n, err := io.CopyN(io.Discard, r.r, int64(size))
 	r.at += n
@@ -124,7 +126,7 @@ func (r *records) skipData(rec *record) error {
 // torn is the error of a file that ends too early; others are those of reading.
 func (r *records) torn(err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &Error{r.at, ErrTorn}
+		return &damage.Error{Off: r.at, Err: damage.ErrTorn}
 	}
 	return err
 }

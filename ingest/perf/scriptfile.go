@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gprof/ingest/internal/damage"
 	"gprof/stream"
 )
 
@@ -32,7 +33,7 @@ type Script struct {
 
 // OpenScript reads a text for the processes that it tells of; open opens it,
 // unpacked, and is called again when it is read. A text without a sample is an
-// [Error].
+// [damage.Error].
 func OpenScript(open func() (io.ReadCloser, error)) (*Script, error) {
 	r, err := open()
 	if err != nil {
@@ -51,7 +52,7 @@ func OpenScript(open func() (io.ReadCloser, error)) (*Script, error) {
 		err = nil
 	}
 	if len(f.events) == 0 {
-		return nil, &Error{in.at, fmt.Errorf("%w: no sample", ErrTorn)}
+		return nil, &damage.Error{Off: in.at, Err: fmt.Errorf("%w: no sample", damage.ErrTorn)}
 	}
 	f.size, f.strange = in.end, in.strange
 	f.digest = binary.LittleEndian.Uint64(sum.Sum(nil))

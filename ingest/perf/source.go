@@ -7,6 +7,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"gprof/ingest/internal/damage"
 	"gprof/stream"
 )
 
@@ -138,9 +139,9 @@ func (s *source) fill() error {
 // turn goes on behind the last record that could be read: with what compressed ones
 // hold, or to the end.
 func (s *source) turn(err error) error {
-	var damage *Error
+	var at *damage.Error
 	switch {
-	case err == io.EOF || errors.As(err, &damage) || s.records != s.raw:
+	case err == io.EOF || errors.As(err, &at) || s.records != s.raw:
 		if err != io.EOF {
 			s.note(stream.Line{Reason: stream.ReasonDamaged, What: "records", Where: err.Error(), Count: 1})
 		}

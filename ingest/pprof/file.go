@@ -16,8 +16,9 @@ type File struct {
 }
 
 // Open reads a profile for what it says of itself; open opens it, unpacked, and may
-// be called again when it is read. The error wraps that of reading, or is an
-// [Error]. If there is a File as well, what stands before the error can be read.
+// be called again when it is read. The error wraps that of reading, or is a
+// [damage.Error]. If there is a File as well, what stands before the error can be
+// read.
 func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	r, err := open()
 	if err != nil {

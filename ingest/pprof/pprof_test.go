@@ -20,6 +20,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"gprof/convert"
+	"gprof/ingest/internal/damage"
 	"gprof/ingest/pprof"
 	"gprof/stream"
 	"gprof/stream/streamtest"
@@ -353,14 +354,14 @@ func TestBroken(t *testing.T) {
 		"empty":             {nil, pprof.ErrProfile},
 		"no types":          {[]byte{0x32, 0}, pprof.ErrProfile},
 		"no names":          {[]byte{0x0a, 4, 8, 1, 16, 2}, pprof.ErrProfile},
-		"cut":               {whole[:len(whole)-1], pprof.ErrCut},
-		"group":             {append(bytes.Clone(whole), 0x0b), pprof.ErrMessage},
-		"field 0":           {append(bytes.Clone(whole), 0), pprof.ErrMessage},
-		"too long":          {append(bytes.Clone(whole), 0x12, 0xff, 0xff, 0xff, 0x7f), pprof.ErrTooBig},
-		"number of 11 byte": {append(bytes.Clone(whole), append(bytes.Repeat([]byte{0xff}, 10), 1)...), pprof.ErrMessage},
+		"cut":               {whole[:len(whole)-1], damage.ErrTorn},
+		"group":             {append(bytes.Clone(whole), 0x0b), damage.ErrDamaged},
+		"field 0":           {append(bytes.Clone(whole), 0), damage.ErrDamaged},
+		"too long":          {append(bytes.Clone(whole), 0x12, 0xff, 0xff, 0xff, 0x7f), damage.ErrTooBig},
+		"number of 11 byte": {append(bytes.Clone(whole), append(bytes.Repeat([]byte{0xff}, 10), 1)...), damage.ErrDamaged},
 	} {
 		_, err := open(c.data)
-		var at *pprof.Error
+		var at *damage.Error
 		if !errors.Is(err, c.want) || !errors.As(err, &at) {
 			t.Errorf("%s: %v, want %v and where", name, err, c.want)
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"gprof/ingest/internal/damage"
 )
 
 // Limits of what is kept of a file before it is read.
@@ -57,7 +59,7 @@ func scan(r io.Reader) (*header, error) {
 	s.h.samples = s.h.counts[profileSample]
 	s.h.instance = max(1, binary.BigEndian.Uint64(digest.Sum(nil)))
 	if bad := s.resolve(); bad != nil {
-		return nil, errors.Join(err, &Error{s.h.size, bad})
+		return nil, errors.Join(err, &damage.Error{Off: s.h.size, Err: bad})
 	}
 	h := s.h // the scanner goes
 	return &h, err
@@ -86,7 +88,7 @@ func (s *scanner) field(v *field) error {
 	switch v.number {
 	case profileSampleType:
 		if len(s.types) == maxTypes {
-			return &Error{s.fields.offset(), fmt.Errorf("%w: samples of more than %d values", ErrTooBig, maxTypes)}
+			return &damage.Error{Off: s.fields.offset(), Err: fmt.Errorf("%w: samples of more than %d values", damage.ErrTooBig, maxTypes)}
 		}
 		s.types = append(s.types, pair(v.bytes))
 	case profilePeriodType:

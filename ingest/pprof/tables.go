@@ -99,7 +99,7 @@ func (n *numbered[T]) find(number uint64) int {
 }
 
 // read reads a field of a profile, if it is one of a table, which ends at a place
-// of the file. The error is an [ErrTooBig].
+// of the file. The error is a [damage.ErrTooBig].
 func (t *tables) read(v *field, end int64) (err error) {
 	ok := true
 	switch {

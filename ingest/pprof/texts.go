@@ -3,6 +3,8 @@ package pprof
 import (
 	"fmt"
 	"math"
+
+	"gprof/ingest/internal/damage"
 )
 
 // texts is the table of strings of a file.
@@ -25,7 +27,7 @@ func (t *texts) add(s []byte, end int64) error {
 		return nil
 	}
 	if len(t.data)+len(s) > maxTexts {
-		return fmt.Errorf("%w: strings of more than %d bytes", ErrTooBig, maxTexts)
+		return fmt.Errorf("%w: strings of more than %d bytes", damage.ErrTooBig, maxTexts)
 	}
 	from := len(t.data)
 	t.data = append(t.data, s...)

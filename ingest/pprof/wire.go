@@ -6,29 +6,16 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"gprof/ingest/internal/damage"
 )
 
-// Errors of files. They are wrapped in an [Error], which tells where.
-var (
-	// ErrProfile says that a file is no profile, or not one that can be read.
-	ErrProfile = errors.New("not a pprof profile")
-	// ErrCut says that a file ends within a message.
-	ErrCut = errors.New("cut short")
-	// ErrMessage says that bytes are no field of a message.
-	ErrMessage = errors.New("not a field of a message")
-	// ErrTooBig says that a message is longer than any that makes sense.
-	ErrTooBig = errors.New("too big")
-)
+// ErrProfile says that a file is no profile, or not one that can be read. Other
+// errors are those of package damage.
+var ErrProfile = errors.New("not a pprof profile")
 
-// Error says where in a file, unpacked, something is wrong.
-type Error struct {
-	Off int64
-	Err error
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("at byte %d: %v", e.Off, e.Err) }
-
-func (e *Error) Unwrap() error { return e.Err }
+// errField says that bytes are no field of a message.
+var errField = fmt.Errorf("%w: not a field of a message", damage.ErrDamaged)
 
 // Wire types: how the value of a field is laid out.
 const (
@@ -71,7 +58,7 @@ func newFields(r io.Reader) *fields { return &fields{r: r, buf: make([]byte, 0, 
 func (f *fields) offset() int64 { return f.off + int64(f.next) }
 
 // read reads a field, whose bytes are valid until the next call. It returns io.EOF
-// at the end, else an [Error]: that of reading, or what is wrong here.
+// at the end, else a [damage.Error]: that of reading, or what is wrong here.
 func (f *fields) read() (v field, err error) {
 	begin := f.offset()
 	f.want(maxHeader)
@@ -87,7 +74,7 @@ func (f *fields) read() (v field, err error) {
 		return v, nil
 	}
 	if v.value > maxMessage {
-		return v, &Error{begin, fmt.Errorf("%w: a field of %d bytes, want at most %d", ErrTooBig, v.value, maxMessage)}
+		return v, &damage.Error{Off: begin, Err: fmt.Errorf("%w: a field of %d bytes, want at most %d", damage.ErrTooBig, v.value, maxMessage)}
 	}
 	size := n + int(v.value)
 	if f.want(size); len(f.buf)-f.next < size {
@@ -103,11 +90,11 @@ func (f *fields) read() (v field, err error) {
 func (f *fields) fail(at int64, n int) error {
 	switch {
 	case n < 0:
-		return &Error{at, ErrMessage}
+		return &damage.Error{Off: at, Err: errField}
 	case f.err != nil && f.err != io.EOF:
-		return &Error{f.off + int64(len(f.buf)), f.err}
+		return &damage.Error{Off: f.off + int64(len(f.buf)), Err: f.err}
 	}
-	return &Error{at, ErrCut}
+	return &damage.Error{Off: at, Err: damage.ErrTorn}
 }
 
 // want reads until so many bytes are there, or no more come. Memory grows with

@@ -10,13 +10,15 @@
 // [MaxDepth] are errors. Values that are passed over are only checked for their
 // brackets and quotes.
 //
-// An error is an [*Error]: it says at which byte, and wraps one of ErrSyntax,
-// ErrTorn, ErrTooBig, ErrDepth, or what the reader below returned.
+// An error is a [*damage.Error]: it says at which byte, and wraps one of its
+// classes, ErrSyntax, ErrDepth, or what the reader below returned.
 package jsonfile
 
 import (
 	"errors"
 	"fmt"
+
+	"gprof/ingest/internal/damage"
 )
 
 const (
@@ -29,26 +31,13 @@ const (
 	window = 64 << 10
 )
 
-// What may be wrong with a file.
+// What may be wrong with a file, beside what package damage tells.
 var (
 	ErrSyntax = errors.New("no JSON")
-	ErrTorn   = errors.New("ends in the middle of a value")
-	ErrTooBig = fmt.Errorf("value is longer than %d MiB", MaxText>>20)
 	ErrDepth  = fmt.Errorf("values are nested deeper than %d", MaxDepth)
 )
 
-// Error says where a file is not what it should be.
-type Error struct {
-	Off  int64 // in bytes
-	Want string
-	Err  error
-}
-
-func (e *Error) Error() string {
-	if e.Want != "" {
-		return fmt.Sprintf("byte %d: %v: want %s", e.Off, e.Err, e.Want)
-	}
-	return fmt.Sprintf("byte %d: %v", e.Off, e.Err)
-}
-
-func (e *Error) Unwrap() error { return e.Err }
+var (
+	errTorn   = fmt.Errorf("%w: it ends in the middle of a value", damage.ErrTorn)
+	errTooBig = fmt.Errorf("%w: a value of more than %d MiB", damage.ErrTooBig, MaxText>>20)
+)

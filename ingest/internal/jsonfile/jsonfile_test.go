@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gprof/ingest/internal/damage"
 )
 
 // slow is a file that gives a few bytes at a time, so that each value lies across
@@ -100,10 +102,10 @@ func TestCut(t *testing.T) {
 	for n := range len(sample) {
 		cut := sample[:n]
 		root, err := Index(strings.NewReader(cut), int64(n), func(key string) bool { return key == "threads" })
-		if !errors.Is(err, ErrTorn) && n > 0 {
+		if !errors.Is(err, damage.ErrTorn) && n > 0 {
 			t.Fatalf("%q: %v", cut, err)
 		}
-		var at *Error
+		var at *damage.Error
 		if errors.As(err, &at) && at.Off > int64(n) {
 			t.Fatalf("%q: byte %d", cut, at.Off)
 		}
@@ -143,13 +145,13 @@ func TestHostile(t *testing.T) {
 		`{"a":1}}`:                          ErrSyntax,
 		`{"a" 1}`:                           ErrSyntax,
 		`{1:1}`:                             ErrSyntax,
-		`{"a":`:                             ErrTorn,
-		`"a\`:                               ErrTorn,
+		`{"a":`:                             damage.ErrTorn,
+		`"a\`:                               damage.ErrTorn,
 		`]`:                                 ErrSyntax,
-		``:                                  ErrTorn,
-		`"` + strings.Repeat("x", 70000):    ErrTorn,
+		``:                                  damage.ErrTorn,
+		`"` + strings.Repeat("x", 70000):    damage.ErrTorn,
 		`{"threads":[{"x":1},]}`:            ErrSyntax,
-		`{"a":"` + strings.Repeat(`\`, 101): ErrTorn,
+		`{"a":"` + strings.Repeat(`\`, 101): damage.ErrTorn,
 	} {
 		_, err := Index(strings.NewReader(text), int64(len(text)), func(key string) bool { return key == "threads" })
 		if !errors.Is(err, want) {
@@ -159,7 +161,7 @@ func TestHostile(t *testing.T) {
 	long := `["` + strings.Repeat("x", MaxText+1) + `"]`
 	s := NewScanner(strings.NewReader(long), 0, int64(len(long)))
 	s.Array()
-	if s.More(); s.Text() != nil || !errors.Is(s.Err(), ErrTooBig) {
+	if s.More(); s.Text() != nil || !errors.Is(s.Err(), damage.ErrTooBig) {
 		t.Error(s.Err())
 	}
 }

@@ -2,7 +2,10 @@ package jsonfile
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+
+	"gprof/ingest/internal/damage"
 )
 
 // Kind is what a value is.
@@ -65,7 +68,7 @@ func (s *Scanner) Kind() Kind {
 // reports whether that is what comes.
 func (s *Scanner) enter(first byte, want string) bool {
 	if !s.space() {
-		s.fail(ErrTorn, "")
+		s.fail(errTorn, "")
 		return false
 	}
 	if s.buf[s.pos] != first {
@@ -104,7 +107,7 @@ func (s *Scanner) Key() (key []byte, ok bool) {
 	key = append(s.key[:0], s.Text()...) // what follows may be read into its place
 	s.key = key
 	if !s.space() {
-		s.fail(ErrTorn, "")
+		s.fail(errTorn, "")
 	} else if s.buf[s.pos] != ':' {
 		s.fail(ErrSyntax, "a colon")
 	} else {
@@ -116,7 +119,7 @@ func (s *Scanner) Key() (key []byte, ok bool) {
 // separator goes to the next element, or behind the closing bracket.
 func (s *Scanner) separator(end byte) bool {
 	if !s.space() {
-		s.fail(ErrTorn, "")
+		s.fail(errTorn, "")
 		return false
 	}
 	switch s.buf[s.pos] {
@@ -126,7 +129,7 @@ func (s *Scanner) separator(end byte) bool {
 	case ',':
 		s.pos++
 		if !s.space() {
-			s.fail(ErrTorn, "")
+			s.fail(errTorn, "")
 			return false
 		}
 	}
@@ -161,7 +164,7 @@ func (s *Scanner) fill() bool {
 	}
 	kept := len(s.buf) - from
 	if kept > MaxText {
-		s.fail(ErrTooBig, "")
+		s.fail(errTooBig, "")
 		return false
 	}
 	to := s.buf[:0]
@@ -182,7 +185,7 @@ func (s *Scanner) fill() bool {
 
 func (s *Scanner) failRead(err error) {
 	if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = ErrTorn
+		err = errTorn
 	}
 	s.fail(err, "")
 }
@@ -190,7 +193,10 @@ func (s *Scanner) failRead(err error) {
 // fail ends the Scanner.
 func (s *Scanner) fail(err error, want string) {
 	if s.err == nil {
-		s.err = &Error{Off: s.Off(), Err: err, Want: want}
+		if want != "" {
+			err = fmt.Errorf("%w: want %s", err, want)
+		}
+		s.err = &damage.Error{Off: s.Off(), Err: err}
 	}
 	s.base, s.size = s.Off(), 0
 	s.buf, s.pos, s.mark = nil, 0, -1
@@ -199,7 +205,7 @@ func (s *Scanner) fail(err error, want string) {
 // Raw returns the text of the next value as it stands in the file.
 func (s *Scanner) Raw() []byte {
 	if !s.space() {
-		s.fail(ErrTorn, "")
+		s.fail(errTorn, "")
 		return nil
 	}
 	s.mark = s.pos
@@ -210,7 +216,7 @@ func (s *Scanner) Raw() []byte {
 	text := s.buf[s.mark:s.pos]
 	s.mark = -1
 	if len(text) > MaxText {
-		s.fail(ErrTooBig, "")
+		s.fail(errTooBig, "")
 		return nil
 	}
 	return text
@@ -219,7 +225,7 @@ func (s *Scanner) Raw() []byte {
 // Skip passes over the next value.
 func (s *Scanner) Skip() {
 	if !s.space() {
-		s.fail(ErrTorn, "")
+		s.fail(errTorn, "")
 		return
 	}
 	switch kinds[s.buf[s.pos]] {
@@ -276,7 +282,7 @@ func (s *Scanner) skipString() {
 		}
 	}
 	s.pos = min(s.pos, len(s.buf))
-	s.fail(ErrTorn, "")
+	s.fail(errTorn, "")
 }
 
 // nesting is what a byte does where values are passed over.
@@ -307,7 +313,7 @@ func (s *Scanner) skipNested() {
 			}
 		}
 		if !s.fill() {
-			s.fail(ErrTorn, "")
+			s.fail(errTorn, "")
 			return
 		}
 	}
