@@ -37,7 +37,7 @@ func TestBurstsBelowTheLimit(t *testing.T) {
 // its size.
 func awaitSpares(t *testing.T, r *Recorder) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); r.ring.Low(); time.Sleep(100 * time.Microsecond) {
+	for deadline := time.Now().Add(time.Minute); r.ring.Low(); time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("no chunks are prepared")
 		}

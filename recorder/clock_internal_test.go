@@ -58,7 +58,7 @@ func TestCounterJumps(t *testing.T) {
 		span := probeEvent.Begin(1)
 		r.clock.shift(seconds)
 		span.begin = r.clock.at(Now()) // as it would have been
-		for deadline := time.Now().Add(20 * time.Second); !r.clock.jumped() && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(time.Minute); !r.clock.jumped() && time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
 		}
 		if off := r.clock.at(Now()) - r.clock.now(); !r.clock.jumped() || off < -1e8 || off > 1e8 {

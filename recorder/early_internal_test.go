@@ -16,7 +16,7 @@ func TestLateHeirs(t *testing.T) {
 	StartEarly()
 	e := early.Load()
 	r := beginInternal(t, Options{Limit: 8 << 20})
-	made, deadline := 0, time.Now().Add(10*time.Second)
+	made, deadline := 0, time.Now().Add(time.Minute)
 	for r.Drops().Busy == 0 {
 		e.mark(probeEvent.handle, markInstant, e.clock.now(), 0, pack(made), arg{}, nil)
 		made++

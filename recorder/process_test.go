@@ -180,7 +180,7 @@ func resourceChild() {
 	for range 5 {
 		work()
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for resources() != before && time.Now().Before(deadline) {
 		runtime.Gosched() // goroutines that have ended take a moment to go
 	}

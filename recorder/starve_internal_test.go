@@ -31,7 +31,7 @@ func TestIdleWritersGiveWay(t *testing.T) {
 	}
 	hungry := &r.shards[0]
 	disclaimAll(r)
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if r.claim(hungry) {
 			found := r.refill(hungry)
 			disclaim(hungry)

@@ -251,7 +251,7 @@ func start(t *testing.T, cmd *exec.Cmd) (ended <-chan error) {
 // waitFor waits for something that must come.
 func waitFor(t *testing.T, come func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !come(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !come(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("waited for 30 seconds in vain")
 		}

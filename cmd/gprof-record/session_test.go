@@ -60,7 +60,7 @@ func TestStatus(t *testing.T) {
 	a, b := service(t, dir), service(t, dir)
 	end(a)
 	v := status(t, "--dir", dir, "shop")
-	for deadline := time.Now().Add(20 * time.Second); v.alive() > 1 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); v.alive() > 1 && time.Now().Before(deadline); {
 		v = status(t, "--dir", dir, "shop") // the other one looks after what was left, and has its lock meanwhile
 	}
 	if v.Session != filepath.Join(dir, "shop") || v.Limit != 2<<20 || v.State != "recording" || len(v.Processes) != 2 || v.alive() != 1 {
@@ -77,7 +77,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("held %d, %d and %d, reach %v and %v s", v.Held, live.Held, dead.Held, live.Reach, dead.Reach)
 	}
 	code, stdout, stderr := runTest(t, "", "status", filepath.Join(dir, "shop"))
-	for deadline := time.Now().Add(20 * time.Second); strings.Contains(stdout, "2 alive") && time.Now().Before(deadline); { // as above
+	for deadline := time.Now().Add(time.Minute); strings.Contains(stdout, "2 alive") && time.Now().Before(deadline); { // as above
 		code, stdout, stderr = runTest(t, "", "status", filepath.Join(dir, "shop"))
 	}
 	for _, want := range []string{filepath.Join(dir, "shop"), " of 2.0 MiB in use", "1 alive, 1 ended", live.Instance, dead.Instance, "recording", "REACH"} {
@@ -149,7 +149,7 @@ func TestNoAnswer(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !status(t, "--dir", dir, "shop").Processes[0].Obeyed {
 		if time.Now().After(deadline) {
 			t.Fatal("it never obeys")

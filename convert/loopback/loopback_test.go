@@ -34,7 +34,7 @@ func serve(t *testing.T, o Options) (s *Server, ended chan error) {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the server does not end")
 		}
 	})
@@ -150,7 +150,7 @@ func TestLinger(t *testing.T) {
 	select {
 	case err := <-ended:
 		ended <- err
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("does not end after the fetch")
 	}
 	if res, err := http.Get(s.URL("p.json.gz")); !errors.Is(err, syscall.ECONNREFUSED) && runtime.GOOS == "linux" {
@@ -174,7 +174,7 @@ func TestLingerOfPages(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("does not end after the page")
 	}
 }

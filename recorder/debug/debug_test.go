@@ -123,7 +123,7 @@ func marks(t *testing.T, data []byte) map[string][]string {
 // ended: until then it may hold that one's lock, as the living do.
 func awaitBurial(t *testing.T, dir string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(dir, "exit")); err == nil {
 			return
 		}

@@ -117,7 +117,7 @@ func TestAbandoned(t *testing.T) {
 	for range 20 {
 		out.Go(Text, func(dst []byte) []byte { return append(dst, "text"...) })
 	}
-	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 		}
