@@ -3,34 +3,9 @@ package perf
 import (
 	"encoding/binary"
 	"fmt"
-	"math/bits"
 	"strings"
-)
 
-// Bits of an attr's sample_type, in the order of the fields that they stand for,
-// as far as they are read here.
-const (
-	sampleIP = 1 << iota
-	sampleTID
-	sampleTime
-	sampleAddr
-	sampleRead
-	sampleChain
-	sampleID
-	sampleCPU
-	samplePeriod
-	sampleStream
-
-	sampleIdentifier = 1 << 16
-)
-
-// sampleTrailer are those that every record ends with, where all have an id.
-const sampleTrailer = sampleTID | sampleTime | sampleID | sampleStream | sampleCPU | sampleIdentifier
-
-// Bits of an attr's flags.
-const (
-	attrFreq  = 1 << 10
-	attrIDAll = 1 << 18
+	"gprof/perfevent"
 )
 
 // Types of events.
@@ -41,12 +16,9 @@ const (
 
 // attr is an event that was asked for: what perf_event_open(2) was given.
 type attr struct {
+	perfevent.Layout
 	kind   uint32
 	config uint64
-	period uint64 // or a frequency: see flags
-	sample uint64 // sample_type
-	read   uint64 // read_format
-	flags  uint64
 	name   string
 	use    use
 }
@@ -65,7 +37,7 @@ const attrSize = 64
 
 func parseAttr(b []byte) attr {
 	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
-	a := attr{kind: uint32(u64(0)), config: u64(8), period: u64(16), sample: u64(24), read: u64(32), flags: u64(40)}
+	a := attr{kind: uint32(u64(0)), config: u64(8), Layout: perfevent.Layout{Period: u64(16), Sample: u64(24), Read: u64(32), Flags: u64(40)}}
 	a.name = a.defaultName()
 	return a
 }
@@ -133,115 +105,10 @@ func leavesCPU(name string) bool {
 // interval is ns between samples of a clock or of so many in a second, 0 unknown.
 func (a *attr) interval() int64 {
 	switch {
-	case a.flags&attrFreq != 0 && a.period > 0:
-		return int64(1e9 / float64(a.period))
+	case a.Flags&perfevent.FlagFreq != 0 && a.Period > 0:
+		return int64(1e9 / float64(a.Period))
 	case a.use == asClock:
-		return int64(min(a.period, 1e12))
+		return int64(min(a.Period, 1e12))
 	}
 	return 0
-}
-
-// sample is what is read of a sample.
-type sample struct {
-	ip       uint64
-	pid, tid int32
-	time     uint64
-	period   uint64
-	chain    []uint64 // innermost first, with marks between kernel and user; of the record
-}
-
-// parse reads a sample of the event. It is not ok if the record is too short.
-func (a *attr) parse(body []byte, s *sample) (ok bool) {
-	c := cursor{rest: body}
-	has := func(bit uint64) bool { return a.sample&bit != 0 }
-	field := func(bit uint64) uint64 {
-		if has(bit) {
-			return c.u64()
-		}
-		return 0
-	}
-	field(sampleIdentifier)
-	s.ip = field(sampleIP)
-	who := field(sampleTID)
-	s.pid, s.tid = int32(who), int32(who>>32)
-	s.time = field(sampleTime)
-	field(sampleAddr)
-	field(sampleID)
-	field(sampleStream)
-	field(sampleCPU)
-	s.period = a.fixedPeriod()
-	if has(samplePeriod) {
-		s.period = c.u64()
-	}
-	if has(sampleRead) {
-		a.skipRead(&c)
-	}
-	s.chain = s.chain[:0]
-	if has(sampleChain) {
-		n := c.u64()
-		for raw := c.take(8 * min(n, 1<<32)); len(raw) > 0; raw = raw[8:] {
-			s.chain = append(s.chain, binary.LittleEndian.Uint64(raw))
-		}
-	}
-	return !c.short
-}
-
-// fixedPeriod is that of all samples, where they don't tell theirs.
-func (a *attr) fixedPeriod() uint64 {
-	if a.flags&attrFreq != 0 {
-		return 1
-	}
-	return max(1, a.period)
-}
-
-// Bits of read_format.
-const (
-	readEnabled = 1 << iota
-	readRunning
-	readID
-	readGroup
-	readLost
-)
-
-// skipRead skips the values of counters.
-func (a *attr) skipRead(c *cursor) {
-	n := 1 + bits.OnesCount64(a.read&(readEnabled|readRunning))
-	each := bits.OnesCount64(a.read & (readID | readLost))
-	if a.read&readGroup == 0 {
-		c.skip(n + each)
-		return
-	}
-	values := c.u64()
-	c.skip(n - 1)
-	c.take(min(values, 1<<32) * 8 * uint64(1+each))
-}
-
-// trailer is what other records end with.
-type trailer struct {
-	pid, tid int32
-	time     uint64
-}
-
-// trailerSize is how many bytes that takes, 0 if they have none.
-func (a *attr) trailerSize() int {
-	if a.flags&attrIDAll == 0 {
-		return 0
-	}
-	return 8 * bits.OnesCount64(a.sample&sampleTrailer)
-}
-
-// parseTrailer splits a record's body from what it ends with.
-func (a *attr) parseTrailer(body []byte) (rest []byte, t trailer) {
-	at := len(body) - a.trailerSize()
-	if at < 0 || at == len(body) {
-		return body, t
-	}
-	c := cursor{rest: body[at:]}
-	if a.sample&sampleTID != 0 {
-		t.pid, t.tid = c.i32(), c.i32()
-	}
-	if a.sample&sampleTime != 0 {
-		t.time = c.u64()
-	}
-	return body[:at], t
 }

@@ -4,23 +4,13 @@ import (
 	"path"
 	"strings"
 
+	"gprof/perfevent"
 	"gprof/stream"
 )
 
 // Resolve names the functions at an offset in the file of a build, the outermost
 // first; it calls add for none if it does not know.
 type Resolve func(build string, offset uint64, add func(function, file string, line, start int32))
-
-// Marks in a call chain that say whose the addresses behind them are.
-const (
-	markHypervisor  = -32 & (1<<64 - 1)
-	markKernel      = -128 & (1<<64 - 1)
-	markUser        = -512 & (1<<64 - 1)
-	markGuest       = -2048 & (1<<64 - 1)
-	markGuestKernel = -2176 & (1<<64 - 1)
-	markGuestUser   = -2560 & (1<<64 - 1)
-	markLowest      = -4095 & (1<<64 - 1) // what is not below is a mark
-)
 
 // Categories of frames, as Firefox Profiler has them for perf.
 var (
@@ -83,9 +73,9 @@ func newCode(t *stream.Tables, f *File) *code {
 }
 
 // stack interns that of a sample.
-func (c *code) stack(p *process, s *sample, misc uint16) (id stream.StackID) {
+func (c *code) stack(p *process, s *perfevent.Sample, misc uint16) (id stream.StackID) {
 	c.chain(s, misc)
-	version, kernel := p.version(s.time), c.life.kernel.version(s.time)
+	version, kernel := p.version(s.Time), c.life.kernel.version(s.Time)
 	for i := len(c.path) - 1; i >= 0; i-- {
 		at, v := recent{p, c.path[i]}, version
 		if at.kernel {
@@ -99,19 +89,19 @@ func (c *code) stack(p *process, s *sample, misc uint16) (id stream.StackID) {
 }
 
 // chain splits a sample's call chain into addresses, the innermost first.
-func (c *code) chain(s *sample, misc uint16) {
+func (c *code) chain(s *perfevent.Sample, misc uint16) {
 	c.path = c.path[:0]
-	kernel := kernelMode(misc)
-	if len(s.chain) == 0 {
-		if s.ip != 0 {
-			c.path = append(c.path, spot{s.ip, kernel, true})
+	kernel := perfevent.InKernel(misc)
+	if len(s.Chain) == 0 {
+		if s.IP != 0 {
+			c.path = append(c.path, spot{s.IP, kernel, true})
 		}
 		return
 	}
 	exact := true
-	for _, address := range s.chain {
-		if address >= markLowest {
-			kernel = address == markKernel || address == markHypervisor || address == markGuestKernel
+	for _, address := range s.Chain {
+		if address >= perfevent.MarkLowest {
+			kernel = perfevent.MarksKernel(address)
 			exact = true
 			continue
 		}
@@ -120,14 +110,6 @@ func (c *code) chain(s *sample, misc uint16) {
 		}
 		exact = false
 	}
-}
-
-func kernelMode(misc uint16) bool {
-	switch misc & miscMode {
-	case miscKernel, miscHypervisor, miscGuestKernel:
-		return true
-	}
-	return false
 }
 
 // at returns the frames at an address, the outermost first.

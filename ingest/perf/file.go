@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"gprof/ingest/internal/damage"
+	"gprof/perfevent"
 	"gprof/stream"
 )
 
@@ -107,7 +108,7 @@ func (f *File) rawRecords(in *bufio.Reader) *records {
 
 func (f *File) learnFrom(r *records, sum io.Writer) error {
 	var rec record
-	var s sample
+	var s perfevent.Sample
 	for {
 		if err := r.next(&rec); err != nil {
 			if err == io.EOF {
@@ -123,7 +124,7 @@ func (f *File) learnFrom(r *records, sum io.Writer) error {
 }
 
 // take learns from a record.
-func (f *File) take(rec *record, s *sample) {
+func (f *File) take(rec *record, s *perfevent.Sample) {
 	switch rec.kind {
 	case recordCompressed, recordCompressed2:
 		f.packed = true
@@ -136,9 +137,9 @@ func (f *File) take(rec *record, s *sample) {
 		}
 	case recordBuildID:
 		f.readBuild(rec.misc, rec.body)
-	case recordSample:
-		if a := f.attrOf(rec.body); a != nil && a.parse(rec.body, s) {
-			f.life.see(s.pid, s.time)
+	case perfevent.KindSample:
+		if a := f.attrOf(rec.body); a != nil && a.ParseSample(rec.body, s) {
+			f.life.see(s.Pid, s.Time)
 		}
 	default:
 		if len(f.attrs) > 0 {
@@ -180,15 +181,15 @@ func (f *File) attrOf(body []byte) *attr {
 // idOffset is where in a sample its id stands, the same for all events; -1: it has
 // none.
 func (a *attr) idOffset() int {
-	if a.sample&sampleIdentifier != 0 {
+	if a.Sample&perfevent.SampleIdentifier != 0 {
 		return 0
 	}
-	if a.sample&sampleID == 0 {
+	if a.Sample&perfevent.SampleID == 0 {
 		return -1
 	}
 	at := 0
-	for _, bit := range []uint64{sampleIP, sampleTID, sampleTime, sampleAddr} {
-		if a.sample&bit != 0 {
+	for _, bit := range []uint64{perfevent.SampleIP, perfevent.SampleTID, perfevent.SampleTime, perfevent.SampleAddr} {
+		if a.Sample&bit != 0 {
 			at += 8
 		}
 	}

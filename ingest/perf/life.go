@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"gprof/perfevent"
 )
 
 // life is the processes and threads that a file tells of, and what they mapped
@@ -91,52 +93,43 @@ func (l *life) see(pid int32, time uint64) {
 
 // read takes a record that is no sample.
 func (l *life) read(rec *record, a *attr) {
-	body, t := a.parseTrailer(rec.body)
-	if rec.kind == recordSwitch || rec.kind == recordSwitchCPUWide {
-		l.see(t.pid, t.time)
+	body, t := a.SplitTrailer(rec.body)
+	if rec.kind == perfevent.KindSwitch || rec.kind == perfevent.KindSwitchCPUWide {
+		l.see(t.Pid, t.Time)
 		return
 	}
-	c := cursor{rest: body}
-	ch := change{time: t.time, kind: rec.kind, pid: c.i32()}
+	ch, ok := change{time: t.Time, kind: rec.kind}, false
 	switch rec.kind {
-	case recordMmap, recordMmap2:
-		ch.tid = c.i32()
-		if rec.misc&miscData != 0 || !l.readMapping(rec, &c, &ch) {
-			return
-		}
-	case recordComm:
-		ch.tid, ch.exec, ch.name = c.i32(), rec.misc&miscExec != 0, c.text()
-	case recordFork, recordExit:
-		ch.from, ch.tid = c.i32(), c.i32()
-		c.i32()
-		ch.time = c.u64()
-	default:
-		return
+	case perfevent.KindMmap, perfevent.KindMmap2:
+		ok = l.readMapping(rec, body, &ch)
+	case perfevent.KindComm:
+		var c perfevent.Comm
+		c, ok = perfevent.ParseComm(rec.misc, body)
+		ch.pid, ch.tid, ch.exec, ch.name = c.Pid, c.Tid, c.Exec, c.Name
+	case perfevent.KindFork, perfevent.KindExit:
+		var task perfevent.Task
+		task, ok = perfevent.ParseTask(body)
+		ch.pid, ch.tid, ch.from, ch.time = task.Pid, task.Tid, task.ParentPid, task.Time
 	}
-	if !c.short {
+	if ok {
 		l.changes = append(l.changes, ch)
 	}
 }
 
-// readMapping reads what follows the pid and tid of a mapping.
-func (l *life) readMapping(rec *record, c *cursor, ch *change) bool {
-	start, size, offset := c.u64(), c.u64(), c.u64()
-	build := ""
-	if rec.kind == recordMmap2 {
-		id := c.take(24)
-		if id != nil && rec.misc&miscMapBuildID != 0 {
-			build = buildText(id[4:][:min(int(id[0]), buildSize)])
-		}
-		c.u64() // protection and flags
-	}
-	name := c.text()
-	if c.short || size > math.MaxUint64-start {
+// readMapping reads a mapping.
+func (l *life) readMapping(rec *record, body []byte, ch *change) bool {
+	m, ok := perfevent.ParseMapping(perfevent.Head{Kind: rec.kind, Misc: rec.misc}, body)
+	if !ok {
 		return false
 	}
-	if rec.misc&miscMode == miscKernel {
+	if ch.pid, ch.tid = m.Pid, m.Tid; m.Kernel {
 		ch.pid = -1
 	}
-	ch.mapping = mapping{time: ch.time, start: start, end: start + size, offset: offset, file: l.file(name, build)}
+	build := ""
+	if m.Build != nil {
+		build = buildText(m.Build)
+	}
+	ch.mapping = mapping{time: ch.time, start: m.Start, end: m.End, offset: m.Offset, file: l.file(m.Path, build)}
 	return true
 }
 
@@ -182,12 +175,12 @@ func (l *life) latest(pid int32) *process {
 
 func (l *life) apply(ch *change) {
 	if ch.pid < 0 {
-		if ch.kind == recordMmap || ch.kind == recordMmap2 {
+		if ch.kind == perfevent.KindMmap || ch.kind == perfevent.KindMmap2 {
 			l.kernel.maps = append(l.kernel.maps, ch.mapping)
 		}
 		return
 	}
-	if ch.kind == recordFork && ch.pid != ch.from {
+	if ch.kind == perfevent.KindFork && ch.pid != ch.from {
 		if all := l.byPid[ch.pid]; len(all) == 0 || all[len(all)-1].ended || ch.time > 0 && all[len(all)-1].born != ch.time {
 			l.bear(ch.pid, ch.time, l.latest(ch.from))
 		}
@@ -196,11 +189,11 @@ func (l *life) apply(ch *change) {
 	p := l.latest(ch.pid)
 	p.span.add(ch.time)
 	switch ch.kind {
-	case recordMmap, recordMmap2:
+	case perfevent.KindMmap, perfevent.KindMmap2:
 		p.maps = append(p.maps, ch.mapping)
-	case recordComm:
+	case perfevent.KindComm:
 		p.name(ch)
-	case recordExit:
+	case perfevent.KindExit:
 		p.ended = p.ended || ch.pid == ch.tid
 	}
 }

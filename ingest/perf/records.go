@@ -11,21 +11,8 @@ import (
 	"gprof/ingest/internal/damage"
 )
 
-// Kinds of records: of the kernel, then those that perf adds.
+// Kinds of records that perf adds to the kernel's.
 const (
-	recordMmap          = 1
-	recordLost          = 2
-	recordComm          = 3
-	recordExit          = 4
-	recordThrottle      = 5
-	recordFork          = 7
-	recordSample        = 9
-	recordMmap2         = 10
-	recordAux           = 11
-	recordLostSamples   = 13
-	recordSwitch        = 14
-	recordSwitchCPUWide = 15
-
 	recordAttr        = 64
 	recordTracingData = 66
 	recordBuildID     = 67
@@ -36,21 +23,8 @@ const (
 	recordCompressed2 = 83
 )
 
-// Bits of a record's misc.
-const (
-	miscMode        = 7
-	miscKernel      = 1
-	miscUser        = 2
-	miscHypervisor  = 3
-	miscGuestKernel = 4
-	miscGuestUser   = 5
-	miscData        = 1 << 13 // of a mapping: it is not code
-	miscExec        = 1 << 13 // of a name: of a new program
-	miscSwitchOut   = 1 << 13
-	miscPreempted   = 1 << 14 // of a switch
-	miscMapBuildID  = 1 << 14 // of a mapping
-	miscIDSize      = 1 << 15 // of a build id: it tells its size
-)
+// miscIDSize is a bit of a build id's misc: it tells its size.
+const miscIDSize = 1 << 15
 
 // record is one of a file. Its body is valid until the next is read.
 type record struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"gprof/ingest/internal/damage"
+	"gprof/perfevent"
 	"gprof/stream"
 )
 
@@ -23,7 +24,7 @@ type source struct {
 
 	code     *code
 	switches switches
-	sample   sample
+	sample   perfevent.Sample
 	lost     losses
 }
 
@@ -190,22 +191,18 @@ func (s *source) tell() {
 // take takes a record.
 func (s *source) take(rec *record) {
 	switch rec.kind {
-	case recordSample:
+	case perfevent.KindSample:
 		s.takeSample(rec)
-	case recordSwitch, recordSwitchCPUWide:
+	case perfevent.KindSwitch, perfevent.KindSwitchCPUWide:
 		s.takeSwitch(rec)
 	case recordRound:
 		s.switches.round(s)
-	case recordLost:
-		c := cursor{rest: rec.body}
-		c.u64() // of which event
-		s.lost.records += int64(min(c.u64(), 1<<40))
-	case recordLostSamples:
-		c := cursor{rest: rec.body}
-		s.lost.records += int64(min(c.u64(), 1<<40))
-	case recordThrottle:
+	case perfevent.KindLost, perfevent.KindLostSamples:
+		lost, _ := perfevent.ParseLost(perfevent.Head{Kind: rec.kind}, rec.body)
+		s.lost.records += int64(min(lost, 1<<40))
+	case perfevent.KindThrottle:
 		s.lost.throttled++
-	case recordAux, recordAuxtrace:
+	case perfevent.KindAux, recordAuxtrace:
 		s.lost.traced++
 	}
 }
@@ -217,22 +214,22 @@ func (s *source) takeSample(rec *record) {
 		s.lost.unknown++
 		return
 	}
-	if !a.parse(rec.body, &s.sample) {
+	if !a.ParseSample(rec.body, &s.sample) {
 		s.lost.damaged++
 		return
 	}
 	m := &s.sample
-	p := s.file.life.at(m.pid, m.time)
+	p := s.file.life.at(m.Pid, m.Time)
 	if s.ids[p] == 0 {
 		return
 	}
 	stack := s.code.stack(p, m, rec.misc)
-	who := thread{p, m.tid}
+	who := thread{p, m.Tid}
 	if leavesCPU(a.name) {
-		s.switches.stack(s, who, m.time, stack)
+		s.switches.stack(s, who, m.Time, stack)
 	}
-	at := s.file.facts.moment(m.time)
-	period := int64(min(m.period, 1<<62))
+	at := s.file.facts.moment(m.Time)
+	period := int64(min(m.Period, 1<<62))
 	if a.use != asMeasurements {
 		cpu := int64(-1)
 		if a.use == asClock {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"gprof/perfevent"
 	"gprof/stream"
 )
 
@@ -60,16 +61,16 @@ func (w *switches) stack(s *source, who thread, time uint64, stack stream.StackI
 
 // takeSwitch takes a record of a switch.
 func (s *source) takeSwitch(rec *record) {
-	_, t := s.file.attrs[0].parseTrailer(rec.body)
-	p := s.file.life.at(t.pid, t.time)
-	if s.ids[p] == 0 || t.tid == 0 {
+	_, t := s.file.attrs[0].SplitTrailer(rec.body)
+	p := s.file.life.at(t.Pid, t.Time)
+	if s.ids[p] == 0 || t.Tid == 0 {
 		return // not asked for, or the idle thread
 	}
 	what := returns
-	if rec.misc&miscSwitchOut != 0 {
+	if rec.misc&perfevent.MiscSwitchOut != 0 {
 		what = leaves
 	}
-	s.switches.add(s, turn{time: t.time, who: thread{p, t.tid}, what: what, preempted: rec.misc&miscPreempted != 0})
+	s.switches.add(s, turn{time: t.Time, who: thread{p, t.Tid}, what: what, preempted: rec.misc&perfevent.MiscPreempted != 0})
 }
 
 // round is called when perf has taken what all processors had: what was there a
