@@ -27,12 +27,8 @@ var ErrExposed = errors.New("faults are not caught")
 // errMappings is about the table of ranges.
 var errMappings = fmt.Errorf("more than %d files are mapped", maxRanges)
 
-const (
-	// maxRanges is as many mappings as the kernel lets a process have.
-	maxRanges = 1 << 16
-
-	pageSize = 4096 // of the smallest pages
-)
+// maxRanges is as many mappings as the kernel lets a process have.
+const maxRanges = 1 << 16
 
 // faultRange is the place of a mapping; end is 0 when the range is free. The
 // handler looks at it at any moment.
@@ -50,6 +46,8 @@ var (
 	faultLock uint32
 	//lint:ignore U1000 the handler jumps there
 	faultNext uintptr
+	//lint:ignore U1000 the handler's, where pages differ in size
+	faultPage uintptr
 
 	faultMu     sync.Mutex // held while ranges are taken and given back, and a handler is installed
 	freeRanges  []*faultRange
@@ -128,7 +126,7 @@ func (f *faultRange) lost() int {
 	if f == nil {
 		return 0
 	}
-	return int(atomic.LoadUint32(&f.pages)) * pageSize
+	return int(atomic.LoadUint32(&f.pages)) * os.Getpagesize()
 }
 
 // survive runs f, which touches mapped bytes that nobody protects. If somebody

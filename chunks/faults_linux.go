@@ -1,4 +1,4 @@
-//go:build !gprof_portable
+//go:build (amd64 || arm64) && !gprof_portable
 
 package chunks
 
@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// faultEntry gives the addresses of the handler and of what it returns to.
+// faultEntry gives the addresses of the handler and of what it returns to: 0 where
+// the kernel knows that.
 func faultEntry() (handler, restorer uintptr)
 
 func addressOf(mem []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(mem))) }
@@ -31,6 +32,15 @@ const (
 	saOnstack  = 0x8000000
 	saRestart  = 0x10000000
 )
+
+// catch is what installs the handler at these addresses.
+func catch(handler, restorer uintptr) *sigaction {
+	flags := uint64(saSiginfo | saOnstack | saRestart)
+	if restorer != 0 {
+		flags |= saRestorer
+	}
+	return &sigaction{handler, flags, restorer, ^uint64(0)}
+}
 
 func changeSignal(signal unix.Signal, to, was *sigaction) error {
 	_, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(signal), uintptr(unsafe.Pointer(to)), uintptr(unsafe.Pointer(was)), 8, 0, 0)
@@ -67,7 +77,8 @@ func seizeFaults() error {
 		return errHandled
 	}
 	atomic.StoreUintptr(&faultNext, was.handler)
-	if err := changeSignal(unix.SIGBUS, &sigaction{handler, saSiginfo | saOnstack | saRestart | saRestorer, restorer, ^uint64(0)}, nil); err != nil {
+	atomic.StoreUintptr(&faultPage, uintptr(os.Getpagesize()))
+	if err := changeSignal(unix.SIGBUS, catch(handler, restorer), nil); err != nil {
 		return err
 	}
 	if err := testFaults(); err != nil {
@@ -84,10 +95,11 @@ func testFaults() (err error) {
 	}
 	f := os.NewFile(uintptr(fd), "self-test")
 	defer f.Close() // nobody else knows it
-	if err := f.Truncate(2 * pageSize); err != nil {
+	page := os.Getpagesize()
+	if err := f.Truncate(2 * int64(page)); err != nil {
 		return err
 	}
-	mem, err := mapFile(f, 2*pageSize)
+	mem, err := mapFile(f, 2*page)
 	if err != nil {
 		return err
 	}
@@ -99,12 +111,12 @@ func testFaults() (err error) {
 		guard.exposeLocked()
 		err = errors.Join(err, unmapFile(mem))
 	}()
-	if err := f.Truncate(pageSize); err != nil {
+	if err := f.Truncate(int64(page)); err != nil {
 		return err
 	}
 	before := Faults()
-	err = survive(func() error { return tryFault(f, mem) })
-	if n := Faults() - before; err == nil && (n != 1 || guard.lost() != pageSize) {
+	err = survive(func() error { return tryFault(f, mem[:1], mem[page:]) })
+	if n := Faults() - before; err == nil && (n != 1 || guard.lost() != page) {
 		err = fmt.Errorf("%d pages replaced, want 1", n)
 	}
 	atomic.AddUint32(&faultsSeen, before-Faults()) // nobody cut a file of the recording's
@@ -112,15 +124,15 @@ func testFaults() (err error) {
 }
 
 // tryFault wants memory behind the end of f, and the file before it.
-func tryFault(f *os.File, mem []byte) error {
-	mem[0] = 1
-	mem[pageSize] += 2
+func tryFault(f *os.File, before, behind []byte) error {
+	before[0] = 1
+	behind[0] += 2
 	var first [1]byte
 	if _, err := f.ReadAt(first[:], 0); err != nil {
 		return err
 	}
-	if first[0] != 1 || mem[pageSize] != 2 {
-		return fmt.Errorf("the file has %d and the page behind it %d, want 1 and 2", first[0], mem[pageSize])
+	if first[0] != 1 || behind[0] != 2 {
+		return fmt.Errorf("the file has %d and the page behind it %d, want 1 and 2", first[0], behind[0])
 	}
 	return nil
 }
