@@ -27,7 +27,8 @@ type foreignFile interface {
 	Processes() []stream.Process
 	// Source returns the source of those of the processes, in that order, that
 	// have an id in t: 0 is one that is not wanted. Their rows are in t, and may be
-	// completed there; their main tracks are not. shift is added to all times.
+	// completed there; their main tracks are not. shift is added to all times. It
+	// is read while other sources are, and holds the lock of t while it uses t.
 	Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source
 	// Lacks says, for people, what such a file does not tell.
 	Lacks() string

@@ -93,6 +93,18 @@ func (t *Tables) Hold(bytes int64) {
 	t.mostHeld = max(t.mostHeld, t.held)
 }
 
+// tight reports whether sources hold so much beside the tables that another one
+// should wait until they hold less.
+func (t *Tables) tight() bool {
+	t.Lock()
+	defer t.Unlock()
+	return t.ceiling > 0 && t.held > t.ceiling/heldShare
+}
+
+// heldShare is which part of the ceiling sources may hold before others wait:
+// 1/heldShare.
+const heldShare = 8
+
 // Full reports whether the tables, and what is held beside them, have outgrown
 // the ceiling of the Copy that reads them, which then ends with an [ErrMemory];
 // they stay full. A Source that interns much at a time asks now and then, and

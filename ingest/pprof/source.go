@@ -52,7 +52,7 @@ func (s *source) Next(b *stream.Batch) error {
 		s.begin()
 	}
 	for !s.ended && len(s.rows.full) == 0 {
-		s.read()
+		s.fill()
 	}
 	if s.rows.take(b) {
 		return nil
@@ -66,7 +66,9 @@ func (s *source) Next(b *stream.Batch) error {
 func (s *source) begin() {
 	s.begun = true
 	plan := planOf(s.file.header)
+	s.tables.Lock()
 	s.rows = newRows(s.tables, s.id, len(plan.measures))
+	s.tables.Unlock()
 	s.code = newTables(s.file.header)
 	s.in = &input{file: s.file}
 	if err := s.in.rewind(); err != nil {
@@ -80,7 +82,7 @@ func (s *source) begin() {
 	if err == nil {
 		err = s.in.rewind()
 	}
-	if err != nil || s.tables.Full() {
+	if err != nil || s.claim() {
 		s.end(err)
 		return
 	}
@@ -95,11 +97,7 @@ func (s *source) readTables() error {
 		if err == nil {
 			err = s.code.read(&v, s.in.fields.offset())
 		}
-		full := false
-		if err != nil || n%checkEach == 0 {
-			s.claim()
-			full = s.tables.Full()
-		}
+		full := (err != nil || n%checkEach == 0) && s.claim()
 		if err == io.EOF || err == nil && full {
 			return nil
 		} else if err != nil {
@@ -111,34 +109,50 @@ func (s *source) readTables() error {
 // checkEach is after how many messages it is asked whether there is room for more.
 const checkEach = 1 << 14
 
-// claim tells how much memory is held beside the tables of the run.
-func (s *source) claim() {
+// claim tells how much memory is held beside the tables of the run, and whether
+// they are full.
+func (s *source) claim() (full bool) {
 	now := s.code.bytes() + int64(len(s.in.held))
+	s.tables.Lock()
+	defer s.tables.Unlock()
 	s.tables.Hold(now - s.hold)
 	s.hold = now
+	return s.tables.Full()
 }
 
-// read reads a field.
-func (s *source) read() {
-	v, err := s.in.fields.read()
-	switch {
-	case err == io.EOF:
-		s.end(nil)
-	case err != nil:
+// fill reads until there are rows to hand over, or nothing is left.
+func (s *source) fill() {
+	s.tables.Lock()
+	err := s.read()
+	s.tables.Unlock()
+	if err != nil {
 		s.end(err)
-	case v.number == profileSample && v.known():
-		s.sampler.read(v.bytes)
-		if len(s.rows.full) > 0 && s.tables.Full() {
-			s.end(nil)
-		}
 	}
 }
 
-// end ends reading; err is why it is too early, or nil.
+// read reads samples until there are rows. The error is io.EOF at the end, or
+// where there is no room for more.
+func (s *source) read() error {
+	for len(s.rows.full) == 0 {
+		v, err := s.in.fields.read()
+		if err != nil {
+			return err
+		}
+		if v.number == profileSample && v.known() {
+			s.sampler.read(v.bytes)
+		}
+	}
+	if s.tables.Full() {
+		return io.EOF
+	}
+	return nil
+}
+
+// end ends reading; err is why it is too early, io.EOF or nil if it is not.
 func (s *source) end(err error) {
 	s.ended = true
 	s.rows.finish()
-	if err != nil {
+	if err != nil && err != io.EOF {
 		s.tell(stream.ReasonUnreadable, "files", err.Error(), 1)
 	}
 	s.tellMore()
@@ -153,7 +167,9 @@ func (s *source) Close() error {
 
 // release gives back what only reading needs: there may be a thousand sources.
 func (s *source) release() error {
+	s.tables.Lock()
 	s.tables.Hold(-s.hold)
+	s.tables.Unlock()
 	in := s.in
 	s.hold, s.in, s.code, s.sampler = 0, nil, nil, nil
 	if in == nil {
@@ -186,6 +202,8 @@ func (s *source) tellMore() {
 // tell adds a line to the ledger, unless it counts nothing.
 func (s *source) tell(r stream.Reason, what, where string, n int64) {
 	if n > 0 {
+		s.tables.Lock()
+		defer s.tables.Unlock()
 		s.tables.Ledger.Add(stream.Line{Process: s.file.header.name(), Reason: r, What: what, Where: where, Count: n})
 	}
 }

@@ -1,0 +1,77 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime/trace"
+	"testing"
+
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+// traceOf is an execution trace of this process, which logs something.
+func traceOf(t *testing.T, message string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := trace.Start(&out); err != nil {
+		t.Fatal(err)
+	}
+	ctx, task := trace.NewTask(context.Background(), "task")
+	for range 100 {
+		trace.Log(ctx, "said", message)
+	}
+	task.End()
+	trace.Stop()
+	return out.Bytes()
+}
+
+// foreignFiles are some files of each format, one of them torn.
+func foreignFiles(t *testing.T) (names []string) {
+	t.Helper()
+	dir := t.TempDir()
+	add := func(name string, data []byte) { names = append(names, writeFile(t, dir, name, data)) }
+	for i := range 5 {
+		add(fmt.Sprintf("%d.pb.gz", i), packedProfile(t, i))
+	}
+	whole := rawProfile(t, 9)
+	add("torn.pprof", whole[:len(whole)-1])
+	for i := range 2 {
+		add(fmt.Sprintf("%d.trace", i), traceOf(t, fmt.Sprint("message ", i)))
+		add(fmt.Sprintf("%d.script", i), fmt.Appendf(nil, "prog %[1]d/%[1]d 10.%[1]06d: 1000 cpu-clock:\n\t401000 work+0x1 (/bin/prog)\n\t402000 main+0x2 (/bin/prog)\n\n", 40+i))
+		add(fmt.Sprintf("%d.json", i), fmt.Appendf(nil, `{"meta":{"version":31,"startTime":%d},"libs":[],"processes":[],"threads":[{"name":"GeckoMain","samples":{"schema":{"stack":0,"time":1},"data":[[null,%d]]}}]}`, 1000+i, i))
+	}
+	return names
+}
+
+// Files of other tools are read several at a time; what comes is the same.
+func TestForeignAtOnce(t *testing.T) {
+	inputs := foreignFiles(t)
+	r := rand.New(rand.NewPCG(3, 4))
+	var want []byte
+	for _, jobs := range []int{0, 1, 2, 5} {
+		r.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
+		src, found, err := Open(inputs, Options{Jobs: jobs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), src, stream.CopyOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		found.Close()
+		if want == nil {
+			want = text.Bytes()
+		}
+		if !bytes.Equal(text.Bytes(), want) {
+			t.Errorf("%d jobs, inputs %v: another output than before", jobs, inputs)
+		}
+	}
+	for _, part := range []string{"message 1", "main.work4", "GeckoMain", "prog", "torn"} {
+		if !bytes.Contains(want, []byte(part)) {
+			t.Errorf("%q is not in the output", part)
+		}
+	}
+}

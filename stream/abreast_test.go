@@ -1,0 +1,138 @@
+package stream_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+// slow is a source that waits before each of its steps, and may fail at its end.
+type slow struct {
+	stream.Source
+	step func()
+	err  error
+}
+
+func (s *slow) Next(b *stream.Batch) error {
+	s.step()
+	err := s.Source.Next(b)
+	if err == io.EOF && s.err != nil {
+		return s.err
+	}
+	return err
+}
+
+// abreastOf is some sources of one process each, read jobs at a time.
+func abreastOf(jobs, sources int, change func(i int, s *slow)) stream.Source {
+	t := new(stream.Tables)
+	var all []stream.Source
+	for i := range sources {
+		id := stream.ProcessID(i + 1)
+		t.Processes = append(t.Processes, stream.Process{Instance: uint64(id), Name: fmt.Sprint(i)})
+		series := stream.Series{Process: id, Track: t.Tracks.Intern(stream.Track{Process: id, Name: fmt.Sprint(i), Main: true})}
+		var rows []streamtest.Row
+		for n := range 50 * (i + 1) {
+			rows = append(rows, streamtest.Row{Series: series, Time: stream.Time(n), Index: uint64(n + 1), Weight: 1})
+		}
+		s := &slow{Source: streamtest.NewSource(t, streamtest.Batches(t, rows, 20)...), step: func() {}}
+		if change != nil {
+			change(i, s)
+		}
+		all = append(all, s)
+	}
+	return stream.Abreast(t, jobs, all...)
+}
+
+func TestAbreast(t *testing.T) {
+	for _, jobs := range []int{1, 2, 9} {
+		t.Run(fmt.Sprint(jobs), func(t *testing.T) {
+			streamtest.TestSource(t, func(*testing.T) stream.Source { return abreastOf(jobs, 5, nil) })
+			var count stream.Count
+			if err := stream.Copy(&count, abreastOf(jobs, 5, nil), stream.CopyOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if sum := count.Sum(func(stream.Series) bool { return true }); sum.Rows != 750 {
+				t.Errorf("%d rows came, want 750", sum.Rows)
+			}
+		})
+	}
+}
+
+// Sources are read at the same time: each waits until all have begun.
+func TestAbreastReadsAtOnce(t *testing.T) {
+	var begun sync.WaitGroup
+	begun.Add(3)
+	src := abreastOf(3, 3, func(_ int, s *slow) {
+		s.step = sync.OnceFunc(func() { begun.Done(); begun.Wait() })
+	})
+	if err := stream.Copy(stream.Discard, src, stream.CopyOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Of several errors that of the first source is told, though another one came
+// earlier; what was to come after it is not begun.
+func TestAbreastFails(t *testing.T) {
+	failed := make(chan struct{})
+	errs := []error{errors.New("first"), errors.New("second")}
+	src := abreastOf(2, 3, func(i int, s *slow) {
+		switch i {
+		case 0:
+			s.err, s.step = errs[0], func() { <-failed }
+		case 1:
+			steps := 0
+			s.err, s.step = errs[1], func() {
+				if steps++; steps == 6 { // its 100 rows are 5 batches
+					close(failed)
+				}
+			}
+		case 2:
+			s.step = func() { t.Error("a source was begun behind one that had failed") }
+		}
+	})
+	if err := stream.Copy(stream.Discard, src, stream.CopyOptions{}); !errors.Is(err, errs[0]) {
+		t.Errorf("the error is %v, want %v", err, errs[0])
+	}
+}
+
+// While much is held sources are read one after the other.
+func TestAbreastHolds(t *testing.T) {
+	const memory = 64 << 20
+	var reading, most atomic.Int32
+	src := abreastOf(4, 4, func(_ int, s *slow) {
+		s.step = sync.OnceFunc(func() {
+			now := reading.Add(1)
+			if now > most.Load() {
+				most.Store(now)
+			}
+		})
+		s.Source = &ending{s.Source, func() { reading.Add(-1) }}
+	})
+	src.Tables().Hold(memory / 4)
+	if err := stream.Copy(stream.Discard, src, stream.CopyOptions{Memory: memory}); err != nil {
+		t.Error(err)
+	}
+	if reading.Load() != 0 || most.Load() != 1 {
+		t.Errorf("%d are still read, %d were at once, want 0 and 1", reading.Load(), most.Load())
+	}
+}
+
+// ending calls a function when a source has come to its end.
+type ending struct {
+	stream.Source
+	end func()
+}
+
+func (e *ending) Next(b *stream.Batch) error {
+	err := e.Source.Next(b)
+	if err == io.EOF {
+		e.end()
+	}
+	return err
+}
