@@ -26,6 +26,14 @@ var metaFields = map[string]func(p *stream.Process, value string){
 	rawformat.MetaCPU:      func(p *stream.Process, v string) { p.CPU = v },
 	rawformat.MetaMemory:   func(p *stream.Process, v string) { p.MemoryLimit = int64(number(v)) },
 	rawformat.MetaInterval: func(p *stream.Process, v string) { p.Interval = int64(number(v)) },
+	rawformat.MetaModified: func(p *stream.Process, v string) { p.Modified = v == "true" },
+	rawformat.MetaModule:   func(p *stream.Process, v string) { p.Module = v },
+	rawformat.MetaSlowed:   func(p *stream.Process, v string) { p.SlowedBy = append(p.SlowedBy, v) },
+	rawformat.MetaCPUName:  func(p *stream.Process, v string) { p.CPUName = v },
+	rawformat.MetaCores:    func(p *stream.Process, v string) { p.Cores = number(v) },
+	rawformat.MetaLimit:    func(p *stream.Process, v string) { p.Settings.Limit = int64(number(v)) },
+	rawformat.MetaFeature:  func(p *stream.Process, v string) { p.Settings.Features = append(p.Settings.Features, v) },
+	rawformat.MetaTracks:   func(p *stream.Process, v string) { p.Settings.Tracks = append(p.Settings.Tracks, v) },
 }
 
 func describe(p *stream.Process, key, value string) {

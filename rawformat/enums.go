@@ -200,6 +200,12 @@ const (
 	MetaHeapRate   = "heap-rate" // bytes between heap samples at the start, 0 none are taken; missing: none are recorded
 	MetaCounterHz  = "counter-hz"
 	MetaNamespaces = "namespaces"
+	MetaModule     = "module"       // path of the program's main Go module
+	MetaSlowed     = "slowed-by"    // what its build adds that costs time: race, msan, asan, cover; one record each
+	MetaCPUName    = "cpu-name"     // of the machine's processor
+	MetaCores      = "cores"        // of the machine that are apart: hardware threads of one count once
+	MetaFeature    = "feature"      // what is recorded, one record each
+	MetaTracks     = "track-filter" // a pattern of the tracks that are recorded, one record each; missing: all are
 )
 
 // Names of counters by which readers judge how a process ended.

@@ -37,16 +37,19 @@ func (s Features) Has(f Features) bool { return s&f == f }
 
 // String lists names, separated by commas; "none" for the empty set.
 func (s Features) String() string {
-	var names []string
+	if s.names() == nil {
+		return "none"
+	}
+	return strings.Join(s.names(), ",")
+}
+
+func (s Features) names() (names []string) {
 	for i, name := range FeatureNames() {
 		if s.Has(1 << i) {
 			names = append(names, name)
 		}
 	}
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ",")
+	return names
 }
 
 // ParseFeatures reads a list of names, separated by commas. Those that begin with

@@ -19,6 +19,8 @@ import (
 type identity struct {
 	service, version   string
 	revision, modified string // of the source tree
+	module             string
+	slowedBy           []string // what the build adds that costs time
 	exe                string
 }
 
@@ -33,11 +35,22 @@ func identify(o *Options) identity {
 	id.service = cmp.Or(id.service, strings.TrimSuffix(filepath.Base(exe), ".exe"))
 	if info, ok := debug.ReadBuildInfo(); ok {
 		id.revision, id.modified = setting(info, "vcs.revision"), setting(info, "vcs.modified")
+		id.module, id.slowedBy = info.Main.Path, slowedBy(info)
 		if info.Main.Version != "(devel)" {
 			id.version = cmp.Or(id.version, info.Main.Version)
 		}
 	}
 	return id
+}
+
+// slowedBy is what a build has that makes its times those of no other.
+func slowedBy(info *debug.BuildInfo) (what []string) {
+	for _, flag := range []string{"race", "msan", "asan", "cover"} {
+		if setting(info, "-"+flag) == "true" {
+			what = append(what, flag)
+		}
+	}
+	return what
 }
 
 func setting(info *debug.BuildInfo, key string) string {
@@ -60,6 +73,10 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add(rawformat.MetaVersion, p.id.version)
 	add(rawformat.MetaRevision, p.id.revision)
 	add(rawformat.MetaModified, p.id.modified)
+	add(rawformat.MetaModule, p.id.module)
+	for _, what := range p.id.slowedBy {
+		add(rawformat.MetaSlowed, what)
+	}
 	for _, key := range slices.Sorted(maps.Keys(p.Attrs)) {
 		add(rawformat.MetaAttr+key, p.Attrs[key])
 	}
@@ -89,6 +106,12 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 		add(rawformat.MetaHeapRate, max(0, heapRate()))
 	}
 	add(rawformat.MetaCounterHz, max(0, p.CounterHz))
+	for _, name := range r.features.names() {
+		add(rawformat.MetaFeature, name)
+	}
+	for _, pattern := range r.filter {
+		add(rawformat.MetaTracks, pattern)
+	}
 	for _, what := range p.ignored {
 		add(rawformat.MetaSelfTest+"environment", "ignored: "+what)
 	}
@@ -137,6 +160,10 @@ func (p *plan) metaMachine(add func(string, any)) {
 	add(rawformat.MetaGoarch, runtime.GOARCH)
 	add(rawformat.MetaCPUs, runtime.GOMAXPROCS(0))
 	add(rawformat.MetaNamespaces, namespace())
+	add(rawformat.MetaCPUName, cpuName())
+	if n := cores(); n > 0 {
+		add(rawformat.MetaCores, n)
+	}
 	if limit := memoryLimit(); limit > 0 {
 		add(rawformat.MetaMemory, limit)
 	}

@@ -40,6 +40,26 @@ func TestMeta(t *testing.T) {
 	}
 }
 
+// Meta says what the recorder was started with, and what the build adds.
+func TestMetaSettings(t *testing.T) {
+	r := finish(t, begin(t, recorder.Options{Features: recorder.FeatureMarkers | recorder.FeatureStacks, Tracks: []string{"worker *", "-worker 3"}}))
+	race := ""
+	if raceEnabled {
+		race = "race"
+	}
+	for key, want := range map[string]string{rawformat.MetaFeature: "markers,stacks", rawformat.MetaTracks: "worker *,-worker 3", rawformat.MetaSlowed: race} {
+		var got []string
+		for _, m := range r.Meta {
+			if m.Key == key {
+				got = append(got, m.Value)
+			}
+		}
+		if strings.Join(got, ",") != want {
+			t.Errorf("meta %s is %q, want %s", key, got, want)
+		}
+	}
+}
+
 // Meta says of each trick whether it is in use, on every platform; and of what is
 // absent, why.
 func TestMetaTricks(t *testing.T) {

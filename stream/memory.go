@@ -159,9 +159,11 @@ func (c *countedTexts) bytes(t *Tables) int64 {
 }
 
 func (p *Process) textBytes() int64 {
-	n := len(p.Name) + len(p.Service) + len(p.Version) + len(p.Revision) + len(p.Host) + len(p.Exe) + len(p.CPU) + len(p.Exit.Text)
-	for _, a := range p.Args {
-		n += len(a) + int(unsafe.Sizeof(a))
+	n := len(p.Name) + len(p.Service) + len(p.Version) + len(p.Revision) + len(p.Host) + len(p.Exe) + len(p.CPU) + len(p.Exit.Text) + len(p.Module) + len(p.CPUName)
+	for _, list := range [...][]string{p.Args, p.SlowedBy, p.Settings.Features, p.Settings.Tracks} {
+		for _, a := range list {
+			n += len(a) + int(unsafe.Sizeof(a))
+		}
 	}
 	for _, a := range p.Attrs {
 		n += len(a.Key) + len(a.Value) + int(unsafe.Sizeof(a))

@@ -45,9 +45,19 @@ func (r *Redactor) process(id ProcessID, p *Process) {
 		}
 	}
 	p.Args = args
+	p.Settings.Tracks = r.patterns(id, p.Settings.Tracks)
 	p.Attrs = r.values(id, p.Attrs)
 	p.SelfTests = r.values(id, p.SelfTests) // they may quote paths and the environment
 	p.Exit.Text = r.text(id, secretValue, p.Exit.Text)
+}
+
+// patterns redacts what tracks were asked for: names, or parts of them.
+func (r *Redactor) patterns(id ProcessID, list []string) []string {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i] = r.name(id, "track", list[i])
+	}
+	return list
 }
 
 // values redacts the values of attributes.

@@ -64,13 +64,18 @@ type Process struct {
 	Service  string
 	Version  string
 	Revision string
+	Modified bool     // built from other source than Revision's: from that and changes
+	Module   string   // path of the program's main Go module
+	SlowedBy []string // what its build adds that costs time: race, msan, asan, cover
 	Host     string
 	Exe      string
 	Args     []string
 	Attrs    []Attr
 	Go       string // version
 	OS, Arch string
-	CPUs     int
+	CPUs     int    // that it may use at once
+	Cores    int    // of the machine: hardware threads of one core count once; 0 unknown
+	CPUName  string // of the machine's processor
 
 	MemoryLimit int64 // bytes that it and its neighbours may take, 0 unknown
 
@@ -78,11 +83,19 @@ type Process struct {
 	Exit       Exit
 	Interval   int64  // ns between samples, 0 if none were asked for
 	CPU        string // how samples were taken
+	Settings   Settings
 	SelfTests  []Attr // what came of the recorder's self-tests: which ways it took
 	RangeStart uint64 // lowest index still held
 
 	Clock Clock  // how its times were placed
 	Read  Ranges // which positions were read; nil if unknown
+}
+
+// Settings are what a recorder was started with.
+type Settings struct {
+	Limit    int64    // bytes of the recordings of its session, 0 unknown
+	Features []string // kinds of data that are recorded
+	Tracks   []string // patterns of the tracks that are recorded, a minus before those that are not; none: all are
 }
 
 // Clock says how the times of a process were placed on the clock of the run.

@@ -24,7 +24,7 @@ func (s *Sink) writeMeta() {
 		key string
 		on  bool
 	}{
-		{"debug", false}, {"symbolicated", true}, {"symbolicationNotSupported", true},
+		{"debug", viewer.SlowBuild(p)}, {"symbolicated", true}, {"symbolicationNotSupported", true},
 		{"usesOnlyOneStackType", true}, {"sourceCodeIsNotOnSearchfox", true},
 	} {
 		s.out.Key(flag.key)
@@ -32,7 +32,8 @@ func (s *Sink) writeMeta() {
 	}
 	s.out.Key("sampleUnits")
 	s.out.Raw(viewer.SampleUnits)
-	s.writeMachine(p)
+	viewer.WriteProgram(s.out.Writer, p)
+	s.out.Member("arguments", strings.Join(p.Args, " "))
 	s.out.Key("configuration")
 	viewer.WriteConfiguration(s.out.Writer, p, viewer.Interval(s.tables))
 	s.out.Key("categories")
@@ -50,21 +51,6 @@ func (s *Sink) writeTimes() {
 	s.out.Fixed(viewer.Interval(s.tables), 6)
 	s.moment("profilingStartTime", start, true)
 	s.moment("profilingEndTime", end, true)
-}
-
-func (s *Sink) writeMachine(p *stream.Process) {
-	for _, m := range []struct{ key, value string }{
-		{"product", viewer.Product(p)}, {"misc", viewer.Misc(p)}, {"oscpu", strings.TrimSpace(p.OS + " " + p.Arch)},
-		{"platform", p.OS}, {"abi", p.Arch}, {"arguments", strings.Join(p.Args, " ")},
-	} {
-		s.out.Member(m.key, m.value)
-	}
-	if p.Revision != "" {
-		s.out.Member("appBuildID", p.Revision)
-	}
-	if p.CPUs > 0 {
-		s.out.Number("logicalCPUs", int64(p.CPUs))
-	}
 }
 
 func (s *Sink) writeSchemas() {

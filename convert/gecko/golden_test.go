@@ -56,7 +56,8 @@ func family(b *streamtest.Builder) {
 func everything(b *streamtest.Builder) {
 	p := b.Process(stream.Process{Instance: 0xfeedfacecafe0001, Pid: 4711, Name: "shop", Version: "2", Revision: "5a1bf7", Host: "h",
 		Exe: "/usr/bin/shop", Args: []string{"shop", "-v"}, Attrs: []stream.Attr{{Key: "zone", Value: "b"}}, Go: "go1.26.8", OS: "linux",
-		Arch: "amd64", CPUs: 8, Start: begin, End: begin + second, Interval: int64(milli), CPU: "pprof", RangeStart: 1,
+		Arch: "amd64", CPUs: 8, Cores: 4, CPUName: "Fast 3000", Module: "github.com/x/shop", SlowedBy: []string{"race"},
+		Settings: stream.Settings{Limit: 64 << 20, Features: []string{"markers", "samples"}, Tracks: []string{"worker *"}}, Start: begin, End: begin + second, Interval: int64(milli), CPU: "pprof", RangeStart: 1,
 		Exit: stream.Exit{Known: true, Reason: "killed", Code: 9, Text: "signal: killed"}})
 	samplesOf(b, p.Main)
 	markersOf(b, p.Main)

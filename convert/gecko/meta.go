@@ -1,7 +1,6 @@
 package gecko
 
 import (
-	"strings"
 	"time"
 
 	"gprof/convert/internal/viewer"
@@ -48,27 +47,28 @@ func (s *Sink) writeProfileMeta(p *stream.Process) {
 	s.out.Key("interval")
 	s.out.Fixed(interval, 6)
 	s.out.Number("processType", 0)
-	for _, key := range []string{"debug", "gcpoison", "asyncstack"} {
-		s.out.Number(key, 0)
+	for _, flag := range []struct {
+		key string
+		on  bool
+	}{{"stackwalk", true}, {"debug", viewer.SlowBuild(p)}, {"gcpoison", false}, {"asyncstack", false}} {
+		s.out.Key(flag.key)
+		s.out.Raw(bit(flag.on))
 	}
-	s.out.Number("stackwalk", 1)
 	s.out.Key("presymbolicated")
 	s.out.Bool(true)
 	s.out.Key("sampleUnits")
 	s.out.Raw(viewer.SampleUnits)
-	s.out.Member("product", viewer.Product(p))
-	s.out.Member("misc", viewer.Misc(p))
-	if p.Revision != "" {
-		s.out.Member("appBuildID", p.Revision)
-	}
-	s.out.Member("oscpu", strings.TrimSpace(p.OS+" "+p.Arch))
-	s.out.Member("platform", p.OS)
-	s.out.Member("abi", p.Arch)
-	if p.CPUs > 0 {
-		s.out.Number("logicalCPUs", int64(p.CPUs))
-	}
+	viewer.WriteProgram(s.out.Writer, p)
 	s.out.Key("configuration")
 	viewer.WriteConfiguration(s.out.Writer, p, interval)
+}
+
+// bit is how the format writes what is so or not.
+func bit(on bool) string {
+	if on {
+		return "1"
+	}
+	return "0"
 }
 
 func (s *Sink) writeRange() {

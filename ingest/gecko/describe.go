@@ -2,6 +2,7 @@ package gecko
 
 import (
 	"cmp"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,8 +39,33 @@ func (p *Profile) describe(x *process, seed uint64) {
 	if x.row.End != 0 {
 		x.row.End = max(x.row.Start, x.row.End)
 	}
-	n, _ := jsonfile.Int(p.file.raw(machine("logicalCPUs")))
-	x.row.CPUs = int(n)
+	x.row.CPUs = int(p.integer(machine("logicalCPUs")))
+	if x.about == nil {
+		x.row.CPUName, x.row.Cores = p.file.text(machine("CPUName")), int(p.integer(machine("physicalCPUs")))
+		p.describeSettings(x, machine("configuration"))
+	}
+}
+
+// integer is a whole number, 0 if there is none.
+func (p *Profile) integer(v *jsonfile.Value) int64 {
+	n, _ := jsonfile.Int(p.file.raw(v))
+	return max(0, n)
+}
+
+// entrySize is the unit of capacities.
+const entrySize = 8
+
+// describeSettings is what the profiler was started with.
+func (p *Profile) describeSettings(x *process, configuration *jsonfile.Value) {
+	to := &x.row.Settings
+	p.texts(configuration.Get("features"), &to.Features)
+	p.texts(configuration.Get("threads"), &to.Tracks)
+	to.Limit = min(p.integer(configuration.Get("capacity")), math.MaxInt64/entrySize) * entrySize
+}
+
+// texts appends the elements of a list of strings.
+func (p *Profile) texts(v *jsonfile.Value, to *[]string) {
+	p.file.each(v, func(raw []byte) { *to = append(*to, string(jsonfile.AppendText(nil, raw))) })
 }
 
 // describeThreads names the tracks of the threads. The first that is the main
@@ -89,6 +115,7 @@ func (p *Profile) describeOurs(x *process) {
 	}{
 		{"name", &x.row.Name}, {"service", &x.row.Service}, {"version", &x.row.Version}, {"revision", &x.row.Revision},
 		{"host", &x.row.Host}, {"exe", &x.row.Exe}, {"go", &x.row.Go}, {"cpu", &x.row.CPU},
+		{"module", &x.row.Module}, {"cpuName", &x.row.CPUName},
 	} {
 		*m.to = text(m.key)
 	}
@@ -97,9 +124,7 @@ func (p *Profile) describeOurs(x *process) {
 	}
 	n, _ := strconv.ParseUint(string(p.file.raw(x.about.Get("rangeStart"))), 10, 64)
 	x.row.RangeStart = n
-	p.file.each(x.about.Get("args"), func(raw []byte) {
-		x.row.Args = append(x.row.Args, string(jsonfile.AppendText(nil, raw)))
-	})
+	p.oursBuild(x)
 	p.file.each(x.about.Get("attrs"), func(raw []byte) {
 		if pair := elements(raw); len(pair) == 2 {
 			x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: string(jsonfile.AppendText(nil, pair[0])), Value: string(jsonfile.AppendText(nil, pair[1]))})
@@ -111,6 +136,21 @@ func (p *Profile) describeOurs(x *process) {
 	}
 	p.parentOf(x, text("parent"))
 	p.oursLived(x)
+}
+
+// oursBuild is what a process of ours was built from, and what recorded it.
+func (p *Profile) oursBuild(x *process) {
+	for _, m := range []struct {
+		key string
+		to  *[]string
+	}{
+		{"args", &x.row.Args}, {"slowedBy", &x.row.SlowedBy}, {"features", &x.row.Settings.Features}, {"trackFilter", &x.row.Settings.Tracks},
+	} {
+		p.texts(x.about.Get(m.key), m.to)
+	}
+	integer := func(key string) int64 { return p.integer(x.about.Get(key)) }
+	x.row.Modified = string(p.file.raw(x.about.Get("modified"))) == "true"
+	x.row.Settings.Limit, x.row.Cores = integer("limit"), int(integer("cores"))
 }
 
 // parentOf finds the parent of a process by its instance. In a Gecko profile of
@@ -148,7 +188,7 @@ func (p *Profile) oursLived(x *process) {
 // they are needed.
 var about = []string{
 	"startTime", "interval", "version", "preprocessedProfileVersion", "categories", "markerSchema", "sampleUnits", "platform", "abi",
-	"logicalCPUs", "gprof", "profilingStartTime", "profilingEndTime", "shutdownTime", "symbolicated", "presymbolicated", "endTime",
+	"logicalCPUs", "physicalCPUs", "CPUName", "gprof", "profilingStartTime", "profilingEndTime", "shutdownTime", "symbolicated", "presymbolicated", "endTime",
 	"initialVisibleThreads", "initialSelectedThreads", "keepProfileThreadOrder", "symbolicationNotSupported",
 	"usesOnlyOneStackType", "sourceCodeIsNotOnSearchfox", "debug", "stackwalk", "gcpoison", "asyncstack", "processType",
 }

@@ -54,6 +54,8 @@ func shop(b *Builder) *Process {
 		Host: "checkout-7f9c", Exe: "/usr/bin/shop", Args: []string{"shop", "-v"}, Attrs: []stream.Attr{{Key: "zone", Value: "b"}},
 		Go: "go1.26.8", OS: "linux", Arch: "amd64", CPUs: 8, Start: start, End: start + 1000*ms,
 		Exit: stream.Exit{Known: true, Reason: "exit", Code: 3}, Interval: ms, CPU: "pprof", RangeStart: 1,
+		Modified: true, Module: "example.org/x/shop", SlowedBy: []string{"race"}, CPUName: "Fast 3000", Cores: 4,
+		Settings: stream.Settings{Limit: 64 << 20, Features: []string{"markers"}, Tracks: []string{"worker *", "-worker 3"}},
 	})
 }
 

@@ -75,6 +75,8 @@ var (
 		{Name: "memory_limit", Kind: Long, Null: true}, {Name: "start_ns", Kind: Long, Null: true}, {Name: "end_ns", Kind: Long, Null: true},
 		{Name: "exit_reason", Kind: Word, Null: true}, {Name: "exit_code", Kind: Long, Null: true}, {Name: "exit_text", Kind: Text, Null: true},
 		{Name: "interval_ns", Kind: Long, Null: true}, {Name: "cpu_sampling", Kind: Word}, {Name: "range_start", Kind: Long, Null: true},
+		{Name: "module", Kind: Word, Null: true}, {Name: "modified", Kind: Flag}, {Name: "slowed_by", Kind: Texts}, {Name: "cpu_name", Kind: Word, Null: true},
+		{Name: "cores", Kind: Long, Null: true}, {Name: "limit_bytes", Kind: Long, Null: true}, {Name: "features", Kind: Texts}, {Name: "track_filter", Kind: Texts},
 	}, []string{"process_id"}}
 
 	attributeTable = Definition{"attributes", []Column{session, processID, {Name: "key", Kind: Word}, {Name: "value", Kind: Word}}, []string{"process_id"}}

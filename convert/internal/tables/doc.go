@@ -51,7 +51,8 @@
 //	            function_id, file_id (string_ids)
 //	strings     string_id, text: functions and files
 //	processes   process_id, instance, parent_id, parent_instance, pid, name, service_name, version, revision, host, exe, arguments, go_version, os,
-//	            arch, cpus, memory_limit, start_ns, end_ns, exit_reason, exit_code, exit_text, interval_ns, cpu_sampling, range_start
+//	            arch, cpus, memory_limit, start_ns, end_ns, exit_reason, exit_code, exit_text, interval_ns, cpu_sampling, range_start, module, modified (source), slowed_by (race, …), cpu_name, cores, limit_bytes,
+//	            features, track_filter (what the recorder was started with)
 //	attributes  process_id, key, value: what the program said about itself
 //	tracks      process_id, track_id, name, main, start_ns, end_ns
 //	events      name, category, subcategory, field, column_name, label, type, unit, privacy: a row for each field of a marker

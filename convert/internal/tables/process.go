@@ -73,11 +73,7 @@ func (s *Sink) writeProcess(row *rows, p *stream.Process) {
 	for _, text := range []string{p.Name, p.Service, p.Version, p.Revision, p.Host, p.Exe} {
 		s.put(row, text)
 	}
-	args := row.column()
-	for _, text := range p.Args {
-		args.append(s.bytes("", []byte(text)))
-	}
-	args.list()
+	s.putTexts(row, p.Args)
 	for _, text := range []string{p.Go, p.OS, p.Arch} {
 		s.put(row, text)
 	}
@@ -88,6 +84,22 @@ func (s *Sink) writeProcess(row *rows, p *stream.Process) {
 	row.column().known(p.Interval, 0)
 	s.put(row, p.CPU)
 	row.column().known(int64(p.RangeStart), 0)
+	s.putKnown(row, p.Module)
+	row.column().flag(p.Modified)
+	s.putTexts(row, p.SlowedBy)
+	s.putKnown(row, p.CPUName)
+	row.column().known(int64(p.Cores), 0)
+	row.column().known(p.Settings.Limit, 0)
+	s.putTexts(row, p.Settings.Features)
+	s.putTexts(row, p.Settings.Tracks)
+}
+
+func (s *Sink) putTexts(row *rows, texts []string) {
+	list := row.column()
+	for _, text := range texts {
+		list.append(s.bytes("", []byte(text)))
+	}
+	list.list()
 }
 
 func (s *Sink) writeExit(row *rows, e *stream.Exit) {

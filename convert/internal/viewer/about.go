@@ -24,6 +24,7 @@ func WriteAbout(out *jsontext.Writer, t *stream.Tables, p *stream.Process) {
 		}
 	}
 	writeArgs(out, p)
+	writeBuild(out, p)
 	if p.Exit.Known {
 		writeExit(out, &p.Exit)
 	}
@@ -34,12 +35,7 @@ func WriteAbout(out *jsontext.Writer, t *stream.Tables, p *stream.Process) {
 }
 
 func writeArgs(out *jsontext.Writer, p *stream.Process) {
-	out.Key("args")
-	out.BeginArray()
-	for _, arg := range p.Args {
-		out.String(arg)
-	}
-	out.EndArray()
+	texts(out, "args", p.Args)
 	out.Key("attrs")
 	out.BeginArray() // not an object: a key may come twice
 	for _, a := range p.Attrs {
@@ -60,20 +56,30 @@ func writeExit(out *jsontext.Writer, e *stream.Exit) {
 	out.EndObject()
 }
 
-// WriteConfiguration writes the value of the member of that name: how p was
-// recorded, at an interval in ns.
-func WriteConfiguration(out *jsontext.Writer, p *stream.Process, interval int64) {
-	out.BeginObject()
-	out.Key("features")
-	out.BeginArray()
-	if p.CPU != "" {
-		out.String(p.CPU)
+// writeBuild writes what a program was built from, and what recorded it.
+func writeBuild(out *jsontext.Writer, p *stream.Process) {
+	if p.Module != "" {
+		member(out, "module", p.Module)
 	}
-	out.EndArray()
-	out.Key("threads")
-	out.Raw("[]")
-	out.Key("interval")
-	out.Fixed(interval, 6)
-	number(out, "capacity", 0) // not known here
-	out.EndObject()
+	if p.Modified {
+		out.Key("modified")
+		out.Bool(true)
+	}
+	for _, m := range []struct {
+		key  string
+		list []string
+	}{{"slowedBy", p.SlowedBy}, {"features", p.Settings.Features}, {"trackFilter", p.Settings.Tracks}} {
+		if len(m.list) > 0 {
+			texts(out, m.key, m.list)
+		}
+	}
+	if p.Settings.Limit > 0 {
+		number(out, "limit", p.Settings.Limit)
+	}
+	if p.Cores > 0 {
+		number(out, "cores", int64(p.Cores))
+	}
+	if p.CPUName != "" {
+		member(out, "cpuName", p.CPUName)
+	}
 }

@@ -138,28 +138,6 @@ func ThreadName(t *stream.Tables, id stream.TrackID, main bool) string {
 	return name
 }
 
-// Product is the service and its version, which the viewer shows as a title.
-func Product(p *stream.Process) string {
-	name := p.Service
-	if name == "" {
-		name = p.Name
-	}
-	return strings.TrimSpace(name + " " + p.Version)
-}
-
-// Misc is a note about the build. It ends with a bracket, because the viewer
-// takes a number at the end for the version of the product.
-func Misc(p *stream.Process) string {
-	var notes []string
-	if p.Revision != "" {
-		notes = append(notes, "revision "+p.Revision)
-	}
-	if p.Go != "" {
-		notes = append(notes, p.Go)
-	}
-	return fmt.Sprintf("gprof (%s)", strings.Join(notes, ", "))
-}
-
 // BreakpadID makes a build id as symbol servers want it: 32 digits and an age.
 func BreakpadID(build string) string {
 	const digits = 32
@@ -174,6 +152,16 @@ func BreakpadID(build string) string {
 func member(out *jsontext.Writer, key, value string) {
 	out.Key(key)
 	out.String(value)
+}
+
+// texts writes a member that is a list of strings.
+func texts(out *jsontext.Writer, key string, list []string) {
+	out.Key(key)
+	out.BeginArray()
+	for _, text := range list {
+		out.String(text)
+	}
+	out.EndArray()
 }
 
 // number writes a member of an object that is an integer.
