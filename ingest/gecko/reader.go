@@ -110,6 +110,9 @@ func (r *reader) track(t *thread, id stream.ProcessID) stream.TrackID {
 			*at += r.shift
 		}
 	}
+	if row.End != 0 {
+		row.End = max(row.Start, row.End)
+	}
 	return r.t.Tracks.Intern(row)
 }
 

@@ -40,8 +40,8 @@ type judge struct {
 	sync   trace.Time // beginning of the trace
 	last   trace.Time
 	states map[trace.GoID]lasting
-	ranges map[string]trace.Time
-	active map[string]bool
+	ranges map[ranged]trace.Time
+	active map[ranged]bool
 	spans  map[string][]trace.Time
 	open   map[string]waited // of Waits: those that never end, and those from before a goroutine first ran
 	early  map[trace.GoID][]lasted
@@ -54,6 +54,9 @@ type lasting struct {
 	why   string
 	since trace.Time
 }
+
+// ranged is what has a beginning and an end, once at a time in its scope.
+type ranged struct{ name, scope string }
 
 // lasted is a wait that has ended.
 type lasted struct {
@@ -69,7 +72,7 @@ func judgeTrace(t *testing.T, data []byte) *judge {
 	}
 	j := &judge{
 		tallied: tallied{Waits: map[string]waited{}, Markers: map[string]int64{}, Lasted: map[string]int64{}, Values: map[string]int64{}},
-		states:  map[trace.GoID]lasting{}, ranges: map[string]trace.Time{}, active: map[string]bool{}, spans: map[string][]trace.Time{},
+		states:  map[trace.GoID]lasting{}, ranges: map[ranged]trace.Time{}, active: map[ranged]bool{}, spans: map[string][]trace.Time{},
 		open: map[string]waited{}, early: map[trace.GoID][]lasted{}, ran: map[trace.GoID]bool{}, values: map[string]int64{},
 	}
 	for {
@@ -115,27 +118,25 @@ func (j *judge) event(e *trace.Event) {
 	case trace.EventRegionEnd:
 		j.finish("region", e.Time(), e.Goroutine())
 	case trace.EventRangeBegin, trace.EventRangeActive:
-		name, scope := rangeName(e)
-		key := name + scope
+		key := rangeOf(e)
 		if _, ok := j.ranges[key]; !ok {
 			j.ranges[key], j.active[key] = e.Time(), e.Kind() == trace.EventRangeActive
 		}
 	case trace.EventRangeEnd:
-		name, scope := rangeName(e)
-		key := name + scope
+		key := rangeOf(e)
 		since, ok := j.ranges[key]
 		delete(j.ranges, key)
 		if !ok || j.active[key] {
-			j.Markers[name+"!"]++
+			j.Markers[key.name+"!"]++
 		} else {
-			j.Markers[name]++
-			j.Lasted[name] += int64(e.Time() - since)
+			j.Markers[key.name]++
+			j.Lasted[key.name] += int64(e.Time() - since)
 		}
 	}
 }
 
-func rangeName(e *trace.Event) (name, scope string) {
-	name = e.Range().Name
+func rangeOf(e *trace.Event) ranged {
+	name := e.Range().Name
 	switch {
 	case strings.HasPrefix(name, "stop-the-world"):
 		name = "stop the world"
@@ -146,7 +147,7 @@ func rangeName(e *trace.Event) (name, scope string) {
 	case name == "GC mark assist":
 		name = "gc assist"
 	}
-	return name, e.Range().Scope.String()
+	return ranged{name, e.Range().Scope.String()}
 }
 
 // begin and finish count what is nested: the last that began ends first.
@@ -260,8 +261,7 @@ func (j *judge) end() {
 	}
 	for key := range j.ranges {
 		if !j.active[key] {
-			name, _, _ := strings.Cut(key, "Goroutine(")
-			j.Markers[name+"!"]++
+			j.Markers[key.name+"!"]++
 		}
 	}
 	maps.DeleteFunc(j.Markers, func(_ string, n int64) bool { return n == 0 })
