@@ -14,6 +14,7 @@ import (
 	"gprof/decode"
 	"gprof/ingest/archive"
 	"gprof/ingest/patience"
+	"gprof/ingest/pprof"
 	"gprof/ingest/symbols"
 	"gprof/stream"
 )
@@ -162,7 +163,9 @@ func same(a, b string) bool {
 type finder struct {
 	o     Options
 	watch *patience.Watch
-	spool *archive.Spool
+	// profiles is what the profiles of pprof have in common.
+	profiles pprof.Pool
+	spool    *archive.Spool
 	// unpacking has room for maxUnpacking. Pipes don't count: they come when
 	// they come.
 	unpacking chan struct{}

@@ -49,7 +49,7 @@ func formats() []format {
 		{name: geckoFormat, sniff: gecko.Sniff, open: (*search).gecko},
 		{name: "JsonSlabs", sniff: gecko.IsSlabs, alone: true, open: noInput("JsonSlabs: open it in Firefox Profiler and save it as JSON")},
 		{name: goTraceFormat, sniff: gotrace.IsTrace, open: foreignOf(goTraceFormat, openGoTrace)},
-		{name: "pprof", sniff: pprof.Sniff, ends: []string{".pb.gz", ".pprof"}, front: true, open: foreignOf("pprof", pprof.Open)},
+		{name: "pprof", sniff: pprof.Sniff, ends: []string{".pb.gz", ".pprof"}, front: true, open: (*search).profile},
 		{name: "perf.data", sniff: perf.Sniff, ends: []string{"perf.data"}, front: true, open: foreignOf("perf.data", perf.Open)},
 		{name: "perf script", sniff: perf.SniffScript, front: true, open: foreignOf("perf script", perf.OpenScript)},
 		{name: "old pprof", sniff: pprof.SniffText, alone: true, open: noInput("is a pprof profile in an old text form: convert it with go tool pprof -proto first")},

@@ -143,6 +143,9 @@ func (s *search) gecko(l location) error {
 	return err
 }
 
+// profile takes a profile of pprof. All of a run have one pool.
+func (s *search) profile(l location) error { return foreignOf("pprof", s.profiles.Open)(s, l) }
+
 // reopened is a file that is open only while it is read: there may be a
 // thousand.
 type reopened struct{ location }

@@ -131,10 +131,9 @@ func (o *opened) Open(name string) (fs.File, error) {
 	return o.FS.Open(name)
 }
 
-// A compressed profile is opened to tell that it is compressed, for its size, to
-// be unpacked for what it says of itself, and again for its events: not once more
-// to tell what it is.
-func TestProfileIsUnpackedTwice(t *testing.T) {
+// A compressed profile is opened to tell that it is compressed, for its size, and to
+// be unpacked: not once more to tell what it is, nor for its events.
+func TestProfileIsUnpackedOnce(t *testing.T) {
 	files := &opened{FS: fstest.MapFS{"a.pb.gz": {Data: packedProfile(t, 0)}}}
 	s := &search{finder: newFinder(Options{})}
 	if err := s.file(location{files: files, name: "a.pb.gz"}, true); err != nil || len(s.processes) != 1 || files.n != 3 {
@@ -144,8 +143,8 @@ func TestProfileIsUnpackedTwice(t *testing.T) {
 	tables.Processes = file.Processes()
 	var text bytes.Buffer
 	err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), file.Source(tables, []stream.ProcessID{1}, 0), stream.CopyOptions{})
-	if err != nil || files.n != 4 || strings.Count(text.String(), "weight 2 ") != 1 {
-		t.Errorf("opened %d times, want 4; error %v; events:\n%s", files.n, err, &text)
+	if err != nil || files.n != 3 || strings.Count(text.String(), "weight 2 ") != 1 {
+		t.Errorf("opened %d times, want 3; error %v; events:\n%s", files.n, err, &text)
 	}
 }
 

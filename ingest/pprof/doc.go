@@ -34,11 +34,18 @@
 // # Reading
 //
 // The parts of a file refer to each other by numbers, and most of what a sample
-// needs stands behind it. So a file is read from its front several times, each
-// time as a stream of messages: once when it is opened, for its time and its
-// digest (scan.go); then for its tables (tables.go); then for its samples
-// (samples.go). One that is not large is held in memory for the last two. What is
-// held of a large one are its tables.
+// needs stands behind it. Of a thousand files of one program nearly all is the same.
+//
+//  1. A file is read to its end when it is opened, for its time and its digest
+//     (scan.go), its tables (tables.go), and where its samples are.
+//  2. What the samples refer to is brought into a pool that all files share
+//     (translation.go). A sample becomes some bytes, which are kept (sample.go).
+//  3. When it is the file's turn, those become rows of the run (samples.go), and
+//     what is in the pool becomes rows of its tables, once for all files (code.go).
+//
+// A file that is large, or comes when the pool is full, is read as a stream of
+// messages, each time from its front: for 1; then for its tables; then for its
+// samples, which become rows at once (supply.go). What is held of it are its tables.
 //
 // Input is not trusted: lengths are checked before anything is allocated, ids that
 // are not defined are lines of the ledger.

@@ -1,6 +1,7 @@
 package pprof
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -13,23 +14,38 @@ import (
 type File struct {
 	header *header
 	open   func() (io.ReadCloser, error)
+	pool   *Pool
+	kept   *kept // nil: there was no room, or it was read
 }
 
-// Open reads a profile for what it says of itself; open opens it, unpacked, and may
-// be called again when it is read. The error wraps that of reading, or is a
-// [damage.Error]. If there is a File as well, what stands before the error can be
-// read.
-func Open(open func() (io.ReadCloser, error)) (*File, error) {
-	r, err := open()
+// Open is [Pool.Open] for a profile alone.
+func Open(open func() (io.ReadCloser, error)) (*File, error) { return new(Pool).Open(open) }
+
+// Open reads a profile; open opens it, unpacked, and may be called again when its
+// samples are wanted. The error wraps that of reading, or is a [damage.Error]. If
+// there is a File as well, what stands before the error can be read.
+func (p *Pool) Open(open func() (io.ReadCloser, error)) (*File, error) {
+	in, err := open()
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	h, err := scan(r)
-	if h == nil {
+	defer in.Close()
+	r := p.takeReading()
+	defer p.readings.Put(r)
+	f := &File{open: open, pool: p}
+	whole, failed := r.hold(in)
+	if whole {
+		f.header, err = r.scan(failed)
+	} else {
+		f.header, err = scan(io.MultiReader(bytes.NewReader(r.held), in))
+	}
+	if f.header == nil {
 		return nil, err
 	}
-	return &File{h, open}, err
+	if whole {
+		f.kept = r.keep(p, f.header)
+	}
+	return f, err
 }
 
 // Lacks says what such a file does not tell.

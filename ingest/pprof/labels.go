@@ -8,18 +8,24 @@ import (
 	"gprof/stream"
 )
 
-// labels turns the labels of samples into whose they are. The same ones come again
-// and again.
+// labels turns the labels of the samples of a file into whose they are. The same
+// ones come again and again.
 type labels struct {
 	from *texts
-	to   *stream.Tables
+	to   *Pool
 
-	known map[string]stream.Who // by their messages
-	raw   []byte                // the messages of the sample that is read, each behind its length
+	known map[string]whose // by their messages
+	raw   []byte           // the messages of the sample that is read, each behind its length
 	list  []stream.Attr
 
 	heap      bool  // the samples are of allocations
 	undefined int64 // names that are not there
+}
+
+// whose a sample is: a goroutine's, 0 unknown, with labels.
+type whose struct {
+	goroutine int64
+	labels    labelsID
 }
 
 const (
@@ -31,6 +37,11 @@ const (
 // different each time.
 const maxKnown = 1 << 14
 
+// reset makes l ready for another file.
+func (l *labels) reset(from *texts, to *Pool, heap bool) {
+	*l = labels{from: from, to: to, raw: l.raw[:0], list: l.list[:0], heap: heap}
+}
+
 func (l *labels) begin() { l.raw = l.raw[:0] }
 
 // add adds the message of a label.
@@ -40,22 +51,22 @@ func (l *labels) add(body []byte) {
 }
 
 // who is whose the sample is.
-func (l *labels) who() stream.Who {
+func (l *labels) who() whose {
 	if len(l.raw) == 0 {
-		return stream.Who{}
+		return whose{}
 	}
 	if w, ok := l.known[string(l.raw)]; ok {
 		return w
 	}
 	if l.known == nil || len(l.known) == maxKnown {
-		l.known = make(map[string]stream.Who)
+		l.known = make(map[string]whose)
 	}
 	w := l.parse()
 	l.known[string(l.raw)] = w
 	return w
 }
 
-func (l *labels) parse() (w stream.Who) {
+func (l *labels) parse() (w whose) {
 	l.list = l.list[:0]
 	for rest := l.raw; len(rest) > 0; {
 		size, n := binary.Uvarint(rest)
@@ -63,13 +74,13 @@ func (l *labels) parse() (w stream.Who) {
 		rest = rest[n+int(size):]
 	}
 	if len(l.list) > 0 {
-		w.Labels = l.to.Labels.Intern(stream.NewLabelSet(l.list...))
+		w.labels = l.to.labels.Intern(stream.NewLabelSet(l.list...))
 	}
 	return w
 }
 
 // label reads one label.
-func (l *labels) label(body []byte, w *stream.Who) {
+func (l *labels) label(body []byte, w *whose) {
 	var key, text, unit uint64
 	var number int64
 	m := message{rest: body}
@@ -87,7 +98,7 @@ func (l *labels) label(body []byte, w *stream.Who) {
 	}
 	attr := stream.Attr{Key: l.text(key), Value: l.text(text)}
 	if attr.Key == goroutineKey && text == 0 && unit == 0 && number > 0 && number < math.MaxInt64 {
-		w.Goroutine = number
+		w.goroutine = number
 		return
 	}
 	if l.heap && attr.Key == sizeKey && text == 0 {

@@ -10,34 +10,25 @@ type sampler struct {
 	header *header
 	plan   *plan
 	code   *code
-	labels labels
 	rows   *rows
 	shift  stream.Time
 
-	number uint64 // of the sample that is read, from 0
-
-	locations, numbers []uint64 // scratch
-	values             []int64
-
-	malformed int64 // samples
-	inexact   int64 // values too large for their unit
-	unlabeled int64 // allocations whose labels have no place
+	number    uint64 // of the next sample, from 0
+	unlabeled int64  // allocations whose labels have no place
 }
 
-// read reads the message of a sample and adds its rows.
-func (s *sampler) read(body []byte) {
+// add adds the rows of a sample.
+func (s *sampler) add(m *sample) {
 	at := s.at()
 	s.number++
-	if !s.parse(body) {
-		s.malformed++
+	if len(m.values) == 0 {
 		return
 	}
-	stack, who := s.code.stack(s.locations), s.labels.who()
-	place := place{at, stack, who}
-	s.cpu(&place)
-	s.allocation(&place)
+	place := place{at, s.code.stack(m.stack), s.code.who(m)}
+	s.cpu(m.values, &place)
+	s.allocation(m.values, &place)
 	for _, i := range s.plan.rest {
-		s.measure(i, &place)
+		s.measure(i, m.values, &place)
 	}
 }
 
@@ -56,50 +47,15 @@ func (s *sampler) at() stream.Time {
 	return s.header.end() - stream.Time(s.header.duration) + stream.Time(share(s.header.duration, 2*i+1, 2*n)) + s.shift
 }
 
-// parse reads a sample. It is not ok if it is damaged, or has not the values that
-// the profile says it has.
-func (s *sampler) parse(body []byte) (ok bool) {
-	s.locations, s.numbers = s.locations[:0], s.numbers[:0]
-	s.labels.begin()
-	ok = true
-	m := message{rest: body}
-	for v, more := m.read(); more; v, more = m.read() {
-		switch v.number {
-		case sampleLocations:
-			s.locations, _ = v.numbers(s.locations, maxStack+1)
-		case sampleValues:
-			var whole bool
-			s.numbers, whole = v.numbers(s.numbers, len(s.plan.measures))
-			ok = ok && whole
-		case sampleLabel:
-			s.labels.add(v.bytes)
-		}
-	}
-	s.scale()
-	return ok && !m.bad && len(s.values) == len(s.plan.measures)
-}
-
-// scale brings the values to our units.
-func (s *sampler) scale() {
-	s.values = s.values[:0]
-	for i, n := range s.numbers {
-		v, exact := times(int64(n), s.plan.measures[i].factor)
-		if !exact {
-			s.inexact++
-		}
-		s.values = append(s.values, v)
-	}
-}
-
 // cpu adds a row of samples.
-func (s *sampler) cpu(p *place) {
+func (s *sampler) cpu(values []int64, p *place) {
 	if s.plan.count < 0 && s.plan.cpu < 0 {
 		return
 	}
-	weight, cpu, ok := s.plan.sample(s.values)
+	weight, cpu, ok := s.plan.sample(values)
 	if !ok {
-		s.measure(s.plan.count, p)
-		s.measure(s.plan.cpu, p)
+		s.measure(s.plan.count, values, p)
+		s.measure(s.plan.cpu, values, p)
 		return
 	}
 	b := s.rows.samples()
@@ -109,14 +65,14 @@ func (s *sampler) cpu(p *place) {
 }
 
 // allocation adds rows of allocations.
-func (s *sampler) allocation(p *place) {
+func (s *sampler) allocation(values []int64, p *place) {
 	if s.plan.heap[0] < 0 {
 		return
 	}
-	allocated, freed, ok := s.plan.allocation(s.values)
+	allocated, freed, ok := s.plan.allocation(values)
 	if !ok {
 		for _, i := range s.plan.heap {
-			s.measure(i, p)
+			s.measure(i, values, p)
 		}
 		return
 	}
@@ -139,12 +95,12 @@ func (s *sampler) heap(p *place, m memory) {
 }
 
 // measure adds a row of measurements for a value, unless it is 0 or not there.
-func (s *sampler) measure(i int, p *place) {
-	if i < 0 || s.values[i] == 0 {
+func (s *sampler) measure(i int, values []int64, p *place) {
+	if i < 0 || values[i] == 0 {
 		return
 	}
 	b := s.rows.measurements(i, s.plan.measures[i].counter)
 	s.rows.row(b, p)
-	b.Value, b.Number = append(b.Value, s.values[i]), append(b.Number, 0)
+	b.Value, b.Number = append(b.Value, values[i]), append(b.Number, 0)
 	b.AppendWho(p.who)
 }

@@ -44,32 +44,19 @@ type attribute struct{ key, value string }
 // file is intact up to there.
 func scan(r io.Reader) (*header, error) {
 	digest := sha256.New()
-	s := scanner{fields: newFields(io.TeeReader(r, digest))}
-	var err error
-	for err == nil {
-		var v field
-		if v, err = s.fields.read(); err == nil {
-			err = s.field(&v)
-		}
-	}
-	if err == io.EOF {
-		err = nil
-	}
-	s.h.size = s.fields.offset()
-	s.h.samples = s.h.counts[profileSample]
+	s := scanner{fields: newFields(io.TeeReader(r, digest)), tables: new(tables)}
+	err := s.scan()
 	s.h.instance = max(1, binary.BigEndian.Uint64(digest.Sum(nil)))
-	if bad := s.resolve(); bad != nil {
-		return nil, errors.Join(err, &damage.Error{Off: s.h.size, Err: bad})
-	}
-	h := s.h // the scanner goes
-	return &h, err
+	return s.resolve(err)
 }
 
 // scanner is one scan. Strings may come before or after what they are for.
 type scanner struct {
-	fields *fields
-	texts  texts
-	h      header
+	fields  *fields
+	tables  *tables
+	all     bool     // it is also for all tables, and where samples are
+	samples []extent // their messages, in the file
+	h       header
 
 	types    [][2]uint64 // numbers of strings
 	period   [2]uint64
@@ -80,12 +67,37 @@ type scanner struct {
 	chosen, drop, keep, doc uint64
 }
 
+// scan reads all fields. The error is why there are no more, if it is not the end.
+func (s *scanner) scan() (err error) {
+	for err == nil {
+		var v field
+		if v, err = s.fields.read(); err == nil {
+			err = s.field(&v)
+		}
+	}
+	s.h.size = s.fields.offset()
+	s.h.samples = s.h.counts[profileSample]
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
 func (s *scanner) field(v *field) error {
 	if !v.known() {
 		return nil // of a later version
 	}
 	s.h.counts[v.number]++
+	if s.all || v.number == profileString {
+		if err := s.tables.read(v, s.fields.offset()); err != nil {
+			return err
+		}
+	}
 	switch v.number {
+	case profileSample:
+		if end := s.fields.offset(); s.all {
+			s.samples = append(s.samples, extent{uint32(end) - uint32(len(v.bytes)), uint32(end)})
+		}
 	case profileSampleType:
 		if len(s.types) == maxTypes {
 			return &damage.Error{Off: s.fields.offset(), Err: fmt.Errorf("%w: samples of more than %d values", damage.ErrTooBig, maxTypes)}
@@ -95,8 +107,6 @@ func (s *scanner) field(v *field) error {
 		s.period = pair(v.bytes)
 	case profileMapping:
 		s.mapping(v.bytes)
-	case profileString:
-		return s.texts.add(v.bytes, 0)
 	case profileComment:
 		var ok bool
 		if s.comments, ok = v.numbers(s.comments, maxComments); !ok {
@@ -149,29 +159,39 @@ func (s *scanner) mapping(body []byte) {
 	s.mapped = true
 }
 
-// resolve puts strings where their numbers stand. The error says that it is not
-// known what the values are.
-func (s *scanner) resolve() error {
+// resolve puts strings where their numbers stand; err is why there is no more of
+// the file. There is no header if it is not known what the values are.
+func (s *scanner) resolve(err error) (*header, error) {
+	if bad := s.resolveTypes(); bad != nil {
+		return nil, errors.Join(err, &damage.Error{Off: s.h.size, Err: bad})
+	}
+	s.h.periodType = s.name(s.period)
+	s.h.program = s.text(s.program)
+	s.h.time, s.h.duration = max(0, s.h.time), max(0, s.h.duration)
+	s.attributes()
+	h := s.h // the scanner goes
+	return &h, err
+}
+
+func (s *scanner) resolveTypes() error {
 	if len(s.types) == 0 {
 		return fmt.Errorf("%w: it does not say what its values are", ErrProfile)
 	}
 	for _, p := range s.types {
 		for _, n := range p {
-			if _, ok := s.texts.get(n); !ok {
+			if _, ok := s.tables.texts.get(n); !ok {
 				return fmt.Errorf("%w: the names of its values are not there", ErrProfile)
 			}
 		}
 		s.h.types = append(s.h.types, s.name(p))
 	}
-	s.h.periodType = s.name(s.period)
-	s.h.program = s.texts.text(s.program)
-	s.h.time, s.h.duration = max(0, s.h.time), max(0, s.h.duration)
-	s.attributes()
 	return nil
 }
 
+func (s *scanner) text(n uint64) string { return s.tables.texts.text(n) }
+
 func (s *scanner) name(p [2]uint64) valueName {
-	return valueName{s.texts.text(p[0]), s.texts.text(p[1])}
+	return valueName{s.text(p[0]), s.text(p[1])}
 }
 
 // attributes are what has no other place.
@@ -181,13 +201,13 @@ func (s *scanner) attributes() {
 			s.h.attributes = append(s.h.attributes, attribute{key, value})
 		}
 	}
-	add("default_sample_type", s.texts.text(s.chosen))
-	add("drop_frames", s.texts.text(s.drop))
-	add("keep_frames", s.texts.text(s.keep))
-	add("doc_url", s.texts.text(s.doc))
+	add("default_sample_type", s.text(s.chosen))
+	add("drop_frames", s.text(s.drop))
+	add("keep_frames", s.text(s.keep))
+	add("doc_url", s.text(s.doc))
 	comments, left := "", maxComments
 	for _, n := range s.comments {
-		text, _ := s.texts.get(n)
+		text, _ := s.tables.texts.get(n)
 		if len(text) >= left {
 			s.h.untold++
 			continue

@@ -37,15 +37,23 @@ type line struct {
 // before it has come.
 const leastMessage = 8
 
-// newTables returns tables with room for what a file is known to hold.
-func newTables(h *header) *tables {
-	t := new(tables)
+// reserve makes room for what a file is known to hold.
+func (t *tables) reserve(h *header) {
 	room := func(field int) int { return int(min(h.counts[field], h.size/leastMessage)) }
 	t.texts.at = make([]extent, 0, room(profileString))
 	t.locations.reserve(room(profileLocation))
 	t.functions.reserve(room(profileFunction))
 	t.lines = make([]line, 0, room(profileLocation))
-	return t
+}
+
+// reset empties t and keeps its memory.
+func (t *tables) reset() {
+	t.texts = texts{at: t.texts.at[:0]}
+	t.mappings.reset()
+	t.locations.reset()
+	t.functions.reset()
+	t.lines = t.lines[:0]
+	t.malformed = 0
 }
 
 // maxInline is how many lines of a location are read; no compiler inlines so
@@ -68,6 +76,8 @@ const slack = 1024
 func (n *numbered[T]) reserve(rows int) {
 	n.rows, n.dense = make([]T, 0, rows), make([]int32, 0, rows+1)
 }
+
+func (n *numbered[T]) reset() { n.rows, n.dense, n.sparse = n.rows[:0], n.dense[:0], nil }
 
 // add adds a row, unless there is one with the number.
 func (n *numbered[T]) add(number uint64, row T) (ok bool) {

@@ -14,9 +14,6 @@ type texts struct {
 	held bool
 }
 
-// extent is a part of something, from one place up to but not another.
-type extent struct{ from, to uint32 }
-
 // maxTexts bounds all strings of a file.
 const maxTexts = math.MaxInt32
 

@@ -1,0 +1,124 @@
+package pprof
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/pprof/profile"
+
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+// alike are profiles of one program that was loaded at different addresses: they
+// have most of their stacks in common, under numbers of their own.
+func alike(t testing.TB, n int) (files [][]byte) {
+	for i := range n {
+		r := rand.New(rand.NewPCG(1, uint64(i)))
+		start := uint64(0x10000 * (i + 1))
+		p := &profile.Profile{
+			SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
+			TimeNanos:  1_795_000_000_000_000_000 + int64(i), DurationNanos: 1e9,
+			Mapping: []*profile.Mapping{{ID: 1, Start: start, Limit: start + 0x1000, File: "/bin/shop", BuildID: "c0ffee"}},
+		}
+		for _, f := range r.Perm(10) {
+			p.Function = append(p.Function, &profile.Function{ID: uint64(len(p.Function) + 1), Name: fmt.Sprint("main.f", f), Filename: "main.go", StartLine: int64(f)})
+			lines := []profile.Line{{Function: p.Function[len(p.Function)-1], Line: int64(f)}, {Function: p.Function[0], Line: 7}}
+			p.Location = append(p.Location, &profile.Location{ID: uint64(len(p.Location) + 1), Mapping: p.Mapping[0], Address: start + uint64(16*f), Line: lines[:1+f%2]})
+		}
+		for range 20 {
+			s := &profile.Sample{Value: []int64{1, int64(r.IntN(100))}, Label: map[string][]string{"route": {fmt.Sprint("/", r.IntN(3))}}}
+			for range r.IntN(6) {
+				s.Location = append(s.Location, p.Location[r.IntN(10)])
+			}
+			p.Sample = append(p.Sample, s)
+		}
+		var out bytes.Buffer
+		if err := p.WriteUncompressed(&out); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, append(out.Bytes(), 0x12, 4, 0x0a, 2, 99, 98)) // a sample without values
+	}
+	return files
+}
+
+// readAll is all events of some files, as text.
+func readAll(t *testing.T, p *Pool, files [][]byte) string {
+	var tables stream.Tables
+	var opened []*File
+	for _, data := range files {
+		f, err := p.Open(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened = append(opened, f)
+		tables.Processes = append(tables.Processes, f.Processes()...)
+	}
+	var sources []stream.Source
+	for i, f := range opened {
+		sources = append(sources, f.Source(&tables, []stream.ProcessID{stream.ProcessID(i + 1)}, 0))
+	}
+	var out bytes.Buffer
+	if err := stream.Copy(streamtest.Validate(streamtest.NewText(&out)), stream.Merge(&tables, sources...), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// It does not matter to what comes out whether a pool has room, nor in which order
+// files come; and who is last lets go of all.
+func TestPool(t *testing.T) {
+	files := alike(t, 8)
+	want := readAll(t, new(Pool), files)
+	backwards := slices.Clone(files)
+	slices.Reverse(backwards)
+	for _, limit := range []int64{0, 1, 3 << 10, 6 << 10} {
+		for order, files := range [][][]byte{files, backwards} {
+			p := &Pool{limit: limit}
+			if got := readAll(t, p, files); got != want {
+				t.Errorf("limit %d, order %d:\n%s\nwant:\n%s", limit, order, got, want)
+			}
+			if p.users != 0 || p.held != 0 || p.bytes() != 0 {
+				t.Errorf("limit %d: %d users and %d bytes are left, of which tables know %d", limit, p.users, p.bytes(), p.held)
+			}
+			if (limit > 0) != (p.spare != nil) {
+				t.Errorf("limit %d: spare %v", limit, p.spare)
+			}
+		}
+	}
+}
+
+// What profiles of one program have in common is there once, wherever it was loaded.
+func TestPoolIsShared(t *testing.T) {
+	files := alike(t, 8)
+	var one, all Pool
+	for i, data := range files {
+		open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+		if _, err := all.Open(open); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			one.Open(open)
+		}
+	}
+	if one.texts.Len() < 10 || all.texts.Len() > 20 || all.modules.Len() != 1 || all.sites.Len() > 100 {
+		t.Errorf("%d texts, %d modules, %d sites; of one file %d, %d, %d", all.texts.Len(), all.modules.Len(), all.sites.Len(), one.texts.Len(), one.modules.Len(), one.sites.Len())
+	}
+}
+
+// FuzzSample: what is kept of a sample is the sample.
+func FuzzSample(f *testing.F) {
+	f.Add(int32(1), int32(0), int64(7), int64(1), int64(-1))
+	f.Fuzz(func(t *testing.T, stack, labels int32, goroutine, a, b int64) {
+		want := sample{stackID(stack & (1<<31 - 1)), whose{goroutine, labelsID(labels & (1<<31 - 1))}, []int64{a, b}}
+		data := want.append(nil)
+		var got sample
+		if rest := got.take(append(data, 9)); len(rest) != 1 || got.stack != want.stack || got.whose != want.whose || !slices.Equal(got.values, want.values) {
+			t.Errorf("%+v comes back as %+v, and %d bytes are left", want, got, len(rest))
+		}
+	})
+}
