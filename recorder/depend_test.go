@@ -26,11 +26,11 @@ func goList(t *testing.T, dir string, args ...string) []string {
 	return strings.Fields(string(out))
 }
 
-// The recorder depends on the standard library, golang.org/x/sys, and three of our
+// The recorder depends on the standard library, golang.org/x/sys, and four of our
 // packages.
 func TestDependencies(t *testing.T) {
 	found := goList(t, ".", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "gprof/recorder", "gprof/recorder/auto", "gprof/recorder/early")
-	ours := []string{"gprof/rawformat", "gprof/chunks", "gprof/recorder", "gprof/recorder/auto", "gprof/recorder/early"}
+	ours := []string{"gprof/buildid", "gprof/rawformat", "gprof/chunks", "gprof/recorder", "gprof/recorder/auto", "gprof/recorder/early"}
 	for _, p := range found {
 		if !slices.Contains(ours, p) && !strings.HasPrefix(p, "golang.org/x/sys/") {
 			t.Errorf("depends on %s", p)

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"gprof/buildid"
 )
 
 // mappedModules lists the executable mappings of files that are not known yet.
@@ -70,7 +72,7 @@ func (m *module) identify(exe string) string {
 	}
 	if f, err := elf.Open(path); err == nil {
 		defer f.Close()
-		if id, err := buildID(f); err == nil {
+		if id, err := buildid.Of(f); err == nil {
 			return id
 		}
 	}
@@ -87,7 +89,7 @@ func (m *module) memoryID() string {
 		_, err = io.Copy(h, io.NewSectionReader(mem, int64(m.start), int64(m.end-m.start)))
 	}
 	if err != nil {
-		return contentPrefix + rand.Text() // nobody else's, then
+		return buildid.ContentPrefix + rand.Text() // nobody else's, then
 	}
-	return contentPrefix + hex.EncodeToString(h.Sum(nil)[:16])
+	return buildid.ContentPrefix + hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gprof/buildid"
 )
 
 func TestParseMapping(t *testing.T) {
@@ -79,7 +81,7 @@ func build(t *testing.T, dir, source string, flags ...string) string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	id, err := buildID(f)
+	id, err := buildid.Of(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,12 +95,12 @@ func TestBuildIDs(t *testing.T) {
 	const shifted = "package main\n\n\nfunc main() { println(1) }\n" // the same code, other lines
 	dir := t.TempDir()
 	plain := build(t, dir, one)
-	if strings.HasPrefix(plain, contentPrefix) || plain == "" {
+	if strings.HasPrefix(plain, buildid.ContentPrefix) || plain == "" {
 		t.Errorf("build id %q, want the linker's", plain)
 	}
 	for _, flags := range []string{"-ldflags=-buildid= -B none", "-ldflags=-buildid=", "-ldflags=-buildid=redacted", "-ldflags=-buildid=redacted -B none", "-ldflags=-buildid=a//b/c"} {
 		first, second, again := build(t, dir, one, flags), build(t, dir, shifted, flags), build(t, dir, one, flags)
-		if !strings.HasPrefix(first, contentPrefix) || first == second {
+		if !strings.HasPrefix(first, buildid.ContentPrefix) || first == second {
 			t.Errorf("%s: build ids %q and %q, want two hashes", flags, first, second)
 		}
 		if first != again {

@@ -5,6 +5,8 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"testing"
+
+	"gprof/buildid"
 )
 
 // tinyTable is a table of one function with one inlined call.
@@ -87,7 +89,7 @@ func FuzzProgram(f *testing.F) {
 		if err != nil {
 			return
 		}
-		note(e, ".note.gnu.build-id", "GNU", 3)
+		buildid.Of(e)
 		readProgram(e).lookup(offset)
 	})
 }

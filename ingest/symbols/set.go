@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"gprof/buildid"
 )
 
 // ErrNoProgram means that a path leads to no program.
@@ -104,7 +106,7 @@ func (s *Set) add(name string) {
 func (s *Set) Lookup(build string, offset uint64) []Function {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if strings.HasPrefix(build, contentPrefix) {
+	if strings.HasPrefix(build, buildid.ContentPrefix) {
 		s.readUntold()
 	}
 	for _, name := range s.files[build] {

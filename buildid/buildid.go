@@ -1,0 +1,90 @@
+// Package buildid names the build of an ELF file. Two builds must never be taken for
+// one, whatever flags they were linked with.
+package buildid
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+)
+
+// ContentPrefix marks a build id that is a hash of the code.
+const ContentPrefix = "content-"
+
+// ErrNoCode means that a file has no section to tell its build by.
+var ErrNoCode = errors.New("no code section")
+
+// Of names the build: by what is noted in the file, else by its content.
+func Of(f *elf.File) (string, error) {
+	if id := Noted(f); id != "" {
+		return id, nil
+	}
+	return Content(f)
+}
+
+// Noted is the GNU build id in hex, else the Go build id; "" if there is none, or it
+// would not tell builds apart: Go's linker makes the one id of the other, and where
+// somebody chose the Go id, neither does.
+func Noted(f *elf.File) string {
+	golang := note(f, ".note.go.buildid", "Go", 4)
+	switch gnu := GNU(f); {
+	case len(golang) > 0 && !usual(string(golang)):
+		return ""
+	case gnu != "":
+		return gnu
+	}
+	return string(golang)
+}
+
+// GNU is the GNU build id in hex, "" if there is none.
+func GNU(f *elf.File) string { return hex.EncodeToString(note(f, ".note.gnu.build-id", "GNU", 3)) }
+
+// usual reports whether a Go build id is of the form that go build gives it:
+// action/main/content/content, hashes all.
+func usual(id string) bool {
+	parts := strings.Split(id, "/")
+	return len(parts) == 4 && !slices.Contains(parts, "")
+}
+
+// note returns the description of an ELF note, nil if the section does not
+// begin with that note.
+func note(f *elf.File, section, owner string, kind uint32) []byte {
+	s := f.Section(section)
+	if s == nil || s.Size < 12 || s.Size > 4<<10 {
+		return nil
+	}
+	b, err := s.Data()
+	if err != nil || len(b) < 12 {
+		return nil
+	}
+	name, desc := uint64(f.ByteOrder.Uint32(b)), uint64(f.ByteOrder.Uint32(b[4:]))
+	at := 12 + (name+3)&^3
+	if f.ByteOrder.Uint32(b[8:]) != kind || at+desc > uint64(len(b)) || !bytes.HasPrefix(b[12:], []byte(owner)) {
+		return nil
+	}
+	return b[at : at+desc]
+}
+
+// Content is the hash of the code and, in a Go program, of the table of functions
+// and lines, which differs where the code alone might not.
+func Content(f *elf.File) (string, error) {
+	if f.Section(".text") == nil {
+		return "", ErrNoCode
+	}
+	h := sha256.New()
+	for _, name := range []string{".text", ".gopclntab", ".data.rel.ro.gopclntab"} {
+		s := f.Section(name)
+		if s == nil {
+			continue
+		}
+		if _, err := io.Copy(h, s.Open()); err != nil {
+			return "", err
+		}
+	}
+	return ContentPrefix + hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
