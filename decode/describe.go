@@ -66,6 +66,10 @@ func programName(p *stream.Process) string {
 	return "unnamed program"
 }
 
+// sampledSuffix is behind the service of a process that was sampled from outside: it may
+// have recorded itself, too.
+const sampledSuffix = " (sampled)"
+
 // Parent is the instance of the process that started p, 0 if it did not record.
 func Parent(p *chunks.Process) uint64 {
 	instance, err := strconv.ParseUint(meta(p, rawformat.MetaParent), 16, 64)
@@ -124,6 +128,9 @@ func Describe(p *chunks.Process, clock Clock) stream.Process {
 		describe(&row, m.Key, m.Value)
 	}
 	row.Name = programName(&row)
+	if row.Service != "" && meta(p, rawformat.MetaSampler) != "" {
+		row.Service += sampledSuffix
+	}
 	if m, ok := StartOf(p); ok {
 		row.Start = clock.At(m)
 	}

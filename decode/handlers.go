@@ -40,6 +40,7 @@ var handlers = [256]func(*worker, *entry){
 	rawformat.KindLog:             (*worker).log,
 	rawformat.KindAllocation:      (*worker).allocation,
 	rawformat.KindWait:            (*worker).goroutinesWait,
+	rawformat.KindOffCPU:          (*worker).offCPU,
 }
 
 // nothing is for entries of which the time alone counts.

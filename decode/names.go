@@ -113,13 +113,30 @@ func (n *names) frames(module stream.ModuleID, offset uint64, chain []function) 
 		frames = append(frames, n.tables.Frames.Intern(stream.Frame{
 			Module: module, Offset: offset, Depth: int32(depth), Line: f.line, Start: f.start,
 			Function: n.tables.Strings.Intern(f.name), File: n.tables.Strings.Intern(f.file),
-			Category: n.category(gonames.Category(f.name)),
+			Category: n.category(n.categoryOf(module, f.name)),
 		}))
 	}
 	if frames == nil {
-		frames = []stream.FrameID{n.tables.Frames.Intern(stream.Frame{Module: module, Offset: offset, Category: n.category(gonames.Native)})}
+		frames = []stream.FrameID{n.tables.Frames.Intern(stream.Frame{Module: module, Offset: offset, Category: n.category(n.categoryOf(module, ""))})}
 	}
 	return frames
+}
+
+// kernelName is the path of the kernel's module, and kernelCategory that of its code, as
+// of perf's.
+const kernelName = "[kernel.kallsyms]"
+
+var kernelCategory = stream.Category{Name: "Kernel", Color: "orange"}
+
+// categoryOf is the category of a function, "" unknown, in a module.
+func (n *names) categoryOf(module stream.ModuleID, function string) stream.Category {
+	switch {
+	case module != 0 && n.tables.Modules.At(module).Path == kernelName:
+		return kernelCategory
+	case function == "":
+		return gonames.Native
+	}
+	return gonames.Category(function)
 }
 
 // push returns the stack of parent and the functions at one more address.

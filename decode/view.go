@@ -21,6 +21,7 @@ type view struct {
 	labels    map[uint64]stream.LabelsID
 	undefined map[undefinedKey]*event
 	waits     map[waitKey]wait
+	offs      map[offKey]wait
 }
 
 // lane is a track with the slots of its series.
@@ -50,7 +51,7 @@ func (w *worker) viewOf(generation uint32) *view {
 	d := p.dicts[generation]
 	v := w.views[d]
 	if v == nil {
-		v = &view{dict: d, lanes: map[trackKey]*lane{}, threads: map[uint64]*lane{}, labels: map[uint64]stream.LabelsID{}, undefined: map[undefinedKey]*event{}, waits: map[waitKey]wait{}}
+		v = &view{dict: d, lanes: map[trackKey]*lane{}, threads: map[uint64]*lane{}, labels: map[uint64]stream.LabelsID{}, undefined: map[undefinedKey]*event{}, waits: map[waitKey]wait{}, offs: map[offKey]wait{}}
 		w.views[d] = v
 		w.view = v
 		v.main = w.lane(trackKey{p.name, mainTrack})

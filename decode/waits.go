@@ -47,29 +47,72 @@ func together(goroutines, wall int64) int64 {
 	return goroutines * wall
 }
 
-// waitOf finds out where it is.
-func (w *worker) waitOf(k waitKey) (at wait) {
-	link := stackLink{}
+// offKey is where a thread was off the processor, and why; all are as they stand in the
+// fields.
+type offKey struct{ track, stack, reason uint64 }
+
+// offCPU adds a row of the time that a thread was off the processor.
+func (w *worker) offCPU(e *entry) {
+	k := offKey{e.v[2], e.v[3], min(e.v[4], uint64(len(rawformat.OffReasons)))}
+	at, ok := w.view.offs[k]
+	if !ok {
+		at = w.offOf(k)
+		if k.stack != inlineStack {
+			w.view.offs[k] = at
+		}
+	}
+	b := w.rows.in(&at.lane.waits, stream.Series{Process: w.job.process.ID, Kind: stream.Waits, Track: at.lane.id}, 0)
+	w.row(b, e.at)
+	b.Stack = append(b.Stack, at.stack)
+	b.Value, b.Number = append(b.Value, known(e.v[5])), append(b.Number, 1)
+}
+
+// offOf finds out where it is.
+func (w *worker) offOf(k offKey) (at wait) {
+	name := w.job.process.name
+	if k.track != 0 {
+		name, _ = w.trackName(k.track)
+	}
+	at.stack = w.waitingAt(w.waitLink(k.stack), rawformat.OffReasons, k.reason)
+	at.lane = w.lane(trackKey{name + waitingSuffix, rootTrack})
+	return at
+}
+
+// waitLink is the link of a stack as it stands in the field.
+func (w *worker) waitLink(stack uint64) (link stackLink) {
 	switch {
-	case k.stack == inlineStack:
+	case stack == inlineStack:
 		link = w.inlineLink()
-	case k.stack > inlineStack:
-		if link = w.view.dict.links.stack(k.stack - 1); link.sid == 0 {
+	case stack > inlineStack:
+		if link = w.view.dict.links.stack(stack - 1); link.sid == 0 {
 			w.note(stream.ReasonUndefined, "stacks", "")
 		}
 	}
-	reason := "unknown reason"
-	if k.reason < uint64(len(rawformat.WaitReasons)) {
-		reason = rawformat.WaitReasons[k.reason]
+	return link
+}
+
+// waitingAt is a stack with a reason as its innermost frame.
+func (w *worker) waitingAt(link stackLink, reasons []string, reason uint64) stream.StackID {
+	text := "unknown reason"
+	if reason < uint64(len(reasons)) {
+		text = reasons[reason]
 	}
 	w.run.tables.Lock()
-	name := w.job.process.name
-	if link.sid != 0 {
-		name = w.view.dict.roots[link.root]
-	}
+	defer w.run.tables.Unlock()
 	names := &w.run.names
-	at.stack = w.run.tables.Stacks.Intern(link.sid, names.label("waiting: "+reason, names.category(waitCategory)))
-	w.run.tables.Unlock()
+	return w.run.tables.Stacks.Intern(link.sid, names.label("waiting: "+text, names.category(waitCategory)))
+}
+
+// waitOf finds out where it is.
+func (w *worker) waitOf(k waitKey) (at wait) {
+	link := w.waitLink(k.stack)
+	name := w.job.process.name
+	at.stack = w.waitingAt(link, rawformat.WaitReasons, k.reason)
+	if link.sid != 0 {
+		w.run.tables.Lock()
+		name = w.view.dict.roots[link.root]
+		w.run.tables.Unlock()
+	}
 	at.lane = w.lane(trackKey{name + waitingSuffix, rootTrack})
 	return at
 }

@@ -166,6 +166,12 @@
 // the time, but for after times [SampleUnit] ticks that went by since. A reader that
 // does not have that sample drops the block, and counts it.
 //
+// # Time off the processor
+//
+// An off-cpu block says how long a thread was off the processor, when it came back, and
+// for which of [OffReasons]: it tells of threads that somebody samples from outside. Track
+// and stack are its own.
+//
 // # Heap samples
 //
 // A site is a stack and the size of the objects that are allocated there. An

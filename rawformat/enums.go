@@ -127,10 +127,11 @@ const (
 	LostSamples    LostReason = 4 // CPU samples that could not be taken or stored
 	LostLabels     LostReason = 5 // label frames of goroutines, or labels of samples, for which there was no room
 	LostCut        LostReason = 6 // files that somebody else cut short while they were written; and their bytes that were gone
+	LostKernel     LostReason = 7 // records of perf_event for which the kernel's buffer had no room
 )
 
 // LostReasons names them, in order.
-var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost", "labels of too many goroutines", "files cut short by others"}
+var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost", "labels of too many goroutines", "files cut short by others", "records of the kernel for which there was no room"}
 
 // WaitReason is what goroutines wait for.
 type WaitReason uint8
@@ -148,6 +149,17 @@ const (
 
 // WaitReasons names them, in order.
 var WaitReasons = []string{"other", "channel receive", "channel send", "select", "network", "sleep", "lock", "system call"}
+
+// OffReason is why a thread is off the processor.
+type OffReason uint8
+
+const (
+	OffWaiting   OffReason = 0 // it has nothing to run
+	OffPreempted OffReason = 1 // it could run on
+)
+
+// OffReasons names them, in order.
+var OffReasons = []string{"off CPU", "preempted"}
 
 // ExitReason is how a process ended. Stopped, and normal with code 0, are clean
 // ends: tools may leave a child out that ended so before its parent's range
@@ -206,6 +218,7 @@ const (
 	MetaCores      = "cores"        // of the machine that are apart: hardware threads of one count once
 	MetaFeature    = "feature"      // what is recorded, one record each
 	MetaTracks     = "track-filter" // a pattern of the tracks that are recorded, one record each; missing: all are
+	MetaSampler    = "sampler"      // who recorded the process from outside; missing: it recorded itself
 )
 
 // Names of counters by which readers judge how a process ended.

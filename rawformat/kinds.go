@@ -112,6 +112,11 @@ const (
 	KindExit Kind = 56
 )
 
+// More kinds of blocks in a chunk.
+const (
+	KindOffCPU Kind = 64
+)
+
 // Kinds is the table of all kinds, indexed by [Kind]; an unused number has an
 // empty Name. What the values of enumerations mean stands in enums.go.
 var Kinds = [256]Spec{
@@ -165,6 +170,10 @@ var Kinds = [256]Spec{
 	// So many goroutines wait, for a reason of [WaitReasons]: each for wall ns more
 	// since they were last looked at.
 	KindWait: {"wait", 0, InChunk, []Field{{"time", Time}, {"stack", Uint}, {"reason", Uint}, {"goroutines", Uint}, {"wall", Uint}}},
+
+	// A thread was off the processor for so many ns until time, for a reason of
+	// [OffReasons]; stack is where it left.
+	KindOffCPU: {"off-cpu", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"track", Uint}, {"stack", Uint}, {"reason", Uint}, {"wall", Uint}}},
 
 	KindDefString: {"def-string", 0, InDict, []Field{{"id", Uint}, {"text", Text}}},
 	// sub is a part of the category, empty for what is of no part of it.

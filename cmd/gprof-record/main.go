@@ -1,6 +1,7 @@
 // Gprof-record starts a command with recording switched on, and shows and steers
 // the processes of a session. The command is a Go program that imports
-// gprof/recorder or gprof/recorder/auto.
+// gprof/recorder or gprof/recorder/auto. Programs that don't, whatever they are written
+// in, it samples from outside.
 //
 // Run gprof-record COMMAND --help for examples.
 package main
@@ -34,6 +35,7 @@ type streams struct {
 
 type cli struct {
 	Run    runCmd    `cmd:"" help:"Run a command and record what it does."`
+	Attach attachCmd `cmd:"" help:"Sample processes that run, whatever they are written in (Linux)."`
 	Status statusCmd `cmd:"" help:"Show who records in a session, and what it holds."`
 	Start  startCmd  `cmd:"" help:"Have all processes of a session record again."`
 	Pause  pauseCmd  `cmd:"" help:"Have all processes of a session pause."`
@@ -91,6 +93,12 @@ func (s *streams) end(err error) int {
 		return int(status)
 	}
 	s.say("error: %v", err)
+	var h *hinted
+	if errors.As(err, &h) {
+		for _, hint := range h.hints {
+			s.say("hint: %s", hint)
+		}
+	}
 	return exitFailed
 }
 

@@ -13,3 +13,6 @@ func reached(os.Signal) bool { return true }
 
 // signalOf is the signal that ended a process: none, here.
 func signalOf(*os.ProcessState) int { return 0 }
+
+// ending are the signals that end the sampling of processes that run on.
+var ending = []os.Signal{os.Interrupt}

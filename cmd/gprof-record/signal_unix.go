@@ -43,3 +43,6 @@ func signalOf(p *os.ProcessState) int {
 	}
 	return 0
 }
+
+// ending are the signals that end the sampling of processes that run on.
+var ending = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gprof/recorder"
+	"gprof/recorder/attach"
+)
+
+// sampleFlags are those of the commands that sample processes from outside.
+type sampleFlags struct {
+	Rate       int  `short:"r" default:"1000" placeholder:"HZ" help:"Samples in a second of CPU time of each thread (default: 1000)."`
+	NoOffCPU   bool `name:"no-off-cpu" help:"Leave out when and where threads are off the processor."`
+	NoChildren bool `help:"Leave out the processes that are begun meanwhile."`
+}
+
+type attachCmd struct {
+	Pid      []int         `short:"p" required:"" placeholder:"PID" help:"Process to sample; several may be given."`
+	Duration time.Duration `placeholder:"DURATION" help:"How long to sample, such as 10s (default: until the processes end, or Ctrl-C)."`
+	Dir      string        `short:"d" placeholder:"DIR" help:"Directory in which the session is made (default: where the recorder would)."`
+	Limit    sizeFlag      `short:"l" placeholder:"SIZE" help:"Bytes that the session may hold, such as 64MiB (default: 64MiB)."`
+	Pack     string        `short:"o" placeholder:"FILE.gprof" help:"Pack what was recorded into this file."`
+	sampleFlags
+}
+
+// Help is what attach --help ends with.
+func (*attachCmd) Help() string {
+	return `Samples run into a ring of files: when it is full the oldest go. What is in it survives, whoever is killed. Ctrl-C ends the sampling; the processes run on.
+
+Of all threads it is recorded what they run, and when and where they leave the processor. Stacks are found by frame pointers: Go programs have them, C needs -fno-omit-frame-pointer.
+
+Examples:
+
+  gprof-record attach -p 4711
+  gprof-record attach -p $(pgrep -x nginx | head -1) --duration 30s --dir /tmp/rec
+  gprof-convert /tmp/rec/nginx --symbols /usr/sbin/nginx -o nginx.json.gz
+  gprof-record attach -p 4711 --rate 100 --no-off-cpu -o quiet.gprof`
+}
+
+// Run samples until the processes end, or whoever started it has enough.
+func (c *attachCmd) Run(s *streams) error {
+	options, err := c.options(c.Dir, program(c.Pid[0]), c.Limit)
+	if err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, ending...)
+	defer signal.Stop(signals)
+	sampler, err := attach.Start(c.Pid, options)
+	if err != nil {
+		return s.refuse(err)
+	}
+	s.note(sampler)
+	s.say("sampling %s; Ctrl-C ends it", pids(c.Pid))
+	var enough <-chan time.Time
+	if c.Duration > 0 {
+		enough = time.After(c.Duration)
+	}
+	select {
+	case <-sampler.Done():
+	case <-signals:
+	case <-enough:
+	}
+	return s.finish(sampler, options.Session, c.Pack)
+}
+
+// options are those of a sampler whose session is of that service.
+func (f *sampleFlags) options(dir, service string, limit sizeFlag) (o attach.Options, err error) {
+	os.Unsetenv(recorder.EnvSession) // it is that of a program that records itself
+	session, err := recorder.Options{Dir: dir, Service: service}.Session()
+	return attach.Options{Session: session, Limit: int64(limit), Hz: f.Rate, NoOffCPU: f.NoOffCPU, NoChildren: f.NoChildren}, err
+}
+
+// program is what a process is called, its pid if that can't be told.
+func program(pid int) string {
+	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil {
+		return strings.TrimSuffix(filepath.Base(exe), " (deleted)")
+	}
+	return fmt.Sprintf("pid-%d", pid)
+}
+
+func pids(all []int) string {
+	return "pid " + strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", ", "), "[]")
+}
+
+// refuse says what would allow what was refused, and returns the error.
+func (s *streams) refuse(err error) error {
+	var r *attach.Refusal
+	if errors.As(err, &r) {
+		return &hinted{err, r.Hints}
+	}
+	return err
+}
+
+// hinted is an error, and what to do about it.
+type hinted struct {
+	error
+	hints []string
+}
+
+func (h *hinted) Unwrap() error { return h.error }
+
+// note says what can't be had.
+func (s *streams) note(sampler *attach.Sampler) {
+	for _, n := range sampler.Notes() {
+		s.say("warning: %v", n)
+		for _, hint := range n.Hints {
+			s.say("hint: %s", hint)
+		}
+	}
+}
+
+// finish ends the sampling and says what came of it.
+func (s *streams) finish(sampler *attach.Sampler, session, pack string) error {
+	sum, err := sampler.Stop()
+	for _, why := range sum.Unwritten {
+		s.say("warning: not recorded: %s", why)
+	}
+	if sum.Lost > 0 {
+		s.say("warning: %d records were lost: more came than could be read", sum.Lost)
+		s.say("hint: a lower --rate, or --no-off-cpu")
+	}
+	if len(sum.Dirs) == 0 {
+		s.say("warning: nothing was recorded: the processes neither ran nor waited while they were sampled")
+		return err
+	}
+	s.say("recorded %d sample(s) and %d wait(s) of %d process(es) in %s", sum.Samples, sum.Waits, len(sum.Dirs), session)
+	s.say("hint: gprof-convert %s --symbols PROGRAM -o profile.json.gz", session)
+	if pack != "" {
+		if err := s.pack(pack, session, sum.Dirs); err != nil {
+			s.say("warning: nothing is packed: %v", err)
+		}
+	}
+	return err
+}

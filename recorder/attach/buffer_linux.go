@@ -1,0 +1,72 @@
+package attach
+
+import (
+	"errors"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"gprof/perfevent"
+)
+
+// buffer is the memory into which the kernel writes records: a page that says how far
+// it has come, and a ring.
+type buffer struct {
+	mem  []byte
+	page *unix.PerfEventMmapPage
+	ring []byte // its size is a power of two
+	wrap []byte // of a record that begins at the end of the ring
+}
+
+// bufferSize is of how many bytes a ring is, if the kernel gives that much: by default
+// whoever is not privileged has 516 KiB a processor.
+const bufferSize = 512 << 10
+
+// minBuffer is the smallest ring that is worth its while.
+const minBuffer = 16 << 10
+
+// mapBuffer maps that of an event. The error is that of the smallest: unix.EPERM when no
+// more memory may be locked.
+func mapBuffer(fd int) (*buffer, error) {
+	page := os.Getpagesize()
+	for size := bufferSize; ; size /= 2 {
+		mem, err := unix.Mmap(fd, 0, page+size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if err == nil {
+			return &buffer{mem: mem, page: (*unix.PerfEventMmapPage)(unsafe.Pointer(&mem[0])), ring: mem[page:]}, nil
+		}
+		if !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.ENOMEM) || size/2 < max(minBuffer, page) {
+			return nil, os.NewSyscallError("mmap", err)
+		}
+	}
+}
+
+// read hands over the records that are there: f must not keep the body. A record that
+// can't be one ends the reading, and what is there counts as one that was lost.
+func (b *buffer) read(f func(h perfevent.Head, body []byte)) (lost uint64) {
+	head, tail := atomic.LoadUint64(&b.page.Data_head), b.page.Data_tail
+	for tail < head {
+		h, ok := perfevent.ParseHead(b.at(tail, perfevent.HeadSize))
+		if !ok || uint64(h.Size) > head-tail {
+			lost, tail = 1, head
+			break
+		}
+		f(h, b.at(tail, h.Size)[perfevent.HeadSize:])
+		tail += uint64(h.Size)
+	}
+	atomic.StoreUint64(&b.page.Data_tail, tail)
+	return lost
+}
+
+// at is n bytes at a position, which is never reset.
+func (b *buffer) at(position uint64, n int) []byte {
+	i := int(position & uint64(len(b.ring)-1))
+	if i+n <= len(b.ring) {
+		return b.ring[i : i+n]
+	}
+	b.wrap = append(append(b.wrap[:0], b.ring[i:]...), b.ring[:n-(len(b.ring)-i)]...)
+	return b.wrap
+}
+
+func (b *buffer) close() error { return unix.Munmap(b.mem) }

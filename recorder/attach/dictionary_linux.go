@@ -1,0 +1,142 @@
+package attach
+
+import (
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// dictionary writes one generation of definitions of a recording. What is defined is
+// in the file before its id is used; once something could not be written nothing
+// follows.
+type dictionary struct {
+	file  *chunks.RecordFile
+	limit int64 // bytes of the file
+	full  bool
+	batch [][]byte // records that are not in the file yet
+
+	strings map[string]uint32
+	tracks  map[string]uint32
+	modules map[int]uint32 // by their number in the process
+	frames  map[frame]uint32
+	stacks  map[edge]uint32
+}
+
+// edge is a stack: one frame more than its parent.
+type edge struct{ parent, frame uint32 }
+
+func newDictionary(file *chunks.RecordFile, limit int64) *dictionary {
+	return &dictionary{file: file, limit: limit, strings: map[string]uint32{}, tracks: map[string]uint32{},
+		modules: map[int]uint32{}, frames: map[frame]uint32{}, stacks: map[edge]uint32{}}
+}
+
+// record is the body of one that is being made.
+type record []byte
+
+func newRecord(k rawformat.Kind) record        { return record{byte(k)} }
+func (r record) uint(v uint64) record          { return rawformat.AppendUint(r, v) }
+func (r record) sint(v int64) record           { return rawformat.AppendSint(r, v) }
+func (r record) fixed(v uint64) record         { return rawformat.AppendFixed(r, v) }
+func (r record) text(s string) record          { return rawformat.AppendText(r, s) }
+func (d *dictionary) add(r record)             { d.batch = append(d.batch, r) }
+func next[K comparable](m map[K]uint32) uint32 { return uint32(len(m) + 1) }
+
+// flush writes what was defined. False: none of it is in the file, and nothing will be.
+func (d *dictionary) flush() bool {
+	if !d.full && len(d.batch) > 0 {
+		d.full = d.file.Append(d.batch...) != nil
+	}
+	d.batch = d.batch[:0]
+	return !d.full
+}
+
+// isOutgrown reports whether another generation should begin.
+func (d *dictionary) isOutgrown() bool { return d.full || d.file.Size() > d.limit }
+
+// stack returns the id of a stack, innermost frame first; 0: it is empty, or there is no room.
+func (d *dictionary) stack(p *process, frames []frame) (id uint32) {
+	if d.full {
+		return 0
+	}
+	for i := len(frames) - 1; i >= 0; i-- {
+		e := edge{id, d.frame(p, frames[i])}
+		known := false
+		if id, known = d.stacks[e]; !known {
+			id = next(d.stacks)
+			d.stacks[e] = id
+			d.add(newRecord(rawformat.KindDefStack).uint(uint64(id)).uint(uint64(e.parent)).uint(uint64(e.frame)))
+		}
+	}
+	if !d.flush() {
+		return 0
+	}
+	return id
+}
+
+func (d *dictionary) frame(p *process, f frame) uint32 {
+	id, known := d.frames[f]
+	if known {
+		return id
+	}
+	module := d.module(p, f.module)
+	name := uint32(0)
+	if f.module == kernelModule {
+		name = d.string(p.kernel.name(f.offset))
+	}
+	id = next(d.frames)
+	d.frames[f] = id
+	if f == unknownFrame {
+		d.add(newRecord(rawformat.KindDefLabel).uint(uint64(id)).uint(0).text("(unknown)"))
+		return id
+	}
+	d.add(newRecord(rawformat.KindDefFrame).uint(uint64(id)).uint(uint64(module)).uint(f.offset))
+	if name != 0 {
+		d.add(newRecord(rawformat.KindDefSymbol).uint(uint64(id)).uint(0).uint(uint64(name)).uint(0).uint(0))
+	}
+	return id
+}
+
+// module defines the file that a frame is in, at its first.
+func (d *dictionary) module(p *process, number int) uint32 {
+	if number == noModule {
+		return 0
+	}
+	id, known := d.modules[number]
+	if known {
+		return id
+	}
+	id = next(d.modules)
+	d.modules[number] = id
+	m := p.kernel.module()
+	if number != kernelModule {
+		m = p.modules[number]
+	}
+	d.add(newRecord(rawformat.KindDefModule).uint(uint64(id)).text(m.path).text(m.build).fixed(m.start).fixed(m.end).fixed(m.offset))
+	return id
+}
+
+func (d *dictionary) string(s string) uint32 {
+	if s == "" {
+		return 0
+	}
+	id, known := d.strings[s]
+	if !known {
+		id = next(d.strings)
+		d.strings[s] = id
+		d.add(newRecord(rawformat.KindDefString).uint(uint64(id)).text(s))
+	}
+	return id
+}
+
+// track returns the id of a thread's track, 0 if there is no room.
+func (d *dictionary) track(name string) uint32 {
+	id, known := d.tracks[name]
+	if !known && !d.full {
+		id = next(d.tracks)
+		d.tracks[name] = id
+		d.add(newRecord(rawformat.KindDefTrack).uint(uint64(id)).text(name))
+	}
+	if !d.flush() && !known {
+		return 0
+	}
+	return id
+}

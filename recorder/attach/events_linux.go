@@ -1,0 +1,207 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"gprof/perfevent"
+)
+
+// events are those that are opened for each thread: a clock that samples, and one that
+// tells where the thread leaves the processor.
+type events struct {
+	clock    unix.PerfEventAttr
+	leaving  unix.PerfEventAttr
+	layout   perfevent.Layout // of both
+	offCPU   bool             // leaving is opened
+	noKernel error            // why there are no frames of the kernel, nil: there are
+	noStacks error            // why it is not known where threads leave the processor
+	taps     []*tap           // one for each processor
+}
+
+// tap is what a processor writes into.
+type tap struct {
+	cpu    int
+	buffer *buffer // nil: no event was opened yet
+	fds    []int   // the first is the buffer's
+}
+
+// bitBuildID has mappings tell build ids: Linux 5.12.
+const bitBuildID = 1 << 34
+
+// leavesPeriod tells the samples of leaving from those of the clock.
+const leavesPeriod = 1
+
+// newEvents asks for the first processors' buffers.
+func newEvents(o *Options) (*events, error) {
+	cpus, err := online()
+	if err != nil {
+		return nil, err
+	}
+	e := &events{}
+	for _, cpu := range cpus {
+		e.taps = append(e.taps, &tap{cpu: cpu})
+	}
+	e.clock = unix.PerfEventAttr{
+		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(o.period().Nanoseconds()),
+		Sample_type: perfevent.SampleIP | perfevent.SampleTID | perfevent.SampleTime | perfevent.SamplePeriod | perfevent.SampleChain,
+		Bits: unix.PerfBitInherit | unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask |
+			unix.PerfBitSampleIDAll | unix.PerfBitUseClockID | unix.PerfBitWatermark | bitBuildID,
+		Clockid: unix.CLOCK_MONOTONIC, Wakeup: bufferSize / 4,
+	}
+	if o.NoChildren {
+		e.clock.Bits |= bitInheritThread
+	}
+	if !o.NoOffCPU {
+		e.offCPU = true
+		e.clock.Bits |= unix.PerfBitContextSwitch
+	}
+	e.leaving = e.clock
+	e.leaving.Config, e.leaving.Sample = unix.PERF_COUNT_SW_CONTEXT_SWITCHES, leavesPeriod
+	e.leaving.Bits &^= unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask | unix.PerfBitContextSwitch | bitBuildID
+	e.layout = perfevent.Layout{Sample: e.clock.Sample_type, Flags: perfevent.FlagIDAll}
+	return e, nil
+}
+
+// bitInheritThread has threads inherit events and processes not: Linux 5.13.
+const bitInheritThread = 1 << 35
+
+// online lists the processors that are.
+func online() (cpus []int, err error) {
+	const path = "/sys/devices/system/cpu/online"
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for part := range strings.SplitSeq(strings.TrimSpace(string(b)), ",") {
+		from, to, ok := strings.Cut(part, "-")
+		if !ok {
+			to = from
+		}
+		first, err1 := strconv.Atoi(from)
+		last, err2 := strconv.Atoi(to)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		for cpu := first; cpu <= last; cpu++ {
+			cpus = append(cpus, cpu)
+		}
+	}
+	return cpus, nil
+}
+
+// probe finds out what is allowed for a thread, and is asked for from then on: what is
+// refused is left out, and told. The error is that of the kernel when nothing is left.
+func (e *events) probe(tid int) error {
+	for {
+		err := e.try(&e.clock, tid)
+		switch {
+		case errors.Is(err, unix.EINVAL) && e.clock.Bits&bitBuildID != 0:
+			e.clock.Bits &^= bitBuildID // an older kernel
+		case refused(err) && e.noKernel == nil:
+			e.noKernel = err
+			e.clock.Bits |= unix.PerfBitExcludeKernel
+			e.noStacks = err // they leave in the kernel
+		case err != nil:
+			return err
+		default:
+			if e.offCPU && e.noStacks == nil {
+				e.noStacks = e.try(&e.leaving, tid)
+			}
+			return nil
+		}
+	}
+}
+
+func refused(err error) bool { return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) }
+
+// try opens an event and closes it.
+func (e *events) try(attr *unix.PerfEventAttr, tid int) error {
+	fd, err := open(attr, tid, e.taps[0].cpu)
+	if err == nil {
+		err = unix.Close(fd)
+	}
+	return err
+}
+
+func open(attr *unix.PerfEventAttr, tid, cpu int) (int, error) {
+	attr.Size = unix.PERF_ATTR_SIZE_VER8
+	fd, err := unix.PerfEventOpen(attr, tid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if errors.Is(err, unix.E2BIG) { // an older kernel, which knows all that we ask for
+		attr.Size = unix.PERF_ATTR_SIZE_VER5
+		fd, err = unix.PerfEventOpen(attr, tid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	}
+	return fd, err
+}
+
+// add opens the events of a thread. That it has ended is unix.ESRCH.
+func (e *events) add(tid int) error {
+	for _, t := range e.taps {
+		err := t.add(&e.clock, tid)
+		if err == nil && e.offCPU && e.noStacks == nil {
+			err = t.add(&e.leaving, tid)
+		}
+		if err != nil && !errors.Is(err, unix.ENODEV) { // it went offline meanwhile
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tap) add(attr *unix.PerfEventAttr, tid int) error {
+	fd, err := open(attr, tid, t.cpu)
+	if err != nil {
+		return err
+	}
+	if t.buffer == nil {
+		t.buffer, err = mapBuffer(fd)
+	} else {
+		err = unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, t.fds[0])
+	}
+	if err != nil {
+		unix.Close(fd)
+		return err
+	}
+	t.fds = append(t.fds, fd)
+	return nil
+}
+
+// close ends all events.
+func (e *events) close() error {
+	var errs []error
+	for _, t := range e.taps {
+		if t.buffer != nil {
+			errs = append(errs, t.buffer.close())
+		}
+		for _, fd := range t.fds {
+			errs = append(errs, unix.Close(fd))
+		}
+		t.buffer, t.fds = nil, nil
+	}
+	return errors.Join(errs...)
+}
+
+// test is what came of trying something.
+type test struct{ what, result string }
+
+// describe is what meta says of what the kernel allows.
+func (e *events) describe() []test {
+	all := []test{{"kernel", "samples of the kernel's code, too"}}
+	if e.noKernel != nil {
+		all[0].result = "no samples of the kernel's code: " + e.noKernel.Error()
+	}
+	switch {
+	case !e.offCPU:
+		all = append(all, test{"off-cpu", "not asked for"})
+	case e.noStacks != nil:
+		all = append(all, test{"off-cpu", "without stacks: " + e.noStacks.Error()})
+	default:
+		all = append(all, test{"off-cpu", "with stacks"})
+	}
+	return all
+}

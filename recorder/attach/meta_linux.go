@@ -1,0 +1,77 @@
+package attach
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// meta says who is sampled, and how.
+func (s *Sampler) meta(p *process, r *recording) (records [][]byte) {
+	add := func(key string, value any) {
+		if text := fmt.Sprint(value); text != "" {
+			records = append(records, newRecord(rawformat.KindMeta).text(key).text(text))
+		}
+	}
+	add(rawformat.MetaSampler, "perf_event")
+	add(rawformat.MetaService, cmp.Or(s.o.Service, filepath.Base(p.exe)))
+	add(rawformat.MetaPid, p.pid)
+	if r.parent != 0 {
+		add(rawformat.MetaParent, fmt.Sprintf("%016x", r.parent))
+		if index, ok := chunks.IndexNow(s.o.Session, r.parent); ok {
+			add(rawformat.MetaParentIdx, index)
+		}
+	}
+	host, _ := os.Hostname() // "" is left out
+	add(rawformat.MetaHost, host)
+	add(rawformat.MetaBootID, readLine("/proc/sys/kernel/random/boot_id"))
+	add(rawformat.MetaExe, p.exe)
+	for _, arg := range p.args() {
+		add(rawformat.MetaArg, arg)
+	}
+	add(rawformat.MetaGoos, runtime.GOOS)
+	add(rawformat.MetaGoarch, runtime.GOARCH)
+	add(rawformat.MetaCPUs, len(s.events.taps))
+	namespace, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", p.pid)) // likewise
+	add(rawformat.MetaNamespaces, namespace)
+	now := anchor()
+	add(rawformat.MetaStartReal, now.Realtime)
+	add(rawformat.MetaStartMono, now.Monotonic)
+	add(rawformat.MetaClock, "CLOCK_MONOTONIC by perf_event")
+	add(rawformat.MetaLimit, s.control.Limit())
+	add(rawformat.MetaChunkSize, chunkFile)
+	add(rawformat.MetaKeep, keep.Nanoseconds())
+	add(rawformat.MetaCPU, "perf_event cpu-clock, from outside")
+	add(rawformat.MetaInterval, s.o.period().Nanoseconds())
+	for _, t := range s.events.describe() {
+		add(rawformat.MetaSelfTest+t.what, t.result)
+	}
+	return records
+}
+
+// args are what the process was started with, if it still tells.
+func (p *process) args() []string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
+	if err != nil || len(b) == 0 || len(b) > maxArgs {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+}
+
+// maxArgs bounds the bytes of arguments that are recorded: a meta file is bounded, too.
+const maxArgs = 64 << 10
+
+// readLine is the content of a small file, "" if it can't be read.
+func readLine(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}

@@ -1,0 +1,188 @@
+package attach
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"gprof/perfevent"
+)
+
+// process is one run of a program that is sampled.
+type process struct {
+	pid     int32
+	parent  *process // that is sampled, too; nil: none
+	exe     string
+	threads map[int32]*thread
+	modules []module // code that it mapped; of two at one address the later counts
+	kernel  *kernel
+	builds  *builds
+
+	into    *recording // nil: there was nothing to record yet
+	refused bool       // there can be none
+
+	places map[uint64]frame // of addresses of code that were looked up
+	path   []frame          // of the last stack
+}
+
+// thread is one of a process.
+type thread struct {
+	name       string
+	track      uint32 // its track in a dictionary
+	generation uint16 // of that
+
+	// Of being off the processor.
+	since     uint64 // 0: it runs
+	preempted bool
+	stack     []frame // where it leaves
+}
+
+// module is code that is mapped.
+type module struct {
+	path, build        string
+	start, end, offset uint64
+}
+
+// frame is a place in code: an offset in a module, or an address of none.
+type frame struct {
+	module int // number in the process, noModule, kernelModule
+	offset uint64
+}
+
+const (
+	noModule     = -1
+	kernelModule = -2
+)
+
+// unknownFrame stands for addresses where there is no code: a caller that was compiled
+// without a frame pointer was mistaken for one that has it.
+var unknownFrame = frame{noModule, math.MaxUint64}
+
+// maxPlaces bounds how many addresses are remembered.
+const maxPlaces = 1 << 16
+
+func (p *process) thread(tid int32) *thread {
+	t := p.threads[tid]
+	if t == nil {
+		t = &thread{}
+		p.threads[tid] = t
+	}
+	return t
+}
+
+// name is that of the process: its main thread's, else its program's.
+func (p *process) name() string {
+	if t := p.threads[p.pid]; t != nil && t.name != "" {
+		return t.name
+	}
+	return filepath.Base(p.exe)
+}
+
+// trackName tells threads apart, of which many have one name.
+func (p *process) trackName(tid int32, t *thread) string {
+	name := t.name
+	if name == "" {
+		name = p.name()
+	}
+	if tid == p.pid {
+		return name
+	}
+	return fmt.Sprintf("%s %d", name, tid)
+}
+
+// rename gives a thread another name, and so another track.
+func (p *process) rename(tid int32, name string) {
+	t := p.thread(tid)
+	t.name, t.generation = name, 0
+}
+
+// fork is what a process has of the one that forked it.
+func (p *process) fork(t perfevent.Task) *process {
+	child := &process{pid: t.Pid, parent: p, exe: p.exe, threads: map[int32]*thread{}, modules: slices.Clip(p.modules), kernel: p.kernel, builds: p.builds, places: map[uint64]frame{}}
+	child.thread(t.Tid).name = p.thread(t.ParentTid).name
+	return child
+}
+
+// exec is what is left when a process runs another program.
+func (p *process) exec(name string) *process {
+	next := &process{pid: p.pid, parent: p, threads: map[int32]*thread{}, kernel: p.kernel, builds: p.builds, places: map[uint64]frame{}}
+	if p.into == nil {
+		next.parent = p.parent // nothing is known of p
+	}
+	next.thread(p.pid).name = name
+	return next
+}
+
+// isMapped takes a mapping.
+func (p *process) isMapped(m module) {
+	if i := p.find(m.start); i != noModule && p.modules[i] == m {
+		return // it was read from the list of mappings, too
+	}
+	if p.exe == "" && filepath.IsAbs(m.path) {
+		p.exe = m.path // the kernel maps the program first
+	}
+	p.modules = append(p.modules, m)
+	clear(p.places)
+}
+
+// find returns the number of the module at an address, noModule if there is none.
+func (p *process) find(address uint64) int {
+	for i, m := range slices.Backward(p.modules) {
+		if m.start <= address && address < m.end {
+			return i
+		}
+	}
+	return noModule
+}
+
+// stack returns the frames of a call chain, innermost first; valid until the next call.
+func (p *process) stack(s *perfevent.Sample, misc uint16) []frame {
+	p.path = p.path[:0]
+	inKernel, exact := perfevent.InKernel(misc), true
+	if len(s.Chain) == 0 && s.IP != 0 {
+		p.push(p.place(s.IP, inKernel))
+	}
+	for _, address := range s.Chain {
+		if address >= perfevent.MarkLowest {
+			inKernel, exact = perfevent.MarksKernel(address), true
+			continue
+		}
+		if !exact {
+			address-- // of the call
+		}
+		exact = false
+		if address+1 > 1 {
+			p.push(p.place(address, inKernel))
+		}
+	}
+	return p.path
+}
+
+// push adds a frame, of what is unknown one at a time.
+func (p *process) push(f frame) {
+	if n := len(p.path); f == unknownFrame && n > 0 && p.path[n-1] == f {
+		return
+	}
+	p.path = append(p.path, f)
+}
+
+// place is where an address lies.
+func (p *process) place(address uint64, inKernel bool) frame {
+	if inKernel {
+		return p.kernel.place(address)
+	}
+	f, known := p.places[address]
+	if known {
+		return f
+	}
+	f = unknownFrame
+	if i := p.find(address); i != noModule {
+		f = frame{i, address - p.modules[i].start}
+	}
+	if len(p.places) == maxPlaces {
+		clear(p.places)
+	}
+	p.places[address] = f
+	return f
+}

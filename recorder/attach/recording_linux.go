@@ -1,0 +1,231 @@
+package attach
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// recording is what is written of a process: an instance of the session.
+type recording struct {
+	instance uint64
+	pid      uint32
+	dir      string
+	parent   uint64 // instance, 0 none
+	lock     *os.File
+	slot     *chunks.Slot
+	ring     *chunks.Ring
+	writer   writer
+	dict     *dictionary
+	old      []outgrown // dictionaries that chunks may still name
+
+	lost, told [numLosses]uint64
+	trouble    error // the first of the disk's
+}
+
+// outgrown is a dictionary that takes no more definitions.
+type outgrown struct {
+	generation uint16
+	size       int64
+}
+
+const (
+	numLosses = int(rawformat.LostKernel) + 1
+
+	// chunkFile is the size of a chunk: of many processes that are sampled each has two
+	// at least.
+	chunkFile = rawformat.ChunkAlign
+
+	// dictShare is a generation's largest part of what a process may hold.
+	dictShare = 16
+
+	maxGeneration = 1<<16 - 1
+)
+
+// record begins a recording, in the order in which the parts need each other. If one
+// can't be made nothing is left.
+func (s *Sampler) record(p *process) (r *recording, err error) {
+	r = &recording{instance: newInstance(), pid: uint32(p.pid), writer: writer{page: noPage, generation: 1}}
+	r.dir = filepath.Join(s.o.Session, fmt.Sprintf("%016x", r.instance))
+	if p.parent != nil && p.parent.into != nil {
+		r.parent = p.parent.into.instance
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.abandon())
+		}
+	}()
+	if err = os.Mkdir(r.dir, 0o700); err != nil {
+		return nil, err
+	}
+	if r.lock, err = chunks.Lock(r.dir); err != nil {
+		return nil, err
+	}
+	if r.slot, err = s.control.Join(chunks.Member{Instance: r.instance, Pid: r.pid, Keep: keep}); r.slot == nil {
+		return nil, err
+	}
+	if err = r.turnTo(1); err != nil {
+		return nil, err
+	}
+	r.ring, err = chunks.OpenRing(r.dir, chunks.RingOptions{Instance: r.instance, Pid: r.pid, ChunkFile: chunkFile, Slot: r.slot, Clock: rawformat.ClockMonotonic, Anchor: anchor})
+	if err != nil {
+		return nil, err
+	}
+	r.writer.ring = r.ring
+	r.ring.Charge(r.dict.file.Size())
+	if err = chunks.WriteRecords(filepath.Join(r.dir, "meta"), r.header(rawformat.MagicMeta), s.meta(p, r)...); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// keep is how much of a recording that was cut off is protected, as in package recorder.
+const keep = 60 * time.Second
+
+func newInstance() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return max(1, binary.LittleEndian.Uint64(b[:]))
+}
+
+func (r *recording) header(magic string) rawformat.RecordHeader {
+	return rawformat.RecordHeader{Magic: magic, Instance: r.instance, Pid: r.pid}
+}
+
+// turnTo begins a generation of the dictionary.
+func (r *recording) turnTo(generation uint16) error {
+	file, err := chunks.CreateDict(r.dir, r.instance, uint32(generation), r.pid)
+	if err != nil {
+		return err
+	}
+	r.dict = newDictionary(file, max(chunkFile, r.slot.Share()/dictShare))
+	r.writer.generation = generation
+	return nil
+}
+
+// turnDictionary begins another generation when one has outgrown its bound, and
+// removes those that no chunk names any more.
+func (r *recording) turnDictionary() {
+	var left []outgrown
+	for _, o := range r.old {
+		if r.ring.Names(o.generation) {
+			left = append(left, o)
+			continue
+		}
+		r.complain(os.Remove(filepath.Join(r.dir, fmt.Sprintf("dict-%03d", o.generation))))
+		r.ring.Charge(-o.size)
+	}
+	r.old = left
+	generation := r.writer.generation
+	if !r.dict.isOutgrown() || len(r.old) > 0 && !r.dict.full || generation == maxGeneration {
+		return
+	}
+	before := r.dict
+	if err := r.turnTo(generation + 1); err != nil {
+		r.complain(err)
+		return
+	}
+	r.writer.retire() // its chunk names the old one
+	r.old = append(r.old, outgrown{generation, before.file.Size()})
+	r.complain(before.file.Close())
+	r.ring.Charge(r.dict.file.Size())
+}
+
+// intern returns the id of a stack. The limit counts what is added.
+func (r *recording) intern(p *process, frames []frame) uint32 {
+	before := r.dict.file.Size()
+	id := r.dict.stack(p, frames)
+	r.charge(before)
+	if id == 0 && len(frames) > 0 {
+		r.lost[rawformat.LostDictionary]++
+	}
+	return id
+}
+
+// track returns the id of a thread's track.
+func (r *recording) track(p *process, tid int32) uint32 {
+	t := p.thread(tid)
+	if t.generation != r.writer.generation {
+		before := r.dict.file.Size()
+		t.track, t.generation = r.dict.track(p.trackName(tid, t)), r.writer.generation
+		r.charge(before)
+	}
+	return t.track
+}
+
+func (r *recording) charge(before int64) {
+	if grown := r.dict.file.Size() - before; grown != 0 {
+		r.ring.Charge(grown)
+	}
+}
+
+// upkeep is what is due now and then: losses are told, the dictionary is turned, the ring
+// is kept under its limit, and the session, too.
+func (r *recording) upkeep(now time.Time) {
+	r.tellLosses()
+	r.turnDictionary()
+	r.complain(r.ring.Maintain())
+	r.complain(r.slot.Balance(now))
+}
+
+// tellLosses writes what was lost since it was last told.
+func (r *recording) tellLosses() {
+	r.lost[rawformat.LostNoChunk] += r.writer.dropped
+	r.writer.dropped = 0
+	for reason, count := range r.lost {
+		if news := count - r.told[reason]; news > 0 && r.writer.entry(rawformat.KindLost, anchor().Monotonic, uint64(reason), news, 0) {
+			r.told[reason] = count
+		}
+	}
+}
+
+func (r *recording) complain(err error) {
+	if r.trouble == nil {
+		r.trouble = err
+	}
+}
+
+// end seals the recording and writes how it ended.
+func (r *recording) end(session string, reason rawformat.ExitReason, text string) error {
+	r.tellLosses()
+	r.writer.retire()
+	if r.trouble != nil {
+		text = r.trouble.Error()
+	}
+	now := anchor()
+	index, _ := chunks.IndexNow(session, r.parent) // 0: nothing is known of it
+	exit := newRecord(rawformat.KindExit).uint(now.Monotonic).sint(now.Realtime).uint(uint64(reason)).sint(0).fixed(r.parent).uint(index).
+		uint(r.ring.RangeStart()).uint(r.ring.RangeEnd()).uint(uint64(r.ring.Discarded())).text(text)
+	return errors.Join(r.trouble, chunks.WriteRecords(filepath.Join(r.dir, "exit"), r.header(rawformat.MagicExit), exit), r.close())
+}
+
+// close ends the use of the directory's files.
+func (r *recording) close() error {
+	var errs []error
+	if r.ring != nil {
+		errs = append(errs, r.ring.Close())
+	}
+	if r.dict != nil {
+		errs = append(errs, r.dict.file.Close())
+	}
+	if r.slot != nil {
+		errs = append(errs, r.slot.Leave())
+	}
+	if r.lock != nil {
+		errs = append(errs, r.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// abandon undoes record.
+func (r *recording) abandon() error {
+	err := os.RemoveAll(r.dir) // first: whose directory is gone, has left for good
+	return errors.Join(r.close(), err)
+}

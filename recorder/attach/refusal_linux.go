@@ -1,0 +1,74 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// refusal turns an error of an event into what to do about it.
+func (s *Sampler) refusal(err error, pid int) error {
+	var mapping *os.SyscallError
+	var errno syscall.Errno
+	switch {
+	case errors.Is(err, unix.ESRCH):
+		return ErrEnded
+	case errors.As(err, &mapping) && refused(err):
+		return explainMemory(err)
+	case errors.As(err, &errno):
+		around := look(pid)
+		return around.explain("the kernel does not let us sample it (perf_event_open)", errno)
+	}
+	return err
+}
+
+// Notes are what can't be had though sampling goes on.
+func (s *Sampler) Notes() (notes []*Refusal) { return s.notes }
+
+// note finds out what the notes are, for the first process.
+func (s *Sampler) note(pid int) {
+	around := look(pid)
+	e := s.events
+	if e.noKernel != nil {
+		s.notes = append(s.notes, around.explainKernel("time in the kernel is not sampled, nor is where threads leave the processor", e.noKernel))
+		return
+	}
+	if e.noStacks != nil {
+		s.notes = append(s.notes, around.explainKernel("where threads leave the processor is not told", e.noStacks))
+	}
+	if !s.kernel.tells() {
+		s.notes = append(s.notes, explainNames(readLine(kptrPath)))
+	}
+}
+
+// look finds out what decides about sampling a process.
+func look(pid int) *surroundings {
+	s := &surroundings{program: "gprof-record"}
+	if exe, err := os.Executable(); err == nil {
+		s.program = exe
+	}
+	s.paranoid, _ = strconv.Atoi(readLine(paranoidPath)) // 0 forbids nothing
+	status := readStatus("self")
+	effective, _ := strconv.ParseUint(status["CapEff"], 16, 64)
+	s.perfmon = effective&(1<<unix.CAP_PERFMON|1<<unix.CAP_SYS_ADMIN) != 0
+	s.seccomp = status["Seccomp"] == "2"
+	own, other := strings.Fields(status["Uid"]), strings.Fields(readStatus(strconv.Itoa(pid))["Uid"])
+	s.stranger = len(own) > 1 && len(other) > 1 && own[1] != other[1]
+	return s
+}
+
+// readStatus is /proc/pid/status by its keys.
+func readStatus(pid string) map[string]string {
+	fields := map[string]string{}
+	for line := range strings.Lines(readLine(fmt.Sprintf("/proc/%s/status", pid))) {
+		if key, value, ok := strings.Cut(line, ":"); ok {
+			fields[key] = strings.TrimSpace(value)
+		}
+	}
+	return fields
+}

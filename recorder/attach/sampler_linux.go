@@ -1,0 +1,291 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gprof/chunks"
+	"gprof/perfevent"
+	"gprof/rawformat"
+)
+
+// Sampler samples processes until they have ended, or it is stopped.
+type Sampler struct {
+	o       Options
+	events  *events
+	control *chunks.Control
+	kernel  kernel
+	builds  builds
+
+	processes map[int32]*process // by pid, those that live
+	batch     batch
+	sample    perfevent.Sample
+	inherited map[int32]bool // threads that began under our eyes
+	notes     []*Refusal
+	summary   Summary
+	errs      []error
+
+	wake  int // eventfd: Stop was called
+	once  sync.Once
+	ended chan struct{}
+}
+
+// roundEvery is how often the buffers are read if they don't fill, upkeepEvery how often
+// rings are looked after, and deathsEvery whether somebody ended without a word.
+const (
+	roundEvery  = 100 * time.Millisecond
+	deathsEvery = time.Second
+)
+
+// Start samples processes from now on, with all their threads, and those that they
+// begin. What is refused, but not all, is in [Sampler.Notes]. The error says what would
+// allow it; it is ErrEnded when none of them lives, [ErrRate], that of a session's limit,
+// or the disk's.
+func Start(pids []int, o Options) (*Sampler, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	s := &Sampler{o: o, processes: map[int32]*process{}, inherited: map[int32]bool{}, builds: builds{known: map[file]string{}}, ended: make(chan struct{})}
+	err := s.open(pids)
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	go s.run()
+	return s, nil
+}
+
+// open sets the sampler up: the kernel is asked first, so that nothing is left behind
+// where it refuses.
+func (s *Sampler) open(pids []int) (err error) {
+	s.wake = -1
+	if s.events, err = newEvents(&s.o); err != nil {
+		return err
+	}
+	for _, pid := range pids {
+		if err := s.begin(pid); err != nil {
+			return fmt.Errorf("pid %d: %w", pid, err)
+		}
+	}
+	if err := os.MkdirAll(s.o.Session, 0o700); err != nil {
+		return err
+	}
+	chunks.CatchFaults() // else a file that is cut short ends the sampler, and no more
+	if s.control, err = chunks.OpenControl(s.o.Session, chunks.ControlOptions{Limit: s.o.Limit, LimitAsked: s.o.Limit > 0}); err != nil {
+		return err
+	}
+	s.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	return err
+}
+
+// begin opens the events of all threads of a process, and learns what it is. A thread
+// that begins meanwhile has them from the one that began it, unless that had none yet:
+// so the list is read until it holds nothing new.
+func (s *Sampler) begin(pid int) error {
+	if len(s.processes) == 0 {
+		if err := s.events.probe(pid); err != nil {
+			return s.refusal(err, pid)
+		}
+		s.note(pid)
+	}
+	p := &process{pid: int32(pid), threads: map[int32]*thread{}, kernel: &s.kernel, builds: &s.builds, places: map[uint64]frame{}}
+	s.processes[p.pid] = p
+	for news := true; news; {
+		news = false
+		for _, tid := range threads(pid) {
+			if p.threads[tid] != nil || s.hasBegun(tid) {
+				continue
+			}
+			news = true
+			p.thread(tid).name = readLine(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))
+			if err := s.events.add(int(tid)); errors.Is(err, unix.ESRCH) {
+				continue // it has ended; that is told nowhere, and found out
+			} else if err != nil {
+				return s.refusal(err, pid)
+			}
+		}
+	}
+	if s.events.taps[0].buffer == nil {
+		return ErrEnded
+	}
+	p.exe, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)) // "" if it has ended
+	for _, m := range s.builds.mapped(p.pid) {
+		p.isMapped(m)
+	}
+	return nil
+}
+
+// hasBegun reports whether a thread has its events from another one. The kernel shows
+// it a moment before it says so.
+func (s *Sampler) hasBegun(tid int32) bool {
+	time.Sleep(time.Millisecond)
+	s.fill()
+	return s.inherited[tid]
+}
+
+// threads lists those of a process.
+func threads(pid int) (tids []int32) {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return nil // it has ended
+	}
+	for _, e := range entries {
+		if tid, err := strconv.ParseInt(e.Name(), 10, 32); err == nil {
+			tids = append(tids, int32(tid))
+		}
+	}
+	return tids
+}
+
+// Done is closed when all processes have ended.
+func (s *Sampler) Done() <-chan struct{} { return s.ended }
+
+// Stop ends the sampling, if the end of all processes hasn't, and seals what was
+// recorded. The error is the first of the disk's: what was recorded can be read all the
+// same. Stopping twice does nothing.
+func (s *Sampler) Stop() (Summary, error) {
+	var err error
+	s.once.Do(func() {
+		if _, err = unix.Write(s.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}); err != nil {
+			return
+		}
+		<-s.ended
+		err = errors.Join(errors.Join(s.errs...), s.close())
+	})
+	slices.Sort(s.summary.Dirs)
+	return s.summary, err
+}
+
+// close gives back what open has taken.
+func (s *Sampler) close() error {
+	var errs []error
+	if s.events != nil {
+		errs = append(errs, s.events.close())
+	}
+	if s.control != nil {
+		errs = append(errs, s.control.Close())
+	}
+	if s.wake >= 0 {
+		errs = append(errs, unix.Close(s.wake))
+	}
+	return errors.Join(errs...)
+}
+
+// run takes rounds until all processes have ended or Stop says so, and then the last one.
+func (s *Sampler) run() {
+	defer close(s.ended)
+	kept, looked := time.Now(), time.Now()
+	for len(s.processes) > 0 && !s.await() {
+		s.round(uint64(readClock(unix.CLOCK_MONOTONIC)) - settle)
+		now := time.Now()
+		if now.Sub(kept) >= roundEvery {
+			s.upkeep(now)
+			kept = now
+		}
+		if now.Sub(looked) >= deathsEvery {
+			s.lookForDeaths()
+			looked = now
+		}
+	}
+	s.round(1<<64 - 1)
+	for _, p := range s.byPid() {
+		s.end(p, false)
+	}
+}
+
+// byPid are the processes in one order.
+func (s *Sampler) byPid() (all []*process) {
+	for _, p := range s.processes {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b *process) int { return int(a.pid) - int(b.pid) })
+	return all
+}
+
+// await waits until a buffer fills, or for some time, and reports whether Stop was
+// called.
+func (s *Sampler) await() (stopped bool) {
+	fds := []unix.PollFd{{Fd: int32(s.wake), Events: unix.POLLIN}}
+	wait := roundEvery
+	for _, t := range s.events.taps {
+		if len(t.fds) > 0 {
+			fds = append(fds, unix.PollFd{Fd: int32(t.fds[0]), Events: unix.POLLIN})
+		}
+	}
+	unix.Poll(fds, 0)
+	for i := range fds {
+		if fds[i].Revents&unix.POLLHUP != 0 { // its thread has ended, and tells nothing of others any more
+			fds[i].Fd, wait = -1, roundEvery/10
+		}
+	}
+	unix.Poll(fds, int(wait.Milliseconds()))
+	return fds[0].Revents&unix.POLLIN != 0
+}
+
+// fill takes what the buffers hold.
+func (s *Sampler) fill() {
+	for _, t := range s.events.taps {
+		if t.buffer == nil {
+			continue
+		}
+		s.summary.Lost += t.buffer.read(func(h perfevent.Head, body []byte) {
+			if h.Kind == perfevent.KindFork {
+				if task, ok := perfevent.ParseTask(body); ok {
+					s.inherited[task.Tid] = true
+				}
+			}
+			s.batch.add(h, body)
+		})
+	}
+}
+
+// round takes what the buffers hold, and writes what is not later than a moment.
+func (s *Sampler) round(until uint64) {
+	s.fill()
+	clear(s.inherited)
+	s.batch.each(until, s.take)
+}
+
+func (s *Sampler) upkeep(now time.Time) {
+	for _, p := range s.byPid() {
+		if p.into != nil {
+			p.into.upkeep(now)
+		}
+	}
+}
+
+// lookForDeaths ends processes whose end nobody told of, because records were lost.
+func (s *Sampler) lookForDeaths() {
+	for _, p := range s.byPid() {
+		if errors.Is(unix.Kill(int(p.pid), 0), unix.ESRCH) {
+			s.end(p, true)
+		}
+	}
+}
+
+// end seals what was recorded of a process, which has ended itself or is left.
+func (s *Sampler) end(p *process, itself bool) {
+	if s.processes[p.pid] == p {
+		delete(s.processes, p.pid)
+	}
+	if p.into == nil {
+		return
+	}
+	reason, text := rawformat.ExitStopped, "no longer sampled"
+	switch {
+	case itself && int(p.pid) == s.o.Child:
+		reason, text = rawformat.ExitUnknown, ""
+	case itself:
+		text = "it ended; who samples from outside is not told its status"
+	}
+	if err := p.into.end(s.o.Session, reason, text); err != nil {
+		s.errs = append(s.errs, fmt.Errorf("%s: %w", filepath.Base(p.into.dir), err))
+	}
+}

@@ -1,0 +1,164 @@
+package attach
+
+import (
+	"fmt"
+	"strings"
+
+	"gprof/perfevent"
+	"gprof/rawformat"
+)
+
+// take takes a record.
+func (s *Sampler) take(it *item, body []byte) {
+	if it.head.Kind == perfevent.KindSample {
+		if s.events.layout.ParseSample(body, &s.sample) {
+			s.takeSample(it.head.Misc)
+		}
+		return
+	}
+	body, t := s.events.layout.SplitTrailer(body)
+	switch it.head.Kind {
+	case perfevent.KindMmap, perfevent.KindMmap2:
+		s.takeMapping(it.head, body)
+	case perfevent.KindComm:
+		s.takeName(it.head.Misc, body)
+	case perfevent.KindFork:
+		s.takeFork(body)
+	case perfevent.KindExit:
+		s.takeExit(body)
+	case perfevent.KindSwitch:
+		s.takeSwitch(it.head.Misc, t)
+	case perfevent.KindLost, perfevent.KindLostSamples:
+		s.takeLost(it.head, body, t)
+	}
+}
+
+// recording is where a process is recorded, nil: it can't be.
+func (s *Sampler) recording(p *process) *recording {
+	if p.into != nil || p.refused {
+		return p.into
+	}
+	r, err := s.record(p)
+	if err != nil {
+		p.refused = true
+		s.summary.Unwritten = append(s.summary.Unwritten, fmt.Sprintf("pid %d (%s): %v", p.pid, p.name(), err))
+		return nil
+	}
+	p.into = r
+	s.summary.Dirs = append(s.summary.Dirs, r.dir)
+	return r
+}
+
+func (s *Sampler) takeSample(misc uint16) {
+	m := &s.sample
+	p := s.processes[m.Pid]
+	if p == nil {
+		return // it was not ours when its record was written
+	}
+	if m.Period == leavesPeriod {
+		t := p.thread(m.Tid)
+		t.stack = append(t.stack[:0], p.stack(m, misc)...)
+		return
+	}
+	r := s.recording(p)
+	if r == nil {
+		return
+	}
+	is := sampled{thread: uint64(m.Tid), period: m.Period, track: r.track(p, m.Tid)}
+	if r.writer.busy(m.Time, is, r.intern(p, p.stack(m, misc))) {
+		s.summary.Samples++
+	}
+}
+
+// takeSwitch pairs a switch off the processor with the next one back.
+func (s *Sampler) takeSwitch(misc uint16, who perfevent.Trailer) {
+	p := s.processes[who.Pid]
+	if p == nil {
+		return
+	}
+	t := p.thread(who.Tid)
+	if misc&perfevent.MiscSwitchOut != 0 {
+		t.since, t.preempted = who.Time, misc&perfevent.MiscPreempted != 0
+		return
+	}
+	if t.since != 0 && who.Time > t.since {
+		s.takeWait(p, t, who)
+	}
+	t.since, t.stack = 0, t.stack[:0]
+}
+
+func (s *Sampler) takeWait(p *process, t *thread, who perfevent.Trailer) {
+	r := s.recording(p)
+	if r == nil {
+		return
+	}
+	reason := rawformat.OffWaiting
+	if t.preempted {
+		reason = rawformat.OffPreempted
+	}
+	track, stack := r.track(p, who.Tid), r.intern(p, t.stack)
+	if r.writer.entry(rawformat.KindOffCPU, who.Time, uint64(who.Tid), uint64(track), stackField(stack), uint64(reason), who.Time-t.since) {
+		s.summary.Waits++
+	}
+}
+
+func (s *Sampler) takeMapping(h perfevent.Head, body []byte) {
+	m, ok := perfevent.ParseMapping(h, body)
+	p := s.processes[m.Pid]
+	if !ok || p == nil || m.End <= m.Start {
+		return
+	}
+	path := strings.TrimSuffix(m.Path, deleted)
+	p.isMapped(module{path: path, build: s.builds.of(m.Pid, path, hexOf(m.Build)), start: m.Start, end: m.End, offset: m.Offset})
+}
+
+func (s *Sampler) takeName(misc uint16, body []byte) {
+	c, ok := perfevent.ParseComm(misc, body)
+	p := s.processes[c.Pid]
+	if !ok || p == nil {
+		return
+	}
+	if c.Exec {
+		s.end(p, false)
+		s.processes[c.Pid] = p.exec(c.Name)
+		return
+	}
+	p.rename(c.Tid, c.Name)
+}
+
+func (s *Sampler) takeFork(body []byte) {
+	t, ok := perfevent.ParseTask(body)
+	p := s.processes[t.ParentPid]
+	switch {
+	case !ok || p == nil:
+	case t.Pid == t.ParentPid:
+		p.thread(t.Tid).name = p.thread(t.ParentTid).name
+	case s.processes[t.Pid] == nil:
+		s.processes[t.Pid] = p.fork(t)
+	}
+}
+
+// takeExit takes the end of a thread; that of the last one is the process'.
+func (s *Sampler) takeExit(body []byte) {
+	t, ok := perfevent.ParseTask(body)
+	p := s.processes[t.Pid]
+	if !ok || p == nil {
+		return
+	}
+	delete(p.threads, t.Tid)
+	if len(p.threads) == 0 {
+		s.end(p, true)
+	}
+}
+
+// takeLost counts what the kernel had no room for, for whoever ran when it said so.
+func (s *Sampler) takeLost(h perfevent.Head, body []byte, who perfevent.Trailer) {
+	lost, ok := perfevent.ParseLost(h, body)
+	if !ok {
+		return
+	}
+	s.summary.Lost += lost
+	if p := s.processes[who.Pid]; p != nil && p.into != nil {
+		p.into.lost[rawformat.LostKernel] += lost
+	}
+}

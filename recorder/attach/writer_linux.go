@@ -1,0 +1,156 @@
+package attach
+
+import (
+	"sync/atomic"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// writer writes blocks into chunks of a ring, as the one that there is.
+type writer struct {
+	ring       *chunks.Ring
+	chunk      *chunks.Chunk // nil: none
+	generation uint16        // of the dictionary that chunks are opened with
+
+	payload []byte
+	word    uint64 // the commit word: offset, and number of blocks
+	page    uint32 // in which a block began last, noPage
+	last    uint64 // time that the next one is the difference to
+	sampled sampled
+
+	dropped uint64 // blocks for which there was no chunk
+}
+
+// sampled is what busy blocks of a page build on.
+type sampled struct {
+	thread, period uint64
+	track          uint32
+}
+
+const (
+	noPage    = ^uint32(0)
+	pageShift = 12 // of rawformat.PageSize
+
+	// maxTurn is the room for what prepare may write: two sync blocks of at most 50
+	// bytes, and a sampling block of at most 18.
+	maxTurn = 128
+
+	sampleShift = 8 // of rawformat.SampleUnit
+)
+
+// busy writes a sample of a thread's CPU time. False: there is no chunk.
+func (w *writer) busy(at uint64, is sampled, stack uint32) bool {
+	if !w.prepare(64, at) {
+		return false
+	}
+	w.sampling(is)
+	b := w.begin(rawformat.KindBusy)
+	delta := int64(at-w.last) >> sampleShift
+	w.last += uint64(delta << sampleShift)
+	b = rawformat.AppendSint(b, delta)
+	b = rawformat.AppendSint(b, int64(is.thread-w.sampled.thread))
+	b = rawformat.AppendSint(b, 0)
+	w.sampled.thread = is.thread
+	w.finish(rawformat.AppendUint(b, stackField(stack)))
+	return true
+}
+
+// stackField is that of a stack of the dictionary, 0 none.
+func stackField(id uint32) uint64 {
+	if id == 0 {
+		return 0
+	}
+	return uint64(id) + 1
+}
+
+// sampling says what the samples behind it have in common, if that is news.
+func (w *writer) sampling(is sampled) {
+	if w.sampled.track == is.track && w.sampled.period == is.period {
+		return
+	}
+	b := rawformat.AppendUint(w.begin(rawformat.KindSampling), uint64(is.track))
+	if w.sampled.period == is.period {
+		b = rawformat.AppendUint(b, 0)
+	} else {
+		b = rawformat.AppendUint(b, is.period)
+	}
+	w.sampled.track, w.sampled.period = is.track, is.period
+	w.finish(b)
+}
+
+// entry writes a block of a time and fields of type U. False: there is no chunk.
+func (w *writer) entry(k rawformat.Kind, at uint64, fields ...uint64) bool {
+	if !w.prepare(uint32(16+10*len(fields)), at) {
+		return false
+	}
+	b := rawformat.AppendSint(w.begin(k), int64(at-w.last))
+	w.last = at
+	for _, v := range fields {
+		b = rawformat.AppendUint(b, v)
+	}
+	w.finish(b)
+	return true
+}
+
+// prepare makes room for a block of at most so many bytes: in another chunk if need
+// be, behind the sync block with which a page begins. A sync block that begins late in
+// a page may end in the next one.
+func (w *writer) prepare(size uint32, at uint64) bool {
+	if w.offset()+size+maxTurn > uint32(len(w.payload)) && !w.refill() {
+		w.dropped++
+		return false
+	}
+	for w.page != w.offset()>>pageShift {
+		w.sync(at)
+	}
+	return true
+}
+
+// refill takes a fresh chunk. The ring is looked after before it would run out.
+func (w *writer) refill() bool {
+	w.retire()
+	if w.ring.Low() {
+		w.ring.Maintain() // its errors are told by the next one, in a tenth of a second
+	}
+	c := w.ring.Get(0, w.generation)
+	if c == nil {
+		return false
+	}
+	w.chunk, w.payload = c, c.Payload()
+	return true
+}
+
+// retire releases the chunk, if there is one.
+func (w *writer) retire() {
+	if w.chunk != nil {
+		w.ring.Release(w.chunk)
+	}
+	w.chunk, w.payload, w.word, w.page, w.sampled = nil, nil, 0, noPage, sampled{}
+}
+
+func (w *writer) offset() uint32 { return uint32(w.word) }
+
+// sync begins a page.
+func (w *writer) sync(at uint64) {
+	b := rawformat.AppendUint(w.begin(rawformat.KindSync), w.chunk.RangeStart()+uint64(w.offset()))
+	b = rawformat.AppendUint(b, w.chunk.Epoch())
+	b = rawformat.AppendUint(b, at)
+	b = append(b, 0, 0) // no goroutine, no track
+	w.last, w.page, w.sampled = at, w.offset()>>pageShift, sampled{}
+	w.finish(b)
+}
+
+// begin returns the place of a block: fields are appended to it, which stays within
+// the payload because prepare was told their size; then it is finished. Its length
+// takes one byte.
+func (w *writer) begin(k rawformat.Kind) []byte {
+	return append(w.payload[w.offset():w.offset()+1], byte(k))
+}
+
+// finish commits the block.
+func (w *writer) finish(b []byte) {
+	b[0] = byte(len(b) - 1)
+	w.word += uint64(len(b)) | 1<<32
+	atomic.StoreUint64(w.chunk.CommitWord(), w.word)
+}
