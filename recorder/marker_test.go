@@ -76,27 +76,36 @@ func sameArg(a, b rawformat.Arg) bool {
 	return a.Wire == b.Wire && a.Num == b.Num && string(a.Text) == string(b.Text)
 }
 
-// Times are on CLOCK_MONOTONIC, which tests see through time.Since only: the
-// distance between markers must be that between clock readings.
+// Times are on CLOCK_MONOTONIC, which tests see through time.Since only: each
+// marker lies between clock readings before and after it, by one difference for all.
 func TestTimes(t *testing.T) {
 	rec := begin(t, recorder.Options{})
+	var before, after []recorder.Time
 	for i := range 5 {
-		one.Mark(int64(recorder.Now()))
+		before = append(before, recorder.Now())
+		one.Mark(int64(i))
+		after = append(after, recorder.Now())
 		time.Sleep(time.Duration(i) * time.Millisecond) // deltas of one to four bytes
 	}
 	begun := recorder.Now()
 	time.Sleep(time.Millisecond)
-	one.Interval(begun, int64(recorder.Now()))
+	least := recorder.Now() - begun
+	one.Interval(begun, 5)
+	most := recorder.Now() - begun
 	found := finish(t, rec).of("one")
-	for _, e := range found {
-		late := int64(e.at-found[0].at) - int64(e.args[0].Num-found[0].args[0].Num)
-		if late < -1e6 || late > 1e6 {
-			t.Errorf("marker is %d ns off", late)
-		}
+	if len(found) != 6 {
+		t.Fatalf("%d markers, want 6", len(found))
 	}
-	last := found[len(found)-1]
-	if last.dur < 1e6 || last.dur > 1e6+uint64(int64(last.args[0].Num)-int64(begun)) {
-		t.Errorf("interval of %d ns, want a bit more than a millisecond", last.dur)
+	const slack = recorder.Time(time.Microsecond) // of times that are counted in ticks
+	low, high := recorder.Time(math.MinInt64), recorder.Time(math.MaxInt64)
+	for i, e := range found[:5] {
+		low, high = max(low, recorder.Time(e.at)-after[i]), min(high, recorder.Time(e.at)-before[i])
+	}
+	if low > high+slack {
+		t.Errorf("markers are %d ns off", low-high)
+	}
+	if d := recorder.Time(found[5].dur); d < least-slack || d > most+slack {
+		t.Errorf("interval of %d ns, want %d to %d", d, least, most)
 	}
 }
 
