@@ -17,7 +17,7 @@ import (
 
 var probeEvent = NewEvent1("probe", Int("n"))
 
-func beginInternal(t *testing.T, o Options) *Recorder {
+func beginInternal(t testing.TB, o Options) *Recorder {
 	t.Helper()
 	o.Dir = t.TempDir()
 	if o.CounterHz == 0 {

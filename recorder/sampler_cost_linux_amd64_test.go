@@ -43,13 +43,15 @@ func signalled(n int, send func()) (each time.Duration) {
 
 // A sample costs two thirds of what the runtime's CPU profile takes for one, and
 // most of that is the kernel's. Both are measured in turns by signals that a thread
-// sends itself.
-func TestSampleCost(t *testing.T) {
-	r := beginInternal(t, Options{Limit: 8 << 20, CPU: CPUOff})
+// sends itself. The figures are this machine's, so nothing is wanted of them here.
+//
+// go test ./recorder -run '^$' -bench SampleCost
+func BenchmarkSampleCost(b *testing.B) {
+	r := beginInternal(b, Options{Limit: 8 << 20, CPU: CPUOff})
 	<-r.mapped
 	var s sampler
 	if err := s.open(r, 100); err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	defer s.close(r)
 	runtime.LockOSThread()
@@ -57,37 +59,31 @@ func TestSampleCost(t *testing.T) {
 	tid := unix.Gettid()
 	th, err := s.attach(r, tid)
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	defer s.detach(r, th)
 	value := cookie(th.slot, sampleSlots[th.slot].generation)
-	const n, rounds = 30, 40
-	ours, theirs, drained := time.Hour, time.Hour, time.Hour
-	for range rounds {
+	const n = 30
+	ours, theirs, drained, scan := time.Hour, time.Hour, time.Hour, time.Hour
+	for b.Loop() {
 		ours = min(ours, signalled(n, func() {
 			if err := fakeTimer(tid, s.signal, value); err != nil {
-				t.Error(err)
+				b.Error(err)
 			}
 		}))
 		before := threadTime()
 		s.drain(r, tid, th)
 		drained = min(drained, (threadTime()-before)/n)
 		if err := pprof.StartCPUProfile(io.Discard); err != nil {
-			t.Fatal(err)
+			b.Fatal(err)
 		}
 		theirs = min(theirs, signalled(n, func() { fakeTimer(tid, int(unix.SIGPROF), 0) }))
 		pprof.StopCPUProfile()
-	}
-	scan := time.Hour
-	for range 20 {
-		before := threadTime()
+		before = threadTime()
 		s.scan(r)
 		scan = min(scan, threadTime()-before)
 	}
 	ratio := float64(ours) / float64(theirs)
 	share := float64(100*(ours+drained)+2*scan) / float64(time.Second)
-	t.Logf("a sample %v, the runtime's %v: %.2fx; to drain it %v; to look for threads %v; 100 in a second are %.3f %% of a processor", ours, theirs, ratio, drained, scan, 100*share)
-	if ratio > 0.8 || share > 0.002 {
-		t.Errorf("a sample costs %.2fx of the runtime's, want 0.65; 100 in a second %.3f %%, want 0.1", ratio, 100*share)
-	}
+	b.Logf("a sample %v, the runtime's %v: %.2fx; to drain it %v; to look for threads %v; 100 in a second are %.3f %% of a processor", ours, theirs, ratio, drained, scan, 100*share)
 }

@@ -12,16 +12,16 @@ import (
 
 // sampleCost is what a CPU sample costs beside one of Go's own profile, and what
 // 100 in a second take of a processor, in percent. Signals can be counted from
-// within the recorder only, so its test measures that.
+// within the recorder only, so its benchmark measures that.
 func sampleCost() (ours, theirs string, ratio, percent float64, err error) {
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "gprof").Output()
 	if err != nil {
 		return "", "", 0, 0, fmt.Errorf("go list: %w", err)
 	}
-	out, _ := exec.Command("go", "test", "-C", strings.TrimSpace(string(root)), "-count=1", "-v", "-run", "^TestSampleCost$", "./recorder").CombinedOutput()
-	m := sampleLine.FindSubmatch(out) // also of a test that finds it too dear
+	out, _ := exec.Command("go", "test", "-C", strings.TrimSpace(string(root)), "-run", "^$", "-bench", "^BenchmarkSampleCost$", "./recorder").CombinedOutput()
+	m := sampleLine.FindSubmatch(out)
 	if m == nil {
-		return "", "", 0, 0, fmt.Errorf("TestSampleCost printed\n%s", out)
+		return "", "", 0, 0, fmt.Errorf("BenchmarkSampleCost printed\n%s", out)
 	}
 	ratio, _ = strconv.ParseFloat(string(m[3]), 64) // digits, by the pattern
 	percent, _ = strconv.ParseFloat(string(m[4]), 64)
