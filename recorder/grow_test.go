@@ -74,8 +74,8 @@ func hostChild() {
 	}
 }
 
-// The race detector reports nothing in a program that records. The tests of the
-// whole project are built with it, and so is the child then.
+// The race detector reports nothing in a program that records. Where this
+// package's tests are built with it, the child is, too.
 func TestRaceHost(t *testing.T) {
 	cmd := child("host", []string{t.TempDir()}, "GORACE=halt_on_error=1 exitcode=66")
 	var stderr bytes.Buffer
