@@ -10,7 +10,7 @@ func TestModelName(t *testing.T) {
 	for info, want := range map[string]string{
 		"processor\t: 0\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7B13 \nflags\t: fpu\n": "AMD EPYC 7B13",
 		"processor\t: 0\nBogoMIPS\t: 243.75\n":                                       "",
-		"": "",
+		"":                                                                           "",
 	} {
 		if got := modelName([]byte(info)); got != want {
 			t.Errorf("%q: %q, want %q", info, got, want)

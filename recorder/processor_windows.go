@@ -1,10 +1,10 @@
 package recorder
 
-import "golang.org/x/sys/windows/registry"
+import hive "golang.org/x/sys/windows/registry" // the package has a registry of its own
 
 // cpuName is what the system calls its first processor, "" if it does not tell.
 func cpuName() string {
-	key, err := registry.OpenKey(registry.LOCAL_MACHINE, `HARDWARE\DESCRIPTION\System\CentralProcessor\0`, registry.QUERY_VALUE)
+	key, err := hive.OpenKey(hive.LOCAL_MACHINE, `HARDWARE\DESCRIPTION\System\CentralProcessor\0`, hive.QUERY_VALUE)
 	if err != nil {
 		return ""
 	}

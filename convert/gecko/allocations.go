@@ -19,7 +19,7 @@ func (s *Sink) allocations(b *stream.Batch) {
 		row = append(row, `,null,0,0,{"type":"`+allocationName+`","size":`...)
 		row = jsontext.AppendInt(row, b.Value[i])
 		if id != 0 {
-			row = jsontext.AppendInt(append(row, s.thread.cause...), int64(s.thread.stack(id)))
+			row = jsontext.AppendInt(append(row, s.thread.cause...), int64(s.thread.captured(id)))
 			row = s.appendTime(append(row, ','), b.Time[i])
 			row = append(row, "]]}}"...)
 		}

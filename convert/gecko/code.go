@@ -9,6 +9,7 @@ type code struct {
 	tables *stream.Tables
 	merged stream.Tables    // Frames, without what is lost
 	stacks []stream.StackID // merged, by StackID
+	calls  []stream.StackID // likewise, of those whose last frame calls: see build; nil if all are as in stacks
 	nodes  []node           // by merged StackID
 	ranges []addresses      // by ModuleID
 	native []bool           // by StringID: names a function of a module
@@ -65,21 +66,61 @@ const (
 	pageSize  = 4096
 )
 
+// build merges frames and stacks. The viewer takes the address of a frame that calls
+// for that to which is returned, and moves it one byte back, into the call. Ours
+// lie there already; so such a frame has an address one higher than the same
+// frame where it was sampled, and a stack whose last frame is known by its address
+// is two.
 func (c *code) build(t *stream.Tables) {
 	c.tables = t
 	c.merged = stream.Tables{}
-	c.stacks = make([]stream.StackID, t.Stacks.Len()+1)
-	frames := make([]stream.FrameID, t.Frames.Len()+1)
-	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
-		frames[id] = c.merged.Frames.Intern(merge(t.Frames.At(id)))
+	sampled, calling := c.mergeFrames(t)
+	c.stacks, c.calls = make([]stream.StackID, t.Stacks.Len()+1), nil
+	calls := c.stacks
+	if calling != nil {
+		c.calls = make([]stream.StackID, t.Stacks.Len()+1)
+		calls = c.calls
 	}
 	for id := stream.StackID(1); int(id) <= t.Stacks.Len(); id++ {
 		parent, frame := t.Stacks.At(id)
-		c.stacks[id] = c.merged.Stacks.Intern(c.stacks[parent], frames[frame])
+		c.stacks[id] = c.merged.Stacks.Intern(calls[parent], sampled[frame])
+		if calling != nil {
+			calls[id] = c.merged.Stacks.Intern(calls[parent], calling[frame])
+		}
 	}
 	c.layOut()
 	c.markNative()
 	c.placeModules()
+}
+
+// mergeFrames returns what frames are merged to where they were sampled, and where
+// they call something; nil if that is the same of all.
+func (c *code) mergeFrames(t *stream.Tables) (sampled, calling []stream.FrameID) {
+	sampled, calling = make([]stream.FrameID, t.Frames.Len()+1), make([]stream.FrameID, t.Frames.Len()+1)
+	differ := false
+	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
+		f := merge(t.Frames.At(id))
+		sampled[id] = c.merged.Frames.Intern(f)
+		calling[id] = sampled[id]
+		if f.Function == 0 && !f.Label {
+			f.Offset = max(f.Offset, f.Offset+1) // the last address has none behind it
+			calling[id] = c.merged.Frames.Intern(f)
+			differ = true
+		}
+	}
+	if !differ {
+		return sampled, nil
+	}
+	return sampled, calling
+}
+
+// captured is the merged stack of a row that was captured by a call, as those of
+// markers are: the viewer takes its last frame for one that calls, too.
+func (c *code) captured(id stream.StackID) stream.StackID {
+	if c.calls != nil {
+		return c.calls[id]
+	}
+	return c.stacks[id]
 }
 
 // layOut makes the nodes of the merged stacks, each followed by those that it
@@ -103,8 +144,10 @@ func (c *code) layOut() {
 		}
 		at = next[at]
 	}
-	for id, to := range c.stacks {
-		c.stacks[id] = place[to]
+	for _, list := range [][]stream.StackID{c.stacks, c.calls} {
+		for id, to := range list {
+			list[id] = place[to]
+		}
 	}
 	c.merged = stream.Tables{Frames: c.merged.Frames}
 }

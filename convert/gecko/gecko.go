@@ -24,7 +24,8 @@
 //   - Pages have no end, and the recorder's overhead no number of samples.
 //   - Counters of bytes are all called Memory by the viewer.
 //   - Modules have no address, only offsets. Each gets a range of addresses
-//     that no other has, so that an address leads back to module and offset.
+//     that no other has, so that an address leads back to module and offset. That
+//     of a frame that calls is the one to which is returned, one byte behind ours.
 //
 // All times are in milliseconds since the start of the run, rounded down to a
 // whole millisecond, so that the start itself is exact as a JSON number. All

@@ -55,7 +55,7 @@ func (p *markerPiece) numberStacks(t *thread) {
 	for _, id := range p.Rows.Stack {
 		stack := int32(-1)
 		if id != 0 {
-			stack = t.stack(id)
+			stack = t.captured(id)
 		}
 		p.stacks = append(p.stacks, stack)
 	}

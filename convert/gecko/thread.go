@@ -27,11 +27,11 @@ func (t *thread) allocate(c *code) {
 	t.frames.allocate(c.merged.Frames.Len())
 }
 
-// stack returns the number of a stack in the thread's table. Its callers have
-// lower ones.
-func (t *thread) stack(id stream.StackID) int32 { return t.number(t.code.stacks[id]) }
+// captured returns the number of a stack in the thread's table that was captured by
+// a call.
+func (t *thread) captured(id stream.StackID) int32 { return t.number(t.code.captured(id)) }
 
-// number is stack of a merged one.
+// number returns that of a merged stack. Its callers have lower ones.
 func (t *thread) number(id stream.StackID) int32 {
 	nodes := t.code.nodes
 	t.path = t.path[:0]

@@ -2,8 +2,10 @@ package gecko
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
@@ -16,7 +18,7 @@ type code struct {
 	modules *modules
 	frames  []frame
 	stacks  []stream.StackID // by number
-	returns bool             // addresses of callers are those to which is returned
+	calling *brancher        // of stacks whose last frame calls; nil if they are as in stacks
 
 	frameTable, stackTable, funcTable, resourceTable, sources *jsonfile.Value
 	held                                                      int64
@@ -29,7 +31,7 @@ func (r *reader) loadCode(x *process, thread *jsonfile.Value) *code {
 	}
 	r.dropCode()
 	shared := r.root.Get("shared")
-	c := &code{texts: r.textsOf(thread), returns: !r.processed() && x.about == nil}
+	c := &code{texts: r.textsOf(thread)}
 	own := func(key string) *jsonfile.Value {
 		if v := thread.Get(key); v != nil {
 			return v
@@ -49,8 +51,12 @@ func (r *reader) loadCode(x *process, thread *jsonfile.Value) *code {
 		r.geckoFrames(c)
 	}
 	r.stacks(c)
-	c.frames = nil
 	c.held = c.texts.bytes() + 4*int64(len(c.stacks))
+	if c.calling != nil {
+		c.held += int64(unsafe.Sizeof(node{}))*int64(len(c.calling.nodes)) + int64(unsafe.Sizeof(frame{}))*int64(len(c.frames))
+	} else {
+		c.frames = nil
+	}
 	r.t.Hold(c.held)
 	r.code, r.codeOf = c, r.home(thread)
 	return c
@@ -107,7 +113,10 @@ type node struct {
 // stacks interns the stacks. What is of no category has that of its caller.
 func (r *reader) stacks(c *code) {
 	t := r.file.table(c.stackTable, "frame", "prefix", "prefixOffset", "category", "subcategory")
-	b := brancher{r: r, code: c, known: map[branch]stream.FrameID{}}
+	b := &brancher{r: r, code: c, returns: r.returns(c), known: map[branch]stream.FrameID{}}
+	if b.returns {
+		c.calling = b
+	}
 	for t.next() && !r.full() {
 		n := node{frame: -1}
 		if parent := r.callerOf(t, len(b.nodes)); parent >= 0 {
@@ -129,14 +138,24 @@ func (r *reader) stacks(c *code) {
 	r.ended(t, "stacks")
 }
 
+// returns reports whether some frames are known by an address, and that of one that
+// calls is that to which is returned.
+func (r *reader) returns(c *code) bool {
+	return !r.processed() && slices.ContainsFunc(c.frames, func(f frame) bool { return f.byAddress() })
+}
+
+// byAddress reports whether nothing else tells where the frame is.
+func (f *frame) byAddress() bool { return f.Function == 0 && !f.Label && f.Offset > 0 }
+
 // brancher interns the stacks of a table. The address of a frame that calls
-// another is, in Firefox's own profiles, that to which is returned: it lies behind
-// the call, maybe in another function. One byte before it is in the call.
+// another is, in a Gecko profile, that to which is returned: it lies behind the call,
+// maybe in another function. One byte before it is in the call.
 type brancher struct {
-	r     *reader
-	code  *code
-	nodes []node
-	known map[branch]stream.FrameID
+	r       *reader
+	code    *code
+	returns bool
+	nodes   []node
+	known   map[branch]stream.FrameID
 }
 
 // branch is a frame in a stack.
@@ -160,14 +179,14 @@ func (b *brancher) stack(n *node, calls bool) stream.StackID {
 	if n.frame < 0 {
 		return n.caller
 	}
-	f := b.code.frames[n.frame].Frame
-	returns := calls && b.code.returns && f.Function == 0 && f.Offset > 0
+	f := b.code.frames[n.frame]
+	returns := calls && b.returns && f.byAddress()
 	key := branch{n.frame, n.category, returns}
 	if b.known[key] == 0 {
 		if f.Category = n.category; returns {
 			f.Offset--
 		}
-		b.known[key] = b.r.t.Frames.Intern(f)
+		b.known[key] = b.r.t.Frames.Intern(f.Frame)
 	}
 	return b.r.t.Stacks.Intern(n.caller, b.known[key])
 }
@@ -204,6 +223,15 @@ func (r *reader) stack(c *code, raw []byte) stream.StackID {
 	}
 	r.lose(stream.ReasonUndefined, "stacks", 1)
 	return 0
+}
+
+// captured is the stack that a cell means where it was captured by a call, so that
+// its last frame calls, too.
+func (r *reader) captured(c *code, raw []byte) stream.StackID {
+	if i, ok := jsonfile.Int(raw); ok && i >= 0 && i < int64(len(c.stacks)) && c.calling != nil {
+		return c.calling.calling(int(i))
+	}
+	return r.stack(c, raw)
 }
 
 // readCategories reads the list of categories: of each its parts, the first of

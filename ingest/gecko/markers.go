@@ -246,7 +246,7 @@ func (r *reader) stackOf(c *code, raw []byte, marker stream.Time) stream.StackID
 	if ns, ok := nanos(at); ok && r.zero+stream.Time(ns) != marker {
 		r.lose(stream.ReasonUnsupported, "times of the stacks of markers", 1)
 	}
-	return r.stack(c, stack)
+	return r.captured(c, stack)
 }
 
 // cell is the cell of a row that a schema names.
