@@ -7,7 +7,6 @@ package viewer
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"gprof/convert/internal/jsontext"
@@ -136,16 +135,6 @@ func ThreadName(t *stream.Tables, id stream.TrackID, main bool) string {
 		return MainName + " (track)"
 	}
 	return name
-}
-
-// BreakpadID makes a build id as symbol servers want it: 32 digits and an age.
-func BreakpadID(build string) string {
-	const digits = 32
-	id := strings.ToUpper(build)
-	if len(id) < digits {
-		id += strings.Repeat("0", digits-len(id))
-	}
-	return id[:digits] + "0"
 }
 
 // member writes a member of an object that is a string.
