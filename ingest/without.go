@@ -84,8 +84,8 @@ func (w *without) siftPages(b *stream.Batch) {
 }
 
 func copyArg(to, from *stream.Column, i int) {
-	if t := from.TypeAt(i); t == stream.Text {
-		to.AppendText(from.TextAt(i))
+	if t := from.TypeAt(i); t.Textual() {
+		to.AppendTextual(t, from.TextAt(i))
 	} else {
 		to.AppendBits(t, from.BitsAt(i))
 	}

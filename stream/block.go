@@ -65,7 +65,7 @@ func (c *Column) appendBlock(dst []byte, p *packer, from, to int) []byte {
 	}
 	dst = appendValues(binary.AppendVarint(dst, int64(first)), values, all)
 	for i := from; i < to; i++ {
-		if c.kind[i] == Text {
+		if c.kind[i].Textual() {
 			dst = append(dst, c.TextAt(i)...)
 		}
 	}
@@ -74,7 +74,7 @@ func (c *Column) appendBlock(dst []byte, p *packer, from, to int) []byte {
 
 // value is what stands for row i before the texts.
 func (c *Column) value(i int) uint64 {
-	if c.kind[i] == Text {
+	if c.kind[i].Textual() {
 		return c.num[i] >> 32
 	}
 	return c.num[i]
@@ -131,9 +131,9 @@ func (r *blockReader) column(c *Column, n int) {
 	c.kind = readPacked(c.kind, r, n)
 	c.num = readPacked(c.num, r, n)
 	for i := len(c.kind) - n; i < len(c.kind); i++ {
-		if c.kind[i] > Text {
+		if c.kind[i] > JSON {
 			r.fail()
-		} else if c.kind[i] == Text {
+		} else if c.kind[i].Textual() {
 			length := c.num[i]
 			c.data = append(c.data, r.bytes(length)...)
 			c.num[i] = uint64(len(c.data)) | length<<32

@@ -177,7 +177,11 @@ const (
 	Uint
 	Float
 	Text
+	JSON // a value that is none of these, such as a list, as JSON: a text to who knows no better
 )
+
+// Textual reports whether values of the type are bytes: those of [Column.TextAt].
+func (t Type) Textual() bool { return t >= Text }
 
 func (c *Column) reset() { c.num, c.kind, c.data = c.num[:0], c.kind[:0], c.data[:0] }
 
@@ -185,7 +189,7 @@ func (c *Column) reset() { c.num, c.kind, c.data = c.num[:0], c.kind[:0], c.data
 func (c *Column) Len() int { return len(c.kind) }
 
 // AppendNull, AppendBits and AppendText add a row. bits are those of an int64,
-// uint64 or float64, as t says.
+// uint64 or float64, as t says; of AppendTextual t is Text or JSON.
 func (c *Column) AppendNull() {
 	c.kind, c.num = append(c.kind, Null), append(c.num, 0)
 }
@@ -194,10 +198,12 @@ func (c *Column) AppendBits(t Type, bits uint64) {
 	c.kind, c.num = append(c.kind, t), append(c.num, bits)
 }
 
-func (c *Column) AppendText(s []byte) {
+func (c *Column) AppendText(s []byte) { c.AppendTextual(Text, s) }
+
+func (c *Column) AppendTextual(t Type, s []byte) {
 	c.data = append(c.data, s...)
 	// The start is found from the length, which is stored beside the end.
-	c.kind, c.num = append(c.kind, Text), append(c.num, uint64(len(c.data))|uint64(len(s))<<32)
+	c.kind, c.num = append(c.kind, t), append(c.num, uint64(len(c.data))|uint64(len(s))<<32)
 }
 
 // TypeAt is the type of row i.
@@ -206,7 +212,7 @@ func (c *Column) TypeAt(i int) Type { return c.kind[i] }
 // BitsAt is the number of row i.
 func (c *Column) BitsAt(i int) uint64 { return c.num[i] }
 
-// TextAt is the text of row i; it points into the column.
+// TextAt is the text of row i, or its JSON; it points into the column.
 func (c *Column) TextAt(i int) []byte {
 	end, n := c.num[i]&(1<<32-1), c.num[i]>>32
 	return c.data[end-n : end]

@@ -7,16 +7,21 @@ import "encoding/binary"
 func (e *Event) key() string {
 	k := make([]byte, 0, 128)
 	k = appendTexts(k, e.Name, e.Chart, e.Tooltip, e.Table)
-	k = appendNumbers(k, uint64(uint32(e.Category)), uint64(e.Display))
+	k = appendNumbers(k, uint64(uint32(e.Category)), uint64(e.Display), uint64(len(e.Fields)))
 	for i := range e.Fields {
 		k = e.Fields[i].appendKey(k)
+	}
+	k = appendTexts(k, e.Type, e.Description, e.ColorField, e.NameField)
+	k = append(k, bit(e.Bare)|bit(e.Nested)<<1)
+	for _, g := range e.Graphs {
+		k = appendTexts(k, g.Field, g.Shape, g.Color)
 	}
 	return string(k)
 }
 
 func (f *EventField) appendKey(k []byte) []byte {
-	k = appendTexts(k, f.Name, f.Label)
-	return append(k, byte(f.Type), byte(f.Format), byte(f.Privacy), bit(f.Searchable)|bit(f.Hidden)<<1)
+	k = appendTexts(k, f.Name, f.Label, f.Shown)
+	return append(k, byte(f.Type), byte(f.Format), byte(f.Privacy), bit(f.Searchable)|bit(f.Hidden)<<1|bit(f.Unlisted)<<2)
 }
 
 // appendTexts adds texts with their lengths before them, so that no text can

@@ -41,6 +41,7 @@ type ceiling struct {
 	share  float64 // of memory that is for one output: its reciprocal
 	tables *Tables
 	first  int64 // peak when something had been read
+	begun  int64 // how much that was
 }
 
 func newCeiling(memory int64, outputs int, t *Tables) ceiling {
@@ -65,7 +66,7 @@ func (c *ceiling) check(done, total int64) error {
 func (c *ceiling) verdict(done, total int64) error {
 	now := c.tables.peak()
 	if c.first == 0 {
-		c.first = now
+		c.first, c.begun = now, done
 	}
 	if !c.tables.Full() {
 		return nil
@@ -74,8 +75,8 @@ func (c *ceiling) verdict(done, total int64) error {
 	// with what is read. Without a total, or too early, it is a guess.
 	most := float64(c.tables.mostHeld)
 	need, early := max(2*float64(now), float64(now)+rowsOfHeld*most), true
-	if now > c.first && done > 0 && total >= done {
-		need, early = float64(c.first)+float64(now-c.first)*float64(total)/float64(done), false
+	if now > c.first && done > c.begun && total >= done {
+		need, early = float64(c.first)+float64(now-c.first)*float64(total-c.begun)/float64(done-c.begun), false
 	}
 	need = (need*1.35*tablesShare + most) * c.share // tables grow in steps
 	return &ErrMemory{Need: mebibytes(int64(min(need, 1<<60))) << 20, Have: c.memory, Early: early}
@@ -173,10 +174,13 @@ func (p *Process) textBytes() int64 {
 
 // bytes counts the event, its key, and the final ones of both.
 func (e *Event) bytes() int64 {
-	n := int(unsafe.Sizeof(*e)) + len(e.Fields)*int(unsafe.Sizeof(EventField{}))
-	text := len(e.Name) + len(e.Chart) + len(e.Tooltip) + len(e.Table)
+	n := int(unsafe.Sizeof(*e)) + len(e.Fields)*int(unsafe.Sizeof(EventField{})) + len(e.Graphs)*int(unsafe.Sizeof(Graph{}))
+	text := len(e.Name) + len(e.Chart) + len(e.Tooltip) + len(e.Table) + len(e.Type) + len(e.Description) + len(e.ColorField) + len(e.NameField)
 	for i := range e.Fields {
-		text += len(e.Fields[i].Name) + len(e.Fields[i].Label)
+		text += len(e.Fields[i].Name) + len(e.Fields[i].Label) + len(e.Fields[i].Shown)
+	}
+	for _, g := range e.Graphs {
+		text += len(g.Field) + len(g.Shape) + len(g.Color)
 	}
 	return int64(2*n + 3*text)
 }

@@ -317,7 +317,7 @@ func (c *condition) holds(col *Column, i int) bool {
 	switch t := col.TypeAt(i); t {
 	case Null:
 		return false
-	case Text:
+	case Text, JSON:
 		return c.holdsText(string(col.TextAt(i)))
 	default:
 		return c.holdsNumber(number{t, col.BitsAt(i)})

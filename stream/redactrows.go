@@ -50,7 +50,7 @@ func newPlan(e *Event) plan {
 	p := make(plan, len(e.Fields))
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		p[i] = columnPlan{kindOf(f), f.Type == Text || f.Format == FormatString}
+		p[i] = columnPlan{kindOf(f), f.Type.Textual() || f.Format == FormatString}
 	}
 	if len(p) == 1 && p[0] == (columnPlan{text: true}) && e.Fields[0].Name == untypedText {
 		p[0].kind = secretValue
@@ -79,7 +79,7 @@ func kindOf(f *EventField) valueKind {
 // at is the plan of one value: of another type than its column, it may be
 // anything.
 func (c columnPlan) at(t Type) columnPlan {
-	if t != Null && (t == Text) != c.text {
+	if t != Null && t.Textual() != c.text {
 		c.kind = secretValue
 	}
 	return c
@@ -107,7 +107,7 @@ func (r *Redactor) column(p ProcessID, c *Column, of func(row int) columnPlan) {
 // value adds to out what becomes of row i of c.
 func (r *Redactor) value(p ProcessID, out, c *Column, i int, k valueKind) {
 	t, how := c.TypeAt(i), r.how[k]
-	empty := t == Text && len(c.TextAt(i)) == 0
+	empty := t.Textual() && len(c.TextAt(i)) == 0
 	switch {
 	case t == Null:
 		out.AppendNull()
@@ -125,8 +125,8 @@ func (r *Redactor) value(p ProcessID, out, c *Column, i int, k valueKind) {
 
 // appendRow adds row i of another column.
 func (c *Column) appendRow(from *Column, i int) {
-	if t := from.TypeAt(i); t == Text {
-		c.AppendText(from.TextAt(i))
+	if t := from.TypeAt(i); t.Textual() {
+		c.AppendTextual(t, from.TextAt(i))
 	} else {
 		c.AppendBits(t, from.BitsAt(i))
 	}

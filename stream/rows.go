@@ -132,7 +132,7 @@ func (c *Column) appendRows(src *Column, from, to int) {
 	c.kind = append(c.kind, src.kind[from:to]...)
 	c.num = append(c.num, src.num[from:to]...)
 	for i, kind := range c.kind[first:] {
-		if kind == Text {
+		if kind.Textual() {
 			text := src.TextAt(from + i)
 			c.data = append(c.data, text...)
 			c.num[first+i] = uint64(len(c.data)) | uint64(len(text))<<32
@@ -160,7 +160,7 @@ func (b *Batch) argBytes(i int) int {
 	n := 0
 	for k := range b.Args {
 		n += 9
-		if c := &b.Args[k]; c.kind[i] == Text {
+		if c := &b.Args[k]; c.kind[i].Textual() {
 			n += int(c.num[i] >> 32)
 		}
 	}

@@ -234,6 +234,28 @@ type Event struct {
 	Tooltip  string
 	Table    string
 	Fields   []EventField
+
+	// Type is what Firefox Profiler knows such markers by, which shows some types
+	// in ways of their own; events of one type share what is said of it. "" is a
+	// type of this event alone, which a sink names after it.
+	Type string
+	// NameField is the name of the field that is what a marker is called, where they
+	// have names of their own; "" if all are called as the event.
+	NameField string
+	// Bare says that nothing is said of the type, so that the viewer goes by what
+	// it knows itself.
+	Bare        bool
+	Description string  // for people, one or two sentences
+	Graphs      []Graph // that give the markers a track of their own in the timeline
+	ColorField  string  // name of the field that says which color a marker has
+	Nested      bool    // markers of a thread never overlap in part: they lie beside or in each other
+}
+
+// Graph is a line in the timeline that shows the values of a field.
+type Graph struct {
+	Field string // its name
+	Shape string // bar, line or line-filled
+	Color string // one that Firefox Profiler knows for graphs, "" for any
 }
 
 // EventField is one argument of an event.
@@ -244,6 +266,10 @@ type EventField struct {
 	Privacy     Privacy
 	Searchable  bool
 	Hidden      bool
+	Unlisted    bool // what is said of the event does not name the field, so that it is not shown
+	// Shown is how Firefox Profiler shows the values, if that is not the way of
+	// their Format: one of its formats, or the JSON of one that is an object.
+	Shown string
 }
 
 // AddEvent interns e by content.
@@ -308,4 +334,5 @@ const (
 	ShowIPC
 	ShowFileIO
 	ShowStack
+	ShowNetwork
 )

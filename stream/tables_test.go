@@ -16,6 +16,8 @@ func TestEventKey(t *testing.T) {
 		{Name: "a\x00"}, {Name: "\x01a"}, {Category: 1, Display: 1}, {Category: 128}, {Display: 128},
 		field(EventField{}), field(EventField{Name: "a"}), field(EventField{Label: "a"}), field(EventField{Type: 1}), field(EventField{Format: 1}),
 		field(EventField{Privacy: 1}), field(EventField{Searchable: true}), field(EventField{Hidden: true}),
+		field(EventField{Unlisted: true}), field(EventField{Shown: "a"}), {Type: "a"}, {Description: "a"}, {ColorField: "a"}, {NameField: "a"}, {Bare: true}, {Nested: true},
+		{Graphs: make([]Graph, 1)}, {Graphs: []Graph{{Field: "a"}}}, {Graphs: []Graph{{Shape: "a"}}}, {Graphs: []Graph{{Color: "a"}}},
 		{Fields: make([]EventField, 2)}, {Fields: []EventField{{Name: "a"}, {}}}, {Fields: []EventField{{}, {Name: "a"}}},
 	}
 	var tables Tables
@@ -30,7 +32,7 @@ func TestEventKey(t *testing.T) {
 
 // TestKeyFields fails when a field is added that key does not know.
 func TestKeyFields(t *testing.T) {
-	for typ, want := range map[reflect.Type]int{reflect.TypeFor[Event](): 7, reflect.TypeFor[EventField](): 7} {
+	for typ, want := range map[reflect.Type]int{reflect.TypeFor[Event](): 14, reflect.TypeFor[EventField](): 9, reflect.TypeFor[Graph](): 3} {
 		if n := typ.NumField(); n != want {
 			t.Errorf("%v has %d fields, its key %d", typ, n, want)
 		}

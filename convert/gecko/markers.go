@@ -25,19 +25,19 @@ type markerPiece struct {
 	viewer.Markers
 	category int
 	start    stream.Time // 0 of the output
-	name     int32       // of the event, among the strings of the thread
 	cause    []byte      // a marker's stack, up to the stack's number
+	names    []int32     // by row: number among the strings of the thread
 	stacks   []int32     // by row: number in the thread, -1 none
 }
 
 // markers writes the markers of one event.
 func (s *Sink) markers(b *stream.Batch) {
 	typ := &s.types[b.Series.Event-1]
-	name := s.thread.strings.Intern(typ.Event.Name)
 	for from := 0; from < b.Len(); {
 		to := viewer.PieceEnd(b, from)
 		p := s.markerPieces.Get()
-		p.category, p.start, p.name, p.cause = typ.Category, s.start, name, s.thread.cause
+		p.category, p.start, p.cause = typ.Category, s.start, s.thread.cause
+		p.names = typ.AppendNames(p.names[:0], b, from, to, &s.thread.strings)
 		p.Take(b, from, to, typ, s.start, &s.thread.strings, &s.lostArguments[s.walk.Process])
 		p.numberStacks(&s.thread)
 		s.out.List(to-from, ordered.Text, func(dst []byte) []byte {
@@ -64,7 +64,7 @@ func (p *markerPiece) numberStacks(t *thread) {
 // appendTo appends all rows, with commas between them.
 func (p *markerPiece) appendTo(dst []byte) []byte {
 	for i := range p.Rows.Len() {
-		dst = jsontext.AppendUint(append(dst, '['), uint64(p.name))
+		dst = jsontext.AppendUint(append(dst, '['), uint64(p.names[i]))
 		dst = p.appendPhase(dst, i)
 		dst = jsontext.AppendInt(append(dst, ','), int64(p.category))
 		dst = p.AppendPayload(append(dst, ','), i)

@@ -83,13 +83,11 @@ func (s *Sink) writeRange() {
 // hold for all.
 func (s *Sink) writeSchemas() {
 	s.out.Key("markerSchema")
-	s.out.BeginArray()
-	if s.walk.Process == 1 {
-		for i := range s.types {
-			s.types[i].WriteSchema(s.out.Writer, "data")
-		}
+	types := s.types
+	if s.walk.Process > 1 {
+		types = nil
 	}
-	s.out.EndArray()
+	viewer.WriteSchemas(s.out.Writer, types, viewer.Gecko)
 }
 
 // writeAbout writes what the format has no place for, under a key that the

@@ -211,7 +211,7 @@ func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Who
 			r.value(&b.Args[k], &e.fields[k], value, m)
 		}
 	})
-	if k, ok := e.columns[nameKey]; ok && b.Args[k].Len() == row {
+	if k, ok := e.columns[nameKey]; ok && e.named && b.Args[k].Len() == row {
 		b.Args[k].AppendText(m.name())
 	}
 	for k := range b.Args {

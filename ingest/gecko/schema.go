@@ -16,12 +16,13 @@ const (
 	asMillis     // a duration in ms
 	asMicros
 	asNanos
-	asTime   // ms since the start of the process
-	asText   // a string
-	asUnique // the number of a string
-	asFlow   // the same, of an id in hexadecimal
-	asID     // a number, or a string that holds one
-	asJSON   // what is nested
+	asTime    // ms since the start of the process
+	asText    // a string
+	asUnique  // the number of a string
+	asFlow    // the same, of an id in hexadecimal
+	asID      // a number, or a string that holds one
+	asJSON    // anything, as JSON
+	asTimings // details of a collection of garbage
 )
 
 // formats are those of the viewer.
@@ -53,7 +54,7 @@ var formats = map[string]struct {
 }
 
 // places are the displays of the viewer, in the order of the bits of a Location.
-var places = []string{"marker-chart", "marker-table", "timeline-overview", "timeline-memory", "timeline-ipc", "timeline-fileio", "stack-chart"}
+var places = []string{"marker-chart", "marker-table", "timeline-overview", "timeline-memory", "timeline-ipc", "timeline-fileio", "stack-chart", "timeline-network"}
 
 // windowKey is the key of the page that a marker is of.
 const windowKey = "innerWindowID"
@@ -66,8 +67,9 @@ type field struct {
 
 // schema is what a profile says of a type of markers.
 type schema struct {
-	event  stream.Event // without name and category
-	fields []field
+	event     stream.Event // without name and category
+	fields    []field
+	described bool // by a text that is called a description
 }
 
 // readSchemas reads a list of schemas. Of two of one name the first counts.
@@ -95,44 +97,74 @@ func (r *reader) schema(o object) *schema {
 	if fields == nil {
 		fields = o["data"]
 	}
+	s.event.Description = o.text("description")
 	for _, raw := range elements(fields) {
 		r.schemaField(s, parse(raw))
 	}
-	for _, key := range []string{"graphs", "colorField", "isStackBased", "description"} {
-		if !isNull(o[key]) && string(o[key]) != "false" {
-			r.lose(stream.ReasonUnsupported, key+" of schemas", 1)
-		}
+	s.event.ColorField, s.event.Nested = o.text("colorField"), string(o["isStackBased"]) == "true"
+	for _, raw := range elements(o["graphs"]) {
+		g := parse(raw)
+		s.event.Graphs = append(s.event.Graphs, stream.Graph{Field: g.text("key"), Shape: g.text("type"), Color: g.text("color")})
 	}
 	return s
 }
 
-// schemaField adds a field to a schema; what is always the same is none.
+// schemaField adds a field to a schema. What is always the same is none: the
+// first such text describes the type, but one that is called so goes before it.
 func (r *reader) schemaField(s *schema, o object) {
 	key := o.text("key")
 	if key == "" {
-		r.lose(stream.ReasonUnsupported, "texts of schemas", 1)
+		if !s.described && s.event.Description != "" {
+			r.lose(stream.ReasonUnsupported, "texts of schemas", 1)
+		}
+		switch called := o.text("label") == "Description"; {
+		case called && !s.described, s.event.Description == "":
+			s.event.Description, s.described = o.text("value"), called
+		default:
+			r.lose(stream.ReasonUnsupported, "texts of schemas", 1)
+		}
 		return
 	}
-	format, known := formats[o.text("format")]
-	if !known { // list, table, and what is new
-		format.format, format.how = stream.FormatText, asJSON
-	}
 	f := field{EventField: stream.EventField{
-		Name: key, Label: o.text("label"), Type: format.how.typ(format.format), Format: format.format, Privacy: format.privacy,
-		Searchable: string(o["searchable"]) == "true", Hidden: string(o["hidden"]) == "true",
-	}, how: format.how}
-	f.Label = cmp.Or(f.Label, key)
+		Name: key, Label: cmp.Or(o.text("label"), key), Searchable: string(o["searchable"]) == "true", Hidden: string(o["hidden"]) == "true",
+	}}
+	f.setFormat(o["format"])
+	if string(o["containsPII"]) == "true" && f.Privacy == stream.PrivacyPlain {
+		f.Privacy = stream.PrivacySecret
+	}
 	if key == windowKey {
 		f.Format = stream.FormatWindow
 	}
 	s.fields = append(s.fields, f)
 }
 
+// setFormat makes a field one of a format of the viewer: a name, or an object.
+func (f *field) setFormat(raw []byte) {
+	if isNull(raw) {
+		raw = []byte(`"string"`)
+	}
+	name := string(jsonfile.AppendText(nil, raw))
+	known, ok := formats[name]
+	if !ok { // list, table, and what is new
+		known.format, known.how = stream.FormatText, asJSON
+	}
+	f.Format, f.Privacy, f.how = known.format, known.privacy, known.how
+	f.Type = f.how.typ(f.Format)
+	if !ok || known.format == stream.FormatNanoseconds && name != "duration" {
+		f.Shown = string(compact(nil, raw))
+		if raw[0] == '"' {
+			f.Shown = name
+		}
+	}
+}
+
 // typ is the type of most values.
 func (h how) typ(f stream.Format) stream.Type {
 	switch {
-	case h == asText, h == asUnique, h == asJSON:
+	case h == asText, h == asUnique:
 		return stream.Text
+	case h == asJSON, h == asTimings:
+		return stream.JSON
 	case h == asFlow:
 		return stream.Uint
 	case f == stream.FormatDecimal, f == stream.FormatPercentage:

@@ -34,6 +34,7 @@ type event struct {
 	fields  []field
 	columns map[string]int  // by key
 	others  map[string]seen // keys that no schema names
+	named   bool            // the name of a marker is a field
 }
 
 // seen is which values of a key there are.
@@ -43,7 +44,8 @@ const (
 	seenInteger seen = 1 << iota
 	seenDecimal
 	seenBool
-	seenOther
+	seenText
+	seenNested
 )
 
 // nameKey is the field that holds a marker's name, if the event has not got it.
@@ -101,8 +103,10 @@ func seenOf(raw []byte) seen {
 		return 0
 	case raw[0] == 't', raw[0] == 'f':
 		return seenBool
-	case raw[0] != '-' && (raw[0] < '0' || raw[0] > '9'):
-		return seenOther
+	case raw[0] == '"':
+		return seenText
+	case raw[0] == '{', raw[0] == '[':
+		return seenNested
 	}
 	if _, ok := jsonfile.Int(raw); ok {
 		return seenInteger
@@ -121,15 +125,15 @@ func (r *reader) event(name, typ string, category int) *event {
 	}
 	e := r.survey.events[key]
 	if e == nil {
-		e = &event{columns: map[string]int{}, others: map[string]seen{}}
+		e = &event{columns: map[string]int{}, others: map[string]seen{}, named: key.named}
 		if s := r.survey.schemas[typ]; s != nil {
 			e.fields = slices.Clone(s.fields)
 		}
 		for i := range e.fields {
 			e.columns[e.fields[i].Name] = i
 		}
-		if key.named {
-			e.add(field{stream.EventField{Name: nameKey, Label: nameKey, Type: stream.Text, Format: stream.FormatText, Privacy: stream.PrivacySecret}, asText})
+		if key.named && !e.has([]byte(nameKey)) {
+			e.add(field{stream.EventField{Name: nameKey, Label: nameKey, Type: stream.Text, Format: stream.FormatText, Privacy: stream.PrivacySecret, Unlisted: true}, asText})
 		}
 		r.survey.events[key] = e
 	}
@@ -152,12 +156,15 @@ func (r *reader) define() {
 	})
 	for _, key := range keys {
 		e := r.survey.events[key]
-		e.addOthers()
-		def := stream.Event{Display: stream.ShowChart | stream.ShowTable}
+		e.addOthers(key.typ, !r.processed())
+		def := stream.Event{Display: stream.ShowChart | stream.ShowTable, Bare: true}
 		if s := r.survey.schemas[key.typ]; s != nil {
 			def = s.event
 		}
-		def.Name = key.name
+		def.Name, def.Type = key.name, key.typ
+		if key.named {
+			def.NameField = nameKey
+		}
 		if key.category < len(r.categories) && key.category >= 0 {
 			def.Category = r.categories[key.category][0]
 		}
@@ -170,25 +177,34 @@ func (r *reader) define() {
 
 // addOthers adds the fields that no schema names. Nobody says what a text of
 // them may reveal.
-func (e *event) addOthers() {
+func (e *event) addOthers(typ string, gecko bool) {
 	keys := make([]string, 0, len(e.others))
 	for key := range e.others {
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		f := field{stream.EventField{Name: key, Label: key, Type: stream.Int, Format: stream.FormatInteger}, asNumber}
-		switch seen := e.others[key]; {
-		case key == windowKey:
-			f.Format = stream.FormatWindow
-		case seen&seenOther != 0 || seen == 0:
-			f.Type, f.Format, f.Privacy, f.how = stream.Text, stream.FormatText, stream.PrivacySecret, asText
-		case seen == seenBool:
-			f.Format = stream.FormatBool
-		case seen&seenDecimal != 0:
-			f.Type, f.Format = stream.Float, stream.FormatDecimal
+		f := field{EventField: stream.EventField{Name: key, Label: key, Unlisted: true}}
+		if !f.setKnown(typ, e.others[key], gecko) {
+			f.setSeen(e.others[key])
 		}
 		e.add(f)
 	}
 	e.others = nil
+}
+
+// setSeen makes a field one of the values that there are.
+func (f *field) setSeen(seen seen) {
+	switch seen {
+	case seenInteger:
+		f.Type, f.Format, f.how = stream.Int, stream.FormatInteger, asNumber
+	case seenDecimal, seenDecimal | seenInteger:
+		f.Type, f.Format, f.how = stream.Float, stream.FormatDecimal, asNumber
+	case seenBool:
+		f.Type, f.Format, f.how = stream.Int, stream.FormatBool, asNumber
+	case seenText, 0:
+		f.Type, f.Format, f.Privacy, f.how = stream.Text, stream.FormatText, stream.PrivacySecret, asText
+	default:
+		f.Type, f.Format, f.Privacy, f.how = stream.JSON, stream.FormatText, stream.PrivacySecret, asJSON
+	}
 }

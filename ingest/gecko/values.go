@@ -8,11 +8,22 @@ import (
 	"gprof/stream"
 )
 
-// value adds a value of a payload to its column.
+// value adds a value of a payload to its column. One that is not of the field's
+// kind is added as what it is.
 func (r *reader) value(c *stream.Column, f *field, raw []byte, m *markerTable) {
-	if isNull(raw) {
+	if len(raw) == 0 {
 		c.AppendNull()
 		return
+	}
+	switch raw[0] {
+	case 'n', '{', '[':
+		m.appendJSON(c, f, raw)
+		return
+	case 't', 'f':
+		if f.Format != stream.FormatBool {
+			m.appendJSON(c, f, raw)
+			return
+		}
 	}
 	switch f.how {
 	case asMillis:
@@ -31,9 +42,21 @@ func (r *reader) value(c *stream.Column, f *field, raw []byte, m *markerTable) {
 		m.appendID(c, raw)
 	case asNumber:
 		m.appendNumber(c, raw)
+	case asJSON, asTimings:
+		m.appendJSON(c, f, raw)
 	default:
 		m.appendText(c, raw)
 	}
+}
+
+// appendJSON adds a value as JSON.
+func (m *markerTable) appendJSON(c *stream.Column, f *field, raw []byte) {
+	if m.text = m.text[:0]; f.how == asTimings {
+		m.text = appendTimings(m.text, raw)
+	} else {
+		m.text = compact(m.text, raw)
+	}
+	c.AppendTextual(stream.JSON, m.text)
 }
 
 // scaled adds a number, in ns since start, that counts units of 10^digits ns.
@@ -72,10 +95,11 @@ func (m *markerTable) appendNumber(c *stream.Column, raw []byte) {
 	}
 }
 
-// appendText adds a string, or the text of another value.
+// appendText adds a string, or another value as JSON.
 func (m *markerTable) appendText(c *stream.Column, raw []byte) {
 	if raw[0] != '"' {
-		c.AppendText(raw)
+		m.text = compact(m.text[:0], raw)
+		c.AppendTextual(stream.JSON, m.text)
 		return
 	}
 	m.text = jsonfile.AppendText(m.text[:0], raw)
@@ -90,6 +114,8 @@ func (m *markerTable) appendUnique(c *stream.Column, raw []byte) {
 	}
 	if raw[0] != '"' {
 		m.r.lose(stream.ReasonUndefined, "strings of markers", 1)
+		c.AppendNull()
+		return
 	}
 	m.appendText(c, raw)
 }

@@ -34,6 +34,8 @@ var Cases = []Case{
 	{"phases", "a start may lack its end and an end its start", phases},
 	{"arguments", "arguments may be missing or of another type than their field", arguments},
 	{"formats", "every format is written for every type", formats},
+	{"types", "events may be of types that a viewer has code for, and markers of these lack what it needs", types},
+	{"nested", "arguments may be lists and objects, or pretend to be", nested},
 	{"texts", "texts are bytes: of any length, with control characters, quotes or invalid UTF-8", texts},
 	{"numbers", "JSON has no NaN and no infinity, and few numbers are exact there", numbers},
 	{"times", "clocks may be wrong: time 0, before the start, the last there is", times},
@@ -174,6 +176,58 @@ func formats(b *Builder) {
 			}
 		}
 		p.Count(start, p.Counter(stream.Counter{Name: fmt.Sprint("format ", f), Unit: f}), 1, 0)
+	}
+}
+
+// types are markers of types that Firefox Profiler knows: whole ones, and ones
+// that its own code would fail on.
+func types(b *Builder) {
+	p := shop(b)
+	text := func(name string) stream.EventField {
+		return stream.EventField{Name: name, Type: stream.Text, Format: stream.FormatText, Unlisted: true}
+	}
+	moment := func(name string) stream.EventField {
+		return stream.EventField{Name: name, Type: stream.Int, Format: stream.FormatTime, Unlisted: true}
+	}
+	json := stream.EventField{Name: "timings", Type: stream.JSON, Format: stream.FormatText, Unlisted: true}
+	load := b.Event(stream.Event{Name: "Load", Type: "Network", Bare: true, NameField: "called", Fields: []stream.EventField{text("URI"), text("status"), moment("startTime"), text("called")}})
+	p.Main.Interval(start+1*ms, 2*ms, load, "https://a.example/", "STATUS_STOP", int64(start), "Load 1: https://a.example/")
+	p.Main.Interval(start+2*ms, 2*ms, load, "https://a.example/", "STATUS_STOP", nil, nil)
+	p.Main.Mark(start+3*ms, stream.Instant, load, "https://a.example/", "STATUS_START", int64(start), "Load 2")
+	major := b.Event(stream.Event{Name: "GCMajor", Type: "GCMajor", Bare: true, Fields: []stream.EventField{json}})
+	p.Main.Interval(start, ms, major, JSON(`{"status":"completed","phase_times":{"mark":1.25,"sweep":0},"mmu_20ms":0.31,"reason":"ALLOC"}`))
+	for i, odd := range []any{nil, JSON(`{"status":"aborted"}`), JSON(`{"status":"completed"}`), JSON(`[]`), JSON("{"), "text", 7} {
+		p.Main.Interval(start+stream.Time(i+1)*ms, ms, major, odd)
+	}
+	p.Main.Interval(start, ms, b.Event(stream.Event{Name: "GCSlice", Type: "GCSlice", Bare: true, Fields: []stream.EventField{json}}), JSON(`{"phase_times":{"mark":0.001},"slice":1}`))
+	for _, typ := range []string{"IPC", "CompositorScreenshot", "GCMinor", "JS allocation", "Native allocation", "Jank", "Text", "FileIO"} {
+		p.Main.Mark(start, stream.PhaseEnd, b.Event(stream.Event{Name: typ, Type: typ, Bare: true}))
+	}
+	shared := func(name string, fields ...stream.EventField) stream.EventID {
+		return b.Event(stream.Event{Name: name, Type: "shared", Display: stream.ShowNetwork, Description: "one of " + name, ColorField: "color", Nested: true, Fields: fields,
+			Graphs: []stream.Graph{{Field: "n", Shape: "line", Color: "teal"}, {Field: "n", Shape: "cake"}, {Field: "n", Shape: "bar", Color: "mauve"}}})
+	}
+	n, color := stream.EventField{Name: "n", Type: stream.Int}, stream.EventField{Name: "color", Type: stream.Text, Format: stream.FormatString}
+	p.Main.Mark(start, stream.Instant, shared("a", n, color), 1, "red")
+	color.Format = stream.FormatText
+	p.Main.Mark(start, stream.Instant, shared("b", color, n, text("n2")), "blue", 2, "x")
+}
+
+func nested(b *Builder) {
+	p := shop(b)
+	values := []any{JSON(`[1,"two",null]`), JSON(`{"a":{"b":[]}}`), JSON(`[["a","b"],["c","d"]]`), JSON(`[["a"]]`), JSON("true"), JSON("null"), JSON("1.5"), JSON(`"text"`),
+		JSON("["), JSON(""), JSON("\xff"), JSON("\"\xff\""), JSON(" "), "text", 3, 2.5, nil}
+	for i, f := range []stream.EventField{
+		{Type: stream.JSON, Format: stream.FormatText}, {Type: stream.JSON, Format: stream.FormatText, Unlisted: true}, {Type: stream.JSON, Format: stream.FormatText, Shown: "list"},
+		{Type: stream.JSON, Format: stream.FormatText, Shown: `{"type":"table","columns":[{"label":"A"},{"type":"integer"}]}`}, {Type: stream.JSON, Format: stream.FormatText, Shown: `{"type":`},
+		{Type: stream.Int, Format: stream.FormatNanoseconds, Shown: "microseconds"}, {Type: stream.Int, Format: stream.FormatNanoseconds, Shown: "fortnights"},
+		{Type: stream.Text, Format: stream.FormatString}, {Type: stream.Text, Format: stream.FormatFlow}, {Type: stream.Int, Format: stream.FormatBool, Unlisted: true}, {Type: stream.Text, Format: stream.FormatText},
+	} {
+		f.Name = "value"
+		e := b.Event(stream.Event{Name: fmt.Sprint("nested ", i), Fields: []stream.EventField{f}})
+		for at, v := range values {
+			p.Main.Mark(start+stream.Time(at), stream.Instant, e, v)
+		}
 	}
 }
 

@@ -19,12 +19,15 @@ type Row struct {
 	CPU      int64
 	Phase    stream.Phase
 	Duration int64
-	Args     []any // nil, int64, uint64, float64 or string; also int when written
+	Args     []any // nil, int64, uint64, float64, string or JSON; also int when written
 	Value    int64
 	Number   int64
 
 	stream.Who
 }
+
+// JSON is an argument that is a value of JSON, not the text of one.
+type JSON string
 
 // Rows returns the rows of b.
 func Rows(b *stream.Batch) []Row {
@@ -53,7 +56,7 @@ func Rows(b *stream.Batch) []Row {
 	return out
 }
 
-// Arg returns row i of a column: nil, int64, uint64, float64 or string.
+// Arg returns row i of a column: nil, int64, uint64, float64, string or JSON.
 func Arg(c *stream.Column, i int) any {
 	switch c.TypeAt(i) {
 	case stream.Int:
@@ -64,6 +67,8 @@ func Arg(c *stream.Column, i int) any {
 		return math.Float64frombits(c.BitsAt(i))
 	case stream.Text:
 		return string(c.TextAt(i))
+	case stream.JSON:
+		return JSON(c.TextAt(i))
 	}
 	return nil
 }
@@ -83,6 +88,8 @@ func AppendArg(c *stream.Column, arg any) {
 		c.AppendBits(stream.Float, math.Float64bits(v))
 	case string:
 		c.AppendText([]byte(v))
+	case JSON:
+		c.AppendTextual(stream.JSON, []byte(v))
 	default:
 		panic(fmt.Sprintf("streamtest: argument of type %T", arg))
 	}

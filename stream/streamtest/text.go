@@ -91,6 +91,8 @@ func args(list []any) string {
 			b.WriteString(" float " + strconv.FormatFloat(v, 'g', -1, 64))
 		case string:
 			b.WriteString(" " + strconv.Quote(v))
+		case JSON:
+			b.WriteString(" json " + strconv.Quote(string(v)))
 		default:
 			fmt.Fprintf(&b, " %T %v", v, v)
 		}

@@ -102,7 +102,7 @@ func checkRow(t *stream.Tables, b *stream.Batch, i int) error {
 		}
 	}
 	for k := range b.Args {
-		if typ := b.Args[k].TypeAt(i); typ > stream.Text {
+		if typ := b.Args[k].TypeAt(i); typ > stream.JSON {
 			return invalid("argument %d has type %d", k, typ)
 		}
 	}

@@ -104,7 +104,7 @@ func checkEvents(t *stream.Tables) error {
 			return invalid("event %q has the category %d", e.Name, e.Category)
 		}
 		for _, f := range e.Fields {
-			if f.Format >= stream.NumFormats || f.Type > stream.Text {
+			if f.Format >= stream.NumFormats || f.Type > stream.JSON {
 				return invalid("field %q of event %q has type %d, format %d", f.Name, e.Name, f.Type, f.Format)
 			}
 		}

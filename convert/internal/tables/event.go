@@ -36,7 +36,7 @@ func commonNames() map[string]bool {
 }
 
 // typeNames are the names of types in the table of events.
-var typeNames = [...]string{stream.Null: "null", stream.Int: "int", stream.Uint: "int", stream.Float: "float", stream.Text: "text"}
+var typeNames = [...]string{stream.Null: "null", stream.Int: "int", stream.Uint: "int", stream.Float: "float", stream.Text: "text", stream.JSON: "json"}
 
 // eventTables returns the table of each event, by EventID-1.
 func (f *Format) eventTables(t *stream.Tables) []*eventTable {
@@ -161,7 +161,7 @@ func (s *Sink) writeEvents(p *part) error {
 				s.put(row, f.Name)
 				s.put(row, s.events[id].columns[s.events[id].of[stream.EventID(id+1)][i]].Name)
 				s.put(row, f.Label)
-				s.put(row, typeNames[min(f.Type, stream.Text)])
+				s.put(row, typeNames[min(f.Type, stream.JSON)])
 				s.put(row, units[f.Format])
 				s.put(row, privacies[f.Privacy])
 				row.end(1)

@@ -61,7 +61,7 @@ func (s *Sink) arguments(c *Values, args *stream.Column, f *stream.EventField, p
 			c.null()
 		case args.TypeAt(i) == stream.Float:
 			c.double(math.Float64frombits(args.BitsAt(i)))
-		case args.TypeAt(i) == stream.Text:
+		case args.TypeAt(i).Textual():
 			c.text(s.bytes(process, args.TextAt(i)))
 		default:
 			c.long(int64(args.BitsAt(i)))
@@ -79,6 +79,8 @@ func fits(args *stream.Column, i int, f *stream.EventField) bool {
 		return kindOf(*f) == Long && (args.BitsAt(i) <= math.MaxInt64 || f.Format == stream.FormatHexadecimal || f.Format == stream.FormatFlow || f.Format == stream.FormatFlowEnd)
 	case stream.Float:
 		return kindOf(*f) == Double
+	case stream.JSON:
+		return kindOf(*f) >= Word && string(args.TextAt(i)) != "null"
 	case stream.Text:
 		return kindOf(*f) >= Word
 	}
@@ -91,7 +93,7 @@ func (s *Sink) oddArguments(c *Values, b *stream.Batch, process string) {
 	for i := range b.Len() {
 		object := s.odd[:0]
 		for k := range b.Args {
-			if b.Args[k].TypeAt(i) == stream.Null || fits(&b.Args[k], i, &event.Fields[k]) {
+			if isNull(&b.Args[k], i) || fits(&b.Args[k], i, &event.Fields[k]) {
 				continue
 			}
 			object = append(object, "{,"[min(len(object), 1)])
@@ -104,6 +106,12 @@ func (s *Sink) oddArguments(c *Values, b *stream.Batch, process string) {
 		}
 		c.text(append(object, '}'))
 	}
+}
+
+// isNull reports whether there is no argument, or JSON that says so.
+func isNull(args *stream.Column, i int) bool {
+	t := args.TypeAt(i)
+	return t == stream.Null || t == stream.JSON && string(args.TextAt(i)) == "null"
 }
 
 func (s *Sink) appendOdd(dst []byte, args *stream.Column, i int, process string) []byte {

@@ -134,7 +134,7 @@ func textsEnd(b *stream.Batch, from int) int {
 	size := 0
 	for i := from; i < b.Len() && len(b.Args) > 0; i++ {
 		for k := range b.Args {
-			if b.Args[k].TypeAt(i) == stream.Text {
+			if b.Args[k].TypeAt(i).Textual() {
 				size += len(b.Args[k].TextAt(i))
 			}
 		}

@@ -1,7 +1,10 @@
 package viewer
 
 import (
+	"encoding/json"
 	"math"
+	"strconv"
+	"strings"
 
 	"gprof/convert/internal/jsontext"
 	"gprof/stream"
@@ -11,13 +14,18 @@ import (
 type valueKind uint8
 
 const (
-	valueNumber valueKind = iota // as it is
-	valueMillis                  // ns, written as milliseconds
-	valueTime                    // a Time, written as milliseconds of the output
-	valueText                    // a string
-	valueUnique                  // a number among strings
-	valueFlow                    // the same, of an id in hexadecimal
-	valueWindow                  // a number that is no window if it is 0
+	valueNumber  valueKind = iota // as it is
+	valueMillis                   // ns, written as milliseconds
+	valueTime                     // a Time, written as milliseconds of the output
+	valueText                     // a string
+	valueUnique                   // a number among strings
+	valueFlow                     // the same, of an id in hexadecimal
+	valueWindow                   // a number that is no window if it is 0
+	valueMicros                   // ns, written as microseconds
+	valueBool                     // true unless it is 0
+	valueList                     // a list
+	valueTable                    // a list of lists, which are as long as there are columns
+	valueTimings                  // details of a collection of garbage, in Gecko's format
 )
 
 // formats says how the viewer shows the values of each Format.
@@ -55,6 +63,9 @@ func formatOf(f *stream.EventField) (string, valueKind) {
 	if f.Format >= stream.NumFormats {
 		return "string", valueText
 	}
+	if name, value, ok := shownOf(f); ok {
+		return name, value
+	}
 	format := formats[f.Format]
 	if f.Format == stream.FormatText || f.Format == stream.FormatString {
 		switch f.Privacy {
@@ -69,6 +80,40 @@ func formatOf(f *stream.EventField) (string, valueKind) {
 	return format.name, format.value
 }
 
+// durations are the formats that show a duration in one unit.
+var durations = map[string]valueKind{"seconds": valueMillis, "milliseconds": valueMillis, "microseconds": valueMicros, "nanoseconds": valueNumber}
+
+// shownOf is the viewer's format that a field itself names, if its values can
+// have that.
+func shownOf(f *stream.EventField) (name string, value valueKind, ok bool) {
+	switch {
+	case f.Format == stream.FormatNanoseconds:
+		value, ok = durations[f.Shown]
+		return f.Shown, value, ok
+	case f.Type != stream.JSON || f.Format != stream.FormatText:
+	case f.Shown == "list":
+		return f.Shown, valueList, true
+	case columnsOf(f.Shown) > 0:
+		return f.Shown, valueTable, true
+	}
+	return "", 0, false
+}
+
+// columnsOf is how many columns the format of a table has, 0 if it is none.
+func columnsOf(shown string) int {
+	var format struct {
+		Type    string `json:"type"`
+		Columns []struct {
+			Type  any    `json:"type"`
+			Label string `json:"label"`
+		} `json:"columns"`
+	}
+	if !strings.HasPrefix(shown, "{") || json.Unmarshal([]byte(shown), &format) != nil || format.Type != "table" {
+		return 0
+	}
+	return len(format.Columns)
+}
+
 // counted says whether a value is written as the number that it has among the
 // strings.
 func (k valueKind) counted() bool { return k == valueUnique || k == valueFlow }
@@ -77,14 +122,18 @@ func (k valueKind) counted() bool { return k == valueUnique || k == valueFlow }
 // value. A text where a number should be can't be shown; it is left out, too,
 // and counted.
 func (p *Markers) appendArg(dst []byte, k, i int) []byte {
-	f, c := &p.typ.fields[k], &p.Rows.Args[k]
+	f := &p.typ.fields[k]
+	c := &p.Rows.Args[f.arg]
 	typ := c.TypeAt(i)
 	if typ == stream.Null {
 		return dst
 	}
 	with := append(dst, f.key...)
+	if typ == stream.JSON {
+		return p.appendJSON(dst, with, f, c.TextAt(i))
+	}
 	switch f.value {
-	case valueText:
+	case valueText, valueTimings:
 		if typ == stream.Text {
 			return jsontext.AppendString(with, c.TextAt(i))
 		}
@@ -92,7 +141,7 @@ func (p *Markers) appendArg(dst []byte, k, i int) []byte {
 	case valueUnique, valueFlow:
 		return jsontext.AppendInt(with, int64(p.numbers[k][i]))
 	}
-	if typ == stream.Text || typ == stream.Float && !finite(math.Float64frombits(c.BitsAt(i))) {
+	if typ == stream.Text || typ == stream.Float && !finite(math.Float64frombits(c.BitsAt(i))) || f.value == valueList || f.value == valueTable {
 		p.lost.Add(1)
 		return dst
 	}
@@ -103,6 +152,10 @@ func (p *Markers) appendArg(dst []byte, k, i int) []byte {
 		}
 	case valueMillis:
 		return appendMillis(with, c, i, 0)
+	case valueMicros:
+		return appendMicros(with, c, i)
+	case valueBool:
+		return strconv.AppendBool(with, c.BitsAt(i) != 0)
 	case valueTime:
 		return appendMillis(with, c, i, p.start)
 	}
@@ -154,6 +207,18 @@ func appendMillis(dst []byte, c *stream.Column, i int, start stream.Time) []byte
 		bits = math.MaxInt64
 	}
 	return jsontext.AppendMillis(dst, int64(bits)-int64(start))
+}
+
+// appendMicros appends a number of nanoseconds as microseconds.
+func appendMicros(dst []byte, c *stream.Column, i int) []byte {
+	bits := c.BitsAt(i)
+	switch {
+	case c.TypeAt(i) == stream.Float:
+		return jsontext.AppendFloat(dst, math.Float64frombits(bits)/1e3)
+	case c.TypeAt(i) == stream.Uint && bits > math.MaxInt64:
+		bits = math.MaxInt64
+	}
+	return jsontext.AppendFixed(dst, int64(bits), 3)
 }
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

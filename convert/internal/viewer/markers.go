@@ -32,7 +32,7 @@ func PieceEnd(b *stream.Batch, from int) int {
 	for to := from; to < b.Len(); to++ {
 		size += rowText + len(b.Args)*argText
 		for k := range b.Args {
-			if b.Args[k].TypeAt(to) == stream.Text {
+			if b.Args[k].TypeAt(to).Textual() {
 				size += len(b.Args[k].TextAt(to))
 			}
 		}
@@ -58,7 +58,7 @@ func (m *Markers) Take(b *stream.Batch, from, to int, typ *MarkerType, start str
 	for i := range m.Rows.Len() {
 		for k := range typ.fields {
 			if f := &typ.fields[k]; f.value.counted() {
-				m.numbers[k] = append(m.numbers[k], texts.internArg(f.value, &m.Rows.Args[k], i))
+				m.numbers[k] = append(m.numbers[k], texts.internArg(f.value, &m.Rows.Args[f.arg], i))
 			}
 		}
 	}
@@ -66,12 +66,33 @@ func (m *Markers) Take(b *stream.Batch, from, to int, typ *MarkerType, start str
 
 // AppendPayload appends the payload of row i without the bracket that ends it.
 func (m *Markers) AppendPayload(dst []byte, i int) []byte {
-	dst = append(dst, m.typ.head...)
+	head := m.typ.head
+	if !m.typ.needs.fulfilled(&m.Rows, i) {
+		head = m.typ.plain
+	}
+	dst = append(dst, head...)
 	for k := range m.typ.fields {
 		dst = m.appendArg(dst, k, i)
 	}
 	if of := m.Rows.Who(i).Goroutine; of != 0 && m.typ.goroutine != nil {
 		dst = jsontext.AppendInt(append(dst, m.typ.goroutine.key...), of)
+	}
+	return dst
+}
+
+// AppendNames appends, for each of rows from to to-1 of b, what the marker is
+// called: its number among the strings.
+func (m *MarkerType) AppendNames(dst []int32, b *stream.Batch, from, to int, texts *Texts) []int32 {
+	common := int32(-1)
+	for i := from; i < to; i++ {
+		switch {
+		case m.name >= 0 && b.Args[m.name].TypeAt(i) == stream.Text:
+			dst = append(dst, texts.InternBytes(b.Args[m.name].TextAt(i)))
+			continue
+		case common < 0:
+			common = texts.Intern(m.Event.Name)
+		}
+		dst = append(dst, common)
 	}
 	return dst
 }

@@ -2,7 +2,7 @@ package viewer
 
 import (
 	"cmp"
-	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,161 +11,154 @@ import (
 	"gprof/stream"
 )
 
-// MarkerType is how the markers of one event are written.
-type MarkerType struct {
-	Event    *stream.Event
-	Name     string // of the type; no other event has it
-	Category int    // its place in the list
-	head     []byte // the payload up to its first field
-	fields   []field
-	// goroutine is that of a marker, behind the fields; nil where none is known.
-	goroutine *field
+// schema is what is said of a type of markers.
+type schema struct {
+	of     *MarkerType // whose event says it
+	fields []field     // of all events of the type
+	places map[string]int
 }
 
-// field is one field of a payload.
-type field struct {
-	name   string
-	key    []byte // a comma, the key, a colon
-	format string
-	value  valueKind
-}
-
-// specialTypes are the types for which the viewer has code of its own; some of
-// it fails on payloads other than Firefox's.
-var specialTypes = []string{
-	"Network", "IPC", "CompositorScreenshot", "CompositorScreenshotWindowDestroyed", "GCSlice", "GCMajor", "GCMinor",
-	"JS allocation", "Native allocation", "Log", "FileIO", "Text", "UserTiming", "tracing", "Jank", "BHR-detected hang",
-	"PreferenceRead", "Styles", "DOMEvent", "VisualMetricProgress", "NoPayloadUserData",
-}
-
-// specialKeys are the keys of a payload that mean something to the viewer in
-// every type.
-var specialKeys = []string{"type", "stack", "cause", windowKey}
-
-// windowKey is the key of the window in whose page a marker belongs.
-const windowKey = "innerWindowID"
-
-// IsSpecial reports whether the viewer has code of its own for a type.
-func IsSpecial(typ string) bool { return slices.Contains(specialTypes, typ) }
-
-// IsSpecialKey reports whether a key means something to the viewer in every
-// type.
-func IsSpecialKey(key string) bool { return slices.Contains(specialKeys, key) }
-
-// MarkerTypes gives each event a type. Events of one name that differ get
-// different ones, in the order of their ids.
-func MarkerTypes(t *stream.Tables, categories Categories) []MarkerType {
-	taken := make(map[string]bool)
-	for _, name := range specialTypes {
-		taken[name] = true
+// schemaOf is the schema of the type of an event, with its fields in it.
+func schemaOf(known map[string]*schema, m *MarkerType) *schema {
+	s := known[m.Name]
+	if s == nil {
+		s = &schema{of: m, places: map[string]int{}}
+		known[m.Name] = s
 	}
-	types := make([]MarkerType, len(t.Events))
-	for i := range t.Events {
-		e := &t.Events[i]
-		name := typeName(e.Name, taken)
-		taken[name] = true
-		head := jsontext.AppendString([]byte(`{"type":`), name)
-		types[i] = MarkerType{Event: e, Name: name, Category: categories.Place(e.Category).Category, head: head, fields: fieldsOf(e)}
-		if t.HasGoroutines(stream.Markers) {
-			types[i].goroutine = types[i].newField("goroutine", "integer")
+	for _, f := range m.fields {
+		if f.listed != nil && !s.has(f.name) {
+			s.places[f.name] = len(s.fields)
+			s.fields = append(s.fields, f)
 		}
 	}
-	return types
+	return s
 }
 
-// typeName is the first that is free of: name, gprof.name for a special type,
-// name (2), name (3), …
-func typeName(name string, taken map[string]bool) string {
-	if name == "" {
-		name = "(no name)"
+func (s *schema) has(key string) bool {
+	if s == nil {
+		return false
 	}
-	if slices.Contains(specialTypes, name) {
-		name = "gprof." + name
-	}
-	free := name
-	for n := 2; taken[free]; n++ {
-		free = fmt.Sprintf("%s (%d)", name, n)
-	}
-	return free
+	_, ok := s.places[key]
+	return ok
 }
 
-// fieldsOf gives each field of an event a key that no other field has. The first
-// window has the key that means one.
-func fieldsOf(e *stream.Event) []field {
-	taken := make(map[string]bool)
-	for _, key := range specialKeys {
-		taken[key] = true
+// place is where a key is listed; what is not comes last.
+func (s *schema) place(key string) int {
+	if k, ok := s.places[key]; ok {
+		return k
 	}
-	window := false // there is one, of which the viewer shows the page
-	fields := make([]field, len(e.Fields))
-	for i := range e.Fields {
-		f := &e.Fields[i]
-		name := f.Name
-		if f.Format == stream.FormatWindow && !window {
-			name, window, taken[windowKey] = windowKey, true, false
-		}
-		for name == "" || taken[name] {
-			name += "_"
-		}
-		taken[name] = true
-		key := append(jsontext.AppendString([]byte{','}, name), ':')
-		format, value := formatOf(f)
-		fields[i] = field{name, key, format, value}
-	}
-	return fields
+	return math.MaxInt32
 }
 
-// newField is a field beside those of the event.
-func (m *MarkerType) newField(name, format string) *field {
-	for slices.ContainsFunc(m.fields, func(f field) bool { return f.name == name }) {
-		name += "_"
-	}
-	return &field{name: name, key: append(jsontext.AppendString([]byte{','}, name), ':'), format: format}
-}
-
-// WriteSchema writes the type's schema; fields is the key of the list of its
-// fields, which is not the same in both formats.
-func (m *MarkerType) WriteSchema(out *jsontext.Writer, fields string) {
-	out.BeginObject()
-	member(out, "name", m.Name)
-	for _, label := range []struct{ key, text string }{
-		{"chartLabel", m.Event.Chart}, {"tooltipLabel", m.Event.Tooltip}, {"tableLabel", m.Event.Table},
-	} {
-		if label.text != "" {
-			member(out, label.key, m.template(label.text))
-		}
-	}
-	writeDisplay(out, m.Event.Display)
-	out.Key(fields)
+// WriteSchemas writes a list of the schemas of all types.
+func WriteSchemas(out *jsontext.Writer, types []MarkerType, dialect Dialect) {
 	out.BeginArray()
-	for i := range m.fields {
-		writeField(out, &m.fields[i], &m.Event.Fields[i])
-	}
-	if m.goroutine != nil {
-		writeField(out, m.goroutine, &stream.EventField{Name: m.goroutine.name})
+	for i := range types {
+		if s := types[i].schema; s != nil && s.of == &types[i] {
+			s.write(out, dialect)
+		}
 	}
 	out.EndArray()
+}
+
+func (s *schema) write(out *jsontext.Writer, dialect Dialect) {
+	e := s.of.Event
+	out.BeginObject()
+	member(out, "name", s.of.Name)
+	for _, label := range []struct{ key, text string }{{"chartLabel", e.Chart}, {"tooltipLabel", e.Tooltip}, {"tableLabel", e.Table}} {
+		if label.text != "" {
+			member(out, label.key, s.template(label.text))
+		}
+	}
+	writeDisplay(out, e.Display)
+	if dialect == Gecko {
+		out.Key("data")
+	} else {
+		writeKnown(out, "description", e.Description)
+		out.Key("fields")
+	}
+	s.writeFields(out, dialect)
+	s.writeGraphs(out)
+	if e.ColorField != "" {
+		member(out, "colorField", s.key(e.ColorField))
+	}
+	if e.Nested {
+		out.Key("isStackBased")
+		out.Bool(true)
+	}
 	out.EndObject()
+}
+
+// writeFields writes the list of fields. In Gecko's format a field whose value
+// never changes stands for a description.
+func (s *schema) writeFields(out *jsontext.Writer, dialect Dialect) {
+	out.BeginArray()
+	for i := range s.fields {
+		writeField(out, &s.fields[i])
+	}
+	if g := s.of.goroutine; g != nil {
+		writeField(out, g)
+	}
+	if text := s.of.Event.Description; dialect == Gecko && text != "" {
+		out.BeginObject()
+		member(out, "label", "Description")
+		member(out, "value", text)
+		out.EndObject()
+	}
+	out.EndArray()
+}
+
+// Shapes and colors of graphs; with others the viewer draws none at all.
+var (
+	graphShapes = []string{"bar", "line", "line-filled"}
+	graphColors = []string{"blue", "green", "grey", "ink", "magenta", "orange", "purple", "red", "teal", "yellow"}
+)
+
+func (s *schema) writeGraphs(out *jsontext.Writer) {
+	var graphs []stream.Graph
+	for _, g := range s.of.Event.Graphs {
+		if slices.Contains(graphShapes, g.Shape) {
+			graphs = append(graphs, g)
+		}
+	}
+	if len(graphs) == 0 {
+		return
+	}
+	out.Key("graphs")
+	out.BeginArray()
+	for _, g := range graphs {
+		out.BeginObject()
+		member(out, "key", s.key(g.Field))
+		member(out, "type", g.Shape)
+		if slices.Contains(graphColors, g.Color) {
+			member(out, "color", g.Color)
+		}
+		out.EndObject()
+	}
+	out.EndArray()
 }
 
 // reference matches a field in a label.
 var reference = regexp.MustCompile(`marker\.data\.[^}\s?]+`)
 
 // template changes the fields that a label refers to to their keys.
-func (m *MarkerType) template(label string) string {
+func (s *schema) template(label string) string {
 	const data = "marker.data."
-	return reference.ReplaceAllStringFunc(label, func(ref string) string {
-		name := strings.TrimPrefix(ref, data)
-		i := slices.IndexFunc(m.Event.Fields, func(f stream.EventField) bool { return f.Name == name })
-		if i < 0 {
-			return ref
+	return reference.ReplaceAllStringFunc(label, func(ref string) string { return data + s.key(strings.TrimPrefix(ref, data)) })
+}
+
+// key is the key of the first field of that name; of what is none, the name.
+func (s *schema) key(name string) string {
+	for _, f := range s.of.fields {
+		if s.of.Event.Fields[f.arg].Name == name {
+			return f.name
 		}
-		return data + m.fields[i].name
-	})
+	}
+	return name
 }
 
 // places are the names of the bits of a Location.
-var places = []string{"marker-chart", "marker-table", "timeline-overview", "timeline-memory", "timeline-ipc", "timeline-fileio", "stack-chart"}
+var places = []string{"marker-chart", "marker-table", "timeline-overview", "timeline-memory", "timeline-ipc", "timeline-fileio", "stack-chart", "timeline-network"}
 
 func writeDisplay(out *jsontext.Writer, display stream.Location) {
 	out.Key("display")
@@ -178,13 +171,19 @@ func writeDisplay(out *jsontext.Writer, display stream.Location) {
 	out.EndArray()
 }
 
-func writeField(out *jsontext.Writer, f *field, e *stream.EventField) {
+func writeField(out *jsontext.Writer, f *field) {
+	e := cmp.Or(f.listed, &stream.EventField{Name: f.name})
 	out.BeginObject()
 	member(out, "key", f.name)
 	if label := cmp.Or(e.Label, e.Name); label != f.name { // the default is the key
 		member(out, "label", label)
 	}
-	member(out, "format", f.format)
+	out.Key("format")
+	if strings.HasPrefix(f.format, "{") {
+		out.Raw(f.format)
+	} else {
+		out.String(f.format)
+	}
 	if e.Searchable {
 		out.Key("searchable")
 		out.Bool(true)
@@ -194,4 +193,11 @@ func writeField(out *jsontext.Writer, f *field, e *stream.EventField) {
 		out.Bool(true)
 	}
 	out.EndObject()
+}
+
+// writeKnown writes a member that is a text, unless it is empty.
+func writeKnown(out *jsontext.Writer, key, text string) {
+	if text != "" {
+		member(out, key, text)
+	}
 }

@@ -21,7 +21,7 @@ func TestNames(t *testing.T) {
 		{Name: "Text"}, {Name: "Jank"}, {Name: "gprof.Text"}, {Name: ""},
 		{Name: "e", Fields: field("type", "type_", "", "a", "a"), Chart: "{marker.data.type} {marker.data.type ? 'y' : 'n'} {marker.data.typed} {marker.data.a}"},
 	}}
-	types := MarkerTypes(tables, CategoriesOf(tables))
+	types := MarkerTypes(tables, CategoriesOf(tables), Processed)
 	var names []string
 	for _, m := range types {
 		names = append(names, m.Name)
@@ -46,7 +46,7 @@ func TestNames(t *testing.T) {
 	if diff := cmp.Diff([]string{"type_", "type__", "_", "a", "a_"}, keys); diff != "" {
 		t.Error(diff)
 	}
-	if got, want := e.template(e.Event.Chart), "{marker.data.type_} {marker.data.type_ ? 'y' : 'n'} {marker.data.typed} {marker.data.a}"; got != want {
+	if got, want := e.schema.template(e.Event.Chart), "{marker.data.type_} {marker.data.type_ ? 'y' : 'n'} {marker.data.typed} {marker.data.a}"; got != want {
 		t.Errorf("label %s, want %s", got, want)
 	}
 }
