@@ -31,7 +31,7 @@ func (x *text) Begin(t *stream.Tables) error {
 		x.line("category %d {Name:%s Color:%s}", id, c.Title(), c.Color)
 	}
 	for i := range t.Events {
-		x.line("event %d %+v", i+1, t.Events[i])
+		x.line("event %d %s", i+1, ordinary.Replace(fmt.Sprintf("%+v", t.Events[i])))
 	}
 	each(x, "module", &t.Modules)
 	each(x, "string", &t.Strings)
@@ -81,6 +81,9 @@ func who(w stream.Who) string {
 }
 
 // args writes arguments with their types, so that 1, 1.0 and "1" differ.
+// ordinary leaves out what most events don't say.
+var ordinary = strings.NewReplacer(" Type: NameField: Bare:false Description: Graphs:[] ColorField: Nested:false}", "}", " Unlisted:false Shown:}", "}")
+
 func args(list []any) string {
 	var b strings.Builder
 	for _, a := range list {
