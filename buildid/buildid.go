@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"debug/elf"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -42,7 +43,42 @@ func Noted(f *elf.File) string {
 }
 
 // GNU is the GNU build id in hex, "" if there is none.
-func GNU(f *elf.File) string { return hex.EncodeToString(note(f, ".note.gnu.build-id", "GNU", 3)) }
+func GNU(f *elf.File) string {
+	if id := note(f, ".note.gnu.build-id", "GNU", 3); id != nil {
+		return hex.EncodeToString(id)
+	}
+	for _, s := range f.Sections { // it may stand between other notes, as that of the vDSO
+		if s.Type != elf.SHT_NOTE || s.Size > maxNotes {
+			continue
+		}
+		if b, err := s.Data(); err == nil {
+			if id := InNotes(f.ByteOrder, b); id != "" {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// maxNotes bounds a section of notes: they are some dozens of bytes each.
+const maxNotes = 4 << 10
+
+// InNotes is the GNU build id that stands among ELF notes, in hex; "" if none does.
+func InNotes(order binary.ByteOrder, b []byte) string {
+	for len(b) >= 12 {
+		name, desc, kind := order.Uint32(b), order.Uint32(b[4:]), order.Uint32(b[8:])
+		at := 12 + (uint64(name)+3)&^3
+		end := at + (uint64(desc)+3)&^3
+		if end > uint64(len(b)) {
+			return ""
+		}
+		if kind == 3 && bytes.HasPrefix(b[12:], []byte("GNU\x00")) {
+			return hex.EncodeToString(b[at:][:desc])
+		}
+		b = b[end:]
+	}
+	return ""
+}
 
 // usual reports whether a Go build id is of the form that go build gives it:
 // action/main/content/content, hashes all.
@@ -55,7 +91,7 @@ func usual(id string) bool {
 // begin with that note.
 func note(f *elf.File, section, owner string, kind uint32) []byte {
 	s := f.Section(section)
-	if s == nil || s.Size < 12 || s.Size > 4<<10 {
+	if s == nil || s.Size < 12 || s.Size > maxNotes {
 		return nil
 	}
 	b, err := s.Data()

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"gprof/chunks"
-	"gprof/ingest/perf"
+	"gprof/ingest/internal/naming"
 	"gprof/stream"
 )
 
@@ -38,7 +38,7 @@ type foreignFile interface {
 type grouped interface{ group(by Grouping) }
 
 // nameless is a foreign file whose functions programs can name.
-type nameless interface{ NameBy(perf.Resolve) }
+type nameless interface{ NameBy(naming.Resolve) }
 
 // foreigner is a process of a foreign file.
 type foreigner struct {

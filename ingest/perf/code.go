@@ -4,13 +4,10 @@ import (
 	"path"
 	"strings"
 
+	"gprof/ingest/internal/naming"
 	"gprof/perfevent"
 	"gprof/stream"
 )
-
-// Resolve names the functions at an offset in the file of a build, the outermost
-// first; it calls add for none if it does not know.
-type Resolve func(build string, offset uint64, add func(function, file string, line, start int32))
 
 // Categories of frames, as Firefox Profiler has them for perf.
 var (
@@ -21,7 +18,7 @@ var (
 // code turns addresses into frames. Its caller holds the lock of the tables.
 type code struct {
 	tables  *stream.Tables
-	resolve Resolve // may be nil
+	resolve naming.Resolve
 	life    *life
 	builds  map[string]string // by name of the file
 
@@ -38,7 +35,8 @@ type place struct {
 	file   int32 // -1: offset is an address of no file
 	kernel bool
 	offset uint64
-	exact  bool // false: it is where a call returns to
+	exact  bool   // false: it is where a call returns to
+	listed uint64 // of code of a kernel's module: how far it is from the kernel's text; else 0
 }
 
 // recent is an address of a process that was looked up.
@@ -128,13 +126,16 @@ func (c *code) at(r recent, version int) []stream.FrameID {
 func (c *code) place(r recent, version int) place {
 	m := r.process.find(version, r.address)
 	if m == nil {
-		return place{-1, r.kernel, r.address, r.exact}
+		return place{file: -1, kernel: r.kernel, offset: r.address, exact: r.exact}
 	}
-	offset := r.address - m.start + m.offset
-	if c.isKernel(m.file) { // its offset is the address of its text, which moves from boot to boot
-		offset = r.address - m.offset
+	p := place{file: m.file, kernel: r.kernel, offset: r.address - m.start + m.offset, exact: r.exact}
+	switch text := c.kernelText(); {
+	case c.isKernel(m.file): // its offset is the address of its text, which moves from boot to boot
+		p.offset = r.address - m.offset
+	case r.kernel && text != nil:
+		p.listed = r.address - text.offset
 	}
-	return place{m.file, r.kernel, offset, r.exact}
+	return p
 }
 
 // kernelName begins the name of the file that stands for the kernel; behind it is
@@ -152,29 +153,58 @@ func (c *code) frames(p place) []stream.FrameID {
 		return frames
 	}
 	f := stream.Frame{Offset: p.offset, Category: c.category(p.kernel)}
-	build := ""
 	if p.file >= 0 {
 		f.Module = c.module(p.file)
-		build = c.tables.Modules.At(f.Module).Build
 	} else {
 		c.unmapped++
 	}
-	if c.resolve != nil && build != "" {
-		at := p.offset
-		if !p.exact {
-			at-- // of the call
-		}
-		c.resolve(build, at, func(function, file string, line, start int32) {
-			f.Function, f.File, f.Line, f.Start = c.tables.Strings.Intern(function), c.tables.Strings.Intern(file), line, start
-			frames = append(frames, c.tables.Frames.Intern(f))
-			f.Depth++
-		})
+	before := uint64(0)
+	if !p.exact {
+		before = 1 // it is of the call
 	}
+	frames = c.resolve.Append(nil, c.tables, f, p.offset-before)
 	if len(frames) == 0 {
+		if p.listed != 0 {
+			f.Function = c.listed(p.file, p.listed-before)
+		}
 		frames = []stream.FrameID{c.tables.Frames.Intern(f)}
 	}
 	c.known[p] = frames
 	return frames
+}
+
+// kernelText is the mapping of the kernel itself, nil if nobody tells of it.
+func (c *code) kernelText() *mapping {
+	for i := range c.life.kernel.maps {
+		if m := &c.life.kernel.maps[i]; m.file >= 0 && c.isKernel(m.file) {
+			return m
+		}
+	}
+	return nil
+}
+
+// listed is the function of a kernel's module as the kernel's list names it, 0
+// if that is not of the boot that was recorded, or not of that module.
+func (c *code) listed(file int32, offset uint64) (function stream.StringID) {
+	text := c.kernelText()
+	build := c.tables.Modules.At(c.module(text.file)).Build
+	if c.resolve == nil || build == "" {
+		return 0
+	}
+	c.resolve(naming.AtBoot(build, text.offset), offset, func(name, _ string, _, _ int32) {
+		if name, ok := strings.CutSuffix(name, " ["+kernelModule(c.life.files[file].name)+"]"); ok {
+			function = c.tables.Strings.Intern(name)
+		}
+	})
+	return function
+}
+
+// kernelModule is what the kernel calls the module of a file, which perf names
+// either so, in brackets, or by its path.
+func kernelModule(file string) string {
+	name := strings.Trim(path.Base(file), "[]")
+	name, _, _ = strings.Cut(name, ".ko")
+	return strings.ReplaceAll(name, "-", "_")
 }
 
 func (c *code) category(kernel bool) stream.CategoryID {

@@ -43,17 +43,12 @@ func (c *cursor) u32() uint32 {
 	return 0
 }
 
-func (c *cursor) i32() int32 { return int32(c.u32()) }
-
 func (c *cursor) u16() uint16 {
 	if b := c.take(2); b != nil {
 		return binary.LittleEndian.Uint16(b)
 	}
 	return 0
 }
-
-// skip skips n fields of 8 bytes.
-func (c *cursor) skip(n int) { c.take(8 * uint64(n)) }
 
 // text is what is left, up to the first NUL.
 func (c *cursor) text() string {

@@ -15,7 +15,8 @@
 //   - Context switches (perf record --switch-events) become waits: how long a thread
 //     was off the CPU, and whether it was preempted. Where a sample of
 //     context-switches or sched:sched_switch tells the stack, it is at that stack.
-//   - Kernel and user frames have categories of these names.
+//   - Kernel and user frames have categories of these names, but for functions of
+//     Go programs, which have those of Go.
 //
 // Frames are places in files, which have the build ids that perf noted. Their
 // names are not in a perf.data; who has the files can name them (see

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"gprof/ingest/internal/damage"
+	"gprof/ingest/internal/naming"
 	"gprof/perfevent"
 	"gprof/stream"
 )
@@ -27,7 +28,7 @@ type File struct {
 	torn    error
 	size    int64  // bytes of the data
 	digest  uint64 // of its front
-	resolve Resolve
+	resolve naming.Resolve
 	rows    []stream.Process
 }
 
@@ -308,4 +309,4 @@ func (f *File) Lacks() string {
 }
 
 // NameBy sets what names functions.
-func (f *File) NameBy(resolve Resolve) { f.resolve = resolve }
+func (f *File) NameBy(resolve naming.Resolve) { f.resolve = resolve }

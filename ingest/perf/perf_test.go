@@ -142,16 +142,59 @@ func TestNames(t *testing.T) {
 	f.NameBy(func(build string, offset uint64, add func(function, file string, line, start int32)) {
 		if strings.HasPrefix(build, "ab") {
 			asked = append(asked, offset)
-			add("outer", "a.go", 7, 1)
-			add("inner", "b.go", 8, 2)
+			add("outer", "a.cc", 7, 1)
+			add("runtime.mallocgc", "b.go", 8, 2)
 		}
 	})
 	got := text(t, sourceOf(f), nil)
-	has(t, got, "outer", "inner", "Depth:1")
+	has(t, got, "outer", "runtime.mallocgc", "Depth:1", "{Name:Go runtime: Memory Color:orange}")
 	for _, offset := range asked {
 		if offset != 0x3010 && offset != 0x302f && offset != 0x3099 { // of the call, where it returns to 0x3030
 			t.Errorf("asked for %#x", offset)
 		}
+	}
+}
+
+// The list of a kernel names its modules, if it is of the boot that was recorded,
+// and says that the name is of the very module that was mapped there.
+func TestKernelModules(t *testing.T) {
+	const netfilter, sound = 0xffffffffc0100000, 0xffffffffc0200000
+	kernel := func(at uint64, name string) wire {
+		return record(1, 1, wire(nil).u32(1<<32-1, 0).u64(at, 0x10000, 0).text(name).with(0, 0, 0))
+	}
+	all := append([]wire{kernel(netfilter, "/lib/modules/6.1/kernel/net/nf-tables.ko.xz"), kernel(sound, "[snd]")}, records()...)
+	all = append(all, sampled(clockID, shell, shell, 1500, 500, markKernel, netfilter+0x40, sound+0x50))
+	f, err := perf.Open(opener(file(all...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.NameBy(func(build string, offset uint64, add func(function, file string, line, start int32)) {
+		switch {
+		case build != strings.Repeat("cd", 20)+"@ffffffff81000000":
+		case offset == netfilter+0x40-kernelText:
+			add("nft_do_chain [nf_tables]", "", 0, 0)
+		case offset == sound+0x4f-kernelText: // of the call
+			add("elsewhere [nf_tables]", "", 0, 0)
+		default:
+			t.Errorf("asked for %#x", offset)
+		}
+	})
+	got := text(t, sourceOf(f), nil)
+	has(t, got, `nft_do_chain`, "Name:[snd]")
+	if strings.Contains(got, "[nf_tables]") || strings.Contains(got, "elsewhere") {
+		t.Errorf("a name of another module in\n%s", got)
+	}
+}
+
+// What has no place is counted; what perf only needs for itself is not.
+func TestSkipped(t *testing.T) {
+	all := append(records(), record(11, 0, wire(nil).u64(0, 0, 0)), record(12, 0, wire(nil).u64(0)), record(17, 0, wire(nil).u64(0, 0)),
+		record(76, 0, wire(nil).u64(0)), record(201, 0, nil), record(1<<20, 0, nil), record(1<<21, 0, nil))
+	src, err := open(file(all...))
+	got := text(t, src, err)
+	has(t, got, "Where:of hardware tracing Count:2", "of perf stat, which counts and samples nothing Count:1", "Where:of kind 201 Count:1", "Where:of kind 255 Count:2")
+	if strings.Contains(got, "of kind 17") {
+		t.Error("what takes nothing away is counted")
 	}
 }
 
@@ -229,6 +272,8 @@ func TestScript(t *testing.T) {
 	has(t, got, "Pid:20 OutPid:20 Name:pro gram", "Pid:10 OutPid:10 Name:sh", "Pid:0 OutPid:0 Name:swapper", "Host:box", "CPUs:2", "{Key:perf command Value:perf record -g}",
 		"Name:pro gram 21 Main:false", "1700000000000002000 #1", "cpu 500", "cpu 700", "value 1 number 0",
 		"do_fault", "add(int, unsigned long)", "sum", "Depth:1", "Name:my (old) program", "Name:sched:sched_switch Category:perf")
+	golang, err := openScript([]byte("svc 7/7 0.000005: cycles: \n\t1010 runtime.mallocgc+0x0 (/bin/svc)\n\t1020 net/http.(*conn).serve+0x1 (/bin/svc)\n\t7777 memcpy.part.0+0x1 (/lib/libc.so)\n"))
+	has(t, text(t, golang, err), "{Name:Go runtime: Memory Color:orange}", "{Name:Standard library Color:green}", "{Name:User Color:yellow}")
 	if strings.Contains(got, "+0x") || strings.Contains(got, "main.c") || strings.Contains(got, "ledger") {
 		t.Errorf("offsets, source lines or losses in\n%s", got)
 	}

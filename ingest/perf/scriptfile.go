@@ -13,6 +13,7 @@ import (
 
 	"gprof/ingest/internal/damage"
 	"gprof/stream"
+	"gprof/stream/gonames"
 )
 
 // Script is what perf script printed: what is known of it before its samples are
@@ -25,6 +26,7 @@ type Script struct {
 	events  []string        // in order of their first samples
 	attrs   []attr          // of the events, for their use
 	untold  int64           // samples whose process is not told
+	golang  map[string]bool // by file: it is a Go program
 	size    int64
 	digest  uint64
 	rows    []stream.Process
@@ -40,7 +42,7 @@ func OpenScript(open func() (io.ReadCloser, error)) (*Script, error) {
 		return nil, err
 	}
 	defer r.Close()
-	f := &Script{open: open, life: newLife(), pids: map[int32]int32{}}
+	f := &Script{open: open, life: newLife(), pids: map[int32]int32{}, golang: map[string]bool{}}
 	sum := sha256.New()
 	in := f.text(io.TeeReader(r, &limited{sum, digested}))
 	in.header, in.forked = f.fact, func(pid, tid int32) { f.pids[tid] = pid }
@@ -103,11 +105,20 @@ func (f *Script) take(p *printed) {
 		process.comm = p.comm
 	}
 	f.life.see(pid, p.time)
+	for i := range p.frames {
+		if p.frames[i].file != "" && strings.HasPrefix(p.frames[i].symbol, goRuntime) {
+			f.golang[p.frames[i].file] = true
+		}
+	}
 	if !slices.Contains(f.events, p.event) && len(f.events) < maxAttrs {
 		f.events = append(f.events, p.event)
 		f.attrs = append(f.attrs, attr{name: p.event})
 	}
 }
+
+// goRuntime begins the names of functions that all Go programs have, and no
+// others.
+const goRuntime = "runtime."
 
 // realTime is how perf prints a reading of two clocks.
 var realTime = regexp.MustCompile(`(\d+)\.(\d{6,9}) \(TOD\) = (\d+)\.(\d{9}) `)
@@ -288,8 +299,11 @@ func (s *scriptSource) stack(p *printed) (id stream.StackID) {
 
 func (s *scriptSource) frame(f printedFrame, depth int32) stream.FrameID {
 	category := userCategory
-	if f.kernel {
+	switch {
+	case f.kernel:
 		category = kernelCategory
+	case s.file.golang[f.file] && strings.Contains(f.symbol, "."):
+		category = gonames.Category(f.symbol)
 	}
 	row := stream.Frame{Offset: f.address, Depth: depth, Function: s.tables.Strings.Intern(f.symbol), Category: s.tables.Categories.Intern(category)}
 	if f.file != "" {

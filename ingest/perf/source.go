@@ -30,7 +30,8 @@ type source struct {
 
 // losses are what a file says is missing, and what could not be read.
 type losses struct {
-	records, throttled, damaged, unknown, traced int64
+	records, throttled, damaged, unknown int64
+	skipped                              skips
 }
 
 // Source returns the source of those of the processes that have an id.
@@ -38,7 +39,7 @@ func (f *File) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Tim
 	t.Lock()
 	defer t.Unlock()
 	s := &source{file: f, output: newOutput(t, f.life.all, ids, f.rows, shift), code: newCode(t, f)}
-	s.switches.threads = map[thread]*offCPU{}
+	s.switches.threads, s.lost.skipped = map[thread]*offCPU{}, skips{}
 	return s
 }
 
@@ -180,7 +181,7 @@ func (s *source) tell() {
 	s.note(stream.Line{Reason: stream.ReasonDropped, What: "samples", Where: "the kernel throttled so many times", Count: s.lost.throttled})
 	s.note(stream.Line{Reason: stream.ReasonMalformed, What: "samples", Count: s.lost.damaged})
 	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "samples", Where: "of no event that the file tells of", Count: s.lost.unknown})
-	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "records", Where: "of hardware tracing", Count: s.lost.traced})
+	s.lost.skipped.tell(s.note)
 	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "code", Where: "nothing is mapped there", Count: s.code.unmapped})
 	s.note(stream.Line{Reason: stream.ReasonUnpaired, What: "switches", Count: s.switches.unpaired})
 	if s.file.layout.data.size == 0 && !s.file.layout.pipe {
@@ -202,8 +203,8 @@ func (s *source) take(rec *record) {
 		s.lost.records += int64(min(lost, 1<<40))
 	case perfevent.KindThrottle:
 		s.lost.throttled++
-	case perfevent.KindAux, recordAuxtrace:
-		s.lost.traced++
+	default:
+		s.lost.skipped.add(rec.kind)
 	}
 }
 

@@ -2,7 +2,6 @@ package symbols
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
@@ -14,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gprof/buildid"
 )
 
 // Errors of a kernel's list of symbols.
@@ -36,8 +37,8 @@ func kernelID(name string) (string, error) {
 		if err != nil {
 			return "", ErrKernelBuild
 		}
-		if id := gnuNote(notes); id != nil {
-			return hex.EncodeToString(id), nil
+		if id := buildid.InNotes(binary.NativeEndian, notes); id != "" {
+			return id, nil
 		}
 	}
 	folder := filepath.Base(filepath.Dir(name))
@@ -47,28 +48,12 @@ func kernelID(name string) (string, error) {
 	return "", ErrKernelBuild
 }
 
-// gnuNote finds the build id among notes, nil if there is none.
-func gnuNote(b []byte) []byte {
-	for len(b) >= 12 {
-		name, desc, kind := binary.NativeEndian.Uint32(b), binary.NativeEndian.Uint32(b[4:]), binary.NativeEndian.Uint32(b[8:])
-		at := 12 + (uint64(name)+3)&^3
-		end := at + (uint64(desc)+3)&^3
-		if end > uint64(len(b)) {
-			return nil
-		}
-		if kind == 3 && bytes.HasPrefix(b[12:], []byte("GNU\x00")) {
-			return b[at:][:desc]
-		}
-		b = b[end:]
-	}
-	return nil
-}
-
 // maxKernelSymbols bounds how many are read; kernels have some 200,000.
 const maxKernelSymbols = 1 << 22
 
-// readKernel reads a list: in each line an address, a kind and a name. Offsets are
-// from the beginning of the kernel's text, which lies elsewhere after each boot.
+// readKernel reads a list: in each line an address, a kind and a name, and that of
+// the module that it is of. Offsets are from the beginning of the kernel's text,
+// which lies elsewhere after each boot.
 func readKernel(r io.Reader) (*program, error) {
 	p := &program{}
 	in := bufio.NewScanner(r)
@@ -84,7 +69,11 @@ func readKernel(r io.Reader) (*program, error) {
 		if f[2] == "_text" || f[2] == "_stext" && p.kernel == 0 {
 			p.kernel = address
 		}
-		p.symbols = append(p.symbols, elf.Symbol{Name: f[2], Value: address})
+		name := f[2]
+		if len(f) > 3 { // of a module, in brackets
+			name += " " + f[3]
+		}
+		p.symbols = append(p.symbols, elf.Symbol{Name: name, Value: address})
 	}
 	if err := in.Err(); err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gprof/ingest/internal/naming"
 )
 
 const kallsyms = `0000000000000000 A fixed_percpu_data
@@ -33,9 +35,18 @@ func TestKernel(t *testing.T) {
 	if errs[0] != nil {
 		t.Fatal(errs[0])
 	}
-	for offset, want := range map[uint64]string{0x140: "do_one", 0x2ff: "do_one", 0x300: "do_two", 0x9000: "do_two"} {
+	for offset, want := range map[uint64]string{0x140: "do_one", 0x2ff: "do_one"} {
 		if got := set.Lookup(build, offset); len(got) != 1 || got[0].Name != want {
 			t.Errorf("%#x: %v, want %s", offset, got, want)
+		}
+	}
+	const text = 0xffffffff81000000
+	if got := set.Lookup(naming.AtBoot(build, text), 0x310); len(got) != 1 || got[0].Name != "do_two [module]" {
+		t.Errorf("of a module: %v", got)
+	}
+	for _, elsewhere := range []string{build, naming.AtBoot(build, text+0x200000)} {
+		if got := set.Lookup(elsewhere, 0x310); got != nil {
+			t.Errorf("of a module that may lie elsewhere: %v", got)
 		}
 	}
 	if got := set.Lookup(strings.Repeat("cd", 20), 0x140); got != nil {

@@ -20,6 +20,7 @@ import (
 	"sync"
 
 	"gprof/buildid"
+	"gprof/ingest/internal/naming"
 )
 
 // ErrNoProgram means that a path leads to no program.
@@ -103,9 +104,13 @@ func (s *Set) add(name string) {
 
 // Lookup returns the functions at an offset in the program of a build, the
 // outermost first; nil if the set does not know. The memory is the caller's.
+//
+// Of a kernel in one boot (naming.AtBoot) those of modules are known, too, whose
+// names are in brackets behind the function's.
 func (s *Set) Lookup(build string, offset uint64) []Function {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	build, text, booted := naming.CutBoot(build)
 	if strings.HasPrefix(build, buildid.ContentPrefix) {
 		s.readUntold()
 	}
@@ -115,14 +120,20 @@ func (s *Set) Lookup(build string, offset uint64) []Function {
 			p, _ = openProgram(name) // what cannot be read names nothing
 			s.open[name] = p
 		}
-		if p == nil {
+		if p == nil || booted && p.kernel != text {
 			continue
 		}
-		if chain := p.lookup(offset); chain != nil {
+		if chain := p.lookup(offset); chain != nil && (booted || !p.ofModule(chain)) {
 			return chain
 		}
 	}
 	return nil
+}
+
+// ofModule reports whether functions of a kernel's list are of a module, whose
+// place says nothing in another boot.
+func (p *program) ofModule(chain []Function) bool {
+	return p.kernel != 0 && strings.HasSuffix(chain[0].Name, "]")
 }
 
 // readUntold finds out the build ids of files that have no note of it.

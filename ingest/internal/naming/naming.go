@@ -1,0 +1,52 @@
+// Package naming makes frames of what a program's own tables say of a place in
+// it, where the file that tells of the place names no function.
+package naming
+
+import (
+	"strconv"
+	"strings"
+
+	"gprof/stream"
+	"gprof/stream/gonames"
+)
+
+// Resolve names the functions at an offset in the file of a build, the outermost
+// first; it calls add for none if it does not know. nil knows nothing.
+type Resolve func(build string, offset uint64, add func(function, file string, line, start int32))
+
+// Append appends the frames of the functions at an offset in the module of f, the
+// outermost first, unless it knows none. f is a frame of that place, with the
+// category of code that is not Go. The caller holds the lock of t.
+func (r Resolve) Append(frames []stream.FrameID, t *stream.Tables, f stream.Frame, offset uint64) []stream.FrameID {
+	if r == nil || f.Module == 0 {
+		return frames
+	}
+	build, native := t.Modules.At(f.Module).Build, f.Category
+	if build == "" {
+		return frames
+	}
+	r(build, offset, func(function, file string, line, start int32) {
+		f.Function, f.File, f.Line, f.Start = t.Strings.Intern(function), t.Strings.Intern(file), line, start
+		f.Category = native
+		if gonames.FromGo(function, file) {
+			f.Category = t.Categories.Intern(gonames.Category(function))
+		}
+		frames = append(frames, t.Frames.Intern(f))
+		f.Depth++
+	})
+	return frames
+}
+
+// AtBoot is a build of a kernel as it lay in one boot, its text at an address.
+// Its modules lie elsewhere in each, so only a list of that boot names them.
+func AtBoot(build string, text uint64) string { return build + "@" + strconv.FormatUint(text, 16) }
+
+// CutBoot splits what AtBoot returns. It is not ok if build is none of those.
+func CutBoot(build string) (kernel string, text uint64, ok bool) {
+	kernel, at, ok := strings.Cut(build, "@")
+	if !ok {
+		return build, 0, false
+	}
+	text, err := strconv.ParseUint(at, 16, 64)
+	return kernel, text, err == nil
+}
