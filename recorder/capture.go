@@ -45,6 +45,6 @@ func (d *definition) from(s Stack) *definition {
 		return d
 	}
 	given := *d
-	given.given, given.stack, given.plain = s, true, false
+	given.given, given.stack, given.plain, given.plainSeq = s, true, false, ^uint32(0)
 	return &given
 }

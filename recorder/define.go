@@ -21,9 +21,10 @@ type definition struct {
 	shape   uint64 // of wires
 
 	// For the fast path, each within reach of one load:
-	plain         bool  // at most two numbers and no stack: the fast path can write it
-	fields        uint8 // len(wires)
-	first, second rawformat.WireType
+	plain         bool   // at most two numbers and no stack: the fast path can write it
+	plainSeq      uint32 // seq, if it is plain, else more than any
+	fields        uint8  // len(wires)
+	first, second holding
 	behindTime    uint64 // shape, behind a time of two bytes
 }
 
@@ -132,14 +133,21 @@ func newDefinition(id, seq uint32, e *eventSpec) *definition {
 	d.shape = rawformat.Shape(d.wires...)
 	d.behindTime = d.shape << 16
 	d.fields = uint8(len(d.wires))
-	if d.plain {
-		w := append(d.wires, 0, 0)
-		d.first, d.second = w[0], w[1]
-	}
+	d.settle(e.fields)
 	var head [8]byte
 	d.headLen = uint8(len(append(rawformat.AppendUint(head[:2], uint64(id)), 0)))
 	d.head = binary.LittleEndian.Uint64(head[:])
 	return d
+}
+
+// settle says what the fast path has to know of the fields.
+func (d *definition) settle(fields []fieldSpec) {
+	if d.plainSeq = d.seq; !d.plain {
+		d.plainSeq = ^uint32(0)
+	}
+	for i, f := range fields[:min(2, len(fields))] {
+		*[...]*holding{&d.first, &d.second}[i] = f.holding()
+	}
 }
 
 func (g *registry) category(key [3]string) uint32 {

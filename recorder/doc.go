@@ -134,7 +134,7 @@
 // Markers, counters of the runtime, heap samples, waits and windows of the execution
 // trace are recorded on Linux, macOS, the BSDs and Windows, and are found after the
 // process was killed. CPU samples by signals, counters of the system, the way by the
-// processor's counter and pinned writers are Linux' (amd64; all but the samples on
+// processor's counter and writers of processors are Linux' (amd64; all but the samples on
 // arm64, too); meta says what is absent.
 //
 // # What is recorded
@@ -163,15 +163,16 @@
 //
 // # How it works
 //
-// Each processor of the Go scheduler has a writer of its own. A marker pins its
-// goroutine to the processor for some nanoseconds, reads the clock, encodes the
-// block straight into a mapped chunk file and commits it with one store (see
-// package rawformat). Time is the processor's counter where the kernel itself
-// takes it from there. Each of these tricks is tried at the start; where one does
-// not work, something portable is in its place, and meta says so. Without pinning,
-// writers are shards: a goroutine picks one by the address of its stack and locks
-// it with one exchange; a shard that is taken is passed over. With the build tag
-// gprof_portable the recorder uses nothing but what Go promises.
+// Each processor of the Go scheduler has a writer of its own. A marker takes that of
+// the processor it runs on, reads the clock, encodes the block straight into a mapped
+// chunk file and commits it with one store (see package rawformat). It does so in
+// assembly, which the runtime does not interrupt: so a store is enough to have the
+// writer alone. Time is the processor's counter where the kernel itself takes it from
+// there. Each of these tricks is tried at the start; where one does not work, something
+// portable is in its place, and meta says so. Where processors have no writers, all
+// are shared: a goroutine picks one by the address of its stack and locks it with one
+// exchange; one that is taken is passed over. With the build tag gprof_portable the
+// recorder uses nothing but what Go promises.
 //
 // One goroutine, on a thread of its own, keeps house: it prepares and seals
 // chunks, samples counters, drains the rings of samples, records those of

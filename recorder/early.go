@@ -39,7 +39,7 @@ func StartEarly() {
 	}
 	r := &Recorder{instance: newInstance()}
 	r.findTricks()
-	r.defined.Store(^uint32(0)) // all that is: ids are the process'
+	r.defined.Store(^uint32(0) - 1) // all that is: ids are the process'
 	r.shards = make([]shard, earlyShards)
 	r.shared, r.mask = r.shards, earlyShards-1
 	for i := range r.shards {

@@ -1,6 +1,10 @@
 package recorder
 
-import "gprof/rawformat"
+import (
+	"unsafe"
+
+	"gprof/rawformat"
+)
 
 // handle is what every event is: its definition, and the track that it is
 // aimed at. The zero handle records nothing.
@@ -93,7 +97,7 @@ func (e Event) From(s Stack) Event { e.d = e.d.from(s); return e }
 // Mark records an instant.
 func (e Event) Mark() {
 	if recording.Load() != nil {
-		e.emit(markInstant, arg{}, arg{})
+		emit(e.handle, markInstant, nil, nil, 0)
 	}
 }
 
@@ -101,14 +105,14 @@ func (e Event) Mark() {
 // elsewhere: the next one of this event on the same track.
 func (e Event) Start() {
 	if recording.Load() != nil {
-		e.emit(markStart, arg{}, arg{})
+		emit(e.handle, markStart, nil, nil, 0)
 	}
 }
 
 // End records the end of what Start began.
 func (e Event) End() {
 	if recording.Load() != nil {
-		e.emit(markEnd, arg{}, arg{})
+		emit(e.handle, markEnd, nil, nil, 0)
 	}
 }
 
@@ -136,21 +140,21 @@ func (e Event1[A]) From(s Stack) Event1[A] { e.d = e.d.from(s); return e }
 // Mark: see [Event.Mark].
 func (e Event1[A]) Mark(a A) {
 	if recording.Load() != nil {
-		e.emit(markInstant, pack(a), arg{})
+		emit(e.handle, markInstant, unsafe.Pointer(&a), nil, 0)
 	}
 }
 
 // Start: see [Event.Start].
 func (e Event1[A]) Start(a A) {
 	if recording.Load() != nil {
-		e.emit(markStart, pack(a), arg{})
+		emit(e.handle, markStart, unsafe.Pointer(&a), nil, 0)
 	}
 }
 
 // End: see [Event.End].
 func (e Event1[A]) End(a A) {
 	if recording.Load() != nil {
-		e.emit(markEnd, pack(a), arg{})
+		emit(e.handle, markEnd, unsafe.Pointer(&a), nil, 0)
 	}
 }
 
@@ -179,21 +183,21 @@ func (e Event2[A, B]) From(s Stack) Event2[A, B] { e.d = e.d.from(s); return e }
 // Mark: see [Event.Mark].
 func (e Event2[A, B]) Mark(a A, b B) {
 	if recording.Load() != nil {
-		e.emit(markInstant, pack(a), pack(b))
+		emit(e.handle, markInstant, unsafe.Pointer(&a), unsafe.Pointer(&b), 0)
 	}
 }
 
 // Start: see [Event.Start].
 func (e Event2[A, B]) Start(a A, b B) {
 	if recording.Load() != nil {
-		e.emit(markStart, pack(a), pack(b))
+		emit(e.handle, markStart, unsafe.Pointer(&a), unsafe.Pointer(&b), 0)
 	}
 }
 
 // End: see [Event.End].
 func (e Event2[A, B]) End(a A, b B) {
 	if recording.Load() != nil {
-		e.emit(markEnd, pack(a), pack(b))
+		emit(e.handle, markEnd, unsafe.Pointer(&a), unsafe.Pointer(&b), 0)
 	}
 }
 

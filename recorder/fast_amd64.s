@@ -1,5 +1,6 @@
 //go:build linux && !gprof_portable
 
+#include "go_asm.h"
 #include "textflag.h"
 
 // func readCounter() uint64
@@ -23,21 +24,61 @@ done:
 	MOVQ AX, ret+8(FP)
 	RET
 
-// func readBoth(offset uintptr) (counter, goroutine uint64)
-TEXT ·readBoth(SB), NOSPLIT|NOFRAME, $0-24
-	MOVQ  offset+0(FP), CX
-	XORL  BX, BX
-	TESTQ CX, CX
-	JZ    unknown
-	MOVQ  (TLS), BX
-	MOVQ  (BX)(CX*1), BX
+// func processorBy(m, p uintptr) uint32
+TEXT ·processorBy(SB), NOSPLIT|NOFRAME, $0-20
+	MOVQ m+0(FP), AX
+	MOVQ p+8(FP), DX
+	MOVQ (TLS), BX
+	MOVQ (BX)(AX*1), AX
+	MOVQ (AX)(DX*1), AX
+	MOVL (AX), AX
+	MOVL AX, ret+16(FP)
+	RET
+
+// func takeOwn(r *Recorder) (s *shard, counter, goroutine uint64)
+TEXT ·takeOwn(SB), NOSPLIT|NOFRAME, $0-32
+	MOVQ r+0(FP), CX
+	MOVQ (Recorder_route+route_m)(CX), AX
+	TESTQ AX, AX
+	JZ   none
+	MOVQ (TLS), BX
+	MOVQ (BX)(AX*1), AX
+	MOVQ (Recorder_route+route_p)(CX), DX
+	MOVQ (AX)(DX*1), AX
+	MOVLQZX (AX), AX
+	CMPQ AX, (Recorder_own+8)(CX)
+	JCC  none
+	IMULQ $shard__size, AX
+	ADDQ Recorder_own(CX), AX
+	CMPL shard_lock(AX), $0
+	JNE  none
+	MOVL $1, shard_lock(AX)
+	CMPL shard_shut(AX), $0
+	JNE  shut
+	MOVQ AX, s+8(FP)
+	MOVQ Recorder_goroutines(CX), DX
+	TESTQ DX, DX
+	JZ   unknown
+	MOVQ (BX)(DX*1), DX
 
 unknown:
-	MOVQ BX, goroutine+16(FP)
+	MOVQ DX, goroutine+24(FP)
+	XORL AX, AX
+	CMPL (Recorder_clock+clock_counter)(CX), $0
+	JEQ  unread
 	RDTSC
 	SHLQ $32, DX
 	ORQ  DX, AX
-	MOVQ AX, counter+8(FP)
+
+unread:
+	MOVQ AX, counter+16(FP)
+	RET
+
+shut:
+	MOVL $0, shard_lock(AX)
+
+none:
+	MOVQ $0, s+8(FP)
 	RET
 
 // func releaseWord(word *uint64, v uint64)

@@ -10,9 +10,9 @@ import (
 
 // A file of ours that somebody else cuts short costs what was in it, and the host
 // nothing. Where faults in our mappings are caught, writers go on, and the
-// housekeeper gives them other files. Elsewhere no writer is pinned, because a
-// fault would then be the end of the process; each writes prepared for a panic, and
-// one ends the recording.
+// housekeeper gives them other files. Elsewhere no writer is a processor's, because
+// a fault in assembly would be the end of the process; each writes prepared for a
+// panic, and one ends the recording.
 
 // survive runs f, which writes into chunks. If faults are not caught and there is
 // one, the recording ends with the error.

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"time"
+	"unsafe"
 
 	"gprof/rawformat"
 )
@@ -13,6 +14,7 @@ type Field[T Value] struct{ spec fieldSpec }
 type fieldSpec struct {
 	name, label string
 	wire        rawformat.WireType
+	size        uintptr // of a value in memory
 	unit        Unit
 	privacy     rawformat.Privacy
 	flags       rawformat.FieldFlag
@@ -47,11 +49,11 @@ func (f Field[T]) Hidden() Field[T] { f.spec.flags |= rawformat.FieldHidden; ret
 func (f Field[T]) Unit(u Unit) Field[T] { f.spec.unit = u; return f }
 
 func number[T Value](name string, wire rawformat.WireType, unit Unit) Field[T] {
-	return Field[T]{fieldSpec{name: name, wire: wire, unit: unit}}
+	return Field[T]{fieldSpec{name: name, wire: wire, size: unsafe.Sizeof(*new(T)), unit: unit}}
 }
 
 func text(name string, unit Unit, privacy rawformat.Privacy) Field[string] {
-	return Field[string]{fieldSpec{name: name, wire: rawformat.WireText, unit: unit, privacy: privacy}}
+	return Field[string]{fieldSpec{name: name, wire: rawformat.WireText, size: unsafe.Sizeof(""), unit: unit, privacy: privacy}}
 }
 
 // Int is a whole number.

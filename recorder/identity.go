@@ -141,10 +141,14 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 
 // describeWriters is what meta says of them.
 func (r *Recorder) describeWriters() string {
-	if r.unpinned == nil {
-		return fmt.Sprintf("%d pinned to processors, %d shared", len(r.own), len(r.shared))
+	if r.unowned != nil {
+		return fmt.Sprintf("%d shared; none of processors: %v", len(r.shared), r.unowned)
 	}
-	return fmt.Sprintf("%d shared; none pinned: %v", len(r.shared), r.unpinned)
+	way := "by assembly"
+	if r.unrouted != nil {
+		way = fmt.Sprintf("by pinning: %v", r.unrouted)
+	}
+	return fmt.Sprintf("%d of processors, %s; %d shared", len(r.own), way, len(r.shared))
 }
 
 func (p *plan) metaMachine(add func(string, any)) {

@@ -13,18 +13,17 @@ func (r *Recorder) endPlain(s *Span) {
 	if s.h.track != nil {
 		track = r.track(s.h.track)
 	}
-	w := r.enter()
+	w, counter, goroutine := takeOwn(r)
 	if w == nil {
-		return
+		if w = r.enterElse(); w == nil {
+			return
+		}
+		counter, goroutine = r.readBoth()
 	}
-	var now tick
-	var goroutine uint64
-	if r.clock.counter.Load() {
-		var counter uint64
-		counter, goroutine = readBoth(r.goroutines)
-		now = tick(counter)
-	} else {
-		now, goroutine = r.clock.slowly(), goroutineAt(r.goroutines)
+	taken(w)
+	now := tick(counter)
+	if now == 0 {
+		now = r.clock.slowly()
 	}
 	if uint32(w.word) >= w.soft || goroutine != w.goroutine || track != w.track {
 		if !r.turn(w, fastBlock, who{goroutine: goroutine, track: track}, now) {
@@ -33,11 +32,7 @@ func (r *Recorder) endPlain(s *Span) {
 	}
 	word := w.word + w.plainInterval(s, now)
 	w.word = word
-	pinned := w.pinned
 	releaseBoth(w.commit, word, &w.lock)
-	if pinned {
-		procUnpin()
-	}
 }
 
 // plainInterval writes the block, and returns what that adds to the commit word.
@@ -60,12 +55,24 @@ func (w *shard) plainInterval(s *Span, now tick) uint64 {
 }
 
 // putPlain is putNumber, and quick for small integers.
-func putPlain(p unsafe.Pointer, n uintptr, wire rawformat.WireType, v uint64) uintptr {
-	if wire == rawformat.WireSint {
+func putPlain(p unsafe.Pointer, n uintptr, h holding, v uint64) uintptr {
+	if h == holdsInt || h == holdsShort {
 		v = rawformat.Zigzag(int64(v))
 	}
-	if v < 1<<14 && wire != rawformat.WireFloat {
+	if v < 1<<14 && h != holdsFloat {
 		return putShort(p, n, v)
 	}
-	return putBits(p, n, wire, v)
+	if h == holdsFloat {
+		put64(p, n, v)
+		return n + 8
+	}
+	return putUint(p, n, v)
+}
+
+// readBoth is what takeOwn reads beside the shard.
+func (r *Recorder) readBoth() (counter, goroutine uint64) {
+	if r.clock.counter.Load() {
+		counter = readCounter()
+	}
+	return counter, goroutineAt(r.goroutines)
 }

@@ -1,7 +1,6 @@
 package recorder
 
 import (
-	"sync/atomic"
 	"unsafe"
 
 	"gprof/rawformat"
@@ -11,105 +10,67 @@ import (
 // event (4), stack, time and duration (10 each), shape, two numbers (10 each).
 const fastBlock = 50
 
-// emit records a marker of at most two fields that is no interval. It is the hot
-// path: a clock, and some ten stores. What is not plain goes the long way; so does
-// what comes first in a page or a chunk, in turn.
-//
-// It can't panic, which would be fatal between procPin and procUnpin: the only
-// foreign memory that it touches is the chunk's, in which turn has made sure of
-// room.
+// emitElse is emit where assembly does not record the marker: because it is not built,
+// the marker has a text or a stack, or it is the first one of a page, a chunk or a
+// goroutine, or the processor has no shard that is free.
 //
 //go:noinline
-func (h handle) emit(kind rawformat.Kind, a, b arg) {
-	r := recording.Load()
-	if r == nil || h.d == nil {
+func emitElse(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick) {
+	r, d := recording.Load(), h.d
+	if r == nil || d == nil {
 		return
+	}
+	if h.track.isUnwanted() {
+		return
+	}
+	if d.plainSeq > r.defined.Load() || r.exposed != nil {
+		r.mark(h, kind, r.clock.now(), 0, d.first.at(a), d.second.at(b), nil)
+		return
+	}
+	if now == 0 {
+		counted := r.clock.counter.Load()
+		if now = r.clock.now(); assembled && !counted {
+			emit(h, kind, a, b, now)
+			return
+		}
 	}
 	track := uint32(0)
 	if h.track != nil {
-		if h.track.isUnwanted() {
-			return
-		}
 		track = r.track(h.track)
 	}
-	d := h.d
-	if !d.plain || d.seq > r.defined.Load() {
-		r.mark(h, kind, r.clock.now(), 0, a, b, nil)
+	s := r.enter()
+	if s == nil {
 		return
 	}
-	var s *shard // what enter does, here because a call would cost
-	if len(r.own) > 0 {
-		if p := uint(procPin()); p < uint(len(r.own)) {
-			s = &r.own[p]
-			takeOwn(&s.lock)
-		}
-	}
-	if s == nil || atomic.LoadUint32(&s.shut) != 0 {
-		if r.exposed != nil {
-			r.mark(h, kind, r.clock.now(), 0, a, b, nil)
-			return
-		}
-		if s = r.enterElse(s); s == nil {
+	of := who{goroutine: goroutineAt(r.goroutines), track: track}
+	if uint32(s.word) >= s.soft || s.goroutine != of.goroutine || s.track != of.track {
+		if !r.turn(s, fastBlock, of, now) {
 			return
 		}
 	}
-	var now tick
-	var goroutine uint64
-	if r.clock.counter.Load() {
-		var counter uint64
-		counter, goroutine = readBoth(r.goroutines)
-		now = tick(counter)
-	} else {
-		now, goroutine = r.clock.slowly(), goroutineAt(r.goroutines)
-	}
-	if uint32(s.word) >= s.soft || goroutine != s.goroutine || track != s.track {
-		if !r.turn(s, fastBlock, who{goroutine: goroutine, track: track}, now) {
-			return
-		}
-	}
+	s.plain(d, kind, a, b, now)
+}
+
+// plain writes the block, commits it, and gives the shard back.
+func (s *shard) plain(d *definition, kind rawformat.Kind, a, b unsafe.Pointer, now tick) {
 	p := unsafe.Add(s.base, uint32(s.word))
 	put64(p, 0, d.head|uint64(kind)<<8)
 	n := uintptr(d.headLen)
 	delta := rawformat.Zigzag(int64(now - s.last))
 	s.last = now
-	if delta < 1<<14 {
-		put64(p, n, delta&0x7f|0x80|delta>>7<<8|d.behindTime)
-		n += 3
-	} else {
-		n = putLong(p, n, delta)
-		put8(p, n, d.shape)
-		n++
-	}
+	n = putUint(p, n, delta)
+	put8(p, n, d.shape)
+	n++
 	if d.fields > 0 {
-		v := a.bits
-		if d.first == rawformat.WireSint {
-			v = rawformat.Zigzag(int64(v))
-		}
-		if v < 1<<14 && d.first != rawformat.WireFloat {
-			n = putShort(p, n, v)
-		} else {
-			n = putBits(p, n, d.first, v)
-		}
+		n = putPlain(p, n, d.first, d.first.at(a).bits)
 	}
 	if d.fields > 1 {
-		v := b.bits
-		if d.second == rawformat.WireSint {
-			v = rawformat.Zigzag(int64(v))
-		}
-		if v < 1<<14 && d.second != rawformat.WireFloat {
-			n = putShort(p, n, v)
-		} else {
-			n = putBits(p, n, d.second, v)
-		}
+		n = putPlain(p, n, d.second, d.second.at(b).bits)
 	}
 	put8(p, 0, uint64(n-1))
 	word := s.word + (uint64(n) | 1<<32)
 	s.word = word
-	pinned := s.pinned
 	releaseBoth(s.commit, word, &s.lock)
-	if pinned {
-		procUnpin()
-	}
 }
 
 // shardHint tells goroutines apart: their stacks lie at different addresses.

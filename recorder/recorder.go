@@ -33,11 +33,13 @@ type Recorder struct {
 	clock      clock
 	goroutines uintptr // where a goroutine's g has its number, 0 unknown
 	begun      Time
-	own        []shard // pinned, one for each processor
+	route      route   // to the number of the processor
+	own        []shard // one for each processor
 	shared     []shard // their number is a power of two
 	mask       uintptr // of the shared ones that are somebody's first choice
 	shards     []shard // all of them
-	unpinned   error   // why none is pinned
+	unowned    error   // why there are none
+	unrouted   error   // why assembly does not find them
 	features   Features
 	filter     trackFilter
 	early      *Recorder     // whose heir this is, for some time

@@ -2,6 +2,12 @@
 
 package recorder
 
+import (
+	"unsafe"
+
+	"gprof/rawformat"
+)
+
 // release and releaseLock store a word after everything that was stored before
 // (a release store). An atomic store would be an exchange on amd64, which costs a
 // quarter of a marker.
@@ -9,9 +15,22 @@ func release(word *uint64, v uint64) { releaseWord(word, v) }
 
 func releaseLock(word *uint32) { releaseFlag(word) }
 
-// takeOwn takes the lock of a pinned shard, which nobody else takes: see
-// [Recorder.enter].
-func takeOwn(lock *uint32) { *lock = 1 }
+// takeLock takes the lock of a shard of the processor that the caller is pinned to.
+func takeLock(lock *uint32) { *lock = 1 }
+
+// taken follows who takes a shard by assembly, which the race detector does not see.
+func taken(*shard) {}
 
 // releaseBoth is release and then releaseLock.
 func releaseBoth(word *uint64, v uint64, lock *uint32) { releaseWords(word, v, lock) }
+
+// emit records a marker of at most two numbers that is no interval, in assembly: that
+// is the hot path, a clock and some ten stores. a and b are where the values lie, nil
+// if there are fewer fields. now is the time; 0 has it read the counter. What it can't
+// do, emitElse does.
+//
+//go:noescape
+func emit(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
+
+// assembled says that emit is worth another try.
+const assembled = true

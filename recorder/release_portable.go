@@ -2,18 +2,38 @@
 
 package recorder
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"gprof/rawformat"
+)
 
 // release and releaseLock store a word after everything that was stored before
-// (a release store), and takeOwn takes the lock of a pinned shard. With atomic
-// operations for it, the race detector sees who follows whom.
+// (a release store). With atomic operations for it, the race detector sees who
+// follows whom.
 func release(word *uint64, v uint64) { atomic.StoreUint64(word, v) }
 
 func releaseLock(word *uint32) { atomic.StoreUint32(word, 0) }
 
-func takeOwn(lock *uint32) { atomic.SwapUint32(lock, 1) }
+// takeLock takes the lock of a shard of the processor that the caller is pinned to.
+func takeLock(lock *uint32) { atomic.SwapUint32(lock, 1) }
+
+// taken tells the race detector that who has taken a shard follows who had it, and
+// who opened it.
+func taken(s *shard) {
+	atomic.LoadUint32(&s.lock)
+	atomic.LoadUint32(&s.shut)
+}
 
 func releaseBoth(word *uint64, v uint64, lock *uint32) {
 	release(word, v)
 	releaseLock(lock)
 }
+
+// emit is emitElse.
+func emit(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick) {
+	emitElse(h, kind, a, b, now)
+}
+
+const assembled = false

@@ -12,18 +12,18 @@ import (
 
 // shard is one writer: at most one chunk, and what the blocks in it build on.
 // Whoever has its lock has all of it but lag. A shared shard's lock is exchanged
-// from 0 to 1 by whoever wants it. A pinned shard's is stored by the goroutine
-// that holds the shard's processor, see enter.
+// from 0 to 1 by whoever wants it. That of a processor's own is stored by who runs
+// there, see enter.
 type shard struct {
-	lock   uint32 // 1: taken; of a shared shard after Stop for good
-	shut   uint32 // 1: writers go elsewhere, for the housekeeper has the shard, or is about to
-	track  uint32 // of the context, as goroutine and labels
-	pinned bool
-	word   uint64 // the commit word: offset, and number of blocks
-	soft   uint32 // up to here a block of the fast path may begin without further ado
-	page   uint32 // in which a block began last, noPage
-	last   tick   // of the last T
-	base   unsafe.Pointer
+	lock  uint32 // 1: taken; of a shared shard after Stop for good
+	shut  uint32 // 1: writers go elsewhere, for the housekeeper has the shard, or is about to
+	track uint32 // of the context, as goroutine and labels
+	owned bool   // by a processor
+	word  uint64 // the commit word: offset, and number of blocks
+	soft  uint32 // up to here a block of the fast path may begin without further ado
+	page  uint32 // in which a block began last, noPage
+	last  tick   // of the last T
+	base  unsafe.Pointer
 
 	goroutine uint64
 
@@ -72,38 +72,51 @@ type who struct {
 // enter gives the caller a shard until leave, which must follow soon and without
 // blocking. nil: all are taken; the loss is counted.
 //
-// A goroutine that is pinned keeps its processor, and no other goroutine runs
-// there meanwhile. So the processor's shard is its own, at the cost of a store:
-// an exchange would cost as much as all else but the clock. The housekeeper, who
-// wants it now and then, says so in shut, and has all threads see that before it
-// looks whether the lock is taken, see claim.
+// On a processor one goroutine runs at a time. Who is not interrupted between its look
+// at the lock of the processor's shard and its store there has the shard for itself, at
+// the cost of that store: an exchange would cost as much as all else but the clock. It
+// may be interrupted afterwards; others find the lock taken, and go to a shared shard.
+// The housekeeper, who wants a shard now and then, says so in shut, and has all threads
+// see that before it looks whether the lock is taken, see claim.
 func (r *Recorder) enter() *shard {
-	if len(r.own) == 0 {
-		return r.enterShared()
+	if s, _, _ := takeOwn(r); s != nil {
+		taken(s)
+		return s
 	}
-	var s *shard
-	if p := uint(procPin()); p < uint(len(r.own)) {
-		s = &r.own[p]
-		takeOwn(&s.lock)
-		if atomic.LoadUint32(&s.shut) == 0 {
+	return r.enterElse()
+}
+
+// enterElse is enter where takeOwn took nothing.
+//
+//go:noinline
+func (r *Recorder) enterElse() *shard {
+	if r.unrouted != nil && len(r.own) > 0 {
+		p := procPin()
+		s := r.takeOwnOf(uint(p))
+		procUnpin()
+		if s != nil {
 			return s
 		}
 	}
-	return r.enterElse(s)
+	return r.enterShared()
 }
 
-// enterElse enters a shared shard instead of a pinned one that is shut, or does
-// not exist: the program has more processors now than it began with.
-//
-//go:noinline
-func (r *Recorder) enterElse(shut *shard) *shard {
-	if shut != nil {
-		releaseLock(&shut.lock)
+// takeOwnOf is takeOwn on that processor, to which the caller is pinned. nil: the
+// shard is taken or shut, or the program has more processors now than it began with.
+func (r *Recorder) takeOwnOf(p uint) *shard {
+	if p >= uint(len(r.own)) {
+		return nil
 	}
-	if len(r.own) > 0 {
-		procUnpin()
+	s := &r.own[p]
+	if atomic.LoadUint32(&s.lock) != 0 {
+		return nil
 	}
-	return r.enterShared()
+	takeLock(&s.lock)
+	if atomic.LoadUint32(&s.shut) != 0 {
+		releaseLock(&s.lock)
+		return nil
+	}
+	return s
 }
 
 // enterShared is enter of a shared shard.
@@ -113,13 +126,7 @@ func (r *Recorder) enterShared() *shard {
 }
 
 // leave gives a shard back.
-func leave(s *shard) {
-	pinned := s.pinned
-	releaseLock(&s.lock)
-	if pinned {
-		procUnpin()
-	}
-}
+func leave(s *shard) { releaseLock(&s.lock) }
 
 // acquire locks a shared shard. nil: all are taken; the loss is counted.
 func (r *Recorder) acquire(hint uintptr) *shard {
@@ -159,7 +166,7 @@ func (r *Recorder) acquireOther(hint uintptr) *shard {
 // claim takes a shard for the housekeeper; false: it is taken. disclaim gives it
 // back.
 func (r *Recorder) claim(s *shard) bool {
-	if !s.pinned {
+	if !s.owned {
 		return atomic.SwapUint32(&s.lock, 1) == 0
 	}
 	if r.seize(s) {
@@ -173,7 +180,7 @@ func (r *Recorder) claim(s *shard) bool {
 // holder writes one block, and nobody comes after. So it is not in vain for long
 // where a writer is always at work. disclaim opens it again.
 //
-// Of a pinned shard's writer and us each stores one word and then loads the
+// Of the writer of a processor's shard and us each stores one word and then loads the
 // other's, and one of us must see that the other is there. An exchange orders
 // that for the writer, at a cost; the barrier does it for all of them:
 //
@@ -187,10 +194,10 @@ func (r *Recorder) claim(s *shard) bool {
 //
 // The same goroutine may be both, as Stop's is: it holds no shard then. A processor
 // that is taken away from a goroutine, or from the program, is no case of its own:
-// who is pinned keeps its processor, and with it the lock, until it goes on.
+// who has taken the lock keeps it until it goes on, wherever that is.
 func (r *Recorder) seize(s *shard) bool {
 	atomic.StoreUint32(&s.shut, 1)
-	if !s.pinned {
+	if !s.owned {
 		return atomic.SwapUint32(&s.lock, 1) == 0
 	}
 	return barrier() == nil && atomic.LoadUint32(&s.lock) == 0
@@ -198,7 +205,7 @@ func (r *Recorder) seize(s *shard) bool {
 
 func disclaim(s *shard) {
 	atomic.StoreUint32(&s.shut, 0)
-	if !s.pinned {
+	if !s.owned {
 		releaseLock(&s.lock)
 	}
 }
@@ -265,11 +272,24 @@ func (r *Recorder) prepare(s *shard, size uint32, of who, now tick) bool {
 	return true
 }
 
-// refill gives s a fresh chunk.
+// refill gives s a fresh chunk. Who takes one from the ring is not interrupted,
+// because others wait for it by spinning; but for where faults are not caught, which
+// would be fatal then.
 func (r *Recorder) refill(s *shard) bool {
 	if r.ring == nil { // it is an early one
 		return false
 	}
+	if r.exposed != nil {
+		return r.exchange(s)
+	}
+	procPin()
+	filled := r.exchange(s)
+	procUnpin()
+	return filled
+}
+
+// exchange is refill.
+func (r *Recorder) exchange(s *shard) bool {
 	r.retire(s)
 	c := r.ring.Get(s.writer, s.generation)
 	if r.ring.Low() {

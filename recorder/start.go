@@ -89,6 +89,7 @@ func (r *Recorder) findTricks() {
 	r.begun = Now()
 	r.unwalked, r.source = tryWalk(), sourceFolder()
 	r.goroutines = findGoroutine()
+	r.route, r.unrouted = findRoute()
 }
 
 // ownTrack is that of the recorder's goroutines in a CPU profile.
@@ -201,10 +202,10 @@ func (r *Recorder) divide(most int) (size int, err error) {
 // those have a shard of their own, too. None takes a chunk before it is used.
 func (r *Recorder) makeShards(writers, most int) {
 	own := 0
-	if r.unpinned = r.exposed; r.unpinned == nil {
-		r.unpinned = registerBarrier()
+	if r.unowned = r.exposed; r.unowned == nil {
+		r.unowned = registerBarrier()
 	}
-	if r.unpinned == nil {
+	if r.unowned == nil {
 		own = max(writers, min(most, maxWriters)-2*writers)
 	}
 	r.shards = make([]shard, own+2*writers)
@@ -212,7 +213,7 @@ func (r *Recorder) makeShards(writers, most int) {
 	r.mask = uintptr(writers - 1)
 	for i := range r.shards {
 		s := &r.shards[i]
-		s.writer, s.generation, s.page, s.pinned = uint16(i), 1, noPage, i < len(r.own)
+		s.writer, s.generation, s.page, s.owned = uint16(i), 1, noPage, i < len(r.own)
 	}
 }
 

@@ -42,7 +42,7 @@ func (t *Track) Mark(name string) {
 		return
 	}
 	if h := t.dynamic(dynamicName{name, false}); h.d != nil {
-		h.emit(markInstant, arg{}, arg{})
+		emit(h, markInstant, nil, nil, 0)
 	} else {
 		otherMark.On(t).Mark(name)
 	}

@@ -5,8 +5,9 @@
 //
 // What counts is CPU time of the whole process, the housekeeper's too: other
 // programs on the machine don't change it much. All lines take turns in short rounds
-// of one process, of which measure.go says which count. So a ratio of two lines is a
-// figure; a time alone is the machine's.
+// of one process, of which measure.go says which count; each line's figure, be it ours
+// or a peer's, is the lower quartile of its rounds. So a ratio of two lines is a figure;
+// a time alone is the machine's.
 //
 // It is a module of its own, so that nobody who uses gprof gets the peers'
 // modules.

@@ -28,13 +28,17 @@ type cost struct {
 
 // A round counts if its goroutines ran at the same time on as many processors as
 // there are for them: what they do to each other shows only then, and it was not
-// interrupted. The median of those that count is the figure. Rounds are long enough
-// for garbage collections of what allocates, and short enough for some to count on
-// a busy machine.
+// interrupted. Rounds are long enough for garbage collections of what allocates, and
+// short enough for some to count on a busy machine.
+//
+// The figure is the lower quartile of those that count. Whoever shares the processor's
+// core, its caches and its clock rate makes rounds dearer, never cheaper, and now one
+// line's and now another's; the median is as much theirs as ours. It is the same for
+// all lines, those of the peers, too.
 const (
 	roundTime = 5 * time.Millisecond
-	enough    = 25 // rounds that count
-	atLeast   = 5
+	enough    = 60 // rounds that count
+	atLeast   = 12
 	atOnce    = 0.85
 	patience  = 90 * time.Second
 )
@@ -67,7 +71,7 @@ func measure(lines []line) map[string]cost {
 	for i, l := range lines {
 		if n := len(took[i]); n >= atLeast {
 			slices.Sort(took[i])
-			costs[l.name] = cost{NS: took[i][n/2], Allocs: l.allocations()}
+			costs[l.name] = cost{NS: took[i][n/4], Allocs: l.allocations()}
 		}
 	}
 	return costs

@@ -157,6 +157,6 @@ func machine() string {
 	source, _ := os.ReadFile(clockSource)
 	load, _ := os.ReadFile("/proc/loadavg")
 	one, _, _ := strings.Cut(string(load), " ")
-	return fmt.Sprintf("%s, %d cores, %s, Linux %s, clock source %s, load %s", model, runtime.NumCPU(), runtime.Version(),
-		unix.ByteSliceToString(name.Release[:]), strings.TrimSpace(string(source)), one)
+	return fmt.Sprintf("%s, %d cores, %s, Linux %s, clock source %s, load %s; CPU time, the lower quartile of up to %d rounds each", model, runtime.NumCPU(), runtime.Version(),
+		unix.ByteSliceToString(name.Release[:]), strings.TrimSpace(string(source)), one, enough)
 }

@@ -1,0 +1,35 @@
+//go:build linux && (amd64 || arm64) && !gprof_portable
+
+package recorder
+
+import (
+	"errors"
+	"reflect"
+	"unsafe"
+)
+
+// processorBy is the number of the running goroutine's processor, by a route that is
+// right.
+//
+//go:noescape
+func processorBy(m, p uintptr) uint32
+
+var errRoute = errors.New("the runtime's procPin is another one")
+
+// findRoute reads the route out of the runtime's procPin, which goes the same way:
+// no offset is promised, but what the code does is what it does. It must be as it is
+// known here but for the offsets, and then lead where procPin leads.
+func findRoute() (route, error) {
+	code := unsafe.Slice((*byte)(reflect.ValueOf(procPin).UnsafePointer()), procPinSize)
+	found, ok := readRoute(code)
+	if !ok {
+		return route{}, errRoute
+	}
+	pinned := uint32(procPin())
+	again := processorBy(found.m, found.p)
+	procUnpin()
+	if again != pinned {
+		return route{}, errRoute
+	}
+	return found, nil
+}

@@ -1,0 +1,51 @@
+//go:build linux && (amd64 || arm64) && !gprof_portable
+
+package recorder
+
+import (
+	"reflect"
+	"runtime"
+	"sync"
+	"testing"
+	"unsafe"
+)
+
+// The route leads to the number of the processor, on each of them.
+func TestRoute(t *testing.T) {
+	r, err := findRoute()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 4 * runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for range 1000 {
+				want := uint32(procPin())
+				got := processorBy(r.m, r.p)
+				procUnpin()
+				if got != want {
+					t.Errorf("processor %d, want %d", got, want)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Code that does anything else than what is known is not taken for it: of each byte
+// either what it is counts, or it is part of an offset.
+func TestRouteOfOtherCode(t *testing.T) {
+	code := unsafe.Slice((*byte)(reflect.ValueOf(procPin).UnsafePointer()), procPinSize)
+	refused := 0
+	for i := range code {
+		other := append([]byte(nil), code...)
+		other[i] ^= 0xff
+		if _, ok := readRoute(other); !ok {
+			refused++
+		}
+	}
+	if refused < len(code)/2 || refused == len(code) {
+		t.Errorf("%d of %d changes are noticed", refused, len(code))
+	}
+}
