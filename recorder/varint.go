@@ -38,15 +38,6 @@ func putNumber(p unsafe.Pointer, n uintptr, wire rawformat.WireType, v uint64) u
 	return putUint(p, n, v)
 }
 
-// putBits is putNumber of a number whose sign is where it belongs.
-func putBits(p unsafe.Pointer, n uintptr, wire rawformat.WireType, v uint64) uintptr {
-	if wire == rawformat.WireFloat {
-		put64(p, n, v)
-		return n + 8
-	}
-	return putUint(p, n, v)
-}
-
 // putUint writes a U.
 func putUint(p unsafe.Pointer, n uintptr, v uint64) uintptr {
 	if v < 1<<14 {
