@@ -1,11 +1,16 @@
 package pprof
 
-import "gprof/stream"
+import (
+	"gprof/ingest/internal/naming"
+	"gprof/stream"
+	"gprof/stream/gonames"
+)
 
 // code turns what is in a pool into rows of a run. A pool grows while it is read.
 type code struct {
-	from *Pool
-	to   *stream.Tables
+	from    *Pool
+	to      *stream.Tables
+	resolve naming.Resolve // of all files of the run
 
 	// By id in the pool; 0 is not there yet, also for what is none.
 	texts   []stream.StringID
@@ -23,10 +28,10 @@ type code struct {
 type extent struct{ from, to uint32 }
 
 // codeFor returns the code that brings what is in p, which is locked, into the
-// tables of a run.
-func (p *Pool) codeFor(t *stream.Tables) *code {
+// tables of a run, in which resolve names functions.
+func (p *Pool) codeFor(t *stream.Tables, resolve naming.Resolve) *code {
 	if p.code == nil || p.code.to != t {
-		p.code = &code{from: p, to: t}
+		p.code = &code{from: p, to: t, resolve: resolve}
 	}
 	return p.code
 }
@@ -78,11 +83,25 @@ func (c *code) locate(id siteID) {
 	}
 	s := c.from.sites.At(id)
 	frame := stream.Frame{Module: c.module(s.module), Offset: s.offset}
+	if !s.outside && s.inner == (call{}) && s.outer == 0 {
+		known := len(c.frames)
+		if c.frames = c.resolve.Append(c.frames, c.to, frame, s.offset); len(c.frames) > known {
+			return
+		}
+	}
 	for depth, line := range c.linesOf(s) {
-		frame.Depth = int32(depth)
+		frame.Depth, frame.Category = int32(depth), c.category(line)
 		frame.Function, frame.File, frame.Line, frame.Start = c.text(line.name), c.text(line.file), line.line, line.start
 		c.frames = append(c.frames, c.to.Frames.Intern(frame))
 	}
+}
+
+// category is that of a function, 0 unless it is of a Go program.
+func (c *code) category(l call) stream.CategoryID {
+	if name := c.from.texts.At(l.name); gonames.FromGo(name, c.from.texts.At(l.file)) {
+		return c.to.Categories.Intern(gonames.Category(name))
+	}
+	return 0
 }
 
 // linesOf are the functions at a site, the outermost first.

@@ -27,6 +27,9 @@
 //   - Labels stay, also numeric ones, as texts with their units; a number called
 //     goroutine is one.
 //
+//   - Code without a function is named by programs that are given (see
+//     [File.NameBy]). Functions of Go programs have their categories.
+//
 //   - Comments, the default sample type, what frames are to be dropped or kept, and
 //     the URL of documentation are attributes of the process. Such frames are
 //     still there.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"gprof/ingest/internal/naming"
 	"gprof/stream"
 )
 
@@ -16,6 +17,8 @@ type File struct {
 	open   func() (io.ReadCloser, error)
 	pool   *Pool
 	kept   *kept // nil: there was no room, or it was read
+
+	resolve naming.Resolve
 }
 
 // Open is [Pool.Open] for a profile alone.
@@ -47,6 +50,10 @@ func (p *Pool) Open(open func() (io.ReadCloser, error)) (*File, error) {
 	}
 	return f, err
 }
+
+// NameBy sets what names the functions of code that the file does not name. It is
+// the same for all files of a run.
+func (f *File) NameBy(resolve naming.Resolve) { f.resolve = resolve }
 
 // Lacks says what such a file does not tell.
 func (*File) Lacks() string {

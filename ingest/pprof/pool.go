@@ -65,6 +65,9 @@ type site struct {
 	module moduleID
 	inner  call
 	outer  outerID // the functions that inner was inlined into, the outermost first
+	// outside says that the address is not of the part of the file that was mapped,
+	// so that it is nothing that the program's own tables know.
+	outside bool
 }
 
 // call is a line of a function.

@@ -442,3 +442,20 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// Functions of Go programs have their categories, and no others.
+func TestCategories(t *testing.T) {
+	for file, want := range map[string]bool{"/go/src/runtime/malloc.go": true, "malloc.c": false} {
+		f := &profile.Function{ID: 1, Name: "runtime.mallocgc", Filename: file}
+		l := &profile.Location{ID: 1, Line: []profile.Line{{Function: f, Line: 3}}}
+		p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}}, TimeNanos: 1,
+			Sample: []*profile.Sample{{Location: []*profile.Location{l}, Value: []int64{1}}}, Location: []*profile.Location{l}, Function: []*profile.Function{f}}
+		var text strings.Builder
+		if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), mustOpen(t, p), stream.CopyOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(text.String(), "Name:Go runtime"); got != want {
+			t.Errorf("%s: a category of Go is %v, want %v:\n%s", file, got, want, text.String())
+		}
+	}
+}

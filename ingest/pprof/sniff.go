@@ -2,6 +2,7 @@ package pprof
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 )
 
@@ -58,3 +59,10 @@ var legacy = []string{"heap profile: ", "heapz ", "--- heapz", "--- growthz", "-
 func SniffText(head []byte) bool {
 	return slices.ContainsFunc(legacy, func(text string) bool { return bytes.HasPrefix(head, []byte(text)) })
 }
+
+// dump is how a text of goroutines begins that /debug/pprof/goroutine gives with
+// debug=2; those of programs that crashed say more in front.
+var dump = regexp.MustCompile(`^goroutine \d+ (gp=\S+ m=\S+ (mp=\S+ )?)?\[`)
+
+// SniffDump reports whether a file begins as such a text.
+func SniffDump(head []byte) bool { return dump.Match(head) }

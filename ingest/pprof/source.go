@@ -86,7 +86,7 @@ func (s *source) fill() error {
 	defer s.tables.Unlock()
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
-	s.sampler.code = s.pool.codeFor(s.tables)
+	s.sampler.code = s.pool.codeFor(s.tables, s.file.resolve)
 	for len(s.rows.full) == 0 {
 		sample, err := s.supply.next()
 		if err != nil {

@@ -140,7 +140,8 @@ func (t *translation) place(l *location) site {
 		t.modules[at] = t.module(m)
 	}
 	s.module = t.modules[at]
-	if l.address >= m.start && (l.address < m.limit || m.limit == 0) {
+	s.outside = l.address < m.start || l.address >= m.limit && m.limit != 0
+	if !s.outside {
 		s.offset = l.address - m.start + m.offset
 	}
 	return s
