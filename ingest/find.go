@@ -30,7 +30,8 @@ const maxUnpacking = 4
 // Errors of inputs.
 var (
 	ErrNothing = errors.New("no recording found")
-	ErrForeign = errors.New("not a gprof file")
+	ErrForeign = errors.New("no file of a kind that can be read")
+	ErrNoInput = errors.New("no input by itself") // the error says what to do instead
 	ErrNested  = errors.New("is an archive in an archive in an archive")
 	ErrStalled = patience.ErrStalled
 

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -52,7 +51,8 @@ func formats() []format {
 		{name: "pprof", sniff: pprof.Sniff, ends: []string{".pb.gz", ".pprof"}, front: true, open: (*search).profile},
 		{name: "perf.data", sniff: perf.Sniff, ends: []string{"perf.data"}, front: true, open: foreignOf("perf.data", perf.Open)},
 		{name: "perf script", sniff: perf.SniffScript, front: true, open: foreignOf("perf script", perf.OpenScript)},
-		{name: "old pprof", sniff: pprof.SniffText, alone: true, open: noInput("is a pprof profile in an old text form: convert it with go tool pprof -proto first")},
+		{name: "old pprof", sniff: pprof.SniffText, alone: true, open: noInput("is a profile as text, as /debug/pprof gives it with debug=1: fetch it without debug=1, or make one of it with go tool pprof -proto")},
+		{name: "goroutine dump", sniff: pprof.SniffDump, alone: true, open: noInput("is a text of goroutines, as /debug/pprof/goroutine gives it with debug=2, and no profile: fetch it without debug=2")},
 	}
 }
 
@@ -78,16 +78,21 @@ func is(kind chunks.FileKind) func([]byte) bool {
 
 func isPacked(head []byte) bool { return bytes.HasPrefix(head, []byte(pack.Magic)) }
 
-// noInput says why a file of ours is no input by itself.
+// noInput says why a file of a known kind is no input, and what to do.
 func noInput(why string) func(*search, location) error {
-	return func(*search, location) error { return errors.New(why) }
+	return func(*search, location) error { return noInputError(why) }
 }
+
+type noInputError string
+
+func (e noInputError) Error() string { return string(e) }
+
+func (e noInputError) Is(target error) bool { return target == ErrNoInput }
 
 // foreign is the error of a file that is none of ours.
 func foreign(head []byte) error {
-	const want = "want a session directory, an archive of one, a chunk file, a pprof profile, a Go execution trace, a profile of Firefox Profiler, a perf.data, or the text of perf script"
 	if len(head) == 0 {
-		return fmt.Errorf("is empty; %s", want)
+		return fmt.Errorf("%w: it is empty", ErrForeign)
 	}
-	return fmt.Errorf("%w: it begins with %q; %s", ErrForeign, head[:min(len(head), 8)], want)
+	return fmt.Errorf("%w: it begins with %q", ErrForeign, head[:min(len(head), 8)])
 }

@@ -86,19 +86,25 @@ func (c *conversion) make(m *making) (*written, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Count = *count
+	w.copied = *count
 	return w, m.tell(w)
 }
 
+// copied is what is known of the events that were moved.
+type copied struct {
+	stream.Count
+	nameless nameless
+}
+
 // copy moves the events to a sink; temp is where they are sorted.
-func (c *conversion) copy(sink stream.Sink, temp string, j job) (*stream.Count, error) {
+func (c *conversion) copy(sink stream.Sink, temp string, j job) (*copied, error) {
 	c.spill = temp
 	src, err := c.source(j.found)
 	if err != nil {
 		return nil, err
 	}
-	written := new(stream.Count)
-	return written, stream.Copy(stream.Tee(sink, written), j.per.cut(src), stream.CopyOptions{
+	moved := new(copied)
+	return moved, stream.Copy(stream.Tee(sink, &moved.Count, &moved.nameless), j.per.cut(src), stream.CopyOptions{
 		Memory: int64(c.Mem), Outputs: shares(j.targets), Jobs: c.Jobs.number(), SpillDir: temp, Progress: j.progress.show,
 	})
 }
@@ -124,7 +130,8 @@ func (c *conversion) sum(s *streams, found *ingest.Found, sink stream.Sink) (*su
 		return nil, err
 	}
 	if !c.Quiet {
-		c.hintEmpty(s, found, written)
+		c.hintEmpty(s, found, &written.Count)
+		written.nameless.hint(s)
 	}
 	return &summed{found, written.Tables.Ledger, written.Tables}, nil
 }

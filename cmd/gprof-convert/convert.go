@@ -85,6 +85,7 @@ func (c *convertCmd) Run(s *streams) error {
 		s.say(fmt.Sprintf("wrote %s: %s", written.names(), contents(&written.Count)))
 		s.printLedger(written.parts()...)
 		c.hintEmpty(s, found, &written.Count)
+		written.nameless.hint(s)
 	}
 	return c.judge(found, written.ledgers()...)
 }

@@ -145,7 +145,7 @@ func (s *streams) end(err error) int {
 	if err != nil {
 		s.problem("error", err)
 	}
-	if errors.Is(err, ingest.ErrNothing) {
+	if errors.Is(err, ingest.ErrNothing) && (errors.Is(err, ingest.ErrForeign) || !errors.Is(err, ingest.ErrNoInput)) {
 		s.hint(inputHelp)
 	}
 	if errors.Is(err, ingest.ErrStalled) {

@@ -23,7 +23,7 @@ type making struct {
 
 // written is what a conversion wrote.
 type written struct {
-	stream.Count
+	copied
 	targets []target
 	outputs []*stream.Output   // of each target
 	files   []*stream.Splitter // of each, nil if it is not many files

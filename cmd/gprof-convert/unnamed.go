@@ -56,8 +56,13 @@ func (m *summary) printUnnamed(out io.Writer) {
 	}
 	fmt.Fprintf(out, "\n%d of %s have no name. The binary with this build id has them; give it with --symbols:\n", sum, count(m.Frames, "frame"))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	kernel := false
 	for _, u := range m.Unnamed {
+		kernel = kernel || u.Module == kernelModule
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", stream.Printable(orDash(u.Build)), count(u.Frames, "frame"), stream.Printable(u.Module))
 	}
 	w.Flush()
+	if kernel {
+		fmt.Fprintln(out, "  Of the kernel that runs here --symbols /proc/kallsyms has them, read as root.")
+	}
 }
