@@ -40,6 +40,7 @@ func (t *translation) reset(from *tables, to *Pool) {
 	}
 	t.last, t.nodes = t.last[:0], t.nodes[:0]
 	t.undefined, t.tooDeep = 0, 0
+	t.anticipate()
 }
 
 // unasked is a list of n ids that nobody has asked for yet, in the memory of
