@@ -4,22 +4,23 @@ import (
 	"fmt"
 	"math"
 
+	"gprof/profileproto"
 	"gprof/stream"
 )
 
 // writeHeader writes what holds for the whole profile.
 func (s *Sink) writeHeader() {
 	if s.totals.Rows > 0 {
-		s.buf = appendNumber(s.buf, profileTime, uint64(s.totals.First))
-		s.buf = appendNumber(s.buf, profileDuration, uint64(duration(s.totals.First, s.totals.Last)))
+		s.buf = appendNumber(s.buf, profileproto.ProfileTime, uint64(s.totals.First))
+		s.buf = appendNumber(s.buf, profileproto.ProfileDuration, uint64(duration(s.totals.First, s.totals.Last)))
 	}
 	period := s.types.period()
-	s.valueType(profilePeriodType, period.name, period.unit)
-	s.buf = appendNumber(s.buf, profilePeriod, uint64(s.period()))
+	s.valueType(profileproto.ProfilePeriodType, period.name, period.unit)
+	s.buf = appendNumber(s.buf, profileproto.ProfilePeriod, uint64(s.period()))
 	for _, comment := range s.comments() {
-		s.buf = appendNumber(s.buf, profileComment, s.texts.number(comment))
+		s.buf = appendNumber(s.buf, profileproto.ProfileComment, s.texts.number(comment))
 	}
-	s.buf = appendNumber(s.buf, profileDefaultType, s.texts.number(s.types.first(s.totals.CPU)))
+	s.buf = appendNumber(s.buf, profileproto.ProfileDefaultType, s.texts.number(s.types.first(s.totals.CPU)))
 }
 
 func duration(first, last stream.Time) int64 {

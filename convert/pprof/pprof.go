@@ -47,6 +47,7 @@ package pprof
 import (
 	"gprof/convert/internal/ordered"
 	"gprof/convert/internal/totals"
+	"gprof/profileproto"
 	"gprof/stream"
 )
 
@@ -87,7 +88,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.locations.build(t)
 	s.types.build(t)
 	for _, typ := range s.types.list {
-		s.valueType(profileSampleType, typ.name, typ.unit)
+		s.valueType(profileproto.ProfileSampleType, typ.name, typ.unit)
 	}
 	return nil
 }
@@ -132,6 +133,6 @@ func (s *Sink) flush(size int) error {
 }
 
 func (s *Sink) valueType(field int, typ, unit string) {
-	body := appendNumber(s.body[:0], valueType, s.texts.number(typ))
-	s.message(field, appendNumber(body, valueUnit, s.texts.number(unit)))
+	body := appendNumber(s.body[:0], profileproto.ValueType, s.texts.number(typ))
+	s.message(field, appendNumber(body, profileproto.ValueUnit, s.texts.number(unit)))
 }

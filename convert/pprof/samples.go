@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gprof/convert/internal/totals"
+	"gprof/profileproto"
 	"gprof/stream"
 )
 
@@ -35,10 +36,10 @@ func (s *Sink) sample(sum totals.Total) {
 	}
 	body := s.body[:0]
 	if len(s.ids) > 0 {
-		body = appendBytes(body, sampleLocations, s.ids)
+		body = appendBytes(body, profileproto.SampleLocations, s.ids)
 	}
-	body = appendBytes(body, sampleValues, s.values)
-	s.message(profileSample, s.appendWho(append(body, s.labels...), sum.Who))
+	body = appendBytes(body, profileproto.SampleValues, s.values)
+	s.message(profileproto.ProfileSample, s.appendWho(append(body, s.labels...), sum.Who))
 }
 
 // label makes the labels of a track's samples.
@@ -56,16 +57,16 @@ func (s *Sink) label(process stream.ProcessID, track stream.TrackID) {
 // appendWho appends the labels of a goroutine and its work to a sample.
 func (s *Sink) appendWho(body []byte, who stream.Who) []byte {
 	if who.Goroutine != 0 {
-		s.line = appendNumber(s.line[:0], labelKey, s.texts.number(labelGoroutine))
-		s.line = appendNumber(s.line, labelNumber, uint64(who.Goroutine))
-		body = appendBytes(body, sampleLabel, s.line)
+		s.line = appendNumber(s.line[:0], profileproto.LabelKey, s.texts.number(labelGoroutine))
+		s.line = appendNumber(s.line, profileproto.LabelNumber, uint64(who.Goroutine))
+		body = appendBytes(body, profileproto.SampleLabel, s.line)
 	}
 	if who.Labels == 0 {
 		return body
 	}
 	for key, value := range s.tables.Labels.At(who.Labels).All() {
 		s.line = s.textLabel(s.line[:0], programKey(key), value)
-		body = appendBytes(body, sampleLabel, s.line)
+		body = appendBytes(body, profileproto.SampleLabel, s.line)
 	}
 	return body
 }
@@ -94,11 +95,11 @@ func (s *Sink) appendLabel(key, value string) {
 		return
 	}
 	s.line = s.textLabel(s.line[:0], key, value)
-	s.labels = appendBytes(s.labels, sampleLabel, s.line)
+	s.labels = appendBytes(s.labels, profileproto.SampleLabel, s.line)
 }
 
 // textLabel appends the fields of a label whose value is a text.
 func (s *Sink) textLabel(dst []byte, key, value string) []byte {
-	dst = appendNumber(dst, labelKey, s.texts.number(key))
-	return appendNumber(dst, labelText, s.texts.number(value))
+	dst = appendNumber(dst, profileproto.LabelKey, s.texts.number(key))
+	return appendNumber(dst, profileproto.LabelText, s.texts.number(value))
 }

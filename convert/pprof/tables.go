@@ -1,6 +1,9 @@
 package pprof
 
-import "gprof/stream"
+import (
+	"gprof/profileproto"
+	"gprof/stream"
+)
 
 // writeLocations writes the locations that samples have, in the order of their
 // numbers.
@@ -18,31 +21,31 @@ func (s *Sink) writeLocations() {
 func (s *Sink) writeLocation(number uint64, frames []stream.Frame) {
 	mapping, address := s.modules.place(frames[0])
 	s.modules.note(mapping, frames)
-	body := appendNumber(s.body[:0], locationID, number)
-	body = appendNumber(body, locationMapping, mapping)
-	body = appendNumber(body, locationAddress, address)
+	body := appendNumber(s.body[:0], profileproto.LocationID, number)
+	body = appendNumber(body, profileproto.LocationMapping, mapping)
+	body = appendNumber(body, profileproto.LocationAddress, address)
 	for _, f := range frames {
 		if f.Function != 0 {
 			body = s.appendLine(body, f)
 		}
 	}
-	s.message(profileLocation, body)
+	s.message(profileproto.ProfileLocation, body)
 }
 
 func (s *Sink) appendLine(dst []byte, f stream.Frame) []byte {
-	s.line = appendNumber(s.line[:0], lineFunction, s.functions.number(f))
-	s.line = appendNumber(s.line, lineNumber, uint64(max(0, f.Line)))
-	return appendBytes(dst, locationLine, s.line)
+	s.line = appendNumber(s.line[:0], profileproto.LineFunction, s.functions.number(f))
+	s.line = appendNumber(s.line, profileproto.LineNumber, uint64(max(0, f.Line)))
+	return appendBytes(dst, profileproto.LocationLine, s.line)
 }
 
 func (s *Sink) writeFunctions() {
 	for i, f := range s.functions.list {
 		name := s.texts.number(s.tables.Strings.At(f.name))
-		body := appendNumber(s.body[:0], functionID, uint64(i+1))
-		body = appendNumber(body, functionName, name)
-		body = appendNumber(body, functionSystem, name)
-		body = appendNumber(body, functionFile, s.texts.number(s.tables.Strings.At(f.file)))
-		s.message(profileFunction, appendNumber(body, functionStart, uint64(s.functions.starts[i])))
+		body := appendNumber(s.body[:0], profileproto.FunctionID, uint64(i+1))
+		body = appendNumber(body, profileproto.FunctionName, name)
+		body = appendNumber(body, profileproto.FunctionSystem, name)
+		body = appendNumber(body, profileproto.FunctionFile, s.texts.number(s.tables.Strings.At(f.file)))
+		s.message(profileproto.ProfileFunction, appendNumber(body, profileproto.FunctionStart, uint64(s.functions.starts[i])))
 	}
 }
 
@@ -61,20 +64,20 @@ func (s *Sink) writeMapping(id stream.ModuleID) {
 	if file == "" {
 		file = m.Name
 	}
-	body := appendNumber(s.body[:0], mappingID, uint64(id))
-	body = appendNumber(body, mappingStart, at.start)
-	body = appendNumber(body, mappingLimit, at.limit)
-	body = appendNumber(body, mappingFile, s.texts.number(file))
-	body = appendNumber(body, mappingBuild, s.texts.number(m.Build))
-	body = appendBool(body, mappingHasFunctions, !found.nameless)
-	body = appendBool(body, mappingHasFiles, !found.nameless && !found.fileless)
-	body = appendBool(body, mappingHasLines, !found.nameless && !found.lineless)
-	s.message(profileMapping, appendBool(body, mappingHasInlined, !found.nameless && found.inlined))
+	body := appendNumber(s.body[:0], profileproto.MappingID, uint64(id))
+	body = appendNumber(body, profileproto.MappingStart, at.start)
+	body = appendNumber(body, profileproto.MappingLimit, at.limit)
+	body = appendNumber(body, profileproto.MappingFile, s.texts.number(file))
+	body = appendNumber(body, profileproto.MappingBuild, s.texts.number(m.Build))
+	body = appendBool(body, profileproto.MappingHasFunctions, !found.nameless)
+	body = appendBool(body, profileproto.MappingHasFiles, !found.nameless && !found.fileless)
+	body = appendBool(body, profileproto.MappingHasLines, !found.nameless && !found.lineless)
+	s.message(profileproto.ProfileMapping, appendBool(body, profileproto.MappingHasInlined, !found.nameless && found.inlined))
 }
 
 func (s *Sink) writeTexts() {
 	for _, text := range s.texts.list {
-		s.buf = appendBytes(s.buf, profileString, text)
+		s.buf = appendBytes(s.buf, profileproto.ProfileString, text)
 		s.flush(flushSize)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"gprof/profileproto"
 	"gprof/stream"
 )
 
@@ -81,21 +82,10 @@ func (l *labels) parse() (w whose) {
 
 // label reads one label.
 func (l *labels) label(body []byte, w *whose) {
-	var key, text, unit uint64
-	var number int64
-	m := message{rest: body}
-	for v, ok := m.read(); ok; v, ok = m.read() {
-		switch v.number {
-		case labelKey:
-			key = v.value
-		case labelText:
-			text = v.value
-		case labelNumber:
-			number = int64(v.value)
-		case labelUnit:
-			unit = v.value
-		}
-	}
+	var n numbers
+	n.read(body)
+	key, text, unit := n[profileproto.LabelKey], n[profileproto.LabelText], n[profileproto.LabelUnit]
+	number := int64(n[profileproto.LabelNumber])
 	attr := stream.Attr{Key: l.text(key), Value: l.text(text)}
 	if attr.Key == goroutineKey && text == 0 && unit == 0 && number > 0 && number < math.MaxInt64 {
 		w.goroutine = number

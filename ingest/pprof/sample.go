@@ -1,6 +1,10 @@
 package pprof
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"gprof/profileproto"
+)
 
 // sample is a sample in ids of a pool.
 type sample struct {
@@ -93,13 +97,13 @@ func (r *sampleReader) parse(body []byte) (ok bool) {
 	m := message{rest: body}
 	for v, more := m.read(); more; v, more = m.read() {
 		switch v.number {
-		case sampleLocations:
+		case profileproto.SampleLocations:
 			r.locations, _ = v.numbers(r.locations, maxStack+1)
-		case sampleValues:
+		case profileproto.SampleValues:
 			var whole bool
 			r.numbers, whole = v.numbers(r.numbers, len(r.plan.measures))
 			ok = ok && whole
-		case sampleLabel:
+		case profileproto.SampleLabel:
 			r.labels.add(v.bytes)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"gprof/ingest/internal/damage"
+	"gprof/profileproto"
 )
 
 // Limits of what is kept of a file before it is read.
@@ -76,7 +77,7 @@ func (s *scanner) scan() (err error) {
 		}
 	}
 	s.h.size = s.fields.offset()
-	s.h.samples = s.h.counts[profileSample]
+	s.h.samples = s.h.counts[profileproto.ProfileSample]
 	if err == io.EOF {
 		return nil
 	}
@@ -88,26 +89,26 @@ func (s *scanner) field(v *field) error {
 		return nil // of a later version
 	}
 	s.h.counts[v.number]++
-	if s.all || v.number == profileString {
+	if s.all || v.number == profileproto.ProfileString {
 		if err := s.tables.read(v, s.fields.offset()); err != nil {
 			return err
 		}
 	}
 	switch v.number {
-	case profileSample:
+	case profileproto.ProfileSample:
 		if end := s.fields.offset(); s.all {
 			s.samples = append(s.samples, extent{uint32(end) - uint32(len(v.bytes)), uint32(end)})
 		}
-	case profileSampleType:
+	case profileproto.ProfileSampleType:
 		if len(s.types) == maxTypes {
 			return &damage.Error{Off: s.fields.offset(), Err: fmt.Errorf("%w: samples of more than %d values", damage.ErrTooBig, maxTypes)}
 		}
 		s.types = append(s.types, pair(v.bytes))
-	case profilePeriodType:
+	case profileproto.ProfilePeriodType:
 		s.period = pair(v.bytes)
-	case profileMapping:
+	case profileproto.ProfileMapping:
 		s.mapping(v.bytes)
-	case profileComment:
+	case profileproto.ProfileComment:
 		var ok bool
 		if s.comments, ok = v.numbers(s.comments, maxComments); !ok {
 			s.h.untold++
@@ -120,43 +121,38 @@ func (s *scanner) field(v *field) error {
 
 func (s *scanner) number(v *field) {
 	switch v.number {
-	case profileTime:
+	case profileproto.ProfileTime:
 		s.h.time = int64(v.value)
-	case profileDuration:
+	case profileproto.ProfileDuration:
 		s.h.duration = int64(v.value)
-	case profilePeriod:
+	case profileproto.ProfilePeriod:
 		s.h.period = int64(v.value)
-	case profileDefaultType:
+	case profileproto.ProfileDefaultType:
 		s.chosen = v.value
-	case profileDrop:
+	case profileproto.ProfileDrop:
 		s.drop = v.value
-	case profileKeep:
+	case profileproto.ProfileKeep:
 		s.keep = v.value
-	case profileDoc:
+	case profileproto.ProfileDoc:
 		s.doc = v.value
 	}
 }
 
 // pair reads the type of a value.
-func pair(body []byte) (p [2]uint64) {
-	m := message{rest: body}
-	for v, ok := m.read(); ok; v, ok = m.read() {
-		if v.wire == wireVarint && (v.number == valueType || v.number == valueUnit) {
-			p[v.number-valueType] = v.value
-		}
-	}
-	return p
+func pair(body []byte) [2]uint64 {
+	var n numbers
+	n.read(body)
+	return [2]uint64{n[profileproto.ValueType], n[profileproto.ValueUnit]}
 }
 
 // mapping notes the file of the first, which is the program.
 func (s *scanner) mapping(body []byte) {
-	m := message{rest: body}
-	for v, ok := m.read(); ok && !s.mapped; v, ok = m.read() {
-		if v.number == mappingFile && v.wire == wireVarint {
-			s.program = v.value
-		}
+	if s.mapped {
+		return
 	}
-	s.mapped = true
+	var n numbers
+	n.read(body)
+	s.program, s.mapped = n[profileproto.MappingFile], true
 }
 
 // resolve puts strings where their numbers stand; err is why there is no more of

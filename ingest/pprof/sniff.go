@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+
+	"gprof/profileproto"
 )
 
 // Sniff reports whether a file that begins so may be a profile, which has no magic
@@ -16,11 +18,11 @@ func Sniff(head []byte) bool {
 		if n == 0 {
 			break // the head ends here
 		}
-		if n < 0 || !v.known() || v.wire == wireBytes && v.value > maxMessage {
+		if n < 0 || !v.known() || v.wire == profileproto.WireBytes && v.value > maxMessage {
 			return false
 		}
 		head = head[n:]
-		if v.wire != wireBytes {
+		if v.wire != profileproto.WireBytes {
 			continue
 		}
 		if uint64(len(head)) < v.value {
@@ -28,7 +30,7 @@ func Sniff(head []byte) bool {
 		}
 		body := head[:v.value]
 		head = head[v.value:]
-		if v.number == profileSampleType || v.number == profilePeriodType {
+		if v.number == profileproto.ProfileSampleType || v.number == profileproto.ProfilePeriodType {
 			if typed = plausibleType(body); !typed {
 				return false
 			}
@@ -43,7 +45,7 @@ func plausibleType(body []byte) bool {
 	m := message{rest: body}
 	n := 0
 	for v, ok := m.read(); ok; v, ok = m.read() {
-		if v.number != valueType && v.number != valueUnit || v.wire != wireVarint || v.value > maxMessage {
+		if v.number != profileproto.ValueType && v.number != profileproto.ValueUnit || v.wire != profileproto.WireVarint || v.value > maxMessage {
 			return false
 		}
 		n++

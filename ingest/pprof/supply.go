@@ -3,6 +3,7 @@ package pprof
 import (
 	"io"
 
+	"gprof/profileproto"
 	"gprof/stream"
 )
 
@@ -130,7 +131,7 @@ func (s *fileSupply) next() (*sample, error) {
 		if err != nil {
 			return nil, err
 		}
-		if v.number == profileSample && v.known() {
+		if v.number == profileproto.ProfileSample && v.known() {
 			s.samples.read(v.bytes)
 			return &s.samples.sample, nil
 		}

@@ -1,6 +1,10 @@
 package pprof
 
-import "math"
+import (
+	"math"
+
+	"gprof/profileproto"
+)
 
 // tables are what the samples of a file refer to, by numbers that the file gives
 // them.
@@ -40,10 +44,10 @@ const leastMessage = 8
 // reserve makes room for what a file is known to hold.
 func (t *tables) reserve(h *header) {
 	room := func(field int) int { return int(min(h.counts[field], h.size/leastMessage)) }
-	t.texts.at = make([]extent, 0, room(profileString))
-	t.locations.reserve(room(profileLocation))
-	t.functions.reserve(room(profileFunction))
-	t.lines = make([]line, 0, room(profileLocation))
+	t.texts.at = make([]extent, 0, room(profileproto.ProfileString))
+	t.locations.reserve(room(profileproto.ProfileLocation))
+	t.functions.reserve(room(profileproto.ProfileFunction))
+	t.lines = make([]line, 0, room(profileproto.ProfileLocation))
 }
 
 // reset empties t and keeps its memory.
@@ -114,13 +118,13 @@ func (t *tables) read(v *field, end int64) (err error) {
 	ok := true
 	switch {
 	case !v.known():
-	case v.number == profileString:
+	case v.number == profileproto.ProfileString:
 		err = t.texts.add(v.bytes, end)
-	case v.number == profileMapping:
+	case v.number == profileproto.ProfileMapping:
 		ok = t.mapping(v.bytes)
-	case v.number == profileFunction:
+	case v.number == profileproto.ProfileFunction:
 		ok = t.function(v.bytes)
-	case v.number == profileLocation:
+	case v.number == profileproto.ProfileLocation:
 		ok = t.location(v.bytes)
 	}
 	if !ok {
@@ -130,47 +134,21 @@ func (t *tables) read(v *field, end int64) (err error) {
 }
 
 func (t *tables) mapping(body []byte) (ok bool) {
-	var row mapping
-	id := uint64(0)
-	m := message{rest: body}
-	for v, ok := m.read(); ok; v, ok = m.read() {
-		switch v.number {
-		case mappingID:
-			id = v.value
-		case mappingStart:
-			row.start = v.value
-		case mappingLimit:
-			row.limit = v.value
-		case mappingOffset:
-			row.offset = v.value
-		case mappingFile:
-			row.file = v.value
-		case mappingBuild:
-			row.build = v.value
-		}
-	}
-	return t.mappings.add(id, row) && !m.bad
+	var n numbers
+	ok = n.read(body)
+	return t.mappings.add(n[profileproto.MappingID], mapping{
+		start: n[profileproto.MappingStart], limit: n[profileproto.MappingLimit], offset: n[profileproto.MappingOffset],
+		file: n[profileproto.MappingFile], build: n[profileproto.MappingBuild],
+	}) && ok
 }
 
 func (t *tables) function(body []byte) (ok bool) {
-	var row function
-	id := uint64(0)
-	m := message{rest: body}
-	for v, ok := m.read(); ok; v, ok = m.read() {
-		switch v.number {
-		case functionID:
-			id = v.value
-		case functionName:
-			row.name = v.value
-		case functionSystem:
-			row.system = v.value
-		case functionFile:
-			row.file = v.value
-		case functionStart:
-			row.start = lineOf(v.value)
-		}
-	}
-	return t.functions.add(id, row) && !m.bad
+	var n numbers
+	ok = n.read(body)
+	return t.functions.add(n[profileproto.FunctionID], function{
+		name: n[profileproto.FunctionName], system: n[profileproto.FunctionSystem], file: n[profileproto.FunctionFile],
+		start: lineOf(n[profileproto.FunctionStart]),
+	}) && ok
 }
 
 // lineOf is the number of a line, 0 if it is none.
@@ -182,23 +160,20 @@ func lineOf(n uint64) int32 {
 }
 
 func (t *tables) location(body []byte) (ok bool) {
-	row := location{from: int32(len(t.lines))}
-	id, ok := uint64(0), true
-	m := message{rest: body}
+	from := int32(len(t.lines))
+	var n numbers
+	m := message{rest: n.take(body)}
+	ok = true
 	for v, more := m.read(); more; v, more = m.read() {
-		switch v.number {
-		case locationID:
-			id = v.value
-		case locationMapping:
-			row.mapping = v.value
-		case locationAddress:
-			row.address = v.value
-		case locationLine:
-			ok = t.line(v.bytes, row.from) && ok
+		if v.number == profileproto.LocationLine {
+			ok = t.line(v.bytes, from) && ok
+		} else {
+			n.set(&v)
 		}
+		m.rest = n.take(m.rest)
 	}
-	row.to = int32(len(t.lines))
-	return t.locations.add(id, row) && ok && !m.bad
+	row := location{mapping: n[profileproto.LocationMapping], address: n[profileproto.LocationAddress], from: from, to: int32(len(t.lines))}
+	return t.locations.add(n[profileproto.LocationID], row) && ok && !m.bad
 }
 
 // line adds a line to the location whose first is from.
@@ -206,18 +181,10 @@ func (t *tables) line(body []byte, from int32) (ok bool) {
 	if len(t.lines)-int(from) == maxInline || len(t.lines) == math.MaxInt32 {
 		return false
 	}
-	var row line
-	m := message{rest: body}
-	for v, ok := m.read(); ok; v, ok = m.read() {
-		switch v.number {
-		case lineFunction:
-			row.function = v.value
-		case lineNumber:
-			row.number = lineOf(v.value)
-		}
-	}
-	t.lines = append(t.lines, row)
-	return !m.bad
+	var n numbers
+	ok = n.read(body)
+	t.lines = append(t.lines, line{n[profileproto.LineFunction], lineOf(n[profileproto.LineNumber])})
+	return ok
 }
 
 // bytes is about how much memory t takes.

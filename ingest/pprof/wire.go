@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gprof/ingest/internal/damage"
+	"gprof/profileproto"
 )
 
 // ErrProfile says that a file is no profile, or not one that can be read. Other
@@ -16,14 +17,6 @@ var ErrProfile = errors.New("not a pprof profile")
 
 // errField says that bytes are no field of a message.
 var errField = fmt.Errorf("%w: not a field of a message", damage.ErrDamaged)
-
-// Wire types: how the value of a field is laid out.
-const (
-	wireVarint  = 0
-	wireFixed64 = 1
-	wireBytes   = 2
-	wireFixed32 = 5
-)
 
 const (
 	// maxMessage bounds a message within a profile: a sample of a hundred thousand
@@ -69,7 +62,7 @@ func (f *fields) read() (v field, err error) {
 	if n <= 0 {
 		return v, f.fail(begin, n)
 	}
-	if v.wire != wireBytes {
+	if v.wire != profileproto.WireBytes {
 		f.next += n
 		return v, nil
 	}
@@ -122,6 +115,9 @@ func (f *fields) want(n int) {
 // parseHeader reads a field up to its bytes, whose number is its value. n is how
 // long that is; 0 if there is more of it to come, below 0 if it is none.
 func parseHeader(data []byte) (v field, n int) {
+	if v, n = shortHeader(data); n > 0 {
+		return v, n
+	}
 	tag, n := binary.Uvarint(data)
 	if n <= 0 {
 		return v, n
@@ -132,16 +128,16 @@ func parseHeader(data []byte) (v field, n int) {
 	}
 	skip := 0
 	switch v.wire {
-	case wireVarint, wireBytes:
+	case profileproto.WireVarint, profileproto.WireBytes:
 		var k int
 		v.value, k = binary.Uvarint(data[n:])
 		if k <= 0 {
 			return v, k
 		}
 		return v, n + k
-	case wireFixed64:
+	case profileproto.WireFixed64:
 		skip = 8
-	case wireFixed32:
+	case profileproto.WireFixed32:
 		skip = 4
 	default:
 		return v, -1
@@ -150,6 +146,25 @@ func parseHeader(data []byte) (v field, n int) {
 		return v, 0
 	}
 	return v, n + skip
+}
+
+// shortHeader is parseHeader of what most fields are, as a tag of one byte and a
+// number, or a length, of one or two: n is 0 for others.
+func shortHeader(data []byte) (v field, n int) {
+	if len(data) < 3 || data[0] < 8 || data[0]&(0x80|5) != 0 { // not 2, nor 0
+		return v, 0
+	}
+	v.number, v.wire = int(data[0]>>3), int(data[0]&7)
+	low, high := uint64(data[1]), uint64(data[2])
+	switch {
+	case low < 0x80:
+		v.value = low
+		return v, 2
+	case high < 0x80:
+		v.value = low&0x7f | high<<7
+		return v, 3
+	}
+	return v, 0
 }
 
 // message reads the fields of a message that is in memory.
@@ -164,22 +179,65 @@ func (m *message) read() (v field, ok bool) {
 		return v, false
 	}
 	v, n := parseHeader(m.rest)
-	if n <= 0 || v.wire == wireBytes && v.value > uint64(len(m.rest)-n) {
+	if n <= 0 || v.wire == profileproto.WireBytes && v.value > uint64(len(m.rest)-n) {
 		m.bad, m.rest = true, nil
 		return v, false
 	}
 	m.rest = m.rest[n:]
-	if v.wire == wireBytes {
+	if v.wire == profileproto.WireBytes {
 		v.bytes, m.rest = m.rest[:v.value], m.rest[v.value:]
 	}
 	return v, true
+}
+
+// numbers are the values of a message's fields that are numbers, by field.
+type numbers [16]uint64
+
+// read reads a message that has no other fields that count. It is not ok if the
+// message is damaged; what comes before is intact.
+func (n *numbers) read(body []byte) (ok bool) {
+	m := message{rest: n.take(body)}
+	for v, more := m.read(); more; v, more = m.read() {
+		n.set(&v)
+		m.rest = n.take(m.rest)
+	}
+	return !m.bad
+}
+
+// take reads fields as long as they are as most are: numbers that are not large. It
+// returns the rest.
+func (n *numbers) take(rest []byte) []byte {
+	for len(rest) > 3 {
+		tag, value, size := rest[0], uint64(rest[1]), 2
+		if tag&(0x80|7) != profileproto.WireVarint || tag == 0 {
+			break
+		}
+		if value >= 0x80 {
+			value, size = value&0x7f|uint64(rest[2])<<7, 3
+		}
+		if value >= 1<<14 {
+			value, size = value&(1<<14-1)|uint64(rest[3])<<14, 4
+		}
+		if value >= 1<<21 {
+			break
+		}
+		n[tag>>3], rest = value, rest[size:]
+	}
+	return rest
+}
+
+// set notes a field, if it is a number.
+func (n *numbers) set(v *field) {
+	if v.number < len(n) && v.wire == profileproto.WireVarint {
+		n[v.number] = v.value
+	}
 }
 
 // numbers appends the numbers of a field that may have several, packed or not, as
 // long as dst has fewer than most. It is not ok if there are more, or some are
 // damaged.
 func (v *field) numbers(dst []uint64, most int) (out []uint64, ok bool) {
-	if v.wire == wireVarint && len(dst) < most {
+	if v.wire == profileproto.WireVarint && len(dst) < most {
 		return append(dst, v.value), true
 	}
 	for rest := v.bytes; len(rest) > 0; {
@@ -192,5 +250,5 @@ func (v *field) numbers(dst []uint64, most int) (out []uint64, ok bool) {
 		}
 		dst, rest = append(dst, n), rest[k:]
 	}
-	return dst, v.wire == wireBytes
+	return dst, v.wire == profileproto.WireBytes
 }
