@@ -191,8 +191,9 @@ func (t *tarScan) file(h *tar.Header, r io.Reader) error {
 	case t.section == nil || sparse(h):
 		return t.spool(name, h.Size, io.MultiReader(bytes.NewReader(t.head[:n]), r))
 	}
-	size := min(h.Size, t.section.Size()-at) // the rest is torn off
-	t.fs.add(&node{path: name, size: size, from: t.part, off: at})
+	if size := min(h.Size, t.section.Size()-at); size > 0 || h.Size == 0 { // the rest is torn off
+		t.fs.add(&node{path: name, size: size, from: t.part, off: at})
+	}
 	return nil
 }
 
