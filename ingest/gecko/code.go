@@ -237,6 +237,12 @@ func (r *reader) captured(c *code, raw []byte) stream.StackID {
 // readCategories reads the list of categories: of each its parts, the first of
 // which is the category itself. Those of the first process hold for all.
 func (r *reader) readCategories(v *jsonfile.Value) {
+	if r.noCategories = v == nil; r.noCategories {
+		for _, c := range oldCategories {
+			r.categoryNames = append(r.categoryNames, c.Name)
+			r.categories = append(r.categories, []stream.CategoryID{r.t.Categories.Intern(c)})
+		}
+	}
 	r.note(r.file.objects(v, func(o object) {
 		c := stream.Category{Name: o.text("name"), Color: o.text("color")}
 		parts := []stream.CategoryID{r.t.Categories.Intern(c)}
@@ -246,7 +252,7 @@ func (r *reader) readCategories(v *jsonfile.Value) {
 				parts = append(parts, r.t.Categories.Intern(c))
 			}
 		}
-		r.categories = append(r.categories, parts)
+		r.categories, r.categoryNames = append(r.categories, parts), append(r.categoryNames, o.text("name"))
 	}))
 }
 

@@ -66,6 +66,9 @@ func (r *reader) categorize(f *frame, t *table, category, sub int) {
 // categoryOf is the category that two cells name.
 func (r *reader) categoryOf(t *table, category, sub int) (stream.CategoryID, bool) {
 	i, ok := t.index(category, len(r.categories))
+	if bit, number := t.integer(category); number && r.noCategories {
+		i, ok = oldCategory(bit), true
+	}
 	if !ok {
 		if !t.null(category) {
 			r.lose(stream.ReasonUndefined, "categories", 1)

@@ -32,6 +32,8 @@ type markerTable struct {
 	known map[local]*event
 	typ   []byte // of the row
 	text  []byte // scratch
+
+	typeIs string // which member told the type of the row; another than "type" is a field
 }
 
 // local is an event as a thread knows it.
@@ -57,6 +59,7 @@ func (m *markerTable) next() bool {
 			m.typ = jsonfile.AppendText(m.typ[:0], value)
 		}
 	})
+	m.retype()
 	return true
 }
 
@@ -86,6 +89,9 @@ func (m *markerTable) event() *event {
 	category, ok := m.index(markerCategory, len(m.r.categories))
 	if !ok {
 		category = -1
+		if !m.has(markerCategory) {
+			category = m.oldCategory()
+		}
 	}
 	key := local{name, number, category}
 	e := m.known[key]
@@ -99,17 +105,27 @@ func (m *markerTable) event() *event {
 // name is what the marker of the row is called.
 func (m *markerTable) name() []byte {
 	name, _ := m.texts.cell(m.cells[markerName])
+	if string(name) == "DiskIO" {
+		return []byte("FileIO")
+	}
 	return name
 }
 
 // old reports whether the table has one time for each marker.
 func (m *markerTable) old() bool { return !m.has(markerStart) && m.has(markerTime) }
 
-// skips reports whether a member of a payload is no field: it is read in another
-// way.
+// field is the key of the field that a member of a payload is. It is none if it is
+// read in another way.
+func (m *markerTable) field(key, value []byte) ([]byte, bool) {
+	if string(key) == "type" && m.typeIs == "eventType" {
+		return []byte(m.typeIs), true
+	}
+	return key, !m.skips(key, value)
+}
+
 func (m *markerTable) skips(key, value []byte) bool {
 	switch string(key) {
-	case "type":
+	case "type", m.typeIs:
 		return true
 	case "stack", "cause":
 		return len(value) > 0 && value[0] == '{'
@@ -203,8 +219,9 @@ func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Who
 	var stack stream.StackID
 	row := len(b.Phase)
 	members(m.data(), func(key, value []byte) {
-		if m.skips(key, value) {
-			if key[0] != 't' && key[0] != 'i' && len(value) > 0 && value[0] == '{' {
+		key, ok := m.field(key, value)
+		if !ok {
+			if (string(key) == "stack" || string(key) == "cause") && len(value) > 0 && value[0] == '{' {
 				stack = r.stackOf(c, value, at.from)
 			}
 		} else if k, ok := e.columns[string(key)]; ok && b.Args[k].Len() == row {

@@ -19,12 +19,14 @@ type reader struct {
 	err   error // of the file below
 	done  int64 // bytes
 
-	instance   string // of the process being read, for the ledger
-	zero       stream.Time
-	categories [][]stream.CategoryID // of the file, each with its parts
-	cpuUnit    int64                 // ns in a CPU time of a sample, 0 unknown
-	survey     survey
-	delayed    bool // the samples of the thread tell delays
+	instance      string // of the process being read, for the ledger
+	zero          stream.Time
+	categories    [][]stream.CategoryID // of the file, each with its parts
+	categoryNames []string
+	noCategories  bool  // the file lists none: see oldCategories
+	cpuUnit       int64 // ns in a CPU time of a sample, 0 unknown
+	survey        survey
+	delayed       bool // the samples of the thread tell delays
 
 	sharedTexts *texts
 	code        *code // that was loaded last

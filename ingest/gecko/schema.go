@@ -16,13 +16,15 @@ const (
 	asMillis     // a duration in ms
 	asMicros
 	asNanos
-	asTime    // ms since the start of the process
-	asText    // a string
-	asUnique  // the number of a string
-	asFlow    // the same, of an id in hexadecimal
-	asID      // a number, or a string that holds one
-	asJSON    // anything, as JSON
-	asTimings // details of a collection of garbage
+	asTime   // ms since the start of the process
+	asText   // a string
+	asUnique // the number of a string
+	asFlow   // the same, of an id in hexadecimal
+	asID     // a number, or a string that holds one
+	asJSON   // anything, as JSON
+	asMajor  // details of collections of garbage
+	asSlice
+	asMinor
 )
 
 // formats are those of the viewer.
@@ -145,8 +147,11 @@ func (f *field) setFormat(raw []byte) {
 	}
 	name := string(jsonfile.AppendText(nil, raw))
 	known, ok := formats[name]
-	if !ok { // list, table, and what is new
-		known.format, known.how = stream.FormatText, asJSON
+	if !ok { // a list, a table, or what is new
+		known.format, known.how = stream.FormatText, asText
+		if name == "list" || raw[0] == '{' {
+			known.how = asJSON
+		}
 	}
 	f.Format, f.Privacy, f.how = known.format, known.privacy, known.how
 	f.Type = f.how.typ(f.Format)
@@ -163,7 +168,7 @@ func (h how) typ(f stream.Format) stream.Type {
 	switch {
 	case h == asText, h == asUnique:
 		return stream.Text
-	case h == asJSON, h == asTimings:
+	case h >= asJSON:
 		return stream.JSON
 	case h == asFlow:
 		return stream.Uint

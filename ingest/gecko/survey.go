@@ -55,7 +55,11 @@ const nameKey = "name of the marker"
 func (r *reader) look() {
 	r.survey = survey{schemas: map[string]*schema{}, events: map[eventKey]*event{}, names: map[string]bool{}, types: map[string]int32{"": 0}}
 	r.enter(r.processes[0])
-	r.readSchemas(r.root.Get("meta", "markerSchema"))
+	if list := r.root.Get("meta", "markerSchema"); list != nil {
+		r.readSchemas(list)
+	} else {
+		r.readOldSchemas()
+	}
 	for i, x := range r.processes {
 		r.enter(x)
 		if r.ids[i] == 0 {
@@ -81,7 +85,7 @@ func (r *reader) lookAt(t *thread) {
 	for m.next() && !r.full() {
 		if e := m.event(); e != nil {
 			members(m.data(), func(key, value []byte) {
-				if !m.skips(key, value) && !e.has(key) {
+				if key, ok := m.field(key, value); ok && !e.has(key) {
 					e.others[string(key)] |= seenOf(value)
 				}
 			})
@@ -156,7 +160,7 @@ func (r *reader) define() {
 	})
 	for _, key := range keys {
 		e := r.survey.events[key]
-		e.addOthers(key.typ, !r.processed())
+		e.addOthers(key.typ)
 		def := stream.Event{Display: stream.ShowChart | stream.ShowTable, Bare: true}
 		if s := r.survey.schemas[key.typ]; s != nil {
 			def = s.event
@@ -177,7 +181,7 @@ func (r *reader) define() {
 
 // addOthers adds the fields that no schema names. Nobody says what a text of
 // them may reveal.
-func (e *event) addOthers(typ string, gecko bool) {
+func (e *event) addOthers(typ string) {
 	keys := make([]string, 0, len(e.others))
 	for key := range e.others {
 		keys = append(keys, key)
@@ -185,7 +189,7 @@ func (e *event) addOthers(typ string, gecko bool) {
 	slices.Sort(keys)
 	for _, key := range keys {
 		f := field{EventField: stream.EventField{Name: key, Label: key, Unlisted: true}}
-		if !f.setKnown(typ, e.others[key], gecko) {
+		if !f.setKnown(typ, e.others[key]) {
 			f.setSeen(e.others[key])
 		}
 		e.add(f)

@@ -42,7 +42,7 @@ func (r *reader) value(c *stream.Column, f *field, raw []byte, m *markerTable) {
 		m.appendID(c, raw)
 	case asNumber:
 		m.appendNumber(c, raw)
-	case asJSON, asTimings:
+	case asJSON, asMajor, asSlice, asMinor:
 		m.appendJSON(c, f, raw)
 	default:
 		m.appendText(c, raw)
@@ -51,10 +51,14 @@ func (r *reader) value(c *stream.Column, f *field, raw []byte, m *markerTable) {
 
 // appendJSON adds a value as JSON.
 func (m *markerTable) appendJSON(c *stream.Column, f *field, raw []byte) {
-	if m.text = m.text[:0]; f.how == asTimings {
-		m.text = appendTimings(m.text, raw)
-	} else {
+	m.text = m.text[:0]
+	switch {
+	case raw[0] != '{' || f.how < asMajor:
 		m.text = compact(m.text, raw)
+	case f.how == asMinor:
+		m.text = appendNursery(m.text, raw)
+	default:
+		m.text = appendTimings(m.text, raw, f.how == asMajor)
 	}
 	c.AppendTextual(stream.JSON, m.text)
 }

@@ -90,7 +90,10 @@ func shownOf(f *stream.EventField) (name string, value valueKind, ok bool) {
 	case f.Format == stream.FormatNanoseconds:
 		value, ok = durations[f.Shown]
 		return f.Shown, value, ok
-	case f.Type != stream.JSON || f.Format != stream.FormatText:
+	case f.Format != stream.FormatText:
+	case f.Type == stream.Text && f.Privacy == stream.PrivacyPlain && f.Shown != "": // of a later version
+		return f.Shown, valueText, f.Shown != "list" && f.Shown[0] != '{'
+	case f.Type != stream.JSON:
 	case f.Shown == "list":
 		return f.Shown, valueList, true
 	case columnsOf(f.Shown) > 0:

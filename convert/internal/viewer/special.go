@@ -77,7 +77,11 @@ func (m *MarkerType) special(dialect Dialect) {
 	for _, r := range required.fields {
 		n := neededField{-1, r.ok}
 		for i := range m.fields {
-			if f := &m.fields[i]; f.name == r.key && f.value == r.value {
+			f := &m.fields[i]
+			if f.name == r.key && f.listed == nil && r.value == valueUnique {
+				f.value = r.value // the viewer's code looks the string up
+			}
+			if f.name == r.key && f.value == r.value {
 				n.arg = f.arg
 				if dialect == Gecko && r.key == timingsKey {
 					f.value = valueTimings

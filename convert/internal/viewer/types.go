@@ -158,9 +158,12 @@ func fieldsOf(e *stream.Event) []field {
 func newField(arg int, name string, f *stream.EventField) field {
 	n := field{arg: arg, name: name, key: append(jsontext.AppendString([]byte{','}, name), ':')}
 	n.format, n.value = formatOf(f)
-	if !f.Unlisted {
+	switch {
+	case !f.Unlisted:
 		n.listed = f
-	} else if f.Format == stream.FormatBool {
+	case n.value.counted():
+		n.value = valueText // nobody would know that it is a number of a string
+	case f.Format == stream.FormatBool:
 		n.value = valueBool // no label can refer to it
 	}
 	return n

@@ -1,0 +1,109 @@
+package gecko
+
+import (
+	"math/bits"
+	"slices"
+
+	"gprof/ingest/internal/jsonfile"
+	"gprof/stream"
+)
+
+// Before a list of categories came with the profile (Gecko 11, processed 15), a
+// category was a bit, and the viewer knew these.
+var (
+	oldCategories = []stream.Category{
+		{Name: "Idle", Color: "transparent"}, {Name: "Other", Color: "grey"}, {Name: "JavaScript", Color: "yellow"}, {Name: "Layout", Color: "purple"},
+		{Name: "Graphics", Color: "green"}, {Name: "DOM", Color: "blue"}, {Name: "GC / CC", Color: "orange"}, {Name: "Network", Color: "lightblue"},
+	}
+	// oldBits is what the bits mean from the fifth on.
+	oldBits = []string{"Other", "Layout", "JavaScript", "GC / CC", "GC / CC", "Network", "Graphics", "Other", "Other"}
+)
+
+const firstOldBit = 4
+
+// oldCategory is the category of a bit.
+func oldCategory(n int64) int {
+	name := "Other"
+	if bit := bits.TrailingZeros64(uint64(n)) - firstOldBit; n > 0 && bits.OnesCount64(uint64(n)) == 1 && bit >= 0 && bit < len(oldBits) {
+		name = oldBits[bit]
+	}
+	return slices.IndexFunc(oldCategories, func(c stream.Category) bool { return c.Name == name })
+}
+
+// categoryOfMarker is the name of the category of markers that name none, by
+// their type, that of tracing markers, or their name.
+var categoryOfMarker = map[string]string{
+	"DOMEvent": "DOM", "Navigation::DOMComplete": "DOM", "Navigation::DOMInteractive": "DOM", "Navigation::Start": "DOM", "UserTiming": "DOM",
+	"CC": "GC / CC", "GCMajor": "GC / CC", "GCMinor": "GC / CC", "GCSlice": "GC / CC",
+	"Paint": "Graphics", "VsyncTimestamp": "Graphics", "CompositorScreenshot": "Graphics", "JS allocation": "JavaScript",
+	"Styles": "Layout", "nsRefreshDriver::Tick waiting for paint": "Layout", "Navigation": "Network", "Network": "Network",
+}
+
+// oldCategory is the category of the row in a table without categories, -1 for
+// none.
+func (m *markerTable) oldCategory() int {
+	key := m.name()
+	if len(m.typ) > 0 {
+		key = m.typ
+	}
+	if string(key) == "tracing" {
+		key = jsonfile.AppendText(nil, parse(m.data())["category"])
+	}
+	return slices.Index(m.r.categoryNames, categoryOfMarker[string(key)])
+}
+
+// retype gives the row the type that later versions would give it:
+//
+//   - What is done to files has been called after disks.
+//   - Events of the DOM had their own type in the place of that of the marker,
+//     and an interval in one row (until Gecko 6 and 9).
+//   - Some named it as their category, or not at all (until Gecko 12).
+func (m *markerTable) retype() {
+	m.typeIs = "type"
+	name := string(m.name())
+	switch typ := string(m.typ); {
+	case typ == "DiskIO":
+		m.typ = append(m.typ[:0], "FileIO"...)
+	case name == "DOMEvent" && m.old() && typ != "" && typ != "tracing" && typ != "DOMEvent":
+		m.typ, m.typeIs = append(m.typ[:0], name...), "eventType"
+	case typ == "" && m.data() != nil && (name == "VsyncTimestamp" || name == "LayerTranslation" || name == "CompositorScreenshot"):
+		m.typ, m.typeIs = append(m.typ[:0], name...), "category"
+	}
+}
+
+// oldSchemas stand for those that came with profiles from Gecko 22 on: until
+// then the viewer itself knew how types are shown. It still knows more of
+// networks and messages between processes.
+var oldSchemas = []string{
+	`{"name":"GCMajor","display":["marker-chart","marker-table","timeline-memory"],"data":[]}`,
+	`{"name":"GCMinor","display":["marker-chart","marker-table","timeline-memory"],"data":[]}`,
+	`{"name":"GCSlice","display":["marker-chart","marker-table","timeline-memory"],"data":[]}`,
+	`{"name":"CC","tooltipLabel":"Cycle Collect","display":["marker-chart","marker-table","timeline-memory"],"data":[]}`,
+	`{"name":"FileIO","display":["marker-chart","marker-table","timeline-fileio"],"data":[{"key":"operation","label":"Operation","format":"string","searchable":true},
+		{"key":"source","label":"Source","format":"string","searchable":true},{"key":"filename","label":"Filename","format":"file-path","searchable":true}]}`,
+	`{"name":"MediaSample","display":["marker-chart","marker-table"],"data":[{"key":"sampleStartTimeUs","label":"Sample start time","format":"microseconds"},
+		{"key":"sampleEndTimeUs","label":"Sample end time","format":"microseconds"}]}`,
+	`{"name":"Styles","display":["marker-chart","marker-table","timeline-overview"],"data":[{"key":"elementsTraversed","label":"Elements traversed","format":"integer"},
+		{"key":"elementsStyled","label":"Elements styled","format":"integer"},{"key":"elementsMatched","label":"Elements matched","format":"integer"},
+		{"key":"stylesShared","label":"Styles shared","format":"integer"},{"key":"stylesReused","label":"Styles reused","format":"integer"}]}`,
+	`{"name":"PreferenceRead","display":["marker-chart","marker-table"],"data":[{"key":"prefName","label":"Name","format":"string"},{"key":"prefKind","label":"Kind","format":"string"},
+		{"key":"prefType","label":"Type","format":"string"},{"key":"prefValue","label":"Value","format":"string"}]}`,
+	`{"name":"UserTiming","tooltipLabel":"{marker.data.name}","chartLabel":"{marker.data.name}","tableLabel":"{marker.data.name}","display":["marker-chart","marker-table"],
+		"data":[{"key":"entryType","label":"Entry type","format":"string"},{"label":"Description","value":"A mark or a measure that the page took itself, by performance.mark() or performance.measure()."}]}`,
+	`{"name":"Text","tableLabel":"{marker.name} — {marker.data.name}","chartLabel":"{marker.name} — {marker.data.name}","display":["marker-chart","marker-table"],
+		"data":[{"key":"name","label":"Details","format":"string","searchable":true}]}`,
+	`{"name":"Log","display":["marker-table"],"tableLabel":"({marker.data.module}) {marker.data.name}","data":[{"key":"module","label":"Module","format":"string","searchable":true},
+		{"key":"name","label":"Name","format":"string","searchable":true}]}`,
+	`{"name":"DOMEvent","tooltipLabel":"{marker.data.eventType} — DOMEvent","tableLabel":"{marker.data.eventType}","chartLabel":"{marker.data.eventType}",
+		"display":["marker-chart","marker-table","timeline-overview"],"data":[{"key":"latency","label":"Latency","format":"duration"},
+		{"key":"eventType","label":"Event type","format":"string","searchable":true}]}`,
+	`{"name":"tracing","display":["marker-chart","marker-table","timeline-overview"],"data":[{"key":"category","label":"Type","format":"string","searchable":true}]}`,
+}
+
+// readOldSchemas reads the schemas of a profile that brings none.
+func (r *reader) readOldSchemas() {
+	for _, text := range oldSchemas {
+		o := parse([]byte(text))
+		r.survey.schemas[o.text("name")] = r.schema(o)
+	}
+}
