@@ -34,6 +34,12 @@
 // other faults are the program's as ever. Elsewhere, or where the program handles
 // that signal itself, such a fault ends the recording ([Recorder.Err]).
 //
+// # Pages
+//
+// What a program works on for a while, such as a document, a tenant or a job, is a
+// page: [OpenPage] names it, and markers with a field of [PageID] are of it. Firefox
+// Profiler shows which page a marker is of, and which pages are parts of others.
+//
 // # CPU samples
 //
 // On linux/amd64 each thread has a timer on its CPU clock, which sends it a

@@ -40,3 +40,13 @@ func ExampleNewCounter() {
 	defer queued.Add(-1)
 	// Output:
 }
+
+// ofPage is of a page.
+var ofPage = recorder.NewEvent2("render", recorder.PageID("page"), recorder.String("part"))
+
+func ExampleOpenPage() {
+	job := recorder.OpenPage("job://nightly/invoices")
+	defer job.Close()
+	ofPage.Mark(job.ID(), "summary")
+	// Output:
+}

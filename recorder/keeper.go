@@ -200,6 +200,7 @@ func (r *Recorder) work(due *chores) {
 		r.heap.round(r, Now())
 		r.waits.round(r, Now())
 	}
+	r.pages.round(r)
 	now := Now()
 	defer r.hook.round(now)
 	if r.counterPeriod > 0 && now >= due.counters {

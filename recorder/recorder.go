@@ -69,6 +69,7 @@ type Recorder struct {
 	told          [numLosses]struct{ count, bytes uint64 }
 	meter         meter
 	heap          heapMeter
+	pages         pageKeeper
 	waits         waitMeter
 	counterPeriod Time                    // 0: none
 	complained    bool                    // of the disk

@@ -235,6 +235,7 @@ func (r *Recorder) begin() error {
 	r.survive(r.writeAnchor) // Err tells
 	r.beginPaused()
 	if r.pausers == 0 {
+		r.survive(func() { r.pages.round(r) }) // likewise
 		r.admit()
 	}
 	r.survive(r.inherit) // likewise

@@ -44,7 +44,7 @@
 //	pauses      process_id, ts_ns, event_index, phase, what
 //	overheads   process_id, ts_ns, event_index, lock_ns, clean_ns, counters_ns, threads_ns, samples
 //	logs        process_id, ts_ns, event_index, level, text
-//	pages       process_id, ts_ns, event_index, phase, tab, window, embedder, private, url
+//	pages       process_id, ts_ns, event_index, phase, tab, window, embedder, private, url: what was open for long is told again, with one ts_ns
 //	stacks      stack_id, key, prefix (stack_id of the caller), frame_id (of the leaf), depth,
 //	            frames (frame_ids, leaf first; NULL where no row refers to the stack itself)
 //	frames      frame_id, key, function, file, line, module, build_id, address (offset in the module), inline_depth, category, subcategory, label,
