@@ -1,9 +1,6 @@
 package bench
 
 import (
-	"bytes"
-	"compress/gzip"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -44,49 +41,45 @@ func BenchmarkMerge(b *testing.B) {
 	}
 }
 
-// A thousand pprof files, compressed as they mostly are, to one: by us, who keep
-// apart of which process each sample is, and by google/pprof, which adds them up.
+// A thousand pprof files of 1,000 samples each, compressed as they mostly are, to
+// one: by us, who keep apart of which process each sample is; by google/pprof, which
+// adds them up; and by google/pprof with a label on each sample, so that it keeps
+// apart what we do. Once most stacks are in many files, as those of one service are,
+// and once hardly any are. All take turns in one run, so that their ratios hold on a
+// busy machine, too.
 //
-// go test ./bench -bench Profiles -count 5 | go tool benchstat -col /what -
+// go test ./bench -bench Profiles -benchtime 3x -timeout 1h
 func BenchmarkProfiles(b *testing.B) {
-	session, dir := b.TempDir(), b.TempDir()
-	_, err := corpus.Write(session, corpus.Options{Processes: *processes, Samples: 1000 * *processes, Stacks: 5000, Writers: 1, ChunkFile: 64 << 10, Pprof: dir})
-	must(b, err)
-	must(b, os.RemoveAll(session))
-	must(b, compressAll(dir))
-	for _, name := range []string{"files", "library"} {
-		b.Run("what="+name, func(b *testing.B) {
-			for b.Loop() {
-				child(b, name, dir)
-			}
+	for _, c := range []struct {
+		name   string
+		stacks int
+	}{{"same", 5000}, {"different", 1_000_000}} {
+		b.Run("stacks="+c.name, func(b *testing.B) {
+			dir := b.TempDir()
+			must(b, corpus.WriteProfiles(dir, corpus.Profiles{Files: *processes, Samples: 1000, Stacks: c.stacks}))
+			compareProfiles(b, dir)
 		})
 	}
 }
 
-// compressAll replaces the profiles in a directory by compressed ones.
-func compressAll(dir string) error {
-	names, err := filepath.Glob(filepath.Join(dir, "*.pb"))
-	if err != nil {
-		return err
+func compareProfiles(b *testing.B, dir string) {
+	names := []string{"files", "library", "labelled"}
+	sum := map[string]cost{}
+	for b.Loop() {
+		for _, name := range names {
+			sum[name] = sum[name].plus(measure(b, name, dir))
+		}
 	}
 	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		var out bytes.Buffer
-		w := gzip.NewWriter(&out)
-		w.Write(data)
-		w.Close()
-		if err := errors.Join(os.WriteFile(name+".gz", out.Bytes(), 0o600), os.Remove(name)); err != nil {
-			return err
-		}
+		b.ReportMetric(sum[name].cpu.Seconds()/float64(b.N), name+"-cpu-s/op")
+		b.ReportMetric(float64(sum[name].peak)/(1<<20), name+"-peak-MiB")
+		b.ReportMetric(float64(sum[name].cpu)/float64(sum["files"].cpu), name+"-cpu-ratio")
+		b.ReportMetric(float64(sum[name].peak)/float64(sum["files"].peak), name+"-peak-ratio")
 	}
-	return nil
 }
 
 // works are what a child process can do with a directory.
-var works = map[string]func(dir string) error{"gprof": mergeRecordings, "pprof": mergeProfiles, "files": mergeFiles, "library": mergeByLibrary}
+var works = map[string]func(dir string) error{"gprof": mergeRecordings, "pprof": mergeProfiles, "files": mergeFiles, "library": mergeByLibrary, "labelled": mergeLabelled}
 
 const childVariable = "GPROF_BENCH_CHILD"
 
@@ -104,13 +97,26 @@ func TestMain(m *testing.M) {
 
 // child does a work in a process of its own, and reports what that took.
 func child(b *testing.B, work, dir string) {
+	c := measure(b, work, dir)
+	b.ReportMetric(c.cpu.Seconds(), "cpu-s/op")
+	b.ReportMetric(float64(c.peak)/(1<<20), "peak-MiB")
+}
+
+// cost is what a work took.
+type cost struct {
+	cpu  time.Duration
+	peak int64 // bytes
+}
+
+func (c cost) plus(d cost) cost { return cost{c.cpu + d.cpu, max(c.peak, d.peak)} }
+
+// measure does a work in a process of its own.
+func measure(b *testing.B, work, dir string) cost {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVariable+"="+work+":"+dir)
 	cmd.Stderr = os.Stderr
 	must(b, cmd.Run())
-	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	b.ReportMetric(float64(cpu)/float64(time.Second), "cpu-s/op")
-	b.ReportMetric(float64(peak(cmd.ProcessState))/(1<<20), "peak-MiB")
+	return cost{cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peak(cmd.ProcessState)}
 }
 
 func mergeRecordings(dir string) error {
@@ -123,7 +129,7 @@ func mergeRecordings(dir string) error {
 }
 
 func mergeProfiles(dir string) error {
-	_, err := mergedByLibrary(filepath.Join(dir, "*.pb"))
+	_, err := mergedByLibrary(filepath.Join(dir, "*.pb"), nil)
 	return err
 }
 
@@ -145,15 +151,25 @@ func mergeFiles(dir string) error {
 }
 
 func mergeByLibrary(dir string) error {
-	merged, err := mergedByLibrary(filepath.Join(dir, "*.pb.gz"))
+	merged, err := mergedByLibrary(filepath.Join(dir, "*.pb.gz"), nil)
 	if err != nil {
 		return err
 	}
 	return merged.Write(io.Discard)
 }
 
-// mergedByLibrary is what google/pprof makes of the profiles of a pattern.
-func mergedByLibrary(pattern string) (*profile.Profile, error) {
+func mergeLabelled(dir string) error {
+	label := func(p *profile.Profile, name string) { p.SetLabel("instance", []string{name}) }
+	merged, err := mergedByLibrary(filepath.Join(dir, "*.pb.gz"), label)
+	if err != nil {
+		return err
+	}
+	return merged.Write(io.Discard)
+}
+
+// mergedByLibrary is what google/pprof makes of the profiles of a pattern, once each
+// was edited.
+func mergedByLibrary(pattern string, edit func(p *profile.Profile, name string)) (*profile.Profile, error) {
 	names, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, err
@@ -167,6 +183,9 @@ func mergedByLibrary(pattern string) (*profile.Profile, error) {
 		p, err := profile.ParseData(data)
 		if err != nil {
 			return nil, err
+		}
+		if edit != nil {
+			edit(p, name)
 		}
 		all = append(all, p)
 	}

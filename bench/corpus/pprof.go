@@ -2,7 +2,12 @@ package corpus
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/google/pprof/profile"
@@ -26,6 +31,18 @@ func (s *sums) add(node int32, cpu int64, o *Options) {
 
 // write writes the sums as an uncompressed pprof profile.
 func (s *sums) write(name string, tree *Stacks) error {
+	return create(name, s.profile(tree).WriteUncompressed)
+}
+
+func create(name string, write func(io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
+
+func (s *sums) profile(tree *Stacks) *profile.Profile {
 	b := builder{tree: tree, locations: map[int32]*profile.Location{}, profile: &profile.Profile{
 		SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
 		PeriodType: &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: 10_000_000, TimeNanos: realtime,
@@ -39,15 +56,35 @@ func (s *sums) write(name string, tree *Stacks) error {
 	for _, node := range nodes {
 		b.sample(node, s.rows[node])
 	}
-	f, err := os.Create(name)
-	if err != nil {
-		return err
+	return b.profile
+}
+
+// Profiles says what WriteProfiles writes.
+type Profiles struct {
+	Files   int
+	Samples int // of each: stacks that differ, each with its values
+	Stacks  int // from which those of all files are taken
+	Seed    uint64
+}
+
+// WriteProfiles writes pprof files of one program, compressed, as <number>.pb.gz.
+func WriteProfiles(dir string, o Profiles) error {
+	tree := NewStacks(o.Seed, o.Stacks)
+	for i := range o.Files {
+		r := rand.New(rand.NewPCG(o.Seed, uint64(i)))
+		s := sums{rows: map[int32]sum{}}
+		for len(s.rows) < min(o.Samples, o.Stacks) {
+			n := 1 + r.Int64N(3)
+			s.rows[tree.leaves[r.IntN(len(tree.leaves))]] = sum{n, n*9_000_000 + r.Int64N(2_000_000)}
+		}
+		p := s.profile(tree)
+		p.TimeNanos += int64(i) * 1_000_000_000
+		p.DurationNanos = 30_000_000_000
+		if err := create(filepath.Join(dir, fmt.Sprintf("%06d.pb.gz", i)), p.Write); err != nil {
+			return err
+		}
 	}
-	if err := b.profile.WriteUncompressed(f); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
+	return nil
 }
 
 type builder struct {
