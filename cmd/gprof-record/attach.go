@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"gprof/chunks"
 	"gprof/recorder"
 	"gprof/recorder/attach"
 )
@@ -54,7 +55,7 @@ func (c *attachCmd) Run(s *streams) error {
 	defer signal.Stop(signals)
 	sampler, err := attach.Start(c.Pid, options)
 	if err != nil {
-		return s.refuse(err)
+		return err
 	}
 	s.note(sampler)
 	s.say("sampling %s; Ctrl-C ends it", pids(c.Pid))
@@ -67,7 +68,7 @@ func (c *attachCmd) Run(s *streams) error {
 	case <-signals:
 	case <-enough:
 	}
-	return s.finish(sampler, options.Session, c.Pack)
+	return s.finish(sampler, ended{session: options.Session, pack: c.Pack})
 }
 
 // options are those of a sampler whose session is of that service.
@@ -89,35 +90,33 @@ func pids(all []int) string {
 	return "pid " + strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", ", "), "[]")
 }
 
-// refuse says what would allow what was refused, and returns the error.
-func (s *streams) refuse(err error) error {
+// hint says what would allow what was refused.
+func (s *streams) hint(err error) {
 	var r *attach.Refusal
 	if errors.As(err, &r) {
-		return &hinted{err, r.Hints}
-	}
-	return err
-}
-
-// hinted is an error, and what to do about it.
-type hinted struct {
-	error
-	hints []string
-}
-
-func (h *hinted) Unwrap() error { return h.error }
-
-// note says what can't be had.
-func (s *streams) note(sampler *attach.Sampler) {
-	for _, n := range sampler.Notes() {
-		s.say("warning: %v", n)
-		for _, hint := range n.Hints {
+		for _, hint := range r.Hints {
 			s.say("hint: %s", hint)
 		}
 	}
 }
 
+// note says what can't be had.
+func (s *streams) note(sampler *attach.Sampler) {
+	for _, n := range sampler.Notes() {
+		s.say("warning: %v", n)
+		s.hint(n)
+	}
+}
+
+// ended is what is to be done when the sampling has ended.
+type ended struct {
+	session string
+	pack    string      // the file to pack into, "" none
+	command *chunks.End // how our command ended, nil: there was none
+}
+
 // finish ends the sampling and says what came of it.
-func (s *streams) finish(sampler *attach.Sampler, session, pack string) error {
+func (s *streams) finish(sampler *attach.Sampler, e ended) error {
 	sum, err := sampler.Stop()
 	for _, why := range sum.Unwritten {
 		s.say("warning: not recorded: %s", why)
@@ -130,12 +129,28 @@ func (s *streams) finish(sampler *attach.Sampler, session, pack string) error {
 		s.say("warning: nothing was recorded: the processes neither ran nor waited while they were sampled")
 		return err
 	}
-	s.say("recorded %d sample(s) and %d wait(s) of %d process(es) in %s", sum.Samples, sum.Waits, len(sum.Dirs), session)
-	s.say("hint: gprof-convert %s --symbols PROGRAM -o profile.json.gz", session)
-	if pack != "" {
-		if err := s.pack(pack, session, sum.Dirs); err != nil {
+	if e.command != nil {
+		for _, dir := range sum.Dirs {
+			err = errors.Join(err, chunks.WriteExit(dir, *e.command))
+		}
+	}
+	s.say("recorded %d sample(s) and %d wait(s) of %d process(es) in %s", sum.Samples, sum.Waits, len(sum.Dirs), e.session)
+	s.say("hint: gprof-convert %s%s -o profile.json.gz", e.session, symbols(sum.Programs))
+	if e.pack != "" {
+		if err := s.pack(e.pack, e.session, sum.Dirs); err != nil {
 			s.say("warning: nothing is packed: %v", err)
 		}
 	}
 	return err
+}
+
+// maxSymbols is how many programs a hint names; gprof-convert info tells of all.
+const maxSymbols = 3
+
+// symbols are the flags by which functions of programs get names.
+func symbols(programs []string) (flags string) {
+	for _, p := range programs[:min(len(programs), maxSymbols)] {
+		flags += " --symbols " + p
+	}
+	return flags
 }

@@ -93,12 +93,7 @@ func (s *streams) end(err error) int {
 		return int(status)
 	}
 	s.say("error: %v", err)
-	var h *hinted
-	if errors.As(err, &h) {
-		for _, hint := range h.hints {
-			s.say("hint: %s", hint)
-		}
-	}
+	s.hint(err)
 	return exitFailed
 }
 

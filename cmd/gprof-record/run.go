@@ -16,9 +16,11 @@ import (
 )
 
 type runCmd struct {
-	Dir     string   `short:"d" placeholder:"DIR" help:"Directory in which the session is made (default: where the recorder would)."`
-	Limit   sizeFlag `short:"l" placeholder:"SIZE" help:"Bytes that the processes of the session may record together, such as 64MiB (default: what fits)."`
-	Pack    string   `short:"o" placeholder:"FILE.gprof" help:"When the command has ended, however it did, pack what it and its children recorded into this file."`
+	Dir   string   `short:"d" placeholder:"DIR" help:"Directory in which the session is made (default: where the recorder would)."`
+	Limit sizeFlag `short:"l" placeholder:"SIZE" help:"Bytes that the processes of the session may record together, such as 64MiB (default: what fits)."`
+	Pack  string   `short:"o" placeholder:"FILE.gprof" help:"When the command has ended, however it did, pack what it and its children recorded into this file."`
+	Perf  bool     `help:"Sample the command from outside instead: any program, whatever it is written in (Linux)."`
+	sampleFlags
 	Command []string `arg:"" passthrough:"" name:"command" help:"Command and its arguments, after --."`
 }
 
@@ -32,7 +34,12 @@ Example:
 
   gprof-record run --dir /tmp/rec --limit 64MiB -- ./server -addr :8080
   gprof-convert /tmp/rec/server -o server.json.gz
-  gprof-record run --pack crash.gprof -- ./server`
+  gprof-record run --pack crash.gprof -- ./server
+
+With --perf the command need not know of us: the kernel samples it and the processes that it begins, see gprof-record attach --help. What the environment says of recording is left as it is.
+
+  gprof-record run --perf -- make -j8
+  gprof-record run --perf --rate 100 --pack query.gprof -- psql -f slow.sql`
 }
 
 // sizeFlag is a number of bytes, 0 not given.
@@ -59,12 +66,15 @@ func (f *sizeFlag) UnmarshalText(text []byte) error {
 //
 // What goes wrong with the recording does not keep the command from running.
 func (c *runCmd) Run(s *streams) error {
+	if c.Perf {
+		return c.sample(s)
+	}
 	session, err := c.prepare()
 	if err != nil {
 		s.say("warning: no session: %v", err)
 	}
 	before := processes(session)
-	status, end, err := s.execute(c.Command)
+	status, end, err := s.execute(c.Command, (*exec.Cmd).Start)
 	if err != nil {
 		return err
 	}
@@ -120,14 +130,14 @@ func (c *runCmd) prepare() (session string, err error) {
 	return session, err
 }
 
-// execute runs the command and returns its exit status.
-func (s *streams) execute(args []string) (status int, end chunks.End, err error) {
+// execute runs the command, which start starts, and returns its exit status.
+func (s *streams) execute(args []string, start func(*exec.Cmd) error) (status int, end chunks.End, err error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.stdin, s.stdout, s.stderr
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded...)
 	defer signal.Stop(signals)
-	if err := cmd.Start(); err != nil {
+	if err := start(cmd); err != nil {
 		return 0, end, err
 	}
 	ended := make(chan struct{})

@@ -48,8 +48,9 @@ func (o *Options) period() time.Duration { return time.Second / time.Duration(o.
 // Summary is what came of sampling.
 type Summary struct {
 	Dirs      []string // of the processes that were recorded
-	Samples   int      // of the CPU, and waits
-	Waits     int
+	Programs  []string // that they ran: paths of files, each once
+	Samples   int      // of the CPU
+	Waits     int      // times that a thread was off the processor
 	Lost      uint64   // records for which the kernel's buffer had no room
 	Unwritten []string // why processes were not recorded
 }

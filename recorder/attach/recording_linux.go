@@ -175,6 +175,15 @@ func (r *recording) upkeep(now time.Time) {
 	r.complain(r.slot.Balance(now))
 }
 
+// pause says that nothing is recorded from now on, or that it is again.
+func (r *recording) pause(begins bool) {
+	kind := rawformat.KindResume
+	if begins {
+		kind = rawformat.KindPause
+	}
+	r.writer.entry(kind, anchor().Monotonic, uint64(rawformat.PauseAll))
+}
+
 // tellLosses writes what was lost since it was last told.
 func (r *recording) tellLosses() {
 	r.lost[rawformat.LostNoChunk] += r.writer.dropped

@@ -30,6 +30,8 @@ type Sampler struct {
 	sample    perfevent.Sample
 	inherited map[int32]bool // threads that began under our eyes
 	notes     []*Refusal
+	paused    bool
+	stopped   bool // by the session
 	summary   Summary
 	errs      []error
 
@@ -182,7 +184,7 @@ func (s *Sampler) close() error {
 func (s *Sampler) run() {
 	defer close(s.ended)
 	kept, looked := time.Now(), time.Now()
-	for len(s.processes) > 0 && !s.await() {
+	for len(s.processes) > 0 && !s.stopped && !s.await() {
 		s.round(uint64(readClock(unix.CLOCK_MONOTONIC)) - settle)
 		now := time.Now()
 		if now.Sub(kept) >= roundEvery {
@@ -196,7 +198,7 @@ func (s *Sampler) run() {
 	}
 	s.round(1<<64 - 1)
 	for _, p := range s.byPid() {
-		s.end(p, false)
+		s.end(p, left)
 	}
 }
 
@@ -253,37 +255,53 @@ func (s *Sampler) round(until uint64) {
 	s.batch.each(until, s.take)
 }
 
+// upkeep looks after the rings, and obeys what the session is told.
 func (s *Sampler) upkeep(now time.Time) {
+	told, generation := s.control.State()
+	pause := told == rawformat.CommandPause
 	for _, p := range s.byPid() {
-		if p.into != nil {
-			p.into.upkeep(now)
+		if p.into == nil {
+			continue
 		}
+		if pause != s.paused {
+			p.into.pause(pause)
+		}
+		p.into.slot.Obeyed(generation)
+		p.into.upkeep(now)
 	}
+	s.paused, s.stopped = pause, told == rawformat.CommandStop
 }
 
 // lookForDeaths ends processes whose end nobody told of, because records were lost.
 func (s *Sampler) lookForDeaths() {
 	for _, p := range s.byPid() {
 		if errors.Is(unix.Kill(int(p.pid), 0), unix.ESRCH) {
-			s.end(p, true)
+			s.end(p, died)
 		}
 	}
 }
 
-// end seals what was recorded of a process, which has ended itself or is left.
-func (s *Sampler) end(p *process, itself bool) {
+// fate is why a process is sampled no more.
+type fate string
+
+const (
+	left     fate = "no longer sampled"
+	replaced fate = "it runs another program"
+	died     fate = "it ended; who samples from outside is not told its status"
+)
+
+// end seals what was recorded of a process. How our own child ended somebody else
+// tells.
+func (s *Sampler) end(p *process, why fate) {
 	if s.processes[p.pid] == p {
 		delete(s.processes, p.pid)
 	}
 	if p.into == nil {
 		return
 	}
-	reason, text := rawformat.ExitStopped, "no longer sampled"
-	switch {
-	case itself && int(p.pid) == s.o.Child:
+	reason, text := rawformat.ExitStopped, string(why)
+	if why == died && int(p.pid) == s.o.Child {
 		reason, text = rawformat.ExitUnknown, ""
-	case itself:
-		text = "it ended; who samples from outside is not told its status"
 	}
 	if err := p.into.end(s.o.Session, reason, text); err != nil {
 		s.errs = append(s.errs, fmt.Errorf("%s: %w", filepath.Base(p.into.dir), err))

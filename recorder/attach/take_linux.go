@@ -2,6 +2,7 @@ package attach
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gprof/perfevent"
@@ -33,8 +34,11 @@ func (s *Sampler) take(it *item, body []byte) {
 	}
 }
 
-// recording is where a process is recorded, nil: it can't be.
+// recording is where a process is recorded, nil: it can't be, or is not to be now.
 func (s *Sampler) recording(p *process) *recording {
+	if s.paused {
+		return nil
+	}
 	if p.into != nil || p.refused {
 		return p.into
 	}
@@ -46,6 +50,9 @@ func (s *Sampler) recording(p *process) *recording {
 	}
 	p.into = r
 	s.summary.Dirs = append(s.summary.Dirs, r.dir)
+	if p.exe != "" && !slices.Contains(s.summary.Programs, p.exe) {
+		s.summary.Programs = append(s.summary.Programs, p.exe)
+	}
 	return r
 }
 
@@ -119,7 +126,7 @@ func (s *Sampler) takeName(misc uint16, body []byte) {
 		return
 	}
 	if c.Exec {
-		s.end(p, false)
+		s.end(p, replaced)
 		s.processes[c.Pid] = p.exec(c.Name)
 		return
 	}
@@ -147,7 +154,7 @@ func (s *Sampler) takeExit(body []byte) {
 	}
 	delete(p.threads, t.Tid)
 	if len(p.threads) == 0 {
-		s.end(p, true)
+		s.end(p, died)
 	}
 }
 

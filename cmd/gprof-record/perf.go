@@ -1,0 +1,44 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+
+	"gprof/recorder/attach"
+)
+
+// sample runs the command and has the kernel sample it, from its first instruction on.
+// What is refused does not keep it from running.
+func (c *runCmd) sample(s *streams) error {
+	options, err := c.options(c.Dir, filepath.Base(c.Command[0]), c.Limit)
+	if err != nil {
+		return err
+	}
+	var sampler *attach.Sampler
+	status, end, err := s.execute(c.Command, func(cmd *exec.Cmd) error {
+		return startStopped(cmd, func(pid int) { sampler = s.attach(pid, options) })
+	})
+	if err != nil {
+		return err
+	}
+	if sampler != nil {
+		err = s.finish(sampler, ended{options.Session, c.Pack, &end})
+	}
+	if status != 0 {
+		return exitError(status)
+	}
+	return err
+}
+
+// attach samples our child; nil: that is refused, and said.
+func (s *streams) attach(pid int, o attach.Options) *attach.Sampler {
+	o.Child = pid
+	sampler, err := attach.Start([]int{pid}, o)
+	if err != nil {
+		s.say("warning: not sampled: %v", err)
+		s.hint(err)
+		return nil
+	}
+	s.note(sampler)
+	return sampler
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"os/exec"
+	"runtime"
+	"syscall"
+)
+
+// startStopped starts a command and calls f while it stands before its first
+// instruction: a process that is traced is stopped there.
+func startStopped(cmd *exec.Cmd, f func(pid int)) error {
+	runtime.LockOSThread() // who traces is a thread
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	pid := cmd.Process.Pid
+	var status syscall.WaitStatus
+	for {
+		if _, err := syscall.Wait4(pid, &status, 0, nil); err != syscall.EINTR {
+			break // it stands, or Wait finds out why not
+		}
+	}
+	f(pid)
+	if err := syscall.PtraceDetach(pid); err != nil && err != syscall.ESRCH { // it was killed
+		return err
+	}
+	return nil
+}

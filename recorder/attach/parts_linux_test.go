@@ -1,0 +1,126 @@
+package attach
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"gprof/perfevent"
+)
+
+func TestParseMaps(t *testing.T) {
+	got := parseMaps(strings.NewReader(`00400000-0052a000 r-xp 00001000 fe:00 1234                     /usr/bin/x y (deleted)
+00600000-0062a000 r--p 00001000 fe:00 1234                     /usr/bin/x
+7f0000000000-7f0000001000 rwxp 00000000 00:00 0
+7ffc0000-7ffc2000 r-xp 00000000 00:00 0                        [vdso]
+2000-1000 r-xp 00000000 00:00 0 /backwards
+nonsense r-xp 0 0 0
+`))
+	want := []module{{"/usr/bin/x y", "", 0x400000, 0x52a000, 0x1000}, {"//anon", "", 0x7f0000000000, 0x7f0000001000, 0}, {"[vdso]", "", 0x7ffc0000, 0x7ffc2000, 0}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestKernelNames(t *testing.T) {
+	const text = 0xffffffff81000000
+	k := kernel{read: true}
+	k.parse(strings.NewReader(`0000000000000000 A hidden
+ffffffff81000000 T _text
+ffffffff81000000 T startup
+ffffffff81000100 t do_it
+ffffffff81000200 D data
+ffffffff81000300 W weak	[module]
+`))
+	for offset, want := range map[uint64]string{0: "_text", 0xff: "_text", 0x100: "do_it", 0x2ff: "do_it", 0x300: "weak", 1 << 20: "weak"} {
+		if got := k.name(offset); got != want {
+			t.Errorf("%#x is %q, want %q", offset, got, want)
+		}
+	}
+	if f := k.place(text + 5); f != (frame{kernelModule, 5}) {
+		t.Errorf("%+v", f)
+	}
+	if f := k.place(text - 5); f != (frame{noModule, text - 5}) {
+		t.Errorf("below the text: %+v", f)
+	}
+	hidden := kernel{read: true}
+	hidden.parse(strings.NewReader("0000000000000000 T _text\n"))
+	if hidden.tells() || hidden.name(5) != "" || hidden.place(text).module != kernelModule {
+		t.Errorf("%+v", hidden)
+	}
+}
+
+// put adds a record to a ring as the kernel does.
+func (b *buffer) put(h perfevent.Head, body []byte) {
+	head := binary.LittleEndian.AppendUint32(nil, h.Kind)
+	head = binary.LittleEndian.AppendUint16(head, h.Misc)
+	for _, c := range append(binary.LittleEndian.AppendUint16(head, uint16(h.Size)), body...) {
+		b.ring[b.page.Data_head%uint64(len(b.ring))] = c
+		b.page.Data_head++
+	}
+}
+
+func TestBufferWraps(t *testing.T) {
+	b := buffer{page: &unix.PerfEventMmapPage{}, ring: make([]byte, 64)}
+	b.page.Data_head, b.page.Data_tail = 1<<40+8, 1<<40+8
+	for i := range 20 {
+		body := []byte(strings.Repeat(string(rune('a'+i)), 16))
+		b.put(perfevent.Head{Kind: uint32(i), Size: 24}, body)
+		n := 0
+		lost := b.read(func(h perfevent.Head, got []byte) {
+			if n++; h.Kind != uint32(i) || string(got) != string(body) {
+				t.Errorf("%d: %+v %q", i, h, got)
+			}
+		})
+		if n != 1 || lost != 0 {
+			t.Fatalf("%d records, %d lost", n, lost)
+		}
+	}
+	b.put(perfevent.Head{Size: 3}, nil) // smaller than its head
+	if lost := b.read(func(perfevent.Head, []byte) { t.Error("a record") }); lost != 1 || b.page.Data_tail != b.page.Data_head {
+		t.Errorf("%d lost", lost)
+	}
+}
+
+func TestBatchOrders(t *testing.T) {
+	var b batch
+	add := func(times ...uint64) {
+		for _, at := range times {
+			b.add(perfevent.Head{Kind: perfevent.KindSwitch}, binary.LittleEndian.AppendUint64(nil, at))
+		}
+	}
+	var got []uint64
+	take := func(it *item, body []byte) { got = append(got, it.time, binary.LittleEndian.Uint64(body)) }
+	add(10, 30, 50, 20, 40)
+	b.each(30, take)
+	add(45, 35)
+	b.each(45, take)
+	b.each(100, take)
+	if want := []uint64{10, 10, 20, 20, 30, 30, 35, 35, 40, 40, 45, 45, 50, 50}; !slices.Equal(got, want) {
+		t.Errorf("%d", got)
+	}
+	if len(b.all) != 0 || len(b.bytes) != 0 {
+		t.Errorf("%+v is left", b)
+	}
+}
+
+// What the kernel says is not to be trusted blindly, either.
+func FuzzTake(f *testing.F) {
+	body := binary.LittleEndian.AppendUint64(nil, 7<<32|7)
+	f.Add(uint32(perfevent.KindComm), uint16(perfevent.MiscExec), append(body, "name\x00"...))
+	f.Add(uint32(perfevent.KindFork), uint16(0), append(body, body...))
+	f.Fuzz(func(t *testing.T, kind uint32, misc uint16, body []byte) {
+		p := &process{pid: 7, refused: true, threads: map[int32]*thread{}, kernel: &kernel{read: true}, builds: &builds{known: map[file]string{}}, places: map[uint64]frame{}}
+		s := &Sampler{processes: map[int32]*process{7: p}, events: &events{layout: perfevent.Layout{
+			Sample: perfevent.SampleIP | perfevent.SampleTID | perfevent.SampleTime | perfevent.SamplePeriod | perfevent.SampleChain, Flags: perfevent.FlagIDAll}}}
+		head := perfevent.Head{Kind: kind, Misc: misc, Size: perfevent.HeadSize + len(body)}
+		s.batch.add(head, body)
+		s.batch.each(1<<64-1, s.take)
+		if len(s.processes) > 2 {
+			t.Errorf("%d processes", len(s.processes))
+		}
+	})
+}
