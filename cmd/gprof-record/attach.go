@@ -73,6 +73,9 @@ func (c *attachCmd) Run(s *streams) error {
 
 // options are those of a sampler whose session is of that service.
 func (f *sampleFlags) options(dir, service string, limit sizeFlag) (o attach.Options, err error) {
+	if f.Rate < 1 {
+		return o, fmt.Errorf("--rate %d: %w", f.Rate, attach.ErrRate)
+	}
 	os.Unsetenv(recorder.EnvSession) // it is that of a program that records itself
 	session, err := recorder.Options{Dir: dir, Service: service}.Session()
 	return attach.Options{Session: session, Limit: int64(limit), Hz: f.Rate, NoOffCPU: f.NoOffCPU, NoChildren: f.NoChildren}, err
