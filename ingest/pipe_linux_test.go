@@ -93,7 +93,7 @@ func TestPipeThatTrickles(t *testing.T) {
 	record(t, session, fixtures.Options{Instance: 1})
 	data := tarOf(t, session)
 	name := fifo(t)
-	const tick, pauses = 300 * time.Millisecond, 10
+	const tick, pauses = time.Second, 11
 	go func() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {
@@ -102,7 +102,7 @@ func TestPipeThatTrickles(t *testing.T) {
 		defer f.Close()
 		part := len(data)/pauses + 1
 		for ; len(data) > 0; data = data[min(part, len(data)):] {
-			time.Sleep(tick / 4) // the writer's pace is what is tested
+			time.Sleep(tick / 5) // the writer's pace is what is tested
 			f.Write(data[:min(part, len(data))])
 		}
 	}()

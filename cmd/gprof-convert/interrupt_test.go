@@ -171,7 +171,7 @@ func TestInterruptBlocked(t *testing.T) {
 // has made what one makes that was not.
 func TestInterruptBatch(t *testing.T) {
 	const copies = 40 // more than are done before the signal comes
-	in, session := t.TempDir(), os.DirFS(sessionOf(t, 50_000))
+	in, session := t.TempDir(), os.DirFS(sessionOf(t, 20_000))
 	for i := range copies {
 		if err := os.CopyFS(filepath.Join(in, fmt.Sprint("dump-", i)), session); err != nil {
 			t.Fatal(err)
