@@ -72,7 +72,7 @@ func TestPipeThatHangs(t *testing.T) {
 		opened <- f
 	}()
 	defer func() { (<-opened).Close() }()
-	found, err := Find([]string{hangs, other, never}, Options{Stall: 300 * time.Millisecond, TempDir: t.TempDir()})
+	found, err := Find([]string{hangs, other, never}, Options{Stall: time.Second, TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
