@@ -66,7 +66,7 @@ func TestHeapIsRestated(t *testing.T) {
 	var r *recording
 	for deadline := time.Now().Add(time.Minute); ; {
 		for range 40 {
-			markFrom(1, 500)
+			markFrom(1, 150)
 			time.Sleep(2 * time.Millisecond) // as a program that goes on; it need not be this long
 		}
 		r = read(t, rec.Dir(), chunks.Unproven, chunks.Torn, chunks.Stale)

@@ -9,9 +9,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"net/http"
-	"net/http/httptest"
-	httppprof "net/http/pprof"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -239,26 +236,18 @@ func TestSamplesOfLabelled(t *testing.T) {
 }
 
 // The program is profiled by others at the same time, and both see the same.
-func TestSamplesBesideHTTPProfile(t *testing.T) {
+func TestSamplesBesideProfile(t *testing.T) {
 	rec := begin(t, recorder.Options{})
-	server := httptest.NewServer(http.HandlerFunc(httppprof.Profile))
-	defer server.Close()
-	var stop atomic.Bool
-	var working sync.WaitGroup
-	working.Go(func() {
-		for !stop.Load() {
-			burnCPU(60 * time.Millisecond)
-			burnOther(30 * time.Millisecond)
-		}
-	})
-	response, err := http.Get(server.URL + "?seconds=2")
-	if err != nil {
+	var written bytes.Buffer
+	if err := pprof.StartCPUProfile(&written); err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := profile.Parse(response.Body)
-	response.Body.Close()
-	stop.Store(true)
-	working.Wait()
+	for range 15 {
+		burnCPU(60 * time.Millisecond)
+		burnOther(30 * time.Millisecond)
+	}
+	pprof.StopCPUProfile()
+	theirs, err := profile.Parse(&written)
 	if err != nil {
 		t.Fatal(err)
 	}
