@@ -163,8 +163,8 @@ var Kinds = [256]Spec{
 	KindThreadEnd:   {"thread-end", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}}},
 	// time is when it was opened. A page that stays open is told again before the
 	// block that told it goes, and before its end: then all but where they stand is equal.
-	KindPage:        {"page", 0, InChunk, []Field{{"time", Time}, {"tab", Uint}, {"window", Uint}, {"embedder", Uint}, {"private", Uint}, {"url", Text}}},
-	KindPageEnd:     {"page-end", 0, InChunk, []Field{{"time", Time}, {"window", Uint}}},
+	KindPage:    {"page", 0, InChunk, []Field{{"time", Time}, {"tab", Uint}, {"window", Uint}, {"embedder", Uint}, {"private", Uint}, {"url", Text}}},
+	KindPageEnd: {"page-end", 0, InChunk, []Field{{"time", Time}, {"window", Uint}}},
 	// level is a [LogLevel].
 	KindLog: {"log", 0, InChunk, []Field{{"time", Time}, {"level", Uint}, {"text", Text}}},
 	// Heap samples of one site: see Heap samples in the package comment.

@@ -181,5 +181,9 @@ func (s *Sink) writeFrame(row *rows, p *part, id stream.FrameID) {
 	row.column().flag(f.Label)
 	row.column().id(int32(f.Function))
 	row.column().id(int32(f.File))
+	row.column().flag(f.Script)
+	for _, place := range [...]int32{f.Column, f.Start, f.StartColumn} {
+		row.column().id(place)
+	}
 	row.end(1)
 }

@@ -103,6 +103,7 @@ var (
 		{Name: "module", Kind: Word, Null: true}, {Name: "build_id", Kind: Word, Null: true}, {Name: "address", Kind: Long, Null: true},
 		{Name: "inline_depth", Kind: Short}, {Name: "category", Kind: Word}, {Name: "subcategory", Kind: Word, Null: true}, {Name: "label", Kind: Flag},
 		{Name: "function_id", Kind: Short, Null: true}, {Name: "file_id", Kind: Short, Null: true},
+		{Name: "script", Kind: Flag}, {Name: "column", Kind: Short, Null: true}, {Name: "function_line", Kind: Short, Null: true}, {Name: "function_column", Kind: Short, Null: true},
 	}, []string{"frame_id"}}
 
 	stringTable = Definition{"strings", []Column{

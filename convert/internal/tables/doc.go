@@ -48,7 +48,8 @@
 //	stacks      stack_id, key, prefix (stack_id of the caller), frame_id (of the leaf), depth,
 //	            frames (frame_ids, leaf first; NULL where no row refers to the stack itself)
 //	frames      frame_id, key, function, file, line, module, build_id, address (offset in the module), inline_depth, category, subcategory, label,
-//	            function_id, file_id (string_ids)
+//	            function_id, file_id (string_ids), script (is it a function of one), column (of scripts), function_line, function_column
+//	            (where the function begins, which tells functions of scripts apart)
 //	strings     string_id, text: functions and files
 //	processes   process_id, instance, parent_id, parent_instance, pid, name, service_name, version, revision, host, exe, arguments, go_version, os,
 //	            arch, cpus, memory_limit, start_ns, end_ns, exit_reason, exit_code, exit_text, interval_ns, cpu_sampling, range_start, module, modified (source), slowed_by (race, …), cpu_name, cores, limit_bytes,
