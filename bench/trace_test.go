@@ -14,8 +14,9 @@ import (
 // times that in memory.
 var traceMB = flag.Int("trace-mb", 5, "MiB of the execution trace that BenchmarkTrace reads")
 
-// An execution trace to all tables, and to pprof, beside go tool trace making a
-// profile of the time that goroutines were runnable, which is a small part of it.
+// An execution trace to all tables, to pprof and for Firefox Profiler, beside go
+// tool trace making a profile of the time that goroutines were runnable, which is a
+// small part of it.
 //
 // go test ./bench -bench Trace -count 5 | go tool benchstat -col /what -
 //
@@ -35,6 +36,7 @@ func BenchmarkTrace(b *testing.B) {
 	}{
 		{"gprof-tables", []string{ours, file, "-o", "parquet=" + filepath.Join(dir, "tables")}},
 		{"gprof-pprof", []string{ours, file, "-o", filepath.Join(dir, "trace.pb.gz")}},
+		{"gprof-firefox", []string{ours, file, "-f", "firefox", "-o", filepath.Join(dir, "trace.json.gz")}},
 		{"go-tool-trace", []string{"go", "tool", "trace", "-pprof=sched", file}},
 	} {
 		b.Run("what="+what.name, func(b *testing.B) {

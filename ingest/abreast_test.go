@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"runtime/trace"
 	"testing"
 
@@ -40,19 +41,23 @@ func foreignFiles(t *testing.T) (names []string) {
 	add("torn.pprof", whole[:len(whole)-1])
 	for i := range 2 {
 		add(fmt.Sprintf("%d.trace", i), traceOf(t, fmt.Sprint("message ", i)))
-		add(fmt.Sprintf("%d.script", i), fmt.Appendf(nil, "prog %[1]d/%[1]d 10.%[1]06d: 1000 cpu-clock:\n\t401000 work+0x1 (/bin/prog)\n\t402000 main+0x2 (/bin/prog)\n\n", 40+i))
+		add(fmt.Sprintf("%d.script", i), fmt.Appendf(nil, "prog %[1]d/%[1]d 10.%06[1]d: 1000 cpu-clock:\n\t401000 work+0x1 (/bin/prog)\n\t402000 main+0x2 (/bin/prog)\n\n", 40+i))
 		add(fmt.Sprintf("%d.json", i), fmt.Appendf(nil, `{"meta":{"version":31,"startTime":%d},"libs":[],"processes":[],"threads":[{"name":"GeckoMain","samples":{"schema":{"stack":0,"time":1},"data":[[null,%d]]}}]}`, 1000+i, i))
 	}
 	return names
 }
 
-// Files of other tools are read several at a time; what comes is the same.
+// Files of other tools are read several at a time; what comes is the same, also
+// of the directory that they lie in.
 func TestForeignAtOnce(t *testing.T) {
 	inputs := foreignFiles(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	var want []byte
 	for _, jobs := range []int{0, 1, 2, 5} {
 		r.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
+		if jobs == 5 {
+			inputs = []string{filepath.Dir(inputs[0])}
+		}
 		src, found, err := Open(inputs, Options{Jobs: jobs})
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +74,7 @@ func TestForeignAtOnce(t *testing.T) {
 			t.Errorf("%d jobs, inputs %v: another output than before", jobs, inputs)
 		}
 	}
-	for _, part := range []string{"message 1", "main.work4", "GeckoMain", "prog", "torn"} {
+	for _, part := range []string{"message 1", "main.work4", "GeckoMain", "Name:prog", "torn"} {
 		if !bytes.Contains(want, []byte(part)) {
 			t.Errorf("%q is not in the output", part)
 		}

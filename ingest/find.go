@@ -187,17 +187,12 @@ func newFinder(o Options) *finder {
 // the order of the inputs.
 func (r *finder) searchAll(paths []string) []*search {
 	searches := make([]*search, len(paths))
-	var all sync.WaitGroup
-	slots := make(chan struct{}, maxSearches)
+	all := newCrowd(maxSearches)
 	for i, path := range paths {
 		searches[i] = &search{finder: r}
-		slots <- struct{}{}
-		all.Go(func() {
-			searches[i].input(path)
-			<-slots
-		})
+		all.do(func() { searches[i].input(path) })
 	}
-	all.Wait()
+	all.wait()
 	return searches
 }
 

@@ -127,7 +127,9 @@ func (s *search) warn(l location, err error) {
 }
 
 // tree takes a process directory, and what lies in directories below; n counts
-// processes. What bears our names and is none of ours hides nothing.
+// processes. What bears our names and is none of ours hides nothing. Files are
+// taken as many at once as there are jobs: there may be thousands, each of which
+// is read to know it.
 func (s *search) tree(l location, depth int) (n int, err error) {
 	entries, err := fs.ReadDir(l.files, l.name)
 	if err != nil {
@@ -137,17 +139,33 @@ func (s *search) tree(l location, depth int) (n int, err error) {
 	if process {
 		err = s.process(l)
 	}
-	for _, e := range entries {
-		below := s.below(l, e.Name(), e.IsDir())
+	parts := make([]search, len(entries))
+	files := newCrowd(s.o.Jobs)
+	for i, e := range entries {
+		part, below := &parts[i], s.below(l, e.Name(), e.IsDir())
+		part.finder = s.finder
 		switch {
 		case e.IsDir() && depth > 0:
-			_, err := s.tree(below, depth-1)
-			s.warn(below, err)
+			_, err := part.tree(below, depth-1)
+			part.warn(below, err)
 		case !process && !e.IsDir():
-			s.warn(below, s.entry(below, e.Type()))
+			files.do(func() { part.warn(below, part.entry(below, e.Type())) })
 		}
 	}
+	files.wait()
+	for i := range parts {
+		s.take(&parts[i])
+	}
 	return len(s.processes) - before, err
+}
+
+// take adds what a part of the search has found.
+func (s *search) take(part *search) {
+	s.processes = append(s.processes, part.processes...)
+	s.chunks = append(s.chunks, part.chunks...)
+	s.warnings = append(s.warnings, part.warnings...)
+	s.archives = append(s.archives, part.archives...)
+	s.spools = append(s.spools, part.spools...)
 }
 
 // entry takes a file of a directory that is no process'. A link is followed to
