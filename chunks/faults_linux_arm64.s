@@ -97,8 +97,8 @@ locked:
 	MOVD	ZR, R5
 	MOVD	$SYS_futex, R8
 	SVC
-	CMP	$-EFAULT, R0
-	BNE	mended
+	ADD	$EFAULT, R0
+	CBNZ	R0, mended
 	MOVD	R11, R0
 	MOVD	R17, R1
 	MOVD	$PROT_READ_WRITE, R2

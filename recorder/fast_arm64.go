@@ -2,14 +2,6 @@
 
 package recorder
 
-import _ "unsafe" // for linkname
-
-// expandInlined: see sampler_runtime.go.
-//
-//go:linkname expandInlined runtime.pprof_fpunwindExpand
-//go:noescape
-func expandInlined(dst, src []uintptr) int
-
 // kernelCounter is the clock source that reads the generic timer's counter.
 const kernelCounter = "arch_sys_counter"
 

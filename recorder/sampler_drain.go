@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !gprof_portable
+//go:build linux && (amd64 || arm64) && !gprof_portable
 
 package recorder
 
@@ -82,7 +82,9 @@ func (s *sampler) row(r *Recorder, rec *rawformat.StackRecord, track *Track) (ro
 }
 
 // key is the stack as frame pointers gave it, leaf first: return addresses, and
-// labels with their bit. Valid until the next call.
+// labels with their bit. Where a function without a frame has its caller's stack
+// pointer, labels at that are the caller's if the pc is in such a function, else its
+// own. Valid until the next call.
 func (s *sampler) key(rec *rawformat.StackRecord) []uintptr {
 	calls, labels := s.calls[:0], rec.Returns
 	take := func(where uint64) {
@@ -91,18 +93,32 @@ func (s *sampler) key(rec *rawformat.StackRecord) []uintptr {
 			labels = labels[1:]
 		}
 	}
+	frameless := s.leaf.frameless(uintptr(rec.PC))
 	take(rawformat.StackLabelPC)
+	if sharesStack && !frameless {
+		take(rawformat.StackLabelTop)
+	}
 	calls = append(calls, uintptr(rec.PC)+1)
 	take(rawformat.StackLabelTop)
-	if s.leaf.frameless(uintptr(rec.PC)) && isCode(uintptr(rec.Top)) {
+	if frameless && isCode(uintptr(rec.Top)) {
 		calls = append(calls, uintptr(rec.Top))
 	}
 	for _, pc := range labels {
+		if sharesStack && pc&(rawformat.StackLabel|3) == unfinished {
+			if frameless { // it was begun by a signal: that is no return address
+				continue
+			}
+			pc += 4 - unfinished
+		}
 		calls = append(calls, uintptr(pc))
 	}
 	s.calls = calls
 	return calls
 }
+
+// unfinished is where in an instruction a return address lies whose function was
+// about to make its frame. Others lie at the begin of one.
+const unfinished = 2
 
 func isCode(pc uintptr) bool { return sampleLayout.text <= pc && pc < sampleLayout.etext }
 

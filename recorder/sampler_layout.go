@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !gprof_portable
+//go:build linux && (amd64 || arm64) && !gprof_portable
 
 package recorder
 
@@ -28,7 +28,7 @@ var errLayout = errors.New("the runtime looks different")
 func findLayout() (l layout, err error) {
 	l.text, l.etext = textRange()
 	l.slots = uintptr(unsafe.Pointer(&labelSlots[0]))
-	labels, curgs := candidates{}, candidates{}
+	labels, curgs, more := candidates{}, candidates{}, search{}
 	scheds := 0
 	for i := range probes {
 		asleep, wake, seen := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -44,6 +44,7 @@ func findLayout() (l layout, err error) {
 			if m := proveM(g); m != nil {
 				curgs.meet(m, uint64(g))
 			}
+			more.meet(g)
 			close(asleep)
 			<-wake
 			close(seen)
@@ -64,6 +65,9 @@ func findLayout() (l layout, err error) {
 	}
 	if l.goid == 0 || l.labels == 0 || l.m == 0 || l.sched == 0 {
 		err = errLayout
+	}
+	if !more.found(&l.native) {
+		return layout{}, errLayout
 	}
 	return l, err
 }
@@ -104,29 +108,11 @@ func proveM(g uintptr) memory {
 	if g0 == nil || g0[offM/8] != self[offM/8] {
 		return nil
 	}
-	m.forget(threadPointer() - 8 - uintptr(self[offM/8]))
+	m.forgetOwn(uintptr(self[offM/8]))
 	if again := words(g, searchG); again == nil || again[offM/8] != self[offM/8] {
 		return nil // the goroutine went to another thread meanwhile
 	}
 	return m
-}
-
-// forget clears a word that looks like one that is searched for: without cgo, an
-// m is also where its thread keeps what it runs, be it g0 or a goroutine.
-func (m memory) forget(at uintptr) {
-	if at%8 == 0 && at/8 < uintptr(len(m)) {
-		m[at/8] = 0
-	}
-}
-
-// threadPointer is the base of the thread's own variables; the last of them is
-// its g.
-func threadPointer() (at uintptr) {
-	const getFS = 0x1003
-	if _, _, e := unix.RawSyscall(unix.SYS_ARCH_PRCTL, getFS, uintptr(unsafe.Pointer(&at)), 0); e != 0 {
-		return 0
-	}
-	return at
 }
 
 // parkPatience is how long a goroutine that is about to wait may take for that, on a

@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !gprof_portable
+//go:build linux && (amd64 || arm64) && !gprof_portable
 
 package recorder
 
@@ -16,12 +16,14 @@ import (
 // others: only of the former a frame pointer tells the caller. It reads the
 // table that the runtime unwinds stacks by, where it lies in memory.
 type leafTable struct {
-	pctab uintptr // 0: not found
+	pctab   uintptr // 0: not found
+	quantum uintptr // the unit of code addresses, in bytes
 }
 
 const (
 	pclnMagic = 0xfffffff1
-	offPctab  = 56      // in the table's head
+	offUnit   = 6 // in the table's head
+	offPctab  = 56
 	offPcsp   = 16      // in what is said of a function
 	pcsBytes  = 1 << 16 // how long a function's list may be, in bytes
 )
@@ -34,7 +36,7 @@ func (t *leafTable) open() {
 	if head == 0 || load32(head) != pclnMagic || load8(head+7) != unsafe.Sizeof(head) {
 		return
 	}
-	t.pctab = head + load64(head+offPctab)
+	t.pctab, t.quantum = head+load64(head+offPctab), load8(head+offUnit)
 	entry := reflect.ValueOf(sampleEntry).Pointer()
 	var here [1]uintptr
 	runtime.Callers(1, here[:])
@@ -50,8 +52,8 @@ func load8(at uintptr) uintptr  { return uintptr(*(*uint8)(static(at))) }
 func load32(at uintptr) uint32  { return *(*uint32)(static(at)) }
 func load64(at uintptr) uintptr { return *(*uintptr)(static(at)) }
 
-// frameless reports whether what runs at pc has nothing on the stack but the
-// address that it returns to.
+// frameless reports whether what runs at pc has nothing on the stack but, on amd64,
+// the address that it returns to.
 func (t *leafTable) frameless(pc uintptr) bool {
 	if t.pctab == 0 {
 		return false
@@ -83,7 +85,7 @@ func (t *leafTable) delta(at, from, pc uintptr) int64 {
 		length, m := readVarint(at + n)
 		at += n + m
 		value += int64(change>>1) ^ -int64(change&1)
-		if from += length; pc < from {
+		if from += length * t.quantum; pc < from {
 			return value
 		}
 	}
@@ -127,18 +129,24 @@ func pclntab() uintptr {
 
 // ownMapping is the one that our code lies in, 0 if it is not found.
 func ownMapping() (start, end, offset uint64) {
+	here := uint64(reflect.ValueOf(sampleEntry).Pointer())
+	m := findMapping(func(m *module) bool { return m.start <= here && here < m.end })
+	return m.start, m.end, m.offset
+}
+
+// findMapping is the first one of code that is what is wanted; a zero one if none is.
+func findMapping(wanted func(*module) bool) module {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
-		return 0, 0, 0
+		return module{}
 	}
 	defer maps.Close()
-	here := uint64(reflect.ValueOf(sampleEntry).Pointer())
 	for lines := bufio.NewScanner(maps); lines.Scan(); {
-		if m, ok := parseMapping(lines.Text()); ok && m.start <= here && here < m.end {
-			return m.start, m.end, m.offset
+		if m, ok := parseMapping(lines.Text()); ok && wanted(&m) {
+			return m
 		}
 	}
-	return 0, 0, 0
+	return module{}
 }
 
 // textRange is where the program's code lies.

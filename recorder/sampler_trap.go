@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !gprof_portable
+//go:build linux && (amd64 || arm64) && !gprof_portable
 
 package recorder
 
@@ -40,8 +40,11 @@ type layout struct {
 	text, etext                  uintptr // of the program's code
 	slots                        uintptr // of goroutines' labels; 0: labels don't work
 	counter                      uintptr // not 0: time is the processor's counter
+	native                               // what one processor's handler needs besides
 }
 
+// sampleEntry gives the addresses of the handler and of what it returns to: 0 where
+// the kernel knows that.
 func sampleEntry() (handler, restorer uintptr)
 
 // getg is the address of the running goroutine's g.
@@ -85,7 +88,11 @@ func seize(signal int) error {
 		return errTaken
 	}
 	sampleNext = was.handler
-	return changeSignal(signal, &sigaction{handler, saSiginfo | saOnstack | saRestart | saRestorer, restorer, blocked}, nil)
+	is := sigaction{handler, saSiginfo | saOnstack | saRestart, restorer, blocked}
+	if restorer != 0 {
+		is.flags |= saRestorer
+	}
+	return changeSignal(signal, &is, nil)
 }
 
 // blocked are the signals that wait while the handler runs: all but SIGBUS, for the

@@ -1,4 +1,4 @@
-//go:build !gprof_portable && !race
+//go:build (amd64 || arm64) && !gprof_portable && !race
 
 package recorder
 

@@ -1,4 +1,4 @@
-//go:build !gprof_portable
+//go:build (amd64 || arm64) && !gprof_portable
 
 package recorder_test
 

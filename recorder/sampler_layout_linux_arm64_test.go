@@ -1,0 +1,26 @@
+//go:build !gprof_portable
+
+package recorder
+
+import "unsafe"
+
+// interrupted is what the kernel hands to a signal's handler.
+type interrupted struct {
+	flags, link uintptr
+	stack       struct{ low, flags, size uintptr }
+	mask        uint64
+	_           [128 - 8]byte
+	_           uint64 // what follows lies on a multiple of 16
+	fault       uint64
+	regs        [28]uintptr
+	g, fp, lr   uintptr
+	sp, pc      uintptr
+	state       uint64
+	rest        [528]uint64
+}
+
+// assembled are the offsets of this processor's handler.
+var assembled = map[string]uintptr{
+	"UC_STACK": unsafe.Offsetof(interrupted{}.stack), "UC_G": unsafe.Offsetof(interrupted{}.g), "UC_FP": unsafe.Offsetof(interrupted{}.fp),
+	"UC_LR": unsafe.Offsetof(interrupted{}.lr), "UC_SP": unsafe.Offsetof(interrupted{}.sp), "UC_PC": unsafe.Offsetof(interrupted{}.pc),
+}

@@ -1,0 +1,69 @@
+//go:build (amd64 || arm64) && !gprof_portable
+
+package recorder
+
+import (
+	"maps"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"gprof/rawformat"
+)
+
+// The assembly has numbers of its own for what Go and package rawformat define.
+func TestAssemblyKnowsLayouts(t *testing.T) {
+	source, err := os.ReadFile("sampler_linux_" + runtime.GOARCH + ".s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]uintptr{
+		"SI_CODE": unsafe.Offsetof(siginfo{}.code), "SI_OVERRUN": unsafe.Offsetof(siginfo{}.overrun), "SI_VALUE": unsafe.Offsetof(siginfo{}.value),
+		"RING_HEAD": rawformat.OffStacksHead, "RING_LOST": rawformat.OffStacksLost, "RING_TAIL": rawformat.OffStacksTail,
+		"RING_DATA": rawformat.StacksHead, "RING_MASK": rawformat.StacksWords - 1,
+		"SYS_clock_gettime": unix.SYS_CLOCK_GETTIME,
+	}
+	maps.Copy(want, assembled)
+	for _, m := range regexp.MustCompile(`#define (\w+) (\d+)\s`).FindAllSubmatch(source, -1) {
+		name := string(m[1])
+		value, err := strconv.ParseUint(string(m[2]), 10, 64)
+		if w, ok := want[name]; ok && (err != nil || uintptr(value) != w) {
+			t.Errorf("%s is %d, want %d", name, value, w)
+		}
+		delete(want, name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not in the assembly: %v", want)
+	}
+	for name, is := range map[string][2]uintptr{
+		"slot.generation":    {unsafe.Offsetof(sampleSlot{}.generation), 8},
+		"slot.busy":          {unsafe.Offsetof(sampleSlot{}.busy), 12},
+		"size of a slot":     {unsafe.Sizeof(sampleSlot{}), 64},
+		"layout.labels":      {unsafe.Offsetof(layout{}.labels), 8},
+		"layout.m":           {unsafe.Offsetof(layout{}.m), 16},
+		"layout.curg":        {unsafe.Offsetof(layout{}.curg), 24},
+		"layout.sched":       {unsafe.Offsetof(layout{}.sched), 32},
+		"layout.text":        {unsafe.Offsetof(layout{}.text), 40},
+		"layout.etext":       {unsafe.Offsetof(layout{}.etext), 48},
+		"layout.slots":       {unsafe.Offsetof(layout{}.slots), 56},
+		"layout.counter":     {unsafe.Offsetof(layout{}.counter), 64},
+		"labels of a slot":   {unsafe.Offsetof(labelSlot{}.labels), 16},
+		"label's number":     {unsafe.Offsetof(placedLabel{}.label), 4},
+		"size of labels":     {unsafe.Sizeof(labelSlot{}), 128},
+		"number of slots":    {maxSlots, 1024},
+		"magic":              {sampleMagic, 0x6770},
+		"labels kept":        {maxLabels, 14},
+		"label slots":        {1 << labelBits, 2048},
+		"label probes":       {labelProbes, 4},
+		"frames and a label": {rawformat.StackFixed + 128 + 1 + maxLabels, 149},
+	} {
+		if is[0] != is[1] {
+			t.Errorf("%s is %d, the assembly has %d", name, is[0], is[1])
+		}
+	}
+}

@@ -1,0 +1,43 @@
+//go:build !gprof_portable
+
+package recorder
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// sharesStack says that a function without a frame has its caller's stack pointer.
+// Here its return address lies below that.
+const sharesStack = false
+
+// native is empty: the thread's register leads to g wherever the handler comes.
+type native struct{}
+
+// search finds what native holds.
+type search struct{}
+
+func (*search) meet(uintptr) {}
+
+func (*search) found(*native) bool { return true }
+
+// forgetOwn clears a word of the m at an address that looks like one that is
+// searched for: without cgo, an m is also where its thread keeps what it runs, be it
+// g0 or a goroutine.
+func (m memory) forgetOwn(at uintptr) {
+	at = threadPointer() - 8 - at
+	if at%8 == 0 && at/8 < uintptr(len(m)) {
+		m[at/8] = 0
+	}
+}
+
+// threadPointer is the base of the thread's own variables; the last of them is
+// its g.
+func threadPointer() (at uintptr) {
+	const getFS = 0x1003
+	if _, _, e := unix.RawSyscall(unix.SYS_ARCH_PRCTL, getFS, uintptr(unsafe.Pointer(&at)), 0); e != 0 {
+		return 0
+	}
+	return at
+}
