@@ -205,8 +205,8 @@ where:
 	MOVD	0(R9), R13	// stack.lo
 	CMP	R13, R17
 	BLO	elsewhere
-	ADD	$8, R17, R0
-	CMP	R11, R0
+	SUB	$8, R11, R0
+	CMP	R0, R17
 	BLS	top
 elsewhere:	// such as the clock's code, which the runtime has run on its m's g0
 	MOVD	16(R7), R0	// g.m
@@ -219,8 +219,8 @@ elsewhere:	// such as the clock's code, which the runtime has run on its m's g0
 	CMP	R0, R17
 	BLO	lost
 	MOVD	8(R1), R0
-	ADD	$8, R17, R8
-	CMP	R0, R8
+	SUB	$8, R0, R8
+	CMP	R8, R17
 	BHI	lost
 	MOVD	R1, R9
 	MOVD	R0, R11
@@ -292,9 +292,10 @@ walk:
 	BNE	leave
 	CMP	R13, R12
 	BLO	leave
-	ADD	$16, R12, R13
-	CMP	R11, R13
+	SUB	$16, R11, R0
+	CMP	R0, R12
 	BHI	leave
+	ADD	$16, R12, R13
 	MOVD	8(R12), R17
 	MOVD	0(R12), R12
 	CMP	R9, R10

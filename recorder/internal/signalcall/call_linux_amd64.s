@@ -1,7 +1,7 @@
 #include "textflag.h"
 
 // func Call(handler uintptr, signal int, info, context unsafe.Pointer)
-TEXT ·Call(SB), NOSPLIT, $4096-32
+TEXT ·Call(SB), NOSPLIT, $16-32
 	MOVQ	handler+0(FP), AX
 	MOVQ	signal+8(FP), DI
 	MOVQ	info+16(FP), SI
