@@ -236,14 +236,17 @@
 //	2  goroutine    0 none, or not known
 //	3  labels       an address that means something only to the process; 0 none
 //	4  pc           that was interrupted
-//	5  top          the word at the top of the stack, 0 not known
+//	5  top          amd64: the word at the top of the stack, arm64: the link register;
+//	                0 not known
 //	6  …            return addresses, leaf first; with bit 63: a label of the program,
 //	                see [StackLabel]
 //
 // The position's low 32 bits tell a record from what is left of another one. A
 // record stands for overrun + 1 periods of CPU time. Top is the caller of a
 // function without a frame, which frame pointers don't tell; whether the function
-// is one, only its program's tables tell.
+// is one, only its program's tables tell. On arm64 the first return address may lie
+// 2 bytes before an instruction: the interrupted function seems to be about to make
+// its frame. If by the tables it has none that is no return address.
 //
 // The handler clears the first word, writes the others, then the first word, then
 // the head. The recorder, for each record: next = the tail behind it, and index =

@@ -96,7 +96,7 @@ type StackRecord struct {
 	Labels    uint64   // address of its labels; it means something only to the process
 	Periods   uint64   // how many periods of CPU time it stands for
 	PC        uint64   // that was interrupted
-	Top       uint64   // the word at the top of the stack: where a function without a frame returns to
+	Top       uint64   // where a function without a frame returns to: the word at the top of the stack, or the link register
 	Returns   []uint64 // return addresses, leaf first, and labels, see [StackLabel]
 }
 

@@ -28,8 +28,8 @@
 // asks for CPU samples in windows.
 //
 // A file of the recording that somebody else cuts short, or a disk that fails
-// beneath it, would be a fatal signal (SIGBUS) for who touches it. On linux/amd64 the
-// recorder has a handler for that: it puts memory in the place of what is gone, in
+// beneath it, would be a fatal signal (SIGBUS) for who touches it. On Linux (amd64, arm64)
+// the recorder has a handler for that: it puts memory in the place of what is gone, in
 // its own mappings and nowhere else, and the recording goes on in other files. All
 // other faults are the program's as ever. Elsewhere, or where the program handles
 // that signal itself, such a fault ends the recording ([Recorder.Err]).
@@ -42,7 +42,7 @@
 //
 // # CPU samples
 //
-// On linux/amd64 each thread has a timer on its CPU clock, which sends it a
+// On Linux (amd64, arm64) each thread has a timer on its CPU clock, which sends it a
 // real-time signal: 62, or one below if the program uses that. The signal's
 // handler notes time, thread, goroutine, labels and stack in a ring of the
 // thread's, in a mapped file; so samples survive kill -9 as markers do. The program
@@ -56,7 +56,7 @@
 //
 // What has a name by [NewTrack] is a track in outputs, the rest is grouped by root
 // function. A [Label] is a frame that the program puts into its stack. Markers tell
-// their goroutine, on linux/amd64 and arm64.
+// their goroutine, on the same systems.
 //
 // Labels of runtime/pprof that the program sets itself are recorded by [CPUPprof]
 // alone, for that profile brings their texts. The signal's handler finds only where
@@ -140,8 +140,8 @@
 // Markers, counters of the runtime, heap samples, waits and windows of the execution
 // trace are recorded on Linux, macOS, the BSDs and Windows, and are found after the
 // process was killed. CPU samples by signals, counters of the system, the way by the
-// processor's counter and writers of processors are Linux' (amd64; all but the samples on
-// arm64, too); meta says what is absent.
+// processor's counter and writers of processors are Linux' (amd64, arm64); meta says
+// what is absent.
 //
 // # What is recorded
 //

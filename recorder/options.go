@@ -129,8 +129,8 @@ type CPUMode int
 const (
 	// CPUSignal takes samples by a signal of its own, each with its time, thread,
 	// goroutine and track. The program's own CPU profiles go on beside it. Where
-	// its self-tests fail, or on other systems than linux/amd64, no samples are
-	// taken; meta says why.
+	// its self-tests fail, or on other systems than Linux (amd64, arm64), no samples
+	// are taken; meta says why.
 	CPUSignal CPUMode = iota
 	// CPUOff takes no samples.
 	CPUOff

@@ -117,10 +117,12 @@ func interrupt(m *madeUp, value uint64, c *interrupted) bool {
 	return start == uintptr(unsafe.Pointer(&room))
 }
 
-// attached is a sampler with this thread's ring, whose timer does not run.
+// attached is a sampler with this thread's ring, whose timer does not run. It is this
+// test's alone.
 func attached(t *testing.T) (*sampler, *sampled) {
 	r := beginInternal(t, Options{Limit: 8 << 20, CPU: CPUOff})
 	<-r.mapped
+	dismiss(r)
 	s := &sampler{}
 	if err := s.open(r, 100); err != nil {
 		t.Fatal(err)
