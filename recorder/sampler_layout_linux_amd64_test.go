@@ -19,8 +19,8 @@ type interrupted struct {
 	rest           [128]uint64
 }
 
-// assembled are the offsets and numbers of this processor's handler.
-var assembled = map[string]uintptr{
+// handlerNumbers are the offsets and numbers of this processor's handler.
+var handlerNumbers = map[string]uintptr{
 	"UC_RBP": unsafe.Offsetof(interrupted{}.fp), "UC_RSP": unsafe.Offsetof(interrupted{}.sp), "UC_RIP": unsafe.Offsetof(interrupted{}.pc),
 	"SYS_rt_sigreturn": unix.SYS_RT_SIGRETURN,
 }

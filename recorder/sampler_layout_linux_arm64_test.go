@@ -19,8 +19,8 @@ type interrupted struct {
 	rest        [528]uint64
 }
 
-// assembled are the offsets of this processor's handler.
-var assembled = map[string]uintptr{
+// handlerNumbers are the offsets of this processor's handler.
+var handlerNumbers = map[string]uintptr{
 	"UC_STACK": unsafe.Offsetof(interrupted{}.stack), "UC_G": unsafe.Offsetof(interrupted{}.g), "UC_FP": unsafe.Offsetof(interrupted{}.fp),
 	"UC_LR": unsafe.Offsetof(interrupted{}.lr), "UC_SP": unsafe.Offsetof(interrupted{}.sp), "UC_PC": unsafe.Offsetof(interrupted{}.pc),
 }

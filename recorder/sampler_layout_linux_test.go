@@ -28,7 +28,7 @@ func TestAssemblyKnowsLayouts(t *testing.T) {
 		"RING_DATA": rawformat.StacksHead, "RING_MASK": rawformat.StacksWords - 1,
 		"SYS_clock_gettime": unix.SYS_CLOCK_GETTIME,
 	}
-	maps.Copy(want, assembled)
+	maps.Copy(want, handlerNumbers)
 	for _, m := range regexp.MustCompile(`#define (\w+) (\d+)\s`).FindAllSubmatch(source, -1) {
 		name := string(m[1])
 		value, err := strconv.ParseUint(string(m[2]), 10, 64)
