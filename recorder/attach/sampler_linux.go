@@ -89,7 +89,8 @@ func (s *Sampler) open(pids []int) (err error) {
 
 // begin opens the events of all threads of a process, and learns what it is. A thread
 // that begins meanwhile has them from the one that began it, unless that had none yet:
-// so the list is read until it holds nothing new.
+// so the list is read until it holds nothing new. What is in the first one had nobody to
+// have them from.
 func (s *Sampler) begin(pid int) error {
 	if len(s.processes) == 0 {
 		if err := s.events.probe(pid); err != nil {
@@ -99,10 +100,11 @@ func (s *Sampler) begin(pid int) error {
 	}
 	p := &process{pid: int32(pid), threads: map[int32]*thread{}, kernel: &s.kernel, builds: &s.builds, places: map[uint64]frame{}}
 	s.processes[p.pid] = p
-	for news := true; news; {
+	first := true
+	for news := true; news; first = false {
 		news = false
 		for _, tid := range threads(pid) {
-			if p.threads[tid] != nil || s.hasBegun(tid) {
+			if p.threads[tid] != nil || !first && s.hasBegun(tid) {
 				continue
 			}
 			news = true
