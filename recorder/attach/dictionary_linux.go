@@ -52,6 +52,9 @@ func (d *dictionary) flush() bool {
 // isOutgrown reports whether another generation should begin.
 func (d *dictionary) isOutgrown() bool { return d.full || d.file.Size() > d.limit }
 
+// isTooLarge reports whether that can't wait until the one before it is gone.
+func (d *dictionary) isTooLarge() bool { return d.file.Size() > 2*d.limit }
+
 // stack returns the id of a stack, innermost frame first; 0: it is empty, or there is no room.
 func (d *dictionary) stack(p *process, frames []frame) (id uint32) {
 	if d.full {

@@ -2,13 +2,18 @@ package attach
 
 import (
 	"encoding/binary"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"gprof/chunks"
 	"gprof/perfevent"
+	"gprof/rawformat"
 )
 
 func TestParseMaps(t *testing.T) {
@@ -123,4 +128,42 @@ func FuzzTake(f *testing.F) {
 			t.Errorf("%d processes", len(s.processes))
 		}
 	})
+}
+
+// A dictionary that has outgrown its bound makes way for another one, and is removed when
+// no chunk names it; stacks go on being written.
+func TestGenerations(t *testing.T) {
+	session := t.TempDir()
+	control, err := chunks.OpenControl(session, chunks.ControlOptions{Limit: 4 * chunkFile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer control.Close()
+	s := &Sampler{o: Options{Session: session, Hz: DefaultHz}, control: control, events: &events{}}
+	p := &process{pid: 7, exe: "/bin/x", threads: map[int32]*thread{}, kernel: &kernel{read: true}, places: map[uint64]frame{}}
+	r, err := s.record(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40_000 {
+		r.makeRoom()
+		at := anchor().Monotonic
+		r.writer.busy(at, sampled{thread: 7, period: 1e6, track: r.track(p, 7)}, r.intern(p, []frame{{noModule, uint64(i)}}))
+		if i%1000 == 0 {
+			r.upkeep(time.Now())
+		}
+	}
+	if r.writer.generation < 3 || r.lost[rawformat.LostDictionary] > 0 {
+		t.Errorf("generation %d, %d stacks lost", r.writer.generation, r.lost[rawformat.LostDictionary])
+	}
+	if dicts, _ := filepath.Glob(filepath.Join(r.dir, "dict-*")); len(dicts) >= int(r.writer.generation) {
+		t.Errorf("%d dictionaries of %d generations are left", len(dicts), r.writer.generation)
+	}
+	if err := r.end(session, rawformat.ExitStopped, ""); err != nil {
+		t.Fatal(err)
+	}
+	found, err := chunks.OpenProcess(os.DirFS(r.dir), ".")
+	if err != nil || len(found.Problems) > 0 || found.Exit == nil {
+		t.Errorf("%v, %+v", err, found)
+	}
 }

@@ -124,7 +124,7 @@ func (r *recording) turnDictionary() {
 	}
 	r.old = left
 	generation := r.writer.generation
-	if !r.dict.isOutgrown() || len(r.old) > 0 && !r.dict.full || generation == maxGeneration {
+	if !r.dict.isOutgrown() || len(r.old) > 0 && !r.dict.full && !r.dict.isTooLarge() || generation == maxGeneration {
 		return
 	}
 	before := r.dict
@@ -136,6 +136,14 @@ func (r *recording) turnDictionary() {
 	r.old = append(r.old, outgrown{generation, before.file.Size()})
 	r.complain(before.file.Close())
 	r.ring.Charge(r.dict.file.Size())
+}
+
+// makeRoom sees to it that the dictionary has room for what is recorded next. Ids from before
+// mean nothing after it.
+func (r *recording) makeRoom() {
+	if r.dict.isTooLarge() {
+		r.turnDictionary()
+	}
 }
 
 // intern returns the id of a stack. The limit counts what is added.

@@ -59,6 +59,8 @@ func (s *surroundings) explain(what string, err error) *Refusal {
 		r.Hints = []string{"a container can be started with: docker run --security-opt seccomp=unconfined --cap-add PERFMON"}
 	case syscall.ENOENT, syscall.EOPNOTSUPP, syscall.ENODEV:
 		r.Why = "this kernel was built without the clock event of perf_event"
+	case syscall.EINVAL:
+		r.Why = "this kernel is too old for what is asked for: leaving out children needs Linux 5.13"
 	case syscall.EMFILE:
 		r.Why = "each thread takes two open files for each processor"
 		r.Hints = []string{"ulimit -n 1000000    # in this shell, then again"}

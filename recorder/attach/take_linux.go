@@ -71,6 +71,7 @@ func (s *Sampler) takeSample(misc uint16) {
 	if r == nil {
 		return
 	}
+	r.makeRoom()
 	is := sampled{thread: uint64(m.Tid), period: m.Period, track: r.track(p, m.Tid)}
 	if r.writer.busy(m.Time, is, r.intern(p, p.stack(m, misc))) {
 		s.summary.Samples++
@@ -99,6 +100,7 @@ func (s *Sampler) takeWait(p *process, t *thread, who perfevent.Trailer) {
 	if r == nil {
 		return
 	}
+	r.makeRoom()
 	reason := rawformat.OffWaiting
 	if t.preempted {
 		reason = rawformat.OffPreempted
