@@ -46,7 +46,7 @@ func formats() []format {
 		{name: "gzip", sniff: archive.IsGzip, ends: []string{".tar.gz", ".tgz"}, read: (*search).gzip},
 		{name: "zstd", sniff: archive.IsZstd, ends: []string{".tar.zst", ".tzst"}, read: (*search).zstd},
 		{name: geckoFormat, sniff: gecko.Sniff, open: (*search).gecko},
-		{name: "JsonSlabs", sniff: gecko.IsSlabs, alone: true, open: noInput("JsonSlabs: open it in Firefox Profiler and save it as JSON")},
+		{name: "JsonSlabs", sniff: gecko.IsSlabs, open: (*search).slabs, read: (*search).slabsStream},
 		{name: goTraceFormat, sniff: gotrace.IsTrace, open: foreignOf(goTraceFormat, openGoTrace)},
 		{name: "pprof", sniff: pprof.Sniff, ends: []string{".pb.gz", ".pprof"}, front: true, open: (*search).profile},
 		{name: "perf.data", sniff: perf.Sniff, ends: []string{"perf.data"}, front: true, open: foreignOf("perf.data", perf.Open)},

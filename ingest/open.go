@@ -168,6 +168,36 @@ func (s *search) gzip(l location, r io.Reader) error { return s.unpacked(l, r, a
 
 func (s *search) zstd(l location, r io.Reader) error { return s.unpacked(l, r, archive.Unzstd) }
 
+// slabs takes a file of JsonSlabs: a profile in another shape.
+func (s *search) slabs(l location) error {
+	r, err := l.open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return s.slabsStream(l, r)
+}
+
+// slabsStream is slabs for what comes from a pipe, or was compressed. What is in
+// it is a profile and nothing else: no such file holds another.
+func (s *search) slabsStream(l location, r io.Reader) error {
+	text, err := gecko.Unslab(r, s.o.TempDir)
+	if err != nil {
+		return err
+	}
+	defer text.Close()
+	in := bufio.NewReaderSize(text, streamBuffer)
+	head, err := in.Peek(archive.Head)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	f := sniff(head)
+	if f == nil || f.name != geckoFormat {
+		return foreign(head)
+	}
+	return s.store(f, l, in)
+}
+
 // unpacked takes what a compressed file holds.
 func (s *search) unpacked(l location, r io.Reader, unpack func(io.Reader) (io.ReadCloser, error)) error {
 	z, err := unpack(r)

@@ -24,12 +24,20 @@
 //   - Delays of the event loop are Delays; the viewer's Jank markers are made of
 //     these, so they are not read beside them.
 //   - A marker's name is the event's, unless it has a URL in it or there are too
-//     many of them: then the type is the event's name, and the name a field.
-//   - Payloads are fields; what is nested in them is JSON, as text.
+//     many of them: then the type is the event's name, and the name a field, which
+//     the event says (NameField).
+//   - The type is the event's, with all that a schema says of it. Where old profiles
+//     bring no schemas, those are taken that the viewer has for them (old.go).
+//   - Payloads are fields; those that no schema lists are marked so. A value that is
+//     no number and no text, or is none where its field says so, is JSON.
+//   - What the viewer's code looks up in payloads without a schema is what it is
+//     there: times, strings by number, details of collections (special.go).
 //   - Categories that a frame does not name are those of its caller.
 //
 // What has no place is in the ledger, with a count: windows of frames, ids and
-// maps of sources, traces of JavaScript values, graphs of schemas, and so on.
+// maps of sources, traces of JavaScript values, and so on.
+//
+// JsonSlabs files are the same in a binary shell: [Unslab] takes it off.
 package gecko
 
 import (

@@ -56,7 +56,7 @@
 //	            features, track_filter (what the recorder was started with)
 //	attributes  process_id, key, value: what the program said about itself
 //	tracks      process_id, track_id, name, main, start_ns, end_ns
-//	events      name, category, subcategory, field, column_name, label, type, unit, privacy: a row for each field of a marker
+//	events      name, category, subcategory, field, column_name, label, type (int, float, text, json), unit, privacy: a row for each field of a marker
 //	losses      instance, reason, severity, text, what, place, count, bytes: the ledger
 //	clocks      process_id, instance, placed_by (boot, host, or what told the start), boot_id, exact (monotonic time is kept), pieces, uncertainty_ns,
 //	            anchors, first_anchor_ns, last_anchor_ns
