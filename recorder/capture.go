@@ -28,7 +28,8 @@ func CaptureStack() Stack {
 	if r.unwalked != nil {
 		return Stack{calls: slices.Clone(calls[:runtime.Callers(capturers, calls[:])])}
 	}
-	return Stack{slices.Clone(calls[:walkFrames(&calls[0], maxDepth, 0)]), true}
+	depth, _ := walkFrames(&calls[0], maxDepth, 0)
+	return Stack{slices.Clone(calls[:depth]), true}
 }
 
 // in is the stack as r has it: none if r would have captured it in another way.

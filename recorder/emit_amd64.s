@@ -186,7 +186,7 @@ late:
 uncounted: // the time must be given
 	CMPQ now+40(FP), $0
 	JNE  counted
-	JMP  ·emitElse(SB)
+	JMP  ·emitUncounted(SB)
 
 track:
 	CMPL Track_unwanted(CX), $0

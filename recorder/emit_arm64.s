@@ -158,7 +158,7 @@ done:
 uncounted: // the time must be given
 	MOVD now+40(FP), R9
 	CBNZ R9, counted
-	B    ·emitElse(SB)
+	B    ·emitUncounted(SB)
 
 track:
 	MOVWU Track_unwanted(R9), R10

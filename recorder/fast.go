@@ -68,10 +68,10 @@ func releaseFlag(flag *uint32)
 func releaseWords(word *uint64, v uint64, flag *uint32)
 
 // walkFrames stores the return addresses of the caller's caller and so on, at most
-// n, without the first skip, and returns how many.
+// n, without the first skip, and returns how many, and sumOf them.
 //
 //go:noescape
-func walkFrames(pcs *uintptr, n, skip int) int
+func walkFrames(pcs *uintptr, n, skip int) (depth int, sum uint64)
 
 // nanotime is CLOCK_MONOTONIC in ns.
 func (c *clock) nanotime() tick { return tick(runtimeNanotime()) }

@@ -105,10 +105,10 @@ TEXT ·releaseWords(SB), NOSPLIT|NOFRAME, $0-24
 	MOVL $0, (CX)
 	RET
 
-// func walkFrames(pcs *uintptr, n, skip int) int
+// func walkFrames(pcs *uintptr, n, skip int) (depth int, sum uint64)
 // A frame pointer points to the caller's, and above that lies the return address.
 // They rise, and stay within the stack, which ends at the second word of g.
-TEXT ·walkFrames(SB), NOSPLIT|NOFRAME, $0-32
+TEXT ·walkFrames(SB), NOSPLIT|NOFRAME, $0-40
 	MOVQ pcs+0(FP), DI
 	MOVQ n+8(FP), CX
 	MOVQ skip+16(FP), SI
@@ -118,8 +118,25 @@ TEXT ·walkFrames(SB), NOSPLIT|NOFRAME, $0-32
 	MOVQ BP, BX
 	MOVQ SP, DX
 	XORL AX, AX
+	XORL R11, R11
 
-loop:
+skip:
+	TESTQ SI, SI
+	JLE   room
+	CMPQ  BX, DX
+	JLS   done
+	CMPQ  BX, R9
+	JHI   done
+	MOVQ  BX, DX
+	MOVQ  (BX), BX
+	DECQ  SI
+	JMP   skip
+
+room:
+	CMPQ AX, CX
+	JGE  done
+
+walk:
 	CMPQ BX, DX
 	JLS  done
 	CMPQ BX, R9
@@ -127,14 +144,14 @@ loop:
 	MOVQ 8(BX), R10
 	MOVQ BX, DX
 	MOVQ (BX), BX
-	DECQ SI
-	JGE  loop
-	CMPQ AX, CX
-	JGE  done
 	MOVQ R10, (DI)(AX*8)
+	ROLQ $7, R11
+	ADDQ R10, R11
 	INCQ AX
-	JMP  loop
+	CMPQ AX, CX
+	JLT  walk
 
 done:
-	MOVQ AX, ret+24(FP)
+	MOVQ AX, depth+24(FP)
+	MOVQ R11, sum+32(FP)
 	RET

@@ -101,11 +101,11 @@ TEXT ·releaseWords(SB), NOSPLIT|NOFRAME, $0-24
 	STLRW ZR, (R2)
 	RET
 
-// func walkFrames(pcs *uintptr, n, skip int) int
+// func walkFrames(pcs *uintptr, n, skip int) (depth int, sum uint64)
 // A frame pointer points to the caller's, and above that lies the return address.
 // They rise, and stay within the stack, which ends at the second word of g. The
 // caller's lies below its stack pointer, by a word.
-TEXT ·walkFrames(SB), NOSPLIT|NOFRAME, $0-32
+TEXT ·walkFrames(SB), NOSPLIT|NOFRAME, $0-40
 	MOVD pcs+0(FP), R0
 	MOVD n+8(FP), R1
 	MOVD skip+16(FP), R2
@@ -115,6 +115,7 @@ TEXT ·walkFrames(SB), NOSPLIT|NOFRAME, $0-32
 	MOVD RSP, R5
 	SUB  $16, R5
 	MOVD $0, R6
+	MOVD $0, R8
 
 loop:
 	CMP  R5, R4
@@ -132,9 +133,12 @@ take:
 	CMP  R1, R6
 	BGE  done
 	MOVD R7, (R0)(R6<<3)
+	ROR  $57, R8
+	ADD  R7, R8
 	ADD  $1, R6
 	B    loop
 
 done:
-	MOVD R6, ret+24(FP)
+	MOVD R6, depth+24(FP)
+	MOVD R8, sum+32(FP)
 	RET

@@ -39,11 +39,14 @@ func TestTricks(t *testing.T) {
 func TestWalk(t *testing.T) {
 	deep(5, func() {
 		var all, some [maxDepth]uintptr
-		n := walkFrames(&all[0], maxDepth, 0)
+		n, _ := walkFrames(&all[0], maxDepth, 0)
 		for skip := range n + 2 {
 			for room := range n + 2 {
 				some = [maxDepth]uintptr{}
-				got := walkFrames(&some[0], room, skip)
+				got, sum := walkFrames(&some[0], room, skip)
+				if sum != sumOf(some[:got]) {
+					t.Fatalf("%d frames after %d: the sum is %x", got, skip, sum)
+				}
 				if want := min(room, max(n-skip, 0)); got != want || got > 0 && some[0] != all[skip] && n != maxDepth {
 					t.Fatalf("%d frames after %d, with room for %d: %d", n, skip, room, got)
 				}

@@ -28,11 +28,7 @@ func emitElse(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick) {
 		return
 	}
 	if now == 0 {
-		counted := r.clock.counter.Load()
-		if now = r.clock.now(); assembled && !counted {
-			emit(h, kind, a, b, now)
-			return
-		}
+		now = r.clock.now()
 	}
 	track := uint32(0)
 	if h.track != nil {

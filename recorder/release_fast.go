@@ -2,12 +2,6 @@
 
 package recorder
 
-import (
-	"unsafe"
-
-	"gprof/rawformat"
-)
-
 // release and releaseLock store a word after everything that was stored before
 // (a release store). An atomic store would be an exchange on amd64, which costs a
 // quarter of a marker.
@@ -23,16 +17,3 @@ func taken(*shard) {}
 
 // releaseBoth is release and then releaseLock.
 func releaseBoth(word *uint64, v uint64, lock *uint32) { releaseWords(word, v, lock) }
-
-// emit records a marker of at most two numbers that is no interval, in assembly: that
-// is the hot path, a clock and some ten stores. a and b are where the values lie, nil
-// if there are fewer fields. now is the time; 0 has it read the counter. What it can't
-// do, emitElse does.
-//
-//go:noescape
-func emit(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
-
-var _ = emitElse // assembly goes on there
-
-// assembled says that emit is worth another try.
-const assembled = true

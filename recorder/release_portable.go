@@ -2,12 +2,7 @@
 
 package recorder
 
-import (
-	"sync/atomic"
-	"unsafe"
-
-	"gprof/rawformat"
-)
+import "sync/atomic"
 
 // release and releaseLock store a word after everything that was stored before
 // (a release store). With atomic operations for it, the race detector sees who
@@ -30,10 +25,3 @@ func releaseBoth(word *uint64, v uint64, lock *uint32) {
 	release(word, v)
 	releaseLock(lock)
 }
-
-// emit is emitElse.
-func emit(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick) {
-	emitElse(h, kind, a, b, now)
-}
-
-const assembled = false

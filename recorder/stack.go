@@ -14,11 +14,12 @@ const (
 	maxDepth = 64
 
 	// callers is the number of calls between runtime.Callers and the program:
-	// Callers, markStack, mark, emit, and the event's method.
+	// Callers, markStack, mark, emitElse, and the event's method.
 	callers = 5
 
 	// ownFrames are the calls between markStack and the event's method: mark and
-	// emit, or what stands for that.
+	// emitElse, or what stands for that. Behind emitElse there may be one of the
+	// compiler's making, by which assembly calls it.
 	ownFrames = 2
 
 	knownSlots   = 1 << 12 // stacks whose id is found without a lock
@@ -36,18 +37,22 @@ const (
 //go:noinline
 func (r *Recorder) markStack(m *marker) {
 	var calls [maxDepth]uintptr
-	n := 0
+	n, at := 0, uintptr(0)
 	switch given := &m.d.given; {
 	case given.calls != nil:
 		n = copy(calls[:], given.in(r))
+		at = hash(calls[:n])
 	case r.unwalked == nil:
-		n = walkFrames(&calls[0], maxDepth, ownFrames)
+		var sum uint64
+		n, sum = walkFrames(&calls[0], maxDepth, ownFrames)
+		at = hashOf(sum, n)
 	default:
 		n = runtime.Callers(callers, calls[:])
+		at = hash(calls[:n])
 	}
 	stack := calls[:n]
 	m.generation = r.known.generation.Load()
-	if id := r.known.find(stack); id != 0 {
+	if id := r.known.findAt(at, stack); id != 0 {
 		if m.stack = uint64(id) + 1; r.write(m, nil) {
 			return
 		}
@@ -59,7 +64,7 @@ func (r *Recorder) markStack(m *marker) {
 	r.write(m, raw[:n])
 }
 
-// rawStack is the stack as pcs, without the recorder's own method, and returns how
+// rawStack is the stack as pcs, without the recorder's own calls, and returns how
 // many there are. By frame pointers nothing is allocated, and little is asked of
 // the runtime: what is at a pc is for the housekeeper to find out.
 func (r *Recorder) rawStack(raw *[maxDepth]uint64, stack []uintptr) (n int) {
@@ -70,8 +75,11 @@ func (r *Recorder) rawStack(raw *[maxDepth]uint64, stack []uintptr) (n int) {
 		}
 		return n
 	}
-	for i, pc := range stack {
-		if i > 0 && !isWrapper(pc) || i == 0 && !r.isOwnCall(pc) {
+	for len(stack) > 0 && r.isOwnCall(stack[0]) {
+		stack = stack[1:]
+	}
+	for _, pc := range stack {
+		if !isWrapper(pc) {
 			raw[n] = uint64(pc) - 1
 			n++
 		}
@@ -163,7 +171,8 @@ func tryWalk() error {
 		return errors.ErrUnsupported
 	}
 	var walked, called [maxDepth]uintptr
-	calls := expand(walked[:walkFrames(&walked[0], maxDepth, 0)])
+	depth, _ := walkFrames(&walked[0], maxDepth, 0)
+	calls := expand(walked[:depth])
 	n := runtime.Callers(2, called[:])
 	for i := range min(n, maxDepth/maxInlined) {
 		if i >= len(calls) || calls[i] != called[i] {
@@ -225,8 +234,10 @@ func (t *knownStacks) forget(generation uint16) {
 	}
 }
 
-func (t *knownStacks) find(calls []uintptr) uint32 {
-	at := hash(calls)
+func (t *knownStacks) find(calls []uintptr) uint32 { return t.findAt(hash(calls), calls) }
+
+// findAt is find where the hash is known.
+func (t *knownStacks) findAt(at uintptr, calls []uintptr) uint32 {
 	for i := range uintptr(knownProbes) {
 		if k := t.slots[(at+i)%knownSlots].Load(); k != nil && slices.Equal(k.calls, calls) {
 			return k.id
@@ -248,13 +259,20 @@ func (t *knownStacks) add(calls []uintptr, id uint32) {
 }
 
 // hash spreads stacks over the table; equal hashes do no harm.
-func hash(calls []uintptr) uintptr {
-	h := uint64(len(calls))
-	for _, pc := range calls { // one product for all: each waits for the one before it
-		h = bits.RotateLeft64(h, 7) + uint64(pc)
+func hash(calls []uintptr) uintptr { return hashOf(sumOf(calls), len(calls)) }
+
+// sumOf is what a stack's hash is made of: all pcs, in their order.
+func sumOf(calls []uintptr) (sum uint64) {
+	for _, pc := range calls {
+		sum = bits.RotateLeft64(sum, 7) + uint64(pc)
 	}
-	h *= 0x9e3779b97f4a7c15
-	return uintptr(h >> 40)
+	return sum
+}
+
+// hashOf is the hash of a stack with that sum: one product for all, because each would
+// wait for the one before it.
+func hashOf(sum uint64, depth int) uintptr {
+	return uintptr((sum + uint64(depth)) * 0x9e3779b97f4a7c15 >> 40)
 }
 
 // freshStacks passes stacks without an id to the housekeeper.
