@@ -69,7 +69,7 @@ func (r *Recorder) markStack(m *marker) {
 // the runtime: what is at a pc is for the housekeeper to find out.
 func (r *Recorder) rawStack(raw *[maxDepth]uint64, stack []uintptr) (n int) {
 	if r.unwalked != nil {
-		for _, l := range locate(slices.Clone(stack)) { // a copy, so that the caller's stays on its stack
+		for _, l := range withoutOwn(locate(slices.Clone(stack))) { // a copy, so that the caller's stays on its stack
 			raw[n] = l.pc
 			n++
 		}
@@ -109,7 +109,7 @@ func (r *Recorder) isOwnCall(call uintptr) bool {
 	}
 	file, _ := f.FileLine(functions[n-1] - 1)
 	name, ok := strings.CutPrefix(file, r.source)
-	return ok && (name == "event.go" || name == "eventn.go" || name == "text.go")
+	return ok && (name == "event.go" || name == "eventn.go" || name == "text.go" || name == "emit_portable.go")
 }
 
 // sourceFolder is where the compiler found this package.
@@ -125,7 +125,7 @@ const maxChain = 16
 // places is where the calls of a marker's stack are.
 func (r *Recorder) places(stack []uintptr) []location {
 	if r.unwalked != nil {
-		return locate(stack)
+		return withoutOwn(locate(stack))
 	}
 	return withoutOwn(locate(expand(stack)))
 }
@@ -142,15 +142,19 @@ const maxInlined = 4
 
 // withoutOwn leaves out the method by which the program called us.
 func withoutOwn(leafFirst []location) []location {
-	if len(leafFirst) == 0 {
-		return nil
-	}
-	leaf := &leafFirst[0]
-	for n := len(leaf.chain); n > 0 && isOwn(leaf.chain[n-1].function); n-- {
-		leaf.chain = leaf.chain[:n-1]
-	}
-	if len(leaf.chain) == 0 {
-		return leafFirst[1:]
+	for len(leafFirst) > 0 {
+		leaf := &leafFirst[0]
+		before := len(leaf.chain)
+		for n := before; n > 0 && isOwn(leaf.chain[n-1].function); n-- {
+			leaf.chain = leaf.chain[:n-1]
+		}
+		if len(leaf.chain) > 0 {
+			break
+		}
+		leafFirst = leafFirst[1:]
+		if before == 0 {
+			break
+		}
 	}
 	return leafFirst
 }
@@ -158,7 +162,7 @@ func withoutOwn(leafFirst []location) []location {
 // isOwn reports whether a function is one of those that make markers.
 func isOwn(function string) bool {
 	name, ok := strings.CutPrefix(function, "gprof/recorder.")
-	return ok && (strings.HasPrefix(name, "Event") || strings.HasPrefix(name, "Span") || strings.HasPrefix(name, "(*Track).") || name == "Mark" || name == "Text")
+	return ok && (strings.HasPrefix(name, "Event") || strings.HasPrefix(name, "Span") || strings.HasPrefix(name, "(*Track).") || name == "Mark" || name == "Text" || name == "emit")
 }
 
 var errWalk = errors.New("frame pointers lead elsewhere than runtime.Callers")
