@@ -106,7 +106,7 @@ type StackRecord struct {
 const (
 	StackLabel    = 1 << 63
 	StackLabelPC  = 1 << 62 // in front of the pc
-	StackLabelTop = 1 << 61 // between pc and top
+	StackLabelTop = 1 << 61 // between pc and top; on arm64 in front of a pc whose function has a frame
 )
 
 // Stack is the stack as pcs, leaf first, each inside of its instruction; without

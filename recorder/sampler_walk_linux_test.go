@@ -38,8 +38,8 @@ func at(word int) uintptr { return addressOf + uintptr(8*word) }
 // code is the address of an instruction.
 func code(n int) uintptr { return codeAt + uintptr(16*n) }
 
-// real is the number that is meant, for a stack at base.
-func real(w, base uintptr) uintptr {
+// meant is the number that is meant, for a stack at base.
+func meant(w, base uintptr) uintptr {
 	switch w & tag {
 	case addressOf:
 		return w - addressOf + base
@@ -105,12 +105,12 @@ func interrupt(m *madeUp, value uint64, c *interrupted) bool {
 	start := uintptr(unsafe.Pointer(&room))
 	base := (start + 15) &^ 15
 	for i, w := range m.words {
-		room[uintptr(i)+(base-start)/8] = real(w, base)
+		room[uintptr(i)+(base-start)/8] = meant(w, base)
 	}
 	if m.sp == at(2) && m.words[2] == 0 {
-		room[2+(base-start)/8] = real(m.top, base)
+		room[2+(base-start)/8] = meant(m.top, base)
 	}
-	c.set(real(m.pc, base), real(m.sp, base), real(m.fp, base), real(m.top, base))
+	c.set(meant(m.pc, base), meant(m.sp, base), meant(m.fp, base), meant(m.top, base))
 	info := siginfo{code: siTimer, value: value}
 	handler, _ := sampleEntry()
 	signalcall.Call(handler, lastSignal, unsafe.Pointer(&info), unsafe.Pointer(c))
@@ -157,9 +157,9 @@ func TestMadeUpStacks(t *testing.T) {
 		}
 		var want []uint64
 		for _, w := range m.want {
-			want = append(want, uint64(real(w, 0)))
+			want = append(want, uint64(meant(w, 0)))
 		}
-		if rec.PC != uint64(real(m.pc, 0)) || rec.Top != uint64(real(m.wantTop, 0)) || !slices.Equal(rec.Returns, want) || rec.Goroutine != goid() || rec.Periods != 1 {
+		if rec.PC != uint64(meant(m.pc, 0)) || rec.Top != uint64(meant(m.wantTop, 0)) || !slices.Equal(rec.Returns, want) || rec.Goroutine != goid() || rec.Periods != 1 {
 			t.Errorf("%s: %x, want %x, %x", m.name, rec, m.wantTop, want)
 		}
 	}
