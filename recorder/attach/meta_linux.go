@@ -32,7 +32,10 @@ func (s *Sampler) meta(p *process, r *recording) (records [][]byte) {
 	add(rawformat.MetaHost, host)
 	add(rawformat.MetaBootID, readLine("/proc/sys/kernel/random/boot_id"))
 	add(rawformat.MetaExe, p.exe)
-	for _, arg := range p.args() {
+	if p.argv == nil {
+		p.argv = p.args()
+	}
+	for _, arg := range p.argv {
 		add(rawformat.MetaArg, arg)
 	}
 	add(rawformat.MetaGoos, runtime.GOOS)

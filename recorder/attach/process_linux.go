@@ -14,6 +14,7 @@ type process struct {
 	pid     int32
 	parent  *process // that is sampled, too; nil: none
 	exe     string
+	argv    []string // nil: not read yet
 	threads map[int32]*thread
 	modules []module // code that it mapped; of two at one address the later counts
 	kernel  *kernel
