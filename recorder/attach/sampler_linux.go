@@ -120,7 +120,7 @@ func (s *Sampler) begin(pid int) error {
 		return ErrEnded
 	}
 	p.exe, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)) // "" if it has ended
-	p.argv = p.args() // it may have ended when there is something to record
+	p.argv = p.args()                                        // it may have ended when there is something to record
 	for _, m := range s.builds.mapped(p.pid) {
 		p.isMapped(m)
 	}
