@@ -30,7 +30,7 @@ func goList(t *testing.T, dir string, args ...string) []string {
 // packages.
 func TestDependencies(t *testing.T) {
 	found := goList(t, ".", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "gprof/recorder", "gprof/recorder/auto", "gprof/recorder/early")
-	ours := []string{"gprof/buildid", "gprof/rawformat", "gprof/chunks", "gprof/recorder", "gprof/recorder/auto", "gprof/recorder/early"}
+	ours := []string{"gprof/rawformat/buildid", "gprof/rawformat", "gprof/chunks", "gprof/recorder", "gprof/recorder/auto", "gprof/recorder/early"}
 	for _, p := range found {
 		if !slices.Contains(ours, p) && !strings.HasPrefix(p, "golang.org/x/sys/") {
 			t.Errorf("depends on %s", p)

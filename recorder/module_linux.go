@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gprof/buildid"
+	"gprof/rawformat/buildid"
 )
 
 // mappedModules lists the executable mappings of files that are not known yet.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"gprof/buildid"
+	"gprof/rawformat/buildid"
 )
 
 func TestParseMapping(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"gprof/profileproto"
+	"gprof/rawformat/profileproto"
 	"gprof/stream"
 )
 

@@ -47,7 +47,7 @@ package pprof
 import (
 	"gprof/convert/internal/ordered"
 	"gprof/convert/internal/totals"
-	"gprof/profileproto"
+	"gprof/rawformat/profileproto"
 	"gprof/stream"
 )
 

@@ -3,7 +3,7 @@ package pprof
 import (
 	"encoding/binary"
 
-	"gprof/profileproto"
+	"gprof/rawformat/profileproto"
 )
 
 // appendNumber appends a field that is a number. 0 is what a missing one means.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"gprof/convert/internal/totals"
-	"gprof/profileproto"
+	"gprof/rawformat/profileproto"
 	"gprof/stream"
 )
 

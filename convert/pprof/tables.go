@@ -1,7 +1,7 @@
 package pprof
 
 import (
-	"gprof/profileproto"
+	"gprof/rawformat/profileproto"
 	"gprof/stream"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"gprof/perfevent"
+	"gprof/rawformat/perfevent"
 )
 
 // Types of events.

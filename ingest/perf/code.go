@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"gprof/ingest/internal/naming"
-	"gprof/perfevent"
+	"gprof/rawformat/perfevent"
 	"gprof/stream"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"gprof/ingest/internal/damage"
 	"gprof/ingest/internal/naming"
-	"gprof/perfevent"
+	"gprof/rawformat/perfevent"
 	"gprof/stream"
 )
 

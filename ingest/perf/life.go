@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"gprof/perfevent"
+	"gprof/rawformat/perfevent"
 )
 
 // life is the processes and threads that a file tells of, and what they mapped

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"gprof/perfevent"
+	"gprof/rawformat/perfevent"
 	"gprof/stream"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"gprof/ingest/internal/damage"
-	"gprof/perfevent"
+	"gprof/rawformat/perfevent"
 	"gprof/stream"
 )
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"gprof/perfevent"
+	"gprof/rawformat/perfevent"
 	"gprof/stream"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"gprof/profileproto"
+	"gprof/rawformat/profileproto"
 	"gprof/stream"
 )
 

@@ -1,6 +1,6 @@
 package pprof
 
-import "gprof/profileproto"
+import "gprof/rawformat/profileproto"
 
 // fieldWires says which wire types a field of a profile may have, as bits.
 var fieldWires = [...]uint8{

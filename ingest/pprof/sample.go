@@ -3,7 +3,7 @@ package pprof
 import (
 	"encoding/binary"
 
-	"gprof/profileproto"
+	"gprof/rawformat/profileproto"
 )
 
 // sample is a sample in ids of a pool.

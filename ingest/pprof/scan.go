@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"gprof/ingest/internal/damage"
-	"gprof/profileproto"
+	"gprof/rawformat/profileproto"
 )
 
 // Limits of what is kept of a file before it is read.

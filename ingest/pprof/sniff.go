@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"slices"
 
-	"gprof/profileproto"
+	"gprof/rawformat/profileproto"
 )
 
 // Sniff reports whether a file that begins so may be a profile, which has no magic

@@ -3,7 +3,7 @@ package pprof
 import (
 	"io"
 
-	"gprof/profileproto"
+	"gprof/rawformat/profileproto"
 	"gprof/stream"
 )
 

@@ -3,7 +3,7 @@ package pprof
 import (
 	"math"
 
-	"gprof/profileproto"
+	"gprof/rawformat/profileproto"
 )
 
 // tables are what the samples of a file refer to, by numbers that the file gives

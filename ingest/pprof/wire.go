@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"gprof/ingest/internal/damage"
-	"gprof/profileproto"
+	"gprof/rawformat/profileproto"
 )
 
 // ErrProfile says that a file is no profile, or not one that can be read. Other

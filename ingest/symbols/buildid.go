@@ -3,7 +3,7 @@ package symbols
 import (
 	"debug/elf"
 
-	"gprof/buildid"
+	"gprof/rawformat/buildid"
 )
 
 // buildID names the build of a program as the recorder names it, if that is noted in

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"gprof/buildid"
+	"gprof/rawformat/buildid"
 )
 
 // tinyTable is a table of one function with one inlined call.

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gprof/buildid"
+	"gprof/rawformat/buildid"
 )
 
 // Errors of a kernel's list of symbols.

@@ -19,8 +19,8 @@ import (
 	"strings"
 	"sync"
 
-	"gprof/buildid"
 	"gprof/ingest/internal/naming"
+	"gprof/rawformat/buildid"
 )
 
 // ErrNoProgram means that a path leads to no program.

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"gprof/perfevent"
+	"gprof/rawformat/perfevent"
 )
 
 // batch brings records of several processors into the order of time. What a processor

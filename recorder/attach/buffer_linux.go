@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gprof/perfevent"
+	"gprof/rawformat/perfevent"
 )
 
 // buffer is the memory into which the kernel writes records: a page that says how far

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gprof/buildid"
+	"gprof/rawformat/buildid"
 )
 
 // builds finds out the build ids of files, each once.

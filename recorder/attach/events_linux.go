@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gprof/perfevent"
+	"gprof/rawformat/perfevent"
 )
 
 // events are those that are opened for each thread: a clock that samples, and one that

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gprof/chunks"
-	"gprof/perfevent"
 	"gprof/rawformat"
+	"gprof/rawformat/perfevent"
 )
 
 func TestParseMaps(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"gprof/perfevent"
+	"gprof/rawformat/perfevent"
 )
 
 // process is one run of a program that is sampled.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gprof/chunks"
-	"gprof/perfevent"
 	"gprof/rawformat"
+	"gprof/rawformat/perfevent"
 )
 
 // Sampler samples processes until they have ended, or it is stopped.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"gprof/perfevent"
 	"gprof/rawformat"
+	"gprof/rawformat/perfevent"
 )
 
 // take takes a record.

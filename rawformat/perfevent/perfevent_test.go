@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"gprof/perfevent"
+	"gprof/rawformat/perfevent"
 )
 
 // body is that of a record, field by field.
