@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -20,7 +19,7 @@ func (s *Sampler) meta(p *process, r *recording) (records [][]byte) {
 		}
 	}
 	add(rawformat.MetaSampler, "perf_event")
-	add(rawformat.MetaService, cmp.Or(s.o.Service, filepath.Base(p.exe)))
+	add(rawformat.MetaService, cmp.Or(s.o.Service, p.base()))
 	add(rawformat.MetaPid, p.pid)
 	if r.parent != 0 {
 		add(rawformat.MetaParent, fmt.Sprintf("%016x", r.parent))
@@ -31,7 +30,7 @@ func (s *Sampler) meta(p *process, r *recording) (records [][]byte) {
 	host, _ := os.Hostname() // "" is left out
 	add(rawformat.MetaHost, host)
 	add(rawformat.MetaBootID, readLine("/proc/sys/kernel/random/boot_id"))
-	add(rawformat.MetaExe, p.exe)
+	add(rawformat.MetaExe, p.program())
 	if p.argv == nil {
 		p.argv = p.args()
 	}

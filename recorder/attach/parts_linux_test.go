@@ -2,6 +2,7 @@ package attach
 
 import (
 	"encoding/binary"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -165,5 +166,26 @@ func TestGenerations(t *testing.T) {
 	found, err := chunks.OpenProcess(os.DirFS(r.dir), ".")
 	if err != nil || len(found.Problems) > 0 || found.Exit == nil {
 		t.Errorf("%v, %+v", err, found)
+	}
+}
+
+// What a process runs is known from its first mapping, and before that from /proc, as
+// long as it lives.
+func TestProgram(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := (&process{pid: int32(os.Getpid()), threads: map[int32]*thread{}}).exec("main")
+	if p.program() != exe || !slices.Equal(p.argv, os.Args) {
+		t.Errorf("%q runs with %q, not %q with %q", p.program(), p.argv, exe, os.Args)
+	}
+	p.isMapped(module{path: "/bin/y", end: 1})
+	if p.program() != "/bin/y" {
+		t.Errorf("the program that was mapped is %q", p.program())
+	}
+	gone := (&process{pid: math.MaxInt32, threads: map[int32]*thread{}}).exec("gone")
+	if gone.base() != "gone" {
+		t.Errorf("one that ended is called %q", gone.base())
 	}
 }

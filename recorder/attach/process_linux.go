@@ -1,8 +1,10 @@
 package attach
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -13,7 +15,8 @@ import (
 type process struct {
 	pid     int32
 	parent  *process // that is sampled, too; nil: none
-	exe     string
+	exe     string   // that it mapped first; "": it has not yet
+	link    string   // what /proc calls its program, read when it began
 	argv    []string // nil: not read yet
 	threads map[int32]*thread
 	modules []module // code that it mapped; of two at one address the later counts
@@ -77,7 +80,27 @@ func (p *process) name() string {
 	if t := p.threads[p.pid]; t != nil && t.name != "" {
 		return t.name
 	}
-	return filepath.Base(p.exe)
+	return p.base()
+}
+
+// base is the name of the program's file, or of the main thread where none is known.
+func (p *process) base() string {
+	if program := p.program(); program != "" {
+		return filepath.Base(program)
+	}
+	return cmp.Or(p.thread(p.pid).name, "unnamed program")
+}
+
+// program is the file that the process runs, "" if it is unknown. There may be something
+// to record before the first mapping; of two programs that were run in quick succession
+// /proc then tells the second.
+func (p *process) program() string { return cmp.Or(p.exe, p.link) }
+
+// look reads what /proc tells of a process while it lives: it may have ended when there
+// is something to record.
+func (p *process) look() {
+	p.link, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid)) // "" if it has ended
+	p.argv = p.args()
 }
 
 // trackName tells threads apart, of which many have one name.
@@ -112,6 +135,7 @@ func (p *process) exec(name string) *process {
 		next.parent = p.parent // nothing is known of p
 	}
 	next.thread(p.pid).name = name
+	next.look()
 	return next
 }
 

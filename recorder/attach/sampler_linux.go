@@ -119,8 +119,8 @@ func (s *Sampler) begin(pid int) error {
 	if s.events.taps[0].buffer == nil {
 		return ErrEnded
 	}
-	p.exe, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)) // "" if it has ended
-	p.argv = p.args()                                        // it may have ended when there is something to record
+	p.look()
+	p.exe = p.link
 	for _, m := range s.builds.mapped(p.pid) {
 		p.isMapped(m)
 	}

@@ -50,8 +50,8 @@ func (s *Sampler) recording(p *process) *recording {
 	}
 	p.into = r
 	s.summary.Dirs = append(s.summary.Dirs, r.dir)
-	if p.exe != "" && !slices.Contains(s.summary.Programs, p.exe) {
-		s.summary.Programs = append(s.summary.Programs, p.exe)
+	if program := p.program(); program != "" && !slices.Contains(s.summary.Programs, program) {
+		s.summary.Programs = append(s.summary.Programs, program)
 	}
 	return r
 }
