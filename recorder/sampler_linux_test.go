@@ -9,9 +9,13 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	httppprof "net/http/pprof"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"strconv"
@@ -235,45 +239,71 @@ func TestSamplesOfLabelled(t *testing.T) {
 	}
 }
 
-// The program is profiled by others at the same time, and both see the same.
-func TestSamplesBesideProfile(t *testing.T) {
+// The program is profiled by `go tool pprof` over HTTP at the same time, and both see
+// the same.
+func TestSamplesBesideHTTPProfile(t *testing.T) {
 	rec := begin(t, recorder.Options{})
-	var written bytes.Buffer
-	if err := pprof.StartCPUProfile(&written); err != nil {
-		t.Fatal(err)
-	}
-	for range 15 {
-		burnCPU(60 * time.Millisecond)
-		burnOther(30 * time.Millisecond)
-	}
-	pprof.StopCPUProfile()
-	theirs, err := profile.Parse(&written)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var their, our [2]int64
-	for _, s := range theirs.Sample {
-		names := ""
-		for _, l := range s.Location {
-			for _, line := range l.Line {
-				names += line.Function.Name + " "
-			}
+	server := httptest.NewServer(http.HandlerFunc(httppprof.Profile))
+	defer server.Close()
+	var stop atomic.Bool
+	var working sync.WaitGroup
+	working.Go(func() {
+		for !stop.Load() {
+			burnCPU(60 * time.Millisecond)
+			burnOther(30 * time.Millisecond)
 		}
-		tally(&their, names, s.Value[0])
+	})
+	var their, our [2]int64
+	for deadline := time.Now().Add(time.Minute); their[0]+their[1] < 100 && time.Now().Before(deadline); {
+		for _, s := range fetchProfile(t, server.URL).Sample { // of few, on a busy machine
+			tally(&their, functionsOf(s), s.Value[0])
+		}
 	}
+	stop.Store(true)
+	working.Wait()
 	r := finish(t, rec)
 	for _, s := range r.signalSamples(t) {
 		tally(&our, strings.Join(s.names, " ")+" ", int64(s.weight))
 	}
 	share := func(n [2]int64) float64 { return float64(n[0]) / float64(max(1, n[0]+n[1])) }
-	t.Logf("pprof: %d and %d samples, share %.3f; ours: %d and %d, share %.3f", their[0], their[1], share(their), our[0], our[1], share(our))
+	t.Logf("go tool pprof: %d and %d samples, share %.3f; ours: %d and %d, share %.3f", their[0], their[1], share(their), our[0], our[1], share(our))
 	apart := 0.15
 	if raceEnabled {
 		apart = 0.5 // the detector is C, whose callers runtime/pprof does not see
 	}
 	if d := share(their) - share(our); d < -apart || d > apart || our[0]+our[1] < 20 {
-		t.Errorf("pprof: %v, ours: %v", their, our)
+		t.Errorf("go tool pprof: %v, ours: %v", their, our)
 	}
+}
+
+// fetchProfile has `go tool pprof` profile a program for a second.
+func fetchProfile(t *testing.T, url string) *profile.Profile {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "profile")
+	fetch := exec.Command("go", "tool", "pprof", "-symbolize=none", "-proto", "-seconds=1", "-output="+file, url)
+	fetch.Env = append(os.Environ(), "PPROF_TMPDIR="+t.TempDir())
+	if out, err := fetch.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.ParseData(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// functionsOf are the names of a stack, a space behind each.
+func functionsOf(s *profile.Sample) (names string) {
+	for _, l := range s.Location {
+		for _, line := range l.Line {
+			names += line.Function.Name + " "
+		}
+	}
+	return names
 }
 
 func tally(n *[2]int64, stack string, weight int64) {
