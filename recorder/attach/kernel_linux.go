@@ -2,15 +2,15 @@ package attach
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"io"
 	"math"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"gprof/rawformat/buildid"
 )
 
 // kernel names places in the kernel, by its list of symbols. That is read when the
@@ -51,7 +51,7 @@ func (k *kernel) load() {
 	defer f.Close()
 	k.parse(f)
 	if notes, err := os.ReadFile(kernelNotes); err == nil && k.text != 0 {
-		k.build = gnuNote(notes)
+		k.build = buildid.InNotes(binary.NativeEndian, notes)
 	}
 }
 
@@ -133,21 +133,4 @@ func (k *kernel) name(offset uint64) string {
 		i-- // of several names the first
 	}
 	return k.symbols[i].name
-}
-
-// gnuNote finds the GNU build id among notes, "" if there is none.
-func gnuNote(b []byte) string {
-	for len(b) >= 12 {
-		name, desc, kind := binary.NativeEndian.Uint32(b), binary.NativeEndian.Uint32(b[4:]), binary.NativeEndian.Uint32(b[8:])
-		at := 12 + (uint64(name)+3)&^3
-		end := at + (uint64(desc)+3)&^3
-		if end > uint64(len(b)) {
-			return ""
-		}
-		if kind == 3 && bytes.HasPrefix(b[12:], []byte("GNU\x00")) {
-			return hex.EncodeToString(b[at:][:desc])
-		}
-		b = b[end:]
-	}
-	return ""
 }
