@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"gprof/ingest/internal/naming"
+	"gprof/rawformat/kallsyms"
 )
 
-const kallsyms = `0000000000000000 A fixed_percpu_data
+const list = `0000000000000000 A fixed_percpu_data
 ffffffff81000000 T _stext
 ffffffff81000000 T _text
 ffffffff81000140 t do_one
@@ -30,7 +31,7 @@ func TestKernel(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(kallsyms)
+	write(list)
 	set, errs := Open([]string{filepath.Dir(dir)})
 	if errs[0] != nil {
 		t.Fatal(errs[0])
@@ -53,11 +54,11 @@ func TestKernel(t *testing.T) {
 		t.Errorf("another kernel: %v", got)
 	}
 	write("0000000000000000 T _text\n0000000000000000 T do_one\n")
-	if _, err := openProgram(name); !errors.Is(err, ErrKernelHidden) {
+	if _, err := openProgram(name); !errors.Is(err, kallsyms.ErrHidden) {
 		t.Errorf("hidden addresses: %v", err)
 	}
 	other := filepath.Join(t.TempDir(), "kallsyms")
-	if err := os.WriteFile(other, []byte(kallsyms), 0o600); err != nil {
+	if err := os.WriteFile(other, []byte(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, errs := Open([]string{other}); !errors.Is(errs[0], ErrKernelBuild) {

@@ -5,13 +5,14 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"gprof/rawformat/kallsyms"
 )
 
 // maxTable bounds what is read of a program at once.
@@ -22,17 +23,12 @@ type program struct {
 	loads   []elf.ProgHeader // mapped from the file
 	golang  *lineTable       // nil: not of Go
 	symbols []elf.Symbol     // functions, by address
-	kernel  uint64           // where its text begins; 0: it is no kernel
+	kernel  *kallsyms.List   // nil: it is no kernel
 }
 
 func openProgram(name string) (*program, error) {
-	if filepath.Base(name) == kallsymsName {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		return readKernel(f)
+	if filepath.Base(name) == kallsyms.Name {
+		return openKernel(name)
 	}
 	f, err := elf.Open(name)
 	if err != nil {
@@ -98,9 +94,6 @@ func (p *program) lookup(offset uint64) []Function {
 
 // address is where an offset is mapped to, before any relocation.
 func (p *program) address(offset uint64) (uint64, bool) {
-	if p.kernel != 0 {
-		return p.kernel + offset, true
-	}
 	for _, l := range p.loads {
 		if offset >= l.Off && offset-l.Off < l.Filesz {
 			return offset - l.Off + l.Vaddr, true

@@ -21,6 +21,7 @@ import (
 
 	"gprof/ingest/internal/naming"
 	"gprof/rawformat/buildid"
+	"gprof/rawformat/kallsyms"
 )
 
 // ErrNoProgram means that a path leads to no program.
@@ -55,7 +56,7 @@ func Open(paths []string) (*Set, []error) {
 			switch {
 			case err != nil && name == path:
 				return err
-			case err == nil && filepath.Base(name) == kallsymsName:
+			case err == nil && filepath.Base(name) == kallsyms.Name:
 				id, err := kernelID(name)
 				if err != nil {
 					return err
@@ -120,20 +121,19 @@ func (s *Set) Lookup(build string, offset uint64) []Function {
 			p, _ = openProgram(name) // what cannot be read names nothing
 			s.open[name] = p
 		}
-		if p == nil || booted && p.kernel != text {
-			continue
+		var chain []Function
+		switch {
+		case p == nil:
+		case p.kernel == nil && !booted:
+			chain = p.lookup(offset)
+		case p.kernel != nil && (!booted || p.kernel.Text == text):
+			chain = p.inKernel(offset, booted)
 		}
-		if chain := p.lookup(offset); chain != nil && (booted || !p.ofModule(chain)) {
+		if chain != nil {
 			return chain
 		}
 	}
 	return nil
-}
-
-// ofModule reports whether functions of a kernel's list are of a module, whose
-// place says nothing in another boot.
-func (p *program) ofModule(chain []Function) bool {
-	return p.kernel != 0 && strings.HasSuffix(chain[0].Name, "]")
 }
 
 // readUntold finds out the build ids of files that have no note of it.

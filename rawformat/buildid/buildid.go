@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"strings"
 )
@@ -58,6 +59,18 @@ func GNU(f *elf.File) string {
 		}
 	}
 	return ""
+}
+
+// kernelNotes is where the kernel that runs has its notes.
+const kernelNotes = "/sys/kernel/notes"
+
+// OfKernel is the GNU build id in hex of the kernel that runs, "" if it does not tell.
+func OfKernel() string {
+	notes, err := os.ReadFile(kernelNotes)
+	if err != nil {
+		return ""
+	}
+	return InNotes(binary.NativeEndian, notes)
 }
 
 // maxNotes bounds a section of notes: they are some dozens of bytes each.

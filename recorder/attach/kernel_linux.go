@@ -1,41 +1,26 @@
 package attach
 
 import (
-	"bufio"
-	"encoding/binary"
-	"io"
 	"math"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
 
 	"gprof/rawformat/buildid"
+	"gprof/rawformat/kallsyms"
 )
 
 // kernel names places in the kernel, by its list of symbols. That is read when the
 // first place is met.
 type kernel struct {
-	read    bool
-	text    uint64 // where its code begins; 0: it does not tell
-	build   string
-	symbols []symbol // by address
-}
-
-type symbol struct {
-	address uint64
-	name    string
+	read  bool
+	list  *kallsyms.List // nil: it does not tell
+	build string
 }
 
 const (
-	kallsyms    = "/proc/kallsyms"
-	kernelNotes = "/sys/kernel/notes"
-	kernelPath  = "[kernel.kallsyms]"
+	kernelPath = "[kernel.kallsyms]"
 
 	// kernelHalf is where the addresses of kernels begin.
 	kernelHalf = 1 << 63
-
-	maxKernelSymbols = 1 << 22 // kernels have some 200,000
 )
 
 // load reads the list, once.
@@ -44,59 +29,28 @@ func (k *kernel) load() {
 		return
 	}
 	k.read = true
-	f, err := os.Open(kallsyms)
+	f, err := os.Open(kallsyms.Path)
 	if err != nil {
 		return // the addresses are recorded all the same
 	}
 	defer f.Close()
-	k.parse(f)
-	if notes, err := os.ReadFile(kernelNotes); err == nil && k.text != 0 {
-		k.build = buildid.InNotes(binary.NativeEndian, notes)
+	if k.list, err = kallsyms.Read(f); err == nil {
+		k.build = buildid.OfKernel()
 	}
-}
-
-// parse reads the list: in each line an address, a kind and a name. Where addresses are
-// hidden they are all 0.
-func (k *kernel) parse(r io.Reader) {
-	in := bufio.NewScanner(r)
-	for in.Scan() && len(k.symbols) < maxKernelSymbols {
-		f := strings.Fields(in.Text())
-		if len(f) < 3 || !strings.Contains("tTwW", f[1]) {
-			continue
-		}
-		address, err := strconv.ParseUint(f[0], 16, 64)
-		if err != nil || address == 0 {
-			continue
-		}
-		if f[2] == "_text" || f[2] == "_stext" && k.text == 0 {
-			k.text = address
-		}
-		k.symbols = append(k.symbols, symbol{address, f[2]})
-	}
-	slices.SortStableFunc(k.symbols, func(a, b symbol) int {
-		switch {
-		case a.address < b.address:
-			return -1
-		case a.address > b.address:
-			return 1
-		}
-		return 0
-	})
 }
 
 // tells reports whether places in the kernel can be named.
 func (k *kernel) tells() bool {
 	k.load()
-	return k.text != 0
+	return k.list != nil
 }
 
 // module is the kernel as a file. Offsets are from the beginning of its text, which
 // lies elsewhere after each boot.
 func (k *kernel) module() module {
-	k.load()
-	start := k.text
-	if start == 0 {
-		start = kernelHalf
+	start := uint64(kernelHalf)
+	if k.tells() {
+		start = k.list.Text
 	}
 	return module{path: kernelPath, build: k.build, start: start, end: math.MaxUint64}
 }
@@ -112,25 +66,9 @@ func (k *kernel) place(address uint64) frame {
 
 // name is that of the function at an offset, "" unknown.
 func (k *kernel) name(offset uint64) string {
-	k.load()
-	address := k.module().start + offset
-	i, found := slices.BinarySearchFunc(k.symbols, address, func(s symbol, a uint64) int {
-		switch {
-		case s.address < a:
-			return -1
-		case s.address > a:
-			return 1
-		}
-		return 0
-	})
-	if !found {
-		i--
-	}
-	if i < 0 {
+	if !k.tells() {
 		return ""
 	}
-	for i > 0 && k.symbols[i-1].address == k.symbols[i].address {
-		i-- // of several names the first
-	}
-	return k.symbols[i].name
+	s, _ := k.list.At(k.list.Text + offset)
+	return s.Name
 }

@@ -14,6 +14,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/rawformat/kallsyms"
 	"gprof/rawformat/perfevent"
 )
 
@@ -33,15 +34,12 @@ nonsense r-xp 0 0 0
 
 func TestKernelNames(t *testing.T) {
 	const text = 0xffffffff81000000
-	k := kernel{read: true}
-	k.parse(strings.NewReader(`0000000000000000 A hidden
-ffffffff81000000 T _text
-ffffffff81000000 T startup
-ffffffff81000100 t do_it
-ffffffff81000200 D data
-ffffffff81000300 W weak	[module]
-`))
-	for offset, want := range map[uint64]string{0: "_text", 0xff: "_text", 0x100: "do_it", 0x2ff: "do_it", 0x300: "weak", 1 << 20: "weak"} {
+	list, err := kallsyms.Read(strings.NewReader("ffffffff81000000 T _text\nffffffff81000100 t do_it\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := kernel{read: true, list: list}
+	for offset, want := range map[uint64]string{0: "_text", 0xff: "_text", 0x100: "do_it", 1 << 20: "do_it"} {
 		if got := k.name(offset); got != want {
 			t.Errorf("%#x is %q, want %q", offset, got, want)
 		}
@@ -53,7 +51,6 @@ ffffffff81000300 W weak	[module]
 		t.Errorf("below the text: %+v", f)
 	}
 	hidden := kernel{read: true}
-	hidden.parse(strings.NewReader("0000000000000000 T _text\n"))
 	if hidden.tells() || hidden.name(5) != "" || hidden.place(text).module != kernelModule {
 		t.Errorf("%+v", hidden)
 	}

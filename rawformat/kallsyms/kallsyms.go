@@ -1,0 +1,97 @@
+// Package kallsyms is the list of its functions that a Linux kernel gives: in each line
+// an address, a kind and a name, and of a module's function that, in brackets.
+package kallsyms
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Name is how such a list is called, and Path where the kernel that runs has its own.
+const (
+	Name = "kallsyms"
+	Path = "/proc/" + Name
+)
+
+// ErrHidden means that a list does not tell addresses.
+var ErrHidden = errors.New("kallsyms without addresses: read it as root, or set kernel.kptr_restrict to 0")
+
+// maxSymbols bounds how many are read; kernels have some 200,000.
+const maxSymbols = 1 << 22
+
+// List is the functions of a kernel in one boot.
+type List struct {
+	Text    uint64   // address of the kernel's text, which lies elsewhere after each boot
+	symbols []Symbol // by address; of several at one the last is what it is called
+}
+
+// Symbol is where a function begins.
+type Symbol struct {
+	Address uint64
+	Name    string
+	Module  string // that it is of; "": it is the kernel's own
+	kind    byte
+}
+
+// Read reads a list, up to an error of reading. That is returned, or [ErrHidden].
+func Read(r io.Reader) (*List, error) {
+	l := &List{}
+	in := bufio.NewScanner(r)
+	for in.Scan() && len(l.symbols) < maxSymbols {
+		s, ok := parse(in.Text())
+		if !ok {
+			continue
+		}
+		if s.Name == "_text" || s.Name == "_stext" && l.Text == 0 {
+			l.Text = s.Address
+		}
+		l.symbols = append(l.symbols, s)
+	}
+	if err := in.Err(); err != nil {
+		return nil, err
+	}
+	if l.Text == 0 {
+		return nil, ErrHidden
+	}
+	slices.SortFunc(l.symbols, func(a, b Symbol) int { return cmp.Or(cmp.Compare(a.Address, b.Address), byPreference(a, b)) })
+	return l, nil
+}
+
+// parse reads a line. It is not ok if it is none of a function, or hides its address,
+// which is 0 then.
+func parse(line string) (s Symbol, ok bool) {
+	f := strings.Fields(line)
+	if len(f) < 3 || len(f[1]) != 1 || !strings.Contains("tTwW", f[1]) {
+		return s, false
+	}
+	address, err := strconv.ParseUint(f[0], 16, 64)
+	s = Symbol{Address: address, Name: f[2], kind: f[1][0]}
+	if len(f) > 3 {
+		s.Module = strings.Trim(f[3], "[]")
+	}
+	return s, err == nil && address != 0
+}
+
+// byPreference orders symbols of one address as perf does, the last one is what it calls
+// the function: none that is weak, a global one, few underscores in front, a long name.
+func byPreference(a, b Symbol) int {
+	rank := map[byte]int{'t': 1, 'T': 2} // the others are weak
+	underscores := func(s Symbol) int { return len(s.Name) - len(strings.TrimLeft(s.Name, "_")) }
+	return cmp.Or(cmp.Compare(rank[a.kind], rank[b.kind]), cmp.Compare(underscores(b), underscores(a)),
+		cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(b.Name, a.Name))
+}
+
+// At is the function at an address: the last that begins up to there.
+func (l *List) At(address uint64) (s Symbol, ok bool) {
+	i := sort.Search(len(l.symbols), func(i int) bool { return l.symbols[i].Address > address })
+	if i == 0 {
+		return s, false
+	}
+	return l.symbols[i-1], true
+}
