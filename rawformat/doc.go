@@ -168,9 +168,9 @@
 //
 // # Time off the processor
 //
-// An off-cpu block says how long a thread was off the processor, when it came back, and
-// for which of [OffReasons]: it tells of threads that somebody samples from outside. Track
-// and stack are its own.
+// An off-cpu block says how long a thread was off the processor, when it came back or
+// was sampled no longer, and for which of [OffReasons]: it tells of threads that somebody
+// samples from outside. Track and stack are its own.
 //
 // # Heap samples
 //

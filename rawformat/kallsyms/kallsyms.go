@@ -59,7 +59,12 @@ func Read(r io.Reader) (*List, error) {
 	if l.Text == 0 {
 		return nil, ErrHidden
 	}
-	slices.SortFunc(l.symbols, func(a, b Symbol) int { return cmp.Or(cmp.Compare(a.Address, b.Address), byPreference(a, b)) })
+	slices.SortFunc(l.symbols, func(a, b Symbol) int {
+		if a.Address != b.Address { // as nearly all do
+			return cmp.Compare(a.Address, b.Address)
+		}
+		return byPreference(a, b)
+	})
 	return l, nil
 }
 

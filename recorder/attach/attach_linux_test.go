@@ -157,7 +157,7 @@ type seen struct {
 	samples, burning int
 	cpu              time.Duration
 	waits            int
-	waited           time.Duration
+	waited, longest  time.Duration
 	kernel           int         // stacks of waits that are the kernel's at their end
 	byProcess        map[int]int // samples by pid
 	processes        []stream.Process
@@ -177,6 +177,7 @@ func (s *seen) Segment(b *stream.Batch) error {
 		case stream.Waits:
 			s.waits++
 			s.waited += time.Duration(b.Value[i])
+			s.longest = max(s.longest, time.Duration(b.Value[i]))
 			if s.has(b.Stack[i], "schedule") {
 				s.kernel++
 			}
@@ -377,6 +378,28 @@ func TestObeys(t *testing.T) {
 	<-s.Done()
 	if got := look(t, session); got.samples <= before.samples {
 		t.Errorf("%d samples, %d before the pause", got.samples, before.samples)
+	}
+}
+
+// A thread that waits when the sampling ends has waited until then.
+func TestOpenWaits(t *testing.T) {
+	session := filepath.Join(t.TempDir(), "s")
+	w := newWorker(t)
+	begun := time.Now()
+	s := start(t, attach.Options{Session: session}, w.Process.Pid)
+	if s == nil {
+		return
+	}
+	w.do(t, "rest") // what waits in the meantime, waits for no longer than this takes
+	before := time.Since(begun)
+	time.Sleep(2 * before)
+	sum, err := s.Stop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := look(t, session)
+	if got.longest < before*3/2 || got.waits != sum.Waits {
+		t.Errorf("the longest of %d waits is %v, want %v or more, and %d", got.waits, got.longest, before*3/2, sum.Waits)
 	}
 }
 

@@ -18,7 +18,7 @@
 //     the kernel there are frames as well, where it allows that.
 //   - A switch off the processor, and the next one back, become an off-cpu block, at the
 //     stack that a second event tells for the moment of leaving.
-//     What has not ended when the sampling does is not told.
+//     One that has not come back when the sampling ends is told up to then.
 //   - Names, mappings, forks and exits say what the above is of. A process that forks
 //     has a child, which gets a ring when there is something to record of it; one that
 //     runs another program goes on as a child of what it was.

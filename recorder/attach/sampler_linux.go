@@ -199,8 +199,10 @@ func (s *Sampler) run() {
 			looked = now
 		}
 	}
+	until := uint64(readClock(unix.CLOCK_MONOTONIC))
 	s.round(1<<64 - 1)
 	for _, p := range s.byPid() {
+		s.takeOpenWaits(p, until)
 		s.end(p, left)
 	}
 }

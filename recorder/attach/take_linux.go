@@ -2,6 +2,7 @@ package attach
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -89,13 +90,23 @@ func (s *Sampler) takeSwitch(misc uint16, who perfevent.Trailer) {
 		t.since, t.preempted = who.Time, misc&perfevent.MiscPreempted != 0
 		return
 	}
-	if t.since != 0 && who.Time > t.since {
-		s.takeWait(p, t, who)
-	}
+	s.takeWait(p, who.Tid, who.Time)
 	t.since, t.stack = 0, t.stack[:0]
 }
 
-func (s *Sampler) takeWait(p *process, t *thread, who perfevent.Trailer) {
+// takeOpenWaits takes those that have not ended, up to a moment.
+func (s *Sampler) takeOpenWaits(p *process, until uint64) {
+	for _, tid := range slices.Sorted(maps.Keys(p.threads)) {
+		s.takeWait(p, tid, until)
+	}
+}
+
+// takeWait takes that of a thread up to a moment, if it waited before it.
+func (s *Sampler) takeWait(p *process, tid int32, until uint64) {
+	t := p.thread(tid)
+	if t.since == 0 || until <= t.since {
+		return
+	}
 	r := s.recording(p)
 	if r == nil {
 		return
@@ -105,8 +116,8 @@ func (s *Sampler) takeWait(p *process, t *thread, who perfevent.Trailer) {
 	if t.preempted {
 		reason = rawformat.OffPreempted
 	}
-	track, stack := r.track(p, who.Tid), r.intern(p, t.stack)
-	if r.writer.entry(rawformat.KindOffCPU, who.Time, uint64(who.Tid), uint64(track), stackField(stack), uint64(reason), who.Time-t.since) {
+	track, stack := r.track(p, tid), r.intern(p, t.stack)
+	if r.writer.entry(rawformat.KindOffCPU, until, uint64(tid), uint64(track), stackField(stack), uint64(reason), until-t.since) {
 		s.summary.Waits++
 	}
 }
