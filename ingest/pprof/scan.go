@@ -71,9 +71,9 @@ type scanner struct {
 // scan reads all fields. The error is why there are no more, if it is not the end.
 func (s *scanner) scan() (err error) {
 	for err == nil {
-		var v field
+		var v *field
 		if v, err = s.fields.read(); err == nil {
-			err = s.field(&v)
+			err = s.field(v)
 		}
 	}
 	s.h.size = s.fields.offset()

@@ -14,11 +14,12 @@ import (
 func Sniff(head []byte) bool {
 	typed := false
 	for len(head) > 0 {
-		v, n := parseHeader(head)
+		tag, value, n := parseHeader(head)
 		if n == 0 {
 			break // the head ends here
 		}
-		if n < 0 || !v.known() || v.wire == profileproto.WireBytes && v.value > maxMessage {
+		var v field
+		if v.set(tag, value); n < 0 || !v.known() || v.wire == profileproto.WireBytes && v.value > maxMessage {
 			return false
 		}
 		head = head[n:]

@@ -101,7 +101,7 @@ func (s *fileSupply) readTables(t *stream.Tables) error {
 	for n := 1; ; n++ {
 		v, err := s.fields.read()
 		if err == nil {
-			err = s.tables.read(&v, 0)
+			err = s.tables.read(v, 0)
 		}
 		if (err != nil || n%checkEach == 0) && s.claim(t) || err == io.EOF {
 			return nil

@@ -168,7 +168,7 @@ func (t *tables) location(body []byte) (ok bool) {
 		if v.number == profileproto.LocationLine {
 			ok = t.line(v.bytes, from) && ok
 		} else {
-			n.set(&v)
+			n.set(v)
 		}
 		m.rest = n.take(m.rest)
 	}

@@ -36,13 +36,20 @@ type field struct {
 	bytes  []byte // of a message or string; it points into what was read
 }
 
+// set takes what a field begins with; number is above that of all fields if it is
+// too large.
+func (v *field) set(tag, value uint64) {
+	v.number, v.wire, v.value, v.bytes = int(min(tag>>3, 1<<29)), int(tag&7), value, nil
+}
+
 // fields reads the fields of a profile from a stream.
 type fields struct {
-	r    io.Reader // nil: all is in buf
-	buf  []byte
-	next int   // in buf
-	off  int64 // of buf[0] in the file
-	err  error // that ended reading
+	r     io.Reader // nil: all is in buf
+	buf   []byte
+	next  int   // in buf
+	off   int64 // of buf[0] in the file
+	err   error // that ended reading
+	field field // that was read last
 }
 
 func newFields(r io.Reader) *fields { return &fields{r: r, buf: make([]byte, 0, window)} }
@@ -50,28 +57,30 @@ func newFields(r io.Reader) *fields { return &fields{r: r, buf: make([]byte, 0, 
 // offset is where the next field begins.
 func (f *fields) offset() int64 { return f.off + int64(f.next) }
 
-// read reads a field, whose bytes are valid until the next call. It returns io.EOF
-// at the end, else a [damage.Error]: that of reading, or what is wrong here.
-func (f *fields) read() (v field, err error) {
+// read reads a field, which is valid until the next call. It returns io.EOF at the
+// end, else a [damage.Error]: that of reading, or what is wrong here.
+func (f *fields) read() (v *field, err error) {
 	begin := f.offset()
 	f.want(maxHeader)
-	if f.next == len(f.buf) && f.err == io.EOF {
-		return v, io.EOF
+	tag, value, n := parseHeader(f.buf[f.next:])
+	if n <= 0 && f.next == len(f.buf) && f.err == io.EOF {
+		return nil, io.EOF
 	}
-	v, n := parseHeader(f.buf[f.next:])
 	if n <= 0 {
-		return v, f.fail(begin, n)
+		return nil, f.fail(begin, n)
 	}
+	v = &f.field
+	v.set(tag, value)
 	if v.wire != profileproto.WireBytes {
 		f.next += n
 		return v, nil
 	}
-	if v.value > maxMessage {
-		return v, &damage.Error{Off: begin, Err: fmt.Errorf("%w: a field of %d bytes, want at most %d", damage.ErrTooBig, v.value, maxMessage)}
+	if value > maxMessage {
+		return nil, &damage.Error{Off: begin, Err: fmt.Errorf("%w: a field of %d bytes, want at most %d", damage.ErrTooBig, value, maxMessage)}
 	}
-	size := n + int(v.value)
+	size := n + int(value)
 	if f.want(size); len(f.buf)-f.next < size {
-		return v, f.fail(begin, 0)
+		return nil, f.fail(begin, 0)
 	}
 	v.bytes = f.buf[f.next+n : f.next+size]
 	f.next += size
@@ -114,80 +123,76 @@ func (f *fields) want(n int) {
 
 // parseHeader reads a field up to its bytes, whose number is its value. n is how
 // long that is; 0 if there is more of it to come, below 0 if it is none.
-func parseHeader(data []byte) (v field, n int) {
-	if v, n = shortHeader(data); n > 0 {
-		return v, n
+//
+// Most fields have a tag of one byte, for a number or bytes, and a value of one or
+// two.
+func parseHeader(data []byte) (tag, value uint64, n int) {
+	if len(data) < 3 || data[0]&(0x80|5) != 0 || data[0] < 8 {
+		return parseLongHeader(data)
 	}
-	tag, n := binary.Uvarint(data)
+	if data[1] < 0x80 {
+		return uint64(data[0]), uint64(data[1]), 2
+	}
+	if data[2] < 0x80 {
+		return uint64(data[0]), uint64(data[1])&0x7f | uint64(data[2])<<7, 3
+	}
+	return parseLongHeader(data)
+}
+
+func parseLongHeader(data []byte) (tag, value uint64, n int) {
+	tag, n = binary.Uvarint(data)
 	if n <= 0 {
-		return v, n
+		return 0, 0, n
 	}
-	v.number, v.wire = int(min(tag>>3, 1<<29)), int(tag&7)
-	if v.number == 0 {
-		return v, -1
+	if tag>>3 == 0 {
+		return 0, 0, -1
 	}
 	skip := 0
-	switch v.wire {
+	switch tag & 7 {
 	case profileproto.WireVarint, profileproto.WireBytes:
-		var k int
-		v.value, k = binary.Uvarint(data[n:])
+		value, k := binary.Uvarint(data[n:])
 		if k <= 0 {
-			return v, k
+			return 0, 0, k
 		}
-		return v, n + k
+		return tag, value, n + k
 	case profileproto.WireFixed64:
 		skip = 8
 	case profileproto.WireFixed32:
 		skip = 4
 	default:
-		return v, -1
+		return 0, 0, -1
 	}
 	if len(data) < n+skip {
-		return v, 0
+		return 0, 0, 0
 	}
-	return v, n + skip
-}
-
-// shortHeader is parseHeader of what most fields are, as a tag of one byte and a
-// number, or a length, of one or two: n is 0 for others.
-func shortHeader(data []byte) (v field, n int) {
-	if len(data) < 3 || data[0] < 8 || data[0]&(0x80|5) != 0 { // not 2, nor 0
-		return v, 0
-	}
-	v.number, v.wire = int(data[0]>>3), int(data[0]&7)
-	low, high := uint64(data[1]), uint64(data[2])
-	switch {
-	case low < 0x80:
-		v.value = low
-		return v, 2
-	case high < 0x80:
-		v.value = low&0x7f | high<<7
-		return v, 3
-	}
-	return v, 0
+	return tag, 0, n + skip
 }
 
 // message reads the fields of a message that is in memory.
 type message struct {
-	rest []byte
-	bad  bool // it is damaged; what comes before is intact
+	rest  []byte
+	bad   bool  // it is damaged; what comes before is intact
+	field field // that was read last
 }
 
-// read reads a field. It is not ok at the end of what is intact.
-func (m *message) read() (v field, ok bool) {
+// read reads a field, which is valid until the next call. It is not ok at the end of
+// what is intact.
+func (m *message) read() (v *field, ok bool) {
 	if len(m.rest) == 0 {
-		return v, false
+		return nil, false
 	}
-	v, n := parseHeader(m.rest)
-	if n <= 0 || v.wire == profileproto.WireBytes && v.value > uint64(len(m.rest)-n) {
+	tag, value, n := parseHeader(m.rest)
+	bytes := tag&7 == profileproto.WireBytes
+	if n <= 0 || bytes && value > uint64(len(m.rest)-n) {
 		m.bad, m.rest = true, nil
-		return v, false
+		return nil, false
 	}
+	m.field.set(tag, value)
 	m.rest = m.rest[n:]
-	if v.wire == profileproto.WireBytes {
-		v.bytes, m.rest = m.rest[:v.value], m.rest[v.value:]
+	if bytes {
+		m.field.bytes, m.rest = m.rest[:value], m.rest[value:]
 	}
-	return v, true
+	return &m.field, true
 }
 
 // numbers are the values of a message's fields that are numbers, by field.
@@ -198,7 +203,7 @@ type numbers [16]uint64
 func (n *numbers) read(body []byte) (ok bool) {
 	m := message{rest: n.take(body)}
 	for v, more := m.read(); more; v, more = m.read() {
-		n.set(&v)
+		n.set(v)
 		m.rest = n.take(m.rest)
 	}
 	return !m.bad
