@@ -23,6 +23,7 @@ type sampleFlags struct {
 
 type attachCmd struct {
 	Pid      []int         `short:"p" required:"" placeholder:"PID" help:"Process to sample; several may be given."`
+	Tree     bool          `help:"Sample also the processes that these have begun before, and those of those."`
 	Duration time.Duration `placeholder:"DURATION" help:"How long to sample, such as 10s (default: until the processes end, or Ctrl-C)."`
 	Dir      string        `short:"d" placeholder:"DIR" help:"Directory in which the session is made (default: where the recorder would)."`
 	Limit    sizeFlag      `short:"l" placeholder:"SIZE" help:"Bytes that the session may hold, such as 64MiB (default: 64MiB)."`
@@ -39,7 +40,7 @@ Of all threads it is recorded what they run, and when and where they leave the p
 Examples:
 
   gprof-record attach -p 4711
-  gprof-record attach -p $(pgrep -x nginx | head -1) --duration 30s --dir /tmp/rec
+  gprof-record attach -p $(pgrep -o -x nginx) --tree --duration 30s --dir /tmp/rec
   gprof-convert /tmp/rec/nginx --symbols /usr/sbin/nginx -o nginx.json.gz
   gprof-record attach -p 4711 --rate 100 --no-off-cpu -o quiet.gprof`
 }
@@ -50,6 +51,7 @@ func (c *attachCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	options.Tree = c.Tree
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, ending...)
 	defer signal.Stop(signals)

@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 	case "sampler":
 		sampleOther()
 	}
+	var kept worker // a child
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		switch in.Text() {
 		case "burn":
@@ -44,6 +45,14 @@ func TestMain(m *testing.M) {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env, cmd.Stdin = os.Environ(), strings.NewReader("burn\n")
 			cmd.Run()
+		case "keep":
+			kept = worker{Cmd: exec.Command(os.Args[0])}
+			if err := kept.begin(); err != nil {
+				os.Exit(4)
+			}
+		case "burn there":
+			io.WriteString(kept.in, "burn\n")
+			kept.out.Scan()
 		}
 		os.Stdout.WriteString("done\n")
 	}
@@ -104,19 +113,22 @@ func newWorker(t *testing.T) *worker {
 // run starts it, until the test ends.
 func (w *worker) run(t *testing.T) {
 	t.Helper()
-	var err error
-	if w.in, err = w.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := w.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.out = bufio.NewScanner(out)
-	if err := w.Start(); err != nil {
+	if err := w.begin(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.end)
+}
+
+func (w *worker) begin() (err error) {
+	if w.in, err = w.StdinPipe(); err != nil {
+		return err
+	}
+	out, err := w.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	w.out = bufio.NewScanner(out)
+	return w.Start()
 }
 
 // do has it do something, and waits until it has.
@@ -280,6 +292,32 @@ func TestChildren(t *testing.T) {
 	}
 	if len(got.processes) < 2 || len(parents) < 2 {
 		t.Errorf("%d processes, of %d parents", len(got.processes), len(parents))
+	}
+}
+
+// A child that was there before is sampled, and each once, where that is asked for.
+func TestTree(t *testing.T) {
+	session := filepath.Join(t.TempDir(), "s")
+	w := newWorker(t)
+	w.do(t, "keep")
+	s := start(t, attach.Options{Session: session, Tree: true, NoOffCPU: true}, w.Process.Pid, w.Process.Pid)
+	if s == nil {
+		return
+	}
+	w.do(t, "burn there")
+	w.do(t, "burn")
+	if _, err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	got := look(t, session)
+	own := got.byProcess[w.Process.Pid]
+	for who, n := range map[string]int{"the process": own, "its child": got.samples - own} {
+		if cpu := time.Duration(n) * time.Millisecond; cpu < burnTime/4 || cpu > burnTime*3/2 {
+			t.Errorf("%v of %v of %s", cpu, burnTime, who)
+		}
+	}
+	if len(got.processes) != 2 || got.processes[0].Parent+got.processes[1].Parent == 0 {
+		t.Errorf("%d processes, of which none is the child of the other", len(got.processes))
 	}
 }
 

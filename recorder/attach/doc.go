@@ -20,8 +20,8 @@
 //     stack that a second event tells for the moment of leaving.
 //     One that has not come back when the sampling ends is told up to then.
 //   - Names, mappings, forks and exits say what the above is of. A process that forks
-//     has a child, which gets a ring when there is something to record of it; one that
-//     runs another program goes on as a child of what it was.
+//     has a child, which gets a ring when there is something to record of it, after its
+//     parent; one that runs another program goes on as a child of what it was.
 //
 // Stacks are found by frame pointers, which Go has, and C if it was compiled with
 // -fno-omit-frame-pointer. Of the user's code there are places in files, by build id; names

@@ -15,6 +15,7 @@ type Options struct {
 
 	NoOffCPU   bool // leave out when and where threads are off the processor
 	NoChildren bool // of processes that are begun from now on record nothing
+	Tree       bool // sample also those that were begun before, and those of these
 
 	// Child is the pid of a child of this process, whose status its parent tells when it
 	// has ended, see chunks.WriteExit; 0: none.

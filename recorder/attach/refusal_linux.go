@@ -46,6 +46,13 @@ func (s *Sampler) note(pid int) {
 	}
 }
 
+// noteChildren notes it where children that were begun before can't be found.
+func (s *Sampler) noteChildren() {
+	if _, err := os.Stat(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid())); err != nil {
+		s.notes = append(s.notes, &Refusal{What: "processes that were begun before are not sampled", Why: "this kernel was built without CONFIG_PROC_CHILDREN", Hints: []string{"give each with -p"}})
+	}
+}
+
 // look finds out what decides about sampling a process.
 func look(pid int) *surroundings {
 	s := &surroundings{program: "gprof-record"}

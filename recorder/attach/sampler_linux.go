@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -72,9 +73,18 @@ func (s *Sampler) open(pids []int) (err error) {
 		return err
 	}
 	for _, pid := range pids {
-		if err := s.begin(pid); err != nil {
+		if s.processes[int32(pid)] != nil {
+			continue // it is one of another's tree
+		}
+		if err := s.begin(pid, nil); err != nil {
 			return fmt.Errorf("pid %d: %w", pid, err)
 		}
+		if s.o.Tree {
+			s.beginChildren(s.processes[int32(pid)])
+		}
+	}
+	if s.o.Tree {
+		s.noteChildren()
 	}
 	if err := os.MkdirAll(s.o.Session, 0o700); err != nil {
 		return err
@@ -91,14 +101,14 @@ func (s *Sampler) open(pids []int) (err error) {
 // that begins meanwhile has them from the one that began it, unless that had none yet:
 // so the list is read until it holds nothing new. What is in the first one had nobody to
 // have them from.
-func (s *Sampler) begin(pid int) error {
+func (s *Sampler) begin(pid int, parent *process) error {
 	if len(s.processes) == 0 {
 		if err := s.events.probe(pid); err != nil {
 			return s.refusal(err, pid)
 		}
 		s.note(pid)
 	}
-	p := &process{pid: int32(pid), threads: map[int32]*thread{}, kernel: &s.kernel, builds: &s.builds, places: map[uint64]frame{}}
+	p := &process{pid: int32(pid), parent: parent, threads: map[int32]*thread{}, kernel: &s.kernel, builds: &s.builds, places: map[uint64]frame{}}
 	s.processes[p.pid] = p
 	first := true
 	for news := true; news; first = false {
@@ -125,6 +135,34 @@ func (s *Sampler) begin(pid int) error {
 		p.isMapped(m)
 	}
 	return nil
+}
+
+// beginChildren begins the processes that one has begun, and those that they have, which
+// does not have to succeed. Those that begin meanwhile have their events from it.
+func (s *Sampler) beginChildren(p *process) {
+	for _, pid := range children(p.pid) {
+		if s.processes[pid] != nil || s.hasBegun(pid) {
+			continue
+		}
+		if err := s.begin(int(pid), p); err != nil {
+			s.summary.Unwritten = append(s.summary.Unwritten, fmt.Sprintf("pid %d, a child of %d: %v", pid, p.pid, err))
+			delete(s.processes, pid)
+			continue
+		}
+		s.beginChildren(s.processes[pid])
+	}
+}
+
+// children lists the processes that one has begun, where the kernel tells them.
+func children(pid int32) (pids []int32) {
+	for _, tid := range threads(int(pid)) {
+		for text := range strings.FieldsSeq(readLine(fmt.Sprintf("/proc/%d/task/%d/children", pid, tid))) {
+			if child, err := strconv.ParseInt(text, 10, 32); err == nil {
+				pids = append(pids, int32(child))
+			}
+		}
+	}
+	return pids
 }
 
 // hasBegun reports whether a thread has its events from another one. The kernel shows

@@ -43,6 +43,9 @@ func (s *Sampler) recording(p *process) *recording {
 	if p.into != nil || p.refused {
 		return p.into
 	}
+	if parent := p.parent; parent != nil && s.processes[parent.pid] == parent {
+		s.recording(parent) // the child's says which it is
+	}
 	r, err := s.record(p)
 	if err != nil {
 		p.refused = true
