@@ -13,8 +13,9 @@
 //     the periods of cycles, become measurements of the event's name: what perf
 //     report sums up.
 //   - Context switches (perf record --switch-events) become waits: how long a thread
-//     was off the CPU, and whether it was preempted. Where a sample of
-//     context-switches or sched:sched_switch tells the stack, it is at that stack.
+//     was off the CPU, and whether it was preempted. One that has not come back has
+//     waited up to the end. Where a sample of context-switches or sched:sched_switch
+//     tells the stack, it is at that stack.
 //   - Kernel and user frames have categories of these names, but for functions of
 //     Go programs, which have those of Go.
 //

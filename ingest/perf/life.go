@@ -14,6 +14,8 @@ import (
 type life struct {
 	changes []change
 	seen    map[int32]*span // by pid: when anything was seen of it
+	last    uint64          // when anything was seen
+	waits   bool            // there are switches, so who is not seen any more waits
 
 	all    []*process
 	byPid  map[int32][]*process // by when they were born
@@ -89,12 +91,14 @@ func (l *life) see(pid int32, time uint64) {
 		l.seen[pid] = s
 	}
 	s.add(time)
+	l.last = max(l.last, time)
 }
 
 // read takes a record that is no sample.
 func (l *life) read(rec *record, a *attr) {
 	body, t := a.SplitTrailer(rec.body)
 	if rec.kind == perfevent.KindSwitch || rec.kind == perfevent.KindSwitchCPUWide {
+		l.waits = true
 		l.see(t.Pid, t.Time)
 		return
 	}
@@ -150,6 +154,9 @@ func (l *life) settle() {
 	slices.SortFunc(l.all, func(a, b *process) int { return cmp.Or(cmp.Compare(a.born, b.born), cmp.Compare(a.pid, b.pid)) })
 	for _, p := range l.all {
 		p.close(l.seen[p.pid], len(l.byPid[p.pid]) == 1)
+		if l.waits && !p.ended && l.latest(p.pid) == p {
+			p.span.add(l.last)
+		}
 	}
 }
 

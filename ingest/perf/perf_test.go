@@ -106,6 +106,19 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// A thread that has not come back has waited up to the end, unless its process has
+// ended; threads that are none any more wait for nothing.
+func TestOpenWaits(t *testing.T) {
+	all := append(records(), switched(1<<13, shell, shell, 9600), switched(1<<13, shell, 1<<32-1, 9650), switched(1<<13, program, program, 9980),
+		switched(1<<13, 99, 99, 10_600))
+	src, err := open(file(all...))
+	got := text(t, src, err)
+	has(t, got, "Pid:10 OutPid:10 Name:sh", "End:1700000000000009600", "1700000000000009600 #")
+	if strings.Count(got, "value 1000 number 1") != 1 || strings.Count(got, " number 1\n") != 3 {
+		t.Errorf("want one wait of 1000 until 10600:\n%s", got)
+	}
+}
+
 // However perf writes, the same comes of it.
 func TestWays(t *testing.T) {
 	all := records()

@@ -167,7 +167,7 @@ func (s *source) turn(err error) error {
 // finish ends reading.
 func (s *source) finish() error {
 	s.tables.Lock()
-	s.switches.flush(s, 1<<64-1)
+	s.switches.finish(s)
 	s.tables.Unlock()
 	s.rows.Hand()
 	s.tell()

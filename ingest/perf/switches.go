@@ -63,8 +63,8 @@ func (w *switches) stack(s *source, who thread, time uint64, stack stream.StackI
 func (s *source) takeSwitch(rec *record) {
 	_, t := s.file.attrs[0].SplitTrailer(rec.body)
 	p := s.file.life.at(t.Pid, t.Time)
-	if s.ids[p] == 0 || t.Tid == 0 {
-		return // not asked for, or the idle thread
+	if s.ids[p] == 0 || t.Tid <= 0 {
+		return // not asked for, or the idle thread, or one that has ended
 	}
 	what := returns
 	if rec.misc&perfevent.MiscSwitchOut != 0 {
@@ -109,7 +109,7 @@ func (w *switches) pair(s *source, t *turn) {
 		if o.since == 0 {
 			w.unpaired++ // it left before the recording
 		} else {
-			s.wait(t, o)
+			s.wait(t.who, o, t.time)
 		}
 		o.since, o.stack = 0, 0
 	}
@@ -118,17 +118,35 @@ func (w *switches) pair(s *source, t *turn) {
 // waitCategory is that of what is not on a CPU.
 var waitCategory = stream.Category{Name: "Idle", Color: "transparent"}
 
-// wait makes a row of the time that a thread was off the CPU.
-func (s *source) wait(t *turn, o *offCPU) {
+// finish pairs what is left, and tells waits that have not ended, up to the end of all
+// that is recorded.
+func (w *switches) finish(s *source) {
+	w.flush(s, 1<<64-1)
+	var open []thread
+	for who, o := range w.threads {
+		if o.since != 0 && o.since < s.file.life.last && !who.process.ended { // who has ended has left for good
+			open = append(open, who)
+		}
+	}
+	slices.SortFunc(open, func(a, b thread) int {
+		return cmp.Or(cmp.Compare(a.process.born, b.process.born), cmp.Compare(a.process.pid, b.process.pid), cmp.Compare(a.tid, b.tid))
+	})
+	for _, who := range open {
+		s.wait(who, w.threads[who], s.file.life.last)
+	}
+}
+
+// wait makes a row of the time that a thread was off the CPU, until some time.
+func (s *source) wait(who thread, o *offCPU, until uint64) {
 	why := "waiting: off CPU"
 	if o.preempted {
 		why = "waiting: preempted"
 	}
 	if o.track == 0 {
-		o.track = s.intern(t.who, s.threadName(t.who)+" (waiting)")
+		o.track = s.intern(who, s.threadName(who)+" (waiting)")
 	}
-	series := stream.Series{Process: s.ids[t.who.process], Track: o.track, Kind: stream.Waits}
-	b := s.rows.Row(series, 0, s.file.facts.moment(t.time)+s.shift)
+	series := stream.Series{Process: s.ids[who.process], Track: o.track, Kind: stream.Waits}
+	b := s.rows.Row(series, 0, s.file.facts.moment(until)+s.shift)
 	b.Stack = append(b.Stack, s.code.under(o.stack, why, waitCategory))
-	b.Value, b.Number = append(b.Value, int64(t.time-o.since)), append(b.Number, 1)
+	b.Value, b.Number = append(b.Value, int64(min(until, maxMoment)-min(o.since, maxMoment))), append(b.Number, 1)
 }
