@@ -24,16 +24,16 @@ const clockSource = "/sys/devices/system/clocksource/clocksource0/current_clocks
 // counterless measures the floor and the marker in a process that sees another
 // clock source in the place of the kernel's, as on a machine whose counter can't
 // be trusted.
-func counterless(dir string) (costs map[string]cost, err error) {
+func counterless(dir string) (m measured, err error) {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), counterlessVariable+"="+dir)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("a process that sees another clock source: %w", err)
+		return m, fmt.Errorf("a process that sees another clock source: %w", err)
 	}
-	return costs, json.Unmarshal(out, &costs)
+	return m, json.Unmarshal(out, &m)
 }
 
 func counterlessChild(dir string) error {

@@ -20,7 +20,7 @@ func run() error {
 	if dir, ok := os.LookupEnv(counterlessVariable); ok {
 		return counterlessChild(dir)
 	}
-	dir, err := os.MkdirTemp("", "gprof-peers-")
+	dir, err := os.MkdirTemp(place(), "gprof-peers-")
 	if err != nil {
 		return err
 	}
@@ -33,8 +33,18 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Print(report(append(append(f.timeRows(), samples...), f.byteRows()...)))
+	fmt.Print(report(append(append(f.timeRows(), samples...), f.byteRows()...)), f.note())
 	return nil
+}
+
+// place is shared memory where there is any, as it is the recorder's: on a disk, a page
+// that was written back faults when it is written to again.
+func place() string {
+	const memory = "/dev/shm"
+	if info, err := os.Stat(memory); err != nil || !info.IsDir() {
+		return "" // the default
+	}
+	return memory
 }
 
 // options are those of a recorder that is measured.
@@ -48,11 +58,14 @@ func gather(dir string) (*figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &figures{costs: measure(lines(rec))}
+	m := measure(lines(rec))
+	f := &figures{costs: m.Costs, rounds: m.Rounds}
 	if err := rec.Stop(); err != nil {
 		return nil, err
 	}
-	f.counterless, f.why = counterless(dir)
+	other, err := counterless(dir)
+	f.counterless, f.why = other.Costs, err
+	f.rounds.add(other.Rounds)
 	if f.markers, err = markerBytes(); err != nil {
 		return nil, err
 	}

@@ -3,8 +3,11 @@
 package main
 
 import (
+	"os"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,8 +31,9 @@ type cost struct {
 
 // A round counts if its goroutines ran at the same time on as many processors as
 // there are for them: what they do to each other shows only then, and it was not
-// interrupted. Rounds are long enough for garbage collections of what allocates, and
-// short enough for some to count on a busy machine.
+// interrupted. Nor may a hypervisor have taken a processor away meanwhile, which is
+// given back with the caches of somebody else. Rounds are long enough for garbage
+// collections of what allocates, and short enough for some to count on a busy machine.
 //
 // The figure is the lower quartile of those that count. Whoever shares the processor's
 // core, its caches and its clock rate makes rounds dearer, never cheaper, and now one
@@ -43,9 +47,24 @@ const (
 	patience  = 90 * time.Second
 )
 
-// measure measures lines in turns. Those of which too few rounds count are not in
-// the result.
-func measure(lines []line) map[string]cost {
+// rounds are how many there were, by what became of them.
+type rounds struct{ Counted, Interrupted, Stolen int }
+
+func (r *rounds) add(o rounds) {
+	r.Counted += o.Counted
+	r.Interrupted += o.Interrupted
+	r.Stolen += o.Stolen
+}
+
+// measured is what came of some lines. Those of which too few rounds count are not in
+// it.
+type measured struct {
+	Costs  map[string]cost
+	Rounds rounds
+}
+
+// measure measures lines in turns.
+func measure(lines []line) measured {
 	each, took := make([]int, len(lines)), make([][]float64, len(lines))
 	for _, l := range lines {
 		l.round(1)
@@ -54,7 +73,7 @@ func measure(lines []line) map[string]cost {
 	for i, l := range lines {
 		each[i] = l.calibrate()
 	}
-	missing := true
+	m, missing := measured{Costs: map[string]cost{}}, true
 	for start := time.Now(); missing && time.Since(start) < patience; {
 		missing = false
 		for i, l := range lines {
@@ -62,19 +81,18 @@ func measure(lines []line) map[string]cost {
 				continue
 			}
 			missing = true
-			if cpu, counts := l.round(each[i]); counts {
+			if cpu, counts := l.watched(each[i], &m.Rounds); counts {
 				took[i] = append(took[i], float64(cpu)/float64(each[i]*l.goroutines))
 			}
 		}
 	}
-	costs := map[string]cost{}
 	for i, l := range lines {
 		if n := len(took[i]); n >= atLeast {
 			slices.Sort(took[i])
-			costs[l.name] = cost{NS: took[i][n/4], Allocs: l.allocations()}
+			m.Costs[l.name] = cost{NS: took[i][n/4], Allocs: l.allocations()}
 		}
 	}
-	return costs
+	return m
 }
 
 // calibrate is how many operations of each goroutine are a round.
@@ -85,14 +103,42 @@ func (l line) calibrate() int {
 	}
 	l.goroutines = 1
 	for n := 64; ; n *= 2 {
-		if took, _ := l.round(n); took > want/2 || n > 1<<24 {
+		if l.least(n) > want/2 || n > 1<<24 {
 			return n
 		}
 	}
 }
 
-// round is the CPU time of n operations of each goroutine, and whether the round
-// counts.
+// least is the CPU time of the cheapest of some rounds. Whatever else the process does
+// meanwhile makes a round longer: one that is taken for long enough by mistake is
+// nothing but goroutines that start and end.
+func (l line) least(n int) time.Duration {
+	least, _ := l.round(n)
+	for range 3 {
+		took, _ := l.round(n)
+		least = min(least, took)
+	}
+	return least
+}
+
+// watched is a round that is noted in all.
+func (l line) watched(n int, all *rounds) (cpu time.Duration, counts bool) {
+	before := stolen()
+	cpu, counts = l.round(n)
+	switch {
+	case stolen() != before:
+		all.Stolen++
+		return cpu, false
+	case counts:
+		all.Counted++
+	default:
+		all.Interrupted++
+	}
+	return cpu, counts
+}
+
+// round is the CPU time of n operations of each goroutine, and whether it was without
+// interruption.
 func (l line) round(n int) (cpu time.Duration, counts bool) {
 	if l.around != nil {
 		defer l.around()()
@@ -139,4 +185,15 @@ func cpuTime() time.Duration {
 		panic("internal error: " + err.Error())
 	}
 	return time.Duration(ts.Nano())
+}
+
+// stolen is how long the processors were a hypervisor's, in ticks of the kernel; 0 where
+// it does not tell.
+func stolen() (ticks int) {
+	text, _ := os.ReadFile("/proc/stat")
+	all, _, _ := strings.Cut(string(text), "\n")
+	if fields := strings.Fields(all); len(fields) > 8 {
+		ticks, _ = strconv.Atoi(fields[8]) // digits, by the kernel
+	}
+	return ticks
 }

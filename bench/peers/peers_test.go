@@ -38,13 +38,36 @@ func TestMeasure(t *testing.T) {
 		for start := cpuTime(); cpuTime()-start < time.Duration(n)*10*time.Microsecond; {
 		}
 	}
-	c, ok := measure([]line{{name: "work", goroutines: 1, run: work}})["work"]
+	m := measure([]line{{name: "work", goroutines: 1, run: work}})
+	c, ok := m.Costs["work"]
+	if ok != (m.Rounds.Counted >= atLeast) || m.Rounds.Counted > enough {
+		t.Errorf("%+v, and measured: %v", m.Rounds, ok)
+	}
 	if !ok {
 		t.Log("the machine is too busy to measure anything")
 		return
 	}
 	if c.NS < 9_900 || c.NS > 15_000 || c.Allocs != 0 {
 		t.Errorf("10 µs of work take %.0f ns and allocate %.1f times", c.NS, c.Allocs)
+	}
+}
+
+// A round has as many operations as take its time, also if one of those by which that is
+// found out takes longer for another reason.
+func TestCalibrate(t *testing.T) {
+	burn := func(d time.Duration) {
+		for start := cpuTime(); cpuTime()-start < d; {
+		}
+	}
+	calls := 0
+	l := line{goroutines: 1, run: func(n int) {
+		if calls++; calls == 2 {
+			burn(roundTime)
+		}
+		burn(time.Duration(n) * 10 * time.Microsecond)
+	}}
+	if n := l.calibrate(); n < 256 {
+		t.Errorf("a round of %d operations of 10 µs, want %v", n, roundTime)
 	}
 }
 

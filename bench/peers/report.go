@@ -25,6 +25,7 @@ type figures struct {
 	costs       map[string]cost
 	counterless map[string]cost
 	why         error // there is no counterless
+	rounds      rounds
 	markers     *sizes
 	samples     *sizes
 }
@@ -140,6 +141,12 @@ func report(rows []row) string {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", r.what, r.takes, r.beside, r.ratio, r.goal, reached)
 	}
 	return b.String()
+}
+
+// note says below the table on how many rounds it stands.
+func (f *figures) note() string {
+	r := f.rounds
+	return fmt.Sprintf("\n%d rounds counted; %d did not because they were interrupted, and %d because the hypervisor took a processor away.\n", r.Counted, r.Interrupted, r.Stolen)
 }
 
 // machine names it.
