@@ -11,21 +11,25 @@ import (
 
 // definition is what marking an event needs of it. It never changes.
 type definition struct {
-	seq     uint32 // of its last record in the registry
-	id      uint32
-	head    uint64 // the block's first bytes: length 0, kind 0, event, stack 0
-	headLen uint8  // of them
-	stack   bool
-	given   Stack // that its markers have, unless it is none
-	wires   []rawformat.WireType
-	shape   uint64 // of wires
-
 	// For the fast path, each within reach of one load:
-	plain         bool   // at most two numbers and no stack: the fast path can write it
+	head          uint64 // the block's first bytes: length 0, kind 0, event, stack 0
+	shape         uint64 // of wires
+	behindTime    uint64 // shape, behind a time of two bytes
 	plainSeq      uint32 // seq, if it is plain, else more than any
+	headLen       uint8  // of head
 	fields        uint8  // len(wires)
 	first, second holding
-	behindTime    uint64 // shape, behind a time of two bytes
+
+	plain bool // at most two numbers and no stack: the fast path can write it
+	stack bool
+	seq   uint32 // of its last record in the registry
+	id    uint32
+	given Stack // that its markers have, unless it is none
+	wires []rawformat.WireType
+
+	// It fills two cache lines, at the borders of which the heap puts what is that
+	// large: the program's own words, which it may store to, lie in others.
+	_ [24]byte
 }
 
 // registry holds what was defined in this process: it is one for all, because

@@ -25,31 +25,34 @@ var (
 // records nothing: the result of a Start that failed needs no check. They may
 // be called by any goroutine.
 type Recorder struct {
+	// What each marker reads comes first, in two cache lines of their own: what is
+	// counted or guarded while markers are on their way lies in others.
+	clock      clock
+	route      route         // to the number of the processor
+	goroutines uintptr       // where a goroutine's g has its number, 0 unknown
+	own        []shard       // one for each processor
+	shared     []shard       // their number is a power of two
+	mask       uintptr       // of the shared ones that are somebody's first choice
+	defined    atomic.Uint32 // records of the registry that the dictionary has
+
+
 	instance uint64
 	session  string // directory
 	dir      string // of this instance
 	limit    int64
-
-	clock      clock
-	goroutines uintptr // where a goroutine's g has its number, 0 unknown
-	begun      Time
-	route      route   // to the number of the processor
-	own        []shard // one for each processor
-	shared     []shard // their number is a power of two
-	mask       uintptr // of the shared ones that are somebody's first choice
-	shards     []shard // all of them
-	unowned    error   // why there are none
-	unrouted   error   // why assembly does not find them
-	features   Features
-	filter     trackFilter
-	early      *Recorder     // whose heir this is, for some time
-	heirs      []heir        // of its shards
-	exposed    error         // why faults in our mappings are not caught
-	unwalked   error         // why stacks are not found by frame pointers
-	source     string        // folder of this package's source, as the compiler knows it
-	defined    atomic.Uint32 // records of the registry that the dictionary has
-	refused    int           // up to here they were written or counted as lost; under defined.mu
-	lost       [numLosses]loss
+	begun    Time
+	shards   []shard // all of them
+	unowned  error   // why there are none
+	unrouted error   // why assembly does not find them
+	features Features
+	filter   trackFilter
+	early    *Recorder // whose heir this is, for some time
+	heirs    []heir    // of its shards
+	exposed  error     // why faults in our mappings are not caught
+	unwalked error     // why stacks are not found by frame pointers
+	source   string    // folder of this package's source, as the compiler knows it
+	refused  int       // up to here they were written or counted as lost; under defined.mu
+	lost     [numLosses]loss
 
 	ring *chunks.Ring
 	dict *dictionary
