@@ -12,16 +12,17 @@ import (
 type code struct {
 	funcs   []function
 	sources []int32 // names, in the list of strings
+	origins []origin
 	of      []int32 // function, by FrameID
 	modules []int32 // names, by ModuleID
 }
 
 // function is one function of one module; numbers are places in the lists of
-// strings, of modules and of sources, -1 for none.
+// strings, of modules and behind them origins, and of sources, -1 for none.
 type function struct {
-	name, module, source int32
-	script               bool
-	line, column         int32 // of a script: where it begins
+	name, resource, source int32
+	script                 bool
+	line, column           int32 // of a script: where it begins
 }
 
 // identity is what makes a function another one. The file does not: a compiler
@@ -56,6 +57,7 @@ func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
 	}
 	files := filesOf(t)
 	sources, funcs := map[stream.StringID]int32{0: -1}, map[identity]int32{}
+	origins := map[string]int32{"": -1}
 	c.of = make([]int32, t.Frames.Len()+1)
 	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
 		f := t.Frames.At(id)
@@ -64,7 +66,11 @@ func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
 		if !ok {
 			n = int32(len(c.funcs))
 			funcs[key] = n
-			c.funcs = append(c.funcs, function{texts.Intern(nameOf(t, f)), int32(f.Module) - 1, c.source(t, texts, sources, files[key].file), key.script, key.line, key.column})
+			resource := int32(f.Module) - 1
+			if f.Script {
+				resource = c.origin(texts, origins, t.Strings.At(key.file))
+			}
+			c.funcs = append(c.funcs, function{texts.Intern(nameOf(t, f)), resource, c.source(t, texts, sources, files[key].file), key.script, key.line, key.column})
 		}
 		c.of[id] = n
 	}

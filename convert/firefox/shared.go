@@ -128,23 +128,19 @@ func place(n int32) int64 {
 	return int64(n)
 }
 
-// writeFuncs writes the functions, and the modules and files that they lie in.
+// writeFuncs writes the functions, and what they lie in.
 func (s *Sink) writeFuncs() {
 	funcs := s.code.funcs
 	s.writeTable("funcTable", len(funcs),
 		tableColumn{"name", numbers(func(i int) int64 { return int64(funcs[i].name) }, "0")},
 		tableColumn{"isJS", func(dst []byte, i int) []byte { return strconv.AppendBool(dst, funcs[i].script) }},
 		tableColumn{"relevantForJS", constant("false")},
-		tableColumn{"resource", numbers(func(i int) int64 { return int64(funcs[i].module) }, "-1")},
+		tableColumn{"resource", numbers(func(i int) int64 { return int64(funcs[i].resource) }, "-1")},
 		tableColumn{"source", numbers(func(i int) int64 { return int64(funcs[i].source) }, "null")},
 		tableColumn{"lineNumber", numbers(func(i int) int64 { return place(funcs[i].line) }, "null")},
 		tableColumn{"columnNumber", numbers(func(i int) int64 { return place(funcs[i].column) }, "null")},
 		tableColumn{"originalLocation", constant("null")})
-	const library = "1"
-	s.writeTable("resourceTable", s.tables.Modules.Len(),
-		tableColumn{"name", numbers(func(i int) int64 { return int64(s.code.modules[i+1]) }, "0")},
-		tableColumn{"host", constant("null")},
-		tableColumn{"type", constant(library)})
+	s.writeResources()
 	s.writeTable("sources", len(s.code.sources),
 		tableColumn{"id", constant("null")},
 		tableColumn{"filename", numbers(func(i int) int64 { return int64(s.code.sources[i]) }, "0")},
@@ -152,6 +148,24 @@ func (s *Sink) writeFuncs() {
 		tableColumn{"startColumn", constant("1")},
 		tableColumn{"sourceMapURL", constant("null")},
 		tableColumn{"content", constant("null")})
+}
+
+// writeResources writes what functions lie in: the modules, and behind them where
+// scripts come from.
+func (s *Sink) writeResources() {
+	modules, origins := s.tables.Modules.Len(), s.code.origins
+	of := func(module func(i int) int64, origin func(o *origin) int64) cell {
+		return numbers(func(i int) int64 {
+			if i < modules {
+				return module(i)
+			}
+			return origin(&origins[i-modules])
+		}, "null")
+	}
+	s.writeTable("resourceTable", modules+len(origins),
+		tableColumn{"name", of(func(i int) int64 { return int64(s.code.modules[i+1]) }, func(o *origin) int64 { return int64(o.name) })},
+		tableColumn{"host", of(func(int) int64 { return none }, func(o *origin) int64 { return int64(o.host) })},
+		tableColumn{"type", of(func(int) int64 { return isLibrary }, func(o *origin) int64 { return o.kind() })})
 }
 
 // writeLibs writes the modules, to which frames refer by their place.
