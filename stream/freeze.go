@@ -166,14 +166,15 @@ func compareCounters(a, b Counter) int {
 }
 
 func compareModules(a, b Module) int {
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Build, b.Build), cmp.Compare(a.Path, b.Path))
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Build, b.Build), cmp.Compare(a.Path, b.Path),
+		cmp.Compare(a.DebugName, b.DebugName), cmp.Compare(a.DebugPath, b.DebugPath), cmp.Compare(a.Breakpad, b.Breakpad), cmp.Compare(a.Arch, b.Arch))
 }
 
 func compareFrames(a, b Frame) int {
 	return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Depth, b.Depth),
 		cmp.Compare(a.Function, b.Function), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Start, b.Start),
 		cmp.Compare(a.Category, b.Category), compareBools(a.Label, b.Label), compareBools(a.Script, b.Script),
-		cmp.Compare(a.Column, b.Column), cmp.Compare(a.StartColumn, b.StartColumn))
+		cmp.Compare(a.Column, b.Column), cmp.Compare(a.StartColumn, b.StartColumn), cmp.Compare(a.Window, b.Window), compareBools(a.Scripted, b.Scripted))
 }
 
 func compareBools(a, b bool) int { return cmp.Compare(bit(a), bit(b)) }

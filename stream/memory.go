@@ -151,7 +151,7 @@ func (c *countedTexts) bytes(t *Tables) int64 {
 	}
 	for ; c.modules < t.Modules.Len(); c.modules++ {
 		m := t.Modules.At(ModuleID(c.modules + 1))
-		c.size += int64(len(m.Build) + len(m.Path) + len(m.Name))
+		c.size += int64(len(m.Build) + len(m.Path) + len(m.Name) + len(m.DebugPath) + len(m.DebugName) + len(m.Breakpad) + len(m.Arch))
 	}
 	for ; c.labels < t.Labels.Len(); c.labels++ {
 		c.size += int64(len(t.Labels.At(LabelsID(c.labels + 1)).text))

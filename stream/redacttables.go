@@ -205,12 +205,16 @@ func moduleNames(t *Tables) map[string]string {
 	return names
 }
 
-// module trims the path of a module to its name.
+// module trims the paths of a module to its name.
 func (r *Redactor) module(m Module, names map[string]string) Module {
-	if m.Path == "" {
+	if m.Path == "" && m.DebugPath == "" {
 		return m
 	}
 	r.count(0, pathValue, trimValues, 1)
+	m.DebugPath, m.DebugName = baseName(m.DebugPath), baseName(m.DebugName)
+	if m.Path == "" {
+		return m
+	}
 	base := baseName(m.Path)
 	if m.Build == "" {
 		base = names[m.Path]

@@ -3,6 +3,7 @@ package stream
 import (
 	"cmp"
 	"strconv"
+	"strings"
 	"sync"
 
 	"gprof/dedupe"
@@ -130,6 +131,13 @@ func (p *Process) Title() string {
 	return title + " · pid " + strconv.Itoa(p.Pid)
 }
 
+// Machine is for which processor the modules of p are made, as a rule: what its Arch
+// says before a compiler, "x86_64" of "x86_64-gcc3".
+func (p *Process) Machine() string {
+	machine, _, _ := strings.Cut(p.Arch, "-")
+	return machine
+}
+
 // Attr is a key and its value.
 type Attr struct{ Key, Value string }
 
@@ -202,6 +210,12 @@ type Module struct {
 	Build string // build id, or what stands in for it; hex
 	Path  string // of the file; "" in the key when Build is known: see Name
 	Name  string // base name
+
+	// What only profiles tell: "" is what follows from the rest.
+	DebugPath string // of the file with the symbols, if it is another one
+	DebugName string // its base name
+	Breakpad  string // id by which symbol servers know it: see BreakpadID
+	Arch      string // if it is not what the process says: see Process.Machine
 }
 
 // Frame is one function at one place. Function is 0 when only the address is
@@ -217,12 +231,15 @@ type Frame struct {
 	Line     int32 // 0 unknown
 	Category CategoryID
 	Label    bool // named by the program; no code
+	Scripted bool // what scripts call, or a script's: shown among their functions
 
 	// Of a function of a script, such as JavaScript, which is in no module: File
 	// says which. Lines of scripts hold many functions.
 	Script      bool
 	Column      int32 // in Line, from 1; 0 unknown
 	StartColumn int32 // in the line Start
+
+	Window int64 // of the page whose script runs here or called this; 0 unknown
 }
 
 // Event is the definition of markers: name and typed fields.

@@ -21,7 +21,7 @@ type code struct {
 // strings, of modules and behind them origins, and of sources, -1 for none.
 type function struct {
 	name, resource, source int32
-	script                 bool
+	script, scripted       bool
 	line, column           int32 // of a script: where it begins
 }
 
@@ -34,13 +34,14 @@ type identity struct {
 	offset uint64
 	label  bool
 
+	scripted     bool
 	script       bool
 	file         stream.StringID
 	line, column int32
 }
 
 func identityOf(f stream.Frame) identity {
-	id := identity{module: f.Module, name: f.Function, label: f.Label}
+	id := identity{module: f.Module, name: f.Function, label: f.Label, scripted: f.Scripted}
 	switch {
 	case f.Function == 0:
 		id.offset = f.Offset
@@ -70,7 +71,7 @@ func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
 			if f.Script {
 				resource = c.origin(texts, origins, t.Strings.At(key.file))
 			}
-			c.funcs = append(c.funcs, function{texts.Intern(nameOf(t, f)), resource, c.source(t, texts, sources, files[key].file), key.script, key.line, key.column})
+			c.funcs = append(c.funcs, function{texts.Intern(nameOf(t, f)), resource, c.source(t, texts, sources, files[key].file), key.script, key.scripted, key.line, key.column})
 		}
 		c.of[id] = n
 	}

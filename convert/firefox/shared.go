@@ -1,6 +1,7 @@
 package firefox
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 
@@ -105,7 +106,7 @@ func (s *Sink) writeFrames() {
 		tableColumn{"subcategory", numbers(func(i int) int64 { return int64(s.categories.Place(at(i).Category).Sub) }, "0")},
 		tableColumn{"func", numbers(func(i int) int64 { return int64(s.code.of[i+1]) }, "null")},
 		tableColumn{"nativeSymbol", constant("null")},
-		tableColumn{"innerWindowID", constant("0")},
+		tableColumn{"innerWindowID", numbers(func(i int) int64 { return at(i).Window }, "0")},
 		tableColumn{"line", numbers(func(i int) int64 { return place(at(i).Line) }, "null")},
 		tableColumn{"column", numbers(func(i int) int64 { return place(at(i).Column) }, "null")},
 		tableColumn{"originalLocation", constant("null")})
@@ -134,7 +135,7 @@ func (s *Sink) writeFuncs() {
 	s.writeTable("funcTable", len(funcs),
 		tableColumn{"name", numbers(func(i int) int64 { return int64(funcs[i].name) }, "0")},
 		tableColumn{"isJS", func(dst []byte, i int) []byte { return strconv.AppendBool(dst, funcs[i].script) }},
-		tableColumn{"relevantForJS", constant("false")},
+		tableColumn{"relevantForJS", func(dst []byte, i int) []byte { return strconv.AppendBool(dst, funcs[i].scripted) }},
 		tableColumn{"resource", numbers(func(i int) int64 { return int64(funcs[i].resource) }, "-1")},
 		tableColumn{"source", numbers(func(i int) int64 { return int64(funcs[i].source) }, "null")},
 		tableColumn{"lineNumber", numbers(func(i int) int64 { return place(funcs[i].line) }, "null")},
@@ -179,14 +180,11 @@ func (s *Sink) writeLibs() {
 }
 
 func (s *Sink) writeLib(m stream.Module) {
-	path := m.Path
-	if path == "" {
-		path = m.Name
-	}
+	path := cmp.Or(m.Path, m.Name)
 	s.out.BeginObject()
 	for _, x := range []struct{ key, value string }{
-		{"arch", viewer.Process(s.tables, 1).Arch}, {"name", m.Name}, {"path", path}, {"debugName", m.Name}, {"debugPath", path},
-		{"breakpadId", viewer.BreakpadID(m.Build)}, {"codeId", m.Build},
+		{"arch", cmp.Or(m.Arch, viewer.Process(s.tables, 1).Machine())}, {"name", m.Name}, {"path", path}, {"debugName", cmp.Or(m.DebugName, m.Name)}, {"debugPath", cmp.Or(m.DebugPath, path)},
+		{"breakpadId", m.BreakpadID()}, {"codeId", m.CodeID()},
 	} {
 		s.out.Member(x.key, x.value)
 	}

@@ -167,7 +167,7 @@ func children(t *stream.Tables) (first, next []stream.StackID) {
 
 // merge returns what the format keeps of a frame.
 func merge(f stream.Frame) stream.Frame {
-	out := stream.Frame{Module: f.Module, Function: f.Function, Category: f.Category, Label: f.Label}
+	out := stream.Frame{Module: f.Module, Function: f.Function, Category: f.Category, Label: f.Label, Scripted: f.Scripted, Window: f.Window}
 	switch {
 	case f.Function == 0:
 		out.Offset = f.Offset

@@ -1,7 +1,7 @@
 package gecko
 
 import (
-	"gprof/convert/internal/viewer"
+	"cmp"
 	"gprof/stream"
 )
 
@@ -19,20 +19,17 @@ func (s *Sink) writeLibs() {
 }
 
 func (s *Sink) writeLib(m stream.Module, r addresses) {
-	path := m.Path
-	if path == "" {
-		path = m.Name
-	}
+	path := cmp.Or(m.Path, m.Name)
 	s.out.BeginObject()
 	s.out.Number("start", int64(r.start))
 	s.out.Number("end", int64(r.end))
 	s.out.Number("offset", 0)
 	s.out.Member("name", m.Name)
 	s.out.Member("path", path)
-	s.out.Member("debugName", m.Name)
-	s.out.Member("debugPath", path)
-	s.out.Member("breakpadId", viewer.BreakpadID(m.Build))
-	s.out.Member("codeId", m.Build)
-	s.out.Member("arch", s.of(s.walk.Process).Arch)
+	s.out.Member("debugName", cmp.Or(m.DebugName, m.Name))
+	s.out.Member("debugPath", cmp.Or(m.DebugPath, path))
+	s.out.Member("breakpadId", m.BreakpadID())
+	s.out.Member("codeId", m.CodeID())
+	s.out.Member("arch", cmp.Or(m.Arch, s.of(s.walk.Process).Machine()))
 	s.out.EndObject()
 }

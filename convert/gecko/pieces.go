@@ -1,6 +1,8 @@
 package gecko
 
 import (
+	"strconv"
+
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/ordered"
 	"gprof/convert/internal/viewer"
@@ -13,6 +15,8 @@ type pair struct{ a, b int32 }
 type frameRow struct {
 	location int32
 	place    viewer.Place
+	scripted bool
+	window   int64 // 0 unknown
 	// Of a frame of a script.
 	script       bool
 	line, column int32 // 0 unknown
@@ -47,21 +51,25 @@ func appendStackRow(dst []byte, row pair) []byte {
 	return append(jsontext.AppendUint(dst, uint64(row.b)), ']')
 }
 
-// appendFrameRow appends a frame. Only those of scripts have columns beyond the
-// category.
+// appendFrameRow appends a frame. Those that have no more than a category end
+// there.
 func appendFrameRow(dst []byte, row frameRow) []byte {
 	dst = jsontext.AppendUint(append(dst, '['), uint64(row.location))
-	dst = jsontext.AppendUint(append(dst, ",false,"...), uint64(row.place.Category))
+	dst = strconv.AppendBool(append(dst, ','), row.scripted)
+	dst = jsontext.AppendUint(append(dst, ','), uint64(row.place.Category))
 	dst = jsontext.AppendUint(append(dst, ','), uint64(row.place.Sub))
+	if row.window != 0 || row.script {
+		dst = appendKnown(dst, row.window)
+	}
 	if row.script {
-		dst = appendKnown(append(dst, ",null,null"...), row.line)
-		dst = appendKnown(dst, row.column)
+		dst = appendKnown(append(dst, ",null"...), int64(row.line))
+		dst = appendKnown(dst, int64(row.column))
 	}
 	return append(dst, ']')
 }
 
-// appendKnown appends a comma and a line or a column, null if it is not known.
-func appendKnown(dst []byte, n int32) []byte {
+// appendKnown appends a comma and a number, null if it is not known.
+func appendKnown(dst []byte, n int64) []byte {
 	if n <= 0 {
 		return append(dst, ",null"...)
 	}

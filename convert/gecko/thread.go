@@ -121,7 +121,7 @@ func (s *Sink) writeFrames() {
 	for _, id := range t.frames.ids {
 		f := t.code.merged.Frames.At(id)
 		t.location = t.code.appendLocation(t.location[:0], f)
-		t.rows = append(t.rows, frameRow{t.strings.InternBytes(t.location), s.categories.Place(f.Category), f.Script, f.Line, f.Column})
+		t.rows = append(t.rows, frameRow{t.strings.InternBytes(t.location), s.categories.Place(f.Category), f.Scripted, f.Window, f.Script, f.Line, f.Column})
 	}
 	writeRows(s, &s.frameRows, t.rows, appendFrameRow)
 	s.endTable()

@@ -34,7 +34,7 @@
 //     there: times, strings by number, details of collections (special.go).
 //   - Categories that a frame does not name are those of its caller.
 //
-// What has no place is in the ledger, with a count: windows of frames, ids and
+// What has no place is in the ledger, with a count: implementations of frames,
 // maps of sources, traces of JavaScript values, and so on.
 //
 // JsonSlabs files are the same in a binary shell: [Unslab] takes it off.

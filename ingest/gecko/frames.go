@@ -29,7 +29,8 @@ func (r *reader) geckoFrames(c *code) {
 			f.Column = clamp(column)
 		}
 		r.categorize(&f, t, 3, 4)
-		r.unplaced(t, 5, "windows of frames")
+		f.Window, _ = t.integer(5)
+		f.Scripted = string(t.cells[8]) == "true"
 		r.unplaced(t, 6, "implementations of frames")
 		r.unplaced(t, 7, "optimizations of frames")
 		c.frames = append(c.frames, f)
@@ -116,7 +117,7 @@ func (r *reader) processedFrames(c *code) {
 		if is(frameCategory) {
 			r.categorize(&f, t, 6, 7)
 		}
-		r.unplaced(t, 9, "windows of frames")
+		f.Window, _ = t.integer(9)
 		r.unplaced(t, 10, "implementations of frames")
 		r.unplaced(t, 11, "optimizations of frames")
 		r.unplaced(t, 12, "original locations")
@@ -149,7 +150,7 @@ func (r *reader) addressed(f *stream.Frame, c *code, t *table) {
 // Flags of processed functions, from version 75 on.
 const (
 	funcScript = 1 << iota
-	_
+	funcScripted
 	funcResource
 	funcSource
 	funcLine
@@ -161,12 +162,13 @@ const (
 func (r *reader) functions(c *code) (all []stream.Frame) {
 	files := r.sourceFiles(c)
 	resources := r.resources(c)
-	t := r.file.table(c.funcTable, "name", "isJS", "resource", "source", "fileName", "lineNumber", "columnNumber", "flags")
+	t := r.file.table(c.funcTable, "name", "isJS", "resource", "source", "fileName", "lineNumber", "columnNumber", "flags", "relevantForJS")
 	for t.next() && !r.full() {
 		name, _ := c.texts.cell(t.cells[0])
 		flags, flagged := t.integer(7)
 		is := func(flag int64) bool { return !flagged || flags&flag != 0 }
 		f := stream.Frame{Function: r.intern(name), Script: string(t.cells[1]) == "true" || flagged && flags&funcScript != 0}
+		f.Scripted = string(t.cells[8]) == "true" || flagged && flags&funcScripted != 0
 		if i, ok := t.index(2, len(resources)); ok && is(funcResource) {
 			f.Module = resources[i]
 		}

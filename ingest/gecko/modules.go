@@ -29,7 +29,7 @@ func (r *reader) modules(v *jsonfile.Value) *modules {
 	m := &modules{named: map[string]stream.ModuleID{}}
 	r.note(r.file.objects(v, func(o object) {
 		lib := module{name: o.text("name")}
-		lib.id = r.t.Modules.Intern(moduleOf(o))
+		lib.id = r.t.Modules.Intern(moduleOf(o, r.arch))
 		lib.start, lib.end, lib.offset = address(o["start"]), address(o["end"]), address(o["offset"])
 		m.list = append(m.list, lib)
 		if m.named[lib.name] == 0 {
@@ -42,8 +42,10 @@ func (r *reader) modules(v *jsonfile.Value) *modules {
 }
 
 // moduleOf is what tells a library from others. Its build id is what the viewer
-// knows as codeId; where that is missing, the id by which symbols are found.
-func moduleOf(o object) stream.Module {
+// knows as codeId; where that is missing, the id by which symbols are found. What
+// follows from that is not kept beside it, so that a library is one module,
+// whoever tells of it.
+func moduleOf(o object, arch string) stream.Module {
 	name, path := o.text("name"), o.text("path")
 	if path == "" && strings.ContainsAny(name, `/\`) { // as older versions have it
 		path, name = name, name[strings.LastIndexAny(name, `/\`)+1:]
@@ -54,6 +56,18 @@ func moduleOf(o object) stream.Module {
 	}
 	if path != name {
 		out.Path = path
+	}
+	if debug := o.text("debugPath"); debug != path {
+		out.DebugPath = debug
+	}
+	if debug := o.text("debugName"); debug != name {
+		out.DebugName = debug
+	}
+	if id := o.text("breakpadId"); id != "" && id != out.BreakpadID() {
+		out.Breakpad = id
+	}
+	if own := o.text("arch"); own != arch {
+		out.Arch = own
 	}
 	return out
 }

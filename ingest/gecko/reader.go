@@ -20,6 +20,7 @@ type reader struct {
 	done  int64 // bytes
 
 	instance      string // of the process being read, for the ledger
+	arch          string // of its modules
 	zero          stream.Time
 	categories    [][]stream.CategoryID // of the file, each with its parts
 	categoryNames []string
@@ -72,7 +73,7 @@ func (r *reader) full() bool {
 // enter makes x the process that is being read.
 func (r *reader) enter(x *process) {
 	r.instance = fmt.Sprintf("%016x", x.row.Instance)
-	r.zero = x.zero + r.shift
+	r.zero, r.arch = x.zero+r.shift, x.row.Machine()
 }
 
 // process reads one process.

@@ -53,7 +53,7 @@ func each[K any, ID ~int32](x *text, name string, t interface {
 	Len() int
 }) {
 	for id := ID(1); int(id) <= t.Len(); id++ {
-		x.line("%s %d %+v", name, id, t.At(id))
+		x.line("%s %d %s", name, id, ordinary.Replace(fmt.Sprintf("%+v", t.At(id))))
 	}
 }
 
@@ -80,10 +80,10 @@ func who(w stream.Who) string {
 	return fmt.Sprintf(" thread %d goroutine %d labels %d", w.Thread, w.Goroutine, w.Labels)
 }
 
-// args writes arguments with their types, so that 1, 1.0 and "1" differ.
-// ordinary leaves out what most events don't say.
-var ordinary = strings.NewReplacer(" Type: NameField: Bare:false Description: Graphs:[] ColorField: Nested:false}", "}", " Unlisted:false Shown:}", "}")
+// ordinary leaves out what most events, modules and frames don't say.
+var ordinary = strings.NewReplacer(" DebugPath: DebugName: Breakpad: Arch:}", "}", " Window:0}", "}", " Scripted:false", "", " Type: NameField: Bare:false Description: Graphs:[] ColorField: Nested:false}", "}", " Unlisted:false Shown:}", "}")
 
+// args writes arguments with their types, so that 1, 1.0 and "1" differ.
 func args(list []any) string {
 	var b strings.Builder
 	for _, a := range list {

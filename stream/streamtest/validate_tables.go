@@ -114,7 +114,8 @@ func checkEvents(t *stream.Tables) error {
 
 func checkModules(t *stream.Tables) error {
 	return ordered("module", &t.Modules, func(a, b stream.Module) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Build, b.Build), strings.Compare(a.Path, b.Path))
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Build, b.Build), strings.Compare(a.Path, b.Path),
+			strings.Compare(a.DebugName, b.DebugName), strings.Compare(a.DebugPath, b.DebugPath), strings.Compare(a.Breakpad, b.Breakpad), strings.Compare(a.Arch, b.Arch))
 	})
 }
 
@@ -132,7 +133,7 @@ func checkFrames(t *stream.Tables) error {
 		return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Depth, b.Depth),
 			cmp.Compare(a.Function, b.Function), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Start, b.Start),
 			cmp.Compare(a.Category, b.Category), cmp.Compare(number(a.Label), number(b.Label)), cmp.Compare(number(a.Script), number(b.Script)),
-			cmp.Compare(a.Column, b.Column), cmp.Compare(a.StartColumn, b.StartColumn))
+			cmp.Compare(a.Column, b.Column), cmp.Compare(a.StartColumn, b.StartColumn), cmp.Compare(a.Window, b.Window), cmp.Compare(number(a.Scripted), number(b.Scripted)))
 	})
 }
 

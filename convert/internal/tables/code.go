@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gprof/stream"
 )
@@ -40,7 +42,8 @@ func keyOf(text []byte) (k key) {
 }
 
 // appendFrame appends what a frame is, without ids of this run. The path of a
-// module counts only where no build id tells it from others.
+// module counts only where no build id tells it from others, and what the tables
+// don't tell only where it is something: two rows never have one key.
 func appendFrame(dst []byte, t *stream.Tables, f stream.Frame) []byte {
 	module := moduleOf(t, f)
 	if module.Build != "" {
@@ -50,13 +53,16 @@ func appendFrame(dst []byte, t *stream.Tables, f stream.Frame) []byte {
 	if f.Category != 0 {
 		category = t.Categories.At(f.Category).Title()
 	}
-	for _, s := range []string{module.Build, module.Path, module.Name, textAt(t, f.Function), textAt(t, f.File), category} {
-		dst = binary.AppendUvarint(dst, uint64(len(s)))
-		dst = append(dst, s...)
+	dst = appendTexts(dst, module.Build, module.Path, module.Name, textAt(t, f.Function), textAt(t, f.File), category)
+	if debug := []string{module.DebugPath, module.DebugName, module.Breakpad, module.Arch}; strings.Join(debug, "") != "" {
+		dst = appendTexts(dst, debug...)
 	}
 	dst = binary.AppendUvarint(dst, f.Offset)
 	dst = binary.AppendVarint(dst, int64(f.Depth))
 	dst = binary.AppendVarint(dst, int64(f.Line))
+	if f.Window != 0 || f.Scripted {
+		dst = strconv.AppendBool(binary.AppendVarint(dst, f.Window), f.Scripted)
+	}
 	if f.Script {
 		for _, place := range []int32{f.Column, f.Start, f.StartColumn} {
 			dst = binary.AppendVarint(dst, int64(place))
@@ -67,6 +73,14 @@ func appendFrame(dst []byte, t *stream.Tables, f stream.Frame) []byte {
 		return append(dst, 1)
 	}
 	return append(dst, 0)
+}
+
+func appendTexts(dst []byte, texts ...string) []byte {
+	for _, s := range texts {
+		dst = binary.AppendUvarint(dst, uint64(len(s)))
+		dst = append(dst, s...)
+	}
+	return dst
 }
 
 func moduleOf(t *stream.Tables, f stream.Frame) stream.Module {

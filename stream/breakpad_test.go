@@ -1,4 +1,4 @@
-package viewer
+package stream
 
 import "testing"
 
@@ -11,11 +11,11 @@ func TestBreakpadID(t *testing.T) {
 		"":                                  "000000000000000000000000000000000",
 		"44E4EC8C2F41492B9369D6B9A059577C2": "44E4EC8C2F41492B9369D6B9A059577C2", // of a PDB, with its age
 	} {
-		if got := BreakpadID(build); got != want {
+		if got := (Module{Build: build}).BreakpadID(); got != want {
 			t.Errorf("%s: %s, want %s", build, got, want)
 		}
 	}
-	one, other := BreakpadID("a/b/c/d"), BreakpadID("a/b/c/e")
+	one, other := Module{Build: "a/b/c/d"}.BreakpadID(), Module{Build: "a/b/c/e"}.BreakpadID()
 	if len(one) != 33 || one == other || !breakpadID.MatchString(one) {
 		t.Errorf("ids of Go: %s and %s", one, other)
 	}

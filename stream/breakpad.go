@@ -1,4 +1,4 @@
-package viewer
+package stream
 
 import (
 	"crypto/sha256"
@@ -17,12 +17,29 @@ const (
 // breakpadID matches what is such an id already.
 var breakpadID = regexp.MustCompile(`^[0-9A-F]{33,40}$`)
 
-// BreakpadID makes a build id as symbol servers want it: 32 digits and an age. The
+// CodeID is the build id, "" where only what symbol servers know it by was told.
+func (m Module) CodeID() string {
+	if breakpadID.MatchString(m.Build) {
+		return ""
+	}
+	return m.Build
+}
+
+// BreakpadID is what symbol servers know m by: what was told, or else what the build
+// id makes.
+func (m Module) BreakpadID() string {
+	if m.Breakpad != "" {
+		return m.Breakpad
+	}
+	return breakpadOf(m.Build)
+}
+
+// breakpadOf makes a build id as symbol servers want it: 32 digits and an age. The
 // beginning of an ELF file's id counts, read as the GUID that it is on a
 // little-endian machine: the bytes of its first three numbers are turned round. An id
 // that is no digits, as Go's own, is known to no server; it becomes a hash, which
 // tells modules apart.
-func BreakpadID(build string) string {
+func breakpadOf(build string) string {
 	if breakpadID.MatchString(build) {
 		return build
 	}
