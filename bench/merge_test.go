@@ -42,11 +42,11 @@ func BenchmarkMerge(b *testing.B) {
 }
 
 // A thousand pprof files of 1,000 samples each, compressed as they mostly are, to
-// one: by us, who keep apart of which process each sample is; by google/pprof, which
-// adds them up; and by google/pprof with a label on each sample, so that it keeps
-// apart what we do. Once most stacks are in many files, as those of one service are,
-// and once hardly any are. All take turns in one run, so that their ratios hold on a
-// busy machine, too.
+// one, by us and by google/pprof's Merge: summed, as Merge does; and apart, so that
+// each sample tells of which process it is, for which Merge gets profiles with a
+// label on each sample. Once most stacks are in many files, as those of one service
+// are, and once hardly any are. All take turns in one run, so that their ratios hold
+// on a busy machine, too.
 //
 // go test ./bench -bench Profiles -benchtime 3x -timeout 1h
 func BenchmarkProfiles(b *testing.B) {
@@ -63,23 +63,28 @@ func BenchmarkProfiles(b *testing.B) {
 }
 
 func compareProfiles(b *testing.B, dir string) {
-	names := []string{"files", "library", "labelled"}
-	sum := map[string]cost{}
-	for b.Loop() {
-		for _, name := range names {
-			sum[name] = sum[name].plus(measure(b, name, dir))
-		}
-	}
-	for _, name := range names {
-		b.ReportMetric(sum[name].cpu.Seconds()/float64(b.N), name+"-cpu-s/op")
-		b.ReportMetric(float64(sum[name].peak)/(1<<20), name+"-peak-MiB")
-		b.ReportMetric(float64(sum[name].cpu)/float64(sum["files"].cpu), name+"-cpu-ratio")
-		b.ReportMetric(float64(sum[name].peak)/float64(sum["files"].peak), name+"-peak-ratio")
+	for _, how := range []string{"summed", "apart"} {
+		b.Run("samples="+how, func(b *testing.B) {
+			var ours, theirs cost
+			for b.Loop() {
+				ours = ours.plus(measure(b, how, dir))
+				theirs = theirs.plus(measure(b, how+"-by-library", dir))
+			}
+			b.ReportMetric(ours.cpu.Seconds()/float64(b.N), "cpu-s/op")
+			b.ReportMetric(theirs.cpu.Seconds()/float64(b.N), "library-cpu-s/op")
+			b.ReportMetric(float64(theirs.cpu)/float64(ours.cpu), "times-less-cpu")
+			b.ReportMetric(float64(ours.peak)/(1<<20), "peak-MiB")
+			b.ReportMetric(float64(theirs.peak)/(1<<20), "library-peak-MiB")
+			b.ReportMetric(float64(theirs.peak)/float64(ours.peak), "times-less-memory")
+		})
 	}
 }
 
 // works are what a child process can do with a directory.
-var works = map[string]func(dir string) error{"gprof": mergeRecordings, "pprof": mergeProfiles, "files": mergeFiles, "library": mergeByLibrary, "labelled": mergeLabelled}
+var works = map[string]func(dir string) error{
+	"gprof": mergeRecordings, "pprof": mergeProfiles,
+	"summed": mergeSummed, "summed-by-library": mergeByLibrary, "apart": mergeApart, "apart-by-library": mergeLabelled,
+}
 
 const childVariable = "GPROF_BENCH_CHILD"
 
@@ -133,7 +138,11 @@ func mergeProfiles(dir string) error {
 	return err
 }
 
-func mergeFiles(dir string) error {
+func mergeSummed(dir string) error { return mergeFiles(dir, true) }
+
+func mergeApart(dir string) error { return mergeFiles(dir, false) }
+
+func mergeFiles(dir string, sum bool) error {
 	src, found, err := ingest.Open([]string{dir}, ingest.Options{})
 	if err != nil {
 		return err
@@ -143,6 +152,7 @@ func mergeFiles(dir string) error {
 	if err != nil {
 		return err
 	}
+	options.Sum = sum
 	sink, err := format.New(io.Discard, options)
 	if err != nil {
 		return err

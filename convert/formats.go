@@ -31,7 +31,7 @@ type Format struct {
 	Name       string   // as in an option
 	Text       string   // what it is and who reads it
 	Extensions []string // of file names, with the dot, without compression
-	Buckets    bool     // knows Options.Buckets
+	Sums       bool     // knows Options.Buckets and Options.Sum
 	Samples    bool     // has a place for nothing but samples
 	Binary     bool     // not fit for a terminal
 	Packed     bool     // compressed also if nothing says so: its readers expect it
@@ -70,11 +70,13 @@ var formats = []Format{
 		Name:       "pprof",
 		Text:       "samples for go tool pprof and go build -pgo; always compressed",
 		Extensions: []string{".pb", ".pprof"},
-		Buckets:    true,
+		Sums:       true,
 		Samples:    true,
 		Binary:     true,
 		Packed:     true,
-		open:       func(w *ordered.Writer, o Options) stream.Sink { return pprof.New(w, stream.Time(o.Buckets)) },
+		open: func(w *ordered.Writer, o Options) stream.Sink {
+			return pprof.New(w, pprof.Options{Every: stream.Time(o.Buckets), Sum: o.Sum})
+		},
 	},
 	{
 		Name:       "folded",
@@ -148,7 +150,10 @@ type Options struct {
 	Level int // of compression, 1 to 9; 0 is what is quick for each kind of text
 	Jobs  int // cores that format and compress; 0 is 1. The output is the same for any number
 
-	Buckets time.Duration // of a Buckets format: samples are by time, too, in steps of so much; 0 are not
+	// Of a Sums format:
+
+	Buckets time.Duration // samples are by time, too, in steps of so much; 0 are not. Not with Sum
+	Sum     bool          // samples are of all processes, tracks and goroutines together
 
 	// Of a format that is a directory:
 

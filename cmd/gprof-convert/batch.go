@@ -23,7 +23,7 @@ type batchCmd struct {
 	Keep   bool     `name:"keep-removed" help:"Leave in a data set what came from inputs of DIR that are gone."`
 	per
 	compressing
-	buckets
+	sums
 	conversion
 }
 
@@ -160,7 +160,7 @@ func (b *batch) chooseFormats() error {
 		names[extension] = name
 		b.formats = append(b.formats, target{format: f, options: o})
 	}
-	if err := errors.Join(b.compress(b.formats), b.buckets.set(b.formats)); err != nil {
+	if err := errors.Join(b.compress(b.formats), b.sums.set(b.formats)); err != nil {
 		return err
 	}
 	var err error
@@ -233,7 +233,7 @@ func (b *batch) describeSettings(s *streams) (string, error) {
 	}
 	o := b.how().options(s)
 	o.Stdin, o.Stall, o.TempDir, o.Jobs = nil, 0, "", 0
-	text := fmt.Sprintf("%s %#v %#v %#v %#v", version, o, b.filtering, b.compressing, b.buckets) + fmt.Sprintf(" %#v", b.Per) + b.redacting.settings()
+	text := fmt.Sprintf("%s %#v %#v %#v %#v", version, o, b.filtering, b.compressing, b.sums) + fmt.Sprintf(" %#v", b.Per) + b.redacting.settings()
 	for _, path := range o.Symbols {
 		sum, err := fingerprint(path, func(string) bool { return false })
 		if err != nil {

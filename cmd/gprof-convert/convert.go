@@ -15,7 +15,7 @@ type convertCmd struct {
 	Losses string   `placeholder:"FILE" help:"Write the ledger as JSON: what is missing from each output, or uncertain in it. - is stdout."`
 	per
 	compressing
-	buckets
+	sums
 	conversion
 }
 
@@ -30,6 +30,7 @@ func (c *convertCmd) Help() string {
   gprof-convert out/session --redact -o public.json.gz
   gprof-convert out/session --last 10s --to crash -o crash.json.gz
   gprof-convert out/session --during 'http.request[duration>100ms]' -o slow.pb.gz
+  gprof-convert pods/*.pb.gz --sum -o pprof=default.pgo    # one profile of all
   gprof-convert out/session --per process -o profiles/{process}.pb.gz    # shop-4711.pb.gz, ...
   gprof-convert out/session --per interval=10s -o pprof=profiles/         # 20261121T170210Z.pb.gz, ...
   gprof-convert dumps/*.gprof -o parquet=tables    # and: cd tables; duckdb <queries/top-functions.sql
@@ -61,7 +62,7 @@ func (c *convertCmd) Run(s *streams) error {
 	c.apply()
 	targets, err := targetsOf(c.Output, c.Format)
 	if err == nil {
-		err = errors.Join(c.Per.apply(targets), c.compress(targets), c.buckets.set(targets))
+		err = errors.Join(c.Per.apply(targets), c.compress(targets), c.sums.set(targets))
 	}
 	if err != nil {
 		return &exitError{exitUsage, err}

@@ -70,7 +70,7 @@ func (r *recording) write(tb testing.TB, w io.Writer) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	sink := New(out, 0)
+	sink := New(out, Options{})
 	if err := sink.Begin(r.tables); err != nil {
 		tb.Fatal(err)
 	}

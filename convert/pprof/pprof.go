@@ -4,7 +4,7 @@
 // The output is one profile.proto message: the number of samples and their CPU
 // time, by process, track and stack. It is written in one pass, as a stream of
 // fields; only the sums of the track being written and the tables that samples
-// refer to are held in memory. The tables stand behind the samples, which the
+// refer to are held in memory; of all tracks where samples are sums over them. The tables stand behind the samples, which the
 // format allows.
 //
 // What stands for what:
@@ -17,7 +17,8 @@
 //     track; goroutine (a number) and the labels that the program itself gives its
 //     work, where they are known; on request also time, the moment at which a
 //     bucket begins. Labels of the program that are called as one of
-//     these have "label." before them.
+//     these have "label." before them. On request there are none but those of
+//     the program, and samples are sums over all processes and tracks.
 //
 //   - Functions that were inlined are lines of the location that they were
 //     inlined into. Frames that are no code, such as labels, are locations
@@ -62,7 +63,8 @@ type Sink struct {
 	known  []stream.Line // the ledger of the source
 	totals *totals.Totals
 
-	every     stream.Time // how long a bucket of time is, 0 for none
+	options   Options
+	sums      sums
 	texts     texts
 	functions functions
 	modules   modules
@@ -73,20 +75,33 @@ type Sink struct {
 	frames                          []stream.Frame
 }
 
-// New returns a Sink that writes to w, and closes it at the end. With an every
-// above 0, samples are by bucket of time as well, each so long.
-func New(w *ordered.Writer, every stream.Time) *Sink { return &Sink{pipe: w, every: every} }
+// Options are the choices of a Sink.
+type Options struct {
+	Every stream.Time // above 0: samples are by bucket of time as well, each so long
+	// Sum says that samples are of all processes, tracks and goroutines together, as
+	// pprof itself merges profiles, and bear no labels that tell of which one. Every
+	// is 0 then.
+	Sum bool
+}
+
+// New returns a Sink that writes to w, and closes it at the end.
+func New(w *ordered.Writer, o Options) *Sink { return &Sink{pipe: w, options: o} }
 
 // Begin makes tables ready.
 func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
 	s.known = t.Ledger.Lines() // other sinks may add to it
-	s.totals = totals.New(t, s.track)
-	s.totals.Every, s.totals.ByWho = s.every, true
+	s.types.build(t)
+	done := s.track
+	if s.options.Sum {
+		s.sums = newSums(t, len(s.types.list))
+		done = s.sumUp
+	}
+	s.totals = totals.New(t, done)
+	s.totals.Every, s.totals.ByWho = s.options.Every, true
 	s.totals.Heap, s.totals.Waits, s.totals.Measurements = t.Has(stream.Allocations), t.Has(stream.Waits), t.Has(stream.Measurements)
 	s.modules.build(t)
 	s.locations.build(t)
-	s.types.build(t)
 	for _, typ := range s.types.list {
 		s.valueType(profileproto.ProfileSampleType, typ.name, typ.unit)
 	}
@@ -103,6 +118,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 // ledger of the tables.
 func (s *Sink) Close() error {
 	s.totals.Finish()
+	s.writeSums()
 	s.writeLocations() // which numbers functions,
 	s.writeFunctions() // which number strings
 	s.writeMappings()

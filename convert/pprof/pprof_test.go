@@ -27,7 +27,7 @@ func newSink(w io.Writer) stream.Sink {
 	if err != nil {
 		panic(err)
 	}
-	return New(out, 0)
+	return New(out, Options{})
 }
 
 // parse reads an output as pprof does.
@@ -88,8 +88,8 @@ func (e *expected) Segment(b *stream.Batch) error {
 
 func (e *expected) Close() error { return nil }
 
-// sums adds up a profile by process and track.
-func sums(p *profile.Profile) map[string]sum {
+// sumsOf adds up a profile by process and track.
+func sumsOf(p *profile.Profile) map[string]sum {
 	out := map[string]sum{}
 	for _, s := range p.Sample {
 		label := func(key string) string {
@@ -118,7 +118,7 @@ func TestTotals(t *testing.T) {
 			if err := stream.Copy(&want, b.Source(), stream.CopyOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want.sums, sums(convert(t, b.Source())), cmp.AllowUnexported(sum{})); diff != "" {
+			if diff := cmp.Diff(want.sums, sumsOf(convert(t, b.Source())), cmp.AllowUnexported(sum{})); diff != "" {
 				t.Error("rows, profile:", diff)
 			}
 		})
@@ -141,7 +141,7 @@ func TestBuckets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stream.Copy(New(w, 250*milli), b.Source(), stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(New(w, Options{Every: 250 * milli}), b.Source(), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]int64{}

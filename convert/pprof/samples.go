@@ -19,19 +19,19 @@ const (
 )
 
 // track writes the samples of a track, or of a bucket of time of one.
-func (s *Sink) track(process stream.ProcessID, track stream.TrackID, sums []totals.Total) {
+func (s *Sink) track(process stream.ProcessID, track stream.TrackID, all []totals.Total) {
 	s.label(process, track)
-	for _, sum := range sums {
-		if sum.Weight != 0 || sum.CPU != 0 || sum.Wall != 0 || sum.Value != 0 || sum.Allocated != (totals.Memory{}) || sum.Freed != (totals.Memory{}) {
-			s.sample(sum)
+	for i := range all {
+		if total := &all[i]; !total.Zero() {
+			s.sample(total.Stack, total.Who, s.types.valuesOf(total, s.totals.Measure))
 		}
 	}
 }
 
-func (s *Sink) sample(sum totals.Total) {
-	s.ids = s.locations.appendStack(s.ids[:0], sum.Stack)
+func (s *Sink) sample(stack stream.StackID, who stream.Who, values []int64) {
+	s.ids = s.locations.appendStack(s.ids[:0], stack)
 	s.values = s.values[:0]
-	for _, v := range s.types.valuesOf(sum, s.totals.Measure) {
+	for _, v := range values {
 		s.values = binary.AppendUvarint(s.values, uint64(v))
 	}
 	body := s.body[:0]
@@ -39,7 +39,7 @@ func (s *Sink) sample(sum totals.Total) {
 		body = appendBytes(body, profileproto.SampleLocations, s.ids)
 	}
 	body = appendBytes(body, profileproto.SampleValues, s.values)
-	s.message(profileproto.ProfileSample, s.appendWho(append(body, s.labels...), sum.Who))
+	s.message(profileproto.ProfileSample, s.appendWho(append(body, s.labels...), who))
 }
 
 // label makes the labels of a track's samples.
@@ -49,7 +49,7 @@ func (s *Sink) label(process stream.ProcessID, track stream.TrackID) {
 	s.appendLabel(labelProcess, p.Title())
 	s.appendLabel(labelInstance, totals.Instance(p))
 	s.appendLabel(labelTrack, s.tables.Tracks.At(track).Name)
-	if s.every > 0 {
+	if s.options.Every > 0 {
 		s.appendLabel(labelTime, s.moment())
 	}
 }
@@ -83,7 +83,7 @@ func programKey(key string) string {
 // moment is the beginning of a bucket as text, in UTC: texts sort by it.
 func (s *Sink) moment() string {
 	format := "2006-01-02T15:04:05Z"
-	if s.every%stream.Time(time.Second) != 0 {
+	if s.options.Every%stream.Time(time.Second) != 0 {
 		format = "2006-01-02T15:04:05.000000000Z"
 	}
 	return time.Unix(0, int64(s.totals.At)).UTC().Format(format)

@@ -108,7 +108,7 @@ func unitOf(c stream.Counter) string {
 }
 
 // valuesOf are those of a sample; the slice is used again.
-func (y *types) valuesOf(sum totals.Total, measure stream.CounterID) []int64 {
+func (y *types) valuesOf(sum *totals.Total, measure stream.CounterID) []int64 {
 	clear(y.values)
 	if measure != 0 {
 		y.values[y.measures[measure]] = sum.Value

@@ -24,6 +24,9 @@ type Total struct {
 	Value int64 // of Totals.Measure; below 0 in a difference
 }
 
+// Zero reports whether nothing has a value.
+func (t *Total) Zero() bool { return *t == Total{Stack: t.Stack, Who: t.Who} }
+
 // Memory is objects of the heap.
 type Memory struct{ Objects, Bytes int64 }
 

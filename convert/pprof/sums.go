@@ -1,0 +1,85 @@
+package pprof
+
+import (
+	"gprof/convert/internal/totals"
+	"gprof/stream"
+)
+
+// sums adds up the samples of all processes and tracks, by stack and labels of the
+// program.
+type sums struct {
+	width  int              // values of a sample
+	at     []int32          // by StackID: 1 and where its first is in keys, 0 nowhere
+	others map[sumKey]int32 // where further ones are: those of other labels
+	keys   []sumKey
+	values []int64 // width of each
+}
+
+type sumKey struct {
+	stack  stream.StackID
+	labels stream.LabelsID
+}
+
+// maxOtherSums is how many sums are held beside one for each stack: there may be as
+// many sets of labels as samples.
+const maxOtherSums = 1 << 16
+
+func newSums(t *stream.Tables, width int) sums {
+	return sums{width: width, at: make([]int32, t.Stacks.Len()+1), others: make(map[sumKey]int32)}
+}
+
+// of returns the values of a sum, all 0 if it is new.
+func (s *sums) of(key sumKey) []int64 {
+	at := s.at[key.stack] - 1
+	if at >= 0 && s.keys[at] != key {
+		var ok bool
+		if at, ok = s.others[key]; !ok {
+			at = -1
+		}
+	}
+	if at < 0 {
+		at = s.add(key)
+	}
+	return s.values[int(at)*s.width:][:s.width]
+}
+
+func (s *sums) add(key sumKey) (at int32) {
+	at = int32(len(s.keys))
+	if s.at[key.stack] == 0 {
+		s.at[key.stack] = at + 1
+	} else {
+		s.others[key] = at
+	}
+	s.keys = append(s.keys, key)
+	s.values = append(s.values, make([]int64, s.width)...)
+	return at
+}
+
+// sumUp adds the totals of a track to those of all. When there are too many of them
+// they are written, and further ones of the same are samples of their own: readers
+// add those up.
+func (s *Sink) sumUp(_ stream.ProcessID, _ stream.TrackID, of []totals.Total) {
+	for i := range of {
+		total := &of[i]
+		if total.Zero() {
+			continue
+		}
+		values := s.sums.of(sumKey{total.Stack, total.Who.Labels})
+		for i, v := range s.types.valuesOf(total, s.totals.Measure) {
+			values[i] = totals.Sum(values[i], v)
+		}
+		if len(s.sums.others) == maxOtherSums {
+			s.writeSums()
+		}
+	}
+}
+
+// writeSums writes the sums, which are none then.
+func (s *Sink) writeSums() {
+	for i, key := range s.sums.keys {
+		s.sample(key.stack, stream.Who{Labels: key.labels}, s.sums.values[i*s.sums.width:][:s.sums.width])
+		s.sums.at[key.stack] = 0
+	}
+	clear(s.sums.others)
+	s.sums.keys, s.sums.values = s.sums.keys[:0], s.sums.values[:0]
+}
