@@ -2,9 +2,9 @@ package chunks
 
 import "gprof/rawformat"
 
-// lastCommit is the latest moment of which a process' chunks tell: an anchor, or
+// LastCommit is the latest moment of which a process' chunks tell: an anchor, or
 // the time of a block in a chunk that was not closed. Zero: they tell of none.
-func (p *Process) lastCommit() (last rawformat.Anchor) {
+func (p *Process) LastCommit() (last rawformat.Anchor) {
 	ticks := p.ticks()
 	for _, im := range p.Chunks {
 		last = later(last, later(im.Header.Open, im.Header.Close))

@@ -46,17 +46,17 @@ func TestLastCommit(t *testing.T) {
 		for i, c := range []*testChunk{first, second, third} {
 			files[fmt.Sprintf("chunk-%05d", i)] = c.file()
 		}
-		got := mustOpen(t, dirOf(files)).lastCommit()
+		got := mustOpen(t, dirOf(files)).LastCommit()
 		if want := at(0, 6500); got != want {
 			t.Errorf("clock %d: last commit %+v, want %+v", clock, got, want)
 		}
 	}
-	if got := mustOpen(t, dirOf(map[string][]byte{"meta": testRecords(rawformat.MagicMeta, 0)})).lastCommit(); got != (rawformat.Anchor{}) {
+	if got := mustOpen(t, dirOf(map[string][]byte{"meta": testRecords(rawformat.MagicMeta, 0)})).LastCommit(); got != (rawformat.Anchor{}) {
 		t.Errorf("without chunks %+v", got)
 	}
 	hostile := open(0, rawformat.ClockMonotonic, at(0, 1000))
 	hostile.add(sync(hostile, 1000), instant(1<<62))
-	if got := mustOpen(t, dirOf(map[string][]byte{"chunk-00000": hostile.file()})).lastCommit(); got != at(0, 1000) {
+	if got := mustOpen(t, dirOf(map[string][]byte{"chunk-00000": hostile.file()})).LastCommit(); got != at(0, 1000) {
 		t.Errorf("an impossible time is believed: %+v", got)
 	}
 }

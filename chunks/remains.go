@@ -69,7 +69,7 @@ func (r *remains) end() {
 	if x := r.p.Exit; x != nil {
 		r.ended = x.Realtime
 	} else {
-		r.last = r.p.lastCommit()
+		r.last = r.p.LastCommit()
 		r.ended = r.last.Realtime
 	}
 	if info, err := os.Stat(r.dir); r.ended <= 0 && err == nil {

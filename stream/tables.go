@@ -128,7 +128,10 @@ func (p *Process) Title() string {
 	if p.Host != "" {
 		title += " · " + p.Host
 	}
-	return title + " · pid " + strconv.Itoa(p.Pid)
+	if p.Pid != 0 {
+		title += " · pid " + strconv.Itoa(p.Pid)
+	}
+	return title
 }
 
 // Machine is for which processor the modules of p are made, as a rule: what its Arch

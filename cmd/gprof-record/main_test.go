@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"gprof/chunks"
 	"gprof/ingest/pack"
@@ -33,6 +35,14 @@ func TestMain(m *testing.M) {
 		os.Exit(3)
 	case "die":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "late":
+		runtime.GOMAXPROCS(1) // one chunk for both marks
+		worked.Mark(7)
+		time.Sleep(100 * time.Millisecond)
+		before := time.Now()
+		worked.Mark(7)
+		fmt.Println(before.UnixNano())
+		select {}
 	case "signal":
 		fmt.Println("ready")
 		select {}

@@ -22,8 +22,15 @@ import (
 // service is a program that records in dir/shop until the test ends.
 func service(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
+	cmd, _ := serviceThat(t, dir, "signal")
+	return cmd
+}
+
+// serviceThat is such a program, and the line that it prints when it is ready.
+func serviceThat(t *testing.T, dir, does string) (*exec.Cmd, string) {
+	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "TEST_COMMAND=signal", "GPROF=on", "GPROF_SESSION=", "GPROF_PARENT=", "GPROF_SERVICE=shop", "GPROF_LIMIT=2MiB", "GPROF_DIR="+dir)
+	cmd.Env = append(os.Environ(), "TEST_COMMAND="+does, "GPROF=on", "GPROF_SESSION=", "GPROF_PARENT=", "GPROF_SERVICE=shop", "GPROF_LIMIT=2MiB", "GPROF_DIR="+dir)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -33,10 +40,11 @@ func service(t *testing.T, dir string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { end(cmd) })
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
 		t.Fatalf("%q, %v", line, err)
 	}
-	return cmd
+	return cmd, strings.TrimSpace(line)
 }
 
 // end kills a service, which may have ended.
@@ -84,6 +92,23 @@ func TestStatus(t *testing.T) {
 		if code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("status %d, no %q in %s%s", code, want, stdout, stderr)
 		}
+	}
+}
+
+// Who was killed, and whom nobody looked after, ended when it committed for the
+// last time, not when it last opened a chunk.
+func TestStatusOfKilled(t *testing.T) {
+	dir := t.TempDir()
+	cmd, marked := serviceThat(t, dir, "late")
+	end(cmd)
+	p := status(t, "--dir", dir, "shop").Processes[0]
+	nanos, err := strconv.ParseInt(marked, 10, 64)
+	if err != nil || p.Ended == nil {
+		t.Fatalf("%v, %+v", err, p)
+	}
+	const slack = 20 * time.Millisecond // of the clocks
+	if at := time.Unix(0, nanos); p.Ended.Before(at.Add(-slack)) || p.Reach < (100*time.Millisecond-slack).Seconds() {
+		t.Errorf("marked at %v, ended at %v after %v s", at, p.Ended, p.Reach)
 	}
 }
 

@@ -114,7 +114,7 @@ func standing(s *chunks.Session, instance uint64) *chunks.Standing {
 func (p *processView) end(r *chunks.Process) {
 	if r.Exit == nil {
 		p.State = "died, no exit record"
-		p.ended(lastSign(r))
+		p.ended(r.LastCommit().Realtime)
 		return
 	}
 	p.ended(r.Exit.Realtime)
@@ -154,17 +154,6 @@ func (p *processView) reach(r *chunks.Process) {
 	if oldest > 0 {
 		p.Reach = max(0, until.Sub(time.Unix(0, oldest)).Seconds())
 	}
-}
-
-// lastSign is the latest time that a chunk was opened or closed.
-func lastSign(r *chunks.Process) (realtime int64) {
-	for _, im := range r.Chunks {
-		realtime = max(realtime, im.Header.Open.Realtime)
-		if im.Closed {
-			realtime = max(realtime, im.Header.Close.Realtime)
-		}
-	}
-	return realtime
 }
 
 // rank sorts those that live before those that ended.

@@ -64,7 +64,7 @@ func TestViewerSeesAllKinds(t *testing.T) {
 func TestViewerReadsNothing(t *testing.T) {
 	t.Parallel()
 	processes, err := open(t, "empty").Processes(t.Context())
-	if err != nil || len(processes) != 1 || processes[0].Name != "nothing · pid 0" {
+	if err != nil || len(processes) != 1 || processes[0].Name != "nothing" {
 		t.Errorf("processes %+v, %v", processes, err)
 	}
 }

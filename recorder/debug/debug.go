@@ -105,13 +105,13 @@ func (h *handler) snapshot(s *session) {
 		}
 		return !p.Live
 	})
-	h.pack(s, "snapshot.gprof", chosen, span)
+	h.pack(s, "snapshot.gprof", chosen, span, "no such process")
 }
 
 // crashed packs processes that ended as they should not.
 func (h *handler) crashed(s *session) {
 	chosen := slices.DeleteFunc(s.processes, func(p pack.Process) bool { return !p.Describe().Crashed })
-	h.pack(s, "crashed.gprof", chosen, pack.Span{})
+	h.pack(s, "crashed.gprof", chosen, pack.Span{}, "no process crashed")
 }
 
 // lastSpan is the time that ?last= asks for.
@@ -134,10 +134,10 @@ func lastSpan(last string) (pack.Span, error) {
 }
 
 // pack streams a packed file. A client that sees no end of it, for which packed
-// files have a mark, has not got all.
-func (h *handler) pack(s *session, name string, processes []pack.Process, span pack.Span) {
+// files have a mark, has not got all. Without processes it says what there is none of.
+func (h *handler) pack(s *session, name string, processes []pack.Process, span pack.Span, none string) {
 	if len(processes) == 0 {
-		http.Error(s.w, "no such process; "+root+" lists those there are", http.StatusNotFound)
+		http.Error(s.w, none+"; "+root+" lists those there are", http.StatusNotFound)
 		return
 	}
 	if !h.packing.TryLock() {

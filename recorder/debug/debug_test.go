@@ -163,7 +163,9 @@ func TestHandler(t *testing.T) {
 	must(t, err)
 	defer rec.Stop()
 	self := fmt.Sprintf("%016x", rec.Instance())
-	get(t, h, "/debug/gprof/crashed", "", http.StatusNotFound)
+	if none := get(t, h, "/debug/gprof/crashed", "", http.StatusNotFound); !bytes.HasPrefix(none, []byte("no process crashed")) {
+		t.Errorf("%s", none)
+	}
 	dead := crash(t, dir)
 
 	awaitBurial(t, filepath.Join(rec.Session(), dead))
