@@ -34,6 +34,13 @@ func BenchmarkDecode(b *testing.B) {
 			}
 			perEventCPU(b, cpu, n)
 		})
+		b.Run("corpus="+c.name+"/what=copied", func(b *testing.B) {
+			cpu := cpuTime()
+			for b.Loop() {
+				must(b, stream.Copy(stream.Discard, sourceOf(found), stream.CopyOptions{SpillDir: b.TempDir()}))
+			}
+			perEventCPU(b, cpu, n)
+		})
 		b.Run("corpus="+c.name+"/what=loads", func(b *testing.B) {
 			payload := payloadOf(found)
 			cpu := cpuTime()
@@ -72,8 +79,8 @@ func markers(b *testing.B) (session string, n int) {
 	return session, 1_000_000
 }
 
-// drain decodes all that was found and drops the events.
-func drain(b *testing.B, found *ingest.Found, want int) {
+// sourceOf gives the events of all that was found.
+func sourceOf(found *ingest.Found) stream.Source {
 	tables := new(stream.Tables)
 	var inputs []decode.Input
 	for i, p := range found.Processes {
@@ -81,7 +88,12 @@ func drain(b *testing.B, found *ingest.Found, want int) {
 		tables.Processes = append(tables.Processes, decode.Describe(p.Process, clock))
 		inputs = append(inputs, decode.Input{Found: p.Process, ID: stream.ProcessID(i + 1), Clock: clock})
 	}
-	src := decode.New(tables, inputs, decode.Options{})
+	return decode.New(tables, inputs, decode.Options{})
+}
+
+// drain decodes all that was found and drops the events.
+func drain(b *testing.B, found *ingest.Found, want int) {
+	src := sourceOf(found)
 	var batch stream.Batch
 	rows := 0
 	for {

@@ -185,6 +185,9 @@ func (d *dictionary) placeFrame(n *names, f frame) placed {
 	return n.put(c, c.place(f.offset), f.offset)
 }
 
+// rootDepth is how many frames tell the root of a stack: the third says no more.
+const rootDepth = 2
+
 // linker links the stacks of one dictionary.
 type linker struct {
 	*dictionary
@@ -192,6 +195,7 @@ type linker struct {
 	farDepth map[uint64]uint16
 	path     []uint64
 	budget   int // of steps that are taken towards stacks that are defined later
+	search   search
 }
 
 // linkStacks links each stack after its parent. A recorder defines the parent
@@ -205,20 +209,30 @@ func (d *dictionary) linkStacks(n *names) {
 	defer func() { n.first = false }()
 	size := len(d.edges.dense)
 	d.stacks, d.depth = zeros(d.stacks, size), zeros(d.depth, size)
-	for id, e := range d.edges.dense {
-		if id%(1<<16) == 0 && n.tables.Full() {
+	for from := 0; from < size; from += recognized {
+		if from%(1<<16) == 0 && n.tables.Full() {
 			return
 		}
-		switch {
-		case e == (edge{}) || d.stacks[id].sid != 0:
+		l.linkSome(from, min(from+recognized, size))
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.edges.sparse)) {
+		l.walk(id)
+	}
+}
+
+// linkSome links the stacks with ids from from to to-1.
+func (l *linker) linkSome(from, to int) {
+	if !l.names.first {
+		l.recognize(from, to)
+	}
+	for id := from; id < to; id++ {
+		switch e := l.edges.dense[id]; {
+		case e == (edge{}) || l.stacks[id].sid != 0:
 		case uint64(e.parent) < uint64(id):
 			l.add(uint64(id), e)
 		default:
 			l.walk(uint64(id))
 		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(d.edges.sparse)) {
-		l.walk(id)
 	}
 }
 
@@ -234,7 +248,7 @@ func (l *linker) add(id uint64, e edge) bool {
 		return false
 	}
 	link := stackLink{l.names.push(parent.sid, f), parent.root}
-	if deep < 2 { // the third frame says no more about the root
+	if deep < rootDepth {
 		link.root = l.root(gonames.Root(rootFunctions(l.names.tables, link.sid)))
 	}
 	if id < uint64(len(l.stacks)) {

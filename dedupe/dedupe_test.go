@@ -71,6 +71,41 @@ func TestTreeAgainstMap(t *testing.T) {
 	}
 }
 
+// Many at a time are found as one by one, also after one was appended, and only
+// the node behind its parent is next.
+func TestTreeLookupAll(t *testing.T) {
+	var tree Tree[int32, int32]
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 5000 {
+		tree.Intern(r.Int32N(int32(tree.Len()/4+1)), r.Int32N(20))
+	}
+	tree.Append(1, 20)
+	var parents, keys []int32
+	for parent := range int32(300) {
+		for key := range int32(21) {
+			parents, keys = append(parents, parent), append(keys, key)
+		}
+	}
+	ids := make([]int32, len(keys))
+	tree.LookupAll(parents, keys, ids)
+	found, seen := 0, int32(tree.Len())
+	for i, id := range ids {
+		want := tree.Intern(parents[i], keys[i])
+		if id != want && (id != 0 || want <= seen) {
+			t.Fatalf("child %d of %d has id %d, want %d", keys[i], parents[i], id, want)
+		}
+		if next := tree.Next(parents[i], keys[i]); (next != 0) != (want == parents[i]+1) || next != 0 && next != want {
+			t.Fatalf("child %d of %d has id %d, but the next is %d", keys[i], parents[i], want, next)
+		}
+		if id != 0 {
+			found++
+		}
+	}
+	if found == 0 || found == len(ids) {
+		t.Errorf("%d of %d were seen", found, len(ids))
+	}
+}
+
 // go test ./dedupe -bench . | benchstat -col /impl -
 func BenchmarkIntern(b *testing.B) {
 	for _, fanout := range []int32{1, 4} {

@@ -5,13 +5,13 @@ import "unsafe"
 // Tree interns paths as (parent, key) nodes: a stack is its caller's stack and
 // one more frame. The zero Tree is empty and ready to use.
 //
-// Most lookups repeat the last child of a node, so each node remembers it;
-// the rest go to an open-addressed table. (Measured seven times faster than a
-// map keyed by the pair.) A node takes 8 bytes, and 13 to 19 more for lookups.
+// Paths come whole, so that the child of a node mostly is the next node: that is
+// where Intern looks first, in memory that it has touched just now. The rest goes
+// to an open-addressed table. (Measured seven times faster than a map keyed by
+// the pair.) A node takes 8 bytes, and 11 to 21 more for lookups.
 type Tree[K ~int32, ID ~int32] struct {
 	nodes vector[node[K, ID]]
-	last  vector[lastChild[K, ID]] // by id; fewer than nodes after Append or Pack
-	table []ID                     // 0 free; its length is a power of two
+	table []place[K, ID] // its length is a power of two; nil after Append or Pack
 }
 
 type node[K ~int32, ID ~int32] struct {
@@ -19,81 +19,108 @@ type node[K ~int32, ID ~int32] struct {
 	key    K
 }
 
-type lastChild[K ~int32, ID ~int32] struct {
+// place is where a node may be found. The key tells most of those apart that
+// want the same place, without a look at nodes that are far apart.
+type place[K ~int32, ID ~int32] struct {
 	key K
-	id  ID
+	id  ID // 0: free
 }
 
 // Intern returns the id of the child of parent with that key; parent is 0 for
 // a root, else an id of t. A parent's id is lower than its children's.
 func (t *Tree[K, ID]) Intern(parent ID, key K) ID {
-	if t.last.n <= t.nodes.n {
-		t.index()
+	if id := t.Next(parent, key); id != 0 {
+		return id
 	}
-	if last := t.last.at(int(parent)); last.key == key && last.id != 0 {
-		return last.id
+	if t.table == nil {
+		t.rehash(slotsFor(t.nodes.n))
 	}
-	id := t.find(parent, key)
-	*t.last.at(int(parent)) = lastChild[K, ID]{key, id}
+	i, id := t.find(parent, key)
+	if id == 0 {
+		id = t.push(parent, key)
+		t.table[i] = place[K, ID]{key, id}
+		if full(t.nodes.n, len(t.table)) {
+			t.rehash(2 * len(t.table))
+		}
+	}
 	return id
 }
 
-func (t *Tree[K, ID]) find(parent ID, key K) ID {
+// Next is the id of the child of parent with that key if it is the node behind
+// parent, as most are; else 0.
+func (t *Tree[K, ID]) Next(parent ID, key K) ID {
+	if next := int(parent); next < t.nodes.n && *t.nodes.at(next) == (node[K, ID]{parent, key}) {
+		return parent + 1
+	}
+	return 0
+}
+
+// LookupAll sets ids to those of the children of parents with keys, 0 where a
+// child has not been seen. It takes a fraction of the time of Intern, because it
+// waits for all that it needs of memory at once.
+func (t *Tree[K, ID]) LookupAll(parents []ID, keys []K, ids []ID) {
+	if t.table == nil {
+		t.rehash(slotsFor(t.nodes.n))
+	}
+	var places [64]place[K, ID]
+	var nodes [len(places)]node[K, ID]
+	for len(parents) > 0 {
+		n, mask := min(len(parents), len(places)), len(t.table)-1
+		for i, parent := range parents[:n] {
+			places[i] = t.table[slot(parent, keys[i])&mask]
+		}
+		for i, p := range places[:n] {
+			if p.id != 0 {
+				nodes[i] = *t.nodes.at(int(p.id - 1))
+			}
+		}
+		for i, parent := range parents[:n] {
+			if ids[i] = places[i].id; ids[i] != 0 && nodes[i] != (node[K, ID]{parent, keys[i]}) {
+				_, ids[i] = t.find(parent, keys[i])
+			}
+		}
+		parents, keys, ids = parents[n:], keys[n:], ids[n:]
+	}
+}
+
+// find returns the id of a node, or 0 and the free place for it.
+func (t *Tree[K, ID]) find(parent ID, key K) (free int, id ID) {
 	mask := len(t.table) - 1
 	for i := slot(parent, key) & mask; ; i = (i + 1) & mask {
-		id := t.table[i]
-		if id == 0 {
-			return t.add(i, parent, key)
-		}
-		if n := t.nodes.at(int(id - 1)); n.parent == parent && n.key == key {
-			return id
+		p := t.table[i]
+		if p.id == 0 || p.key == key && t.nodes.at(int(p.id-1)).parent == parent {
+			return i, p.id
 		}
 	}
 }
 
-func (t *Tree[K, ID]) add(i int, parent ID, key K) ID {
+func (t *Tree[K, ID]) push(parent ID, key K) ID {
 	t.nodes.push(node[K, ID]{parent, key})
-	t.last.push(lastChild[K, ID]{})
-	t.table[i] = ID(t.nodes.n)
-	if full(t.nodes.n, len(t.table)) {
-		t.rehash(2 * len(t.table))
-	}
 	return ID(t.nodes.n)
 }
 
 // Append adds a node as the next id, without a look whether it is in t. It takes
 // no memory for lookups; the next Intern makes up for that.
 func (t *Tree[K, ID]) Append(parent ID, key K) ID {
-	if t.last.n > 0 {
-		t.Pack()
-	}
-	t.nodes.push(node[K, ID]{parent, key})
-	return ID(t.nodes.n)
+	t.Pack()
+	return t.push(parent, key)
 }
 
 // Pack gives back what only Intern needs. Intern takes it again.
-func (t *Tree[K, ID]) Pack() { t.last, t.table = vector[lastChild[K, ID]]{}, nil }
+func (t *Tree[K, ID]) Pack() { t.table = nil }
 
-// index makes Intern possible.
-func (t *Tree[K, ID]) index() {
-	for t.last.n <= t.nodes.n {
-		t.last.push(lastChild[K, ID]{})
-	}
-	t.rehash(slotsFor(t.nodes.n))
-}
-
-// rehash makes a table of size slots.
-func (t *Tree[K, ID]) rehash(size int) {
+// rehash makes a table of that many slots.
+func (t *Tree[K, ID]) rehash(slots int) {
 	t.table = nil // for the garbage collector
-	t.table = make([]ID, size)
-	mask := size - 1
+	t.table = make([]place[K, ID], slots)
+	mask := slots - 1
 	for id := 1; id <= t.nodes.n; id++ {
 		n := t.nodes.at(id - 1)
 		i := slot(n.parent, n.key) & mask
-		for t.table[i] != 0 {
+		for t.table[i].id != 0 {
 			i = (i + 1) & mask
 		}
-		t.table[i] = ID(id)
+		t.table[i] = place[K, ID]{n.key, ID(id)}
 	}
 }
 
@@ -125,5 +152,5 @@ func (t *Tree[K, ID]) Len() int { return t.nodes.n }
 
 // Bytes is about how much memory t takes.
 func (t *Tree[K, ID]) Bytes() int64 {
-	return int64(unsafe.Sizeof(node[K, ID]{}))*int64(t.nodes.n+t.last.n) + 4*int64(len(t.table))
+	return int64(unsafe.Sizeof(node[K, ID]{}))*int64(t.nodes.n) + int64(unsafe.Sizeof(place[K, ID]{}))*int64(len(t.table))
 }
