@@ -129,6 +129,8 @@ func TestBufferHole(t *testing.T) {
 	}
 	wantState(t, "behind the hole", b, BufferState{RangeStart: 1, RangeEnd: 25, Pushed: 2, Failed: 8})
 	wantEntries(t, "hole", b, "1:a14", "21:c3")
+	m.DiscardUpTo(3) // when the first chunk was closed
+	wantState(t, "discarded", b, BufferState{RangeStart: 21, RangeEnd: 25, Pushed: 2, Cleared: 1, Failed: 8})
 }
 
 // A discarded chunk raises the range start to its end and takes its blocks
@@ -169,6 +171,10 @@ func TestBufferClear(t *testing.T) {
 	if u := m.state(); u.Unreleased < 0 || u.Released != 40 {
 		t.Errorf("%+v", u)
 	}
+	m.DiscardUpTo(1 << 63)
+	wantState(t, "discarded", b, BufferState{RangeStart: 101, RangeEnd: 101, Pushed: 4, Cleared: 4})
+	b.Clear()
+	wantState(t, "cleared again", b, BufferState{RangeStart: 121, RangeEnd: 121})
 }
 
 // Take empties the buffer; indexes go on and the counters stay.
@@ -187,6 +193,15 @@ func TestBufferTake(t *testing.T) {
 	wantEntries(t, "taken", b)
 	if got := b.Put(entryOf(9, 'd')); got != 41 {
 		t.Errorf("index %d", got)
+	}
+	b.Put(entryOf(14, 'e')) // goes on in another chunk
+	b.Clear()               // which is the current one again, and the first one waits
+	all = b.Take()
+	if len(all) != 2 || all[0].RangeStart() != 81 || all[0].State() != rawformat.StateDone || all[1].State() != rawformat.StateRecycled {
+		t.Errorf("%d chunks of a buffer that was cleared", len(all))
+	}
+	if m.unreleased != 0 {
+		t.Errorf("the manager counts %d bytes that it has no more", m.unreleased)
 	}
 }
 
@@ -256,6 +271,11 @@ func TestBufferRequest(t *testing.T) {
 	b.Put(entryOf(14, 'c'))
 	if made != 3 {
 		t.Errorf("%d chunks: one should have been made on the spot", made)
+	}
+	m.Fulfill()
+	m.Fulfill()
+	if made != 4 {
+		t.Errorf("%d chunks: one was to be asked for since", made)
 	}
 }
 
