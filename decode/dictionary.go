@@ -97,7 +97,16 @@ type event struct {
 	id        stream.EventID
 	number    int
 	local     uint16 // fields whose numbers count within the process alone, by bit
-	undefined bool   // stands for a definition that is missing
+	moments   uint16 // fields of rawformat.FormatMoment, likewise
+	colors    uint16 // fields that say which color a marker has
+	graphs    []graph
+	undefined bool // stands for a definition that is missing
+}
+
+// graph is one of the field at a position.
+type graph struct {
+	position     uint64
+	shape, color string
 }
 
 // definition is how a kind of record is taken: regular kinds from an entry that
@@ -113,6 +122,8 @@ var definitions = [256]definition{
 	rawformat.KindDefCategory: {read: (*dictionary).defCategory},
 	rawformat.KindDefEvent:    {read: (*dictionary).defEvent},
 	rawformat.KindDefField:    {read: (*dictionary).defField},
+	rawformat.KindDefShow:     {read: (*dictionary).defShow},
+	rawformat.KindDefGraph:    {read: (*dictionary).defGraph},
 	rawformat.KindDefTrack:    {read: (*dictionary).defTrack},
 	rawformat.KindDefCounter:  {read: (*dictionary).defCounter},
 	rawformat.KindDefModule:   {read: (*dictionary).defModule},
@@ -196,7 +207,8 @@ func (d *dictionary) defField(c *rawformat.Cursor) {
 	event, position := c.Uint("event"), c.Uint("position")
 	f := stream.EventField{Name: string(c.Text("name")), Label: string(c.Text("label"))}
 	f.Type = fieldType(c.Uint("wire"))
-	f.Format = format(c.Uint("format"))
+	wireFormat := c.Uint("format")
+	f.Format, f.Shown = format(wireFormat)
 	f.Privacy = stream.Privacy(min(c.Uint("privacy"), uint64(stream.PrivacySecret)))
 	flags := rawformat.FieldFlag(c.Uint("flags"))
 	f.Searchable, f.Hidden = flags&rawformat.FieldSearchable != 0, flags&rawformat.FieldHidden != 0
@@ -208,9 +220,52 @@ func (d *dictionary) defField(c *rawformat.Cursor) {
 		e.def.Fields = append(e.def.Fields, opaqueField(len(e.def.Fields), stream.Null))
 	}
 	e.def.Fields[position] = f
-	e.local &^= 1 << position
-	if flags&rawformat.FieldLocal != 0 {
-		e.local |= 1 << position
+	mark(&e.local, position, flags&rawformat.FieldLocal != 0)
+	mark(&e.moments, position, wireFormat == uint64(rawformat.FormatMoment))
+	mark(&e.colors, position, flags&rawformat.FieldColor != 0)
+}
+
+// mark sets or clears the bit of a field.
+func mark(fields *uint16, position uint64, on bool) {
+	if *fields &^= 1 << position; on {
+		*fields |= 1 << position
+	}
+}
+
+func (d *dictionary) defShow(c *rawformat.Cursor) {
+	e := d.events.get(c.Uint("event"))
+	flags, description := rawformat.EventFlag(c.Uint("flags")), string(c.Text("description"))
+	if c.Err() == nil && e != nil {
+		e.def.Nested, e.def.Description = flags&rawformat.EventNested != 0, description
+	}
+}
+
+// graphShapes are the shapes of graphs as the waist names them.
+var graphShapes = [...]string{rawformat.GraphBar: "bar", rawformat.GraphLine: "line", rawformat.GraphFilled: "line-filled"}
+
+func (d *dictionary) defGraph(c *rawformat.Cursor) {
+	e := d.events.get(c.Uint("event"))
+	position, shape, color := c.Uint("position"), c.Uint("shape"), string(c.Text("color"))
+	if c.Err() != nil || e == nil || position >= rawformat.MaxArgs || shape >= uint64(len(graphShapes)) { // a shape of a later version can't be drawn
+		return
+	}
+	e.graphs = slices.DeleteFunc(e.graphs, func(g graph) bool { return g.position == position })
+	e.graphs = append(e.graphs, graph{position, graphShapes[shape], color})
+}
+
+// show says how an event is shown, by the names of its fields, all of which are
+// known now.
+func (e *event) show() {
+	for _, g := range e.graphs {
+		if g.position < uint64(len(e.def.Fields)) {
+			e.def.Graphs = append(e.def.Graphs, stream.Graph{Field: e.def.Fields[g.position].Name, Shape: g.shape, Color: g.color})
+		}
+	}
+	for i := range e.def.Fields {
+		if e.colors>>i&1 != 0 {
+			e.def.ColorField = e.def.Fields[i].Name
+			return
+		}
 	}
 }
 
@@ -234,13 +289,29 @@ var fieldTypes = [4]stream.Type{
 
 func fieldType(wire uint64) stream.Type { return fieldTypes[wire&3] }
 
-// format maps the numbers of the wire to those of the waist, which are the
-// same; a later version's format is shown as an integer.
-func format(f uint64) stream.Format {
-	if f >= uint64(stream.NumFormats) {
-		return stream.FormatInteger
+// format maps the numbers of the wire to those of the waist, which are the same, or
+// to one of these and how it is shown; a later version's format is shown as an
+// integer.
+func format(f uint64) (of stream.Format, shown string) {
+	switch more := f - uint64(stream.NumFormats); {
+	case f < uint64(stream.NumFormats):
+		return stream.Format(f), ""
+	case more < uint64(len(moreFormats)):
+		return moreFormats[more].format, moreFormats[more].shown
 	}
-	return stream.Format(f)
+	return stream.FormatInteger, ""
+}
+
+// moreFormats are those of the wire behind the last of the waist.
+var moreFormats = [...]struct {
+	format stream.Format
+	shown  string
+}{
+	rawformat.FormatSeconds - rawformat.Format(stream.NumFormats):      {stream.FormatNanoseconds, "seconds"},
+	rawformat.FormatMilliseconds - rawformat.Format(stream.NumFormats): {stream.FormatNanoseconds, "milliseconds"},
+	rawformat.FormatMicroseconds - rawformat.Format(stream.NumFormats): {stream.FormatNanoseconds, "microseconds"},
+	rawformat.FormatWholeNanos - rawformat.Format(stream.NumFormats):   {stream.FormatNanoseconds, "nanoseconds"},
+	rawformat.FormatMoment - rawformat.Format(stream.NumFormats):       {stream.FormatTime, ""},
 }
 
 func (d *dictionary) defTrack(c *rawformat.Cursor) {
@@ -253,7 +324,7 @@ func (d *dictionary) defTrack(c *rawformat.Cursor) {
 func (d *dictionary) defCounter(c *rawformat.Cursor) {
 	id := c.Uint("id")
 	k := stream.Counter{Process: d.process.ID, Name: string(c.Text("name")), Category: string(c.Text("category")), Description: string(c.Text("description"))}
-	k.Unit = format(c.Uint("unit"))
+	k.Unit, _ = format(c.Uint("unit"))
 	mode := rawformat.CounterMode(c.Uint("mode"))
 	k.Total, k.Own = mode&rawformat.CounterTotal != 0, mode&rawformat.CounterOwn != 0
 	if c.Err() == nil {

@@ -103,8 +103,12 @@ func (w *worker) appendArgs(b *stream.Batch, ev *event, e *entry) {
 			b.Args[i].AppendNull()
 			continue
 		}
-		if ev.local>>i&1 != 0 && e.args[i].wire <= rawformat.WireUint {
+		switch number := e.args[i].wire <= rawformat.WireUint; {
+		case number && ev.local>>i&1 != 0:
 			e.args[i].num ^= w.job.process.Found.Instance
+		case number && ev.moments>>i&1 != 0:
+			b.Args[i].AppendBits(stream.Int, uint64(w.job.process.moment(e.args[i].num)))
+			continue
 		}
 		w.appendArg(&b.Args[i], e, &e.args[i], ev.def.Fields[i].Format)
 	}
@@ -117,6 +121,8 @@ func (w *worker) appendArg(col *stream.Column, e *entry, a *arg, f stream.Format
 	switch {
 	case a.wire == rawformat.WireText:
 		col.AppendText(e.textOf(a))
+	case a.wire == rawformat.WireFloat: // is none of the numbers below
+		col.AppendBits(stream.Float, a.num)
 	case f == stream.FormatString:
 		col.AppendText(w.text(a.num))
 	case f == stream.FormatTime:

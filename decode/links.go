@@ -131,6 +131,7 @@ func (d *dictionary) nameless() bool {
 // may share its modules must be linked, as far as it is nameless without them.
 func (d *dictionary) link(n *names) {
 	for _, e := range d.defined {
+		e.show()
 		e.def.Category = d.category(n, e.category)
 		e.id = n.tables.AddEvent(e.def)
 	}

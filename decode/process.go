@@ -2,8 +2,10 @@ package decode
 
 import (
 	"math"
+	"strconv"
 
 	"gprof/chunks"
+	"gprof/rawformat"
 	"gprof/stream"
 )
 
@@ -22,6 +24,7 @@ type process struct {
 	name     string // of its main track
 	instance string // as the ledger has it
 	ticks    ticks
+	base     uint64                 // of moments, in ns of the monotonic clock
 	dicts    map[uint32]*dictionary // by generation; one for each chunk's
 	held     int64                  // bytes that the dictionaries take
 
@@ -86,6 +89,7 @@ func (p *process) holdLinks(t *stream.Tables) {
 // load reads the dictionaries of the process, if they fit; it needs no lock.
 func (p *process) load(fits bool, pool *pool, report func(chunks.Problem)) (malformed int64) {
 	p.ticks = allTicks(p.Found)
+	p.base, _ = strconv.ParseUint(meta(p.Found, rawformat.MetaTimeBase), 10, 64) // 0: they are of the clock itself
 	p.dicts = map[uint32]*dictionary{}
 	for _, file := range p.Found.Dicts {
 		if !fits {
@@ -103,6 +107,9 @@ func (p *process) load(fits bool, pool *pool, report func(chunks.Problem)) (malf
 	}
 	return malformed
 }
+
+// moment is so many ns after the base of moments, or before it.
+func (p *process) moment(since uint64) stream.Time { return p.Clock.At(p.base + since) }
 
 // each calls f with the dictionaries by generation.
 func (p *process) each(f func(*dictionary)) {

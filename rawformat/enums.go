@@ -48,13 +48,20 @@ const (
 	FormatBool        Format = 8
 	FormatPath        Format = 9
 	FormatURL         Format = 10
-	FormatString      Format = 11 // a string id of the dictionary
+	FormatString      Format = 11 // a string id of the dictionary, or a text of which there are few
 	FormatFlow        Format = 12 // an id shared by the markers of one flow
 	FormatFlowEnd     Format = 13 // the same, in the marker that ends the flow
 	FormatThread      Format = 14 // a tid
 	FormatProcess     Format = 15 // a pid
 	FormatWindow      Format = 16 // the window of a page entry
 	FormatPicowatt    Format = 17 // energy in pWh, of counters
+
+	// Of fields. A reader that does not know them shows whole numbers.
+	FormatSeconds      Format = 18 // a duration in ns, as all durations are, shown in this unit
+	FormatMilliseconds Format = 19
+	FormatMicroseconds Format = 20
+	FormatWholeNanos   Format = 21
+	FormatMoment       Format = 22 // ns of CLOCK_MONOTONIC since [MetaTimeBase], shown as FormatTime is
 )
 
 // Privacy is what a value may reveal.
@@ -75,6 +82,23 @@ const (
 	FieldSearchable FieldFlag = 1 << 0
 	FieldHidden     FieldFlag = 1 << 1
 	FieldLocal      FieldFlag = 1 << 2 // a number that counts within the process alone: the id of a flow
+	FieldColor      FieldFlag = 1 << 3 // a text that says which color the marker has; of several fields the first
+)
+
+// EventFlag is a property of an event.
+type EventFlag uint64
+
+const (
+	EventNested EventFlag = 1 << 0 // its intervals of one track lie beside or in each other
+)
+
+// GraphShape is how a field's numbers are drawn over time.
+type GraphShape uint8
+
+const (
+	GraphBar    GraphShape = 0
+	GraphLine   GraphShape = 1
+	GraphFilled GraphShape = 2 // a line, filled below
 )
 
 // Location is a place where a front end shows an event's markers.
@@ -199,6 +223,7 @@ const (
 	MetaCPUs       = "cpus"
 	MetaStartReal  = "start-realtime" // ns since the epoch
 	MetaStartMono  = "start-monotonic"
+	MetaTimeBase   = "time-base"    // CLOCK_MONOTONIC in ns, which the moments of FormatMoment count from; missing: 0
 	MetaClock      = "clock"        // what ticks, and why
 	MetaLimit      = "limit"        // bytes of the ring
 	MetaMemory     = "memory.limit" // bytes of the memory cgroup at the start; missing: none

@@ -104,6 +104,8 @@ const (
 	KindDefSymbol   Kind = 42
 	KindDefStart    Kind = 43
 	KindDefLabelSet Kind = 44
+	KindDefShow     Kind = 45
+	KindDefGraph    Kind = 46
 )
 
 // Kinds of records in a meta and an exit file.
@@ -186,6 +188,12 @@ var Kinds = [256]Spec{
 	// wire is the shape's type of the argument; format is a [Format], privacy a
 	// [Privacy], flags a set of [FieldFlag].
 	KindDefField: {"def-field", 0, InDict, []Field{{"event", Uint}, {"position", Uint}, {"name", Text}, {"label", Text}, {"wire", Uint}, {"format", Uint}, {"privacy", Uint}, {"flags", Uint}}},
+	// More of an event that was defined: flags is a set of [EventFlag], description is
+	// for people. Of two records of one event the later counts.
+	KindDefShow: {"def-show", 0, InDict, []Field{{"event", Uint}, {"flags", Uint}, {"description", Text}}},
+	// The field's numbers are drawn over time: shape is a [GraphShape], color one of
+	// Firefox Profiler's, empty for any. A field has one graph, the one defined last.
+	KindDefGraph: {"def-graph", 0, InDict, []Field{{"event", Uint}, {"position", Uint}, {"shape", Uint}, {"color", Text}}},
 	KindDefTrack: {"def-track", 0, InDict, []Field{{"id", Uint}, {"name", Text}}},
 	// unit is a [Format]; mode is a set of [CounterMode].
 	KindDefCounter: {"def-counter", 0, InDict, []Field{{"id", Uint}, {"name", Text}, {"category", Text}, {"description", Text}, {"unit", Uint}, {"mode", Uint}}},

@@ -58,6 +58,8 @@ type eventSpec struct {
 	display               Location
 	chart, tooltip, table string
 	stack                 bool
+	flags                 rawformat.EventFlag
+	description           string
 	fields                []fieldSpec
 }
 
@@ -99,6 +101,14 @@ func TooltipLabel(template string) EventOption { return func(e *eventSpec) { e.t
 // TableLabel: see [ChartLabel].
 func TableLabel(template string) EventOption { return func(e *eventSpec) { e.table = template } }
 
+// Description says what the event is, in a sentence or two for who looks at its
+// markers.
+func Description(text string) EventOption { return func(e *eventSpec) { e.description = text } }
+
+// Nested says that intervals of the event never overlap in part on one track: they
+// lie beside or in each other, as calls do, and may be drawn like that.
+func Nested() EventOption { return func(e *eventSpec) { e.flags |= rawformat.EventNested } }
+
 // WithStack records where the event was marked. A stack that was seen before
 // costs some tens of ns, a new one some µs, because it is written out.
 func WithStack() EventOption { return func(e *eventSpec) { e.stack = true } }
@@ -120,12 +130,25 @@ func (g *registry) event(e *eventSpec) *definition {
 	id := uint64(g.events)
 	g.record(newRecord(rawformat.KindDefEvent).uint(id).uint(uint64(category)).text(e.name).
 		uint(uint64(e.display)).text(e.chart).text(e.tooltip).text(e.table))
+	g.show(id, e)
 	for i, f := range e.fields {
 		g.record(newRecord(rawformat.KindDefField).uint(id).uint(uint64(i)).text(f.name).text(f.label).
 			uint(uint64(f.wire)).uint(uint64(f.unit)).uint(uint64(f.privacy)).uint(uint64(f.flags)))
 	}
 	g.publish()
 	return newDefinition(uint32(id), uint32(len(g.records)), e)
+}
+
+// show adds the records of how e is shown, if that is not as most are.
+func (g *registry) show(id uint64, e *eventSpec) {
+	if e.flags != 0 || e.description != "" {
+		g.record(newRecord(rawformat.KindDefShow).uint(id).uint(uint64(e.flags)).text(e.description))
+	}
+	for i, f := range e.fields {
+		if f.graph.wanted && f.wire != rawformat.WireText {
+			g.record(newRecord(rawformat.KindDefGraph).uint(id).uint(uint64(i)).uint(uint64(f.graph.shape)).text(f.graph.color))
+		}
+	}
 }
 
 func newDefinition(id, seq uint32, e *eventSpec) *definition {

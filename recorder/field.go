@@ -18,7 +18,25 @@ type fieldSpec struct {
 	unit        Unit
 	privacy     rawformat.Privacy
 	flags       rawformat.FieldFlag
+	graph       graph
 }
+
+// graph is that of a field's numbers.
+type graph struct {
+	wanted bool
+	shape  GraphShape
+	color  string
+}
+
+// GraphShape is how a field's numbers are drawn over time: see [Field.Graph].
+type GraphShape = rawformat.GraphShape
+
+// Shapes of graphs.
+const (
+	GraphBar    GraphShape = rawformat.GraphBar
+	GraphLine   GraphShape = rawformat.GraphLine
+	GraphFilled GraphShape = rawformat.GraphFilled // a line, filled below
+)
 
 // Unit says how a front end shows a number.
 type Unit = rawformat.Format
@@ -34,6 +52,13 @@ const (
 
 	// UnitPicowattHours is energy, of counters that are totals: 1 mJ is 277,778.
 	UnitPicowattHours Unit = rawformat.FormatPicowatt
+
+	// Units of fields of type [Duration], which are shown in this one, whatever their
+	// size. The value stays in ns.
+	UnitSeconds      Unit = rawformat.FormatSeconds
+	UnitMilliseconds Unit = rawformat.FormatMilliseconds
+	UnitMicroseconds Unit = rawformat.FormatMicroseconds
+	UnitWholeNanos   Unit = rawformat.FormatWholeNanos
 )
 
 // Label is what the field is called on screen; without one it is the name.
@@ -47,6 +72,18 @@ func (f Field[T]) Hidden() Field[T] { f.spec.flags |= rawformat.FieldHidden; ret
 
 // Unit changes how a number is shown. It does not convert the value.
 func (f Field[T]) Unit(u Unit) Field[T] { f.spec.unit = u; return f }
+
+// Graph draws the field's numbers over time, on a track of the event's own in the
+// timeline. The colours are Firefox Profiler's for graphs: blue, green, grey, ink,
+// magenta, orange, purple, red, teal and yellow, "" for any. A text has no graph.
+func (f Field[T]) Graph(shape GraphShape, color string) Field[T] {
+	f.spec.graph = graph{true, shape, color}
+	return f
+}
+
+// Color says that the value, a text, is the colour that the marker is drawn in: one
+// of those of [Field.Graph]. Of several such fields the first counts.
+func (f Field[T]) Color() Field[T] { f.spec.flags |= rawformat.FieldColor; return f }
 
 func number[T Value](name string, wire rawformat.WireType, unit Unit) Field[T] {
 	return Field[T]{fieldSpec{name: name, wire: wire, size: unsafe.Sizeof(*new(T)), unit: unit}}
@@ -91,6 +128,12 @@ func Duration(name string) Field[time.Duration] {
 	return number[time.Duration](name, rawformat.WireSint, UnitNanoseconds)
 }
 
+// Moment is a point in time of this process, as [Now] tells it: when the work was
+// asked for.
+func Moment(name string) Field[Time] {
+	return number[Time](name, rawformat.WireSint, rawformat.FormatMoment)
+}
+
 // Flow is an id that the markers of one flow share, such as a request's. Markers
 // of all processes that have it are of one flow: see [LocalFlow].
 func Flow(name string) Field[uint64] {
@@ -115,6 +158,12 @@ func (f Field[T]) local() Field[T] { f.spec.flags |= rawformat.FieldLocal; retur
 // cut at 1 KiB.
 func String(name string) Field[string] {
 	return text(name, rawformat.FormatText, rawformat.PrivacyPlain)
+}
+
+// Word is such a text of which there are few different ones, like a method or a state:
+// profiles hold each once.
+func Word(name string) Field[string] {
+	return text(name, rawformat.FormatString, rawformat.PrivacyPlain)
 }
 
 // Path is a path of the file system.

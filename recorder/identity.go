@@ -96,6 +96,7 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	}
 	add(rawformat.MetaStartReal, start.Realtime)
 	add(rawformat.MetaStartMono, start.Monotonic)
+	add(rawformat.MetaTimeBase, r.clock.base)
 	add(rawformat.MetaClock, r.clock.describe())
 	add(rawformat.MetaLimit, p.Limit)
 	add(rawformat.MetaChunkSize, chunkSize)

@@ -112,16 +112,20 @@ func TestTimes(t *testing.T) {
 // What lies in the definitions is what was said.
 func TestDefinitions(t *testing.T) {
 	recorder.NewEvent2("defined",
-		recorder.User("who").Label("Who").Searchable(), recorder.Int64("much").Unit(recorder.UnitBytes).Hidden(),
+		recorder.User("who").Label("Who").Searchable().Color().Graph(recorder.GraphBar, "red"),
+		recorder.Int64("much").Unit(recorder.UnitBytes).Hidden().Graph(recorder.GraphLine, "teal"),
 		recorder.Category("Disk", "blue"), recorder.Display(recorder.InTable|recorder.InFileIO),
-		recorder.ChartLabel("c"), recorder.TooltipLabel("t"), recorder.TableLabel("l"))
+		recorder.ChartLabel("c"), recorder.TooltipLabel("t"), recorder.TableLabel("l"),
+		recorder.Description("What it is."), recorder.Nested())
 	rec := begin(t, recorder.Options{})
 	r := finish(t, rec)
 	id := r.events["defined"]
 	got := r.definitionsOf(id)
 	want := []string{
 		`def-event id=N category=C name="defined" display=34 chart="c" tooltip="t" table="l"`,
-		`def-field event=N position=0 name="who" label="Who" wire=3 format=2 privacy=3 flags=1`,
+		`def-show event=N flags=1 description="What it is."`,
+		`def-graph event=N position=1 shape=1 color="teal"`,
+		`def-field event=N position=0 name="who" label="Who" wire=3 format=2 privacy=3 flags=9`,
 		`def-field event=N position=1 name="much" label="" wire=0 format=3 privacy=0 flags=2`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -156,10 +160,11 @@ func TestFields(t *testing.T) {
 	recorder.NewEvent4("fields c", recorder.Duration("9"), recorder.Flow("10"), recorder.FlowEnd("11"), recorder.String("12"))
 	recorder.NewEvent4("fields d", recorder.Path("13"), recorder.URL("14"), recorder.User("15"), recorder.Secret("16"))
 	recorder.NewEvent2("fields e", recorder.LocalFlow("17"), recorder.LocalFlowEnd("18"))
+	recorder.NewEvent2("fields f", recorder.Moment("19"), recorder.Word("20"))
 	rec := begin(t, recorder.Options{})
 	r := finish(t, rec)
 	var got []string
-	for _, name := range []string{"fields a", "fields b", "fields c", "fields d", "fields e"} {
+	for _, name := range []string{"fields a", "fields b", "fields c", "fields d", "fields e", "fields f"} {
 		for _, f := range r.definitionsOf(r.events[name])[1:] {
 			_, spec, _ := strings.Cut(f, `label="" `)
 			got = append(got, spec)
@@ -171,6 +176,7 @@ func TestFields(t *testing.T) {
 		"wire=0 format=4 privacy=0 flags=0", "wire=1 format=12 privacy=0 flags=0", "wire=1 format=13 privacy=0 flags=0", "wire=3 format=2 privacy=0 flags=0",
 		"wire=3 format=9 privacy=1 flags=0", "wire=3 format=10 privacy=2 flags=0", "wire=3 format=2 privacy=3 flags=0", "wire=3 format=2 privacy=4 flags=0",
 		"wire=1 format=12 privacy=0 flags=4", "wire=1 format=13 privacy=0 flags=4",
+		"wire=0 format=22 privacy=0 flags=0", "wire=3 format=11 privacy=0 flags=0",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)

@@ -157,7 +157,7 @@ func (r *recording) definitionsOf(id uint64) (lines []string) {
 	for _, d := range r.Dicts {
 		for _, rec := range d.All(nil) {
 			line := string(rawformat.FormatBlock(nil, append([]byte{byte(rec.Kind)}, rec.Body...)))
-			for _, prefix := range []string{"def-event id=", "def-field event="} {
+			for _, prefix := range []string{"def-event id=", "def-show event=", "def-graph event=", "def-field event="} {
 				if rest, ok := strings.CutPrefix(line, prefix+strconv.FormatUint(id, 10)+" "); ok {
 					lines = append(lines, category.ReplaceAllString(prefix+"N "+rest, "category=C"))
 				}

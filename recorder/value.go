@@ -10,7 +10,7 @@ import (
 
 // Value is what a field of an event can hold.
 type Value interface {
-	int | int64 | uint64 | float64 | bool | string | time.Duration
+	int | int64 | uint64 | float64 | bool | string | time.Duration | Time
 }
 
 // maxString is the longest string argument, in bytes. Longer ones are cut: a
