@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gprof/rawformat"
 	"gprof/recorder"
 )
 
@@ -127,5 +128,10 @@ func TestPause(t *testing.T) {
 	}
 	if r.kinds[kindPause] != 1 || r.kinds[kindResume] != 1 {
 		t.Errorf("%d pauses and %d resumes, want one each", r.kinds[kindPause], r.kinds[kindResume])
+	}
+	for _, e := range r.entries {
+		if e.what != uint64(rawformat.PauseAll) {
+			t.Errorf("%s of scope %d", rawformat.Kinds[e.kind].Name, e.what)
+		}
 	}
 }

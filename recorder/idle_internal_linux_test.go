@@ -23,6 +23,7 @@ func TestIdleInAnotherChunk(t *testing.T) {
 	}
 	here, generation := w.chunk.Epoch(), w.generation
 	leave(w)
+	other := here + 7 // 0 would be none
 	of := sampledThread{thread: 7, goroutine: 8, track: 0}
 	for _, test := range []struct {
 		last  lastSample
@@ -31,9 +32,9 @@ func TestIdleInAnotherChunk(t *testing.T) {
 	}{
 		{lastSample{now, 3, of, here, generation}, rawformat.KindIdle, here},
 		{lastSample{now, rawStack, of, here, generation}, rawformat.KindIdle, here},
-		{lastSample{now, 3, of, here - 1, generation}, rawformat.KindSample, here},
-		{lastSample{now, rawStack, of, here - 1, generation}, 0, 0},
-		{lastSample{now, 3, of, here - 1, generation - 1}, 0, 0},
+		{lastSample{now, 3, of, other, generation}, rawformat.KindSample, here},
+		{lastSample{now, rawStack, of, other, generation}, 0, 0},
+		{lastSample{now, 3, of, other, generation - 1}, 0, 0},
 	} {
 		before := kindsOf(t, r.dir)
 		r.writeIdle(&test.last, now+1000)

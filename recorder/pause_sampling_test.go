@@ -39,6 +39,9 @@ func TestPauseSampling(t *testing.T) {
 	before, during, after := 0, 0, 0
 	marks := r.of("acked")
 	for _, e := range r.entries {
+		if (e.kind == rawformat.KindPause || e.kind == rawformat.KindResume) && e.what != uint64(rawformat.PauseSampling) {
+			t.Errorf("%s of scope %d", rawformat.Kinds[e.kind].Name, e.what)
+		}
 		if e.kind != rawformat.KindSample && e.kind != rawformat.KindBusy {
 			continue
 		}

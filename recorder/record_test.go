@@ -22,6 +22,7 @@ type entry struct {
 	dur  uint64 // of intervals
 	at   uint64 // ns of CLOCK_MONOTONIC
 	by   uint64 // goroutine of the context
+	what uint64 // of pauses: the scope
 }
 
 // recording is what lies in an instance directory.
@@ -120,6 +121,8 @@ func (r *recording) add(k rawformat.Kind, c rawformat.Cursor, time, by *uint64) 
 			e.id = c.Uint("event")
 		case f.Name == "duration":
 			e.dur = c.Uint("duration")
+		case f.Name == "what":
+			e.what = c.Uint("what")
 		case f.Type == rawformat.ArgSet:
 			e.args = c.Args(nil, "args")
 			for i := range e.args {

@@ -3,6 +3,7 @@
 package recorder_test
 
 import (
+	"regexp"
 	"runtime"
 	"syscall"
 	"testing"
@@ -39,7 +40,7 @@ func TestIdleThread(t *testing.T) {
 	}
 	work <- true
 	<-done
-	await(t, "the thread is idle", func() bool { return idle() == 1 })
+	await(t, "the thread is idle", func() bool { return idle() > 0 })
 	time.Sleep(300 * time.Millisecond) // for a while, of which the end is told
 	work <- true
 	<-done
@@ -72,7 +73,9 @@ func checkIdle(t *testing.T, r *recording, thread uint64) {
 		}
 		last = s
 	}
-	if want := "busy idle idle busy "; len(turns) < len(want) || turns[:len(want)] != want {
+	// Each time that it is idle is told by its beginning and its end. The runtime may
+	// wake the thread meanwhile.
+	if want := regexp.MustCompile(`^busy (idle idle )+busy `); !want.MatchString(turns) {
 		t.Errorf("the thread is %swant %s", turns, want)
 	}
 	if r.kinds[rawformat.KindIdle] == 0 {
