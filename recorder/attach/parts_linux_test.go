@@ -13,9 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gprof/chunks"
+	"gprof/ingest"
 	"gprof/rawformat"
 	"gprof/rawformat/kallsyms"
 	"gprof/rawformat/perfevent"
+	"gprof/stream"
+	"gprof/stream/streamtest"
 )
 
 func TestParseMaps(t *testing.T) {
@@ -128,21 +131,27 @@ func FuzzTake(f *testing.F) {
 	})
 }
 
+// newRecording begins that of a process in a session of a limit.
+func newRecording(t *testing.T, limit int64) (p *process, r *recording, session string) {
+	t.Helper()
+	session = t.TempDir()
+	control, err := chunks.OpenControl(session, chunks.ControlOptions{Limit: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { control.Close() })
+	s := &Sampler{o: Options{Session: session, Hz: DefaultHz}, control: control, events: &events{}}
+	p = &process{pid: 7, exe: "/bin/x", threads: map[int32]*thread{}, kernel: &kernel{read: true}, places: map[uint64]frame{}}
+	if r, err = s.record(p); err != nil {
+		t.Fatal(err)
+	}
+	return p, r, session
+}
+
 // A dictionary that has outgrown its bound makes way for another one, and is removed when
 // no chunk names it; stacks go on being written.
 func TestGenerations(t *testing.T) {
-	session := t.TempDir()
-	control, err := chunks.OpenControl(session, chunks.ControlOptions{Limit: 4 * chunkFile})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer control.Close()
-	s := &Sampler{o: Options{Session: session, Hz: DefaultHz}, control: control, events: &events{}}
-	p := &process{pid: 7, exe: "/bin/x", threads: map[int32]*thread{}, kernel: &kernel{read: true}, places: map[uint64]frame{}}
-	r, err := s.record(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, r, session := newRecording(t, 4*chunkFile)
 	for i := range 40_000 {
 		r.makeRoom()
 		at := anchor().Monotonic
@@ -163,6 +172,33 @@ func TestGenerations(t *testing.T) {
 	found, err := chunks.OpenProcess(os.DirFS(r.dir), ".")
 	if err != nil || len(found.Problems) > 0 || found.Exit == nil {
 		t.Errorf("%v, %+v", err, found)
+	}
+}
+
+// Each page begins with a sync block, wherever the blocks before it end: or all that is
+// in it would be lost.
+func TestPagesBegin(t *testing.T) {
+	p, r, session := newRecording(t, 16*chunkFile)
+	at := anchor().Monotonic
+	const samples = 10_000
+	for i := range samples {
+		at += uint64(i % 1000 * 1000)
+		r.writer.busy(at, sampled{thread: uint64(i % 300), period: 1e6 << (i % 7), track: r.track(p, int32(i%2))}, 0)
+	}
+	if err := r.end(session, rawformat.ExitStopped, ""); err != nil {
+		t.Fatal(err)
+	}
+	src, found, err := ingest.Open([]string{session}, ingest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	var count stream.Count
+	if err := stream.Copy(streamtest.Validate(&count), src, stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if sum := count.Sum(func(s stream.Series) bool { return s.Kind == stream.Samples }); sum.Rows != samples || len(count.Tables.Ledger.Lines()) > 0 {
+		t.Errorf("%d of %d samples, %v", sum.Rows, samples, count.Tables.Ledger.Lines())
 	}
 }
 

@@ -41,10 +41,12 @@ const (
 
 // busy writes a sample of a thread's CPU time. False: there is no chunk.
 func (w *writer) busy(at uint64, is sampled, stack uint32) bool {
-	if !w.prepare(64, at) {
-		return false
+	for begun := false; !begun; begun = w.samePage() { // what it builds on stands in its page
+		if !w.prepare(64, at) {
+			return false
+		}
+		w.sampling(is)
 	}
-	w.sampling(is)
 	b := w.begin(rawformat.KindBusy)
 	delta := int64(at-w.last) >> sampleShift
 	w.last += uint64(delta << sampleShift)
@@ -101,11 +103,14 @@ func (w *writer) prepare(size uint32, at uint64) bool {
 		w.dropped++
 		return false
 	}
-	for w.page != w.offset()>>pageShift {
+	for !w.samePage() {
 		w.sync(at)
 	}
 	return true
 }
+
+// samePage reports whether the next block begins in the page that the last one began in.
+func (w *writer) samePage() bool { return w.page == w.offset()>>pageShift }
 
 // refill takes a fresh chunk. The ring is looked after before it would run out.
 func (w *writer) refill() bool {
