@@ -134,6 +134,9 @@ func Describe(p *chunks.Process, clock Clock) stream.Process {
 	if m, ok := StartOf(p); ok {
 		row.Start = clock.At(m)
 	}
+	if p.Held > 1 {
+		row.Earliest = earliest(p, clock)
+	}
 	for _, im := range p.Chunks {
 		if im.Closed && im.Header.Close.Monotonic != 0 {
 			row.End = max(row.End, clock.At(im.Header.Close.Monotonic))
@@ -146,6 +149,20 @@ func Describe(p *chunks.Process, clock Clock) stream.Process {
 		row.Exit = stream.Exit{Known: true, Reason: exitReason(e.Reason), Code: e.Code, Text: e.Text}
 	}
 	return row
+}
+
+// earliest is when the oldest chunk that is still held was begun, as Gecko has it.
+func earliest(p *chunks.Process, clock Clock) stream.Time {
+	var oldest *rawformat.Header
+	for _, im := range p.Chunks {
+		if h := &im.Header; h.RangeStart >= p.Held && h.Open.Monotonic != 0 && (oldest == nil || h.RangeStart < oldest.RangeStart) {
+			oldest = h
+		}
+	}
+	if oldest == nil {
+		return 0
+	}
+	return clock.At(oldest.Open.Monotonic)
 }
 
 func exitReason(r rawformat.ExitReason) string {

@@ -137,6 +137,9 @@ func (u *unpacking) Close() error { return errors.Join(u.ReadCloser.Close(), u.f
 func (f *foreigner) row() stream.Process {
 	row := f.file.Processes()[f.number]
 	row.Start += f.shift
+	if row.Earliest != 0 {
+		row.Earliest += f.shift
+	}
 	if row.End != 0 {
 		row.End += f.shift
 	}

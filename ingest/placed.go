@@ -11,6 +11,7 @@ func (p *placed) describe(c decode.Clock) stream.Clock {
 	row := stream.Clock{
 		By: stream.PlacedByBoot, Boot: decode.BootID(p.Process.Process), Pieces: 1,
 		Anchors: len(p.anchors), First: c.At(first.Monotonic), Last: c.At(last.Monotonic),
+		Monotonic: int64(first.Monotonic),
 	}
 	if row.Boot == "" || p.shared != p.boot.lines[0] {
 		row.By = stream.PlacedByHost

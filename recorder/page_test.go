@@ -1,6 +1,7 @@
 package recorder_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -104,4 +105,63 @@ func TestPagesAreRestated(t *testing.T) {
 	if p := pages[stays.ID()]; p == nil || p.url != "stays" || p.times == 0 || p.ends != 1 {
 		t.Errorf("the page that was open is %+v", p)
 	}
+}
+
+// warnings are the texts that the recording logs as warnings.
+func (r *recording) warnings() (texts []string) {
+	for blocks := r.Blocks(func(chunks.Problem) {}); blocks.Next(); {
+		if b := blocks.Block(); b.Kind == rawformat.KindLog {
+			b.Fields.Sint("time")
+			if level := rawformat.LogLevel(b.Fields.Uint("level")); level == rawformat.LogWarn {
+				texts = append(texts, string(b.Fields.Text("text")))
+			}
+		}
+	}
+	return texts
+}
+
+// There is a bound to the pages that are told again: one for each 16 KiB of the limit, those
+// that were opened first. The others go when the ring has turned, and a warning
+// says so, once.
+func TestTooManyPages(t *testing.T) {
+	const most, more = 32, 8
+	rec := begin(t, recorder.Options{Limit: most * 16 << 10, CPU: recorder.CPUOff})
+	var opened []*recorder.Page
+	for range most + more {
+		page := recorder.OpenPage("page")
+		defer page.Close()
+		opened = append(opened, page)
+	}
+	var warned []string
+	told := func(pages []*recorder.Page) (n int) {
+		r := read(t, rec.Dir(), chunks.Unproven, chunks.Torn, chunks.Stale)
+		if w := r.warnings(); len(w) > 0 {
+			warned = w
+		}
+		found := r.pages()
+		for _, p := range pages {
+			if found[p.ID()] != nil {
+				n++
+			}
+		}
+		return n
+	}
+	if n := told(opened); n != most+more {
+		t.Errorf("%d pages are told when they are opened", n)
+	}
+	first, last := most, more
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline) && (first != most || last != 0); {
+		for range 10 {
+			markFrom(1, 1000)
+			time.Sleep(2 * time.Millisecond) // as a program that goes on; it need not be this long
+		}
+		first, last = told(opened[:most]), told(opened[most:])
+	}
+	if first != most || last != 0 {
+		t.Errorf("of the first %d pages %d are told, of the others %d", most, first, last)
+	}
+	if len(warned) != 1 || !strings.Contains(warned[0], "more than 32 are open") {
+		t.Errorf("warnings %q", warned)
+	}
+	finish(t, rec)
 }

@@ -87,6 +87,7 @@ type Process struct {
 	Settings   Settings
 	SelfTests  []Attr // what came of the recorder's self-tests: which ways it took
 	RangeStart uint64 // lowest index still held
+	Earliest   Time   // when the oldest of what is still held was begun; 0 unknown, or Start if nothing was given up
 
 	Clock Clock  // how its times were placed
 	Read  Ranges // which positions were read; nil if unknown
@@ -107,6 +108,7 @@ type Clock struct {
 	Uncertainty int64  // ns that a time may be off from what the process' own clock said, -1 unknown
 	Anchors     int    // readings of monotonic and real time together
 	First, Last Time   // of the anchors
+	Monotonic   int64  // ns that the machine's monotonic clock read at First, 0 unknown
 }
 
 // What placed the times of a process, mostly.

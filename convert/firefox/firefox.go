@@ -22,7 +22,8 @@
 //   - Delays become the Jank markers that the viewer would derive from them.
 //   - Waits are samples of a thread of their own, whose weights are times, and so
 //     are measurements, with the measure's unit. A thread has one of these.
-//   - Allocations have bytes, but no number of objects.
+//   - Allocations have bytes, but no number of objects. Markers of objects that
+//     scripts allocated are the table that the viewer makes of them.
 //   - Pauses are of processes, but the format has them by thread, which are
 //     written before: they stand in "gprof", under their process.
 //   - Pages have no end, and the recorder's overhead no number of samples.

@@ -24,6 +24,10 @@ func (s *Sink) beginMarkers() {
 // markers writes the payloads of markers of one event.
 func (s *Sink) markers(b *stream.Batch) {
 	typ := &s.types[b.Series.Event-1]
+	if isScriptAllocations(typ.Event, b) {
+		s.scriptAllocations(typ.Event, b)
+		return
+	}
 	s.names = typ.AppendNames(s.names[:0], b, 0, b.Len(), &s.texts)
 	for i, phase := range b.Phase {
 		from, to := viewer.Times(b, i, s.start)

@@ -49,6 +49,7 @@ func (s *Sink) writeTimes() {
 	s.out.Number("startTime", int64(s.start)/int64(time.Millisecond))
 	s.out.Key("interval")
 	s.out.Fixed(viewer.Interval(s.tables), 6)
+	viewer.WriteClock(s.out.Writer, viewer.Process(s.tables, 1), s.start)
 	s.moment("profilingStartTime", start, true)
 	s.moment("profilingEndTime", end, true)
 }

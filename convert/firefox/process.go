@@ -31,7 +31,7 @@ func (s *Sink) step(step viewer.Step) {
 // beginProcess begins what is told of a process besides its threads.
 func (s *Sink) beginProcess() {
 	s.main = len(s.threads)
-	s.pages = viewer.Pages{}
+	s.pages = viewer.Pages{Pid: s.pid()}
 	s.pauses = viewer.Pauses{Out: s.about.Writer, Start: s.start}
 	s.about.BeginObject()
 	s.about.Key("outputPid")

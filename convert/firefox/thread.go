@@ -26,6 +26,7 @@ type thread struct {
 	category column
 
 	allocations allocations
+	scripts     scriptAllocations
 }
 
 func (t *thread) allocate(f *aside.File) {
@@ -33,6 +34,7 @@ func (t *thread) allocate(f *aside.File) {
 		*c = newColumn(f)
 	}
 	t.allocations.allocate(f)
+	t.scripts.allocate(f)
 }
 
 // beginThread begins the object of a thread, up to the stacks of its samples.
@@ -40,6 +42,8 @@ func (s *Sink) beginThread() {
 	t := &s.thread
 	t.weights, t.measure = "", 0
 	t.rows, t.last, t.weighted, t.marks, t.allocations.rows = 0, s.start, false, 0, 0
+	t.scripts.rows = 0
+	t.scripts.names.Reset()
 	s.threads = append(s.threads, activity{thread: len(s.threads), main: s.walk.Main})
 	s.out.BeginObject()
 	s.out.Member("name", viewer.ThreadName(s.tables, s.walk.Track, s.walk.Main))
@@ -81,6 +85,7 @@ func (s *Sink) moment(key string, at stream.Time, known bool) {
 func (s *Sink) endThread() {
 	s.endMarkers()
 	s.endAllocations()
+	s.endScriptAllocations()
 	s.out.EndObject()
 	s.columns.Rewind()
 }

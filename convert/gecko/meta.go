@@ -1,6 +1,7 @@
 package gecko
 
 import (
+	"cmp"
 	"time"
 
 	"gprof/convert/internal/viewer"
@@ -14,6 +15,7 @@ func (s *Sink) writeMeta(p *stream.Process) {
 	s.out.BeginObject()
 	s.out.Number("version", version)
 	s.out.Number("startTime", int64(s.start)/int64(time.Millisecond))
+	viewer.WriteClock(s.out.Writer, p, s.start)
 	var end stream.Time
 	if p.Exit.Known {
 		end = p.End
@@ -30,13 +32,13 @@ func (s *Sink) writeMeta(p *stream.Process) {
 	s.out.EndObject()
 }
 
-// earliest is from when on there is all of a process, 0 if the ring has given up
-// what was at the start: that is not known here.
+// earliest is when the oldest chunk of a process that is still held was begun, 0 if the
+// ring has given up what was at the start and nobody knows.
 func earliest(p *stream.Process) stream.Time {
 	if p.RangeStart > 1 {
-		return 0
+		return p.Earliest
 	}
-	return p.Start
+	return cmp.Or(p.Earliest, p.Start)
 }
 
 // writeProfileMeta writes what the viewer shows of the profile; it takes the

@@ -62,19 +62,23 @@ func TestOverheadStatistics(t *testing.T) {
 	}
 }
 
-// From when on a process is there as a whole is its start, until its ring has given
-// something up.
+// The earliest time is the start, until the ring has given something up: then that at
+// which the oldest chunk that is left was begun, or null if nobody knows.
 func TestEarliest(t *testing.T) {
-	for rangeStart, want := range map[uint64]any{0: 0.25, 1: 0.25, 8193: nil} {
+	for _, tt := range []struct {
+		rangeStart uint64
+		earliest   stream.Time
+		want       any
+	}{{0, 0, 0.25}, {1, 0, 0.25}, {8193, 0, nil}, {8193, begin + 5*milli, 5.25}, {0, begin + 3*milli, 3.25}} {
 		b := streamtest.NewBuilder()
-		b.Process(stream.Process{Name: "shop", Start: begin, End: begin + second, RangeStart: rangeStart, Revision: "3f2a"})
+		b.Process(stream.Process{Name: "shop", Start: begin, End: begin + second, RangeStart: tt.rangeStart, Earliest: tt.earliest, Revision: "3f2a"})
 		var top object
 		if err := json.Unmarshal(convert(t, b.Source()), &top); err != nil {
 			t.Fatal(err)
 		}
 		meta := top.object("meta")
-		if got, ok := meta["contentEarliestTime"]; !ok || got != want || meta["appBuildID"] != "3f2a" {
-			t.Errorf("range from %d on: %v, want %v; build %v", rangeStart, got, want, meta["appBuildID"])
+		if got, ok := meta["contentEarliestTime"]; !ok || got != tt.want || meta["appBuildID"] != "3f2a" {
+			t.Errorf("range from %d on: %v, want %v; build %v", tt.rangeStart, got, tt.want, meta["appBuildID"])
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (p *Profile) describe(x *process, seed uint64) {
 	meta := x.value.Get("meta")
 	start, known := time(cmp.Or(meta.Get("startTime"), p.root.Get("meta", "startTime")))
 	if x.zero = start; known {
-		x.row.Clock = stream.Clock{By: clock, Pieces: 1, Uncertainty: -1, Anchors: 1, First: start, Last: start}
+		x.row.Clock = stream.Clock{By: clock, Pieces: 1, Uncertainty: -1, Anchors: 1, First: start, Last: start, Monotonic: p.monotonic(x)}
 	}
 	x.row.Instance = seed
 	x.row.Pid = int(number(x.pid))
@@ -44,6 +44,22 @@ func (p *Profile) describe(x *process, seed uint64) {
 		x.row.CPUName, x.row.Cores = p.file.text(machine("CPUName")), int(p.integer(machine("physicalCPUs")))
 		p.describeSettings(x, machine("configuration"))
 	}
+}
+
+// monotonicKeys are what a profile calls the reading of the monotonic clock at its
+// startTime, in ns.
+var monotonicKeys = []string{"startTimeAsClockMonotonicNanosecondsSinceBoot", "startTimeAsMachAbsoluteTimeNanoseconds"}
+
+// monotonic is that reading, 0 if it is not told. In a processed profile it is that of the
+// first process.
+func (p *Profile) monotonic(x *process) (ns int64) {
+	if x.value == p.root && x != p.processes[0] {
+		return 0
+	}
+	for _, key := range monotonicKeys {
+		ns = max(ns, p.integer(x.value.Get("meta", key)))
+	}
+	return ns
 }
 
 // integer is a whole number, 0 if there is none.
@@ -170,7 +186,7 @@ func (p *Profile) oursLived(x *process) {
 		n, _ := jsonfile.Int([]byte(p.file.text(x.about.Get(key))))
 		return stream.Time(n)
 	}
-	x.row.Start, x.row.End = moment("start"), moment("end")
+	x.row.Start, x.row.End, x.row.Earliest = moment("start"), moment("end"), moment("earliest")
 	for _, t := range x.threads { // as the process is not told
 		if t.track.Start == x.row.Start {
 			t.track.Start = 0
@@ -190,6 +206,7 @@ var about = []string{
 	"startTime", "interval", "version", "preprocessedProfileVersion", "categories", "markerSchema", "sampleUnits", "platform", "abi",
 	"logicalCPUs", "physicalCPUs", "CPUName", "gprof", "profilingStartTime", "profilingEndTime", "shutdownTime", "symbolicated", "presymbolicated", "endTime",
 	"initialVisibleThreads", "initialSelectedThreads", "keepProfileThreadOrder", "symbolicationNotSupported",
+	"contentEarliestTime", monotonicKeys[0], monotonicKeys[1],
 	"usesOnlyOneStackType", "sourceCodeIsNotOnSearchfox", "debug", "stackwalk", "gcpoison", "asyncstack", "processType",
 }
 
@@ -259,6 +276,9 @@ func (p *Profile) otherLived(x *process) {
 	}
 	if end, ok := time(meta.Get("profilingEndTime")); ok && end > start {
 		x.row.End = zero + end
+	}
+	if at, ok := time(x.value.Get("meta", "contentEarliestTime")); ok && !p.processed() {
+		x.row.Earliest = x.zero + at
 	}
 	shutdown := x.value.Get("meta", "shutdownTime")
 	if p.processed() && len(x.threads) > 0 {

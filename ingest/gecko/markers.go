@@ -29,6 +29,7 @@ type markerTable struct {
 	*table
 	r     *reader
 	texts *texts
+	pages *jsonfile.Value // object that has the pages of the thread
 	known map[local]*event
 	typ   []byte // of the row
 	text  []byte // scratch
@@ -43,9 +44,9 @@ type local struct {
 	category int
 }
 
-func (r *reader) markerTable(v *jsonfile.Value, x *texts) *markerTable {
-	t := r.file.table(v, "name", "startTime", "endTime", "phase", "category", "data", "time", "threadId")
-	return &markerTable{table: t, r: r, texts: x, known: map[local]*event{}}
+func (r *reader) markerTable(thread *jsonfile.Value, x *texts) *markerTable {
+	t := r.file.table(thread.Get("markers"), "name", "startTime", "endTime", "phase", "category", "data", "time", "threadId")
+	return &markerTable{table: t, r: r, texts: x, pages: r.pagesOf, known: map[local]*event{}}
 }
 
 // next goes to the next row.
@@ -136,8 +137,8 @@ func (m *markerTable) skips(key, value []byte) bool {
 }
 
 // markers reads the markers of a thread.
-func (r *reader) markers(c *code, v *jsonfile.Value, s stream.Series, who stream.Who) {
-	m := r.markerTable(v, c.texts)
+func (r *reader) markers(c *code, thread *jsonfile.Value, s stream.Series, who stream.Who) {
+	m := r.markerTable(thread, c.texts)
 	for m.next() && !r.full() {
 		at, ok := m.times()
 		switch {
@@ -218,7 +219,7 @@ func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Who
 	b := r.out.row(s, at.from, at.to)
 	var stack stream.StackID
 	row := len(b.Phase)
-	members(m.data(), func(key, value []byte) {
+	m.members(func(key, value []byte) {
 		key, ok := m.field(key, value)
 		if !ok {
 			if (string(key) == "stack" || string(key) == "cause") && len(value) > 0 && value[0] == '{' {

@@ -185,39 +185,6 @@ func (r *reader) overheads(x *process, id stream.ProcessID) {
 	}
 }
 
-// pages reads the pages. Nobody says when they were open.
-func (r *reader) pages(x *process, id stream.ProcessID) {
-	if r.processed() && x != r.processes[0] {
-		return // it does not say of which process a page is
-	}
-	first := r.t.Process(id).Start
-	r.note(r.file.objects(x.value.Get("pages"), func(o object) {
-		b := r.out.row(stream.Series{Process: id, Kind: stream.Pages}, first, first)
-		b.Phase, b.Duration = append(b.Phase, stream.PhaseStart), append(b.Duration, 0)
-		private := int64(0)
-		if string(o["isPrivateBrowsing"]) == "true" {
-			private = 1
-		}
-		for k, n := range []int64{o.integer(firstOf(o, "tabID", "browsingContextID", "docshellId")), o.integer(firstOf(o, "innerWindowID", "historyId")), o.integer("embedderInnerWindowID"), private} {
-			b.Args[k].AppendBits(stream.Int, uint64(n))
-		}
-		b.Args[4].AppendText([]byte(o.text("url")))
-		if !isNull(o["favicon"]) {
-			r.lose(stream.ReasonUnsupported, "icons of pages", 1)
-		}
-	}))
-}
-
-// firstOf is the first of keys that an object has.
-func firstOf(o object, keys ...string) string {
-	for _, key := range keys {
-		if o[key] != nil {
-			return key
-		}
-	}
-	return ""
-}
-
 // logLevels are the names of the levels.
 var logLevels = []string{stream.LogInfo: "info", stream.LogWarn: "warning", stream.LogError: "error"}
 

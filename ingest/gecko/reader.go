@@ -19,14 +19,16 @@ type reader struct {
 	err   error // of the file below
 	done  int64 // bytes
 
-	instance      string // of the process being read, for the ledger
-	arch          string // of its modules
+	instance      string          // of the process being read, for the ledger
+	arch          string          // of its modules
+	pagesOf       *jsonfile.Value // object that has its pages
 	zero          stream.Time
 	categories    [][]stream.CategoryID // of the file, each with its parts
 	categoryNames []string
 	noCategories  bool  // the file lists none: see oldCategories
 	cpuUnit       int64 // ns in a CPU time of a sample, 0 unknown
 	survey        survey
+	oldPages      oldPages
 	delayed       bool // the samples of the thread tell delays
 
 	sharedTexts *texts
@@ -74,6 +76,7 @@ func (r *reader) full() bool {
 func (r *reader) enter(x *process) {
 	r.instance = fmt.Sprintf("%016x", x.row.Instance)
 	r.zero, r.arch = x.zero+r.shift, x.row.Machine()
+	r.pagesOf = x.value
 }
 
 // process reads one process.
@@ -137,9 +140,9 @@ func (r *reader) thread(x *process, t *thread, id stream.ProcessID) {
 	}
 	r.delayed = false
 	r.samples(c, t.value.Get("samples"), series, who)
-	r.markers(c, t.value.Get("markers"), series, who)
+	r.markers(c, t.value, series, who)
 	r.allocations(c, t.value.Get("nativeAllocations"), series)
-	r.allocations(c, t.value.Get("jsAllocations"), series)
+	r.scriptAllocations(c, t.value, series, who)
 	for _, key := range []string{"jsTracer", "jsTracerEvents", "tracedValues", "tracedObjectShapes", "tracedValuesBuffer"} {
 		if v := t.value.Get(key); v != nil {
 			r.lose(stream.ReasonUnsupported, "traces of JavaScript", 1)

@@ -152,28 +152,3 @@ func (r *reader) delay(t *table, s stream.Series, at stream.Time) {
 	b := r.out.row(s, at, at)
 	b.Value, b.Number = append(b.Value, ns), append(b.Number, 0)
 }
-
-// allocations reads a table of allocations of a processed profile.
-func (r *reader) allocations(c *code, v *jsonfile.Value, s stream.Series) {
-	t := r.file.table(v, "time", "weight", "stack", "memoryAddress", "threadId", "className", "typeName", "coarseType", "inNursery")
-	for t.next() && !r.full() {
-		at, ok := t.nanos(0)
-		bytes, sized := jsonfile.Fixed(t.cells[1], 0)
-		if !ok || !sized {
-			r.lose(stream.ReasonMalformed, "allocations", 1)
-			continue
-		}
-		for i, what := range []string{"addresses", "threads", "classes", "types", "types", "nurseries"} {
-			r.unplaced(t, 3+i, what+" of allocations")
-		}
-		r.allocation(s, r.zero+stream.Time(at), bytes, r.stack(c, t.cells[2]))
-	}
-	r.ended(t, "allocations")
-}
-
-func (r *reader) allocation(s stream.Series, at stream.Time, bytes int64, stack stream.StackID) {
-	s.Kind = stream.Allocations
-	b := r.out.row(s, at, at)
-	b.Stack, b.Value, b.Number = append(b.Stack, stack), append(b.Value, bytes), append(b.Number, 0)
-	b.Phase, b.Duration = append(b.Phase, stream.Instant), append(b.Duration, 0)
-}

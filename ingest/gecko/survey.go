@@ -61,7 +61,9 @@ func (r *reader) look() {
 		r.readOldSchemas()
 	}
 	for i, x := range r.processes {
-		r.enter(x)
+		if r.enter(x); i == 0 || x.value != r.root {
+			r.numberPages(x.value)
+		}
 		if r.ids[i] == 0 {
 			continue
 		}
@@ -80,18 +82,18 @@ func (r *reader) look() {
 // lookAt finds the events of a thread. What is wrong with its markers is noted
 // when they are read.
 func (r *reader) lookAt(t *thread) {
-	v := t.value.Get("markers")
-	m := r.markerTable(v, r.textsOf(t.value))
+	m := r.markerTable(t.value, r.textsOf(t.value))
 	for m.next() && !r.full() {
 		if e := m.event(); e != nil {
-			members(m.data(), func(key, value []byte) {
+			m.members(func(key, value []byte) {
 				if key, ok := m.field(key, value); ok && !e.has(key) {
 					e.others[string(key)] |= seenOf(value)
 				}
 			})
 		}
 	}
-	r.done = max(r.done, min(v.Offset()/2, r.file.size))
+	r.lookAtAllocations(t.value)
+	r.done = max(r.done, min(t.value.Get("markers").Offset()/2, r.file.size))
 }
 
 // has reports whether the schema of an event names a field.

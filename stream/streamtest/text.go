@@ -22,7 +22,7 @@ func NewText(w io.Writer) stream.Sink { return &text{bufio.NewWriter(w)} }
 func (x *text) Begin(t *stream.Tables) error {
 	x.line("begin")
 	for i := range t.Processes {
-		x.line("process %d %+v", i+1, t.Processes[i])
+		x.line("process %d %s", i+1, ordinary.Replace(fmt.Sprintf("%+v", t.Processes[i])))
 	}
 	each(x, "track", &t.Tracks)
 	each(x, "counter", &t.Counters)
@@ -80,8 +80,8 @@ func who(w stream.Who) string {
 	return fmt.Sprintf(" thread %d goroutine %d labels %d", w.Thread, w.Goroutine, w.Labels)
 }
 
-// ordinary leaves out what most events, modules and frames don't say.
-var ordinary = strings.NewReplacer(" DebugPath: DebugName: Breakpad: Arch:}", "}", " Window:0}", "}", " Scripted:false", "", " Type: NameField: Bare:false Description: Graphs:[] ColorField: Nested:false}", "}", " Unlisted:false Shown:}", "}")
+// ordinary leaves out what most processes, events, modules and frames don't say.
+var ordinary = strings.NewReplacer(" DebugPath: DebugName: Breakpad: Arch:}", "}", " Window:0}", "}", " Scripted:false", "", " Earliest:0", "", " Monotonic:0", "", " Type: NameField: Bare:false Description: Graphs:[] ColorField: Nested:false}", "}", " Unlisted:false Shown:}", "}")
 
 // args writes arguments with their types, so that 1, 1.0 and "1" differ.
 func args(list []any) string {

@@ -30,6 +30,9 @@ func WriteAbout(out *jsontext.Writer, t *stream.Tables, p *stream.Process) {
 	}
 	number(out, "rangeStart", int64(p.RangeStart))
 	// As texts: a number of JSON is not exact.
+	if p.Earliest != 0 {
+		member(out, "earliest", strconv.FormatInt(int64(p.Earliest), 10))
+	}
 	member(out, "start", strconv.FormatInt(int64(p.Start), 10))
 	member(out, "end", strconv.FormatInt(int64(p.End), 10))
 }

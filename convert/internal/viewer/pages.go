@@ -8,6 +8,8 @@ import (
 // Pages writes the pages of a process, each once, as elements of a list. The
 // formats do not say when a page was open.
 type Pages struct {
+	Pid string // that each page names, in a list of several processes; "" is none
+
 	place  map[int64]int // by window: of a blank page in blanks, else written
 	blanks []page
 }
@@ -38,7 +40,7 @@ func (p *Pages) Rows(out *jsontext.Writer, b *stream.Batch) {
 		switch {
 		case row.url != blankURL && (!known || at != written):
 			p.place[row.window] = written
-			row.write(out)
+			row.write(out, p.Pid)
 		case !known:
 			p.place[row.window] = len(p.blanks)
 			p.blanks = append(p.blanks, row)
@@ -50,13 +52,16 @@ func (p *Pages) Rows(out *jsontext.Writer, b *stream.Batch) {
 func (p *Pages) End(out *jsontext.Writer) {
 	for i := range p.blanks {
 		if row := &p.blanks[i]; p.place[row.window] != written {
-			row.write(out)
+			row.write(out, p.Pid)
 		}
 	}
 }
 
-func (p *page) write(out *jsontext.Writer) {
+func (p *page) write(out *jsontext.Writer, pid string) {
 	out.BeginObject()
+	if pid != "" {
+		member(out, "pid", pid)
+	}
 	number(out, "tabID", p.tab)
 	number(out, "innerWindowID", p.window)
 	member(out, "url", p.url)
