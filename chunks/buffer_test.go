@@ -133,6 +133,17 @@ func TestBufferHole(t *testing.T) {
 	wantState(t, "discarded", b, BufferState{RangeStart: 21, RangeEnd: 25, Pushed: 2, Cleared: 1, Failed: 8})
 }
 
+// A chunk with a hole at its end that goes takes the hole along: nothing is left, and
+// the range is empty.
+func TestBufferHoleDiscarded(t *testing.T) {
+	m := stingy(1000, 20, 1)
+	b := testBuffer(m)
+	b.Put(entryOf(14, 'a'))
+	b.Put(entryOf(7, 'b'))
+	m.DiscardUpTo(1 << 63)
+	wantState(t, "discarded", b, BufferState{RangeStart: 21, RangeEnd: 21, Pushed: 1, Cleared: 1, Failed: 8})
+}
+
 // A discarded chunk raises the range start to its end and takes its blocks
 // along, that which it shares with the next one too.
 func TestBufferDiscards(t *testing.T) {

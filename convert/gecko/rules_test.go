@@ -186,14 +186,19 @@ func TestNothingIsConsumed(t *testing.T) {
 	}
 }
 
-// A part of a category is a subcategory, of which 0 is the category itself.
+// A part of a category is a subcategory, of which 0 is the category itself. A marker
+// has the category alone.
 func TestSubcategories(t *testing.T) {
 	profile := build(t, func(b *streamtest.Builder, p *streamtest.Process) {
 		frame := func(name, sub string) stream.Frame {
 			return stream.Frame{Label: true, Function: b.Tables.Strings.Intern(name), Category: b.Tables.Categories.Intern(stream.Category{Name: "Net", Color: "blue", Sub: sub})}
 		}
 		p.Main.Sample(begin, b.StackOf(frame("a", ""), frame("b", "TLS"), frame("c", "DNS")))
+		p.Main.Mark(begin, stream.Instant, b.Event(stream.Event{Name: "e", Category: b.Tables.Categories.Intern(stream.Category{Name: "Net", Color: "blue", Sub: "TLS"})}))
 	})
+	if got, want := mainRows(t, profile, "markers"), `[[0,0.25,null,0,1,{"type":"e"}]]`; got != want {
+		t.Errorf("markers %s, want %s", got, want)
+	}
 	if got, want := compact(t, profile.object("meta").list("categories")[1]), `{"color":"blue","name":"Net","subcategories":["Other","DNS","TLS"]}`; got != want {
 		t.Errorf("category %s, want %s", got, want)
 	}
