@@ -85,23 +85,29 @@ func layoutOf(fields []rawformat.Field) layout {
 func (e *entry) read(l *layout, data []byte, at, end int) bool {
 	start := at
 	for i := range e.v[:l.ints] {
-		x := data[at]
-		if x < 0x80 {
-			e.v[i] = uint64(x)
+		// The length is told by branches, which the processor foresees: it goes on
+		// with the next integer before it knows this one.
+		switch x := binary.LittleEndian.Uint64(data[at:]); {
+		case x&0x80 == 0:
+			e.v[i] = x & 0x7f
 			at++
-			continue
-		}
-		if y := data[at+1]; y < 0x80 { // as most ids are
-			e.v[i] = uint64(x&0x7f) | uint64(y)<<7
+		case x&0x8000 == 0:
+			e.v[i] = x&0x7f | x>>1&0x3f80
 			at += 2
-			continue
+		case x&0x800000 == 0:
+			e.v[i] = x&0x7f | x>>1&0x3f80 | x>>2&0x1fc000
+			at += 3
+		case x&0x80000000 == 0:
+			e.v[i] = x&0x7f | x>>1&0x3f80 | x>>2&0x1fc000 | x>>3&0xfe00000
+			at += 4
+		default:
+			v, n := rawformat.WordUint(x)
+			if n == 0 {
+				return false
+			}
+			e.v[i] = v
+			at += n
 		}
-		v, n := rawformat.WordUint(binary.LittleEndian.Uint64(data[at:]))
-		if n == 0 {
-			return false
-		}
-		e.v[i] = v
-		at += n
 	}
 	if at > end {
 		return false

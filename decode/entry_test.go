@@ -143,8 +143,8 @@ func TestLastSamples(t *testing.T) {
 			t.Fatal("an empty table holds something")
 		}
 		for i := range uint64(1000) {
-			last.set(lastSample{who: whoOf(i%10, i)})
-			last.set(lastSample{who: whoOf(i%10, i), stack: 7 + stream.StackID(i)})
+			last.of(whoOf(i%10, i)).stack = 0
+			last.of(whoOf(i%10, i)).stack = 7 + stream.StackID(i)
 		}
 		for i := range uint64(1000) {
 			want := 7 + stream.StackID(i)

@@ -51,17 +51,17 @@ func (l *lastSamples) find(who uint64) (s *lastSample, used bool) {
 	}
 }
 
-// set keeps a sample as the last one.
-func (l *lastSamples) set(last lastSample) {
-	s, used := l.find(last.who)
+// of returns the slot of who, to be filled where it lies: see [worker.wait].
+func (l *lastSamples) of(who uint64) *lastSample {
+	s, used := l.find(who)
 	if !used {
 		if l.used++; 2*l.used > len(l.slots) {
 			l.grow()
-			s, _ = l.find(last.who)
+			s, _ = l.find(who)
 		}
+		s.who, s.chunk = who, l.chunk
 	}
-	*s = last
-	s.chunk = l.chunk
+	return s
 }
 
 func (l *lastSamples) grow() {

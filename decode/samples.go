@@ -2,6 +2,7 @@ package decode
 
 import (
 	"math"
+	"slices"
 
 	"gprof/rawformat"
 	"gprof/stream"
@@ -32,10 +33,20 @@ const (
 // sampling is what busy and idle blocks of a page build on.
 type sampling struct{ thread, track, period, goroutine uint64 }
 
-// wait makes room for a sample.
+// wait makes room for a sample. It is filled where it lies: to copy what was
+// written just now, in other pieces, would have to wait until it is in memory.
 func (w *worker) wait(e *entry, thread, goroutine uint64) *waiting {
-	w.waiting = append(w.waiting, waiting{at: e.at, tick: w.tick, index: w.index, thread: thread, goroutine: goroutine, labels: w.labels})
-	return &w.waiting[len(w.waiting)-1]
+	n := len(w.waiting)
+	if n == cap(w.waiting) {
+		w.waiting = slices.Grow(w.waiting, 1)
+	}
+	w.waiting = w.waiting[:n+1]
+	s := &w.waiting[n]
+	s.at, s.tick, s.index = e.at, w.tick, w.index
+	s.thread, s.goroutine, s.labels = thread, goroutine, w.labels
+	s.track, s.stack, s.weight, s.cpu = 0, 0, 0, 0
+	s.link, s.like = stackLink{}, likeNone
+	return s
 }
 
 // sample takes no notice of the window: the recorder's "cpu window" markers
@@ -108,7 +119,8 @@ func (w *worker) addSample(s *waiting) {
 		w.note(stream.ReasonUndefined, "stacks", "")
 	}
 	l := w.sampleLane(s.thread, s.track, s.link)
-	w.last.set(lastSample{who: whoOf(s.thread, s.goroutine), goroutine: s.goroutine, labels: s.labels, lane: l, stack: s.link.sid, tick: s.tick})
+	last := w.last.of(whoOf(s.thread, s.goroutine))
+	last.goroutine, last.labels, last.lane, last.stack, last.tick = s.goroutine, s.labels, l, s.link.sid, s.tick
 	w.addTo(l, s, s.link.sid)
 }
 

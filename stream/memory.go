@@ -118,8 +118,8 @@ func (t *Tables) Full() bool {
 // peak is about how much memory t takes at most until it is frozen, the final
 // tables included.
 func (t *Tables) peak() int64 {
-	// Of stacks: the old and the new nodes, two links, whether it is in use.
-	const freezing = 8 + 8 + 2*4 + 1
+	// Of stacks: the old and the new nodes, two links, the queue, whether it is in use.
+	const freezing = 8 + 8 + 3*4 + 1
 	stacks := max(t.Stacks.Bytes()+int64(t.Stacks.Len()), freezing*int64(t.Stacks.Len()))
 	// The other rows are held three times while they are sorted.
 	rows := t.Tracks.Bytes() + t.Counters.Bytes() + t.Categories.Bytes() + t.Modules.Bytes() + t.Frames.Bytes() + t.Labels.Bytes() +

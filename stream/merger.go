@@ -199,10 +199,7 @@ func (m *merger) close() {
 func (m *merger) gather(out *Batch) {
 	for _, s := range m.stretches {
 		if s.to-s.from < shortStretch && out.Series.Kind == Samples {
-			if m.who {
-				out.appendWhoRows(s.batch, s.from, s.to)
-			}
-			out.appendSamples(s)
+			out.appendSamples(s, m.who)
 		} else {
 			out.AppendRows(s.batch, s.from, s.to)
 		}
@@ -214,8 +211,9 @@ func (m *merger) gather(out *Batch) {
 // its rows one by one: where samples of several writers alternate.
 const shortStretch = 8
 
-// appendSamples is AppendRows for a short stretch, but for whose the rows are.
-func (b *Batch) appendSamples(s stretch) {
+// appendSamples is AppendRows for a short stretch; who says whether some row of
+// the series tells whose it is.
+func (b *Batch) appendSamples(s stretch, who bool) {
 	from := s.batch
 	for i := s.from; i < s.to; i++ {
 		b.Time = append(b.Time, from.Time[i])
@@ -223,6 +221,9 @@ func (b *Batch) appendSamples(s stretch) {
 		b.Stack = append(b.Stack, from.Stack[i])
 		b.Weight = append(b.Weight, from.Weight[i])
 		b.CPU = append(b.CPU, from.CPU[i])
+		if who {
+			b.AppendWho(from.Who(i))
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 )
 
@@ -28,6 +29,8 @@ func (b *Batch) key(i int) sortKey { return sortKey{b.Time[i], b.Index[i]} }
 type ordering struct {
 	punctual, late []place
 	spare          []place
+	keys           []uint64 // of the late ones
+	spareKeys      []uint64
 	order          []int32
 	columns        Batch
 }
@@ -97,39 +100,59 @@ func (o *ordering) split(b *Batch) {
 const radixRows = 128
 
 // sortLate sorts the late rows. Their times lie near each other, so that a few
-// of their bytes tell them apart.
+// of their bytes tell them apart, and a number has room for one's time and place.
 func (o *ordering) sortLate() {
-	if len(o.late) < radixRows {
+	lowest, span := o.lateSpan()
+	placeBits := bits.Len(uint(len(o.late)))
+	if len(o.late) < radixRows || bits.Len64(span)+placeBits > 64 {
 		sortPlaces(o.late)
 		return
 	}
-	lowest, highest := o.late[0].time, o.late[0].time
+	o.keys = o.keys[:0]
 	for i := range o.late {
-		lowest, highest = min(lowest, o.late[i].time), max(highest, o.late[i].time)
+		o.keys = append(o.keys, (uint64(o.late[i].time)-lowest)<<placeBits|uint64(i))
 	}
-	o.spare = slices.Grow(o.spare[:0], len(o.late))[:len(o.late)]
-	for shift := 0; (uint64(highest)-uint64(lowest))>>shift != 0; shift += 8 {
-		sortByte(o.spare, o.late, lowest, shift)
-		o.late, o.spare = o.spare, o.late
+	o.spareKeys = slices.Grow(o.spareKeys[:0], len(o.keys))[:len(o.keys)]
+	for shift := placeBits; span != 0; shift, span = shift+8, span>>8 {
+		sortByte(o.spareKeys, o.keys, shift)
+		o.keys, o.spareKeys = o.spareKeys, o.keys
 	}
+	o.spare = o.spare[:0]
+	for _, key := range o.keys {
+		o.spare = append(o.spare, o.late[key&(1<<placeBits-1)])
+	}
+	o.late, o.spare = o.spare, o.late
 	sortTies(o.late)
 }
 
-// sortByte puts the places of from into to by one byte of their times, those
-// with the same in the order in which they were.
-func sortByte(to, from []place, lowest Time, shift int) {
+// lateSpan is the earliest time of the late rows, and how far behind it the last
+// one is.
+func (o *ordering) lateSpan() (lowest, span uint64) {
+	if len(o.late) == 0 {
+		return 0, 0
+	}
+	first, last := o.late[0].time, o.late[0].time
+	for i := range o.late {
+		first, last = min(first, o.late[i].time), max(last, o.late[i].time)
+	}
+	return uint64(first), uint64(last) - uint64(first)
+}
+
+// sortByte puts the keys of from into to by one of their bytes, those with the
+// same in the order in which they were.
+func sortByte(to, from []uint64, shift int) {
 	var next [256]int32
-	for i := range from {
-		next[byte((uint64(from[i].time)-uint64(lowest))>>shift)]++
+	for _, key := range from {
+		next[byte(key>>shift)]++
 	}
 	sum := int32(0)
 	for i, n := range next {
 		next[i] = sum
 		sum += n
 	}
-	for i := range from {
-		at := &next[byte((uint64(from[i].time)-uint64(lowest))>>shift)]
-		to[*at] = from[i]
+	for _, key := range from {
+		at := &next[byte(key>>shift)]
+		to[*at] = key
 		*at++
 	}
 }

@@ -13,22 +13,20 @@ type stackTree = dedupe.Tree[FrameID, StackID]
 // of one stack by their final frames. It returns the final ids.
 //
 //  1. The children of each stack become a list.
-//  2. At each stack's turn its children are sorted and go to the end of the
-//     list that is the final order.
+//  2. At each stack's turn its children are sorted and go to the end of the queue
+//     of those whose turn comes. What the queue holds is the final order.
 //
-// Besides the result it takes 4 bytes for each stack: a link.
+// Besides the result it takes 8 bytes for each stack: a link, and its place in
+// the queue. It is a queue rather than one more list because the stacks are far
+// apart in memory: that of the next turn is on its way during this one.
 func renumberStacks(to, from *stackTree, live []bool, frames []FrameID) []StackID {
 	w := stackWalk{to: to, from: from, frames: frames,
 		next: make([]StackID, from.Len()+1), ids: make([]StackID, from.Len()+1)}
-	w.list(live)
-	final := StackID(0)
-	for old := StackID(0); ; old = w.next[old] {
-		w.expand(old, final)
-		if w.next[old] == 0 {
-			return w.ids
-		}
-		final++
+	w.queue = make([]StackID, 1, w.list(live)+1)
+	for final := 0; final < len(w.queue); final++ {
+		w.expand(w.queue[final], StackID(final))
 	}
+	return w.ids
 }
 
 // stackWalk is the work of renumberStacks. Stacks are meant by their old ids; 0
@@ -36,9 +34,9 @@ func renumberStacks(to, from *stackTree, live []bool, frames []FrameID) []StackI
 type stackWalk struct {
 	to, from *stackTree
 	frames   []FrameID
-	next     []StackID // the next sibling; once a stack is in order, the next in order
+	next     []StackID // the next sibling
 	ids      []StackID // the first child; from a stack's turn on, its final id
-	last     StackID   // in order
+	queue    []StackID // by final id
 	children []child   // of the stack whose turn it is
 }
 
@@ -47,14 +45,16 @@ type child struct {
 	id    StackID
 }
 
-// list makes the lists of children.
-func (w *stackWalk) list(live []bool) {
+// list makes the lists of children, and returns how many stacks are in them.
+func (w *stackWalk) list(live []bool) (n int) {
 	for id := StackID(w.from.Len()); id > 0; id-- {
 		if live[id] {
 			parent, _ := w.from.At(id)
 			w.next[id], w.ids[parent] = w.ids[parent], id
+			n++
 		}
 	}
+	return n
 }
 
 // expand gives a stack its final id and puts its children in order. Those that
@@ -73,15 +73,15 @@ func (w *stackWalk) expand(old, final StackID) {
 			continue
 		}
 		w.to.Append(final, c.frame)
-		w.next[w.last], w.last = c.id, c.id
+		w.queue = append(w.queue, c.id)
 	}
-	w.next[w.last] = 0
 	w.ids[old] = final
 }
 
-// adopt gives the last stack in order the children of another.
+// adopt gives the last stack in the queue the children of another.
 func (w *stackWalk) adopt(from StackID) {
+	last := w.queue[len(w.queue)-1]
 	for id := w.ids[from]; id != 0; {
-		id, w.next[id], w.ids[w.last] = w.next[id], w.ids[w.last], id
+		id, w.next[id], w.ids[last] = w.next[id], w.ids[last], id
 	}
 }

@@ -29,31 +29,31 @@ func (b *Batch) Who(i int) (w Who) {
 // AppendWho says whose the last row of b is, whose Time is there already.
 func (b *Batch) AppendWho(w Who) {
 	before := len(b.Time) - 1
-	b.Thread = appendSparse(b.Thread, before, w.Thread)
-	b.Goroutine = appendSparse(b.Goroutine, before, w.Goroutine)
-	b.Labels = appendSparse(b.Labels, before, w.Labels)
+	if len(b.Thread) > 0 || w.Thread != 0 {
+		b.Thread = append(withZeros(b.Thread, before), w.Thread)
+	}
+	if len(b.Goroutine) > 0 || w.Goroutine != 0 {
+		b.Goroutine = append(withZeros(b.Goroutine, before), w.Goroutine)
+	}
+	if len(b.Labels) > 0 || w.Labels != 0 {
+		b.Labels = append(withZeros(b.Labels, before), w.Labels)
+	}
 }
 
 // A sparse column is empty while each of its rows is 0, and then takes no time
-// and no room. appendSparse adds a row behind so many.
-func appendSparse[T integer](column []T, before int, v T) []T {
-	if len(column) > 0 {
-		return append(column, v)
+// and no room. withZeros makes of an empty one a column of so many rows.
+func withZeros[T integer](column []T, rows int) []T {
+	if len(column) == 0 {
+		return appendZeros(column, rows)
 	}
-	if v == 0 {
-		return column
-	}
-	return append(appendZeros(column, before), v)
+	return column
 }
 
 // appendSparseRows adds the rows from to to-1 of a sparse column to one that has
 // so many rows.
 func appendSparseRows[T integer](column []T, before int, src []T, from, to int) []T {
 	if len(src) > 0 {
-		if len(column) == 0 {
-			column = appendZeros(column, before)
-		}
-		return append(column, src[from:to]...)
+		return append(withZeros(column, before), src[from:to]...)
 	}
 	if len(column) > 0 {
 		column = appendZeros(column, to-from)
