@@ -35,7 +35,6 @@ type Recorder struct {
 	mask       uintptr       // of the shared ones that are somebody's first choice
 	defined    atomic.Uint32 // records of the registry that the dictionary has
 
-
 	instance uint64
 	session  string // directory
 	dir      string // of this instance
