@@ -95,7 +95,7 @@ func (x *Exit) tell(e End) {
 // ended is what is known of the end of a process in a session that committed for
 // the last time at last and died before now; how it ended isn't.
 func (p *Process) ended(session string, last rawformat.Anchor, now time.Time) *Exit {
-	x := &Exit{Realtime: now.UnixNano(), Reason: rawformat.ExitUnknown, RangeStart: p.Held, Parent: p.parent()}
+	x := &Exit{Realtime: now.UnixNano(), Reason: rawformat.ExitUnknown, RangeStart: p.Held, Discarded: p.number(rawformat.MetaDiscarded), Parent: p.parent()}
 	for _, im := range p.Chunks {
 		x.RangeEnd = max(x.RangeEnd, im.End())
 		x.Discarded = max(x.Discarded, uint64(im.Header.Discarded))

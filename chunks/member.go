@@ -125,12 +125,12 @@ func (r *Ring) publish() error {
 	if s == nil {
 		return nil
 	}
-	p := rawformat.Slot{Held: r.held(r.files.Load()), Chunk: int64(r.o.ChunkFile), Discarded: uint64(r.Discarded())}
+	p := rawformat.Slot{Held: r.held(r.files.Load()), Chunk: int64(r.o.ChunkFile)}
 	spare := int(r.files.Load()) - minFiles // files that may go
 	now := r.o.Anchor().Realtime
 	r.mu.lock()
 	r.drain()
-	p.Start, p.End = r.RangeStart(), r.RangeEnd()
+	p.Start, p.End, p.Discarded = r.RangeStart(), r.toldEnd(), uint64(r.Discarded())
 	n := 0
 	r.doneTimes(now, func(_ *Chunk, done int64) {
 		copy(p.Oldest[1:], p.Oldest[:]) // the last ones stay

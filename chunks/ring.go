@@ -99,7 +99,7 @@ type Ring struct {
 	pressed   atomic.Int32  // for so many Maintains the session counts as full
 	resting   atomic.Bool   // see Rest
 
-	stated uint32 // discarded, as the latest header says; under mu
+	stated atomic.Uint32 // discarded, as the headers in the files say
 
 	lately  int64    // spare chunks that would have been used up since the Maintain before, and once more; the housekeeper's
 	demand  int64    // spare chunks that there should be, by what was taken; the housekeeper's
@@ -119,9 +119,11 @@ type place struct {
 	opened     atomic.Uint64 // in ns of CLOCK_MONOTONIC; 0: just now
 }
 
-// Phases of a chunk in a ring. A spare one has never been used.
+// Phases of a chunk in a ring. A spare one has never been used. One that is being
+// opened has its range, and its file does not say so yet.
 const (
 	phaseSpare = iota
+	phaseOpening
 	phaseOpen
 	phaseReleased
 	phaseSealed // released, and nothing is left to seal
@@ -190,9 +192,17 @@ func (r *Ring) get(writer, generation uint16) *Chunk {
 	c.fixed.Open = r.o.Anchor()
 	r.noteOpened(c)
 	c.open()
+	r.note(c.fixed.Discarded)
 	c.ring.phase.Store(phaseOpen)
 	c.ring.owned.Store(false)
 	return c
+}
+
+// note notes that a header in a file says how many chunks were discarded.
+func (r *Ring) note(discarded uint32) {
+	for old := r.stated.Load(); old < discarded && !r.stated.CompareAndSwap(old, discarded); {
+		old = r.stated.Load()
+	}
 }
 
 // noteOpened notes when c was opened.
@@ -277,7 +287,7 @@ func (r *Ring) handOut(c *Chunk) {
 		Pid:        r.o.Pid,
 		Discarded:  r.discarded.Load(),
 	}
-	r.stated = c.fixed.Discarded
+	c.ring.phase.Store(phaseOpening)
 	c.ring.seal = progress{}
 	c.ring.opened.Store(0)
 	r.kept.append(c)
@@ -356,6 +366,16 @@ func (r *Ring) RangeStart() uint64 { return r.start.Load() }
 // RangeEnd is the lowest index that was not handed out.
 func (r *Ring) RangeEnd() uint64 { return r.end.Load() }
 
+// toldEnd is RangeEnd as far as the files tell of it: who finds the process dead would
+// miss what was handed out and is not in use yet. r.mu is held.
+func (r *Ring) toldEnd() uint64 {
+	end := r.RangeEnd()
+	for c := r.kept.last; c != nil && c.ring.phase.Load() == phaseOpening; c = c.links[byRange].prev {
+		end = c.fixed.RangeStart
+	}
+	return end
+}
+
 // Discarded is how many chunks were given up, ever.
 func (r *Ring) Discarded() uint32 { return r.discarded.Load() }
 
@@ -433,10 +453,9 @@ func (r *Ring) bury() (err error) {
 	if len(r.retired) == 0 {
 		return nil
 	}
-	r.mu.lock()
-	stated, discarded := r.stated, r.Discarded()
-	r.mu.unlock()
-	if stated < discarded && r.store.state(r.RangeStart(), discarded) == nil {
+	start := r.RangeStart() // first: what is discarded from now on may raise it
+	stated, discarded := r.stated.Load(), r.Discarded()
+	if stated < discarded && r.store.state(start, discarded) == nil {
 		stated = discarded
 	}
 	r.retired = slices.DeleteFunc(r.retired, func(x retired) bool {
@@ -494,7 +513,7 @@ func (r *Ring) Close() error {
 	var open []*Chunk
 	for _, c := range r.chunks {
 		switch c.ring.phase.Load() {
-		case phaseOpen:
+		case phaseOpening, phaseOpen:
 			open = append(open, c)
 		case phaseSpare:
 			err = errors.Join(err, r.store.unmap(c), r.store.remove(c.ring.name))

@@ -36,7 +36,7 @@ func (r *Ring) sealAll() error {
 	var errs error
 	for _, c := range r.chunks {
 		switch c.ring.phase.Load() {
-		case phaseSpare, phaseSealed:
+		case phaseSpare, phaseOpening, phaseSealed:
 			continue
 		}
 		if !c.ring.owned.CompareAndSwap(false, true) {

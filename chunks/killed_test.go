@@ -1,0 +1,92 @@
+package chunks
+
+import (
+	"testing"
+
+	"gprof/rawformat"
+)
+
+// mortal is a folder whose process is killed when it has done so many steps.
+type mortal struct {
+	folder
+	left *int // 0: it lives
+}
+
+type killed struct{}
+
+func (m mortal) step(err error) error {
+	if *m.left--; *m.left == 0 {
+		panic(killed{})
+	}
+	return err
+}
+
+func (m mortal) unmap(c *Chunk) error      { return m.step(m.folder.unmap(c)) }
+func (m mortal) shorten(name string) error { return m.step(m.folder.shorten(name)) }
+func (m mortal) remove(name string) error  { return m.step(m.folder.remove(name)) }
+func (m mortal) state(start uint64, discarded uint32) error {
+	return m.step(m.folder.state(start, discarded))
+}
+
+// mortalMember is a member that is killed after so many steps of its folder, once left
+// is set, and another one of its session. One of its writers has had a chunk for long,
+// so that what was discarded lies in the middle of its range: only how many chunks it
+// says to have discarded accounts for that.
+func mortalMember(t *testing.T) (m, other *member, h *handClock, left *int) {
+	session := t.TempDir()
+	h, left = newHandClock(), new(int)
+	m, err := newMemberOn(session, ControlOptions{Limit: 1 << 20}, 0, h.now, func(dir string) storage { return mortal{folder(dir), left} })
+	must(t, err)
+	other = startTestMember(t, session, ControlOptions{}, h.now)
+	ticks(t, h, 3, 30, m)
+	mustGet(t, m.w.r, 2)
+	ticks(t, h, 10, 60, m)
+	return m, other, h, left
+}
+
+// wantAccounted has m die and the other one look after its remains: a reader finds no
+// gap before and after.
+func wantAccounted(t *testing.T, m, other *member, h *handClock) {
+	t.Helper()
+	wantNoGap(t, m.dir)
+	m.die(t)
+	ticks(t, h, 10, 0, other)
+	if exitIn(t, m.dir) == nil {
+		t.Error("nobody has looked after the remains")
+	}
+	wantNoGap(t, m.dir)
+	must(t, other.stop())
+}
+
+// A process is killed while it gives chunks back that others ask for, at each step of
+// that, with no header written meanwhile.
+func TestKilledWhileGivingBack(t *testing.T) {
+	died := true
+	for at := 1; died && !t.Failed(); at++ {
+		m, other, h, left := mortalMember(t)
+		func() {
+			defer func() { _, died = recover().(killed) }()
+			*left = at
+			for i := range 4 { // one chunk, or two
+				raise(m.c.word(m.s.at+rawformat.OffSlotRequest), standing(t, m.c.session, m.s.member.Instance).Oldest[i%2])
+				must(t, m.w.r.Maintain())
+			}
+		}()
+		*left = 0
+		if wantAccounted(t, m, other, h); t.Failed() {
+			t.Logf("killed at step %d", at)
+		}
+	}
+}
+
+// A process is killed while a writer has been given a range, and its chunk does not say
+// so yet.
+func TestKilledWhileOpening(t *testing.T) {
+	m, other, h, _ := mortalMember(t)
+	r := m.w.r
+	r.mu.lock()
+	r.handOut(r.take())
+	r.mu.unlock()
+	must(t, r.publish())
+	wantAccounted(t, m, other, h)
+}
