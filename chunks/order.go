@@ -126,6 +126,7 @@ func (o *opening) discarded() uint64 {
 // gap reports a missing range but for its first discarded bytes, and returns
 // how many of those there were.
 func (o *opening) gap(from, to, discarded uint64) uint64 {
+	to = min(to, o.sure)
 	if from >= to {
 		return 0
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -62,12 +63,32 @@ type Exit struct {
 // directory, and its meta and exit file. Damage is in Problems. It is an error only
 // that the directory cannot be read, or that nothing in it is ours
 // ([ErrNoRecording], with the first file's reason).
+//
+// A process may record meanwhile, and what is handed out while its files are read may
+// be in one that was read before. Where a range seems to be missing they are therefore
+// read again, and then only what the first look had seen the end of is a gap.
 func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
+	p, err := openProcess(fsys, dir, math.MaxUint64)
+	for looked := 1; err == nil && looked < looks && p.mayTurn(); looked++ {
+		before := p.Problems
+		if p, err = openProcess(fsys, dir, p.end()); err == nil && slices.Equal(before, p.Problems) {
+			break // nothing goes on
+		}
+	}
+	return p, err
+}
+
+// looks is how often the files of a process are read at most: twice, and once more
+// because a writer may have its range while its chunk does not say so yet.
+const looks = 3
+
+// openProcess is one look. What was handed out from the index sure on is no gap.
+func openProcess(fsys fs.FS, dir string, sure uint64) (*Process, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil && len(entries) == 0 {
 		return nil, err
 	}
-	o := opening{fsys: fsys, listed: true, p: &Process{Dir: dir}}
+	o := opening{fsys: fsys, listed: true, sure: sure, p: &Process{Dir: dir}}
 	if err != nil {
 		o.report(Problem{Class: Unreadable, Where: path.Base(dir), What: err.Error(), Blocks: -1})
 	}
@@ -77,10 +98,32 @@ func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
 	if err := o.finish(); err != nil {
 		return nil, err
 	}
-	o.gaps()
+	if o.p.Exit != nil || !o.p.gaveBack() { // else what says how much was discarded may be gone
+		o.gaps()
+	}
 	o.missing()
 	o.undrained()
 	return o.p, nil
+}
+
+// mayTurn reports whether a range or a file seems to be missing of a process that may
+// record.
+func (p *Process) mayTurn() bool {
+	isGap := func(pr Problem) bool { return pr.Class == Gap }
+	return p.Exit == nil && (p.gaveBack() || slices.ContainsFunc(p.Problems, isGap))
+}
+
+// gaveBack reports whether a chunk file went while the directory was read.
+func (p *Process) gaveBack() bool {
+	return slices.ContainsFunc(p.Problems, func(pr Problem) bool { return pr.What == givenBack })
+}
+
+// end is the index behind all chunks, as far as known.
+func (p *Process) end() (end uint64) {
+	for _, im := range p.known() {
+		end = max(end, im.End())
+	}
+	return end
 }
 
 // missing reports what the chunks refer to and the directory does not hold, and
@@ -132,7 +175,8 @@ func (p *Process) Images() []*Image { return slices.Concat(p.Chunks, p.Rest) }
 // instance they belong to.
 type opening struct {
 	fsys    fs.FS
-	listed  bool // the files were in the directory a moment ago
+	listed  bool   // the files were in the directory a moment ago
+	sure    uint64 // index below which all was handed out before they were listed
 	p       *Process
 	images  []*Image
 	records []*recordFile

@@ -112,3 +112,14 @@ func TestChunkGoesWhileOpened(t *testing.T) {
 		t.Errorf("given by name: %v", err)
 	}
 }
+
+// The chunk that goes may be the only one that says how much was discarded before it.
+func TestChunkGoesThatStates(t *testing.T) {
+	files, _ := four()
+	delete(files, "chunk-00001")
+	p := mustOpen(t, vanishing{dirOf(files), "p/chunk-00002"})
+	problems := withoutMissing(p.Problems)
+	if len(p.Chunks) != 2 || len(problems) != 1 || problems[0].Class != Stale {
+		t.Errorf("%d chunks, problems %+v", len(p.Chunks), problems)
+	}
+}
