@@ -3,7 +3,6 @@ package convert
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,17 +18,6 @@ import (
 	"gprof/stream/streamtest"
 )
 
-// onDisk is a directory of the file system.
-type onDisk string
-
-func (d onDisk) Create(name string) (io.WriteCloser, error) {
-	path := filepath.Join(string(d), filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-}
-
 // inBoth writes the events of a case as Parquet and as Arrow.
 func inBoth(t *testing.T, c streamtest.Case, o Options) (parquet, arrow string) {
 	t.Helper()
@@ -42,7 +30,7 @@ func inBoth(t *testing.T, c streamtest.Case, o Options) (parquet, arrow string) 
 		b := streamtest.NewBuilder()
 		c.Build(b)
 		dirs[i] = t.TempDir()
-		if err := stream.Copy(f.NewIn(onDisk(dirs[i]), o), b.Source(), stream.CopyOptions{}); err != nil {
+		if err := stream.Copy(f.NewIn(streamtest.OnDisk(dirs[i]), o), b.Source(), stream.CopyOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,9 +8,6 @@ import (
 	"path/filepath"
 	"runtime/trace"
 	"testing"
-
-	"gprof/stream"
-	"gprof/stream/streamtest"
 )
 
 // traceOf is an execution trace of this process, which logs something.
@@ -58,19 +55,11 @@ func TestForeignAtOnce(t *testing.T) {
 		if jobs == 5 {
 			inputs = []string{filepath.Dir(inputs[0])}
 		}
-		src, found, err := Open(inputs, Options{Jobs: jobs})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var text bytes.Buffer
-		if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), src, stream.CopyOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		found.Close()
+		got, _ := textOf(t, inputs, Options{Jobs: jobs})
 		if want == nil {
-			want = text.Bytes()
+			want = got
 		}
-		if !bytes.Equal(text.Bytes(), want) {
+		if !bytes.Equal(got, want) {
 			t.Errorf("%d jobs, inputs %v: another output than before", jobs, inputs)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"gprof/stream"
-	"gprof/stream/streamtest"
 )
 
 // Each case is a process of which chunks from before its range start are there,
@@ -21,20 +20,12 @@ func TestGone(t *testing.T) {
 
 func shown(t *testing.T, suffix, session string, o Options) []txtar.File {
 	t.Helper()
-	src, found, err := Open([]string{session}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer found.Close()
-	var text bytes.Buffer
-	if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), src, stream.CopyOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	text, tables := textOf(t, []string{session}, o)
 	var lines []byte
-	for line := range bytes.Lines(text.Bytes()) {
+	for line := range bytes.Lines(text) {
 		if word, _, _ := bytes.Cut(line, []byte(" ")); !slices.Contains([]string{"begin\n", "process", "ledger", "close\n"}, string(word)) {
 			lines = append(lines, line...)
 		}
 	}
-	return []txtar.File{{Name: "expect/events" + suffix, Data: lines}, {Name: "expect/ledger" + suffix, Data: ledgerText(src.Tables(), stream.ReasonExpired)}}
+	return []txtar.File{{Name: "expect/events" + suffix, Data: lines}, {Name: "expect/ledger" + suffix, Data: ledgerText(tables, stream.ReasonExpired)}}
 }

@@ -25,20 +25,27 @@ func TestOrderAndJobs(t *testing.T) {
 	var want []byte
 	for _, jobs := range []int{0, 1, 2, 5} {
 		r.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
-		src, found, err := Open(inputs, Options{Jobs: jobs})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var text bytes.Buffer
-		if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), src, stream.CopyOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		found.Close()
+		got, _ := textOf(t, inputs, Options{Jobs: jobs})
 		if want == nil {
-			want = text.Bytes()
+			want = got
 		}
-		if !bytes.Equal(text.Bytes(), want) {
+		if !bytes.Equal(got, want) {
 			t.Errorf("%d jobs, inputs %v: another output than before", jobs, inputs)
 		}
 	}
+}
+
+// textOf is what inputs give, as text, and the tables of it.
+func textOf(t *testing.T, inputs []string, o Options) ([]byte, *stream.Tables) {
+	t.Helper()
+	src, found, err := Open(inputs, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	var text bytes.Buffer
+	if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), src, stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return text.Bytes(), src.Tables()
 }

@@ -65,16 +65,8 @@ func writeFile(t *testing.T, dir, name string, data []byte) string {
 // events is all that inputs give, as text, without the ledger.
 func events(t *testing.T, inputs []string, o Options) string {
 	t.Helper()
-	src, found, err := Open(inputs, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer found.Close()
-	var text bytes.Buffer
-	if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), src, stream.CopyOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(text.String(), "\n")
+	text, _ := textOf(t, inputs, o)
+	lines := strings.Split(string(text), "\n")
 	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "ledger ") }), "\n")
 }
 

@@ -62,13 +62,24 @@ func setting(info *debug.BuildInfo, key string) string {
 	return ""
 }
 
-// meta is the content of the meta file.
+// meta is the content of the meta file: who records, where and since when, what
+// was asked for, and what came of it.
 func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add := func(key string, value any) {
 		if text := fmt.Sprint(value); text != "" {
 			records = append(records, newRecord(rawformat.KindMeta).text(key).text(text))
 		}
 	}
+	p.metaProgram(add)
+	p.metaMachine(add)
+	r.metaClock(add)
+	add(rawformat.MetaChunkSize, chunkSize)
+	p.metaSettings(r, add)
+	p.metaTests(r, add)
+	return records
+}
+
+func (p *plan) metaProgram(add func(string, any)) {
 	add(rawformat.MetaService, p.id.service)
 	add(rawformat.MetaVersion, p.id.version)
 	add(rawformat.MetaRevision, p.id.revision)
@@ -87,7 +98,9 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 			add(rawformat.MetaParentIdx, index)
 		}
 	}
-	p.metaMachine(add)
+}
+
+func (r *Recorder) metaClock(add func(string, any)) {
 	start := r.clock.anchor()
 	if r.early != nil {
 		ago := Now() - r.early.begun
@@ -98,8 +111,10 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add(rawformat.MetaStartMono, start.Monotonic)
 	add(rawformat.MetaTimeBase, r.clock.base)
 	add(rawformat.MetaClock, r.clock.describe())
+}
+
+func (p *plan) metaSettings(r *Recorder, add func(string, any)) {
 	add(rawformat.MetaLimit, p.Limit)
-	add(rawformat.MetaChunkSize, chunkSize)
 	add(rawformat.MetaKeep, p.Keep.Nanoseconds())
 	add(rawformat.MetaCPU, r.cpu)
 	add(rawformat.MetaInterval, r.samplePeriod())
@@ -113,6 +128,10 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	for _, pattern := range r.filter {
 		add(rawformat.MetaTracks, pattern)
 	}
+}
+
+// metaTests says which ways of recording are in use, and why not others.
+func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 	for _, what := range p.ignored {
 		add(rawformat.MetaSelfTest+"environment", "ignored: "+what)
 	}
@@ -137,7 +156,6 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	} else {
 		add(rawformat.MetaSelfTest+"stacks", fmt.Sprintf("by runtime.Callers: %v", r.unwalked))
 	}
-	return records
 }
 
 // describeWriters is what meta says of them.

@@ -49,7 +49,10 @@ by ` + journalName + ` in OUTDIR; outputs may be taken away, and are made again.
 
 Parquet becomes one data set of all inputs, to which a batch of another directory
 adds: in OUTDIR itself if it is the only format, else in OUTDIR/parquet. Its
-queries are about all of them: cd profiles && duckdb <queries/p99-by-version.sql
+queries are about all of them:
+
+    cd tables && duckdb <queries/p99-by-version.sql
+
 An input that changed replaces what came from it, one that is gone takes it along.
 
 Of tables (arrow, parquet), what several inputs hold of one process, such as
@@ -442,12 +445,12 @@ func (it *item) reasons() (all []string) {
 	return all
 }
 
-// losses are the reasons of an item for which something is missing.
+// losses says for which reasons something of an item is missing.
 func (it *item) losses() []string {
 	var lost []string
 	for _, r := range stream.Reasons {
 		if r.Severity == stream.Loss && slices.Contains(it.reasons(), r.Name) {
-			lost = append(lost, r.Name)
+			lost = append(lost, r.Text)
 		}
 	}
 	return lost

@@ -17,7 +17,7 @@ const inputsHelp = "Sessions: directories, archives (tar, tar.gz, tar.zst, zip, 
 	"files of other tools: " + foreignHelp + "; quoted patterns of them, or - for stdin."
 
 // inputHelp says what an input is, in the words of a hint.
-const inputHelp = "an input is a session directory (as gprof-record run prints it), the directory of one process in it, a chunk file, " +
+const inputHelp = "an input is a session directory (as gprof-record run and status name it), the directory of one process in it, a chunk file, " +
 	"a tar, tar.gz, tar.zst or zip of them, a packed .gprof file, " + foreignHelp + ", a directory of any of these, - for stdin, or a quoted pattern such as 'dumps/*.tgz'"
 
 // stallHelp says what to do about an input that was given up.

@@ -176,11 +176,7 @@ func shopView(t *testing.T, flags ...string) (address string, ended func() (code
 // that were asked for.
 func TestViewJudge(t *testing.T) {
 	address, ended := shopView(t, "--linger", "1ms", "--last", "1s")
-	f, err := judges.OpenFirefox(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := judges.Viewing(t, address)
 	threads, err := f.Threads(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,8 @@
 package arrow
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,38 +12,8 @@ import (
 	"gprof/stream/streamtest"
 )
 
-// joined is a directory whose files are written to one Writer as they end, each
-// behind its name.
-type joined struct{ w io.Writer }
-
-type joinedFile struct {
-	bytes.Buffer
-	name string
-	to   io.Writer
-}
-
-func (j joined) Create(name string) (io.WriteCloser, error) {
-	return &joinedFile{name: name, to: j.w}, nil
-}
-
-func (f *joinedFile) Close() error {
-	_, err := fmt.Fprintf(f.to, "%s %d\n%s", f.name, f.Len(), f.Bytes())
-	return err
-}
-
 func TestSink(t *testing.T) {
-	streamtest.TestSink(t, func(w io.Writer) stream.Sink { return New(joined{w}, tables.Options{}) }, nil)
-}
-
-// onDisk is a directory of the file system.
-type onDisk string
-
-func (d onDisk) Create(name string) (io.WriteCloser, error) {
-	path := filepath.Join(string(d), filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	streamtest.TestSink(t, func(w io.Writer) stream.Sink { return New(streamtest.Joined{To: w}, tables.Options{}) }, nil)
 }
 
 // convert writes the events of src to a new directory, and returns it with what
@@ -54,7 +21,7 @@ func (d onDisk) Create(name string) (io.WriteCloser, error) {
 func convert(t *testing.T, src stream.Source, c tables.Compression) (string, *stream.Count) {
 	t.Helper()
 	dir, count := t.TempDir(), new(stream.Count)
-	if err := stream.Copy(stream.Tee(New(onDisk(dir), tables.Options{Compression: c}), count), src, stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(stream.Tee(New(streamtest.OnDisk(dir), tables.Options{Compression: c}), count), src, stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return dir, count

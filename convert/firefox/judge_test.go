@@ -12,16 +12,7 @@ import (
 // open lets the released viewer read a golden file.
 func open(t *testing.T, name string) *judges.Firefox {
 	t.Helper()
-	f, err := judges.OpenFirefox(t.Context(), golden(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return f
+	return judges.Viewing(t, golden(name))
 }
 
 func TestViewerSeesAllKinds(t *testing.T) {

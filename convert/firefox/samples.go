@@ -46,11 +46,17 @@ func (s *Sink) samples(b *stream.Batch) {
 		a.samples += weight
 		a.cpu += max(0, b.CPU[i])
 	}
-	t.rows += int64(b.Len())
+	s.endRows(t, p)
+}
+
+// endRows ends a batch of rows, of which p has the stacks.
+func (s *Sink) endRows(t *thread, p *stackPiece) {
+	n := len(p.stacks)
+	t.rows += int64(n)
 	t.delta.flush()
 	t.cpu.flush()
 	t.weight.flush()
-	s.out.List(b.Len(), ordered.Numbers, func(dst []byte) []byte {
+	s.out.List(n, ordered.Numbers, func(dst []byte) []byte {
 		dst = p.appendTo(dst)
 		s.stackPieces.Put(p)
 		return dst

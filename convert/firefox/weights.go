@@ -1,7 +1,6 @@
 package firefox
 
 import (
-	"gprof/convert/internal/ordered"
 	"gprof/stream"
 )
 
@@ -42,13 +41,5 @@ func (s *Sink) weights(b *stream.Batch, typ string) {
 		t.weight.add(value)
 		s.current().samples++
 	}
-	t.rows += int64(b.Len())
-	t.delta.flush()
-	t.cpu.flush()
-	t.weight.flush()
-	s.out.List(b.Len(), ordered.Numbers, func(dst []byte) []byte {
-		dst = p.appendTo(dst)
-		s.stackPieces.Put(p)
-		return dst
-	})
+	s.endRows(t, p)
 }

@@ -50,7 +50,7 @@ func heldBy(t *testing.T, services int) int64 {
 		p := b.Process(stream.Process{Instance: uint64(i + 1), Pid: 1, Service: fmt.Sprint("service", i), Start: begin})
 		p.Main.Sample(begin, b.Stack("main"))
 	}
-	held := &holding{Sink: New(joined{new(nowhere)}, tables.Options{}), services: services}
+	held := &holding{Sink: New(streamtest.Joined{To: new(nowhere)}, tables.Options{}), services: services}
 	if err := stream.Copy(held, b.Source(), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
