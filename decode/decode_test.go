@@ -73,7 +73,7 @@ func decodeLines(t *testing.T, dict, blocks []string) (events, ledger []byte) {
 	session := t.TempDir()
 	r, err := fixtures.New(session, fixtures.Options{Meta: []chunks.Meta{
 		{Key: rawformat.MetaService, Value: "shop"}, {Key: rawformat.MetaVersion, Value: "1.2"}, {Key: rawformat.MetaHost, Value: "h"},
-		{Key: rawformat.MetaExe, Value: "/bin/prog"}, {Key: rawformat.MetaAttr + "zone", Value: "b"}}})
+		{Key: rawformat.MetaExe, Value: "/bin/prog"}, {Key: rawformat.MetaAttr + "zone", Value: "b"}, {Key: rawformat.MetaTimeBase, Value: "100"}}})
 	for _, step := range []func() error{
 		func() error { return err },
 		func() error { return r.Define(dict...) },
