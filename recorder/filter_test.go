@@ -10,7 +10,7 @@ func TestTrackFilter(t *testing.T) {
 		{"", "a", "yes"},
 		{"a", "a", "yes"}, {"a", "b", "no"}, {"a", "ab", "no"},
 		{"-a", "a", "no"}, {"-a", "b", "yes"},
-		{"work*", "worker 3", "yes"}, {"*3", "worker 3", "yes"}, {"w*er*3", "worker 3", "yes"}, {"w*er*4", "worker 3", "no"}, {"*", "", "yes"}, {"a*a", "a", "no"},
+		{"work*", "worker 3", "yes"}, {"*3", "worker 3", "yes"}, {"w*er*3", "worker 3", "yes"}, {"w*er*4", "worker 3", "no"}, {"w*er", "worker 3", "no"}, {"*er", "worker", "yes"}, {"*", "", "yes"}, {"a*a", "a", "no"},
 		{"**", "a", "yes"}, {"*or*or*", "or", "no"}, {"*or*or*", "or or", "yes"},
 		{"work*,-worker 3", "worker 3", "no"}, {"work*,-worker 3", "worker 4", "yes"}, {"work*,-worker 3", "else", "no"},
 		{"-*,a", "a", "yes"}, {"-*,a", "b", "no"},
