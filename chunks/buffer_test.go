@@ -390,6 +390,29 @@ func TestBufferConcurrent(t *testing.T) {
 	}
 }
 
+// While somebody reads, nobody writes and nothing is discarded.
+func TestBufferReadersLock(t *testing.T) {
+	m := NewLocalLimit(1000, 20)
+	b := testBuffer(m)
+	for range 3 { // in two chunks
+		b.Put(entryOf(9, 'a'))
+	}
+	read := 0
+	b.Each(func(uint64, []byte) bool {
+		for _, l := range []*sync.Mutex{&b.mu, &m.mu} {
+			if l.TryLock() {
+				l.Unlock()
+				t.Error("a writer, or who discards, could come")
+			}
+		}
+		read++
+		return true
+	})
+	if read != 3 {
+		t.Errorf("%d entries", read)
+	}
+}
+
 // A chunk that goes after a later one does not take the range start back.
 func TestBufferDiscardsOutOfOrder(t *testing.T) {
 	b := testBuffer(NewLocalLimit(1000, 20))
