@@ -72,10 +72,10 @@ func TestTinyTable(t *testing.T) {
 	}
 }
 
-// tinyELF is a program without sections.
-func tinyELF() []byte {
+// tinyELF is a program without sections, or a module without code.
+func tinyELF(kind elf.Type) []byte {
 	var b bytes.Buffer
-	h := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 1, Shentsize: 64}
+	h := elf.Header64{Type: uint16(kind), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 1, Shentsize: 64}
 	copy(h.Ident[:], "\x7fELF\x02\x01\x01")
 	binary.Write(&b, binary.LittleEndian, h)
 	binary.Write(&b, binary.LittleEndian, elf.Prog64{Type: uint32(elf.PT_LOAD), Vaddr: 0x1000, Filesz: 120, Memsz: 120})
@@ -83,7 +83,8 @@ func tinyELF() []byte {
 }
 
 func FuzzProgram(f *testing.F) {
-	f.Add(tinyELF(), uint64(8))
+	f.Add(tinyELF(elf.ET_EXEC), uint64(8))
+	f.Add(tinyELF(elf.ET_REL), uint64(8))
 	f.Fuzz(func(t *testing.T, data []byte, offset uint64) {
 		e, err := elf.NewFile(bytes.NewReader(data))
 		if err != nil {

@@ -52,8 +52,11 @@ func readProgram(f *elf.File) *program {
 	if err != nil {
 		symbols, _ = f.DynamicSymbols()
 	}
+	if f.Type == elf.ET_REL {
+		p.loads, symbols = placeModule(f, symbols)
+	}
 	for _, s := range symbols {
-		if kind := elf.ST_TYPE(s.Info); (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Value != 0 && s.Name != "" {
+		if kind := elf.ST_TYPE(s.Info); (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && (s.Value != 0 || f.Type == elf.ET_REL) && s.Name != "" {
 			p.symbols = append(p.symbols, s)
 		}
 	}

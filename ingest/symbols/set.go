@@ -8,7 +8,10 @@
 // of generic functions hold their types, as in a CPU profile. Names of C++ and Rust
 // are as their sources have them, without parameters.
 //
-// The kernel's own list of symbols, /proc/kallsyms, names places in its text.
+// The kernel's own list of symbols, /proc/kallsyms, names places in its text. A module's
+// file, .ko, names places in that module, wherever it was loaded; not those of code that
+// goes once it has begun, and of arm64 and RISC-V not what stands behind its tables of
+// jumps. It must not be compressed.
 package symbols
 
 import (
