@@ -48,7 +48,12 @@ func (m *waitMeter) round(r *Recorder, now Time) {
 	if m.hz == 0 || now < m.due {
 		return
 	}
-	n := runtime.NumGoroutine()
+	m.look(r, now, runtime.NumGoroutine())
+}
+
+// look looks at n goroutines if that are not too many, and the next time the later
+// the more there are.
+func (m *waitMeter) look(r *Recorder, now Time, n int) {
 	m.due = now + max(Time(time.Second)/Time(m.hz), Time(n)*Time(time.Second)/waitBudget)
 	if n > maxWaiting {
 		m.last = 0
