@@ -47,8 +47,16 @@ type slot struct {
 
 // in returns the batch of a series, which is always the same one for the slot.
 func (r *rows) in(s *slot, of stream.Series, args int) *stream.Batch {
-	if s.flight != r.flight+1 {
+	if r.current(s) == nil {
 		s.batch, s.flight = r.batch(of, args), r.flight+1
+	}
+	return s.batch
+}
+
+// current returns the batch that a slot keeps; nil if it was handed over.
+func (r *rows) current(s *slot) *stream.Batch {
+	if s.flight != r.flight+1 {
+		return nil
 	}
 	return s.batch
 }

@@ -142,7 +142,10 @@ func (w *worker) addLike(s *waiting) {
 }
 
 func (w *worker) addTo(l *lane, s *waiting, stack stream.StackID) {
-	b := w.rows.in(&l.samples, stream.Series{Process: w.job.process.ID, Kind: stream.Samples, Track: l.id}, 0)
+	b := w.rows.current(&l.samples)
+	if b == nil {
+		b = w.rows.in(&l.samples, stream.Series{Process: w.job.process.ID, Kind: stream.Samples, Track: l.id}, 0)
+	}
 	b.Time = append(b.Time, s.at)
 	b.Index = append(b.Index, s.index)
 	b.Stack = append(b.Stack, stack)

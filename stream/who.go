@@ -29,31 +29,32 @@ func (b *Batch) Who(i int) (w Who) {
 // AppendWho says whose the last row of b is, whose Time is there already.
 func (b *Batch) AppendWho(w Who) {
 	before := len(b.Time) - 1
-	if len(b.Thread) > 0 || w.Thread != 0 {
-		b.Thread = append(withZeros(b.Thread, before), w.Thread)
+	if len(b.Thread) > 0 {
+		b.Thread = append(b.Thread, w.Thread)
+	} else if w.Thread != 0 {
+		b.Thread = append(appendZeros(b.Thread, before), w.Thread)
 	}
-	if len(b.Goroutine) > 0 || w.Goroutine != 0 {
-		b.Goroutine = append(withZeros(b.Goroutine, before), w.Goroutine)
+	if len(b.Goroutine) > 0 {
+		b.Goroutine = append(b.Goroutine, w.Goroutine)
+	} else if w.Goroutine != 0 {
+		b.Goroutine = append(appendZeros(b.Goroutine, before), w.Goroutine)
 	}
-	if len(b.Labels) > 0 || w.Labels != 0 {
-		b.Labels = append(withZeros(b.Labels, before), w.Labels)
+	if len(b.Labels) > 0 {
+		b.Labels = append(b.Labels, w.Labels)
+	} else if w.Labels != 0 {
+		b.Labels = append(appendZeros(b.Labels, before), w.Labels)
 	}
 }
 
 // A sparse column is empty while each of its rows is 0, and then takes no time
-// and no room. withZeros makes of an empty one a column of so many rows.
-func withZeros[T integer](column []T, rows int) []T {
-	if len(column) == 0 {
-		return appendZeros(column, rows)
-	}
-	return column
-}
-
-// appendSparseRows adds the rows from to to-1 of a sparse column to one that has
-// so many rows.
+// and no room. appendSparseRows adds the rows from to to-1 of a sparse column to
+// one that has so many rows.
 func appendSparseRows[T integer](column []T, before int, src []T, from, to int) []T {
 	if len(src) > 0 {
-		return append(withZeros(column, before), src[from:to]...)
+		if len(column) == 0 {
+			column = appendZeros(column, before)
+		}
+		return append(column, src[from:to]...)
 	}
 	if len(column) > 0 {
 		column = appendZeros(column, to-from)
