@@ -112,7 +112,7 @@ func (f *failIf) check(l *stream.Ledger) error {
 	for _, line := range l.Lines() {
 		r := stream.Reasons[line.Reason]
 		if f.asks(r.Name, r.Severity.String()) {
-			return &exitError{exitLimit, fmt.Errorf("--fail-if %s: process %s: %d %s %s %s", f.text(), orDash(line.Process), line.Count, line.What, r.Text, line.Where)}
+			return &exitError{exitLimit, fmt.Errorf("--fail-if %s: process %s: %d %s: %s%s", f.text(), orDash(line.Process), line.Count, line.What, r.Text, only(line.Where != "", " ("+line.Where+")"))}
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func (c *packOutput) write(s *streams, found *ingest.Found, span ingest.PackSpan
 // could not be read, or an input is not whole.
 func incomplete(found *ingest.Found, lost int) error {
 	if n := lost + len(found.Warnings); n > 0 {
-		return fmt.Errorf("%d thing(s) named above are damaged or missing; the rest is there", n)
+		return fmt.Errorf("damaged or missing: %s named above; the rest is there", count(n, "thing"))
 	}
 	return nil
 }

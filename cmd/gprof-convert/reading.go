@@ -89,7 +89,7 @@ func (s *streams) warn(warnings []*ingest.Warning) {
 // partly is the error of a command that did its work on some inputs only.
 func partly(found *ingest.Found) error {
 	if n := found.Failed(); n > 0 {
-		return fmt.Errorf("%d input(s) could not be read; the rest was", n)
+		return fmt.Errorf("%s could not be read; the rest was", count(n, "input"))
 	}
 	return nil
 }

@@ -35,9 +35,9 @@ func (c *verifyCmd) Run(s *streams) error {
 	}
 	defer found.Close()
 	if n := found.Unverified(); n == len(found.Processes) {
-		return fmt.Errorf("nothing to verify: %s of other tools, which hold nothing that proves them", count(n, "file"))
+		return fmt.Errorf("nothing to verify: %s in files of other tools, which hold nothing that proves them", count(n, "process"))
 	} else if n > 0 {
-		s.problem("warning", fmt.Errorf("%s of other tools not verified: they hold nothing that proves them", count(n, "file")))
+		s.problem("warning", fmt.Errorf("%s in files of other tools not verified: they hold nothing that proves them", count(n, "process")))
 	}
 	verdicts := found.Verify()
 	sum := sumUp(verdicts)

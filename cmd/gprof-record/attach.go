@@ -139,7 +139,7 @@ func (s *streams) finish(sampler *attach.Sampler, e ended) error {
 			err = errors.Join(err, chunks.WriteExit(dir, *e.command))
 		}
 	}
-	s.say("recorded %d sample(s) and %d wait(s) of %d process(es) in %s", sum.Samples, sum.Waits, len(sum.Dirs), e.session)
+	s.say("recorded %s and %s of %s in %s", count(sum.Samples, "sample"), count(sum.Waits, "wait"), count(len(sum.Dirs), "process"), e.session)
 	s.say("hint: gprof-convert %s%s -o profile.json.gz", e.session, symbols(sum.Programs))
 	if e.pack != "" {
 		if err := s.pack(e.pack, e.session, sum.Dirs); err != nil {

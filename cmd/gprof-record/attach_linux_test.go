@@ -73,7 +73,7 @@ func TestRunPerf(t *testing.T) {
 		if got.Reason != want.reason || got.Code != want.told {
 			t.Errorf("%q: %+v; %s", script, got, stderr)
 		}
-		if !strings.Contains(stderr, "process(es) in "+filepath.Join(dir, "sh")+"\n") || !strings.Contains(stderr, "hint: gprof-convert "+dir) {
+		if !strings.Contains(stderr, " in "+filepath.Join(dir, "sh")+"\n") || !strings.Contains(stderr, "hint: gprof-convert "+dir) {
 			t.Errorf("stderr %q", stderr)
 		}
 	}
@@ -98,7 +98,7 @@ func TestAttach(t *testing.T) {
 	if isRefused(t, stderr) {
 		return
 	}
-	if code != exitOK || !strings.Contains(stderr, "packed 1 process(es)") {
+	if code != exitOK || !strings.Contains(stderr, "packed 1 process") {
 		t.Fatalf("exit status %d; %s", code, stderr)
 	}
 	if _, err := os.Stat(file); err != nil {

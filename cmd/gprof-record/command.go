@@ -98,7 +98,7 @@ func report(s *streams, session string, what rawformat.Command) error {
 		s.say("%s: no process is running; those that start will be %s", filepath.Base(session), stateAfter(what))
 		return nil
 	}
-	s.say("%s: %d process(es) %s", filepath.Base(session), obeyed, stateAfter(what))
+	s.say("%s: %s %s", filepath.Base(session), count(obeyed, "process"), stateAfter(what))
 	return nil
 }
 

@@ -77,7 +77,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("stdout %q", stdout)
 	}
 	session := filepath.Join(dir, filepath.Base(os.Args[0]))
-	if !strings.Contains(stderr, "recorded 1 process(es) in "+session+"\n") {
+	if !strings.Contains(stderr, "recorded 1 process in "+session+"\n") {
 		t.Errorf("stderr %q does not say where %s lies", stderr, session)
 	}
 	p := recorded(t, session)
@@ -140,7 +140,7 @@ func TestExitRecord(t *testing.T) {
 		t.Run(tt.command, func(t *testing.T) {
 			dir := t.TempDir()
 			code, _, stderr := runTest(t, tt.command, "run", "--dir", dir, "--", os.Args[0])
-			if code != tt.status || !strings.Contains(stderr, "recorded 1 process(es)") {
+			if code != tt.status || !strings.Contains(stderr, "recorded 1 process") {
 				t.Errorf("status %d, want %d; stderr %q", code, tt.status, stderr)
 			}
 			p := recorded(t, filepath.Join(dir, filepath.Base(os.Args[0])))
@@ -161,7 +161,7 @@ func TestPack(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "dump.gprof")
 	code, _, stderr := runTest(t, "die", "run", "--dir", dir, "--pack", file, "--", os.Args[0])
-	if code != 128+int(syscall.SIGKILL) || !strings.Contains(stderr, "packed 1 process(es)") {
+	if code != 128+int(syscall.SIGKILL) || !strings.Contains(stderr, "packed 1 process") {
 		t.Errorf("status %d, stderr %q", code, stderr)
 	}
 	f, err := os.Open(file)

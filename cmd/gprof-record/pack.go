@@ -34,6 +34,6 @@ func (s *streams) pack(file, session string, dirs []string) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	s.say("packed %d process(es), %d chunks, %d bytes in %s", sum.Processes, sum.Chunks, sum.Size, file)
+	s.say("packed %s, %s, %s in %s", count(sum.Processes, "process"), count(sum.Chunks, "chunk"), size(sum.Size), file)
 	return nil
 }

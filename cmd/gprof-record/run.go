@@ -186,7 +186,7 @@ func processes(session string) (dirs []string) {
 
 func (s *streams) report(session string, recorded int) {
 	if recorded > 0 {
-		s.say("recorded %d process(es) in %s", recorded, session)
+		s.say("recorded %s in %s", count(recorded, "process"), session)
 		s.say("hint: gprof-convert %s -o profile.json.gz", session)
 		return
 	}

@@ -122,13 +122,13 @@ func TestCommands(t *testing.T) {
 		says    string // standard error
 		state   string
 	}{
-		{"pause", 0, "gprof-record: shop: 2 process(es) paused\n", "paused"},
-		{"resume", 0, "gprof-record: shop: 2 process(es) recording\n", "recording"},
-		{"stop", 0, "gprof-record: shop: 2 process(es) stopped\n", "stopped"},
-		{"stop", 0, "gprof-record: shop: 2 process(es) stopped\n", "stopped"},
+		{"pause", 0, "gprof-record: shop: 2 processes paused\n", "paused"},
+		{"resume", 0, "gprof-record: shop: 2 processes recording\n", "recording"},
+		{"stop", 0, "gprof-record: shop: 2 processes stopped\n", "stopped"},
+		{"stop", 0, "gprof-record: shop: 2 processes stopped\n", "stopped"},
 		{"pause", 1, "gprof-record start", "stopped"},
 		{"resume", 1, "gprof-record start", "stopped"},
-		{"start", 0, "gprof-record: shop: 2 process(es) recording\n", "recording"},
+		{"start", 0, "gprof-record: shop: 2 processes recording\n", "recording"},
 	} {
 		code, stdout, stderr := runTest(t, "", tt.command, "--dir", dir, "shop")
 		if code != tt.code || stdout != "" || !strings.Contains(stderr, tt.says) {
