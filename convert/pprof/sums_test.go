@@ -102,7 +102,7 @@ func TestSumIsOne(t *testing.T) {
 // Sets of labels are as many as requests: what is held of them is bounded, and all
 // are counted.
 func TestManySums(t *testing.T) {
-	const requests = 2*maxOtherSums + 10
+	const requests = maxOtherSums + 10
 	b := streamtest.NewBuilder()
 	track := b.Process(stream.Process{Instance: 1, Pid: 1, Name: "shop", Start: begin}).Track("checkout")
 	stack := b.Stack("main.main")
