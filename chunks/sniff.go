@@ -48,7 +48,7 @@ func Named(base string) FileKind {
 // Sniff tells a file by its first bytes, four or more.
 func Sniff(head []byte) FileKind {
 	for k := ChunkFile; int(k) < len(magics); k++ {
-		if strings.HasPrefix(string(head), magics[k]) {
+		if m := magics[k]; len(head) >= len(m) && string(head[:len(m)]) == m {
 			return k
 		}
 	}

@@ -165,8 +165,10 @@ type finder struct {
 	o     Options
 	watch *patience.Watch
 	// profiles is what the profiles of pprof have in common.
-	profiles pprof.Pool
-	spool    *archive.Spool
+	profiles  pprof.Pool
+	spool     *archive.Spool
+	gunzipper archive.Gunzipper
+	buffers   buffers
 	// unpacking has room for maxUnpacking. Pipes don't count: they come when
 	// they come.
 	unpacking chan struct{}

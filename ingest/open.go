@@ -21,9 +21,6 @@ import (
 // maxStream bounds what is stored of a pipe, or of an archive in an archive.
 const maxStream = 1 << 40
 
-// streamBuffer is how much of a stream is read at once.
-const streamBuffer = 64 << 10
-
 // chunk takes a chunk file. One on disk joins the others of its directory.
 func (s *search) chunk(l location) error {
 	if l.disk != "" {
@@ -164,7 +161,7 @@ func (r *reopened) ReadAt(p []byte, off int64) (int, error) {
 	return at.ReadAt(p, off)
 }
 
-func (s *search) gzip(l location, r io.Reader) error { return s.unpacked(l, r, archive.Gunzip) }
+func (s *search) gzip(l location, r io.Reader) error { return s.unpacked(l, r, s.gunzipper.Gunzip) }
 
 func (s *search) zstd(l location, r io.Reader) error { return s.unpacked(l, r, archive.Unzstd) }
 
@@ -211,7 +208,8 @@ func (s *search) unpacked(l location, r io.Reader, unpack func(io.Reader) (io.Re
 
 // stream takes what comes from a pipe. A stream is unpacked once.
 func (s *search) stream(l location, r io.Reader) error {
-	in := bufio.NewReaderSize(r, streamBuffer)
+	in := s.buffers.get(r)
+	defer s.buffers.put(in)
 	head, err := in.Peek(archive.Head)
 	f := sniff(head)
 	switch {

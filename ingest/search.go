@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -246,7 +245,9 @@ func (s *search) file(l location, asked bool) error {
 		s.unpacking <- struct{}{}
 		defer func() { <-s.unpacking }()
 	}
-	return s.settle(f.read(s, l, bufio.NewReaderSize(from, streamBuffer)), asked, l)
+	in := s.buffers.get(from)
+	defer s.buffers.put(in)
+	return s.settle(f.read(s, l, in), asked, l)
 }
 
 // settle passes over what turned out to be none of ours when it was unpacked.
