@@ -16,12 +16,19 @@ import (
 //go:noescape
 func emit(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
 
-// emitUncounted is emit where the counter is not read.
-func emitUncounted(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick) {
+// emitUncounted is emit where the counter is not read: it finds the time, and has emit
+// begin again.
+//
+//go:noescape
+func emitUncounted(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
+
+// uncounted is the time where the counter is not read; 0: nothing records.
+func uncounted() tick {
 	if r := recording.Load(); r != nil {
-		emit(h, kind, a, b, r.clock.slowly())
+		return r.clock.slowly()
 	}
+	return 0
 }
 
 // Assembly goes on there.
-var _, _ = emitElse, emitUncounted
+var _, _ = emitElse, uncounted
