@@ -105,7 +105,7 @@ type Recorder struct {
 	environ   environment
 }
 
-const numLosses = int(rawformat.LostCut) + 1
+const numLosses = int(rawformat.LostDeep) + 1
 
 // There is one recording in a process, because events are package-level values
 // and must find it; and they must find it with one load.

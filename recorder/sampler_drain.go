@@ -157,6 +157,9 @@ func locateFrames(calls []uintptr) (leafFirst []location) {
 	return append(leafFirst, locate(expanded[:n])...)
 }
 
-// maxFrames is how many frames the handler writes at most; inlined functions
-// come on top.
-const maxFrames = 130
+// maxFrames is how many frames the handler writes at most: where the thread was, its
+// caller if that has no frame, and return addresses; inlined functions come on top.
+const (
+	maxReturns = 128
+	maxFrames  = 2 + maxReturns
+)

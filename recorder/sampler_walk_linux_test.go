@@ -165,6 +165,29 @@ func TestMadeUpStacks(t *testing.T) {
 	}
 }
 
+// A sample with more callers than are written is counted as cut, others are not.
+func TestDeepSamples(t *testing.T) {
+	s, th := attached(t)
+	r := running.Load()
+	value := cookie(th.slot, sampleSlots[th.slot].generation)
+	for _, m := range madeUpStacks() {
+		before, taken := r.Drops().Deep, uint64(0)
+		for stays := false; !stays; taken++ {
+			stays = interrupt(&m, value, &interrupted{})
+		}
+		if n := s.drain(r, unix.Gettid(), th); uint64(n) != taken {
+			t.Fatalf("%s: %d samples of %d", m.name, n, taken)
+		}
+		want := uint64(0)
+		if m.name == "too many frames" {
+			want = taken
+		}
+		if got := r.Drops().Deep - before; got != want {
+			t.Errorf("%s: %d of %d samples are counted, want %d", m.name, got, taken, want)
+		}
+	}
+}
+
 // A ring that is full counts what it has no room for; what was sampled before the
 // slot was given to this thread is not its.
 func TestRingIsFull(t *testing.T) {

@@ -34,7 +34,22 @@ func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRe
 	t.idle = idleness{last: lastSample{at, row.stack, of, w.chunk.Epoch(), w.generation}}
 	leave(w)
 	r.spent.taken.Add(1)
+	if isDeep(rec) {
+		r.lose(rawformat.LostDeep, 1, 0)
+	}
 	return true
+}
+
+// isDeep reports whether the handler found as many callers as it writes: as a rule
+// there were more.
+func isDeep(rec *rawformat.StackRecord) bool {
+	n := 0
+	for _, pc := range rec.Returns {
+		if pc&rawformat.StackLabel == 0 {
+			n++
+		}
+	}
+	return n >= maxReturns
 }
 
 // turnToBusy is turn for a busy block: it states what that builds on, and the stack if

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"gprof/rawformat"
 )
 
 const (
@@ -49,6 +51,9 @@ func (r *Recorder) markStack(m *marker) {
 	default:
 		n = runtime.Callers(callers, calls[:])
 		at = hash(calls[:n])
+	}
+	if n == maxDepth { // as a rule there were more
+		r.lose(rawformat.LostDeep, 1, 0)
 	}
 	stack := calls[:n]
 	m.generation = r.known.generation.Load()

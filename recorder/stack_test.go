@@ -58,6 +58,31 @@ func TestStacks(t *testing.T) {
 }
 
 //go:noinline
+func markBelow(calls int) {
+	if calls > 0 {
+		markBelow(calls - 1)
+		return
+	}
+	stacked.Mark(1)
+}
+
+// A marker with more callers than are recorded is there, and its stack is counted as cut.
+func TestDeepMarkers(t *testing.T) {
+	rec := begin(t, recorder.Options{CPU: recorder.CPUOff})
+	markBelow(3)
+	if n := rec.Drops().Deep; n != 0 {
+		t.Errorf("%d stacks of few calls are cut", n)
+	}
+	markBelow(100)
+	if n := rec.Drops().Deep; n != 1 {
+		t.Errorf("%d stacks are cut, want 1", n)
+	}
+	if r := finish(t, rec); len(r.of("stacked")) != 2 || r.lost() != 1 {
+		t.Errorf("%d markers, %d counted as lost; want 2 and the stack", len(r.of("stacked")), r.lost())
+	}
+}
+
+//go:noinline
 func asks() recorder.Stack { return recorder.CaptureStack() }
 
 var answered = recorder.NewEvent1("answered", recorder.Int("n"))

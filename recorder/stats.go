@@ -72,6 +72,7 @@ type Drops struct {
 	Samples    uint64 // CPU samples that could not be taken or stored
 	Labels     uint64 // label frames of goroutines for which there was no room
 	Cut        uint64 // files that somebody else cut short while they were written; what was in them is not counted
+	Deep       uint64 // stacks of CPU samples and markers that were cut at their root: at least 128 and 64 calls deep
 }
 
 // Markers is how many markers were dropped.
@@ -90,5 +91,6 @@ func (r *Recorder) Drops() Drops {
 		Samples:    r.lost[rawformat.LostSamples].count.Load(),
 		Labels:     r.lost[rawformat.LostLabels].count.Load(),
 		Cut:        r.lost[rawformat.LostCut].count.Load(),
+		Deep:       r.lost[rawformat.LostDeep].count.Load(),
 	}
 }

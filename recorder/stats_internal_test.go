@@ -15,7 +15,7 @@ func TestDrops(t *testing.T) {
 	for why := range numLosses {
 		r.lose(rawformat.LostReason(why), uint64(why+1), 0)
 	}
-	if d, want := r.Drops(), (Drops{NoChunk: 1, Busy: 2, TooBig: 3, Dictionary: 4, Samples: 5, Labels: 6, Cut: 7}); d != want || d.Markers() != 10 {
+	if d, want := r.Drops(), (Drops{NoChunk: 1, Busy: 2, TooBig: 3, Dictionary: 4, Samples: 5, Labels: 6, Cut: 7, Deep: 9}); d != want || d.Markers() != 10 {
 		t.Errorf("%+v, %d of markers; want %+v", d, d.Markers(), want)
 	}
 }
