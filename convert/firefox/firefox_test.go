@@ -120,19 +120,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		got.WriteByte('\n')
-		file := golden(name)
-		if *update {
-			if err := os.WriteFile(file, got.Bytes(), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got.Bytes(), want) {
-			t.Errorf("%s differs; run with -update and look at the change\n%s", file, got.Bytes())
-		}
+		streamtest.Golden(t, golden(name), got.Bytes(), *update)
 	}
 }
 

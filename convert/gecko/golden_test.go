@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -126,19 +125,7 @@ func TestGolden(t *testing.T) {
 			var got bytes.Buffer
 			layout(t, &got, output, "\n")
 			got.WriteByte('\n')
-			file := filepath.Join("testdata", g.name+".gecko.json")
-			if *update {
-				if err := os.WriteFile(file, got.Bytes(), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got.Bytes(), want) {
-				t.Errorf("%s differs; run with -update and look at the change\n%s", file, got.Bytes())
-			}
+			streamtest.Golden(t, filepath.Join("testdata", g.name+".gecko.json"), got.Bytes(), *update)
 		})
 	}
 }

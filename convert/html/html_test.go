@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -199,19 +198,7 @@ func TestGolden(t *testing.T) {
 	day(b)
 	page, sink := write(t, b.Source())
 	got := append(bytes.ReplaceAll(island.FindSubmatch(page)[1], []byte(`,"`), []byte(",\n\"")), '\n')
-	const file = "testdata/golden.json"
-	if *update {
-		if err := os.WriteFile(file, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs; run with -update and look at the change\n%s", file, got)
-	}
+	streamtest.Golden(t, "testdata/golden.json", got, *update)
 	told := fmt.Sprint(sink.tables.Ledger.Lines())
 	if !strings.Contains(told, "arguments") || !strings.Contains(told, "delays") || !strings.Contains(told, " stacks of markers  1") || regexp.MustCompile(`\d markers`).MatchString(told) {
 		t.Errorf("the ledger: %v", told)

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
@@ -83,19 +82,7 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := out.Bytes()
-	const file = "testdata/golden.svg"
-	if *update {
-		if err := os.WriteFile(file, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs; run with -update and look at the change\n%s", file, got)
-	}
+	streamtest.Golden(t, "testdata/golden.svg", got, *update)
 	if n := strings.Count(fmt.Sprint(written.Tables.Ledger.Lines()), "markers"); n != 1 {
 		t.Errorf("%d lines of the ledger tell of the marker: %v", n, written.Tables.Ledger.Lines())
 	}
