@@ -21,7 +21,8 @@ func (r *reader) geckoFrames(c *code) {
 		if !ok {
 			r.lose(stream.ReasonUndefined, "names of frames", 1)
 		}
-		f := frame{Frame: r.located(c, parseLocation(text))}
+		name, scripted := r.oldLabel(text)
+		f := frame{Frame: r.located(c, parseLocation(name))}
 		if line, ok := t.integer(1); ok {
 			f.Line = clamp(line)
 		}
@@ -30,7 +31,7 @@ func (r *reader) geckoFrames(c *code) {
 		}
 		r.categorize(&f, t, 3, 4)
 		f.Window, _ = t.integer(5)
-		f.Scripted = string(t.cells[8]) == "true"
+		f.Scripted = scripted && f.Label || string(t.cells[8]) == "true"
 		r.unplaced(t, 6, "implementations of frames")
 		r.unplaced(t, 7, "optimizations of frames")
 		c.frames = append(c.frames, f)
@@ -165,10 +166,11 @@ func (r *reader) functions(c *code) (all []stream.Frame) {
 	t := r.file.table(c.funcTable, "name", "isJS", "resource", "source", "fileName", "lineNumber", "columnNumber", "flags", "relevantForJS")
 	for t.next() && !r.full() {
 		name, _ := c.texts.cell(t.cells[0])
+		name, scripted := r.oldLabel(name)
 		flags, flagged := t.integer(7)
 		is := func(flag int64) bool { return !flagged || flags&flag != 0 }
 		f := stream.Frame{Function: r.intern(name), Script: string(t.cells[1]) == "true" || flagged && flags&funcScript != 0}
-		f.Scripted = string(t.cells[8]) == "true" || flagged && flags&funcScripted != 0
+		f.Scripted = scripted && !f.Script || string(t.cells[8]) == "true" || flagged && flags&funcScripted != 0
 		if i, ok := t.index(2, len(resources)); ok && is(funcResource) {
 			f.Module = resources[i]
 		}

@@ -1,7 +1,9 @@
 package gecko
 
 import (
+	"bytes"
 	"math/bits"
+	"regexp"
 	"slices"
 
 	"gprof/ingest/internal/jsonfile"
@@ -98,6 +100,38 @@ var oldSchemas = []string{
 		"display":["marker-chart","marker-table","timeline-overview"],"data":[{"key":"latency","label":"Latency","format":"duration"},
 		{"key":"eventType","label":"Event type","format":"string","searchable":true}]}`,
 	`{"name":"tracing","display":["marker-chart","marker-table","timeline-overview"],"data":[{"key":"category","label":"Type","format":"string","searchable":true}]}`,
+}
+
+// Before frames said whether they are shown with those of scripts (Gecko 14, processed
+// 17), the viewer knew it by names: of where scripts are entered, and of what they call
+// of a page.
+var (
+	entered = []byte("AutoEntryScript ")
+	called  = regexp.MustCompile(`^(get |set )?\w+(\.\w+| constructor)$`)
+)
+
+const (
+	firstScripted          = 14
+	firstScriptedProcessed = 17
+)
+
+// oldLabel is what the viewer calls a label, and whether it shows it so.
+func (r *reader) oldLabel(name []byte) (now []byte, scripted bool) {
+	if !r.unscripted {
+		return name, false
+	}
+	if rest, ok := bytes.CutPrefix(name, entered); ok {
+		return rest, true
+	}
+	return name, called.Match(name)
+}
+
+// isUnscripted reports whether frames do not say that yet.
+func (p *Profile) isUnscripted() bool {
+	if p.processed() {
+		return p.integer(p.root.Get("meta", "preprocessedProfileVersion")) < firstScriptedProcessed
+	}
+	return p.integer(p.root.Get("meta", "version")) < firstScripted
 }
 
 // readOldSchemas reads the schemas of a profile that brings none.

@@ -35,11 +35,24 @@ func (r *reader) ofProcess(x *process, key string) (all []*jsonfile.Value) {
 	}
 	for i := range list.List {
 		v := &list.List[i]
-		if x.value != r.root || !r.processed() || r.file.plain(v.Get("pid")) == x.pid {
+		if x.value != r.root || !r.processed() || r.owns(x, v) {
 			all = append(all, v)
 		}
 	}
 	return all
+}
+
+// owns reports whether an element is of process x: by its pid, or, as old versions have
+// it, by one of its threads.
+func (r *reader) owns(x *process, v *jsonfile.Value) bool {
+	if pid := r.file.plain(v.Get("pid")); r.knows(pid) {
+		return pid == x.pid
+	}
+	all, i := r.threads(r.root), r.integer(v.Get("mainThreadIndex"))
+	if i >= int64(len(all)) {
+		return x == r.processes[0]
+	}
+	return slices.ContainsFunc(x.threads, func(t *thread) bool { return t.value == &all[i] })
 }
 
 func (r *reader) counters(x *process, id stream.ProcessID) {
@@ -49,7 +62,9 @@ func (r *reader) counters(x *process, id stream.ProcessID) {
 		s := stream.Series{Process: id, Kind: stream.Counts, Counter: r.t.Counters.Intern(row)}
 		samples := v.Get("samples")
 		groups := cmp.Or(v.Get("sample_groups"), v.Get("sampleGroups"))
-		if groups != nil && len(groups.List) > 0 {
+		if groups.Is(jsonfile.Object) { // a fault of Firefox before 71
+			samples = groups.Get("samples")
+		} else if groups != nil && len(groups.List) > 0 {
 			samples = groups.List[0].Get("samples")
 			if n := len(groups.List) - 1; n > 0 {
 				r.lose(stream.ReasonUnsupported, "further groups of counters", int64(n))

@@ -39,7 +39,7 @@ type thread struct {
 }
 
 // lists are the lists whose elements are objects that we look into.
-var lists = map[string]bool{"threads": true, "processes": true, "counters": true, "profilerOverhead": true, "sample_groups": true}
+var lists = map[string]bool{"threads": true, "processes": true, "counters": true, "profilerOverhead": true, "sample_groups": true, "sampleGroups": true}
 
 // Open looks through a file of size bytes, which must stay open. The error wraps
 // [ErrForeign] if it is no profile. If it is one that is damaged, the error says

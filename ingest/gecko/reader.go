@@ -29,6 +29,7 @@ type reader struct {
 	cpuUnit       int64 // ns in a CPU time of a sample, 0 unknown
 	survey        survey
 	oldPages      oldPages
+	unscripted    bool // frames don't say whether they are shown with those of scripts
 	delayed       bool // the samples of the thread tell delays
 
 	sharedTexts *texts
@@ -37,7 +38,7 @@ type reader struct {
 }
 
 func newReader(p *Profile, t *stream.Tables, ids []stream.ProcessID, shift stream.Time) *reader {
-	return &reader{Profile: p, t: t, ids: ids, shift: shift}
+	return &reader{Profile: p, t: t, ids: ids, shift: shift, unscripted: p.isUnscripted()}
 }
 
 // read reads all processes that are wanted.
@@ -122,11 +123,14 @@ func (r *reader) track(t *thread, id stream.ProcessID) stream.TrackID {
 	return r.t.Tracks.Intern(row)
 }
 
-// live is when a process ended: not before its last row, whatever the file says
-// of it. What is behind the end the viewer does not show.
+// live is when a process ended: behind its last row, whatever the file says of it, by
+// the time that a sample stands for. What is not before the end the viewer does not
+// show.
 func (r *reader) live(id stream.ProcessID) {
 	p := r.t.Process(id)
-	p.End = max(p.Start, p.End, r.out.latest)
+	if p.End = max(p.Start, p.End); r.out.latest >= p.End {
+		p.End = r.out.latest + stream.Time(p.Interval)
+	}
 	r.out.latest = 0
 }
 
