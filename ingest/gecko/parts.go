@@ -16,11 +16,23 @@ func (r *reader) parts(x *process, id stream.ProcessID) {
 	r.overheads(x, id)
 	r.logs(x, id)
 	r.pages(x, id)
+	if !r.processed() {
+		r.sourceMaps(x)
+	}
 	for _, key := range []string{"jsTracerDictionary", "tasktracer"} {
 		if x.value.Get(key) != nil && x == r.processes[0] {
 			r.lose(stream.ReasonUnsupported, key, 1)
 		}
 	}
+}
+
+// sourceMaps counts what the list of sources of a process tells that their frames don't.
+func (r *reader) sourceMaps(x *process) {
+	t := r.file.table(x.value.Get("sources"), "sourceMapURL")
+	for t.next() && !r.full() {
+		r.unplaced(t, 0, "maps of sources")
+	}
+	r.ended(t, "sources")
 }
 
 // ofProcess are those elements of a list that belong to a process: in a processed
