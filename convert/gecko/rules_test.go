@@ -90,10 +90,19 @@ func TestLogs(t *testing.T) {
 		p.Log(begin+milli, stream.LogInfo, "started")
 		p.Log(begin+2*milli, stream.LogError, "disk full")
 		b.Tables.Ledger.Add(stream.Line{Process: "0000000000000001", Reason: stream.ReasonTorn, What: "blocks", Where: "chunk-00001", Count: 2, Bytes: 30})
+		b.Process(stream.Process{Instance: 2, Pid: 2, Start: begin, End: begin + second}).Log(begin, stream.LogWarn, "late")
+		b.Tables.Ledger.Add(stream.Line{Process: "0000000000000002", Reason: stream.ReasonTorn, What: "blocks", Where: "chunk-00002", Count: 1})
 	})
 	want := `{"1":{"log":[{"level":"info","text":"started","time":1.25},{"level":"error","text":"disk full","time":2.25}]}}`
 	if got := compact(t, profile["profilingLog"]); got != want {
 		t.Errorf("log %s, want %s", got, want)
+	}
+	want = `{"2":{"log":[{"level":"warning","text":"late","time":0.25}]}}`
+	if got := compact(t, members(profile.list("processes"))[0]["profilingLog"]); got != want {
+		t.Errorf("log of the second process %s, want %s", got, want)
+	}
+	if lines := members(profile.object("profileGatheringLog").object("2").list("ledger")); len(lines) != 1 || lines[0]["where"] != "chunk-00002" {
+		t.Errorf("ledger of the second process %v", lines)
 	}
 	lines := members(profile.object("profileGatheringLog").object("1").list("ledger"))
 	if len(lines) != 1 || lines[0]["where"] != "chunk-00001" || lines[0]["count"] != 2.0 || lines[0]["bytes"] != 30.0 {

@@ -103,6 +103,8 @@ func TestWriter(t *testing.T) {
 	w.EndObject()
 	w.Raw("[1,2],[3]")
 	w.RawBytes([]byte("4"))
+	w.Splice()
+	out.WriteString("5,6")
 	w.Null()
 	w.Bool(true)
 	w.Fixed(-12500, 3)
@@ -113,7 +115,7 @@ func TestWriter(t *testing.T) {
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"a":[],"b":[-1,"x",{},[1,2],[3],4,null,true,-12.5],"c\n":0}`
+	want := `{"a":[],"b":[-1,"x",{},[1,2],[3],4,5,6,null,true,-12.5],"c\n":0}`
 	if out.String() != want {
 		t.Errorf("wrote %s\nwant  %s", out.String(), want)
 	}
