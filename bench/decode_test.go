@@ -15,8 +15,9 @@ import (
 	"gprof/stream"
 )
 
-// Entries to events, from files to batches, checksums verified, beside loading
-// the same integers eight bytes at a time and dropping them.
+// Entries to events, from files to batches, checksums verified, and on through
+// Copy, which sorts them; beside loading the same integers eight bytes at a time
+// and dropping them.
 //
 // go test ./bench -bench Decode -count 10 | go tool benchstat -col /what -
 func BenchmarkDecode(b *testing.B) {
