@@ -26,6 +26,16 @@ func sampleRows(seed uint64, n int) *Batch {
 	return b
 }
 
+// ownedRows is sampleRows of which some say whose they are.
+func ownedRows(seed uint64, n int) *Batch {
+	b := sampleRows(seed, n)
+	for i := range n {
+		b.Thread, b.Goroutine = append(b.Thread, int64(i%7)), append(b.Goroutine, int64(max(i-n/2, 0)))
+		b.Labels = append(b.Labels, LabelsID(i/(n-1)))
+	}
+	return b
+}
+
 // markerRows is a batch of n markers with one argument of each type, and one
 // of any.
 func markerRows(seed uint64, n int) *Batch {

@@ -62,7 +62,7 @@ func collectRows(t *testing.T, s *sorter, args int) (rows *Batch, opened int) {
 // With any budget, whatever the order, the same rows come out, sorted. Neither
 // what is held nor how many runs are open grows with the rows.
 func TestSorter(t *testing.T) {
-	for _, want := range []*Batch{sampleRows(5, 20_000), markerRows(5, 3_000)} {
+	for _, want := range []*Batch{sampleRows(5, 20_000), ownedRows(5, 10_000), markerRows(5, 3_000)} {
 		for _, memory := range []int64{1, 1 << 10, 200 << 10, 4 << 20, 1 << 40} {
 			s := newSorter(memory, t.TempDir())
 			shuffled := like(want)
