@@ -31,4 +31,4 @@ func uncounted() tick {
 }
 
 // Assembly goes on there.
-var _, _ = emitElse, uncounted
+var _, _, _ = emitElse, emitUncounted, uncounted
