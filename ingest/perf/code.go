@@ -15,7 +15,8 @@ var (
 	userCategory   = stream.Category{Name: "User", Color: "yellow"}
 )
 
-// code turns addresses into frames. Its caller holds the lock of the tables.
+// code turns addresses into frames. It has the lock of the tables only while it interns:
+// other files are read meanwhile.
 type code struct {
 	tables  *stream.Tables
 	resolve naming.Resolve
@@ -27,7 +28,8 @@ type code struct {
 	recent   map[recent]remembered
 	labels   map[labelled]stream.StackID
 	path     []spot
-	unmapped int64 // frames whose file is not known
+	line     []stream.FrameID // of the path
+	unmapped int64            // frames whose file is not known
 }
 
 // place is an offset in a file.
@@ -74,14 +76,18 @@ func newCode(t *stream.Tables, f *File) *code {
 func (c *code) stack(p *process, s *perfevent.Sample, misc uint16) (id stream.StackID) {
 	c.chain(s, misc)
 	version, kernel := p.version(s.Time), c.life.kernel.version(s.Time)
+	c.line = c.line[:0]
 	for i := len(c.path) - 1; i >= 0; i-- {
 		at, v := recent{p, c.path[i]}, version
 		if at.kernel {
 			at.process, v = &c.life.kernel, kernel
 		}
-		for _, frame := range c.at(at, v) {
-			id = c.tables.Stacks.Intern(id, frame)
-		}
+		c.line = append(c.line, c.at(at, v)...)
+	}
+	c.tables.Lock()
+	defer c.tables.Unlock()
+	for _, frame := range c.line {
+		id = c.tables.Stacks.Intern(id, frame)
 	}
 	return id
 }
@@ -152,6 +158,8 @@ func (c *code) frames(p place) []stream.FrameID {
 	if ok {
 		return frames
 	}
+	c.tables.Lock()
+	defer c.tables.Unlock()
 	f := stream.Frame{Offset: p.offset, Category: c.category(p.kernel)}
 	if p.file >= 0 {
 		f.Module = c.module(p.file)
@@ -252,6 +260,8 @@ func (c *code) under(stack stream.StackID, name string, category stream.Category
 		if len(c.labels) == maxRecent {
 			clear(c.labels)
 		}
+		c.tables.Lock()
+		defer c.tables.Unlock()
 		id = c.tables.Stacks.Intern(stack, c.tables.Frames.Intern(stream.Frame{Label: true, Function: c.tables.Strings.Intern(name), Category: c.tables.Categories.Intern(category)}))
 		c.labels[k] = id
 	}

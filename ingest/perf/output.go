@@ -97,7 +97,9 @@ func (o *output) counter(p stream.ProcessID, event string) stream.CounterID {
 		if useOf(event) == asClock {
 			c.Unit = stream.FormatNanoseconds
 		}
+		o.tables.Lock()
 		id = o.tables.Counters.Intern(c)
+		o.tables.Unlock()
 		o.counters[k] = id
 	}
 	return id
@@ -127,7 +129,16 @@ func (o *output) threadName(t thread) string {
 
 // intern returns the track of that name.
 func (o *output) intern(t thread, name string) stream.TrackID {
+	o.tables.Lock()
+	defer o.tables.Unlock()
 	return o.tables.Tracks.Intern(stream.Track{Process: o.ids[t.process], Name: name, Root: true})
+}
+
+// isFull reports whether the tables hold no more.
+func (o *output) isFull() bool {
+	o.tables.Lock()
+	defer o.tables.Unlock()
+	return o.tables.Full()
 }
 
 // note adds a line to the ledger, of the first process, unless it counts nothing.

@@ -231,20 +231,16 @@ func (s *scriptSource) fill() error {
 		}
 		s.closer, s.in = r, s.file.text(io.LimitReader(r, s.file.size))
 	}
-	full := false
-	for !s.rows.Full() && !full {
+	for !s.rows.Full() {
 		if err := s.in.next(&s.sample); err == io.EOF {
 			return s.finish()
 		} else if err != nil {
 			return err
 		}
-		s.tables.Lock()
 		s.take(&s.sample)
-		full = s.rows.Full() && s.tables.Full()
-		s.tables.Unlock()
 	}
 	s.rows.Hand()
-	if full {
+	if s.isFull() {
 		return s.finish()
 	}
 	return nil
@@ -282,6 +278,8 @@ func (s *scriptSource) take(p *printed) {
 
 // stack interns that of a sample.
 func (s *scriptSource) stack(p *printed) (id stream.StackID) {
+	s.tables.Lock()
+	defer s.tables.Unlock()
 	depth := int32(0)
 	for i, f := range slices.Backward(p.frames) {
 		if i < len(p.frames)-1 && (!f.known || f.address == p.frames[i+1].address) {

@@ -119,20 +119,14 @@ func (s *source) fill() error {
 		}
 	}
 	var rec record
-	s.tables.Lock()
 	for !s.rows.Full() {
-		err := s.records.next(&rec)
-		if err == nil {
-			s.take(&rec)
-			continue
+		if err := s.records.next(&rec); err != nil {
+			return s.turn(err)
 		}
-		s.tables.Unlock()
-		return s.turn(err)
+		s.take(&rec)
 	}
-	full := s.tables.Full()
-	s.tables.Unlock()
 	s.rows.Hand()
-	if full {
+	if s.isFull() {
 		return s.finish()
 	}
 	return nil
@@ -166,9 +160,7 @@ func (s *source) turn(err error) error {
 
 // finish ends reading.
 func (s *source) finish() error {
-	s.tables.Lock()
 	s.switches.finish(s)
-	s.tables.Unlock()
 	s.rows.Hand()
 	s.tell()
 	s.ended = true
