@@ -26,9 +26,9 @@ type Unpacker struct {
 	out     []byte
 }
 
-// Gunzip unpacks a file of one member, which is valid until the next call. It is not ok
-// if the file is not such a one, is damaged, or is of more than most bytes. It takes
-// a copy of what is packed less if there are Slack bytes behind it, up to its capacity.
+// Gunzip unpacks a file of one member; out is valid until the next call. It is not ok if
+// the file is not such a one, is damaged, or becomes more than most bytes. If packed has
+// no capacity for Slack bytes more, it is copied.
 func (u *Unpacker) Gunzip(packed []byte, most int) (out []byte, ok bool) {
 	if !plain(packed) {
 		return nil, false
