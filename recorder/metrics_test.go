@@ -20,8 +20,9 @@ func TestLatency(t *testing.T) {
 		{[]uint64{0, 1000, 1, 0}, 0},       // nobody waited
 		{[]uint64{0, 1000, 2, 0}, 1e6},     // one did
 		{[]uint64{0, 1099, 3, 0}, 1000},    // one of 100 is above the 99th percentile
-		{[]uint64{0, 1099, 3, 5}, 1000000}, // without an upper bound
-		{[]uint64{1, 1099, 3, 5}, 0},
+		{[]uint64{0, 1197, 5, 0}, 1e6},     // two are
+		{[]uint64{0, 1197, 5, 5}, 1000000}, // without an upper bound
+		{[]uint64{1, 1197, 5, 5}, 0},
 	} {
 		if got := look(tt.counts...); got != tt.want {
 			t.Errorf("%v: %d ns, want %d", tt.counts, got, tt.want)
