@@ -8,7 +8,7 @@ import "unsafe"
 // Paths come whole, so that the child of a node mostly is the next node: that is
 // where Intern looks first, in memory that it has touched just now. The rest goes
 // to an open-addressed table. (Measured seven times faster than a map keyed by
-// the pair.) A node takes 8 bytes, and 11 to 21 more for lookups.
+// the pair.) A node takes 8 bytes, and 10 to 21 more for lookups.
 type Tree[K ~int32, ID ~int32] struct {
 	nodes vector[node[K, ID]]
 	table []place[K, ID] // its length is a power of two; nil after Append or Pack
@@ -39,7 +39,7 @@ func (t *Tree[K, ID]) Intern(parent ID, key K) ID {
 	if id == 0 {
 		id = t.push(parent, key)
 		t.table[i] = place[K, ID]{key, id}
-		if full(t.nodes.n, len(t.table)) {
+		if crowded(t.nodes.n, len(t.table)) {
 			t.rehash(2 * len(t.table))
 		}
 	}
@@ -128,6 +128,10 @@ func slot[K ~int32, ID ~int32](parent ID, key K) int {
 	h := (uint64(uint32(parent))<<32 | uint64(uint32(key))) * 0x9e3779b97f4a7c15
 	return int(h >> 32)
 }
+
+// crowded is full for a tree. Places are told apart by their keys, so that to pass
+// over some costs little, while the table is most of what a large tree takes.
+func crowded(n, slots int) bool { return n*6 > slots*5 }
 
 // full says whether a table of that many slots should be larger for n rows.
 func full(n, slots int) bool { return n*4 > slots*3 }
