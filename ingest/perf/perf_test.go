@@ -119,6 +119,19 @@ func TestOpenWaits(t *testing.T) {
 	}
 }
 
+// What a thread did when it was none any more its process did; of what nobody tells whose
+// it was, it is told how much that is.
+func TestEndedThreads(t *testing.T) {
+	const nobody = 1<<32 - 1
+	all := append(records(), sampled(clockID, shell, nobody, 9980, 500, 0x1010), sampled(clockID, nobody, nobody, 9990, 500, 0x1010))
+	src, err := open(file(all...))
+	got := text(t, src, err)
+	has(t, got, "What:samples Where: Count:1")
+	if n := strings.Count(got, "weight 1"); n != 6 {
+		t.Errorf("%d samples, want 6, in\n%s", n, got)
+	}
+}
+
 // However perf writes, the same comes of it.
 func TestWays(t *testing.T) {
 	all := records()
@@ -315,6 +328,7 @@ func FuzzData(f *testing.F) {
 	f.Add(file(records()...))
 	f.Add(file(packed(records()...)...))
 	f.Add(piped(records()...))
+	f.Add(file(sampled(clockID, shell, 1<<32-1, 1000, 500, 0x1010)))
 	f.Fuzz(func(t *testing.T, data []byte) { readAll(t, data, open) })
 }
 

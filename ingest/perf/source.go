@@ -212,6 +212,13 @@ func (s *source) takeSample(rec *record) {
 		return
 	}
 	m := &s.sample
+	if m.Tid < 0 {
+		m.Tid = m.Pid // the thread has ended but for its last steps
+	}
+	if m.Tid < 0 { // the process, too: nobody tells which it was
+		s.lost.damaged++
+		return
+	}
 	p := s.file.life.at(m.Pid, m.Time)
 	if s.ids[p] == 0 {
 		return
