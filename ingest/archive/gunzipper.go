@@ -1,74 +1,48 @@
 package archive
 
 import (
-	"bytes"
 	"io"
 	"sync"
 
-	"gprof/ingest/internal/inflate"
+	"github.com/klauspost/compress/gzip"
 )
 
-// Gunzipper unpacks many gzip streams. Small ones, such as profiles, which come by
-// the thousand, it unpacks whole, in memory that is used again. The zero Gunzipper is
-// ready to use, by several goroutines.
-type Gunzipper struct{ rooms sync.Pool } // of *room
+// Gunzipper unpacks many gzip streams, such as profiles, which come by the thousand,
+// with decoders that are used again. The zero Gunzipper is ready to use, by several
+// goroutines.
+type Gunzipper struct{ idle sync.Pool } // of *gzip.Reader
 
-// A file of up to maxWhole bytes that becomes up to maxUnpacked is a small one.
-const (
-	maxWhole    = 256 << 10
-	maxUnpacked = 16 * maxWhole
-)
-
-// Gunzip is [Gunzip]; nothing may be read of the result once it is closed. Up to
-// maxWhole bytes of r are read before it returns.
+// Gunzip is [Gunzip]; nothing may be read of the result once it is closed.
 func (g *Gunzipper) Gunzip(r io.Reader) (io.ReadCloser, error) {
-	room, ok := g.rooms.Get().(*room)
+	z, ok := g.idle.Get().(*gzip.Reader)
 	if !ok {
-		room = newRoom()
+		z = new(gzip.Reader)
 	}
-	n, err := io.ReadFull(r, room.packed)
-	whole := err == io.EOF || err == io.ErrUnexpectedEOF
-	if whole {
-		if out, ok := room.unpacker.Gunzip(room.packed[:n], maxUnpacked); ok {
-			room.out.Reset(out)
-			return &roomed{&room.out, func() { g.rooms.Put(room) }}, nil
-		}
+	raw := &counter{r: r}
+	if err := z.Reset(raw); err != nil {
+		return nil, raw.blame(err)
 	}
-	rest := r
-	switch {
-	case whole:
-		rest = bytes.NewReader(nil)
-	case err != nil:
-		rest = failed{err}
-	}
-	return Gunzip(io.MultiReader(bytes.NewReader(room.packed[:n]), rest))
+	return &lent{inflated{z, raw, 0, func() { g.idle.Put(z) }}, false}, nil
 }
 
-// room is for one stream.
-type room struct {
-	packed   []byte
-	unpacker inflate.Unpacker
-	out      bytes.Reader
+// lent is a stream whose decoder goes to another one when it is closed.
+type lent struct {
+	inflated
+	closed bool
 }
 
-func newRoom() *room { return &room{packed: make([]byte, maxWhole+1, maxWhole+1+inflate.Slack)} }
-
-// roomed is a stream that was unpacked whole.
-type roomed struct {
-	io.Reader
-	leave func()
-}
-
-// Close gives the room to others, once.
-func (r *roomed) Close() error {
-	if r.leave != nil {
-		r.leave()
+func (l *lent) Read(p []byte) (int, error) {
+	if l.closed {
+		return 0, io.ErrClosedPipe
 	}
-	r.Reader, r.leave = failed{io.ErrClosedPipe}, nil
-	return nil
+	return l.inflated.Read(p)
 }
 
-// failed is the rest of a stream that can't be read.
-type failed struct{ err error }
-
-func (f failed) Read([]byte) (int, error) { return 0, f.err }
+// Close gives the decoder back, once.
+func (l *lent) Close() error {
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	return l.inflated.Close()
+}
