@@ -3,7 +3,6 @@
 package recorder
 
 import (
-	"runtime"
 	"testing"
 	"time"
 )
@@ -56,14 +55,4 @@ func TestWalk(t *testing.T) {
 			t.Errorf("%d frames", n)
 		}
 	})
-}
-
-//go:noinline
-func deep(n int, f func()) {
-	if n == 0 {
-		f()
-		return
-	}
-	deep(n-1, f)
-	runtime.KeepAlive(n)
 }

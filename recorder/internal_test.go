@@ -17,6 +17,18 @@ import (
 
 var probeEvent = NewEvent1("probe", Int("n"))
 
+// deep calls f below n frames more.
+//
+//go:noinline
+func deep(n int, f func()) {
+	if n == 0 {
+		f()
+		return
+	}
+	deep(n-1, f)
+	runtime.KeepAlive(n)
+}
+
 func beginInternal(t testing.TB, o Options) *Recorder {
 	t.Helper()
 	o.Dir = t.TempDir()
