@@ -60,7 +60,7 @@ import (
 )
 
 //export goCallback
-func goCallback() { work(200) }
+func goCallback() { work(1500) }
 
 //go:noinline
 func work(n int) (sum [32]byte) {
