@@ -288,6 +288,10 @@ func TestBufferRequest(t *testing.T) {
 	if made != 4 {
 		t.Errorf("%d chunks: one was to be asked for since", made)
 	}
+	b.Put(entryOf(14, 'd'))
+	if made != 4 {
+		t.Errorf("%d chunks: the answer to the first of two requests was not taken", made)
+	}
 }
 
 func TestBufferAppend(t *testing.T) {

@@ -128,9 +128,13 @@ func (s *search) packed(l location) error {
 
 const geckoFormat = "Firefox Profiler"
 
-// gecko takes a profile of Firefox Profiler.
+// gecko takes a profile of Firefox Profiler. One of old versions is stored as what the
+// texts in it say, each time shorter.
 func (s *search) gecko(l location) error {
 	p, err := gecko.Open(&reopened{l}, l.size())
+	if errors.Is(err, gecko.ErrFolded) {
+		return s.store(&format{open: (*search).gecko}, l, p.Unfold())
+	}
 	if p != nil {
 		s.addForeign(geckoFormat, l, p)
 	}

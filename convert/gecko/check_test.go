@@ -111,8 +111,8 @@ func newTable(o object) table {
 // cell is nil if the row ends before the column; a column must be there.
 func (t table) cell(row int, column string) any {
 	at, ok := t.columns[column]
-	if !ok {
-		panic("no column " + column)
+	if !ok || len(t.rows[row]) > len(t.columns) {
+		panic(fmt.Sprintf("no column %s, or row %d is longer than the schema", column, row))
 	}
 	if at < len(t.rows[row]) {
 		return t.rows[row][at]
@@ -324,8 +324,10 @@ func (c *checker) frames(where string, frames table, texts []string, libs []addr
 		_ = frames.cell(i, "relevantForJS").(bool)
 		category := c.index(where+", category", frames.cell(i, "category"), len(c.parts))
 		c.index(where+", subcategory", frames.cell(i, "subcategory"), c.parts[category])
-		for _, column := range []string{"innerWindowID", "implementation", "line", "column"} {
-			frames.cell(i, column)
+		for _, column := range []string{"innerWindowID", "implementation", "line", "column"} { // of pages and scripts, which there are none
+			if value := frames.cell(i, column); value != nil {
+				c.Errorf("%s: %s %v of frame %q", where, column, value, location)
+			}
 		}
 		native := nativePattern.FindStringSubmatch(location)
 		switch {

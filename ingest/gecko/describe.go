@@ -91,8 +91,7 @@ func (p *Profile) describeThreads(x *process) {
 	for _, t := range x.threads {
 		t.track.Name = p.file.text(t.value.Get("name"))
 		t.id = number(p.file.plain(t.value.Get("tid")))
-		is := t.value.Get("isMainThread")
-		t.track.Main = !main && (is != nil && string(is.Raw) == "true" || is == nil && t.track.Name == "GeckoMain")
+		t.track.Main = !main && t.isMain()
 		main = main || t.track.Main
 		if at, ok := time(t.value.Get("registerTime")); ok && at != 0 {
 			t.track.Start = x.zero + at
@@ -102,6 +101,15 @@ func (p *Profile) describeThreads(x *process) {
 		}
 	}
 	tellApart(x.threads)
+}
+
+// isMain reports whether a thread is the main one of its process: as a processed profile
+// says, or by its name, which the first of Gecko 3 told by the type of the process.
+func (t *thread) isMain() bool {
+	if is := t.value.Get("isMainThread"); is != nil {
+		return string(is.Raw) == "true"
+	}
+	return t.track.Name == "GeckoMain" || t.track.Name == "Content" && t.value.Get("processType") == nil
 }
 
 // tellApart gives threads that are alike in all that a track has other names.

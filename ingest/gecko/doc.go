@@ -6,8 +6,9 @@
 // whether it lies there row by row behind a schema (Gecko) or column by column
 // (processed); strings, stacks and libraries are taken from the thread, and where
 // it has none from what threads share. What has been renamed is known by all its
-// names. So Gecko profiles from version 5 on (Firefox 55) and all processed ones
-// can be read, and newer ones as far as they say the same in the same way.
+// names. So Gecko profiles from version 3 on, the first that the viewer upgrades, and all
+// processed ones can be read, and newer ones as far as they say the same in the same way.
+// Until version 4 some of a profile are texts: they are unfolded first ([Profile.Unfold]).
 //
 // A file of any size is read in little memory. What comes first in it refers to
 // what comes last; so it is gone through three times:

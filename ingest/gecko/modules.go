@@ -46,6 +46,7 @@ func (r *reader) modules(v *jsonfile.Value) *modules {
 // follows from that is not kept beside it, so that a library is one module,
 // whoever tells of it.
 func moduleOf(o object, arch string) stream.Module {
+	setOldSymbols(o)
 	name, path := o.text("name"), o.text("path")
 	if path == "" && strings.ContainsAny(name, `/\`) { // as older versions have it
 		path, name = name, name[strings.LastIndexAny(name, `/\`)+1:]

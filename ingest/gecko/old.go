@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
@@ -100,6 +102,18 @@ var oldSchemas = []string{
 		"display":["marker-chart","marker-table","timeline-overview"],"data":[{"key":"latency","label":"Latency","format":"duration"},
 		{"key":"eventType","label":"Event type","format":"string","searchable":true}]}`,
 	`{"name":"tracing","display":["marker-chart","marker-table","timeline-overview"],"data":[{"key":"category","label":"Type","format":"string","searchable":true}]}`,
+}
+
+// setOldSymbols gives a library the names of its symbols that it has had since Gecko 4
+// and processed 2.
+func setOldSymbols(o object) {
+	if o["debugName"] == nil {
+		o["debugName"] = o["pdbName"]
+	}
+	signature := strings.NewReplacer("{", "", "}", "", "-", "").Replace(o.text("pdbSignature"))
+	if o["breakpadId"] == nil && signature != "" {
+		o["breakpadId"] = []byte(strconv.Quote(strings.ToUpper(signature) + string(o["pdbAge"])))
+	}
 }
 
 // Before frames said whether they are shown with those of scripts (Gecko 14, processed

@@ -43,7 +43,8 @@ var lists = map[string]bool{"threads": true, "processes": true, "counters": true
 
 // Open looks through a file of size bytes, which must stay open. The error wraps
 // [ErrForeign] if it is no profile. If it is one that is damaged, the error says
-// where, and the Profile is what stands before that.
+// where, and the Profile is what stands before that. If it is [ErrFolded], there is
+// nothing in it yet.
 func Open(r io.ReaderAt, size int64) (*Profile, error) {
 	digest := newDigested(r)
 	root, err := jsonfile.Index(digest, size, func(key string) bool { return lists[key] })
@@ -53,6 +54,9 @@ func Open(r io.ReaderAt, size int64) (*Profile, error) {
 	}
 	if err := p.check(); err != nil {
 		return nil, err
+	}
+	if len(p.folds(nil, p.root)) > 0 {
+		return p, ErrFolded
 	}
 	seed := binary.BigEndian.Uint64(digest.sum.Sum(nil))
 	if p.processed() {
@@ -77,23 +81,7 @@ func (p *Profile) check() error {
 	case p.root.Get("threads") == nil && p.root.Get("meta", "version") == nil && p.root.Get("meta", "preprocessedProfileVersion") == nil:
 		return cmp.Or(p.damage, fmt.Errorf("%w: it has no version", ErrForeign))
 	}
-	for _, t := range p.threads(p.root) {
-		if t.Kind == jsonfile.String {
-			return fmt.Errorf("%w: its %s holds processes as texts; open it in Firefox Profiler and save it again", ErrForeign, p.version())
-		}
-	}
 	return nil
-}
-
-// version says which version of which format the file says it is.
-func (p *Profile) version() string {
-	if v := p.root.Get("meta", "preprocessedProfileVersion"); v != nil {
-		return fmt.Sprintf("version %s of the processed format", v.Raw)
-	}
-	if v := p.root.Get("meta", "version"); v != nil {
-		return fmt.Sprintf("version %s of the Gecko format", v.Raw)
-	}
-	return "format without a version"
 }
 
 // processed reports whether the profile is a processed one.
@@ -120,18 +108,26 @@ func (p *Profile) nested(v *jsonfile.Value, parent stream.ProcessID) {
 	process.row.Parent = parent
 	p.processes = append(p.processes, process)
 	all := p.threads(v)
+	var inner []*jsonfile.Value // until Gecko 4 among the threads
 	for i := range all {
-		process.threads = append(process.threads, &thread{value: &all[i]})
+		if isProcess(&all[i]) {
+			inner = append(inner, &all[i])
+		} else {
+			process.threads = append(process.threads, &thread{value: &all[i]})
+		}
 	}
-	if len(all) > 0 {
-		process.pid = p.file.plain(all[0].Get("pid"))
+	if len(process.threads) > 0 {
+		process.pid = p.file.plain(process.threads[0].value.Get("pid"))
 	}
 	id := stream.ProcessID(len(p.processes))
-	if inner := v.Get("processes"); inner != nil {
-		for i := range inner.List {
-			if inner.List[i].Kind == jsonfile.Object {
-				p.nested(&inner.List[i], id)
-			}
+	if list := v.Get("processes"); list != nil {
+		for i := range list.List {
+			inner = append(inner, &list.List[i])
+		}
+	}
+	for _, v := range inner {
+		if v.Kind == jsonfile.Object {
+			p.nested(v, id)
 		}
 	}
 }

@@ -36,16 +36,16 @@ func AppendText(dst, raw []byte) []byte {
 			return append(dst, raw...)
 		}
 		dst = append(dst, raw[:i]...)
-		dst, raw = appendEscape(dst, raw[i+1:])
+		dst, raw = AppendEscape(dst, raw[i+1:])
 	}
 }
 
 // escapes are those of one letter.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// appendEscape appends what is escaped at the beginning of raw, behind the
-// backslash. What is no escape stands for itself.
-func appendEscape(dst, raw []byte) (with, rest []byte) {
+// AppendEscape appends what is escaped at the beginning of raw, behind the
+// backslash, where at least one byte stands. What is no escape stands for itself.
+func AppendEscape(dst, raw []byte) (with, rest []byte) {
 	if c := escapes[raw[0]]; c != 0 {
 		return append(dst, c), raw[1:]
 	}

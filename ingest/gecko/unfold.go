@@ -1,0 +1,96 @@
+package gecko
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+
+	"gprof/ingest/internal/jsonfile"
+)
+
+// ErrFolded says that parts of a profile are JSON within texts: [Profile.Unfold] takes
+// them out.
+var ErrFolded = errors.New("has JSON within texts")
+
+// fold is where such a text stands, without its quotes.
+type fold struct{ from, to int64 }
+
+// folds appends those of a process and of those that lie among its threads, as they do
+// until Gecko 4, folded. Until Gecko 3 the list of libraries is, too.
+func (p *Profile) folds(all []fold, v *jsonfile.Value) []fold {
+	all = p.fold(all, v.Get("libs"))
+	for i, threads := 0, p.threads(v); i < len(threads); i++ {
+		all = p.fold(all, &threads[i])
+		if isProcess(&threads[i]) {
+			all = p.folds(all, &threads[i])
+		}
+	}
+	return all
+}
+
+// fold appends v if it is one.
+func (p *Profile) fold(all []fold, v *jsonfile.Value) []fold {
+	if !v.Is(jsonfile.String) {
+		return all
+	}
+	f := fold{v.Off + 1, p.file.size} // if it is cut short
+	s := p.file.at(v)
+	if s.Skip(); s.Err() == nil {
+		f.to = s.Off() - 1
+	}
+	return append(all, f)
+}
+
+// isProcess reports whether what lies among threads is a process.
+func isProcess(v *jsonfile.Value) bool { return v.Get("threads") != nil }
+
+// Unfold returns the text of a profile in which stands what its folds say, in their
+// place. There may be others in them, so that has to be opened in the same way; but each
+// time it is shorter. The file must stay open.
+func (p *Profile) Unfold() io.Reader {
+	part := func(from, to int64) io.Reader { return io.NewSectionReader(p.file.r, from, to-from) }
+	var parts []io.Reader
+	at := int64(0)
+	folds := p.folds(nil, p.root)
+	slices.SortFunc(folds, func(a, b fold) int { return cmp.Compare(a.from, b.from) })
+	for _, f := range folds {
+		parts = append(parts, part(at, f.from-1), &unescaping{in: bufio.NewReader(part(f.from, f.to))})
+		at = min(f.to+1, p.file.size)
+	}
+	return io.MultiReader(append(parts, part(at, p.file.size))...)
+}
+
+// longestEscape is a character of two that are escaped.
+const longestEscape = len(`\ud83d\ude00`)
+
+// unescaping is what a text says.
+type unescaping struct {
+	in   *bufio.Reader
+	said []byte // by an escape, not given yet
+}
+
+// Read implements [io.Reader].
+func (u *unescaping) Read(p []byte) (int, error) {
+	if len(u.said) == 0 {
+		text, err := u.in.Peek(max(longestEscape, u.in.Buffered()))
+		if len(text) == 0 {
+			return 0, err
+		}
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 || len(text) == 1 { // one at the end of a file that is cut short
+			i = len(text)
+		}
+		if i > 0 {
+			return u.in.Read(p[:min(len(p), i)])
+		}
+		said, rest := jsonfile.AppendEscape(u.said, text[1:])
+		u.said = said
+		u.in.Discard(len(text) - len(rest)) // was read
+	}
+	n := copy(p, u.said)
+	u.said = u.said[:copy(u.said, u.said[n:])]
+	return n, nil
+}
