@@ -58,15 +58,15 @@ func (d *Dict) read(room []byte) (data []byte, pr probe) {
 	return data, pr
 }
 
+// Count is how many records of a kind are left, as far as their lengths tell: a
+// hint to who makes room for them.
+func (r *Records) Count(k rawformat.Kind) (n int) { return r.scan.count(k) }
+
 // Next goes to the next intact record; false means that there is none.
 func (r *Records) Next() bool { return r.scan.next(&r.record) }
 
 // Record is the one that the last Next found. Its bytes are valid until Reset.
 func (r *Records) Record() *Record { return &r.record }
-
-// Bytes are some of the file, which must be those of an intact record; valid
-// until Reset.
-func (r *Records) Bytes(off, n uint32) []byte { return r.room[off : off+n : off+n] }
 
 // All returns the intact records; what is wrong with others goes to report,
 // which may be nil.

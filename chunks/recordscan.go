@@ -82,6 +82,22 @@ func (s *recordScan) short(to *Record) (ok bool) {
 	return true
 }
 
+// count counts the records of a kind up to one whose length can't be.
+func (s *recordScan) count(k rawformat.Kind) (n int) {
+	for at := s.at; at < len(s.data); {
+		size, width, err := rawformat.ReadUint(s.data[at:])
+		next := at + width + int(size) + 4
+		if err != nil || size == 0 || size > rawformat.MaxBlock || next > len(s.data) {
+			break
+		}
+		if rawformat.Kind(s.data[at+width]) == k {
+			n++
+		}
+		at = next
+	}
+	return n
+}
+
 // record reads the record at an offset. With the error ErrChecksum its length
 // was plausible; next lies behind it, and is 0 with any other error.
 func (s *recordScan) record(at int) (rec Record, next int, err error) {

@@ -16,11 +16,9 @@ import (
 // but for what raw stacks need.
 type dictionary struct {
 	process *process
-	records chunks.Records // holds the bytes of all texts
-	entry   entry
-	cursor  rawformat.Cursor // here, so that it is not allocated for each record
 
 	// Of load.
+	texts      []byte // those of the records, one behind the other
 	strings    ids[text]
 	categories ids[category]
 	events     ids[*event]
@@ -30,7 +28,7 @@ type dictionary struct {
 	mapped     []mapped   // as defined; of two at one address the later counts
 	frames     ids[frame]
 	labels     []label
-	edges      ids[edge]
+	stacks     ids[edge] // each of which becomes a stackLink in its place
 	labelSets  ids[labelEdge]
 	symbols    []symbol
 	starts     map[start]int32 // line
@@ -41,7 +39,7 @@ type dictionary struct {
 	links
 }
 
-// text is a text of the dictionary's file: where it begins and its length. None
+// text is one of the dictionary's texts: where it begins and its length. None
 // begins at 0.
 type text struct{ at, size uint32 }
 
@@ -135,50 +133,66 @@ var definitions = [256]definition{
 	rawformat.KindDefLabelSet: {take: (*dictionary).defLabelSet},
 }
 
-// load reads a dictionary file. A record that does not parse is counted; one of
-// an unknown kind is none of this version's business.
-func (d *dictionary) load(file *chunks.Dict, report func(chunks.Problem)) {
-	for d.records.Reset(file, report); d.records.Next(); {
-		r := d.records.Record()
+// loader reads the files of dictionaries one after the other. It holds one.
+type loader struct {
+	records chunks.Records
+	entry   entry
+	cursor  rawformat.Cursor // here, so that it is not allocated for each record
+}
+
+// load reads a file into d, which keeps nothing of it but copies. A record that
+// does not parse is counted; one of an unknown kind is none of this version's
+// business.
+func (l *loader) load(d *dictionary, file *chunks.Dict, report func(chunks.Problem)) {
+	l.records.Reset(file, report)
+	d.stacks.grow(l.records.Count(rawformat.KindDefStack) + 1)
+	for l.records.Next() {
+		r := l.records.Record()
 		switch def := &definitions[r.Kind]; {
 		case def.take != nil:
-			d.take(def, r)
+			l.take(d, def, r)
 		case def.read != nil:
-			d.cursor = r.Fields()
-			if def.read(d, &d.cursor); d.cursor.Err() != nil {
+			l.cursor = r.Fields()
+			if def.read(d, &l.cursor); l.cursor.Err() != nil {
 				d.malformed++
 			}
 		}
 	}
 }
 
-func (d *dictionary) take(def *definition, r *chunks.Record) {
+func (l *loader) take(d *dictionary, def *definition, r *chunks.Record) {
 	n := len(r.Body)
-	if !d.entry.read(&layouts[r.Kind], r.Body[:n+rawformat.Slack], 0, n) {
-		d.cursor = r.Fields()
-		if _, err := d.entry.readStrictly(r.Kind, &d.cursor); err != nil {
+	if !l.entry.read(&layouts[r.Kind], r.Body[:n+rawformat.Slack], 0, n) {
+		l.cursor = r.Fields()
+		if _, err := l.entry.readStrictly(r.Kind, &l.cursor); err != nil {
 			d.malformed++
 			return
 		}
 	}
-	def.take(d, &d.entry)
+	def.take(d, &l.entry)
 }
 
-// text reads a text field and returns where it lies.
-func (d *dictionary) text(c *rawformat.Cursor, name string) text {
-	b := c.Text(name)
-	return text{uint32(c.Offset()) - uint32(len(b)), uint32(len(b))}
+// text reads a text field and keeps it.
+func (d *dictionary) text(c *rawformat.Cursor, name string) text { return d.keep(c.Text(name)) }
+
+// keep copies a text: those of a file are a small part of it.
+func (d *dictionary) keep(b []byte) text {
+	if len(d.texts) == 0 {
+		d.texts = append(d.texts, 0)
+	}
+	at := len(d.texts)
+	d.texts = append(d.texts, b...)
+	return text{uint32(at), uint32(len(b))}
 }
 
-// bytes is a text; it points into the file, and is nil for none.
-func (d *dictionary) bytes(t text) []byte { return d.records.Bytes(t.at, t.size) }
+// bytes is a text; it points into the dictionary.
+func (d *dictionary) bytes(t text) []byte { return d.texts[t.at : t.at+t.size : t.at+t.size] }
 
 // string is that of a string id, "" if it is not defined.
 func (d *dictionary) string(id uint64) string { return string(d.bytes(d.strings.get(id))) }
 
 func (d *dictionary) defString(e *entry) {
-	at := d.records.Record().Off + int64(e.textAt)
-	d.strings.put(e.v[0], text{uint32(at), uint32(len(e.text))})
+	d.strings.put(e.v[0], d.keep(e.text))
 }
 
 func (d *dictionary) defCategory(c *rawformat.Cursor) {
@@ -363,7 +377,7 @@ func (d *dictionary) defLabel(c *rawformat.Cursor) {
 }
 
 func (d *dictionary) defStack(e *entry) {
-	d.edges.put(e.v[0], edge{uint32(min(e.v[1], none)), uint32(min(e.v[2], none))})
+	d.stacks.put(e.v[0], edge{uint32(min(e.v[1], none)), uint32(min(e.v[2], none))})
 }
 
 func (d *dictionary) defSymbol(e *entry) {

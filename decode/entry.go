@@ -18,7 +18,6 @@ type entry struct {
 	args []arg           // its tail, if that is arguments; in room
 	pcs  []uint64        // its tail, if that is pcs
 
-	textAt int    // where text lies, from the first field on
 	texts  []byte // in which the texts of args lie
 	room   [rawformat.MaxArgs]arg
 	strict []rawformat.Arg // for readStrictly
@@ -83,7 +82,6 @@ func layoutOf(fields []rawformat.Field) layout {
 // it checked that they end before it. It returns false when they do not, and for
 // all that is out of the common; [entry.readStrictly] then has the last word.
 func (e *entry) read(l *layout, data []byte, at, end int) bool {
-	start := at
 	for i := range e.v[:l.ints] {
 		// The length is told by branches, which the processor foresees: it goes on
 		// with the next integer before it knows this one.
@@ -118,18 +116,18 @@ func (e *entry) read(l *layout, data []byte, at, end int) bool {
 	case l.tail == rawformat.ArgSet:
 		return e.readArgs(data, at, end)
 	case l.tail == rawformat.Text && at < end:
-		return e.readText(data, start, at, end)
+		return e.readText(data, at, end)
 	}
 	return false
 }
 
 // readText is the part of read for a text.
-func (e *entry) readText(data []byte, start, at, end int) bool {
+func (e *entry) readText(data []byte, at, end int) bool {
 	size, n := quick(data, at)
 	if at += n; n == 0 || at > end || size > uint64(end-at) {
 		return false
 	}
-	e.text, e.textAt = data[at:at+int(size)], at-start
+	e.text = data[at : at+int(size)]
 	return true
 }
 
@@ -190,7 +188,6 @@ func quick(data []byte, at int) (v uint64, n int) {
 func (e *entry) readStrictly(k rawformat.Kind, c *rawformat.Cursor) (parsed int, err error) {
 	l := &layouts[k]
 	fields := rawformat.Kinds[k].Fields
-	start := c.Offset()
 	for i := range l.ints {
 		if e.v[i] = c.Uint(fields[i].Name); c.Err() != nil {
 			return i, c.Err()
@@ -201,7 +198,6 @@ func (e *entry) readStrictly(k rawformat.Kind, c *rawformat.Cursor) (parsed int,
 		switch l.tail {
 		case rawformat.Text:
 			e.text = c.Text(name)
-			e.textAt = int(c.Offset()-start) - len(e.text)
 		case rawformat.ArgSet:
 			e.strict = c.Args(e.strict[:0], name)
 			e.takeArgs()

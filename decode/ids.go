@@ -1,5 +1,7 @@
 package decode
 
+import "slices"
+
 // ids is a table by id, with the zero T for an id that is not defined. Ids are
 // dense from 1, so that it is a slice; one far beyond the number of those that
 // came before it goes to a map, so that a hostile id allocates nothing.
@@ -32,6 +34,9 @@ func (t *ids[T]) put(id uint64, v T) {
 		t.sparse[id] = v
 	}
 }
+
+// grow makes room for so many ids.
+func (t *ids[T]) grow(n int) { t.dense = slices.Grow(t.dense, max(0, n-len(t.dense))) }
 
 func (t *ids[T]) get(id uint64) (v T) {
 	if id < uint64(len(t.dense)) {

@@ -14,31 +14,27 @@ func (d *dictionary) reset() {
 	for _, t := range []*ids[text]{&d.strings, &d.tracks} {
 		t.reset()
 	}
-	d.edges.reset()
+	d.stacks.reset()
 	d.frames.reset()
-	*d = dictionary{records: d.records, entry: d.entry, strings: d.strings, tracks: d.tracks, edges: d.edges, frames: d.frames,
+	*d = dictionary{texts: d.texts[:0], strings: d.strings, tracks: d.tracks, stacks: d.stacks, frames: d.frames,
 		symbols: d.symbols[:0], labels: d.labels[:0], mapped: d.mapped[:0],
-		links: links{placed: d.placed[:0], places: d.places[:0], stacks: d.stacks[:0], depth: d.depth[:0]}}
+		links: links{placed: d.placed[:0], places: d.places[:0]}}
 }
 
-// linkBytes is about how much memory the records take that were loaded, and
-// their links.
-func (d *dictionary) linkBytes() int64 {
-	const edge, frame, symbol = 8 + 4 + 4 + 2, 24 + 16, 32
-	return int64(edge*len(d.edges.dense) + frame*len(d.frames.dense) + symbol*len(d.symbols))
+// room is about how much memory the dictionary takes, what linking adds included.
+func (d *dictionary) room() int64 {
+	const frame, symbol = 24 + 4 + 4, 32
+	return int64(cap(d.texts) + 8*cap(d.strings.dense) + 8*cap(d.stacks.dense) + frame*cap(d.frames.dense) + symbol*cap(d.symbols))
 }
 
 // links are what the ids of a dictionary are in the tables of the run.
 type links struct {
-	placed []placed             // of each frame, by id
-	places []int32              // of each frame in its code, by id
-	far    map[uint64]placed    // of frames with ids far apart
-	stacks []stackLink          // by id
-	depth  []uint16             // of stacks, by id
-	remote map[uint64]stackLink // of stacks with ids far apart
-	roots  []string             // names of tracks
-	rootOf map[string]int32     // index in roots
-	raw    map[uint64]placed    // by pc
+	placed []placed          // of each frame, by id
+	places []int32           // of each frame in its code, by id
+	far    map[uint64]placed // of frames with ids far apart
+	roots  []string          // names of tracks
+	rootOf map[string]int32  // index in roots
+	raw    map[uint64]placed // by pc
 }
 
 // stackLink is what a stack became. sid is 0 if it is not defined.
@@ -47,12 +43,16 @@ type stackLink struct {
 	root int32 // index in roots: where a sample of no track belongs
 }
 
+// A link lies where its edge was: stacks are by far the most of a dictionary.
+func (l stackLink) edge() edge { return edge{uint32(l.sid), uint32(l.root)} }
+func (e edge) link() stackLink { return stackLink{stream.StackID(e.parent), int32(e.frame)} }
+
 // stack returns what a stack of the dictionary became.
-func (l *links) stack(id uint64) stackLink {
-	if id < uint64(len(l.stacks)) {
-		return l.stacks[id]
+func (d *dictionary) stack(id uint64) stackLink {
+	if id < uint64(len(d.stacks.dense)) {
+		return d.stacks.dense[id].link()
 	}
-	return l.remote[id]
+	return d.stacks.sparse[id].link()
 }
 
 func (l *links) frame(id uint64) placed {
@@ -193,6 +193,7 @@ const rootDepth = 2
 type linker struct {
 	*dictionary
 	names    *names
+	depth    []uint16 // of stacks that are links, by id; 0: it is an edge
 	farDepth map[uint64]uint16
 	path     []uint64
 	budget   int // of steps that are taken towards stacks that are defined later
@@ -200,24 +201,37 @@ type linker struct {
 }
 
 // linkStacks links each stack after its parent. A recorder defines the parent
-// first; where that is not so, the way to the root is walked.
+// first; where that is not so, the way to the root is walked. What leads to no
+// root is not defined.
 func (d *dictionary) linkStacks(n *names) {
-	l := linker{dictionary: d, names: n, budget: 1<<20 + 8*len(d.edges.dense)}
-	if n.tables.Full() {
-		return
-	}
+	size := len(d.stacks.dense)
+	n.depth = zeros(n.depth, size)
+	l := linker{dictionary: d, names: n, depth: n.depth, farDepth: map[uint64]uint16{}, budget: 1<<20 + 8*size}
 	n.first = n.tables.Stacks.Len() == 0
 	defer func() { n.first = false }()
-	size := len(d.edges.dense)
-	d.stacks, d.depth = zeros(d.stacks, size), zeros(d.depth, size)
 	for from := 0; from < size; from += recognized {
 		if from%(1<<16) == 0 && n.tables.Full() {
-			return
+			break
 		}
 		l.linkSome(from, min(from+recognized, size))
 	}
-	for _, id := range slices.Sorted(maps.Keys(d.edges.sparse)) {
+	for _, id := range slices.Sorted(maps.Keys(d.stacks.sparse)) {
 		l.walk(id)
+	}
+	l.dropEdges()
+}
+
+// dropEdges leaves nothing but links.
+func (l *linker) dropEdges() {
+	for id, deep := range l.depth {
+		if deep == 0 {
+			l.stacks.dense[id] = edge{}
+		}
+	}
+	for id := range l.stacks.sparse {
+		if l.farDepth[id] == 0 {
+			delete(l.stacks.sparse, id)
+		}
 	}
 }
 
@@ -227,8 +241,8 @@ func (l *linker) linkSome(from, to int) {
 		l.recognize(from, to)
 	}
 	for id := from; id < to; id++ {
-		switch e := l.edges.dense[id]; {
-		case e == (edge{}) || l.stacks[id].sid != 0:
+		switch e := l.stacks.dense[id]; {
+		case e == (edge{}) || l.depth[id] != 0:
 		case uint64(e.parent) < uint64(id):
 			l.add(uint64(id), e)
 		default:
@@ -245,25 +259,22 @@ func (l *linker) add(id uint64, e edge) bool {
 	if e.parent != 0 {
 		parent, deep = l.stack(uint64(e.parent)), l.deep(uint64(e.parent))
 	}
-	if f == 0 || e.parent != 0 && parent.sid == 0 || deep >= rawformat.MaxStack {
+	if f == 0 || e.parent != 0 && deep == 0 || deep >= rawformat.MaxStack {
 		return false
 	}
 	link := stackLink{l.names.push(parent.sid, f), parent.root}
 	if deep < rootDepth {
 		link.root = l.root(gonames.Root(rootFunctions(l.names.tables, link.sid)))
 	}
-	if id < uint64(len(l.stacks)) {
-		l.stacks[id], l.depth[id] = link, deep+1
+	if id < uint64(len(l.depth)) {
+		l.stacks.dense[id], l.depth[id] = link.edge(), deep+1
 		return true
 	}
-	if l.remote == nil {
-		l.remote, l.farDepth = map[uint64]stackLink{}, map[uint64]uint16{}
-	}
-	l.remote[id], l.farDepth[id] = link, deep+1
+	l.stacks.sparse[id], l.farDepth[id] = link.edge(), deep+1
 	return true
 }
 
-// deep is the number of frames of a stack that is linked.
+// deep is the number of frames of a stack that is linked; 0 of one that is not.
 func (l *linker) deep(id uint64) uint16 {
 	if id < uint64(len(l.depth)) {
 		return l.depth[id]
@@ -274,15 +285,16 @@ func (l *linker) deep(id uint64) uint16 {
 // walk links a stack and what is not linked on its way to the root.
 func (l *linker) walk(id uint64) {
 	l.path = l.path[:0]
-	for id != 0 && l.stack(id).sid == 0 {
-		if l.budget--; l.budget < 0 || len(l.path) >= rawformat.MaxStack || l.edges.get(id) == (edge{}) {
+	for id != 0 && l.deep(id) == 0 {
+		e := l.stacks.get(id)
+		if l.budget--; l.budget < 0 || len(l.path) >= rawformat.MaxStack || e == (edge{}) {
 			return
 		}
 		l.path = append(l.path, id)
-		id = uint64(l.edges.get(id).parent)
+		id = uint64(e.parent)
 	}
 	for i := len(l.path) - 1; i >= 0; i-- {
-		if !l.add(l.path[i], l.edges.get(l.path[i])) {
+		if !l.add(l.path[i], l.stacks.get(l.path[i])) {
 			return
 		}
 	}

@@ -18,6 +18,7 @@ type names struct {
 
 	resolver Resolver // nil: none
 	first    bool     // the stacks of the tables are those of the dictionary being linked
+	depth    []uint16 // of the stacks of the dictionary being linked, for its memory
 }
 
 // code is the places of one file, or of one process in no known file.

@@ -26,7 +26,7 @@ type process struct {
 	ticks    ticks
 	base     uint64                 // of moments, in ns of the monotonic clock
 	dicts    map[uint32]*dictionary // by generation; one for each chunk's
-	held     int64                  // bytes that the dictionaries take
+	held     int64                  // bytes that the dictionaries take, with the largest file while they are loaded
 
 	// Under the lock of the queue.
 	units [][]*chunks.Image // not handed out yet
@@ -62,28 +62,38 @@ func unitsOf(images []*chunks.Image) (units [][]*chunks.Image) {
 	return units
 }
 
-// hold makes room for the bytes of the dictionaries. If there is none they must
-// not be loaded: the run ends, and what it says to need allows for records that
-// are stacks, which take more room in the end than in the file.
+// hold makes room for the dictionaries, which take about as much as their files,
+// and for one file that is read. If there is none they must not be loaded: the
+// run ends, and what it says to need allows for records that are stacks, which
+// take more room in the end than in the file.
 func (p *process) hold(t *stream.Tables) (fits bool) {
-	for _, file := range p.Found.Dicts {
-		p.held += file.Size
-	}
-	t.Hold(p.held)
+	all, largest := p.dictBytes()
+	p.setHeld(t, all+largest)
 	if t.Full() {
-		t.Hold(p.held * 3 / 2)
-		p.held += p.held * 3 / 2
+		p.setHeld(t, all*5/2)
 		return false
 	}
 	return true
 }
 
-// holdLinks makes room for what was loaded, and for what linking adds to it.
-func (p *process) holdLinks(t *stream.Tables) {
-	links := int64(0)
-	p.each(func(d *dictionary) { links += d.linkBytes() })
-	t.Hold(links)
-	p.held += links
+// dictBytes is the size of all files of dictionaries, and of the largest.
+func (p *process) dictBytes() (all, largest int64) {
+	for _, file := range p.Found.Dicts {
+		all, largest = all+file.Size, max(largest, file.Size)
+	}
+	return all, largest
+}
+
+func (p *process) setHeld(t *stream.Tables, bytes int64) {
+	t.Hold(bytes - p.held)
+	p.held = bytes
+}
+
+// holdLoaded makes room for what was loaded, instead.
+func (p *process) holdLoaded(t *stream.Tables) {
+	loaded := int64(0)
+	p.each(func(d *dictionary) { loaded += d.room() })
+	p.setHeld(t, loaded)
 }
 
 // load reads the dictionaries of the process, if they fit; it needs no lock.
@@ -91,20 +101,27 @@ func (p *process) load(fits bool, pool *pool, report func(chunks.Problem)) (malf
 	p.ticks = allTicks(p.Found)
 	p.base, _ = strconv.ParseUint(meta(p.Found, rawformat.MetaTimeBase), 10, 64) // 0: they are of the clock itself
 	p.dicts = map[uint32]*dictionary{}
-	for _, file := range p.Found.Dicts {
-		if !fits {
-			break
-		}
-		d := pool.get(p)
-		d.load(file, report)
-		p.dicts[file.Generation] = d
-		malformed += d.malformed
+	if fits {
+		malformed = p.loadDicts(pool, report)
 	}
 	for _, im := range p.Found.Images() {
 		if g := uint32(im.Header.Generation); p.dicts[g] == nil { // package chunks has said so
 			p.dicts[g] = pool.get(p)
 		}
 	}
+	return malformed
+}
+
+func (p *process) loadDicts(pool *pool, report func(chunks.Problem)) (malformed int64) {
+	l := pool.loader()
+	for _, file := range p.Found.Dicts {
+		d := pool.get(p)
+		l.load(d, file, report)
+		p.dicts[file.Generation] = d
+		malformed += d.malformed
+	}
+	_, largest := p.dictBytes()
+	pool.putLoader(l, largest)
 	return malformed
 }
 
@@ -128,7 +145,7 @@ func (p *process) finish(t *stream.Tables, pool *pool) {
 		pool.put(d)
 	}
 	p.dicts, p.code, p.ticks, p.lives = nil, code{}, nil, nil
-	t.Hold(-p.held)
+	p.setHeld(t, 0)
 	row := t.Process(p.ID)
 	row.Read, p.known = stream.Union(p.known...), nil
 	if p.first > p.latest { // no entries

@@ -52,16 +52,17 @@ func (l *linker) follow(from int) {
 	pending := s.pending
 	s.pending, s.of, s.parents, s.frames = s.pending[:0], s.of[:0], s.parents[:0], s.frames[:0]
 	for _, id := range pending {
-		e := l.edges.dense[id]
+		e := l.stacks.dense[id]
 		if uint64(e.parent) >= uint64(id) {
 			continue
 		}
-		parent, deep, f := l.stacks[e.parent].sid, l.depth[e.parent], l.frame(uint64(e.frame))
+		deep, f := l.depth[e.parent], l.frame(uint64(e.frame))
 		switch {
-		case parent == 0 && int(e.parent) >= from:
+		case deep == 0 && int(e.parent) >= from:
 			s.pending = append(s.pending, id)
-		case parent == 0 || deep < rootDepth || deep >= rawformat.MaxStack || f <= 0: // add takes care of it
+		case deep < rootDepth || deep >= rawformat.MaxStack || f <= 0: // add takes care of it
 		default:
+			parent := l.stacks.dense[e.parent].link().sid
 			if next := tables.Stacks.Next(parent, stream.FrameID(f)); next != 0 {
 				l.know(id, next)
 				continue
@@ -73,6 +74,7 @@ func (l *linker) follow(from int) {
 
 // know links a stack behind its parent, of which more than the root is known.
 func (l *linker) know(id int, sid stream.StackID) {
-	parent := l.edges.dense[id].parent
-	l.stacks[id], l.depth[id] = stackLink{sid, l.stacks[parent].root}, l.depth[parent]+1
+	parent := l.stacks.dense[id].parent
+	l.stacks.dense[id] = stackLink{sid, l.stacks.dense[parent].link().root}.edge()
+	l.depth[id] = l.depth[parent] + 1
 }

@@ -57,7 +57,7 @@ func (r *run) prepare(p *process) {
 	if malformed > 0 {
 		ledger.Add(stream.Line{Process: p.instance, Reason: stream.ReasonMalformed, What: "definitions", Count: malformed})
 	}
-	p.holdLinks(r.tables)
+	p.holdLoaded(r.tables)
 	r.link(p)
 	r.next++
 	r.linked.Broadcast()
@@ -97,17 +97,24 @@ func (r *run) preview(in Input) {
 	for _, d := range p.dicts {
 		r.pool.put(d)
 	}
-	r.tables.Hold(-p.held)
+	p.setHeld(r.tables, 0)
 }
 
-// pool keeps dictionaries that are not in use, for their memory.
+// pool keeps dictionaries and loaders that are not in use, for their memory.
 type pool struct {
 	sync.Mutex
-	free []*dictionary
+	free    []*dictionary
+	loaders []*loader
 }
 
-// maxPool bounds the pool. A process seldom has more generations.
-const maxPool = 8
+const (
+	// maxPool bounds the pool. A process seldom has more generations.
+	maxPool = 8
+
+	// maxPooled is how many bytes are worth keeping: many processes are small. What
+	// a large one took others need more.
+	maxPooled = 1 << 20
+)
 
 func (p *pool) get(owner *process) *dictionary {
 	p.Lock()
@@ -125,7 +132,27 @@ func (p *pool) put(d *dictionary) {
 	d.reset()
 	p.Lock()
 	defer p.Unlock()
-	if len(p.free) < maxPool {
+	if len(p.free) < maxPool && d.room() <= maxPooled {
 		p.free = append(p.free, d)
+	}
+}
+
+func (p *pool) loader() *loader {
+	p.Lock()
+	defer p.Unlock()
+	if n := len(p.loaders); n > 0 {
+		l := p.loaders[n-1]
+		p.loaders = p.loaders[:n-1]
+		return l
+	}
+	return new(loader)
+}
+
+// putLoader takes back one whose largest file had so many bytes.
+func (p *pool) putLoader(l *loader, largest int64) {
+	p.Lock()
+	defer p.Unlock()
+	if largest <= maxPooled {
+		p.loaders = append(p.loaders, l)
 	}
 }

@@ -98,10 +98,10 @@ func (w *worker) idle(e *entry) {
 // stacks are far apart in memory. To wait for many of them at a time takes a
 // fifth as long as to wait for each.
 func (w *worker) addSamples() {
-	links := &w.view.dict.links
+	dict := w.view.dict
 	for i := range w.waiting {
 		if s := &w.waiting[i]; s.stack > inlineStack {
-			s.link = links.stack(s.stack - 1)
+			s.link = dict.stack(s.stack - 1)
 		}
 	}
 	for i := range w.waiting {

@@ -84,7 +84,7 @@ func (w *worker) waitLink(stack uint64) (link stackLink) {
 	case stack == inlineStack:
 		link = w.inlineLink()
 	case stack > inlineStack:
-		if link = w.view.dict.links.stack(stack - 1); link.sid == 0 {
+		if link = w.view.dict.stack(stack - 1); link.sid == 0 {
 			w.note(stream.ReasonUndefined, "stacks", "")
 		}
 	}
