@@ -51,6 +51,7 @@ func (s *Sink) beginThread() {
 	s.out.Bool(s.walk.Main)
 	s.out.Member("processType", viewer.ProcessType)
 	s.out.Member("processName", s.process().Title())
+	viewer.WriteSite(s.out.Writer, s.process())
 	s.out.Member("pid", s.pid())
 	s.out.Number("tid", int64(len(s.threads)))
 	s.writeLifetime()

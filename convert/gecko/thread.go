@@ -68,6 +68,7 @@ func (s *Sink) beginThread() {
 	s.out.Member("name", viewer.ThreadName(s.tables, s.walk.Track, s.walk.Main))
 	s.out.Member("processType", viewer.ProcessType)
 	s.out.Member("processName", s.of(s.walk.Process).Title())
+	viewer.WriteSite(s.out.Writer, s.of(s.walk.Process))
 	s.out.Key("pid")
 	s.out.Int(int64(s.of(s.walk.Process).OutPid))
 	s.out.Key("tid")

@@ -238,6 +238,7 @@ func (p *Profile) describeOther(x *process) {
 			x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: "processName", Value: name})
 		}
 	}
+	p.describeSite(x)
 	if strconv.Itoa(x.row.Pid) != x.pid && x.pid != "" {
 		x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: "pid", Value: x.pid})
 	}
@@ -245,6 +246,21 @@ func (p *Profile) describeOther(x *process) {
 		p.attributes(x, meta)
 	}
 	p.otherLived(x)
+}
+
+// siteKeys are what the threads of a browser say of the pages that their process shows.
+var siteKeys = []string{"eTLD+1", "isPrivateBrowsing", "userContextId"}
+
+// describeSite keeps that of the first thread, which has it of all.
+func (p *Profile) describeSite(x *process) {
+	for _, key := range siteKeys {
+		if len(x.threads) == 0 {
+			return
+		}
+		if value := p.file.plain(x.threads[0].value.Get(key)); value != "" {
+			x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: key, Value: value})
+		}
+	}
 }
 
 // attributes keeps all that meta says beside.

@@ -34,6 +34,7 @@
 //   - What the viewer's code looks up in payloads without a schema is what it is
 //     there: times, strings by number, details of collections (special.go).
 //   - Categories that a frame does not name are those of its caller.
+//   - The site of a process, and whether it was private, are attributes of it.
 //
 // What has no place is in the ledger, with a count: implementations of frames,
 // maps of sources, traces of JavaScript values, and so on.
