@@ -239,7 +239,11 @@ func (s *search) store(f *format, l location, r io.Reader) error {
 	files, spool, err := archive.Store(r, "file", s.o.TempDir, maxStream)
 	s.spools = append(s.spools, spool)
 	l.files, l.name, l.disk, l.unpack = files, "file", "", nil
-	return both(err, f.open(s, l))
+	opened := f.open(s, l)
+	if errors.Is(err, archive.ErrSpool) {
+		return err // that the rest is missing is no fault of the input
+	}
+	return both(err, opened)
 }
 
 // stdin takes what "-" stands for.

@@ -167,6 +167,24 @@ func TestInterruptBlocked(t *testing.T) {
 	}
 }
 
+// Who stops reading, as head does, is no error; who has no room for it is.
+func TestHelpIsUnread(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	for _, flag := range []string{"--help", "--version"} {
+		cmd := exec.Command("gprof-convert", flag)
+		var stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = w, &stderr
+		if err := cmd.Run(); err == nil || stderr.Len() > 0 {
+			t.Errorf("%s: ended with %v and said %s", flag, err, &stderr)
+		}
+	}
+}
+
 // A batch that was interrupted, or killed, goes on where it stopped, and then
 // has made what one makes that was not.
 func TestInterruptBatch(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -107,7 +108,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s.stdout.unread = s.unread
 	defer s.endOnInterrupt()()
 	code := -1
-	parser, err := kong.New(&cli{}, kong.Name("gprof-convert"), kong.Vars{"version": version(), "formats": formatNames(), "inputs": inputsHelp, "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ",")}, kong.Writers(stdout, stderr), kong.Bind(s),
+	parser, err := kong.New(&cli{}, kong.Name("gprof-convert"), kong.Vars{"version": version(), "formats": formatNames(), "inputs": inputsHelp, "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ",")}, kong.Writers(s.stdout, stderr), kong.Bind(s),
 		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("Turn gprof recordings into what your tools open:\n\n    gprof-convert INPUT... -o OUT\n    gprof-convert out/session -o profile.json.gz\n\nAn input is a session directory, the directory of one process, a chunk file, an archive of them (tar, tar.gz, tar.zst, zip, .gprof), "+foreignHelp+", a directory of any of these, - for stdin, or a quoted pattern. The name of OUT tells the format.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit."))
 	if err != nil {
@@ -118,11 +119,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	ctx, err := parser.Parse(args)
 	switch {
+	case s.stdout.err != nil:
+		return s.end(s.stdout.err)
 	case code >= 0: // --help has been printed
 		return code
 	case err != nil:
 		s.problem("error", err)
-		s.hint("gprof-convert --help shows commands and flags")
+		s.hint(usageHint(args, err))
 		return exitUsage
 	}
 	err = ctx.Run()
@@ -130,6 +133,26 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = s.stdout.err
 	}
 	return s.end(err)
+}
+
+// usageHint says what to do about arguments that are none. A word that is no
+// command is taken for an input of the default one, of which a flag is missing.
+func usageHint(args []string, err error) string {
+	const help = "gprof-convert --help shows commands and flags"
+	var parse *kong.ParseError
+	if !errors.As(err, &parse) || parse.Context.Selected() == nil {
+		return help
+	}
+	if name := parse.Context.Selected().Name; name != "convert" {
+		return "gprof-convert " + name + " --help shows its flags, and examples"
+	}
+	if _, err := os.Stat(args[0]); args[0] != "convert" && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Sprintf("%s is no command, and there is no such file; %s", args[0], help)
+	}
+	if strings.HasPrefix(err.Error(), "missing flags: --output") {
+		return "the name of OUT tells the format, as in -o profile.json.gz; info, top and view need none"
+	}
+	return help
 }
 
 // end says what went wrong and returns the exit code.
@@ -145,8 +168,8 @@ func (s *streams) end(err error) int {
 	if err != nil {
 		s.problem("error", err)
 	}
-	if errors.Is(err, ingest.ErrNothing) && (errors.Is(err, ingest.ErrForeign) || !errors.Is(err, ingest.ErrNoInput)) {
-		s.hint(inputHelp)
+	if errors.Is(err, ingest.ErrNothing) {
+		s.hintOfInput(err)
 	}
 	if errors.Is(err, ingest.ErrStalled) {
 		s.hint(stallHelp)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -19,6 +20,20 @@ const inputsHelp = "Sessions: directories, archives (tar, tar.gz, tar.zst, zip, 
 // inputHelp says what an input is, in the words of a hint.
 const inputHelp = "an input is a session directory (as gprof-record run and status name it), the directory of one process in it, a chunk file, " +
 	"a tar, tar.gz, tar.zst or zip of them, a packed .gprof file, " + foreignHelp + ", a directory of any of these, - for stdin, or a quoted pattern such as 'dumps/*.tgz'"
+
+// ownerHelp says who may read a recording.
+const ownerHelp = "a recording can be read by the user who recorded it; run it as that user or with sudo, or record with GPROF_GROUP_ACCESS=on"
+
+// hintOfInput says what to do when inputs hold no recording. An error that says
+// itself what to do instead needs no hint.
+func (s *streams) hintOfInput(err error) {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		s.hint(ownerHelp)
+	case errors.Is(err, ingest.ErrForeign) || !errors.Is(err, ingest.ErrNoInput):
+		s.hint(inputHelp)
+	}
+}
 
 // stallHelp says what to do about an input that was given up.
 const stallHelp = "an input that is only slow to begin needs a longer --stall; --stall 0 waits for ever"

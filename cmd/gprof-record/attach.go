@@ -27,7 +27,7 @@ type attachCmd struct {
 	Duration time.Duration `placeholder:"DURATION" help:"How long to sample, such as 10s (default: until the processes end, or Ctrl-C)."`
 	Dir      string        `short:"d" placeholder:"DIR" help:"Directory in which the session is made (default: where the recorder would)."`
 	Limit    sizeFlag      `short:"l" placeholder:"SIZE" help:"Bytes that the session may hold, such as 64MiB (default: 64MiB)."`
-	Pack     string        `short:"o" placeholder:"FILE.gprof" help:"Pack what was recorded into this file."`
+	Pack     packFlag      `short:"o" placeholder:"FILE.gprof" help:"Pack what was recorded into this file."`
 	sampleFlags
 }
 
@@ -116,7 +116,7 @@ func (s *streams) note(sampler *attach.Sampler) {
 // ended is what is to be done when the sampling has ended.
 type ended struct {
 	session string
-	pack    string      // the file to pack into, "" none
+	pack    packFlag    // the file to pack into, "" none
 	command *chunks.End // how our command ended, nil: there was none
 }
 
@@ -142,7 +142,7 @@ func (s *streams) finish(sampler *attach.Sampler, e ended) error {
 	s.say("recorded %s and %s of %s in %s", count(sum.Samples, "sample"), count(sum.Waits, "wait"), count(len(sum.Dirs), "process"), e.session)
 	s.say("hint: gprof-convert %s%s -o profile.json.gz", e.session, symbols(sum.Programs))
 	if e.pack != "" {
-		if err := s.pack(e.pack, e.session, sum.Dirs); err != nil {
+		if err := s.pack(string(e.pack), e.session, sum.Dirs); err != nil {
 			s.say("warning: nothing is packed: %v", err)
 		}
 	}

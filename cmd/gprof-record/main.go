@@ -10,10 +10,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime/debug"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
+
+	"gprof/recorder/attach"
 )
 
 // Exit codes. run exits with the command's own status instead, once the
@@ -64,7 +70,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	code := -1
 	parser, err := kong.New(&cli{}, kong.Name("gprof-record"), kong.Vars{"version": version()}, kong.Writers(stdout, stderr), kong.Bind(s),
 		kong.Exit(func(c int) { code = c }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Description("Record what Go programs do.\n\nExit codes: 0 ok, 1 failed, 2 usage; of run, the command's own if it could be started."))
+		kong.Description("Record what programs do.\n\nExit codes: 0 ok, 1 failed, 2 usage; of run, the command's own if it could be started."))
 	if err != nil {
 		panic("internal error: " + err.Error())
 	}
@@ -93,10 +99,27 @@ func (s *streams) end(err error) int {
 		return int(status)
 	}
 	s.say("error: %v", err)
+	if errors.Is(err, fs.ErrPermission) && !errors.As(err, new(*attach.Refusal)) {
+		s.say("hint: a session is its owner's alone; go on as that user or with sudo, or record with GPROF_GROUP_ACCESS=on")
+	}
 	s.hint(err)
 	return exitFailed
 }
 
+// say tells a person something, in lines of which none can steer the terminal.
 func (s *streams) say(format string, args ...any) {
-	fmt.Fprintf(s.stderr, "gprof-record: "+format+"\n", args...)
+	for line := range strings.SplitSeq(fmt.Sprintf("gprof-record: "+format, args...), "\n") {
+		fmt.Fprintln(s.stderr, printable(line))
+	}
+}
+
+// printable is a text in which what could steer a terminal, or end a line or a
+// cell, is U+FFFD: whoever shares a session writes what status shows.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
 }

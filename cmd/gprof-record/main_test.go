@@ -246,7 +246,7 @@ func TestUsage(t *testing.T) {
 		code int
 		text string // on either stream
 	}{
-		{nil, exitOK, "Record what Go programs do"},
+		{nil, exitOK, "Record what programs do"},
 		{[]string{"run", "--help"}, exitOK, "gprof-record run --dir"},
 		{[]string{"run"}, exitUsage, "command"},
 		{[]string{"run", "--"}, exitUsage, "command"},
@@ -254,6 +254,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"run", "--limit", "lots", "--", "true"}, exitUsage, "lots"},
 		{[]string{"run", "--limit", "0", "--", "true"}, exitUsage, "more than nothing"},
 		{[]string{"run", "--dir", "/tmp", "--", "/nowhere/at/all"}, exitFailed, "/nowhere/at/all"},
+		{[]string{"run", "--pack", "/nowhere/at/all.gprof", "--", "true"}, exitUsage, "--pack: stat /nowhere/at"},
+		{[]string{"attach", "-p", "1", "-o", "/tmp"}, exitUsage, "/tmp is a directory"},
 		{[]string{"record"}, exitUsage, "hint: "},
 		{[]string{"stop"}, exitUsage, "session"},
 		{[]string{"status", "--help"}, exitOK, "gprof-record status checkout"},

@@ -18,7 +18,7 @@ import (
 type runCmd struct {
 	Dir   string   `short:"d" placeholder:"DIR" help:"Directory in which the session is made (default: where the recorder would)."`
 	Limit sizeFlag `short:"l" placeholder:"SIZE" help:"Bytes that the processes of the session may record together, such as 64MiB (default: what fits)."`
-	Pack  string   `short:"o" placeholder:"FILE.gprof" help:"When the command has ended, however it did, pack what it and its children recorded into this file."`
+	Pack  packFlag `short:"o" placeholder:"FILE.gprof" help:"When the command has ended, however it did, pack what it and its children recorded into this file."`
 	Perf  bool     `help:"Sample the command from outside instead: any program, whatever it is written in (Linux)."`
 	sampleFlags
 	Command []string `arg:"" passthrough:"" name:"command" help:"Command and its arguments, after --."`
@@ -55,6 +55,20 @@ func (f *sizeFlag) UnmarshalText(text []byte) error {
 	return err
 }
 
+// packFlag is the file to pack into, "" none. That it can't be made is said before
+// anything is recorded, not when it is too late.
+type packFlag string
+
+// UnmarshalText reads the flag.
+func (f *packFlag) UnmarshalText(text []byte) error {
+	*f = packFlag(text)
+	if info, err := os.Stat(string(text)); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a directory; want the name of a file in it", text)
+	}
+	_, err := os.Stat(filepath.Dir(string(text)))
+	return err
+}
+
 // Run starts the command, waits for it, and says where its session lies:
 //
 //  1. Name the session, so that it is known whatever the command calls itself.
@@ -86,7 +100,7 @@ func (c *runCmd) Run(s *streams) error {
 	}
 	s.report(session, len(recorded))
 	if c.Pack != "" && len(recorded) > 0 {
-		if err := s.pack(c.Pack, session, recorded); err != nil {
+		if err := s.pack(string(c.Pack), session, recorded); err != nil {
 			s.say("warning: nothing is packed: %v", err)
 		}
 	}
@@ -193,6 +207,6 @@ func (s *streams) report(session string, recorded int) {
 	s.say("warning: the command recorded nothing")
 	s.say("hint: see above if the program said why; else")
 	s.say("hint: it must be a Go program that imports gprof/recorder and calls recorder.Start, or has the line")
-	s.say("hint: \timport _ \"gprof/recorder/auto\"")
+	s.say("hint:     import _ \"gprof/recorder/auto\"")
 	s.say("hint: GPROF_HELP=1 shows whether it does")
 }

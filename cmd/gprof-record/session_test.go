@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"bufio"
 	"encoding/json"
 	"os"
@@ -298,5 +299,21 @@ func TestSessionOfSomebodyElse(t *testing.T) {
 	}
 	if _, err := (&sessionArg{Session: dir}).find(); err == nil || !strings.Contains(err.Error(), "not allowed") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// What others who share a session wrote does not steer the terminal of who looks.
+func TestStatusSteersNoTerminal(t *testing.T) {
+	for _, name := range []string{"shop\x1b[2J", "shop\nSTATE", "shop\t", "shop\u202e", "shop\xff"} {
+		var out bytes.Buffer
+		v := view{Session: "/s", Processes: []*processView{{Service: name}}}
+		if err := v.print(&out); err != nil || strings.Contains(out.String(), name) || !strings.Contains(out.String(), "shop\ufffd") {
+			t.Errorf("%q is shown in %q, %v", name, &out, err)
+		}
+	}
+	var out bytes.Buffer
+	(&streams{stderr: &out}).say("recorded in %s", "/s\x1b[2J")
+	if out.String() != "gprof-record: recorded in /s\ufffd[2J\n" {
+		t.Errorf("said %q", &out)
 	}
 }

@@ -60,7 +60,7 @@ func (v *view) print(w io.Writer) error {
 	}
 	fmt.Fprintln(t, "\nINSTANCE\tPID\tSERVICE\tSTATE\tHOLDS\tREACH")
 	for _, p := range v.Processes {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", p.Instance, p.Pid, cmp.Or(p.Service, "-"), p.describe(), size(p.Held), reach(p.Reach))
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", p.Instance, p.Pid, printable(cmp.Or(p.Service, "-")), p.describe(), size(p.Held), reach(p.Reach))
 	}
 	return t.Flush()
 }
