@@ -33,6 +33,7 @@ const (
 type heapMeter struct {
 	period     Time // 0: never
 	due        Time
+	took       Time              // a look, at most
 	cycles     [1]metrics.Sample // of the garbage collector
 	seen       uint64            // how many there were the last time
 	fresh      bool              // seen was new then
@@ -76,7 +77,7 @@ func (h *heapMeter) round(r *Recorder, now Time) {
 	case now >= h.due:
 		h.most = int(min(maxSites, r.limit/siteShare))
 		h.look()
-		h.due = now + max(h.period, heapShare*(Now()-now))
+		h.next(now, Now()-now)
 		h.floor = middle(r)
 	case h.floor < start+(end-start)/4:
 		h.left = h.records[:h.known] // some will be discarded soon
@@ -86,6 +87,14 @@ func (h *heapMeter) round(r *Recorder, now Time) {
 		h.state(r, sitesPerRound)
 	}
 	r.spent.samples.Add(int64(Now() - now))
+}
+
+// next settles when the next look is. As with those of a [gauge], one may have taken
+// long because the housekeeper had to wait for a processor: what they are taken to cost
+// doubles at most with each, and falls at once.
+func (h *heapMeter) next(now, took Time) {
+	h.took = min(took, 2*h.took+Time(time.Millisecond))
+	h.due = now + max(h.period, heapShare*h.took)
 }
 
 // middle is that of the ring: what lies before it is restated.
