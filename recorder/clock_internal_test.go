@@ -61,8 +61,9 @@ func TestCounterJumps(t *testing.T) {
 		for deadline := time.Now().Add(time.Minute); !r.clock.jumped() && time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
 		}
-		if off := r.clock.at(Now()) - r.clock.now(); !r.clock.jumped() || off < -1e8 || off > 1e8 {
-			t.Fatalf("%d s: jumped %v, %d ticks off", seconds, r.clock.jumped(), off)
+		before, at, after := r.clock.now(), r.clock.at(Now()), r.clock.now()
+		if !r.clock.jumped() || at < before-1e8 || at > after+1e8 {
+			t.Fatalf("%d s: jumped %v, %d is not between %d and %d", seconds, r.clock.jumped(), at, before, after)
 		}
 		a := r.clock.anchor()
 		if off := tick(a.TSC) - r.clock.ofMonotonic(a.Monotonic); off != 0 {
@@ -90,7 +91,7 @@ func TestCounterJumps(t *testing.T) {
 				longest = max(longest, b.Fields.Uint("duration"))
 			}
 		}
-		if limit := r.clock.line.Load().ticks(uint64(25 * time.Second)); !told || longest == 0 || longest > limit {
+		if limit := r.clock.line.Load().ticks(uint64(2 * time.Minute)); !told || longest == 0 || longest > limit {
 			t.Errorf("%d s: told %v, a span of %d ticks", seconds, told, longest)
 		}
 	}

@@ -67,7 +67,9 @@ func TestEightProcesses(t *testing.T) {
 }
 
 func eightProcesses(t *testing.T, wrap string) {
-	const processes, limit, rounds, batch = 8, 4 << 20, 40, 500
+	// Half a megabyte for each, below which nobody falls: rings of threads take a third of
+	// it, and with room for two chunks only the newest markers would give way, too.
+	const processes, limit, rounds, batch = 8, 8 << 20, 40, 1000
 	dir := t.TempDir()
 	session := filepath.Join(dir, "s")
 	var members []*member
@@ -104,6 +106,7 @@ func eightProcesses(t *testing.T, wrap string) {
 	if peak < limit/2 {
 		t.Errorf("at most %d bytes: the limit was never met", peak)
 	}
+	tell(t, session, rawformat.CommandStop) // else what one that ends leaves is the first that makes room for the others
 	for _, m := range members[2:] {
 		m.stop()
 	}
@@ -159,17 +162,20 @@ func TestQuietKeepsItsFloor(t *testing.T) {
 	dir := t.TempDir()
 	session := filepath.Join(dir, "s")
 	quiet, busy := startMember(t, dir, fmt.Sprintf("GPROF_LIMIT=%d", limit)), startMember(t, dir)
-	quiet.do("mark 18000") // about 1.1 MB
 	held := func() int64 {
 		i := slices.IndexFunc(readSession(t, session).Slots, func(s chunks.Standing) bool { return s.Instance == quiet.instance() })
 		return readSession(t, session).Slots[i].Held
 	}
-	made := 0
+	first, made := 0, 0
 	more := func() {
 		busy.do("mark 2000")
 		made += 2000
 	}
-	await(t, "the quiet one says what it has", func() bool { return held() > 1<<20 })
+	await(t, "the quiet one says what it has", func() bool {
+		quiet.do("mark 6000") // about 400 KB; what there is no chunk for, yet, does not count
+		first += 6000
+		return first >= 18_000 && held() > 1<<20
+	})
 	await(t, "the quiet one gives what it has above its floor", func() bool {
 		more()
 		return held() < floor+2*memberChunk
@@ -188,7 +194,7 @@ func TestQuietKeepsItsFloor(t *testing.T) {
 		payload < floor/4 {
 		t.Errorf("the quiet one held %d bytes and has %d of data, want %d", atLeast, payload, floor)
 	}
-	checkWindow(t, quiet.dir, 18_000, false)
+	checkWindow(t, quiet.dir, first, false)
 	checkWindow(t, busy.dir, made, false)
 }
 
@@ -222,10 +228,13 @@ func TestCrashLoop(t *testing.T) {
 	var crashed []*member
 	for range 10 {
 		m := startMember(t, dir, fmt.Sprintf("GPROF_LIMIT=%d", limit))
-		m.do("mark 10000") // some 640 KB
+		m.do("mark 9999") // some 640 KB
+		m.do("insist")
 		m.kill()
 		crashed = append(crashed, m)
-		if n := onDisk(session); n > limit+2*memberChunk {
+		// Definitions and rings of threads may pass the limit until the housekeeper's next
+		// round, which this one did not live to see.
+		if n := onDisk(session); n > limit+4*memberChunk {
 			t.Errorf("%d bytes, want at most %d", n, limit)
 		}
 	}

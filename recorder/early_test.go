@@ -81,16 +81,15 @@ func TestEarly(t *testing.T) {
 		}
 		r := read(t, dir, chunks.Unproven)
 		found := r.of("early")
-		if len(found)+dropped != sum {
+		// Memory is bounded, and a Start that gets no processor takes long: what comes
+		// then is counted. The first 2000 have room.
+		if len(found)+dropped != sum || len(found) < 1500 {
 			t.Errorf("%d markers and %d dropped, %d were made", len(found), dropped, sum)
-		}
-		if dropped > 0 {
-			t.Errorf("%d of %d dropped", dropped, sum)
 		}
 		next := map[uint64]uint64{}
 		for _, e := range found {
 			by, n := e.args[0].Num, e.args[1].Num
-			if n != next[by] {
+			if n < next[by] || n > next[by] && dropped == 0 {
 				t.Fatalf("goroutine %d: marker %d, want %d", by, n, next[by])
 			}
 			next[by] = n + 1

@@ -2,9 +2,11 @@ package recorder_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
+	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/recorder"
 )
@@ -13,11 +15,12 @@ import (
 func TestFeatures(t *testing.T) {
 	all := recorder.Features(1<<len(recorder.FeatureNames()) - 1)
 	stack := recorder.NewEvent("with stack", recorder.WithStack())
-	kinds := []struct {
+	type kind struct {
 		feature recorder.Features
 		name    string
 		found   func(*recording) bool
-	}{
+	}
+	kinds := []kind{
 		{recorder.FeatureMarkers, "markers", func(r *recording) bool { return len(r.of("acked")) > 0 }},
 		{recorder.FeatureStacks, "stacks", func(r *recording) bool { return r.kinds[rawformat.KindDefStack]+r.kinds[rawformat.KindStack] > 0 }},
 		{recorder.FeatureCounters, "counters", func(r *recording) bool { return r.kinds[rawformat.KindCounter] > 0 }},
@@ -32,11 +35,17 @@ func TestFeatures(t *testing.T) {
 				t.Errorf("%v: recording %v, markers %v", only, rec.Stats().Recording, rec.Recording())
 			}
 			awaitRound(t, rec)
-			time.Sleep(110 * time.Millisecond) // of waits the second look says something
+			time.Sleep(110 * time.Millisecond) // time for what is off, too; of waits the second look says something
 		}
+		wanted := func(f recorder.Features) bool { return only == 0 || only.Has(f) }
+		await(t, "what is on", func() bool {
+			stack.Mark()
+			r := read(t, rec.Dir(), chunks.Unproven, chunks.Stale)
+			return !slices.ContainsFunc(kinds, func(k kind) bool { return wanted(k.feature) && !k.found(r) })
+		})
 		r := finish(t, rec)
 		for _, k := range kinds {
-			want := only == 0 || only.Has(k.feature)
+			want := wanted(k.feature)
 			if k.feature == recorder.FeatureStacks && only.Has(recorder.FeatureWaits) {
 				continue // waits have stacks
 			}

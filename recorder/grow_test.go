@@ -35,11 +35,12 @@ func TestGrowing(t *testing.T) {
 		runtime.GOMAXPROCS(n)
 	}
 	wg.Wait()
+	busy := int(rec.Drops().Busy)
 	r := finish(t, rec)
 	found, lost := len(r.of("numbered")), int(r.lost())
-	t.Logf("%d markers, %d lost", found, lost)
-	if found+lost != goroutines*each || lost > found/4 { // on a machine that is emulated the housekeeper is slow
-		t.Errorf("%d markers found, %d lost, want %d together, and most of them", found, lost, goroutines*each)
+	t.Logf("%d markers, %d lost, %d of them found no shard", found, lost, busy)
+	if found+lost != goroutines*each || busy > found/4 { // how many find no chunk depends on the housekeeper's turn to run
+		t.Errorf("%d markers found, %d lost, %d of them for want of a shard; want %d together, and a shard for most", found, lost, busy, goroutines*each)
 	}
 }
 

@@ -213,7 +213,7 @@ func TestKernelFile(t *testing.T) {
 	if g.read(v); v[0] != (count{2000, 2000, true}) {
 		t.Errorf("%+v, want 2000 bytes", v[0])
 	}
-	if n := testing.AllocsPerRun(10, func() { clear(v); g.read(v) }); n != 0 {
+	if n := testing.AllocsPerRun(strayAllocs, func() { clear(v); g.read(v) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 	write(t, root, "proc/self/net/dev", strings.Repeat(line, 4000))
@@ -238,7 +238,7 @@ func TestOwnSystem(t *testing.T) {
 	t.Log(slices.Sorted(maps.Keys(values)))
 	t.Log(m.describe())
 	var v [maxGauge]count
-	if n := testing.AllocsPerRun(20, func() {
+	if n := testing.AllocsPerRun(strayAllocs, func() {
 		for _, g := range m.gauges {
 			g.read(v[:len(g.specs)])
 		}

@@ -44,6 +44,14 @@ func memberChild() {
 					time.Sleep(time.Millisecond)
 				}
 			}
+		case "insist": // on a marker that is recorded
+			n++
+			for dropped := rec.Drops(); ; dropped = rec.Drops() {
+				if acked.Mark(n, payload); rec.Drops() == dropped {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
 		case "pause":
 			rec.Pause()
 		case "resume":

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/recorder"
 )
@@ -18,17 +19,18 @@ func TestPauseSampling(t *testing.T) {
 	}
 	rec.PauseSampling()
 	rec.PauseSampling()
-	paused := recorder.Now()
-	acked.Mark(1, "paused")
 	awaitRound(t, rec)
-	silent := recorder.Now()
+	acked.Mark(1, "silent")
 	spin()
-	resumed := recorder.Now()
+	acked.Mark(2, "not any more")
 	rec.ResumeSampling()
-	acked.Mark(2, "resumed")
-	awaitRound(t, rec)
-	spin()
 	sampled := rec.Stats().Sampler
+	await(t, "samples afterwards", func() bool {
+		spin()
+		r := read(t, rec.Dir(), chunks.Unproven, chunks.Stale)
+		_, _, after := r.samplesAround(r.of("acked"))
+		return after > 0 || r.meta(rawformat.MetaCPU) != "signal"
+	})
 	r := finish(t, rec)
 	if n := r.kinds[rawformat.KindPause]; n != 1 || r.kinds[rawformat.KindResume] != 1 {
 		t.Errorf("%d pauses, %d resumed, want one of each", n, r.kinds[rawformat.KindResume])
@@ -36,31 +38,33 @@ func TestPauseSampling(t *testing.T) {
 	if n := len(r.of("acked")); n != 2 {
 		t.Errorf("%d markers, want 2", n)
 	}
-	before, during, after := 0, 0, 0
-	marks := r.of("acked")
 	for _, e := range r.entries {
 		if (e.kind == rawformat.KindPause || e.kind == rawformat.KindResume) && e.what != uint64(rawformat.PauseSampling) {
 			t.Errorf("%s of scope %d", rawformat.Kinds[e.kind].Name, e.what)
 		}
-		if e.kind != rawformat.KindSample && e.kind != rawformat.KindBusy {
-			continue
-		}
-		switch at := recorder.Time(e.at - marks[0].at); {
-		case at < silent-paused:
+	}
+	before, during, after := r.samplesAround(r.of("acked"))
+	t.Logf("%s: %d samples, %d while paused, %d then", sampled, before, during, after)
+	if during > 0 {
+		t.Errorf("%d samples while sampling was paused", during)
+	}
+}
+
+// samplesAround is how many samples were taken before the first of two markers, between
+// them, and behind.
+func (r *recording) samplesAround(marks []entry) (before, during, after int) {
+	for _, e := range r.entries {
+		switch {
+		case e.kind != rawformat.KindSample && e.kind != rawformat.KindBusy:
+		case e.at < marks[0].at:
 			before++
-		case at < resumed-paused:
+		case e.at < marks[1].at:
 			during++
 		default:
 			after++
 		}
 	}
-	t.Logf("%s: %d samples, %d while paused, %d then", sampled, before, during, after)
-	if during > 0 {
-		t.Errorf("%d samples while sampling was paused", during)
-	}
-	if r.meta(rawformat.MetaCPU) == "signal" && after == 0 {
-		t.Error("no samples afterwards")
-	}
+	return before, during, after
 }
 
 // awaitRound waits until the housekeeper has come by, as a snapshot does.

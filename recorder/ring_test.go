@@ -5,7 +5,6 @@ import (
 	"runtime/pprof"
 	"sync"
 	"testing"
-	"time"
 
 	"gprof/chunks"
 	"gprof/rawformat"
@@ -63,14 +62,20 @@ func TestConcurrentMarkers(t *testing.T) {
 // When the ring wraps, the newest markers are there without a hole, and the ring
 // has grown to its limit.
 func TestWrap(t *testing.T) {
-	const n, limit = 400_000, 1 << 20
+	const limit = 1 << 20
 	rec := begin(t, recorder.Options{Limit: limit})
-	for i := range n {
-		numbered.Mark(0, i)
-		if i < 200_000 && i%2000 == 0 { // as fast as the housekeeper can follow, until the ring has its size
-			time.Sleep(time.Millisecond)
+	n := 0
+	mark := func(more int) {
+		for range more {
+			numbered.Mark(0, n)
+			n++
 		}
 	}
+	await(t, "the ring has its size", func() bool { // as fast as the housekeeper can follow
+		mark(2000)
+		return rec.Stats().Held > limit*7/8
+	})
+	mark(200_000)
 	r := finish(t, rec)
 	found := r.of("numbered")
 	if len(found) == 0 || len(found) == n {

@@ -30,20 +30,22 @@ func TestIdleThread(t *testing.T) {
 		close(done)
 	}()
 	thread := <-tid
-	idle := func() (n int) {
+	last := func() (last signalSample) { // none: it weighs nothing, either
 		for _, s := range read(t, rec.Dir(), chunks.Unproven, chunks.Stale).signalSamples(t) {
-			if s.thread == thread && s.weight == 0 {
-				n++
+			if s.thread == thread {
+				last = s
 			}
 		}
-		return n
+		return last
 	}
-	work <- true
-	<-done
-	await(t, "the thread is idle", func() bool { return idle() > 0 })
-	time.Sleep(300 * time.Millisecond) // for a while, of which the end is told
-	work <- true
-	<-done
+	sampled := func() bool {
+		work <- true
+		<-done
+		return last().weight > 0
+	}
+	await(t, "the thread is sampled", sampled)
+	await(t, "the thread is idle", func() bool { return last().weight == 0 })
+	await(t, "the thread is sampled again", sampled)
 	close(work)
 	<-done
 	checkIdle(t, finish(t, rec), thread)

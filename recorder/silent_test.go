@@ -31,12 +31,15 @@ func silentChild() {
 
 // A marker makes no system call: the number of calls does not grow with that
 // of markers, of which ten times as many fill the ring over and over. What runtime
-// and housekeeper do for themselves while time passes is allowed for: a call for a
-// hundred markers.
+// and housekeeper do for themselves is allowed for: a call for a hundred markers, and
+// a thousand in each second, of which there are many where the machine is busy. With a
+// call for each marker a second would see some ten thousand.
 func TestNoSystemCallPerMarker(t *testing.T) {
+	begun := time.Now()
 	few, many := systemCalls(t, 50_000), systemCalls(t, 500_000)
-	t.Logf("%d system calls for 100,000 markers, %d for 1,000,000", few, many)
-	if many-few > 9000 {
+	allowed := 9000 + int(time.Since(begun)/time.Millisecond)
+	t.Logf("%d system calls for 100,000 markers, %d for 1,000,000; %d more are allowed", few, many, allowed)
+	if many-few > allowed {
 		t.Errorf("%d system calls for 100,000 markers, %d for 1,000,000", few, many)
 	}
 }

@@ -37,7 +37,7 @@ func TestSnapshot(t *testing.T) {
 			acked.Mark(n, "abc")
 			n++
 		}
-		path, err := rec.Snapshot(to, 2*time.Second)
+		path, err := rec.Snapshot(to, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,18 +8,18 @@ import (
 	"runtime/pprof"
 	"strings"
 	"testing"
-	"time"
 
 	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/recorder"
 )
 
-// burn is what samples show.
+// burn is what samples show: so much work, of about a millisecond each, however busy
+// the machine is.
 //
 //go:noinline
-func burn(until time.Time) (sum [32]byte) {
-	for time.Now().Before(until) {
+func burn(work int) (sum [32]byte) {
+	for range work * 10_000 {
 		sum = sha256.Sum256(sum[:])
 	}
 	return sum
@@ -47,7 +47,7 @@ func (r *recording) samples() (found []sample) {
 func TestCPUWindows(t *testing.T) {
 	rec := begin(t, recorder.Options{CPU: recorder.CPUPprof})
 	_, work := recorder.NewTrack(context.Background(), "burner")
-	burn(time.Now().Add(1500 * time.Millisecond))
+	burn(1500)
 	work.End()
 	r := finish(t, rec)
 	windows := r.of("cpu window")
@@ -100,7 +100,10 @@ func TestHostProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	rec := begin(t, recorder.Options{CPU: recorder.CPUPprof})
-	burn(time.Now().Add(100 * time.Millisecond))
+	await(t, "a window that can't be", func() bool {
+		burn(10)
+		return read(t, rec.Dir(), chunks.Unproven, chunks.Stale).kinds[rawformat.KindLog] > 0
+	})
 	r := finish(t, rec)
 	pprof.StopCPUProfile()
 	if n := len(r.samples()); n != 0 {
