@@ -22,8 +22,11 @@ type dynamicName struct {
 // runs, and may be millions.
 var (
 	otherMark = NewEvent1("other", String("name").Searchable())
-	otherText = NewEvent2("other", String("name").Searchable(), String("text").Searchable())
+	otherText = NewEvent2("other", String("name").Searchable(), String("text").Searchable(), ChartLabel(textLabel), TableLabel("{marker.data.name} — "+textLabel))
 )
+
+// textLabel shows the text of a marker without having to point at it.
+const textLabel = "{marker.data.text}"
 
 // Mark records an instant by name. The first use of a name defines an event,
 // which writes to the dictionary; there is room for 1,024 names. Markers of further
@@ -88,6 +91,7 @@ func (g *registry) dynamicEvent(n dynamicName) *definition {
 	e := eventSpec{name: n.name, display: InChart | InTable}
 	if n.text {
 		e.fields = []fieldSpec{String("text").Searchable().spec}
+		e.chart, e.table = textLabel, textLabel
 	}
 	known = maps.Clone(known)
 	// The key outlives the caller's string, which may lie in a large buffer.

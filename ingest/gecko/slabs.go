@@ -160,15 +160,15 @@ func (f *slabFile) write(w *bufio.Writer, i int) error {
 	return writeNumbers(w, in, s)
 }
 
-// reference begins a reference to a slab, outside of strings.
+// reference begins a reference to a slab.
 var reference = []byte(`{"$s":`)
 
 // maxReference is how long a reference is at most.
 const maxReference = 32
 
-// writeText writes JSON with other slabs in the place of references.
+// writeText writes JSON with other slabs in the place of references. No string looks like
+// one: the quotes in it are escaped.
 func (f *slabFile) writeText(w *bufio.Writer, in *bufio.Reader) error {
-	inString, escaped := false, false
 	for {
 		b, err := in.ReadByte()
 		if err == io.EOF {
@@ -176,14 +176,7 @@ func (f *slabFile) writeText(w *bufio.Writer, in *bufio.Reader) error {
 		} else if err != nil {
 			return err
 		}
-		switch {
-		case escaped:
-			escaped = false
-		case inString && b == '\\':
-			escaped = true
-		case b == '"':
-			inString = !inString
-		case b == '{' && !inString:
+		if b == '{' {
 			in.UnreadByte()
 			if i, n := referenceIn(in); n > 0 {
 				in.Discard(n)
