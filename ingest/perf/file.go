@@ -72,14 +72,24 @@ func Open(open func() (io.ReadCloser, error)) (*File, error) {
 // in it that no other file has.
 const digested = 64 << 10
 
-// learn reads all records for what they tell of processes.
+// learn reads all records for what they tell of processes, compressed ones as well.
+// The error is what ends the file too early.
 func (f *File) learn(in *bufio.Reader, sum hash.Hash) error {
 	raw := f.rawRecords(in)
-	if err := f.learnFrom(raw, sum); err != nil || !f.packed {
-		f.size = raw.at - int64(f.layout.data.at)
+	err := f.learnFrom(raw, sum)
+	f.size = raw.at - int64(f.layout.data.at)
+	var damaged *damage.Error
+	if !f.packed || err != nil && !errors.As(err, &damaged) {
 		return err
 	}
-	f.size = raw.at - int64(f.layout.data.at)
+	if bad := f.learnPacked(); err == nil { // of a torn file, what is compressed is torn too
+		err = bad
+	}
+	return err
+}
+
+// learnPacked reads what compressed records hold.
+func (f *File) learnPacked() error {
 	r, err := f.open()
 	if err != nil {
 		return err

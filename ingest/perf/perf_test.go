@@ -3,6 +3,7 @@ package perf_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -155,6 +156,24 @@ func TestWays(t *testing.T) {
 	}
 	if got := rows(piped(packed(all...)...)); got != plain {
 		t.Errorf("piped and compressed:\n%s\nwant\n%s", got, plain)
+	}
+}
+
+// What is compressed and intact is read, whatever stands behind it: the head of a
+// record that was cut, or words of perf record that went the same way as its data.
+func TestPackedAndTorn(t *testing.T) {
+	whole, err := open(piped(packed(records()...)...))
+	want := strings.Count(text(t, whole, err), "weight 1")
+	for _, behind := range []string{"\x51", "[ perf record: Woken up 1 times to write data ]\n"} {
+		src, err := open(append(piped(packed(records()...)...), behind...))
+		if !errors.Is(err, damage.ErrTorn) {
+			t.Errorf("behind it %q: error %v, want %v", behind, err, damage.ErrTorn)
+		}
+		got := text(t, src, nil)
+		if n := strings.Count(got, "weight 1"); n != want || want == 0 {
+			t.Errorf("behind it %q: %d samples, want %d, in\n%s", behind, n, want, got)
+		}
+		has(t, got, fmt.Sprintf("Reason:%d What:records Where:offset", stream.ReasonTorn))
 	}
 }
 

@@ -139,7 +139,7 @@ func (s *source) turn(err error) error {
 	switch {
 	case err == io.EOF || errors.As(err, &at) || s.records != s.raw:
 		if err != io.EOF {
-			s.note(stream.Line{Reason: stream.ReasonDamaged, What: "records", Where: err.Error(), Count: 1})
+			s.note(stream.Line{Reason: reasonOf(err), What: "records", Where: err.Error(), Count: 1})
 		}
 	default:
 		return err
@@ -156,6 +156,14 @@ func (s *source) turn(err error) error {
 		return nil
 	}
 	return s.finish()
+}
+
+// reasonOf is why there are no more records.
+func reasonOf(err error) stream.Reason {
+	if errors.Is(err, damage.ErrTorn) {
+		return stream.ReasonTorn
+	}
+	return stream.ReasonDamaged
 }
 
 // finish ends reading.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -311,6 +312,21 @@ func TestOdd(t *testing.T) {
 	same(t, "functions", tops(got), tops(scaled(odd())))
 }
 
+// A time of day in the place of the duration is told, and none of it used.
+func TestTimeOfDayAsDuration(t *testing.T) {
+	p := odd()
+	p.DurationNanos = p.TimeNanos
+	var text bytes.Buffer
+	if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), mustOpen(t, p), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Start:1795000000000000000 End:1795000000000000000", "1795000000000000000 #1 stack", "What:durations Where:a time of day instead"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is not in\n%s", want, text.String())
+		}
+	}
+}
+
 // scaled is a profile in our units.
 func scaled(p *profile.Profile) *profile.Profile {
 	for _, s := range p.Sample {
@@ -400,8 +416,37 @@ func TestSniff(t *testing.T) {
 			t.Errorf("%q is taken for a profile", data)
 		}
 	}
-	if !pprof.SniffText([]byte("heap profile: 1: 2 [3: 4] @ heap/1048576")) {
-		t.Error("the old form is not known")
+	for _, text := range []string{"heap profile: 1: 2 [3: 4] @ heap/1048576", "--- threadz 1 ---\n", "--- Thread 7f794ab90940 (name: main/14748) stack: ---"} {
+		if !pprof.SniffText([]byte(text)) {
+			t.Errorf("%q is not known for the old form", text)
+		}
+	}
+}
+
+func TestSniffCPU(t *testing.T) {
+	for _, c := range []struct {
+		words [5]uint32
+		want  bool
+	}{
+		{[5]uint32{0, 3, 0, 10000, 0}, true},
+		{[5]uint32{0, 3, 1, 10000, 0}, true}, // of Java
+		{[5]uint32{0, 3, 2, 10000, 0}, false},
+		{[5]uint32{0, 3, 0, 0, 0}, false},
+		{[5]uint32{1, 3, 0, 10000, 0}, false},
+		{[5]uint32{0, 3, 0, 10000, 1}, false},
+	} {
+		for _, o := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+			var short, long []byte
+			for _, w := range c.words {
+				short, long = o.AppendUint32(short, w), o.AppendUint64(long, uint64(w))
+			}
+			if pprof.SniffCPU(short) != c.want || pprof.SniffCPU(long) != c.want {
+				t.Errorf("words %d, %v: of 4 bytes %t, of 8 %t, want %t", c.words, o, pprof.SniffCPU(short), pprof.SniffCPU(long), c.want)
+			}
+			if pprof.SniffCPU(short[:19]) || pprof.SniffCPU(long[:39]) {
+				t.Errorf("words %d, %v: known before the last is there", c.words, o)
+			}
+		}
 	}
 }
 

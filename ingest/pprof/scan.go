@@ -29,6 +29,7 @@ type header struct {
 	periodType valueName
 	time       int64 // ns since the Unix epoch, 0 unknown
 	duration   int64 // ns
+	endless    int64 // 1: what it says of its duration can be none
 	program    string
 	attributes []attribute
 	untold     int64 // comments that were too many
@@ -164,9 +165,18 @@ func (s *scanner) resolve(err error) (*header, error) {
 	s.h.periodType = s.name(s.period)
 	s.h.program = s.text(s.program)
 	s.h.time, s.h.duration = max(0, s.h.time), max(0, s.h.duration)
+	s.h.checkDuration()
 	s.attributes()
 	h := s.h // the scanner goes
 	return &h, err
+}
+
+// checkDuration drops a duration that reaches back to 1970: some writers, such as
+// Pyroscope's of what JFR recorded, put a time of day where the duration belongs.
+func (h *header) checkDuration() {
+	if h.time > 0 && h.duration >= h.time {
+		h.duration, h.endless = 0, 1
+	}
 }
 
 func (s *scanner) resolveTypes() error {

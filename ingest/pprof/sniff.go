@@ -2,6 +2,7 @@ package pprof
 
 import (
 	"bytes"
+	"encoding/binary"
 	"regexp"
 	"slices"
 
@@ -55,12 +56,38 @@ func plausibleType(body []byte) bool {
 }
 
 // legacy is how the text forms begin that profiles had before profile.proto.
-var legacy = []string{"heap profile: ", "heapz ", "--- heapz", "--- growthz", "--- contention", "--- mutex", "--- Stack trace", "goroutine profile: total", "threadcreate profile: total"}
+var legacy = []string{"heap profile: ", "heapz ", "--- heapz", "--- growthz", "--- contention", "--- mutex", "--- threadz", "--- Thread ", "--- Stack trace", "goroutine profile: total", "threadcreate profile: total"}
 
 // SniffText reports whether a file begins as a profile in one of the old text
 // forms, such as those that /debug/pprof gives with debug=1.
 func SniffText(head []byte) bool {
 	return slices.ContainsFunc(legacy, func(text string) bool { return bytes.HasPrefix(head, []byte(text)) })
+}
+
+// SniffCPU reports whether a file begins as a CPU profile did before profile.proto,
+// as gperftools write it still: words, of 4 or 8 bytes in either order, that are 0,
+// 3, 0 (1: of Java), the period in microseconds, and 0.
+func SniffCPU(head []byte) bool {
+	little, big := binary.ByteOrder(binary.LittleEndian), binary.ByteOrder(binary.BigEndian)
+	return oldCPU(head, 8, little.Uint64) || oldCPU(head, 8, big.Uint64) ||
+		oldCPU(head, 4, word(little)) || oldCPU(head, 4, word(big))
+}
+
+// word reads words of 4 bytes.
+func word(o binary.ByteOrder) func([]byte) uint64 {
+	return func(b []byte) uint64 { return uint64(o.Uint32(b)) }
+}
+
+// oldCPU reports whether a head of words of that size is one of an old CPU profile.
+func oldCPU(head []byte, size int, read func([]byte) uint64) bool {
+	if len(head) < 5*size {
+		return false
+	}
+	var w [5]uint64
+	for i := range w {
+		w[i] = read(head[i*size:])
+	}
+	return w[0] == 0 && w[1] == 3 && w[2] <= 1 && w[3] > 0 && w[4] == 0
 }
 
 // dump is how a text of goroutines begins that /debug/pprof/goroutine gives with

@@ -135,6 +135,7 @@ func (s *source) tellMore() {
 	h, odd := s.file.header, s.supply.odd()
 	s.tell(stream.ReasonUnsupported, "comments", "", h.untold)
 	s.tell(stream.ReasonMalformed, "definitions", "", odd.definitions)
+	s.tell(stream.ReasonMalformed, "durations", "a time of day instead: samples stand at the time of the profile", h.endless)
 	if s.sampler == nil {
 		return
 	}
