@@ -85,15 +85,41 @@ func (d *dictionary) codeOf(module int32) *code {
 	return d.mapped[module-1].code
 }
 
-// linkPlaces finds the places of the dictionary's frames.
+// linkPlaces finds the places of the dictionary's frames, those of one file that
+// follow each other together.
 func (d *dictionary) linkPlaces() {
 	d.placed, d.places = zeros(d.placed, len(d.frames.dense)), zeros(d.places, len(d.frames.dense))
+	var a addresses
 	for id := range d.frames.dense {
-		if f := &d.frames.dense[id]; f.known && f.label == 0 {
-			c := d.codeOf(f.module)
-			d.places[id] = c.place(f.offset)
-			d.placed[id] = c.placed[d.places[id]]
+		f := &d.frames.dense[id]
+		if !f.known || f.label != 0 {
+			continue
 		}
+		if a.n == len(a.ids) || f.module != a.module {
+			d.linkAddresses(&a)
+			a.n, a.module = 0, f.module
+		}
+		a.ids[a.n], a.offsets[a.n] = id, f.offset
+		a.n++
+	}
+	d.linkAddresses(&a)
+}
+
+// addresses are some frames of one module.
+type addresses struct {
+	module  int32
+	n       int
+	ids     [64]int
+	offsets [64]uint64
+	places  [64]int32
+}
+
+func (d *dictionary) linkAddresses(a *addresses) {
+	c := d.codeOf(a.module)
+	c.placeAll(a.offsets[:a.n], a.places[:a.n])
+	for i, id := range a.ids[:a.n] {
+		d.places[id] = a.places[i]
+		d.placed[id] = c.placed[a.places[i]]
 	}
 }
 
@@ -207,8 +233,8 @@ func (d *dictionary) linkStacks(n *names) {
 	size := len(d.stacks.dense)
 	n.depth = zeros(n.depth, size)
 	l := linker{dictionary: d, names: n, depth: n.depth, farDepth: map[uint64]uint16{}, budget: 1<<20 + 8*size}
-	n.first = n.tables.Stacks.Len() == 0
-	defer func() { n.first = false }()
+	n.own = stream.StackID(n.tables.Stacks.Len() + 1)
+	defer func() { n.own = 0 }()
 	for from := 0; from < size; from += recognized {
 		if from%(1<<16) == 0 && n.tables.Full() {
 			break
@@ -237,12 +263,12 @@ func (l *linker) dropEdges() {
 
 // linkSome links the stacks with ids from from to to-1.
 func (l *linker) linkSome(from, to int) {
-	if !l.names.first {
-		l.recognize(from, to)
-	}
+	l.recognize(from, to)
 	for id := from; id < to; id++ {
 		switch e := l.stacks.dense[id]; {
 		case e == (edge{}) || l.depth[id] != 0:
+		case l.search.states[id-from] == absent:
+			l.know(id, l.names.tables.Stacks.Append(l.stacks.dense[e.parent].link().sid, stream.FrameID(l.frame(uint64(e.frame)))))
 		case uint64(e.parent) < uint64(id):
 			l.add(uint64(id), e)
 		default:

@@ -10,17 +10,27 @@ const (
 	recognized = 512
 
 	// maxSteps is how often: after so many steps few are left.
-	maxSteps = 4
+	maxSteps = 8
 )
 
 // search is for the stacks of a dictionary that the tables hold.
 type search struct {
-	pending []int // ids of stacks whose parents may become linked
-	of      []int // of those that are looked for now
+	pending []int               // ids of stacks whose parents may become linked
+	states  [recognized]absence // of all, in the order of their ids
+	of      []int               // of those that are looked for now
 	parents []stream.StackID
 	frames  []stream.FrameID
 	found   [recognized]stream.StackID
 }
+
+// absence is what is known of a stack that is not linked.
+type absence uint8
+
+const (
+	maybe  absence = iota // nothing
+	absent                // the tables don't hold it, but its parent
+	behind                // nor its parent
+)
 
 // recognize links those of some stacks that the tables hold, a step from their
 // roots to their leaves at a time. Where ways branch off each other a step is far
@@ -32,6 +42,7 @@ func (l *linker) recognize(from, to int) {
 	for id := from; id < to; id++ {
 		s.pending = append(s.pending, id)
 	}
+	s.states = [recognized]absence{}
 	for range maxSteps {
 		if l.follow(from); len(s.of) == 0 {
 			return
@@ -40,6 +51,8 @@ func (l *linker) recognize(from, to int) {
 		for i, id := range s.of {
 			if s.found[i] != 0 {
 				l.know(id, s.found[i])
+			} else {
+				s.states[id-from] = absent
 			}
 		}
 	}
@@ -58,11 +71,17 @@ func (l *linker) follow(from int) {
 		}
 		deep, f := l.depth[e.parent], l.frame(uint64(e.frame))
 		switch {
+		case deep == 0 && int(e.parent) >= from && s.states[int(e.parent)-from] != maybe:
+			s.states[id-from] = behind
 		case deep == 0 && int(e.parent) >= from:
 			s.pending = append(s.pending, id)
 		case deep < rootDepth || deep >= rawformat.MaxStack || f <= 0: // add takes care of it
 		default:
 			parent := l.stacks.dense[e.parent].link().sid
+			if l.names.adds(parent) {
+				s.states[id-from] = behind
+				continue
+			}
 			if next := tables.Stacks.Next(parent, stream.FrameID(f)); next != 0 {
 				l.know(id, next)
 				continue
