@@ -31,6 +31,7 @@ func (r *Records) Reset(d *Dict, report func(Problem)) {
 	data, pr := d.read(r.room)
 	r.room = data
 	r.scan = newRecordScan(d.Name, data, d.header, report)
+	r.scan.prove()
 	for _, p := range pr.problems {
 		r.scan.report(p)
 	}
@@ -58,9 +59,9 @@ func (d *Dict) read(room []byte) (data []byte, pr probe) {
 	return data, pr
 }
 
-// Count is how many records of a kind are left, as far as their lengths tell: a
-// hint to who makes room for them.
-func (r *Records) Count(k rawformat.Kind) (n int) { return r.scan.count(k) }
+// Count is about how many records of a kind there are, before one that is damaged or
+// long: a hint to who makes room for them.
+func (r *Records) Count(k rawformat.Kind) int { return int(r.scan.counts[k]) }
 
 // Next goes to the next intact record; false means that there is none.
 func (r *Records) Next() bool { return r.scan.next(&r.record) }

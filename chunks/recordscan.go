@@ -32,8 +32,10 @@ type recordScan struct {
 	header rawformat.RecordHeader
 	seed   rawformat.Seed
 	report func(Problem)
-	at     int // of the next record
-	budget int // of maxSearch
+	at     int        // of the next record
+	proven int        // behind the last record that is known to fit its checksum
+	counts [256]int32 // of records by kind: see prove
+	budget int        // of maxSearch
 }
 
 func newRecordScan(name string, data []byte, h rawformat.RecordHeader, report func(Problem)) recordScan {
@@ -74,7 +76,7 @@ func (s *recordScan) short(to *Record) (ok bool) {
 	data, at := s.data, s.at
 	n := int(data[at])
 	end := at + 1 + n
-	if n == 0 || n >= 0x80 || end+4 > len(data) || s.seed.CRC(data[at:end]) != binary.LittleEndian.Uint32(data[end:]) {
+	if n == 0 || n >= 0x80 || end+4 > len(data) || at >= s.proven && s.seed.CRC(data[at:end]) != binary.LittleEndian.Uint32(data[end:]) {
 		return false
 	}
 	s.at = end + 4
@@ -82,20 +84,42 @@ func (s *recordScan) short(to *Record) (ok bool) {
 	return true
 }
 
-// count counts the records of a kind up to one whose length can't be.
-func (s *recordScan) count(k rawformat.Kind) (n int) {
-	for at := s.at; at < len(s.data); {
-		size, width, err := rawformat.ReadUint(s.data[at:])
-		next := at + width + int(size) + 4
-		if err != nil || size == 0 || size > rawformat.MaxBlock || next > len(s.data) {
-			break
+// prove checks the checksums of the records from the next one on, many together, and
+// counts them, up to one that is damaged or long.
+func (s *recordScan) prove() {
+	var block [rawformat.PageSize]byte
+	for from := s.at; ; from = s.proven {
+		limit := from + copy(block[:], s.data[from:])
+		at := from
+		for end := s.behind(at, limit); end > 0; end = s.behind(at, limit) {
+			s.seed.Chain(block[at-from:])
+			at = end
 		}
-		if rawformat.Kind(s.data[at+width]) == k {
-			n++
+		if at == from || !rawformat.ChainFits(block[:at-from]) {
+			return
 		}
-		at = next
+		s.proven = at
 	}
-	return n
+}
+
+// behind is where the record at an offset ends by its length, and counts it; 0 if that
+// is behind a limit.
+func (s *recordScan) behind(at, limit int) (end int) {
+	if at+1 >= limit {
+		return 0
+	}
+	n, width := uint64(s.data[at]), 1
+	if n >= 0x80 {
+		n, width, _ = rawformat.ReadUint(s.data[at:limit]) // 0 with an error
+	}
+	if n == 0 || n > uint64(limit-at) {
+		return 0
+	}
+	if end = at + width + int(n) + 4; end > limit {
+		return 0
+	}
+	s.counts[s.data[at+width]]++
+	return end
 }
 
 // record reads the record at an offset. With the error ErrChecksum its length

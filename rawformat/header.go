@@ -265,6 +265,18 @@ func MakeSeed(instance, epoch uint64) Seed {
 // CRC is the CRC-32C of b, seeded with s.
 func (s Seed) CRC(b []byte) uint32 { return crc32.Update(uint32(s), castagnoli, b) }
 
+// residue is the CRC-32C of whatever ends in its own CRC, whatever the seed.
+const residue = 0x48674bc7
+
+// Chain prepares the first bytes of a record, to be summed together with those before
+// and behind it, each with its CRC: where it begins the sum goes on as from the seed.
+// b is a copy, which it changes.
+func (s Seed) Chain(b []byte) { le.PutUint32(b, le.Uint32(b)^uint32(s)^residue) }
+
+// ChainFits reports whether records that were chained all fit their CRCs. One sum of
+// many takes a fraction of the time of theirs.
+func ChainFits(records []byte) bool { return crc32.Update(residue, castagnoli, records) == residue }
+
 // seedCRC continues a CRC, in its inverted form, over 8 bytes. It is here because
 // a slice of them that is given to package crc32 is allocated.
 func seedCRC(crc uint32, v uint64) uint32 {
