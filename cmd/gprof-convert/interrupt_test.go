@@ -111,13 +111,20 @@ func TestInterruptDirectory(t *testing.T) {
 			}
 		}
 		n := len(tree(t, dir))
-		cmd := exec.Command("gprof-convert", session, "-o", "parquet="+tables)
+		r, w, err := os.Pipe() // nobody reads, so that it does not end before it is interrupted
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		cmd := exec.Command("gprof-convert", session, "-o", "parquet="+tables, "-o", "gecko=-")
+		cmd.Stdout = w
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		w.Close()
 		waitFor(t, func() bool { return len(tree(t, dir)) > n+3 }) // it writes
 		cmd.Process.Signal(os.Interrupt)
-		err := cmd.Wait()
+		err = cmd.Wait()
 		if !cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
 			t.Fatalf("ended with %v before it was interrupted", err)
 		}
@@ -271,7 +278,7 @@ func waitFor(t *testing.T, come func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !come(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("waited for 30 seconds in vain")
+			t.Fatal("waited for a minute in vain")
 		}
 	}
 }

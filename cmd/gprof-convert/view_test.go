@@ -100,11 +100,10 @@ func describeProfile(zipped []byte) string {
 
 // await FILE waits until a file is there.
 func await(ts *testscript.TestScript, neg bool, args []string) {
-	for range 1000 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if text, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && len(text) > 0 {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("%s does not come", args[0])
 }
