@@ -35,8 +35,9 @@ demo: build ## record a real program for some seconds, convert it, say how to op
 test: tools ## run the tests with the race detector
 	@go test -race -json ./... | go run .ci/tally.go
 
-check: tools ## all that continuous integration checks
-	@.ci/static
+check: ## all that continuous integration checks
+	@.ci/install compiler
+	@.ci/install & install=$$!; .ci/static; wait $$install
 	@.ci/suite | go run .ci/tally.go
 
 crash: ## kill recording programs KILLS times, and in every other way; compare with what they acknowledged; two million stacks
