@@ -37,7 +37,7 @@ func StartEarly() {
 	if early.Load() != nil {
 		return
 	}
-	r := &Recorder{instance: newInstance()}
+	r := &Recorder{instance: newInstance(), features: FeatureMarkers | FeatureStacks}
 	r.findTricks()
 	r.defined.Store(^uint32(0) - 1) // all that is: ids are the process'
 	r.shards = make([]shard, earlyShards)
@@ -58,6 +58,7 @@ type heir struct {
 	time tick   // the last one
 	of   who
 	raw  []uint64 // of the stack block that was read last
+	head []byte   // scratch
 }
 
 // takeOverEarly makes r the heir of the early recorder, if there is one.
@@ -153,17 +154,30 @@ func (r *Recorder) replayBlock(h *heir, k rawformat.Kind, body []byte) {
 	case rawformat.KindContext:
 		h.of = who{goroutine: c.Uint("goroutine"), track: uint32(c.Uint("track"))}
 	case rawformat.KindStack:
-		h.raw = c.PCs(h.raw[:0], "pcs")
-	default:
-		if k >= markInstant && k <= markEnd {
-			c.Uint("event")
-			c.Uint("stack")
+		if h.raw = h.raw[:0]; r.features.Has(FeatureStacks) {
+			h.raw = c.PCs(h.raw, "pcs")
+			r.nameStack(h.raw)
 		}
-		before := body[:c.Offset()]
+	default:
+		h.head = h.head[:0]
+		if k >= markInstant && k <= markEnd {
+			h.head = rawformat.AppendUint(h.head, c.Uint("event"))
+			c.Uint("stack")
+			h.head = rawformat.AppendUint(h.head, uint64(min(len(h.raw), 1)))
+		}
 		h.time += tick(c.Sint("time"))
-		r.again(h, k, before, body[c.Offset():])
+		r.again(h, k, h.head, body[c.Offset():])
 		h.raw = h.raw[:0]
 	}
+}
+
+// nameStack has the dictionary tell what is at the pcs of a stack block.
+func (r *Recorder) nameStack(raw []uint64) {
+	calls := make([]uintptr, 0, len(raw))
+	for _, pc := range raw {
+		calls = append(calls, uintptr(pc)+1)
+	}
+	r.internStack(calls)
 }
 
 // again writes a block whose fields are those before its time and those behind it.

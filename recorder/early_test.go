@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,7 +54,11 @@ func earlyChild() {
 			panic("a recorder in /dev/null")
 		}
 	}
-	childRecorder(recorder.Options{Dir: os.Args[1], Limit: 16 << 20, CounterHz: -1})
+	options := recorder.Options{Dir: os.Args[1], Limit: 16 << 20, CounterHz: -1}
+	if os.Args[2] == "without stacks" {
+		options.Without = recorder.FeatureStacks
+	}
+	childRecorder(options)
 	close(quit)
 	sum := 0
 	for range 4 {
@@ -72,7 +77,7 @@ func earlyChild() {
 // What was marked before Start, and during it, is in the recording, in order, and
 // nothing else; intervals may begin before and end after.
 func TestEarly(t *testing.T) {
-	for _, start := range []string{"", "fail"} {
+	for _, start := range []string{"", "fail", "without stacks"} {
 		out, _ := child("early", []string{t.TempDir(), start}).Output()
 		var dir string
 		var sum, dropped int
@@ -86,9 +91,13 @@ func TestEarly(t *testing.T) {
 		if len(found)+dropped != sum || len(found) < 1500 {
 			t.Errorf("%d markers and %d dropped, %d were made", len(found), dropped, sum)
 		}
-		next := map[uint64]uint64{}
+		next, goroutine := map[uint64]uint64{}, map[uint64]uint64{}
 		for _, e := range found {
 			by, n := e.args[0].Num, e.args[1].Num
+			if of, known := goroutine[by]; known && of != e.by {
+				t.Fatalf("goroutine %d: marker %d is of goroutine %d, those before it of %d", by, n, e.by, of)
+			}
+			goroutine[by] = e.by
 			if n < next[by] || n > next[by] && dropped == 0 {
 				t.Fatalf("goroutine %d: marker %d, want %d", by, n, next[by])
 			}
@@ -99,6 +108,18 @@ func TestEarly(t *testing.T) {
 		}
 		if s := r.of("stack"); len(s) != 1 || string(s[0].args[0].Text) != "who called" {
 			t.Errorf("stacks %+v", s)
+		}
+		stacks, want := r.markerStacks(), 1
+		if start == "without stacks" {
+			want = 0
+		}
+		for _, s := range stacks {
+			if names := r.stackDict(t).names(t, s); len(names) == 0 || !strings.HasSuffix(names[0], ".earlyChild") {
+				t.Errorf("marked at %v", names)
+			}
+		}
+		if len(stacks) != want {
+			t.Errorf("%d markers with a stack, want %d", len(stacks), want)
 		}
 		if m := r.of("early many"); len(m) != 1 || len(m[0].args) != 5 || m[0].args[4].Num != 5 {
 			t.Errorf("many %+v", m)

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -226,10 +228,19 @@ func TestKernelFile(t *testing.T) {
 // This machine's own counters move as the kernel's files do, and one look at all
 // allocates nothing.
 func TestOwnSystem(t *testing.T) {
+	const back = 64 << 20
+	given := make([]byte, back)
+	runtime.KeepAlive(given)
+	debug.FreeOSMemory()
 	var m meter
 	m.open(10)
 	defer m.system.close()
 	values := readings(&m)
+	var goes runtime.MemStats
+	runtime.ReadMemStats(&goes)
+	if got, want := values["Go memory"].value, int64(goes.Sys-goes.HeapReleased); goes.HeapReleased < back/2 || got < want-back/4 || got > want+back/4 {
+		t.Errorf("Go memory is %d bytes, want %d; %d were given back", got, want, goes.HeapReleased)
+	}
 	for _, name := range []string{"process CPU", "RSS", "heap", "goroutines"} {
 		if values[name].value <= 0 {
 			t.Errorf("%s: %+v", name, values[name])

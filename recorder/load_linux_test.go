@@ -11,6 +11,7 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -105,10 +106,27 @@ func work(t *testing.T, dir string) {
 	if n, err := io.Copy(io.Discard, c); n != loadNet {
 		t.Fatal(n, err)
 	}
+	contend()
 	for begin := outside(t)["process CPU"]; outside(t)["process CPU"]-begin < int64(loadCPU); {
 		garbage = make([]byte, 1<<16)
 	}
 	runtime.GC()
+}
+
+// contend has goroutines wait for a lock: so many that the runtime times some.
+func contend() {
+	var mu sync.Mutex
+	var waiting sync.WaitGroup
+	mu.Lock()
+	for range 256 {
+		waiting.Go(func() {
+			mu.Lock()
+			mu.Unlock()
+		})
+	}
+	time.Sleep(10 * time.Millisecond)
+	mu.Unlock()
+	waiting.Wait()
 }
 
 var garbage, held []byte
@@ -159,10 +177,20 @@ func TestCountersOfLoad(t *testing.T) {
 		}
 		t.Logf("%-16s %12d in the recording, %12d outside", name, v[len(v)-1]-v[0], done[name]-begun[name])
 	}
-	for name, least := range map[string]int64{"process CPU": int64(loadCPU), "loopback": loadNet, "read": loadNet, "written": loadDisk, "GC cycles": 1, "allocated": loadHeap} {
+	for name, least := range map[string]int64{"process CPU": int64(loadCPU), "loopback": loadNet, "read": loadNet, "written": loadDisk, "GC cycles": 1, "allocated": loadHeap,
+		"lock waits": max(int64(time.Millisecond), done["lock waits"]-begun["lock waits"])} {
 		if v := values(counters, name); v[len(v)-1]-v[0] < least {
 			t.Errorf("%s moved by %d, want at least %d", name, v[len(v)-1]-v[0], least)
 		}
+	}
+	threads := int64(0)
+	for name, c := range counters {
+		if strings.HasPrefix(name, "thread ") {
+			threads += c.values[len(c.values)-1]
+		}
+	}
+	if threads == 0 || threads > after["process CPU"] {
+		t.Errorf("threads used %d ns, their process %d", threads, after["process CPU"])
 	}
 	if v := values(counters, "disk written"); done["disk written"]-begun["disk written"] >= loadDisk && v[len(v)-1]-v[0] < loadDisk {
 		t.Errorf("%d bytes were written to the disk, want %d", v[len(v)-1]-v[0], loadDisk)

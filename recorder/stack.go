@@ -322,12 +322,15 @@ func (f *freshStacks) take(dst *freshStacks) {
 func (r *Recorder) internStacks() {
 	r.fresh.take(&r.taken)
 	for i := range r.taken.n {
-		calls := r.taken.calls[i][:r.taken.depth[i]]
-		if r.known.find(calls) != 0 {
-			continue
-		}
-		if id := r.dict.stack(r.places(calls)); id != 0 {
-			r.known.add(calls, id)
-		}
+		r.internStack(r.taken.calls[i][:r.taken.depth[i]])
+	}
+}
+
+func (r *Recorder) internStack(calls []uintptr) {
+	if r.known.find(calls) != 0 {
+		return
+	}
+	if id := r.dict.stack(r.places(calls)); id != 0 {
+		r.known.add(calls, id)
 	}
 }

@@ -1,6 +1,7 @@
 package gecko
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -107,5 +108,24 @@ func TestAddresses(t *testing.T) {
 	}
 	if want := (addresses{1<<48 + 0x2000, 1<<48 + 0x3000}); c.ranges[z] != want {
 		t.Errorf("range of z %x, want %x", c.ranges[z], want)
+	}
+}
+
+// A process lists the modules that it has frames of, not those of another one.
+func TestLibsOfProcess(t *testing.T) {
+	b := streamtest.NewBuilder()
+	for i, name := range []string{"front", "worker"} {
+		p := b.Process(stream.Process{Instance: uint64(i + 1), Pid: i + 1, Name: name, Start: begin, End: begin + second})
+		p.Main.Sample(begin, b.StackOf(stream.Frame{Module: b.Tables.Modules.Intern(stream.Module{Name: name}), Offset: 8}))
+	}
+	var top object
+	if err := json.Unmarshal(convert(t, b.Source()), &top); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range append([]object{top}, members(top.list("processes"))...) {
+		libs := members(p.list("libs"))
+		if want := []string{"front", "worker"}[i]; len(libs) != 1 || libs[0]["name"] != want {
+			t.Errorf("process %d has modules %v, want %s alone", i, libs, want)
+		}
 	}
 }
