@@ -156,7 +156,7 @@ func (r *Recorder) replayBlock(h *heir, k rawformat.Kind, body []byte) {
 	case rawformat.KindStack:
 		if h.raw = h.raw[:0]; r.features.Has(FeatureStacks) {
 			h.raw = c.PCs(h.raw, "pcs")
-			r.nameStack(h.raw)
+			r.unnamed = append(r.unnamed, callsOf(h.raw))
 		}
 	default:
 		h.head = h.head[:0]
@@ -171,13 +171,13 @@ func (r *Recorder) replayBlock(h *heir, k rawformat.Kind, body []byte) {
 	}
 }
 
-// nameStack has the dictionary tell what is at the pcs of a stack block.
-func (r *Recorder) nameStack(raw []uint64) {
-	calls := make([]uintptr, 0, len(raw))
-	for _, pc := range raw {
+// callsOf are the calls that a stack block tells the pcs of.
+func callsOf(pcs []uint64) []uintptr {
+	calls := make([]uintptr, 0, len(pcs))
+	for _, pc := range pcs {
 		calls = append(calls, uintptr(pc)+1)
 	}
-	r.internStack(calls)
+	return calls
 }
 
 // again writes a block whose fields are those before its time and those behind it.

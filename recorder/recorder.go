@@ -62,8 +62,9 @@ type Recorder struct {
 	generation uint16      // of the dictionary; the housekeeper's
 	outgrown   []outgrown  // dictionaries before it; the housekeeper's
 
-	known knownStacks
-	fresh freshStacks
+	known   knownStacks
+	fresh   freshStacks
+	unnamed [][]uintptr // stacks of markers before Start, until the modules are known
 
 	// The housekeeper's.
 	member        membership

@@ -318,8 +318,13 @@ func (f *freshStacks) take(dst *freshStacks) {
 	atomic.StoreUint32(&f.lock, 0)
 }
 
-// internStacks gives the submitted stacks their ids.
+// internStacks gives the submitted stacks their ids, and those of before Start, by which
+// the dictionary tells what is at their pcs.
 func (r *Recorder) internStacks() {
+	for _, calls := range r.unnamed {
+		r.internStack(calls)
+	}
+	r.unnamed = nil
 	r.fresh.take(&r.taken)
 	for i := range r.taken.n {
 		r.internStack(r.taken.calls[i][:r.taken.depth[i]])
