@@ -201,9 +201,9 @@ func (z *zipScan) openMember(m zipMember) (io.ReadCloser, error) {
 // unpack copies a member. One that does not fit its checksum or its size is
 // kept as far as it went: what is in it has checksums of its own.
 func (z *zipScan) unpack(m zipMember, r io.Reader) error {
-	size := int64(m.UncompressedSize64)
-	off, n, err := z.o.Spool.put(r, size)
-	if z.unpacked += n; z.unpacked > FreeBytes+MaxRatio*z.size {
+	left := FreeBytes + MaxRatio*z.size - z.unpacked
+	off, n, err := z.o.Spool.put(r, min(int64(m.UncompressedSize64), left+1))
+	if z.unpacked += n; n > left {
 		return ErrBomb
 	}
 	if err == nil {

@@ -235,3 +235,27 @@ func addSized(t *testing.T, w *zip.Writer, name string, method uint16, data stri
 		t.Fatal(err)
 	}
 }
+
+// A member that would be too much for the size of the archive is given up at its
+// limit, not when all of it has been unpacked.
+func TestZipBomb(t *testing.T) {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	m, err := w.Create("data")
+	if err == nil {
+		_, err = m.Write(bytes.Repeat([]byte("A"), 9000))
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	size, o := int64(b.Len()), options(t)
+	z := &zipScan{o: o, fs: newFS(), in: &countedAt{r: bytes.NewReader(b.Bytes()), left: MaxDirectory}, size: size}
+	const left = 5000
+	z.unpacked = FreeBytes + MaxRatio*size - left // as if that much had come already
+	if err := z.all(); !errors.Is(err, ErrBomb) {
+		t.Fatalf("%v, want %v", err, ErrBomb)
+	}
+	if info, err := o.Spool.file.Stat(); err != nil || info.Size() > left+1 {
+		t.Errorf("%d bytes were unpacked, %v", info.Size(), err)
+	}
+}

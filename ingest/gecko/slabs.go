@@ -45,7 +45,7 @@ func Unslab(r io.Reader, dir string) (io.ReadCloser, error) {
 	go func() {
 		defer close(out.done)
 		w := bufio.NewWriterSize(writer, 64<<10)
-		err := s.write(w, s.root)
+		err := s.write(w, s.root, 0)
 		if err == nil {
 			err = w.Flush()
 		}
@@ -106,6 +106,15 @@ type slabFile struct {
 const maxSlabs = 2 << 32
 
 const (
+	// maxSlabCount bounds the table, which is in memory: a profile has some dozens
+	// of slabs for each thread.
+	maxSlabCount = 1 << 20
+	// maxSlabDepth bounds how many slabs are open at a time, each with a buffer. A
+	// profile has lists in its root.
+	maxSlabDepth = 64
+)
+
+const (
 	slabHeader = len(slabs) + 3*4
 	slabEntry  = 3 * 4
 )
@@ -124,8 +133,8 @@ func (f *slabFile) readTable() error {
 		return fmt.Errorf("%w: more than %d bytes", ErrSlabs, int64(maxSlabs))
 	case number(rest, 0) != 1:
 		return fmt.Errorf("%w: version %d, want 1", ErrSlabs, number(rest, 0))
-	case count > (f.size-int64(slabHeader))/slabEntry:
-		return fmt.Errorf("%w: %d slabs in %d bytes", ErrSlabs, count, f.size)
+	case count > maxSlabCount || count > (f.size-int64(slabHeader))/slabEntry:
+		return fmt.Errorf("%w: %d slabs in %d bytes, want at most %d", ErrSlabs, count, f.size, maxSlabCount)
 	}
 	table := make([]byte, count*slabEntry)
 	if _, err := f.r.ReadAt(table, int64(slabHeader)); err != nil {
@@ -145,17 +154,20 @@ func (f *slabFile) readTable() error {
 	return nil
 }
 
-// write writes the text of a slab. As each is used once, the depth is bounded by
-// their number, and what is written by the size of the file.
-func (f *slabFile) write(w *bufio.Writer, i int) error {
-	if i >= len(f.slabs) || f.slabs[i].used {
+// write writes the text of a slab that stands in so many others. As each is used
+// once, what is written is bounded by the size of the file.
+func (f *slabFile) write(w *bufio.Writer, i, depth int) error {
+	switch {
+	case i >= len(f.slabs) || f.slabs[i].used:
 		return fmt.Errorf("%w: slab %d of %d is not there, or used twice", ErrSlabs, i, len(f.slabs))
+	case depth > maxSlabDepth:
+		return fmt.Errorf("%w: slab %d stands in more than %d others", ErrSlabs, i, maxSlabDepth)
 	}
 	s := &f.slabs[i]
 	s.used = true
 	in := bufio.NewReaderSize(io.NewSectionReader(f.r, s.off, s.length), 16<<10)
 	if s.typ == slabJSON {
-		return f.writeText(w, in)
+		return f.writeText(w, in, depth)
 	}
 	return writeNumbers(w, in, s)
 }
@@ -168,7 +180,7 @@ const maxReference = 32
 
 // writeText writes JSON with other slabs in the place of references. No string looks like
 // one: the quotes in it are escaped.
-func (f *slabFile) writeText(w *bufio.Writer, in *bufio.Reader) error {
+func (f *slabFile) writeText(w *bufio.Writer, in *bufio.Reader, depth int) error {
 	for {
 		b, err := in.ReadByte()
 		if err == io.EOF {
@@ -180,7 +192,7 @@ func (f *slabFile) writeText(w *bufio.Writer, in *bufio.Reader) error {
 			in.UnreadByte()
 			if i, n := referenceIn(in); n > 0 {
 				in.Discard(n)
-				if err := f.write(w, i); err != nil {
+				if err := f.write(w, i, depth+1); err != nil {
 					return err
 				}
 				continue

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"testing"
@@ -102,6 +103,11 @@ func TestUnslabBomb(t *testing.T) {
 			t.Errorf("%q, %v", text, err)
 		}
 	}
+	for depth, want := range map[int]error{maxSlabDepth: nil, maxSlabDepth + 1: ErrSlabs} { // all of them are open until the last one is written
+		if text, err := unslab(nested(depth)); !errors.Is(err, want) {
+			t.Errorf("%d slabs in one another: %q, %v", depth, text, err)
+		}
+	}
 	var out bytes.Buffer
 	r, err := Unslab(bytes.NewReader(slabbed(`[1,2,3]`)), t.TempDir())
 	if err != nil {
@@ -110,6 +116,15 @@ func TestUnslabBomb(t *testing.T) {
 	if _, err := io.CopyN(&out, r, 2); err != nil || out.String() != "[1" || r.Close() != nil {
 		t.Errorf("closed early: %q, %v", out.String(), err)
 	}
+}
+
+// nested is a file of slabs each of which stands in the one before it.
+func nested(depth int) []byte {
+	list := make([]any, depth, depth+1)
+	for i := range list {
+		list[i] = fmt.Sprintf(`{"$s":%d}`, i+1)
+	}
+	return slabbed(append(list, `1`)...)
 }
 
 func FuzzUnslab(f *testing.F) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/klauspost/compress/fse"
+
 	"gprof/rawformat"
 )
 
@@ -150,4 +152,21 @@ func FuzzJoin(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// A column without tokens has no planes: one that says it has is no way to have
+// any number of bytes unpacked.
+func TestEmptyColumn(t *testing.T) {
+	many := make([]byte, 1<<20)
+	many[7] = 1
+	packed, err := fse.Compress(many, new(fse.Scratch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := []byte{0, byte(asTheyAre), 0, 0, planeFSE}
+	column = append(rawformat.AppendUint(column, uint64(len(packed))), packed...)
+	r := newDecoder().reader(column, 1<<10)
+	if _, c, err := r.read(); err != nil || c.left() != 0 || len(r.fse.Out) > 0 {
+		t.Errorf("%v; %d bytes were unpacked", err, len(r.fse.Out))
+	}
 }

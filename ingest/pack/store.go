@@ -204,6 +204,9 @@ func (r *columnReader) planes(c *stored, n int) (err error) {
 			counts[p] = n
 		}
 	default:
+		if n == 0 {
+			return nil // no plane is stored, and whoever unpacks one takes 0 bytes for no limit
+		}
 		if c.planes[0], err = r.plane(n); err != nil {
 			return err
 		}

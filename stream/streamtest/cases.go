@@ -283,7 +283,7 @@ func numbers(b *Builder) {
 	e := b.Event(stream.Event{Name: "number", Fields: []stream.EventField{{Name: "f", Type: stream.Float, Format: stream.FormatDecimal}}})
 	for i, v := range []any{
 		math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0.1, 1e300, math.SmallestNonzeroFloat64, math.MaxFloat64,
-		math.MinInt64, math.MaxInt64, uint64(math.MaxUint64), uint64(1<<53 + 1),
+		int64(math.MinInt64), int64(math.MaxInt64), uint64(math.MaxUint64), uint64(1<<53 + 1),
 	} {
 		p.Main.Mark(start+stream.Time(i), stream.Instant, e, v)
 	}
