@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"gprof/ingest/internal/damage"
 	"gprof/ingest/internal/naming"
@@ -241,17 +242,17 @@ func (f *File) processes() []stream.Process {
 	for i, p := range f.life.all {
 		numbers[p] = i + 1
 	}
-	rows := make([]stream.Process, len(f.life.all))
+	rows, sampled := make([]stream.Process, len(f.life.all)), "perf "+f.events()
 	for i, p := range f.life.all {
-		rows[i] = f.row(p)
+		rows[i] = f.row(p, sampled)
 		rows[i].Parent = stream.ProcessID(numbers[p.parent])
 	}
 	return rows
 }
 
-// row is what is known of a process.
-func (f *File) row(p *process) stream.Process {
-	row := f.facts.row(p, f.digest, "perf "+f.events())
+// row is what is known of a process that was sampled so.
+func (f *File) row(p *process, sampled string) stream.Process {
+	row := f.facts.row(p, f.digest, sampled)
 	row.Exe = f.life.program(p)
 	if i := slices.IndexFunc(f.attrs, func(a attr) bool { return a.use != asMeasurements }); i >= 0 {
 		row.Interval = f.attrs[i].interval()
@@ -289,14 +290,11 @@ func (p *process) start() uint64 {
 
 // events names the events.
 func (f *File) events() string {
-	text := ""
+	names := make([]string, len(f.attrs))
 	for i := range f.attrs {
-		if i > 0 {
-			text += ", "
-		}
-		text += f.attrs[i].name
+		names[i] = f.attrs[i].name
 	}
-	return text
+	return strings.Join(names, ", ")
 }
 
 // instance names a process of the file with that digest.

@@ -21,6 +21,7 @@ const (
 	maxFront    = 64 << 20 // bytes before the data: attrs, and the ids of each processor's
 	maxFeatures = 64 << 20 // bytes behind it
 	maxAttrs    = 4096
+	maxText     = 64 << 10 // bytes of a command, and of an event's name
 )
 
 // section is a part of a file.
@@ -213,12 +214,14 @@ func (f *File) feature(number int, body []byte) {
 
 // readCommand reads how perf was called.
 func (f *File) readCommand(c *cursor) {
-	for n := c.u32(); n > 0 && !c.short; n-- {
-		if f.facts.command != "" {
-			f.facts.command += " "
+	var command []byte
+	for n := c.u32(); n > 0 && !c.short && len(command) < maxText; n-- {
+		if len(command) > 0 {
+			command = append(command, ' ')
 		}
-		f.facts.command += c.counted()
+		command = append(command, c.counted()...)
 	}
+	f.facts.command = string(command[:min(len(command), maxText)])
 }
 
 // readEvents reads the names of events, which are in the order of the attrs.
@@ -228,7 +231,7 @@ func (f *File) readEvents(c *cursor) {
 		c.take(uint64(size))
 		ids := c.u32()
 		if name := c.counted(); name != "" && !c.short {
-			f.attrs[i].name = name
+			f.attrs[i].name = name[:min(len(name), maxText)]
 		}
 		c.take(8 * uint64(ids))
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"gprof/ingest/internal/damage"
 	"gprof/ingest/perf"
@@ -174,6 +176,26 @@ func TestPackedAndTorn(t *testing.T) {
 			t.Errorf("behind it %q: %d samples, want %d, in\n%s", behind, n, want, got)
 		}
 		has(t, got, fmt.Sprintf("Reason:%d What:records Where:offset", stream.ReasonTorn))
+	}
+}
+
+// A command that is told over and over does not become longer each time, and the
+// names of events, which may be long, are there once for all processes.
+func TestLongTexts(t *testing.T) {
+	command := wire(nil).u64(11).u32(2).counted("perf").counted(strings.Repeat("x", 30<<10))
+	events := wire(nil).u64(12).u32(1, 64)
+	events = append(append(events, attr(1, 0)...), wire(nil).u32(0).counted(strings.Repeat("e", 30<<10))...)
+	all := append([]wire{record(80, 0, command), record(80, 0, command), record(80, 0, events)}, records()...)
+	f, err := perf.Open(opener(piped(all...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := f.Processes()
+	if len(p) < 2 || len(p[0].CPU) < 30<<10 || unsafe.StringData(p[0].CPU) != unsafe.StringData(p[1].CPU) {
+		t.Errorf("%d processes, events of %d bytes, not shared", len(p), len(p[0].CPU))
+	}
+	if want := (stream.Attr{Key: "perf command", Value: "perf " + strings.Repeat("x", 30<<10)}); !slices.Contains(p[0].Attrs, want) {
+		t.Errorf("attributes %.200v", p[0].Attrs)
 	}
 }
 

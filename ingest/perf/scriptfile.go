@@ -157,9 +157,9 @@ func nanoseconds(seconds, fraction string) uint64 {
 func (f *Script) Processes() []stream.Process { return f.rows }
 
 func (f *Script) processes() []stream.Process {
-	rows := make([]stream.Process, len(f.life.all))
+	rows, sampled := make([]stream.Process, len(f.life.all)), "perf "+strings.Join(f.events, ", ")
 	for i, p := range f.life.all {
-		rows[i] = f.facts.row(p, f.digest, "perf "+strings.Join(f.events, ", "))
+		rows[i] = f.facts.row(p, f.digest, sampled)
 	}
 	return rows
 }
