@@ -70,6 +70,13 @@ func (o *outcome) key() string {
 	return o.Output
 }
 
+// local reports whether all files of the output are below the directory of outputs:
+// files are removed by their names here, and a journal may be anybody's.
+func (o *outcome) local() bool {
+	elsewhere := func(name string) bool { return !filepath.IsLocal(filepath.FromSlash(name)) }
+	return !elsewhere(o.Output) && !slices.ContainsFunc(o.Files, elsewhere)
+}
+
 // nothing is the outcome of which nothing is there.
 func (o *outcome) nothing() outcome {
 	return outcome{Input: o.Input, Output: o.Output, DataSet: o.DataSet, From: o.From, Pattern: o.Pattern}
@@ -96,7 +103,7 @@ func (s *streams) openJournal(dir string) (*journal, error) {
 	}
 	for line := range bytes.Lines(old) {
 		var o outcome
-		if json.Unmarshal(line, &o) == nil {
+		if json.Unmarshal(line, &o) == nil && o.local() {
 			j.note(o)
 		}
 	}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,6 +86,29 @@ func TestJournal(t *testing.T) {
 }
 
 // What hung may answer another time; what is torn stays so.
+// A journal that was made up names nothing that lies elsewhere.
+func TestJournalStaysBelow(t *testing.T) {
+	dir := t.TempDir()
+	lines := ""
+	for _, output := range []string{"../a.json", "/a.json", "", "a/../../b", "good.json"} {
+		lines += fmt.Sprintf(`{"output":%q,"fingerprint":"f"}`, output) + "\n"
+	}
+	for _, file := range []string{"../a.parquet", "/a.parquet", "", "good.parquet"} {
+		lines += fmt.Sprintf(`{"output":"tables","dataset":true,"input":%q,"files":["b.parquet",%q]}`, file, file) + "\n"
+	}
+	if err := os.WriteFile(filepath.Join(dir, journalName), []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var inputs []string
+	for _, o := range reopen(t, dir).done {
+		inputs = append(inputs, o.Output+" "+o.Input)
+	}
+	slices.Sort(inputs)
+	if want := []string{"good.json ", "tables good.parquet"}; !slices.Equal(inputs, want) {
+		t.Errorf("%q, want %q", inputs, want)
+	}
+}
+
 func TestJournalTriesAgain(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.json"), nil, 0o600); err != nil {

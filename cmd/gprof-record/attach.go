@@ -35,7 +35,7 @@ type attachCmd struct {
 func (*attachCmd) Help() string {
 	return `Samples run into a ring of files: when it is full the oldest go. What is in it survives, whoever is killed. Ctrl-C ends the sampling; the processes run on.
 
-Of all threads it is recorded what they run, and when and where they leave the processor. Stacks are found by frame pointers: Go programs have them, C needs -fno-omit-frame-pointer.
+It records what each thread runs, and when and where it leaves the processor. Stacks are found by frame pointers: Go programs have them, C needs -fno-omit-frame-pointer.
 
 Examples:
 

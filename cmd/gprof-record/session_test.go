@@ -3,8 +3,8 @@
 package main
 
 import (
-	"bytes"
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"

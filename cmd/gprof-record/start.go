@@ -6,7 +6,7 @@ type startCmd struct{ commandFlags }
 
 // Help is what start --help ends with.
 func (*startCmd) Help() string {
-	return `Processes record again, from pause or stop. What they recorded before stays where it is: no data is lost by start. It is answered when every process of the session that lives records.
+	return `Processes record again, from pause or stop. What they recorded before stays where it is: no data is lost by start. The command returns when every live process of the session records.
 
 Examples:
 
