@@ -148,29 +148,20 @@ func TestManyTexts(t *testing.T) {
 // one's first place is, and those that were amended.
 func TestLookupAll(t *testing.T) {
 	var set Set[int, int32]
-	var texts Texts[int32]
-	keys, names := []int{}, [][]byte{nil}
+	var keys []int
 	for i := range 1000 {
-		keys, names = append(keys, i), append(names, fmt.Append(nil, i))
+		keys = append(keys, i)
 	}
-	ids, nameIDs := make([]int32, len(keys)), make([]int32, len(names))
+	ids := make([]int32, len(keys))
 	for seen := 0; seen <= len(keys); seen += 250 {
 		set.LookupAll(keys, ids)
-		texts.LookupAll(names, nameIDs)
 		for i, key := range keys {
 			if ids[i] != set.Lookup(key) || (ids[i] != 0) != (i < seen) {
 				t.Fatalf("%d seen: %d has id %d, want %d", seen, key, ids[i], set.Lookup(key))
 			}
-			if id := nameIDs[i+1]; texts.At(id) != string(names[i+1]) && id != 0 || (id != 0) != (i < seen) {
-				t.Fatalf("%d seen: %s has id %d, which is %q", seen, names[i+1], id, texts.At(id))
-			}
-		}
-		if nameIDs[0] != 0 {
-			t.Fatalf("no text has id %d", nameIDs[0])
 		}
 		for _, key := range keys[seen:min(seen+250, len(keys))] {
 			set.Amend(set.Intern(key), -key-1)
-			texts.Intern(fmt.Sprint(key))
 		}
 	}
 }

@@ -33,28 +33,6 @@ func (t *Texts[ID]) InternBytes(b []byte) ID {
 	return t.Intern(string(b))
 }
 
-// LookupAll sets ids to those of texts, 0 where a text has not been seen: see
-// [Set.LookupAll].
-func (t *Texts[ID]) LookupAll(texts [][]byte, ids []ID) {
-	var keys, found [64]string
-	for len(texts) > 0 {
-		n := min(len(texts), len(keys))
-		for i, b := range texts[:n] {
-			keys[i] = unsafe.String(unsafe.SliceData(b), len(b)) // which is not kept
-		}
-		t.set.guess(keys[:n], ids[:n])
-		for i, id := range ids[:n] {
-			found[i] = t.At(id)
-		}
-		for i, key := range keys[:n] {
-			if found[i] != key {
-				ids[i] = t.set.Lookup(key)
-			}
-		}
-		texts, ids = texts[n:], ids[n:]
-	}
-}
-
 // At returns the string with that id, "" for 0.
 func (t *Texts[ID]) At(id ID) string {
 	if id == 0 {

@@ -1,83 +1,98 @@
 package pprof
 
-// ahead is how many things are looked up at a time.
+// ahead is how many locations are looked up at a time.
 const ahead = 64
 
+// guess is a location, and the site that it may be.
+type guess struct {
+	place site // without its functions
+	key   uint32
+	id    siteID // 0: there is none
+	found site
+}
+
 // anticipate looks up what the pool has, most of it mostly, before samples ask for
-// it one by one: many at a time take a fraction of the time. What is not found, or
-// is odd, is left to whoever asks.
+// it one by one: many at a time take a fraction of the time. A site is told from
+// others by comparing what the file says of it, so that no text has to be looked
+// up. What is not found, or is odd, is left to whoever asks.
 func (t *translation) anticipate() {
-	t.anticipateTexts()
-	for i := range t.functions {
-		t.anticipateFunction(&t.from.functions.rows[i], &t.functions[i])
-	}
-	t.anticipateSites()
-}
-
-func (t *translation) anticipateTexts() {
-	var texts [ahead][]byte
-	for from := 0; from < len(t.texts); from += ahead {
-		ids := t.texts[from:min(from+ahead, len(t.texts))]
-		for i := range ids {
-			texts[i], _ = t.from.texts.get(uint64(from + i))
-		}
-		t.to.texts.LookupAll(texts[:len(ids)], ids)
-		for i, id := range ids {
-			if id == 0 && len(texts[i]) > 0 {
-				ids[i] = -1
+	var guesses [ahead]guess
+	all := t.from.locations.rows
+	for from := 0; from < len(all); from += ahead {
+		rows := all[from:min(from+ahead, len(all))]
+		t.guess(rows, guesses[:len(rows)])
+		for i := range rows {
+			if g := &guesses[i]; g.id != 0 && t.is(&rows[i], g) {
+				t.sites[from+i] = g.id
 			}
 		}
 	}
 }
 
-// known is the id of a text, below 0 if that has to be asked for.
-func (t *translation) known(n uint64) textID {
+// guess guesses which sites some locations are.
+func (t *translation) guess(rows []location, guesses []guess) {
+	for i := range rows {
+		l, g := &rows[i], &guesses[i]
+		g.id = 0
+		if l.mapping == 0 || t.from.mappings.find(l.mapping) >= 0 {
+			g.place = t.place(l)
+			g.id = t.to.hints.find(t.from.hintOf(l, &g.place))
+		}
+	}
+	for i := range guesses {
+		if g := &guesses[i]; g.id != 0 {
+			g.found = t.to.sites.At(g.id)
+		}
+	}
+}
+
+// is says whether a location is the site that was guessed.
+func (t *translation) is(l *location, g *guess) bool {
+	s, lines := &g.found, t.from.lines[l.from:l.to]
+	if s.offset != g.place.offset || s.module != g.place.module || s.outside != g.place.outside {
+		return false
+	}
+	if len(lines) == 0 {
+		return s.inner == (call{}) && s.outer == 0
+	}
+	if !t.isCall(&lines[0], &s.inner) {
+		return false
+	}
+	outer := s.outer
+	for i := range lines[1:] {
+		if outer == 0 {
+			return false
+		}
+		var id callID
+		outer, id = t.to.outer.At(outer)
+		if c := t.to.callers.At(id); !t.isCall(&lines[1+i], &c) {
+			return false
+		}
+	}
+	return outer == 0
+}
+
+// isCall says whether a line says c. A function without a name has another one for
+// it: it is left to who asks.
+func (t *translation) isCall(l *line, c *call) bool {
+	at := t.from.functions.find(l.function)
+	if at < 0 || l.number != c.line {
+		return false
+	}
+	f := &t.from.functions.rows[at]
+	return f.start == c.start && c.name != 0 && t.isText(f.name, c.name) && t.isText(f.file, c.file)
+}
+
+// isText says whether a text is that of an id.
+func (t *translation) isText(n uint64, id textID) bool {
 	if n >= uint64(len(t.texts)) {
-		return -1
+		return false
 	}
-	return t.texts[n]
-}
-
-func (t *translation) anticipateFunction(row *function, f *call) {
-	if name, file := t.known(row.name), t.known(row.file); name > 0 && file >= 0 {
-		*f = call{name: name, file: file, start: row.start}
-	}
-}
-
-func (t *translation) anticipateSites() {
-	var places [ahead]int
-	var keys [ahead]site
-	var ids [ahead]siteID
-	n := 0
-	for i := range t.sites {
-		if s, ok := t.likely(&t.from.locations.rows[i]); ok {
-			places[n], keys[n] = i, s
-			n++
+	if t.texts[n] < 0 {
+		if s, _ := t.from.texts.get(n); string(s) != t.to.texts.At(id) {
+			return false
 		}
-		if n == ahead || i == len(t.sites)-1 {
-			t.to.sites.LookupAll(keys[:n], ids[:n])
-			for k, id := range ids[:n] {
-				if id != 0 {
-					t.sites[places[k]] = id
-				}
-			}
-			n = 0
-		}
+		t.texts[n] = id
 	}
-}
-
-// likely is the site of a location, if that can be told without anything being
-// interned or found missing.
-func (t *translation) likely(l *location) (s site, ok bool) {
-	if l.to-l.from != 1 || l.mapping != 0 && t.from.mappings.find(l.mapping) < 0 {
-		return s, false
-	}
-	at := t.from.functions.find(t.from.lines[l.from].function)
-	if at < 0 || t.functions[at].start < 0 {
-		return s, false
-	}
-	s = t.place(l)
-	s.inner = t.functions[at]
-	s.inner.line = t.from.lines[l.from].number
-	return s, true
+	return t.texts[n] == id
 }

@@ -34,6 +34,7 @@ type common struct {
 	texts   dedupe.Texts[textID]
 	modules dedupe.Set[module, moduleID]
 	sites   dedupe.Set[site, siteID]
+	hints   hints // of sites
 	callers dedupe.Set[call, callID]
 	outer   dedupe.Tree[callID, outerID]
 	stacks  dedupe.Tree[siteID, stackID]
@@ -84,7 +85,7 @@ func (p *Pool) full() bool { return p.bytes() >= cmp.Or(p.limit, maxPool) }
 
 // bytes is about how much memory c takes.
 func (c *common) bytes() int64 {
-	n := c.texts.Bytes() + c.modules.Bytes() + c.sites.Bytes() + c.callers.Bytes() + c.outer.Bytes() + c.stacks.Bytes() + c.labels.Bytes() + c.kept
+	n := c.texts.Bytes() + c.modules.Bytes() + c.sites.Bytes() + c.hints.bytes() + c.callers.Bytes() + c.outer.Bytes() + c.stacks.Bytes() + c.labels.Bytes() + c.kept
 	if c.code != nil {
 		n += 4 * int64(cap(c.code.stacks))
 	}

@@ -110,6 +110,109 @@ func TestPoolIsShared(t *testing.T) {
 	}
 }
 
+// What tells sites apart counts, whatever hints say: programs of one name have other
+// functions at the same place.
+func TestPoolTellsSitesApart(t *testing.T) {
+	type code struct {
+		program     string
+		address     uint64
+		file        string
+		start, line int64
+		names       []string // the innermost first
+	}
+	profileOf := func(c code) []byte {
+		p := &profile.Profile{
+			SampleType: []*profile.ValueType{{Type: "contentions", Unit: "count"}}, TimeNanos: 1_795_000_000_000_000_000,
+			Mapping: []*profile.Mapping{{ID: 1, Start: 0x1000, Limit: 0x2000, File: c.program}},
+		}
+		l := &profile.Location{ID: 1, Mapping: p.Mapping[0], Address: c.address}
+		for _, name := range c.names {
+			f := &profile.Function{ID: uint64(len(p.Function) + 1), Name: name, Filename: c.file, StartLine: c.start}
+			p.Function = append(p.Function, f)
+			l.Line = append(l.Line, profile.Line{Function: f, Line: c.line})
+		}
+		p.Location, p.Sample = []*profile.Location{l}, []*profile.Sample{{Location: []*profile.Location{l}, Value: []int64{1}}}
+		var out bytes.Buffer
+		if err := p.WriteUncompressed(&out); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	var files [][]byte
+	for _, c := range []code{
+		{"/bin/shop", 0x1100, "a.go", 5, 7, []string{"main.a"}},
+		{"/bin/shop", 0x1100, "a.go", 5, 7, []string{"main.b"}},
+		{"/bin/shop", 0x1100, "b.go", 5, 7, []string{"main.a"}},
+		{"/bin/shop", 0x1100, "a.go", 6, 7, []string{"main.a"}},
+		{"/bin/shop", 0x1100, "a.go", 5, 8, []string{"main.a"}},
+		{"/bin/cart", 0x1100, "a.go", 5, 7, []string{"main.a"}},
+		{"/bin/shop", 0x1180, "a.go", 5, 7, []string{"main.a"}},
+		{"/bin/shop", 0x0100, "a.go", 5, 7, []string{"main.a"}}, // not of the mapping
+		{"/bin/shop", 0x1100, "a.go", 5, 7, []string{"main.a", "main.c"}},
+		{"/bin/shop", 0x1100, "a.go", 5, 7, []string{"main.a", "main.d"}},
+		{"/bin/shop", 0x1100, "a.go", 5, 7, []string{"main.a", "main.c", "main.d"}},
+		{"/bin/shop", 0x1100, "a.go", 5, 7, []string{"main.a", "main.d", "main.d"}},
+		{"/bin/shop", 0x1100, "a.go", 5, 7, []string{""}},
+		{"/bin/shop", 0x1100, "a.go", 5, 7, nil},
+	} {
+		files = append(files, profileOf(c))
+	}
+	for i := range files {
+		for k := range files {
+			var p Pool
+			first, second := siteIn(t, &p, files[i]), siteIn(t, &p, files[k])
+			if (first == second) != (i == k) {
+				t.Errorf("files %d and %d: sites %d and %d", i, k, first, second)
+			}
+			var r reading
+			r.held = files[k]
+			if _, err := r.scan(io.EOF); err != nil {
+				t.Fatal(err)
+			}
+			var in translation
+			in.reset(&r.tables, &p)
+			l := &r.tables.locations.rows[0]
+			if in.is(l, &guess{place: in.place(l), id: first, found: p.sites.At(first)}) && i != k {
+				t.Errorf("file %d is taken for %d", k, i)
+			}
+		}
+	}
+}
+
+// siteIn is the site of the only location of a file.
+func siteIn(t *testing.T, p *Pool, data []byte) siteID {
+	f, err := p.Open(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s sample
+	s.take(f.kept.samples)
+	_, site := p.stacks.At(s.stack)
+	return site
+}
+
+// Who makes files up can make hints collide, and no more.
+func TestHints(t *testing.T) {
+	var h hints
+	for i := range uint32(1000) {
+		h.set(i<<12, siteID(i+1))
+		if id := h.find(i << 12); id != siteID(i+1) {
+			t.Fatalf("%d was just set, and is %d", i+1, id)
+		}
+	}
+	known := 0
+	for i := range uint32(1000) {
+		if id := h.find(i << 12); id != 0 && id != siteID(i+1) {
+			t.Fatalf("%d is %d", i+1, id)
+		} else if id != 0 {
+			known++
+		}
+	}
+	if h.find(999<<12+1) != 0 || known < maxProbes-1 || len(h.table) > 4096 {
+		t.Errorf("%d are known, in a table of %d", known, len(h.table))
+	}
+}
+
 // FuzzSample: what is kept of a sample is the sample.
 func FuzzSample(f *testing.F) {
 	f.Add(int32(1), int32(0), int64(7), int64(1), int64(-1))

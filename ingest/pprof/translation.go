@@ -122,7 +122,9 @@ func (t *translation) site(l *location) siteID {
 	if len(lines) > 0 {
 		s.inner = t.call(&lines[0])
 	}
-	return t.to.sites.Intern(s)
+	id := t.to.sites.Intern(s)
+	t.to.hints.set(t.from.hintOf(l, &s), id)
+	return id
 }
 
 // place returns a site with the module and the offset of a location.
