@@ -145,7 +145,10 @@ type loader struct {
 // business.
 func (l *loader) load(d *dictionary, file *chunks.Dict, report func(chunks.Problem)) {
 	l.records.Reset(file, report)
-	d.stacks.grow(l.records.Count(rawformat.KindDefStack) + 1)
+	d.strings.grow(l.records.Count(rawformat.KindDefString))
+	d.frames.grow(l.records.Count(rawformat.KindDefFrame))
+	d.stacks.grow(l.records.Count(rawformat.KindDefStack))
+	d.symbols = slices.Grow(d.symbols, l.records.Count(rawformat.KindDefSymbol))
 	for l.records.Next() {
 		r := l.records.Record()
 		switch def := &definitions[r.Kind]; {

@@ -35,8 +35,8 @@ func (t *ids[T]) put(id uint64, v T) {
 	}
 }
 
-// grow makes room for so many ids.
-func (t *ids[T]) grow(n int) { t.dense = slices.Grow(t.dense, max(0, n-len(t.dense))) }
+// grow makes room for so many ids, from 1.
+func (t *ids[T]) grow(n int) { t.dense = slices.Grow(t.dense, n+1) }
 
 func (t *ids[T]) get(id uint64) (v T) {
 	if id < uint64(len(t.dense)) {

@@ -3,6 +3,7 @@ package decode_test
 import (
 	"errors"
 	"os"
+	"runtime"
 	"testing"
 
 	"gprof/bench/corpus"
@@ -31,4 +32,45 @@ func TestDictionariesUnderCeiling(t *testing.T) {
 	if _, err := copyWith(tooMuch.Need); err != nil {
 		t.Errorf("with what is said to be needed, %d: %v", tooMuch.Need, err)
 	}
+}
+
+// A dictionary that is linked takes little more than what its stacks became: not
+// its file, nor what it was made from.
+func TestDictionariesInMemory(t *testing.T) {
+	one, little := heldFor(t, 1)
+	three, much := heldFor(t, 3)
+	if each := float64(much-little) / float64(three-one); each > 50 { // 34, of which 8 are the link; with its file and its edges it were 76
+		t.Errorf("%d stacks take %d bytes, %d take %d: %.1f for each", one, little, three, much, each)
+	}
+}
+
+// heldFor is how much memory a source takes, beside its table of stacks, when it
+// begins to decode a process with so many dictionaries of the same stacks.
+func heldFor(t *testing.T, generations int) (stacks int, bytes int64) {
+	dir := t.TempDir()
+	c, err := corpus.Write(dir, corpus.Options{Samples: 60_000, Stacks: 20_000, Writers: 2, ChunkFile: 32 << 10, Generations: generations})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := alive()
+	tables, inputs := openAll(t, os.DirFS(dir))
+	src := decode.New(tables, inputs, decode.Options{})
+	var b stream.Batch
+	if err := src.Next(&b); err != nil {
+		t.Fatal(err)
+	}
+	bytes = alive() - before - tables.Stacks.Bytes()
+	if err := src.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return c.Stacks, bytes
+}
+
+// alive is how many bytes of the heap are in use.
+func alive() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

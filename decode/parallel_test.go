@@ -51,15 +51,23 @@ func openAll(t testing.TB, fsys fs.FS) (*stream.Tables, []decode.Input) {
 	return tables, inputs
 }
 
-// The output is the same for any number of jobs.
+// oneByOne is a ceiling under which the processes of a crowd are held one at a
+// time.
+const oneByOne = 6 << 20
+
+// The output is the same for any number of jobs and any ceiling.
 func TestJobs(t *testing.T) {
 	dir := crowd(t)
 	var want []byte
-	for _, jobs := range []int{1, 2, 3, 8} {
+	for _, c := range []struct {
+		jobs   int
+		memory int64
+	}{{1, 0}, {2, 0}, {3, oneByOne}, {8, 0}} {
+		jobs := c.jobs
 		tables, inputs := openAll(t, os.DirFS(dir))
 		src := decode.New(tables, inputs, decode.Options{Jobs: jobs})
 		var text bytes.Buffer
-		if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), src, stream.CopyOptions{}); err != nil {
+		if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), src, stream.CopyOptions{Memory: c.memory, SpillDir: t.TempDir()}); err != nil {
 			t.Fatal(err)
 		}
 		if done, total := src.Progress(); done != total || total < 1<<20 {
@@ -152,7 +160,7 @@ func TestReadError(t *testing.T) {
 	var want string
 	for _, jobs := range []int{1, 2, 4} {
 		tables, inputs := openAll(t, breaking{os.DirFS(dir), names})
-		err := stream.Copy(stream.Discard, decode.New(tables, inputs, decode.Options{Jobs: jobs}), stream.CopyOptions{})
+		err := stream.Copy(stream.Discard, decode.New(tables, inputs, decode.Options{Jobs: jobs}), stream.CopyOptions{Memory: oneByOne, SpillDir: t.TempDir()})
 		if !errors.Is(err, errDisk) {
 			t.Fatalf("%d jobs: %v", jobs, err)
 		}

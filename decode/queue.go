@@ -8,13 +8,17 @@ import (
 
 // queue hands out work in the order of the inputs: a process to prepare, then
 // its units. A worker prepares the next process only when nothing else is to be
-// done, so that there are never more of them than workers.
+// done, so that there are never more of them than workers, and only one at a time
+// if their dictionaries are large.
 type queue struct {
 	sync.Mutex
 	changed sync.Cond
 	waiting []*process // to prepare
 	ready   []*process // prepared, with units left
 	loading int
+	open    int   // begun to prepare and not finished
+	held    int64 // bytes that these take
+	room    int64 // how many they should take at most if they are several; 0: any
 	failure failure
 	stopped bool
 }
@@ -47,18 +51,34 @@ func (q *queue) take() (j job, ok bool) {
 		if j, ok = q.unit(); ok {
 			return j, true
 		}
-		if len(q.waiting) > 0 && !q.behind(q.waiting[0].number, 0) {
-			p := q.waiting[0]
-			q.waiting = q.waiting[1:]
-			q.loading++
-			return job{process: p, prepare: true}, true
-		}
-		if q.loading == 0 {
-			break
+		wanted := len(q.waiting) > 0 && !q.behind(q.waiting[0].number, 0)
+		switch {
+		case wanted && q.fits(q.waiting[0]):
+			return q.next(), true
+		case !wanted && q.loading == 0:
+			return job{}, false
 		}
 		q.changed.Wait()
 	}
 	return job{}, false
+}
+
+// fits reports whether there is room for the dictionaries of p, and for the file
+// of one of them, beside what others take.
+func (q *queue) fits(p *process) bool {
+	all, largest := p.dictBytes()
+	return q.open == 0 || q.room == 0 || q.held+all+largest <= q.room
+}
+
+// next is to prepare the first process that waits.
+func (q *queue) next() job {
+	p := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	q.loading++
+	q.open++
+	all, largest := p.dictBytes()
+	q.held += all + largest
+	return job{process: p, prepare: true}
 }
 
 // unit is a job of some process that is ready.
@@ -91,6 +111,8 @@ func (q *queue) prepared(p *process) (empty bool) {
 	q.Lock()
 	defer q.Unlock()
 	q.loading--
+	_, largest := p.dictBytes()
+	q.held -= largest
 	q.ready = append(q.ready, p)
 	q.changed.Broadcast()
 	return len(p.units) == 0
@@ -103,9 +125,20 @@ func (q *queue) done(j job, err error) (last bool) {
 	defer q.Unlock()
 	if err != nil && !q.behind(j.process.number, j.unit) {
 		q.failure = failure{err, j.process.number, j.unit}
+		q.changed.Broadcast()
 	}
 	j.process.open--
 	return j.process.open == 0 && len(j.process.units) == 0
+}
+
+// finished says that p takes nothing any more.
+func (q *queue) finished(p *process) {
+	q.Lock()
+	defer q.Unlock()
+	q.open--
+	all, _ := p.dictBytes()
+	q.held -= all
+	q.changed.Broadcast()
 }
 
 // err is why reading ended before its end.

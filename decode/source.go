@@ -128,6 +128,9 @@ func (s *Source) worker() *worker {
 // receive is fill when others work.
 func (s *Source) receive() {
 	if s.crew == nil {
+		s.run.tables.Lock()
+		s.queue.room = s.run.tables.Room()
+		s.run.tables.Unlock()
 		s.crew = newCrew(s.jobs, s.worker)
 	}
 	s.crew.giveBack(s.spent)

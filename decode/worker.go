@@ -92,8 +92,9 @@ func (w *worker) prepare(p *process) {
 
 func (w *worker) finish(p *process) {
 	w.run.tables.Lock()
-	defer w.run.tables.Unlock()
 	p.finish(w.run.tables, &w.run.pool)
+	w.run.tables.Unlock()
+	w.queue.finished(p)
 }
 
 // begin starts a unit.

@@ -99,8 +99,12 @@ func (t *Tables) Hold(bytes int64) {
 func (t *Tables) tight() bool {
 	t.Lock()
 	defer t.Unlock()
-	return t.ceiling > 0 && t.held > t.ceiling/heldShare
+	return t.ceiling > 0 && t.held > t.Room()
 }
+
+// Room is how much a Source that is read by a Copy should [Tables.Hold] at most of
+// what can wait until it holds less; 0 if there is no bound.
+func (t *Tables) Room() int64 { return t.ceiling / heldShare }
 
 // heldShare is which part of the ceiling sources may hold before others wait:
 // 1/heldShare.
