@@ -83,7 +83,7 @@ var formats = []Format{
 		Text:       "samples as folded stacks for flamegraph.pl, inferno and speedscope",
 		Extensions: []string{".folded", ".collapsed"},
 		Samples:    true,
-		open:       func(w *ordered.Writer, _ Options) stream.Sink { return folded.New(w) },
+		open:       func(w *ordered.Writer, o Options) stream.Sink { return folded.New(w, o.SpillDir) },
 	},
 	{
 		Name:       "html",

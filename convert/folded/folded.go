@@ -9,14 +9,16 @@
 //
 // CPU time and addresses, and what is not a sample, have no place here; rows
 // that are no samples are in the ledger. What is held in memory are names, and
-// 16 bytes for each stack of a track.
+// sums of the stacks of one track; those of the others wait in a temporary file.
 package folded
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"strconv"
 
+	"gprof/convert/internal/aside"
 	"gprof/convert/internal/ordered"
 	"gprof/convert/internal/totals"
 	"gprof/stream"
@@ -31,98 +33,112 @@ type Sink struct {
 	tables *stream.Tables
 	totals *totals.Totals
 	tree   tree
-	tracks []path // as they come
-	rows   []row
+	sums   *aside.File
+	tracks []track // as they come
+
+	// Of the lines that begin with the same names.
+	counts []int64 // by node of the tree
+	nodes  []int32 // that have one
 
 	buf  []byte   // not yet written
 	line []string // scratch: names, leaf first
 }
 
-// path is what the lines of a track begin with.
-type path struct{ process, track string }
-
-func (p path) compare(o path) int {
-	return cmp.Or(cmp.Compare(p.process, o.process), cmp.Compare(p.track, o.track))
+// track is what came of one: what its lines begin with, and for each node of the
+// tree that has samples its number and theirs.
+type track struct {
+	process, name string
+	sums          *aside.Roll
 }
 
-// row is some samples of a track.
-type row struct {
-	track int32 // in tracks
-	node  int32 // of the tree
-	count int64
+func (t *track) compare(o *track) int {
+	return cmp.Or(cmp.Compare(t.process, o.process), cmp.Compare(t.name, o.name))
 }
 
-// New returns a Sink that writes to w, and closes it at the end.
-func New(w *ordered.Writer) *Sink { return &Sink{pipe: w} }
+// New returns a Sink that writes to w, and closes it at the end. Sums are kept in
+// a temporary file in dir, "" is the system's directory for them.
+func New(w *ordered.Writer, dir string) *Sink { return &Sink{pipe: w, sums: aside.New(dir)} }
 
 // Begin makes the tree of names.
 func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
 	s.totals = totals.New(t, s.track)
 	s.tree.build(t)
+	s.counts = make([]int64, len(s.tree.nodes))
 	return nil
 }
 
 // Segment adds the rows of b.
 func (s *Sink) Segment(b *stream.Batch) error {
 	s.totals.Add(b)
-	return nil
+	return s.sums.Err()
 }
 
 // track keeps the sums of a track.
-func (s *Sink) track(process stream.ProcessID, track stream.TrackID, sums []totals.Total) {
-	s.tracks = append(s.tracks, path{clean(s.tables.Process(process).Title()), clean(s.tables.Tracks.At(track).Name)})
-	for _, sum := range sums {
-		if sum.Weight > 0 {
-			s.rows = append(s.rows, row{int32(len(s.tracks) - 1), s.tree.nodeOf[sum.Stack], sum.Weight})
+func (s *Sink) track(process stream.ProcessID, id stream.TrackID, sums []totals.Total) {
+	t := track{clean(s.tables.Process(process).Title()), clean(s.tables.Tracks.At(id).Name), s.sums.NewRoll()}
+	var sum []byte
+	for i := range sums {
+		if weight := sums[i].Weight; weight > 0 {
+			sum = binary.AppendUvarint(sum[:0], uint64(s.tree.nodeOf[sums[i].Stack]))
+			t.sums.Write(binary.AppendUvarint(sum, uint64(weight))) // it keeps its error
 		}
 	}
+	s.tracks = append(s.tracks, t)
 }
 
 // Close writes all lines, and adds what was lost to the ledger of the tables.
+// Tracks of the same names become one.
 func (s *Sink) Close() error {
 	s.totals.Finish()
-	s.sort()
-	for i := 0; i < len(s.rows); {
-		r, next := s.rows[i], i+1
-		for ; next < len(s.rows) && s.rows[next].track == r.track && s.rows[next].node == r.node; next++ {
-			r.count = totals.Plus(r.count, s.rows[next].count)
+	slices.SortFunc(s.tracks, func(a, b track) int { return a.compare(&b) })
+	for i, next := 0, 0; i < len(s.tracks); i = next {
+		for next = i; next < len(s.tracks) && s.tracks[next].compare(&s.tracks[i]) == 0; next++ {
+			s.tracks[next].sums.Drain(s.add) // the file keeps its error
 		}
-		s.write(r)
-		i = next
+		s.writeTrack(&s.tracks[i])
 	}
 	s.totals.Tell()
+	if err := s.sums.Close(); err != nil {
+		return err
+	}
 	if _, err := s.pipe.Write(s.buf); err != nil {
 		return err
 	}
 	return s.pipe.Close()
 }
 
-// sort orders the rows by their names. Tracks of the same names become one.
-func (s *Sink) sort() {
-	sorted := slices.Clone(s.tracks)
-	slices.SortFunc(sorted, path.compare)
-	sorted = slices.Compact(sorted)
-	for i := range s.rows {
-		r := &s.rows[i]
-		at, _ := slices.BinarySearchFunc(sorted, s.tracks[r.track], path.compare)
-		r.track = int32(at)
+// add adds sums of a track.
+func (s *Sink) add(sums []byte) {
+	for len(sums) > 0 {
+		node, n := binary.Uvarint(sums)
+		weight, m := binary.Uvarint(sums[n:])
+		if s.counts[node] == 0 {
+			s.nodes = append(s.nodes, int32(node))
+		}
+		s.counts[node] = totals.Plus(s.counts[node], int64(weight))
+		sums = sums[n+m:]
 	}
-	s.tracks = sorted
-	slices.SortFunc(s.rows, func(a, b row) int {
-		return cmp.Or(cmp.Compare(a.track, b.track), cmp.Compare(a.node, b.node))
-	})
+}
+
+// writeTrack writes the lines of what was added, and forgets it.
+func (s *Sink) writeTrack(t *track) {
+	slices.Sort(s.nodes)
+	for _, node := range s.nodes {
+		s.write(t, node)
+		s.counts[node] = 0
+	}
+	s.nodes = s.nodes[:0]
 }
 
 // write writes a line.
-func (s *Sink) write(r row) {
-	track := s.tracks[r.track]
-	s.buf = append(append(append(s.buf, track.process...), ';'), track.track...)
-	s.line = s.tree.names(s.line[:0], r.node)
+func (s *Sink) write(t *track, node int32) {
+	s.buf = append(append(append(s.buf, t.process...), ';'), t.name...)
+	s.line = s.tree.names(s.line[:0], node)
 	for _, name := range slices.Backward(s.line) {
 		s.buf = append(append(s.buf, ';'), name...)
 	}
-	s.buf = append(strconv.AppendInt(append(s.buf, ' '), r.count, 10), '\n')
+	s.buf = append(strconv.AppendInt(append(s.buf, ' '), s.counts[node], 10), '\n')
 	if len(s.buf) >= flushSize {
 		s.pipe.Write(s.buf) // it keeps its error
 		s.buf = s.buf[:0]

@@ -2,8 +2,11 @@ package folded
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +22,7 @@ func newSink(w io.Writer) stream.Sink {
 	if err != nil {
 		panic(err)
 	}
-	return New(out)
+	return New(out, "")
 }
 
 func convert(t testing.TB, src stream.Source) (string, *stream.Count) {
@@ -110,6 +113,34 @@ zoo : · pid 1;zoo :;0xff 40
 	output, _ := convert(t, b.Source())
 	if output != want {
 		t.Errorf("got:\n%swant:\n%s", output, want)
+	}
+}
+
+// Sums that are too many for memory come back, and those of tracks of the same
+// names are added up. Where there is no place for them it is an error.
+func TestManySums(t *testing.T) {
+	const many = 30_000
+	b := streamtest.NewBuilder()
+	for i := range 2 {
+		p := b.Process(stream.Process{Instance: uint64(i + 1), Pid: 1, Name: "shop"})
+		for n := range uint64(many) {
+			p.Main.Sample(stream.Time(n), b.StackOf(stream.Frame{Offset: 1<<20 + n}))
+		}
+	}
+	output, _ := convert(t, b.Source())
+	var want strings.Builder
+	for n := range many {
+		fmt.Fprintf(&want, "shop · pid 1;shop;0x%x 2\n", 1<<20+n)
+	}
+	if output != want.String() {
+		t.Errorf("got %d bytes, want %d others", len(output), want.Len())
+	}
+	out, err := ordered.New(io.Discard, ordered.Options{Jobs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Copy(New(out, filepath.Join(t.TempDir(), "missing")), b.Source(), stream.CopyOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no place for sums: %v", err)
 	}
 }
 
