@@ -136,6 +136,7 @@ var definitions = [256]definition{
 // loader reads the files of dictionaries one after the other. It holds one.
 type loader struct {
 	records chunks.Records
+	largest int64 // bytes of the largest file
 	entry   entry
 	cursor  rawformat.Cursor // here, so that it is not allocated for each record
 }
@@ -145,6 +146,7 @@ type loader struct {
 // business.
 func (l *loader) load(d *dictionary, file *chunks.Dict, report func(chunks.Problem)) {
 	l.records.Reset(file, report)
+	l.largest = max(l.largest, file.Size)
 	d.strings.grow(l.records.Count(rawformat.KindDefString))
 	d.frames.grow(l.records.Count(rawformat.KindDefFrame))
 	d.stacks.grow(l.records.Count(rawformat.KindDefStack))

@@ -120,8 +120,7 @@ func (p *process) loadDicts(pool *pool, report func(chunks.Problem)) (malformed 
 		p.dicts[file.Generation] = d
 		malformed += d.malformed
 	}
-	_, largest := p.dictBytes()
-	pool.putLoader(l, largest)
+	pool.putLoader(l)
 	return malformed
 }
 

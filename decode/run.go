@@ -100,20 +100,23 @@ func (r *run) preview(in Input) {
 	p.setHeld(r.tables, 0)
 }
 
-// pool keeps dictionaries and loaders that are not in use, for their memory.
+// pool keeps dictionaries and loaders that are not in use, for their memory: the
+// next process needs about as much as the one before it, and what it would take
+// anew stands beside what was not collected yet.
 type pool struct {
 	sync.Mutex
 	free    []*dictionary
 	loaders []*loader
+	bytes   int64 // that these take
 }
 
 const (
-	// maxPool bounds the pool. A process seldom has more generations.
+	// maxPool bounds the dictionaries in the pool. A process seldom has more
+	// generations.
 	maxPool = 8
 
-	// maxPooled is how many bytes are worth keeping: many processes are small. What
-	// a large one took others need more.
-	maxPooled = 1 << 20
+	// maxPooled bounds the bytes in the pool.
+	maxPooled = 48 << 20
 )
 
 func (p *pool) get(owner *process) *dictionary {
@@ -122,6 +125,7 @@ func (p *pool) get(owner *process) *dictionary {
 	if n := len(p.free); n > 0 {
 		d := p.free[n-1]
 		p.free = p.free[:n-1]
+		p.bytes -= d.room()
 		d.process = owner
 		return d
 	}
@@ -132,7 +136,7 @@ func (p *pool) put(d *dictionary) {
 	d.reset()
 	p.Lock()
 	defer p.Unlock()
-	if len(p.free) < maxPool && d.room() <= maxPooled {
+	if len(p.free) < maxPool && p.fits(d.room()) {
 		p.free = append(p.free, d)
 	}
 }
@@ -143,16 +147,32 @@ func (p *pool) loader() *loader {
 	if n := len(p.loaders); n > 0 {
 		l := p.loaders[n-1]
 		p.loaders = p.loaders[:n-1]
+		p.bytes -= l.largest
 		return l
 	}
 	return new(loader)
 }
 
-// putLoader takes back one whose largest file had so many bytes.
-func (p *pool) putLoader(l *loader, largest int64) {
+func (p *pool) putLoader(l *loader) {
 	p.Lock()
 	defer p.Unlock()
-	if largest <= maxPooled {
+	if p.fits(l.largest) {
 		p.loaders = append(p.loaders, l)
 	}
+}
+
+// fits adds to the bytes in the pool if they are not too many then.
+func (p *pool) fits(bytes int64) bool {
+	if p.bytes+bytes > maxPooled {
+		return false
+	}
+	p.bytes += bytes
+	return true
+}
+
+// empty gives back all that is in the pool.
+func (p *pool) empty() {
+	p.Lock()
+	defer p.Unlock()
+	p.free, p.loaders, p.bytes = nil, nil, 0
 }

@@ -82,6 +82,7 @@ func (s *Source) Next(b *stream.Batch) error {
 	}
 	if len(s.ready) == 0 {
 		b.Reset(stream.Series{}, 0)
+		s.run.pool.empty() // what comes now needs the memory
 		if err := s.queue.err(); err != nil {
 			return err
 		}
