@@ -347,7 +347,9 @@ const maxRaw = 1 << 16
 // rawStack is the stack of pcs, leaf first.
 func (d *dictionary) rawStack(n *names, pcs []uint64) (link stackLink) {
 	for i := len(pcs) - 1; i >= 0; i-- {
-		link.sid = n.push(link.sid, d.rawFrame(n, pcs[i]))
+		if p := d.rawFrame(n, pcs[i]); p != 0 {
+			link.sid = n.push(link.sid, p)
+		}
 	}
 	if link.sid != 0 {
 		link.root = d.root(gonames.Root(rootFunctions(n.tables, link.sid)))
@@ -355,10 +357,15 @@ func (d *dictionary) rawStack(n *names, pcs []uint64) (link stackLink) {
 	return link
 }
 
+// rawFrame is what lies at a pc, 0 where that is a wrapper: the stacks that the
+// process looked at itself have none, and those of one goroutine are to be alike.
 func (d *dictionary) rawFrame(n *names, pc uint64) placed {
 	p, ok := d.raw[pc]
 	if !ok {
-		if p = d.placeFrame(n, d.find(pc)); d.raw == nil || len(d.raw) == maxRaw {
+		if p = d.placeFrame(n, d.find(pc)); n.wrapper(p) {
+			p = 0
+		}
+		if d.raw == nil || len(d.raw) == maxRaw {
 			d.raw = map[uint64]placed{}
 		}
 		d.raw[pc] = p

@@ -170,6 +170,15 @@ func (n *names) addStack(parent stream.StackID, frame stream.FrameID) stream.Sta
 // adds reports whether the dictionary being linked has added a stack.
 func (n *names) adds(stack stream.StackID) bool { return n.own != 0 && stack >= n.own }
 
+// wrapper reports whether nothing but a wrapper lies at an address.
+func (n *names) wrapper(p placed) bool {
+	if p <= 0 {
+		return false
+	}
+	f := n.tables.Frames.At(stream.FrameID(p))
+	return gonames.Wrapper(n.tables.Strings.At(f.Function), n.tables.Strings.At(f.File))
+}
+
 // label returns the frame of a name that the program pushed itself.
 func (n *names) label(name string, c stream.CategoryID) stream.FrameID {
 	return n.tables.Frames.Intern(stream.Frame{Label: true, Function: n.tables.Strings.Intern(name), Category: c})

@@ -216,6 +216,22 @@ func (d *dictionary) stack(leafFirst []location) uint32 {
 	return id
 }
 
+// name names code that is in no stack of the dictionary, if there is room.
+func (d *dictionary) name(code []location) {
+	if len(code) == 0 {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.full {
+		return
+	}
+	for _, l := range code {
+		d.frame(l)
+	}
+	d.flush()
+}
+
 // labelSet returns the id of a set of labels, 0 for none or if there is no room
 // for it.
 func (d *dictionary) labelSet(labels []label) (id uint32) {

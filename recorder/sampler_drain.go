@@ -4,6 +4,7 @@ package recorder
 
 import (
 	"runtime"
+	"slices"
 
 	"gprof/rawformat"
 )
@@ -67,6 +68,7 @@ func (s *sampler) row(r *Recorder, rec *rawformat.StackRecord, track *Track) (ro
 		leafFirst := s.places(calls)
 		if id = r.dict.stack(leafFirst); id != 0 {
 			r.known.add(calls, id)
+			r.dict.name(wrappers(calls, leafFirst))
 		} else {
 			row.stack = 1
 			for _, l := range leafFirst[:min(len(leafFirst), maxRaw)] {
@@ -155,6 +157,22 @@ func locateFrames(calls []uintptr) (leafFirst []location) {
 	var expanded [4 * maxFrames]uintptr
 	n := expandInlined(expanded[:], append([]uintptr{0}, calls...))
 	return append(leafFirst, locate(expanded[:n])...)
+}
+
+// wrappers are the functions that the compiler put around others, which the places of
+// a key leave out. Who reads the rings of a process that was killed meets them.
+func wrappers(calls []uintptr, leafFirst []location) (left []location) {
+	for _, call := range calls {
+		pc := uint64(call) - 1
+		if call&rawformat.StackLabel != 0 || slices.ContainsFunc(leafFirst, func(l location) bool { return l.pc == pc }) || !isWrapper(call) {
+			continue
+		}
+		if f := runtime.FuncForPC(call - 1); f != nil {
+			file, line := f.FileLine(call - 1)
+			left = append(left, location{pc: pc, chain: []symbol{{function: f.Name(), file: file, line: int64(line)}}})
+		}
+	}
+	return left
 }
 
 // maxFrames is how many frames the handler writes at most: where the thread was, its

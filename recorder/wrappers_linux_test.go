@@ -1,0 +1,51 @@
+//go:build linux && (amd64 || arm64) && !gprof_portable
+
+package recorder
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"gprof/rawformat"
+)
+
+// A new stack names the wrappers on its way, which it leaves out: without names
+// they would stand in the stacks that are still in rings when the process is killed.
+func TestWrappersAreNamed(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 4 << 20, CPU: CPUOff})
+	<-r.mapped
+	dismiss(r) // nobody else defines anything
+	walked := make(chan []uintptr)
+	go walkInto(walked) // a call with an argument: by a wrapper
+	calls := <-walked
+	i := slices.IndexFunc(calls, isWrapper)
+	if i < 0 {
+		t.Fatal("the compiler made no wrapper")
+	}
+	rec := rawformat.StackRecord{PC: uint64(calls[0]) - 1}
+	for _, call := range calls[1:] {
+		rec.Returns = append(rec.Returns, uint64(call))
+	}
+	if row := new(sampler).row(r, &rec, nil); row.stack < 2 {
+		t.Fatalf("the stack has no id: %+v", row)
+	}
+	d := r.dict
+	if d.frames.of[d.key(uint64(calls[i])-1)] == 0 {
+		t.Error("the wrapper is no frame")
+	}
+	named := false
+	for text := range d.strings.of {
+		named = named || strings.HasSuffix(text, "TestWrappersAreNamed.gowrap1")
+	}
+	if !named {
+		t.Error("the wrapper has no name")
+	}
+}
+
+//go:noinline
+func walkInto(walked chan<- []uintptr) {
+	calls := make([]uintptr, maxDepth)
+	n, _ := walkFrames(&calls[0], maxDepth, 0)
+	walked <- calls[:n]
+}
