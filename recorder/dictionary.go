@@ -33,6 +33,7 @@ type dictionary struct {
 	starts    map[startKey]bool // functions whose first line is defined
 	startless map[uint32]bool   // frames with functions whose first line is not
 	modules   []module
+	unfiled   []codeRange // functions of modules that lie in no file
 }
 
 type frameKey struct {
@@ -276,7 +277,7 @@ func (d *dictionary) frame(l location) uint32 {
 	}
 	if !known {
 		d.add(newRecord(rawformat.KindDefFrame).uint(uint64(id)).uint(uint64(key.module)).uint(key.offset))
-		for depth, s := range l.chain {
+		for depth, s := range d.chain(l) {
 			function, file := d.string(s.function), d.string(s.file)
 			d.add(newRecord(rawformat.KindDefSymbol).uint(uint64(id)).uint(uint64(depth)).
 				uint(uint64(function)).uint(uint64(file)).uint(uint64(max(0, s.line))))
@@ -284,6 +285,19 @@ func (d *dictionary) frame(l location) uint32 {
 	}
 	d.start(id, l.chain)
 	return id
+}
+
+// chain is the functions at a place. Go knows none of the kernel's.
+func (d *dictionary) chain(l location) []symbol {
+	if len(l.chain) > 0 {
+		return l.chain
+	}
+	for _, f := range d.unfiled {
+		if f.start <= l.pc && l.pc < f.end {
+			return []symbol{{function: f.name}}
+		}
+	}
+	return nil
 }
 
 // start defines the lines at which the functions of a frame begin, once for
@@ -340,13 +354,14 @@ func (d *dictionary) learn() {
 		return
 	}
 	for _, m := range mappedModules(d.knows) {
-		d.module(m)
+		d.module(m, m.functions()...)
 	}
 }
 
-func (d *dictionary) module(m module) {
+func (d *dictionary) module(m module, unfiled ...codeRange) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.unfiled = append(d.unfiled, unfiled...)
 	d.addModule(m)
 	if !d.flush() {
 		d.modules = d.modules[:len(d.modules)-1]

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"debug/elf"
@@ -55,12 +56,56 @@ func parseMapping(line string) (m module, ok bool) {
 	m.start, errs[0] = strconv.ParseUint(from, 16, 64)
 	m.end, errs[1] = strconv.ParseUint(to, 16, 64)
 	m.offset, errs[2] = strconv.ParseUint(fields[2], 16, 64)
-	at := max(strings.Index(line, "/"), strings.Index(line, "[vdso]"))
+	at := max(strings.Index(line, "/"), strings.Index(line, vdso))
 	if errs != [3]error{} || at < 0 || m.end <= m.start {
 		return m, false
 	}
 	m.path = line[at:]
 	return m, true
+}
+
+// vdso is the path of the kernel's code in the process, an ELF file that lies in
+// memory alone.
+const vdso = "[vdso]"
+
+// maxVDSO is far more than it has on any system.
+const maxVDSO = 1 << 20
+
+// image is what is mapped there as a file; nil where the file is a real one.
+func (m *module) image() *elf.File {
+	if m.path != vdso || m.end-m.start > maxVDSO {
+		return nil
+	}
+	mem, err := os.Open("/proc/self/mem")
+	if err != nil {
+		return nil
+	}
+	defer mem.Close()
+	b := make([]byte, m.end-m.start)
+	if _, err := mem.ReadAt(b, int64(m.start)); err != nil {
+		return nil
+	}
+	f, err := elf.NewFile(bytes.NewReader(b))
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// functions are those of code that lies in no file, by which its frames are named
+// here: nobody could bring it later.
+func (m *module) functions() (all []codeRange) {
+	f := m.image()
+	if f == nil {
+		return nil
+	}
+	symbols, _ := f.DynamicSymbols()
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && elf.ST_BIND(s.Info) == elf.STB_GLOBAL { // weak ones are other names of those
+			all = append(all, codeRange{s.Name, m.start + s.Value, m.start + s.Value + s.Size})
+		}
+	}
+	return all
 }
 
 // identify returns the module's build id. A file that can't be read any more is
@@ -69,6 +114,11 @@ func (m *module) identify(exe string) string {
 	path := m.path
 	if path == exe {
 		path = "/proc/self/exe" // the very file, though its path may lead elsewhere by now
+	}
+	if f := m.image(); f != nil {
+		if id := buildid.GNU(f); id != "" {
+			return id
+		}
 	}
 	if f, err := elf.Open(path); err == nil {
 		defer f.Close()

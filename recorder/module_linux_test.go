@@ -65,6 +65,30 @@ func TestMappedModules(t *testing.T) {
 	}
 }
 
+// The kernel's code in the process, which is in no file, has the build id that is
+// noted in it, and its frames are named.
+func TestKernelCodeIsNamed(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 4 << 20, CPU: CPUOff})
+	<-r.mapped
+	dismiss(r) // nobody else defines anything
+	all := mappedModules(func(m module) bool { return m.path != vdso })
+	if len(all) != 1 || all[0].build == "" || strings.HasPrefix(all[0].build, buildid.ContentPrefix) {
+		t.Fatalf("%+v", all)
+	}
+	functions := all[0].functions()
+	if len(functions) == 0 {
+		t.Fatal("it has no functions")
+	}
+	for _, f := range functions {
+		if f.start < all[0].start || f.end > all[0].end || f.start >= f.end {
+			t.Errorf("%+v lies outside of %+v", f, all[0])
+		}
+		if r.dict.stack([]location{{pc: f.end - 1}}) == 0 || r.dict.strings.of[f.name] == 0 {
+			t.Errorf("%s has no name", f.name)
+		}
+	}
+}
+
 // build compiles a program and returns its build id.
 func build(t *testing.T, dir, source string, flags ...string) string {
 	t.Helper()
