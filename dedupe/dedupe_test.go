@@ -106,6 +106,33 @@ func TestTreeLookupAll(t *testing.T) {
 	}
 }
 
+// What is appended, a few or very many between two lookups, is found by both ways of
+// looking.
+func TestTreeAppend(t *testing.T) {
+	var tree Tree[int32, int32]
+	for _, n := range []int32{1, 10, 3, 1000, 100, 20_000} {
+		first := int32(tree.Len()) + 1
+		var parents, keys []int32
+		for i := range n {
+			parent, key := max(first-1+i/3, 0), i%3
+			if id := tree.Append(parent, key); id != first+i {
+				t.Fatalf("appended as %d, want %d", id, first+i)
+			}
+			parents, keys = append(parents, parent), append(keys, key)
+		}
+		ids := make([]int32, n)
+		tree.LookupAll(parents, keys, ids)
+		for i, id := range ids {
+			if want := first + int32(i); id != want || tree.Intern(parents[i], keys[i]) != want {
+				t.Fatalf("child %d of %d is %d, want %d", keys[i], parents[i], id, want)
+			}
+		}
+		if id := tree.Intern(int32(tree.Len()), 9); int(id) != tree.Len() {
+			t.Fatalf("a new child is %d, want %d", id, tree.Len())
+		}
+	}
+}
+
 // go test ./dedupe -bench . | benchstat -col /impl -
 func BenchmarkIntern(b *testing.B) {
 	for _, fanout := range []int32{1, 4} {
