@@ -88,7 +88,7 @@ func (s *recordScan) short(to *Record) (ok bool) {
 // counts them, up to one that is damaged or long.
 func (s *recordScan) prove() {
 	var block [rawformat.PageSize]byte
-	for from := s.at; ; from = s.proven {
+	for from := s.at; from < len(s.data); from = s.proven { // a file that is gone by now has no header
 		limit := from + copy(block[:], s.data[from:])
 		at := from
 		for end := s.behind(at, limit); end > 0; end = s.behind(at, limit) {

@@ -137,3 +137,15 @@ func TestDuplicateDict(t *testing.T) {
 		t.Errorf("%v", p.Problems)
 	}
 }
+
+// A dictionary that went since its process was opened is a problem, and has no records.
+func TestDictIsGone(t *testing.T) {
+	file, _ := dictFile(3)
+	files := dirOf(map[string][]byte{"dict-001": file, "meta": testRecords(rawformat.MagicMeta, 0)})
+	d := mustOpen(t, files).Dicts[0]
+	delete(files, d.Name)
+	var problems []Problem
+	if records := d.All(func(pr Problem) { problems = append(problems, pr) }); len(records) != 0 || !hasClass(problems, Unreadable) {
+		t.Errorf("%d records, %v", len(records), problems)
+	}
+}
