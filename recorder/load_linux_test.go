@@ -117,10 +117,12 @@ func work(t *testing.T, dir string) {
 func contend() {
 	var mu sync.Mutex
 	var waiting sync.WaitGroup
+	waited := 0
 	mu.Lock()
 	for range 256 {
 		waiting.Go(func() {
 			mu.Lock()
+			waited++
 			mu.Unlock()
 		})
 	}
