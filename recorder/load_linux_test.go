@@ -116,16 +116,19 @@ func work(t *testing.T, dir string) {
 // contend has goroutines wait for a lock: so many that the runtime times some.
 func contend() {
 	var mu sync.Mutex
-	var waiting sync.WaitGroup
+	var begun, waiting sync.WaitGroup
 	waited := 0
 	mu.Lock()
 	for range 256 {
+		begun.Add(1)
 		waiting.Go(func() {
+			begun.Done()
 			mu.Lock()
 			waited++
 			mu.Unlock()
 		})
 	}
+	begun.Wait()
 	time.Sleep(10 * time.Millisecond)
 	mu.Unlock()
 	waiting.Wait()
