@@ -74,14 +74,19 @@ var real = sync.OnceValue(func() map[string][]byte {
 	return all
 })
 
+// record is a CPU profile of work, done again while the profiler has seen none of it.
 func record(work func()) []byte {
-	var out bytes.Buffer
-	if err := runtimepprof.StartCPUProfile(&out); err != nil {
-		panic(err)
+	for {
+		var out bytes.Buffer
+		if err := runtimepprof.StartCPUProfile(&out); err != nil {
+			panic(err)
+		}
+		work()
+		runtimepprof.StopCPUProfile()
+		if p, err := profile.ParseData(out.Bytes()); err != nil || len(p.Sample) > 0 {
+			return out.Bytes()
+		}
 	}
-	work()
-	runtimepprof.StopCPUProfile()
-	return out.Bytes()
 }
 
 var (
