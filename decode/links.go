@@ -169,7 +169,7 @@ func (d *dictionary) link(n *names) {
 	}
 	d.linkFrames(n)
 	d.linkStacks(n)
-	d.symbols, d.starts = nil, nil // the tables hold them
+	d.symbols, d.starts = d.symbols[:0], nil // the tables hold them
 }
 
 func (k *counter) link(n *names) {

@@ -19,7 +19,7 @@ type spare struct {
 	rows    int // that there is room for
 }
 
-const maxSpare = 4 * batchRows
+const maxSpare = 16 * batchRows
 
 func (s *spare) give(b *stream.Batch) {
 	if n := s.rows + cap(b.Time); n <= maxSpare {

@@ -5,8 +5,7 @@ const ahead = 64
 
 // guess is a location, and the site that it may be.
 type guess struct {
-	place site // without its functions
-	key   uint32
+	place site   // without its functions
 	id    siteID // 0: there is none
 	found site
 }
