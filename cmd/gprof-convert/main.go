@@ -146,8 +146,11 @@ func usageHint(args []string, err error) string {
 	if name := parse.Context.Selected().Name; name != "convert" {
 		return "gprof-convert " + name + " --help shows its flags, and examples"
 	}
-	if _, err := os.Stat(args[0]); args[0] != "convert" && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Sprintf("%s is no command, and there is no such file; %s", args[0], help)
+	const letters = "abcdefghijklmnopqrstuvwxyz" // of which commands consist
+	if word := args[0]; word != "" && word != "convert" && strings.Trim(word, letters) == "" {
+		if _, err := os.Stat(word); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Sprintf("%s is no command, and there is no such file; %s", word, help)
+		}
 	}
 	if strings.HasPrefix(err.Error(), "missing flags: --output") {
 		return "the name of OUT tells the format, as in -o profile.json.gz; info, top and view need none"

@@ -181,7 +181,7 @@ func TestPack(t *testing.T) {
 	if err != nil || p.Exit == nil || p.Exit.Reason != rawformat.ExitSignal {
 		t.Errorf("%v, %+v", err, p)
 	}
-	code, _, stderr = runTest(t, "three", "run", "--dir", dir, "--pack", filepath.Join(dir, "missing", "x"), "--", os.Args[0])
+	code, _, stderr = runTest(t, "three", "run", "--dir", dir, "--pack", filepath.Join(dir, strings.Repeat("x", 300)), "--", os.Args[0])
 	if code != 3 || !strings.Contains(stderr, "warning: nothing is packed") {
 		t.Errorf("status %d, stderr %q: want the command's", code, stderr)
 	}
