@@ -15,8 +15,8 @@ import (
 const list = `0000000000000000 A fixed_percpu_data
 ffffffff81000000 T _stext
 ffffffff81000000 T _text
-ffffffff81000140 t do_one
 ffffffff81000140 W __weak_do_one
+ffffffff81000140 t do_one
 ffffffff81000200 D data
 ffffffff81000300 T do_two	[module]
 `

@@ -28,7 +28,7 @@ const maxSymbols = 1 << 22
 // List is the functions of a kernel in one boot.
 type List struct {
 	Text    uint64   // address of the kernel's text, which lies elsewhere after each boot
-	symbols []Symbol // by address; of several at one the last is what it is called
+	symbols []Symbol // by address; of several at one the last of the list is what perf calls it
 }
 
 // Symbol is where a function begins.
@@ -36,7 +36,6 @@ type Symbol struct {
 	Address uint64
 	Name    string
 	Module  string // that it is of; "": it is the kernel's own
-	kind    byte
 }
 
 // Read reads a list, up to an error of reading. That is returned, or [ErrHidden].
@@ -59,12 +58,7 @@ func Read(r io.Reader) (*List, error) {
 	if l.Text == 0 {
 		return nil, ErrHidden
 	}
-	slices.SortFunc(l.symbols, func(a, b Symbol) int {
-		if a.Address != b.Address { // as nearly all do
-			return cmp.Compare(a.Address, b.Address)
-		}
-		return byPreference(a, b)
-	})
+	slices.SortStableFunc(l.symbols, func(a, b Symbol) int { return cmp.Compare(a.Address, b.Address) })
 	return l, nil
 }
 
@@ -76,23 +70,14 @@ func parse(line string) (s Symbol, ok bool) {
 		return s, false
 	}
 	address, err := strconv.ParseUint(f[0], 16, 64)
-	s = Symbol{Address: address, Name: f[2], kind: f[1][0]}
+	s = Symbol{Address: address, Name: f[2]}
 	if len(f) > 3 {
 		s.Module = strings.Trim(f[3], "[]")
 	}
 	return s, err == nil && address != 0
 }
 
-// byPreference orders symbols of one address as perf does, the last one is what it calls
-// the function: none that is weak, a global one, few underscores in front, a long name.
-func byPreference(a, b Symbol) int {
-	rank := map[byte]int{'t': 1, 'T': 2} // the others are weak
-	underscores := func(s Symbol) int { return len(s.Name) - len(strings.TrimLeft(s.Name, "_")) }
-	return cmp.Or(cmp.Compare(rank[a.kind], rank[b.kind]), cmp.Compare(underscores(b), underscores(a)),
-		cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(b.Name, a.Name))
-}
-
-// At is the function at an address: the last that begins up to there.
+// At is the function at an address, as perf calls it: the last that begins up to there.
 func (l *List) At(address uint64) (s Symbol, ok bool) {
 	i := sort.Search(len(l.symbols), func(i int) bool { return l.symbols[i].Address > address })
 	if i == 0 {

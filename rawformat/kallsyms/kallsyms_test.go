@@ -16,9 +16,9 @@ ffffffff81000000 T _text
 ffffffff81000140 W weak
 ffffffff81000140 t __do_one
 ffffffff81000140 t do_one
-ffffffff81000180 T __x64_sys_read
-ffffffff81000180 T __se_sys_read
-ffffffff81000180 t ksys_read
+ffffffff81000180 T memset
+ffffffff81000180 T __memset
+ffffffff81000180 T __pi_memset
 ffffffff81000200 D data
 no address T at_all
 `
@@ -30,7 +30,7 @@ func TestAt(t *testing.T) {
 		t.Fatalf("%+v, %v", l, err)
 	}
 	for address, want := range map[uint64]string{
-		l.Text: "_stext", l.Text + 0x13f: "_stext", l.Text + 0x140: "do_one", l.Text + 0x17f: "do_one", l.Text + 0x201: "__x64_sys_read",
+		l.Text: "_text", l.Text + 0x13f: "_text", l.Text + 0x140: "do_one", l.Text + 0x17f: "do_one", l.Text + 0x201: "__pi_memset",
 		0xffffffffc0000300: "do_two module", 1<<64 - 1: "do_two module",
 	} {
 		if s, ok := l.At(address); !ok || strings.TrimSpace(s.Name+" "+s.Module) != want {
