@@ -169,7 +169,10 @@ func (r *reader) functions(c *code) (all []stream.Frame) {
 		name, scripted := r.oldLabel(name)
 		flags, flagged := t.integer(7)
 		is := func(flag int64) bool { return !flagged || flags&flag != 0 }
-		f := stream.Frame{Function: r.intern(name), Script: string(t.cells[1]) == "true" || flagged && flags&funcScript != 0}
+		f := stream.Frame{Script: string(t.cells[1]) == "true" || flagged && flags&funcScript != 0}
+		if !r.placeScript(&f, name) {
+			f.Function = r.intern(name)
+		}
 		f.Scripted = scripted && !f.Script || string(t.cells[8]) == "true" || flagged && flags&funcScripted != 0
 		if i, ok := t.index(2, len(resources)); ok && is(funcResource) {
 			f.Module = resources[i]

@@ -15,6 +15,9 @@ import (
 //	name (place:line:column)  a function of a script, which begins there; behind it may stand [source]
 //	place:line:column         what is in no function of a script
 //	anything else             a label
+//
+// A place may be a chain of those that loaded each other, with " -> " between
+// them: the last is that of the script.
 type location struct {
 	kind         locationKind
 	name         []byte
@@ -37,6 +40,9 @@ const (
 // rootScope is what the viewer calls what is in no function of a script.
 const rootScope = "(root scope) "
 
+// arrow stands between the places of a chain.
+var arrow = []byte(" -> ")
+
 func parseLocation(text []byte) location {
 	if bytes.HasPrefix(text, []byte("0x")) {
 		if address, err := strconv.ParseUint(string(text[2:]), 16, 64); err == nil {
@@ -46,10 +52,14 @@ func parseLocation(text []byte) location {
 	if l, ok := parseNative(text); ok {
 		return l
 	}
-	if l, ok := parseScript(cutSource(text)); ok {
-		return l
+	l, ok := parseScript(cutSource(text))
+	if !ok {
+		return location{name: text}
 	}
-	return location{name: text}
+	if len(l.name) == 0 {
+		l.name = append([]byte(rootScope), l.place...)
+	}
+	return l
 }
 
 // parseNative reads "name (in module)".
@@ -77,7 +87,8 @@ func parseNative(text []byte) (l location, ok bool) {
 	return l, false
 }
 
-// parseScript reads "name (place:line:column)" and "place:line:column".
+// parseScript reads "name (place:line:column)" and "place:line:column", which
+// has no name.
 func parseScript(text []byte) (l location, ok bool) {
 	l.kind = isScript
 	if n := len(text); n > 0 && text[n-1] == ')' {
@@ -85,13 +96,19 @@ func parseScript(text []byte) (l location, ok bool) {
 		if i < 0 {
 			return l, false
 		}
-		l.name = text[:i]
-		l.place, l.line, l.column, ok = cutPlace(text[i+2 : n-1])
-		return l, ok
+		l.name, text = text[:i], text[i+2:n-1]
 	}
 	l.place, l.line, l.column, ok = cutPlace(text)
-	l.name = append([]byte(rootScope), l.place...)
-	return l, ok
+	l.place = lastPlace(l.place)
+	return l, ok && len(l.place) > 0
+}
+
+// lastPlace is the last of a chain.
+func lastPlace(chain []byte) []byte {
+	if i := bytes.LastIndex(chain, arrow); i >= 0 {
+		return chain[i+len(arrow):]
+	}
+	return chain
 }
 
 // cutPlace reads "place:line:column" and "place:line".

@@ -142,10 +142,38 @@ func (r *reader) oldLabel(name []byte) (now []byte, scripted bool) {
 
 // isUnscripted reports whether frames do not say that yet.
 func (p *Profile) isUnscripted() bool {
+	return p.olderThan(firstScripted, firstScriptedProcessed)
+}
+
+// hasUnplacedScripts reports whether the names of functions say where they are.
+func (p *Profile) hasUnplacedScripts() bool { return p.olderThan(0, firstPlaced) }
+
+// olderThan reports whether the profile is of a version before gecko, or before processed
+// if it is processed.
+func (p *Profile) olderThan(gecko, processed int64) bool {
 	if p.processed() {
-		return p.integer(p.root.Get("meta", "preprocessedProfileVersion")) < firstScriptedProcessed
+		return p.integer(p.root.Get("meta", "preprocessedProfileVersion")) < processed
 	}
-	return p.integer(p.root.Get("meta", "version")) < firstScripted
+	return p.integer(p.root.Get("meta", "version")) < gecko
+}
+
+// firstPlaced is the processed version from which on functions of scripts have their
+// place beside their name; before, it stood in it.
+const firstPlaced = 4
+
+// placeScript gives f, if it is a function of a script, the name and the place that such
+// a name says, and reports whether it did. What is in no function is called by its place,
+// as the viewer does it.
+func (r *reader) placeScript(f *stream.Frame, name []byte) bool {
+	l, ok := parseScript(name)
+	if !r.unplacedScripts || !f.Script || !ok {
+		return false
+	}
+	f.File, f.Start, f.StartColumn = r.intern(l.place), l.line, l.column
+	if f.Function = f.File; len(l.name) > 0 {
+		f.Function = r.intern(l.name)
+	}
+	return true
 }
 
 // readOldSchemas reads the schemas of a profile that brings none.

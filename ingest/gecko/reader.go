@@ -32,13 +32,15 @@ type reader struct {
 	unscripted    bool // frames don't say whether they are shown with those of scripts
 	delayed       bool // the samples of the thread tell delays
 
+	unplacedScripts bool // names of functions say where they are
+
 	sharedTexts *texts
 	code        *code // that was loaded last
 	codeOf      *jsonfile.Value
 }
 
 func newReader(p *Profile, t *stream.Tables, ids []stream.ProcessID, shift stream.Time) *reader {
-	return &reader{Profile: p, t: t, ids: ids, shift: shift, unscripted: p.isUnscripted()}
+	return &reader{Profile: p, t: t, ids: ids, shift: shift, unscripted: p.isUnscripted(), unplacedScripts: p.hasUnplacedScripts()}
 }
 
 // read reads all processes that are wanted.
