@@ -1,11 +1,16 @@
 package symbols
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // moduleSource is sections as a kernel's module has them, of sizes that tell where each
@@ -49,7 +54,47 @@ func TestModule(t *testing.T) {
 	if out, err := exec.Command("gcc", "-c", "-o", object, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	set, errs := Open([]string{object})
+	for _, packed := range []string{"", ".gz", ".zst"} {
+		t.Run("ko"+packed, func(t *testing.T) { checkModule(t, compressed(t, object, packed)) })
+	}
+	if _, errs := Open([]string{compressed(t, object, ".xz")}); !errors.Is(errs[0], ErrXZ) {
+		t.Errorf("of a module that xz compressed the error is %v, want %v", errs[0], ErrXZ)
+	}
+}
+
+// compressed is a copy of a file in a folder of its own, compressed as the end of its name
+// says.
+func compressed(t *testing.T, name, end string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	switch end {
+	case "":
+		out.Write(b)
+	case ".gz":
+		z := gzip.NewWriter(&out)
+		z.Write(b)
+		err = z.Close()
+	case ".zst":
+		var z *zstd.Encoder
+		if z, err = zstd.NewWriter(&out); err == nil {
+			z.Write(b)
+			err = z.Close()
+		}
+	}
+	name = filepath.Join(t.TempDir(), filepath.Base(name)+end)
+	if err := errors.Join(err, os.WriteFile(name, out.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func checkModule(t *testing.T, object string) {
+	t.Helper()
+	set, errs := Open([]string{filepath.Dir(object)})
 	if errs[0] != nil {
 		t.Fatal(errs[0])
 	}

@@ -30,7 +30,7 @@ func openProgram(name string) (*program, error) {
 	if filepath.Base(name) == kallsyms.Name {
 		return openKernel(name)
 	}
-	f, err := elf.Open(name)
+	f, err := openELF(name)
 	if err != nil {
 		return nil, err
 	}

@@ -8,17 +8,24 @@
 // of generic functions hold their types, as in a CPU profile. Names of C++ and Rust
 // are as their sources have them, without parameters.
 //
+// What was stripped from a program may lie in a file beside it (/usr/lib/debug, the
+// cache of debuginfod), which says nothing of where the code is in the program: it names
+// functions if the program is there as well.
+//
 // The kernel's own list of symbols, /proc/kallsyms, names places in its text. A module's
 // file, .ko, names places in that module, wherever it was loaded; not those of code that
 // goes once it has begun, and of arm64 and RISC-V not what stands behind its tables of
-// jumps. It must not be compressed.
+// jumps. It may be compressed (.ko.gz, .ko.zst).
 package symbols
 
 import (
+	"cmp"
+	"debug/elf"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -41,7 +48,7 @@ type Function struct {
 // Set is some programs. Several goroutines may use it.
 type Set struct {
 	mu     sync.Mutex
-	files  map[string][]string // by build id, in order of path
+	files  map[string][]file   // by build id, those that name most first, then in order of path
 	untold []string            // files whose build id is their content's, which takes reading all
 	open   map[string]*program // by path; nil: cannot be read
 }
@@ -49,12 +56,12 @@ type Set struct {
 // Open looks for programs, and lists of a kernel, in paths: files, and folders with
 // those below them.
 // Only their build ids are read. There is one error for each path: nil, or why
-// it leads to none: [ErrNoProgram], or the disk's.
+// it leads to none: [ErrNoProgram], or the disk's; [ErrXZ] if some of them can't be read.
 func Open(paths []string) (*Set, []error) {
-	s := &Set{files: map[string][]string{}, open: map[string]*program{}}
+	s := &Set{files: map[string][]file{}, open: map[string]*program{}}
 	errs := make([]error, len(paths))
 	for i, path := range paths {
-		n := 0
+		n, packed := 0, 0
 		err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
 			switch {
 			case err != nil && name == path:
@@ -65,14 +72,19 @@ func Open(paths []string) (*Set, []error) {
 					return err
 				}
 				n++
-				s.files[id] = append(s.files[id], name)
+				s.take(id, file{name: name})
+			case err == nil && strings.HasSuffix(name, ".ko.xz"):
+				packed++
 			case err == nil && isProgram(name):
 				n++
 				s.add(name)
 			}
 			return nil // one folder that cannot be read hides no other
 		})
-		if err == nil && n == 0 {
+		switch {
+		case err == nil && packed > 0:
+			err = ErrXZ
+		case err == nil && n == 0:
 			err = ErrNoProgram
 		}
 		errs[i] = err
@@ -80,11 +92,15 @@ func Open(paths []string) (*Set, []error) {
 	return s, errs
 }
 
-// isProgram reports whether a file is an ELF file; a link may lead to one.
+// isProgram reports whether a file is an ELF file, or a module that is compressed; a
+// link may lead to one.
 func isProgram(name string) bool {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		return false
+	}
+	if isPacked(name) {
+		return true
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -96,14 +112,36 @@ func isProgram(name string) bool {
 	return err == nil && string(magic[:]) == "\x7fELF"
 }
 
+// file is one that names functions of a build.
+type file struct {
+	name  string
+	holds holding
+}
+
+// holding is what a file has of its program.
+type holding uint8
+
+const (
+	wholeProgram holding = iota // the code, and the names of all its functions
+	onlyNames                   // the names without the code
+	onlyExported                // the code, and the names of what others call
+)
+
 func (s *Set) add(name string) {
-	switch id, err := buildID(name); {
+	switch id, holds, err := survey(name); {
 	case err != nil:
 	case id == "":
 		s.untold = append(s.untold, name)
 	default:
-		s.files[id] = append(s.files[id], name)
+		s.take(id, file{name, holds})
 	}
+}
+
+// take takes a file of a build, behind those that name as much.
+func (s *Set) take(build string, f file) {
+	all := s.files[build]
+	i, _ := slices.BinarySearchFunc(all, f.holds+1, func(f file, holds holding) int { return cmp.Compare(f.holds, holds) })
+	s.files[build] = slices.Insert(all, i, f)
 }
 
 // Lookup returns the functions at an offset in the program of a build, the
@@ -118,11 +156,10 @@ func (s *Set) Lookup(build string, offset uint64) []Function {
 	if strings.HasPrefix(build, buildid.ContentPrefix) {
 		s.readUntold()
 	}
-	for _, name := range s.files[build] {
-		p, known := s.open[name]
-		if !known {
-			p, _ = openProgram(name) // what cannot be read names nothing
-			s.open[name] = p
+	for _, f := range s.files[build] {
+		p := s.program(f.name)
+		if p != nil && f.holds == onlyNames {
+			p.loads = s.loads(build)
 		}
 		var chain []Function
 		switch {
@@ -139,11 +176,31 @@ func (s *Set) Lookup(build string, offset uint64) []Function {
 	return nil
 }
 
+// program returns the tables of a file; nil: it cannot be read, and names nothing.
+func (s *Set) program(name string) *program {
+	p, known := s.open[name]
+	if !known {
+		p, _ = openProgram(name)
+		s.open[name] = p
+	}
+	return p
+}
+
+// loads is where the code of a build is in its program, nil if no file has that.
+func (s *Set) loads(build string) []elf.ProgHeader {
+	for _, f := range s.files[build] {
+		if p := s.program(f.name); p != nil && f.holds != onlyNames {
+			return p.loads
+		}
+	}
+	return nil
+}
+
 // readUntold finds out the build ids of files that have no note of it.
 func (s *Set) readUntold() {
 	for _, name := range s.untold {
 		if id, err := contentID(name); err == nil {
-			s.files[id] = append(s.files[id], name)
+			s.take(id, file{name: name})
 		}
 	}
 	s.untold = nil

@@ -47,7 +47,7 @@ func vdso(t *testing.T) string {
 // The vDSO, whose build id stands between other notes, names its functions.
 func TestVDSO(t *testing.T) {
 	name := vdso(t)
-	build, err := buildID(name)
+	build, _, err := survey(name)
 	if err != nil || len(build) != 40 {
 		t.Fatalf("build id %q, %v", build, err)
 	}
