@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"gprof/ingest/internal/damage"
@@ -31,8 +32,11 @@ const (
 
 // drawn is a trace that is written by hand.
 type drawn struct {
-	version int
-	out     []byte
+	version     int
+	experiments []int  // bytes of batches of an experiment, which each generation has, too
+	tail        []byte // of the strings of a generation
+	open        bool   // the events of a generation end before goroutine 1 goes on
+	out         []byte
 }
 
 func draw(version int) *drawn {
@@ -78,6 +82,9 @@ func (d *drawn) generation(n, at uint64) {
 	d.batch(n, none64, at, d.strings())
 	d.batch(n, none64, at, d.stacks())
 	d.batch(n, none64, at, numbers([]byte{evCPUSamples, evCPUSample}, at+10_500, 7, 0, 1, 2))
+	for _, size := range d.experiments {
+		d.out = append(numbers(append(d.out, kindExperimental, 1), n, 7, at, uint64(size)), make([]byte, size)...)
+	}
 	if d.version >= version26 {
 		d.out = append(d.out, kindEnd)
 	}
@@ -88,7 +95,7 @@ func (d *drawn) strings() []byte {
 	for id, s := range names[1:] {
 		b = append(numbers(append(b, evString), uint64(id+1), uint64(len(s))), s...)
 	}
-	return b
+	return append(b, d.tail...)
 }
 
 // stacks are 1: main.work, and 2: main.main under runtime.main.
@@ -118,6 +125,9 @@ func (d *drawn) events(n uint64) []byte {
 	ev(evGoStart, created, 1)
 	ev(evGoUnblock, 1, 1, 0) // until 15 us
 	ev(evGoDestroy)
+	if d.open {
+		return b
+	}
 	ev(evGoStart, 1, 2)
 	ev(evRegionEnd, 10*n, 6, 2)
 	ev(evTaskEnd, 10*n, 2)
@@ -253,26 +263,79 @@ func TestErrors(t *testing.T) {
 // sees it: the others stay, and the ledger says where the lost one is.
 func TestLostGeneration(t *testing.T) {
 	for _, version := range versions {
-		data := drawTrace(version, 3)
-		first, second := len(drawTrace(version, 1)), len(drawTrace(version, 2))
-		block := append(numbers([]byte{evGoBlock}, 1000, 4, 2), numbers([]byte{evGoStart}, 1000, 102)...)
-		at := bytes.Index(data[first:second], block)
-		data[first+at] = 120 // no such event
-		src, err := sourceOf(data, Options{})
-		if err != nil {
-			t.Fatal(err)
+		for name, c := range map[string]struct {
+			tail  []byte // of the strings
+			event bool
+			ends  int64 // ends of a task alone
+		}{"event": {event: true, ends: 1}, "table": {tail: []byte{evString}}} {
+			d := draw(version)
+			d.generation(1, 1*second)
+			first := len(d.out)
+			d.tail = c.tail
+			d.generation(2, 2*second)
+			next := len(d.out)
+			d.tail = nil
+			d.generation(3, 3*second)
+			lost := d.out[first:next]
+			if c.event {
+				block := append(numbers([]byte{evGoBlock}, 1000, 4, 2), numbers([]byte{evGoStart}, 1000, 102)...)
+				lost[bytes.Index(lost, block)] = 120 // no such event
+			}
+			lines, sink := ledgerOf(t, d.out)
+			if len(lines) != 1 || lines[0].Reason != stream.ReasonDamaged || lines[0].Count != 1 || lines[0].Bytes != int64(len(lost)) {
+				t.Errorf("version %d, %s: the ledger has %+v, want a generation of %d bytes", version, name, lines, len(lost))
+			}
+			if sink.Markers["task"] != 2 || sink.Markers["task!"] != c.ends || sink.Waits["channel receive"].Count != 2 || sink.Samples < 2 {
+				t.Errorf("version %d, %s: %+v is left, want all of two generations", version, name, sink.tallied)
+			}
 		}
-		var sink tallySink
-		if err := stream.Copy(streamtest.Validate(&sink), src, stream.CopyOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		lines := slices.DeleteFunc(sink.t.Ledger.Lines(), func(l stream.Line) bool { return l.Reason == stream.ReasonUnproven })
-		if len(lines) != 1 || lines[0].Reason != stream.ReasonDamaged || lines[0].Count != 1 || lines[0].Bytes != int64(second-first) {
-			t.Errorf("version %d: the ledger has %+v, want a generation of %d bytes", version, lines, second-first)
-		}
-		if sink.Markers["task"] != 2 || sink.Markers["task!"] != 1 || sink.Waits["channel receive"].Count != 2 || sink.Samples < 2 {
-			t.Errorf("version %d: %+v is left, want all of two generations", version, sink.tallied)
-		}
+	}
+}
+
+// ledgerOf reads a trace and returns what the ledger says of damage.
+func ledgerOf(t *testing.T, data []byte) (lines []stream.Line, sink *tallySink) {
+	t.Helper()
+	src, err := sourceOf(data, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink = new(tallySink)
+	if err := stream.Copy(streamtest.Validate(sink), src, stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(sink.t.Ledger.Lines(), func(l stream.Line) bool { return l.Reason == stream.ReasonUnproven }), sink
+}
+
+// TestMissingGenerations takes two of four generations out of a file, which leaves
+// one that no reader could tell from a whole one but for its numbers.
+func TestMissingGenerations(t *testing.T) {
+	second, last := len(drawTrace(26, 1)), len(drawTrace(26, 3))
+	data := drawTrace(26, 4)
+	lines, sink := ledgerOf(t, slices.Concat(data[:second], data[last:]))
+	if len(lines) != 1 || lines[0].Reason != stream.ReasonDamaged || lines[0].What != "generations" || lines[0].Count != 2 ||
+		!strings.Contains(lines[0].Where, fmt.Sprint("offset ", second)) {
+		t.Errorf("the ledger has %+v, want two generations at offset %d", lines, second)
+	}
+	if sink.Markers["task"] != 2 || sink.Waits["channel receive"].Count != 2 {
+		t.Errorf("%+v is left, want all of two generations", sink.tallied)
+	}
+}
+
+// TestLeap has a goroutine begin a generation in another state than the one in
+// which it ended the last: what happened between is lost, and the ledger says so.
+func TestLeap(t *testing.T) {
+	d := draw(26)
+	d.generation(1, 1*second)
+	d.open = true
+	d.generation(2, 2*second)
+	d.open = false
+	d.generation(3, 3*second)
+	lines, sink := ledgerOf(t, d.out)
+	if len(lines) != 1 || lines[0].Reason != stream.ReasonDamaged || lines[0].What != "goroutines" || lines[0].Count != 1 {
+		t.Errorf("the ledger has %+v, want one goroutine", lines)
+	}
+	if sink.Markers["task"] != 2 || sink.Markers["task!"] != 1 {
+		t.Errorf("%+v is left, want all of three generations but for the end of a task", sink.tallied)
 	}
 }
 

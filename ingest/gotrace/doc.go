@@ -3,9 +3,9 @@
 //
 // Events come from golang.org/x/exp/trace, behind one file of this package
 // (library.go); traces of Go 1.22 and later. Such a trace is made of generations,
-// each of about a second and complete in itself. The library holds one of them in
-// memory, this package beside it the live goroutines, tasks and ranges: so it
-// does not matter how long a trace is.
+// each of about a second and complete in itself. The library is given one at a
+// time, and holds it in memory; this package keeps beside it the live goroutines,
+// tasks and ranges: so it does not matter how long a trace is.
 //
 // # What becomes of it
 //
@@ -42,6 +42,6 @@
 // # Damage
 //
 // A generation that can't be read costs that generation; a file that is cut short
-// the one in which it ends. The ledger says at which offset. Goroutines are then
-// met anew, as at the beginning of a trace.
+// the one in which it ends. The ledger says at which offset, and where generations
+// are missing. Goroutines are then met anew, as at the beginning of a trace.
 package gotrace

@@ -57,6 +57,7 @@ const (
 
 // generation is one of a file. It can be read without the others.
 type generation struct {
+	number   uint64 // each follows the one before
 	from, to int64  // bytes of the file
 	first    int64  // ns of the trace's clock: of the first batch
 	last     int64  // likewise, of the last batch
@@ -254,7 +255,7 @@ func (s *scan) finish(off int64) error {
 		return fmt.Errorf("%w: generation %d does not tell the rate of its clock", damage.ErrDamaged, s.number)
 	}
 	g := s.current
-	g.to, g.first, g.last = off, s.time(s.ticks[0]), s.time(s.ticks[1])
+	g.number, g.to, g.first, g.last = s.number, off, s.time(s.ticks[0]), s.time(s.ticks[1])
 	if s.snap.Wall != 0 {
 		g.anchor = s.snap.Anchor
 		g.anchor.Trace = s.time(s.snap.ticks)

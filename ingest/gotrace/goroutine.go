@@ -32,6 +32,9 @@ type interval struct {
 // goroutine takes a change of a goroutine's state.
 func (s *Source) goroutine(ev *event) {
 	g := s.live[ev.id]
+	if ev.old == unknownState && s.settled && (g == nil || g.state != ev.new) {
+		s.leaps++ // a generation states it as it is
+	}
 	if g == nil {
 		g = s.meet(ev)
 	}
@@ -224,7 +227,6 @@ func (s *Source) tellGroups(now int64) {
 			s.tellGroup(l, now)
 		}
 	}
-	s.groupsSince = now
 }
 
 func (s *Source) tellGroup(l *lane, now int64) {
@@ -232,8 +234,8 @@ func (s *Source) tellGroup(l *lane, now int64) {
 	if *y == (tally{}) {
 		return
 	}
-	p := place{at: s.clock.at(s.groupsSince), track: s.tracks.rootTrack(l)}
-	s.mark(groupMarker, &p, stream.Interval, max(now-s.groupsSince, 0), numberOf(y.created), numberOf(y.ended),
+	p := place{at: s.clock.at(s.began), track: s.tracks.rootTrack(l)}
+	s.mark(groupMarker, &p, stream.Interval, max(now-s.began, 0), numberOf(y.created), numberOf(y.ended),
 		durationOf(y.time[running]), durationOf(y.time[runnable]), durationOf(y.time[waiting]), durationOf(y.time[calling]))
 	*y = tally{}
 }

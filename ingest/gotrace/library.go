@@ -18,6 +18,7 @@ type kind uint8
 const (
 	kindNothing     kind = iota
 	kindGeneration       // one begins: anchor, if it is known
+	kindOver             // one is over, and nothing of it is held any more
 	kindSample           // stack
 	kindGoroutine        // id goes from old to new, for the reason name; stack is its own
 	kindProcessor        // id runs, or not: new

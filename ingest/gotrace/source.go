@@ -37,6 +37,7 @@ type Source struct {
 	process stream.ProcessID
 	rows    batches.Batches
 	ended   bool
+	largest int64 // bytes of a generation
 	held    int64
 	beside  bool
 	twice   [stream.Pages + 1]int64 // rows that were left out, by kind
@@ -50,16 +51,17 @@ type Source struct {
 	counters    map[string]*counter
 
 	// The state of the program. It is of live things alone.
-	live        map[int64]*goroutine
-	ranges      map[rangeKey]*interval
-	tasks       map[uint64]*interval
-	counts      counts
-	fresh       bool  // nothing is known: it is the first generation, or something is lost
-	began       int64 // time of the trace since which it is known
-	now         int64 // of the last event
-	groupsSince int64
-	threads     map[int64]bool // of this generation
-	strange     int64          // events that have no meaning here
+	live    map[int64]*goroutine
+	ranges  map[rangeKey]*interval
+	tasks   map[uint64]*interval
+	counts  counts
+	fresh   bool           // nothing is known: it is the first generation, or something is lost
+	settled bool           // that generation is over: all goroutines are known
+	began   int64          // time of the trace at which the generation began
+	now     int64          // of the last event
+	threads map[int64]bool // of this generation
+	strange int64          // events that have no meaning here
+	leaps   int64          // changes of goroutines that no event told of
 }
 
 // Source returns the source of the trace's events, whose process is a row of t
@@ -67,7 +69,7 @@ type Source struct {
 func (f *File) Source(t *stream.Tables, process stream.ProcessID, o Options) *Source {
 	s := &Source{
 		file: f, tables: t, process: process, rows: batches.Batches{Index: o.FirstIndex},
-		clock: clock{place: o.Place, shift: o.Shift}, stacks: stacks{tables: t}, tracks: newTracks(t, process, o.Tracks),
+		clock: clock{place: o.Place, shift: o.Shift}, stacks: stacks{tables: t, known: map[stackRef]stackInfo{}}, tracks: newTracks(t, process, o.Tracks),
 		beside: o.Beside, definitions: definitions(), counters: map[string]*counter{},
 		live: map[int64]*goroutine{}, ranges: map[rangeKey]*interval{}, tasks: map[uint64]*interval{}, threads: map[int64]bool{},
 		fresh: true,
@@ -113,7 +115,7 @@ func (s *Source) Close() error {
 // close ends reading; rows that are ready stay.
 func (s *Source) close() error {
 	s.ended = true
-	s.release()
+	s.hold(0)
 	if s.closer == nil {
 		return nil
 	}
@@ -128,6 +130,9 @@ func (s *Source) fill() error {
 		if err := s.start(); err != nil {
 			return err
 		}
+	}
+	if s.full() {
+		return s.close()
 	}
 	var ev event
 	for !s.rows.Full() {
@@ -153,31 +158,9 @@ func (s *Source) start() error {
 		return err
 	}
 	s.closer = closer
-	s.reader = reader{r: r, all: s.file.all}
-	s.hold()
+	s.reader = reader{r: r, version: s.file.version, all: s.file.all}
+	s.largest = s.file.largest()
 	return nil
-}
-
-// memoryOf is how many bytes the library takes for each byte of a generation: it
-// holds one as a whole, and what it makes of strings and stacks.
-const memoryOf = 2
-
-// hold says what the largest generation takes.
-func (s *Source) hold() {
-	for i := range s.file.all {
-		g := &s.file.all[i]
-		s.held = max(s.held, memoryOf*(g.to-g.from))
-	}
-	s.tables.Lock()
-	s.tables.Hold(s.held)
-	s.tables.Unlock()
-}
-
-func (s *Source) release() {
-	s.tables.Lock()
-	s.tables.Hold(-s.held)
-	s.tables.Unlock()
-	s.held = 0
 }
 
 // finish ends reading.
@@ -192,6 +175,7 @@ func (s *Source) finish() error {
 	}
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "experimental events", Count: s.strange})
 	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "stacks", Count: s.stacks.bad})
+	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "goroutines", Where: "begin a generation in another state than they were in", Count: s.leaps})
 	s.tables.Lock()
 	row := s.tables.Process(s.process)
 	row.End = max(row.End, s.clock.at(s.now))
@@ -202,7 +186,8 @@ func (s *Source) finish() error {
 // lose tells of a generation that can't be read. What was known of the program
 // is not known any more.
 func (s *Source) lose(l *lostError) {
-	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "generations", Where: fmt.Sprintf("offset %d: %v", l.at.Off, firstLine(l.at.Err)), Count: 1, Bytes: l.size})
+	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "generations", Where: fmt.Sprintf("offset %d: %v", l.at.Off, firstLine(l.at.Err)), Count: l.count, Bytes: l.size})
+	s.stacks.forget()
 	s.end(s.now)
 	s.fresh = true
 }
@@ -222,6 +207,7 @@ func (s *Source) note(l stream.Line) {
 var handlers = [...]func(*Source, *event){
 	kindNothing:     func(*Source, *event) {},
 	kindGeneration:  (*Source).begins,
+	kindOver:        func(s *Source, _ *event) { s.stacks.forget() },
 	kindSample:      (*Source).sample,
 	kindGoroutine:   (*Source).goroutine,
 	kindProcessor:   func(*Source, *event) {}, // which goroutine runs there is told of it
@@ -256,14 +242,15 @@ func (s *Source) begins(ev *event) {
 	s.countThreads(ev.time)
 	if s.fresh {
 		s.clock.turn(ev.anchor)
-		s.fresh, s.began, s.groupsSince = false, ev.time, ev.time
 		s.counts.begin(ev.time)
+		s.fresh, s.settled = false, false
 	} else {
 		s.counts.complete(s)
 		s.generation(ev.time)
 		s.clock.turn(ev.anchor)
+		s.settled = true
 	}
-	s.stacks.forget()
+	s.began = ev.time
 }
 
 // countThreads tells how many threads there were in a generation.

@@ -22,10 +22,8 @@ type stackInfo struct {
 	root string // name of the track of goroutines that began there
 }
 
-// forget begins a generation: stacks are of one.
-func (s *stacks) forget() {
-	s.known = make(map[stackRef]stackInfo, len(s.known))
-}
+// forget ends a generation: stacks are of one, and hold it.
+func (s *stacks) forget() { clear(s.known) }
 
 // intern returns the stack; its id is 0 if there is none.
 func (s *stacks) intern(ref stackRef) stackInfo {
