@@ -10,8 +10,9 @@ import (
 
 // Types of events.
 const (
-	typeHardware = 0
-	typeSoftware = 1
+	typeHardware   = 0
+	typeSoftware   = 1
+	typeTracepoint = 2
 )
 
 // attr is an event that was asked for: what perf_event_open(2) was given.
@@ -32,12 +33,19 @@ const (
 	asClock                   // samples, whose period is CPU time
 )
 
-// attrSize is how much of an attr is read: its first version.
+// attrSize is of how many bytes an attr is at least: its first version. Later ones are
+// longer.
 const attrSize = 64
 
 func parseAttr(b []byte) attr {
-	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
-	a := attr{kind: uint32(u64(0)), config: u64(8), Layout: perfevent.Layout{Period: u64(16), Sample: u64(24), Read: u64(32), Flags: u64(40)}}
+	u64 := func(at int) uint64 {
+		if at+8 > len(b) {
+			return 0
+		}
+		return binary.LittleEndian.Uint64(b[at:])
+	}
+	a := attr{kind: uint32(u64(0)), config: u64(8), Layout: perfevent.Layout{Period: u64(16), Sample: u64(24), Read: u64(32), Flags: u64(40),
+		Branches: u64(72), UserRegs: u64(80)}}
 	a.name = a.defaultName()
 	return a
 }

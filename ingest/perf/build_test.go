@@ -127,14 +127,17 @@ func attr(kind uint32, config uint64) wire {
 }
 
 // file builds a perf.data of some records.
-func file(all ...wire) []byte {
+func file(all ...wire) []byte { return fileWith(nil, all...) }
+
+// fileWith builds one with some more features, which have no body.
+func fileWith(more []uint, all ...wire) []byte {
 	const front = 104
 	ids := wire(nil).u64(clockID, faultID)
 	attrs := append(attr(1, 0), wire(nil).u64(front, 8)...)
 	attrs = append(append(attrs, attr(1, 2)...), wire(nil).u64(front+8, 8)...)
 	data := bytes.Join(asBytes(all), nil)
 	at := uint64(front + len(ids) + len(attrs))
-	numbers := []uint{2, 3, 12, 29}
+	numbers := append([]uint{2, 3, 12, 29}, more...)
 	bits := uint64(0)
 	for _, n := range numbers {
 		bits |= 1 << n
@@ -147,6 +150,7 @@ func file(all ...wire) []byte {
 		append(wire(nil).u32(2, 64), append(append(append(attr(1, 0), wire(nil).u32(1).counted("cpu-clock:u")...).u64(clockID), attr(1, 2)...), wire(nil).u32(1).counted("page-faults")...)...),
 		wire(nil).u32(1, 1).u64(1_700_000_000_000_000_000, 1000),
 	}
+	features = append(features, make([]wire, len(more))...)
 	where := uint64(len(out) + 16*len(features))
 	for _, f := range features {
 		out = out.u64(where, uint64(len(f)))

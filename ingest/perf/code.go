@@ -2,6 +2,7 @@ package perf
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"gprof/ingest/internal/naming"
@@ -113,6 +114,9 @@ func (c *code) chain(s *perfevent.Sample, misc uint16) {
 			c.path = append(c.path, spot{address, kernel, exact})
 		}
 		exact = false
+	}
+	if s.UserIP != 0 && perfevent.InKernel(misc) && !slices.Contains(s.Chain, perfevent.MarkUser) {
+		c.path = append(c.path, spot{s.UserIP, false, true})
 	}
 }
 

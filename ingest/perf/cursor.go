@@ -10,6 +10,7 @@ import (
 var (
 	ErrMagic   = errors.New("not a perf.data file")
 	ErrVersion = errors.New("perf.data of a kind that can't be read")
+	ErrEmpty   = errors.New("perf.data without a sample")
 )
 
 // cursor reads fields until there are no more; then it is short, and gives zeros.

@@ -12,6 +12,10 @@
 //   - Samples of all other events (page-faults, cache-misses, tracepoints), and
 //     the periods of cycles, become measurements of the event's name: what perf
 //     report sums up.
+//   - A group (perf record -e '{cycles,instructions}:S') is told with the samples of its
+//     first event: how far the counter of each has come.
+//   - Stacks that perf copied to be followed later (--call-graph dwarf) are not followed:
+//     of them there is where the user's code was. The text of perf script has them whole.
 //   - Context switches (perf record --switch-events) become waits: how long a thread
 //     was off the CPU, and whether it was preempted. One that has not come back has
 //     waited up to the end. Where a sample of context-switches or sched:sched_switch

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 	"math"
@@ -66,7 +67,18 @@ func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	chooseUses(f.attrs)
 	f.life.settle()
 	f.rows = f.processes()
+	if err == nil && len(f.rows) == 0 {
+		err = f.empty()
+	}
 	return f, err
+}
+
+// empty is the error of a file in which nothing happens.
+func (f *File) empty() error {
+	if slices.Contains(f.layout.features, featureDirectory) {
+		return fmt.Errorf("%w: perf record --threads put the samples into files beside it; perf script -i with their folder prints all as text, which can be read", ErrVersion)
+	}
+	return ErrEmpty
 }
 
 // digested is how many bytes of the records name a file. There are times and ids
@@ -169,7 +181,7 @@ func (f *File) takeAttr(body []byte) {
 	if size < attrSize || uint64(size) > uint64(len(body)) {
 		return
 	}
-	f.addAttr(body[:attrSize], body[size:])
+	f.addAttr(body[:size], body[size:])
 }
 
 // attrOf is the event that a sample is of; nil: one that is not known.
@@ -183,11 +195,19 @@ func (f *File) attrOf(body []byte) *attr {
 	if at < 0 || at+8 > len(body) {
 		return nil
 	}
-	i, ok := f.byID[binary.LittleEndian.Uint64(body[at:])]
-	if !ok {
-		return nil
+	return f.attrWith(binary.LittleEndian.Uint64(body[at:]), nil)
+}
+
+// attrWith is the event of an id; alone if there is no other.
+func (f *File) attrWith(id uint64, alone *attr) *attr {
+	i, ok := f.byID[id]
+	switch {
+	case ok:
+		return &f.attrs[i]
+	case len(f.attrs) == 1:
+		return alone
 	}
-	return &f.attrs[i]
+	return nil
 }
 
 // idOffset is where in a sample its id stands, the same for all events; -1: it has
@@ -310,10 +330,21 @@ func (p *process) instance(digest uint64) uint64 {
 // Lacks says what such a file does not tell.
 func (f *File) Lacks() string {
 	lacks := "goroutines, markers and counters; names of functions (give the programs, or ~/.debug, with --symbols)"
+	if f.lacksBuilds() {
+		lacks += "; build ids, by which programs are found, of some files (perf record --buildid-all, or perf inject --buildid-all, tells them)"
+	}
 	if f.facts.clock.wall == 0 {
 		lacks += "; the real time (perf record -k CLOCK_MONOTONIC tells it)"
 	}
 	return lacks
+}
+
+// lacksBuilds reports whether a process ran code of a file whose build nobody tells: perf
+// notes those of the files in which it took a sample itself.
+func (f *File) lacksBuilds() bool {
+	return slices.ContainsFunc(f.life.files, func(m file) bool {
+		return strings.HasPrefix(m.name, "/") && !strings.HasPrefix(m.name, "//") && m.build == "" && f.facts.builds[m.name] == ""
+	})
 }
 
 // NameBy sets what names functions.

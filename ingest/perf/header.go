@@ -14,6 +14,7 @@ import (
 
 const (
 	magic        = "PERFILE2"
+	magicOld     = "PERFFILE" // until 2012
 	magicSwapped = "2ELIFREP"
 	headerSize   = 104
 	pipeSize     = 16
@@ -46,7 +47,12 @@ type layout struct {
 
 // Sniff reports whether a file that begins so is a perf.data.
 func Sniff(head []byte) bool {
-	return bytes.HasPrefix(head, []byte(magic)) || bytes.HasPrefix(head, []byte(magicSwapped))
+	for _, m := range []string{magic, magicOld, magicSwapped} {
+		if bytes.HasPrefix(head, []byte(m)) {
+			return true
+		}
+	}
+	return false
 }
 
 // readHeader reads what stands before the data; front is what digests are of.
@@ -58,6 +64,8 @@ func (f *File) readHeader(r io.Reader) (front []byte, err error) {
 	switch {
 	case bytes.HasPrefix(head, []byte(magicSwapped)):
 		return nil, fmt.Errorf("%w: it is of a big-endian machine; perf script prints it as text, which can be read", ErrVersion)
+	case bytes.HasPrefix(head, []byte(magicOld)):
+		return nil, fmt.Errorf("%w: it is of a perf of before 2012; perf script prints it as text, which can be read", ErrVersion)
 	case !bytes.HasPrefix(head, []byte(magic)):
 		return nil, ErrMagic
 	}
@@ -112,7 +120,7 @@ func (f *File) readAttrs(front []byte, table section, size uint64) error {
 		if !ok {
 			return &damage.Error{Off: int64(table.at), Err: fmt.Errorf("%w: ids of an event are not before the data", damage.ErrDamaged)}
 		}
-		f.addAttr(rows[:attrSize], ids)
+		f.addAttr(rows[:size-16], ids)
 	}
 	return nil
 }
@@ -143,6 +151,7 @@ const (
 	featureCPU       = 8
 	featureCommand   = 11
 	featureEvents    = 12
+	featureDirectory = 24
 	featureClockData = 29
 )
 

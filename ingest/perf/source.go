@@ -25,12 +25,14 @@ type source struct {
 	code     *code
 	switches switches
 	sample   perfevent.Sample
+	counts   counts
 	lost     losses
 }
 
 // losses are what a file says is missing, and what could not be read.
 type losses struct {
 	records, throttled, damaged, unknown int64
+	copied, branches, fields             int64
 	skipped                              skips
 }
 
@@ -40,6 +42,7 @@ func (f *File) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Tim
 	defer t.Unlock()
 	s := &source{file: f, output: newOutput(t, f.life.all, ids, f.rows, shift), code: newCode(t, f)}
 	s.switches.threads, s.lost.skipped = map[thread]*offCPU{}, skips{}
+	s.counts = counts{}
 	return s
 }
 
@@ -181,6 +184,9 @@ func (s *source) tell() {
 	s.note(stream.Line{Reason: stream.ReasonDropped, What: "samples", Where: "the kernel throttled so many times", Count: s.lost.throttled})
 	s.note(stream.Line{Reason: stream.ReasonMalformed, What: "samples", Count: s.lost.damaged})
 	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "samples", Where: "of no event that the file tells of", Count: s.lost.unknown})
+	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "stacks", Where: "of the user's code, of which perf copied the memory (--call-graph dwarf): perf script follows them", Count: s.lost.copied})
+	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "stacks", Where: "of branches that the processor noted (-b, --call-graph lbr)", Count: s.lost.branches})
+	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "fields", Where: "of tracepoints", Count: s.lost.fields})
 	s.lost.skipped.tell(s.note)
 	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "code", Where: "nothing is mapped there", Count: s.code.unmapped})
 	s.note(stream.Line{Reason: stream.ReasonUnpaired, What: "switches", Count: s.switches.unpaired})
@@ -236,8 +242,39 @@ func (s *source) takeSample(rec *record) {
 	if leavesCPU(a.name) {
 		s.switches.stack(s, who, m.Time, stack)
 	}
-	at := s.file.facts.moment(m.Time)
-	period := int64(min(m.Period, 1<<62))
+	s.lost.addDetails(a, m)
+	if a.Sample&perfevent.SampleRead == 0 {
+		s.deliver(a, who, stack, m.Period)
+		return
+	}
+	for _, v := range m.Values {
+		if a := s.file.attrWith(v.ID, a); a != nil {
+			s.deliver(a, who, stack, s.counts.since(a, m.Tid, v))
+		} else {
+			s.lost.unknown++
+		}
+	}
+}
+
+// addDetails counts what a sample tells that has no place here.
+func (l *losses) addDetails(a *attr, m *perfevent.Sample) {
+	if m.Copied {
+		l.copied++
+	}
+	if m.Branches {
+		l.branches++
+	}
+	if a.kind == typeTracepoint && a.Sample&perfevent.SampleRaw != 0 {
+		l.fields++
+	}
+}
+
+// deliver makes rows of an event at the moment of the sample, unless it has not occurred.
+func (s *source) deliver(a *attr, who thread, stack stream.StackID, n uint64) {
+	if n == 0 && a.Sample&perfevent.SampleRead != 0 {
+		return
+	}
+	at, period := s.file.facts.moment(s.sample.Time), int64(min(n, 1<<62))
 	if a.use != asMeasurements {
 		cpu := int64(-1)
 		if a.use == asClock {

@@ -65,12 +65,12 @@ func readProgram(f *elf.File) *program {
 }
 
 // byPreference orders symbols of one address; the last one is what the function is
-// called: a global one, with a size, and few underscores in front, as perf has it.
+// called: a global one, with a size, few underscores in front, and long, as perf has it.
 func byPreference(a, b elf.Symbol) int {
 	rank := map[elf.SymBind]int{elf.STB_WEAK: 1, elf.STB_GLOBAL: 2}
 	underscores := func(s elf.Symbol) int { return len(s.Name) - len(strings.TrimLeft(s.Name, "_")) }
 	return cmp.Or(cmp.Compare(min(a.Size, 1), min(b.Size, 1)), cmp.Compare(rank[elf.ST_BIND(a.Info)], rank[elf.ST_BIND(b.Info)]),
-		cmp.Compare(underscores(b), underscores(a)), cmp.Compare(b.Name, a.Name))
+		cmp.Compare(underscores(b), underscores(a)), cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(b.Name, a.Name))
 }
 
 // lookup returns the functions at an offset in the file.

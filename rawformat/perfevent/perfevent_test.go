@@ -2,6 +2,7 @@ package perfevent_test
 
 import (
 	"encoding/binary"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -50,6 +51,39 @@ func TestSample(t *testing.T) {
 	}
 }
 
+// What stands behind the call chain is told as far as it is there.
+func TestUserParts(t *testing.T) {
+	l := perfevent.Layout{Sample: perfevent.SampleRaw | perfevent.SampleBranches | perfevent.SampleUserRegs | perfevent.SampleUserStack, Branches: 1<<17 | 1<<19, UserRegs: 1<<33 - 1}
+	regs := make([]uint64, 33)
+	regs[32] = 0x4711
+	b := body{}.u32(4, 0).u64(1, 0, 2, 3, 4, 5, 2).u64(regs...).u64(8, 0xaa, 8) // raw; a branch behind its index, and its counters
+	for n := range len(b) + 1 {
+		var s perfevent.Sample
+		if !l.ParseSample(b[:n], &s) {
+			t.Fatalf("%d bytes are no sample", n)
+		}
+		want := perfevent.Sample{Period: 1, Branches: n >= 56, Copied: n == len(b)}
+		if n >= len(b)-24 {
+			want.UserIP = 0x4711
+		}
+		if got := (perfevent.Sample{Period: s.Period, Branches: s.Branches, Copied: s.Copied, UserIP: s.UserIP}); !reflect.DeepEqual(got, want) {
+			t.Errorf("%d bytes: %+v, want %+v", n, got, want)
+		}
+	}
+}
+
+func TestGroup(t *testing.T) {
+	l := perfevent.Layout{Sample: perfevent.SampleRead, Read: 1<<1 | 1<<2 | 1<<3 | 1<<4} // running, ids, a group, lost
+	b := body{}.u64(2, 100, 11, 1, 0, 22, 2, 0)
+	var s perfevent.Sample
+	if want := []perfevent.Value{{ID: 1, Value: 11}, {ID: 2, Value: 22}}; !l.ParseSample(b, &s) || !slices.Equal(s.Values, want) {
+		t.Errorf("%v, want %v", s.Values, want)
+	}
+	if l.ParseSample(body{}.u64(1<<60, 100, 11, 1, 0), &s) {
+		t.Error("more values than there are bytes are a sample")
+	}
+}
+
 func TestTrailer(t *testing.T) {
 	rest, end := all.SplitTrailer(append(body("name"), body{}.u32(3, 4).u64(5000, 1, 2, 3, 4)...))
 	if string(rest) != "name" || end != (perfevent.Trailer{Pid: 3, Tid: 4, Time: 5000}) {
@@ -77,8 +111,8 @@ func FuzzRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind uint32, misc uint16, fields, read uint64, b []byte) {
 		l := perfevent.Layout{Sample: fields, Read: read, Flags: uint64(misc) << 10}
 		var s perfevent.Sample
-		if l.ParseSample(b, &s); 8*len(s.Chain) > len(b) {
-			t.Errorf("%d addresses of %d bytes", len(s.Chain), len(b))
+		if l.ParseSample(b, &s); 8*(len(s.Chain)+len(s.Values)) > len(b) {
+			t.Errorf("%d addresses and %d values of %d bytes", len(s.Chain), len(s.Values), len(b))
 		}
 		rest, _ := l.SplitTrailer(b)
 		if m, ok := perfevent.ParseMapping(perfevent.Head{Kind: kind, Misc: misc}, rest); ok && m.End < m.Start {

@@ -18,6 +18,10 @@ const (
 	SampleCPU
 	SamplePeriod
 	SampleStream
+	SampleRaw
+	SampleBranches
+	SampleUserRegs
+	SampleUserStack
 
 	SampleIdentifier = 1 << 16
 )
@@ -27,8 +31,9 @@ const trailerFields = SampleTID | SampleTime | SampleID | SampleStream | SampleC
 
 // Bits of an attr's flags that change what records hold.
 const (
-	FlagFreq  = 1 << 10 // the period is that of a frequency
-	FlagIDAll = 1 << 18 // records that are no samples have a trailer
+	FlagInherit = 1 << 1  // children are sampled, too
+	FlagFreq    = 1 << 10 // the period is that of a frequency
+	FlagIDAll   = 1 << 18 // records that are no samples have a trailer
 )
 
 // Bits of an attr's read_format.
@@ -63,6 +68,9 @@ type Layout struct {
 	Read   uint64 // read_format
 	Flags  uint64
 	Period uint64 // or a frequency, see FlagFreq
+
+	Branches uint64 // branch_sample_type
+	UserRegs uint64 // sample_regs_user
 }
 
 // Sample is what is read of a sample.
@@ -72,7 +80,15 @@ type Sample struct {
 	Time     uint64
 	Period   uint64
 	Chain    []uint64 // innermost first, with marks; of the caller, who may use it again
+	Values   []Value  // of counters; likewise
+
+	UserIP   uint64 // where the user's code was, as its registers tell; 0 unknown
+	Branches bool   // there are branches that the processor noted
+	Copied   bool   // a piece of the user's stack was copied, and says what had been called
 }
+
+// Value is that of an event's counter.
+type Value struct{ ID, Value uint64 }
 
 // ParseSample reads the body of a sample. It is not ok if that is too short.
 func (l *Layout) ParseSample(body []byte, s *Sample) (ok bool) {
@@ -97,8 +113,9 @@ func (l *Layout) ParseSample(body []byte, s *Sample) (ok bool) {
 	if has(SamplePeriod) {
 		s.Period = f.U64()
 	}
+	s.Values = s.Values[:0]
 	if has(SampleRead) {
-		l.skipRead(&f)
+		s.Values = l.appendValues(s.Values, &f)
 	}
 	s.Chain = s.Chain[:0]
 	if has(SampleChain) {
@@ -107,7 +124,59 @@ func (l *Layout) ParseSample(body []byte, s *Sample) (ok bool) {
 			s.Chain = append(s.Chain, binary.LittleEndian.Uint64(raw))
 		}
 	}
-	return !f.Short
+	ok = !f.Short
+	l.parseUser(&f, s)
+	return ok
+}
+
+// Bits of an attr's branch_sample_type that change what samples hold.
+const (
+	branchIndex    = 1 << 17
+	branchCounters = 1 << 19
+)
+
+// parseUser reads what stands behind the call chain. What can't be read is not told.
+func (l *Layout) parseUser(f *Fields, s *Sample) {
+	s.UserIP, s.Branches, s.Copied = 0, false, false
+	has := func(bit uint64) bool { return l.Sample&bit != 0 }
+	if has(SampleRaw) {
+		f.Take(uint64(f.U32()))
+	}
+	if has(SampleBranches) {
+		n := f.U64()
+		f.Skip(bits.OnesCount64(l.Branches & branchIndex))
+		f.Take(min(n, 1<<32) * 8 * uint64(3+bits.OnesCount64(l.Branches&branchCounters)))
+		s.Branches = n > 0 && !f.Short
+	}
+	if has(SampleUserRegs) && f.U64() != 0 {
+		s.UserIP = l.userIP(f.Take(8 * uint64(bits.OnesCount64(l.UserRegs))))
+	}
+	if has(SampleUserStack) {
+		n := f.U64()
+		f.Take(n)
+		s.Copied = n > 0 && f.U64() > 0
+	}
+}
+
+// Registers that are told where stacks are to be followed later.
+const (
+	regsAMD64 = 0xff0fff
+	regsARM64 = 1<<33 - 1
+)
+
+// userIP is the instruction pointer among registers, 0 if it is not known which that is.
+func (l *Layout) userIP(regs []byte) uint64 {
+	at := -1
+	switch {
+	case l.UserRegs == regsAMD64:
+		at = 8
+	case l.UserRegs&regsARM64 == regsARM64:
+		at = 32
+	}
+	if at < 0 || 8*at+8 > len(regs) {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(regs[8*at:])
 }
 
 // fixedPeriod is that of all samples, where they don't tell theirs.
@@ -118,17 +187,27 @@ func (l *Layout) fixedPeriod() uint64 {
 	return max(1, l.Period)
 }
 
-// skipRead skips the values of counters.
-func (l *Layout) skipRead(f *Fields) {
-	n := 1 + bits.OnesCount64(l.Read&(readEnabled|readRunning))
-	each := bits.OnesCount64(l.Read & (readID | readLost))
-	if l.Read&readGroup == 0 {
-		f.Skip(n + each)
-		return
+// appendValues appends the values of counters.
+func (l *Layout) appendValues(values []Value, f *Fields) []Value {
+	n, times := uint64(1), bits.OnesCount64(l.Read&(readEnabled|readRunning))
+	if l.Read&readGroup != 0 {
+		n = f.U64()
+		f.Skip(times)
+		times = 0
 	}
-	values := f.U64()
-	f.Skip(n - 1)
-	f.Take(min(values, 1<<32) * 8 * uint64(1+each))
+	for ; n > 0; n-- {
+		v := Value{Value: f.U64()}
+		f.Skip(times)
+		if l.Read&readID != 0 {
+			v.ID = f.U64()
+		}
+		f.Skip(bits.OnesCount64(l.Read & readLost))
+		if f.Short {
+			break
+		}
+		values = append(values, v)
+	}
+	return values
 }
 
 // Trailer is what records that are no samples end with.
