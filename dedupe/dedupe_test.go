@@ -71,8 +71,8 @@ func TestTreeAgainstMap(t *testing.T) {
 	}
 }
 
-// Many at a time are found as one by one, also after one was appended, and only
-// the node behind its parent is next.
+// Many at a time are found as one by one, by Lookup and by Intern, also after one was
+// appended, and only the node behind its parent is next.
 func TestTreeLookupAll(t *testing.T) {
 	var tree Tree[int32, int32]
 	r := rand.New(rand.NewPCG(1, 1))
@@ -90,6 +90,9 @@ func TestTreeLookupAll(t *testing.T) {
 	tree.LookupAll(parents, keys, ids)
 	found, seen := 0, int32(tree.Len())
 	for i, id := range ids {
+		if alone := tree.Lookup(parents[i], keys[i]); alone != id {
+			t.Fatalf("child %d of %d is %d among others, and %d alone", keys[i], parents[i], id, alone)
+		}
 		want := tree.Intern(parents[i], keys[i])
 		if id != want && (id != 0 || want <= seen) {
 			t.Fatalf("child %d of %d has id %d, want %d", keys[i], parents[i], id, want)

@@ -36,6 +36,9 @@ func (t *Tree[K, ID]) Intern(parent ID, key K) ID {
 	if id := t.Next(parent, key); id != 0 {
 		return id
 	}
+	if last := t.nodes.n; last > 0 && int(parent) == last {
+		return t.push(parent, key) // it has no child yet
+	}
 	t.list()
 	i, id := t.find(parent, key)
 	if id == 0 {
@@ -43,6 +46,17 @@ func (t *Tree[K, ID]) Intern(parent ID, key K) ID {
 		t.table[i] = place[K, ID]{key, id}
 		t.listed++
 	}
+	return id
+}
+
+// Lookup returns the id of the child of parent with that key, 0 if it has not been
+// seen.
+func (t *Tree[K, ID]) Lookup(parent ID, key K) ID {
+	if id := t.Next(parent, key); id != 0 {
+		return id
+	}
+	t.list()
+	_, id := t.find(parent, key)
 	return id
 }
 
