@@ -19,9 +19,11 @@ type code struct {
 	labels  []stream.LabelsID
 	located []extent // in frames, by site
 
-	frames []stream.FrameID // of all sites that were used, each from the outermost frame inward
-	path   []stackID        // scratch
-	lines  []call           // scratch
+	frames []stream.FrameID      // of all sites that were used, each from the outermost frame inward
+	outer  stackID               // of the sample before
+	inner  trail[stream.StackID] // of its inner part
+	path   []stackID             // scratch
+	lines  []call                // scratch
 }
 
 // extent is a part of something, from one place up to but not another.
@@ -42,6 +44,26 @@ func at[ID ~int32, T any](list *[]T, id ID) *T {
 		*list = append(*list, make([]T, missing)...)
 	}
 	return &(*list)[id]
+}
+
+// stackOf brings the stack of a sample.
+func (c *code) stackOf(m *sample) stream.StackID {
+	stack := c.stack(m.stack)
+	if m.stack != c.outer {
+		c.outer = m.stack
+		c.inner.reset()
+	}
+	known, left := c.inner.follow(m.inner)
+	if known != 0 {
+		stack = known
+	}
+	for i := len(left) - 1; i >= 0; i-- {
+		for _, frame := range c.framesAt(left[i]) {
+			stack = c.to.Stacks.Intern(stack, frame)
+		}
+		c.inner.add(left[i], stack)
+	}
+	return stack
 }
 
 // stack brings a stack: up to a caller that is there already, and down again.

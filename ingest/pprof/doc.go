@@ -42,7 +42,8 @@
 //  1. A file is read to its end when it is opened, for its time and its digest
 //     (scan.go), its tables (tables.go), and where its samples are.
 //  2. What the samples refer to is brought into a pool that all files share
-//     (translation.go). A sample becomes some bytes, which are kept (sample.go).
+//     (translation.go). A sample becomes some bytes, which are kept (sample.go): of
+//     its stack the pool has the outer part, and they have the rest.
 //  3. When it is the file's turn, those become rows of the run (samples.go), and
 //     what is in the pool becomes rows of its tables, once for all files (code.go).
 //

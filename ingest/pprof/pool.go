@@ -13,9 +13,11 @@ import (
 // when it is opened, and what is kept of it are its samples, some bytes each, as
 // ids of its pool. The zero Pool is empty and ready to use, by several goroutines.
 //
-// It holds no more than maxPool, and what one file adds to that. A file that comes
-// when it is full is read again when its samples are wanted, into a spare pool,
-// which makes way for another as often as it is full.
+// It holds no more than maxPool, and what one file adds to that. Stacks may take a
+// part of it; those that are in hardly any other file would fill it, and cost less as
+// a part of each sample. A file that comes when it is full is read again when its
+// samples are wanted, into a spare pool, which makes way for another as often as it
+// is full.
 type Pool struct {
 	mu sync.Mutex // held while the rest is used; locked after the tables of a run
 	common
@@ -81,7 +83,21 @@ type call struct {
 // profiles of one program take a third of that.
 const maxPool = 48 << 20
 
-func (p *Pool) full() bool { return p.bytes() >= cmp.Or(p.limit, maxPool) }
+// stacksShare is which part of that is for stacks: 1/stacksShare.
+const stacksShare = 3
+
+func (p *Pool) max() int64 { return cmp.Or(p.limit, maxPool) }
+
+func (p *Pool) full() bool { return p.bytes() >= p.max() }
+
+// child is the stack of one more site, 0 if it is not there and there is no room for
+// it. A spare pool, which hardly sees a stack again, has none.
+func (p *Pool) child(outer stackID, s siteID) stackID {
+	if p.isSpare || p.stacks.Bytes() >= p.max()/stacksShare {
+		return p.stacks.Lookup(outer, s)
+	}
+	return p.stacks.Intern(outer, s)
+}
 
 // bytes is about how much memory c takes.
 func (c *common) bytes() int64 {

@@ -8,14 +8,15 @@ import (
 
 // sample is a sample in ids of a pool.
 type sample struct {
-	stack stackID
+	stack stackID  // the outer part of its stack
+	inner []siteID // the rest, the innermost first
 	whose
 	values []int64 // in our units; none if the sample is damaged
 }
 
 // A sample that is kept is its values, their number before them, each in zigzag;
-// and if there are any, before those its stack, labels and goroutine; all as
-// ULEB128.
+// and if there are any, before those its stack, labels and goroutine, and the sites
+// of the inner part, their number before them; all as ULEB128.
 
 // append appends a sample to those that are kept.
 func (s *sample) append(dst []byte) []byte {
@@ -23,8 +24,11 @@ func (s *sample) append(dst []byte) []byte {
 	if len(s.values) == 0 {
 		return dst
 	}
-	for _, n := range [...]uint64{uint64(s.stack), uint64(s.labels), uint64(s.goroutine)} {
+	for _, n := range [...]uint64{uint64(s.stack), uint64(s.labels), uint64(s.goroutine), uint64(len(s.inner))} {
 		dst = binary.AppendUvarint(dst, n)
+	}
+	for _, site := range s.inner {
+		dst = binary.AppendUvarint(dst, uint64(site))
 	}
 	for _, v := range s.values {
 		dst = binary.AppendVarint(dst, v)
@@ -45,6 +49,10 @@ func (s *sample) take(data []byte) (rest []byte) {
 		return data
 	}
 	s.stack, s.labels, s.goroutine = stackID(next()), labelsID(next()), int64(next())
+	s.inner = s.inner[:0]
+	for range next() {
+		s.inner = append(s.inner, siteID(next()))
+	}
 	for range values {
 		v, size := binary.Varint(data)
 		s.values, data = append(s.values, v), data[size:]
@@ -85,7 +93,8 @@ func (r *sampleReader) read(body []byte) {
 		r.sample.values = r.sample.values[:0]
 		return
 	}
-	r.sample.stack, r.sample.whose = r.code.stack(r.locations), r.labels.who()
+	r.sample.stack, r.sample.inner = r.code.stack(r.locations)
+	r.sample.whose = r.labels.who()
 }
 
 // parse reads all but what the pool knows. It is not ok if the sample is damaged, or

@@ -24,7 +24,7 @@ func (s *sampler) add(m *sample) {
 	if len(m.values) == 0 {
 		return
 	}
-	place := place{at, s.code.stack(m.stack), s.code.who(m)}
+	place := place{at, s.code.stackOf(m), s.code.who(m)}
 	s.cpu(m.values, &place)
 	s.allocation(m.values, &place)
 	for _, i := range s.plan.rest {

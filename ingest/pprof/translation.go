@@ -18,8 +18,8 @@ type translation struct {
 	// yet.
 	functions []call
 
-	path, last []siteID  // of a stack, and of the one before it, the innermost first
-	nodes      []stackID // of the one before it, the outermost first
+	path  []siteID       // of a stack, the innermost first
+	known trail[stackID] // of the one before it, as far as the pool has it
 
 	undefined int64 // locations, functions, mappings and names that are not there
 	tooDeep   int64 // stacks
@@ -38,7 +38,7 @@ func (t *translation) reset(from *tables, to *Pool) {
 	for i := range t.functions {
 		t.functions[i].start = -1
 	}
-	t.last, t.nodes = t.last[:0], t.nodes[:0]
+	t.known.reset()
 	t.undefined, t.tooDeep = 0, 0
 	t.anticipate()
 }
@@ -53,25 +53,21 @@ func unasked[ID ~int32](list []ID, n int) []ID {
 	return list
 }
 
-// stack interns the stack of some locations, the innermost first.
-//
-// Most have the outer part of the one before them, which is not looked up again.
-func (t *translation) stack(locations []uint64) (id stackID) {
+// stack is the stack of some locations, the innermost first: its outer part, which
+// is all of it while the pool has room for stacks, and the sites of the rest, which
+// are valid until the next call.
+func (t *translation) stack(locations []uint64) (outer stackID, inner []siteID) {
 	t.take(locations)
-	n, common := len(t.path), 0
-	for common < min(n, len(t.last)) && t.path[n-1-common] == t.last[len(t.last)-1-common] {
-		common++
+	outer, inner = t.known.follow(t.path)
+	for n := len(inner); n > 0; n = len(inner) {
+		id := t.to.child(outer, inner[n-1])
+		if id == 0 {
+			break
+		}
+		t.known.add(inner[n-1], id)
+		outer, inner = id, inner[:n-1]
 	}
-	t.nodes = t.nodes[:common]
-	if common > 0 {
-		id = t.nodes[common-1]
-	}
-	for i := n - 1 - common; i >= 0; i-- {
-		id = t.to.stacks.Intern(id, t.path[i])
-		t.nodes = append(t.nodes, id)
-	}
-	t.path, t.last = t.last, t.path
-	return id
+	return outer, inner
 }
 
 // take makes path of some locations.
