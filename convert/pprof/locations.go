@@ -1,8 +1,8 @@
 package pprof
 
 import (
+	"bytes"
 	"encoding/binary"
-	"math"
 
 	"gprof/stream"
 )
@@ -19,21 +19,14 @@ type locations struct {
 	list    []location       // by number-1
 	run     []stream.FrameID // scratch
 
-	encoded []byte   // stacks that were kept, one behind the other
-	kept    []extent // by StackID/keepEach
+	// Stacks as they were encoded lately, with a 0 behind each. Samples have most of
+	// their way to the root in common, and to copy it takes less than to walk it.
+	encoded []byte
+	at      []uint32 // by StackID: 1 and where it begins in encoded, 0 nowhere
 }
 
-// extent is a part of encoded; size 0 is none.
-type extent struct{ from, size uint32 }
-
-const (
-	// keepEach says of how many stacks one is kept as it is encoded. Samples
-	// have most of their way to the root in common, and to copy it takes less
-	// than to walk it.
-	keepEach = 2
-	// keepBytes bounds what is kept, in bytes for each stack.
-	keepBytes = 32
-)
+// maxEncoded is how many bytes of encoded stacks are held.
+const maxEncoded = 16 << 20
 
 // location is a frame, or else a run.
 type location struct {
@@ -44,40 +37,41 @@ type location struct {
 func (l *locations) build(t *stream.Tables) {
 	n := t.Frames.Len() + 1
 	*l = locations{tables: t, inlined: make([]bool, n), alone: make([]uint32, n), ofRun: make([]uint32, 1),
-		kept: make([]extent, t.Stacks.Len()/keepEach+1)}
+		at: make([]uint32, t.Stacks.Len()+1)}
 	for id := 1; id < n; id++ {
 		f := t.Frames.At(stream.FrameID(id))
 		l.inlined[id] = f.Depth > 0 && !f.Label
 	}
 }
 
-// appendStack appends the numbers of a stack's locations, leaf first.
-func (l *locations) appendStack(dst []byte, id stream.StackID) []byte {
-	for id != 0 {
-		if id%keepEach == 0 && l.keep(id) {
-			at := l.kept[id/keepEach]
-			return append(dst, l.encoded[at.from:at.from+at.size]...)
-		}
-		dst, id = l.appendNext(dst, id)
+// encode returns the numbers of a stack's locations, leaf first, which are valid
+// until the next call.
+func (l *locations) encode(id stream.StackID) []byte {
+	if known := l.at[id]; known != 0 {
+		return encodedAt(l.encoded, known-1)
 	}
-	return dst
-}
-
-// keep makes a stack one that is kept, unless that is too much.
-func (l *locations) keep(id stream.StackID) bool {
-	at := &l.kept[id/keepEach]
-	if at.size > 0 {
-		return true
-	}
-	if uint64(len(l.encoded)) >= min(keepBytes*uint64(l.tables.Stacks.Len()), math.MaxInt32) {
-		return false
+	if len(l.encoded) >= maxEncoded {
+		clear(l.at)
+		l.encoded = l.encoded[:0]
 	}
 	from := len(l.encoded)
 	for id != 0 {
+		if known := l.at[id]; known != 0 {
+			l.encoded = append(l.encoded, encodedAt(l.encoded, known-1)...)
+			break
+		}
+		l.at[id] = uint32(len(l.encoded)) + 1
 		l.encoded, id = l.appendNext(l.encoded, id)
 	}
-	*at = extent{uint32(from), uint32(len(l.encoded) - from)}
-	return true
+	l.encoded = append(l.encoded, 0)
+	return encodedAt(l.encoded, uint32(from))
+}
+
+// encodedAt is the rest of the stack that is encoded at a place. No number is 0, nor
+// is it the last byte of one.
+func encodedAt(encoded []byte, from uint32) []byte {
+	rest := encoded[from:]
+	return rest[:bytes.IndexByte(rest, 0)]
 }
 
 // appendNext appends the number of a stack's innermost location, and returns the

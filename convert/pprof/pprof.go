@@ -71,8 +71,8 @@ type Sink struct {
 	locations locations
 	types     types
 
-	body, ids, values, labels, line []byte // scratch
-	frames                          []stream.Frame
+	body, values, labels, line []byte // scratch
+	frames                     []stream.Frame
 }
 
 // Options are the choices of a Sink.

@@ -29,14 +29,14 @@ func (s *Sink) track(process stream.ProcessID, track stream.TrackID, all []total
 }
 
 func (s *Sink) sample(stack stream.StackID, who stream.Who, values []int64) {
-	s.ids = s.locations.appendStack(s.ids[:0], stack)
+	ids := s.locations.encode(stack)
 	s.values = s.values[:0]
 	for _, v := range values {
 		s.values = binary.AppendUvarint(s.values, uint64(v))
 	}
 	body := s.body[:0]
-	if len(s.ids) > 0 {
-		body = appendBytes(body, profileproto.SampleLocations, s.ids)
+	if len(ids) > 0 {
+		body = appendBytes(body, profileproto.SampleLocations, ids)
 	}
 	body = appendBytes(body, profileproto.SampleValues, s.values)
 	s.message(profileproto.ProfileSample, s.appendWho(append(body, s.labels...), who))

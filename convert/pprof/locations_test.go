@@ -1,0 +1,44 @@
+package pprof
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"gprof/stream"
+)
+
+// Stacks are encoded as they are, also when what is held of those before them has no
+// room for more.
+func TestEncode(t *testing.T) {
+	const depth, leaves = 60_000, 200 // more than is held, as most numbers have two bytes
+	var tables stream.Tables
+	var frames []stream.FrameID
+	for i := range 400 {
+		frames = append(frames, tables.Frames.Intern(stream.Frame{Function: tables.Strings.Intern(fmt.Sprint("f", i))}))
+	}
+	stack := stream.StackID(0)
+	for i := range depth {
+		stack = tables.Stacks.Intern(stack, frames[i%len(frames)])
+	}
+	var l locations
+	l.build(&tables)
+	trunk := bytes.Clone(l.encode(stack))
+	for i := range leaves {
+		leaf := tables.Stacks.Intern(stack, frames[i])
+		l.at = append(l.at, 0)
+		want := append(binary.AppendUvarint(nil, uint64(l.single(frames[i]))), trunk...)
+		for range 2 {
+			if got := l.encode(leaf); !bytes.Equal(got, want) {
+				t.Fatalf("leaf %d: %d bytes, want %d that begin with % x", i, len(got), len(want), want[:4])
+			}
+		}
+	}
+	if len(trunk) < depth || len(l.encoded) > maxEncoded+len(trunk)+8 || len(l.encoded) > (leaves-1)*len(trunk) {
+		t.Errorf("%d bytes are held, of stacks of %d", len(l.encoded), len(trunk))
+	}
+	if got := l.encode(0); len(got) > 0 {
+		t.Errorf("no stack is % x", got)
+	}
+}
