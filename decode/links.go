@@ -6,7 +6,6 @@ import (
 
 	"gprof/rawformat"
 	"gprof/stream"
-	"gprof/stream/gonames"
 )
 
 // reset makes the dictionary as new, and keeps its memory.
@@ -213,9 +212,6 @@ func (d *dictionary) placeFrame(n *names, f frame) placed {
 	return n.put(c, c.place(f.offset), f.offset)
 }
 
-// rootDepth is how many frames tell the root of a stack: the third says no more.
-const rootDepth = 2
-
 // linker links the stacks of one dictionary.
 type linker struct {
 	*dictionary
@@ -291,7 +287,7 @@ func (l *linker) add(id uint64, e edge) bool {
 	}
 	link := stackLink{l.names.push(parent.sid, f), parent.root}
 	if deep < rootDepth {
-		link.root = l.root(gonames.Root(rootFunctions(l.names.tables, link.sid)))
+		link.root = l.root(rootOf(l.names.tables, link.sid))
 	}
 	if id < uint64(len(l.depth)) {
 		l.stacks.dense[id], l.depth[id] = link.edge(), deep+1
@@ -352,7 +348,7 @@ func (d *dictionary) rawStack(n *names, pcs []uint64) (link stackLink) {
 		}
 	}
 	if link.sid != 0 {
-		link.root = d.root(gonames.Root(rootFunctions(n.tables, link.sid)))
+		link.root = d.root(rootOf(n.tables, link.sid))
 	}
 	return link
 }

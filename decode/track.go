@@ -2,6 +2,7 @@ package decode
 
 import (
 	"gprof/stream"
+	"gprof/stream/gonames"
 )
 
 // trackKey names a track of a process: the main one, one that the program named,
@@ -20,14 +21,26 @@ const (
 	threadTrack
 )
 
-// rootFunctions are the two outermost functions of a stack.
-func rootFunctions(t *stream.Tables, stack stream.StackID) (root, next string) {
+// rootDepth is how many frames tell the root of a stack: the fourth says no more.
+const rootDepth = 3
+
+// rootOf names the track of a stack by its outermost functions. Where goroutines end
+// says nothing; it is in stacks of programs with C. C begins anywhere where it has no frame
+// pointers, so all of its threads are one track.
+func rootOf(t *stream.Tables, stack stream.StackID) string {
+	var outer [rootDepth]stream.Frame
 	for stack != 0 {
 		parent, frame := t.Stacks.At(stack)
-		root, next = t.Strings.At(t.Frames.At(frame).Function), root
-		stack = parent
+		outer, stack = [rootDepth]stream.Frame{t.Frames.At(frame), outer[0], outer[1]}, parent
 	}
-	return root, next
+	root, next := outer[0], outer[1]
+	if t.Strings.At(root.Function) == "runtime.goexit" && next.Function != 0 {
+		root, next = next, outer[2]
+	}
+	if root.Function != 0 && root.Category != 0 && t.Categories.At(root.Category) == gonames.Native {
+		return gonames.NativeRoot
+	}
+	return gonames.Root(t.Strings.At(root.Function), t.Strings.At(next.Function))
 }
 
 func (k trackKey) track(p stream.ProcessID) stream.Track {

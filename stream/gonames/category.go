@@ -106,8 +106,11 @@ var standard = func() map[string]bool {
 	return m
 }()
 
-// UnknownRoot is the track of goroutines of which nobody knows where they began.
-const UnknownRoot = "unknown root"
+// Tracks of what begins in no function of Go.
+const (
+	UnknownRoot = "unknown root" // goroutines of which nobody knows where they began
+	NativeRoot  = "Native code"  // threads that are not Go's
+)
 
 // Root names the track of goroutines by the two outermost functions of a stack,
 // either of which may be "". runtime.main only calls main.main; what else begins
@@ -119,6 +122,8 @@ func Root(root, next string) string {
 		return UnknownRoot
 	case root == "runtime.main" && next != "", root == "runtime.goexit" && next != "":
 		return next
+	case strings.HasPrefix(root, "runtime.cgocallback"):
+		return "Go called from C"
 	case strings.HasPrefix(root, "runtime.gcBgMark"):
 		return "Go garbage collector"
 	case strings.HasPrefix(root, "runtime.") && root != "runtime.main":

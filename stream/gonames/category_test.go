@@ -65,6 +65,7 @@ func TestRoot(t *testing.T) {
 		{"net/http.(*conn).serve", "x", "net/http.(*conn).serve"},
 		{"runtime.gcBgMarkWorker", "runtime.systemstack", "Go garbage collector"},
 		{"runtime.mcall", "runtime.park_m", "Go runtime"},
+		{"runtime.cgocallback", "runtime.cgocallbackg", "Go called from C"},
 		{"", "", "unknown root"},
 	} {
 		if got := Root(c.root, c.next); got != c.want {
