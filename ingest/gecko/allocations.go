@@ -57,7 +57,7 @@ func (r *reader) lookAtAllocations(thread *jsonfile.Value) {
 		e := r.scriptAllocation()
 		for i, key := range scriptAllocationKeys {
 			if !e.has([]byte(key)) {
-				e.others[key] |= seenOf(t.cells[firstScriptAllocation+i])
+				r.other(e, []byte(key), t.cells[firstScriptAllocation+i])
 			}
 		}
 	}

@@ -32,6 +32,8 @@ func (r *reader) loadCode(x *process, thread *jsonfile.Value) *code {
 	r.dropCode()
 	shared := r.root.Get("shared")
 	c := &code{texts: r.textsOf(thread)}
+	r.code, r.codeOf = c, r.home(thread)
+	r.holdCode(c.texts.bytes())
 	own := func(key string) *jsonfile.Value {
 		if v := thread.Get(key); v != nil {
 			return v
@@ -51,15 +53,27 @@ func (r *reader) loadCode(x *process, thread *jsonfile.Value) *code {
 		r.geckoFrames(c)
 	}
 	r.stacks(c)
-	c.held = c.texts.bytes() + 4*int64(len(c.stacks))
-	if c.calling != nil {
-		c.held += int64(unsafe.Sizeof(node{}))*int64(len(c.calling.nodes)) + int64(unsafe.Sizeof(frame{}))*int64(len(c.frames))
-	} else {
+	if c.calling == nil {
+		r.holdCode(-nodeBytes*int64(len(c.stacks)) - frameBytes*int64(len(c.frames)))
 		c.frames = nil
 	}
-	r.t.Hold(c.held)
-	r.code, r.codeOf = c, r.home(thread)
 	return c
+}
+
+// What the rows of tables take in memory. A list that grows is there twice; a frame and a
+// library are known by a map, too.
+const (
+	mapBytes    = 64
+	frameBytes  = 2*int64(unsafe.Sizeof(frame{})) + mapBytes
+	moduleBytes = 3*int64(unsafe.Sizeof(module{})) + mapBytes // once more by address
+	nodeBytes   = 2 * int64(unsafe.Sizeof(node{}))
+	stackBytes  = 2 * int64(unsafe.Sizeof(stream.StackID(0)))
+)
+
+// holdCode counts memory that is needed as long as what is loaded is.
+func (r *reader) holdCode(bytes int64) {
+	r.code.held += bytes
+	r.t.Hold(bytes)
 }
 
 // home is the object that has the stacks of a thread.
@@ -134,6 +148,7 @@ func (r *reader) stacks(c *code) {
 		}
 		b.nodes = append(b.nodes, n)
 		c.stacks = append(c.stacks, b.stack(&n, false))
+		r.holdCode(nodeBytes + stackBytes)
 	}
 	r.ended(t, "stacks")
 }

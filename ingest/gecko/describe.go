@@ -17,32 +17,32 @@ const clock = "startTime of the profile"
 
 // describe fills in the row of a process. seed is its instance, unless the file
 // tells one.
-func (p *Profile) describe(x *process, seed uint64) {
+func (l *layout) describe(x *process, seed uint64) {
 	meta := x.value.Get("meta")
-	start, known := time(cmp.Or(meta.Get("startTime"), p.root.Get("meta", "startTime")))
+	start, known := time(cmp.Or(meta.Get("startTime"), l.root.Get("meta", "startTime")))
 	if x.zero = start; known {
-		x.row.Clock = stream.Clock{By: clock, Pieces: 1, Uncertainty: -1, Anchors: 1, First: start, Last: start, Monotonic: p.monotonic(x)}
+		x.row.Clock = stream.Clock{By: clock, Pieces: 1, Uncertainty: -1, Anchors: 1, First: start, Last: start, Monotonic: l.monotonic(x)}
 	}
 	x.row.Instance = seed
 	x.row.Pid = int(number(x.pid))
-	p.describeThreads(x)
+	l.describeThreads(x)
 	if x.about != nil {
-		p.describeOurs(x)
+		l.describeOurs(x)
 	} else {
-		p.describeOther(x)
+		l.describeOther(x)
 	}
-	if ns, ok := time(p.root.Get("meta", "interval")); ok {
+	if ns, ok := time(l.root.Get("meta", "interval")); ok {
 		x.row.Interval = int64(ns)
 	}
-	machine := func(key string) *jsonfile.Value { return cmp.Or(meta.Get(key), p.root.Get("meta", key)) }
-	x.row.OS, x.row.Arch = p.file.text(machine("platform")), p.file.text(machine("abi"))
+	machine := func(key string) *jsonfile.Value { return cmp.Or(meta.Get(key), l.root.Get("meta", key)) }
+	x.row.OS, x.row.Arch = l.file.text(machine("platform")), l.file.text(machine("abi"))
 	if x.row.End != 0 {
 		x.row.End = max(x.row.Start, x.row.End)
 	}
-	x.row.CPUs = int(p.integer(machine("logicalCPUs")))
+	x.row.CPUs = int(l.integer(machine("logicalCPUs")))
 	if x.about == nil {
-		x.row.CPUName, x.row.Cores = p.file.text(machine("CPUName")), int(p.integer(machine("physicalCPUs")))
-		p.describeSettings(x, machine("configuration"))
+		x.row.CPUName, x.row.Cores = l.file.text(machine("CPUName")), int(l.integer(machine("physicalCPUs")))
+		l.describeSettings(x, machine("configuration"))
 	}
 }
 
@@ -52,19 +52,19 @@ var monotonicKeys = []string{"startTimeAsClockMonotonicNanosecondsSinceBoot", "s
 
 // monotonic is that reading, 0 if it is not told. In a processed profile it is that of the
 // first process.
-func (p *Profile) monotonic(x *process) (ns int64) {
-	if x.value == p.root && x != p.processes[0] {
+func (l *layout) monotonic(x *process) (ns int64) {
+	if x.value == l.root && x != l.processes[0] {
 		return 0
 	}
 	for _, key := range monotonicKeys {
-		ns = max(ns, p.integer(x.value.Get("meta", key)))
+		ns = max(ns, l.integer(x.value.Get("meta", key)))
 	}
 	return ns
 }
 
 // integer is a whole number, 0 if there is none.
-func (p *Profile) integer(v *jsonfile.Value) int64 {
-	n, _ := jsonfile.Int(p.file.raw(v))
+func (l *layout) integer(v *jsonfile.Value) int64 {
+	n, _ := jsonfile.Int(l.file.raw(v))
 	return max(0, n)
 }
 
@@ -72,25 +72,25 @@ func (p *Profile) integer(v *jsonfile.Value) int64 {
 const entrySize = 8
 
 // describeSettings is what the profiler was started with.
-func (p *Profile) describeSettings(x *process, configuration *jsonfile.Value) {
+func (l *layout) describeSettings(x *process, configuration *jsonfile.Value) {
 	to := &x.row.Settings
-	p.texts(configuration.Get("features"), &to.Features)
-	p.texts(configuration.Get("threads"), &to.Tracks)
-	to.Limit = min(p.integer(configuration.Get("capacity")), math.MaxInt64/entrySize) * entrySize
+	l.texts(configuration.Get("features"), &to.Features)
+	l.texts(configuration.Get("threads"), &to.Tracks)
+	to.Limit = min(l.integer(configuration.Get("capacity")), math.MaxInt64/entrySize) * entrySize
 }
 
 // texts appends the elements of a list of strings.
-func (p *Profile) texts(v *jsonfile.Value, to *[]string) {
-	p.file.each(v, func(raw []byte) { *to = append(*to, string(jsonfile.AppendText(nil, raw))) })
+func (l *layout) texts(v *jsonfile.Value, to *[]string) {
+	l.file.each(v, func(raw []byte) { *to = append(*to, string(jsonfile.AppendText(nil, raw))) })
 }
 
 // describeThreads names the tracks of the threads. The first that is the main
 // one is.
-func (p *Profile) describeThreads(x *process) {
+func (l *layout) describeThreads(x *process) {
 	main := false
 	for _, t := range x.threads {
-		t.track.Name = p.file.text(t.value.Get("name"))
-		t.id = number(p.file.plain(t.value.Get("tid")))
+		t.track.Name = l.file.text(t.value.Get("name"))
+		t.id = number(l.file.plain(t.value.Get("tid")))
 		t.track.Main = !main && t.isMain()
 		main = main || t.track.Main
 		if at, ok := time(t.value.Get("registerTime")); ok && at != 0 {
@@ -115,21 +115,23 @@ func (t *thread) isMain() bool {
 // tellApart gives threads that are alike in all that a track has other names.
 func tellApart(threads []*thread) {
 	known := map[stream.Track]bool{}
+	next := map[stream.Track]int{} // number for the next one that is like it
 	for _, t := range threads {
-		name := t.track.Name
-		for n := 1; known[t.track]; n++ {
+		like, name := t.track, t.track.Name
+		if known[like] {
 			t.track.Name = name + " (" + strconv.FormatInt(t.id, 10) + ")"
-			if n > 1 {
-				t.track.Name = name + " (" + strconv.Itoa(n) + ")"
-			}
+		}
+		for known[t.track] {
+			next[like] = max(2, next[like]+1)
+			t.track.Name = name + " (" + strconv.Itoa(next[like]) + ")"
 		}
 		known[t.track] = true
 	}
 }
 
 // describeOurs is what a sink of ours wrote about a process.
-func (p *Profile) describeOurs(x *process) {
-	text := func(key string) string { return p.file.text(x.about.Get(key)) }
+func (l *layout) describeOurs(x *process) {
+	text := func(key string) string { return l.file.text(x.about.Get(key)) }
 	if n, err := strconv.ParseUint(text("instance"), 16, 64); err == nil {
 		x.row.Instance = n
 	}
@@ -143,55 +145,55 @@ func (p *Profile) describeOurs(x *process) {
 	} {
 		*m.to = text(m.key)
 	}
-	if n, ok := jsonfile.Int(p.file.raw(x.about.Get("pid"))); ok {
+	if n, ok := jsonfile.Int(l.file.raw(x.about.Get("pid"))); ok {
 		x.row.Pid = int(n)
 	}
-	n, _ := strconv.ParseUint(string(p.file.raw(x.about.Get("rangeStart"))), 10, 64)
+	n, _ := strconv.ParseUint(string(l.file.raw(x.about.Get("rangeStart"))), 10, 64)
 	x.row.RangeStart = n
-	p.oursBuild(x)
-	p.file.each(x.about.Get("attrs"), func(raw []byte) {
+	l.oursBuild(x)
+	l.file.each(x.about.Get("attrs"), func(raw []byte) {
 		if pair := elements(raw); len(pair) == 2 {
 			x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: string(jsonfile.AppendText(nil, pair[0])), Value: string(jsonfile.AppendText(nil, pair[1]))})
 		}
 	})
 	if e := x.about.Get("exit"); e != nil {
-		code, _ := jsonfile.Int(p.file.raw(e.Get("code")))
-		x.row.Exit = stream.Exit{Known: true, Reason: p.file.text(e.Get("reason")), Code: code, Text: p.file.text(e.Get("text"))}
+		code, _ := jsonfile.Int(l.file.raw(e.Get("code")))
+		x.row.Exit = stream.Exit{Known: true, Reason: l.file.text(e.Get("reason")), Code: code, Text: l.file.text(e.Get("text"))}
 	}
-	p.parentOf(x, text("parent"))
-	p.oursLived(x)
+	l.parentOf(x, text("parent"))
+	l.oursLived(x)
 }
 
 // oursBuild is what a process of ours was built from, and what recorded it.
-func (p *Profile) oursBuild(x *process) {
+func (l *layout) oursBuild(x *process) {
 	for _, m := range []struct {
 		key string
 		to  *[]string
 	}{
 		{"args", &x.row.Args}, {"slowedBy", &x.row.SlowedBy}, {"features", &x.row.Settings.Features}, {"trackFilter", &x.row.Settings.Tracks},
 	} {
-		p.texts(x.about.Get(m.key), m.to)
+		l.texts(x.about.Get(m.key), m.to)
 	}
-	integer := func(key string) int64 { return p.integer(x.about.Get(key)) }
-	x.row.Modified = string(p.file.raw(x.about.Get("modified"))) == "true"
+	integer := func(key string) int64 { return l.integer(x.about.Get(key)) }
+	x.row.Modified = string(l.file.raw(x.about.Get("modified"))) == "true"
 	x.row.Settings.Limit, x.row.Cores = integer("limit"), int(integer("cores"))
 }
 
 // parentOf finds the parent of a process by its instance. In a Gecko profile of
 // ours all lie in the first.
-func (p *Profile) parentOf(x *process, instance string) {
+func (l *layout) parentOf(x *process, instance string) {
 	x.row.Parent = 0
-	for i, other := range p.processes {
-		if instance != "" && p.file.text(other.about.Get("instance")) == instance {
+	for i, other := range l.processes {
+		if instance != "" && l.file.text(other.about.Get("instance")) == instance {
 			x.row.Parent = stream.ProcessID(i + 1)
 		}
 	}
 }
 
 // oursLived is when a process of ours was recorded.
-func (p *Profile) oursLived(x *process) {
+func (l *layout) oursLived(x *process) {
 	moment := func(key string) stream.Time {
-		n, _ := jsonfile.Int([]byte(p.file.text(x.about.Get(key))))
+		n, _ := jsonfile.Int([]byte(l.file.text(x.about.Get(key))))
 		return stream.Time(n)
 	}
 	x.row.Start, x.row.End, x.row.Earliest = moment("start"), moment("end"), moment("earliest")
@@ -222,59 +224,59 @@ var about = []string{
 var release = regexp.MustCompile(`^rv:([0-9.]+)`)
 
 // describeOther is what Firefox, or another tool, says about a process.
-func (p *Profile) describeOther(x *process) {
+func (l *layout) describeOther(x *process) {
 	meta := x.value.Get("meta")
 	name := ""
 	if len(x.threads) > 0 {
-		name = p.file.text(x.threads[0].value.Get("processName"))
+		name = l.file.text(x.threads[0].value.Get("processName"))
 	}
 	x.row.Name = name
-	if first := x == p.processes[0]; first || name == "" {
-		x.row.Name = cmp.Or(p.file.text(p.root.Get("meta", "product")), name, "profile")
-		if m := release.FindStringSubmatch(p.file.text(meta.Get("misc"))); first && m != nil {
+	if first := x == l.processes[0]; first || name == "" {
+		x.row.Name = cmp.Or(l.file.text(l.root.Get("meta", "product")), name, "profile")
+		if m := release.FindStringSubmatch(l.file.text(meta.Get("misc"))); first && m != nil {
 			x.row.Version = m[1]
 		}
 		if name != "" && name != x.row.Name {
 			x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: "processName", Value: name})
 		}
 	}
-	p.describeSite(x)
+	l.describeSite(x)
 	if strconv.Itoa(x.row.Pid) != x.pid && x.pid != "" {
 		x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: "pid", Value: x.pid})
 	}
-	if x == p.processes[0] || x.value != p.root {
-		p.attributes(x, meta)
+	if x == l.processes[0] || x.value != l.root {
+		l.attributes(x, meta)
 	}
-	p.otherLived(x)
+	l.otherLived(x)
 }
 
 // siteKeys are what the threads of a browser say of the pages that their process shows.
 var siteKeys = []string{"eTLD+1", "isPrivateBrowsing", "userContextId"}
 
 // describeSite keeps that of the first thread, which has it of all.
-func (p *Profile) describeSite(x *process) {
+func (l *layout) describeSite(x *process) {
 	for _, key := range siteKeys {
 		if len(x.threads) == 0 {
 			return
 		}
-		if value := p.file.plain(x.threads[0].value.Get(key)); value != "" {
+		if value := l.file.plain(x.threads[0].value.Get(key)); value != "" {
 			x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: key, Value: value})
 		}
 	}
 }
 
 // attributes keeps all that meta says beside.
-func (p *Profile) attributes(x *process, meta *jsonfile.Value) {
+func (l *layout) attributes(x *process, meta *jsonfile.Value) {
 	if meta == nil {
 		return
 	}
-	for _, m := range meta.Members {
+	for _, m := range meta.Members() {
 		if slices.Contains(about, m.Key) || m.Kind == jsonfile.Null {
 			continue
 		}
-		value := strings.TrimSpace(string(p.file.raw(&m.Value)))
+		value := strings.TrimSpace(string(l.file.raw(&m.Value)))
 		if m.Kind == jsonfile.String {
-			value = p.file.text(&m.Value)
+			value = l.file.text(&m.Value)
 		}
 		if value != "" {
 			x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: m.Key, Value: value})
@@ -284,14 +286,14 @@ func (p *Profile) attributes(x *process, meta *jsonfile.Value) {
 
 // otherLived is when a process was recorded: as long as the profiler ran, or
 // from the first row on.
-func (p *Profile) otherLived(x *process) {
-	meta, zero := p.root.Get("meta"), x.zero
+func (l *layout) otherLived(x *process) {
+	meta, zero := l.root.Get("meta"), x.zero
 	if outer, ok := time(meta.Get("startTime")); ok {
 		zero = outer
 	}
 	start, known := time(meta.Get("profilingStartTime"))
 	if x.row.Start = zero + start; !known {
-		x.row.Start = x.zero + p.firstRow(x)
+		x.row.Start = x.zero + l.firstRow(x)
 	}
 	for _, t := range x.threads {
 		if t.track.Main && t.track.Start > x.row.Start && known {
@@ -301,11 +303,11 @@ func (p *Profile) otherLived(x *process) {
 	if end, ok := time(meta.Get("profilingEndTime")); ok && end > start {
 		x.row.End = zero + end
 	}
-	if at, ok := time(x.value.Get("meta", "contentEarliestTime")); ok && !p.processed() {
+	if at, ok := time(x.value.Get("meta", "contentEarliestTime")); ok && !l.processed() {
 		x.row.Earliest = x.zero + at
 	}
 	shutdown := x.value.Get("meta", "shutdownTime")
-	if p.processed() && len(x.threads) > 0 {
+	if l.processed() && len(x.threads) > 0 {
 		shutdown = x.threads[0].value.Get("processShutdownTime")
 	}
 	if end, ok := time(shutdown); ok {
@@ -316,10 +318,10 @@ func (p *Profile) otherLived(x *process) {
 
 // firstRow is the earliest time of the first samples of the threads; the markers
 // are in no order.
-func (p *Profile) firstRow(x *process) (first stream.Time) {
+func (l *layout) firstRow(x *process) (first stream.Time) {
 	known := false
 	for _, t := range x.threads {
-		rows := p.file.table(t.value.Get("samples"), "time", "timeDeltas")
+		rows := l.file.table(t.value.Get("samples"), "time", "timeDeltas")
 		if !rows.next() {
 			continue
 		}

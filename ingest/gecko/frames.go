@@ -2,6 +2,7 @@ package gecko
 
 import (
 	"strconv"
+	"unsafe"
 
 	"gprof/stream"
 )
@@ -35,6 +36,7 @@ func (r *reader) geckoFrames(c *code) {
 		r.unplaced(t, 6, "implementations of frames")
 		r.unplaced(t, 7, "optimizations of frames")
 		c.frames = append(c.frames, f)
+		r.holdCode(frameBytes)
 	}
 	r.ended(t, "frames")
 }
@@ -97,6 +99,7 @@ func (r *reader) processedFrames(c *code) {
 	t := r.file.table(c.frameTable, "func", "address", "lib", "inlineDepth", "line", "column", "category", "subcategory", "flags",
 		"innerWindowID", "implementation", "optimizations", "originalLocation")
 	funcs := r.functions(c)
+	defer func() { r.holdCode(-functionBytes * int64(len(funcs))) }()
 	for t.next() && !r.full() {
 		f := frame{}
 		if i, ok := t.index(0, len(funcs)); ok {
@@ -123,6 +126,7 @@ func (r *reader) processedFrames(c *code) {
 		r.unplaced(t, 11, "optimizations of frames")
 		r.unplaced(t, 12, "original locations")
 		c.frames = append(c.frames, f)
+		r.holdCode(frameBytes)
 	}
 	r.ended(t, "frames")
 }
@@ -157,6 +161,8 @@ const (
 	funcLine
 	funcColumn
 )
+
+const functionBytes = 2 * int64(unsafe.Sizeof(stream.Frame{}))
 
 // functions reads the functions of a processed profile, as frames that lie
 // nowhere in them.
@@ -193,6 +199,7 @@ func (r *reader) functions(c *code) (all []stream.Frame) {
 		}
 		f.Label = f.Module == 0 && !f.Script
 		all = append(all, f)
+		r.holdCode(functionBytes)
 	}
 	r.ended(t, "functions")
 	return all

@@ -28,10 +28,14 @@ type modules struct {
 func (r *reader) modules(v *jsonfile.Value) *modules {
 	m := &modules{named: map[string]stream.ModuleID{}}
 	r.note(r.file.objects(v, func(o object) {
+		if r.full() {
+			return
+		}
 		lib := module{name: o.text("name")}
 		lib.id = r.t.Modules.Intern(moduleOf(o, r.arch))
 		lib.start, lib.end, lib.offset = address(o["start"]), address(o["end"]), address(o["offset"])
 		m.list = append(m.list, lib)
+		r.holdCode(moduleBytes)
 		if m.named[lib.name] == 0 {
 			m.named[lib.name] = lib.id
 		}

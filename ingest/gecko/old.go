@@ -110,8 +110,10 @@ func setOldSymbols(o object) {
 	if o["debugName"] == nil {
 		o["debugName"] = o["pdbName"]
 	}
-	signature := strings.NewReplacer("{", "", "}", "", "-", "").Replace(o.text("pdbSignature"))
-	if o["breakpadId"] == nil && signature != "" {
+	if o["breakpadId"] != nil || o["pdbSignature"] == nil {
+		return
+	}
+	if signature := strings.NewReplacer("{", "", "}", "", "-", "").Replace(o.text("pdbSignature")); signature != "" {
 		o["breakpadId"] = []byte(strconv.Quote(strings.ToUpper(signature) + string(o["pdbAge"])))
 	}
 }
@@ -141,20 +143,20 @@ func (r *reader) oldLabel(name []byte) (now []byte, scripted bool) {
 }
 
 // isUnscripted reports whether frames do not say that yet.
-func (p *Profile) isUnscripted() bool {
-	return p.olderThan(firstScripted, firstScriptedProcessed)
+func (l *layout) isUnscripted() bool {
+	return l.olderThan(firstScripted, firstScriptedProcessed)
 }
 
 // hasUnplacedScripts reports whether the names of functions say where they are.
-func (p *Profile) hasUnplacedScripts() bool { return p.olderThan(0, firstPlaced) }
+func (l *layout) hasUnplacedScripts() bool { return l.olderThan(0, firstPlaced) }
 
 // olderThan reports whether the profile is of a version before gecko, or before processed
 // if it is processed.
-func (p *Profile) olderThan(gecko, processed int64) bool {
-	if p.processed() {
-		return p.integer(p.root.Get("meta", "preprocessedProfileVersion")) < processed
+func (l *layout) olderThan(gecko, processed int64) bool {
+	if l.processed() {
+		return l.integer(l.root.Get("meta", "preprocessedProfileVersion")) < processed
 	}
-	return p.integer(p.root.Get("meta", "version")) < gecko
+	return l.integer(l.root.Get("meta", "version")) < gecko
 }
 
 // firstPlaced is the processed version from which on functions of scripts have their

@@ -45,8 +45,8 @@ func (r *reader) ofProcess(x *process, key string) (all []*jsonfile.Value) {
 	if list == nil {
 		return nil
 	}
-	for i := range list.List {
-		v := &list.List[i]
+	for i := range list.List() {
+		v := &list.List()[i]
 		if x.value != r.root || !r.processed() || r.owns(x, v) {
 			all = append(all, v)
 		}
@@ -76,9 +76,9 @@ func (r *reader) counters(x *process, id stream.ProcessID) {
 		groups := cmp.Or(v.Get("sample_groups"), v.Get("sampleGroups"))
 		if groups.Is(jsonfile.Object) { // a fault of Firefox before 71
 			samples = groups.Get("samples")
-		} else if groups != nil && len(groups.List) > 0 {
-			samples = groups.List[0].Get("samples")
-			if n := len(groups.List) - 1; n > 0 {
+		} else if groups != nil && len(groups.List()) > 0 {
+			samples = groups.List()[0].Get("samples")
+			if n := len(groups.List()) - 1; n > 0 {
 				r.lose(stream.ReasonUnsupported, "further groups of counters", int64(n))
 			}
 		}
@@ -223,8 +223,8 @@ func (r *reader) logs(x *process, id stream.ProcessID) {
 		if all == nil {
 			continue
 		}
-		for i := range all.Members {
-			m := &all.Members[i]
+		for i := range all.Members() {
+			m := &all.Members()[i]
 			if m.Key != x.pid && (x != r.processes[0] || r.knows(m.Key)) {
 				continue
 			}
@@ -240,9 +240,7 @@ func (r *reader) logs(x *process, id stream.ProcessID) {
 }
 
 // knows reports whether there is a process of that pid.
-func (r *reader) knows(pid string) bool {
-	return slices.ContainsFunc(r.processes, func(x *process) bool { return x.pid == pid })
-}
+func (r *reader) knows(pid string) bool { return r.pids[pid] }
 
 func (r *reader) ourLog(id stream.ProcessID, v *jsonfile.Value) {
 	r.note(r.file.objects(v, func(o object) {
@@ -268,8 +266,8 @@ func (r *reader) ledgers() {
 	if gathered == nil {
 		return
 	}
-	for i := range gathered.Members {
-		r.note(r.file.objects(gathered.Members[i].Value.Get("ledger"), func(o object) {
+	for i := range gathered.Members() {
+		r.note(r.file.objects(gathered.Members()[i].Value.Get("ledger"), func(o object) {
 			reason := slices.IndexFunc(stream.Reasons[:], func(known struct {
 				Name     string
 				Severity stream.Severity

@@ -7,18 +7,29 @@ import (
 	"io"
 	"strconv"
 
+	"gprof/ingest/internal/damage"
 	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
 )
 
-// Profile is a file that was opened. It holds where things are in it, not what
-// they are.
+// Profile is a file that was opened. Of what is in it, it holds which processes there
+// are; where things are is looked up again when they are read.
 type Profile struct {
+	file  *file
+	seed  uint64 // of the instances of its processes
+	rows  []stream.Process
+	folds []fold
+}
+
+// layout is where things are in a profile, not what they are.
+type layout struct {
 	file      *file
 	root      *jsonfile.Value // the object that has the threads
 	processes []*process
-	rows      []stream.Process // of processes
-	damage    error            // what ended the file too early
+	threadsIn int   // of all processes
+	held      int64 // bytes of memory
+	damage    error // what ended the file too early
+	tooMany   error // where there are too many processes, or threads
 }
 
 // process is one process of a profile.
@@ -41,119 +52,162 @@ type thread struct {
 // lists are the lists whose elements are objects that we look into.
 var lists = map[string]bool{"threads": true, "processes": true, "counters": true, "profilerOverhead": true, "sample_groups": true, "sampleGroups": true}
 
+// Bounds of what a file may have of what is kept of each.
+const (
+	maxProcesses = 1 << 14
+	maxThreads   = 1 << 16
+)
+
 // Open looks through a file of size bytes, which must stay open. The error wraps
 // [ErrForeign] if it is no profile. If it is one that is damaged, the error says
 // where, and the Profile is what stands before that. If it is [ErrFolded], there is
 // nothing in it yet.
 func Open(r io.ReaderAt, size int64) (*Profile, error) {
 	digest := newDigested(r)
-	root, err := jsonfile.Index(digest, size, func(key string) bool { return lists[key] })
-	p := &Profile{file: &file{r, size}, root: root, damage: err}
-	if inner := root.Get("profile"); inner.Is(jsonfile.Object) && root.Get("threads") == nil {
-		p.root = inner
-	}
-	if err := p.check(); err != nil {
+	p := &Profile{file: &file{r, size}}
+	l, err := p.lay(digest)
+	if err != nil {
 		return nil, err
 	}
-	if len(p.folds(nil, p.root)) > 0 {
+	if p.folds = l.folds(nil, l.root); len(p.folds) > 0 {
 		return p, ErrFolded
 	}
-	seed := binary.BigEndian.Uint64(digest.sum.Sum(nil))
-	if p.processed() {
-		p.byPid()
+	p.seed = binary.BigEndian.Uint64(digest.sum.Sum(nil))
+	l.describeAll(p.seed)
+	for _, x := range l.processes {
+		p.rows = append(p.rows, x.row)
+	}
+	return p, cmp.Or(l.damage, l.tooMany)
+}
+
+// lay looks for where things are, through r.
+func (p *Profile) lay(r io.ReaderAt) (*layout, error) {
+	root, held, err := jsonfile.Index(r, p.file.size, func(key string) bool { return lists[key] })
+	l := &layout{file: p.file, root: root, held: held, damage: err}
+	if inner := root.Get("profile"); inner.Is(jsonfile.Object) && root.Get("threads") == nil {
+		l.root = inner
+	}
+	return l, l.check()
+}
+
+// describeAll finds the processes, and what they are.
+func (l *layout) describeAll(seed uint64) {
+	if l.processed() {
+		l.byPid()
 	} else {
-		p.nested(p.root, 0)
+		l.nested(l.root, 0)
 	}
-	for i, process := range p.processes {
-		p.describe(process, seed+uint64(i))
-		p.rows = append(p.rows, process.row)
+	for i, x := range l.processes {
+		l.describe(x, seed+uint64(i))
 	}
-	return p, err
+}
+
+// room reports whether there may be another one beside those that there are. Those
+// for which there is none are as if they were not in the file.
+func (l *layout) room(v *jsonfile.Value, are, most int) bool {
+	if are >= most {
+		l.tooMany = cmp.Or(l.tooMany, error(&damage.Error{Off: v.Off, Err: jsonfile.ErrMany}))
+	}
+	return are < most
+}
+
+// addProcess adds a process, nil if there are too many.
+func (l *layout) addProcess(x process) *process {
+	if !l.room(x.value, len(l.processes), maxProcesses) {
+		return nil
+	}
+	l.processes = append(l.processes, &x)
+	return &x
+}
+
+// addThread adds a thread to a process.
+func (l *layout) addThread(x *process, v *jsonfile.Value) {
+	if x != nil && l.room(v, l.threadsIn, maxThreads) {
+		x.threads = append(x.threads, &thread{value: v})
+		l.threadsIn++
+	}
 }
 
 // check returns an error if there is no profile in the file.
-func (p *Profile) check() error {
+func (l *layout) check() error {
 	switch {
-	case !p.root.Is(jsonfile.Object) || p.root.Get("threads") == nil && p.root.Get("meta") == nil:
-		return cmp.Or(p.damage, fmt.Errorf("%w: it has neither meta nor threads", ErrForeign))
-	case p.root.Get("threads") != nil && !p.root.Get("threads").Is(jsonfile.Array):
+	case !l.root.Is(jsonfile.Object) || l.root.Get("threads") == nil && l.root.Get("meta") == nil:
+		return cmp.Or(l.damage, fmt.Errorf("%w: it has neither meta nor threads", ErrForeign))
+	case l.root.Get("threads") != nil && !l.root.Get("threads").Is(jsonfile.Array):
 		return fmt.Errorf("%w: threads are no list", ErrForeign)
-	case p.root.Get("threads") == nil && p.root.Get("meta", "version") == nil && p.root.Get("meta", "preprocessedProfileVersion") == nil:
-		return cmp.Or(p.damage, fmt.Errorf("%w: it has no version", ErrForeign))
+	case l.root.Get("threads") == nil && l.root.Get("meta", "version") == nil && l.root.Get("meta", "preprocessedProfileVersion") == nil:
+		return cmp.Or(l.damage, fmt.Errorf("%w: it has no version", ErrForeign))
 	}
 	return nil
 }
 
 // processed reports whether the profile is a processed one.
-func (p *Profile) processed() bool {
-	if p.root.Get("meta", "preprocessedProfileVersion") != nil || p.root.Get("shared") != nil {
+func (l *layout) processed() bool {
+	if l.root.Get("meta", "preprocessedProfileVersion") != nil || l.root.Get("shared") != nil {
 		return true
 	}
-	all := p.threads(p.root)
+	all := l.threads(l.root)
 	return len(all) > 0 && (all[0].Get("stringArray") != nil || all[0].Get("samples", "length") != nil)
 }
 
 // threads are those of an object.
-func (p *Profile) threads(v *jsonfile.Value) []jsonfile.Value {
-	if t := v.Get("threads"); t != nil {
-		return t.List
-	}
-	return nil
+func (l *layout) threads(v *jsonfile.Value) []jsonfile.Value {
+	return v.Get("threads").List()
 }
 
 // nested adds a process of a Gecko profile, and those that lie in it. parent is
 // the number of that which it lies in, from 1.
-func (p *Profile) nested(v *jsonfile.Value, parent stream.ProcessID) {
-	process := &process{value: v, about: v.Get("meta", "gprof")}
+func (l *layout) nested(v *jsonfile.Value, parent stream.ProcessID) {
+	process := l.addProcess(process{value: v, about: v.Get("meta", "gprof")})
+	if process == nil {
+		return
+	}
 	process.row.Parent = parent
-	p.processes = append(p.processes, process)
-	all := p.threads(v)
+	all := l.threads(v)
 	var inner []*jsonfile.Value // until Gecko 4 among the threads
 	for i := range all {
 		if isProcess(&all[i]) {
 			inner = append(inner, &all[i])
 		} else {
-			process.threads = append(process.threads, &thread{value: &all[i]})
+			l.addThread(process, &all[i])
 		}
 	}
 	if len(process.threads) > 0 {
-		process.pid = p.file.plain(process.threads[0].value.Get("pid"))
+		process.pid = l.file.plain(process.threads[0].value.Get("pid"))
 	}
-	id := stream.ProcessID(len(p.processes))
-	if list := v.Get("processes"); list != nil {
-		for i := range list.List {
-			inner = append(inner, &list.List[i])
-		}
+	id := stream.ProcessID(len(l.processes))
+	list := v.Get("processes").List()
+	for i := range list {
+		inner = append(inner, &list[i])
 	}
 	for _, v := range inner {
 		if v.Kind == jsonfile.Object {
-			p.nested(v, id)
+			l.nested(v, id)
 		}
 	}
 }
 
 // byPid adds the processes of a processed profile, whose threads say to which
 // they belong.
-func (p *Profile) byPid() {
+func (l *layout) byPid() {
 	known := map[string]*process{}
 	of := func(pid string) *process {
 		if known[pid] == nil {
-			known[pid] = &process{value: p.root, pid: pid}
-			p.processes = append(p.processes, known[pid])
+			known[pid] = l.addProcess(process{value: l.root, pid: pid})
 		}
 		return known[pid]
 	}
-	all := p.threads(p.root)
+	all := l.threads(l.root)
 	for i := range all {
-		process := of(p.file.plain(all[i].Get("pid")))
-		process.threads = append(process.threads, &thread{value: &all[i]})
+		l.addThread(of(l.file.plain(all[i].Get("pid"))), &all[i])
 	}
-	if about := p.root.Get("gprof", "processes"); about != nil {
-		for i := range about.List {
-			of(p.file.plain(about.List[i].Get("outputPid"))).about = &about.List[i]
+	about := l.root.Get("gprof", "processes").List()
+	for i := range about {
+		if x := of(l.file.plain(about[i].Get("outputPid"))); x != nil {
+			x.about = &about[i]
 		}
 	}
-	if len(p.processes) == 0 {
+	if len(l.processes) == 0 {
 		of("")
 	}
 }

@@ -11,13 +11,17 @@ import (
 
 // reader reads the rows of a profile.
 type reader struct {
-	*Profile
+	*layout
+	profile *Profile
+
 	t     *stream.Tables
 	ids   []stream.ProcessID
 	shift stream.Time
 	out   collector
 	err   error // of the file below
 	done  int64 // bytes
+	held  int64 // bytes of memory beside those of code
+	spent bool  // nobody wants more
 
 	instance      string          // of the process being read, for the ledger
 	arch          string          // of its modules
@@ -29,27 +33,59 @@ type reader struct {
 	cpuUnit       int64 // ns in a CPU time of a sample, 0 unknown
 	survey        survey
 	oldPages      oldPages
-	unscripted    bool // frames don't say whether they are shown with those of scripts
 	delayed       bool // the samples of the thread tell delays
 
+	unscripted      bool // frames don't say whether they are shown with those of scripts
 	unplacedScripts bool // names of functions say where they are
 
+	pids        map[string]bool
 	sharedTexts *texts
 	code        *code // that was loaded last
 	codeOf      *jsonfile.Value
 }
 
 func newReader(p *Profile, t *stream.Tables, ids []stream.ProcessID, shift stream.Time) *reader {
-	return &reader{Profile: p, t: t, ids: ids, shift: shift, unscripted: p.isUnscripted(), unplacedScripts: p.hasUnplacedScripts()}
+	return &reader{profile: p, t: t, ids: ids, shift: shift}
+}
+
+// errChanged says that a file is not what it was when it was opened.
+var errChanged = errors.New("has changed since it was opened")
+
+// locate finds out where things are. It does not use the tables.
+func (r *reader) locate() {
+	r.layout, r.err = r.profile.lay(r.profile.file.r)
+	if r.err != nil {
+		return
+	}
+	if r.describeAll(r.profile.seed); len(r.processes) != len(r.ids) {
+		r.err = errChanged
+	}
+	r.pids = map[string]bool{}
+	for _, x := range r.processes {
+		r.pids[x.pid] = true
+	}
+	r.unscripted, r.unplacedScripts = r.isUnscripted(), r.hasUnplacedScripts()
+}
+
+// hold counts memory that is needed up to the end of the file.
+func (r *reader) hold(bytes int64) {
+	r.held += bytes
+	r.t.Hold(bytes)
 }
 
 // read reads all processes that are wanted.
 func (r *reader) read(yield func(*stream.Batch) bool) {
-	r.out = collector{t: r.t, yield: yield, last: map[stream.ProcessID]uint64{}}
-	defer r.dropCode()
-	if r.damage != nil {
-		r.note(r.damage)
+	if r.err != nil {
+		return
 	}
+	r.out = collector{t: r.t, yield: yield, last: map[stream.ProcessID]uint64{}}
+	defer func() {
+		r.dropCode()
+		r.hold(-r.held)
+	}()
+	r.hold(r.layout.held)
+	r.note(r.damage)
+	r.note(r.tooMany)
 	r.readCategories(r.root.Get("meta", "categories"))
 	r.cpuUnit = cpuUnits[r.file.text(r.root.Get("meta", "sampleUnits", "threadCPUDelta"))]
 	r.look()
@@ -59,7 +95,7 @@ func (r *reader) read(yield func(*stream.Batch) bool) {
 			r.process(x, id)
 		}
 	}
-	r.done = r.file.size
+	r.done = r.profile.file.size
 }
 
 // goesOn reports whether there is anybody who wants more, and room for it.
@@ -69,10 +105,11 @@ func (r *reader) goesOn() bool { return r.err == nil && !r.out.stopped && !r.t.F
 // them others would mean something else.
 func (r *reader) cutShort() bool { return r.damage != nil && r.processed() }
 
-// full reports whether the tables are full. It asks rarely.
+// full reports whether the tables are full. It asks rarely, and not again if they are.
 func (r *reader) full() bool {
 	r.out.asked++
-	return r.out.asked%4096 == 0 && !r.goesOn()
+	r.spent = r.spent || r.out.asked%1024 == 0 && !r.goesOn()
+	return r.spent
 }
 
 // enter makes x the process that is being read.

@@ -78,8 +78,10 @@ type schema struct {
 func (r *reader) readSchemas(v *jsonfile.Value) {
 	r.note(r.file.objects(v, func(o object) {
 		name := o.text("name")
-		if _, known := r.survey.schemas[name]; !known {
-			r.survey.schemas[name] = r.schema(o)
+		if r.survey.schemas[name] == nil && !r.full() {
+			s := r.schema(o)
+			r.survey.schemas[name] = s
+			r.hold(typeBytes + fieldBytes*int64(len(s.fields)))
 		}
 	}))
 }

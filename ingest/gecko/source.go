@@ -31,6 +31,9 @@ func (s *source) Next(b *stream.Batch) error {
 		b.Reset(stream.Series{}, 0)
 		return io.EOF
 	}
+	if s.reader.layout == nil {
+		s.reader.locate()
+	}
 	s.reader.t.Lock()
 	defer s.reader.t.Unlock()
 	got, ok := s.next()
@@ -50,7 +53,7 @@ func (s *source) Next(b *stream.Batch) error {
 func (s *source) Tables() *stream.Tables { return s.reader.t }
 
 // Progress implements stream.Progress.
-func (s *source) Progress() (done, total int64) { return s.reader.done, s.reader.file.size }
+func (s *source) Progress() (done, total int64) { return s.reader.done, s.reader.profile.file.size }
 
 // Close ends the source.
 func (s *source) Close() error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"unsafe"
 
 	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
@@ -76,7 +77,9 @@ func (r *reader) look() {
 			}
 		}
 	}
-	r.define()
+	if r.goesOn() {
+		r.define()
+	}
 }
 
 // lookAt finds the events of a thread. What is wrong with its markers is noted
@@ -87,13 +90,36 @@ func (r *reader) lookAt(t *thread) {
 		if e := m.event(); e != nil {
 			m.members(func(key, value []byte) {
 				if key, ok := m.field(key, value); ok && !e.has(key) {
-					e.others[string(key)] |= seenOf(value)
+					r.other(e, key, value)
 				}
 			})
 		}
 	}
 	r.lookAtAllocations(t.value)
 	r.done = max(r.done, min(t.value.Get("markers").Offset()/2, r.file.size))
+}
+
+// What is known of an event, of a field of one that no schema names, and of a type takes
+// in memory, about: most of it is maps.
+const (
+	eventBytes = 768
+	otherBytes = 400 // before and after it becomes one
+	typeBytes  = int64(unsafe.Sizeof(schema{})) + mapBytes
+	fieldBytes = int64(unsafe.Sizeof(field{})) + mapBytes
+)
+
+// other notes a field of an event that no schema names.
+func (r *reader) other(e *event, key, value []byte) {
+	before, known := e.others[string(key)]
+	if r.full() {
+		return
+	}
+	if !known {
+		r.hold(otherBytes + int64(len(key)))
+	}
+	if seen := before | seenOf(value); !known || seen != before {
+		e.others[string(key)] = seen
+	}
 }
 
 // has reports whether the schema of an event names a field.
@@ -142,6 +168,7 @@ func (r *reader) event(name, typ string, category int) *event {
 			e.add(field{stream.EventField{Name: nameKey, Label: nameKey, Type: stream.Text, Format: stream.FormatText, Privacy: stream.PrivacySecret, Unlisted: true}, asText})
 		}
 		r.survey.events[key] = e
+		r.hold(eventBytes + int64(len(name)+len(typ)) + fieldBytes*int64(len(e.fields)))
 	}
 	return e
 }

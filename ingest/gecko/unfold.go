@@ -20,24 +20,24 @@ type fold struct{ from, to int64 }
 
 // folds appends those of a process and of those that lie among its threads, as they do
 // until Gecko 4, folded. Until Gecko 3 the list of libraries is, too.
-func (p *Profile) folds(all []fold, v *jsonfile.Value) []fold {
-	all = p.fold(all, v.Get("libs"))
-	for i, threads := 0, p.threads(v); i < len(threads); i++ {
-		all = p.fold(all, &threads[i])
+func (l *layout) folds(all []fold, v *jsonfile.Value) []fold {
+	all = l.fold(all, v.Get("libs"))
+	for i, threads := 0, l.threads(v); i < len(threads); i++ {
+		all = l.fold(all, &threads[i])
 		if isProcess(&threads[i]) {
-			all = p.folds(all, &threads[i])
+			all = l.folds(all, &threads[i])
 		}
 	}
 	return all
 }
 
 // fold appends v if it is one.
-func (p *Profile) fold(all []fold, v *jsonfile.Value) []fold {
+func (l *layout) fold(all []fold, v *jsonfile.Value) []fold {
 	if !v.Is(jsonfile.String) {
 		return all
 	}
-	f := fold{v.Off + 1, p.file.size} // if it is cut short
-	s := p.file.at(v)
+	f := fold{v.Off + 1, l.file.size} // if it is cut short
+	s := l.file.at(v)
 	if s.Skip(); s.Err() == nil {
 		f.to = s.Off() - 1
 	}
@@ -51,16 +51,44 @@ func isProcess(v *jsonfile.Value) bool { return v.Get("threads") != nil }
 // place. There may be others in them, so that has to be opened in the same way; but each
 // time it is shorter. The file must stay open.
 func (p *Profile) Unfold() io.Reader {
-	part := func(from, to int64) io.Reader { return io.NewSectionReader(p.file.r, from, to-from) }
-	var parts []io.Reader
-	at := int64(0)
-	folds := p.folds(nil, p.root)
-	slices.SortFunc(folds, func(a, b fold) int { return cmp.Compare(a.from, b.from) })
-	for _, f := range folds {
-		parts = append(parts, part(at, f.from-1), &unescaping{in: bufio.NewReader(part(f.from, f.to))})
-		at = min(f.to+1, p.file.size)
+	slices.SortFunc(p.folds, func(a, b fold) int { return cmp.Compare(a.from, b.from) })
+	return &unfolding{file: p.file, folds: p.folds, part: bytes.NewReader(nil)}
+}
+
+// unfolding reads what stands before each fold, and what it says, in turn.
+type unfolding struct {
+	file  *file
+	folds []fold // that are ahead
+	at    int64
+	part  io.Reader
+	over  bool
+}
+
+// Read implements [io.Reader].
+func (u *unfolding) Read(p []byte) (int, error) {
+	for {
+		n, err := u.part.Read(p)
+		if n > 0 || err != io.EOF || u.over {
+			return n, err
+		}
+		u.part = u.next()
 	}
-	return io.MultiReader(append(parts, part(at, p.file.size))...)
+}
+
+// next is the part that comes next.
+func (u *unfolding) next() io.Reader {
+	to := u.file.size
+	if len(u.folds) > 0 {
+		to = u.folds[0].from - 1
+	}
+	if u.over = to == u.file.size; u.at < to || u.over {
+		part := io.NewSectionReader(u.file.r, u.at, to-u.at)
+		u.at = to
+		return part
+	}
+	f := u.folds[0]
+	u.folds, u.at = u.folds[1:], min(f.to+1, u.file.size)
+	return &unescaping{in: bufio.NewReader(io.NewSectionReader(u.file.r, f.from, f.to-f.from))}
 }
 
 // longestEscape is a character of two that are escaped.

@@ -27,8 +27,9 @@ const (
 	MaxText = 32 << 20
 	// MaxDepth bounds how deep values are nested in one that is passed over.
 	MaxDepth = 1 << 16
-	// window is how much of the file is read at once.
-	window = 64 << 10
+	// window is how much of the file is read at once, firstWindow at first.
+	window      = 64 << 10
+	firstWindow = 4 << 10
 )
 
 // What may be wrong with a file, beside what package damage tells.

@@ -4,17 +4,39 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"unsafe"
 )
 
 // Value is a value of a file: what it is and where it stands. Objects, and the
 // lists that Index was asked for, know what is in them. A nil Value is one that
 // is not there.
 type Value struct {
-	Kind    Kind
-	Off     int64   // of its first byte
-	Raw     []byte  // of a short one that is neither object nor list: its text
-	Members []Named // of an object, in the order of the file
-	List    []Value // of a list that was asked for
+	Kind Kind
+	Off  int64  // of its first byte
+	Raw  []byte // of a short one that is neither object nor list: its text
+	in   *inner
+}
+
+// inner is what is in a value. Few have anything.
+type inner struct {
+	members []Named
+	list    []Value
+}
+
+// Members are those of an object, in the order of the file.
+func (v *Value) Members() []Named {
+	if v == nil || v.in == nil {
+		return nil
+	}
+	return v.in.members
+}
+
+// List are the elements of a list that was asked for.
+func (v *Value) List() []Value {
+	if v == nil || v.in == nil {
+		return nil
+	}
+	return v.in.list
 }
 
 // Named is a member of an object.
@@ -33,15 +55,13 @@ func (v *Value) Get(keys ...string) *Value {
 }
 
 func (v *Value) member(key string) *Value {
-	if v == nil {
-		return nil
-	}
-	for i := len(v.Members) - 1; i >= 0; i-- {
-		if v.Members[i].Key == key {
-			if v.Members[i].Kind == Null {
+	members := v.Members()
+	for i := len(members) - 1; i >= 0; i-- {
+		if members[i].Key == key {
+			if members[i].Kind == Null {
 				return nil
 			}
-			return &v.Members[i].Value
+			return &members[i].Value
 		}
 	}
 	return nil
@@ -52,10 +72,18 @@ func (v *Value) Is(kind Kind) bool { return v != nil && v.Kind == kind }
 
 // Bounds of what Index keeps.
 const (
-	maxNodes = 4 << 20 // values in all
-	maxLevel = 12      // objects and lists around a value
-	maxShort = 4 << 10 // bytes of a value that is kept
+	maxBytes = 128 << 20 // of memory: the tables of twenty thousand threads are as much
+	maxLevel = 12        // objects and lists around a value
+	maxShort = 4 << 10   // bytes of a value that is kept
 	maxKey   = 1 << 10
+)
+
+// What values take; slices have some room to grow.
+const (
+	namedBytes = int64(unsafe.Sizeof(Named{})) * 5 / 4
+	valueBytes = int64(unsafe.Sizeof(Value{})) * 5 / 4
+	innerBytes = int64(unsafe.Sizeof(inner{}))
+	keyBytes   = 64 // of the map, beside the key
 )
 
 // ErrMany ends Index.
@@ -64,28 +92,36 @@ var ErrMany = errors.New("has more objects than a profile has")
 // Index goes through a file of size bytes and returns its value. It knows the
 // members of all objects in it, and the elements of those lists that are a
 // member of such an object and for whose key list is true; what is in other
-// lists it does not know. It keeps short values as they are.
+// lists it does not know. It keeps short values as they are; held is how much memory
+// all of it takes.
 //
 // If the file is broken, the value is what stands before that, and the error
 // says where.
-func Index(r io.ReaderAt, size int64, list func(key string) bool) (*Value, error) {
+func Index(r io.ReaderAt, size int64, list func(key string) bool) (root *Value, held int64, err error) {
 	x := indexer{Scanner: NewScanner(r, 0, size), list: list, keys: map[string]string{}}
 	if x.space() && x.buf[x.pos] == 0xef { // a byte order mark
 		x.pos = min(x.pos+3, len(x.buf))
 	}
-	root := new(Value)
+	root = new(Value)
 	x.value(root, false, 0)
 	if x.err == nil && x.space() {
 		x.fail(ErrSyntax, "the end of the file")
 	}
-	return root, x.err
+	return root, x.held, x.err
 }
 
 type indexer struct {
 	*Scanner
-	list  func(key string) bool
-	keys  map[string]string // each once
-	nodes int
+	list func(key string) bool
+	keys map[string]string // each once
+	held int64
+}
+
+// hold counts memory, which is bounded.
+func (x *indexer) hold(bytes int64) {
+	if x.held += bytes; x.held > maxBytes {
+		x.fail(ErrMany, "")
+	}
 }
 
 // value indexes the next value; elements says whether those of a list are
@@ -93,10 +129,6 @@ type indexer struct {
 func (x *indexer) value(v *Value, elements bool, level int) {
 	v.Kind = x.Kind()
 	v.Off = x.Off()
-	if x.nodes++; x.nodes > maxNodes {
-		x.fail(ErrMany, "")
-		return
-	}
 	switch {
 	case v.Kind == Object && level < maxLevel:
 		x.object(v, level)
@@ -115,28 +147,35 @@ func (x *indexer) short(v *Value) {
 	x.Skip()
 	if x.mark >= 0 && x.pos-x.mark <= maxShort {
 		v.Raw = bytes.Clone(x.buf[x.mark:x.pos])
+		x.hold(int64(cap(v.Raw)))
 	}
 	x.mark = -1
 }
 
 func (x *indexer) object(v *Value, level int) {
+	v.in = new(inner)
+	x.hold(innerBytes)
 	x.Object()
 	for {
 		key, ok := x.Key()
 		if !ok {
 			return
 		}
-		v.Members = append(v.Members, Named{Key: x.key(key)})
-		m := &v.Members[len(v.Members)-1]
+		x.hold(namedBytes)
+		v.in.members = append(v.in.members, Named{Key: x.key(key)})
+		m := &v.in.members[len(v.in.members)-1]
 		x.value(&m.Value, x.list(m.Key), level+1)
 	}
 }
 
 func (x *indexer) array(v *Value, level int) {
+	v.in = new(inner)
+	x.hold(innerBytes)
 	x.Array()
 	for x.More() {
-		v.List = append(v.List, Value{})
-		x.value(&v.List[len(v.List)-1], false, level+1)
+		x.hold(valueBytes)
+		v.in.list = append(v.in.list, Value{})
+		x.value(&v.in.list[len(v.in.list)-1], false, level+1)
 	}
 }
 
@@ -148,6 +187,7 @@ func (x *indexer) key(text []byte) string {
 	}
 	key := string(text)
 	x.keys[key] = key
+	x.hold(keyBytes + int64(len(key)))
 	return key
 }
 

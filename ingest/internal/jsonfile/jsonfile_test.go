@@ -101,7 +101,7 @@ func normal(t *testing.T, text string) string {
 func TestCut(t *testing.T) {
 	for n := range len(sample) {
 		cut := sample[:n]
-		root, err := Index(strings.NewReader(cut), int64(n), func(key string) bool { return key == "threads" })
+		root, _, err := Index(strings.NewReader(cut), int64(n), func(key string) bool { return key == "threads" })
 		if !errors.Is(err, damage.ErrTorn) && n > 0 {
 			t.Fatalf("%q: %v", cut, err)
 		}
@@ -116,7 +116,7 @@ func TestCut(t *testing.T) {
 }
 
 func TestIndex(t *testing.T) {
-	root, err := Index(slow{strings.NewReader("\ufeff" + sample + " \n"), 7}, int64(len(sample)+5), func(key string) bool { return key == "threads" })
+	root, _, err := Index(slow{strings.NewReader("\ufeff" + sample + " \n"), 7}, int64(len(sample)+5), func(key string) bool { return key == "threads" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,8 +129,8 @@ func TestIndex(t *testing.T) {
 	if root.Get("meta", "none") != nil || root.Get("nothing", "at", "all") != nil {
 		t.Error("null is there")
 	}
-	threads := root.Get("threads").List
-	if len(threads) != 2 || threads[0].Get("x").Kind != Array || threads[0].Get("x").List != nil {
+	threads := root.Get("threads").List()
+	if len(threads) != 2 || threads[0].Get("x").Kind != Array || threads[0].Get("x").List() != nil {
 		t.Errorf("%+v", threads)
 	}
 	s := NewScanner(strings.NewReader("\ufeff"+sample), threads[0].Get("x").Off, int64(len(sample)+3))
@@ -153,7 +153,7 @@ func TestHostile(t *testing.T) {
 		`{"threads":[{"x":1},]}`:            ErrSyntax,
 		`{"a":"` + strings.Repeat(`\`, 101): damage.ErrTorn,
 	} {
-		_, err := Index(strings.NewReader(text), int64(len(text)), func(key string) bool { return key == "threads" })
+		_, _, err := Index(strings.NewReader(text), int64(len(text)), func(key string) bool { return key == "threads" })
 		if !errors.Is(err, want) {
 			t.Errorf("%.20s: %v, want %v", text, err, want)
 		}
@@ -203,7 +203,7 @@ func FuzzIndex(f *testing.F) {
 	f.Add([]byte(`[1e999]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		all := func(string) bool { return true }
-		_, err := Index(bytes.NewReader(text), int64(len(text)), all)
+		_, _, err := Index(bytes.NewReader(text), int64(len(text)), all)
 		if !json.Valid(text) {
 			return
 		}

@@ -167,8 +167,9 @@ func (s *Scanner) fill() bool {
 		s.fail(errTooBig, "")
 		return false
 	}
+	more := max(min(2*cap(s.buf), window), firstWindow, kept) // most values that are looked up are short
 	to := s.buf[:0]
-	if want := kept + int(min(int64(max(window, kept)), s.size-s.base-int64(len(s.buf)))); cap(to) < want {
+	if want := kept + int(min(int64(more), s.size-s.base-int64(len(s.buf)))); cap(to) < want {
 		to = make([]byte, 0, want)
 	}
 	to = append(to, s.buf[from:]...)
