@@ -13,10 +13,13 @@
 // A file of any size is read in little memory. What comes first in it refers to
 // what comes last; so it is gone through three times:
 //
-//  1. where is what (jsonfile.Index);
+//  1. where is what (jsonfile.Index): when it is opened, and again when it is read, for
+//     there may be thousands of files;
 //  2. the markers: which events there are, and which fields these have, for a
 //     profile's schemas don't tell all of them (survey.go);
 //  3. the rows, thread by thread, behind the tables that they refer to.
+//
+// What is known of it meanwhile counts against the ceiling of the Copy (stream.Tables.Hold).
 //
 // What is told and what stands for it:
 //

@@ -98,7 +98,11 @@ var ErrMany = errors.New("has more objects than a profile has")
 // If the file is broken, the value is what stands before that, and the error
 // says where.
 func Index(r io.ReaderAt, size int64, list func(key string) bool) (root *Value, held int64, err error) {
-	x := indexer{Scanner: NewScanner(r, 0, size), list: list, keys: map[string]string{}}
+	return index(r, size, list, maxBytes)
+}
+
+func index(r io.ReaderAt, size int64, list func(key string) bool, most int64) (root *Value, held int64, err error) {
+	x := indexer{most: most, Scanner: NewScanner(r, 0, size), list: list, keys: map[string]string{}}
 	if x.space() && x.buf[x.pos] == 0xef { // a byte order mark
 		x.pos = min(x.pos+3, len(x.buf))
 	}
@@ -115,11 +119,12 @@ type indexer struct {
 	list func(key string) bool
 	keys map[string]string // each once
 	held int64
+	most int64 // of held
 }
 
 // hold counts memory, which is bounded.
 func (x *indexer) hold(bytes int64) {
-	if x.held += bytes; x.held > maxBytes {
+	if x.held += bytes; x.held > x.most {
 		x.fail(ErrMany, "")
 	}
 }

@@ -4,12 +4,43 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
 	"gprof/ingest/internal/damage"
 )
+
+// What Index keeps is bounded, whatever it is made of; what stands before the bound is there.
+func TestTooMany(t *testing.T) {
+	const n = 1000
+	for what, text := range map[string]string{
+		"members":  `{"first":1,"a":{` + strings.Repeat(`"":0,`, n) + `"":0}}`,
+		"keys":     `{"first":1,` + numbered(n) + `"":0}`,
+		"objects":  `{"first":1,"all":[` + strings.Repeat(`{},`, n) + `{}]}`,
+		"elements": `{"first":1,"all":[` + strings.Repeat(`0,`, n) + `0]}`,
+		"texts":    `{"first":1,"a":"` + strings.Repeat("x", maxShort-2) + `","b":"` + strings.Repeat("x", maxShort-2) + `"}`,
+	} {
+		all := func(key string) bool { return key == "all" }
+		if _, held, err := index(strings.NewReader(text), int64(len(text)), all, 1<<20); err != nil || held < 2*maxShort {
+			t.Errorf("%s: %d bytes held, %v", what, held, err)
+		}
+		root, _, err := index(strings.NewReader(text), int64(len(text)), all, 2*maxShort)
+		if !errors.Is(err, ErrMany) || root.Get("first") == nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// numbered is n members.
+func numbered(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, `"%d":0,`, i)
+	}
+	return out.String()
+}
 
 // slow is a file that gives a few bytes at a time, so that each value lies across
 // the ends of a window.
