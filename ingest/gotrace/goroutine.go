@@ -109,7 +109,7 @@ func (s *Source) leave(g *goroutine, ev *event) {
 
 // ran tells of a time on a processor, where tracks are about that.
 func (s *Source) ran(g *goroutine, ev *event) {
-	if s.tracks.by == ByRoot || g.run.track == 0 {
+	if g.run.track == 0 {
 		return
 	}
 	until, root := ev.name, ""
@@ -156,8 +156,10 @@ func (s *Source) enter(g *goroutine, ev *event) {
 func (g *goroutine) begin(s *Source, ev *event, at int64) {
 	switch g.state {
 	case running:
-		g.run = s.place(ev, ev.id, g)
-		g.run.time, g.run.at = at, s.clock.at(at)
+		if s.tracks.by != ByRoot { // else nothing is told of it
+			g.run = s.place(ev, ev.id, g)
+			g.run.time, g.run.at = at, s.clock.at(at)
+		}
 	case runnable:
 		g.wait = s.why(g.stack, runnableReason)
 	case waiting:

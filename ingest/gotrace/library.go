@@ -99,12 +99,15 @@ type frame struct {
 }
 
 // library reads events by golang.org/x/exp/trace.
-type library struct{ r *trace.Reader }
+type library struct {
+	r *trace.Reader
+	e trace.Event // the last one
+}
 
 func newLibrary(r io.Reader) (l *library, err error) {
 	defer guard(&err)
 	reader, err := trace.NewReader(r)
-	return &library{reader}, err
+	return &library{r: reader}, err
 }
 
 // guard makes a panic of the library an error. What it reads is checked by it as
@@ -118,18 +121,17 @@ func guard(err *error) {
 // next reads an event into ev. The error is io.EOF after the last one.
 func (l *library) next(ev *event) (err error) {
 	defer guard(&err)
-	e, err := l.r.ReadEvent()
-	if err == io.EOF {
+	if l.e, err = l.r.ReadEvent(); err == io.EOF {
 		return err
-	}
-	if err != nil {
+	} else if err != nil {
 		return fmt.Errorf("%w: %w", damage.ErrDamaged, err)
 	}
+	e := &l.e
 	*ev = event{time: int64(e.Time()), goroutine: int64(e.Goroutine()), processor: int64(e.Proc()), thread: int64(e.Thread())}
 	if ev.time < 0 || ev.time > maxTime {
 		return fmt.Errorf("%w: an event at %d ns", damage.ErrDamaged, ev.time)
 	}
-	details[e.Kind()](ev, &e)
+	details[e.Kind()](ev, e)
 	return nil
 }
 

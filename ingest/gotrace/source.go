@@ -60,6 +60,7 @@ type Source struct {
 	began   int64          // time of the trace at which the generation began
 	now     int64          // of the last event
 	threads map[int64]bool // of this generation
+	thread  int64          // the last of them
 	strange int64          // events that have no meaning here
 	leaps   int64          // changes of goroutines that no event told of
 }
@@ -69,7 +70,7 @@ type Source struct {
 func (f *File) Source(t *stream.Tables, process stream.ProcessID, o Options) *Source {
 	s := &Source{
 		file: f, tables: t, process: process, rows: batches.Batches{Index: o.FirstIndex},
-		clock: clock{place: o.Place, shift: o.Shift}, stacks: stacks{tables: t, known: map[stackRef]stackInfo{}}, tracks: newTracks(t, process, o.Tracks),
+		clock: clock{place: o.Place, shift: o.Shift}, stacks: stacks{tables: t, known: map[stackRef]stackInfo{}}, tracks: newTracks(t, process, o.Tracks), waits: newWaits(),
 		beside: o.Beside, definitions: definitions(), counters: map[string]*counter{},
 		live: map[int64]*goroutine{}, ranges: map[rangeKey]*interval{}, tasks: map[uint64]*interval{}, threads: map[int64]bool{},
 		fresh: true,
@@ -136,14 +137,11 @@ func (s *Source) fill() error {
 	}
 	var ev event
 	for !s.rows.Full() {
-		err := s.reader.next(&ev)
-		var lost *lostError
-		switch {
-		case err == nil:
+		if err := s.reader.next(&ev); err == nil {
 			s.take(&ev)
-		case errors.As(err, &lost):
+		} else if lost := (*lostError)(nil); errors.As(err, &lost) {
 			s.lose(lost)
-		default:
+		} else {
 			return s.finish()
 		}
 	}
@@ -231,7 +229,8 @@ func (s *Source) take(ev *event) {
 	if s.waits.due(ev.time) {
 		s.tellWaits()
 	}
-	if ev.thread != none && ev.kind != kindGeneration {
+	if ev.thread != none && ev.thread != s.thread && ev.kind != kindGeneration {
+		s.thread = ev.thread
 		s.threads[ev.thread] = true
 	}
 	handlers[ev.kind](s, ev)
@@ -259,6 +258,7 @@ func (s *Source) countThreads(now int64) {
 		s.count(threadCounter, s.clock.at(now), int64(len(s.threads)))
 	}
 	clear(s.threads)
+	s.thread = none
 }
 
 var threadCounter = stream.Counter{Name: "threads", Category: "Go", Description: "threads that ran anything in the last second"}

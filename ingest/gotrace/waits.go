@@ -1,6 +1,10 @@
 package gotrace
 
-import "gprof/stream"
+import (
+	"slices"
+
+	"gprof/stream"
+)
 
 // waitWindow is how long waits at one stack are added up before they become a
 // row, in ns. There may be millions of them in a second.
@@ -8,11 +12,17 @@ const waitWindow = 10_000_000
 
 // waits adds up how long goroutines wait, by where and why.
 type waits struct {
-	known map[waitKey]int // index in sums
-	sums  []waitSum       // as they came
-	began int64           // time of the trace at which the window began
-	last  int64           // and of the last wait
-	under map[whyKey]stream.StackID
+	known   map[waitKey]int // index in sums
+	sums    []waitSum       // as they came
+	began   int64           // time of the trace at which the window began
+	last    int64           // and of the last wait
+	under   map[whyKey]stream.StackID
+	numbers map[string]int32 // of reasons
+	common  []string         // the first of them, by number
+}
+
+func newWaits() waits {
+	return waits{known: map[waitKey]int{}, under: map[whyKey]stream.StackID{}, numbers: map[string]int32{}}
 }
 
 type waitKey struct {
@@ -26,19 +36,16 @@ type waitSum struct {
 	count int64 // waits that ended
 }
 
-// whyKey is a stack and a reason.
+// whyKey is a stack and the number of a reason.
 type whyKey struct {
 	stack  stream.StackID
-	reason string
+	reason int32
 }
 
 // add adds a part of a wait, or the last one of it.
 func (w *waits) add(k waitKey, now, ns, ended int64) {
 	i, ok := w.known[k]
 	if !ok {
-		if w.known == nil {
-			w.known = map[waitKey]int{}
-		}
 		if len(w.sums) == 0 {
 			w.began = now
 		}
@@ -82,7 +89,7 @@ const (
 
 // why is a stack with what is waited for there as its innermost frame.
 func (s *Source) why(stack stream.StackID, reason string) stream.StackID {
-	k := whyKey{stack, reason}
+	k := whyKey{stack, s.waits.number(reason)}
 	id, ok := s.waits.under[k]
 	if !ok {
 		name := reason
@@ -90,10 +97,26 @@ func (s *Source) why(stack stream.StackID, reason string) stream.StackID {
 			name = ours
 		}
 		id = s.stacks.under(stack, "waiting: "+name, waitingFor)
-		if s.waits.under == nil {
-			s.waits.under = map[whyKey]stream.StackID{}
-		}
 		s.waits.under[k] = id
 	}
 	return id
 }
+
+// number is that of a reason. The library mostly has the same string for one: to
+// look at the first dozens, of which there are seldom more, is faster than to hash.
+func (w *waits) number(reason string) int32 {
+	if i := slices.Index(w.common, reason); i >= 0 {
+		return int32(i)
+	}
+	n, ok := w.numbers[reason]
+	if !ok {
+		n = int32(len(w.numbers))
+		w.numbers[reason] = n
+		if n < maxCommon {
+			w.common = append(w.common, reason)
+		}
+	}
+	return n
+}
+
+const maxCommon = 32

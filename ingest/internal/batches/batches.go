@@ -14,6 +14,7 @@ type Batches struct {
 
 	pending map[stream.Series]*stream.Batch
 	order   []*stream.Batch // pending, as first used
+	recent  *stream.Batch   // one of them; nil: none
 	count   int             // rows of pending
 	ready   []*stream.Batch
 	spare   []*stream.Batch
@@ -22,9 +23,12 @@ type Batches struct {
 // Row begins a row of a series, which has so many arguments, at a moment. The caller
 // adds the other columns.
 func (q *Batches) Row(s stream.Series, args int, at stream.Time) *stream.Batch {
-	b := q.pending[s]
-	if b == nil {
-		b = q.batch(s, args)
+	b := q.recent
+	if b == nil || b.Series != s {
+		if b = q.pending[s]; b == nil {
+			b = q.batch(s, args)
+		}
+		q.recent = b
 	}
 	b.Time, b.Index = append(b.Time, at), append(b.Index, q.Index)
 	q.Index++
@@ -52,7 +56,7 @@ func (q *Batches) Full() bool { return q.count >= handRows }
 // Hand says that all batches are ready; rows that follow begin new ones.
 func (q *Batches) Hand() {
 	q.ready = append(q.ready, q.order...)
-	q.order, q.count = q.order[:0], 0
+	q.order, q.count, q.recent = q.order[:0], 0, nil
 	clear(q.pending)
 }
 
@@ -77,6 +81,6 @@ func (q *Batches) Take(b *stream.Batch) bool {
 
 // Drop forgets all rows.
 func (q *Batches) Drop() {
-	q.ready, q.order, q.count = nil, nil, 0
+	q.ready, q.order, q.count, q.recent = nil, nil, 0, nil
 	clear(q.pending)
 }

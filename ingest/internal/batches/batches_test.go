@@ -35,6 +35,15 @@ func TestBatches(t *testing.T) {
 	if q.Take(&got) || q.Full() {
 		t.Error("rows are left")
 	}
+	for at := range stream.Time(2) {
+		q.Row(b, 0, at)
+		q.Hand()
+	}
+	for at := range stream.Time(2) {
+		if !q.Take(&got) || got.Len() != 1 || got.Time[0] != at {
+			t.Errorf("row %d of those that were handed over one by one: %v", at, got.Time)
+		}
+	}
 	q.Row(b, 0, 1)
 	q.Hand()
 	q.Row(a, 0, 2)
@@ -42,7 +51,10 @@ func TestBatches(t *testing.T) {
 	if q.Hand(); q.Take(&got) {
 		t.Error("rows are left that were dropped")
 	}
-	if q.Row(a, 0, 3); q.Index != 5+handRows+3 {
+	if q.Row(a, 0, 3); q.Index != 5+handRows+5 {
 		t.Errorf("the next index is %d", q.Index)
+	}
+	if q.Hand(); !q.Take(&got) || got.Len() != 1 {
+		t.Errorf("of a row that followed there is %v", got.Time)
 	}
 }
