@@ -71,10 +71,36 @@ func (b *builds) mapped(pid int32) (all []module) {
 	}
 	defer maps.Close()
 	for _, m := range parseMaps(maps) {
-		m.build = b.of(pid, m.path, "")
+		path, gone := strings.CutSuffix(m.path, deleted)
+		if gone {
+			m.build = buildOfDeleted(pid, m)
+		} else {
+			m.build = b.of(pid, path, "")
+		}
+		m.path = path
 		all = append(all, m)
 	}
 	return all
+}
+
+// buildOfDeleted is the build id of a mapped file that is gone, "" if nobody tells: what
+// has its path by now is another one. All mappings may be opened as root, the program itself
+// by its user.
+func buildOfDeleted(pid int32, m module) string {
+	for _, name := range []string{fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.start, m.end), fmt.Sprintf("/proc/%d/exe", pid)} {
+		if link, err := os.Readlink(name); err != nil || link != m.path {
+			continue
+		}
+		f, err := elf.Open(name)
+		if err != nil {
+			continue
+		}
+		defer f.Close()
+		if id, err := buildid.Of(f); err == nil {
+			return id
+		}
+	}
+	return ""
 }
 
 // parseMaps reads lines such as
@@ -97,7 +123,7 @@ func parseMaps(r io.Reader) (all []module) {
 		}
 		m := module{path: "//anon", start: start, end: end, offset: offset} // as perf_event calls what has no file
 		if at := strings.IndexAny(lines.Text(), "/["); at >= 0 {
-			m.path = strings.TrimSuffix(lines.Text()[at:], deleted)
+			m.path = lines.Text()[at:]
 		}
 		all = append(all, m)
 	}

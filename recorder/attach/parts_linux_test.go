@@ -1,9 +1,12 @@
 package attach
 
 import (
+	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +18,7 @@ import (
 	"gprof/chunks"
 	"gprof/ingest"
 	"gprof/rawformat"
+	"gprof/rawformat/buildid"
 	"gprof/rawformat/kallsyms"
 	"gprof/rawformat/perfevent"
 	"gprof/stream"
@@ -29,10 +33,64 @@ func TestParseMaps(t *testing.T) {
 2000-1000 r-xp 00000000 00:00 0 /backwards
 nonsense r-xp 0 0 0
 `))
-	want := []module{{"/usr/bin/x y", "", 0x400000, 0x52a000, 0x1000}, {"//anon", "", 0x7f0000000000, 0x7f0000001000, 0}, {"[vdso]", "", 0x7ffc0000, 0x7ffc2000, 0}}
+	want := []module{{"/usr/bin/x y (deleted)", "", 0x400000, 0x52a000, 0x1000}, {"//anon", "", 0x7f0000000000, 0x7f0000001000, 0}, {"[vdso]", "", 0x7ffc0000, 0x7ffc2000, 0}}
 	if !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}
+}
+
+// A program that was replaced while it ran is known by its own build, not by that of what
+// has its path by now.
+func TestReplacedProgram(t *testing.T) {
+	exe := filepath.Join(t.TempDir(), "program")
+	want := copyProgram(t, "sleep", exe)
+	cmd := exec.Command(exe, "600")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	if err := os.Remove(exe); err != nil {
+		t.Fatal(err)
+	}
+	if other := copyProgram(t, "true", exe); other == want {
+		t.Fatal("both programs are of one build")
+	}
+	b := builds{known: map[file]string{}}
+	all := b.mapped(int32(cmd.Process.Pid))
+	i := slices.IndexFunc(all, func(m module) bool { return m.path == exe })
+	if i < 0 || all[i].build != want {
+		t.Errorf("of build %s the mappings are %+v", want, all)
+	}
+	p := process{pid: int32(cmd.Process.Pid)}
+	if p.look(); p.program() != exe {
+		t.Errorf("the program is %s, want %s", p.program(), exe)
+	}
+}
+
+// copyProgram copies a program of the system, and returns its build id.
+func copyProgram(t *testing.T, name, to string) string {
+	t.Helper()
+	from, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, b, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.NewFile(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := buildid.Of(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 func TestKernelNames(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gprof/rawformat/perfevent"
 )
@@ -99,7 +100,8 @@ func (p *process) program() string { return cmp.Or(p.exe, p.link) }
 // look reads what /proc tells of a process while it lives: it may have ended when there
 // is something to record.
 func (p *process) look() {
-	p.link, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid)) // "" if it has ended
+	link, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid)) // "" if it has ended
+	p.link = strings.TrimSuffix(link, deleted)
 	p.argv = p.args()
 }
 
