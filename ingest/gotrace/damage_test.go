@@ -20,7 +20,8 @@ const (
 	evStacks, evStack, evStrings, evString             = 2, 3, 4, 5
 	evCPUSamples, evCPUSample                          = 6, 7
 	evProcsChange, evProcStatus                        = 9, 13
-	evGoCreate, evGoStart, evGoDestroy, evGoStop       = 14, 16, 17, 18
+	evGoCreate, evGoStart, evGoDestroy                 = 14, 16, 17
+	evGoCreateSyscall, evGoDestroySyscall              = 15, 18
 	evGoBlock, evGoUnblock                             = 20, 21
 	evSyscallBegin, evSyscallEnd                       = 22, 23
 	evGoStatus                                         = 25
@@ -36,6 +37,7 @@ type drawn struct {
 	experiments []int  // bytes of batches of an experiment, which each generation has, too
 	tail        []byte // of the strings of a generation
 	open        bool   // the events of a generation end before goroutine 1 goes on
+	ofC         []byte // events of thread 8 in each generation, which C code began
 	out         []byte
 }
 
@@ -79,6 +81,9 @@ func (d *drawn) generation(n, at uint64) {
 	}
 	d.batch(n, none64, at, sync)
 	d.batch(n, 7, at, d.events(n))
+	if d.ofC != nil {
+		d.batch(n, 8, at, d.ofC)
+	}
 	d.batch(n, none64, at, d.strings())
 	d.batch(n, none64, at, d.stacks())
 	d.batch(n, none64, at, numbers([]byte{evCPUSamples, evCPUSample}, at+10_500, 7, 0, 1, 2))
@@ -168,6 +173,19 @@ func TestDrawn(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("version %d:\ngot  %+v\nwant %+v", version, got, want)
 		}
+	}
+}
+
+// TestThreadOfC holds that a goroutine without a stack counts: one that a thread
+// of C code has while it calls Go begins and ends in a system call.
+func TestThreadOfC(t *testing.T) {
+	d := draw(newest)
+	d.ofC = append(numbers([]byte{evGoCreateSyscall}, 1000, 200), evGoDestroySyscall)
+	d.ofC = numbers(d.ofC, 3000)
+	d.generation(1, 1_000_000_000)
+	want, got := judgeTrace(t, d.out).tallied, tallyOurs(t, d.out, Options{}).tallied
+	if got.Created != 2 || got.Created != want.Created || got.Waits["system call"] != (waited{2, 1000 + 3000}) {
+		t.Errorf("%d goroutines created, system calls %+v; the reader has %d and %+v", got.Created, got.Waits["system call"], want.Created, want.Waits["system call"])
 	}
 }
 

@@ -80,10 +80,7 @@ func (s *Source) account(g *goroutine, now, ended int64) {
 		g.told = now
 		return
 	}
-	l := g.lane
-	if l == nil {
-		l = s.tracks.lane("")
-	}
+	l := s.tracks.laneOf(g)
 	ns := max(now-g.told, 0)
 	g.told = now
 	l.tally.time[g.state] += ns
@@ -100,9 +97,7 @@ func (s *Source) leave(g *goroutine, ev *event) {
 	case calling:
 		s.called(g, ev)
 	case notThere:
-		if g.lane != nil {
-			g.lane.tally.created++
-		}
+		s.tracks.laneOf(g).tally.created++
 	}
 	s.counts.change(g.state, ev.new)
 }
@@ -142,9 +137,7 @@ func (s *Source) called(g *goroutine, ev *event) {
 func (s *Source) enter(g *goroutine, ev *event) {
 	g.state = ev.new
 	if ev.new == notThere {
-		if g.lane != nil {
-			g.lane.tally.ended++
-		}
+		s.tracks.laneOf(g).tally.ended++
 		s.abandon(g)
 		delete(s.live, ev.id)
 		return
@@ -177,11 +170,7 @@ func (s *Source) place(ev *event, id int64, g *goroutine) place {
 	p := place{time: ev.time, at: s.clock.at(ev.time), who: stream.Who{Thread: max(ev.thread, 0), Goroutine: max(id, 0)}}
 	var l *lane
 	if g != nil {
-		if g.lane == nil {
-			l = s.tracks.lane("")
-		} else {
-			l = g.lane
-		}
+		l = s.tracks.laneOf(g)
 	}
 	p.track = s.tracks.of(ev, l)
 	p.stack = s.stacks.intern(ev.context).id

@@ -64,6 +64,15 @@ func (k *tracks) lane(root string) *lane {
 	return l
 }
 
+// laneOf is that of a goroutine, of which maybe no stack has told yet: one that
+// C code brings begins in a system call, without a stack.
+func (k *tracks) laneOf(g *goroutine) *lane {
+	if g.lane == nil {
+		return k.lane("")
+	}
+	return g.lane
+}
+
 // of is the track of what happens in an event, which is of a goroutine of l;
 // nil: of none.
 func (k *tracks) of(ev *event, l *lane) stream.TrackID {
