@@ -114,6 +114,7 @@ type summed struct {
 	found  *ingest.Found // closed
 	ledger stream.Ledger
 	tables *stream.Tables
+	unseen []string // kinds of rows that a table of samples does not show
 }
 
 // sum gives the events of what was found to a sink that sums them up, and closes
@@ -133,7 +134,7 @@ func (c *conversion) sum(s *streams, found *ingest.Found, sink stream.Sink) (*su
 		c.hintEmpty(s, found, &written.Count)
 		written.nameless.hint(s)
 	}
-	return &summed{found, written.Tables.Ledger, written.Tables}, nil
+	return &summed{found, written.Tables.Ledger, written.Tables, unseen(&written.Count)}, nil
 }
 
 // tell tells what is missing from what was summed up, of several which.
@@ -194,6 +195,12 @@ func contents(c *stream.Count) string {
 	of := func(k stream.Kind) stream.Tally {
 		return c.Sum(func(s stream.Series) bool { return s.Kind == k })
 	}
-	return fmt.Sprintf("%s, %d samples, %d markers, %d counter rows", count(len(c.Tables.Processes), "process"),
+	text := fmt.Sprintf("%s, %d samples, %d markers, %d counter rows", count(len(c.Tables.Processes), "process"),
 		of(stream.Samples).Samples, of(stream.Markers).Rows, of(stream.Counts).Rows)
+	for _, k := range []stream.Kind{stream.Allocations, stream.Waits, stream.Measurements} {
+		if n := of(k).Rows; n > 0 {
+			text += fmt.Sprintf(", %d rows of %v", n, k)
+		}
+	}
+	return text
 }

@@ -87,6 +87,7 @@ func (c *convertCmd) Run(s *streams) error {
 		s.printLedger(written.parts()...)
 		c.hintEmpty(s, found, &written.Count)
 		written.nameless.hint(s)
+		s.hintUnseen(written.unseen())
 	}
 	return c.judge(found, written.ledgers()...)
 }

@@ -66,7 +66,7 @@ func (c *infoCmd) Run(s *streams) error {
 		return err
 	}
 	sum := summarize(&count)
-	sum.locate(found, &levels, count.Tables)
+	sum.locate(found, &levels, count.Tables, c.Redact.given)
 	if c.JSON {
 		err = writeJSON(s.stdout, sum)
 	} else {
@@ -124,12 +124,14 @@ type processSummary struct {
 	State    string            `json:"state"` // of ended
 	Ended    *ending           `json:"ended"`
 	Format   string            `json:"format,omitempty"` // of what another tool recorded
+	File     string            `json:"file,omitempty"`   // that is; missing if values are redacted
 	Lacks    string            `json:"lacks,omitempty"`  // what files of that format do not tell
 	Chunks   int               `json:"chunks"`
 	Bytes    int64             `json:"bytes"` // committed
 	Counts   map[string]int64  `json:"counts"`
 	Events   map[string]int64  `json:"events"` // markers by event
 	Counters []*counterSummary `json:"counters"`
+	Measures map[string]int64  `json:"measures,omitempty"` // measurements by what they measure
 	Tracks   []*trackSummary   `json:"tracks"`
 	Traces   []*traceSummary   `json:"traces,omitempty"` // files of Go's execution trace beside the recording
 	Losses   []ledgerLine      `json:"losses"`
@@ -200,6 +202,8 @@ func (p *processSummary) add(t *stream.Tables, s *stream.SeriesTally, track *tra
 		p.Events[name] += s.Rows
 		track.Markers += s.Rows
 		track.Events[name] += s.Rows
+	case stream.Measurements:
+		p.Measures[t.Counters.At(s.Counter).Name] += s.Rows
 	case stream.Counts:
 		p.Counters = append(p.Counters, &counterSummary{t.Counters.At(s.Counter).Name, s.Rows})
 	}
@@ -212,7 +216,7 @@ func newProcessSummary(t *stream.Tables, p *stream.Process) *processSummary {
 		Instance: fmt.Sprintf("%016x", p.Instance), Pid: p.Pid, OutPid: p.OutPid, Title: p.Title(), Name: p.Name,
 		Service: p.Service, Version: p.Version, Revision: p.Revision, Host: p.Host, Exe: p.Exe, Args: p.Args, Go: p.Go, CPU: p.CPU,
 		Start: moment(p.Start), End: moment(p.End),
-		Counts: map[string]int64{}, Events: map[string]int64{}, Counters: []*counterSummary{}, Tracks: []*trackSummary{},
+		Counts: map[string]int64{}, Events: map[string]int64{}, Counters: []*counterSummary{}, Measures: map[string]int64{}, Tracks: []*trackSummary{},
 	}
 	if p.Parent != 0 {
 		row.Parent = fmt.Sprintf("%016x", t.Process(p.Parent).Instance)
@@ -235,7 +239,7 @@ func byKey(attrs []stream.Attr) map[string]string {
 }
 
 // locate adds what only the files know.
-func (m *summary) locate(found *ingest.Found, l *levels, t *stream.Tables) {
+func (m *summary) locate(found *ingest.Found, l *levels, t *stream.Tables, redacted bool) {
 	byInstance := map[string]*ingest.Process{}
 	for _, p := range found.Processes {
 		byInstance[p.Name()] = p
@@ -244,6 +248,9 @@ func (m *summary) locate(found *ingest.Found, l *levels, t *stream.Tables) {
 		f := byInstance[p.Instance]
 		p.Chunks, p.Bytes = len(f.Chunks), f.Bytes()
 		p.Format, p.Lacks = f.Foreign()
+		if p.Format != "" && !redacted {
+			p.File = f.Location
+		}
 		for _, t := range f.Traces {
 			p.Traces = append(p.Traces, &traceSummary{t.Name, t.Size})
 		}
@@ -293,22 +300,16 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 	}
 	fmt.Fprintln(w)
 	from, to := p.Start.Sub(start).Round(time.Millisecond), p.End.Sub(start).Round(time.Millisecond)
+	if p.File != "" {
+		fmt.Fprintf(w, "  file\t%s\n", stream.Printable(p.File))
+	}
 	if p.Format != "" {
 		fmt.Fprintf(w, "  recorded\t+%v to +%v, %s file of %s\n", from, to, p.Format, formatBytes(p.Bytes))
 		fmt.Fprintf(w, "  lacks\t%s\n", p.Lacks)
 	} else {
 		fmt.Fprintf(w, "  recorded\t+%v to +%v, %s in %s\n", from, to, formatBytes(p.Bytes), count(p.Chunks, "chunk"))
 	}
-	fmt.Fprintf(w, "  events\t%d samples, %d markers, %d counter rows\n", p.Counts["samples"], p.Counts["markers"], p.Counts["counts"])
-	if n := p.Counts[stream.Allocations.String()]; n > 0 {
-		fmt.Fprintf(w, "  heap\t%d allocation rows\n", n)
-	}
-	if n := p.Counts[stream.Measurements.String()]; n > 0 {
-		fmt.Fprintf(w, "  measured\t%d rows\n", n)
-	}
-	if n := p.Counts[stream.Waits.String()]; n > 0 {
-		fmt.Fprintf(w, "  waits\t%d rows\n", n)
-	}
+	p.printCounts(w)
 	for _, t := range p.Traces {
 		fmt.Fprintf(w, "  trace\t%s, %s\n", t.Name, formatBytes(t.Bytes))
 	}
@@ -323,4 +324,18 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 		}
 	}
 	w.Flush()
+}
+
+// printCounts tells how many events there are of each kind.
+func (p *processSummary) printCounts(w io.Writer) {
+	fmt.Fprintf(w, "  events\t%d samples, %d markers, %d counter rows\n", p.Counts["samples"], p.Counts["markers"], p.Counts["counts"])
+	if n := p.Counts[stream.Allocations.String()]; n > 0 {
+		fmt.Fprintf(w, "  heap\t%d allocation rows\n", n)
+	}
+	if n := p.Counts[stream.Measurements.String()]; n > 0 {
+		fmt.Fprintf(w, "  measured\t%d rows: %s\n", n, stream.Printable(strings.Join(slices.Sorted(maps.Keys(p.Measures)), ", ")))
+	}
+	if n := p.Counts[stream.Waits.String()]; n > 0 {
+		fmt.Fprintf(w, "  waits\t%d rows\n", n)
+	}
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,6 +45,7 @@ func TestScripts(t *testing.T) {
 			"empty":   empty,
 			"damage":  damage,
 			"cut":     cut,
+			"parked":  parked,
 		},
 	})
 }
@@ -231,6 +234,13 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 func cut(ts *testscript.TestScript, neg bool, args []string) {
 	name, data := file(ts, args[0])
 	ts.Check(os.WriteFile(name, data[:number(ts, args[1])], 0o600))
+}
+
+// parked FILE writes a profile of the goroutines of the test.
+func parked(ts *testscript.TestScript, neg bool, args []string) {
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(errors.Join(pprof.Lookup("goroutine").WriteTo(f, 0), f.Close()))
 }
 
 func file(ts *testscript.TestScript, arg string) (name string, data []byte) {

@@ -54,6 +54,9 @@ func (c *topCmd) Run(s *streams) error {
 		return err
 	}
 	c.tell(s, "", read)
+	if c.By != top.Marker && !c.Quiet {
+		s.hintUnseen(read.unseen)
+	}
 	return c.judgeAll(read)
 }
 

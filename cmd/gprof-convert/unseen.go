@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gprof/stream"
+)
+
+// unseen names the kinds of rows with stacks that there are besides samples of
+// the CPU, if there are none of those: flame graphs, top and diff show them alone.
+func unseen(c *stream.Count) (kinds []string) {
+	for _, s := range c.Series {
+		switch s.Kind {
+		case stream.Samples:
+			if s.Samples > 0 {
+				return nil
+			}
+		case stream.Allocations, stream.Waits, stream.Measurements:
+			kinds = append(kinds, s.Kind.String())
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+// unseen are those that an output has no place for.
+func (w *written) unseen() []string {
+	return slices.DeleteFunc(unseen(&w.Count), func(kind string) bool {
+		return !slices.ContainsFunc(w.ledgers(), func(l *stream.Ledger) bool {
+			return slices.ContainsFunc(l.Lines(), func(line stream.Line) bool {
+				return line.Reason == stream.ReasonUnsupported && line.What == kind
+			})
+		})
+	})
+}
+
+// hintUnseen says what shows them.
+func (s *streams) hintUnseen(kinds []string) {
+	if len(kinds) > 0 {
+		s.hint(fmt.Sprintf("there are no CPU samples, only %s: gprof-convert view shows them in Firefox Profiler, as .firefox.json does, and gprof-convert view --pprof shows graphs of each value", strings.Join(kinds, " and ")))
+	}
+}
