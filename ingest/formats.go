@@ -51,6 +51,7 @@ func formats() []format {
 		{name: "pprof", sniff: pprof.Sniff, ends: []string{".pb.gz", ".pprof"}, front: true, open: (*search).profile},
 		{name: "perf.data", sniff: perf.Sniff, ends: []string{"perf.data"}, front: true, open: foreignOf("perf.data", perf.Open)},
 		{name: "perf script", sniff: perf.SniffScript, front: true, open: foreignOf("perf script", perf.OpenScript)},
+		{name: "perf report", sniff: perf.SniffReport, alone: true, open: noInput("is what perf report prints, sums without samples: give the perf.data, or what perf script prints of it")},
 		{name: "old pprof", sniff: pprof.SniffText, alone: true, open: noInput("is a profile as text, as /debug/pprof gives it with debug=1: fetch it without debug=1, or make one of it with go tool pprof -proto")},
 		{name: "old CPU profile", sniff: pprof.SniffCPU, alone: true, open: noInput("is a CPU profile in the form of before profile.proto, as gperftools write it: go tool pprof -proto PROGRAM FILE makes one of it that can be read")},
 		{name: "goroutine dump", sniff: pprof.SniffDump, alone: true, open: noInput("is a text of goroutines, as /debug/pprof/goroutine gives it with debug=2, and no profile: fetch it without debug=2")},

@@ -83,7 +83,7 @@ func useOf(name string) use {
 	switch plainEvent(name) {
 	case "cpu-clock", "task-clock":
 		return asClock
-	case "cycles", "cpu-cycles", "ref-cycles":
+	case "cycles", "cpu-cycles", "ref-cycles", untoldEvent:
 		return asCycles
 	}
 	return asMeasurements

@@ -365,6 +365,22 @@ func TestScriptOfThreads(t *testing.T) {
 	has(t, text(t, sourceOf(f), nil), "weight 1 cpu -1", "value 1 number 0", "What:lines")
 }
 
+// A text may begin with what is no sample, and need not tell the event; what has no place is
+// counted.
+func TestScriptLines(t *testing.T) {
+	const lines = "sh 10 0.000001: PERF_RECORD_MMAP2 10/10: [0x1000(0x1000) @ 0 00:00 0 0]: r-xp /bin/sh\n" +
+		"sh 10/10 [000] 0.000002: PERF_RECORD_SWITCH OUT preempt\nsh 10/10 [000] 0.000003: PERF_RECORD_SWITCH IN\nsh 10/10 0.000004: PERF_RECORD_LOST lost 12\n" +
+		"sh 10/10 0.000005: \n\t1010 run+0x0 (/bin/sh)\n\n"
+	if !perf.SniffScript([]byte(lines)) || perf.SniffScript([]byte("at 10:00 PERF_RECORD_MMAP\n")) {
+		t.Error("not known by its beginning")
+	}
+	f, err := perf.OpenScript(opener([]byte(lines)))
+	if err != nil || !strings.Contains(f.Lacks(), "-F +event") {
+		t.Fatalf("%v, lacks %v", err, f.Lacks())
+	}
+	has(t, text(t, sourceOf(f), nil), "weight 1 cpu -1", "What:switches Where:of threads, in text: the perf.data has them, too Count:2", "Where:by the kernel Count:12")
+}
+
 func FuzzData(f *testing.F) {
 	f.Add(file(records()...))
 	f.Add(file(packed(records()...)...))

@@ -19,8 +19,15 @@ type script struct {
 	line    []byte
 	again   bool // line is to be read again
 	strange int64
+	missing missing
 	header  func(key, value string) // is told what comments say; may be nil
 	forked  func(pid, tid int32)    // is told of threads; may be nil
+}
+
+// missing is what lines tell that is no sample and has no place here.
+type missing struct {
+	switches int64 // of threads
+	lost     int64 // records
 }
 
 // printed is a sample as it is printed.
@@ -39,8 +46,8 @@ type printedFrame struct {
 	kernel, known bool   // known: the address is
 }
 
-// head is the line that begins a sample. Names may hold spaces.
-var head = regexp.MustCompile(`^\s*(\S.*?)\s+(?:(-?\d+)/)?(-?\d+)\s+(?:\[(\d+)\]\s+)?(?:\S{4,8}\s+)?(\d+)\.(\d{6}|\d{9}):\s+(?:(\d+)\s+)?(\S+):(?:\s+(.*))?$`)
+// head is the line that begins a sample. Names may hold spaces; the event may not be told.
+var head = regexp.MustCompile(`^\s*(\S.*?)\s+(?:(-?\d+)/)?(-?\d+)\s+(?:\[(\d+)\]\s+)?(?:\S{4,8}\s+)?(\d+)\.(\d{6}|\d{9}):(?:\s+(?:(\d+)\s+)?(\S+):(?:\s+(.*))?|\s*)$`)
 
 // frameLine is that of a frame; of one that was inlined the file is "inlined".
 var frameLine = regexp.MustCompile(`^\s*([0-9a-f]+)\s+(\S.*?)(?:\s+\((.*)\))?\s*$`)
@@ -49,10 +56,12 @@ var frameLine = regexp.MustCompile(`^\s*([0-9a-f]+)\s+(\S.*?)(?:\s+\((.*)\))?\s*
 var inlinedLine = regexp.MustCompile(`^\s+(\S.*?)\s+\(inlined\)\s*$`)
 
 var (
-	comment  = regexp.MustCompile(`^#\s*([a-z][a-z ]*?)\s*:\s*(.*?)\s*$`)
-	forkLine = regexp.MustCompile(`PERF_RECORD_FORK\((-?\d+):(-?\d+)\)`)
-	commLine = regexp.MustCompile(`PERF_RECORD_COMM.*:(-?\d+)/(-?\d+)\s*$`)
-	offset   = regexp.MustCompile(`\+0x[0-9a-f]+$`)
+	comment   = regexp.MustCompile(`^#\s*([a-z][a-z ]*?)\s*:\s*(.*?)\s*$`)
+	otherLine = regexp.MustCompile(`^\s*\S.*\s\d+\.\d{6,9}:\s+PERF_RECORD_[A-Z]`)
+	lostLine  = regexp.MustCompile(`PERF_RECORD_LOST\S*\s+lost (\d+)`)
+	forkLine  = regexp.MustCompile(`PERF_RECORD_FORK\((-?\d+):(-?\d+)\)`)
+	commLine  = regexp.MustCompile(`PERF_RECORD_COMM.*:(-?\d+)/(-?\d+)\s*$`)
+	offset    = regexp.MustCompile(`\+0x[0-9a-f]+$`)
 )
 
 // SniffScript reports whether a file that begins so is what perf script prints.
@@ -68,10 +77,15 @@ func SniffScript(text []byte) bool {
 			return true
 		case line[0] == '#':
 		default:
-			return head.Match(line)
+			return head.Match(line) || otherLine.Match(line)
 		}
 	}
 	return false
+}
+
+// SniffReport reports whether a file that begins so is what perf report prints.
+func SniffReport(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("# To display the perf.data header info"))
 }
 
 // maxLine bounds a line: names of C++ may be long.
@@ -123,8 +137,20 @@ func (s *script) next(p *printed) error {
 	}
 }
 
-// task takes a line that tells of a thread.
+// untoldEvent is the event of samples where perf script was told to leave it out.
+const untoldEvent = "untold event"
+
+// task takes a line that tells of a thread, or of what is missing.
 func (s *script) task() {
+	if bytes.Contains(s.line, []byte(" PERF_RECORD_SWITCH")) {
+		s.missing.switches++
+		return
+	}
+	if m := lostLine.FindSubmatch(s.line); m != nil {
+		n, _ := strconv.ParseInt(string(m[1]), 10, 40)
+		s.missing.lost += n
+		return
+	}
 	m := forkLine.FindSubmatch(s.line)
 	if m == nil {
 		m = commLine.FindSubmatch(s.line)
@@ -143,6 +169,9 @@ func (s *script) begin(p *printed) bool {
 	*p = printed{comm: string(m[1]), pid: -1, tid: number32(m[3]), event: string(m[8]), period: -1, frames: p.frames[:0]}
 	if len(m[2]) > 0 {
 		p.pid = number32(m[2])
+	}
+	if p.event == "" {
+		p.event = untoldEvent
 	}
 	seconds, _ := strconv.ParseUint(string(m[5]), 10, 33)
 	fraction, _ := strconv.ParseUint((string(m[6]) + "000")[:9], 10, 32)

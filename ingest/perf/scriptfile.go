@@ -31,6 +31,7 @@ type Script struct {
 	digest  uint64
 	rows    []stream.Process
 	strange int64
+	missing missing
 }
 
 // OpenScript reads a text for the processes that it tells of; open opens it,
@@ -56,7 +57,7 @@ func OpenScript(open func() (io.ReadCloser, error)) (*Script, error) {
 	if len(f.events) == 0 {
 		return nil, &damage.Error{Off: in.at, Err: fmt.Errorf("%w: no sample", damage.ErrTorn)}
 	}
-	f.size, f.strange = in.end, in.strange
+	f.size, f.strange, f.missing = in.end, in.strange, in.missing
 	f.digest = binary.LittleEndian.Uint64(sum.Sum(nil))
 	chooseUses(f.attrs)
 	f.life.settle()
@@ -170,6 +171,9 @@ func (f *Script) Lacks() string {
 	if f.untold > 0 {
 		lacks += "; which threads are of one process (perf script -F +pid tells it)"
 	}
+	if slices.Contains(f.events, untoldEvent) {
+		lacks += "; which event was sampled (perf script -F +event tells it)"
+	}
 	if f.facts.clock.wall == 0 {
 		lacks += "; the real time (perf record -k CLOCK_MONOTONIC and perf script --header tell it)"
 	}
@@ -249,6 +253,8 @@ func (s *scriptSource) fill() error {
 func (s *scriptSource) finish() error {
 	s.rows.Hand()
 	s.note(stream.Line{Reason: stream.ReasonMalformed, What: "lines", Count: s.file.strange})
+	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "switches", Where: "of threads, in text: the perf.data has them, too", Count: s.file.missing.switches})
+	s.note(stream.Line{Reason: stream.ReasonDropped, What: "records", Where: "by the kernel", Count: s.file.missing.lost})
 	s.ended = true
 	return s.release()
 }
