@@ -5,12 +5,14 @@ import (
 	"unsafe"
 )
 
-// ErrMemory says that the tables of unique things, which can't be spilled, do
-// not fit under the ceiling: CopyOptions.Memory.
+// ErrMemory says that the tables of unique things, which can't be spilled, and
+// what a Source holds beside them, do not fit under the ceiling:
+// CopyOptions.Memory.
 type ErrMemory struct {
 	Need  int64 // ceiling in bytes that is enough if the rest of the input is as what was read
 	Have  int64 // ceiling in bytes
 	Early bool  // too little was read to tell: Need may not be enough
+	Input bool  // it is mostly what the input takes while it is read
 }
 
 func (e *ErrMemory) Error() string {
@@ -18,7 +20,11 @@ func (e *ErrMemory) Error() string {
 	if e.Early {
 		about = "at least"
 	}
-	return fmt.Sprintf("unique stacks, frames and names need %s %d MiB of memory, %d MiB are allowed", about, mebibytes(e.Need), mebibytes(e.Have))
+	what := "unique stacks, frames and names"
+	if e.Input {
+		what = "what of the input is read at a time, and its " + what + ","
+	}
+	return fmt.Sprintf("%s need %s %d MiB of memory, %d MiB are allowed", what, about, mebibytes(e.Need), mebibytes(e.Have))
 }
 
 // mebibytes rounds up.
@@ -73,16 +79,16 @@ func (c *ceiling) verdict(done, total int64) error {
 	}
 	// Definitions may have come at once, before the first rows; the rest grows
 	// with what is read. Without a total, or too early, it is a guess.
-	most := float64(c.tables.mostHeld)
-	need, early := max(2*float64(now), float64(now)+rowsOfHeld*most), true
+	most, input := float64(c.tables.mostHeld), float64(c.tables.mostInput)
+	need, early := max(2*float64(now), float64(now)+rowsOfHeld*(most-input)), true
 	if now > c.first && done > c.begun && total >= done {
 		need, early = float64(c.first)+float64(now-c.first)*float64(total-c.begun)/float64(done-c.begun), false
 	}
 	need = (need*1.35*tablesShare + most) * c.share // tables grow in steps
-	return &ErrMemory{Need: mebibytes(int64(min(need, 1<<60))) << 20, Have: c.memory, Early: early}
+	return &ErrMemory{Need: mebibytes(int64(min(need, 1<<60))) << 20, Have: c.memory, Early: early, Input: 2*input*c.share > float64(c.memory)}
 }
 
-// rowsOfHeld is how much, of what a Source holds for its definitions the rows
+// rowsOfHeld is how much, of what a Source holds for its definitions, the rows
 // take that they become, if all of them are new.
 const rowsOfHeld = 1
 
@@ -92,6 +98,14 @@ const rowsOfHeld = 1
 func (t *Tables) Hold(bytes int64) {
 	t.held += bytes
 	t.mostHeld = max(t.mostHeld, t.held)
+}
+
+// HoldInput is Hold for what becomes no row of the tables: a part of the input that
+// is read at once, and what is known of it until it is read.
+func (t *Tables) HoldInput(bytes int64) {
+	t.Hold(bytes)
+	t.input += bytes
+	t.mostInput = max(t.mostInput, t.input)
 }
 
 // tight reports whether sources hold so much beside the tables that another one

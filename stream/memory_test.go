@@ -130,3 +130,23 @@ func TestHold(t *testing.T) {
 		}
 	}
 }
+
+// What a source holds that becomes no row is needed once, and that is what is
+// said.
+func TestHoldInput(t *testing.T) {
+	fill := func(tables *stream.Tables, i int64) stream.StackID {
+		if i == 0 {
+			tables.HoldInput(8 << 20)
+			tables.HoldInput(-4 << 20)
+		}
+		return growStacks(tables, i%10)
+	}
+	var tooMuch *stream.ErrMemory
+	err := stream.Copy(stream.Discard, newGrowing(1000, fill), stream.CopyOptions{Memory: 4 << 20})
+	if !errors.As(err, &tooMuch) || !tooMuch.Input || tooMuch.Need != 9<<20 || !strings.Contains(err.Error(), "what of the input is read at a time") {
+		t.Fatalf("the error is %v, want one of the input, that 9 MiB are needed", err)
+	}
+	if err := stream.Copy(stream.Discard, newGrowing(1000, fill), stream.CopyOptions{Memory: tooMuch.Need}); err != nil {
+		t.Errorf("with what is said to be needed: %v", err)
+	}
+}

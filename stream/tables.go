@@ -36,9 +36,10 @@ type Tables struct {
 	counted    countedTexts
 
 	// For Full.
-	ceiling        int64 // 0 is none
-	held, mostHeld int64 // by sources, now and at most
-	full           bool
+	ceiling          int64 // 0 is none
+	held, mostHeld   int64 // by sources, now and at most
+	input, mostInput int64 // of that: what becomes no row
+	full             bool
 }
 
 // Process returns the process with that id.

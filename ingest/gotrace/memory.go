@@ -33,6 +33,6 @@ func (s *Source) full() bool {
 func (s *Source) hold(bytes int64) {
 	s.tables.Lock()
 	defer s.tables.Unlock()
-	s.tables.Hold(bytes - s.held)
+	s.tables.HoldInput(bytes - s.held)
 	s.held = bytes
 }
