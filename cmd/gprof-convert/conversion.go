@@ -133,6 +133,7 @@ func (c *conversion) sum(s *streams, found *ingest.Found, sink stream.Sink) (*su
 	if !c.Quiet {
 		c.hintEmpty(s, found, &written.Count)
 		written.nameless.hint(s)
+		c.hintWaits(s, &written.Count)
 	}
 	return &summed{found, written.Tables.Ledger, written.Tables, unseen(&written.Count)}, nil
 }

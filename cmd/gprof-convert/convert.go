@@ -88,6 +88,7 @@ func (c *convertCmd) Run(s *streams) error {
 		c.hintEmpty(s, found, &written.Count)
 		written.nameless.hint(s)
 		s.hintUnseen(written.unseen())
+		c.hintWaits(s, &written.Count)
 	}
 	return c.judge(found, written.ledgers()...)
 }

@@ -92,9 +92,25 @@ func TestReadmeTrace(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s", command[1], code, &stderr)
 		}
 	}
-	for _, want := range []string{"trace.firefox.json.gz", "procs.json.gz", "second.json.gz", "slow.pb.gz", "both.json.gz", "traced/markers"} {
+	for _, want := range []string{"trace.firefox.json.gz", "procs.firefox.json.gz", "second.firefox.json.gz", "slow.pb.gz", "both.firefox.json.gz", "traced/queries/waits-by-reason.sql"} {
 		if _, err := os.Stat(filepath.FromSlash(want)); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Who asks for what happened during a marker is told that it had no waits of its own.
+func TestNoWaitsDuring(t *testing.T) {
+	t.Chdir(t.TempDir())
+	traceTo(t, "trace.out")
+	for _, c := range []struct {
+		flags string
+		told  bool
+	}{{"--during region", true}, {"--during region --during-all", false}, {"-q --during region", false}, {"", false}} {
+		var stderr bytes.Buffer
+		code := run(append([]string{"trace.out", "-o", "trace.folded"}, strings.Fields(c.flags)...), nil, &stderr, &stderr)
+		if told := strings.Contains(stderr.String(), "--during-all keeps"); code != exitOK || told != c.told {
+			t.Errorf("%s: exit code %d\n%s", c.flags, code, &stderr)
 		}
 	}
 }

@@ -42,3 +42,14 @@ func (s *streams) hintUnseen(kinds []string) {
 		s.hint(fmt.Sprintf("there are no CPU samples, only %s: gprof-convert view shows them in Firefox Profiler, as .firefox.json does, and gprof-convert view --pprof shows graphs of each value", strings.Join(kinds, " and ")))
 	}
 }
+
+// hintWaits says how waits are kept that --during left out.
+func (f *filtering) hintWaits(s *streams, c *stream.Count) {
+	left := func(l stream.Line) bool {
+		return l.Reason == stream.ReasonFiltered && l.What == stream.Waits.String() && l.Where == "during"
+	}
+	kept := func(s stream.SeriesTally) bool { return s.Kind == stream.Waits }
+	if !f.DuringAll && slices.ContainsFunc(c.Tables.Ledger.Lines(), left) && !slices.ContainsFunc(c.Series, kept) {
+		s.hint("no waits are left: they are sums over goroutines, and so not a marker's own; --during-all keeps those of that time")
+	}
+}

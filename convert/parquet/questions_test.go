@@ -96,3 +96,40 @@ func TestMarkersByPercentile(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// What is no CPU time is summed up, too: freed memory is not in use, a function
+// that calls itself counts once, and the reason of a wait is its innermost frame.
+func TestWaitsAndMeasures(t *testing.T) {
+	t.Parallel()
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Pid: 7, Name: "shop", Start: begin})
+	main, waits := b.Stack("main", "main"), p.Track("main (waiting)")
+	waits.Wait(begin, b.Stack("main", "waiting: sleep"), 3_000_000, 2)
+	waits.Wait(begin+1, b.Stack("main", "waiting: sleep"), 1_500_000, 1)
+	waits.Wait(begin+2, b.Stack("main", "waiting: sync"), 5_000_000, 1)
+	p.Main.Allocate(begin, stream.Instant, main, 100, 1)
+	p.Main.Allocate(begin+1, stream.Instant, main, -30, -1)
+	delay := p.Counter(stream.Counter{Name: "delay", Unit: stream.FormatNanoseconds})
+	p.Main.Measure(begin, delay, b.Stack("main", "lock"), 7)
+	p.Main.Measure(begin+1, delay, b.Stack("main", "lock"), -2)
+	dir, _ := convert(t, b.Source())
+	answers := ask(t, dir, query(t, dir, "waits-by-reason.sql"), query(t, dir, "functions-by-measure.sql"))
+	wait := func(reason string, ms float64, goroutines string) judges.Row {
+		return judges.Row{"process": "shop", "pid": "7", "track": "main (waiting)", "reason": reason, "ms": ms, "goroutines": goroutines}
+	}
+	if diff := cmp.Diff([]judges.Row{wait("waiting: sync", 5, "1"), wait("waiting: sleep", 4.5, "3")}, answers[0]); diff != "" {
+		t.Error(diff)
+	}
+	line := func(measure, unit, function, self, total string) judges.Row {
+		return judges.Row{"measure": measure, "unit": unit, "function": function, "self": self, "total": total}
+	}
+	want := []judges.Row{
+		line("delay", "ns", "lock", "5", "5"), line("delay", "ns", "main", "0", "5"),
+		line("heap allocated", "bytes", "main", "100", "100"),
+		line("heap in use", "bytes", "main", "70", "70"),
+		line("waits", "ns", "waiting: sync", "5000000", "5000000"), line("waits", "ns", "waiting: sleep", "4500000", "4500000"), line("waits", "ns", "main", "0", "9500000"),
+	}
+	if diff := cmp.Diff(want, answers[1]); diff != "" {
+		t.Error(diff)
+	}
+}
