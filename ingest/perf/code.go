@@ -40,6 +40,13 @@ type place struct {
 	offset uint64
 	exact  bool   // false: it is where a call returns to
 	listed uint64 // of code of a kernel's module: how far it is from the kernel's text; else 0
+	made   made   // of code of no file; else none
+}
+
+// made is where code is that a process made as it ran.
+type made struct {
+	pid     int32
+	address uint64
 }
 
 // recent is an address of a process that was looked up.
@@ -136,7 +143,7 @@ func (c *code) at(r recent, version int) []stream.FrameID {
 func (c *code) place(r recent, version int) place {
 	m := r.process.find(version, r.address)
 	if m == nil {
-		return place{file: -1, kernel: r.kernel, offset: r.address, exact: r.exact}
+		return place{file: -1, kernel: r.kernel, offset: r.address, exact: r.exact, made: c.made(r)}
 	}
 	p := place{file: m.file, kernel: r.kernel, offset: r.address - m.start + m.offset, exact: r.exact}
 	switch text := c.kernelText(); {
@@ -144,8 +151,23 @@ func (c *code) place(r recent, version int) place {
 		p.offset = r.address - m.offset
 	case r.kernel && text != nil:
 		p.listed = r.address - text.offset
+	case isMade(c.life.files[m.file].name):
+		p.made = c.made(r)
 	}
 	return p
+}
+
+// isMade reports whether a mapping is of no file that others have.
+func isMade(name string) bool {
+	return strings.HasPrefix(name, "//anon") || strings.HasPrefix(name, "/memfd:") || strings.HasPrefix(name, "/dev/zero") || strings.HasPrefix(name, "[heap]")
+}
+
+// made is none where nobody could name it: so that it is the same in all processes.
+func (c *code) made(r recent) made {
+	if c.resolve == nil || r.kernel {
+		return made{}
+	}
+	return made{r.process.pid, r.address}
 }
 
 // kernelName begins the name of the file that stands for the kernel; behind it is
@@ -167,8 +189,6 @@ func (c *code) frames(p place) []stream.FrameID {
 	f := stream.Frame{Offset: p.offset, Category: c.category(p.kernel)}
 	if p.file >= 0 {
 		f.Module = c.module(p.file)
-	} else {
-		c.unmapped++
 	}
 	before := uint64(0)
 	if !p.exact {
@@ -176,13 +196,26 @@ func (c *code) frames(p place) []stream.FrameID {
 	}
 	frames = c.resolve.Append(nil, c.tables, f, p.offset-before)
 	if len(frames) == 0 {
-		if p.listed != 0 {
+		switch {
+		case p.listed != 0:
 			f.Function = c.listed(p.file, p.listed-before)
+		case p.made.pid != 0:
+			f.Function = c.nameMade(p.made.pid, p.made.address-before)
+		}
+		if p.file < 0 && f.Function == 0 {
+			c.unmapped++
 		}
 		frames = []stream.FrameID{c.tables.Frames.Intern(f)}
 	}
 	c.known[p] = frames
 	return frames
+}
+
+// nameMade is the function at an address that a process made as it ran, 0 if it has left
+// no list.
+func (c *code) nameMade(pid int32, address uint64) (function stream.StringID) {
+	c.resolve(naming.OfProcess(pid), address, func(name, _ string, _, _ int32) { function = c.tables.Strings.Intern(name) })
+	return function
 }
 
 // kernelText is the mapping of the kernel itself, nil if nobody tells of it.

@@ -222,6 +222,26 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// What a process made as it ran, in memory of no file, is asked for by process and address.
+func TestMadeCode(t *testing.T) {
+	all := append(records(), mapped(shell, 0, 0x5000, 0x1000, 0x5000, 0, "//anon"), mapped(program, 3500, 0x5000, 0x1000, 0x5000, 0, "//anon"),
+		sampled(clockID, shell, shell, 1500, 500, markUser, 0x5010, 0x5020), sampled(clockID, program, program, 4000, 500, 0x5010), sampled(clockID, shell, shell, 1600, 500, 0x9000))
+	f, err := perf.Open(opener(file(all...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.NameBy(func(build string, address uint64, add func(function, file string, line, start int32)) {
+		if strings.HasPrefix(build, "process ") {
+			add(fmt.Sprintf("%s made %#x", build, address), "", 0, 0)
+		}
+	})
+	got := text(t, sourceOf(f), nil)
+	has(t, got, "process 10 made 0x5010", "process 20 made 0x5010", "process 10 made 0x501f", "process 10 made 0x9000")
+	if strings.Contains(got, "process 99 made 0x5010") || strings.Contains(got, "process 10 made 0x1010") {
+		t.Errorf("code of a file, or of another process, in\n%s", got)
+	}
+}
+
 // The list of a kernel names its modules, if it is of the boot that was recorded,
 // and says that the name is of the very module that was mapped there.
 func TestKernelModules(t *testing.T) {

@@ -30,6 +30,9 @@ func openProgram(name string) (*program, error) {
 	if filepath.Base(name) == kallsyms.Name {
 		return openKernel(name)
 	}
+	if _, ok := perfMapOf(name); ok {
+		return openPerfMap(name)
+	}
 	f, err := openELF(name)
 	if err != nil {
 		return nil, err

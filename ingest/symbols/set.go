@@ -16,6 +16,9 @@
 // file, .ko, names places in that module, wherever it was loaded; not those of code that
 // goes once it has begun, and of arm64 and RISC-V not what stands behind its tables of
 // jumps. It may be compressed (.ko.gz, .ko.zst).
+//
+// What a process made as it ran is named by the list that it wrote, perf-PID.map
+// (node --perf-basic-prof, python -X perf), at its addresses.
 package symbols
 
 import (
@@ -63,6 +66,7 @@ func Open(paths []string) (*Set, []error) {
 	for i, path := range paths {
 		n, packed := 0, 0
 		err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+			pid, isPerfMap := perfMapOf(name)
 			switch {
 			case err != nil && name == path:
 				return err
@@ -73,6 +77,9 @@ func Open(paths []string) (*Set, []error) {
 				}
 				n++
 				s.take(id, file{name: name})
+			case err == nil && isPerfMap && e.Type().IsRegular():
+				n++
+				s.take(naming.OfProcess(pid), file{name: name})
 			case err == nil && strings.HasSuffix(name, ".ko.xz"):
 				packed++
 			case err == nil && isProgram(name):

@@ -37,6 +37,9 @@ func (r Resolve) Append(frames []stream.FrameID, t *stream.Tables, f stream.Fram
 	return frames
 }
 
+// OfProcess stands for the build of what a process made as it ran. Offsets are addresses.
+func OfProcess(pid int32) string { return "process " + strconv.Itoa(int(pid)) }
+
 // AtBoot is a build of a kernel as it lay in one boot, its text at an address.
 // Its modules lie elsewhere in each, so only a list of that boot names them.
 func AtBoot(build string, text uint64) string { return build + "@" + strconv.FormatUint(text, 16) }
