@@ -6,8 +6,11 @@ const ahead = 64
 // guess is a location, and the site that it may be.
 type guess struct {
 	place site   // without its functions
+	hint  uint32 // 0: it is not looked for
 	id    siteID // 0: there is none
 	found site
+	name  string // of its innermost function
+	end   byte   // of that: read only so that it is at hand when it is compared
 }
 
 // anticipate looks up what the pool has, most of it mostly, before samples ask for
@@ -28,19 +31,33 @@ func (t *translation) anticipate() {
 	}
 }
 
-// guess guesses which sites some locations are.
+// guess guesses which sites some locations are. Each step asks for one thing of all
+// of them, so that it waits for many at once.
 func (t *translation) guess(rows []location, guesses []guess) {
 	for i := range rows {
 		l, g := &rows[i], &guesses[i]
-		g.id = 0
+		g.hint, g.id = 0, 0
 		if l.mapping == 0 || t.from.mappings.find(l.mapping) >= 0 {
 			g.place = t.place(l)
-			g.id = t.to.hints.find(t.from.hintOf(l, &g.place))
+			g.hint = t.from.hintOf(l, &g.place)
 		}
+	}
+	for i := range guesses {
+		guesses[i].id = t.to.hints.find(guesses[i].hint)
 	}
 	for i := range guesses {
 		if g := &guesses[i]; g.id != 0 {
 			g.found = t.to.sites.At(g.id)
+		}
+	}
+	for i := range guesses {
+		if g := &guesses[i]; g.id != 0 {
+			g.name = t.to.texts.At(g.found.inner.name)
+		}
+	}
+	for i := range guesses {
+		if g := &guesses[i]; g.id != 0 && g.name != "" {
+			g.end = g.name[len(g.name)-1]
 		}
 	}
 }
