@@ -36,10 +36,11 @@ type common struct {
 	texts   dedupe.Texts[textID]
 	modules dedupe.Set[module, moduleID]
 	sites   dedupe.Set[site, siteID]
-	hints   hints // of sites
+	hints   hints[siteID]
 	callers dedupe.Set[call, callID]
 	outer   dedupe.Tree[callID, outerID]
 	stacks  dedupe.Tree[siteID, stackID]
+	known   hints[stackID]
 	labels  dedupe.Set[stream.LabelSet, labelsID]
 
 	kept int64 // bytes of samples
@@ -83,8 +84,9 @@ type call struct {
 // profiles of one program take a third of that.
 const maxPool = 48 << 20
 
-// stacksShare is which part of that is for stacks: 1/stacksShare.
-const stacksShare = 3
+// stacksShare is which part of that is for stacks: 1/stacksShare. A program mostly
+// has fewer; and what is larger is in no cache of the processor when it is looked at.
+const stacksShare = 12
 
 func (p *Pool) max() int64 { return cmp.Or(p.limit, maxPool) }
 
@@ -101,7 +103,7 @@ func (p *Pool) child(outer stackID, s siteID) stackID {
 
 // bytes is about how much memory c takes.
 func (c *common) bytes() int64 {
-	n := c.texts.Bytes() + c.modules.Bytes() + c.sites.Bytes() + c.hints.bytes() + c.callers.Bytes() + c.outer.Bytes() + c.stacks.Bytes() + c.labels.Bytes() + c.kept
+	n := c.texts.Bytes() + c.modules.Bytes() + c.sites.Bytes() + c.hints.bytes() + c.callers.Bytes() + c.outer.Bytes() + c.stacks.Bytes() + c.known.bytes() + c.labels.Bytes() + c.kept
 	if c.code != nil {
 		n += 4 * int64(cap(c.code.stacks))
 	}

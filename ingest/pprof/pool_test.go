@@ -76,7 +76,7 @@ func TestPool(t *testing.T) {
 	want := readAll(t, new(Pool), files)
 	backwards := slices.Clone(files)
 	slices.Reverse(backwards)
-	for _, limit := range []int64{0, 1, 3 << 10, 6 << 10} {
+	for _, limit := range []int64{0, 1, 3 << 10, 5 << 10} {
 		for order, files := range [][][]byte{files, backwards} {
 			p := &Pool{limit: limit}
 			if got := readAll(t, p, files); got != want {
@@ -179,6 +179,55 @@ func TestPoolTellsSitesApart(t *testing.T) {
 	}
 }
 
+// Stacks of one length that have their innermost sites in common are told apart,
+// whatever was before them in the file.
+func TestPoolTellsStacksApart(t *testing.T) {
+	span := func(from, to int) (all []int) { // outward
+		for i := from; i < to; i++ {
+			all = append(all, i)
+		}
+		return all
+	}
+
+	var files [][]byte
+	for _, stacks := range [][][]int{
+		{append(span(1, 21), 30)},
+		{{22, 31}, append(span(1, 21), 31), append([]int{23}, append(span(5, 21), 31)...)},
+		{append(span(1, 17), 24, 25, 26, 27, 30)},
+		{append(span(1, 21), 32)},
+		{append(span(1, 21), 32), append([]int{23}, append(span(5, 21), 32)...)},
+	} {
+		files = append(files, fileOfStacks(t, stacks))
+	}
+	want := readAll(t, &Pool{limit: 1}, files) // has no stacks
+	if got := readAll(t, new(Pool), files); got != want {
+		t.Errorf("%s\nwant:\n%s", got, want)
+	}
+}
+
+// fileOfStacks is a profile of some stacks, each as numbers of functions, the innermost
+// first.
+func fileOfStacks(t *testing.T, stacks [][]int) []byte {
+	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "contentions", Unit: "count"}}, TimeNanos: 1_795_000_000_000_000_000}
+	for i := range 40 {
+		f := &profile.Function{ID: uint64(i + 1), Name: fmt.Sprint("f", i)}
+		p.Function = append(p.Function, f)
+		p.Location = append(p.Location, &profile.Location{ID: uint64(i + 1), Address: uint64(i), Line: []profile.Line{{Function: f}}})
+	}
+	for _, stack := range stacks {
+		s := &profile.Sample{Value: []int64{1}}
+		for _, i := range stack {
+			s.Location = append(s.Location, p.Location[i])
+		}
+		p.Sample = append(p.Sample, s)
+	}
+	var out bytes.Buffer
+	if err := p.WriteUncompressed(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 // siteIn is the site of the only location of a file.
 func siteIn(t *testing.T, p *Pool, data []byte) siteID {
 	f, err := p.Open(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil })
@@ -193,7 +242,7 @@ func siteIn(t *testing.T, p *Pool, data []byte) siteID {
 
 // Who makes files up can make hints collide, and no more.
 func TestHints(t *testing.T) {
-	var h hints
+	var h hints[siteID]
 	for i := range uint32(1000) {
 		h.set(i<<12, siteID(i+1))
 		if id := h.find(i << 12); id != siteID(i+1) {
