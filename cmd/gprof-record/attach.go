@@ -140,7 +140,7 @@ func (s *streams) finish(sampler *attach.Sampler, e ended) error {
 		}
 	}
 	s.say("recorded %s and %s of %s in %s", count(sum.Samples, "sample"), count(sum.Waits, "wait"), count(len(sum.Dirs), "process"), e.session)
-	s.say("hint: gprof-convert %s%s -o profile.json.gz", e.session, symbols(sum.Programs))
+	s.say("hint: gprof-convert %s%s -o profile.json.gz", shellWord(e.session), symbols(sum.Programs))
 	if e.pack != "" {
 		if err := s.pack(string(e.pack), e.session, sum.Dirs); err != nil {
 			s.say("warning: nothing is packed: %v", err)
@@ -155,7 +155,18 @@ const maxSymbols = 3
 // symbols are the flags by which functions of programs get names.
 func symbols(programs []string) (flags string) {
 	for _, p := range programs[:min(len(programs), maxSymbols)] {
-		flags += " --symbols " + p
+		flags += " --symbols " + shellWord(p)
 	}
 	return flags
+}
+
+// shellWord is a path as a shell takes it: what a hint says is to be pasted.
+func shellWord(path string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == filepath.Separator || strings.ContainsRune("._-+:@%,", r)
+	}
+	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

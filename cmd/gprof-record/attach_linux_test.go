@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,6 +23,19 @@ func isRefused(t *testing.T, stderr string) bool {
 		t.Errorf("it is not said what would allow it: %s", stderr)
 	}
 	return true
+}
+
+// What a hint says of a path a shell takes for that path.
+func TestShellWord(t *testing.T) {
+	for _, path := range []string{"/usr/bin/gcc-12", "/srv/my recordings", "it's", "$HOME", "a;b", "*", "~", "\"x\"", `back\slash`, "", "new\nline"} {
+		out, err := exec.Command("sh", "-c", "printf %s "+shellWord(path)).Output()
+		if err != nil || string(out) != path {
+			t.Errorf("%q is %q to a shell, %v", path, out, err)
+		}
+	}
+	if got := shellWord("/usr/bin/gcc-12"); got != "/usr/bin/gcc-12" {
+		t.Errorf("what needs no quotes is %s", got)
+	}
 }
 
 // exits are how the processes of a session ended, by their arguments.

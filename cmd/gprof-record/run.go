@@ -201,7 +201,7 @@ func processes(session string) (dirs []string) {
 func (s *streams) report(session string, recorded int) {
 	if recorded > 0 {
 		s.say("recorded %s in %s", count(recorded, "process"), session)
-		s.say("hint: gprof-convert %s -o profile.json.gz", session)
+		s.say("hint: gprof-convert %s -o profile.json.gz", shellWord(session))
 		return
 	}
 	s.say("warning: the command recorded nothing")

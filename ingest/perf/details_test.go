@@ -105,6 +105,9 @@ func TestLacksBuilds(t *testing.T) {
 	if err != nil || !strings.Contains(with.Lacks(), all) {
 		t.Errorf("of /bin/sh no build id is known, but that is not said: %v", err)
 	}
+	if piped, err := perf.Open(opener(piped(records()...))); err != nil || !strings.Contains(piped.Lacks(), "perf record --buildid-mmap") {
+		t.Errorf("of a pipe it is not said how to get them: %v", err)
+	}
 	without, err := perf.Open(opener(file(mapped(shell, 0, 0x1000, 0x1000, 0, 0xab, "/bin/sh"), sampled(clockID, shell, shell, 1000, 500, 0x1010))))
 	if err != nil || strings.Contains(without.Lacks(), all) {
 		t.Errorf("all build ids are known, but they are said to lack: %v", err)
