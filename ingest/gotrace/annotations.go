@@ -47,7 +47,7 @@ func (s *Source) regionBegins(ev *event) {
 // regionEnds takes the end of a region. They are nested; what was begun inside
 // and has no end of its own stays open.
 func (s *Source) regionEnds(ev *event) {
-	p, g := s.here(ev)
+	g := s.current(ev)
 	at := -1
 	if g != nil {
 		for i, r := range slices.Backward(g.regions) {
@@ -58,7 +58,7 @@ func (s *Source) regionEnds(ev *event) {
 		}
 	}
 	if at < 0 {
-		s.markRegion(&interval{place: p, name: ev.name, task: ev.task}, stream.PhaseEnd, 0)
+		s.markRegion(&interval{place: s.place(ev, ev.goroutine, g), name: ev.name, task: ev.task}, stream.PhaseEnd, 0)
 		return
 	}
 	r := g.regions[at]

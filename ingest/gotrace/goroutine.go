@@ -177,16 +177,22 @@ func (s *Source) place(ev *event, id int64, g *goroutine) place {
 	return p
 }
 
-// here is the place of an event on the goroutine that runs. What its stack tells
-// of a goroutine of which nothing was known is kept.
+// here is the place of an event on the goroutine that runs.
 func (s *Source) here(ev *event) (place, *goroutine) {
+	g := s.current(ev)
+	return s.place(ev, ev.goroutine, g), g
+}
+
+// current is the goroutine that runs. What the stack of an event tells of one of
+// which nothing was known is kept.
+func (s *Source) current(ev *event) *goroutine {
 	g := s.live[ev.goroutine]
 	if g != nil && g.lane == nil {
 		if info := s.stacks.intern(ev.context); info.id != 0 {
 			g.lane = s.tracks.lane(info.root)
 		}
 	}
-	return s.place(ev, ev.goroutine, g), g
+	return g
 }
 
 // abandon tells of what a goroutine has begun and never ended.
