@@ -65,6 +65,7 @@ func (s *Sink) endCounter() {
 		out.Key(m.key)
 		out.String(m.value)
 	}
+	viewer.WriteCounterAbout(out, &row)
 	out.Key("mainThreadIndex")
 	out.Int(int64(s.main))
 	out.Key("samples")

@@ -38,6 +38,7 @@ func (s *Sink) beginCounter(c stream.Counter) {
 	s.out.Member("name", c.Name)
 	s.out.Member("category", counterCategory(&c))
 	s.out.Member("description", c.Description)
+	viewer.WriteCounterAbout(s.out.Writer, &c)
 	s.out.Key("samples")
 	s.out.BeginObject()
 	s.out.Key("data")

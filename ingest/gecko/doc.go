@@ -37,6 +37,8 @@
 //   - What the viewer's code looks up in payloads without a schema is what it is
 //     there: times, strings by number, details of collections (special.go).
 //   - Categories that a frame does not name are those of its caller.
+//   - Counters are what a sink of ours says of them, else what the viewer takes them for:
+//     bytes, energy, shares of time.
 //   - The site of a process, and whether it was private, are attributes of it.
 //
 // What has no place is in the ledger, with a count: implementations of frames,

@@ -86,9 +86,19 @@ func (r *reader) counters(x *process, id stream.ProcessID) {
 	}
 }
 
-// counter is what a counter is, by what the viewer makes of it.
+// counter is what a counter is: what a sink of ours says of it, or what the viewer makes
+// of it.
 func (r *reader) counter(v *jsonfile.Value) stream.Counter {
 	c := stream.Counter{Name: r.file.text(v.Get("name")), Category: r.file.text(v.Get("category")), Description: r.file.text(v.Get("description")), Total: true}
+	if about := v.Get("gprof"); about != nil {
+		says := func(key string) bool { return string(r.file.raw(about.Get(key))) == "true" }
+		c.Category, c.Total, c.Own = r.file.text(about.Get("category")), says("total"), says("own")
+		unit := r.file.text(about.Get("unit"))
+		if c.Unit = formats[unit].format; unit == "pWh" {
+			c.Unit = stream.FormatPicowatt
+		}
+		return c
+	}
 	unit, graph := r.file.text(v.Get("display", "unit")), r.file.text(v.Get("display", "graphType"))
 	switch {
 	case c.Category == "Memory":
@@ -110,7 +120,7 @@ func (r *reader) counter(v *jsonfile.Value) stream.Counter {
 func (r *reader) counts(v *jsonfile.Value, s stream.Series, unit stream.Format) {
 	t := r.file.table(v, "time", "timeDeltas", "count", "number")
 	digits := 0
-	if unit == stream.FormatNanoseconds { // it is in ms
+	if unit == stream.FormatNanoseconds && r.processed() { // it is in ms
 		digits = 6
 	}
 	var value, number int64
