@@ -44,6 +44,10 @@ func appendEscape(dst []byte, b byte) []byte {
 	switch b {
 	case '"', '\\':
 		return append(dst, '\\', b)
+	case '\b':
+		return append(dst, `\b`...)
+	case '\f':
+		return append(dst, `\f`...)
 	case '\n':
 		return append(dst, `\n`...)
 	case '\r':

@@ -46,7 +46,7 @@ func TestAppendString(t *testing.T) {
 		{"", `""`},
 		{"plain", `"plain"`},
 		{"a\"b\\c", `"a\"b\\c"`},
-		{"\n\r\t\x00\x1f\x7f", `"\n\r\t\u0000\u001f` + "\x7f" + `"`},
+		{"\b\f\n\r\t\x00\x1f\x7f", `"\b\f\n\r\t\u0000\u001f` + "\x7f" + `"`},
 		{"größe · 日本 😀", `"größe · 日本 😀"`},
 		{"a\xffb\xc3", "\"a\ufffdb\ufffd\""},
 		{"\xe2\x82", "\"\ufffd\ufffd\""},
