@@ -14,7 +14,8 @@ import (
 )
 
 // order sorts the processes and sets copies aside: of two with one instance
-// the one that goes on longer is kept.
+// the one that goes on longer is kept. Of what several execution traces have, one
+// keeps it.
 func (f *Found) order() {
 	for _, p := range f.Processes {
 		p.anchors = decode.Anchors(p.Process)
@@ -26,6 +27,7 @@ func (f *Found) order() {
 		}
 		return kept.Instance == p.Instance
 	})
+	f.trimTraces()
 	f.sort()
 }
 
@@ -46,6 +48,9 @@ func (f *Found) joinCopies() {
 	}
 	for _, q := range f.twice {
 		p := kept[q.Instance]
+		if p == nil { // a trace, of which others have all
+			continue
+		}
 		before := size(p)
 		if p.only == nil && p.Join(q.Process) > 0 {
 			q.lent = int64(size(p) - before)

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
 
 	"gprof/chunks"
 	"gprof/ingest/gotrace"
@@ -37,6 +39,29 @@ func (g *goTrace) Processes() []stream.Process { return []stream.Process{g.Proce
 // Source implements foreignFile.
 func (g *goTrace) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source {
 	return g.File.Source(t, ids[0], gotrace.Options{Tracks: g.tracks, Place: g.place, Shift: shift})
+}
+
+// trimTraces leaves each generation to one of the traces that have it: snapshots
+// of a flight recorder overlap. A trace that keeps none is a copy.
+func (f *Found) trimTraces() {
+	traces := map[*Process]*gotrace.File{}
+	for _, p := range f.Processes {
+		if p.foreign == nil {
+			continue
+		}
+		if g, ok := p.foreign.file.(*goTrace); ok {
+			traces[p] = g.File
+		}
+	}
+	var seen gotrace.Overlap
+	copied := map[*Process]bool{}
+	for _, p := range slices.SortedFunc(maps.Keys(traces), func(p, q *Process) int { return gotrace.Compare(traces[p], traces[q]) }) {
+		if !seen.Trim(traces[p]) {
+			copied[p] = true
+			f.twice = append(f.twice, p)
+		}
+	}
+	f.Processes = slices.DeleteFunc(f.Processes, func(p *Process) bool { return copied[p] })
 }
 
 // group implements grouped.
@@ -77,12 +102,17 @@ const (
 // windows returns the sources of the windows of the execution trace that lie
 // beside the recording of p, whose id is given.
 func (p *Process) windows(t *stream.Tables, id stream.ProcessID, by Grouping) (all []stream.Source) {
+	var seen gotrace.Overlap
 	for i, w := range p.Traces {
 		f, err := gotrace.Open(func() (io.ReadCloser, error) { return p.files.Open(path.Join(p.Dir, w.Name)) })
 		if err != nil {
 			t.Ledger.Add(p.badWindow(w, err))
 		}
-		if f != nil {
+		switch {
+		case f == nil:
+		case !seen.Trim(f):
+			t.Ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDuplicate, What: "execution traces", Where: w.Name, Count: 1, Bytes: w.Size})
+		default:
 			all = append(all, f.Source(t, id, gotrace.Options{
 				Tracks: traceTracks(by), Place: p.clock.At, Beside: true, FirstIndex: traceIndexes + uint64(i)*windowIndexes,
 			}))

@@ -39,6 +39,12 @@
 // first, and on the monotonic clock by all of them. Older traces tell no real
 // time.
 //
+// # Snapshots
+//
+// What a flight recorder had in its ring when two snapshots were taken is in both.
+// Such a generation is read from the file that begins first ([Overlap]), and the
+// ledger counts it. What lasts from one file into the next is cut there.
+//
 // # Damage
 //
 // A generation that can't be read costs that generation; a file that is cut short

@@ -17,6 +17,7 @@ type File struct {
 	version  int
 	size     int64
 	all      []generation // at least one
+	trimmed  []generation // those before them, which another file has
 	instance uint64
 }
 

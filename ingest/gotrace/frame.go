@@ -62,6 +62,7 @@ type generation struct {
 	first    int64  // ns of the trace's clock: of the first batch
 	last     int64  // likewise, of the last batch
 	anchor   Anchor // Wall is 0 when it tells none
+	id       generationID
 }
 
 // Anchor is one reading of three clocks, in ns.
@@ -259,6 +260,10 @@ func (s *scan) finish(off int64) error {
 	if s.snap.Wall != 0 {
 		g.anchor = s.snap.Anchor
 		g.anchor.Trace = s.time(s.snap.ticks)
+	}
+	var err error
+	if g.id, err = s.identify(g.from, off); err != nil {
+		return err
 	}
 	s.all = append(s.all, g)
 	s.begin(off)

@@ -168,6 +168,10 @@ func (s *Source) finish() error {
 	if s.file.version < version26 {
 		s.note(stream.Line{Reason: stream.ReasonUnproven, What: "generations", Where: "the last one: before Go 1.26 nothing tells where it ends", Count: 1})
 	}
+	for i := range s.file.trimmed {
+		g := &s.file.trimmed[i]
+		s.note(stream.Line{Reason: stream.ReasonDuplicate, What: "generations of the execution trace", Count: 1, Bytes: g.to - g.from})
+	}
 	for kind, n := range s.twice {
 		s.note(stream.Line{Reason: stream.ReasonDuplicate, What: stream.Kind(kind).String() + " of the execution trace", Count: n})
 	}
