@@ -9,6 +9,11 @@ import (
 // survey names the build of a program as the recorder names it, if that is noted in
 // it; else it is "", and the recorder takes [contentID]. It says what the file holds.
 func survey(name string) (id string, holds holding, err error) {
+	if isPacked(name) {
+		if id := headBuild(name); id != "" {
+			return id, wholeProgram, nil
+		}
+	}
 	f, err := openELF(name)
 	if err != nil {
 		return "", 0, err

@@ -94,3 +94,12 @@ func FuzzProgram(f *testing.F) {
 		readProgram(e).lookup(offset)
 	})
 }
+
+func FuzzBuildIn(f *testing.F) {
+	f.Add([]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00" + "\x04\x00\x00\x00\x08\x00\x00\x00\x03\x00\x00\x00GNU\x00BBBBBBBB"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if id := buildIn(b); len(id) > 2*len(b) {
+			t.Errorf("a build id of %d digits in %d bytes", len(id), len(b))
+		}
+	})
+}

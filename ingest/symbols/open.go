@@ -3,6 +3,7 @@ package symbols
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"gprof/rawformat/buildid"
 )
 
 // ErrXZ means that a kernel's modules are compressed in a way that is not read here.
@@ -29,6 +32,19 @@ func openELF(name string) (*elf.File, error) {
 	if !isPacked(name) {
 		return elf.Open(name)
 	}
+	b, err := readPacked(name, maxModule+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxModule {
+		return nil, fmt.Errorf("%s: a module of more than %d bytes", name, maxModule)
+	}
+	return elf.NewFile(bytes.NewReader(b))
+}
+
+// readPacked reads the first n bytes of what a module was before it was compressed, fewer
+// if it has no more.
+func readPacked(name string, n int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -39,14 +55,7 @@ func openELF(name string) (*elf.File, error) {
 		return nil, err
 	}
 	defer r.Close()
-	b, err := io.ReadAll(io.LimitReader(r, maxModule+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > maxModule {
-		return nil, fmt.Errorf("%s: a module of more than %d bytes", name, maxModule)
-	}
-	return elf.NewFile(bytes.NewReader(b))
+	return io.ReadAll(io.LimitReader(r, n))
 }
 
 // unpack reads what a file of that name was before it was compressed.
@@ -54,9 +63,43 @@ func unpack(name string, r io.Reader) (io.ReadCloser, error) {
 	if strings.HasSuffix(name, ".gz") {
 		return gzip.NewReader(r)
 	}
-	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxModule))
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxModule))
 	if err != nil {
 		return nil, err
 	}
 	return z.IOReadCloser(), nil
+}
+
+// moduleHead is where the notes of a module usually are: its code stands behind them.
+const moduleHead = 8 << 10
+
+// headBuild is the build id of a module that is compressed, "" if it does not stand near
+// the front. A system has thousands of modules, so that none is unpacked whole for that.
+func headBuild(name string) string {
+	b, err := readPacked(name, moduleHead)
+	if err != nil {
+		return ""
+	}
+	return buildIn(b)
+}
+
+// buildIn is the build id that is noted in the front of a file, "" if none is.
+func buildIn(b []byte) string {
+	if len(b) < elf.EI_NIDENT {
+		return ""
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if elf.Data(b[elf.EI_DATA]) == elf.ELFDATA2MSB {
+		order = binary.BigEndian
+	}
+	const before = 12 // what a note has before its owner
+	for at := elf.EI_NIDENT; ; at++ {
+		i := bytes.Index(b[at:], []byte("GNU\x00"))
+		if i < 0 {
+			return ""
+		}
+		if at += i; order.Uint32(b[at-before:]) == 4 && order.Uint32(b[at-4:]) == 3 {
+			return buildid.InNotes(order, b[at-before:])
+		}
+	}
 }

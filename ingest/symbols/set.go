@@ -59,7 +59,7 @@ type Set struct {
 // Open looks for programs, and lists of a kernel, in paths: files, and folders with
 // those below them.
 // Only their build ids are read. There is one error for each path: nil, or why
-// it leads to none: [ErrNoProgram], or the disk's; [ErrXZ] if some of them can't be read.
+// it leads to none: [ErrNoProgram], [ErrXZ], or the disk's.
 func Open(paths []string) (*Set, []error) {
 	s := &Set{files: map[string][]file{}, open: map[string]*program{}}
 	errs := make([]error, len(paths))
@@ -89,9 +89,10 @@ func Open(paths []string) (*Set, []error) {
 			return nil // one folder that cannot be read hides no other
 		})
 		switch {
-		case err == nil && packed > 0:
+		case err != nil || n > 0:
+		case packed > 0:
 			err = ErrXZ
-		case err == nil && n == 0:
+		default:
 			err = ErrNoProgram
 		}
 		errs[i] = err
