@@ -1,9 +1,11 @@
 package tables
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -127,14 +129,24 @@ func (s *Sink) sessionOf(processes []stream.ProcessID) string {
 		p.Parent = 0 // a number of this run
 		p.Read = p.Read.Minus(s.elsewhere[p.Instance])
 		fmt.Fprintf(sum, "%q\n", fmt.Sprintf("%+v", p))
-		for _, line := range t.Ledger.Lines() {
-			if line.Process == instance(p.Instance) {
-				fmt.Fprintf(sum, "%q\n", fmt.Sprintf("%+v", line))
-			}
+		for _, line := range linesOf(s.known, instance(p.Instance)) {
+			fmt.Fprintf(sum, "%q\n", fmt.Sprintf("%+v", line))
 		}
 	}
 	fmt.Fprintln(sum, t.Stacks.Len(), t.Frames.Len(), t.Strings.Len(), len(t.Events))
 	return instance(first) + "-" + hex.EncodeToString(sum.Sum(nil)[:6])
+}
+
+// linesOf are those of one process among lines of the ledger, which are in its order:
+// by process first.
+func linesOf(all []stream.Line, process string) []stream.Line {
+	byProcess := func(l stream.Line, process string) int { return cmp.Compare(l.Process, process) }
+	from, _ := slices.BinarySearchFunc(all, process, byProcess)
+	n := slices.IndexFunc(all[from:], func(l stream.Line) bool { return l.Process != process })
+	if n < 0 {
+		return all[from:]
+	}
+	return all[from:][:n]
 }
 
 // instance is the name of a process.
