@@ -73,6 +73,9 @@ func (c *diffCmd) Run(s *streams) error {
 	}
 	c.tell(s, "base", one)
 	c.tell(s, "new", two)
+	if !c.Quiet && len(one.unseen) > 0 {
+		s.hintUnseen(two.unseen)
+	}
 	if err := c.judgeAll(one, two); err != nil {
 		return err
 	}

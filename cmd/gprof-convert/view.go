@@ -74,6 +74,9 @@ func (c *viewCmd) Run(s *streams) error {
 	}
 	defer file.discard()
 	c.tell(s, "", read)
+	if c.HTML && !c.Quiet {
+		s.hintUnseen(read.unseen)
+	}
 	if err := c.show(s, server, file.file, func(name string) string {
 		if c.Pprof || c.HTML {
 			return server.URL(name)
