@@ -45,6 +45,9 @@ func newUnnamedFrames(t *stream.Tables, id stream.ModuleID, n int) *unnamedFrame
 	return &unnamedFrames{Module: name, Build: m.Build, Frames: n}
 }
 
+// madeModule is what perf and the kernel call memory of no file.
+const madeModule = "//anon"
+
 // printUnnamed says what to bring.
 func (m *summary) printUnnamed(out io.Writer) {
 	sum := 0
@@ -56,13 +59,16 @@ func (m *summary) printUnnamed(out io.Writer) {
 	}
 	fmt.Fprintf(out, "\n%d of %s have no name. The binary with this build id has them; give it with --symbols:\n", sum, count(m.Frames, "frame"))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	kernel := false
+	kernel, made := false, false
 	for _, u := range m.Unnamed {
-		kernel = kernel || u.Module == kernelModule
+		kernel, made = kernel || u.Module == kernelModule, made || u.Module == madeModule
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", stream.Printable(orDash(u.Build)), count(u.Frames, "frame"), stream.Printable(u.Module))
 	}
 	w.Flush()
 	if kernel {
 		fmt.Fprintln(out, "  Of the kernel that runs here --symbols /proc/kallsyms has them, read as root.")
+	}
+	if made {
+		fmt.Fprintf(out, "  %s is what a process made as it ran: in a perf.data --symbols /tmp/perf-PID.map names it, if the process wrote that.\n", madeModule)
 	}
 }
