@@ -50,14 +50,17 @@ const madeModule = "//anon"
 
 // printUnnamed says what to bring.
 func (m *summary) printUnnamed(out io.Writer) {
-	sum := 0
+	sum, advice := 0, "No build id tells which binary has them:"
 	for _, u := range m.Unnamed {
 		sum += u.Frames
+		if u.Build != "" {
+			advice = "The binary with this build id has them; give it with --symbols:"
+		}
 	}
 	if sum == 0 {
 		return
 	}
-	fmt.Fprintf(out, "\n%d of %s have no name. The binary with this build id has them; give it with --symbols:\n", sum, count(m.Frames, "frame"))
+	fmt.Fprintf(out, "\n%d of %s have no name. %s\n", sum, count(m.Frames, "frame"), advice)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	kernel, made := false, false
 	for _, u := range m.Unnamed {

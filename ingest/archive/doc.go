@@ -59,7 +59,7 @@ var (
 	ErrClash   = errors.New("is a file and a directory")
 	ErrOverlap = errors.New("shares its bytes with another member")
 	ErrLies    = errors.New("is not as large as it says")
-	ErrMethod  = errors.New("is encrypted, or compressed in an unknown way")
+	ErrMethod  = errors.New("is encrypted, or compressed in an unknown way; unpack it with what packed it")
 	ErrMany    = errors.New("has too many members")
 	ErrBomb    = errors.New("unpacks to too much for its size")
 	ErrTorn    = errors.New("is cut short")
