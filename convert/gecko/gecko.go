@@ -11,8 +11,8 @@
 // What the format can't say, and what stands for it:
 //
 //   - Samples have no weight. A sample of weight n becomes n rows at one time,
-//     the CPU time in the first; at most [MaxRepeat] rows, the rest is in the
-//     ledger. Weight 0 becomes a row without a stack: it keeps its CPU time.
+//     the CPU time in the first; at most [MaxRepeat] rows, and [MaxRepeats] of all
+//     of them, the rest is in the ledger. Weight 0 becomes a row without a stack: it keeps its CPU time.
 //   - Goroutines of markers are a field of theirs, where they are known. Those of
 //     samples have no place.
 //   - Native functions have no file and no line. Frames are merged by function
@@ -65,6 +65,8 @@ type Sink struct {
 	row    []byte                // scratch
 	merged [ahead]stream.StackID // scratch
 
+	maxRepeat, repeatsLeft int64 // rows of one sample; of all, beside the first of each
+
 	lostArguments []atomic.Int64 // by ProcessID
 	samplePieces  viewer.Pool[samplePiece]
 	markerPieces  viewer.Pool[markerPiece]
@@ -73,7 +75,9 @@ type Sink struct {
 }
 
 // New returns a Sink that writes to w, and closes it at the end.
-func New(w *ordered.Writer) *Sink { return &Sink{out: viewer.NewOutput(w)} }
+func New(w *ordered.Writer) *Sink {
+	return &Sink{out: viewer.NewOutput(w), maxRepeat: MaxRepeat, repeatsLeft: MaxRepeats}
+}
 
 // Begin writes what does not depend on segments.
 func (s *Sink) Begin(t *stream.Tables) error {

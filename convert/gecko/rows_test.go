@@ -1,6 +1,7 @@
 package gecko
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -57,18 +58,31 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// A sample has as many rows as one may have, and all have as many as all may have; those
+// of one may lie in several pieces. Only its first row has CPU time.
 func TestWeightBeyondBound(t *testing.T) {
-	profile := build(t, func(b *streamtest.Builder, p *streamtest.Process) {
-		for weight := range int64(3) {
-			p.Main.Add(streamtest.Row{Time: begin, Stack: b.Stack("main"), Weight: MaxRepeat - 1 + weight, CPU: 1})
-		}
-	})
-	rows := members(profile.list("threads"))[0].table("samples").rows
-	if want := 3*MaxRepeat - 1; len(rows) != want {
-		t.Errorf("%d rows, want %d", len(rows), want)
+	const most = 2*pieceRows + 1
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Pid: 1, Name: "shop", Start: begin, End: begin + second})
+	stack := b.StackOf(stream.Frame{Function: b.Tables.Strings.Intern("main")})
+	for i := range 3 {
+		p.Main.Add(streamtest.Row{Time: begin + stream.Time(i), Stack: stack, Weight: most - 1 + int64(i), CPU: 7})
 	}
-	lines := members(profile.object("profileGatheringLog").object("1").list("ledger"))
-	if len(lines) != 1 || lines[0]["reason"] != "unsupported" || lines[0]["what"] != "samples" || lines[0]["count"] != 1.0 || lines[0]["process"] != "0000000000000001" {
+	p.Main.Add(streamtest.Row{Time: begin + 4, Stack: stack, Weight: 9, CPU: 7}) // of which two have room
+	var out bytes.Buffer
+	s := newSink(&out).(*Sink)
+	s.maxRepeat, s.repeatsLeft = most, 3*(most-1)
+	if err := stream.Copy(s, b.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string]int{`0.25`: most - 1, `0.250001`: most, `0.250002`: most, `0.250004`: 2} {
+		first, further := strings.Count(out.String(), "[0,"+at+",7]"), strings.Count(out.String(), "[0,"+at+",0]")
+		if first != 1 || first+further != want {
+			t.Errorf("at %s %d rows with CPU time and %d without, want %d in all", at, first, further, want)
+		}
+	}
+	lines := s.tables.Ledger.Lines()
+	if len(lines) != 1 || lines[0].What != "samples" || lines[0].Reason != stream.ReasonUnsupported || lines[0].Count != 1+7 {
 		t.Errorf("ledger %v", lines)
 	}
 }

@@ -7,8 +7,13 @@ import (
 	"gprof/stream"
 )
 
-// MaxRepeat is how many rows one sample becomes at most.
-const MaxRepeat = 10_000
+// Bounds of the rows that samples become. Some tools make one sample of a thread that
+// sleeps: a hundred thousand are minutes at the rates of browsers.
+const (
+	MaxRepeat  = 100_000    // of one sample
+	MaxRepeats = 64_000_000 // of all, beside the first of each
+	pieceRows  = 10_000     // of one sample in a piece
+)
 
 // beginSamples begins the list of samples. The viewer wants a column of delays,
 // but not that rows reach it.
@@ -40,26 +45,31 @@ func (s *Sink) samples(b *stream.Batch) {
 		if b.Stack[i] != 0 && b.Weight[i] > 0 {
 			row.stack = s.thread.number(merged[i%ahead])
 		}
-		if b.Weight[i] > 1 {
-			row.repeat = s.repeats(b.Weight[i])
-		}
-		p.rows = append(p.rows, row)
-		if rows += 1 + int(row.repeat); rows >= viewer.MaxRows {
-			s.writeSamples(p, rows)
-			p, rows = s.samplePieces.Get(), 0
-			p.rows = p.rows[:0]
+		for left := s.rowsOf(b.Weight[i]); left > 0; left -= int64(row.repeat) + 1 {
+			row.repeat = int32(min(left, pieceRows)) - 1
+			p.rows = append(p.rows, row)
+			row.cpu = min(row.cpu, 0)
+			if rows += 1 + int(row.repeat); rows >= viewer.MaxRows {
+				s.writeSamples(p, rows)
+				p, rows = s.samplePieces.Get(), 0
+				p.rows = p.rows[:0]
+			}
 		}
 	}
 	s.writeSamples(p, rows)
 }
 
-// repeats is how often a sample of that weight is written again.
-func (s *Sink) repeats(weight int64) int32 {
-	if weight > MaxRepeat {
-		s.lost.Lose(s.walk.Process, "samples", weight-MaxRepeat)
-		weight = MaxRepeat
+// rowsOf is how many rows a sample of that weight becomes.
+func (s *Sink) rowsOf(weight int64) int64 {
+	if weight <= 1 {
+		return 1
 	}
-	return int32(weight - 1)
+	rows := 1 + min(weight-1, s.maxRepeat-1, s.repeatsLeft)
+	s.repeatsLeft -= rows - 1
+	if rows < weight {
+		s.lost.Lose(s.walk.Process, "samples", weight-rows)
+	}
+	return rows
 }
 
 func (s *Sink) writeSamples(p *samplePiece, rows int) {
