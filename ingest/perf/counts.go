@@ -13,13 +13,21 @@ type counted struct {
 	tid int32
 }
 
-// since is how far a counter of an event has come since it was told before.
-func (c counts) since(a *attr, tid int32, v perfevent.Value) uint64 {
+// maxCounted bounds how many counters are kept in mind, as each takes some memory: groups
+// are of few events, and their threads of one command.
+const maxCounted = 1 << 18
+
+// since is how far a counter of an event has come since it was told before. It is not ok
+// if there are too many of them to know.
+func (c counts) since(a *attr, tid int32, v perfevent.Value) (n uint64, ok bool) {
 	key := counted{id: v.ID}
 	if a.Flags&perfevent.FlagInherit != 0 {
 		key.tid = tid
 	}
-	before := c[key]
+	before, known := c[key]
+	if !known && len(c) == maxCounted {
+		return 0, false
+	}
 	c[key] = v.Value
-	return v.Value - min(before, v.Value)
+	return v.Value - min(before, v.Value), true
 }

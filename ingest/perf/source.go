@@ -248,10 +248,15 @@ func (s *source) takeSample(rec *record) {
 		return
 	}
 	for _, v := range m.Values {
-		if a := s.file.attrWith(v.ID, a); a != nil {
-			s.deliver(a, who, stack, s.counts.since(a, m.Tid, v))
-		} else {
+		a := s.file.attrWith(v.ID, a)
+		if a == nil {
 			s.lost.unknown++
+			continue
+		}
+		if n, ok := s.counts.since(a, m.Tid, v); ok {
+			s.deliver(a, who, stack, n)
+		} else {
+			s.lost.damaged++
 		}
 	}
 }

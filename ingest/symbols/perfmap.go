@@ -31,12 +31,16 @@ func openPerfMap(name string) (*program, error) {
 	return readPerfMap(io.LimitReader(f, maxTable))
 }
 
+// maxName bounds a line: names may hold paths and types.
+const maxName = 1 << 20
+
 // readPerfMap reads such a list: lines of an address, a size, both in hex, and a name. Of
 // two functions at one address the process made the last one later. What is no such line
 // names nothing.
 func readPerfMap(r io.Reader) (*program, error) {
 	p := &program{loads: []elf.ProgHeader{{Filesz: math.MaxUint64}}} // an address is its own offset
 	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxName)
 	for lines.Scan() {
 		start, rest, _ := strings.Cut(lines.Text(), " ")
 		size, function, _ := strings.Cut(rest, " ")
