@@ -45,7 +45,7 @@ func (s *Sink) period() int64 {
 func (s *Sink) comments() []string {
 	var all []string
 	incomplete := false
-	for _, line := range s.known {
+	for _, line := range atMost(s.known, maxComments) {
 		incomplete = incomplete || stream.Reasons[line.Reason].Severity == stream.Loss
 		all = append(all, comment(line))
 	}
@@ -54,6 +54,31 @@ func (s *Sink) comments() []string {
 	}
 	if incomplete {
 		all = append(all, "The recording is incomplete: see pprof -comments")
+	}
+	return all
+}
+
+// maxComments is how many lines of the ledger are told one by one: a thousand
+// inputs have thousands, which nobody reads, and a profile for PGO is kept in a
+// repository.
+const maxComments = 20
+
+// atMost are lines as they are, or, if they are more, their sums by reason and
+// by what they count.
+func atMost(lines []stream.Line, most int) (all []stream.Line) {
+	if len(lines) <= most {
+		return lines
+	}
+	at := map[stream.Line]int{}
+	for _, l := range lines {
+		key := stream.Line{Reason: l.Reason, What: l.What}
+		i, ok := at[key]
+		if !ok {
+			i = len(all)
+			at[key], all = i, append(all, key)
+		}
+		all[i].Count += l.Count
+		all[i].Bytes += l.Bytes
 	}
 	return all
 }

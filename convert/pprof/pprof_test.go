@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -310,6 +311,34 @@ func TestLedger(t *testing.T) {
 	}
 	if diff := cmp.Diff(comments, parse(t, out.Bytes()).Comments); diff != "" {
 		t.Error("want, got:", diff)
+	}
+}
+
+// A thousand inputs do not make a thousand comments.
+func TestManyComments(t *testing.T) {
+	for inputs, want := range map[int][]string{
+		1:               {"# unsure: 0000000000000001 clock spread: 5 samples (clock not aligned exactly)"},
+		maxComments + 1: {"# unsure: clock: 105 samples (clock not aligned exactly)"},
+	} {
+		b := streamtest.NewBuilder()
+		for i := range inputs {
+			p := b.Process(stream.Process{Instance: uint64(i + 1), Name: "shop"})
+			p.Main.Sample(begin, b.Stack("main"))
+			b.Tables.Ledger.Add(stream.Line{Process: fmt.Sprintf("%016x", i+1), Reason: stream.ReasonClock, What: "samples", Where: "spread", Count: 5})
+		}
+		var out bytes.Buffer
+		if err := stream.Copy(newSink(&out), b.Source(), stream.CopyOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, comment := range parse(t, out.Bytes()).Comments {
+			if !strings.Contains(comment, "CPU time") {
+				got = append(got, comment)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d inputs: -want +got\n%s", inputs, diff)
+		}
 	}
 }
 
