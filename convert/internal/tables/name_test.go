@@ -29,8 +29,9 @@ func TestSessionOf(t *testing.T) {
 				t.Errorf("process %d: %s, and %s where %d lost something", id, whole, got, other)
 			}
 		}
-		one, two := nameOf(id, lost(uint64(id), "blocks")), nameOf(id, lost(uint64(id), "blocks"), lost(uint64(id), "pages"))
-		if one == two {
+		before, behind := lost(0, "pages"), lost(9, "pages")
+		one, two := nameOf(id, before, lost(uint64(id), "blocks"), behind), nameOf(id, before, lost(uint64(id), "blocks"), lost(uint64(id), "pages"), behind)
+		if one == two || one == whole {
 			t.Errorf("process %d: %s whether it lost one thing or two", id, one)
 		}
 	}
