@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"gprof/convert/internal/totals"
 	"gprof/stream"
 )
 
@@ -65,6 +66,32 @@ func (l *locations) encode(id stream.StackID) []byte {
 	}
 	l.encoded = append(l.encoded, 0)
 	return encodedAt(l.encoded, uint32(from))
+}
+
+const (
+	// together is how many stacks are approached at a time.
+	together = 64
+	// ownCallers is how many callers a stack mostly has that no other one has.
+	ownCallers = 8
+)
+
+// approach walks some stacks outward, all at once, as far as they are not encoded:
+// callers that lie in no cache of the processor are waited for together, and are at
+// hand when the stacks are encoded one by one.
+func (l *locations) approach(all []totals.Total) {
+	var ids [together]stream.StackID
+	for i := range all {
+		ids[i] = all[i].Stack
+	}
+	for far, left := 0, true; left && far < ownCallers; far++ {
+		left = false
+		for i, id := range ids[:len(all)] {
+			if id != 0 && l.at[id] == 0 {
+				ids[i], _ = l.tables.Stacks.At(id)
+				left = true
+			}
+		}
+	}
 }
 
 // encodedAt is the rest of the stack that is encoded at a place. No number is 0, nor

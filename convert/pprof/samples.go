@@ -22,6 +22,9 @@ const (
 func (s *Sink) track(process stream.ProcessID, track stream.TrackID, all []totals.Total) {
 	s.label(process, track)
 	for i := range all {
+		if i%together == 0 {
+			s.locations.approach(all[i:min(i+together, len(all))])
+		}
 		if total := &all[i]; !total.Zero() {
 			s.sample(total.Stack, total.Who, s.types.valuesOf(total, s.totals.Measure))
 		}
