@@ -69,7 +69,7 @@ var formats = []Format{
 	{
 		Name:       "pprof",
 		Text:       "samples for go tool pprof and go build -pgo; always compressed",
-		Extensions: []string{".pb", ".pprof"},
+		Extensions: []string{".pb", ".pprof", ".pgo"},
 		Sums:       true,
 		Samples:    true,
 		Binary:     true,
