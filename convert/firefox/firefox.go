@@ -26,6 +26,8 @@
 //     scripts allocated are the table that the viewer makes of them.
 //   - Pauses are of processes, but the format has them by thread, which are
 //     written before: they stand in "gprof", under their process.
+//   - Counters are drawn by their category, which may be another than their own: that,
+//     and their unit, stand in "gprof" beside it.
 //   - Pages have no end, and the recorder's overhead no number of samples.
 //   - Addresses have 31 bits. A larger one is in the name, if there is no other.
 //
