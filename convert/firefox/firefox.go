@@ -29,6 +29,8 @@
 //   - Counters are drawn by their category, which may be another than their own: that,
 //     and their unit, stand in "gprof" beside it.
 //   - Pages have no end, and the recorder's overhead no number of samples.
+//   - Threads are tracks, which several threads of the system may have had: their
+//     tids are numbers of the output.
 //   - Addresses have 31 bits. A larger one is in the name, if there is no other.
 //
 // Every column is there, also an empty one: newer viewers, which bring the

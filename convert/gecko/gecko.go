@@ -23,6 +23,8 @@
 //     but no number of objects.
 //   - Pages have no end, and the recorder's overhead no number of samples.
 //   - Counters of bytes are all called Memory by the viewer.
+//   - Threads are tracks, which several threads of the system may have had: their
+//     tids are numbers of the output.
 //   - Modules have no address, only offsets. Each gets a range of addresses
 //     that no other has, so that an address leads back to module and offset. That
 //     of a frame that calls is the one to which is returned, one byte behind ours.
