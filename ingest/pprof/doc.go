@@ -25,7 +25,7 @@
 //     so; or stand at its time if it took none.
 //
 //   - Labels stay, also numeric ones, as texts with their units; a number called
-//     goroutine is one.
+//     goroutine is one. Several values of a label are one text, with commas.
 //
 //   - Code without a function is named by programs that are given (see
 //     [File.NameBy]). Functions of Go programs have their categories.

@@ -1,9 +1,12 @@
 package pprof
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"gprof/rawformat/profileproto"
 	"gprof/stream"
@@ -75,9 +78,36 @@ func (l *labels) parse() (w whose) {
 		rest = rest[n+int(size):]
 	}
 	if len(l.list) > 0 {
-		w.labels = l.to.labels.Intern(stream.NewLabelSet(l.list...))
+		w.labels = l.to.labels.Intern(stream.NewLabelSet(joinValues(l.list)...))
 	}
 	return w
+}
+
+// joinValues makes several values of one key one text, in place: a sample's label may be
+// a list, ours are not.
+func joinValues(list []stream.Attr) []stream.Attr {
+	slices.SortStableFunc(list, func(a, b stream.Attr) int { return cmp.Compare(a.Key, b.Key) })
+	joined := list[:0]
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n].Key == list[0].Key {
+			n++
+		}
+		one := list[0]
+		if n > 1 {
+			one.Value = joinedValue(list[:n])
+		}
+		joined, list = append(joined, one), list[n:]
+	}
+	return joined
+}
+
+func joinedValue(list []stream.Attr) string {
+	var values []string
+	for _, a := range list {
+		values = append(values, a.Value)
+	}
+	return strings.Join(values, ", ")
 }
 
 // label reads one label.

@@ -281,7 +281,7 @@ func odd() *profile.Profile {
 	return &profile.Profile{
 		SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "wall", Unit: "microseconds"}, {Type: "io", Unit: "MB"}, {Type: "hits", Unit: "requests"}},
 		Sample: []*profile.Sample{
-			{Location: []*profile.Location{bare, inlined}, Value: []int64{2, 3000, 1, 4}, Label: map[string][]string{"route": {"/"}}, NumLabel: map[string][]int64{"size": {16}, "goroutine": {77}}, NumUnit: map[string][]string{"size": {"kilobytes"}, "goroutine": {""}}},
+			{Location: []*profile.Location{bare, inlined}, Value: []int64{2, 3000, 1, 4}, Label: map[string][]string{"route": {"/"}, "tags": {"b", "a", "b"}}, NumLabel: map[string][]int64{"size": {16}, "goroutine": {77}, "ports": {80, 443}}, NumUnit: map[string][]string{"size": {"kilobytes"}, "goroutine": {""}, "ports": {"", "tls"}}},
 			{Location: []*profile.Location{inlined}, Value: []int64{-1, 0, 0, -4}},
 			{Value: []int64{5, 0, 0, 0}},
 		},
@@ -299,7 +299,7 @@ func TestOdd(t *testing.T) {
 	for _, want := range []string{
 		"Name:shop.exe", `Exe:C:\bin\shop.exe`, "Start:1795000000000000000 End:1795000000000006000", "Interval:10000000",
 		"{Key:default_sample_type Value:wall} {Key:drop_frames Value:^runtime} {Key:keep_frames Value:main} {Key:doc_url Value:https://example.org/} {Key:comment Value:one\ntwo}",
-		"Offset:4112 Depth:1", "Offset:66", "Start:40", "Line:41", "route=/ size=16 kilobytes",
+		"Offset:4112 Depth:1", "Offset:66", "Start:40", "Line:41", "ports=80, 443 tls route=/ size=16 kilobytes tags=b, a, b",
 		"goroutine 77",
 		"1795000000000001000 #1 stack", "1795000000000005000 #", // a third each: in the middle
 		"weight 2 cpu -1", "weight 5 cpu -1",
