@@ -156,7 +156,7 @@ func (f *freezer) frame(r Frame) Frame {
 
 func compareTracks(a, b Track) int {
 	return cmp.Or(cmp.Compare(a.Process, b.Process), compareBools(b.Main, a.Main), cmp.Compare(a.Name, b.Name),
-		cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), compareBools(a.Root, b.Root))
+		cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), compareBools(a.Root, b.Root), cmp.Compare(a.Thread, b.Thread))
 }
 
 func compareCounters(a, b Counter) int {

@@ -167,9 +167,10 @@ func (e Exit) HasCode() bool { return e.Known && (e.Code != 0 || e.Reason == Exi
 type Track struct {
 	Process    ProcessID
 	Name       string
-	Main       bool // the process as a whole: events that name no track
-	Root       bool // named after a thread, or the function that its goroutines began in: not by the program
-	Start, End Time // 0 unknown or as the process
+	Main       bool  // the process as a whole: events that name no track
+	Root       bool  // named after a thread, or the function that its goroutines began in: not by the program
+	Start, End Time  // 0 unknown or as the process
+	Thread     int64 // the thread of the system that it is; 0 unknown, or none
 }
 
 // Counter is a value over time, or what measurements are of.

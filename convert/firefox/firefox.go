@@ -29,7 +29,7 @@
 //   - Counters are drawn by their category, which may be another than their own: that,
 //     and their unit, stand in "gprof" beside it.
 //   - Pages have no end, and the recorder's overhead no number of samples.
-//   - Threads are tracks, which several threads of the system may have had: their
+//   - Threads are tracks, which several threads of the system may have had: then their
 //     tids are numbers of the output.
 //   - Addresses have 31 bits. A larger one is in the name, if there is no other.
 //
@@ -80,7 +80,9 @@ type Sink struct {
 	about   *section
 
 	threads []activity // written ones
-	main    int        // the place of the process' main thread among them
+	tids    viewer.Tids
+	tid     int64 // of the last one
+	main    int   // the place of the process' main thread among them
 	thread  thread
 	counter counter
 	cost    overheads
@@ -118,6 +120,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.out.BeginObject()
 	s.out.Key("threads")
 	s.out.BeginArray()
+	s.tids = viewer.NewTids(t)
 	s.walk.Begin(t, s.step)
 	return s.err()
 }

@@ -43,7 +43,7 @@ func (s *Sink) markers(b *stream.Batch) {
 	for from := 0; from < b.Len(); {
 		to := viewer.PieceEnd(b, from)
 		p := s.markerPieces.Get()
-		p.start, p.tid = s.start, int64(len(s.threads))
+		p.start, p.tid = s.start, s.tid
 		p.Take(b, from, to, typ, s.start, &s.texts, &s.lostArguments[s.walk.Process])
 		s.out.List(to-from, ordered.Text, func(dst []byte) []byte {
 			dst = p.appendTo(dst)

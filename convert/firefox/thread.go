@@ -45,6 +45,7 @@ func (s *Sink) beginThread() {
 	t.scripts.rows = 0
 	t.scripts.names.Reset()
 	s.threads = append(s.threads, activity{thread: len(s.threads), main: s.walk.Main})
+	s.tid = s.tids.Next(s.walk.Track)
 	s.out.BeginObject()
 	s.out.Member("name", viewer.ThreadName(s.tables, s.walk.Track, s.walk.Main))
 	s.out.Key("isMainThread")
@@ -53,7 +54,7 @@ func (s *Sink) beginThread() {
 	s.out.Member("processName", s.process().Title())
 	viewer.WriteSite(s.out.Writer, s.process())
 	s.out.Member("pid", s.pid())
-	s.out.Number("tid", int64(len(s.threads)))
+	s.out.Number("tid", s.tid)
 	s.writeLifetime()
 	s.out.Key("pausedRanges")
 	s.out.Raw("[]")

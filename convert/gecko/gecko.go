@@ -23,7 +23,7 @@
 //     but no number of objects.
 //   - Pages have no end, and the recorder's overhead no number of samples.
 //   - Counters of bytes are all called Memory by the viewer.
-//   - Threads are tracks, which several threads of the system may have had: their
+//   - Threads are tracks, which several threads of the system may have had: then their
 //     tids are numbers of the output.
 //   - Modules have no address, only offsets. Each gets a range of addresses
 //     that no other has, so that an address leads back to module and offset. That
@@ -61,6 +61,7 @@ type Sink struct {
 	categories viewer.Categories
 
 	walk   viewer.Walk
+	tids   viewer.Tids
 	tid    int64 // of the last thread
 	thread thread
 	part   part                  // the last one
@@ -92,6 +93,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.lostArguments = make([]atomic.Int64, max(1, len(t.Processes))+1)
 	s.thread.allocate(&s.code)
 	s.out.BeginObject()
+	s.tids = viewer.NewTids(t)
 	s.walk.Begin(t, s.step)
 	return s.out.Err()
 }

@@ -61,7 +61,7 @@ func (t *thread) add(n *node) {
 
 // beginThread begins the object of a thread, up to its list of samples.
 func (s *Sink) beginThread() {
-	s.tid++
+	s.tid = s.tids.Next(s.walk.Track)
 	s.thread.serial++
 	s.thread.strings.Reset()
 	s.out.BeginObject()

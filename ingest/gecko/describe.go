@@ -91,6 +91,7 @@ func (l *layout) describeThreads(x *process) {
 	for _, t := range x.threads {
 		t.track.Name = l.file.text(t.value.Get("name"))
 		t.id = number(l.file.plain(t.value.Get("tid")))
+		t.track.Thread = t.id
 		t.track.Main = !main && t.isMain()
 		main = main || t.track.Main
 		if at, ok := time(t.value.Get("registerTime")); ok && at != 0 {

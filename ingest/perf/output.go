@@ -45,7 +45,7 @@ func newOutput(t *stream.Tables, all []*process, ids []stream.ProcessID, rows []
 			o.first = rows[i].Instance
 		}
 		o.ids[p], o.rowOf[p] = ids[i], &rows[i]
-		o.tracks[thread{p, p.pid}] = t.Tracks.Intern(stream.Track{Process: ids[i], Name: rows[i].Name, Main: true})
+		o.tracks[thread{p, p.pid}] = t.Tracks.Intern(stream.Track{Process: ids[i], Name: rows[i].Name, Main: true, Thread: int64(p.pid)})
 	}
 	return o
 }
@@ -131,7 +131,7 @@ func (o *output) threadName(t thread) string {
 func (o *output) intern(t thread, name string) stream.TrackID {
 	o.tables.Lock()
 	defer o.tables.Unlock()
-	return o.tables.Tracks.Intern(stream.Track{Process: o.ids[t.process], Name: name, Root: true})
+	return o.tables.Tracks.Intern(stream.Track{Process: o.ids[t.process], Name: name, Root: true, Thread: int64(t.tid)})
 }
 
 // isFull reports whether the tables hold no more.

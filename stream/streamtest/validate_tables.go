@@ -50,7 +50,8 @@ func checkTracks(t *stream.Tables) error {
 	mains := make([]int, len(t.Processes)+1)
 	err := ordered("track", &t.Tracks, func(a, b stream.Track) int {
 		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(number(b.Main), number(a.Main)), strings.Compare(a.Name, b.Name),
-			cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(number(a.Root), number(b.Root)))
+			cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(number(a.Root), number(b.Root)),
+			cmp.Compare(a.Thread, b.Thread))
 	})
 	for id := stream.TrackID(1); err == nil && int(id) <= t.Tracks.Len(); id++ {
 		k := t.Tracks.At(id)
