@@ -296,12 +296,15 @@ func (r *reader) allocated(c *code, m *markerTable, s stream.Series, at span) {
 	r.allocation(s, at.from, bytes, stack)
 }
 
-// jank adds the delay that a marker of the viewer was made of.
+// jank adds the delay that a marker of the viewer was made of, and that it was over then:
+// the next one may be longer.
 func (r *reader) jank(s stream.Series, at span) {
 	if r.delayed {
 		return
 	}
 	s.Kind = stream.Delays
-	b := r.out.row(s, at.to, at.to)
-	b.Value, b.Number = append(b.Value, int64(at.to-at.from)), append(b.Number, 0)
+	for _, delay := range []stream.Time{at.to - at.from, 0} {
+		b := r.out.row(s, at.to, at.to)
+		b.Value, b.Number = append(b.Value, int64(delay)), append(b.Number, 0)
+	}
 }

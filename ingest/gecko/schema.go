@@ -69,6 +69,7 @@ type field struct {
 
 // schema is what a profile says of a type of markers.
 type schema struct {
+	typ       string
 	event     stream.Event // without name and category
 	fields    []field
 	described bool // by a text that is called a description
@@ -87,7 +88,7 @@ func (r *reader) readSchemas(v *jsonfile.Value) {
 }
 
 func (r *reader) schema(o object) *schema {
-	s := new(schema)
+	s := &schema{typ: o.text("name")}
 	s.event.Chart, s.event.Tooltip, s.event.Table = o.text("chartLabel"), o.text("tooltipLabel"), o.text("tableLabel")
 	for _, raw := range elements(o["display"]) {
 		i := slices.Index(places, string(jsonfile.AppendText(nil, raw)))
@@ -139,6 +140,7 @@ func (r *reader) schemaField(s *schema, o object) {
 	if key == windowKey {
 		f.Format = stream.FormatWindow
 	}
+	f.setCollection(s.typ)
 	s.fields = append(s.fields, f)
 }
 

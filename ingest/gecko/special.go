@@ -29,14 +29,25 @@ func (f *field) setKnown(typ string, seen seen) bool {
 		f.Type, f.Format, f.Privacy, f.how = stream.Text, stream.FormatString, stream.PrivacySecret, asUnique
 	case typ == "IPC" && f.Name == "otherPid":
 		f.Type, f.Format, f.how = stream.Int, stream.FormatProcess, asID
-	case typ == "GCMajor" && f.Name == "timings":
-		f.Type, f.Format, f.how = stream.JSON, stream.FormatText, asMajor
-	case typ == "GCSlice" && f.Name == "timings":
-		f.Type, f.Format, f.how = stream.JSON, stream.FormatText, asSlice
-	case typ == "GCMinor" && f.Name == "nursery":
-		f.Type, f.Format, f.how = stream.JSON, stream.FormatText, asMinor
+	default:
+		return f.setCollection(typ)
+	}
+	return true
+}
+
+// setCollection makes a field the details of a collection of garbage, if it is that.
+// Newer schemas call them strings, which they are not.
+func (f *field) setCollection(typ string) bool {
+	switch typ + "." + f.Name {
+	case "GCMajor.timings":
+		f.how = asMajor
+	case "GCSlice.timings":
+		f.how = asSlice
+	case "GCMinor.nursery":
+		f.how = asMinor
 	default:
 		return false
 	}
+	f.Type, f.Format = stream.JSON, stream.FormatText
 	return true
 }

@@ -25,7 +25,8 @@ const (
 	valueBool                     // true unless it is 0
 	valueList                     // a list
 	valueTable                    // a list of lists, which are as long as there are columns
-	valueTimings                  // details of a collection of garbage, in Gecko's format
+	valueDetails                  // those of a collection of garbage, which only the viewer's code looks at
+	valueTimings                  // the same, as they are called in Gecko's format
 )
 
 // formats says how the viewer shows the values of each Format.
@@ -136,7 +137,7 @@ func (p *Markers) appendArg(dst []byte, k, i int) []byte {
 		return p.appendJSON(dst, with, f, c.TextAt(i))
 	}
 	switch f.value {
-	case valueText, valueTimings:
+	case valueText, valueDetails, valueTimings:
 		if typ == stream.Text {
 			return jsontext.AppendString(with, c.TextAt(i))
 		}

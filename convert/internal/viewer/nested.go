@@ -13,7 +13,8 @@ import (
 // behind if the value can't be shown, with ends with its key.
 //
 // The viewer shows what is nested only as a list or a table; in another field
-// that a schema lists it fails on it, so there it is a text.
+// that a schema lists it fails on it, so there it is a text, unless only its code
+// looks at it.
 func (p *Markers) appendJSON(without, with []byte, f *field, value []byte) []byte {
 	value = bytes.TrimSpace(value)
 	nested := bytes.HasPrefix(value, []byte("{")) || bytes.HasPrefix(value, []byte("["))
@@ -23,6 +24,8 @@ func (p *Markers) appendJSON(without, with []byte, f *field, value []byte) []byt
 		return without
 	case f.value == valueTimings && nested:
 		return appendTimings(with, value)
+	case f.value == valueDetails && nested:
+		return append(with, value...)
 	case f.value == valueText && nested && f.listed != nil:
 		return jsontext.AppendString(with, value)
 	}
@@ -38,7 +41,7 @@ func (f *field) takes(value []byte, nested bool) bool {
 		return isListOf(value, columnsOf(f.format))
 	case valueUnique, valueFlow:
 		return value[0] == 'n'
-	case valueText, valueTimings:
+	case valueText, valueDetails, valueTimings:
 		return true
 	}
 	return !nested && value[0] != '"' || f.listed == nil

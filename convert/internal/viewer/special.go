@@ -63,7 +63,7 @@ var (
 		"JS allocation":        {withStart, nil},
 		"GCMajor":              {nil, []requirement{{timingsKey, valueText, isMajor}}},
 		"GCSlice":              {nil, []requirement{{timingsKey, valueText, isSlice}}},
-		"GCMinor":              {nil, []requirement{{"nursery", valueText, isMinor}}},
+		"GCMinor":              {nil, []requirement{{nurseryKey, valueText, isMinor}}},
 	}
 )
 
@@ -83,13 +83,23 @@ func (m *MarkerType) special(dialect Dialect) {
 			}
 			if f.name == r.key && f.value == r.value {
 				n.arg = f.arg
-				if dialect == Gecko && r.key == timingsKey {
-					f.value = valueTimings
-				}
+				f.value = detailsOf(dialect, f, r.key)
 			}
 		}
 		m.needs.fields = append(m.needs.fields, n)
 	}
+}
+
+// detailsOf is how a required field is written. The viewer would show one that a schema
+// lists, unless it is hidden, as those of Firefox are.
+func detailsOf(dialect Dialect, f *field, key string) valueKind {
+	switch hidden := f.listed == nil || f.listed.Hidden; {
+	case dialect == Gecko && key == timingsKey:
+		return valueTimings
+	case hidden && (key == timingsKey || key == nurseryKey):
+		return valueDetails
+	}
+	return f.value
 }
 
 // fulfilled reports whether row i is what the viewer needs.
@@ -120,6 +130,7 @@ func isNumber(c *stream.Column, i int) bool {
 // phases took, in µs.
 const (
 	timingsKey = "timings"
+	nurseryKey = "nursery"
 	phasesKey  = "phase_times"
 )
 
