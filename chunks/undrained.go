@@ -45,7 +45,7 @@ func readStacks(fsys fs.FS, name string) (*ring, probe) {
 	}
 	defer in.Close()
 	data, err := in.read(make([]byte, rawformat.StacksFile), 0)
-	if err == nil && allZero(data[:min(len(data), rawformat.HeaderSize)]) { // it was being made
+	if err == nil && isBeingMade(data) {
 		return nil, pr
 	}
 	pr.ours = bytes.HasPrefix(data, []byte(rawformat.MagicStacks))
@@ -62,6 +62,15 @@ func readStacks(fsys fs.FS, name string) (*ring, probe) {
 	}
 	r.data = data[min(len(data), rawformat.StacksHead):]
 	return r, pr
+}
+
+// isBeingMade reports whether a ring has no header yet, or none that is complete: its CRC
+// is written last, and records are behind that.
+func isBeingMade(ring []byte) bool {
+	if len(ring) < rawformat.StacksHead {
+		return allZero(ring)
+	}
+	return allZero(ring[rawformat.OffStacksCRC:][:4]) && allZero(ring[rawformat.OffStacksHead:][:8])
 }
 
 // undrained takes what is left in the rings of the process.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"testing"
 
 	"gprof/rawformat"
@@ -140,6 +141,27 @@ func TestUndrainedDamage(t *testing.T) {
 				t.Errorf("samples %v, want %d; problems %v", got, test.want, problems)
 			}
 		})
+	}
+}
+
+// A ring whose header is not complete yet holds nothing, and is no damage: its process
+// may live, or have died in that moment. One that has records has a header.
+func TestUndrainedNew(t *testing.T) {
+	whole := testRing(3, 0, 0, 0)
+	one := newTestChunk(1, 1, 8000).fill(2000, "x")
+	told := func(ring []byte) bool {
+		var problems []Problem
+		rest(t, map[string][]byte{"chunk-00000": one.file(), "stacks-3": ring}, &problems)
+		return slices.ContainsFunc(problems, func(p Problem) bool { return p.Where == "stacks-3" })
+	}
+	for n := range rawformat.OffStacksCRC + 1 { // the CRC is written at once
+		ring := make([]byte, len(whole))
+		if copy(ring, whole[:n]); told(ring) {
+			t.Errorf("a ring with %d bytes of its header is told of", n)
+		}
+		if ring[rawformat.OffStacksHead] = 1; n > 0 && !told(ring) {
+			t.Errorf("a ring with records and %d bytes of its header is not told of", n)
+		}
 	}
 }
 
