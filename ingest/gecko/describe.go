@@ -90,8 +90,7 @@ func (l *layout) describeThreads(x *process) {
 	main := false
 	for _, t := range x.threads {
 		t.track.Name = l.file.text(t.value.Get("name"))
-		t.id = number(l.file.plain(t.value.Get("tid")))
-		t.track.Thread = t.id
+		t.track.Thread = number(l.file.plain(t.value.Get("tid")))
 		t.track.Main = !main && t.isMain()
 		main = main || t.track.Main
 		if at, ok := time(t.value.Get("registerTime")); ok && at != 0 {
@@ -120,7 +119,7 @@ func tellApart(threads []*thread) {
 	for _, t := range threads {
 		like, name := t.track, t.track.Name
 		if known[like] {
-			t.track.Name = name + " (" + strconv.FormatInt(t.id, 10) + ")"
+			t.track.Name = name + " (" + strconv.FormatInt(t.track.Thread, 10) + ")"
 		}
 		for known[t.track] {
 			next[like] = max(2, next[like]+1)

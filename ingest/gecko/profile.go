@@ -46,7 +46,6 @@ type process struct {
 type thread struct {
 	value *jsonfile.Value
 	track stream.Track
-	id    int64 // of the system, 0 unknown
 }
 
 // lists are the lists whose elements are objects that we look into.

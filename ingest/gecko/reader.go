@@ -177,7 +177,7 @@ func (r *reader) live(id stream.ProcessID) {
 func (r *reader) thread(x *process, t *thread, id stream.ProcessID) {
 	c := r.loadCode(x, t.value)
 	series := stream.Series{Process: id, Track: r.track(t, id)}
-	who := stream.Who{Thread: t.id}
+	who := stream.Who{Thread: t.track.Thread}
 	if x.about != nil {
 		who = stream.Who{} // it is a number of the output's
 	}

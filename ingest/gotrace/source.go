@@ -139,7 +139,7 @@ func (s *Source) fill() error {
 	for !s.rows.Full() {
 		if err := s.reader.next(&ev); err == nil {
 			s.take(&ev)
-		} else if lost := (*lostError)(nil); errors.As(err, &lost) {
+		} else if lost := (*lostError)(nil); errors.As(err, &lost) { // in here, since it is allocated
 			s.lose(lost)
 		} else {
 			return s.finish()

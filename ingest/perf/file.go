@@ -330,12 +330,12 @@ func (p *process) instance(digest uint64) uint64 {
 // Lacks says what such a file does not tell.
 func (f *File) Lacks() string {
 	lacks := "goroutines, markers and counters; names of functions (give the programs, or ~/.debug, with --symbols)"
-	switch {
-	case !f.lacksBuilds():
-	case f.layout.pipe:
-		lacks += "; build ids, by which programs are found, of some files (perf record --buildid-mmap tells them)"
-	default:
-		lacks += "; build ids, by which programs are found, of some files (perf record --buildid-all tells them)"
+	flag := "--buildid-all"
+	if f.layout.pipe {
+		flag = "--buildid-mmap"
+	}
+	if f.lacksBuilds() {
+		lacks += "; build ids, by which programs are found, of some files (perf record " + flag + " tells them)"
 	}
 	if f.facts.clock.wall == 0 {
 		lacks += "; the real time (perf record -k CLOCK_MONOTONIC tells it)"
