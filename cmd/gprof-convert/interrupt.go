@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // unfinished are the files and directories that a run has begun and that must
@@ -106,9 +107,18 @@ func (s *streams) endOnInterrupt() (stop func()) {
 	}
 }
 
+// interruptIgnored and hangupIgnored tell what the process began with: a shell has
+// what a script runs in the background ignore interrupts, and nohup hangups. They
+// are set before anything asks for signals, because signal.Ignored answers false for
+// every signal that was once asked for.
+var (
+	interruptIgnored = signal.Ignored(os.Interrupt)
+	hangupIgnored    = signal.Ignored(syscall.SIGHUP)
+)
+
 // interrupts are the signals that end a run. Under nohup a hangup doesn't.
 func interrupts() []os.Signal {
-	if signal.Ignored(syscall.SIGHUP) {
+	if hangupIgnored {
 		return []os.Signal{os.Interrupt, syscall.SIGTERM}
 	}
 	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
@@ -147,9 +157,20 @@ func (s *streams) interrupted(sig os.Signal) {
 	s.unfinished.remove()
 	signal.Reset() // a second interrupt ends what follows, too
 	s.problem("error", errors.New("interrupted; what was not finished is removed"))
-	// A shell has what it runs in the background ignore interrupts: it would wait.
-	if self, err := os.FindProcess(os.Getpid()); err == nil && !signal.Ignored(sig) && self.Signal(sig) == nil {
-		select {} // the signal is on its way
+	endBy(sig)
+}
+
+// deliveryTime is how long a signal to ourselves may take to arrive.
+const deliveryTime = time.Second
+
+// endBy ends the process as the signal ends others, or with the exit status that a
+// shell shows for that: the signal has no effect if the process began with it ignored.
+func endBy(sig os.Signal) {
+	if self, err := os.FindProcess(os.Getpid()); err == nil && !(sig == os.Interrupt && interruptIgnored) && self.Signal(sig) == nil {
+		time.Sleep(deliveryTime)
+	}
+	if number, ok := sig.(syscall.Signal); ok {
+		os.Exit(128 + int(number))
 	}
 	os.Exit(exitFailed)
 }

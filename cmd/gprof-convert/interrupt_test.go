@@ -174,6 +174,47 @@ func TestInterruptBlocked(t *testing.T) {
 	}
 }
 
+// A command that a script's shell began with signals ignored ends by those that
+// somebody sends to it, except for a hangup, which nohup keeps from it.
+func TestInterruptIgnored(t *testing.T) {
+	session := largeSession(t)
+	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: exitOK} {
+		dir := t.TempDir()
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		cmd := exec.Command("sh", "-c", `trap "" INT TERM HUP; exec gprof-convert "$@"`, "sh", session, "-o", filepath.Join(dir, "out.svg"), "-o", "gecko=-")
+		cmd.Stdout = w
+		ended := start(t, cmd)
+		w.Close()
+		if _, err := io.ReadFull(r, make([]byte, 100)); err != nil { // it writes
+			t.Fatal(err)
+		}
+		cmd.Process.Signal(sig)
+		if want == exitOK {
+			if _, err := io.Copy(io.Discard, r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			cmd.Process.Kill()
+			t.Fatalf("%v did not end it", sig)
+		}
+		status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		code := status.ExitStatus()
+		if status.Signaled() {
+			code = 128 + int(status.Signal())
+		}
+		if left := len(files(t, dir)); code != want || (left == 1) != (want == exitOK) {
+			t.Errorf("%v: ended with %d, want %d, and left %d files", sig, code, want, left)
+		}
+	}
+}
+
 // Who stops reading, as head does, is no error; who has no room for it is.
 func TestHelpIsUnread(t *testing.T) {
 	r, w, err := os.Pipe()

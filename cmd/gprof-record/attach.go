@@ -53,7 +53,7 @@ func (c *attachCmd) Run(s *streams) error {
 	}
 	options.Tree = c.Tree
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, ending...)
+	signal.Notify(signals, ending()...)
 	defer signal.Stop(signals)
 	sampler, err := attach.Start(c.Pid, options)
 	if err != nil {
@@ -70,6 +70,7 @@ func (c *attachCmd) Run(s *streams) error {
 	case <-signals:
 	case <-enough:
 	}
+	signal.Stop(signals) // a second one ends what follows
 	return s.finish(sampler, ended{session: options.Session, pack: c.Pack})
 }
 

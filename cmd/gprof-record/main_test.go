@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -43,6 +45,15 @@ func TestMain(m *testing.M) {
 		worked.Mark(7)
 		fmt.Println(before.UnixNano())
 		select {}
+	case "main":
+		os.Unsetenv("TEST_COMMAND")
+		main()
+	case "hear":
+		interrupts := make(chan os.Signal, 1)
+		signal.Notify(interrupts, os.Interrupt)
+		syscall.Kill(os.Getppid(), syscall.SIGINT)
+		<-interrupts
+		os.Exit(9)
 	case "signal":
 		fmt.Println("ready")
 		select {}
@@ -237,6 +248,25 @@ func TestSignalsAreForwarded(t *testing.T) {
 	code := run([]string{"run", "--dir", t.TempDir(), "--", os.Args[0]}, nil, ready, &stderr)
 	if code != 128+int(syscall.SIGTERM) {
 		t.Errorf("status %d, want %d; %s", code, 128+int(syscall.SIGTERM), &stderr)
+	}
+}
+
+// A command that runs under nohup, or in a script's background, is begun with the
+// same signals ignored, and gets those that it asks for all the same.
+func TestIgnoredSignals(t *testing.T) {
+	restoreEnvironment(t)
+	for script, want := range map[string]int{
+		"kill -HUP $PPID; kill -INT $PPID; exit 7":                        7,
+		"kill -HUP $$; kill -INT $$; exit 7":                              7,
+		`trap "exit 8" TERM; kill -TERM $PPID; while :; do sleep 1; done`: 8,
+		"TEST_COMMAND=hear exec " + os.Args[0]:                            9,
+	} {
+		self := exec.Command("sh", "-c", `trap "" INT HUP; exec "$@"`, "sh", os.Args[0], "run", "--dir", t.TempDir(), "--", "sh", "-c", script)
+		self.Env = append(os.Environ(), "TEST_COMMAND=main")
+		out, err := self.CombinedOutput()
+		if code := self.ProcessState.ExitCode(); code != want {
+			t.Errorf("%s: status %d, want %d: %v\n%s", script, code, want, err, out)
+		}
 	}
 }
 

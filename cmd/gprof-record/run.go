@@ -149,10 +149,16 @@ func (s *streams) execute(args []string, start func(*exec.Cmd) error) (status in
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.stdin, s.stdout, s.stderr
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, forwarded...)
+	ignored, heard := ignoredSignals(forwarded)
+	signal.Notify(signals, heard...)
 	defer signal.Stop(signals)
 	if err := start(cmd); err != nil {
 		return 0, end, err
+	}
+	// The command inherits what is ignored, as under nohup, unless it is asked for
+	// before. If it asks for such a signal itself, it shall get it.
+	if len(ignored) > 0 {
+		signal.Notify(signals, ignored...)
 	}
 	ended := make(chan struct{})
 	go forward(cmd.Process, signals, ended)
@@ -167,6 +173,19 @@ func (s *streams) execute(args []string, start func(*exec.Cmd) error) (status in
 		return 128 + end.Signal, end, nil // what a shell would show
 	}
 	return end.Code, end, nil
+}
+
+// ignoredSignals parts signals into those that the process began with ignored and
+// the others. It must be called before any of them is asked for.
+func ignoredSignals(all []os.Signal) (ignored, others []os.Signal) {
+	for _, sig := range all {
+		if signal.Ignored(sig) {
+			ignored = append(ignored, sig)
+		} else {
+			others = append(others, sig)
+		}
+	}
+	return ignored, others
 }
 
 // forward passes signals on until the command has ended.
