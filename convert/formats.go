@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -63,7 +64,7 @@ var formats = []Format{
 		Text: "Gecko profile for Firefox Profiler",
 		// .json is the format that opens best in Firefox Profiler: another one
 		// may take it over. The longer name stays with this one.
-		Extensions: []string{".gecko.json", ".json"},
+		Extensions: []string{".gecko.json", jsonExtension},
 		open:       func(w *ordered.Writer, _ Options) stream.Sink { return gecko.New(w) },
 	},
 	{
@@ -131,6 +132,9 @@ var formats = []Format{
 // gzipExtension follows that of a format.
 const gzipExtension = ".gz"
 
+// jsonExtension is shared by the formats of many tools.
+const jsonExtension = ".json"
+
 // Formats returns all formats.
 func Formats() []Format { return slices.Clone(formats) }
 
@@ -189,11 +193,25 @@ func ByName(file string) (Format, Options, error) {
 		}
 		for _, extension := range f.Extensions {
 			if strings.HasSuffix(name, extension) && !(compressed && f.Directory()) {
+				if word := otherFormat(strings.TrimSuffix(name, extension)); extension == jsonExtension && word != "" {
+					return Format{}, Options{}, fmt.Errorf("%w: file name %q: %s%s is no format here; want a name that ends with %s, or FORMAT=NAME, as in %s=%s", ErrFormat, file, word, jsonExtension, known(), f.Name, file)
+				}
 				return f, Options{Gzip: compressed || f.Packed}, nil
 			}
 		}
 	}
 	return Format{}, Options{}, fmt.Errorf("%w: file name %q, want one that ends with %s", ErrFormat, file, known())
+}
+
+// otherFormat is the word with its dot by which a name like x.speedscope says that it
+// wants the JSON of some tool, "" if it says no such thing, as in x.v2 or x.2026-11-22.
+func otherFormat(name string) string {
+	word := path.Ext(name)
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+	if word == "." || strings.Trim(word[min(1, len(word)):], letters) != "" {
+		return ""
+	}
+	return word
 }
 
 // ByFormat returns the format of that name, which may end with .gz. The error

@@ -36,6 +36,13 @@ func TestByName(t *testing.T) {
 		{"tables/", "parquet", false},
 		{"a.parquet", "parquet", false},
 		{"a.parquet.gz", "", false},
+		{"a.speedscope.json", "", false},
+		{"a.cpuprofile.json.gz", "", false},
+		{"a.Firefox.json", "", false},
+		{"dir.speedscope/a.v2.json", "gecko", false},
+		{"web.2026-11-22.json.gz", "gecko", true},
+		{"a..json", "gecko", false},
+		{"a.{process}.json", "gecko", false},
 	}
 	for _, tt := range tests {
 		f, o, err := ByName(tt.file)
