@@ -19,6 +19,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gprof/cmd/internal/manual"
 	"gprof/convert/compare"
 	"gprof/convert/top"
 	"gprof/ingest"
@@ -82,6 +83,8 @@ type cli struct {
 	Slice   sliceCmd   `cmd:"" help:"Pack what was recorded between two moments."`
 	Merge   mergeCmd   `cmd:"" help:"Make one packed file out of many."`
 
+	manual.Commands
+
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }
 
@@ -109,7 +112,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer s.endOnInterrupt()()
 	code := -1
 	parser, err := kong.New(&cli{}, kong.Name("gprof-convert"), kong.Vars{"version": version(), "formats": formatNames(), "inputs": inputsHelp, "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ",")}, kong.Writers(s.stdout, stderr), kong.Bind(s),
-		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), manual.Named(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("Turn gprof recordings into what your tools open:\n\n    gprof-convert INPUT... -o OUT\n    gprof-convert out/session -o profile.json.gz\n\nAn input is a session directory, the directory of one process, a chunk file, an archive of them (tar, tar.gz, tar.zst, zip, .gprof), "+foreignHelp+", a directory of any of these, - for stdin, or a quoted pattern. The name of OUT tells the format.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit."))
 	if err != nil {
 		panic("internal error: " + err.Error())

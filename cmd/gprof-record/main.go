@@ -19,6 +19,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gprof/cmd/internal/manual"
 	"gprof/recorder/attach"
 )
 
@@ -48,6 +49,8 @@ type cli struct {
 	Resume resumeCmd `cmd:"" help:"Have all processes of a paused session go on."`
 	Stop   stopCmd   `cmd:"" help:"Have all processes of a session stop recording; the programs run on."`
 
+	manual.Commands
+
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }
 
@@ -69,7 +72,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &streams{stdin, stdout, stderr}
 	code := -1
 	parser, err := kong.New(&cli{}, kong.Name("gprof-record"), kong.Vars{"version": version()}, kong.Writers(stdout, stderr), kong.Bind(s),
-		kong.Exit(func(c int) { code = c }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Exit(func(c int) { code = c }), manual.Named(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("Record what programs do.\n\nExit codes: 0 ok, 1 failed, 2 usage; of run, the command's own if it could be started."))
 	if err != nil {
 		panic("internal error: " + err.Error())
@@ -82,6 +85,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case code >= 0: // --help has been printed
 		return code
 	case err != nil:
+		if word := manual.Unknown(parser, args); word != "" {
+			err = fmt.Errorf("unknown command %s", word)
+		}
 		s.say("error: %v", err)
 		s.say("hint: gprof-record --help lists the commands; each has a --help with examples")
 		return exitUsage

@@ -1,0 +1,99 @@
+// Package manual tells people and shells how a command is used: its help, its
+// completions and its page for man(1), all made from the model that kong has of it.
+package manual
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Commands are those that every command of ours has. A grammar embeds them.
+type Commands struct {
+	Help       helpCmd       `cmd:"" help:"Show the help of a command."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Completion completionCmd `cmd:"" help:"Print the script by which a shell completes commands and flags."`
+	Man        manCmd        `cmd:"" help:"Print the manual page."`
+	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" help:"Print what a word may become; for the scripts of completion."`
+}
+
+// placeHolder stands for the program's name in texts that all programs share.
+const placeHolder = "{name}"
+
+// Named puts the name of the program into the help of these commands.
+func Named() kong.Option {
+	return kong.PostBuild(func(k *kong.Kong) error {
+		for _, c := range k.Model.Children {
+			c.Detail = strings.ReplaceAll(c.Detail, placeHolder, k.Model.Name)
+		}
+		return nil
+	})
+}
+
+type helpCmd struct {
+	Command string `arg:"" optional:"" help:"The command."`
+}
+
+// Help is what help --help ends with.
+func (*helpCmd) Help() string {
+	return "Without a command it lists the commands. It prints what " + placeHolder + " COMMAND --help does."
+}
+
+// Validate refuses a word that is no command.
+func (c *helpCmd) Validate(ctx *kong.Context) error {
+	if c.Command != "" && child(ctx.Model.Node, c.Command) == nil {
+		return fmt.Errorf("unknown command %s; there are %s", c.Command, strings.Join(names(ctx.Model.Node), ", "))
+	}
+	return nil
+}
+
+// Run prints the help.
+func (c *helpCmd) Run(k *kong.Kong) error {
+	args := []string{"--help"} // else the default command is meant
+	if c.Command != "" {
+		args = []string{c.Command}
+	}
+	ctx, err := kong.Trace(k, args) // what the command itself wants is no matter here
+	if err != nil {
+		return err
+	}
+	return ctx.PrintUsage(false)
+}
+
+type versionCmd struct{}
+
+// Run prints the version.
+func (*versionCmd) Run(k *kong.Kong, vars kong.Vars) error {
+	_, err := fmt.Fprintln(k.Stdout, vars["version"])
+	return err
+}
+
+// child is the command of that name, nil if there is none.
+func child(n *kong.Node, name string) *kong.Node {
+	for _, c := range n.Children {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// names lists the commands that are shown.
+func names(n *kong.Node) (all []string) {
+	for _, c := range n.Children {
+		if !c.Hidden {
+			all = append(all, c.Name)
+		}
+	}
+	return all
+}
+
+// Unknown returns the word that should have been a command and is none, or "" if the
+// arguments are wrong in another way.
+func Unknown(k *kong.Kong, args []string) string {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") || child(k.Model.Node, args[0]) != nil {
+		return ""
+	}
+	return args[0]
+}
