@@ -65,7 +65,7 @@ func (c *Chunk) Payload() []byte { return c.payload }
 func (c *Chunk) Header() rawformat.Header {
 	h := c.fixed
 	h.Epoch = atomic.LoadUint64(word(c.head, rawformat.OffEpoch))
-	h.Commit = rawformat.Commit(atomic.LoadUint64(c.CommitWord()))
+	h.Commit, _ = c.committed() // it is bounded
 	h.State = c.State()
 	return h
 }
@@ -78,6 +78,17 @@ func (c *Chunk) State() rawformat.State {
 // CommitWord is the commit word in the header. Its writer stores it with
 // sync/atomic, after the bytes that it covers.
 func (c *Chunk) CommitWord() *uint64 { return word(c.head, rawformat.OffCommit) }
+
+// committed is the commit word. In a file somebody else may have changed it: the
+// error, of class [rawformat.ErrTooBig], is that it leads behind the payload. Then the
+// offset is the payload's end.
+func (c *Chunk) committed() (rawformat.Commit, error) {
+	commit := rawformat.Commit(atomic.LoadUint64(c.CommitWord()))
+	if int64(commit.Offset()) <= int64(len(c.payload)) {
+		return commit, nil
+	}
+	return rawformat.MakeCommit(uint32(len(c.payload)), commit.Blocks()), &rawformat.Error{Off: rawformat.OffCommit, What: "commit word", Err: rawformat.ErrTooBig}
+}
 
 // LostBytes is more than 0 when somebody else has cut the file short: how many
 // bytes of it are gone, as far as anybody touched them. What is written there

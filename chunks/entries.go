@@ -1,8 +1,6 @@
 package chunks
 
 import (
-	"sync/atomic"
-
 	"gprof/rawformat"
 )
 
@@ -53,7 +51,8 @@ type entries struct {
 // chunk goes over the blocks of c, the first one being that which began in the
 // chunk before, if c follows it.
 func (e *entries) chunk(c *Chunk) bool {
-	data := c.payload[:rawformat.Commit(atomic.LoadUint64(c.CommitWord())).Offset()]
+	commit, _ := c.committed() // it is bounded
+	data := c.payload[:commit.Offset()]
 	at := min(int(c.fixed.FirstBlock), len(data))
 	if len(e.head) > 0 && e.end == c.RangeStart() {
 		whole := append(e.head, data[:at]...)

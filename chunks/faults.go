@@ -130,15 +130,15 @@ func (f *faultRange) lost() int {
 }
 
 // survive runs f, which touches mapped bytes that nobody protects. If somebody
-// has cut the file short the error is [ErrCut].
+// has cut the file short the error is [ErrCut]. Any other panic is a bug, which is an
+// error as well: the host must not die of it.
 func survive(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			if !IsFault(p) {
-				panic(p)
+			if err = ErrCut; !IsFault(p) {
+				err = fmt.Errorf("internal error: %v", p)
 			}
-			err = ErrCut
 		}
 	}()
 	return f()

@@ -1,6 +1,7 @@
 package chunks
 
 import (
+	"runtime"
 	"testing"
 
 	"gprof/rawformat"
@@ -12,11 +13,10 @@ type mortal struct {
 	left *int // 0: it lives
 }
 
-type killed struct{}
-
+// step ends the goroutine, after which nothing of the process runs any more.
 func (m mortal) step(err error) error {
 	if *m.left--; *m.left == 0 {
-		panic(killed{})
+		runtime.Goexit()
 	}
 	return err
 }
@@ -64,14 +64,17 @@ func TestKilledWhileGivingBack(t *testing.T) {
 	died := true
 	for at := 1; died && !t.Failed(); at++ {
 		m, other, h, left := mortalMember(t)
-		func() {
-			defer func() { _, died = recover().(killed) }()
-			*left = at
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			*left, died = at, true
 			for i := range 4 { // one chunk, or two
 				raise(m.c.word(m.s.at+rawformat.OffSlotRequest), standing(t, m.c.session, m.s.member.Instance).Oldest[i%2])
 				must(t, m.w.r.Maintain())
 			}
+			died = false
 		}()
+		<-ended
 		*left = 0
 		if wantAccounted(t, m, other, h); t.Failed() {
 			t.Logf("killed at step %d", at)

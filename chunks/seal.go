@@ -68,7 +68,11 @@ func (c *Chunk) seal(closed bool) error {
 	if !p.begun {
 		p.next, p.begun = c.fixed.FirstBlock, true
 	}
-	commit := rawformat.Commit(atomic.LoadUint64(c.CommitWord()))
+	commit, err := c.committed()
+	if err != nil {
+		p.broken = closed // else its writer's next commit may mend it
+		return err
+	}
 	for c.sealable(commit.Offset(), closed) {
 		if err := c.sealPage(commit.Offset()); err != nil {
 			p.broken = true

@@ -151,6 +151,32 @@ func TestSealBadBlock(t *testing.T) {
 	}
 }
 
+// A commit word behind the payload, which no writer stores, is an error, and nothing is
+// sealed by it. While the chunk is open its writer's next commit mends it.
+func TestSealBadCommit(t *testing.T) {
+	r := mustRing(t, newMemory(2), testOptions(2))
+	c := mustGet(t, r, 1)
+	putBlocks(c, 4096)
+	good := c.Header().Commit
+	bad := uint64(rawformat.MakeCommit(testCapacity+1, 1))
+	atomic.StoreUint64(c.CommitWord(), bad)
+	if err := r.Maintain(); !errors.Is(err, rawformat.ErrTooBig) || checkSeals(t, c) != 0 {
+		t.Errorf("open: %v; %d pages sealed, want 0", err, checkSeals(t, c))
+	}
+	atomic.StoreUint64(c.CommitWord(), uint64(good))
+	if err := r.Maintain(); err != nil || checkSeals(t, c) != 1 {
+		t.Errorf("mended: %v; %d pages sealed, want 1", err, checkSeals(t, c))
+	}
+	atomic.StoreUint64(c.CommitWord(), bad)
+	r.Release(c)
+	if err := r.Maintain(); !errors.Is(err, rawformat.ErrTooBig) {
+		t.Errorf("released: %v", err)
+	}
+	if err := r.Maintain(); err != nil {
+		t.Errorf("released, once more: %v", err)
+	}
+}
+
 // FuzzSeal: whatever a writer commits, sealing ends and what it states is true.
 func FuzzSeal(f *testing.F) {
 	f.Add([]byte("\x03abc\x01a"), uint32(6), false)
@@ -165,7 +191,7 @@ func FuzzSeal(f *testing.F) {
 		for at := 0; at < len(c.payload) && len(data) > 0; {
 			at += copy(c.payload[at:], data)
 		}
-		offset %= testCapacity + 1
+		offset %= testCapacity + 2
 		atomic.StoreUint64(c.CommitWord(), uint64(rawformat.MakeCommit(offset, 0)))
 		if c.seal(false) == nil {
 			checkSeals(t, c)

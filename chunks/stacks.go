@@ -20,6 +20,7 @@ type Stacks struct {
 	guard  *faultRange
 	path   string
 	reader rawformat.StacksReader
+	tail   uint64 // up to here it is drained; the one in the file is for the handler
 	lost   uint64 // of these has been told
 }
 
@@ -70,19 +71,26 @@ func (s *Stacks) Claim(index uint64) {
 
 // Drained gives the room of what Next has read back.
 func (s *Stacks) Drained() {
-	atomic.StoreUint64(word(s.mem, rawformat.OffStacksTail), s.reader.Tail)
+	s.tail = s.reader.Tail
+	atomic.StoreUint64(word(s.mem, rawformat.OffStacksTail), s.tail)
 }
 
 // Back has Next read again what was read since Drained.
-func (s *Stacks) Back() {
-	s.reader.Tail = atomic.LoadUint64(word(s.mem, rawformat.OffStacksTail))
-}
+func (s *Stacks) Back() { s.reader.Tail = s.tail }
 
-// Lost is how many records found no room since it was last asked.
+// maxLost is more than a thread can lose between two looks: that many samples take
+// half an hour at the highest rate.
+const maxLost = 1 << 24
+
+// Lost is how many records found no room since it was last asked. Somebody else may
+// have changed the count in the file: what is impossible counts as one.
 func (s *Stacks) Lost() uint64 {
 	lost := atomic.LoadUint64(word(s.mem, rawformat.OffStacksLost))
 	n := lost - s.lost
 	s.lost = lost
+	if n > maxLost {
+		return 1
+	}
 	return n
 }
 

@@ -201,3 +201,38 @@ func FuzzUndrained(f *testing.F) {
 		}
 	})
 }
+
+// What somebody writes into the head of a ring costs what lies in it, and no more: the
+// drainer knows how far it is, and counts no losses that can't have been.
+func TestStacksHostileHead(t *testing.T) {
+	dir := t.TempDir()
+	s, err := CreateStacks(dir, rawformat.StacksHeader{Instance: testInstance, Tid: 7, Period: 1000})
+	if err != nil {
+		t.Skip(err) // files can't be mapped here
+	}
+	defer s.Close()
+	put := func(off int, v uint64) { binary.LittleEndian.PutUint64(s.Memory()[off:], v) }
+	copy(s.Memory()[rawformat.StacksHead:], testRing(7, 0, 0, 0, stackRecord(1, 3), stackRecord(2, 3))[rawformat.StacksHead:])
+	put(rawformat.OffStacksHead, 18)
+	var rec rawformat.StackRecord
+	if ok, err := s.Next(&rec); !ok || err != nil || rec.Time != 1 {
+		t.Fatalf("%v, %v: time %d, want 1", ok, err, rec.Time)
+	}
+	put(rawformat.OffStacksTail, 1<<40)
+	if s.Back(); s.reader.Tail != 0 {
+		t.Errorf("back at %d, want 0", s.reader.Tail)
+	}
+	for _, lost := range []uint64{3, 1 << 40, 1<<64 - 1, 4} {
+		put(rawformat.OffStacksLost, lost)
+		if n := s.Lost(); n > 10 {
+			t.Errorf("%d lost of a count of %d", n, lost)
+		}
+	}
+	put(rawformat.OffStacksHead, 1<<40)
+	if ok, err := s.Next(&rec); ok || err == nil {
+		t.Errorf("%v, %v: want an error", ok, err)
+	}
+	if ok, err := s.Next(&rec); ok || err != nil {
+		t.Errorf("%v, %v: want nothing behind it", ok, err)
+	}
+}

@@ -146,7 +146,7 @@ func (r *Recorder) write(m *marker, raw []uint64) (done bool) {
 		return r.writeMarker(m, raw)
 	}
 	done = true // unless it returns
-	r.survive(func() { done = r.writeMarker(m, raw) })
+	r.contain(func() { done = r.writeMarker(m, raw) })
 	return done
 }
 

@@ -14,23 +14,33 @@ import (
 // a fault in assembly would be the end of the process; each writes prepared for a
 // panic, and one ends the recording.
 
-// survive runs f, which writes into chunks. If faults are not caught and there is
-// one, the recording ends with the error.
-func (r *Recorder) survive(f func()) (err error) {
-	if r.exposed != nil {
-		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-		defer func() {
-			if p := recover(); p != nil {
-				if !chunks.IsFault(p) {
-					panic(p)
-				}
-				err = chunks.ErrCut
-				r.fail(err)
-			}
-		}()
+// contain runs f, the recorder's own work on a goroutine of the host. A panic in it, be
+// it a fault or a bug, ends the recording with that error, and nothing else.
+func (r *Recorder) contain(f func()) error {
+	err := guarded(func() error { f(); return nil })
+	if err != nil {
+		r.fail(err)
 	}
-	f()
-	return nil
+	return err
+}
+
+// guarded runs f. A panic in it becomes an error.
+func guarded(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = failure(p)
+		}
+	}()
+	return f()
+}
+
+// failure is what a panic of the recorder's own work says.
+func failure(p any) error {
+	if chunks.IsFault(p) {
+		return chunks.ErrCut
+	}
+	return fmt.Errorf("internal error: %v", p)
 }
 
 // describeFaults is what meta says.

@@ -124,12 +124,16 @@ func (r *Recorder) Trace(ahead time.Duration) (path string, err error) {
 	if !r.waitFor(ahead) {
 		return "", ErrStopped
 	}
-	file, err := r.keepTrace(flight)
+	var file chunks.Trace
+	err = guarded(func() (err error) {
+		file, err = r.keepTrace(flight)
+		return err
+	})
 	if err != nil {
 		return "", fmt.Errorf("execution trace: %w", err)
 	}
 	now := Now()
-	r.survive(func() { // Err tells
+	r.contain(func() { // Err tells
 		r.mark(goTrace.handle, markInterval, r.clock.at(now), r.clock.at(begin), pack(file.Name), pack(int(file.Size)), nil)
 	})
 	return filepath.Join(r.dir, file.Name), nil

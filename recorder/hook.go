@@ -34,19 +34,19 @@ func (h *hook) open(r *Recorder, f func(Stats)) {
 func (h *hook) listen(r *Recorder) {
 	defer close(h.ended)
 	for range h.rounds {
-		h.call(r.Stats())
+		h.call(r.Stats)
 	}
 }
 
 // call calls the function. Its panics are the program's, which wants to go on.
-func (h *hook) call(s Stats) {
+func (h *hook) call(stats func() Stats) {
 	defer func() {
 		if recover() != nil {
 			h.panicked.Add(1)
 		}
 	}()
 	h.called.Add(1)
-	h.f(s)
+	h.f(stats())
 }
 
 // round says that a round is over; not more often than it should be. It is the

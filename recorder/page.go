@@ -107,7 +107,7 @@ func OpenPage(url string, opts ...PageOption) *Page {
 		pages.open = append(pages.open, p)
 	}
 	if r := recording.Load(); r != nil {
-		r.survive(func() { r.statePage(p, r.enter()) }) // Err tells
+		r.contain(func() { r.statePage(p, r.enter()) }) // Err tells
 	}
 	return p
 }
@@ -146,7 +146,7 @@ func (p *Page) Close() {
 	p.closed = true
 	pages.open = slices.DeleteFunc(pages.open, func(o *Page) bool { return o == p })
 	if r := recording.Load(); r != nil {
-		r.survive(func() { r.endPage(p, r.enter()) }) // Err tells
+		r.contain(func() { r.endPage(p, r.enter()) }) // Err tells
 	}
 }
 

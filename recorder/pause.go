@@ -27,7 +27,7 @@ func (r *Recorder) ask(who pausers, paused bool) {
 	}
 	r.switching.Lock()
 	defer r.switching.Unlock()
-	r.survive(func() { r.setPaused(who, paused) }) // Err tells
+	r.contain(func() { r.setPaused(who, paused) }) // Err tells
 }
 
 // setPaused notes what who asks for, and does what follows. r.switching is
@@ -75,7 +75,7 @@ func (r *Recorder) askSampling(paused bool) {
 	if paused {
 		kind = rawformat.KindPause
 	}
-	r.survive(func() { r.entry(kind, r.clock.now(), uint64(rawformat.PauseSampling)) }) // Err tells
+	r.contain(func() { r.entry(kind, r.clock.now(), uint64(rawformat.PauseSampling)) }) // Err tells
 }
 
 // samples reports whether CPU samples are to be taken.

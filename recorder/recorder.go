@@ -132,7 +132,11 @@ func Start(o Options) (*Recorder, error) {
 		}
 		return nil, ErrRunning
 	}
-	r, err := open(o)
+	var r *Recorder
+	err := guarded(func() (err error) {
+		r, err = open(o)
+		return err
+	})
 	if err != nil {
 		claimed.Store(false)
 		return nil, fmt.Errorf("recorder: %w", err)
@@ -160,16 +164,21 @@ func (r *Recorder) Stop() error {
 	r.crew.Wait()
 	r.hook.close()
 	r.tracer.close()
-	r.leaveCounter()
-	r.survive(r.inherit)
-	r.sampler.close(r)
+	unsealed := r.contain(func() {
+		r.leaveCounter()
+		r.inherit()
+	})
+	unsampled := r.contain(func() { r.sampler.close(r) })
 	defined.mu.Lock()
 	running.Store(nil)
 	defined.mu.Unlock()
-	err := errors.Join(r.survive(r.closeShards), r.writeExit(), r.close(), r.dump(), r.quitSession())
+	errs := []error{unsealed, unsampled, r.contain(r.closeShards)}
+	for _, step := range []func() error{r.writeExit, r.close, r.dump, r.quitSession} {
+		errs = append(errs, guarded(step)) // one that fails must not keep the next from its work
+	}
 	r.environ.restore()
 	claimed.Store(false)
-	return err
+	return errors.Join(errs...)
 }
 
 // closeShards takes all shards for good: a marker that is still on its way finds
@@ -215,9 +224,7 @@ func (r *Recorder) claimFinally(s *shard, begun Time) bool {
 func (r *Recorder) close() error {
 	var errs []error
 	if r.ring != nil {
-		var err error
-		ended := r.survive(func() { err = r.ring.Close() })
-		errs = append(errs, ended, err)
+		errs = append(errs, guarded(r.ring.Close))
 	}
 	if r.dict != nil {
 		errs = append(errs, r.dict.close())

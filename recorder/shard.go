@@ -315,6 +315,7 @@ func (s *shard) hold(c *chunks.Chunk) {
 // retire releases the chunk of s, if it has one.
 func (r *Recorder) retire(s *shard) {
 	if s.chunk != nil {
+		release(s.commit, s.word) // somebody else may have written to the file
 		r.ring.Release(s.chunk)
 	}
 	s.chunk, s.payload, s.commit, s.base = nil, nil, nil, nil

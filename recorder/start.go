@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"runtime/pprof"
 	"time"
 
@@ -67,11 +66,11 @@ func open(o Options) (*Recorder, error) {
 	r.meter.open(max(0, p.CounterHz))
 	r.heap.period = Time(max(0, p.HeapEvery))
 	r.waits.hz = p.WaitHz
-	if err := r.create(p); err != nil {
-		return nil, errors.Join(err, r.abandon())
+	if err := guarded(func() error { return r.create(p) }); err != nil {
+		return nil, errors.Join(err, guarded(r.abandon))
 	}
-	if err := r.begin(); err != nil {
-		return nil, errors.Join(err, r.abandon())
+	if err := guarded(r.begin); err != nil {
+		return nil, errors.Join(err, guarded(r.abandon))
 	}
 	r.environ.export(r.session, r.instance, p.parent)
 	r.hook.open(r, p.AfterRound)
@@ -103,22 +102,8 @@ func (r *Recorder) employ(work func()) {
 		defer r.crew.Done()
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(trackLabel, ownTrack.name)))
 		noteLabels(ownTrack)
-		defer func() {
-			if p := recover(); p != nil {
-				r.fail(failure(p))
-			}
-		}()
-		debug.SetPanicOnFault(true)
-		work()
+		r.contain(work) // Err tells
 	}()
-}
-
-// failure is what a panic of the recorder's own goroutines says.
-func failure(p any) error {
-	if chunks.IsFault(p) {
-		return chunks.ErrCut
-	}
-	return fmt.Errorf("internal error: %v", p)
 }
 
 func newInstance() uint64 {
@@ -232,13 +217,13 @@ func (r *Recorder) begin() error {
 	}
 	running.Store(r)
 	r.filterTracks()
-	r.survive(r.writeAnchor) // Err tells
+	r.contain(r.writeAnchor) // Err tells
 	r.beginPaused()
 	if r.pausers == 0 {
-		r.survive(func() { r.pages.round(r) }) // likewise
+		r.contain(func() { r.pages.round(r) }) // likewise
 		r.admit()
 	}
-	r.survive(r.inherit) // likewise
+	r.contain(r.inherit) // likewise
 	return nil
 }
 

@@ -129,6 +129,7 @@ func (w *writer) refill() bool {
 // retire releases the chunk, if there is one.
 func (w *writer) retire() {
 	if w.chunk != nil {
+		atomic.StoreUint64(w.chunk.CommitWord(), w.word) // somebody else may have written to the file
 		w.ring.Release(w.chunk)
 	}
 	w.chunk, w.payload, w.word, w.page, w.sampled = nil, nil, 0, noPage, sampled{}
