@@ -34,6 +34,11 @@ func defaultDir(name string, limit int64) (string, error) {
 			return dir, nil
 		}
 	}
+	return stateDir()
+}
+
+// stateDir is where sessions lie on a disk.
+func stateDir() (string, error) {
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
 		return filepath.Join(state, "gprof"), nil
 	}
@@ -42,6 +47,22 @@ func defaultDir(name string, limit int64) (string, error) {
 		return "", err
 	}
 	return filepath.Join(home, ".local", "state", "gprof"), nil
+}
+
+// SessionDirs returns the directories in which this user's sessions lie if programs
+// don't say where: what the environment names, else shared memory and the state
+// directory. They need not exist.
+func SessionDirs() (dirs []string) {
+	if env, _ := readSettings(); env.Dir != "" { // Start tells what is malformed
+		return []string{env.Dir}
+	}
+	if dir := sharedDir(); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	if dir, err := stateDir(); err == nil {
+		dirs = append(dirs, dir)
+	}
+	return dirs
 }
 
 // sessionLimit is the limit of a session, 0 none.

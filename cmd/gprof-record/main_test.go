@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -106,6 +107,29 @@ func TestRun(t *testing.T) {
 	}
 	if instants != 1 {
 		t.Errorf("%d markers, want 1", instants)
+	}
+}
+
+// Whatever starts the program that records, the session has the program's name.
+func TestSessionIsThePrograms(t *testing.T) {
+	for _, command := range [][]string{
+		{"timeout", "60", os.Args[0], "-x"},
+		{"env", "A=b", "nice", "-n", "1", os.Args[0]},
+		{"sh", "-c", "exec " + os.Args[0] + " -x"},
+	} {
+		dir := t.TempDir()
+		session := filepath.Join(dir, filepath.Base(os.Args[0]))
+		code, _, stderr := runTest(t, "work", slices.Concat([]string{"run", "--dir", dir, "--limit", "2MiB", "--"}, command)...)
+		if code != 5 || !strings.Contains(stderr, "recorded 1 process in "+session+"\n") {
+			t.Errorf("%q: status %d, want the session %s: %s", command, code, session, stderr)
+		}
+	}
+	dir := t.TempDir()
+	if _, _, stderr := runTest(t, "", "run", "--dir", dir, "--", "true"); !strings.Contains(stderr, "recorded nothing") {
+		t.Errorf("%s", stderr)
+	}
+	if got := recordingProgram([]string{"/bin/true", "x"}); got != "true" {
+		t.Errorf("a command without a recorder is called %s", got)
 	}
 }
 

@@ -137,7 +137,7 @@ func (c *runCmd) prepare() (session string, err error) {
 		os.Unsetenv(recorder.EnvSession)
 		os.Unsetenv(recorder.EnvParent) // it lies in the other session
 	}
-	session, err = recorder.Options{Dir: c.Dir, Service: filepath.Base(c.Command[0])}.Session()
+	session, err = recorder.Options{Dir: c.Dir, Service: recordingProgram(c.Command)}.Session()
 	if err == nil {
 		os.Setenv(recorder.EnvSession, session)
 	}

@@ -17,6 +17,27 @@ type sessionArg struct {
 	Session string `arg:"" help:"Directory of the session, or the service's name."`
 }
 
+// sessions lists the sessions that lie in dir or, if that is empty, wherever
+// recorders of this user put them.
+func sessions(dir string) (all []string) {
+	dirs := []string{dir}
+	if dir == "" {
+		dirs = recorder.SessionDirs()
+	}
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // nothing has been recorded there
+		}
+		for _, e := range entries {
+			if session := filepath.Join(dir, e.Name()); isSession(session) {
+				all = append(all, session)
+			}
+		}
+	}
+	return all
+}
+
 // find returns the session's directory. A word without a separator is a
 // service's name, unless a directory of that name holds recordings.
 func (a *sessionArg) find() (string, error) {

@@ -94,6 +94,25 @@ func TestStatus(t *testing.T) {
 			t.Errorf("status %d, no %q in %s%s", code, want, stdout, stderr)
 		}
 	}
+	listSessions(t, dir)
+}
+
+// listSessions has status list what lies in dir, where one session is, and where
+// recorders put sessions if they are not told.
+func listSessions(t *testing.T, dir string) {
+	t.Helper()
+	if code, stdout, stderr := runTest(t, "", "status", "--dir", dir); code != 0 || strings.Count(stdout, "\n") != 2 || !strings.Contains(stdout, filepath.Join(dir, "shop")+"  recording") {
+		t.Errorf("status %d: %s%s", code, stdout, stderr)
+	}
+	t.Setenv(recorder.EnvDir, dir)
+	var all []view
+	if _, stdout, stderr := runTest(t, "", "status", "--json"); json.Unmarshal([]byte(stdout), &all) != nil || len(all) != 1 || all[0].Session != filepath.Join(dir, "shop") || len(all[0].Processes) != 2 {
+		t.Errorf("%s%s", stdout, stderr)
+	}
+	t.Setenv(recorder.EnvDir, filepath.Join(dir, "nowhere"))
+	if code, stdout, stderr := runTest(t, "", "status"); code != 0 || stdout != "" || !strings.Contains(stderr, "no session in "+filepath.Join(dir, "nowhere")) {
+		t.Errorf("status %d: %s%s", code, stdout, stderr)
+	}
 }
 
 // Who was killed, and whom nobody looked after, ended when it committed for the

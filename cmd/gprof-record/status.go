@@ -10,19 +10,22 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder"
 )
 
 type statusCmd struct {
-	sessionArg
-	JSON bool `name:"json" help:"Print JSON."`
+	Dir     string `short:"d" placeholder:"DIR" help:"Directory in which sessions lie (default: where the recorder would put them)."`
+	Session string `arg:"" optional:"" help:"Directory of the session, or the service's name (default: a line for each session of this user)."`
+	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
 // Help is what status --help ends with.
 func (*statusCmd) Help() string {
-	return `It shows who records or recorded in a session, how much each process holds of the limit that they share, and how far back that reaches.
+	return `It shows who records or recorded in a session, how much each process holds of the limit that they share, and how far back that reaches. Without a session it lists those that there are.
 
 Examples:
 
+  gprof-record status
   gprof-record status checkout
   gprof-record status /var/tmp/rec/checkout
   gprof-record status --json checkout | jq '.processes[] | select(.alive).pid'
@@ -32,7 +35,10 @@ A pause by the program itself is not shown.`
 
 // Run looks once.
 func (c *statusCmd) Run(s *streams) error {
-	dir, err := c.find()
+	if c.Session == "" {
+		return c.list(s)
+	}
+	dir, err := (&sessionArg{Dir: c.Dir, Session: c.Session}).find()
 	if err != nil {
 		return err
 	}
@@ -43,9 +49,56 @@ func (c *statusCmd) Run(s *streams) error {
 	if !c.JSON {
 		return v.print(s.stdout)
 	}
-	enc := json.NewEncoder(s.stdout)
+	return printJSON(s.stdout, v)
+}
+
+// list shows all sessions. One that can't be read is said, and left out.
+func (c *statusCmd) list(s *streams) error {
+	views := []*view{}
+	for _, dir := range sessions(c.Dir) {
+		v, err := look(dir)
+		if err != nil {
+			s.say("warning: %s: %v", dir, err)
+			continue
+		}
+		views = append(views, v)
+	}
+	if c.JSON {
+		return printJSON(s.stdout, views)
+	}
+	if len(views) == 0 {
+		dirs := recorder.SessionDirs()
+		if c.Dir != "" {
+			dirs = []string{c.Dir}
+		}
+		s.say("no session in %s", strings.Join(dirs, " or "))
+		s.say("hint: sessions elsewhere are shown with --dir DIR, or by their directory; gprof-record run -- COMMAND records one")
+		return nil
+	}
+	return printSessions(s.stdout, views)
+}
+
+// printSessions writes a line for each session.
+func printSessions(w io.Writer, views []*view) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "SESSION\tSTATE\tALIVE\tENDED\tHOLDS\tREACH") // Flush returns the error
+	for _, v := range views {
+		state, oldest := v.State, 0.0
+		if v.alive() == 0 {
+			state = "no process is running"
+		}
+		for _, p := range v.Processes {
+			oldest = max(oldest, p.Reach)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", printable(v.Session), state, v.alive(), len(v.Processes)-v.alive(), size(v.Held), reach(oldest))
+	}
+	return t.Flush()
+}
+
+func printJSON(w io.Writer, value any) error {
+	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return enc.Encode(value)
 }
 
 // print writes a view for people.
