@@ -8,21 +8,26 @@ import (
 	"gprof/stream"
 )
 
-// modules are the mappings of the output, whose ids are those of the modules. A
-// recording has offsets in files and no addresses: each module gets a range of
-// addresses that no other has, and its file lies there from its beginning. So
-// tools that open the file find the code of an address.
+// modules are the mappings of the output. A recording has offsets in files and no
+// addresses: each mapping gets a range of addresses that no other has, and its file
+// lies there from its beginning. So tools that open the file find the code of an
+// address.
+//
+// pprof looks functions up by itself in a mapping that says it has none, and replaces
+// all names in it, by worse ones that know nothing of inlining. A mapping therefore
+// says that it has functions if any code in it has a name. Code without a name that
+// lies in the same module is in a second mapping, for pprof to name.
 type modules struct {
-	ranges []addresses // by ModuleID
-	found  []found     // by ModuleID
-	order  []stream.ModuleID
+	names  int         // numbers of mappings up to it are ids of modules; above are those of code without a name, by the same ids
+	ranges []addresses // by number of the mapping
+	found  []found     // likewise
+	order  []int       // of the mappings
 }
 
-// addresses is where a module lies; limit is 0 if it has no place.
+// addresses is where a mapping lies; limit is 0 if it has no place.
 type addresses struct{ start, limit uint64 }
 
-// found is what the locations of a module have. Tools name the functions of a
-// module themselves when it says that it has none.
+// found is what the locations of a mapping have.
 type found struct{ used, nameless, fileless, lineless, inlined bool }
 
 const (
@@ -38,23 +43,61 @@ const (
 )
 
 func (m *modules) build(t *stream.Tables) {
-	n := t.Modules.Len() + 1
-	m.ranges, m.found, m.order = make([]addresses, n), make([]found, n), inOrder(t)
-	size := make([]uint64, n)
-	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
-		if f := t.Frames.At(id); f.Offset < maxModule {
-			size[f.Module] = max(size[f.Module], f.Offset+1)
-		}
+	n := t.Modules.Len()
+	*m = modules{names: n, ranges: make([]addresses, 2*n+1), found: make([]found, 2*n+1)}
+	sizes := m.sizes(t)
+	order := inOrder(t)
+	for _, id := range order {
+		m.order = append(m.order, int(id))
+	}
+	for _, id := range order {
+		m.order = append(m.order, n+int(id))
 	}
 	next := uint64(firstAddress)
-	for _, id := range m.order {
-		limit := next + (max(size[id], 1)+pageSize-1)/pageSize*pageSize
+	for _, number := range m.order {
+		size := sizes[number]
+		if size == 0 {
+			continue
+		}
+		limit := next + (size+pageSize-1)/pageSize*pageSize
 		if limit > lastAddress {
 			break
 		}
-		m.ranges[id] = addresses{next, limit}
+		m.ranges[number] = addresses{next, limit}
 		next = (limit + 2*spacing - 1) / spacing * spacing
 	}
+}
+
+// sizes returns how many bytes each mapping covers, 0 for a second one that is not
+// needed. A second one is a page larger: tools that merge profiles take mappings of
+// one file and one size for the same.
+func (m *modules) sizes(t *stream.Tables) []uint64 {
+	sizes, named, nameless := make([]uint64, len(m.ranges)), make([]bool, m.names+1), make([]bool, m.names+1)
+	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
+		f := t.Frames.At(id)
+		if f.Offset < maxModule {
+			sizes[f.Module] = max(sizes[f.Module], f.Offset+1)
+		}
+		if !f.Label {
+			named[f.Module] = named[f.Module] || f.Function != 0
+			nameless[f.Module] = nameless[f.Module] || f.Function == 0
+		}
+	}
+	for id := 1; id <= m.names; id++ {
+		sizes[id] = max(sizes[id], 1)
+		if named[id] && nameless[id] {
+			sizes[m.names+id] = sizes[id] + pageSize
+		}
+	}
+	return sizes
+}
+
+// moduleOf is the module of a mapping.
+func (m *modules) moduleOf(number int) stream.ModuleID {
+	if number > m.names {
+		number -= m.names
+	}
+	return stream.ModuleID(number)
 }
 
 // inOrder lists the modules, that of the first process' program first: tools
@@ -82,25 +125,34 @@ func isProgram(m stream.Module, exe string) bool {
 	return exe != "" && (m.Path == exe || m.Name == base)
 }
 
-// place returns the mapping and the address of a frame; the mapping is 0 if it
-// lies in none.
-func (m *modules) place(f stream.Frame) (mapping, address uint64) {
+// place returns the mapping and the address of a location of some frames, the
+// innermost first; the mapping is 0 if it lies in none.
+func (m *modules) place(frames []stream.Frame) (mapping int, address uint64) {
+	f := frames[0]
 	if f.Label {
 		return 0, 0
 	}
-	if r := m.ranges[f.Module]; f.Offset < r.limit-r.start {
-		return uint64(f.Module), r.start + f.Offset
+	mapping = int(f.Module)
+	if second := m.names + mapping; mapping != 0 && m.ranges[second].limit != 0 && !hasName(frames) {
+		mapping = second
+	}
+	if r := m.ranges[mapping]; f.Offset < r.limit-r.start {
+		return mapping, r.start + f.Offset
 	}
 	return 0, f.Offset
 }
 
+func hasName(frames []stream.Frame) bool {
+	return slices.ContainsFunc(frames, func(f stream.Frame) bool { return f.Function != 0 })
+}
+
 // note notes what a location of a mapping, which may be 0, has.
-func (m *modules) note(mapping uint64, frames []stream.Frame) {
+func (m *modules) note(mapping int, frames []stream.Frame) {
 	to := &m.found[mapping]
 	to.used = true
 	to.inlined = to.inlined || len(frames) > 1
+	to.nameless = to.nameless || !hasName(frames)
 	for _, f := range frames {
-		to.nameless = to.nameless || f.Function == 0
 		to.fileless = to.fileless || f.File == 0
 		to.lineless = to.lineless || f.Line == 0
 	}

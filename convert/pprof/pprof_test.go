@@ -240,25 +240,27 @@ func TestModules(t *testing.T) {
 	p.Main.Sample(begin, b.StackOf(
 		stream.Frame{Module: shop, Offset: 0x1fff, Function: name, File: name, Line: 7},
 		stream.Frame{Module: libc, Offset: 0x10},
-		stream.Frame{Module: libc, Offset: 1 << 60}))
+		stream.Frame{Module: libc, Offset: 1 << 60},
+		stream.Frame{Module: shop, Offset: 0x20}))
 	got := convert(t, b.Source())
-	if len(got.Mapping) != 2 {
-		t.Fatalf("%d mappings, want 2", len(got.Mapping))
+	if len(got.Mapping) != 3 {
+		t.Fatalf("%d mappings, want 3", len(got.Mapping))
 	}
 	for i, want := range []profile.Mapping{
 		{ID: 2, Start: 0x400000, Limit: 0x402000, File: "shop", BuildID: "c0ffee", HasFunctions: true, HasFilenames: true, HasLineNumbers: true},
 		{ID: 1, Start: 0x600000, Limit: 0x601000, File: "/lib/libc.so.6"},
+		{ID: 4, Start: 0x800000, Limit: 0x803000, File: "shop", BuildID: "c0ffee"}, // has no names, for pprof to find some
 	} {
 		if diff := cmp.Diff(want, *got.Mapping[i], cmpopts.IgnoreUnexported(want)); diff != "" {
 			t.Error("want, got:", diff)
 		}
 	}
-	want := []string{"0x1000000000000000", "0x600010", "0x401fff f:7"}
+	want := []string{"0x800020", "0x1000000000000000", "0x600010", "0x401fff f:7"}
 	if diff := cmp.Diff(want, stackOf(t, got)); diff != "" {
 		t.Error("want, got:", diff)
 	}
-	if leaf := got.Sample[0].Location[0]; leaf.Mapping != nil {
-		t.Errorf("what lies nowhere lies in %v", leaf.Mapping)
+	if nowhere := got.Sample[0].Location[1]; nowhere.Mapping != nil {
+		t.Errorf("what lies nowhere lies in %v", nowhere.Mapping)
 	}
 }
 

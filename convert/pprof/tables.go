@@ -19,10 +19,10 @@ func (s *Sink) writeLocations() {
 
 // writeLocation writes a location of frames, the innermost first.
 func (s *Sink) writeLocation(number uint64, frames []stream.Frame) {
-	mapping, address := s.modules.place(frames[0])
+	mapping, address := s.modules.place(frames)
 	s.modules.note(mapping, frames)
 	body := appendNumber(s.body[:0], profileproto.LocationID, number)
-	body = appendNumber(body, profileproto.LocationMapping, mapping)
+	body = appendNumber(body, profileproto.LocationMapping, uint64(mapping))
 	body = appendNumber(body, profileproto.LocationAddress, address)
 	for _, f := range frames {
 		if f.Function != 0 {
@@ -49,22 +49,22 @@ func (s *Sink) writeFunctions() {
 	}
 }
 
-// writeMappings writes the modules of which there are locations.
+// writeMappings writes the mappings in which there are locations.
 func (s *Sink) writeMappings() {
-	for _, id := range s.modules.order {
-		if s.modules.found[id].used {
-			s.writeMapping(id)
+	for _, number := range s.modules.order {
+		if s.modules.found[number].used {
+			s.writeMapping(number)
 		}
 	}
 }
 
-func (s *Sink) writeMapping(id stream.ModuleID) {
-	m, at, found := s.tables.Modules.At(id), s.modules.ranges[id], s.modules.found[id]
+func (s *Sink) writeMapping(number int) {
+	m, at, found := s.tables.Modules.At(s.modules.moduleOf(number)), s.modules.ranges[number], s.modules.found[number]
 	file := m.Path
 	if file == "" {
 		file = m.Name
 	}
-	body := appendNumber(s.body[:0], profileproto.MappingID, uint64(id))
+	body := appendNumber(s.body[:0], profileproto.MappingID, uint64(number))
 	body = appendNumber(body, profileproto.MappingStart, at.start)
 	body = appendNumber(body, profileproto.MappingLimit, at.limit)
 	body = appendNumber(body, profileproto.MappingFile, s.texts.number(file))
