@@ -5,6 +5,7 @@
 //	meta         who the process is                         WriteRecords
 //	exit         how it ended                               WriteRecords
 //	chunk-NNNNN  the ring: blocks, in mapped files          Ring
+//	stacks-TID   samples of a thread that are not in chunks yet  Stacks
 //	trace-NNN.out  a window of Go's execution trace       WriteTrace
 //	dict-NNN     what the ids in the blocks mean,
 //	             one file for each generation of ids        RecordFile

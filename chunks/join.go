@@ -3,7 +3,6 @@ package chunks
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // Join adds to p what another copy of the same process holds besides: chunks that
@@ -49,5 +48,5 @@ func (p *Process) joinDicts(q *Process) {
 
 // ofWhole reports whether a problem is what all files together lack.
 func (pr Problem) ofWhole() bool {
-	return pr.Class == Gap || pr.Class == LeftOut || pr.Class == Missing && (pr.Where == metaName || strings.HasPrefix(pr.Where, "dict-"))
+	return pr.Class == Gap || pr.Class == LeftOut || pr.Class == Missing && (kindOf(pr.Where) == MetaFile || kindOf(pr.Where) == DictFile)
 }

@@ -10,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gprof/rawformat"
 )
@@ -66,7 +65,9 @@ type Exit struct {
 //
 // A process may record meanwhile, and what is handed out while its files are read may
 // be in one that was read before. Where a range seems to be missing they are therefore
-// read again, and then only what the first look had seen the end of is a gap.
+// read again, and then only what the first look had seen the end of is a gap. Of a copy
+// that was made meanwhile a sample may be in a stack ring and in a chunk: it counts
+// once.
 func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
 	p, err := openProcess(fsys, dir, math.MaxUint64)
 	for looked := 1; err == nil && looked < looks && p.mayTurn(); looked++ {
@@ -139,7 +140,7 @@ func (o *opening) missing() {
 		o.report(left)
 	}
 	if len(p.Chunks) > 0 && p.Meta == nil {
-		o.report(Problem{Class: Missing, Where: "meta", What: "meta file is missing"})
+		o.report(Problem{Class: Missing, Where: MetaFile.FileName(0), What: "meta file is missing"})
 	}
 	blocks := map[uint32]int64{} // by generation
 	for _, im := range p.Chunks {
@@ -149,7 +150,7 @@ func (o *opening) missing() {
 		delete(blocks, d.Generation)
 	}
 	for _, generation := range slices.Sorted(maps.Keys(blocks)) {
-		o.report(Problem{Class: Missing, Where: fmt.Sprintf("dict-%03d", generation), What: "dictionary is missing", Blocks: blocks[generation]})
+		o.report(Problem{Class: Missing, Where: DictFile.FileName(generation), What: "dictionary is missing", Blocks: blocks[generation]})
 	}
 }
 
@@ -207,19 +208,15 @@ func (o *opening) report(p Problem) { o.p.Problems = append(o.p.Problems, p) }
 
 // file sorts a file by its name; others than ours are passed over.
 func (o *opening) file(name string) {
-	switch base := path.Base(name); {
-	case strings.HasPrefix(base, "chunk-"):
+	switch kind := kindOf(path.Base(name)); kind {
+	case ChunkFile:
 		o.chunk(name)
-	case strings.HasPrefix(base, "dict-"):
-		o.record(name, rawformat.MagicDict)
-	case strings.HasPrefix(base, stacksPrefix):
+	case DictFile, MetaFile, ExitFile:
+		o.record(name, fileKinds[kind].magic)
+	case StacksFile:
 		o.stacks(name)
-	case isTrace(base):
+	case TraceFile:
 		o.trace(name)
-	case base == metaName:
-		o.record(name, rawformat.MagicMeta)
-	case base == exitName:
-		o.record(name, rawformat.MagicExit)
 	}
 }
 

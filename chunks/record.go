@@ -35,7 +35,7 @@ type file interface {
 // CreateDict makes the dictionary file of a generation in dir, which must not
 // have one.
 func CreateDict(dir string, instance uint64, generation, pid uint32) (*RecordFile, error) {
-	path := filepath.Join(dir, fmt.Sprintf("dict-%03d", generation))
+	path := filepath.Join(dir, DictFile.FileName(generation))
 	f, err := create(path)
 	if err != nil {
 		return nil, err

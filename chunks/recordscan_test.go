@@ -132,7 +132,7 @@ func TestSearchIsBounded(t *testing.T) {
 func TestDuplicateDict(t *testing.T) {
 	short, _ := dictFile(3)
 	long, _ := dictFile(5)
-	p := mustOpen(t, dirOf(map[string][]byte{"dict-001": short, "dict-001 (copy)": long}))
+	p := mustOpen(t, dirOf(map[string][]byte{"dict-001": short, "dict-002": long}))
 	if len(p.Dicts) != 1 || len(p.Dicts[0].All(nil)) != 5 || len(p.Problems) != 1 || p.Problems[0].Class != Duplicate || p.Problems[0].Blocks != 3 {
 		t.Errorf("%v", p.Problems)
 	}

@@ -114,15 +114,15 @@ func (r *remains) sort(entries []os.DirEntry) {
 	}
 	for _, e := range entries {
 		switch name := e.Name(); {
-		case isTrace(strings.TrimSuffix(name, newSuffix)):
-			if strings.HasSuffix(name, newSuffix) { // who wrote it was killed
+		case strings.HasSuffix(name, newSuffix):
+			if kindOf(strings.TrimSuffix(name, newSuffix)) == TraceFile { // its writer was killed
 				r.unused = append(r.unused, name)
 			}
-		case strings.HasPrefix(name, stacksPrefix):
+		case kindOf(name) == StacksFile:
 			if drainedStacks(filepath.Join(r.dir, name)) {
 				r.unused = append(r.unused, name)
 			}
-		case !strings.HasPrefix(name, "chunk-") || used[name]:
+		case kindOf(name) != ChunkFile || used[name]:
 		case bad[name]:
 			r.broken++
 		default:
@@ -314,8 +314,4 @@ func erase(dir string) error {
 }
 
 // ours reports whether a file in an instance directory bears one of our names.
-func ours(name string) bool {
-	name = strings.TrimSuffix(name, newSuffix)
-	return name == lockName || name == exitName || name == metaName ||
-		strings.HasPrefix(name, "chunk-") || strings.HasPrefix(name, "dict-") || strings.HasPrefix(name, stacksPrefix) || isTrace(name)
-}
+func ours(name string) bool { return kindOf(strings.TrimSuffix(name, newSuffix)) != NoFile }

@@ -477,7 +477,7 @@ func (r *Ring) grow(spares int) error {
 			r.refused(spares)
 			return nil
 		}
-		name := fmt.Sprintf("chunk-%05d", r.serial)
+		name := ChunkFile.FileName(uint32(r.serial))
 		c, err := r.store.create(name, r.o.ChunkFile)
 		r.full.Store(err != nil)
 		r.crowded(err, spares)

@@ -8,22 +8,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"gprof/rawformat"
 )
 
 // CopySince copies what a live instance recorded since a moment, in ns of
 // CLOCK_MONOTONIC, into a new directory: it is a recording of its own. Of chunks
-// that were closed before, only the headers are copied; stack rings are not. Any
-// goroutine of any process may call it: the recording goes on, and what it
-// discards meanwhile is left out.
+// that were closed before, only the headers are copied. Any goroutine of any
+// process may call it: the recording goes on, and what it discards meanwhile is left
+// out.
 //
-//  1. Chunks: a use that has ended while its file was read does not count.
-//  2. Dictionaries, which have by then what the chunks refer to, meta and, of an
+//  1. Stack rings. A sample that is drained meanwhile is read once, see
+//     [OpenProcess].
+//  2. Chunks: a use that has ended while its file was read does not count.
+//  3. Dictionaries, which have by then what the chunks refer to, meta and, of an
 //     instance that has ended, exit.
-//  3. All windows of the execution trace that there are.
-//  4. The directory gets its name.
+//  4. All windows of the execution trace that there are.
+//  5. The directory gets its name.
 //
 // On an error nothing is left behind.
 func CopySince(from, to string, since uint64) error {
@@ -38,9 +39,9 @@ func CopySince(from, to string, since uint64) error {
 	if err := os.MkdirAll(half, 0o700); err != nil {
 		return err
 	}
-	for _, prefix := range []string{"chunk-", "dict-", metaName, exitName, tracePrefix} {
+	for _, kind := range Recorded() {
 		for _, f := range files {
-			if strings.HasPrefix(f.Name(), prefix) && !strings.HasSuffix(f.Name(), newSuffix) && err == nil {
+			if kindOf(f.Name()) == kind && err == nil {
 				err = copyFile(filepath.Join(from, f.Name()), filepath.Join(half, f.Name()), since)
 			}
 		}
@@ -72,15 +73,14 @@ func latest(path string, since uint64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close() // it was only read
-	switch name := filepath.Base(path); {
-	case strings.HasPrefix(name, "chunk-"):
+	switch kind := kindOf(filepath.Base(path)); kind {
+	case ChunkFile:
 		return chunkContent(f, since)
-	case strings.HasPrefix(name, "dict-"):
+	case DictFile:
 		return dictContent(f)
-	case isTrace(name):
-		return io.ReadAll(io.LimitReader(f, rawformat.MaxTraceFile))
+	default:
+		return io.ReadAll(io.LimitReader(f, kind.MaxSize()))
 	}
-	return io.ReadAll(io.LimitReader(f, rawformat.MaxMetaFile))
 }
 
 // uses is how often a chunk is read that is used again meanwhile.

@@ -10,9 +10,6 @@ import (
 	"gprof/rawformat"
 )
 
-// stacksPrefix begins the name of a thread's stack ring.
-const stacksPrefix = "stacks-"
-
 // Stacks is the stack ring of one thread, mapped. A signal handler writes it;
 // one goroutine drains it.
 type Stacks struct {
@@ -27,7 +24,7 @@ type Stacks struct {
 // CreateStacks makes the stack ring of the thread h.Tid in dir. One that is there
 // is of a thread that has ended, and goes.
 func CreateStacks(dir string, h rawformat.StacksHeader) (*Stacks, error) {
-	path := filepath.Join(dir, fmt.Sprintf("%s%d", stacksPrefix, h.Tid))
+	path := filepath.Join(dir, StacksFile.FileName(h.Tid))
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}

@@ -2,19 +2,11 @@ package chunks
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"gprof/rawformat"
-)
-
-const (
-	tracePrefix = "trace-"
-	traceSuffix = ".out"
 )
 
 // Trace is a window of Go's execution trace, as it lies in an instance directory.
@@ -24,14 +16,7 @@ type Trace struct {
 }
 
 // TraceName is the name of the n-th window.
-func TraceName(n int) string { return fmt.Sprintf("%s%03d%s", tracePrefix, n, traceSuffix) }
-
-// isTrace reports whether a file bears the name of a window.
-func isTrace(name string) bool {
-	digits := strings.TrimSuffix(strings.TrimPrefix(name, tracePrefix), traceSuffix)
-	n, err := strconv.ParseUint(digits, 10, 31)
-	return err == nil && TraceName(int(n)) == name
-}
+func TraceName(n int) string { return TraceFile.FileName(uint32(n)) }
 
 // WriteTrace makes the file of the n-th window in dir: write writes it, at most
 // limit bytes; it is told [rawformat.ErrTooBig] when that is not enough. The file

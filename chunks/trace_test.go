@@ -64,12 +64,12 @@ func TestWriteTrace(t *testing.T) {
 		t.Errorf("%d files left behind", n)
 	}
 	w, err := WriteTrace(dir, 1234, 8, func(w io.Writer) error { return second(fmt.Fprint(w, "a window")) })
-	if err != nil || w != (Trace{"trace-1234.out", 8}) || !isTrace(w.Name) {
+	if err != nil || w != (Trace{"trace-1234.out", 8}) || kindOf(w.Name) != TraceFile {
 		t.Errorf("%v, %v", w, err)
 	}
 	must(t, errors.Join(RemoveTrace(dir, w), RemoveTrace(dir, w)))
 	for _, name := range []string{"trace-.out", "trace-01.out", "trace-0001.out", "trace-+01.out", "trace-001", "trace-001.out.new", "trace--01.out"} {
-		if isTrace(name) {
+		if kindOf(name) == TraceFile {
 			t.Errorf("%s counts as a window", name)
 		}
 	}

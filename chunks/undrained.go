@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"time"
@@ -76,24 +77,81 @@ func isBeingMade(ring []byte) bool {
 // undrained takes what is left in the rings of the process.
 func (o *opening) undrained() {
 	p := o.p
+	o.rings = slices.DeleteFunc(o.rings, func(r *ring) bool { return !o.belongs(r.name, r.header.Instance, int64(len(r.data))) })
 	slices.SortFunc(o.rings, func(a, b *ring) int { return cmp.Compare(a.header.Tid, b.header.Tid) })
 	for _, r := range o.rings {
-		if !o.belongs(r.name, r.header.Instance, int64(len(r.data))) {
-			continue
-		}
-		tail := r.header.Tail
 		if p.committed(r.header.Index) {
-			tail = r.header.Next
+			r.header.Tail = r.header.Next
 		}
-		w := restWriter{ring: r, start: restStart + uint64(r.header.Tid)*rawformat.MaxChunkFile}
-		if problem := w.records(tail); problem != "" {
-			o.report(Problem{Class: Damaged, Where: path.Base(r.name), What: problem, Blocks: -1, Bytes: int64(r.header.Head-tail) * 8})
+	}
+	drained := p.drainedSince(o.rings)
+	for _, r := range o.rings {
+		w := restWriter{ring: r, start: restStart + uint64(r.header.Tid)*rawformat.MaxChunkFile, drained: drained}
+		if problem := w.records(); problem != "" {
+			o.report(Problem{Class: Damaged, Where: path.Base(r.name), What: problem, Blocks: -1, Bytes: int64(r.header.Head-r.header.Tail) * 8})
 		}
 		if w.blocks > 0 {
 			p.Rest = append(p.Rest, w.image(p))
 		}
 	}
 	o.rings = nil
+}
+
+// sampleKey tells one sample of a process from all others.
+type sampleKey struct {
+	tid  uint32
+	time uint64 // ticks
+}
+
+// drainedSince are the samples of the rings that chunks hold, too: a tool that copies
+// the files of a live process one by one may reach a chunk after the ring, when the
+// recorder has moved samples from one to the other.
+func (p *Process) drainedSince(rings []*ring) map[sampleKey]bool {
+	drained, oldest := map[sampleKey]bool{}, uint64(math.MaxUint64)
+	for _, r := range rings {
+		r.each(func(rec *rawformat.StackRecord) {
+			drained[sampleKey{r.header.Tid, rec.Time}] = false
+			oldest = min(oldest, rec.Time)
+		})
+	}
+	if len(drained) == 0 {
+		return nil
+	}
+	for _, im := range p.Chunks {
+		if closed := im.Header.Close; im.Closed && max(closed.TSC, closed.Monotonic) < oldest {
+			continue // it ended before they were taken
+		}
+		samples := NewReader([]*Image{im}, nil)
+		for now := uint64(0); samples.Next(); {
+			b := samples.Block()
+			if now = timeOf(b, now); b.Kind != rawformat.KindSample {
+				continue
+			}
+			b.Fields.Sint("time")
+			key := sampleKey{uint32(b.Fields.Uint("thread")), now}
+			if _, ours := drained[key]; ours {
+				drained[key] = true
+			}
+		}
+	}
+	return drained
+}
+
+// each goes over the records from the tail on. What is wrong with the ring is returned;
+// what stands before that counts.
+func (r *ring) each(take func(*rawformat.StackRecord)) (problem string) {
+	read := rawformat.StacksReader{Tail: r.header.Tail, Head: r.header.Head, Word: func(i uint64) uint64 { return binary.LittleEndian.Uint64(r.data[8*i:]) }}
+	for {
+		var rec rawformat.StackRecord
+		ok, err := read.Next(&rec)
+		if err != nil {
+			return err.Error()
+		}
+		if !ok {
+			return ""
+		}
+		take(&rec)
+	}
 }
 
 // Indexes and epochs of the rest are none that a recorder hands out.
@@ -125,24 +183,17 @@ type restWriter struct {
 	page      int // in which a block began last, from 1
 	last      uint64
 	body, pcs []byte
+	drained   map[sampleKey]bool
 }
 
-// records writes those of the ring from tail on. What is wrong with the ring is
-// returned; what stands before that counts.
-func (w *restWriter) records(tail uint64) (problem string) {
-	data := w.ring.data
-	read := rawformat.StacksReader{Tail: tail, Head: w.ring.header.Head, Word: func(i uint64) uint64 { return binary.LittleEndian.Uint64(data[8*i:]) }}
-	for {
-		var rec rawformat.StackRecord
-		ok, err := read.Next(&rec)
-		if err != nil {
-			return err.Error()
+// records writes those of the ring that no chunk holds, and returns what is wrong with
+// the ring.
+func (w *restWriter) records() (problem string) {
+	return w.ring.each(func(rec *rawformat.StackRecord) {
+		if !w.drained[sampleKey{w.ring.header.Tid, rec.Time}] {
+			w.sample(rec)
 		}
-		if !ok {
-			return ""
-		}
-		w.sample(&rec)
-	}
+	})
 }
 
 // sample writes a stack and its sample into one page.

@@ -105,6 +105,24 @@ func TestUndrained(t *testing.T) {
 	}
 }
 
+// A copy of a live process may have a sample in its ring and in the chunk that it was
+// moved to meanwhile. It counts once; another thread's of the same time is another.
+func TestDrainedWhileCopied(t *testing.T) {
+	ring := testRing(3, 0, 0, 0, stackRecord(100, 3), stackRecord(90, 0), stackRecord(300, 120))
+	for tid, want := range map[uint64]string{3: "[3:100/0 3:90/1 3:300/121]", 4: "[4:100/0 3:100/4 3:90/1 3:300/121]"} {
+		sample := rawformat.AppendSint([]byte{byte(rawformat.KindSample)}, 100-1000) // the sync block before it is of 1000
+		for _, v := range []uint64{tid, 5, 0, 1, 1, 0, 0} {
+			sample = rawformat.AppendUint(sample, v)
+		}
+		one := newTestChunk(1, 1, 8000)
+		one.add(sample)
+		var problems []Problem
+		if got := rest(t, map[string][]byte{"chunk-00000": one.file(), "stacks-3": ring}, &problems); fmt.Sprint(got) != want {
+			t.Errorf("samples %v, want %v", got, want)
+		}
+	}
+}
+
 // Damage costs what lies behind it in the ring, and is told.
 func TestUndrainedDamage(t *testing.T) {
 	whole := testRing(3, 7, 0, 0, stackRecord(1, 1), stackRecord(2, 1), stackRecord(3, 1))

@@ -91,9 +91,13 @@ func (p *Process) worth() *worth {
 	entries, _ := fs.ReadDir(p.files, p.Dir) // what cannot be read has no digest
 	h := sha256.New()
 	for _, e := range entries {
-		if data, err := p.files.Open(path.Join(p.Dir, e.Name())); err == nil && e.Type().IsRegular() {
+		kind, _ := chunks.Named(e.Name())
+		if kind.MaxSize() == 0 || !e.Type().IsRegular() {
+			continue
+		}
+		if data, err := p.files.Open(path.Join(p.Dir, e.Name())); err == nil {
 			fmt.Fprintf(h, "%s\x00", e.Name())
-			io.Copy(h, io.LimitReader(data, chunks.DictFile.MaxSize()))
+			io.Copy(h, io.LimitReader(data, kind.MaxSize()))
 			data.Close()
 		}
 	}

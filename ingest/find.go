@@ -268,17 +268,26 @@ func (r *finder) openLoose(f *Found, loose *looseChunks) {
 			continue
 		}
 		keep(p, loose.names[dir])
+		if len(p.Rest) > 0 && len(p.Chunks) == 0 {
+			f.Warnings = append(f.Warnings, newWarning(dir, filepath.Base(dir), errRingAlone))
+			continue
+		}
+		if p.Exit == nil && r.alive(dir) {
+			p.Rest = nil
+		}
 		f.Processes = append(f.Processes, &Process{Process: p, Location: dir, files: files, disk: dir, only: loose.names[dir]})
 	}
 }
 
-// keep leaves only the named chunks in p, and the problems that are theirs or
-// the dictionaries'.
+// keep leaves only the named chunks and stack rings in p, and the problems that are
+// theirs or the dictionaries'.
 func keep(p *chunks.Process, names []string) {
-	p.Rest = nil
-	p.Chunks = slices.DeleteFunc(p.Chunks, func(im *chunks.Image) bool { return !slices.Contains(names, filepath.Base(im.Name)) })
+	isOther := func(im *chunks.Image) bool { return !slices.Contains(names, filepath.Base(im.Name)) }
+	p.Rest = slices.DeleteFunc(p.Rest, isOther)
+	p.Chunks = slices.DeleteFunc(p.Chunks, isOther)
 	p.Problems = slices.DeleteFunc(p.Problems, func(pr chunks.Problem) bool {
 		file, _, _ := strings.Cut(pr.Where, " ")
-		return pr.Class == chunks.Gap || strings.HasPrefix(file, "chunk-") && !slices.Contains(names, file)
+		kind, _ := chunks.Named(file)
+		return pr.Class == chunks.Gap || (kind == chunks.ChunkFile || kind == chunks.StacksFile) && !slices.Contains(names, file)
 	})
 }

@@ -36,6 +36,7 @@ type format struct {
 func formats() []format {
 	return []format{
 		{name: "chunk file", sniff: is(chunks.ChunkFile), alone: true, open: (*search).chunk},
+		{name: "stack ring", sniff: is(chunks.StacksFile), alone: true, open: (*search).stacks},
 		{name: "dictionary", sniff: is(chunks.DictFile), alone: true, open: noInput("dictionary: it holds only names; give the directory that it lies in")},
 		{name: "meta file", sniff: is(chunks.MetaFile), alone: true, open: noInput("meta file: it holds no events; give the directory that it lies in")},
 		{name: "exit file", sniff: is(chunks.ExitFile), alone: true, open: noInput("exit file: it holds no events; give the directory that it lies in")},
@@ -84,6 +85,8 @@ func isPacked(head []byte) bool { return bytes.HasPrefix(head, []byte(pack.Magic
 func noInput(why string) func(*search, location) error {
 	return func(*search, location) error { return noInputError(why) }
 }
+
+const errRingAlone = noInputError("stack ring: only chunks tell when its samples were taken; give the directory that it lies in")
 
 type noInputError string
 

@@ -86,4 +86,7 @@ func inspectSection(w io.Writer, files fs.FS, name string) error {
 }
 
 // isRecordFile reports whether a file of that name has a text twin.
-func isRecordFile(name string) bool { return chunks.Named(name) != chunks.NoFile }
+func isRecordFile(name string) bool {
+	kind, _ := chunks.Named(name)
+	return kind.HasText()
+}

@@ -21,6 +21,15 @@ import (
 // maxStream bounds what is stored of a pipe, or of an archive in an archive.
 const maxStream = 1 << 40
 
+// stacks takes a stack ring, which joins the chunks of its directory.
+func (s *search) stacks(l location) error {
+	if l.disk == "" {
+		return errRingAlone
+	}
+	s.chunks = append(s.chunks, l.disk)
+	return nil
+}
+
 // chunk takes a chunk file. One on disk joins the others of its directory.
 func (s *search) chunk(l location) error {
 	if l.disk != "" {
@@ -96,13 +105,11 @@ func both(a, b error) error {
 // wanted are the files of recordings, and archives.
 func (s *search) wanted() archive.Options {
 	return archive.Options{Spool: s.spool, Want: func(name string, head []byte) int64 {
-		if kind := chunks.Named(path.Base(name)); kind != chunks.NoFile {
-			return kind.MaxSize()
-		}
+		kind, _ := chunks.Named(path.Base(name))
 		if f := sniff(head); f != nil && !f.alone {
 			return maxStream
 		}
-		return 0
+		return kind.MaxSize()
 	}}
 }
 

@@ -196,20 +196,20 @@ func (s *search) process(l location) error {
 }
 
 func (s *search) add(p *chunks.Process, l location) {
-	found := &Process{Process: p, Location: l.path, Alive: s.alive(l), files: l.files, disk: l.disk}
+	found := &Process{Process: p, Location: l.path, Alive: s.alive(l.disk), files: l.files, disk: l.disk}
 	if (found.Alive || found.Snapshot()) && p.Exit == nil {
 		p.Rest = nil
 	}
 	s.processes = append(s.processes, found)
 }
 
-// alive asks for the lock of a process; one that cannot be asked counts as
-// alive, as it does for [chunks.Alive].
-func (s *search) alive(l location) bool {
-	if l.disk == "" {
+// alive asks for the lock of a process in a directory on disk; "" is none. One that
+// cannot be asked counts as alive, as it does for [chunks.Alive].
+func (r *finder) alive(disk string) bool {
+	if disk == "" {
 		return false
 	}
-	alive, err := patience.Call(s.watch, func() (bool, error) { return chunks.Alive(l.disk), nil })
+	alive, err := patience.Call(r.watch, func() (bool, error) { return chunks.Alive(disk), nil })
 	return alive || err != nil
 }
 
@@ -277,9 +277,11 @@ func readHead(l location) ([]byte, error) {
 // process: it holds a meta file, a dictionary or a chunk.
 func isProcess(entries []fs.DirEntry) bool {
 	for _, e := range entries {
-		kind := chunks.Named(e.Name())
-		if !e.IsDir() && kind != chunks.NoFile && kind != chunks.ExitFile {
-			return true
+		switch kind, _ := chunks.Named(e.Name()); kind {
+		case chunks.MetaFile, chunks.DictFile, chunks.ChunkFile, chunks.StacksFile:
+			if !e.IsDir() {
+				return true
+			}
 		}
 	}
 	return false

@@ -15,16 +15,17 @@ type Verdict struct {
 	Alive    bool      `json:"alive"` // it is recording, or was when it was packed
 	Exit     bool      `json:"exit"`  // it told how it ended
 	Chunks   int       `json:"chunks"`
+	Rings    int       `json:"rings"`    // stack rings that held samples when it was killed
 	Blocks   int64     `json:"blocks"`   // whole blocks
 	Proven   int64     `json:"proven"`   // bytes whose checksum fits
 	Unproven int64     `json:"unproven"` // bytes read under the commit rule
 	Lost     int64     `json:"lost"`     // bytes that should be there and are not, or are damaged
 	Damaged  bool      `json:"damaged"`  // something is damaged or missing
-	Files    []File    `json:"files"`    // chunks by range start, then dictionaries
+	Files    []File    `json:"files"`    // chunks by range start, stack rings, then dictionaries
 	Problems []Problem `json:"problems"`
 }
 
-// File is what verifying one chunk or dictionary found.
+// File is what verifying one chunk, stack ring or dictionary found.
 type File struct {
 	Name     string `json:"name"`
 	State    string `json:"state"`    // whole, unproven (read, but not all of it proven), damaged
@@ -91,7 +92,7 @@ type verifier struct {
 func (p *Process) verify() Verdict {
 	images := p.Images()
 	w := verifier{files: map[string]*File{}, v: Verdict{Instance: p.Name(), Dir: p.Location, Pid: p.Pid, Alive: p.Alive || p.Snapshot(), Exit: p.Exit != nil,
-		Chunks: len(images), Problems: []Problem{}, Files: make([]File, len(images)+len(p.Dicts))}}
+		Chunks: len(p.Chunks), Rings: len(p.Rest), Problems: []Problem{}, Files: make([]File, len(images)+len(p.Dicts))}}
 	for i, im := range images {
 		w.file(i, im.Name, int64(im.Header.Commit.Offset()))
 	}
@@ -156,9 +157,9 @@ func (f *File) take(n int64) int64 {
 	return n
 }
 
-// sum adds up the chunks. What a dictionary has lost are names.
+// sum adds up the chunks and rings. What a dictionary has lost are names.
 func (w *verifier) sum() {
-	for _, f := range w.v.Files[:w.v.Chunks] {
+	for _, f := range w.v.Files[:w.v.Chunks+w.v.Rings] {
 		w.v.Proven += f.Proven
 		w.v.Unproven += f.Unproven
 		w.v.Lost += f.Lost

@@ -31,7 +31,7 @@ func (r *Recorder) createDict(generation uint16) (*chunks.RecordFile, error) {
 }
 
 func (r *Recorder) removeDict(generation uint16) error {
-	return os.Remove(filepath.Join(r.dir, fmt.Sprintf("dict-%03d", generation)))
+	return os.Remove(filepath.Join(r.dir, chunks.DictFile.FileName(uint32(generation))))
 }
 
 // turnDictionary begins a new generation when the dictionary has outgrown its

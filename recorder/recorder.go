@@ -288,7 +288,7 @@ func (r *Recorder) writeExit() error {
 	body := newRecord(rawformat.KindExit).uint(now.Monotonic).sint(now.Realtime).
 		uint(uint64(exitReason())).sint(0).fixed(r.environ.parent).uint(index).
 		uint(r.ring.RangeStart()).uint(r.ring.RangeEnd()).uint(uint64(r.ring.Discarded())).text(text)
-	return chunks.WriteRecords(filepath.Join(r.dir, "exit"), r.header(rawformat.MagicExit), body)
+	return chunks.WriteRecords(filepath.Join(r.dir, chunks.ExitFile.FileName(0)), r.header(rawformat.MagicExit), body)
 }
 
 // exitReason is why the recorder is being stopped. A deferred Stop also runs when

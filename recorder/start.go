@@ -156,7 +156,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	r.dict = newDictionary(dict, r.ring, r.limit/dictShare)
 	r.chooseCPU(p)
 	r.tracer.open(p, r.limit)
-	return chunks.WriteRecords(filepath.Join(r.dir, "meta"), r.header(rawformat.MagicMeta), p.meta(r, size)...)
+	return chunks.WriteRecords(filepath.Join(r.dir, chunks.MetaFile.FileName(0)), r.header(rawformat.MagicMeta), p.meta(r, size)...)
 }
 
 // divide makes the shards and returns the size of a chunk file, at most that.

@@ -301,4 +301,4 @@ func (l *Line) placedByRecorder() bool {
 }
 
 // recorderPlaces is how such places begin.
-var recorderPlaces = []string{"chunk-", "dict-", "meta", "exit", "index ", "kind "}
+var recorderPlaces = []string{"chunk-", "dict-", "stacks-", "meta", "exit", "index ", "kind "}

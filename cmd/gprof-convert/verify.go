@@ -21,7 +21,8 @@ func (c *verifyCmd) Help() string {
   gprof-convert verify out/session | tail -1
   gprof-convert verify --json dump | jq '.processes[] | select(.damaged) | .files[] | select(.state == "damaged")'
 
-Each chunk and dictionary has a line; the last line says what to do. Pages that
+Each chunk, dictionary and stack ring (samples that a killed process had not moved
+into chunks yet) has a line; the last line says what to do. Pages that
 are sealed are proven by their checksums. What was written in the last moments
 before a kill is not sealed: it is read, and called unproven. Exit code 1 means
 that something is damaged or missing.`
@@ -88,6 +89,7 @@ func lostBytes(n int64) string {
 // verdictSum is what one acts on.
 type verdictSum struct {
 	processes, chunks      int
+	rings                  int // stack rings
 	proven, unproven, lost int64
 	damaged                []string // instances
 	first                  string   // problem
@@ -101,6 +103,7 @@ func sumUp(verdicts []ingest.Verdict) *verdictSum {
 	for i := range verdicts {
 		v := &verdicts[i]
 		sum.chunks += v.Chunks
+		sum.rings += v.Rings
 		sum.proven += v.Proven
 		sum.unproven += v.Unproven
 		sum.lost += v.Lost
@@ -154,13 +157,21 @@ func (sum *verdictSum) String() string {
 	bad := sum.bad()
 	switch {
 	case bad == "":
-		return fmt.Sprintf("whole: %s, %s, %s proven%s: safe to convert", count(sum.processes, "process"), count(sum.chunks, "chunk"), formatBytes(sum.proven), unproven)
+		return fmt.Sprintf("whole: %s, %s, %s proven%s: safe to convert", count(sum.processes, "process"), sum.files(), formatBytes(sum.proven), unproven)
 	case sum.proven+sum.unproven == 0:
 		return bad + ": nothing is left to convert; look for another copy"
 	case len(sum.damaged) == 0:
 		return fmt.Sprintf("%s: convert still gives the rest, %s proven%s; see the warnings above", bad, formatBytes(sum.proven), unproven)
 	}
 	return fmt.Sprintf("%s: convert still gives the rest, %s proven%s; see the lines above", bad, formatBytes(sum.proven), unproven)
+}
+
+// files counts what holds events.
+func (sum *verdictSum) files() string {
+	if sum.rings == 0 {
+		return count(sum.chunks, "chunk")
+	}
+	return count(sum.chunks, "chunk") + ", " + count(sum.rings, "stack ring")
 }
 
 // bad is what is not whole, "" if all is.

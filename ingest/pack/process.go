@@ -27,8 +27,8 @@ type Process struct {
 	// Snapshot: a recorder was writing there when the files were copied, which
 	// are at rest now.
 	Snapshot bool
-	// Only, if not nil, are the names of the chunk files that count; others
-	// are treated as if they were not there.
+	// Only, if not nil, are the names of the chunk files and stack rings that count;
+	// others are treated as if they were not there.
 	Only []string
 }
 
@@ -54,7 +54,7 @@ func Session(dir string) ([]Process, error) {
 // ended reports whether a process' exit was written. Who buries the dead holds
 // their lock meanwhile, as the living do.
 func ended(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, "exit"))
+	_, err := os.Lstat(filepath.Join(dir, chunks.ExitFile.FileName(0)))
 	return err == nil
 }
 
@@ -66,52 +66,18 @@ func parseInstance(name string) (uint64, bool) {
 	return v, err == nil && instanceName(v) == name
 }
 
-// Prefixes of the names of numbered files.
-const (
-	chunkPrefix  = "chunk-"
-	dictPrefix   = "dict-"
-	stacksPrefix = "stacks-"
-	tracePrefix  = "trace-"
-	traceSuffix  = ".out"
-)
+// fileKinds says which files sections hold.
+var fileKinds = [numTypes]chunks.FileKind{typeMeta: chunks.MetaFile, typeExit: chunks.ExitFile, typeDict: chunks.DictFile,
+	typeStacks: chunks.StacksFile, typeTrace: chunks.TraceFile, typeChunk: chunks.ChunkFile}
 
 // fileName is the name of the file that a section holds.
-func fileName(kind sectionType, number uint32) string {
-	switch kind {
-	case typeMeta:
-		return "meta"
-	case typeExit:
-		return "exit"
-	case typeDict:
-		return fmt.Sprintf(dictPrefix+"%03d", number)
-	case typeStacks:
-		return fmt.Sprint(stacksPrefix, number)
-	case typeTrace:
-		return fmt.Sprintf(tracePrefix+"%03d"+traceSuffix, number)
-	}
-	return fmt.Sprintf(chunkPrefix+"%05d", number)
-}
+func fileName(kind sectionType, number uint32) string { return fileKinds[kind].FileName(number) }
 
-// parseName is the inverse of fileName. Names that a recorder does not give are
-// none of ours.
+// parseName is the inverse of fileName. ok is false for files that are not packed.
 func parseName(name string) (kind sectionType, number uint32, ok bool) {
-	digits := ""
-	switch {
-	case name == "meta":
-		return typeMeta, 0, true
-	case name == "exit":
-		return typeExit, 0, true
-	case strings.HasPrefix(name, dictPrefix):
-		kind, digits = typeDict, name[len(dictPrefix):]
-	case strings.HasPrefix(name, stacksPrefix):
-		kind, digits = typeStacks, name[len(stacksPrefix):]
-	case strings.HasPrefix(name, tracePrefix):
-		kind, digits = typeTrace, strings.TrimSuffix(name[len(tracePrefix):], traceSuffix)
-	case strings.HasPrefix(name, chunkPrefix):
-		kind, digits = typeChunk, name[len(chunkPrefix):]
-	}
-	n, err := strconv.ParseUint(digits, 10, 32)
-	return kind, uint32(n), err == nil && fileName(kind, uint32(n)) == name
+	k, number := chunks.Named(name)
+	i := slices.Index(fileKinds[:], k)
+	return sectionType(i), number, k != chunks.NoFile && i >= 0
 }
 
 // file is one file of a process' directory.
@@ -131,7 +97,7 @@ func (p *Process) list(report func(error)) ([]file, error) {
 	for _, e := range entries {
 		kind, number, ok := parseName(e.Name())
 		switch {
-		case !ok || kind == typeChunk && p.Only != nil && !slices.Contains(p.Only, e.Name()):
+		case !ok || (kind == typeChunk || kind == typeStacks) && p.Only != nil && !slices.Contains(p.Only, e.Name()):
 		case !e.Type().IsRegular():
 			report(fmt.Errorf("%s: is no regular file; left out", p.where(e.Name())))
 		default:

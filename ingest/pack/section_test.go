@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"gprof/chunks"
 	"gprof/rawformat"
 )
 
@@ -52,6 +53,15 @@ func TestPassedOver(t *testing.T) {
 		}
 		if f := a.byName[instanceName(1)]; f == nil || f.files["meta"] == nil {
 			t.Errorf("%s: what stands behind is not there", name)
+		}
+	}
+}
+
+// All that holds what was recorded is packed.
+func TestEveryKindIsPacked(t *testing.T) {
+	for _, kind := range chunks.Recorded() {
+		if s, _, ok := parseName(kind.FileName(7)); !ok || int64(maxRaw[s]) < kind.MaxSize() {
+			t.Errorf("%v: section %v, at most %d bytes", kind, s, maxRaw[s])
 		}
 	}
 }

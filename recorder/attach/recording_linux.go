@@ -80,7 +80,7 @@ func (s *Sampler) record(p *process) (r *recording, err error) {
 	}
 	r.writer.ring = r.ring
 	r.ring.Charge(r.dict.file.Size())
-	if err = chunks.WriteRecords(filepath.Join(r.dir, "meta"), r.header(rawformat.MagicMeta), s.meta(p, r)...); err != nil {
+	if err = chunks.WriteRecords(filepath.Join(r.dir, chunks.MetaFile.FileName(0)), r.header(rawformat.MagicMeta), s.meta(p, r)...); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -119,7 +119,7 @@ func (r *recording) turnDictionary() {
 			left = append(left, o)
 			continue
 		}
-		r.complain(os.Remove(filepath.Join(r.dir, fmt.Sprintf("dict-%03d", o.generation))))
+		r.complain(os.Remove(filepath.Join(r.dir, chunks.DictFile.FileName(uint32(o.generation)))))
 		r.ring.Charge(-o.size)
 	}
 	r.old = left
@@ -220,7 +220,7 @@ func (r *recording) end(session string, reason rawformat.ExitReason, text string
 	index, _ := chunks.IndexNow(session, r.parent) // 0: nothing is known of it
 	exit := newRecord(rawformat.KindExit).uint(now.Monotonic).sint(now.Realtime).uint(uint64(reason)).sint(0).fixed(r.parent).uint(index).
 		uint(r.ring.RangeStart()).uint(r.ring.RangeEnd()).uint(uint64(r.ring.Discarded())).text(text)
-	return errors.Join(r.trouble, chunks.WriteRecords(filepath.Join(r.dir, "exit"), r.header(rawformat.MagicExit), exit), r.close())
+	return errors.Join(r.trouble, chunks.WriteRecords(filepath.Join(r.dir, chunks.ExitFile.FileName(0)), r.header(rawformat.MagicExit), exit), r.close())
 }
 
 // close ends the use of the directory's files.
