@@ -38,6 +38,8 @@ const (
 	ReasonClock                     // clock that could not be aligned exactly
 	ReasonExpired                   // left out by rule
 	ReasonUnsupported               // has no place in the output format
+	ReasonCut                       // longer than the output format, or a viewer of it, can hold
+	ReasonMoved                     // stands elsewhere in the output than what is like it
 	ReasonLeftOut                   // chunk that a slice of the recording does not hold
 	ReasonStalled                   // input from which nothing came any more
 	ReasonRefused                   // input, or member of one, that is not to be trusted
@@ -70,6 +72,8 @@ var Reasons = [numReasons]struct {
 	ReasonClock:       {"clock", Unsure, "clock not aligned exactly"},
 	ReasonExpired:     {"expired", Loss, "left out by rule"},
 	ReasonUnsupported: {"unsupported", Loss, "has no place in the output format"},
+	ReasonCut:         {"cut", Loss, "too long for the output format, cut"},
+	ReasonMoved:       {"moved", Info, "kept in another place"},
 	ReasonLeftOut:     {"left-out", Info, "left out by a slice of the recording"},
 	ReasonStalled:     {"stalled", Loss, "nothing came any more"},
 	ReasonRefused:     {"refused", Loss, "refused: not to be trusted"},

@@ -143,7 +143,7 @@ func (s *Sink) writeFrames(out *jsontext.Writer, frames []int) {
 	out.BeginArray() // name, what is left out of a short one, tint, package, file, category: one after the other
 	for _, i := range frames {
 		f := &s.tree.Frames[i]
-		out.String(f.Name[:min(len(f.Name), maxName)])
+		out.String(f.Name)
 		out.Int(int64(len(utf16.Encode([]rune(f.Name[:len(f.Name)-len(f.Short)])))))
 		out.Int(int64(f.Tint))
 		out.Int(packages.number(f.Package))

@@ -65,14 +65,12 @@ type schema struct {
 
 func schemaOf(columns []tables.Column) schema {
 	s := schema{Group: pq.Group{}}
+	places := make(map[string]int, len(columns))
 	for i := range columns {
-		s.Group[columns[i].Name] = node(&columns[i])
+		s.Group[columns[i].Name], places[columns[i].Name] = node(&columns[i]), i
 	}
 	s.fields = s.Group.Fields()
-	place := func(f pq.Field) int {
-		return slices.IndexFunc(columns, func(c tables.Column) bool { return c.Name == f.Name() })
-	}
-	slices.SortFunc(s.fields, func(a, b pq.Field) int { return place(a) - place(b) })
+	slices.SortFunc(s.fields, func(a, b pq.Field) int { return places[a.Name()] - places[b.Name()] })
 	return s
 }
 

@@ -1,6 +1,8 @@
 package gecko
 
 import (
+	"fmt"
+
 	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
 )
@@ -33,6 +35,8 @@ type markerTable struct {
 	known map[local]*event
 	typ   []byte // of the row
 	text  []byte // scratch
+	rest  []byte // scratch: members that have no field of their own, as the inside of a JSON object
+	moved int64  // how many such there were
 
 	typeIs string // which member told the type of the row; another than "type" is a field
 }
@@ -154,6 +158,9 @@ func (r *reader) markers(c *code, thread *jsonfile.Value, s stream.Series, who s
 			r.marker(c, m, s, who, at)
 		}
 	}
+	if m.moved > 0 {
+		r.t.Ledger.Add(stream.Line{Process: r.instance, Reason: stream.ReasonMoved, What: "members of markers", Where: fmt.Sprintf("in the field %s: their event has %d others", restKey, maxFields), Count: m.moved})
+	}
 	r.ended(m.table, "markers")
 }
 
@@ -219,6 +226,7 @@ func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Who
 	b := r.out.row(s, at.from, at.to)
 	var stack stream.StackID
 	row := len(b.Phase)
+	m.rest = m.rest[:0]
 	m.members(func(key, value []byte) {
 		key, ok := m.field(key, value)
 		if !ok {
@@ -227,8 +235,13 @@ func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Who
 			}
 		} else if k, ok := e.columns[string(key)]; ok && b.Args[k].Len() == row {
 			r.value(&b.Args[k], &e.fields[k], value, m)
+		} else if !ok && e.rest > 0 {
+			m.keep(key, value)
 		}
 	})
+	if len(m.rest) > 0 {
+		b.Args[e.rest-1].AppendTextual(stream.JSON, append(m.rest, '}'))
+	}
 	if k, ok := e.columns[nameKey]; ok && e.named && b.Args[k].Len() == row {
 		b.Args[k].AppendText(m.name())
 	}
@@ -240,7 +253,17 @@ func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Who
 	b.Stack, b.Phase = append(b.Stack, stack), append(b.Phase, at.phase)
 	b.Duration = append(b.Duration, int64(at.to-at.from))
 	b.AppendWho(who)
-	r.out.bytes += len(m.data())
+	r.out.bytes += len(m.data()) + argBytes*len(b.Args)
+}
+
+// argBytes is what a batch has for an argument besides its text, in bytes.
+const argBytes = 9
+
+// keep adds a member to those that have no field of their own.
+func (m *markerTable) keep(key, value []byte) {
+	m.rest = append(m.rest, "{,"[min(len(m.rest), 1)])
+	m.rest = compact(appendKey(m.rest, string(key)), value)
+	m.moved++
 }
 
 // stackOf is the stack in a payload: of a Gecko profile a thread of one sample,

@@ -33,7 +33,6 @@ func crowds() map[string]string {
 		"frames":  gecko(`"frameTable":{"schema":{"location":0},"data":[` + rows + `]}`),
 		"stacks":  gecko(`"frameTable":{"schema":{"location":0},"data":[[0]]},"stackTable":{"schema":{"frame":0},"data":[` + rows + `]}`),
 		"types":   gecko(markers + numbered(`[0,1,{"type":"%d"}]`) + `[0,1]]}`),
-		"fields":  gecko(markers + `[0,1,{` + numbered(`"%d":1`) + `"z":1}]]}`),
 		"libs":    `{"meta":{"version":36},"libs":[` + numbered(`{"name":"%d"}`) + `{}],"threads":[{"name":"a","samples":{"schema":{"time":0},"data":[[1]]}}]}`,
 		"functions": `{"meta":{"version":36,"preprocessedProfileVersion":50},"libs":[],"threads":[{"name":"a","samples":{"length":1,"time":[1],"stack":[null]},` +
 			`"stringArray":["a"],"funcTable":{"name":[` + strings.Repeat("0,", n) + `0]}}]}`,

@@ -14,6 +14,11 @@ import (
 // have some hundred; those that are made while a program runs are values.
 const maxNames = 2000
 
+// maxFields is how many fields an event has, at most. Each row has a place for
+// each, so that of a program that makes up names of fields as it runs the rows
+// would be as large as all of its markers. What is beyond is in one field, as JSON.
+const maxFields = 128
+
 // survey is the events of a profile.
 type survey struct {
 	schemas map[string]*schema // by type
@@ -36,6 +41,8 @@ type event struct {
 	columns map[string]int  // by key
 	others  map[string]seen // keys that no schema names
 	named   bool            // the name of a marker is a field
+	crowded bool            // there are more keys than fields
+	rest    int             // 1 and the field that holds those that have none; 0 there is none
 }
 
 // seen is which values of a key there are.
@@ -51,6 +58,9 @@ const (
 
 // nameKey is the field that holds a marker's name, if the event has not got it.
 const nameKey = "name of the marker"
+
+// restKey is the field that holds the members that have no field of their own.
+const restKey = "further members"
 
 // look finds the events of all markers that are wanted.
 func (r *reader) look() {
@@ -114,6 +124,10 @@ func (r *reader) other(e *event, key, value []byte) {
 	if r.full() {
 		return
 	}
+	if !known && len(e.fields)+len(e.others) >= maxFields {
+		e.crowded = true
+		return
+	}
 	if !known {
 		r.hold(otherBytes + int64(len(key)))
 	}
@@ -159,7 +173,7 @@ func (r *reader) event(name, typ string, category int) *event {
 	if e == nil {
 		e = &event{columns: map[string]int{}, others: map[string]seen{}, named: key.named}
 		if s := r.survey.schemas[typ]; s != nil {
-			e.fields = slices.Clone(s.fields)
+			e.fields = slices.Clone(s.fields[:min(len(s.fields), maxFields)])
 		}
 		for i := range e.fields {
 			e.columns[e.fields[i].Name] = i
@@ -224,6 +238,21 @@ func (e *event) addOthers(typ string) {
 		e.add(f)
 	}
 	e.others = nil
+	if e.crowded {
+		e.addRest()
+	}
+}
+
+// addRest adds the field that holds the members that have none of their own.
+func (e *event) addRest() {
+	name := restKey
+	for e.has([]byte(name)) {
+		name += "+"
+	}
+	f := field{EventField: stream.EventField{Name: name, Label: name, Unlisted: true}}
+	f.setSeen(seenNested)
+	e.add(f)
+	e.rest = len(e.fields)
 }
 
 // setSeen makes a field one of the values that there are.

@@ -211,7 +211,8 @@ func (s *scanner) attributes() {
 	add("drop_frames", s.text(s.drop))
 	add("keep_frames", s.text(s.keep))
 	add("doc_url", s.text(s.doc))
-	comments, left := "", maxComments
+	var comments []byte
+	left := maxComments
 	for _, n := range s.comments {
 		text, _ := s.tables.texts.get(n)
 		if len(text) >= left {
@@ -219,10 +220,10 @@ func (s *scanner) attributes() {
 			continue
 		}
 		left -= len(text) + 1
-		if comments != "" {
-			comments += "\n"
+		if len(comments) > 0 {
+			comments = append(comments, '\n')
 		}
-		comments += string(text)
+		comments = append(comments, text...)
 	}
-	add("comment", comments)
+	add("comment", string(comments))
 }

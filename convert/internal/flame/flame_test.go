@@ -55,11 +55,14 @@ func TestTreeMergesPlaces(t *testing.T) {
 		t.Errorf("totals %v", totals)
 	}
 	want := []Box{{Width: 8}, {1, 1, 0, 7}, {tree.Node(one), 2, 0, 5}, {tree.Node(odd), 2, 5, 2}}
-	if got := tree.Boxes(totals, 0); !slices.Equal(got, want) {
-		t.Errorf("boxes %v, want %v", got, want)
-	}
-	if got := tree.Boxes(totals, 3); !slices.Equal(got, want[:3]) {
-		t.Errorf("boxes of at least 3: %v", got)
+	for _, c := range []struct {
+		least int64
+		rows  int
+		want  []Box
+	}{{0, 3, want}, {3, 3, want[:3]}, {0, 2, want[:2]}} {
+		if got, deepest := tree.Boxes(totals, c.least, c.rows); !slices.Equal(got, c.want) || deepest != 2 {
+			t.Errorf("boxes of at least %d in %d rows: %v, want %v; the deepest in row %d", c.least, c.rows, got, c.want, deepest)
+		}
 	}
 }
 

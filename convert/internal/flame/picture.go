@@ -87,17 +87,13 @@ type painter struct {
 // cut as font measures them.
 func NewPicture(tree *Tree, totals []int64, c *Caption, font Font) *Picture {
 	p := painter{Picture: Picture{Width: pictureWidth, Caption: c}, tree: tree, font: font, all: totals[0], packages: tree.OneCategory()}
-	boxes := tree.Boxes(totals, totals[0]/(2*inner))
-	for _, b := range boxes {
-		p.depth = max(p.depth, int(b.Depth))
-	}
+	boxes, depth := tree.Boxes(totals, totals[0]/(2*inner), maxRows)
+	p.depth = depth
 	p.Height = header + min(p.depth+1, maxRows)*rowHeight + footer
 	p.addHeader()
 	p.addLegend(boxes)
 	for _, b := range boxes {
-		if b.Depth < maxRows {
-			p.addBar(b)
-		}
+		p.addBar(b)
 	}
 	p.addFooter()
 	return &p.Picture

@@ -7,6 +7,7 @@ package flame
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"gprof/stream"
 )
@@ -60,7 +61,7 @@ func (tree *Tree) mergeFrames(t, merged *stream.Tables) []stream.FrameID {
 			tree.Frames = append(tree.Frames, frameOf(t, f))
 		}
 		if to := &tree.Frames[frames[id]]; to.File == "" && f.File != 0 {
-			to.File = t.Strings.At(f.File)
+			to.File = cut(t.Strings.At(f.File))
 		}
 	}
 	return frames
@@ -84,12 +85,12 @@ func frameOf(t *stream.Tables, f stream.Frame) Frame {
 		out.Category = t.Categories.At(f.Category)
 	}
 	if f.Module != 0 {
-		out.Module = t.Modules.At(f.Module).Name
+		out.Module = cut(t.Modules.At(f.Module).Name)
 	}
 	if f.Function == 0 {
 		out.Name, out.Package = fmt.Sprintf("%s+0x%x", out.Module, f.Offset), out.Module
 	} else {
-		out.Name = t.Strings.At(f.Function)
+		out.Name = cut(t.Strings.At(f.Function))
 	}
 	out.Short = out.Name
 	if f.Function != 0 && !f.Label {
@@ -97,6 +98,22 @@ func frameOf(t *stream.Tables, f stream.Frame) Frame {
 	}
 	out.Tint = int(hash(out.Name) % 4)
 	return out
+}
+
+// maxName is how many bytes of a name are kept: more than anybody reads in a box,
+// whose names are measured letter by letter.
+const maxName = 2000
+
+// cut cuts a name that is too long, between two letters.
+func cut(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	end := maxName
+	for end > 0 && !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return name[:end] + "…"
 }
 
 // OneCategory says whether no two functions are of different categories, so that

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,13 +16,14 @@ import (
 // on every host. It is the beginning of a SHA-256.
 type key [KeySize]byte
 
-// keys are those of all frames and stacks, by id.
+// keys are those of all frames and stacks, by id, and how deep the stacks are.
 type keys struct {
 	frames, stacks []key
+	depths         []int32
 }
 
 func keysOf(t *stream.Tables) *keys {
-	k := &keys{make([]key, t.Frames.Len()+1), make([]key, t.Stacks.Len()+1)}
+	k := &keys{make([]key, t.Frames.Len()+1), make([]key, t.Stacks.Len()+1), make([]int32, t.Stacks.Len()+1)}
 	var text []byte
 	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
 		text = appendFrame(text[:0], t, t.Frames.At(id))
@@ -31,6 +33,7 @@ func keysOf(t *stream.Tables) *keys {
 		prefix, frame := t.Stacks.At(id)
 		text = append(append(text[:0], k.stacks[prefix][:]...), k.frames[frame][:]...)
 		k.stacks[id] = keyOf(text)
+		k.depths[id] = k.depths[prefix] + 1
 	}
 	return k
 }
@@ -138,34 +141,45 @@ func (s *Sink) writeStrings(p *part, used bits) error {
 	})
 }
 
-// writeStacks writes stacks. Only those that rows refer to have all their
-// frames: of a deep recursion that is much.
+// maxFrames is how many frames of a stack stand in one row: the innermost. Each
+// depth of a recursion may be a stack of its own, so all of them would be as many
+// as the square of the depth.
+const maxFrames = 4096
+
+// writeStacks writes stacks. Only those that rows refer to have their frames in
+// one row: of a deep recursion that is much.
 func (s *Sink) writeStacks(p *part, used, sampled bits) error {
 	var path []int32
-	return s.fill(p, stackTable, func(t *table) {
+	cut := int64(0)
+	err := s.fill(p, stackTable, func(t *table) {
 		used.rising(func(id int) {
 			prefix, frame := s.tables.Stacks.At(stream.StackID(id))
-			path = s.path(path[:0], stream.StackID(id))
 			row := t.begin()
 			row.column().string(p.name)
 			row.column().short(int32(id))
 			row.column().text(s.keys.stacks[id][:])
 			row.column().id(int32(prefix))
 			row.column().short(int32(frame))
-			row.column().short(int32(len(path)))
+			row.column().short(s.keys.depths[id])
 			if list := row.column(); sampled.has(id) {
+				path = s.path(path[:0], stream.StackID(id))
 				list.ids(path)
+				cut += int64(min(max(int(s.keys.depths[id])-maxFrames, 0), 1))
 			} else {
 				list.null()
 			}
 			row.end(1)
 		})
 	})
+	if cut > 0 {
+		s.lost.Add(stream.Line{Reason: stream.ReasonMoved, What: "stacks", Where: fmt.Sprintf("of more than %d frames: the others are found by prefix", maxFrames), Count: cut})
+	}
+	return err
 }
 
-// path appends the frames of a stack, the leaf first.
+// path appends the innermost frames of a stack, the leaf first.
 func (s *Sink) path(dst []int32, id stream.StackID) []int32 {
-	for id != 0 {
+	for id != 0 && len(dst) < maxFrames {
 		prefix, frame := s.tables.Stacks.At(id)
 		dst = append(dst, int32(frame))
 		id = prefix

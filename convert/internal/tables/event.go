@@ -11,17 +11,20 @@ import (
 // eventTable is the table of all events of one name. Their definitions may
 // differ, such as those of two versions of a program: it has the columns of all.
 type eventTable struct {
-	table   string // its name among the files
-	columns []field
-	taken   map[string]bool // names of columns, in lower case
+	table   string             // its name among the files
+	columns []Column           // of arguments
+	known   map[fieldKey][]int // columns by what they are for
+	taken   map[string]bool    // names of columns, in lower case
 	of      map[stream.EventID][]int
 }
 
-// field is a column of arguments.
-type field struct {
-	Column
-	from string // name of the field in the event
+// fieldKey is what fields have in common that have one column in a table.
+type fieldKey struct {
+	name string
+	kind Kind
 }
+
+func keyOfField(f stream.EventField) fieldKey { return fieldKey{f.Name, kindOf(f)} }
 
 // common are names that columns of arguments can't have: those of all markers,
 // and of the directories, which stand for columns, too.
@@ -55,7 +58,7 @@ func (f *Format) eventTables(t *stream.Tables) []*eventTable {
 }
 
 func newEventTable(name string) *eventTable {
-	return &eventTable{table: name, taken: maps.Clone(common), of: map[stream.EventID][]int{}}
+	return &eventTable{table: name, known: map[fieldKey][]int{}, taken: maps.Clone(common), of: map[stream.EventID][]int{}}
 }
 
 // add finds the columns of an event's fields, or adds them.
@@ -73,8 +76,8 @@ func (t *eventTable) add(id stream.EventID, fields []stream.EventField) {
 
 // find returns the column of another Definition's field of that name and type.
 func (t *eventTable) find(f stream.EventField, used map[int]bool) int {
-	for i, c := range t.columns {
-		if c.from == f.Name && c.Kind == kindOf(f) && !used[i] {
+	for _, i := range t.known[keyOfField(f)] {
+		if !used[i] {
 			return i
 		}
 	}
@@ -88,7 +91,8 @@ func (t *eventTable) addColumn(f stream.EventField) int {
 		name = columnName(f, n)
 	}
 	t.taken[strings.ToLower(name)] = true
-	t.columns = append(t.columns, field{Column{Name: name, Kind: kindOf(f), Null: true}, f.Name})
+	t.columns = append(t.columns, Column{Name: name, Kind: kindOf(f), Null: true})
+	t.known[keyOfField(f)] = append(t.known[keyOfField(f)], len(t.columns)-1)
 	return len(t.columns) - 1
 }
 
@@ -132,11 +136,7 @@ func kindOf(f stream.EventField) Kind {
 }
 
 func (t *eventTable) definition() Definition {
-	columns := make([]Column, len(t.columns))
-	for i, f := range t.columns {
-		columns[i] = f.Column
-	}
-	d := markerTable(columns...)
+	d := markerTable(t.columns...)
 	if len(t.of) > 1 { // rows of one Definition follow those of another
 		d.Sorted = d.Sorted[:2]
 	}
