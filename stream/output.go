@@ -24,7 +24,7 @@ func settle(s *sorter, t *Tables) (*Tables, []output, *renumbering, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	final.goroutines = s.goroutines
+	final.goroutines, final.cpu = s.goroutines, s.cpu
 	outputs, err := collect(s.series, final, ids)
 	s.forget()
 	return final, outputs, ids, err

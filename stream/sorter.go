@@ -47,6 +47,7 @@ type sorter struct {
 	// goroutines says of which kinds there are rows whose goroutine is known, by
 	// bit.
 	goroutines uint16
+	cpu        bool // some row has CPU time
 
 	arena  arena
 	spill  spill
@@ -102,6 +103,7 @@ func (s *sorter) add(b *Batch) error {
 	if len(b.Goroutine) > 0 {
 		s.goroutines |= 1 << b.Series.Kind
 	}
+	s.cpu = s.cpu || slices.ContainsFunc(b.CPU, func(ns int64) bool { return ns > 0 })
 	if s.arena.used > s.memory {
 		return s.relieve()
 	}

@@ -32,6 +32,7 @@ type Tables struct {
 
 	kinds      uint16 // that there are rows of, by bit: see Has
 	goroutines uint16 // likewise: see HasGoroutines
+	cpu        bool   // see HasCPU
 	eventIDs   map[string]EventID
 	counted    countedTexts
 
@@ -55,6 +56,10 @@ func (t *Tables) Has(k Kind) bool { return t.kinds>>k&1 != 0 }
 // HasGoroutines reports whether there are rows of a kind whose goroutine is
 // known, in those tables.
 func (t *Tables) HasGoroutines(k Kind) bool { return t.goroutines>>k&1 != 0 }
+
+// HasCPU reports whether the CPU time of any sample is known and above 0, in those
+// tables.
+func (t *Tables) HasCPU() bool { return t.cpu }
 
 // Process is one run of a program.
 type Process struct {

@@ -20,7 +20,7 @@ func (s *Sink) writeHeader() {
 	for _, comment := range s.comments() {
 		s.buf = appendNumber(s.buf, profileproto.ProfileComment, s.texts.number(comment))
 	}
-	s.buf = appendNumber(s.buf, profileproto.ProfileDefaultType, s.texts.number(s.types.first(s.totals.CPU)))
+	s.buf = appendNumber(s.buf, profileproto.ProfileDefaultType, s.texts.number(s.types.first()))
 }
 
 func duration(first, last stream.Time) int64 {
@@ -49,7 +49,7 @@ func (s *Sink) comments() []string {
 		incomplete = incomplete || stream.Reasons[line.Reason].Severity == stream.Loss
 		all = append(all, comment(line))
 	}
-	if s.totals.Unknown > 0 {
+	if s.totals.Unknown > 0 && s.types.cpu >= 0 {
 		all = append(all, fmt.Sprintf("# the CPU time of %d samples is unknown", s.totals.Unknown))
 	}
 	if incomplete {

@@ -10,8 +10,9 @@
 // What stands for what:
 //
 //   - Sample types are samples/count and cpu/nanoseconds, as in Go's own CPU
-//     profiles, so that the two can be compared and merged. The default is the
-//     second, or the first if no CPU time is known.
+//     profiles, so that the two can be compared and merged. Types of which there is
+//     nothing are left out: both without samples, the second without CPU time. The
+//     default is the first of cpu, samples, wall, inuse_space that there is.
 //
 //   - Labels are process (its title), instance (its id; titles may be equal) and
 //     track; goroutine (a number) and the labels that the program itself gives its
@@ -35,11 +36,10 @@
 //     runtime/pprof would say at its end: allocated since the process began; of a
 //     part of one, what was allocated and freed meanwhile.
 //
-//   - Measurements add a sample type for each measure, by its name and unit. Where
-//     there are neither samples nor allocations those of the CPU are left out.
+//   - Measurements add a sample type for each measure, by its name and unit.
 //
 //   - Waits add the sample type wall/nanoseconds: time on the wall of goroutines
-//     that wait. It is 0 for samples of the CPU, and their values are 0 for waits.
+//     that wait. It is 0 for samples of the CPU, whose values are 0 for waits.
 //
 // What is no sample, wait, measurement or allocation has no place here, and is in the
 // ledger.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,12 +101,56 @@ func sumsOf(p *profile.Profile) map[string]sum {
 			return ""
 		}
 		key := label("instance") + " " + label("track")
-		if s.Value[0] == 0 && s.Value[1] == 0 {
+		of := sum{valueOf(p, s, "samples"), valueOf(p, s, "cpu")}
+		if of == (sum{}) {
 			continue // a wait, or an allocation
 		}
-		out[key] = sum{out[key].weight + s.Value[0], out[key].cpu + s.Value[1]}
+		out[key] = sum{out[key].weight + of.weight, out[key].cpu + of.cpu}
 	}
 	return out
+}
+
+// valueOf is a value of a sample, 0 if the profile has no such type.
+func valueOf(p *profile.Profile, s *profile.Sample, name string) int64 {
+	if i := slices.IndexFunc(p.SampleType, func(v *profile.ValueType) bool { return v.Type == name }); i >= 0 {
+		return s.Value[i]
+	}
+	return 0
+}
+
+// Types of which there is nothing are left out, and the default is one with values.
+func TestTypes(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		add  func(*streamtest.Builder, *streamtest.Process)
+		want string
+	}{
+		{"nothing", func(*streamtest.Builder, *streamtest.Process) {}, "samples cpu: cpu"},
+		{"CPU", func(b *streamtest.Builder, p *streamtest.Process) {
+			p.Main.Add(streamtest.Row{Time: begin, Stack: b.Stack("main"), Weight: 1, CPU: 5})
+		}, "samples cpu: cpu"},
+		{"CPU time unknown", func(b *streamtest.Builder, p *streamtest.Process) {
+			p.Main.Add(streamtest.Row{Time: begin, Stack: b.Stack("main"), Weight: 1, CPU: -1})
+		}, "samples: samples"},
+		{"waits", func(b *streamtest.Builder, p *streamtest.Process) {
+			p.Main.Wait(begin, b.Stack("main"), 5, 1)
+		}, "wall: wall"},
+		{"waits and the heap", func(b *streamtest.Builder, p *streamtest.Process) {
+			p.Main.Wait(begin, b.Stack("main"), 5, 1)
+			p.Main.Allocate(begin, stream.Instant, b.Stack("main"), 5, 1)
+		}, "wall alloc_objects alloc_space inuse_objects inuse_space: wall"},
+	} {
+		b := streamtest.NewBuilder()
+		tt.add(b, b.Process(stream.Process{Instance: 1, Name: "shop"}))
+		p := convert(t, b.Source())
+		var got []string
+		for _, v := range p.SampleType {
+			got = append(got, v.Type)
+		}
+		if got := strings.Join(got, " ") + ": " + p.DefaultSampleType; got != tt.want {
+			t.Errorf("%s: types and default %s, want %s", tt.name, got, tt.want)
+		}
+	}
 }
 
 // Whatever the sink is given, the totals of each process and track are those of
@@ -270,7 +315,7 @@ func TestHeader(t *testing.T) {
 		cpu     int64
 		want    string
 		comment int
-	}{{-1, "samples", 1}, {5, "cpu", 0}} {
+	}{{-1, "samples", 0}, {5, "cpu", 0}} {
 		b := streamtest.NewBuilder()
 		p := b.Process(stream.Process{Instance: 1, Name: "shop", Interval: 10})
 		b.Process(stream.Process{Instance: 2, Name: "shop", Interval: 20})

@@ -12,30 +12,34 @@ import (
 type sampleType struct{ name, unit string }
 
 var (
-	cpuTypes  = []sampleType{{"samples", "count"}, {"cpu", "nanoseconds"}}
-	waitTypes = []sampleType{{"wall", "nanoseconds"}}
-	heapTypes = []sampleType{{"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"}, {"inuse_space", "bytes"}}
+	countTypes = []sampleType{{"samples", "count"}}
+	cpuTypes   = []sampleType{{"cpu", "nanoseconds"}}
+	waitTypes  = []sampleType{{"wall", "nanoseconds"}}
+	heapTypes  = []sampleType{{"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"}, {"inuse_space", "bytes"}}
 )
 
 // types are the values of samples, in their order: those of the CPU, of waits, of
 // the heap, then measures by name and unit. Every sample has all of them, zeros
-// where it is of another kind.
+// where it is of another kind. A type of which there is nothing is left out.
 type types struct {
-	list            []sampleType
-	cpu, wall, heap int   // where theirs begin; -1: there are none
-	measures        []int // by CounterID; -1: it is none
-	values          []int64
+	list                     []sampleType
+	samples, cpu, wall, heap int   // where theirs begin; -1: there are none
+	measures                 []int // by CounterID; -1: it is none
+	values                   []int64
 }
 
 func (y *types) build(t *stream.Tables) {
 	heap, waits, measured := t.Has(stream.Allocations), t.Has(stream.Waits), t.Has(stream.Measurements)
-	cpu := t.Has(stream.Samples) || !measured && !heap
-	*y = types{cpu: -1, wall: -1, heap: -1}
+	samples, cpu := t.Has(stream.Samples), t.HasCPU()
+	if !samples && !heap && !waits && !measured {
+		samples, cpu = true, true // an empty profile is one of the CPU
+	}
+	*y = types{samples: -1, cpu: -1, wall: -1, heap: -1}
 	for _, some := range []struct {
 		there bool
 		at    *int
 		types []sampleType
-	}{{cpu, &y.cpu, cpuTypes}, {waits, &y.wall, waitTypes}, {heap, &y.heap, heapTypes}} {
+	}{{samples, &y.samples, countTypes}, {cpu, &y.cpu, cpuTypes}, {waits, &y.wall, waitTypes}, {heap, &y.heap, heapTypes}} {
 		if some.there {
 			*some.at = len(y.list)
 			y.list = append(y.list, some.types...)
@@ -74,21 +78,23 @@ func (y *types) measure(t *stream.Tables) {
 // has it, for measures the first of them.
 func (y *types) period() sampleType {
 	switch {
-	case y.cpu >= 0:
-		return cpuTypes[1]
+	case y.samples >= 0:
+		return cpuTypes[0]
 	case y.heap >= 0:
 		return sampleType{"space", "bytes"}
 	}
 	return y.list[0]
 }
 
-// first is the type to be shown first: that of the CPU, if its time is known.
-func (y *types) first(cpuKnown bool) string {
+// first is the type to be shown first.
+func (y *types) first() string {
 	switch {
-	case y.cpu >= 0 && cpuKnown:
-		return cpuTypes[1].name
 	case y.cpu >= 0:
 		return cpuTypes[0].name
+	case y.samples >= 0:
+		return countTypes[0].name
+	case y.wall >= 0:
+		return waitTypes[0].name
 	case y.heap >= 0:
 		return "inuse_space"
 	}
@@ -114,8 +120,11 @@ func (y *types) valuesOf(sum *totals.Total, measure stream.CounterID) []int64 {
 		y.values[y.measures[measure]] = sum.Value
 		return y.values
 	}
+	if y.samples >= 0 {
+		y.values[y.samples] = sum.Weight
+	}
 	if y.cpu >= 0 {
-		y.values[y.cpu], y.values[y.cpu+1] = sum.Weight, sum.CPU
+		y.values[y.cpu] = sum.CPU
 	}
 	if y.wall >= 0 {
 		y.values[y.wall] = sum.Wall

@@ -41,7 +41,6 @@ func (m *Memory) add(bytes, objects int64) {
 type Totals struct {
 	First, Last stream.Time // of all rows, once there are any
 	Rows        int64       // of all kinds
-	CPU         bool        // some sample has CPU time
 	Unknown     int64       // samples whose CPU time is unknown
 
 	// Every is how long a bucket of time is, if sums are by bucket, too: the first
@@ -203,8 +202,6 @@ func (t *Totals) add(total *Total, weight, cpu int64) {
 	total.CPU = Plus(total.CPU, cpu)
 	if cpu < 0 {
 		t.Unknown = Plus(t.Unknown, weight)
-	} else if cpu > 0 {
-		t.CPU = true
 	}
 }
 
