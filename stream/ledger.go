@@ -45,6 +45,8 @@ const (
 	ReasonRefused                   // input, or member of one, that is not to be trusted
 	ReasonRedacted                  // value that was made unreadable: see Redact
 	ReasonFiltered                  // rows, chunks or processes that were not asked for
+	ReasonImpossible                // value that can't be: an index out of range, an end before its start
+	ReasonNewer                     // file of a later version of its format than is known
 	numReasons
 )
 
@@ -79,6 +81,8 @@ var Reasons = [numReasons]struct {
 	ReasonRefused:     {"refused", Loss, "refused: not to be trusted"},
 	ReasonRedacted:    {"redacted", Info, "made unreadable, as was asked for"},
 	ReasonFiltered:    {"filtered", Info, "not asked for"},
+	ReasonImpossible:  {"impossible", Loss, "cannot be as it stands: left out or changed"},
+	ReasonNewer:       {"newer", Unsure, "of a later version: read as far as it is known"},
 }
 
 // Line is one entry of the ledger: how much of what, in which process.

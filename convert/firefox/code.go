@@ -15,6 +15,7 @@ type code struct {
 	origins []origin
 	of      []int32 // function, by FrameID
 	modules []int32 // names, by ModuleID
+	far     int64   // frames whose address the format has no room for
 }
 
 // function is one function of one module; numbers are places in the lists of
@@ -62,6 +63,9 @@ func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
 	c.of = make([]int32, t.Frames.Len()+1)
 	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
 		f := t.Frames.At(id)
+		if address(f) < 0 && f.Module != 0 && !f.Label {
+			c.far++
+		}
 		key := identityOf(f)
 		n, ok := funcs[key]
 		if !ok {

@@ -184,6 +184,9 @@ func (s *Sink) settle() error {
 		return err
 	}
 	err := s.out.Settle()
+	if s.code.far > 0 {
+		s.lost.Lose(1, "addresses above 2 GiB in a module", s.code.far)
+	}
 	for id := range s.lostArguments {
 		if n := s.lostArguments[id].Load(); n > 0 {
 			s.lost.Lose(stream.ProcessID(id), "arguments", n)

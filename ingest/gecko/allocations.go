@@ -6,8 +6,8 @@ import (
 )
 
 // allocations reads a table of allocations of a processed profile.
-func (r *reader) allocations(c *code, v *jsonfile.Value, s stream.Series) {
-	t := r.file.table(v, "time", "weight", "stack", "memoryAddress", "threadId")
+func (r *reader) allocations(c *code, thread *thread, s stream.Series) {
+	t := thread.table("nativeAllocations", "time", "weight", "stack", "memoryAddress", "threadId")
 	for t.next() && !r.full() {
 		at, ok := t.nanos(0)
 		bytes, sized := jsonfile.Fixed(t.cells[1], 0)
@@ -18,7 +18,7 @@ func (r *reader) allocations(c *code, v *jsonfile.Value, s stream.Series) {
 		for i, what := range []string{"addresses", "threads"} {
 			r.unplaced(t, 3+i, what+" of allocations")
 		}
-		r.allocation(s, r.zero+stream.Time(at), bytes, r.stack(c, t.cells[2]))
+		r.allocation(s, r.zero+stream.Time(at), bytes, c.stack(t, 2))
 	}
 	r.ended(t, "allocations")
 }
@@ -43,8 +43,8 @@ var scriptAllocationKeys = []string{"size", "className", "typeName", "coarseType
 const firstScriptAllocation = 2
 
 // scriptAllocationTable is that table of a thread.
-func (r *reader) scriptAllocationTable(thread *jsonfile.Value) *table {
-	return r.file.table(thread.Get("jsAllocations"), "time", "stack", "weight", "className", "typeName", "coarseType", "inNursery")
+func (r *reader) scriptAllocationTable(thread *thread) *table {
+	return thread.table("jsAllocations", "time", "stack", "weight", "className", "typeName", "coarseType", "inNursery")
 }
 
 func (r *reader) scriptAllocation() *event {
@@ -52,7 +52,7 @@ func (r *reader) scriptAllocation() *event {
 }
 
 // lookAtAllocations finds the fields of those of a thread.
-func (r *reader) lookAtAllocations(thread *jsonfile.Value) {
+func (r *reader) lookAtAllocations(thread *thread) {
 	for t := r.scriptAllocationTable(thread); t.next() && !r.full(); {
 		e := r.scriptAllocation()
 		for i, key := range scriptAllocationKeys {
@@ -64,7 +64,7 @@ func (r *reader) lookAtAllocations(thread *jsonfile.Value) {
 }
 
 // scriptAllocations reads what scripts of a thread allocated, as markers.
-func (r *reader) scriptAllocations(c *code, thread *jsonfile.Value, s stream.Series, who stream.Who) {
+func (r *reader) scriptAllocations(c *code, thread *thread, s stream.Series, who stream.Who) {
 	t, m := r.scriptAllocationTable(thread), &markerTable{r: r, texts: c.texts}
 	for t.next() && !r.full() {
 		ns, ok := t.nanos(0)
@@ -86,7 +86,7 @@ func (r *reader) scriptAllocations(c *code, thread *jsonfile.Value, s stream.Ser
 				b.Args[k].AppendNull()
 			}
 		}
-		b.Stack, b.Phase, b.Duration = append(b.Stack, r.stack(c, t.cells[1])), append(b.Phase, stream.Instant), append(b.Duration, 0)
+		b.Stack, b.Phase, b.Duration = append(b.Stack, c.stack(t, 1)), append(b.Phase, stream.Instant), append(b.Duration, 0)
 		b.AppendWho(who)
 	}
 	r.ended(t, "allocations")

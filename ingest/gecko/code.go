@@ -1,7 +1,6 @@
 package gecko
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,33 +19,33 @@ type code struct {
 	stacks  []stream.StackID // by number
 	calling *brancher        // of stacks whose last frame calls; nil if they are as in stacks
 
-	frameTable, stackTable, funcTable, resourceTable, sources *jsonfile.Value
+	frameTable, stackTable, funcTable, resourceTable, sources part
 	held                                                      int64
 }
 
 // loadCode reads what a thread refers to, or takes what is loaded already.
-func (r *reader) loadCode(x *process, thread *jsonfile.Value) *code {
-	if r.code != nil && r.codeOf == r.home(thread) {
+func (r *reader) loadCode(x *process, t *thread) *code {
+	if r.code != nil && r.codeOf == r.home(t) {
 		return r.code
 	}
 	r.dropCode()
-	shared := r.root.Get("shared")
-	c := &code{texts: r.textsOf(thread)}
-	r.code, r.codeOf = c, r.home(thread)
+	shared := r.root.object("shared")
+	c := &code{texts: r.textsOf(t)}
+	r.code, r.codeOf = c, r.home(t)
 	r.holdCode(c.texts.bytes())
-	own := func(key string) *jsonfile.Value {
-		if v := thread.Get(key); v != nil {
-			return v
+	own := func(key string) part {
+		if t.at(key).v != nil {
+			return t.object(key)
 		}
-		return shared.Get(key)
+		return shared.object(key)
 	}
 	c.frameTable, c.stackTable, c.funcTable = own("frameTable"), own("stackTable"), own("funcTable")
-	c.resourceTable, c.sources = own("resourceTable"), shared.Get("sources")
-	libs := thread.Get("libs")
-	if libs == nil {
-		libs = x.value.Get("libs")
+	c.resourceTable, c.sources = own("resourceTable"), shared.object("sources")
+	if t.at("libs").v != nil {
+		c.modules = r.modules(t.part)
+	} else {
+		c.modules = r.modules(x.part)
 	}
-	c.modules = r.modules(libs)
 	if r.processed() {
 		r.processedFrames(c)
 	} else {
@@ -77,11 +76,11 @@ func (r *reader) holdCode(bytes int64) {
 }
 
 // home is the object that has the stacks of a thread.
-func (r *reader) home(thread *jsonfile.Value) *jsonfile.Value {
-	if thread.Get("stackTable") == nil && r.processed() {
-		return r.root
+func (r *reader) home(t *thread) *jsonfile.Value {
+	if t.at("stackTable").v == nil && r.processed() {
+		return r.root.v
 	}
-	return thread
+	return t.v
 }
 
 // dropCode forgets what was loaded.
@@ -93,26 +92,30 @@ func (r *reader) dropCode() {
 }
 
 // textsOf reads the strings of a thread. Those that are shared are kept.
-func (r *reader) textsOf(thread *jsonfile.Value) *texts {
+func (r *reader) textsOf(t *thread) *texts {
 	for _, key := range []string{"stringTable", "stringArray"} {
-		if v := thread.Get(key); v != nil {
-			return r.loadTexts(v)
+		if own := t.at(key); own.v != nil {
+			return r.loadTexts(own)
 		}
 	}
 	if r.sharedTexts == nil {
-		r.sharedTexts = r.loadTexts(r.root.Get("shared", "stringArray"))
+		r.sharedTexts = r.loadTexts(r.root.object("shared").at("stringArray"))
 	}
 	return r.sharedTexts
 }
 
-func (r *reader) loadTexts(v *jsonfile.Value) *texts {
-	x, err := r.file.texts(v, func(bytes int64) bool {
+func (r *reader) loadTexts(list part) *texts {
+	list.is(jsonfile.Array)
+	x, err := r.file.texts(list.v, func(bytes int64) bool {
 		r.t.Hold(bytes)
 		full := r.t.Full()
 		r.t.Hold(-bytes)
 		return full
 	})
 	r.note(err)
+	for _, off := range x.odd {
+		r.file.notes.add(stream.ReasonMalformed, list.of, off)
+	}
 	return x
 }
 
@@ -126,7 +129,7 @@ type node struct {
 
 // stacks interns the stacks. What is of no category has that of its caller.
 func (r *reader) stacks(c *code) {
-	t := r.file.table(c.stackTable, "frame", "prefix", "prefixOffset", "category", "subcategory")
+	t := c.stackTable.columns("frame", "prefix", "prefixOffset", "category", "subcategory")
 	b := &brancher{r: r, code: c, returns: r.returns(c), known: map[branch]stream.FrameID{}}
 	if b.returns {
 		c.calling = b
@@ -136,15 +139,13 @@ func (r *reader) stacks(c *code) {
 		if parent := r.callerOf(t, len(b.nodes)); parent >= 0 {
 			n.caller, n.category = b.calling(parent), b.nodes[parent].category
 		}
-		if i, ok := t.index(0, len(c.frames)); ok {
+		if i, ok := t.required(0, len(c.frames)); ok {
 			n.frame = i
 			if own, ok := r.categoryOf(t, 3, 4); ok {
 				n.category = own
 			} else if c.frames[i].categorized {
 				n.category = c.frames[i].Category
 			}
-		} else {
-			r.lose(stream.ReasonUndefined, "frames of stacks", 1)
 		}
 		b.nodes = append(b.nodes, n)
 		c.stacks = append(c.stacks, b.stack(&n, false))
@@ -209,65 +210,67 @@ func (b *brancher) stack(n *node, calls bool) stream.StackID {
 // callerOf is the number of the stack that called the one of the row, -1 for
 // none. Callers come first.
 func (r *reader) callerOf(t *table, row int) int {
-	if back, ok := t.integer(2); ok {
-		if back <= 0 || back > int64(row) {
+	if back, ok := t.index(2, row+1); ok {
+		if back == 0 {
 			return -1
 		}
-		return row - int(back)
+		return row - back
 	}
-	if t.null(1) {
-		return -1
+	if i, ok := t.optional(1, row); ok {
+		return i
 	}
-	i, ok := t.index(1, row)
-	if !ok {
-		if n, number := t.integer(1); !number || n != -1 {
-			r.lose(stream.ReasonUndefined, "callers of stacks", 1)
-		}
-		return -1
-	}
-	return i
+	return -1
 }
 
 // stack is the stack that a cell means, 0 for none.
-func (r *reader) stack(c *code, raw []byte) stream.StackID {
-	if isNull(raw) {
-		return 0
+func (c *code) stack(t *table, i int) stream.StackID {
+	if at, ok := t.index(i, len(c.stacks)); ok {
+		return c.stacks[at]
 	}
-	if i, ok := jsonfile.Int(raw); ok && i >= 0 && i < int64(len(c.stacks)) {
-		return c.stacks[i]
-	}
-	r.lose(stream.ReasonUndefined, "stacks", 1)
 	return 0
 }
 
-// captured is the stack that a cell means where it was captured by a call, so that
+// captured is the stack that a member of o means where it was captured by a call, so that
 // its last frame calls, too.
-func (r *reader) captured(c *code, raw []byte) stream.StackID {
-	if i, ok := jsonfile.Int(raw); ok && i >= 0 && i < int64(len(c.stacks)) && c.calling != nil {
-		return c.calling.calling(int(i))
+func (r *reader) captured(c *code, o object, key string) stream.StackID {
+	raw := o.raw(key)
+	if isNull(raw) {
+		return 0
 	}
-	return r.stack(c, raw)
+	i, ok := jsonfile.Int(raw)
+	switch {
+	case !ok:
+		o.note(stream.ReasonMalformed, key)
+	case i < 0 || i >= int64(len(c.stacks)):
+		o.note(stream.ReasonImpossible, key)
+	case c.calling != nil:
+		return c.calling.calling(int(i))
+	default:
+		return c.stacks[i]
+	}
+	return 0
 }
 
 // readCategories reads the list of categories: of each its parts, the first of
 // which is the category itself. Those of the first process hold for all.
-func (r *reader) readCategories(v *jsonfile.Value) {
-	if r.noCategories = v == nil; r.noCategories {
+func (r *reader) readCategories() {
+	meta := r.root.object("meta")
+	if r.noCategories = meta.at("categories").v == nil && r.olderThan(firstCategorized, firstCategorizedProcessed); r.noCategories {
 		for _, c := range oldCategories {
 			r.categoryNames = append(r.categoryNames, c.Name)
 			r.categories = append(r.categories, []stream.CategoryID{r.t.Categories.Intern(c)})
 		}
 	}
-	r.note(r.file.objects(v, func(o object) {
+	r.note(meta.objects("categories", func(o object) {
 		c := stream.Category{Name: o.text("name"), Color: o.text("color")}
 		parts := []stream.CategoryID{r.t.Categories.Intern(c)}
-		for i, raw := range elements(o["subcategories"]) {
+		for i, sub := range o.texts("subcategories") {
 			if i > 0 {
-				c.Sub = string(jsonfile.AppendText(nil, raw))
+				c.Sub = sub
 				parts = append(parts, r.t.Categories.Intern(c))
 			}
 		}
-		r.categories, r.categoryNames = append(r.categories, parts), append(r.categoryNames, o.text("name"))
+		r.categories, r.categoryNames = append(r.categories, parts), append(r.categoryNames, c.Name)
 	}))
 }
 
@@ -279,15 +282,12 @@ func (r *reader) intern(text []byte) stream.StringID {
 	return r.t.Strings.InternBytes(text)
 }
 
-// clamp is a line or a column as a frame has it.
-func clamp(n int64) int32 { return int32(max(0, min(n, math.MaxInt32))) }
-
-// parseAddress reads a number, which may be hexadecimal, 0 if it is none.
-func parseAddress(text string) uint64 {
+// parseAddress reads a number, which may be hexadecimal.
+func parseAddress(text string) (uint64, bool) {
+	base := 10
 	if hex, ok := strings.CutPrefix(text, "0x"); ok {
-		n, _ := strconv.ParseUint(hex, 16, 64)
-		return n
+		text, base = hex, 16
 	}
-	n, _ := strconv.ParseUint(text, 10, 64)
-	return n
+	n, err := strconv.ParseUint(text, base, 64)
+	return n, err == nil
 }

@@ -26,8 +26,8 @@ func compact(dst, raw []byte) []byte {
 // not say whether the collection was completed; that of an old one was.
 func appendTimings(dst, raw []byte, major bool) []byte {
 	o := parse(raw)
-	status := o["status"]
-	if major && status == nil && o["slices"] != nil {
+	status := o.raw("status")
+	if major && status == nil && o.has("slices") {
 		status = []byte(`"completed"`)
 		dst = appendStatus(dst, status)
 	} else {
@@ -38,11 +38,11 @@ func appendTimings(dst, raw []byte, major bool) []byte {
 		case "times", "totals":
 			return appendPhases(appendKey(dst, "phase_times"), value)
 		case "mmu_20ms", "mmu_50ms":
-			if o["totals"] != nil {
+			if o.has("totals") {
 				return appendShifted(appendKey(dst, string(key)), value, -2)
 			}
 		case "allocated":
-			if mebibytes, err := strconv.ParseFloat(string(value), 64); err == nil && major && o["allocated_bytes"] == nil {
+			if mebibytes, err := strconv.ParseFloat(string(value), 64); err == nil && major && !o.has("allocated_bytes") {
 				dst = strconv.AppendFloat(appendKey(dst, "allocated_bytes"), mebibytes*(1<<20), 'f', -1, 64)
 				dst = append(dst, ',')
 			}
@@ -56,7 +56,7 @@ var oldNursery = map[string]string{"nursery_bytes": "bytes_used", "new_nursery_b
 
 // appendNursery appends the details of a small collection, likewise.
 func appendNursery(dst, raw []byte) []byte {
-	old := parse(raw)["status"] == nil
+	old := !parse(raw).has("status")
 	if old {
 		dst = appendStatus(dst, []byte(`"complete"`))
 	} else {

@@ -18,32 +18,49 @@ const clock = "startTime of the profile"
 // describe fills in the row of a process. seed is its instance, unless the file
 // tells one.
 func (l *layout) describe(x *process, seed uint64) {
-	meta := x.value.Get("meta")
-	start, known := time(cmp.Or(meta.Get("startTime"), l.root.Get("meta", "startTime")))
+	start, known := x.object("meta").time("startTime")
+	if !known {
+		start, known = l.root.object("meta").time("startTime")
+	}
+	if start < 0 {
+		x.object("meta").at("startTime").note(stream.ReasonImpossible)
+		start, known = 0, false
+	}
+	l.file.zero = int64(start)
 	if x.zero = start; known {
 		x.row.Clock = stream.Clock{By: clock, Pieces: 1, Uncertainty: -1, Anchors: 1, First: start, Last: start, Monotonic: l.monotonic(x)}
 	}
 	x.row.Instance = seed
 	x.row.Pid = int(number(x.pid))
 	l.describeThreads(x)
-	if x.about != nil {
+	if x.about.v != nil {
 		l.describeOurs(x)
 	} else {
 		l.describeOther(x)
 	}
-	if ns, ok := time(l.root.Get("meta", "interval")); ok {
+	if ns, ok := l.root.object("meta").time("interval"); ok {
 		x.row.Interval = int64(ns)
 	}
-	machine := func(key string) *jsonfile.Value { return cmp.Or(meta.Get(key), l.root.Get("meta", key)) }
-	x.row.OS, x.row.Arch = l.file.text(machine("platform")), l.file.text(machine("abi"))
-	if x.row.End != 0 {
-		x.row.End = max(x.row.Start, x.row.End)
+	machine := func(key string) part { return l.machine(x, key) }
+	x.row.OS, x.row.Arch = machine("platform").text("platform"), machine("abi").text("abi")
+	if x.row.End != 0 && x.row.End < x.row.Start {
+		x.row.End = x.row.Start
+		x.object("meta").note(stream.ReasonImpossible)
 	}
-	x.row.CPUs = int(l.integer(machine("logicalCPUs")))
-	if x.about == nil {
-		x.row.CPUName, x.row.Cores = l.file.text(machine("CPUName")), int(l.integer(machine("physicalCPUs")))
-		l.describeSettings(x, machine("configuration"))
+	x.row.CPUs = int(machine("logicalCPUs").count("logicalCPUs"))
+	if x.about.v == nil {
+		x.row.CPUName, x.row.Cores = machine("CPUName").text("CPUName"), int(machine("physicalCPUs").count("physicalCPUs"))
+		l.describeSettings(x, machine("configuration").object("configuration"))
 	}
+}
+
+// machine is the meta that tells something about the machine: that of the process, else
+// that of the profile.
+func (l *layout) machine(x *process, key string) part {
+	if meta := x.object("meta"); meta.at(key).v != nil {
+		return meta
+	}
+	return l.root.object("meta")
 }
 
 // monotonicKeys are what a profile calls the reading of the monotonic clock at its
@@ -53,35 +70,27 @@ var monotonicKeys = []string{"startTimeAsClockMonotonicNanosecondsSinceBoot", "s
 // monotonic is that reading, 0 if it is not told. In a processed profile it is that of the
 // first process.
 func (l *layout) monotonic(x *process) (ns int64) {
-	if x.value == l.root && x != l.processes[0] {
+	if x.v == l.root.v && x != l.processes[0] {
 		return 0
 	}
 	for _, key := range monotonicKeys {
-		ns = max(ns, l.integer(x.value.Get("meta", key)))
+		ns = max(ns, x.object("meta").count(key))
 	}
 	return ns
-}
-
-// integer is a whole number, 0 if there is none.
-func (l *layout) integer(v *jsonfile.Value) int64 {
-	n, _ := jsonfile.Int(l.file.raw(v))
-	return max(0, n)
 }
 
 // entrySize is the unit of capacities.
 const entrySize = 8
 
 // describeSettings is what the profiler was started with.
-func (l *layout) describeSettings(x *process, configuration *jsonfile.Value) {
+func (l *layout) describeSettings(x *process, configuration part) {
 	to := &x.row.Settings
-	l.texts(configuration.Get("features"), &to.Features)
-	l.texts(configuration.Get("threads"), &to.Tracks)
-	to.Limit = min(l.integer(configuration.Get("capacity")), math.MaxInt64/entrySize) * entrySize
-}
-
-// texts appends the elements of a list of strings.
-func (l *layout) texts(v *jsonfile.Value, to *[]string) {
-	l.file.each(v, func(raw []byte) { *to = append(*to, string(jsonfile.AppendText(nil, raw))) })
+	configuration.texts("features", &to.Features)
+	configuration.texts("threads", &to.Tracks)
+	capacity := configuration.count("capacity")
+	if to.Limit = min(capacity, math.MaxInt64/entrySize) * entrySize; to.Limit/entrySize != capacity {
+		configuration.at("capacity").note(stream.ReasonImpossible)
+	}
 }
 
 // describeThreads names the tracks of the threads. The first that is the main
@@ -89,27 +98,42 @@ func (l *layout) texts(v *jsonfile.Value, to *[]string) {
 func (l *layout) describeThreads(x *process) {
 	main := false
 	for _, t := range x.threads {
-		t.track.Name = l.file.text(t.value.Get("name"))
-		t.track.Thread = number(l.file.plain(t.value.Get("tid")))
+		t.track.Name = t.text("name")
+		t.track.Thread = t.tid()
 		t.track.Main = !main && t.isMain()
 		main = main || t.track.Main
-		if at, ok := time(t.value.Get("registerTime")); ok && at != 0 {
+		if at, ok := t.time("registerTime"); ok && at != 0 {
 			t.track.Start = x.zero + at
 		}
-		if at, ok := time(t.value.Get("unregisterTime")); ok {
+		if at, ok := t.time("unregisterTime"); ok {
 			t.track.End = x.zero + at
+		}
+		if t.track.End != 0 && t.track.End < t.track.Start {
+			t.track.End = t.track.Start
+			t.at("unregisterTime").note(stream.ReasonImpossible)
 		}
 	}
 	tellApart(x.threads)
 }
 
+// tid is the number of a thread, which may stand there as a text. Of one such as "12.1"
+// the first number is it.
+func (t *thread) tid() int64 {
+	text := t.plain("tid")
+	n := number(text)
+	if text != "" && !strings.HasPrefix(text, strconv.FormatInt(n, 10)) {
+		t.at("tid").note(stream.ReasonMalformed)
+	}
+	return n
+}
+
 // isMain reports whether a thread is the main one of its process: as a processed profile
 // says, or by its name, which the first of Gecko 3 told by the type of the process.
 func (t *thread) isMain() bool {
-	if is := t.value.Get("isMainThread"); is != nil {
-		return string(is.Raw) == "true"
+	if t.at("isMainThread").is(jsonfile.Bool) {
+		return t.truth("isMainThread")
 	}
-	return t.track.Name == "GeckoMain" || t.track.Name == "Content" && t.value.Get("processType") == nil
+	return t.track.Name == "GeckoMain" || t.track.Name == "Content" && t.at("processType").v == nil
 }
 
 // tellApart gives threads that are alike in all that a track has other names.
@@ -131,10 +155,8 @@ func tellApart(threads []*thread) {
 
 // describeOurs is what a sink of ours wrote about a process.
 func (l *layout) describeOurs(x *process) {
-	text := func(key string) string { return l.file.text(x.about.Get(key)) }
-	if n, err := strconv.ParseUint(text("instance"), 16, 64); err == nil {
-		x.row.Instance = n
-	}
+	text := x.about.text
+	x.row.Instance = x.about.parsed("instance", 16, x.row.Instance)
 	for _, m := range []struct {
 		key string
 		to  *string
@@ -145,20 +167,22 @@ func (l *layout) describeOurs(x *process) {
 	} {
 		*m.to = text(m.key)
 	}
-	if n, ok := jsonfile.Int(l.file.raw(x.about.Get("pid"))); ok {
+	if n, ok := x.about.integer("pid"); ok {
 		x.row.Pid = int(n)
 	}
-	n, _ := strconv.ParseUint(string(l.file.raw(x.about.Get("rangeStart"))), 10, 64)
-	x.row.RangeStart = n
+	x.row.RangeStart = x.about.parsed("rangeStart", 10, 0)
 	l.oursBuild(x)
-	l.file.each(x.about.Get("attrs"), func(raw []byte) {
-		if pair := elements(raw); len(pair) == 2 {
-			x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: string(jsonfile.AppendText(nil, pair[0])), Value: string(jsonfile.AppendText(nil, pair[1]))})
+	x.about.each("attrs", func(raw []byte, off int64) {
+		pair, _ := elements(raw)
+		if len(pair) != 2 || pair[0][0] != '"' || pair[1][0] != '"' {
+			l.file.notes.add(stream.ReasonMalformed, join(x.about.of, "attrs"), off)
+			return
 		}
+		x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: string(jsonfile.AppendText(nil, pair[0])), Value: string(jsonfile.AppendText(nil, pair[1]))})
 	})
-	if e := x.about.Get("exit"); e != nil {
-		code, _ := jsonfile.Int(l.file.raw(e.Get("code")))
-		x.row.Exit = stream.Exit{Known: true, Reason: l.file.text(e.Get("reason")), Code: code, Text: l.file.text(e.Get("text"))}
+	if e := x.about.object("exit"); e.v != nil {
+		code, _ := e.integer("code")
+		x.row.Exit = stream.Exit{Known: true, Reason: e.text("reason"), Code: code, Text: e.text("text")}
 	}
 	l.parentOf(x, text("parent"))
 	l.oursLived(x)
@@ -172,11 +196,10 @@ func (l *layout) oursBuild(x *process) {
 	}{
 		{"args", &x.row.Args}, {"slowedBy", &x.row.SlowedBy}, {"features", &x.row.Settings.Features}, {"trackFilter", &x.row.Settings.Tracks},
 	} {
-		l.texts(x.about.Get(m.key), m.to)
+		x.about.texts(m.key, m.to)
 	}
-	integer := func(key string) int64 { return l.integer(x.about.Get(key)) }
-	x.row.Modified = string(l.file.raw(x.about.Get("modified"))) == "true"
-	x.row.Settings.Limit, x.row.Cores = integer("limit"), int(integer("cores"))
+	x.row.Modified = x.about.truth("modified")
+	x.row.Settings.Limit, x.row.Cores = x.about.count("limit"), int(x.about.count("cores"))
 }
 
 // parentOf finds the parent of a process by its instance. In a Gecko profile of
@@ -184,16 +207,36 @@ func (l *layout) oursBuild(x *process) {
 func (l *layout) parentOf(x *process, instance string) {
 	x.row.Parent = 0
 	for i, other := range l.processes {
-		if instance != "" && l.file.text(other.about.Get("instance")) == instance {
+		if instance != "" && other.about.text("instance") == instance {
 			x.row.Parent = stream.ProcessID(i + 1)
 		}
 	}
+	if instance != "" && x.row.Parent == 0 {
+		x.about.at("parent").note(stream.ReasonImpossible)
+	}
+}
+
+// parsed is a number in a text, or one that is too large for others, in a base.
+func (p part) parsed(key string, base int, otherwise uint64) uint64 {
+	text := p.plain(key)
+	n, err := strconv.ParseUint(text, base, 64)
+	if err == nil {
+		return n
+	}
+	if text != "" {
+		p.at(key).note(stream.ReasonMalformed)
+	}
+	return otherwise
 }
 
 // oursLived is when a process of ours was recorded.
 func (l *layout) oursLived(x *process) {
 	moment := func(key string) stream.Time {
-		n, _ := jsonfile.Int([]byte(l.file.text(x.about.Get(key))))
+		text := x.about.text(key)
+		n, ok := jsonfile.Int([]byte(text))
+		if !ok && text != "" {
+			x.about.at(key).note(stream.ReasonMalformed)
+		}
 		return stream.Time(n)
 	}
 	x.row.Start, x.row.End, x.row.Earliest = moment("start"), moment("end"), moment("earliest")
@@ -225,15 +268,15 @@ var release = regexp.MustCompile(`^rv:([0-9.]+)`)
 
 // describeOther is what Firefox, or another tool, says about a process.
 func (l *layout) describeOther(x *process) {
-	meta := x.value.Get("meta")
+	meta := x.object("meta")
 	name := ""
 	if len(x.threads) > 0 {
-		name = l.file.text(x.threads[0].value.Get("processName"))
+		name = x.threads[0].text("processName")
 	}
 	x.row.Name = name
 	if first := x == l.processes[0]; first || name == "" {
-		x.row.Name = cmp.Or(l.file.text(l.root.Get("meta", "product")), name, "profile")
-		if m := release.FindStringSubmatch(l.file.text(meta.Get("misc"))); first && m != nil {
+		x.row.Name = cmp.Or(l.root.object("meta").text("product"), name, "profile")
+		if m := release.FindStringSubmatch(meta.text("misc")); first && m != nil {
 			x.row.Version = m[1]
 		}
 		if name != "" && name != x.row.Name {
@@ -244,7 +287,7 @@ func (l *layout) describeOther(x *process) {
 	if strconv.Itoa(x.row.Pid) != x.pid && x.pid != "" {
 		x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: "pid", Value: x.pid})
 	}
-	if x == l.processes[0] || x.value != l.root {
+	if x == l.processes[0] || x.v != l.root.v {
 		l.attributes(x, meta)
 	}
 	l.otherLived(x)
@@ -259,18 +302,15 @@ func (l *layout) describeSite(x *process) {
 		if len(x.threads) == 0 {
 			return
 		}
-		if value := l.file.plain(x.threads[0].value.Get(key)); value != "" {
+		if value := x.threads[0].plain(key); value != "" {
 			x.row.Attrs = append(x.row.Attrs, stream.Attr{Key: key, Value: value})
 		}
 	}
 }
 
 // attributes keeps all that meta says beside.
-func (l *layout) attributes(x *process, meta *jsonfile.Value) {
-	if meta == nil {
-		return
-	}
-	for _, m := range meta.Members() {
+func (l *layout) attributes(x *process, meta part) {
+	for _, m := range meta.v.Members() {
 		if slices.Contains(about, m.Key) || m.Kind == jsonfile.Null {
 			continue
 		}
@@ -287,11 +327,12 @@ func (l *layout) attributes(x *process, meta *jsonfile.Value) {
 // otherLived is when a process was recorded: as long as the profiler ran, or
 // from the first row on.
 func (l *layout) otherLived(x *process) {
-	meta, zero := l.root.Get("meta"), x.zero
-	if outer, ok := time(meta.Get("startTime")); ok {
-		zero = outer
+	meta, zero := l.root.object("meta"), x.zero
+	if outer, ok := meta.time("startTime"); ok {
+		zero = max(0, outer)
+		l.file.zero = max(l.file.zero, int64(zero))
 	}
-	start, known := time(meta.Get("profilingStartTime"))
+	start, known := meta.time("profilingStartTime")
 	if x.row.Start = zero + start; !known {
 		x.row.Start = x.zero + l.firstRow(x)
 	}
@@ -300,17 +341,19 @@ func (l *layout) otherLived(x *process) {
 			x.row.Start = t.track.Start // it began while the profiler ran
 		}
 	}
-	if end, ok := time(meta.Get("profilingEndTime")); ok && end > start {
+	if end, ok := meta.time("profilingEndTime"); ok && end > start {
 		x.row.End = zero + end
+	} else if ok && end != 0 {
+		meta.at("profilingEndTime").note(stream.ReasonImpossible)
 	}
-	if at, ok := time(x.value.Get("meta", "contentEarliestTime")); ok && !l.processed() {
+	if at, ok := x.object("meta").time("contentEarliestTime"); ok && !l.processed() {
 		x.row.Earliest = x.zero + at
 	}
-	shutdown := x.value.Get("meta", "shutdownTime")
+	end, ok := x.object("meta").time("shutdownTime")
 	if l.processed() && len(x.threads) > 0 {
-		shutdown = x.threads[0].value.Get("processShutdownTime")
+		end, ok = x.threads[0].time("processShutdownTime")
 	}
-	if end, ok := time(shutdown); ok {
+	if ok {
 		x.row.End = x.zero + end
 		x.row.Exit = stream.Exit{Known: true, Reason: "shut down"}
 	}
@@ -321,7 +364,7 @@ func (l *layout) otherLived(x *process) {
 func (l *layout) firstRow(x *process) (first stream.Time) {
 	known := false
 	for _, t := range x.threads {
-		rows := l.file.table(t.value.Get("samples"), "time", "timeDeltas")
+		rows := t.table("samples", "time", "timeDeltas")
 		if !rows.next() {
 			continue
 		}

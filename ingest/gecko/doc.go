@@ -41,6 +41,12 @@
 //     bytes, energy, shares of time.
 //   - The site of a process, and whether it was private, are attributes of it.
 //
+// A value that cannot be taken as it stands is a line in the ledger: one of another kind
+// than its place asks for, an index out of range, a word of no list, an end before its
+// start, a missing member that each profile of that version has. Parts, tables and objects
+// note it when they are asked (part.go, table.go, notes.go); nothing reads the file beside
+// them. A version that is newer than what is known here is a line, too.
+//
 // What has no place is in the ledger, with a count: implementations of frames,
 // maps of sources, traces of JavaScript values, and so on.
 //

@@ -6,13 +6,14 @@ import (
 	"io"
 
 	"gprof/ingest/internal/jsonfile"
-	"gprof/stream"
 )
 
 // file is the profile as it lies.
 type file struct {
-	r    io.ReaderAt
-	size int64
+	r     io.ReaderAt
+	size  int64
+	notes *notes
+	zero  int64 // of the process that is being read: a time that is added to it must be one
 }
 
 // at returns a Scanner that stands before v.
@@ -34,92 +35,52 @@ func (f *file) raw(v *jsonfile.Value) []byte {
 // text is a string, "" if v is none.
 func (f *file) text(v *jsonfile.Value) string { return string(jsonfile.AppendText(nil, f.raw(v))) }
 
-// each calls visit for the elements of a list, in their order. The error is that
-// of a list that is broken.
-func (f *file) each(v *jsonfile.Value, visit func(raw []byte)) error {
-	if !v.Is(jsonfile.Array) {
-		return nil
-	}
-	s := f.at(v)
-	s.Array()
-	for s.More() {
-		if raw := s.Raw(); raw != nil {
-			visit(raw)
-		}
-	}
-	return s.Err()
-}
-
-// objects is each for a list of small objects.
-func (f *file) objects(v *jsonfile.Value, visit func(o object)) error {
-	return f.each(v, func(raw []byte) { visit(parse(raw)) })
-}
-
-// object is a small object: the texts of its members.
-type object map[string][]byte
-
 // parse reads an object that lies in memory; what is none has no members.
 func parse(raw []byte) object {
-	o := object{}
-	members(raw, func(key, value []byte) { o[string(key)] = value })
+	o := object{members: map[string][]byte{}}
+	o.broken = !members(raw, func(key, value []byte) { o.members[string(key)] = value })
 	return o
 }
 
-// members calls visit for each member of an object that lies in memory.
-func members(raw []byte, visit func(key, value []byte)) {
+// members calls visit for each member of an object that lies in memory, and reports
+// whether that is whole.
+func members(raw []byte, visit func(key, value []byte)) bool {
 	if len(raw) == 0 || raw[0] != '{' {
-		return
+		return true
 	}
 	s := jsonfile.Bytes(raw, 0)
 	s.Object()
 	for {
 		key, ok := s.Key()
 		if !ok {
-			return
+			return s.Err() == nil
 		}
-		visit(key, s.Raw())
+		value := s.Raw()
+		if s.Err() != nil {
+			return false
+		}
+		visit(key, value)
 	}
 }
 
-// elements returns those of a list that lies in memory.
-func elements(raw []byte) (all [][]byte) {
+// elements returns those of a list that lies in memory, and whether that is whole.
+func elements(raw []byte) (all [][]byte, whole bool) {
 	if len(raw) == 0 || raw[0] != '[' {
-		return nil
+		return nil, true
 	}
 	s := jsonfile.Bytes(raw, 0)
 	for s.Array(); s.More(); {
-		all = append(all, s.Raw())
+		value := s.Raw()
+		if s.Err() != nil {
+			break
+		}
+		all = append(all, value)
 	}
-	return all
-}
-
-func (o object) text(key string) string { return string(jsonfile.AppendText(nil, o[key])) }
-
-// integer is a number without a fraction, 0 if there is none.
-func (o object) integer(key string) int64 {
-	n, _ := jsonfile.Int(o[key])
-	return n
+	return all, s.Err() == nil
 }
 
 // isNull reports whether the text of a value says nothing.
-func isNull(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }
-
-// nanos is a number of milliseconds.
-func nanos(raw []byte) (int64, bool) {
-	if isNull(raw) {
-		return 0, false
-	}
-	return jsonfile.Fixed(raw, 6)
-}
-
-// time is a member that is a number of milliseconds.
-func time(v *jsonfile.Value) (stream.Time, bool) {
-	if v == nil {
-		return 0, false
-	}
-	ns, ok := nanos(v.Raw)
-	return stream.Time(ns), ok
-}
+func isNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // digested is a file whose bytes are hashed when they are read for the first
 // time, from front to end.

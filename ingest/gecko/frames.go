@@ -16,23 +16,20 @@ type frame struct {
 
 // geckoFrames reads the frames of a thread of a Gecko profile: each is a text.
 func (r *reader) geckoFrames(c *code) {
-	t := r.file.table(c.frameTable, "location", "line", "column", "category", "subcategory", "innerWindowID", "implementation", "optimizations", "relevantForJS")
+	t := c.frameTable.columns("location", "line", "column", "category", "subcategory", "innerWindowID", "implementation", "optimizations", "relevantForJS")
 	for t.next() && !r.full() {
-		text, ok := c.texts.cell(t.cells[0])
-		if !ok {
-			r.lose(stream.ReasonUndefined, "names of frames", 1)
-		}
+		text, _ := t.requiredText(0, c.texts)
 		name, scripted := r.oldLabel(text)
 		f := frame{Frame: r.located(c, parseLocation(name))}
-		if line, ok := t.integer(1); ok {
-			f.Line = clamp(line)
+		if line, ok := t.line(1); ok {
+			f.Line = line
 		}
-		if column, ok := t.integer(2); ok && f.Script {
-			f.Column = clamp(column)
+		if f.Script {
+			f.Column, _ = t.line(2)
 		}
 		r.categorize(&f, t, 3, 4)
 		f.Window, _ = t.integer(5)
-		f.Scripted = scripted && f.Label || string(t.cells[8]) == "true"
+		f.Scripted = scripted && f.Label || t.truth(8)
 		r.unplaced(t, 6, "implementations of frames")
 		r.unplaced(t, 7, "optimizations of frames")
 		c.frames = append(c.frames, f)
@@ -49,7 +46,10 @@ func (r *reader) located(c *code, l location) stream.Frame {
 		f.Label = true
 	case isAddress:
 		f.Function = 0
-		f.Module, f.Offset = c.modules.find(l.address)
+		if f.Module, f.Offset = c.modules.find(l.address); f.Module != 0 && f.Offset >= maxAddress {
+			r.file.notes.add(stream.ReasonImpossible, c.frameTable.of+".location", c.frameTable.v.Offset())
+			f.Offset = 0
+		}
 	case isNative:
 		f.Module = r.byName(c.modules, string(l.place))
 		if len(l.file) > 0 {
@@ -69,14 +69,16 @@ func (r *reader) categorize(f *frame, t *table, category, sub int) {
 
 // categoryOf is the category that two cells name.
 func (r *reader) categoryOf(t *table, category, sub int) (stream.CategoryID, bool) {
-	i, ok := t.index(category, len(r.categories))
-	if bit, number := t.integer(category); number && r.noCategories {
-		i, ok = oldCategory(bit), true
-	}
-	if !ok {
-		if !t.null(category) {
-			r.lose(stream.ReasonUndefined, "categories", 1)
+	if r.noCategories {
+		bit, ok := t.integer(category)
+		i, known := oldCategory(bit)
+		if !known {
+			t.bad(stream.ReasonImpossible, category)
 		}
+		return r.categories[i][0], ok
+	}
+	i, ok := t.index(category, len(r.categories))
+	if !ok {
 		return 0, false
 	}
 	parts := r.categories[i]
@@ -96,27 +98,25 @@ const (
 
 // processedFrames reads the frames of a processed profile: each is of a function.
 func (r *reader) processedFrames(c *code) {
-	t := r.file.table(c.frameTable, "func", "address", "lib", "inlineDepth", "line", "column", "category", "subcategory", "flags",
+	t := c.frameTable.columns("func", "address", "lib", "inlineDepth", "line", "column", "category", "subcategory", "flags",
 		"innerWindowID", "implementation", "optimizations", "originalLocation")
 	funcs := r.functions(c)
 	defer func() { r.holdCode(-functionBytes * int64(len(funcs))) }()
 	for t.next() && !r.full() {
 		f := frame{}
-		if i, ok := t.index(0, len(funcs)); ok {
+		if i, ok := t.required(0, len(funcs)); ok {
 			f.Frame = funcs[i]
-		} else {
-			r.lose(stream.ReasonUndefined, "functions of frames", 1)
 		}
 		flags, flagged := t.integer(8)
 		is := func(flag int64) bool { return !flagged || flags&flag != 0 }
 		if is(frameAddress) {
 			r.addressed(&f.Frame, c, t)
 		}
-		if line, ok := t.integer(4); ok && is(frameLine) {
-			f.Line = clamp(line)
+		if is(frameLine) {
+			f.Line, _ = t.line(4)
 		}
-		if column, ok := t.integer(5); ok && f.Script && is(frameColumn) {
-			f.Column = clamp(column)
+		if f.Script && is(frameColumn) {
+			f.Column, _ = t.line(5)
 		}
 		if is(frameCategory) {
 			r.categorize(&f, t, 6, 7)
@@ -131,22 +131,23 @@ func (r *reader) processedFrames(c *code) {
 	r.ended(t, "frames")
 }
 
+// maxAddress bounds addresses in a module: the viewer has 32 bits for them.
+const maxAddress = 1 << 32
+
 // addressed gives a frame its place in a library. A function that is called by
 // that has no name.
 func (r *reader) addressed(f *stream.Frame, c *code, t *table) {
-	if i, ok := t.index(2, len(c.modules.list)); ok {
+	if i, ok := t.optional(2, len(c.modules.list)); ok {
 		f.Module = c.modules.list[i].id
 	}
 	if f.Module == 0 {
 		return
 	}
 	f.Label = false
-	if at, ok := t.integer(1); ok && at >= 0 {
+	if at, ok := t.optional(1, maxAddress); ok {
 		f.Offset = uint64(at)
 	}
-	if depth, ok := t.integer(3); ok && depth > 0 {
-		f.Depth = clamp(depth)
-	}
+	f.Depth, _ = t.line(3)
 	if f.Function != 0 && r.t.Strings.At(f.Function) == "0x"+strconv.FormatUint(f.Offset, 16) {
 		f.Function = 0
 	}
@@ -169,32 +170,41 @@ const functionBytes = 2 * int64(unsafe.Sizeof(stream.Frame{}))
 func (r *reader) functions(c *code) (all []stream.Frame) {
 	files := r.sourceFiles(c)
 	resources := r.resources(c)
-	t := r.file.table(c.funcTable, "name", "isJS", "resource", "source", "fileName", "lineNumber", "columnNumber", "flags", "relevantForJS")
+	t := c.funcTable.columns("name", "isJS", "resource", "source", "fileName", "lineNumber", "columnNumber", "flags", "relevantForJS")
 	for t.next() && !r.full() {
-		name, _ := c.texts.cell(t.cells[0])
+		name, _ := t.requiredText(0, c.texts)
 		name, scripted := r.oldLabel(name)
 		flags, flagged := t.integer(7)
 		is := func(flag int64) bool { return !flagged || flags&flag != 0 }
-		f := stream.Frame{Script: string(t.cells[1]) == "true" || flagged && flags&funcScript != 0}
+		f := stream.Frame{Script: t.truth(1) || flagged && flags&funcScript != 0}
 		if !r.placeScript(&f, name) {
 			f.Function = r.intern(name)
 		}
-		f.Scripted = scripted && !f.Script || string(t.cells[8]) == "true" || flagged && flags&funcScripted != 0
-		if i, ok := t.index(2, len(resources)); ok && is(funcResource) {
-			f.Module = resources[i]
+		f.Scripted = scripted && !f.Script || t.truth(8) || flagged && flags&funcScripted != 0
+		if is(funcResource) {
+			if i, ok := t.optional(2, len(resources)); ok {
+				f.Module = resources[i]
+			}
 		}
-		if i, ok := t.index(3, len(files)); ok && is(funcSource) {
-			f.File = files[i]
-		} else if text, ok := c.texts.cell(t.cells[4]); ok {
+		if text, ok := t.text(4, c.texts); ok {
 			f.File = r.intern(text)
 		}
-		if line, ok := t.integer(5); ok && is(funcLine) {
-			f.Start = clamp(line)
+		if is(funcSource) {
+			if i, ok := t.index(3, len(files)); ok {
+				f.File = files[i]
+			}
+		}
+		if is(funcLine) {
+			if line, ok := t.line(5); ok {
+				f.Start = line
+			}
+		}
+		if f.Script && is(funcColumn) {
+			if column, ok := t.line(6); ok {
+				f.StartColumn = column
+			}
 		}
 		if f.Script {
-			if column, ok := t.integer(6); ok && is(funcColumn) {
-				f.StartColumn = clamp(column)
-			}
 			f.Module = 0
 		}
 		f.Label = f.Module == 0 && !f.Script
@@ -207,9 +217,9 @@ func (r *reader) functions(c *code) (all []stream.Frame) {
 
 // sourceFiles are the names of the sources.
 func (r *reader) sourceFiles(c *code) (all []stream.StringID) {
-	t := r.file.table(c.sources, "filename", "sourceMapURL", "content")
+	t := c.sources.columns("filename", "sourceMapURL", "content")
 	for t.next() && !r.full() {
-		name, _ := c.texts.cell(t.cells[0])
+		name, _ := t.text(0, c.texts)
 		all = append(all, r.intern(name))
 		r.unplaced(t, 1, "maps of sources")
 		r.unplaced(t, 2, "texts of sources")
@@ -220,10 +230,10 @@ func (r *reader) sourceFiles(c *code) (all []stream.StringID) {
 
 // resources are the modules of the resources, until version 69.
 func (r *reader) resources(c *code) (all []stream.ModuleID) {
-	t := r.file.table(c.resourceTable, "lib", "name")
+	t := c.resourceTable.columns("lib", "name")
 	for t.next() && !r.full() {
 		var id stream.ModuleID
-		if i, ok := t.index(0, len(c.modules.list)); ok {
+		if i, ok := t.optional(0, len(c.modules.list)); ok {
 			id = c.modules.list[i].id
 		}
 		all = append(all, id)

@@ -43,13 +43,13 @@ type markerTable struct {
 
 // local is an event as a thread knows it.
 type local struct {
-	name     int64
+	name     int
 	typ      int32
 	category int
 }
 
-func (r *reader) markerTable(thread *jsonfile.Value, x *texts) *markerTable {
-	t := r.file.table(thread.Get("markers"), "name", "startTime", "endTime", "phase", "category", "data", "time", "threadId")
+func (r *reader) markerTable(thread *thread, x *texts) *markerTable {
+	t := thread.table("markers", "name", "startTime", "endTime", "phase", "category", "data", "time", "threadId")
 	return &markerTable{table: t, r: r, texts: x, pages: r.pagesOf, known: map[local]*event{}}
 }
 
@@ -59,21 +59,41 @@ func (m *markerTable) next() bool {
 		return false
 	}
 	m.typ = m.typ[:0]
-	members(m.data(), func(key, value []byte) {
+	if !members(m.data(), func(key, value []byte) {
 		if string(key) == "type" {
-			m.typ = jsonfile.AppendText(m.typ[:0], value)
+			if m.typ = jsonfile.AppendText(m.typ[:0], value); value[0] != '"' && !isNull(value) {
+				m.badPayload(stream.ReasonMalformed, "type")
+			}
 		}
-	})
+	}) {
+		m.bad(stream.ReasonMalformed, markerData)
+	}
 	m.retype()
 	return true
 }
 
 // data is the payload of the row, nil if it has none.
 func (m *markerTable) data() []byte {
-	if raw := m.cells[markerData]; len(raw) > 0 && raw[0] == '{' {
-		return raw
+	raw := m.cells[markerData]
+	if isNull(raw) {
+		return nil
 	}
-	return nil
+	if raw[0] != '{' {
+		m.bad(stream.ReasonMalformed, markerData)
+		return nil
+	}
+	return raw
+}
+
+// badPayload notes a member of the payload of the row, by a name that the file can't choose:
+// there may be any number of others.
+func (m *markerTable) badPayload(reason stream.Reason, name string) {
+	m.f.notes.add(reason, m.of+".data."+name, m.offs[markerData])
+}
+
+// payload is the payload of the row as an object.
+func (m *markerTable) payload() object {
+	return m.f.object(m.data(), m.of+".data", m.offs[markerData])
 }
 
 // event is the event of the row, nil if it is of none.
@@ -87,16 +107,15 @@ func (m *markerTable) event() *event {
 		number = int32(len(types))
 		types[string(m.typ)] = number
 	}
-	name, ok := m.integer(markerName)
+	name, ok := m.required(markerName, m.texts.len())
 	if !ok {
 		name = -1
 	}
-	category, ok := m.index(markerCategory, len(m.r.categories))
-	if !ok {
-		category = -1
-		if !m.has(markerCategory) {
-			category = m.oldCategory()
-		}
+	category := -1
+	if !m.has(markerCategory) {
+		category = m.oldCategory()
+	} else if i, ok := m.required(markerCategory, len(m.r.categories)); ok {
+		category = i
 	}
 	key := local{name, number, category}
 	e := m.known[key]
@@ -109,7 +128,7 @@ func (m *markerTable) event() *event {
 
 // name is what the marker of the row is called.
 func (m *markerTable) name() []byte {
-	name, _ := m.texts.cell(m.cells[markerName])
+	name, _ := m.table.text(markerName, m.texts)
 	if string(name) == "DiskIO" {
 		return []byte("FileIO")
 	}
@@ -141,7 +160,7 @@ func (m *markerTable) skips(key, value []byte) bool {
 }
 
 // markers reads the markers of a thread.
-func (r *reader) markers(c *code, thread *jsonfile.Value, s stream.Series, who stream.Who) {
+func (r *reader) markers(c *code, thread *thread, s stream.Series, who stream.Who) {
 	m := r.markerTable(thread, c.texts)
 	for m.next() && !r.full() {
 		at, ok := m.times()
@@ -177,17 +196,21 @@ func (m *markerTable) times() (span, bool) {
 	}
 	start, hasStart := m.nanos(markerStart)
 	end, hasEnd := m.nanos(markerEnd)
-	phase, ok := m.index(markerPhase, 4)
+	phase, ok := 0, false
+	if m.has(markerPhase) {
+		phase, ok = m.required(markerPhase, int(stream.PhaseEnd)+1)
+	}
 	if !ok && hasEnd && hasStart {
 		phase = int(stream.Interval)
 	}
 	from, to := m.r.zero+stream.Time(start), m.r.zero+stream.Time(end)
 	switch stream.Phase(phase) {
 	case stream.Interval:
-		if !hasEnd {
+		if hasStart && (!hasEnd || to < from) {
+			m.bad(stream.ReasonImpossible, markerEnd)
 			to = from
 		}
-		return span{from, max(from, to), stream.Interval}, hasStart
+		return span{from, to, stream.Interval}, hasStart
 	case stream.PhaseEnd:
 		return span{to, to, stream.PhaseEnd}, hasEnd
 	}
@@ -198,16 +221,22 @@ func (m *markerTable) times() (span, bool) {
 func (m *markerTable) oldTimes() (span, bool) {
 	at, ok := m.nanos(markerTime)
 	s := span{m.r.zero + stream.Time(at), m.r.zero + stream.Time(at), stream.Instant}
-	data := parse(m.data())
-	start, hasStart := nanos(data["startTime"])
-	end, hasEnd := nanos(data["endTime"])
-	interval := data.text("interval")
-	switch {
-	case string(m.typ) == "tracing" && interval == "start":
-		s.phase = stream.PhaseStart
-	case string(m.typ) == "tracing" && interval == "end":
-		s.phase = stream.PhaseEnd
-	case string(m.typ) != "tracing" && hasStart && hasEnd && start != end:
+	data := m.payload()
+	if string(m.typ) == "tracing" {
+		switch data.text("interval") {
+		case "start":
+			s.phase = stream.PhaseStart
+		case "end":
+			s.phase = stream.PhaseEnd
+		}
+		return s, ok
+	}
+	start, hasStart := data.nanos("startTime")
+	end, hasEnd := data.nanos("endTime")
+	if hasStart && hasEnd && start != end {
+		if end < start {
+			data.note(stream.ReasonImpossible, "endTime")
+		}
 		s = span{m.r.zero + stream.Time(start), m.r.zero + stream.Time(max(start, end)), stream.Interval}
 	}
 	return s, ok
@@ -219,7 +248,7 @@ func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Who
 	if e == nil || e.id == 0 {
 		return
 	}
-	if tid, ok := m.integer(markerThread); ok {
+	if tid, ok := m.tid(); ok {
 		who.Thread = tid
 	}
 	s.Kind, s.Event = stream.Markers, e.id
@@ -231,7 +260,7 @@ func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Who
 		key, ok := m.field(key, value)
 		if !ok {
 			if (string(key) == "stack" || string(key) == "cause") && len(value) > 0 && value[0] == '{' {
-				stack = r.stackOf(c, value, at.from)
+				stack = r.stackOf(c, m.f.object(value, m.of+".data."+string(key), m.offs[markerData]), at.from)
 			}
 		} else if k, ok := e.columns[string(key)]; ok && b.Args[k].Len() == row {
 			r.value(&b.Args[k], &e.fields[k], value, m)
@@ -266,53 +295,76 @@ func (m *markerTable) keep(key, value []byte) {
 	m.moved++
 }
 
-// stackOf is the stack in a payload: of a Gecko profile a thread of one sample,
-// else its number and its time.
-func (r *reader) stackOf(c *code, raw []byte, marker stream.Time) stream.StackID {
-	o := parse(raw)
-	stack, at := o["stack"], o["time"]
-	if samples := o["samples"]; samples != nil {
-		table := parse(samples)
-		schema := parse(table["schema"])
-		rows := elements(table["data"])
-		if len(rows) == 0 {
-			return 0
-		}
-		if len(rows) > 1 {
-			r.lose(stream.ReasonUnsupported, "further stacks of markers", int64(len(rows)-1))
-		}
-		row := elements(rows[0])
-		stack, at = cell(row, schema, "stack"), cell(row, schema, "time")
+// tid is the number of the thread that a marker is of, if that is told. It may stand there
+// as a text.
+func (m *markerTable) tid() (int64, bool) {
+	raw := m.cells[markerThread]
+	if len(raw) == 0 || raw[0] != '"' {
+		return m.integer(markerThread)
 	}
-	if ns, ok := nanos(at); ok && r.zero+stream.Time(ns) != marker {
-		r.lose(stream.ReasonUnsupported, "times of the stacks of markers", 1)
+	n, ok := jsonfile.Int(raw[1 : len(raw)-1])
+	if !ok {
+		m.bad(stream.ReasonMalformed, markerThread)
 	}
-	return r.captured(c, stack)
+	return n, ok
 }
 
-// cell is the cell of a row that a schema names.
-func cell(row [][]byte, schema object, name string) []byte {
-	i, ok := jsonfile.Int(schema[name])
-	if !ok || i < 0 || i >= int64(len(row)) {
-		return nil
+// stackOf is the stack in a payload: of a Gecko profile a thread of one sample,
+// else its number and its time.
+func (r *reader) stackOf(c *code, o object, marker stream.Time) stream.StackID {
+	if !isNull(o.raw("samples")) {
+		var ok bool
+		if o, ok = r.capture(o.inner("samples")); !ok {
+			return 0
+		}
 	}
-	return row[i]
+	if ns, ok := o.nanos("time"); ok && r.zero+stream.Time(ns) != marker {
+		r.lose(stream.ReasonUnsupported, "times of the stacks of markers", 1)
+	}
+	return r.captured(c, o, "stack")
+}
+
+// capture is the first row of a table of samples that lies in memory, as an object.
+func (r *reader) capture(samples object) (object, bool) {
+	schema, rows := samples.inner("schema"), samples.elements("data")
+	if len(rows) > 1 {
+		r.lose(stream.ReasonUnsupported, "further stacks of markers", int64(len(rows)-1))
+	}
+	row := object{f: samples.f, of: samples.of, off: samples.off, members: map[string][]byte{}}
+	if len(rows) == 0 {
+		return row, false
+	}
+	cells, whole := elements(rows[0])
+	if rows[0][0] != '[' || !whole {
+		samples.note(stream.ReasonMalformed, "data")
+	}
+	for _, key := range []string{"stack", "time"} {
+		if !schema.has(key) {
+			continue
+		}
+		if i := schema.integer(key); i < 0 || i >= maxColumns {
+			schema.note(stream.ReasonImpossible, key)
+		} else if i < int64(len(cells)) {
+			row.members[key] = cells[i]
+		}
+	}
+	return row, true
 }
 
 // allocated adds the row of an allocation that came as a marker.
 func (r *reader) allocated(c *code, m *markerTable, s stream.Series, at span) {
 	var stack stream.StackID
-	o := parse(m.data())
-	if raw := o["stack"]; len(raw) > 0 && raw[0] == '{' {
-		stack = r.stackOf(c, raw, at.from)
+	o := m.payload()
+	if inner := o.inner("stack"); len(inner.members) > 0 {
+		stack = r.stackOf(c, inner, at.from)
 	}
-	bytes, ok := jsonfile.Fixed(o["size"], 0)
+	bytes, ok := jsonfile.Fixed(o.raw("size"), 0)
 	if !ok {
 		r.lose(stream.ReasonMalformed, "allocations", 1)
 		return
 	}
 	for _, key := range []string{"memoryAddress", "threadId"} {
-		if !isNull(o[key]) {
+		if !isNull(o.raw(key)) {
 			r.lose(stream.ReasonUnsupported, "addresses and threads of allocations", 1)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
 )
 
@@ -24,16 +23,19 @@ type modules struct {
 	named  map[string]stream.ModuleID
 }
 
-// modules reads a list of libraries.
-func (r *reader) modules(v *jsonfile.Value) *modules {
+// modules reads the libraries of a thread, or of a process.
+func (r *reader) modules(owner part) *modules {
 	m := &modules{named: map[string]stream.ModuleID{}}
-	r.note(r.file.objects(v, func(o object) {
+	r.note(owner.objects("libs", func(o object) {
 		if r.full() {
 			return
 		}
 		lib := module{name: o.text("name")}
 		lib.id = r.t.Modules.Intern(moduleOf(o, r.arch))
-		lib.start, lib.end, lib.offset = address(o["start"]), address(o["end"]), address(o["offset"])
+		lib.start, lib.end, lib.offset = o.address("start"), o.address("end"), o.address("offset")
+		if lib.end < lib.start {
+			o.note(stream.ReasonImpossible, "end")
+		}
 		m.list = append(m.list, lib)
 		r.holdCode(moduleBytes)
 		if m.named[lib.name] == 0 {
@@ -75,14 +77,6 @@ func moduleOf(o object, arch string) stream.Module {
 		out.Arch = own
 	}
 	return out
-}
-
-// address is a number, or a text of one.
-func address(raw []byte) uint64 {
-	if n, ok := jsonfile.Int(raw); ok && n >= 0 {
-		return uint64(n)
-	}
-	return parseAddress(string(jsonfile.AppendText(nil, raw)))
 }
 
 // find is the library at an address, and the offset in its file.

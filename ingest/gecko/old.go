@@ -25,13 +25,13 @@ var (
 
 const firstOldBit = 4
 
-// oldCategory is the category of a bit.
-func oldCategory(n int64) int {
-	name := "Other"
+// oldCategory is the category of a bit, and whether there is such a bit; 0 is none.
+func oldCategory(n int64) (i int, known bool) {
+	name, known := "Other", n == 0
 	if bit := bits.TrailingZeros64(uint64(n)) - firstOldBit; n > 0 && bits.OnesCount64(uint64(n)) == 1 && bit >= 0 && bit < len(oldBits) {
-		name = oldBits[bit]
+		name, known = oldBits[bit], true
 	}
-	return slices.IndexFunc(oldCategories, func(c stream.Category) bool { return c.Name == name })
+	return slices.IndexFunc(oldCategories, func(c stream.Category) bool { return c.Name == name }), known
 }
 
 // categoryOfMarker is the name of the category of markers that name none, by
@@ -51,7 +51,7 @@ func (m *markerTable) oldCategory() int {
 		key = m.typ
 	}
 	if string(key) == "tracing" {
-		key = jsonfile.AppendText(nil, parse(m.data())["category"])
+		key = jsonfile.AppendText(nil, parse(m.data()).raw("category"))
 	}
 	return slices.Index(m.r.categoryNames, categoryOfMarker[string(key)])
 }
@@ -107,14 +107,14 @@ var oldSchemas = []string{
 // setOldSymbols gives a library the names of its symbols that it has had since Gecko 4
 // and processed 2.
 func setOldSymbols(o object) {
-	if o["debugName"] == nil {
-		o["debugName"] = o["pdbName"]
+	if !o.has("debugName") {
+		o.members["debugName"] = o.raw("pdbName")
 	}
-	if o["breakpadId"] != nil || o["pdbSignature"] == nil {
+	if o.has("breakpadId") || !o.has("pdbSignature") {
 		return
 	}
 	if signature := strings.NewReplacer("{", "", "}", "", "-", "").Replace(o.text("pdbSignature")); signature != "" {
-		o["breakpadId"] = []byte(strconv.Quote(strings.ToUpper(signature) + string(o["pdbAge"])))
+		o.members["breakpadId"] = []byte(strconv.Quote(strings.ToUpper(signature) + string(o.raw("pdbAge"))))
 	}
 }
 
@@ -154,9 +154,9 @@ func (l *layout) hasUnplacedScripts() bool { return l.olderThan(0, firstPlaced) 
 // if it is processed.
 func (l *layout) olderThan(gecko, processed int64) bool {
 	if l.processed() {
-		return l.integer(l.root.Get("meta", "preprocessedProfileVersion")) < processed
+		return l.version() < processed
 	}
-	return l.integer(l.root.Get("meta", "version")) < gecko
+	return l.version() < gecko
 }
 
 // firstPlaced is the processed version from which on functions of scripts have their

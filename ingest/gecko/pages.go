@@ -12,22 +12,22 @@ import (
 // first.
 func (r *reader) pages(x *process, id stream.ProcessID) {
 	first := r.t.Process(id).Start
-	r.note(r.file.objects(x.value.Get("pages"), func(o object) {
+	r.note(x.objects("pages", func(o object) {
 		if pid := o.text("pid"); r.processed() && pid != x.pid && (x != r.processes[0] || r.knows(pid)) {
 			return
 		}
-		tab, window := r.identify(x.value, o)
+		tab, window := r.identify(x.v, o)
 		b := r.out.row(stream.Series{Process: id, Kind: stream.Pages}, first, first)
 		b.Phase, b.Duration = append(b.Phase, stream.PhaseStart), append(b.Duration, 0)
 		private := int64(0)
-		if string(o["isPrivateBrowsing"]) == "true" {
+		if o.truth("isPrivateBrowsing") {
 			private = 1
 		}
 		for k, n := range []int64{tab, window, o.integer("embedderInnerWindowID"), private} {
 			b.Args[k].AppendBits(stream.Int, uint64(n))
 		}
 		b.Args[4].AppendText([]byte(o.text("url")))
-		if !isNull(o["favicon"]) {
+		if !isNull(o.raw("favicon")) {
 			r.lose(stream.ReasonUnsupported, "icons of pages", 1)
 		}
 	}))
@@ -52,14 +52,14 @@ const maxOldPages = 1 << 16
 // docshellOf is what a page, or the payload of a marker, says of it. Keys of the
 // two differ.
 func docshellOf(of *jsonfile.Value, o object, id, history string) (docshell, bool) {
-	return docshell{of, o.text(id), string(o[history])}, o[id] != nil && o[history] != nil
+	return docshell{of, o.text(id), string(o.raw(history))}, o.has(id) && o.has(history)
 }
 
 // numberPages numbers the old pages of an object.
-func (r *reader) numberPages(v *jsonfile.Value) {
+func (r *reader) numberPages(of part) {
 	old := &r.oldPages
-	r.note(r.file.objects(v.Get("pages"), func(o object) {
-		page, ok := docshellOf(v, o, "docshellId", "historyId")
+	r.note(of.objects("pages", func(o object) {
+		page, ok := docshellOf(of.v, o, "docshellId", "historyId")
 		if !ok || len(old.windows) >= maxOldPages {
 			return
 		}
@@ -112,7 +112,7 @@ func (m *markerTable) members(visit func(key, value []byte)) {
 // firstOf is the first of keys that an object has.
 func firstOf(o object, keys ...string) string {
 	for _, key := range keys {
-		if o[key] != nil {
+		if o.has(key) {
 			return key
 		}
 	}

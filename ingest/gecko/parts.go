@@ -1,8 +1,9 @@
 package gecko
 
 import (
-	"cmp"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gprof/ingest/internal/jsonfile"
@@ -20,7 +21,7 @@ func (r *reader) parts(x *process, id stream.ProcessID) {
 		r.sourceMaps(x)
 	}
 	for _, key := range []string{"jsTracerDictionary", "tasktracer"} {
-		if x.value.Get(key) != nil && x == r.processes[0] {
+		if x.at(key).v != nil && x == r.processes[0] {
 			r.lose(stream.ReasonUnsupported, key, 1)
 		}
 	}
@@ -28,7 +29,7 @@ func (r *reader) parts(x *process, id stream.ProcessID) {
 
 // sourceMaps counts what the list of sources of a process tells that their frames don't.
 func (r *reader) sourceMaps(x *process) {
-	t := r.file.table(x.value.Get("sources"), "sourceMapURL")
+	t := x.table("sources", "sourceMapURL")
 	for t.next() && !r.full() {
 		r.unplaced(t, 0, "maps of sources")
 	}
@@ -37,18 +38,13 @@ func (r *reader) sourceMaps(x *process) {
 
 // ofProcess are those elements of a list that belong to a process: in a processed
 // profile they say to which.
-func (r *reader) ofProcess(x *process, key string) (all []*jsonfile.Value) {
-	list := x.value.Get(key)
-	if list.Is(jsonfile.Object) && !r.processed() {
-		return []*jsonfile.Value{list}
+func (r *reader) ofProcess(x *process, key string) (all []part) {
+	if one := x.at(key); one.v.Is(jsonfile.Object) && !r.processed() {
+		return []part{one}
 	}
-	if list == nil {
-		return nil
-	}
-	for i := range list.List() {
-		v := &list.List()[i]
-		if x.value != r.root || !r.processed() || r.owns(x, v) {
-			all = append(all, v)
+	for _, p := range x.list(key) {
+		if p.is(jsonfile.Object) && (!r.processed() || r.owns(x, p)) {
+			all = append(all, p)
 		}
 	}
 	return all
@@ -56,15 +52,18 @@ func (r *reader) ofProcess(x *process, key string) (all []*jsonfile.Value) {
 
 // owns reports whether an element is of process x: by its pid, or, as old versions have
 // it, by one of its threads.
-func (r *reader) owns(x *process, v *jsonfile.Value) bool {
-	if pid := r.file.plain(v.Get("pid")); r.knows(pid) {
+func (r *reader) owns(x *process, p part) bool {
+	if pid := p.plain("pid"); r.knows(pid) {
 		return pid == x.pid
+	} else if x == r.processes[0] && pid != "" {
+		p.at("pid").note(stream.ReasonImpossible)
 	}
-	all, i := r.threads(r.root), r.integer(v.Get("mainThreadIndex"))
+	all, i := threadsOf(r.root.v), p.count("mainThreadIndex")
 	if i >= int64(len(all)) {
+		p.at("mainThreadIndex").note(stream.ReasonImpossible)
 		return x == r.processes[0]
 	}
-	return slices.ContainsFunc(x.threads, func(t *thread) bool { return t.value == &all[i] })
+	return slices.ContainsFunc(x.threads, func(t *thread) bool { return t.v == &all[i] })
 }
 
 func (r *reader) counters(x *process, id stream.ProcessID) {
@@ -72,34 +71,44 @@ func (r *reader) counters(x *process, id stream.ProcessID) {
 		row := r.counter(v)
 		row.Process = id
 		s := stream.Series{Process: id, Kind: stream.Counts, Counter: r.t.Counters.Intern(row)}
-		samples := v.Get("samples")
-		groups := cmp.Or(v.Get("sample_groups"), v.Get("sampleGroups"))
-		if groups.Is(jsonfile.Object) { // a fault of Firefox before 71
-			samples = groups.Get("samples")
-		} else if groups != nil && len(groups.List()) > 0 {
-			samples = groups.List()[0].Get("samples")
-			if n := len(groups.List()) - 1; n > 0 {
-				r.lose(stream.ReasonUnsupported, "further groups of counters", int64(n))
-			}
-		}
-		r.counts(samples, s, row.Unit)
+		r.counts(r.counted(v), s, row.Unit)
 	}
+}
+
+// counted is the object that has the samples of a counter, which once lay in groups.
+func (r *reader) counted(v part) part {
+	for _, key := range []string{"sample_groups", "sampleGroups"} {
+		if group := v.at(key); group.v.Is(jsonfile.Object) { // a fault of Firefox before 71
+			return group
+		}
+		groups := v.list(key)
+		if n := len(groups) - 1; n > 0 {
+			r.lose(stream.ReasonUnsupported, "further groups of counters", int64(n))
+		}
+		if len(groups) > 0 && groups[0].is(jsonfile.Object) {
+			return groups[0]
+		}
+	}
+	return v
 }
 
 // counter is what a counter is: what a sink of ours says of it, or what the viewer makes
 // of it.
-func (r *reader) counter(v *jsonfile.Value) stream.Counter {
-	c := stream.Counter{Name: r.file.text(v.Get("name")), Category: r.file.text(v.Get("category")), Description: r.file.text(v.Get("description")), Total: true}
-	if about := v.Get("gprof"); about != nil {
-		says := func(key string) bool { return string(r.file.raw(about.Get(key))) == "true" }
-		c.Category, c.Total, c.Own = r.file.text(about.Get("category")), says("total"), says("own")
-		unit := r.file.text(about.Get("unit"))
-		if c.Unit = formats[unit].format; unit == "pWh" {
+func (r *reader) counter(v part) stream.Counter {
+	c := stream.Counter{Name: v.text("name"), Category: v.text("category"), Description: v.text("description"), Total: true}
+	if about := v.object("gprof"); about.v != nil {
+		c.Category, c.Total, c.Own = about.text("category"), about.truth("total"), about.truth("own")
+		unit := about.text("unit")
+		known, ok := formats[unit]
+		if c.Unit = known.format; unit == "pWh" {
 			c.Unit = stream.FormatPicowatt
+		} else if !ok && unit != "" {
+			about.at("unit").note(stream.ReasonImpossible)
 		}
 		return c
 	}
-	unit, graph := r.file.text(v.Get("display", "unit")), r.file.text(v.Get("display", "graphType"))
+	display := v.object("display")
+	unit, graph := display.text("unit"), display.text("graphType")
 	switch {
 	case c.Category == "Memory":
 		c.Unit, c.Total = stream.FormatBytes, false
@@ -110,15 +119,20 @@ func (r *reader) counter(v *jsonfile.Value) stream.Counter {
 	case unit == "percent":
 		c.Unit = stream.FormatNanoseconds
 	}
-	if graph == "line-accumulated" {
+	switch graph {
+	case "line-accumulated":
 		c.Total = false
+	case "", "line-rate":
+	default:
+		display.at("graphType").note(stream.ReasonImpossible)
 	}
 	return c
 }
 
 // counts reads the rows of a counter: each is what came to it since the last.
-func (r *reader) counts(v *jsonfile.Value, s stream.Series, unit stream.Format) {
-	t := r.file.table(v, "time", "timeDeltas", "count", "number")
+func (r *reader) counts(v part, s stream.Series, unit stream.Format) {
+	v.required("samples")
+	t := v.table("samples", "time", "timeDeltas", "count", "number")
 	digits := 0
 	if unit == stream.FormatNanoseconds && r.processed() { // it is in ms
 		digits = 6
@@ -128,31 +142,31 @@ func (r *reader) counts(v *jsonfile.Value, s stream.Series, unit stream.Format) 
 	for t.next() && !r.full() {
 		if ns, ok := t.nanos(0); ok {
 			at = stream.Time(ns)
-		} else if ns, ok := t.nanos(1); ok {
-			at += stream.Time(ns)
+		} else if next, ok := t.after(at, 1); ok {
+			at = next
 		} else {
 			r.lose(stream.ReasonMalformed, "counter rows without a time", 1)
 			continue
 		}
-		count := r.count(t.cells[2], digits)
-		operations := r.count(t.cells[3], 0)
-		value, number = value+count, number+operations
+		value, number = r.count(t, 2, value, digits), r.count(t, 3, number, 0)
 		b := r.out.row(s, r.zero+at, r.zero+at)
 		b.Value, b.Number = append(b.Value, value), append(b.Number, number)
 	}
 	r.ended(t, "counters")
 }
 
-// count is a number of a counter, of which so many digits behind the point count.
-func (r *reader) count(raw []byte, digits int) int64 {
-	if n, ok := jsonfile.Int(raw); ok && digits == 0 {
-		return n
-	}
-	n, ok := jsonfile.Fixed(raw, digits)
-	if digits == 0 && (ok || !isNull(raw)) {
+// count is a value of a counter by what came to the one before it, of which so many digits
+// behind the point count.
+func (r *reader) count(t *table, i int, before int64, digits int) int64 {
+	n, ok := t.fixed(i, digits)
+	if _, whole := jsonfile.Int(t.cells[i]); ok && !whole && digits == 0 {
 		r.lose(stream.ReasonUnsupported, "fractions of counters", 1)
 	}
-	return n
+	if sum := before + n; (sum > before) == (n > 0) {
+		return sum
+	}
+	t.bad(stream.ReasonImpossible, i)
+	return before
 }
 
 // pauseReasons are the names of the reasons of pauses.
@@ -161,28 +175,33 @@ var pauseReasons = []string{stream.PausedAll: "profiler-paused", stream.PausedSa
 // pauses reads the ranges in which nothing was recorded. A processed profile has
 // them in each thread.
 func (r *reader) pauses(x *process, id stream.ProcessID) {
-	v := x.value.Get("pausedRanges")
+	owner := x.part
 	if r.processed() {
-		if v = x.about.Get("pausedRanges"); v == nil && len(x.threads) > 0 {
-			v = x.threads[0].value.Get("pausedRanges")
+		if owner = x.about; owner.at("pausedRanges").v == nil && len(x.threads) > 0 {
+			owner = x.threads[0].part
 		}
 	}
-	r.note(r.file.objects(v, func(o object) {
+	r.note(owner.objects("pausedRanges", func(o object) {
 		reason := slices.Index(pauseReasons, o.text("reason"))
 		if reason < 0 {
 			r.lose(stream.ReasonUnsupported, "pauses for other reasons", 1)
 			return
 		}
-		r.pause(id, o["startTime"], stream.PhaseStart, reason)
-		r.pause(id, o["endTime"], stream.PhaseEnd, reason)
+		start, begins := o.nanos("startTime")
+		end, ends := o.nanos("endTime")
+		if begins && ends && end < start {
+			o.note(stream.ReasonImpossible, "endTime")
+		}
+		if begins {
+			r.pause(id, start, stream.PhaseStart, reason)
+		}
+		if ends {
+			r.pause(id, end, stream.PhaseEnd, reason)
+		}
 	}))
 }
 
-func (r *reader) pause(id stream.ProcessID, raw []byte, phase stream.Phase, reason int) {
-	ns, ok := nanos(raw)
-	if !ok {
-		return
-	}
+func (r *reader) pause(id stream.ProcessID, ns int64, phase stream.Phase, reason int) {
 	at := r.zero + stream.Time(ns)
 	b := r.out.row(stream.Series{Process: id, Kind: stream.Pauses}, at, at)
 	b.Phase, b.Duration = append(b.Phase, phase), append(b.Duration, 0)
@@ -197,9 +216,13 @@ func (r *reader) overheads(x *process, id stream.ProcessID) {
 		digits = 6
 	}
 	for _, v := range r.ofProcess(x, "profilerOverhead") {
-		t := r.file.table(v.Get("samples"), "time", "locking", "expiredMarkerCleaning", "counters", "threads")
+		t := v.table("samples", "time", "locking", "expiredMarkerCleaning", "counters", "threads")
 		for t.next() && !r.full() {
-			ns, ok := jsonfile.Fixed(t.cells[0], digits)
+			ns, ok := t.fixed(0, digits)
+			if ok && ns > math.MaxInt64-r.file.zero {
+				t.bad(stream.ReasonImpossible, 0)
+				continue
+			}
 			if !ok {
 				r.lose(stream.ReasonMalformed, "overheads without a time", 1)
 				continue
@@ -209,7 +232,7 @@ func (r *reader) overheads(x *process, id stream.ProcessID) {
 			for k := range b.Args {
 				cost, ok := int64(0), k+1 < len(t.cells)
 				if ok {
-					cost, ok = jsonfile.Fixed(t.cells[k+1], 3)
+					cost, ok = t.fixed(k+1, 3)
 				}
 				if ok {
 					b.Args[k].AppendBits(stream.Int, uint64(cost))
@@ -229,18 +252,15 @@ var logLevels = []string{stream.LogInfo: "info", stream.LogWarn: "warning", stre
 // it in objects of its own: they are kept as text.
 func (r *reader) logs(x *process, id stream.ProcessID) {
 	for _, key := range []string{"profilingLog", "profileGatheringLog"} {
-		all := x.value.Get(key)
-		if all == nil {
-			continue
-		}
-		for i := range all.Members() {
-			m := &all.Members()[i]
+		all := x.object(key)
+		for i := range all.v.Members() {
+			m := &all.v.Members()[i]
 			if m.Key != x.pid && (x != r.processes[0] || r.knows(m.Key)) {
 				continue
 			}
-			switch {
+			switch of := (part{r.file, &m.Value, all.of}); {
 			case m.Value.Get("log").Is(jsonfile.Array):
-				r.ourLog(id, m.Value.Get("log"))
+				r.ourLog(id, of)
 			case m.Value.Get("ledger").Is(jsonfile.Array): // see ledgers
 			default:
 				r.log(id, r.t.Process(id).Start, stream.LogInfo, key+" of "+m.Key+": "+strings.TrimSpace(string(r.file.raw(&m.Value))))
@@ -252,12 +272,15 @@ func (r *reader) logs(x *process, id stream.ProcessID) {
 // knows reports whether there is a process of that pid.
 func (r *reader) knows(pid string) bool { return r.pids[pid] }
 
-func (r *reader) ourLog(id stream.ProcessID, v *jsonfile.Value) {
-	r.note(r.file.objects(v, func(o object) {
-		ns, _ := nanos(o["time"])
-		level := slices.Index(logLevels, o.text("level"))
+func (r *reader) ourLog(id stream.ProcessID, of part) {
+	r.note(of.objects("log", func(o object) {
+		ns, _ := o.nanos("time")
+		name := o.text("level")
+		level := slices.Index(logLevels, name)
 		if level < 0 {
-			level = int(number(o.text("level")))
+			if level = int(number(name)); strconv.Itoa(level) != name {
+				o.note(stream.ReasonImpossible, "level")
+			}
 		}
 		r.log(id, r.zero+stream.Time(ns), int64(level), o.text("text"))
 	}))
@@ -272,12 +295,13 @@ func (r *reader) log(id stream.ProcessID, at stream.Time, level int64, text stri
 
 // ledgers reads the lines of the ledger that a sink of ours wrote.
 func (r *reader) ledgers() {
-	gathered := r.root.Get("profileGatheringLog")
-	if gathered == nil {
-		return
-	}
-	for i := range gathered.Members() {
-		r.note(r.file.objects(gathered.Members()[i].Value.Get("ledger"), func(o object) {
+	gathered := r.root.object("profileGatheringLog")
+	for i := range gathered.v.Members() {
+		m := part{r.file, &gathered.v.Members()[i].Value, gathered.of}
+		if !m.v.Get("ledger").Is(jsonfile.Array) { // it is Firefox's: see logs
+			continue
+		}
+		r.note(m.objects("ledger", func(o object) {
 			reason := slices.IndexFunc(stream.Reasons[:], func(known struct {
 				Name     string
 				Severity stream.Severity
@@ -285,7 +309,9 @@ func (r *reader) ledgers() {
 			}) bool {
 				return known.Name == o.text("reason")
 			})
-			if reason >= 0 {
+			if reason < 0 {
+				o.note(stream.ReasonImpossible, "reason")
+			} else {
 				r.t.Ledger.Add(stream.Line{Process: o.text("process"), Reason: stream.Reason(reason), What: o.text("what"), Where: o.text("where"),
 					Count: o.integer("count"), Bytes: o.integer("bytes")})
 			}

@@ -24,7 +24,7 @@ type Profile struct {
 // layout is where things are in a profile, not what they are.
 type layout struct {
 	file      *file
-	root      *jsonfile.Value // the object that has the threads
+	root      part // the object that has the threads
 	processes []*process
 	threadsIn int   // of all processes
 	held      int64 // bytes of memory
@@ -35,16 +35,17 @@ type layout struct {
 // process is one process of a profile.
 type process struct {
 	row     stream.Process
-	value   *jsonfile.Value // its object; of a processed profile, the profile
-	about   *jsonfile.Value // what a sink of ours says about it, nil in files of others
-	pid     string          // as it stands in the file
-	zero    stream.Time     // from which its times count
+	part                // its object; of a processed profile, the profile
+	about   part        // what a sink of ours says about it; not there in files of others
+	number  int         // from 0
+	pid     string      // as it stands in the file
+	zero    stream.Time // from which its times count
 	threads []*thread
 }
 
 // thread is one thread of a process.
 type thread struct {
-	value *jsonfile.Value
+	part
 	track stream.Track
 }
 
@@ -63,12 +64,12 @@ const (
 // nothing in it yet.
 func Open(r io.ReaderAt, size int64) (*Profile, error) {
 	digest := newDigested(r)
-	p := &Profile{file: &file{r, size}}
-	l, err := p.lay(digest)
+	p := &Profile{file: &file{r: r, size: size, notes: newNotes()}}
+	l, err := p.lay(p.file, digest)
 	if err != nil {
 		return nil, err
 	}
-	if p.folds = l.folds(nil, l.root); len(p.folds) > 0 {
+	if p.folds = l.folds(nil, l.root.v); len(p.folds) > 0 {
 		return p, ErrFolded
 	}
 	p.seed = binary.BigEndian.Uint64(digest.sum.Sum(nil))
@@ -76,15 +77,16 @@ func Open(r io.ReaderAt, size int64) (*Profile, error) {
 	for _, x := range l.processes {
 		p.rows = append(p.rows, x.row)
 	}
+	p.file.notes = nil // there is no ledger yet: they are taken again when it is read
 	return p, cmp.Or(l.damage, l.tooMany)
 }
 
-// lay looks for where things are, through r.
-func (p *Profile) lay(r io.ReaderAt) (*layout, error) {
-	root, held, err := jsonfile.Index(r, p.file.size, func(key string) bool { return lists[key] })
-	l := &layout{file: p.file, root: root, held: held, damage: err}
+// lay looks for where things are in f, through r.
+func (p *Profile) lay(f *file, r io.ReaderAt) (*layout, error) {
+	root, held, err := jsonfile.Index(r, f.size, func(key string) bool { return lists[key] })
+	l := &layout{file: f, root: part{f, root, ""}, held: held, damage: err}
 	if inner := root.Get("profile"); inner.Is(jsonfile.Object) && root.Get("threads") == nil {
-		l.root = inner
+		l.root.v = inner
 	}
 	return l, l.check()
 }
@@ -95,10 +97,13 @@ func (l *layout) describeAll(seed uint64) {
 		l.byPid()
 	} else {
 		l.nested(l.root, 0)
+		l.file.notes.process = -1
 	}
 	for i, x := range l.processes {
+		l.file.notes.process, l.file.zero = i, 0
 		l.describe(x, seed+uint64(i))
 	}
+	l.file.notes.process = -1
 }
 
 // room reports whether there may be another one beside those that there are. Those
@@ -112,29 +117,31 @@ func (l *layout) room(v *jsonfile.Value, are, most int) bool {
 
 // addProcess adds a process, nil if there are too many.
 func (l *layout) addProcess(x process) *process {
-	if !l.room(x.value, len(l.processes), maxProcesses) {
+	if !l.room(x.v, len(l.processes), maxProcesses) {
 		return nil
 	}
+	x.number = len(l.processes)
 	l.processes = append(l.processes, &x)
 	return &x
 }
 
 // addThread adds a thread to a process.
-func (l *layout) addThread(x *process, v *jsonfile.Value) {
-	if x != nil && l.room(v, l.threadsIn, maxThreads) {
-		x.threads = append(x.threads, &thread{value: v})
+func (l *layout) addThread(x *process, p part) {
+	if x != nil && l.room(p.v, l.threadsIn, maxThreads) {
+		x.threads = append(x.threads, &thread{part: p})
 		l.threadsIn++
 	}
 }
 
 // check returns an error if there is no profile in the file.
 func (l *layout) check() error {
+	root := l.root.v
 	switch {
-	case !l.root.Is(jsonfile.Object) || l.root.Get("threads") == nil && l.root.Get("meta") == nil:
+	case !root.Is(jsonfile.Object) || root.Get("threads") == nil && root.Get("meta") == nil:
 		return cmp.Or(l.damage, fmt.Errorf("%w: it has neither meta nor threads", ErrForeign))
-	case l.root.Get("threads") != nil && !l.root.Get("threads").Is(jsonfile.Array):
+	case root.Get("threads") != nil && !root.Get("threads").Is(jsonfile.Array):
 		return fmt.Errorf("%w: threads are no list", ErrForeign)
-	case l.root.Get("threads") == nil && l.root.Get("meta", "version") == nil && l.root.Get("meta", "preprocessedProfileVersion") == nil:
+	case root.Get("threads") == nil && root.Get("meta", "version") == nil && root.Get("meta", "preprocessedProfileVersion") == nil:
 		return cmp.Or(l.damage, fmt.Errorf("%w: it has no version", ErrForeign))
 	}
 	return nil
@@ -142,46 +149,41 @@ func (l *layout) check() error {
 
 // processed reports whether the profile is a processed one.
 func (l *layout) processed() bool {
-	if l.root.Get("meta", "preprocessedProfileVersion") != nil || l.root.Get("shared") != nil {
+	if l.root.v.Get("meta", "preprocessedProfileVersion") != nil || l.root.v.Get("shared") != nil {
 		return true
 	}
-	all := l.threads(l.root)
+	all := threadsOf(l.root.v)
 	return len(all) > 0 && (all[0].Get("stringArray") != nil || all[0].Get("samples", "length") != nil)
 }
 
-// threads are those of an object.
-func (l *layout) threads(v *jsonfile.Value) []jsonfile.Value {
-	return v.Get("threads").List()
-}
+// threadsOf are the threads of an object.
+func threadsOf(v *jsonfile.Value) []jsonfile.Value { return v.Get("threads").List() }
 
 // nested adds a process of a Gecko profile, and those that lie in it. parent is
 // the number of that which it lies in, from 1.
-func (l *layout) nested(v *jsonfile.Value, parent stream.ProcessID) {
-	process := l.addProcess(process{value: v, about: v.Get("meta", "gprof")})
+func (l *layout) nested(p part, parent stream.ProcessID) {
+	process := l.addProcess(process{part: p, about: p.object("meta").object("gprof")})
 	if process == nil {
 		return
 	}
+	l.file.notes.process = process.number
 	process.row.Parent = parent
-	all := l.threads(v)
-	var inner []*jsonfile.Value // until Gecko 4 among the threads
-	for i := range all {
-		if isProcess(&all[i]) {
-			inner = append(inner, &all[i])
-		} else {
-			l.addThread(process, &all[i])
+	var inner []part // until Gecko 4 among the threads
+	for _, t := range p.list("threads") {
+		switch {
+		case isProcess(t.v):
+			inner = append(inner, part{t.f, t.v, p.of})
+		case t.is(jsonfile.Object):
+			l.addThread(process, t)
 		}
 	}
 	if len(process.threads) > 0 {
-		process.pid = l.file.plain(process.threads[0].value.Get("pid"))
+		process.pid = process.threads[0].plain("pid")
 	}
 	id := stream.ProcessID(len(l.processes))
-	list := v.Get("processes").List()
-	for i := range list {
-		inner = append(inner, &list[i])
-	}
-	for _, v := range inner {
-		if v.Kind == jsonfile.Object {
-			l.nested(v, id)
+	for _, p := range append(inner, p.list("processes")...) {
+		if p.is(jsonfile.Object) {
+			l.nested(p, id)
 		}
 	}
 }
@@ -192,34 +194,27 @@ func (l *layout) byPid() {
 	known := map[string]*process{}
 	of := func(pid string) *process {
 		if known[pid] == nil {
-			known[pid] = l.addProcess(process{value: l.root, pid: pid})
+			known[pid] = l.addProcess(process{part: l.root, pid: pid})
 		}
 		return known[pid]
 	}
-	all := l.threads(l.root)
-	for i := range all {
-		l.addThread(of(l.file.plain(all[i].Get("pid"))), &all[i])
+	for _, t := range l.root.list("threads") {
+		if t.is(jsonfile.Object) {
+			l.addThread(of(t.plain("pid")), t)
+		}
 	}
-	about := l.root.Get("gprof", "processes").List()
-	for i := range about {
-		if x := of(l.file.plain(about[i].Get("outputPid"))); x != nil {
-			x.about = &about[i]
+	for _, about := range l.root.object("gprof").list("processes") {
+		pid := about.plain("outputPid")
+		if known[pid] == nil {
+			about.at("outputPid").note(stream.ReasonImpossible)
+		}
+		if x := of(pid); x != nil {
+			x.about = about
 		}
 	}
 	if len(l.processes) == 0 {
 		of("")
 	}
-}
-
-// plain is a string or a number as a text.
-func (f *file) plain(v *jsonfile.Value) string {
-	if v.Is(jsonfile.String) {
-		return f.text(v)
-	}
-	if v == nil {
-		return ""
-	}
-	return string(v.Raw)
 }
 
 // Processes are those of the profile, the outermost first.

@@ -53,7 +53,7 @@ var errChanged = errors.New("has changed since it was opened")
 
 // locate finds out where things are. It does not use the tables.
 func (r *reader) locate() {
-	r.layout, r.err = r.profile.lay(r.profile.file.r)
+	r.layout, r.err = r.profile.lay(&file{r: r.profile.file.r, size: r.profile.file.size, notes: newNotes()}, r.profile.file.r)
 	if r.err != nil {
 		return
 	}
@@ -80,14 +80,17 @@ func (r *reader) read(yield func(*stream.Batch) bool) {
 	}
 	r.out = collector{t: r.t, yield: yield, last: map[stream.ProcessID]uint64{}}
 	defer func() {
+		r.flushNotes()
 		r.dropCode()
 		r.hold(-r.held)
 	}()
 	r.hold(r.layout.held)
 	r.note(r.damage)
 	r.note(r.tooMany)
-	r.readCategories(r.root.Get("meta", "categories"))
-	r.cpuUnit = cpuUnits[r.file.text(r.root.Get("meta", "sampleUnits", "threadCPUDelta"))]
+	r.enter(r.processes[0])
+	r.noteVersion()
+	r.readCategories()
+	r.cpuUnit = cpuUnits[r.root.object("meta").object("sampleUnits").text("threadCPUDelta")]
 	r.look()
 	r.ledgers()
 	for i, x := range r.processes {
@@ -116,7 +119,16 @@ func (r *reader) full() bool {
 func (r *reader) enter(x *process) {
 	r.instance = fmt.Sprintf("%016x", x.row.Instance)
 	r.zero, r.arch = x.zero+r.shift, x.row.Machine()
-	r.pagesOf = x.value
+	r.pagesOf, r.file.notes.process, r.file.zero = x.v, x.number, max(0, int64(r.zero))
+}
+
+// flushNotes writes what was noted into the ledger.
+func (r *reader) flushNotes() {
+	var instances []string
+	for _, x := range r.processes {
+		instances = append(instances, fmt.Sprintf("%016x", x.row.Instance))
+	}
+	r.file.notes.flush(&r.t.Ledger, instances)
 }
 
 // process reads one process.
@@ -130,7 +142,7 @@ func (r *reader) process(x *process, id stream.ProcessID) {
 	}
 	r.parts(x, id)
 	r.out.flush()
-	if x.about == nil {
+	if x.about.v == nil {
 		r.live(id)
 	}
 }
@@ -156,9 +168,6 @@ func (r *reader) track(t *thread, id stream.ProcessID) stream.TrackID {
 			*at += r.shift
 		}
 	}
-	if row.End != 0 {
-		row.End = max(row.Start, row.End)
-	}
 	return r.t.Tracks.Intern(row)
 }
 
@@ -175,24 +184,25 @@ func (r *reader) live(id stream.ProcessID) {
 
 // thread reads the rows of a thread.
 func (r *reader) thread(x *process, t *thread, id stream.ProcessID) {
-	c := r.loadCode(x, t.value)
+	t.required("name", "samples", "markers")
+	c := r.loadCode(x, t)
 	series := stream.Series{Process: id, Track: r.track(t, id)}
 	who := stream.Who{Thread: t.track.Thread}
-	if x.about != nil {
+	if x.about.v != nil {
 		who = stream.Who{} // it is a number of the output's
 	}
 	r.delayed = false
-	r.samples(c, t.value.Get("samples"), series, who)
-	r.markers(c, t.value, series, who)
-	r.allocations(c, t.value.Get("nativeAllocations"), series)
-	r.scriptAllocations(c, t.value, series, who)
+	r.samples(c, t, series, who)
+	r.markers(c, t, series, who)
+	r.allocations(c, t, series)
+	r.scriptAllocations(c, t, series, who)
 	for _, key := range []string{"jsTracer", "jsTracerEvents", "tracedValues", "tracedObjectShapes", "tracedValuesBuffer"} {
-		if v := t.value.Get(key); v != nil {
+		if t.at(key).v != nil {
 			r.lose(stream.ReasonUnsupported, "traces of JavaScript", 1)
 		}
 	}
 	r.out.flush()
-	r.done = max(r.done, t.value.Off)
+	r.done = max(r.done, t.v.Off)
 }
 
 // lose adds to the ledger of the process being read.
@@ -211,6 +221,9 @@ func (r *reader) unplaced(t *table, i int, what string) {
 func (r *reader) ended(t *table, what string) {
 	if t.ragged > 0 {
 		r.lose(stream.ReasonTorn, "cells of "+what, t.ragged)
+	}
+	if t.rows == nil && t.length >= 0 && t.length != t.read && t.err() == nil && !r.spent {
+		r.file.notes.add(stream.ReasonImpossible, t.of+".length", 0)
 	}
 	r.note(t.err())
 }

@@ -1,6 +1,8 @@
 package gecko
 
 import (
+	"math"
+
 	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
 )
@@ -31,9 +33,15 @@ const (
 
 // samples reads the samples of a thread: as samples, or, if their weights are
 // times or bytes, as waits or allocations.
-func (r *reader) samples(c *code, v *jsonfile.Value, s stream.Series, who stream.Who) {
-	t := r.file.table(v, "stack", "time", "timeDeltas", "threadCPUDelta", "weight", "eventDelay", "responsiveness", "argumentValues")
-	unit := r.file.text(v.Get("weightType"))
+func (r *reader) samples(c *code, thread *thread, s stream.Series, who stream.Who) {
+	samples := thread.object("samples")
+	t := samples.columns("stack", "time", "timeDeltas", "threadCPUDelta", "weight", "eventDelay", "responsiveness", "argumentValues")
+	unit := samples.text("weightType")
+	switch unit {
+	case "", "samples", "tracing-ms", "bytes":
+	default:
+		samples.at("weightType").note(stream.ReasonImpossible)
+	}
 	if r.cutShort() && unit == "" {
 		r.lose(stream.ReasonTorn, "threads whose samples don't say of what they are", 1)
 		return
@@ -46,7 +54,7 @@ func (r *reader) samples(c *code, v *jsonfile.Value, s stream.Series, who stream
 			r.lose(stream.ReasonMalformed, "samples without a time", 1)
 			continue
 		}
-		row := sample{at: r.zero + at, stack: r.stack(c, t.cells[sampleStack]), cpu: r.cpu(t)}
+		row := sample{at: r.zero + at, stack: c.stack(t, sampleStack), cpu: r.cpu(t)}
 		r.delay(t, s, row.at)
 		r.unplaced(t, sampleArguments, "arguments of functions")
 		if unit == "tracing-ms" || unit == "bytes" {
@@ -82,8 +90,18 @@ func sampledAt(t *table, last stream.Time) (stream.Time, bool) {
 	if ns, ok := t.nanos(sampleTime); ok {
 		return stream.Time(ns), true
 	}
-	ns, ok := t.nanos(sampleDelta)
-	return last + stream.Time(ns), ok
+	return t.after(last, sampleDelta)
+}
+
+// after is the time that a cell tells by how long it is after another.
+func (t *table) after(last stream.Time, i int) (stream.Time, bool) {
+	ns, ok := t.nanos(i)
+	at := last + stream.Time(ns)
+	if ok && ((at < last) != (ns < 0) || int64(at) > math.MaxInt64-t.f.zero) {
+		t.bad(stream.ReasonImpossible, i)
+		return last, false
+	}
+	return at, ok
 }
 
 // cpu is the CPU time of a row.
@@ -105,7 +123,7 @@ func (r *reader) weight(t *table) (int64, bool) {
 		return 1, true
 	}
 	n, ok := jsonfile.Int(t.cells[sampleWeight])
-	if !ok || n < 0 {
+	if !ok || n < 0 { // of a comparison, or of an importer
 		r.lose(stream.ReasonUnsupported, "samples whose weight is no count", 1)
 		return 0, false
 	}

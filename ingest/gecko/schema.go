@@ -75,9 +75,9 @@ type schema struct {
 	described bool // by a text that is called a description
 }
 
-// readSchemas reads a list of schemas. Of two of one name the first counts.
-func (r *reader) readSchemas(v *jsonfile.Value) {
-	r.note(r.file.objects(v, func(o object) {
+// readSchemas reads the list of schemas of a profile, or of a process. Of two of one name the first counts.
+func (r *reader) readSchemas(meta part) {
+	r.note(meta.objects("markerSchema", func(o object) {
 		name := o.text("name")
 		if r.survey.schemas[name] == nil && !r.full() {
 			s := r.schema(o)
@@ -90,25 +90,20 @@ func (r *reader) readSchemas(v *jsonfile.Value) {
 func (r *reader) schema(o object) *schema {
 	s := &schema{typ: o.text("name")}
 	s.event.Chart, s.event.Tooltip, s.event.Table = o.text("chartLabel"), o.text("tooltipLabel"), o.text("tableLabel")
-	for _, raw := range elements(o["display"]) {
-		i := slices.Index(places, string(jsonfile.AppendText(nil, raw)))
+	for _, place := range o.texts("display") {
+		i := slices.Index(places, place)
 		if i < 0 {
 			r.lose(stream.ReasonUnsupported, "displays of schemas", 1)
 			continue
 		}
 		s.event.Display |= 1 << i
 	}
-	fields := o["fields"]
-	if fields == nil {
-		fields = o["data"]
-	}
 	s.event.Description = o.text("description")
-	for _, raw := range elements(fields) {
-		r.schemaField(s, parse(raw))
+	for _, inner := range o.objects(firstOf(o, "fields", "data")) {
+		r.schemaField(s, inner)
 	}
-	s.event.ColorField, s.event.Nested = o.text("colorField"), string(o["isStackBased"]) == "true"
-	for _, raw := range elements(o["graphs"]) {
-		g := parse(raw)
+	s.event.ColorField, s.event.Nested = o.text("colorField"), o.truth("isStackBased")
+	for _, g := range o.objects("graphs") {
 		s.event.Graphs = append(s.event.Graphs, stream.Graph{Field: g.text("key"), Shape: g.text("type"), Color: g.text("color")})
 	}
 	return s
@@ -131,10 +126,10 @@ func (r *reader) schemaField(s *schema, o object) {
 		return
 	}
 	f := field{EventField: stream.EventField{
-		Name: key, Label: cmp.Or(o.text("label"), key), Searchable: string(o["searchable"]) == "true", Hidden: string(o["hidden"]) == "true",
+		Name: key, Label: cmp.Or(o.text("label"), key), Searchable: o.truth("searchable"), Hidden: o.truth("hidden"),
 	}}
-	f.setFormat(o["format"])
-	if string(o["containsPII"]) == "true" && f.Privacy == stream.PrivacyPlain {
+	f.setFormat(o)
+	if o.truth("containsPII") && f.Privacy == stream.PrivacyPlain {
 		f.Privacy = stream.PrivacySecret
 	}
 	if key == windowKey {
@@ -145,7 +140,12 @@ func (r *reader) schemaField(s *schema, o object) {
 }
 
 // setFormat makes a field one of a format of the viewer: a name, or an object.
-func (f *field) setFormat(raw []byte) {
+func (f *field) setFormat(o object) {
+	raw := o.raw("format")
+	if !isNull(raw) && raw[0] != '"' && raw[0] != '{' {
+		o.note(stream.ReasonMalformed, "format")
+		raw = nil
+	}
 	if isNull(raw) {
 		raw = []byte(`"string"`)
 	}

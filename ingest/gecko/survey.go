@@ -66,20 +66,20 @@ const restKey = "further members"
 func (r *reader) look() {
 	r.survey = survey{schemas: map[string]*schema{}, events: map[eventKey]*event{}, names: map[string]bool{}, types: map[string]int32{"": 0}}
 	r.enter(r.processes[0])
-	if list := r.root.Get("meta", "markerSchema"); list != nil {
-		r.readSchemas(list)
+	if meta := r.root.object("meta"); meta.at("markerSchema").v != nil {
+		r.readSchemas(meta)
 	} else {
 		r.readOldSchemas()
 	}
 	for i, x := range r.processes {
-		if r.enter(x); i == 0 || x.value != r.root {
-			r.numberPages(x.value)
+		if r.enter(x); i == 0 || x.v != r.root.v {
+			r.numberPages(x.part)
 		}
 		if r.ids[i] == 0 {
 			continue
 		}
-		if i > 0 && x.value != r.root {
-			r.readSchemas(x.value.Get("meta", "markerSchema"))
+		if i > 0 && x.v != r.root.v {
+			r.readSchemas(x.object("meta"))
 		}
 		for _, t := range x.threads {
 			if r.goesOn() {
@@ -95,7 +95,7 @@ func (r *reader) look() {
 // lookAt finds the events of a thread. What is wrong with its markers is noted
 // when they are read.
 func (r *reader) lookAt(t *thread) {
-	m := r.markerTable(t.value, r.textsOf(t.value))
+	m := r.markerTable(t, r.textsOf(t))
 	for m.next() && !r.full() {
 		if e := m.event(); e != nil {
 			m.members(func(key, value []byte) {
@@ -105,8 +105,8 @@ func (r *reader) lookAt(t *thread) {
 			})
 		}
 	}
-	r.lookAtAllocations(t.value)
-	r.done = max(r.done, min(t.value.Get("markers").Offset()/2, r.file.size))
+	r.lookAtAllocations(t)
+	r.done = max(r.done, min(t.at("markers").v.Offset()/2, r.file.size))
 }
 
 // What is known of an event, of a field of one that no schema names, and of a type takes

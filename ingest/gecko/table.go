@@ -1,53 +1,84 @@
 package gecko
 
 import (
+	"slices"
+
 	"gprof/ingest/internal/jsonfile"
+	"gprof/stream"
 )
 
 // table reads some columns of a table row by row. One of a Gecko profile has a
 // schema and rows; one of a processed profile has columns, each a list.
 type table struct {
+	f     *file
+	of    string   // its path
+	names []string // of the columns
+	offs  []int64  // where the cells stand, or their row
+
 	cells [][]byte // of the row, as they stand in the file; nil where there is none
 	rows  *jsonfile.Scanner
 	place []int // of a column in a row, -1 for none
 
 	columns []*jsonfile.Scanner // nil for none
 	ragged  int64               // cells that are missing from columns that are there
+	length  int64               // that the table says it has, -1 if it does not
+	read    int64               // rows
 }
 
-// table opens a table for those columns that are asked for by name, in that
-// order.
-func (f *file) table(v *jsonfile.Value, names ...string) *table {
-	t := &table{cells: make([][]byte, len(names))}
-	if data := v.Get("data"); data.Is(jsonfile.Array) && v.Get("schema").Is(jsonfile.Object) {
-		t.rows = f.at(data)
-		t.rows.Array()
-		for _, name := range names {
-			t.place = append(t.place, placeOf(v.Get("schema", name)))
-		}
+// table opens the table that is a member, for those columns that are asked for by name,
+// in that order. A Gecko profile's has a schema.
+func (p part) table(key string, names ...string) *table { return p.object(key).columns(names...) }
+
+// columns is table of a part that is one.
+func (p part) columns(names ...string) *table {
+	t := &table{f: p.f, of: p.of, names: names, cells: make([][]byte, len(names)), offs: make([]int64, len(names))}
+	if p.v.Get("schema") != nil {
+		t.openRows(p)
 		return t
+	}
+	if p.v.Get("data") != nil && p.v.Get("length") == nil && !slices.Contains(names, "data") {
+		p.required("schema")
 	}
 	for _, name := range names {
 		var column *jsonfile.Scanner
-		if c := v.Get(name); c.Is(jsonfile.Array) {
-			column = f.at(c)
+		if c := p.at(name); c.is(jsonfile.Array) {
+			column = p.f.at(c.v)
 			column.Array()
 		}
 		t.columns = append(t.columns, column)
 	}
+	t.length = -1
+	if n, ok := p.integer("length"); ok {
+		t.length = n
+	}
 	return t
 }
 
-// placeOf is the place that a schema gives a column, -1 for none.
-func placeOf(v *jsonfile.Value) int {
-	if v == nil {
-		return -1
+// openRows opens a table that lies there row by row.
+func (t *table) openRows(p part) {
+	schema := p.object("schema")
+	data := jsonfile.Bytes([]byte("[]"), p.v.Offset())
+	if d := p.at("data"); d.is(jsonfile.Array) {
+		data = *p.f.at(d.v)
+	} else if d.v == nil {
+		p.required("data")
 	}
-	if n, ok := jsonfile.Int(v.Raw); ok && n >= 0 && n < 1000 {
-		return int(n)
+	t.rows = &data
+	t.rows.Array()
+	for _, name := range t.names {
+		place := -1
+		if n, ok := schema.integer(name); ok {
+			if place = int(n); n < 0 || n >= maxColumns {
+				schema.at(name).note(stream.ReasonImpossible)
+				place = -1
+			}
+		}
+		t.place = append(t.place, place)
 	}
-	return -1
 }
+
+// maxColumns is how many columns a table may have.
+const maxColumns = 1000
 
 // has reports whether the table has a column.
 func (t *table) has(i int) bool {
@@ -67,9 +98,17 @@ func (t *table) next() bool {
 	if !t.rows.More() {
 		return false
 	}
+	off := t.rows.Off()
 	row := t.rows.Raw()
-	if t.rows.Err() != nil || row[0] != '[' {
-		return t.rows.Err() == nil
+	if t.rows.Err() != nil {
+		return false
+	}
+	for i := range t.offs {
+		t.offs[i] = off
+	}
+	if row[0] != '[' {
+		t.f.notes.add(stream.ReasonMalformed, t.of, off)
+		return true
 	}
 	s := jsonfile.Bytes(row, 0)
 	s.Array()
@@ -80,6 +119,9 @@ func (t *table) next() bool {
 				t.cells[i] = cell
 			}
 		}
+	}
+	if s.Err() != nil {
+		t.f.notes.add(stream.ReasonMalformed, t.of, off)
 	}
 	return true
 }
@@ -92,6 +134,7 @@ func (t *table) nextOfColumns() bool {
 			continue
 		}
 		if c.Err() == nil && c.More() {
+			t.offs[i] = c.Off()
 			t.cells[i], any = c.Raw(), true
 		} else {
 			missing++
@@ -100,6 +143,7 @@ func (t *table) nextOfColumns() bool {
 	}
 	if any {
 		t.ragged += missing
+		t.read++
 	}
 	return any
 }
@@ -117,20 +161,107 @@ func ended(c *jsonfile.Scanner) *jsonfile.Scanner {
 // null reports whether a cell says nothing.
 func (t *table) null(i int) bool { return isNull(t.cells[i]) }
 
-// index is a cell that is a number below n; else it is 0.
-func (t *table) index(i, n int) (int, bool) {
-	at, ok := jsonfile.Int(t.cells[i])
-	if !ok || at < 0 || at >= int64(n) {
-		return 0, false
-	}
-	return int(at), true
+// bad notes a cell.
+func (t *table) bad(reason stream.Reason, i int) {
+	t.f.notes.add(reason, join(t.of, t.names[i]), t.offs[i])
 }
 
-// integer is a cell that is a number without a fraction.
-func (t *table) integer(i int) (int64, bool) { return jsonfile.Int(t.cells[i]) }
+// index is a cell that is a number below n, or null; else it is noted.
+func (t *table) index(i, n int) (int, bool) {
+	at, ok := t.integer(i)
+	if ok && (at < 0 || at >= int64(n)) {
+		t.bad(stream.ReasonImpossible, i)
+		return 0, false
+	}
+	return int(at), ok
+}
 
-// nanos is a cell that is a number of milliseconds.
-func (t *table) nanos(i int) (int64, bool) { return nanos(t.cells[i]) }
+// optional is index where -1 stands for none, too.
+func (t *table) optional(i, n int) (int, bool) {
+	if string(t.cells[i]) == "-1" {
+		return 0, false
+	}
+	return t.index(i, n)
+}
+
+// required is index where there must be one.
+func (t *table) required(i, n int) (int, bool) {
+	if t.null(i) {
+		t.bad(stream.ReasonUndefined, i)
+		return 0, false
+	}
+	return t.index(i, n)
+}
+
+// text is the string that a cell means, which holds its number, or null.
+func (t *table) text(i int, x *texts) ([]byte, bool) {
+	at, ok := t.index(i, x.len())
+	if !ok {
+		return nil, false
+	}
+	return x.at(at), true
+}
+
+// requiredText is text where there must be one.
+func (t *table) requiredText(i int, x *texts) ([]byte, bool) {
+	if t.null(i) {
+		t.bad(stream.ReasonUndefined, i)
+		return nil, false
+	}
+	return t.text(i, x)
+}
+
+// integer is a cell that is a number without a fraction, or null.
+func (t *table) integer(i int) (int64, bool) {
+	n, ok := jsonfile.Int(t.cells[i])
+	if !ok && !t.null(i) {
+		t.bad(stream.ReasonMalformed, i)
+	}
+	return n, ok
+}
+
+// line is a cell that is a line or a column, or null.
+func (t *table) line(i int) (int32, bool) {
+	n, ok := t.integer(i)
+	line, fits := lineOf(n)
+	if ok && !fits {
+		t.bad(stream.ReasonImpossible, i)
+	}
+	return line, ok
+}
+
+// truth reports whether a cell is true.
+func (t *table) truth(i int) bool {
+	text := string(t.cells[i])
+	if text != "true" && text != "false" && !t.null(i) {
+		t.bad(stream.ReasonMalformed, i)
+	}
+	return text == "true"
+}
+
+// fixed is a cell that is a multiple of 1/10^digits, or null.
+func (t *table) fixed(i, digits int) (int64, bool) {
+	if t.null(i) {
+		return 0, false
+	}
+	n, ok := jsonfile.Fixed(t.cells[i], digits)
+	if !ok {
+		t.bad(stream.ReasonMalformed, i)
+	}
+	return n, ok
+}
+
+// nanos is a cell that is a number of milliseconds, or null.
+func (t *table) nanos(i int) (int64, bool) {
+	if t.null(i) {
+		return 0, false
+	}
+	ns, wrong := t.f.nanos(t.cells[i])
+	if wrong != 0 {
+		t.bad(wrong, i)
+	}
+	return ns, wrong == 0
+}
 
 // err is what ended the table too early.
 func (t *table) err() error {

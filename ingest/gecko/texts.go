@@ -6,7 +6,11 @@ import "gprof/ingest/internal/jsonfile"
 type texts struct {
 	data []byte
 	ends []int
+	odd  []int64 // where values stand that are no strings, the first ones
 }
+
+// maxOdd is how many of them are told.
+const maxOdd = 1000
 
 // len is how many there are.
 func (x *texts) len() int { return len(x.ends) }
@@ -41,7 +45,12 @@ func (f *file) texts(v *jsonfile.Value, full func(bytes int64) bool) (*texts, er
 	}
 	s := f.at(v)
 	for s.Array(); s.More(); {
-		x.data = jsonfile.AppendText(x.data, s.Raw())
+		off := s.Off()
+		raw := s.Raw()
+		if len(raw) > 0 && raw[0] != '"' && len(x.odd) < maxOdd {
+			x.odd = append(x.odd, off)
+		}
+		x.data = jsonfile.AppendText(x.data, raw)
 		x.ends = append(x.ends, len(x.data))
 		if x.len()%1024 == 0 && full(x.bytes()) {
 			break

@@ -22,7 +22,7 @@ type fold struct{ from, to int64 }
 // until Gecko 4, folded. Until Gecko 3 the list of libraries is, too.
 func (l *layout) folds(all []fold, v *jsonfile.Value) []fold {
 	all = l.fold(all, v.Get("libs"))
-	for i, threads := 0, l.threads(v); i < len(threads); i++ {
+	for i, threads := 0, threadsOf(v); i < len(threads); i++ {
 		all = l.fold(all, &threads[i])
 		if isProcess(&threads[i]) {
 			all = l.folds(all, &threads[i])

@@ -35,9 +35,9 @@ func (r *reader) value(c *stream.Column, f *field, raw []byte, m *markerTable) {
 	case asTime:
 		scaled(c, raw, 6, int64(r.zero), m)
 	case asUnique:
-		m.appendUnique(c, raw)
+		m.appendUnique(c, f, raw)
 	case asFlow:
-		m.appendFlow(c, raw)
+		m.appendFlow(c, f, raw)
 	case asID:
 		m.appendID(c, raw)
 	case asNumber:
@@ -54,13 +54,22 @@ func (m *markerTable) appendJSON(c *stream.Column, f *field, raw []byte) {
 	m.text = m.text[:0]
 	switch {
 	case raw[0] != '{' || f.how < asMajor:
-		m.text = compact(m.text, raw)
+		m.text = m.compacted(raw)
 	case f.how == asMinor:
 		m.text = appendNursery(m.text, raw)
 	default:
 		m.text = appendTimings(m.text, raw, f.how == asMajor)
 	}
 	c.AppendTextual(stream.JSON, m.text)
+}
+
+// compacted is a value as JSON, null if it is none.
+func (m *markerTable) compacted(raw []byte) []byte {
+	text := compact(m.text[:0], raw)
+	if string(text) == "null" && !isNull(raw) {
+		m.badPayload(stream.ReasonMalformed, "JSON")
+	}
+	return text
 }
 
 // scaled adds a number, in ns since start, that counts units of 10^digits ns.
@@ -102,7 +111,7 @@ func (m *markerTable) appendNumber(c *stream.Column, raw []byte) {
 // appendText adds a string, or another value as JSON.
 func (m *markerTable) appendText(c *stream.Column, raw []byte) {
 	if raw[0] != '"' {
-		m.text = compact(m.text[:0], raw)
+		m.text = m.compacted(raw)
 		c.AppendTextual(stream.JSON, m.text)
 		return
 	}
@@ -111,13 +120,13 @@ func (m *markerTable) appendText(c *stream.Column, raw []byte) {
 }
 
 // appendUnique adds the string of a number.
-func (m *markerTable) appendUnique(c *stream.Column, raw []byte) {
+func (m *markerTable) appendUnique(c *stream.Column, f *field, raw []byte) {
 	if text, ok := m.texts.cell(raw); ok {
 		c.AppendText(text)
 		return
 	}
 	if raw[0] != '"' {
-		m.r.lose(stream.ReasonUndefined, "strings of markers", 1)
+		m.badPayload(stream.ReasonImpossible, "unique-string")
 		c.AppendNull()
 		return
 	}
@@ -128,14 +137,14 @@ func (m *markerTable) appendUnique(c *stream.Column, raw []byte) {
 const flowDigits = 16
 
 // appendFlow adds the id of a flow: a number, if it looks like one of ours.
-func (m *markerTable) appendFlow(c *stream.Column, raw []byte) {
+func (m *markerTable) appendFlow(c *stream.Column, f *field, raw []byte) {
 	if text, ok := m.texts.cell(raw); ok && len(text) == flowDigits {
 		if n, err := strconv.ParseUint(string(text), 16, 64); err == nil {
 			c.AppendBits(stream.Uint, n)
 			return
 		}
 	}
-	m.appendUnique(c, raw)
+	m.appendUnique(c, f, raw)
 }
 
 // appendID adds the id of a process or a thread: a number, if it is one.

@@ -1,0 +1,325 @@
+package gecko
+
+import (
+	"math"
+
+	"gprof/ingest/internal/jsonfile"
+	"gprof/stream"
+)
+
+// part is a value of the file with its path, by which the ledger calls it. One that is
+// not there says nothing; one of another kind than it is asked for is noted, and says
+// nothing either.
+type part struct {
+	f  *file
+	v  *jsonfile.Value
+	of string
+}
+
+// at is a member of any kind.
+func (p part) at(key string) part { return part{p.f, p.v.Get(key), join(p.of, key)} }
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// is reports whether p is there and of that kind.
+func (p part) is(kind jsonfile.Kind) bool {
+	if p.v != nil && p.v.Kind != kind {
+		p.note(stream.ReasonMalformed)
+	}
+	return p.v.Is(kind)
+}
+
+func (p part) note(reason stream.Reason) { p.f.notes.add(reason, p.of, p.v.Offset()) }
+
+// required notes members that are missing.
+func (p part) required(keys ...string) {
+	for _, key := range keys {
+		if p.v.Get(key) == nil {
+			p.f.notes.add(stream.ReasonUndefined, join(p.of, key), p.v.Offset())
+		}
+	}
+}
+
+// object is a member that is an object.
+func (p part) object(key string) part {
+	m := p.at(key)
+	if !m.is(jsonfile.Object) {
+		m.v = nil
+	}
+	return m
+}
+
+// text is a string, "" if there is none.
+func (p part) text(key string) string {
+	m := p.at(key)
+	if !m.is(jsonfile.String) {
+		return ""
+	}
+	return p.f.text(m.v)
+}
+
+// truth is true if that stands there.
+func (p part) truth(key string) bool {
+	m := p.at(key)
+	return m.is(jsonfile.Bool) && string(p.f.raw(m.v)) == "true"
+}
+
+// plain is a string, a number or a truth value as a text.
+func (p part) plain(key string) string {
+	m := p.at(key)
+	switch {
+	case m.v == nil:
+		return ""
+	case m.v.Kind == jsonfile.String:
+		return p.f.text(m.v)
+	case m.v.Kind == jsonfile.Object, m.v.Kind == jsonfile.Array:
+		m.note(stream.ReasonMalformed)
+		return ""
+	}
+	return string(p.f.raw(m.v))
+}
+
+// integer is a number without a fraction.
+func (p part) integer(key string) (int64, bool) {
+	m := p.at(key)
+	if !m.is(jsonfile.Number) {
+		return 0, false
+	}
+	n, ok := jsonfile.Int(p.f.raw(m.v))
+	if !ok {
+		m.note(stream.ReasonMalformed)
+	}
+	return n, ok
+}
+
+// count is a number of things, 0 if there is none.
+func (p part) count(key string) int64 {
+	n, ok := p.integer(key)
+	if ok && n < 0 {
+		p.at(key).note(stream.ReasonImpossible)
+	}
+	return max(0, n)
+}
+
+// time is a number of milliseconds.
+func (p part) time(key string) (stream.Time, bool) {
+	m := p.at(key)
+	if !m.is(jsonfile.Number) {
+		return 0, false
+	}
+	ns, wrong := p.f.nanos(p.f.raw(m.v))
+	if wrong != 0 {
+		m.note(wrong)
+	}
+	return stream.Time(ns), wrong == 0
+}
+
+// nanos is a number of milliseconds since the start of the process, or the reason why it is
+// none.
+func (f *file) nanos(raw []byte) (ns int64, wrong stream.Reason) {
+	ns, ok := jsonfile.Fixed(raw, 6)
+	switch {
+	case !ok:
+		return 0, stream.ReasonMalformed
+	case ns > math.MaxInt64-f.zero:
+		return 0, stream.ReasonImpossible
+	}
+	return ns, 0
+}
+
+// list are the elements of one of [lists].
+func (p part) list(key string) (all []part) {
+	m := p.at(key)
+	if !m.is(jsonfile.Array) {
+		return nil
+	}
+	for i := range m.v.List() {
+		all = append(all, part{p.f, &m.v.List()[i], m.of})
+	}
+	return all
+}
+
+// each calls visit for the elements of any list, in their order. The error is that of a
+// list that is broken.
+func (p part) each(key string, visit func(raw []byte, off int64)) error {
+	m := p.at(key)
+	if !m.is(jsonfile.Array) {
+		return nil
+	}
+	s := p.f.at(m.v)
+	s.Array()
+	for s.More() {
+		off := s.Off()
+		if raw := s.Raw(); raw != nil {
+			visit(raw, off)
+		}
+	}
+	return s.Err()
+}
+
+// objects is each for a list of small objects.
+func (p part) objects(key string, visit func(o object)) error {
+	of := join(p.of, key)
+	return p.each(key, func(raw []byte, off int64) { visit(p.f.object(raw, of, off)) })
+}
+
+// texts appends the elements of a list of strings.
+func (p part) texts(key string, to *[]string) {
+	of := join(p.of, key)
+	p.each(key, func(raw []byte, off int64) {
+		if raw[0] != '"' {
+			p.f.notes.add(stream.ReasonMalformed, of, off)
+		}
+		*to = append(*to, string(jsonfile.AppendText(nil, raw)))
+	})
+}
+
+// object is a small object in memory: the texts of its members. One without a file, as
+// [parse] makes it, notes nothing.
+type object struct {
+	f       *file
+	of      string
+	off     int64
+	members map[string][]byte
+	broken  bool // there may be more members
+}
+
+// object reads one that stands at off.
+func (f *file) object(raw []byte, of string, off int64) object {
+	o := parse(raw)
+	o.f, o.of, o.off = f, of, off
+	if o.broken || !isNull(raw) && raw[0] != '{' {
+		f.notes.add(stream.ReasonMalformed, of, off)
+	}
+	return o
+}
+
+func (o object) note(reason stream.Reason, key string) {
+	if o.f != nil {
+		o.f.notes.add(reason, join(o.of, key), o.off)
+	}
+}
+
+// has reports whether there is such a member, even null.
+func (o object) has(key string) bool { return o.members[key] != nil }
+
+// raw is the text of a member that may be of any kind.
+func (o object) raw(key string) []byte { return o.members[key] }
+
+// is returns the text of a member that begins as the wanted ones do.
+func (o object) is(key string, first byte) []byte {
+	raw := o.members[key]
+	if isNull(raw) {
+		return nil
+	}
+	if raw[0] != first {
+		o.note(stream.ReasonMalformed, key)
+		return nil
+	}
+	return raw
+}
+
+// text is a string, "" if there is none.
+func (o object) text(key string) string { return string(jsonfile.AppendText(nil, o.is(key, '"'))) }
+
+// inner is an object.
+func (o object) inner(key string) object {
+	return o.owned(key, o.is(key, '{'))
+}
+
+// owned is an object in that member.
+func (o object) owned(key string, raw []byte) object {
+	inner := parse(raw)
+	if inner.f, inner.of, inner.off = o.f, join(o.of, key), o.off; inner.broken {
+		o.note(stream.ReasonMalformed, key)
+	}
+	return inner
+}
+
+// elements are those of a list.
+func (o object) elements(key string) [][]byte {
+	all, whole := elements(o.is(key, '['))
+	if !whole {
+		o.note(stream.ReasonMalformed, key)
+	}
+	return all
+}
+
+// objects are the elements of a list of objects.
+func (o object) objects(key string) (all []object) {
+	for _, raw := range o.elements(key) {
+		if raw[0] != '{' {
+			o.note(stream.ReasonMalformed, key)
+		}
+		all = append(all, o.owned(key, raw))
+	}
+	return all
+}
+
+// texts are the elements of a list of strings.
+func (o object) texts(key string) (all []string) {
+	for _, raw := range o.elements(key) {
+		if raw[0] != '"' {
+			o.note(stream.ReasonMalformed, key)
+		}
+		all = append(all, string(jsonfile.AppendText(nil, raw)))
+	}
+	return all
+}
+
+// truth is true if that stands there.
+func (o object) truth(key string) bool {
+	raw := string(o.members[key])
+	if !isNull([]byte(raw)) && raw != "true" && raw != "false" {
+		o.note(stream.ReasonMalformed, key)
+	}
+	return raw == "true"
+}
+
+// integer is a number without a fraction, 0 if there is none.
+func (o object) integer(key string) int64 {
+	raw := o.members[key]
+	n, ok := jsonfile.Int(raw)
+	if !ok && !isNull(raw) {
+		o.note(stream.ReasonMalformed, key)
+	}
+	return n
+}
+
+// nanos is a number of milliseconds.
+func (o object) nanos(key string) (int64, bool) {
+	if isNull(o.members[key]) {
+		return 0, false
+	}
+	ns, wrong := o.f.nanos(o.members[key])
+	if wrong != 0 {
+		o.note(wrong, key)
+	}
+	return ns, wrong == 0
+}
+
+// address is a number that is not negative, or a text of one.
+func (o object) address(key string) uint64 {
+	raw := o.members[key]
+	if isNull(raw) {
+		return 0
+	}
+	if n, ok := jsonfile.Int(raw); ok && n >= 0 {
+		return uint64(n)
+	}
+	n, ok := parseAddress(string(jsonfile.AppendText(nil, raw)))
+	if !ok {
+		o.note(stream.ReasonMalformed, key)
+	}
+	return n
+}
+
+// lineOf is a line or a column as a frame has it, and whether n is one.
+func lineOf(n int64) (int32, bool) {
+	return int32(max(0, min(n, math.MaxInt32))), n >= 0 && n <= math.MaxInt32
+}
