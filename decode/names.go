@@ -4,6 +4,7 @@ import (
 	"path"
 
 	"gprof/dedupe"
+	"gprof/rawformat"
 	"gprof/stream"
 	"gprof/stream/gonames"
 )
@@ -110,6 +111,9 @@ func (n *names) put(c *code, place int32, offset uint64) placed {
 
 // frames interns the frames at a place, outermost function first.
 func (n *names) frames(module stream.ModuleID, offset uint64, chain []function) (frames []stream.FrameID) {
+	if module == 0 && offset == rawformat.TruncatedPC {
+		return []stream.FrameID{n.label(gonames.Truncated, 0)}
+	}
 	if len(chain) == 0 || chain[0].name == "" {
 		chain = n.resolve(module, offset)
 	}

@@ -239,7 +239,8 @@
 //	5  top          amd64: the word at the top of the stack, arm64: the link register;
 //	                0 not known
 //	6  …            return addresses, leaf first; with bit 63: a label of the program,
-//	                see [StackLabel]
+//	                see [StackLabel]; the word [StackCut] where calls were left
+//	                out: behind it come the outermost ones
 //
 // The position's low 32 bits tell a record from what is left of another one. A
 // record stands for overrun + 1 periods of CPU time. Top is the caller of a

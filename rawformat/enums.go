@@ -152,11 +152,11 @@ const (
 	LostLabels     LostReason = 5 // label frames of goroutines, or labels of samples, for which there was no room
 	LostCut        LostReason = 6 // files that somebody else cut short while they were written; and their bytes that were gone
 	LostKernel     LostReason = 7 // records of perf_event for which the kernel's buffer had no room
-	LostDeep       LostReason = 8 // stacks as deep as is recorded, or deeper: what lies nearer to the root is missing
+	LostDeep       LostReason = 8 // stacks that are deeper than is recorded: calls are missing, see [TruncatedPC]
 )
 
 // LostReasons names them, in order.
-var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost", "labels of too many goroutines", "files cut short by others", "records of the kernel for which there was no room", "roots of deep stacks"}
+var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost", "labels of too many goroutines", "files cut short by others", "records of the kernel for which there was no room", "deep stacks were cut: calls near their root are missing"}
 
 // WaitReason is what goroutines wait for.
 type WaitReason uint8

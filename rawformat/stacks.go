@@ -25,9 +25,14 @@ const (
 
 // Parts of a record in a stack ring, in words.
 const (
-	StackFixed   = 6   // size, time, goroutine, labels, pc, top of stack
-	MaxStackWord = 168 // of a record
+	StackFixed   = 6  // size, time, goroutine, labels, pc, top of stack
+	StackExtra   = 40 // what a record holds at most beside its return addresses: labels, and the root of a deep stack
+	MaxStackWord = MaxReturns + StackExtra
 )
+
+// MaxReturns is how many return addresses of a stack a record may have at most,
+// those of the root apart: a ring has room for three such records.
+const MaxReturns = 512
 
 // StacksHeader is the head of a stack ring as it was when it was read. The first
 // words are fixed, and have a CRC; the others are written while the ring is in
@@ -97,7 +102,7 @@ type StackRecord struct {
 	Periods   uint64   // how many periods of CPU time it stands for
 	PC        uint64   // that was interrupted
 	Top       uint64   // where a function without a frame returns to: the word at the top of the stack, or the link register
-	Returns   []uint64 // return addresses, leaf first, and labels, see [StackLabel]
+	Returns   []uint64 // return addresses, leaf first, and labels, see [StackLabel] and [StackCut]
 }
 
 // A label among return addresses has the bit StackLabel; the low 32 bits are its
@@ -109,12 +114,24 @@ const (
 	StackLabelTop = 1 << 61 // between pc and top; on arm64 in front of a pc whose function has a frame
 )
 
+// StackCut stands among return addresses where others were left out: behind it come
+// the outermost ones, if they are known, and labels.
+const StackCut = StackLabel | 1<<60
+
+// TruncatedPC is no place in the code: it stands in a stack for the frames that were
+// left out because it was too deep, between the innermost ones and those of the root.
+const TruncatedPC = 1
+
 // Stack is the stack as pcs, leaf first, each inside of its instruction; without
-// labels, and without the caller of a function that has no frame.
+// labels, and without the caller of a function that has no frame. [TruncatedPC]
+// stands for what was left out.
 func (r *StackRecord) Stack() []uint64 {
 	pcs := append(make([]uint64, 0, 1+len(r.Returns)), r.PC)
 	for _, pc := range r.Returns {
-		if pc&StackLabel == 0 && pc != 0 {
+		switch {
+		case pc == StackCut:
+			pcs = append(pcs, TruncatedPC)
+		case pc&StackLabel == 0 && pc != 0:
 			pcs = append(pcs, pc-1)
 		}
 	}

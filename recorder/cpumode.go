@@ -18,7 +18,7 @@ func (r *Recorder) chooseCPU(p *plan) {
 	if p.CPU != CPUSignal && p.CPU != CPUAny {
 		return
 	}
-	err := r.sampler.open(r, p.SampleHz)
+	err := r.sampler.open(r, p.SampleHz, p.StackDepth)
 	if err == nil {
 		r.cpu, r.cpuTest = CPUSignal, r.sampler.describe(p.SampleHz)
 		return

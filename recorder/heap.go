@@ -215,7 +215,7 @@ func (h *heapMeter) state(r *Recorder, n int) {
 		}
 		n--
 		if s.row.stack == 0 {
-			s.row = r.rowOf(withoutRuntime(locate(rec.Stack())))
+			s.row = r.rowOf(withoutRuntime(r.locateRecord(rec.Stack())))
 		}
 		if !r.writeSite(s, k.size) {
 			return // the next time, for the housekeeper has other things to do

@@ -48,7 +48,7 @@ func (r *Recorder) keepHouse() {
 			return
 		default:
 		}
-		r.nap.sleep(pace.next(r.ring.RangeEnd(), burst/16))
+		r.nap.sleep(min(pace.next(r.ring.RangeEnd(), burst/16), r.sampler.longestSleep()))
 	}
 }
 

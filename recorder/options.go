@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"gprof/rawformat"
 )
 
 // Options say what to record, and where. The zero value works: what is not set
@@ -68,6 +70,13 @@ type Options struct {
 	// at most 10,000. The kernel's tick limits it, too; meta says what came of
 	// it. Default: 100.
 	SampleHz int
+
+	// StackDepth is how many calls of a CPU sample's stack are recorded, from the
+	// innermost one: 16 to 512. Of a deeper one the goroutine's outermost functions
+	// are recorded, too, and between them stands the frame (truncated). Go itself
+	// limits other stacks: those of heap samples and waits to 32 calls, those of
+	// CPUPprof to 64; those of markers have 64. Default: 128.
+	StackDepth int
 
 	// CounterHz is how often counters are sampled in a second, at most 10.
 	// Default: 10. Negative: never.
@@ -148,6 +157,8 @@ const (
 	defaultChunkSize = 256 << 10
 	defaultCounterHz = 10
 	defaultSampleHz  = 100
+	defaultDepth     = 128
+	minDepth         = 16
 	maxSampleHz      = 10000
 	defaultKeep      = 60 * time.Second
 	defaultHeapEvery = 10 * time.Second
@@ -196,6 +207,7 @@ func (o Options) with(env *settings) *plan {
 	p.id = identify(&p.Options)
 	p.CounterHz = min(cmp.Or(p.CounterHz, defaultCounterHz), defaultCounterHz)
 	p.SampleHz = min(max(1, cmp.Or(p.SampleHz, defaultSampleHz)), maxSampleHz)
+	p.StackDepth = min(max(minDepth, cmp.Or(p.StackDepth, defaultDepth)), rawformat.MaxReturns)
 	p.WaitHz = min(max(0, p.WaitHz), maxWaitHz)
 	p.HeapEvery = max(0, cmp.Or(p.HeapEvery, defaultHeapEvery))
 	p.settleFeatures()
@@ -215,7 +227,8 @@ func (o Options) or(d Options) Options {
 	}
 	return Options{
 		Dir: cmp.Or(o.Dir, d.Dir), Service: cmp.Or(o.Service, d.Service), Version: cmp.Or(o.Version, d.Version), Attrs: attrs,
-		Limit: cmp.Or(d.Limit, o.Limit), Keep: cmp.Or(o.Keep, d.Keep), GroupAccess: o.GroupAccess || d.GroupAccess, ChunkSize: cmp.Or(o.ChunkSize, d.ChunkSize), CPU: cmp.Or(o.CPU, d.CPU), SampleHz: cmp.Or(o.SampleHz, d.SampleHz), CounterHz: cmp.Or(o.CounterHz, d.CounterHz), HeapEvery: cmp.Or(o.HeapEvery, d.HeapEvery), WaitHz: cmp.Or(o.WaitHz, d.WaitHz),
+		Limit: cmp.Or(d.Limit, o.Limit), Keep: cmp.Or(o.Keep, d.Keep), GroupAccess: o.GroupAccess || d.GroupAccess, ChunkSize: cmp.Or(o.ChunkSize, d.ChunkSize), CPU: cmp.Or(o.CPU, d.CPU), SampleHz: cmp.Or(o.SampleHz, d.SampleHz), StackDepth: cmp.Or(o.StackDepth, d.StackDepth),
+		CounterHz: cmp.Or(o.CounterHz, d.CounterHz), HeapEvery: cmp.Or(o.HeapEvery, d.HeapEvery), WaitHz: cmp.Or(o.WaitHz, d.WaitHz),
 		TraceBehind: cmp.Or(o.TraceBehind, d.TraceBehind), Dump: cmp.Or(o.Dump, d.Dump), AfterRound: o.AfterRound,
 		Features: cmp.Or(o.Features, d.Features), Without: o.Without | d.Without, Tracks: slices.Concat(o.Tracks, d.Tracks),
 	}

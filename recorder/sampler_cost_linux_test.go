@@ -50,7 +50,7 @@ func BenchmarkSampleCost(b *testing.B) {
 	r := beginInternal(b, Options{Limit: 8 << 20, CPU: CPUOff})
 	<-r.mapped
 	var s sampler
-	if err := s.open(r, 100); err != nil {
+	if err := s.open(r, 100, defaultDepth); err != nil {
 		b.Fatal(err)
 	}
 	defer s.close(r)

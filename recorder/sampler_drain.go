@@ -132,12 +132,15 @@ func (s *sampler) places(calls []uintptr) (leafFirst []location) {
 			n++
 		}
 		leafFirst = append(leafFirst, locateFrames(calls[:n])...)
-		if calls = calls[n:]; len(calls) > 0 {
-			if id := uint32(calls[0]); labelKnown(id) {
-				leafFirst = append(leafFirst, location{label: id})
-			}
-			calls = calls[1:]
+		if calls = calls[n:]; len(calls) == 0 {
+			break
 		}
+		if calls[0] == rawformat.StackCut {
+			leafFirst = append(leafFirst, truncated)
+		} else if id := uint32(calls[0]); labelKnown(id) {
+			leafFirst = append(leafFirst, location{label: id})
+		}
+		calls = calls[1:]
 	}
 	return leafFirst
 }
@@ -154,8 +157,8 @@ func locateFrames(calls []uintptr) (leafFirst []location) {
 		leafFirst = append(leafFirst, location{pc: uint64(calls[0]) - 1})
 		calls = calls[1:]
 	}
-	var expanded [4 * maxFrames]uintptr
-	n := expandInlined(expanded[:], append([]uintptr{0}, calls...))
+	expanded := make([]uintptr, maxInlined*len(calls))
+	n := expandInlined(expanded, append([]uintptr{0}, calls...))
 	return append(leafFirst, locate(expanded[:n])...)
 }
 
@@ -174,10 +177,3 @@ func wrappers(calls []uintptr, leafFirst []location) (left []location) {
 	}
 	return left
 }
-
-// maxFrames is how many frames the handler writes at most: where the thread was, its
-// caller if that has no frame, and return addresses; inlined functions come on top.
-const (
-	maxReturns = 128
-	maxFrames  = 2 + maxReturns
-)

@@ -22,5 +22,6 @@ type interrupted struct {
 // handlerNumbers are the offsets of this processor's handler.
 var handlerNumbers = map[string]uintptr{
 	"UC_STACK": unsafe.Offsetof(interrupted{}.stack), "UC_G": unsafe.Offsetof(interrupted{}.g), "UC_FP": unsafe.Offsetof(interrupted{}.fp),
+	"LAYOUT_TLS": unsafe.Offsetof(layout{}.tls), "LAYOUT_VDSO": unsafe.Offsetof(layout{}.vdso), "LAYOUT_EVDSO": unsafe.Offsetof(layout{}.evdso), "LAYOUT_SWITCHED": unsafe.Offsetof(layout{}.switched),
 	"UC_LR": unsafe.Offsetof(interrupted{}.lr), "UC_SP": unsafe.Offsetof(interrupted{}.sp), "UC_PC": unsafe.Offsetof(interrupted{}.pc),
 }

@@ -25,6 +25,7 @@ func TestAssemblyKnowsLayouts(t *testing.T) {
 	want := map[string]uintptr{
 		"SI_CODE": unsafe.Offsetof(siginfo{}.code), "SI_OVERRUN": unsafe.Offsetof(siginfo{}.overrun), "SI_VALUE": unsafe.Offsetof(siginfo{}.value),
 		"RING_HEAD": rawformat.OffStacksHead, "RING_LOST": rawformat.OffStacksLost, "RING_TAIL": rawformat.OffStacksTail,
+		"LAYOUT_DEPTH": unsafe.Offsetof(layout{}.depth), "LAYOUT_ROOM": unsafe.Offsetof(layout{}.room),
 		"RING_DATA": rawformat.StacksHead, "RING_MASK": rawformat.StacksWords - 1,
 		"SYS_clock_gettime": unix.SYS_CLOCK_GETTIME,
 	}
@@ -60,7 +61,8 @@ func TestAssemblyKnowsLayouts(t *testing.T) {
 		"labels kept":        {maxLabels, 14},
 		"label slots":        {1 << labelBits, 2048},
 		"label probes":       {labelProbes, 4},
-		"frames and a label": {rawformat.StackFixed + 128 + 1 + maxLabels, 149},
+		"words beside calls": {max(rawformat.StackFixed+maxLabels+1+3, rawformat.StackExtra), rawformat.StackExtra},
+		"the cut":            {rawformat.StackCut, 0x9 << 60},
 	} {
 		if is[0] != is[1] {
 			t.Errorf("%s is %d, the assembly has %d", name, is[0], is[1])

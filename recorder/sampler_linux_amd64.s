@@ -15,7 +15,9 @@
 #define RING_TAIL 128
 #define RING_DATA 4096
 #define RING_MASK 2047
-#define RING_ROOM (2048-168)
+#define LAYOUT_DEPTH 72
+#define LAYOUT_ROOM 80
+#define BEYOND 16384	// frames that are looked at behind those that are written
 #define SYS_rt_sigreturn 15
 #define SYS_clock_gettime 228
 
@@ -55,7 +57,9 @@ end:
 //  3. Write time, goroutine, labels, the interrupted pc.
 //  4. Walk the frame pointers, upwards only and within the stack of the g, then
 //     from the scheduler's stack over to the goroutine's.
-//  5. Write the size, then the head: the record counts.
+//  5. If that are more frames than a record may have, walk on to the root, and
+//     write only the outermost frames.
+//  6. Write the size, then the head: the record counts.
 //
 // All registers are the interrupted code's, and the kernel restores them.
 //
@@ -85,10 +89,11 @@ TEXT ·sampleHandler(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	JEQ	idle
 	CMPL	AX, 8(R8)	// generation
 	JNE	idle
+	LEAQ	·sampleLayout(SB), DI
 	MOVQ	RING_HEAD(R9), R10
 	MOVQ	R10, AX
 	SUBQ	RING_TAIL(R9), AX
-	CMPQ	AX, $RING_ROOM
+	CMPQ	AX, LAYOUT_ROOM(DI)
 	JHI	full
 	PUSHQ	R8
 	MOVL	SI_OVERRUN(SI), AX
@@ -99,7 +104,6 @@ TEXT ·sampleHandler(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	$0, (R15)(SI*8)	// what was here is no record any more
 	INCQ	R10	// the size comes last
 
-	LEAQ	·sampleLayout(SB), DI
 	CMPQ	64(DI), $0	// counter
 	JEQ	clock
 	MOVQ	DX, R14
@@ -222,7 +226,7 @@ deepest:
 	LABELS(CX, 0xa000000000000000, label1, labels1)	// in front of the top
 	SUBQ	$8, CX
 labelled:
-	MOVL	$128, R14	// maxFrames
+	MOVQ	LAYOUT_DEPTH(DI), R14
 walk:
 	TESTQ	$7, BX
 	JNE	leave
@@ -246,7 +250,9 @@ frame:
 	MOVQ	0(BX), BX
 	DECL	R14
 	JNE	walk
-	JMP	done
+	CMPQ	R12, R13
+	JEQ	beyond
+	JMP	cut
 leave:	// if g0 works for a goroutine, that one's stack is next
 	CMPQ	R12, R13
 	JEQ	done
@@ -279,6 +285,63 @@ saved:	// C code has no frame pointers
 	MOVQ	32(DI), SI
 	MOVQ	40(R12)(SI*1), BX	// sched.bp
 	JMP	walk
+beyond:	// BX third, R12 second, R13 first from the root; R14 how many there are
+	PUSHQ	R8
+	PUSHQ	DX
+	XORL	R8, R8
+	XORL	R12, R12
+	XORL	R13, R13
+outer:
+	TESTQ	$7, BX
+	JNE	rooted
+	CMPQ	BX, CX
+	JCS	rooted
+	CMPQ	BX, R11
+	JCC	rooted
+	LEAQ	16(BX), CX
+	CMPQ	CX, R11
+	JHI	rooted
+	MOVQ	8(BX), AX
+	CMPQ	AX, 40(DI)	// text
+	JCS	rooted
+	CMPQ	AX, 48(DI)	// etext
+	JCC	rooted
+	MOVQ	R12, R8
+	MOVQ	R13, R12
+	MOVQ	AX, R13
+	MOVQ	0(BX), BX
+	INCL	R14
+	CMPL	R14, $BEYOND
+	JNE	outer
+	XORL	R8, R8	// not the root
+	XORL	R12, R12
+	XORL	R13, R13
+rooted:
+	MOVQ	R8, BX
+	POPQ	DX
+	POPQ	R8
+	CMPL	R14, $3
+	JLS	inner
+	MOVQ	$0x9000000000000000, AX	// rawformat.StackCut
+	PUT(AX)
+inner:
+	LABELS(R11, 0x8000000000000000, label3, labels3)
+	TESTQ	BX, BX
+	JEQ	second
+	PUT(BX)
+second:
+	TESTQ	R12, R12
+	JEQ	first
+	PUT(R12)
+first:
+	TESTQ	R13, R13
+	JEQ	done
+	PUT(R13)
+	JMP	done
+cut:	// more than a record's frames on a stack of the scheduler's
+	MOVQ	$0x9000000000000000, AX
+	PUT(AX)
+	JMP	done
 stackless:
 	PUT(AX)
 done:

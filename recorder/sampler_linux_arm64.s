@@ -18,7 +18,13 @@
 #define RING_TAIL 128
 #define RING_DATA 4096
 #define RING_MASK 2047
-#define RING_ROOM (2048-168)
+#define LAYOUT_DEPTH 72
+#define LAYOUT_ROOM 80
+#define LAYOUT_TLS 88
+#define LAYOUT_VDSO 96
+#define LAYOUT_EVDSO 104
+#define LAYOUT_SWITCHED 112
+#define BEYOND 16384	// frames that are looked at behind those that are written
 #define SYS_clock_gettime 113
 
 // LABELS appends the goroutine's labels that were begun at or below an address, the
@@ -80,7 +86,9 @@ again: \
 //     from the scheduler's stack over to the goroutine's. A frame pointer lies a
 //     word below its function's stack pointer, and points to its caller's; a word
 //     above, where the stack pointer points, lies where the function returns to.
-//  6. Write the size, then the head: the record counts.
+//  6. If that are more frames than a record may have, walk on to the root, and
+//     write only the outermost frames.
+//  7. Write the size, then the head: the record counts.
 //
 // It spoils no register that a C function must keep, for somebody who has taken the
 // signal since may call it as one. All others the kernel restores.
@@ -117,7 +125,9 @@ TEXT ·sampleHandler(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ADD	$RING_TAIL, R4, R0
 	LDAR	(R0), R0
 	SUB	R0, R5, R0
-	CMP	$RING_ROOM, R0
+	MOVD	$·sampleLayout(SB), R7
+	MOVD	LAYOUT_ROOM(R7), R1
+	CMP	R1, R0
 	BHI	full
 	ADD	$RING_DATA, R4, R6
 	AND	$RING_MASK, R5, R0
@@ -126,7 +136,6 @@ TEXT ·sampleHandler(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	SUB	$16, RSP
 	MOVD	R17, 0(RSP)
 
-	MOVD	$·sampleLayout(SB), R7
 	MOVD	64(R7), R0	// counter
 	CBZ	R0, clock
 	ISB	$15
@@ -146,7 +155,7 @@ clock:
 timed:
 	PUT(R0)
 
-	MOVD	72(R7), R0	// tls
+	MOVD	LAYOUT_TLS(R7), R0
 	CBZ	R0, register
 	MRS	TPIDR_EL0, R1
 	MOVD	(R1)(R0), R9
@@ -154,10 +163,10 @@ timed:
 register:
 	MOVD	UC_G(R2), R9
 	MOVD	UC_PC(R2), R0
-	MOVD	80(R7), R1	// vdso
+	MOVD	LAYOUT_VDSO(R7), R1
 	CMP	R1, R0
 	BLO	found
-	MOVD	88(R7), R1	// evdso
+	MOVD	LAYOUT_EVDSO(R7), R1
 	CMP	R1, R0
 	BHS	found
 	MOVD	UC_STACK(R2), R9
@@ -261,7 +270,7 @@ deepest:
 	BNE	labelled
 	LABELS(R17, 0xa000000000000000, label0, labels0)	// of the top, or of its caller if it has no frame
 labelled:
-	MOVD	$128, R14	// maxFrames
+	MOVD	LAYOUT_DEPTH(R7), R14
 
 	// A function that is about to make its frame, or has undone it, has where it
 	// returns to on the stack, and its caller's frame pointer still, or again. Go's
@@ -307,7 +316,9 @@ frame:
 	PUT(R17)
 	SUB	$1, R14
 	CBNZ	R14, walk
-	B	done
+	CMP	R9, R10
+	BEQ	beyond
+	B	cut
 leave:	// if g0 works for a goroutine, that one's stack is next
 	CMP	R9, R10
 	BEQ	done
@@ -321,7 +332,7 @@ leave:	// if g0 works for a goroutine, that one's stack is next
 saved:	// in C code, or called from that: asmcgocall has not
 	MOVD	32(R7), R0	// g.sched
 	CBZ	R0, done
-	MOVD	96(R7), R1	// switched
+	MOVD	LAYOUT_SWITCHED(R7), R1
 	CBZ	R1, done
 	ADD	R0, R9, R0
 	MOVD	8(R0), R2	// sched.pc
@@ -329,6 +340,51 @@ saved:	// in C code, or called from that: asmcgocall has not
 	BNE	done	// it waits, or is about to: what runs is the scheduler
 	MOVD	40(R0), R12	// sched.bp
 	B	walk
+beyond:	// R2 third, R9 second, R10 first from the root; R14 how many there are
+	MOVD	ZR, R2
+	MOVD	ZR, R9
+	MOVD	ZR, R10
+outer:
+	TST	$7, R12
+	BNE	rooted
+	CMP	R13, R12
+	BLO	rooted
+	SUB	$16, R11, R0
+	CMP	R0, R12
+	BHI	rooted
+	ADD	$16, R12, R13
+	MOVD	8(R12), R17
+	MOVD	0(R12), R12
+	CODE(R17, rooted)
+	MOVD	R9, R2
+	MOVD	R10, R9
+	MOVD	R17, R10
+	ADD	$1, R14
+	CMP	$BEYOND, R14
+	BNE	outer
+	MOVD	ZR, R2	// not the root
+	MOVD	ZR, R9
+	MOVD	ZR, R10
+rooted:
+	CMP	$3, R14
+	BLS	inner
+	MOVD	$0x9000000000000000, R0	// rawformat.StackCut
+	PUT(R0)
+inner:
+	LABELS(R11, 0x8000000000000000, label3, labels3)
+	CBZ	R2, second
+	PUT(R2)
+second:
+	CBZ	R9, first
+	PUT(R9)
+first:
+	CBZ	R10, done
+	PUT(R10)
+	B	done
+cut:	// more than a record's frames on a stack of the scheduler's
+	MOVD	$0x9000000000000000, R0
+	PUT(R0)
+	B	done
 stackless:
 	PUT(ZR)
 done:

@@ -5,22 +5,24 @@ package recorder
 import (
 	"errors"
 	"runtime"
+	"time"
 )
 
 // sampler takes CPU samples by signals; here it can't.
 type sampler struct{}
 
-func (*sampler) open(*Recorder, int) error {
+func (*sampler) open(*Recorder, int, int) error {
 	return errors.New("not built for " + runtime.GOOS + "/" + runtime.GOARCH)
 }
 
-func (*sampler) describe(int) string    { return "" }
-func (*sampler) round(*Recorder)        {}
-func (*sampler) rest(*Recorder)         {}
-func (*sampler) samplePeriod() int64    { return 0 }
-func (*sampler) close(*Recorder)        {}
-func (*sampler) leaveCounter(*Recorder) {}
-func (*sampler) dropCut(*Recorder) int  { return 0 }
+func (*sampler) describe(int) string         { return "" }
+func (*sampler) round(*Recorder)             {}
+func (*sampler) rest(*Recorder)              {}
+func (*sampler) samplePeriod() int64         { return 0 }
+func (*sampler) close(*Recorder)             {}
+func (*sampler) longestSleep() time.Duration { return round }
+func (*sampler) leaveCounter(*Recorder)      {}
+func (*sampler) dropCut(*Recorder) int       { return 0 }
 
 func noteLabels(*Track) {}
 func enterTrack(*Track) {}

@@ -26,19 +26,20 @@ import (
 //
 // It is the housekeeper's, but for open and close.
 type sampler struct {
-	signal  int
-	period  int64 // ns of CPU time
-	tasks   *os.File
-	threads map[int]*sampled // by tid
-	free    []int            // slots
-	room    int              // threads that may still be taken
-	leaf    leafTable
-	resting bool
-	told    bool // that threads are left out
-	lookAt  Time // when to look at all threads anew
-	due     Time // when to drain the rings next
-	created int  // threads of the runtime when that was done last
-	calls   []uintptr
+	signal     int
+	period     int64 // ns of CPU time
+	tasks      *os.File
+	threads    map[int]*sampled // by tid
+	free       []int            // slots
+	room       int              // threads that may still be taken
+	leaf       leafTable
+	drainEvery Time // in periods
+	resting    bool
+	told       bool // that threads are left out
+	lookAt     Time // when to look at all threads anew
+	due        Time // when to drain the rings next
+	created    int  // threads of the runtime when that was done last
+	calls      []uintptr
 }
 
 // sampled is a thread that is sampled.
@@ -64,7 +65,7 @@ var (
 
 // open finds out whether samples can be taken here, and prepares. The error says
 // why not.
-func (s *sampler) open(r *Recorder, hz int) (err error) {
+func (s *sampler) open(r *Recorder, hz, depth int) (err error) {
 	if r.exposed != nil { // the handler could not survive that its ring is cut short
 		return r.exposed
 	}
@@ -75,6 +76,7 @@ func (s *sampler) open(r *Recorder, hz int) (err error) {
 	if r.clock.counter.Load() {
 		sampleLayout.counter = 1
 	}
+	s.goDeep(depth)
 	if s.signal, err = seizeAny(); err != nil {
 		return err
 	}
@@ -89,6 +91,14 @@ func (s *sampler) open(r *Recorder, hz int) (err error) {
 	}
 	s.tasks, err = os.Open("/proc/self/task")
 	return err
+}
+
+// goDeep has the handler write so many calls of a stack. The deeper they are, the fewer
+// a ring holds, and the sooner it must be drained.
+func (s *sampler) goDeep(calls int) {
+	most := calls + rawformat.StackExtra
+	sampleLayout.depth, sampleLayout.room = uintptr(calls), uintptr(rawformat.StacksWords-most)
+	s.drainEvery = Time(min(mostDrained, rawformat.StacksWords/most))
 }
 
 const (
@@ -158,7 +168,7 @@ func (s *sampler) round(r *Recorder) {
 	if before < s.due {
 		return
 	}
-	every := min(Time(round), drainEvery*Time(s.period))
+	every := min(Time(round), s.patience())
 	s.due = before - before%every + every
 	for tid, t := range s.threads {
 		t.idle.busy = s.drain(r, tid, t) > 0
@@ -172,9 +182,21 @@ func (s *sampler) round(r *Recorder) {
 	}
 }
 
-// drainEvery is after how many periods of CPU time rings are drained: what is drained
-// at once takes less room in chunks, and a ring holds as many of the deepest stacks.
-const drainEvery = 10
+// mostDrained is after how many periods of CPU time rings are drained: what is drained
+// at once takes less room in chunks.
+const mostDrained = 10
+
+// patience is how long a ring may wait to be drained, if its thread is busy.
+func (s *sampler) patience() Time { return s.drainEvery * Time(s.period) }
+
+// longestSleep is how long the housekeeper may sleep: less than a round only where
+// rings have no room for the deep stacks of one.
+func (s *sampler) longestSleep() time.Duration {
+	if s.tasks == nil || s.drainEvery == mostDrained {
+		return round
+	}
+	return time.Duration(s.patience())
+}
 
 // lookEvery is how often all threads are looked for. Those of C code may come and
 // go without the runtime's knowing.

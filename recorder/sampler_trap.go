@@ -40,6 +40,8 @@ type layout struct {
 	text, etext                  uintptr // of the program's code
 	slots                        uintptr // of goroutines' labels; 0: labels don't work
 	counter                      uintptr // not 0: time is the processor's counter
+	depth                        uintptr // how many return addresses the handler writes of a stack, the outermost apart
+	room                         uintptr // words of a ring that may be in use when a record is written
 	native                               // what one processor's handler needs besides
 }
 

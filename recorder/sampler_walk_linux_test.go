@@ -73,6 +73,7 @@ func long(n int) (words map[int]uintptr, calls []uintptr) {
 
 func madeUpStacks() []madeUp {
 	longest, calls := long(150)
+	deepest, deepCalls := long(131)
 	two, three := []uintptr{code(1), code(2)}, []uintptr{code(1), code(2), code(3)}
 	here := func(name string, fp uintptr, words map[int]uintptr, want []uintptr) madeUp {
 		return madeUp{name: name, pc: code(0), sp: at(2), fp: fp, top: code(9), words: words, want: want, wantTop: code(9)}
@@ -92,7 +93,8 @@ func madeUpStacks() []madeUp {
 		here("out of the stack", at(4), but(threeFrames, 8, ^uintptr(15)), two),
 		here("no code", at(4), but(threeFrames, 5, 1), nil),
 		here("no code further up", at(4), but(threeFrames, 13, ^uintptr(0)), two),
-		here("too many frames", at(4), longest, calls[:128]),
+		here("as many frames as are written", at(4), deepest, deepCalls),
+		here("too many frames", at(4), longest, slices.Concat(calls[:128], []uintptr{rawformat.StackCut}, calls[147:])),
 	}, madeUpHere()...)
 }
 
@@ -124,7 +126,7 @@ func attached(t *testing.T) (*sampler, *sampled) {
 	<-r.mapped
 	dismiss(r)
 	s := &sampler{}
-	if err := s.open(r, 100); err != nil {
+	if err := s.open(r, 100, defaultDepth); err != nil {
 		t.Fatal(err)
 	}
 	runtime.LockOSThread()

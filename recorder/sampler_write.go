@@ -2,7 +2,11 @@
 
 package recorder
 
-import "gprof/rawformat"
+import (
+	"slices"
+
+	"gprof/rawformat"
+)
 
 // write writes a record as a busy block, or as a sample block if it stands for more
 // than a period. Which block that is stands in the ring before it is committed: so
@@ -40,16 +44,9 @@ func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRe
 	return true
 }
 
-// isDeep reports whether the handler found as many callers as it writes: as a rule
-// there were more.
+// isDeep reports whether the handler left out callers.
 func isDeep(rec *rawformat.StackRecord) bool {
-	n := 0
-	for _, pc := range rec.Returns {
-		if pc&rawformat.StackLabel == 0 {
-			n++
-		}
-	}
-	return n >= maxReturns
+	return slices.Contains(rec.Returns, rawformat.StackCut)
 }
 
 // turnToBusy is turn for a busy block: it states what that builds on, and the stack if

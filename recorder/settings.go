@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"gprof/rawformat"
 )
 
 // Names of the environment that other programs of ours set.
@@ -46,6 +48,7 @@ var environmentTable = []struct {
 	{"GPROF_CHUNK", "SIZE", "bytes of a chunk file", (*settings).setChunk},
 	{"GPROF_CPU", "signal|off|any|pprof", "how CPU samples are taken", (*settings).setCPU},
 	{"GPROF_SAMPLE_HZ", "N", "how often a busy thread is sampled in a second", (*settings).setSampleHz},
+	{"GPROF_STACK_DEPTH", "N", "how many calls of a CPU sample's stack are recorded: 16 to 512", (*settings).setDepth},
 	{"GPROF_COUNTER_HZ", "N", "how often counters are sampled in a second; -1 never", func(s *settings, v string) (err error) { s.CounterHz, err = strconv.Atoi(v); return }},
 	{"GPROF_HEAP", "DURATION|off", "how often allocations of the heap are recorded: 10s", (*settings).setHeap},
 	{"GPROF_WAIT_HZ", "N", "how often it is recorded in a second where goroutines wait; 0 never", func(s *settings, v string) (err error) { s.WaitHz, err = strconv.Atoi(v); return }},
@@ -143,6 +146,13 @@ func (s *settings) setSampleHz(v string) (err error) {
 		return errors.New("want a number above 0")
 	}
 	return err
+}
+
+func (s *settings) setDepth(v string) (err error) {
+	if s.StackDepth, err = strconv.Atoi(v); err != nil || s.StackDepth < minDepth || s.StackDepth > rawformat.MaxReturns {
+		return fmt.Errorf("want a number from %d to %d", minDepth, rawformat.MaxReturns)
+	}
+	return nil
 }
 
 func (s *settings) setHeap(v string) error {

@@ -15,6 +15,13 @@ const (
 	// maxDepth is how many callers of a marker are recorded.
 	maxDepth = 64
 
+	// maxPublic is how many calls of a stack the runtime tells in its records of the
+	// heap and of goroutines.
+	maxPublic = 32
+
+	// maxWindow is how many functions of a stack are in the runtime's CPU profile.
+	maxWindow = 64
+
 	// callers is the number of calls between runtime.Callers and the program:
 	// Callers, markStack, mark, emitElse, and the event's method.
 	callers = 5
@@ -52,7 +59,8 @@ func (r *Recorder) markStack(m *marker) {
 		n = runtime.Callers(callers, calls[:])
 		at = hash(calls[:n])
 	}
-	if n == maxDepth { // as a rule there were more
+	cut := isCut(calls[:n], maxDepth)
+	if cut {
 		r.lose(rawformat.LostDeep, 1, 0)
 	}
 	stack := calls[:n]
@@ -63,8 +71,12 @@ func (r *Recorder) markStack(m *marker) {
 		}
 	}
 	r.fresh.submit(stack)
-	var raw [maxDepth]uint64
-	n = r.rawStack(&raw, stack)
+	var raw [maxDepth + 1]uint64
+	n = r.rawStack(raw[:], stack)
+	if cut {
+		raw[n] = rawformat.TruncatedPC
+		n++
+	}
 	m.stack = uint64(min(n, 1))
 	r.write(m, raw[:n])
 }
@@ -72,7 +84,7 @@ func (r *Recorder) markStack(m *marker) {
 // rawStack is the stack as pcs, without the recorder's own calls, and returns how
 // many there are. By frame pointers nothing is allocated, and little is asked of
 // the runtime: what is at a pc is for the housekeeper to find out.
-func (r *Recorder) rawStack(raw *[maxDepth]uint64, stack []uintptr) (n int) {
+func (r *Recorder) rawStack(raw []uint64, stack []uintptr) (n int) {
 	if r.unwalked != nil {
 		for _, l := range withoutOwn(locate(slices.Clone(stack))) { // a copy, so that the caller's stays on its stack
 			raw[n] = l.pc
@@ -335,7 +347,11 @@ func (r *Recorder) internStack(calls []uintptr) {
 	if r.known.find(calls) != 0 {
 		return
 	}
-	if id := r.dict.stack(r.places(calls)); id != 0 {
+	leafFirst := r.places(calls)
+	if isCut(calls, maxDepth) {
+		leafFirst = append(leafFirst, truncated)
+	}
+	if id := r.dict.stack(leafFirst); id != 0 {
 		r.known.add(calls, id)
 	}
 }

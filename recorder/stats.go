@@ -72,7 +72,7 @@ type Drops struct {
 	Samples    uint64 // CPU samples that could not be taken or stored
 	Labels     uint64 // label frames of goroutines for which there was no room
 	Cut        uint64 // files that somebody else cut short while they were written; what was in them is not counted
-	Deep       uint64 // stacks of CPU samples and markers that were cut at their root: at least 128 and 64 calls deep
+	Deep       uint64 // stacks that are cut, see Options.StackDepth
 }
 
 // Markers is how many markers were dropped.

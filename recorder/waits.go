@@ -110,7 +110,7 @@ func (m *waitMeter) count(r *Recorder) {
 
 // waitSite finds out what goroutines with that stack do.
 func (r *Recorder) waitSite(stack []uintptr) *waitSite {
-	leafFirst := locate(stack)
+	leafFirst := r.locateRecord(stack)
 	s := &waitSite{}
 	if s.reason, s.running = reasonOf(leafFirst); !s.running {
 		s.row = r.rowOf(withoutRuntime(leafFirst))

@@ -92,6 +92,7 @@ func (r *Recorder) writeWindow(gzipped []byte, begin, end Time) error {
 		return err
 	}
 	p.samples = slices.DeleteFunc(p.samples, func(c cpuSample) bool { return r.leavesOut(c.track) })
+	p.markTruncated(r)
 	slots, err := spread(p.samples, begin, end)
 	if err != nil {
 		return err

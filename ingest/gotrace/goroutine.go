@@ -39,7 +39,7 @@ func (s *Source) goroutine(ev *event) {
 		g = s.meet(ev)
 	}
 	info := s.stacks.intern(ev.stack)
-	if g.lane == nil && info.id != 0 {
+	if g.lane == nil && info.root != "" {
 		g.lane = s.tracks.lane(info.root)
 	}
 	if info.id != 0 {
@@ -64,7 +64,10 @@ func (s *Source) meet(ev *event) *goroutine {
 	}
 	g.told = s.began
 	if info := s.stacks.intern(ev.stack); info.id != 0 {
-		g.lane, g.stack = s.tracks.lane(info.root), info.id
+		g.stack = info.id
+		if info.root != "" {
+			g.lane = s.tracks.lane(info.root)
+		}
 	}
 	s.counts.found(ev.new)
 	g.state = ev.new
@@ -188,7 +191,7 @@ func (s *Source) here(ev *event) (place, *goroutine) {
 func (s *Source) current(ev *event) *goroutine {
 	g := s.live[ev.goroutine]
 	if g != nil && g.lane == nil {
-		if info := s.stacks.intern(ev.context); info.id != 0 {
+		if info := s.stacks.intern(ev.context); info.root != "" {
 			g.lane = s.tracks.lane(info.root)
 		}
 	}

@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -22,6 +23,8 @@ type attr struct {
 	config uint64
 	name   string
 	use    use
+
+	deepest int // how many calls a chain may have
 }
 
 // use is what becomes of an event's samples.
@@ -46,9 +49,15 @@ func parseAttr(b []byte) attr {
 	}
 	a := attr{kind: uint32(u64(0)), config: u64(8), Layout: perfevent.Layout{Period: u64(16), Sample: u64(24), Read: u64(32), Flags: u64(40),
 		Branches: u64(72), UserRegs: u64(80)}}
-	a.name = a.defaultName()
+	a.name, a.deepest = a.defaultName(), perfevent.DefaultDepth
+	if len(b) > offDepth+1 {
+		a.deepest = cmp.Or(int(binary.LittleEndian.Uint16(b[offDepth:])), a.deepest)
+	}
 	return a
 }
+
+// offDepth is where a newer attr says how deep its chains may be.
+const offDepth = 108
 
 // Names of events as perf has them, by config.
 var (

@@ -8,6 +8,7 @@ import (
 	"gprof/ingest/internal/naming"
 	"gprof/rawformat/perfevent"
 	"gprof/stream"
+	"gprof/stream/gonames"
 )
 
 // Categories of frames, as Firefox Profiler has them for perf.
@@ -81,8 +82,11 @@ func newCode(t *stream.Tables, f *File) *code {
 }
 
 // stack interns that of a sample.
-func (c *code) stack(p *process, s *perfevent.Sample, misc uint16) (id stream.StackID) {
+func (c *code) stack(p *process, s *perfevent.Sample, misc uint16, cut bool) (id stream.StackID) {
 	c.chain(s, misc)
+	if cut {
+		id = c.under(0, gonames.Truncated, stream.Category{})
+	}
 	version, kernel := p.version(s.Time), c.life.kernel.version(s.Time)
 	c.line = c.line[:0]
 	for i := len(c.path) - 1; i >= 0; i-- {

@@ -109,6 +109,23 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// A chain that is as long as the kernel makes them begins with (truncated); where the
+// event asked for longer ones it is whole.
+func TestDeepChains(t *testing.T) {
+	chain := make([]uint64, 128)
+	for i := range chain {
+		chain[i] = 0x401010
+	}
+	chain[0] = markUser
+	all := append(records(), sampled(clockID, program, program, 9965, 500, chain...))
+	src, err := open(file(all...))
+	has(t, text(t, src, err), "(truncated)", "as deep as perf records, or deeper: they begin with (truncated) Count:1")
+	src, err = open(file(append(records(), sampled(clockID, program, program, 9965, 500, chain[:127]...))...))
+	if got := text(t, src, err); strings.Contains(got, "(truncated)") {
+		t.Errorf("a chain of 126 calls is cut:\n%s", got)
+	}
+}
+
 // A thread that has not come back has waited up to the end, unless its process has
 // ended; threads that are none any more wait for nothing.
 func TestOpenWaits(t *testing.T) {

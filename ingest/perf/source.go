@@ -32,7 +32,7 @@ type source struct {
 // losses are what a file says is missing, and what could not be read.
 type losses struct {
 	records, throttled, damaged, unknown int64
-	copied, branches, fields             int64
+	copied, branches, fields, cut        int64
 	skipped                              skips
 }
 
@@ -186,6 +186,7 @@ func (s *source) tell() {
 	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "samples", Where: "of no event that the file tells of", Count: s.lost.unknown})
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "stacks", Where: "of the user's code, of which perf copied the memory (--call-graph dwarf): perf script follows them", Count: s.lost.copied})
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "stacks", Where: "of branches that the processor noted (-b, --call-graph lbr)", Count: s.lost.branches})
+	s.note(stream.Line{Reason: stream.ReasonDropped, What: "stacks", Where: "as deep as perf records, or deeper: they begin with (truncated)", Count: s.lost.cut})
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "fields", Where: "of tracepoints", Count: s.lost.fields})
 	s.lost.skipped.tell(s.note)
 	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "code", Where: "nothing is mapped there", Count: s.code.unmapped})
@@ -237,7 +238,11 @@ func (s *source) takeSample(rec *record) {
 	if s.ids[p] == 0 {
 		return
 	}
-	stack := s.code.stack(p, m, rec.misc)
+	cut := perfevent.IsCut(m.Chain, a.deepest)
+	if cut {
+		s.lost.cut++
+	}
+	stack := s.code.stack(p, m, rec.misc, cut)
 	who := thread{p, m.Tid}
 	if leavesCPU(a.name) {
 		s.switches.stack(s, who, m.Time, stack)

@@ -239,3 +239,21 @@ func (l *Layout) SplitTrailer(body []byte) (rest []byte, t Trailer) {
 	}
 	return body[:at], t
 }
+
+// DefaultDepth is how many calls a chain has at most unless something else is asked for.
+const DefaultDepth = 127
+
+// IsCut reports whether a chain has as many calls as it may have, 0 for any number: as a
+// rule there were more.
+func IsCut(chain []uint64, deepest int) bool {
+	if deepest == 0 || len(chain) < deepest {
+		return false
+	}
+	calls := 0
+	for _, address := range chain {
+		if address < MarkLowest {
+			calls++
+		}
+	}
+	return calls >= deepest
+}

@@ -3,9 +3,12 @@ package attach
 import (
 	"math"
 	"os"
+	"strconv"
+	"strings"
 
 	"gprof/rawformat/buildid"
 	"gprof/rawformat/kallsyms"
+	"gprof/rawformat/perfevent"
 )
 
 // kernel names places in the kernel, by its list of symbols. That is read when the
@@ -14,6 +17,8 @@ type kernel struct {
 	read  bool
 	list  *kallsyms.List // nil: it does not tell
 	build string
+
+	deepest int // how many calls a chain may have
 }
 
 const (
@@ -37,6 +42,19 @@ func (k *kernel) load() {
 	if k.list, err = kallsyms.Read(f); err == nil {
 		k.build = buildid.OfKernel()
 	}
+}
+
+// deepestChain is how many calls the kernel gives of a stack.
+func deepestChain() int {
+	b, err := os.ReadFile("/proc/sys/kernel/perf_event_max_stack")
+	if err != nil {
+		return perfevent.DefaultDepth
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return perfevent.DefaultDepth
+	}
+	return n
 }
 
 // tells reports whether places in the kernel can be named.

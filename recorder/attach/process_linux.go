@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"gprof/rawformat"
 	"gprof/rawformat/perfevent"
 )
 
@@ -63,6 +64,9 @@ const (
 // unknownFrame stands for addresses where there is no code: a caller that was compiled
 // without a frame pointer was mistaken for one that has it.
 var unknownFrame = frame{noModule, math.MaxUint64}
+
+// truncatedFrame stands for the callers for which the kernel's chain had no room.
+var truncatedFrame = frame{noModule, rawformat.TruncatedPC}
 
 // maxPlaces bounds how many addresses are remembered.
 const maxPlaces = 1 << 16
@@ -181,6 +185,12 @@ func (p *process) stack(s *perfevent.Sample, misc uint16) []frame {
 		exact = false
 		if address+1 > 1 {
 			p.push(p.place(address, inKernel))
+		}
+	}
+	if perfevent.IsCut(s.Chain, p.kernel.deepest) {
+		p.path = append(p.path, truncatedFrame)
+		if p.into != nil {
+			p.into.lost[rawformat.LostDeep]++
 		}
 	}
 	return p.path

@@ -37,7 +37,7 @@ type outgrown struct {
 }
 
 const (
-	numLosses = int(rawformat.LostKernel) + 1
+	numLosses = int(rawformat.LostDeep) + 1
 
 	// chunkFile is the size of a chunk: of many processes that are sampled each has two
 	// at least.

@@ -68,7 +68,7 @@ func Start(pids []int, o Options) (*Sampler, error) {
 // open sets the sampler up: the kernel is asked first, so that nothing is left behind
 // where it refuses.
 func (s *Sampler) open(pids []int) (err error) {
-	s.wake = -1
+	s.wake, s.kernel.deepest = -1, deepestChain()
 	if s.events, err = newEvents(&s.o); err != nil {
 		return err
 	}

@@ -112,13 +112,17 @@ const (
 	NativeRoot  = "Native code"  // threads that are not Go's
 )
 
+// Truncated is the frame that stands for those that are missing because a stack was too
+// deep.
+const Truncated = "(truncated)"
+
 // Root names the track of goroutines by the two outermost functions of a stack,
 // either of which may be "". runtime.main only calls main.main; what else begins
 // in the runtime is its own work, on a goroutine of its own or on a scheduler's
 // stack.
 func Root(root, next string) string {
 	switch {
-	case root == "":
+	case root == "", root == Truncated:
 		return UnknownRoot
 	case root == "runtime.main" && next != "", root == "runtime.goexit" && next != "":
 		return next
