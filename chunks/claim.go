@@ -61,7 +61,7 @@ func finishLock(path string) (*os.File, error) {
 		err = sameFile(f, f.Name())
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = renameFile(f.Name(), path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrLocked

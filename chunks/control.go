@@ -54,12 +54,16 @@ type Control struct {
 // was cut short or damaged is repaired where it lies, so that all processes keep
 // sharing it. What is not ours, or newer than we are, is left alone: the error
 // is of class [rawformat.ErrMagic] or [rawformat.ErrVersion]. [ErrBusy] means
-// that another process was stopped while it changed the page. Where files cannot
+// that another process was stopped while it changed the page, [ErrForeign] that
+// somebody else could change it who should not. Where files cannot
 // be mapped it is [errors.ErrUnsupported].
 func OpenControl(session string, o ControlOptions) (*Control, error) {
 	f, err := openControlFile(filepath.Join(session, controlName), o.Existing)
 	if err != nil {
 		return nil, err
+	}
+	if err := checkControl(f); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	c := &Control{session: session, file: f}
 	if err := c.open(o); err != nil {

@@ -37,7 +37,7 @@ func (d folder) create(name string, size int) (*Chunk, error) {
 	mem, guard, err := allocate(f, size)
 	err = errors.Join(err, f.Close())
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("chunk file of %d bytes: %w", size, err), os.Remove(path))
+		return nil, errors.Join(fmt.Errorf("chunk file of %d bytes: %w", size, err), removeFile(path))
 	}
 	c := fileChunk(mem)
 	c.guard = guard
@@ -93,10 +93,14 @@ func (folder) unmap(c *Chunk) error {
 	return unmapProtected(mem, guard)
 }
 
-func (d folder) remove(name string) error { return os.Remove(filepath.Join(string(d), name)) }
+func (d folder) remove(name string) error { return removeFile(filepath.Join(string(d), name)) }
 
 func (d folder) shorten(name string) error {
-	return os.Truncate(filepath.Join(string(d), name), rawformat.HeadSize)
+	f, err := openFile(filepath.Join(string(d), name), os.O_RDWR|openCarefully)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Truncate(rawformat.HeadSize), f.Close())
 }
 
 // state notes in meta, which whoever made the directory has written.

@@ -26,10 +26,10 @@ func Lock(dir string) (*os.File, error) {
 	}
 	err = lockFile(f, false)
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = renameFile(f.Name(), path)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+		return nil, errors.Join(err, f.Close(), removeFile(f.Name()))
 	}
 	return f, nil
 }

@@ -9,6 +9,9 @@ import (
 
 const openCarefully = 0
 
+// openFile opens a file; one that is made is its owner's.
+func openFile(path string, flags int) (*os.File, error) { return os.OpenFile(path, flags, 0o600) }
+
 func removeDir(path string) error { return os.Remove(path) }
 
 func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }

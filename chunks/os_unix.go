@@ -14,9 +14,6 @@ import (
 // openCarefully neither follows a link nor waits for the other end of a pipe.
 const openCarefully = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// removeDir removes an empty directory, and nothing else of that name.
-func removeDir(path string) error { return unix.Rmdir(path) }
-
 func mapFile(f *os.File, size int) ([]byte, error) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return nil, errors.ErrUnsupported // words are stored as they lie in the file

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"gprof/rawformat"
@@ -43,7 +42,7 @@ func CreateDict(dir string, instance uint64, generation, pid uint32) (*RecordFil
 	h := rawformat.RecordHeader{Magic: rawformat.MagicDict, Instance: instance, Generation: generation, Pid: pid}
 	r, err := newRecordFile(f, h)
 	if err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(path))
+		return nil, errors.Join(err, f.Close(), removeFile(path))
 	}
 	return r, nil
 }
@@ -112,10 +111,10 @@ func WriteRecords(path string, h rawformat.RecordHeader, bodies ...[]byte) error
 		return err
 	}
 	if err = writeFile(path+newSuffix, b); err == nil {
-		err = os.Rename(path+newSuffix, path)
+		err = renameFile(path+newSuffix, path)
 	}
 	if err != nil {
-		os.Remove(path + newSuffix) // it may not exist
+		removeFile(path + newSuffix) // it may not exist
 	}
 	return err
 }

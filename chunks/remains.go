@@ -225,7 +225,7 @@ func (r *remains) dropTraces() (errs error) {
 
 // remove removes a file, if it is there.
 func remove(path string) error {
-	err := os.Remove(path)
+	err := removeFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

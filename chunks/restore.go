@@ -60,7 +60,10 @@ func (c *Control) follow() error {
 		return err
 	}
 	next := &Control{session: c.session, file: f}
-	if err = next.makeWhole(); err == nil {
+	if err = checkControl(f); err == nil {
+		err = next.makeWhole()
+	}
+	if err == nil {
 		err = remapFile(f, c.mem)
 	}
 	if err != nil {

@@ -36,7 +36,10 @@ func CopySince(from, to string, since uint64) error {
 		return &fs.PathError{Op: "snapshot", Path: to, Err: fs.ErrExist}
 	}
 	half := to + newSuffix
-	if err := os.MkdirAll(half, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(half), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(half, 0o700); err != nil { // one that is there is somebody else's
 		return err
 	}
 	for _, kind := range Recorded() {

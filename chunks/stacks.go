@@ -25,7 +25,7 @@ type Stacks struct {
 // is of a thread that has ended, and goes.
 func CreateStacks(dir string, h rawformat.StacksHeader) (*Stacks, error) {
 	path := filepath.Join(dir, StacksFile.FileName(h.Tid))
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := removeFile(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
 	f, err := create(path)
@@ -35,7 +35,7 @@ func CreateStacks(dir string, h rawformat.StacksHeader) (*Stacks, error) {
 	mem, guard, err := allocate(f, rawformat.StacksFile)
 	err = errors.Join(err, f.Close())
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("stack ring of %d bytes: %w", rawformat.StacksFile, err), os.Remove(path))
+		return nil, errors.Join(fmt.Errorf("stack ring of %d bytes: %w", rawformat.StacksFile, err), removeFile(path))
 	}
 	h.Version = rawformat.Version
 	rawformat.PutStacksHeader(mem, &h)
@@ -97,7 +97,7 @@ func (s *Stacks) IsCut() bool { return s.guard.lost() > 0 }
 
 // Close removes the ring, which should be drained. Nobody may write it any more.
 func (s *Stacks) Close() error {
-	err := errors.Join(unmapProtected(s.mem, s.guard), os.Remove(s.path))
+	err := errors.Join(unmapProtected(s.mem, s.guard), removeFile(s.path))
 	s.mem = nil
 	return err
 }

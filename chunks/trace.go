@@ -3,7 +3,6 @@ package chunks
 import (
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 
 	"gprof/rawformat"
@@ -31,10 +30,10 @@ func WriteTrace(dir string, n int, limit int64, write func(io.Writer) error) (t 
 	w := &boundedWriter{w: f, room: limit}
 	err = errors.Join(write(w), f.Close())
 	if err == nil {
-		err = os.Rename(path+newSuffix, path)
+		err = renameFile(path+newSuffix, path)
 	}
 	if err != nil {
-		return t, errors.Join(err, os.Remove(path+newSuffix))
+		return t, errors.Join(err, removeFile(path+newSuffix))
 	}
 	t.Size = limit - w.room
 	return t, nil

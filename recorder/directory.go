@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"gprof/chunks"
 )
 
 // Modes of directories: a recording may hold what is nobody else's business.
@@ -16,34 +18,25 @@ const (
 )
 
 // makeDirs makes what is missing of the session and dir in it. A session that
-// was made without GroupAccess is opened to the group if it is ours.
+// was made without GroupAccess is opened to the group if it is ours; one that somebody
+// else could change is refused, see [chunks.MakeSession].
 func (p *plan) makeDirs(dir string) error {
-	if !p.GroupAccess {
-		return os.MkdirAll(dir, privateMode)
+	above, mode := fs.FileMode(privateMode), fs.FileMode(privateMode)
+	if p.GroupAccess {
+		above, mode = passMode, groupMode
 	}
-	if err := makeDir(filepath.Dir(p.session), passMode); err != nil {
+	if err := makeDir(filepath.Dir(p.session), above); err != nil {
 		return err
 	}
-	if err := makeDir(p.session, groupMode); err != nil {
+	if dir := filepath.Dir(p.session); !p.GroupAccess && isShared(dir) {
+		if err := checkShared(dir); err != nil {
+			return err
+		}
+	}
+	if err := chunks.MakeSession(p.session, mode); err != nil {
 		return err
 	}
-	if err := openToGroup(p.session, groupMode); err != nil {
-		return err
-	}
-	if err := openToGroup(filepath.Join(p.session, "control"), 0o660); err != nil {
-		return err
-	}
-	return makeDir(dir, groupMode)
-}
-
-// openToGroup changes the mode of what was made before; of what is somebody
-// else's it is not ours to change.
-func openToGroup(path string, mode os.FileMode) error {
-	err := os.Chmod(path, mode)
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return chunks.MakeInstance(dir, mode)
 }
 
 // makeDir makes dir and what is missing above it, whatever the umask is. What

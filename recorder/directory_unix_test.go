@@ -3,13 +3,18 @@
 package recorder
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"gprof/chunks"
 )
 
 // modes of all that lies under dir, by path in it.
@@ -116,6 +121,60 @@ func TestMakeDirFails(t *testing.T) {
 	for _, dir := range []string{file, filepath.Join(file, "below")} {
 		if err := makeDir(dir, groupMode); err == nil {
 			t.Errorf("%s was made", dir)
+		}
+	}
+}
+
+// Start follows no link to where its session would lie, and says what to do.
+func TestStartRefusesLinks(t *testing.T) {
+	clearEnvironment(t)
+	dir, victim := t.TempDir(), t.TempDir()
+	if err := os.Symlink(victim, filepath.Join(dir, "s")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Start(Options{Dir: dir, Service: "s", Limit: 1 << 20})
+	if !errors.Is(err, chunks.ErrForeign) || !strings.Contains(err.Error(), "remove it, or give") {
+		t.Errorf("error %v", err)
+	}
+	if entries, _ := os.ReadDir(victim); len(entries) > 0 {
+		t.Errorf("%v was made", entries)
+	}
+}
+
+// A control page that anybody can write is not recorded with.
+func TestStartRefusesControlOfAll(t *testing.T) {
+	clearEnvironment(t)
+	dir := t.TempDir()
+	for _, mode := range []os.FileMode{0o600, 0o666} {
+		r, err := Start(Options{Dir: dir, Service: "s", Limit: 1 << 20})
+		if (err == nil) != (mode == 0o600) || err != nil && !errors.Is(err, chunks.ErrForeign) {
+			t.Fatalf("error %v", err)
+		}
+		r.Stop() // nil after the second
+		if err := os.Chmod(filepath.Join(dir, "s", "control"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Of our directory in shared memory it is looked at what was opened: somebody else may
+// have made it since it was chosen.
+func TestCheckShared(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		make func(path string) error
+		ok   bool
+	}{
+		"ours":        {func(path string) error { return os.Mkdir(path, 0o700) }, true},
+		"open to all": {func(path string) error { return errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o777)) }, false},
+		"a link":      {func(path string) error { return os.Symlink(dir, path) }, false},
+	} {
+		path := filepath.Join(dir, name)
+		if err := c.make(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkShared(path); runtime.GOOS == "linux" && (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -20,11 +20,12 @@ type membership struct {
 }
 
 // join takes a slot in the session. That there is none left is an error: the
-// limit is the session's, and this process has no part in it. A control page
+// limit is the session's, and this process has no part in it. So is one that somebody
+// else could change who should not. Another control page
 // that can't be used is none: then this process has a limit of its own.
 func (m *membership) join(p *plan, instance uint64) error {
 	m.alone = m.open(p, instance)
-	if errors.Is(m.alone, chunks.ErrSlots) {
+	if errors.Is(m.alone, chunks.ErrSlots) || errors.Is(m.alone, chunks.ErrForeign) {
 		return m.alone
 	}
 	if m.control != nil {

@@ -8,5 +8,9 @@ func freeBytes(string) int64 { return -1 }
 // sharedDir is our directory in shared memory: none here.
 func sharedDir() string { return "" }
 
+func isShared(string) bool { return false }
+
+func checkShared(string) error { return nil }
+
 // memoryLimit is the limit of the memory cgroup: none here.
 func memoryLimit() int64 { return 0 }

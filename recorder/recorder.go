@@ -121,7 +121,8 @@ var (
 // should go on: every method works on the nil Recorder that comes with it. The
 // error is [ErrRunning], [ErrOff], [ErrNoRoom], [ErrSmall], also when the session
 // has too many processes for its limit, [chunks.ErrSlots] when it has too many
-// for any, one of a setting that is malformed, or the file system's.
+// for any, [chunks.ErrForeign] when somebody else could change what is recorded there,
+// one of a setting that is malformed, or the file system's.
 //
 // Where package auto has started a recorder, the first Start returns that one:
 // it goes on with what the environment says, and o is passed over.

@@ -62,7 +62,7 @@ func (s *Sampler) record(p *process) (r *recording, err error) {
 			err = errors.Join(err, r.abandon())
 		}
 	}()
-	if err = os.Mkdir(r.dir, 0o700); err != nil {
+	if err = chunks.MakeInstance(r.dir, 0o700); err != nil {
 		return nil, err
 	}
 	if r.lock, err = chunks.Lock(r.dir); err != nil {

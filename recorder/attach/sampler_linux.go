@@ -86,7 +86,10 @@ func (s *Sampler) open(pids []int) (err error) {
 	if s.o.Tree {
 		s.noteChildren()
 	}
-	if err := os.MkdirAll(s.o.Session, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(s.o.Session), 0o700); err != nil {
+		return err
+	}
+	if err := chunks.MakeSession(s.o.Session, 0o700); err != nil {
 		return err
 	}
 	chunks.CatchFaults() // else a file that is cut short ends the sampler, and no more

@@ -1,0 +1,203 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package chunks
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// again does what a signal may interrupt.
+func again(f func() error) error {
+	for {
+		if err := f(); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// openFolder opens a directory in another one, or by its path in unix.AT_FDCWD. It must
+// not be a link.
+func openFolder(in int, name, path string) (fd int, err error) {
+	err = again(func() (err error) {
+		fd, err = unix.Openat(in, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		return err
+	})
+	if err == nil {
+		return fd, nil
+	}
+	var st unix.Stat_t
+	if unix.Fstatat(in, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		err = fmt.Errorf("%w: it is a link; remove it, or give the directory that is meant", ErrForeign)
+	}
+	return -1, &fs.PathError{Op: "open", Path: path, Err: err}
+}
+
+// openParent opens the directory that a path leads to: of a file of an instance by way
+// of its session.
+func openParent(path string) (fd int, name string, err error) {
+	dir, name := filepath.Dir(path), filepath.Base(path)
+	if _, ok := instanceOf(filepath.Base(dir)); !ok {
+		fd, err = openFolder(unix.AT_FDCWD, dir, dir)
+		return fd, name, err
+	}
+	session, err := openFolder(unix.AT_FDCWD, filepath.Dir(dir), filepath.Dir(dir))
+	if err != nil {
+		return -1, "", err
+	}
+	defer unix.Close(session)
+	fd, err = openFolder(session, filepath.Base(dir), dir)
+	return fd, name, err
+}
+
+// inParent does something with a name in its directory.
+func inParent(op, path string, f func(dir int, name string) error) error {
+	dir, name, err := openParent(path)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(dir)
+	if err := again(func() error { return f(dir, name) }); err != nil {
+		return &fs.PathError{Op: op, Path: path, Err: err}
+	}
+	return nil
+}
+
+// openFile opens a file; one that is made is its owner's. A link is not followed.
+func openFile(path string, flags int) (f *os.File, err error) {
+	err = inParent("open", path, func(dir int, name string) error {
+		fd, err := unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+		if err == nil {
+			f = os.NewFile(uintptr(fd), path)
+		}
+		return err
+	})
+	return f, err
+}
+
+func removeFile(path string) error {
+	return inParent("remove", path, func(dir int, name string) error { return unix.Unlinkat(dir, name, 0) })
+}
+
+// renameFile gives a file another name in its directory.
+func renameFile(from, to string) error {
+	return inParent("rename", from, func(dir int, name string) error { return unix.Renameat(dir, name, dir, filepath.Base(to)) })
+}
+
+// removeDir removes an empty directory, and nothing else of that name.
+func removeDir(path string) error {
+	return inParent("remove", path, func(dir int, name string) error { return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR) })
+}
+
+// parentMode is the mode of the directory of a file.
+func parentMode(path string) (mode fs.FileMode, err error) {
+	err = inParent("stat", path, func(dir int, _ string) error {
+		o, err := ownerOf(dir)
+		mode = o.mode
+		return err
+	})
+	return mode, err
+}
+
+func ownerOf(fd int) (owner, error) {
+	var st unix.Stat_t
+	if err := again(func() error { return unix.Fstat(fd, &st) }); err != nil {
+		return owner{}, os.NewSyscallError("fstat", err)
+	}
+	return owner{st.Uid, st.Gid, fs.FileMode(st.Mode & 0o777)}, nil
+}
+
+// MakeSession makes the directory of a session, in one that exists, with that mode: for
+// the group, too, or not. One that is there is taken if nobody else can put something
+// else in its place, and if it is ours it is opened to the group if need be; else the
+// error is [ErrForeign].
+func MakeSession(session string, mode fs.FileMode) error {
+	above := filepath.Dir(session)
+	var st unix.Stat_t
+	if unix.Lstat(above, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK && !(owner{uid: st.Uid}).isOurs() {
+		return fmt.Errorf("%s: %w: it is a link of user %d; remove it, or give another directory", above, ErrForeign, st.Uid)
+	}
+	made := true
+	err := again(func() error { return unix.Mkdir(session, uint32(mode.Perm())) })
+	if err == unix.EEXIST {
+		made, err = false, nil
+	}
+	if err != nil {
+		return &fs.PathError{Op: "mkdir", Path: session, Err: err}
+	}
+	return openSession(session, mode, func(fd int, o owner) error {
+		if made || o.mode.Perm() != mode.Perm() && isForGroup(mode) && o.uid == uint32(os.Geteuid()) {
+			return setMode(fd, mode)
+		}
+		return nil
+	})
+}
+
+// openSession opens the directory of a session, and looks whether it is to be trusted.
+func openSession(session string, mode fs.FileMode, f func(fd int, o owner) error) error {
+	fd, err := openFolder(unix.AT_FDCWD, session, session)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	o, err := ownerOf(fd)
+	if err != nil {
+		return err
+	}
+	if err := o.refuseSession(session, isForGroup(mode)); err != nil {
+		return err
+	}
+	return f(fd, o)
+}
+
+func isForGroup(mode fs.FileMode) bool { return mode.Perm()&groupWrites != 0 }
+
+// setMode is os.File's, of what is open, whatever the umask is.
+func setMode(fd int, mode fs.FileMode) error {
+	bits := uint32(mode.Perm())
+	if mode&fs.ModeSetgid != 0 {
+		bits |= unix.S_ISGID
+	}
+	return os.NewSyscallError("fchmod", again(func() error { return unix.Fchmod(fd, bits) }))
+}
+
+// MakeInstance makes the directory of an instance, with that mode, in a session that
+// [MakeSession] has made.
+func MakeInstance(dir string, mode fs.FileMode) error {
+	session, name := filepath.Split(dir)
+	session = filepath.Clean(session)
+	return openSession(session, mode, func(fd int, _ owner) error {
+		if err := again(func() error { return unix.Mkdirat(fd, name, uint32(mode.Perm())) }); err != nil {
+			return &fs.PathError{Op: "mkdir", Path: dir, Err: err}
+		}
+		at, err := openFolder(fd, name, dir)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(at)
+		return setMode(at, mode)
+	})
+}
+
+// checkControl looks at a control page that is open: whose it is. One of ours is opened
+// to the group with its directory.
+func checkControl(f *os.File) error {
+	page, err := ownerOf(int(f.Fd()))
+	if err != nil {
+		return err
+	}
+	return inParent("open", f.Name(), func(dir int, _ string) error {
+		session, err := ownerOf(dir)
+		if err == nil {
+			err = page.refuseControl(f.Name(), session)
+		}
+		if err == nil && isForGroup(session.mode) && !isForGroup(page.mode) && page.uid == uint32(os.Geteuid()) {
+			err = f.Chmod(0o660)
+		}
+		return err
+	})
+}
