@@ -18,7 +18,8 @@
 //   - Native functions have no file and no line. Frames are merged by function
 //     and module, or, where the function is unknown, by address.
 //   - Delays become the Jank markers that the viewer would derive from them.
-//   - Waits have no place: they are in the ledger.
+//   - Waits and measurements have no place: they are in the ledger. A track of nothing else
+//     is no thread.
 //   - Allocations are markers that the viewer takes out again. They have bytes,
 //     but no number of objects.
 //   - Pages have no end, and the recorder's overhead no number of samples.
@@ -100,6 +101,11 @@ func (s *Sink) Begin(t *stream.Tables) error {
 
 // Segment writes the rows of b.
 func (s *Sink) Segment(b *stream.Batch) error {
+	if kind := b.Series.Kind; kind == stream.Waits || kind == stream.Measurements { // samples have no weight
+		s.lost.Lose(b.Series.Process, kind.String(), int64(b.Len()))
+		s.walk.Pass(b.Series.Track)
+		return s.out.Err()
+	}
 	if err := s.walk.To(b.Series); err != nil {
 		return err
 	}
@@ -110,8 +116,6 @@ func (s *Sink) Segment(b *stream.Batch) error {
 		s.markers(b)
 	case stream.Delays:
 		s.thread.jank.Rows(b, s.writeJank)
-	case stream.Waits, stream.Measurements: // samples have no weight
-		s.lost.Lose(s.walk.Process, b.Series.Kind.String(), int64(b.Len()))
 	case stream.Allocations:
 		s.allocations(b)
 	default:

@@ -220,3 +220,33 @@ func TestSubcategories(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Samples have no weights, so waits have no place. A track of nothing else is no thread:
+// an empty one would say that nothing waited. The main thread is one in any case.
+func TestWaitsAreNoThread(t *testing.T) {
+	profile := build(t, func(b *streamtest.Builder, p *streamtest.Process) {
+		stack, e := b.Stack("main", "lock"), b.Event(stream.Event{Name: "note"})
+		for _, name := range []string{"a (waiting)", "b", "c (waiting)", "d (waiting)"} {
+			track := p.Track(name)
+			track.Wait(begin, stack, 2e6, 2)
+			switch name {
+			case "b":
+				track.Sample(begin, stack)
+			case "c (waiting)":
+				track.Mark(begin, stream.Instant, e)
+			}
+		}
+		p.Main.Wait(begin, stack, 1e6, 1)
+	})
+	var names []string
+	for _, thread := range members(profile.list("threads")) {
+		names = append(names, thread.text("name"))
+	}
+	if want := []string{"GeckoMain", "b", "c (waiting)"}; fmt.Sprint(names) != fmt.Sprint(want) {
+		t.Errorf("threads %q, want %q", names, want)
+	}
+	log := compact(t, profile.object("profileGatheringLog"))
+	if !strings.Contains(log, `"count":5`) || !strings.Contains(log, `"what":"waits"`) {
+		t.Errorf("the ledger: %s", log)
+	}
+}

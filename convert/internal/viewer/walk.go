@@ -28,7 +28,7 @@ const (
 )
 
 // Walk leads through a profile from front to back: all processes, of each all
-// threads, whether they have rows or not, then its parts, the rows of one kind
+// threads, whether they have rows or not but for those that were passed, then its parts, the rows of one kind
 // that belong to no thread. Process, Track, Main and Part are where it is.
 type Walk struct {
 	Process stream.ProcessID // 0 before the first
@@ -40,17 +40,18 @@ type Walk struct {
 	step    func(Step)
 	tracks  [][]stream.TrackID // by ProcessID
 	next    int                // in the tracks of Process: the first not yet begun
-	threads bool               // there may come more of Process
-	thread  bool               // one has begun
-	markers bool               // of it
-	part    bool               // one has begun
-	parts   [numKinds]bool     // of Process, begun or behind
+	passed  map[stream.TrackID]bool
+	threads bool           // there may come more of Process
+	thread  bool           // one has begun
+	markers bool           // of it
+	part    bool           // one has begun
+	parts   [numKinds]bool // of Process, begun or behind
 }
 
 // Begin begins the first process; a profile of nothing has one, too. step is
 // called for each step.
 func (w *Walk) Begin(t *stream.Tables, step func(Step)) {
-	w.tables, w.step, w.tracks = t, step, tracksOf(t)
+	w.tables, w.step, w.tracks, w.passed = t, step, tracksOf(t), map[stream.TrackID]bool{}
 	w.beginProcess(1)
 }
 
@@ -69,6 +70,10 @@ func (w *Walk) To(s stream.Series) error {
 	}
 	return w.toPart(s.Kind)
 }
+
+// Pass says that a track has rows for which a format has no place. If nothing else comes
+// of it, it is no thread: an empty one says that nothing was there.
+func (w *Walk) Pass(track stream.TrackID) { w.passed[track] = true }
 
 // End goes to the end of the last process.
 func (w *Walk) End() {
@@ -116,15 +121,20 @@ func (w *Walk) enter(track stream.TrackID) bool {
 		if w.next == len(w.tracks[w.Process]) {
 			return false
 		}
-		w.beginThread()
+		w.beginThread(track)
 	}
 	return true
 }
 
-func (w *Walk) beginThread() {
+// beginThread goes to the next track. One that was passed is a thread only if it is the
+// main one, which each process has, or wanted.
+func (w *Walk) beginThread(wanted stream.TrackID) {
 	w.endThread()
 	w.Track, w.Main = w.tracks[w.Process][w.next], w.next == 0
 	w.next++
+	if w.passed[w.Track] && !w.Main && w.Track != wanted {
+		return
+	}
 	w.thread, w.markers = true, false
 	w.step(BeginThread)
 }
@@ -150,7 +160,7 @@ func (w *Walk) endThreads() {
 		return
 	}
 	for w.next < len(w.tracks[w.Process]) {
-		w.beginThread()
+		w.beginThread(0)
 	}
 	w.endThread()
 	w.step(EndThreads)
