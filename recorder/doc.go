@@ -160,7 +160,7 @@
 // # Environment
 //
 // Options that are not set come from the environment; GPROF_HELP=1 makes
-// package auto print the list. GPROF_SESSION and GPROF_LIMIT go before the
+// [Start] and package auto print the list to standard error. GPROF_SESSION and GPROF_LIMIT go before the
 // options, because the operator says them. GPROF=off keeps Start from recording.
 //
 // A recorder tells the processes that it starts where to record and who their

@@ -27,6 +27,7 @@ var children = map[string]func(){
 	"host":     hostChild,
 	"cut":      cutChild,
 	"early":    earlyChild,
+	"helped":   helpedChild,
 }
 
 func TestMain(m *testing.M) {

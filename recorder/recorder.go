@@ -127,6 +127,7 @@ var (
 // Where package auto has started a recorder, the first Start returns that one:
 // it goes on with what the environment says, and o is passed over.
 func Start(o Options) (*Recorder, error) {
+	Help(os.Stderr)
 	if !claimed.CompareAndSwap(false, true) {
 		if r := takeOver(); r != nil {
 			return r, nil

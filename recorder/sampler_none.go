@@ -24,9 +24,10 @@ func (*sampler) longestSleep() time.Duration { return round }
 func (*sampler) leaveCounter(*Recorder)      {}
 func (*sampler) dropCut(*Recorder) int       { return 0 }
 
-func noteLabels(*Track) {}
-func enterTrack(*Track) {}
-func leaveTrack(*Track) {}
+func noteLabels(*Track, uint64) {}
+func goroutineID() uint64       { return 0 }
+func enterTrack(*Track) uint64  { return 0 }
+func leaveTrack(*Track, uint64) {}
 
 // LabelScope is a label that has begun.
 type LabelScope struct{}

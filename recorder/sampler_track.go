@@ -10,21 +10,26 @@ import (
 	"gprof/rawformat"
 )
 
-// labelled knows by which label sets goroutines are on a track. The runtime keeps
-// a goroutine's set by its address, and hands it on to those that it starts. As
-// long as a set is here its address means nothing else; what is dropped here
-// means nothing.
+// labelled knows which goroutines are on a track, and which were a moment ago: samples
+// are looked at later.
 //
-// Within a track the program may give the goroutine labels of its own, as pprof.Do
-// does, which makes another set. So it also knows which goroutines are on a track,
-// and which were a moment ago: samples are looked at later.
+// It also knows their label sets, for goroutines of which it has no room to note more.
+// The runtime keeps a goroutine's set by its address. As long as a set is here its
+// address means nothing else; what is dropped here means nothing. Goroutines inherit
+// the set of the one that starts them, so it counts only with the number of its own.
 var labelled struct {
 	sync.Mutex
-	tracks map[uintptr]*Track
+	tracks map[uintptr]owned
 	order  [maxLabelSets]unsafe.Pointer // keeps them
 	next   int
 	stays  map[uint64][]stay // by goroutine
 	count  int               // of stays
+}
+
+// owned is the track of a label set, and the goroutine that it was made for.
+type owned struct {
+	track     *Track
+	goroutine uint64 // 0: not known
 }
 
 // stay is the time that a goroutine spends on a track, up to 0 while it does.
@@ -39,8 +44,8 @@ const (
 	stayKept     = Time(time.Second)
 )
 
-// noteLabels notes that the calling goroutine's labels put it on a track.
-func noteLabels(t *Track) {
+// noteLabels notes that the labels of the calling goroutine put it on a track.
+func noteLabels(t *Track, goroutine uint64) {
 	set := runtime_getProfLabel()
 	if set == nil {
 		return
@@ -49,36 +54,38 @@ func noteLabels(t *Track) {
 	l.Lock()
 	defer l.Unlock()
 	if l.tracks == nil {
-		l.tracks = map[uintptr]*Track{}
+		l.tracks = map[uintptr]owned{}
 	}
 	at := uintptr(set)
-	if l.tracks[at] == nil {
+	if l.tracks[at].track == nil {
 		delete(l.tracks, uintptr(l.order[l.next]))
 		l.order[l.next] = set
 		l.next = (l.next + 1) % maxLabelSets
 	}
-	l.tracks[at] = t
+	l.tracks[at] = owned{t, goroutine}
 }
 
-// enterTrack notes that the calling goroutine is on a track from now on.
-func enterTrack(t *Track) {
-	noteLabels(t)
+// enterTrack notes that the calling goroutine is on a track from now on, and returns
+// its number.
+func enterTrack(t *Track) (id uint64) {
 	l, id := &labelled, goroutineID()
+	noteLabels(t, id)
 	l.Lock()
 	defer l.Unlock()
 	if id == 0 || l.count >= maxStays {
-		return
+		return id
 	}
 	if l.stays == nil {
 		l.stays = map[uint64][]stay{}
 	}
 	l.stays[id] = append(l.stays[id], stay{track: t, from: Now()})
 	l.count++
+	return id
 }
 
-// leaveTrack notes that the calling goroutine is not on a track any more.
-func leaveTrack(t *Track) {
-	l, id := &labelled, goroutineID()
+// leaveTrack notes that a goroutine is not on a track any more.
+func leaveTrack(t *Track, id uint64) {
+	l := &labelled
 	l.Lock()
 	defer l.Unlock()
 	stays := l.stays[id]
@@ -120,20 +127,17 @@ func goroutineID() uint64 {
 // trackOf is the track that a sample was taken on, nil if it is not known. What
 // is now where its labels were may be something else: they are not looked at.
 func (r *Recorder) trackOf(rec *rawformat.StackRecord) *Track {
-	if rec.Labels == 0 {
-		return nil
-	}
 	l := &labelled
 	l.Lock()
 	defer l.Unlock()
-	if t := l.tracks[uintptr(rec.Labels)]; t != nil {
-		return t
-	}
 	stays, at := l.stays[rec.Goroutine], tick(rec.Time)
 	for i := len(stays) - 1; i >= 0; i-- {
 		if s := stays[i]; r.clock.at(s.from) <= at && (s.to == 0 || at <= r.clock.at(s.to)) {
 			return s.track
 		}
+	}
+	if set := l.tracks[uintptr(rec.Labels)]; len(stays) == 0 && (set.goroutine == rec.Goroutine || set.goroutine == 0) {
+		return set.track
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"text/tabwriter"
 	"time"
 
@@ -62,7 +63,7 @@ var environmentTable = []struct {
 	{"GPROF_SERVICE", "NAME", "name of the service", (*settings).setService},
 	{"GPROF_VERSION", "VERSION", "version of the service", func(s *settings, v string) error { s.Version = v; return nil }},
 	{EnvParent, "INSTANCE", "set by the recorder of the parent process", (*settings).setParent},
-	{EnvHelp, "1", "programs that import gprof/recorder/auto print this list", func(*settings, string) error { return nil }},
+	{EnvHelp, "1", "programs that embed the recorder print this list when they start it", func(*settings, string) error { return nil }},
 }
 
 // readSettings reads the environment. An empty value counts as none. The error
@@ -79,6 +80,20 @@ func readSettings() (s *settings, first error) {
 		}
 	}
 	return s, first
+}
+
+// helped is true once the list was printed.
+var helped atomic.Bool
+
+// Help writes what can be set in the environment if GPROF_HELP asks for it, once in a
+// process. [Start] and package auto call it; it tells that the program embeds the
+// recorder, also where it records nothing.
+func Help(w io.Writer) {
+	if on, _ := ParseSwitch(os.Getenv(EnvHelp)); !on || helped.Swap(true) { // help isn't worth an error
+		return
+	}
+	fmt.Fprintln(w, "gprof: what can be set in the environment:")
+	Settings(w) // if w is gone, so is whoever asked
 }
 
 // Settings writes the list of what can be set in the environment.

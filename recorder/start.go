@@ -101,7 +101,7 @@ func (r *Recorder) employ(work func()) {
 	go func() {
 		defer r.crew.Done()
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(trackLabel, ownTrack.name)))
-		noteLabels(ownTrack)
+		noteLabels(ownTrack, goroutineID())
 		r.contain(work) // Err tells
 	}()
 }

@@ -30,19 +30,24 @@ type Track struct {
 // Work is what a goroutine does on a track, from [NewTrack] to End.
 type Work struct {
 	*Track
-	outer context.Context
-	ended atomic.Bool
+	goroutine uint64 // 0: not known
+	outer     context.Context
+	ended     atomic.Bool
 }
 
-// NewTrack puts the calling goroutine, and those that it starts, on the track of
-// that name: ctx and the goroutine get a pprof label. End takes the goroutine
-// off again. When a process has too many names the track's events belong to the
+// NewTrack puts the calling goroutine on the track of that name, until End. Goroutines
+// that it starts are not on the track: one that should be calls NewTrack with the same
+// name itself. When a process has too many names the track's events belong to the
 // process, which is counted.
+//
+// ctx and the goroutine get a pprof label, gprof.track, which the program's own
+// profiles show. Goroutines inherit labels, and [CPUPprof] knows nothing else of them:
+// its samples of goroutines that were started meanwhile are on the track, too.
 func NewTrack(ctx context.Context, name string) (context.Context, *Work) {
 	inner := pprof.WithLabels(ctx, pprof.Labels(trackLabel, name))
 	pprof.SetGoroutineLabels(inner)
 	w := &Work{Track: defined.track(name), outer: ctx}
-	enterTrack(w.Track)
+	w.goroutine = enterTrack(w.Track)
 	if w.users.Add(1) == 1 {
 		w.note(rawformat.KindTrackStart)
 	}
@@ -59,7 +64,7 @@ func (w *Work) End() {
 	if w.users.Add(-1) == 0 {
 		w.note(rawformat.KindTrackEnd)
 	}
-	leaveTrack(w.Track)
+	leaveTrack(w.Track, w.goroutine)
 	pprof.SetGoroutineLabels(w.outer)
 }
 

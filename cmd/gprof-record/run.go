@@ -227,5 +227,5 @@ func (s *streams) report(session string, recorded int) {
 	s.say("hint: see above if the program said why; else")
 	s.say("hint: it must be a Go program that imports gprof/recorder and calls recorder.Start, or has the line")
 	s.say("hint:     import _ \"gprof/recorder/auto\"")
-	s.say("hint: GPROF_HELP=1 shows whether it does")
+	s.say("hint: with GPROF_HELP=1 in its environment such a program prints what can be set")
 }

@@ -32,10 +32,7 @@ var started *recorder.Recorder
 func Recorder() *recorder.Recorder { return started }
 
 func start(stderr io.Writer) {
-	if on, _ := recorder.ParseSwitch(os.Getenv(recorder.EnvHelp)); on { // help isn't worth an error
-		fmt.Fprintln(stderr, "gprof: what can be set in the environment:")
-		recorder.Settings(stderr) // if standard error is gone, so is whoever asked
-	}
+	recorder.Help(stderr)
 	value := os.Getenv(recorder.EnvSwitch)
 	on, err := recorder.ParseSwitch(value)
 	if err != nil {
