@@ -76,7 +76,9 @@
 // crashes of a loop) have a floor too, and what they recorded within their Keep
 // is protected as far as half the limit suffices for both. Others have no guard,
 // nor have those that wish to Keep nothing, or that ended as they should. An instance whose last
-// chunk goes is removed, directory and slot.
+// chunk goes is removed, slot and directory, but for a tomb: meta, cut to what names the
+// process, and exit, which says how much went. A session has 32 tombs at most, the newest,
+// of a few KB each, beside its limit.
 //
 // The dead: who finds one writes its exit record if there is none ("found
 // dead", at the time of its last commit, with its parent's hand-out mark), and

@@ -106,15 +106,7 @@ func (o *opening) gaps() {
 // discarded is how many bytes of index were discarded, as far as known. The
 // chunks of a process have one capacity.
 func (o *opening) discarded() uint64 {
-	var capacity uint64
-	chunks := min(o.p.number(rawformat.MetaDiscarded), 1<<32)
-	for _, im := range o.p.known() {
-		chunks = max(chunks, uint64(im.Header.Discarded))
-		capacity = max(capacity, uint64(im.Header.Capacity))
-	}
-	if o.p.Exit != nil {
-		chunks = max(chunks, min(o.p.Exit.Discarded, 1<<32))
-	}
+	chunks, capacity := o.p.discarded()
 	for _, pr := range o.p.Problems {
 		if pr.Class == Stale {
 			chunks++

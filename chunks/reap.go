@@ -102,7 +102,7 @@ func (c *Control) bequeath(at int, r *remains) {
 }
 
 // trim removes the chunks of a dead instance that were asked for, down to its
-// guard, and all of it when no chunk remains.
+// guard. When no chunk remains, a tomb does.
 func (c *Control) trim(a *account) error {
 	return c.withClaim(a.at, a.Instance, func(at int, instance uint64) error {
 		r, err := openRemains(c.dir(instance))
@@ -121,8 +121,10 @@ func (c *Control) trim(a *account) error {
 				c.bequeath(at, r)
 				return nil
 			}
-		}
-		if err := erase(c.dir(instance)); err != nil {
+			if err := r.entomb(); err != nil {
+				return err
+			}
+		} else if err := erase(c.dir(instance)); err != nil {
 			return err
 		}
 		return c.release(at, instance)
@@ -136,6 +138,9 @@ func (c *Control) adopt(instance uint64) error {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() {
 		return nil // it went meanwhile
+	}
+	if isTomb(dir) {
+		return nil
 	}
 	_, err = os.Lstat(filepath.Join(dir, lockName))
 	if errors.Is(err, fs.ErrNotExist) && time.Since(info.ModTime()) < time.Minute {

@@ -290,27 +290,33 @@ func (p *Process) keep() time.Duration {
 // defaultKeep is for recordings whose meta does not say.
 const defaultKeep = time.Minute
 
-// erase removes an instance directory that nobody needs: our own files by name,
-// the lock last. What else lies there keeps the directory.
+// erase removes an instance directory that nobody needs. What else lies there keeps
+// the directory.
 func erase(dir string) error {
+	if err := clearDir(dir); err != nil {
+		return err
+	}
+	removeDir(dir) // it may hold what is not ours
+	return nil
+}
+
+// clearDir removes our own files by name, the lock last, but for those that are to
+// stay.
+func clearDir(dir string, stay ...string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	var errs error
 	for _, e := range entries {
-		if ours(e.Name()) && e.Name() != lockName {
+		if ours(e.Name()) && e.Name() != lockName && !slices.Contains(stay, e.Name()) {
 			errs = errors.Join(errs, remove(filepath.Join(dir, e.Name())))
 		}
 	}
 	if errs != nil {
 		return errs
 	}
-	if err := remove(filepath.Join(dir, lockName)); err != nil {
-		return err
-	}
-	removeDir(dir) // it may hold what is not ours
-	return nil
+	return remove(filepath.Join(dir, lockName))
 }
 
 // ours reports whether a file in an instance directory bears one of our names.
