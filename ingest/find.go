@@ -43,6 +43,7 @@ type Found struct {
 	Processes []*Process // by start time and instance
 	Warnings  []*Warning // what was left out of the inputs, and why
 	twice     []*Process // copies of a process that is in Processes
+	removed   []*Process // of which all made way for others
 	again     []string   // names of chunk files that were given twice
 	archives  []string   // files on disk that processes are read from
 	spools    []*archive.Spool
@@ -85,6 +86,7 @@ func Find(inputs []string, o Options) (*Found, error) {
 	loose := looseChunks{}
 	for _, s := range r.searchAll(paths) {
 		f.Processes = append(f.Processes, s.processes...)
+		f.removed = append(f.removed, s.removed...)
 		f.Warnings = append(f.Warnings, s.warnings...)
 		f.archives = append(f.archives, s.archives...)
 		f.spools = append(f.spools, s.spools...)
@@ -94,6 +96,7 @@ func Find(inputs []string, o Options) (*Found, error) {
 	r.openLoose(f, &loose)
 	f.openSymbols(o.Symbols)
 	f.order()
+	f.setAside()
 	if len(f.Processes) == 0 {
 		f.Close()
 		return nil, f.nothing()
@@ -108,6 +111,10 @@ const maxReasons = 20
 // nothing says why there is no recording.
 func (f *Found) nothing() error {
 	errs := []error{ErrNothing}
+	for _, p := range f.removed {
+		d := p.Discards()
+		errs = append(errs, fmt.Errorf("%s: all that it recorded, %s, made way for others of its session; a larger limit keeps more", p.Location, d.span()))
+	}
 	for i, w := range f.Warnings {
 		if i == maxReasons {
 			errs = append(errs, fmt.Errorf("and %d more like these", len(f.Warnings)-i))

@@ -214,7 +214,7 @@ func TestWrappedRingHasNoHoles(t *testing.T) {
 	if first == 0 || uint64(len(got.seen)) != w.n-first {
 		t.Errorf("%d events from %d to %d", len(got.seen), first, w.n)
 	}
-	if lines := got.tables.Ledger.Lines(); len(lines) != 0 {
-		t.Errorf("ledger of a whole recording: %+v", lines)
+	if lines := got.tables.Ledger.Lines(); len(lines) != 1 || lines[0].Reason != stream.ReasonDiscarded {
+		t.Errorf("ledger of a whole ring that has turned: %+v", lines)
 	}
 }

@@ -23,7 +23,7 @@ func (f *Found) Pack(w io.Writer, o PackOptions) (PackSummary, error) {
 		return PackSummary{}, err
 	}
 	all := make([]pack.Process, 0, len(f.Processes)+len(f.twice))
-	for _, p := range slices.Concat(f.Processes, f.twice) {
+	for _, p := range slices.Concat(f.Processes, f.twice, f.removed) {
 		all = append(all, p.packable())
 	}
 	return pack.Write(w, all, o)
@@ -38,7 +38,7 @@ func (f *Found) Unpack(dir string, report func(error)) error {
 	if err := f.ours("unpacked"); err != nil {
 		return err
 	}
-	for _, p := range f.Processes {
+	for _, p := range slices.Concat(f.Processes, f.removed) {
 		if err := pack.Unpack(dir, p.packable(), report); err != nil {
 			return err
 		}

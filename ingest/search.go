@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"gprof/chunks"
+	"gprof/decode"
 	"gprof/ingest/archive"
 	"gprof/ingest/patience"
 )
@@ -27,6 +28,7 @@ const maxLevel = 2
 type search struct {
 	*finder
 	processes []*Process
+	removed   []*Process
 	chunks    []string // files on disk that are inputs by themselves
 	warnings  []*Warning
 	archives  []string
@@ -134,7 +136,7 @@ func (s *search) tree(l location, depth int) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	before, process := len(s.processes), isProcess(entries)
+	before, process := len(s.processes)+len(s.removed), isProcess(entries)
 	if process {
 		err = s.process(l)
 	}
@@ -155,12 +157,13 @@ func (s *search) tree(l location, depth int) (n int, err error) {
 	for i := range parts {
 		s.take(&parts[i])
 	}
-	return len(s.processes) - before, err
+	return len(s.processes) + len(s.removed) - before, err
 }
 
 // take adds what a part of the search has found.
 func (s *search) take(part *search) {
 	s.processes = append(s.processes, part.processes...)
+	s.removed = append(s.removed, part.removed...)
 	s.chunks = append(s.chunks, part.chunks...)
 	s.warnings = append(s.warnings, part.warnings...)
 	s.archives = append(s.archives, part.archives...)
@@ -199,6 +202,11 @@ func (s *search) add(p *chunks.Process, l location) {
 	found := &Process{Process: p, Location: l.path, Alive: s.alive(l.disk), files: l.files, disk: l.disk}
 	if (found.Alive || found.Snapshot()) && p.Exit == nil {
 		p.Rest = nil
+	}
+	if p.Removed() {
+		found.clock, _ = decode.ClockOf(p) // it needs no place beside others
+		s.removed = append(s.removed, found)
+		return
 	}
 	s.processes = append(s.processes, found)
 }

@@ -49,6 +49,7 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 		}
 	}
 	describe(tables, processes)
+	f.noteDiscards(processes, &tables.Ledger)
 	recorded, others := f.recorded(tables, processes, inputs, s.Grouping), f.foreignSources(tables, processes, s.Grouping)
 	for i, p := range processes {
 		others = append(others, p.windows(tables, stream.ProcessID(i+1), s.Grouping)...)

@@ -47,6 +47,7 @@ const (
 	ReasonFiltered                  // rows, chunks or processes that were not asked for
 	ReasonImpossible                // value that can't be: an index out of range, an end before its start
 	ReasonNewer                     // file of a later version of its format than is known
+	ReasonDiscarded                 // chunks that made way for what came later
 	numReasons
 )
 
@@ -83,6 +84,7 @@ var Reasons = [numReasons]struct {
 	ReasonFiltered:    {"filtered", Info, "not asked for"},
 	ReasonImpossible:  {"impossible", Loss, "cannot be as it stands: left out or changed"},
 	ReasonNewer:       {"newer", Unsure, "of a later version: read as far as it is known"},
+	ReasonDiscarded:   {"discarded", Info, "made way for newer ones: the ring was full"},
 }
 
 // Line is one entry of the ledger: how much of what, in which process.

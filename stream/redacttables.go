@@ -293,7 +293,7 @@ func (l *Line) placedByRecorder() bool {
 		return true
 	case l.ofInputs():
 		return false
-	case l.Reason == ReasonClock, l.Reason == ReasonMalformed, l.Reason == ReasonUndefined, l.Reason == ReasonLeftOut, l.Reason == ReasonFiltered,
+	case l.Reason == ReasonClock, l.Reason == ReasonMalformed, l.Reason == ReasonUndefined, l.Reason == ReasonLeftOut, l.Reason == ReasonFiltered, l.Reason == ReasonDiscarded,
 		l.Reason == ReasonExpired && l.What == "processes":
 		return true
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,9 +98,25 @@ type summary struct {
 	End       time.Time         `json:"end,omitzero"`   // of the latest
 	Counts    map[string]int64  `json:"counts"`
 	Processes []*processSummary `json:"processes"`
-	Frames    int               `json:"frames"`  // in use
-	Unnamed   []*unnamedFrames  `json:"unnamed"` // of them, by module
+	Frames    int               `json:"frames"`            // in use
+	Unnamed   []*unnamedFrames  `json:"unnamed"`           // of them, by module
+	Removed   []*removedSummary `json:"removed,omitempty"` // processes of which all made way for others
 	Ledger    []ledgerLine      `json:"ledger"`
+}
+
+// discardSummary is what made way for what came later.
+type discardSummary struct {
+	Chunks int64     `json:"chunks"`
+	Bytes  int64     `json:"bytes"`
+	From   time.Time `json:"from,omitzero"`
+	To     time.Time `json:"to,omitzero"`
+}
+
+type removedSummary struct {
+	Instance  string          `json:"instance"`
+	Pid       uint32          `json:"pid"`
+	Title     string          `json:"title,omitempty"` // missing if values are redacted
+	Discarded *discardSummary `json:"discarded"`
 }
 
 type processSummary struct {
@@ -128,6 +145,7 @@ type processSummary struct {
 	Lacks    string            `json:"lacks,omitempty"`  // what files of that format do not tell
 	Chunks   int               `json:"chunks"`
 	Bytes    int64             `json:"bytes"` // committed
+	Gone     *discardSummary   `json:"discarded,omitempty"`
 	Counts   map[string]int64  `json:"counts"`
 	Events   map[string]int64  `json:"events"` // markers by event
 	Counters []*counterSummary `json:"counters"`
@@ -256,7 +274,44 @@ func (m *summary) locate(found *ingest.Found, l *levels, t *stream.Tables, redac
 		}
 		p.Ended = newEnding(&t.Processes[i], f, l.last[stream.ProcessID(i+1)])
 		p.State = p.Ended.State
+		p.Gone = newDiscardSummary(f)
 	}
+	for _, f := range found.Gone() {
+		r := &removedSummary{Instance: f.Name(), Pid: f.Pid, Discarded: newDiscardSummary(f)}
+		if !redacted {
+			r.Title = f.Title()
+		}
+		m.Removed = append(m.Removed, r)
+	}
+}
+
+// newDiscardSummary is nil if nothing of the process made way.
+func newDiscardSummary(p *ingest.Process) *discardSummary {
+	d := p.Discards()
+	if d.Chunks == 0 {
+		return nil
+	}
+	s := &discardSummary{Chunks: d.Chunks, Bytes: d.Bytes}
+	if d.From != 0 {
+		s.From = moment(d.From)
+	}
+	if d.To != 0 {
+		s.To = moment(d.To)
+	}
+	return s
+}
+
+// String tells a person.
+func (d *discardSummary) String() string {
+	const layout = "2006-01-02 15:04:05.000"
+	text := fmt.Sprintf("%s, %s", count(int(d.Chunks), "chunk"), formatBytes(d.Bytes))
+	if !d.From.IsZero() {
+		text += ", from " + d.From.Format(layout)
+	}
+	if !d.To.IsZero() {
+		text += " to " + d.To.Format(layout)
+	}
+	return text
 }
 
 // print tells a person.
@@ -268,6 +323,9 @@ func (m *summary) print(w io.Writer) {
 	fmt.Fprintf(w, "%s, %s UTC, %v\n", count(len(m.Processes), "process"), m.Start.Format("2006-01-02 15:04:05.000"), m.End.Sub(m.Start).Round(time.Millisecond))
 	for _, p := range m.Processes {
 		p.print(w, m.Start)
+	}
+	for _, r := range m.Removed {
+		fmt.Fprintf(w, "\n%s\n  nothing is left: it made way for others of the session\n  instance   %s\n  discarded  %s\n", stream.Printable(cmp.Or(r.Title, fmt.Sprintf("pid %d", r.Pid))), r.Instance, r.Discarded)
 	}
 	m.printUnnamed(w)
 	m.printLarge(w)
@@ -308,6 +366,9 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 		fmt.Fprintf(w, "  lacks\t%s\n", p.Lacks)
 	} else {
 		fmt.Fprintf(w, "  recorded\t+%v to +%v, %s in %s\n", from, to, formatBytes(p.Bytes), count(p.Chunks, "chunk"))
+	}
+	if p.Gone != nil {
+		fmt.Fprintf(w, "  discarded\t%v\n", p.Gone)
 	}
 	p.printCounts(w)
 	for _, t := range p.Traces {

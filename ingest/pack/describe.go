@@ -13,7 +13,7 @@ type Description struct {
 	Pid     string
 	Start   int64 // ns since the Unix epoch, 0 unknown
 	Size    int64 // bytes of its files
-	Crashed bool  // it is dead, and did not end as it should
+	Crashed bool  // it is dead, did not end as it should, and left something
 }
 
 // Describe reads meta and exit. What cannot be read is not told.
@@ -23,7 +23,9 @@ func (p *Process) Describe() Description {
 	if err != nil {
 		return d
 	}
+	removed := len(files) > 0
 	for _, f := range files {
+		removed = removed && (f.kind == typeMeta || f.kind == typeExit)
 		if info, err := fs.Stat(p.FS, path.Join(p.Dir, fileName(f.kind, f.number))); err == nil {
 			d.Size += info.Size()
 		}
@@ -34,6 +36,7 @@ func (p *Process) Describe() Description {
 			d.Crashed = d.Crashed && crashed(p.records(f))
 		}
 	}
+	d.Crashed = d.Crashed && !removed
 	return d
 }
 
