@@ -92,6 +92,10 @@ func Find(inputs []string, o Options) (*Found, error) {
 		f.spools = append(f.spools, s.spools...)
 		loose.add(s.chunks)
 	}
+	if r.unpacker.Spent() {
+		f.Close()
+		return nil, fmt.Errorf("all inputs together: %w", archive.ErrBomb)
+	}
 	f.again = loose.again
 	r.openLoose(f, &loose)
 	f.openSymbols(o.Symbols)
@@ -172,10 +176,10 @@ type finder struct {
 	o     Options
 	watch *patience.Watch
 	// profiles is what the profiles of pprof have in common.
-	profiles  pprof.Pool
-	spool     *archive.Spool
-	gunzipper archive.Gunzipper
-	buffers   buffers
+	profiles pprof.Pool
+	spool    *archive.Spool
+	unpacker archive.Unpacker
+	buffers  buffers
 	// unpacking has room for maxUnpacking. Pipes don't count: they come when
 	// they come.
 	unpacking chan struct{}

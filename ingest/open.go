@@ -53,7 +53,7 @@ func (s *search) tarStream(l location, r io.Reader) error {
 	files, err := archive.ReadTar(r, s.wanted())
 	if err == nil {
 		// Who writes the pipe must not die of our closing it.
-		_, err = io.CopyN(io.Discard, r, archive.FreeBytes)
+		_, err = io.CopyN(io.Discard, r, archive.MaxSearch)
 		if err == io.EOF {
 			err = nil
 		}
@@ -104,7 +104,7 @@ func both(a, b error) error {
 
 // wanted are the files of recordings, and archives.
 func (s *search) wanted() archive.Options {
-	return archive.Options{Spool: s.spool, Want: func(name string, head []byte) int64 {
+	return archive.Options{Spool: s.spool, Budget: &s.unpacker.Budget, Want: func(name string, head []byte) int64 {
 		kind, _ := chunks.Named(path.Base(name))
 		if f := sniff(head); f != nil && !f.alone {
 			return maxStream
@@ -123,6 +123,9 @@ func (s *search) packed(l location) error {
 	if err != nil {
 		return err
 	}
+	if err := s.unpacker.Take(info.Size(), sizeOf(a)); err != nil {
+		return err
+	}
 	for _, p := range a.Problems {
 		class := archive.ErrDamaged
 		if errors.Is(p, pack.ErrCut) {
@@ -131,6 +134,20 @@ func (s *search) packed(l location) error {
 		s.warn(l, fmt.Errorf("%w: %w", class, p))
 	}
 	return s.inside(l, a, nil)
+}
+
+// sizeOf is that of all files of an archive, unpacked.
+func sizeOf(files fs.FS) (n int64) {
+	fs.WalkDir(files, ".", func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil // it is told where it is read
+		}
+		if info, err := d.Info(); err == nil {
+			n += info.Size()
+		}
+		return nil
+	})
+	return n
 }
 
 const geckoFormat = "Firefox Profiler"
@@ -172,9 +189,9 @@ func (r *reopened) ReadAt(p []byte, off int64) (int, error) {
 	return at.ReadAt(p, off)
 }
 
-func (s *search) gzip(l location, r io.Reader) error { return s.unpacked(l, r, s.gunzipper.Gunzip) }
+func (s *search) gzip(l location, r io.Reader) error { return s.unpacked(l, r, s.unpacker.Gunzip) }
 
-func (s *search) zstd(l location, r io.Reader) error { return s.unpacked(l, r, archive.Unzstd) }
+func (s *search) zstd(l location, r io.Reader) error { return s.unpacked(l, r, s.unpacker.Unzstd) }
 
 // slabs takes a file of JsonSlabs: a profile in another shape.
 func (s *search) slabs(l location) error {

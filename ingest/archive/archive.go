@@ -13,6 +13,8 @@ type Options struct {
 	Want func(path string, head []byte) (limit int64)
 	// Spool takes what cannot stay where it lies.
 	Spool *Spool
+	// Budget bounds what is unpacked.
+	Budget *Budget
 }
 
 // Head is how many bytes of a file are enough to tell what it is.

@@ -28,7 +28,7 @@ func options(t testing.TB) Options {
 func optionsIn(t testing.TB, dir string) Options {
 	s := NewSpool(dir)
 	t.Cleanup(func() { s.Close() })
-	return Options{Spool: s, Want: func(name string, _ []byte) int64 {
+	return Options{Spool: s, Budget: new(Budget), Want: func(name string, _ []byte) int64 {
 		if strings.HasPrefix(path.Base(name), "data") {
 			return limit
 		}
@@ -55,7 +55,7 @@ var tars = []shape{
 		w := gzip.NewWriter(&b)
 		w.Write(a)
 		w.Close()
-		r, err := Gunzip(&b)
+		r, err := new(Unpacker).Gunzip(&b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ var tars = []shape{
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Unzstd(bytes.NewReader(w.EncodeAll(a, nil)))
+		r, err := new(Unpacker).Unzstd(bytes.NewReader(w.EncodeAll(a, nil)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -374,13 +374,13 @@ func TestBomb(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			pr, pw := io.Pipe()
 			go func() { pw.CloseWithError(bomb(kind, pw)) }()
-			open := map[string]func(io.Reader) (io.ReadCloser, error){"gzip": Gunzip, "zstd": Unzstd}[kind]
+			open := map[string]func(io.Reader) (io.ReadCloser, error){"gzip": new(Unpacker).Gunzip, "zstd": new(Unpacker).Unzstd}[kind]
 			r, err := open(pr)
 			if err != nil {
 				t.Fatal(err)
 			}
 			in := r.(*inflated)
-			in.n = FreeBytes // as if that much had come already
+			in.unpacked = FreeBytes // as if that much had come already
 			f, err := ReadTar(in, options(t))
 			pr.Close()
 			if !errors.Is(err, ErrBomb) {

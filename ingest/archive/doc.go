@@ -31,10 +31,13 @@ const (
 	MaxDirectory = 32 << 20
 
 	// FreeBytes may be unpacked from any archive. Beyond them, MaxRatio times
-	// what the archive has: recordings shrink to a third or, where most of a
-	// ring is unused, to a hundredth.
-	FreeBytes = 1 << 30
-	MaxRatio  = 250
+	// what the archive has: recordings shrink to a third, and texts to a tenth or
+	// a thirtieth. Zeros hardly count: most of a ring may be unused.
+	FreeBytes = 64 << 20
+	MaxRatio  = 100
+
+	// MaxSearch is how far a header is looked for behind a damaged one.
+	MaxSearch = 1 << 30
 
 	// MaxWindow is the memory that a zstd stream may ask for. The highest
 	// levels of the zstd command use it.
@@ -61,7 +64,7 @@ var (
 	ErrLies    = errors.New("is not as large as it says")
 	ErrMethod  = errors.New("is encrypted, or compressed in an unknown way; unpack it with what packed it")
 	ErrMany    = errors.New("has too many members")
-	ErrBomb    = errors.New("unpacks to too much for its size")
+	ErrBomb    = errors.New("unpacks to too much for its size; if you trust it, unpack it first")
 	ErrTorn    = errors.New("is cut short")
 	ErrDamaged = errors.New("is damaged")
 	ErrSpool   = errors.New("cannot be unpacked to the temporary file")

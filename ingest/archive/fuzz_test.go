@@ -52,7 +52,7 @@ func FuzzInflate(f *testing.F) {
 	f.Add([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x04, 0, 0x19, 0, 0, 'a', 'b', 'c', 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, open := range []func(io.Reader) (io.ReadCloser, error){Gunzip, Unzstd} {
+		for _, open := range []func(io.Reader) (io.ReadCloser, error){new(Unpacker).Gunzip, new(Unpacker).Unzstd} {
 			if r, err := open(bytes.NewReader(data)); err == nil {
 				io.Copy(io.Discard, io.LimitReader(r, 1<<20))
 				r.Close()

@@ -241,7 +241,7 @@ func (t *tarScan) search(behind bool) ([]byte, error) {
 	}
 	b, limit := make([]byte, block), t.position()+maxTail
 	if !behind {
-		limit += FreeBytes
+		limit += MaxSearch
 	}
 	for t.position() < limit {
 		_, err := io.ReadFull(t.in, b)
@@ -255,7 +255,7 @@ func (t *tarScan) search(behind bool) ([]byte, error) {
 		case behind && bytes.Count(b, []byte{0}) < block:
 			t.note(fmt.Errorf("%w: other bytes follow its end", ErrDamaged))
 			behind = false
-			limit = t.position() + FreeBytes
+			limit = t.position() + MaxSearch
 		}
 	}
 	return nil, nil

@@ -28,7 +28,8 @@ func OpenZip(fsys fs.FS, name string, o Options) (*FS, error) {
 		return nil, err
 	}
 	defer closer.Close()
-	z := &zipScan{o: o, fs: newFS(), in: &countedAt{r: r, left: MaxDirectory}, part: p, size: r.Size()}
+	z := &zipScan{o: o, fs: newFS(), in: &countedAt{r: r, left: MaxDirectory}, part: p, size: r.Size(), allowance: allowance{budget: o.Budget}}
+	z.see(z.size)
 	err = z.all()
 	z.fs.sort()
 	return z.fs, err
@@ -56,13 +57,13 @@ func (c *countedAt) ReadAt(p []byte, off int64) (int, error) {
 
 // zipScan goes over the members of a zip.
 type zipScan struct {
-	o        Options
-	fs       *FS
-	in       *countedAt
-	part     *part
-	size     int64
-	unpacked int64
-	head     [Head]byte
+	o    Options
+	fs   *FS
+	in   *countedAt
+	part *part
+	size int64
+	head [Head]byte
+	allowance
 }
 
 // zipMember is a regular file and where its bytes lie, compressed.
@@ -201,9 +202,9 @@ func (z *zipScan) openMember(m zipMember) (io.ReadCloser, error) {
 // unpack copies a member. One that does not fit its checksum or its size is
 // kept as far as it went: what is in it has checksums of its own.
 func (z *zipScan) unpack(m zipMember, r io.Reader) error {
-	left := FreeBytes + MaxRatio*z.size - z.unpacked
-	off, n, err := z.o.Spool.put(r, min(int64(m.UncompressedSize64), left+1))
-	if z.unpacked += n; n > left {
+	r = &allowed{r, &z.allowance}
+	off, n, err := z.o.Spool.put(r, int64(m.UncompressedSize64))
+	if errors.Is(err, ErrBomb) {
 		return ErrBomb
 	}
 	if err == nil {

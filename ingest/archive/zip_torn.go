@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -25,8 +26,7 @@ const (
 // tells, such as that a member is a link, is not known here.
 type tornZip struct {
 	*zipScan
-	in   *bufio.Reader
-	left int64 // what may be unpacked
+	in *bufio.Reader
 }
 
 // localHeader is what stands in front of a member.
@@ -41,7 +41,7 @@ type localHeader struct {
 func (z *zipScan) salvage(whole error) error {
 	z.in.left = 1 << 62
 	raw := &counter{r: io.NewSectionReader(z.in, 0, z.size)}
-	t := &tornZip{z, bufio.NewReader(raw), FreeBytes + MaxRatio*z.size}
+	t := &tornZip{z, bufio.NewReader(raw)}
 	for range MaxMembers {
 		h, ok := t.header()
 		if !ok {
@@ -110,9 +110,7 @@ func (t *tornZip) member(h localHeader) error {
 		_, err = io.Copy(io.Discard, packed)
 		return err
 	}
-	unpacked := &counter{r: io.LimitReader(r, t.left)}
-	err = t.take(h.name, unpacked)
-	if t.left -= unpacked.n; t.left <= 0 {
+	if err = t.keep(h.name, &allowed{r, &t.allowance}); errors.Is(err, ErrBomb) {
 		return ErrBomb
 	}
 	if err != nil {
@@ -143,8 +141,8 @@ func (h *localHeader) unpacked(r io.Reader) (io.Reader, error) {
 	return nil, ErrMethod
 }
 
-// take adds a member under its name, or passes over it.
-func (t *tornZip) take(name string, r io.Reader) error {
+// keep adds a member under its name, or passes over it.
+func (t *tornZip) keep(name string, r io.Reader) error {
 	path, err := cleanName(strings.ReplaceAll(name, `\`, "/"))
 	if err != nil {
 		t.fs.refuse(name, err)

@@ -87,18 +87,33 @@ func (s *source) fill() error {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	s.sampler.code = s.pool.codeFor(s.tables, s.file.resolve)
+	known := s.tables.Stacks.Len()
 	for len(s.rows.full) == 0 {
 		sample, err := s.supply.next()
 		if err != nil {
 			return err
 		}
 		s.sampler.add(sample)
+		if now := s.tables.Stacks.Len(); now > known+maxNew { // a sample may have thousands
+			known = now
+			if s.full() {
+				return io.EOF
+			}
+		}
 	}
-	s.pool.claim(s.tables)
-	if s.tables.Full() {
+	if s.full() {
 		return io.EOF
 	}
 	return nil
+}
+
+// maxNew is after how many new stacks it is asked whether there is room for more.
+const maxNew = 1 << 14
+
+// full says how much the pool holds, and whether there is no room for more.
+func (s *source) full() bool {
+	s.pool.claim(s.tables)
+	return s.tables.Full()
 }
 
 // end ends reading; err is why it is too early, io.EOF if it is not.

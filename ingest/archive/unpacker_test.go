@@ -37,15 +37,15 @@ func unpack(r io.Reader, open func(io.Reader) (io.ReadCloser, error)) (string, e
 	return string(out), err
 }
 
-// A Gunzipper gives what Gunzip gives, and ends as it does.
-func TestGunzipper(t *testing.T) {
+// A decoder that was used before gives what a new one gives, and ends as it does.
+func TestUnpacker(t *testing.T) {
 	_, small := gzipped(10_000, 1)
 	_, large := gzipped(300_000, 2)
 	_, zeros := gzipped(0, 3)
 	broken := bytes.Clone(small)
 	broken[len(broken)-6] ^= 1
 	errLost := errors.New("connection lost")
-	var g Gunzipper
+	var g Unpacker
 	for name, open := range map[string]func() io.Reader{
 		"small":        func() io.Reader { return bytes.NewReader(small) },
 		"large":        func() io.Reader { return bytes.NewReader(large) },
@@ -60,18 +60,18 @@ func TestGunzipper(t *testing.T) {
 		"lost later":   func() io.Reader { return io.MultiReader(bytes.NewReader(large[:200_000]), iotest.ErrReader(errLost)) },
 		"byte by byte": func() io.Reader { return iotest.OneByteReader(bytes.NewReader(small)) },
 	} {
-		want, wantErr := unpack(open(), Gunzip)
+		want, wantErr := unpack(open(), new(Unpacker).Gunzip)
 		got, err := unpack(open(), g.Gunzip)
 		if got != want || fmt.Sprint(err) != fmt.Sprint(wantErr) {
-			t.Errorf("%s: %d bytes, %v; Gunzip: %d, %v", name, len(got), err, len(want), wantErr)
+			t.Errorf("%s: %d bytes, %v; of a new one: %d, %v", name, len(got), err, len(want), wantErr)
 		}
 	}
 }
 
 // What is unpacked at a time stays apart, and a stream that is closed twice gives its
 // memory to one other alone.
-func TestGunzipperApart(t *testing.T) {
-	var g Gunzipper
+func TestUnpackerApart(t *testing.T) {
+	var g Unpacker
 	var all sync.WaitGroup
 	for i := range uint64(8) {
 		all.Go(func() {
