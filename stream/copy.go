@@ -75,21 +75,22 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	if err := r.read(src); err != nil {
 		return fmt.Errorf("reading events: %w", err)
 	}
-	return s.writeTo(dst, src.Tables(), o.Progress, o.Jobs)
+	return s.writeTo(dst, src.Tables(), o)
 }
 
 // writeTo gives a sink all rows, and the tables t without what they don't refer
 // to.
-func (s *sorter) writeTo(dst Sink, t *Tables, progress func(done, total int64, phase string), jobs int) error {
+func (s *sorter) writeTo(dst Sink, t *Tables, o CopyOptions) error {
 	tables, outputs, ids, err := settle(s, t)
 	if err != nil {
 		return fmt.Errorf("preparing tables: %w", err)
 	}
+	tables.settle(o.Memory, t)
 	if err := dst.Begin(tables); err != nil {
 		return fmt.Errorf("beginning the output: %w", err)
 	}
-	w := writer{dst: dst, meter: meter{report: progress, phase: PhaseWriting, total: s.total}}
-	if err := w.write(newSegments(s, outputs, ids), jobs); err != nil {
+	w := writer{dst: dst, meter: meter{report: o.Progress, phase: PhaseWriting, total: s.total}}
+	if err := w.write(newSegments(s, outputs, ids), o.Jobs); err != nil {
 		return err
 	}
 	if err := dst.Close(); err != nil {

@@ -13,6 +13,8 @@ type ErrMemory struct {
 	Have  int64 // ceiling in bytes
 	Early bool  // too little was read to tell: Need may not be enough
 	Input bool  // it is mostly what the input takes while it is read
+
+	Output bool // it is what the output takes of the tables, all of which are known
 }
 
 func (e *ErrMemory) Error() string {
@@ -21,6 +23,9 @@ func (e *ErrMemory) Error() string {
 		about = "at least"
 	}
 	what := "unique stacks, frames and names"
+	if e.Output {
+		what = "the output's tables of " + what
+	}
 	if e.Input {
 		what = "what of the input is read at a time, and its " + what + ","
 	}
@@ -144,6 +149,56 @@ func (t *Tables) peak() int64 {
 		t.Strings.Bytes() - t.Strings.TextBytes()
 	return stacks + 3*rows + t.Strings.TextBytes() + t.counted.bytes(t)
 }
+
+// outputMemory is what there is for Sinks beside the final tables, all outputs together.
+type outputMemory struct {
+	memory int64 // the ceiling
+	taken  int64 // by the tables, and by Sinks
+}
+
+// settle leaves the Sinks of final tables the rest of a ceiling, 0 if there is none.
+// from are the tables that they were made of, which stay, and so do the numbers that
+// their rows became.
+func (t *Tables) settle(memory int64, from *Tables) {
+	if memory > 0 {
+		t.room = &outputMemory{memory: memory, taken: t.settledBytes() + from.settledBytes() + 4*int64(from.Stacks.Len()) - from.Strings.TextBytes()}
+	}
+}
+
+// settledBytes is about how much memory tables take in which nothing is looked up.
+func (t *Tables) settledBytes() int64 {
+	rows := t.Tracks.Bytes() + t.Counters.Bytes() + t.Categories.Bytes() + t.Modules.Bytes() + t.Frames.Bytes() + t.Labels.Bytes() + t.Strings.Bytes()
+	return 8*int64(t.Stacks.Len()) + rows
+}
+
+// left is what Sinks may still take; 0 is no bound.
+func (t *Tables) left() int64 {
+	if t.room == nil {
+		return 0
+	}
+	return max(1, t.room.memory-t.room.taken)
+}
+
+// Reserve is for a Sink that is about to take memory which depends on the tables, and
+// may take it only if there is no error, which is an [ErrMemory]. What is given back is
+// below 0.
+func (t *Tables) Reserve(bytes int64) error {
+	if t.room == nil {
+		return nil
+	}
+	t.room.taken += bytes
+	if t.room.taken <= t.room.memory {
+		return nil
+	}
+	return &ErrMemory{Need: mebibytes(t.room.taken+t.room.memory/8) << 20, Have: t.room.memory, Output: true}
+}
+
+// ReserveStacks is Reserve of so many bytes for each stack.
+func (t *Tables) ReserveStacks(bytes int64) error { return t.Reserve(bytes * int64(t.Stacks.Len()+1)) }
+
+// MergedStack is about how many bytes a stack takes in a second table of stacks, in which
+// it is looked up.
+const MergedStack = 8 + 16 + 16/2
 
 // countedTexts is the memory of what rows point to. What was counted is not
 // looked at again.

@@ -151,7 +151,7 @@ func (s *Splitter) end() error {
 	if err := rows.spill.flush(); err != nil {
 		return err
 	}
-	if err := rows.writeTo(out, s.brought.to, nil, 1); err != nil {
+	if err := rows.writeTo(out, s.brought.to, CopyOptions{Memory: s.tables.left(), Jobs: 1}); err != nil {
 		return err
 	}
 	s.tell(out.Added())

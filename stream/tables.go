@@ -41,6 +41,8 @@ type Tables struct {
 	held, mostHeld   int64 // by sources, now and at most
 	input, mostInput int64 // of that: what becomes no row
 	full             bool
+
+	room *outputMemory // of final tables: for Sinks; nil is no bound
 }
 
 // Process returns the process with that id.

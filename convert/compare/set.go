@@ -59,7 +59,11 @@ func New(from, to stream.Time) *Sink {
 // Begin prepares for the functions of t.
 func (s *Sink) Begin(t *stream.Tables) error {
 	keys, functions := calls.Keys(t, calls.SameFunction)
-	s.tables, s.sums, s.names = t, calls.New(t, keys), calls.NewNames()
+	s.tables, s.names = t, calls.NewNames()
+	var err error
+	if s.sums, err = calls.New(t, keys); err != nil {
+		return err
+	}
 	s.Set.functions = functions.All
 	return nil
 }

@@ -61,6 +61,9 @@ func New(w *ordered.Writer, dir string) *Sink { return &Sink{pipe: w, sums: asid
 
 // Begin makes the tree of names.
 func (s *Sink) Begin(t *stream.Tables) error {
+	if err := t.ReserveStacks(nodeBytes); err != nil {
+		return err
+	}
 	s.tables = t
 	s.totals = totals.New(t, s.track)
 	s.tree.build(t)

@@ -21,6 +21,9 @@ type node struct {
 	text   int32 // in texts
 }
 
+// nodeBytes is what the tree, and the sums by its nodes, take for each stack.
+const nodeBytes = stream.MergedStack + 4 + 4*4 + 8 + 4 + 8
+
 // build makes the tree.
 //
 //  1. Each frame gets a text, and each text a number by which it sorts.

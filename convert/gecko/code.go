@@ -1,6 +1,10 @@
 package gecko
 
-import "gprof/stream"
+import (
+	"unsafe"
+
+	"gprof/stream"
+)
 
 // code is the functions of the run as the format can tell them apart: many
 // places in one function of one module become one frame, and stacks that differ
@@ -71,10 +75,17 @@ const (
 // lie there already; so such a frame has an address one higher than the same
 // frame where it was sampled, and a stack whose last frame is known by its address
 // is two.
-func (c *code) build(t *stream.Tables) {
+func (c *code) build(t *stream.Tables) error {
 	c.tables = t
 	c.merged = stream.Tables{}
 	sampled, calling := c.mergeFrames(t)
+	merged := int64(stream.MergedStack + 4)
+	if calling != nil {
+		merged *= 2
+	}
+	if err := t.ReserveStacks(merged); err != nil {
+		return err
+	}
 	c.stacks, c.calls = make([]stream.StackID, t.Stacks.Len()+1), nil
 	calls := c.stacks
 	if calling != nil {
@@ -88,9 +99,15 @@ func (c *code) build(t *stream.Tables) {
 			calls[id] = c.merged.Stacks.Intern(calls[parent], calling[frame])
 		}
 	}
+	// A node, its places among those that its caller called, and its row in the
+	// table of a thread.
+	if err := t.Reserve(int64(unsafe.Sizeof(node{})+unsafe.Sizeof(pair{})+3*4) * int64(c.merged.Stacks.Len())); err != nil {
+		return err
+	}
 	c.layOut()
 	c.markNative()
 	c.placeModules()
+	return nil
 }
 
 // mergeFrames returns what frames are merged to where they were sampled, and where

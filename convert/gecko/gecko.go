@@ -88,7 +88,9 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
 	s.lost = viewer.NewLedger(t)
 	s.start = viewer.StartOf(t)
-	s.code.build(t)
+	if err := s.code.build(t); err != nil {
+		return err
+	}
 	s.categories = viewer.CategoriesOf(t)
 	s.types = viewer.MarkerTypes(t, s.categories, viewer.Gecko)
 	s.lostArguments = make([]atomic.Int64, max(1, len(t.Processes))+1)

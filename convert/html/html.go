@@ -57,7 +57,10 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
 	s.lines = t.Ledger.Lines() // other sinks may add to it
 	s.caption = flame.NewCaption(t, s.lines)
-	s.tree = flame.NewTree(t)
+	var err error
+	if s.tree, err = flame.NewTree(t); err != nil {
+		return err
+	}
 	s.axis = newAxis(s.caption.Start, s.caption.End)
 	s.cells = newCells(s.tree, s.most)
 	s.density = make([][]int64, t.Tracks.Len()+1)

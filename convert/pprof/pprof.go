@@ -89,6 +89,9 @@ func New(w *ordered.Writer, o Options) *Sink { return &Sink{pipe: w, options: o}
 
 // Begin makes tables ready.
 func (s *Sink) Begin(t *stream.Tables) error {
+	if err := t.ReserveStacks(3 * 4); err != nil { // where its sums are, and how it is encoded
+		return err
+	}
 	s.tables = t
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.types.build(t)

@@ -130,7 +130,10 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	if s.frame != nil {
 		var keys []calls.Key
 		keys, s.names = calls.Keys(t, s.frame)
-		s.sums = calls.New(t, keys)
+		var err error
+		if s.sums, err = calls.New(t, keys); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ package calls
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"gprof/stream"
 )
@@ -75,15 +76,21 @@ type Sums struct {
 	at     []int32 // by Key: 1 and where it is in sums
 }
 
+// sumBytes is what Sums take for each stack.
+const sumBytes = 2*int64(unsafe.Sizeof(Amount{})) + 2 + 4
+
 // New returns Sums of the samples of an output of t. keys are those of frames,
-// by FrameID; the one of no frame is not looked at.
-func New(t *stream.Tables, keys []Key) *Sums {
+// by FrameID; the one of no frame is not looked at. The error is an [stream.ErrMemory].
+func New(t *stream.Tables, keys []Key) (*Sums, error) {
+	if err := t.ReserveStacks(sumBytes); err != nil {
+		return nil, err
+	}
 	n := t.Stacks.Len() + 1
 	s := &Sums{tables: t, keys: slices.Clone(keys), self: make([]Amount, n), called: make([]Amount, n), seen: make([]bool, n)}
 	s.keys[0] = 0
 	s.at = make([]int32, slices.Max(s.keys)+1)
 	s.findOuter()
-	return s
+	return s, nil
 }
 
 // key is that of a stack's innermost frame.

@@ -19,8 +19,10 @@ type sink struct {
 
 func (s *sink) Begin(t *stream.Tables) error {
 	keys, names := Keys(t, s.name)
-	s.sums, s.names = New(t, keys), names
-	return nil
+	var err error
+	s.sums, err = New(t, keys)
+	s.names = names
+	return err
 }
 
 func (s *sink) Segment(b *stream.Batch) error {

@@ -41,7 +41,10 @@ func TestTreeMergesPlaces(t *testing.T) {
 	one := b.StackOf(at("main.main", 1), at("main.work", 2))
 	two := b.StackOf(at("main.main", 3), at("main.work", 4))
 	odd := b.StackOf(at("main.main", 1), at("", 16))
-	tree := NewTree(b.Tables)
+	tree, err := NewTree(b.Tables)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if tree.Node(one) != tree.Node(two) || tree.Node(one) == tree.Node(odd) || tree.Node(0) != 0 {
 		t.Errorf("nodes %d, %d, %d", tree.Node(one), tree.Node(two), tree.Node(odd))
 	}

@@ -18,8 +18,11 @@ type Still struct {
 
 // Begin makes the tree that samples are counted in.
 func (s *Still) Begin(t *stream.Tables) error {
+	var err error
+	if s.tree, err = NewTree(t); err != nil {
+		return err
+	}
 	s.tables = t
-	s.tree = NewTree(t)
 	s.caption = NewCaption(t, t.Ledger.Lines())
 	s.self = make([]int64, len(s.tree.Parent))
 	return nil

@@ -33,8 +33,14 @@ type Tree struct {
 	nodes []int32 // by StackID
 }
 
-// NewTree makes the tree of all stacks of t.
-func NewTree(t *stream.Tables) *Tree {
+// nodeBytes is what the tree, and what is summed up by its nodes, takes for each stack.
+const nodeBytes = stream.MergedStack + 4 + 2*4 + 2*8 + 8
+
+// NewTree makes the tree of all stacks of t, if there is room for it.
+func NewTree(t *stream.Tables) (*Tree, error) {
+	if err := t.ReserveStacks(nodeBytes); err != nil {
+		return nil, err
+	}
 	var merged stream.Tables // Frames and Stacks alone
 	tree := &Tree{Frames: make([]Frame, 1), nodes: make([]int32, t.Stacks.Len()+1)}
 	frames := tree.mergeFrames(t, &merged)
@@ -48,7 +54,7 @@ func NewTree(t *stream.Tables) *Tree {
 		parent, frame := merged.Stacks.At(id)
 		tree.Parent[id], tree.Frame[id] = int32(parent), int32(frame)
 	}
-	return tree
+	return tree, nil
 }
 
 // mergeFrames fills Frames and returns their number for each frame of t.

@@ -104,6 +104,9 @@ func textAt(t *stream.Tables, id stream.StringID) string {
 // were called from, their frames, and the names of those.
 func (s *Sink) writeCode(p *part) error {
 	if s.keys == nil {
+		if err := s.tables.ReserveStacks(KeySize + 4 + 1); err != nil {
+			return err
+		}
 		s.keys = keysOf(s.tables)
 	}
 	used := p.stacks
