@@ -34,6 +34,7 @@ type Format struct {
 	Extensions []string // of file names, with the dot, without compression
 	Sums       bool     // knows Options.Buckets and Options.Sum
 	Samples    bool     // has a place for nothing but samples
+	Adds       bool     // adds up the samples of all processes
 	Binary     bool     // not fit for a terminal
 	Packed     bool     // compressed also if nothing says so: its readers expect it
 	Stamp      string   // of a format that is a directory of files: the one that says so; else ""
@@ -72,6 +73,7 @@ var formats = []Format{
 		Text:       "samples for go tool pprof and go build -pgo; always compressed",
 		Extensions: []string{".pb", ".pprof", ".pgo"},
 		Sums:       true,
+		Adds:       true,
 		Samples:    true,
 		Binary:     true,
 		Packed:     true,
@@ -83,6 +85,7 @@ var formats = []Format{
 		Name:       "folded",
 		Text:       "samples as folded stacks for flamegraph.pl, inferno and speedscope",
 		Extensions: []string{".folded", ".collapsed"},
+		Adds:       true,
 		Samples:    true,
 		open:       func(w *ordered.Writer, o Options) stream.Sink { return folded.New(w, o.SpillDir) },
 	},
@@ -90,12 +93,14 @@ var formats = []Format{
 		Name:       "html",
 		Text:       "page with an interactive flame graph, for any browser",
 		Extensions: []string{".html"},
+		Adds:       true,
 		open:       func(w *ordered.Writer, _ Options) stream.Sink { return html.New(w) },
 	},
 	{
 		Name:       "svg",
 		Text:       "picture of the flame graph, 1600 pixels wide",
 		Extensions: []string{".svg"},
+		Adds:       true,
 		Samples:    true,
 		open:       func(w *ordered.Writer, _ Options) stream.Sink { return svg.New(w) },
 	},
@@ -103,6 +108,7 @@ var formats = []Format{
 		Name:       "png",
 		Text:       "the same picture as pixels, for chats and tickets",
 		Extensions: []string{".png"},
+		Adds:       true,
 		Samples:    true,
 		Binary:     true,
 		open:       func(w *ordered.Writer, _ Options) stream.Sink { return png.New(w) },
@@ -276,5 +282,9 @@ func (f Format) New(w io.Writer, o Options) (stream.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.open(out, o), nil
+	sink := f.open(out, o)
+	if f.Adds {
+		sink = stream.CountOnce(sink)
+	}
+	return sink, nil
 }

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"path"
 	"strconv"
 	"strings"
@@ -70,6 +71,19 @@ func programName(p *stream.Process) string {
 // have recorded itself, too.
 const sampledSuffix = " (sampled)"
 
+// IsSampled reports whether p was sampled from outside, rather than recorded itself.
+func IsSampled(p *chunks.Process) bool { return meta(p, rawformat.MetaSampler) != "" }
+
+// Machine names the process that p is a recording of: it is equal for all recordings of
+// one process, but also of a later one with the same pid. "": that is not known.
+func Machine(p *chunks.Process) string {
+	boot, space, pid := BootID(p), meta(p, rawformat.MetaNamespaces), cmp.Or(meta(p, rawformat.MetaInnerPid), meta(p, rawformat.MetaPid))
+	if boot == "" || space == "" || pid == "" {
+		return ""
+	}
+	return boot + " " + space + " " + pid
+}
+
 // Parent is the instance of the process that started p, 0 if it did not record.
 func Parent(p *chunks.Process) uint64 {
 	instance, err := strconv.ParseUint(meta(p, rawformat.MetaParent), 16, 64)
@@ -128,7 +142,7 @@ func Describe(p *chunks.Process, clock Clock) stream.Process {
 		describe(&row, m.Key, m.Value)
 	}
 	row.Name = programName(&row)
-	if row.Service != "" && meta(p, rawformat.MetaSampler) != "" {
+	if row.Service != "" && IsSampled(p) {
 		row.Service += sampledSuffix
 	}
 	if m, ok := StartOf(p); ok {

@@ -125,4 +125,5 @@ func describe(tables *stream.Tables, processes []*Process) {
 		row.Parent = ids[a]
 		tables.Processes = append(tables.Processes, row)
 	}
+	findTwins(tables.Processes, processes, &tables.Ledger)
 }

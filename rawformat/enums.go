@@ -238,6 +238,7 @@ const (
 	MetaHeapRate   = "heap-rate" // bytes between heap samples at the start, 0 none are taken; missing: none are recorded
 	MetaCounterHz  = "counter-hz"
 	MetaNamespaces = "namespaces"
+	MetaInnerPid   = "inner-pid"    // in its own pid namespace, if whoever samples it sees another one
 	MetaModule     = "module"       // path of the program's main Go module
 	MetaSlowed     = "slowed-by"    // what its build adds that costs time: race, msan, asan, cover; one record each
 	MetaCPUName    = "cpu-name"     // of the machine's processor

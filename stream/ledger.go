@@ -48,6 +48,7 @@ const (
 	ReasonImpossible                // value that can't be: an index out of range, an end before its start
 	ReasonNewer                     // file of a later version of its format than is known
 	ReasonDiscarded                 // chunks that made way for what came later
+	ReasonTwin                      // process of which another recording is counted
 	numReasons
 )
 
@@ -85,6 +86,7 @@ var Reasons = [numReasons]struct {
 	ReasonImpossible:  {"impossible", Loss, "cannot be as it stands: left out or changed"},
 	ReasonNewer:       {"newer", Unsure, "of a later version: read as far as it is known"},
 	ReasonDiscarded:   {"discarded", Info, "made way for newer ones: the ring was full"},
+	ReasonTwin:        {"twin", Info, "recorded twice at the same time, counted once"},
 }
 
 // Line is one entry of the ledger: how much of what, in which process.

@@ -67,6 +67,7 @@ func (t *Tables) HasCPU() bool { return t.cpu }
 type Process struct {
 	Instance uint64 // random; names the process
 	Parent   ProcessID
+	Twin     uint64 // instance of another recording of the same process at that time, whose samples sums take; 0 none
 	Pid      int    // as the process knew itself; several may have the same
 	OutPid   int    // unique in the output; equal to Pid where that is possible
 	Name     string // of the program

@@ -125,7 +125,7 @@ func (c *conversion) sum(s *streams, found *ingest.Found, sink stream.Sink) (*su
 		return nil, err
 	}
 	bar := s.newProgress(c.Quiet)
-	written, err := c.copy(sink, temporary(), job{found: found, progress: bar.all()})
+	written, err := c.copy(stream.CountOnce(sink), temporary(), job{found: found, progress: bar.all()})
 	bar.end()
 	if err != nil {
 		return nil, err

@@ -122,6 +122,7 @@ type removedSummary struct {
 type processSummary struct {
 	Instance string            `json:"instance"`
 	Parent   string            `json:"parent,omitempty"` // instance
+	Twin     string            `json:"twin,omitempty"`   // likewise: another recording of the same process, whose samples sums take
 	Pid      int               `json:"pid"`
 	OutPid   int               `json:"output_pid"` // in outputs, where pids are unique
 	Title    string            `json:"title"`
@@ -239,6 +240,9 @@ func newProcessSummary(t *stream.Tables, p *stream.Process) *processSummary {
 	if p.Parent != 0 {
 		row.Parent = fmt.Sprintf("%016x", t.Process(p.Parent).Instance)
 	}
+	if p.Twin != 0 {
+		row.Twin = fmt.Sprintf("%016x", p.Twin)
+	}
 	row.Attrs, row.Tests = byKey(p.Attrs), byKey(p.SelfTests)
 	row.Losses = ledgerLines(&t.Ledger, func(l stream.Line) bool { return l.Process == row.Instance })
 	return row
@@ -352,6 +356,9 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 	fmt.Fprintf(w, "  instance\t%s", p.Instance)
 	if p.Parent != "" {
 		fmt.Fprintf(w, ", child of %s", p.Parent)
+	}
+	if p.Twin != "" {
+		fmt.Fprintf(w, "\n  same as\t%s: top, flame graphs and pprof take the samples of that one while both were recorded", p.Twin)
 	}
 	if len(p.Args) > 0 {
 		fmt.Fprintf(w, "\n  command\t%s", stream.Printable(strings.Join(p.Args, " ")))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"gprof/chunks"
@@ -21,6 +22,9 @@ func (s *Sampler) meta(p *process, r *recording) (records [][]byte) {
 	add(rawformat.MetaSampler, "perf_event")
 	add(rawformat.MetaService, cmp.Or(s.o.Service, p.base()))
 	add(rawformat.MetaPid, p.pid)
+	if inner := innerPid(p.pid); inner != p.pid {
+		add(rawformat.MetaInnerPid, inner)
+	}
 	if r.parent != 0 {
 		add(rawformat.MetaParent, fmt.Sprintf("%016x", r.parent))
 		if index, ok := chunks.IndexNow(s.o.Session, r.parent); ok {
@@ -68,6 +72,23 @@ func (p *process) args() []string {
 
 // maxArgs bounds the bytes of arguments that are recorded: a meta file is bounded, too.
 const maxArgs = 64 << 10
+
+// innerPid is what a process is called in its own pid namespace.
+func innerPid(pid int32) int32 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return pid
+	}
+	for line := range strings.Lines(string(status)) {
+		if all, ok := strings.CutPrefix(line, "NSpid:"); ok {
+			fields := strings.Fields(all)
+			if n, err := strconv.ParseInt(fields[max(0, len(fields)-1)], 10, 32); err == nil {
+				return int32(n)
+			}
+		}
+	}
+	return pid
+}
 
 // readLine is the content of a small file, "" if it can't be read.
 func readLine(path string) string {

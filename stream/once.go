@@ -1,0 +1,49 @@
+package stream
+
+import "slices"
+
+// CountOnce returns a sink that is given the CPU samples of each process once: of two
+// recordings of one process at the same time, see [Process.Twin], it gets those of the
+// twin while that was recorded. It is for sinks that add up samples of all processes.
+func CountOnce(s Sink) Sink { return &onceSink{Sink: s} }
+
+type onceSink struct {
+	Sink
+	twice map[ProcessID]interval
+	kept  Batch
+}
+
+// interval is a time of which the end belongs to it.
+type interval struct{ from, to Time }
+
+func (s *onceSink) Begin(t *Tables) error {
+	s.twice = map[ProcessID]interval{}
+	for i := range t.Processes {
+		p := &t.Processes[i]
+		for j := range t.Processes {
+			if twin := &t.Processes[j]; p.Twin != 0 && twin.Instance == p.Twin {
+				s.twice[ProcessID(i+1)] = interval{max(twin.Start, twin.Earliest), twin.End}
+			}
+		}
+	}
+	return s.Sink.Begin(t)
+}
+
+func (s *onceSink) Segment(b *Batch) error {
+	twin, twice := s.twice[b.Series.Process]
+	if !twice || b.Series.Kind != Samples {
+		return s.Sink.Segment(b)
+	}
+	before, _ := slices.BinarySearch(b.Time, twin.from)
+	behind, _ := slices.BinarySearch(b.Time, twin.to+1)
+	if behind <= before {
+		return s.Sink.Segment(b)
+	}
+	s.kept.Reset(b.Series, 0)
+	s.kept.AppendRows(b, 0, before)
+	s.kept.AppendRows(b, behind, b.Len())
+	if s.kept.Len() == 0 {
+		return nil
+	}
+	return s.Sink.Segment(&s.kept)
+}
