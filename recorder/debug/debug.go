@@ -10,18 +10,20 @@
 //	curl -X POST http://pod:8080/debug/gprof/trace?ahead=1s         a window of Go's execution trace, into the recording
 //
 // Nothing is registered unasked, and recording does not stop while it is read. A
-// recording holds what the program put into its markers, so serve it where
-// net/http/pprof would be served: not to everybody.
+// recording holds what the program put into its markers: serve it where net/http/pprof
+// would be served, or ask who is there first, as the example of [Handler] does. Pages
+// of other sites that somebody's browser shows get nothing, see [AllowHosts] and
+// [AllowOrigins].
 package debug
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"gprof/ingest/pack"
@@ -43,23 +45,53 @@ import (
 //	                           ?ahead=1s, and tells the name of its file: it is in
 //	                           snapshots from then on
 //
-// Packing takes a second of one processor for some 30 MB; one request at a time
-// does it, others get 503. It takes some 20 MB of memory, however large the
-// session is, and four times the largest dictionary besides.
-func Handler() http.Handler {
-	h := &handler{}
+// Packing takes a second of one processor for some 30 MB; one request does it at a
+// time, while others wait or send. Each takes some 20 MB of memory, however large the
+// session is, and four times the largest dictionary besides; so there are four at a
+// time at most, others get 503. A client that takes less than 256 KB of a recording in
+// a second is cut off.
+//
+// What asks from a page of another site, or by the name of a host that a stranger may
+// have made up, gets 403.
+func Handler(options ...Option) http.Handler {
+	h := &handler{packing: make(chan struct{}, 1), sending: make(chan struct{}, maxSending)}
+	for _, o := range options {
+		o(h)
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+root+"{$}", h.with(h.list))
 	mux.HandleFunc("GET "+root+"snapshot", h.with(h.snapshot))
 	mux.HandleFunc("GET "+root+"crashed", h.with(h.crashed))
 	mux.HandleFunc("POST "+root+"trace", trace)
-	return mux
+	return h.guard(mux)
 }
 
 const root = "/debug/gprof/"
 
 type handler struct {
-	packing sync.Mutex
+	hosts, origins []string
+	sending        chan struct{} // holds one for each download
+	packing        chan struct{} // holds one while something is packed
+}
+
+// maxSending is how many downloads there may be at a time.
+const maxSending = 4
+
+// guard refuses what a browser sends for somebody else, and has no panic of ours reach
+// the server.
+func (h *handler) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if p := recover(); p != nil {
+				http.Error(w, fmt.Sprintf("internal error: %v", p), http.StatusInternalServerError)
+			}
+		}()
+		if why := h.refusal(r); why != "" {
+			http.Error(w, why, http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // session is what a request is about.
@@ -140,34 +172,67 @@ func (h *handler) pack(s *session, name string, processes []pack.Process, span p
 		http.Error(s.w, none+"; "+root+" lists those there are", http.StatusNotFound)
 		return
 	}
-	if !h.packing.TryLock() {
+	select {
+	case h.sending <- struct{}{}:
+		defer func() { <-h.sending }()
+	default:
 		s.w.Header().Set("Retry-After", "5")
-		http.Error(s.w, "another file is being packed; try again", http.StatusServiceUnavailable)
+		http.Error(s.w, fmt.Sprintf("%d downloads are going on; try again", maxSending), http.StatusServiceUnavailable)
 		return
 	}
-	defer h.packing.Unlock()
 	s.w.Header().Set("Content-Type", "application/octet-stream")
 	s.w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	s.w.Header().Set("Cache-Control", "no-store")
-	w := patientWriter{s.w, http.NewResponseController(s.w)}
+	w := &patientWriter{s.w, http.NewResponseController(s.w), time.Now().Add(allowance(processes)), h.packing}
 	defer w.SetWriteDeadline(time.Time{}) // the connection may serve others
-	// The only error is the client's, who is gone.
+	h.packing <- struct{}{}
+	defer func() { <-h.packing }()
+	// The only error is the client's, who is gone or too slow.
 	pack.Write(w, processes, pack.Options{Span: span})
 }
 
-// patience is how long a client may take for some 100 KB. One that is stalled
-// must not keep others out for ever.
-const patience = 30 * time.Second
+const (
+	// patience is how long a client may take for some 100 KB, and for an answer of no
+	// length.
+	patience = 30 * time.Second
 
-// patientWriter gives each write its own time: a server's WriteTimeout is made
-// for short answers. Where deadlines are not supported there are none.
+	// slowest is how many bytes of a recording a client has to take in a second.
+	slowest = 256 << 10
+)
+
+// allowance is how long all of a download may take.
+func allowance(processes []pack.Process) time.Duration {
+	size := int64(0)
+	for i := range processes {
+		size += processes[i].Describe().Size
+	}
+	return patience + time.Duration(size/slowest)*time.Second
+}
+
+var errSlow = errors.New("the client is too slow")
+
+// patientWriter gives each write its own time, within that of all: a server's
+// WriteTimeout is made for short answers. Where deadlines are not supported the time
+// of all holds between writes. While it sends, others may pack.
 type patientWriter struct {
 	io.Writer
 	*http.ResponseController
+	end     time.Time
+	packing chan struct{}
 }
 
-func (w patientWriter) Write(b []byte) (int, error) {
-	w.SetWriteDeadline(time.Now().Add(patience))
+func (w *patientWriter) Write(b []byte) (int, error) {
+	<-w.packing
+	defer func() { w.packing <- struct{}{} }()
+	now := time.Now()
+	if now.After(w.end) {
+		return 0, errSlow
+	}
+	deadline := now.Add(patience)
+	if w.end.Before(deadline) {
+		deadline = w.end
+	}
+	w.SetWriteDeadline(deadline)
 	return w.Writer.Write(b)
 }
 

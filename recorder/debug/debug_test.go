@@ -72,7 +72,7 @@ func must(t *testing.T, err error) {
 // get asks the handler.
 func get(t *testing.T, h http.Handler, path, accept string, want int) []byte {
 	t.Helper()
-	r := httptest.NewRequest("GET", path, nil)
+	r := httptest.NewRequest("GET", "http://localhost"+path, nil)
 	r.Header.Set("Accept", accept)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
@@ -212,7 +212,7 @@ func TestRefused(t *testing.T) {
 		get(t, h, path, "", want)
 	}
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("POST", "/debug/gprof/snapshot", nil))
+	h.ServeHTTP(w, httptest.NewRequest("POST", "http://localhost/debug/gprof/snapshot", nil))
 	if w.Code != http.StatusMethodNotAllowed {
 		t.Error("POST:", w.Code)
 	}
@@ -259,7 +259,7 @@ func TestTrace(t *testing.T) {
 	defer rec.Stop()
 	post := func(query string) (int, string) {
 		w := httptest.NewRecorder()
-		debug.Handler().ServeHTTP(w, httptest.NewRequest("POST", "/debug/gprof/trace"+query, nil))
+		debug.Handler().ServeHTTP(w, httptest.NewRequest("POST", "http://localhost/debug/gprof/trace"+query, nil))
 		return w.Code, strings.TrimSpace(w.Body.String())
 	}
 	if code, body := post("?ahead=10ms"); code != http.StatusOK || body != "trace-000.out" {

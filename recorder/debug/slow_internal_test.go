@@ -1,0 +1,35 @@
+package debug
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// A client has so much time for all of a download, however steadily it reads.
+func TestTimeIsUp(t *testing.T) {
+	answer := httptest.NewRecorder()
+	w := &patientWriter{answer, http.NewResponseController(answer), time.Now().Add(time.Hour), make(chan struct{}, 1)}
+	w.packing <- struct{}{}
+	if _, err := w.Write([]byte("in time")); err != nil {
+		t.Error(err)
+	}
+	w.end = time.Now().Add(-time.Second)
+	if _, err := w.Write([]byte(" late")); !errors.Is(err, errSlow) || answer.Body.String() != "in time" {
+		t.Errorf("%v; the client has %q", err, answer.Body)
+	}
+	if len(w.packing) != 1 {
+		t.Error("the turn to pack was given away")
+	}
+}
+
+// A panic of ours is an answer.
+func TestPanicIsAnAnswer(t *testing.T) {
+	h, answer := &handler{}, httptest.NewRecorder()
+	h.guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a bug") })).ServeHTTP(answer, httptest.NewRequest("GET", "http://localhost/", nil))
+	if answer.Code != http.StatusInternalServerError {
+		t.Errorf("%d %s", answer.Code, answer.Body)
+	}
+}
