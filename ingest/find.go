@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -163,6 +164,42 @@ func (f *Found) Reads(name string) bool {
 		}
 	}
 	return false
+}
+
+// Perm is whom the files on disk let read that the recordings are read from: the
+// owner, and the group and all others if every one of them does. What is made of them
+// should be no more open. What comes from a pipe says nothing of it.
+func (f *Found) Perm() fs.FileMode {
+	perm := fs.FileMode(0o666)
+	ask := func(path string) {
+		if info, err := os.Stat(path); err == nil {
+			perm &= readers(info.Mode())
+		}
+	}
+	for _, a := range f.archives {
+		ask(a)
+	}
+	for _, p := range slices.Concat(f.Processes, f.twice) {
+		if p.disk == "" {
+			continue
+		}
+		ask(p.disk)
+		for _, im := range p.Chunks[:min(len(p.Chunks), 1)] { // they are all made alike
+			ask(filepath.Join(p.disk, path.Base(im.Name)))
+		}
+	}
+	return perm
+}
+
+// readers are all bits of those who may read.
+func readers(mode fs.FileMode) fs.FileMode {
+	all := fs.FileMode(0o600)
+	for _, who := range []fs.FileMode{0o060, 0o006} {
+		if mode.Perm()&who&0o444 != 0 {
+			all |= who
+		}
+	}
+	return all
 }
 
 func same(a, b string) bool {

@@ -109,6 +109,9 @@ func (c *batchCmd) Run(s *streams) error {
 	if err := errors.Join(c.lasting(), c.prepare(), c.failIf.alone()); err != nil {
 		return err
 	}
+	if err := refuseLinks(c.Output); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(c.Output, 0o777); err != nil {
 		return err
 	}
@@ -379,6 +382,9 @@ func (b *batch) stands(o *outcome) bool { return b.coverage == nil || b.coverage
 // make converts an item in one pass.
 func (b *batch) make(s *streams, each *conversion, it *item, todo []*made) error {
 	for _, m := range todo {
+		if err := refuseLinks(m.room()); err != nil {
+			return err
+		}
 		if err := os.MkdirAll(m.room(), 0o777); err != nil {
 			return err
 		}

@@ -41,11 +41,14 @@ func (b *batch) dataSet(t target) string {
 }
 
 func (s *streams) prepareDataSet(t target) error {
+	if err := refuseLinks(t.name); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(t.name, 0o777); err != nil {
 		return err
 	}
 	t.shared = &shared{begin: func([]string) error { return nil }}
-	out, err := s.createDirectory(t, false)
+	out, err := s.createDirectory(t, false, anybody)
 	if err != nil {
 		return err
 	}

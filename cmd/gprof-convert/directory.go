@@ -21,6 +21,7 @@ import (
 // for one that is there file by file.
 type directory struct {
 	name, staging string
+	inputs        fs.FileMode // whom they let read
 	format        convert.Format
 	replace       bool       // what is there
 	among         bool       // what is there: files of others stay
@@ -40,12 +41,12 @@ type shared struct {
 
 // createDirectory begins a target that is one. What is there must be of its
 // format and version, or empty.
-func (s *streams) createDirectory(t target, replace bool) (*directory, error) {
-	d := &directory{name: filepath.Clean(t.name), format: t.format, replace: replace && t.shared == nil, shared: t.shared, unfinished: &s.unfinished}
+func (s *streams) createDirectory(t target, replace bool, inputs fs.FileMode) (*directory, error) {
+	d := &directory{name: filepath.Clean(t.name), inputs: inputs, format: t.format, replace: replace && t.shared == nil, shared: t.shared, unfinished: &s.unfinished}
 	if t.name == "-" {
 		return nil, &exitError{exitUsage, fmt.Errorf("%s is a directory of files, which stdout can't be; give -o a directory", t.format.Name)}
 	}
-	if err := d.check(); err != nil {
+	if err := errors.Join(refuseLinks(t.name), d.check()); err != nil {
 		return nil, err
 	}
 	err := s.unfinished.add(func() (_ path, err error) {
@@ -59,8 +60,11 @@ func (s *streams) createDirectory(t target, replace bool) (*directory, error) {
 }
 
 // createFiles begins many files of a directory, which need not be there.
-func (s *streams) createFiles(dir string) (*directory, error) {
-	d := &directory{name: dir, among: true, unfinished: &s.unfinished}
+func (s *streams) createFiles(dir string, inputs fs.FileMode) (*directory, error) {
+	if err := refuseLinks(dir); err != nil {
+		return nil, err
+	}
+	d := &directory{name: dir, inputs: inputs, among: true, unfinished: &s.unfinished}
 	err := s.unfinished.add(func() (_ path, err error) {
 		d.staging, err = os.MkdirTemp(existing(dir), temporaryName("files"))
 		return path{name: d.staging}, err
@@ -116,10 +120,10 @@ func (d *directory) Create(name string) (io.WriteCloser, error) {
 		d.numbers[filepath.FromSlash(name)] = len(d.open)
 	}
 	path := d.staged(filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), folderMode(d.inputs)); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode(d.inputs))
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +142,7 @@ func (d *directory) staged(file string) string {
 // temporary implements [product].
 func (d *directory) temporary() string { return d.staging }
 
-func (d *directory) close() error { return os.Chmod(d.staging, 0o755) }
+func (d *directory) close() error { return os.Chmod(d.staging, folderMode(d.inputs)) }
 
 func (d *directory) place(p *placing) error {
 	if d.shared == nil && (d.replace || !d.among && d.vacant()) {

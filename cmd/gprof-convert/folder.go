@@ -18,6 +18,9 @@ type folder struct {
 // createFolder begins a directory. The names of its parts begin with parts
 // until they are whole.
 func (s *streams) createFolder(name, parts string) (*folder, error) {
+	if err := refuseLinks(name); err != nil {
+		return nil, err
+	}
 	f := &folder{dir: name, unfinished: &s.unfinished}
 	if _, err := os.Lstat(name); err == nil {
 		return f, s.unfinished.add(func() (path, error) { return path{filepath.Join(name, parts), true}, nil })

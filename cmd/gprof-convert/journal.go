@@ -154,7 +154,7 @@ func (j *journal) begin(now *outcome, files []string) error {
 
 // rewrite writes one line for each output.
 func (j *journal) rewrite(s *streams, name string) error {
-	out, err := s.create(name, false)
+	out, err := s.create(name, false, anybody)
 	if err != nil {
 		return err
 	}

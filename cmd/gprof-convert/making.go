@@ -54,7 +54,7 @@ func (w *written) names() string {
 // another can't be.
 func (m *making) begin() (err error) {
 	if m.losses != "" {
-		if m.ledger, err = m.create(m.losses, false); err != nil {
+		if m.ledger, err = m.create(m.losses, false, m.found.Perm()); err != nil {
 			return err
 		}
 		m.products = append(m.products, m.ledger)
@@ -78,14 +78,14 @@ func (m *making) open(t target) (stream.Sink, error) {
 		return m.splitter(t)
 	}
 	if t.format.Directory() {
-		out, err := m.createDirectory(t, m.replace)
+		out, err := m.createDirectory(t, m.replace, m.found.Perm())
 		if err != nil {
 			return nil, err
 		}
 		m.products = append(m.products, out)
 		return t.format.NewIn(out, t.options), nil
 	}
-	out, err := m.create(t.name, !t.format.Readable(t.options))
+	out, err := m.create(t.name, !t.format.Readable(t.options), m.found.Perm())
 	if err != nil {
 		return nil, err
 	}

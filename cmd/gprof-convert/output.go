@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -16,12 +17,14 @@ type output struct {
 	io.Writer
 	file *os.File // nil for stdout
 	name string
+	mode fs.FileMode
 
 	unfinished *unfinished // where file is listed
 }
 
-// create begins an output. binary output to a terminal is refused.
-func (s *streams) create(name string, binary bool) (*output, error) {
+// create begins an output of inputs that let those read. binary output to a terminal is
+// refused.
+func (s *streams) create(name string, binary bool, inputs fs.FileMode) (*output, error) {
 	if name == "-" {
 		if binary && s.terminal {
 			return nil, errors.New("will not write binary data to a terminal; use -o FILE or a pipe")
@@ -34,7 +37,10 @@ func (s *streams) create(name string, binary bool) (*output, error) {
 	if _, err := os.Stat(filepath.Dir(name)); err != nil {
 		return nil, fmt.Errorf("%s: its directory: %w", name, err)
 	}
-	out := &output{name: name, unfinished: &s.unfinished}
+	if err := refuseLinks(filepath.Dir(name)); err != nil {
+		return nil, err
+	}
+	out := &output{name: name, mode: fileMode(inputs), unfinished: &s.unfinished}
 	err := s.unfinished.add(func() (_ path, err error) {
 		if out.file, err = os.CreateTemp(filepath.Dir(name), temporaryName(name)); err != nil {
 			return path{}, err
@@ -75,7 +81,7 @@ func (o *output) close() error {
 	if o.file == nil {
 		return nil
 	}
-	return errors.Join(o.file.Chmod(0o644), o.file.Close())
+	return errors.Join(o.file.Chmod(o.mode), o.file.Close())
 }
 
 func (o *output) place(p *placing) error {

@@ -44,7 +44,7 @@ func (c *packOutput) write(s *streams, found *ingest.Found, span ingest.PackSpan
 	if c.Output != "-" && found.Reads(c.Output) {
 		return &exitError{exitUsage, fmt.Errorf("%s lies among the files of a recording; give it a name elsewhere", c.Output)}
 	}
-	out, err := s.create(c.Output, true)
+	out, err := s.create(c.Output, true, found.Perm())
 	if err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func (t *target) parts() (dir, pattern string) {
 // splitter is the sink of a target that is many files.
 func (m *making) splitter(t target) (stream.Sink, error) {
 	dir, pattern := t.parts()
-	out, err := m.createFiles(dir)
+	out, err := m.createFiles(dir, m.found.Perm())
 	if err != nil {
 		return nil, err
 	}

@@ -93,6 +93,9 @@ func (p *placing) move(from, to string) error {
 	if p.taken[to] {
 		return fmt.Errorf("%s: two outputs have this name; give one of them another", to)
 	}
+	if err := refuseLinks(filepath.Dir(to)); err != nil {
+		return err
+	}
 	m := move{to: to}
 	if info, err := os.Lstat(to); err == nil {
 		if f, err := os.Lstat(from); err == nil && info.IsDir() && !f.IsDir() {

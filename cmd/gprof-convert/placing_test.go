@@ -37,7 +37,7 @@ func begun(t *testing.T, s *streams, dir string) (all []product) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"old.json", "new.json"} {
-		out, err := s.create(filepath.Join(dir, name), false)
+		out, err := s.create(filepath.Join(dir, name), false, anybody)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func begun(t *testing.T, s *streams, dir string) (all []product) {
 		all = append(all, out)
 	}
 	for i, name := range []string{"old", "new", "replaced"} {
-		out, err := s.createDirectory(target{name: filepath.Join(dir, name), format: format}, i == 2)
+		out, err := s.createDirectory(target{name: filepath.Join(dir, name), format: format}, i == 2, anybody)
 		if err != nil {
 			t.Fatal(err)
 		}

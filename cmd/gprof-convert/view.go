@@ -115,7 +115,7 @@ func (c *viewCmd) options() loopback.Options {
 // convert makes the file that is served. It has no name where an open file can
 // do without.
 func (c *viewCmd) convert(s *streams, found *ingest.Found) (*output, *summed, error) {
-	file, err := s.create(filepath.Join(temporary(), "gprof-view"), false)
+	file, err := s.create(filepath.Join(temporary(), "gprof-view"), false, 0)
 	if err != nil {
 		return nil, nil, errors.Join(err, found.Close())
 	}
