@@ -35,6 +35,14 @@
 // -z) are one stream, which is read behind the others. See perf.data-file-format.txt
 // and perf_event_open(2) for the format; files of big-endian machines are not read.
 //
+// # Text
+//
+// perf script prints any set of fields (-F), and the names in them hold spaces and
+// parentheses. A line that begins a sample is read from its time on, in both directions,
+// that of a frame from its end; [Script.Lacks] says which fields are missing. Where the
+// time is, all samples are at one moment. A text is read twice: for its processes, which
+// skips the lines of frames, then for the samples.
+//
 // # Clocks
 //
 // perf counts from the boot. Only with -k CLOCK_MONOTONIC (or another clock) does

@@ -21,11 +21,14 @@ type output struct {
 	ended    bool
 }
 
-// thread is one of a process.
+// thread is one of a process. One below 0 stands in for what nobody tells.
 type thread struct {
 	process *process
 	tid     int32
 }
+
+// number is that of a thread in the output.
+func (t thread) number() int64 { return max(int64(t.tid), 0) }
 
 type counterKey struct {
 	process stream.ProcessID
@@ -45,7 +48,7 @@ func newOutput(t *stream.Tables, all []*process, ids []stream.ProcessID, rows []
 			o.first = rows[i].Instance
 		}
 		o.ids[p], o.rowOf[p] = ids[i], &rows[i]
-		o.tracks[thread{p, p.pid}] = t.Tracks.Intern(stream.Track{Process: ids[i], Name: rows[i].Name, Main: true, Thread: int64(p.pid)})
+		o.tracks[thread{p, p.pid}] = t.Tracks.Intern(stream.Track{Process: ids[i], Name: rows[i].Name, Main: true, Thread: thread{p, p.pid}.number()})
 	}
 	return o
 }
@@ -75,7 +78,7 @@ func (o *output) series(t thread, k stream.Kind) stream.Series {
 // addSample adds a sample of the CPU; cpu is ns, -1 unknown.
 func (o *output) addSample(t thread, at stream.Time, stack stream.StackID, cpu int64) {
 	b := o.rows.Row(o.series(t, stream.Samples), 0, at+o.shift)
-	b.AppendWho(stream.Who{Thread: int64(t.tid)})
+	b.AppendWho(stream.Who{Thread: t.number()})
 	b.Stack, b.Weight, b.CPU = append(b.Stack, stack), append(b.Weight, 1), append(b.CPU, cpu)
 }
 
@@ -84,7 +87,7 @@ func (o *output) addMeasurement(t thread, at stream.Time, stack stream.StackID, 
 	s := o.series(t, stream.Measurements)
 	s.Counter = o.counter(s.Process, event)
 	b := o.rows.Row(s, 0, at+o.shift)
-	b.AppendWho(stream.Who{Thread: int64(t.tid)})
+	b.AppendWho(stream.Who{Thread: t.number()})
 	b.Stack, b.Value, b.Number = append(b.Stack, stack), append(b.Value, n), append(b.Number, 0)
 }
 
@@ -131,7 +134,7 @@ func (o *output) threadName(t thread) string {
 func (o *output) intern(t thread, name string) stream.TrackID {
 	o.tables.Lock()
 	defer o.tables.Unlock()
-	return o.tables.Tracks.Intern(stream.Track{Process: o.ids[t.process], Name: name, Root: true, Thread: int64(t.tid)})
+	return o.tables.Tracks.Intern(stream.Track{Process: o.ids[t.process], Name: name, Root: true, Thread: t.number()})
 }
 
 // isFull reports whether the tables hold no more.

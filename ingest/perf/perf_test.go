@@ -378,8 +378,9 @@ func TestScript(t *testing.T) {
 		"do_fault", "add(int, unsigned long)", "sum", "Depth:1", "Name:my (old) program", "Name:sched:sched_switch Category:perf")
 	golang, err := openScript([]byte("svc 7/7 0.000005: cycles: \n\t1010 runtime.mallocgc+0x0 (/bin/svc)\n\t1020 net/http.(*conn).serve+0x1 (/bin/svc)\n\t7777 memcpy.part.0+0x1 (/lib/libc.so)\n"))
 	has(t, text(t, golang, err), "{Name:Go runtime: Memory Color:orange}", "{Name:Standard library Color:green}", "{Name:User Color:yellow}")
-	if strings.Contains(got, "+0x") || strings.Contains(got, "main.c") || strings.Contains(got, "ledger") {
-		t.Errorf("offsets, source lines or losses in\n%s", got)
+	has(t, got, "string 4 main.c", "Function:3 File:4 Line:33") // -F srcline
+	if strings.Contains(got, "+0x") || strings.Contains(got, "ledger") {
+		t.Errorf("offsets or losses in\n%s", got)
 	}
 	streamtest.TestSource(t, func(t *testing.T) stream.Source {
 		src, err := openScript([]byte(printedText))
@@ -428,10 +429,12 @@ func FuzzData(f *testing.F) {
 
 func FuzzScript(f *testing.F) {
 	f.Add([]byte(printedText))
+	f.Add([]byte("\n\tffffffff81000042 do_fault\n\n\n\t          401010 f (inlined)\n\t          401010 main (/bin/x)\n  a.cc:3 (inlined)\n"))
+	f.Add([]byte("sh 1/1 cycles:             401010 f(int) (/bin/x (deleted))\nsh \n\t          401010\n"))
 	f.Fuzz(func(t *testing.T, data []byte) { readAll(t, data, openScript) })
 }
 
-func readAll(t *testing.T, data []byte, open streamtest.OpenFile) {
+func readAll(t testing.TB, data []byte, open streamtest.OpenFile) {
 	src, _ := open(data)
 	if src == nil {
 		return

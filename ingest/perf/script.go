@@ -1,27 +1,24 @@
 package perf
 
 import (
-	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"regexp"
 	"strconv"
-	"strings"
 )
 
 // script reads the text of perf script, sample by sample: a line that says whose it
 // is and of which event, then one for each frame, then an empty one.
 type script struct {
-	in      *bufio.Reader
-	at      int64 // offset of the line
-	end     int64 // and of what follows
-	line    []byte
-	again   bool // line is to be read again
+	lines
 	strange int64
 	missing missing
-	header  func(key, value string) // is told what comments say; may be nil
-	forked  func(pid, tid int32)    // is told of threads; may be nil
+	begun   bool                        // there was a line that begins a sample
+	own     []byte                      // the frame that stood in it
+	frame   func(line []byte) bool      // is told of the line of each frame, innermost first; false: it is none
+	place   func(file []byte, line int) // is told where the code of the last one is; may be nil
+	header  func(key, value string)     // is told what comments say; may be nil
+	forked  func(pid, tid int32)        // is told of threads; may be nil
 }
 
 // missing is what lines tell that is no sample and has no place here.
@@ -30,54 +27,34 @@ type missing struct {
 	lost     int64 // records
 }
 
-// printed is a sample as it is printed.
-type printed struct {
-	comm     string
-	pid, tid int32 // pid -1: not told
-	time     uint64
-	period   int64 // -1: not told
-	event    string
-	frames   []printedFrame // innermost first; used again
-}
-
-type printedFrame struct {
-	address       uint64
-	symbol, file  string // "" unknown
-	kernel, known bool   // known: the address is
-}
-
-// head is the line that begins a sample. Names may hold spaces; the event may not be told.
-var head = regexp.MustCompile(`^\s*(\S.*?)\s+(?:(-?\d+)/)?(-?\d+)\s+(?:\[(\d+)\]\s+)?(?:\S{4,8}\s+)?(\d+)\.(\d{6}|\d{9}):(?:\s+(?:(\d+)\s+)?(\S+):(?:\s+(.*))?|\s*)$`)
-
-// frameLine is that of a frame; of one that was inlined the file is "inlined".
-var frameLine = regexp.MustCompile(`^\s*([0-9a-f]+)\s+(\S.*?)(?:\s+\((.*)\))?\s*$`)
-
-// inlinedLine is a frame without an address.
-var inlinedLine = regexp.MustCompile(`^\s+(\S.*?)\s+\(inlined\)\s*$`)
-
 var (
-	comment   = regexp.MustCompile(`^#\s*([a-z][a-z ]*?)\s*:\s*(.*?)\s*$`)
-	otherLine = regexp.MustCompile(`^\s*\S.*\s\d+\.\d{6,9}:\s+PERF_RECORD_[A-Z]`)
-	lostLine  = regexp.MustCompile(`PERF_RECORD_LOST\S*\s+lost (\d+)`)
-	forkLine  = regexp.MustCompile(`PERF_RECORD_FORK\((-?\d+):(-?\d+)\)`)
-	commLine  = regexp.MustCompile(`PERF_RECORD_COMM.*:(-?\d+)/(-?\d+)\s*$`)
-	offset    = regexp.MustCompile(`\+0x[0-9a-f]+$`)
+	comment  = regexp.MustCompile(`^#\s*([a-z][a-z ]*?)\s*:\s*(.*?)\s*$`)
+	lostLine = regexp.MustCompile(`PERF_RECORD_LOST\S*\s+lost (\d+)`)
+	forkLine = regexp.MustCompile(`PERF_RECORD_FORK\((-?\d+):(-?\d+)\)`)
+	commLine = regexp.MustCompile(`PERF_RECORD_COMM.*:(-?\d+)/(-?\d+)\s*$`)
+	recordOf = []byte(" PERF_RECORD_")
 )
 
 // SniffScript reports whether a file that begins so is what perf script prints.
 func SniffScript(text []byte) bool {
+	var p printed
+	odd := 0
 	for line := range bytes.Lines(text) {
-		if !bytes.HasSuffix(line, []byte{'\n'}) && len(line) < len(text) {
+		if !bytes.HasSuffix(line, []byte{'\n'}) && len(line) < len(text) && !isColumn(line) {
 			return false // cut off, and nothing before it told
 		}
-		line = bytes.TrimRight(line, "\r\n")
+		line = trimEnd(line)
 		switch {
 		case len(line) == 0 || bytes.HasPrefix(line, []byte("# ====")):
-		case bytes.HasPrefix(line, []byte("# captured on")):
+		case bytes.HasPrefix(line, []byte("# captured on")), isColumn(line):
 			return true
 		case line[0] == '#':
+		case p.parse(line) || isRecord(line) || p.parseUntimed(line) && p.frame != nil:
+			return true
 		default:
-			return head.Match(line) || otherLine.Match(line)
+			if odd++; odd > 1 { // one may begin a sample without a time
+				return false
+			}
 		}
 	}
 	return false
@@ -88,31 +65,28 @@ func SniffReport(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("# To display the perf.data header info"))
 }
 
-// maxLine bounds a line: names of C++ may be long.
-const maxLine = 1 << 20
+// isRecord reports whether a line tells of what is no sample.
+func isRecord(line []byte) bool {
+	_, end := findTime(line)
+	return end > 0 && bytes.HasPrefix(bytes.TrimLeft(line[end:], " "), recordOf[1:])
+}
 
-// read reads a line without its end. The error is io.EOF, or that of reading.
-func (s *script) read() error {
-	if s.again {
-		s.again = false
-		return nil
+// isFrame reports whether a line is one of a frame below a sample, which perf indents by a
+// tab.
+func isFrame(line []byte) bool {
+	if len(line) == 0 || line[0] != '\t' {
+		return false
 	}
-	s.at = s.end
-	s.line = s.line[:0]
-	for {
-		part, err := s.in.ReadSlice('\n')
-		s.end += int64(len(part))
-		if len(s.line) < maxLine {
-			s.line = append(s.line, part...)
-		}
-		if err == nil || err == io.EOF && len(s.line) > 0 {
-			break
-		} else if err != bufio.ErrBufferFull {
-			return err
-		}
-	}
-	s.line = bytes.TrimRight(s.line, "\r\n")
-	return nil
+	at := 1 + spaces(line[1:])
+	n := hexDigits(line[at:])
+	return n > 0 && endsAt(line, at+n) || bytes.HasSuffix(line, inlinedMark)
+}
+
+// isColumn reports whether a line is that of a frame just as perf prints it: the address
+// ends a column. Of a text that tells neither time nor ids that is what samples are known
+// by.
+func isColumn(line []byte) bool {
+	return isFrame(line) && len(line) >= ipWidth && endsAt(line, ipWidth) && line[ipWidth-1] != ' '
 }
 
 // next reads the next sample. The error is io.EOF, or that of reading.
@@ -122,23 +96,49 @@ func (s *script) next(p *printed) error {
 			return err
 		}
 		switch {
-		case len(bytes.TrimSpace(s.line)) == 0:
+		case isBlank(s.line) || s.line[0] == '|': // of -F srccode
 		case s.line[0] == '#':
 			if m := comment.FindSubmatch(s.line); m != nil && s.header != nil {
 				s.header(string(m[1]), string(m[2]))
 			}
-		case bytes.Contains(s.line, []byte(" PERF_RECORD_")):
+		case bytes.Contains(s.line, recordOf):
 			s.task()
-		case s.begin(p):
+		case !s.begun && isColumn(s.line): // perf script -F ip tells nothing else
+			p.parseNameOnly(nil)
+			s.again = true
+			return s.readFrames(p)
+		case p.parse(s.line):
+			s.begun = true
 			return s.readFrames(p)
 		default:
+			if ok, err := s.beginUntimed(p); err != nil {
+				return err
+			} else if ok {
+				s.begun = true
+				return s.readFrames(p)
+			}
 			s.strange++
 		}
 	}
 }
 
-// untoldEvent is the event of samples where perf script was told to leave it out.
-const untoldEvent = "untold event"
+// beginUntimed reads a line that may begin a sample and tells no time. Of some the line
+// that follows says whether they do.
+func (s *script) beginUntimed(p *printed) (bool, error) {
+	sure := p.parseUntimed(s.line)
+	if sure || s.line[0] == '\t' {
+		return sure, nil
+	}
+	switch err := s.read(); err {
+	case nil:
+		s.again = true
+		return isColumn(s.line), nil
+	case io.EOF:
+		return false, nil
+	default:
+		return false, err
+	}
+}
 
 // task takes a line that tells of a thread, or of what is missing.
 func (s *script) task() {
@@ -160,85 +160,76 @@ func (s *script) task() {
 	}
 }
 
-// begin reads the line that begins a sample.
-func (s *script) begin(p *printed) bool {
-	m := head.FindSubmatch(s.line)
-	if m == nil {
-		return false
-	}
-	*p = printed{comm: string(m[1]), pid: -1, tid: number32(m[3]), event: string(m[8]), period: -1, frames: p.frames[:0]}
-	if len(m[2]) > 0 {
-		p.pid = number32(m[2])
-	}
-	if p.event == "" {
-		p.event = untoldEvent
-	}
-	seconds, _ := strconv.ParseUint(string(m[5]), 10, 33)
-	fraction, _ := strconv.ParseUint((string(m[6]) + "000")[:9], 10, 32)
-	p.time = seconds*1e9 + fraction
-	if n, err := strconv.ParseInt(string(m[7]), 10, 62); err == nil {
-		p.period = n
-	}
-	if f, ok := parseFrame(m[9]); ok { // without call chains, it stands there
-		p.frames = append(p.frames, f)
-	}
-	return true
-}
-
-// readFrames reads the lines of frames, up to an empty one or another sample.
+// readFrames reads the lines below that which begins a sample, up to an empty one or
+// another sample. A frame that stands in the line is the only one; if others follow, it
+// was the address of data.
 func (s *script) readFrames(p *printed) error {
+	s.own = append(s.own[:0], p.frame...)
 	for {
 		err := s.read()
-		if err == io.EOF || err == nil && len(bytes.TrimSpace(s.line)) == 0 {
-			return nil
-		} else if err != nil {
-			return err
+		if err == nil && len(s.line) > 0 && s.line[0] == '\t' && s.frame(s.line) {
+			s.own = s.own[:0]
+			continue
 		}
-		f, ok := parseFrame(s.line)
+		if len(s.own) > 0 {
+			s.frame(s.own)
+			s.own = s.own[:0]
+		}
 		switch {
-		case ok:
-			p.frames = append(p.frames, f)
-		case inlinedLine.Match(s.line):
-			p.frames = append(p.frames, printedFrame{symbol: string(inlinedLine.FindSubmatch(s.line)[1])})
-		case head.Match(s.line):
+		case err == io.EOF || err == nil && isBlank(s.line):
+			return nil
+		case err != nil:
+			return err
+		case s.beginsNext(p.timed):
 			s.again = true
 			return nil
 		}
-		// Anything else is of a frame: its source, say, which other fields tell.
+		s.readDetails()
 	}
 }
 
-// parseFrame reads a frame.
-func parseFrame(line []byte) (f printedFrame, ok bool) {
-	m := frameLine.FindSubmatch(line)
-	if m == nil {
-		return f, false
+// beginsNext reports whether the line begins another sample, or is of none, where those
+// tell times.
+func (s *script) beginsNext(timed bool) bool {
+	if s.line[0] == '\t' || s.line[0] == '|' {
+		return false
 	}
-	address, err := strconv.ParseUint(string(m[1]), 16, 64)
-	if err != nil {
-		return f, false
+	var p printed
+	if bytes.Contains(s.line, recordOf) || p.parse(s.line) {
+		return true
 	}
-	symbol, file := string(m[2]), string(m[3])
-	if file == "" && !offset.MatchString(symbol) && symbol != "[unknown]" {
-		return f, false // a source line, or what a tracepoint says
+	return !timed && p.parseUntimed(s.line)
+}
+
+// readDetails reads a line below a sample that is not as perf prints those of frames: of a
+// text whose tabs were replaced by spaces, or what other fields tell.
+func (s *script) readDetails() {
+	if f, ok := parseFrame(s.line); ok && f.isFull() {
+		s.frame(s.line)
+	} else if s.place != nil {
+		s.readPlace()
 	}
-	f = printedFrame{address: address, known: true, symbol: strings.TrimSuffix(symbol, offset.FindString(symbol)), file: file}
-	f.kernel = strings.HasPrefix(file, "[kernel") || strings.HasPrefix(file, "[guest.kernel") || strings.HasSuffix(file, ".ko") || strings.HasSuffix(file, ".ko.xz") || address >= 1<<63
-	if f.symbol == "[unknown]" {
-		f.symbol = ""
+}
+
+// readPlace reads a line that -F srcline prints below a frame.
+func (s *script) readPlace() {
+	text := bytes.TrimSuffix(bytes.TrimLeft(s.line, " "), inlinedMark)
+	if len(s.line)-len(text) < 2 {
+		return
 	}
-	if f.file == "[unknown]" || f.file == "inlined" {
-		f.file = ""
+	if i := bytes.Index(text, []byte(" (discriminator ")); i > 0 {
+		text = text[:i]
 	}
-	return f, true
+	colon := bytes.LastIndexByte(text, ':')
+	if colon <= 0 || len(text)-colon > 10 || digits(text[colon+1:]) != len(text)-colon-1 {
+		return
+	}
+	if line := decimal(text[colon+1:]); line > 0 {
+		s.place(text[:colon], int(line))
+	}
 }
 
 func number32(text []byte) int32 {
 	n, _ := strconv.ParseInt(string(text), 10, 32)
 	return int32(n)
-}
-
-// String names where a sample is, for tests.
-func (p *printed) String() string {
-	return fmt.Sprintf("%s %d/%d %d %s %d %v", p.comm, p.pid, p.tid, p.time, p.event, p.period, p.frames)
 }
