@@ -70,6 +70,7 @@ type Process struct {
 	clock    decode.Clock
 	known    *worth // once it was asked for
 	placed   stream.Clock
+	naming   stream.Naming
 	parent   *Process // among the processes that were found
 	lent     int64    // committed bytes that a better copy took over
 	expired  string   // why it is left out, "" if it is not

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"gprof/chunks"
@@ -16,8 +16,9 @@ import (
 // Selection says which part of the recordings is wanted. The zero Selection is
 // all of them. What cannot hold anything of it is not read.
 type Selection struct {
-	// Processes are those that are wanted: patterns of their instance, pid, name
-	// or service. None: all.
+	// Processes are those that are wanted: patterns of any of their names, which are
+	// those of [stream.Process.Names], or the beginning of the instance of one. None:
+	// all.
 	Processes stream.Patterns
 	// From and To are when what is wanted happened: from From on and before To.
 	// Both 0: at any time.
@@ -46,6 +47,20 @@ func (f *Found) place() {
 	f.placed = true
 	f.joinCopies()
 	f.current = newExpiry(f).current(f.Processes, &f.ledger)
+	f.name()
+}
+
+// name tells the processes apart by their names. It is of all of them, so that a
+// selection calls them as the whole does.
+func (f *Found) name() {
+	rows := make([]stream.Process, len(f.current))
+	for i, p := range f.current {
+		rows[i] = p.row()
+	}
+	stream.NameApart(rows)
+	for i, p := range f.current {
+		p.naming = rows[i].Naming
+	}
 }
 
 // Span is from the moment at which the first process began to that of the
@@ -77,6 +92,9 @@ type Crash struct {
 func (f *Found) Crashes(names stream.Patterns) (all []Crash) {
 	f.place()
 	s := Selection{Processes: names}
+	if s.complete(f.current) != nil {
+		return nil
+	}
 	for _, p := range f.current {
 		at, ok := p.latest()
 		if !ok || p.foreign != nil || decode.Clean(p.Process) || (p.Alive || p.Snapshot()) && p.Exit == nil {
@@ -152,9 +170,33 @@ func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []chosen
 		}
 	}
 	if len(names) == len(all) && len(all) > 0 {
-		return nil, stream.NoMatch(fmt.Sprintf("no process has the instance, pid, name or service %v", s.Processes), names)
+		return nil, stream.NoMatch(fmt.Sprintf("no process has the instance, pid, name, service or host %v", s.Processes), names)
 	}
 	return kept, nil
+}
+
+// complete replaces patterns that are nothing but the beginning of the instance of
+// one process by all of it. It is an error if several instances begin so.
+func (s *Selection) complete(all []*Process) error {
+	s.Processes = slices.Clone(s.Processes)
+	for i, pattern := range s.Processes {
+		var begins []string
+		named := slices.ContainsFunc(all, func(p *Process) bool {
+			row := p.row()
+			if strings.HasPrefix(p.Name(), strings.ToLower(string(pattern))) {
+				begins = append(begins, p.Name()+"  "+row.Title())
+			}
+			return slices.ContainsFunc(row.Names(), pattern.Match)
+		})
+		switch {
+		case named || len(begins) == 0 || pattern == "":
+		case len(begins) > 1:
+			return stream.NoMatch(fmt.Sprintf("several instances begin with %q", pattern), begins)
+		default:
+			s.Processes[i] = stream.Pattern(begins[0][:len(all[0].Name())])
+		}
+	}
+	return nil
 }
 
 // tell adds what is to be told of the processes to the ledger, but for those that
@@ -179,7 +221,7 @@ func (p *Process) notAsked(filter string) stream.Line {
 
 // names says whether a process has a name that is wanted.
 func (s *Selection) names(row *stream.Process, p *Process) bool {
-	return len(s.Processes) == 0 || slices.ContainsFunc([]string{p.Name(), strconv.Itoa(row.Pid), row.Name, row.Service}, s.Processes.Match)
+	return len(s.Processes) == 0 || slices.ContainsFunc(row.Names(), s.Processes.Match)
 }
 
 // slack is how exactly the times in chunk headers and those of events agree:

@@ -77,18 +77,24 @@ func copyTo(t *testing.T, sink stream.Sink, src stream.Source) {
 	}
 }
 
-// Processes are chosen by instance, pid, name or service, and those that are not
-// are not decoded; an error lists what there is.
+// Processes are chosen by any of their names, or the beginning of an instance, and
+// those that are not are not decoded; an error lists what there is.
 func TestSelectProcesses(t *testing.T) {
 	dir := chapters(t)
 	found := find(t, []string{dir}, Options{})
 	one := found.Processes[1]
-	for _, pattern := range []stream.Pattern{stream.Pattern(one.Name()), stream.Pattern(one.Name()[:9] + "*")} {
+	found.place()
+	row := one.row()
+	patterns := stream.Patterns{stream.Pattern(one.Name()[:9] + "*"), stream.Pattern(one.Name()[:9]), stream.Pattern(strings.ToUpper(one.Name()[:12]))}
+	for _, name := range []string{one.Name(), row.Title(), strings.Join(row.Words(), "-")} {
+		patterns = append(patterns, stream.Pattern(name))
+	}
+	for _, pattern := range patterns {
 		src, err := find(t, []string{dir}, Options{}).Select(Selection{Processes: stream.Patterns{pattern}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := src.Tables().Processes; len(p) != 1 || p[0].Instance != one.Instance {
+		if p := src.Tables().Processes; len(p) != 1 || p[0].Instance != one.Instance || p[0].Title() != row.Title() {
 			t.Errorf("%s: %v", pattern, p)
 		}
 		if _, total := src.(stream.Progress).Progress(); total != one.Bytes() {

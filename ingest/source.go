@@ -33,6 +33,9 @@ func (f *Found) Source() stream.Source {
 // [stream.ErrNoMatch] if no process is wanted. It may be called once.
 func (f *Found) Select(s Selection) (stream.Source, error) {
 	f.place()
+	if err := s.complete(f.current); err != nil {
+		return nil, err
+	}
 	tables := new(stream.Tables)
 	s.tell(f, &tables.Ledger)
 	f.noteInputs(&tables.Ledger)
@@ -101,11 +104,11 @@ func (f *Found) noteInputs(ledger *stream.Ledger) {
 func (p *Process) row() stream.Process {
 	if p.foreign != nil {
 		row := p.foreign.row()
-		row.Clock = p.placed
+		row.Clock, row.Naming = p.placed, p.naming
 		return row
 	}
 	row := decode.Describe(p.Process, p.clock)
-	row.Clock = p.placed
+	row.Clock, row.Naming = p.placed, p.naming
 	return row
 }
 

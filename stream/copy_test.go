@@ -111,9 +111,9 @@ func TestCopyOrder(t *testing.T) {
 	late.Count(105, late.Counter(stream.Counter{Name: "n"}), 4, 5)
 	late.Main.Sample(120, b.Stack("main"))
 	want := `
-process 1 instance 3 parent 3 pid 7 out 7
-process 2 instance 1 parent 0 pid 7 out 9
-process 3 instance 2 parent 0 pid 7 out 10
+process 1 instance 3 parent 3 pid 7 out 7 (0000000000000003)
+process 2 instance 1 parent 0 pid 7 out 7 (0000000000000001)
+process 3 instance 2 parent 0 pid 7 out 7 (0000000000000002)
 process 4 instance 9 parent 0 pid 8 out 8
 track 1 main true of 1 ""
 track 2 main false of 1 "ant"
@@ -159,7 +159,7 @@ type outline struct{ bytes.Buffer }
 
 func (o *outline) Begin(t *stream.Tables) error {
 	for i, p := range t.Processes {
-		fmt.Fprintf(o, "process %d instance %d parent %d pid %d out %d\n", i+1, p.Instance, p.Parent, p.Pid, p.OutPid)
+		fmt.Fprintf(o, "process %d instance %d parent %d pid %d out %s\n", i+1, p.Instance, p.Parent, p.Pid, p.OutPid)
 	}
 	for id := 1; id <= t.Tracks.Len(); id++ {
 		k := t.Tracks.At(stream.TrackID(id))

@@ -17,6 +17,7 @@ func (r *Redactor) tables(t *Tables) {
 	}
 	labels := labelNames(t)
 	t.Tracks.Map(func(k Track) Track { return r.track(k, labels) })
+	NameApart(t.Processes) // their hosts may be no different any more
 	if r.how[nameValue] != KeepValues {
 		r.own = ownCounters(t)
 		t.Counters.Map(r.counter)

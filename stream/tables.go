@@ -2,7 +2,6 @@ package stream
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -68,8 +67,9 @@ type Process struct {
 	Instance uint64 // random; names the process
 	Parent   ProcessID
 	Twin     uint64 // instance of another recording of the same process at that time, whose samples sums take; 0 none
-	Pid      int    // as the process knew itself; several may have the same
-	OutPid   int    // unique in the output; equal to Pid where that is possible
+	Pid      int    // as the process knew itself; several may have the same; 0 unknown
+	OutPid   string // for formats that need a unique one: Pid, and what tells it from others
+	Naming
 	Name     string // of the program
 	Service  string
 	Version  string
@@ -125,25 +125,6 @@ const (
 	PlacedByBoot = "boot" // the monotonic clock of its boot, which others may share
 	PlacedByHost = "host" // its own readings of the real time: its monotonic clock is not that of its boot
 )
-
-// Title names the process for people: "checkout 1.42.0 · checkout-7f9c · pid 1".
-// Parts that are unknown are left out.
-func (p *Process) Title() string {
-	title := p.Service
-	if title == "" {
-		title = p.Name
-	}
-	if p.Version != "" {
-		title += " " + p.Version
-	}
-	if p.Host != "" {
-		title += " · " + p.Host
-	}
-	if p.Pid != 0 {
-		title += " · pid " + strconv.Itoa(p.Pid)
-	}
-	return title
-}
 
 // Machine is for which processor the modules of p are made, as a rule: what its Arch
 // says before a compiler, "x86_64" of "x86_64-gcc3".

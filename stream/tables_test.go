@@ -96,31 +96,3 @@ func TestLedgerWorst(t *testing.T) {
 		}
 	}
 }
-
-func TestAssignPids(t *testing.T) {
-	tests := []struct{ pids, want []int }{
-		{nil, nil},
-		{[]int{5, 3}, []int{5, 3}},
-		{[]int{1, 1, 1}, []int{1, 2, 3}},
-		{[]int{1, 1, 2, 2}, []int{1, 3, 2, 4}},
-		{[]int{1, 1, 3, 1, 2}, []int{1, 4, 3, 5, 2}},
-		{[]int{0, 0}, []int{0, 1}},
-	}
-	for _, test := range tests {
-		processes := make([]Process, len(test.pids))
-		for i, pid := range test.pids {
-			processes[i].Pid = pid
-		}
-		assignPids(processes)
-		var got []int
-		for i, p := range processes {
-			got = append(got, p.OutPid)
-			if p.Pid != test.pids[i] {
-				t.Errorf("pid %d becomes %d", test.pids[i], p.Pid)
-			}
-		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("pids %v become %v, want %v", test.pids, got, test.want)
-		}
-	}
-}

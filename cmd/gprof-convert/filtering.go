@@ -12,7 +12,7 @@ import (
 // it is grouped. All commands that read events have them.
 type filtering struct {
 	period
-	Process   stream.Patterns `sep:"none" placeholder:"P" help:"Only the processes with this instance, pid, name or service. * and ? stand for characters. May be repeated."`
+	Process   stream.Patterns `sep:"none" placeholder:"P" help:"Only the processes with this instance (or the beginning of one), pid, name, service or host, or that info calls so. * and ? stand for characters. May be repeated."`
 	Track     stream.Patterns `sep:"none" placeholder:"NAME" help:"Only the tracks that are called so, and what belongs to no track, such as counters. * and ? stand for characters. May be repeated."`
 	Category  stream.Patterns `sep:"none" placeholder:"NAME" help:"Only samples in functions, and markers, of this category, and what has none. * and ? stand for characters. May be repeated."`
 	During    []string        `sep:"none" placeholder:"MARKER" help:"Only what the goroutine of a marker did while it lasted; if that is not known, its track; if it names none, its process: 'http.request', 'http.request[duration>100ms, status>=500]'. Operators: = != < <= > >= and ~ for a regular expression. May be repeated."`

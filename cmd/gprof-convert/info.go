@@ -124,7 +124,8 @@ type processSummary struct {
 	Parent   string            `json:"parent,omitempty"` // instance
 	Twin     string            `json:"twin,omitempty"`   // likewise: another recording of the same process, whose samples sums take
 	Pid      int               `json:"pid"`
-	OutPid   int               `json:"output_pid"` // in outputs, where pids are unique
+	Process  string            `json:"process"`    // as files of --per process are called
+	OutPid   string            `json:"output_pid"` // in Firefox Profiler, where pids are unique
 	Title    string            `json:"title"`
 	Name     string            `json:"name"`
 	Service  string            `json:"service,omitempty"`
@@ -232,7 +233,7 @@ func moment(t stream.Time) time.Time { return time.Unix(0, int64(t)).UTC() }
 
 func newProcessSummary(t *stream.Tables, p *stream.Process) *processSummary {
 	row := &processSummary{
-		Instance: fmt.Sprintf("%016x", p.Instance), Pid: p.Pid, OutPid: p.OutPid, Title: p.Title(), Name: p.Name,
+		Instance: fmt.Sprintf("%016x", p.Instance), Pid: p.Pid, Process: strings.Join(p.Words(), "-"), OutPid: p.OutPid, Title: p.Title(), Name: p.Name,
 		Service: p.Service, Version: p.Version, Revision: p.Revision, Host: p.Host, Exe: p.Exe, Args: p.Args, Go: p.Go, CPU: p.CPU,
 		Start: moment(p.Start), End: moment(p.End),
 		Counts: map[string]int64{}, Events: map[string]int64{}, Counters: []*counterSummary{}, Measures: map[string]int64{}, Tracks: []*trackSummary{},

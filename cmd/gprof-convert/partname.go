@@ -52,11 +52,14 @@ func wordsOf(p stream.Part, by string) map[string]string {
 	if p.Process == nil {
 		return map[string]string{"{interval}": utcName(p.From, p.To-p.From)}
 	}
-	service := cmp.Or(p.Process.Service, p.Process.Name, "process")
+	process := p.Process.Words()
+	for i, word := range process {
+		process[i] = fileWord(word)
+	}
 	words := map[string]string{
 		"{instance}": fmt.Sprintf("%016x", p.Process.Instance),
-		"{service}":  fileWord(service),
-		"{process}":  fmt.Sprint(fileWord(service), "-", p.Process.OutPid),
+		"{service}":  process[0],
+		"{process}":  strings.Join(process, "-"),
 	}
 	if by == "track" {
 		words["{track}"] = "no track" // counters, and what else is the whole process'

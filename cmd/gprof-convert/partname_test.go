@@ -20,7 +20,7 @@ func FuzzPartNames(f *testing.F) {
 			names := partNames{pattern: pattern, by: "track", taken: map[string]bool{}}
 			seen := map[string]bool{}
 			for _, track := range []string{one, other, one} {
-				p := stream.Part{Process: &stream.Process{Service: other, OutPid: 7}, Track: &stream.Track{Name: track}}
+				p := stream.Part{Process: &stream.Process{Service: other, Pid: 7}, Track: &stream.Track{Name: track}}
 				name := names.of(p)
 				dirs := strings.Count(name, "/")
 				if seen[name] || !filepath.IsLocal(name) || dirs != strings.Count(pattern, "/") || !utf8.ValidString(name) ||
@@ -39,7 +39,7 @@ func FuzzPartNames(f *testing.F) {
 }
 
 func TestPartNames(t *testing.T) {
-	shop := &stream.Process{Instance: 0xab, Service: "shop/eu", OutPid: 7}
+	shop := &stream.Process{Instance: 0xab, Service: "shop/eu", Pid: 7}
 	track := func(name string) stream.Part { return stream.Part{Process: shop, Track: &stream.Track{Name: name}} }
 	for _, tt := range []struct {
 		by, pattern string
@@ -47,6 +47,7 @@ func TestPartNames(t *testing.T) {
 		want        string
 	}{
 		{"process", "{service}/{process}.x", []stream.Part{{Process: shop}}, "shop_eu/shop_eu-7.x"},
+		{"process", "{process}.x", []stream.Part{{Process: &stream.Process{Service: "shop", Pid: 1, Host: "pod/a", Naming: stream.Naming{HostTells: true, Short: "3fa9"}}}}, "shop-pod_a-1-3fa9.x"},
 		{"process", "{instance}.x", []stream.Part{{Process: shop}, {Process: shop}}, "00000000000000ab.x 00000000000000ab~2.x"},
 		{"track", "{process}.{track}.x", []stream.Part{track("a/b"), track("A_b"), track("a:b"), {Process: shop}},
 			"shop_eu-7.a_b.x shop_eu-7.A_b~2.x shop_eu-7.a_b~3.x shop_eu-7.no track.x"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ const periodHelp = `A time T is one of
   1795280520.5             a moment, in seconds since 1970
   90s, +1h2m               that long after the first process began
   -60s                     that long before the last event (--from=-60s)
-  crash, crash:INSTANCE    for --to: the last that a process committed that ended
+  crash, crash:P           for --to: the last that a process committed that ended
                            uncleanly: killed, crashed, or failed
 `
 
@@ -99,36 +100,43 @@ func (p *period) hintEmpty(s *streams, found *ingest.Found, c *stream.Count) {
 // parseTo is the end of the period; the last that was committed lies in it.
 // Without found, only what needs none is told.
 func (p *period) parseTo(m moments, found *ingest.Found, of stream.Patterns) (stream.Time, error) {
-	word, instance, named := strings.Cut(p.To, ":")
+	word, name, named := strings.Cut(p.To, ":")
 	switch {
 	case word != "crash":
 		return m.parse("--to", p.To, math.MaxInt64)
 	case found == nil:
 		return 0, nil
 	}
-	at, err := crashOf(found.Crashes(of), instance, named)
+	crashes := found.Crashes(of)
+	chosen := crashes
+	if named {
+		chosen = found.Crashes(stream.Patterns{stream.Pattern(name)})
+		chosen = slices.DeleteFunc(chosen, func(c ingest.Crash) bool { return !slices.Contains(crashes, c) })
+	}
+	at, err := crashOf(crashes, chosen, name)
 	if err != nil {
 		return 0, fmt.Errorf("--to %s: %w", p.To, err)
 	}
 	return at + 1, nil
 }
 
-// crashOf is the last moment of a process that ended uncleanly.
-func crashOf(crashes []ingest.Crash, instance string, named bool) (stream.Time, error) {
+// crashOf is the last moment of the process that was chosen, by its name or because
+// it is the only one, among those that ended uncleanly.
+func crashOf(crashes, chosen []ingest.Crash, name string) (stream.Time, error) {
+	if len(chosen) == 1 {
+		return chosen[0].At, nil
+	}
 	var list strings.Builder
 	for _, c := range crashes {
-		if named && c.Instance == instance || !named && len(crashes) == 1 {
-			return c.At, nil
-		}
 		fmt.Fprintf(&list, "\n  --to crash:%s   %s, %s", c.Instance, utc(c.At), stream.Printable(c.Title))
 	}
 	switch {
 	case len(crashes) == 0:
 		return 0, errNoCrash
-	case named:
-		return 0, fmt.Errorf("no process %q ended uncleanly; these did:%s", instance, list.String())
+	case len(chosen) == 0:
+		return 0, fmt.Errorf("no process %q ended uncleanly; these did:%s", name, list.String())
 	}
-	return 0, fmt.Errorf("%d processes ended uncleanly; choose one of:%s", len(crashes), list.String())
+	return 0, fmt.Errorf("%d processes ended uncleanly; choose one of:%s", len(chosen), list.String())
 }
 
 // utc shows a moment.

@@ -1,8 +1,6 @@
 package firefox
 
 import (
-	"strconv"
-
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -49,7 +47,7 @@ func (s *Sink) endProcess() {
 }
 
 // pid is the process as the viewer knows it: a text, a number will not do.
-func (s *Sink) pid() string { return strconv.Itoa(s.process().OutPid) }
+func (s *Sink) pid() string { return s.process().OutPid }
 
 func (s *Sink) beginPart() {
 	switch s.walk.Part {

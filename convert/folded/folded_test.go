@@ -122,7 +122,7 @@ func TestManySums(t *testing.T) {
 	const many = 30_000
 	b := streamtest.NewBuilder()
 	for i := range 2 {
-		p := b.Process(stream.Process{Instance: uint64(i + 1), Pid: 1, Name: "shop"})
+		p := b.Process(stream.Process{Instance: uint64(i + 1), Name: "shop"})
 		for n := range uint64(many) {
 			p.Main.Sample(stream.Time(n), b.StackOf(stream.Frame{Offset: 1<<20 + n}))
 		}
@@ -130,7 +130,7 @@ func TestManySums(t *testing.T) {
 	output, _ := convert(t, b.Source())
 	var want strings.Builder
 	for n := range many {
-		fmt.Fprintf(&want, "shop · pid 1;shop;0x%x 2\n", 1<<20+n)
+		fmt.Fprintf(&want, "shop;shop;0x%x 2\n", 1<<20+n)
 	}
 	if output != want.String() {
 		t.Errorf("got %d bytes, want %d others", len(output), want.Len())

@@ -25,7 +25,7 @@ func check(t *testing.T, output []byte) {
 	if key := twice(output); key != "" {
 		t.Errorf("an object has two members %q", key)
 	}
-	c := &checker{T: t, pids: map[float64]bool{}, tids: map[float64]bool{}}
+	c := &checker{T: t, pids: map[any]bool{}, tids: map[float64]bool{}}
 	c.meta(top.object("meta"))
 	c.process("top", top)
 	for i, child := range top.list("processes") {
@@ -122,9 +122,10 @@ func (t table) cell(row int, column string) any {
 
 type checker struct {
 	*testing.T
-	parts      []int                        // how many subcategories each category has
-	schemas    map[string]map[string]string // type → key → format
-	pids, tids map[float64]bool
+	parts   []int                        // how many subcategories each category has
+	schemas map[string]map[string]string // type → key → format
+	pids    map[any]bool
+	tids    map[float64]bool
 }
 
 var displays = []string{"marker-chart", "marker-table", "timeline-overview", "timeline-memory", "timeline-ipc", "timeline-fileio", "stack-chart", "timeline-network"}
@@ -197,10 +198,10 @@ func (c *checker) process(where string, p object) {
 	libs := c.libs(where, members(p.list("libs")))
 	newTable(p.object("sources"))
 	threads := members(p.list("threads"))
-	if len(threads) == 0 || threads[0]["name"] != viewer.MainName || c.pids[threads[0].number("pid")] {
+	if len(threads) == 0 || threads[0]["name"] != viewer.MainName || c.pids[threads[0]["pid"]] {
 		c.Fatalf("%s: no main thread, or the pid of another process", where)
 	}
-	pid := threads[0].number("pid")
+	pid := threads[0]["pid"] // a number, or a text if several have it
 	c.pids[pid] = true
 	for i, thread := range threads {
 		where := fmt.Sprint(where, ", thread ", i)

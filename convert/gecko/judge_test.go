@@ -26,7 +26,7 @@ func TestViewerSeesFamily(t *testing.T) {
 	for _, p := range processes {
 		names = append(names, [2]string{p.Pid, p.Name})
 	}
-	if diff := cmp.Diff([][2]string{{"1", "checkout 1.42.0 · checkout-7f9c · pid 1"}, {"2", "thumbs · pid 1"}}, names); diff != "" {
+	if diff := cmp.Diff([][2]string{{"1 (000000000000000a)", "checkout 1.42.0 · checkout-7f9c · pid 1"}, {"1 (000000000000000b)", "thumbs · pid 1"}}, names); diff != "" {
 		t.Error(diff)
 	}
 	threads, err := f.Threads(t.Context())

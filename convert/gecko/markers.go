@@ -105,7 +105,7 @@ func (p *markerPiece) appendStack(row []byte, i int) []byte {
 func (s *Sink) appendCause(dst []byte) []byte {
 	dst = append(dst, `,"stack":{"name":"SyncProfile","registerTime":null,"unregisterTime":null,"processType":"`+viewer.ProcessType+`","tid":`...)
 	dst = jsontext.AppendInt(dst, s.tid)
-	dst = jsontext.AppendInt(append(dst, `,"pid":`...), int64(s.of(s.walk.Process).OutPid))
+	dst = viewer.AppendPid(append(dst, `,"pid":`...), s.of(s.walk.Process))
 	return append(dst, `,"markers":{"schema":`+markerColumns+`,"data":[]},"samples":{"schema":{"stack":0,"time":1},"data":[[`...)
 }
 

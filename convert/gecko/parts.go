@@ -1,8 +1,6 @@
 package gecko
 
 import (
-	"strconv"
-
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
@@ -34,7 +32,7 @@ type logs struct{}
 func (logs) begin(s *Sink) {
 	s.out.Key("profilingLog")
 	s.out.BeginObject()
-	s.out.Key(strconv.Itoa(s.of(s.walk.Process).OutPid))
+	s.out.Key(s.of(s.walk.Process).OutPid)
 	s.out.BeginObject()
 	s.out.Key("log")
 	s.out.BeginArray()

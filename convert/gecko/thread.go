@@ -70,7 +70,7 @@ func (s *Sink) beginThread() {
 	s.out.Member("processName", s.of(s.walk.Process).Title())
 	viewer.WriteSite(s.out.Writer, s.of(s.walk.Process))
 	s.out.Key("pid")
-	s.out.Int(int64(s.of(s.walk.Process).OutPid))
+	s.out.RawBytes(viewer.AppendPid(nil, s.of(s.walk.Process)))
 	s.out.Key("tid")
 	s.out.Int(s.tid)
 	s.writeLifetime()

@@ -44,6 +44,23 @@ func TestWho(t *testing.T) {
 	}
 }
 
+// Processes that nothing but their instances tell apart, such as pid 1 of two
+// containers, are two for pprof.
+func TestProcessLabels(t *testing.T) {
+	b := streamtest.NewBuilder()
+	for _, instance := range []uint64{0x3fa9 << 48, 0x71c0 << 48} {
+		p := b.Process(stream.Process{Instance: instance, Pid: 1, Service: "shop", Host: "box", Start: begin})
+		p.Main.Sample(begin, b.Stack("main.main"))
+	}
+	var got []string
+	for _, s := range convert(t, b.Source()).Sample {
+		got = append(got, s.Label["process"]...)
+	}
+	if d := cmp.Diff([]string{"shop · box · pid 1 · 3fa9", "shop · box · pid 1 · 71c0"}, got); d != "" {
+		t.Error("processes, want, got:\n", d)
+	}
+}
+
 // Goroutines are as many as requests: what is held of them is bounded, and all
 // are counted.
 func TestManyGoroutines(t *testing.T) {

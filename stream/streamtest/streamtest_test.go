@@ -34,7 +34,7 @@ func TestSources(t *testing.T) {
 // good are tables and a segment that Validate likes; each fault is one change.
 func good() (*stream.Tables, *stream.Batch) {
 	b := NewBuilder()
-	p := b.Process(stream.Process{Instance: 1, Pid: 1, OutPid: 1, Name: "a", Start: 5, End: 9})
+	p := b.Process(stream.Process{Instance: 1, Pid: 1, OutPid: "1", Name: "a", Start: 5, End: 9})
 	other := b.Tables.Categories.Intern(stream.Other)
 	e := b.Event(stream.Event{Name: "e", Category: other, Fields: []stream.EventField{{Name: "f", Type: stream.Int}}})
 	frame := stream.Frame{Function: b.Tables.Strings.Intern("f"), Category: other}
@@ -62,18 +62,22 @@ func TestValidateFaults(t *testing.T) {
 		t.Fatal("without a fault:", err)
 	}
 	faults := map[string]func(*stream.Tables, *stream.Batch){
-		"lost pid":       func(t *stream.Tables, _ *stream.Batch) { t.Processes[0].OutPid = 2 },
+		"lost pid": func(t *stream.Tables, _ *stream.Batch) { t.Processes[0].OutPid = "2" },
+		"same name": func(t *stream.Tables, _ *stream.Batch) {
+			t.Processes[0].OutPid = "1 (0001)"
+			twin(t, stream.Process{Instance: 2, Pid: 1, OutPid: "1 (0002)", Name: "a", Start: 5})
+		},
 		"own parent":     func(t *stream.Tables, _ *stream.Batch) { t.Processes[0].Parent = 1 },
 		"no such parent": func(t *stream.Tables, _ *stream.Batch) { t.Processes[0].Parent = 2 },
 		"end first":      func(t *stream.Tables, _ *stream.Batch) { t.Processes[0].End = 4 },
 		"same pid": func(t *stream.Tables, _ *stream.Batch) {
-			twin(t, stream.Process{Instance: 2, Pid: 1, OutPid: 1, Start: 5})
+			twin(t, stream.Process{Instance: 2, Pid: 1, OutPid: "1", Start: 5})
 		},
 		"processes": func(t *stream.Tables, _ *stream.Batch) {
-			twin(t, stream.Process{Instance: 2, Pid: 3, OutPid: 3, Start: 4})
+			twin(t, stream.Process{Instance: 2, Pid: 3, OutPid: "3", Start: 4})
 		},
 		"no main": func(t *stream.Tables, _ *stream.Batch) {
-			t.Processes = append(t.Processes, stream.Process{Instance: 2, Pid: 3, OutPid: 3, Start: 5})
+			t.Processes = append(t.Processes, stream.Process{Instance: 2, Pid: 3, OutPid: "3", Start: 5})
 		},
 		"two mains": func(t *stream.Tables, _ *stream.Batch) {
 			t.Tracks.Intern(stream.Track{Process: 1, Main: true, Name: "b"})

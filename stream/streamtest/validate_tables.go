@@ -2,6 +2,7 @@ package streamtest
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"gprof/stream"
@@ -21,7 +22,10 @@ func checkTables(t *stream.Tables) error {
 }
 
 func checkProcesses(t *stream.Tables) error {
-	pids, out := make(map[int]bool), make(map[int]bool)
+	pids, out, titles := make(map[int]int), make(map[string]bool), make(map[string]uint64)
+	for _, p := range t.Processes {
+		pids[p.Pid]++
+	}
 	for i := range t.Processes {
 		p, id := &t.Processes[i], stream.ProcessID(i+1)
 		if i > 0 {
@@ -33,15 +37,18 @@ func checkProcesses(t *stream.Tables) error {
 			return invalid("process %d has the parent %d", id, p.Parent)
 		}
 		if out[p.OutPid] {
-			return invalid("process %d has the pid of another, %d, in the output", id, p.OutPid)
+			return invalid("process %d has the pid of another, %s, in the output", id, p.OutPid)
 		}
-		if !pids[p.Pid] && p.OutPid != p.Pid {
-			return invalid("process %d lost its pid %d, which is nobody else's before", id, p.Pid)
+		if pid, own := strconv.Itoa(p.Pid), pids[p.Pid] == 1; own && p.OutPid != pid || !own && !strings.HasPrefix(p.OutPid, pid+" (") {
+			return invalid("process %d has the pid %s, and %s in the output", id, pid, p.OutPid)
+		}
+		if other, known := titles[p.Title()]; known && p.Pid != 0 && other != p.Instance {
+			return invalid("process %d is called %q, as another", id, p.Title())
 		}
 		if p.End != 0 && p.End < p.Start {
 			return invalid("process %d ended at %d, started at %d", id, p.End, p.Start)
 		}
-		pids[p.Pid], out[p.OutPid] = true, true
+		out[p.OutPid], titles[p.Title()] = true, p.Instance
 	}
 	return nil
 }

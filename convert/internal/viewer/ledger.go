@@ -1,8 +1,6 @@
 package viewer
 
 import (
-	"strconv"
-
 	"gprof/convert/internal/jsontext"
 	"gprof/stream"
 )
@@ -62,7 +60,7 @@ func (l *Ledger) Write(out *jsontext.Writer) {
 	out.BeginObject()
 	for id, lines := range l.Lines() {
 		if len(lines) > 0 {
-			out.Key(strconv.Itoa(Process(l.tables, stream.ProcessID(id)).OutPid))
+			out.Key(Process(l.tables, stream.ProcessID(id)).OutPid)
 			writeLines(out, lines)
 		}
 	}

@@ -32,7 +32,7 @@ func Hex(instance uint64) string { return fmt.Sprintf("%016x", instance) }
 // profile of nothing has one process, too.
 func Process(t *stream.Tables, id stream.ProcessID) *stream.Process {
 	if int(id) > len(t.Processes) {
-		return &stream.Process{Name: "nothing"}
+		return &stream.Process{Name: "nothing", OutPid: "0"}
 	}
 	return t.Process(id)
 }
