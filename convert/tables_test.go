@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -137,16 +136,9 @@ func TestQueriesOfBoth(t *testing.T) {
 	dirs[0], dirs[1] = inBoth(t, streamtest.Cases[i], Options{})
 	var texts [2][]string
 	for f, dir := range dirs {
-		names, err := filepath.Glob(filepath.Join(dir, "queries", "*.sql"))
-		if err != nil || len(names) < 8 {
-			t.Fatal(names, err)
-		}
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			texts[f] = append(texts[f], string(text))
+		var err error
+		if _, texts[f], err = judges.QueriesOf(dir); err != nil || len(texts[f]) < 10 {
+			t.Fatal(len(texts[f]), err)
 		}
 	}
 	parquet, err := judges.DuckDB(t.Context(), dirs[0], texts[0]...)
@@ -170,9 +162,7 @@ func asText(rows []judges.Row) (all []map[string]string) {
 	for _, row := range rows {
 		texts := map[string]string{}
 		for column, v := range row {
-			if text := fmt.Sprint(v); column != "path" && column != "parent" && column != "at" {
-				texts[column] = text
-			}
+			texts[column] = fmt.Sprint(v)
 		}
 		all = append(all, texts)
 	}
@@ -186,10 +176,10 @@ func TestEventFilesAreSeen(t *testing.T) {
 	_, dir := inBoth(t, streamtest.Case{Build: func(b *streamtest.Builder) {
 		p := b.Process(stream.Process{Name: "shop", Pid: 1})
 		for _, name := range names {
-			p.Main.Interval(1, 1, b.Event(stream.Event{Name: name}))
+			p.Main.Interval(1, 1, b.Event(stream.Event{Name: name, Fields: []stream.EventField{{Name: "n", Type: stream.Int}}}), 1)
 		}
 	}}, Options{})
-	files := tableFiles(t, filepath.Join(dir, "markers"), ".arrow")
+	files := tableFiles(t, filepath.Join(dir, "typed_markers"), ".arrow")
 	for _, file := range files {
 		if strings.ContainsAny(filepath.Base(file)[:1], "._") {
 			t.Errorf("%s is hidden", file)

@@ -68,7 +68,7 @@ func (l *live) write(n int) {
 // orders are the markers in tables, each with how often it is there.
 func orders(t *testing.T, tables string) map[string]string {
 	t.Helper()
-	answers, err := judges.DuckDB(t.Context(), t.TempDir(), `SELECT n, count(*) AS count FROM read_parquet('`+tables+`/markers/**/*.parquet', union_by_name = true) WHERE n IS NOT NULL GROUP BY n`)
+	answers, err := judges.DuckDB(t.Context(), t.TempDir(), `SELECT n, count(*) AS count FROM '`+tables+`/typed_markers/**/*.parquet' WHERE n IS NOT NULL GROUP BY n`)
 	if err != nil {
 		t.Fatal(err)
 	}

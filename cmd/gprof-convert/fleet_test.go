@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,23 +76,15 @@ func TestFleet(t *testing.T) {
 // askFleet runs the queries that lie in a data set.
 func askFleet(t *testing.T, dir string, dumps int) {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "queries", "*.sql"))
-	if err != nil || len(names) < 8 {
+	names, texts, err := judges.QueriesOf(dir)
+	if err != nil || len(names) < 10 {
 		t.Fatal(names, err)
-	}
-	var texts []string
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, string(text))
 	}
 	answers, err := judges.DuckDB(t.Context(), dir, texts...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	byVersion := answers[slices.IndexFunc(names, func(name string) bool { return strings.HasSuffix(name, "p99-by-version.sql") })]
+	byVersion := answers[slices.Index(names, "p99-by-version.sql")]
 	p99 := 0.0
 	for i, row := range byVersion {
 		if row["version"] != fmt.Sprint("1.", i) || row["processes"] != fmt.Sprint(dumps/3) || row["p99_ms"].(float64) <= p99 {

@@ -2,7 +2,6 @@ package arrow
 
 import (
 	"io"
-	"strings"
 
 	"gprof/convert/internal/tables"
 	"gprof/stream"
@@ -19,15 +18,5 @@ func New(dir tables.Directory, o tables.Options) stream.Sink {
 		Begin: func(file io.Writer, d *tables.Definition, _ int) tables.Writer {
 			return newWriter(file, d, o.Compression)
 		},
-		Query: query,
 	}, o)
-}
-
-// query is a query of Parquet files for those of Arrow, which DuckDB reads with
-// its extension nanoarrow.
-func query(text string) string {
-	return strings.NewReplacer(
-		"read_parquet('markers/**/*.parquet'", "read_arrow('markers/*.arrow'",
-		"/**/*.parquet'", Extension+"'",
-	).Replace(text)
 }

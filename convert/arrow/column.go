@@ -20,6 +20,7 @@ type column struct {
 	bytes   []byte
 	ends    []int32 // of texts; begins with 0
 	lists   []int32 // ends of lists; begins with 0
+	of      *dictionary
 }
 
 // add appends values, and returns how many bytes they take.
@@ -63,6 +64,10 @@ func (c *column) append(kind tables.Kind, v *tables.Values) {
 }
 
 func (c *column) texts(v *tables.Values) {
+	if c.of != nil {
+		c.shorts = c.of.append(c.shorts, v)
+		return
+	}
 	c.ends = appendEnds(c.ends, v.Ends, len(c.bytes))
 	c.bytes = append(c.bytes, v.Bytes...)
 }
@@ -87,6 +92,9 @@ func (c *column) data(t arrow.DataType, kind tables.Kind, rows int) arrow.ArrayD
 	var known *memory.Buffer
 	if c.unknown > 0 {
 		known = bits(c.known)
+	}
+	if c.of != nil {
+		return array.NewDataWithDictionary(t, rows, []*memory.Buffer{known, c.of.buffer(c.shorts)}, c.unknown, 0, c.of.data)
 	}
 	switch kind {
 	case tables.Long:

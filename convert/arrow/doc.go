@@ -8,14 +8,14 @@
 // services and days it is of:
 //
 //	<table>.arrow         one of each table, also if it has no rows
-//	markers/<event>.arrow the markers of one event; ~none.arrow if there are none
+//	typed_markers/<event>.arrow the markers of one event that has fields
 //	_gprof.json           the version of the tables
-//	queries/*.sql         questions to ask, in DuckDB's SQL, with its extension nanoarrow
+//	queries/*.sql         questions to ask, in the SQL of most engines
+//	queries/engines/*.sql what makes files into tables, for each engine; DuckDB needs its extension nanoarrow
 //
 // So one call gives one table: pandas.read_feather("samples.arrow"),
-// polars.scan_ipc("samples.arrow"). In the names of events, what is no letter,
-// digit, hyphen, underscore or dot is escaped as % and two hexadecimal digits; so
-// is a dot or underscore in front, which would hide the file from patterns.
+// polars.scan_ipc("samples.arrow"). In the names of files, events are written as
+// package convert/parquet writes them.
 //
 // The files are of the kind with a footer (Feather 2), not streams: who reads
 // one may begin anywhere and in parallel. A record batch has about 65,536 rows,
@@ -24,8 +24,9 @@
 // # Columns
 //
 // Integers are Int64 and Int32, decimals Float64, texts Utf8, keys
-// FixedSizeBinary(16), lists List. There are no dictionaries: a file can hold one
-// for each column, known before the first row, and not all readers take them.
+// FixedSizeBinary(16), lists List. A file can hold one dictionary for each column,
+// known before the first row: the session has one, and so have what markers, counters
+// and measurements are called, with the smallest integers that do as indices.
 // Times are Int64, not timestamps, which many tools round. Only what may be
 // unknown is nullable. Buffers are compressed with zstd or LZ4 (frames), or not
 // at all, and then a file can be mapped and used as it lies.

@@ -20,16 +20,21 @@ const (
 
 // writer writes one table. Rows wait until they are a record batch.
 type writer struct {
-	columns []tables.Column
-	waiting []column
-	schema  *arrow.Schema
-	out     *ipc.FileWriter
-	rows    int
-	bytes   int
+	columns      []tables.Column
+	dictionaries []*dictionary // of columns that have one
+	waiting      []column
+	schema       *arrow.Schema
+	out          *ipc.FileWriter
+	rows         int
+	bytes        int
 }
 
 func newWriter(file io.Writer, d *tables.Definition, compression tables.Compression) *writer {
-	schema := schemaOf(d)
+	dictionaries := make([]*dictionary, len(d.Columns))
+	for i := range d.Columns {
+		dictionaries[i] = newDictionary(&d.Columns[i])
+	}
+	schema := schemaOf(d, dictionaries)
 	options := []ipc.Option{ipc.WithSchema(schema)}
 	switch compression {
 	case tables.LZ4:
@@ -38,7 +43,17 @@ func newWriter(file io.Writer, d *tables.Definition, compression tables.Compress
 		options = append(options, ipc.WithZstd())
 	}
 	out, _ := ipc.NewFileWriter(&counted{w: file}, options...) // its only error is that of Seek
-	return &writer{columns: d.Columns, waiting: make([]column, len(d.Columns)), schema: schema, out: out}
+	w := &writer{columns: d.Columns, dictionaries: dictionaries, waiting: make([]column, len(d.Columns)), schema: schema, out: out}
+	w.empty()
+	return w
+}
+
+// empty lets go of rows: of many tables, only those in use hold memory.
+func (w *writer) empty() {
+	w.rows, w.bytes = 0, 0
+	for i := range w.waiting {
+		w.waiting[i] = column{of: w.dictionaries[i]}
+	}
 }
 
 // Write implements [tables.Writer].
@@ -67,8 +82,7 @@ func (w *writer) Cut() error {
 		arrays[i] = array.MakeFromData(data)
 	}
 	err := w.out.Write(array.NewRecord(w.schema, arrays, int64(w.rows)))
-	clear(w.waiting) // of many tables, only those in use hold memory
-	w.rows, w.bytes = 0, 0
+	w.empty()
 	return err
 }
 
@@ -101,10 +115,13 @@ func (c *counted) Seek(offset int64, whence int) (int64, error) {
 }
 
 // schemaOf is the schema of a table.
-func schemaOf(d *tables.Definition) *arrow.Schema {
+func schemaOf(d *tables.Definition, dictionaries []*dictionary) *arrow.Schema {
 	fields := make([]arrow.Field, len(d.Columns))
 	for i, c := range d.Columns {
 		fields[i] = arrow.Field{Name: c.Name, Type: typeOf(c.Kind), Nullable: c.Null}
+		if texts := dictionaries[i]; texts != nil {
+			fields[i].Type = &arrow.DictionaryType{IndexType: texts.indexType(), ValueType: fields[i].Type}
+		}
 	}
 	about := arrow.NewMetadata([]string{tables.VersionKey}, []string{tables.Version})
 	return arrow.NewSchema(fields, &about)

@@ -7,19 +7,24 @@
 // A directory holds the tables of any number of runs:
 //
 //	<table>/service=S/date=D/<session>.parquet
-//	markers/event=E/service=S/date=D/<session>.parquet
+//	typed_markers/event=E/service=S/date=D/<session>.parquet
 //	_gprof.json           the version of the tables
-//	queries/*.sql         questions to ask, in DuckDB's SQL
+//	queries/*.sql         questions to ask, in the SQL of most engines
+//	queries/engines/*.sql what makes files into tables, for each engine
 //
 // A session is the processes of one run of the converter that are of one service
 // and began on one UTC day; its name depends on what is in it. Each table has one
 // file for each session, also if it has no rows, but not in a data set that was
 // begun for many runs. One of more than 512 that get rows at a time goes on in a
 // file <session>-2.parquet, and so on. Readers take S, D and E as
-// columns (Hive); a process without a service counts under its name. What is no
-// letter, digit, hyphen, underscore or dot is escaped as % and two hexadecimal
-// digits, NULL is __HIVE_DEFAULT_PARTITION__, and a value too long for a file
-// name is cut and has its hash behind a ~. E of a file without markers is NULL.
+// columns (Hive); a process without a service counts under its name. Their values are
+// such that all readers see the same. What file systems, patterns or some readers take
+// for something else (~ % / \ = : * ? " ' < > | { } [ ] # ^ $ & ; ! `, control
+// characters) is escaped as ~ and two hexadecimal digits, and so is the first character
+// of what looks like a number or is hidden: gc sweep is gc sweep, a/b is a~2Fb. What is
+// too long for a file name is cut and has its hash behind a ~. The name of an event as it
+// is stands in the column name, that of a service in service_name of processes. What
+// has none is unknown, and a day that isn't known 1970-01-01.
 //
 // # Columns
 //

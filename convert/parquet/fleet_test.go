@@ -52,7 +52,7 @@ func TestP99ByVersion(t *testing.T) {
 		version := fmt.Sprint("1.", i)
 		all := slices.Sorted(slices.Values(took[version]))
 		at := func(hundredths int) float64 { return float64(all[(len(all)*hundredths+99)/100-1]) / 1e6 }
-		want = append(want, judges.Row{"event": "request", "service": "shop", "version": version, "count": fmt.Sprint(len(all)),
+		want = append(want, judges.Row{"event": "request", "service": "shop", "version": version, "intervals": fmt.Sprint(len(all)),
 			"processes": fmt.Sprint(dumps / versions), "p50_ms": at(50), "p99_ms": at(99)})
 	}
 	if diff := cmp.Diff(want, ask(t, dir, query(t, dir, "p99-by-version.sql"))[0]); diff != "" {

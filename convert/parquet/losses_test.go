@@ -25,7 +25,7 @@ func TestLosses(t *testing.T) {
 	b.Tables.Ledger.Add(stream.Line{Reason: stream.ReasonUnreadable, What: "files", Count: 2})
 	dir, count := convert(t, b.Source())
 	answers := ask(t, dir, `SELECT instance, reason, what, place, count, bytes FROM 'losses/**/*.parquet' ORDER BY count, reason`,
-		`SELECT s_text FROM 'markers/**/*.parquet' ORDER BY ts_ns`)
+		`SELECT s_text FROM 'typed_markers/event=note/**/*.parquet' ORDER BY ts_ns`)
 	want := []judges.Row{
 		{"instance": "0000000000000007", "reason": "torn", "what": "pages", "place": "chunk-00001", "count": "1", "bytes": "9"},
 		{"instance": nil, "reason": "unreadable", "what": "files", "place": nil, "count": "2", "bytes": "0"},
@@ -53,7 +53,7 @@ func TestVersionsUnite(t *testing.T) {
 		p := b.Process(stream.Process{Instance: uint64(i + 1), Service: "shop", Start: begin})
 		p.Main.Mark(begin+stream.Time(i), stream.Instant, b.Event(stream.Event{Name: "note", Fields: fields[i : i+1]}), arg)
 		dir, _ := convert(t, b.Source())
-		dirs = append(dirs, "'"+dir+"/markers/**/*.parquet'")
+		dirs = append(dirs, "'"+dir+"/typed_markers/**/*.parquet'")
 	}
 	from := " FROM read_parquet([" + strings.Join(dirs, ", ") + "], union_by_name = true)"
 	answers := ask(t, t.TempDir(), `SELECT n, n_text, n_float, n_text_int`+from+` ORDER BY ts_ns`, `DESCRIBE SELECT n, n_text, n_float, n_text_int`+from)

@@ -20,23 +20,23 @@ func TestManyEvents(t *testing.T) {
 	p := b.Process(stream.Process{Instance: 1, Pid: 1, Service: "shop", Start: begin})
 	var all []stream.EventID
 	for i := range events {
-		all = append(all, b.Event(stream.Event{Name: fmt.Sprint("event", i)}))
+		all = append(all, b.Event(stream.Event{Name: fmt.Sprint("event", i), Fields: []stream.EventField{{Name: "n", Type: stream.Int}}}))
 	}
 	for i := range tracks {
 		track := p.Track(fmt.Sprint("track", i))
 		for n, event := range all {
-			track.Mark(begin+stream.Time(n), stream.Instant, event)
+			track.Mark(begin+stream.Time(n), stream.Instant, event, n)
 		}
 	}
 	dir, _ := convert(t, b.Source())
-	answer := ask(t, dir, `SELECT count(*) AS n, count(DISTINCT name) AS events, count(DISTINCT (track_id, name)) AS once FROM read_parquet('markers/**/*.parquet', union_by_name = true)`)[0][0]
+	answer := ask(t, dir, `SELECT count(*) AS n, count(DISTINCT name) AS events, count(DISTINCT (track_id, name)) AS once FROM 'typed_markers/**/*.parquet'`)[0][0]
 	want := judges.Row{"n": fmt.Sprint(tracks * events), "events": fmt.Sprint(events), "once": fmt.Sprint(tracks * events)}
 	for key := range want {
 		if answer[key] != want[key] {
 			t.Errorf("%s: %v, want %v", key, answer[key], want[key])
 		}
 	}
-	if n := len(filesOf(t, dir+"/markers")); n <= events {
+	if n := len(filesOf(t, dir+"/typed_markers")); n <= events {
 		t.Errorf("%d files of markers for %d events: none was ended and begun again", n, events)
 	}
 }

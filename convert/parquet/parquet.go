@@ -29,7 +29,6 @@ func New(dir tables.Directory, o tables.Options) stream.Sink {
 		Begin: func(file io.Writer, d *tables.Definition, many int) tables.Writer {
 			return newWriter(file, d, codec, pageSize(many), cells)
 		},
-		Query: func(text string) string { return text },
 	}, o)
 }
 

@@ -43,7 +43,7 @@ func TestCompareRuns(t *testing.T) {
 	alone.Process(stream.Process{Instance: 9, Pid: 1, Service: "once", Start: begin - second}).Main.Sample(begin, alone.Stack("once.main"))
 	add(t, dir, alone)
 	line := func(service, function string, base, new float64) judges.Row {
-		return judges.Row{"service": service, "function": service + function, "base_percent": base, "new_percent": new, "change": new - base}
+		return judges.Row{"service": service, "function": service + function, "base_percent": base, "new_percent": new, "difference": new - base}
 	}
 	want := []judges.Row{
 		line("server", ".fast", 75, 25), line("server", ".slow", 25, 75),
@@ -68,8 +68,8 @@ func TestCountersOverTime(t *testing.T) {
 	}
 	dir, _ := convert(t, b.Source())
 	line := func(counter, at, value, lowest, highest string, increase any) judges.Row {
-		return judges.Row{"process": "shop", "pid": "7", "counter": counter, "unit": "integer", "at": "2026-11-18 11:06:4" + at,
-			"value": value, "lowest": lowest, "highest": highest, "increase": increase}
+		return judges.Row{"process": "shop", "pid": "7", "counter": counter, "unit": "integer", "second_ns": "179500000" + at + "000000000",
+			"level": value, "lowest": lowest, "highest": highest, "increase": increase}
 	}
 	want := []judges.Row{
 		line("bytes", "0", "15", "10", "15", nil), line("bytes", "1", "40", "40", "40", "25"),
@@ -91,7 +91,7 @@ func TestMarkersByPercentile(t *testing.T) {
 		p.Main.Mark(begin+stream.Time(i), stream.Instant, tick)
 	}
 	dir, _ := convert(t, b.Source())
-	want := []judges.Row{{"name": "request", "count": "200", "p50_ms": 100.0, "p90_ms": 180.0, "p99_ms": 198.0, "max_ms": 200.0, "total_s": 20.1}}
+	want := []judges.Row{{"name": "request", "intervals": "200", "p50_ms": 100.0, "p90_ms": 180.0, "p99_ms": 198.0, "max_ms": 200.0, "total_s": 20.1}}
 	if diff := cmp.Diff(want, ask(t, dir, query(t, dir, "markers-by-percentile.sql"))[0]); diff != "" {
 		t.Error(diff)
 	}

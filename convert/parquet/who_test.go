@@ -29,7 +29,7 @@ func TestWho(t *testing.T) {
 	answers := ask(t, dir,
 		`SELECT labels->>'route' AS route, labels->>'customer' AS customer, thread_id, max(goroutine_id) AS goroutine, count(*) AS n
 			FROM 'samples/**/*.parquet' GROUP BY ALL ORDER BY n`,
-		`SELECT thread_id, thread_id_int, count(*) AS n FROM 'markers/**/*.parquet' WHERE labels->>'route' = '/cart' AND goroutine_id > 1 GROUP BY ALL`)
+		`SELECT thread_id, thread_id_int, count(*) AS n FROM 'typed_markers/event=step/**/*.parquet' WHERE labels->>'route' = '/cart' AND goroutine_id > 1 GROUP BY ALL`)
 	want := [][]judges.Row{
 		{{"route": nil, "customer": nil, "thread_id": nil, "goroutine": nil, "n": "4"},
 			{"route": "/cart", "customer": `"anna"`, "thread_id": "77", "goroutine": "9895604649985", "n": "6"}},

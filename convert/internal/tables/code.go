@@ -190,12 +190,24 @@ func (s *Sink) path(dst []int32, id stream.StackID) []int32 {
 	return dst
 }
 
+// frameName is what to call a frame: its function, or where it is.
+func frameName(t *stream.Tables, f stream.Frame, module stream.Module) string {
+	switch {
+	case f.Function != 0:
+		return textAt(t, f.Function)
+	case module.Name != "":
+		return module.Name + "+0x" + strconv.FormatUint(f.Offset, 16)
+	}
+	return "?"
+}
+
 func (s *Sink) writeFrame(row *rows, p *part, id stream.FrameID) {
 	f := s.tables.Frames.At(id)
 	module := moduleOf(s.tables, f)
 	row.column().string(p.name)
 	row.column().short(int32(id))
 	row.column().text(s.keys.frames[id][:])
+	s.put(row, frameName(s.tables, f, module))
 	s.putKnown(row, textAt(s.tables, f.Function))
 	s.putKnown(row, textAt(s.tables, f.File))
 	row.column().id(f.Line)

@@ -24,6 +24,8 @@ type Column struct {
 	Kind Kind
 	Null bool // a value may be unknown
 	Near bool // a value is mostly near the one before it
+	// Texts are all that a Word may be, where that is known before the first row.
+	Texts []string
 }
 
 // Definition is what a table is: its columns, and those its rows are sorted by.

@@ -24,9 +24,10 @@ func trackRowsOf(name string, columns ...Column) Definition {
 	return Definition{name, append([]Column{session, processID, trackID, ts, index}, columns...), []string{"process_id", "track_id", "ts_ns"}}
 }
 
-// kindTables are the tables of events, by stream.Kind; markers have one for
-// each event.
+// kindTables are the tables of events, by stream.Kind. Markers have one more for
+// each event with fields.
 var kindTables = [...]Definition{
+	stream.Markers: markerTable("markers", "arguments"),
 	stream.Samples: trackRowsOf("samples", stackID, Column{Name: "weight", Kind: Long, Near: true}, Column{Name: "cpu_ns", Kind: Long, Null: true, Near: true},
 		thread, goroutine, labels),
 	stream.Delays: trackRowsOf("delays", Column{Name: "delay_ns", Kind: Long, Near: true}),
@@ -55,13 +56,14 @@ func nulls(names ...string) (columns []Column) {
 	return columns
 }
 
-// markerTable defines a table of markers with some columns of their own.
-func markerTable(fields ...Column) Definition {
-	d := trackRowsOf("markers", append([]Column{
+// markerTable defines a table of markers. Rows are of one event after the other.
+func markerTable(name, arguments string, fields ...Column) Definition {
+	d := trackRowsOf(name, append([]Column{
 		{Name: "name", Kind: Word}, {Name: "category", Kind: Word}, {Name: "phase", Kind: Word},
-		{Name: "duration_ns", Kind: Long, Null: true}, stackID, {Name: "odd_arguments", Kind: Text, Null: true},
+		{Name: "duration_ns", Kind: Long, Null: true}, stackID, {Name: arguments, Kind: Text, Null: true},
 		thread, goroutine, labels,
 	}, fields...)...)
+	d.Sorted = d.Sorted[:2]
 	return d
 }
 
@@ -98,7 +100,7 @@ var (
 	}, nil}
 
 	frameTable = Definition{"frames", []Column{
-		session, {Name: "frame_id", Kind: Short, Near: true}, {Name: "key", Kind: Hash},
+		session, {Name: "frame_id", Kind: Short, Near: true}, {Name: "key", Kind: Hash}, {Name: "name", Kind: Word},
 		{Name: "function", Kind: Word, Null: true}, {Name: "file", Kind: Word, Null: true}, {Name: "line", Kind: Short, Null: true},
 		{Name: "module", Kind: Word, Null: true}, {Name: "build_id", Kind: Word, Null: true}, {Name: "address", Kind: Long, Null: true},
 		{Name: "inline_depth", Kind: Short}, {Name: "category", Kind: Word}, {Name: "subcategory", Kind: Word, Null: true}, {Name: "label", Kind: Flag},

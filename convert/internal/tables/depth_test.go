@@ -23,7 +23,7 @@ func TestDeepStacks(t *testing.T) {
 		}
 	}
 	var rows depths
-	format := Format{Extension: ".x", OneFile: true, Query: func(text string) string { return text }, Begin: func(_ io.Writer, d *Definition, _ int) Writer {
+	format := Format{Extension: ".x", OneFile: true, Begin: func(_ io.Writer, d *Definition, _ int) Writer {
 		if d.Name == "stacks" {
 			return &rows
 		}

@@ -33,7 +33,8 @@
 //	samples     process_id, track_id, ts_ns, event_index, stack_id, weight, cpu_ns,
 //	            thread_id, goroutine_id, labels
 //	markers     process_id, track_id, ts_ns, event_index, name, category, phase (instant, interval, start, end), duration_ns (of an interval),
-//	            stack_id, odd_arguments, thread_id, goroutine_id, labels, and a column for each field of the event
+//	            stack_id, arguments, thread_id, goroutine_id, labels
+//	typed_markers one for each event with fields: the same rows, with a column for each field, and odd_arguments for arguments
 //	waits       process_id, track_id, ts_ns, event_index, stack_id, wall_ns (of all together), goroutines
 //	measurements process_id, track_id, ts_ns, event_index, stack_id, measure (such as delay), unit, value, thread_id, goroutine_id, labels:
 //	            a row for each stack and measure of an imported profile
@@ -47,7 +48,7 @@
 //	pages       process_id, ts_ns, event_index, phase, tab, window, embedder, private, url: what was open for long is told again, with one ts_ns
 //	stacks      stack_id, key, prefix (stack_id of the caller), frame_id (of the leaf), depth,
 //	            frames (frame_ids, leaf first, at most 4,096: prefix leads to more; NULL where no row refers to the stack itself)
-//	frames      frame_id, key, function, file, line, module, build_id, address (offset in the module), inline_depth, category, subcategory, label,
+//	frames      frame_id, key, name (the function, else module+0xaddress, else ?), function, file, line, module, build_id, address (offset in the module), inline_depth, category, subcategory, label,
 //	            function_id, file_id (string_ids), script (is it a function of one), column (of scripts), function_line, function_column
 //	            (where the function begins, which tells functions of scripts apart)
 //	strings     string_id, text: functions and files
@@ -62,7 +63,8 @@
 //	            anchors, first_anchor_ns, last_anchor_ns
 //	coverage    process_id, instance, first_index, last_index, first_ns, last_ns, rows: a row for each range of positions
 //
-// All have a session. Rows are sorted by process, track (or counter) and time.
+// All have a session. Rows are sorted by process, track (or counter) and time; those of
+// markers by event before time.
 //
 // Texts stand where they belong, in a dictionary of the column where they repeat.
 // Frames have the numbers of theirs as well, for who groups by function without
@@ -82,7 +84,12 @@
 //
 // # Arguments of markers
 //
-// A field's column has its name, and behind it the type unless that is an integer:
+// In markers, which all readers take as one table, arguments is a JSON object of all
+// arguments by the names of their fields: numbers, texts, and JSON as it is; NaN and
+// infinities are texts. It is NULL where there are none. Where two fields have one
+// name the second has _2 behind it.
+//
+// In a typed table a field's column has its name, and behind it the type unless that is an integer:
 // bytes, load_float, path_text. So a column has the same type in all sessions, and
 // recordings of two versions of a program unite although one of them gave a field
 // another type: it has two columns then. An integer has its type, too, where its
@@ -95,4 +102,11 @@
 //
 // Texts that are no UTF-8 have U+FFFD in place of what is wrong, and the ledger
 // counts them. Nothing else is lost.
+//
+// # Queries
+//
+// Queries are in SQL that DuckDB, Spark, ClickHouse, DataFusion and polars have in
+// common. Tables are called by their names; engines/*.sql makes them of files, for each
+// engine in its own words, with stack_frames: session, stack_id and frame_id of each
+// frame of a stack.
 package tables

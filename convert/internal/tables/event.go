@@ -5,17 +5,20 @@ import (
 	"maps"
 	"strings"
 
+	"gprof/convert/internal/jsontext"
 	"gprof/stream"
 )
 
-// eventTable is the table of all events of one name. Their definitions may
+// eventTable is the typed table of all events of one name. Their definitions may
 // differ, such as those of two versions of a program: it has the columns of all.
 type eventTable struct {
 	table   string             // its name among the files
 	columns []Column           // of arguments
 	known   map[fieldKey][]int // columns by what they are for
 	taken   map[string]bool    // names of columns, in lower case
+	events  []stream.EventID   // of that name
 	of      map[stream.EventID][]int
+	keys    map[stream.EventID][][]byte // of arguments in a JSON object
 }
 
 // fieldKey is what fields have in common that have one column in a table.
@@ -32,7 +35,7 @@ var common = commonNames()
 
 func commonNames() map[string]bool {
 	names := map[string]bool{"event": true, "service": true, "date": true, "filename": true}
-	for _, c := range markerTable().Columns {
+	for _, c := range markerTable("", "odd_arguments").Columns {
 		names[c.Name] = true
 	}
 	return names
@@ -41,8 +44,8 @@ func commonNames() map[string]bool {
 // typeNames are the names of types in the table of events.
 var typeNames = [...]string{stream.Null: "null", stream.Int: "int", stream.Uint: "int", stream.Float: "float", stream.Text: "text", stream.JSON: "json"}
 
-// eventTables returns the table of each event, by EventID-1.
-func (f *Format) eventTables(t *stream.Tables) []*eventTable {
+// eventTables returns the table of each event, by EventID-1, and by the tables' names.
+func (f *Format) eventTables(t *stream.Tables) ([]*eventTable, map[string]*eventTable) {
 	known := map[string]*eventTable{}
 	all := make([]*eventTable, len(t.Events))
 	for i := range t.Events {
@@ -54,11 +57,11 @@ func (f *Format) eventTables(t *stream.Tables) []*eventTable {
 		all[i] = known[name]
 		all[i].add(stream.EventID(i+1), e.Fields)
 	}
-	return all
+	return all, known
 }
 
 func newEventTable(name string) *eventTable {
-	return &eventTable{table: name, known: map[fieldKey][]int{}, taken: maps.Clone(common), of: map[stream.EventID][]int{}}
+	return &eventTable{table: name, known: map[fieldKey][]int{}, taken: maps.Clone(common), of: map[stream.EventID][]int{}, keys: map[stream.EventID][][]byte{}}
 }
 
 // add finds the columns of an event's fields, or adds them.
@@ -72,6 +75,37 @@ func (t *eventTable) add(id stream.EventID, fields []stream.EventField) {
 		used[i] = true
 		t.of[id] = append(t.of[id], i)
 	}
+	t.keys[id] = keysOfFields(fields)
+	t.events = append(t.events, id)
+}
+
+// keysOfFields are the keys of fields in a JSON object: their names, with a number
+// where two have one.
+func keysOfFields(fields []stream.EventField) (keys [][]byte) {
+	taken, many := map[string]bool{}, map[string]int{}
+	for _, f := range fields {
+		many[f.Name]++
+		key := nameOf(f, many[f.Name])
+		for ; taken[key]; key = nameOf(f, many[f.Name]) {
+			many[f.Name]++
+		}
+		taken[key] = true
+		keys = append(keys, append(jsontext.AppendString(nil, key), ':'))
+	}
+	return keys
+}
+
+// nameOf is the name of a field, of the nth one of that name.
+func nameOf(f stream.EventField, n int) string {
+	text, _ := valid([]byte(f.Name))
+	name := strings.ReplaceAll(string(text), "\x00", "\ufffd")
+	if name == "" {
+		name = "argument"
+	}
+	if n > 1 {
+		name += fmt.Sprint("_", n)
+	}
+	return name
 }
 
 // find returns the column of another Definition's field of that name and type.
@@ -102,14 +136,7 @@ func (t *eventTable) addColumn(f stream.EventField) int {
 // of integers only where it would look like one of those, or like a column that
 // all markers have.
 func columnName(f stream.EventField, n int) string {
-	text, _ := valid([]byte(f.Name))
-	name := strings.ReplaceAll(string(text), "\x00", "\ufffd")
-	if name == "" {
-		name = "argument"
-	}
-	if n > 1 {
-		name += fmt.Sprint("_", n)
-	}
+	name := nameOf(f, n)
 	switch kindOf(f) {
 	case Long:
 		if plain := strings.ToLower(name); !common[plain] && !strings.HasSuffix(plain, "_text") && !strings.HasSuffix(plain, "_float") {
@@ -136,9 +163,9 @@ func kindOf(f stream.EventField) Kind {
 }
 
 func (t *eventTable) definition() Definition {
-	d := markerTable(t.columns...)
-	if len(t.of) > 1 { // rows of one Definition follow those of another
-		d.Sorted = d.Sorted[:2]
+	d := markerTable("typed_markers", "odd_arguments", t.columns...)
+	if len(t.events) == 1 { // else rows of one definition follow those of another
+		d.Sorted = append(d.Sorted, "ts_ns")
 	}
 	return d
 }

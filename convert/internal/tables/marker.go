@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 
@@ -8,19 +9,34 @@ import (
 	"gprof/stream"
 )
 
-// markers writes markers of one event to the table of its name.
-func (s *Sink) markers(p *part, b *stream.Batch) (*table, error) {
-	e := s.events[b.Series.Event-1]
-	t, err := s.openAs(p, e.table, e.definition())
+// markers writes markers of one event to the table of all of them, and to the one of
+// their event if that has fields.
+func (s *Sink) markers(p *part, b *stream.Batch) error {
+	t, err := s.open(p, kindTables[stream.Markers])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p.markers = true
-	s.markerRows(t, p, e, b)
-	return t, nil
+	s.markerRows(t, p, b, false).end(b.Len())
+	if s.rows.flush(); t.err != nil {
+		return t.err
+	}
+	e := s.events[b.Series.Event-1]
+	if len(e.columns) == 0 {
+		return nil
+	}
+	if t, err = s.openAs(p, e.table, e.definition()); err != nil {
+		return err
+	}
+	s.again = true
+	defer func() { s.again = false }()
+	s.fieldColumns(s.markerRows(t, p, b, true), e, b)
+	s.rows.flush()
+	return t.err
 }
 
-func (s *Sink) markerRows(t *table, p *part, e *eventTable, b *stream.Batch) {
+// markerRows writes the columns that both tables have. Arguments are all there, or
+// only those that have no column.
+func (s *Sink) markerRows(t *table, p *part, b *stream.Batch, odd bool) *rows {
 	event := s.tables.Event(b.Series.Event)
 	process := instance(s.tables.Process(b.Series.Process).Instance)
 	row := s.beginRows(t, p, b)
@@ -36,8 +52,15 @@ func (s *Sink) markerRows(t *table, p *part, e *eventTable, b *stream.Batch) {
 		}
 	}
 	stackIDs(row.column(), b.Stack)
-	s.oddArguments(row.column(), b, process)
+	s.objects(row.column(), b, process, odd)
 	s.who(row, b)
+	return row
+}
+
+// fieldColumns writes the columns of an event's own, and ends the rows.
+func (s *Sink) fieldColumns(row *rows, e *eventTable, b *stream.Batch) {
+	event := s.tables.Event(b.Series.Event)
+	process := instance(s.tables.Process(b.Series.Process).Instance)
 	of := e.of[b.Series.Event]
 	fields := row.next
 	filled := newBits(len(e.columns))
@@ -87,20 +110,21 @@ func fits(args *stream.Column, i int, f *stream.EventField) bool {
 	return false
 }
 
-// oddArguments writes those that no column can hold, as a JSON object.
-func (s *Sink) oddArguments(c *Values, b *stream.Batch, process string) {
-	event := s.tables.Event(b.Series.Event)
+// objects writes arguments as JSON objects: all that there are, or only the odd ones,
+// which no column can hold.
+func (s *Sink) objects(c *Values, b *stream.Batch, process string, odd bool) {
+	event, keys := s.tables.Event(b.Series.Event), s.events[b.Series.Event-1].keys[b.Series.Event]
 	for i := range b.Len() {
-		object := s.odd[:0]
+		object := s.object[:0]
 		for k := range b.Args {
-			if isNull(&b.Args[k], i) || fits(&b.Args[k], i, &event.Fields[k]) {
+			if isNull(&b.Args[k], i) || odd && fits(&b.Args[k], i, &event.Fields[k]) {
 				continue
 			}
 			object = append(object, "{,"[min(len(object), 1)])
-			object = append(jsontext.AppendString(object, event.Fields[k].Name), ':')
-			object = s.appendOdd(object, &b.Args[k], i, process)
+			object = append(object, keys[k]...)
+			object = s.appendArgument(object, &b.Args[k], i, process)
 		}
-		if s.odd = object; len(object) == 0 {
+		if s.object = object; len(object) == 0 {
 			c.null()
 			continue
 		}
@@ -114,7 +138,7 @@ func isNull(args *stream.Column, i int) bool {
 	return t == stream.Null || t == stream.JSON && string(args.TextAt(i)) == "null"
 }
 
-func (s *Sink) appendOdd(dst []byte, args *stream.Column, i int, process string) []byte {
+func (s *Sink) appendArgument(dst []byte, args *stream.Column, i int, process string) []byte {
 	switch bits := args.BitsAt(i); args.TypeAt(i) {
 	case stream.Int:
 		return strconv.AppendInt(dst, int64(bits), 10)
@@ -126,7 +150,10 @@ func (s *Sink) appendOdd(dst []byte, args *stream.Column, i int, process string)
 			return jsontext.AppendString(dst, strconv.FormatFloat(f, 'g', -1, 64))
 		}
 		return jsontext.AppendFloat(dst, f)
-	default:
-		return jsontext.AppendString(dst, s.bytes(process, args.TextAt(i)))
+	case stream.JSON:
+		if text := s.bytes(process, args.TextAt(i)); json.Valid(text) {
+			return append(dst, text...)
+		}
 	}
+	return jsontext.AppendString(dst, s.bytes(process, args.TextAt(i)))
 }

@@ -8,29 +8,35 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"gprof/stream"
 )
 
-// unknown is what stands for NULL in the name of a directory, as Hive has it.
-const unknown = "__HIVE_DEFAULT_PARTITION__"
+// unknown stands for a value that there is none of. Readers do not agree about
+// Hive's name for NULL.
+const unknown = "unknown"
 
 // maxName bounds the escaped value in a name; file systems take 255 bytes.
 const maxName = 180
 
 // partition is the name of a directory that holds rows with that value, which
-// may be any text: readers take it back as it was, unless it is very long.
-func partition(column, value string) string {
-	if value == "" {
-		return column + "=" + unknown
-	}
-	return column + "=" + fileName(value)
-}
+// may be any text. All readers see the same one in it, and nearly always the
+// value itself: see [fileName].
+func partition(column, value string) string { return column + "=" + fileName(value) }
 
-// fileName is a name of a file or directory for a value.
+// fileName is a name of a file or directory for a value. Of readers some take %20
+// for a space and some do not, so what cannot stand in a name is escaped in a way
+// that none knows; and a text stays one if nobody can take it for a number.
 func fileName(value string) string {
+	if value == "" {
+		return unknown
+	}
 	name, whole := escape(value)
+	if strings.IndexByte("._ ", name[0]) >= 0 || typed(value) { // hidden from patterns, or no text
+		name = fmt.Sprintf("~%02X", name[0]) + name[1:]
+	}
 	if !whole {
 		sum := sha256.Sum256([]byte(value))
 		name += "~" + hex.EncodeToString(sum[:8])
@@ -38,27 +44,37 @@ func fileName(value string) string {
 	return name
 }
 
-// escape writes all but plain characters as % and two digits, for each byte;
-// whole is false if there was more than fits.
+// typed reports whether some reader takes a text for a number, a time or a truth value.
+func typed(value string) bool {
+	switch strings.ToLower(value) {
+	case "true", "false", "null", "none", "nan", "inf", "infinity":
+		return true
+	}
+	return strings.ContainsAny(value[:1], "0123456789+-") && strings.Trim(value, "0123456789+-_.: eETZxX") == ""
+}
+
+// escape writes what file systems, patterns or readers of directories take for
+// something else as ~ and two digits, for each byte; whole is false if there was
+// more than fits.
 func escape(value string) (name string, whole bool) {
 	var b strings.Builder
 	for _, r := range value {
 		if b.Len() > maxName {
 			return b.String(), false
 		}
-		if r < utf8.RuneSelf && plain(byte(r)) {
+		if plain(r) {
 			b.WriteRune(r)
 			continue
 		}
 		for _, c := range []byte(string(r)) {
-			fmt.Fprintf(&b, "%%%02X", c)
+			fmt.Fprintf(&b, "~%02X", c)
 		}
 	}
 	return b.String(), true
 }
 
-func plain(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-_.", c) >= 0
+func plain(r rune) bool {
+	return unicode.IsPrint(r) && r != utf8.RuneError && !strings.ContainsRune(`~%/\=:*?"'<>|{}[]#^$&;!`+"`", r)
 }
 
 // path is the name of a part's file of a table, the number-th one.
@@ -70,38 +86,19 @@ func (f *Format) path(p *part, table string, number int) string {
 	if f.OneFile {
 		return table + extension
 	}
-	return table + "/" + partition("service", p.service) + "/" + partition("date", p.date) + "/" + p.name + extension
+	return table + "/" + partition("service", p.service) + "/" + "date=" + p.date + "/" + p.name + extension
 }
-
-// noEvent is the file of markers if there are none, and of those whose event has
-// no name. No other one can be called so: see escape.
-const noEvent = "~none"
 
 // eventTable is the name among the files of the table of an event's markers.
 func (f *Format) eventTable(event string) string {
-	switch {
-	case !f.OneFile:
-		return "markers/" + partition("event", event)
-	case event == "":
-		return "markers/" + noEvent
+	if f.OneFile {
+		return "typed_markers/" + fileName(event)
 	}
-	return "markers/" + visible(fileName(event))
+	return "typed_markers/" + partition("event", event)
 }
 
-// visible escapes what begins the names of files that patterns and readers of
-// directories pass over.
-func visible(name string) string {
-	if strings.IndexByte("._", name[0]) >= 0 {
-		return fmt.Sprintf("%%%02X", name[0]) + name[1:]
-	}
-	return name
-}
-
-// dateOf is the day of a time, in UTC.
+// dateOf is the day of a time, in UTC: that of one which is not known is in 1970.
 func dateOf(t stream.Time) string {
-	if t == 0 {
-		return ""
-	}
 	return time.Unix(0, int64(t)).UTC().Format(time.DateOnly)
 }
 

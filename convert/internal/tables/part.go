@@ -17,7 +17,6 @@ type part struct {
 	files         map[string]int    // how many a table of this name has
 	stacks        bits              // in use; nil if none is
 	covered       map[stream.ProcessID]*coverage
-	markers       bool // a marker was written
 	finished      bool // all but what is told of the run is written
 }
 
@@ -59,6 +58,9 @@ func (p *part) last() stream.ProcessID { return p.processes[len(p.processes)-1] 
 // other runs its file is created with the first row.
 func (s *Sink) create(p *part, name string, def Definition) (*table, error) {
 	p.files[name]++
+	if s.format.OneFile { // the others find out by themselves
+		def.Columns = s.withTexts(p, name, def.Columns)
+	}
 	path := s.format.path(p, name, p.files[name])
 	t := &table{name: name, columns: def.Columns, rows: &s.rows}
 	t.create = func() (err error) {
@@ -168,7 +170,7 @@ func (s *Sink) limit() error {
 }
 
 // openAll begins those tables of events that have no rows: what reads all tables
-// must find a file of each.
+// must find a file of each. Typed tables of markers are there only with rows.
 func (s *Sink) openAll(p *part) error {
 	for _, def := range kindTables {
 		if def.Name != "" && p.files[def.Name] == 0 {
@@ -177,11 +179,7 @@ func (s *Sink) openAll(p *part) error {
 			}
 		}
 	}
-	if p.markers {
-		return nil
-	}
-	_, err := s.openAs(p, s.format.eventTable(""), markerTable())
-	return err
+	return nil
 }
 
 // finish writes the tables that the rows of a part refer to, once its last

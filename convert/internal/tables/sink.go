@@ -29,8 +29,6 @@ type Format struct {
 	// Begin begins a table; it leaves open the file, which it writes to. Up to so
 	// many tables may be open at a time.
 	Begin func(file io.Writer, d *Definition, tables int) Writer
-	// Query is the text of a query that was written for Parquet.
-	Query func(text string) string
 }
 
 // Sink writes the tables of one run.
@@ -46,14 +44,16 @@ type Sink struct {
 
 	tracks []int32       // by TrackID: the number here
 	events []*eventTable // by EventID-1
-	labels [][]byte      // by LabelsID: JSON, made when first needed
+	typed  map[string]*eventTable
+	labels [][]byte // by LabelsID: JSON, made when first needed
 	parts  []*part
 	partOf []*part // by ProcessID
 	keys   *keys   // of frames and stacks, made when first needed
 
 	process stream.ProcessID // being written, 0 before the first
 	uses    int              // of tables
-	odd     []byte           // scratch for JSON
+	again   bool             // the texts being written are in another table, too
+	object  []byte           // scratch for JSON
 	fresh   stream.Batch     // scratch for what is not elsewhere
 }
 
@@ -80,7 +80,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.tracks = numberTracks(t)
-	s.events = s.format.eventTables(t)
+	s.events, s.typed = s.format.eventTables(t)
 	s.parts, s.partOf = s.partsOf()
 	if s.among != "" {
 		return nil
@@ -121,12 +121,10 @@ func (s *Sink) piece(p *part, b *stream.Batch, from, to int) error {
 		part.AppendRows(b, from, to)
 		b = part
 	}
-	t, err := s.write(p, b)
-	if err != nil {
-		return err
+	if b.Series.Kind == stream.Markers {
+		return s.markers(p, b)
 	}
-	s.rows.flush()
-	return t.err
+	return s.write(p, b)
 }
 
 // textsEnd is how many rows from from on have texts that fit into a page or so.
@@ -183,14 +181,11 @@ func (s *Sink) Close() error {
 	return nil
 }
 
-// write writes rows to the table of their kind.
-func (s *Sink) write(p *part, b *stream.Batch) (*table, error) {
-	if b.Series.Kind == stream.Markers {
-		return s.markers(p, b)
-	}
+// write writes rows to the table of their kind, which has them then.
+func (s *Sink) write(p *part, b *stream.Batch) error {
 	t, err := s.open(p, kindTables[b.Series.Kind])
 	if err != nil {
-		return nil, err
+		return err
 	}
 	row := s.beginRows(t, p, b)
 	switch b.Series.Kind {
@@ -222,7 +217,8 @@ func (s *Sink) write(p *part, b *stream.Batch) (*table, error) {
 		s.pages(row, b)
 	}
 	row.end(b.Len())
-	return t, nil
+	s.rows.flush()
+	return t.err
 }
 
 // beginRows writes the columns that all rows of events have.
@@ -258,7 +254,7 @@ func (s *Sink) beginRows(t *table, p *part, b *stream.Batch) *rows {
 // bytes is a text as a value. What is no UTF-8 is counted and replaced.
 func (s *Sink) bytes(process string, v []byte) []byte {
 	v, ok := valid(v)
-	if !ok {
+	if !ok && !s.again {
 		s.lost.Add(stream.Line{Process: process, Reason: stream.ReasonUnsupported, What: "texts that are no UTF-8", Count: 1})
 	}
 	return v

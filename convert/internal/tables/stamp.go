@@ -8,7 +8,7 @@ import (
 
 // Version is that of the tables. A table may get more columns, and there may be
 // more tables, under the same version.
-const Version = "1"
+const Version = "2"
 
 // VersionKey is what files call it among what they say of themselves.
 const VersionKey = "gprof.tables"
@@ -44,8 +44,15 @@ func (s *Sink) writeStamp() error {
 		if err != nil {
 			return err
 		}
-		if err := s.writeFile("queries/"+e.Name(), []byte(s.format.Query(string(text)))); err != nil {
+		if err := s.writeFile("queries/"+e.Name(), text); err != nil {
 			return err
+		}
+	}
+	for i := range engines {
+		if script := engines[i].script(s.format.Extension); script != "" {
+			if err := s.writeFile("queries/engines/"+engines[i].name+".sql", []byte(script)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -1,31 +1,39 @@
 -- Two runs by the share of samples in each function: what takes more, what less.
--- Of each service that has several sessions the first and the last one, or:
---   SET VARIABLE base = 'name of a session'; SET VARIABLE new = 'of another';
+-- They are the first and the last session of each service that has several. For two
+-- others, let sides be:
+--   SELECT session, service, CASE WHEN session = 'BASE' THEN 1 ELSE 0 END AS base
+--   FROM sessions WHERE session IN ('BASE', 'NEW')
 WITH sessions AS (
-    SELECT session, coalesce(min(service_name), min(name), '') AS service, coalesce(min(start_ns), 0) AS start_ns
-    FROM 'processes/**/*.parquet' GROUP BY session
-), runs AS (
-    SELECT service, coalesce(getvariable('base'), arg_min(session, (start_ns, session))) AS first,
-        coalesce(getvariable('new'), arg_max(session, (start_ns, session))) AS last
+    SELECT session, coalesce(min(service_name), min(name), '') AS service, coalesce(min(start_ns), 0) AS began
+    FROM processes GROUP BY session
+), placed AS (
+    SELECT session, service,
+        ROW_NUMBER() OVER (PARTITION BY service ORDER BY began, session) AS place,
+        COUNT(*) OVER (PARTITION BY service) AS many
     FROM sessions
-    WHERE coalesce(getvariable('new'), getvariable('base')) IS NULL
-        OR service = (SELECT o.service FROM sessions o WHERE o.session = coalesce(getvariable('new'), getvariable('base')))
-    GROUP BY service
 ), sides AS (
-    SELECT service, unnest([first, last]) AS session, unnest([true, false]) AS base FROM runs WHERE first <> last
+    SELECT session, service, CASE WHEN place = 1 THEN 1 ELSE 0 END AS base
+    FROM placed WHERE many > 1 AND (place = 1 OR place = many)
 ), weights AS (
-    SELECT sides.service AS service, session, base, stack_id, sum(weight) AS weight
-    FROM 'samples/**/*.parquet' JOIN sides USING (session) WHERE stack_id IS NOT NULL GROUP BY ALL
-), self AS (
-    SELECT w.service AS service, coalesce(function, module || '+0x' || printf('%x', address), '?') AS function,
-        coalesce(sum(weight) FILTER (base), 0) AS base, coalesce(sum(weight) FILTER (NOT base), 0) AS new
-    FROM weights w JOIN 'stacks/**/*.parquet' USING (session, stack_id) JOIN 'frames/**/*.parquet' USING (session, frame_id)
-    GROUP BY ALL
+    SELECT d.service AS service, d.base AS base, s.session AS session, s.stack_id AS stack_id, sum(s.weight) AS samples
+    FROM samples s JOIN sides d ON d.session = s.session
+    WHERE s.stack_id IS NOT NULL
+    GROUP BY d.service, d.base, s.session, s.stack_id
+), selves AS (
+    SELECT w.service AS service, f.name AS function,
+        sum(CASE WHEN w.base = 1 THEN w.samples ELSE 0 END) AS base, sum(CASE WHEN w.base = 0 THEN w.samples ELSE 0 END) AS other
+    FROM weights w
+        JOIN stacks s ON s.session = w.session AND s.stack_id = w.stack_id
+        JOIN frames f ON f.session = s.session AND f.frame_id = s.frame_id
+    GROUP BY w.service, f.name
+), sums AS (
+    SELECT service, sum(base) AS base, sum(other) AS other FROM selves GROUP BY service
 ), shares AS (
-    SELECT service, function, 100 * base / nullif(sum(base) OVER (PARTITION BY service), 0) AS base_percent,
-        100 * new / nullif(sum(new) OVER (PARTITION BY service), 0) AS new_percent FROM self
+    SELECT s.service AS service, s.function AS function, 100.0 * s.base / a.base AS base_percent, 100.0 * s.other / a.other AS new_percent
+    FROM selves s JOIN sums a ON a.service = s.service
+    WHERE a.base > 0 AND a.other > 0
 )
 SELECT service, function, round(base_percent, 2) AS base_percent, round(new_percent, 2) AS new_percent,
-    round(new_percent - base_percent, 2) AS change
-FROM shares ORDER BY abs(new_percent - base_percent) DESC, service, function
+    round(new_percent - base_percent, 2) AS difference
+FROM shares ORDER BY abs(difference) DESC, service, function
 LIMIT 50;

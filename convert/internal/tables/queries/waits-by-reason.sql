@@ -1,11 +1,16 @@
 -- What the goroutines of each track waited for: the time of all together, and
 -- how many they were. The reason is the innermost frame of a stack.
-SELECT p.name AS process, p.pid, t.name AS track, coalesce(f.function, '?') AS reason,
-    sum(wall_ns) / 1e6 AS ms, sum(goroutines)::BIGINT AS goroutines
-FROM 'waits/**/*.parquet' w
-    JOIN 'processes/**/*.parquet' p USING (session, process_id)
-    JOIN 'tracks/**/*.parquet' t USING (session, process_id, track_id)
-    LEFT JOIN 'stacks/**/*.parquet' s USING (session, stack_id)
-    LEFT JOIN 'frames/**/*.parquet' f USING (session, frame_id)
-GROUP BY session, process_id, track_id, process, p.pid, track, reason
-ORDER BY session, process_id, ms DESC, track_id, reason;
+WITH reasons AS (
+    SELECT s.session AS session, s.stack_id AS stack_id, f.name AS reason
+    FROM stacks s JOIN frames f ON f.session = s.session AND f.frame_id = s.frame_id
+), sums AS (
+    SELECT w.session AS session, w.process_id AS process_id, w.track_id AS track_id, coalesce(r.reason, '?') AS reason,
+        sum(w.wall_ns) / 1e6 AS ms, CAST(sum(w.goroutines) AS BIGINT) AS goroutines
+    FROM waits w LEFT JOIN reasons r ON r.session = w.session AND r.stack_id = w.stack_id
+    GROUP BY w.session, w.process_id, w.track_id, coalesce(r.reason, '?')
+)
+SELECT p.name AS process, p.pid AS pid, t.name AS track, s.reason AS reason, s.ms AS ms, s.goroutines AS goroutines
+FROM sums s
+    JOIN processes p ON p.session = s.session AND p.process_id = s.process_id
+    JOIN tracks t ON t.session = s.session AND t.process_id = s.process_id AND t.track_id = s.track_id
+ORDER BY s.session, s.process_id, ms DESC, s.track_id, reason;

@@ -1,9 +1,17 @@
 -- What is missing from the tables, or uncertain in them; and which recordings
 -- are there twice, in parts: rows with the same event_index.
-SELECT severity, reason, text, what, place, instance, count, bytes FROM 'losses/**/*.parquet'
-UNION ALL
-SELECT 'unsure', 'overlap', 'is in ' || a.session || ' and in ' || b.session, 'events', NULL, a.instance,
-    least(a.last_index, b.last_index) - greatest(a.first_index, b.first_index) + 1, NULL
-FROM 'coverage/**/*.parquet' a JOIN 'coverage/**/*.parquet' b
-    ON a.instance = b.instance AND a.session < b.session AND a.first_index <= b.last_index AND b.first_index <= a.last_index
-ORDER BY severity, reason, what, place, instance;
+WITH twice AS (
+    SELECT a.instance AS instance, a.session AS session, b.session AS other,
+        CASE WHEN a.first_index > b.first_index THEN a.first_index ELSE b.first_index END AS low,
+        CASE WHEN a.last_index < b.last_index THEN a.last_index ELSE b.last_index END AS high
+    FROM coverage a JOIN coverage b ON b.instance = a.instance
+    WHERE a.session < b.session
+), missing AS (
+    SELECT severity, reason, text, what, place, instance, count AS rows_lost, bytes FROM losses
+    UNION ALL
+    SELECT 'unsure' AS severity, 'overlap' AS reason, concat('is in ', session, ' and in ', other) AS text, 'events' AS what,
+        nullif(instance, instance) AS place, instance, high - low + 1 AS rows_lost, nullif(low, low) AS bytes
+    FROM twice WHERE low <= high
+)
+SELECT severity, reason, text, what, place, instance, rows_lost AS amount, bytes
+FROM missing ORDER BY severity, reason, what, place, instance;

@@ -1,0 +1,102 @@
+package tables
+
+import (
+	"fmt"
+	"strings"
+)
+
+// engine is a program that speaks SQL. The queries are the same for all; they ask for
+// tables by name, and what makes files into such tables is of each its own.
+type engine struct {
+	name   string
+	use    []string          // how to ask it a query
+	before []string          // what to set first
+	view   map[string]string // makes one table of files, %[1]s; by their extension
+	frames string            // makes stack_frames
+}
+
+var engines = []engine{
+	{
+		name: "duckdb",
+		use:  []string{"cat queries/engines/duckdb.sql queries/top-functions.sql | duckdb"},
+		view: map[string]string{
+			".parquet": "CREATE OR REPLACE VIEW %[1]s AS SELECT * FROM read_parquet('%[1]s/**/*.parquet', hive_partitioning = true);",
+			".arrow":   "CREATE OR REPLACE VIEW %[1]s AS SELECT * FROM '%[1]s.arrow'; -- by its extension nanoarrow",
+		},
+		frames: "CREATE OR REPLACE VIEW stack_frames AS SELECT session, stack_id, unnest(frames) AS frame_id FROM stacks;",
+	},
+	{
+		name: "datafusion",
+		use:  []string{"datafusion-cli -f queries/engines/datafusion.sql queries/top-functions.sql"},
+		view: map[string]string{
+			".parquet": "CREATE EXTERNAL TABLE IF NOT EXISTS %[1]s STORED AS PARQUET PARTITIONED BY (service, date) LOCATION '%[1]s/';",
+		}, // it sorts dictionaries of Arrow wrongly
+		frames: "CREATE OR REPLACE VIEW stack_frames AS SELECT session, stack_id, unnest(frames) AS frame_id FROM stacks;",
+	},
+	{
+		name: "spark",
+		use:  []string{"spark-sql -i queries/engines/spark.sql -f queries/top-functions.sql"},
+		view: map[string]string{
+			".parquet": "CREATE OR REPLACE TEMPORARY VIEW %[1]s USING parquet OPTIONS (path '%[1]s');",
+		},
+		frames: "CREATE OR REPLACE TEMPORARY VIEW stack_frames AS SELECT session, stack_id, explode(frames) AS frame_id FROM stacks;",
+	},
+	{
+		name:   "clickhouse",
+		use:    []string{"clickhouse local --queries-file queries/engines/clickhouse.sql queries/top-functions.sql"},
+		before: []string{"SET join_use_nulls = 1;", "SET cast_keep_nullable = 1;"},
+		view: map[string]string{
+			".parquet": "CREATE OR REPLACE VIEW %[1]s AS SELECT * FROM file('%[1]s/**/*.parquet', Parquet);",
+			".arrow":   "CREATE OR REPLACE VIEW %[1]s AS SELECT * FROM file('%[1]s.arrow', Arrow);",
+		},
+		frames: "CREATE OR REPLACE VIEW stack_frames AS SELECT session, stack_id, arrayJoin(frames) AS frame_id FROM stacks;",
+	},
+	{
+		name: "polars",
+		use: []string{
+			"sql = polars.SQLContext()",
+			`for s in open("queries/engines/polars.sql").read().split(";\n")[:-1]: sql.execute(s)`,
+			`print(sql.execute(open("queries/top-functions.sql").read()).collect())`,
+		},
+		view: map[string]string{
+			".parquet": "CREATE TABLE %[1]s AS SELECT * FROM read_parquet('%[1]s/**/*.parquet');",
+			".arrow":   "CREATE TABLE %[1]s AS SELECT * FROM read_ipc('%[1]s.arrow');",
+		},
+		frames: "CREATE TABLE stack_frames AS SELECT session, stack_id, frame_id FROM (SELECT session, stack_id, frames FROM stacks) s CROSS JOIN UNNEST(s.frames) AS u(frame_id);",
+	},
+}
+
+// script makes files with that extension into tables; it is empty if the engine cannot
+// read them.
+func (e *engine) script(extension string) string {
+	view := e.view[extension]
+	if view == "" {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "-- Tables for the queries. In the directory that holds queries:\n")
+	for _, line := range e.use {
+		fmt.Fprintf(&b, "--   %s\n", line)
+	}
+	for _, line := range e.before {
+		fmt.Fprintln(&b, line)
+	}
+	for _, name := range tableNames() {
+		fmt.Fprintf(&b, view+"\n", name)
+	}
+	fmt.Fprintln(&b, e.frames)
+	return b.String()
+}
+
+// tableNames are those of all tables but typed ones of markers.
+func tableNames() (names []string) {
+	for _, d := range kindTables {
+		if d.Name != "" {
+			names = append(names, d.Name)
+		}
+	}
+	for _, d := range []Definition{processTable, attributeTable, clockTable, trackTable, eventTableDefinition, frameTable, stringTable, stackTable, lossTable, coverageTable} {
+		names = append(names, d.Name)
+	}
+	return names
+}
