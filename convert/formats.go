@@ -210,11 +210,11 @@ func ByName(file string) (Format, Options, error) {
 }
 
 // otherFormat is the word with its dot by which a name like x.speedscope says that it
-// wants the JSON of some tool, "" if it says no such thing, as in x.v2 or x.2026-11-22.
+// wants the JSON of some tool, "" if it says no such thing, as in x.a, x.v2 or x.2026-11-22.
 func otherFormat(name string) string {
 	word := path.Ext(name)
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
-	if word == "." || strings.Trim(word[min(1, len(word)):], letters) != "" {
+	if len(word) <= 3 || strings.Trim(word[1:], letters) != "" {
 		return ""
 	}
 	return word

@@ -259,8 +259,12 @@ func TestTagRoot(t *testing.T) {
 	cart := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: "route", Value: "/cart"}, stream.Attr{Key: "zone", Value: "us"}))
 	p.Track("v").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 4, Stack: b.Stack("main"), Weight: 1, Who: stream.Who{Labels: cart}})
 	var out stacks
-	if err := stream.Copy(&out, stream.TagRoot(b.Source(), "zone", "track", "goroutine", "route"), stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(&out, stream.TagRoot(b.Source(), "zone", "version", "track", "goroutine", "route"), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
+	}
+	// That nobody has a version is told, and no reason to give up.
+	if lines := out.tables.Ledger.Lines(); len(lines) != 1 || lines[0] != (stream.Line{Reason: stream.ReasonNoValue, What: "tags", Where: "version", Count: 1}) {
+		t.Errorf("ledger %v", lines)
 	}
 	want := []string{"samples zone:eu! track:t! main work", "samples zone:eu! track:t!", "markers", "samples zone:us! track:v! route:/cart! main", "samples track:u! goroutine:9! main"}
 	if !slices.Equal(out.list, want) {

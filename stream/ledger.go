@@ -37,7 +37,7 @@ const (
 	ReasonUnreadable                // input or file that could not be read
 	ReasonClock                     // clock that could not be aligned exactly
 	ReasonExpired                   // left out by rule
-	ReasonUnsupported               // has no place in the output format
+	ReasonUnsupported               // detail that a format has no place for
 	ReasonCut                       // longer than the output format, or a viewer of it, can hold
 	ReasonMoved                     // stands elsewhere in the output than what is like it
 	ReasonLeftOut                   // chunk that a slice of the recording does not hold
@@ -49,6 +49,8 @@ const (
 	ReasonNewer                     // file of a later version of its format than is known
 	ReasonDiscarded                 // chunks that made way for what came later
 	ReasonTwin                      // process of which another recording is counted
+	ReasonNoPlace                   // kind of data that the output format is not for
+	ReasonNoValue                   // asked for, but no recording tells it
 	numReasons
 )
 
@@ -87,6 +89,31 @@ var Reasons = [numReasons]struct {
 	ReasonNewer:       {"newer", Unsure, "of a later version: read as far as it is known"},
 	ReasonDiscarded:   {"discarded", Info, "made way for newer ones: the ring was full"},
 	ReasonTwin:        {"twin", Info, "recorded twice at the same time, counted once"},
+	ReasonNoPlace:     {"no-place", Loss, "not what the output format is for"},
+	ReasonNoValue:     {"no-value", Info, "no recording tells it"},
+}
+
+// ReasonNamed returns the reason of that name, and whether there is one.
+func ReasonNamed(name string) (Reason, bool) {
+	for i, r := range Reasons {
+		if r.Name == name {
+			return Reason(i), true
+		}
+	}
+	return 0, false
+}
+
+func (r Reason) String() string { return Reasons[r].Name }
+
+// Quiet reports whether lines of this reason are expected of what was recorded or
+// asked for: nobody needs to act or to doubt, so a screen leaves them out unless they
+// were asked for.
+func (r Reason) Quiet() bool {
+	switch r {
+	case ReasonStale, ReasonUnproven, ReasonUnpaired, ReasonFiltered, ReasonNoPlace:
+		return true
+	}
+	return false
 }
 
 // Line is one entry of the ledger: how much of what, in which process.

@@ -80,7 +80,7 @@ func (s *Splitter) Segment(b *Batch) error {
 	if b.Series.Kind == Samples {
 		s.samples = true
 	} else if s.Samples {
-		s.lost.Add(Line{Process: s.tables.Process(b.Series.Process).instance(), Reason: ReasonUnsupported, What: b.Series.Kind.String(), Count: int64(b.Len())})
+		s.lost.Add(Line{Process: s.tables.Process(b.Series.Process).instance(), Reason: ReasonNoPlace, What: b.Series.Kind.String(), Count: int64(b.Len())})
 	}
 	return s.rows.add(s.bring(b))
 }

@@ -155,7 +155,7 @@ func TestSplitLedger(t *testing.T) {
 	if diff := cmp.Diff([]stream.Line{gap(""), gap("000000000000000a")}, known); diff != "" || split.Count() != 1 {
 		t.Errorf("%d parts; ledger of the part: %s", split.Count(), diff)
 	}
-	want := []stream.Line{{Process: "000000000000000b", Reason: stream.ReasonUnsupported, What: "delays", Count: 2},
+	want := []stream.Line{{Process: "000000000000000b", Reason: stream.ReasonNoPlace, What: "delays", Count: 2},
 		{Process: "b", Reason: stream.ReasonUnsupported, What: "markers", Count: 2}}
 	if diff := cmp.Diff(want, out.Added()); diff != "" {
 		t.Error("-want +got:", diff)

@@ -75,8 +75,8 @@ var processTags = []struct {
 // key is track, goroutine (where src tells it), process, instance, pid, name,
 // service, version, revision, host, a label that the program has given its work,
 // or an attribute of the process; where it has
-// no value there is no frame. It ends with an [ErrNoMatch] if a key has no value
-// at all. It is a [Progress] if src is, and closes src if it can be closed.
+// no value there is no frame. If a label or an attribute has no value at all it ends
+// with an [ErrNoMatch]; of other keys the ledger says so. It is a [Progress] if src is, and closes src if it can be closed.
 func TagRoot(src Source, keys ...string) Source {
 	return likeSource(&tagged{Source: src, keys: keys, labelled: slices.ContainsFunc(keys, mayBeLabel), used: make([]bool, len(keys)),
 		roots: make(map[tag]StackID), frames: make(map[tagFrame]FrameID), made: make(map[tagStack]StackID)}, src)
@@ -210,7 +210,11 @@ func (t *tagged) under(tables *Tables, root, stack StackID) StackID {
 func (t *tagged) end() error {
 	tables := t.Tables()
 	for k, used := range t.used {
-		if !used && len(t.roots) > 0 {
+		switch {
+		case used || len(t.roots) == 0:
+		case !mayBeLabel(t.keys[k]): // of recordings that don't tell, such as a version
+			tables.Ledger.Add(Line{Reason: ReasonNoValue, What: "tags", Where: t.keys[k], Count: 1})
+		default:
 			return NoMatch(fmt.Sprintf("no stack has the tag %q", t.keys[k]), t.valued(tables))
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"gprof/ingest"
 	"gprof/stream"
@@ -144,8 +145,14 @@ func (c *conversion) tell(s *streams, which string, one *summed) {
 		if which != "" {
 			s.say("of --" + which + ":")
 		}
-		s.printLedger(ledgerPart{lines: lines})
+		s.printLedger(c.asked, ledgerPart{lines: lines})
 	}
+}
+
+// asked reports whether a line decides on the exit code.
+func (c *conversion) asked(line stream.Line) bool {
+	r := stream.Reasons[line.Reason]
+	return c.Strict && r.Severity == stream.Loss || c.failIf.asks(r.Name, r.Severity.String())
 }
 
 // judgeAll decides on the exit code.
@@ -191,17 +198,26 @@ func (c *conversion) judge(found *ingest.Found, ledgers ...*stream.Ledger) error
 	return nil
 }
 
-// contents sums up an output in a few words.
-func contents(c *stream.Count) string {
+// contents sums up what was written in a few words.
+func (w *written) contents() string {
 	of := func(k stream.Kind) stream.Tally {
-		return c.Sum(func(s stream.Series) bool { return s.Kind == k })
+		return w.Sum(func(s stream.Series) bool { return s.Kind == k && w.holds(k) })
 	}
-	text := fmt.Sprintf("%s, %d samples, %d markers, %d counter rows", count(len(c.Tables.Processes), "process"),
-		of(stream.Samples).Samples, of(stream.Markers).Rows, of(stream.Counts).Rows)
+	text := fmt.Sprintf("%s, %d samples", count(len(w.Tables.Processes), "process"), of(stream.Samples).Samples)
+	if slices.ContainsFunc(w.targets, func(t target) bool { return !t.format.Samples }) {
+		text += fmt.Sprintf(", %d markers, %d counter rows", of(stream.Markers).Rows, of(stream.Counts).Rows)
+	}
 	for _, k := range []stream.Kind{stream.Allocations, stream.Waits, stream.Measurements} {
 		if n := of(k).Rows; n > 0 {
 			text += fmt.Sprintf(", %d rows of %v", n, k)
 		}
 	}
 	return text
+}
+
+// holds reports whether an output has a place for rows of a kind.
+func (w *written) holds(k stream.Kind) bool {
+	return slices.ContainsFunc(w.ledgers(), func(l *stream.Ledger) bool {
+		return !lacks(l, k.String())
+	})
 }

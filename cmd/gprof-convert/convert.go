@@ -83,8 +83,8 @@ func (c *convertCmd) Run(s *streams) error {
 		return err
 	}
 	if !c.Quiet {
-		s.say(fmt.Sprintf("wrote %s: %s", written.names(), contents(&written.Count)))
-		s.printLedger(written.parts()...)
+		s.say(fmt.Sprintf("wrote %s: %s", written.names(), written.contents()))
+		s.printLedger(c.asked, written.parts()...)
 		c.hintEmpty(s, found, &written.Count)
 		written.nameless.hint(s)
 		s.hintUnseen(written.unseen())

@@ -72,7 +72,7 @@ func (c *infoCmd) Run(s *streams) error {
 		err = writeJSON(s.stdout, sum)
 	} else {
 		sum.print(s.stdout)
-		s.printLedger(ledgerPart{lines: src.Tables().Ledger.Lines()})
+		s.printLedger(noLine, ledgerPart{lines: src.Tables().Ledger.Lines()})
 		c.hintEmpty(s, found, &count)
 	}
 	if err != nil {

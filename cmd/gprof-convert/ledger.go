@@ -38,6 +38,8 @@ func ledgerLineOf(line stream.Line) ledgerLine {
 
 func everyLine(stream.Line) bool { return true }
 
+func noLine(stream.Line) bool { return false }
+
 // ledgerPart is lines that concern one output, or all of them.
 type ledgerPart struct {
 	output string // "" all
@@ -74,11 +76,16 @@ func (w *written) losses() []ledgerLine {
 const maxLedgerRows = 20
 
 // printLedger tells a person what is missing or uncertain, summed up by process
-// and reason; by reason alone where that is short enough to be read.
-func (s *streams) printLedger(parts ...ledgerPart) {
-	rows := sumParts(parts, true)
+// and reason; by reason alone where that is short enough to be read. Of lines that
+// are expected it shows those that asked is true for; --losses has them all.
+func (s *streams) printLedger(asked func(stream.Line) bool, parts ...ledgerPart) {
+	shown := make([]ledgerPart, len(parts))
+	for i, part := range parts {
+		shown[i] = ledgerPart{part.output, slices.DeleteFunc(part.lines, func(l stream.Line) bool { return l.Reason.Quiet() && !asked(l) })}
+	}
+	rows := sumParts(shown, true)
 	if len(rows) > maxLedgerRows {
-		rows = sumParts(parts, false)
+		rows = sumParts(shown, false)
 	}
 	if len(rows) == 0 {
 		return

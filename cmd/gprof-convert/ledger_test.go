@@ -12,14 +12,14 @@ func TestPrintLedger(t *testing.T) {
 	var out bytes.Buffer
 	s := &streams{stderr: &out}
 	var l stream.Ledger
-	s.printLedger(ledgerPart{lines: l.Lines()})
+	s.printLedger(everyLine, ledgerPart{lines: l.Lines()})
 	if out.Len() > 0 {
 		t.Errorf("an empty ledger is shown as\n%s", &out)
 	}
 	l.Add(stream.Line{Process: "a", Reason: stream.ReasonDamaged, What: "blocks", Where: "chunk-00000 page 1", Count: 3, Bytes: 4096})
 	l.Add(stream.Line{Process: "a", Reason: stream.ReasonDamaged, What: "blocks", Where: "chunk-00001 page 5", Count: 4, Bytes: 4096})
 	l.Add(stream.Line{Reason: stream.ReasonUnreadable, What: "inputs", Where: "x.tar", Count: 1})
-	s.printLedger(ledgerPart{lines: l.Lines()})
+	s.printLedger(everyLine, ledgerPart{lines: l.Lines()})
 	want := `LEDGER  process  count  what             why                where
 loss    -        1      inputs           could not be read  x.tar
 loss    a        7      blocks (8192 B)  checksum differs   several places
@@ -38,7 +38,7 @@ func TestPrintLedgerMany(t *testing.T) {
 		l.Add(stream.Line{Process: fmt.Sprintf("%016x", i), Reason: stream.ReasonUnproven, What: "blocks", Where: "chunk-00000", Count: 2, Bytes: 10})
 	}
 	l.Add(stream.Line{Process: "0000000000000007", Reason: stream.ReasonGap, What: "places", Where: "index 1 to 9", Count: 1})
-	s.printLedger(ledgerPart{lines: l.Lines()})
+	s.printLedger(everyLine, ledgerPart{lines: l.Lines()})
 	want := `LEDGER  process           count  what              why                      where
 loss    0000000000000007  1      places            chunk is missing         index 1 to 9
 unsure  1000 of them      2000   blocks (10000 B)  read without a checksum  chunk-00000

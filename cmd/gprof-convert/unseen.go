@@ -25,14 +25,17 @@ func unseen(c *stream.Count) (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// unseen are those that an output has no place for.
+// unseen are those that some output has no place for.
 func (w *written) unseen() []string {
 	return slices.DeleteFunc(unseen(&w.Count), func(kind string) bool {
-		return !slices.ContainsFunc(w.ledgers(), func(l *stream.Ledger) bool {
-			return slices.ContainsFunc(l.Lines(), func(line stream.Line) bool {
-				return line.Reason == stream.ReasonUnsupported && line.What == kind
-			})
-		})
+		return !slices.ContainsFunc(w.ledgers(), func(l *stream.Ledger) bool { return lacks(l, kind) })
+	})
+}
+
+// lacks reports whether an output had no place for rows of a kind.
+func lacks(l *stream.Ledger, kind string) bool {
+	return slices.ContainsFunc(l.Lines(), func(line stream.Line) bool {
+		return line.Reason == stream.ReasonNoPlace && line.What == kind
 	})
 }
 

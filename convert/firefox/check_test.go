@@ -110,7 +110,7 @@ func (c *checker) meta(m object, threads int) {
 		}
 	}
 	c.categories = len(m.list("categories"))
-	c.schemas = map[string]bool{viewer.JankName: true}
+	c.schemas = map[string]bool{viewer.JankType: true}
 	for _, s := range members(m.list("markerSchema")) {
 		c.schemas[s.text("name")] = true
 		s.list("fields")

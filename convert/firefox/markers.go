@@ -95,9 +95,9 @@ func (p *markerPiece) appendCause(dst []byte, i int) []byte {
 
 // jank writes a marker of a delay.
 func (s *Sink) jank(start, end stream.Time) {
-	s.mark(int64(s.texts.Intern(viewer.JankName)), s.ms(start), s.ms(end), stream.Interval, 0)
+	s.mark(int64(s.texts.Intern(viewer.DelayName(viewer.Process(s.tables, s.walk.Process)))), s.ms(start), s.ms(end), stream.Interval, 0)
 	s.thread.flushMarks()
-	s.out.Raw(`{"type":"` + viewer.JankName + `"}`)
+	s.out.Raw(`{"type":"` + viewer.JankType + `"}`)
 }
 
 // endMarkers writes the other columns.

@@ -28,7 +28,7 @@ func weightType(unit stream.Format) string {
 func (s *Sink) weights(b *stream.Batch, typ string) {
 	t := &s.thread
 	if t.rows > 0 && (t.weights == "" || t.measure != b.Series.Counter) {
-		s.lost.Lose(s.walk.Process, b.Series.Kind.String(), int64(b.Len()))
+		s.lost.LoseKind(s.walk.Process, b.Series.Kind, int64(b.Len()))
 		return
 	}
 	t.weights, t.measure = typ, b.Series.Counter

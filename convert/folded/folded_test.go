@@ -166,7 +166,7 @@ func TestLedger(t *testing.T) {
 	p.Log(1, stream.LogInfo, "hello")
 	_, count := convert(t, b.Source())
 	lines := count.Tables.Ledger.Lines()
-	if len(lines) != 1 || lines[0] != (stream.Line{Process: "0000000000000001", Reason: stream.ReasonUnsupported, What: "logs", Count: 1}) {
+	if len(lines) != 1 || lines[0] != (stream.Line{Process: "0000000000000001", Reason: stream.ReasonNoPlace, What: "logs", Count: 1}) {
 		t.Errorf("ledger %v", lines)
 	}
 }

@@ -373,7 +373,7 @@ func (c *checker) marker(where string, m table, i, texts, stacks int) {
 	if typ == allocationName { // has a table of its own, and no schema
 		fields, ok = map[string]string{"size": "bytes"}, true
 	}
-	if !ok && typ != viewer.JankName && !bare(typ) {
+	if !ok && typ != viewer.JankType && !bare(typ) {
 		c.Errorf("%s: no schema of %q", where, typ)
 	}
 	if bare(typ) && !bearable(typ, data, phase, start) {

@@ -104,7 +104,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 // Segment writes the rows of b.
 func (s *Sink) Segment(b *stream.Batch) error {
 	if kind := b.Series.Kind; kind == stream.Waits || kind == stream.Measurements { // samples have no weight
-		s.lost.Lose(b.Series.Process, kind.String(), int64(b.Len()))
+		s.lost.LoseKind(b.Series.Process, kind, int64(b.Len()))
 		s.walk.Pass(b.Series.Track)
 		return s.out.Err()
 	}

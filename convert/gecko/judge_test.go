@@ -70,7 +70,7 @@ func TestViewerSeesEverything(t *testing.T) {
 		t.Error(diff, err)
 	}
 	markers, err := f.Markers(t.Context(), "t-0")
-	wantMarkers := []judges.MarkerCount{{Name: "request", Count: 2}, {Name: "Text", Count: 1}, {Name: "Jank", Count: 1}}
+	wantMarkers := []judges.MarkerCount{{Name: "request", Count: 2}, {Name: "Text", Count: 1}, {Name: "scheduler delay", Count: 1}}
 	if diff := cmp.Diff(wantMarkers, markers); diff != "" || err != nil {
 		t.Error(diff, err)
 	}

@@ -111,8 +111,8 @@ func (s *Sink) appendCause(dst []byte) []byte {
 
 // writeJank writes a marker of a delay.
 func (s *Sink) writeJank(start, end stream.Time) {
-	row := jsontext.AppendInt(append(s.row[:0], '['), int64(s.thread.strings.Intern(viewer.JankName)))
+	row := jsontext.AppendInt(append(s.row[:0], '['), int64(s.thread.strings.Intern(viewer.DelayName(s.of(s.walk.Process)))))
 	row = s.appendTime(append(row, ','), start)
 	row = s.appendTime(append(row, ','), end)
-	s.endRow(append(row, `,1,0,{"type":"`+viewer.JankName+`"}`...))
+	s.endRow(append(row, `,1,0,{"type":"`+viewer.JankType+`"}`...))
 }

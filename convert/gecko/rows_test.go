@@ -137,17 +137,22 @@ func TestJank(t *testing.T) {
 	}
 	for _, tt := range tests {
 		profile := build(t, func(b *streamtest.Builder, p *streamtest.Process) {
+			b.Tables.Processes[0].Go = "go1.26"
 			for i, delay := range tt.delays {
 				p.Main.Delay(begin+stream.Time(i)*milli, delay*int64(milli))
 			}
 		})
 		var got strings.Builder
-		for _, row := range members(profile.list("threads"))[0].table("markers").rows {
+		thread := members(profile.list("threads"))[0]
+		for _, row := range thread.table("markers").rows {
 			text, err := json.Marshal(row[1:3])
 			if err != nil {
 				t.Fatal(err)
 			}
 			got.Write(text)
+			if name := thread.list("stringTable")[int(row[0].(float64))]; name != "scheduler delay" {
+				t.Errorf("%s: a delay in a Go program is called %v", tt.name, name)
+			}
 		}
 		if got.String() != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got.String(), tt.want)

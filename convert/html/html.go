@@ -79,21 +79,21 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	case stream.Counts:
 		s.curves[b.Series.Counter].add(&s.axis, b)
 	default:
-		s.left.Add(b.Series.Process, b.Series.Kind.String(), int64(b.Len()))
+		s.left.AddKind(b.Series.Process, b.Series.Kind.String(), int64(b.Len()))
 	}
 	return nil
 }
 
 func (s *Sink) markers(b *stream.Batch) {
 	s.lanes[b.Series.Event].add(&s.axis, b)
-	s.left.Add(b.Series.Process, "arguments", int64(b.Len()*len(b.Args)))
+	s.left.AddKind(b.Series.Process, "arguments", int64(b.Len()*len(b.Args)))
 	stacks := int64(0)
 	for _, stack := range b.Stack {
 		if stack != 0 {
 			stacks++
 		}
 	}
-	s.left.Add(b.Series.Process, "stacks of markers", stacks)
+	s.left.AddKind(b.Series.Process, "stacks of markers", stacks)
 }
 
 func (s *Sink) samples(b *stream.Batch) error {

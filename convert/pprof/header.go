@@ -46,7 +46,7 @@ func (s *Sink) comments() []string {
 	var all []string
 	incomplete := false
 	for _, line := range atMost(s.known, maxComments) {
-		incomplete = incomplete || stream.Reasons[line.Reason].Severity == stream.Loss
+		incomplete = incomplete || stream.Reasons[line.Reason].Severity == stream.Loss && !line.Reason.Quiet()
 		all = append(all, comment(line))
 	}
 	if s.totals.Unknown > 0 && s.types.cpu >= 0 {

@@ -346,8 +346,8 @@ func TestLedger(t *testing.T) {
 	}
 	want := []stream.Line{
 		{Process: "00000000000000ab", Reason: stream.ReasonGap, What: "chunks", Where: "chunk-00003", Count: 1, Bytes: 262144},
-		{Process: "00000000000000ab", Reason: stream.ReasonUnsupported, What: "delays", Count: 1},
-		{Process: "00000000000000ab", Reason: stream.ReasonUnsupported, What: "markers", Count: 2},
+		{Process: "00000000000000ab", Reason: stream.ReasonNoPlace, What: "delays", Count: 1},
+		{Process: "00000000000000ab", Reason: stream.ReasonNoPlace, What: "markers", Count: 2},
 	}
 	if diff := cmp.Diff(want, count.Tables.Ledger.Lines()); diff != "" {
 		t.Error("want, got:", diff)

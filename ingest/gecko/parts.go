@@ -302,17 +302,11 @@ func (r *reader) ledgers() {
 			continue
 		}
 		r.note(m.objects("ledger", func(o object) {
-			reason := slices.IndexFunc(stream.Reasons[:], func(known struct {
-				Name     string
-				Severity stream.Severity
-				Text     string
-			}) bool {
-				return known.Name == o.text("reason")
-			})
-			if reason < 0 {
+			reason, known := stream.ReasonNamed(o.text("reason"))
+			if !known {
 				o.note(stream.ReasonImpossible, "reason")
 			} else {
-				r.t.Ledger.Add(stream.Line{Process: o.text("process"), Reason: stream.Reason(reason), What: o.text("what"), Where: o.text("where"),
+				r.t.Ledger.Add(stream.Line{Process: o.text("process"), Reason: reason, What: o.text("what"), Where: o.text("where"),
 					Count: o.integer("count"), Bytes: o.integer("bytes")})
 			}
 		}))

@@ -98,7 +98,7 @@ func TestEvents(t *testing.T) {
 		"1700000000000000000 #", "weight 1 cpu 500", "weight 1 cpu 700",
 		"value 3000 number 1", "value 400 number 1", "waiting: off CPU", "waiting: preempted",
 		"Name:page-faults Category:perf Description:count", "value 3 number 0",
-		"Reason:0 What:records Where:by the kernel Count:17", "the kernel throttled so many times Count:1",
+		"Reason:dropped What:records Where:by the kernel Count:17", "the kernel throttled so many times Count:1",
 	)
 	if n := strings.Count(got, "weight 1"); n != 5 {
 		t.Errorf("%d samples, want 5, in\n%s", n, got)
@@ -192,7 +192,7 @@ func TestPackedAndTorn(t *testing.T) {
 		if n := strings.Count(got, "weight 1"); n != want || want == 0 {
 			t.Errorf("behind it %q: %d samples, want %d, in\n%s", behind, n, want, got)
 		}
-		has(t, got, fmt.Sprintf("Reason:%d What:records Where:offset", stream.ReasonTorn))
+		has(t, got, fmt.Sprintf("Reason:%v What:records Where:offset", stream.ReasonTorn))
 	}
 }
 

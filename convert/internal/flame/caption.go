@@ -123,7 +123,7 @@ func losses(lines []stream.Line) string {
 	counts := make(map[loss]int64)
 	var order []loss
 	for _, line := range lines {
-		if stream.Reasons[line.Reason].Severity != stream.Loss {
+		if stream.Reasons[line.Reason].Severity != stream.Loss || line.Reason.Quiet() {
 			continue
 		}
 		key := loss{line.Reason, line.What}

@@ -31,7 +31,7 @@ func (s *Still) Begin(t *stream.Tables) error {
 // Segment counts the samples of b.
 func (s *Still) Segment(b *stream.Batch) error {
 	if b.Series.Kind != stream.Samples {
-		s.left.Add(b.Series.Process, b.Series.Kind.String(), int64(b.Len()))
+		s.left.AddKind(b.Series.Process, b.Series.Kind.String(), int64(b.Len()))
 		return nil
 	}
 	for i, stack := range b.Stack {

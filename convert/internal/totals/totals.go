@@ -244,7 +244,7 @@ func (t *Totals) Finish() {
 // Tell adds to the ledger of the tables the rows that have no place.
 func (t *Totals) Tell() {
 	for key, rows := range t.lost {
-		t.tables.Ledger.Add(stream.Line{Process: Instance(t.tables.Process(key.process)), Reason: stream.ReasonUnsupported, What: key.kind.String(), Count: rows})
+		t.tables.Ledger.Add(stream.Line{Process: Instance(t.tables.Process(key.process)), Reason: stream.ReasonNoPlace, What: key.kind.String(), Count: rows})
 	}
 }
 

@@ -9,9 +9,18 @@ import (
 // jankNanos is from which delay on the viewer shows a Jank marker.
 const jankNanos = int64(50 * time.Millisecond)
 
-// JankName is the name and the type of these markers. The viewer has its own
-// schema for them.
-const JankName = "Jank"
+// JankType is the type of these markers: the viewer has its own schema for it, and
+// shows what has it in the header of a track.
+const JankType = "Jank"
+
+// DelayName is the name of these markers: the viewer's own for a browser, whose event
+// loop was late. In a Go program it is the scheduler.
+func DelayName(p *stream.Process) string {
+	if p.Go != "" {
+		return "scheduler delay"
+	}
+	return JankType
+}
 
 // Jank finds the Jank markers in the delays of a thread. Delays grow while a
 // thread is busy, so the last one before they fall tells how long it was.

@@ -17,9 +17,18 @@ type Ledger struct {
 // them.
 func NewLedger(t *stream.Tables) *Ledger { return &Ledger{tables: t, known: t.Ledger.Lines()} }
 
-// Lose counts what of a process has no place in the format.
+// Lose counts details of a process that have no place in the format.
 func (l *Ledger) Lose(id stream.ProcessID, what string, count int64) {
-	l.lost.Add(stream.Line{Process: Hex(Process(l.tables, id).Instance), Reason: stream.ReasonUnsupported, What: what, Count: count})
+	l.add(id, stream.ReasonUnsupported, what, count)
+}
+
+// LoseKind counts rows of a process of a kind that the format is not for.
+func (l *Ledger) LoseKind(id stream.ProcessID, kind stream.Kind, count int64) {
+	l.add(id, stream.ReasonNoPlace, kind.String(), count)
+}
+
+func (l *Ledger) add(id stream.ProcessID, reason stream.Reason, what string, count int64) {
+	l.lost.Add(stream.Line{Process: Hex(Process(l.tables, id).Instance), Reason: reason, What: what, Count: count})
 }
 
 // Tell adds what was lost to the ledger of the tables, for whoever reports it.
