@@ -27,7 +27,7 @@ const (
 	repeat = 10 * time.Second       // of a line
 
 	// settled is how long the beginning of a run, which is like nothing that
-	// follows, does not tell how long the rest will take.
+	// follows, does not tell how quick it is or how long the rest will take.
 	settled = time.Second
 )
 
@@ -74,8 +74,17 @@ func (t *task) show(done, total int64, phase string) {
 		t.enter(phase)
 	}
 	t.part.Set(stream.Ratio(done, total), "")
-	rate := float64(done) / max(t.now().Sub(t.begin), time.Millisecond).Seconds()
-	t.tell(fmt.Sprintf("%s/s%s", formatRate(phase, int64(rate)), t.left()))
+	t.tell(strings.TrimSpace(t.rate(done) + t.left()))
+}
+
+// rate is how much is done in a second, "" in the beginning of a phase: what was
+// there when it began says nothing of what follows.
+func (t *task) rate(done int64) string {
+	spent := t.now().Sub(t.begin)
+	if spent < settled {
+		return ""
+	}
+	return formatRate(t.phase, int64(float64(done)/spent.Seconds())) + "/s"
 }
 
 // tell shows where the gauge stands, with text behind it, unless that was done
@@ -85,7 +94,10 @@ func (p *progress) tell(text string) {
 		return
 	}
 	p.last = p.now()
-	if text += "  " + stream.Printable(p.gauge.Place()); p.bar {
+	if text != "" {
+		text += "  "
+	}
+	if text += stream.Printable(p.gauge.Place()); p.bar {
 		p.draw(text)
 	} else {
 		fmt.Fprintf(p.w, "gprof-convert: %s  %s\n", percent(p.gauge.Value()), text)

@@ -77,6 +77,17 @@ func TestProgressQuiet(t *testing.T) {
 	watch(&progress{now: c.now, begin: c.at, last: c.at}, c)
 }
 
+// The first rows of a phase come at once and say nothing of how quick it is.
+func TestProgressBegins(t *testing.T) {
+	var out bytes.Buffer
+	c := &clock{time.Unix(1e9, 0)}
+	task := (&progress{w: &out, bar: true, now: c.now, begin: c.at.Add(-time.Minute), last: c.at.Add(-time.Minute)}).all()
+	task.show(1<<18, 1<<20, stream.PhaseWriting)
+	if got, want := out.String(), "]  62 %  36s left  writing"; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q at its end", got, want)
+	}
+}
+
 // How much there is to read may not be known.
 func TestProgressUnknown(t *testing.T) {
 	var out bytes.Buffer
