@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"html"
 	"os"
 	"os/exec"
 	"runtime"
@@ -11,18 +12,62 @@ import (
 // errNoScreen says that a browser could only open in the terminal.
 var errNoScreen = errors.New("no browser was opened: there is no screen here (DISPLAY and WAYLAND_DISPLAY are not set)")
 
-// browse opens a URL in the person's browser, and does not wait for it.
-func browse(url string) error {
+// browse opens a URL in the person's browser, and does not wait for it. Other users of
+// the machine see what a command is started with, and the URL holds a secret: so what
+// is opened is a page that only this user can read, and that leads there. forget
+// removes it.
+func (s *streams) browse(url string) (forget func(), err error) {
+	open, err := screen()
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.leadTo(url)
+	if err != nil {
+		return nil, fmt.Errorf("no browser was opened: %w", err)
+	}
+	forget = func() { s.unfinished.finish(page, func() error { return os.Remove(page) }) }
+	open.Args = append(open.Args, page)
+	if err := open.Start(); err != nil {
+		forget()
+		return nil, fmt.Errorf("no browser was opened: %w", err)
+	}
+	go open.Wait() // it may live as long as the browser
+	return forget, nil
+}
+
+// leadTo makes a page that leads to a URL, and returns its name.
+func (s *streams) leadTo(url string) (name string, err error) {
+	err = s.unfinished.add(func() (path, error) {
+		page, err := os.CreateTemp(temporary(), "gprof-view-*.html") // mode 0600
+		if err != nil {
+			return path{}, err
+		}
+		name = page.Name()
+		_, err = fmt.Fprintf(page, leading, html.EscapeString(url))
+		if err = errors.Join(err, page.Close()); err != nil {
+			os.Remove(name)
+		}
+		return path{name: name}, err
+	})
+	return name, err
+}
+
+// leading is a page that leads to a URL.
+const leading = `<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<title>gprof</title>
+<meta http-equiv="refresh" content="0; url=%[1]s">
+<p><a href="%[1]s">The recording</a> is opened.
+`
+
+// screen is the command that opens pages on the screen that there is.
+func screen() (*exec.Cmd, error) {
 	name, args := opener()
 	if name == "xdg-open" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
-		return errNoScreen
+		return nil, errNoScreen
 	}
-	cmd := exec.Command(name, append(args, url)...)
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("no browser was opened: %w", err)
-	}
-	go cmd.Wait() // it may live as long as the browser
-	return nil
+	return exec.Command(name, args...), nil
 }
 
 // opener is the system's command that opens what it is given.

@@ -15,7 +15,7 @@ func printDiff(out io.Writer, r *compare.Report, width int) {
 	fmt.Fprintf(out, "base  %s\nnew   %s\n", summaryText(r.Base, r.Basis), summaryText(r.New, r.Basis))
 	fmt.Fprintf(out, "%s: %s to %s, %s\n", loadText(r), formatLoad(r.All.Base.Value), formatLoad(r.All.New.Value), changeText(r.All))
 	for _, note := range r.Notes {
-		fmt.Fprintf(out, "note: %s\n", note)
+		fmt.Fprintf(out, "note: %s\n", stream.Printable(note))
 	}
 	if len(r.Functions) > 0 {
 		fmt.Fprintln(out)

@@ -147,7 +147,7 @@ func private(ts *testscript.TestScript, neg bool, args []string) {
 // hostile SESSION INSTANCE makes a recording whose names would steer a terminal,
 // and look like lines of ours.
 func hostile(ts *testscript.TestScript, neg bool, args []string) {
-	const bad = "\x1b[2J\nfake line\t\u009b31m\u202e\xff"
+	const bad = "\x1b[2J\nfake line\t\u009b31m\u202e\u200b\xff"
 	r := begin(ts, []string{args[0], args[1], "7", "3"}, chunks.Meta{Key: rawformat.MetaService, Value: "service" + bad},
 		chunks.Meta{Key: rawformat.MetaArg, Value: "arg" + bad}, chunks.Meta{Key: rawformat.MetaSelfTest + "test" + bad, Value: bad},
 		chunks.Meta{Key: rawformat.MetaAttr + "attr" + bad, Value: bad})

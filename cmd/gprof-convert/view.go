@@ -40,9 +40,9 @@ func (c *viewCmd) Help() string {
 Firefox Profiler is a page that works in the browser: it fetches the recording
 from this program, on this machine, and sends it nowhere. The URL that is printed
 holds a secret that changes every time; only who has it, and only a page of
-https://profiler.firefox.com, can fetch. No file is left. Where other users of the
-machine can list your processes they see the URL when the browser is started with
-it: use --no-browser there.
+https://profiler.firefox.com, can fetch. The browser gets the URL by a page that only
+you can read, for other users see what programs are started with; no file is left. A
+browser in a sandbox may not see that page: open the printed URL in it instead.
 
 The command ends with Ctrl-C, or by itself --linger after the browser last fetched
 something. Until then the page can be reloaded.`
@@ -161,7 +161,7 @@ func (c *viewCmd) show(s *streams, server *loopback.Server, file *os.File, url f
 	serve := func(name string, h http.Handler) error {
 		ctx, release := s.calm.until()
 		defer release()
-		c.point(s, url(name))
+		defer c.point(s, url(name))()
 		return server.Serve(ctx, h)
 	}
 	switch {
@@ -173,16 +173,20 @@ func (c *viewCmd) show(s *streams, server *loopback.Server, file *os.File, url f
 	return serve("recording.json.gz", loopback.File("recording.json.gz", "application/gzip", file, size))
 }
 
-// point prints the URL, and opens it.
-func (c *viewCmd) point(s *streams, url string) {
+// point prints the URL, and opens it. end is for when nothing is served any more.
+func (c *viewCmd) point(s *streams, url string) (end func()) {
 	fmt.Fprintln(s.stdout, url)
 	if c.NoBrowser {
-		return
+		return func() {}
 	}
-	if err := browse(url); err != nil {
+	forget, err := s.browse(url)
+	if err != nil {
 		s.problem("warning", err)
 		s.hint("open the URL above in a browser on this machine; from another one: ssh -L, and --port")
-	} else if !c.Quiet {
+		return func() {}
+	}
+	if !c.Quiet {
 		s.say("opened in the browser; Ctrl-C ends this")
 	}
+	return forget
 }

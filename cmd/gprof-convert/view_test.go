@@ -7,10 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -24,16 +27,36 @@ import (
 	"gprof/rawformat"
 )
 
-// browser is what opens URLs in scripts. It does what the browser and the page
+// browser is what opens pages in scripts. It does what the browser and the page
 // there would, and notes in the file $SEEN what it saw.
 func browser() {
-	seen, err := look(os.Args[1])
+	seen, err := follow(os.Args[1])
 	if err != nil {
 		seen = "error: " + err.Error()
 	}
 	if err := os.WriteFile(os.Getenv("SEEN"), []byte(seen+"\n"), 0o600); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
+}
+
+// follow goes where a page of this user alone leads to.
+func follow(page string) (string, error) {
+	info, err := os.Stat(page)
+	if err != nil {
+		return "", err
+	}
+	if info.Mode().Perm() != 0o600 || filepath.Ext(page) != ".html" {
+		return "", fmt.Errorf("%s has mode %v", page, info.Mode())
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return "", err
+	}
+	to := regexp.MustCompile(`http-equiv="refresh" content="0; url=([^"]*)"`).FindSubmatch(text)
+	if to == nil {
+		return "", fmt.Errorf("it leads nowhere: %s", text)
+	}
+	return look(html.UnescapeString(string(to[1])))
 }
 
 func look(address string) (string, error) {

@@ -14,13 +14,12 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
 	"gprof/cmd/internal/manual"
 	"gprof/recorder/attach"
+	"gprof/stream"
 )
 
 // Exit codes. run exits with the command's own status instead, once the
@@ -115,17 +114,6 @@ func (s *streams) end(err error) int {
 // say tells a person something, in lines of which none can steer the terminal.
 func (s *streams) say(format string, args ...any) {
 	for line := range strings.SplitSeq(fmt.Sprintf("gprof-record: "+format, args...), "\n") {
-		fmt.Fprintln(s.stderr, printable(line))
+		fmt.Fprintln(s.stderr, stream.Printable(line))
 	}
-}
-
-// printable is a text in which what could steer a terminal, or end a line or a
-// cell, is U+FFFD: whoever shares a session writes what status shows.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
-			return utf8.RuneError
-		}
-		return r
-	}, text)
 }

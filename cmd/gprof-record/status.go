@@ -11,6 +11,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder"
+	"gprof/stream"
 )
 
 type statusCmd struct {
@@ -90,7 +91,7 @@ func printSessions(w io.Writer, views []*view) error {
 		for _, p := range v.Processes {
 			oldest = max(oldest, p.Reach)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", printable(v.Session), state, v.alive(), len(v.Processes)-v.alive(), size(v.Held), reach(oldest))
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", stream.Printable(v.Session), state, v.alive(), len(v.Processes)-v.alive(), size(v.Held), reach(oldest))
 	}
 	return t.Flush()
 }
@@ -104,7 +105,7 @@ func printJSON(w io.Writer, value any) error {
 // print writes a view for people.
 func (v *view) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "session\t%s\n", v.Session) // Flush returns the error
+	fmt.Fprintf(t, "session\t%s\n", stream.Printable(v.Session)) // Flush returns the error
 	fmt.Fprintf(t, "state\t%s\n", v.does())
 	fmt.Fprintf(t, "limit\t%s\n", v.use())
 	fmt.Fprintf(t, "processes\t%d alive, %d ended\n", v.alive(), len(v.Processes)-v.alive())
@@ -113,7 +114,7 @@ func (v *view) print(w io.Writer) error {
 	}
 	fmt.Fprintln(t, "\nINSTANCE\tPID\tSERVICE\tSTATE\tHOLDS\tREACH")
 	for _, p := range v.Processes {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", p.Instance, p.Pid, printable(cmp.Or(p.Service, "-")), p.describe(), size(p.Held), reach(p.Reach))
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", p.Instance, p.Pid, stream.Printable(cmp.Or(p.Service, "-")), p.describe(), size(p.Held), reach(p.Reach))
 	}
 	return t.Flush()
 }
