@@ -16,6 +16,10 @@ const (
 	batchRows = 65_536
 	// batchBytes ends a record batch of long texts earlier.
 	batchBytes = 16 << 20
+	// smallTable is below how many bytes a table is not compressed. There may be a
+	// table for each of thousands of events, and the library makes a compressor for
+	// each batch, which takes longer than all else and megabytes.
+	smallTable = 16 << 10
 )
 
 // writer writes one table. Rows wait until they are a record batch.
@@ -24,7 +28,8 @@ type writer struct {
 	dictionaries []*dictionary // of columns that have one
 	waiting      []column
 	schema       *arrow.Schema
-	out          *ipc.FileWriter
+	out          *ipc.FileWriter // nil before the first batch, or the end
+	begin        func(compressed bool) *ipc.FileWriter
 	rows         int
 	bytes        int
 }
@@ -35,17 +40,28 @@ func newWriter(file io.Writer, d *tables.Definition, compression tables.Compress
 		dictionaries[i] = newDictionary(&d.Columns[i])
 	}
 	schema := schemaOf(d, dictionaries)
-	options := []ipc.Option{ipc.WithSchema(schema)}
-	switch compression {
-	case tables.LZ4:
-		options = append(options, ipc.WithLZ4())
-	case tables.Zstd:
-		options = append(options, ipc.WithZstd())
+	begin := func(compressed bool) *ipc.FileWriter {
+		options := []ipc.Option{ipc.WithSchema(schema)}
+		switch {
+		case !compressed:
+		case compression == tables.LZ4:
+			options = append(options, ipc.WithLZ4())
+		case compression == tables.Zstd:
+			options = append(options, ipc.WithZstd())
+		}
+		out, _ := ipc.NewFileWriter(&counted{w: file}, options...) // its only error is that of Seek
+		return out
 	}
-	out, _ := ipc.NewFileWriter(&counted{w: file}, options...) // its only error is that of Seek
-	w := &writer{columns: d.Columns, dictionaries: dictionaries, waiting: make([]column, len(d.Columns)), schema: schema, out: out}
+	w := &writer{columns: d.Columns, dictionaries: dictionaries, waiting: make([]column, len(d.Columns)), schema: schema, begin: begin}
 	w.empty()
 	return w
+}
+
+// need begins the file when the first rows of it are there.
+func (w *writer) need(compressed bool) {
+	if w.out == nil {
+		w.out = w.begin(compressed)
+	}
 }
 
 // empty lets go of rows: of many tables, only those in use hold memory.
@@ -76,6 +92,7 @@ func (w *writer) Cut() error {
 	if w.rows == 0 {
 		return nil
 	}
+	w.need(true)
 	arrays := make([]arrow.Array, len(w.columns))
 	for i := range w.columns {
 		data := w.waiting[i].data(w.schema.Field(i).Type, w.columns[i].Kind, w.rows)
@@ -88,6 +105,7 @@ func (w *writer) Cut() error {
 
 // Close implements [tables.Writer].
 func (w *writer) Close() error {
+	w.need(w.bytes >= smallTable)
 	if err := w.Cut(); err != nil {
 		return err
 	}

@@ -174,7 +174,8 @@ func (s *Sink) writeTracks(out *jsontext.Writer) {
 	out.Key("tracks")
 	out.BeginArray()
 	rest := s.cells.list
-	for id, density := range s.density {
+	for id := range s.density {
+		density := s.density[id].bySlot()
 		n := 0
 		for n < len(rest) && int(rest[n].track) == id {
 			n++
@@ -271,8 +272,8 @@ func (s *Sink) writeLanes(out *jsontext.Writer) {
 		member(out, "color", color)
 		out.Key("rows")
 		out.Int(l.rows)
-		numbers(out, "count", appendRuns(nil, l.count))
-		numbers(out, "longest", appendRuns(nil, l.longest)) // ns
+		numbers(out, "count", appendRuns(nil, l.count.bySlot()))
+		numbers(out, "longest", appendRuns(nil, l.longest.bySlot())) // ns
 		out.EndObject()
 	}
 	out.EndArray()
@@ -304,11 +305,9 @@ func (s *Sink) writeCurves(out *jsontext.Writer) {
 		out.Bool(counter.Total)
 		out.Key("values")
 		out.BeginArray()
-		for slot, known := range c.known {
-			if known {
-				out.Int(int64(slot))
-				out.Int(c.value[slot])
-			}
+		for _, x := range c.values {
+			out.Int(int64(x.slot))
+			out.Int(x.value)
 		}
 		out.EndArray()
 		out.EndObject()

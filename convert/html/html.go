@@ -43,9 +43,9 @@ type Sink struct {
 	axis    axis
 	most    limits
 	cells   cells
-	density [][]int64 // samples by TrackID and slot; nil of a track without any; 0 is all others
-	lanes   []lane    // by EventID
-	curves  []curve   // by CounterID
+	density []sums  // samples by TrackID and slot; 0 is all others
+	lanes   []lane  // by EventID
+	curves  []curve // by CounterID
 	left    flame.Left
 }
 
@@ -63,7 +63,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	}
 	s.axis = newAxis(s.caption.Start, s.caption.End)
 	s.cells = newCells(s.tree, s.most)
-	s.density = make([][]int64, t.Tracks.Len()+1)
+	s.density = make([]sums, t.Tracks.Len()+1)
 	s.lanes = make([]lane, len(t.Events)+1)
 	s.curves = make([]curve, t.Counters.Len()+1)
 	return nil
@@ -98,17 +98,14 @@ func (s *Sink) markers(b *stream.Batch) {
 
 func (s *Sink) samples(b *stream.Batch) error {
 	track := b.Series.Track
-	if s.density[track] == nil {
-		s.density[track] = make([]int64, slots)
-	}
-	density := s.density[track]
+	density := &s.density[track]
 	for i, stack := range b.Stack {
 		if id := int(stack); id < 0 || id > s.tables.Stacks.Len() {
 			return fmt.Errorf("%w: stack %d of %d", stream.ErrBatch, id, s.tables.Stacks.Len())
 		}
 		if weight := b.Weight[i]; weight > 0 {
 			slot := s.axis.slot(b.Time[i])
-			density[slot] += weight
+			*density.at(slot) += weight
 			s.cells.add(int32(track), slot, s.tree.Node(stack), weight)
 		}
 	}
@@ -133,23 +130,22 @@ const maxTracks = 1000
 // foldTracks makes one of the tracks with least samples, if there are too many.
 func (s *Sink) foldTracks() {
 	weights := make([]int64, len(s.density))
-	for id, density := range s.density {
-		for _, n := range density {
+	for id := range s.density {
+		for _, n := range s.density[id].bySlot() {
 			weights[id] += n
 		}
 	}
 	keep := heaviest(weights, maxTracks)
-	for id, density := range s.density {
-		if keep[id] || density == nil {
+	for id := range s.density {
+		if keep[id] || id == 0 {
 			continue
 		}
-		if s.density[0] == nil {
-			s.density[0] = make([]int64, slots)
+		for slot, n := range s.density[id].bySlot() {
+			if n != 0 {
+				*s.density[0].at(slot) += n
+			}
 		}
-		for slot, n := range density {
-			s.density[0][slot] += n
-		}
-		s.density[id] = nil
+		s.density[id] = sums{}
 	}
 	s.cells.moveTracks(keep)
 }

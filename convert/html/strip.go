@@ -1,6 +1,10 @@
 package html
 
-import "gprof/stream"
+import (
+	"slices"
+
+	"gprof/stream"
+)
 
 // slots is how many pieces the time of a run is cut into: about one for each
 // pixel or two of the strip.
@@ -28,40 +32,82 @@ func (a *axis) slot(at stream.Time) int {
 	return int(min((uint64(at)-uint64(a.start))/a.width, slots-1))
 }
 
+// sums are numbers by slot, all 0 at first. While few are not they are a list: there may
+// be very many tracks and events of which each has little.
+type sums struct {
+	list []slotted // in order
+	all  []int64   // by slot, instead of list; nil while there are few
+}
+
+// slotted is a number in a slot.
+type slotted struct {
+	slot  int
+	value int64
+}
+
+// fewSlots is how many numbers a list has at most.
+const fewSlots = slots / 16
+
+// at is the number of a slot. It is valid until the next call.
+func (s *sums) at(slot int) *int64 {
+	if s.all != nil {
+		return &s.all[slot]
+	}
+	i, found := slices.BinarySearchFunc(s.list, slot, func(a slotted, slot int) int { return a.slot - slot })
+	if !found && len(s.list) == fewSlots {
+		s.all, s.list = s.bySlot(), nil
+		return &s.all[slot]
+	}
+	if !found {
+		s.list = slices.Insert(s.list, i, slotted{slot: slot})
+	}
+	return &s.list[i].value
+}
+
+// bySlot are all numbers, nil if there are none.
+func (s *sums) bySlot() []int64 {
+	if s.all != nil || len(s.list) == 0 {
+		return s.all
+	}
+	all := make([]int64, slots)
+	for _, x := range s.list {
+		all[x.slot] = x.value
+	}
+	return all
+}
+
 // lane counts the markers of an event.
 type lane struct {
 	rows    int64
-	count   []int64 // by slot
-	longest []int64 // ns, by slot
+	count   sums
+	longest sums // ns
 }
 
 // add counts the markers of b where they begin.
 func (l *lane) add(a *axis, b *stream.Batch) {
-	if l.count == nil {
-		l.count, l.longest = make([]int64, slots), make([]int64, slots)
-	}
 	l.rows += int64(b.Len())
 	for i, at := range b.Time {
 		slot := a.slot(at)
-		l.count[slot]++
-		l.longest[slot] = max(l.longest[slot], b.Duration[i])
+		*l.count.at(slot)++
+		longest := l.longest.at(slot)
+		*longest = max(*longest, b.Duration[i])
 	}
 }
 
-// curve is the values of a counter: the last of each slot.
+// curve is the values of a counter: the last of each slot, in order.
 type curve struct {
-	rows  int64
-	known []bool // by slot
-	value []int64
+	rows   int64
+	values []slotted
 }
 
+// add takes the next rows, which are in the order of time.
 func (c *curve) add(a *axis, b *stream.Batch) {
-	if c.known == nil {
-		c.known, c.value = make([]bool, slots), make([]int64, slots)
-	}
 	c.rows += int64(b.Len())
 	for i, at := range b.Time {
 		slot := a.slot(at)
-		c.known[slot], c.value[slot] = true, b.Value[i]
+		if n := len(c.values); n == 0 || c.values[n-1].slot != slot {
+			c.values = append(c.values, slotted{slot: slot})
+		}
+		c.values[len(c.values)-1].value = b.Value[i]
 	}
 }

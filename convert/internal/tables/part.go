@@ -112,6 +112,9 @@ func (s *Sink) openAs(p *part, name string, def Definition) (*table, error) {
 // makeRoom ends the file of the table that had no rows for longest if there are
 // too many: its next rows begin another one.
 func (s *Sink) makeRoom() error {
+	if s.format.MaxOpen == 0 {
+		return nil
+	}
 	var of *part
 	var oldest *table
 	n := 0
@@ -123,7 +126,7 @@ func (s *Sink) makeRoom() error {
 			}
 		}
 	}
-	if s.format.MaxOpen == 0 || n < s.format.MaxOpen {
+	if n < s.format.MaxOpen {
 		return nil
 	}
 	of.order = slices.DeleteFunc(of.order, func(t *table) bool { return t == oldest })
@@ -150,8 +153,12 @@ func (p *part) closeTables() error {
 const maxWaiting = 32 << 20
 
 // limit writes the rows of the table that has most of them if there are too many
-// in all.
-func (s *Sink) limit() error {
+// in all, when some have come since it last looked: there may be very many tables.
+func (s *Sink) limit(came int) error {
+	if s.came += came; s.came < maxWaiting/64 {
+		return nil
+	}
+	s.came = 0
 	var largest *table
 	all, most := 0, 0
 	for _, p := range s.parts {

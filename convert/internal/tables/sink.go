@@ -52,6 +52,7 @@ type Sink struct {
 
 	process stream.ProcessID // being written, 0 before the first
 	uses    int              // of tables
+	came    int              // bytes of rows since those that wait were counted
 	again   bool             // the texts being written are in another table, too
 	object  []byte           // scratch for JSON
 	fresh   stream.Batch     // scratch for what is not elsewhere
@@ -103,15 +104,21 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	p := s.partOf[id]
 	p.covered[id].add(b)
 	p.use(b.Stack, s.tables.Stacks.Len())
+	came := rowBytes * b.Len() * (1 + len(b.Args))
 	for from := 0; from < b.Len(); {
-		to := textsEnd(b, from)
+		to, size := textsEnd(b, from)
+		came += size
 		if err := s.piece(p, b, from, to); err != nil {
 			return err
 		}
 		from = to
 	}
-	return s.limit()
+	return s.limit(came)
 }
+
+// rowBytes is more than what a row, or an argument of it, takes on average besides
+// texts.
+const rowBytes = 64
 
 // piece writes rows from to to-1 of b.
 func (s *Sink) piece(p *part, b *stream.Batch, from, to int) error {
@@ -127,9 +134,9 @@ func (s *Sink) piece(p *part, b *stream.Batch, from, to int) error {
 	return s.write(p, b)
 }
 
-// textsEnd is how many rows from from on have texts that fit into a page or so.
-func textsEnd(b *stream.Batch, from int) int {
-	size := 0
+// textsEnd is how many rows from from on have texts that fit into a page or so, and
+// their bytes.
+func textsEnd(b *stream.Batch, from int) (end, size int) {
 	for i := from; i < b.Len() && len(b.Args) > 0; i++ {
 		for k := range b.Args {
 			if b.Args[k].TypeAt(i).Textual() {
@@ -137,10 +144,10 @@ func textsEnd(b *stream.Batch, from int) int {
 			}
 		}
 		if size > 1<<20 {
-			return i + 1
+			return i + 1, size
 		}
 	}
-	return b.Len()
+	return b.Len(), size
 }
 
 // advance finishes the parts that come before a process: they let go of what they
