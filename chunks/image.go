@@ -20,12 +20,18 @@ type Image struct {
 	Size   int64            // bytes of the file
 	Header rawformat.Header // as it was when the process was opened
 	Closed bool             // commit and close anchor fit their checksum
+	Cut    bool             // a slice left pages before it out: what blocks repeat may be in those
 
 	fsys fs.FS
 }
 
 // End is the index behind the chunk's range.
 func (im *Image) End() uint64 { return im.Header.RangeStart + uint64(im.Header.Capacity) }
+
+// committed is the index behind the last byte that counts.
+func (im *Image) committed() uint64 {
+	return im.Header.RangeStart + uint64(im.Header.Commit.Offset())
+}
 
 // leftOut reports whether a slice left the chunk out but for its header.
 func (im *Image) leftOut() bool {

@@ -10,25 +10,33 @@ import (
 // generations that p does not have. Chunks that are missing around one that was
 // opened alone are still no gaps. It returns how many chunks were added.
 func (p *Process) Join(q *Process) (added int) {
-	have := map[uint64]bool{} // by epoch, of which each use of a file has its own
-	for _, im := range p.Chunks {
-		have[im.Header.Epoch] = true
+	have := map[uint64]int{} // by epoch, of which each use of a file has its own: place in p.Chunks
+	for i, im := range p.Chunks {
+		have[im.Header.Epoch] = i
 	}
 	for _, im := range q.Chunks {
-		if !have[im.Header.Epoch] {
-			have[im.Header.Epoch] = true
+		i, ok := have[im.Header.Epoch]
+		switch {
+		case !ok:
+			have[im.Header.Epoch] = len(p.Chunks)
 			p.Chunks = append(p.Chunks, im)
-			added++
+		case im.Header.RangeStart < p.Chunks[i].Header.RangeStart && im.committed() >= p.Chunks[i].committed():
+			p.Chunks[i] = im // of which p has what a slice left
+		default:
+			continue
 		}
+		added++
 	}
 	if added == 0 {
 		return 0
 	}
-	p.LeftOut = slices.DeleteFunc(p.LeftOut, func(im *Image) bool { return have[im.Header.Epoch] })
+	sorted := slices.SortedFunc(slices.Values(p.Chunks), func(a, b *Image) int { return cmp.Compare(a.Header.RangeStart, b.Header.RangeStart) })
+	p.LeftOut = slices.DeleteFunc(p.LeftOut, func(im *Image) bool { return covered(im, sorted) })
 	p.joinDicts(q)
 	p.Problems = slices.DeleteFunc(p.Problems, Problem.ofWhole)
 	o := opening{p: p}
 	o.order()
+	p.markCut()
 	if p.alone = p.alone && q.alone; !p.alone {
 		o.gaps()
 		o.missing()

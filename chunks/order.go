@@ -33,6 +33,17 @@ func (o *opening) order() {
 	})
 }
 
+// markCut tells the chunks of which a slice left the front out.
+func (p *Process) markCut() {
+	fronts := map[uint64]bool{} // by epoch
+	for _, im := range p.LeftOut {
+		fronts[im.Header.Epoch] = true
+	}
+	for _, im := range p.Chunks {
+		im.Cut = fronts[im.Header.Epoch]
+	}
+}
+
 // known are all chunks by range start, also those of which only the header is
 // there.
 func (p *Process) known() []*Image {

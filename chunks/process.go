@@ -276,6 +276,7 @@ func (o *opening) finish() error {
 		}
 	}
 	o.order()
+	p.markCut()
 	return nil
 }
 

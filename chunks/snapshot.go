@@ -14,7 +14,8 @@ import (
 
 // CopySince copies what a live instance recorded since a moment, in ns of
 // CLOCK_MONOTONIC, into a new directory: it is a recording of its own. Of chunks
-// that were closed before, only the headers are copied. Any goroutine of any
+// that were closed before, only the headers are copied, and of the others the pages
+// from then on, see [Cutter]. Any goroutine of any
 // process may call it: the recording goes on, and what it discards meanwhile is left
 // out.
 //
@@ -42,10 +43,11 @@ func CopySince(from, to string, since uint64) error {
 	if err := os.Mkdir(half, 0o700); err != nil { // one that is there is somebody else's
 		return err
 	}
+	c := newCopier(from, half, since, files)
 	for _, kind := range Recorded() {
 		for _, f := range files {
 			if kindOf(f.Name()) == kind && err == nil {
-				err = copyFile(filepath.Join(from, f.Name()), filepath.Join(half, f.Name()), since)
+				err = c.file(f.Name())
 			}
 		}
 	}
@@ -58,16 +60,44 @@ func CopySince(from, to string, since uint64) error {
 	return err
 }
 
-// copyFile copies a file, unless it is gone or nothing of it counts.
-func copyFile(from, to string, since uint64) error {
-	b, err := latest(from, since)
+// copier copies the files of an instance.
+type copier struct {
+	from, to string
+	since    uint64
+	cutter   *Cutter // nil: chunks are copied whole or not at all
+	free     uint32  // number that no chunk file has
+}
+
+func newCopier(from, to string, since uint64, files []os.DirEntry) *copier {
+	c := &copier{from: from, to: to, since: since}
+	for _, f := range files {
+		if kind, number := Named(f.Name()); kind == ChunkFile {
+			c.free = max(c.free, number+1)
+		}
+	}
+	if since > 0 {
+		c.cutter, _ = NewCutter(os.DirFS(from), ".", since) // else a little more is copied
+	}
+	return c
+}
+
+// file copies a file, unless it is gone or nothing of it counts.
+func (c *copier) file(name string) error {
+	b, err := latest(filepath.Join(c.from, name), c.since)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && b == nil {
 		return nil
+	}
+	if err == nil && c.cutter != nil && kindOf(name) == ChunkFile {
+		parts := c.cutter.Cut(b)
+		for b = parts[len(parts)-1]; len(parts) > 1 && err == nil; parts = parts[1:] {
+			err = writeFile(filepath.Join(c.to, ChunkFile.FileName(c.free)), parts[0])
+			c.free++
+		}
 	}
 	if err != nil {
 		return err
 	}
-	return writeFile(to, b)
+	return writeFile(filepath.Join(c.to, name), b)
 }
 
 func latest(path string, since uint64) ([]byte, error) {

@@ -171,9 +171,16 @@ func ExitTime(p *chunks.Process) uint64 {
 // FirstTime is the monotonic time with which the first chunk begins, 0 if there
 // is none. It reads that chunk.
 func FirstTime(p *chunks.Process) uint64 {
+	latest := map[uint64]uint64{} // range starts by epoch
+	for _, im := range p.Chunks {
+		latest[im.Header.Epoch] = im.Header.RangeStart
+	}
 	blocks := p.Blocks(nil)
 	for blocks.Next() {
 		b := blocks.Block()
+		if h := &b.Chunk.Header; latest[h.Epoch] > h.RangeStart {
+			continue // what a slice keeps of older pages
+		}
 		if c := b.Fields; b.Kind == rawformat.KindSync {
 			tick := blockTick(b.Kind, &c, 0)
 			if b.Chunk.Header.Clock() == rawformat.ClockTSC {

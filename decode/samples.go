@@ -127,7 +127,11 @@ func (w *worker) addSample(s *waiting) {
 // addLike adds a sample that is like the last one of its thread.
 func (w *worker) addLike(s *waiting) {
 	last, ok := w.last.find(whoOf(s.thread, s.goroutine))
-	if !ok {
+	switch {
+	case !ok && w.chunk.Cut:
+		w.note(stream.ReasonLeftOut, "samples", "that repeat one before the slice")
+		return
+	case !ok:
 		w.note(stream.ReasonNoStack, "samples", "")
 		return
 	}

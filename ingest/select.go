@@ -80,6 +80,20 @@ func (f *Found) Span() (start, end stream.Time) {
 	return start, end
 }
 
+// Kept is from when to when there are events. Both are 0 if there are none.
+func (f *Found) Kept() (from, to stream.Time) {
+	f.place()
+	for _, p := range f.current {
+		if last, ok := p.latest(); ok {
+			to = max(to, last)
+			if first := p.From(); from == 0 || first < from {
+				from = first
+			}
+		}
+	}
+	return from, to
+}
+
 // Crash is a process that ended uncleanly.
 type Crash struct {
 	Instance string

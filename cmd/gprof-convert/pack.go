@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"gprof/ingest"
 )
@@ -57,9 +58,26 @@ func (c *packOutput) write(s *streams, found *ingest.Found, span ingest.PackSpan
 		return err
 	}
 	if !c.Quiet {
-		s.say(packedText(c.Output, sum))
+		s.say(packedText(c.Output, sum) + c.kept(s, span))
 	}
 	return incomplete(found, lost)
+}
+
+// kept says from when to when a slice reaches: a little more than was asked for.
+func (c *packOutput) kept(s *streams, span ingest.PackSpan) string {
+	if span == (ingest.PackSpan{}) || c.Output == "-" {
+		return ""
+	}
+	found, err := s.openRaw([]string{c.Output}, waiting{})
+	if err != nil {
+		return "" // nothing is in it
+	}
+	defer found.Close()
+	from, to := found.Kept()
+	if from == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; kept %v, from %s to %s UTC", time.Duration(to-from).Round(time.Millisecond), moment(from).Format("2006-01-02 15:04:05.000"), moment(to).Format("15:04:05.000"))
 }
 
 // incomplete is the error of a command that copied what it could: lost files

@@ -21,7 +21,8 @@ func (c *sliceCmd) Help() string {
   gprof-convert slice out/session --last 10s --to crash -o crash.gprof
 
 ` + periodHelp + `
-Chunks are kept or left out whole: a slice holds a little more than was asked for,
+Chunks that are over before are left out, and so are the pages of 4 KiB of others
+(but for those with heap samples): a slice holds a little more than was asked for,
 never less, and of a packed file the rest is not even read. It is raw again, and
 an input of every command; what was left out is not counted as lost.`
 }

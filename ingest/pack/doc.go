@@ -41,8 +41,9 @@
 //
 // Flag 1: the process was recording when it was packed. The header is the file's
 // first 128 bytes. One whose state is [rawformat.StateLeftOut] is all that a
-// slice left of its chunk; it has no chunk section. Slicing drops chunks and
-// changes nothing else: payloads stay what the recorder wrote, and so does what
+// slice left of its chunk; it has no chunk section. Slicing drops chunks, or pages of
+// them: what is left of such a chunk are several of the same epoch, kept and left out
+// in turn, see [chunks.Cutter]. Payloads stay what the recorder wrote, and so does what
 // headers and exit say of the process' range start.
 //
 // # Columns

@@ -27,6 +27,8 @@ type entry struct {
 	size   uint32                     // of the file
 	header [rawformat.HeaderSize]byte // its first bytes, zeros where it has fewer
 	part                              // what is being packed, else nothing
+	cut    *entry                     // of what is being packed: the chunk of which it is a part; nil: it is whole
+	nth    int                        // part of cut
 }
 
 // appendIndex appends the raw bytes of a process section.

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 
+	"gprof/chunks"
 	"gprof/rawformat"
 )
 
@@ -106,6 +107,7 @@ type job struct {
 	*Process
 	index index
 	rest  []part // meta, exit, dictionaries
+	cut   *chunks.Cutter
 }
 
 // part is a file of a process, in one of its copies.
@@ -146,7 +148,7 @@ func (p *packer) survey(q *Process) {
 			j.index.files = append(j.index.files, e)
 		}
 	}
-	j.settle(held)
+	j.settle()
 }
 
 // add adds a file that is not there yet.
@@ -158,39 +160,47 @@ func (j *job) add(f part) {
 
 // held is what a job has of a process when another copy of it comes.
 type held struct {
-	whole map[uint64]bool // epochs of its chunks; false: a slice left a header
-	free  uint32          // number that no chunk file has
+	whole map[uint64]uint64 // range starts of its chunks by epoch
+	free  uint32            // number that no chunk file has
 }
 
 func (j *job) held() *held {
-	h := &held{whole: map[uint64]bool{}}
+	h := &held{whole: map[uint64]uint64{}}
 	for i := range j.index.files {
 		e := &j.index.files[i]
 		h.free = max(h.free, e.number+1)
-		h.whole[e.epoch()] = !e.leftOut()
+		if !e.leftOut() {
+			h.whole[e.epoch()] = e.rangeStart()
+		}
 	}
 	return h
 }
 
-// lacks reports whether a chunk of another copy is missing, and gives it a number
-// that is free: its file was used for another one since.
+// lacks reports whether a chunk of another copy is missing, or its front, and gives it
+// a number that is free: its file was used for another one since.
 func (h *held) lacks(e *entry) bool {
 	epoch := e.epoch()
-	if epoch == 0 || e.leftOut() || h.whole[epoch] {
+	if start, ok := h.whole[epoch]; epoch == 0 || e.leftOut() || ok && start <= e.rangeStart() {
 		return false
 	}
 	e.number = h.free
 	h.free++
-	h.whole[epoch] = true
+	h.whole[epoch] = e.rangeStart()
 	return true
 }
 
-// settle puts the chunks in order. The header that a slice left of a chunk makes
-// room for another copy of it that is whole.
-func (j *job) settle(h *held) {
-	j.index.files = slices.DeleteFunc(j.index.files, func(e entry) bool { return e.leftOut() && h.whole[e.epoch()] })
-	slices.SortStableFunc(j.index.files, func(a, b entry) int { return cmp.Compare(a.rangeStart(), b.rangeStart()) })
+// settle puts the chunks in order. What a slice left of a chunk makes room for another
+// copy of it that is whole.
+func (j *job) settle() {
+	uses := map[uint64][]entry{} // by epoch
+	for _, e := range j.index.files {
+		uses[e.epoch()] = append(uses[e.epoch()], e)
+	}
+	j.index.files = slices.DeleteFunc(j.index.files, func(e entry) bool { return covers(uses[e.epoch()], &e) })
+	slices.SortStableFunc(j.index.files, byRangeStart)
 }
+
+func byRangeStart(a, b entry) int { return cmp.Compare(a.rangeStart(), b.rangeStart()) }
 
 // spare reports whether a chunk was never used.
 func (e *entry) spare() bool {
@@ -220,6 +230,7 @@ func (p *packer) front(j *job) {
 		meta = p.read(j.rest[0])
 	}
 	c := clockOf(meta, j.index.files)
+	p.cutFronts(j, &c)
 	for i := range j.index.files {
 		e := &j.index.files[i]
 		if !e.leftOut() && !p.o.Span.touches(e, &c) {
@@ -336,13 +347,14 @@ func (p *packer) chunks(j *job) {
 }
 
 func (p *packer) chunk(j *job, e *entry) {
-	if n, ok := p.passOn(e.part, e.number); ok {
-		p.sum.Chunks++
-		p.packed(n)
-		return
+	if e.cut == nil {
+		if n, ok := p.passOn(e.part, e.number); ok {
+			p.sum.Chunks++
+			p.packed(n)
+			return
+		}
 	}
-	p.buf = slices.Grow(p.buf[:0], int(e.size))
-	raw, err := copyChunk(e, p.buf[:e.size])
+	raw, err := p.raw(j, e)
 	if err != nil {
 		p.report(e.from, e.file, err)
 		return

@@ -1,0 +1,108 @@
+package chunks
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"testing/fstest"
+
+	"gprof/rawformat"
+)
+
+// cutChunk has a block each millisecond, with an allocation early and an anchor late.
+func cutChunk(blocks int, sealed bool) (c *testChunk, monotonic uint64) {
+	c = newTestChunk(1, 1, 64<<10)
+	c.h.Flags = uint16(rawformat.ClockMonotonic) << 8
+	const begin = 1000 // as sync blocks of test chunks say: each page begins anew
+	for i := range blocks {
+		now := uint64(begin + i*1e6)
+		page := len(c.payload) / rawformat.PageSize
+		if _, ok := c.firsts[page]; !ok {
+			b := []byte{byte(rawformat.KindSync)}
+			for _, v := range []uint64{c.h.RangeStart + uint64(len(c.payload)), c.h.Epoch, now, 7, 0} {
+				b = rawformat.AppendUint(b, v)
+			}
+			c.put(b)
+		}
+		body := rawformat.AppendText(append(rawformat.AppendSint([]byte{byte(rawformat.KindLog)}, 1e6), 0), fmt.Sprint("number ", i))
+		switch i {
+		case blocks / 3:
+			body = rawformat.AppendSint([]byte{byte(rawformat.KindAllocation)}, 1e6)
+			for range 8 {
+				body = rawformat.AppendUint(body, 0)
+			}
+		}
+		c.put(body)
+	}
+	if sealed {
+		c.close()
+	} else {
+		c.seal(len(c.payload) / rawformat.PageSize)
+	}
+	return c, begin
+}
+
+// texts are the blocks of a process but sync blocks.
+func texts(t *testing.T, p *Process) (all []string) {
+	t.Helper()
+	for r := p.Blocks(func(pr Problem) {
+		if pr.Class != Unproven {
+			t.Error(pr)
+		}
+	}); r.Next(); {
+		if b := r.Block(); b.Kind != rawformat.KindSync {
+			all = append(all, fmt.Sprintf("%d %x", b.Index, r.Run().Data))
+		}
+	}
+	return all
+}
+
+// A chunk is cut in front of what is young enough: the blocks that are kept are those
+// that there were, also one with an allocation, and nothing is a gap or damaged.
+func TestCut(t *testing.T) {
+	const blocks = 2000
+	for _, sealed := range []bool{false, true} {
+		one, begin := cutChunk(blocks, sealed)
+		whole := one.file()
+		meta := fstest.MapFS{"p/chunk-00000": {Data: whole}}
+		all := texts(t, mustOpen(t, meta))
+		for _, since := range []int{0, 1, blocks / 2, blocks - 10, 2 * blocks} {
+			cutter, err := NewCutter(meta, "p", begin+uint64(since)*1e6+cutMargin)
+			must(t, err)
+			parts := cutter.Cut(whole)
+			files := fstest.MapFS{}
+			for i, b := range parts {
+				files[fmt.Sprintf("p/chunk-%05d", i)] = &fstest.MapFile{Data: b}
+			}
+			p := mustOpen(t, files)
+			got := texts(t, p)
+			if len(parts) == 1 != (since < 2) || since < 2 && !bytes.Equal(parts[0], whole) {
+				t.Errorf("sealed %v, since %d: %d parts", sealed, since, len(parts))
+			}
+			if n := len(got); since >= 2 && (n > max(0, blocks-since)+900 || n < min(blocks-since, 1) || got[n-1] != all[blocks-1]) {
+				t.Errorf("sealed %v, since %d: %d blocks are left", sealed, since, n)
+			}
+			at, young := 0, 0
+			for _, text := range got {
+				for at < len(all) && all[at] != text {
+					at++
+				}
+				if at >= since {
+					young++
+				}
+			}
+			if at >= len(all) || young != max(0, blocks-max(since, 0)) && since < blocks {
+				t.Errorf("sealed %v, since %d: %d young blocks of %d, or others than there were", sealed, since, young, len(got))
+			}
+			for _, pr := range p.Problems {
+				if pr.Class != LeftOut && pr.Class != Missing {
+					t.Error(pr)
+				}
+			}
+			// The whole chunk of another copy takes the place of the parts.
+			if joined := p.Join(mustOpen(t, meta)); joined != min(len(parts)-1, 1) || len(texts(t, p)) != blocks || len(p.LeftOut) > 0 {
+				t.Errorf("since %d: joined %d chunks, %d are left out, %d blocks", since, joined, len(p.LeftOut), len(texts(t, p)))
+			}
+		}
+	}
+}
