@@ -29,18 +29,18 @@ var ErrFormat = errors.New("unknown output format")
 
 // Format is one way to write events.
 type Format struct {
-	Name       string   // as in an option
-	Text       string   // what it is and who reads it
-	Extensions []string // of file names, with the dot, without compression
-	Sums       bool     // knows Options.Buckets and Options.Sum
-	Samples    bool     // has a place for nothing but samples
-	Adds       bool     // adds up the samples of all processes
-	Binary     bool     // not fit for a terminal
-	Packed     bool     // compressed also if nothing says so: its readers expect it
-	Stamp      string   // of a format that is a directory of files: the one that says so; else ""
-	StampText  string   // what it holds; what has another must not be added to
-	OneRun     bool     // a directory holds the files of one run; else others may be added
-	Last       string   // how names of files begin that say what is complete: they must come last
+	Name       string        // as in an option
+	Text       string        // what it is and who reads it
+	Extensions []string      // of file names, with the dot, without compression
+	Sums       bool          // knows Options.Buckets and Options.Sum
+	Kinds      []stream.Kind // that it has a place for; nil: all
+	Adds       bool          // adds up the samples of all processes
+	Binary     bool          // not fit for a terminal
+	Packed     bool          // compressed also if nothing says so: its readers expect it
+	Stamp      string        // of a format that is a directory of files: the one that says so; else ""
+	StampText  string        // what it holds; what has another must not be added to
+	OneRun     bool          // a directory holds the files of one run; else others may be added
+	Last       string        // how names of files begin that say what is complete: they must come last
 
 	open   func(w *ordered.Writer, o Options) stream.Sink
 	openIn func(dir Directory, o tables.Options) stream.Sink // of a directory
@@ -74,7 +74,7 @@ var formats = []Format{
 		Extensions: []string{".pb", ".pprof", ".pgo"},
 		Sums:       true,
 		Adds:       true,
-		Samples:    true,
+		Kinds:      []stream.Kind{stream.Samples, stream.Waits, stream.Measurements, stream.Allocations},
 		Binary:     true,
 		Packed:     true,
 		open: func(w *ordered.Writer, o Options) stream.Sink {
@@ -86,7 +86,7 @@ var formats = []Format{
 		Text:       "samples as folded stacks for flamegraph.pl, inferno and speedscope",
 		Extensions: []string{".folded", ".collapsed"},
 		Adds:       true,
-		Samples:    true,
+		Kinds:      []stream.Kind{stream.Samples},
 		open:       func(w *ordered.Writer, o Options) stream.Sink { return folded.New(w, o.SpillDir) },
 	},
 	{
@@ -101,7 +101,7 @@ var formats = []Format{
 		Text:       "picture of the flame graph, 1600 pixels wide",
 		Extensions: []string{".svg"},
 		Adds:       true,
-		Samples:    true,
+		Kinds:      []stream.Kind{stream.Samples},
 		open:       func(w *ordered.Writer, _ Options) stream.Sink { return svg.New(w) },
 	},
 	{
@@ -109,7 +109,7 @@ var formats = []Format{
 		Text:       "the same picture as pixels, for chats and tickets",
 		Extensions: []string{".png"},
 		Adds:       true,
-		Samples:    true,
+		Kinds:      []stream.Kind{stream.Samples},
 		Binary:     true,
 		open:       func(w *ordered.Writer, _ Options) stream.Sink { return png.New(w) },
 	},

@@ -93,15 +93,23 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Markers change the output of a format unless it says that it has a place for
-// samples alone.
-func TestSamples(t *testing.T) {
-	output := func(f Format, markers int) []byte {
+// Rows of a kind change the output of a format, unless it says that it has no place
+// for them.
+func TestKinds(t *testing.T) {
+	output := func(f Format, kind stream.Kind) []byte {
 		b := streamtest.NewBuilder()
 		p := b.Process(stream.Process{Name: "shop", Pid: 1, Start: 1, End: 3})
 		p.Main.Sample(2, b.Stack("main"))
-		for range markers {
+		switch kind {
+		case stream.Markers:
 			p.Main.Interval(2, 1, b.Event(stream.Event{Name: "request"}))
+		case stream.Waits:
+			p.Main.Wait(2, b.Stack("main"), 7, 1)
+		case stream.Allocations:
+			p.Main.Allocate(2, stream.Instant, b.Stack("main"), 7, 1)
+		case stream.Measurements:
+			measure := p.Counter(stream.Counter{Name: "delay", Measure: true})
+			p.Main.Measure(2, measure, b.Stack("main"), 7)
 		}
 		var out bytes.Buffer
 		sink, err := f.New(&out, Options{})
@@ -114,8 +122,11 @@ func TestSamples(t *testing.T) {
 		return out.Bytes()
 	}
 	for _, f := range slices.DeleteFunc(Formats(), Format.Directory) {
-		if same := bytes.Equal(output(f, 0), output(f, 1)); same != f.Samples {
-			t.Errorf("%s: Samples is %v, but a marker changes the output: %v", f.Name, f.Samples, !same)
+		for _, kind := range []stream.Kind{stream.Markers, stream.Waits, stream.Allocations, stream.Measurements} {
+			same, takes := bytes.Equal(output(f, stream.Samples), output(f, kind)), f.Kinds == nil || slices.Contains(f.Kinds, kind)
+			if takes == same {
+				t.Errorf("%s: it takes %v: %v, but they change the output: %v", f.Name, kind, takes, !same)
+			}
 		}
 	}
 }

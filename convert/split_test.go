@@ -54,7 +54,7 @@ func TestSplitHoldsItsOwn(t *testing.T) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			files := map[string]*bytes.Buffer{}
-			split := &stream.Splitter{Samples: f.Samples, Open: func(p stream.Part) (stream.Sink, error) {
+			split := &stream.Splitter{Kinds: f.Kinds, Open: func(p stream.Part) (stream.Sink, error) {
 				files[p.Process.Name] = new(bytes.Buffer)
 				return f.New(files[p.Process.Name], Options{Gzip: f.Packed})
 			}}

@@ -1,5 +1,7 @@
 package stream
 
+import "slices"
+
 // Part is what one of the outputs of a [Splitter] is about.
 type Part struct {
 	Process  *Process // nil: a part of time
@@ -17,9 +19,9 @@ type Part struct {
 type Splitter struct {
 	Tracks bool // split by track; what belongs to none of them, such as counters, is one part, too
 	Every  Time // split by time: of a Source that Cut cut so; else 0
-	// Samples says that the format has a place for nothing but samples. A part
-	// without any gets no Sink, and what it holds stands in the ledger.
-	Samples bool
+	// Kinds are those that the format has a place for; nil is all. A part without any
+	// of them gets no Sink, and what it holds stands in the ledger.
+	Kinds []Kind
 	// Open returns the Sink of a part.
 	Open func(Part) (Sink, error)
 	// Rows and SpillDir are as in CopyOptions; 0 is what Copy has by default.
@@ -33,7 +35,7 @@ type Splitter struct {
 	brought *transfer         // its tables
 	part    partKey
 	lost    Ledger // of it, if it gets no Sink
-	samples bool   // it has some
+	fits    bool   // it has some of Kinds
 	batch   Batch
 	count   int
 }
@@ -77,9 +79,9 @@ func (s *Splitter) Segment(b *Batch) error {
 		}
 		s.begin(key)
 	}
-	if b.Series.Kind == Samples {
-		s.samples = true
-	} else if s.Samples {
+	if s.Kinds == nil || slices.Contains(s.Kinds, b.Series.Kind) {
+		s.fits = true
+	} else {
 		s.lost.Add(Line{Process: s.tables.Process(b.Series.Process).instance(), Reason: ReasonNoPlace, What: b.Series.Kind.String(), Count: int64(b.Len())})
 	}
 	return s.rows.add(s.bring(b))
@@ -97,7 +99,7 @@ func (s *Splitter) begin(key partKey) {
 	if rows <= 0 {
 		rows = DefaultMemory / rowsShare
 	}
-	s.rows, s.part, s.lost, s.samples = newSorter(rows, s.SpillDir), key, Ledger{}, false
+	s.rows, s.part, s.lost, s.fits = newSorter(rows, s.SpillDir), key, Ledger{}, false
 	s.brought.restart(s.about())
 }
 
@@ -137,7 +139,7 @@ func (s *Splitter) end() error {
 	}
 	defer rows.close()
 	s.rows = nil
-	if s.Samples && !s.samples {
+	if !s.fits {
 		s.tell(s.lost.Lines())
 		return nil
 	}

@@ -129,34 +129,36 @@ func (o opened) check(t *testing.T) {
 	}
 }
 
-// A format that knows samples alone gets no part without them, and what is lost
+// A format that knows samples and waits alone gets no part without them, and what is lost
 // so is in the ledger, as is what the sinks of parts lose; no part has the
 // ledger of another.
 func TestSplitLedger(t *testing.T) {
 	b := streamtest.NewBuilder()
 	first, second := b.Process(stream.Process{Instance: 0xa}), b.Process(stream.Process{Instance: 0xb, Start: 1})
+	third := b.Process(stream.Process{Instance: 0xc, Start: 2})
+	third.Main.Wait(2, b.Stack("main"), 5, 1)
 	first.Main.Sample(1, b.Stack("main"))
 	second.Main.Delay(1, 5)
 	second.Main.Delay(2, 5)
 	gap := func(of string) stream.Line {
 		return stream.Line{Process: of, Reason: stream.ReasonGap, What: "chunks", Count: 1}
 	}
-	for _, of := range []string{"000000000000000a", "000000000000000b", ""} {
+	for _, of := range []string{"000000000000000a", "000000000000000b", "000000000000000c", ""} {
 		b.Tables.Ledger.Add(gap(of))
 	}
 	var known []stream.Line
-	split := stream.Splitter{Samples: true, Open: func(stream.Part) (stream.Sink, error) {
+	split := stream.Splitter{Kinds: []stream.Kind{stream.Samples, stream.Waits}, Open: func(stream.Part) (stream.Sink, error) {
 		return &loser{Sink: &rowTexts{}, what: "markers", known: &known}, nil
 	}}
 	out := stream.Apart(&split)
 	if err := stream.Copy(out, b.Source(), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]stream.Line{gap(""), gap("000000000000000a")}, known); diff != "" || split.Count() != 1 {
+	if diff := cmp.Diff([]stream.Line{gap(""), gap("000000000000000c")}, known); diff != "" || split.Count() != 2 {
 		t.Errorf("%d parts; ledger of the part: %s", split.Count(), diff)
 	}
 	want := []stream.Line{{Process: "000000000000000b", Reason: stream.ReasonNoPlace, What: "delays", Count: 2},
-		{Process: "b", Reason: stream.ReasonUnsupported, What: "markers", Count: 2}}
+		{Process: "b", Reason: stream.ReasonUnsupported, What: "markers", Count: 4}}
 	if diff := cmp.Diff(want, out.Added()); diff != "" {
 		t.Error("-want +got:", diff)
 	}

@@ -204,7 +204,7 @@ func (w *written) contents() string {
 		return w.Sum(func(s stream.Series) bool { return s.Kind == k && w.holds(k) })
 	}
 	text := fmt.Sprintf("%s, %d samples", count(len(w.Tables.Processes), "process"), of(stream.Samples).Samples)
-	if slices.ContainsFunc(w.targets, func(t target) bool { return !t.format.Samples }) {
+	if slices.ContainsFunc(w.targets, func(t target) bool { return t.format.Kinds == nil }) {
 		text += fmt.Sprintf(", %d markers, %d counter rows", of(stream.Markers).Rows, of(stream.Counts).Rows)
 	}
 	for _, k := range []stream.Kind{stream.Allocations, stream.Waits, stream.Measurements} {

@@ -77,7 +77,7 @@ func TestFiltersOfAllFormats(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			all, said := contentOf(t, input, f)
 			contents := func(samples, markers int) string {
-				if f.Samples {
+				if f.Kinds != nil {
 					return fmt.Sprintf("%d samples", samples)
 				}
 				return fmt.Sprintf("%d samples, %d markers", samples, markers)

@@ -169,7 +169,7 @@ func (m *making) splitter(t target) (stream.Sink, error) {
 	names := partNames{pattern: pattern, by: m.per.by, taken: map[string]bool{}}
 	allowed := allowedPlaces{m.found, map[string]bool{}}
 	return &stream.Splitter{
-		Tracks: m.per.by == "track", Every: stream.Time(m.per.every), Samples: t.format.Samples, Rows: m.rows, SpillDir: existing(dir),
+		Tracks: m.per.by == "track", Every: stream.Time(m.per.every), Kinds: t.format.Kinds, Rows: m.rows, SpillDir: existing(dir),
 		Open: func(p stream.Part) (stream.Sink, error) {
 			name := names.of(p)
 			if err := allowed.check(filepath.Join(dir, name)); err != nil {
