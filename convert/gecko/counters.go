@@ -23,7 +23,7 @@ func (c *counters) rows(s *Sink, b *stream.Batch) {
 	if id := b.Series.Counter; id != c.id {
 		c.endCounter(s)
 		*c = counters{id: id}
-		s.beginCounter(s.tables.Counters.At(id))
+		s.beginCounter(id)
 	}
 	c.changes.Rows(b, func(change viewer.Change) { c.write(s, change) })
 }
@@ -33,10 +33,11 @@ func (c *counters) end(s *Sink) {
 	s.out.EndArray()
 }
 
-func (s *Sink) beginCounter(c stream.Counter) {
+func (s *Sink) beginCounter(id stream.CounterID) {
+	c := s.tables.Counters.At(id)
 	s.out.BeginObject()
 	s.out.Member("name", c.Name)
-	s.out.Member("category", counterCategory(&c))
+	s.out.Member("category", s.titled.category(id, &c))
 	s.out.Member("description", c.Description)
 	viewer.WriteCounterAbout(s.out.Writer, &c)
 	s.out.Key("samples")
@@ -45,23 +46,76 @@ func (s *Sink) beginCounter(c stream.Counter) {
 	s.out.BeginArray()
 }
 
-// counterCategory is the category by which the viewer chooses how to draw a
-// counter: Memory is a level in bytes (of that title, whatever its name),
-// power is energy, and Bandwidth is bytes of a network, for which it tells what
-// their transfer has cost the climate, and again titles them all the same. Of all
-// others it draws the change since the last row, without a unit.
-func counterCategory(c *stream.Counter) string {
+// Categories of counters by which the viewer chooses how to draw them. It titles those of
+// the first two by these words, whatever they are called; of all others it draws the change
+// since the last row, without a unit, and titles them by their names.
+const (
+	memory    = "Memory"    // a level in bytes
+	bandwidth = "Bandwidth" // bytes of a network, with what their transfer has cost the climate
+	power     = "power"     // energy
+	untitled  = "Bytes"     // means nothing to the viewer
+)
+
+// titled is the counter of each process, if any, that may have each of the categories that
+// become titles: of several nobody could tell which is which.
+type titled map[title]stream.CounterID
+
+type title struct {
+	process  stream.ProcessID
+	category string
+}
+
+// titledOf chooses them. Of several levels in bytes it is the first that the program itself
+// calls memory; of several networks none, for their graph is the same without it.
+func titledOf(t *stream.Tables) titled {
+	all, several := titled{}, map[title]bool{}
+	for id := stream.CounterID(1); int(id) <= t.Counters.Len(); id++ {
+		c := t.Counters.At(id)
+		key := title{c.Process, titleOf(&c)}
+		first, known := all[key]
+		switch {
+		case key.category == "":
+		case !known:
+			all[key] = id
+		case key.category == bandwidth:
+			several[key] = true
+		case c.Category == memory && t.Counters.At(first).Category != memory:
+			all[key] = id
+		}
+	}
+	for key := range several {
+		delete(all, key)
+	}
+	return all
+}
+
+// titleOf is the category that a counter would have if it were the only one.
+func titleOf(c *stream.Counter) string {
 	switch {
 	case c.Unit == stream.FormatBytes && !c.Total:
-		return "Memory"
-	case c.Unit == stream.FormatBytes && c.Category == "Network":
-		return "Bandwidth"
+		return memory
+	case c.Unit == stream.FormatBytes && (c.Category == "Network" || c.Category == bandwidth):
+		return bandwidth
+	}
+	return ""
+}
+
+// category is that which a counter has in the output.
+func (t titled) category(id stream.CounterID, c *stream.Counter) string {
+	category := titleOf(c)
+	switch {
+	case category != "" && t[title{c.Process, category}] == id:
+		return category
 	case c.Unit == stream.FormatPicowatt:
-		return "power"
+		return power
+	case c.Category == memory || c.Category == bandwidth || c.Category == power:
+		return untitled
 	case c.Category != "":
 		return c.Category
 	case c.Unit == stream.FormatNanoseconds:
 		return "CPU"
+	case c.Unit == stream.FormatBytes:
+		return untitled
 	}
 	return stream.Other.Name
 }

@@ -23,7 +23,8 @@
 //   - Allocations are markers that the viewer takes out again. They have bytes,
 //     but no number of objects.
 //   - Pages have no end, and the recorder's overhead no number of samples.
-//   - Counters of bytes are all called Memory by the viewer.
+//   - The viewer calls each level in bytes Memory, and draws no other level. So one of a
+//     process is drawn as such; of the others it draws the changes, under their names.
 //   - Threads are tracks, which several threads of the system may have had: then their
 //     tids are numbers of the output.
 //   - Modules have no address, only offsets. Each gets a range of addresses
@@ -60,6 +61,7 @@ type Sink struct {
 	lost   *viewer.Ledger
 
 	categories viewer.Categories
+	titled     titled
 
 	walk   viewer.Walk
 	tids   viewer.Tids
@@ -92,6 +94,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 		return err
 	}
 	s.categories = viewer.CategoriesOf(t)
+	s.titled = titledOf(t)
 	s.types = viewer.MarkerTypes(t, s.categories, viewer.Gecko)
 	s.lostArguments = make([]atomic.Int64, max(1, len(t.Processes))+1)
 	s.thread.allocate(&s.code)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,12 +204,43 @@ func TestCounterCategory(t *testing.T) {
 		{stream.Counter{Unit: stream.FormatPicowatt, Category: "x"}, "power"},
 		{stream.Counter{Unit: stream.FormatNanoseconds, Total: true}, "CPU"},
 		{stream.Counter{Unit: stream.FormatNanoseconds, Category: "x"}, "x"},
+		{stream.Counter{Category: "Memory"}, "Bytes"},
 		{stream.Counter{}, "Other"},
 	}
 	for _, tt := range tests {
-		if got := counterCategory(&tt.counter); got != tt.want {
+		var tables stream.Tables
+		id := tables.Counters.Intern(tt.counter)
+		if got := titledOf(&tables).category(id, &tt.counter); got != tt.want {
 			t.Errorf("%+v is in %q, want %q", tt.counter, got, tt.want)
 		}
+	}
+}
+
+// The viewer titles counters of memory and of networks by their kind, not by their names.
+// So there is one of each kind in a process; the others keep their names.
+func TestCountersAreToldApart(t *testing.T) {
+	var tables stream.Tables
+	for _, c := range []stream.Counter{
+		{Process: 1, Name: "heap", Category: "Go", Unit: stream.FormatBytes},
+		{Process: 1, Name: "RSS", Category: "Memory", Unit: stream.FormatBytes},
+		{Process: 1, Name: "cgroup", Category: "Memory", Unit: stream.FormatBytes},
+		{Process: 1, Name: "sent", Category: "Network", Unit: stream.FormatBytes, Total: true},
+		{Process: 1, Name: "received", Category: "Network", Unit: stream.FormatBytes, Total: true},
+		{Process: 2, Name: "heap", Category: "Go", Unit: stream.FormatBytes},
+		{Process: 2, Name: "heap goal", Category: "Go", Unit: stream.FormatBytes},
+		{Process: 2, Name: "sent", Category: "Bandwidth", Unit: stream.FormatBytes, Total: true},
+		{Process: 3, Name: "malloc", Category: "Memory", Unit: stream.FormatBytes},
+	} {
+		tables.Counters.Intern(c)
+	}
+	var got []string
+	for id := stream.CounterID(1); int(id) <= tables.Counters.Len(); id++ {
+		c := tables.Counters.At(id)
+		got = append(got, titledOf(&tables).category(id, &c))
+	}
+	want := []string{"Go", "Memory", "Bytes", "Network", "Network", "Memory", "Go", "Bandwidth", "Memory"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
