@@ -19,18 +19,18 @@ demo: build ## record a real program for some seconds, convert it, say how to op
 	go build -o bin/demo ./fixtures/demo
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)/tally
 	GPROF_SESSION=$(DEMO)/session bin/demo -tally $(DEMO)/tally
-	bin/gprof-convert $(DEMO)/session -o $(DEMO)/demo.gecko.json.gz
+	bin/gprof-convert $(DEMO)/session -o $(DEMO)/demo.json.gz
 	bin/gprof-convert info $(DEMO)/session
 	bin/gprof-convert info --json $(DEMO)/session >$(DEMO)/info.json
 	@echo
 	bin/demo check -tally $(DEMO)/tally $(DEMO)/info.json
 	@echo
 	@if [ -e .tools/judges/installed.json ]; then \
-		go run ./fixtures/view $(DEMO)/demo.gecko.json.gz | tee $(DEMO)/firefox.txt; \
+		go run ./fixtures/view $(DEMO)/demo.json.gz | tee $(DEMO)/firefox.txt; \
 	else echo 'After `make tools`, what Firefox Profiler sees in the profile is shown here.'; fi
 	@echo
 	@echo 'Every marker that was acknowledged is in the recording, also those of the worker that was killed.'
-	@echo 'To look at it: open https://profiler.firefox.com and drop $(CURDIR)/$(DEMO)/demo.gecko.json.gz on the page.'
+	@echo 'To look at it: open https://profiler.firefox.com and drop $(CURDIR)/$(DEMO)/demo.json.gz on the page.'
 
 test: tools ## run the tests with the race detector
 	@go test -race -json ./... | go run .ci/tally.go

@@ -55,17 +55,17 @@ type Directory interface {
 // formats is in the order of help texts. An extension is of one format only.
 var formats = []Format{
 	{
-		Name:       "firefox",
-		Text:       "Firefox Profiler's own format, which it loads fastest",
-		Extensions: []string{".firefox.json"},
+		Name: "firefox",
+		Text: "Firefox Profiler's own format: it opens fastest there, and shows most",
+		// .json is the format that opens best in Firefox Profiler: another one
+		// may take it over. The longer name stays with this one.
+		Extensions: []string{".firefox.json", jsonExtension},
 		open:       func(w *ordered.Writer, o Options) stream.Sink { return firefox.New(w, o.SpillDir) },
 	},
 	{
-		Name: "gecko",
-		Text: "Gecko profile for Firefox Profiler",
-		// .json is the format that opens best in Firefox Profiler: another one
-		// may take it over. The longer name stays with this one.
-		Extensions: []string{".gecko.json", jsonExtension},
+		Name:       "gecko",
+		Text:       "Gecko profile, as Firefox itself records it, for tools that read that",
+		Extensions: []string{".gecko.json"},
 		open:       func(w *ordered.Writer, _ Options) stream.Sink { return gecko.New(w) },
 	},
 	{
@@ -193,20 +193,25 @@ func ShareCores(jobs, n int) (each int, all Cores) {
 // [ErrFormat].
 func ByName(file string) (Format, Options, error) {
 	name, compressed := strings.CutSuffix(file, gzipExtension)
+	var best Format
+	extension := "" // the longest that the name ends with
 	for _, f := range formats {
 		if f.Directory() && strings.HasSuffix(file, "/") {
 			return f, Options{}, nil
 		}
-		for _, extension := range f.Extensions {
-			if strings.HasSuffix(name, extension) && !(compressed && f.Directory()) {
-				if word := otherFormat(strings.TrimSuffix(name, extension)); extension == jsonExtension && word != "" {
-					return Format{}, Options{}, fmt.Errorf("%w: file name %q: %s%s is no format here; want a name that ends with %s, or FORMAT=NAME, as in %s=%s", ErrFormat, file, word, jsonExtension, known(), f.Name, file)
-				}
-				return f, Options{Gzip: compressed || f.Packed}, nil
+		for _, e := range f.Extensions {
+			if strings.HasSuffix(name, e) && len(e) > len(extension) && !(compressed && f.Directory()) {
+				best, extension = f, e
 			}
 		}
 	}
-	return Format{}, Options{}, fmt.Errorf("%w: file name %q, want one that ends with %s", ErrFormat, file, known())
+	if extension == "" {
+		return Format{}, Options{}, fmt.Errorf("%w: file name %q, want one that ends with %s", ErrFormat, file, known())
+	}
+	if word := otherFormat(strings.TrimSuffix(name, extension)); extension == jsonExtension && word != "" {
+		return Format{}, Options{}, fmt.Errorf("%w: file name %q: %s%s is no format here; want a name that ends with %s, or FORMAT=NAME, as in %s=%s", ErrFormat, file, word, jsonExtension, known(), best.Name, file)
+	}
+	return best, Options{Gzip: compressed || best.Packed}, nil
 }
 
 // otherFormat is the word with its dot by which a name like x.speedscope says that it

@@ -19,8 +19,9 @@ func TestByName(t *testing.T) {
 		file, format string
 		gzip         bool
 	}{
-		{"a.json", "gecko", false},
-		{"dir.gz/a.json.gz", "gecko", true},
+		{"a.json", "firefox", false},
+		{"dir.gz/a.json.gz", "firefox", true},
+		{"a.firefox.json", "firefox", false},
 		{"a.gecko.json", "gecko", false},
 		{"a.gecko.json.gz", "gecko", true},
 		{"a.pb.gz", "pprof", true},
@@ -39,10 +40,10 @@ func TestByName(t *testing.T) {
 		{"a.speedscope.json", "", false},
 		{"a.cpuprofile.json.gz", "", false},
 		{"a.Firefox.json", "", false},
-		{"dir.speedscope/a.v2.json", "gecko", false},
-		{"web.2026-11-22.json.gz", "gecko", true},
-		{"a..json", "gecko", false},
-		{"a.{process}.json", "gecko", false},
+		{"dir.speedscope/a.v2.json", "firefox", false},
+		{"web.2026-11-22.json.gz", "firefox", true},
+		{"a..json", "firefox", false},
+		{"a.{process}.json", "firefox", false},
 	}
 	for _, tt := range tests {
 		f, o, err := ByName(tt.file)

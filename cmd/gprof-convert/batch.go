@@ -18,7 +18,7 @@ import (
 type batchCmd struct {
 	Dir    string   `arg:"" help:"Directory with sessions and archives, at any depth."`
 	Output string   `short:"o" required:"" placeholder:"OUTDIR" help:"Directory for the outputs; made if it is not there."`
-	Format []string `short:"f" default:"gecko.gz" placeholder:"NAME" help:"Format, or several of them, for which an input is read once: ${formats}. Default: ${default}."`
+	Format []string `short:"f" default:"firefox.gz" placeholder:"NAME" help:"Format, or several of them, for which an input is read once: ${formats}. Default: ${default}."`
 	Again  bool     `help:"Convert all, also what is done and has not changed."`
 	Keep   bool     `name:"keep-removed" help:"Leave in a data set what came from inputs of DIR that are gone."`
 	per
@@ -30,14 +30,14 @@ type batchCmd struct {
 func (c *batchCmd) Help() string {
 	return `Examples:
   gprof-convert batch dumps -o profiles
-  gprof-convert batch --strict --fail-if gap -f gecko dumps -o profiles
+  gprof-convert batch --strict --fail-if gap -f firefox dumps -o profiles
   gprof-convert batch --symbols bin/ dumps -o profiles    # later, with names
-  gprof-convert batch -f gecko.gz,pprof,html dumps -o profiles
+  gprof-convert batch -f firefox.gz,pprof,html dumps -o profiles
   gprof-convert batch -f parquet dumps -o tables
   gprof-convert batch -f pprof --per interval=10s dumps -o profiles
 
 Each session directory and each archive below DIR becomes one output of the same
-path, or one of each format: dumps/a/shop becomes profiles/a/shop.gecko.json.gz. A
+path, or one of each format: dumps/a/shop becomes profiles/a/shop.firefox.json.gz. A
 bad one is named, and the others go on. One in which no process, track or marker is
 what the flags ask for gets no output, and is no failure; one that was made of it
 before goes. With --per it becomes a directory of files: dumps/a/shop becomes

@@ -21,8 +21,8 @@ type convertCmd struct {
 
 func (c *convertCmd) Help() string {
 	return `Examples:
-  gprof-convert out/session -o profile.gecko.json.gz
-  gprof-convert /dev/shm/gprof/checkout -f gecko -o - | gzip > profile.json.gz
+  gprof-convert out/session -o profile.json.gz
+  gprof-convert /dev/shm/gprof/checkout -f firefox -o - | gzip > profile.json.gz
   gprof-convert out/session -o incident.html
   gprof-convert --strict dump1 dump2 -o both.json.gz
   gprof-convert 'dumps/*.tar.gz' --symbols bin/ -o all.json.gz

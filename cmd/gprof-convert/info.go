@@ -333,18 +333,6 @@ func (m *summary) print(w io.Writer) {
 		fmt.Fprintf(w, "\n%s\n  nothing is left: it made way for others of the session\n  instance   %s\n  discarded  %s\n", stream.Printable(cmp.Or(r.Title, fmt.Sprintf("pid %d", r.Pid))), r.Instance, r.Discarded)
 	}
 	m.printUnnamed(w)
-	m.printLarge(w)
-}
-
-// manySamples is from how many samples on a Gecko profile takes the viewer long
-// to open: tens of seconds, and gigabytes of memory.
-const manySamples = 3_000_000
-
-// printLarge says which format is right for many samples.
-func (m *summary) printLarge(w io.Writer) {
-	if n := m.Counts[stream.Samples.String()]; n > manySamples {
-		fmt.Fprintf(w, "\n%d samples are many for Firefox Profiler: convert them with --format firefox, which it opens several times faster\n", n)
-	}
 }
 
 // maxTrackName is how wide the column of tracks may become; JSON has the names

@@ -40,7 +40,7 @@ func TestReadmePerf(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s", command[0], code, &stderr)
 		}
 	}
-	for _, want := range []string{"perf.firefox.json.gz", "perf.pb.gz", "perf.html", "both.firefox.json.gz"} {
+	for _, want := range []string{"perf.json.gz", "perf.pb.gz", "perf.html", "both.json.gz"} {
 		if _, err := os.Stat(filepath.FromSlash(want)); err != nil {
 			t.Error(err)
 		}

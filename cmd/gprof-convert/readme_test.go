@@ -92,7 +92,7 @@ func TestReadmeTrace(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s", command[1], code, &stderr)
 		}
 	}
-	for _, want := range []string{"trace.firefox.json.gz", "procs.firefox.json.gz", "second.firefox.json.gz", "slow.pb.gz", "both.firefox.json.gz", "traced/queries/waits-by-reason.sql"} {
+	for _, want := range []string{"trace.json.gz", "procs.json.gz", "second.json.gz", "slow.pb.gz", "both.json.gz", "traced/queries/waits-by-reason.sql"} {
 		if _, err := os.Stat(filepath.FromSlash(want)); err != nil {
 			t.Error(err)
 		}
@@ -163,7 +163,7 @@ func TestReadmeFirefox(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s", command[1], code, &stderr)
 		}
 	}
-	for _, want := range []string{"firefox.pb.gz", "firefox/markers", "web.json.gz", "part.firefox.json.gz", "both.firefox.json.gz"} {
+	for _, want := range []string{"firefox.pb.gz", "firefox/markers", "web.json.gz", "part.json.gz", "both.json.gz"} {
 		if _, err := os.Stat(filepath.FromSlash(want)); err != nil {
 			t.Error(err)
 		}

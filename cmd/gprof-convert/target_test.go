@@ -8,7 +8,7 @@ func TestTargetOf(t *testing.T) {
 		name, want    string
 		gzip          bool
 	}{
-		{"a.json", "", "a.json", "gecko", false},
+		{"a.json", "", "a.json", "firefox", false},
 		{"a.firefox.json.gz", "", "a.firefox.json.gz", "firefox", true},
 		{"firefox=a", "", "a", "firefox", false},
 		{"firefox.gz=a", "", "a", "firefox", true},

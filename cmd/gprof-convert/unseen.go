@@ -42,7 +42,7 @@ func lacks(l *stream.Ledger, kind string) bool {
 // hintUnseen says what shows them.
 func (s *streams) hintUnseen(kinds []string) {
 	if len(kinds) > 0 {
-		s.hint(fmt.Sprintf("there are no CPU samples, only %s: gprof-convert view shows them in Firefox Profiler, as .firefox.json does, and gprof-convert view --pprof shows graphs of each value", strings.Join(kinds, " and ")))
+		s.hint(fmt.Sprintf("there are no CPU samples, only %s: gprof-convert view shows them in Firefox Profiler, as -o profile.json.gz does, and gprof-convert view --pprof shows graphs of each value", strings.Join(kinds, " and ")))
 	}
 }
 
