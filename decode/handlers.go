@@ -139,11 +139,14 @@ func (w *worker) counter(e *entry) {
 }
 
 func (w *worker) lost(e *entry) {
-	what := "unknown reason"
+	what, reason := "unknown reason", stream.ReasonDropped
 	if reason := e.v[1]; reason < uint64(len(rawformat.LostReasons)) {
 		what = rawformat.LostReasons[reason]
 	}
-	w.add(stream.Line{Reason: stream.ReasonDropped, What: what, Count: int64(e.v[2]), Bytes: int64(e.v[3])})
+	if rawformat.LostReason(e.v[1]) == rawformat.LostDeep {
+		reason = stream.ReasonDeep // all that was sampled is there
+	}
+	w.add(stream.Line{Reason: reason, What: what, Count: int64(e.v[2]), Bytes: int64(e.v[3])})
 }
 
 func (w *worker) pause(e *entry)  { w.pausing(e, stream.PhaseStart) }

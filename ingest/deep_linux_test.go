@@ -111,7 +111,7 @@ func deepIn(t *testing.T, session string) deep {
 		}
 	}
 	for _, l := range tables.Ledger.Lines() {
-		if l.Reason == stream.ReasonDropped {
+		if l.Reason == stream.ReasonDeep {
 			d.lost += l.Count
 		}
 	}

@@ -57,6 +57,9 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 	for i, p := range processes {
 		others = append(others, p.windows(tables, stream.ProcessID(i+1), s.Grouping)...)
 	}
+	if s.From == 0 && s.To == 0 { // else it is of a part
+		recorded = watchHeap(recorded)
+	}
 	if len(others) == 0 {
 		return recorded, nil
 	}

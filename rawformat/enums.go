@@ -156,7 +156,7 @@ const (
 )
 
 // LostReasons names them, in order.
-var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost", "labels of too many goroutines", "files cut short by others", "records of the kernel for which there was no room", "deep stacks were cut: calls near their root are missing"}
+var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost", "labels of too many goroutines", "files cut short by others", "records of the kernel for which there was no room", "deep stacks"}
 
 // WaitReason is what goroutines wait for.
 type WaitReason uint8

@@ -51,6 +51,8 @@ const (
 	ReasonTwin                      // process of which another recording is counted
 	ReasonNoPlace                   // kind of data that the output format is not for
 	ReasonNoValue                   // asked for, but no recording tells it
+	ReasonHeap                      // heap samples: how old, and what share of the heap they explain
+	ReasonDeep                      // stack with more calls than are recorded: see gonames.Truncated
 	numReasons
 )
 
@@ -91,6 +93,8 @@ var Reasons = [numReasons]struct {
 	ReasonTwin:        {"twin", Info, "recorded twice at the same time, counted once"},
 	ReasonNoPlace:     {"no-place", Loss, "not what the output format is for"},
 	ReasonNoValue:     {"no-value", Info, "no recording tells it"},
+	ReasonHeap:        {"heap", Info, "as old as the last heap samples"},
+	ReasonDeep:        {"deep", Info, "(truncated) stands for calls beyond the depth that is recorded"},
 }
 
 // ReasonNamed returns the reason of that name, and whether there is one.
@@ -110,7 +114,7 @@ func (r Reason) String() string { return Reasons[r].Name }
 // were asked for.
 func (r Reason) Quiet() bool {
 	switch r {
-	case ReasonStale, ReasonUnproven, ReasonUnpaired, ReasonFiltered, ReasonNoPlace:
+	case ReasonStale, ReasonUnproven, ReasonUnpaired, ReasonFiltered, ReasonNoPlace, ReasonHeap, ReasonDeep:
 		return true
 	}
 	return false

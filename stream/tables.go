@@ -98,6 +98,7 @@ type Process struct {
 	RangeStart uint64 // lowest index still held
 	Earliest   Time   // when the oldest of what is still held was begun; 0 unknown, or Start if nothing was given up
 
+	Heap  Heap   // how old its heap samples are; zero where only a part of the recording was read
 	Clock Clock  // how its times were placed
 	Read  Ranges // which positions were read; nil if unknown
 }

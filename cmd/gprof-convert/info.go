@@ -148,6 +148,7 @@ type processSummary struct {
 	Chunks   int               `json:"chunks"`
 	Bytes    int64             `json:"bytes"` // committed
 	Gone     *discardSummary   `json:"discarded,omitempty"`
+	Heap     *heapSummary      `json:"heap,omitempty"`
 	Counts   map[string]int64  `json:"counts"`
 	Events   map[string]int64  `json:"events"` // markers by event
 	Counters []*counterSummary `json:"counters"`
@@ -244,6 +245,7 @@ func newProcessSummary(t *stream.Tables, p *stream.Process) *processSummary {
 	if p.Twin != 0 {
 		row.Twin = fmt.Sprintf("%016x", p.Twin)
 	}
+	row.Heap = newHeapSummary(p)
 	row.Attrs, row.Tests = byKey(p.Attrs), byKey(p.SelfTests)
 	row.Losses = ledgerLines(&t.Ledger, func(l stream.Line) bool { return l.Process == row.Instance })
 	return row
@@ -387,7 +389,7 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 func (p *processSummary) printCounts(w io.Writer) {
 	fmt.Fprintf(w, "  events\t%d samples, %d markers, %d counter rows\n", p.Counts["samples"], p.Counts["markers"], p.Counts["counts"])
 	if n := p.Counts[stream.Allocations.String()]; n > 0 {
-		fmt.Fprintf(w, "  heap\t%d allocation rows\n", n)
+		fmt.Fprintf(w, "  heap\t%d allocation rows%s\n", n, p.Heap)
 	}
 	if n := p.Counts[stream.Measurements.String()]; n > 0 {
 		fmt.Fprintf(w, "  measured\t%d rows: %s\n", n, stream.Printable(strings.Join(slices.Sorted(maps.Keys(p.Measures)), ", ")))

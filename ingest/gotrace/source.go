@@ -177,7 +177,7 @@ func (s *Source) finish() error {
 	}
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "experimental events", Count: s.strange})
 	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "stacks", Count: s.stacks.bad})
-	s.note(stream.Line{Reason: stream.ReasonDropped, What: "stacks", Where: "as deep as a trace tells, or deeper: they begin with (truncated)", Count: s.stacks.cut})
+	s.note(stream.Line{Reason: stream.ReasonDeep, What: "deep stacks", Count: s.stacks.cut})
 	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "goroutines", Where: "begin a generation in another state than they were in", Count: s.leaps})
 	s.tables.Lock()
 	row := s.tables.Process(s.process)

@@ -119,7 +119,7 @@ func TestDeepChains(t *testing.T) {
 	chain[0] = markUser
 	all := append(records(), sampled(clockID, program, program, 9965, 500, chain...))
 	src, err := open(file(all...))
-	has(t, text(t, src, err), "(truncated)", "as deep as perf records, or deeper: they begin with (truncated) Count:1")
+	has(t, text(t, src, err), "(truncated)", "What:deep stacks Where: Count:1")
 	src, err = open(file(append(records(), sampled(clockID, program, program, 9965, 500, chain[:127]...))...))
 	if got := text(t, src, err); strings.Contains(got, "(truncated)") {
 		t.Errorf("a chain of 126 calls is cut:\n%s", got)

@@ -186,7 +186,7 @@ func (s *source) tell() {
 	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "samples", Where: "of no event that the file tells of", Count: s.lost.unknown})
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "stacks", Where: "of the user's code, of which perf copied the memory (--call-graph dwarf): perf script follows them", Count: s.lost.copied})
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "stacks", Where: "of branches that the processor noted (-b, --call-graph lbr)", Count: s.lost.branches})
-	s.note(stream.Line{Reason: stream.ReasonDropped, What: "stacks", Where: "as deep as perf records, or deeper: they begin with (truncated)", Count: s.lost.cut})
+	s.note(stream.Line{Reason: stream.ReasonDeep, What: "deep stacks", Count: s.lost.cut})
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "fields", Where: "of tracepoints", Count: s.lost.fields})
 	s.lost.skipped.tell(s.note)
 	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "code", Where: "nothing is mapped there", Count: s.code.unmapped})

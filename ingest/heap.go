@@ -1,0 +1,101 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"gprof/stream"
+)
+
+// heapSource notes how old the heap samples of each process are, and how much of the
+// heap they explain: a process that is killed leaves those of its last look.
+type heapSource struct {
+	stream.Source
+	heaps    map[stream.ProcessID]*stream.Heap
+	counters map[stream.CounterID]bool // whether it is the one of the heap
+}
+
+func watchHeap(src stream.Source) stream.Source {
+	return &heapSource{Source: src, heaps: map[stream.ProcessID]*stream.Heap{}, counters: map[stream.CounterID]bool{}}
+}
+
+// Next implements [stream.Source].
+func (s *heapSource) Next(b *stream.Batch) error {
+	err := s.Source.Next(b)
+	switch {
+	case errors.Is(err, io.EOF):
+		s.finish()
+	case err != nil:
+	case b.Series.Kind == stream.Allocations:
+		h := s.heap(b.Series.Process)
+		for i, at := range b.Time {
+			h.Sampled, h.Explained = max(h.Sampled, at), h.Explained+b.Value[i]
+		}
+	case b.Series.Kind == stream.Counts && s.isHeap(b.Series.Counter):
+		h := s.heap(b.Series.Process)
+		for i, at := range b.Time {
+			if at >= h.Counted {
+				h.Counted, h.InUse = at, b.Value[i]
+			}
+		}
+	}
+	return err
+}
+
+func (s *heapSource) heap(p stream.ProcessID) *stream.Heap {
+	if s.heaps[p] == nil {
+		s.heaps[p] = &stream.Heap{}
+	}
+	return s.heaps[p]
+}
+
+func (s *heapSource) isHeap(id stream.CounterID) bool {
+	is, known := s.counters[id]
+	if !known {
+		t := s.Tables()
+		t.Lock()
+		is = t.Counters.At(id).Name == stream.CounterHeap
+		t.Unlock()
+		s.counters[id] = is
+	}
+	return is
+}
+
+// finish tells the tables, once.
+func (s *heapSource) finish() {
+	t := s.Tables()
+	for _, id := range slices.Sorted(maps.Keys(s.heaps)) {
+		h := s.heaps[id]
+		if h.Sampled == 0 {
+			continue
+		}
+		p := t.Process(id)
+		p.Heap = *h
+		t.Ledger.Add(stream.Line{Process: fmt.Sprintf("%016x", p.Instance), Reason: stream.ReasonHeap, What: "heap in use", Where: heapText(p), Count: 1, Bytes: max(0, h.InUse-h.Explained)})
+	}
+	clear(s.heaps)
+}
+
+func heapText(p *stream.Process) string {
+	return fmt.Sprintf("of %s or the garbage collection before: %s", time.Unix(0, int64(p.Heap.Sampled)).UTC().Format("15:04:05.000Z"), p.Heap.Text(p.End))
+}
+
+// Close implements [io.Closer].
+func (s *heapSource) Close() error {
+	if c, ok := s.Source.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// Progress implements [stream.Progress].
+func (s *heapSource) Progress() (done, total int64) {
+	if p, ok := s.Source.(stream.Progress); ok {
+		return p.Progress()
+	}
+	return 0, 0
+}
