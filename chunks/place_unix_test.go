@@ -147,6 +147,7 @@ func TestSessionBecomesLink(t *testing.T) {
 		"remove":  func() error { return folder(dir).remove("chunk-00000") },
 		"meta":    func() error { return WriteRecords(filepath.Join(dir, "meta"), header) },
 		"dict":    func() error { _, err := CreateDict(dir, 1, 2, 1); return err },
+		"undict":  func() error { return RemoveDict(dir, 1) },
 		"stacks":  func() error { _, err := CreateStacks(dir, rawformat.StacksHeader{Tid: 7}); return err },
 		"lock":    func() error { _, err := Lock(dir); return err },
 		"erase":   func() error { return erase(dir) },

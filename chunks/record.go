@@ -47,6 +47,11 @@ func CreateDict(dir string, instance uint64, generation, pid uint32) (*RecordFil
 	return r, nil
 }
 
+// RemoveDict removes the dictionary file of a generation, which no chunk names any more.
+func RemoveDict(dir string, generation uint32) error {
+	return removeFile(filepath.Join(dir, DictFile.FileName(generation)))
+}
+
 func newRecordFile(f file, h rawformat.RecordHeader) (*RecordFile, error) {
 	h.Version = rawformat.Version
 	r := &RecordFile{file: f, head: h}

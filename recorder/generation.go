@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"gprof/chunks"
@@ -31,7 +30,7 @@ func (r *Recorder) createDict(generation uint16) (*chunks.RecordFile, error) {
 }
 
 func (r *Recorder) removeDict(generation uint16) error {
-	return os.Remove(filepath.Join(r.dir, chunks.DictFile.FileName(uint32(generation))))
+	return chunks.RemoveDict(r.dir, uint32(generation))
 }
 
 // turnDictionary begins a new generation when the dictionary has outgrown its

@@ -119,7 +119,7 @@ func (r *recording) turnDictionary() {
 			left = append(left, o)
 			continue
 		}
-		r.complain(os.Remove(filepath.Join(r.dir, chunks.DictFile.FileName(uint32(o.generation)))))
+		r.complain(chunks.RemoveDict(r.dir, uint32(o.generation)))
 		r.ring.Charge(-o.size)
 	}
 	r.old = left
