@@ -214,6 +214,16 @@ func TestBufferTake(t *testing.T) {
 	if m.unreleased != 0 {
 		t.Errorf("the manager counts %d bytes that it has no more", m.unreleased)
 	}
+	m = NewLocalLimit(1000, 20)
+	b = testBuffer(m)
+	b.Put(entryOf(9, 'f'))
+	m.Fulfill() // delivered, and not collected yet
+	if all = b.Take(); len(all) != 2 || all[0].State() != rawformat.StateDone || all[1].State() != rawformat.StateCreated {
+		t.Errorf("%d chunks, one of which was delivered", len(all))
+	}
+	if again := b.Take(); len(again) != 0 {
+		t.Errorf("%d chunks are handed out twice", len(again))
+	}
 }
 
 // A session that ends leaves nothing but its indexes.

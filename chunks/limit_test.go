@@ -167,6 +167,31 @@ func TestLocalLimitOrder(t *testing.T) {
 	}
 }
 
+// Chunks that were done at a time or before are discarded, the oldest first, and no
+// others.
+func TestLocalLimitDiscardUpTo(t *testing.T) {
+	m := NewLocalLimit(1000, 100)
+	var all, gone []*Chunk
+	m.OnDiscard(func(c *Chunk) { gone = append(gone, c) })
+	for range 5 {
+		all = append(all, get(t, m))
+	}
+	for i, done := range []uint64{30, 10, 30, 20, 10} {
+		m.Release(use(all[i], done))
+	}
+	m.DiscardUpTo(9)
+	if len(gone) != 0 {
+		t.Errorf("%d chunks went that were done later", len(gone))
+	}
+	m.DiscardUpTo(20)
+	if want := []*Chunk{all[1], all[4], all[3]}; !slices.Equal(gone, want) || m.released != 200 {
+		t.Errorf("%d chunks went, want 3, the oldest first; %d bytes are counted", len(gone), m.released)
+	}
+	if got := m.TakeReleased(); !slices.Equal(got, []*Chunk{all[0], all[2]}) {
+		t.Errorf("%d chunks are left", len(got))
+	}
+}
+
 func TestLocalLimitRequest(t *testing.T) {
 	m := NewLocalLimit(1000, 100)
 	var got []string

@@ -90,6 +90,7 @@ func (b *Buffer) Take() []*Chunk {
 	if b.manager == nil {
 		return nil
 	}
+	b.collect() // what was delivered is the buffer's, too
 	all := b.manager.TakeReleased()
 	if b.current != nil {
 		b.current.finish(b.o.Anchor())

@@ -87,6 +87,65 @@ func TestCopyIsCanonical(t *testing.T) {
 	}
 }
 
+// once is a source that fails when somebody goes on behind its end.
+type once struct {
+	*streamtest.Source
+	t    *testing.T
+	done bool
+}
+
+func (s *once) Next(b *stream.Batch) error {
+	if s.done {
+		s.t.Error("read again behind its end")
+	}
+	err := s.Source.Next(b)
+	s.done = err == io.EOF
+	return err
+}
+
+// passes counts what a sink is told.
+type passes struct {
+	begins, closes int
+	rows           map[string]int // by series and index
+}
+
+func (p *passes) Begin(*stream.Tables) error { p.begins++; return nil }
+func (p *passes) Close() error               { p.closes++; return nil }
+
+func (p *passes) Segment(b *stream.Batch) error {
+	for i := range b.Len() {
+		p.rows[fmt.Sprint(b.Series, b.Time[i])]++
+	}
+	return nil
+}
+
+// One pass over the source, and one over the sink, give it the rows of all kinds: of
+// threads, counters, pauses and overhead, each once.
+func TestCopyIsOnePass(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Pid: 1})
+	c := p.Counter(stream.Counter{Name: "n"})
+	for i := range stream.Time(500) {
+		p.Main.Sample(i, b.Stack("main"))
+		p.Track("t").Delay(i, 1)
+		p.Count(i, c, int64(i), 1)
+		p.Pause(i, stream.PhaseStart, 0)
+		p.Overhead(i, 1, 1, 1, 1, 1)
+	}
+	got := passes{rows: map[string]int{}}
+	if err := stream.Copy(&got, &once{Source: b.Source(), t: t}, stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got.begins != 1 || got.closes != 1 || len(got.rows) != 5*500 {
+		t.Errorf("%d begins, %d closes, %d rows, want 1, 1 and 2500", got.begins, got.closes, len(got.rows))
+	}
+	for row, n := range got.rows {
+		if n != 1 {
+			t.Errorf("%s: %d times", row, n)
+		}
+	}
+}
+
 // Every table is in the order of its content; what no row needs is gone.
 func TestCopyOrder(t *testing.T) {
 	b := streamtest.NewBuilder()
