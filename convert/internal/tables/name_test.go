@@ -1,6 +1,8 @@
 package tables
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 
 	"gprof/stream"
@@ -34,5 +36,35 @@ func TestSessionOf(t *testing.T) {
 		if one == two || one == whole {
 			t.Errorf("process %d: %s whether it lost one thing or two", id, one)
 		}
+	}
+}
+
+// Names of directories are values that all readers take as they are, and as texts.
+func TestFileName(t *testing.T) {
+	for value, want := range map[string]string{
+		"gc sweep": "gc sweep", "http.request": "http.request", "größe": "größe", "p(q), r+s@t-u_v": "p(q), r+s@t-u_v",
+		"a/b": "a~2Fb", "a%20b": "a~2520b", "x=*?": "x~3D~2A~3F", "~": "~7E", "tab\t": "tab~09", "\xff": "~EF~BF~BD",
+		"007": "~3007", "-1.5e3": "~2D1.5e3", "2026-11-18": "~32026-11-18", "True": "~54rue", "null": "~6Eull", "0x1f": "0x1f", "7 dwarfs": "7 dwarfs",
+		".net": "~2Enet", "_gc": "~5Fgc", "..": "~2E.", " x": "~20x", "": "unknown",
+	} {
+		if got := fileName(value); got != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
+		}
+	}
+	long := strings.Repeat("a", 300)
+	if one, two := fileName(long+"1"), fileName(long+"2"); one == two || len(one) > 255 {
+		t.Errorf("%q and %q", one, two)
+	}
+}
+
+// Keys of arguments are different, whatever the fields are called.
+func TestKeysOfFields(t *testing.T) {
+	var fields []stream.EventField
+	for _, name := range []string{"a", "a_2", "a", "a", "", "", `"q"`, "A"} {
+		fields = append(fields, stream.EventField{Name: name})
+	}
+	got := string(bytes.Join(keysOfFields(fields), nil))
+	if want := `"a":"a_2":"a_3":"a_4":"argument":"argument_2":"\"q\"":"A":`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
