@@ -89,6 +89,9 @@ func (c *ceiling) verdict(done, total int64) error {
 	if now > c.first && done > c.begun && total >= done {
 		need, early = float64(c.first)+float64(now-c.first)*float64(total-c.begun)/float64(done-c.begun), false
 	}
+	if expected := float64(c.tables.expected); expected > need || early && expected > 0 {
+		need, early = expected, false
+	}
 	need = (need*1.35*tablesShare + most) * c.share // tables grow in steps
 	return &ErrMemory{Need: mebibytes(int64(min(need, 1<<60))) << 20, Have: c.memory, Early: early, Input: 2*input*c.share > float64(c.memory)}
 }
@@ -129,25 +132,36 @@ func (t *Tables) Room() int64 { return t.ceiling / heldShare }
 // 1/heldShare.
 const heldShare = 8
 
+// Expect says that so many stacks and frames will come of what a Source is about to read,
+// at least. If they can't fit, the tables are Full from now on, rather than when most is
+// read.
+func (t *Tables) Expect(stacks, frames int64) {
+	t.expected = t.peak() + freezing*stacks + sorting*frames*int64(unsafe.Sizeof(Frame{}))
+}
+
 // Full reports whether the tables, and what is held beside them, have outgrown
 // the ceiling of the Copy that reads them, which then ends with an [ErrMemory];
 // they stay full. A Source that interns much at a time asks now and then, and
 // when they are full leaves out the rest.
 func (t *Tables) Full() bool {
-	t.full = t.full || t.ceiling > 0 && t.peak()*tablesShare+t.held > t.ceiling
+	t.full = t.full || t.ceiling > 0 && max(t.peak(), t.expected)*tablesShare+t.held > t.ceiling
 	return t.full
 }
+
+// freezing is what a stack takes while tables are made final: the old and the new node, two
+// links, the queue, whether it is in use.
+const freezing = 8 + 8 + 3*4 + 1
+
+// sorting is how often the other rows are held while they are sorted.
+const sorting = 3
 
 // peak is about how much memory t takes at most until it is frozen, the final
 // tables included.
 func (t *Tables) peak() int64 {
-	// Of stacks: the old and the new nodes, two links, the queue, whether it is in use.
-	const freezing = 8 + 8 + 3*4 + 1
 	stacks := max(t.Stacks.Bytes()+int64(t.Stacks.Len()), freezing*int64(t.Stacks.Len()))
-	// The other rows are held three times while they are sorted.
 	rows := t.Tracks.Bytes() + t.Counters.Bytes() + t.Categories.Bytes() + t.Modules.Bytes() + t.Frames.Bytes() + t.Labels.Bytes() +
 		t.Strings.Bytes() - t.Strings.TextBytes()
-	return stacks + 3*rows + t.Strings.TextBytes() + t.counted.bytes(t)
+	return stacks + sorting*rows + t.Strings.TextBytes() + t.counted.bytes(t)
 }
 
 // outputMemory is what there is for Sinks beside the final tables, all outputs together.

@@ -39,6 +39,7 @@ type Tables struct {
 	ceiling          int64 // 0 is none
 	held, mostHeld   int64 // by sources, now and at most
 	input, mostInput int64 // of that: what becomes no row
+	expected         int64 // bytes that the tables will take, at least; 0 unknown
 	full             bool
 
 	room *outputMemory // of final tables: for Sinks; nil is no bound

@@ -26,8 +26,9 @@ type code struct {
 	builds  map[string]string // by name of the file
 
 	modules  []stream.ModuleID // by file, -1 not yet known
-	known    map[place][]stream.FrameID
+	known    map[place]frameList
 	recent   map[recent]remembered
+	frames   []stream.FrameID // of the lists
 	labels   map[labelled]stream.StackID
 	path     []spot
 	line     []stream.FrameID // of the path
@@ -65,16 +66,21 @@ type spot struct {
 
 // remembered is what was found after so many changes of what is mapped.
 type remembered struct {
-	version int
-	frames  []stream.FrameID
+	version int32
+	frames  frameList
 }
 
-// maxRecent bounds how many addresses are remembered.
-const maxRecent = 1 << 18
+// frameList is frames that stand one behind the other in those of a code: so that many
+// lists of one take little memory.
+type frameList struct{ at, end int32 }
+
+// maxRecent bounds how many addresses, and how many places, are remembered. Most of a
+// program's time is spent in far fewer.
+const maxRecent = 1 << 16
 
 func newCode(t *stream.Tables, f *File) *code {
 	c := &code{tables: t, resolve: f.resolve, life: f.life, builds: f.facts.builds, modules: make([]stream.ModuleID, len(f.life.files)),
-		known: map[place][]stream.FrameID{}, recent: map[recent]remembered{}, labels: map[labelled]stream.StackID{}}
+		known: map[place]frameList{}, recent: map[recent]remembered{}, labels: map[labelled]stream.StackID{}}
 	for i := range c.modules {
 		c.modules[i] = -1
 	}
@@ -133,16 +139,20 @@ func (c *code) chain(s *perfevent.Sample, misc uint16) {
 
 // at returns the frames at an address, the outermost first.
 func (c *code) at(r recent, version int) []stream.FrameID {
-	if known, ok := c.recent[r]; ok && known.version == version {
-		return known.frames
+	known, ok := c.recent[r]
+	if !ok || known.version != int32(version) {
+		if len(c.recent) == maxRecent {
+			clear(c.recent)
+		}
+		known = remembered{int32(version), c.list(c.place(r, version))}
+		c.recent[r] = known
 	}
-	if len(c.recent) == maxRecent {
-		clear(c.recent)
-	}
-	frames := c.frames(c.place(r, version))
-	c.recent[r] = remembered{version, frames}
-	return frames
+	return c.frames[known.frames.at:known.frames.end]
 }
+
+// forget forgets what was remembered, when all is read, so that its memory is there for
+// what is made of it.
+func (c *code) forget() { c.known, c.recent, c.labels, c.frames = nil, nil, nil, nil }
 
 func (c *code) place(r recent, version int) place {
 	m := r.process.find(version, r.address)
@@ -182,12 +192,26 @@ func (c *code) isKernel(file int32) bool {
 	return strings.HasPrefix(c.life.files[file].name, kernelName)
 }
 
-// frames interns the frames at a place, the outermost first.
-func (c *code) frames(p place) []stream.FrameID {
-	frames, ok := c.known[p]
+// list interns the frames at a place, the outermost first.
+func (c *code) list(p place) frameList {
+	list, ok := c.known[p]
 	if ok {
-		return frames
+		return list
 	}
+	if len(c.known) == maxRecent { // the lists of recent addresses go with them
+		clear(c.known)
+		clear(c.recent)
+		c.frames = c.frames[:0]
+	}
+	list.at = int32(len(c.frames))
+	c.frames = c.intern(c.frames, p)
+	list.end = int32(len(c.frames))
+	c.known[p] = list
+	return list
+}
+
+// intern appends the frames at a place.
+func (c *code) intern(frames []stream.FrameID, p place) []stream.FrameID {
 	c.tables.Lock()
 	defer c.tables.Unlock()
 	f := stream.Frame{Offset: p.offset, Category: c.category(p.kernel)}
@@ -198,20 +222,20 @@ func (c *code) frames(p place) []stream.FrameID {
 	if !p.exact {
 		before = 1 // it is of the call
 	}
-	frames = c.resolve.Append(nil, c.tables, f, p.offset-before)
-	if len(frames) == 0 {
+	begun := len(frames)
+	if frames = c.resolve.Append(frames, c.tables, f, p.offset-before); len(frames) == begun {
 		switch {
 		case p.listed != 0:
 			f.Function = c.listed(p.file, p.listed-before)
 		case p.made.pid != 0:
 			f.Function = c.nameMade(p.made.pid, p.made.address-before)
 		}
-		if p.file < 0 && f.Function == 0 {
+		before := c.tables.Frames.Len()
+		frames = append(frames, c.tables.Frames.Intern(f))
+		if p.file < 0 && f.Function == 0 && c.tables.Frames.Len() > before {
 			c.unmapped++
 		}
-		frames = []stream.FrameID{c.tables.Frames.Intern(f)}
 	}
-	c.known[p] = frames
 	return frames
 }
 

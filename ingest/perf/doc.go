@@ -29,8 +29,9 @@
 //
 // # Reading
 //
-// A file is read from its front, twice: when it is opened, for processes and what
-// they mapped when; then for the samples. Records of several processors are not
+// A file is read from its front, twice: when it is opened, for processes, what they
+// mapped when, and about how many stacks there are, so that those that do not fit into
+// memory are told of at once; then for the samples. Records of several processors are not
 // in order, so what is mapped is looked up by time. Compressed records (perf record
 // -z) are one stream, which is read behind the others. See perf.data-file-format.txt
 // and perf_event_open(2) for the format; files of big-endian machines are not read.

@@ -20,18 +20,20 @@ import (
 
 // File is a perf.data: what is known of it before its samples are read.
 type File struct {
-	open    func() (io.ReadCloser, error)
-	layout  layout
-	facts   facts
-	attrs   []attr
-	byID    map[uint64]int // number of the attr
-	life    *life
-	packed  bool // there are compressed records
-	torn    error
-	size    int64  // bytes of the data
-	digest  uint64 // of its front
-	resolve naming.Resolve
-	rows    []stream.Process
+	open           func() (io.ReadCloser, error)
+	layout         layout
+	facts          facts
+	attrs          []attr
+	byID           map[uint64]int // number of the attr
+	life           *life
+	packed         bool // there are compressed records
+	torn           error
+	expected       expected // until it is open
+	stacks, frames int64    // that will come of it, at least
+	size           int64    // bytes of the data
+	digest         uint64   // of its front
+	resolve        naming.Resolve
+	rows           []stream.Process
 }
 
 const bufferSize = 256 << 10
@@ -67,6 +69,8 @@ func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	chooseUses(f.attrs)
 	f.life.settle()
 	f.rows = f.processes()
+	f.stacks, f.frames = f.expected.atLeast()
+	f.expected = expected{}
 	if err == nil && len(f.rows) == 0 {
 		err = f.empty()
 	}
@@ -164,6 +168,7 @@ func (f *File) take(rec *record, s *perfevent.Sample) {
 	case perfevent.KindSample:
 		if a := f.attrOf(rec.body); a != nil && a.ParseSample(rec.body, s) {
 			f.life.see(s.Pid, s.Time)
+			f.expected.add(s.Pid, s.Chain)
 		}
 	default:
 		if len(f.attrs) > 0 {

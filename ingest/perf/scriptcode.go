@@ -52,6 +52,9 @@ func (c *printedCode) begin() {
 	}
 }
 
+// forget forgets what was remembered, when all is read.
+func (c *printedCode) forget() { c.known, c.rows, c.inlined = nil, nil, nil }
+
 // add adds the frame of a line to the sample; it is false if the line is none of a frame.
 func (c *printedCode) add(line []byte) bool {
 	row, ok := c.known[string(line)]

@@ -85,6 +85,7 @@ func (s *scriptSource) finish() error {
 	s.note(stream.Line{Reason: stream.ReasonMalformed, What: "lines", Count: s.file.strange})
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "switches", Where: "of threads, in text: the perf.data has them, too", Count: s.file.missing.switches})
 	s.note(stream.Line{Reason: stream.ReasonDropped, What: "records", Where: "by the kernel", Count: s.file.missing.lost})
+	s.code.forget()
 	s.ended = true
 	return s.release()
 }

@@ -114,11 +114,23 @@ func (s *source) rewind() error {
 	return nil
 }
 
+// expect tells the tables what will come of the file, unless some of it is not wanted.
+func (s *source) expect() {
+	if len(s.ids) == len(s.file.life.all) {
+		s.tables.Lock()
+		defer s.tables.Unlock()
+		s.tables.Expect(s.file.stacks, s.file.frames)
+	}
+}
+
 // fill reads until there are rows to hand over, or no more records.
 func (s *source) fill() error {
 	if s.records == nil {
 		if err := s.rewind(); err != nil {
 			return err
+		}
+		if s.expect(); s.isFull() {
+			return s.finish()
 		}
 	}
 	var rec record
@@ -174,6 +186,7 @@ func (s *source) finish() error {
 	s.switches.finish(s)
 	s.rows.Hand()
 	s.tell()
+	s.code.forget()
 	s.ended = true
 	return s.release()
 }
