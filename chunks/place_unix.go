@@ -3,6 +3,7 @@
 package chunks
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -152,6 +153,21 @@ func openSession(session string, mode fs.FileMode, f func(fd int, o owner) error
 		return err
 	}
 	return f(fd, o)
+}
+
+// CheckSession is why nothing can be recorded in a session's directory, by one that
+// shares it with a group if that is asked for: an error of class [ErrForeign]. One that
+// is not there can be made.
+func CheckSession(session string, group bool) error {
+	mode := fs.FileMode(0o700)
+	if group {
+		mode = 0o770
+	}
+	err := openSession(session, mode, func(int, owner) error { return nil })
+	if !errors.Is(err, ErrForeign) {
+		return nil // the recorder finds out
+	}
+	return err
 }
 
 func isForGroup(mode fs.FileMode) bool { return mode.Perm()&groupWrites != 0 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -130,6 +131,22 @@ func TestSessionIsThePrograms(t *testing.T) {
 	}
 	if got := recordingProgram([]string{"/bin/true", "x"}); got != "true" {
 		t.Errorf("a command without a recorder is called %s", got)
+	}
+}
+
+// A session that the recorder refuses is told of by run as well: the program may not
+// say so.
+func TestRunInForeignSession(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no modes here")
+	}
+	dir := t.TempDir()
+	session := filepath.Join(dir, "true")
+	if err := errors.Join(os.Mkdir(session, 0o700), os.Chmod(session, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, stderr := runTest(t, "", "run", "--dir", dir, "--", "true"); !strings.Contains(stderr, "its mode is 0777; record in another directory") {
+		t.Error(stderr)
 	}
 }
 

@@ -224,6 +224,10 @@ func (s *streams) report(session string, recorded int) {
 		return
 	}
 	s.say("warning: the command recorded nothing")
+	if err := chunks.CheckSession(session, true); err != nil {
+		s.say("warning: %v", err)
+		return
+	}
 	s.say("hint: see above if the program said why; else")
 	s.say("hint: it must be a Go program that imports gprof/recorder and calls recorder.Start, or has the line")
 	s.say("hint:     import _ \"gprof/recorder/auto\"")
