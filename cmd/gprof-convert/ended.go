@@ -19,6 +19,9 @@ type ending struct {
 	Signal int64         `json:"signal,omitempty"` // what killed it
 	Memory *memoryUse    `json:"memory,omitempty"`
 	Text   string        `json:"text"` // all of this in one line
+
+	exit stream.Exit
+	isGo bool
 }
 
 // memoryUse is the last that is known of the memory of a process.
@@ -38,7 +41,7 @@ const (
 )
 
 func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *ending {
-	e := &ending{State: p.Exit.Reason, At: moment(p.End), Record: p.Exit.Known, Code: p.Exit.Code}
+	e := &ending{State: p.Exit.Reason, At: moment(p.End), Record: p.Exit.Known, Code: p.Exit.Code, exit: p.Exit, isGo: p.Go != ""}
 	format, _ := f.Foreign()
 	from := f.From()
 	if format != "" {
@@ -55,12 +58,12 @@ func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *end
 	case f.Snapshot() && !p.Exit.Known:
 		e.State = "packed"
 	case !p.Exit.Known:
-		e.State = "killed"
+		e.State = stream.Unseen
 	case e.State == "killed":
 		e.Code, e.Signal = 0, p.Exit.Code
 	}
 	e.Memory = newMemoryUse(p, last)
-	if m := e.Memory; m != nil && (e.State == foundDead || e.State == "killed" && (!e.Record || e.Signal == sigkill)) {
+	if m := e.Memory; m != nil && (e.State == stream.Unseen || e.Signal == sigkill || p.Exit.EndedByRuntime()) {
 		m.Out = m.Used/outNumerator >= m.Limit/outDenominator
 	}
 	e.Text = e.String()
@@ -133,14 +136,9 @@ func (e *ending) end() string {
 		return fmt.Sprintf("was recording when it was packed, %s", at)
 	case e.State == unknownEnd:
 		return fmt.Sprintf("until %s, the end of the process is not known", at)
-	case !e.Record:
-		return fmt.Sprintf("killed %s, no exit record", at)
-	case e.Signal != 0:
-		return fmt.Sprintf("killed %s by signal %s", at, signalName(e.Signal))
-	case e.Code != 0:
-		return fmt.Sprintf("%s %s with status %d", e.State, at, e.Code)
 	}
-	return fmt.Sprintf("%s %s", e.State, at)
+	word, how := e.exit.Words(e.isGo)
+	return fmt.Sprintf("%s %s%s", word, at, how)
 }
 
 func (m *memoryUse) String() string {
@@ -166,21 +164,3 @@ const sigkill = 9
 
 // unknownEnd is the state of a process of which a file of another tool tells.
 const unknownEnd = "unknown"
-
-// foundDead is the state of a process whose exit record was written by others of
-// its session: nobody knows what it died of.
-const foundDead = "found dead"
-
-// signals are the names of those that end processes, by the numbers that Linux
-// gives them. The recording may be of another machine than this one.
-var signals = map[int64]string{
-	1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", sigkill: "SIGKILL",
-	11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
-}
-
-func signalName(n int64) string {
-	if name := signals[n]; name != "" {
-		return fmt.Sprintf("%d (%s)", n, name)
-	}
-	return fmt.Sprint(n)
-}

@@ -26,6 +26,8 @@ import (
 
 var worked = recorder.NewEvent1("worked", recorder.Int("n"))
 
+var hold []byte // more than any machine has
+
 // TestMain lets the test binary be the command that is recorded.
 func TestMain(m *testing.M) {
 	switch os.Getenv("TEST_COMMAND") {
@@ -39,6 +41,9 @@ func TestMain(m *testing.M) {
 		os.Exit(3)
 	case "die":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "memory":
+		worked.Mark(7)
+		hold = make([]byte, 1<<46)
 	case "late":
 		runtime.GOMAXPROCS(1) // one chunk for both marks
 		worked.Mark(7)

@@ -13,6 +13,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/stream"
 )
 
 // view is a session at one moment.
@@ -113,17 +114,18 @@ func standing(s *chunks.Session, instance uint64) *chunks.Standing {
 // end tells how a process ended, and when, at the latest its last sign of life.
 func (p *processView) end(r *chunks.Process) {
 	if r.Exit == nil {
-		p.State = "died, no exit record"
+		p.State = words(stream.Exit{}, r)
 		p.ended(r.LastCommit().Realtime)
 		return
 	}
 	p.ended(r.Exit.Realtime)
-	switch p.State = reason(r.Exit.Reason); r.Exit.Reason {
-	case rawformat.ExitNormal:
-		p.State += fmt.Sprintf(" with status %d", r.Exit.Code)
-	case rawformat.ExitSignal:
-		p.State += fmt.Sprintf(" by signal %d", r.Exit.Code)
-	}
+	p.State = words(stream.Exit{Known: true, Reason: reason(r.Exit.Reason), Code: r.Exit.Code}, r)
+}
+
+// words are those that gprof-convert info uses, too.
+func words(e stream.Exit, r *chunks.Process) string {
+	word, how := e.Words(slices.ContainsFunc(r.Meta, func(m chunks.Meta) bool { return m.Key == rawformat.MetaGo }))
+	return word + how
 }
 
 func reason(r rawformat.ExitReason) string {
