@@ -5,7 +5,7 @@
 //
 // A line begins with the process and the track; the number is that of samples.
 // Lines with the same names are one line, and all are in the order of their
-// names, from the root on. A function without a name is its place in its module.
+// names, from the root on. A stack of more than 4,096 names is cut on the outside. A function without a name is its place in its module.
 //
 // CPU time and addresses, and what is not a sample, have no place here; rows
 // that are no samples are in the ledger. What is held in memory are names, and
@@ -15,6 +15,7 @@ package folded
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -42,6 +43,7 @@ type Sink struct {
 
 	buf  []byte   // not yet written
 	line []string // scratch: names, leaf first
+	cut  int64    // lines
 }
 
 // track is what came of one: what its lines begin with, and for each node of the
@@ -102,6 +104,9 @@ func (s *Sink) Close() error {
 		s.writeTrack(&s.tracks[i])
 	}
 	s.totals.Tell()
+	if s.cut > 0 {
+		s.tables.Ledger.Add(stream.Line{Reason: stream.ReasonCut, What: "lines", Where: fmt.Sprintf("of more than %d names: the outermost are left out; other formats have them", maxNames), Count: s.cut})
+	}
 	if err := s.sums.Close(); err != nil {
 		return err
 	}
@@ -137,7 +142,10 @@ func (s *Sink) writeTrack(t *track) {
 // write writes a line.
 func (s *Sink) write(t *track, node int32) {
 	s.buf = append(append(append(s.buf, t.process...), ';'), t.name...)
-	s.line = s.tree.names(s.line[:0], node)
+	var cut bool
+	if s.line, cut = s.tree.names(s.line[:0], node); cut {
+		s.cut++
+	}
 	for _, name := range slices.Backward(s.line) {
 		s.buf = append(append(s.buf, ';'), name...)
 	}

@@ -170,3 +170,26 @@ func TestLedger(t *testing.T) {
 		t.Errorf("ledger %v", lines)
 	}
 }
+
+// A recursion of which each depth was sampled: its lines are cut, and counted.
+func TestDeepStacks(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Name: "p"})
+	frame := b.Tables.Frames.Intern(stream.Frame{Function: b.Tables.Strings.Intern("f")})
+	at := stream.StackID(0)
+	for i := range stream.Time(maxNames + 3) {
+		at = b.Tables.Stacks.Intern(at, frame)
+		if i >= maxNames-2 {
+			p.Main.Sample(i, at)
+		}
+	}
+	output, count := convert(t, b.Source())
+	for line := range strings.Lines(output) {
+		if n := strings.Count(line, ";f"); n > maxNames || n < maxNames-1 {
+			t.Errorf("a line of %d names", n)
+		}
+	}
+	if lines := count.Tables.Ledger.Lines(); len(lines) != 1 || lines[0].Reason != stream.ReasonCut || lines[0].Count != 3 {
+		t.Errorf("ledger %v", lines)
+	}
+}

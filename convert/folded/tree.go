@@ -103,10 +103,15 @@ func callees(merged *stream.Tables) (first, next []stream.StackID) {
 	return first, next
 }
 
-// names appends the names of a node's stack, leaf first.
-func (t *tree) names(dst []string, n int32) []string {
-	for ; n != 0; n = t.nodes[n].caller {
+// maxNames is how many names of a stack a line has, the innermost: each depth of a
+// recursion may be a line, so that all of them would be as long as the square of the depth.
+const maxNames = 4096
+
+// names appends the names of a node's stack, leaf first, and says whether it has more of
+// them than a line.
+func (t *tree) names(dst []string, n int32) (names []string, cut bool) {
+	for ; n != 0 && len(dst) < maxNames; n = t.nodes[n].caller {
 		dst = append(dst, t.texts[t.nodes[n].text])
 	}
-	return dst
+	return dst, n != 0
 }

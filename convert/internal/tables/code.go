@@ -147,7 +147,7 @@ func (s *Sink) writeStrings(p *part, used bits) error {
 // maxFrames is how many frames of a stack stand in one row: the innermost. Each
 // depth of a recursion may be a stack of its own, so all of them would be as many
 // as the square of the depth.
-const maxFrames = 4096
+const maxFrames = 1024
 
 // writeStacks writes stacks. Only those that rows refer to have their frames in
 // one row: of a deep recursion that is much.
