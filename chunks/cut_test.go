@@ -3,6 +3,7 @@ package chunks
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -81,6 +82,9 @@ func TestCut(t *testing.T) {
 			}
 			if n := len(got); since >= 2 && (n > max(0, blocks-since)+900 || n < min(blocks-since, 1) || got[n-1] != all[blocks-1]) {
 				t.Errorf("sealed %v, since %d: %d blocks are left", sealed, since, n)
+			}
+			if !slices.Contains(got, all[blocks/3]) {
+				t.Errorf("sealed %v, since %d: the allocation is left out", sealed, since)
 			}
 			at, young := 0, 0
 			for _, text := range got {
