@@ -86,14 +86,3 @@ func samplesBy(t *testing.T, session string, during []stream.Query) (marker int6
 		}
 	}
 }
-
-func passes(t *stream.Tables, stack stream.StackID, function string) bool {
-	for stack != 0 {
-		var frame stream.FrameID
-		stack, frame = t.Stacks.At(stack)
-		if t.Strings.At(t.Frames.At(frame).Function) == function {
-			return true
-		}
-	}
-	return false
-}

@@ -101,3 +101,15 @@ func shownAsItShould(t *testing.T, inputs ...string) bool {
 	}
 	return want
 }
+
+// passes reports whether a function is in a stack.
+func passes(t *stream.Tables, stack stream.StackID, function string) bool {
+	for stack != 0 {
+		var frame stream.FrameID
+		stack, frame = t.Stacks.At(stack)
+		if t.Strings.At(t.Frames.At(frame).Function) == function {
+			return true
+		}
+	}
+	return false
+}
