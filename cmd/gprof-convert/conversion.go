@@ -201,7 +201,10 @@ func (c *conversion) judge(found *ingest.Found, ledgers ...*stream.Ledger) error
 // contents sums up what was written in a few words.
 func (w *written) contents() string {
 	of := func(k stream.Kind) stream.Tally {
-		return w.Sum(func(s stream.Series) bool { return s.Kind == k && w.holds(k) })
+		if !w.holds(k) { // asked once: a ledger may have a line for each process
+			return stream.Tally{}
+		}
+		return w.Sum(func(s stream.Series) bool { return s.Kind == k })
 	}
 	text := fmt.Sprintf("%s, %d samples", count(len(w.Tables.Processes), "process"), of(stream.Samples).Samples)
 	if slices.ContainsFunc(w.targets, func(t target) bool { return t.format.Kinds == nil }) {
