@@ -55,6 +55,11 @@ func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumb
 		return nil, nil, err
 	}
 	f.kept = keptBy(t, series)
+	if slices.ContainsFunc(t.Processes, func(p Process) bool { return len(p.Profile.Types) > 0 }) {
+		for _, m := range t.Mappings() { // goes out as it came, also if no code of it is in use
+			f.live.modules[m.Module] = true
+		}
+	}
 	for _, s := range series {
 		f.to.kinds |= 1 << s.Kind
 	}
@@ -65,6 +70,11 @@ func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumb
 	f.categories()
 	f.events()
 	f.ids.modules = renumber(&f.to.Modules, &t.Modules, f.live.modules, nil, compareModules)
+	for _, m := range t.Mappings() {
+		if m.Module = f.ids.modules[m.Module]; m.Module != 0 {
+			f.to.AddMapping(m)
+		}
+	}
 	f.ids.strings = renumber(&f.to.Strings, &t.Strings, f.live.strings, nil, strings.Compare)
 	f.ids.frames = renumber(&f.to.Frames, &t.Frames, f.live.frames, f.frame, compareFrames)
 	f.ids.stacks = renumberStacks(&f.to.Stacks, &t.Stacks, f.live.stacks, f.ids.frames)

@@ -28,6 +28,10 @@ func (r *Redactor) tables(t *Tables) {
 	})
 	if r.how[pathValue] != KeepValues {
 		names := moduleNames(t)
+		t.mapMappings(func(m Mapping) Mapping {
+			m.Path = baseName(m.Path)
+			return m
+		})
 		t.Modules.Map(func(m Module) Module { return r.module(m, names) })
 		r.files(t)
 	}

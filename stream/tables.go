@@ -29,6 +29,7 @@ type Tables struct {
 	// refers to: filters have taken their rows.
 	onlyUsed bool
 
+	mappings   map[mappingKey]Mapping
 	kinds      uint16 // that there are rows of, by bit: see Has
 	goroutines uint16 // likewise: see HasGoroutines
 	cpu        bool   // see HasCPU
@@ -99,10 +100,23 @@ type Process struct {
 	RangeStart uint64 // lowest index still held
 	Earliest   Time   // when the oldest of what is still held was begun; 0 unknown, or Start if nothing was given up
 
-	Heap  Heap   // how old its heap samples are; zero where only a part of the recording was read
-	Clock Clock  // how its times were placed
-	Read  Ranges // which positions were read; nil if unknown
+	Heap    Heap    // how old its heap samples are; zero where only a part of the recording was read
+	Profile Profile // what a profile says of itself that the process was read from
+	Clock   Clock   // how its times were placed
+	Read    Ranges  // which positions were read; nil if unknown
 }
+
+// Profile is what a profile in pprof's format says of itself. Without Types there is
+// none.
+type Profile struct {
+	Types      []ValueType // of the values of its samples, in their order
+	Default    string      // the name of the one to be shown
+	PeriodType ValueType
+	Period     int64
+}
+
+// ValueType is the name of a value and its unit.
+type ValueType struct{ Name, Unit string }
 
 // Settings are what a recorder was started with.
 type Settings struct {

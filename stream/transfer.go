@@ -19,12 +19,18 @@ type transfer struct {
 	stacks     []StackID
 	labels     []LabelsID
 
+	mappings map[ModuleID][]Mapping // of from
+
 	path []StackID // scratch
 }
 
 func newTransfer(from *Tables) *transfer {
+	mappings := make(map[ModuleID][]Mapping)
+	for _, m := range from.Mappings() {
+		mappings[m.Module] = append(mappings[m.Module], m)
+	}
 	return &transfer{
-		from: from, to: new(Tables),
+		from: from, to: new(Tables), mappings: mappings,
 		processes: make([]ProcessID, len(from.Processes)+1), tracks: make([]TrackID, from.Tracks.Len()+1),
 		counters: make([]CounterID, from.Counters.Len()+1), events: make([]EventID, len(from.Events)+1),
 		categories: make([]CategoryID, from.Categories.Len()+1), modules: make([]ModuleID, from.Modules.Len()+1),
@@ -109,6 +115,10 @@ func (t *transfer) category(id CategoryID) CategoryID {
 func (t *transfer) module(id ModuleID) ModuleID {
 	if t.modules[id] == 0 && id != 0 {
 		t.modules[id] = t.to.Modules.Intern(t.from.Modules.At(id))
+		for _, m := range t.mappings[id] {
+			m.Module = t.modules[id]
+			t.to.AddMapping(m)
+		}
 	}
 	return t.modules[id]
 }

@@ -2,7 +2,7 @@ package pprof
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"gprof/rawformat/profileproto"
 	"gprof/stream"
@@ -11,28 +11,40 @@ import (
 // writeHeader writes what holds for the whole profile.
 func (s *Sink) writeHeader() {
 	if s.totals.Rows > 0 {
-		s.buf = appendNumber(s.buf, profileproto.ProfileTime, uint64(s.totals.First))
-		s.buf = appendNumber(s.buf, profileproto.ProfileDuration, uint64(duration(s.totals.First, s.totals.Last)))
+		start, duration := s.span()
+		s.buf = appendNumber(s.buf, profileproto.ProfileTime, uint64(start))
+		s.buf = appendNumber(s.buf, profileproto.ProfileDuration, uint64(duration))
 	}
 	period := s.types.period()
+	if c := &s.came; len(c.Types) > 0 {
+		period = sampleType{c.PeriodType.Name, c.PeriodType.Unit}
+	}
 	s.valueType(profileproto.ProfilePeriodType, period.name, period.unit)
 	s.buf = appendNumber(s.buf, profileproto.ProfilePeriod, uint64(s.period()))
+	if s.came.alone != nil {
+		s.writeAttributes()
+	}
 	for _, comment := range s.comments() {
 		s.buf = appendNumber(s.buf, profileproto.ProfileComment, s.texts.number(comment))
 	}
-	s.buf = appendNumber(s.buf, profileproto.ProfileDefaultType, s.texts.number(s.types.first()))
+	s.buf = appendNumber(s.buf, profileproto.ProfileDefaultType, s.texts.number(s.defaultType()))
 }
 
-func duration(first, last stream.Time) int64 {
-	if d := int64(last - first); d >= 0 {
-		return d
+// defaultType is that of profiles, if they have one, and it is there.
+func (s *Sink) defaultType() string {
+	c := &s.came
+	if len(c.Types) > 0 && (c.Default == "" || slices.ContainsFunc(s.types.list, func(typ sampleType) bool { return typ.name == c.Default })) {
+		return c.Default
 	}
-	return math.MaxInt64 // clocks were very wrong
+	return s.types.first()
 }
 
 // period is the longest interval between samples of all processes, as if their
 // profiles had been merged by pprof.
 func (s *Sink) period() int64 {
+	if len(s.came.Types) > 0 {
+		return s.came.Period
+	}
 	var longest int64
 	for i := range s.tables.Processes {
 		longest = max(longest, s.tables.Processes[i].Interval)
@@ -46,6 +58,9 @@ func (s *Sink) comments() []string {
 	var all []string
 	incomplete := false
 	for _, line := range atMost(s.known, maxComments) {
+		if line.Reason == stream.ReasonClock && s.options.Every == 0 {
+			continue // nothing here has a time
+		}
 		incomplete = incomplete || stream.Reasons[line.Reason].Severity == stream.Loss && !line.Reason.Quiet()
 		all = append(all, comment(line))
 	}

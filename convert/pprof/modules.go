@@ -1,6 +1,7 @@
 package pprof
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -8,24 +9,31 @@ import (
 	"gprof/stream"
 )
 
-// modules are the mappings of the output. A recording has offsets in files and no
-// addresses: each mapping gets a range of addresses that no other has, and its file
-// lies there from its beginning. So tools that open the file find the code of an
-// address.
+// modules are the mappings of the output. Those that came with a profile go out as
+// they were. Otherwise there are offsets in files and no addresses: a module gets a
+// range of addresses that no other has, and its file lies there from its beginning.
+// So tools that open the file find the code of an address.
 //
 // pprof looks functions up by itself in a mapping that says it has none, and replaces
 // all names in it, by worse ones that know nothing of inlining. A mapping therefore
 // says that it has functions if any code in it has a name. Code without a name that
 // lies in the same module is in a second mapping, for pprof to name.
 type modules struct {
-	names  int         // numbers of mappings up to it are ids of modules; above are those of code without a name, by the same ids
-	ranges []addresses // by number of the mapping
-	found  []found     // likewise
-	order  []int       // of the mappings
+	tables *stream.Tables
+	list   []mapping
+	of     [][]int // by ModuleID: its mappings, by index in list, those that came first
 }
 
-// addresses is where a mapping lies; limit is 0 if it has no place.
-type addresses struct{ start, limit uint64 }
+// mapping is one of the output.
+type mapping struct {
+	module               stream.ModuleID
+	start, limit, offset uint64
+	path                 string
+	came                 bool                // with a profile,
+	names                stream.MappingNames // which said so of it
+	nameless             bool                // it is for code without a name
+	found                found
+}
 
 // found is what the locations of a mapping have.
 type found struct{ used, nameless, fileless, lineless, inlined bool }
@@ -40,64 +48,113 @@ const (
 	pageSize = 4096
 	// maxModule bounds the size of a module; an offset above it is damage.
 	maxModule = 1 << 40
+	// maxParts is in how many parts a module may have been mapped.
+	maxParts = 64
 )
 
 func (m *modules) build(t *stream.Tables) {
-	n := t.Modules.Len()
-	*m = modules{names: n, ranges: make([]addresses, 2*n+1), found: make([]found, 2*n+1)}
-	sizes := m.sizes(t)
+	*m = modules{tables: t, of: make([][]int, t.Modules.Len()+1)}
+	paths := make([]string, len(m.of))
+	came := make([][]stream.Mapping, len(m.of))
+	for _, known := range t.Mappings() {
+		paths[known.Module] = cmp.Or(paths[known.Module], known.Path)
+		if known.Start < known.Limit {
+			came[known.Module] = append(came[known.Module], known)
+		}
+	}
 	order := inOrder(t)
-	for _, id := range order {
-		m.order = append(m.order, int(id))
+	for _, id := range byAddress(order, came) {
+		for _, c := range came[id] {
+			if len(m.of[id]) < maxParts && !m.overlaps(c.Start, c.Limit) {
+				m.add(mapping{module: id, start: c.Start, limit: c.Limit, offset: c.Offset, path: c.Path, came: true, names: c.Names})
+			}
+		}
 	}
-	for _, id := range order {
-		m.order = append(m.order, n+int(id))
-	}
-	next := uint64(firstAddress)
-	for _, number := range m.order {
-		size := sizes[number]
+	m.layOut(order, paths)
+}
+
+// byAddress lists the modules by where they lay, but for the first, as profiles have
+// them.
+func byAddress(order []stream.ModuleID, came [][]stream.Mapping) []stream.ModuleID {
+	sorted := slices.Clone(order)
+	slices.SortStableFunc(sorted[min(1, len(sorted)):], func(a, b stream.ModuleID) int {
+		if len(came[a]) == 0 || len(came[b]) == 0 {
+			return cmp.Compare(len(came[b]), len(came[a]))
+		}
+		return cmp.Compare(came[a][0].Start, came[b][0].Start)
+	})
+	return sorted
+}
+
+func (m *modules) add(new mapping) {
+	m.of[new.module] = append(m.of[new.module], len(m.list))
+	m.list = append(m.list, new)
+}
+
+// overlaps says whether a mapping has an address of a range.
+func (m *modules) overlaps(start, limit uint64) bool {
+	return slices.ContainsFunc(m.list, func(at mapping) bool { return start < at.limit && at.start < limit })
+}
+
+// layOut gives addresses to what did not come with any.
+func (m *modules) layOut(order []stream.ModuleID, paths []string) {
+	named, nameless := m.sizes()
+	came, next := len(m.list), uint64(firstAddress)
+	lay := func(id stream.ModuleID, size uint64, second bool) {
 		if size == 0 {
+			return
+		}
+		size = (size + pageSize - 1) / pageSize * pageSize
+		for i := 0; i < came; i++ { // the others lie before
+			if at := &m.list[i]; next < at.limit && at.start < next+size {
+				next, i = (at.limit+2*spacing-1)/spacing*spacing, -1
+			}
+		}
+		if next+size > lastAddress {
+			return
+		}
+		m.add(mapping{module: id, start: next, limit: next + size, path: paths[id], nameless: second})
+		next = (next + size + 2*spacing - 1) / spacing * spacing
+	}
+	for _, id := range order {
+		lay(id, max(named[id], nameless[id]), false)
+	}
+	for _, id := range order {
+		if named[id] != 0 && nameless[id] != 0 {
+			// A page larger: tools that merge profiles take mappings of one file and
+			// one size for the same.
+			lay(id, max(named[id], nameless[id])+pageSize, true)
+		}
+	}
+}
+
+// sizes returns, by module, how far code with a name reaches that lies in no mapping
+// yet, and code without one. A module of which there is no code has a byte.
+func (m *modules) sizes() (named, nameless []uint64) {
+	named, nameless = make([]uint64, len(m.of)), make([]uint64, len(m.of))
+	for id := stream.FrameID(1); int(id) <= m.tables.Frames.Len(); id++ {
+		f := m.tables.Frames.At(id)
+		if f.Label || f.Offset >= maxModule || m.find(f.Module, f.Offset, true) >= 0 {
 			continue
 		}
-		limit := next + (size+pageSize-1)/pageSize*pageSize
-		if limit > lastAddress {
-			break
+		if f.Function != 0 {
+			named[f.Module] = max(named[f.Module], f.Offset+1)
+		} else {
+			nameless[f.Module] = max(nameless[f.Module], f.Offset+1)
 		}
-		m.ranges[number] = addresses{next, limit}
-		next = (limit + 2*spacing - 1) / spacing * spacing
 	}
+	return named, nameless
 }
 
-// sizes returns how many bytes each mapping covers, 0 for a second one that is not
-// needed. A second one is a page larger: tools that merge profiles take mappings of
-// one file and one size for the same.
-func (m *modules) sizes(t *stream.Tables) []uint64 {
-	sizes, named, nameless := make([]uint64, len(m.ranges)), make([]bool, m.names+1), make([]bool, m.names+1)
-	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
-		f := t.Frames.At(id)
-		if f.Offset < maxModule {
-			sizes[f.Module] = max(sizes[f.Module], f.Offset+1)
-		}
-		if !f.Label {
-			named[f.Module] = named[f.Module] || f.Function != 0
-			nameless[f.Module] = nameless[f.Module] || f.Function == 0
+// find returns the mapping of an offset in a module, below 0 if there is none.
+func (m *modules) find(module stream.ModuleID, offset uint64, hasName bool) int {
+	for i := len(m.of[module]) - 1; i >= 0; i-- {
+		at := &m.list[m.of[module][i]]
+		if (!at.nameless || !hasName) && offset-at.offset < at.limit-at.start {
+			return m.of[module][i]
 		}
 	}
-	for id := 1; id <= m.names; id++ {
-		sizes[id] = max(sizes[id], 1)
-		if named[id] && nameless[id] {
-			sizes[m.names+id] = sizes[id] + pageSize
-		}
-	}
-	return sizes
-}
-
-// moduleOf is the module of a mapping.
-func (m *modules) moduleOf(number int) stream.ModuleID {
-	if number > m.names {
-		number -= m.names
-	}
-	return stream.ModuleID(number)
+	return -1
 }
 
 // inOrder lists the modules, that of the first process' program first: tools
@@ -125,19 +182,15 @@ func isProgram(m stream.Module, exe string) bool {
 	return exe != "" && (m.Path == exe || m.Name == base)
 }
 
-// place returns the mapping and the address of a location of some frames, the
-// innermost first; the mapping is 0 if it lies in none.
-func (m *modules) place(frames []stream.Frame) (mapping int, address uint64) {
+// place returns the number of the mapping and the address of a location of some
+// frames, the innermost first. The number is 0 if it lies in none.
+func (m *modules) place(frames []stream.Frame) (number int, address uint64) {
 	f := frames[0]
 	if f.Label {
 		return 0, 0
 	}
-	mapping = int(f.Module)
-	if second := m.names + mapping; mapping != 0 && m.ranges[second].limit != 0 && !hasName(frames) {
-		mapping = second
-	}
-	if r := m.ranges[mapping]; f.Offset < r.limit-r.start {
-		return mapping, r.start + f.Offset
+	if i := m.find(f.Module, f.Offset, hasName(frames)); i >= 0 {
+		return i + 1, m.list[i].start + f.Offset - m.list[i].offset
 	}
 	return 0, f.Offset
 }
@@ -146,9 +199,12 @@ func hasName(frames []stream.Frame) bool {
 	return slices.ContainsFunc(frames, func(f stream.Frame) bool { return f.Function != 0 })
 }
 
-// note notes what a location of a mapping, which may be 0, has.
-func (m *modules) note(mapping int, frames []stream.Frame) {
-	to := &m.found[mapping]
+// note notes what a location of a mapping has.
+func (m *modules) note(number int, frames []stream.Frame) {
+	if number == 0 {
+		return
+	}
+	to := &m.list[number-1].found
 	to.used = true
 	to.inlined = to.inlined || len(frames) > 1
 	to.nameless = to.nameless || !hasName(frames)
@@ -156,4 +212,22 @@ func (m *modules) note(mapping int, frames []stream.Frame) {
 		to.fileless = to.fileless || f.File == 0
 		to.lineless = to.lineless || f.Line == 0
 	}
+}
+
+// has returns what the locations of a mapping have. What a profile said stays.
+func (m *mapping) has() (names stream.MappingNames) {
+	if m.found.nameless || !m.found.used || m.names&stream.NamesFunctions != 0 {
+		return m.names
+	}
+	names = m.names | stream.NamesFunctions
+	if !m.found.fileless {
+		names |= stream.NamesFiles
+	}
+	if !m.found.lineless {
+		names |= stream.NamesLines
+	}
+	if m.found.inlined {
+		names |= stream.NamesInlined
+	}
+	return names
 }

@@ -25,7 +25,12 @@
 //     inlined into. Frames that are no code, such as labels, are locations
 //     without an address.
 //
-//   - Mappings have build ids. Their addresses are made up (modules.go).
+//   - Mappings have build ids. Those of profiles and of perf.data go out as they came,
+//     the addresses of others are made up (modules.go).
+//
+//   - What the only profile that is converted says of itself goes out as it came: time,
+//     period, types of values and their order, comments, and no labels but its own
+//     (came.go).
 //
 //   - What is missing from the recording stands in the comments.
 //
@@ -62,6 +67,7 @@ type Sink struct {
 	tables *stream.Tables
 	known  []stream.Line // the ledger of the source
 	totals *totals.Totals
+	came   came
 
 	options   Options
 	sums      sums
@@ -94,7 +100,9 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	}
 	s.tables = t
 	s.known = t.Ledger.Lines() // other sinks may add to it
+	s.came = profileOf(t)
 	s.types.build(t)
+	s.types.arrange(&s.came)
 	done := s.track
 	if s.options.Sum {
 		s.sums = newSums(t, len(s.types.list))

@@ -292,9 +292,9 @@ func TestModules(t *testing.T) {
 		t.Fatalf("%d mappings, want 3", len(got.Mapping))
 	}
 	for i, want := range []profile.Mapping{
-		{ID: 2, Start: 0x400000, Limit: 0x402000, File: "shop", BuildID: "c0ffee", HasFunctions: true, HasFilenames: true, HasLineNumbers: true},
-		{ID: 1, Start: 0x600000, Limit: 0x601000, File: "/lib/libc.so.6"},
-		{ID: 4, Start: 0x800000, Limit: 0x803000, File: "shop", BuildID: "c0ffee"}, // has no names, for pprof to find some
+		{ID: 1, Start: 0x400000, Limit: 0x402000, File: "shop", BuildID: "c0ffee", HasFunctions: true, HasFilenames: true, HasLineNumbers: true},
+		{ID: 2, Start: 0x600000, Limit: 0x601000, File: "/lib/libc.so.6"},
+		{ID: 3, Start: 0x800000, Limit: 0x803000, File: "shop", BuildID: "c0ffee"}, // has no names, for pprof to find some
 	} {
 		if diff := cmp.Diff(want, *got.Mapping[i], cmpopts.IgnoreUnexported(want)); diff != "" {
 			t.Error("want, got:", diff)
@@ -364,14 +364,14 @@ func TestLedger(t *testing.T) {
 // A thousand inputs do not make a thousand comments.
 func TestManyComments(t *testing.T) {
 	for inputs, want := range map[int][]string{
-		1:               {"# unsure: 0000000000000001 clock spread: 5 samples (clock not aligned exactly)"},
-		maxComments + 1: {"# unsure: clock: 105 samples (clock not aligned exactly)"},
+		1:               {"# unsure: 0000000000000001 unproven spread: 5 samples (read without a checksum)"},
+		maxComments + 1: {"# unsure: unproven: 105 samples (read without a checksum)"},
 	} {
 		b := streamtest.NewBuilder()
 		for i := range inputs {
 			p := b.Process(stream.Process{Instance: uint64(i + 1), Name: "shop"})
 			p.Main.Sample(begin, b.Stack("main"))
-			b.Tables.Ledger.Add(stream.Line{Process: fmt.Sprintf("%016x", i+1), Reason: stream.ReasonClock, What: "samples", Where: "spread", Count: 5})
+			b.Tables.Ledger.Add(stream.Line{Process: fmt.Sprintf("%016x", i+1), Reason: stream.ReasonUnproven, What: "samples", Where: "spread", Count: 5})
 		}
 		var out bytes.Buffer
 		if err := stream.Copy(newSink(&out), b.Source(), stream.CopyOptions{}); err != nil {

@@ -49,9 +49,11 @@ func (s *Sink) sample(stack stream.StackID, who stream.Who, values []int64) {
 func (s *Sink) label(process stream.ProcessID, track stream.TrackID) {
 	p := s.tables.Process(process)
 	s.labels = s.labels[:0]
-	s.appendLabel(labelProcess, p.Title())
-	s.appendLabel(labelInstance, totals.Instance(p))
-	s.appendLabel(labelTrack, s.tables.Tracks.At(track).Name)
+	if s.came.alone == nil { // else its labels are those that came
+		s.appendLabel(labelProcess, p.Title())
+		s.appendLabel(labelInstance, totals.Instance(p))
+		s.appendLabel(labelTrack, s.tables.Tracks.At(track).Name)
+	}
 	if s.options.Every > 0 {
 		s.appendLabel(labelTime, s.moment())
 	}
@@ -68,14 +70,17 @@ func (s *Sink) appendWho(body []byte, who stream.Who) []byte {
 		return body
 	}
 	for key, value := range s.tables.Labels.At(who.Labels).All() {
-		s.line = s.textLabel(s.line[:0], programKey(key), value)
+		s.line = s.textLabel(s.line[:0], s.programKey(key), value)
 		body = appendBytes(body, profileproto.SampleLabel, s.line)
 	}
 	return body
 }
 
 // programKey is what a label of the program is called.
-func programKey(key string) string {
+func (s *Sink) programKey(key string) string {
+	if s.came.alone != nil && (key != labelTime || s.options.Every == 0) {
+		return key
+	}
 	switch key {
 	case labelProcess, labelInstance, labelTrack, labelGoroutine, labelTime:
 		return "label." + key

@@ -81,13 +81,14 @@ func (s *Sink) writeSums() {
 	if len(s.sums.keys) == 0 {
 		return
 	}
+	alone := s.came.alone != nil // its samples stay in their order
 	for _, at := range s.sums.at {
-		if at != 0 {
+		if at != 0 && !alone {
 			s.writeSum(int(at - 1))
 		}
 	}
 	for i, key := range s.sums.keys {
-		if int(s.sums.at[key.stack]-1) != i {
+		if int(s.sums.at[key.stack]-1) != i || alone {
 			s.writeSum(i)
 		}
 	}

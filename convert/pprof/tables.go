@@ -1,6 +1,8 @@
 package pprof
 
 import (
+	"cmp"
+
 	"gprof/rawformat/profileproto"
 	"gprof/stream"
 )
@@ -49,30 +51,27 @@ func (s *Sink) writeFunctions() {
 	}
 }
 
-// writeMappings writes the mappings in which there are locations.
+// writeMappings writes the mappings in which there are locations, and those that came.
 func (s *Sink) writeMappings() {
-	for _, number := range s.modules.order {
-		if s.modules.found[number].used {
-			s.writeMapping(number)
+	for i := range s.modules.list {
+		if m := &s.modules.list[i]; m.found.used || m.came {
+			s.writeMapping(i+1, m)
 		}
 	}
 }
 
-func (s *Sink) writeMapping(number int) {
-	m, at, found := s.tables.Modules.At(s.modules.moduleOf(number)), s.modules.ranges[number], s.modules.found[number]
-	file := m.Path
-	if file == "" {
-		file = m.Name
-	}
+func (s *Sink) writeMapping(number int, at *mapping) {
+	m, has := s.tables.Modules.At(at.module), at.has()
 	body := appendNumber(s.body[:0], profileproto.MappingID, uint64(number))
 	body = appendNumber(body, profileproto.MappingStart, at.start)
 	body = appendNumber(body, profileproto.MappingLimit, at.limit)
-	body = appendNumber(body, profileproto.MappingFile, s.texts.number(file))
+	body = appendNumber(body, profileproto.MappingOffset, at.offset)
+	body = appendNumber(body, profileproto.MappingFile, s.texts.number(cmp.Or(at.path, m.Path, m.Name)))
 	body = appendNumber(body, profileproto.MappingBuild, s.texts.number(m.Build))
-	body = appendBool(body, profileproto.MappingHasFunctions, !found.nameless)
-	body = appendBool(body, profileproto.MappingHasFiles, !found.nameless && !found.fileless)
-	body = appendBool(body, profileproto.MappingHasLines, !found.nameless && !found.lineless)
-	s.message(profileproto.ProfileMapping, appendBool(body, profileproto.MappingHasInlined, !found.nameless && found.inlined))
+	body = appendBool(body, profileproto.MappingHasFunctions, has&stream.NamesFunctions != 0)
+	body = appendBool(body, profileproto.MappingHasFiles, has&stream.NamesFiles != 0)
+	body = appendBool(body, profileproto.MappingHasLines, has&stream.NamesLines != 0)
+	s.message(profileproto.ProfileMapping, appendBool(body, profileproto.MappingHasInlined, has&stream.NamesInlined != 0))
 }
 
 func (s *Sink) writeTexts() {

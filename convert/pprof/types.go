@@ -25,7 +25,8 @@ type types struct {
 	list                     []sampleType
 	samples, cpu, wall, heap int   // where theirs begin; -1: there are none
 	measures                 []int // by CounterID; -1: it is none
-	values                   []int64
+	values, arranged         []int64
+	at                       []int // by type as built: its place in list, -1: it is left out
 }
 
 func (y *types) build(t *stream.Tables) {
@@ -115,10 +116,21 @@ func unitOf(c stream.Counter) string {
 
 // valuesOf are those of a sample; the slice is used again.
 func (y *types) valuesOf(sum *totals.Total, measure stream.CounterID) []int64 {
+	y.set(sum, measure)
+	for i, at := range y.at {
+		if at >= 0 {
+			y.arranged[at] = y.values[i]
+		}
+	}
+	return y.arranged
+}
+
+// set sets the values as the types were built.
+func (y *types) set(sum *totals.Total, measure stream.CounterID) {
 	clear(y.values)
 	if measure != 0 {
 		y.values[y.measures[measure]] = sum.Value
-		return y.values
+		return
 	}
 	if y.samples >= 0 {
 		y.values[y.samples] = sum.Weight
@@ -132,7 +144,6 @@ func (y *types) valuesOf(sum *totals.Total, measure stream.CounterID) []int64 {
 	if y.heap >= 0 {
 		copy(y.values[y.heap:], heapValues(sum.Allocated, sum.Freed))
 	}
-	return y.values
 }
 
 // heapValues are those of heapTypes. What is in use is below 0 where more was freed

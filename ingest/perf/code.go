@@ -30,6 +30,7 @@ type code struct {
 	recent   map[recent]remembered
 	frames   []stream.FrameID // of the lists
 	labels   map[labelled]stream.StackID
+	laid     map[laid]bool
 	path     []spot
 	line     []stream.FrameID // of the path
 	unmapped int64            // frames whose file is not known
@@ -80,7 +81,7 @@ const maxRecent = 1 << 16
 
 func newCode(t *stream.Tables, f *File) *code {
 	c := &code{tables: t, resolve: f.resolve, life: f.life, builds: f.facts.builds, modules: make([]stream.ModuleID, len(f.life.files)),
-		known: map[place]frameList{}, recent: map[recent]remembered{}, labels: map[labelled]stream.StackID{}}
+		known: map[place]frameList{}, recent: map[recent]remembered{}, labels: map[labelled]stream.StackID{}, laid: map[laid]bool{}}
 	for i := range c.modules {
 		c.modules[i] = -1
 	}
@@ -167,9 +168,33 @@ func (c *code) place(r recent, version int) place {
 		p.listed = r.address - text.offset
 	case isMade(c.life.files[m.file].name):
 		p.made = c.made(r)
+	case !r.kernel:
+		c.lay(m)
 	}
 	return p
 }
+
+// laid is where a part of a file lay.
+type laid struct {
+	file               int32
+	start, end, offset uint64
+}
+
+// lay tells the tables where a part of a file lay: tools that open the file want to
+// know.
+func (c *code) lay(m *mapping) {
+	key := laid{m.file, m.start, m.end, m.offset}
+	if c.laid[key] || len(c.laid) == maxLaid {
+		return
+	}
+	c.laid[key] = true
+	c.tables.Lock()
+	defer c.tables.Unlock()
+	c.tables.AddMapping(stream.Mapping{Module: c.module(m.file), Start: m.start, Limit: m.end, Offset: m.offset, Path: c.life.files[m.file].name})
+}
+
+// maxLaid bounds how many parts of files are told.
+const maxLaid = 1 << 16
 
 // isMade reports whether a mapping is of no file that others have.
 func isMade(name string) bool {

@@ -145,14 +145,18 @@ func (c *code) module(id moduleID) stream.ModuleID {
 	to := at(&c.modules, id)
 	if *to == 0 && id != 0 {
 		m := c.from.modules.At(id)
-		path := c.from.texts.At(m.file)
-		row := stream.Module{Build: c.from.texts.At(m.build), Path: path, Name: baseName(path)}
-		if row.Build != "" {
-			row.Path = ""
-		}
-		*to = c.to.Modules.Intern(row)
+		*to = c.to.Modules.Intern(moduleOf(c.from.texts.At(m.file), c.from.texts.At(m.build)))
 	}
 	return *to
+}
+
+// moduleOf is the module of a file, which its build id names if it has one.
+func moduleOf(path, build string) stream.Module {
+	row := stream.Module{Build: build, Path: path, Name: baseName(path)}
+	if build != "" {
+		row.Path = ""
+	}
+	return row
 }
 
 func (c *code) text(id textID) stream.StringID {

@@ -77,6 +77,10 @@ func (f *File) Processes() []stream.Process {
 	if factor, ok := timeUnits[h.periodType.unit]; ok && h.period > 0 {
 		p.Interval, _ = times(h.period, factor)
 	}
+	p.Profile = stream.Profile{Default: h.chosen, PeriodType: stream.ValueType{Name: h.periodType.name, Unit: h.periodType.unit}, Period: h.period}
+	for _, t := range h.types {
+		p.Profile.Types = append(p.Profile.Types, stream.ValueType{Name: t.name, Unit: t.unit})
+	}
 	for _, a := range h.attributes {
 		p.Attrs = append(p.Attrs, stream.Attr{Key: a.key, Value: a.value})
 	}

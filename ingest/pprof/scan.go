@@ -9,6 +9,7 @@ import (
 
 	"gprof/ingest/internal/damage"
 	"gprof/rawformat/profileproto"
+	"gprof/stream"
 )
 
 // Limits of what is kept of a file before it is read.
@@ -31,6 +32,8 @@ type header struct {
 	duration   int64 // ns
 	endless    int64 // 1: what it says of its duration can be none
 	program    string
+	mappings   []mapped
+	chosen     string // default type
 	attributes []attribute
 	untold     int64 // comments that were too many
 }
@@ -41,6 +44,16 @@ type valueName struct{ name, unit string }
 func (v valueName) String() string { return v.name + "/" + v.unit }
 
 type attribute struct{ key, value string }
+
+// mapped is a mapping as a file has it.
+type mapped struct {
+	start, limit, offset uint64
+	file, build          string
+	names                stream.MappingNames
+}
+
+// maxMapped is how many mappings of a file are kept.
+const maxMapped = 1 << 12
 
 // scan reads a file for its header. When it returns a header and an error, the
 // file is intact up to there.
@@ -62,8 +75,7 @@ type scanner struct {
 
 	types    [][2]uint64 // numbers of strings
 	period   [2]uint64
-	mapped   bool
-	program  uint64
+	mapped   []numbers
 	comments []uint64
 	// the rest by field
 	chosen, drop, keep, doc uint64
@@ -146,14 +158,31 @@ func pair(body []byte) [2]uint64 {
 	return [2]uint64{n[profileproto.ValueType], n[profileproto.ValueUnit]}
 }
 
-// mapping notes the file of the first, which is the program.
 func (s *scanner) mapping(body []byte) {
-	if s.mapped {
+	if len(s.mapped) == maxMapped {
 		return
 	}
 	var n numbers
 	n.read(body)
-	s.program, s.mapped = n[profileproto.MappingFile], true
+	s.mapped = append(s.mapped, n)
+}
+
+// resolveMappings puts strings where their numbers stand. The first mapping is the
+// program.
+func (s *scanner) resolveMappings() {
+	for _, n := range s.mapped {
+		m := mapped{start: n[profileproto.MappingStart], limit: n[profileproto.MappingLimit], offset: n[profileproto.MappingOffset],
+			file: s.text(n[profileproto.MappingFile]), build: s.text(n[profileproto.MappingBuild])}
+		for i, has := range []int{profileproto.MappingHasFunctions, profileproto.MappingHasFiles, profileproto.MappingHasLines, profileproto.MappingHasInlined} {
+			if n[has] != 0 {
+				m.names |= stream.NamesFunctions << i
+			}
+		}
+		s.h.mappings = append(s.h.mappings, m)
+	}
+	if len(s.h.mappings) > 0 {
+		s.h.program = s.h.mappings[0].file
+	}
 }
 
 // resolve puts strings where their numbers stand; err is why there is no more of
@@ -163,7 +192,7 @@ func (s *scanner) resolve(err error) (*header, error) {
 		return nil, errors.Join(err, &damage.Error{Off: s.h.size, Err: bad})
 	}
 	s.h.periodType = s.name(s.period)
-	s.h.program = s.text(s.program)
+	s.resolveMappings()
 	s.h.time, s.h.duration = max(0, s.h.time), max(0, s.h.duration)
 	s.h.checkDuration()
 	s.attributes()
@@ -171,10 +200,15 @@ func (s *scanner) resolve(err error) (*header, error) {
 	return &h, err
 }
 
+// year is more ns than anything is profiled for.
+const year = 366 * 24 * 3600 * 1_000_000_000
+
 // checkDuration drops a duration that reaches back to 1970: some writers, such as
-// Pyroscope's of what JFR recorded, put a time of day where the duration belongs.
+// Pyroscope's of what JFR recorded, put a time of day where the duration belongs. A
+// profile whose time is that of a clock that began lately has such a duration, too,
+// but a short one.
 func (h *header) checkDuration() {
-	if h.time > 0 && h.duration >= h.time {
+	if h.time > 0 && h.duration >= h.time && h.duration > year {
 		h.duration, h.endless = 0, 1
 	}
 }
@@ -207,7 +241,8 @@ func (s *scanner) attributes() {
 			s.h.attributes = append(s.h.attributes, attribute{key, value})
 		}
 	}
-	add("default_sample_type", s.text(s.chosen))
+	s.h.chosen = s.text(s.chosen)
+	add("default_sample_type", s.h.chosen)
 	add("drop_frames", s.text(s.drop))
 	add("keep_frames", s.text(s.keep))
 	add("doc_url", s.text(s.doc))

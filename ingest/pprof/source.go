@@ -65,6 +65,12 @@ func (s *source) begin() {
 	plan := planOf(s.file.header)
 	s.tables.Lock()
 	s.rows = newRows(s.tables, s.id, len(plan.measures))
+	for _, m := range s.file.header.mappings {
+		if m.file != "" || m.build != "" {
+			id := s.tables.Modules.Intern(moduleOf(m.file, m.build))
+			s.tables.AddMapping(stream.Mapping{Module: id, Start: m.start, Limit: m.limit, Offset: m.offset, Path: m.file, Names: m.names})
+		}
+	}
 	s.tables.Unlock()
 	if s.file.kept != nil {
 		s.pool, s.supply = s.file.pool, s.file.takeKept()

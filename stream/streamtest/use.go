@@ -43,6 +43,9 @@ func (u *use) check(t *stream.Tables) error {
 	for _, e := range t.Events {
 		u.categories[e.Category] = true
 	}
+	for _, m := range t.Mappings() {
+		u.modules[m.Module] = true
+	}
 	u.categories[1] = true // Other is always there
 	for _, table := range []struct {
 		name string
