@@ -29,7 +29,7 @@ func wantEmpty(t *testing.T, dir string) {
 	}
 }
 
-// What somebody else could change is no session, nor is what a link leads to.
+// A directory that another user could change is refused as a session, and so is a link.
 func TestMakeSessionRefuses(t *testing.T) {
 	link := func(t *testing.T, from, to string) { must(t, os.Symlink(from, to)) }
 	for name, prepare := range map[string]func(t *testing.T, above, session, victim string){

@@ -220,8 +220,8 @@ func FuzzUndrained(f *testing.F) {
 	})
 }
 
-// What somebody writes into the head of a ring costs what lies in it, and no more: the
-// drainer knows how far it is, and counts no losses that can't have been.
+// A hostile head of a ring costs the samples in that ring and no more: the drainer
+// keeps its own position, and counts no losses that can't have been.
 func TestStacksHostileHead(t *testing.T) {
 	dir := t.TempDir()
 	s, err := CreateStacks(dir, rawformat.StacksHeader{Instance: testInstance, Tid: 7, Period: 1000})

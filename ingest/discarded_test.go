@@ -36,8 +36,8 @@ func entomb(t *testing.T, w *tape) {
 	}
 }
 
-// What a ring or a session discarded is one line for each process: how much, from when
-// to when. It is no loss, and packing keeps it.
+// The ledger has one line for each process of which a ring or a session discarded
+// chunks: how much, from when to when. It is no loss, and packing keeps it.
 func TestDiscards(t *testing.T) {
 	session := t.TempDir()
 	turned := newTape(t, session, fixtures.Options{Limit: 6 * rawformat.ChunkAlign})

@@ -17,7 +17,7 @@ type Mapping struct {
 // MappingNames is what a profile says that code in a mapping has, by bit.
 type MappingNames uint8
 
-// What code may have.
+// The names that code of a mapping may have.
 const (
 	NamesFunctions MappingNames = 1 << iota
 	NamesFiles

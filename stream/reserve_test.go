@@ -15,8 +15,8 @@ type hungry struct {
 
 func (h hungry) Begin(t *stream.Tables) error { return t.ReserveStacks(h.each) }
 
-// What sinks take for the tables counts against the ceiling before they take it, that of
-// all outputs together. The ceiling that the error asks for is enough.
+// Memory that sinks take for the tables counts against the ceiling before they take it,
+// for all outputs together. The ceiling that the error asks for is enough.
 func TestReserve(t *testing.T) {
 	const stacks, memory = 20_000, 2 << 20
 	copyTo := func(memory int64, sinks ...stream.Sink) error {

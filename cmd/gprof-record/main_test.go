@@ -116,7 +116,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Whatever starts the program that records, the session has the program's name.
+// The session is named after the program that records, not after the one that starts it.
 func TestSessionIsThePrograms(t *testing.T) {
 	for _, command := range [][]string{
 		{"timeout", "60", os.Args[0], "-x"},

@@ -89,7 +89,7 @@ func kindOf(v any) string {
 	return "null"
 }
 
-// What may stand in a place.
+// The kinds of values that may stand in a place.
 var (
 	// anything is what is kept as it stands, of whatever kind it is: payloads, formats of
 	// their fields, and what meta and logs say beside.
@@ -165,7 +165,7 @@ func sameInstances(src stream.Source) {
 
 var every = flag.Bool("every", false, "try each wrong value in each place, not a third of them")
 
-// Whatever value of a profile is replaced by one that cannot stand there: if the rows differ
+// Each value of a profile is replaced by one that cannot stand there: if the rows differ
 // from those of the whole profile, the ledger has a line that it had not.
 func TestEveryDifferenceHasALine(t *testing.T) {
 	for name, a := range profiles(t) {

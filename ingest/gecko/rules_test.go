@@ -41,7 +41,7 @@ const threadText = `{"meta":{"preprocessedProfileVersion":70,"version":36,"start
  "threads":[{"name":"a","isMainThread":true,"pid":"1","tid":"1","registerTime":0,"unregisterTime":9,"samples":{"length":2,"stack":[0,1],"timeDeltas":[5,6]},
   "markers":{"length":1,"name":[2],"startTime":[5],"endTime":[6],"phase":[1],"category":[0],"data":[null]}}]}`
 
-// What is wrong with a profile is a line that names it; one that is whole has none.
+// Each fault of a profile has a line that names it; a whole profile has none.
 func TestWrongValues(t *testing.T) {
 	for _, c := range []struct{ old, new, line string }{
 		{"", "", ""},

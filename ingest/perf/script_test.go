@@ -122,7 +122,7 @@ func TestScriptAllocations(t *testing.T) {
 	}
 }
 
-// What perf script -F leaves out is told by Lacks, and is not invented.
+// Lacks tells the fields that perf script -F leaves out, and none is invented.
 func TestScriptLacks(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/script/fields.txtar")
 	if err != nil {

@@ -51,8 +51,8 @@ import (
 // time at most, others get 503. A client that takes less than 256 KB of a recording in
 // a second is cut off.
 //
-// What asks from a page of another site, or by the name of a host that a stranger may
-// have made up, gets 403.
+// A request from a page of another site, or for a host name that a stranger may have
+// made up, gets 403.
 func Handler(options ...Option) http.Handler {
 	h := &handler{packing: make(chan struct{}, 1), sending: make(chan struct{}, maxSending)}
 	for _, o := range options {

@@ -12,8 +12,8 @@ import (
 	"gprof/recorder/debug"
 )
 
-// What browsers send for pages of other sites, and under names that a stranger may
-// have made up, is refused unless an option allows it.
+// Requests that browsers send for pages of other sites, or under names that a stranger
+// may have made up, are refused unless an option allows them.
 func TestReach(t *testing.T) {
 	rec, err := recorder.Start(options(t.TempDir()))
 	must(t, err)
