@@ -48,9 +48,8 @@ func readings(im *Image) (all []*Image) {
 
 // Cut splits a chunk file into parts: what is kept are chunks, what is not are headers,
 // as a slice leaves them. Kept are the pages from the first block on that is young
-// enough, with what samples in them refer to; the last page and the last reading of the
-// clocks; and pages with allocations: the heap is the sum of them all. One part: nothing
-// is left out.
+// enough, with what samples in them refer to, the last page, and the last reading of the
+// clocks. One part: nothing is left out.
 func (c *Cutter) Cut(file []byte) (parts [][]byte) {
 	h, closed, err := rawformat.ReadHeader(file)
 	since, ok := c.tick(&h)
@@ -103,8 +102,6 @@ func surveyPages(im *Image, since uint64) (pages []cutPage) {
 		switch b.Kind {
 		case rawformat.KindAnchor:
 			anchor = p
-		case rawformat.KindAllocation:
-			page.keep = true
 		default:
 			page.needs = min(page.needs, of.page(&b, p))
 		}
