@@ -142,9 +142,6 @@ func TestSessionIsThePrograms(t *testing.T) {
 // A session that the recorder refuses is told of by run as well: the program may not
 // say so.
 func TestRunInForeignSession(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no modes here")
-	}
 	dir := t.TempDir()
 	session := filepath.Join(dir, "true")
 	if err := errors.Join(os.Mkdir(session, 0o700), os.Chmod(session, 0o777)); err != nil {
