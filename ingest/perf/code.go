@@ -33,7 +33,7 @@ type code struct {
 	laid     map[laid]bool
 	path     []spot
 	line     []stream.FrameID // of the path
-	unmapped int64            // frames whose file is not known
+	unmapped map[uint64]bool  // addresses of no file, at most maxRecent
 }
 
 // place is an offset in a file.
@@ -81,7 +81,7 @@ const maxRecent = 1 << 16
 
 func newCode(t *stream.Tables, f *File) *code {
 	c := &code{tables: t, resolve: f.resolve, life: f.life, builds: f.facts.builds, modules: make([]stream.ModuleID, len(f.life.files)),
-		known: map[place]frameList{}, recent: map[recent]remembered{}, labels: map[labelled]stream.StackID{}, laid: map[laid]bool{}}
+		known: map[place]frameList{}, recent: map[recent]remembered{}, labels: map[labelled]stream.StackID{}, laid: map[laid]bool{}, unmapped: map[uint64]bool{}}
 	for i := range c.modules {
 		c.modules[i] = -1
 	}
@@ -255,10 +255,9 @@ func (c *code) intern(frames []stream.FrameID, p place) []stream.FrameID {
 		case p.made.pid != 0:
 			f.Function = c.nameMade(p.made.pid, p.made.address-before)
 		}
-		before := c.tables.Frames.Len()
 		frames = append(frames, c.tables.Frames.Intern(f))
-		if p.file < 0 && f.Function == 0 && c.tables.Frames.Len() > before {
-			c.unmapped++
+		if p.file < 0 && f.Function == 0 && len(c.unmapped) < maxRecent {
+			c.unmapped[p.offset] = true
 		}
 	}
 	return frames

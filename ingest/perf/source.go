@@ -202,7 +202,7 @@ func (s *source) tell() {
 	s.note(stream.Line{Reason: stream.ReasonDeep, What: "deep stacks", Count: s.lost.cut})
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "fields", Where: "of tracepoints", Count: s.lost.fields})
 	s.lost.skipped.tell(s.note)
-	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "code", Where: "nothing is mapped there", Count: s.code.unmapped})
+	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "code", Where: "nothing is mapped there", Count: int64(len(s.code.unmapped))})
 	s.note(stream.Line{Reason: stream.ReasonUnpaired, What: "switches", Count: s.switches.unpaired})
 	if s.file.layout.data.size == 0 && !s.file.layout.pipe {
 		s.note(stream.Line{Reason: stream.ReasonTorn, What: "files", Where: "perf did not end its recording: what it notes at the end is missing", Count: 1})
