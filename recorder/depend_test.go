@@ -11,13 +11,13 @@ import (
 	"gprof/rawformat"
 )
 
-// goList runs go list in a directory and returns its lines. The module's own
-// dependencies are at hand: nothing is downloaded.
+// goList runs go list in a directory and returns its lines. Packages are at hand, but
+// the go.mod of a module that only others require may have to be downloaded.
 func goList(t *testing.T, dir string, args ...string) []string {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"list"}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
 	out, err := cmd.Output()
 	if err != nil {
 		exit, _ := err.(*exec.ExitError)
