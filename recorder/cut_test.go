@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"gprof/chunks"
-	"gprof/rawformat"
 	"gprof/recorder"
 )
 
@@ -91,7 +90,7 @@ func TestCut(t *testing.T) {
 		waitFor(t, "markers that are found", func() bool {
 			ask("mark")
 			r := read(t, dir, chunks.Gap, chunks.Torn, chunks.Damaged, chunks.Foreign, chunks.Stale, chunks.Unproven, chunks.Unreadable, chunks.Missing)
-			return len(r.of("acked")) >= 1000 && r.kinds[rawformat.KindLost] > 0
+			return len(r.of("acked")) >= 1000 && r.lost() > 0
 		})
 	}
 	in.Close()

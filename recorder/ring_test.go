@@ -32,8 +32,10 @@ func (r *recording) lost() (n uint64) {
 	for blocks.Next() {
 		if b := blocks.Block(); b.Kind == rawformat.KindLost {
 			b.Fields.Sint("time")
-			b.Fields.Uint("reason")
-			n += b.Fields.Uint("count")
+			reason, count := rawformat.LostReason(b.Fields.Uint("reason")), b.Fields.Uint("count")
+			if reason != rawformat.LostDeep { // the ends of stacks are no markers
+				n += count
+			}
 		}
 	}
 	return n
