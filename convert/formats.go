@@ -56,7 +56,7 @@ type Directory interface {
 var formats = []Format{
 	{
 		Name: "firefox",
-		Text: "Firefox Profiler's own format: it opens fastest there, and shows most",
+		Text: "Firefox Profiler's own format, in which it shows most",
 		// .json is the format that opens best in Firefox Profiler: another one
 		// may take it over. The longer name stays with this one.
 		Extensions: []string{".firefox.json", jsonExtension},

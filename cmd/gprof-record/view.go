@@ -120,6 +120,9 @@ func (p *processView) end(r *chunks.Process) {
 	}
 	p.ended(r.Exit.Realtime)
 	p.State = words(stream.Exit{Known: true, Reason: reason(r.Exit.Reason), Code: r.Exit.Code}, r)
+	if r.Removed() {
+		p.State = "made way for newer recordings; " + p.State
+	}
 }
 
 // words are those that gprof-convert info uses, too.

@@ -30,7 +30,7 @@ var engines = []engine{
 		use:  []string{"datafusion-cli -f queries/engines/datafusion.sql queries/top-functions.sql"},
 		view: map[string]string{
 			".parquet": "CREATE EXTERNAL TABLE IF NOT EXISTS %[1]s STORED AS PARQUET PARTITIONED BY (service, date) LOCATION '%[1]s/';",
-		}, // it sorts dictionaries of Arrow wrongly
+		}, // not Arrow: two of the queries came in another order there
 		frames: "CREATE OR REPLACE VIEW stack_frames AS SELECT session, stack_id, unnest(frames) AS frame_id FROM stacks;",
 	},
 	{
