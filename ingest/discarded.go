@@ -75,7 +75,9 @@ func (p *Process) Title() string {
 func (f *Found) setAside() {
 	slices.SortStableFunc(f.removed, func(a, b *Process) int { return cmp.Compare(a.Instance, b.Instance) })
 	f.removed = slices.CompactFunc(f.removed, func(a, b *Process) bool { return a.Instance == b.Instance })
-	f.removed = slices.DeleteFunc(f.removed, func(p *Process) bool {
-		return slices.ContainsFunc(f.Processes, func(q *Process) bool { return q.Instance == p.Instance })
-	})
+	held := make(map[uint64]bool, len(f.Processes))
+	for _, p := range f.Processes {
+		held[p.Instance] = true
+	}
+	f.removed = slices.DeleteFunc(f.removed, func(p *Process) bool { return held[p.Instance] })
 }

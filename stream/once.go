@@ -18,12 +18,13 @@ type interval struct{ from, to Time }
 
 func (s *onceSink) Begin(t *Tables) error {
 	s.twice = map[ProcessID]interval{}
+	recorded := make(map[uint64]*Process, len(t.Processes))
 	for i := range t.Processes {
-		p := &t.Processes[i]
-		for j := range t.Processes {
-			if twin := &t.Processes[j]; p.Twin != 0 && twin.Instance == p.Twin {
-				s.twice[ProcessID(i+1)] = interval{max(twin.Start, twin.Earliest), twin.End}
-			}
+		recorded[t.Processes[i].Instance] = &t.Processes[i]
+	}
+	for i := range t.Processes {
+		if twin := recorded[t.Processes[i].Twin]; t.Processes[i].Twin != 0 && twin != nil {
+			s.twice[ProcessID(i+1)] = interval{max(twin.Start, twin.Earliest), twin.End}
 		}
 	}
 	return s.Sink.Begin(t)
