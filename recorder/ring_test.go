@@ -28,17 +28,26 @@ func markFrom(goroutines, n int) {
 
 // lost is the number of markers that the recording says were dropped.
 func (r *recording) lost() (n uint64) {
+	for reason, count := range r.losses() {
+		if reason != rawformat.LostDeep { // the ends of stacks are no markers
+			n += count
+		}
+	}
+	return n
+}
+
+// losses counts what the recording says was dropped.
+func (r *recording) losses() map[rawformat.LostReason]uint64 {
+	all := map[rawformat.LostReason]uint64{}
 	blocks := r.Blocks(func(chunks.Problem) {})
 	for blocks.Next() {
 		if b := blocks.Block(); b.Kind == rawformat.KindLost {
 			b.Fields.Sint("time")
-			reason, count := rawformat.LostReason(b.Fields.Uint("reason")), b.Fields.Uint("count")
-			if reason != rawformat.LostDeep { // the ends of stacks are no markers
-				n += count
-			}
+			reason := rawformat.LostReason(b.Fields.Uint("reason"))
+			all[reason] += b.Fields.Uint("count")
 		}
 	}
-	return n
+	return all
 }
 
 // Nothing is lost without a count, and what a goroutine marked is in order.

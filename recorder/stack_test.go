@@ -77,8 +77,8 @@ func TestDeepMarkers(t *testing.T) {
 	if n := rec.Drops().Deep; n != 1 {
 		t.Errorf("%d stacks are cut, want 1", n)
 	}
-	if r := finish(t, rec); len(r.of("stacked")) != 2 || r.lost() != 1 {
-		t.Errorf("%d markers, %d counted as lost; want 2 and the stack", len(r.of("stacked")), r.lost())
+	if r := finish(t, rec); len(r.of("stacked")) != 2 || r.losses()[rawformat.LostDeep] != 1 {
+		t.Errorf("%d markers, %v counted as lost; want 2 and the stack", len(r.of("stacked")), r.losses())
 	}
 }
 
