@@ -42,6 +42,10 @@ type Format struct {
 	OneRun     bool          // a directory holds the files of one run; else others may be added
 	Last       string        // how names of files begin that say what is complete: they must come last
 
+	// Open is for formats that join the table from outside: it returns a Sink that
+	// writes to w, which it neither closes nor compresses for itself.
+	Open func(w io.Writer, o Options) stream.Sink
+
 	open   func(w *ordered.Writer, o Options) stream.Sink
 	openIn func(dir Directory, o tables.Options) stream.Sink // of a directory
 }
@@ -52,8 +56,10 @@ type Directory interface {
 	Create(name string) (io.WriteCloser, error)
 }
 
-// formats is in the order of help texts. An extension is of one format only.
-var formats = []Format{
+// Table is formats in the order of help texts. An extension is of one format only.
+type Table []Format
+
+var formats = Table{
 	{
 		Name: "firefox",
 		Text: "Firefox Profiler's own format, in which it shows most",
@@ -141,8 +147,26 @@ const gzipExtension = ".gz"
 // jsonExtension is shared by the formats of many tools.
 const jsonExtension = ".json"
 
-// Formats returns all formats.
-func Formats() []Format { return slices.Clone(formats) }
+// Formats returns the formats of this package.
+func Formats() Table { return slices.Clone(formats) }
+
+// With returns the table with more formats, each of which needs Open, and a name and
+// extensions of its own.
+func (t Table) With(more ...Format) (Table, error) {
+	all := slices.Clone(t)
+	for _, f := range more {
+		if f.Name == "" || f.Open == nil || len(f.Extensions) == 0 {
+			return nil, fmt.Errorf("output format %q: it needs a name, an extension and Open", f.Name)
+		}
+		for _, o := range all {
+			if o.Name == f.Name || slices.ContainsFunc(o.Extensions, func(e string) bool { return slices.Contains(f.Extensions, e) }) {
+				return nil, fmt.Errorf("output format %q: %s has that name already, or one of its extensions", f.Name, o.Name)
+			}
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
 
 // Compression is how the columns of a format that is a directory are compressed.
 type Compression = tables.Compression
@@ -188,14 +212,20 @@ func ShareCores(jobs, n int) (each int, all Cores) {
 	return min(jobs, jobs/n+1), ordered.NewCores(jobs)
 }
 
+// ByName is [Table.ByName] of the formats of this package.
+func ByName(file string) (Format, Options, error) { return formats.ByName(file) }
+
+// ByFormat is [Table.ByFormat] of the formats of this package.
+func ByFormat(name string) (Format, Options, error) { return formats.ByFormat(name) }
+
 // ByName returns the format of a file by the end of its name, and whether it is
 // to be compressed. A name that ends with a slash is a directory. The error is
 // [ErrFormat].
-func ByName(file string) (Format, Options, error) {
+func (t Table) ByName(file string) (Format, Options, error) {
 	name, compressed := strings.CutSuffix(file, gzipExtension)
 	var best Format
 	extension := "" // the longest that the name ends with
-	for _, f := range formats {
+	for _, f := range t {
 		if f.Directory() && strings.HasSuffix(file, "/") {
 			return f, Options{}, nil
 		}
@@ -206,10 +236,10 @@ func ByName(file string) (Format, Options, error) {
 		}
 	}
 	if extension == "" {
-		return Format{}, Options{}, fmt.Errorf("%w: file name %q, want one that ends with %s", ErrFormat, file, known())
+		return Format{}, Options{}, fmt.Errorf("%w: file name %q, want one that ends with %s", ErrFormat, file, t.known())
 	}
 	if word := otherFormat(strings.TrimSuffix(name, extension)); extension == jsonExtension && word != "" {
-		return Format{}, Options{}, fmt.Errorf("%w: file name %q: %s%s is no format here; want a name that ends with %s, or FORMAT=NAME, as in %s=%s", ErrFormat, file, word, jsonExtension, known(), best.Name, file)
+		return Format{}, Options{}, fmt.Errorf("%w: file name %q: %s%s is no format here; want a name that ends with %s, or FORMAT=NAME, as in %s=%s", ErrFormat, file, word, jsonExtension, t.known(), best.Name, file)
 	}
 	return best, Options{Gzip: compressed || best.Packed}, nil
 }
@@ -227,10 +257,10 @@ func otherFormat(name string) string {
 
 // ByFormat returns the format of that name, which may end with .gz. The error
 // is [ErrFormat].
-func ByFormat(name string) (Format, Options, error) {
+func (t Table) ByFormat(name string) (Format, Options, error) {
 	plain, compressed := strings.CutSuffix(name, gzipExtension)
 	var names []string
-	for _, f := range formats {
+	for _, f := range t {
 		if f.Name == plain && !(compressed && f.Directory()) {
 			return f, Options{Gzip: compressed || f.Packed}, nil
 		}
@@ -240,9 +270,9 @@ func ByFormat(name string) (Format, Options, error) {
 }
 
 // known lists the extensions.
-func known() string {
+func (t Table) known() string {
 	var all []string
-	for _, f := range formats {
+	for _, f := range t {
 		for _, extension := range f.Extensions {
 			if f.Directory() {
 				all = append(all, extension)
@@ -287,9 +317,22 @@ func (f Format) New(w io.Writer, o Options) (stream.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	sink := f.open(out, o)
+	var sink stream.Sink
+	if f.Open != nil {
+		sink = joined{f.Open(out, o), out}
+	} else {
+		sink = f.open(out, o)
+	}
 	if f.Adds {
 		sink = stream.CountOnce(sink)
 	}
 	return sink, nil
 }
+
+// joined is the sink of a format from outside, whose file ends with it.
+type joined struct {
+	stream.Sink
+	out *ordered.Writer
+}
+
+func (j joined) Close() error { return errors.Join(j.Sink.Close(), j.out.Close()) }

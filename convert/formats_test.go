@@ -179,3 +179,25 @@ func TestCompressedConformance(t *testing.T) {
 		return sink
 	}, nil)
 }
+
+// A format from outside has a name and extensions of its own.
+func TestTableWith(t *testing.T) {
+	open := func(w io.Writer, _ Options) stream.Sink { return streamtest.NewText(w) }
+	table, err := Formats().With(Format{Name: "text", Extensions: []string{".txt"}, Open: open})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, o, err := table.ByName("a.txt.gz"); f.Name != "text" || !o.Gzip || err != nil {
+		t.Errorf("a.txt.gz is %q, %+v, %v", f.Name, o, err)
+	}
+	for _, f := range []Format{
+		{Name: "text", Extensions: []string{".text"}, Open: open},
+		{Name: "other", Extensions: []string{".x", ".txt"}, Open: open},
+		{Name: "other", Extensions: []string{".x"}},
+		{Name: "other", Open: open},
+	} {
+		if _, err := table.With(f); err == nil {
+			t.Errorf("%s %v joined", f.Name, f.Extensions)
+		}
+	}
+}

@@ -211,8 +211,9 @@ func same(a, b string) bool {
 
 // finder is what the searches of all inputs share.
 type finder struct {
-	o     Options
-	watch *patience.Watch
+	o       Options
+	formats table
+	watch   *patience.Watch
 	// profiles is what the profiles of pprof have in common.
 	profiles pprof.Pool
 	spool    *archive.Spool
@@ -231,7 +232,7 @@ func newFinder(o Options) *finder {
 	if o.Stall == 0 {
 		o.Stall = DefaultStall
 	}
-	return &finder{o: o, watch: patience.New(o.Stall), spool: archive.NewSpool(o.TempDir), unpacking: make(chan struct{}, maxUnpacking), mounts: map[uint64]*patience.Mount{}}
+	return &finder{o: o, formats: formats(o.Formats), watch: patience.New(o.Stall), spool: archive.NewSpool(o.TempDir), unpacking: make(chan struct{}, maxUnpacking), mounts: map[uint64]*patience.Mount{}}
 }
 
 // searchAll searches all inputs, several at once, and returns the searches in

@@ -11,10 +11,22 @@ import (
 	"gprof/stream"
 )
 
-// foreignFile is a file in the format of another tool, as the package of that
-// format opened it. It holds no file open, and little memory: there may be
-// thousands.
-type foreignFile interface {
+// Format is a kind of file that another tool writes. Those in [Options.Formats] join
+// the formats that this package reads itself: such files are then found in directories
+// and archives, unpacked, and put on the time line as all others are.
+type Format struct {
+	Name  string   // in the words of info and of errors, such as "perf.data"
+	Text  string   // one such file in the words of help, such as "a perf.data"
+	Ends  []string // how names of such files end; a file that is called so and is something else is worth a warning
+	Sniff func(head []byte) bool
+	// Open opens a file. When it returns both a file and an error, what is intact of
+	// the file is used, and the error is told.
+	Open func(Opener) (ForeignFile, error)
+}
+
+// ForeignFile is a file in the format of another tool, as the package of that format
+// opened it. It holds no file open, and little memory: there may be thousands.
+type ForeignFile interface {
 	// Processes are those that it tells of, with all that is known before their
 	// events are read. Of each
 	//
@@ -42,24 +54,24 @@ type nameless interface{ NameBy(naming.Resolve) }
 
 // foreigner is a process of a foreign file.
 type foreigner struct {
-	file   foreignFile
+	file   ForeignFile
 	number int    // of the process in the file, from 0
 	format string // name in the table of formats
 	size   int64  // bytes of the file
 	shift  stream.Time
 }
 
-// opener opens a file, again and again, to be read from its front. What was
+// Opener opens a file to be read from its front, as often as it is called. What was
 // compressed is unpacked.
-type opener = func() (io.ReadCloser, error)
+type Opener = func() (io.ReadCloser, error)
 
 // foreignOf returns what takes the files of a format into the search. When open
 // returns an error and a file, what is intact of it is used, and the error is
 // told.
-func foreignOf[T any, F interface {
-	*T
-	foreignFile
-}](format string, open func(opener) (F, error)) func(*search, location) error {
+func foreignOf[F interface {
+	comparable
+	ForeignFile
+}](format string, open func(Opener) (F, error)) func(*search, location) error {
 	return func(s *search, l location) error {
 		// The file is not opened and unpacked again only because it was sniffed.
 		begun := l.begun
@@ -72,7 +84,7 @@ func foreignOf[T any, F interface {
 			}
 			return l.open()
 		})
-		if f == nil {
+		if none := *new(F); f == none {
 			return notThis{err}
 		}
 		s.addForeign(format, l, f)
@@ -87,7 +99,7 @@ func (e notThis) Is(target error) bool { return target == ErrForeign }
 
 func (e notThis) Unwrap() error { return e.error }
 
-func (s *search) addForeign(format string, l location, file foreignFile) {
+func (s *search) addForeign(format string, l location, file ForeignFile) {
 	for i, row := range file.Processes() {
 		s.processes = append(s.processes, &Process{
 			Process:  &chunks.Process{Instance: row.Instance, Pid: uint32(row.Pid)},
@@ -203,7 +215,7 @@ func (f *Found) ours(what string) error {
 // foreignSources returns the sources of the foreign processes among those that
 // were chosen, whose ids are their places: one for each file.
 func (f *Found) foreignSources(t *stream.Tables, chosen []*Process, by Grouping) (all []stream.Source) {
-	ids := map[foreignFile][]stream.ProcessID{}
+	ids := map[ForeignFile][]stream.ProcessID{}
 	for i, p := range chosen {
 		if p.foreign == nil {
 			continue

@@ -32,9 +32,15 @@ type format struct {
 	read func(*search, location, io.Reader) error
 }
 
-// formats is the table of all kinds.
-func formats() []format {
-	return []format{
+// table is all kinds of files that may be inputs.
+type table []format
+
+// formats is the table of the kinds that this package reads, after those that joined it.
+func formats(joined []Format) (all table) {
+	for _, f := range joined {
+		all = append(all, format{name: f.Name, sniff: f.Sniff, ends: f.Ends, front: true, open: foreignOf(f.Name, f.Open)})
+	}
+	return append(all, table{
 		{name: "chunk file", sniff: is(chunks.ChunkFile), alone: true, open: (*search).chunk},
 		{name: "stack ring", sniff: is(chunks.StacksFile), alone: true, open: (*search).stacks},
 		{name: "dictionary", sniff: is(chunks.DictFile), alone: true, open: noInput("dictionary: it holds only names; give the directory that it lies in")},
@@ -56,21 +62,20 @@ func formats() []format {
 		{name: "old pprof", sniff: pprof.SniffText, alone: true, open: noInput("is a profile as text, as /debug/pprof gives it with debug=1: fetch it without debug=1, or make one of it with go tool pprof -proto")},
 		{name: "old CPU profile", sniff: pprof.SniffCPU, alone: true, open: noInput("is a CPU profile in the form of before profile.proto, as gperftools write it: go tool pprof -proto PROGRAM FILE makes one of it that can be read")},
 		{name: "goroutine dump", sniff: pprof.SniffDump, alone: true, open: noInput("is a text of goroutines, as /debug/pprof/goroutine gives it with debug=2, and no profile: fetch it without debug=2")},
-	}
+	}...)
 }
 
 // sniff finds the format of a file by its head; nil: none of ours.
-func sniff(head []byte) *format {
-	all := formats()
-	if i := slices.IndexFunc(all, func(f format) bool { return f.sniff(head) }); i >= 0 {
-		return &all[i]
+func (t table) sniff(head []byte) *format {
+	if i := slices.IndexFunc(t, func(f format) bool { return f.sniff(head) }); i >= 0 {
+		return &t[i]
 	}
 	return nil
 }
 
 // promises reports whether a file of that name should be one of ours.
-func promises(name string) bool {
-	return slices.ContainsFunc(formats(), func(f format) bool {
+func (t table) promises(name string) bool {
+	return slices.ContainsFunc(t, func(f format) bool {
 		return slices.ContainsFunc(f.ends, func(end string) bool { return strings.HasSuffix(name, end) })
 	})
 }

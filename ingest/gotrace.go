@@ -25,7 +25,7 @@ type goTrace struct {
 	place  func(mono uint64) stream.Time // the clock that it shares with recordings; nil: none
 }
 
-func openGoTrace(open opener) (*goTrace, error) {
+func openGoTrace(open Opener) (*goTrace, error) {
 	f, err := gotrace.Open(open)
 	if f == nil {
 		return nil, err
@@ -33,10 +33,10 @@ func openGoTrace(open opener) (*goTrace, error) {
 	return &goTrace{File: f}, err
 }
 
-// Processes implements foreignFile.
+// Processes implements [ForeignFile].
 func (g *goTrace) Processes() []stream.Process { return []stream.Process{g.Process(g.place)} }
 
-// Source implements foreignFile.
+// Source implements [ForeignFile].
 func (g *goTrace) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source {
 	return g.File.Source(t, ids[0], gotrace.Options{Tracks: g.tracks, Place: g.place, Shift: shift})
 }

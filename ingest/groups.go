@@ -14,10 +14,10 @@ const maxGroupDepth = 16
 // to be read one by one: each session directory, with all its processes; each
 // directory of a process that is in none; and each file that is called as
 // archives are. They come in the order of their names. What begins with a dot
-// is passed over, and so is what skip says. A directory that cannot be read is
+// is passed over, and so is what skip says. Joined are as in [Options.Formats]. A directory that cannot be read is
 // listed, too: reading it will tell why.
-func Groups(dir string, skip func(path string) bool) []string {
-	g := grouping{skip: skip, seen: map[string]bool{}}
+func Groups(dir string, skip func(path string) bool, joined ...Format) []string {
+	g := grouping{skip: skip, seen: map[string]bool{}, formats: formats(joined)}
 	return g.directory(dir, maxGroupDepth)
 }
 
@@ -25,6 +25,8 @@ func Groups(dir string, skip func(path string) bool) []string {
 type grouping struct {
 	skip func(string) bool
 	seen map[string]bool // real paths of directories
+
+	formats table
 }
 
 func (g *grouping) directory(dir string, depth int) (list []string) {
@@ -44,7 +46,7 @@ func (g *grouping) directory(dir string, depth int) (list []string) {
 		case strings.HasPrefix(e.Name(), ".") || g.skip(path):
 		case isDir(path, e) && depth > 0:
 			list = append(list, g.directory(path, depth-1)...)
-		case promises(e.Name()):
+		case g.formats.promises(e.Name()):
 			list = append(list, path)
 		}
 	}

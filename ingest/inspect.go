@@ -40,7 +40,7 @@ func Inspect(w io.Writer, input string) error {
 
 // HoldsFiles reports whether an input is an archive or a pipe: what lies in it
 // is inspected by [Found.Inspect].
-func HoldsFiles(input string) bool {
+func HoldsFiles(input string, joined ...Format) bool {
 	info, err := os.Stat(input)
 	if input == "-" || err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
 		return true
@@ -52,7 +52,7 @@ func HoldsFiles(input string) bool {
 	defer f.Close()
 	head := make([]byte, archive.Head)
 	n, _ := io.ReadFull(f, head) // a directory gives an error and no bytes
-	format := sniff(head[:n])
+	format := formats(joined).sniff(head[:n])
 	return format != nil && !format.alone
 }
 

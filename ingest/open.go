@@ -106,7 +106,7 @@ func both(a, b error) error {
 func (s *search) wanted() archive.Options {
 	return archive.Options{Spool: s.spool, Budget: &s.unpacker.Budget, Want: func(name string, head []byte) int64 {
 		kind, _ := chunks.Named(path.Base(name))
-		if f := sniff(head); f != nil && !f.alone {
+		if f := s.formats.sniff(head); f != nil && !f.alone {
 			return maxStream
 		}
 		return kind.MaxSize()
@@ -216,7 +216,7 @@ func (s *search) slabsStream(l location, r io.Reader) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	f := sniff(head)
+	f := s.formats.sniff(head)
 	if f == nil || f.name != geckoFormat {
 		return foreign(head)
 	}
@@ -239,7 +239,7 @@ func (s *search) stream(l location, r io.Reader) error {
 	in := s.buffers.get(r)
 	defer s.buffers.put(in)
 	head, err := in.Peek(archive.Head)
-	f := sniff(head)
+	f := s.formats.sniff(head)
 	switch {
 	case f == nil && err != nil && err != io.EOF:
 		return err

@@ -26,6 +26,9 @@ type Options struct {
 	// Symbols are programs, and folders of them, that name functions which the
 	// recording itself does not name.
 	Symbols []string
+	// Formats are kinds of files that join those which this package reads. They are
+	// asked first whether a file is theirs.
+	Formats []Format
 	// KeepExpired keeps what has expired: exit profiles, and what ended long
 	// ago. See expire.go.
 	KeepExpired bool

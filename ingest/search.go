@@ -228,9 +228,9 @@ func (s *search) file(l location, asked bool) error {
 	if err != nil {
 		return err
 	}
-	f := sniff(head)
+	f := s.formats.sniff(head)
 	switch {
-	case f == nil && (asked || promises(l.name)):
+	case f == nil && (asked || s.formats.promises(l.name)):
 		return foreign(head)
 	case f == nil, f.alone && !asked:
 		return nil
@@ -260,7 +260,7 @@ func (s *search) file(l location, asked bool) error {
 
 // settle passes over what turned out to be none of ours when it was unpacked.
 func (s *search) settle(err error, asked bool, l location) error {
-	if errors.Is(err, ErrForeign) && !asked && !promises(l.name) {
+	if errors.Is(err, ErrForeign) && !asked && !s.formats.promises(l.name) {
 		return nil
 	}
 	return err
