@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"sync"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/record"
 )
 
 // definition is what marking an event needs of it. It never changes.
@@ -128,12 +128,12 @@ func (g *registry) event(e *eventSpec) *definition {
 	category := g.category(e.category)
 	g.events++
 	id := uint64(g.events)
-	g.record(newRecord(rawformat.KindDefEvent).uint(id).uint(uint64(category)).text(e.name).
-		uint(uint64(e.display)).text(e.chart).text(e.tooltip).text(e.table))
+	g.record(record.New(rawformat.KindDefEvent).Uint(id).Uint(uint64(category)).Text(e.name).
+		Uint(uint64(e.display)).Text(e.chart).Text(e.tooltip).Text(e.table))
 	g.show(id, e)
 	for i, f := range e.fields {
-		g.record(newRecord(rawformat.KindDefField).uint(id).uint(uint64(i)).text(f.name).text(f.label).
-			uint(uint64(f.wire)).uint(uint64(f.unit)).uint(uint64(f.privacy)).uint(uint64(f.flags)))
+		g.record(record.New(rawformat.KindDefField).Uint(id).Uint(uint64(i)).Text(f.name).Text(f.label).
+			Uint(uint64(f.wire)).Uint(uint64(f.unit)).Uint(uint64(f.privacy)).Uint(uint64(f.flags)))
 	}
 	g.publish()
 	return newDefinition(uint32(id), uint32(len(g.records)), e)
@@ -142,11 +142,11 @@ func (g *registry) event(e *eventSpec) *definition {
 // show adds the records of how e is shown, if that is not as most are.
 func (g *registry) show(id uint64, e *eventSpec) {
 	if e.flags != 0 || e.description != "" {
-		g.record(newRecord(rawformat.KindDefShow).uint(id).uint(uint64(e.flags)).text(e.description))
+		g.record(record.New(rawformat.KindDefShow).Uint(id).Uint(uint64(e.flags)).Text(e.description))
 	}
 	for i, f := range e.fields {
 		if f.graph.wanted && f.wire != rawformat.WireText {
-			g.record(newRecord(rawformat.KindDefGraph).uint(id).uint(uint64(i)).uint(uint64(f.graph.shape)).text(f.graph.color))
+			g.record(record.New(rawformat.KindDefGraph).Uint(id).Uint(uint64(i)).Uint(uint64(f.graph.shape)).Text(f.graph.color))
 		}
 	}
 }
@@ -185,12 +185,12 @@ func (g *registry) category(key [3]string) uint32 {
 	if !ok {
 		id = uint32(len(g.categories) + 1)
 		g.categories[key] = id
-		g.record(newRecord(rawformat.KindDefCategory).uint(uint64(id)).text(key[0]).text(key[1]).text(key[2]))
+		g.record(record.New(rawformat.KindDefCategory).Uint(uint64(id)).Text(key[0]).Text(key[1]).Text(key[2]))
 	}
 	return id
 }
 
-func (g *registry) record(r record) { g.records = append(g.records, r) }
+func (g *registry) record(b record.Body) { g.records = append(g.records, b) }
 
 // publish writes the records that the running recorder does not have yet.
 func (g *registry) publish() {
@@ -204,25 +204,4 @@ func (g *registry) lose() {
 	if r := running.Load(); r != nil {
 		r.lose(rawformat.LostDictionary, 1, 0)
 	}
-}
-
-// record is the body of a dictionary, meta or exit record that is being built.
-type record []byte
-
-func newRecord(k rawformat.Kind) record { return record{byte(k)} }
-func (r record) uint(v uint64) record   { return rawformat.AppendUint(r, v) }
-func (r record) sint(v int64) record    { return rawformat.AppendSint(r, v) }
-func (r record) fixed(v uint64) record  { return rawformat.AppendFixed(r, v) }
-func (r record) text(s string) record   { return rawformat.AppendText(r, clip(s)) }
-
-// clip keeps a name within what a reader accepts, and its runes whole.
-func clip(s string) string {
-	n := 4 * maxString
-	if len(s) <= n {
-		return s
-	}
-	for n > 4*maxString-utf8.UTFMax && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

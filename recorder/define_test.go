@@ -72,21 +72,3 @@ func TestNoDefinitionFits(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
-
-// A long name is cut between runes.
-func TestClip(t *testing.T) {
-	const most = 4 * maxString
-	x := strings.Repeat("x", most-1)
-	for _, tt := range []struct{ name, text, want string }{
-		{"short", "ä", "ä"},
-		{"as long as may be", x + "y", x + "y"},
-		{"too long", x + "yz", x + "y"},
-		{"rune in the way", x + "äz", x},
-		{"long rune in the way", x[:most-3] + "𝄞z", x[:most-3]},
-		{"no runes", strings.Repeat("\x80", most+1), strings.Repeat("\x80", most-4)},
-	} {
-		if got := clip(tt.text); got != tt.want {
-			t.Errorf("%s: %d bytes, want %d", tt.name, len(got), len(tt.want))
-		}
-	}
-}

@@ -7,6 +7,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/record"
 )
 
 // dictionary writes the definitions of a recording. Each is in the file before
@@ -155,9 +156,9 @@ func (d *dictionary) define(records ...[]byte) int {
 // fits reports whether that many bytes more have room behind the batch.
 func (d *dictionary) fits(bytes int64) bool { return d.file.Size()+d.pending+bytes <= d.limit }
 
-func (d *dictionary) add(r record) {
-	d.batch = append(d.batch, r)
-	d.pending += int64(len(r)) + recordOverhead
+func (d *dictionary) add(b record.Body) {
+	d.batch = append(d.batch, b)
+	d.pending += int64(len(b)) + recordOverhead
 }
 
 // recordOverhead is at most what a record adds to its body: length and CRC.
@@ -208,7 +209,7 @@ func (d *dictionary) stack(leafFirst []location) uint32 {
 		key := stackKey{id, d.frame(leafFirst[i])}
 		var known bool
 		if id, known = d.stacks.id(key); !known {
-			d.add(newRecord(rawformat.KindDefStack).uint(uint64(id)).uint(uint64(key.parent)).uint(uint64(key.frame)))
+			d.add(record.New(rawformat.KindDefStack).Uint(uint64(id)).Uint(uint64(key.parent)).Uint(uint64(key.frame)))
 		}
 	}
 	if !d.flush() {
@@ -245,7 +246,7 @@ func (d *dictionary) labelSet(labels []label) (id uint32) {
 		key := labelKey{id, d.string(l.key), d.string(l.value)}
 		var known bool
 		if id, known = d.labels.id(key); !known {
-			d.add(newRecord(rawformat.KindDefLabelSet).uint(uint64(id)).uint(uint64(key.parent)).uint(uint64(key.key)).uint(uint64(key.value)))
+			d.add(record.New(rawformat.KindDefLabelSet).Uint(uint64(id)).Uint(uint64(key.parent)).Uint(uint64(key.key)).Uint(uint64(key.value)))
 		}
 	}
 	if !d.flush() {
@@ -276,11 +277,11 @@ func (d *dictionary) frame(l location) uint32 {
 		return id
 	}
 	if !known {
-		d.add(newRecord(rawformat.KindDefFrame).uint(uint64(id)).uint(uint64(key.module)).uint(key.offset))
+		d.add(record.New(rawformat.KindDefFrame).Uint(uint64(id)).Uint(uint64(key.module)).Uint(key.offset))
 		for depth, s := range d.chain(l) {
 			function, file := d.string(s.function), d.string(s.file)
-			d.add(newRecord(rawformat.KindDefSymbol).uint(uint64(id)).uint(uint64(depth)).
-				uint(uint64(function)).uint(uint64(file)).uint(uint64(max(0, s.line))))
+			d.add(record.New(rawformat.KindDefSymbol).Uint(uint64(id)).Uint(uint64(depth)).
+				Uint(uint64(function)).Uint(uint64(file)).Uint(uint64(max(0, s.line))))
 		}
 	}
 	d.start(id, l.chain)
@@ -311,7 +312,7 @@ func (d *dictionary) start(frame uint32, chain []symbol) {
 		case d.starts[of]:
 		case s.start > 0:
 			d.starts[of] = true
-			d.add(newRecord(rawformat.KindDefStart).uint(uint64(of.function)).uint(uint64(of.file)).uint(uint64(s.start)))
+			d.add(record.New(rawformat.KindDefStart).Uint(uint64(of.function)).Uint(uint64(of.file)).Uint(uint64(s.start)))
 		default:
 			d.startless[frame] = true
 		}
@@ -324,7 +325,7 @@ func (d *dictionary) string(s string) uint32 {
 	}
 	id, known := d.strings.id(s)
 	if !known {
-		d.add(newRecord(rawformat.KindDefString).uint(uint64(id)).text(s))
+		d.add(record.New(rawformat.KindDefString).Uint(uint64(id)).Text(s))
 	}
 	return id
 }
@@ -370,7 +371,7 @@ func (d *dictionary) module(m module, unfiled ...codeRange) {
 
 func (d *dictionary) addModule(m module) {
 	d.modules = append(d.modules, m)
-	d.add(newRecord(rawformat.KindDefModule).uint(uint64(len(d.modules))).text(m.path).text(m.build).fixed(m.start).fixed(m.end).fixed(m.offset))
+	d.add(record.New(rawformat.KindDefModule).Uint(uint64(len(d.modules))).Text(m.path).Text(m.build).Fixed(m.start).Fixed(m.end).Fixed(m.offset))
 }
 
 // knows reports whether a mapping is the latest module at its address.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/record"
 )
 
 // What is mapped now counts, not what lay there before; the same file at the
@@ -80,7 +81,7 @@ func TestFullDictionaryLearnsNothing(t *testing.T) {
 	<-r.mapped
 	dismiss(r) // nobody else allocates, or begins a new generation
 	for i := 0; !r.dict.isFull(); i++ {
-		r.dict.define(newRecord(rawformat.KindDefString).uint(uint64(i + 1)).text(strings.Repeat("x", 1000)))
+		r.dict.define(record.New(rawformat.KindDefString).Uint(uint64(i + 1)).Text(strings.Repeat("x", 1000)))
 	}
 	r.dict.mu.Lock()
 	r.dict.modules = nil

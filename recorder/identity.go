@@ -13,6 +13,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/record"
 )
 
 // identity is who this process is.
@@ -67,7 +68,7 @@ func setting(info *debug.BuildInfo, key string) string {
 func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	add := func(key string, value any) {
 		if text := fmt.Sprint(value); text != "" {
-			records = append(records, newRecord(rawformat.KindMeta).text(key).text(text))
+			records = append(records, record.New(rawformat.KindMeta).Text(key).Text(text))
 		}
 	}
 	p.metaProgram(add)

@@ -13,6 +13,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/record"
 )
 
 var probeEvent = NewEvent1("probe", Int("n"))
@@ -135,7 +136,7 @@ func TestFullDictionary(t *testing.T) {
 	r.dict.closed = true // no new generation
 	r.dict.mu.Unlock()
 	for i := 0; !r.dict.isFull(); i++ {
-		r.dict.define(newRecord(rawformat.KindDefString).uint(uint64(i + 1)).text(strings.Repeat("x", 1000)))
+		r.dict.define(record.New(rawformat.KindDefString).Uint(uint64(i + 1)).Text(strings.Repeat("x", 1000)))
 	}
 	if size := r.dict.file.Size(); size > r.dict.limit {
 		t.Errorf("dictionary of %d bytes, want at most %d", size, r.dict.limit)

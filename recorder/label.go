@@ -1,6 +1,9 @@
 package recorder
 
-import "gprof/rawformat"
+import (
+	"gprof/rawformat"
+	"gprof/recorder/internal/record"
+)
 
 // Label is a frame that the program puts on its stack, such as the step of a
 // query that is being executed: CPU samples show it between the function that
@@ -70,7 +73,7 @@ func (d *dictionary) label(number uint32) uint32 {
 	id, known := d.frames.id(frameKey{labelFrame, uint64(number)})
 	if !known {
 		l, _ := labelNamed(number) // it was found before
-		d.add(newRecord(rawformat.KindDefLabel).uint(uint64(id)).uint(uint64(l.category)).text(l.name))
+		d.add(record.New(rawformat.KindDefLabel).Uint(uint64(id)).Uint(uint64(l.category)).Text(l.name))
 	}
 	return id
 }

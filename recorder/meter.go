@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/record"
 )
 
 // meter samples the counters of a recording, in rounds. It is opened by Start and
@@ -163,7 +164,7 @@ const maxGauge = 32
 func (m *meter) define(r *Recorder, n int) {
 	for len(m.defined) < n && !m.refused {
 		c := &m.probes[len(m.defined)]
-		body := newRecord(rawformat.KindDefCounter).uint(uint64(len(m.defined) + 1)).text(c.name).text(c.category).text(c.description).uint(uint64(c.unit)).uint(uint64(c.mode))
+		body := record.New(rawformat.KindDefCounter).Uint(uint64(len(m.defined) + 1)).Text(c.name).Text(c.category).Text(c.description).Uint(uint64(c.unit)).Uint(uint64(c.mode))
 		if m.refused = r.dict.define(body) == 0; m.refused {
 			r.lose(rawformat.LostDictionary, uint64(n-len(m.defined)), 0)
 			return

@@ -12,6 +12,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/record"
 )
 
 // Errors of [Start].
@@ -287,9 +288,9 @@ func (r *Recorder) writeExit() error {
 		text = err.Error()
 	}
 	index, _ := chunks.IndexNow(r.session, r.environ.parent) // 0: nothing is known of it
-	body := newRecord(rawformat.KindExit).uint(now.Monotonic).sint(now.Realtime).
-		uint(uint64(exitReason())).sint(0).fixed(r.environ.parent).uint(index).
-		uint(r.ring.RangeStart()).uint(r.ring.RangeEnd()).uint(uint64(r.ring.Discarded())).text(text)
+	body := record.New(rawformat.KindExit).Uint(now.Monotonic).Sint(now.Realtime).
+		Uint(uint64(exitReason())).Sint(0).Fixed(r.environ.parent).Uint(index).
+		Uint(r.ring.RangeStart()).Uint(r.ring.RangeEnd()).Uint(uint64(r.ring.Discarded())).Text(text)
 	return chunks.WriteRecords(filepath.Join(r.dir, chunks.ExitFile.FileName(0)), r.header(rawformat.MagicExit), body)
 }
 

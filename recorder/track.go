@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/record"
 )
 
 // trackLabel is the key of the pprof label that holds a track's name.
@@ -97,7 +98,7 @@ func (g *registry) track(name string) *Track {
 		return &Track{name: name}
 	}
 	id := uint32(len(g.tracks) + 1)
-	g.record(newRecord(rawformat.KindDefTrack).uint(uint64(id)).text(name))
+	g.record(record.New(rawformat.KindDefTrack).Uint(uint64(id)).Text(name))
 	t = &Track{name: name, id: id, seq: uint32(len(g.records))}
 	g.tracks[name] = t
 	if r := running.Load(); r != nil {

@@ -3,6 +3,7 @@ package attach
 import (
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/record"
 )
 
 // dictionary writes one generation of definitions of a recording. What is defined is
@@ -29,15 +30,9 @@ func newDictionary(file *chunks.RecordFile, limit int64) *dictionary {
 		modules: map[int]uint32{}, frames: map[frame]uint32{}, stacks: map[edge]uint32{}}
 }
 
-// record is the body of one that is being made.
-type record []byte
+func (d *dictionary) add(b record.Body) { d.batch = append(d.batch, b) }
 
-func newRecord(k rawformat.Kind) record        { return record{byte(k)} }
-func (r record) uint(v uint64) record          { return rawformat.AppendUint(r, v) }
-func (r record) sint(v int64) record           { return rawformat.AppendSint(r, v) }
-func (r record) fixed(v uint64) record         { return rawformat.AppendFixed(r, v) }
-func (r record) text(s string) record          { return rawformat.AppendText(r, s) }
-func (d *dictionary) add(r record)             { d.batch = append(d.batch, r) }
+// next is the id of what is not in m yet.
 func next[K comparable](m map[K]uint32) uint32 { return uint32(len(m) + 1) }
 
 // flush writes what was defined. False: none of it is in the file, and nothing will be.
@@ -66,7 +61,7 @@ func (d *dictionary) stack(p *process, frames []frame) (id uint32) {
 		if id, known = d.stacks[e]; !known {
 			id = next(d.stacks)
 			d.stacks[e] = id
-			d.add(newRecord(rawformat.KindDefStack).uint(uint64(id)).uint(uint64(e.parent)).uint(uint64(e.frame)))
+			d.add(record.New(rawformat.KindDefStack).Uint(uint64(id)).Uint(uint64(e.parent)).Uint(uint64(e.frame)))
 		}
 	}
 	if !d.flush() {
@@ -88,12 +83,12 @@ func (d *dictionary) frame(p *process, f frame) uint32 {
 	id = next(d.frames)
 	d.frames[f] = id
 	if f == unknownFrame {
-		d.add(newRecord(rawformat.KindDefLabel).uint(uint64(id)).uint(0).text("(unknown)"))
+		d.add(record.New(rawformat.KindDefLabel).Uint(uint64(id)).Uint(0).Text("(unknown)"))
 		return id
 	}
-	d.add(newRecord(rawformat.KindDefFrame).uint(uint64(id)).uint(uint64(module)).uint(f.offset))
+	d.add(record.New(rawformat.KindDefFrame).Uint(uint64(id)).Uint(uint64(module)).Uint(f.offset))
 	if name != 0 {
-		d.add(newRecord(rawformat.KindDefSymbol).uint(uint64(id)).uint(0).uint(uint64(name)).uint(0).uint(0))
+		d.add(record.New(rawformat.KindDefSymbol).Uint(uint64(id)).Uint(0).Uint(uint64(name)).Uint(0).Uint(0))
 	}
 	return id
 }
@@ -113,7 +108,7 @@ func (d *dictionary) module(p *process, number int) uint32 {
 	if number != kernelModule {
 		m = p.modules[number]
 	}
-	d.add(newRecord(rawformat.KindDefModule).uint(uint64(id)).text(m.path).text(m.build).fixed(m.start).fixed(m.end).fixed(m.offset))
+	d.add(record.New(rawformat.KindDefModule).Uint(uint64(id)).Text(m.path).Text(m.build).Fixed(m.start).Fixed(m.end).Fixed(m.offset))
 	return id
 }
 
@@ -125,7 +120,7 @@ func (d *dictionary) string(s string) uint32 {
 	if !known {
 		id = next(d.strings)
 		d.strings[s] = id
-		d.add(newRecord(rawformat.KindDefString).uint(uint64(id)).text(s))
+		d.add(record.New(rawformat.KindDefString).Uint(uint64(id)).Text(s))
 	}
 	return id
 }
@@ -136,7 +131,7 @@ func (d *dictionary) track(name string) uint32 {
 	if !known && !d.full {
 		id = next(d.tracks)
 		d.tracks[name] = id
-		d.add(newRecord(rawformat.KindDefTrack).uint(uint64(id)).text(name))
+		d.add(record.New(rawformat.KindDefTrack).Uint(uint64(id)).Text(name))
 	}
 	if !d.flush() && !known {
 		return 0

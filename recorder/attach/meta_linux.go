@@ -10,13 +10,14 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/record"
 )
 
 // meta says who is sampled, and how.
 func (s *Sampler) meta(p *process, r *recording) (records [][]byte) {
 	add := func(key string, value any) {
 		if text := fmt.Sprint(value); text != "" {
-			records = append(records, newRecord(rawformat.KindMeta).text(key).text(text))
+			records = append(records, record.New(rawformat.KindMeta).Text(key).Text(text))
 		}
 	}
 	add(rawformat.MetaSampler, "perf_event")

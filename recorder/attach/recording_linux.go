@@ -11,6 +11,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/record"
 )
 
 // recording is what is written of a process: an instance of the session.
@@ -218,8 +219,8 @@ func (r *recording) end(session string, reason rawformat.ExitReason, text string
 	}
 	now := anchor()
 	index, _ := chunks.IndexNow(session, r.parent) // 0: nothing is known of it
-	exit := newRecord(rawformat.KindExit).uint(now.Monotonic).sint(now.Realtime).uint(uint64(reason)).sint(0).fixed(r.parent).uint(index).
-		uint(r.ring.RangeStart()).uint(r.ring.RangeEnd()).uint(uint64(r.ring.Discarded())).text(text)
+	exit := record.New(rawformat.KindExit).Uint(now.Monotonic).Sint(now.Realtime).Uint(uint64(reason)).Sint(0).Fixed(r.parent).Uint(index).
+		Uint(r.ring.RangeStart()).Uint(r.ring.RangeEnd()).Uint(uint64(r.ring.Discarded())).Text(text)
 	return errors.Join(r.trouble, chunks.WriteRecords(filepath.Join(r.dir, chunks.ExitFile.FileName(0)), r.header(rawformat.MagicExit), exit), r.close())
 }
 
