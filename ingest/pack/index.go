@@ -6,15 +6,6 @@ import (
 	"gprof/rawformat"
 )
 
-// Sizes of a process section: its head, and one entry of its index.
-const (
-	indexHead = 16
-	entrySize = 8 + rawformat.HeaderSize
-)
-
-// flagLive: the process was recording when it was packed.
-const flagLive = 1
-
 // index is the content of a process section.
 type index struct {
 	live  bool

@@ -66,20 +66,6 @@ func parseInstance(name string) (uint64, bool) {
 	return v, err == nil && instanceName(v) == name
 }
 
-// fileKinds says which files sections hold.
-var fileKinds = [numTypes]chunks.FileKind{typeMeta: chunks.MetaFile, typeExit: chunks.ExitFile, typeDict: chunks.DictFile,
-	typeStacks: chunks.StacksFile, typeTrace: chunks.TraceFile, typeChunk: chunks.ChunkFile}
-
-// fileName is the name of the file that a section holds.
-func fileName(kind sectionType, number uint32) string { return fileKinds[kind].FileName(number) }
-
-// parseName is the inverse of fileName. ok is false for files that are not packed.
-func parseName(name string) (kind sectionType, number uint32, ok bool) {
-	k, number := chunks.Named(name)
-	i := slices.Index(fileKinds[:], k)
-	return sectionType(i), number, k != chunks.NoFile && i >= 0
-}
-
 // file is one file of a process' directory.
 type file struct {
 	kind   sectionType

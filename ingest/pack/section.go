@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
+	"gprof/chunks"
 	"gprof/rawformat"
 )
 
@@ -40,6 +42,33 @@ func (t sectionType) String() string {
 	}
 	return fmt.Sprintf("section of type %d", uint8(t))
 }
+
+// Sizes of a process section: its head, and one entry of its index.
+const (
+	indexHead = 16
+	entrySize = 8 + rawformat.HeaderSize
+)
+
+// flagLive: the process was recording when it was packed.
+const flagLive = 1
+
+// Limits of what a reader accepts, each checked before anything is allocated.
+const (
+	// maxFiles is how many chunk files the indexes of an archive may list, of
+	// all processes: 64 GiB in chunks of 64 KiB. A reader holds the index in
+	// memory.
+	maxFiles = 1 << 20
+
+	// maxSections bounds an archive's sections, each of which takes some bytes
+	// of a reader's memory.
+	maxSections = 2 * maxFiles
+
+	// maxIndex is the largest process section: one index of that many files.
+	maxIndex = indexHead + maxFiles*entrySize
+
+	// maxOverhead is by how much stored bytes may exceed raw ones.
+	maxOverhead = 1 << 10
+)
 
 // maxRaw is the largest raw size of each type.
 var maxRaw = [numTypes]uint32{
@@ -125,4 +154,18 @@ func readHeader(b []byte, off int64) (h header, err error) {
 		return fail(24, rawformat.ErrTooBig)
 	}
 	return h, nil
+}
+
+// fileKinds says which files sections hold.
+var fileKinds = [numTypes]chunks.FileKind{typeMeta: chunks.MetaFile, typeExit: chunks.ExitFile, typeDict: chunks.DictFile,
+	typeStacks: chunks.StacksFile, typeTrace: chunks.TraceFile, typeChunk: chunks.ChunkFile}
+
+// fileName is the name of the file that a section holds.
+func fileName(kind sectionType, number uint32) string { return fileKinds[kind].FileName(number) }
+
+// parseName is the inverse of fileName. ok is false for files that are not packed.
+func parseName(name string) (kind sectionType, number uint32, ok bool) {
+	k, number := chunks.Named(name)
+	i := slices.Index(fileKinds[:], k)
+	return sectionType(i), number, k != chunks.NoFile && i >= 0
 }
