@@ -1,10 +1,13 @@
 package pack
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"gprof/rawformat"
 )
+
+var le = binary.LittleEndian
 
 // index is the content of a process section.
 type index struct {

@@ -106,10 +106,7 @@ type header struct {
 	storedCRC uint32
 }
 
-var (
-	le         = binary.LittleEndian
-	castagnoli = crc32.MakeTable(crc32.Castagnoli)
-)
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
@@ -117,13 +114,13 @@ func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 func appendHeader(dst []byte, h *header) []byte {
 	at := len(dst)
 	dst = append(dst, Magic...)
-	dst = le.AppendUint16(dst, Version)
+	dst = binary.LittleEndian.AppendUint16(dst, Version)
 	dst = append(dst, byte(h.kind), byte(h.encoding))
-	dst = le.AppendUint64(dst, h.instance)
+	dst = binary.LittleEndian.AppendUint64(dst, h.instance)
 	for _, v := range []uint32{h.number, h.rawSize, h.size, h.rawCRC, h.storedCRC} {
-		dst = le.AppendUint32(dst, v)
+		dst = binary.LittleEndian.AppendUint32(dst, v)
 	}
-	return le.AppendUint32(dst, checksum(dst[at:]))
+	return binary.LittleEndian.AppendUint32(dst, checksum(dst[at:]))
 }
 
 // readHeader reads a section header at an absolute offset. The error is a
@@ -138,15 +135,15 @@ func readHeader(b []byte, off int64) (h header, err error) {
 		return fail(int64(len(b)), rawformat.ErrTruncated)
 	case string(b[:4]) != Magic:
 		return fail(0, rawformat.ErrMagic)
-	case checksum(b[:headerSize-4]) != le.Uint32(b[headerSize-4:]):
+	case checksum(b[:headerSize-4]) != binary.LittleEndian.Uint32(b[headerSize-4:]):
 		return fail(headerSize-4, rawformat.ErrChecksum)
 	}
 	h = header{
-		kind: sectionType(b[6]), encoding: encoding(b[7]), instance: le.Uint64(b[8:]), number: le.Uint32(b[16:]),
-		rawSize: le.Uint32(b[20:]), size: le.Uint32(b[24:]), rawCRC: le.Uint32(b[28:]), storedCRC: le.Uint32(b[32:]),
+		kind: sectionType(b[6]), encoding: encoding(b[7]), instance: binary.LittleEndian.Uint64(b[8:]), number: binary.LittleEndian.Uint32(b[16:]),
+		rawSize: binary.LittleEndian.Uint32(b[20:]), size: binary.LittleEndian.Uint32(b[24:]), rawCRC: binary.LittleEndian.Uint32(b[28:]), storedCRC: binary.LittleEndian.Uint32(b[32:]),
 	}
 	switch {
-	case le.Uint16(b[4:]) > Version || h.kind == 0 || h.kind >= numTypes || h.encoding >= numEncodings:
+	case binary.LittleEndian.Uint16(b[4:]) > Version || h.kind == 0 || h.kind >= numTypes || h.encoding >= numEncodings:
 		return fail(4, rawformat.ErrVersion)
 	case h.rawSize > maxRaw[h.kind]:
 		return fail(20, rawformat.ErrTooBig)
