@@ -13,24 +13,10 @@ import (
 )
 
 // CopySince copies what a live instance recorded since a moment, in ns of
-// CLOCK_MONOTONIC, into a new directory: it is a recording of its own. Of chunks
-// that were closed before, only the headers are copied, and of the others the pages
-// from then on, see [Cutter]. Any goroutine of any
-// process may call it: the recording goes on, and what it discards meanwhile is left
-// out.
-//
-//  1. Stack rings. A sample that is drained meanwhile is read once, see
-//     [OpenProcess].
-//  2. Chunks: a use that has ended while its file was read does not count.
-//  3. Dictionaries, which have by then what the chunks refer to, meta and, of an
-//     instance that has ended, exit.
-//  4. All windows of the execution trace that there are.
-//  5. The directory gets its name.
-//
-// On an error nothing is left behind.
+// CLOCK_MONOTONIC, into a new directory: it is a recording of its own, see [Copy]. The
+// directory gets its name when all is there. On an error nothing is left behind.
 func CopySince(from, to string, since uint64) error {
-	files, err := os.ReadDir(from)
-	if err != nil {
+	if _, err := os.Stat(from); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(to); err == nil {
@@ -43,14 +29,7 @@ func CopySince(from, to string, since uint64) error {
 	if err := os.Mkdir(half, 0o700); err != nil { // one that is there is somebody else's
 		return err
 	}
-	c := newCopier(from, half, since, files)
-	for _, kind := range Recorded() {
-		for _, f := range files {
-			if kindOf(f.Name()) == kind && err == nil {
-				err = c.file(f.Name())
-			}
-		}
-	}
+	err := Copy(from, since, func(name string, data []byte) error { return writeFile(filepath.Join(half, name), data) })
 	if err == nil {
 		err = os.Rename(half, to)
 	}
@@ -60,16 +39,50 @@ func CopySince(from, to string, since uint64) error {
 	return err
 }
 
-// copier copies the files of an instance.
-type copier struct {
-	from, to string
-	since    uint64
-	cutter   *Cutter // nil: chunks are copied whole or not at all
-	free     uint32  // number that no chunk file has
+// Copy hands out what a live instance recorded since a moment, in ns of
+// CLOCK_MONOTONIC, file by file: together they are a recording of its own. Of chunks
+// that were closed before, only the headers are copied, and of the others the pages
+// from then on, see [Cutter]. Any goroutine of any process may call it: the recording
+// goes on, and what it discards meanwhile is left out.
+//
+//  1. Stack rings. A sample that is drained meanwhile is read once, see
+//     [OpenProcess].
+//  2. Chunks: a use that has ended while its file was read does not count.
+//  3. Dictionaries, which have by then what the chunks refer to, meta and, of an
+//     instance that has ended, exit.
+//  4. All windows of the execution trace that there are.
+//
+// The data is valid until write returns. An error of write ends the copy.
+func Copy(from string, since uint64, write func(name string, data []byte) error) error {
+	files, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	c := newCopier(from, since, files, write)
+	for _, kind := range Recorded() {
+		for _, f := range files {
+			if kindOf(f.Name()) != kind {
+				continue
+			}
+			if err := c.file(f.Name()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
-func newCopier(from, to string, since uint64, files []os.DirEntry) *copier {
-	c := &copier{from: from, to: to, since: since}
+// copier copies the files of an instance.
+type copier struct {
+	from   string
+	since  uint64
+	write  func(name string, data []byte) error
+	cutter *Cutter // nil: chunks are copied whole or not at all
+	free   uint32  // number that no chunk file has
+}
+
+func newCopier(from string, since uint64, files []os.DirEntry, write func(name string, data []byte) error) *copier {
+	c := &copier{from: from, since: since, write: write}
 	for _, f := range files {
 		if kind, number := Named(f.Name()); kind == ChunkFile {
 			c.free = max(c.free, number+1)
@@ -90,14 +103,14 @@ func (c *copier) file(name string) error {
 	if err == nil && c.cutter != nil && kindOf(name) == ChunkFile {
 		parts := c.cutter.Cut(b)
 		for b = parts[len(parts)-1]; len(parts) > 1 && err == nil; parts = parts[1:] {
-			err = writeFile(filepath.Join(c.to, ChunkFile.FileName(c.free)), parts[0])
+			err = c.write(ChunkFile.FileName(c.free), parts[0])
 			c.free++
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(c.to, name), b)
+	return c.write(name, b)
 }
 
 func latest(path string, since uint64) ([]byte, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/klauspost/compress/fse"
 
+	"gprof/chunks/sections"
 	"gprof/rawformat"
 )
 
@@ -79,7 +80,7 @@ func TestColumnsRoundTrip(t *testing.T) {
 	e, d := newEncoder(), newDecoder()
 	for i := range odd {
 		raw := chunkOf(t, 64<<10, append(blocks, odd[:i+1]...)...)
-		if !e.columns(typeChunk, raw) {
+		if !e.columns(sections.Chunk, raw) {
 			t.Fatalf("%d odd blocks: not split", i)
 		}
 		got := make([]byte, len(raw))
@@ -103,7 +104,7 @@ func TestManyLanes(t *testing.T) {
 		blocks = append(blocks, rawformat.AppendBlock(nil, body))
 	}
 	e := newEncoder()
-	if !e.columns(typeChunk, chunkOf(t, 64<<10, blocks...)) {
+	if !e.columns(sections.Chunk, chunkOf(t, 64<<10, blocks...)) {
 		t.Error("not split")
 	}
 }
@@ -116,18 +117,18 @@ func FuzzSplit(f *testing.F) {
 	f.Add(rawformat.AppendRecord(nil, []byte{byte(rawformat.KindDefStack), 1, 0, 1}, 1, 1), true)
 	e := newEncoder()
 	f.Fuzz(func(t *testing.T, b []byte, dict bool) {
-		kind, raw := typeChunk, chunkOf(t, 64<<10+len(b)/rawformat.PageSize*rawformat.PageSize, b)
+		kind, raw := sections.Chunk, chunkOf(t, 64<<10+len(b)/rawformat.PageSize*rawformat.PageSize, b)
 		if dict {
-			kind = typeDict
+			kind = sections.Dict
 			raw = append(rawformat.AppendRecordHeader(nil, &rawformat.RecordHeader{Magic: rawformat.MagicDict, Instance: 1, Generation: 1}), b...)
 		}
 		encoding, stored := e.encode(kind, raw)
-		h := header{kind: kind, encoding: encoding, rawCRC: checksum(raw), storedCRC: checksum(stored)}
+		h := sections.Header{Kind: kind, Encoding: encoding, RawCRC: sections.Checksum(raw), StoredCRC: sections.Checksum(stored)}
 		got := make([]byte, len(raw))
 		if err := e.check.decode(got, &h, stored); err != nil || !bytes.Equal(got, raw) {
 			t.Fatalf("encoding %d: %v", encoding, err)
 		}
-		if kind == typeChunk && encoding != encodingColumns {
+		if kind == sections.Chunk && encoding != sections.Columns {
 			t.Errorf("encoding %d of a chunk", encoding)
 		}
 	})
@@ -138,7 +139,7 @@ func FuzzSplit(f *testing.F) {
 func FuzzJoin(f *testing.F) {
 	e := newEncoder()
 	for _, line := range lines {
-		if e.columns(typeChunk, chunkOf(f, 64<<10, blockOf(f, line), blockOf(f, line))) {
+		if e.columns(sections.Chunk, chunkOf(f, 64<<10, blockOf(f, line), blockOf(f, line))) {
 			f.Add(bytes.Clone(e.buf))
 		}
 	}

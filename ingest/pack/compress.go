@@ -9,6 +9,7 @@ import (
 	"github.com/klauspost/compress/fse"
 	"github.com/klauspost/compress/zstd"
 
+	"gprof/chunks/sections"
 	"gprof/rawformat"
 )
 
@@ -35,27 +36,27 @@ func newEncoder() *encoder {
 }
 
 // encode returns the stored form of raw. It is valid until the next call.
-func (e *encoder) encode(kind sectionType, raw []byte) (encoding, []byte) {
+func (e *encoder) encode(kind sections.Kind, raw []byte) (sections.Encoding, []byte) {
 	if e.columns(kind, raw) {
-		return encodingColumns, e.buf
+		return sections.Columns, e.buf
 	}
 	e.buf = e.zstd.EncodeAll(raw, e.buf[:0])
 	if len(e.buf) >= len(raw) {
-		return encodingRaw, raw
+		return sections.Raw, raw
 	}
-	return encodingZstd, e.buf
+	return sections.Zstd, e.buf
 }
 
 // columns splits raw into columns, in e.buf. It is false where they are not
 // worth it, or, whatever the reason may be, don't give the same bytes again.
-func (e *encoder) columns(kind sectionType, raw []byte) bool {
+func (e *encoder) columns(kind sections.Kind, raw []byte) bool {
 	e.buf = e.buf[:0]
 	s := &e.splitter
 	switch kind {
-	case typeChunk:
+	case sections.Chunk:
 		s.reset()
 		return s.chunk(raw) && e.segment(raw, nil) && len(e.buf) < len(raw)
-	case typeDict:
+	case sections.Dict:
 		h, err := rawformat.ReadRecordHeader(raw)
 		if err != nil {
 			return false
@@ -99,18 +100,18 @@ func newDecoder() *decoder {
 
 // decode stores the raw form of a section in dst, which has its size. The
 // checksum of the stored bytes was not verified: they may be anything.
-func (d *decoder) decode(dst []byte, h *header, stored []byte) error {
-	if checksum(stored) != h.storedCRC {
+func (d *decoder) decode(dst []byte, h *sections.Header, stored []byte) error {
+	if sections.Checksum(stored) != h.StoredCRC {
 		return rawformat.ErrChecksum
 	}
 	var raw []byte
 	var err error
-	switch h.encoding {
-	case encodingRaw:
+	switch h.Encoding {
+	case sections.Raw:
 		raw = dst[:copy(dst, stored)]
-	case encodingZstd:
+	case sections.Zstd:
 		raw, err = d.zstd.DecodeAll(stored, dst[:0:len(dst)])
-	case encodingColumns:
+	case sections.Columns:
 		raw, err = dst, d.join(dst, stored)
 	}
 	switch {
@@ -118,7 +119,7 @@ func (d *decoder) decode(dst []byte, h *header, stored []byte) error {
 		return fmt.Errorf("%w: %w", rawformat.ErrSyntax, err)
 	case len(raw) != len(dst) || len(raw) > 0 && &raw[0] != &dst[0]:
 		return fmt.Errorf("%w: %d bytes instead of %d", rawformat.ErrSyntax, len(raw), len(dst))
-	case checksum(raw) != h.rawCRC:
+	case sections.Checksum(raw) != h.RawCRC:
 		return fmt.Errorf("%w: of the raw bytes", rawformat.ErrChecksum)
 	}
 	return nil

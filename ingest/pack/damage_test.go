@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gprof/chunks"
+	"gprof/chunks/sections"
 	"gprof/ingest/pack"
 	"gprof/rawformat"
 )
@@ -125,8 +126,8 @@ func TestFlipEveryByte(t *testing.T) {
 // others are read.
 func TestDamagedChunk(t *testing.T) {
 	data := packed(t, session(t, build(t, "../../fixtures/recordings/sealed.txtar")), pack.Options{})
-	at := bytes.LastIndex(data, []byte(pack.Magic)) // the end
-	at = bytes.LastIndex(data[:at], []byte(pack.Magic))
+	at := bytes.LastIndex(data, []byte(sections.Magic)) // the end
+	at = bytes.LastIndex(data[:at], []byte(sections.Magic))
 	data[at+100] ^= 1
 	a := open(t, data)
 	p, err := chunks.OpenProcess(a, "00000000000000e1")
@@ -147,7 +148,7 @@ func FuzzOpen(f *testing.F) {
 	for _, name := range recordings(f)[:2] {
 		f.Add(packed(f, session(f, build(f, name)), pack.Options{}))
 	}
-	f.Add([]byte(pack.Magic))
+	f.Add([]byte(sections.Magic))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		survey(t, data)
 		data = bytes.Clone(data)
@@ -159,7 +160,7 @@ func FuzzOpen(f *testing.F) {
 // repair makes the checksums of sections fit, so that what is behind them is
 // reached.
 func repair(data []byte) {
-	for at := 0; at+40 <= len(data) && string(data[at:at+4]) == pack.Magic; {
+	for at := 0; at+40 <= len(data) && string(data[at:at+4]) == sections.Magic; {
 		h := data[at : at+40]
 		size := int(le.Uint32(h[24:]))
 		if size > len(data)-at-40 {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"gprof/chunks/sections"
 	"gprof/rawformat"
 )
 
@@ -29,7 +30,7 @@ type entry struct {
 func appendIndex(dst []byte, x *index) []byte {
 	var flags uint32
 	if x.live {
-		flags |= flagLive
+		flags |= sections.FlagLive
 	}
 	dst = le.AppendUint32(dst, flags)
 	dst = le.AppendUint32(dst, uint32(len(x.files)))
@@ -45,11 +46,11 @@ func appendIndex(dst []byte, x *index) []byte {
 
 // readIndex reads what appendIndex wrote.
 func readIndex(b []byte) (*index, error) {
-	if len(b) < indexHead || (len(b)-indexHead)%entrySize != 0 || uint64(le.Uint32(b[4:])) != uint64((len(b)-indexHead)/entrySize) {
+	if len(b) < sections.IndexHead || (len(b)-sections.IndexHead)%sections.EntrySize != 0 || uint64(le.Uint32(b[4:])) != uint64((len(b)-sections.IndexHead)/sections.EntrySize) {
 		return nil, fmt.Errorf("%w: index of %d bytes", rawformat.ErrSyntax, len(b))
 	}
-	x := &index{live: le.Uint32(b)&flagLive != 0, files: make([]entry, 0, le.Uint32(b[4:]))}
-	for at := indexHead; at < len(b); at += entrySize {
+	x := &index{live: le.Uint32(b)&sections.FlagLive != 0, files: make([]entry, 0, le.Uint32(b[4:]))}
+	for at := sections.IndexHead; at < len(b); at += sections.EntrySize {
 		e := entry{number: le.Uint32(b[at:]), size: le.Uint32(b[at+4:])}
 		if e.size > rawformat.MaxChunkFile {
 			return nil, fmt.Errorf("%w: entry %d of the index", rawformat.ErrSyntax, len(x.files))

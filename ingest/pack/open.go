@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"gprof/chunks/sections"
 	"gprof/rawformat"
 )
 
@@ -41,7 +42,7 @@ type folder struct {
 
 // section is where a section lies.
 type section struct {
-	header
+	sections.Header
 	at int64 // of the stored bytes
 }
 
@@ -59,11 +60,11 @@ type node struct {
 // r's.
 func Open(r io.ReaderAt, size int64) (*Archive, error) {
 	a := &Archive{r: r, size: size, decoder: newDecoder(), byName: map[string]*folder{}}
-	head := make([]byte, min(size, int64(len(Magic))))
+	head := make([]byte, min(size, int64(len(sections.Magic))))
 	if _, err := r.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if string(head) != Magic {
+	if string(head) != sections.Magic {
 		return nil, &rawformat.Error{Off: 0, What: "archive", Err: rawformat.ErrMagic}
 	}
 	if err := a.scan(); err != nil {
@@ -109,19 +110,19 @@ func (a *Archive) note(err error) {
 
 // add takes a section into its folder.
 func (a *Archive) add(s section) error {
-	name := instanceName(s.instance)
+	name := instanceName(s.Instance)
 	f := a.byName[name]
 	if f == nil {
-		f = &folder{instance: s.instance, sections: map[file]section{}, files: map[string]*node{}}
+		f = &folder{instance: s.Instance, sections: map[file]section{}, files: map[string]*node{}}
 		a.byName[name] = f
 		a.folders = append(a.folders, f)
 	}
-	key := file{s.kind, s.number}
+	key := file{s.Kind, s.Number}
 	switch _, twice := f.sections[key]; {
 	case twice:
-		a.problem(s.at, fmt.Sprintf("%v of %s, the second", s.kind, name), rawformat.ErrSyntax)
+		a.problem(s.at, fmt.Sprintf("%v of %s, the second", s.Kind, name), rawformat.ErrSyntax)
 		return nil
-	case s.kind == typeProcess && f.index == nil:
+	case s.Kind == sections.Process && f.index == nil:
 		return a.addIndex(f, s)
 	}
 	f.sections[key] = s
@@ -131,8 +132,8 @@ func (a *Archive) add(s section) error {
 // addIndex reads the index of a process. If it is damaged its chunks are listed
 // as they come.
 func (a *Archive) addIndex(f *folder, s section) error {
-	a.files += int(s.rawSize-min(s.rawSize, indexHead)) / entrySize
-	if a.files > maxFiles { // not even damaged ones are looked at any more
+	a.files += int(s.RawSize-min(s.RawSize, sections.IndexHead)) / sections.EntrySize
+	if a.files > sections.MaxFiles { // not even damaged ones are looked at any more
 		a.problem(s.at, "number of chunks in all indexes", rawformat.ErrTooBig)
 		return nil
 	}
@@ -153,7 +154,7 @@ func (a *Archive) addIndex(f *folder, s section) error {
 // content reads and decodes a section. An error that is not r's is a
 // [*rawformat.Error].
 func (a *Archive) content(s *section) ([]byte, error) {
-	raw := make([]byte, s.rawSize)
+	raw := make([]byte, s.RawSize)
 	return raw, a.decode(raw, s)
 }
 
@@ -163,18 +164,18 @@ func (a *Archive) decode(dst []byte, s *section) error {
 	if err != nil {
 		return err
 	}
-	if err := a.decoder.decode(dst, &s.header, stored); err != nil {
-		return &rawformat.Error{Off: s.at, What: fmt.Sprintf("%v in the archive", s.kind), Err: err}
+	if err := a.decoder.decode(dst, &s.Header, stored); err != nil {
+		return &rawformat.Error{Off: s.at, What: fmt.Sprintf("%v in the archive", s.Kind), Err: err}
 	}
 	return nil
 }
 
 // stored reads the stored bytes of a section.
 func (a *Archive) stored(s *section) ([]byte, error) {
-	if s.at+int64(s.size) > a.size {
-		return nil, &rawformat.Error{Off: a.size, What: s.kind.String(), Err: rawformat.ErrTruncated}
+	if s.at+int64(s.Size) > a.size {
+		return nil, &rawformat.Error{Off: a.size, What: s.Kind.String(), Err: rawformat.ErrTruncated}
 	}
-	b := make([]byte, s.size)
+	b := make([]byte, s.Size)
 	if n, err := a.r.ReadAt(b, s.at); n < len(b) {
 		return nil, cmp.Or(err, io.ErrUnexpectedEOF)
 	}
@@ -194,7 +195,7 @@ func (a *Archive) section(name string) *section {
 // have a section.
 func (a *Archive) list(f *folder) {
 	add := func(key file) *node {
-		name := fileName(key.kind, key.number)
+		name := sections.FileName(key.kind, key.number)
 		n := f.files[name]
 		if n == nil {
 			n = &node{name: name}
@@ -205,12 +206,12 @@ func (a *Archive) list(f *folder) {
 	}
 	for key, s := range f.sections {
 		n := add(key)
-		n.section, n.size = &s, int64(s.rawSize)
+		n.section, n.size = &s, int64(s.RawSize)
 	}
 	if f.index != nil {
 		for i := range f.index.files {
 			e := &f.index.files[i]
-			n := add(file{typeChunk, e.number})
+			n := add(file{sections.Chunk, e.number})
 			n.entry = e
 			if n.section == nil {
 				n.size = rawformat.HeadSize

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"gprof/chunks"
+	"gprof/chunks/sections"
 )
 
 // Process is the directory of one recorded process, wherever it lies.
@@ -68,7 +69,7 @@ func parseInstance(name string) (uint64, bool) {
 
 // file is one file of a process' directory.
 type file struct {
-	kind   sectionType
+	kind   sections.Kind
 	number uint32
 }
 
@@ -81,9 +82,9 @@ func (p *Process) list(report func(error)) ([]file, error) {
 	}
 	var files []file
 	for _, e := range entries {
-		kind, number, ok := parseName(e.Name())
+		kind, number, ok := sections.Named(e.Name())
 		switch {
-		case !ok || (kind == typeChunk || kind == typeStacks) && p.Only != nil && !slices.Contains(p.Only, e.Name()):
+		case !ok || (kind == sections.Chunk || kind == sections.Stacks) && p.Only != nil && !slices.Contains(p.Only, e.Name()):
 		case !e.Type().IsRegular():
 			report(fmt.Errorf("%s: is no regular file; left out", p.where(e.Name())))
 		default:
@@ -104,7 +105,7 @@ func (p *Process) where(name string) string { return path.Join(instanceName(p.In
 // open opens a file of p. What cannot be read in parts is read into memory, up
 // to limit bytes.
 func (p *Process) open(f file, limit uint32) (*source, error) {
-	name := path.Join(p.Dir, fileName(f.kind, f.number))
+	name := path.Join(p.Dir, sections.FileName(f.kind, f.number))
 	in, err := p.FS.Open(name)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"gprof/chunks/sections"
 	"gprof/rawformat"
 )
 
@@ -16,23 +17,23 @@ import (
 //
 // The error is the reader's.
 func (a *Archive) scan() error {
-	b := make([]byte, headerSize)
+	b := make([]byte, sections.HeaderSize)
 	for at, n := int64(0), 0; ; n++ {
 		head, err := a.read(b, at)
 		if err != nil {
 			return err
 		}
-		h, err := readHeader(head, at)
-		next := at + headerSize + int64(h.size)
+		h, err := sections.Read(head, at)
+		next := at + sections.HeaderSize + int64(h.Size)
 		switch {
-		case n == maxSections:
+		case n == sections.MaxSections:
 			a.problem(at, "number of sections", rawformat.ErrTooBig)
 			return nil
-		case err == nil && h.kind == typeEnd:
+		case err == nil && h.Kind == sections.End:
 			a.end(&h, next, n)
 			return nil
 		case err == nil:
-			err = a.add(section{h, at + headerSize})
+			err = a.add(section{h, at + sections.HeaderSize})
 		case errors.Is(err, rawformat.ErrTruncated):
 			a.problem(a.size, "end of the archive", rawformat.ErrTruncated)
 			return nil
@@ -51,9 +52,9 @@ func (a *Archive) scan() error {
 }
 
 // end looks at the last section.
-func (a *Archive) end(h *header, next int64, sections int) {
-	if h.number != uint32(sections) {
-		a.problem(next-headerSize, "number of sections", rawformat.ErrSyntax)
+func (a *Archive) end(h *sections.Header, next int64, before int) {
+	if h.Number != uint32(before) {
+		a.problem(next-sections.HeaderSize, "number of sections", rawformat.ErrSyntax)
 	}
 	if next < a.size {
 		a.problem(next, "bytes behind the end of the archive", rawformat.ErrSyntax)
@@ -76,19 +77,19 @@ const searchStep = 64 << 10
 // search finds the first section header at or behind an offset that fits its
 // checksum; the end of the archive if there is none.
 func (a *Archive) search(at int64) (int64, error) {
-	buf := make([]byte, searchStep+headerSize)
+	buf := make([]byte, searchStep+sections.HeaderSize)
 	for ; at < a.size; at += searchStep {
 		b, err := a.read(buf, at)
 		if err != nil {
 			return 0, err
 		}
 		for i := 0; i < min(len(b), searchStep); i++ {
-			o := bytes.Index(b[i:], []byte(Magic))
+			o := bytes.Index(b[i:], []byte(sections.Magic))
 			if o < 0 {
 				break
 			}
 			i += o
-			if _, err := readHeader(b[i:], 0); err == nil {
+			if _, err := sections.Read(b[i:], 0); err == nil {
 				return at + int64(i), nil
 			}
 		}

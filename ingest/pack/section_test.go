@@ -7,40 +7,41 @@ import (
 	"testing"
 
 	"gprof/chunks"
+	"gprof/chunks/sections"
 	"gprof/rawformat"
 )
 
 // one is a section with its checksums.
-func one(h header, stored []byte) []byte {
-	h.size, h.storedCRC, h.rawCRC = uint32(len(stored)), checksum(stored), checksum(stored)
-	return append(appendHeader(nil, &h), stored...)
+func one(h sections.Header, stored []byte) []byte {
+	h.Size, h.StoredCRC, h.RawCRC = uint32(len(stored)), sections.Checksum(stored), sections.Checksum(stored)
+	return append(sections.Append(nil, &h), stored...)
 }
 
 // later makes a section one of another version.
 func later(b []byte) []byte {
 	b = slices.Clone(b)
 	b[4]++
-	le.PutUint32(b[headerSize-4:], checksum(b[:headerSize-4]))
+	le.PutUint32(b[sections.HeaderSize-4:], sections.Checksum(b[:sections.HeaderSize-4]))
 	return b
 }
 
 // Sections that are not known or too large are passed over and told; what
 // stands behind them is read.
 func TestPassedOver(t *testing.T) {
-	meta := one(header{kind: typeMeta, instance: 1, rawSize: 4}, []byte("meta"))
-	end := one(header{kind: typeEnd, number: 2}, nil)
+	meta := one(sections.Header{Kind: sections.Meta, Instance: 1, RawSize: 4}, []byte("meta"))
+	end := one(sections.Header{Kind: sections.End, Number: 2}, nil)
 	for name, c := range map[string]struct {
 		section []byte
 		want    error
 	}{
 		"version":    {later(meta), rawformat.ErrVersion},
-		"type":       {one(header{kind: numTypes}, []byte("new")), rawformat.ErrVersion},
-		"encoding":   {one(header{kind: typeExit, encoding: numEncodings, rawSize: 3}, []byte("new")), rawformat.ErrVersion},
-		"raw size":   {one(header{kind: typeExit, rawSize: rawformat.MaxMetaFile + 1}, []byte("x")), rawformat.ErrTooBig},
-		"size":       {one(header{kind: typeExit, rawSize: 1}, make([]byte, maxOverhead+2)), rawformat.ErrTooBig},
+		"type":       {one(sections.Header{Kind: sections.NumKinds}, []byte("new")), rawformat.ErrVersion},
+		"encoding":   {one(sections.Header{Kind: sections.Exit, Encoding: sections.NumEncodings, RawSize: 3}, []byte("new")), rawformat.ErrVersion},
+		"raw size":   {one(sections.Header{Kind: sections.Exit, RawSize: rawformat.MaxMetaFile + 1}, []byte("x")), rawformat.ErrTooBig},
+		"size":       {one(sections.Header{Kind: sections.Exit, RawSize: 1}, make([]byte, sections.MaxOverhead+2)), rawformat.ErrTooBig},
 		"twice":      {meta, rawformat.ErrSyntax},
-		"bad index":  {one(header{kind: typeProcess, rawSize: 3}, []byte("abc")), rawformat.ErrSyntax},
-		"many files": {one(header{kind: typeProcess, rawSize: maxIndex, encoding: encodingZstd}, []byte("abc")), rawformat.ErrSyntax},
+		"bad index":  {one(sections.Header{Kind: sections.Process, RawSize: 3}, []byte("abc")), rawformat.ErrSyntax},
+		"many files": {one(sections.Header{Kind: sections.Process, RawSize: sections.MaxIndex, Encoding: sections.Zstd}, []byte("abc")), rawformat.ErrSyntax},
 	} {
 		data := slices.Concat(c.section, meta, end)
 		if name == "twice" {
@@ -60,8 +61,8 @@ func TestPassedOver(t *testing.T) {
 // All that holds what was recorded is packed.
 func TestEveryKindIsPacked(t *testing.T) {
 	for _, kind := range chunks.Recorded() {
-		if s, _, ok := parseName(kind.FileName(7)); !ok || int64(maxRaw[s]) < kind.MaxSize() {
-			t.Errorf("%v: section %v, at most %d bytes", kind, s, maxRaw[s])
+		if s, _, ok := sections.Named(kind.FileName(7)); !ok || int64(sections.MaxRaw[s]) < kind.MaxSize() {
+			t.Errorf("%v: section %v, at most %d bytes", kind, s, sections.MaxRaw[s])
 		}
 	}
 }
@@ -73,8 +74,8 @@ func TestNames(t *testing.T) {
 		"dict-1": "", "dict-0001": "", "chunk-0": "", "chunk--0001": "", "chunk-+0001": "", "chunk-../../x": "", "meta.new": "", "lock": "", "": "", "chunk-99999999999": "",
 	} {
 		got := ""
-		if kind, number, ok := parseName(name); ok {
-			got = fileName(kind, number)
+		if kind, number, ok := sections.Named(name); ok {
+			got = sections.FileName(kind, number)
 		}
 		if got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)

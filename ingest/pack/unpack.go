@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"gprof/chunks/sections"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -47,10 +48,10 @@ func (p *Process) copyTo(dir string, files []file, report func(error)) error {
 	for _, f := range files {
 		data, err := p.read(f)
 		if err != nil {
-			report(fmt.Errorf("%s: %w", p.where(fileName(f.kind, f.number)), err))
+			report(fmt.Errorf("%s: %w", p.where(sections.FileName(f.kind, f.number)), err))
 			continue
 		}
-		if err := writeNew(filepath.Join(dir, fileName(f.kind, f.number)), data); err != nil {
+		if err := writeNew(filepath.Join(dir, sections.FileName(f.kind, f.number)), data); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"gprof/chunks"
+	"gprof/chunks/sections"
 	"gprof/rawformat"
 )
 
@@ -74,7 +75,7 @@ func Write(w io.Writer, processes []Process, o Options) (Summary, error) {
 	for i := range p.jobs {
 		p.chunks(&p.jobs[i])
 	}
-	p.section(&header{kind: typeEnd, number: p.sections}, nil)
+	p.section(&sections.Header{Kind: sections.End, Number: p.sections}, nil)
 	return p.sum, p.err
 }
 
@@ -131,7 +132,7 @@ func (p *packer) survey(q *Process) {
 	j := &p.jobs[len(p.jobs)-1]
 	held := j.held()
 	for _, f := range files {
-		if f.kind != typeChunk {
+		if f.kind != sections.Chunk {
 			j.add(part{f, q})
 			continue
 		}
@@ -139,8 +140,8 @@ func (p *packer) survey(q *Process) {
 		switch {
 		case err != nil:
 			p.report(q, f, err)
-		case p.files == maxFiles:
-			p.report(q, f, fmt.Errorf("%w: more than %d chunks in an archive", rawformat.ErrTooBig, maxFiles))
+		case p.files == sections.MaxFiles:
+			p.report(q, f, fmt.Errorf("%w: more than %d chunks in an archive", rawformat.ErrTooBig, sections.MaxFiles))
 		case (q.Live || p.o.Span != Span{}) && e.spare() || again && !held.lacks(&e):
 		default:
 			p.files++
@@ -219,14 +220,14 @@ func (e *entry) rangeStart() uint64 {
 
 // report tells why a file is not in the archive.
 func (p *packer) report(q *Process, f file, err error) {
-	p.o.Report(fmt.Errorf("%s: not packed: %w", q.where(fileName(f.kind, f.number)), err))
+	p.o.Report(fmt.Errorf("%s: not packed: %w", q.where(sections.FileName(f.kind, f.number)), err))
 }
 
 // front writes all of a process but its chunks.
 func (p *packer) front(j *job) {
 	var meta []byte
 	slices.SortStableFunc(j.rest, func(a, b part) int { return compareFiles(a.file, b.file) })
-	if len(j.rest) > 0 && j.rest[0].kind == typeMeta {
+	if len(j.rest) > 0 && j.rest[0].kind == sections.Meta {
 		meta = p.read(j.rest[0])
 	}
 	c := clockOf(meta, j.index.files)
@@ -241,7 +242,7 @@ func (p *packer) front(j *job) {
 			p.sum.LeftOut++
 		}
 	}
-	p.section(&header{kind: typeProcess, instance: j.Instance}, appendIndex(nil, &j.index))
+	p.section(&sections.Header{Kind: sections.Process, Instance: j.Instance}, appendIndex(nil, &j.index))
 	p.sum.Processes++
 	for _, f := range j.rest {
 		p.part(f)
@@ -257,35 +258,36 @@ func (p *packer) part(f part) {
 		if data == nil {
 			return
 		}
-		p.section(&header{kind: f.kind, instance: f.from.Instance, number: f.number}, data)
+		p.section(&sections.Header{Kind: f.kind, Instance: f.from.Instance, Number: f.number}, data)
 		n = int64(len(data))
 	}
 	p.packed(n)
-	if f.kind == typeDict {
+	if f.kind == sections.Dict {
 		p.sum.RawDicts += n
 		p.sum.Dicts += p.sum.Size - before
 	}
 }
 
 // passOn writes a file of another archive as it is stored there, under that
-// number. ok is false if it is none, or damaged. n is how many raw bytes it has.
+// number. ok is false if it is none, damaged, or not compressed. n is how many raw bytes
+// it has.
 func (p *packer) passOn(f part, number uint32) (n int64, ok bool) {
 	a, ok := f.from.FS.(*Archive)
 	if !ok || p.err != nil {
 		return 0, false
 	}
-	s := a.section(path.Join(f.from.Dir, fileName(f.kind, f.number)))
-	if s == nil {
+	s := a.section(path.Join(f.from.Dir, sections.FileName(f.kind, f.number)))
+	if s == nil || s.Encoding == sections.Raw {
 		return 0, false
 	}
 	stored, err := a.stored(s)
-	if err != nil || checksum(stored) != s.storedCRC {
+	if err != nil || sections.Checksum(stored) != s.StoredCRC {
 		return 0, false
 	}
-	h := s.header
-	h.number = number
+	h := s.Header
+	h.Number = number
 	p.put(&h, stored)
-	return int64(h.rawSize), true
+	return int64(h.RawSize), true
 }
 
 // read reads a dictionary, meta or exit file; it reports why there is none.
@@ -300,19 +302,19 @@ func (p *packer) read(f part) []byte {
 // read reads a file that is no chunk. Of a live process' dictionary
 // the last record may be half written: it is not in use yet.
 func (p *Process) read(f file) ([]byte, error) {
-	in, err := p.open(f, maxRaw[f.kind])
+	in, err := p.open(f, sections.MaxRaw[f.kind])
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	if in.size > int64(maxRaw[f.kind]) {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d", rawformat.ErrTooBig, in.size, maxRaw[f.kind])
+	if in.size > int64(sections.MaxRaw[f.kind]) {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", rawformat.ErrTooBig, in.size, sections.MaxRaw[f.kind])
 	}
 	data, err := in.read(make([]byte, in.size), 0)
 	switch {
 	case err != nil:
 		return nil, err
-	case p.Live && f.kind == typeDict:
+	case p.Live && f.kind == sections.Dict:
 		data = wholeRecords(data)
 	}
 	return data, nil
@@ -364,7 +366,7 @@ func (p *packer) chunk(j *job, e *entry) {
 	} else {
 		p.sum.Chunks++
 	}
-	p.section(&header{kind: typeChunk, instance: j.Instance, number: e.number}, raw)
+	p.section(&sections.Header{Kind: sections.Chunk, Instance: j.Instance, Number: e.number}, raw)
 	p.packed(int64(len(raw)))
 }
 
@@ -374,20 +376,20 @@ func (p *packer) packed(n int64) {
 }
 
 // section encodes and writes one section; h says what it is.
-func (p *packer) section(h *header, raw []byte) {
+func (p *packer) section(h *sections.Header, raw []byte) {
 	if p.err != nil {
 		return
 	}
 	var stored []byte
-	h.encoding, stored = p.encoder.encode(h.kind, raw)
-	h.rawSize, h.size = uint32(len(raw)), uint32(len(stored))
-	h.rawCRC, h.storedCRC = checksum(raw), checksum(stored)
+	h.Encoding, stored = p.encoder.encode(h.Kind, raw)
+	h.RawSize, h.Size = uint32(len(raw)), uint32(len(stored))
+	h.RawCRC, h.StoredCRC = sections.Checksum(raw), sections.Checksum(stored)
 	p.put(h, stored)
 }
 
 // put writes one section.
-func (p *packer) put(h *header, stored []byte) {
-	p.head = appendHeader(p.head[:0], h)
+func (p *packer) put(h *sections.Header, stored []byte) {
+	p.head = sections.Append(p.head[:0], h)
 	for _, b := range [][]byte{p.head, stored} {
 		n, err := p.w.Write(b)
 		p.sum.Size += int64(n)

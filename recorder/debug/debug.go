@@ -20,13 +20,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
 
-	"gprof/ingest/pack"
+	"gprof/chunks/sections"
 	"gprof/recorder"
 )
 
@@ -35,26 +34,26 @@ import (
 //
 //	GET /debug/gprof/          lists live and crashed processes of the session; as
 //	                           JSON to those who accept that, or with ?format=json
-//	GET /debug/gprof/snapshot  streams a packed file of all live processes; with
+//	GET /debug/gprof/snapshot  streams an archive of all live processes; with
 //	                           ?last=60s without what ended earlier, with
 //	                           ?instance=ID of one process alone, live or not
-//	GET /debug/gprof/crashed   streams a packed file of the processes that crashed;
+//	GET /debug/gprof/crashed   streams an archive of the processes that crashed;
 //	                           404 if none did
 //	POST /debug/gprof/trace    has the recorder of this process take a window of Go's
 //	                           execution trace, see [recorder.Recorder.Trace], of
 //	                           ?ahead=1s, and tells the name of its file: it is in
 //	                           snapshots from then on
 //
-// Packing takes a second of one processor for some 30 MB; one request does it at a
-// time, while others wait or send. Each takes some 20 MB of memory, however large the
-// session is, and four times the largest dictionary besides; so there are four at a
-// time at most, others get 503. A client that takes less than 256 KB of a recording in
-// a second is cut off.
+// An archive is a .gprof file that is not compressed, so that it costs the program next
+// to no CPU time: gprof-convert reads it as it is, and its pack and merge write one of
+// half the size. A download takes as much memory as the largest file of the session has,
+// a chunk or a dictionary; there are four at a time at most, others get 503. A client
+// that takes less than 256 KB of a recording in a second is cut off.
 //
 // A request from a page of another site, or for a host name that a stranger may have
 // made up, gets 403.
 func Handler(options ...Option) http.Handler {
-	h := &handler{packing: make(chan struct{}, 1), sending: make(chan struct{}, maxSending)}
+	h := &handler{sending: make(chan struct{}, maxSending)}
 	for _, o := range options {
 		o(h)
 	}
@@ -71,7 +70,6 @@ const root = "/debug/gprof/"
 type handler struct {
 	hosts, origins []string
 	sending        chan struct{} // holds one for each download
-	packing        chan struct{} // holds one while something is packed
 }
 
 // maxSending is how many downloads there may be at a time.
@@ -98,7 +96,7 @@ func (h *handler) guard(next http.Handler) http.Handler {
 type session struct {
 	w         http.ResponseWriter
 	r         *http.Request
-	processes []pack.Process
+	processes []process
 }
 
 // with finds the session.
@@ -109,7 +107,7 @@ func (h *handler) with(serve func(*session)) http.HandlerFunc {
 			http.Error(w, "nothing is recorded: recorder.Start was not called or failed, or the recorder was stopped", http.StatusServiceUnavailable)
 			return
 		}
-		processes, err := pack.Session(dir)
+		processes, err := inSession(dir)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -118,9 +116,9 @@ func (h *handler) with(serve func(*session)) http.HandlerFunc {
 	}
 }
 
-// snapshot packs live processes.
+// snapshot sends live processes, or the one that is asked for.
 func (h *handler) snapshot(s *session) {
-	span, err := lastSpan(s.r.FormValue("last"))
+	last, err := lastSpan(s.r.FormValue("last"))
 	for name := range s.r.Form {
 		if name != "last" && name != "instance" { // all of a session is much to get by a slip of the pen
 			err = fmt.Errorf("%q: want last or instance", name)
@@ -131,43 +129,44 @@ func (h *handler) snapshot(s *session) {
 		return
 	}
 	only := s.r.FormValue("instance")
-	chosen := slices.DeleteFunc(s.processes, func(p pack.Process) bool {
+	chosen := slices.DeleteFunc(s.processes, func(p process) bool {
 		if only != "" {
-			return only != instanceName(p.Instance)
+			return only != p.name()
 		}
-		return !p.Live
+		return !p.live
 	})
-	h.pack(s, "snapshot.gprof", chosen, span, "no such process")
+	h.send(s, "snapshot.gprof", chosen, last, "no such process")
 }
 
-// crashed packs processes that ended as they should not.
+// crashed sends processes that ended as they should not.
 func (h *handler) crashed(s *session) {
-	chosen := slices.DeleteFunc(s.processes, func(p pack.Process) bool { return !p.Describe().Crashed })
-	h.pack(s, "crashed.gprof", chosen, pack.Span{}, "no process crashed")
+	chosen := slices.DeleteFunc(s.processes, func(p process) bool { return !p.crashed })
+	h.send(s, "crashed.gprof", chosen, 0, "no process crashed")
 }
 
-// lastSpan is the time that ?last= asks for.
-func lastSpan(last string) (pack.Span, error) {
+// lastSpan is the time that ?last= asks for, 0 for all.
+func lastSpan(last string) (time.Duration, error) {
 	if last == "" {
-		return pack.Span{}, nil
+		return 0, nil
 	}
 	d, err := time.ParseDuration(last)
 	if err != nil {
 		seconds, err2 := strconv.ParseUint(last, 10, 31)
 		if err2 != nil {
-			return pack.Span{}, fmt.Errorf("last=%q: want a duration such as 60s", last)
+			return 0, fmt.Errorf("last=%q: want a duration such as 60s", last)
 		}
 		d = time.Duration(seconds) * time.Second
 	}
 	if d <= 0 {
-		return pack.Span{}, fmt.Errorf("last=%q: want more than nothing, such as 60s", last)
+		return 0, fmt.Errorf("last=%q: want more than nothing, such as 60s", last)
 	}
-	return pack.Span{From: time.Now().Add(-d).UnixNano(), To: math.MaxInt64}, nil
+	return d, nil
 }
 
-// pack streams a packed file. A client that sees no end of it, for which packed
-// files have a mark, has not got all. Without processes it says what there is none of.
-func (h *handler) pack(s *session, name string, processes []pack.Process, span pack.Span, none string) {
+// send streams an archive. One that is cut short, by an error of the disk or because the
+// client is slow, lacks its end mark, and readers say so. Without processes it says that
+// there is none of the kind.
+func (h *handler) send(s *session, name string, processes []process, last time.Duration, none string) {
 	if len(processes) == 0 {
 		http.Error(s.w, none+"; "+root+" lists those there are", http.StatusNotFound)
 		return
@@ -183,47 +182,57 @@ func (h *handler) pack(s *session, name string, processes []pack.Process, span p
 	s.w.Header().Set("Content-Type", "application/octet-stream")
 	s.w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	s.w.Header().Set("Cache-Control", "no-store")
-	w := &patientWriter{s.w, http.NewResponseController(s.w), time.Now().Add(allowance(processes)), h.packing}
+	w := &patientWriter{s.w, http.NewResponseController(s.w), time.Now().Add(allowance(processes))}
 	defer w.SetWriteDeadline(time.Time{}) // the connection may serve others
-	h.packing <- struct{}{}
-	defer func() { <-h.packing }()
-	// The only error is the client's, who is gone or too slow.
-	pack.Write(w, processes, pack.Options{Span: span})
+	archive := sections.NewWriter(w)
+	for i := range processes {
+		if processes[i].write(archive, last) != nil {
+			return
+		}
+	}
+	archive.Close() // its only error is the client's, who is gone
 }
 
 const (
-	// patience is how long a client may take for some 100 KB, and for an answer of no
-	// length.
-	patience = 30 * time.Second
+	// patience is how long a client may take for pieceSize bytes, and for an answer of
+	// no length.
+	patience  = 30 * time.Second
+	pieceSize = 128 << 10
 
 	// slowest is how many bytes of a recording a client has to take in a second.
 	slowest = 256 << 10
 )
 
 // allowance is how long all of a download may take.
-func allowance(processes []pack.Process) time.Duration {
+func allowance(processes []process) time.Duration {
 	size := int64(0)
 	for i := range processes {
-		size += processes[i].Describe().Size
+		size += processes[i].bytes
 	}
 	return patience + time.Duration(size/slowest)*time.Second
 }
 
 var errSlow = errors.New("the client is too slow")
 
-// patientWriter gives each write its own time, within that of all: a server's
+// patientWriter gives each piece its own time, within that of all: a server's
 // WriteTimeout is made for short answers. Where deadlines are not supported the time
 // of all holds between writes. While it sends, others may pack.
 type patientWriter struct {
 	io.Writer
 	*http.ResponseController
-	end     time.Time
-	packing chan struct{}
+	end time.Time
 }
 
-func (w *patientWriter) Write(b []byte) (int, error) {
-	<-w.packing
-	defer func() { w.packing <- struct{}{} }()
+func (w *patientWriter) Write(b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		var m int
+		m, err = w.piece(b[n:min(len(b), n+pieceSize)])
+		n += m
+	}
+	return n, err
+}
+
+func (w *patientWriter) piece(b []byte) (int, error) {
 	now := time.Now()
 	if now.After(w.end) {
 		return 0, errSlow
@@ -235,6 +244,3 @@ func (w *patientWriter) Write(b []byte) (int, error) {
 	w.SetWriteDeadline(deadline)
 	return w.Writer.Write(b)
 }
-
-// instanceName is an instance as it is written.
-func instanceName(instance uint64) string { return fmt.Sprintf("%016x", instance) }

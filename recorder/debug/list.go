@@ -5,8 +5,6 @@ import (
 	"html/template"
 	"strings"
 	"time"
-
-	"gprof/ingest/pack"
 )
 
 // row is one process of the list.
@@ -39,18 +37,17 @@ func (h *handler) list(s *session) {
 	page.Execute(s.w, rows)
 }
 
-func newRow(p *pack.Process) row {
-	d := p.Describe()
-	r := row{Instance: instanceName(p.Instance), Service: d.Service, Pid: d.Pid, Bytes: d.Size}
+func newRow(p *process) row {
+	r := row{Instance: p.name(), Service: p.service, Pid: p.pid, Bytes: p.bytes}
 	r.Snapshot = root + "snapshot?instance=" + r.Instance
 	switch {
-	case p.Live:
+	case p.live:
 		r.State = "recording"
-	case d.Crashed:
+	case p.crashed:
 		r.State = "crashed"
 	}
-	if d.Start != 0 {
-		start := time.Unix(0, d.Start).UTC()
+	if p.start.real != 0 {
+		start := time.Unix(0, p.start.real).UTC()
 		r.Start = &start
 	}
 	return r
