@@ -4,11 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"gprof/rawformat"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // instanceDir is a directory with the files of a process.
@@ -59,8 +58,8 @@ func TestWriteExit(t *testing.T) {
 	got := instanceIn(t, dir).Exit
 	want := &Exit{Monotonic: got.Monotonic, Realtime: got.Realtime, Reason: rawformat.ExitSignal, Code: 9, Parent: 0xcd,
 		RangeStart: p.Held, RangeEnd: 1 + uint64(len(images))*smallCapacity, Discarded: uint64(p.Chunks[3].Header.Discarded)}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v\nwant %v", got, want)
 	}
 	if err := WriteExit(dir, End{Pid: p.Pid, Code: 3}); err != nil || instanceIn(t, dir).Exit.Code != 9 {
 		t.Errorf("%v, exit %+v, want the first kept", err, instanceIn(t, dir).Exit)

@@ -1,9 +1,8 @@
 package chunks
 
 import (
+	"reflect"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // The rules of Gecko's Update::Fold.
@@ -47,8 +46,8 @@ func TestPending(t *testing.T) {
 			p.Fold(u)
 		}
 		got, ok := p.Take()
-		if diff := cmp.Diff(c.want, got); diff != "" || !ok {
-			t.Errorf("%s: %v (-want +got):\n%s", name, ok, diff)
+		if !reflect.DeepEqual(got, c.want) || !ok {
+			t.Errorf("%s: %v %v\nwant %v", name, ok, got, c.want)
 		}
 		if again, ok := p.Take(); ok != c.want.Final || again.Final != c.want.Final {
 			t.Errorf("%s: taken again: %+v, %v", name, again, ok)

@@ -2,14 +2,14 @@ package recorder_test
 
 import (
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gprof/rawformat"
 	"gprof/recorder"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const (
@@ -66,8 +66,8 @@ func TestMarkers(t *testing.T) {
 				t.Fatalf("%d markers, want 2; %d lost, limit %s", len(found), r.lost(), r.meta(rawformat.MetaLimit))
 			}
 			for _, e := range found {
-				if diff := cmp.Diff(tt.args, e.args, cmp.Comparer(sameArg)); e.kind != tt.kind || diff != "" {
-					t.Errorf("kind %d, want %d; arguments (-want +got):\n%s", e.kind, tt.kind, diff)
+				if !slices.EqualFunc(tt.args, e.args, sameArg) || e.kind != tt.kind {
+					t.Errorf("kind %d, want %d; arguments %v\nwant %v", e.kind, tt.kind, e.args, tt.args)
 				}
 			}
 		})
@@ -130,8 +130,8 @@ func TestDefinitions(t *testing.T) {
 		`def-field event=N position=0 name="who" label="Who" wire=3 format=2 privacy=3 flags=9`,
 		`def-field event=N position=1 name="much" label="" wire=0 format=3 privacy=0 flags=2`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("definitions (-want +got):\n%s", diff)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("definitions %v\nwant %v", got, want)
 	}
 }
 
@@ -150,8 +150,8 @@ func TestSubcategories(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]string{`sub="DNS"`, `sub=""`, `sub="TLS"`}, got); diff != "" {
-		t.Error(diff)
+	if !reflect.DeepEqual(got, []string{`sub="DNS"`, `sub=""`, `sub="TLS"`}) {
+		t.Errorf("%v\nwant %v", got, []string{`sub="DNS"`, `sub=""`, `sub="TLS"`})
 	}
 }
 
@@ -180,7 +180,7 @@ func TestFields(t *testing.T) {
 		"wire=1 format=12 privacy=0 flags=4", "wire=1 format=13 privacy=0 flags=4",
 		"wire=0 format=22 privacy=0 flags=0", "wire=3 format=11 privacy=0 flags=0",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("fields (-want +got):\n%s", diff)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("fields %v\nwant %v", got, want)
 	}
 }

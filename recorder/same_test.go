@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"gprof/rawformat"
 	"gprof/recorder"
 )
@@ -72,8 +70,8 @@ func TestSameFile(t *testing.T) {
 			fmt.Fprintf(&got, "%s %s:%s\n", rawformat.Kinds[e.kind].Name, name, arguments(e.args))
 		}
 	}
-	if diff := cmp.Diff(sameFile, got.String()); diff != "" {
-		t.Errorf("blocks (-want +got):\n%s", diff)
+	if got.String() != sameFile {
+		t.Errorf("blocks:\n%s\nwant:\n%s", got.String(), sameFile)
 	}
 }
 

@@ -26,8 +26,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/pprof/profile"
-
 	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/recorder"
@@ -258,8 +256,8 @@ func TestSamplesBesideHTTPProfile(t *testing.T) {
 	})
 	var their, our [2]int64
 	for deadline := time.Now().Add(time.Minute); their[0]+their[1] < 100 && time.Now().Before(deadline); {
-		for _, s := range fetchProfile(t, server.URL).Sample { // of few, on a busy machine
-			tally(&their, functionsOf(s), s.Value[0])
+		for stack, weight := range fetchStacks(t, server.URL) { // few, on a busy machine
+			tally(&their, stack, weight)
 		}
 	}
 	stop.Store(true)
@@ -279,34 +277,35 @@ func TestSamplesBesideHTTPProfile(t *testing.T) {
 	}
 }
 
-// fetchProfile has `go tool pprof` profile a program for a second.
-func fetchProfile(t *testing.T, url string) *profile.Profile {
+// fetchStacks has `go tool pprof` profile a program for a second, and returns the
+// samples of each stack: the names of its functions, a space behind each.
+func fetchStacks(t *testing.T, url string) map[string]int64 {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "profile")
-	fetch := exec.Command("go", "tool", "pprof", "-symbolize=none", "-proto", "-seconds=1", "-output="+file, url)
+	fetch := exec.Command("go", "tool", "pprof", "-symbolize=none", "-traces", "-sample_index=samples", "-seconds=1", url)
 	fetch.Env = append(os.Environ(), "PPROF_TMPDIR="+t.TempDir())
-	if out, err := fetch.CombinedOutput(); err != nil {
+	out, err := fetch.Output()
+	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := profile.ParseData(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// functionsOf are the names of a stack, a space behind each.
-func functionsOf(s *profile.Sample) (names string) {
-	for _, l := range s.Location {
-		for _, line := range l.Line {
-			names += line.Function.Name + " "
+	stacks := map[string]int64{}
+	_, text, _ := strings.Cut(string(out), "-----------+")
+	for block := range strings.SplitSeq(text, "-----------+") {
+		var weight int64
+		stack := ""
+		for line := range strings.Lines(strings.TrimLeft(block, "-")) {
+			words := strings.Fields(line)
+			n := len(words)
+			if n == 0 || strings.HasSuffix(words[0], ":") {
+				continue // a label
+			}
+			if n == 2 {
+				weight, _ = strconv.ParseInt(words[0], 10, 64) // without a number it counts for nothing
+			}
+			stack += words[n-1] + " "
 		}
+		stacks[stack] += weight
 	}
-	return names
+	return stacks
 }
 
 func tally(n *[2]int64, stack string, weight int64) {

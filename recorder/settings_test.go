@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestParseSize(t *testing.T) {
@@ -67,8 +66,8 @@ func TestSettings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(&tt.want, got, cmp.AllowUnexported(settings{})); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
+			if !reflect.DeepEqual(got, &tt.want) {
+				t.Errorf("%v\nwant %v", got, &tt.want)
 			}
 		})
 	}
@@ -115,8 +114,8 @@ func TestPlan(t *testing.T) {
 	if p.id.version != "3" || p.CPU != CPUPprof || p.CounterHz != 10 || p.ChunkSize != 128<<10 {
 		t.Errorf("version %q, CPU %v, %d Hz, chunks of %d", p.id.version, p.CPU, p.CounterHz, p.ChunkSize)
 	}
-	if diff := cmp.Diff(map[string]string{"a": "env", "b": "code"}, p.Attrs); diff != "" {
-		t.Errorf("attributes (-want +got):\n%s", diff)
+	if !reflect.DeepEqual(p.Attrs, map[string]string{"a": "env", "b": "code"}) {
+		t.Errorf("attributes %v\nwant %v", p.Attrs, map[string]string{"a": "env", "b": "code"})
 	}
 	if p.Limit <= 0 || p.Limit > defaultLimit {
 		t.Errorf("default limit %d", p.Limit)
