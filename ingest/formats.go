@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"gprof/chunks"
-	"gprof/chunks/sections"
 	"gprof/ingest/archive"
 	"gprof/ingest/gecko"
 	"gprof/ingest/gotrace"
+	"gprof/ingest/pack"
 	"gprof/ingest/perf"
 	"gprof/ingest/pprof"
 )
@@ -84,7 +84,7 @@ func is(kind chunks.FileKind) func([]byte) bool {
 	return func(head []byte) bool { return chunks.Sniff(head) == kind }
 }
 
-func isPacked(head []byte) bool { return bytes.HasPrefix(head, []byte(sections.Magic)) }
+func isPacked(head []byte) bool { return bytes.HasPrefix(head, []byte(pack.Magic)) }
 
 // noInput says why a file of a known kind is no input, and what to do.
 func noInput(why string) func(*search, location) error {

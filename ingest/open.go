@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	"gprof/chunks"
-	"gprof/chunks/sections"
 	"gprof/ingest/archive"
 	"gprof/ingest/gecko"
 	"gprof/ingest/pack"
@@ -129,7 +128,7 @@ func (s *search) packed(l location) error {
 	}
 	for _, p := range a.Problems {
 		class := archive.ErrDamaged
-		if errors.Is(p, sections.ErrCut) {
+		if errors.Is(p, pack.ErrCut) {
 			class = archive.ErrTorn
 		}
 		s.warn(l, fmt.Errorf("%w: %w", class, p))

@@ -13,9 +13,6 @@ import (
 // Magic begins every section, hence every archive.
 const Magic = "gprP"
 
-// ErrCut is the class of a problem that an archive ends too early.
-var ErrCut = rawformat.ErrTruncated
-
 // Version is the version of archives that this package writes.
 const Version = 0
 

@@ -11,6 +11,12 @@ import (
 	"gprof/rawformat"
 )
 
+// Magic begins every archive.
+const Magic = sections.Magic
+
+// ErrCut is the class of a problem that an archive ends too early.
+var ErrCut = rawformat.ErrTruncated
+
 // Archive is a packed file that is open. It is an [fs.FS] that looks like a
 // session directory: a folder for each process with the files that were
 // packed. Its methods may be called by several goroutines.
@@ -60,11 +66,11 @@ type node struct {
 // r's.
 func Open(r io.ReaderAt, size int64) (*Archive, error) {
 	a := &Archive{r: r, size: size, decoder: newDecoder(), byName: map[string]*folder{}}
-	head := make([]byte, min(size, int64(len(sections.Magic))))
+	head := make([]byte, min(size, int64(len(Magic))))
 	if _, err := r.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if string(head) != sections.Magic {
+	if string(head) != Magic {
 		return nil, &rawformat.Error{Off: 0, What: "archive", Err: rawformat.ErrMagic}
 	}
 	if err := a.scan(); err != nil {
