@@ -45,14 +45,3 @@ func BenchmarkSeal(b *testing.B) {
 		}
 	}
 }
-
-// go test ./chunks -bench BufferPut -count 10 | benchstat -
-func BenchmarkBufferPut(b *testing.B) {
-	buffer := testBuffer(NewLocalLimit(4<<20, 256<<10))
-	entry := entryOf(30, 'x')
-	b.SetBytes(31)
-	b.ReportAllocs()
-	for b.Loop() {
-		buffer.Put(entry)
-	}
-}

@@ -21,12 +21,11 @@ type Chunk struct {
 	image [rawformat.HeaderSize]byte // of fixed, on its way to head; here, so that opening does not allocate
 
 	links [2]link // in two lists, see list
-	room  reservation
 	ring  place
-	loan  uint64 // see LocalLimit, 0 none
 }
 
-// NewChunk returns a chunk of that capacity in heap memory, in state Created.
+// NewChunk returns a chunk of that capacity in heap memory that no ring knows. A program's
+// markers go there before it starts its recorder.
 func NewChunk(capacity int) *Chunk {
 	words := make([]uint64, (rawformat.HeaderSize+capacity+7)/8)
 	mem := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), rawformat.HeaderSize+capacity)

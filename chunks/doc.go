@@ -21,10 +21,9 @@
 //
 // A [Chunk] has one writer at a time and goes through these states:
 //
-//	Created -> InUse -> (Full) -> Done -> Recycled -> InUse -> ...
+//	Created -> InUse -> Done -> InUse -> ...
 //
-// A chunk file skips the last: it is put to use again at once. The state in
-// the header informs; what a reader goes by is the epoch, which is 0 while the
+// The state in the header informs; what a reader goes by is the epoch, which is 0 while the
 // chunk is being opened (rawformat says in which order), and the commit word.
 //
 // # Ring
@@ -113,16 +112,6 @@
 // .new. They count against the limit, each is at most [rawformat.MaxTraceFile] long,
 // and who writes one more removes the oldest ones for it; of an instance that is
 // dead those go that were written before the chunks that go.
-//
-// # Buffer
-//
-// A [Buffer] is the same in heap memory, with the semantics of the Gecko
-// Profiler's chunked buffer: blocks straddle chunks, which come from a
-// [Manager]: [Single] has one chunk, [LocalLimit] discards the oldest released
-// ones, the first to be done first, and keeps two of them for use again. A buffer
-// of one chunk can be the value of a field ([ReadNested]).
-// Unlike Gecko's, its range end counts the unused end of a chunk that had no
-// follower, and reading goes on behind it.
 //
 // # Reading
 //

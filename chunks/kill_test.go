@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 
 	"gprof/rawformat"
@@ -26,7 +27,7 @@ func recordUntilKilled(t *testing.T, dir string) {
 	}
 	w := &ringWriter{r: r}
 	for i := 0; ; i++ {
-		if !w.log(string(entryOf(i%200, 'x'))) {
+		if !w.log(strings.Repeat("x", i%200)) {
 			t.Fatal("no chunk")
 		}
 		index := w.put[len(w.put)-1].index
