@@ -3,8 +3,8 @@
 //
 // This comment is the specification. [Kinds] is its table of blocks; the
 // writer, the reader, the text twin, the fixtures and the fuzz targets are
-// all driven by that table. The format's version is 0 and may still change.
-// All fixed-width integers are little-endian.
+// all driven by that table. All fixed-width integers are little-endian.
+// Version 1 is what this comment says; see Versions for what may still change.
 //
 // # Integers and strings
 //
@@ -286,7 +286,24 @@
 // CRC-32C (Castagnoli). "Seeded with a and b" means: the CRC of the 16 bytes a
 // X, b X, continued over the data.
 //
-// # Version history
+// # Versions
 //
-//	0  2026-11  under construction
+//	0  2026-11       until the first release
+//	1  first release the same bytes; the number in the headers rises
+//
+// Until the first release a byte may still change where a test shows that it is
+// wrong. From version 1 on:
+//
+//   - A kind keeps its number, and its fields keep their order, types and meaning.
+//     Headers, slots and rings keep their offsets. The commit word, the index,
+//     page seals and CRCs keep their meaning.
+//   - There may be new kinds, new fields behind the last one of a kind, new keys of
+//     meta, new flags that a reader may ignore, and new files in a directory. A
+//     reader passes over what it does not know, and counts it. [Spec.Introduced]
+//     says which version brought a kind.
+//   - A change that an older reader would read wrongly is a new version. A reader
+//     refuses a version above its own ([ErrVersion]) and reads all below it.
+//   - Limits (Max…) may be raised by a new version only.
+//
+// Recordings and vectors of a released version stay among the fixtures as they are.
 package rawformat
