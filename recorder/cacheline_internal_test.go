@@ -17,7 +17,7 @@ func TestCacheLines(t *testing.T) {
 		return // processors of 64 bits are those that the assembly is for
 	}
 	var read []string
-	for f := range reflect.TypeFor[Recorder]().Fields() {
+	for f := range reflect.TypeFor[Recording]().Fields() {
 		if f.Offset < 2*cacheLine {
 			read = append(read, f.Name)
 		}

@@ -33,7 +33,7 @@ func CaptureStack() Stack {
 }
 
 // in is the stack as r has it: none if r would have captured it in another way.
-func (s *Stack) in(r *Recorder) []uintptr {
+func (s *Stack) in(r *Recording) []uintptr {
 	if s.walked != (r.unwalked == nil) {
 		return nil
 	}

@@ -18,7 +18,7 @@ func (r *Recorder) chooseCPU(p *plan) {
 	if p.CPU != CPUSignal && p.CPU != CPUAny {
 		return
 	}
-	err := r.sampler.open(r, p.SampleHz, p.StackDepth)
+	err := r.sampler.open(&r.Keeper, p.SampleHz, p.StackDepth)
 	if err == nil {
 		r.cpu, r.cpuTest = CPUSignal, r.sampler.describe(p.SampleHz)
 		return
@@ -44,10 +44,10 @@ func (m CPUMode) String() string {
 }
 
 // samplePeriod is what a sample stands for, in ns of CPU time; 0 none.
-func (r *Recorder) samplePeriod() int64 {
-	switch r.cpu {
+func (k *Keeper) samplePeriod() int64 {
+	switch k.cpu {
 	case CPUSignal:
-		return r.sampler.samplePeriod()
+		return k.sampler.samplePeriod()
 	case CPUPprof:
 		return int64(samplingInterval)
 	}

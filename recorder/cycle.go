@@ -59,7 +59,7 @@ func (m *cycleMeter) rest() { m.resting = true }
 
 // round records the cycles that have ended since the last one. It does not stop
 // the world.
-func (m *cycleMeter) round(r *Recorder, now Time) {
+func (m *cycleMeter) round(r *Recording, now Time) {
 	metrics.Read(m.samples[:])
 	cycles := int64(number64(&m.samples[readCycles]))
 	if cycles == m.seen && !m.resting {
@@ -90,7 +90,7 @@ func (m *cycleMeter) took(cycles int64) time.Duration {
 
 // write records a cycle that ended at a time of day. Whatever became of that
 // meanwhile, cycles don't overlap.
-func (m *cycleMeter) write(r *Recorder, cycle int64, end time.Time, paused, marking time.Duration, latest bool) {
+func (m *cycleMeter) write(r *Recording, cycle int64, end time.Time, paused, marking time.Duration, latest bool) {
 	now := r.clock.anchor()
 	ago := uint64(max(0, now.Realtime-end.UnixNano()))
 	at := max(m.last, now.Monotonic-min(ago, now.Monotonic))

@@ -25,7 +25,7 @@ func isCut(calls []uintptr, most int) bool {
 
 // locateRecord is locate for a stack of the runtime's records of the heap and of
 // goroutines.
-func (r *Recorder) locateRecord(calls []uintptr) []location {
+func (r *Recording) locateRecord(calls []uintptr) []location {
 	leafFirst := locate(calls)
 	if isCut(calls, maxPublic) {
 		r.lose(rawformat.LostDeep, 1, 0)
@@ -35,7 +35,7 @@ func (r *Recorder) locateRecord(calls []uintptr) []location {
 }
 
 // markTruncated marks the stacks that the runtime's CPU profile has cut.
-func (p *cpuProfile) markTruncated(r *Recorder) {
+func (p *cpuProfile) markTruncated(r *Recording) {
 	for i := range p.samples {
 		s, functions := &p.samples[i], 0
 		for _, l := range s.stack {

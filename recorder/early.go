@@ -21,7 +21,7 @@ const (
 )
 
 // early is the recorder before Start; nil: there is none.
-var early atomic.Pointer[Recorder]
+var early atomic.Pointer[Recording]
 
 // StartEarly is for package early: markers are kept in memory from now on, 256 KiB
 // of them, until Start takes them over. It does nothing where a recorder has been
@@ -37,7 +37,7 @@ func StartEarly() {
 	if early.Load() != nil {
 		return
 	}
-	r := &Recorder{instance: newInstance(), features: FeatureMarkers | FeatureStacks}
+	r := &Recording{instance: newInstance(), features: FeatureMarkers | FeatureStacks}
 	r.findTricks()
 	r.defined.Store(^uint32(0) - 1) // all that is: ids are the process'
 	r.shards = make([]shard, earlyShards)
@@ -62,7 +62,7 @@ type heir struct {
 }
 
 // takeOverEarly makes r the heir of the early recorder, if there is one.
-func (r *Recorder) takeOverEarly() {
+func (r *Recording) takeOverEarly() {
 	e := early.Swap(nil)
 	if e == nil {
 		return
@@ -79,7 +79,7 @@ func (r *Recorder) takeOverEarly() {
 }
 
 // giveUpEarly is for a Start that fails: there may be another one.
-func (r *Recorder) giveUpEarly() {
+func (r *Recording) giveUpEarly() {
 	if r.early != nil {
 		early.Store(r.early)
 	}
@@ -88,7 +88,7 @@ func (r *Recorder) giveUpEarly() {
 // inherit writes what is new in the early recorder's shards, and counts what it
 // lost. A marker that found it just before r was there may still be on its way:
 // for some time it is looked after.
-func (r *Recorder) inherit() {
+func (r *Recording) inherit() {
 	if r.early == nil {
 		return
 	}
@@ -107,7 +107,7 @@ func (r *Recorder) inherit() {
 
 // disinherit takes what is left in the early recorder's shards, and keeps them
 // locked: nothing gets into them any more.
-func (r *Recorder) disinherit() {
+func (r *Recording) disinherit() {
 	r.heirs = slices.DeleteFunc(r.heirs, func(h heir) bool {
 		taken := h.take()
 		if taken {
@@ -128,7 +128,7 @@ func (h *heir) take() bool {
 }
 
 // replay writes the blocks of a shard that is taken.
-func (r *Recorder) replay(h *heir) {
+func (r *Recording) replay(h *heir) {
 	for h.at < h.from.offset() {
 		rest := h.from.payload[h.at:h.from.offset()]
 		n, size, err := rawformat.ReadUint(rest)
@@ -143,7 +143,7 @@ func (r *Recorder) replay(h *heir) {
 	}
 }
 
-func (r *Recorder) replayBlock(h *heir, k rawformat.Kind, body []byte) {
+func (r *Recording) replayBlock(h *heir, k rawformat.Kind, body []byte) {
 	c := rawformat.NewCursor(body, 0)
 	switch k {
 	case rawformat.KindSync:
@@ -181,7 +181,7 @@ func callsOf(pcs []uint64) []uintptr {
 }
 
 // again writes a block whose fields are those before its time and those behind it.
-func (r *Recorder) again(h *heir, k rawformat.Kind, before, behind []byte) {
+func (r *Recording) again(h *heir, k rawformat.Kind, before, behind []byte) {
 	s := r.acquirePatiently()
 	size := uint32(len(before) + len(behind) + markerRoom + 2*10*len(h.raw))
 	if s == nil || !r.turnWithStack(s, size, h.of, h.time, h.raw) {

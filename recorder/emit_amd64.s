@@ -15,10 +15,10 @@ TEXT ·emit(SB), NOSPLIT|NOFRAME, $0-48
 	JZ    other
 	TESTQ R9, R9
 	JZ    other
-	MOVL  Recorder_defined(R8), AX
+	MOVL  Recording_defined(R8), AX
 	CMPL  definition_plainSeq(R9), AX
 	JHI   other
-	CMPL  (Recorder_clock+clock_counter)(R8), $0
+	CMPL  (Recording_clock+clock_counter)(R8), $0
 	JEQ   uncounted
 
 counted:
@@ -28,18 +28,18 @@ counted:
 	JNZ   track
 
 own: // the shard, as takeOwn does it
-	MOVQ  (Recorder_route+route_m)(R8), AX
+	MOVQ  (Recording_route+route_m)(R8), AX
 	TESTQ AX, AX
 	JZ    other
 	MOVQ  (TLS), BX
 	MOVQ  (BX)(AX*1), AX
-	MOVQ  (Recorder_route+route_p)(R8), DX
+	MOVQ  (Recording_route+route_p)(R8), DX
 	MOVQ  (AX)(DX*1), AX
 	MOVL  (AX), R11
-	CMPQ  R11, (Recorder_own+8)(R8)
+	CMPQ  R11, (Recording_own+8)(R8)
 	JCC   other
 	IMULQ $shard__size, R11
-	ADDQ  Recorder_own(R8), R11
+	ADDQ  Recording_own(R8), R11
 	CMPL  shard_lock(R11), $0
 	JNE   other
 	MOVL  $1, shard_lock(R11)
@@ -47,7 +47,7 @@ own: // the shard, as takeOwn does it
 	JNE   leave
 
 	// There is room, and the context is the same.
-	MOVQ  Recorder_goroutines(R8), DX
+	MOVQ  Recording_goroutines(R8), DX
 	TESTQ DX, DX
 	JZ    unknown
 	MOVQ  (BX)(DX*1), DX

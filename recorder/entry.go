@@ -33,7 +33,7 @@ func (h handle) record(kind rawformat.Kind, a, b arg, more *[2]arg) {
 // early.go.
 //
 //go:noinline
-func (r *Recorder) end(s *Span) {
+func (r *Recording) end(s *Span) {
 	now := recording.Load()
 	if now != r && (now == nil || now.instance != r.instance) {
 		return
@@ -57,7 +57,7 @@ func (h handle) since(begin Time, a, b arg, more *[2]arg) {
 // mark writes a marker, the long way. begin is that of an interval.
 //
 //go:noinline
-func (r *Recorder) mark(h handle, kind rawformat.Kind, now, begin tick, a, b arg, more *[2]arg) {
+func (r *Recording) mark(h handle, kind rawformat.Kind, now, begin tick, a, b arg, more *[2]arg) {
 	if !r.has(h) {
 		return
 	}
@@ -80,7 +80,7 @@ func (r *Recorder) mark(h handle, kind rawformat.Kind, now, begin tick, a, b arg
 // markN is mark of an event with any number of fields.
 //
 //go:noinline
-func (r *Recorder) markN(h handle, kind rawformat.Kind, now, begin tick, values []Arg) {
+func (r *Recording) markN(h handle, kind rawformat.Kind, now, begin tick, values []Arg) {
 	if !r.has(h) {
 		return
 	}
@@ -96,7 +96,7 @@ func (r *Recorder) markN(h handle, kind rawformat.Kind, now, begin tick, values 
 }
 
 // who is the calling goroutine, on the track that the event is aimed at.
-func (r *Recorder) who(h handle) (of who) {
+func (r *Recording) who(h handle) (of who) {
 	if h.track != nil {
 		of.track = r.track(h.track)
 	}
@@ -106,7 +106,7 @@ func (r *Recorder) who(h handle) (of who) {
 
 // has reports whether the event is defined in this recording. One for which there
 // was no room is counted.
-func (r *Recorder) has(h handle) bool {
+func (r *Recording) has(h handle) bool {
 	if h.d == nil {
 		return false
 	}
@@ -141,7 +141,7 @@ const markerRoom = 96
 
 // write writes the marker, and the pcs of a stack that has no id yet. False: its
 // stack has no id in the dictionary of the shard's chunk.
-func (r *Recorder) write(m *marker, raw []uint64) (done bool) {
+func (r *Recording) write(m *marker, raw []uint64) (done bool) {
 	if r.exposed == nil {
 		return r.writeMarker(m, raw)
 	}
@@ -150,7 +150,7 @@ func (r *Recorder) write(m *marker, raw []uint64) (done bool) {
 	return done
 }
 
-func (r *Recorder) writeMarker(m *marker, raw []uint64) bool {
+func (r *Recording) writeMarker(m *marker, raw []uint64) bool {
 	s := r.enter()
 	if s != nil && m.stack > 1 && m.generation != uint32(s.generation) {
 		leave(s)
@@ -169,7 +169,7 @@ const maxRaw = 300
 
 // turnWithStack is turn, and writes a stack block for the block that follows.
 // size is that of both; raw has at most maxRaw pcs.
-func (r *Recorder) turnWithStack(s *shard, size uint32, of who, now tick, raw []uint64) bool {
+func (r *Recording) turnWithStack(s *shard, size uint32, of who, now tick, raw []uint64) bool {
 	for r.turn(s, size, of, now) {
 		if len(raw) == 0 {
 			return true
@@ -241,12 +241,12 @@ func (v *Arg) size() uint32 {
 
 // entry writes a block of the recorder's own: a time and fields of type U, or S
 // as their zig-zag form.
-func (r *Recorder) entry(k rawformat.Kind, at tick, fields ...uint64) {
+func (r *Recording) entry(k rawformat.Kind, at tick, fields ...uint64) {
 	r.put(r.acquirePatiently(), k, 0, at, fields...)
 }
 
 // put is entry in a shard that was just locked; nil: none could be.
-func (r *Recorder) put(s *shard, k rawformat.Kind, track uint32, at tick, fields ...uint64) {
+func (r *Recording) put(s *shard, k rawformat.Kind, track uint32, at tick, fields ...uint64) {
 	if s == nil || !r.turn(s, uint32(16+10*len(fields)), who{track: track}, at) {
 		return
 	}
@@ -259,7 +259,7 @@ func (r *Recorder) put(s *shard, k rawformat.Kind, track uint32, at tick, fields
 }
 
 // log writes a line for whoever reads the recording.
-func (r *Recorder) log(level rawformat.LogLevel, text string) {
+func (r *Recording) log(level rawformat.LogLevel, text string) {
 	now := r.clock.now()
 	s := r.acquirePatiently()
 	if s == nil || !r.turn(s, maxString+32, who{}, now) {
@@ -272,7 +272,7 @@ func (r *Recorder) log(level rawformat.LogLevel, text string) {
 
 // lose counts what was dropped. The housekeeper writes it into the recording
 // when there is room.
-func (r *Recorder) lose(why rawformat.LostReason, count, bytes uint64) {
+func (r *Recording) lose(why rawformat.LostReason, count, bytes uint64) {
 	r.lost[why].count.Add(count)
 	r.lost[why].bytes.Add(bytes)
 }

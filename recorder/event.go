@@ -64,7 +64,7 @@ const (
 // one that is never ended leaves no trace.
 type Span struct {
 	h     handle
-	r     *Recorder // nil: nothing recorded
+	r     *Recording // nil: nothing recorded
 	begin tick
 	a, b  arg
 	more  [2]arg

@@ -50,7 +50,7 @@ func goroutineAt(offset uintptr) uint64
 // assembly: so that is all that it takes to have the lock alone.
 //
 //go:noescape
-func takeOwn(r *Recorder) (s *shard, counter, goroutine uint64)
+func takeOwn(r *Recording) (s *shard, counter, goroutine uint64)
 
 // release stores a word after everything that was stored before.
 //

@@ -35,28 +35,28 @@ TEXT ·processorBy(SB), NOSPLIT|NOFRAME, $0-20
 	MOVL AX, ret+16(FP)
 	RET
 
-// func takeOwn(r *Recorder) (s *shard, counter, goroutine uint64)
+// func takeOwn(r *Recording) (s *shard, counter, goroutine uint64)
 TEXT ·takeOwn(SB), NOSPLIT|NOFRAME, $0-32
 	MOVQ r+0(FP), CX
-	MOVQ (Recorder_route+route_m)(CX), AX
+	MOVQ (Recording_route+route_m)(CX), AX
 	TESTQ AX, AX
 	JZ   none
 	MOVQ (TLS), BX
 	MOVQ (BX)(AX*1), AX
-	MOVQ (Recorder_route+route_p)(CX), DX
+	MOVQ (Recording_route+route_p)(CX), DX
 	MOVQ (AX)(DX*1), AX
 	MOVLQZX (AX), AX
-	CMPQ AX, (Recorder_own+8)(CX)
+	CMPQ AX, (Recording_own+8)(CX)
 	JCC  none
 	IMULQ $shard__size, AX
-	ADDQ Recorder_own(CX), AX
+	ADDQ Recording_own(CX), AX
 	CMPL shard_lock(AX), $0
 	JNE  none
 	MOVL $1, shard_lock(AX)
 	CMPL shard_shut(AX), $0
 	JNE  shut
 	MOVQ AX, s+8(FP)
-	MOVQ Recorder_goroutines(CX), DX
+	MOVQ Recording_goroutines(CX), DX
 	TESTQ DX, DX
 	JZ   unknown
 	MOVQ (BX)(DX*1), DX
@@ -64,7 +64,7 @@ TEXT ·takeOwn(SB), NOSPLIT|NOFRAME, $0-32
 unknown:
 	MOVQ DX, goroutine+24(FP)
 	XORL AX, AX
-	CMPL (Recorder_clock+clock_counter)(CX), $0
+	CMPL (Recording_clock+clock_counter)(CX), $0
 	JEQ  unread
 	RDTSC
 	SHLQ $32, DX

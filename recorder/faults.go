@@ -16,7 +16,7 @@ import (
 
 // contain runs f, the recorder's own work on a goroutine of the host. A panic in it, be
 // it a fault or a bug, ends the recording with that error, and nothing else.
-func (r *Recorder) contain(f func()) error {
+func (r *Recording) contain(f func()) error {
 	err := guarded(func() error { f(); return nil })
 	if err != nil {
 		r.fail(err)
@@ -44,7 +44,7 @@ func failure(p any) error {
 }
 
 // describeFaults is what meta says.
-func (r *Recorder) describeFaults() string {
+func (r *Recording) describeFaults() string {
 	if r.exposed != nil {
 		return fmt.Sprintf("a file that is cut short ends the recording: %v", r.exposed)
 	}
@@ -53,32 +53,32 @@ func (r *Recorder) describeFaults() string {
 
 // replaceCut takes chunks and stack rings out of use whose files were cut short.
 // It is the housekeeper's.
-func (r *Recorder) replaceCut() {
+func (k *Keeper) replaceCut() {
 	faults := chunks.Faults()
-	if faults == r.faults {
+	if faults == k.faults {
 		return
 	}
-	found := r.sampler.dropCut(r)
-	for i := range r.shards {
-		s := &r.shards[i]
+	found := k.sampler.dropCut(k)
+	for i := range k.shards {
+		s := &k.shards[i]
 		if s.lag.Load() == 0 {
 			continue
 		}
-		if !r.claim(s) {
-			faults = r.faults // once more, next time
+		if !k.claim(s) {
+			faults = k.faults // once more, next time
 			continue
 		}
-		found += r.dropCut(s)
+		found += k.dropCut(s)
 		disclaim(s)
 	}
-	r.faults = faults
+	k.faults = faults
 	if found > 0 {
-		r.complain("recording", fmt.Errorf("%w: it is replaced", chunks.ErrCut))
+		k.complain("recording", fmt.Errorf("%w: it is replaced", chunks.ErrCut))
 	}
 }
 
 // dropCut retires the chunk of a shard that is taken, if its file was cut short.
-func (r *Recorder) dropCut(s *shard) int {
+func (r *Recording) dropCut(s *shard) int {
 	if s.chunk == nil || s.chunk.LostBytes() == 0 {
 		return 0
 	}

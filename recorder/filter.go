@@ -42,9 +42,9 @@ func fits(pattern, name string) bool {
 
 // filterTracks applies the recorder's filter to all tracks that there are. The
 // registry's lock is held.
-func (r *Recorder) filterTracks() {
+func (k *Keeper) filterTracks() {
 	for _, t := range defined.tracks {
-		t.unwanted.Store(!r.filter.wants(t.name))
+		t.unwanted.Store(!k.filter.wants(t.name))
 	}
 }
 
@@ -53,7 +53,7 @@ func (t *Track) isUnwanted() bool { return t != nil && t.unwanted.Load() }
 
 // leavesOut reports whether the filter leaves out what is on the track of that
 // name; "" is no track.
-func (r *Recorder) leavesOut(name string) bool { return name != "" && !r.filter.wants(name) }
+func (k *Keeper) leavesOut(name string) bool { return name != "" && !k.filter.wants(name) }
 
 // describe is what meta says, "" of no filter.
 func (f trackFilter) describe() string {

@@ -23,14 +23,14 @@ type outgrown struct {
 // maxGeneration is the highest number that a chunk's header has room for.
 const maxGeneration = 1<<16 - 1
 
-func (r *Recorder) createDict(generation uint16) (*chunks.RecordFile, error) {
-	r.generation = generation
-	r.known.forget(generation)
-	return chunks.CreateDict(r.dir, r.instance, uint32(generation), uint32(os.Getpid()))
+func (k *Keeper) createDict(generation uint16) (*chunks.RecordFile, error) {
+	k.generation = generation
+	k.known.forget(generation)
+	return chunks.CreateDict(k.dir, k.instance, uint32(generation), uint32(os.Getpid()))
 }
 
-func (r *Recorder) removeDict(generation uint16) error {
-	return chunks.RemoveDict(r.dir, uint32(generation))
+func (k *Keeper) removeDict(generation uint16) error {
+	return chunks.RemoveDict(k.dir, uint32(generation))
 }
 
 // turnDictionary begins a new generation when the dictionary has outgrown its
@@ -42,67 +42,67 @@ func (r *Recorder) removeDict(generation uint16) error {
 //     to a writer that has been turned, sees it by the generation, and writes pcs.
 //  3. Each writer is turned: its chunk is closed, its next one names the new
 //     generation. Nothing can be defined until all of them are, or are shut.
-func (r *Recorder) turnDictionary() {
-	if !r.turnWriters() {
+func (k *Keeper) turnDictionary() {
+	if !k.turnWriters() {
 		return
 	}
-	r.buryDictionaries()
-	if len(r.outgrown) > 0 && !r.dict.isCut() || r.generation == maxGeneration || !r.dict.isOutgrown() || !r.turning.TryLock() {
+	k.buryDictionaries()
+	if len(k.outgrown) > 0 && !k.dict.isCut() || k.generation == maxGeneration || !k.dict.isOutgrown() || !k.turning.TryLock() {
 		return
 	}
-	defer r.turning.Unlock()
+	defer k.turning.Unlock()
 	defined.mu.Lock()
 	defer defined.mu.Unlock()
-	old := outgrown{r.generation, r.dict.size()}
-	if r.dict.isCut() {
-		r.lose(rawformat.LostCut, 1, uint64(old.size))
-		r.complain("dictionary", fmt.Errorf("%w: it is replaced", chunks.ErrCut))
+	old := outgrown{k.generation, k.dict.size()}
+	if k.dict.isCut() {
+		k.lose(rawformat.LostCut, 1, uint64(old.size))
+		k.complain("dictionary", fmt.Errorf("%w: it is replaced", chunks.ErrCut))
 	}
-	next, err := chunks.CreateDict(r.dir, r.instance, uint32(old.generation)+1, uint32(os.Getpid()))
+	next, err := chunks.CreateDict(k.dir, k.instance, uint32(old.generation)+1, uint32(os.Getpid()))
 	if err == nil {
-		err = r.dict.turn(next, slices.Concat(defined.records, r.meter.defined))
+		err = k.dict.turn(next, slices.Concat(defined.records, k.meter.defined))
 	}
 	if err != nil {
-		r.complain("dictionary", errors.Join(err, r.removeDict(old.generation+1)))
+		k.complain("dictionary", errors.Join(err, k.removeDict(old.generation+1)))
 		return
 	}
-	r.generation++
-	r.outgrown = append(r.outgrown, old)
-	r.defined.Store(uint32(len(defined.records)))
-	r.known.forget(r.generation)
-	r.turnWriters()
+	k.generation++
+	k.outgrown = append(k.outgrown, old)
+	k.defined.Store(uint32(len(defined.records)))
+	k.known.forget(k.generation)
+	k.turnWriters()
 }
 
 // turnWriters turns the writers that name an older generation, and reports whether
 // all are turned. One that is at work, perhaps without its thread, is not waited
 // for: it stays shut, and is turned in a later round. The block that it writes knows
 // nothing that is defined from now on.
-func (r *Recorder) turnWriters() (all bool) {
+func (k *Keeper) turnWriters() (all bool) {
 	all = true
-	for i := range r.shards {
-		s := &r.shards[i]
-		if s.generation == r.generation {
+	for i := range k.shards {
+		s := &k.shards[i]
+		if s.generation == k.generation {
 			continue
 		}
-		if !r.seize(s) {
+		if !k.seize(s) {
 			all = false
 			continue
 		}
-		r.retire(s)
-		s.generation = r.generation
+		k.retire(s)
+		s.generation = k.generation
 		disclaim(s)
 	}
 	return all
 }
 
 // buryDictionaries removes the dictionaries that no chunk names.
-func (r *Recorder) buryDictionaries() {
-	r.outgrown = slices.DeleteFunc(r.outgrown, func(o outgrown) bool {
-		if r.ring.Names(o.generation) {
+func (k *Keeper) buryDictionaries() {
+	k.outgrown = slices.DeleteFunc(k.outgrown, func(o outgrown) bool {
+		if k.ring.Names(o.generation) {
 			return false
 		}
-		r.complain("dictionary", r.removeDict(o.generation))
-		r.ring.Charge(-o.size)
+		k.complain("dictionary", k.removeDict(o.generation))
+		k.ring.Charge(-o.size)
 		return true
 	})
 }

@@ -148,32 +148,32 @@ func (t *tracer) past(now Time) Time {
 }
 
 // waitFor waits that long; false: the recorder is being stopped.
-func (r *Recorder) waitFor(d time.Duration) bool {
+func (k *Keeper) waitFor(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-r.quit:
+	case <-k.quit:
 		return false
 	}
 }
 
 // keepTrace writes what the flight recorder holds, after it has made room.
-func (r *Recorder) keepTrace(flight *trace.FlightRecorder) (chunks.Trace, error) {
-	t := &r.tracer
+func (k *Keeper) keepTrace(flight *trace.FlightRecorder) (chunks.Trace, error) {
+	t := &k.tracer
 	limit := windowLimit(t.share.Load())
-	if err := t.makeRoom(r, limit); err != nil {
+	if err := t.makeRoom(k, limit); err != nil {
 		return chunks.Trace{}, err
 	}
-	charging := &chargingWriter{ring: r.ring}
-	file, err := chunks.WriteTrace(r.dir, t.next, limit, func(w io.Writer) error {
+	charging := &chargingWriter{ring: k.ring}
+	file, err := chunks.WriteTrace(k.dir, t.next, limit, func(w io.Writer) error {
 		charging.w = w
 		_, err := flight.WriteTo(charging)
 		return err
 	})
 	if err != nil {
-		r.ring.Charge(-charging.charged)
+		k.ring.Charge(-charging.charged)
 		return file, err
 	}
 	t.next++
@@ -197,15 +197,15 @@ func (w *chargingWriter) Write(b []byte) (int, error) {
 }
 
 // makeRoom removes the oldest windows, until one more fits.
-func (t *tracer) makeRoom(r *Recorder, size int64) error {
+func (t *tracer) makeRoom(k *Keeper, size int64) error {
 	for len(t.kept) > 0 && t.occupied+size > max(t.share.Load()/traceShare, size) {
 		oldest := t.kept[0]
-		if err := chunks.RemoveTrace(r.dir, oldest); err != nil {
+		if err := chunks.RemoveTrace(k.dir, oldest); err != nil {
 			return err
 		}
 		t.kept = t.kept[1:]
 		t.occupied -= oldest.Size
-		r.ring.Charge(-oldest.Size)
+		k.ring.Charge(-oldest.Size)
 	}
 	return nil
 }

@@ -67,26 +67,26 @@ type heapSite struct {
 }
 
 // round states what there is to state, some sites at a time.
-func (h *heapMeter) round(r *Recorder, now Time) {
+func (h *heapMeter) round(k *Keeper, now Time) {
 	if h.period == 0 {
 		return
 	}
-	start, end := r.ring.RangeStart(), r.ring.RangeEnd()
+	start, end := k.ring.RangeStart(), k.ring.RangeEnd()
 	switch {
 	case len(h.left) > 0:
 	case now >= h.due:
-		h.most = int(min(maxSites, r.limit/siteShare))
+		h.most = int(min(maxSites, k.limit/siteShare))
 		h.look()
 		h.next(now, Now()-now)
-		h.floor = middle(r)
+		h.floor = middle(k.Recording)
 	case h.floor < start+(end-start)/4:
 		h.left = h.records[:h.known] // some will be discarded soon
-		h.floor = middle(r)
+		h.floor = middle(k.Recording)
 	}
 	if len(h.left) > 0 {
-		h.state(r, sitesPerRound)
+		h.state(k, sitesPerRound)
 	}
-	r.spent.samples.Add(int64(Now() - now))
+	k.spent.samples.Add(int64(Now() - now))
 }
 
 // next settles when the next look is. As with those of a [gauge], one may have taken
@@ -98,19 +98,19 @@ func (h *heapMeter) next(now, took Time) {
 }
 
 // middle is that of the ring: what lies before it is restated.
-func middle(r *Recorder) uint64 {
+func middle(r *Recording) uint64 {
 	start, end := r.ring.RangeStart(), r.ring.RangeEnd()
 	return start + (end-start)/2
 }
 
 // last states all there is at the end.
-func (h *heapMeter) last(r *Recorder) {
+func (h *heapMeter) last(k *Keeper) {
 	if h.period == 0 {
 		return
 	}
-	h.state(r, len(h.left))
+	h.state(k, len(h.left))
 	h.look()
-	h.state(r, len(h.left))
+	h.state(k, len(h.left))
 }
 
 // look takes the heap profile. It is that of a cycle of the garbage collector, so
@@ -192,7 +192,7 @@ func keyOfSite(rec *runtime.MemProfileRecord) site {
 
 // state writes up to n sites that have something to say. Those of the first look
 // say what was before the recording.
-func (h *heapMeter) state(r *Recorder, n int) {
+func (h *heapMeter) state(r *Keeper, n int) {
 	if h.crowded && !h.warned {
 		h.warned = true
 		r.log(rawformat.LogWarn, fmt.Sprintf("heap: memory is allocated at more than %d sites; no samples of those that came last", h.most))
@@ -203,7 +203,7 @@ func (h *heapMeter) state(r *Recorder, n int) {
 			s.row = sampleRow{} // its stack was of the last generation
 		}
 	}
-	middle := middle(r)
+	middle := middle(r.Recording)
 	for ; n > 0 && len(h.left) > 0; h.left = h.left[1:] {
 		rec := &h.left[0]
 		k := keyOfSite(rec)
@@ -227,11 +227,11 @@ func (h *heapMeter) state(r *Recorder, n int) {
 }
 
 // rowOf is the row of a stack.
-func (r *Recorder) rowOf(stack []location) sampleRow { return r.sampleRow(&cpuSample{stack: stack}) }
+func (k *Keeper) rowOf(stack []location) sampleRow { return k.sampleRow(&cpuSample{stack: stack}) }
 
 // writeSite writes what a site has to say. If there is no room, which is counted,
 // the site will say it after the next look. False: no writer was free.
-func (r *Recorder) writeSite(s *heapSite, size int64) bool {
+func (r *Recording) writeSite(s *heapSite, size int64) bool {
 	w := r.acquireAny()
 	if w == nil {
 		return false

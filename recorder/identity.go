@@ -101,7 +101,7 @@ func (p *plan) metaProgram(add func(string, any)) {
 	}
 }
 
-func (r *Recorder) metaClock(add func(string, any)) {
+func (r *Recording) metaClock(add func(string, any)) {
 	start := r.clock.anchor()
 	if r.early != nil {
 		ago := Now() - r.early.begun
@@ -160,7 +160,7 @@ func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 }
 
 // describeWriters is what meta says of them.
-func (r *Recorder) describeWriters() string {
+func (r *Recording) describeWriters() string {
 	if r.unowned != nil {
 		return fmt.Sprintf("%d shared; none of processors: %v", len(r.shared), r.unowned)
 	}

@@ -361,7 +361,7 @@ func TestDivide(t *testing.T) {
 		{160 << 10, 256 << 10, 64 << 10, false},
 		{128 << 10, 64 << 10, 0, true},
 	} {
-		r := Recorder{limit: tt.limit}
+		r := Recorder{Keeper: Keeper{Recording: &Recording{}, limit: tt.limit}}
 		size, err := r.divide(tt.chunk)
 		if size != tt.wantSize || errors.Is(err, ErrSmall) != tt.wantError {
 			t.Errorf("limit %d, chunk %d: %d, %v, want %d", tt.limit, tt.chunk, size, err, tt.wantSize)
@@ -374,7 +374,7 @@ func TestDivide(t *testing.T) {
 
 // The lock is one exchange: a second taker does not get it.
 func TestAcquire(t *testing.T) {
-	var r Recorder
+	var r Recording
 	r.shared, r.mask = make([]shard, 4), 1
 	taken := map[*shard]bool{}
 	for range 4 {

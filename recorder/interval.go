@@ -8,7 +8,7 @@ import (
 
 // endPlain records an interval of at most two numbers: what emit is to the other
 // markers. It is called only where a writer can't meet a file that was cut short.
-func (r *Recorder) endPlain(s *Span) {
+func (r *Recording) endPlain(s *Span) {
 	track := uint32(0)
 	if s.h.track != nil {
 		track = r.track(s.h.track)
@@ -70,7 +70,7 @@ func putPlain(p unsafe.Pointer, n uintptr, h holding, v uint64) uintptr {
 }
 
 // readBoth is what takeOwn reads beside the shard.
-func (r *Recorder) readBoth() (counter, goroutine uint64) {
+func (r *Recording) readBoth() (counter, goroutine uint64) {
 	if r.clock.counter.Load() {
 		counter = readCounter()
 	}

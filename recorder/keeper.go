@@ -3,6 +3,7 @@ package recorder
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,54 @@ const (
 	learnEvery    = 10 * time.Second // new mappings and threads
 )
 
+// Keeper looks after a recording in a goroutine of its own: it prepares chunks, takes
+// samples, states counters and the heap, and takes part in the session.
+type Keeper struct {
+	*Recording
+
+	dir    string // of this instance
+	limit  int64
+	filter trackFilter
+
+	dict       *dictionary
+	refused    int         // definitions up to here were written or counted as lost; under defined.mu
+	turning    sync.Mutex  // held while ids of the dictionary are on their way into chunks, but by writers and the keeper
+	generation uint16      // of the dictionary
+	outgrown   []outgrown  // dictionaries before it
+	taken      freshStacks // being interned
+
+	member        membership
+	meter         meter
+	heap          heapMeter
+	pages         pageKeeper
+	waits         waitMeter
+	sampler       sampler
+	tracer        tracer
+	hook          hook
+	counterPeriod Time                    // 0: none
+	complained    bool                    // of the disk
+	slowed        bool                    // the counter has jumped
+	resting       bool                    // stopped by the session
+	faults        uint32                  // of [chunks.Faults], those that were looked into
+	cpu           CPUMode                 // in use
+	sampledBy     atomic.Pointer[string]  // what Stats says of it
+	trouble       atomic.Pointer[trouble] // the last one
+	spent         spent
+
+	shift     chan struct{}      // to the CPU sampler: paused or resumed
+	learning  atomic.Bool        // again
+	mapped    chan struct{}      // closed when the modules are in the dictionary
+	quit      chan struct{}      // closed by Stop
+	drains    chan chan struct{} // see drainNow
+	crew      sync.WaitGroup
+	switching sync.Mutex // one of Pause, Resume and Stop at a time
+	pausers   pausers    // who asks to pause; under switching
+	paused    atomic.Bool
+	unsampled atomic.Bool // by PauseSampling
+	sampling  atomic.Bool // the CPU sampler is at work
+	stopped   bool
+}
+
 // chores is what the housekeeper does besides the ring's upkeep, when it is due.
 type chores struct{ counters, overhead, anchor, learn Time }
 
@@ -32,43 +81,43 @@ type spent struct {
 // keepHouse runs until Stop. It has a thread of its own, and comes by itself often
 // enough as a rule; a writer wakes it when the ring may still grow and the chunks
 // that were prepared run out.
-func (r *Recorder) keepHouse() {
+func (k *Keeper) keepHouse() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var due chores
 	var pace pace
 	for {
-		r.maintain()
-		r.work(&due)
-		r.drain()
-		r.lookAfterEarly()
+		k.maintain()
+		k.work(&due)
+		k.drain()
+		k.lookAfterEarly()
 		select {
-		case <-r.quit:
-			r.workLast()
+		case <-k.quit:
+			k.workLast()
 			return
 		default:
 		}
-		r.nap.sleep(min(pace.next(r.ring.RangeEnd(), burst/16), r.sampler.longestSleep()))
+		k.nap.sleep(min(pace.next(k.ring.RangeEnd(), burst/16), k.sampler.longestSleep()))
 	}
 }
 
 // workLast states how things are at the end.
-func (r *Recorder) workLast() {
-	if r.paused.Load() {
+func (k *Keeper) workLast() {
+	if k.paused.Load() {
 		return
 	}
-	if r.isMapped() {
-		r.heap.last(r)
+	if k.isMapped() {
+		k.heap.last(k)
 	}
-	if r.counterPeriod > 0 {
-		r.meter.last(r)
+	if k.counterPeriod > 0 {
+		k.meter.last(k)
 	}
 }
 
 // lookAfterEarly takes over markers that were on their way when the recorder was
 // started. After a second none should be; one that is finds all shards taken, and is
 // counted as lost, however long it was away.
-func (r *Recorder) lookAfterEarly() {
+func (r *Recording) lookAfterEarly() {
 	if r.early == nil {
 		return
 	}
@@ -101,31 +150,31 @@ func (p *pace) next(end, much uint64) time.Duration {
 // learnModules defines what the process has mapped at the start. It is done
 // beside the housekeeper: hashing a large executable may take a while. Frames
 // wait for it.
-func (r *Recorder) learnModules() {
-	defer close(r.mapped)
-	r.dict.learn()
+func (k *Keeper) learnModules() {
+	defer close(k.mapped)
+	k.dict.learn()
 }
 
 // learnAgain defines what was mapped since, also beside the housekeeper.
-func (r *Recorder) learnAgain() {
-	if r.isMapped() && r.learning.CompareAndSwap(false, true) {
-		r.employ(func() {
-			defer r.learning.Store(false)
-			r.dict.learn()
+func (k *Keeper) learnAgain() {
+	if k.isMapped() && k.learning.CompareAndSwap(false, true) {
+		k.employ(func() {
+			defer k.learning.Store(false)
+			k.dict.learn()
 		})
 	}
 }
 
 // nextAnchor is when the clocks are read next: soon in the beginning, because of a
 // program that is killed early there is no later anchor either.
-func (r *Recorder) nextAnchor(now Time) Time {
-	return now + min(max(now-r.begun, Time(quickRound)), Time(anchorEvery))
+func (k *Keeper) nextAnchor(now Time) Time {
+	return now + min(max(now-k.begun, Time(quickRound)), Time(anchorEvery))
 }
 
 // isMapped reports whether frames can be defined.
-func (r *Recorder) isMapped() bool {
+func (k *Keeper) isMapped() bool {
 	select {
-	case <-r.mapped:
+	case <-k.mapped:
 		return true
 	default:
 		return false
@@ -133,100 +182,100 @@ func (r *Recorder) isMapped() bool {
 }
 
 // fail ends the recording; what was recorded stays. Stop still has to be called.
-func (r *Recorder) fail(err error) {
+func (r *Recording) fail(err error) {
 	r.failure.CompareAndSwap(nil, &err)
 	recording.CompareAndSwap(r, nil)
 }
 
 // maintain prepares and seals chunks, and writes what was lost.
-func (r *Recorder) maintain() {
+func (k *Keeper) maintain() {
 	before := Now()
-	r.attend()
-	r.replaceCut()
-	r.maintainRing()
-	r.releaseLaggards()
-	r.turnDictionary()
-	if !r.resting { // else Stop or the next round writes them
-		r.writeLosses()
+	k.attend()
+	k.replaceCut()
+	k.maintainRing()
+	k.releaseLaggards()
+	k.turnDictionary()
+	if !k.resting { // else Stop or the next round writes them
+		k.writeLosses()
 	}
-	r.spent.clean.Add(int64(Now() - before))
+	k.spent.clean.Add(int64(Now() - before))
 }
 
-func (r *Recorder) maintainRing() { r.complain("ring", r.ring.Maintain()) }
+func (k *Keeper) maintainRing() { k.complain("ring", k.ring.Maintain()) }
 
 // complain logs the first error of the disk's, which is full, say. The ring
 // goes on with the chunks that it has.
-func (r *Recorder) complain(what string, err error) {
+func (k *Keeper) complain(what string, err error) {
 	if err == nil {
 		return
 	}
-	r.trouble.Store(&trouble{fmt.Errorf("%s: %w", what, err), Now()})
-	if !r.complained {
-		r.complained = true
-		r.log(rawformat.LogWarn, fmt.Sprintf("%s: %v", what, err))
+	k.trouble.Store(&trouble{fmt.Errorf("%s: %w", what, err), Now()})
+	if !k.complained {
+		k.complained = true
+		k.log(rawformat.LogWarn, fmt.Sprintf("%s: %v", what, err))
 	}
 }
 
 // leaveCounter does what is to be done once the counter has jumped.
-func (r *Recorder) leaveCounter() {
-	if r.slowed || !r.clock.jumped() {
+func (k *Keeper) leaveCounter() {
+	if k.slowed || !k.clock.jumped() {
 		return
 	}
-	r.slowed = true
-	r.sampler.leaveCounter(r)
-	r.log(rawformat.LogWarn, "the processor's counter has jumped: times of the last second may be wrong; from now on the monotonic clock is read")
+	k.slowed = true
+	k.sampler.leaveCounter(k)
+	k.log(rawformat.LogWarn, "the processor's counter has jumped: times of the last second may be wrong; from now on the monotonic clock is read")
 }
 
 // sampleThreads drains what threads have sampled, or stops their timers.
-func (r *Recorder) sampleThreads() {
-	if r.samples() {
-		r.sampler.round(r)
+func (k *Keeper) sampleThreads() {
+	if k.samples() {
+		k.sampler.round(k)
 	} else {
-		r.sampler.rest(r)
+		k.sampler.rest(k)
 	}
 }
 
-func (r *Recorder) work(due *chores) {
-	r.leaveCounter()
-	if r.paused.Load() {
-		r.waits.last = 0 // nobody knows what waited meanwhile
-		r.meter.rest()
-		r.sampler.rest(r)
+func (k *Keeper) work(due *chores) {
+	k.leaveCounter()
+	if k.paused.Load() {
+		k.waits.last = 0 // nobody knows what waited meanwhile
+		k.meter.rest()
+		k.sampler.rest(k)
 		return
 	}
-	if r.isMapped() {
-		r.internStacks()
-		r.sampleThreads()
-		r.heap.round(r, Now())
-		r.waits.round(r, Now())
+	if k.isMapped() {
+		k.internStacks()
+		k.sampleThreads()
+		k.heap.round(k, Now())
+		k.waits.round(k, Now())
 	}
-	r.pages.round(r)
+	k.pages.round(k)
 	now := Now()
-	defer r.hook.round(now)
-	if r.counterPeriod > 0 && now >= due.counters {
+	defer k.hook.round(now)
+	if k.counterPeriod > 0 && now >= due.counters {
 		// Regular, without catching up on what was missed.
-		due.counters = now - now%r.counterPeriod + r.counterPeriod
-		r.meter.round(r, now)
-		r.spent.counters.Add(int64(Now() - now))
+		due.counters = now - now%k.counterPeriod + k.counterPeriod
+		k.meter.round(k, now)
+		k.spent.counters.Add(int64(Now() - now))
 	}
 	if now >= due.anchor {
-		due.anchor = r.nextAnchor(now)
-		r.writeAnchor()
+		due.anchor = k.nextAnchor(now)
+		k.writeAnchor()
 	}
 	if now >= due.learn {
 		due.learn = now + Time(learnEvery)
-		r.learnAgain()
+		k.learnAgain()
 		before := Now()
-		if r.counterPeriod > 0 {
-			r.meter.attend()
+		if k.counterPeriod > 0 {
+			k.meter.attend()
 		}
-		r.spent.threads.Add(int64(Now() - before))
+		k.spent.threads.Add(int64(Now() - before))
 	}
 	if now >= due.overhead {
 		due.overhead = now + Time(overheadEvery)
-		r.dict.inspect()
-		r.complain("directory", r.lookForDir())
-		r.writeOverhead()
+		k.dict.inspect()
+		k.complain("directory", k.lookForDir())
+		k.writeOverhead()
 	}
 }
 
@@ -234,18 +283,18 @@ func (r *Recorder) work(due *chores) {
 // others filled half the ring: else the oldest data could never be discarded.
 // While the ring rests all chunks are taken, and so they are when a writer has found
 // none: where a session leaves a process few, idle writers may have them all.
-func (r *Recorder) releaseLaggards() {
-	end, most := r.ring.RangeEnd(), uint64(r.limit)/2
-	if r.resting || r.starving.Swap(false) && r.ring.Starved() {
+func (k *Keeper) releaseLaggards() {
+	end, most := k.ring.RangeEnd(), uint64(k.limit)/2
+	if k.resting || k.starving.Swap(false) && k.ring.Starved() {
 		most = 0
 	}
-	for i := range r.shards {
-		s := &r.shards[i]
-		if !r.lags(s, end, most) || !r.claim(s) {
+	for i := range k.shards {
+		s := &k.shards[i]
+		if !k.lags(s, end, most) || !k.claim(s) {
 			continue
 		}
-		if r.lags(s, end, most) {
-			r.retire(s)
+		if k.lags(s, end, most) {
+			k.retire(s)
 		}
 		disclaim(s)
 	}
@@ -253,9 +302,9 @@ func (r *Recorder) releaseLaggards() {
 
 // lags reports whether so much more than most was handed out since the shard got
 // its chunk.
-func (r *Recorder) lags(s *shard, end, most uint64) bool {
+func (k *Keeper) lags(s *shard, end, most uint64) bool {
 	start := s.lag.Load()
-	return start != 0 && s.generation == r.generation && // else it is about to be turned
+	return start != 0 && s.generation == k.generation && // else it is about to be turned
 		end-start > most
 }
 
@@ -264,7 +313,7 @@ type loss struct{ count, bytes atomic.Uint64 }
 
 // writeLosses writes what was lost since the last time. What can't be written
 // now is written later; that is no loss.
-func (r *Recorder) writeLosses() {
+func (r *Recording) writeLosses() {
 	if !r.hasLost() {
 		return
 	}
@@ -274,7 +323,7 @@ func (r *Recorder) writeLosses() {
 	}
 }
 
-func (r *Recorder) hasLost() bool {
+func (r *Recording) hasLost() bool {
 	for why := range r.lost {
 		if r.lost[why].count.Load() != r.told[why].count {
 			return true
@@ -284,7 +333,7 @@ func (r *Recorder) hasLost() bool {
 }
 
 // writeLossesTo is writeLosses to a shard that is locked, and stays so.
-func (r *Recorder) writeLossesTo(s *shard) {
+func (r *Recording) writeLossesTo(s *shard) {
 	for why := range r.lost {
 		count := r.lost[why].count.Load()
 		bytes := r.lost[why].bytes.Load()
@@ -308,17 +357,17 @@ func (r *Recorder) writeLossesTo(s *shard) {
 // writeAnchor ties the clocks together, for readers that interpolate. They look
 // for it in the last shard's chunks, see [rawformat.FlagAnchors]; if that is taken,
 // the next one will do.
-func (r *Recorder) writeAnchor() {
-	r.clock.note()
-	s := &r.shards[len(r.shards)-1]
-	if s.generation != r.generation || !r.claim(s) {
+func (k *Keeper) writeAnchor() {
+	k.clock.note()
+	s := &k.shards[len(k.shards)-1]
+	if s.generation != k.generation || !k.claim(s) {
 		return
 	}
-	a := r.clock.anchor()
-	r.put(s, rawformat.KindAnchor, 0, r.clock.now(), a.TSC, a.Monotonic, rawformat.Zigzag(a.Realtime), boottime())
+	a := k.clock.anchor()
+	k.put(s, rawformat.KindAnchor, 0, k.clock.now(), a.TSC, a.Monotonic, rawformat.Zigzag(a.Realtime), boottime())
 }
 
-func (r *Recorder) writeOverhead() {
+func (k *Keeper) writeOverhead() {
 	take := func(n *atomic.Int64) uint64 { return uint64(n.Swap(0)) }
-	r.entry(rawformat.KindOverhead, r.clock.now(), 0, take(&r.spent.clean), take(&r.spent.counters), take(&r.spent.threads)+take(&r.spent.samples), take(&r.spent.taken))
+	k.entry(rawformat.KindOverhead, k.clock.now(), 0, take(&k.spent.clean), take(&k.spent.counters), take(&k.spent.threads)+take(&k.spent.samples), take(&k.spent.taken))
 }

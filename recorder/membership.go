@@ -99,19 +99,19 @@ func (m *membership) describe() string {
 
 // attend does this process' part in the session: it balances who holds what,
 // and obeys what all are told. It is the housekeeper's.
-func (r *Recorder) attend() {
-	m := &r.member
+func (k *Keeper) attend() {
+	m := &k.member
 	if m.slot == nil {
 		return
 	}
-	r.complain("session", m.slot.Balance(time.Now()))
-	r.limit = m.slot.Share()
-	r.tracer.share.Store(r.limit)
+	k.complain("session", m.slot.Balance(time.Now()))
+	k.limit = m.slot.Share()
+	k.tracer.share.Store(k.limit)
 	what, generation := m.control.State()
 	if generation == 0 { // nothing was said, or it can't be read
 		return
 	}
-	if generation != m.obeyed && r.obey(what) {
+	if generation != m.obeyed && k.obey(what) {
 		m.obeyed = generation
 	}
 	m.slot.Obeyed(m.obeyed) // again and again: the page may have been repaired

@@ -100,43 +100,43 @@ func (m *meter) describe() string {
 
 // round looks at all counters whose time has come, and states what there is to
 // state.
-func (m *meter) round(r *Recorder, now Time) {
+func (m *meter) round(k *Keeper, now Time) {
 	m.takeUser()
-	m.cycles.round(r, now)
+	m.cycles.round(k.Recording, now)
 	kept := m.gauges[:0]
 	for _, g := range m.gauges {
-		if now < g.due || m.look(r, g, now) {
+		if now < g.due || m.look(k, g, now) {
 			kept = append(kept, g)
 		}
 	}
 	clear(m.gauges[len(kept):])
 	m.gauges = kept
-	m.stateWaits(r)
+	m.stateWaits(k.Recording)
 }
 
 // last states all values once more, at the end.
-func (m *meter) last(r *Recorder) {
+func (m *meter) last(k *Keeper) {
 	for _, g := range m.gauges {
 		g.due = 0
 	}
 	for i := range m.probes {
 		m.probes[i].told = 0
 	}
-	m.round(r, Now())
+	m.round(k, Now())
 }
 
 // look reads a gauge. False: it is of no use any more.
-func (m *meter) look(r *Recorder, g *gauge, now Time) bool {
+func (m *meter) look(k *Keeper, g *gauge, now Time) bool {
 	v := m.values[:len(g.specs)]
 	clear(v)
 	begin := Now()
 	of := g.read(v)
-	at := r.clock.now()
+	at := k.clock.now()
 	g.next(now, Now()-begin)
-	m.define(r, g.first+len(v))
+	m.define(k, g.first+len(v))
 	for i := range v {
 		if v[i].known {
-			m.state(r, g.first+i, v[i], now, at)
+			m.state(k.Recording, g.first+i, v[i], now, at)
 		}
 	}
 	return of
@@ -161,12 +161,12 @@ func (g *gauge) next(now, took Time) {
 const maxGauge = 32
 
 // define writes the definitions of the first n counters.
-func (m *meter) define(r *Recorder, n int) {
+func (m *meter) define(k *Keeper, n int) {
 	for len(m.defined) < n && !m.refused {
 		c := &m.probes[len(m.defined)]
 		body := record.New(rawformat.KindDefCounter).Uint(uint64(len(m.defined) + 1)).Text(c.name).Text(c.category).Text(c.description).Uint(uint64(c.unit)).Uint(uint64(c.mode))
-		if m.refused = r.dict.define(body) == 0; m.refused {
-			r.lose(rawformat.LostDictionary, uint64(n-len(m.defined)), 0)
+		if m.refused = k.dict.define(body) == 0; m.refused {
+			k.lose(rawformat.LostDictionary, uint64(n-len(m.defined)), 0)
 			return
 		}
 		m.defined = append(m.defined, body)
@@ -176,7 +176,7 @@ func (m *meter) define(r *Recorder, n int) {
 // state writes a value, if it is not the one that was stated lately. One that
 // changes is stated once more as it was until then: front ends draw a line from
 // value to value, or divide what came by the time that it took.
-func (m *meter) state(r *Recorder, i int, v count, now Time, at tick) {
+func (m *meter) state(r *Recording, i int, v count, now Time, at tick) {
 	p := &m.probes[i]
 	if p.told != 0 && v == p.stated && now-p.told < restateEvery {
 		p.passed, p.skipped = at, true
@@ -216,7 +216,7 @@ func (m *meter) takeUser() {
 }
 
 // stateWaits states how long work had waited for a processor, and when it ceases to.
-func (m *meter) stateWaits(r *Recorder) {
+func (m *meter) stateWaits(r *Recording) {
 	waited := m.runtime.waited
 	if waited > 0 || m.late {
 		r.entry(rawformat.KindDelay, r.clock.now(), 0, uint64(waited))
@@ -225,7 +225,7 @@ func (m *meter) stateWaits(r *Recorder) {
 }
 
 // writeCounter writes a value.
-func (r *Recorder) writeCounter(id int, v count, at tick) {
+func (r *Recording) writeCounter(id int, v count, at tick) {
 	s := r.acquirePatiently()
 	if s == nil || !r.turn(s, 64, who{}, at) {
 		return

@@ -37,7 +37,7 @@ func BenchmarkCounters(b *testing.B) {
 	now := Time(0)
 	measure("kind=all", func() {
 		now += Time(time.Second) / defaultCounterHz
-		m.round(rec, now)
+		m.round(&rec.Keeper, now)
 	})
 	for _, g := range m.gauges {
 		v := make([]count, len(g.specs))

@@ -152,7 +152,7 @@ func (p *Page) Close() {
 
 // statePage writes what a page is into a shard that was just locked, if one could be.
 // The lock is held.
-func (r *Recorder) statePage(p *Page, s *shard) {
+func (r *Recording) statePage(p *Page, s *shard) {
 	if s != nil && r.turn(s, p.size(), who{}, r.clock.now()) {
 		r.writePage(p, s)
 		leave(s)
@@ -163,7 +163,7 @@ func (p *Page) size() uint32 { return uint32(min(len(p.url), maxString) + pageRo
 
 // writePage writes the block, with the time at which the page was opened. The
 // shard is ready for it.
-func (r *Recorder) writePage(p *Page, s *shard) {
+func (r *Recording) writePage(p *Page, s *shard) {
 	if p.in, p.index = r.instance, 0; r.ring != nil { // what an early one has gets another place
 		p.index = s.chunk.RangeStart() + uint64(s.offset())
 	}
@@ -180,7 +180,7 @@ func (r *Recorder) writePage(p *Page, s *shard) {
 
 // endPage writes that a page is closed, and before it what it was, unless that is at
 // most as old as the chunk: so who finds the end finds the page.
-func (r *Recorder) endPage(p *Page, s *shard) {
+func (r *Recording) endPage(p *Page, s *shard) {
 	if s == nil || !r.turn(s, p.size()+maxTurn, who{}, r.clock.now()) {
 		return
 	}
@@ -199,7 +199,7 @@ type pageKeeper struct {
 }
 
 // round states the pages that this recording does not have yet, or not for long.
-func (k *pageKeeper) round(r *Recorder) {
+func (k *pageKeeper) round(r *Keeper) {
 	if !r.features.Has(FeatureMarkers) {
 		return
 	}
@@ -209,7 +209,7 @@ func (k *pageKeeper) round(r *Recorder) {
 	}
 	k.fresh = fresh
 	if turned {
-		k.floor = middle(r)
+		k.floor = middle(r.Recording)
 	}
 	for _, p := range k.list(r) {
 		r.keepPage(p, k.floor)
@@ -221,18 +221,18 @@ func (k *pageKeeper) round(r *Recorder) {
 
 // turned reports whether some pages may be discarded soon: not before the ring has
 // grown.
-func (k *pageKeeper) turned(r *Recorder) bool {
+func (k *pageKeeper) turned(r *Keeper) bool {
 	start, end := r.ring.RangeStart(), r.ring.RangeEnd()
 	return k.floor < start+(end-start)/4 && (start > 1 || end > uint64(r.limit)/4)
 }
 
 // keepPage states an open page unless it was stated in this recording, at the floor
 // or behind it.
-func (r *Recorder) keepPage(p *Page, floor uint64) {
+func (k *Keeper) keepPage(p *Page, floor uint64) {
 	pages.mu.Lock()
 	defer pages.mu.Unlock()
-	if !p.closed && (p.in != r.instance || p.index < floor) {
-		r.statePage(p, r.acquireAny())
+	if !p.closed && (p.in != k.instance || p.index < floor) {
+		k.statePage(p, k.acquireAny())
 	}
 }
 
@@ -244,7 +244,7 @@ func (l *pageList) opened() int {
 }
 
 // list are the open pages that are stated again: those that were opened first.
-func (k *pageKeeper) list(r *Recorder) []*Page {
+func (k *pageKeeper) list(r *Keeper) []*Page {
 	pages.mu.Lock()
 	list := slices.Clone(pages.open)
 	pages.mu.Unlock()

@@ -32,25 +32,25 @@ func (r *Recorder) ask(who pausers, paused bool) {
 
 // setPaused notes what who asks for, and does what follows. r.switching is
 // held.
-func (r *Recorder) setPaused(who pausers, paused bool) {
-	before := r.pausers
-	if r.pausers |= who; !paused {
-		r.pausers &^= who
+func (k *Keeper) setPaused(who pausers, paused bool) {
+	before := k.pausers
+	if k.pausers |= who; !paused {
+		k.pausers &^= who
 	}
-	if r.stopped || r.Err() != nil || (before == 0) == (r.pausers == 0) {
+	if k.stopped || k.failure.Load() != nil || (before == 0) == (k.pausers == 0) {
 		return
 	}
-	r.paused.Store(r.pausers != 0)
-	r.shiftSampler()
-	if r.pausers != 0 {
+	k.paused.Store(k.pausers != 0)
+	k.shiftSampler()
+	if k.pausers != 0 {
 		recording.Store(nil)
-		r.entry(rawformat.KindPause, r.clock.now(), uint64(rawformat.PauseAll))
+		k.entry(rawformat.KindPause, k.clock.now(), uint64(rawformat.PauseAll))
 		return
 	}
-	r.entry(rawformat.KindResume, r.clock.now(), uint64(rawformat.PauseAll))
-	r.admit()
-	if r.Err() != nil { // it failed meanwhile, and what fail cleared is set again
-		recording.CompareAndSwap(r, nil)
+	k.entry(rawformat.KindResume, k.clock.now(), uint64(rawformat.PauseAll))
+	k.admit()
+	if k.failure.Load() != nil { // it failed meanwhile, and what fail cleared is set again
+		recording.CompareAndSwap(k.Recording, nil)
 	}
 }
 
@@ -67,7 +67,7 @@ func (r *Recorder) askSampling(paused bool) {
 	}
 	r.switching.Lock()
 	defer r.switching.Unlock()
-	if r.stopped || r.Err() != nil || r.unsampled.Swap(paused) == paused {
+	if r.stopped || r.failure.Load() != nil || r.unsampled.Swap(paused) == paused {
 		return
 	}
 	r.shiftSampler()
@@ -79,43 +79,43 @@ func (r *Recorder) askSampling(paused bool) {
 }
 
 // samples reports whether CPU samples are to be taken.
-func (r *Recorder) samples() bool { return !r.paused.Load() && !r.unsampled.Load() }
+func (k *Keeper) samples() bool { return !k.paused.Load() && !k.unsampled.Load() }
 
 // shiftSampler has the CPU sampler look whether it should sample.
-func (r *Recorder) shiftSampler() {
+func (k *Keeper) shiftSampler() {
 	select {
-	case r.shift <- struct{}{}:
+	case k.shift <- struct{}{}:
 	default: // it has not seen the last one yet, and looks when it does
 	}
 }
 
 // beginPaused pauses from the start if the session is paused or stopped. The
 // housekeeper does the rest.
-func (r *Recorder) beginPaused() {
-	switch r.member.told() {
+func (k *Keeper) beginPaused() {
+	switch k.member.told() {
 	case rawformat.CommandPause, rawformat.CommandStop:
-		r.setPaused(pausedBySession, true)
+		k.setPaused(pausedBySession, true)
 	}
 }
 
 // obey does what the session's processes are told, and reports whether it is
 // done; if not, the housekeeper comes again. Stop may be waiting for the
 // housekeeper, and Pause is quick: neither is waited for.
-func (r *Recorder) obey(c rawformat.Command) bool {
-	if !r.switching.TryLock() {
+func (k *Keeper) obey(c rawformat.Command) bool {
+	if !k.switching.TryLock() {
 		return false
 	}
-	defer r.switching.Unlock()
+	defer k.switching.Unlock()
 	switch c {
 	case rawformat.CommandStop:
-		r.setPaused(pausedBySession, true)
-		return r.rest()
+		k.setPaused(pausedBySession, true)
+		return k.rest()
 	case rawformat.CommandPause:
-		r.wakeRing()
-		r.setPaused(pausedBySession, true)
+		k.wakeRing()
+		k.setPaused(pausedBySession, true)
 	default:
-		r.wakeRing()
-		r.setPaused(pausedBySession, false)
+		k.wakeRing()
+		k.setPaused(pausedBySession, false)
 	}
 	return true
 }
@@ -123,20 +123,20 @@ func (r *Recorder) obey(c rawformat.Command) bool {
 // rest closes and seals all chunks and gives the spare ones back. It reports
 // false while a writer is at work, such as the CPU sampler, whose last samples
 // would otherwise take the place of older ones.
-func (r *Recorder) rest() bool {
-	if r.sampling.Load() {
+func (k *Keeper) rest() bool {
+	if k.sampling.Load() {
 		return false
 	}
-	r.sampler.rest(r)
-	if !r.resting {
-		r.writeLosses() // later an older chunk would have to go for them
+	k.sampler.rest(k)
+	if !k.resting {
+		k.writeLosses() // later an older chunk would have to go for them
 	}
-	r.resting = true
-	r.ring.Rest(true)
-	r.releaseLaggards()
-	r.maintainRing()
-	for i := range r.shards {
-		if r.shards[i].lag.Load() != 0 {
+	k.resting = true
+	k.ring.Rest(true)
+	k.releaseLaggards()
+	k.maintainRing()
+	for i := range k.shards {
+		if k.shards[i].lag.Load() != 0 {
 			return false
 		}
 	}
@@ -144,10 +144,10 @@ func (r *Recorder) rest() bool {
 }
 
 // wakeRing makes chunks ready after rest, before anybody asks for one.
-func (r *Recorder) wakeRing() {
-	if r.resting {
-		r.resting = false
-		r.ring.Rest(false)
-		r.maintainRing()
+func (k *Keeper) wakeRing() {
+	if k.resting {
+		k.resting = false
+		k.ring.Rest(false)
+		k.maintainRing()
 	}
 }

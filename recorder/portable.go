@@ -18,7 +18,7 @@ func readCounter() uint64 { return 0 }
 
 func goroutineAt(uintptr) uint64 { return 0 }
 
-func takeOwn(*Recorder) (s *shard, counter, goroutine uint64) { return nil, 0, 0 }
+func takeOwn(*Recording) (s *shard, counter, goroutine uint64) { return nil, 0, 0 }
 
 func findRoute() (route, error) { return route{}, errPortable }
 

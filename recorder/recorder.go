@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,95 +25,21 @@ var (
 // records nothing: the result of a Start that failed needs no check. They may
 // be called by any goroutine.
 type Recorder struct {
-	// What each marker reads comes first, in two cache lines of their own: what is
-	// counted or guarded while markers are on their way lies in others.
-	clock      clock
-	route      route         // to the number of the processor
-	goroutines uintptr       // where a goroutine's g has its number, 0 unknown
-	own        []shard       // one for each processor
-	shared     []shard       // their number is a power of two
-	mask       uintptr       // of the shared ones that are somebody's first choice
-	defined    atomic.Uint32 // records of the registry that the dictionary has
+	Keeper
 
-	instance uint64
-	session  string // directory
-	dir      string // of this instance
-	limit    int64
-	begun    Time
-	shards   []shard // all of them
-	unowned  error   // why there are none
-	unrouted error   // why assembly does not find them
-	features Features
-	filter   trackFilter
-	early    *Recorder // whose heir this is, for some time
-	heirs    []heir    // of its shards
-	exposed  error     // why faults in our mappings are not caught
-	unwalked error     // why stacks are not found by frame pointers
-	source   string    // folder of this package's source, as the compiler knows it
-	refused  int       // up to here they were written or counted as lost; under defined.mu
-	lost     [numLosses]loss
-
-	ring *chunks.Ring
-	dict *dictionary
-	lock *os.File
-
-	starving   atomic.Bool // a writer found no chunk
-	turning    sync.Mutex  // held while ids of the dictionary are on their way into chunks, but by writers and the housekeeper
-	generation uint16      // of the dictionary; the housekeeper's
-	outgrown   []outgrown  // dictionaries before it; the housekeeper's
-
-	known   knownStacks
-	fresh   freshStacks
-	unnamed [][]uintptr // stacks of markers before Start, until the modules are known
-
-	// The housekeeper's.
-	member        membership
-	taken         freshStacks
-	told          [numLosses]struct{ count, bytes uint64 }
-	meter         meter
-	heap          heapMeter
-	pages         pageKeeper
-	waits         waitMeter
-	counterPeriod Time                    // 0: none
-	complained    bool                    // of the disk
-	slowed        bool                    // the counter has jumped
-	trouble       atomic.Pointer[trouble] // the last one
-	resting       bool                    // stopped by the session
-	faults        uint32                  // of [chunks.Faults], those that were looked into
-	sampler       sampler
-	cpu           CPUMode                // in use
-	sampledBy     atomic.Pointer[string] // what Stats says of it
-	cpuTest       string                 // what came of the sampler's self-test
-
-	tracer    tracer
-	hook      hook
-	dumpDir   string // "": nowhere
-	spent     spent
-	nap       nap                // of the housekeeper
-	shift     chan struct{}      // to the CPU sampler: paused or resumed
-	learning  atomic.Bool        // again
-	mapped    chan struct{}      // closed when the modules are in the dictionary
-	quit      chan struct{}      // closed by Stop
-	drains    chan chan struct{} // see drainNow
-	crew      sync.WaitGroup
-	switching sync.Mutex // one of Pause, Resume and Stop at a time
-	pausers   pausers    // who asks to pause; under switching
-	paused    atomic.Bool
-	unsampled atomic.Bool // by PauseSampling
-	sampling  atomic.Bool // the CPU sampler is at work
-	stopped   bool
-	failure   atomic.Pointer[error]
-	environ   environment
+	session string // directory
+	lock    *os.File
+	dumpDir string // "": nowhere
+	environ environment
+	cpuTest string // what came of the sampler's self-test
 }
-
-const numLosses = int(rawformat.LostDeep) + 1
 
 // There is one recording in a process, because events are package-level values
 // and must find it; and they must find it with one load.
 var (
-	recording atomic.Pointer[Recorder] // nil: nothing records, or it is paused
-	running   atomic.Pointer[Recorder] // also while paused; stored under defined.mu
-	claimed   atomic.Bool              // from Start to the end of Stop
+	recording atomic.Pointer[Recording] // nil: nothing records, or it is paused
+	running   atomic.Pointer[Recorder]  // also while paused; stored under defined.mu
+	claimed   atomic.Bool               // from Start to the end of Stop
 )
 
 // Start begins to record. What o leaves open comes from the environment, see
@@ -171,7 +96,7 @@ func (r *Recorder) Stop() error {
 		r.leaveCounter()
 		r.inherit()
 	})
-	unsampled := r.contain(func() { r.sampler.close(r) })
+	unsampled := r.contain(func() { r.sampler.close(&r.Keeper) })
 	defined.mu.Lock()
 	running.Store(nil)
 	defined.mu.Unlock()
@@ -187,7 +112,7 @@ func (r *Recorder) Stop() error {
 // closeShards takes all shards for good: a marker that is still on its way finds
 // them busy. No mapping may go before. What was lost until now is written last.
 // Where its holder does not come to an end, a shard's chunk stays mapped for it, see [chunks.ErrInUse].
-func (r *Recorder) closeShards() {
+func (r *Recording) closeShards() {
 	var locked []*shard
 	begun := Now()
 	for i := range r.shards {
@@ -214,9 +139,9 @@ const (
 // claimFinally takes a shard, for which it waits since begun: nobody comes to any
 // shard any more, so that who still has one when another's holder was waited for in
 // vain does not go on either. False: its holder does not come to an end.
-func (r *Recorder) claimFinally(s *shard, begun Time) bool {
+func (r *Recording) claimFinally(s *shard, begun Time) bool {
 	for ; !r.seize(s); runtime.Gosched() {
-		if waited := Now() - begun; waited > Time(longPatience) || r.Err() != nil && waited > Time(patience) {
+		if waited := Now() - begun; waited > Time(longPatience) || r.failure.Load() != nil && waited > Time(patience) {
 			return false
 		}
 	}
@@ -224,15 +149,15 @@ func (r *Recorder) claimFinally(s *shard, begun Time) bool {
 }
 
 // close ends the use of the directory's files.
-func (r *Recorder) close() error {
+func (k *Keeper) close() error {
 	var errs []error
-	if r.ring != nil {
-		errs = append(errs, guarded(r.ring.Close))
+	if k.ring != nil {
+		errs = append(errs, guarded(k.ring.Close))
 	}
-	if r.dict != nil {
-		errs = append(errs, r.dict.close())
+	if k.dict != nil {
+		errs = append(errs, k.dict.close())
 	}
-	r.meter.system.close()
+	k.meter.system.close()
 	return errors.Join(errs...)
 }
 
@@ -241,7 +166,7 @@ func (r *Recorder) close() error {
 func (r *Recorder) quitSession() error { return errors.Join(r.member.leave(), r.unlock()) }
 
 // Recording reports whether markers are recorded now.
-func (r *Recorder) Recording() bool { return r != nil && recording.Load() == r }
+func (r *Recorder) Recording() bool { return r != nil && recording.Load() == r.Keeper.Recording }
 
 // Session is the session's directory, "" for nil. Processes that are recorded
 // together lie in it side by side.
@@ -317,13 +242,13 @@ func (r *Recorder) header(magic string) rawformat.RecordHeader {
 // define writes the registry's records that the dictionary does not have yet,
 // as many as there is room for. What is left over is counted once. The
 // registry's lock is held.
-func (r *Recorder) define(records [][]byte) {
-	have := int(r.defined.Load())
-	have += r.dict.define(records[have:]...)
-	r.defined.Store(uint32(have))
-	if left := len(records) - max(have, r.refused); left > 0 {
-		r.refused = len(records)
-		r.lose(rawformat.LostDictionary, uint64(left), 0)
+func (k *Keeper) define(records [][]byte) {
+	have := int(k.defined.Load())
+	have += k.dict.define(records[have:]...)
+	k.defined.Store(uint32(have))
+	if left := len(records) - max(have, k.refused); left > 0 {
+		k.refused = len(records)
+		k.lose(rawformat.LostDictionary, uint64(left), 0)
 	}
 }
 

@@ -57,14 +57,14 @@ type sampleRow struct {
 	raw    []uint64 // pcs of a stack for which the dictionary had no room
 }
 
-func (r *Recorder) sampleRow(c *cpuSample) (row sampleRow) {
+func (k *Keeper) sampleRow(c *cpuSample) (row sampleRow) {
 	if c.track != "" {
-		row.track = r.trackNamed(c.track)
+		row.track = k.trackNamed(c.track)
 	}
-	if row.labels = r.dict.labelSet(c.labels); row.labels == 0 && len(c.labels) > 0 {
-		r.lose(rawformat.LostLabels, 1, 0)
+	if row.labels = k.dict.labelSet(c.labels); row.labels == 0 && len(c.labels) > 0 {
+		k.lose(rawformat.LostLabels, 1, 0)
 	}
-	if id := r.dict.stack(c.stack); id != 0 {
+	if id := k.dict.stack(c.stack); id != 0 {
 		row.stack = uint64(id) + 1
 	} else if len(c.stack) > 0 {
 		row.stack = 1
@@ -76,7 +76,7 @@ func (r *Recorder) sampleRow(c *cpuSample) (row sampleRow) {
 }
 
 // writeSample writes one sample block.
-func (r *Recorder) writeSample(row *sampleRow, at slot, window Time) {
+func (r *Recording) writeSample(row *sampleRow, at slot, window Time) {
 	s, now := r.acquirePatiently(), r.clock.at(at.at)
 	if s == nil || !r.turnWithStack(s, uint32(sampleRoom+2*10*len(row.raw)), who{track: row.track, labels: row.labels}, now, row.raw) {
 		return

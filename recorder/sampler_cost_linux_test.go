@@ -50,18 +50,18 @@ func BenchmarkSampleCost(b *testing.B) {
 	r := beginInternal(b, Options{Limit: 8 << 20, CPU: CPUOff})
 	<-r.mapped
 	var s sampler
-	if err := s.open(r, 100, defaultDepth); err != nil {
+	if err := s.open(&r.Keeper, 100, defaultDepth); err != nil {
 		b.Fatal(err)
 	}
-	defer s.close(r)
+	defer s.close(&r.Keeper)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	tid := unix.Gettid()
-	th, err := s.attach(r, tid)
+	th, err := s.attach(&r.Keeper, tid)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.detach(r, th)
+	defer s.detach(r.Keeper.Recording, th)
 	value := cookie(th.slot, sampleSlots[th.slot].generation)
 	const n = 30
 	ours, theirs, drained, scan := time.Hour, time.Hour, time.Hour, time.Hour
@@ -72,7 +72,7 @@ func BenchmarkSampleCost(b *testing.B) {
 			}
 		}))
 		before := threadTime()
-		s.drain(r, tid, th)
+		s.drain(&r.Keeper, tid, th)
 		drained = min(drained, (threadTime()-before)/n)
 		if err := pprof.StartCPUProfile(io.Discard); err != nil {
 			b.Fatal(err)
@@ -80,7 +80,7 @@ func BenchmarkSampleCost(b *testing.B) {
 		theirs = min(theirs, signalled(n, func() { fakeTimer(tid, int(unix.SIGPROF), 0) }))
 		pprof.StopCPUProfile()
 		before = threadTime()
-		s.scan(r)
+		s.scan(&r.Keeper)
 		scan = min(scan, threadTime()-before)
 	}
 	ratio := float64(ours) / float64(theirs)

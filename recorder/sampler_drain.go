@@ -15,38 +15,38 @@ const maxDrained = rawformat.StacksWords / rawformat.StackFixed
 
 // drain moves what is in a thread's ring into chunks, and returns how many records
 // that were. What finds no writer stays for the next time.
-func (s *sampler) drain(r *Recorder, tid int, t *sampled) (drained int) {
+func (s *sampler) drain(k *Keeper, tid int, t *sampled) (drained int) {
 	if n := t.stacks.Lost(); n > 0 {
-		r.lose(rawformat.LostSamples, n, 0)
+		k.lose(rawformat.LostSamples, n, 0)
 	}
 	for range maxDrained {
 		var rec rawformat.StackRecord
 		ok, err := t.stacks.Next(&rec)
 		if err != nil {
-			r.lose(rawformat.LostSamples, 1, 0)
+			k.lose(rawformat.LostSamples, 1, 0)
 		}
 		if !ok {
 			return drained
 		}
 		if sampleClock() == rawformat.ClockMonotonic {
-			rec.Time = uint64(r.clock.ofMonotonic(rec.Time))
+			rec.Time = uint64(k.clock.ofMonotonic(rec.Time))
 		}
-		s.endIdle(r, t)
-		if !s.write(r, tid, t, &rec) {
+		s.endIdle(k.Recording, t)
+		if !s.write(k, tid, t, &rec) {
 			t.stacks.Back()
 			return drained
 		}
 		t.stacks.Drained()
 		drained++
-		if r.ring.Low() { // many new stacks take their time
-			r.maintainRing()
+		if k.ring.Low() { // many new stacks take their time
+			k.maintainRing()
 		}
 	}
 	return drained
 }
 
 // abandon counts what is left in the ring of a thread that has ended.
-func (s *sampler) abandon(r *Recorder, t *sampled) {
+func (s *sampler) abandon(r *Recording, t *sampled) {
 	for range maxDrained {
 		var rec rawformat.StackRecord
 		if ok, err := t.stacks.Next(&rec); !ok && err == nil {
@@ -58,17 +58,17 @@ func (s *sampler) abandon(r *Recorder, t *sampled) {
 }
 
 // row finds what of a record is interned.
-func (s *sampler) row(r *Recorder, rec *rawformat.StackRecord, track *Track) (row sampleRow) {
+func (s *sampler) row(k *Keeper, rec *rawformat.StackRecord, track *Track) (row sampleRow) {
 	if track != nil {
-		row.track = r.track(track)
+		row.track = k.track(track)
 	}
 	calls := s.key(rec)
-	id := r.known.find(calls)
+	id := k.known.find(calls)
 	if id == 0 {
 		leafFirst := s.places(calls)
-		if id = r.dict.stack(leafFirst); id != 0 {
-			r.known.add(calls, id)
-			r.dict.name(wrappers(calls, leafFirst))
+		if id = k.dict.stack(leafFirst); id != 0 {
+			k.known.add(calls, id)
+			k.dict.name(wrappers(calls, leafFirst))
 		} else {
 			row.stack = 1
 			for _, l := range leafFirst[:min(len(leafFirst), maxRaw)] {

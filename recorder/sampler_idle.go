@@ -41,7 +41,7 @@ type lastSample struct {
 
 // look looks whether a thread, of which there was no sample, has done anything until
 // at. A sample that was taken since would have cost it time.
-func (s *sampler) look(r *Recorder, tid int, t *sampled, now Time, at tick) {
+func (s *sampler) look(r *Recording, tid int, t *sampled, now Time, at tick) {
 	i := &t.idle
 	if i.busy || i.last.epoch == 0 || now < i.due {
 		return
@@ -59,7 +59,7 @@ func (s *sampler) look(r *Recorder, tid int, t *sampled, now Time, at tick) {
 }
 
 // endIdle tells until when a thread was seen idle.
-func (s *sampler) endIdle(r *Recorder, t *sampled) {
+func (s *sampler) endIdle(r *Recording, t *sampled) {
 	if t.idle.seen != 0 {
 		r.writeIdle(&t.idle.last, t.idle.seen)
 		t.idle.seen = 0
@@ -69,7 +69,7 @@ func (s *sampler) endIdle(r *Recorder, t *sampled) {
 // writeIdle repeats a thread's last sample, with no CPU time. Where that lies in
 // another chunk it is stated anew, so that any chunk decodes without others; if its
 // stack has no id in that chunk's dictionary it is forgotten.
-func (r *Recorder) writeIdle(last *lastSample, at tick) {
+func (r *Recording) writeIdle(last *lastSample, at tick) {
 	w := r.acquireAny()
 	if w == nil { // nothing is lost that counts
 		return

@@ -62,7 +62,7 @@ func (l Label) Begin() LabelScope {
 //
 //go:norace
 //go:nocheckptr
-func (r *Recorder) beginLabel(label uint32, g, sp uintptr) LabelScope {
+func (r *Recording) beginLabel(label uint32, g, sp uintptr) LabelScope {
 	id := uint64(load64(g + sampleLayout.goid))
 	s := labelSlotOf(id)
 	if s == nil {

@@ -11,18 +11,18 @@ import (
 // sampler takes CPU samples by signals; here it can't.
 type sampler struct{}
 
-func (*sampler) open(*Recorder, int, int) error {
+func (*sampler) open(*Keeper, int, int) error {
 	return errors.New("not built for " + runtime.GOOS + "/" + runtime.GOARCH)
 }
 
 func (*sampler) describe(int) string         { return "" }
-func (*sampler) round(*Recorder)             {}
-func (*sampler) rest(*Recorder)              {}
+func (*sampler) round(*Keeper)               {}
+func (*sampler) rest(*Keeper)                {}
 func (*sampler) samplePeriod() int64         { return 0 }
-func (*sampler) close(*Recorder)             {}
+func (*sampler) close(*Keeper)               {}
 func (*sampler) longestSleep() time.Duration { return round }
-func (*sampler) leaveCounter(*Recorder)      {}
-func (*sampler) dropCut(*Recorder) int       { return 0 }
+func (*sampler) leaveCounter(*Keeper)        {}
+func (*sampler) dropCut(*Keeper) int         { return 0 }
 
 func noteLabels(*Track, uint64) {}
 func goroutineID() uint64       { return 0 }

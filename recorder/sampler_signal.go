@@ -65,15 +65,15 @@ var (
 
 // open finds out whether samples can be taken here, and prepares. The error says
 // why not.
-func (s *sampler) open(r *Recorder, hz, depth int) (err error) {
-	if r.exposed != nil { // the handler could not survive that its ring is cut short
-		return r.exposed
+func (s *sampler) open(k *Keeper, hz, depth int) (err error) {
+	if k.exposed != nil { // the handler could not survive that its ring is cut short
+		return k.exposed
 	}
 	s.period = max(int64(time.Second)/int64(hz), kernelTick())
 	if sampleLayout, err = findLayout(); err != nil && sampleLayout.goid == 0 {
 		return fmt.Errorf("%w: goroutine's number: %w", errSelfTest, err)
 	}
-	if r.clock.counter.Load() {
+	if k.clock.counter.Load() {
 		sampleLayout.counter = 1
 	}
 	s.goDeep(depth)
@@ -84,9 +84,9 @@ func (s *sampler) open(r *Recorder, hz, depth int) (err error) {
 	for i := range maxSlots {
 		s.free = append(s.free, maxSlots-1-i)
 	}
-	s.room = int(min(max(r.limit/ringShare/rawformat.StacksFile, minThreads), maxSlots))
+	s.room = int(min(max(k.limit/ringShare/rawformat.StacksFile, minThreads), maxSlots))
 	s.leaf.open()
-	if err := s.test(r); err != nil {
+	if err := s.test(k); err != nil {
 		return fmt.Errorf("%w: %w", errSelfTest, err)
 	}
 	s.tasks, err = os.Open("/proc/self/task")
@@ -153,16 +153,16 @@ func (s *sampler) describe(asked int) string {
 
 // round does what is due: it takes new threads, drains all rings, and lets go of
 // threads that have ended.
-func (s *sampler) round(r *Recorder) {
+func (s *sampler) round(k *Keeper) {
 	if s.tasks == nil {
 		return
 	}
 	before := Now()
-	defer func() { r.spent.samples.Add(int64(Now() - before)) }()
+	defer func() { k.spent.samples.Add(int64(Now() - before)) }()
 	s.wake()
 	if s.changed(before) {
-		s.scan(r)
-		s.inspect(r)
+		s.scan(k)
+		s.inspect(k)
 		forgetStays()
 	}
 	if before < s.due {
@@ -171,14 +171,14 @@ func (s *sampler) round(r *Recorder) {
 	every := min(Time(round), s.patience())
 	s.due = before - before%every + every
 	for tid, t := range s.threads {
-		t.idle.busy = s.drain(r, tid, t) > 0
+		t.idle.busy = s.drain(k, tid, t) > 0
 		if !t.alive {
-			s.release(r, tid, t)
+			s.release(k, tid, t)
 		}
 	}
-	at := r.clock.now()
+	at := k.clock.now()
 	for tid, t := range s.threads {
-		s.look(r, tid, t, before, at)
+		s.look(k.Recording, tid, t, before, at)
 	}
 }
 
@@ -214,7 +214,7 @@ func (s *sampler) changed(now Time) bool {
 }
 
 // scan finds the threads of the process.
-func (s *sampler) scan(r *Recorder) {
+func (s *sampler) scan(k *Keeper) {
 	for _, t := range s.threads {
 		t.alive = false
 	}
@@ -229,8 +229,8 @@ func (s *sampler) scan(r *Recorder) {
 		}
 		if t := s.threads[tid]; t != nil {
 			t.alive = true
-		} else if err := s.take(r, tid); err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.EINVAL) {
-			s.leaveOut(r, err)
+		} else if err := s.take(k, tid); err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.EINVAL) {
+			s.leaveOut(k.Recording, err)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func (s *sampler) scan(r *Recorder) {
 var errThreads = errors.New("too many threads for the limit")
 
 // leaveOut says once that threads are not sampled.
-func (s *sampler) leaveOut(r *Recorder, err error) {
+func (s *sampler) leaveOut(r *Recording, err error) {
 	if !s.told {
 		s.told = true
 		r.log(rawformat.LogWarn, fmt.Sprintf("CPU samples: a thread is left out: %v", err))
@@ -246,11 +246,11 @@ func (s *sampler) leaveOut(r *Recorder, err error) {
 }
 
 // take begins to sample a thread. One that has just ended is no error of ours.
-func (s *sampler) take(r *Recorder, tid int) error {
+func (s *sampler) take(k *Keeper, tid int) error {
 	if len(s.threads) >= s.room || len(s.free) == 0 { // slots whose handler did not end are gone for good
 		return errThreads
 	}
-	t, err := s.attach(r, tid)
+	t, err := s.attach(k, tid)
 	if err != nil {
 		return err
 	}
@@ -258,14 +258,14 @@ func (s *sampler) take(r *Recorder, tid int) error {
 		err = setTimer(t.timer, s.period)
 	}
 	if err != nil {
-		return errors.Join(err, s.detach(r, t))
+		return errors.Join(err, s.detach(k.Recording, t))
 	}
 	s.threads[tid] = t
 	return nil
 }
 
 // attach prepares a slot, ring and timer for a thread.
-func (s *sampler) attach(r *Recorder, tid int) (*sampled, error) {
+func (s *sampler) attach(k *Keeper, tid int) (*sampled, error) {
 	n := len(s.free) - 1
 	t := &sampled{slot: s.free[n], alive: true}
 	slot := &sampleSlots[t.slot]
@@ -275,12 +275,12 @@ func (s *sampler) attach(r *Recorder, tid int) (*sampled, error) {
 		return nil, err
 	}
 	t.timer = timer
-	t.stacks, err = chunks.CreateStacks(r.dir, rawformat.StacksHeader{Instance: r.instance, Pid: uint32(os.Getpid()), Tid: uint32(tid), Period: uint64(s.period), Clock: sampleClock()})
+	t.stacks, err = chunks.CreateStacks(k.dir, rawformat.StacksHeader{Instance: k.instance, Pid: uint32(os.Getpid()), Tid: uint32(tid), Period: uint64(s.period), Clock: sampleClock()})
 	if err != nil {
 		deleteTimer(timer)
 		return nil, err
 	}
-	r.ring.Charge(rawformat.StacksFile)
+	k.ring.Charge(rawformat.StacksFile)
 	s.free = s.free[:n]
 	atomic.StoreUintptr(&slot.ring, uintptr(unsafe.Pointer(&t.stacks.Memory()[0])))
 	return t, nil
@@ -296,12 +296,12 @@ func sampleClock() rawformat.ClockKind {
 
 // leaveCounter has the handler read the monotonic clock, because the counter has
 // jumped. All threads are taken anew: a ring has one clock.
-func (s *sampler) leaveCounter(r *Recorder) {
+func (s *sampler) leaveCounter(k *Keeper) {
 	if s.tasks == nil {
 		return
 	}
 	for tid, t := range s.threads {
-		s.release(r, tid, t)
+		s.release(k, tid, t)
 	}
 	sampleLayout.counter, s.lookAt = 0, 0
 }
@@ -323,7 +323,7 @@ func (s *sampler) quiet(t *sampled) error {
 }
 
 // detach undoes attach.
-func (s *sampler) detach(r *Recorder, t *sampled) error {
+func (s *sampler) detach(r *Recording, t *sampled) error {
 	if err := s.quiet(t); err != nil {
 		return err
 	}
@@ -333,28 +333,28 @@ func (s *sampler) detach(r *Recorder, t *sampled) error {
 }
 
 // release lets go of a thread: what is in its ring is drained.
-func (s *sampler) release(r *Recorder, tid int, t *sampled) {
+func (s *sampler) release(k *Keeper, tid int, t *sampled) {
 	delete(s.threads, tid)
 	if err := s.quiet(t); err != nil {
 		return
 	}
-	s.drain(r, tid, t)
-	s.endIdle(r, t)
-	s.abandon(r, t)
-	r.complain("stack ring", s.detach(r, t))
+	s.drain(k, tid, t)
+	s.endIdle(k.Recording, t)
+	s.abandon(k.Recording, t)
+	k.complain("stack ring", s.detach(k.Recording, t))
 }
 
 // inspect lets go of threads whose number another thread has by now, and sees
 // whether the signal is still ours.
-func (s *sampler) inspect(r *Recorder) {
+func (s *sampler) inspect(k *Keeper) {
 	if s.resting {
 		return
 	}
 	if !seized(s.signal) {
 		why := fmt.Sprintf("no CPU samples from now on: the program took signal %d", s.signal)
-		r.sampledBy.Store(&why)
-		r.log(rawformat.LogWarn, why)
-		s.close(r)
+		k.sampledBy.Store(&why)
+		k.log(rawformat.LogWarn, why)
+		s.close(k)
 		return
 	}
 	for _, t := range s.threads {
@@ -364,12 +364,12 @@ func (s *sampler) inspect(r *Recorder) {
 
 // dropCut lets go of threads whose rings' files were cut short; they get others. It
 // returns how many.
-func (s *sampler) dropCut(r *Recorder) (found int) {
+func (s *sampler) dropCut(k *Keeper) (found int) {
 	for tid, t := range s.threads {
 		if t.stacks.IsCut() {
 			found++
-			r.lose(rawformat.LostCut, 1, 0)
-			s.release(r, tid, t)
+			k.lose(rawformat.LostCut, 1, 0)
+			s.release(k, tid, t)
 			s.lookAt = 0
 		}
 	}
@@ -381,14 +381,14 @@ func (s *sampler) wake() { s.turn(false, s.period) }
 
 // rest stops the timers while recording is paused. What was sampled until then is
 // recorded before chunks are given back.
-func (s *sampler) rest(r *Recorder) {
+func (s *sampler) rest(k *Keeper) {
 	if s.resting || s.tasks == nil {
 		return
 	}
 	s.turn(true, 0)
 	for tid, t := range s.threads {
-		if r.isMapped() {
-			s.drain(r, tid, t)
+		if k.isMapped() {
+			s.drain(k, tid, t)
 		}
 	}
 }
@@ -405,12 +405,12 @@ func (s *sampler) turn(resting bool, period int64) {
 
 // close lets go of all threads. The handler stays: a signal that is on its way
 // finds nothing to do.
-func (s *sampler) close(r *Recorder) {
+func (s *sampler) close(k *Keeper) {
 	if s.tasks == nil {
 		return
 	}
 	for tid, t := range s.threads {
-		s.release(r, tid, t)
+		s.release(k, tid, t)
 	}
 	s.tasks.Close() // it was only read
 	s.tasks = nil
@@ -418,20 +418,20 @@ func (s *sampler) close(r *Recorder) {
 
 // test has this thread sampled once, by a signal that looks like its timer's, in
 // a known place. What a sample tells must be so.
-func (s *sampler) test(r *Recorder) error {
+func (s *sampler) test(k *Keeper) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	tid := unix.Gettid()
-	t, err := s.attach(r, tid)
+	t, err := s.attach(k, tid)
 	if err != nil {
 		return err
 	}
 	slot := &sampleSlots[t.slot]
-	before := r.clock.now()
-	if err := testOuter(r, tid, s.signal, cookie(t.slot, slot.generation)); err != nil {
-		return errors.Join(err, s.detach(r, t))
+	before := k.clock.now()
+	if err := testOuter(k.Recording, tid, s.signal, cookie(t.slot, slot.generation)); err != nil {
+		return errors.Join(err, s.detach(k.Recording, t))
 	}
-	after := r.clock.now()
+	after := k.clock.now()
 	var rec rawformat.StackRecord
 	ok, err := t.stacks.Next(&rec)
 	if err == nil && !ok {
@@ -440,7 +440,7 @@ func (s *sampler) test(r *Recorder) error {
 	if err == nil {
 		err = s.check(&rec, before, after)
 	}
-	return errors.Join(err, s.detach(r, t))
+	return errors.Join(err, s.detach(k.Recording, t))
 }
 
 // check compares a record with what is known of its place.
@@ -473,7 +473,7 @@ func (s *sampler) check(rec *rawformat.StackRecord, before, after tick) error {
 // testOuter begins a label, and testInner is under it.
 //
 //go:noinline
-func testOuter(r *Recorder, tid, signal int, value uint64) error {
+func testOuter(r *Recording, tid, signal int, value uint64) error {
 	scope := testBegin(r)
 	err := testInner(tid, signal, value)
 	scope.End()
@@ -483,7 +483,7 @@ func testOuter(r *Recorder, tid, signal int, value uint64) error {
 // testBegin is what [Label.Begin] does.
 //
 //go:noinline
-func testBegin(r *Recorder) LabelScope {
+func testBegin(r *Recording) LabelScope {
 	g, sp := callerPlace()
 	return r.beginLabel(testLabel, g, sp)
 }

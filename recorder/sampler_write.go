@@ -11,20 +11,20 @@ import (
 // write writes a record as a busy block, or as a sample block if it stands for more
 // than a period. Which block that is stands in the ring before it is committed: so
 // the sample counts once, whenever the process is killed. False: no writer was free.
-func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRecord) bool {
-	track := r.trackOf(rec)
+func (s *sampler) write(k *Keeper, tid int, t *sampled, rec *rawformat.StackRecord) bool {
+	track := k.trackOf(rec)
 	if track.isUnwanted() {
 		t.idle = idleness{} // nor is that repeated
 		return true
 	}
-	row := s.row(r, rec, track)
+	row := s.row(k, rec, track)
 	at := tick(rec.Time)
-	w := r.acquireAny()
+	w := k.acquireAny()
 	if w == nil {
 		return false
 	}
 	of := sampledThread{thread: uint64(tid), period: uint64(s.period), goroutine: rec.Goroutine, track: row.track}
-	if !r.turnToBusy(w, of, &row, at) {
+	if !k.turnToBusy(w, of, &row, at) {
 		return true // and counted
 	}
 	var b []byte
@@ -37,9 +37,9 @@ func (s *sampler) write(r *Recorder, tid int, t *sampled, rec *rawformat.StackRe
 	w.finish(b)
 	t.idle = idleness{last: lastSample{at, row.stack, of, w.chunk.Epoch(), w.generation}}
 	leave(w)
-	r.spent.taken.Add(1)
+	k.spent.taken.Add(1)
 	if isDeep(rec) {
-		r.lose(rawformat.LostDeep, 1, 0)
+		k.lose(rawformat.LostDeep, 1, 0)
 	}
 	return true
 }
@@ -51,7 +51,7 @@ func isDeep(rec *rawformat.StackRecord) bool {
 
 // turnToBusy is turn for a busy block: it states what that builds on, and the stack if
 // that has no id yet, in the page that the block will be in.
-func (r *Recorder) turnToBusy(w *shard, of sampledThread, row *sampleRow, at tick) bool {
+func (r *Recording) turnToBusy(w *shard, of sampledThread, row *sampleRow, at tick) bool {
 	size := uint32(sampleRoom + 2*10*len(row.raw))
 	for r.turn(w, size, who{goroutine: w.goroutine, track: w.track}, at) {
 		w.sampling(of.track, of.period)

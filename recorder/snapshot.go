@@ -43,33 +43,33 @@ func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err er
 
 // drainNow has the housekeeper take what threads have sampled until now into
 // chunks, and waits for it, but not for long: it may be waiting for the disk.
-func (r *Recorder) drainNow() error {
+func (k *Keeper) drainNow() error {
 	drained := make(chan struct{})
 	select {
-	case r.drains <- drained:
+	case k.drains <- drained:
 	case <-time.After(time.Second): // somebody else waits, too
 		return nil
-	case <-r.quit:
+	case <-k.quit:
 		return ErrStopped
 	}
-	r.nap.wake()
+	k.nap.wake()
 	select {
 	case <-drained:
 		return nil
 	case <-time.After(time.Second):
 		return nil
-	case <-r.quit:
+	case <-k.quit:
 		return ErrStopped
 	}
 }
 
 // drain does what drainNow asks for. It is the housekeeper's.
-func (r *Recorder) drain() {
+func (k *Keeper) drain() {
 	for {
 		select {
-		case drained := <-r.drains:
-			if r.isMapped() && r.samples() {
-				r.sampler.round(r)
+		case drained := <-k.drains:
+			if k.isMapped() && k.samples() {
+				k.sampler.round(k)
 			}
 			close(drained)
 		default:

@@ -44,7 +44,7 @@ const (
 // that means in functions is asked for only once.
 //
 //go:noinline
-func (r *Recorder) markStack(m *marker) {
+func (r *Recording) markStack(m *marker) {
 	var calls [maxDepth]uintptr
 	n, at := 0, uintptr(0)
 	switch given := &m.d.given; {
@@ -84,7 +84,7 @@ func (r *Recorder) markStack(m *marker) {
 // rawStack is the stack as pcs, without the recorder's own calls, and returns how
 // many there are. By frame pointers nothing is allocated, and little is asked of
 // the runtime: what is at a pc is for the housekeeper to find out.
-func (r *Recorder) rawStack(raw []uint64, stack []uintptr) (n int) {
+func (r *Recording) rawStack(raw []uint64, stack []uintptr) (n int) {
 	if r.unwalked != nil {
 		for _, l := range withoutOwn(locate(slices.Clone(stack))) { // a copy, so that the caller's stays on its stack
 			raw[n] = l.pc
@@ -114,7 +114,7 @@ func isWrapper(call uintptr) bool {
 // isOwnCall reports whether a call is from one of the recorder's methods that was
 // not inlined. Asking for an inlined function would allocate; the one that it was
 // inlined into comes last. So would the name of a generic one: the file tells, too.
-func (r *Recorder) isOwnCall(call uintptr) bool {
+func (r *Recording) isOwnCall(call uintptr) bool {
 	functions := [maxChain]uintptr{}
 	n := expandInlined(functions[:], []uintptr{0, call})
 	if n == 0 || n == maxChain {
@@ -140,7 +140,7 @@ func sourceFolder() string {
 const maxChain = 16
 
 // places is where the calls of a marker's stack are.
-func (r *Recorder) places(stack []uintptr) []location {
+func (r *Recording) places(stack []uintptr) []location {
 	if r.unwalked != nil {
 		return withoutOwn(locate(stack))
 	}
@@ -332,26 +332,26 @@ func (f *freshStacks) take(dst *freshStacks) {
 
 // internStacks gives the submitted stacks their ids, and those of before Start, by which
 // the dictionary tells what is at their pcs.
-func (r *Recorder) internStacks() {
-	for _, calls := range r.unnamed {
-		r.internStack(calls)
+func (k *Keeper) internStacks() {
+	for _, calls := range k.unnamed {
+		k.internStack(calls)
 	}
-	r.unnamed = nil
-	r.fresh.take(&r.taken)
-	for i := range r.taken.n {
-		r.internStack(r.taken.calls[i][:r.taken.depth[i]])
+	k.unnamed = nil
+	k.fresh.take(&k.taken)
+	for i := range k.taken.n {
+		k.internStack(k.taken.calls[i][:k.taken.depth[i]])
 	}
 }
 
-func (r *Recorder) internStack(calls []uintptr) {
-	if r.known.find(calls) != 0 {
+func (k *Keeper) internStack(calls []uintptr) {
+	if k.known.find(calls) != 0 {
 		return
 	}
-	leafFirst := r.places(calls)
+	leafFirst := k.places(calls)
 	if isCut(calls, maxDepth) {
 		leafFirst = append(leafFirst, truncated)
 	}
-	if id := r.dict.stack(leafFirst); id != 0 {
-		r.known.add(calls, id)
+	if id := k.dict.stack(leafFirst); id != 0 {
+		k.known.add(calls, id)
 	}
 }

@@ -51,10 +51,10 @@ func open(o Options) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{
-		instance: newInstance(), session: p.session,
-		shift: make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}), drains: make(chan chan struct{}, 1),
-	}
+	r := &Recorder{session: p.session, Keeper: Keeper{
+		Recording: &Recording{instance: newInstance()},
+		shift:     make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}), drains: make(chan chan struct{}, 1),
+	}}
 	r.exposed, r.faults = chunks.CatchFaults(), chunks.Faults()
 	r.findTricks()
 	r.features, r.filter, r.dumpDir = p.Features, p.Tracks, p.Dump
@@ -83,7 +83,7 @@ func open(o Options) (*Recorder, error) {
 }
 
 // findTricks finds out what can be used here of clock, stacks and goroutines.
-func (r *Recorder) findTricks() {
+func (r *Recording) findTricks() {
 	r.clock.open()
 	r.begun = Now()
 	r.unwalked, r.source = tryWalk(), sourceFolder()
@@ -96,13 +96,13 @@ var ownTrack = defined.track("gprof recorder")
 
 // employ runs work in a goroutine for which Stop waits. A bug in it ends the
 // recording; it must not take the host with it.
-func (r *Recorder) employ(work func()) {
-	r.crew.Add(1)
+func (k *Keeper) employ(work func()) {
+	k.crew.Add(1)
 	go func() {
-		defer r.crew.Done()
+		defer k.crew.Done()
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(trackLabel, ownTrack.name)))
 		noteLabels(ownTrack, goroutineID())
-		r.contain(work) // Err tells
+		k.contain(work) // Err tells
 	}()
 }
 
@@ -185,7 +185,7 @@ func (r *Recorder) divide(most int) (size int, err error) {
 // shared: a goroutine that loses its thread inside one must not cost the markers of
 // others. A program may get more processors later: up to so many shards in all,
 // those have a shard of their own, too. None takes a chunk before it is used.
-func (r *Recorder) makeShards(writers, most int) {
+func (r *Recording) makeShards(writers, most int) {
 	own := 0
 	if r.unowned = r.exposed; r.unowned == nil {
 		r.unowned = registerBarrier()
@@ -220,7 +220,7 @@ func (r *Recorder) begin() error {
 	r.contain(r.writeAnchor) // Err tells
 	r.beginPaused()
 	if r.pausers == 0 {
-		r.contain(func() { r.pages.round(r) }) // likewise
+		r.contain(func() { r.pages.round(&r.Keeper) }) // likewise
 		r.admit()
 	}
 	r.contain(r.inherit) // likewise
@@ -228,9 +228,9 @@ func (r *Recorder) begin() error {
 }
 
 // admit has markers recorded from now on, if they are wanted at all.
-func (r *Recorder) admit() {
-	if r.features.Has(FeatureMarkers) {
-		recording.Store(r)
+func (k *Keeper) admit() {
+	if k.features.Has(FeatureMarkers) {
+		recording.Store(k.Recording)
 	} else {
 		recording.Store(nil) // no early one, either
 	}
@@ -239,7 +239,7 @@ func (r *Recorder) admit() {
 // abandon undoes create.
 func (r *Recorder) abandon() error {
 	r.giveUpEarly()
-	r.sampler.close(r)
+	r.sampler.close(&r.Keeper)
 	r.tracer.close()
 	err := r.close()
 	return errors.Join(err, os.RemoveAll(r.dir), r.quitSession())

@@ -57,8 +57,8 @@ type trouble struct {
 const troubling = 2 * time.Second
 
 // lookForDir is nil while the recording's directory is there.
-func (r *Recorder) lookForDir() error {
-	_, err := os.Lstat(r.dir)
+func (k *Keeper) lookForDir() error {
+	_, err := os.Lstat(k.dir)
 	return err
 }
 

@@ -11,7 +11,7 @@ func TestDrops(t *testing.T) {
 	if d := (*Recorder)(nil).Drops(); d != (Drops{}) {
 		t.Errorf("nil dropped %+v", d)
 	}
-	var r Recorder
+	r := Recorder{Keeper: Keeper{Recording: &Recording{}}}
 	for why := range numLosses {
 		r.lose(rawformat.LostReason(why), uint64(why+1), 0)
 	}

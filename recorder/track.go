@@ -79,7 +79,7 @@ func (t *Track) note(k rawformat.Kind) {
 }
 
 // track is the id that t has in this recording.
-func (r *Recorder) track(t *Track) uint32 {
+func (r *Recording) track(t *Track) uint32 {
 	if t.seq > r.defined.Load() {
 		return 0
 	}
@@ -109,7 +109,7 @@ func (g *registry) track(name string) *Track {
 }
 
 // trackNamed is the id of a track in this recording, 0 if there is none.
-func (r *Recorder) trackNamed(name string) uint32 {
+func (r *Recording) trackNamed(name string) uint32 {
 	defined.mu.Lock()
 	defer defined.mu.Unlock()
 	if t := defined.tracks[name]; t != nil {

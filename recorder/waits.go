@@ -44,31 +44,31 @@ type waitSite struct {
 }
 
 // round looks at all goroutines, if it is time.
-func (m *waitMeter) round(r *Recorder, now Time) {
+func (m *waitMeter) round(k *Keeper, now Time) {
 	if m.hz == 0 || now < m.due {
 		return
 	}
-	m.look(r, now, runtime.NumGoroutine())
+	m.look(k, now, runtime.NumGoroutine())
 }
 
 // look looks at n goroutines if that are not too many, and the next time the later
 // the more there are.
-func (m *waitMeter) look(r *Recorder, now Time, n int) {
+func (m *waitMeter) look(k *Keeper, now Time, n int) {
 	m.due = now + max(Time(time.Second)/Time(m.hz), Time(n)*Time(time.Second)/waitBudget)
 	if n > maxWaiting {
 		m.last = 0
 		if !m.crowded {
 			m.crowded = true
-			r.log(rawformat.LogWarn, fmt.Sprintf("waits: more than %d goroutines are not looked at", maxWaiting))
+			k.log(rawformat.LogWarn, fmt.Sprintf("waits: more than %d goroutines are not looked at", maxWaiting))
 		}
 		return
 	}
 	if m.take(n); m.last != 0 {
-		m.count(r)
-		m.state(r, now-m.last)
+		m.count(k)
+		m.state(k, now-m.last)
 	}
 	m.last = now
-	r.spent.samples.Add(int64(Now() - now))
+	k.spent.samples.Add(int64(Now() - now))
 }
 
 // take gets the stacks of all goroutines. There may be more by now.
@@ -87,16 +87,16 @@ func (m *waitMeter) take(n int) {
 }
 
 // count counts the goroutines of each site.
-func (m *waitMeter) count(r *Recorder) {
-	if m.sites == nil || len(m.sites) > maxWaitSites || m.generation != r.generation {
-		m.sites, m.generation = make(map[[32]uintptr]*waitSite), r.generation
+func (m *waitMeter) count(k *Keeper) {
+	if m.sites == nil || len(m.sites) > maxWaitSites || m.generation != k.generation {
+		m.sites, m.generation = make(map[[32]uintptr]*waitSite), k.generation
 	}
 	m.order = m.order[:0]
 	for i := range m.records {
 		rec := &m.records[i]
 		s := m.sites[rec.Stack0]
 		if s == nil {
-			s = r.waitSite(rec.Stack())
+			s = k.waitSite(rec.Stack())
 			m.sites[rec.Stack0] = s
 		}
 		if s.running {
@@ -109,30 +109,30 @@ func (m *waitMeter) count(r *Recorder) {
 }
 
 // waitSite finds out what goroutines with that stack do.
-func (r *Recorder) waitSite(stack []uintptr) *waitSite {
-	leafFirst := r.locateRecord(stack)
+func (k *Keeper) waitSite(stack []uintptr) *waitSite {
+	leafFirst := k.locateRecord(stack)
 	s := &waitSite{}
 	if s.reason, s.running = reasonOf(leafFirst); !s.running {
-		s.row = r.rowOf(withoutRuntime(leafFirst))
+		s.row = k.rowOf(withoutRuntime(leafFirst))
 	}
 	return s
 }
 
 // state writes the sites that have goroutines, each of which waited for wall.
-func (m *waitMeter) state(r *Recorder, wall Time) {
+func (m *waitMeter) state(k *Keeper, wall Time) {
 	for _, s := range m.order {
-		if !r.writeWait(s, wall) {
-			r.lose(rawformat.LostBusy, 1, 0)
+		if !k.writeWait(s, wall) {
+			k.lose(rawformat.LostBusy, 1, 0)
 		}
 		s.count = 0
-		if r.ring.Low() { // many new stacks take their time
-			r.maintainRing()
+		if k.ring.Low() { // many new stacks take their time
+			k.maintainRing()
 		}
 	}
 }
 
 // writeWait writes what a site has to say. False: no writer was free.
-func (r *Recorder) writeWait(s *waitSite, wall Time) bool {
+func (r *Recording) writeWait(s *waitSite, wall Time) bool {
 	w := r.acquireAny()
 	if w == nil {
 		return false

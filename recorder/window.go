@@ -21,62 +21,62 @@ var cpuWindow = NewEvent2("cpu window", Int("samples"), Duration("cpu"),
 
 // sampleCPU runs one CPU profile after the other. It holds the process' only
 // one, which is why [CPUPprof] has to be asked for.
-func (r *Recorder) sampleCPU() {
+func (k *Keeper) sampleCPU() {
 	var profile cpuProfiling
 	skipped := false
-	for r.awaitResume() {
+	for k.awaitResume() {
 		if err := profile.start(); err != nil {
-			r.skipWindow(err, skipped)
+			k.skipWindow(err, skipped)
 			skipped = true
-			r.sleep(windowLength)
+			k.sleep(windowLength)
 			continue
 		}
 		skipped = false
 		begin := Now()
-		r.sleep(windowLength)
+		k.sleep(windowLength)
 		gzipped, end := profile.stop()
-		if err := r.writeWindow(gzipped, begin, end); err != nil {
-			r.lose(rawformat.LostSamples, 1, 0)
-			r.log(rawformat.LogError, fmt.Sprintf("cpu window: %v", err))
+		if err := k.writeWindow(gzipped, begin, end); err != nil {
+			k.lose(rawformat.LostSamples, 1, 0)
+			k.log(rawformat.LogError, fmt.Sprintf("cpu window: %v", err))
 		}
 	}
 }
 
 // awaitResume waits while recording is paused; false when it is to stop. From
 // its return to the next call samples may be written, see rest.
-func (r *Recorder) awaitResume() bool {
+func (k *Keeper) awaitResume() bool {
 	for {
 		select {
-		case <-r.quit:
+		case <-k.quit:
 			return false
 		default:
 		}
-		r.sampling.Store(true) // first: who pauses looks at it afterwards
-		if r.samples() {
+		k.sampling.Store(true) // first: who pauses looks at it afterwards
+		if k.samples() {
 			return true
 		}
-		r.sampling.Store(false)
+		k.sampling.Store(false)
 		select {
-		case <-r.quit:
-		case <-r.shift:
+		case <-k.quit:
+		case <-k.shift:
 		}
 	}
 }
 
 // sleep waits that long, or until recording is paused, resumed or stopped.
-func (r *Recorder) sleep(d time.Duration) {
+func (k *Keeper) sleep(d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
-	case <-r.shift:
-	case <-r.quit:
+	case <-k.shift:
+	case <-k.quit:
 	}
 }
 
 // skipWindow notes that the program's own profile is running. One line is
 // enough for as long as it lasts; every window is counted.
-func (r *Recorder) skipWindow(err error, again bool) {
+func (r *Recording) skipWindow(err error, again bool) {
 	r.lose(rawformat.LostSamples, 1, 0)
 	if !again {
 		r.log(rawformat.LogWarn, fmt.Sprintf("no CPU samples for now: %v", err))
@@ -84,32 +84,32 @@ func (r *Recorder) skipWindow(err error, again bool) {
 }
 
 // writeWindow writes the samples of a profile and the marker of their window.
-func (r *Recorder) writeWindow(gzipped []byte, begin, end Time) error {
-	<-r.mapped
+func (k *Keeper) writeWindow(gzipped []byte, begin, end Time) error {
+	<-k.mapped
 	before := Now()
 	p, err := readProfile(gzipped)
 	if err != nil {
 		return err
 	}
-	p.samples = slices.DeleteFunc(p.samples, func(c cpuSample) bool { return r.leavesOut(c.track) })
-	p.markTruncated(r)
+	p.samples = slices.DeleteFunc(p.samples, func(c cpuSample) bool { return k.leavesOut(c.track) })
+	p.markTruncated(k.Recording)
 	slots, err := spread(p.samples, begin, end)
 	if err != nil {
 		return err
 	}
-	r.turning.Lock() // the ids count in one generation of the dictionary
-	defer r.turning.Unlock()
+	k.turning.Lock() // the ids count in one generation of the dictionary
+	defer k.turning.Unlock()
 	rows := make([]sampleRow, len(p.samples))
 	for i := range rows {
-		rows[i] = r.sampleRow(&p.samples[i])
+		rows[i] = k.sampleRow(&p.samples[i])
 	}
 	cpu := int64(0)
 	for _, s := range slots {
-		r.writeSample(&rows[s.row], s, end-begin)
+		k.writeSample(&rows[s.row], s, end-begin)
 		cpu += s.cpu
 	}
-	r.mark(cpuWindow.handle, markInterval, r.clock.at(end), r.clock.at(begin), pack(len(slots)), pack(time.Duration(cpu)), nil)
-	r.spent.samples.Add(int64(Now() - before))
-	r.spent.taken.Add(int64(len(slots)))
+	k.mark(cpuWindow.handle, markInterval, k.clock.at(end), k.clock.at(begin), pack(len(slots)), pack(time.Duration(cpu)), nil)
+	k.spent.samples.Add(int64(Now() - before))
+	k.spent.taken.Add(int64(len(slots)))
 	return nil
 }
