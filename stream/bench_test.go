@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"gprof/stream/internal/pack"
 )
 
 // benchRows is how many samples one operation of the benchmarks copies.
@@ -68,7 +70,7 @@ func benchSource(order string, stacks int) *batches {
 		for i := range all.Stack {
 			all.Stack[i] = 1 + all.Stack[i]*7919%StackID(stacks)
 		}
-		(&ordering{order: benchOrder(order, all.Len())}).permute(all)
+		all.Select(benchOrder(order, all.Len()), &Batch{})
 		for from := 0; from < all.Len(); from += 250 {
 			b := like(all)
 			b.AppendRows(all, from, min(from+250, all.Len()))
@@ -396,8 +398,8 @@ func BenchmarkFreeze(b *testing.B) {
 //	go test ./stream -run - -bench Block -count 10 | benchstat -col /impl -
 func BenchmarkBlock(b *testing.B) {
 	rows := sampleRows(1, blockRows)
-	p := new(packer)
-	block := slices.Grow(encode(rows), slack)
+	p := new(pack.Encoder)
+	block := slices.Grow(encode(rows), pack.Slack)
 	out := like(rows)
 	for _, bench := range []struct {
 		name string

@@ -7,6 +7,9 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"gprof/stream/internal/pack"
+	"gprof/stream/internal/runs"
 )
 
 // sampleRows is a batch of n samples, a millisecond apart as a recorder takes
@@ -76,10 +79,10 @@ func valueRows(n int) *Batch {
 }
 
 // encode makes a block of all rows of b, decode reads one.
-func encode(b *Batch) []byte { return appendBlock(nil, new(packer), b, 0, b.Len()) }
+func encode(b *Batch) []byte { return appendBlock(nil, new(pack.Encoder), b, 0, b.Len()) }
 
 func decode(b *Batch, block []byte) error {
-	return readBlock(b, append(slices.Clone(block), make([]byte, slack)...)[:len(block)])
+	return readBlock(b, append(slices.Clone(block), make([]byte, pack.Slack)...)[:len(block)])
 }
 
 // like returns an empty batch for rows of the same series.
@@ -114,7 +117,7 @@ func TestBlockPart(t *testing.T) {
 	all := markerRows(3, 60)
 	want, got := like(all), like(all)
 	want.AppendRows(all, 17, 45)
-	if err := decode(got, appendBlock(nil, new(packer), all, 17, 45)); err != nil || !sameRows(got, want) {
+	if err := decode(got, appendBlock(nil, new(pack.Encoder), all, 17, 45)); err != nil || !sameRows(got, want) {
 		t.Errorf("a part is not what it was (%v)", err)
 	}
 }
@@ -123,12 +126,12 @@ func TestBlockCut(t *testing.T) {
 	for _, b := range []*Batch{sampleRows(1, 20), markerRows(1, 20), valueRows(5)} {
 		block := encode(b)
 		for n := range block {
-			if err := decode(like(b), block[:n]); !errors.Is(err, errSpill) {
-				t.Fatalf("%v, %d of %d bytes: got %v, want %v", b.Series.Kind, n, len(block), err, errSpill)
+			if err := decode(like(b), block[:n]); !errors.Is(err, runs.ErrDamaged) {
+				t.Fatalf("%v, %d of %d bytes: got %v, want %v", b.Series.Kind, n, len(block), err, runs.ErrDamaged)
 			}
 		}
-		if err := decode(like(b), append(block, 0)); !errors.Is(err, errSpill) {
-			t.Errorf("%v, a byte too many: got %v, want %v", b.Series.Kind, err, errSpill)
+		if err := decode(like(b), append(block, 0)); !errors.Is(err, runs.ErrDamaged) {
+			t.Errorf("%v, a byte too many: got %v, want %v", b.Series.Kind, err, runs.ErrDamaged)
 		}
 	}
 }
@@ -148,7 +151,7 @@ func FuzzBlock(f *testing.F) {
 		b := &Batch{}
 		b.Reset(Series{Kind: Kind(kind % byte(numKinds))}, int(args%20))
 		if err := decode(b, data); err != nil {
-			if !errors.Is(err, errSpill) {
+			if !errors.Is(err, runs.ErrDamaged) {
 				t.Error(err)
 			}
 			return

@@ -25,7 +25,7 @@ type CopyOptions struct {
 	Jobs int
 	// Progress, if set, is called now and then, but at least at the end of each
 	// phase: done of total bytes were read, or done of total rows written. While
-	// reading from a Source that is no Progress, total is 0 and done is rows.
+	// reading from a Source that does not know its size, total is 0 and done is rows.
 	Progress func(done, total int64, phase string)
 }
 

@@ -324,7 +324,8 @@ func TestCopyAllocations(t *testing.T) {
 
 func TestCopySpillError(t *testing.T) {
 	o := stream.CopyOptions{Rows: 1, SpillDir: filepath.Join(t.TempDir(), "missing")}
-	if err := stream.Copy(stream.Discard, busy(100).Source(), o); !errors.Is(err, fs.ErrNotExist) {
+	many := newGrowing(200_000, func(*stream.Tables, int64) stream.StackID { return 0 })
+	if err := stream.Copy(stream.Discard, many, o); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a directory to spill to: %v", err)
 	}
 	o.Rows = 0

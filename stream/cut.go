@@ -3,7 +3,6 @@ package stream
 import (
 	"errors"
 	"fmt"
-	"io"
 )
 
 // MaxParts is in how many parts of time a recording may be cut: each becomes a
@@ -18,7 +17,7 @@ const seriesBytes = 640
 
 // cut is a source whose rows say in which part of time they lie.
 type cut struct {
-	Source
+	Wrapper
 	every Time
 	in    Batch // of Source
 	at    int   // the next row of it
@@ -30,30 +29,8 @@ type cut struct {
 // every, which is above 0: the first begin at the Unix epoch and before it. A
 // row is of the part in which it begins. The sink of a Copy is given part by
 // part: see [Split]. The Source returns ErrParts if there are too many.
-//
-// It is a [Progress] if src is, and closes src if it can be closed.
 func Cut(src Source, every Time) Source {
-	c := &cut{Source: src, every: every, parts: map[int64]bool{}, known: map[Series]bool{}}
-	if p, ok := src.(Progress); ok {
-		return cutProgress{c, p}
-	}
-	return c
-}
-
-// cutProgress is a cut source that tells its progress.
-type cutProgress struct {
-	*cut
-	of Progress
-}
-
-func (c cutProgress) Progress() (done, total int64) { return c.of.Progress() }
-
-// Close implements [io.Closer].
-func (c *cut) Close() error {
-	if closer, ok := c.Source.(io.Closer); ok {
-		return closer.Close()
-	}
-	return nil
+	return &cut{Wrapper: Wrapper{src}, every: every, parts: map[int64]bool{}, known: map[Series]bool{}}
 }
 
 // Next implements [Source]: the next rows that lie in one part.

@@ -38,8 +38,8 @@ type DuringOptions struct {
 func During(src Source, queries []Query, o DuringOptions) Source {
 	d := &during{tables: src.Tables(), queries: queries, all: o.All,
 		lives: make(map[ProcessID]*span), called: make(map[string]bool), longest: -1}
-	again := &rewound{Source: src, see: o.Redact.after(d.tables, d.see), tape: tape{dir: o.SpillDir}}
-	return newFiltered(likeSource(again, src), filter{name: "during", keep: d.keep, end: d.end})
+	again := &rewound{Wrapper: Wrapper{src}, see: o.Redact.after(d.tables, d.see), spool: NewSpool(o.SpillDir)}
+	return newFiltered(again, filter{name: "during", keep: d.keep, end: d.end})
 }
 
 // during knows the times of markers.
@@ -84,9 +84,10 @@ type point struct {
 	series    Series
 	query     int
 	goroutine uint64
-	sortKey
-	phase Phase
-	holds uint64 // bits of the conditions that are true
+	at        Time
+	index     uint64
+	phase     Phase
+	holds     uint64 // bits of the conditions that are true
 }
 
 // see takes note of the markers in a batch.
@@ -205,7 +206,7 @@ func (d *during) marker(f *fitted, b *Batch, i int) {
 	holds := f.holds(b, i)
 	switch b.Phase[i] {
 	case PhaseStart, PhaseEnd:
-		d.points = append(d.points, point{b.Series, f.number, uint64(b.Who(i).Goroutine), b.key(i), b.Phase[i], holds})
+		d.points = append(d.points, point{b.Series, f.number, uint64(b.Who(i).Goroutine), b.Time[i], b.Index[i], b.Phase[i], holds})
 	default:
 		from, to := b.extent(i)
 		d.found(f.Query, holds == f.fieldBits(), span{scope{b.Series.Process, ofTrack, uint64(b.Series.Track)}, from, to}, uint64(b.Who(i).Goroutine))
@@ -313,9 +314,9 @@ func (d *during) settle() {
 	for i := range left {
 		p, life := &left[i], d.lives[left[i].series.Process]
 		if p.phase == PhaseStart {
-			d.last(p, p, p.time, life.to)
+			d.last(p, p, p.at, life.to)
 		} else {
-			d.last(p, p, life.from, p.time)
+			d.last(p, p, life.from, p.at)
 		}
 	}
 	d.points = nil
@@ -329,7 +330,9 @@ func (d *during) pair(points []point, by func(*point) uint64) (left []point) {
 		return cmp.Or(cmp.Compare(a.query, b.query), cmp.Compare(a.series.Process, b.series.Process), cmp.Compare(a.series.Track, b.series.Track),
 			cmp.Compare(a.series.Event, b.series.Event), cmp.Compare(by(a), by(b)))
 	}
-	slices.SortFunc(points, func(a, b point) int { return cmp.Or(order(&a, &b), a.compare(b.sortKey)) })
+	slices.SortFunc(points, func(a, b point) int {
+		return cmp.Or(order(&a, &b), cmp.Compare(a.at, b.at), cmp.Compare(a.index, b.index))
+	})
 	base := 0 // of the open starts of a group, in left
 	for i := range points {
 		p := &points[i]
@@ -338,7 +341,7 @@ func (d *during) pair(points []point, by func(*point) uint64) (left []point) {
 		}
 		n := len(left) - 1
 		if p.phase == PhaseEnd && n >= base && left[n].phase == PhaseStart {
-			d.last(&left[n], p, left[n].time, p.time)
+			d.last(&left[n], p, left[n].at, p.at)
 			left = left[:n]
 			continue
 		}

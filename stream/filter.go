@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"unicode/utf8"
 )
 
 // filtered is a source without the rows that a filter does not want.
 type filtered struct {
-	Source
+	Wrapper
 	filter filter
 	rows   []int32
-	order  ordering
+	spare  Batch
 	left   leftOut
 	err    error // of the end; nil before
 }
@@ -27,33 +28,12 @@ type filter struct {
 	end func(t *Tables) error
 }
 
-// newFiltered returns a Source of the rows of src that f wants. It is a
-// [Progress] if src is, and closes src if it can be closed. At the end the
+// newFiltered returns a Source of the rows of src that f wants. At the end the
 // ledger is told how much was left out, and Copy that tracks and processes
 // without rows are not wanted.
 func newFiltered(src Source, f filter) Source {
-	return likeSource(&filtered{Source: src, filter: f}, src)
+	return &filtered{Wrapper: Wrapper{src}, filter: f}
 }
-
-// likeSource makes s, which can be closed, a Progress if src is one.
-func likeSource(s interface {
-	Source
-	io.Closer
-}, src Source) Source {
-	if p, ok := src.(Progress); ok {
-		return &progressing{s, s, p}
-	}
-	return s
-}
-
-// progressing is a source that tells the progress of another.
-type progressing struct {
-	Source
-	io.Closer
-	of Progress
-}
-
-func (p *progressing) Progress() (done, total int64) { return p.of.Progress() }
 
 // Next implements [Source].
 func (s *filtered) Next(b *Batch) error {
@@ -84,31 +64,20 @@ func (s *filtered) sift(b *Batch) {
 		b.Reset(b.Series, 0)
 		return
 	}
-	s.order.order = s.rows
-	s.order.permute(b)
+	b.Select(s.rows, &s.spare)
 }
 
 // finish is the error of the end.
 func (s *filtered) finish() error {
 	t := s.Tables()
 	s.left.tell(t, s.filter.name)
-	t.onlyUsed = true
+	t.DropUnused()
 	if s.filter.end != nil && !t.Full() { // else it was not read to its end
 		if err := s.filter.end(t); err != nil {
 			return err
 		}
 	}
 	return io.EOF
-}
-
-// Close implements [io.Closer].
-func (s *filtered) Close() error { return closeSource(s.Source) }
-
-func closeSource(src Source) error {
-	if c, ok := src.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
 }
 
 // leftOut counts what a filter left out.
@@ -141,12 +110,9 @@ func (l *leftOut) add(b *Batch, kept []int32) {
 // tell adds what was counted to the ledger.
 func (l *leftOut) tell(t *Tables, filter string) {
 	for k, n := range l.counts {
-		t.Ledger.Add(Line{Process: t.Process(k.process).instance(), Reason: ReasonFiltered, What: k.kind.String(), Where: filter, Count: n})
+		t.Ledger.Add(Line{Process: t.Process(k.process).InstanceName(), Reason: ReasonFiltered, What: k.kind.String(), Where: filter, Count: n})
 	}
 }
-
-// instance is how the ledger names a process.
-func (p *Process) instance() string { return fmt.Sprintf("%016x", p.Instance) }
 
 // allRows appends the numbers of all rows of b.
 func allRows(b *Batch, rows []int32) []int32 {
@@ -179,4 +145,19 @@ func NoMatch(what string, names []string) error {
 		return fmt.Errorf("%w: %s; there are none at all", ErrNoMatch, what)
 	}
 	return fmt.Errorf("%w: %s; there are:%s", ErrNoMatch, what, list)
+}
+
+// maxShown is how many characters of a name an error shows.
+const maxShown = 200
+
+// shown is a name in the list of an error.
+func shown(name string) string {
+	if name == "" {
+		return "(no name)"
+	}
+	name = Printable(name)
+	if utf8.RuneCountInString(name) > maxShown {
+		name = string([]rune(name)[:maxShown]) + "…"
+	}
+	return name
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"gprof/stream/internal/runs"
 )
 
 const (
@@ -55,8 +57,7 @@ func (r *room) takeArgs(b *Batch, from, n int) int {
 // runs that do not overlap are read one after the other, with the memory of
 // one.
 type merger struct {
-	arena  *arena
-	spill  *spill
+	store  *runs.Store
 	memory int64 // for reading ahead
 
 	heap      cursors
@@ -68,15 +69,15 @@ type merger struct {
 
 // cursor stands at a row of a run.
 type cursor struct {
-	key  sortKey // of that row
-	run  *run
+	key  runs.Key // of that row
+	run  *runs.Run
 	rows *opened // nil before its first row is due
 	pos  int
 }
 
 // opened is a run that is being read.
 type opened struct {
-	reader runReader
+	reader runs.Reader
 	batch  Batch // the block that was read last
 }
 
@@ -86,16 +87,16 @@ type stretch struct {
 	from, to int
 }
 
-// start makes m give the rows of runs, which must be of one series.
-func (m *merger) start(runs []run) {
-	all := make([]cursor, len(runs))
+// start makes m return the rows of runs, which must be of one series.
+func (m *merger) start(parts []runs.Run) {
+	all := make([]cursor, len(parts))
 	m.heap, m.who = m.heap[:0], false
-	for i := range runs {
-		all[i] = cursor{key: runs[i].first, run: &runs[i]}
+	for i := range parts {
+		all[i] = cursor{key: parts[i].First, run: &parts[i]}
 		m.heap = append(m.heap, &all[i])
 	}
 	m.heap.init()
-	m.ahead = min(max(int(m.memory)/max(len(runs), 1), minAhead), maxAhead)
+	m.ahead = min(max(int(m.memory)/max(len(parts), 1), minAhead), maxAhead)
 }
 
 // next adds the next segment to out, which was Reset for its series; none if
@@ -134,7 +135,7 @@ func (m *merger) ready(c *cursor, out *Batch, room *room) (more bool, err error)
 	}
 	m.gather(out) // the batch is needed
 	for {
-		block, err := c.rows.reader.next()
+		block, err := c.rows.reader.Next()
 		switch {
 		case err != nil:
 			return false, fmt.Errorf("reading spilled rows: %w", err)
@@ -183,10 +184,10 @@ func (m *merger) open(c *cursor) {
 	if n := len(m.free); n > 0 {
 		c.rows, m.free = m.free[n-1], m.free[:n-1]
 	} else {
-		c.rows = &opened{reader: runReader{arena: m.arena, spill: m.spill}}
+		c.rows = &opened{reader: m.store.NewReader()}
 	}
 	c.rows.batch.Reset(Series{}, 0)
-	c.rows.reader.reset(c.run, m.ahead)
+	c.rows.reader.Reset(c.run, m.ahead)
 }
 
 // close takes the first cursor away.
@@ -248,14 +249,14 @@ func (h *cursors) pop() {
 
 // second is the lowest key but the first one's, the highest there can be if
 // there is none.
-func (h cursors) second() sortKey {
+func (h cursors) second() runs.Key {
 	switch len(h) {
 	case 1:
-		return sortKey{math.MaxInt64, math.MaxUint64}
+		return runs.Key{Time: math.MaxInt64, Index: math.MaxUint64}
 	case 2:
 		return h[1].key
 	}
-	if h[1].key.less(h[2].key) {
+	if h[1].key.Less(h[2].key) {
 		return h[1].key
 	}
 	return h[2].key
@@ -267,10 +268,10 @@ func (h cursors) down(i int) {
 		if child >= len(h) {
 			return
 		}
-		if child+1 < len(h) && h[child+1].key.less(h[child].key) {
+		if child+1 < len(h) && h[child+1].key.Less(h[child].key) {
 			child++
 		}
-		if !h[child].key.less(h[i].key) {
+		if !h[child].key.Less(h[i].key) {
 			return
 		}
 		h[i], h[child] = h[child], h[i]

@@ -1,29 +1,14 @@
 package stream
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
+
+	"gprof/stream/internal/runs"
 )
 
-// sortKey is what rows of a series are ordered by.
-type sortKey struct {
-	time  Time
-	index uint64
-}
-
-func (k sortKey) compare(l sortKey) int {
-	if k.time != l.time {
-		return cmp.Compare(k.time, l.time)
-	}
-	return cmp.Compare(k.index, l.index)
-}
-
-func (k sortKey) less(l sortKey) bool {
-	return k.time < l.time || k.time == l.time && k.index < l.index
-}
-
-func (b *Batch) key(i int) sortKey { return sortKey{b.Time[i], b.Index[i]} }
+// key is what row i is ordered by.
+func (b *Batch) key(i int) runs.Key { return runs.Key{Time: int64(b.Time[i]), Index: b.Index[i]} }
 
 // ordering sorts batches. It holds memory for that.
 type ordering struct {
@@ -37,7 +22,7 @@ type ordering struct {
 
 // place is a row of a batch.
 type place struct {
-	sortKey
+	runs.Key
 	row int32
 }
 
@@ -51,7 +36,7 @@ func (o *ordering) sort(b *Batch) {
 	o.split(b)
 	o.sortLate()
 	o.merge()
-	o.permute(b)
+	b.Select(o.order, &o.columns)
 }
 
 // shortAscent is how many rows a stretch has at least, on average, that is not
@@ -87,7 +72,7 @@ func (o *ordering) split(b *Batch) {
 	o.punctual, o.late = o.punctual[:0], o.late[:0]
 	last := b.key(0)
 	for i := range b.Time {
-		if k := b.key(i); k.less(last) {
+		if k := b.key(i); k.Less(last) {
 			o.late = append(o.late, place{k, int32(i)})
 		} else {
 			o.punctual = append(o.punctual, place{k, int32(i)})
@@ -110,7 +95,7 @@ func (o *ordering) sortLate() {
 	}
 	o.keys = o.keys[:0]
 	for i := range o.late {
-		o.keys = append(o.keys, (uint64(o.late[i].time)-lowest)<<placeBits|uint64(i))
+		o.keys = append(o.keys, (uint64(o.late[i].Time)-lowest)<<placeBits|uint64(i))
 	}
 	o.spareKeys = slices.Grow(o.spareKeys[:0], len(o.keys))[:len(o.keys)]
 	for shift := placeBits; span != 0; shift, span = shift+8, span>>8 {
@@ -131,9 +116,9 @@ func (o *ordering) lateSpan() (lowest, span uint64) {
 	if len(o.late) == 0 {
 		return 0, 0
 	}
-	first, last := o.late[0].time, o.late[0].time
+	first, last := o.late[0].Time, o.late[0].Time
 	for i := range o.late {
-		first, last = min(first, o.late[i].time), max(last, o.late[i].time)
+		first, last = min(first, o.late[i].Time), max(last, o.late[i].Time)
 	}
 	return uint64(first), uint64(last) - uint64(first)
 }
@@ -161,7 +146,7 @@ func sortByte(to, from []uint64, shift int) {
 func sortTies(p []place) {
 	for from := 0; from < len(p); {
 		to := from + 1
-		for to < len(p) && p[to].time == p[from].time {
+		for to < len(p) && p[to].Time == p[from].Time {
 			to++
 		}
 		if to-from > 1 {
@@ -172,7 +157,7 @@ func sortTies(p []place) {
 }
 
 func sortPlaces(p []place) {
-	slices.SortFunc(p, func(a, b place) int { return a.compare(b.sortKey) })
+	slices.SortFunc(p, func(a, b place) int { return a.Compare(b.Key) })
 }
 
 // merge finds the order of all rows.
@@ -180,7 +165,7 @@ func (o *ordering) merge() {
 	o.order = o.order[:0]
 	late := o.late
 	for _, p := range o.punctual {
-		for len(late) > 0 && late[0].less(p.sortKey) {
+		for len(late) > 0 && late[0].Less(p.Key) {
 			o.order, late = append(o.order, late[0].row), late[1:]
 		}
 		o.order = append(o.order, p.row)
@@ -190,28 +175,28 @@ func (o *ordering) merge() {
 	}
 }
 
-// permute makes row order[i] the i-th. The texts of a column stay where they
-// are, because rows know where theirs is.
-func (o *ordering) permute(b *Batch) {
-	to := &o.columns
-	permute(&b.Time, &to.Time, o.order)
-	permute(&b.Index, &to.Index, o.order)
-	permute(&b.Stack, &to.Stack, o.order)
-	permute(&b.Weight, &to.Weight, o.order)
-	permute(&b.CPU, &to.CPU, o.order)
-	permute(&b.Phase, &to.Phase, o.order)
-	permute(&b.Duration, &to.Duration, o.order)
-	permute(&b.Value, &to.Value, o.order)
-	permute(&b.Number, &to.Number, o.order)
-	permute(&b.Thread, &to.Thread, o.order)
-	permute(&b.Goroutine, &to.Goroutine, o.order)
-	permute(&b.Labels, &to.Labels, o.order)
+// Select leaves of b the rows of these numbers, in their order. It takes the memory of
+// spare for that, which gets that of b.
+func (b *Batch) Select(order []int32, spare *Batch) {
+	to := spare // texts of a column stay where they are: rows know where theirs is
+	permute(&b.Time, &to.Time, order)
+	permute(&b.Index, &to.Index, order)
+	permute(&b.Stack, &to.Stack, order)
+	permute(&b.Weight, &to.Weight, order)
+	permute(&b.CPU, &to.CPU, order)
+	permute(&b.Phase, &to.Phase, order)
+	permute(&b.Duration, &to.Duration, order)
+	permute(&b.Value, &to.Value, order)
+	permute(&b.Number, &to.Number, order)
+	permute(&b.Thread, &to.Thread, order)
+	permute(&b.Goroutine, &to.Goroutine, order)
+	permute(&b.Labels, &to.Labels, order)
 	for i := range b.Args {
 		if len(to.Args) <= i {
 			to.Args = append(to.Args, Column{})
 		}
-		permute(&b.Args[i].num, &to.Args[i].num, o.order)
-		permute(&b.Args[i].kind, &to.Args[i].kind, o.order)
+		permute(&b.Args[i].num, &to.Args[i].num, order)
+		permute(&b.Args[i].kind, &to.Args[i].kind, order)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gprof/stream/internal/runs"
 )
 
 // Rows in any order are sorted, however far their times lie from each other.
@@ -20,11 +22,11 @@ func TestOrdering(t *testing.T) {
 				b.Time, b.Index = append(b.Time, math.MinInt64+Time(at)), append(b.Index, r.Uint64())
 				b.Value, b.Number = append(b.Value, int64(b.Index[i])), append(b.Number, 0)
 			}
-			want := make([]sortKey, n)
+			want := make([]runs.Key, n)
 			for i := range want {
 				want[i] = b.key(i)
 			}
-			slices.SortFunc(want, sortKey.compare)
+			slices.SortFunc(want, runs.Key.Compare)
 			o.sort(b)
 			for i := range want {
 				if b.key(i) != want[i] || b.Value[i] != int64(b.Index[i]) {

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"gprof/stream/internal/runs"
 )
 
 // output is one series as the sink sees it.
 type output struct {
 	series Series
 	args   int // columns
-	runs   []run
+	runs   []runs.Run
 }
 
 // settle makes the final tables, and the series in the order in which a sink

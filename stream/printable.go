@@ -22,18 +22,3 @@ func Printable(text string) string {
 // unseen are characters that steer or have no width. Cf has those that turn the
 // direction; U+034F, fillers of Hangul and the like are letters and marks by category.
 var unseen = []*unicode.RangeTable{unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point}
-
-// maxShown is how many characters of a name an error shows.
-const maxShown = 200
-
-// shown is a name in the list of an error.
-func shown(name string) string {
-	if name == "" {
-		return "(no name)"
-	}
-	name = Printable(name)
-	if utf8.RuneCountInString(name) > maxShown {
-		name = string([]rune(name)[:maxShown]) + "…"
-	}
-	return name
-}

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,8 +58,12 @@ func (p *Process) Words() []string {
 
 // Names are all that the process is called.
 func (p *Process) Names() []string {
-	return []string{p.instance(), p.Title(), strings.Join(p.Words(), "-"), strconv.Itoa(p.Pid), p.Name, p.Service, p.Host}
+	return []string{p.InstanceName(), p.Title(), strings.Join(p.Words(), "-"), strconv.Itoa(p.Pid), p.Name, p.Service, p.Host}
 }
+
+// InstanceName is the instance in hexadecimal, as the ledger and the directories of
+// recordings have it.
+func (p *Process) InstanceName() string { return fmt.Sprintf("%016x", p.Instance) }
 
 func (p *Process) program() string { return cmp.Or(p.Service, p.Name) }
 
@@ -100,7 +105,7 @@ const leastShort = 4
 func shortInstances(processes []Process) []string {
 	all := make([]string, len(processes))
 	for i := range processes {
-		all[i] = processes[i].instance()
+		all[i] = processes[i].InstanceName()
 	}
 	sorted := slices.Sorted(slices.Values(all))
 	for i, instance := range all {

@@ -1,11 +1,5 @@
 package stream
 
-// Progress is a Source that knows how far it has come.
-type Progress interface {
-	// Progress returns how many bytes of the input were read, of how many.
-	Progress() (done, total int64)
-}
-
 // A report is made after another 256th of the whole, but not more often than
 // after minStep bytes or rows, which take about a tenth of a second or less.
 const (

@@ -27,7 +27,9 @@ func (r *reader) read(src Source) error {
 		}
 		done, total := r.sorter.total, int64(0)
 		if progress != nil {
-			done, total = progress.Progress()
+			if bytes, all := progress.Progress(); all > 0 {
+				done, total = bytes, all
+			}
 		}
 		r.meter.to(done, total)
 		if err := r.ceiling.check(done, total); err != nil {
@@ -35,8 +37,5 @@ func (r *reader) read(src Source) error {
 		}
 	}
 	r.meter.finish()
-	if err := r.ceiling.verdict(1, 1); err != nil {
-		return err
-	}
-	return r.sorter.spill.flush()
+	return r.ceiling.verdict(1, 1)
 }

@@ -102,15 +102,14 @@ func Redact(src Source, how Redaction) Source { return NewRedactor(how).Source(s
 // redacted as they come, and tables when all have come, before any Sink sees
 // them: nothing else reaches a spill file of Copy or an output. What src itself
 // keeps in a file is its own business: see DuringOptions. The ledger says how
-// many values that were, and its places are redacted, too. It is a [Progress] if
-// src is, and closes src if it can be closed.
+// many values that were, and its places are redacted, too.
 func (r *Redactor) Source(src Source) Source {
-	return likeSource(&redacted{Source: src, by: r}, src)
+	return &redacted{Wrapper: Wrapper{src}, by: r}
 }
 
 // redacted is a source of which nobody can read what a Redaction hides.
 type redacted struct {
-	Source
+	Wrapper
 	by   *Redactor
 	done bool
 }
@@ -127,9 +126,6 @@ func (r *redacted) Next(b *Batch) error {
 	}
 	return err
 }
-
-// Close implements [io.Closer].
-func (r *redacted) Close() error { return closeSource(r.Source) }
 
 // after returns a function that redacts a batch when see has seen it. It may be
 // called with a nil r, which redacts nothing.
@@ -155,7 +151,7 @@ func (r *Redactor) tell(t *Tables) {
 	for c, n := range r.counts {
 		line := Line{Reason: ReasonRedacted, What: kindWords[c.kind], Where: howWords[c.how], Count: n}
 		if c.process != 0 {
-			line.Process = t.Process(c.process).instance()
+			line.Process = t.Process(c.process).InstanceName()
 		}
 		t.Ledger.Add(line)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+
+	"gprof/stream/internal/runs"
 )
 
 // ErrBatch says that a batch is not what its series asks for: a fault of the
@@ -142,17 +144,17 @@ func (c *Column) appendRows(src *Column, from, to int) {
 
 // until returns the first row from from on whose key is above bound; b is
 // sorted. Mostly it is near, or the end.
-func (b *Batch) until(from int, bound sortKey) int {
+func (b *Batch) until(from int, bound runs.Key) int {
 	n := b.Len()
-	if !bound.less(b.key(n - 1)) {
+	if !bound.Less(b.key(n - 1)) {
 		return n
 	}
 	for step := from; step < min(from+8, n); step++ {
-		if bound.less(b.key(step)) {
+		if bound.Less(b.key(step)) {
 			return step
 		}
 	}
-	return from + sort.Search(n-from, func(i int) bool { return bound.less(b.key(from + i)) })
+	return from + sort.Search(n-from, func(i int) bool { return bound.Less(b.key(from + i)) })
 }
 
 // argBytes is the memory that the arguments of row i take.

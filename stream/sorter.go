@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gprof/stream/internal/pack"
+	"gprof/stream/internal/runs"
 )
 
 const (
@@ -23,9 +26,6 @@ const (
 
 	// uniteWidth is how many of them are made one at a time.
 	uniteWidth = 256
-
-	// runBytes is about what the books about a run take.
-	runBytes = 160
 )
 
 // sorter takes rows in any order and gives them back series by series, sorted.
@@ -49,25 +49,24 @@ type sorter struct {
 	goroutines uint16
 	cpu        bool // some row has CPU time
 
-	arena  arena
-	spill  spill
-	packer packer
-	block  []byte
-	order  ordering
+	store   *runs.Store
+	encoder pack.Encoder
+	block   []byte
+	order   ordering
 }
 
 // rows is what has come of one series, with provisional ids.
 type rows struct {
 	series Series
 	args   int // columns
-	runs   []run
+	runs   []runs.Run
 }
 
 func newSorter(memory int64, dir string) *sorter {
-	return &sorter{memory: memory, index: make(map[Series]*rows), spill: spill{dir: dir}}
+	return &sorter{memory: memory, index: make(map[Series]*rows), store: runs.NewStore(dir)}
 }
 
-func (s *sorter) close() { s.spill.close() }
+func (s *sorter) close() { s.store.Close() }
 
 // forget lets go of what only add needs.
 func (s *sorter) forget() {
@@ -104,8 +103,8 @@ func (s *sorter) add(b *Batch) error {
 		s.goroutines |= 1 << b.Series.Kind
 	}
 	s.cpu = s.cpu || slices.ContainsFunc(b.CPU, func(ns int64) bool { return ns > 0 })
-	if s.arena.used > s.memory {
-		return s.relieve()
+	if s.store.Used() > s.memory {
+		return s.spill()
 	}
 	return nil
 }
@@ -115,11 +114,11 @@ func (s *sorter) append(r *rows, b *Batch, from, to int) error {
 	run := s.runFor(r, b.key(from), b.key(to-1))
 	for from < to {
 		n := blockLen(b, from, to)
-		s.block = appendBlock(s.block[:0], &s.packer, b, from, from+n)
+		s.block = appendBlock(s.block[:0], &s.encoder, b, from, from+n)
 		if len(s.block) > math.MaxInt32 {
 			return fmt.Errorf("%w: a row of %v has %d bytes of arguments", ErrBatch, b.Series.Kind, len(s.block))
 		}
-		s.arena.append(&run.held, s.block)
+		s.store.Append(run, s.block)
 		from += n
 	}
 	return nil
@@ -147,26 +146,23 @@ func (s *sorter) rows(b *Batch) *rows {
 }
 
 // runFor returns the run that rows from first to last go on.
-func (s *sorter) runFor(r *rows, first, last sortKey) *run {
+func (s *sorter) runFor(r *rows, first, last runs.Key) *runs.Run {
 	to := r.before(first)
 	if to == nil {
-		r.runs = append(r.runs, run{first: first})
-		s.arena.used += runBytes
+		r.runs = append(r.runs, runs.Run{First: first})
+		s.store.CountRun()
 		to = &r.runs[len(r.runs)-1]
 	}
-	if to.held.first == 0 {
-		to.heldFirst = first
-	}
-	to.last = last
+	to.Extend(first, last)
 	return to
 }
 
 // before returns, of the runs that end before a key, the one that ends last; nil
 // if there is none among those that may still grow.
-func (r *rows) before(key sortKey) *run {
-	var best *run
+func (r *rows) before(key runs.Key) *runs.Run {
+	var best *runs.Run
 	for i := max(0, len(r.runs)-maxGrowing); i < len(r.runs); i++ {
-		if end := r.runs[i].last; end.less(key) && (best == nil || best.last.less(end)) {
+		if end := r.runs[i].Last; end.Less(key) && (best == nil || best.Last.Less(end)) {
 			best = &r.runs[i]
 		}
 	}
@@ -189,50 +185,31 @@ func (s *sorter) markStacks(ids []StackID) error {
 	return nil
 }
 
-// relieve spills all blocks that are in memory.
-func (s *sorter) relieve() error {
-	m := merger{arena: &s.arena, spill: &s.spill, memory: s.memory}
+// spill moves all blocks that are in memory to the file.
+func (s *sorter) spill() error {
+	m := merger{store: s.store, memory: s.memory}
 	for _, r := range s.series {
 		if err := s.unite(&m, r); err != nil {
 			return err
 		}
 		for i := range r.runs {
-			if err := s.spillRun(&r.runs[i]); err != nil {
+			if err := s.store.Spill(&r.runs[i]); err != nil {
 				return err
 			}
 		}
 	}
-	s.arena.empty()
-	return s.spill.flush()
+	s.store.Empty()
+	return nil
 }
 
-// spillRun moves the blocks of r that are in memory to the spill.
-func (s *sorter) spillRun(r *run) error {
-	if r.held.first == 0 {
-		return nil
-	}
-	if err := s.spill.begin(); err != nil {
-		return err
-	}
-	for at := r.held.first; at != 0; {
-		block, next := s.arena.block(at)
-		if err := s.spill.block(block); err != nil {
-			return err
-		}
-		at = next
-	}
-	r.held = chain{}
-	return s.spill.end(&r.spilled)
-}
-
-// unite merges what r has in memory, to the spill, if it is many short runs:
+// unite merges what r has in memory, to the file, if it is many short runs:
 // rows that came in no order.
 func (s *sorter) unite(m *merger, r *rows) error {
-	parts, size := r.parts()
+	parts, size := r.held()
 	if len(parts) <= 1 || len(parts) <= manyRuns && size >= shortRun*int64(len(parts)) {
 		return nil
 	}
-	r.dropHeld()
+	r.runs = runs.DropHeld(r.runs)
 	var like Batch
 	like.Reset(r.series, r.args)
 	for len(parts) > 0 {
@@ -246,33 +223,24 @@ func (s *sorter) unite(m *merger, r *rows) error {
 }
 
 // uniteParts makes parts the end of one of r's runs, or a new one.
-func (s *sorter) uniteParts(m *merger, r *rows, parts []run, like *Batch) error {
-	first := slices.MinFunc(parts, func(a, b run) int { return a.first.compare(b.first) }).first
+func (s *sorter) uniteParts(m *merger, r *rows, parts []runs.Run, like *Batch) error {
+	first := slices.MinFunc(parts, func(a, b runs.Run) int { return a.First.Compare(b.First) }).First
 	to := r.before(first)
 	if to == nil {
-		r.runs = append(r.runs, run{first: first})
+		r.runs = append(r.runs, runs.Run{First: first})
 		to = &r.runs[len(r.runs)-1]
 	}
 	return s.merge(m, parts, like, to)
 }
 
-// parts is what is in memory, each run's by itself, and its size in bytes.
-func (r *rows) parts() (parts []run, size int64) {
+// held is what is in memory, each run's by itself, and its size in bytes.
+func (r *rows) held() (parts []runs.Run, size int64) {
 	for i := range r.runs {
-		if r.runs[i].held.first != 0 {
-			parts = append(parts, r.runs[i].part())
-			size += r.runs[i].held.size
+		if part, n := r.runs[i].Held(); n > 0 {
+			parts, size = append(parts, part), size+n
 		}
 	}
 	return parts, size
-}
-
-// dropHeld leaves of r what is in the spill.
-func (r *rows) dropHeld() {
-	r.runs = slices.DeleteFunc(r.runs, func(x run) bool { return x.spilled.first.size == 0 })
-	for i := range r.runs {
-		r.runs[i].held = chain{}
-	}
 }
 
 // width is how many runs may be open at once.
@@ -280,74 +248,50 @@ func (s *sorter) width() int { return max(2, int(s.memory/openRun)) }
 
 // narrow merges runs until no more of them overlap than may be open at once.
 // Each time all rows are merged once, or as few as will do.
-func (s *sorter) narrow(m *merger, runs []run, like *Batch) ([]run, error) {
+func (s *sorter) narrow(m *merger, parts []runs.Run, like *Batch) ([]runs.Run, error) {
 	width := s.width()
-	for len(runs) > width && overlap(runs) > width {
-		var merged []run
-		for len(merged)+len(runs) > width && len(runs) > 1 {
-			n := min(width, len(runs), len(merged)+len(runs)-width+1)
-			one := run{first: runs[0].first}
-			if err := s.merge(m, runs[:n], like, &one); err != nil {
+	for len(parts) > width && runs.Overlap(parts) > width {
+		var merged []runs.Run
+		for len(merged)+len(parts) > width && len(parts) > 1 {
+			n := min(width, len(parts), len(merged)+len(parts)-width+1)
+			one := runs.Run{First: parts[0].First}
+			if err := s.merge(m, parts[:n], like, &one); err != nil {
 				return nil, err
 			}
-			merged, runs = append(merged, one), runs[n:]
+			merged, parts = append(merged, one), parts[n:]
 		}
-		runs = append(merged, runs...)
-		if err := s.spill.flush(); err != nil {
-			return nil, err
-		}
+		parts = append(merged, parts...)
 	}
-	return runs, nil
+	return parts, nil
 }
 
-// merge adds the rows of several runs to the end of one, in the spill.
-func (s *sorter) merge(m *merger, runs []run, like *Batch, to *run) error {
-	if err := s.spill.begin(); err != nil {
-		return err
-	}
-	for m.start(runs); ; {
+// merge adds the rows of several runs to the end of one, in the file.
+func (s *sorter) merge(m *merger, parts []runs.Run, like *Batch, to *runs.Run) error {
+	begin := s.store.Begin()
+	for m.start(parts); ; {
 		like.Reset(like.Series, len(like.Args))
 		if err := m.next(like); err != nil {
 			return err
 		}
 		if like.Len() == 0 {
-			break
+			return s.store.End(to, begin)
 		}
-		to.last = like.key(like.Len() - 1)
+		to.Last = like.key(like.Len() - 1)
 		if err := s.spillRows(like); err != nil {
 			return err
 		}
 	}
-	return s.spill.end(&to.spilled)
 }
 
-// spillRows adds the rows of b to the extent that was begun.
+// spillRows writes the rows of b to the file.
 func (s *sorter) spillRows(b *Batch) error {
 	for from := 0; from < b.Len(); {
 		n := blockLen(b, from, b.Len())
-		s.block = appendBlock(s.block[:0], &s.packer, b, from, from+n)
-		if err := s.spill.block(s.block); err != nil {
+		s.block = appendBlock(s.block[:0], &s.encoder, b, from, from+n)
+		if err := s.store.Write(s.block); err != nil {
 			return err
 		}
 		from += n
 	}
 	return nil
-}
-
-// overlap is how many of runs are open at once at most. It sorts them.
-func overlap(runs []run) int {
-	slices.SortFunc(runs, func(a, b run) int { return a.first.compare(b.first) })
-	ends := make([]sortKey, len(runs))
-	for i, r := range runs {
-		ends[i] = r.last
-	}
-	slices.SortFunc(ends, sortKey.compare)
-	most, closed := 0, 0
-	for i, r := range runs {
-		for ends[closed].compare(r.first) < 0 {
-			closed++
-		}
-		most = max(most, i+1-closed)
-	}
-	return most
 }

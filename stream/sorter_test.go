@@ -1,10 +1,7 @@
 package stream
 
 import (
-	"errors"
 	"math/rand/v2"
-	"os"
-	"slices"
 	"testing"
 )
 
@@ -15,7 +12,7 @@ func feed(t *testing.T, s *sorter, b *Batch, size int, seed uint64) {
 	for i, n := range rand.New(rand.NewPCG(seed, 3)).Perm(b.Len()) {
 		order[i] = int32(n)
 	}
-	(&ordering{order: order}).permute(b)
+	b.Select(order, &Batch{})
 	part := like(b)
 	for from := 0; from < b.Len(); from += size {
 		part.Reset(b.Series, len(b.Args))
@@ -23,8 +20,8 @@ func feed(t *testing.T, s *sorter, b *Batch, size int, seed uint64) {
 		if err := s.add(part); err != nil {
 			t.Fatal(err)
 		}
-		if s.arena.used > s.memory {
-			t.Fatalf("%d bytes are held, want at most %d", s.arena.used, s.memory)
+		if s.store.Used() > s.memory {
+			t.Fatalf("%d bytes are held, want at most %d", s.store.Used(), s.memory)
 		}
 	}
 }
@@ -32,19 +29,16 @@ func feed(t *testing.T, s *sorter, b *Batch, size int, seed uint64) {
 // collectRows merges all runs of the only series of s.
 func collectRows(t *testing.T, s *sorter, args int) (rows *Batch, opened int) {
 	t.Helper()
-	if err := s.spill.flush(); err != nil {
-		t.Fatal(err)
-	}
 	r := s.series[0]
 	segment, all := &Batch{}, &Batch{}
 	segment.Reset(r.series, args)
 	all.Reset(r.series, args)
-	m := merger{arena: &s.arena, spill: &s.spill, memory: s.memory}
-	runs, err := s.narrow(&m, r.runs, segment)
+	m := merger{store: s.store, memory: s.memory}
+	parts, err := s.narrow(&m, r.runs, segment)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for m.start(runs); ; {
+	for m.start(parts); ; {
 		segment.Reset(r.series, args)
 		if err := m.next(segment); err != nil {
 			t.Fatal(err)
@@ -102,7 +96,7 @@ func TestRunsOfWriters(t *testing.T) {
 			order[i/1000*1000+test.turn(i%1000)] = int32(i)
 		}
 		b.AppendRows(all, 0, all.Len())
-		(&ordering{order: order}).permute(b)
+		b.Select(order, &Batch{})
 		s := newSorter(1<<30, t.TempDir())
 		for from := 0; from < b.Len(); from += test.size {
 			part.Reset(all.Series, 0)
@@ -133,13 +127,13 @@ func TestNarrow(t *testing.T) {
 	if n := len(s.series[0].runs); n < runs/2 {
 		t.Fatalf("%d runs, want about %d", n, runs)
 	}
-	once := s.spill.size
+	once := s.store.Begin()
 	got, _ := collectRows(t, s, 0)
 	if !sameRows(got, want) {
 		t.Errorf("%d rows are not those that came, sorted", got.Len())
 	}
-	if most := 8 * once; s.spill.size > most {
-		t.Errorf("%d bytes were spilled for %d, want at most %d", s.spill.size, once, most)
+	if most := 8 * once; s.store.Begin() > most {
+		t.Errorf("%d bytes were spilled for %d, want at most %d", s.store.Begin(), once, most)
 	}
 }
 
@@ -154,7 +148,7 @@ func TestUnite(t *testing.T) {
 	feed(t, s, shuffled, 3, 1)
 	spilled := 0
 	for _, r := range s.series[0].runs {
-		if r.spilled.first.size > 0 {
+		if _, held := r.Held(); held == 0 {
 			spilled++
 		}
 	}
@@ -185,112 +179,6 @@ func TestMergerConcatenates(t *testing.T) {
 	got, opened := collectRows(t, s, 0)
 	if !sameRows(got, want) || opened != 1 {
 		t.Errorf("%d rows, want %d; %d runs were open at once, want 1", got.Len(), want.Len(), opened)
-	}
-}
-
-func TestOverlap(t *testing.T) {
-	span := func(first, last Time) run { return run{first: sortKey{time: first}, last: sortKey{time: last}} }
-	tests := []struct {
-		runs []run
-		want int
-	}{
-		{nil, 0},
-		{[]run{span(1, 2)}, 1},
-		{[]run{span(3, 4), span(1, 2)}, 1},
-		{[]run{span(1, 2), span(2, 3)}, 2},
-		{[]run{span(1, 9), span(5, 6), span(2, 3)}, 2},
-		{[]run{span(1, 9), span(2, 6), span(3, 3), span(7, 8)}, 3},
-	}
-	for _, test := range tests {
-		if got := overlap(slices.Clone(test.runs)); got != test.want {
-			t.Errorf("overlap of %v is %d, want %d", test.runs, got, test.want)
-		}
-	}
-}
-
-// The file is not made before it is needed, and nothing of it is to be seen.
-func TestSpillFile(t *testing.T) {
-	dir := t.TempDir()
-	for name, open := range map[string]func(string) (*os.File, string, error){"tempFile": tempFile, "namedTempFile": namedTempFile} {
-		f, left, err := open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if entries, err := os.ReadDir(dir); err != nil || left == "" && len(entries) != 0 {
-			t.Errorf("%s leaves %v in the directory (%v)", name, entries, err)
-		}
-		if _, err := f.WriteAt([]byte("x"), 0); err != nil {
-			t.Error(err)
-		}
-		s := spill{file: f, name: left}
-		s.close()
-		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
-			t.Errorf("%s leaves %v after close (%v)", name, entries, err)
-		}
-	}
-	s := newSorter(1<<20, dir)
-	feed(t, s, sampleRows(7, 1000), 100, 1)
-	if s.spill.file != nil {
-		t.Error("what fits into memory is spilled")
-	}
-}
-
-// Extents follow each other, whether the one before is still in the buffer or
-// not; others lie between them.
-func TestExtents(t *testing.T) {
-	for _, flush := range []bool{false, true} {
-		s := spill{dir: t.TempDir()}
-		var a, b extents
-		for i := range 5 {
-			for _, e := range []*extents{&a, &b} {
-				err := errors.Join(s.begin(), s.block([]byte{byte(i)}), s.block([]byte{byte(i), 1}), s.end(e))
-				if err == nil && flush {
-					err = s.flush()
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if err := s.flush(); err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range []extents{a, b} {
-			r := runReader{spill: &s}
-			r.reset(&run{spilled: e}, 1)
-			for i := range 10 {
-				if block, err := r.next(); err != nil || len(block) != 1+i%2 || block[0] != byte(i/2) {
-					t.Fatalf("flush %v: block %d is %v (%v)", flush, i, block, err)
-				}
-			}
-			if block, err := r.next(); block != nil || err != nil {
-				t.Errorf("after the last block: %v, %v", block, err)
-			}
-		}
-		s.close()
-	}
-}
-
-// A spill file that lost its end, or whose bytes changed, gives an error.
-func TestSpillDamage(t *testing.T) {
-	for name, damage := range map[string]func(f *os.File) error{
-		"empty": func(f *os.File) error { return f.Truncate(0) },
-		"cut":   func(f *os.File) error { return f.Truncate(5000) },
-		"length": func(f *os.File) error {
-			_, err := f.WriteAt([]byte{0xff, 0xff, 0xff, 0xff, 0x7f}, 0)
-			return err
-		},
-	} {
-		s := newSorter(1, t.TempDir())
-		if err := errors.Join(s.add(sampleRows(8, 5000)), damage(s.spill.file)); err != nil {
-			t.Fatal(err)
-		}
-		m, out := merger{arena: &s.arena, spill: &s.spill}, like(sampleRows(8, 1))
-		m.start(s.series[0].runs)
-		if err := m.next(out); !errors.Is(err, errSpill) {
-			t.Errorf("%s: got %v after %d rows, want %v", name, err, out.Len(), errSpill)
-		}
-		s.close()
 	}
 }
 

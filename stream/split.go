@@ -82,7 +82,7 @@ func (s *Splitter) Segment(b *Batch) error {
 	if s.Kinds == nil || slices.Contains(s.Kinds, b.Series.Kind) {
 		s.fits = true
 	} else {
-		s.lost.Add(Line{Process: s.tables.Process(b.Series.Process).instance(), Reason: ReasonNoPlace, What: b.Series.Kind.String(), Count: int64(b.Len())})
+		s.lost.Add(Line{Process: s.tables.Process(b.Series.Process).InstanceName(), Reason: ReasonNoPlace, What: b.Series.Kind.String(), Count: int64(b.Len())})
 	}
 	return s.rows.add(s.bring(b))
 }
@@ -150,9 +150,6 @@ func (s *Splitter) end() error {
 	s.count++
 	out := Apart(sink)
 	s.complete()
-	if err := rows.spill.flush(); err != nil {
-		return err
-	}
 	if err := rows.writeTo(out, s.brought.to, CopyOptions{Memory: s.tables.left(), Jobs: 1}); err != nil {
 		return err
 	}
@@ -186,7 +183,7 @@ func (s *Splitter) complete() {
 		ledger.Add(line)
 	}
 	for i := range s.brought.to.Processes {
-		for _, line := range s.known[s.brought.to.Processes[i].instance()] {
+		for _, line := range s.known[s.brought.to.Processes[i].InstanceName()] {
 			ledger.Add(line)
 		}
 	}

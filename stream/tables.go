@@ -25,9 +25,7 @@ type Tables struct {
 	Labels     dedupe.Set[LabelSet, LabelsID]
 	Ledger     Ledger
 
-	// onlyUsed leaves tracks and processes out of the final tables that no row
-	// refers to: filters have taken their rows.
-	onlyUsed bool
+	onlyUsed bool // see DropUnused
 
 	mappings   map[mappingKey]Mapping
 	kinds      uint16 // that there are rows of, by bit: see Has
@@ -63,6 +61,10 @@ func (t *Tables) HasGoroutines(k Kind) bool { return t.goroutines>>k&1 != 0 }
 // HasCPU reports whether the CPU time of any sample is known and above 0, in those
 // tables.
 func (t *Tables) HasCPU() bool { return t.cpu }
+
+// DropUnused leaves processes and tracks out of the final tables that no row refers
+// to: a filter has taken their rows.
+func (t *Tables) DropUnused() { t.onlyUsed = true }
 
 // Process is one run of a program.
 type Process struct {

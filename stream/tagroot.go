@@ -13,7 +13,7 @@ import (
 // for that are named at the end, by what the tables say then: a source below may
 // redact them.
 type tagged struct {
-	Source
+	Wrapper
 	keys   []string
 	roots  map[tag]StackID // of the frames of a tag alone
 	frames map[tagFrame]FrameID
@@ -61,7 +61,7 @@ var processTags = []struct {
 	value func(*Process) string
 }{
 	{"process", (*Process).Title},
-	{"instance", (*Process).instance},
+	{"instance", (*Process).InstanceName},
 	{"pid", func(p *Process) string { return strconv.Itoa(p.Pid) }},
 	{"name", func(p *Process) string { return p.Name }},
 	{"service", func(p *Process) string { return p.Service }},
@@ -76,10 +76,10 @@ var processTags = []struct {
 // service, version, revision, host, a label that the program has given its work,
 // or an attribute of the process; where it has
 // no value there is no frame. If a label or an attribute has no value at all it ends
-// with an [ErrNoMatch]; of other keys the ledger says so. It is a [Progress] if src is, and closes src if it can be closed.
+// with an [ErrNoMatch]; of other keys the ledger says so.
 func TagRoot(src Source, keys ...string) Source {
-	return likeSource(&tagged{Source: src, keys: keys, labelled: slices.ContainsFunc(keys, mayBeLabel), used: make([]bool, len(keys)),
-		roots: make(map[tag]StackID), frames: make(map[tagFrame]FrameID), made: make(map[tagStack]StackID)}, src)
+	return &tagged{Wrapper: Wrapper{src}, keys: keys, labelled: slices.ContainsFunc(keys, mayBeLabel), used: make([]bool, len(keys)),
+		roots: make(map[tag]StackID), frames: make(map[tagFrame]FrameID), made: make(map[tagStack]StackID)}
 }
 
 // mayBeLabel says whether a key is none of those that have a meaning.
@@ -252,6 +252,3 @@ func (t *tagged) valued(tables *Tables) (keys []string) {
 	}
 	return keys
 }
-
-// Close implements [io.Closer].
-func (t *tagged) Close() error { return closeSource(t.Source) }

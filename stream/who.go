@@ -3,6 +3,8 @@ package stream
 import (
 	"fmt"
 	"slices"
+
+	"gprof/stream/internal/pack"
 )
 
 // Who says whose a sample or a marker is.
@@ -49,7 +51,7 @@ func (b *Batch) AppendWho(w Who) {
 // A sparse column is empty while each of its rows is 0, and then takes no time
 // and no room. appendSparseRows adds the rows from to to-1 of a sparse column to
 // one that has so many rows.
-func appendSparseRows[T integer](column []T, before int, src []T, from, to int) []T {
+func appendSparseRows[T pack.Integer](column []T, before int, src []T, from, to int) []T {
 	if len(src) > 0 {
 		if len(column) == 0 {
 			column = appendZeros(column, before)
@@ -62,8 +64,8 @@ func appendSparseRows[T integer](column []T, before int, src []T, from, to int) 
 	return column
 }
 
-func appendZeros[T integer](column []T, n int) []T {
-	column, added := extend(column, n)
+func appendZeros[T pack.Integer](column []T, n int) []T {
+	column, added := pack.Extend(column, n)
 	clear(added)
 	return column
 }
@@ -102,27 +104,27 @@ const (
 
 // appendWho encodes the sparse columns: a byte that says which are there, and
 // those, packed.
-func appendWho(dst []byte, p *packer, b *Batch, from, to int) []byte {
+func appendWho(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
 	at := len(dst)
 	dst = append(dst, 0)
 	if len(b.Thread) > 0 {
 		dst[at] |= hasThread
-		dst = appendPacked(dst, p, b.Thread[from:to])
+		dst = pack.Append(dst, p, b.Thread[from:to])
 	}
 	if len(b.Goroutine) > 0 {
 		dst[at] |= hasGoroutine
-		dst = appendPacked(dst, p, b.Goroutine[from:to])
+		dst = pack.Append(dst, p, b.Goroutine[from:to])
 	}
 	if len(b.Labels) > 0 {
 		dst[at] |= hasLabels
-		dst = appendPacked(dst, p, b.Labels[from:to])
+		dst = pack.Append(dst, p, b.Labels[from:to])
 	}
 	return dst
 }
 
 // who reads the sparse columns of the last n rows of b.
 func (r *blockReader) who(b *Batch, n int) {
-	has := r.atMost(hasThread | hasGoroutine | hasLabels)
+	has := r.AtMost(hasThread | hasGoroutine | hasLabels)
 	if has == 0 && !b.tellsWho() {
 		return
 	}
@@ -133,12 +135,12 @@ func (r *blockReader) who(b *Batch, n int) {
 }
 
 // readSparse adds n rows, which may not be there, to a column behind so many.
-func readSparse[T integer](column []T, r *blockReader, before, n int, there bool) []T {
+func readSparse[T pack.Integer](column []T, r *blockReader, before, n int, there bool) []T {
 	switch {
 	case there && len(column) == 0:
-		return readPacked(appendZeros(column, before), r, n)
+		return pack.Read(appendZeros(column, before), &r.Reader, n)
 	case there:
-		return readPacked(column, r, n)
+		return pack.Read(column, &r.Reader, n)
 	case len(column) > 0:
 		return appendZeros(column, n)
 	}

@@ -17,7 +17,7 @@ type segments struct {
 }
 
 func newSegments(s *sorter, outputs []output, ids *renumbering) *segments {
-	return &segments{sorter: s, outputs: outputs, stacks: ids.stacks, labels: ids.labels, merger: merger{arena: &s.arena, spill: &s.spill, memory: s.memory}}
+	return &segments{sorter: s, outputs: outputs, stacks: ids.stacks, labels: ids.labels, merger: merger{store: s.store, memory: s.memory}}
 }
 
 // next makes b the next segment; io.EOF if there is none.

@@ -1,21 +1,11 @@
-package stream
+package runs
 
 import (
 	"encoding/binary"
 	"fmt"
+
+	"gprof/stream/internal/pack"
 )
-
-// run is rows of one series, in order: blocks in the spill file, then blocks in
-// the arena.
-type run struct {
-	first, last sortKey
-	spilled     extents
-	held        chain
-	heldFirst   sortKey // of the rows in the arena
-}
-
-// part is what is in the arena, as a run of its own.
-func (r *run) part() run { return run{first: r.heldFirst, last: r.last, held: r.held} }
 
 // extents is where the blocks of a run lie in the spill file. An extent is
 // blocks, each behind its length in 4 bytes, then a link: the place of the next
@@ -43,10 +33,9 @@ func readLink(link []byte) extent {
 	return extent{int64(binary.LittleEndian.Uint64(link)), int64(binary.LittleEndian.Uint64(link[8:]))}
 }
 
-// runReader reads the blocks of a run.
-type runReader struct {
-	arena *arena
-	spill *spill
+// Reader reads the blocks of a run.
+type Reader struct {
+	store *Store
 	held  ref
 	rest  extent // what has not been read of the current extent
 	buf   []byte // what was read ahead, with slack behind it
@@ -54,21 +43,24 @@ type runReader struct {
 	ahead int // how many bytes are read at a time
 }
 
-// reset makes r begin with the first block of a run.
-func (r *runReader) reset(from *run, ahead int) {
+// NewReader returns a Reader, to be Reset to a run.
+func (s *Store) NewReader() Reader { return Reader{store: s} }
+
+// Reset makes r begin with the first block of a run, and read ahead bytes at a time.
+func (r *Reader) Reset(from *Run, ahead int) {
 	r.held, r.ahead = from.held.first, ahead
 	r.enter(from.spilled.first)
 }
 
 // enter goes to an extent, which may be none.
-func (r *runReader) enter(e extent) { r.rest, r.buf, r.from = e, r.buf[:0], 0 }
+func (r *Reader) enter(e extent) { r.rest, r.buf, r.from = e, r.buf[:0], 0 }
 
 // left is how much of the current extent has not been used.
-func (r *runReader) left() int64 { return int64(len(r.buf)-r.from) + r.rest.size }
+func (r *Reader) left() int64 { return int64(len(r.buf)-r.from) + r.rest.size }
 
-// next returns the next block, with slack behind it, until the next call; nil
-// if there is none.
-func (r *runReader) next() ([]byte, error) {
+// Next returns the next block, with [pack.Slack] bytes behind it, until the next call;
+// nil if there is none.
+func (r *Reader) Next() ([]byte, error) {
 	if r.left() > linkBytes {
 		header, err := r.take(blockHeader)
 		if err != nil {
@@ -82,27 +74,27 @@ func (r *runReader) next() ([]byte, error) {
 	if r.held == 0 {
 		return nil, nil
 	}
-	block, next := r.arena.block(r.held)
+	block, next := r.store.arena.block(r.held)
 	r.held = next
 	return block, nil
 }
 
 // nextExtent follows the link.
-func (r *runReader) nextExtent() ([]byte, error) {
+func (r *Reader) nextExtent() ([]byte, error) {
 	link, err := r.take(linkBytes)
 	if err != nil {
 		return nil, err
 	}
 	next, here := readLink(link), r.rest.off
 	if next.size != 0 && (next.off < here || next.size <= linkBytes) {
-		return nil, errSpill // would go round for ever
+		return nil, ErrDamaged // would go round for ever
 	}
 	r.enter(next)
-	return r.next()
+	return r.Next()
 }
 
 // take returns the next n bytes of the file, with slack behind them.
-func (r *runReader) take(n int) ([]byte, error) {
+func (r *Reader) take(n int) ([]byte, error) {
 	if len(r.buf)-r.from < n {
 		if err := r.fill(n); err != nil {
 			return nil, err
@@ -114,21 +106,21 @@ func (r *runReader) take(n int) ([]byte, error) {
 }
 
 // fill makes at least n bytes of the extent be read.
-func (r *runReader) fill(n int) error {
+func (r *Reader) fill(n int) error {
 	if int64(n) > r.left() {
-		return errSpill
+		return ErrDamaged
 	}
 	left := copy(r.buf, r.buf[r.from:])
 	more := min(int64(max(n, r.ahead)-left), r.rest.size)
 	size := left + int(more)
-	if cap(r.buf) < size+slack {
-		grown := make([]byte, max(size, r.ahead)+slack)
+	if cap(r.buf) < size+pack.Slack {
+		grown := make([]byte, max(size, r.ahead)+pack.Slack)
 		copy(grown, r.buf[:left])
 		r.buf = grown
 	}
 	r.buf, r.from = r.buf[:size], 0
-	if _, err := r.spill.file.ReadAt(r.buf[left:], r.rest.off); err != nil {
-		return fmt.Errorf("%w: %w", errSpill, err)
+	if _, err := r.store.file.ReadAt(r.buf[left:], r.rest.off); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	r.rest = extent{r.rest.off + more, r.rest.size - more}
 	return nil

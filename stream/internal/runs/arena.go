@@ -1,6 +1,10 @@
-package stream
+package runs
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"gprof/stream/internal/pack"
+)
 
 // slabBytes is what an arena takes from the heap at a time.
 const slabBytes = 256 << 10
@@ -32,7 +36,7 @@ type chain struct {
 
 // append adds a block to a chain.
 func (a *arena) append(c *chain, block []byte) {
-	to := a.room(arenaHeader + len(block) + slack)
+	to := a.room(arenaHeader + len(block) + pack.Slack)
 	slab := a.slabs[a.full]
 	at := ref(a.full+1)<<32 | ref(len(slab))
 	slab = binary.LittleEndian.AppendUint64(slab, 0)

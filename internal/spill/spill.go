@@ -1,0 +1,156 @@
+// Package spill keeps what does not fit into memory in temporary files. Such a file
+// has no name where the system allows that, so that nothing is left behind if the
+// process is killed.
+package spill
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+// Temp is an open temporary file. Close deletes it.
+type Temp struct {
+	*os.File
+	name string // "" if the file has none
+}
+
+// Create makes a temporary file in dir; "" is the system's directory for them.
+func Create(dir string) (*Temp, error) {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	return create(dir)
+}
+
+// createNamed makes a file and removes its name, where an open file can lose it.
+func createNamed(dir string) (*Temp, error) {
+	f, err := os.CreateTemp(dir, "gprof-spill-*")
+	if err != nil {
+		return nil, err
+	}
+	t := &Temp{File: f}
+	if os.Remove(f.Name()) != nil {
+		t.name = f.Name()
+	}
+	return t, nil
+}
+
+// Close closes the file and deletes it.
+func (t *Temp) Close() error {
+	err := t.File.Close()
+	if t.name != "" {
+		err = errors.Join(err, os.Remove(t.name))
+	}
+	return err
+}
+
+// bufferBytes is how much is written at a time, and kept in memory before there is a
+// file.
+const bufferBytes = 256 << 10
+
+// reserveBytes is how much disk space is asked for at a time. It makes writing a third
+// cheaper.
+const reserveBytes = 32 << 20
+
+// File is bytes that are written one after the other and read at any place: a few in
+// memory, more of them in a temporary file, which is made when it is needed. The zero
+// File lies in the system's directory for temporary files.
+type File struct {
+	dir  string
+	temp *Temp
+	buf  []byte // the end, not in the file yet
+	size int64  // with buf
+	room int64  // reserved on the disk
+}
+
+// New returns a File that will lie in dir; "" is the system's directory for temporary
+// files.
+func New(dir string) *File { return &File{dir: dir} }
+
+// Size is how much was written.
+func (f *File) Size() int64 { return f.size }
+
+// stored is how much is in the temporary file.
+func (f *File) stored() int64 { return f.size - int64(len(f.buf)) }
+
+// Write appends p.
+func (f *File) Write(p []byte) (int, error) {
+	if len(f.buf)+len(p) > bufferBytes {
+		if err := f.flush(); err != nil {
+			return 0, err
+		}
+		if len(p) > bufferBytes {
+			return f.store(p)
+		}
+	}
+	f.buf = append(f.buf, p...)
+	f.size += int64(len(p))
+	return len(p), nil
+}
+
+// flush moves the buffer to the temporary file.
+func (f *File) flush() error {
+	p := f.buf
+	f.size, f.buf = f.stored(), f.buf[:0]
+	_, err := f.store(p)
+	return err
+}
+
+// store writes p behind what is in the temporary file; the buffer is empty.
+func (f *File) store(p []byte) (n int, err error) {
+	if f.temp == nil {
+		if f.temp, err = Create(f.dir); err != nil {
+			return 0, err
+		}
+	}
+	if f.size+int64(len(p)) > f.room {
+		reserve(f.temp.File, f.room, reserveBytes)
+		f.room += reserveBytes
+	}
+	n, err = f.temp.WriteAt(p, f.size)
+	f.size += int64(n)
+	return n, err
+}
+
+// ReadAt implements [io.ReaderAt].
+func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
+	if stored := f.stored() - off; stored > 0 {
+		if n, err = f.temp.ReadAt(p[:min(int64(len(p)), stored)], off); err != nil {
+			return n, err
+		}
+	}
+	if at := off + int64(n); n < len(p) && at < f.size {
+		n += copy(p[n:], f.buf[at-f.stored():])
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// WriteAt replaces bytes that were written before.
+func (f *File) WriteAt(p []byte, off int64) (int, error) {
+	if off >= f.stored() {
+		return copy(f.buf[off-f.stored():], p), nil
+	}
+	if off+int64(len(p)) > f.stored() {
+		if err := f.flush(); err != nil {
+			return 0, err
+		}
+	}
+	return f.temp.WriteAt(p, off)
+}
+
+// Reset forgets what was written; its place on the disk is used again.
+func (f *File) Reset() { f.size, f.buf = 0, f.buf[:0] }
+
+// Close deletes the file.
+func (f *File) Close() error {
+	if f.temp == nil {
+		return nil
+	}
+	err := f.temp.Close()
+	f.temp = nil
+	return err
+}

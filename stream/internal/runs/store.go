@@ -1,0 +1,90 @@
+package runs
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"gprof/internal/spill"
+)
+
+// Store holds the blocks of runs.
+type Store struct {
+	arena  arena
+	file   *spill.File
+	number [linkBytes]byte // being written
+}
+
+// NewStore returns a Store that spills to a file in dir; "" is the system's directory
+// for temporary files. The file is made when something is spilled.
+func NewStore(dir string) *Store { return &Store{file: spill.New(dir)} }
+
+// Close deletes the file. Nobody needs it any more, so errors don't matter.
+func (s *Store) Close() { s.file.Close() }
+
+// runBytes is about what a run takes besides its blocks.
+const runBytes = 160
+
+// Used is how much memory is taken by blocks and by the runs that were counted.
+func (s *Store) Used() int64 { return s.arena.used }
+
+// CountRun adds a run to what is used.
+func (s *Store) CountRun() { s.arena.used += runBytes }
+
+// Append adds a block, behind which there may be anything, to the end of a run, in memory.
+func (s *Store) Append(r *Run, block []byte) { s.arena.append(&r.held, block) }
+
+// Empty forgets all blocks in memory. Runs that had some must have been spilled.
+func (s *Store) Empty() { s.arena.empty() }
+
+// Spill moves the blocks of r that are in memory to the file.
+func (s *Store) Spill(r *Run) error {
+	if r.held.first == 0 {
+		return nil
+	}
+	begin := s.Begin()
+	for at := r.held.first; at != 0; {
+		block, next := s.arena.block(at)
+		if err := s.Write(block); err != nil {
+			return err
+		}
+		at = next
+	}
+	r.held = chain{}
+	return s.End(r, begin)
+}
+
+// Begin begins blocks that are written to the file. Those begun before must have been
+// ended.
+func (s *Store) Begin() int64 { return s.file.Size() }
+
+// Write adds a block.
+func (s *Store) Write(block []byte) error {
+	if err := s.put(binary.LittleEndian.AppendUint32(s.number[:0], uint32(len(block)))); err != nil {
+		return err
+	}
+	return s.put(block)
+}
+
+// End makes the blocks that were written since begin the last ones of r.
+func (s *Store) End(r *Run, begin int64) error {
+	if err := s.put(appendLink(s.number[:0], extent{})); err != nil {
+		return err
+	}
+	here, before := extent{begin, s.file.Size() - begin}, r.spilled.last
+	r.spilled.last = here
+	if before.size == 0 {
+		r.spilled.first = here
+		return nil
+	}
+	if _, err := s.file.WriteAt(appendLink(s.number[:0], here), before.end()-linkBytes); err != nil {
+		return fmt.Errorf("spilling: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) put(data []byte) error {
+	if _, err := s.file.Write(data); err != nil {
+		return fmt.Errorf("spilling: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package stream
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"gprof/internal/spill"
+	"gprof/stream/internal/pack"
+	"gprof/stream/internal/runs"
+)
+
+// Spool keeps batches, in a temporary file when they are many, and returns them in the
+// order in which they were written.
+type Spool struct {
+	file    *spill.File
+	encoder pack.Encoder
+	record  []byte // being written, or read, with slack behind it
+	in      *bufio.Reader
+}
+
+// NewSpool returns an empty Spool whose file, if it needs one, lies in dir; "" is
+// os.TempDir.
+func NewSpool(dir string) *Spool { return &Spool{file: spill.New(dir)} }
+
+// A record of a spool is, sizes in 4 bytes and all other numbers ULEB128,
+//
+//	size                                          of what follows
+//	part, process, track, kind, event, counter    the series
+//	args, rows
+//	blocks                                        each behind its size
+//
+// spoolHead is how many numbers stand before the blocks.
+const spoolHead = 8
+
+// spoolBuffer is how much is read at a time.
+const spoolBuffer = 256 << 10
+
+// Write appends a batch that is not empty.
+func (s *Spool) Write(b *Batch) error {
+	of := b.Series
+	out := append(s.record[:0], 0, 0, 0, 0)
+	for _, v := range [spoolHead]uint64{uint64(of.Part), uint64(of.Process), uint64(of.Track), uint64(of.Kind), uint64(of.Event), uint64(of.Counter), uint64(len(b.Args)), uint64(b.Len())} {
+		out = binary.AppendUvarint(out, v)
+	}
+	for from := 0; from < b.Len(); {
+		n := blockLen(b, from, b.Len())
+		begin := len(out)
+		out = appendBlock(append(out, 0, 0, 0, 0), &s.encoder, b, from, from+n)
+		putSize(out[begin:])
+		from += n
+	}
+	putSize(out)
+	s.record = out
+	if _, err := s.file.Write(out); err != nil {
+		return fmt.Errorf("spilling: %w", err)
+	}
+	return nil
+}
+
+// putSize writes how much follows before it.
+func putSize(b []byte) { binary.LittleEndian.PutUint32(b, uint32(len(b)-4)) }
+
+// Rewind ends writing: Next returns the first batch.
+func (s *Spool) Rewind() {
+	s.in = bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.file.Size()), spoolBuffer)
+}
+
+// Next reads the next batch, or returns io.EOF.
+func (s *Spool) Next(b *Batch) error {
+	var size [4]byte
+	if _, err := io.ReadFull(s.in, size[:]); err != nil {
+		if errors.Is(err, io.EOF) {
+			return io.EOF
+		}
+		return fmt.Errorf("%w: %w", runs.ErrDamaged, err)
+	}
+	n := int(binary.LittleEndian.Uint32(size[:]))
+	if cap(s.record) < n+pack.Slack {
+		s.record = make([]byte, n+pack.Slack)
+	}
+	s.record = s.record[:n]
+	if _, err := io.ReadFull(s.in, s.record); err != nil {
+		return fmt.Errorf("%w: %w", runs.ErrDamaged, err)
+	}
+	return readRecord(b, s.record)
+}
+
+// readRecord makes b what a record holds.
+func readRecord(b *Batch, record []byte) error {
+	var head [spoolHead]uint64
+	for i := range head {
+		v, n := binary.Uvarint(record)
+		if n <= 0 {
+			return runs.ErrDamaged
+		}
+		head[i], record = v, record[n:]
+	}
+	s := Series{int64(head[0]), ProcessID(head[1]), TrackID(head[2]), Kind(head[3]), EventID(head[4]), CounterID(head[5])}
+	b.Reset(s, int(head[6]))
+	for uint64(b.Len()) < head[7] {
+		if len(record) < 4 || uint64(binary.LittleEndian.Uint32(record)) > uint64(len(record)-4) {
+			return runs.ErrDamaged
+		}
+		n := int(binary.LittleEndian.Uint32(record))
+		if err := readBlock(b, record[4:4+n]); err != nil {
+			return err
+		}
+		record = record[4+n:]
+	}
+	return nil
+}
+
+// Close deletes the file. Nobody needs it any more, so errors don't matter.
+func (s *Spool) Close() { s.file.Close() }
