@@ -16,7 +16,7 @@ build: ## build the commands into bin/
 	go build -o bin/ ./cmd/...
 
 demo: build ## record a real program for some seconds, convert it, say how to open it
-	go build -o bin/demo ./fixtures/demo
+	go -C fixtures build -o ../bin/demo ./demo
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)/tally
 	GPROF_SESSION=$(DEMO)/session bin/demo -tally $(DEMO)/tally
 	bin/gprof-convert $(DEMO)/session -o $(DEMO)/demo.json.gz
@@ -26,14 +26,14 @@ demo: build ## record a real program for some seconds, convert it, say how to op
 	bin/demo check -tally $(DEMO)/tally $(DEMO)/info.json
 	@echo
 	@if [ -e .tools/judges/installed.json ]; then \
-		go run ./fixtures/view $(DEMO)/demo.json.gz | tee $(DEMO)/firefox.txt; \
+		go -C fixtures run ./view $(CURDIR)/$(DEMO)/demo.json.gz | tee $(DEMO)/firefox.txt; \
 	else echo 'After `make tools`, what Firefox Profiler sees in the profile is shown here.'; fi
 	@echo
 	@echo 'Every marker that was acknowledged is in the recording, also those of the worker that was killed.'
 	@echo 'To look at it: open https://profiler.firefox.com and drop $(CURDIR)/$(DEMO)/demo.json.gz on the page.'
 
 test: tools ## run the tests with the race detector
-	@go test -race -json ./... | go run .ci/tally.go
+	@for module in $$(.ci/modules); do go -C $$module test -race -json ./...; done | go run .ci/tally.go
 
 check: ## all that continuous integration checks
 	@.ci/install compiler
@@ -41,12 +41,12 @@ check: ## all that continuous integration checks
 	@.ci/suite | go run .ci/tally.go
 
 crash: ## kill recording programs KILLS times, and in every other way; compare with what they acknowledged; two million stacks
-	go build -o bin/crash ./fixtures/crash
+	go -C fixtures build -o ../bin/crash ./crash
 	bin/crash -kills $(KILLS)
-	TEST_STACKS=2000000 go test -count=1 -v -timeout 60m -run '^TestGenerations$$' ./recorder
+	TEST_STACKS=2000000 go test -count=1 -v -timeout 60m -run '^TestGenerations$$' gprof/recorder
 
-bench: tools ## run the benchmarks COUNT times (compare runs with `go tool benchstat`); what each output costs; recording beside its peers
-	go test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
+bench: tools ## run the benchmarks COUNT times (compare runs with `go -C bench tool benchstat`); what each output costs; recording beside its peers
+	for module in $$(.ci/modules); do go -C $$module test -run '^$$' -bench . -benchmem -count $(COUNT) ./...; done
 	go -C bench/outputs run .
 	go -C bench/peers run .
 

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"gprof/bench/corpus"
 	"gprof/decode"
 	"gprof/fixtures"
+	"gprof/fixtures/corpus"
 	"gprof/ingest"
 	"gprof/rawformat"
 	"gprof/stream"

@@ -7,6 +7,6 @@
 //	go tool benchstat -col /what new.txt
 //
 // Where a machine is shared, CPU time is what counts: metrics named cpu. Package
-// bench/corpus makes the recordings, and bench/makecorpus writes them to look at
+// fixtures/corpus makes the recordings, and bench/makecorpus writes them to look at
 // with other tools.
 package bench

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"gprof/bench/corpus"
 	"gprof/convert"
+	"gprof/fixtures/corpus"
 	"gprof/ingest"
 	"gprof/stream"
 )

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"gprof/bench/corpus"
 	"gprof/fixtures"
+	"gprof/fixtures/corpus"
 	"gprof/ingest/pack"
 	"gprof/rawformat"
 )

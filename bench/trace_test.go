@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"gprof/fixtures/programs"
 )
 
 // traceMB is how large a trace BenchmarkTrace reads. go tool trace takes a hundred
@@ -24,10 +26,8 @@ var traceMB = flag.Int("trace-mb", 5, "MiB of the execution trace that Benchmark
 // -bench Trace/what=gprof leaves it out.
 func BenchmarkTrace(b *testing.B) {
 	dir := b.TempDir()
-	file, ours := filepath.Join(dir, "trace.out"), filepath.Join(dir, "gprof-convert")
-	b.Chdir("..")
-	must(b, exec.Command("go", "run", "./bench/maketrace", "-mb", fmt.Sprint(*traceMB), "-o", file).Run())
-	must(b, exec.Command("go", "build", "-o", ours, "./cmd/gprof-convert").Run())
+	file, ours := filepath.Join(dir, "trace.out"), programs.Path(b, "cmd/gprof-convert")
+	must(b, exec.Command("go", "run", "./maketrace", "-mb", fmt.Sprint(*traceMB), "-o", file).Run())
 	info, err := os.Stat(file)
 	must(b, err)
 	for _, what := range []struct {

@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"gprof/bench/corpus"
 	"gprof/decode"
+	"gprof/fixtures/corpus"
 	"gprof/stream"
 )
 

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"testing"
 
-	"gprof/bench/corpus"
 	"gprof/decode"
+	"gprof/fixtures/corpus"
 	"gprof/stream"
 )
 

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"gprof/bench/corpus"
 	"gprof/chunks"
 	"gprof/decode"
+	"gprof/fixtures/corpus"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"gprof/bench/corpus"
+	"gprof/fixtures/corpus"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )

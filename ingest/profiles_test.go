@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"gprof/bench/corpus"
+	"gprof/fixtures/corpus"
 	"gprof/ingest/archive"
 	"gprof/ingest/internal/damage"
 	"gprof/ingest/pprof"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"gprof/bench/corpus"
+	"gprof/fixtures/corpus"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )

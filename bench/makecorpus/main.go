@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"os"
 
-	"gprof/bench/corpus"
+	"gprof/fixtures/corpus"
 )
 
 func main() {

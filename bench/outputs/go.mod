@@ -2,13 +2,20 @@ module gprof/bench/outputs
 
 go 1.26.0
 
-replace gprof => ../..
+replace (
+	gprof => ../..
+	gprof/chunks => ../../chunks
+	gprof/fixtures => ../../fixtures
+	gprof/rawformat => ../../rawformat
+	gprof/recorder => ../../recorder
+)
 
 require (
 	github.com/bytedance/sonic v1.15.5
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	github.com/klauspost/compress v1.20.3
-	gprof v0.0.0-00010101000000-000000000000
+	gprof v0.0.0
+	gprof/fixtures v0.0.0
 )
 
 require (
@@ -40,4 +47,6 @@ require (
 	golang.org/x/tools v0.52.0 // indirect
 	golang.org/x/xerrors v0.0.0-20240903120638-7835f813f4da // indirect
 	google.golang.org/protobuf v1.34.2 // indirect
+	gprof/chunks v0.0.0 // indirect
+	gprof/rawformat v0.0.0 // indirect
 )

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"gprof/bench/corpus"
+	"gprof/fixtures/corpus"
 )
 
 // options are the flags.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"gprof/bench/corpus"
 	"gprof/convert"
+	"gprof/fixtures/corpus"
 	"gprof/stream"
 )
 

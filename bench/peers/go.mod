@@ -2,14 +2,22 @@ module gprof/bench/peers
 
 go 1.26.0
 
-replace gprof => ../..
+replace (
+	gprof => ../..
+	gprof/chunks => ../../chunks
+	gprof/fixtures => ../../fixtures
+	gprof/rawformat => ../../rawformat
+	gprof/recorder => ../../recorder
+)
 
 require (
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/sdk v1.47.0
 	go.opentelemetry.io/otel/trace v1.47.0
 	golang.org/x/sys v0.49.0
-	gprof v0.0.0-00010101000000-000000000000
+	gprof/chunks v0.0.0
+	gprof/rawformat v0.0.0
+	gprof/recorder v0.0.0
 )
 
 require (

@@ -14,11 +14,11 @@ import (
 // 100 in a second take of a processor, in percent. Signals can be counted from
 // within the recorder only, so its benchmark measures that.
 func sampleCost() (ours, theirs string, ratio, percent float64, err error) {
-	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "gprof").Output()
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "gprof/recorder").Output()
 	if err != nil {
 		return "", "", 0, 0, fmt.Errorf("go list: %w", err)
 	}
-	out, _ := exec.Command("go", "test", "-C", strings.TrimSpace(string(root)), "-run", "^$", "-bench", "^BenchmarkSampleCost$", "./recorder").CombinedOutput()
+	out, _ := exec.Command("go", "test", "-C", strings.TrimSpace(string(root)), "-run", "^$", "-bench", "^BenchmarkSampleCost$", ".").CombinedOutput()
 	m := sampleLine.FindSubmatch(out)
 	if m == nil {
 		return "", "", 0, 0, fmt.Errorf("BenchmarkSampleCost printed\n%s", out)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"gprof/bench/corpus"
+	"gprof/fixtures/corpus"
 	"gprof/fixtures/judges"
 )
 

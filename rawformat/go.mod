@@ -1,0 +1,3 @@
+module gprof/rawformat
+
+go 1.26.0
