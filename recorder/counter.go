@@ -4,42 +4,36 @@ import (
 	"sync/atomic"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/counters"
 )
 
 // Counter is a number that the recorder samples. Setting it costs an atomic
 // store, whether something records or not.
 type Counter struct {
 	value atomic.Int64
-	spec  counterSpec
-}
-
-// counterSpec is what the dictionary says of a counter.
-type counterSpec struct {
-	name, category, description string
-	unit                        Unit
-	mode                        rawformat.CounterMode
+	spec  counters.Spec
 }
 
 // CounterOption is a property of a counter.
-type CounterOption func(*counterSpec)
+type CounterOption func(*counters.Spec)
 
 // In states the counter's unit. Without it: a whole number.
-func In(u Unit) CounterOption { return func(c *counterSpec) { c.unit = u } }
+func In(u Unit) CounterOption { return func(c *counters.Spec) { c.Unit = u } }
 
 // Total makes the counter a total since the start, which never falls. Without
 // it the value is a level.
-func Total() CounterOption { return func(c *counterSpec) { c.mode = rawformat.CounterTotal } }
+func Total() CounterOption { return func(c *counters.Spec) { c.Mode = rawformat.CounterTotal } }
 
 // Describe says what the counter counts.
-func Describe(text string) CounterOption { return func(c *counterSpec) { c.description = text } }
+func Describe(text string) CounterOption { return func(c *counters.Spec) { c.Description = text } }
 
 // Group puts the counter among others on screen.
-func Group(category string) CounterOption { return func(c *counterSpec) { c.category = category } }
+func Group(category string) CounterOption { return func(c *counters.Spec) { c.Category = category } }
 
 // NewCounter defines a counter. Counters are meant to be package-level
 // variables, like events.
 func NewCounter(name string, opts ...CounterOption) *Counter {
-	c := &Counter{spec: counterSpec{name: name}}
+	c := &Counter{spec: counters.Spec{Name: name}}
 	for _, o := range opts {
 		o(&c.spec)
 	}

@@ -60,7 +60,7 @@ func (k *Keeper) turnDictionary() {
 	}
 	next, err := chunks.CreateDict(k.dir, k.instance, uint32(old.generation)+1, uint32(os.Getpid()))
 	if err == nil {
-		err = k.dict.turn(next, slices.Concat(defined.records, k.meter.defined))
+		err = k.dict.turn(next, slices.Concat(defined.records, k.counting.meter.Definitions()))
 	}
 	if err != nil {
 		k.complain("dictionary", errors.Join(err, k.removeDict(old.generation+1)))

@@ -89,7 +89,7 @@ func (h *heapMeter) round(k *Keeper, now Time) {
 	k.spent.samples.Add(int64(Now() - now))
 }
 
-// next settles when the next look is. As with those of a [gauge], one may have taken
+// next settles when the next look is. As with counters, one may have taken
 // long because the housekeeper had to wait for a processor: what they are taken to cost
 // doubles at most with each, and falls at once.
 func (h *heapMeter) next(now, took Time) {

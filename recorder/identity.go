@@ -13,6 +13,8 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/counters"
+	"gprof/recorder/internal/machine"
 	"gprof/recorder/internal/record"
 )
 
@@ -140,7 +142,7 @@ func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 	add(rawformat.MetaSelfTest+"tracks", r.filter.describe())
 	add(rawformat.MetaSelfTest+"session", r.member.describe())
 	add(rawformat.MetaSelfTest+"cpu", r.cpuTest)
-	add(rawformat.MetaSelfTest+"counters", r.meter.describe())
+	add(rawformat.MetaSelfTest+"counters", r.counting.meter.Describe())
 	add(rawformat.MetaSelfTest+"heap", r.heap.describe())
 	add(rawformat.MetaSelfTest+"waits", r.waits.describe())
 	add(rawformat.MetaSelfTest+"trace", r.tracer.describe())
@@ -184,11 +186,11 @@ func (p *plan) metaMachine(add func(string, any)) {
 	add(rawformat.MetaGoarch, runtime.GOARCH)
 	add(rawformat.MetaCPUs, runtime.GOMAXPROCS(0))
 	add(rawformat.MetaNamespaces, namespace())
-	add(rawformat.MetaCPUName, cpuName())
-	if n := cores(); n > 0 {
+	add(rawformat.MetaCPUName, machine.CPUName())
+	if n := machine.Cores(); n > 0 {
 		add(rawformat.MetaCores, n)
 	}
-	if limit := memoryLimit(); limit > 0 {
+	if limit := counters.MemoryLimit(); limit > 0 {
 		add(rawformat.MetaMemory, limit)
 	}
 }

@@ -36,7 +36,7 @@ type Keeper struct {
 	taken      freshStacks // being interned
 
 	member        membership
-	meter         meter
+	counting      counting
 	heap          heapMeter
 	pages         pageKeeper
 	waits         waitMeter
@@ -110,7 +110,7 @@ func (k *Keeper) workLast() {
 		k.heap.last(k)
 	}
 	if k.counterPeriod > 0 {
-		k.meter.last(k)
+		k.counting.last(k)
 	}
 }
 
@@ -239,7 +239,7 @@ func (k *Keeper) work(due *chores) {
 	k.leaveCounter()
 	if k.paused.Load() {
 		k.waits.last = 0 // nobody knows what waited meanwhile
-		k.meter.rest()
+		k.counting.rest()
 		k.sampler.rest(k)
 		return
 	}
@@ -255,7 +255,7 @@ func (k *Keeper) work(due *chores) {
 	if k.counterPeriod > 0 && now >= due.counters {
 		// Regular, without catching up on what was missed.
 		due.counters = now - now%k.counterPeriod + k.counterPeriod
-		k.meter.round(k, now)
+		k.counting.round(k, now)
 		k.spent.counters.Add(int64(Now() - now))
 	}
 	if now >= due.anchor {
@@ -267,7 +267,7 @@ func (k *Keeper) work(due *chores) {
 		k.learnAgain()
 		before := Now()
 		if k.counterPeriod > 0 {
-			k.meter.attend()
+			k.counting.meter.Attend()
 		}
 		k.spent.threads.Add(int64(Now() - before))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/counters"
 )
 
 const (
@@ -80,7 +81,7 @@ func limitFor(dir string) int64 {
 	if free := freeBytes(existing(dir)); free >= 0 {
 		limit = min(limit, free/freeShare)
 	}
-	if memory := memoryLimit(); memory > 0 {
+	if memory := counters.MemoryLimit(); memory > 0 {
 		limit = min(limit, memory/memoryShare)
 	}
 	return limit

@@ -11,6 +11,3 @@ func sharedDir() string { return "" }
 func isShared(string) bool { return false }
 
 func checkShared(string) error { return nil }
-
-// memoryLimit is the limit of the memory cgroup: none here.
-func memoryLimit() int64 { return 0 }

@@ -157,7 +157,7 @@ func (k *Keeper) close() error {
 	if k.dict != nil {
 		errs = append(errs, k.dict.close())
 	}
-	k.meter.system.close()
+	k.counting.meter.Close()
 	return errors.Join(errs...)
 }
 

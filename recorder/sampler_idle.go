@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/counters"
 )
 
 // A thread that does nothing is not interrupted: its CPU clock tells that it did
@@ -99,7 +100,7 @@ const rawStack = 1
 // cpuOfThread is a thread's CPU clock in ns, -1 if it has ended.
 func cpuOfThread(tid int) int64 {
 	var t unix.Timespec
-	if unix.ClockGettime(threadClock(tid), &t) != nil {
+	if unix.ClockGettime(counters.ThreadClock(tid), &t) != nil {
 		return -1
 	}
 	return t.Nano()

@@ -3,6 +3,7 @@
 package recorder
 
 import (
+	"gprof/recorder/internal/counters"
 	"os"
 	"sync/atomic"
 	"syscall"
@@ -127,7 +128,7 @@ const sigevThreadID = 4
 // newTimer makes a timer, not yet running, on a thread's CPU clock.
 func newTimer(tid, signal int, value uint64) (timer int32, err error) {
 	ev := sigevent{value: value, signo: int32(signal), notify: sigevThreadID, tid: int32(tid)}
-	_, _, e := unix.RawSyscall(unix.SYS_TIMER_CREATE, uintptr(threadClock(tid)), uintptr(unsafe.Pointer(&ev)), uintptr(unsafe.Pointer(&timer)))
+	_, _, e := unix.RawSyscall(unix.SYS_TIMER_CREATE, uintptr(counters.ThreadClock(tid)), uintptr(unsafe.Pointer(&ev)), uintptr(unsafe.Pointer(&timer)))
 	return timer, errnoErr("timer_create", e)
 }
 

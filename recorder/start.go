@@ -63,7 +63,7 @@ func open(o Options) (*Recorder, error) {
 	if p.CounterHz > 0 {
 		r.counterPeriod = Time(time.Second) / Time(p.CounterHz)
 	}
-	r.meter.open(max(0, p.CounterHz))
+	r.counting.open(&r.Keeper, max(0, p.CounterHz))
 	r.heap.period = Time(max(0, p.HeapEvery))
 	r.waits.hz = p.WaitHz
 	if err := guarded(func() error { return r.create(p) }); err != nil {

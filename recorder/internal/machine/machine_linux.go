@@ -1,4 +1,4 @@
-package recorder
+package machine
 
 import (
 	"bytes"
@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// cpuName is what the kernel calls the first processor, "" if it has no name for it,
-// as on arm64.
-func cpuName() string {
+// CPUName is the kernel's name of the first processor, "" if it has none, as on
+// arm64.
+func CPUName() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	// Its beginning: the file is made as it is read, and of all processors that takes
-	// milliseconds.
+	// Only its beginning: the kernel makes the file as it is read, which takes
+	// milliseconds for many processors.
 	var head [4 << 10]byte
 	n, _ := io.ReadFull(f, head[:])
 	return modelName(head[:n])
@@ -36,10 +36,10 @@ func modelName(info []byte) string {
 	return ""
 }
 
-// cores is how many cores the machine has, 0 if it does not tell.
-func cores() int { return coresIn("/sys/devices/system/cpu") }
+// Cores is how many cores the machine has, 0 if that is unknown.
+func Cores() int { return coresIn("/sys/devices/system/cpu") }
 
-// coresIn counts cores by the hardware threads that each processor shares one with.
+// coresIn counts the sets of processors that share a core.
 func coresIn(dir string) int {
 	files, _ := filepath.Glob(filepath.Join(dir, "cpu[0-9]*/topology/thread_siblings_list")) // the pattern is right
 	known := map[string]bool{}

@@ -1,4 +1,4 @@
-package recorder
+package counters
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"gprof/rawformat"
 )
@@ -16,10 +17,10 @@ const groupMount = "sys/fs/cgroup"
 
 var errNoGroup = errors.New("the process is in no such cgroup, or it can't be read")
 
-// memoryGroup is a memory cgroup, "" none. Of those that a process is in, it is
-// the one whose limit the process meets first: where none has a limit, its own.
+// memoryGroup is a memory cgroup: of those that a process is in, the one with the
+// lowest limit, or the process' own where none has a limit.
 type memoryGroup struct {
-	dir   string
+	dir   string // "" none
 	files *memoryFiles
 	limit int64 // bytes, 0 none
 }
@@ -32,11 +33,11 @@ var (
 	memoryFiles2 = memoryFiles{"memory.max", "memory.current", "inactive_file"}
 )
 
-// unlimited is where numbers begin by which version 1 says that there is no
-// limit: the largest one, rounded down to a page.
+// unlimited and above mean no limit in version 1, which says so by the largest
+// number, rounded down to a page.
 const unlimited = 1 << 62
 
-// ownMemoryGroup is that of this process.
+// ownMemoryGroup is the group of this process.
 func ownMemoryGroup() (g memoryGroup) {
 	groups, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -47,9 +48,9 @@ func ownMemoryGroup() (g memoryGroup) {
 
 // findMemoryGroup reads /proc/self/cgroup; root is where cgroups are mounted.
 //
-// In a container the path there may be "/", or one that only the host sees,
-// while what is mounted is the container's own group: so each directory above
-// is looked at, and the mount's root last.
+// In a container the path there may be "/", or one that only the host sees, while
+// the container's own group is mounted. So each directory above is looked at, and
+// the mount's root last.
 func findMemoryGroup(root, groups string) (found memoryGroup) {
 	for line := range strings.Lines(groups) {
 		mount, files, group := memoryLine(strings.TrimSuffix(line, "\n"))
@@ -72,11 +73,11 @@ func findMemoryGroup(root, groups string) (found memoryGroup) {
 }
 
 // memoryLine reads a line of /proc/self/cgroup: "0::/path" of version 2, or
-// "7:memory:/path" of version 1. Files are nil where it is of no use.
+// "7:memory:/path" of version 1. Files is nil for other lines.
 func memoryLine(line string) (mount string, files *memoryFiles, group string) {
 	_, rest, _ := strings.Cut(line, ":")
 	controllers, group, _ := strings.Cut(rest, ":")
-	group = path.Clean("/" + group) // "/../x" is above what is mounted
+	group = path.Clean("/" + group) // "/../x" is above the mount
 	if controllers == "" {
 		return "", &memoryFiles2, group
 	}
@@ -88,22 +89,22 @@ func memoryLine(line string) (mount string, files *memoryFiles, group string) {
 	return "", nil, ""
 }
 
-// memoryLimit is the lowest limit of the memory cgroups that this process is
+// MemoryLimit is the lowest limit of the memory cgroups that this process is
 // in, in bytes; 0 none.
-func memoryLimit() int64 { return ownMemoryGroup().limit }
+func MemoryLimit() int64 { return ownMemoryGroup().limit }
 
 const (
-	// inactiveEvery spares most reads of memory.stat: one costs as much as all
-	// other counters together.
-	inactiveEvery = Time(1e9)
+	// inactiveEvery is how often memory.stat is read: that costs as much as all other
+	// counters together.
+	inactiveEvery = time.Second
 
-	// scarce is the part of the limit from which on each value is exact.
+	// scarce is the part of the limit from which on memory.stat is read each time.
 	scarce = 0.875
 )
 
-// openGroupMemory reads how much memory of the cgroup is taken, and how much may
-// be. Cached file pages that nobody used lately are not counted, as container
-// managers do it: the kernel takes them back before anybody is killed.
+// openGroupMemory reads the memory of the cgroup and its limit. As in container
+// managers, cached file pages that were not used lately don't count: the kernel takes
+// them back before it kills a process.
 func (k *kernel) openGroupMemory() (*gauge, error) {
 	groups, err := os.ReadFile(filepath.Join(k.root, "proc/self/cgroup"))
 	if err != nil {
@@ -118,25 +119,25 @@ func (k *kernel) openGroupMemory() (*gauge, error) {
 		return nil, err
 	}
 	return &gauge{
-		specs: []counterSpec{
-			{name: rawformat.CounterGroupMemory, category: "Memory", description: "memory of the cgroup, without inactive file pages", unit: UnitBytes},
-			{name: "cgroup memory limit", category: "Memory", description: "memory that the cgroup may take; no value: as much as there is", unit: UnitBytes},
+		specs: []Spec{
+			{Name: rawformat.CounterGroupMemory, Category: "Memory", Description: "memory of the cgroup, without inactive file pages", Unit: rawformat.FormatBytes},
+			{Name: "cgroup memory limit", Category: "Memory", Description: "memory that the cgroup may take; no value: as much as there is", Unit: rawformat.FormatBytes},
 		},
-		read: func(v []count) bool {
-			v[0].value, v[0].known = m.read(Now())
-			v[1] = count{value: m.group.limit, known: m.group.limit > 0}
+		read: func(v []Reading) bool {
+			v[0].Value, v[0].Known = m.read(time.Now())
+			v[1] = Reading{Value: m.group.limit, Known: m.group.limit > 0}
 			return true
 		},
 	}, nil
 }
 
-// groupMeter reads what is taken of a cgroup's memory.
+// groupMeter reads how much memory a cgroup takes.
 type groupMeter struct {
 	group        memoryGroup
 	limit, usage kernelFile
 	stat         kernelFile
 	inactive     int64
-	due          Time // when limit and inactive are read again
+	due          time.Time // when limit and inactive are read again
 }
 
 func (k *kernel) openGroupMeter(g memoryGroup) (m *groupMeter, err error) {
@@ -153,13 +154,14 @@ func (k *kernel) openGroupMeter(g memoryGroup) (m *groupMeter, err error) {
 	return m, nil
 }
 
-func (m *groupMeter) read(now Time) (int64, bool) {
+// read is the memory in use.
+func (m *groupMeter) read(now time.Time) (int64, bool) {
 	used, ok := m.usage.number()
 	if !ok {
 		return 0, false
 	}
-	if now >= m.due || m.group.limit > 0 && float64(used) > scarce*float64(m.group.limit) {
-		m.due = now + inactiveEvery
+	if !now.Before(m.due) || m.group.limit > 0 && float64(used) > scarce*float64(m.group.limit) {
+		m.due = now.Add(inactiveEvery)
 		m.inactive, _ = keyed(m.stat.read(), m.group.files.inactive)
 		limit, ok := m.limit.number()
 		if m.group.limit = limit; !ok || limit >= unlimited { // "max"

@@ -1,15 +1,16 @@
-package recorder
+package counters
 
 import (
 	"cmp"
 	"errors"
+	"gprof/rawformat"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
 // powerDir has a directory for each part of the machine whose energy is counted:
-// intel-rapl:0 is a package, intel-rapl:0:1 a part of it. AMD's are called so, too.
+// intel-rapl:0 is a package, intel-rapl:0:1 a part of it. AMD's have the same names.
 const powerDir = "sys/class/powercap"
 
 // openPower reads the energy that parts of the machine have used.
@@ -29,12 +30,12 @@ func (k *kernel) openPower() (*gauge, error) {
 			return nil, err
 		}
 		parts = append(parts, e)
-		g.specs = append(g.specs, counterSpec{name: k.powerName(zone.Name()), category: "power", description: "energy that this part of the machine has used since the start", unit: UnitPicowattHours, mode: 1})
+		g.specs = append(g.specs, Spec{Name: k.powerName(zone.Name()), Category: "power", Description: "energy that this part of the machine has used since the start", Unit: rawformat.FormatPicowatt, Mode: rawformat.CounterTotal})
 	}
 	if len(parts) == 0 {
 		return nil, errors.New("no intel-rapl in " + filepath.Join(k.root, powerDir))
 	}
-	g.read = func(v []count) bool {
+	g.read = func(v []Reading) bool {
 		for i, e := range parts {
 			v[i] = e.read()
 		}
@@ -43,7 +44,7 @@ func (k *kernel) openPower() (*gauge, error) {
 	return g, nil
 }
 
-// powerName is what a zone is called: parts of a package with that of the package.
+// powerName is the name of a zone, with that of the package if it is a part of one.
 func (k *kernel) powerName(zone string) string {
 	name := func(zone string) string {
 		b, _ := os.ReadFile(filepath.Join(k.root, powerDir, zone, "name")) // else the zone's own
@@ -62,13 +63,13 @@ func (k *kernel) powerName(zone string) string {
 	return "Power: " + own
 }
 
-// powerNames are the words by which Firefox Profiler's users know the parts.
+// powerNames are the names of parts that Firefox Profiler uses.
 var powerNames = []struct{ part, name string }{
 	{"package-", "CPU package "}, {"core", "CPU cores"}, {"uncore", "iGPU"}, {"dram", "DRAM"}, {"psys", "system"},
 }
 
-// energy is the counter of a part of the machine, in µJ. Behind its largest value
-// it begins again.
+// energy is the counter of a part of the machine, in µJ. It wraps around behind its
+// largest value.
 type energy struct {
 	file       kernelFile
 	largest    int64
@@ -85,12 +86,12 @@ func (k *kernel) openEnergy(dir string) (*energy, error) {
 	return e, nil
 }
 
-// read is what was used since the counter was opened. Where it fell and does not
-// tell its range, or is beyond it, what was used in between is unknown, and left out.
-func (e *energy) read() count {
+// read is the energy used since the counter was opened. Where the counter fell, and its
+// range is unknown or too small, the energy used in between is left out.
+func (e *energy) read() Reading {
 	now, ok := e.file.number()
 	if !ok {
-		return count{}
+		return Reading{}
 	}
 	switch {
 	case now >= e.last:
@@ -99,7 +100,7 @@ func (e *energy) read() count {
 		e.used += e.largest - e.last + now
 	}
 	e.last = now
-	return count{value: picowattHours(e.used), known: true}
+	return Reading{Value: picowattHours(e.used), Known: true}
 }
 
 // picowattHours is the energy of so many µJ: each is 2,500/9 pWh.

@@ -1,4 +1,4 @@
-package recorder
+package counters
 
 import (
 	"bytes"
@@ -16,24 +16,24 @@ type kernel struct {
 	buf  []byte // of what is being read
 }
 
-// kernelFile is a file that is kept open. It is no os.File, for the runtime would
-// wait for it along with the program's connections: some of these can be polled.
+// kernelFile is a file that is kept open. It is no os.File: some of these can be polled,
+// and the runtime would wait for them along with the program's connections.
 type kernelFile struct {
 	k  *kernel
 	fd int
 }
 
 const (
-	// maxKernelFile is the longest of these files: that of a machine with a thousand
-	// network interfaces.
+	// maxKernelFile is the length of the longest of these files, on a machine with a
+	// thousand network interfaces.
 	maxKernelFile = 128 << 10
 
-	// wholeRead is how much less than a page the kernel gives at a time only where
-	// the file ends: a longer line is in none of these files.
+	// wholeRead: a read that returns less has reached the end of the file. The kernel
+	// returns whole lines, about a page of them, and none of these files has a longer line.
 	wholeRead = 2048
 )
 
-// keep opens a file, and reads it once to see whether that is allowed.
+// keep opens a file, and reads it once to see whether it may.
 func (k *kernel) keep(path ...string) (f kernelFile, err error) {
 	name := filepath.Join(append([]string{k.root}, path...)...)
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -47,8 +47,8 @@ func (k *kernel) keep(path ...string) (f kernelFile, err error) {
 	return f, nil
 }
 
-// read is what the file holds now; nil: it can't be read. It is valid until the
-// next file is read. Nothing is allocated, once the longest file was read.
+// read returns what the file holds now, nil if it can't be read. It is valid until the
+// next file is read. Once the longest file has been read nothing is allocated.
 func (f kernelFile) read() []byte {
 	if f.k == nil { // could not be opened
 		return nil
@@ -74,7 +74,7 @@ func (f kernelFile) read() []byte {
 	}
 }
 
-// number is that of a file which holds nothing else.
+// number reads a file that holds one number and nothing else.
 func (f kernelFile) number() (int64, bool) {
 	n, rest, ok := cutNumber(f.read())
 	return n, ok && len(bytes.TrimSpace(rest)) == 0
@@ -88,8 +88,7 @@ func (k *kernel) close() {
 	k.open = nil
 }
 
-// keyed is the number behind a key at the beginning of a line: "key 12" or
-// "key: 12".
+// keyed is the number behind a key at the beginning of a line: "key 12" or "key: 12".
 func keyed(text []byte, key string) (int64, bool) {
 	for len(text) > 0 {
 		var line []byte
@@ -105,8 +104,8 @@ func keyed(text []byte, key string) (int64, bool) {
 
 var newline, colon = []byte("\n"), []byte(":")
 
-// cutNumber takes a number from the beginning of a text, behind blanks. One that is
-// too large for 64 bits is none.
+// cutNumber takes a number from the beginning of a text, behind blanks. It is not ok if
+// the number is too large for 64 bits.
 func cutNumber(text []byte) (n int64, rest []byte, ok bool) {
 	text = bytes.TrimLeft(text, " \t")
 	i := 0

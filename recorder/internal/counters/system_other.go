@@ -1,24 +1,25 @@
 //go:build !linux
 
-package recorder
+package counters
 
 import (
 	"errors"
+	"gprof/rawformat"
 	"runtime"
 )
 
 // systemMetrics are counters of the operating system: none here but CPU time.
 type systemMetrics struct{}
 
-func (m *meter) openSystem(string) {
+func (m *Meter) openSystem(string) {
 	if _, err := processCPU(); err != nil {
 		m.miss("process CPU", err)
 	} else {
 		m.add(&gauge{
-			specs: []counterSpec{{name: "process CPU", category: "CPU", description: "CPU time of all threads", unit: UnitNanoseconds, mode: 1}},
-			read: func(v []count) bool {
+			specs: []Spec{{Name: "process CPU", Category: "CPU", Description: "CPU time of all threads", Unit: rawformat.FormatNanoseconds, Mode: rawformat.CounterTotal}},
+			read: func(v []Reading) bool {
 				ns, err := processCPU()
-				v[0] = count{value: ns, known: err == nil}
+				v[0] = Reading{Value: ns, Known: err == nil}
 				return true
 			},
 		})
@@ -26,6 +27,7 @@ func (m *meter) openSystem(string) {
 	m.miss("CPU of threads, resident memory, input and output, network, cgroup, pressure, power", errors.New("not built for "+runtime.GOOS))
 }
 
-func (m *meter) attend() {}
+// Attend is for counters of threads: none here.
+func (m *Meter) Attend() {}
 
 func (m *systemMetrics) close() {}

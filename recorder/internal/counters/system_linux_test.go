@@ -1,4 +1,4 @@
-package recorder
+package counters
 
 import (
 	"maps"
@@ -14,15 +14,15 @@ import (
 
 // shown is what the counters of a machine show whose kernel shows these files, and
 // what is said to be absent.
-func shown(t testing.TB, files map[string]string) (values map[string]count, absent []string) {
+func shown(t testing.TB, files map[string]string) (values map[string]Reading, absent []string) {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range files {
 		write(t, root, name, text)
 	}
-	var m meter
+	var m Meter
 	m.openSystem(root)
-	defer m.system.close()
+	defer m.Close()
 	values = readings(&m)
 	delete(values, "process CPU")
 	for _, a := range m.absent {
@@ -43,14 +43,14 @@ func write(t testing.TB, root, name, text string) {
 }
 
 // readings reads all gauges once.
-func readings(m *meter) map[string]count {
-	values := map[string]count{}
+func readings(m *Meter) map[string]Reading {
+	values := map[string]Reading{}
 	for _, g := range m.gauges {
-		v := make([]count, len(g.specs))
+		v := make([]Reading, len(g.specs))
 		g.read(v)
 		for i, c := range v {
-			if c.known {
-				values[g.specs[i].name] = c
+			if c.Known {
+				values[g.specs[i].Name] = c
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func TestSystemCounters(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		files  map[string]string
-		want   map[string]count
+		want   map[string]Reading
 		absent []string
 	}{
 		{
@@ -93,7 +93,7 @@ func TestSystemCounters(t *testing.T) {
 				"sys/fs/cgroup/pod/app/cgroup.type": "domain\n", "sys/fs/cgroup/pod/app/cpu.pressure": pressure("3", "1"), "sys/fs/cgroup/pod/app/memory.pressure": pressure("4", "2"), "sys/fs/cgroup/pod/app/io.pressure": pressure("6", "5"),
 				"proc/pressure/cpu": pressure("30", "0"), "proc/pressure/memory": pressure("40", "20"), "proc/pressure/io": pressure("60", "50"),
 			},
-			want: map[string]count{
+			want: map[string]Reading{
 				"RSS": {3 * int64(os.Getpagesize()), 0, true}, "read": {323934931, 632687, true}, "written": {323929600, 632675, true}, "disk read": {4096, 0, true}, "disk written": {323932160, 0, true},
 				"network received": {1030, 13, true}, "network sent": {2040, 24, true}, "loopback": {500, 5, true},
 				"cgroup memory": {4096, 0, true}, "cgroup memory limit": {65536, 0, true}, "CPU throttled": {7000, 2, true},
@@ -114,7 +114,7 @@ func TestSystemCounters(t *testing.T) {
 				"sys/fs/cgroup/memory/docker/1/memory.stat": "inactive_file 1\ntotal_inactive_file 92\n",
 				"proc/pressure/cpu":                         "some avg10=0.00 avg60=0.00 avg300=0.00 total=30\n", "proc/pressure/memory": pressure("40", "20"), "proc/pressure/io": pressure("60", "50"),
 			},
-			want: map[string]count{
+			want: map[string]Reading{
 				"cgroup memory": {8100, 0, true}, "CPU throttled": {123456, 3, true}, "CPU pressure": {30000, 0, true}, "memory pressure": {40000, 0, true},
 				"memory pressure, full": {20000, 0, true}, "I/O pressure": {60000, 0, true}, "I/O pressure, full": {50000, 0, true},
 			},
@@ -128,7 +128,7 @@ func TestSystemCounters(t *testing.T) {
 				"sys/fs/cgroup/unified/cpu.stat": "usage_usec 9\n", "sys/fs/cgroup/unified/cpu.pressure": pressure("3", "1"),
 				"proc/self/net/dev": "nonsense\n:\nlo: 1 2 3\n",
 			},
-			want:   map[string]count{"CPU throttled": {0, 0, true}},
+			want:   map[string]Reading{"CPU throttled": {0, 0, true}},
 			absent: []string{"resident memory", "memory of the cgroup", "input and output", "pressure of the cgroup", "pressure of the system", "power"},
 		},
 		{
@@ -140,12 +140,12 @@ func TestSystemCounters(t *testing.T) {
 				"sys/class/powercap/intel-rapl:1/name": "package-1\n", "sys/class/powercap/intel-rapl:1/energy_uj": "7\n", "sys/class/powercap/intel-rapl:1/max_energy_range_uj": "1000\n",
 				"sys/class/powercap/intel-rapl-mmio:0/energy_uj": "7\n",
 			},
-			want:   map[string]count{"Power: CPU package 0": {0, 0, true}, "Power: DRAM of package-0": {0, 0, true}, "Power: CPU package 1": {0, 0, true}},
+			want:   map[string]Reading{"Power: CPU package 0": {0, 0, true}, "Power: DRAM of package-0": {0, 0, true}, "Power: CPU package 1": {0, 0, true}},
 			absent: []string{"resident memory", "memory of the cgroup", "input and output", "network", "CPU throttling", "pressure of the cgroup", "pressure of the system"},
 		},
 		{
 			name:   "nothing",
-			want:   map[string]count{},
+			want:   map[string]Reading{},
 			absent: []string{"resident memory", "memory of the cgroup", "input and output", "network", "CPU throttling", "pressure of the cgroup", "pressure of the system", "power"},
 		},
 	} {
@@ -176,19 +176,19 @@ func TestEnergy(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		reads string
-		want  count
+		want  Reading
 	}{
-		{"900\n", count{0, 0, true}},
-		{"936\n", count{10000, 0, true}},   // 36 µJ are 10 nWh
-		{"8\n", count{30000, 0, true}},     // 64 up to the range, 8 more
-		{"", count{}},                      // can't be read: no value, and nothing is lost
-		{"17\n", count{32500, 0, true}},    // 9 more
-		{"2000\n", count{583333, 0, true}}, // beyond its range
-		{"0\n", count{583333, 0, true}},    // and what came then nobody knows
-		{"9\n", count{585833, 0, true}},
+		{"900\n", Reading{0, 0, true}},
+		{"936\n", Reading{10000, 0, true}},   // 36 µJ are 10 nWh
+		{"8\n", Reading{30000, 0, true}},     // 64 up to the range, 8 more
+		{"", Reading{}},                      // can't be read: no value, and nothing is lost
+		{"17\n", Reading{32500, 0, true}},    // 9 more
+		{"2000\n", Reading{583333, 0, true}}, // beyond its range
+		{"0\n", Reading{583333, 0, true}},    // and what came then nobody knows
+		{"9\n", Reading{585833, 0, true}},
 	} {
 		at(tt.reads)
-		v := make([]count, 1)
+		v := make([]Reading, 1)
 		if g.read(v); v[0] != tt.want {
 			t.Errorf("%q: %+v, want %+v", tt.reads, v[0], tt.want)
 		}
@@ -197,6 +197,10 @@ func TestEnergy(t *testing.T) {
 		t.Errorf("1 Wh is %d pWh", got)
 	}
 }
+
+// allocRuns is how many runs allocations are the average of: what the process allocates
+// meanwhile counts, too, such as by its finalizers.
+const allocRuns = 100
 
 // A long file is read whole, one that is too long not at all; what is being read
 // allocates nothing.
@@ -210,16 +214,16 @@ func TestKernelFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := make([]count, 3)
-	if g.read(v); v[0] != (count{2000, 2000, true}) {
+	v := make([]Reading, 3)
+	if g.read(v); v[0] != (Reading{2000, 2000, true}) {
 		t.Errorf("%+v, want 2000 bytes", v[0])
 	}
-	if n := testing.AllocsPerRun(strayAllocs, func() { clear(v); g.read(v) }); n != 0 {
+	if n := testing.AllocsPerRun(allocRuns, func() { clear(v); g.read(v) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 	write(t, root, "proc/self/net/dev", strings.Repeat(line, 4000))
 	clear(v)
-	if g.read(v); v[0].known {
+	if g.read(v); v[0].Known {
 		t.Errorf("of a part of a file: %+v", v[0])
 	}
 }
@@ -231,24 +235,24 @@ func TestOwnSystem(t *testing.T) {
 	given := make([]byte, back)
 	runtime.KeepAlive(given)
 	debug.FreeOSMemory()
-	var m meter
-	m.open(10)
-	defer m.system.close()
+	var m Meter
+	m.Open(10)
+	defer m.Close()
 	values := readings(&m)
 	var goes runtime.MemStats
 	runtime.ReadMemStats(&goes)
-	if got, want := values["Go memory"].value, int64(goes.Sys-goes.HeapReleased); goes.HeapReleased < back/2 || got < want-back/4 || got > want+back/4 {
+	if got, want := values["Go memory"].Value, int64(goes.Sys-goes.HeapReleased); goes.HeapReleased < back/2 || got < want-back/4 || got > want+back/4 {
 		t.Errorf("Go memory is %d bytes, want %d; %d were given back", got, want, goes.HeapReleased)
 	}
 	for _, name := range []string{"process CPU", "RSS", "heap", "goroutines"} {
-		if values[name].value <= 0 {
+		if values[name].Value <= 0 {
 			t.Errorf("%s: %+v", name, values[name])
 		}
 	}
 	t.Log(slices.Sorted(maps.Keys(values)))
-	t.Log(m.describe())
-	var v [maxGauge]count
-	if n := testing.AllocsPerRun(strayAllocs, func() {
+	t.Log(m.Describe())
+	var v [maxGauge]Reading
+	if n := testing.AllocsPerRun(allocRuns, func() {
 		for _, g := range m.gauges {
 			g.read(v[:len(g.specs)])
 		}
@@ -263,7 +267,7 @@ func FuzzKernel(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var v [3]count
+		var v [3]Reading
 		sumInterfaces(text, v[:])
 		if n, rest, ok := cutNumber(text); n < 0 || ok && len(rest) >= len(text) {
 			t.Errorf("number %d, %d of %d bytes left", n, len(rest), len(text))
@@ -273,7 +277,7 @@ func FuzzKernel(f *testing.F) {
 				t.Errorf("%s: %d", key, n)
 			}
 		}
-		if c := stalled(text, "some"); !c.known && c.value != 0 {
+		if c := stalled(text, "some"); !c.Known && c.Value != 0 {
 			t.Errorf("%+v", c)
 		}
 	})

@@ -1,6 +1,6 @@
 //go:build !unix && !windows
 
-package recorder
+package counters
 
 import "errors"
 

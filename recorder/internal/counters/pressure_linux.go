@@ -1,17 +1,19 @@
-package recorder
+package counters
 
 import (
 	"bytes"
 	"errors"
+	"gprof/rawformat"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
-// slowEvery is how often counters are read that the kernel brings up to date only
-// every other second, or that cost more than all others.
-const slowEvery = Time(1e9)
+// slowEvery is how often the gauges are read that the kernel updates only every other
+// second, or that cost more than all others.
+const slowEvery = time.Second
 
 // groupDirs are the directories of the process' cgroup of a controller, and of
 // those above it: the nearest first, of version 1 before version 2. Not all need
@@ -43,7 +45,7 @@ func (k *kernel) groupDirs(controller string) (dirs []string) {
 }
 
 // openThrottling reads for how long the cgroup's CPU limit kept threads from
-// running. Of the groups above the process the nearest one that has a limit counts.
+// running, in the nearest group that has a limit.
 func (k *kernel) openThrottling() (*gauge, error) {
 	var found kernelFile
 	for _, dir := range k.groupDirs("cpu") {
@@ -66,21 +68,21 @@ func (k *kernel) openThrottling() (*gauge, error) {
 	}
 	return &gauge{
 		every: slowEvery,
-		specs: []counterSpec{{name: "CPU throttled", category: "CPU", description: "time for which the CPU limit of the cgroup kept its threads from running, of all processors together", unit: UnitNanoseconds, mode: 1}},
-		read: func(v []count) bool {
+		specs: []Spec{{Name: "CPU throttled", Category: "CPU", Description: "time for which the CPU limit of the cgroup kept its threads from running, of all processors together", Unit: rawformat.FormatNanoseconds, Mode: rawformat.CounterTotal}},
+		read: func(v []Reading) bool {
 			text := found.read()
 			if ns, ok := keyed(text, "throttled_time"); ok { // version 1
-				v[0] = count{value: ns, known: true}
+				v[0] = Reading{Value: ns, Known: true}
 			} else if us, ok := keyed(text, "throttled_usec"); ok {
-				v[0] = count{value: us * 1000, known: true}
+				v[0] = Reading{Value: us * 1000, Known: true}
 			}
-			v[0].number, _ = keyed(text, "nr_throttled")
+			v[0].Number, _ = keyed(text, "nr_throttled")
 			return true
 		},
 	}, nil
 }
 
-// limitsCPU says whether a cgroup has a CPU limit: "max 100000" is none in version
+// limitsCPU reports whether a cgroup has a CPU limit: "max 100000" is none in version
 // 2, and -1 in version 1.
 func (k *kernel) limitsCPU(dir string) bool {
 	for _, file := range []string{"cpu.max", "cpu.cfs_quota_us"} {
@@ -92,8 +94,8 @@ func (k *kernel) limitsCPU(dir string) bool {
 	return false
 }
 
-// openPressure reads for how long work of the whole system had to wait for
-// something that was scarce.
+// openPressure reads for how long work of the whole system had to wait for scarce
+// resources.
 func (k *kernel) openPressure() (*gauge, error) {
 	return k.pressure("", func(resource string) (kernelFile, error) { return k.keep("proc/pressure", resource) })
 }
@@ -126,10 +128,10 @@ func (k *kernel) pressure(of string, open func(resource string) (kernelFile, err
 		}
 		name := of + [...]string{"CPU", "memory", "I/O"}[i] + " pressure"
 		g.specs = append(g.specs,
-			counterSpec{name: name, category: "Pressure", description: "time for which some of the work waited for it", unit: UnitNanoseconds, mode: 1},
-			counterSpec{name: name + ", full", category: "Pressure", description: "time for which all of the work waited for it", unit: UnitNanoseconds, mode: 1})
+			Spec{Name: name, Category: "Pressure", Description: "time for which some of the work waited for it", Unit: rawformat.FormatNanoseconds, Mode: rawformat.CounterTotal},
+			Spec{Name: name + ", full", Category: "Pressure", Description: "time for which all of the work waited for it", Unit: rawformat.FormatNanoseconds, Mode: rawformat.CounterTotal})
 	}
-	g.read = func(v []count) bool {
+	g.read = func(v []Reading) bool {
 		for i, f := range files {
 			text := f.read()
 			v[2*i], v[2*i+1] = stalled(text, "some"), stalled(text, "full")
@@ -141,7 +143,7 @@ func (k *kernel) pressure(of string, open func(resource string) (kernelFile, err
 
 // stalled reads a line of pressure: "some avg10=0.00 avg60=0.00 avg300=0.00
 // total=1234", in µs.
-func stalled(text []byte, key string) count {
+func stalled(text []byte, key string) Reading {
 	for len(text) > 0 {
 		var line []byte
 		line, text, _ = bytes.Cut(text, newline)
@@ -150,8 +152,8 @@ func stalled(text []byte, key string) count {
 		}
 		if _, total, ok := bytes.Cut(line, []byte(" total=")); ok {
 			us, _, ok := cutNumber(total)
-			return count{value: us * 1000, known: ok}
+			return Reading{Value: us * 1000, Known: ok}
 		}
 	}
-	return count{}
+	return Reading{}
 }
