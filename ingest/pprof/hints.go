@@ -4,14 +4,14 @@ package pprof
 // that are at hand before any text is looked up, and which stack some sites, before
 // they are looked up one by one. Whether it is that is for the asker to find out, so
 // hints may be wrong or missing. The zero hints are empty and ready to use.
-type hints[ID ~int32] struct {
-	table []hint[ID] // its length is a power of two
+type hints struct {
+	table []hint // its length is a power of two
 	n     int
 }
 
-type hint[ID ~int32] struct {
+type hint struct {
 	key uint32
-	id  ID // 0: free
+	id  siteID // 0: free
 }
 
 // maxProbes is how many places a hint may be in: whoever makes files up can't make
@@ -33,17 +33,8 @@ func (t *tables) hintOf(l *location, s *site) (key uint32) {
 	return uint32(h >> 32)
 }
 
-// hintOfStack is by what a stack is found: its innermost sites, the innermost first.
-func hintOfStack(path []siteID) (key uint32) {
-	h := uint64(len(path))
-	for _, s := range path[:min(len(path), 16)] {
-		h = (h ^ uint64(s)) * 0x9e3779b97f4a7c15
-	}
-	return uint32(h >> 32)
-}
-
 // at is where a hint is or else may be put.
-func (h *hints[ID]) at(key uint32) *hint[ID] {
+func (h *hints) at(key uint32) *hint {
 	mask := uint32(len(h.table) - 1)
 	for i := range uint32(maxProbes) {
 		if p := &h.table[(key+i)&mask]; p.id == 0 || p.key == key {
@@ -54,7 +45,7 @@ func (h *hints[ID]) at(key uint32) *hint[ID] {
 }
 
 // find returns a site, 0 if there is no hint.
-func (h *hints[ID]) find(key uint32) ID {
+func (h *hints) find(key uint32) siteID {
 	if len(h.table) == 0 {
 		return 0
 	}
@@ -65,7 +56,7 @@ func (h *hints[ID]) find(key uint32) ID {
 }
 
 // set sets a hint.
-func (h *hints[ID]) set(key uint32, id ID) {
+func (h *hints) set(key uint32, id siteID) {
 	if 2*h.n >= len(h.table) {
 		h.grow()
 	}
@@ -73,12 +64,12 @@ func (h *hints[ID]) set(key uint32, id ID) {
 	if p.id == 0 {
 		h.n++
 	}
-	*p = hint[ID]{key, id}
+	*p = hint{key, id}
 }
 
-func (h *hints[ID]) grow() {
+func (h *hints) grow() {
 	old := h.table
-	h.table, h.n = make([]hint[ID], max(64, 2*len(old))), 0
+	h.table, h.n = make([]hint, max(64, 2*len(old))), 0
 	for _, p := range old {
 		if p.id != 0 {
 			h.set(p.key, p.id)
@@ -87,4 +78,4 @@ func (h *hints[ID]) grow() {
 }
 
 // bytes is how much memory h takes.
-func (h *hints[ID]) bytes() int64 { return 8 * int64(len(h.table)) }
+func (h *hints) bytes() int64 { return 8 * int64(len(h.table)) }

@@ -36,11 +36,10 @@ type common struct {
 	texts   dedupe.Texts[textID]
 	modules dedupe.Set[module, moduleID]
 	sites   dedupe.Set[site, siteID]
-	hints   hints[siteID]
+	hints   hints
 	callers dedupe.Set[call, callID]
 	outer   dedupe.Tree[callID, outerID]
 	stacks  dedupe.Tree[siteID, stackID]
-	known   hints[stackID]
 	labels  dedupe.Set[stream.LabelSet, labelsID]
 
 	kept int64 // bytes of samples
@@ -103,7 +102,7 @@ func (p *Pool) child(outer stackID, s siteID) stackID {
 
 // bytes is about how much memory c takes.
 func (c *common) bytes() int64 {
-	n := c.texts.Bytes() + c.modules.Bytes() + c.sites.Bytes() + c.hints.bytes() + c.callers.Bytes() + c.outer.Bytes() + c.stacks.Bytes() + c.known.bytes() + c.labels.Bytes() + c.kept
+	n := c.texts.Bytes() + c.modules.Bytes() + c.sites.Bytes() + c.hints.bytes() + c.callers.Bytes() + c.outer.Bytes() + c.stacks.Bytes() + c.labels.Bytes() + c.kept
 	if c.code != nil {
 		n += 4 * int64(cap(c.code.stacks))
 	}

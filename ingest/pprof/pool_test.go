@@ -242,7 +242,7 @@ func siteIn(t *testing.T, p *Pool, data []byte) siteID {
 
 // Who makes files up can make hints collide, and no more.
 func TestHints(t *testing.T) {
-	var h hints[siteID]
+	var h hints
 	for i := range uint32(1000) {
 		h.set(i<<12, siteID(i+1))
 		if id := h.find(i << 12); id != siteID(i+1) {

@@ -20,7 +20,6 @@ type translation struct {
 
 	path  []siteID       // of a stack, the innermost first
 	known trail[stackID] // of the one before it, as far as the pool has it
-	nodes []stackID      // scratch
 
 	undefined int64 // locations, functions, mappings and names that are not there
 	tooDeep   int64 // stacks
@@ -60,40 +59,7 @@ func unasked[ID ~int32](list []ID, n int) []ID {
 func (t *translation) stack(locations []uint64) (outer stackID, inner []siteID) {
 	t.take(locations)
 	outer, inner = t.known.follow(t.path)
-	if len(inner) < 2 {
-		return t.intern(outer, inner)
-	}
-	hint := hintOfStack(t.path)
-	if id := t.to.known.find(hint); t.isStack(id, outer, inner) {
-		return id, nil
-	}
-	if outer, inner = t.intern(outer, inner); len(inner) == 0 {
-		t.to.known.set(hint, outer)
-	}
-	return outer, inner
-}
-
-// isStack says whether a stack, if it is one, has some sites inward from outer. Then
-// it is noted as known.
-func (t *translation) isStack(id, outer stackID, inner []siteID) bool {
-	t.nodes = t.nodes[:0]
-	for _, site := range inner {
-		if id == 0 {
-			return false
-		}
-		t.nodes = append(t.nodes, id)
-		var s siteID
-		if id, s = t.to.stacks.At(id); s != site {
-			return false
-		}
-	}
-	if id != outer {
-		return false
-	}
-	for i := len(inner) - 1; i >= 0; i-- {
-		t.known.add(inner[i], t.nodes[i])
-	}
-	return true
+	return t.intern(outer, inner)
 }
 
 // intern looks sites up one by one, from outer inward, as far as the pool has them,
