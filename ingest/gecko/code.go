@@ -1,6 +1,7 @@
 package gecko
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,20 +11,20 @@ import (
 	"gprof/stream"
 )
 
-// code is what the rows of a thread refer to: strings, and stacks. A processed
-// profile has one for all threads, from version 60 on.
+// code holds the strings and stacks that a thread's rows refer to. From version 60 on all threads
+// of a processed profile share one.
 type code struct {
 	texts   *texts
 	modules *modules
 	frames  []frame
 	stacks  []stream.StackID // by number
-	calling *brancher        // of stacks whose last frame calls; nil if they are as in stacks
+	calling *brancher        // for stacks that were captured in a call; nil if stacks serves
 
 	frameTable, stackTable, funcTable, resourceTable, sources part
 	held                                                      int64
 }
 
-// loadCode reads what a thread refers to, or takes what is loaded already.
+// loadCode loads the strings and stacks of a thread, unless they are loaded already.
 func (r *reader) loadCode(x *process, t *thread) *code {
 	if r.code != nil && r.codeOf == r.home(t) {
 		return r.code
@@ -59,8 +60,7 @@ func (r *reader) loadCode(x *process, t *thread) *code {
 	return c
 }
 
-// What the rows of tables take in memory. A list that grows is there twice; a frame and a
-// library are known by a map, too.
+// Memory per row. A growing list exists twice; frames and libraries are also in a map.
 const (
 	mapBytes    = 64
 	frameBytes  = 2*int64(unsafe.Sizeof(frame{})) + mapBytes
@@ -69,7 +69,7 @@ const (
 	stackBytes  = 2 * int64(unsafe.Sizeof(stream.StackID(0)))
 )
 
-// holdCode counts memory that is needed as long as what is loaded is.
+// holdCode accounts for memory that is held as long as the loaded code.
 func (r *reader) holdCode(bytes int64) {
 	r.code.held += bytes
 	r.t.Hold(bytes)
@@ -83,7 +83,6 @@ func (r *reader) home(t *thread) *jsonfile.Value {
 	return t.v
 }
 
-// dropCode forgets what was loaded.
 func (r *reader) dropCode() {
 	if r.code != nil {
 		r.t.Hold(-r.code.held)
@@ -91,7 +90,7 @@ func (r *reader) dropCode() {
 	}
 }
 
-// textsOf reads the strings of a thread. Those that are shared are kept.
+// textsOf reads the strings of a thread; shared ones are read once.
 func (r *reader) textsOf(t *thread) *texts {
 	for _, key := range []string{"stringTable", "stringArray"} {
 		if own := t.at(key); own.v != nil {
@@ -119,15 +118,15 @@ func (r *reader) loadTexts(list part) *texts {
 	return x
 }
 
-// node is a stack of a table.
+// node is a row of the stack table.
 type node struct {
 	frame    int // -1 unknown
 	category stream.CategoryID
-	calls    stream.StackID // as what calls another: 0 not known yet
+	calls    stream.StackID // the stack when it calls another; 0 not interned yet
 	caller   stream.StackID
 }
 
-// stacks interns the stacks. What is of no category has that of its caller.
+// stacks interns the stacks. A stack without a category has its caller's.
 func (r *reader) stacks(c *code) {
 	t := c.stackTable.columns("frame", "prefix", "prefixOffset", "category", "subcategory")
 	b := &brancher{r: r, code: c, returns: r.returns(c), known: map[branch]stream.FrameID{}}
@@ -154,18 +153,18 @@ func (r *reader) stacks(c *code) {
 	r.ended(t, "stacks")
 }
 
-// returns reports whether some frames are known by an address, and that of one that
-// calls is that to which is returned.
+// returns reports whether some frames are known by address alone; for callers those are return
+// addresses.
 func (r *reader) returns(c *code) bool {
 	return !r.processed() && slices.ContainsFunc(c.frames, func(f frame) bool { return f.byAddress() })
 }
 
-// byAddress reports whether nothing else tells where the frame is.
+// byAddress reports whether only the address tells where the frame is.
 func (f *frame) byAddress() bool { return f.Function == 0 && !f.Label && f.Offset > 0 }
 
-// brancher interns the stacks of a table. The address of a frame that calls
-// another is, in a Gecko profile, that to which is returned: it lies behind the call,
-// maybe in another function. One byte before it is in the call.
+// brancher interns the stacks of a table. In a Gecko profile the address of a calling frame is the
+// return address, which is behind the call and maybe in another function; one byte before it is in
+// the call.
 type brancher struct {
 	r       *reader
 	code    *code
@@ -181,7 +180,7 @@ type branch struct {
 	calls    bool
 }
 
-// calling is the stack of a node as the caller of another.
+// calling is the stack of a node when it calls another.
 func (b *brancher) calling(i int) stream.StackID {
 	n := &b.nodes[i]
 	if n.calls == 0 {
@@ -190,7 +189,7 @@ func (b *brancher) calling(i int) stream.StackID {
 	return n.calls
 }
 
-// stack is the stack of a node, as it was sampled or as it calls another.
+// stack is the stack of a node, as sampled or as a caller.
 func (b *brancher) stack(n *node, calls bool) stream.StackID {
 	if n.frame < 0 {
 		return n.caller
@@ -207,8 +206,7 @@ func (b *brancher) stack(n *node, calls bool) stream.StackID {
 	return b.r.t.Stacks.Intern(n.caller, b.known[key])
 }
 
-// callerOf is the number of the stack that called the one of the row, -1 for
-// none. Callers come first.
+// callerOf is the row of the caller's stack, -1 for none. Callers come first.
 func (r *reader) callerOf(t *table, row int) int {
 	if back, ok := t.index(2, row+1); ok {
 		if back == 0 {
@@ -222,7 +220,7 @@ func (r *reader) callerOf(t *table, row int) int {
 	return -1
 }
 
-// stack is the stack that a cell means, 0 for none.
+// stack is the stack in cell i, 0 for none.
 func (c *code) stack(t *table, i int) stream.StackID {
 	if at, ok := t.index(i, len(c.stacks)); ok {
 		return c.stacks[at]
@@ -230,8 +228,8 @@ func (c *code) stack(t *table, i int) stream.StackID {
 	return 0
 }
 
-// captured is the stack that a member of o means where it was captured by a call, so that
-// its last frame calls, too.
+// captured is the stack in a member of o. It was captured in a call, so its last frame is a caller,
+// too.
 func (r *reader) captured(c *code, o object, key string) stream.StackID {
 	raw := o.raw(key)
 	if isNull(raw) {
@@ -251,8 +249,8 @@ func (r *reader) captured(c *code, o object, key string) stream.StackID {
 	return 0
 }
 
-// readCategories reads the list of categories: of each its parts, the first of
-// which is the category itself. Those of the first process hold for all.
+// readCategories reads the categories, each with its subcategories, the first of which stands for
+// the category itself. Those of the first process hold for all.
 func (r *reader) readCategories() {
 	meta := r.root.object("meta")
 	if r.noCategories = meta.at("categories").v == nil && r.olderThan(firstCategorized, firstCategorizedProcessed); r.noCategories {
@@ -274,7 +272,7 @@ func (r *reader) readCategories() {
 	}))
 }
 
-// intern interns a text; an empty one is none.
+// intern interns a string; the empty one is 0.
 func (r *reader) intern(text []byte) stream.StringID {
 	if len(text) == 0 {
 		return 0
@@ -282,7 +280,7 @@ func (r *reader) intern(text []byte) stream.StringID {
 	return r.t.Strings.InternBytes(text)
 }
 
-// parseAddress reads a number, which may be hexadecimal.
+// parseAddress parses a decimal or hexadecimal number.
 func parseAddress(text string) (uint64, bool) {
 	base := 10
 	if hex, ok := strings.CutPrefix(text, "0x"); ok {
@@ -290,4 +288,99 @@ func parseAddress(text string) (uint64, bool) {
 	}
 	n, err := strconv.ParseUint(text, base, 64)
 	return n, err == nil
+}
+
+// module is a library.
+type module struct {
+	id         stream.ModuleID
+	name       string
+	start, end uint64 // address range, in a Gecko profile
+	offset     uint64 // file offset of start
+}
+
+// modules are the libraries of a thread or process.
+type modules struct {
+	list   []module // in file order
+	sorted []module // by address
+	named  map[string]stream.ModuleID
+}
+
+// modules reads the libraries of a thread or process.
+func (r *reader) modules(owner part) *modules {
+	m := &modules{named: map[string]stream.ModuleID{}}
+	r.note(owner.objects("libs", func(o object) {
+		if r.full() {
+			return
+		}
+		lib := module{name: o.text("name")}
+		lib.id = r.t.Modules.Intern(moduleOf(o, r.arch))
+		lib.start, lib.end, lib.offset = o.address("start"), o.address("end"), o.address("offset")
+		if lib.end < lib.start {
+			o.note(stream.ReasonImpossible, "end")
+		}
+		m.list = append(m.list, lib)
+		r.holdCode(moduleBytes)
+		if m.named[lib.name] == 0 {
+			m.named[lib.name] = lib.id
+		}
+	}))
+	m.sorted = slices.Clone(m.list)
+	slices.SortStableFunc(m.sorted, func(a, b module) int { return cmp.Compare(a.start, b.start) })
+	return m
+}
+
+// moduleOf is the identity of a library. The build id is the viewer's codeId, else the id that
+// symbols are found by. Derived names are left out, so that a library is one module whichever
+// process lists it.
+func moduleOf(o object, arch string) stream.Module {
+	setOldSymbols(o)
+	name, path := o.text("name"), o.text("path")
+	if path == "" && strings.ContainsAny(name, `/\`) { // as older versions have it
+		path, name = name, name[strings.LastIndexAny(name, `/\`)+1:]
+	}
+	out := stream.Module{Build: cmp.Or(o.text("codeId"), o.text("breakpadId")), Name: name}
+	if strings.Trim(out.Build, "0") == "" { // which stands for none
+		out.Build = ""
+	}
+	if path != name {
+		out.Path = path
+	}
+	if debug := o.text("debugPath"); debug != path {
+		out.DebugPath = debug
+	}
+	if debug := o.text("debugName"); debug != name {
+		out.DebugName = debug
+	}
+	if id := o.text("breakpadId"); id != "" && id != out.BreakpadID() {
+		out.Breakpad = id
+	}
+	if own := o.text("arch"); own != arch {
+		out.Arch = own
+	}
+	return out
+}
+
+// find is the library at an address, and the offset in its file.
+func (m *modules) find(address uint64) (id stream.ModuleID, offset uint64) {
+	i, _ := slices.BinarySearchFunc(m.sorted, address, func(lib module, address uint64) int {
+		if lib.start <= address {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 || address >= m.sorted[i-1].end {
+		return 0, address
+	}
+	lib := m.sorted[i-1]
+	return lib.id, address - lib.start + lib.offset
+}
+
+// byName is the library of that name, a new one if it is not listed.
+func (r *reader) byName(m *modules, name string) stream.ModuleID {
+	id, ok := m.named[name]
+	if !ok {
+		id = r.t.Modules.Intern(stream.Module{Name: name})
+		m.named[name] = id
+	}
+	return id
 }

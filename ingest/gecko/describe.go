@@ -12,11 +12,10 @@ import (
 	"gprof/stream"
 )
 
-// clock is what places the times of a profile.
+// clock names the source of a profile's times.
 const clock = "startTime of the profile"
 
-// describe fills in the row of a process. seed is its instance, unless the file
-// tells one.
+// describe fills in the row of a process. seed is its instance, unless the file names one.
 func (l *layout) describe(x *process, seed uint64) {
 	start, known := x.object("meta").time("startTime")
 	if !known {
@@ -54,8 +53,7 @@ func (l *layout) describe(x *process, seed uint64) {
 	}
 }
 
-// machine is the meta that tells something about the machine: that of the process, else
-// that of the profile.
+// machine is the meta that has key: the process's, else the profile's.
 func (l *layout) machine(x *process, key string) part {
 	if meta := x.object("meta"); meta.at(key).v != nil {
 		return meta
@@ -63,12 +61,10 @@ func (l *layout) machine(x *process, key string) part {
 	return l.root.object("meta")
 }
 
-// monotonicKeys are what a profile calls the reading of the monotonic clock at its
-// startTime, in ns.
+// monotonicKeys are the members for the monotonic clock at startTime, in ns.
 var monotonicKeys = []string{"startTimeAsClockMonotonicNanosecondsSinceBoot", "startTimeAsMachAbsoluteTimeNanoseconds"}
 
-// monotonic is that reading, 0 if it is not told. In a processed profile it is that of the
-// first process.
+// monotonic is that reading, 0 if unknown. In a processed profile it is the first process's.
 func (l *layout) monotonic(x *process) (ns int64) {
 	if x.v == l.root.v && x != l.processes[0] {
 		return 0
@@ -79,10 +75,10 @@ func (l *layout) monotonic(x *process) (ns int64) {
 	return ns
 }
 
-// entrySize is the unit of capacities.
+// entrySize is the unit of capacities, in bytes.
 const entrySize = 8
 
-// describeSettings is what the profiler was started with.
+// describeSettings fills in the profiler's settings.
 func (l *layout) describeSettings(x *process, configuration part) {
 	to := &x.row.Settings
 	configuration.texts("features", &to.Features)
@@ -93,8 +89,7 @@ func (l *layout) describeSettings(x *process, configuration part) {
 	}
 }
 
-// describeThreads names the tracks of the threads. The first that is the main
-// one is.
+// describeThreads names the tracks of the threads and picks the main one.
 func (l *layout) describeThreads(x *process) {
 	main := false
 	for _, t := range x.threads {
@@ -116,8 +111,7 @@ func (l *layout) describeThreads(x *process) {
 	tellApart(x.threads)
 }
 
-// tid is the number of a thread, which may stand there as a text. Of one such as "12.1"
-// the first number is it.
+// tid is the thread's number, which may be a string. Of "12.1" it is 12.
 func (t *thread) tid() int64 {
 	text := t.plain("tid")
 	n := number(text)
@@ -127,8 +121,8 @@ func (t *thread) tid() int64 {
 	return n
 }
 
-// isMain reports whether a thread is the main one of its process: as a processed profile
-// says, or by its name, which the first of Gecko 3 told by the type of the process.
+// isMain reports whether a thread is its process's main one: by a flag in processed profiles, else
+// by its name, which early Gecko 3 set by the process type.
 func (t *thread) isMain() bool {
 	if t.at("isMainThread").is(jsonfile.Bool) {
 		return t.truth("isMainThread")
@@ -136,7 +130,7 @@ func (t *thread) isMain() bool {
 	return t.track.Name == "GeckoMain" || t.track.Name == "Content" && t.at("processType").v == nil
 }
 
-// tellApart gives threads that are alike in all that a track has other names.
+// tellApart renames threads whose tracks would be equal.
 func tellApart(threads []*thread) {
 	known := map[stream.Track]bool{}
 	next := map[stream.Track]int{} // number for the next one that is like it
@@ -153,7 +147,7 @@ func tellApart(threads []*thread) {
 	}
 }
 
-// describeOurs is what a sink of ours wrote about a process.
+// describeOurs takes what one of our sinks wrote about a process.
 func (l *layout) describeOurs(x *process) {
 	text := x.about.text
 	x.row.Instance = x.about.parsed("instance", 16, x.row.Instance)
@@ -188,7 +182,7 @@ func (l *layout) describeOurs(x *process) {
 	l.oursLived(x)
 }
 
-// oursBuild is what a process of ours was built from, and what recorded it.
+// oursBuild takes how a process of ours was built, and what recorded it.
 func (l *layout) oursBuild(x *process) {
 	for _, m := range []struct {
 		key string
@@ -202,8 +196,8 @@ func (l *layout) oursBuild(x *process) {
 	x.row.Settings.Limit, x.row.Cores = x.about.count("limit"), int(x.about.count("cores"))
 }
 
-// parentOf finds the parent of a process by its instance. In a Gecko profile of
-// ours all lie in the first.
+// parentOf finds the parent by its instance. In Gecko profiles of ours all processes are nested in
+// the first.
 func (l *layout) parentOf(x *process, instance string) {
 	x.row.Parent = 0
 	for i, other := range l.processes {
@@ -216,7 +210,7 @@ func (l *layout) parentOf(x *process, instance string) {
 	}
 }
 
-// parsed is a number in a text, or one that is too large for others, in a base.
+// parsed is a number that is written as a string, because it may be too large for JSON readers.
 func (p part) parsed(key string, base int, otherwise uint64) uint64 {
 	text := p.plain(key)
 	n, err := strconv.ParseUint(text, base, 64)
@@ -229,7 +223,7 @@ func (p part) parsed(key string, base int, otherwise uint64) uint64 {
 	return otherwise
 }
 
-// oursLived is when a process of ours was recorded.
+// oursLived takes when a process of ours was recorded.
 func (l *layout) oursLived(x *process) {
 	moment := func(key string) stream.Time {
 		text := x.about.text(key)
@@ -253,8 +247,7 @@ func (l *layout) oursLived(x *process) {
 	}
 }
 
-// about are the members of meta that have a place in a row, or are read where
-// they are needed.
+// about are the members of meta that are read elsewhere.
 var about = []string{
 	"startTime", "interval", "version", "preprocessedProfileVersion", "categories", "markerSchema", "sampleUnits", "platform", "abi",
 	"logicalCPUs", "physicalCPUs", "CPUName", "gprof", "profilingStartTime", "profilingEndTime", "shutdownTime", "symbolicated", "presymbolicated", "endTime",
@@ -263,10 +256,10 @@ var about = []string{
 	"usesOnlyOneStackType", "sourceCodeIsNotOnSearchfox", "debug", "stackwalk", "gcpoison", "asyncstack", "processType",
 }
 
-// release is the version of Firefox in the text about its build.
+// release matches the version of Firefox in the build description.
 var release = regexp.MustCompile(`^rv:([0-9.]+)`)
 
-// describeOther is what Firefox, or another tool, says about a process.
+// describeOther takes what Firefox, or another tool, says about a process.
 func (l *layout) describeOther(x *process) {
 	meta := x.object("meta")
 	name := ""
@@ -293,10 +286,10 @@ func (l *layout) describeOther(x *process) {
 	l.otherLived(x)
 }
 
-// siteKeys are what the threads of a browser say of the pages that their process shows.
+// siteKeys are what a browser's threads say of the pages their process shows.
 var siteKeys = []string{"eTLD+1", "isPrivateBrowsing", "userContextId"}
 
-// describeSite keeps that of the first thread, which has it of all.
+// describeSite takes that from the first thread; all say the same.
 func (l *layout) describeSite(x *process) {
 	for _, key := range siteKeys {
 		if len(x.threads) == 0 {
@@ -308,7 +301,7 @@ func (l *layout) describeSite(x *process) {
 	}
 }
 
-// attributes keeps all that meta says beside.
+// attributes keeps whatever else meta says.
 func (l *layout) attributes(x *process, meta part) {
 	for _, m := range meta.v.Members() {
 		if slices.Contains(about, m.Key) || m.Kind == jsonfile.Null {
@@ -324,8 +317,7 @@ func (l *layout) attributes(x *process, meta part) {
 	}
 }
 
-// otherLived is when a process was recorded: as long as the profiler ran, or
-// from the first row on.
+// otherLived takes when a process was recorded: while the profiler ran, or from its first row on.
 func (l *layout) otherLived(x *process) {
 	meta, zero := l.root.object("meta"), x.zero
 	if outer, ok := meta.time("startTime"); ok {
@@ -359,8 +351,7 @@ func (l *layout) otherLived(x *process) {
 	}
 }
 
-// firstRow is the earliest time of the first samples of the threads; the markers
-// are in no order.
+// firstRow is the earliest first sample of all threads; markers are unordered.
 func (l *layout) firstRow(x *process) (first stream.Time) {
 	known := false
 	for _, t := range x.threads {

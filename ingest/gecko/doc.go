@@ -1,54 +1,40 @@
-// Package gecko reads the two profile formats of Firefox Profiler: Gecko
-// profiles, as Firefox writes them, and processed profiles, as the viewer saves
-// them and as other tools write them.
+// Package gecko reads the two profile formats of Firefox Profiler: Gecko profiles, as Firefox
+// writes them, and processed profiles, as the viewer and other tools save them.
 //
-// Versions are not told apart. A table is read by the columns that it has,
-// whether it lies there row by row behind a schema (Gecko) or column by column
-// (processed); strings, stacks and libraries are taken from the thread, and where
-// it has none from what threads share. What has been renamed is known by all its
-// names. So Gecko profiles from version 3 on, the first that the viewer upgrades, and all
-// processed ones can be read, and newer ones as far as they say the same in the same way.
-// Until version 4 some of a profile are texts: they are unfolded first ([Profile.Unfold]).
+// Versions are not told apart. A table is read by the columns it has, whether it stores rows behind
+// a schema (Gecko) or columns (processed); strings, stacks and libraries come from the thread, or
+// else from what threads share; renamed members are known by all their names. So Gecko profiles
+// from version 3 on, the first that the viewer upgrades, and all processed ones can be read, and
+// newer ones as far as they say the same things in the same way. Up to version 4 parts of a profile
+// are JSON within strings: [Profile.Unfold] takes them out first.
 //
-// A file of any size is read in little memory. What comes first in it refers to
-// what comes last; so it is gone through three times:
+// A file of any size is read in little memory. What comes first in a file refers to what comes
+// last, so it is read three times:
 //
-//  1. where is what (jsonfile.Index): when it is opened, and again when it is read, for
-//     there may be thousands of files;
-//  2. the markers: which events there are, and which fields these have, for a
-//     profile's schemas don't tell all of them (survey.go);
-//  3. the rows, thread by thread, behind the tables that they refer to.
+// 1. to locate things (jsonfile.Index): on opening, and again on reading, since there may be thousands of files;
+// 2. the markers, to find all events and fields, because schemas don't list all of them (survey.go);
+// 3. the rows, thread by thread, after the tables they refer to.
 //
-// What is known of it meanwhile counts against the ceiling of the Copy (stream.Tables.Hold).
+// The memory held meanwhile counts against the limit of the Copy (stream.Tables.Hold).
 //
-// What is told and what stands for it:
+// How things are represented:
 //
-//   - Samples of one time and stack are one, of that weight, in a Gecko profile.
-//   - Times of events (weights in ms) are Waits, bytes are Allocations.
-//   - Delays of the event loop are Delays; the viewer's Jank markers are made of
-//     these, so they are not read beside them.
-//   - A marker's name is the event's, unless it has a URL in it or there are too
-//     many of them: then the type is the event's name, and the name a field, which
-//     the event says (NameField).
-//   - The type is the event's, with all that a schema says of it. Where old profiles
-//     bring no schemas, those are taken that the viewer has for them (old.go).
-//   - Payloads are fields; those that no schema lists are marked so. A value that is
-//     no number and no text, or is none where its field says so, is JSON.
-//   - What the viewer's code looks up in payloads without a schema is what it is
-//     there: times, strings by number, details of collections (special.go).
-//   - Categories that a frame does not name are those of its caller.
-//   - Counters are what a sink of ours says of them, else what the viewer takes them for:
-//     bytes, energy, shares of time.
-//   - The site of a process, and whether it was private, are attributes of it.
+// - Samples of one time and stack in a Gecko profile are one sample of that weight.
+// - Weights in ms make Waits, weights in bytes make Allocations.
+// - Event delays are Delays; the viewer derives its Jank markers from them, so those are then skipped.
+// - A marker's name is the event's, unless it contains a URL or there are too many names: then the type is the event's name, and the name is a field, which the event says (NameField).
+// - The event takes its type and all that a schema says of it. Old profiles without schemas get those built into the viewer (old.go).
+// - Payload members are fields; those that no schema lists are marked so. Values that are neither numbers nor strings, or don't fit their field, are JSON.
+// - Payload members that the viewer's code knows without a schema mean what they mean there: times, string indexes, details of collections (schema.go).
+// - A frame without a category has its caller's.
+// - Counters are what our own sinks say of them, else what the viewer takes them for: bytes, energy, shares of time.
+// - The site of a process, and whether it was private, are attributes of the process.
 //
-// A value that cannot be taken as it stands is a line in the ledger: one of another kind
-// than its place asks for, an index out of range, a word of no list, an end before its
-// start, a missing member that each profile of that version has. Parts, tables and objects
-// note it when they are asked (part.go, table.go, notes.go); nothing reads the file beside
-// them. A version that is newer than what is known here is a line, too.
-//
-// What has no place is in the ledger, with a count: implementations of frames,
-// maps of sources, traces of JavaScript values, and so on.
+// A value that cannot be taken as it stands is a ledger line: the wrong kind, an index out of
+// range, an unknown word, an end before its start, a missing mandatory member. Parts, tables and
+// objects note such values when asked for them (part.go, table.go); nothing bypasses them. A newer
+// version than known here is a ledger line, too, and so is, with a count, whatever has no place:
+// implementations of frames, source maps, traced JavaScript values, and so on.
 //
 // JsonSlabs files are the same in a binary shell: [Unslab] takes it off.
 package gecko
@@ -64,18 +50,18 @@ var ErrForeign = errors.New("not a profile of Firefox Profiler")
 // slabs begins a JsonSlabs file.
 const slabs = "\xdc\xdf\x4a\x53\x4c\x42\x01\x00"
 
-// IsSlabs reports whether head is the beginning of a JsonSlabs file.
+// IsSlabs reports whether head begins a JsonSlabs file.
 func IsSlabs(head []byte) bool { return bytes.HasPrefix(head, []byte(slabs)) }
 
-// firstKeys are the keys of a profile, one of which is its first.
+// firstKeys are the keys that a profile may begin with.
 var firstKeys = []string{
 	"meta", "libs", "threads", "shared", "pages", "counters", "processes", "sources", "profile", "pausedRanges",
 	"profilerOverhead", "profilingLog", "profileGatheringLog", "jsTracerDictionary", "tasktracer", "$schema",
 	"label", // of what the developer tools saved until Firefox 90: the profile is a member
 }
 
-// Sniff reports whether head may be the beginning of a profile: of a JSON object
-// whose first key is one of a profile.
+// Sniff reports whether head may begin a profile: a JSON object whose first key is one of
+// firstKeys.
 func Sniff(head []byte) bool {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{"))

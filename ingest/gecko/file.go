@@ -8,20 +8,20 @@ import (
 	"gprof/ingest/internal/jsonfile"
 )
 
-// file is the profile as it lies.
+// file is the profile on disk.
 type file struct {
 	r     io.ReaderAt
 	size  int64
 	notes *notes
-	zero  int64 // of the process that is being read: a time that is added to it must be one
+	zero  int64 // start of the process being read: times relative to it must not overflow
 }
 
-// at returns a Scanner that stands before v.
+// at returns a Scanner before v.
 func (f *file) at(v *jsonfile.Value) *jsonfile.Scanner {
 	return jsonfile.NewScanner(f.r, v.Off, f.size)
 }
 
-// raw is the text of a value, nil if it is not there.
+// raw is the JSON of a value, nil if there is none.
 func (f *file) raw(v *jsonfile.Value) []byte {
 	switch {
 	case v == nil:
@@ -35,15 +35,14 @@ func (f *file) raw(v *jsonfile.Value) []byte {
 // text is a string, "" if v is none.
 func (f *file) text(v *jsonfile.Value) string { return string(jsonfile.AppendText(nil, f.raw(v))) }
 
-// parse reads an object that lies in memory; what is none has no members.
+// parse parses an object in memory; anything else has no members.
 func parse(raw []byte) object {
 	o := object{members: map[string][]byte{}}
 	o.broken = !members(raw, func(key, value []byte) { o.members[string(key)] = value })
 	return o
 }
 
-// members calls visit for each member of an object that lies in memory, and reports
-// whether that is whole.
+// members visits the members of an object in memory and reports whether it is intact.
 func members(raw []byte, visit func(key, value []byte)) bool {
 	if len(raw) == 0 || raw[0] != '{' {
 		return true
@@ -63,7 +62,7 @@ func members(raw []byte, visit func(key, value []byte)) bool {
 	}
 }
 
-// elements returns those of a list that lies in memory, and whether that is whole.
+// elements returns the elements of a list in memory, and whether it is intact.
 func elements(raw []byte) (all [][]byte, whole bool) {
 	if len(raw) == 0 || raw[0] != '[' {
 		return nil, true
@@ -79,11 +78,10 @@ func elements(raw []byte) (all [][]byte, whole bool) {
 	return all, s.Err() == nil
 }
 
-// isNull reports whether the text of a value says nothing.
+// isNull reports whether a value is missing or null.
 func isNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// digested is a file whose bytes are hashed when they are read for the first
-// time, from front to end.
+// digested hashes the bytes of a file on the first pass through it.
 type digested struct {
 	io.ReaderAt
 	sum  hash.Hash

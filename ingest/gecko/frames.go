@@ -1,20 +1,21 @@
 package gecko
 
 import (
+	"bytes"
 	"strconv"
 	"unsafe"
 
+	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
 )
 
-// frame is a frame of a table, and whether it names its category: else that of
-// its caller counts.
+// frame is a row of the frame table. A frame that is not categorized has its caller's category.
 type frame struct {
 	stream.Frame
 	categorized bool
 }
 
-// geckoFrames reads the frames of a thread of a Gecko profile: each is a text.
+// geckoFrames reads the frames of a Gecko profile's thread, each of which is a string.
 func (r *reader) geckoFrames(c *code) {
 	t := c.frameTable.columns("location", "line", "column", "category", "subcategory", "innerWindowID", "implementation", "optimizations", "relevantForJS")
 	for t.next() && !r.full() {
@@ -38,7 +39,7 @@ func (r *reader) geckoFrames(c *code) {
 	r.ended(t, "frames")
 }
 
-// located is the frame that a location means.
+// located is the frame at a location.
 func (r *reader) located(c *code, l location) stream.Frame {
 	f := stream.Frame{Function: r.intern(l.name)}
 	switch l.kind {
@@ -61,13 +62,13 @@ func (r *reader) located(c *code, l location) stream.Frame {
 	return f
 }
 
-// categorize gives a frame the category that two cells name.
+// categorize sets the category in two cells.
 func (r *reader) categorize(f *frame, t *table, category, sub int) {
 	id, ok := r.categoryOf(t, category, sub)
 	f.Category, f.categorized = id, ok
 }
 
-// categoryOf is the category that two cells name.
+// categoryOf is the category in two cells.
 func (r *reader) categoryOf(t *table, category, sub int) (stream.CategoryID, bool) {
 	if r.noCategories {
 		bit, ok := t.integer(category)
@@ -96,7 +97,7 @@ const (
 	frameColumn
 )
 
-// processedFrames reads the frames of a processed profile: each is of a function.
+// processedFrames reads the frames of a processed profile, each of which has a function.
 func (r *reader) processedFrames(c *code) {
 	t := c.frameTable.columns("func", "address", "lib", "inlineDepth", "line", "column", "category", "subcategory", "flags",
 		"innerWindowID", "implementation", "optimizations", "originalLocation")
@@ -134,8 +135,7 @@ func (r *reader) processedFrames(c *code) {
 // maxAddress bounds addresses in a module: the viewer has 32 bits for them.
 const maxAddress = 1 << 32
 
-// addressed gives a frame its place in a library. A function that is called by
-// that has no name.
+// addressed sets the place of a frame in a library. A function named by its address has no name.
 func (r *reader) addressed(f *stream.Frame, c *code, t *table) {
 	if i, ok := t.optional(2, len(c.modules.list)); ok {
 		f.Module = c.modules.list[i].id
@@ -165,8 +165,7 @@ const (
 
 const functionBytes = 2 * int64(unsafe.Sizeof(stream.Frame{}))
 
-// functions reads the functions of a processed profile, as frames that lie
-// nowhere in them.
+// functions reads the functions of a processed profile as frames without a place.
 func (r *reader) functions(c *code) (all []stream.Frame) {
 	files := r.sourceFiles(c)
 	resources := r.resources(c)
@@ -215,7 +214,7 @@ func (r *reader) functions(c *code) (all []stream.Frame) {
 	return all
 }
 
-// sourceFiles are the names of the sources.
+// sourceFiles are the file names of the sources.
 func (r *reader) sourceFiles(c *code) (all []stream.StringID) {
 	t := c.sources.columns("filename", "sourceMapURL", "content")
 	for t.next() && !r.full() {
@@ -228,7 +227,7 @@ func (r *reader) sourceFiles(c *code) (all []stream.StringID) {
 	return all
 }
 
-// resources are the modules of the resources, until version 69.
+// resources are the modules of the resources, which exist until version 69.
 func (r *reader) resources(c *code) (all []stream.ModuleID) {
 	t := c.resourceTable.columns("lib", "name")
 	for t.next() && !r.full() {
@@ -240,4 +239,138 @@ func (r *reader) resources(c *code) (all []stream.ModuleID) {
 	}
 	r.ended(t, "resources")
 	return all
+}
+
+// location is the parsed text of a frame in a Gecko profile. The viewer matches these patterns:
+//
+//	0x…                       an address
+//	name (in module)          a native function; + bytes or (file:line) may follow
+//	name (place:line:column)  a script function that begins there; [source] may follow
+//	place:line:column         script code outside functions
+//	anything else             a label
+//
+// A place may be a chain of scripts that loaded each other, joined by " -> ": the last one counts.
+type location struct {
+	kind         locationKind
+	name         []byte
+	place        []byte // module or file
+	address      uint64
+	line, column int32  // where a script function begins
+	file         []byte // of a native function, if known
+	fileLine     int32
+}
+
+type locationKind uint8
+
+const (
+	isLabel locationKind = iota
+	isAddress
+	isNative
+	isScript
+)
+
+// rootScope is what the viewer calls script code outside functions.
+const rootScope = "(root scope) "
+
+var arrow = []byte(" -> ")
+
+func parseLocation(text []byte) location {
+	if bytes.HasPrefix(text, []byte("0x")) {
+		if address, err := strconv.ParseUint(string(text[2:]), 16, 64); err == nil {
+			return location{kind: isAddress, address: address}
+		}
+	}
+	if l, ok := parseNative(text); ok {
+		return l
+	}
+	l, ok := parseScript(cutSource(text))
+	if !ok {
+		return location{name: text}
+	}
+	if len(l.name) == 0 {
+		l.name = append([]byte(rootScope), l.place...)
+	}
+	return l
+}
+
+// parseNative parses "name (in module)".
+func parseNative(text []byte) (l location, ok bool) {
+	i := bytes.LastIndex(text, []byte(" (in "))
+	if i < 0 {
+		return l, false
+	}
+	l.kind, l.name = isNative, bytes.TrimPrefix(text[:i], []byte("non-virtual thunk to "))
+	module, rest, found := bytes.Cut(text[i+len(" (in "):], []byte(")"))
+	if l.place = module; !found {
+		return l, false
+	}
+	switch {
+	case len(rest) == 0:
+		return l, true
+	case bytes.HasPrefix(rest, []byte(" + ")):
+		_, err := strconv.ParseUint(string(rest[3:]), 10, 64)
+		return l, err == nil
+	case bytes.HasPrefix(rest, []byte(" (")) && rest[len(rest)-1] == ')':
+		var column int32
+		l.file, l.fileLine, column, ok = cutPlace(rest[2 : len(rest)-1])
+		return l, ok && column == 0
+	}
+	return l, false
+}
+
+// parseScript parses "name (place:line:column)" and "place:line:column".
+func parseScript(text []byte) (l location, ok bool) {
+	l.kind = isScript
+	if n := len(text); n > 0 && text[n-1] == ')' {
+		i := bytes.LastIndex(text, []byte(" ("))
+		if i < 0 {
+			return l, false
+		}
+		l.name, text = text[:i], text[i+2:n-1]
+	}
+	l.place, l.line, l.column, ok = cutPlace(text)
+	l.place = lastPlace(l.place)
+	return l, ok && len(l.place) > 0
+}
+
+func lastPlace(chain []byte) []byte {
+	if i := bytes.LastIndex(chain, arrow); i >= 0 {
+		return chain[i+len(arrow):]
+	}
+	return chain
+}
+
+// cutPlace parses "place:line:column" and "place:line".
+func cutPlace(text []byte) (place []byte, line, column int32, ok bool) {
+	place, line, ok = cutNumber(text)
+	if before, first, two := cutNumber(place); ok && two {
+		place, line, column = before, first, line
+	}
+	return place, line, column, ok && len(place) > 0
+}
+
+// cutNumber cuts a colon and a number off the end.
+func cutNumber(text []byte) (rest []byte, n int32, ok bool) {
+	i := bytes.LastIndexByte(text, ':')
+	if i < 0 || i+1 == len(text) {
+		return text, 0, false
+	}
+	number, err := strconv.ParseUint(string(text[i+1:]), 10, 31)
+	if err != nil {
+		return text, 0, false
+	}
+	return text[:i], int32(number), true
+}
+
+// cutSource cuts a source number such as [12] off the end.
+func cutSource(text []byte) []byte {
+	n := len(text)
+	i := bytes.LastIndexByte(text, '[')
+	if i < 0 || text[n-1] != ']' {
+		return text
+	}
+	if _, ok := jsonfile.Int(text[i+1 : n-1]); !ok {
+		return text
+	}
+	return text[:i]
 }

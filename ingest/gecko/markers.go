@@ -7,8 +7,8 @@ import (
 	"gprof/stream"
 )
 
-// Columns of markers. Until Gecko 19 and processed 29 a marker has one time, and
-// its payload says what it is.
+// Columns of markers. Until Gecko 19 and processed 29 a marker has one time, and its payload tells
+// the phase.
 const (
 	markerName = iota
 	markerStart
@@ -20,28 +20,28 @@ const (
 	markerThread
 )
 
-// Types of markers that are rows of another kind.
+// Types of markers that are rows of other kinds.
 const (
 	typeAllocation = "Native allocation"
 	typeJank       = "Jank"
 )
 
-// markerTable is the markers of a thread.
+// markerTable reads the markers of a thread.
 type markerTable struct {
 	*table
 	r     *reader
 	texts *texts
-	pages *jsonfile.Value // object that has the pages of the thread
+	pages *jsonfile.Value // object that has the thread's pages
 	known map[local]*event
-	typ   []byte // of the row
+	typ   []byte // type of the row
 	text  []byte // scratch
-	rest  []byte // scratch: members that have no field of their own, as the inside of a JSON object
-	moved int64  // how many such there were
+	rest  []byte // scratch: members without a field of their own, as an unclosed JSON object
+	moved int64  // how many of those there were
 
-	typeIs string // which member told the type of the row; another than "type" is a field
+	typeIs string // member that held the type of the row; "type" is a field if that is another one
 }
 
-// local is an event as a thread knows it.
+// local is what a thread's markers tell events apart by.
 type local struct {
 	name     int
 	typ      int32
@@ -53,7 +53,6 @@ func (r *reader) markerTable(thread *thread, x *texts) *markerTable {
 	return &markerTable{table: t, r: r, texts: x, pages: r.pagesOf, known: map[local]*event{}}
 }
 
-// next goes to the next row.
 func (m *markerTable) next() bool {
 	if !m.table.next() {
 		return false
@@ -72,7 +71,7 @@ func (m *markerTable) next() bool {
 	return true
 }
 
-// data is the payload of the row, nil if it has none.
+// data is the payload of the row, nil for none.
 func (m *markerTable) data() []byte {
 	raw := m.cells[markerData]
 	if isNull(raw) {
@@ -85,18 +84,17 @@ func (m *markerTable) data() []byte {
 	return raw
 }
 
-// badPayload notes a member of the payload of the row, by a name that the file can't choose:
-// there may be any number of others.
+// badPayload notes a payload member by a name that the file can't choose, which bounds the number
+// of notes.
 func (m *markerTable) badPayload(reason stream.Reason, name string) {
 	m.f.notes.add(reason, m.of+".data."+name, m.offs[markerData])
 }
 
-// payload is the payload of the row as an object.
 func (m *markerTable) payload() object {
 	return m.f.object(m.data(), m.of+".data", m.offs[markerData])
 }
 
-// event is the event of the row, nil if it is of none.
+// event is the event of the row, nil for none.
 func (m *markerTable) event() *event {
 	if string(m.typ) == typeAllocation || string(m.typ) == typeJank {
 		return nil
@@ -126,7 +124,7 @@ func (m *markerTable) event() *event {
 	return e
 }
 
-// name is what the marker of the row is called.
+// name is the marker's name.
 func (m *markerTable) name() []byte {
 	name, _ := m.table.text(markerName, m.texts)
 	if string(name) == "DiskIO" {
@@ -135,11 +133,10 @@ func (m *markerTable) name() []byte {
 	return name
 }
 
-// old reports whether the table has one time for each marker.
+// old reports whether markers have a single time.
 func (m *markerTable) old() bool { return !m.has(markerStart) && m.has(markerTime) }
 
-// field is the key of the field that a member of a payload is. It is none if it is
-// read in another way.
+// field is the field key of a payload member, unless the member is read in another way.
 func (m *markerTable) field(key, value []byte) ([]byte, bool) {
 	if string(key) == "type" && m.typeIs == "eventType" {
 		return []byte(m.typeIs), true
@@ -185,11 +182,11 @@ func (r *reader) markers(c *code, thread *thread, s stream.Series, who stream.Wh
 
 // span is when a marker was.
 type span struct {
-	from, to stream.Time // to is from but for an interval
+	from, to stream.Time // equals from unless the marker is an interval
 	phase    stream.Phase
 }
 
-// times is when the marker of the row was.
+// times is when the row's marker was.
 func (m *markerTable) times() (span, bool) {
 	if m.old() {
 		return m.oldTimes()
@@ -217,7 +214,7 @@ func (m *markerTable) times() (span, bool) {
 	return span{from, from, stream.Phase(phase)}, hasStart
 }
 
-// oldTimes is times where the payload tells them.
+// oldTimes is times for markers whose payload tells them.
 func (m *markerTable) oldTimes() (span, bool) {
 	at, ok := m.nanos(markerTime)
 	s := span{m.r.zero + stream.Time(at), m.r.zero + stream.Time(at), stream.Instant}
@@ -252,7 +249,7 @@ func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Who
 		who.Thread = tid
 	}
 	s.Kind, s.Event = stream.Markers, e.id
-	b := r.out.row(s, at.from, at.to)
+	b := r.row(s, at.from, at.to)
 	var stack stream.StackID
 	row := len(b.Phase)
 	m.rest = m.rest[:0]
@@ -282,21 +279,20 @@ func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Who
 	b.Stack, b.Phase = append(b.Stack, stack), append(b.Phase, at.phase)
 	b.Duration = append(b.Duration, int64(at.to-at.from))
 	b.AppendWho(who)
-	r.out.bytes += len(m.data()) + argBytes*len(b.Args)
+	r.texts += len(m.data()) + argBytes*len(b.Args)
 }
 
-// argBytes is what a batch has for an argument besides its text, in bytes.
+// argBytes is the size of an argument in a batch besides its text.
 const argBytes = 9
 
-// keep adds a member to those that have no field of their own.
+// keep adds a member to those without a field of their own.
 func (m *markerTable) keep(key, value []byte) {
 	m.rest = append(m.rest, "{,"[min(len(m.rest), 1)])
 	m.rest = compact(appendKey(m.rest, string(key)), value)
 	m.moved++
 }
 
-// tid is the number of the thread that a marker is of, if that is told. It may stand there
-// as a text.
+// tid is the thread of the row's marker, if known; it may be a string.
 func (m *markerTable) tid() (int64, bool) {
 	raw := m.cells[markerThread]
 	if len(raw) == 0 || raw[0] != '"' {
@@ -309,8 +305,8 @@ func (m *markerTable) tid() (int64, bool) {
 	return n, ok
 }
 
-// stackOf is the stack in a payload: of a Gecko profile a thread of one sample,
-// else its number and its time.
+// stackOf is the stack in a payload: in Gecko profiles a thread of one sample, else a stack number
+// and a time.
 func (r *reader) stackOf(c *code, o object, marker stream.Time) stream.StackID {
 	if !isNull(o.raw("samples")) {
 		var ok bool
@@ -324,7 +320,7 @@ func (r *reader) stackOf(c *code, o object, marker stream.Time) stream.StackID {
 	return r.captured(c, o, "stack")
 }
 
-// capture is the first row of a table of samples that lies in memory, as an object.
+// capture is the first row of a sample table in memory, as an object.
 func (r *reader) capture(samples object) (object, bool) {
 	schema, rows := samples.inner("schema"), samples.elements("data")
 	if len(rows) > 1 {
@@ -351,7 +347,7 @@ func (r *reader) capture(samples object) (object, bool) {
 	return row, true
 }
 
-// allocated adds the row of an allocation that came as a marker.
+// allocated adds an allocation that came as a marker.
 func (r *reader) allocated(c *code, m *markerTable, s stream.Series, at span) {
 	var stack stream.StackID
 	o := m.payload()
@@ -371,15 +367,15 @@ func (r *reader) allocated(c *code, m *markerTable, s stream.Series, at span) {
 	r.allocation(s, at.from, bytes, stack)
 }
 
-// jank adds the delay that a marker of the viewer was made of, and that it was over then:
-// the next one may be longer.
+// jank adds the delay that a viewer's Jank marker stands for, and its end, since a later delay may
+// be longer.
 func (r *reader) jank(s stream.Series, at span) {
 	if r.delayed {
 		return
 	}
 	s.Kind = stream.Delays
 	for _, delay := range []stream.Time{at.to - at.from, 0} {
-		b := r.out.row(s, at.to, at.to)
+		b := r.row(s, at.to, at.to)
 		b.Value, b.Number = append(b.Value, int64(delay)), append(b.Number, 0)
 	}
 }

@@ -19,13 +19,13 @@ var (
 		{Name: "Idle", Color: "transparent"}, {Name: "Other", Color: "grey"}, {Name: "JavaScript", Color: "yellow"}, {Name: "Layout", Color: "purple"},
 		{Name: "Graphics", Color: "green"}, {Name: "DOM", Color: "blue"}, {Name: "GC / CC", Color: "orange"}, {Name: "Network", Color: "lightblue"},
 	}
-	// oldBits is what the bits mean from the fifth on.
+	// oldBits are the meanings of the bits from firstOldBit on.
 	oldBits = []string{"Other", "Layout", "JavaScript", "GC / CC", "GC / CC", "Network", "Graphics", "Other", "Other"}
 )
 
 const firstOldBit = 4
 
-// oldCategory is the category of a bit, and whether there is such a bit; 0 is none.
+// oldCategory is the category of a bit, and whether the bit is known; 0 is none.
 func oldCategory(n int64) (i int, known bool) {
 	name, known := "Other", n == 0
 	if bit := bits.TrailingZeros64(uint64(n)) - firstOldBit; n > 0 && bits.OnesCount64(uint64(n)) == 1 && bit >= 0 && bit < len(oldBits) {
@@ -34,8 +34,8 @@ func oldCategory(n int64) (i int, known bool) {
 	return slices.IndexFunc(oldCategories, func(c stream.Category) bool { return c.Name == name }), known
 }
 
-// categoryOfMarker is the name of the category of markers that name none, by
-// their type, that of tracing markers, or their name.
+// categoryOfMarker is the category of markers that name none, by type, by the category of tracing
+// markers, or by name.
 var categoryOfMarker = map[string]string{
 	"DOMEvent": "DOM", "Navigation::DOMComplete": "DOM", "Navigation::DOMInteractive": "DOM", "Navigation::Start": "DOM", "UserTiming": "DOM",
 	"CC": "GC / CC", "GCMajor": "GC / CC", "GCMinor": "GC / CC", "GCSlice": "GC / CC",
@@ -43,8 +43,7 @@ var categoryOfMarker = map[string]string{
 	"Styles": "Layout", "nsRefreshDriver::Tick waiting for paint": "Layout", "Navigation": "Network", "Network": "Network",
 }
 
-// oldCategory is the category of the row in a table without categories, -1 for
-// none.
+// oldCategory is the category of the row in a table without categories, -1 for none.
 func (m *markerTable) oldCategory() int {
 	key := m.name()
 	if len(m.typ) > 0 {
@@ -56,12 +55,11 @@ func (m *markerTable) oldCategory() int {
 	return slices.Index(m.r.categoryNames, categoryOfMarker[string(key)])
 }
 
-// retype gives the row the type that later versions would give it:
+// retype gives the row the type that later versions give it:
 //
-//   - What is done to files has been called after disks.
-//   - Events of the DOM had their own type in the place of that of the marker,
-//     and an interval in one row (until Gecko 6 and 9).
-//   - Some named it as their category, or not at all (until Gecko 12).
+// - DiskIO was renamed to FileIO.
+// - DOM events had their own type in place of the marker's, and an interval in one row (until Gecko 6 and 9).
+// - Some stored their type as a category, or not at all (until Gecko 12).
 func (m *markerTable) retype() {
 	m.typeIs = "type"
 	name := string(m.name())
@@ -75,9 +73,8 @@ func (m *markerTable) retype() {
 	}
 }
 
-// oldSchemas stand for those that came with profiles from Gecko 22 on: until
-// then the viewer itself knew how types are shown. It still knows more of
-// networks and messages between processes.
+// oldSchemas are the viewer's built-in schemas for profiles before Gecko 22, which brought none.
+// The viewer knows more about network and IPC markers still.
 var oldSchemas = []string{
 	`{"name":"GCMajor","display":["marker-chart","marker-table","timeline-memory"],"data":[]}`,
 	`{"name":"GCMinor","display":["marker-chart","marker-table","timeline-memory"],"data":[]}`,
@@ -104,8 +101,7 @@ var oldSchemas = []string{
 	`{"name":"tracing","display":["marker-chart","marker-table","timeline-overview"],"data":[{"key":"category","label":"Type","format":"string","searchable":true}]}`,
 }
 
-// setOldSymbols gives a library the names of its symbols that it has had since Gecko 4
-// and processed 2.
+// setOldSymbols sets the symbol names of a library that later versions (Gecko 4, processed 2) have.
 func setOldSymbols(o object) {
 	if !o.has("debugName") {
 		o.members["debugName"] = o.raw("pdbName")
@@ -118,9 +114,8 @@ func setOldSymbols(o object) {
 	}
 }
 
-// Before frames said whether they are shown with those of scripts (Gecko 14, processed
-// 17), the viewer knew it by names: of where scripts are entered, and of what they call
-// of a page.
+// Before frames said whether they are script-related (Gecko 14, processed 17), the viewer knew by
+// the names of script entry points and of the page functions they call.
 var (
 	entered = []byte("AutoEntryScript ")
 	called  = regexp.MustCompile(`^(get |set )?\w+(\.\w+| constructor)$`)
@@ -131,7 +126,7 @@ const (
 	firstScriptedProcessed = 17
 )
 
-// oldLabel is what the viewer calls a label, and whether it shows it so.
+// oldLabel is the viewer's name for a label, and whether it is shown with script frames.
 func (r *reader) oldLabel(name []byte) (now []byte, scripted bool) {
 	if !r.unscripted {
 		return name, false
@@ -142,16 +137,13 @@ func (r *reader) oldLabel(name []byte) (now []byte, scripted bool) {
 	return name, called.Match(name)
 }
 
-// isUnscripted reports whether frames do not say that yet.
 func (l *layout) isUnscripted() bool {
 	return l.olderThan(firstScripted, firstScriptedProcessed)
 }
 
-// hasUnplacedScripts reports whether the names of functions say where they are.
 func (l *layout) hasUnplacedScripts() bool { return l.olderThan(0, firstPlaced) }
 
-// olderThan reports whether the profile is of a version before gecko, or before processed
-// if it is processed.
+// olderThan compares the version with that of its format.
 func (l *layout) olderThan(gecko, processed int64) bool {
 	if l.processed() {
 		return l.version() < processed
@@ -159,13 +151,12 @@ func (l *layout) olderThan(gecko, processed int64) bool {
 	return l.version() < gecko
 }
 
-// firstPlaced is the processed version from which on functions of scripts have their
-// place beside their name; before, it stood in it.
+// firstPlaced is the processed version from which on script functions have their place beside the
+// name instead of in it.
 const firstPlaced = 4
 
-// placeScript gives f, if it is a function of a script, the name and the place that such
-// a name says, and reports whether it did. What is in no function is called by its place,
-// as the viewer does it.
+// placeScript sets the name and place of a script function from such a name, and reports whether it
+// did. Code outside functions is named after its place, as in the viewer.
 func (r *reader) placeScript(f *stream.Frame, name []byte) bool {
 	l, ok := parseScript(name)
 	if !r.unplacedScripts || !f.Script || !ok {
@@ -178,7 +169,6 @@ func (r *reader) placeScript(f *stream.Frame, name []byte) bool {
 	return true
 }
 
-// readOldSchemas reads the schemas of a profile that brings none.
 func (r *reader) readOldSchemas() {
 	for _, text := range oldSchemas {
 		o := parse([]byte(text))

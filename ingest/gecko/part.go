@@ -1,15 +1,15 @@
 package gecko
 
 import (
+	"fmt"
 	"math"
 
 	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
 )
 
-// part is a value of the file with its path, by which the ledger calls it. One that is
-// not there says nothing; one of another kind than it is asked for is noted, and says
-// nothing either.
+// part is a value of the file with its path, its name in the ledger. A missing one is empty; one of
+// another kind than asked for is noted and empty, too.
 type part struct {
 	f  *file
 	v  *jsonfile.Value
@@ -26,7 +26,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// is reports whether p is there and of that kind.
+// is reports whether p exists and is of that kind.
 func (p part) is(kind jsonfile.Kind) bool {
 	if p.v != nil && p.v.Kind != kind {
 		p.note(stream.ReasonMalformed)
@@ -36,7 +36,7 @@ func (p part) is(kind jsonfile.Kind) bool {
 
 func (p part) note(reason stream.Reason) { p.f.notes.add(reason, p.of, p.v.Offset()) }
 
-// required notes members that are missing.
+// required notes missing members.
 func (p part) required(keys ...string) {
 	for _, key := range keys {
 		if p.v.Get(key) == nil {
@@ -63,13 +63,13 @@ func (p part) text(key string) string {
 	return p.f.text(m.v)
 }
 
-// truth is true if that stands there.
+// truth is a Boolean, false if there is none.
 func (p part) truth(key string) bool {
 	m := p.at(key)
 	return m.is(jsonfile.Bool) && string(p.f.raw(m.v)) == "true"
 }
 
-// plain is a string, a number or a truth value as a text.
+// plain is a string, number or Boolean as a string.
 func (p part) plain(key string) string {
 	m := p.at(key)
 	switch {
@@ -119,8 +119,7 @@ func (p part) time(key string) (stream.Time, bool) {
 	return stream.Time(ns), wrong == 0
 }
 
-// nanos is a number of milliseconds since the start of the process, or the reason why it is
-// none.
+// nanos parses milliseconds since the start of the process, or says why it can't.
 func (f *file) nanos(raw []byte) (ns int64, wrong stream.Reason) {
 	ns, ok := jsonfile.Fixed(raw, 6)
 	switch {
@@ -144,8 +143,7 @@ func (p part) list(key string) (all []part) {
 	return all
 }
 
-// each calls visit for the elements of any list, in their order. The error is that of a
-// list that is broken.
+// each visits the elements of a list in order. The error is that of a broken list.
 func (p part) each(key string, visit func(raw []byte, off int64)) error {
 	m := p.at(key)
 	if !m.is(jsonfile.Array) {
@@ -162,7 +160,7 @@ func (p part) each(key string, visit func(raw []byte, off int64)) error {
 	return s.Err()
 }
 
-// objects is each for a list of small objects.
+// objects is each for small objects.
 func (p part) objects(key string, visit func(o object)) error {
 	of := join(p.of, key)
 	return p.each(key, func(raw []byte, off int64) { visit(p.f.object(raw, of, off)) })
@@ -179,8 +177,7 @@ func (p part) texts(key string, to *[]string) {
 	})
 }
 
-// object is a small object in memory: the texts of its members. One without a file, as
-// [parse] makes it, notes nothing.
+// object is a small object in memory. One without a file, as [parse] makes it, notes nothing.
 type object struct {
 	f       *file
 	of      string
@@ -189,7 +186,7 @@ type object struct {
 	broken  bool // there may be more members
 }
 
-// object reads one that stands at off.
+// object parses the object at off.
 func (f *file) object(raw []byte, of string, off int64) object {
 	o := parse(raw)
 	o.f, o.of, o.off = f, of, off
@@ -208,10 +205,10 @@ func (o object) note(reason stream.Reason, key string) {
 // has reports whether there is such a member, even null.
 func (o object) has(key string) bool { return o.members[key] != nil }
 
-// raw is the text of a member that may be of any kind.
+// raw is the JSON of a member of any kind.
 func (o object) raw(key string) []byte { return o.members[key] }
 
-// is returns the text of a member that begins as the wanted ones do.
+// is returns the JSON of a member whose first byte tells the wanted kind.
 func (o object) is(key string, first byte) []byte {
 	raw := o.members[key]
 	if isNull(raw) {
@@ -227,12 +224,11 @@ func (o object) is(key string, first byte) []byte {
 // text is a string, "" if there is none.
 func (o object) text(key string) string { return string(jsonfile.AppendText(nil, o.is(key, '"'))) }
 
-// inner is an object.
+// inner is a member that is an object.
 func (o object) inner(key string) object {
 	return o.owned(key, o.is(key, '{'))
 }
 
-// owned is an object in that member.
 func (o object) owned(key string, raw []byte) object {
 	inner := parse(raw)
 	if inner.f, inner.of, inner.off = o.f, join(o.of, key), o.off; inner.broken {
@@ -241,7 +237,7 @@ func (o object) owned(key string, raw []byte) object {
 	return inner
 }
 
-// elements are those of a list.
+// elements are the elements of a list.
 func (o object) elements(key string) [][]byte {
 	all, whole := elements(o.is(key, '['))
 	if !whole {
@@ -272,7 +268,7 @@ func (o object) texts(key string) (all []string) {
 	return all
 }
 
-// truth is true if that stands there.
+// truth is a Boolean, false if there is none.
 func (o object) truth(key string) bool {
 	raw := string(o.members[key])
 	if !isNull([]byte(raw)) && raw != "true" && raw != "false" {
@@ -303,7 +299,7 @@ func (o object) nanos(key string) (int64, bool) {
 	return ns, wrong == 0
 }
 
-// address is a number that is not negative, or a text of one.
+// address is a number that is not negative, possibly as a string.
 func (o object) address(key string) uint64 {
 	raw := o.members[key]
 	if isNull(raw) {
@@ -319,7 +315,52 @@ func (o object) address(key string) uint64 {
 	return n
 }
 
-// lineOf is a line or a column as a frame has it, and whether n is one.
+// lineOf is n as a line or column, and whether it is one.
 func lineOf(n int64) (int32, bool) {
 	return int32(max(0, min(n, math.MaxInt32))), n >= 0 && n <= math.MaxInt32
+}
+
+// notes counts malformed values until there is a ledger. Parts, tables and objects note them when
+// asked for a value, so no caller can miss one. A file is read several times, always front to back,
+// so a value counts only if it is behind the last one noted.
+type notes struct {
+	process int // process being read, -1 none
+	all     map[noteKey]*tally
+}
+
+type noteKey struct {
+	process int
+	reason  stream.Reason
+	what    string
+}
+
+// tally counts values and has the offsets of the first and last.
+type tally struct{ count, first, last int64 }
+
+func newNotes() *notes { return &notes{process: -1, all: map[noteKey]*tally{}} }
+
+// add notes the value at off.
+func (n *notes) add(reason stream.Reason, what string, off int64) {
+	key := noteKey{n.process, reason, what}
+	switch t := n.all[key]; {
+	case t == nil:
+		n.all[key] = &tally{1, off, off}
+	case off > t.last:
+		t.count, t.last = t.count+1, off
+	}
+}
+
+// flush writes the notes to a ledger; instances are the names of the processes.
+func (n *notes) flush(to *stream.Ledger, instances []string) {
+	for key, t := range n.all {
+		line := stream.Line{Reason: key.reason, What: key.what, Where: fmt.Sprintf("byte %d", t.first), Count: t.count}
+		if t.count > 1 {
+			line.Where += " and later"
+		}
+		if key.process >= 0 {
+			line.Process = instances[key.process]
+		}
+		to.Add(line)
+	}
+	clear(n.all)
 }

@@ -12,34 +12,34 @@ import (
 	"gprof/stream"
 )
 
-// Profile is a file that was opened. Of what is in it, it holds which processes there
-// are; where things are is looked up again when they are read.
+// Profile is an open file. It holds the list of processes; positions are looked up again on
+// reading.
 type Profile struct {
 	file  *file
-	seed  uint64 // of the instances of its processes
+	seed  uint64 // of the instances of the processes
 	rows  []stream.Process
 	folds []fold
 }
 
-// layout is where things are in a profile, not what they are.
+// layout is where things are in a profile.
 type layout struct {
 	file      *file
 	root      part // the object that has the threads
 	processes []*process
 	threadsIn int   // of all processes
 	held      int64 // bytes of memory
-	damage    error // what ended the file too early
-	tooMany   error // where there are too many processes, or threads
+	damage    error // ended the file too early
+	tooMany   error // processes or threads
 }
 
 // process is one process of a profile.
 type process struct {
 	row     stream.Process
 	part                // its object; of a processed profile, the profile
-	about   part        // what a sink of ours says about it; not there in files of others
+	about   part        // what our own sink says about it; missing in files of others
 	number  int         // from 0
 	pid     string      // as it stands in the file
-	zero    stream.Time // from which its times count
+	zero    stream.Time // origin of its times
 	threads []*thread
 }
 
@@ -49,19 +49,18 @@ type thread struct {
 	track stream.Track
 }
 
-// lists are the lists whose elements are objects that we look into.
+// lists are the lists of objects that the index covers.
 var lists = map[string]bool{"threads": true, "processes": true, "counters": true, "profilerOverhead": true, "sample_groups": true, "sampleGroups": true}
 
-// Bounds of what a file may have of what is kept of each.
+// Limits of what is kept in memory.
 const (
 	maxProcesses = 1 << 14
 	maxThreads   = 1 << 16
 )
 
-// Open looks through a file of size bytes, which must stay open. The error wraps
-// [ErrForeign] if it is no profile. If it is one that is damaged, the error says
-// where, and the Profile is what stands before that. If it is [ErrFolded], there is
-// nothing in it yet.
+// Open scans a file of size bytes, which must stay open. The error wraps [ErrForeign] if it is no
+// profile. If it is damaged, the error tells where, and the Profile is what stands before that.
+// After [ErrFolded] the Profile only serves to Unfold.
 func Open(r io.ReaderAt, size int64) (*Profile, error) {
 	digest := newDigested(r)
 	p := &Profile{file: &file{r: r, size: size, notes: newNotes()}}
@@ -81,7 +80,7 @@ func Open(r io.ReaderAt, size int64) (*Profile, error) {
 	return p, cmp.Or(l.damage, l.tooMany)
 }
 
-// lay looks for where things are in f, through r.
+// lay locates things in f through r.
 func (p *Profile) lay(f *file, r io.ReaderAt) (*layout, error) {
 	root, held, err := jsonfile.Index(r, f.size, func(key string) bool { return lists[key] })
 	l := &layout{file: f, root: part{f, root, ""}, held: held, damage: err}
@@ -91,7 +90,7 @@ func (p *Profile) lay(f *file, r io.ReaderAt) (*layout, error) {
 	return l, l.check()
 }
 
-// describeAll finds the processes, and what they are.
+// describeAll finds and describes the processes.
 func (l *layout) describeAll(seed uint64) {
 	if l.processed() {
 		l.byPid()
@@ -106,8 +105,7 @@ func (l *layout) describeAll(seed uint64) {
 	l.file.notes.process = -1
 }
 
-// room reports whether there may be another one beside those that there are. Those
-// for which there is none are as if they were not in the file.
+// room reports whether there is room for one more; what has no room is ignored.
 func (l *layout) room(v *jsonfile.Value, are, most int) bool {
 	if are >= most {
 		l.tooMany = cmp.Or(l.tooMany, error(&damage.Error{Off: v.Off, Err: jsonfile.ErrMany}))
@@ -133,7 +131,7 @@ func (l *layout) addThread(x *process, p part) {
 	}
 }
 
-// check returns an error if there is no profile in the file.
+// check returns an error if the file is no profile.
 func (l *layout) check() error {
 	root := l.root.v
 	switch {
@@ -147,7 +145,7 @@ func (l *layout) check() error {
 	return nil
 }
 
-// processed reports whether the profile is a processed one.
+// processed reports whether this is a processed profile.
 func (l *layout) processed() bool {
 	if l.root.v.Get("meta", "preprocessedProfileVersion") != nil || l.root.v.Get("shared") != nil {
 		return true
@@ -156,11 +154,10 @@ func (l *layout) processed() bool {
 	return len(all) > 0 && (all[0].Get("stringArray") != nil || all[0].Get("samples", "length") != nil)
 }
 
-// threadsOf are the threads of an object.
 func threadsOf(v *jsonfile.Value) []jsonfile.Value { return v.Get("threads").List() }
 
-// nested adds a process of a Gecko profile, and those that lie in it. parent is
-// the number of that which it lies in, from 1.
+// nested adds a process of a Gecko profile and those nested in it; parent is the number of the
+// outer one, from 1.
 func (l *layout) nested(p part, parent stream.ProcessID) {
 	process := l.addProcess(process{part: p, about: p.object("meta").object("gprof")})
 	if process == nil {
@@ -188,8 +185,7 @@ func (l *layout) nested(p part, parent stream.ProcessID) {
 	}
 }
 
-// byPid adds the processes of a processed profile, whose threads say to which
-// they belong.
+// byPid adds the processes of a processed profile, whose threads name them.
 func (l *layout) byPid() {
 	known := map[string]*process{}
 	of := func(pid string) *process {
@@ -217,15 +213,15 @@ func (l *layout) byPid() {
 	}
 }
 
-// Processes are those of the profile, the outermost first.
+// Processes are the profile's, the outermost first.
 func (p *Profile) Processes() []stream.Process { return p.rows }
 
-// Lacks says what profiles don't tell.
+// Lacks names what profiles don't tell.
 func (p *Profile) Lacks() string {
 	return "host, exit and arguments of the process; bounds of the modules; how long pages were open"
 }
 
-// number is the first number in a text, such as a pid "1234" or "1234.1".
+// number is the leading number of a text, such as a pid "1234" or "1234.1".
 func number(text string) int64 {
 	end := 0
 	for end < len(text) && text[end] >= '0' && text[end] <= '9' {
@@ -234,3 +230,59 @@ func number(text string) int64 {
 	n, _ := strconv.ParseInt(text[:end], 10, 64)
 	return n
 }
+
+// The newest known versions of the two formats.
+const (
+	newestGecko     = 36
+	newestProcessed = 75
+)
+
+func (l *layout) versionKey() string {
+	if l.processed() {
+		return "preprocessedProfileVersion"
+	}
+	return "version"
+}
+
+// version is the format version, 0 if unknown.
+func (l *layout) version() int64 { return l.root.object("meta").count(l.versionKey()) }
+
+// noteVersion notes a format newer than known here, and what a profile of its version must have but
+// lacks.
+func (r *reader) noteVersion() {
+	newest, what, categorized, described := int64(newestGecko), "Gecko profile format", int64(firstCategorized), int64(firstDescribed)
+	if r.processed() {
+		newest, what, categorized, described = newestProcessed, "processed profile format", firstCategorizedProcessed, firstDescribedProcessed
+	}
+	version, meta := r.version(), r.root.object("meta")
+	if version > newest {
+		r.t.Ledger.Add(stream.Line{Process: r.instance, Reason: stream.ReasonNewer, What: "versions", Count: 1,
+			Where: fmt.Sprintf("%s %d: the newest that is known here is %d", what, version, newest)})
+	}
+	if r.root.required("meta"); meta.v == nil {
+		return
+	}
+	meta.required(r.versionKey(), "startTime", "interval")
+	if version >= categorized {
+		meta.required("categories")
+	}
+	if version >= described {
+		meta.required("markerSchema")
+	}
+	for table, first := range map[string]int64{"frameTable": firstFrameFlags, "funcTable": firstFuncFlags} {
+		if of := r.root.object("shared").object(table); r.processed() && version >= first && of.v != nil {
+			of.required("flags")
+		}
+	}
+}
+
+// The versions from which on a profile brings its categories and schemas.
+const (
+	firstCategorized          = 11
+	firstCategorizedProcessed = 15
+	firstDescribed            = 22
+	firstDescribedProcessed   = 32
+	// Those from which on flags say which columns of a row count.
+	firstFrameFlags = 71
+	firstFuncFlags  = 75
+)

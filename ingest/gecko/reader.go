@@ -3,7 +3,10 @@ package gecko
 import (
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 
+	"gprof/ingest/internal/batches"
 	"gprof/ingest/internal/damage"
 	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
@@ -14,29 +17,35 @@ type reader struct {
 	*layout
 	profile *Profile
 
-	t     *stream.Tables
-	ids   []stream.ProcessID
-	shift stream.Time
-	out   collector
-	err   error // of the file below
+	t       *stream.Tables
+	ids     []stream.ProcessID
+	shift   stream.Time
+	rows    batches.Batches
+	yield   func(struct{}) bool // hands over the rows that are ready
+	stopped bool                // the consumer wants no more
+	latest  stream.Time         // end of the latest row of the process
+	texts   int                 // bytes of text in rows
+	asked   int
+
+	err   error // I/O error
 	done  int64 // bytes
 	held  int64 // bytes of memory beside those of code
-	spent bool  // nobody wants more
+	spent bool  // the consumer wants no more, or the tables are full
 
 	instance      string          // of the process being read, for the ledger
 	arch          string          // of its modules
 	pagesOf       *jsonfile.Value // object that has its pages
 	zero          stream.Time
-	categories    [][]stream.CategoryID // of the file, each with its parts
+	categories    [][]stream.CategoryID // of the file, each with its subcategories
 	categoryNames []string
 	noCategories  bool  // the file lists none: see oldCategories
 	cpuUnit       int64 // ns in a CPU time of a sample, 0 unknown
 	survey        survey
 	oldPages      oldPages
-	delayed       bool // the samples of the thread tell delays
+	delayed       bool // the thread's samples have delays
 
-	unscripted      bool // frames don't say whether they are shown with those of scripts
-	unplacedScripts bool // names of functions say where they are
+	unscripted      bool // frames don't say whether they are script-related
+	unplacedScripts bool // names of script functions contain their place
 
 	pids        map[string]bool
 	sharedTexts *texts
@@ -48,10 +57,9 @@ func newReader(p *Profile, t *stream.Tables, ids []stream.ProcessID, shift strea
 	return &reader{profile: p, t: t, ids: ids, shift: shift}
 }
 
-// errChanged says that a file is not what it was when it was opened.
 var errChanged = errors.New("has changed since it was opened")
 
-// locate finds out where things are. It does not use the tables.
+// locate finds things. It does not use the tables.
 func (r *reader) locate() {
 	r.layout, r.err = r.profile.lay(&file{r: r.profile.file.r, size: r.profile.file.size, notes: newNotes()}, r.profile.file.r)
 	if r.err != nil {
@@ -67,18 +75,18 @@ func (r *reader) locate() {
 	r.unscripted, r.unplacedScripts = r.isUnscripted(), r.hasUnplacedScripts()
 }
 
-// hold counts memory that is needed up to the end of the file.
+// hold accounts for memory that is held up to the end of the file.
 func (r *reader) hold(bytes int64) {
 	r.held += bytes
 	r.t.Hold(bytes)
 }
 
-// read reads all processes that are wanted.
-func (r *reader) read(yield func(*stream.Batch) bool) {
+// read reads all wanted processes.
+func (r *reader) read(yield func(struct{}) bool) {
 	if r.err != nil {
 		return
 	}
-	r.out = collector{t: r.t, yield: yield, last: map[stream.ProcessID]uint64{}}
+	r.yield = yield
 	defer func() {
 		r.flushNotes()
 		r.dropCode()
@@ -101,28 +109,27 @@ func (r *reader) read(yield func(*stream.Batch) bool) {
 	r.done = r.profile.file.size
 }
 
-// goesOn reports whether there is anybody who wants more, and room for it.
-func (r *reader) goesOn() bool { return r.err == nil && !r.out.stopped && !r.t.Full() }
+// goesOn reports whether more is wanted and fits.
+func (r *reader) goesOn() bool { return r.err == nil && !r.stopped && !r.t.Full() }
 
-// cutShort reports whether columns may be missing whose rows are there. Without
-// them others would mean something else.
+// cutShort reports whether columns may be missing whose rows exist. Without them other columns
+// would mean something else.
 func (r *reader) cutShort() bool { return r.damage != nil && r.processed() }
 
-// full reports whether the tables are full. It asks rarely, and not again if they are.
+// full reports whether to stop, checking only now and then.
 func (r *reader) full() bool {
-	r.out.asked++
-	r.spent = r.spent || r.out.asked%1024 == 0 && !r.goesOn()
+	r.asked++
+	r.spent = r.spent || r.asked%1024 == 0 && !r.goesOn()
 	return r.spent
 }
 
-// enter makes x the process that is being read.
+// enter makes x the current process.
 func (r *reader) enter(x *process) {
 	r.instance = fmt.Sprintf("%016x", x.row.Instance)
 	r.zero, r.arch = x.zero+r.shift, x.row.Machine()
 	r.pagesOf, r.file.notes.process, r.file.zero = x.v, x.number, max(0, int64(r.zero))
 }
 
-// flushNotes writes what was noted into the ledger.
 func (r *reader) flushNotes() {
 	var instances []string
 	for _, x := range r.processes {
@@ -131,9 +138,9 @@ func (r *reader) flushNotes() {
 	r.file.notes.flush(&r.t.Ledger, instances)
 }
 
-// process reads one process.
 func (r *reader) process(x *process, id stream.ProcessID) {
 	r.enter(x)
+	r.rows.Index = 1
 	r.setOutTracks(x, id)
 	for _, t := range x.threads {
 		if r.goesOn() {
@@ -141,13 +148,13 @@ func (r *reader) process(x *process, id stream.ProcessID) {
 		}
 	}
 	r.parts(x, id)
-	r.out.flush()
+	r.flush()
 	if x.about.v == nil {
 		r.live(id)
 	}
 }
 
-// setOutTracks interns the tracks of a process. Each process has a main one.
+// setOutTracks interns the tracks of a process, one of which is the main one.
 func (r *reader) setOutTracks(x *process, id stream.ProcessID) {
 	main := false
 	for _, t := range x.threads {
@@ -159,7 +166,7 @@ func (r *reader) setOutTracks(x *process, id stream.ProcessID) {
 	}
 }
 
-// track is the track of a thread.
+// track interns the track of a thread.
 func (r *reader) track(t *thread, id stream.ProcessID) stream.TrackID {
 	row := t.track
 	row.Process = id
@@ -171,15 +178,14 @@ func (r *reader) track(t *thread, id stream.ProcessID) stream.TrackID {
 	return r.t.Tracks.Intern(row)
 }
 
-// live is when a process ended: behind its last row, whatever the file says of it, by
-// the time that a sample stands for. What is not before the end the viewer does not
-// show.
+// live sets when a process ended: after its last row by at least one sampling interval, because the
+// viewer hides what is not before the end.
 func (r *reader) live(id stream.ProcessID) {
 	p := r.t.Process(id)
-	if p.End = max(p.Start, p.End); r.out.latest >= p.End {
-		p.End = r.out.latest + stream.Time(p.Interval)
+	if p.End = max(p.Start, p.End); r.latest >= p.End {
+		p.End = r.latest + stream.Time(p.Interval)
 	}
-	r.out.latest = 0
+	r.latest = 0
 }
 
 // thread reads the rows of a thread.
@@ -201,23 +207,43 @@ func (r *reader) thread(x *process, t *thread, id stream.ProcessID) {
 			r.lose(stream.ReasonUnsupported, "traces of JavaScript", 1)
 		}
 	}
-	r.out.flush()
+	r.flush()
 	r.done = max(r.done, t.v.Off)
 }
 
-// lose adds to the ledger of the process being read.
+// maxTexts bounds the bytes of text in rows before they are handed over.
+const maxTexts = 8 << 20
+
+// row begins a row that lasts from at to end; the caller adds the other columns.
+func (r *reader) row(s stream.Series, at, end stream.Time) *stream.Batch {
+	if r.rows.Full() || r.texts >= maxTexts {
+		r.flush()
+	}
+	r.latest = max(r.latest, at, end)
+	return r.rows.Row(s, r.t.Args(s), at)
+}
+
+// flush hands all rows over.
+func (r *reader) flush() {
+	r.rows.Hand()
+	if r.texts = 0; !r.stopped {
+		r.stopped = !r.yield(struct{}{})
+	}
+}
+
+// lose adds a ledger line for the current process.
 func (r *reader) lose(reason stream.Reason, what string, count int64) {
 	r.t.Ledger.Add(stream.Line{Process: r.instance, Reason: reason, What: what, Count: count})
 }
 
-// unplaced counts a cell that says something for which there is no place.
+// unplaced counts a cell that says something we have no place for.
 func (r *reader) unplaced(t *table, i int, what string) {
 	if raw := t.cells[i]; !isNull(raw) && string(raw) != "0" {
 		r.lose(stream.ReasonUnsupported, what, 1)
 	}
 }
 
-// ended notes what ended a table too early, and what is missing in it.
+// ended notes why a table ended early, and what it lacks.
 func (r *reader) ended(t *table, what string) {
 	if t.ragged > 0 {
 		r.lose(stream.ReasonTorn, "cells of "+what, t.ragged)
@@ -228,8 +254,7 @@ func (r *reader) ended(t *table, what string) {
 	r.note(t.err())
 }
 
-// note notes what is wrong with the file at some place: in the ledger, or, if it
-// can't be read any more, for whoever reads.
+// note records an error: damage goes to the ledger, anything else ends reading.
 func (r *reader) note(err error) {
 	var at *damage.Error
 	switch {
@@ -248,4 +273,59 @@ func (r *reader) note(err error) {
 		return
 	}
 	r.t.Ledger.Add(stream.Line{Process: r.instance, Reason: reason, What: "JSON", Where: fmt.Sprintf("byte %d", at.Off), Count: 1})
+}
+
+// source is the stream.Source of a reader.
+type source struct {
+	reader *reader
+	next   func() (struct{}, bool)
+	stop   func()
+	over   bool
+}
+
+// Source returns the source of the processes that have an id in t. It is a stream.Progress and an
+// io.Closer.
+func (p *Profile) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source {
+	r := newReader(p, t, ids, shift)
+	s := &source{reader: r}
+	s.next, s.stop = iter.Pull(r.read)
+	return s
+}
+
+// Next implements stream.Source.
+func (s *source) Next(b *stream.Batch) error {
+	if s.over {
+		b.Reset(stream.Series{}, 0)
+		return io.EOF
+	}
+	if s.reader.layout == nil {
+		s.reader.locate()
+	}
+	s.reader.t.Lock()
+	defer s.reader.t.Unlock()
+	for !s.reader.rows.Take(b) {
+		if _, ok := s.next(); ok {
+			continue
+		}
+		s.over = true
+		b.Reset(stream.Series{}, 0)
+		if err := s.reader.err; err != nil {
+			return fmt.Errorf("profile: %w", err)
+		}
+		return io.EOF
+	}
+	return nil
+}
+
+// Tables implements stream.Source.
+func (s *source) Tables() *stream.Tables { return s.reader.t }
+
+// Progress implements stream.Progress.
+func (s *source) Progress() (done, total int64) { return s.reader.done, s.reader.profile.file.size }
+
+// Close ends the source.
+func (s *source) Close() error {
+	s.stop()
+	s.over = true
+	return nil
 }

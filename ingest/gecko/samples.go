@@ -7,11 +7,10 @@ import (
 	"gprof/stream"
 )
 
-// cpuUnits are how many ns a unit of CPU time has. What is counted in cycles of
-// a clock that nobody knows is no time.
+// cpuUnits are the units of CPU time in ns. Cycles of an unknown clock are no time.
 var cpuUnits = map[string]int64{"ns": 1, "µs": 1000}
 
-// sample is a row of samples, as far as those of one time and stack are alike.
+// sample is a row of samples, except what may differ between rows of one sample.
 type sample struct {
 	at     stream.Time
 	stack  stream.StackID
@@ -31,8 +30,8 @@ const (
 	sampleArguments
 )
 
-// samples reads the samples of a thread: as samples, or, if their weights are
-// times or bytes, as waits or allocations.
+// samples reads the samples of a thread: as samples, or as waits or allocations if their weights
+// are times or bytes.
 func (r *reader) samples(c *code, thread *thread, s stream.Series, who stream.Who) {
 	samples := thread.object("samples")
 	t := samples.columns("stack", "time", "timeDeltas", "threadCPUDelta", "weight", "eventDelay", "responsiveness", "argumentValues")
@@ -79,13 +78,12 @@ func (r *reader) samples(c *code, thread *thread, s stream.Series, who stream.Wh
 	r.ended(t, "samples")
 }
 
-// takes reports whether a row is the same sample as s once more.
+// takes reports whether row repeats the sample s.
 func (s *sample) takes(row sample) bool {
 	return s.at == row.at && s.stack == row.stack && s.weight > 0 && row.weight > 0 && (row.cpu == 0 && s.cpu >= 0 || row.cpu < 0 && s.cpu < 0)
 }
 
-// sampledAt is the time of a row, which is told itself or by how long it is
-// after the last one.
+// sampledAt is the time of a row, absolute or relative to the last one.
 func sampledAt(t *table, last stream.Time) (stream.Time, bool) {
 	if ns, ok := t.nanos(sampleTime); ok {
 		return stream.Time(ns), true
@@ -93,7 +91,7 @@ func sampledAt(t *table, last stream.Time) (stream.Time, bool) {
 	return t.after(last, sampleDelta)
 }
 
-// after is the time that a cell tells by how long it is after another.
+// after is the time in a cell that is relative to the last one.
 func (t *table) after(last stream.Time, i int) (stream.Time, bool) {
 	ns, ok := t.nanos(i)
 	at := last + stream.Time(ns)
@@ -104,7 +102,7 @@ func (t *table) after(last stream.Time, i int) (stream.Time, bool) {
 	return at, ok
 }
 
-// cpu is the CPU time of a row.
+// cpu is the CPU time of a row, -1 unknown.
 func (r *reader) cpu(t *table) int64 {
 	if t.null(sampleCPU) {
 		return -1
@@ -117,7 +115,7 @@ func (r *reader) cpu(t *table) int64 {
 	return n * r.cpuUnit
 }
 
-// weight is how many samples a row stands for.
+// weight is the number of samples that a row stands for.
 func (r *reader) weight(t *table) (int64, bool) {
 	if t.null(sampleWeight) {
 		return 1, true
@@ -132,12 +130,12 @@ func (r *reader) weight(t *table) (int64, bool) {
 
 func (r *reader) sample(s stream.Series, row sample, who stream.Who) {
 	s.Kind = stream.Samples
-	b := r.out.row(s, row.at, row.at)
+	b := r.row(s, row.at, row.at)
 	b.Stack, b.Weight, b.CPU = append(b.Stack, row.stack), append(b.Weight, row.weight), append(b.CPU, row.cpu)
 	b.AppendWho(who)
 }
 
-// weighed is a row whose weight is a time or a size.
+// weighed adds a row whose weight is a time or a size.
 func (r *reader) weighed(t *table, s stream.Series, row sample, unit string) {
 	digits, kind := 0, stream.Allocations
 	if unit == "tracing-ms" {
@@ -149,14 +147,14 @@ func (r *reader) weighed(t *table, s stream.Series, row sample, unit string) {
 		return
 	}
 	s.Kind = kind
-	b := r.out.row(s, row.at, row.at)
+	b := r.row(s, row.at, row.at)
 	b.Stack, b.Value, b.Number = append(b.Stack, row.stack), append(b.Value, value), append(b.Number, 0)
 	if kind == stream.Allocations {
 		b.Phase, b.Duration = append(b.Phase, stream.Instant), append(b.Duration, 0)
 	}
 }
 
-// delay is how long the event loop of a thread had waited at a sample.
+// delay adds how long the thread's event loop had been blocked at a sample.
 func (r *reader) delay(t *table, s stream.Series, at stream.Time) {
 	ns, ok := t.nanos(sampleDelay)
 	if !ok {
@@ -167,6 +165,90 @@ func (r *reader) delay(t *table, s stream.Series, at stream.Time) {
 	}
 	r.delayed = true
 	s.Kind = stream.Delays
-	b := r.out.row(s, at, at)
+	b := r.row(s, at, at)
 	b.Value, b.Number = append(b.Value, ns), append(b.Number, 0)
+}
+
+// allocations reads the table of native allocations of a processed profile.
+func (r *reader) allocations(c *code, thread *thread, s stream.Series) {
+	t := thread.table("nativeAllocations", "time", "weight", "stack", "memoryAddress", "threadId")
+	for t.next() && !r.full() {
+		at, ok := t.nanos(0)
+		bytes, sized := jsonfile.Fixed(t.cells[1], 0)
+		if !ok || !sized {
+			r.lose(stream.ReasonMalformed, "allocations", 1)
+			continue
+		}
+		for i, what := range []string{"addresses", "threads"} {
+			r.unplaced(t, 3+i, what+" of allocations")
+		}
+		r.allocation(s, r.zero+stream.Time(at), bytes, c.stack(t, 2))
+	}
+	r.ended(t, "allocations")
+}
+
+func (r *reader) allocation(s stream.Series, at stream.Time, bytes int64, stack stream.StackID) {
+	s.Kind = stream.Allocations
+	b := r.row(s, at, at)
+	b.Stack, b.Value, b.Number = append(b.Stack, stack), append(b.Value, bytes), append(b.Number, 0)
+	b.Phase, b.Duration = append(b.Phase, stream.Instant), append(b.Duration, 0)
+}
+
+// typeScriptAllocation is the name and type of markers for objects that scripts allocate. The
+// viewer turns them into a table; its rows become such markers again.
+const typeScriptAllocation = "JS allocation"
+
+// scriptAllocationKeys are the members of their payload, in the column order of
+// scriptAllocationTable from firstScriptAllocation on.
+var scriptAllocationKeys = []string{"size", "className", "typeName", "coarseType", "inNursery"}
+
+const firstScriptAllocation = 2
+
+func (r *reader) scriptAllocationTable(thread *thread) *table {
+	return thread.table("jsAllocations", "time", "stack", "weight", "className", "typeName", "coarseType", "inNursery")
+}
+
+func (r *reader) scriptAllocation() *event {
+	return r.event(typeScriptAllocation, typeScriptAllocation, -1)
+}
+
+// lookAtAllocations surveys the fields of script allocations of a thread.
+func (r *reader) lookAtAllocations(thread *thread) {
+	for t := r.scriptAllocationTable(thread); t.next() && !r.full(); {
+		e := r.scriptAllocation()
+		for i, key := range scriptAllocationKeys {
+			if !e.has([]byte(key)) {
+				r.other(e, []byte(key), t.cells[firstScriptAllocation+i])
+			}
+		}
+	}
+}
+
+// scriptAllocations reads the script allocations of a thread as markers.
+func (r *reader) scriptAllocations(c *code, thread *thread, s stream.Series, who stream.Who) {
+	t, m := r.scriptAllocationTable(thread), &markerTable{r: r, texts: c.texts}
+	for t.next() && !r.full() {
+		ns, ok := t.nanos(0)
+		e := r.scriptAllocation()
+		if !ok || e.id == 0 {
+			r.lose(stream.ReasonMalformed, "allocations", 1)
+			continue
+		}
+		at := r.zero + stream.Time(ns)
+		s.Kind, s.Event = stream.Markers, e.id
+		b := r.row(s, at, at)
+		row := len(b.Phase)
+		for i, key := range scriptAllocationKeys {
+			k := e.columns[key]
+			r.value(&b.Args[k], &e.fields[k], t.cells[firstScriptAllocation+i], m)
+		}
+		for k := range b.Args { // fields of such markers of other threads
+			if b.Args[k].Len() == row {
+				b.Args[k].AppendNull()
+			}
+		}
+		b.Stack, b.Phase, b.Duration = append(b.Stack, c.stack(t, 1)), append(b.Phase, stream.Instant), append(b.Duration, 0)
+		b.AppendWho(who)
+	}
+	r.ended(t, "allocations")
 }

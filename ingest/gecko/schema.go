@@ -8,7 +8,7 @@ import (
 	"gprof/stream"
 )
 
-// how is the way in which values of a field stand in a payload.
+// how is the encoding of a field's values in payloads.
 type how uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	asMinor
 )
 
-// formats are those of the viewer.
+// formats are the viewer's field formats.
 var formats = map[string]struct {
 	format  stream.Format
 	privacy stream.Privacy
@@ -55,13 +55,13 @@ var formats = map[string]struct {
 	"tid":                 {stream.FormatThread, stream.PrivacyPlain, asID},
 }
 
-// places are the displays of the viewer, in the order of the bits of a Location.
+// places are the viewer's displays, in bit order of Location.
 var places = []string{"marker-chart", "marker-table", "timeline-overview", "timeline-memory", "timeline-ipc", "timeline-fileio", "stack-chart", "timeline-network"}
 
-// windowKey is the key of the page that a marker is of.
+// windowKey is the key of a marker's page.
 const windowKey = "innerWindowID"
 
-// field is a field of an event, and how its values stand in the file.
+// field is a field of an event, and how its values are encoded.
 type field struct {
 	stream.EventField
 	how how
@@ -72,10 +72,10 @@ type schema struct {
 	typ       string
 	event     stream.Event // without name and category
 	fields    []field
-	described bool // by a text that is called a description
+	described bool // by a static text labelled Description
 }
 
-// readSchemas reads the list of schemas of a profile, or of a process. Of two of one name the first counts.
+// readSchemas reads the schemas of a profile or process. The first of a name counts.
 func (r *reader) readSchemas(meta part) {
 	r.note(meta.objects("markerSchema", func(o object) {
 		name := o.text("name")
@@ -109,8 +109,8 @@ func (r *reader) schema(o object) *schema {
 	return s
 }
 
-// schemaField adds a field to a schema. What is always the same is none: the
-// first such text describes the type, but one that is called so goes before it.
+// schemaField adds a field to a schema. Static texts are no fields: the first one describes the
+// type, unless one is labelled Description.
 func (r *reader) schemaField(s *schema, o object) {
 	key := o.text("key")
 	if key == "" {
@@ -139,7 +139,7 @@ func (r *reader) schemaField(s *schema, o object) {
 	s.fields = append(s.fields, f)
 }
 
-// setFormat makes a field one of a format of the viewer: a name, or an object.
+// setFormat sets a viewer's format, which is a name or an object.
 func (f *field) setFormat(o object) {
 	raw := o.raw("format")
 	if !isNull(raw) && raw[0] != '"' && raw[0] != '{' {
@@ -180,4 +180,51 @@ func (h how) typ(f stream.Format) stream.Type {
 		return stream.Float
 	}
 	return stream.Int
+}
+
+// momentKeys are the members of a payload that are times, though no schema says
+// so: the viewer moves them along with the marker.
+var (
+	// momentKeys and networkKeys are payload members that are times though no schema says so: the
+	// viewer moves them along with the marker.
+	momentKeys  = []string{"startTime", "endTime"}
+	networkKeys = []string{
+		"domainLookupStart", "domainLookupEnd", "connectStart", "tcpConnectEnd", "secureConnectionStart", "connectEnd",
+		"requestStart", "responseStart", "responseEnd",
+	}
+)
+
+// setKnown makes a field what the viewer's code takes it for without a schema.
+func (f *field) setKnown(typ string, seen seen) bool {
+	number := seen != 0 && seen&^(seenInteger|seenDecimal) == 0
+	switch {
+	case f.Name == windowKey && seen == seenInteger:
+		f.Type, f.Format, f.how = stream.Int, stream.FormatWindow, asNumber
+	case number && (slices.Contains(momentKeys, f.Name) || typ == "Network" && slices.Contains(networkKeys, f.Name)):
+		f.Type, f.Format, f.how = stream.Int, stream.FormatTime, asTime
+	case typ == "CompositorScreenshot" && f.Name == "url":
+		f.Type, f.Format, f.Privacy, f.how = stream.Text, stream.FormatString, stream.PrivacySecret, asUnique
+	case typ == "IPC" && f.Name == "otherPid":
+		f.Type, f.Format, f.how = stream.Int, stream.FormatProcess, asID
+	default:
+		return f.setCollection(typ)
+	}
+	return true
+}
+
+// setCollection makes a field the details of a garbage collection, if it is one. Newer schemas call
+// these strings, which they are not.
+func (f *field) setCollection(typ string) bool {
+	switch typ + "." + f.Name {
+	case "GCMajor.timings":
+		f.how = asMajor
+	case "GCSlice.timings":
+		f.how = asSlice
+	case "GCMinor.nursery":
+		f.how = asMinor
+	default:
+		return false
+	}
+	f.Type, f.Format = stream.JSON, stream.FormatText
+	return true
 }

@@ -15,16 +15,16 @@ import (
 // ErrSlabs says that a JsonSlabs file is damaged.
 var ErrSlabs = errors.New("damaged JsonSlabs file")
 
-// Unslab returns the JSON text that a JsonSlabs file means: its root, in which
-// stand, in the place of references, the other slabs. What the file holds is kept
-// in an unlinked temporary file in dir until it is closed; "" is os.TempDir.
+// Unslab returns the JSON that a JsonSlabs file means: its root, with the other slabs in place of
+// the references to them. The file's bytes are kept in an unlinked temporary file in dir until it
+// is closed; "" is os.TempDir.
 //
-// Numbers are little endian. Slabs begin at multiples of 8.
+// Numbers are little endian; slabs begin at multiples of 8:
 //
 //	magic 8 · version 4, which is 1 · count 4 · root 4 · count × (type 4 · offset 4 · length 4) · slabs
 //
-// A reference is {"$s":N}. A slab is used once, and all together are no larger than
-// the file, so that none means much more text than it has bytes.
+// A reference is {"$s":N}. A slab is used once, and all together are no larger than the file, so
+// the text is bounded.
 func Unslab(r io.Reader, dir string) (io.ReadCloser, error) {
 	file, err := os.CreateTemp(dir, "gprof-slabs-")
 	if err != nil {
@@ -54,11 +54,11 @@ func Unslab(r io.Reader, dir string) (io.ReadCloser, error) {
 	return out, nil
 }
 
-// unslabbed is the text of a file, written as it is read.
+// unslabbed is the JSON, produced while it is read.
 type unslabbed struct {
 	*io.PipeReader
 	file *os.File
-	done chan struct{} // closed when nobody writes any more
+	done chan struct{} // closed when the writer has ended
 }
 
 func (u *unslabbed) Close() error {
@@ -71,7 +71,7 @@ func (u *unslabbed) Close() error {
 	return err
 }
 
-// Types of slabs: elements of a list, or JSON.
+// Types of slabs: arrays of numbers, or JSON.
 const (
 	slabInt8 = iota
 	slabUint8
@@ -86,7 +86,7 @@ const (
 	slabJSON
 )
 
-// slabWidths are how many bytes an element has.
+// slabWidths are the sizes of elements.
 var slabWidths = [...]int64{slabInt8: 1, slabUint8: 1, slabInt16: 2, slabUint16: 2, slabInt32: 4, slabUint32: 4, slabFloat32: 4, slabFloat64: 8, slabInt64: 8, slabUint64: 8, slabJSON: 1}
 
 type slab struct {
@@ -102,15 +102,13 @@ type slabFile struct {
 	root  int
 }
 
-// maxSlabs is how large a file is at most: its offsets and lengths have 32 bits.
+// maxSlabs bounds the file: its offsets and lengths have 32 bits.
 const maxSlabs = 2 << 32
 
 const (
-	// maxSlabCount bounds the table, which is in memory: a profile has some dozens
-	// of slabs for each thread.
+	// maxSlabCount bounds the table in memory: a profile has some dozens of slabs a thread.
 	maxSlabCount = 1 << 20
-	// maxSlabDepth bounds how many slabs are open at a time, each with a buffer. A
-	// profile has lists in its root.
+	// maxSlabDepth bounds the open slabs, each with a buffer. A profile has lists in its root.
 	maxSlabDepth = 64
 )
 
@@ -119,7 +117,7 @@ const (
 	slabEntry  = 3 * 4
 )
 
-// readTable reads where the slabs are. Each is checked before it is used.
+// readTable reads and checks the table of slabs.
 func (f *slabFile) readTable() error {
 	var head [slabHeader]byte
 	if _, err := io.ReadFull(io.NewSectionReader(f.r, 0, f.size), head[:]); err != nil {
@@ -154,8 +152,8 @@ func (f *slabFile) readTable() error {
 	return nil
 }
 
-// write writes the text of a slab that stands in so many others. As each is used
-// once, what is written is bounded by the size of the file.
+// write writes a slab nested in depth others. Each is used once, which bounds the output by the
+// size of the file.
 func (f *slabFile) write(w *bufio.Writer, i, depth int) error {
 	switch {
 	case i >= len(f.slabs) || f.slabs[i].used:
@@ -175,11 +173,11 @@ func (f *slabFile) write(w *bufio.Writer, i, depth int) error {
 // reference begins a reference to a slab.
 var reference = []byte(`{"$s":`)
 
-// maxReference is how long a reference is at most.
+// maxReference is the maximal length of a reference.
 const maxReference = 32
 
-// writeText writes JSON with other slabs in the place of references. No string looks like
-// one: the quotes in it are escaped.
+// writeText writes JSON with slabs in place of references. No string looks like one, because quotes
+// in strings are escaped.
 func (f *slabFile) writeText(w *bufio.Writer, in *bufio.Reader, depth int) error {
 	for {
 		b, err := in.ReadByte()
@@ -205,8 +203,7 @@ func (f *slabFile) writeText(w *bufio.Writer, in *bufio.Reader, depth int) error
 	}
 }
 
-// referenceIn is the slab to which what comes next refers, and how long that is;
-// 0 if it is no reference.
+// referenceIn parses a reference to a slab; length is 0 if there is none.
 func referenceIn(in *bufio.Reader) (slab, length int) {
 	text, _ := in.Peek(maxReference)
 	number, ok := bytes.CutPrefix(text, reference)
@@ -266,7 +263,7 @@ func appendElement(dst []byte, typ uint32, raw []byte) []byte {
 	return appendFloat(dst, math.Float64frombits(n), 64)
 }
 
-// appendFloat appends a float; what is no number is null.
+// appendFloat appends a float; NaN and infinities are null.
 func appendFloat(dst []byte, f float64, bits int) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return append(dst, "null"...)

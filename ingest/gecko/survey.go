@@ -10,13 +10,13 @@ import (
 	"gprof/stream"
 )
 
-// maxNames is how many names of markers become events of their own. Programs
-// have some hundred; those that are made while a program runs are values.
+// maxNames bounds the marker names that become events. Programs have some hundred; names made up at
+// run time are values.
 const maxNames = 2000
 
-// maxFields is how many fields an event has, at most. Each row has a place for
-// each, so that of a program that makes up names of fields as it runs the rows
-// would be as large as all of its markers. What is beyond is in one field, as JSON.
+// maxFields bounds the fields of an event. Each row has a place for each, so rows of a program that
+// makes up field names would be as large as all its markers. The remaining members go to one field,
+// as JSON.
 const maxFields = 128
 
 // survey is the events of a profile.
@@ -27,25 +27,25 @@ type survey struct {
 	types   map[string]int32 // numbers of types, from 1; 0 is none
 }
 
-// eventKey is what tells events apart.
+// eventKey is the identity of an event.
 type eventKey struct {
 	name, typ string
 	category  int
-	named     bool // the name is that of the type; that of the marker is a field
+	named     bool // the name is the type's; the marker's name is a field
 }
 
-// event is an event: its definition, and where the values of its fields stand.
+// event is a definition, and where its fields are.
 type event struct {
 	id      stream.EventID
 	fields  []field
 	columns map[string]int  // by key
-	others  map[string]seen // keys that no schema names
-	named   bool            // the name of a marker is a field
+	others  map[string]seen // keys that no schema lists
+	named   bool            // a field holds the marker's name
 	crowded bool            // there are more keys than fields
-	rest    int             // 1 and the field that holds those that have none; 0 there is none
+	rest    int             // 1 + the field that holds the remaining members; 0 none
 }
 
-// seen is which values of a key there are.
+// seen is the set of value kinds of a key.
 type seen uint8
 
 const (
@@ -56,13 +56,13 @@ const (
 	seenNested
 )
 
-// nameKey is the field that holds a marker's name, if the event has not got it.
+// nameKey is the field for a marker's name that is not the event's.
 const nameKey = "name of the marker"
 
-// restKey is the field that holds the members that have no field of their own.
+// restKey is the field for the members that have no field of their own.
 const restKey = "further members"
 
-// look finds the events of all markers that are wanted.
+// look finds the events of all wanted markers.
 func (r *reader) look() {
 	r.survey = survey{schemas: map[string]*schema{}, events: map[eventKey]*event{}, names: map[string]bool{}, types: map[string]int32{"": 0}}
 	r.enter(r.processes[0])
@@ -92,8 +92,7 @@ func (r *reader) look() {
 	}
 }
 
-// lookAt finds the events of a thread. What is wrong with its markers is noted
-// when they are read.
+// lookAt finds the events of a thread. Malformed markers are noted when they are read.
 func (r *reader) lookAt(t *thread) {
 	m := r.markerTable(t, r.textsOf(t))
 	for m.next() && !r.full() {
@@ -109,8 +108,7 @@ func (r *reader) lookAt(t *thread) {
 	r.done = max(r.done, min(t.at("markers").v.Offset()/2, r.file.size))
 }
 
-// What is known of an event, of a field of one that no schema names, and of a type takes
-// in memory, about: most of it is maps.
+// Approximate memory of an event, of an unlisted field and of a type; most of it is maps.
 const (
 	eventBytes = 768
 	otherBytes = 400 // before and after it becomes one
@@ -118,7 +116,7 @@ const (
 	fieldBytes = int64(unsafe.Sizeof(field{})) + mapBytes
 )
 
-// other notes a field of an event that no schema names.
+// other notes a field that no schema lists.
 func (r *reader) other(e *event, key, value []byte) {
 	before, known := e.others[string(key)]
 	if r.full() {
@@ -136,13 +134,13 @@ func (r *reader) other(e *event, key, value []byte) {
 	}
 }
 
-// has reports whether the schema of an event names a field.
+// has reports whether the event has a field.
 func (e *event) has(key []byte) bool {
 	_, ok := e.columns[string(key)]
 	return ok
 }
 
-// seenOf is what kind of value a text is.
+// seenOf is the kind of a value.
 func seenOf(raw []byte) seen {
 	switch {
 	case isNull(raw):
@@ -160,8 +158,7 @@ func seenOf(raw []byte) seen {
 	return seenDecimal
 }
 
-// event is the event of a marker's name, type and category, which may be a new
-// one.
+// event is the event of a name, type and category, a new one if need be.
 func (r *reader) event(name, typ string, category int) *event {
 	key := eventKey{name: name, typ: typ, category: category}
 	if bytes.Contains([]byte(name), []byte("://")) || len(r.survey.names) >= maxNames && !r.survey.names[name] {
@@ -192,7 +189,7 @@ func (e *event) add(f field) {
 	e.fields = append(e.fields, f)
 }
 
-// define makes the events, in an order that does not depend on that of the rows.
+// define adds the events to the tables, in an order independent of the rows'.
 func (r *reader) define() {
 	keys := make([]eventKey, 0, len(r.survey.events))
 	for key := range r.survey.events {
@@ -222,8 +219,8 @@ func (r *reader) define() {
 	}
 }
 
-// addOthers adds the fields that no schema names. Nobody says what a text of
-// them may reveal.
+// addOthers adds the fields that no schema lists. Their strings are secret, since nothing says what
+// they reveal.
 func (e *event) addOthers(typ string) {
 	keys := make([]string, 0, len(e.others))
 	for key := range e.others {
@@ -243,7 +240,7 @@ func (e *event) addOthers(typ string) {
 	}
 }
 
-// addRest adds the field that holds the members that have none of their own.
+// addRest adds the field for the remaining members.
 func (e *event) addRest() {
 	name := restKey
 	for e.has([]byte(name)) {
@@ -255,7 +252,7 @@ func (e *event) addRest() {
 	e.rest = len(e.fields)
 }
 
-// setSeen makes a field one of the values that there are.
+// setSeen sets the type by the values seen.
 func (f *field) setSeen(seen seen) {
 	switch seen {
 	case seenInteger:

@@ -7,29 +7,28 @@ import (
 	"gprof/stream"
 )
 
-// table reads some columns of a table row by row. One of a Gecko profile has a
-// schema and rows; one of a processed profile has columns, each a list.
+// table reads some columns of a table row by row. Gecko tables have a schema and rows, processed
+// ones have columns.
 type table struct {
 	f     *file
-	of    string   // its path
+	of    string   // path
 	names []string // of the columns
-	offs  []int64  // where the cells stand, or their row
+	offs  []int64  // offsets of the cells, or of their row
 
-	cells [][]byte // of the row, as they stand in the file; nil where there is none
+	cells [][]byte // JSON of the row's cells, nil where missing
 	rows  *jsonfile.Scanner
-	place []int // of a column in a row, -1 for none
+	place []int // position of each column in a row, -1 for none
 
 	columns []*jsonfile.Scanner // nil for none
-	ragged  int64               // cells that are missing from columns that are there
-	length  int64               // that the table says it has, -1 if it does not
-	read    int64               // rows
+	ragged  int64               // cells missing in columns that exist
+	length  int64               // as the table says, -1 unknown
+	read    int64               // rows read
 }
 
-// table opens the table that is a member, for those columns that are asked for by name,
-// in that order. A Gecko profile's has a schema.
+// table opens a member that is a table, for the named columns in that order.
 func (p part) table(key string, names ...string) *table { return p.object(key).columns(names...) }
 
-// columns is table of a part that is one.
+// columns is table for p itself.
 func (p part) columns(names ...string) *table {
 	t := &table{f: p.f, of: p.of, names: names, cells: make([][]byte, len(names)), offs: make([]int64, len(names))}
 	if p.v.Get("schema") != nil {
@@ -54,7 +53,7 @@ func (p part) columns(names ...string) *table {
 	return t
 }
 
-// openRows opens a table that lies there row by row.
+// openRows opens a table of rows.
 func (t *table) openRows(p part) {
 	schema := p.object("schema")
 	data := jsonfile.Bytes([]byte("[]"), p.v.Offset())
@@ -77,7 +76,6 @@ func (t *table) openRows(p part) {
 	}
 }
 
-// maxColumns is how many columns a table may have.
 const maxColumns = 1000
 
 // has reports whether the table has a column.
@@ -88,8 +86,7 @@ func (t *table) has(i int) bool {
 	return t.columns[i] != nil
 }
 
-// next goes to the next row and reports whether there is one. Its cells are
-// valid until the row after it.
+// next goes to the next row, whose cells are valid until the one after.
 func (t *table) next() bool {
 	if t.rows == nil {
 		return t.nextOfColumns()
@@ -148,7 +145,7 @@ func (t *table) nextOfColumns() bool {
 	return any
 }
 
-// ended is a column that has no more cells.
+// ended is a column without more cells.
 func ended(c *jsonfile.Scanner) *jsonfile.Scanner {
 	if c.Err() != nil {
 		return c
@@ -158,7 +155,7 @@ func ended(c *jsonfile.Scanner) *jsonfile.Scanner {
 	return &s
 }
 
-// null reports whether a cell says nothing.
+// null reports whether a cell is missing or null.
 func (t *table) null(i int) bool { return isNull(t.cells[i]) }
 
 // bad notes a cell.
@@ -166,7 +163,7 @@ func (t *table) bad(reason stream.Reason, i int) {
 	t.f.notes.add(reason, join(t.of, t.names[i]), t.offs[i])
 }
 
-// index is a cell that is a number below n, or null; else it is noted.
+// index is a cell that is a number below n, or null; anything else is noted.
 func (t *table) index(i, n int) (int, bool) {
 	at, ok := t.integer(i)
 	if ok && (at < 0 || at >= int64(n)) {
@@ -184,7 +181,7 @@ func (t *table) optional(i, n int) (int, bool) {
 	return t.index(i, n)
 }
 
-// required is index where there must be one.
+// required is index where null is noted, too.
 func (t *table) required(i, n int) (int, bool) {
 	if t.null(i) {
 		t.bad(stream.ReasonUndefined, i)
@@ -193,7 +190,7 @@ func (t *table) required(i, n int) (int, bool) {
 	return t.index(i, n)
 }
 
-// text is the string that a cell means, which holds its number, or null.
+// text is the string whose number is in a cell.
 func (t *table) text(i int, x *texts) ([]byte, bool) {
 	at, ok := t.index(i, x.len())
 	if !ok {
@@ -202,7 +199,7 @@ func (t *table) text(i int, x *texts) ([]byte, bool) {
 	return x.at(at), true
 }
 
-// requiredText is text where there must be one.
+// requiredText is text where null is noted, too.
 func (t *table) requiredText(i int, x *texts) ([]byte, bool) {
 	if t.null(i) {
 		t.bad(stream.ReasonUndefined, i)
@@ -211,7 +208,7 @@ func (t *table) requiredText(i int, x *texts) ([]byte, bool) {
 	return t.text(i, x)
 }
 
-// integer is a cell that is a number without a fraction, or null.
+// integer is a cell that is an integer, or null.
 func (t *table) integer(i int) (int64, bool) {
 	n, ok := jsonfile.Int(t.cells[i])
 	if !ok && !t.null(i) {
@@ -220,7 +217,7 @@ func (t *table) integer(i int) (int64, bool) {
 	return n, ok
 }
 
-// line is a cell that is a line or a column, or null.
+// line is a cell that is a line or column, or null.
 func (t *table) line(i int) (int32, bool) {
 	n, ok := t.integer(i)
 	line, fits := lineOf(n)
@@ -230,7 +227,7 @@ func (t *table) line(i int) (int32, bool) {
 	return line, ok
 }
 
-// truth reports whether a cell is true.
+// truth is a cell that is a Boolean, false if null.
 func (t *table) truth(i int) bool {
 	text := string(t.cells[i])
 	if text != "true" && text != "false" && !t.null(i) {
@@ -239,7 +236,7 @@ func (t *table) truth(i int) bool {
 	return text == "true"
 }
 
-// fixed is a cell that is a multiple of 1/10^digits, or null.
+// fixed is a cell as a multiple of 10^-digits, or null.
 func (t *table) fixed(i, digits int) (int64, bool) {
 	if t.null(i) {
 		return 0, false
@@ -251,7 +248,7 @@ func (t *table) fixed(i, digits int) (int64, bool) {
 	return n, ok
 }
 
-// nanos is a cell that is a number of milliseconds, or null.
+// nanos is a cell in milliseconds, or null.
 func (t *table) nanos(i int) (int64, bool) {
 	if t.null(i) {
 		return 0, false
@@ -263,7 +260,7 @@ func (t *table) nanos(i int) (int64, bool) {
 	return ns, wrong == 0
 }
 
-// err is what ended the table too early.
+// err is why the table ended early.
 func (t *table) err() error {
 	if t.rows != nil {
 		return t.rows.Err()
@@ -274,4 +271,58 @@ func (t *table) err() error {
 		}
 	}
 	return nil
+}
+
+// texts is a list of strings, by number.
+type texts struct {
+	data []byte
+	ends []int
+	odd  []int64 // offsets of the first values that are no strings
+}
+
+const maxOdd = 1000
+
+func (x *texts) len() int { return len(x.ends) }
+
+// at is a string; it must not be changed.
+func (x *texts) at(i int) []byte {
+	begin := 0
+	if i > 0 {
+		begin = x.ends[i-1]
+	}
+	return x.data[begin:x.ends[i]]
+}
+
+// cell is the string whose number raw is.
+func (x *texts) cell(raw []byte) ([]byte, bool) {
+	i, ok := jsonfile.Int(raw)
+	if !ok || i < 0 || i >= int64(x.len()) {
+		return nil, false
+	}
+	return x.at(int(i)), true
+}
+
+// bytes is the memory of x.
+func (x *texts) bytes() int64 { return int64(cap(x.data)) + 8*int64(cap(x.ends)) }
+
+// texts reads a list of strings; other values are empty strings. It stops when full says so.
+func (f *file) texts(v *jsonfile.Value, full func(bytes int64) bool) (*texts, error) {
+	x := new(texts)
+	if !v.Is(jsonfile.Array) {
+		return x, nil
+	}
+	s := f.at(v)
+	for s.Array(); s.More(); {
+		off := s.Off()
+		raw := s.Raw()
+		if len(raw) > 0 && raw[0] != '"' && len(x.odd) < maxOdd {
+			x.odd = append(x.odd, off)
+		}
+		x.data = jsonfile.AppendText(x.data, raw)
+		x.ends = append(x.ends, len(x.data))
+		if x.len()%1024 == 0 && full(x.bytes()) {
+			break
+		}
+	}
+	return x, s.Err()
 }

@@ -11,15 +11,14 @@ import (
 	"gprof/ingest/internal/jsonfile"
 )
 
-// ErrFolded says that parts of a profile are JSON within texts: [Profile.Unfold] takes
-// them out.
+// ErrFolded says that parts of a profile are JSON within strings, which [Profile.Unfold] takes out.
 var ErrFolded = errors.New("has JSON within texts")
 
-// fold is where such a text stands, without its quotes.
+// fold is where such a string is, without its quotes.
 type fold struct{ from, to int64 }
 
-// folds appends those of a process and of those that lie among its threads, as they do
-// until Gecko 4, folded. Until Gecko 3 the list of libraries is, too.
+// folds appends the folds of a process and of processes among its threads, which are there until
+// Gecko 4. Until Gecko 3 the list of libraries is folded, too.
 func (l *layout) folds(all []fold, v *jsonfile.Value) []fold {
 	all = l.fold(all, v.Get("libs"))
 	for i, threads := 0, threadsOf(v); i < len(threads); i++ {
@@ -31,7 +30,7 @@ func (l *layout) folds(all []fold, v *jsonfile.Value) []fold {
 	return all
 }
 
-// fold appends v if it is one.
+// fold appends v if it is a fold.
 func (l *layout) fold(all []fold, v *jsonfile.Value) []fold {
 	if !v.Is(jsonfile.String) {
 		return all
@@ -44,18 +43,17 @@ func (l *layout) fold(all []fold, v *jsonfile.Value) []fold {
 	return append(all, f)
 }
 
-// isProcess reports whether what lies among threads is a process.
+// isProcess reports whether an element of threads is a process.
 func isProcess(v *jsonfile.Value) bool { return v.Get("threads") != nil }
 
-// Unfold returns the text of a profile in which stands what its folds say, in their
-// place. There may be others in them, so that has to be opened in the same way; but each
-// time it is shorter. The file must stay open.
+// Unfold returns the text of the profile with its folds expanded. There may be folds in these, so
+// it has to be opened the same way; it gets shorter each time. The file must stay open.
 func (p *Profile) Unfold() io.Reader {
 	slices.SortFunc(p.folds, func(a, b fold) int { return cmp.Compare(a.from, b.from) })
 	return &unfolding{file: p.file, folds: p.folds, part: bytes.NewReader(nil)}
 }
 
-// unfolding reads what stands before each fold, and what it says, in turn.
+// unfolding reads the text before each fold and the fold's contents in turn.
 type unfolding struct {
 	file  *file
 	folds []fold // that are ahead
@@ -75,7 +73,6 @@ func (u *unfolding) Read(p []byte) (int, error) {
 	}
 }
 
-// next is the part that comes next.
 func (u *unfolding) next() io.Reader {
 	to := u.file.size
 	if len(u.folds) > 0 {
@@ -91,13 +88,13 @@ func (u *unfolding) next() io.Reader {
 	return &unescaping{in: bufio.NewReader(io.NewSectionReader(u.file.r, f.from, f.to-f.from))}
 }
 
-// longestEscape is a character of two that are escaped.
+// longestEscape is a surrogate pair.
 const longestEscape = len(`\ud83d\ude00`)
 
-// unescaping is what a text says.
+// unescaping is the contents of a string.
 type unescaping struct {
 	in   *bufio.Reader
-	said []byte // by an escape, not given yet
+	said []byte // decoded, not read yet
 }
 
 // Read implements [io.Reader].

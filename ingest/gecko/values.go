@@ -1,15 +1,19 @@
 package gecko
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
 )
 
-// value adds a value of a payload to its column. One that is not of the field's
-// kind is added as what it is.
+// value adds a payload value to its column. A value that is not of the field's kind is added as it
+// is.
 func (r *reader) value(c *stream.Column, f *field, raw []byte, m *markerTable) {
 	if len(raw) == 0 {
 		c.AppendNull()
@@ -63,7 +67,7 @@ func (m *markerTable) appendJSON(c *stream.Column, f *field, raw []byte) {
 	c.AppendTextual(stream.JSON, m.text)
 }
 
-// compacted is a value as JSON, null if it is none.
+// compacted is a value as JSON, null if malformed.
 func (m *markerTable) compacted(raw []byte) []byte {
 	text := compact(m.text[:0], raw)
 	if string(text) == "null" && !isNull(raw) {
@@ -72,7 +76,7 @@ func (m *markerTable) compacted(raw []byte) []byte {
 	return text
 }
 
-// scaled adds a number, in ns since start, that counts units of 10^digits ns.
+// scaled adds a number of units of 10^digits ns, plus start.
 func scaled(c *stream.Column, raw []byte, digits int, start int64, m *markerTable) {
 	if n, ok := jsonfile.Fixed(raw, digits); ok && (start == 0 || n < math.MaxInt64-start) {
 		c.AppendBits(stream.Int, uint64(n+start))
@@ -133,10 +137,10 @@ func (m *markerTable) appendUnique(c *stream.Column, f *field, raw []byte) {
 	m.appendText(c, raw)
 }
 
-// flowDigits is how many digits we write of the id of a flow.
+// flowDigits is the length of the flow ids that we write.
 const flowDigits = 16
 
-// appendFlow adds the id of a flow: a number, if it looks like one of ours.
+// appendFlow adds a flow id, as a number if it looks like ours.
 func (m *markerTable) appendFlow(c *stream.Column, f *field, raw []byte) {
 	if text, ok := m.texts.cell(raw); ok && len(text) == flowDigits {
 		if n, err := strconv.ParseUint(string(text), 16, 64); err == nil {
@@ -147,7 +151,7 @@ func (m *markerTable) appendFlow(c *stream.Column, f *field, raw []byte) {
 	m.appendUnique(c, f, raw)
 }
 
-// appendID adds the id of a process or a thread: a number, if it is one.
+// appendID adds the id of a process or thread, as a number if it is one.
 func (m *markerTable) appendID(c *stream.Column, raw []byte) {
 	m.text = append(m.text[:0], raw...)
 	if raw[0] == '"' {
@@ -158,4 +162,107 @@ func (m *markerTable) appendID(c *stream.Column, raw []byte) {
 		return
 	}
 	c.AppendText(m.text)
+}
+
+// compact appends raw without white space, as valid UTF-8.
+func compact(dst, raw []byte) []byte {
+	if !utf8.Valid(raw) {
+		raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))
+	}
+	out := bytes.NewBuffer(dst)
+	if json.Compact(out, raw) != nil {
+		return append(dst, "null"...)
+	}
+	return out.Bytes()
+}
+
+// appendTimings appends the details of a collection as newer processed profiles have them. In Gecko
+// and old processed profiles phase times are in ms under other keys, and shares in percent. Until
+// Gecko 8 there is no status; such collections were completed.
+func appendTimings(dst, raw []byte, major bool) []byte {
+	o := parse(raw)
+	status := o.raw("status")
+	if major && status == nil && o.has("slices") {
+		status = []byte(`"completed"`)
+		dst = appendStatus(dst, status)
+	} else {
+		dst = append(dst, '{')
+	}
+	return appendMembers(dst, raw, func(dst, key, value []byte) []byte {
+		switch string(key) {
+		case "times", "totals":
+			return appendPhases(appendKey(dst, "phase_times"), value)
+		case "mmu_20ms", "mmu_50ms":
+			if o.has("totals") {
+				return appendShifted(appendKey(dst, string(key)), value, -2)
+			}
+		case "allocated":
+			if mebibytes, err := strconv.ParseFloat(string(value), 64); err == nil && major && !o.has("allocated_bytes") {
+				dst = strconv.AppendFloat(appendKey(dst, "allocated_bytes"), mebibytes*(1<<20), 'f', -1, 64)
+				dst = append(dst, ',')
+			}
+		}
+		return compact(appendKey(dst, string(key)), value)
+	})
+}
+
+// oldNursery maps the keys of minor collections until Gecko 8 to today's.
+var oldNursery = map[string]string{"nursery_bytes": "bytes_used", "new_nursery_bytes": "new_capacity", "timings": "phase_times"}
+
+// appendNursery appends the details of a minor collection, likewise.
+func appendNursery(dst, raw []byte) []byte {
+	old := !parse(raw).has("status")
+	if old {
+		dst = appendStatus(dst, []byte(`"complete"`))
+	} else {
+		dst = append(dst, '{')
+	}
+	return appendMembers(dst, raw, func(dst, key, value []byte) []byte {
+		name := string(key)
+		if now := oldNursery[name]; old && now != "" {
+			name = now
+		}
+		if name == "status" && string(value) == `"no collection"` {
+			value = []byte(`"nursery empty"`)
+		}
+		return compact(appendKey(dst, name), value)
+	})
+}
+
+// appendStatus begins an object with a status.
+func appendStatus(dst, status []byte) []byte {
+	return append(append(appendKey(append(dst, '{'), "status"), status...), ',')
+}
+
+// appendPhases appends an object of times, converted from ms to µs.
+func appendPhases(dst, raw []byte) []byte {
+	if !bytes.HasPrefix(raw, []byte("{")) {
+		return compact(dst, raw)
+	}
+	return appendMembers(append(dst, '{'), raw, func(dst, key, value []byte) []byte {
+		return appendShifted(appendKey(dst, string(key)), value, 3)
+	})
+}
+
+// appendMembers appends what each makes of every member, and the closing brace.
+func appendMembers(dst, object []byte, each func(dst, key, value []byte) []byte) []byte {
+	members(object, func(key, value []byte) { dst = append(each(dst, key, value), ',') })
+	return append(bytes.TrimSuffix(dst, []byte{','}), '}')
+}
+
+func appendKey(dst []byte, key string) []byte {
+	text, _ := json.Marshal(key)
+	return append(append(dst, text...), ':')
+}
+
+// appendShifted appends a number times a power of ten. It shifts the text's exponent, because a
+// product would be rounded twice.
+func appendShifted(dst, raw []byte, digits int) []byte {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(string(raw)), "e")
+	n, _ := strconv.Atoi(exponent)
+	f, err := strconv.ParseFloat(mantissa+"e"+strconv.Itoa(n+digits), 64)
+	if err != nil {
+		return compact(dst, raw)
+	}
+	return strconv.AppendFloat(dst, f, 'f', -1, 64)
 }

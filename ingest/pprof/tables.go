@@ -162,7 +162,7 @@ func lineOf(n uint64) int32 {
 func (t *tables) location(body []byte) (ok bool) {
 	from := int32(len(t.lines))
 	var n numbers
-	m := message{rest: n.take(body)}
+	m := message{rest: body}
 	ok = true
 	for v, more := m.read(); more; v, more = m.read() {
 		if v.number == profileproto.LocationLine {
@@ -170,7 +170,6 @@ func (t *tables) location(body []byte) (ok bool) {
 		} else {
 			n.set(v)
 		}
-		m.rest = n.take(m.rest)
 	}
 	row := location{mapping: n[profileproto.LocationMapping], address: n[profileproto.LocationAddress], from: from, to: int32(len(t.lines))}
 	return t.locations.add(n[profileproto.LocationID], row) && ok && !m.bad

@@ -201,34 +201,11 @@ type numbers [16]uint64
 // read reads a message that has no other fields that count. It is not ok if the
 // message is damaged; what comes before is intact.
 func (n *numbers) read(body []byte) (ok bool) {
-	m := message{rest: n.take(body)}
+	m := message{rest: body}
 	for v, more := m.read(); more; v, more = m.read() {
 		n.set(v)
-		m.rest = n.take(m.rest)
 	}
 	return !m.bad
-}
-
-// take reads fields as long as they are as most are: numbers that are not large. It
-// returns the rest.
-func (n *numbers) take(rest []byte) []byte {
-	for len(rest) > 3 {
-		tag, value, size := rest[0], uint64(rest[1]), 2
-		if tag&(0x80|7) != profileproto.WireVarint || tag == 0 {
-			break
-		}
-		if value >= 0x80 {
-			value, size = value&0x7f|uint64(rest[2])<<7, 3
-		}
-		if value >= 1<<14 {
-			value, size = value&(1<<14-1)|uint64(rest[3])<<14, 4
-		}
-		if value >= 1<<21 {
-			break
-		}
-		n[tag>>3], rest = value, rest[size:]
-	}
-	return rest
 }
 
 // set notes a field, if it is a number.

@@ -27,7 +27,7 @@ func (r *reader) parts(x *process, id stream.ProcessID) {
 	}
 }
 
-// sourceMaps counts what the list of sources of a process tells that their frames don't.
+// sourceMaps counts the source maps, which the frames don't tell.
 func (r *reader) sourceMaps(x *process) {
 	t := x.table("sources", "sourceMapURL")
 	for t.next() && !r.full() {
@@ -36,8 +36,8 @@ func (r *reader) sourceMaps(x *process) {
 	r.ended(t, "sources")
 }
 
-// ofProcess are those elements of a list that belong to a process: in a processed
-// profile they say to which.
+// ofProcess are the elements of a list that belong to a process, which elements name in processed
+// profiles.
 func (r *reader) ofProcess(x *process, key string) (all []part) {
 	if one := x.at(key); one.v.Is(jsonfile.Object) && !r.processed() {
 		return []part{one}
@@ -50,8 +50,8 @@ func (r *reader) ofProcess(x *process, key string) (all []part) {
 	return all
 }
 
-// owns reports whether an element is of process x: by its pid, or, as old versions have
-// it, by one of its threads.
+// owns reports whether an element is of process x: by its pid, or in old versions by one of its
+// threads.
 func (r *reader) owns(x *process, p part) bool {
 	if pid := p.plain("pid"); r.knows(pid) {
 		return pid == x.pid
@@ -75,7 +75,7 @@ func (r *reader) counters(x *process, id stream.ProcessID) {
 	}
 }
 
-// counted is the object that has the samples of a counter, which once lay in groups.
+// counted is the object that has a counter's samples, which used to be in groups.
 func (r *reader) counted(v part) part {
 	for _, key := range []string{"sample_groups", "sampleGroups"} {
 		if group := v.at(key); group.v.Is(jsonfile.Object) { // a fault of Firefox before 71
@@ -92,8 +92,7 @@ func (r *reader) counted(v part) part {
 	return v
 }
 
-// counter is what a counter is: what a sink of ours says of it, or what the viewer makes
-// of it.
+// counter describes a counter: as our own sinks say, or as the viewer takes it.
 func (r *reader) counter(v part) stream.Counter {
 	c := stream.Counter{Name: v.text("name"), Category: v.text("category"), Description: v.text("description"), Total: true}
 	if about := v.object("gprof"); about.v != nil {
@@ -129,7 +128,7 @@ func (r *reader) counter(v part) stream.Counter {
 	return c
 }
 
-// counts reads the rows of a counter: each is what came to it since the last.
+// counts reads the rows of a counter; each is a change.
 func (r *reader) counts(v part, s stream.Series, unit stream.Format) {
 	v.required("samples")
 	t := v.table("samples", "time", "timeDeltas", "count", "number")
@@ -149,14 +148,13 @@ func (r *reader) counts(v part, s stream.Series, unit stream.Format) {
 			continue
 		}
 		value, number = r.count(t, 2, value, digits), r.count(t, 3, number, 0)
-		b := r.out.row(s, r.zero+at, r.zero+at)
+		b := r.row(s, r.zero+at, r.zero+at)
 		b.Value, b.Number = append(b.Value, value), append(b.Number, number)
 	}
 	r.ended(t, "counters")
 }
 
-// count is a value of a counter by what came to the one before it, of which so many digits
-// behind the point count.
+// count adds a change to a counter's value; digits is the number of decimals that count.
 func (r *reader) count(t *table, i int, before int64, digits int) int64 {
 	n, ok := t.fixed(i, digits)
 	if _, whole := jsonfile.Int(t.cells[i]); ok && !whole && digits == 0 {
@@ -169,11 +167,9 @@ func (r *reader) count(t *table, i int, before int64, digits int) int64 {
 	return before
 }
 
-// pauseReasons are the names of the reasons of pauses.
 var pauseReasons = []string{stream.PausedAll: "profiler-paused", stream.PausedSampling: "sampling-paused", stream.PausedCollecting: "collecting"}
 
-// pauses reads the ranges in which nothing was recorded. A processed profile has
-// them in each thread.
+// pauses reads the ranges without recording, which processed profiles have in each thread.
 func (r *reader) pauses(x *process, id stream.ProcessID) {
 	owner := x.part
 	if r.processed() {
@@ -203,13 +199,12 @@ func (r *reader) pauses(x *process, id stream.ProcessID) {
 
 func (r *reader) pause(id stream.ProcessID, ns int64, phase stream.Phase, reason int) {
 	at := r.zero + stream.Time(ns)
-	b := r.out.row(stream.Series{Process: id, Kind: stream.Pauses}, at, at)
+	b := r.row(stream.Series{Process: id, Kind: stream.Pauses}, at, at)
 	b.Phase, b.Duration = append(b.Phase, phase), append(b.Duration, 0)
 	b.Value, b.Number = append(b.Value, int64(reason)), append(b.Number, 0)
 }
 
-// overheads reads what the profiler itself cost, in microseconds. Its times are
-// so, too, in a Gecko profile.
+// overheads reads the profiler's own cost in µs. In Gecko profiles its times are in µs, too.
 func (r *reader) overheads(x *process, id stream.ProcessID) {
 	digits := 3
 	if r.processed() {
@@ -228,7 +223,7 @@ func (r *reader) overheads(x *process, id stream.ProcessID) {
 				continue
 			}
 			at := r.zero + stream.Time(ns)
-			b := r.out.row(stream.Series{Process: id, Kind: stream.Overheads}, at, at)
+			b := r.row(stream.Series{Process: id, Kind: stream.Overheads}, at, at)
 			for k := range b.Args {
 				cost, ok := int64(0), k+1 < len(t.cells)
 				if ok {
@@ -245,11 +240,10 @@ func (r *reader) overheads(x *process, id stream.ProcessID) {
 	}
 }
 
-// logLevels are the names of the levels.
 var logLevels = []string{stream.LogInfo: "info", stream.LogWarn: "warning", stream.LogError: "error"}
 
-// logs reads what profiler and recorder had to say of a process. Firefox says
-// it in objects of its own: they are kept as text.
+// logs reads what profiler and recorder logged about a process. Firefox's own objects are kept as
+// text.
 func (r *reader) logs(x *process, id stream.ProcessID) {
 	for _, key := range []string{"profilingLog", "profileGatheringLog"} {
 		all := x.object(key)
@@ -287,13 +281,13 @@ func (r *reader) ourLog(id stream.ProcessID, of part) {
 }
 
 func (r *reader) log(id stream.ProcessID, at stream.Time, level int64, text string) {
-	b := r.out.row(stream.Series{Process: id, Kind: stream.Logs}, at, at)
+	b := r.row(stream.Series{Process: id, Kind: stream.Logs}, at, at)
 	b.Value, b.Number = append(b.Value, level), append(b.Number, 0)
 	b.Args[0].AppendText([]byte(text))
-	r.out.bytes += len(text)
+	r.texts += len(text)
 }
 
-// ledgers reads the lines of the ledger that a sink of ours wrote.
+// ledgers reads the ledger lines that one of our sinks wrote.
 func (r *reader) ledgers() {
 	gathered := r.root.object("profileGatheringLog")
 	for i := range gathered.v.Members() {
@@ -311,4 +305,113 @@ func (r *reader) ledgers() {
 			}
 		}))
 	}
+}
+
+// pages reads the pages. Nothing says when they were open. In our own profiles each page of a list
+// for several processes names its own; else all belong to the first.
+func (r *reader) pages(x *process, id stream.ProcessID) {
+	first := r.t.Process(id).Start
+	r.note(x.objects("pages", func(o object) {
+		if pid := o.text("pid"); r.processed() && pid != x.pid && (x != r.processes[0] || r.knows(pid)) {
+			return
+		}
+		tab, window := r.identify(x.v, o)
+		b := r.row(stream.Series{Process: id, Kind: stream.Pages}, first, first)
+		b.Phase, b.Duration = append(b.Phase, stream.PhaseStart), append(b.Duration, 0)
+		private := int64(0)
+		if o.truth("isPrivateBrowsing") {
+			private = 1
+		}
+		for k, n := range []int64{tab, window, o.integer("embedderInnerWindowID"), private} {
+			b.Args[k].AppendBits(stream.Int, uint64(n))
+		}
+		b.Args[4].AppendText([]byte(o.text("url")))
+		if !isNull(o.raw("favicon")) {
+			r.lose(stream.ReasonUnsupported, "icons of pages", 1)
+		}
+	}))
+}
+
+// docshell identified a page until Gecko 16 and processed 27: a position in the history of a
+// docshell, within the object that has the pages.
+type docshell struct {
+	of          *jsonfile.Value
+	id, history string
+}
+
+// oldPages numbers such pages as the viewer does, which knows pages by one number.
+type oldPages struct {
+	windows map[docshell]int64
+	tabs    map[docshell]int64 // without the position
+}
+
+// maxOldPages bounds the numbered pages; browsers keep some hundred.
+const maxOldPages = 1 << 16
+
+// docshellOf is the docshell in a page or a marker's payload, which use different keys.
+func docshellOf(of *jsonfile.Value, o object, id, history string) (docshell, bool) {
+	return docshell{of, o.text(id), string(o.raw(history))}, o.has(id) && o.has(history)
+}
+
+// numberPages numbers the old pages of an object.
+func (r *reader) numberPages(of part) {
+	old := &r.oldPages
+	r.note(of.objects("pages", func(o object) {
+		page, ok := docshellOf(of.v, o, "docshellId", "historyId")
+		if !ok || len(old.windows) >= maxOldPages {
+			return
+		}
+		if old.windows == nil {
+			old.windows, old.tabs = map[docshell]int64{}, map[docshell]int64{}
+		}
+		enumerate(old.windows, page)
+		page.history = ""
+		enumerate(old.tabs, page)
+	}))
+}
+
+// enumerate numbers a page that has no number yet.
+func enumerate(known map[docshell]int64, page docshell) {
+	if known[page] == 0 {
+		known[page] = int64(len(known) + 1)
+	}
+}
+
+// identify is the tab and window of a page.
+func (r *reader) identify(of *jsonfile.Value, o object) (tab, window int64) {
+	if page, ok := docshellOf(of, o, "docshellId", "historyId"); ok {
+		window = r.oldPages.windows[page]
+		page.history = ""
+		return r.oldPages.tabs[page], window
+	}
+	return o.integer(firstOf(o, "tabID", "browsingContextID")), o.integer("innerWindowID")
+}
+
+// members visits the payload members of the row, with the window in place of an old page reference.
+func (m *markerTable) members(visit func(key, value []byte)) {
+	if m.r.oldPages.windows == nil {
+		members(m.data(), visit)
+		return
+	}
+	page, _ := docshellOf(m.pages, parse(m.data()), "docShellId", "docshellHistoryId")
+	window := m.r.oldPages.windows[page]
+	members(m.data(), func(key, value []byte) {
+		switch {
+		case window != 0 && string(key) == "docShellId":
+			visit([]byte(windowKey), strconv.AppendInt(nil, window, 10))
+		case window != 0 && string(key) == "docshellHistoryId":
+		default:
+			visit(key, value)
+		}
+	})
+}
+
+// firstOf is the first of keys that an object has.
+func firstOf(o object, keys ...string) string {
+	for _, key := range keys {
+		if o.has(key) {
+			return key
+		}
+	}
+	return ""
 }
