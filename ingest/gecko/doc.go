@@ -11,24 +11,32 @@
 // A file of any size is read in little memory. What comes first in a file refers to what comes
 // last, so it is read three times:
 //
-// 1. to locate things (jsonfile.Index): on opening, and again on reading, since there may be thousands of files;
-// 2. the markers, to find all events and fields, because schemas don't list all of them (survey.go);
-// 3. the rows, thread by thread, after the tables they refer to.
+//  1. to locate things (jsonfile.Index): on opening, and again on reading, since there may be
+//     thousands of files;
+//  2. the markers, to find all events and fields, because schemas don't list all of them
+//     (survey.go);
+//  3. the rows, thread by thread, after the tables they refer to.
 //
 // The memory held meanwhile counts against the limit of the Copy (stream.Tables.Hold).
 //
 // How things are represented:
 //
-// - Samples of one time and stack in a Gecko profile are one sample of that weight.
-// - Weights in ms make Waits, weights in bytes make Allocations.
-// - Event delays are Delays; the viewer derives its Jank markers from them, so those are then skipped.
-// - A marker's name is the event's, unless it contains a URL or there are too many names: then the type is the event's name, and the name is a field, which the event says (NameField).
-// - The event takes its type and all that a schema says of it. Old profiles without schemas get those built into the viewer (old.go).
-// - Payload members are fields; those that no schema lists are marked so. Values that are neither numbers nor strings, or don't fit their field, are JSON.
-// - Payload members that the viewer's code knows without a schema mean what they mean there: times, string indexes, details of collections (schema.go).
-// - A frame without a category has its caller's.
-// - Counters are what our own sinks say of them, else what the viewer takes them for: bytes, energy, shares of time.
-// - The site of a process, and whether it was private, are attributes of the process.
+//   - Samples of one time and stack in a Gecko profile are one sample of that weight.
+//   - Weights in ms make Waits, weights in bytes make Allocations.
+//   - Event delays are Delays; the viewer derives its Jank markers from them, so those are then
+//     skipped.
+//   - A marker's name is the event's, unless it contains a URL or there are too many names: then
+//     the type is the event's name, and the name is a field, which the event says (NameField).
+//   - The event takes its type and all that a schema says of it. Old profiles without schemas get
+//     those built into the viewer (old.go).
+//   - Payload members are fields; those that no schema lists are marked so. Values that are neither
+//     numbers nor strings, or don't fit their field, are JSON.
+//   - Payload members that the viewer's code knows without a schema mean what they mean there:
+//     times, string indexes, details of collections (schema.go).
+//   - A frame without a category has its caller's.
+//   - Counters are what our own sinks say of them, else what the viewer takes them for: bytes,
+//     energy, shares of time.
+//   - The site of a process, and whether it was private, are attributes of the process.
 //
 // A value that cannot be taken as it stands is a ledger line: the wrong kind, an index out of
 // range, an unknown word, an end before its start, a missing mandatory member. Parts, tables and

@@ -57,9 +57,10 @@ func (m *markerTable) oldCategory() int {
 
 // retype gives the row the type that later versions give it:
 //
-// - DiskIO was renamed to FileIO.
-// - DOM events had their own type in place of the marker's, and an interval in one row (until Gecko 6 and 9).
-// - Some stored their type as a category, or not at all (until Gecko 12).
+//   - DiskIO was renamed to FileIO.
+//   - DOM events had their own type in place of the marker's, and an interval in one row (until
+//     Gecko 6 and 9).
+//   - Some stored their type as a category, or not at all (until Gecko 12).
 func (m *markerTable) retype() {
 	m.typeIs = "type"
 	name := string(m.name())

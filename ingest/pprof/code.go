@@ -6,31 +6,30 @@ import (
 	"gprof/stream/gonames"
 )
 
-// code turns what is in a pool into rows of a run. A pool grows while it is read.
+// code turns the contents of a pool, which grows meanwhile, into rows of the tables.
 type code struct {
 	from    *Pool
 	to      *stream.Tables
 	resolve naming.Resolve // of all files of the run
 
-	// By id in the pool; 0 is not there yet, also for what is none.
+	// By id in the pool; 0 is not there yet, or none.
 	texts   []stream.StringID
 	modules []stream.ModuleID
 	stacks  []stream.StackID
 	labels  []stream.LabelsID
 	located []extent // in frames, by site
 
-	frames []stream.FrameID      // of all sites that were used, each from the outermost frame inward
-	outer  stackID               // of the sample before
+	frames []stream.FrameID      // of all used sites, each from the outermost frame inward
+	outer  stackID               // of the last sample
 	inner  trail[stream.StackID] // of its inner part
 	path   []stackID             // scratch
 	lines  []call                // scratch
 }
 
-// extent is a part of something, from one place up to but not another.
+// extent is a half-open range.
 type extent struct{ from, to uint32 }
 
-// codeFor returns the code that brings what is in p, which is locked, into the
-// tables of a run, in which resolve names functions.
+// codeFor returns the code that turns p, which is locked, into rows of t.
 func (p *Pool) codeFor(t *stream.Tables, resolve naming.Resolve) *code {
 	if p.code == nil || p.code.to != t {
 		p.code = &code{from: p, to: t, resolve: resolve}
@@ -38,7 +37,7 @@ func (p *Pool) codeFor(t *stream.Tables, resolve naming.Resolve) *code {
 	return p.code
 }
 
-// at is the place of an id in a list, which grows to have it.
+// at is the place of an id in a list, which grows as needed.
 func at[ID ~int32, T any](list *[]T, id ID) *T {
 	if missing := int(id) + 1 - len(*list); missing > 0 {
 		*list = append(*list, make([]T, missing)...)
@@ -46,7 +45,7 @@ func at[ID ~int32, T any](list *[]T, id ID) *T {
 	return &(*list)[id]
 }
 
-// stackOf brings the stack of a sample.
+// stackOf is the stack of a sample.
 func (c *code) stackOf(m *sample) stream.StackID {
 	stack := c.stack(m.stack)
 	if m.stack != c.outer {
@@ -66,7 +65,7 @@ func (c *code) stackOf(m *sample) stream.StackID {
 	return stack
 }
 
-// stack brings a stack: up to a caller that is there already, and down again.
+// stack is a stack of the pool: up to a known caller, and down again.
 func (c *code) stack(id stackID) stream.StackID {
 	at(&c.stacks, id)
 	c.path = c.path[:0]
@@ -96,7 +95,7 @@ func (c *code) framesAt(id siteID) []stream.FrameID {
 	return c.frames[e.from:e.to]
 }
 
-// locate adds the frames of a site.
+// locate appends the frames of a site.
 func (c *code) locate(id siteID) {
 	if id == 0 {
 		undefined := stream.Frame{Function: c.to.Strings.Intern("(undefined location)"), Label: true}
@@ -118,7 +117,7 @@ func (c *code) locate(id siteID) {
 	}
 }
 
-// category is that of a function, 0 unless it is of a Go program.
+// category is that of a function of a Go program, else 0.
 func (c *code) category(l call) stream.CategoryID {
 	if name := c.from.texts.At(l.name); gonames.FromGo(name, c.from.texts.At(l.file)) {
 		return c.to.Categories.Intern(gonames.Category(name))
@@ -150,7 +149,7 @@ func (c *code) module(id moduleID) stream.ModuleID {
 	return *to
 }
 
-// moduleOf is the module of a file, which its build id names if it has one.
+// moduleOf is the module of a file, identified by its build id if it has one.
 func moduleOf(path, build string) stream.Module {
 	row := stream.Module{Build: build, Path: path, Name: baseName(path)}
 	if build != "" {
@@ -167,11 +166,40 @@ func (c *code) text(id textID) stream.StringID {
 	return *to
 }
 
-// who is whose a sample is.
+// who is the owner of a sample.
 func (c *code) who(s *sample) stream.Who {
 	to := at(&c.labels, s.labels)
 	if *to == 0 && s.labels != 0 {
 		*to = c.to.Labels.Intern(c.from.labels.At(s.labels))
 	}
 	return stream.Who{Goroutine: s.goroutine, Labels: *to}
+}
+
+// trail is the last stack that was looked up: its sites, the outermost first, and the ids of the
+// stacks that end there. Most stacks share their outer part with the one before, which is not
+// looked up again.
+type trail[ID ~int32] struct {
+	sites []siteID
+	ids   []ID
+}
+
+func (t *trail[ID]) reset() { t.sites, t.ids = t.sites[:0], t.ids[:0] }
+
+// follow cuts t to what it shares with a stack, whose innermost site is first, and returns the id
+// of that, 0 if nothing, and the rest of the stack.
+func (t *trail[ID]) follow(stack []siteID) (id ID, left []siteID) {
+	n, common := len(stack), 0
+	for common < min(n, len(t.sites)) && t.sites[common] == stack[n-1-common] {
+		common++
+	}
+	t.sites, t.ids = t.sites[:common], t.ids[:common]
+	if common > 0 {
+		id = t.ids[common-1]
+	}
+	return id, stack[:n-common]
+}
+
+// add adds the next site inward.
+func (t *trail[ID]) add(s siteID, id ID) {
+	t.sites, t.ids = append(t.sites, s), append(t.ids, id)
 }

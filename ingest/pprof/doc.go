@@ -1,56 +1,43 @@
-// Package pprof reads profiles in the format of github.com/google/pprof,
-// profile.proto, as events: those of Go's runtime/pprof, and those that tools for
-// other languages write.
+// Package pprof reads profiles in the format of github.com/google/pprof (profile.proto), those of
+// Go's runtime/pprof and of tools for other languages, as events.
 //
-// A file is one process: nothing in it tells more. Its program is the first
-// mapping's, its time that of the profile.
+// A file is one process: nothing in it says more. Its program is that of the first mapping, its
+// time that of the profile. What becomes of the values:
 //
-// What stands for what:
-//
-//   - The values samples/count and cpu, a time, become samples: a row for each
-//     stack and set of labels, whose weight is the count. Where only the time is
-//     there, the period tells how many that were.
-//
-//   - alloc_objects, alloc_space, inuse_objects and inuse_space, where all four are
-//     there, become allocations: what was allocated, and what of that was freed.
-//
-//   - Everything else, such as contentions and delay, goroutine, or wall, becomes
-//     measurements, on a track for each measure. So do the values of a sample that
-//     the two above can't express, such as those below zero of a difference.
-//
-//   - Times and bytes are in nanoseconds and bytes, whatever their unit was.
-//
-//   - Samples have no moment. They are spread evenly over the time of the profile,
-//     as the recorder does with the CPU profiles that it takes, and the ledger says
-//     so; or stand at its time if it took none.
-//
-//   - Labels stay, also numeric ones, as texts with their units; a number called
-//     goroutine is one. Several values of a label are one text, with commas.
-//
-//   - Code without a function is named by programs that are given (see
-//     [File.NameBy]). Functions of Go programs have their categories.
-//
-//   - Comments, the default sample type, what frames are to be dropped or kept, and
-//     the URL of documentation are attributes of the process. Such frames are
-//     still there.
+//   - samples/count and cpu, a time, become samples: a row for each stack and label set, whose
+//     weight is the count. If only the time is there, the period tells the count.
+//   - alloc_objects, alloc_space, inuse_objects and inuse_space together become allocations: what
+//     was allocated, and what of that was freed.
+//   - Anything else, such as contentions and delay, goroutine or wall, becomes measurements, on a
+//     track for each measure. So do values that the two above can't express, such as negative ones
+//     of a difference.
+//   - Times and bytes are converted to nanoseconds and bytes.
+//   - Samples have no time of their own. They are spread evenly over the profile's duration, as the
+//     recorder does with its CPU profiles, and the ledger says so; or are at the profile's time if
+//     it has no duration.
+//   - Labels stay, numeric ones as strings with their unit; a number called goroutine is one.
+//     Several values of a label are joined by commas.
+//   - Code without a function is named by given programs (see [File.NameBy]). Functions of Go
+//     programs have their categories.
+//   - Comments, the default sample type, the patterns of frames to drop or keep, and the
+//     documentation's URL are attributes of the process. Such frames are not dropped.
 //
 // # Reading
 //
-// The parts of a file refer to each other by numbers, and most of what a sample
-// needs stands behind it. Of a thousand files of one program nearly all is the same.
+// The parts of a file refer to each other by number, often forward. Of a thousand files of one
+// program nearly all is the same.
 //
-//  1. A file is read to its end when it is opened, for its time and its digest
-//     (scan.go), its tables (tables.go), and where its samples are.
-//  2. What the samples refer to is brought into a pool that all files share
-//     (translation.go). A sample becomes some bytes, which are kept (sample.go): of
-//     its stack the pool has the outer part, and they have the rest.
-//  3. When it is the file's turn, those become rows of the run (samples.go), and
-//     what is in the pool becomes rows of its tables, once for all files (code.go).
+//  1. On opening, a file is read for its header and digest (scan.go), its tables (tables.go), and
+//     the positions of its samples.
+//  2. What the samples refer to is put into a pool that all files share (translation.go). A sample
+//     is stored as some bytes (samples.go): the pool has the outer part of its stack, the bytes the
+//     rest.
+//  3. On its turn the stored samples become rows (samples.go), and what is in the pool becomes rows
+//     of the tables, once for all files (code.go).
 //
-// A file that is large, or comes when the pool is full, is read as a stream of
-// messages, each time from its front: for 1; then for its tables; then for its
-// samples, which become rows at once (supply.go). What is held of it are its tables.
+// A file that is large, or comes when the pool is full, is read as a stream of messages three
+// times: for its header, its tables, and its samples, which become rows at once (source.go). Only
+// its tables are held.
 //
-// Input is not trusted: lengths are checked before anything is allocated, ids that
-// are not defined are lines of the ledger.
+// Input is not trusted: lengths are checked before allocating, and undefined ids are ledger lines.
 package pprof

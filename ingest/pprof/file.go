@@ -2,31 +2,34 @@ package pprof
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"gprof/ingest/internal/naming"
 	"gprof/stream"
 )
 
-// File is a profile that was opened. It holds no file open, and little memory.
+// File is an open profile. It holds no file open, and little memory.
 type File struct {
 	header *header
 	open   func() (io.ReadCloser, error)
 	pool   *Pool
-	kept   *kept // nil: there was no room, or it was read
+	kept   *stored // nil: there was no room, or it was read
 
 	resolve naming.Resolve
 }
 
-// Open is [Pool.Open] for a profile alone.
+// Open is [Pool.Open] for a single profile.
 func Open(open func() (io.ReadCloser, error)) (*File, error) { return new(Pool).Open(open) }
 
-// Open reads a profile; open opens it, unpacked, and may be called again when its
-// samples are wanted. The error wraps that of reading, or is a [damage.Error]. If
-// there is a File as well, what stands before the error can be read.
+// Open reads a profile; open opens it, decompressed, and may be called again when the samples are
+// read. The error wraps that of reading, or is a [damage.Error]. If there is a File as well, it is
+// readable up to the error.
 func (p *Pool) Open(open func() (io.ReadCloser, error)) (*File, error) {
 	in, err := open()
 	if err != nil {
@@ -51,16 +54,15 @@ func (p *Pool) Open(open func() (io.ReadCloser, error)) (*File, error) {
 	return f, err
 }
 
-// NameBy sets what names the functions of code that the file does not name. It is
-// the same for all files of a run.
+// NameBy sets what names functions that the file doesn't. It is the same for all files of a run.
 func (f *File) NameBy(resolve naming.Resolve) { f.resolve = resolve }
 
-// Lacks says what such a file does not tell.
+// Lacks names what such a file does not tell.
 func (*File) Lacks() string {
 	return "pid, host and version; when each sample was taken, and on which thread"
 }
 
-// Processes returns the one that a profile is of.
+// Processes returns the profile's one process.
 func (f *File) Processes() []stream.Process {
 	h := f.header
 	p := stream.Process{
@@ -87,7 +89,7 @@ func (f *File) Processes() []stream.Process {
 	return []stream.Process{p}
 }
 
-// end is the last moment of a profile.
+// end is the end of the profile.
 func (h *header) end() stream.Time {
 	if h.duration > math.MaxInt64-h.time {
 		return math.MaxInt64
@@ -104,7 +106,7 @@ func (h *header) values() string {
 	return strings.Join(names, ", ")
 }
 
-// Source implements the source of the process, unless it has no id.
+// Source returns the source of the process, empty if it has no id.
 func (f *File) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source {
 	if len(ids) == 0 || ids[0] == 0 {
 		return stream.Merge(t)
@@ -112,10 +114,80 @@ func (f *File) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Tim
 	return newSource(f, t, ids[0], shift)
 }
 
-// name is the process in the ledger.
+// name is the process's name in the ledger.
 func (h *header) name() string { return fmt.Sprintf("%016x", h.instance) }
 
-// baseName is the name of a file, on whichever system.
+// baseName is the last element of a path of any system.
 func baseName(path string) string {
 	return path[strings.LastIndexAny(path, `/\`)+1:]
+}
+
+// maxHeld is the size up to which a file is read into memory, once. A larger one is decompressed
+// three times.
+const maxHeld = 8 << 20
+
+// reading reads a file in memory. It is reused.
+type reading struct {
+	held     []byte
+	tables   tables
+	messages []extent // of samples, in held
+	samples  sampleReader
+	out      []byte
+}
+
+func (p *Pool) takeReading() *reading {
+	if r, ok := p.readings.Get().(*reading); ok {
+		return r
+	}
+	return new(reading)
+}
+
+// hold reads a file to its end, unless it is too large, and holds what it read even before an
+// error.
+func (r *reading) hold(in io.Reader) (whole bool, err error) {
+	r.held = r.held[:0]
+	for err == nil && len(r.held) <= maxHeld {
+		r.held = slices.Grow(r.held, window)
+		var n int
+		n, err = in.Read(r.held[len(r.held):cap(r.held)])
+		r.held = r.held[:len(r.held)+n]
+	}
+	return err != nil, err
+}
+
+// scan reads header, tables and positions of samples from what is held; end is the error behind it.
+// If it returns a header and an error, the file is intact up to there.
+func (r *reading) scan(end error) (*header, error) {
+	r.tables.reset()
+	r.tables.texts.data, r.tables.texts.held = r.held, true
+	s := scanner{fields: &fields{buf: r.held, err: end}, tables: &r.tables, samples: r.messages[:0], all: true}
+	err := s.scan()
+	r.messages = s.samples
+	digest := sha256.Sum256(r.held)
+	s.h.instance = max(1, binary.BigEndian.Uint64(digest[:]))
+	return s.resolve(err)
+}
+
+// stored is what is kept of a file: its samples, see [sample.append], and anomalies.
+type stored struct {
+	samples []byte
+	odd     anomalies
+}
+
+// keep puts what was scanned into a pool; nil if that is full.
+func (r *reading) keep(p *Pool, h *header) *stored {
+	plan := planOf(h)
+	if p.use() {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r.samples.reset(&r.tables, p, plan)
+	r.out = r.out[:0]
+	for _, m := range r.messages {
+		r.samples.read(r.held[m.from:m.to])
+		r.out = r.samples.sample.append(r.out)
+	}
+	p.kept += int64(len(r.out))
+	return &stored{bytes.Clone(r.out), r.samples.odd()}
 }

@@ -1,19 +1,24 @@
 package pprof
 
-import "gprof/stream"
+import (
+	"math"
+	"math/bits"
+	"strings"
+
+	"gprof/stream"
+)
 
 // plan says what becomes of the values of a sample.
 type plan struct {
-	measures []measure // by the number of the value
+	measures []measure // by value
 	rest     []int     // values that are always measurements
 
-	count, cpu int   // numbers of the values of samples of the CPU; -1: not there
-	period     int64 // ns of CPU time for each, where they are not counted
+	count, cpu int   // values of CPU samples; -1: none
+	period     int64 // ns of CPU time of a sample, if they are not counted
 
-	heap [4]int // numbers of heapValues; those of heap[0] is -1 if they are not there
+	heap [4]int // values of allocations, as in heapValues; heap[0] is -1 if they are not all there
 }
 
-// heapValues are those of allocations.
 var heapValues = [4]valueName{{"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"}, {"inuse_space", "bytes"}}
 
 func planOf(h *header) *plan {
@@ -57,7 +62,7 @@ func (p *plan) takeHeap(i int, t valueName) {
 	}
 }
 
-// special says whether a value is one of samples or of allocations.
+// special reports whether a value is one of samples or allocations.
 func (p *plan) special(i int) bool {
 	if i == p.count || i == p.cpu {
 		return true
@@ -70,8 +75,8 @@ func (p *plan) special(i int) bool {
 	return false
 }
 
-// sample returns the weight and the CPU time of a sample, -1 if that is unknown. It
-// is not ok if its values are none of samples.
+// sample returns the weight and CPU time of a sample, -1 if unknown. It is not ok if the values
+// make no sample.
 func (p *plan) sample(values []int64) (weight, cpu int64, ok bool) {
 	cpu = -1
 	if p.cpu >= 0 {
@@ -92,8 +97,8 @@ func (p *plan) sample(values []int64) (weight, cpu int64, ok bool) {
 // memory is objects of the heap.
 type memory struct{ objects, bytes int64 }
 
-// allocation returns what was allocated and what was freed of that. It is not ok
-// if the values can't mean that.
+// allocation returns what was allocated, and what of that was freed. It is not ok if the values
+// can't mean that.
 func (p *plan) allocation(values []int64) (allocated, freed memory, ok bool) {
 	allocated = memory{values[p.heap[0]], values[p.heap[1]]}
 	inUse := memory{values[p.heap[2]], values[p.heap[3]]}
@@ -104,4 +109,64 @@ func (p *plan) allocation(values []int64) (allocated, freed memory, ok bool) {
 	// Bytes tell a row of what was freed from one of what was allocated.
 	ok = freed.objects >= 0 && freed.bytes >= 0 && (freed.bytes > 0 || freed.objects == 0)
 	return allocated, freed, ok
+}
+
+// The units that values are converted from, in ns and bytes.
+var (
+	// The units that values are converted from, in ns and bytes.
+	timeUnits = map[string]int64{
+		"nanoseconds": 1, "nanosecond": 1, "ns": 1,
+		"microseconds": 1e3, "microsecond": 1e3, "us": 1e3, "µs": 1e3,
+		"milliseconds": 1e6, "millisecond": 1e6, "ms": 1e6,
+		"seconds": 1e9, "second": 1e9, "s": 1e9, "sec": 1e9,
+		"minutes": 60e9, "minute": 60e9, "min": 60e9,
+		"hours": 3600e9, "hour": 3600e9, "h": 3600e9, "hrs": 3600e9,
+	}
+	sizeUnits = map[string]int64{
+		"bytes": 1, "byte": 1, "b": 1,
+		"kilobytes": 1 << 10, "kilobyte": 1 << 10, "kb": 1 << 10, "kib": 1 << 10,
+		"megabytes": 1 << 20, "megabyte": 1 << 20, "mb": 1 << 20, "mib": 1 << 20,
+		"gigabytes": 1 << 30, "gigabyte": 1 << 30, "gb": 1 << 30, "gib": 1 << 30,
+	}
+)
+
+// measure is what a value of samples is.
+type measure struct {
+	counter stream.Counter
+	factor  int64 // by which values are multiplied
+}
+
+// measureOf returns the measure of a value type. An unknown unit stays in the description.
+func measureOf(v valueName) measure {
+	c := stream.Counter{Name: v.name, Measure: true}
+	if factor, ok := timeUnits[v.unit]; ok {
+		c.Unit = stream.FormatNanoseconds
+		return measure{c, factor}
+	}
+	if factor, ok := sizeUnits[strings.ToLower(v.unit)]; ok {
+		c.Unit = stream.FormatBytes
+		return measure{c, factor}
+	}
+	if v.unit != "count" {
+		c.Description = v.unit
+	}
+	return measure{c, 1}
+}
+
+// times is a product, saturated; then it is not exact.
+func times(n, factor int64) (product int64, exact bool) {
+	switch {
+	case n > math.MaxInt64/factor:
+		return math.MaxInt64, false
+	case n < math.MinInt64/factor:
+		return math.MinInt64, false
+	}
+	return n * factor, true
+}
+
+// share is d*i/n without overflow, for i up to n, which is above 0.
+func share(d int64, i, n uint64) int64 {
+	hi, lo := bits.Mul64(uint64(d), i)
+	q, _ := bits.Div64(hi, lo, n)
+	return int64(q)
 }

@@ -8,30 +8,28 @@ import (
 	"gprof/stream"
 )
 
-// Pool holds once what profiles have in common: those of one program have nearly
-// all of their names, places in the code and stacks. So a file is read but once,
-// when it is opened, and what is kept of it are its samples, some bytes each, as
-// ids of its pool. The zero Pool is empty and ready to use, by several goroutines.
+// Pool holds what profiles have in common, once: those of one program share nearly all names, sites
+// and stacks. So a file is read only once, on opening; of its samples some bytes each are stored,
+// in ids of its pool. The zero Pool is empty and ready for concurrent use.
 //
-// It holds no more than maxPool, and what one file adds to that. Stacks may take a
-// part of it; those that are in hardly any other file would fill it, and cost less as
-// a part of each sample. A file that comes when it is full is read again when its
-// samples are wanted, into a spare pool, which makes way for another as often as it
+// A pool holds up to maxPool, and what one file adds to that. Stacks may take a part of it: those
+// that hardly any other file has would fill it, and cost less within each sample. A file that comes
+// when the pool is full is read again on its turn into a spare pool, which is replaced whenever it
 // is full.
 type Pool struct {
-	mu sync.Mutex // held while the rest is used; locked after the tables of a run
+	mu sync.Mutex // guards the rest; locked after the tables of a run
 	common
 	users int   // files and sources that need what is common
-	held  int64 // bytes that the tables of a run are told of
+	held  int64 // bytes that the tables know of
 
 	spare   *Pool
 	isSpare bool
-	limit   int64 // instead of maxPool, if it is not 0
+	limit   int64 // replaces maxPool if not 0
 
-	readings sync.Pool // of *reading, for their memory
+	readings sync.Pool // of *reading
 }
 
-// common is what is in a pool.
+// common is the contents of a pool.
 type common struct {
 	texts   dedupe.Texts[textID]
 	modules dedupe.Set[module, moduleID]
@@ -42,12 +40,13 @@ type common struct {
 	stacks  dedupe.Tree[siteID, stackID]
 	labels  dedupe.Set[stream.LabelSet, labelsID]
 
-	kept int64 // bytes of samples
+	kept int64 // bytes of stored samples
 	code *code // for the run that reads them
 }
 
 // Ids of a pool. 0 is none, or unknown.
 type (
+	// Ids of a pool; 0 is none or unknown.
 	textID   int32
 	moduleID int32
 	siteID   int32
@@ -57,19 +56,17 @@ type (
 	labelsID int32
 )
 
-// module is the file of a mapping, by what names it: where it was loaded differs
-// from process to process.
+// module is the file of a mapping. Load addresses differ from process to process.
 type module struct{ file, build textID }
 
-// site is a place in the code: the innermost function there, and what that was
-// inlined into.
+// site is a place in the code: the innermost function, and what it is inlined into.
 type site struct {
 	offset uint64 // in the file of the module, or an address
 	module moduleID
 	inner  call
-	outer  outerID // the functions that inner was inlined into, the outermost first
-	// outside says that the address is not of the part of the file that was mapped,
-	// so that it is nothing that the program's own tables know.
+	outer  outerID // callers that inner is inlined into, the outermost first
+	// outside says that the address is not in the mapped part of the file, so its symbols don't
+	// cover it.
 	outside bool
 }
 
@@ -79,20 +76,20 @@ type call struct {
 	start, line int32
 }
 
-// maxPool is how many bytes a pool has when nothing more is put into it. A thousand
-// profiles of one program take a third of that.
+// maxPool is the size of a full pool, in bytes. A thousand profiles of one program take a third of
+// that.
 const maxPool = 48 << 20
 
-// stacksShare is which part of that is for stacks: 1/stacksShare. A program mostly
-// has fewer; and what is larger is in no cache of the processor when it is looked at.
+// stacksShare is the part for stacks, 1/stacksShare. Most programs have fewer, and a larger table
+// is in no cache.
 const stacksShare = 12
 
 func (p *Pool) max() int64 { return cmp.Or(p.limit, maxPool) }
 
 func (p *Pool) full() bool { return p.bytes() >= p.max() }
 
-// child is the stack of one more site, 0 if it is not there and there is no room for
-// it. A spare pool, which hardly sees a stack again, has none.
+// child is a stack and one more site, 0 if it is new and there is no room. Spare pools hardly see a
+// stack again and add none.
 func (p *Pool) child(outer stackID, s siteID) stackID {
 	if p.isSpare || p.stacks.Bytes() >= p.max()/stacksShare {
 		return p.stacks.Lookup(outer, s)
@@ -100,7 +97,7 @@ func (p *Pool) child(outer stackID, s siteID) stackID {
 	return p.stacks.Intern(outer, s)
 }
 
-// bytes is about how much memory c takes.
+// bytes is the approximate memory of c.
 func (c *common) bytes() int64 {
 	n := c.texts.Bytes() + c.modules.Bytes() + c.sites.Bytes() + c.hints.bytes() + c.callers.Bytes() + c.outer.Bytes() + c.stacks.Bytes() + c.labels.Bytes() + c.kept
 	if c.code != nil {
@@ -109,7 +106,7 @@ func (c *common) bytes() int64 {
 	return n
 }
 
-// takeSpare returns the spare pool, whose user the caller is.
+// takeSpare returns the spare pool with the caller as a user.
 func (p *Pool) takeSpare() *Pool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,8 +127,8 @@ func (p *Pool) use() (full bool) {
 	return false
 }
 
-// leave says that a user does not need p any more, or what was kept for it. The
-// last one of a pool that nobody else will use lets go of all.
+// leave removes a user and what was stored for it. The last user of a pool that nobody else will
+// use frees it.
 func (p *Pool) leave(t *stream.Tables, kept int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,7 +140,7 @@ func (p *Pool) leave(t *stream.Tables, kept int) {
 	p.claim(t)
 }
 
-// claim tells tables how much memory p takes beside them.
+// claim tells the tables how much memory p takes.
 func (p *Pool) claim(t *stream.Tables) {
 	now := p.bytes()
 	t.Hold(now - p.held)

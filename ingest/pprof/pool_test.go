@@ -267,10 +267,10 @@ func FuzzSample(f *testing.F) {
 	f.Add(int32(1), int32(0), int32(3), int64(7), int64(1), int64(-1))
 	f.Fuzz(func(t *testing.T, stack, labels, site int32, goroutine, a, b int64) {
 		id := func(n int32) int32 { return n & (1<<31 - 1) }
-		want := sample{stackID(id(stack)), []siteID{siteID(id(site)), 0}, whose{goroutine, labelsID(id(labels))}, []int64{a, b}}
+		want := sample{stackID(id(stack)), []siteID{siteID(id(site)), 0}, owner{goroutine, labelsID(id(labels))}, []int64{a, b}}
 		data := want.append(nil)
 		var got sample
-		if rest := got.take(append(data, 9)); len(rest) != 1 || got.stack != want.stack || got.whose != want.whose ||
+		if rest := got.take(append(data, 9)); len(rest) != 1 || got.stack != want.stack || got.owner != want.owner ||
 			!slices.Equal(got.inner, want.inner) || !slices.Equal(got.values, want.values) {
 			t.Errorf("%+v comes back as %+v, and %d bytes are left", want, got, len(rest))
 		}

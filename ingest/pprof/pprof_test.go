@@ -90,8 +90,8 @@ func record(work func()) []byte {
 }
 
 var (
-	kept [][]byte
-	spun int
+	stored [][]byte
+	spun   int
 )
 
 // work waits, locks, allocates and takes some CPU time, on goroutines with labels.
@@ -103,7 +103,7 @@ func work() {
 			runtimepprof.Do(context.Background(), runtimepprof.Labels("route", fmt.Sprint("/", i)), func(context.Context) {
 				for range 500 {
 					lock.Lock()
-					kept = append(kept[:len(kept)%100], make([]byte, 1<<14))
+					stored = append(stored[:len(stored)%100], make([]byte, 1<<14))
 					spun += spin()
 					lock.Unlock()
 				}

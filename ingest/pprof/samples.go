@@ -1,12 +1,19 @@
 package pprof
 
-import "gprof/stream"
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 
-// maxRows is how many rows a batch has at most.
-const maxRows = 4096
+	"gprof/rawformat/profileproto"
+	"gprof/stream"
+)
 
-// sampler turns the samples of a file into rows.
-type sampler struct {
+// rowMaker turns the samples of a file into rows.
+type rowMaker struct {
 	header *header
 	plan   *plan
 	code   *code
@@ -18,7 +25,7 @@ type sampler struct {
 }
 
 // add adds the rows of a sample.
-func (s *sampler) add(m *sample) {
+func (s *rowMaker) add(m *sample) {
 	at := s.at()
 	s.number++
 	if len(m.values) == 0 {
@@ -39,16 +46,15 @@ type place struct {
 	who   stream.Who
 }
 
-// at is where the sample stands: in the middle of one of as many parts of the time
-// of the profile as there are samples.
-func (s *sampler) at() stream.Time {
+// at is the time of the sample: the middle of its equal share of the duration.
+func (s *rowMaker) at() stream.Time {
 	n := uint64(max(1, s.header.samples))
 	i := min(s.number, n-1)
 	return s.header.end() - stream.Time(s.header.duration) + stream.Time(share(s.header.duration, 2*i+1, 2*n)) + s.shift
 }
 
 // cpu adds a row of samples.
-func (s *sampler) cpu(values []int64, p *place) {
+func (s *rowMaker) cpu(values []int64, p *place) {
 	if s.plan.count < 0 && s.plan.cpu < 0 {
 		return
 	}
@@ -58,14 +64,13 @@ func (s *sampler) cpu(values []int64, p *place) {
 		s.measure(s.plan.cpu, values, p)
 		return
 	}
-	b := s.rows.samples()
-	s.rows.row(b, p)
+	b := s.rows.sample(stream.Samples, p)
 	b.Weight, b.CPU = append(b.Weight, weight), append(b.CPU, cpu)
 	b.AppendWho(p.who)
 }
 
 // allocation adds rows of allocations.
-func (s *sampler) allocation(values []int64, p *place) {
+func (s *rowMaker) allocation(values []int64, p *place) {
 	if s.plan.heap[0] < 0 {
 		return
 	}
@@ -83,24 +88,284 @@ func (s *sampler) allocation(values []int64, p *place) {
 	s.heap(p, memory{-freed.objects, -freed.bytes})
 }
 
-// heap adds a row of allocations, unless it is of nothing; below 0 they are freed.
-func (s *sampler) heap(p *place, m memory) {
+// heap adds a row of allocations, unless it is empty; below 0 they are freed.
+func (s *rowMaker) heap(p *place, m memory) {
 	if m == (memory{}) {
 		return
 	}
-	b := s.rows.allocations()
-	s.rows.row(b, p)
+	b := s.rows.sample(stream.Allocations, p)
 	b.Phase, b.Duration = append(b.Phase, stream.Instant), append(b.Duration, 0)
 	b.Value, b.Number = append(b.Value, m.bytes), append(b.Number, max(m.objects, -m.objects))
 }
 
-// measure adds a row of measurements for a value, unless it is 0 or not there.
-func (s *sampler) measure(i int, values []int64, p *place) {
+// measure adds a measurement, unless the value is 0 or missing.
+func (s *rowMaker) measure(i int, values []int64, p *place) {
 	if i < 0 || values[i] == 0 {
 		return
 	}
-	b := s.rows.measurements(i, s.plan.measures[i].counter)
-	s.rows.row(b, p)
+	b := s.rows.measurement(i, s.plan.measures[i].counter, p)
 	b.Value, b.Number = append(b.Value, values[i]), append(b.Number, 0)
 	b.AppendWho(p.who)
+}
+
+// sample is a sample in ids of a pool. It is stored as the number of its values; if there are any,
+// stack, labels, goroutine, the number of inner sites and those; then the values in zigzag; all as
+// ULEB128.
+type sample struct {
+	stack stackID  // the outer part of its stack
+	inner []siteID // the rest, the innermost first
+	owner
+	values []int64 // in our units; none if the sample is damaged
+}
+
+// append appends a sample in stored form.
+func (s *sample) append(dst []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(s.values)))
+	if len(s.values) == 0 {
+		return dst
+	}
+	for _, n := range [...]uint64{uint64(s.stack), uint64(s.labels), uint64(s.goroutine), uint64(len(s.inner))} {
+		dst = binary.AppendUvarint(dst, n)
+	}
+	for _, site := range s.inner {
+		dst = binary.AppendUvarint(dst, uint64(site))
+	}
+	for _, v := range s.values {
+		dst = binary.AppendVarint(dst, v)
+	}
+	return dst
+}
+
+// take decodes a stored sample.
+func (s *sample) take(data []byte) (rest []byte) {
+	next := func() uint64 {
+		n, size := binary.Uvarint(data)
+		data = data[size:]
+		return n
+	}
+	values := next()
+	s.values = s.values[:0]
+	if values == 0 {
+		return data
+	}
+	s.stack, s.labels, s.goroutine = stackID(next()), labelsID(next()), int64(next())
+	s.inner = s.inner[:0]
+	for range next() {
+		s.inner = append(s.inner, siteID(next()))
+	}
+	for range values {
+		v, size := binary.Varint(data)
+		s.values, data = append(s.values, v), data[size:]
+	}
+	return data
+}
+
+// anomalies counts what is odd in a file, for the ledger.
+type anomalies struct {
+	definitions, samples int64 // malformed
+	inexact              int64 // values that overflow in their unit
+	tooDeep              int64 // stacks
+	code, labels         int64 // undefined
+}
+
+// sampleReader reads the samples of a file whose tables are known.
+type sampleReader struct {
+	plan   *plan
+	code   translation
+	labels labels
+	sample sample // that was read last
+
+	locations, numbers []uint64 // scratch
+	malformed, inexact int64
+}
+
+func (r *sampleReader) reset(from *tables, to *Pool, plan *plan) {
+	r.plan = plan
+	r.code.reset(from, to)
+	r.labels.reset(&from.texts, to, plan.heap[0] >= 0)
+	r.malformed, r.inexact = 0, 0
+}
+
+// read parses the message of a sample.
+func (r *sampleReader) read(body []byte) {
+	if !r.parse(body) {
+		r.malformed++
+		r.sample.values = r.sample.values[:0]
+		return
+	}
+	r.sample.stack, r.sample.inner = r.code.stack(r.locations)
+	r.sample.owner = r.labels.owner()
+}
+
+// parse parses all that needs no pool. It is not ok if the sample is damaged or has a wrong number
+// of values.
+func (r *sampleReader) parse(body []byte) (ok bool) {
+	r.locations, r.numbers = r.locations[:0], r.numbers[:0]
+	r.labels.begin()
+	ok = true
+	m := message{rest: body}
+	for v, more := m.read(); more; v, more = m.read() {
+		switch v.number {
+		case profileproto.SampleLocations:
+			r.locations, _ = v.numbers(r.locations, maxStack+1)
+		case profileproto.SampleValues:
+			var whole bool
+			r.numbers, whole = v.numbers(r.numbers, len(r.plan.measures))
+			ok = ok && whole
+		case profileproto.SampleLabel:
+			r.labels.add(v.bytes)
+		}
+	}
+	r.scale()
+	return ok && !m.bad && len(r.sample.values) == len(r.plan.measures)
+}
+
+// scale converts the values to our units.
+func (r *sampleReader) scale() {
+	r.sample.values = r.sample.values[:0]
+	for i, n := range r.numbers {
+		v, exact := times(int64(n), r.plan.measures[i].factor)
+		if !exact {
+			r.inexact++
+		}
+		r.sample.values = append(r.sample.values, v)
+	}
+}
+
+// odd are the anomalies so far.
+func (r *sampleReader) odd() anomalies {
+	return anomalies{definitions: r.code.from.malformed, samples: r.malformed, inexact: r.inexact,
+		tooDeep: r.code.tooDeep, code: r.code.undefined, labels: r.labels.undefined}
+}
+
+// labels turns the labels of a file's samples into owners.
+type labels struct {
+	from *texts
+	to   *Pool
+
+	known map[string]owner // by messages
+	raw   []byte           // messages of the current sample, each after its length
+	list  []stream.Attr
+
+	heap      bool  // the samples are allocations
+	undefined int64 // missing names
+}
+
+// owner is whose a sample is: a goroutine's, 0 unknown, with labels.
+type owner struct {
+	goroutine int64
+	labels    labelsID
+}
+
+// Keys with a meaning: goroutines by number, and the size of allocated objects, which bytes and
+// objects tell as well.
+const (
+	goroutineKey = "goroutine"
+	sizeKey      = "bytes"
+)
+
+// maxKnown bounds the cached sets, because labels may differ each time.
+const maxKnown = 1 << 14
+
+func (l *labels) reset(from *texts, to *Pool, heap bool) {
+	*l = labels{from: from, to: to, raw: l.raw[:0], list: l.list[:0], heap: heap}
+}
+
+func (l *labels) begin() { l.raw = l.raw[:0] }
+
+// add adds the message of a label.
+func (l *labels) add(body []byte) {
+	l.raw = binary.AppendUvarint(l.raw, uint64(len(body)))
+	l.raw = append(l.raw, body...)
+}
+
+// owner is the owner of the sample.
+func (l *labels) owner() owner {
+	if len(l.raw) == 0 {
+		return owner{}
+	}
+	if w, ok := l.known[string(l.raw)]; ok {
+		return w
+	}
+	if l.known == nil || len(l.known) == maxKnown {
+		l.known = make(map[string]owner)
+	}
+	w := l.parse()
+	l.known[string(l.raw)] = w
+	return w
+}
+
+func (l *labels) parse() (w owner) {
+	l.list = l.list[:0]
+	for rest := l.raw; len(rest) > 0; {
+		size, n := binary.Uvarint(rest)
+		l.label(rest[n:n+int(size)], &w)
+		rest = rest[n+int(size):]
+	}
+	if len(l.list) > 0 {
+		w.labels = l.to.labels.Intern(stream.NewLabelSet(joinValues(l.list)...))
+	}
+	return w
+}
+
+// joinValues joins several values of one key, in place: a pprof label may be a list, ours are not.
+func joinValues(list []stream.Attr) []stream.Attr {
+	slices.SortStableFunc(list, func(a, b stream.Attr) int { return cmp.Compare(a.Key, b.Key) })
+	joined := list[:0]
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n].Key == list[0].Key {
+			n++
+		}
+		one := list[0]
+		if n > 1 {
+			one.Value = joinedValue(list[:n])
+		}
+		joined, list = append(joined, one), list[n:]
+	}
+	return joined
+}
+
+func joinedValue(list []stream.Attr) string {
+	var values []string
+	for _, a := range list {
+		values = append(values, a.Value)
+	}
+	return strings.Join(values, ", ")
+}
+
+// label parses one label.
+func (l *labels) label(body []byte, w *owner) {
+	var n numbers
+	n.read(body)
+	key, text, unit := n[profileproto.LabelKey], n[profileproto.LabelText], n[profileproto.LabelUnit]
+	number := int64(n[profileproto.LabelNumber])
+	attr := stream.Attr{Key: l.text(key), Value: l.text(text)}
+	if attr.Key == goroutineKey && text == 0 && unit == 0 && number > 0 && number < math.MaxInt64 {
+		w.goroutine = number
+		return
+	}
+	if l.heap && attr.Key == sizeKey && text == 0 {
+		return
+	}
+	if text == 0 {
+		attr.Value = withUnit(number, l.text(unit))
+	}
+	l.list = append(l.list, attr)
+}
+
+func withUnit(n int64, unit string) string {
+	s := strconv.FormatInt(n, 10)
+	if unit != "" {
+		s += " " + unit
+	}
+	return s
+}
+
+func (l *labels) text(n uint64) string {
+	s, ok := l.from.get(n)
+	if !ok && n != 0 {
+		l.undefined++
+	}
+	return string(s)
 }

@@ -12,51 +12,50 @@ import (
 	"gprof/stream"
 )
 
-// Limits of what is kept of a file before it is read.
+// Limits of what is kept of a file.
 const (
 	maxTypes    = 256      // values of a sample
 	maxComments = 64 << 10 // bytes, of all together
 )
 
-// header is what is known of a file when it is opened.
+// header is what is known of an open file.
 type header struct {
-	instance uint64 // of what is in the file
-	size     int64  // bytes, unpacked, up to which it is intact
+	instance uint64 // hash of the contents
+	size     int64  // bytes, decompressed, up to which it is intact
 	samples  int64
-	counts   [len(fieldWires)]int64 // of messages, by field
+	counts   [len(fieldWires)]int64 // messages by field
 
 	types      []valueName
 	period     int64
 	periodType valueName
 	time       int64 // ns since the Unix epoch, 0 unknown
 	duration   int64 // ns
-	endless    int64 // 1: what it says of its duration can be none
+	endless    int64 // 1: the duration makes no sense
 	program    string
-	mappings   []mapped
-	chosen     string // default type
+	mappings   []mappingRow
+	chosen     string // default sample type
 	attributes []attribute
-	untold     int64 // comments that were too many
+	untold     int64 // comments beyond the limit
 }
 
-// valueName is the type of a value and its unit.
+// valueName is the type and unit of a value.
 type valueName struct{ name, unit string }
 
 func (v valueName) String() string { return v.name + "/" + v.unit }
 
 type attribute struct{ key, value string }
 
-// mapped is a mapping as a file has it.
-type mapped struct {
+// mappingRow is a mapping in a file.
+type mappingRow struct {
 	start, limit, offset uint64
 	file, build          string
 	names                stream.MappingNames
 }
 
-// maxMapped is how many mappings of a file are kept.
 const maxMapped = 1 << 12
 
-// scan reads a file for its header. When it returns a header and an error, the
-// file is intact up to there.
+// scan reads the header of a file. If it returns a header and an error, the file is intact up to
+// there.
 func scan(r io.Reader) (*header, error) {
 	digest := sha256.New()
 	s := scanner{fields: newFields(io.TeeReader(r, digest)), tables: new(tables)}
@@ -65,15 +64,15 @@ func scan(r io.Reader) (*header, error) {
 	return s.resolve(err)
 }
 
-// scanner is one scan. Strings may come before or after what they are for.
+// scanner scans a file once. Strings may come before or after their users.
 type scanner struct {
 	fields  *fields
 	tables  *tables
-	all     bool     // it is also for all tables, and where samples are
+	all     bool     // also scan for all tables, and positions of samples
 	samples []extent // their messages, in the file
 	h       header
 
-	types    [][2]uint64 // numbers of strings
+	types    [][2]uint64 // as numbers of strings
 	period   [2]uint64
 	mapped   []numbers
 	comments []uint64
@@ -81,7 +80,7 @@ type scanner struct {
 	chosen, drop, keep, doc uint64
 }
 
-// scan reads all fields. The error is why there are no more, if it is not the end.
+// scan reads all fields, up to the end or an error.
 func (s *scanner) scan() (err error) {
 	for err == nil {
 		var v *field
@@ -151,7 +150,7 @@ func (s *scanner) number(v *field) {
 	}
 }
 
-// pair reads the type of a value.
+// pair parses the type of a value.
 func pair(body []byte) [2]uint64 {
 	var n numbers
 	n.read(body)
@@ -167,11 +166,10 @@ func (s *scanner) mapping(body []byte) {
 	s.mapped = append(s.mapped, n)
 }
 
-// resolveMappings puts strings where their numbers stand. The first mapping is the
-// program.
+// resolveMappings resolves the strings of mappings. The first one is the program.
 func (s *scanner) resolveMappings() {
 	for _, n := range s.mapped {
-		m := mapped{start: n[profileproto.MappingStart], limit: n[profileproto.MappingLimit], offset: n[profileproto.MappingOffset],
+		m := mappingRow{start: n[profileproto.MappingStart], limit: n[profileproto.MappingLimit], offset: n[profileproto.MappingOffset],
 			file: s.text(n[profileproto.MappingFile]), build: s.text(n[profileproto.MappingBuild])}
 		for i, has := range []int{profileproto.MappingHasFunctions, profileproto.MappingHasFiles, profileproto.MappingHasLines, profileproto.MappingHasInlined} {
 			if n[has] != 0 {
@@ -185,8 +183,8 @@ func (s *scanner) resolveMappings() {
 	}
 }
 
-// resolve puts strings where their numbers stand; err is why there is no more of
-// the file. There is no header if it is not known what the values are.
+// resolve resolves strings; err is what ended the scan. There is no header if the types of the
+// values are unknown.
 func (s *scanner) resolve(err error) (*header, error) {
 	if bad := s.resolveTypes(); bad != nil {
 		return nil, errors.Join(err, &damage.Error{Off: s.h.size, Err: bad})
@@ -200,13 +198,12 @@ func (s *scanner) resolve(err error) (*header, error) {
 	return &h, err
 }
 
-// year is more ns than anything is profiled for.
+// year is longer than anything is profiled, in ns.
 const year = 366 * 24 * 3600 * 1_000_000_000
 
-// checkDuration drops a duration that reaches back to 1970: some writers, such as
-// Pyroscope's of what JFR recorded, put a time of day where the duration belongs. A
-// profile whose time is that of a clock that began lately has such a duration, too,
-// but a short one.
+// checkDuration drops a duration that reaches back to 1970: some writers, such as Pyroscope's for
+// JFR, put a time of day there. A profile whose clock began lately has such a duration, too, but a
+// short one.
 func (h *header) checkDuration() {
 	if h.time > 0 && h.duration >= h.time && h.duration > year {
 		h.duration, h.endless = 0, 1
@@ -234,7 +231,7 @@ func (s *scanner) name(p [2]uint64) valueName {
 	return valueName{s.text(p[0]), s.text(p[1])}
 }
 
-// attributes are what has no other place.
+// attributes collects what has no other place.
 func (s *scanner) attributes() {
 	add := func(key, value string) {
 		if value != "" {

@@ -9,9 +9,8 @@ import (
 	"gprof/rawformat/profileproto"
 )
 
-// Sniff reports whether a file that begins so may be a profile, which has no magic
-// number: its head must be fields of a profile, all of them plausible, and one
-// of them the type of a value, which writers put in front.
+// Sniff reports whether head may begin a profile, which has no magic number: it must consist of
+// plausible fields, one of them the type of a value, which writers put first.
 func Sniff(head []byte) bool {
 	typed := false
 	for len(head) > 0 {
@@ -41,8 +40,7 @@ func Sniff(head []byte) bool {
 	return typed
 }
 
-// plausibleType reports whether a message may be the type of a value: two numbers
-// of strings.
+// plausibleType reports whether a message may be the type of a value: two string numbers.
 func plausibleType(body []byte) bool {
 	m := message{rest: body}
 	n := 0
@@ -55,18 +53,17 @@ func plausibleType(body []byte) bool {
 	return !m.bad && n > 0 && n <= 2
 }
 
-// legacy is how the text forms begin that profiles had before profile.proto.
+// legacy are the beginnings of the text formats that preceded profile.proto.
 var legacy = []string{"heap profile: ", "heapz ", "--- heapz", "--- growthz", "--- contention", "--- mutex", "--- threadz", "--- Thread ", "--- Stack trace", "goroutine profile: total", "threadcreate profile: total"}
 
-// SniffText reports whether a file begins as a profile in one of the old text
-// forms, such as those that /debug/pprof gives with debug=1.
+// SniffText reports whether a file begins as a profile in an old text format, such as /debug/pprof
+// gives with debug=1.
 func SniffText(head []byte) bool {
 	return slices.ContainsFunc(legacy, func(text string) bool { return bytes.HasPrefix(head, []byte(text)) })
 }
 
-// SniffCPU reports whether a file begins as a CPU profile did before profile.proto,
-// as gperftools write it still: words, of 4 or 8 bytes in either order, that are 0,
-// 3, 0 (1: of Java), the period in microseconds, and 0.
+// SniffCPU reports whether a file begins as an old binary CPU profile, as gperftools still write
+// it: words of 4 or 8 bytes in either order that are 0, 3, 0 (1: Java), the period in µs, and 0.
 func SniffCPU(head []byte) bool {
 	little, big := binary.ByteOrder(binary.LittleEndian), binary.ByteOrder(binary.BigEndian)
 	return oldCPU(head, 8, little.Uint64) || oldCPU(head, 8, big.Uint64) ||
@@ -78,7 +75,7 @@ func word(o binary.ByteOrder) func([]byte) uint64 {
 	return func(b []byte) uint64 { return uint64(o.Uint32(b)) }
 }
 
-// oldCPU reports whether a head of words of that size is one of an old CPU profile.
+// oldCPU reports whether a head of words of that size is an old CPU profile.
 func oldCPU(head []byte, size int, read func([]byte) uint64) bool {
 	if len(head) < 5*size {
 		return false
@@ -90,9 +87,9 @@ func oldCPU(head []byte, size int, read func([]byte) uint64) bool {
 	return w[0] == 0 && w[1] == 3 && w[2] <= 1 && w[3] > 0 && w[4] == 0
 }
 
-// dump is how a text of goroutines begins that /debug/pprof/goroutine gives with
-// debug=2; those of programs that crashed say more in front.
+// dump matches the beginning of a goroutine dump, as /debug/pprof/goroutine gives it with debug=2;
+// crashed programs add more.
 var dump = regexp.MustCompile(`^goroutine \d+ (gp=\S+ m=\S+ (mp=\S+ )?)?\[`)
 
-// SniffDump reports whether a file begins as such a text.
+// SniffDump reports whether a file begins as a goroutine dump.
 func SniffDump(head []byte) bool { return dump.Match(head) }

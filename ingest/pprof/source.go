@@ -5,6 +5,8 @@ import (
 	"io"
 	"time"
 
+	"gprof/ingest/internal/batches"
+	"gprof/rawformat/profileproto"
 	"gprof/stream"
 )
 
@@ -17,9 +19,9 @@ type source struct {
 
 	begun, ended bool
 	rows         rows
-	sampler      *sampler
+	sampler      *rowMaker
 	supply       supply
-	pool         *Pool // of what is supplied
+	pool         *Pool // of supply
 }
 
 func newSource(f *File, t *stream.Tables, id stream.ProcessID, shift stream.Time) *source {
@@ -29,7 +31,7 @@ func newSource(f *File, t *stream.Tables, id stream.ProcessID, shift stream.Time
 // Tables implements [stream.Source].
 func (s *source) Tables() *stream.Tables { return s.tables }
 
-// Progress is how many bytes of the file were read for their samples.
+// Progress is the bytes of the file that were read for samples.
 func (s *source) Progress() (done, total int64) {
 	total = s.file.header.size
 	switch {
@@ -41,25 +43,25 @@ func (s *source) Progress() (done, total int64) {
 	return 0, total
 }
 
-// Next implements [stream.Source]. What can't be read is a line in the ledger.
+// Next implements [stream.Source]. What can't be read is a ledger line.
 func (s *source) Next(b *stream.Batch) error {
 	if !s.begun && !s.ended {
 		s.begin()
 	}
-	for !s.ended && len(s.rows.full) == 0 {
+	for !s.rows.Take(b) {
+		if s.ended {
+			s.rows = rows{}
+			b.Reset(stream.Series{}, 0)
+			return io.EOF
+		}
 		if err := s.fill(); err != nil {
 			s.end(err)
 		}
 	}
-	if s.rows.take(b) {
-		return nil
-	}
-	s.rows = rows{}
-	b.Reset(stream.Series{}, 0)
-	return io.EOF
+	return nil
 }
 
-// begin makes samples ready to be read.
+// begin prepares reading samples.
 func (s *source) begin() {
 	s.begun = true
 	plan := planOf(s.file.header)
@@ -82,11 +84,11 @@ func (s *source) begin() {
 			return
 		}
 	}
-	s.sampler = &sampler{header: s.file.header, plan: plan, rows: &s.rows, shift: s.shift}
+	s.sampler = &rowMaker{header: s.file.header, plan: plan, rows: &s.rows, shift: s.shift}
 }
 
-// fill reads samples until there are rows to hand over. The error is io.EOF at the
-// end, or where there is no room for more.
+// fill reads samples until there are rows to hand over. The error is io.EOF at the end, or when the
+// tables are full.
 func (s *source) fill() error {
 	s.tables.Lock()
 	defer s.tables.Unlock()
@@ -94,7 +96,7 @@ func (s *source) fill() error {
 	defer s.pool.mu.Unlock()
 	s.sampler.code = s.pool.codeFor(s.tables, s.file.resolve)
 	known := s.tables.Stacks.Len()
-	for len(s.rows.full) == 0 {
+	for !s.rows.Full() {
 		sample, err := s.supply.next()
 		if err != nil {
 			return err
@@ -107,25 +109,26 @@ func (s *source) fill() error {
 			}
 		}
 	}
+	s.rows.Hand()
 	if s.full() {
 		return io.EOF
 	}
 	return nil
 }
 
-// maxNew is after how many new stacks it is asked whether there is room for more.
+// maxNew is the number of new stacks after which to check for room.
 const maxNew = 1 << 14
 
-// full says how much the pool holds, and whether there is no room for more.
+// full updates the memory of the pool and reports whether the tables are full.
 func (s *source) full() bool {
 	s.pool.claim(s.tables)
 	return s.tables.Full()
 }
 
-// end ends reading; err is why it is too early, io.EOF if it is not.
+// end ends reading; err is the reason, io.EOF at the end.
 func (s *source) end(err error) {
 	s.ended = true
-	s.rows.finish()
+	s.rows.Hand()
 	s.tables.Lock()
 	if err != io.EOF {
 		s.tell(stream.ReasonUnreadable, "files", err.Error(), 1)
@@ -137,11 +140,12 @@ func (s *source) end(err error) {
 
 // Close implements [io.Closer].
 func (s *source) Close() error {
-	s.ended, s.rows.full = true, nil
+	s.ended = true
+	s.rows.Drop()
 	return s.release()
 }
 
-// release gives back what only reading needs: there may be a thousand sources.
+// release frees what only reading needs: there may be a thousand sources.
 func (s *source) release() error {
 	from := s.supply
 	s.supply, s.sampler, s.pool = nil, nil, nil
@@ -151,7 +155,7 @@ func (s *source) release() error {
 	return from.close(s.tables)
 }
 
-// tellMore tells the ledger what is odd in the file, and what has no place.
+// tellMore writes anomalies to the ledger.
 func (s *source) tellMore() {
 	h, odd := s.file.header, s.supply.odd()
 	s.tell(stream.ReasonUnsupported, "comments", "", h.untold)
@@ -172,9 +176,195 @@ func (s *source) tellMore() {
 	s.tell(stream.ReasonUnsupported, "labels", "of allocations", s.sampler.unlabeled)
 }
 
-// tell adds a line to the ledger, unless it counts nothing.
+// tell adds a ledger line, unless it counts nothing.
 func (s *source) tell(r stream.Reason, what, where string, n int64) {
 	if n > 0 {
 		s.tables.Ledger.Add(stream.Line{Process: s.file.header.name(), Reason: r, What: what, Where: where, Count: n})
 	}
+}
+
+// supply gives the samples of a file in ids of a pool.
+type supply interface {
+	// next returns the next sample, valid until the next call; io.EOF at the end. The pool is
+	// locked.
+	next() (*sample, error)
+	// at is the bytes of the file that were read for samples.
+	at() int64
+	odd() anomalies
+	// close frees what was held; t is not locked.
+	close(t *stream.Tables) error
+}
+
+// keptSupply gives the samples that were stored on opening.
+type keptSupply struct {
+	pool   *Pool
+	size   int64 // of the file
+	kept   *stored
+	rest   []byte // not read yet
+	sample sample
+}
+
+func (f *File) takeKept() *keptSupply {
+	k := &keptSupply{pool: f.pool, size: f.header.size, kept: f.kept, rest: f.kept.samples}
+	f.kept = nil
+	return k
+}
+
+func (k *keptSupply) next() (*sample, error) {
+	if len(k.rest) == 0 {
+		return nil, io.EOF
+	}
+	k.rest = k.sample.take(k.rest)
+	return &k.sample, nil
+}
+
+func (k *keptSupply) at() int64 {
+	left := float64(len(k.rest)) / float64(max(1, len(k.kept.samples)))
+	return int64((1 - left) * float64(k.size))
+}
+
+func (k *keptSupply) odd() anomalies { return k.kept.odd }
+
+func (k *keptSupply) close(t *stream.Tables) error {
+	t.Lock()
+	defer t.Unlock()
+	k.pool.leave(t, len(k.kept.samples))
+	return nil
+}
+
+// fileSupply reads a file: first its tables, then its samples.
+type fileSupply struct {
+	file    *File
+	in      io.Closer
+	fields  *fields
+	tables  tables
+	samples sampleReader
+	pool    *Pool
+	hold    int64 // bytes that the tables know of
+}
+
+// openSupply reads the tables of a file as far as there is room.
+func (f *File) openSupply(t *stream.Tables, plan *plan) (*fileSupply, error) {
+	s := &fileSupply{file: f, pool: f.pool.takeSpare()}
+	s.tables.reserve(f.header)
+	err := s.rewind()
+	if err == nil {
+		err = s.readTables(t)
+	}
+	if err == nil {
+		err = s.rewind()
+	}
+	s.pool.mu.Lock()
+	s.samples.reset(&s.tables, s.pool, plan)
+	s.pool.mu.Unlock()
+	return s, err
+}
+
+// rewind starts from the beginning.
+func (s *fileSupply) rewind() error {
+	if err := s.closeFile(); err != nil {
+		return err
+	}
+	in, err := s.file.open()
+	if err == nil {
+		s.in, s.fields = in, newFields(io.LimitReader(in, s.file.header.size))
+	}
+	return err
+}
+
+func (s *fileSupply) readTables(t *stream.Tables) error {
+	for n := 1; ; n++ {
+		v, err := s.fields.read()
+		if err == nil {
+			err = s.tables.read(v, 0)
+		}
+		if (err != nil || n%checkEach == 0) && s.claim(t) || err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// checkEach is the number of messages after which to check for room.
+const checkEach = 1 << 14
+
+// claim tells the tables how much memory is held, and reports whether they are full.
+func (s *fileSupply) claim(t *stream.Tables) (full bool) {
+	t.Lock()
+	defer t.Unlock()
+	now := s.tables.bytes()
+	t.Hold(now - s.hold)
+	s.hold = now
+	return t.Full()
+}
+
+func (s *fileSupply) next() (*sample, error) {
+	for {
+		v, err := s.fields.read()
+		if err != nil {
+			return nil, err
+		}
+		if v.number == profileproto.ProfileSample && v.known() {
+			s.samples.read(v.bytes)
+			return &s.samples.sample, nil
+		}
+	}
+}
+
+func (s *fileSupply) at() int64 { return min(s.fields.offset(), s.file.header.size) }
+
+func (s *fileSupply) odd() anomalies { return s.samples.odd() }
+
+func (s *fileSupply) close(t *stream.Tables) error {
+	t.Lock()
+	t.Hold(-s.hold)
+	s.pool.leave(t, 0)
+	t.Unlock()
+	return s.closeFile()
+}
+
+func (s *fileSupply) closeFile() error {
+	if s.in == nil {
+		return nil
+	}
+	defer func() { s.in = nil }()
+	return s.in.Close()
+}
+
+// rows are the rows of a process that are not handed over yet.
+type rows struct {
+	batches.Batches
+	tables  *stream.Tables
+	process stream.ProcessID
+	main    stream.TrackID
+	series  []stream.Series // by measure; of no process until it is used
+}
+
+func newRows(t *stream.Tables, process stream.ProcessID, measures int) rows {
+	name := t.Process(process).Name
+	return rows{Batches: batches.Batches{Index: 1}, tables: t, process: process,
+		main:   t.Tracks.Intern(stream.Track{Process: process, Name: name, Main: true}),
+		series: make([]stream.Series, measures)}
+}
+
+// sample begins a row of samples or allocations on the main track.
+func (r *rows) sample(k stream.Kind, p *place) *stream.Batch {
+	return r.row(stream.Series{Process: r.process, Track: r.main, Kind: k}, p)
+}
+
+// measurement begins a row of a measure, each of which has a track.
+func (r *rows) measurement(i int, c stream.Counter, p *place) *stream.Batch {
+	if r.series[i].Process == 0 {
+		c.Process = r.process
+		track := r.tables.Tracks.Intern(stream.Track{Process: r.process, Name: c.Name, Root: true})
+		r.series[i] = stream.Series{Process: r.process, Track: track, Kind: stream.Measurements, Counter: r.tables.Counters.Intern(c)}
+	}
+	return r.row(r.series[i], p)
+}
+
+func (r *rows) row(s stream.Series, p *place) *stream.Batch {
+	b := r.Row(s, 0, p.at)
+	b.Stack = append(b.Stack, p.stack)
+	return b
 }

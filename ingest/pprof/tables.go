@@ -1,18 +1,19 @@
 package pprof
 
 import (
+	"fmt"
 	"math"
 
+	"gprof/ingest/internal/damage"
 	"gprof/rawformat/profileproto"
 )
 
-// tables are what the samples of a file refer to, by numbers that the file gives
-// them.
+// tables are what a file's samples refer to, by numbers of the file.
 type tables struct {
 	texts     texts
-	mappings  numbered[mapping]
-	locations numbered[location]
-	functions numbered[function]
+	mappings  idTable[mapping]
+	locations idTable[location]
+	functions idTable[function]
 	lines     []line
 
 	malformed int64 // messages
@@ -25,8 +26,8 @@ type function struct {
 	start              int32
 }
 
-// location is a place in the code. Its lines are functions that were inlined, the
-// innermost first, and what they were inlined into.
+// location is a place in the code. Its lines are the functions inlined there, the innermost first,
+// and the one they are inlined into.
 type location struct {
 	mapping, address uint64
 	from, to         int32 // in lines
@@ -37,8 +38,7 @@ type line struct {
 	number   int32
 }
 
-// leastMessage is how long the message of a row is at least that is worth a place
-// before it has come.
+// leastMessage is the least size of a message that room is made for in advance.
 const leastMessage = 8
 
 // reserve makes room for what a file is known to hold.
@@ -60,31 +60,27 @@ func (t *tables) reset() {
 	t.malformed = 0
 }
 
-// maxInline is how many lines of a location are read; no compiler inlines so
-// deep.
+// maxInline bounds the lines of a location; no compiler inlines so deep.
 const maxInline = 256
 
-// numbered is a table whose rows have numbers of their own. Mostly they count up
-// from 1.
-type numbered[T any] struct {
+// idTable is a table whose rows have numbers, which mostly count up from 1.
+type idTable[T any] struct {
 	rows   []T
-	dense  []int32 // by number: 1 and the place in rows, 0 none
+	dense  []int32 // by number: 1 + index in rows, 0 none
 	sparse map[uint64]int32
 }
 
-// slack is how far numbers may be above how many there are to be looked up by
-// their place.
+// slack is how far numbers may exceed the number of rows before they are kept in a map.
 const slack = 1024
 
-// reserve makes room for n rows.
-func (n *numbered[T]) reserve(rows int) {
+func (n *idTable[T]) reserve(rows int) {
 	n.rows, n.dense = make([]T, 0, rows), make([]int32, 0, rows+1)
 }
 
-func (n *numbered[T]) reset() { n.rows, n.dense, n.sparse = n.rows[:0], n.dense[:0], nil }
+func (n *idTable[T]) reset() { n.rows, n.dense, n.sparse = n.rows[:0], n.dense[:0], nil }
 
-// add adds a row, unless there is one with the number.
-func (n *numbered[T]) add(number uint64, row T) (ok bool) {
+// add adds a row, unless the number is taken.
+func (n *idTable[T]) add(number uint64, row T) (ok bool) {
 	if n.find(number) >= 0 || len(n.rows) == math.MaxInt32 {
 		return false
 	}
@@ -104,16 +100,16 @@ func (n *numbered[T]) add(number uint64, row T) (ok bool) {
 	return true
 }
 
-// find returns the place of a row, below 0 if there is none.
-func (n *numbered[T]) find(number uint64) int {
+// find returns the index of a row, below 0 if there is none.
+func (n *idTable[T]) find(number uint64) int {
 	if number < uint64(len(n.dense)) && n.dense[number] > 0 {
 		return int(n.dense[number]) - 1
 	}
 	return int(n.sparse[number]) - 1
 }
 
-// read reads a field of a profile, if it is one of a table, which ends at a place
-// of the file. The error is a [damage.ErrTooBig].
+// read takes a field of the file, which ends at an offset, if it is one of a table. The error is a
+// [damage.ErrTooBig].
 func (t *tables) read(v *field, end int64) (err error) {
 	ok := true
 	switch {
@@ -151,7 +147,7 @@ func (t *tables) function(body []byte) (ok bool) {
 	}) && ok
 }
 
-// lineOf is the number of a line, 0 if it is none.
+// lineOf is a line number, 0 if it is none.
 func lineOf(n uint64) int32 {
 	if n > math.MaxInt32 {
 		return 0
@@ -175,7 +171,7 @@ func (t *tables) location(body []byte) (ok bool) {
 	return t.locations.add(n[profileproto.LocationID], row) && ok && !m.bad
 }
 
-// line adds a line to the location whose first is from.
+// line adds a line to the location whose first one is from.
 func (t *tables) line(body []byte, from int32) (ok bool) {
 	if len(t.lines)-int(from) == maxInline || len(t.lines) == math.MaxInt32 {
 		return false
@@ -186,8 +182,55 @@ func (t *tables) line(body []byte, from int32) (ok bool) {
 	return ok
 }
 
-// bytes is about how much memory t takes.
+// bytes is the approximate memory of t.
 func (t *tables) bytes() int64 {
 	return t.texts.bytes() + 40*int64(cap(t.mappings.rows)) + 32*int64(cap(t.functions.rows)) + 24*int64(cap(t.locations.rows)) + 16*int64(cap(t.lines)) +
 		4*int64(cap(t.functions.dense)+cap(t.locations.dense)) + 48*int64(len(t.functions.sparse)+len(t.locations.sparse)+len(t.mappings.sparse))
+}
+
+// texts is the string table of a file.
+type texts struct {
+	data []byte   // of all strings, or the file itself if held
+	at   []extent // in data
+	held bool
+}
+
+const maxTexts = math.MaxInt32
+
+// add adds a string that ends at an offset of the file.
+func (t *texts) add(s []byte, end int64) error {
+	if t.held {
+		t.at = append(t.at, extent{uint32(end) - uint32(len(s)), uint32(end)})
+		return nil
+	}
+	if len(t.data)+len(s) > maxTexts {
+		return fmt.Errorf("%w: strings of more than %d bytes", damage.ErrTooBig, maxTexts)
+	}
+	from := len(t.data)
+	t.data = append(t.data, s...)
+	t.at = append(t.at, extent{uint32(from), uint32(len(t.data))})
+	return nil
+}
+
+// get returns a string, if it exists. The bytes are the table's.
+func (t *texts) get(n uint64) (s []byte, ok bool) {
+	if n >= uint64(len(t.at)) {
+		return nil, false
+	}
+	return t.data[t.at[n].from:t.at[n].to], true
+}
+
+// text is a copy of a string; "" if it does not exist.
+func (t *texts) text(n uint64) string {
+	s, _ := t.get(n)
+	return string(s)
+}
+
+// bytes is the approximate memory of t.
+func (t *texts) bytes() int64 {
+	n := 8 * int64(cap(t.at))
+	if !t.held {
+		n += int64(cap(t.data))
+	}
+	return n
 }

@@ -11,33 +11,31 @@ import (
 	"gprof/rawformat/profileproto"
 )
 
-// ErrProfile says that a file is no profile, or not one that can be read. Other
-// errors are those of package damage.
+// ErrProfile says that a file is no profile, or an unreadable one. Other errors are those of
+// package damage.
 var ErrProfile = errors.New("not a pprof profile")
 
-// errField says that bytes are no field of a message.
 var errField = fmt.Errorf("%w: not a field of a message", damage.ErrDamaged)
 
 const (
-	// maxMessage bounds a message within a profile: a sample of a hundred thousand
-	// frames takes a tenth of it, and no name is so long.
+	// maxMessage bounds a message in a profile: a sample of a hundred thousand frames takes a tenth
+	// of it.
 	maxMessage = 16 << 20
-	// window is how much is read at once.
+	// window is the size of a read.
 	window = 64 << 10
-	// maxHeader is how long the number and the length of a field may be.
+	// maxHeader bounds the number and length of a field.
 	maxHeader = 2 * binary.MaxVarintLen64
 )
 
-// field is one field of a message.
+// field is a field of a message.
 type field struct {
 	number int
 	wire   int
 	value  uint64 // of a varint
-	bytes  []byte // of a message or string; it points into what was read
+	bytes  []byte // of a message or string, within what was read
 }
 
-// set takes what a field begins with; number is above that of all fields if it is
-// too large.
+// set takes the beginning of a field; a number that is too large is above that of all fields.
 func (v *field) set(tag, value uint64) {
 	v.number, v.wire, v.value, v.bytes = int(min(tag>>3, 1<<29)), int(tag&7), value, nil
 }
@@ -57,8 +55,8 @@ func newFields(r io.Reader) *fields { return &fields{r: r, buf: make([]byte, 0, 
 // offset is where the next field begins.
 func (f *fields) offset() int64 { return f.off + int64(f.next) }
 
-// read reads a field, which is valid until the next call. It returns io.EOF at the
-// end, else a [damage.Error]: that of reading, or what is wrong here.
+// read reads a field, which is valid until the next call. It returns io.EOF at the end, else a
+// [damage.Error].
 func (f *fields) read() (v *field, err error) {
 	begin := f.offset()
 	f.want(maxHeader)
@@ -87,8 +85,7 @@ func (f *fields) read() (v *field, err error) {
 	return v, nil
 }
 
-// fail is the error of a field that can't be read: n is 0 if it goes on behind the
-// end.
+// fail is the error of an unreadable field: n is 0 if it is cut short.
 func (f *fields) fail(at int64, n int) error {
 	switch {
 	case n < 0:
@@ -99,8 +96,8 @@ func (f *fields) fail(at int64, n int) error {
 	return &damage.Error{Off: at, Err: damage.ErrTorn}
 }
 
-// want reads until so many bytes are there, or no more come. Memory grows with
-// what came, not with what is said to come.
+// want reads until n bytes are there, or no more come. Memory grows with what came, not with what a
+// length says.
 func (f *fields) want(n int) {
 	if len(f.buf)-f.next >= n || f.err != nil {
 		return
@@ -121,11 +118,9 @@ func (f *fields) want(n int) {
 	}
 }
 
-// parseHeader reads a field up to its bytes, whose number is its value. n is how
-// long that is; 0 if there is more of it to come, below 0 if it is none.
-//
-// Most fields have a tag of one byte, for a number or bytes, and a value of one or
-// two.
+// parseHeader parses a field up to its bytes, whose number is its value. n is its length; 0 if it
+// is cut short, below 0 if it is malformed. Most fields have a tag of one byte, for a number or
+// bytes, and a value of one or two, which take the fast path.
 func parseHeader(data []byte) (tag, value uint64, n int) {
 	if len(data) < 3 || data[0]&(0x80|5) != 0 || data[0] < 8 {
 		return parseLongHeader(data)
@@ -168,15 +163,15 @@ func parseLongHeader(data []byte) (tag, value uint64, n int) {
 	return tag, 0, n + skip
 }
 
-// message reads the fields of a message that is in memory.
+// message reads the fields of a message in memory.
 type message struct {
 	rest  []byte
 	bad   bool  // it is damaged; what comes before is intact
 	field field // that was read last
 }
 
-// read reads a field, which is valid until the next call. It is not ok at the end of
-// what is intact.
+// read reads a field, which is valid until the next call. It is not ok at the end of what is
+// intact.
 func (m *message) read() (v *field, ok bool) {
 	if len(m.rest) == 0 {
 		return nil, false
@@ -195,11 +190,10 @@ func (m *message) read() (v *field, ok bool) {
 	return &m.field, true
 }
 
-// numbers are the values of a message's fields that are numbers, by field.
+// numbers are the numeric fields of a message.
 type numbers [16]uint64
 
-// read reads a message that has no other fields that count. It is not ok if the
-// message is damaged; what comes before is intact.
+// read parses a message. It is not ok if that is damaged; what comes before is intact.
 func (n *numbers) read(body []byte) (ok bool) {
 	m := message{rest: body}
 	for v, more := m.read(); more; v, more = m.read() {
@@ -208,16 +202,14 @@ func (n *numbers) read(body []byte) (ok bool) {
 	return !m.bad
 }
 
-// set notes a field, if it is a number.
 func (n *numbers) set(v *field) {
 	if v.number < len(n) && v.wire == profileproto.WireVarint {
 		n[v.number] = v.value
 	}
 }
 
-// numbers appends the numbers of a field that may have several, packed or not, as
-// long as dst has fewer than most. It is not ok if there are more, or some are
-// damaged.
+// numbers appends the numbers of a repeated field, packed or not, up to most. It is not ok if there
+// are more, or some are damaged.
 func (v *field) numbers(dst []uint64, most int) (out []uint64, ok bool) {
 	if v.wire == profileproto.WireVarint && len(dst) < most {
 		return append(dst, v.value), true
@@ -233,4 +225,17 @@ func (v *field) numbers(dst []uint64, most int) (out []uint64, ok bool) {
 		dst, rest = append(dst, n), rest[k:]
 	}
 	return dst, v.wire == profileproto.WireBytes
+}
+
+// fieldWires are the wire types that a field of a profile may have, as bits.
+var fieldWires = [...]uint8{
+	profileproto.ProfileSampleType: 1 << profileproto.WireBytes, profileproto.ProfileSample: 1 << profileproto.WireBytes, profileproto.ProfileMapping: 1 << profileproto.WireBytes, profileproto.ProfileLocation: 1 << profileproto.WireBytes,
+	profileproto.ProfileFunction: 1 << profileproto.WireBytes, profileproto.ProfileString: 1 << profileproto.WireBytes, profileproto.ProfileDrop: 1 << profileproto.WireVarint, profileproto.ProfileKeep: 1 << profileproto.WireVarint,
+	profileproto.ProfileTime: 1 << profileproto.WireVarint, profileproto.ProfileDuration: 1 << profileproto.WireVarint, profileproto.ProfilePeriodType: 1 << profileproto.WireBytes, profileproto.ProfilePeriod: 1 << profileproto.WireVarint,
+	profileproto.ProfileComment: 1<<profileproto.WireVarint | 1<<profileproto.WireBytes, profileproto.ProfileDefaultType: 1 << profileproto.WireVarint, profileproto.ProfileDoc: 1 << profileproto.WireVarint,
+}
+
+// known reports whether this is a field of a profile, with a valid wire type.
+func (v *field) known() bool {
+	return v.number < len(fieldWires) && fieldWires[v.number]>>v.wire&1 != 0
 }
