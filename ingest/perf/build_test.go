@@ -36,7 +36,7 @@ func (w wire) counted(s string) wire {
 	return append(w.u32(uint32(len(t))), t...)
 }
 
-// record makes one of its body.
+// record is a record; its body is valid until the next read.
 func record(kind uint32, misc uint16, body wire) wire {
 	return append(wire(nil).u32(kind).u16(misc).u16(uint16(8+len(body))), body...)
 }
@@ -91,8 +91,7 @@ func switched(misc uint16, pid, tid uint32, time uint64) wire {
 	return record(14, misc, wire(nil).with(pid, tid, time))
 }
 
-// records are those of the file. Times are ns of perf's clock, and some stand behind
-// later ones, as those of another processor do.
+// records reads records one after the other.
 func records() []wire {
 	return []wire{
 		record(1, 1, wire(nil).u32(1<<32-1, 0).u64(kernelText, 0x1000000, kernelText).text("[kernel.kallsyms]_text").with(0, 0, 0)),
@@ -122,11 +121,12 @@ func records() []wire {
 	}
 }
 
+// attr is a perf_event_attr, see perf_event_open(2).
 func attr(kind uint32, config uint64) wire {
 	return wire(nil).u32(kind, 64).u64(config, 499, sampleType, 0, 1<<10|1<<18).u64(0, 0)
 }
 
-// file builds a perf.data of some records.
+// file is a mapped file.
 func file(all ...wire) []byte { return fileWith(nil, all...) }
 
 // fileWith builds one with some more features, which have no body.

@@ -17,22 +17,22 @@ var (
 	userCategory   = stream.Category{Name: "User", Color: "yellow"}
 )
 
-// code turns addresses into frames. It has the lock of the tables only while it interns:
-// other files are read meanwhile.
+// code turns addresses into frames. It locks the tables only while it interns, because other files
+// are read meanwhile.
 type code struct {
 	tables  *stream.Tables
 	resolve naming.Resolve
 	life    *life
-	builds  map[string]string // by name of the file
+	builds  map[string]string // by file name
 
-	modules  []stream.ModuleID // by file, -1 not yet known
+	modules  []stream.ModuleID // by file, -1 unknown
 	known    map[place]frameList
-	recent   map[recent]remembered
-	frames   []stream.FrameID // of the lists
-	labels   map[labelled]stream.StackID
-	laid     map[laid]bool
+	recent   map[addressKey]cachedFrames
+	frames   []stream.FrameID // of all lists
+	labels   map[labelKey]stream.StackID
+	segments map[segment]bool
 	path     []spot
-	line     []stream.FrameID // of the path
+	line     []stream.FrameID // frames of the path
 	unmapped map[uint64]bool  // addresses of no file, at most maxRecent
 }
 
@@ -41,19 +41,19 @@ type place struct {
 	file   int32 // -1: offset is an address of no file
 	kernel bool
 	offset uint64
-	exact  bool   // false: it is where a call returns to
-	listed uint64 // of code of a kernel's module: how far it is from the kernel's text; else 0
-	made   made   // of code of no file; else none
+	exact  bool    // false: it is a return address
+	listed uint64  // offset of a kernel module's code from the kernel's text, else 0
+	made   jitCode // for JIT code
 }
 
-// made is where code is that a process made as it ran.
-type made struct {
+// jitCode is the address of code that a process generated.
+type jitCode struct {
 	pid     int32
 	address uint64
 }
 
-// recent is an address of a process that was looked up.
-type recent struct {
+// addressKey is an address of a process.
+type addressKey struct {
 	process *process
 	spot
 }
@@ -65,39 +65,37 @@ type spot struct {
 	exact   bool
 }
 
-// remembered is what was found after so many changes of what is mapped.
-type remembered struct {
+// cachedFrames are the frames at an address for a version of the mappings.
+type cachedFrames struct {
 	version int32
 	frames  frameList
 }
 
-// frameList is frames that stand one behind the other in those of a code: so that many
-// lists of one take little memory.
+// frameList is a range of frames of a code, which keeps lists of one small.
 type frameList struct{ at, end int32 }
 
-// maxRecent bounds how many addresses, and how many places, are remembered. Most of a
-// program's time is spent in far fewer.
+// maxRecent bounds the cached addresses and places. Most of a program's time is spent in far fewer.
 const maxRecent = 1 << 16
 
 func newCode(t *stream.Tables, f *File) *code {
 	c := &code{tables: t, resolve: f.resolve, life: f.life, builds: f.facts.builds, modules: make([]stream.ModuleID, len(f.life.files)),
-		known: map[place]frameList{}, recent: map[recent]remembered{}, labels: map[labelled]stream.StackID{}, laid: map[laid]bool{}, unmapped: map[uint64]bool{}}
+		known: map[place]frameList{}, recent: map[addressKey]cachedFrames{}, labels: map[labelKey]stream.StackID{}, segments: map[segment]bool{}, unmapped: map[uint64]bool{}}
 	for i := range c.modules {
 		c.modules[i] = -1
 	}
 	return c
 }
 
-// stack interns that of a sample.
+// stack interns the stack of a sample.
 func (c *code) stack(p *process, s *perfevent.Sample, misc uint16, cut bool) (id stream.StackID) {
 	c.chain(s, misc)
 	if cut {
-		id = c.under(0, gonames.Truncated, stream.Category{})
+		id = c.withLabel(0, gonames.Truncated, stream.Category{})
 	}
 	version, kernel := p.version(s.Time), c.life.kernel.version(s.Time)
 	c.line = c.line[:0]
 	for i := len(c.path) - 1; i >= 0; i-- {
-		at, v := recent{p, c.path[i]}, version
+		at, v := addressKey{p, c.path[i]}, version
 		if at.kernel {
 			at.process, v = &c.life.kernel, kernel
 		}
@@ -139,26 +137,25 @@ func (c *code) chain(s *perfevent.Sample, misc uint16) {
 }
 
 // at returns the frames at an address, the outermost first.
-func (c *code) at(r recent, version int) []stream.FrameID {
+func (c *code) at(r addressKey, version int) []stream.FrameID {
 	known, ok := c.recent[r]
 	if !ok || known.version != int32(version) {
 		if len(c.recent) == maxRecent {
 			clear(c.recent)
 		}
-		known = remembered{int32(version), c.list(c.place(r, version))}
+		known = cachedFrames{int32(version), c.list(c.place(r, version))}
 		c.recent[r] = known
 	}
 	return c.frames[known.frames.at:known.frames.end]
 }
 
-// forget forgets what was remembered, when all is read, so that its memory is there for
-// what is made of it.
+// forget frees the caches when all is read.
 func (c *code) forget() { c.known, c.recent, c.labels, c.frames = nil, nil, nil, nil }
 
-func (c *code) place(r recent, version int) place {
+func (c *code) place(r addressKey, version int) place {
 	m := r.process.find(version, r.address)
 	if m == nil {
-		return place{file: -1, kernel: r.kernel, offset: r.address, exact: r.exact, made: c.made(r)}
+		return place{file: -1, kernel: r.kernel, offset: r.address, exact: r.exact, made: c.jitAt(r)}
 	}
 	p := place{file: m.file, kernel: r.kernel, offset: r.address - m.start + m.offset, exact: r.exact}
 	switch text := c.kernelText(); {
@@ -166,51 +163,49 @@ func (c *code) place(r recent, version int) place {
 		p.offset = r.address - m.offset
 	case r.kernel && text != nil:
 		p.listed = r.address - text.offset
-	case isMade(c.life.files[m.file].name):
-		p.made = c.made(r)
+	case isJIT(c.life.files[m.file].name):
+		p.made = c.jitAt(r)
 	case !r.kernel:
-		c.lay(m)
+		c.addSegment(m)
 	}
 	return p
 }
 
-// laid is where a part of a file lay.
-type laid struct {
+// segment is where a part of a file was mapped.
+type segment struct {
 	file               int32
 	start, end, offset uint64
 }
 
-// lay tells the tables where a part of a file lay: tools that open the file want to
-// know.
-func (c *code) lay(m *mapping) {
-	key := laid{m.file, m.start, m.end, m.offset}
-	if c.laid[key] || len(c.laid) == maxLaid {
+// addSegment adds a mapping to the tables, for tools that open the file.
+func (c *code) addSegment(m *mapping) {
+	key := segment{m.file, m.start, m.end, m.offset}
+	if c.segments[key] || len(c.segments) == maxSegments {
 		return
 	}
-	c.laid[key] = true
+	c.segments[key] = true
 	c.tables.Lock()
 	defer c.tables.Unlock()
 	c.tables.AddMapping(stream.Mapping{Module: c.module(m.file), Start: m.start, Limit: m.end, Offset: m.offset, Path: c.life.files[m.file].name})
 }
 
-// maxLaid bounds how many parts of files are told.
-const maxLaid = 1 << 16
+const maxSegments = 1 << 16
 
-// isMade reports whether a mapping is of no file that others have.
-func isMade(name string) bool {
+// isJIT reports whether a mapping is of no real file.
+func isJIT(name string) bool {
 	return strings.HasPrefix(name, "//anon") || strings.HasPrefix(name, "/memfd:") || strings.HasPrefix(name, "/dev/zero") || strings.HasPrefix(name, "[heap]")
 }
 
-// made is none where nobody could name it: so that it is the same in all processes.
-func (c *code) made(r recent) made {
+// jitAt is the address as JIT code if somebody may name it; otherwise places are the same in all
+// processes.
+func (c *code) jitAt(r addressKey) jitCode {
 	if c.resolve == nil || r.kernel {
-		return made{}
+		return jitCode{}
 	}
-	return made{r.process.pid, r.address}
+	return jitCode{r.process.pid, r.address}
 }
 
-// kernelName begins the name of the file that stands for the kernel; behind it is
-// the symbol whose address its mapping tells.
+// kernelName begins the name of the kernel's file, before the symbol that its mapping refers to.
 const kernelName = "[kernel.kallsyms]"
 
 func (c *code) isKernel(file int32) bool {
@@ -253,7 +248,7 @@ func (c *code) intern(frames []stream.FrameID, p place) []stream.FrameID {
 		case p.listed != 0:
 			f.Function = c.listed(p.file, p.listed-before)
 		case p.made.pid != 0:
-			f.Function = c.nameMade(p.made.pid, p.made.address-before)
+			f.Function = c.nameJIT(p.made.pid, p.made.address-before)
 		}
 		frames = append(frames, c.tables.Frames.Intern(f))
 		if p.file < 0 && f.Function == 0 && len(c.unmapped) < maxRecent {
@@ -263,14 +258,13 @@ func (c *code) intern(frames []stream.FrameID, p place) []stream.FrameID {
 	return frames
 }
 
-// nameMade is the function at an address that a process made as it ran, 0 if it has left
-// no list.
-func (c *code) nameMade(pid int32, address uint64) (function stream.StringID) {
+// nameJIT is the function at an address of JIT code, 0 if the process left no list.
+func (c *code) nameJIT(pid int32, address uint64) (function stream.StringID) {
 	c.resolve(naming.OfProcess(pid), address, func(name, _ string, _, _ int32) { function = c.tables.Strings.Intern(name) })
 	return function
 }
 
-// kernelText is the mapping of the kernel itself, nil if nobody tells of it.
+// kernelText is the mapping of the kernel itself, nil if unknown.
 func (c *code) kernelText() *mapping {
 	for i := range c.life.kernel.maps {
 		if m := &c.life.kernel.maps[i]; m.file >= 0 && c.isKernel(m.file) {
@@ -280,8 +274,8 @@ func (c *code) kernelText() *mapping {
 	return nil
 }
 
-// listed is the function of a kernel's module as the kernel's list names it, 0
-// if that is not of the boot that was recorded, or not of that module.
+// listed is the function of a kernel module in the kernel's symbol list, 0 if that is of another
+// boot or module.
 func (c *code) listed(file int32, offset uint64) (function stream.StringID) {
 	text := c.kernelText()
 	build := c.tables.Modules.At(c.module(text.file)).Build
@@ -296,8 +290,8 @@ func (c *code) listed(file int32, offset uint64) (function stream.StringID) {
 	return function
 }
 
-// kernelModule is what the kernel calls the module of a file, which perf names
-// either so, in brackets, or by its path.
+// kernelModule is the kernel's name of a module, whose file perf names by that in brackets, or by
+// its path.
 func kernelModule(file string) string {
 	name := strings.Trim(path.Base(file), "[]")
 	name, _, _ = strings.Cut(name, ".ko")
@@ -311,7 +305,6 @@ func (c *code) category(kernel bool) stream.CategoryID {
 	return c.tables.Categories.Intern(userCategory)
 }
 
-// module interns that of a file.
 func (c *code) module(file int32) stream.ModuleID {
 	if c.modules[file] < 0 {
 		f := c.life.files[file]
@@ -335,15 +328,14 @@ func moduleOf(name, build string) stream.Module {
 	return m
 }
 
-// labelled is a stack and a label.
-type labelled struct {
+type labelKey struct {
 	stack stream.StackID
 	name  string
 }
 
-// under is a stack with a label as its innermost frame.
-func (c *code) under(stack stream.StackID, name string, category stream.Category) stream.StackID {
-	k := labelled{stack, name}
+// withLabel is a stack with a label as its innermost frame.
+func (c *code) withLabel(stack stream.StackID, name string, category stream.Category) stream.StackID {
+	k := labelKey{stack, name}
 	id, ok := c.labels[k]
 	if !ok {
 		if len(c.labels) == maxRecent {

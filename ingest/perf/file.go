@@ -18,29 +18,29 @@ import (
 	"gprof/stream"
 )
 
-// File is a perf.data: what is known of it before its samples are read.
+// File is an open perf.data: what is known of it before its samples are read.
 type File struct {
 	open           func() (io.ReadCloser, error)
 	layout         layout
 	facts          facts
 	attrs          []attr
-	byID           map[uint64]int // number of the attr
+	byID           map[uint64]int // index in attrs
 	life           *life
 	packed         bool // there are compressed records
 	torn           error
-	expected       expected // until it is open
-	stacks, frames int64    // that will come of it, at least
+	expected       estimate // while opening
+	stacks, frames int64    // lower bounds
 	size           int64    // bytes of the data
-	digest         uint64   // of its front
+	digest         uint64   // of its beginning
 	resolve        naming.Resolve
 	rows           []stream.Process
 }
 
 const bufferSize = 256 << 10
 
-// Open reads a file for the processes that it tells of; open opens it, unpacked,
-// and is called again when it is read. The error wraps that of reading, or is an
-// [damage.Error]. If there is a File as well, what stands before the error can be read.
+// Open scans a file for its processes; open opens it, decompressed, and is called again when it is
+// read. The error wraps that of reading, or is a [damage.Error]. If there is a File as well, it is
+// readable up to the error.
 func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	r, err := open()
 	if err != nil {
@@ -70,14 +70,14 @@ func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	f.life.settle()
 	f.rows = f.processes()
 	f.stacks, f.frames = f.expected.atLeast()
-	f.expected = expected{}
+	f.expected = estimate{}
 	if err == nil && len(f.rows) == 0 {
 		err = f.empty()
 	}
 	return f, err
 }
 
-// empty is the error of a file in which nothing happens.
+// empty is the error of a file without samples.
 func (f *File) empty() error {
 	if slices.Contains(f.layout.features, featureDirectory) {
 		return fmt.Errorf("%w: perf record --threads put the samples into files beside it; perf script -i with their folder prints all as text, which can be read", ErrVersion)
@@ -85,12 +85,12 @@ func (f *File) empty() error {
 	return ErrEmpty
 }
 
-// digested is how many bytes of the records name a file. There are times and ids
-// in it that no other file has.
+// digested is how many bytes of the records identify a file: they have times and ids that no other
+// file has.
 const digested = 64 << 10
 
-// learn reads all records for what they tell of processes, compressed ones as well.
-// The error is what ends the file too early.
+// learn scans all records for processes, compressed ones too. The error is what ends the file
+// early.
 func (f *File) learn(in *bufio.Reader, sum hash.Hash) error {
 	raw := f.rawRecords(in)
 	err := f.learnFrom(raw, sum)
@@ -105,7 +105,7 @@ func (f *File) learn(in *bufio.Reader, sum hash.Hash) error {
 	return err
 }
 
-// learnPacked reads what compressed records hold.
+// learnPacked scans the compressed records.
 func (f *File) learnPacked() error {
 	r, err := f.open()
 	if err != nil {
@@ -124,7 +124,7 @@ func (f *File) learnPacked() error {
 	return f.learnFrom(unpacked, io.Discard)
 }
 
-// rawRecords returns the records of a reader that stands where they begin.
+// rawRecords returns the records of a reader at their beginning.
 func (f *File) rawRecords(in *bufio.Reader) *records {
 	d := f.layout.data
 	r := &records{r: in, at: int64(d.at), end: int64(d.at + d.size), pipe: f.layout.pipe}
@@ -177,7 +177,7 @@ func (f *File) take(rec *record, s *perfevent.Sample) {
 	}
 }
 
-// takeAttr takes an attr that stands among the records, with its ids.
+// takeAttr takes an attr among the records, with its ids.
 func (f *File) takeAttr(body []byte) {
 	if len(body) < attrSize || len(f.attrs) == maxAttrs {
 		return
@@ -189,7 +189,7 @@ func (f *File) takeAttr(body []byte) {
 	f.addAttr(body[:size], body[size:])
 }
 
-// attrOf is the event that a sample is of; nil: one that is not known.
+// attrOf is the event of a sample, nil unknown.
 func (f *File) attrOf(body []byte) *attr {
 	if len(f.attrs) == 1 {
 		return &f.attrs[0]
@@ -203,7 +203,7 @@ func (f *File) attrOf(body []byte) *attr {
 	return f.attrWith(binary.LittleEndian.Uint64(body[at:]), nil)
 }
 
-// attrWith is the event of an id; alone if there is no other.
+// attrWith is the event of an id; alone if there is only one.
 func (f *File) attrWith(id uint64, alone *attr) *attr {
 	i, ok := f.byID[id]
 	switch {
@@ -215,8 +215,7 @@ func (f *File) attrWith(id uint64, alone *attr) *attr {
 	return nil
 }
 
-// idOffset is where in a sample its id stands, the same for all events; -1: it has
-// none.
+// idOffset is the offset of the id in samples, the same for all events; -1: none.
 func (a *attr) idOffset() int {
 	if a.Sample&perfevent.SampleIdentifier != 0 {
 		return 0
@@ -233,13 +232,13 @@ func (a *attr) idOffset() int {
 	return at
 }
 
-// PlacedByPerf is what placed the times of a file that tells real time.
+// PlacedByPerf is the clock of files that have the real time.
 const PlacedByPerf = "perf's reading of the real time"
 
-// maxMoment is where perf's clock ends: 146 years.
+// maxMoment is the end of perf's clock: 146 years.
 const maxMoment = math.MaxInt64 / 2
 
-// moment turns perf's clock into real time, where the file tells it.
+// moment converts perf's clock to real time, if known.
 func (f *facts) moment(time uint64) stream.Time {
 	at := stream.Time(min(time, maxMoment))
 	if f.clock.wall != 0 {
@@ -248,7 +247,7 @@ func (f *facts) moment(time uint64) stream.Time {
 	return at
 }
 
-// placed says how times are told.
+// placed describes the clock.
 func (f *facts) placed() stream.Clock {
 	c := stream.Clock{Pieces: 1, Uncertainty: -1}
 	if f.clock.wall != 0 {
@@ -258,8 +257,7 @@ func (f *facts) placed() stream.Clock {
 	return c
 }
 
-// Processes returns all of which there is anything. The rows are the caller's to
-// read only.
+// Processes returns the processes that were seen. The rows are read-only.
 func (f *File) Processes() []stream.Process { return f.rows }
 
 func (f *File) processes() []stream.Process {
@@ -275,7 +273,7 @@ func (f *File) processes() []stream.Process {
 	return rows
 }
 
-// row is what is known of a process that was sampled so.
+// row describes a process.
 func (f *File) row(p *process, sampled string) stream.Process {
 	row := f.facts.row(p, f.digest, sampled)
 	row.Exe = f.life.program(p)
@@ -285,7 +283,7 @@ func (f *File) row(p *process, sampled string) stream.Process {
 	return row
 }
 
-// row is a process of a file with that digest, sampled so.
+// row describes a process of a file with that digest.
 func (f *facts) row(p *process, digest uint64, sampled string) stream.Process {
 	row := stream.Process{
 		Instance: p.instance(digest), Pid: int(p.pid), Name: p.comm, Host: f.host, OS: "linux", Arch: f.arch, CPUs: f.cpus,
@@ -322,7 +320,7 @@ func (f *File) events() string {
 	return strings.Join(names, ", ")
 }
 
-// instance names a process of the file with that digest.
+// instance identifies a process of the file with that digest.
 func (p *process) instance(digest uint64) uint64 {
 	var b [20]byte
 	binary.LittleEndian.PutUint64(b[:], digest)
@@ -332,7 +330,7 @@ func (p *process) instance(digest uint64) uint64 {
 	return max(1, binary.LittleEndian.Uint64(sum[:]))
 }
 
-// Lacks says what such a file does not tell.
+// Lacks names what such a file does not tell.
 func (f *File) Lacks() string {
 	lacks := "goroutines, markers and counters; names of functions (give the programs, or ~/.debug, with --symbols)"
 	flag := "--buildid-all"
@@ -348,8 +346,8 @@ func (f *File) Lacks() string {
 	return lacks
 }
 
-// lacksBuilds reports whether a process ran code of a file whose build nobody tells: perf
-// notes those of the files in which it took a sample itself.
+// lacksBuilds reports whether a mapped file has no build id: perf notes only those of files with
+// samples.
 func (f *File) lacksBuilds() bool {
 	return slices.ContainsFunc(f.life.files, func(m file) bool {
 		return strings.HasPrefix(m.name, "/") && !strings.HasPrefix(m.name, "//") && m.build == "" && f.facts.builds[m.name] == ""

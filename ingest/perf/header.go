@@ -30,7 +30,7 @@ type section struct{ at, size uint64 }
 
 func (c *cursor) section() section { return section{c.u64(), c.u64()} }
 
-// of returns the section of bytes that begin at an offset of the file.
+// of returns the section within bytes that begin at a file offset.
 func (s section) of(b []byte, at uint64) ([]byte, bool) {
 	if s.at < at || s.at-at > uint64(len(b)) || s.size > uint64(len(b))-(s.at-at) {
 		return nil, false
@@ -42,10 +42,10 @@ func (s section) of(b []byte, at uint64) ([]byte, bool) {
 type layout struct {
 	pipe     bool
 	data     section
-	features []int // numbers of those there are
+	features []int // numbers of those present
 }
 
-// Sniff reports whether a file that begins so is a perf.data.
+// Sniff reports whether head begins a perf.data.
 func Sniff(head []byte) bool {
 	for _, m := range []string{magic, magicOld, magicSwapped} {
 		if bytes.HasPrefix(head, []byte(m)) {
@@ -55,7 +55,7 @@ func Sniff(head []byte) bool {
 	return false
 }
 
-// readHeader reads what stands before the data; front is what digests are of.
+// readHeader reads what precedes the data; digests cover front.
 func (f *File) readHeader(r io.Reader) (front []byte, err error) {
 	head := make([]byte, pipeSize)
 	if n, err := io.ReadFull(r, head); err != nil {
@@ -80,7 +80,7 @@ func (f *File) readHeader(r io.Reader) (front []byte, err error) {
 	}
 }
 
-// readFront reads the rest of the header, and the attrs behind it.
+// readFront reads the rest of the header, and the attrs.
 func (f *File) readFront(r io.Reader, head []byte) (front []byte, err error) {
 	rest := make([]byte, headerSize-pipeSize)
 	if n, err := io.ReadFull(r, rest); err != nil {
@@ -108,7 +108,7 @@ func (f *File) readFront(r io.Reader, head []byte) (front []byte, err error) {
 	return front, f.readAttrs(front, attrs, attrSize)
 }
 
-// readAttrs reads the table of attrs, each with a section of ids behind it.
+// readAttrs reads the attr table, each row with a section of ids.
 func (f *File) readAttrs(front []byte, table section, size uint64) error {
 	rows, ok := table.of(front, 0)
 	if !ok || size < attrSize+16 || uint64(len(rows))/size > maxAttrs {
@@ -132,7 +132,7 @@ func (f *File) addAttr(b, ids []byte) {
 	}
 }
 
-// torn is the error of a file that ends at an offset; others are those of reading.
+// torn is the error of a file that ends at an offset.
 func torn(at int64, err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &damage.Error{Off: at, Err: damage.ErrTorn}
@@ -159,11 +159,11 @@ const (
 type facts struct {
 	host, release, version, arch, cpu, command string
 	cpus                                       int
-	builds                                     map[string]string // hex, by name of the file
+	builds                                     map[string]string // hex, by file name
 	clock                                      struct{ wall, perf uint64 }
 }
 
-// readFeatures reads what stands behind the data.
+// readFeatures reads what follows the data.
 func (f *File) readFeatures(r io.Reader) error {
 	at := f.layout.data.at + f.layout.data.size
 	b, err := io.ReadAll(io.LimitReader(r, maxFeatures))
@@ -182,20 +182,20 @@ func (f *File) readFeatures(r io.Reader) error {
 	return nil
 }
 
-// feature reads one; those that are not asked for are skipped.
+// feature reads a feature; unknown ones are skipped.
 func (f *File) feature(number int, body []byte) {
 	c := cursor{rest: body}
 	switch number {
 	case featureHostname:
-		f.facts.host = c.counted()
+		f.facts.host = c.str()
 	case featureRelease:
-		f.facts.release = c.counted()
+		f.facts.release = c.str()
 	case featureVersion:
-		f.facts.version = c.counted()
+		f.facts.version = c.str()
 	case featureArch:
-		f.facts.arch = c.counted()
+		f.facts.arch = c.str()
 	case featureCPU:
-		f.facts.cpu = c.counted()
+		f.facts.cpu = c.str()
 	case featureCPUs:
 		c.u32() // of those that could be there
 		f.facts.cpus = int(c.u32())
@@ -221,32 +221,32 @@ func (f *File) feature(number int, body []byte) {
 	}
 }
 
-// readCommand reads how perf was called.
+// readCommand reads perf's command line.
 func (f *File) readCommand(c *cursor) {
 	var command []byte
 	for n := c.u32(); n > 0 && !c.short && len(command) < maxText; n-- {
 		if len(command) > 0 {
 			command = append(command, ' ')
 		}
-		command = append(command, c.counted()...)
+		command = append(command, c.str()...)
 	}
 	f.facts.command = string(command[:min(len(command), maxText)])
 }
 
-// readEvents reads the names of events, which are in the order of the attrs.
+// readEvents reads the names of events, in the order of attrs.
 func (f *File) readEvents(c *cursor) {
 	n, size := c.u32(), c.u32()
 	for i := range min(int(n), len(f.attrs)) {
 		c.take(uint64(size))
 		ids := c.u32()
-		if name := c.counted(); name != "" && !c.short {
+		if name := c.str(); name != "" && !c.short {
 			f.attrs[i].name = name[:min(len(name), maxText)]
 		}
 		c.take(8 * uint64(ids))
 	}
 }
 
-// buildSize is of how many bytes a build id is that doesn't tell.
+// buildSize is the size of a build id that doesn't tell it.
 const buildSize = 20
 
 // readBuild reads the build id of a file.
@@ -265,8 +265,7 @@ func (f *File) readBuild(misc uint16, entry []byte) {
 	f.facts.builds[name] = buildText(id[:size])
 }
 
-// buildText is a build id as text; zeros at the end are no part of it, and one of
-// zeros is none.
+// buildText is a build id in hex; one of zeros is none.
 func buildText(id []byte) string {
 	if bytes.Count(id, []byte{0}) == len(id) {
 		return ""

@@ -9,17 +9,17 @@ import (
 	"gprof/rawformat/perfevent"
 )
 
-// life is the processes and threads that a file tells of, and what they mapped
-// when. It is learned from the records, which come in any order, and settled.
+// life is the processes, threads and mappings of a file. It is learned from the records, which are
+// unordered, and settled.
 type life struct {
 	changes []change
-	seen    map[int32]*span // by pid: when anything was seen of it
-	last    uint64          // when anything was seen
-	waits   bool            // there are switches, so who is not seen any more waits
+	seen    map[int32]*span // by pid
+	last    uint64          // last time of anything
+	waits   bool            // there are switches, so a process that is not seen any more waits
 
 	all    []*process
-	byPid  map[int32][]*process // by when they were born
-	kernel process              // what the kernel maps
+	byPid  map[int32][]*process // by birth
+	kernel process              // the kernel's mappings
 	files  []file
 	known  map[file]int32
 }
@@ -27,7 +27,7 @@ type life struct {
 // file is one that was mapped.
 type file struct{ name, build string }
 
-// span is a stretch of perf's clock.
+// span is a range of perf's clock.
 type span struct{ first, last uint64 }
 
 func (s *span) add(time uint64) {
@@ -36,13 +36,13 @@ func (s *span) add(time uint64) {
 	}
 }
 
-// change is one that a record tells of.
+// change is a change that a record tells of.
 type change struct {
 	time     uint64
 	kind     uint32 // of the record
 	exec     bool
 	pid, tid int32
-	from     int32 // pid of who forked
+	from     int32 // pid of the forking process
 	mapping
 	name string
 }
@@ -52,10 +52,10 @@ type mapping struct {
 	time       uint64
 	start, end uint64
 	offset     uint64 // in the file
-	file       int32  // -1: all that was mapped before is gone
+	file       int32  // -1: exec, all mappings are gone
 }
 
-// process is one run of a program, or what the kernel maps.
+// process is one run of a program, or the kernel.
 type process struct {
 	pid     int32
 	born    uint64 // 0: before the recording
@@ -71,7 +71,6 @@ func newLife() *life {
 	return &life{seen: map[int32]*span{}, byPid: map[int32][]*process{}, known: map[file]int32{}}
 }
 
-// file interns a file.
 func (l *life) file(name, build string) int32 {
 	f := file{name, build}
 	id, ok := l.known[f]
@@ -83,7 +82,7 @@ func (l *life) file(name, build string) int32 {
 	return id
 }
 
-// see notes that there was something of a process.
+// see notes that a process was seen.
 func (l *life) see(pid int32, time uint64) {
 	s := l.seen[pid]
 	if s == nil {
@@ -120,7 +119,6 @@ func (l *life) read(rec *record, a *attr) {
 	}
 }
 
-// readMapping reads a mapping.
 func (l *life) readMapping(rec *record, body []byte, ch *change) bool {
 	m, ok := perfevent.ParseMapping(perfevent.Head{Kind: rec.kind, Misc: rec.misc}, body)
 	if !ok {
@@ -137,8 +135,8 @@ func (l *life) readMapping(rec *record, body []byte, ch *change) bool {
 	return true
 }
 
-// settle makes processes of all changes. What nothing happened in is not kept: perf
-// tells of all processes of a machine.
+// settle makes processes of all changes. Those without samples are dropped, since perf lists all
+// processes of a machine.
 func (l *life) settle() {
 	slices.SortStableFunc(l.changes, func(a, b change) int { return cmp.Compare(a.time, b.time) })
 	for i := range l.changes {
@@ -147,7 +145,7 @@ func (l *life) settle() {
 	l.changes = nil
 	for pid := range l.seen { // what nobody has told of
 		if pid >= 0 && len(l.byPid[pid]) == 0 {
-			l.bear(pid, 0, nil)
+			l.addProcess(pid, 0, nil)
 		}
 	}
 	l.all = slices.DeleteFunc(l.all, func(p *process) bool { return l.seen[p.pid] == nil })
@@ -160,8 +158,7 @@ func (l *life) settle() {
 	}
 }
 
-// bear adds a process.
-func (l *life) bear(pid int32, time uint64, parent *process) *process {
+func (l *life) addProcess(pid int32, time uint64, parent *process) *process {
 	p := &process{pid: pid, born: time, parent: parent, span: span{first: math.MaxUint64}, threads: map[int32]string{}}
 	p.span.add(time)
 	if parent != nil {
@@ -172,12 +169,12 @@ func (l *life) bear(pid int32, time uint64, parent *process) *process {
 	return p
 }
 
-// latest is the process that has a pid now.
+// latest is the current process of a pid.
 func (l *life) latest(pid int32) *process {
 	if all := l.byPid[pid]; len(all) > 0 {
 		return all[len(all)-1]
 	}
-	return l.bear(pid, 0, nil)
+	return l.addProcess(pid, 0, nil)
 }
 
 func (l *life) apply(ch *change) {
@@ -189,7 +186,7 @@ func (l *life) apply(ch *change) {
 	}
 	if ch.kind == perfevent.KindFork && ch.pid != ch.from {
 		if all := l.byPid[ch.pid]; len(all) == 0 || all[len(all)-1].ended || ch.time > 0 && all[len(all)-1].born != ch.time {
-			l.bear(ch.pid, ch.time, l.latest(ch.from))
+			l.addProcess(ch.pid, ch.time, l.latest(ch.from))
 		}
 		return
 	}
@@ -205,7 +202,7 @@ func (l *life) apply(ch *change) {
 	}
 }
 
-// name takes a name of a thread; that of the main thread is the process'.
+// name names a thread; the main thread's name is the process's.
 func (p *process) name(ch *change) {
 	if ch.exec {
 		p.maps = append(p.maps, mapping{time: ch.time, file: -1})
@@ -217,8 +214,7 @@ func (p *process) name(ch *change) {
 	}
 }
 
-// close completes the span by what was seen of the pid, if that was this process
-// alone.
+// close extends the span by what was seen of the pid, if only this process had it.
 func (p *process) close(seen *span, alone bool) {
 	if seen != nil && alone && seen.first != math.MaxUint64 {
 		p.span.add(seen.first)
@@ -229,7 +225,7 @@ func (p *process) close(seen *span, alone bool) {
 	}
 }
 
-// at is the process that had a pid at a time, nil if there is none.
+// at is the process of a pid at a time, nil for none.
 func (l *life) at(pid int32, time uint64) *process {
 	all := l.byPid[pid]
 	i, _ := slices.BinarySearchFunc(all, time, func(p *process, t uint64) int {
@@ -246,7 +242,7 @@ func (l *life) at(pid int32, time uint64) *process {
 	return all[i-1]
 }
 
-// version is how many changes of what is mapped there were up to a time.
+// version is the number of mapping changes up to a time.
 func (p *process) version(time uint64) int {
 	i, _ := slices.BinarySearchFunc(p.maps, time, func(m mapping, t uint64) int {
 		if m.time <= t {
@@ -257,8 +253,8 @@ func (p *process) version(time uint64) int {
 	return i
 }
 
-// find returns the mapping of an address after so many changes. What a process
-// does not map itself it has from the one that forked it.
+// find returns the mapping of an address after so many changes. A forked process inherits its
+// parent's.
 func (p *process) find(version int, address uint64) *mapping {
 	for {
 		for i := version - 1; i >= 0; i-- {

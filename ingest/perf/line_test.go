@@ -68,7 +68,7 @@ func TestHeads(t *testing.T) {
 		"odd line":                         ``,
 		"at 10:00 it was 12 degrees":       ``,
 	} {
-		p, got := printed{}, ""
+		p, got := sampleLine{}, ""
 		if p.parse([]byte(line)) {
 			got = p.String()
 		} else if p.parseUntimed([]byte(line)) {
@@ -80,6 +80,6 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-func (p *printed) String() string {
+func (p *sampleLine) String() string {
 	return fmt.Sprintf("%q %d/%d %d %d %s %q", p.comm, p.pid, p.tid, p.time, p.period, p.event, p.frame)
 }

@@ -8,7 +8,7 @@ import (
 	"gprof/stream"
 )
 
-// output makes rows of what threads of some processes did.
+// output makes rows for threads of some processes.
 type output struct {
 	tables   *stream.Tables
 	ids      map[*process]stream.ProcessID
@@ -21,13 +21,13 @@ type output struct {
 	ended    bool
 }
 
-// thread is one of a process. One below 0 stands in for what nobody tells.
+// thread is a thread of a process; a negative tid stands for an unknown one.
 type thread struct {
 	process *process
 	tid     int32
 }
 
-// number is that of a thread in the output.
+// number is the thread in the output.
 func (t thread) number() int64 { return max(int64(t.tid), 0) }
 
 type counterKey struct {
@@ -35,8 +35,8 @@ type counterKey struct {
 	event   string
 }
 
-// newOutput returns that of those of the processes that have an id. The caller holds
-// the lock of the tables.
+// newOutput returns the output of the processes that have an id. The caller holds the lock of the
+// tables.
 func newOutput(t *stream.Tables, all []*process, ids []stream.ProcessID, rows []stream.Process, shift stream.Time) output {
 	o := output{tables: t, rows: batches.Batches{Index: 1}, shift: shift, ids: map[*process]stream.ProcessID{}, rowOf: map[*process]*stream.Process{},
 		tracks: map[thread]stream.TrackID{}, counters: map[counterKey]stream.CounterID{}}
@@ -56,7 +56,7 @@ func newOutput(t *stream.Tables, all []*process, ids []stream.ProcessID, rows []
 // Tables implements [stream.Source].
 func (o *output) Tables() *stream.Tables { return o.tables }
 
-// next is Next of a source that fill gives rows to hand over.
+// next is Next of a source whose rows come from fill.
 func (o *output) next(b *stream.Batch, fill func() error) error {
 	for !o.rows.Take(b) {
 		if o.ended {
@@ -70,19 +70,18 @@ func (o *output) next(b *stream.Batch, fill func() error) error {
 	return nil
 }
 
-// series is that of a thread.
 func (o *output) series(t thread, k stream.Kind) stream.Series {
 	return stream.Series{Process: o.ids[t.process], Track: o.track(t), Kind: k}
 }
 
-// addSample adds a sample of the CPU; cpu is ns, -1 unknown.
+// addSample adds a CPU sample; cpu is ns, -1 unknown.
 func (o *output) addSample(t thread, at stream.Time, stack stream.StackID, cpu int64) {
 	b := o.rows.Row(o.series(t, stream.Samples), 0, at+o.shift)
 	b.AppendWho(stream.Who{Thread: t.number()})
 	b.Stack, b.Weight, b.CPU = append(b.Stack, stack), append(b.Weight, 1), append(b.CPU, cpu)
 }
 
-// addMeasurement adds one of so many of an event.
+// addMeasurement adds n of an event.
 func (o *output) addMeasurement(t thread, at stream.Time, stack stream.StackID, event string, n int64) {
 	s := o.series(t, stream.Measurements)
 	s.Counter = o.counter(s.Process, event)
@@ -91,7 +90,6 @@ func (o *output) addMeasurement(t thread, at stream.Time, stack stream.StackID, 
 	b.Stack, b.Value, b.Number = append(b.Stack, stack), append(b.Value, n), append(b.Number, 0)
 }
 
-// counter is what measurements of an event are of.
 func (o *output) counter(p stream.ProcessID, event string) stream.CounterID {
 	k := counterKey{p, event}
 	id, ok := o.counters[k]
@@ -108,7 +106,6 @@ func (o *output) counter(p stream.ProcessID, event string) stream.CounterID {
 	return id
 }
 
-// track is that of a thread.
 func (o *output) track(t thread) stream.TrackID {
 	id, ok := o.tracks[t]
 	if !ok {
@@ -118,7 +115,7 @@ func (o *output) track(t thread) stream.TrackID {
 	return id
 }
 
-// threadName tells threads of a process apart, of which many have one name.
+// threadName tells threads of one name apart by their tids.
 func (o *output) threadName(t thread) string {
 	name := t.process.threads[t.tid]
 	if name == "" {
@@ -130,21 +127,20 @@ func (o *output) threadName(t thread) string {
 	return fmt.Sprintf("%s %d", name, t.tid)
 }
 
-// intern returns the track of that name.
 func (o *output) intern(t thread, name string) stream.TrackID {
 	o.tables.Lock()
 	defer o.tables.Unlock()
 	return o.tables.Tracks.Intern(stream.Track{Process: o.ids[t.process], Name: name, Root: true, Thread: t.number()})
 }
 
-// isFull reports whether the tables hold no more.
+// isFull reports whether the tables are full.
 func (o *output) isFull() bool {
 	o.tables.Lock()
 	defer o.tables.Unlock()
 	return o.tables.Full()
 }
 
-// note adds a line to the ledger, of the first process, unless it counts nothing.
+// note adds a ledger line, of the first process, unless it counts nothing.
 func (o *output) note(l stream.Line) {
 	if l.Count == 0 {
 		return

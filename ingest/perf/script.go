@@ -1,29 +1,30 @@
 package perf
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"regexp"
 	"strconv"
 )
 
-// script reads the text of perf script, sample by sample: a line that says whose it
-// is and of which event, then one for each frame, then an empty one.
+// script reads the output of perf script sample by sample: a line with thread and event, a line for
+// each frame, and an empty one.
 type script struct {
 	lines
 	strange int64
-	missing missing
-	begun   bool                        // there was a line that begins a sample
-	own     []byte                      // the frame that stood in it
-	frame   func(line []byte) bool      // is told of the line of each frame, innermost first; false: it is none
-	place   func(file []byte, line int) // is told where the code of the last one is; may be nil
-	header  func(key, value string)     // is told what comments say; may be nil
-	forked  func(pid, tid int32)        // is told of threads; may be nil
+	missing scriptLosses
+	begun   bool                        // a sample line was seen
+	own     []byte                      // the frame in the sample line
+	frame   func(line []byte) bool      // called for each frame's line, innermost first; false: it is none
+	place   func(file []byte, line int) // called with the source line of the last frame; may be nil
+	header  func(key, value string)     // called for comments; may be nil
+	forked  func(pid, tid int32)        // called for threads; may be nil
 }
 
-// missing is what lines tell that is no sample and has no place here.
-type missing struct {
-	switches int64 // of threads
+// scriptLosses counts lines that have no place here.
+type scriptLosses struct {
+	switches int64
 	lost     int64 // records
 }
 
@@ -35,9 +36,9 @@ var (
 	recordOf = []byte(" PERF_RECORD_")
 )
 
-// SniffScript reports whether a file that begins so is what perf script prints.
+// SniffScript reports whether a file begins as the output of perf script.
 func SniffScript(text []byte) bool {
-	var p printed
+	var p sampleLine
 	odd := 0
 	for line := range bytes.Lines(text) {
 		if !bytes.HasSuffix(line, []byte{'\n'}) && len(line) < len(text) && !isColumn(line) {
@@ -60,19 +61,18 @@ func SniffScript(text []byte) bool {
 	return false
 }
 
-// SniffReport reports whether a file that begins so is what perf report prints.
+// SniffReport reports whether a file begins as the output of perf report.
 func SniffReport(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("# To display the perf.data header info"))
 }
 
-// isRecord reports whether a line tells of what is no sample.
+// isRecord reports whether a line is another record than a sample.
 func isRecord(line []byte) bool {
 	_, end := findTime(line)
 	return end > 0 && bytes.HasPrefix(bytes.TrimLeft(line[end:], " "), recordOf[1:])
 }
 
-// isFrame reports whether a line is one of a frame below a sample, which perf indents by a
-// tab.
+// isFrame reports whether a line is a frame's, which perf indents by a tab.
 func isFrame(line []byte) bool {
 	if len(line) == 0 || line[0] != '\t' {
 		return false
@@ -82,15 +82,14 @@ func isFrame(line []byte) bool {
 	return n > 0 && endsAt(line, at+n) || bytes.HasSuffix(line, inlinedMark)
 }
 
-// isColumn reports whether a line is that of a frame just as perf prints it: the address
-// ends a column. Of a text that tells neither time nor ids that is what samples are known
-// by.
+// isColumn reports whether a line is a frame's with the address in perf's column. In a text without
+// times and ids that is how samples are recognized.
 func isColumn(line []byte) bool {
 	return isFrame(line) && len(line) >= ipWidth && endsAt(line, ipWidth) && line[ipWidth-1] != ' '
 }
 
 // next reads the next sample. The error is io.EOF, or that of reading.
-func (s *script) next(p *printed) error {
+func (s *script) next(p *sampleLine) error {
 	for {
 		if err := s.read(); err != nil {
 			return err
@@ -122,9 +121,9 @@ func (s *script) next(p *printed) error {
 	}
 }
 
-// beginUntimed reads a line that may begin a sample and tells no time. Of some the line
-// that follows says whether they do.
-func (s *script) beginUntimed(p *printed) (bool, error) {
+// beginUntimed parses a line that may begin a sample without a time; if that is unsure, the next
+// line decides.
+func (s *script) beginUntimed(p *sampleLine) (bool, error) {
 	sure := p.parseUntimed(s.line)
 	if sure || s.line[0] == '\t' {
 		return sure, nil
@@ -140,7 +139,7 @@ func (s *script) beginUntimed(p *printed) (bool, error) {
 	}
 }
 
-// task takes a line that tells of a thread, or of what is missing.
+// task parses a line about a thread or a loss.
 func (s *script) task() {
 	if bytes.Contains(s.line, []byte(" PERF_RECORD_SWITCH")) {
 		s.missing.switches++
@@ -160,10 +159,9 @@ func (s *script) task() {
 	}
 }
 
-// readFrames reads the lines below that which begins a sample, up to an empty one or
-// another sample. A frame that stands in the line is the only one; if others follow, it
-// was the address of data.
-func (s *script) readFrames(p *printed) error {
+// readFrames reads the lines after a sample's first, up to an empty one or another sample. A frame
+// in the first line is the only one; if others follow, it was a data address.
+func (s *script) readFrames(p *sampleLine) error {
 	s.own = append(s.own[:0], p.frame...)
 	for {
 		err := s.read()
@@ -188,21 +186,20 @@ func (s *script) readFrames(p *printed) error {
 	}
 }
 
-// beginsNext reports whether the line begins another sample, or is of none, where those
-// tell times.
+// beginsNext reports whether the line begins another sample, or is another record.
 func (s *script) beginsNext(timed bool) bool {
 	if s.line[0] == '\t' || s.line[0] == '|' {
 		return false
 	}
-	var p printed
+	var p sampleLine
 	if bytes.Contains(s.line, recordOf) || p.parse(s.line) {
 		return true
 	}
 	return !timed && p.parseUntimed(s.line)
 }
 
-// readDetails reads a line below a sample that is not as perf prints those of frames: of a
-// text whose tabs were replaced by spaces, or what other fields tell.
+// readDetails parses a line that is not a frame as perf prints it: one with its tab replaced by
+// spaces, or another field's.
 func (s *script) readDetails() {
 	if f, ok := parseFrame(s.line); ok && f.isFull() {
 		s.frame(s.line)
@@ -211,7 +208,7 @@ func (s *script) readDetails() {
 	}
 }
 
-// readPlace reads a line that -F srcline prints below a frame.
+// readPlace parses the source line that -F srcline prints after a frame.
 func (s *script) readPlace() {
 	text := bytes.TrimSuffix(bytes.TrimLeft(s.line, " "), inlinedMark)
 	if len(s.line)-len(text) < 2 {
@@ -232,4 +229,99 @@ func (s *script) readPlace() {
 func number32(text []byte) int32 {
 	n, _ := strconv.ParseInt(string(text), 10, 32)
 	return int32(n)
+}
+
+// maxLine bounds a line; C++ names are long.
+const maxLine = 1 << 20
+
+// lines reads a text line by line.
+type lines struct {
+	in    *bufio.Reader
+	at    int64  // offset of the line
+	end   int64  // offset of the next line
+	line  []byte // without its end; valid until the next read
+	long  []byte // the line if longer than in's buffer
+	again bool   // read returns line once more
+}
+
+// read reads a line. The error is io.EOF, or that of reading.
+func (l *lines) read() error {
+	if l.again {
+		l.again = false
+		return nil
+	}
+	l.at = l.end
+	line, err := l.in.ReadSlice('\n')
+	l.end += int64(len(line))
+	if err == bufio.ErrBufferFull {
+		line, err = l.readLong(line)
+	}
+	if err != nil && (err != io.EOF || len(line) == 0) {
+		return err
+	}
+	l.line = trimEnd(line)
+	return nil
+}
+
+func trimEnd(line []byte) []byte {
+	n := len(line)
+	for n > 0 && (line[n-1] == '\n' || line[n-1] == '\r') {
+		n--
+	}
+	return line[:n]
+}
+
+// readLong reads the rest of a line. What exceeds maxLine is cut off.
+func (l *lines) readLong(begin []byte) ([]byte, error) {
+	l.long = append(l.long[:0], begin...)
+	for {
+		part, err := l.in.ReadSlice('\n')
+		l.end += int64(len(part))
+		l.long = append(l.long, part[:min(len(part), maxLine-min(maxLine, len(l.long)))]...)
+		if err != bufio.ErrBufferFull {
+			return l.long, err
+		}
+	}
+}
+
+func isBlank(line []byte) bool { return len(line) == 0 || len(bytes.TrimSpace(line)) == 0 }
+
+// digits counts the decimal digits at the front.
+func digits(text []byte) int {
+	n := 0
+	for n < len(text) && isDigit(text[n]) {
+		n++
+	}
+	return n
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// hexDigits counts the lower-case hex digits at the front.
+func hexDigits(text []byte) int {
+	n := 0
+	for n < len(text) && (isDigit(text[n]) || text[n] >= 'a' && text[n] <= 'f') {
+		n++
+	}
+	return n
+}
+
+// spaces counts the spaces at the front.
+func spaces(text []byte) int {
+	n := 0
+	for n < len(text) && text[n] == ' ' {
+		n++
+	}
+	return n
+}
+
+// endsAt reports whether a word ends at an offset.
+func endsAt(text []byte, at int) bool { return at == len(text) || text[at] == ' ' }
+
+// decimal is the number of some digits; it may overflow.
+func decimal(text []byte) (n uint64) {
+	for _, c := range text {
+		n = 10*n + uint64(c-'0')
+	}
+	return n
 }

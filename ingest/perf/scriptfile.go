@@ -16,30 +16,28 @@ import (
 	"gprof/stream"
 )
 
-// Script is what perf script printed: what is known of it before its samples are
-// read.
+// Script is the open output of perf script: what is known of it before its samples are read.
 type Script struct {
 	open    func() (io.ReadCloser, error)
 	facts   facts
 	life    *life
-	pids    map[int32]int32  // by tid, where the text tells it apart
-	unnamed map[string]int32 // stand-ins for pids, by name, where the text tells neither pid nor tid
-	events  []string         // in order of their first samples
-	attrs   []attr           // of the events, for their use
-	untold  int64            // samples whose process is not told
-	untimed int64            // samples whose time is not told
-	golang  map[string]bool  // by file: it is a Go program
-	lastGo  []byte           // the last of them, as it stands in a line
+	pids    map[int32]int32  // by tid, as far as told
+	unnamed map[string]int32 // stand-ins for pids, by name, if there is neither pid nor tid
+	events  []string         // by first sample
+	attrs   []attr           // of the events
+	untold  int64            // samples without a pid
+	untimed int64            // samples without a time
+	golang  map[string]bool  // Go programs, by file
+	lastGo  []byte           // the last of them, as in a line
 	size    int64
 	digest  uint64
 	rows    []stream.Process
 	strange int64
-	missing missing
+	missing scriptLosses
 }
 
-// OpenScript reads a text for the processes that it tells of; open opens it,
-// unpacked, and is called again when it is read. A text without a sample is an
-// [damage.Error].
+// OpenScript scans a text for its processes; open opens it, decompressed, and is called again when
+// it is read. A text without a sample is a [damage.Error].
 func OpenScript(open func() (io.ReadCloser, error)) (*Script, error) {
 	r, err := open()
 	if err != nil {
@@ -48,10 +46,10 @@ func OpenScript(open func() (io.ReadCloser, error)) (*Script, error) {
 	defer r.Close()
 	f := &Script{open: open, life: newLife(), pids: map[int32]int32{}, unnamed: map[string]int32{}, golang: map[string]bool{}}
 	sum := sha256.New()
-	in := f.text(io.TeeReader(r, &limited{sum, digested}))
+	in := f.text(io.TeeReader(r, &limitedWriter{sum, digested}))
 	in.header, in.forked = f.fact, func(pid, tid int32) { f.pids[tid] = pid }
 	in.frame = f.takeFrame
-	var p printed
+	var p sampleLine
 	for err = in.next(&p); err == nil; err = in.next(&p) {
 		f.take(&p)
 	}
@@ -69,13 +67,13 @@ func OpenScript(open func() (io.ReadCloser, error)) (*Script, error) {
 	return f, err
 }
 
-// limited takes the first n bytes that are written to it.
-type limited struct {
+// limitedWriter passes on the first n bytes.
+type limitedWriter struct {
 	w io.Writer
 	n int
 }
 
-func (l *limited) Write(b []byte) (int, error) {
+func (l *limitedWriter) Write(b []byte) (int, error) {
 	n := min(l.n, len(b))
 	l.n -= n
 	_, err := l.w.Write(b[:n])
@@ -86,9 +84,9 @@ func (f *Script) text(r io.Reader) *script {
 	return &script{lines: lines{in: bufio.NewReaderSize(r, bufferSize)}}
 }
 
-// pid is that of a sample's process; where nobody tells it, each thread is one. Where no
-// thread is told either, each name is one, and has a number below 0.
-func (f *Script) pid(p *printed) int32 {
+// pid is the sample's process. If unknown, each thread is a process; without threads each name is,
+// with a negative number.
+func (f *Script) pid(p *sampleLine) int32 {
 	if p.pid >= 0 {
 		return p.pid
 	}
@@ -107,13 +105,13 @@ func (f *Script) pid(p *printed) int32 {
 }
 
 // take learns from a sample.
-func (f *Script) take(p *printed) {
+func (f *Script) take(p *sampleLine) {
 	pid := f.pid(p)
 	if p.pid < 0 && f.pids[p.tid] == 0 && p.tid != 0 {
 		f.untold++
 	}
 	if len(f.life.byPid[pid]) == 0 {
-		f.life.bear(pid, 0, nil)
+		f.life.addProcess(pid, 0, nil)
 	}
 	process := f.life.latest(pid)
 	if process.threads[p.tid] != p.comm {
@@ -132,11 +130,10 @@ func (f *Script) take(p *printed) {
 	}
 }
 
-// goRuntime begins the names of functions that all Go programs have, and no
-// others.
+// goRuntime begins functions that all Go programs have, and no others.
 var goRuntime = []byte(" runtime.")
 
-// takeFrame learns from the line of a frame which files are Go programs.
+// takeFrame learns from a frame's line which files are Go programs.
 func (f *Script) takeFrame(line []byte) bool {
 	if len(f.lastGo) > 0 && bytes.HasSuffix(line, f.lastGo) || !bytes.Contains(line, goRuntime) {
 		return true
@@ -149,7 +146,7 @@ func (f *Script) takeFrame(line []byte) bool {
 	return true
 }
 
-// realTime is how perf prints a reading of two clocks.
+// realTime matches perf's reading of two clocks.
 var realTime = regexp.MustCompile(`(\d+)\.(\d{6,9}) \(TOD\) = (\d+)\.(\d{9}) `)
 
 // fact takes a comment.
@@ -182,7 +179,7 @@ func nanoseconds(seconds, fraction string) uint64 {
 	return s*1e9 + n
 }
 
-// Processes returns all that have a sample. The rows are the caller's to read only.
+// Processes returns all that have a sample. The rows are read-only.
 func (f *Script) Processes() []stream.Process { return f.rows }
 
 func (f *Script) processes() []stream.Process {
@@ -194,13 +191,13 @@ func (f *Script) processes() []stream.Process {
 	return rows
 }
 
-// Lacks says what such a text does not tell.
+// Lacks names what such a text does not tell.
 func (f *Script) Lacks() string {
 	lacks := "goroutines, markers and counters; build ids"
 	if f.untold > 0 {
 		lacks += "; which threads are of one process (perf script -F +pid tells it)"
 	}
-	if slices.Contains(f.events, untoldEvent) {
+	if slices.Contains(f.events, noEvent) {
 		lacks += "; which event was sampled (perf script -F +event tells it)"
 	}
 	if f.untimed > 0 {

@@ -3,7 +3,10 @@ package perf
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -18,8 +21,8 @@ type source struct {
 	file    *File
 	closer  io.Closer
 	zstd    *zstd.Decoder
-	raw     *records // as they lie in the file
-	records *records // that are read: raw, then what is in compressed ones
+	raw     *records // as in the file
+	records *records // being read: raw, then the compressed ones
 	held    int64
 
 	code     *code
@@ -33,15 +36,15 @@ type source struct {
 type losses struct {
 	records, throttled, damaged, unknown int64
 	copied, branches, fields, cut        int64
-	skipped                              skips
+	skipped                              skipCounts
 }
 
-// Source returns the source of those of the processes that have an id.
+// Source returns the source of the processes that have an id.
 func (f *File) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source {
 	t.Lock()
 	defer t.Unlock()
 	s := &source{file: f, output: newOutput(t, f.life.all, ids, f.rows, shift), code: newCode(t, f)}
-	s.switches.threads, s.lost.skipped = map[thread]*offCPU{}, skips{}
+	s.switches.threads, s.lost.skipped = map[thread]*offCPU{}, skipCounts{}
 	s.counts = counts{}
 	return s
 }
@@ -86,10 +89,10 @@ func (s *source) release() error {
 	return err
 }
 
-// mappingBytes is about what a mapping takes.
+// mappingBytes is the approximate memory of a mapping.
 const mappingBytes = 64
 
-// rewind opens the file where its records begin.
+// rewind opens the file at its records.
 func (s *source) rewind() error {
 	if err := s.release(); err != nil {
 		return err
@@ -114,7 +117,7 @@ func (s *source) rewind() error {
 	return nil
 }
 
-// expect tells the tables what will come of the file, unless some of it is not wanted.
+// expect tells the tables what the file will add, unless only some of it is wanted.
 func (s *source) expect() {
 	if len(s.ids) == len(s.file.life.all) {
 		s.tables.Lock()
@@ -147,8 +150,7 @@ func (s *source) fill() error {
 	return nil
 }
 
-// turn goes on behind the last record that could be read: with what compressed ones
-// hold, or to the end.
+// turn continues after the last readable record: with the compressed ones, or at the end.
 func (s *source) turn(err error) error {
 	var at *damage.Error
 	switch {
@@ -191,7 +193,7 @@ func (s *source) finish() error {
 	return s.release()
 }
 
-// tell tells the ledger what is missing.
+// tell writes to the ledger what is missing.
 func (s *source) tell() {
 	s.note(stream.Line{Reason: stream.ReasonDropped, What: "records", Where: "by the kernel", Count: s.lost.records})
 	s.note(stream.Line{Reason: stream.ReasonDropped, What: "samples", Where: "the kernel throttled so many times", Count: s.lost.throttled})
@@ -279,7 +281,7 @@ func (s *source) takeSample(rec *record) {
 	}
 }
 
-// addDetails counts what a sample tells that has no place here.
+// addDetails counts what of a sample has no place here.
 func (l *losses) addDetails(a *attr, m *perfevent.Sample) {
 	if m.Copied {
 		l.copied++
@@ -292,7 +294,8 @@ func (l *losses) addDetails(a *attr, m *perfevent.Sample) {
 	}
 }
 
-// deliver makes rows of an event at the moment of the sample, unless it has not occurred.
+// deliver makes rows for n of an event at the time of the sample, unless a group's counter has not
+// moved.
 func (s *source) deliver(a *attr, who thread, stack stream.StackID, n uint64) {
 	if n == 0 && a.Sample&perfevent.SampleRead != 0 {
 		return
@@ -308,4 +311,80 @@ func (s *source) deliver(a *attr, who thread, stack stream.StackID, n uint64) {
 	if a.use != asClock {
 		s.addMeasurement(who, at, stack, a.name, period)
 	}
+}
+
+// What records contain that has no place here.
+const (
+	ofTracing  = "of hardware tracing"
+	ofCounting = "of perf stat, which counts and samples nothing"
+	ofValues   = "of counters at the ends of threads"
+	ofDeferred = "of user stacks that came late"
+)
+
+// skipped is the records that are ignored, and what is lost with them, "" nothing. Missing kinds
+// are of later versions.
+var skipped = map[uint32]string{
+	perfevent.KindMmap: "", perfevent.KindComm: "", perfevent.KindExit: "", perfevent.KindFork: "", perfevent.KindMmap2: "",
+	6: "", 8: ofValues, // unthrottled, read
+	perfevent.KindAux: ofTracing, 12: ofTracing, 21: ofTracing,
+	16: "", 17: "", 18: "", 19: "", 20: "", // namespaces, symbols of what the kernel compiled, its programs, control groups, changes of its code
+	22: ofDeferred,
+
+	recordAttr: "", 65: "", recordTracingData: "", recordBuildID: "", 69: "", // and event types, the index of ids
+	70: ofTracing, recordAuxtrace: ofTracing, 72: ofTracing,
+	73: "", 74: "", 78: "", 79: "", recordFeature: "", recordCompressed: "", 82: "", recordCompressed2: "", 84: "", // and maps of threads and processors, updates, rates of clocks, ends of what perf itself adds
+	75: ofCounting, 76: ofCounting, 77: ofCounting,
+}
+
+// maxKind stands for all higher kinds.
+const maxKind = 255
+
+// skipCounts counts ignored records by kind.
+type skipCounts map[uint32]int64
+
+func (k skipCounts) add(kind uint32) { k[min(kind, maxKind)]++ }
+
+// tell writes what is lost to the ledger.
+func (k skipCounts) tell(note func(stream.Line)) {
+	lost := map[string]int64{}
+	for _, kind := range slices.Sorted(maps.Keys(k)) {
+		where, known := skipped[kind]
+		switch {
+		case !known:
+			note(stream.Line{Reason: stream.ReasonUnknownKind, What: "records", Where: fmt.Sprintf("of kind %d", kind), Count: k[kind]})
+		case where != "":
+			lost[where] += k[kind]
+		}
+	}
+	for _, where := range slices.Sorted(maps.Keys(lost)) {
+		note(stream.Line{Reason: stream.ReasonUnsupported, What: "records", Where: where, Count: lost[where]})
+	}
+}
+
+// counts are the last values of counters. Those of a group (perf record -e
+// '{cycles,instructions}:S') come with each sample of its first event.
+type counts map[counterID]uint64
+
+// counterID is a counter of an event on a CPU or of a thread, which children may share.
+type counterID struct {
+	id  uint64
+	tid int32
+}
+
+// maxCounters bounds the counters in memory: groups are of few events and one command's threads.
+const maxCounters = 1 << 18
+
+// since is by how much a counter has grown since its last value. It is not ok if there are too many
+// counters.
+func (c counts) since(a *attr, tid int32, v perfevent.Value) (n uint64, ok bool) {
+	key := counterID{id: v.ID}
+	if a.Flags&perfevent.FlagInherit != 0 {
+		key.tid = tid
+	}
+	before, known := c[key]
+	if !known && len(c) == maxCounters {
+		return 0, false
+	}
+	c[key] = v.Value
+	return v.Value - min(before, v.Value), true
 }

@@ -8,35 +8,34 @@ import (
 	"gprof/stream"
 )
 
-// switches are what threads leave the CPU for, and when they come back. A thread
-// may come back on another processor, whose records may stand before: so they wait
-// until perf says that no earlier ones can come.
+// switches pairs when threads leave the CPU and come back. A thread may come back on another CPU,
+// whose records may come earlier, so events wait until perf says that no earlier ones can come.
 type switches struct {
-	waiting  []turn
-	latest   uint64 // time of any that waits
-	settled  uint64 // the same, when the round before ended
+	waiting  []switchEvent
+	latest   uint64 // time of any waiting event
+	settled  uint64 // latest at the end of the last round
 	threads  map[thread]*offCPU
 	unpaired int64
 }
 
-// turn is a thread that leaves the CPU, comes back, or says where it will leave.
-type turn struct {
+// switchEvent is a thread that leaves the CPU, returns, or tells where it leaves.
+type switchEvent struct {
 	time      uint64
 	who       thread
-	what      step
+	what      switchKind
 	preempted bool
 	stack     stream.StackID
 }
 
-type step uint8
+type switchKind uint8
 
 const (
-	leaves step = iota
+	leaves switchKind = iota
 	returns
 	tellsStack
 )
 
-// offCPU is what is known of a thread.
+// offCPU is the state of a thread.
 type offCPU struct {
 	stack     stream.StackID // where it leaves
 	since     uint64         // 0: it runs
@@ -44,10 +43,10 @@ type offCPU struct {
 	track     stream.TrackID
 }
 
-// maxWaiting bounds what waits for the end of a round, which nobody promises.
+// maxWaiting bounds the waiting events, because rounds may not end.
 const maxWaiting = 1 << 18
 
-func (w *switches) add(s *source, t turn) {
+func (w *switches) add(s *source, t switchEvent) {
 	w.waiting = append(w.waiting, t)
 	w.latest = max(w.latest, t.time)
 	if len(w.waiting) == maxWaiting {
@@ -56,10 +55,10 @@ func (w *switches) add(s *source, t turn) {
 }
 
 func (w *switches) stack(s *source, who thread, time uint64, stack stream.StackID) {
-	w.add(s, turn{time: time, who: who, what: tellsStack, stack: stack})
+	w.add(s, switchEvent{time: time, who: who, what: tellsStack, stack: stack})
 }
 
-// takeSwitch takes a record of a switch.
+// takeSwitch takes a switch record.
 func (s *source) takeSwitch(rec *record) {
 	_, t := s.file.attrs[0].SplitTrailer(rec.body)
 	p := s.file.life.at(t.Pid, t.Time)
@@ -70,11 +69,10 @@ func (s *source) takeSwitch(rec *record) {
 	if rec.misc&perfevent.MiscSwitchOut != 0 {
 		what = leaves
 	}
-	s.switches.add(s, turn{time: t.Time, who: thread{p, t.Tid}, what: what, preempted: rec.misc&perfevent.MiscPreempted != 0})
+	s.switches.add(s, switchEvent{time: t.Time, who: thread{p, t.Tid}, what: what, preempted: rec.misc&perfevent.MiscPreempted != 0})
 }
 
-// round is called when perf has taken what all processors had: what was there a
-// round before is complete.
+// round is called when perf has drained all CPUs: what was there a round before is complete.
 func (w *switches) round(s *source) {
 	w.flush(s, w.settled)
 	w.settled = w.latest
@@ -82,7 +80,7 @@ func (w *switches) round(s *source) {
 
 // flush pairs what is not later than a time.
 func (w *switches) flush(s *source, until uint64) {
-	slices.SortStableFunc(w.waiting, func(a, b turn) int { return cmp.Compare(a.time, b.time) })
+	slices.SortStableFunc(w.waiting, func(a, b switchEvent) int { return cmp.Compare(a.time, b.time) })
 	n := 0
 	for n < len(w.waiting) && w.waiting[n].time <= until {
 		w.pair(s, &w.waiting[n])
@@ -91,7 +89,7 @@ func (w *switches) flush(s *source, until uint64) {
 	w.waiting = append(w.waiting[:0], w.waiting[n:]...)
 }
 
-func (w *switches) pair(s *source, t *turn) {
+func (w *switches) pair(s *source, t *switchEvent) {
 	o := w.threads[t.who]
 	if o == nil {
 		o = &offCPU{}
@@ -115,11 +113,10 @@ func (w *switches) pair(s *source, t *turn) {
 	}
 }
 
-// waitCategory is that of what is not on a CPU.
+// waitCategory is the category of being off the CPU.
 var waitCategory = stream.Category{Name: "Idle", Color: "transparent"}
 
-// finish pairs what is left, and tells waits that have not ended, up to the end of all
-// that is recorded.
+// finish pairs the rest, and lets open waits last to the end of the recording.
 func (w *switches) finish(s *source) {
 	w.flush(s, 1<<64-1)
 	var open []thread
@@ -136,7 +133,7 @@ func (w *switches) finish(s *source) {
 	}
 }
 
-// wait makes a row of the time that a thread was off the CPU, until some time.
+// wait makes a row of the time that a thread was off the CPU.
 func (s *source) wait(who thread, o *offCPU, until uint64) {
 	why := "waiting: off CPU"
 	if o.preempted {
@@ -147,6 +144,6 @@ func (s *source) wait(who thread, o *offCPU, until uint64) {
 	}
 	series := stream.Series{Process: s.ids[who.process], Track: o.track, Kind: stream.Waits}
 	b := s.rows.Row(series, 0, s.file.facts.moment(until)+s.shift)
-	b.Stack = append(b.Stack, s.code.under(o.stack, why, waitCategory))
+	b.Stack = append(b.Stack, s.code.withLabel(o.stack, why, waitCategory))
 	b.Value, b.Number = append(b.Value, int64(min(until, maxMoment)-min(o.since, maxMoment))), append(b.Number, 1)
 }

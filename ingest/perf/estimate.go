@@ -6,27 +6,27 @@ import (
 	"gprof/rawformat/perfevent"
 )
 
-// expected estimates how many stacks and frames will come of samples, before any is made.
-type expected struct {
-	stacks  distinct
-	shared  distinct            // addresses that are the same in all processes
-	private map[int32]*distinct // others, by pid
+// estimate estimates how many stacks and frames samples will make.
+type estimate struct {
+	stacks  distinctCounter
+	shared  distinctCounter            // addresses common to all processes
+	private map[int32]*distinctCounter // others, by pid
 }
 
 // maxPrivate bounds the processes whose addresses are counted.
 const maxPrivate = 32
 
-// add adds a call chain: each caller in it is the end of a stack. Programs are at another
-// page in each process, so that only the place in the page tells the addresses of stacks
-// apart, which makes of two one now and then, and never the other way round.
-func (e *expected) add(pid int32, chain []uint64) {
+// add adds a call chain: each caller in it ends a stack. Programs are mapped at other pages in each
+// process, so only the offset in the page identifies a stack's addresses. That confuses a few, so
+// the estimate is never too high.
+func (e *estimate) add(pid int32, chain []uint64) {
 	const inPage, moved = 1<<12 - 1, 1 << 46 // where Linux puts what it may put anywhere
 	own := e.private[pid]
 	if own == nil && len(e.private) < maxPrivate {
 		if e.private == nil {
-			e.private = map[int32]*distinct{}
+			e.private = map[int32]*distinctCounter{}
 		}
-		own = &distinct{}
+		own = &distinctCounter{}
 		e.private[pid] = own
 	}
 	stack := uint64(0)
@@ -50,8 +50,8 @@ func hashed(n uint64) uint64 {
 	return n ^ n>>29
 }
 
-// atLeast is how many there are, but for what the estimate may be off.
-func (e *expected) atLeast() (stacks, frames int64) {
+// atLeast is a lower bound.
+func (e *estimate) atLeast() (stacks, frames int64) {
 	for _, d := range e.private {
 		frames = max(frames, d.count())
 	}
@@ -60,17 +60,17 @@ func (e *expected) atLeast() (stacks, frames int64) {
 	return stacks - stacks/16, frames - frames/16
 }
 
-// distinct counts hashes that are not the same: it keeps those that are in a part of all,
-// which becomes smaller as they become more.
-type distinct struct {
-	mask uint64 // of the bits that are 0 in the hashes that are kept
+// distinctCounter counts distinct hashes: it keeps those within a part of all, which is halved as
+// they become more.
+type distinctCounter struct {
+	mask uint64 // bits that are 0 in the kept hashes
 	seen map[uint64]struct{}
 }
 
-// maxSeen bounds what is kept; the count is off by a few percent.
+// maxSeen bounds the kept hashes; the count is a few percent off.
 const maxSeen = 1 << 12
 
-func (d *distinct) add(hash uint64) {
+func (d *distinctCounter) add(hash uint64) {
 	if hash&d.mask != 0 {
 		return
 	}
@@ -88,5 +88,5 @@ func (d *distinct) add(hash uint64) {
 	}
 }
 
-// count is about how many there were.
-func (d *distinct) count() int64 { return int64(len(d.seen)) << bits.OnesCount64(d.mask) }
+// count is the approximate number.
+func (d *distinctCounter) count() int64 { return int64(len(d.seen)) << bits.OnesCount64(d.mask) }
