@@ -47,6 +47,7 @@ type cli struct {
 	Pause  pauseCmd  `cmd:"" help:"Have all processes of a session pause."`
 	Resume resumeCmd `cmd:"" help:"Have all processes of a paused session go on."`
 	Stop   stopCmd   `cmd:"" help:"Have all processes of a session stop recording; the programs run on."`
+	Embed  embedCmd  `cmd:"" help:"Have a module of yours require the recorder."`
 
 	manual.Commands
 
