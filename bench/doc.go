@@ -3,8 +3,8 @@
 // same integers and doing nothing with them. A ratio of two benchmarks of one
 // run is a figure; a time alone is the machine's.
 //
-//	go test ./bench -bench . -count 10 | tee new.txt
-//	go tool benchstat -col /what new.txt
+//	go -C bench test -bench . -count 10 | tee new.txt
+//	go -C bench tool benchstat -col /what new.txt
 //
 // Where a machine is shared, CPU time is what counts: metrics named cpu. Package
 // fixtures/corpus makes the recordings, and bench/makecorpus writes them to look at

@@ -1,9 +1,9 @@
 // Makecorpus writes recordings to measure with; see package corpus.
 //
-//	go run ./bench/makecorpus -o /var/tmp/dumps -processes 1000 -samples 1000000 -chunk 65536 -writers 1 -pprof /var/tmp/pprof
-//	go run ./bench/makecorpus -o /var/tmp/large -samples 5000000 -markers 200 -counts 125 -generations 3 -writers 8 -chunk 65536
-//	go run ./bench/makecorpus -o /var/tmp/fleet -processes 5000 -samples 500000 -markers 500 -versions 4 -stacks 5000 -threads 4 -writers 1 -chunk 65536
-//	go run ./bench/makecorpus -o /var/tmp/10g -bytes 10000000000 -generations 20 -grow -markers 200
+//	go -C bench run ./makecorpus -o /var/tmp/dumps -processes 1000 -samples 1000000 -chunk 65536 -writers 1 -pprof /var/tmp/pprof
+//	go -C bench run ./makecorpus -o /var/tmp/large -samples 5000000 -markers 200 -counts 125 -generations 3 -writers 8 -chunk 65536
+//	go -C bench run ./makecorpus -o /var/tmp/fleet -processes 5000 -samples 500000 -markers 500 -versions 4 -stacks 5000 -threads 4 -writers 1 -chunk 65536
+//	go -C bench run ./makecorpus -o /var/tmp/10g -bytes 10000000000 -generations 20 -grow -markers 200
 package main
 
 import (

@@ -2,7 +2,7 @@
 // numbers along a chain of channels, take locks, sleep, read files, allocate, and
 // do so in regions of tasks. It is for measuring what reads traces.
 //
-//	go run ./bench/maketrace -mb 2048 -o /var/tmp/trace.out
+//	go -C bench run ./maketrace -mb 2048 -o /var/tmp/trace.out
 //	go build -o /var/tmp ./cmd/gprof-convert
 //	/usr/bin/time -v /var/tmp/gprof-convert /var/tmp/trace.out -o parquet=/var/tmp/traced
 //	/usr/bin/time -v go tool trace -pprof=sched /var/tmp/trace.out >/var/tmp/sched.pprof
