@@ -11,11 +11,11 @@ import (
 
 	"gprof/chunks"
 	"gprof/decode"
+	"gprof/stream"
 )
 
-// order sorts the processes and sets copies aside: of two with one instance
-// the one that goes on longer is kept. Of what several execution traces have, one
-// keeps it.
+// order sorts the processes and sets copies aside: of those with one instance the one that goes on
+// longest is kept. Of what several execution traces have, one keeps it.
 func (f *Found) order() {
 	for _, p := range f.Processes {
 		p.anchors = decode.Anchors(p.Process)
@@ -31,16 +31,15 @@ func (f *Found) order() {
 	f.sort()
 }
 
-// sort puts processes in the order in which they began.
+// sort sorts processes by when they began.
 func (f *Found) sort() {
 	slices.SortFunc(f.Processes, func(a, b *Process) int {
 		return cmp.Or(cmp.Compare(a.began(), b.began()), cmp.Compare(a.Instance, b.Instance))
 	})
 }
 
-// joinCopies gives each process what its other copies hold besides: dumps from
-// different times are one recording, of which each has what the ring held then.
-// Single chunk files that were given by name are all that is wanted.
+// joinCopies gives each process what its copies have beyond it: dumps from different times are one
+// recording, each with what the ring held then. Chunk files given by name are not extended.
 func (f *Found) joinCopies() {
 	kept := map[uint64]*Process{}
 	for _, p := range f.Processes {
@@ -60,10 +59,9 @@ func (f *Found) joinCopies() {
 	f.sort()
 }
 
-// compareCopies orders processes by instance, and puts the better of two copies
-// of one first: that which goes on longer, else that with more whole blocks. Of
-// two that differ in another way it is always the same one, whichever was given
-// first.
+// compareCopies orders processes by instance, and the better of two copies first: the one that goes
+// on longer, else with more whole blocks. Other differences are ordered independently of the order
+// of inputs.
 func compareCopies(a, b *Process) int {
 	c := cmp.Or(cmp.Compare(a.Instance, b.Instance), cmp.Compare(rangeEnd(b), rangeEnd(a)), cmp.Compare(size(b), size(a)))
 	if c != 0 || a.disk != "" && a.disk == b.disk {
@@ -73,7 +71,7 @@ func compareCopies(a, b *Process) int {
 	return cmp.Or(cmp.Compare(y.blocks, x.blocks), cmp.Compare(x.digest, y.digest))
 }
 
-// worth is what is in a process' files.
+// worth is the contents of a process's files.
 type worth struct {
 	blocks int64 // whole ones
 	digest string
@@ -105,7 +103,7 @@ func (p *Process) worth() *worth {
 	return p.known
 }
 
-// began is the real time of the first reading of p's clocks, 0 if it has none.
+// began is the real time of p's first clock reading, 0 for none.
 func (p *Process) began() int64 {
 	if p.foreign != nil {
 		return int64(p.foreign.row().Start)
@@ -116,8 +114,8 @@ func (p *Process) began() int64 {
 	return p.anchors[0].Realtime
 }
 
-// Usable returns an error if all that was found is damaged: no process has a
-// chunk that can be read. A process that has not recorded anything is fine.
+// Usable returns an error if everything found is damaged: no process has a readable chunk, and some
+// have had any.
 func (f *Found) Usable() error {
 	var first *chunks.Problem
 	for _, p := range f.Processes {
@@ -136,7 +134,7 @@ func (f *Found) Usable() error {
 	return fmt.Errorf("%w: no chunk can be read: %v", ErrNothing, first)
 }
 
-// rangeEnd is the index past the last committed byte, size the committed bytes.
+// rangeEnd is the index after the last committed byte.
 func rangeEnd(p *Process) (end uint64) {
 	for _, im := range p.Chunks {
 		end = max(end, im.Header.RangeStart+uint64(im.Header.Commit.Offset()))
@@ -144,6 +142,7 @@ func rangeEnd(p *Process) (end uint64) {
 	return end
 }
 
+// size is the committed bytes.
 func size(p *Process) (n uint64) {
 	if p.foreign != nil {
 		return uint64(p.foreign.size)
@@ -154,11 +153,46 @@ func size(p *Process) (n uint64) {
 	return n
 }
 
-// Bytes is how many payload bytes of p are committed; of a file of another tool,
-// its size.
+// Bytes is the committed payload of p; for a foreign file, its size.
 func (p *Process) Bytes() int64 {
 	if p.foreign != nil {
 		return p.foreign.size
 	}
 	return int64(size(p))
+}
+
+// findTwins finds for each process sampled from outside its own recording, or the sampler that was
+// first. They may be of different sessions.
+func findTwins(rows []stream.Process, processes []*Process, ledger *stream.Ledger) {
+	same := map[string][]int{}
+	for i, p := range processes {
+		if p.foreign == nil {
+			if key := decode.Machine(p.Process); key != "" {
+				same[key] = append(same[key], i)
+			}
+		}
+	}
+	for i, p := range processes {
+		if p.foreign != nil || !decode.IsSampled(p.Process) {
+			continue
+		}
+		for _, j := range same[decode.Machine(p.Process)] {
+			if !prefers(rows, processes, i, j) {
+				continue
+			}
+			rows[i].Twin = rows[j].Instance
+			ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonTwin, What: "processes", Where: fmt.Sprintf("sums take the samples of %016x", rows[j].Instance), Count: 1})
+			break
+		}
+	}
+}
+
+// prefers reports whether the samples of j count instead of those of i, which was sampled from
+// outside: j recorded itself, or was sampled earlier, at the same time.
+func prefers(rows []stream.Process, processes []*Process, i, j int) bool {
+	a, b := &rows[i], &rows[j]
+	if i == j || b.Interval == 0 || b.Twin != 0 || a.Start > b.End || b.Start > a.End {
+		return false
+	}
+	return !decode.IsSampled(processes[j].Process) || j < i
 }

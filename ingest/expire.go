@@ -9,24 +9,20 @@ import (
 	"gprof/stream"
 )
 
-// expiry decides which processes are stale. Someone who looks at a parent sees
-// the time that its ring still holds; children that ended before that are left
-// out. The rules:
+// expiry decides which processes are stale. Looking at a parent one sees the time that its ring
+// still holds; children that ended before are dropped. The rules:
 //
-//  1. A child that ended, and cleanly, has a position: the index that its
-//     parent had reached then. It has expired when that lies before the parent's
-//     range start, strictly: then the parent holds nothing from that time.
-//  2. The exit record tells the position. If it does not, the last time that the
-//     child is known to have been alive is looked up in the anchors of the
-//     parent's chunks. What cannot be told has not expired.
-//  3. Who was killed, crashed, exited with a status other than 0, or left no
-//     exit record, stays: that is what people look for. ExpireCrashed puts them
-//     under the rules.
-//  4. A parent that is not among the inputs expires nothing. One that has
-//     expired itself is held no more: its children, if they ended, are judged by
-//     the nearest of its ancestors that has not. Those that stay hang there.
-//  5. A parent that is idle never gives up its range. ExpireAfter expires
-//     children by their age, whatever their parent holds.
+//  1. A child that ended cleanly has a position: its parent's index at that time. It has expired if
+//     that is before the parent's range start, strictly: then the parent holds nothing from that
+//     time.
+//  2. The exit record has the position. Otherwise the child's last known time is looked up in the
+//     anchors of the parent's chunks. If that fails it has not expired.
+//  3. A process that was killed, crashed, exited with a status other than 0, or left no exit
+//     record, stays: it is what people look for. ExpireCrashed puts those under the rules.
+//  4. A parent that is not among the inputs expires nothing. Children of an expired parent are
+//     judged by the nearest ancestor that has not expired, and those that stay become its children.
+//  5. An idle parent never gives up its range. ExpireAfter expires children by age, whatever their
+//     parent holds.
 //
 // Each process is judged by what the inputs say, in whatever order.
 type expiry struct {
@@ -55,8 +51,8 @@ func newExpiry(f *Found) *expiry {
 	return &expiry{o: f.options}
 }
 
-// loops reports whether p is an ancestor of itself, as no recorder writes it.
-// Then it has no parent.
+// loops reports whether p is an ancestor of itself, which no recorder writes. Then it has no
+// parent.
 func loops(parents map[*Process]*Process, p *Process) bool {
 	a := parents[p]
 	for range len(parents) {
@@ -68,8 +64,7 @@ func loops(parents map[*Process]*Process, p *Process) bool {
 	return a == p
 }
 
-// holder is the nearest ancestor of p that has not expired, nil if there is
-// none.
+// holder is the nearest ancestor of p that has not expired, nil for none.
 func (p *Process) holder() *Process {
 	a := p.parent
 	for a != nil && a.expired != "" {
@@ -78,13 +73,12 @@ func (p *Process) holder() *Process {
 	return a
 }
 
-// may reports whether p is one that can expire.
+// may reports whether p can expire.
 func (e *expiry) may(p *Process) bool {
 	return !e.o.KeepExpired && !p.Alive && (e.o.ExpireCrashed || decode.Clean(p.Process)) && p.parent != nil
 }
 
-// byIndex marks the processes whose exit record says that they expired. No
-// chunk is read for that.
+// byIndex marks the processes that have expired by their exit record, without reading chunks.
 func (e *expiry) byIndex(all []*Process) {
 	for _, p := range all {
 		if index, ok := p.position(); ok && e.may(p) && index < p.parent.Held {
@@ -93,7 +87,7 @@ func (e *expiry) byIndex(all []*Process) {
 	}
 }
 
-// position is the index of its parent that p's exit record tells.
+// position is the index of its parent in p's exit record.
 func (p *Process) position() (index uint64, ok bool) {
 	x := p.Exit
 	if x == nil || p.parent == nil || x.ParentIndex == 0 || x.Parent != 0 && x.Parent != p.parent.Instance {
@@ -102,8 +96,7 @@ func (p *Process) position() (index uint64, ok bool) {
 	return x.ParentIndex, true
 }
 
-// byTime marks the processes that their last time expires. All clocks must be
-// aligned.
+// byTime marks the processes that have expired by time, once clocks are aligned.
 func (e *expiry) byTime(all []*Process) {
 	e.latest = latest(all)
 	judged := make(map[*Process]bool, len(all))
@@ -148,8 +141,8 @@ func (e *expiry) judge(p *Process, judged map[*Process]bool) {
 
 func ago(t stream.Time) time.Duration { return span(int64(t)) }
 
-// end is the last moment at which p is known to have lived: of its exit, its
-// latest anchor or block. It is not ok if its clock is not placed.
+// end is the last moment at which p is known to have lived: its exit, latest anchor or block. It is
+// not ok if its clock is not placed.
 func (p *Process) end() (at stream.Time, ok bool) {
 	if p.expired != "" || len(p.anchors) == 0 {
 		return 0, false
@@ -157,8 +150,8 @@ func (p *Process) end() (at stream.Time, ok bool) {
 	return p.clock.At(max(p.read, p.anchors[len(p.anchors)-1].Monotonic, decode.ExitTime(p.Process))), true
 }
 
-// rangeBegan is the moment at which the first chunk was opened that p holds. It
-// is not ok if p has discarded nothing, or if that chunk is not there.
+// rangeBegan is when the first chunk that p holds was opened. It is not ok if p has discarded
+// nothing, or if that chunk is missing.
 func (p *Process) rangeBegan() (at stream.Time, ok bool) {
 	if p.Held <= 1 || len(p.anchors) == 0 {
 		return 0, false
@@ -172,8 +165,7 @@ func (p *Process) rangeBegan() (at stream.Time, ok bool) {
 	return 0, false
 }
 
-// stay returns the processes that have not expired. The others are lines of the
-// ledger.
+// stay returns the processes that have not expired; the others become ledger lines.
 func (e *expiry) stay(all []*Process, ledger *stream.Ledger) (kept []*Process) {
 	for _, p := range all {
 		if p.expired == "" {

@@ -1,8 +1,10 @@
 package ingest
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -20,12 +22,12 @@ import (
 	"gprof/stream"
 )
 
-// maxSearches bounds how many inputs are looked at at once, hence the files
-// that are open: those that hang must not keep the others waiting.
+// maxSearches bounds the inputs searched concurrently, hence the open files; it is so high because
+// those that hang must not block the others.
 const maxSearches = 24
 
-// maxUnpacking bounds how many files are unpacked at once, hence the memory that
-// takes: a zstd stream may want archive.MaxWindow.
+// maxUnpacking bounds the files unpacked concurrently, hence memory: a zstd stream may want
+// archive.MaxWindow.
 const maxUnpacking = 4
 
 // Errors of inputs.
@@ -43,32 +45,32 @@ var (
 type Found struct {
 	Processes []*Process // by start time and instance
 	Warnings  []*Warning // what was left out of the inputs, and why
-	twice     []*Process // copies of a process that is in Processes
-	removed   []*Process // of which all made way for others
-	again     []string   // names of chunk files that were given twice
+	twice     []*Process // copies of processes
+	removed   []*Process // those of which only tombs are left
+	again     []string   // chunk files given twice
 	archives  []string   // files on disk that processes are read from
 	spools    []*archive.Spool
 	symbols   *symbols.Set // nil: none
 	options   Options
 
-	placed  bool          // the rest is known
-	current []*Process    // those that have not expired, on one time line
-	ledger  stream.Ledger // what is to be told of that
+	placed  bool          // the fields below are set
+	current []*Process    // not expired, on one time line
+	ledger  stream.Ledger // about placing
 }
 
-// Process is one process and where it lies. No file of it is open.
+// Process is a process and where it is. None of its files is open.
 type Process struct {
 	*chunks.Process
-	Location string          // the process' directory; for messages only
-	Alive    bool            // it is still recording
-	files    fs.FS           // in which its directory is Dir
-	disk     string          // its directory; "" if it lies in an archive
-	only     []string        // names of the chunk files that were given; nil: all
-	foreign  *foreigner      // nil: it is a recording
-	anchors  []decode.Anchor // readings of its clocks
-	read     uint64          // monotonic time of the latest block that was read to place it
+	Location string          // the process's directory, for messages only
+	Alive    bool            // still recording
+	files    fs.FS           // file system of Dir
+	disk     string          // its directory; "" in an archive
+	only     []string        // chunk files that were given by name; nil: all
+	foreign  *foreignProcess // nil: a recording of ours
+	anchors  []decode.Anchor // clock readings
+	read     uint64          // monotonic time of the latest block read to place it
 	clock    decode.Clock
-	known    *worth // once it was asked for
+	known    *worth // cached
 	placed   stream.Clock
 	naming   stream.Naming
 	parent   *Process // among the processes that were found
@@ -76,10 +78,8 @@ type Process struct {
 	expired  string   // why it is left out, "" if it is not
 }
 
-// Find looks for recordings in the inputs. The error wraps [ErrNothing] if
-// there are none; inputs beside others that give nothing are warnings.
-//
-// The caller closes what was found when all of it has been read.
+// Find looks for recordings in the inputs. The error wraps [ErrNothing] if there are none; single
+// inputs without any are warnings. The caller closes the result when all has been read.
 func Find(inputs []string, o Options) (*Found, error) {
 	r := newFinder(o)
 	f := &Found{options: o, spools: []*archive.Spool{r.spool}}
@@ -110,11 +110,11 @@ func Find(inputs []string, o Options) (*Found, error) {
 	return f, nil
 }
 
-// maxReasons is how many reasons are named why there is no recording: an archive
-// of something else may have one for each member.
+// maxReasons bounds the reasons in an error: an archive of something else may have one for each
+// member.
 const maxReasons = 20
 
-// nothing says why there is no recording.
+// nothing is the error that says why there is no recording.
 func (f *Found) nothing() error {
 	errs := []error{ErrNothing}
 	for _, p := range f.removed {
@@ -131,7 +131,7 @@ func (f *Found) nothing() error {
 	return errors.Join(errs...)
 }
 
-// Close removes temporary files. What was found cannot be read any more.
+// Close removes temporary files; nothing can be read any more.
 func (f *Found) Close() error {
 	var errs []error
 	for _, s := range f.spools {
@@ -140,7 +140,7 @@ func (f *Found) Close() error {
 	return errors.Join(errs...)
 }
 
-// Failed is how many inputs gave nothing, or not all that was to come.
+// Failed is the number of inputs that gave nothing, or not everything.
 func (f *Found) Failed() int {
 	paths := map[string]bool{}
 	for _, w := range f.Warnings {
@@ -151,8 +151,8 @@ func (f *Found) Failed() int {
 	return len(paths)
 }
 
-// Reads reports whether name is, or would lie among, files that the recordings
-// are read from: nothing must be written there.
+// Reads reports whether name is, or would be among, files that are read: nothing must be written
+// there.
 func (f *Found) Reads(name string) bool {
 	for _, a := range f.archives {
 		if same(a, name) {
@@ -167,9 +167,8 @@ func (f *Found) Reads(name string) bool {
 	return false
 }
 
-// Perm is whom the files on disk let read that the recordings are read from: the
-// owner, and the group and all others if every one of them does. What is made of them
-// should be no more open. What comes from a pipe says nothing of it.
+// Perm is the permissions common to all files on disk that are read: those of the owner, and of
+// group and others if every file grants them. Outputs should be no more open. Pipes don't count.
 func (f *Found) Perm() fs.FileMode {
 	perm := fs.FileMode(0o666)
 	ask := func(path string) {
@@ -192,7 +191,7 @@ func (f *Found) Perm() fs.FileMode {
 	return perm
 }
 
-// readers are all bits of those who may read.
+// readers are all permission bits of those who may read.
 func readers(mode fs.FileMode) fs.FileMode {
 	all := fs.FileMode(0o600)
 	for _, who := range []fs.FileMode{0o060, 0o006} {
@@ -209,22 +208,21 @@ func same(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// finder is what the searches of all inputs share.
+// finder is shared by the searches of all inputs.
 type finder struct {
 	o       Options
 	formats table
 	watch   *patience.Watch
-	// profiles is what the profiles of pprof have in common.
+	// shared by all pprof profiles
 	profiles pprof.Pool
 	spool    *archive.Spool
 	unpacker archive.Unpacker
 	buffers  buffers
-	// unpacking has room for maxUnpacking. Pipes don't count: they come when
-	// they come.
+	// unpacking limits concurrent unpacking, except from pipes.
 	unpacking chan struct{}
 
 	mu     sync.Mutex
-	pipes  []fs.FileInfo              // that are read
+	pipes  []fs.FileInfo              // being read
 	mounts map[uint64]*patience.Mount // by device
 }
 
@@ -235,11 +233,10 @@ func newFinder(o Options) *finder {
 	return &finder{o: o, formats: formats(o.Formats), watch: patience.New(o.Stall), spool: archive.NewSpool(o.TempDir), unpacking: make(chan struct{}, maxUnpacking), mounts: map[uint64]*patience.Mount{}}
 }
 
-// searchAll searches all inputs, several at once, and returns the searches in
-// the order of the inputs.
+// searchAll searches all inputs concurrently and returns the searches in input order.
 func (r *finder) searchAll(paths []string) []*search {
 	searches := make([]*search, len(paths))
-	all := newCrowd(maxSearches)
+	all := newWorkers(maxSearches)
 	for i, path := range paths {
 		searches[i] = &search{finder: r}
 		all.do(func() { searches[i].input(path) })
@@ -248,8 +245,7 @@ func (r *finder) searchAll(paths []string) []*search {
 	return searches
 }
 
-// expand replaces patterns by the names that they match, for those whom no
-// shell has done that: a thousand names may be too long for one.
+// expand expands patterns that no shell did: a thousand names may be too long for a command line.
 func (r *finder) expand(inputs []string) (paths []string, warnings []*Warning) {
 	stdin := false
 	for _, in := range inputs {
@@ -274,8 +270,7 @@ func (r *finder) expand(inputs []string) (paths []string, warnings []*Warning) {
 	return paths, warnings
 }
 
-// glob returns the names that a pattern matches, in order, or the file of that
-// very name.
+// glob returns the sorted names that match, or the file of that very name.
 func glob(pattern string) ([]string, error) {
 	if _, err := os.Lstat(pattern); err == nil {
 		return []string{pattern}, nil
@@ -283,7 +278,7 @@ func glob(pattern string) ([]string, error) {
 	return filepath.Glob(pattern)
 }
 
-// looseChunks are chunk files that are inputs by themselves, by directory.
+// looseChunks are chunk files given as inputs, by directory.
 type looseChunks struct {
 	names map[string][]string
 	dirs  []string // in order
@@ -307,8 +302,8 @@ func (l *looseChunks) add(names []string) {
 	}
 }
 
-// openLoose opens single chunk files: those of one directory are one process,
-// read with the dictionaries and the meta file that lie beside them.
+// openLoose opens chunk files given by name: those of one directory are one process, read with the
+// dictionaries and meta file beside them.
 func (r *finder) openLoose(f *Found, loose *looseChunks) {
 	for _, dir := range loose.dirs {
 		files := r.disk(dir)
@@ -329,8 +324,8 @@ func (r *finder) openLoose(f *Found, loose *looseChunks) {
 	}
 }
 
-// keep leaves only the named chunks and stack rings in p, and the problems that are
-// theirs or the dictionaries'.
+// keep leaves only the named chunks and stack rings in p, and the problems of these and of
+// dictionaries.
 func keep(p *chunks.Process, names []string) {
 	isOther := func(im *chunks.Image) bool { return !slices.Contains(names, filepath.Base(im.Name)) }
 	p.Rest = slices.DeleteFunc(p.Rest, isOther)
@@ -340,4 +335,44 @@ func keep(p *chunks.Process, names []string) {
 		kind, _ := chunks.Named(file)
 		return pr.Class == chunks.Gap || (kind == chunks.ChunkFile || kind == chunks.StacksFile) && !slices.Contains(names, file)
 	})
+}
+
+// workers runs functions concurrently, up to a limit.
+type workers struct {
+	places chan struct{}
+	all    sync.WaitGroup
+}
+
+func newWorkers(places int) *workers { return &workers{places: make(chan struct{}, max(1, places))} }
+
+// do waits for a free place and runs a function on a goroutine.
+func (c *workers) do(something func()) {
+	c.places <- struct{}{}
+	c.all.Go(func() {
+		defer func() { <-c.places }()
+		something()
+	})
+}
+
+func (c *workers) wait() { c.all.Wait() }
+
+// streamBuffer is how much of a stream is read at once.
+const streamBuffer = 64 << 10
+
+// buffers are reused for reading streams while searching: there may be thousands, one after the
+// other.
+type buffers struct{ free sync.Pool } // of *bufio.Reader
+
+func (b *buffers) get(r io.Reader) *bufio.Reader {
+	in, ok := b.free.Get().(*bufio.Reader)
+	if !ok {
+		return bufio.NewReaderSize(r, streamBuffer)
+	}
+	in.Reset(r)
+	return in
+}
+
+func (b *buffers) put(in *bufio.Reader) {
+	in.Reset(nil)
+	b.free.Put(in)
 }

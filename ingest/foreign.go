@@ -5,69 +5,70 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"path"
+	"slices"
 
 	"gprof/chunks"
+	"gprof/ingest/gotrace"
+	"gprof/ingest/internal/damage"
 	"gprof/ingest/internal/naming"
 	"gprof/stream"
 )
 
-// Format is a kind of file that another tool writes. Those in [Options.Formats] join
-// the formats that this package reads itself: such files are then found in directories
-// and archives, unpacked, and put on the time line as all others are.
+// Format is a kind of file that another tool writes. Those in [Options.Formats] extend the built-in
+// formats: such files are found in directories and archives, unpacked, and put on the time line
+// like all others.
 type Format struct {
-	Name  string   // in the words of info and of errors, such as "perf.data"
-	Text  string   // one such file in the words of help, such as "a perf.data"
-	Ends  []string // how names of such files end; a file that is called so and is something else is worth a warning
+	Name  string   // in info and errors, such as "perf.data"
+	Text  string   // such a file in help texts, such as "a perf.data"
+	Ends  []string // endings of such file names; a file so named that is something else gives a warning
 	Sniff func(head []byte) bool
-	// Open opens a file. When it returns both a file and an error, what is intact of
-	// the file is used, and the error is told.
+	// Open opens a file. If it returns both a file and an error, the intact part is used, and the
+	// error is reported.
 	Open func(Opener) (ForeignFile, error)
 }
 
-// ForeignFile is a file in the format of another tool, as the package of that format
-// opened it. It holds no file open, and little memory: there may be thousands.
+// ForeignFile is an open file of another tool's format. It holds no file open, and little memory:
+// there may be thousands.
 type ForeignFile interface {
-	// Processes are those that it tells of, with all that is known before their
-	// events are read. Of each
+	// Processes returns the file's processes with what is known before reading events. Of each
 	//
-	//   - the Instance depends on nothing but what is in the file, so that a file
-	//     that is given twice is read once;
-	//   - Start and End are the first and the last moment; End is 0 if it is not
-	//     known. They are real time if Clock.By says what told that; if it is "",
-	//     they are of a clock that nobody else has, and [Found] places the file;
+	//   - the Instance depends only on the file's contents, so that a file given twice is read once;
+	//   - Start and End are the first and last moment; End is 0 if unknown. They are real time if
+	//     Clock.By says its source; if that is "", the clock is unrelated to others, and [Found]
+	//     places the file;
 	//   - the Parent is the number of another one of them, from 1.
 	Processes() []stream.Process
-	// Source returns the source of those of the processes, in that order, that
-	// have an id in t: 0 is one that is not wanted. Their rows are in t, and may be
-	// completed there; their main tracks are not. shift is added to all times. It
-	// is read while other sources are, and holds the lock of t while it uses t.
+	// Source returns the source of the processes that have an id in t, in that order; 0 is
+	// unwanted. Their rows are in t, and may be completed there; their main tracks are not. shift
+	// is added to all times. It is read concurrently with other sources, and locks t while it uses
+	// t.
 	Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source
 	// Lacks says, for people, what such a file does not tell.
 	Lacks() string
 }
 
-// grouped is a foreign file that can have other tracks.
-type grouped interface{ group(by Grouping) }
+// grouper is a foreign file that supports groupings of tracks.
+type grouper interface{ group(by Grouping) }
 
-// nameless is a foreign file whose functions programs can name.
-type nameless interface{ NameBy(naming.Resolve) }
+// namer is a foreign file whose functions programs can name.
+type namer interface{ NameBy(naming.Resolve) }
 
-// foreigner is a process of a foreign file.
-type foreigner struct {
+// foreignProcess is a process of a foreign file.
+type foreignProcess struct {
 	file   ForeignFile
-	number int    // of the process in the file, from 0
+	number int    // in the file, from 0
 	format string // name in the table of formats
 	size   int64  // bytes of the file
 	shift  stream.Time
 }
 
-// Opener opens a file to be read from its front, as often as it is called. What was
-// compressed is unpacked.
+// Opener opens a file at its beginning, repeatedly, and decompresses it.
 type Opener = func() (io.ReadCloser, error)
 
-// foreignOf returns what takes the files of a format into the search. When open
-// returns an error and a file, what is intact of it is used, and the error is
-// told.
+// foreignOf adapts a format's open function to the search. If open returns an error and a file, the
+// intact part is used, and the error is reported.
 func foreignOf[F interface {
 	comparable
 	ForeignFile
@@ -85,19 +86,19 @@ func foreignOf[F interface {
 			return l.open()
 		})
 		if none := *new(F); f == none {
-			return notThis{err}
+			return wrongFormat{err}
 		}
 		s.addForeign(format, l, f)
 		return err
 	}
 }
 
-// notThis is the error of a file that is not of the format that it seemed to be of.
-type notThis struct{ error }
+// wrongFormat is the error of a file that is not of the format it seemed to be of.
+type wrongFormat struct{ error }
 
-func (e notThis) Is(target error) bool { return target == ErrForeign }
+func (e wrongFormat) Is(target error) bool { return target == ErrForeign }
 
-func (e notThis) Unwrap() error { return e.error }
+func (e wrongFormat) Unwrap() error { return e.error }
 
 func (s *search) addForeign(format string, l location, file ForeignFile) {
 	for i, row := range file.Processes() {
@@ -105,12 +106,12 @@ func (s *search) addForeign(format string, l location, file ForeignFile) {
 			Process:  &chunks.Process{Instance: row.Instance, Pid: uint32(row.Pid)},
 			Location: l.path,
 			files:    l.files,
-			foreign:  &foreigner{file: file, number: i, format: format, size: l.size()},
+			foreign:  &foreignProcess{file: file, number: i, format: format, size: l.size()},
 		})
 	}
 }
 
-// open opens a file from its front, unpacked.
+// open opens a file at its beginning, decompressed.
 func (l location) open() (io.ReadCloser, error) {
 	f, err := l.files.Open(l.name)
 	if err != nil || l.unpack == nil {
@@ -120,10 +121,10 @@ func (l location) open() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &unpacking{z, f}, nil
+	return &unpackedFile{z, f}, nil
 }
 
-// size is that of a file as it lies, 0 if nobody knows.
+// size is the size of the file as stored, 0 if unknown.
 func (l location) size() int64 {
 	f, err := l.files.Open(l.name)
 	if err != nil {
@@ -137,16 +138,16 @@ func (l location) size() int64 {
 	return info.Size()
 }
 
-// unpacking is a compressed file that is being read.
-type unpacking struct {
+// unpackedFile is a compressed file being read.
+type unpackedFile struct {
 	io.ReadCloser
 	file io.Closer
 }
 
-func (u *unpacking) Close() error { return errors.Join(u.ReadCloser.Close(), u.file.Close()) }
+func (u *unpackedFile) Close() error { return errors.Join(u.ReadCloser.Close(), u.file.Close()) }
 
-// row is the process, as the file tells it, on the clock of the run.
-func (f *foreigner) row() stream.Process {
+// row is the process on the clock of the run.
+func (f *foreignProcess) row() stream.Process {
 	row := f.file.Processes()[f.number]
 	row.Start += f.shift
 	if row.Earliest != 0 {
@@ -158,8 +159,8 @@ func (f *foreigner) row() stream.Process {
 	return row
 }
 
-// parent is the instance of its parent, 0 if it has none.
-func (f *foreigner) parent() uint64 {
+// parent is the instance of its parent, 0 for none.
+func (f *foreignProcess) parent() uint64 {
 	all := f.file.Processes()
 	if id := all[f.number].Parent; id > 0 && int(id) <= len(all) {
 		return all[id-1].Instance
@@ -167,8 +168,8 @@ func (f *foreigner) parent() uint64 {
 	return 0
 }
 
-// place puts a file whose clock nobody else has at the start of the run.
-func (f *foreigner) place(start stream.Time) {
+// place moves a file with an unrelated clock to the start of the run.
+func (f *foreignProcess) place(start stream.Time) {
 	first := stream.Time(0)
 	for i, row := range f.file.Processes() {
 		if i == 0 || row.Start < first {
@@ -178,18 +179,17 @@ func (f *foreigner) place(start stream.Time) {
 	f.shift = start - first
 }
 
-// reaches says whether there may be something of a time in it.
-func (f *foreigner) reaches(from, to stream.Time) bool {
+// reaches reports whether it may have something of a time.
+func (f *foreignProcess) reaches(from, to stream.Time) bool {
 	row := f.row()
 	return row.Start < to && (row.End == 0 || row.End >= from)
 }
 
-// ErrNotOurs says that something is asked of a file of another tool for which
-// it has to be one that a recorder wrote.
+// ErrNotOurs says that an operation needs a recording of ours.
 var ErrNotOurs = errors.New("is of another tool")
 
-// Foreign returns the format of a process that no recorder of ours recorded,
-// and what such a file does not tell; "" for one of ours.
+// Foreign returns the format of a foreign process, and what such a file does not tell; "" for one
+// of ours.
 func (p *Process) Foreign() (format, lacks string) {
 	if p.foreign == nil {
 		return "", ""
@@ -197,12 +197,12 @@ func (p *Process) Foreign() (format, lacks string) {
 	return p.foreign.format, p.foreign.file.Lacks()
 }
 
-// notOurs is the error of what can be done with recordings only.
+// notOurs is the error of operations on our recordings only.
 func (p *Process) notOurs(what string) error {
 	return fmt.Errorf("%s: %w: a %s file can't be %s; convert it", p.Location, ErrNotOurs, p.foreign.format, what)
 }
 
-// ours is an error if some process is not one that a recorder wrote.
+// ours is an error if some process is foreign.
 func (f *Found) ours(what string) error {
 	for _, p := range f.Processes {
 		if p.foreign != nil {
@@ -212,8 +212,8 @@ func (f *Found) ours(what string) error {
 	return nil
 }
 
-// foreignSources returns the sources of the foreign processes among those that
-// were chosen, whose ids are their places: one for each file.
+// foreignSources returns the sources of the chosen foreign processes, one for each file. Ids are
+// places in chosen.
 func (f *Found) foreignSources(t *stream.Tables, chosen []*Process, by Grouping) (all []stream.Source) {
 	ids := map[ForeignFile][]stream.ProcessID{}
 	for i, p := range chosen {
@@ -231,14 +231,131 @@ func (f *Found) foreignSources(t *stream.Tables, chosen []*Process, by Grouping)
 			continue
 		}
 		file := p.foreign.file
-		if g, ok := file.(grouped); ok {
+		if g, ok := file.(grouper); ok {
 			g.group(by)
 		}
-		if n, ok := file.(nameless); ok && f.symbols != nil {
+		if n, ok := file.(namer); ok && f.symbols != nil {
 			n.NameBy(f.resolve)
 		}
 		all = append(all, file.Source(t, ids[file], p.foreign.shift))
 		delete(ids, file)
 	}
 	return all
+}
+
+// goTraceFormat names Go's execution traces.
+const goTraceFormat = "Go execution trace"
+
+// goTrace is an execution trace that is an input by itself.
+type goTrace struct {
+	*gotrace.File
+	tracks gotrace.Grouping
+	place  func(mono uint64) stream.Time // the clock that it shares with recordings; nil: none
+}
+
+func openGoTrace(open Opener) (*goTrace, error) {
+	f, err := gotrace.Open(open)
+	if f == nil {
+		return nil, err
+	}
+	return &goTrace{File: f}, err
+}
+
+// Processes implements [ForeignFile].
+func (g *goTrace) Processes() []stream.Process { return []stream.Process{g.Process(g.place)} }
+
+// Source implements [ForeignFile].
+func (g *goTrace) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source {
+	return g.File.Source(t, ids[0], gotrace.Options{Tracks: g.tracks, Place: g.place, Shift: shift})
+}
+
+// trimTraces leaves each generation to one of the traces that have it, because snapshots of a
+// flight recorder overlap. A trace that keeps none is a copy.
+func (f *Found) trimTraces() {
+	traces := map[*Process]*gotrace.File{}
+	for _, p := range f.Processes {
+		if p.foreign == nil {
+			continue
+		}
+		if g, ok := p.foreign.file.(*goTrace); ok {
+			traces[p] = g.File
+		}
+	}
+	var seen gotrace.Overlap
+	copied := map[*Process]bool{}
+	for _, p := range slices.SortedFunc(maps.Keys(traces), func(p, q *Process) int { return gotrace.Compare(traces[p], traces[q]) }) {
+		if !seen.Trim(traces[p]) {
+			copied[p] = true
+			f.twice = append(f.twice, p)
+		}
+	}
+	f.Processes = slices.DeleteFunc(f.Processes, func(p *Process) bool { return copied[p] })
+}
+
+func (g *goTrace) group(by Grouping) { g.tracks = traceTracks(by) }
+
+// traceTracks is the grouping of a trace that goes with one of recordings.
+func traceTracks(by Grouping) gotrace.Grouping {
+	switch by {
+	case ByThread:
+		return gotrace.ByThread
+	case ByProcessor:
+		return gotrace.ByProcessor
+	}
+	return gotrace.ByRoot
+}
+
+// share puts a trace on the monotonic clock of recordings of the same boot. Traces have no boot id:
+// equal offsets of real time tell. So their order is exact.
+func (g *goTrace) share(known []*clockProcess) {
+	a, ok := g.Anchor()
+	for _, p := range known {
+		low, high, _ := p.shared.known(a.Mono)
+		if offset := a.Wall - int64(a.Mono); ok && offset >= low-maxSkew && offset <= high+maxSkew {
+			g.place = p.clock.At
+			return
+		}
+	}
+}
+
+// traceIndexes is from where on the rows of windows of the execution trace have
+// their indexes, and windowIndexes how many each of them: no ring comes so far.
+const (
+	// traceIndexes is the first index of rows of execution trace windows, and windowIndexes the
+	// indexes of each: no ring gets so far.
+	traceIndexes  = 1 << 63
+	windowIndexes = 1 << 40
+)
+
+// windows returns the sources of the execution trace windows beside the recording of p.
+func (p *Process) windows(t *stream.Tables, id stream.ProcessID, by Grouping) (all []stream.Source) {
+	var seen gotrace.Overlap
+	for i, w := range p.Traces {
+		f, err := gotrace.Open(func() (io.ReadCloser, error) { return p.files.Open(path.Join(p.Dir, w.Name)) })
+		if err != nil {
+			t.Ledger.Add(p.badWindow(w, err))
+		}
+		switch {
+		case f == nil:
+		case !seen.Trim(f):
+			t.Ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDuplicate, What: "execution traces", Where: w.Name, Count: 1, Bytes: w.Size})
+		default:
+			all = append(all, f.Source(t, id, gotrace.Options{
+				Tracks: traceTracks(by), Place: p.clock.At, Beside: true, FirstIndex: traceIndexes + uint64(i)*windowIndexes,
+			}))
+		}
+	}
+	return all
+}
+
+// badWindow is the ledger line of a window that can't be read to its end.
+func (p *Process) badWindow(w chunks.Trace, err error) stream.Line {
+	reason := stream.ReasonUnreadable
+	switch {
+	case errors.Is(err, damage.ErrTorn):
+		reason = stream.ReasonTorn
+	case errors.Is(err, damage.ErrDamaged):
+		reason = stream.ReasonDamaged
+	}
+	return stream.Line{Process: p.Name(), Reason: reason, What: "execution traces", Where: fmt.Sprintf("%s, %v", w.Name, err), Count: 1}
 }

@@ -35,7 +35,7 @@ func findTold(files ...*told) *Found {
 	for _, file := range files {
 		for i, row := range *file {
 			f.Processes = append(f.Processes, &Process{Process: &chunks.Process{Instance: row.Instance}, Location: "x",
-				foreign: &foreigner{file: file, number: i, format: "told", size: 7}})
+				foreign: &foreignProcess{file: file, number: i, format: "told", size: 7}})
 		}
 	}
 	f.order()

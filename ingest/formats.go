@@ -16,26 +16,26 @@ import (
 	"gprof/ingest/pprof"
 )
 
-// format is one kind of file that may be an input.
+// format is a kind of file that may be an input.
 type format struct {
 	name  string
-	sniff func(head []byte) bool // head is of archive.Head bytes, if the file has them
-	// ends are how names of such files end. A file is told by its head alone;
-	// but one that is called so, and is something else, is worth a warning.
+	sniff func(head []byte) bool // head has archive.Head bytes, if the file has
+	// ends are endings of such file names. They don't identify a file, but one so named that is
+	// something else gives a warning.
 	ends    []string
-	alone   bool // it is an input only where it is asked for by name
-	archive bool // there are files in it
-	front   bool // open reads it from its front, maybe several times: it may stay compressed
-	// One of them takes what is in the file into the search: open from any
-	// place of it, read from its front. A stream is stored for open.
+	alone   bool // read only if given by name
+	archive bool // contains files
+	front   bool // open reads it sequentially, maybe several times: it may stay compressed
+	// Exactly one of them adds the contents to the search: open with random access, read
+	// sequentially. A stream is stored for open.
 	open func(*search, location) error
 	read func(*search, location, io.Reader) error
 }
 
-// table is all kinds of files that may be inputs.
+// table is all kinds of input files.
 type table []format
 
-// formats is the table of the kinds that this package reads, after those that joined it.
+// formats is the table of built-in kinds, after additional ones.
 func formats(joined []Format) (all table) {
 	for _, f := range joined {
 		all = append(all, format{name: f.Name, sniff: f.Sniff, ends: f.Ends, front: true, open: foreignOf(f.Name, f.Open)})
@@ -65,7 +65,7 @@ func formats(joined []Format) (all table) {
 	}...)
 }
 
-// sniff finds the format of a file by its head; nil: none of ours.
+// sniff finds the format of a file by its head, nil if unknown.
 func (t table) sniff(head []byte) *format {
 	if i := slices.IndexFunc(t, func(f format) bool { return f.sniff(head) }); i >= 0 {
 		return &t[i]
@@ -86,7 +86,7 @@ func is(kind chunks.FileKind) func([]byte) bool {
 
 func isPacked(head []byte) bool { return bytes.HasPrefix(head, []byte(pack.Magic)) }
 
-// noInput says why a file of a known kind is no input, and what to do.
+// noInput explains why a file of a known kind is no input.
 func noInput(why string) func(*search, location) error {
 	return func(*search, location) error { return noInputError(why) }
 }
@@ -99,7 +99,7 @@ func (e noInputError) Error() string { return string(e) }
 
 func (e noInputError) Is(target error) bool { return target == ErrNoInput }
 
-// foreign is the error of a file that is none of ours.
+// foreign is the error of an unknown file.
 func foreign(head []byte) error {
 	if len(head) == 0 {
 		return fmt.Errorf("%w: it is empty", ErrForeign)

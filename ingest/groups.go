@@ -7,29 +7,27 @@ import (
 	"strings"
 )
 
-// maxGroupDepth is how many directories below another sessions are looked for.
+// maxGroupDepth bounds the depth of the search for sessions.
 const maxGroupDepth = 16
 
-// Groups lists the recordings below a directory that belong together, as inputs
-// to be read one by one: each session directory, with all its processes; each
-// directory of a process that is in none; and each file that is called as
-// archives are. They come in the order of their names. What begins with a dot
-// is passed over, and so is what skip says. Joined are as in [Options.Formats]. A directory that cannot be read is
-// listed, too: reading it will tell why.
+// Groups lists the recordings below a directory that belong together, as inputs to be read one by
+// one: session directories, process directories outside of sessions, and files named like archives,
+// sorted by name. Names that begin with a dot are skipped, and what skip says. Joined formats are
+// as in [Options.Formats]. An unreadable directory is listed, too: reading it will tell why.
 func Groups(dir string, skip func(path string) bool, joined ...Format) []string {
-	g := grouping{skip: skip, seen: map[string]bool{}, formats: formats(joined)}
+	g := groupSearch{skip: skip, seen: map[string]bool{}, formats: formats(joined)}
 	return g.directory(dir, maxGroupDepth)
 }
 
-// grouping is one search for groups.
-type grouping struct {
+// groupSearch is one search for groups.
+type groupSearch struct {
 	skip func(string) bool
-	seen map[string]bool // real paths of directories
+	seen map[string]bool // resolved directories
 
 	formats table
 }
 
-func (g *grouping) directory(dir string, depth int) (list []string) {
+func (g *groupSearch) directory(dir string, depth int) (list []string) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		if g.seen[real] { // links lead in circles
 			return nil
@@ -53,7 +51,7 @@ func (g *grouping) directory(dir string, depth int) (list []string) {
 	return list
 }
 
-// isDir follows links, for people collect recordings by them.
+// isDir follows links, which people collect recordings by.
 func isDir(path string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return e.IsDir()
@@ -62,7 +60,7 @@ func isDir(path string, e fs.DirEntry) bool {
 	return err == nil && info.IsDir()
 }
 
-// isSession reports whether a directory is that of a process, or holds one.
+// isSession reports whether a directory is a process's, or contains one.
 func isSession(dir string, entries []fs.DirEntry) bool {
 	if isProcess(entries) {
 		return true

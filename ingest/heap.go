@@ -11,12 +11,12 @@ import (
 	"gprof/stream"
 )
 
-// heapSource notes how old the heap samples of each process are, and how much of the
-// heap they explain: a process that is killed leaves those of its last look.
+// heapSource notes how old the heap samples of each process are, and how much of the heap they
+// explain: a killed process leaves those of its last collection.
 type heapSource struct {
 	stream.Source
 	heaps    map[stream.ProcessID]*stream.Heap
-	counters map[stream.CounterID]bool // whether it is the one of the heap
+	counters map[stream.CounterID]bool // whether it is the heap's
 }
 
 func watchHeap(src stream.Source) stream.Source {
@@ -65,7 +65,7 @@ func (s *heapSource) isHeap(id stream.CounterID) bool {
 	return is
 }
 
-// finish tells the tables, once.
+// finish updates the tables, once.
 func (s *heapSource) finish() {
 	t := s.Tables()
 	for _, id := range slices.Sorted(maps.Keys(s.heaps)) {

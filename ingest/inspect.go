@@ -14,8 +14,8 @@ import (
 	"gprof/ingest/archive"
 )
 
-// Inspect writes the text twin of a file, or of all recording's files below a
-// directory, as a txtar archive.
+// Inspect writes the text form of a file, or of all recording files below a directory, as a txtar
+// archive.
 func Inspect(w io.Writer, input string) error {
 	info, err := os.Stat(input)
 	if err != nil {
@@ -38,8 +38,8 @@ func Inspect(w io.Writer, input string) error {
 	return err
 }
 
-// HoldsFiles reports whether an input is an archive or a pipe: what lies in it
-// is inspected by [Found.Inspect].
+// HoldsFiles reports whether an input is an archive or a pipe, whose contents [Found.Inspect]
+// inspects.
 func HoldsFiles(input string, joined ...Format) bool {
 	info, err := os.Stat(input)
 	if input == "-" || err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
@@ -56,8 +56,7 @@ func HoldsFiles(input string, joined ...Format) bool {
 	return format != nil && !format.alone
 }
 
-// Inspect is [Inspect] for the files of all processes that were found, in order
-// of their directories.
+// Inspect is [Inspect] for the files of all processes, sorted by directory.
 func (f *Found) Inspect(w io.Writer) error {
 	processes := slices.Clone(f.Processes)
 	slices.SortFunc(processes, func(a, b *Process) int {
@@ -85,7 +84,7 @@ func inspectSection(w io.Writer, files fs.FS, name string) error {
 	return chunks.Inspect(w, files, name)
 }
 
-// isRecordFile reports whether a file of that name has a text twin.
+// isRecordFile reports whether a file of that name has a text form.
 func isRecordFile(name string) bool {
 	kind, _ := chunks.Named(name)
 	return kind.HasText()

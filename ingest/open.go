@@ -18,7 +18,7 @@ import (
 	"gprof/ingest/patience"
 )
 
-// maxStream bounds what is stored of a pipe, or of an archive in an archive.
+// maxStream bounds what is stored of a pipe, or of a nested archive.
 const maxStream = 1 << 40
 
 // stacks takes a stack ring, which joins the chunks of its directory.
@@ -66,7 +66,7 @@ func (s *search) zip(l location) error {
 	return s.archive(l, files, err)
 }
 
-// archive searches what was intact of an archive, and names what was refused.
+// archive searches the intact part of an archive, and warns of refused members.
 func (s *search) archive(l location, files *archive.FS, err error) error {
 	if files == nil {
 		return err
@@ -81,18 +81,18 @@ func (s *search) archive(l location, files *archive.FS, err error) error {
 	return s.inside(l, files, err)
 }
 
-// inside searches the file system of an archive; err is what ended it early.
+// inside searches an archive's file system; err is what ended it early.
 func (s *search) inside(l location, files fs.FS, err error) error {
 	in := location{files: files, name: ".", path: l.path, label: l.label, level: l.level + 1}
 	n, err2 := s.tree(in, archive.MaxDepth)
 	if err == nil && err2 == nil && n == 0 {
 		return fmt.Errorf("%w in this archive", ErrNothing)
 	}
-	return both(err, err2)
+	return joinErrors(err, err2)
 }
 
-// both is two errors as one, or the one that there is as it is.
-func both(a, b error) error {
+// joinErrors joins two errors; a single one stays as it is.
+func joinErrors(a, b error) error {
 	switch {
 	case a == nil:
 		return b
@@ -102,7 +102,7 @@ func both(a, b error) error {
 	return errors.Join(a, b)
 }
 
-// wanted are the files of recordings, and archives.
+// wanted selects the files of recordings, and archives.
 func (s *search) wanted() archive.Options {
 	return archive.Options{Spool: s.spool, Budget: &s.unpacker.Budget, Want: func(name string, head []byte) int64 {
 		kind, _ := chunks.Named(path.Base(name))
@@ -114,7 +114,7 @@ func (s *search) wanted() archive.Options {
 }
 
 func (s *search) packed(l location) error {
-	r := &reopened{l}
+	r := &lazyFile{l}
 	info, err := fs.Stat(l.files, l.name)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (s *search) packed(l location) error {
 	return s.inside(l, a, nil)
 }
 
-// sizeOf is that of all files of an archive, unpacked.
+// sizeOf is the unpacked size of an archive.
 func sizeOf(files fs.FS) (n int64) {
 	fs.WalkDir(files, ".", func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -152,10 +152,10 @@ func sizeOf(files fs.FS) (n int64) {
 
 const geckoFormat = "Firefox Profiler"
 
-// gecko takes a profile of Firefox Profiler. One of old versions is stored as what the
-// texts in it say, each time shorter.
+// gecko takes a profile of Firefox Profiler. An old one is stored with its strings unfolded,
+// repeatedly.
 func (s *search) gecko(l location) error {
-	p, err := gecko.Open(&reopened{l}, l.size())
+	p, err := gecko.Open(&lazyFile{l}, l.size())
 	if errors.Is(err, gecko.ErrFolded) {
 		return s.store(&format{open: (*search).gecko}, l, p.Unfold())
 	}
@@ -168,15 +168,14 @@ func (s *search) gecko(l location) error {
 	return err
 }
 
-// profile takes a profile of pprof. All of a run have one pool.
+// profile takes a pprof profile; all of a run share a pool.
 func (s *search) profile(l location) error { return foreignOf("pprof", s.profiles.Open)(s, l) }
 
-// reopened is a file that is open only while it is read: there may be a
-// thousand.
-type reopened struct{ location }
+// lazyFile is open only while it is read: there may be thousands.
+type lazyFile struct{ location }
 
 // ReadAt implements [io.ReaderAt].
-func (r *reopened) ReadAt(p []byte, off int64) (int, error) {
+func (r *lazyFile) ReadAt(p []byte, off int64) (int, error) {
 	f, err := r.files.Open(r.name)
 	if err != nil {
 		return 0, err
@@ -193,7 +192,7 @@ func (s *search) gzip(l location, r io.Reader) error { return s.unpacked(l, r, s
 
 func (s *search) zstd(l location, r io.Reader) error { return s.unpacked(l, r, s.unpacker.Unzstd) }
 
-// slabs takes a file of JsonSlabs: a profile in another shape.
+// slabs takes a JsonSlabs file, a profile in another shape.
 func (s *search) slabs(l location) error {
 	r, err := l.open()
 	if err != nil {
@@ -203,8 +202,7 @@ func (s *search) slabs(l location) error {
 	return s.slabsStream(l, r)
 }
 
-// slabsStream is slabs for what comes from a pipe, or was compressed. What is in
-// it is a profile and nothing else: no such file holds another.
+// slabsStream is slabs for streams. The contents can only be a profile.
 func (s *search) slabsStream(l location, r io.Reader) error {
 	text, err := gecko.Unslab(r, s.o.TempDir)
 	if err != nil {
@@ -223,7 +221,7 @@ func (s *search) slabsStream(l location, r io.Reader) error {
 	return s.store(f, l, in)
 }
 
-// unpacked takes what a compressed file holds.
+// unpacked takes the contents of a compressed file.
 func (s *search) unpacked(l location, r io.Reader, unpack func(io.Reader) (io.ReadCloser, error)) error {
 	z, err := unpack(r)
 	if err != nil {
@@ -234,7 +232,7 @@ func (s *search) unpacked(l location, r io.Reader, unpack func(io.Reader) (io.Re
 	return s.stream(l, z)
 }
 
-// stream takes what comes from a pipe. A stream is unpacked once.
+// stream takes a pipe's contents.
 func (s *search) stream(l location, r io.Reader) error {
 	in := s.buffers.get(r)
 	defer s.buffers.put(in)
@@ -258,7 +256,7 @@ func (s *search) stream(l location, r io.Reader) error {
 	return s.store(f, l, in)
 }
 
-// store puts a stream where any place of it can be read.
+// store stores a stream for random access.
 func (s *search) store(f *format, l location, r io.Reader) error {
 	files, spool, err := archive.Store(r, "file", s.o.TempDir, maxStream)
 	s.spools = append(s.spools, spool)
@@ -267,10 +265,10 @@ func (s *search) store(f *format, l location, r io.Reader) error {
 	if errors.Is(err, archive.ErrSpool) {
 		return err // that the rest is missing is no fault of the input
 	}
-	return both(err, opened)
+	return joinErrors(err, opened)
 }
 
-// stdin takes what "-" stands for.
+// stdin takes the input "-".
 func (s *search) stdin() {
 	l := location{path: "stdin", label: "stdin"}
 	if s.o.Stdin == nil {
@@ -280,7 +278,7 @@ func (s *search) stdin() {
 	s.warn(l, s.stream(l, s.watch.Reader(s.o.Stdin)))
 }
 
-// pipe takes a named pipe, or what a shell makes of <(command).
+// pipe takes a named pipe, or a shell's <(command).
 func (s *search) pipe(in string, info fs.FileInfo) {
 	l := s.onDisk(in, false)
 	if filepath.Base(filepath.Dir(in)) == "fd" {

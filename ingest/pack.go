@@ -16,8 +16,8 @@ type (
 	PackSpan    = pack.Span
 )
 
-// Pack writes all processes into one packed archive; see [pack.Write]. What the
-// worse copies of a process have besides is packed, too.
+// Pack writes all processes into one packed archive, including what worse copies have beyond the
+// better ones; see [pack.Write].
 func (f *Found) Pack(w io.Writer, o PackOptions) (PackSummary, error) {
 	if err := f.ours("packed"); err != nil {
 		return PackSummary{}, err
@@ -29,8 +29,8 @@ func (f *Found) Pack(w io.Writer, o PackOptions) (PackSummary, error) {
 	return pack.Write(w, all, o)
 }
 
-// Unpack writes the files of all processes into dir, which is made if need be
-// and becomes a session directory; see [pack.Unpack].
+// Unpack writes the files of all processes into dir, which becomes a session directory; see
+// [pack.Unpack].
 func (f *Found) Unpack(dir string, report func(error)) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

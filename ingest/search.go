@@ -13,18 +13,19 @@ import (
 	"gprof/chunks"
 	"gprof/decode"
 	"gprof/ingest/archive"
+	"gprof/ingest/internal/damage"
 	"gprof/ingest/patience"
+	"gprof/stream"
 )
 
-// maxDepth is how many directories below an input are searched: the session and
-// the instance, and what people sort dumps by, such as region, day, host and
-// pod. In an archive, which may begin with where all that lay, they all are.
+// maxDepth bounds the directories searched below an input: session and instance, and what people
+// sort dumps by, such as region, day, host and pod.
 const maxDepth = 10
 
-// maxLevel is how many archives may lie around a recording.
+// maxLevel bounds the archives around a recording.
 const maxLevel = 2
 
-// search looks at one input.
+// search searches one input.
 type search struct {
 	*finder
 	processes []*Process
@@ -35,27 +36,27 @@ type search struct {
 	spools    []*archive.Spool
 }
 
-// location is a file or a directory.
+// location is a file or directory.
 type location struct {
 	files fs.FS
 	name  string // in files
-	path  string // where a person finds it
-	label string // what names it in an output: no directory outside of archives
+	path  string // for people
+	label string // for outputs: no directory outside of archives
 	disk  string // path on disk; "" inside archives
 	level int    // archives around it
-	// again says that the file can be opened again: it is no pipe. unpack is what
-	// unpacks it then; nil: it is as it lies.
+	// again says that the file can be opened again, because it is no pipe, and unpack decompresses
+	// it then; nil: it is not compressed.
 	again  bool
 	unpack func(io.Reader) (io.ReadCloser, error)
-	// begun is the file from its front, unpacked, while it is open to be sniffed;
-	// nil: it isn't.
+	// begun reads the file from its beginning, decompressed, while it is open to be sniffed; else
+	// nil.
 	begun io.Reader
 }
 
 // disk is a directory on disk, which may hang.
 func (r *finder) disk(dir string) fs.FS { return r.watch.FS(os.DirFS(dir), r.mount(dir)) }
 
-// mount is the mount that a directory lies on.
+// mount is the mount of a directory.
 func (r *finder) mount(dir string) *patience.Mount {
 	info, err := patience.Call(r.watch, func() (fs.FileInfo, error) { return os.Stat(dir) })
 	if err != nil {
@@ -84,7 +85,7 @@ func (r *finder) onDisk(path string, dir bool) location {
 	return l
 }
 
-// below is what lies in a directory under a name.
+// below is the location of a name in a directory.
 func (r *finder) below(l location, name string, dir bool) location {
 	if l.disk != "" {
 		return r.onDisk(filepath.Join(l.disk, name), dir)
@@ -93,7 +94,7 @@ func (r *finder) below(l location, name string, dir bool) location {
 	return l
 }
 
-// input searches an input; what is wrong with it becomes a warning.
+// input searches an input; errors become warnings.
 func (s *search) input(in string) {
 	if in == "-" {
 		s.stdin()
@@ -120,17 +121,16 @@ func (s *search) input(in string) {
 	}
 }
 
-// warn adds a warning that an input gave nothing, or not all; nil is none.
+// warn adds a warning that an input gave nothing, or not everything; nil is none.
 func (s *search) warn(l location, err error) {
 	if err != nil {
 		s.warnings = append(s.warnings, newWarning(l.path, l.label, err))
 	}
 }
 
-// tree takes a process directory, and what lies in directories below; n counts
-// processes. What bears our names and is none of ours hides nothing. Files are
-// taken as many at once as there are jobs: there may be thousands, each of which
-// is read to know it.
+// tree takes a process directory, and what is in directories below; n counts processes. Unreadable
+// files that are named like ours don't hide others. Files are read concurrently: there may be
+// thousands.
 func (s *search) tree(l location, depth int) (n int, err error) {
 	entries, err := fs.ReadDir(l.files, l.name)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *search) tree(l location, depth int) (n int, err error) {
 		err = s.process(l)
 	}
 	parts := make([]search, len(entries))
-	files := newCrowd(s.o.Jobs)
+	files := newWorkers(s.o.Jobs)
 	for i, e := range entries {
 		part, below := &parts[i], s.below(l, e.Name(), e.IsDir())
 		part.finder = s.finder
@@ -160,7 +160,7 @@ func (s *search) tree(l location, depth int) (n int, err error) {
 	return len(s.processes) + len(s.removed) - before, err
 }
 
-// take adds what a part of the search has found.
+// take adds the findings of a partial search.
 func (s *search) take(part *search) {
 	s.processes = append(s.processes, part.processes...)
 	s.removed = append(s.removed, part.removed...)
@@ -170,8 +170,8 @@ func (s *search) take(part *search) {
 	s.spools = append(s.spools, part.spools...)
 }
 
-// entry takes a file of a directory that is no process'. A link is followed to
-// a file; to a directory it is not, for that may lie around this one.
+// entry takes a file of a directory that is no process's. A link to a file is followed; one to a
+// directory is not, since it may lead up.
 func (s *search) entry(l location, mode fs.FileMode) error {
 	if mode&fs.ModeSymlink != 0 {
 		info, err := fs.Stat(l.files, l.name)
@@ -211,8 +211,8 @@ func (s *search) add(p *chunks.Process, l location) {
 	s.processes = append(s.processes, found)
 }
 
-// alive asks for the lock of a process in a directory on disk; "" is none. One that
-// cannot be asked counts as alive, as it does for [chunks.Alive].
+// alive asks for the lock of a process in a directory on disk; "" is none. If it can't be asked the
+// process counts as alive, as for [chunks.Alive].
 func (r *finder) alive(disk string) bool {
 	if disk == "" {
 		return false
@@ -221,8 +221,8 @@ func (r *finder) alive(disk string) bool {
 	return alive || err != nil
 }
 
-// file takes a file by what it begins with. In a directory those that are none
-// of ours are passed over, but for those whose names promise a recording.
+// file takes a file by its first bytes. Within directories unknown ones are skipped, except those
+// whose names promise a recording.
 func (s *search) file(l location, asked bool) error {
 	head, err := readHead(l)
 	if err != nil {
@@ -258,7 +258,7 @@ func (s *search) file(l location, asked bool) error {
 	return s.settle(f.read(s, l, in), asked, l)
 }
 
-// settle passes over what turned out to be none of ours when it was unpacked.
+// settle ignores files that proved unknown when unpacked.
 func (s *search) settle(err error, asked bool, l location) error {
 	if errors.Is(err, ErrForeign) && !asked && !s.formats.promises(l.name) {
 		return nil
@@ -266,7 +266,6 @@ func (s *search) settle(err error, asked bool, l location) error {
 	return err
 }
 
-// readHead reads the first bytes of a file, fewer if it has no more.
 func readHead(l location) ([]byte, error) {
 	f, err := l.files.Open(l.name)
 	if err != nil {
@@ -281,8 +280,8 @@ func readHead(l location) ([]byte, error) {
 	return head[:n], err
 }
 
-// isProcess reports whether a directory with those entries is that of one
-// process: it holds a meta file, a dictionary or a chunk.
+// isProcess reports whether these are the entries of a process directory: it has a meta file,
+// dictionary or chunk.
 func isProcess(entries []fs.DirEntry) bool {
 	for _, e := range entries {
 		switch kind, _ := chunks.Named(e.Name()); kind {
@@ -295,11 +294,80 @@ func isProcess(entries []fs.DirEntry) bool {
 	return false
 }
 
-// printable is a name for people and outputs: what an archive calls its members
-// must not play with a terminal.
+// printable quotes names that could play with a terminal, as archive members may.
 func printable(name string) string {
 	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
 		return quoted
 	}
 	return name
+}
+
+// Warning says what was left out of an input, or that it gave nothing. Its text has the path for
+// people, which must not get into an output.
+type Warning struct {
+	path  string
+	label string // for outputs: no directory outside of archives
+	whole bool   // about the input itself, not a part
+	err   error
+}
+
+// newWarning is a warning about an input.
+func newWarning(path, label string, err error) *Warning {
+	if p, ok := err.(*fs.PathError); ok {
+		err = p.Err // the path stands in front of it already
+	}
+	return &Warning{path: path, label: label, whole: true, err: err}
+}
+
+func (w *Warning) Error() string { return printable(w.path) + ": " + w.err.Error() }
+
+// Whole reports whether it is about an input as a whole, which gave nothing or not everything, and
+// not about a part that was left out.
+func (w *Warning) Whole() bool { return w.whole }
+
+func (w *Warning) Unwrap() error { return w.err }
+
+// reasons maps errors to reasons of the ledger; the first match counts.
+var reasons = []struct {
+	err    error
+	reason stream.Reason
+}{
+	{patience.ErrStalled, stream.ReasonStalled},
+	{archive.ErrTwice, stream.ReasonDuplicate},
+	{errAgain, stream.ReasonDuplicate},
+	{archive.ErrTorn, stream.ReasonTorn},
+	{archive.ErrDamaged, stream.ReasonDamaged},
+	{damage.ErrTorn, stream.ReasonTorn},
+	{damage.ErrDamaged, stream.ReasonDamaged},
+	{damage.ErrTooBig, stream.ReasonRefused},
+	{archive.ErrEscape, stream.ReasonRefused},
+	{archive.ErrName, stream.ReasonRefused},
+	{archive.ErrLink, stream.ReasonRefused},
+	{archive.ErrSpecial, stream.ReasonRefused},
+	{archive.ErrTooBig, stream.ReasonRefused},
+	{archive.ErrClash, stream.ReasonRefused},
+	{archive.ErrOverlap, stream.ReasonRefused},
+	{archive.ErrLies, stream.ReasonRefused},
+	{archive.ErrMethod, stream.ReasonRefused},
+	{archive.ErrMany, stream.ReasonRefused},
+	{archive.ErrBomb, stream.ReasonRefused},
+	{ErrNested, stream.ReasonRefused},
+}
+
+// line is the ledger line.
+func (w *Warning) line() stream.Line {
+	l := stream.Line{Reason: stream.ReasonUnreadable, What: "inputs", Where: printable(w.label), Count: 1}
+	if !w.whole && w.err != errAgain {
+		l.What = "members"
+	}
+	for _, r := range reasons {
+		if errors.Is(w.err, r.err) {
+			l.Reason = r.reason
+			if r.reason == stream.ReasonRefused {
+				l.Where += ": " + r.err.Error()
+			}
+			break
+		}
+	}
+	return l
 }

@@ -13,21 +13,19 @@ import (
 	"gprof/stream"
 )
 
-// Selection says which part of the recordings is wanted. The zero Selection is
-// all of them. What cannot hold anything of it is not read.
+// Selection is the wanted part of the recordings. The zero Selection is all of them. Chunks that
+// can't contribute are not read.
 type Selection struct {
-	// Processes are those that are wanted: patterns of any of their names, which are
-	// those of [stream.Process.Names], or the beginning of the instance of one. None:
-	// all.
+	// Processes are the wanted ones: patterns of any of their names, see [stream.Process.Names], or
+	// the beginning of one's instance. None: all.
 	Processes stream.Patterns
-	// From and To are when what is wanted happened: from From on and before To.
-	// Both 0: at any time.
+	// From and To limit the time: from From on and before To. Both 0: no limit.
 	From, To stream.Time
 	// Grouping says which tracks samples and markers are put on.
 	Grouping Grouping
 }
 
-// Grouping says which tracks there are; see [decode.Grouping].
+// Grouping says which tracks there are, see [decode.Grouping].
 type Grouping = decode.Grouping
 
 // All groupings.
@@ -38,8 +36,8 @@ const (
 	ByProcessor = decode.ByProcessor
 )
 
-// place puts all processes on one time line and sets aside what has expired.
-// What the ledger is told of that is kept for the tables of the source.
+// place puts all processes on one time line and drops what has expired. Ledger lines about that are
+// kept for the source's tables.
 func (f *Found) place() {
 	if f.placed {
 		return
@@ -50,8 +48,8 @@ func (f *Found) place() {
 	f.name()
 }
 
-// name tells the processes apart by their names. It is of all of them, so that a
-// selection calls them as the whole does.
+// name makes the names of processes distinct, among all of them, so that a selection names them as
+// the whole does.
 func (f *Found) name() {
 	rows := make([]stream.Process, len(f.current))
 	for i, p := range f.current {
@@ -63,8 +61,7 @@ func (f *Found) name() {
 	}
 }
 
-// Span is from the moment at which the first process began to that of the
-// latest event of all. Both are 0 if there are no events.
+// Span is from when the first process began to the latest event. Both are 0 if there are no events.
 func (f *Found) Span() (start, end stream.Time) {
 	f.place()
 	start, end = math.MaxInt64, math.MinInt64
@@ -80,7 +77,7 @@ func (f *Found) Span() (start, end stream.Time) {
 	return start, end
 }
 
-// Kept is from when to when there are events. Both are 0 if there are none.
+// Kept is the time of the first and last event. Both are 0 if there are none.
 func (f *Found) Kept() (from, to stream.Time) {
 	f.place()
 	for _, p := range f.current {
@@ -98,11 +95,11 @@ func (f *Found) Kept() (from, to stream.Time) {
 type Crash struct {
 	Instance string
 	Title    string
-	At       stream.Time // of the last entry that it committed
+	At       stream.Time // its last committed entry
 }
 
-// Crashes are the processes of these names, or all, that were killed, crashed or
-// failed, in the order in which they ended. One that is still recording is none.
+// Crashes are the processes of these names, or all, that were killed, crashed or failed, ordered by
+// their end. One still recording is none.
 func (f *Found) Crashes(names stream.Patterns) (all []Crash) {
 	f.place()
 	s := Selection{Processes: names}
@@ -122,8 +119,8 @@ func (f *Found) Crashes(names stream.Patterns) (all []Crash) {
 	return all
 }
 
-// latest is the moment of the last event of p. It is not ok if there is none.
-// Of the chunks only those are read that may hold it.
+// latest is the time of the last event of p, not ok if there is none. Only chunks that may hold it
+// are read.
 func (p *Process) latest() (at stream.Time, ok bool) {
 	if p.foreign != nil {
 		row := p.row()
@@ -142,7 +139,7 @@ func (p *Process) latest() (at stream.Time, ok bool) {
 	return p.clock.At(last), last != 0
 }
 
-// start is when p began to record, as far as that is known.
+// start is when p began to record, as far as known.
 func (p *Process) start() stream.Time {
 	if p.foreign != nil {
 		return p.foreign.row().Start
@@ -153,8 +150,7 @@ func (p *Process) start() stream.Time {
 	return p.From()
 }
 
-// closed is the monotonic time at which a chunk was closed; of one that was not,
-// the end of all times.
+// closed is the monotonic time when a chunk was closed; for an open one, the end of time.
 func closed(im *chunks.Image) uint64 {
 	if im.Closed && im.Header.Close.Monotonic != 0 {
 		return im.Header.Close.Monotonic
@@ -162,15 +158,15 @@ func closed(im *chunks.Image) uint64 {
 	return math.MaxUint64
 }
 
-// chosen is a process and what of it is to be read.
-type chosen struct {
+// pick is a process and what of it is to be read.
+type pick struct {
 	*Process
 	part *chunks.Process
 }
 
-// choose returns the processes that are wanted; the ledger is told of the others.
-// It ends with a [stream.ErrNoMatch] if none has a name that is wanted.
-func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []chosen, err error) {
+// choose returns the wanted processes; the others become ledger lines. The error is a
+// [stream.ErrNoMatch] if no name is wanted.
+func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []pick, err error) {
 	var names []string
 	for _, p := range all {
 		row := p.row()
@@ -178,7 +174,7 @@ func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []chosen
 			names = append(names, p.Name()+"  "+row.Title())
 			ledger.Add(p.notAsked("process"))
 		} else if part := s.part(p, ledger); part != nil {
-			kept = append(kept, chosen{p, part})
+			kept = append(kept, pick{p, part})
 		} else {
 			ledger.Add(p.notAsked("time"))
 		}
@@ -189,8 +185,8 @@ func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []chosen
 	return kept, nil
 }
 
-// complete replaces patterns that are nothing but the beginning of the instance of
-// one process by all of it. It is an error if several instances begin so.
+// complete completes patterns that are the beginning of one process's instance. It is an error if
+// several instances begin so.
 func (s *Selection) complete(all []*Process) error {
 	s.Processes = slices.Clone(s.Processes)
 	for i, pattern := range s.Processes {
@@ -213,8 +209,7 @@ func (s *Selection) complete(all []*Process) error {
 	return nil
 }
 
-// tell adds what is to be told of the processes to the ledger, but for those that
-// have names that are not wanted.
+// tell adds ledger lines about the processes, except of unwanted ones.
 func (s *Selection) tell(f *Found, ledger *stream.Ledger) {
 	unwanted := map[string]bool{}
 	for _, p := range f.Processes {
@@ -228,23 +223,22 @@ func (s *Selection) tell(f *Found, ledger *stream.Ledger) {
 	}
 }
 
-// notAsked is the line of the ledger for a process that is not wanted.
+// notAsked is the ledger line of an unwanted process.
 func (p *Process) notAsked(filter string) stream.Line {
 	return stream.Line{Process: p.Name(), Reason: stream.ReasonFiltered, What: "processes", Where: filter, Count: 1, Bytes: p.Bytes()}
 }
 
-// names says whether a process has a name that is wanted.
+// names reports whether a process has a wanted name.
 func (s *Selection) names(row *stream.Process, p *Process) bool {
 	return len(s.Processes) == 0 || slices.ContainsFunc(row.Names(), s.Processes.Match)
 }
 
-// slack is how exactly the times in chunk headers and those of events agree:
-// both are read from one clock, but ticks are converted.
+// slack is how exactly times in chunk headers agree with those of events: both are of one clock,
+// but ticks are converted.
 const slack = stream.Time(time.Millisecond)
 
-// part is what of a process may hold something of the time that is wanted; nil
-// if that is nothing. Chunks that were closed before are left out. Those that
-// were opened later are not: an interval is recorded at its end.
+// part is what of a process may hold something of the wanted time, nil if nothing. Chunks closed
+// before are dropped. Those opened later are not: an interval is recorded at its end.
 func (s *Selection) part(p *Process, ledger *stream.Ledger) *chunks.Process {
 	switch {
 	case s.From == 0 && s.To == 0, p.foreign != nil && p.foreign.reaches(s.From, s.To):
@@ -273,8 +267,8 @@ func (s *Selection) part(p *Process, ledger *stream.Ledger) *chunks.Process {
 	return &part
 }
 
-// after says whether all that is wanted came after a chunk. One that goes on in
-// the next is not known by itself.
+// after reports whether everything wanted came after a chunk. One that continues in the next can't
+// be judged by itself.
 func (s *Selection) after(p *Process, im *chunks.Image) bool {
 	m := closed(im)
 	return m != math.MaxUint64 && p.clock.At(m)+slack < s.From && !im.Header.Straddles()

@@ -2,14 +2,18 @@ package ingest
 
 import (
 	"fmt"
+	"io"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"gprof/decode"
+	"gprof/ingest/symbols"
 	"gprof/stream"
 )
 
-// Open finds recordings in the inputs and returns their source. Warnings are
-// in found; the error is that of [Find].
+// Open finds recordings in the inputs and returns their source. Warnings are in found; the error is
+// that of [Find].
 func Open(inputs []string, o Options) (src stream.Source, found *Found, err error) {
 	found, err = Find(inputs, o)
 	if err != nil {
@@ -18,19 +22,17 @@ func Open(inputs []string, o Options) (src stream.Source, found *Found, err erro
 	return found.Source(), found, nil
 }
 
-// Name is the process' instance as it stands in ledgers and directories.
+// Name is the instance as in ledgers and directories.
 func (p *Process) Name() string { return fmt.Sprintf("%016x", p.Instance) }
 
-// Source returns the source of all processes that have not expired. It may be
-// called once.
+// Source returns the source of all processes that have not expired. It may be called once.
 func (f *Found) Source() stream.Source {
 	src, _ := f.Select(Selection{})
 	return src
 }
 
-// Select returns the source of a part of what [Found.Source] gives: no more is
-// read than needed, and what a chunk holds besides is given, too. The error is a
-// [stream.ErrNoMatch] if no process is wanted. It may be called once.
+// Select returns the source of a part of what [Found.Source] gives, with what else is in the chunks
+// read for it. The error is a [stream.ErrNoMatch] if no process is wanted. It may be called once.
 func (f *Found) Select(s Selection) (stream.Source, error) {
 	f.place()
 	if err := s.complete(f.current); err != nil {
@@ -66,21 +68,21 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 	return stream.Merge(tables, recorded, stream.Abreast(tables, f.options.Jobs, others...)), nil
 }
 
-// recorded returns the source of what recorders wrote.
+// recorded returns the source of our recordings.
 func (f *Found) recorded(tables *stream.Tables, processes []*Process, inputs []decode.Input, by Grouping) stream.Source {
-	var over *gone
+	var over *expiredRows
 	if !f.options.KeepExpired {
-		over = whatIsGone(processes, tables)
+		over = findExpiredRows(processes, tables)
 	}
 	o := decode.Options{Jobs: f.options.Jobs, GoOn: true, Grouping: by}
 	if f.symbols != nil {
 		o.Resolve = f.resolve
 	}
-	return over.leaveOut(decode.New(tables, inputs, o))
+	return over.filter(decode.New(tables, inputs, o))
 }
 
-// current puts the processes on one time line and returns those that have not
-// expired. What an exit record expires is not read for that.
+// current puts the processes on one time line and returns those that have not expired. What an exit
+// record expires is not read.
 func (e *expiry) current(all []*Process, ledger *stream.Ledger) []*Process {
 	e.byIndex(all)
 	a := align(slices.DeleteFunc(slices.Clone(all), func(p *Process) bool { return p.expired != "" }))
@@ -103,7 +105,7 @@ func (f *Found) noteInputs(ledger *stream.Ledger) {
 	}
 }
 
-// row is the process on the clock of the run; its parent has no id yet.
+// row is the process on the clock of the run, without its parent.
 func (p *Process) row() stream.Process {
 	if p.foreign != nil {
 		row := p.foreign.row()
@@ -115,8 +117,8 @@ func (p *Process) row() stream.Process {
 	return row
 }
 
-// describe fills the process table. A process whose parent is not in it hangs
-// under the nearest ancestor that is.
+// describe fills the process table. A process whose parent is missing is a child of the nearest
+// ancestor in it.
 func describe(tables *stream.Tables, processes []*Process) {
 	ids := map[*Process]stream.ProcessID{}
 	for i, p := range processes {
@@ -132,4 +134,55 @@ func describe(tables *stream.Tables, processes []*Process) {
 		tables.Processes = append(tables.Processes, row)
 	}
 	findTwins(tables.Processes, processes, &tables.Ledger)
+}
+
+// DefaultStall is long enough for a remote shell to log in and for a pod to be found before the
+// first byte comes.
+const DefaultStall = 30 * time.Second
+
+// Options say how inputs are read. The zero value is ready to use.
+type Options struct {
+	// Stdin is what the input "-" reads; nil: none.
+	Stdin io.Reader
+	// Stall is how long no input may make progress before those that are waited for are given up.
+	// 0: [DefaultStall]; negative: forever.
+	Stall time.Duration
+	// TempDir is where inputs without random access are unpacked, in unlinked files; "": a
+	// directory for temporary files on a disk.
+	TempDir string
+	// Jobs is how many goroutines decode concurrently; 0 is 1. The result is the same for any
+	// number.
+	Jobs int
+	// Symbols are programs, and folders of them, that name functions which recordings don't.
+	Symbols []string
+	// Formats are additional kinds of files. They are tried first.
+	Formats []Format
+	// KeepExpired keeps what has expired, see expire.go.
+	KeepExpired bool
+	// ExpireCrashed also expires processes that did not end cleanly.
+	ExpireCrashed bool
+	// ExpireAfter expires processes that ended so long before the latest event, even if their
+	// parent is idle and holds everything. 0: none.
+	ExpireAfter time.Duration
+}
+
+// openSymbols opens the programs that name functions. One that can't be opened is a warning.
+func (f *Found) openSymbols(paths []string) {
+	if len(paths) == 0 {
+		return
+	}
+	set, errs := symbols.Open(paths)
+	for i, err := range errs {
+		if err != nil {
+			f.Warnings = append(f.Warnings, newWarning(paths[i], filepath.Base(paths[i]), err))
+		}
+	}
+	f.symbols = set
+}
+
+// resolve names the functions at an offset in the program of a build.
+func (f *Found) resolve(build string, offset uint64, add func(function, file string, line, start int32)) {
+	for _, fn := range f.symbols.Lookup(build, offset) {
+		add(fn.Name, fn.File, fn.Line, fn.Start)
+	}
 }

@@ -9,30 +9,29 @@ import (
 )
 
 const (
-	// maxSkew is how far two readings may disagree on the real time while the
-	// monotonic clock alone counts.
+	// maxSkew is how far two readings of real time may disagree while the monotonic clock counts
+	// evenly.
 	maxSkew = int64(50 * time.Millisecond)
-	// grain is how far readings of one stretch may lie apart. Reading two clocks is
-	// that exact, even by a process that was preempted between them.
+	// grain is how far readings of one stretch may be apart. Reading two clocks is that exact, even
+	// if preempted in between.
 	grain = int64(time.Millisecond)
-	// maxDrift is one over the fastest drift of a clock that is being slewed:
-	// kernels allow 500 ppm, and its crystal may be off by as much again. What
-	// is faster is a step.
+	// maxDrift is one over the fastest drift of a slewed clock: kernels allow 500 ppm, and the
+	// crystal may be off by as much. Anything faster is a step.
 	maxDrift = 1000
 )
 
-// timeline is what the anchors of some processes tell of one monotonic clock:
-// how far real time is ahead of it, and when that changed.
+// timeline is what anchors tell of one monotonic clock: how far real time is ahead, and when that
+// changed.
 type timeline struct{ stretches []stretch } // ascending, none overlaps another
 
-// stretch is monotonic time in which all anchors agree.
+// stretch is a range of monotonic time in which all anchors agree.
 type stretch struct {
-	from, to uint64 // the first and the last of them
+	from, to uint64 // first and last anchor
 	offset   int64  // of real time
-	asleep   int64  // of boottime from monotonic time, how long the machine was suspended; -1 unknown
+	asleep   int64  // how long the machine was suspended (boottime ahead of monotonic time); -1 unknown
 }
 
-// newTimeline is that of one process. Its anchors ascend.
+// newTimeline is the timeline of one process, whose anchors ascend.
 func newTimeline(anchors []decode.Anchor) *timeline {
 	t := new(timeline)
 	for _, a := range anchors {
@@ -55,7 +54,7 @@ func (t *timeline) find(monotonic uint64) int {
 	return i
 }
 
-// add takes one more anchor. Where a stretch holds, it holds.
+// add takes one more anchor.
 func (t *timeline) add(a stretch) {
 	i := t.find(a.from)
 	switch {
@@ -80,8 +79,8 @@ func (r *stretch) wake(a stretch) {
 
 func within(a, b, limit int64) bool { return a-b <= limit && b-a <= limit }
 
-// known returns between which offsets the one at a time lies. It is not ok
-// outside of all anchors, where the nearest one's offset is returned.
+// known returns the bounds of the offset at a time. Outside of all anchors it is not ok, and the
+// nearest offset.
 func (t *timeline) known(monotonic uint64) (low, high int64, ok bool) {
 	i := t.find(monotonic)
 	if i == len(t.stretches) {
@@ -94,10 +93,9 @@ func (t *timeline) known(monotonic uint64) (low, high int64, ok bool) {
 	return low, high, t.first() <= monotonic && monotonic <= t.last()
 }
 
-// join takes the anchors of another process of the same boot, which begin no
-// earlier, if both can have read the same clocks: wherever both are known they
-// agree on the real time. Where they never are, real time may have gone ahead
-// meanwhile, as it does while a machine is suspended.
+// join takes the anchors of another process of the same boot, which begin no earlier, if both can
+// have read the same clocks: wherever both are known they agree on real time. Where they never
+// overlap, real time may have advanced meanwhile, as while a machine is suspended.
 func (t *timeline) join(o *timeline) bool {
 	if o.first() > t.last() && o.stretches[0].offset < t.stretches[len(t.stretches)-1].offset-maxSkew {
 		return false
@@ -120,18 +118,17 @@ func (t *timeline) join(o *timeline) bool {
 
 // clock maps monotonic to real time:
 //
-//  1. If all anchors agree within maxSkew it is one offset, that of the first:
-//     monotonic time exactly.
-//  2. Else real time is followed wherever that keeps the order. Time that was
-//     set back cannot be: then the later anchors count, because whoever sets a
-//     clock back puts it right, and what lies before moves with them.
-//  3. Between two stretches the offset changes evenly if a clock can drift that
-//     fast; else at once, in the middle, where the error is the least.
+//  1. If all anchors agree within maxSkew it is one offset, the first one: exactly monotonic.
+//  2. Else it follows real time wherever that keeps the order. It can't follow a clock that is set
+//     back: then the later anchors count, because setting a clock back corrects it, and what comes
+//     before moves with them.
+//  3. Between two stretches the offset changes evenly if a clock can drift that fast; else at once,
+//     in the middle, where the error is smallest.
 func (t *timeline) clock() decode.Clock {
 	if t.steady() {
 		return decode.Fixed(t.stretches[0].offset)
 	}
-	offsets := t.ordered()
+	offsets := t.offsets()
 	pieces := []decode.Piece{{Offset: offsets[0]}}
 	for i, r := range t.stretches[:len(t.stretches)-1] {
 		next := decode.Piece{From: t.stretches[i+1].from, Offset: offsets[i+1]}
@@ -145,7 +142,7 @@ func (t *timeline) clock() decode.Clock {
 	return decode.Piecewise(pieces)
 }
 
-// appendPiece leaves out a piece before p that has no length.
+// appendPiece replaces an empty last piece.
 func appendPiece(pieces []decode.Piece, p decode.Piece) []decode.Piece {
 	if n := len(pieces) - 1; pieces[n].From == p.From {
 		pieces = pieces[:n]
@@ -160,9 +157,9 @@ func (t *timeline) steady() bool {
 // gap is the time between a stretch and the next.
 func (t *timeline) gap(i int) uint64 { return t.stretches[i+1].from - t.stretches[i].to }
 
-// ordered are the offsets of the stretches, where one that falls to the next faster
-// than a clock drifts is that of the next.
-func (t *timeline) ordered() []int64 {
+// offsets are the offsets of the stretches, where one that falls to the next faster than a clock
+// drifts is replaced by the next.
+func (t *timeline) offsets() []int64 {
 	offsets := make([]int64, len(t.stretches))
 	for i := len(t.stretches) - 1; i >= 0; i-- {
 		offsets[i] = t.stretches[i].offset

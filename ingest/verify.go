@@ -7,46 +7,46 @@ import (
 	"gprof/chunks"
 )
 
-// Verdict is what verifying one process found.
+// Verdict is the result of verifying one process.
 type Verdict struct {
 	Instance string    `json:"instance"`
 	Dir      string    `json:"dir"`
 	Pid      uint32    `json:"pid"`
-	Alive    bool      `json:"alive"` // it is recording, or was when it was packed
-	Exit     bool      `json:"exit"`  // it told how it ended
+	Alive    bool      `json:"alive"` // recording, or was when it was packed
+	Exit     bool      `json:"exit"`  // has an exit record
 	Chunks   int       `json:"chunks"`
 	Rings    int       `json:"rings"`    // stack rings that held samples when it was killed
 	Blocks   int64     `json:"blocks"`   // whole blocks
-	Proven   int64     `json:"proven"`   // bytes whose checksum fits
+	Proven   int64     `json:"proven"`   // bytes with a matching checksum
 	Unproven int64     `json:"unproven"` // bytes read under the commit rule
-	Lost     int64     `json:"lost"`     // bytes that should be there and are not, or are damaged
+	Lost     int64     `json:"lost"`     // bytes missing or damaged
 	Damaged  bool      `json:"damaged"`  // something is damaged or missing
 	Files    []File    `json:"files"`    // chunks by range start, stack rings, then dictionaries
 	Problems []Problem `json:"problems"`
 }
 
-// File is what verifying one chunk, stack ring or dictionary found.
+// File is the result of verifying one chunk, stack ring or dictionary.
 type File struct {
 	Name     string `json:"name"`
-	State    string `json:"state"`    // whole, unproven (read, but not all of it proven), damaged
+	State    string `json:"state"`    // whole, unproven (readable, not all of it proven), damaged
 	Blocks   int64  `json:"blocks"`   // whole blocks, or records
-	Proven   int64  `json:"proven"`   // bytes; of a chunk those that are committed
+	Proven   int64  `json:"proven"`   // bytes; for chunks the committed ones
 	Unproven int64  `json:"unproven"` // likewise
 	Lost     int64  `json:"lost"`     // likewise
 }
 
-// Problem is one thing that does not fit.
+// Problem is something that does not fit.
 type Problem struct {
 	Class  string `json:"class"`
 	Where  string `json:"where"`
 	What   string `json:"what"`
-	Blocks int64  `json:"blocks"` // -1: not known how many
+	Blocks int64  `json:"blocks"` // -1: unknown
 	Bytes  int64  `json:"bytes"`
 
 	harmless bool
 }
 
-// Harmless says whether a recording with the problem is still whole.
+// Harmless reports whether a recording with the problem is still whole.
 func (p Problem) Harmless() bool { return p.harmless }
 
 // The states of a File.
@@ -59,7 +59,7 @@ const (
 // harmless are problems of a recording that is whole.
 var harmless = map[chunks.ProblemClass]bool{chunks.Unproven: true, chunks.Stale: true, chunks.Duplicate: true, chunks.LeftOut: true}
 
-// Verify reads all processes that a recorder wrote. A file that cannot be read is one of the problems.
+// Verify reads all our recordings. An unreadable file is one of the problems.
 func (f *Found) Verify() []Verdict {
 	verdicts := make([]Verdict, 0, len(f.Processes))
 	for _, p := range f.Processes {
@@ -70,8 +70,7 @@ func (f *Found) Verify() []Verdict {
 	return verdicts
 }
 
-// Unverified are the processes that other tools recorded: their files hold nothing
-// that proves them.
+// Unverified counts foreign processes, whose files have no checksums.
 func (f *Found) Unverified() (n int) {
 	for _, p := range f.Processes {
 		if p.foreign != nil {
@@ -81,14 +80,14 @@ func (f *Found) Unverified() (n int) {
 	return n
 }
 
-// verifier gathers a verdict.
+// verifier collects a verdict.
 type verifier struct {
 	v     Verdict
 	files map[string]*File // by base name
 }
 
-// verify reads all chunks and dictionaries. What a problem names by its file is
-// counted there; the rest, like gaps, for the process alone.
+// verify reads all chunks and dictionaries. A problem counts for the file it names, or else for the
+// process alone.
 func (p *Process) verify() Verdict {
 	images := p.Images()
 	w := verifier{files: map[string]*File{}, v: Verdict{Instance: p.Name(), Dir: p.Location, Pid: p.Pid, Alive: p.Alive || p.Snapshot(), Exit: p.Exit != nil,
@@ -112,14 +111,13 @@ func (p *Process) verify() Verdict {
 	return w.v
 }
 
-// file begins with all of a file proven.
+// file begins a file as proven.
 func (w *verifier) file(i int, name string, bytes int64) {
 	f := &w.v.Files[i]
 	*f = File{Name: path.Base(name), State: FileWhole, Proven: bytes}
 	w.files[f.Name] = f
 }
 
-// readDicts reads all definitions.
 func (w *verifier) readDicts(p *Process) {
 	var records chunks.Records
 	for _, d := range p.Dicts {
@@ -149,15 +147,15 @@ func (w *verifier) problem(p chunks.Problem) {
 	}
 }
 
-// take takes bytes from those that are proven: not more than there are, for
-// damage may be counted twice.
+// take takes bytes from the proven ones, but no more than there are, because damage may be counted
+// twice.
 func (f *File) take(n int64) int64 {
 	n = min(max(0, n), f.Proven)
 	f.Proven -= n
 	return n
 }
 
-// sum adds up the chunks and rings. What a dictionary has lost are names.
+// sum adds up chunks and rings. Dictionaries only lose names.
 func (w *verifier) sum() {
 	for _, f := range w.v.Files[:w.v.Chunks+w.v.Rings] {
 		w.v.Proven += f.Proven

@@ -6,11 +6,11 @@ import (
 	"gprof/stream"
 )
 
-// countEvery is how long at least the numbers of goroutines stay as they are
-// told, in ns: they change with each event.
+// countEvery is the minimal time between rows of the numbers of goroutines, in ns: they change with
+// each event.
 const countEvery = 1_000_000
 
-// counters of the number of goroutines; the first is of all.
+// stateCounters count goroutines by state; the first is of all.
 var stateCounters = [numStates]stream.Counter{
 	unknownState: {Name: "goroutines", Category: "Go", Description: "live goroutines"},
 	running:      {Name: "goroutines running", Category: "Go", Description: "on a processor, each on a thread of its own"},
@@ -19,8 +19,8 @@ var stateCounters = [numStates]stream.Counter{
 	calling:      {Name: "goroutines in system calls", Category: "Go", Description: "each on a thread of its own"},
 }
 
-// metricCounters are the metrics of a trace, by the names that package
-// runtime/metrics has for them; the heap is called as in our own recordings.
+// metricCounters are the metrics of a trace, named as in runtime/metrics; the heap as in our own
+// recordings.
 var metricCounters = map[string]stream.Counter{
 	"/memory/classes/heap/objects:bytes": {Name: "heap", Category: "Go", Description: "live and unswept heap objects", Unit: stream.FormatBytes},
 	"/gc/heap/goal:bytes":                {Name: "heap goal", Category: "Go", Description: "size of the heap at which the next collection ends", Unit: stream.FormatBytes},
@@ -30,43 +30,42 @@ var metricCounters = map[string]stream.Counter{
 // counts are the numbers of goroutines by state.
 type counts struct {
 	now   [numStates]int64
-	told  int64 // time of the trace at which they were told last
-	since int64 // and at which they changed last
-	dirty bool  // they have changed since they were told
+	told  int64 // time of the last row
+	since int64 // time of the last change
+	dirty bool  // changed since the last row
 
-	// In the first generation goroutines are found one by one that were there all
-	// along. So its rows wait until all are found.
+	// In the first generation goroutines that existed all along are found one by one, so its rows
+	// wait until all are found.
 	first bool
 	early []earlyCount
-	lacks [numStates]int64 // found until now
+	lacks [numStates]int64 // found so far
 }
 
 type earlyCount struct {
 	time  int64
-	known [numStates]int64 // without those that were found until then
+	known [numStates]int64 // without those found so far
 }
 
-// maxEarly bounds the rows that wait.
+// maxEarly bounds the waiting rows.
 const maxEarly = 1 << 14
 
-// begin begins to count, at a time.
 func (c *counts) begin(now int64) { *c = counts{first: true, told: now - countEvery, since: now} }
 
-// change moves a goroutine from a state to another.
+// change moves a goroutine to another state.
 func (c *counts) change(from, to state) {
 	c.now[from]--
 	c.now[to]++
 	c.dirty = true
 }
 
-// found counts a goroutine that was there all along.
+// found counts a goroutine that existed all along.
 func (c *counts) found(in state) {
 	c.now[in]++
 	c.lacks[in]++
 	c.dirty = true
 }
 
-// tick tells the numbers before an event, if it is time.
+// tick adds rows before an event, if due.
 func (c *counts) tick(s *Source, now int64) {
 	if c.dirty && now-c.told >= countEvery {
 		c.tell(s, c.since)
@@ -74,7 +73,7 @@ func (c *counts) tick(s *Source, now int64) {
 	c.since = now
 }
 
-// tell tells the numbers at a time.
+// tell adds rows at a time.
 func (c *counts) tell(s *Source, at int64) {
 	c.dirty, c.told = false, at
 	if !c.first {
@@ -133,7 +132,7 @@ func (s *Source) metric(ev *event) {
 	s.count(c, s.clock.at(ev.time), int64(min(ev.values[0], math.MaxInt64)))
 }
 
-// count adds a row, if the value is another one than before.
+// count adds a row if the value has changed.
 func (s *Source) count(c stream.Counter, at stream.Time, value int64) {
 	known := s.counters[c.Name]
 	if known == nil {
@@ -154,7 +153,7 @@ func (s *Source) count(c stream.Counter, at stream.Time, value int64) {
 	b.Value, b.Number = append(b.Value, value), append(b.Number, 0)
 }
 
-// counter is one of the tables, and its last value.
+// counter is a counter and its last value.
 type counter struct {
 	id    stream.CounterID
 	value int64

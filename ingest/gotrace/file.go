@@ -1,6 +1,7 @@
 package gotrace
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -11,22 +12,19 @@ import (
 	"gprof/stream"
 )
 
-// File is an execution trace: what is known of it before its events are read.
+// File is an open execution trace: what is known of it before its events are read.
 type File struct {
 	open     func() (io.ReadCloser, error)
 	version  int
 	size     int64
 	all      []generation // at least one
-	trimmed  []generation // those before them, which another file has
+	copies   []generation // generations before them that another file has
 	instance uint64
 }
 
-// Open looks at the file that open opens: at the heads of its batches, of which
-// there is one for each 64 KiB. What open returns must be an [io.ReaderAt], and
-// tell its size.
-//
-// If the file can't be read to its end, that is an error, an [*damage.Error] that tells
-// the offset, and there is a File of what comes before, unless it is nothing.
+// Open scans the heads of a file's batches, one for each 64 KiB. What open returns must be an
+// [io.ReaderAt] that tells its size. If the file can't be read to its end, the error is a
+// [*damage.Error] with the offset, and the File, if any, has what comes before.
 func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	r, closer, size, err := places(open)
 	if err != nil {
@@ -47,7 +45,7 @@ func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	return f.scan(r)
 }
 
-// readable is the version that a head tells, if it is one that can be read.
+// readable is the version in a head, if supported.
 func readable(head []byte) (int, error) {
 	v, err := versionOf(head)
 	switch {
@@ -61,9 +59,8 @@ func readable(head []byte) (int, error) {
 	return v, nil
 }
 
-// instanceBytes is how much of the front of a file names it. It holds times of
-// a clock of nanoseconds, so no other trace begins like that; and one that was
-// cut short is the same.
+// instanceBytes is how much of a file's beginning identifies it: it has times of a nanosecond
+// clock. A trace that was cut short has the same identity.
 const instanceBytes = 4096
 
 // scan finds the generations.
@@ -82,7 +79,7 @@ func (f *File) scan(r io.ReaderAt) (*File, error) {
 	return f, nil
 }
 
-// places opens a file of which any place can be read.
+// places opens a file for random access.
 func places(open func() (io.ReadCloser, error)) (r io.ReaderAt, closer io.Closer, size int64, err error) {
 	c, err := open()
 	if err != nil {
@@ -104,9 +101,8 @@ func places(open func() (io.ReadCloser, error)) (r io.ReaderAt, closer io.Closer
 	return at, c, info.Size(), nil
 }
 
-// Process returns the process that a trace is of. place is the moment of a
-// monotonic time; nil: the trace's own readings of the clocks tell it. Where there
-// are none its times are those of its own clock, and Clock.By is "".
+// Process returns the trace's process. place maps monotonic times; nil: by the trace's own
+// readings. Without any its times are those of its own clock, and Clock.By is "".
 func (f *File) Process(place func(mono uint64) stream.Time) stream.Process {
 	c := clock{place: place}
 	first, last := &f.all[0], &f.all[len(f.all)-1]
@@ -117,16 +113,16 @@ func (f *File) Process(place func(mono uint64) stream.Time) stream.Process {
 	return p
 }
 
-// Anchor is the first reading of the clocks; not ok if there is none.
+// Anchor is the first clock reading; not ok if there is none.
 func (f *File) Anchor() (a Anchor, ok bool) { return f.all[0].anchor, f.all[0].anchor.usable() }
 
-// lowestGo is what the version of a trace says of the version of Go.
+// lowestGo is the oldest version of Go that writes this format.
 func (f *File) lowestGo() string { return fmt.Sprintf("go1.%d or later", f.version) }
 
-// PlacedBySnapshots is what placed the times of a trace that tells real time.
+// PlacedBySnapshots is the clock of a trace that has real time.
 const PlacedBySnapshots = "the trace's readings of the real time"
 
-// placed says how well the clock of the trace tells real time.
+// placed says how well the trace's clock tells real time.
 func (f *File) placed() stream.Clock {
 	var c clock
 	row := stream.Clock{Pieces: 1}
@@ -150,11 +146,95 @@ func (f *File) placed() stream.Clock {
 	return row
 }
 
-// Lacks says what a trace does not tell.
+// Lacks names what a trace does not tell.
 func (f *File) Lacks() string {
 	lacks := "heap samples, the names of program, service and host"
 	if !f.all[0].anchor.usable() {
 		lacks += "; of the real time (Go 1.25 and later tell it)"
 	}
 	return lacks
+}
+
+// Overlap knows the generations of the files it was given. Snapshots of a flight recorder share
+// some.
+type Overlap struct{ known map[generationID]bool }
+
+// generationID identifies a generation by its size and first bytes, which have times of a
+// nanosecond clock.
+type generationID [sha256.Size]byte
+
+// identify identifies the generation that ends before an offset.
+func (s *scan) identify(from, to int64) (id generationID, err error) {
+	head := binary.BigEndian.AppendUint64(make([]byte, 0, 8+instanceBytes), uint64(to-from))
+	n, err := s.r.ReadAt(head[8:8+min(instanceBytes, to-from)], from)
+	if err == io.EOF {
+		err = nil
+	}
+	return sha256.Sum256(head[:8+n]), err
+}
+
+// Compare orders files for an Overlap: by beginning, longer ones first.
+func Compare(a, b *File) int {
+	return cmp.Or(cmp.Compare(a.all[0].first, b.all[0].first), cmp.Compare(len(b.all), len(a.all)), cmp.Compare(a.instance, b.instance))
+}
+
+// Trim removes from the front of f the generations of earlier files. If that is all of them it
+// returns false, and leaves f alone.
+func (o *Overlap) Trim(f *File) (left bool) {
+	if o.known == nil {
+		o.known = map[generationID]bool{}
+	}
+	n := 0
+	for n < len(f.all) && o.known[f.all[n].id] {
+		n++
+	}
+	if n == len(f.all) {
+		return false
+	}
+	f.copies, f.all = f.all[:n], f.all[n:]
+	for i := range f.all {
+		o.known[f.all[i].id] = true
+	}
+	return true
+}
+
+// clock maps times of the trace to moments. Each generation reads the clocks anew, which bounds the
+// drift of the trace's clock. Real time counts only at the first reading; from then on monotonic
+// time goes on, so setting the wall clock has no effect.
+type clock struct {
+	// place maps monotonic times; nil: by the first reading.
+	place func(mono uint64) stream.Time
+	shift stream.Time // added to all moments
+	wall  int64       // from monotonic to real time
+	mono  int64       // from the trace's time to monotonic
+	known bool        // wall and mono are known
+}
+
+// usable reports whether clocks can show that.
+func (a Anchor) usable() bool {
+	return a.Mono > 0 && a.Mono < maxTime/2 && a.Wall > 0 && a.Wall < maxTime/2 && a.Trace >= 0 && a.Trace < maxTime/2
+}
+
+// turn sets the clock by a usable reading.
+func (c *clock) turn(a Anchor) {
+	if !a.usable() {
+		return
+	}
+	if !c.known {
+		c.wall, c.known = a.Wall-int64(a.Mono), true
+	}
+	c.mono = int64(a.Mono) - a.Trace
+}
+
+// at is the moment of a time of the trace; before any reading, that time itself.
+func (c *clock) at(trace int64) stream.Time {
+	moment := stream.Time(trace + c.mono)
+	switch {
+	case !c.known:
+	case c.place != nil:
+		moment = c.place(uint64(max(trace+c.mono, 0)))
+	default:
+		moment += stream.Time(c.wall)
+	}
+	return min(max(moment+c.shift, 0), maxTime)
 }

@@ -8,16 +8,16 @@ import (
 	"gprof/stream"
 )
 
-// goroutine is a live one. It is all that is kept of it.
+// goroutine is the state of a live goroutine.
 type goroutine struct {
-	lane    *lane // nil: no stack has told yet
-	state   state
-	told    int64          // time of the trace until which its state was added up
-	stack   stream.StackID // where it was when it last ceased to run, or began
-	wait    stream.StackID // stack, and what it waits for
-	run     place          // where it began to run
-	call    *interval      // the system call that it is in
-	regions []interval
+	lane      *lane // nil: unknown
+	state     state
+	accounted int64          // time up to which its state was accounted
+	stack     stream.StackID // where it last stopped running, or began
+	wait      stream.StackID // stack, and what it waits for
+	run       place          // where it began to run
+	call      *interval      // its current system call
+	regions   []interval
 }
 
 // interval is something that began.
@@ -29,14 +29,14 @@ type interval struct {
 	parent uint64
 }
 
-// goroutine takes a change of a goroutine's state.
+// goroutine takes a state transition of a goroutine.
 func (s *Source) goroutine(ev *event) {
 	g := s.live[ev.id]
 	if ev.old == unknownState && s.settled && (g == nil || g.state != ev.new) {
 		s.leaps++ // a generation states it as it is
 	}
 	if g == nil {
-		g = s.meet(ev)
+		g = s.newGoroutine(ev)
 	}
 	info := s.stacks.intern(ev.stack)
 	if g.lane == nil && info.root != "" {
@@ -53,16 +53,15 @@ func (s *Source) goroutine(ev *event) {
 	s.enter(g, ev)
 }
 
-// meet is the first time that a goroutine is heard of. One that was not created
-// in the trace has been in its state from the beginning: else its state would
-// have been told before.
-func (s *Source) meet(ev *event) *goroutine {
-	g := &goroutine{state: notThere, told: ev.time}
+// newGoroutine adds a goroutine when it is first seen. One that was not created in the trace has
+// been in its state from the beginning, since a transition would have been recorded.
+func (s *Source) newGoroutine(ev *event) *goroutine {
+	g := &goroutine{state: notThere, accounted: ev.time}
 	s.live[ev.id] = g
 	if ev.old == notThere {
 		return g
 	}
-	g.told = s.began
+	g.accounted = s.began
 	if info := s.stacks.intern(ev.stack); info.id != 0 {
 		g.stack = info.id
 		if info.root != "" {
@@ -76,16 +75,15 @@ func (s *Source) meet(ev *event) *goroutine {
 	return g
 }
 
-// account adds up how long g has been in its state, until now; ended is 1 if it
-// leaves it.
+// account adds up the time of g in its state until now; ended is 1 if it leaves it.
 func (s *Source) account(g *goroutine, now, ended int64) {
 	if g.state == notThere || g.state == unknownState {
-		g.told = now
+		g.accounted = now
 		return
 	}
 	l := s.tracks.laneOf(g)
-	ns := max(now-g.told, 0)
-	g.told = now
+	ns := max(now-g.accounted, 0)
+	g.accounted = now
 	l.tally.time[g.state] += ns
 	if g.state != running {
 		s.waits.add(waitKey{l, g.wait}, now, ns, ended)
@@ -105,7 +103,7 @@ func (s *Source) leave(g *goroutine, ev *event) {
 	s.counts.change(g.state, ev.new)
 }
 
-// ran tells of a time on a processor, where tracks are about that.
+// ran adds a time on a processor, with tracks for those.
 func (s *Source) ran(g *goroutine, ev *event) {
 	if g.run.track == 0 {
 		return
@@ -123,7 +121,7 @@ func (s *Source) ran(g *goroutine, ev *event) {
 	s.mark(runMarker, &g.run, stream.Interval, max(ev.time-g.run.time, 0), textOf(root), textOf(until))
 }
 
-// called tells of a system call.
+// called adds a system call.
 func (s *Source) called(g *goroutine, ev *event) {
 	blocked := flag(ev.new == runnable)
 	if c := g.call; c != nil {
@@ -148,7 +146,6 @@ func (s *Source) enter(g *goroutine, ev *event) {
 	g.begin(s, ev, ev.time)
 }
 
-// begin begins the state of g at a time.
 func (g *goroutine) begin(s *Source, ev *event, at int64) {
 	switch g.state {
 	case running:
@@ -167,8 +164,7 @@ func (g *goroutine) begin(s *Source, ev *event, at int64) {
 	}
 }
 
-// place is that of an event which is of a goroutine with that id; g is nil if it
-// is of none.
+// place is the place of an event on the goroutine with that id; g is nil if there is none.
 func (s *Source) place(ev *event, id int64, g *goroutine) place {
 	p := place{time: ev.time, at: s.clock.at(ev.time), who: stream.Who{Thread: max(ev.thread, 0), Goroutine: max(id, 0)}}
 	var l *lane
@@ -180,14 +176,13 @@ func (s *Source) place(ev *event, id int64, g *goroutine) place {
 	return p
 }
 
-// here is the place of an event on the goroutine that runs.
+// here is the place of an event on the running goroutine.
 func (s *Source) here(ev *event) (place, *goroutine) {
 	g := s.current(ev)
 	return s.place(ev, ev.goroutine, g), g
 }
 
-// current is the goroutine that runs. What the stack of an event tells of one of
-// which nothing was known is kept.
+// current is the running goroutine. It learns its track from the event's stack.
 func (s *Source) current(ev *event) *goroutine {
 	g := s.live[ev.goroutine]
 	if g != nil && g.lane == nil {
@@ -198,10 +193,10 @@ func (s *Source) current(ev *event) *goroutine {
 	return g
 }
 
-// abandon tells of what a goroutine has begun and never ended.
+// abandon adds what a goroutine began and never ended.
 func (s *Source) abandon(g *goroutine) {
 	for i := range g.regions {
-		s.begunRegion(&g.regions[i])
+		s.regionOpen(&g.regions[i])
 	}
 	if g.call != nil {
 		s.mark(callMarker, &g.call.place, stream.PhaseStart, 0, argument{})
@@ -209,8 +204,8 @@ func (s *Source) abandon(g *goroutine) {
 	g.regions, g.call = nil, nil
 }
 
-// generation ends a generation: what lasts is added up, so that no row stands
-// for much more than a second.
+// generation ends a generation: what goes on is accounted, so that no row stands for much more than
+// a second.
 func (s *Source) generation(now int64) {
 	for _, id := range slices.Sorted(maps.Keys(s.live)) {
 		s.account(s.live[id], now, 0)
@@ -219,8 +214,7 @@ func (s *Source) generation(now int64) {
 	s.tellGroups(now)
 }
 
-// tellGroups tells what became of the goroutines of each root function since the
-// last generation.
+// tellGroups adds a marker for each root function about its goroutines in the last generation.
 func (s *Source) tellGroups(now int64) {
 	if s.tracks.by == ByRoot {
 		for _, l := range s.tracks.order {
@@ -240,8 +234,7 @@ func (s *Source) tellGroup(l *lane, now int64) {
 	*y = tally{}
 }
 
-// end tells of all that has begun and not ended, at the end of the trace, or
-// where a part of it is lost.
+// end adds all that has begun and not ended, at the end of the trace, or before a gap.
 func (s *Source) end(now int64) {
 	for _, id := range slices.Sorted(maps.Keys(s.live)) {
 		s.account(s.live[id], now, 1)
@@ -250,10 +243,10 @@ func (s *Source) end(now int64) {
 	s.tellWaits()
 	s.tellGroups(now)
 	for _, k := range slices.SortedFunc(maps.Keys(s.ranges), rangeKey.compare) {
-		s.begunRange(k, s.ranges[k])
+		s.rangeOpen(k, s.ranges[k])
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.tasks)) {
-		s.begunTask(s.tasks[id])
+		s.taskOpen(s.tasks[id])
 	}
 	s.counts.end(s)
 	clear(s.live)

@@ -12,30 +12,30 @@ import (
 // This file alone knows golang.org/x/exp/trace. What it returns are plain values:
 // the library panics on some damage, and only its own code may do so unheard.
 
-// kind is what an event is.
+// kind is the kind of an event.
 type kind uint8
 
 const (
 	kindNothing     kind = iota
-	kindGeneration       // one begins: anchor, if it is known
-	kindOver             // one is over, and nothing of it is held any more
+	kindGeneration       // a generation begins, with an anchor if known
+	kindOver             // a generation is over, and nothing of it is held any more
 	kindSample           // stack
 	kindGoroutine        // id goes from old to new, for the reason name; stack is its own
-	kindProcessor        // id runs, or not: new
+	kindProcessor        // id runs or not: new
 	kindRangeBegin       // range name of scope id
-	kindRangeActive      // likewise: it had begun before
-	kindRangeEnd         // likewise; values are what it says of itself
-	kindTaskBegin        // task id of parent, called name
-	kindTaskEnd          // likewise
+	kindRangeActive      // the same: it had begun before
+	kindRangeEnd         // the same, with values about itself
+	kindTaskBegin        // task id of parent, named name
+	kindTaskEnd          // the same
 	kindRegionBegin      // region name of task id
 	kindRegionEnd        // likewise
 	kindLog              // name, text, of task id
 	kindLabel            // name of goroutine id
 	kindMetric           // name has values[0]
-	kindExperiment       // of a kind that has no meaning here
+	kindExperiment       // unknown
 )
 
-// state is that of a goroutine.
+// state is the state of a goroutine.
 type state uint8
 
 const (
@@ -44,11 +44,11 @@ const (
 	runnable
 	running
 	waiting
-	calling // the system
+	calling // in a system call
 	numStates
 )
 
-// scope is what a range, or an id, is of.
+// scope is what a range, or an id, belongs to.
 type scope uint8
 
 const (
@@ -58,7 +58,7 @@ const (
 	ofThread
 )
 
-// none is the id of a goroutine, processor or thread that is not there.
+// none is the id of a missing goroutine, processor or thread.
 const none = -1
 
 // noTask is the id of no task; taskless that of the background.
@@ -67,23 +67,23 @@ const (
 	taskless = uint64(trace.BackgroundTask)
 )
 
-// stackRef is a stack of one generation. It can be compared.
+// stackRef is a stack of one generation. It is comparable.
 type stackRef = trace.Stack
 
-// noStack is the stack of what has none.
+// noStack is the missing stack.
 var noStack = trace.NoStack
 
-// event is one of a trace.
+// event is an event of a trace.
 type event struct {
 	kind                         kind
 	time                         int64 // ns of the trace's clock
-	goroutine, processor, thread int64 // on which it happened; none
+	goroutine, processor, thread int64 // that it happened on; none
 	context                      stackRef
 
-	id       int64 // of what it is about
+	id       int64 // of its subject
 	scope    scope
 	old, new state
-	stack    stackRef // of what it is about
+	stack    stackRef // of its subject
 	name     string
 	text     string
 	task     uint64
@@ -110,15 +110,14 @@ func newLibrary(r io.Reader) (l *library, err error) {
 	return &library{r: reader}, err
 }
 
-// guard makes a panic of the library an error. What it reads is checked by it as
-// it comes, but not all of it.
+// guard turns a panic of the library into an error: it does not check everything that it reads.
 func guard(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%w: golang.org/x/exp/trace: %v", damage.ErrDamaged, r)
 	}
 }
 
-// next reads an event into ev. The error is io.EOF after the last one.
+// next reads an event into ev, io.EOF after the last one.
 func (l *library) next(ev *event) (err error) {
 	defer guard(&err)
 	if l.e, err = l.r.ReadEvent(); err == io.EOF {
@@ -135,7 +134,7 @@ func (l *library) next(ev *event) (err error) {
 	return nil
 }
 
-// details is the table of kinds: what of an event is taken.
+// details is the table of kinds: what is taken of an event.
 var details = [...]func(*event, *trace.Event){
 	trace.EventBad:             func(*event, *trace.Event) {},
 	trace.EventSync:            (*event).sync,

@@ -1,6 +1,7 @@
 package gotrace
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -8,23 +9,20 @@ import (
 	"gprof/ingest/internal/damage"
 )
 
-// reader gives the events of a trace one after the other. It reads each
-// generation as a trace of its own: a reader of the library that goes from one to
-// the next holds both. A generation that the library can't read costs what was
-// left of it.
+// reader reads the events of a trace, each generation as a trace of its own: a library reader that
+// goes from one to the next would hold both. An unreadable generation costs the rest of it.
 type reader struct {
 	r       io.ReaderAt
 	version int
 	all     []generation
-	at      int      // generation that is read
-	lib     *library // of it; nil: it has not begun
-	told    int      // times that lib told of a generation: of its beginning, and of the end
-	before  uint64   // number of the generation before; 0: there is none, or it is lost
+	at      int      // current generation
+	lib     *library // its reader; nil: not begun
+	told    int      // begin and end events of the generation so far
+	before  uint64   // number of the generation before; 0: none, or lost
 	last    int64    // time of the last event
 }
 
-// lostError is a part of a file that was not read. Reading may go on; what was
-// known of the state of the program is not, any more.
+// lostError is an unreadable part of a file. Reading may go on, but the program's state is unknown.
 type lostError struct {
 	at    damage.Error
 	count int64 // generations
@@ -34,8 +32,7 @@ type lostError struct {
 func (e *lostError) Error() string { return e.at.Error() }
 func (e *lostError) Unwrap() error { return &e.at }
 
-// next reads an event into ev: each is later than the last. The error is io.EOF at
-// the end, or a *lostError.
+// next reads an event into ev, in ascending time. The error is io.EOF at the end, or a *lostError.
 func (r *reader) next(ev *event) error {
 	if r.lib == nil {
 		if err := r.begin(); err != nil {
@@ -64,7 +61,6 @@ func (r *reader) next(ev *event) error {
 	return nil
 }
 
-// begin begins with a generation.
 func (r *reader) begin() (err error) {
 	if r.at == len(r.all) {
 		return io.EOF
@@ -81,8 +77,7 @@ func (r *reader) begin() (err error) {
 	return nil
 }
 
-// turn lets go of a generation: where the library tells of the end of a trace, it
-// is over.
+// turn ends a generation when the library reports the end of its trace.
 func (r *reader) turn(ev *event) {
 	r.before = r.all[r.at].number
 	r.at, r.lib = r.at+1, nil
@@ -96,7 +91,7 @@ func (r *reader) lose(err error) error {
 	return &lostError{damage.Error{Off: g.from, Err: err}, 1, g.to - g.from}
 }
 
-// missing says that others lie between generation before and g.
+// missing reports that generations between before and g are missing.
 func missing(g *generation, before uint64) error {
 	count := int64(1)
 	if g.number > before {
@@ -105,7 +100,7 @@ func missing(g *generation, before uint64) error {
 	return &lostError{damage.Error{Off: g.from, Err: fmt.Errorf("%w: generation %d follows %d", damage.ErrDamaged, g.number, before)}, count, 0}
 }
 
-// done is how many bytes have been read, about.
+// done is the approximate number of bytes read.
 func (r *reader) done() int64 {
 	if r.at == len(r.all) {
 		return r.all[len(r.all)-1].to
@@ -113,9 +108,62 @@ func (r *reader) done() int64 {
 	return r.all[r.at].from
 }
 
-// firstLine is what an error of the library says first: it goes on with all that
-// it knows.
+// firstLine is the first line of a library error, which continues with a dump.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return strings.TrimSuffix(line, ":")
+}
+
+// feed presents a generation as a file of its own: the file's header, and the generation's batches.
+//
+// golang.org/x/exp/trace reads a batch into a [bytes.Buffer] of its size, which doubles, and stays,
+// only to find that nothing follows. So where a batch's data is read at once, io.EOF comes with it
+// even if more follows: that halves a generation's memory.
+type feed struct {
+	batches  scan
+	from, to int64 // the generation
+	off      int64 // in the file
+	left     int64 // bytes of the current piece: header, head or data
+	data     int64 // bytes of data after that head
+}
+
+// feedBuffer is the size of the library's read buffer, which larger reads bypass.
+const feedBuffer = 4096
+
+func newFeed(r io.ReaderAt, version int, g *generation) *bufio.Reader {
+	f := &feed{batches: scan{r: r, version: version}, from: g.from, to: g.to, left: headerSize}
+	return bufio.NewReaderSize(f, feedBuffer)
+}
+
+// Read implements [io.Reader].
+func (f *feed) Read(p []byte) (n int, err error) {
+	if f.left == 0 {
+		if err := f.turn(); err != nil {
+			return 0, err
+		}
+	}
+	n, err = f.batches.r.ReadAt(p[:min(int64(len(p)), f.left)], f.off)
+	f.off, f.left = f.off+int64(n), f.left-int64(n)
+	if err == io.EOF && n > 0 {
+		err = nil
+	}
+	if n == len(p) && n > feedBuffer && f.left == 0 { // heads are shorter
+		err = io.EOF
+	}
+	return n, err
+}
+
+// turn goes to the next piece.
+func (f *feed) turn() error {
+	if f.data > 0 {
+		f.left, f.data = f.data, 0
+		return nil
+	}
+	f.off = max(f.off, f.from)
+	if f.off >= f.to {
+		return io.EOF
+	}
+	b, err := f.batches.batch(f.off)
+	f.left, f.data = b.head, b.size
+	return err
 }

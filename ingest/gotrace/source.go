@@ -4,27 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unsafe"
 
 	"gprof/ingest/internal/batches"
 	"gprof/stream"
 )
 
-// Options say how the events of a trace become those of a stream. The zero value
-// is ready to use.
+// Options say how a trace becomes a stream. The zero value is ready to use.
 type Options struct {
-	// Tracks says which tracks there are.
+	// Tracks is the grouping of tracks.
 	Tracks Grouping
-	// Place is the moment of a monotonic time; nil: the trace's own readings of the
-	// clocks tell it.
+	// Place maps monotonic times; nil: by the trace's own clock readings.
 	Place func(mono uint64) stream.Time
 	// Shift is added to all moments.
 	Shift stream.Time
-	// Beside says that the process has a recording besides, which tells samples,
-	// waits and counters, too: those of the trace are left out, lest they count
-	// twice. The ledger tells how many.
+	// Beside says that there is a recording of the process, too, with samples, waits and counters:
+	// those of the trace are dropped, and counted in the ledger.
 	Beside bool
-	// FirstIndex is the index of the first row: of a process of which others give
-	// rows, too, one that none of theirs has.
+	// FirstIndex is the index of the first row, distinct from those of the process's other sources.
 	FirstIndex uint64
 }
 
@@ -40,7 +37,7 @@ type Source struct {
 	largest int64 // bytes of a generation
 	held    int64
 	beside  bool
-	twice   [stream.Pages + 1]int64 // rows that were left out, by kind
+	twice   [stream.Pages + 1]int64 // dropped rows, by kind
 
 	clock       clock
 	stacks      stacks
@@ -50,23 +47,22 @@ type Source struct {
 	events      [numMarkers]stream.EventID
 	counters    map[string]*counter
 
-	// The state of the program. It is of live things alone.
+	// State of the program: live things only.
 	live    map[int64]*goroutine
 	ranges  map[rangeKey]*interval
 	tasks   map[uint64]*interval
 	counts  counts
-	fresh   bool           // nothing is known: it is the first generation, or something is lost
-	settled bool           // that generation is over: all goroutines are known
-	began   int64          // time of the trace at which the generation began
+	fresh   bool           // state unknown: in the first generation, or after a gap
+	settled bool           // all goroutines are known
+	began   int64          // beginning of the generation, in the trace's time
 	now     int64          // of the last event
 	threads map[int64]bool // of this generation
 	thread  int64          // the last of them
-	strange int64          // events that have no meaning here
-	leaps   int64          // changes of goroutines that no event told of
+	strange int64          // unknown events
+	leaps   int64          // transitions that no event told
 }
 
-// Source returns the source of the trace's events, whose process is a row of t
-// already.
+// Source returns the source of the trace's events; its process is a row of t.
 func (f *File) Source(t *stream.Tables, process stream.ProcessID, o Options) *Source {
 	s := &Source{
 		file: f, tables: t, process: process, rows: batches.Batches{Index: o.FirstIndex},
@@ -149,7 +145,6 @@ func (s *Source) fill() error {
 	return nil
 }
 
-// start opens the file.
 func (s *Source) start() error {
 	r, closer, _, err := places(s.file.open)
 	if err != nil {
@@ -161,15 +156,14 @@ func (s *Source) start() error {
 	return nil
 }
 
-// finish ends reading.
 func (s *Source) finish() error {
 	s.end(s.now)
 	s.rows.Hand()
 	if s.file.version < version26 {
 		s.note(stream.Line{Reason: stream.ReasonUnproven, What: "generations", Where: "the last one: before Go 1.26 nothing tells where it ends", Count: 1})
 	}
-	for i := range s.file.trimmed {
-		g := &s.file.trimmed[i]
+	for i := range s.file.copies {
+		g := &s.file.copies[i]
 		s.note(stream.Line{Reason: stream.ReasonDuplicate, What: "generations of the execution trace", Count: 1, Bytes: g.to - g.from})
 	}
 	for kind, n := range s.twice {
@@ -186,8 +180,7 @@ func (s *Source) finish() error {
 	return s.close()
 }
 
-// lose tells of a generation that can't be read. What was known of the program
-// is not known any more.
+// lose notes an unreadable generation and forgets the program's state.
 func (s *Source) lose(l *lostError) {
 	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "generations", Where: fmt.Sprintf("offset %d: %v", l.at.Off, firstLine(l.at.Err)), Count: l.count, Bytes: l.size})
 	s.stacks.forget()
@@ -195,7 +188,7 @@ func (s *Source) lose(l *lostError) {
 	s.fresh = true
 }
 
-// note adds a line to the ledger, unless it is of nothing.
+// note adds a ledger line, unless it counts nothing.
 func (s *Source) note(l stream.Line) {
 	if l.Count == 0 {
 		return
@@ -257,7 +250,7 @@ func (s *Source) begins(ev *event) {
 	s.began = ev.time
 }
 
-// countThreads tells how many threads there were in a generation.
+// countThreads counts the threads of a generation.
 func (s *Source) countThreads(now int64) {
 	if len(s.threads) > 0 {
 		s.count(threadCounter, s.clock.at(now), int64(len(s.threads)))
@@ -268,7 +261,7 @@ func (s *Source) countThreads(now int64) {
 
 var threadCounter = stream.Counter{Name: "threads", Category: "Go", Description: "threads that ran anything in the last second"}
 
-// leaveOut says whether rows of a kind are left out, and counts them.
+// leaveOut reports whether rows of a kind are dropped, and counts them.
 func (s *Source) leaveOut(k stream.Kind) bool {
 	if s.beside {
 		s.twice[k]++
@@ -276,7 +269,7 @@ func (s *Source) leaveOut(k stream.Kind) bool {
 	return s.beside
 }
 
-// sample takes a CPU sample. How much time it stands for a trace doesn't tell.
+// sample takes a CPU sample. A trace does not tell how much time it stands for.
 func (s *Source) sample(ev *event) {
 	if s.leaveOut(stream.Samples) {
 		return
@@ -293,4 +286,37 @@ func (s *Source) sample(ev *event) {
 	b := s.rows.Row(stream.Series{Process: s.process, Kind: stream.Samples, Track: s.tracks.of(ev, l)}, 0, s.clock.at(ev.time))
 	b.AppendWho(stream.Who{Thread: max(ev.thread, 0), Goroutine: max(ev.goroutine, 0)})
 	b.Stack, b.Weight, b.CPU = append(b.Stack, info.id), append(b.Weight, 1), append(b.CPU, -1)
+}
+
+// Memory of what is kept, by us and by the library, including map entries.
+const (
+	goroutineBytes = int64(unsafe.Sizeof(goroutine{})) + 256
+	intervalBytes  = int64(unsafe.Sizeof(interval{})) + 64
+	whyBytes       = int64(unsafe.Sizeof(whyKey{})) + 32
+)
+
+// largest is the size of the largest generation.
+func (f *File) largest() (bytes int64) {
+	for i := range f.all {
+		bytes = max(bytes, f.all[i].to-f.all[i].from)
+	}
+	return bytes
+}
+
+// full tells the tables the memory held, and reports whether they are full. The library holds a
+// whole generation, and a quarter more for its strings and stacks; the largest one is assumed
+// throughout.
+func (s *Source) full() bool {
+	lasting := int64(len(s.live))*goroutineBytes + int64(len(s.tasks)+len(s.ranges))*intervalBytes + int64(len(s.waits.under))*whyBytes
+	s.hold(s.largest + s.largest/4 + lasting)
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	return s.tables.Full()
+}
+
+func (s *Source) hold(bytes int64) {
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	s.tables.HoldInput(bytes - s.held)
+	s.held = bytes
 }

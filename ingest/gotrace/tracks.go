@@ -2,6 +2,8 @@ package gotrace
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"gprof/stream"
 	"gprof/stream/gonames"
@@ -20,24 +22,24 @@ const (
 type lane struct {
 	root  string
 	track stream.TrackID // 0: not used yet
-	waits stream.TrackID // of what waits; likewise
+	waits stream.TrackID // for waits; 0: not used yet
 	tally tally
 }
 
-// tally is what became of goroutines since it was told last.
+// tally sums up goroutines since the last marker.
 type tally struct {
 	created, ended uint64
 	time           [numStates]int64 // ns in each state, of all together
 }
 
-// tracks are the lines of the timeline.
+// tracks are the tracks of a trace.
 type tracks struct {
 	tables     *stream.Tables
 	process    stream.ProcessID
 	by         Grouping
 	main       stream.TrackID
 	lanes      map[string]*lane
-	order      []*lane // as first used
+	order      []*lane // by first use
 	threads    map[int64]stream.TrackID
 	processors map[int64]stream.TrackID
 }
@@ -50,7 +52,6 @@ func newTracks(t *stream.Tables, process stream.ProcessID, by Grouping) tracks {
 	return k
 }
 
-// lane is that of a root function.
 func (k *tracks) lane(root string) *lane {
 	if root == "" {
 		root = gonames.UnknownRoot
@@ -64,8 +65,8 @@ func (k *tracks) lane(root string) *lane {
 	return l
 }
 
-// laneOf is that of a goroutine, of which maybe no stack has told yet: one that
-// C code brings begins in a system call, without a stack.
+// laneOf is the lane of a goroutine whose stack may be unknown yet: one created by C code begins in
+// a system call without a stack.
 func (k *tracks) laneOf(g *goroutine) *lane {
 	if g.lane == nil {
 		return k.lane("")
@@ -73,8 +74,7 @@ func (k *tracks) laneOf(g *goroutine) *lane {
 	return g.lane
 }
 
-// of is the track of what happens in an event, which is of a goroutine of l;
-// nil: of none.
+// of is the track of an event on a goroutine of l, nil for none.
 func (k *tracks) of(ev *event, l *lane) stream.TrackID {
 	switch {
 	case k.by == ByThread && ev.thread != none:
@@ -103,8 +103,7 @@ func (k *tracks) rootTrack(l *lane) stream.TrackID {
 	return l.track
 }
 
-// waitsTrack is where what waits is shown; beside what runs, as in our own
-// recordings.
+// waitsTrack is the track of waits, separate as in our own recordings.
 func (k *tracks) waitsTrack(l *lane) stream.TrackID {
 	if l.waits == 0 {
 		l.waits = k.intern(l.root + " (waiting)")
@@ -112,7 +111,7 @@ func (k *tracks) waitsTrack(l *lane) stream.TrackID {
 	return l.waits
 }
 
-// intern returns the track of that name, which the program has not given.
+// intern returns the track of that name, which is not the program's own.
 func (k *tracks) intern(name string) stream.TrackID {
 	t := k.tables
 	t.Lock()
@@ -125,4 +124,92 @@ func (k *tracks) intern(name string) stream.TrackID {
 		t.Tracks.Amend(id, track)
 	}
 	return id
+}
+
+// stacks turns stacks of the trace into stacks of the tables.
+type stacks struct {
+	tables *stream.Tables
+	known  map[stackRef]stackInfo // of this generation
+	frames []frame
+	bad    int64 // unreadable stacks
+	cut    int64 // stacks that may be deeper than recorded
+}
+
+// stackInfo is a stack of the tables.
+type stackInfo struct {
+	id   stream.StackID
+	root string // its track's name, "" unknown
+}
+
+// deepest is the least number of frames of a truncated stack: of 128 places one is not the stack's,
+// and the runtime takes the outermost one or two for goexit and main. A CPU sample has 64.
+const (
+	deepest       = 125
+	deepestSample = 64
+)
+
+// forget ends a generation, which stacks belong to and hold.
+func (s *stacks) forget() { clear(s.known) }
+
+// intern returns the stack; its id is 0 for none.
+func (s *stacks) intern(ref stackRef) stackInfo {
+	return s.internUpTo(ref, deepest)
+}
+
+// internSample is intern for a CPU sample, whose stacks are shorter.
+func (s *stacks) internSample(ref stackRef) stackInfo { return s.internUpTo(ref, deepestSample) }
+
+func (s *stacks) internUpTo(ref stackRef, most int) stackInfo {
+	if ref == noStack {
+		return stackInfo{}
+	}
+	info, ok := s.known[ref]
+	if !ok {
+		info = s.define(ref, most)
+		s.known[ref] = info
+	}
+	return info
+}
+
+func (s *stacks) define(ref stackRef, most int) (info stackInfo) {
+	frames, err := appendFrames(s.frames[:0], ref)
+	s.frames = frames
+	if err != nil {
+		s.bad++
+		return info
+	}
+	if len(frames) == 0 {
+		return info
+	}
+	t := s.tables
+	t.Lock()
+	defer t.Unlock()
+	cut := len(frames) >= most && frames[len(frames)-1].function != "runtime.goexit"
+	if cut {
+		s.cut++
+		info.id = t.Stacks.Intern(0, t.Frames.Intern(stream.Frame{Label: true, Function: t.Strings.Intern(gonames.Truncated)}))
+	}
+	for _, f := range slices.Backward(frames) {
+		info.id = t.Stacks.Intern(info.id, t.Frames.Intern(stream.Frame{
+			Function: t.Strings.Intern(f.function), File: t.Strings.Intern(f.file), Line: int32(min(f.line, math.MaxInt32)),
+			Category: t.Categories.Intern(gonames.Category(f.function)),
+		}))
+	}
+	if cut {
+		return info
+	}
+	root, next := frames[len(frames)-1].function, ""
+	if len(frames) > 1 {
+		next = frames[len(frames)-2].function
+	}
+	info.root = gonames.Root(root, next)
+	return info
+}
+
+// withLabel is a stack with a label as its innermost frame.
+func (s *stacks) withLabel(stack stream.StackID, label string, c stream.Category) stream.StackID {
+	t := s.tables
+	t.Lock()
+	defer t.Unlock()
+	return t.Stacks.Intern(stack, t.Frames.Intern(stream.Frame{Label: true, Function: t.Strings.Intern(label), Category: t.Categories.Intern(c)}))
 }

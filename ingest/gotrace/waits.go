@@ -6,19 +6,19 @@ import (
 	"gprof/stream"
 )
 
-// waitWindow is how long waits at one stack are added up before they become a
-// row, in ns. There may be millions of them in a second.
+// waitWindow is how long waits at one stack are summed up into a row, in ns. There may be millions
+// in a second.
 const waitWindow = 10_000_000
 
-// waits adds up how long goroutines wait, by where and why.
+// waits sums up waits by stack and reason.
 type waits struct {
 	known   map[waitKey]int // index in sums
-	sums    []waitSum       // as they came
-	began   int64           // time of the trace at which the window began
-	last    int64           // and of the last wait
+	sums    []waitSum       // by first wait
+	began   int64           // beginning of the window
+	last    int64           // the last wait
 	under   map[whyKey]stream.StackID
 	numbers map[string]int32 // of reasons
-	common  []string         // the first of them, by number
+	common  []string         // the first reasons, by number
 }
 
 func newWaits() waits {
@@ -27,22 +27,22 @@ func newWaits() waits {
 
 type waitKey struct {
 	lane  *lane
-	stack stream.StackID // the reason is its innermost frame
+	stack stream.StackID // with the reason as its innermost frame
 }
 
 type waitSum struct {
 	waitKey
 	ns    int64
-	count int64 // waits that ended
+	count int64 // ended waits
 }
 
-// whyKey is a stack and the number of a reason.
+// whyKey is a stack and a reason.
 type whyKey struct {
 	stack  stream.StackID
 	reason int32
 }
 
-// add adds a part of a wait, or the last one of it.
+// add adds a part of a wait, or its last part.
 func (w *waits) add(k waitKey, now, ns, ended int64) {
 	i, ok := w.known[k]
 	if !ok {
@@ -61,7 +61,7 @@ func (w *waits) add(k waitKey, now, ns, ended int64) {
 // due reports whether the window is over.
 func (w *waits) due(now int64) bool { return len(w.sums) > 0 && now-w.began >= waitWindow }
 
-// tellWaits makes rows of the waits of the window.
+// tellWaits makes rows of the window.
 func (s *Source) tellWaits() {
 	w := &s.waits
 	at := s.clock.at(w.last)
@@ -78,8 +78,7 @@ func (s *Source) tellWaits() {
 	clear(w.known)
 }
 
-// reasons are names of ours for what Go waits for, where our own recordings have
-// another one.
+// reasons map Go's wait reasons to ours, where they differ.
 var reasons = map[string]string{"chan receive": "channel receive", "chan send": "channel send", "": "unknown reason"}
 
 const (
@@ -87,7 +86,7 @@ const (
 	callReason     = "system call"
 )
 
-// why is a stack with what is waited for there as its innermost frame.
+// why is a stack with the reason of a wait as its innermost frame.
 func (s *Source) why(stack stream.StackID, reason string) stream.StackID {
 	k := whyKey{stack, s.waits.number(reason)}
 	id, ok := s.waits.under[k]
@@ -96,14 +95,14 @@ func (s *Source) why(stack stream.StackID, reason string) stream.StackID {
 		if ours := reasons[reason]; ours != "" {
 			name = ours
 		}
-		id = s.stacks.under(stack, "waiting: "+name, waitingFor)
+		id = s.stacks.withLabel(stack, "waiting: "+name, waitingFor)
 		s.waits.under[k] = id
 	}
 	return id
 }
 
-// number is that of a reason. The library mostly has the same string for one: to
-// look at the first dozens, of which there are seldom more, is faster than to hash.
+// number is the number of a reason. The library mostly returns the same string for one, so
+// comparing with the first dozens, of which there are seldom more, is faster than hashing.
 func (w *waits) number(reason string) int32 {
 	if i := slices.Index(w.common, reason); i >= 0 {
 		return int32(i)

@@ -13,7 +13,7 @@ import (
 	"gprof/rawformat"
 )
 
-// encoder turns raw bytes into stored ones. It is for one goroutine.
+// encoder encodes sections. It is for one goroutine.
 type encoder struct {
 	zstd     *zstd.Encoder
 	splitter splitter
@@ -35,7 +35,7 @@ func newEncoder() *encoder {
 	return &encoder{zstd: z, check: newDecoder()}
 }
 
-// encode returns the stored form of raw. It is valid until the next call.
+// encode returns the stored form of raw, valid until the next call.
 func (e *encoder) encode(kind sections.Kind, raw []byte) (sections.Encoding, []byte) {
 	if e.columns(kind, raw) {
 		return sections.Columns, e.buf
@@ -47,8 +47,8 @@ func (e *encoder) encode(kind sections.Kind, raw []byte) (sections.Encoding, []b
 	return sections.Zstd, e.buf
 }
 
-// columns splits raw into columns, in e.buf. It is false where they are not
-// worth it, or, whatever the reason may be, don't give the same bytes again.
+// columns splits raw into columns in e.buf. It is false if they are not worth it, or for whatever
+// reason don't give the same bytes again.
 func (e *encoder) columns(kind sections.Kind, raw []byte) bool {
 	e.buf = e.buf[:0]
 	s := &e.splitter
@@ -74,8 +74,8 @@ func (e *encoder) columns(kind sections.Kind, raw []byte) bool {
 	return false
 }
 
-// segment appends the columns of a segment, and tries whether they give its
-// bytes. before are those of the file before it.
+// segment appends the columns of a segment, and verifies that they give its bytes. before are the
+// preceding bytes of the file.
 func (e *encoder) segment(raw, before []byte) bool {
 	e.stored = e.appendColumns(e.stored[:0], &e.splitter)
 	e.buf = rawformat.AppendUint(rawformat.AppendUint(e.buf, uint64(len(raw))), uint64(len(e.stored)))
@@ -84,7 +84,7 @@ func (e *encoder) segment(raw, before []byte) bool {
 	return e.check.segment(e.checked, e.stored, before) == nil && bytes.Equal(e.checked, raw)
 }
 
-// decoder is the inverse of an encoder. It is for many goroutines.
+// decoder is the inverse of an encoder. It is for concurrent use.
 type decoder struct {
 	zstd    *zstd.Decoder
 	readers sync.Pool // of *columnReader
@@ -98,8 +98,7 @@ func newDecoder() *decoder {
 	return &decoder{zstd: z}
 }
 
-// decode stores the raw form of a section in dst, which has its size. The
-// checksum of the stored bytes was not verified: they may be anything.
+// decode decodes a section into dst, which has the right size. The stored bytes are not trusted.
 func (d *decoder) decode(dst []byte, h *sections.Header, stored []byte) error {
 	if sections.Checksum(stored) != h.StoredCRC {
 		return rawformat.ErrChecksum

@@ -12,11 +12,10 @@ import (
 	"gprof/rawformat"
 )
 
-// Open opens a file or a folder. What a file's ReadAt reads of a chunk's header
-// costs nothing; anything else inflates the file, once for each opening. It is
-// kept until the file is closed.
+// Open opens a file or folder. Reading a chunk's header by ReadAt costs nothing; anything else
+// inflates the file once per opening, and keeps it until Close.
 func (a *Archive) Open(name string) (fs.File, error) {
-	f, n, err := a.find("open", name)
+	f, n, err := a.lookup("open", name)
 	switch {
 	case err != nil:
 		return nil, err
@@ -26,9 +25,9 @@ func (a *Archive) Open(name string) (fs.File, error) {
 	return &openDir{info: f.info(name), entries: a.entries(f)}, nil
 }
 
-// Stat returns what is known of a file or folder without opening it.
+// Stat describes a file or folder without opening it.
 func (a *Archive) Stat(name string) (fs.FileInfo, error) {
-	f, n, err := a.find("stat", name)
+	f, n, err := a.lookup("stat", name)
 	switch {
 	case err != nil:
 		return nil, err
@@ -38,9 +37,9 @@ func (a *Archive) Stat(name string) (fs.FileInfo, error) {
 	return f.info(name), nil
 }
 
-// ReadDir lists a folder, in order.
+// ReadDir lists a folder, sorted.
 func (a *Archive) ReadDir(name string) ([]fs.DirEntry, error) {
-	f, n, err := a.find("readdir", name)
+	f, n, err := a.lookup("readdir", name)
 	if err == nil && n != nil {
 		err = &fs.PathError{Op: "readdir", Path: name, Err: errors.New("not a directory")}
 	}
@@ -50,8 +49,8 @@ func (a *Archive) ReadDir(name string) ([]fs.DirEntry, error) {
 	return a.entries(f), nil
 }
 
-// find looks a name up: a file, or a folder, nil for the root.
-func (a *Archive) find(op, name string) (*folder, *node, error) {
+// lookup finds a file or folder, nil for the root.
+func (a *Archive) lookup(op, name string) (*folder, *node, error) {
 	if name == "." {
 		return nil, nil, nil
 	}
@@ -82,7 +81,7 @@ func (a *Archive) entries(f *folder) (all []fs.DirEntry) {
 	return all
 }
 
-// info is what Stat tells. Times are not packed.
+// info is what Stat returns. Times are not packed.
 type info struct {
 	name string
 	size int64
@@ -102,7 +101,7 @@ func (i info) Sys() any           { return nil }
 // openDir is an open folder.
 type openDir struct {
 	info    fs.FileInfo
-	entries []fs.DirEntry // that were not read yet
+	entries []fs.DirEntry // not read yet
 }
 
 func (d *openDir) Stat() (fs.FileInfo, error) { return d.info, nil }
@@ -125,7 +124,7 @@ func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	return read, nil
 }
 
-// openFile is an open file. It is for one goroutine.
+// openFile is an open file, for one goroutine.
 type openFile struct {
 	a       *Archive
 	node    *node
@@ -170,8 +169,8 @@ func (f *openFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// head is what the index knows of a file's beginning. The head of a chunk that
-// was discarded before it could be packed is in its section.
+// head is the file's beginning in the index. For a chunk discarded before it could be packed that
+// is in its section.
 func (n *node) head() []byte {
 	if n.entry == nil || n.section != nil && n.size != int64(n.entry.size) {
 		return nil

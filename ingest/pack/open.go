@@ -14,19 +14,16 @@ import (
 // Magic begins every archive.
 const Magic = sections.Magic
 
-// ErrCut is the class of a problem that an archive ends too early.
+// ErrCut says that an archive ends early.
 var ErrCut = rawformat.ErrTruncated
 
-// Archive is a packed file that is open. It is an [fs.FS] that looks like a
-// session directory: a folder for each process with the files that were
-// packed. Its methods may be called by several goroutines.
-//
-// Indexes are in memory; everything else is read and inflated when a file's
-// content is asked for. A damaged file can be opened and gives an error of class
-// [rawformat.ErrChecksum] when it is read.
+// Archive is an open packed file. It is an [fs.FS] that looks like a session directory: a folder
+// for each process with its packed files. Its methods may be called concurrently. Indexes are in
+// memory; everything else is read and inflated on demand. A damaged file can be opened, and gives
+// an error of class [rawformat.ErrChecksum] when read.
 type Archive struct {
-	// Problems are what is damaged or missing: an [*rawformat.Error] with an
-	// offset in the archive each, a thousand at most.
+	// Problems are what is damaged or missing: at most a thousand [*rawformat.Error] with offsets
+	// in the archive.
 	Problems []error
 
 	r       io.ReaderAt
@@ -37,33 +34,31 @@ type Archive struct {
 	files   int // in all indexes
 }
 
-// folder is one process of an archive.
+// folder is a process of an archive.
 type folder struct {
 	instance uint64
-	index    *index           // nil: none, or it is damaged
-	sections map[file]section // what holds content
+	index    *index           // nil: missing or damaged
+	sections map[file]section // with content
 	names    []string         // of files, sorted
 	files    map[string]*node
 }
 
-// section is where a section lies.
+// section is where a section is.
 type section struct {
 	sections.Header
 	at int64 // of the stored bytes
 }
 
-// node is one file of a folder.
+// node is a file of a folder.
 type node struct {
 	name    string
 	size    int64
-	entry   *entry   // of the index; nil: none
-	section *section // nil: there is none
+	entry   *entry   // nil: not in the index
+	section *section // nil: none
 }
 
-// Open reads what an archive holds: the section headers, in order, and the
-// indexes. What is damaged is in Problems; what is intact besides can be read.
-// The error is of class [rawformat.ErrMagic] if it is no archive, and otherwise
-// r's.
+// Open reads the section headers in order, and the indexes. Damage is listed in Problems; the rest
+// can be read. The error is of class [rawformat.ErrMagic] if it is no archive, and otherwise r's.
 func Open(r io.ReaderAt, size int64) (*Archive, error) {
 	a := &Archive{r: r, size: size, decoder: newDecoder(), byName: map[string]*folder{}}
 	head := make([]byte, min(size, int64(len(Magic))))
@@ -83,7 +78,7 @@ func Open(r io.ReaderAt, size int64) (*Archive, error) {
 	return a, nil
 }
 
-// Instances are the processes that the archive holds, in order.
+// Instances are the archive's processes, sorted.
 func (a *Archive) Instances() []uint64 {
 	var all []uint64
 	for _, f := range a.folders {
@@ -97,7 +92,7 @@ func (a *Archive) Process(instance uint64) Process {
 	return Process{Instance: instance, FS: a, Dir: instanceName(instance), Snapshot: a.Live(instance)}
 }
 
-// Live reports whether a process was recording when it was packed.
+// Live reports whether a process was recording when packed.
 func (a *Archive) Live(instance uint64) bool {
 	f := a.byName[instanceName(instance)]
 	return f != nil && f.index != nil && f.index.live
@@ -107,14 +102,14 @@ func (a *Archive) problem(off int64, what string, err error) {
 	a.note(&rawformat.Error{Off: off, What: what, Err: err})
 }
 
-// note adds a problem. Of more than maxProblems the rest is not listed.
+// note adds a problem, up to maxProblems.
 func (a *Archive) note(err error) {
 	if len(a.Problems) < maxProblems {
 		a.Problems = append(a.Problems, err)
 	}
 }
 
-// add takes a section into its folder.
+// add adds a section to its folder.
 func (a *Archive) add(s section) error {
 	name := instanceName(s.Instance)
 	f := a.byName[name]
@@ -135,8 +130,7 @@ func (a *Archive) add(s section) error {
 	return nil
 }
 
-// addIndex reads the index of a process. If it is damaged its chunks are listed
-// as they come.
+// addIndex reads the index of a process. If it is damaged the chunks are listed as they come.
 func (a *Archive) addIndex(f *folder, s section) error {
 	a.files += int(s.RawSize-min(s.RawSize, sections.IndexHead)) / sections.EntrySize
 	if a.files > sections.MaxFiles { // not even damaged ones are looked at any more
@@ -157,14 +151,13 @@ func (a *Archive) addIndex(f *folder, s section) error {
 	return err
 }
 
-// content reads and decodes a section. An error that is not r's is a
-// [*rawformat.Error].
+// content reads and decodes a section. An error that is not r's is a [*rawformat.Error].
 func (a *Archive) content(s *section) ([]byte, error) {
 	raw := make([]byte, s.RawSize)
 	return raw, a.decode(raw, s)
 }
 
-// decode is content into dst, which is as long as the raw bytes.
+// decode is content into dst, which has the right size.
 func (a *Archive) decode(dst []byte, s *section) error {
 	stored, err := a.stored(s)
 	if err != nil {
@@ -188,17 +181,16 @@ func (a *Archive) stored(s *section) ([]byte, error) {
 	return b, nil
 }
 
-// section is what holds a file, nil if none does.
+// section is the section of a file, nil for none.
 func (a *Archive) section(name string) *section {
-	_, n, err := a.find("open", name)
+	_, n, err := a.lookup("open", name)
 	if err != nil || n == nil {
 		return nil
 	}
 	return n.section
 }
 
-// list makes the names of a folder's files: those of the index, and those that
-// have a section.
+// list makes the names of a folder's files: those in the index, and those with a section.
 func (a *Archive) list(f *folder) {
 	add := func(key file) *node {
 		name := sections.FileName(key.kind, key.number)

@@ -17,24 +17,21 @@ import (
 	"gprof/chunks/sections"
 )
 
-// Process is the directory of one recorded process, wherever it lies.
+// Process is the directory of a recorded process.
 type Process struct {
 	Instance uint64
 	FS       fs.FS
 	Dir      string // path in FS
-	// Live: a recorder may be writing there. What is packed then is how it was
-	// at one moment, as far as it has not been reused since.
+	// Live says that a recorder may be writing there. What is packed then is the state of one
+	// moment, as far as it is not reused.
 	Live bool
-	// Snapshot: a recorder was writing there when the files were copied, which
-	// are at rest now.
+	// Snapshot says that a recorder was writing when the files were copied; they are at rest now.
 	Snapshot bool
-	// Only, if not nil, are the names of the chunk files and stack rings that count;
-	// others are treated as if they were not there.
+	// Only, if not nil, are the chunk files and stack rings that count; others are ignored.
 	Only []string
 }
 
-// Session returns the processes in a session directory: its folders that bear
-// the name of an instance, in order.
+// Session returns the processes in a session directory: folders named like instances, sorted.
 func Session(dir string) ([]Process, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -52,8 +49,8 @@ func Session(dir string) ([]Process, error) {
 	return found, nil
 }
 
-// ended reports whether a process' exit was written. Who buries the dead holds
-// their lock meanwhile, as the living do.
+// ended reports whether an exit record was written. A process that buries another holds its lock
+// meanwhile, as if it were alive.
 func ended(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, chunks.ExitFile.FileName(0)))
 	return err == nil
@@ -73,8 +70,8 @@ type file struct {
 	number uint32
 }
 
-// list returns the files of p that are to be packed; others than ours are
-// passed over. What is ours and no regular file goes to report.
+// list returns the files of p to pack, ignoring others than ours. Ours that are not regular files
+// are reported.
 func (p *Process) list(report func(error)) ([]file, error) {
 	entries, err := fs.ReadDir(p.FS, p.Dir)
 	if err != nil && len(entries) == 0 {
@@ -102,8 +99,7 @@ func compareFiles(a, b file) int {
 // where names a file in messages.
 func (p *Process) where(name string) string { return path.Join(instanceName(p.Instance), name) }
 
-// open opens a file of p. What cannot be read in parts is read into memory, up
-// to limit bytes.
+// open opens a file of p. A file without random access is read into memory, up to limit bytes.
 func (p *Process) open(f file, limit uint32) (*source, error) {
 	name := path.Join(p.Dir, sections.FileName(f.kind, f.number))
 	in, err := p.FS.Open(name)
@@ -134,11 +130,66 @@ type source struct {
 	size int64
 }
 
-// read fills dst with the bytes at off and returns those that the file has.
+// read fills dst with the bytes at off and returns those that exist.
 func (s *source) read(dst []byte, off int64) ([]byte, error) {
 	n, err := s.ReadAt(dst, off)
 	if n == len(dst) || errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return dst[:n], err
+}
+
+// Unpack writes the files of a process into a folder of dir, which must exist, bit for bit. It
+// overwrites nothing, and the folder gets its name when it is complete. An unreadable file is
+// reported to report, which may be nil, and left out; the error is the disk's. File names are only
+// those that a recorder gives, so nothing is written outside of dir.
+func Unpack(dir string, p Process, report func(error)) error {
+	if report == nil {
+		report = func(error) {}
+	}
+	files, err := p.list(report)
+	if err != nil {
+		report(err)
+		return nil
+	}
+	to := filepath.Join(dir, instanceName(p.Instance))
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(err, error(&fs.PathError{Op: "unpack", Path: to, Err: fs.ErrExist}))
+	}
+	at, err := os.MkdirTemp(dir, ".unpack-")
+	if err != nil {
+		return err
+	}
+	if err = p.copyTo(at, files, report); err == nil {
+		err = os.Rename(at, to)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(at))
+	}
+	return nil
+}
+
+// copyTo writes the readable files.
+func (p *Process) copyTo(dir string, files []file, report func(error)) error {
+	for _, f := range files {
+		data, err := p.read(f)
+		if err != nil {
+			report(fmt.Errorf("%s: %w", p.where(sections.FileName(f.kind, f.number)), err))
+			continue
+		}
+		if err := writeNew(filepath.Join(dir, sections.FileName(f.kind, f.number)), data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeNew writes a file that must not exist.
+func writeNew(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }

@@ -2,9 +2,8 @@ package pack
 
 import "gprof/rawformat"
 
-// readEntry reads the header of a chunk file, which is what the index holds of
-// it. The header of a live ring may be read in the moment in which it changes:
-// it is read again until it fits its checksum, or has stayed away too long.
+// readEntry reads the header of a chunk file for the index. A live ring may be changing it: it is
+// read again until its checksum fits, up to maxTries.
 func readEntry(p *Process, f file) (e entry, err error) {
 	in, err := p.open(f, rawformat.MaxChunkFile)
 	if err != nil {
@@ -21,9 +20,8 @@ func readEntry(p *Process, f file) (e entry, err error) {
 	return e, err
 }
 
-// maxTries is how often a header that is being changed is read. A chunk is
-// opened or closed in well under a microsecond, unless its writer lost its
-// processor.
+// maxTries bounds reading a changing header. A chunk is opened or closed within a microsecond,
+// unless its writer was preempted.
 const maxTries = 8
 
 // settled reports whether a header is not being changed.
@@ -32,15 +30,14 @@ func settled(b []byte) bool {
 	return err == nil && h.Epoch != 0 && (sealed || le.Uint32(b[rawformat.OffCloseCRC:]) == 0)
 }
 
-// copyChunk reads the chunk file of an entry into dst, which is as long as the
-// file was:
-//  1. At rest a file is copied bit for bit.
-//  2. Of a live ring's chunk the header comes first and the trailer last. If
-//     both tell of the use of the file that the entry tells of, nothing in
-//     between was reused meanwhile.
-//  3. Then the chunk is put back to how it was at the entry's moment.
-//  4. Else, or if it was not in use then, its head is all that is packed: with
-//     an epoch of 0 it says that its content was discarded.
+// copyChunk reads the chunk file of an entry into dst, which has its length:
+//
+//  1. At rest it is copied bit for bit.
+//  2. Of a live chunk the header is read first and the trailer last. If both are of the use that
+//     the entry tells of, nothing in between was reused.
+//  3. Then the chunk is restored to the entry's moment.
+//  4. Otherwise, or if it was not in use then, only its head is packed: its epoch 0 says that the
+//     content was discarded.
 func copyChunk(e *entry, dst []byte) ([]byte, error) {
 	in, err := e.from.open(e.file, rawformat.MaxChunkFile)
 	if err != nil {
@@ -65,15 +62,14 @@ func copyChunk(e *entry, dst []byte) ([]byte, error) {
 	return e.restore(body), nil
 }
 
-// restore turns a copy of a live ring's chunk file into what the entry tells
-// of.
+// restore turns a copy of a live chunk file into what the entry tells of.
 func (e *entry) restore(b []byte) []byte {
 	h, sealed, err := rawformat.ReadHeader(e.header[:])
 	switch {
 	case err != nil:
 		return b // the reader says so
 	case h.Epoch == 0 || !sameUse(&h, b):
-		return e.gone()
+		return e.discardedHead()
 	}
 	copy(b, e.header[:])
 	offset := h.Commit.Offset()
@@ -90,8 +86,7 @@ func (e *entry) restore(b []byte) []byte {
 	return b
 }
 
-// sameUse reports whether header and trailer of a whole file belong to the use
-// of it that h tells of.
+// sameUse reports whether header and trailer of a file belong to the use that h tells of.
 func sameUse(h *rawformat.Header, b []byte) bool {
 	if uint64(len(b)) != rawformat.HeadSize+uint64(h.Capacity)+rawformat.TrailerSize {
 		return false
@@ -102,9 +97,9 @@ func sameUse(h *rawformat.Header, b []byte) bool {
 		instance == h.Instance && epoch == h.Epoch
 }
 
-// gone is the head of a chunk file that is not in use any more, as a ring leaves
-// it: the epoch is 0, and a commit word that is not says that it was in use.
-func (e *entry) gone() []byte {
+// discardedHead is the head of a discarded chunk file as a ring leaves it: epoch 0, and a commit
+// word that says whether it was in use.
+func (e *entry) discardedHead() []byte {
 	b := make([]byte, rawformat.HeadSize)
 	copy(b, e.header[:])
 	le.PutUint64(b[rawformat.OffEpoch:], 0)

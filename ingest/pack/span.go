@@ -2,22 +2,24 @@ package pack
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
+	"gprof/chunks"
 	"gprof/rawformat"
 )
 
-// Span is a stretch of time, both ends included, in nanoseconds since the Unix
-// epoch. The zero value is all time.
+// Span is a range of time, both ends included, in ns since the Unix epoch. The zero Span is all
+// time.
 type Span struct{ From, To int64 }
 
-// lateness is how much earlier than its chunk was opened an event may have been:
-// CPU samples come in windows of a second.
+// lateness is how much earlier than its chunk an event may be: CPU samples come in windows of a
+// second.
 const lateness = 2 * int64(time.Second)
 
-// clock places the monotonic times of a process on the time line: a monotonic
-// time m is the moment real + (m - monotonic). It is package decode's rule.
+// clock maps the monotonic times of a process: m is at real + (m - monotonic), as in package
+// decode.
 type clock struct {
 	monotonic uint64
 	real      int64
@@ -26,7 +28,7 @@ type clock struct {
 
 func (c *clock) at(monotonic uint64) int64 { return c.real + int64(monotonic-c.monotonic) }
 
-// clockOf is the clock that a meta file tells of, else the earliest anchor's.
+// clockOf is the clock in a meta file, else the earliest anchor's.
 func clockOf(meta []byte, files []entry) clock {
 	if c := metaClock(meta); c.known {
 		return c
@@ -66,8 +68,7 @@ func metaValue(meta []byte, key string) string {
 	}
 }
 
-// time is from when to when a chunk's events may be; what is not known is
-// without bound.
+// time is the range of a chunk's events, unbounded where unknown.
 func (e *entry) time(c *clock) (from, to int64) {
 	from, to = math.MinInt64, math.MaxInt64
 	h, sealed, err := rawformat.ReadHeader(e.header[:])
@@ -87,4 +88,84 @@ func (e *entry) time(c *clock) (from, to int64) {
 func (s Span) touches(e *entry, c *clock) bool {
 	from, to := e.time(c)
 	return s == Span{} || from <= s.To && to >= s.From
+}
+
+// cutFronts drops pages that are over before the span: what is left of a chunk are two entries, as
+// if it had been two chunks.
+func (p *packer) cutFronts(j *job, c *clock) {
+	if p.o.Span.From == 0 || !c.known || p.o.Span.From <= c.real {
+		return
+	}
+	var err error
+	if j.cut, err = chunks.NewCutter(j.FS, j.Dir, c.monotonic+uint64(p.o.Span.From-c.real)); err != nil {
+		return // then chunks are whole
+	}
+	free := j.held().free
+	var files []entry
+	for _, e := range j.index.files {
+		from, _ := e.time(c)
+		if e.leftOut() || from+lateness >= p.o.Span.From || !p.o.Span.touches(&e, c) {
+			files = append(files, e)
+			continue
+		}
+		parts := p.parts(j, e)
+		for i := range parts[:len(parts)-1] {
+			parts[i].number = free
+			free++
+		}
+		files = append(files, parts...)
+	}
+	slices.SortStableFunc(files, byRangeStart)
+	j.index.files = files
+}
+
+// parts are the parts that a chunk is cut into; the last one has its number.
+func (p *packer) parts(j *job, e entry) []entry {
+	raw, err := p.raw(j, &e)
+	if err != nil {
+		return []entry{e} // it is reported when it is packed
+	}
+	cut := j.cut.Cut(raw)
+	if len(cut) == 1 {
+		return []entry{e}
+	}
+	parts := make([]entry, len(cut))
+	for i, b := range cut {
+		parts[i] = entry{number: e.number, size: uint32(len(b)), part: e.part, cut: &e, nth: i}
+		copy(parts[i].header[:], b)
+		p.total += int64(len(b))
+	}
+	p.total -= int64(len(raw))
+	return parts
+}
+
+// raw reads what is to be packed of a chunk file, valid until the next call.
+func (p *packer) raw(j *job, e *entry) ([]byte, error) {
+	if e.cut == nil {
+		p.buf = slices.Grow(p.buf[:0], int(e.size))
+		return copyChunk(e, p.buf[:e.size])
+	}
+	raw, err := p.raw(j, e.cut)
+	if err != nil {
+		return nil, err
+	}
+	if parts := j.cut.Cut(raw); e.nth < len(parts) {
+		return parts[e.nth], nil
+	}
+	return e.discardedHead(), nil // it was discarded since it was cut
+}
+
+// covers reports whether one of all holds what a slice left of a chunk, and more.
+func covers(all []entry, part *entry) bool {
+	h, _, err := rawformat.ReadHeader(part.header[:])
+	return err == nil && h.Epoch != 0 && slices.ContainsFunc(all, func(e entry) bool {
+		o, _, err := rawformat.ReadHeader(e.header[:])
+		if err != nil || e.leftOut() || o.Epoch != h.Epoch || o.RangeStart > h.RangeStart {
+			return false
+		}
+		if part.leftOut() {
+			return o.RangeStart+uint64(o.Capacity) >= h.RangeStart+uint64(h.Capacity)
+		}
+		return o.RangeStart < h.RangeStart && o.RangeStart+uint64(o.Commit.Offset()) >= h.RangeStart+uint64(h.Commit.Offset())
+	})
 }

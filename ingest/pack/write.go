@@ -16,47 +16,42 @@ import (
 
 // Options say what to pack. The zero value packs everything.
 type Options struct {
-	// Span leaves chunks out that hold no event of it. What they held is not
-	// counted as lost: the process' range start stays what it is, and the
-	// archive says which ranges are left out.
+	// Span drops chunks without events in it. Their contents are not counted as lost: the process's
+	// range start stays, and the archive says which ranges are left out.
 	Span Span
 
-	// Report, if not nil, is told of files that could not be packed.
+	// Report, if not nil, is called for files that could not be packed.
 	Report func(error)
 
-	// Progress, if not nil, is told how many bytes of files were packed, and
-	// of how many.
+	// Progress, if not nil, is called with the bytes packed, and of how many.
 	Progress func(done, total int64)
 }
 
-// Summary is what an archive was made of.
+// Summary describes an archive.
 type Summary struct {
 	Processes int
 	Chunks    int   // packed
 	LeftOut   int   // chunks outside the span
-	Reused    int   // chunks of live rings that were discarded before they could be copied
-	Raw       int64 // bytes of all files that were packed
-	RawDicts  int64 // of those, dictionaries
+	Reused    int   // live chunks that were discarded before they could be copied
+	Raw       int64 // bytes of all packed files
+	RawDicts  int64 // of these, dictionaries
 	Size      int64 // bytes of the archive
-	Dicts     int64 // of those, dictionaries
+	Dicts     int64 // of these, dictionaries
 }
 
-// ErrNothing means that there is no process to pack.
+// ErrNothing says that there is no process to pack.
 var ErrNothing = errors.New("no process to pack")
 
-// Write packs processes into one archive, and streams it: w need not seek. The
-// same processes in any order give the same bytes, if they are at rest. Files
-// that cannot be read are told to Options.Report and left out; the error is
-// w's, or [ErrNothing].
+// Write packs processes into one archive, sequentially. The same processes in any order give the
+// same bytes if they are at rest. Unreadable files are reported to Options.Report and left out; the
+// error is w's, or [ErrNothing].
 //
-// A process may be given more than once, the best copy first: of the others it
-// gets the chunks and dictionaries that it lacks. Dumps of one process from
-// different times become one recording.
+// A process may be given several times, the best copy first: it gets the chunks and dictionaries
+// that the best copy lacks. So dumps of one process from different times become one recording.
 //
-//  1. The headers of all chunks are read: the moment at which a live process is
-//     shown.
-//  2. Indexes, meta, exit and dictionaries are written. A definition stands in
-//     its dictionary before it is used, so what a header commits is defined.
+//  1. The headers of all chunks are read: the moment at which a live process is shown.
+//  2. Indexes, meta, exit and dictionaries are written. A definition precedes its use, so
+//     everything in chunks committed by then is defined.
 //  3. Chunks are written, those first that a ring discards first.
 func Write(w io.Writer, processes []Process, o Options) (Summary, error) {
 	if len(processes) == 0 {
@@ -88,7 +83,7 @@ func (o *Options) fill() {
 	}
 }
 
-// packer writes one archive. After an error of the writer it does nothing.
+// packer writes one archive. After a write error it does nothing.
 type packer struct {
 	w        io.Writer
 	o        Options
@@ -103,7 +98,7 @@ type packer struct {
 	err      error
 }
 
-// job is one process of an archive.
+// job is a process of an archive.
 type job struct {
 	*Process
 	index index
@@ -111,14 +106,13 @@ type job struct {
 	cut   *chunks.Cutter
 }
 
-// part is a file of a process, in one of its copies.
+// part is a file of one copy of a process.
 type part struct {
 	file
 	from *Process
 }
 
-// survey reads the headers of a process' chunks. Of a process that was given
-// before it adds what that copy does not have.
+// survey reads the headers of a process's chunks. For a further copy it adds what is new.
 func (p *packer) survey(q *Process) {
 	files, err := q.list(p.o.Report)
 	if err != nil {
@@ -152,21 +146,21 @@ func (p *packer) survey(q *Process) {
 	j.settle()
 }
 
-// add adds a file that is not there yet.
+// add adds a new file.
 func (j *job) add(f part) {
 	if !slices.ContainsFunc(j.rest, func(g part) bool { return g.file == f.file }) {
 		j.rest = append(j.rest, f)
 	}
 }
 
-// held is what a job has of a process when another copy of it comes.
-type held struct {
+// copyState is what a job has of a process when another copy comes.
+type copyState struct {
 	whole map[uint64]uint64 // range starts of its chunks by epoch
-	free  uint32            // number that no chunk file has
+	free  uint32            // an unused file number
 }
 
-func (j *job) held() *held {
-	h := &held{whole: map[uint64]uint64{}}
+func (j *job) held() *copyState {
+	h := &copyState{whole: map[uint64]uint64{}}
 	for i := range j.index.files {
 		e := &j.index.files[i]
 		h.free = max(h.free, e.number+1)
@@ -177,9 +171,9 @@ func (j *job) held() *held {
 	return h
 }
 
-// lacks reports whether a chunk of another copy is missing, or its front, and gives it
-// a number that is free: its file was used for another one since.
-func (h *held) lacks(e *entry) bool {
+// lacks reports whether a chunk of another copy is missing, or its front, and numbers it: its file
+// may have been reused since.
+func (h *copyState) lacks(e *entry) bool {
 	epoch := e.epoch()
 	if start, ok := h.whole[epoch]; epoch == 0 || e.leftOut() || ok && start <= e.rangeStart() {
 		return false
@@ -190,8 +184,7 @@ func (h *held) lacks(e *entry) bool {
 	return true
 }
 
-// settle puts the chunks in order. What a slice left of a chunk makes room for another
-// copy of it that is whole.
+// settle sorts the chunks and replaces what a slice left of one by a whole copy.
 func (j *job) settle() {
 	uses := map[uint64][]entry{} // by epoch
 	for _, e := range j.index.files {
@@ -209,7 +202,7 @@ func (e *entry) spare() bool {
 	return err == nil && h.Epoch == 0 && h.RangeStart == 0 || err != nil && e.header == [rawformat.HeaderSize]byte{}
 }
 
-// rangeStart orders chunks; those that are not in use come last.
+// rangeStart sorts chunks, unused ones last.
 func (e *entry) rangeStart() uint64 {
 	h, _, err := rawformat.ReadHeader(e.header[:])
 	if err != nil || h.Epoch == 0 {
@@ -218,12 +211,12 @@ func (e *entry) rangeStart() uint64 {
 	return h.RangeStart
 }
 
-// report tells why a file is not in the archive.
+// report says why a file is not in the archive.
 func (p *packer) report(q *Process, f file, err error) {
 	p.o.Report(fmt.Errorf("%s: not packed: %w", q.where(sections.FileName(f.kind, f.number)), err))
 }
 
-// front writes all of a process but its chunks.
+// front writes all of a process except its chunks.
 func (p *packer) front(j *job) {
 	var meta []byte
 	slices.SortStableFunc(j.rest, func(a, b part) int { return compareFiles(a.file, b.file) })
@@ -268,9 +261,8 @@ func (p *packer) part(f part) {
 	}
 }
 
-// passOn writes a file of another archive as it is stored there, under that
-// number. ok is false if it is none, damaged, or not compressed. n is how many raw bytes
-// it has.
+// passOn copies a file from another archive in its stored form. It is not ok if there is none, or
+// it is damaged or not compressed. n is its raw size.
 func (p *packer) passOn(f part, number uint32) (n int64, ok bool) {
 	a, ok := f.from.FS.(*Archive)
 	if !ok || p.err != nil {
@@ -290,7 +282,7 @@ func (p *packer) passOn(f part, number uint32) (n int64, ok bool) {
 	return int64(h.RawSize), true
 }
 
-// read reads a dictionary, meta or exit file; it reports why there is none.
+// read reads a dictionary, meta or exit file, or reports why not.
 func (p *packer) read(f part) []byte {
 	data, err := f.from.read(f.file)
 	if err != nil {
@@ -299,8 +291,8 @@ func (p *packer) read(f part) []byte {
 	return data
 }
 
-// read reads a file that is no chunk. Of a live process' dictionary
-// the last record may be half written: it is not in use yet.
+// read reads a file that is no chunk. The last record of a live dictionary may be half written: it
+// is not in use yet.
 func (p *Process) read(f file) ([]byte, error) {
 	in, err := p.open(f, sections.MaxRaw[f.kind])
 	if err != nil {
@@ -320,7 +312,7 @@ func (p *Process) read(f file) ([]byte, error) {
 	return data, nil
 }
 
-// wholeRecords cuts what is behind the last whole record.
+// wholeRecords cuts off an incomplete last record.
 func wholeRecords(data []byte) []byte {
 	if len(data) < rawformat.RecordHeaderSize {
 		return data
@@ -339,7 +331,7 @@ func wholeRecords(data []byte) []byte {
 	return data
 }
 
-// chunks writes a process' chunks.
+// chunks writes a process's chunks.
 func (p *packer) chunks(j *job) {
 	for i := range j.index.files {
 		if e := &j.index.files[i]; !e.leftOut() && p.err == nil {
@@ -375,7 +367,7 @@ func (p *packer) packed(n int64) {
 	p.o.Progress(p.sum.Raw, p.total)
 }
 
-// section encodes and writes one section; h says what it is.
+// section encodes and writes a section with header h.
 func (p *packer) section(h *sections.Header, raw []byte) {
 	if p.err != nil {
 		return
@@ -387,7 +379,7 @@ func (p *packer) section(h *sections.Header, raw []byte) {
 	p.put(h, stored)
 }
 
-// put writes one section.
+// put writes a section.
 func (p *packer) put(h *sections.Header, stored []byte) {
 	p.head = sections.Append(p.head[:0], h)
 	for _, b := range [][]byte{p.head, stored} {

@@ -7,38 +7,37 @@ import (
 	"gprof/rawformat"
 )
 
-// Slots of columns. Those of kind 0 belong to the file as a whole; those of
-// others are fields by number, then arguments by number and wire type.
+// Slots of columns. Those of kind 0 belong to the file as a whole; others are fields by number,
+// then arguments by number and wire type.
 const (
-	slotWidths = 0 // of all blocks: by how much a block's length is longer than it need be
+	slotWidths = 0 // for all blocks: by how much their length is longer than necessary
 	slotSizes  = 1 // of blocks that are stored as they are
-	slotBodies = 2 // theirs
+	slotBodies = 2 // of these
 	slotHead   = 3 // header, page table, trailer
-	slotRest   = 4 // what is no block
-	slotSums   = 5 // of records: 0 the CRC is right, 1 it is stored
+	slotRest   = 4 // bytes outside of blocks
+	slotSums   = 5 // for records: 0 the CRC is right, 1 it is stored
 	slotCRCs   = 6
 
 	slotArgs = 16  // plus 4 times the argument's number plus its wire type
-	slotRank = 80  // of the lane, plus 1; 0: a new one
-	slotNext = 81  // the kind of the block behind one of this kind; 0: stored as it is
-	slotText = 128 // plus another slot: what its lengths belong to
+	slotRank = 80  // of the lane, plus 1; 0: new
+	slotNext = 81  // kind of the next block after one of this kind; 0: stored as it is
+	slotText = 128 // plus the slot that its lengths belong to
 )
 
-// syncTime is the field of a sync block that says what time it is. It is stored
-// as the difference to the time before.
+// syncTime is the time field of sync blocks. It is stored as the difference to the last time.
 const syncTime = 2
 
-// kindPlaced is the kind, in slotNext, of a sync block whose index and epoch
-// are those of its place. No block has it.
+// kindPlaced is the kind in slotNext of a sync block whose index and epoch equal its position's. No
+// block has it.
 const kindPlaced rawformat.Kind = 255
 
-// splitter takes a file apart into columns.
+// splitter splits a file into columns.
 type splitter struct {
 	columns [256]*[256]*column
 	used    []*column
 	lanes   [256]*lanes
-	chain   uint64         // the last time
-	last    rawformat.Kind // of the block before, 0: none, or stored as it is
+	chain   uint64         // last time
+	last    rawformat.Kind // kind of the last block; 0: none, or stored as it is
 	place   placement
 
 	fields [16]uint64
@@ -47,14 +46,14 @@ type splitter struct {
 	args   []rawformat.Arg
 }
 
-// placement is where the next block stands.
+// placement is the position of the next block.
 type placement struct {
 	dict  bool
 	index uint64 // of a chunk's block
 	epoch uint64
 }
 
-// column returns a column, and makes it if need be.
+// column returns a column, a new one if need be.
 func (s *splitter) column(kind rawformat.Kind, slot int) *column {
 	set := s.columns[kind]
 	if set == nil {
@@ -91,7 +90,7 @@ func (s *splitter) group(kind rawformat.Kind) *lanes {
 	return s.lanes[kind]
 }
 
-// content appends bytes to a column of them.
+// content appends bytes to a column.
 func (s *splitter) content(kind rawformat.Kind, slot int, b []byte) {
 	if len(b) > 0 {
 		c := s.column(kind, slot)
@@ -99,7 +98,7 @@ func (s *splitter) content(kind rawformat.Kind, slot int, b []byte) {
 	}
 }
 
-// chunk splits a chunk file. ok is false if it has not the shape of one.
+// chunk splits a chunk file. It is not ok if that is malformed.
 func (s *splitter) chunk(raw []byte) (ok bool) {
 	h, payload, ok := chunkShape(raw)
 	if !ok {
@@ -122,7 +121,7 @@ func (s *splitter) chunk(raw []byte) (ok bool) {
 	return true
 }
 
-// chunkShape reads the header of a chunk file whose size is what it should be.
+// chunkShape reads the header of a chunk file and checks the size.
 func chunkShape(raw []byte) (h rawformat.Header, payload []byte, ok bool) {
 	if len(raw) < rawformat.HeadSize+rawformat.TrailerSize {
 		return h, nil, false
@@ -132,8 +131,8 @@ func chunkShape(raw []byte) (h rawformat.Header, payload []byte, ok bool) {
 	return h, payload, err == nil && h.Epoch != 0 && int(h.Capacity) == len(payload)
 }
 
-// dict splits a segment of a dictionary, from an offset on, and returns where it
-// ends: behind so many records that it is large enough.
+// dict splits a segment of a dictionary from an offset on, and returns where it ends: after enough
+// records.
 func (s *splitter) dict(raw []byte, h *rawformat.RecordHeader, from int) (to int) {
 	s.place = placement{dict: true}
 	at := from
@@ -153,7 +152,7 @@ func (s *splitter) dict(raw []byte, h *rawformat.RecordHeader, from int) (to int
 	return at
 }
 
-// record splits a record and returns where it ends, at if there is none.
+// record splits a record and returns its end, at if there is none.
 func (s *splitter) record(raw []byte, h *rawformat.RecordHeader, at int) int {
 	n, size, err := rawformat.ReadUint(raw[at:])
 	if err != nil || n == 0 || n > rawformat.MaxBlock || int(n)+size+4 > len(raw)-at {
@@ -169,8 +168,7 @@ func (s *splitter) record(raw []byte, h *rawformat.RecordHeader, at int) int {
 	return end + 4
 }
 
-// block splits the block at the front of b and returns its length, 0 if there
-// is none.
+// block splits the block at the front of b and returns its length, 0 if there is none.
 func (s *splitter) block(b []byte) int {
 	n, size, err := rawformat.ReadUint(b)
 	if err != nil || n == 0 || n > rawformat.MaxBlock || n > uint64(len(b)-size) {
@@ -188,8 +186,8 @@ func (s *splitter) block(b []byte) int {
 	return size + int(n)
 }
 
-// parse reads the fields of a block. ok is false if they would not be written
-// the same again: unknown ones, integers that are longer than they need be.
+// parse parses the fields of a block. It is not ok if they would not be written the same again:
+// unknown ones, or integers with redundant bytes.
 func (s *splitter) parse(kind rawformat.Kind, body []byte) (ok bool) {
 	spec := &rawformat.Kinds[kind]
 	if spec.Name == "" || (spec.Place == rawformat.InDict) != s.place.dict {
@@ -226,7 +224,7 @@ func (s *splitter) parse(kind rawformat.Kind, body []byte) (ok bool) {
 	return c.Err() == nil && size == len(body)
 }
 
-// parsePCs reads pcs as they lie on the wire: the first, then differences.
+// parsePCs parses pcs as on the wire: the first, then differences.
 func (s *splitter) parsePCs(c *rawformat.Cursor) (size int, ok bool) {
 	s.pcs = s.pcs[:0]
 	n := c.Uint("pcs")
@@ -245,7 +243,7 @@ func (s *splitter) parsePCs(c *rawformat.Cursor) (size int, ok bool) {
 	return size, true
 }
 
-// parseArgs reads arguments, integers as they lie on the wire.
+// parseArgs parses arguments, integers as on the wire.
 func (s *splitter) parseArgs(c *rawformat.Cursor) (size int, shape uint64, ok bool) {
 	s.args = c.Args(s.args[:0], "args")
 	if c.Err() != nil {
@@ -275,13 +273,13 @@ func (s *splitter) parseArgs(c *rawformat.Cursor) (size int, shape uint64, ok bo
 	return size + rawformat.UintSize(shape), shape, true
 }
 
-// next says of what kind the block is. What follows what is half of it.
+// next stores the kind of the block, which depends on the kind before.
 func (s *splitter) next(kind rawformat.Kind) {
 	s.column(s.last, slotNext).plain(uint64(kind))
 	s.last = kind
 }
 
-// put adds the block that was parsed to the columns.
+// put adds the parsed block to the columns.
 func (s *splitter) put(kind rawformat.Kind) {
 	spec := &rawformat.Kinds[kind]
 	skip := 0
@@ -305,7 +303,7 @@ func (s *splitter) put(kind rawformat.Kind) {
 	}
 }
 
-// lane finds that of the block; known is false if it is new.
+// lane finds the lane of the block; known is false if it is new.
 func (s *splitter) lane(kind rawformat.Kind) (l *lane, known bool) {
 	k := keysOf[kind]
 	if k.number == 0 {

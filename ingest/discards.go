@@ -6,18 +6,19 @@ import (
 	"slices"
 	"time"
 
+	"gprof/decode"
 	"gprof/stream"
 )
 
-// Discards is what of a process made way for what came later, in its own ring or in
-// that of its session. It was meant to go: no loss.
+// Discards is what of a process was overwritten on purpose, in its ring or its session's. It is no
+// loss.
 type Discards struct {
 	Chunks, Bytes int64
-	// From and To are when what went was recorded; 0: not known.
+	// From and To are when that was recorded; 0: unknown.
 	From, To stream.Time
 }
 
-// Discards is what is gone of a process; its Chunks are 0 if nothing is.
+// Discards is what was overwritten of a process; no Chunks if nothing was.
 func (p *Process) Discards() (d Discards) {
 	if p.foreign != nil {
 		return d
@@ -33,7 +34,7 @@ func (p *Process) Discards() (d Discards) {
 	return d
 }
 
-// span is when it was recorded, for people.
+// span says when it was recorded.
 func (d *Discards) span() string {
 	text := func(at stream.Time) string { return time.Unix(0, int64(at)).UTC().Format("2006-01-02 15:04:05.000") }
 	switch {
@@ -47,7 +48,7 @@ func (d *Discards) span() string {
 	return "from " + text(d.From) + " to " + text(d.To) + " UTC"
 }
 
-// noteDiscards adds a line for each process of which something is gone.
+// noteDiscards adds a ledger line for each process that was partly overwritten.
 func (f *Found) noteDiscards(chosen []*Process, ledger *stream.Ledger) {
 	for _, p := range slices.Concat(chosen, f.removed) {
 		d := p.Discards()
@@ -64,14 +65,13 @@ func (f *Found) noteDiscards(chosen []*Process, ledger *stream.Ledger) {
 // Gone are the processes of which only a tomb is left, see package chunks.
 func (f *Found) Gone() []*Process { return f.removed }
 
-// Title is the process as people know it.
+// Title names the process for people.
 func (p *Process) Title() string {
 	row := p.row()
 	return row.Title()
 }
 
-// setAside takes tombs out of the processes. Of one that another input still has,
-// or that is given twice, nothing is told.
+// setAside removes tombs of processes that another input still has, and duplicates.
 func (f *Found) setAside() {
 	slices.SortStableFunc(f.removed, func(a, b *Process) int { return cmp.Compare(a.Instance, b.Instance) })
 	f.removed = slices.CompactFunc(f.removed, func(a, b *Process) bool { return a.Instance == b.Instance })
@@ -80,4 +80,20 @@ func (f *Found) setAside() {
 		held[p.Instance] = true
 	}
 	f.removed = slices.DeleteFunc(f.removed, func(p *Process) bool { return held[p.Instance] })
+}
+
+// From is when the oldest data of p was recorded, on the clock of the run, which [Found.Source]
+// sets; 0 if there is none.
+func (p *Process) From() stream.Time {
+	if m := decode.FirstTime(p.Process); m != 0 {
+		return p.clock.At(m)
+	}
+	return 0
+}
+
+// Snapshot reports whether p was recording when its archive was packed, so that it has no exit
+// record.
+func (p *Process) Snapshot() bool {
+	a, ok := p.files.(interface{ Live(instance uint64) bool })
+	return ok && a.Live(p.Instance)
 }

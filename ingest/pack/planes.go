@@ -9,18 +9,18 @@ import (
 	"gprof/rawformat"
 )
 
-// Ways in which a plane is stored.
+// Encodings of planes.
 const (
-	planeSame = 0 // one byte, which all are
+	planeSame = 0 // one byte that all are
 	planeRaw  = 1
 	planeZstd = 2 // U size, zstd
-	planeFSE  = 3 // U size, finite state entropy, as in zstd
+	planeFSE  = 3 // U size, finite state entropy as in zstd
 )
 
 // smallPlane is not worth compressing.
 const smallPlane = 24
 
-// appendColumns appends the stored form of what was split: columns by their id.
+// appendColumns appends the stored form of columns, by id.
 func (e *encoder) appendColumns(dst []byte, s *splitter) []byte {
 	slices.SortFunc(s.used, func(a, b *column) int { return cmp.Compare(a.id, b.id) })
 	for _, c := range s.used {
@@ -48,7 +48,7 @@ func (e *encoder) appendColumns(dst []byte, s *splitter) []byte {
 	return dst
 }
 
-// appendBytes appends the bytes of values by place.
+// appendBytes appends the bytes of values by significance.
 func appendBytes(planes *[maxPlanes][]byte, values []uint64) {
 	for p := range planes {
 		planes[p] = planes[p][:0]
@@ -70,7 +70,7 @@ func (e *encoder) appendPlanes(dst []byte, n int) []byte {
 	return dst
 }
 
-// appendPlane appends a plane in the form that is the smallest.
+// appendPlane appends a plane in the smallest encoding.
 func (e *encoder) appendPlane(dst, p []byte) []byte {
 	if same(p) {
 		return append(dst, planeSame, p[0])
@@ -89,8 +89,8 @@ func (e *encoder) appendPlane(dst, p []byte) []byte {
 	return append(append(dst, planeRaw), p...)
 }
 
-// noise reports whether the bytes are so evenly spread that nothing would be
-// gained: a byte takes more than 7.9 bits.
+// noise reports whether bytes are spread too evenly to be compressed: a byte takes more than 7.9
+// bits.
 func noise(p []byte) bool {
 	var counts [256]uint32
 	for _, b := range p {
@@ -108,18 +108,17 @@ func same(p []byte) bool {
 	return true
 }
 
-// stored is a column that is being read.
-type stored struct {
+// storedColumn is a column being read.
+type storedColumn struct {
 	transform transform
-	count     int // of tokens that were not taken yet
+	count     int // tokens left
 	base      uint64
 	planes    [maxPlanes][]byte
-	at        [maxPlanes]int // what was taken of each
+	at        [maxPlanes]int // position in each plane
 }
 
-// next takes a token. Behind the last one there are zeros, and the column is
-// broken.
-func (c *stored) next() (v uint64) {
+// next takes a token. After the last one it returns zeros, and the column is broken.
+func (c *storedColumn) next() (v uint64) {
 	if c.count--; c.count < 0 {
 		return 0
 	}
@@ -136,7 +135,7 @@ func (c *stored) next() (v uint64) {
 }
 
 // nextFixed takes a value of 8 bytes.
-func (c *stored) nextFixed() (v uint64) {
+func (c *storedColumn) nextFixed() (v uint64) {
 	if c.count--; c.count < 0 {
 		return 0
 	}
@@ -147,16 +146,16 @@ func (c *stored) nextFixed() (v uint64) {
 	return v
 }
 
-// left is how many tokens or bytes were not taken yet.
-func (c *stored) left() int {
+// left is how many tokens or bytes are left.
+func (c *storedColumn) left() int {
 	if c.transform == content {
 		return len(c.planes[0]) - c.at[0]
 	}
 	return max(0, c.count)
 }
 
-// take takes n bytes of content, nil if there are not so many.
-func (c *stored) take(n uint64) []byte {
+// take takes n bytes of content, nil if there are fewer.
+func (c *storedColumn) take(n uint64) []byte {
 	if n > uint64(c.left()) {
 		return nil
 	}
@@ -165,17 +164,17 @@ func (c *stored) take(n uint64) []byte {
 	return c.planes[0][at:c.at[0]]
 }
 
-// columnReader reads columns out of their stored form.
+// columnReader reads columns from their stored form.
 type columnReader struct {
 	decoder *decoder
 	rest    []byte
-	room    int    // how many bytes of planes there may be
-	arena   []byte // they lie here
+	room    int    // bytes of planes that are allowed
+	arena   []byte // memory of planes
 	fse     fse.Scratch
 }
 
-// read reads the next column. What it is made of lies in the arena.
-func (r *columnReader) read() (id uint16, c *stored, err error) {
+// read reads the next column into the arena.
+func (r *columnReader) read() (id uint16, c *storedColumn, err error) {
 	cur := rawformat.NewCursor(r.rest, 0)
 	n := cur.Uint("column")
 	t := cur.Bytes(1, "transform")
@@ -191,11 +190,11 @@ func (r *columnReader) read() (id uint16, c *stored, err error) {
 		return 0, nil, rawformat.ErrSyntax
 	}
 	r.rest = r.rest[cur.Offset():]
-	c = &stored{transform: transform(t[0]), count: int(count), base: base}
+	c = &storedColumn{transform: transform(t[0]), count: int(count), base: base}
 	return uint16(n), c, r.planes(c, int(count))
 }
 
-func (r *columnReader) planes(c *stored, n int) (err error) {
+func (r *columnReader) planes(c *storedColumn, n int) (err error) {
 	counts := [maxPlanes]int{n} // of each plane
 	switch c.transform {
 	case content:
@@ -224,7 +223,7 @@ func (r *columnReader) planes(c *stored, n int) (err error) {
 	return nil
 }
 
-// planeCounts is how many bytes the planes behind the one of widths have.
+// planeCounts are the sizes of the planes after that of widths.
 func planeCounts(widths []byte) (counts [maxPlanes]int, err error) {
 	var of [256]int
 	for _, w := range widths {
@@ -241,7 +240,7 @@ func planeCounts(widths []byte) (counts [maxPlanes]int, err error) {
 	return counts, nil
 }
 
-// plane reads n bytes.
+// plane reads a plane of n bytes.
 func (r *columnReader) plane(n int) ([]byte, error) {
 	if n > r.room-len(r.arena) {
 		return nil, rawformat.ErrTooBig

@@ -6,12 +6,11 @@ import (
 	"gprof/rawformat"
 )
 
-// joiner puts a file together out of its columns. It does what a splitter does,
-// with what a splitter gives as its input.
+// joiner puts a file together from its columns, the inverse of a splitter.
 type joiner struct {
-	columns [256]*[256]*stored
+	columns [256]*[256]*storedColumn
 	lanes   [256]*lanes
-	before  []byte // of the file, before the segment
+	before  []byte // preceding bytes of the file
 	out     []byte // of a fixed capacity
 	body    []byte
 	chain   uint64
@@ -20,7 +19,7 @@ type joiner struct {
 	failed  bool
 }
 
-// join writes the raw bytes of columns into dst, which is as long as they are.
+// join writes the raw bytes of columns into dst, which has their length.
 func (d *decoder) join(dst, data []byte) error {
 	c := rawformat.NewCursor(data, 0)
 	at := 0
@@ -45,8 +44,8 @@ func (d *decoder) join(dst, data []byte) error {
 	return nil
 }
 
-// segment writes a segment into dst, which is as long as it is. before are the
-// bytes of the file before it.
+// segment writes a segment into dst, which has its length. before are the preceding bytes of the
+// file.
 func (d *decoder) segment(dst, columns, before []byte) error {
 	j := &joiner{out: dst[:0:len(dst)], before: before}
 	r := d.reader(columns, arenaSize(len(dst)))
@@ -57,7 +56,7 @@ func (d *decoder) segment(dst, columns, before []byte) error {
 			return err
 		}
 		if j.columns[id>>8] == nil {
-			j.columns[id>>8] = new([256]*stored)
+			j.columns[id>>8] = new([256]*storedColumn)
 		}
 		j.columns[id>>8][id&0xff] = c
 	}
@@ -68,8 +67,7 @@ func (d *decoder) segment(dst, columns, before []byte) error {
 	return nil
 }
 
-// reader returns a columnReader with room for so many bytes; it is used again
-// when it is put back.
+// reader returns a reusable columnReader with room for n bytes.
 func (d *decoder) reader(columns []byte, room int) *columnReader {
 	r, _ := d.readers.Get().(*columnReader)
 	if r == nil {
@@ -79,15 +77,15 @@ func (d *decoder) reader(columns []byte, room int) *columnReader {
 	return r
 }
 
-// arenaSize is how many bytes of planes a file of that size may have: most of
-// them are bytes of the file. A block, of two bytes at least, has besides a kind,
-// a width and a rank; an integer is a token, which may be longer than it.
+// arenaSize bounds the bytes of planes of a file of that size: most are bytes of the file. A block,
+// of two bytes at least, adds a kind, a width and a rank; an integer is a token, which may be
+// longer than it.
 func arenaSize(size int) int { return 4*size + 64<<10 }
 
-// fail gives up: everything that is read from now on is nothing.
+// fail gives up: whatever is read from now on is empty.
 func (j *joiner) fail() { j.failed = true }
 
-func (j *joiner) column(kind rawformat.Kind, slot int) *stored {
+func (j *joiner) column(kind rawformat.Kind, slot int) *storedColumn {
 	if set := j.columns[kind]; set != nil && set[slot] != nil {
 		return set[slot]
 	}
@@ -182,7 +180,7 @@ func (j *joiner) chunk() {
 	j.write(j.content(0, slotHead, rawformat.TrailerSize))
 }
 
-// records writes those of a dictionary that begins so.
+// records writes the records of a dictionary that begins so.
 func (j *joiner) records(file []byte) {
 	h, err := rawformat.ReadRecordHeader(file)
 	if err != nil {
@@ -201,7 +199,7 @@ func (j *joiner) records(file []byte) {
 	j.write(j.content(0, slotRest, uint64(j.left(0, slotRest))))
 }
 
-// block writes one block: its body beside, for its length stands before it.
+// block writes one block; its body is made first, because its length precedes it.
 func (j *joiner) block() {
 	width := j.plain(0, slotWidths)
 	kind := rawformat.Kind(j.plain(j.last, slotNext))
@@ -221,7 +219,7 @@ func (j *joiner) block() {
 	j.out = append(j.out, j.body...)
 }
 
-// appendLong appends a U that is so many bytes longer than it need be.
+// appendLong appends a U with redundant bytes.
 func appendLong(dst []byte, v uint64, longer int) []byte {
 	for ; v >= 0x80; v >>= 7 {
 		dst = append(dst, byte(v)|0x80)
@@ -260,8 +258,7 @@ func (j *joiner) fields(kind rawformat.Kind) {
 	}
 }
 
-// lane takes that of the block; one that is not known learns its key from the
-// fields.
+// lane takes the lane of the block; a new one learns its key from the fields.
 func (j *joiner) lane(kind rawformat.Kind) (l *lane, known bool) {
 	k := keysOf[kind]
 	g := kind
@@ -289,7 +286,7 @@ func (j *joiner) lane(kind rawformat.Kind) (l *lane, known bool) {
 	return group.use(int(rank) - 1), true
 }
 
-// uint takes a value of a column whose lane had prev last.
+// uint takes a value of a column; prev is the lane's last one.
 func (j *joiner) uint(kind rawformat.Kind, slot int, prev *uint64) uint64 {
 	v, t := j.token(kind, slot)
 	switch {
@@ -304,7 +301,7 @@ func (j *joiner) uint(kind rawformat.Kind, slot int, prev *uint64) uint64 {
 	return v
 }
 
-// sint is uint for a value in its zig-zag form.
+// sint is uint for zigzag values.
 func (j *joiner) sint(kind rawformat.Kind, slot int, prev *uint64) uint64 {
 	v, t := j.token(kind, slot)
 	switch {

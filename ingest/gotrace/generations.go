@@ -12,7 +12,7 @@ import (
 	"gprof/ingest/internal/damage"
 )
 
-// Errors of a file, beside those of package damage.
+// Errors of a file, besides those of package damage.
 var (
 	ErrMagic   = errors.New("not a Go execution trace")
 	ErrVersion = errors.New("execution trace of a version that can't be read")
@@ -20,10 +20,9 @@ var (
 	ErrEmpty   = errors.New("holds no complete generation of events")
 )
 
-// A file is a header of 16 bytes, then batches. Each batch belongs to a
-// generation, of about a second, and is of one thread or a table: strings,
-// stacks, CPU samples, or a sync batch, which tells the rate of the clock. A
-// generation holds all that its events refer to. Since Go 1.26 a byte of its own
+// A file is a header of 16 bytes, then batches. Each batch belongs to a generation of about a
+// second, and is of one thread or a table: strings, stacks, CPU samples, or a sync batch, which has
+// the rate of the clock. A generation contains all that its events refer to. Since Go 1.26 a byte
 // ends it; before, the next one's first batch did.
 const (
 	headerSize  = 16
@@ -37,31 +36,30 @@ const (
 	kindSnapshot     = 51
 	kindEnd          = 52
 
-	maxBatch = 64 << 10 // bytes of a batch behind its head
-	// maxGenerations bounds what is kept of a file before it is read: at one a
-	// second that is twelve days.
+	maxBatch = 64 << 10 // bytes of a batch after its head
+	// maxGenerations bounds the generations kept of a file: twelve days at one a second.
 	maxGenerations = 1 << 20
 	// maxHead is a batch's first byte, an experiment and four numbers.
 	maxHead = 2 + 4*binary.MaxVarintLen64
-	// maxSync is more than a sync batch takes: a rate and one reading of the clocks.
+	// maxSync is more than a sync batch: a rate and one clock reading.
 	maxSync = 128
 )
 
-// Versions that bring what a reader must know.
+// Versions that change what a reader must know.
 const (
-	version22 = 22 // the first that has generations
-	version25 = 25 // readings of the clocks
+	version22 = 22 // first with generations
+	version25 = 25 // clock readings
 	version26 = 26 // ends of generations
 	newest    = version26
 )
 
-// generation is one of a file. It can be read without the others.
+// generation is a part of a file that can be read on its own.
 type generation struct {
-	number   uint64 // each follows the one before
+	number   uint64 // consecutive
 	from, to int64  // bytes of the file
-	first    int64  // ns of the trace's clock: of the first batch
-	last     int64  // likewise, of the last batch
-	anchor   Anchor // Wall is 0 when it tells none
+	first    int64  // time of the first batch
+	last     int64  // time of the last batch
+	anchor   Anchor // Wall is 0 if there is none
 	id       generationID
 }
 
@@ -72,8 +70,7 @@ type Anchor struct {
 	Wall  int64  // since the Unix epoch
 }
 
-// IsTrace reports whether a file with this head is an execution trace, of
-// whatever version.
+// IsTrace reports whether a file begins as an execution trace of any version.
 func IsTrace(head []byte) bool {
 	_, err := versionOf(head)
 	return err == nil
@@ -91,7 +88,7 @@ func versionOf(head []byte) (int, error) {
 	return int(n), nil
 }
 
-// scan is a walk over the heads of all batches of a file.
+// scan walks over the heads of all batches.
 type scan struct {
 	r       io.ReaderAt
 	size    int64
@@ -99,9 +96,9 @@ type scan struct {
 
 	all     []generation
 	current generation
-	number  uint64 // of current; 0: there is none
+	number  uint64 // of current; 0: none
 	ticks   [2]uint64
-	rate    float64 // ns of a tick; 0 not told yet
+	rate    float64 // ns of a tick; 0 unknown
 	snap    snapshot
 }
 
@@ -111,7 +108,7 @@ type snapshot struct {
 	Anchor
 }
 
-// batch is the head of one.
+// batch is the head of a batch.
 type batch struct {
 	kind       byte
 	experiment bool
@@ -120,8 +117,7 @@ type batch struct {
 	head, size int64 // bytes
 }
 
-// generations walks over the file. The error is an *Error that says where the
-// walk ended early, what follows is lost.
+// generations scans the file. The error is a *damage.Error that says where the scan ended early.
 func (s *scan) generations() ([]generation, *damage.Error) {
 	off := int64(headerSize)
 	s.begin(off)
@@ -138,7 +134,7 @@ func (s *scan) generations() ([]generation, *damage.Error) {
 	return s.all, nil
 }
 
-// last ends the last generation, if nothing in the file does.
+// last ends the last generation if nothing in the file does.
 func (s *scan) last(off int64) error {
 	switch {
 	case s.number == 0:
@@ -149,7 +145,7 @@ func (s *scan) last(off int64) error {
 	return s.finish(off)
 }
 
-// step takes the batch at an offset and returns that of the next.
+// step takes the batch at an offset and returns the offset of the next.
 func (s *scan) step(off int64) (next int64, err error) {
 	b, err := s.batch(off)
 	if err != nil {
@@ -210,7 +206,7 @@ func (s *scan) batch(off int64) (b batch, err error) {
 	return b, nil
 }
 
-// add takes a batch into the current generation.
+// add adds a batch to the current generation.
 func (s *scan) add(b batch) {
 	if s.number == 0 {
 		s.number, s.ticks = b.generation, [2]uint64{b.ticks, b.ticks}
@@ -218,7 +214,7 @@ func (s *scan) add(b batch) {
 	s.ticks[0], s.ticks[1] = min(s.ticks[0], b.ticks), max(s.ticks[1], b.ticks)
 }
 
-// sync reads the batch if it is a sync batch.
+// sync reads a sync batch.
 func (s *scan) sync(at int64, b batch) error {
 	if b.experiment || b.size == 0 || b.size > maxSync {
 		return nil
@@ -274,17 +270,17 @@ func (s *scan) begin(off int64) {
 	s.current, s.number, s.rate, s.snap = generation{from: off}, 0, 0, snapshot{}
 }
 
-// time is a moment of the trace's clock, as the library has it.
+// time converts ticks like the library.
 func (s *scan) time(ticks uint64) int64 {
 	return int64(min(float64(ticks)*s.rate, maxTime))
 }
 
-// maxTime is where clocks end: 146 years.
+// maxTime is the end of clocks: 146 years.
 const maxTime = 1<<62 - 1
 
 const second = 1_000_000_000
 
-// cursor reads numbers until there are no more.
+// cursor reads numbers.
 type cursor struct {
 	rest  []byte
 	short bool
