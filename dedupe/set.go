@@ -5,15 +5,13 @@ import (
 	"unsafe"
 )
 
-// Set interns comparable values. The zero Set is empty and ready to use.
-//
-// It keeps each value once: the table that finds them holds only ids, half the
-// memory of a map of the values.
+// Set interns comparable values. The zero Set is empty and ready to use. It stores each value once:
+// its hash table holds only ids, half the memory of a map.
 type Set[K comparable, ID ~int32] struct {
 	rows  vector[K]
 	table []ID // 0 free; its length is a power of two
 	seed  maphash.Seed
-	was   map[ID]K // identities of rows that were amended
+	was   map[ID]K // original values of amended rows
 }
 
 // Intern returns the id of k, a new one if k has not been seen.
@@ -33,9 +31,8 @@ func (s *Set[K, ID]) Lookup(k K) ID {
 	return id
 }
 
-// LookupAll is Lookup of all keys, to as many ids. It takes a fraction of the time
-// where the values don't lie in the processor's caches: it waits for many of them
-// at once.
+// LookupAll sets ids to Lookup of all keys. The cache misses of many lookups overlap, which takes a
+// fraction of the time for large sets.
 func (s *Set[K, ID]) LookupAll(keys []K, ids []ID) {
 	s.guess(keys, ids)
 	for i, k := range keys {
@@ -45,8 +42,7 @@ func (s *Set[K, ID]) LookupAll(keys []K, ids []ID) {
 	}
 }
 
-// guess returns of each key the id in the first slot where it may be; if there is
-// none it has not been seen.
+// guess returns for each key the id in its first slot; 0 means that it has not been seen.
 func (s *Set[K, ID]) guess(keys []K, ids []ID) {
 	if s.table == nil {
 		s.rehash()
@@ -57,7 +53,7 @@ func (s *Set[K, ID]) guess(keys []K, ids []ID) {
 	}
 }
 
-// find returns the id of k, or 0 and the free slot for it.
+// find returns the id of k, or 0 and a free slot.
 func (s *Set[K, ID]) find(k K) (slot int, id ID) {
 	if full(s.rows.n+1, len(s.table)) {
 		s.rehash()
@@ -70,7 +66,7 @@ func (s *Set[K, ID]) find(k K) (slot int, id ID) {
 	}
 }
 
-// rehash puts all rows into a table with room for more.
+// rehash makes a larger table of all rows.
 func (s *Set[K, ID]) rehash() {
 	if s.table == nil {
 		s.seed = maphash.MakeSeed()
@@ -86,7 +82,7 @@ func (s *Set[K, ID]) rehash() {
 	}
 }
 
-// identity is what id was interned as.
+// identity is the value that id was interned as.
 func (s *Set[K, ID]) identity(id ID) K {
 	if len(s.was) > 0 {
 		if k, ok := s.was[id]; ok {
@@ -96,9 +92,8 @@ func (s *Set[K, ID]) identity(id ID) K {
 	return s.At(id)
 }
 
-// Amend replaces the value that At returns for id, for what becomes known later
-// and is no part of the value's identity. Intern and Lookup still know it as it
-// was.
+// Amend replaces the value that At returns for id by one that has more than its identity. Intern
+// and Lookup still know the original.
 func (s *Set[K, ID]) Amend(id ID, k K) {
 	if s.was == nil {
 		s.was = make(map[ID]K)
@@ -107,8 +102,8 @@ func (s *Set[K, ID]) Amend(id ID, k K) {
 	*s.rows.at(int(id - 1)) = k
 }
 
-// Map replaces every value by what f makes of it, for good: ids stay, and two
-// values may become equal. Intern and Lookup know them as they are then.
+// Map replaces every value by f's for good: ids stay, and values may become equal. Intern and
+// Lookup know the new ones.
 func (s *Set[K, ID]) Map(f func(K) K) {
 	for i := range s.rows.n {
 		row := s.rows.at(i)
@@ -117,14 +112,61 @@ func (s *Set[K, ID]) Map(f func(K) K) {
 	s.table, s.was = nil, nil
 }
 
-// At returns the value with that id; the id must have come from s.
+// At returns the value of an id of s.
 func (s *Set[K, ID]) At(id ID) K { return *s.rows.at(int(id - 1)) }
 
-// Len is the number of values, which is the highest id.
+// Len is the number of values, and the highest id.
 func (s *Set[K, ID]) Len() int { return s.rows.n }
 
-// Bytes is about how much memory s takes, without what its values point to.
+// Bytes is the approximate memory of s, without what its values point to.
 func (s *Set[K, ID]) Bytes() int64 {
 	var k K
 	return int64(s.rows.n)*int64(unsafe.Sizeof(k)) + 4*int64(len(s.table))
 }
+
+// Texts interns strings. The zero Texts is empty and ready to use.
+type Texts[ID ~int32] struct {
+	set  Set[string, ID]
+	size int64 // of all strings
+}
+
+// Intern returns the id of s; the empty string has the id 0.
+func (t *Texts[ID]) Intern(s string) ID {
+	if s == "" {
+		return 0
+	}
+	seen := t.set.Len()
+	id := t.set.Intern(s)
+	if int(id) > seen {
+		t.size += int64(len(s))
+	}
+	return id
+}
+
+// InternBytes is Intern of string(b); it allocates only for a new string.
+func (t *Texts[ID]) InternBytes(b []byte) ID {
+	if len(b) == 0 {
+		return 0
+	}
+	// The string is not kept.
+	if id := t.set.Lookup(unsafe.String(&b[0], len(b))); id != 0 {
+		return id
+	}
+	return t.Intern(string(b))
+}
+
+// At returns the string with that id, "" for 0.
+func (t *Texts[ID]) At(id ID) string {
+	if id == 0 {
+		return ""
+	}
+	return t.set.At(id)
+}
+
+// Len is the number of strings, and the highest id.
+func (t *Texts[ID]) Len() int { return t.set.Len() }
+
+// Bytes is the approximate memory of t, TextBytes that of the strings alone.
+func (t *Texts[ID]) Bytes() int64 { return t.set.Bytes() + t.size }
+
+func (t *Texts[ID]) TextBytes() int64 { return t.size }

@@ -1,21 +1,22 @@
 package dedupe
 
-import "unsafe"
+import (
+	"unsafe"
+)
 
-// Tree interns paths as (parent, key) nodes: a stack is its caller's stack and
-// one more frame. The zero Tree is empty and ready to use.
+// Tree interns paths as (parent, key) nodes: a stack is its caller's stack and one more frame. The
+// zero Tree is empty and ready to use.
 //
-// Paths come whole, so that the child of a node mostly is the next node: that is
-// where Intern looks first, in memory that it has touched just now. The rest goes
-// to an open-addressed table. (Measured seven times faster than a map keyed by
-// the pair.) A node takes 8 bytes, and 10 to 21 more for lookups.
+// Paths are interned whole, so the child of a node mostly is the next node: Intern looks there
+// first, in memory that it has just touched. The rest is in an open-addressed table. This is seven
+// times faster than a map keyed by the pair. A node takes 8 bytes, and 10 to 21 more for lookups.
 //
-// A large table lies in no cache of the processor. What is done to many nodes at a
-// time first touches all places that it needs and waits for them at once.
+// A large table is in no cache. Bulk operations first touch all places that they need, so that
+// their cache misses overlap.
 type Tree[K ~int32, ID ~int32] struct {
 	nodes  vector[node[K, ID]]
 	table  []place[K, ID] // its length is a power of two; nil before the first lookup, and after Pack
-	listed int            // how many nodes are in the table; the others were appended since
+	listed int            // nodes in the table; the others were appended since
 }
 
 type node[K ~int32, ID ~int32] struct {
@@ -23,8 +24,7 @@ type node[K ~int32, ID ~int32] struct {
 	key    K
 }
 
-// place is where a node may be found. The key tells most of those apart that
-// want the same place, without a look at nodes that are far apart.
+// place is a slot of the table. The key tells most nodes of one slot apart without a look at them.
 type place[K ~int32, ID ~int32] struct {
 	key K
 	id  ID // 0: free
@@ -49,8 +49,7 @@ func (t *Tree[K, ID]) Intern(parent ID, key K) ID {
 	return id
 }
 
-// Lookup returns the id of the child of parent with that key, 0 if it has not been
-// seen.
+// Lookup returns the id of the child of parent with that key, 0 if it has not been seen.
 func (t *Tree[K, ID]) Lookup(parent ID, key K) ID {
 	if id := t.Next(parent, key); id != 0 {
 		return id
@@ -60,8 +59,8 @@ func (t *Tree[K, ID]) Lookup(parent ID, key K) ID {
 	return id
 }
 
-// Next is the id of the child of parent with that key if it is the node behind
-// parent, as most are; else 0.
+// Next returns the child of parent with that key if it is the node after parent, as it mostly is;
+// else 0.
 func (t *Tree[K, ID]) Next(parent ID, key K) ID {
 	if next := int(parent); next < t.nodes.n && *t.nodes.at(next) == (node[K, ID]{parent, key}) {
 		return parent + 1
@@ -69,11 +68,11 @@ func (t *Tree[K, ID]) Next(parent ID, key K) ID {
 	return 0
 }
 
-// together is how many nodes are looked for, or listed, at a time.
+// together is the size of bulk lookups and insertions.
 const together = 64
 
-// LookupAll sets ids to those of the children of parents with keys, 0 where a
-// child has not been seen. It takes a fraction of the time of Intern.
+// LookupAll sets ids to the children of parents with keys, 0 where not seen, in a fraction of the
+// time of Intern.
 func (t *Tree[K, ID]) LookupAll(parents []ID, keys []K, ids []ID) {
 	t.list()
 	for len(parents) > 0 {
@@ -105,8 +104,7 @@ func (t *Tree[K, ID]) lookupSome(parents []ID, keys []K, ids []ID) {
 	}
 }
 
-// next is the id in the first place behind one that has the same key, 0 if one is
-// free before it.
+// next is the id in the first slot with the same key after one, 0 if a free slot comes first.
 func (t *Tree[K, ID]) next(i int, key K) ID {
 	mask := len(t.table) - 1
 	for {
@@ -117,7 +115,7 @@ func (t *Tree[K, ID]) next(i int, key K) ID {
 	}
 }
 
-// find returns the id of a node, or 0 and the free place for it.
+// find returns the id of a node, or 0 and a free slot.
 func (t *Tree[K, ID]) find(parent ID, key K) (free int, id ID) {
 	mask := len(t.table) - 1
 	for i := slot(parent, key) & mask; ; i = (i + 1) & mask {
@@ -133,11 +131,10 @@ func (t *Tree[K, ID]) push(parent ID, key K) ID {
 	return ID(t.nodes.n)
 }
 
-// Append adds a node as the next id, without a look whether it is in t. What it
-// takes for lookups it takes when the next one comes.
+// Append adds a node without looking whether it is in t. The next lookup adds it to the table.
 func (t *Tree[K, ID]) Append(parent ID, key K) ID { return t.push(parent, key) }
 
-// Pack gives back what only lookups need. The next one takes it again.
+// Pack frees the table until the next lookup.
 func (t *Tree[K, ID]) Pack() { t.table, t.listed = nil, 0 }
 
 // list makes the table hold all nodes, with room for one more.
@@ -151,7 +148,7 @@ func (t *Tree[K, ID]) list() {
 	}
 }
 
-// listSome puts the next n nodes into the table.
+// listSome adds the next n nodes to the table.
 func (t *Tree[K, ID]) listSome(n int) {
 	var slots [together]int
 	mask := len(t.table) - 1
@@ -176,14 +173,14 @@ func slot[K ~int32, ID ~int32](parent ID, key K) int {
 	return int(h >> 32)
 }
 
-// crowded is full for a tree. Places are told apart by their keys, so that to pass
-// over some costs little, while the table is most of what a large tree takes.
+// crowded is full for a tree, whose table is fuller because it is most of a large tree's memory,
+// and keys make skipping slots cheap.
 func crowded(n, slots int) bool { return n*6 > slots*5 }
 
-// full says whether a table of that many slots should be larger for n rows.
+// full reports whether a table of that many slots should grow for n rows.
 func full(n, slots int) bool { return n*4 > slots*3 }
 
-// slotsFor is the size of a table for n rows, which is not full.
+// slotsFor is the size of a table for n rows that is not full.
 func slotsFor(n int) int {
 	slots := 64
 	for full(n, slots) {
@@ -192,16 +189,38 @@ func slotsFor(n int) int {
 	return slots
 }
 
-// At returns the parent and the key of a node; the id must have come from t.
+// At returns the parent and key of a node of t.
 func (t *Tree[K, ID]) At(id ID) (parent ID, key K) {
 	n := t.nodes.at(int(id - 1))
 	return n.parent, n.key
 }
 
-// Len is the number of nodes, which is the highest id.
+// Len is the number of nodes, and the highest id.
 func (t *Tree[K, ID]) Len() int { return t.nodes.n }
 
-// Bytes is about how much memory t takes.
+// Bytes is the approximate memory of t.
 func (t *Tree[K, ID]) Bytes() int64 {
 	return int64(unsafe.Sizeof(node[K, ID]{}))*int64(t.nodes.n) + int64(unsafe.Sizeof(place[K, ID]{}))*int64(len(t.table))
+}
+
+// A page has that many rows: few enough to waste little on a small table.
+const (
+	pageBits = 10
+	pageRows = 1 << pageBits
+)
+
+// vector is a slice that grows without being copied.
+type vector[T any] struct {
+	pages []*[pageRows]T
+	n     int
+}
+
+func (v *vector[T]) at(i int) *T { return &v.pages[i>>pageBits][i&(pageRows-1)] }
+
+func (v *vector[T]) push(x T) {
+	if v.n&(pageRows-1) == 0 {
+		v.pages = append(v.pages, new([pageRows]T))
+	}
+	v.n++
+	*v.at(v.n - 1) = x
 }

@@ -16,9 +16,9 @@ import (
 	"gprof/chunks"
 	"gprof/decode"
 	"gprof/ingest/archive"
-	"gprof/ingest/patience"
 	"gprof/ingest/pprof"
 	"gprof/ingest/symbols"
+	"gprof/ingest/watchdog"
 	"gprof/stream"
 )
 
@@ -36,7 +36,7 @@ var (
 	ErrForeign = errors.New("no file of a kind that can be read")
 	ErrNoInput = errors.New("no input by itself") // the error says what to do instead
 	ErrNested  = errors.New("is an archive in an archive in an archive")
-	ErrStalled = patience.ErrStalled
+	ErrStalled = watchdog.ErrStalled
 
 	errAgain = errors.New("is given twice; a pipe can be read once")
 )
@@ -212,7 +212,7 @@ func same(a, b string) bool {
 type finder struct {
 	o       Options
 	formats table
-	watch   *patience.Watch
+	watch   *watchdog.Watch
 	// shared by all pprof profiles
 	profiles pprof.Pool
 	spool    *archive.Spool
@@ -223,14 +223,14 @@ type finder struct {
 
 	mu     sync.Mutex
 	pipes  []fs.FileInfo              // being read
-	mounts map[uint64]*patience.Mount // by device
+	mounts map[uint64]*watchdog.Mount // by device
 }
 
 func newFinder(o Options) *finder {
 	if o.Stall == 0 {
 		o.Stall = DefaultStall
 	}
-	return &finder{o: o, formats: formats(o.Formats), watch: patience.New(o.Stall), spool: archive.NewSpool(o.TempDir), unpacking: make(chan struct{}, maxUnpacking), mounts: map[uint64]*patience.Mount{}}
+	return &finder{o: o, formats: formats(o.Formats), watch: watchdog.New(o.Stall), spool: archive.NewSpool(o.TempDir), unpacking: make(chan struct{}, maxUnpacking), mounts: map[uint64]*watchdog.Mount{}}
 }
 
 // searchAll searches all inputs concurrently and returns the searches in input order.
@@ -257,7 +257,7 @@ func (r *finder) expand(inputs []string) (paths []string, warnings []*Warning) {
 		names := []string{in}
 		if strings.ContainsAny(in, "*?[") {
 			var err error
-			names, err = patience.Call(r.watch, func() ([]string, error) { return glob(in) })
+			names, err = watchdog.Call(r.watch, func() ([]string, error) { return glob(in) })
 			if err == nil && len(names) == 0 {
 				err = fmt.Errorf("%w: no file has a name like this", fs.ErrNotExist)
 			}

@@ -15,7 +15,7 @@ import (
 	"gprof/ingest/archive"
 	"gprof/ingest/gecko"
 	"gprof/ingest/pack"
-	"gprof/ingest/patience"
+	"gprof/ingest/watchdog"
 )
 
 // maxStream bounds what is stored of a pipe, or of a nested archive.
@@ -289,7 +289,7 @@ func (s *search) pipe(in string, info fs.FileInfo) {
 		return
 	}
 	// That a pipe hangs says nothing of the disk that its name lies on.
-	f, err := s.watch.FS(os.DirFS(filepath.Dir(in)), new(patience.Mount)).Open(l.name)
+	f, err := s.watch.FS(os.DirFS(filepath.Dir(in)), new(watchdog.Mount)).Open(l.name)
 	if err != nil {
 		s.warn(l, err)
 		return

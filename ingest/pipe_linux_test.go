@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"gprof/fixtures"
-	"gprof/ingest/patience"
+	"gprof/ingest/watchdog"
 	"gprof/stream"
 )
 
@@ -77,7 +77,7 @@ func TestPipeThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer found.Close()
-	if len(found.Warnings) != 2 || found.Failed() != 2 || !errors.Is(found.Warnings[0], patience.ErrStalled) || !errors.Is(found.Warnings[1], patience.ErrStalled) {
+	if len(found.Warnings) != 2 || found.Failed() != 2 || !errors.Is(found.Warnings[0], watchdog.ErrStalled) || !errors.Is(found.Warnings[1], watchdog.ErrStalled) {
 		t.Errorf("warnings %v", found.Warnings)
 	}
 	events, ledger := totals(t, found)

@@ -14,7 +14,7 @@ import (
 	"gprof/decode"
 	"gprof/ingest/archive"
 	"gprof/ingest/internal/damage"
-	"gprof/ingest/patience"
+	"gprof/ingest/watchdog"
 	"gprof/stream"
 )
 
@@ -57,19 +57,19 @@ type location struct {
 func (r *finder) disk(dir string) fs.FS { return r.watch.FS(os.DirFS(dir), r.mount(dir)) }
 
 // mount is the mount of a directory.
-func (r *finder) mount(dir string) *patience.Mount {
-	info, err := patience.Call(r.watch, func() (fs.FileInfo, error) { return os.Stat(dir) })
+func (r *finder) mount(dir string) *watchdog.Mount {
+	info, err := watchdog.Call(r.watch, func() (fs.FileInfo, error) { return os.Stat(dir) })
 	if err != nil {
-		return new(patience.Mount) // whoever reads it will be told
+		return new(watchdog.Mount) // whoever reads it will be told
 	}
 	id, ok := device(info)
 	if !ok {
-		return new(patience.Mount)
+		return new(watchdog.Mount)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.mounts[id] == nil {
-		r.mounts[id] = new(patience.Mount)
+		r.mounts[id] = new(watchdog.Mount)
 	}
 	return r.mounts[id]
 }
@@ -100,7 +100,7 @@ func (s *search) input(in string) {
 		s.stdin()
 		return
 	}
-	info, err := patience.Call(s.watch, func() (fs.FileInfo, error) { return os.Stat(in) })
+	info, err := watchdog.Call(s.watch, func() (fs.FileInfo, error) { return os.Stat(in) })
 	switch {
 	case err != nil:
 		s.warn(location{path: in, label: filepath.Base(in)}, err)
@@ -217,7 +217,7 @@ func (r *finder) alive(disk string) bool {
 	if disk == "" {
 		return false
 	}
-	alive, err := patience.Call(r.watch, func() (bool, error) { return chunks.Alive(disk), nil })
+	alive, err := watchdog.Call(r.watch, func() (bool, error) { return chunks.Alive(disk), nil })
 	return alive || err != nil
 }
 
@@ -332,7 +332,7 @@ var reasons = []struct {
 	err    error
 	reason stream.Reason
 }{
-	{patience.ErrStalled, stream.ReasonStalled},
+	{watchdog.ErrStalled, stream.ReasonStalled},
 	{archive.ErrTwice, stream.ReasonDuplicate},
 	{errAgain, stream.ReasonDuplicate},
 	{archive.ErrTorn, stream.ReasonTorn},

@@ -379,7 +379,7 @@ func TestBomb(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			in := r.(*inflated)
+			in := r.(*unpackedStream)
 			in.unpacked = FreeBytes // as if that much had come already
 			f, err := ReadTar(in, options(t))
 			pr.Close()

@@ -1,53 +1,47 @@
-// Package archive shows a tar or a zip as a file system, nothing of which was
-// ever unpacked under a name of its own.
+// Package archive shows a tar or zip as a file system, without unpacking anything under a name of
+// its own.
 //
-// Members lie where they lie already: in the archive itself, if it is a file
-// that is not compressed there, else in a [Spool], one file without a name that
-// all archives of a run share. No file stays open in between: opening a member
-// opens the archive. Every file of an [FS] is an [io.ReaderAt].
+// Members stay where they are if possible: in the archive itself, if it is an uncompressed file,
+// else in a [Spool], one unnamed file for all archives of a run. No file stays open in between:
+// opening a member opens the archive. Every file of an [FS] is an [io.ReaderAt].
 //
-// An archive is not to be trusted. What its members are called never becomes a
-// name on disk. Links, devices and names that lead out of it are refused, so is
-// what is larger than its reader wants, and what goes on being unpacked behind
-// all measure ([ErrBomb]). What was refused is listed ([FS.Refused]); what is
-// intact is there all the same, also where the archive is cut short or damaged
-// in its middle.
+// An archive is not trusted. Names of members never become names on disk. Links, devices and names
+// that lead out of it are refused, as is what is larger than its reader wants, or unpacks to too
+// much ([ErrBomb]). Refusals are listed ([FS.Refused]); whatever is intact is there, even if the
+// archive is cut short or damaged in the middle.
 package archive
 
 import "errors"
 
-// Limits, each checked before anything is allocated or unpacked.
+// Limits, each checked before allocating or unpacking.
 const (
-	// MaxMembers bounds what an archive is asked for, wanted or not: a
-	// thousand processes of a thousand files each.
+	// MaxMembers bounds the members, wanted or not: a thousand processes of a thousand files.
 	MaxMembers = 1 << 20
 
 	// MaxName and MaxDepth bound a member's name and its directories.
 	MaxName  = 4096
 	MaxDepth = 32
 
-	// MaxDirectory bounds the bytes of a zip's directory: its entries become
-	// some ten times as large in memory.
+	// MaxDirectory bounds a zip's directory in bytes: it takes ten times as much memory.
 	MaxDirectory = 32 << 20
 
-	// FreeBytes may be unpacked from any archive. Beyond them, MaxRatio times
-	// what the archive has: recordings shrink to a third, and texts to a tenth or
-	// a thirtieth. Zeros hardly count: most of a ring may be unused.
+	// FreeBytes may be unpacked from any archive; beyond that MaxRatio times its size: recordings
+	// shrink to a third, texts to a tenth or thirtieth. Zeros hardly count, because most of a ring
+	// may be unused.
 	FreeBytes = 64 << 20
 	MaxRatio  = 100
 
-	// MaxSearch is how far a header is looked for behind a damaged one.
+	// MaxSearch is how far the next header is searched after a damaged one.
 	MaxSearch = 1 << 30
 
-	// MaxWindow is the memory that a zstd stream may ask for. The highest
-	// levels of the zstd command use it.
+	// MaxWindow bounds the memory of a zstd stream, as the zstd command's highest levels use.
 	MaxWindow = 128 << 20
 
-	// maxRefused bounds how many refused members are named.
+	// maxRefused bounds the listed refusals.
 	maxRefused = 1000
 
-	// maxTail is how many zero bytes behind the end of a tar are looked
-	// through for another one: more than its padding.
+	// maxTail is how many zero bytes after a tar are searched for another one: more than its
+	// padding.
 	maxTail = 1 << 20
 )
 
@@ -70,8 +64,8 @@ var (
 	ErrSpool   = errors.New("cannot be unpacked to the temporary file")
 )
 
-// Refusal is a member that is not there, or not whole.
+// Refusal is a member that is missing, or incomplete.
 type Refusal struct {
-	Name string // as in the archive; not to be trusted
+	Name string // as in the archive, untrusted
 	Err  error  // one of the above
 }

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// FS is what an archive holds, as far as it was wanted. It may be used by
-// several goroutines.
+// FS is the wanted contents of an archive. It is for concurrent use.
 type FS struct {
 	nodes   map[string]*node // by path; "." is the root
 	refused []Refusal
@@ -27,15 +26,14 @@ type node struct {
 	entries []fs.DirEntry
 }
 
-// source is where the bytes of members lie.
+// source is where the bytes of members are.
 type source interface {
 	open() (io.ReaderAt, io.Closer, error)
 }
 
 func newFS() *FS { return &FS{nodes: map[string]*node{".": {path: ".", dir: true}}} }
 
-// Refused lists what was left out, in the order of the archive, and says how
-// much more there is than it lists.
+// Refused lists what was left out, in the order of the archive, and how much more there is.
 func (f *FS) Refused() (list []Refusal, more int) { return f.refused, f.more }
 
 func (f *FS) refuse(name string, err error) {
@@ -46,7 +44,7 @@ func (f *FS) refuse(name string, err error) {
 	f.refused = append(f.refused, Refusal{name[:min(len(name), MaxName)], err})
 }
 
-// add adds a file. Of two of one name the later one counts, as it does for tar.
+// add adds a file. The later of two with one name counts, as for tar.
 func (f *FS) add(n *node) {
 	if old := f.nodes[n.path]; old != nil && old.dir {
 		f.refuse(n.path, ErrClash)
@@ -63,7 +61,7 @@ func (f *FS) add(n *node) {
 	f.link(n)
 }
 
-// makeDir makes a directory and those above it; false if a file is in the way.
+// makeDir makes a directory and its parents; false if a file is in the way.
 func (f *FS) makeDir(name string) bool {
 	if n := f.nodes[name]; n != nil {
 		return n.dir
@@ -81,7 +79,7 @@ func (f *FS) link(n *node) {
 	parent.entries = append(parent.entries, n)
 }
 
-// sort ends the building.
+// sort completes the FS.
 func (f *FS) sort() {
 	for _, n := range f.nodes {
 		slices.SortFunc(n.entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })

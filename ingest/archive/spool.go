@@ -10,19 +10,19 @@ import (
 	"sync"
 )
 
-// Spool holds what could not stay where it was: in one file that has no name
-// and goes with the process. Several goroutines may use it.
+// Spool holds what can't be read in place in one file, unlinked where possible, so that it goes
+// with the process. It is for concurrent use.
 type Spool struct {
 	dir string
 
 	mu   sync.Mutex
 	file *os.File
-	name string // where an open file cannot lose its name
+	name string // where open files can't be unlinked
 	end  int64
 }
 
-// NewSpool returns a spool whose file is made in dir when something is first
-// put into it; "" is a directory for temporary files on a disk.
+// NewSpool returns a spool whose file is made in dir on first use; "" is a directory for temporary
+// files on a disk.
 func NewSpool(dir string) *Spool { return &Spool{dir: dir} }
 
 // Close frees the room on the disk.
@@ -40,8 +40,7 @@ func (s *Spool) Close() error {
 	return err
 }
 
-// reserve returns the offset of size bytes that are the caller's. A byte that
-// is never written takes no room.
+// reserve returns the offset of size bytes for the caller. Unwritten bytes take no space.
 func (s *Spool) reserve(size int64) (*os.File, int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,8 +68,7 @@ func (s *Spool) make() (err error) {
 	return nil
 }
 
-// tempDir is $TMPDIR if somebody chose it, else the directory that by custom
-// lies on a disk: /tmp is often memory.
+// tempDir is $TMPDIR if set, else the directory that by custom is on a disk: /tmp is often memory.
 func tempDir() string {
 	const disk = "/var/tmp"
 	if info, err := os.Stat(disk); os.Getenv("TMPDIR") == "" && err == nil && info.IsDir() {
@@ -92,8 +90,8 @@ type noCloser struct{}
 
 func (noCloser) Close() error { return nil }
 
-// put copies at most size bytes of r and says where they lie. What came before
-// an error of r is there.
+// put copies at most size bytes of r and returns their place. What came before an error of r is
+// there.
 func (s *Spool) put(r io.Reader, size int64) (off, n int64, err error) {
 	f, off, err := s.reserve(size)
 	if err != nil {
@@ -108,12 +106,12 @@ func (s *Spool) put(r io.Reader, size int64) (off, n int64, err error) {
 	return off, n, err
 }
 
-// spoolWriter tells errors of the spool from those of what is copied to it. It
-// leaves holes for zeros: most of a young ring is not used yet.
+// spoolWriter tells errors of the spool from those of the input. It leaves holes for zeros: most of
+// a young ring is unused.
 type spoolWriter struct {
 	f    *os.File
 	at   int64
-	hole bool // behind what was written
+	hole bool // after what was written
 	err  error
 }
 
@@ -128,17 +126,16 @@ func (w *spoolWriter) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// end makes the file reach to the end of a hole.
+// end extends the file over a final hole.
 func (w *spoolWriter) end() {
 	if w.hole && w.err == nil {
 		_, w.err = w.f.WriteAt([]byte{0}, w.at-1)
 	}
 }
 
-// Store copies a stream to a spool of its own: it shows it as a file system of
-// the one file name, of at most limit bytes. The FS is usable as far as the
-// stream went, also with an error. The spool, which is never nil, must be
-// closed.
+// Store copies a stream to a spool of its own and returns a file system of the one file name, of at
+// most limit bytes. The FS is usable as far as the stream went, even with an error. The spool,
+// which is never nil, must be closed.
 func Store(r io.Reader, name, dir string, limit int64) (*FS, *Spool, error) {
 	s, f := NewSpool(dir), newFS()
 	off, n, err := s.put(r, limit)

@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	block = 512 // bytes of a tar's header, and what members are padded to
+	block = 512 // block is the size of a tar's header and the alignment of members.
 
-	// What GNU tar writes of an incremental copy, and into a labelled one.
+	// Types that GNU tar writes in incremental and labelled archives.
 	gnuDirectory = 'D'
 	gnuLabel     = 'V'
 )
 
-// IsTar tells a tar by its first header, of any of its dialects: the header's
-// checksum is where all have it.
+// IsTar recognizes a tar of any dialect by the checksum of its first header.
 func IsTar(head []byte) bool {
 	if len(head) < block {
 		return false
@@ -38,9 +37,8 @@ func IsTar(head []byte) bool {
 	return err == nil && (want == sum || want == signed)
 }
 
-// OpenTar shows the tar in a file. Its members are read where they lie. The FS
-// holds what was intact, also with an error; it is nil if the file could not be
-// opened.
+// OpenTar opens the tar in a file; its members are read in place. The FS holds what is intact, even
+// with an error; it is nil if the file could not be opened.
 func OpenTar(fsys fs.FS, name string, o Options) (*FS, error) {
 	p := &part{fsys, name}
 	r, closer, err := p.section()
@@ -48,35 +46,35 @@ func OpenTar(fsys fs.FS, name string, o Options) (*FS, error) {
 		return nil, err
 	}
 	defer closer.Close()
-	t := &tarScan{o: o, fs: newFS(), in: &counter{r: r}, part: p, section: r}
+	t := &tarScan{o: o, fs: newFS(), in: &errReader{r: r}, part: p, section: r}
 	return t.all()
 }
 
-// ReadTar unpacks what is wanted of the tar in a stream. The result is as that
-// of [OpenTar].
+// ReadTar unpacks the wanted members of the tar in a stream. The result is like that of [OpenTar].
 func ReadTar(r io.Reader, o Options) (*FS, error) {
-	t := &tarScan{o: o, fs: newFS(), in: &counter{r: r}}
+	t := &tarScan{o: o, fs: newFS(), in: &errReader{r: r}}
 	return t.all()
 }
 
-// tarScan goes over the members of a tar.
+// tarScan reads the members of a tar.
 type tarScan struct {
 	o       Options
 	fs      *FS
-	in      *counter
+	in      *errReader
 	part    *part             // nil: a stream
-	section *io.SectionReader // the part, opened; in reads it
+	section *io.SectionReader // the open part, which in reads
 	members int
-	next    int64 // where the next header lies, -1 unknown
-	trouble error // the first that did not end the scan
+	next    int64 // offset of the next header, -1 unknown
+	trouble error // the first error that did not end the scan
 	head    [Head]byte
 }
 
-// all reads from one header to the next:
-//  1. A whole tar, to its end mark.
-//  2. Behind a damaged header, or behind the end, the next header is searched
-//     for: tars are joined by appending one to the other.
-//  3. Where there is none, that is the end.
+// all reads from header to header:
+//
+//  1. A tar, up to its end mark.
+//  2. After a damaged header, or the end, the next header is searched: tars are joined by
+//     appending.
+//  3. Without one, that is the end.
 func (t *tarScan) all() (*FS, error) {
 	defer t.fs.sort()
 	first := []byte(nil)
@@ -100,8 +98,7 @@ func (t *tarScan) note(err error) {
 	}
 }
 
-// one reads the members of a tar whose first block may have been read already.
-// The error is never nil.
+// one reads the members of a tar whose first block may have been read. The error is never nil.
 func (t *tarScan) one(first []byte) error {
 	tr := tar.NewReader(t.reader(first))
 	for {
@@ -122,7 +119,7 @@ func (t *tarScan) one(first []byte) error {
 	}
 }
 
-// expect notes where the header behind h's member lies.
+// expect notes the offset of the header after h's member.
 func (t *tarScan) expect(h *tar.Header) {
 	t.next = t.position()
 	switch {
@@ -135,7 +132,7 @@ func (t *tarScan) expect(h *tar.Header) {
 
 func hasBody(h *tar.Header) bool { return h.Typeflag == tar.TypeReg || h.Typeflag == tar.TypeCont }
 
-// reader goes on reading the input at first, the block that was read last.
+// reader reads on, beginning with the block read last.
 func (t *tarScan) reader(first []byte) io.Reader {
 	switch {
 	case t.section == nil:
@@ -146,9 +143,9 @@ func (t *tarScan) reader(first []byte) io.Reader {
 	return seekable{t.in, t.section}
 }
 
-// seekable lets [tar.Reader] pass over what nobody wants.
+// seekable lets [tar.Reader] skip unwanted members.
 type seekable struct {
-	*counter
+	*errReader
 	io.Seeker
 }
 
@@ -197,7 +194,7 @@ func (t *tarScan) file(h *tar.Header, r io.Reader) error {
 	return nil
 }
 
-// position is how far the input was read.
+// position is the offset in the input.
 func (t *tarScan) position() int64 {
 	if t.section == nil {
 		return t.in.n
@@ -206,7 +203,7 @@ func (t *tarScan) position() int64 {
 	return at
 }
 
-// sparse reports whether the bytes of a member do not lie in one piece.
+// sparse reports whether a member's bytes are not contiguous.
 func sparse(h *tar.Header) bool {
 	if h.Typeflag == tar.TypeGNUSparse {
 		return true
@@ -231,8 +228,8 @@ func (t *tarScan) spool(name string, size int64, r io.Reader) error {
 	return t.in.blame(err)
 }
 
-// search finds the next header, nil if there is none. behind: the end was
-// regular, and zeros are its padding.
+// search finds the next header, nil for none. behind: the end was regular, and zeros are its
+// padding.
 func (t *tarScan) search(behind bool) ([]byte, error) {
 	if err := t.align(); err == io.EOF {
 		return nil, nil
@@ -261,7 +258,7 @@ func (t *tarScan) search(behind bool) ([]byte, error) {
 	return nil, nil
 }
 
-// align passes over the rest of a block: headers lie on blocks.
+// align skips the rest of a block.
 func (t *tarScan) align() error {
 	_, err := io.CopyN(io.Discard, t.in, -t.position()&(block-1))
 	return err

@@ -14,13 +14,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// IsZip tells a zip by its first member, or by its end if it has none.
+// IsZip recognizes a zip by its first member, or its end if it is empty.
 func IsZip(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 }
 
-// OpenZip shows the zip in a file. Members that are stored are read where they
-// lie, others are unpacked. The result is as that of [OpenTar].
+// OpenZip opens the zip in a file. Stored members are read in place, others are unpacked. The
+// result is like that of [OpenTar].
 func OpenZip(fsys fs.FS, name string, o Options) (*FS, error) {
 	p := &part{fsys, name}
 	r, closer, err := p.section()
@@ -28,22 +28,21 @@ func OpenZip(fsys fs.FS, name string, o Options) (*FS, error) {
 		return nil, err
 	}
 	defer closer.Close()
-	z := &zipScan{o: o, fs: newFS(), in: &countedAt{r: r, left: MaxDirectory}, part: p, size: r.Size(), allowance: allowance{budget: o.Budget}}
+	z := &zipScan{o: o, fs: newFS(), in: &errReaderAt{r: r, left: MaxDirectory}, part: p, size: r.Size(), allowance: allowance{budget: o.Budget}}
 	z.see(z.size)
 	err = z.all()
 	z.fs.sort()
 	return z.fs, err
 }
 
-// countedAt is an archive that may be read from so much, and that remembers an
-// error of reading.
-type countedAt struct {
+// errReaderAt bounds what is read of an archive, and remembers a read error.
+type errReaderAt struct {
 	r    io.ReaderAt
 	left int64
 	err  error
 }
 
-func (c *countedAt) ReadAt(p []byte, off int64) (int, error) {
+func (c *errReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	if c.left -= int64(len(p)); c.left < 0 {
 		c.err = ErrMany
 		return 0, c.err
@@ -55,27 +54,26 @@ func (c *countedAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// zipScan goes over the members of a zip.
+// zipScan reads the members of a zip.
 type zipScan struct {
 	o    Options
 	fs   *FS
-	in   *countedAt
+	in   *errReaderAt
 	part *part
 	size int64
 	head [Head]byte
 	allowance
 }
 
-// zipMember is a regular file and where its bytes lie, compressed.
+// zipMember is a regular file and its place, compressed.
 type zipMember struct {
 	*zip.File
 	path string
 	off  int64
 }
 
-// all takes the members in the order in which they lie in the archive. Where
-// two share bytes the first one has them: a bomb unpacks the same ones over and
-// over.
+// all takes the members by offset. Of two that overlap the first one counts: a bomb unpacks the
+// same bytes repeatedly.
 func (z *zipScan) all() error {
 	r, err := zip.NewReader(z.in, z.size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
@@ -108,7 +106,7 @@ func (z *zipScan) all() error {
 	return nil
 }
 
-// list returns the regular files by place; others are refused.
+// list returns the regular files by offset; others are refused.
 func (z *zipScan) list(files []*zip.File) (members []zipMember, err error) {
 	for _, f := range files {
 		path, err := zipPath(f)
@@ -135,8 +133,8 @@ func (z *zipScan) list(files []*zip.File) (members []zipMember, err error) {
 	return members, nil
 }
 
-// zipPath is the path of a regular file, "." for a directory. Some programs
-// write the separator of Windows.
+// zipPath is the path of a regular file, "." for a directory. Some programs write Windows
+// separators.
 func zipPath(f *zip.File) (string, error) {
 	name := strings.ReplaceAll(f.Name, `\`, "/")
 	mode := f.Mode()
@@ -155,7 +153,7 @@ func zipPath(f *zip.File) (string, error) {
 	return path, err
 }
 
-// member adds a file if it is wanted. An error ends the scan.
+// member adds a wanted file. An error ends the scan.
 func (z *zipScan) member(m zipMember) error {
 	r, err := z.openMember(m)
 	if err != nil {
@@ -199,16 +197,16 @@ func (z *zipScan) openMember(m zipMember) (io.ReadCloser, error) {
 	return r, err
 }
 
-// unpack copies a member. One that does not fit its checksum or its size is
-// kept as far as it went: what is in it has checksums of its own.
+// unpack copies a member. One with a wrong checksum or size is kept as far as it went: its contents
+// have checksums of their own.
 func (z *zipScan) unpack(m zipMember, r io.Reader) error {
-	r = &allowed{r, &z.allowance}
+	r = &boundedReader{r, &z.allowance}
 	off, n, err := z.o.Spool.put(r, int64(m.UncompressedSize64))
 	if errors.Is(err, ErrBomb) {
 		return ErrBomb
 	}
 	if err == nil {
-		err = atEnd(r)
+		err = endChecker(r)
 	}
 	if z.in.err != nil {
 		err = z.in.err
@@ -226,8 +224,8 @@ func (z *zipScan) unpack(m zipMember, r io.Reader) error {
 	return nil
 }
 
-// atEnd reports what r says at its end, such as that its checksum differs.
-func atEnd(r io.Reader) error {
+// endChecker reports an error of r at its end, such as a wrong checksum.
+func endChecker(r io.Reader) error {
 	var b [1]byte
 	switch n, err := io.ReadFull(r, b[:]); {
 	case n > 0:

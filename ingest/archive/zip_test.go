@@ -249,7 +249,7 @@ func TestZipBomb(t *testing.T) {
 		t.Fatal(err)
 	}
 	size, o := int64(b.Len()), options(t)
-	z := &zipScan{o: o, fs: newFS(), in: &countedAt{r: bytes.NewReader(b.Bytes()), left: MaxDirectory}, size: size, allowance: allowance{budget: o.Budget}}
+	z := &zipScan{o: o, fs: newFS(), in: &errReaderAt{r: bytes.NewReader(b.Bytes()), left: MaxDirectory}, size: size, allowance: allowance{budget: o.Budget}}
 	const left = 5000
 	z.see(size)
 	z.unpacked = FreeBytes + MaxRatio*size - left // as if that much had come already

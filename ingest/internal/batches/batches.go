@@ -1,5 +1,4 @@
-// Package batches collects rows that come in any order into batches, one for each
-// series, for sources that read events of many series one after the other.
+// Package batches collects rows of many series into batches, in any order.
 package batches
 
 import "gprof/stream"
@@ -7,21 +6,19 @@ import "gprof/stream"
 // handRows is how many rows are handed over at once.
 const handRows = 1 << 14
 
-// Batches are those that are being filled, and those that are ready. The zero
-// Batches is ready to use.
+// Batches are those being filled, and those that are ready. The zero Batches is ready to use.
 type Batches struct {
 	Index uint64 // of the next row
 
 	pending map[stream.Series]*stream.Batch
-	order   []*stream.Batch // pending, as first used
-	recent  *stream.Batch   // one of them; nil: none
+	order   []*stream.Batch // pending, by first use
+	recent  *stream.Batch   // the last one used; nil: none
 	count   int             // rows of pending
 	ready   []*stream.Batch
 	spare   []*stream.Batch
 }
 
-// Row begins a row of a series, which has so many arguments, at a moment. The caller
-// adds the other columns.
+// Row begins a row of a series with so many arguments. The caller adds the other columns.
 func (q *Batches) Row(s stream.Series, args int, at stream.Time) *stream.Batch {
 	b := q.recent
 	if b == nil || b.Series != s {
@@ -50,22 +47,21 @@ func (q *Batches) batch(s stream.Series, args int) *stream.Batch {
 	return b
 }
 
-// Full reports whether there are so many rows that they should be handed over.
+// Full reports whether there are enough rows to hand over.
 func (q *Batches) Full() bool { return q.count >= handRows }
 
-// Hand says that all batches are ready; rows that follow begin new ones.
+// Hand makes all batches ready; later rows begin new ones.
 func (q *Batches) Hand() {
 	q.ready = append(q.ready, q.order...)
 	q.order, q.count, q.recent = q.order[:0], 0, nil
 	clear(q.pending)
 }
 
-// maxSpare bounds the batches that are kept to be used again: one has room for
-// the longest series that it ever held.
+// maxSpare bounds the reused batches, each of which has room for the longest series it ever held.
 const maxSpare = 16
 
-// Take swaps a batch that is ready for b, whose memory is used again. It is false,
-// and b is left alone, if none is.
+// Take swaps a ready batch for b, whose memory is reused. If none is ready it returns false and
+// leaves b alone.
 func (q *Batches) Take(b *stream.Batch) bool {
 	if len(q.ready) == 0 {
 		return false
@@ -79,7 +75,7 @@ func (q *Batches) Take(b *stream.Batch) bool {
 	return true
 }
 
-// Drop forgets all rows.
+// Drop drops all rows.
 func (q *Batches) Drop() {
 	q.ready, q.order, q.count, q.recent = nil, nil, 0, nil
 	clear(q.pending)

@@ -1,5 +1,4 @@
-// Package damage is what is wrong with a file of another tool: where, and of
-// which class.
+// Package damage has the errors of damaged files of other tools: their class and offset.
 package damage
 
 import (
@@ -11,11 +10,10 @@ import (
 var (
 	ErrTorn    = errors.New("cut short")
 	ErrDamaged = errors.New("damaged")
-	ErrTooBig  = errors.New("too big") // what stands there is larger than makes sense
+	ErrTooBig  = errors.New("too big") // larger than plausible
 )
 
-// Error is trouble at an offset of a file, in bytes; of a compressed one, of
-// what it holds.
+// Error is an error at an offset of a file in bytes, of its contents if compressed.
 type Error struct {
 	Off int64
 	Err error

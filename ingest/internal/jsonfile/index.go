@@ -7,23 +7,22 @@ import (
 	"unsafe"
 )
 
-// Value is a value of a file: what it is and where it stands. Objects, and the
-// lists that Index was asked for, know what is in them. A nil Value is one that
-// is not there.
+// Value is a value's kind and place. Objects, and the lists that Index was asked for, have their
+// contents. A nil Value is a missing one.
 type Value struct {
 	Kind Kind
 	Off  int64  // of its first byte
-	Raw  []byte // of a short one that is neither object nor list: its text
-	in   *inner
+	Raw  []byte // JSON of a short one that is neither object nor list
+	in   *children
 }
 
-// inner is what is in a value. Few have anything.
-type inner struct {
+// children are the contents of a value, which few have.
+type children struct {
 	members []Named
 	list    []Value
 }
 
-// Members are those of an object, in the order of the file.
+// Members are an object's members in file order.
 func (v *Value) Members() []Named {
 	if v == nil || v.in == nil {
 		return nil
@@ -31,7 +30,7 @@ func (v *Value) Members() []Named {
 	return v.in.members
 }
 
-// List are the elements of a list that was asked for.
+// List are the elements of an indexed list.
 func (v *Value) List() []Value {
 	if v == nil || v.in == nil {
 		return nil
@@ -45,8 +44,7 @@ type Named struct {
 	Value
 }
 
-// Get returns the member of an object with that key, the last one of several,
-// nil if there is none or it is null.
+// Get returns the member with that key, the last of several, nil if there is none or it is null.
 func (v *Value) Get(keys ...string) *Value {
 	for _, key := range keys {
 		v = v.member(key)
@@ -67,36 +65,32 @@ func (v *Value) member(key string) *Value {
 	return nil
 }
 
-// Is reports whether v is there and of that kind.
+// Is reports whether v exists and is of that kind.
 func (v *Value) Is(kind Kind) bool { return v != nil && v.Kind == kind }
 
-// Bounds of what Index keeps.
+// Limits of what Index keeps.
 const (
-	maxBytes = 128 << 20 // of memory: the tables of twenty thousand threads are as much
-	maxLevel = 12        // objects and lists around a value
-	maxShort = 4 << 10   // bytes of a value that is kept
+	maxBytes = 128 << 20 // of memory, as for the tables of twenty thousand threads
+	maxLevel = 12        // nesting of objects and lists
+	maxShort = 4 << 10   // bytes of a kept value
 	maxKey   = 1 << 10
 )
 
-// What values take; slices have some room to grow.
+// Memory of values, with room for slices to grow.
 const (
 	namedBytes = int64(unsafe.Sizeof(Named{})) * 5 / 4
 	valueBytes = int64(unsafe.Sizeof(Value{})) * 5 / 4
-	innerBytes = int64(unsafe.Sizeof(inner{}))
+	innerBytes = int64(unsafe.Sizeof(children{}))
 	keyBytes   = 64 // of the map, beside the key
 )
 
 // ErrMany ends Index.
 var ErrMany = errors.New("has more objects than a profile has")
 
-// Index goes through a file of size bytes and returns its value. It knows the
-// members of all objects in it, and the elements of those lists that are a
-// member of such an object and for whose key list is true; what is in other
-// lists it does not know. It keeps short values as they are; held is how much memory
-// all of it takes.
-//
-// If the file is broken, the value is what stands before that, and the error
-// says where.
+// Index scans a file of size bytes and returns its value, with the members of all objects in it,
+// and the elements of lists that are a member of such an object and for whose key list is true; it
+// does not look into other lists. Short values are kept; held is the memory of all. If the file is
+// broken, the value is what stands before that, and the error tells where.
 func Index(r io.ReaderAt, size int64, list func(key string) bool) (root *Value, held int64, err error) {
 	return index(r, size, list, maxBytes)
 }
@@ -117,20 +111,19 @@ func index(r io.ReaderAt, size int64, list func(key string) bool, most int64) (r
 type indexer struct {
 	*Scanner
 	list func(key string) bool
-	keys map[string]string // each once
+	keys map[string]string // interned
 	held int64
-	most int64 // of held
+	most int64 // limit of held
 }
 
-// hold counts memory, which is bounded.
+// hold counts memory.
 func (x *indexer) hold(bytes int64) {
 	if x.held += bytes; x.held > x.most {
 		x.fail(ErrMany, "")
 	}
 }
 
-// value indexes the next value; elements says whether those of a list are
-// wanted.
+// value indexes the next value; elements says whether a list's are wanted.
 func (x *indexer) value(v *Value, elements bool, level int) {
 	v.Kind = x.Kind()
 	v.Off = x.Off()
@@ -146,7 +139,7 @@ func (x *indexer) value(v *Value, elements bool, level int) {
 	}
 }
 
-// short indexes a value that has no others in it.
+// short indexes a value without children.
 func (x *indexer) short(v *Value) {
 	x.mark = x.pos
 	x.Skip()
@@ -158,7 +151,7 @@ func (x *indexer) short(v *Value) {
 }
 
 func (x *indexer) object(v *Value, level int) {
-	v.in = new(inner)
+	v.in = new(children)
 	x.hold(innerBytes)
 	x.Object()
 	for {
@@ -174,7 +167,7 @@ func (x *indexer) object(v *Value, level int) {
 }
 
 func (x *indexer) array(v *Value, level int) {
-	v.in = new(inner)
+	v.in = new(children)
 	x.hold(innerBytes)
 	x.Array()
 	for x.More() {
@@ -184,7 +177,7 @@ func (x *indexer) array(v *Value, level int) {
 	}
 }
 
-// key is a key as a string, the same for each that is equal.
+// key interns a key.
 func (x *indexer) key(text []byte) string {
 	text = text[:min(len(text), maxKey)] // no key of a profile is as long
 	if key, ok := x.keys[string(text)]; ok {
@@ -196,7 +189,7 @@ func (x *indexer) key(text []byte) string {
 	return key
 }
 
-// Offset is where v stands, 0 if it is not there.
+// Offset is v's offset, 0 if missing.
 func (v *Value) Offset() int64 {
 	if v == nil {
 		return 0

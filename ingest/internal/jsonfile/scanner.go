@@ -8,11 +8,11 @@ import (
 	"gprof/ingest/internal/damage"
 )
 
-// Kind is what a value is.
+// Kind is the kind of a value.
 type Kind uint8
 
 const (
-	None   Kind = iota // there is none: the list or the object is over
+	None   Kind = iota // none: the list or object has ended
 	Object             // {
 	Array              // [
 	String             // "
@@ -21,42 +21,41 @@ const (
 	Null               // null
 )
 
-// kinds is by the first byte of a value; all others are no value.
+// kinds is by the first byte of a value; other bytes begin no value.
 var kinds = [256]Kind{'{': Object, '[': Array, '"': String, 't': Bool, 'f': Bool, 'n': Null, '-': Number,
 	'0': Number, '1': Number, '2': Number, '3': Number, '4': Number, '5': Number, '6': Number, '7': Number, '8': Number, '9': Number}
 
-// Scanner reads values one after the other. The first error ends it: all that
-// is read afterwards is nothing. Texts that it returns are valid until its next
-// call.
+// Scanner reads values one after the other. After the first error everything it reads is empty.
+// Slices that it returns are valid until its next call.
 type Scanner struct {
-	r    io.ReaderAt // nil: all there is is in buf
-	base int64       // where buf begins in the file
+	r    io.ReaderAt // nil: all is in buf
+	base int64       // offset of buf in the file
 	buf  []byte
 	pos  int   // in buf
-	mark int   // what stands from here on in buf is kept; -1 is none
+	mark int   // buf from here on is kept; -1 none
 	size int64 // of the file
 	err  error
 	text []byte // scratch
 	key  []byte // scratch
 }
 
-// NewScanner returns a Scanner of a file of size bytes that begins at off.
+// NewScanner returns a Scanner of a file of size bytes from off on.
 func NewScanner(r io.ReaderAt, off, size int64) *Scanner {
 	return &Scanner{r: r, base: off, size: size, mark: -1}
 }
 
-// Bytes returns a Scanner of a text, which stands at off in some file.
+// Bytes returns a Scanner of a text at off in some file.
 func Bytes(text []byte, off int64) Scanner {
 	return Scanner{base: off, buf: text, mark: -1, size: off + int64(len(text))}
 }
 
-// Err is what ended the Scanner, nil if nothing did.
+// Err is what ended the Scanner, if anything.
 func (s *Scanner) Err() error { return s.err }
 
-// Off is where the Scanner stands in the file.
+// Off is the current offset in the file.
 func (s *Scanner) Off() int64 { return s.base + int64(s.pos) }
 
-// Kind is what the next value is. It does not read it.
+// Kind is the kind of the next value, without reading it.
 func (s *Scanner) Kind() Kind {
 	if !s.space() {
 		return None
@@ -64,8 +63,7 @@ func (s *Scanner) Kind() Kind {
 	return kinds[s.buf[s.pos]]
 }
 
-// enter begins the object or list that comes next; first is its bracket. It
-// reports whether that is what comes.
+// enter begins the next object or list by its first byte, if it is one.
 func (s *Scanner) enter(first byte, want string) bool {
 	if !s.space() {
 		s.fail(errTorn, "")
@@ -79,14 +77,13 @@ func (s *Scanner) enter(first byte, want string) bool {
 	return true
 }
 
-// Object begins the object that comes next. Key leads through it.
+// Object begins the next object, to be read by Key.
 func (s *Scanner) Object() bool { return s.enter('{', "an object") }
 
-// Array begins the list that comes next. More leads through it.
+// Array begins the next list, to be read by More.
 func (s *Scanner) Array() bool { return s.enter('[', "a list") }
 
-// More reports whether there is another element, which then comes next. If not,
-// the list has ended.
+// More reports whether another element follows. If not, the list has ended.
 func (s *Scanner) More() bool {
 	if !s.separator(']') {
 		return false
@@ -98,8 +95,8 @@ func (s *Scanner) More() bool {
 	return true
 }
 
-// Key returns the key of the next member, whose value then comes next, and
-// whether there is one. If not, the object has ended.
+// Key returns the key of the next member, whose value follows. If it is not ok, the object has
+// ended.
 func (s *Scanner) Key() (key []byte, ok bool) {
 	if !s.separator('}') {
 		return nil, false
@@ -116,7 +113,7 @@ func (s *Scanner) Key() (key []byte, ok bool) {
 	return key, s.err == nil
 }
 
-// separator goes to the next element, or behind the closing bracket.
+// separator goes to the next element, or past the closing bracket.
 func (s *Scanner) separator(end byte) bool {
 	if !s.space() {
 		s.fail(errTorn, "")
@@ -152,8 +149,7 @@ func (s *Scanner) space() bool {
 	}
 }
 
-// fill reads on, and reports whether anything came. What stands before the mark,
-// or before pos, is gone.
+// fill reads more, and drops what is before mark, or before pos. It reports whether anything came.
 func (s *Scanner) fill() bool {
 	if s.err != nil || s.r == nil || s.base+int64(len(s.buf)) >= s.size {
 		return false
@@ -203,7 +199,7 @@ func (s *Scanner) fail(err error, want string) {
 	s.buf, s.pos, s.mark = nil, 0, -1
 }
 
-// Raw returns the text of the next value as it stands in the file.
+// Raw returns the JSON of the next value.
 func (s *Scanner) Raw() []byte {
 	if !s.space() {
 		s.fail(errTorn, "")
@@ -223,7 +219,7 @@ func (s *Scanner) Raw() []byte {
 	return text
 }
 
-// Skip passes over the next value.
+// Skip skips the next value.
 func (s *Scanner) Skip() {
 	if !s.space() {
 		s.fail(errTorn, "")
@@ -241,7 +237,7 @@ func (s *Scanner) Skip() {
 	}
 }
 
-// skipWord passes over a number, true, false or null.
+// skipWord skips a number, true, false or null.
 func (s *Scanner) skipWord() {
 	for {
 		for ; s.pos < len(s.buf); s.pos++ {
@@ -257,7 +253,6 @@ func (s *Scanner) skipWord() {
 	}
 }
 
-// skipString passes over a string.
 func (s *Scanner) skipString() {
 	s.pos++
 	for {
@@ -286,10 +281,10 @@ func (s *Scanner) skipString() {
 	s.fail(errTorn, "")
 }
 
-// nesting is what a byte does where values are passed over.
+// nesting is the effect of a byte in skipped values.
 var nesting = [256]int8{'{': 1, '[': 1, '}': -1, ']': -1, '"': 2}
 
-// skipNested passes over an object or a list.
+// skipNested skips an object or list.
 func (s *Scanner) skipNested() {
 	for depth := 0; ; {
 		for s.pos < len(s.buf) {

@@ -1,5 +1,5 @@
-// Package naming makes frames of what a program's own tables say of a place in
-// it, where the file that tells of the place names no function.
+// Package naming makes frames from a program's own tables, where the file that has the place names
+// no function.
 package naming
 
 import (
@@ -10,13 +10,13 @@ import (
 	"gprof/stream/gonames"
 )
 
-// Resolve names the functions at an offset in the file of a build, the outermost
-// first; it calls add for none if it does not know. nil knows nothing.
+// Resolve names the functions at an offset in the file of a build, the outermost first, by calls of
+// add; none if unknown. nil knows nothing.
 type Resolve func(build string, offset uint64, add func(function, file string, line, start int32))
 
-// Append appends the frames of the functions at an offset in the module of f, the
-// outermost first, unless it knows none. f is a frame of that place, with the
-// category of code that is not Go. The caller holds the lock of t.
+// Append appends the frames of the functions at an offset in the module of f, the outermost first,
+// if known. f is a frame of that place, with the category of code other than Go. The caller locks
+// t.
 func (r Resolve) Append(frames []stream.FrameID, t *stream.Tables, f stream.Frame, offset uint64) []stream.FrameID {
 	if r == nil || f.Module == 0 {
 		return frames
@@ -37,14 +37,14 @@ func (r Resolve) Append(frames []stream.FrameID, t *stream.Tables, f stream.Fram
 	return frames
 }
 
-// OfProcess stands for the build of what a process made as it ran. Offsets are addresses.
+// OfProcess stands for the build of JIT code. Offsets are addresses.
 func OfProcess(pid int32) string { return "process " + strconv.Itoa(int(pid)) }
 
-// AtBoot is a build of a kernel as it lay in one boot, its text at an address.
-// Its modules lie elsewhere in each, so only a list of that boot names them.
+// AtBoot is a kernel's build in one boot, with its text at an address. Its modules are elsewhere in
+// each boot, so only a list of that boot names them.
 func AtBoot(build string, text uint64) string { return build + "@" + strconv.FormatUint(text, 16) }
 
-// CutBoot splits what AtBoot returns. It is not ok if build is none of those.
+// CutBoot splits the result of AtBoot. It is not ok if build is none.
 func CutBoot(build string) (kernel string, text uint64, ok bool) {
 	kernel, at, ok := strings.Cut(build, "@")
 	if !ok {

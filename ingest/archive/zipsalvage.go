@@ -16,32 +16,30 @@ import (
 
 const (
 	localSize      = 30 // of the header in front of a member
-	descriptorSize = 12 // of what stands behind one whose sizes were not known before
+	descriptorSize = 12 // of what follows a member whose sizes were unknown before
 	streamed       = 1 << 3
 	noSize         = 1<<32 - 1 // the size is in the extra field
 )
 
-// tornZip reads a zip whose directory, which is its end, is missing: member by
-// member, as each says what it is in front of it. What the directory alone
-// tells, such as that a member is a link, is not known here.
-type tornZip struct {
+// salvager reads a zip without its directory, which is at the end, by the headers of members. What
+// only the directory tells, such as that a member is a link, is unknown.
+type salvager struct {
 	*zipScan
 	in *bufio.Reader
 }
 
-// localHeader is what stands in front of a member.
+// localHeader is the header before a member.
 type localHeader struct {
 	flags, method uint16
 	packed        int64 // bytes; 0 if streamed
 	name          string
 }
 
-// salvage adds what is intact from the front on. whole is what was wrong with
-// the zip as a whole.
+// salvage adds what is intact from the beginning. whole is what is wrong with the zip.
 func (z *zipScan) salvage(whole error) error {
 	z.in.left = 1 << 62
-	raw := &counter{r: io.NewSectionReader(z.in, 0, z.size)}
-	t := &tornZip{z, bufio.NewReader(raw)}
+	raw := &errReader{r: io.NewSectionReader(z.in, 0, z.size)}
+	t := &salvager{z, bufio.NewReader(raw)}
 	for range MaxMembers {
 		h, ok := t.header()
 		if !ok {
@@ -60,8 +58,8 @@ func (z *zipScan) salvage(whole error) error {
 	return whole
 }
 
-// header reads the next one; false: there is none.
-func (t *tornZip) header() (h localHeader, ok bool) {
+// header reads the next one; false: none.
+func (t *salvager) header() (h localHeader, ok bool) {
 	var b [localSize]byte
 	if _, err := io.ReadFull(t.in, b[:]); err != nil || !bytes.HasPrefix(b[:], []byte("PK\x03\x04")) {
 		return h, false
@@ -79,7 +77,7 @@ func (t *tornZip) header() (h localHeader, ok bool) {
 	return h, h.packed >= 0
 }
 
-// largeSize is the packed size in an extra field, -1 if it is not there.
+// largeSize is the packed size in an extra field, -1 if missing.
 func largeSize(extra []byte) int64 {
 	for len(extra) >= 4 {
 		id, n := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
@@ -94,9 +92,9 @@ func largeSize(extra []byte) int64 {
 	return -1
 }
 
-// member adds a member if it is wanted, and goes to the end of it. An error
-// means that there is no way to what follows.
-func (t *tornZip) member(h localHeader) error {
+// member adds a wanted member, and goes to its end. An error means that the next one can't be
+// found.
+func (t *salvager) member(h localHeader) error {
 	packed := io.Reader(t.in)
 	if h.flags&streamed == 0 {
 		packed = io.LimitReader(t.in, h.packed)
@@ -110,7 +108,7 @@ func (t *tornZip) member(h localHeader) error {
 		_, err = io.Copy(io.Discard, packed)
 		return err
 	}
-	if err = t.keep(h.name, &allowed{r, &t.allowance}); errors.Is(err, ErrBomb) {
+	if err = t.keep(h.name, &boundedReader{r, &t.allowance}); errors.Is(err, ErrBomb) {
 		return ErrBomb
 	}
 	if err != nil {
@@ -124,7 +122,7 @@ func (t *tornZip) member(h localHeader) error {
 	return err
 }
 
-// unpacked reads what a member holds.
+// unpacked reads a member's contents.
 func (h *localHeader) unpacked(r io.Reader) (io.Reader, error) {
 	switch {
 	case h.flags&1 != 0:
@@ -141,8 +139,8 @@ func (h *localHeader) unpacked(r io.Reader) (io.Reader, error) {
 	return nil, ErrMethod
 }
 
-// keep adds a member under its name, or passes over it.
-func (t *tornZip) keep(name string, r io.Reader) error {
+// keep adds a member under its name, or skips it.
+func (t *salvager) keep(name string, r io.Reader) error {
 	path, err := cleanName(strings.ReplaceAll(name, `\`, "/"))
 	if err != nil {
 		t.fs.refuse(name, err)
@@ -168,9 +166,8 @@ func (t *tornZip) keep(name string, r io.Reader) error {
 	return err
 }
 
-// passDescriptor goes to the next header, behind what tells the sizes of a
-// member: 12 or 20 bytes, with or without a mark of 4.
-func (t *tornZip) passDescriptor() {
+// passDescriptor skips the sizes after a member: 12 or 20 bytes, with or without a mark of 4.
+func (t *salvager) passDescriptor() {
 	if mark, _ := t.in.Peek(4); bytes.Equal(mark, []byte("PK\x07\x08")) {
 		t.in.Discard(4)
 	}

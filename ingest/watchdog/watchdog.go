@@ -1,14 +1,12 @@
-// Package patience gives up inputs from which nothing comes any more: a network
-// mount whose server is gone, a pipe whose writer hangs.
+// Package watchdog gives up inputs that stopped delivering: a network mount whose server is gone, a
+// pipe whose writer hangs.
 //
-// The rule is that of Gecko for its child processes. Progress of any input lets
-// all of them wait on; when there was none at all for a whole tick, those that
-// are waited for are given up. So what is slow but alive is not dropped, and
-// what hangs is after one to two ticks.
+// The rule is Gecko's for its child processes. Progress of any input extends the wait for all of
+// them; without any during a whole tick, those being waited for are given up. So slow inputs are
+// not dropped, and hanging ones are after one to two ticks.
 //
-// An operation that hangs cannot be cancelled. It is left to itself, and never
-// touches memory of its caller.
-package patience
+// A hanging operation can't be cancelled. It is abandoned, and never touches its caller's memory.
+package watchdog
 
 import (
 	"errors"
@@ -18,22 +16,21 @@ import (
 	"time"
 )
 
-// ErrStalled means that nothing came of any input for a whole tick.
+// ErrStalled says that no input made progress for a whole tick.
 var ErrStalled = errors.New("stalled: nothing came for too long")
 
-// Watch watches the inputs of a run. It may be used by several goroutines.
+// Watch watches the inputs of a run. It is for concurrent use.
 type Watch struct {
 	tick     time.Duration
 	progress atomic.Uint64
 	buffers  sync.Pool // of *[]byte
 }
 
-// New returns a watch with that tick; it waits for ever if the tick is not
-// positive.
+// New returns a watch with that tick; without a positive tick it waits forever.
 func New(tick time.Duration) *Watch { return &Watch{tick: tick} }
 
-// Do runs op, which is waited for by the rule. After the error [ErrStalled] op
-// is still running: it must not touch what its caller goes on to use.
+// Do runs op and waits by the rule. After [ErrStalled] op is still running: it must not touch what
+// its caller goes on to use.
 func (w *Watch) Do(op func()) error {
 	if w.tick <= 0 {
 		op()
@@ -66,13 +63,12 @@ func (w *Watch) wait(done <-chan struct{}) error {
 	}
 }
 
-// doer is a [Watch], or one that knows more.
 type doer interface{ Do(op func()) error }
 
 // Call is [Watch.Do] for an operation with a result.
 func Call[T any](w *Watch, op func() (T, error)) (T, error) { return call(w, op, nil) }
 
-// call runs an operation with a result; what comes too late is given to late.
+// call runs an operation with a result; a late result is passed to late.
 func call[T any](w doer, op func() (T, error), late func(T)) (T, error) {
 	type result struct {
 		v   T
@@ -94,8 +90,7 @@ func call[T any](w doer, op func() (T, error), late func(T)) (T, error) {
 	return r.v, r.err
 }
 
-// Reader returns a reader of what r gives. It gives up for good when it is
-// waited for in vain.
+// Reader returns a reader of r that stalls for good.
 func (w *Watch) Reader(r io.Reader) io.Reader {
 	if w.tick <= 0 {
 		return r
@@ -136,8 +131,8 @@ func read(w doer, op func() (int, error)) (int, error) {
 	return got.n, got.err
 }
 
-// buffer returns memory for an operation on at most n bytes; done gives it
-// back, unless the operation still has it.
+// buffer returns memory for an operation on at most n bytes; done returns it, unless the operation
+// still uses it.
 func (w *Watch) buffer(n int) *[]byte {
 	n = min(n, piece)
 	if b, ok := w.buffers.Get().(*[]byte); ok && cap(*b) >= n {

@@ -1,4 +1,4 @@
-package patience
+package watchdog
 
 import (
 	"errors"
@@ -7,32 +7,32 @@ import (
 	"sync/atomic"
 )
 
-// Mount is what hangs as a whole. Once an operation on one of its file systems
-// was given up, all others are, without another wait.
+// Mount hangs as a whole: once an operation on one of its file systems was given up, all others are
+// at once.
 type Mount struct{ gone atomic.Bool }
 
-// FS returns fsys, which lies on m, with each of its operations watched. Its
-// files are [io.ReaderAt] if those of fsys are.
+// FS returns fsys, which is on m, with its operations watched. Its files are [io.ReaderAt] if those
+// of fsys are.
 func (w *Watch) FS(fsys fs.FS, m *Mount) fs.FS {
 	if w.tick <= 0 {
 		return fsys
 	}
-	return &watched{&mounted{w, m}, fsys}
+	return &watchedFS{&mountWatch{w, m}, fsys}
 }
 
-type watched struct {
-	w    *mounted
+type watchedFS struct {
+	w    *mountWatch
 	fsys fs.FS
 }
 
-// mounted is a watch of what lies on one mount.
-type mounted struct {
+// mountWatch is a watch of a mount.
+type mountWatch struct {
 	*Watch
 	m *Mount
 }
 
 // Do is [Watch.Do], and remembers that the mount is gone.
-func (w *mounted) Do(op func()) error {
+func (w *mountWatch) Do(op func()) error {
 	if w.m.gone.Load() {
 		return ErrStalled
 	}
@@ -43,11 +43,11 @@ func (w *mounted) Do(op func()) error {
 	return err
 }
 
-// Open implements [fs.FS]. A file that opens when it was given up is closed.
-func (f *watched) Open(name string) (fs.File, error) {
+// Open implements [fs.FS]. A file that opens too late is closed.
+func (f *watchedFS) Open(name string) (fs.File, error) {
 	v, err := call(f.w, func() (fs.File, error) { return f.fsys.Open(name) }, func(late fs.File) { late.Close() })
 	if err != nil {
-		return nil, stalled("open", name, err)
+		return nil, stallError("open", name, err)
 	}
 	file := &watchedFile{w: f.w, f: v, name: name}
 	if dir, ok := v.(fs.ReadDirFile); ok {
@@ -57,18 +57,18 @@ func (f *watched) Open(name string) (fs.File, error) {
 }
 
 // Stat implements [fs.StatFS].
-func (f *watched) Stat(name string) (fs.FileInfo, error) {
+func (f *watchedFS) Stat(name string) (fs.FileInfo, error) {
 	v, err := call(f.w, func() (fs.FileInfo, error) { return fs.Stat(f.fsys, name) }, nil)
-	return v, stalled("stat", name, err)
+	return v, stallError("stat", name, err)
 }
 
 // ReadDir implements [fs.ReadDirFS].
-func (f *watched) ReadDir(name string) ([]fs.DirEntry, error) {
+func (f *watchedFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	v, err := call(f.w, func() ([]fs.DirEntry, error) { return fs.ReadDir(f.fsys, name) }, nil)
-	return v, stalled("readdir", name, err)
+	return v, stallError("readdir", name, err)
 }
 
-func stalled(op, name string, err error) error {
+func stallError(op, name string, err error) error {
 	if err == ErrStalled {
 		return &fs.PathError{Op: op, Path: name, Err: err}
 	}
@@ -76,13 +76,12 @@ func stalled(op, name string, err error) error {
 }
 
 type watchedFile struct {
-	w    *mounted
+	w    *mountWatch
 	f    fs.File
 	name string
 }
 
-// piece is how much is read at once: a large file on a slow mount shows
-// progress by its pieces.
+// piece is how much is read at once, so that a large file on a slow mount shows progress.
 const piece = 1 << 20
 
 // ReadAt implements [io.ReaderAt] if the file does.
@@ -101,7 +100,7 @@ func (f *watchedFile) ReadAt(p []byte, off int64) (n int, err error) {
 	if n == len(p) {
 		err = nil
 	}
-	return n, stalled("read", f.name, err)
+	return n, stallError("read", f.name, err)
 }
 
 func (f *watchedFile) Read(p []byte) (int, error) {
@@ -109,15 +108,15 @@ func (f *watchedFile) Read(p []byte) (int, error) {
 	n, err := read(f.w, func() (int, error) { return f.f.Read(*b) })
 	copy(p, (*b)[:n])
 	f.w.done(b, err)
-	return n, stalled("read", f.name, err)
+	return n, stallError("read", f.name, err)
 }
 
 func (f *watchedFile) Stat() (fs.FileInfo, error) {
 	v, err := call(f.w, f.f.Stat, nil)
-	return v, stalled("stat", f.name, err)
+	return v, stallError("stat", f.name, err)
 }
 
-// watchedDir is a file that may be a directory: that of an [os.File] always may.
+// watchedDir is a file that may be a directory, as an [os.File] always may.
 type watchedDir struct {
 	*watchedFile
 	dir fs.ReadDirFile
@@ -126,9 +125,8 @@ type watchedDir struct {
 // ReadDir implements [fs.ReadDirFile].
 func (d *watchedDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	v, err := call(d.w, func() ([]fs.DirEntry, error) { return d.dir.ReadDir(n) }, nil)
-	return v, stalled("readdir", d.name, err)
+	return v, stallError("readdir", d.name, err)
 }
 
-// Close is not waited for by the rule: closing what was only read does not
-// hang, and what hangs already is left alone.
+// Close is not watched: closing what was only read does not hang.
 func (f *watchedFile) Close() error { return f.f.Close() }
