@@ -15,7 +15,7 @@ import (
 	"gprof/convert/folded"
 	"gprof/convert/gecko"
 	"gprof/convert/html"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/tables"
 	"gprof/convert/parquet"
 	"gprof/convert/png"
@@ -46,7 +46,7 @@ type Format struct {
 	// writes to w, which it neither closes nor compresses for itself.
 	Open func(w io.Writer, o Options) stream.Sink
 
-	open   func(w *ordered.Writer, o Options) stream.Sink
+	open   func(w *pipeline.Writer, o Options) stream.Sink
 	openIn func(dir Directory, o tables.Options) stream.Sink // of a directory
 }
 
@@ -66,13 +66,13 @@ var formats = Table{
 		// .json is the format that opens best in Firefox Profiler: another one
 		// may take it over. The longer name stays with this one.
 		Extensions: []string{".firefox.json", jsonExtension},
-		open:       func(w *ordered.Writer, o Options) stream.Sink { return firefox.New(w, o.SpillDir) },
+		open:       func(w *pipeline.Writer, o Options) stream.Sink { return firefox.New(w, o.SpillDir) },
 	},
 	{
 		Name:       "gecko",
 		Text:       "Gecko profile, as Firefox itself records it, for tools that read that",
 		Extensions: []string{".gecko.json"},
-		open:       func(w *ordered.Writer, _ Options) stream.Sink { return gecko.New(w) },
+		open:       func(w *pipeline.Writer, _ Options) stream.Sink { return gecko.New(w) },
 	},
 	{
 		Name:       "pprof",
@@ -83,7 +83,7 @@ var formats = Table{
 		Kinds:      []stream.Kind{stream.Samples, stream.Waits, stream.Measurements, stream.Allocations},
 		Binary:     true,
 		Packed:     true,
-		open: func(w *ordered.Writer, o Options) stream.Sink {
+		open: func(w *pipeline.Writer, o Options) stream.Sink {
 			return pprof.New(w, pprof.Options{Every: stream.Time(o.Buckets), Sum: o.Sum})
 		},
 	},
@@ -93,14 +93,14 @@ var formats = Table{
 		Extensions: []string{".folded", ".collapsed"},
 		Adds:       true,
 		Kinds:      []stream.Kind{stream.Samples},
-		open:       func(w *ordered.Writer, o Options) stream.Sink { return folded.New(w, o.SpillDir) },
+		open:       func(w *pipeline.Writer, o Options) stream.Sink { return folded.New(w, o.SpillDir) },
 	},
 	{
 		Name:       "html",
 		Text:       "page with an interactive flame graph, for any browser",
 		Extensions: []string{".html"},
 		Adds:       true,
-		open:       func(w *ordered.Writer, _ Options) stream.Sink { return html.New(w) },
+		open:       func(w *pipeline.Writer, _ Options) stream.Sink { return html.New(w) },
 	},
 	{
 		Name:       "svg",
@@ -108,7 +108,7 @@ var formats = Table{
 		Extensions: []string{".svg"},
 		Adds:       true,
 		Kinds:      []stream.Kind{stream.Samples},
-		open:       func(w *ordered.Writer, _ Options) stream.Sink { return svg.New(w) },
+		open:       func(w *pipeline.Writer, _ Options) stream.Sink { return svg.New(w) },
 	},
 	{
 		Name:       "png",
@@ -117,7 +117,7 @@ var formats = Table{
 		Adds:       true,
 		Kinds:      []stream.Kind{stream.Samples},
 		Binary:     true,
-		open:       func(w *ordered.Writer, _ Options) stream.Sink { return png.New(w) },
+		open:       func(w *pipeline.Writer, _ Options) stream.Sink { return png.New(w) },
 	},
 	{
 		Name:       "parquet",
@@ -200,7 +200,7 @@ type Options struct {
 }
 
 // Cores are shared by outputs that are written at a time.
-type Cores = ordered.Cores
+type Cores = pipeline.Cores
 
 // ShareCores gives each of n outputs its part of jobs cores. One alone needs no
 // part: it has them all.
@@ -209,7 +209,7 @@ func ShareCores(jobs, n int) (each int, all Cores) {
 		return jobs, nil
 	}
 	// One more than its part, so that it goes on while others have nothing to do.
-	return min(jobs, jobs/n+1), ordered.NewCores(jobs)
+	return min(jobs, jobs/n+1), pipeline.NewCores(jobs)
 }
 
 // ByName is [Table.ByName] of the formats of this package.
@@ -313,7 +313,7 @@ func (f Format) Prepare(dir Directory) error { return tables.Prepare(f.NewIn(dir
 // it may write on goroutines of its own as long as it is in use, and a moment
 // longer if Copy ends with an error. The error is one of the options.
 func (f Format) New(w io.Writer, o Options) (stream.Sink, error) {
-	out, err := ordered.New(w, ordered.Options{Jobs: o.Jobs, Gzip: o.Gzip, Level: o.Level, Cores: o.Cores})
+	out, err := pipeline.New(w, pipeline.Options{Jobs: o.Jobs, Gzip: o.Gzip, Level: o.Level, Cores: o.Cores})
 	if err != nil {
 		return nil, err
 	}
@@ -332,7 +332,7 @@ func (f Format) New(w io.Writer, o Options) (stream.Sink, error) {
 // joined is the sink of a format from outside, whose file ends with it.
 type joined struct {
 	stream.Sink
-	out *ordered.Writer
+	out *pipeline.Writer
 }
 
 func (j joined) Close() error { return errors.Join(j.Sink.Close(), j.out.Close()) }

@@ -1,9 +1,9 @@
 package firefox
 
 import (
-	"gprof/convert/internal/aside"
 	"gprof/convert/internal/jsontext"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
+	"gprof/convert/internal/spill"
 	"gprof/stream"
 )
 
@@ -15,7 +15,7 @@ type allocations struct {
 	stack column
 }
 
-func (a *allocations) allocate(f *aside.File) {
+func (a *allocations) allocate(f *spill.File) {
 	a.time, a.bytes, a.stack = newColumn(f), newColumn(f), newColumn(f)
 }
 
@@ -47,10 +47,10 @@ func (s *Sink) endAllocations() {
 	}
 	s.out.Key("nativeAllocations")
 	s.out.BeginObject()
-	s.writeColumn("time", &a.time, ordered.Numbers, jsontext.AppendMillis)
-	s.writeColumn("weight", &a.bytes, ordered.Numbers, appendInt)
+	s.writeColumn("time", &a.time, pipeline.Numbers, jsontext.AppendMillis)
+	s.writeColumn("weight", &a.bytes, pipeline.Numbers, appendInt)
 	s.out.Member("weightType", "bytes")
-	s.writeColumn("stack", &a.stack, ordered.Numbers, appendInt)
+	s.writeColumn("stack", &a.stack, pipeline.Numbers, appendInt)
 	s.out.Number("length", a.rows)
 	s.out.EndObject()
 }

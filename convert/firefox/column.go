@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"math"
 
-	"gprof/convert/internal/aside"
 	"gprof/convert/internal/jsontext"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
+	"gprof/convert/internal/spill"
 )
 
 // none is a value of a column that is null.
@@ -15,12 +15,12 @@ const none = math.MinInt64
 // column is a column of numbers that is written after another one. Values are
 // varints, so that they are next to nothing where they repeat or are small.
 type column struct {
-	roll *aside.Roll
+	roll *spill.Buffer
 	buf  []byte // scratch
 }
 
 // newColumn returns a column that is kept in f.
-func newColumn(f *aside.File) column { return column{roll: f.NewRoll()} }
+func newColumn(f *spill.File) column { return column{roll: f.NewBuffer()} }
 
 // add puts a value behind the others; flush must follow before long.
 func (c *column) add(value int64) {
@@ -64,7 +64,7 @@ func (b *block) appendTo(dst []byte, format format) []byte {
 }
 
 // writeColumn writes a member that is a column, and empties it.
-func (s *Sink) writeColumn(key string, c *column, kind ordered.Kind, format format) {
+func (s *Sink) writeColumn(key string, c *column, kind pipeline.Kind, format format) {
 	s.out.Key(key)
 	s.out.BeginArray()
 	c.roll.Drain(func(data []byte) {

@@ -1,8 +1,8 @@
 package firefox
 
 import (
-	"gprof/convert/internal/aside"
 	"gprof/convert/internal/jsontext"
+	"gprof/convert/internal/spill"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -19,7 +19,7 @@ type counter struct {
 	number  column
 }
 
-func (c *counter) allocate(f *aside.File) {
+func (c *counter) allocate(f *spill.File) {
 	c.time, c.count, c.number = newColumn(f), newColumn(f), newColumn(f)
 }
 

@@ -41,8 +41,8 @@ package firefox
 import (
 	"sync/atomic"
 
-	"gprof/convert/internal/aside"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
+	"gprof/convert/internal/spill"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -71,8 +71,8 @@ type Sink struct {
 	names      []int32 // of the markers of a segment, among the texts
 	lost       *viewer.Ledger
 
-	columns *aside.File // of the thread or the part being written
-	later   *aside.File // of what stands behind the threads
+	columns *spill.File // of the thread or the part being written
+	later   *spill.File // of what stands behind the threads
 	counted *section
 	costs   *section
 	logged  *section
@@ -97,8 +97,8 @@ type Sink struct {
 
 // New returns a Sink that writes to w, and closes it at the end. Columns are
 // kept in a temporary file in dir, "" is the system's directory for them.
-func New(w *ordered.Writer, dir string) *Sink {
-	s := &Sink{out: viewer.NewOutput(w), columns: aside.New(dir), later: aside.New(dir)}
+func New(w *pipeline.Writer, dir string) *Sink {
+	s := &Sink{out: viewer.NewOutput(w), columns: spill.New(dir), later: spill.New(dir)}
 	s.counted, s.costs, s.logged = newSection(s.later), newSection(s.later), newSection(s.later)
 	s.visited, s.about = newSection(s.later), newSection(s.later)
 	s.thread.allocate(s.columns)

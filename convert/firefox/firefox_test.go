@@ -13,17 +13,17 @@ import (
 	"strings"
 	"testing"
 
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func newSink(w io.Writer) stream.Sink { return sinkOf(w, ordered.Options{Jobs: 2}) }
+func newSink(w io.Writer) stream.Sink { return sinkOf(w, pipeline.Options{Jobs: 2}) }
 
-func sinkOf(w io.Writer, o ordered.Options) stream.Sink {
-	out, err := ordered.New(w, o)
+func sinkOf(w io.Writer, o pipeline.Options) stream.Sink {
+	out, err := pipeline.New(w, o)
 	if err != nil {
 		panic(err)
 	}
@@ -95,7 +95,7 @@ func TestJobs(t *testing.T) {
 		for _, jobs := range []int{1, 2, 5} {
 			b := streamtest.NewBuilder()
 			crowd(b)
-			output := convert(t, func(w io.Writer) stream.Sink { return sinkOf(w, ordered.Options{Gzip: zip, Jobs: jobs}) }, b.SourceOf(8192))
+			output := convert(t, func(w io.Writer) stream.Sink { return sinkOf(w, pipeline.Options{Gzip: zip, Jobs: jobs}) }, b.SourceOf(8192))
 			if first == nil {
 				first = output
 				if !zip {
@@ -250,7 +250,7 @@ func TestVisible(t *testing.T) {
 func TestNoRoom(t *testing.T) {
 	b := streamtest.NewBuilder()
 	crowd(b)
-	out, err := ordered.New(io.Discard, ordered.Options{})
+	out, err := pipeline.New(io.Discard, pipeline.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@ package firefox
 
 import (
 	"gprof/convert/internal/jsontext"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -45,7 +45,7 @@ func (s *Sink) markers(b *stream.Batch) {
 		p := s.markerPieces.Get()
 		p.start, p.tid = s.start, s.tid
 		p.Take(b, from, to, typ, s.start, &s.texts, &s.lostArguments[s.walk.Process])
-		s.out.List(to-from, ordered.Text, func(dst []byte) []byte {
+		s.out.List(to-from, pipeline.Text, func(dst []byte) []byte {
 			dst = p.appendTo(dst)
 			s.markerPieces.Put(p)
 			return dst
@@ -105,11 +105,11 @@ func (s *Sink) endMarkers() {
 	t := &s.thread
 	t.jank.End(s.jank)
 	s.out.EndArray()
-	s.writeColumn("name", &t.name, ordered.Text, appendInt)
-	s.writeColumn("startTime", &t.begin, ordered.Numbers, jsontext.AppendMillis)
-	s.writeColumn("endTime", &t.end, ordered.Numbers, jsontext.AppendMillis)
-	s.writeColumn("phase", &t.phase, ordered.Text, appendInt)
-	s.writeColumn("category", &t.category, ordered.Text, appendInt)
+	s.writeColumn("name", &t.name, pipeline.Text, appendInt)
+	s.writeColumn("startTime", &t.begin, pipeline.Numbers, jsontext.AppendMillis)
+	s.writeColumn("endTime", &t.end, pipeline.Numbers, jsontext.AppendMillis)
+	s.writeColumn("phase", &t.phase, pipeline.Text, appendInt)
+	s.writeColumn("category", &t.category, pipeline.Text, appendInt)
 	s.out.Number("length", t.marks)
 	s.out.EndObject()
 }

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -47,7 +47,7 @@ func thousands(tb testing.TB, sink stream.Sink, n int, before func()) {
 // What the sink holds in memory does not grow with rows.
 func TestMemory(t *testing.T) {
 	held := func(n int) (bytes int64) {
-		sink := sinkOf(io.Discard, ordered.Options{})
+		sink := sinkOf(io.Discard, pipeline.Options{})
 		thousands(t, sink, n, func() {
 			var m runtime.MemStats
 			runtime.GC()
@@ -70,8 +70,8 @@ func BenchmarkWrite(b *testing.B) {
 	const n = 25
 	for _, as := range []struct {
 		name string
-		o    ordered.Options
-	}{{"plain", ordered.Options{}}, {"gzip", ordered.Options{Gzip: true}}} {
+		o    pipeline.Options
+	}{{"plain", pipeline.Options{}}, {"gzip", pipeline.Options{Gzip: true}}} {
 		b.Run("as="+as.name, func(b *testing.B) {
 			for b.Loop() {
 				thousands(b, sinkOf(io.Discard, as.o), n, func() {})

@@ -1,7 +1,7 @@
 package firefox
 
 import (
-	"gprof/convert/internal/aside"
+	"gprof/convert/internal/spill"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -18,7 +18,7 @@ type overheads struct {
 // costNames are the names of the columns, in the order of the arguments.
 var costNames = [...]string{"locking", "expiredMarkerCleaning", "counters", "threads"}
 
-func (o *overheads) allocate(f *aside.File) {
+func (o *overheads) allocate(f *spill.File) {
 	o.time = newColumn(f)
 	for k := range o.costs {
 		o.costs[k] = newColumn(f)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"gprof/convert/internal/jsontext"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/stream"
 )
 
@@ -56,7 +56,7 @@ func (s *Sink) endRows(t *thread, p *stackPiece) {
 	t.delta.flush()
 	t.cpu.flush()
 	t.weight.flush()
-	s.out.List(n, ordered.Numbers, func(dst []byte) []byte {
+	s.out.List(n, pipeline.Numbers, func(dst []byte) []byte {
 		dst = p.appendTo(dst)
 		s.stackPieces.Put(p)
 		return dst
@@ -75,17 +75,17 @@ func known(cpu int64) int64 {
 func (s *Sink) endSamples() {
 	t := &s.thread
 	s.out.EndArray()
-	s.writeColumn("timeDeltas", &t.delta, ordered.Numbers, jsontext.AppendMillis)
+	s.writeColumn("timeDeltas", &t.delta, pipeline.Numbers, jsontext.AppendMillis)
 	// Without this column the viewer would go through all stacks to judge how
 	// busy the thread is; but looking for the busy times of an empty one, it
 	// never ends.
 	if t.rows > 0 {
-		s.writeColumn("threadCPUDelta", &t.cpu, ordered.Numbers, appendInt)
+		s.writeColumn("threadCPUDelta", &t.cpu, pipeline.Numbers, appendInt)
 	}
 	if t.weights == weighsTime {
-		s.writeColumn("weight", &t.weight, ordered.Text, jsontext.AppendMillis)
+		s.writeColumn("weight", &t.weight, pipeline.Text, jsontext.AppendMillis)
 	} else if t.weighted || t.weights != "" {
-		s.writeColumn("weight", &t.weight, ordered.Text, appendInt)
+		s.writeColumn("weight", &t.weight, pipeline.Text, appendInt)
 	} else {
 		t.weight.roll.Drain(func([]byte) {})
 		s.out.Key("weight")

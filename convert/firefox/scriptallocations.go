@@ -1,9 +1,9 @@
 package firefox
 
 import (
-	"gprof/convert/internal/aside"
 	"gprof/convert/internal/jsontext"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
+	"gprof/convert/internal/spill"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -31,7 +31,7 @@ type scriptAllocations struct {
 	names   viewer.Texts // of classes and types
 }
 
-func (a *scriptAllocations) allocate(f *aside.File) {
+func (a *scriptAllocations) allocate(f *spill.File) {
 	a.time, a.stack = newColumn(f), newColumn(f)
 	for range scriptNumbers {
 		a.numbers = append(a.numbers, newColumn(f))
@@ -138,20 +138,20 @@ func (s *Sink) endScriptAllocations() {
 	}
 	s.out.Key("jsAllocations")
 	s.out.BeginObject()
-	s.writeColumn("time", &a.time, ordered.Numbers, jsontext.AppendMillis)
+	s.writeColumn("time", &a.time, pipeline.Numbers, jsontext.AppendMillis)
 	for k, c := range scriptNumbers {
 		form := appendInt
 		if c.key == "inNursery" {
 			form = appendBool
 		}
-		s.writeColumn(c.key, &a.numbers[k], ordered.Numbers, form)
+		s.writeColumn(c.key, &a.numbers[k], pipeline.Numbers, form)
 	}
 	s.out.Member("weightType", "bytes")
 	names := a.names.List()
 	for k, c := range scriptTexts {
-		s.writeColumn(c.key, &a.texts[k], ordered.Text, func(dst []byte, n int64) []byte { return jsontext.AppendString(dst, names[n]) })
+		s.writeColumn(c.key, &a.texts[k], pipeline.Text, func(dst []byte, n int64) []byte { return jsontext.AppendString(dst, names[n]) })
 	}
-	s.writeColumn("stack", &a.stack, ordered.Numbers, appendInt)
+	s.writeColumn("stack", &a.stack, pipeline.Numbers, appendInt)
 	s.out.Number("length", a.rows)
 	s.out.EndObject()
 }

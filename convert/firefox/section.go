@@ -1,19 +1,19 @@
 package firefox
 
 import (
-	"gprof/convert/internal/aside"
 	"gprof/convert/internal/jsontext"
+	"gprof/convert/internal/spill"
 )
 
 // section is text that comes up while threads are written, and stands behind
 // them.
 type section struct {
 	*jsontext.Writer
-	roll *aside.Roll
+	roll *spill.Buffer
 }
 
-func newSection(f *aside.File) *section {
-	roll := f.NewRoll()
+func newSection(f *spill.File) *section {
+	roll := f.NewBuffer()
 	return &section{jsontext.NewWriter(roll), roll}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"gprof/convert/internal/jsontext"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -45,7 +45,7 @@ func (s *Sink) writeTable(key string, n int, columns ...tableColumn) {
 		s.out.BeginArray()
 		for from := 0; from < n; from += viewer.MaxRows {
 			to := min(n, from+viewer.MaxRows)
-			s.out.List(to-from, ordered.Text, func(dst []byte) []byte {
+			s.out.List(to-from, pipeline.Text, func(dst []byte) []byte {
 				for i := from; i < to; i++ {
 					dst = append(c.cell(dst, i), ',')
 				}

@@ -1,7 +1,7 @@
 package firefox
 
 import (
-	"gprof/convert/internal/aside"
+	"gprof/convert/internal/spill"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -29,7 +29,7 @@ type thread struct {
 	scripts     scriptAllocations
 }
 
-func (t *thread) allocate(f *aside.File) {
+func (t *thread) allocate(f *spill.File) {
 	for _, c := range []*column{&t.delta, &t.cpu, &t.weight, &t.name, &t.begin, &t.end, &t.phase, &t.category} {
 		*c = newColumn(f)
 	}

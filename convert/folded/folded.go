@@ -19,8 +19,8 @@ import (
 	"slices"
 	"strconv"
 
-	"gprof/convert/internal/aside"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
+	"gprof/convert/internal/spill"
 	"gprof/convert/internal/totals"
 	"gprof/stream"
 )
@@ -30,11 +30,11 @@ const flushSize = 64 << 10
 
 // Sink writes one file.
 type Sink struct {
-	pipe   *ordered.Writer
+	pipe   *pipeline.Writer
 	tables *stream.Tables
 	totals *totals.Totals
 	tree   tree
-	sums   *aside.File
+	sums   *spill.File
 	tracks []track // as they come
 
 	// Of the lines that begin with the same names.
@@ -50,7 +50,7 @@ type Sink struct {
 // tree that has samples its number and theirs.
 type track struct {
 	process, name string
-	sums          *aside.Roll
+	sums          *spill.Buffer
 }
 
 func (t *track) compare(o *track) int {
@@ -59,7 +59,7 @@ func (t *track) compare(o *track) int {
 
 // New returns a Sink that writes to w, and closes it at the end. Sums are kept in
 // a temporary file in dir, "" is the system's directory for them.
-func New(w *ordered.Writer, dir string) *Sink { return &Sink{pipe: w, sums: aside.New(dir)} }
+func New(w *pipeline.Writer, dir string) *Sink { return &Sink{pipe: w, sums: spill.New(dir)} }
 
 // Begin makes the tree of names.
 func (s *Sink) Begin(t *stream.Tables) error {
@@ -81,7 +81,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 
 // track keeps the sums of a track.
 func (s *Sink) track(process stream.ProcessID, id stream.TrackID, sums []totals.Total) {
-	t := track{clean(s.tables.Process(process).Title()), clean(s.tables.Tracks.At(id).Name), s.sums.NewRoll()}
+	t := track{clean(s.tables.Process(process).Title()), clean(s.tables.Tracks.At(id).Name), s.sums.NewBuffer()}
 	var sum []byte
 	for i := range sums {
 		if weight := sums[i].Weight; weight > 0 {

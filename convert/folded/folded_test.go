@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
 
 func newSink(w io.Writer) stream.Sink {
-	out, err := ordered.New(w, ordered.Options{Jobs: 2})
+	out, err := pipeline.New(w, pipeline.Options{Jobs: 2})
 	if err != nil {
 		panic(err)
 	}
@@ -135,7 +135,7 @@ func TestManySums(t *testing.T) {
 	if output != want.String() {
 		t.Errorf("got %d bytes, want %d others", len(output), want.Len())
 	}
-	out, err := ordered.New(io.Discard, ordered.Options{Jobs: 1})
+	out, err := pipeline.New(io.Discard, pipeline.Options{Jobs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

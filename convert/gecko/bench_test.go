@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -114,9 +114,9 @@ func BenchmarkWrite(b *testing.B) {
 				b.ReportMetric(float64(in.rows)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrow/s")
 			})
 		}
-		run("gecko", func() { in.write(b, sinkOf(io.Discard, ordered.Options{})) })
-		run("gecko-gzip", func() { in.write(b, sinkOf(io.Discard, ordered.Options{Gzip: true})) })
-		run("gecko-level2", func() { in.write(b, sinkOf(io.Discard, ordered.Options{Gzip: true, Level: 2})) })
+		run("gecko", func() { in.write(b, sinkOf(io.Discard, pipeline.Options{})) })
+		run("gecko-gzip", func() { in.write(b, sinkOf(io.Discard, pipeline.Options{Gzip: true})) })
+		run("gecko-level2", func() { in.write(b, sinkOf(io.Discard, pipeline.Options{Gzip: true, Level: 2})) })
 		// The floor: nothing but moving these bytes.
 		to := make([]byte, out.Len())
 		run("memcpy", func() { copy(to, out.Bytes()) })
@@ -148,8 +148,8 @@ func BenchmarkJobs(b *testing.B) {
 	}
 	for _, as := range []struct {
 		name string
-		o    ordered.Options
-	}{{"plain", ordered.Options{}}, {"gzip", ordered.Options{Gzip: true}}, {"level2", ordered.Options{Gzip: true, Level: 2}}} {
+		o    pipeline.Options
+	}{{"plain", pipeline.Options{}}, {"gzip", pipeline.Options{Gzip: true}}, {"level2", pipeline.Options{Gzip: true, Level: 2}}} {
 		for _, jobs := range []int{1, 2} {
 			as.o.Jobs = jobs
 			b.Run(fmt.Sprintf("as=%s/jobs=%d", as.name, jobs), func(b *testing.B) {

@@ -39,7 +39,7 @@ package gecko
 import (
 	"sync/atomic"
 
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -81,7 +81,7 @@ type Sink struct {
 }
 
 // New returns a Sink that writes to w, and closes it at the end.
-func New(w *ordered.Writer) *Sink {
+func New(w *pipeline.Writer) *Sink {
 	return &Sink{out: viewer.NewOutput(w), maxRepeat: MaxRepeat, repeatsLeft: MaxRepeats}
 }
 

@@ -6,15 +6,15 @@ import (
 	"io"
 	"testing"
 
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
 
-func newSink(w io.Writer) stream.Sink { return sinkOf(w, ordered.Options{Jobs: 2}) }
+func newSink(w io.Writer) stream.Sink { return sinkOf(w, pipeline.Options{Jobs: 2}) }
 
-func sinkOf(w io.Writer, o ordered.Options) stream.Sink {
-	out, err := ordered.New(w, o)
+func sinkOf(w io.Writer, o pipeline.Options) stream.Sink {
+	out, err := pipeline.New(w, o)
 	if err != nil {
 		panic(err)
 	}
@@ -57,7 +57,7 @@ func TestJobs(t *testing.T) {
 	for _, zip := range []bool{false, true} {
 		var one bytes.Buffer
 		in.tables.Ledger = stream.Ledger{}
-		in.write(t, sinkOf(&one, ordered.Options{Gzip: zip}))
+		in.write(t, sinkOf(&one, pipeline.Options{Gzip: zip}))
 		if !zip {
 			check(t, one.Bytes())
 		}
@@ -67,7 +67,7 @@ func TestJobs(t *testing.T) {
 		for _, jobs := range []int{2, 5} {
 			var many bytes.Buffer
 			in.tables.Ledger = stream.Ledger{}
-			in.write(t, sinkOf(&many, ordered.Options{Gzip: zip, Jobs: jobs}))
+			in.write(t, sinkOf(&many, pipeline.Options{Gzip: zip, Jobs: jobs}))
 			if !bytes.Equal(one.Bytes(), many.Bytes()) {
 				t.Errorf("gzip %v: %d jobs write %d bytes, one writes %d others", zip, jobs, many.Len(), one.Len())
 			}

@@ -2,7 +2,7 @@ package gecko
 
 import (
 	"gprof/convert/internal/jsontext"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -40,7 +40,7 @@ func (s *Sink) markers(b *stream.Batch) {
 		p.names = typ.AppendNames(p.names[:0], b, from, to, &s.thread.strings)
 		p.Take(b, from, to, typ, s.start, &s.thread.strings, &s.lostArguments[s.walk.Process])
 		p.numberStacks(&s.thread)
-		s.out.List(to-from, ordered.Text, func(dst []byte) []byte {
+		s.out.List(to-from, pipeline.Text, func(dst []byte) []byte {
 			dst = p.appendTo(dst)
 			s.markerPieces.Put(p)
 			return dst

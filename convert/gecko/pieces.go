@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"gprof/convert/internal/jsontext"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/viewer"
 )
 
@@ -31,7 +31,7 @@ func writeRows[T any](s *Sink, pool *viewer.Pool[tablePiece[T]], rows []T, appen
 		n := min(len(rows), viewer.MaxRows)
 		p := pool.Get()
 		p.rows = append(p.rows[:0], rows[:n]...)
-		s.out.List(n, ordered.Numbers, func(dst []byte) []byte {
+		s.out.List(n, pipeline.Numbers, func(dst []byte) []byte {
 			for _, row := range p.rows {
 				dst = append(appendRow(dst, row), ',')
 			}

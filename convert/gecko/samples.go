@@ -2,7 +2,7 @@ package gecko
 
 import (
 	"gprof/convert/internal/jsontext"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -73,7 +73,7 @@ func (s *Sink) rowsOf(weight int64) int64 {
 }
 
 func (s *Sink) writeSamples(p *samplePiece, rows int) {
-	s.out.List(rows, ordered.Numbers, func(dst []byte) []byte {
+	s.out.List(rows, pipeline.Numbers, func(dst []byte) []byte {
 		for i := range p.rows {
 			dst = p.rows[i].appendTo(dst)
 		}

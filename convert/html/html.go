@@ -29,13 +29,13 @@ import (
 	"fmt"
 
 	"gprof/convert/internal/flame"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/stream"
 )
 
 // Sink writes one page.
 type Sink struct {
-	out     *ordered.Writer
+	out     *pipeline.Writer
 	tables  *stream.Tables
 	lines   []stream.Line // the ledger of the source
 	caption flame.Caption
@@ -50,7 +50,7 @@ type Sink struct {
 }
 
 // New returns a Sink that writes to w, and closes it at the end.
-func New(w *ordered.Writer) *Sink { return &Sink{out: w, most: limits{maxCells, maxNodes}} }
+func New(w *pipeline.Writer) *Sink { return &Sink{out: w, most: limits{maxCells, maxNodes}} }
 
 // Begin makes the tree that samples are counted in.
 func (s *Sink) Begin(t *stream.Tables) error {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 func newSink(w io.Writer) stream.Sink {
-	out, err := ordered.New(w, ordered.Options{})
+	out, err := pipeline.New(w, pipeline.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -66,7 +66,7 @@ func busy(tb testing.TB) *recording {
 // write is how this package does it.
 func (r *recording) write(tb testing.TB, w io.Writer) {
 	tb.Helper()
-	out, err := ordered.New(w, ordered.Options{Gzip: true})
+	out, err := pipeline.New(w, pipeline.Options{Gzip: true})
 	if err != nil {
 		tb.Fatal(err)
 	}

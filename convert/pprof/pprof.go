@@ -51,7 +51,7 @@
 package pprof
 
 import (
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/totals"
 	"gprof/rawformat/profileproto"
 	"gprof/stream"
@@ -62,7 +62,7 @@ const flushSize = 64 << 10
 
 // Sink writes one profile.
 type Sink struct {
-	pipe   *ordered.Writer
+	pipe   *pipeline.Writer
 	buf    []byte // not yet written
 	tables *stream.Tables
 	known  []stream.Line // the ledger of the source
@@ -91,7 +91,7 @@ type Options struct {
 }
 
 // New returns a Sink that writes to w, and closes it at the end.
-func New(w *ordered.Writer, o Options) *Sink { return &Sink{pipe: w, options: o} }
+func New(w *pipeline.Writer, o Options) *Sink { return &Sink{pipe: w, options: o} }
 
 // Begin makes tables ready.
 func (s *Sink) Begin(t *stream.Tables) error {

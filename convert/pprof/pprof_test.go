@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/pprof/profile"
 
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -25,7 +25,7 @@ const (
 )
 
 func newSink(w io.Writer) stream.Sink {
-	out, err := ordered.New(w, ordered.Options{Jobs: 2, Gzip: true})
+	out, err := pipeline.New(w, pipeline.Options{Jobs: 2, Gzip: true})
 	if err != nil {
 		panic(err)
 	}
@@ -183,7 +183,7 @@ func TestBuckets(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	w, err := ordered.New(&out, ordered.Options{Gzip: true})
+	w, err := pipeline.New(&out, pipeline.Options{Gzip: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/pprof/profile"
 
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
 
 func newSumSink(w io.Writer) stream.Sink {
-	out, err := ordered.New(w, ordered.Options{Jobs: 2, Gzip: true})
+	out, err := pipeline.New(w, pipeline.Options{Jobs: 2, Gzip: true})
 	if err != nil {
 		panic(err)
 	}

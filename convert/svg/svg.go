@@ -14,17 +14,17 @@ package svg
 
 import (
 	"gprof/convert/internal/flame"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 )
 
 // Sink draws one picture.
 type Sink struct {
 	flame.Still
-	out *ordered.Writer
+	out *pipeline.Writer
 }
 
 // New returns a Sink that writes to w, and closes it at the end.
-func New(w *ordered.Writer) *Sink { return &Sink{out: w} }
+func New(w *pipeline.Writer) *Sink { return &Sink{out: w} }
 
 // Close draws the picture and adds what has no place in it to the ledger.
 func (s *Sink) Close() error {

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"gprof/convert/internal/jsontext"
-	"gprof/convert/internal/ordered"
+	"gprof/convert/internal/pipeline"
 )
 
 // Rows of one list are written in pieces. What depends on the order of rows,
@@ -25,12 +25,12 @@ const (
 // Output is JSON text, some of which is made in pieces on other cores.
 type Output struct {
 	*jsontext.Writer
-	pipe *ordered.Writer
+	pipe *pipeline.Writer
 	row  []byte // scratch
 }
 
 // NewOutput returns an Output to pipe.
-func NewOutput(pipe *ordered.Writer) *Output {
+func NewOutput(pipe *pipeline.Writer) *Output {
 	return &Output{Writer: jsontext.NewWriter(pipe), pipe: pipe}
 }
 
@@ -42,7 +42,7 @@ func (o *Output) Number(key string, value int64) { number(o.Writer, key, value) 
 
 // List writes n elements of a list, which piece appends with commas between
 // them.
-func (o *Output) List(n int, kind ordered.Kind, piece func(dst []byte) []byte) {
+func (o *Output) List(n int, kind pipeline.Kind, piece func(dst []byte) []byte) {
 	switch {
 	case n == 0:
 	case n < handOver:
@@ -64,7 +64,7 @@ func (o *Output) Texts(list []string) {
 		}
 		part := list[:n]
 		list = list[n:]
-		o.List(n, ordered.Text, func(dst []byte) []byte {
+		o.List(n, pipeline.Text, func(dst []byte) []byte {
 			for _, text := range part {
 				dst = append(jsontext.AppendString(dst, text), ',')
 			}

@@ -1,21 +1,19 @@
-// Package ordered writes a file whose pieces are made on several cores, as they
-// are or as one gzip member.
+// Package pipeline writes a file whose pieces are made on several cores, as they are or as one gzip
+// member.
 //
-// Pieces are handed to [Writer.Write] as text, or to [Writer.Go] as a function
-// that makes text. They stand in the file in the order in which they were
-// handed over. How the file is cut for compression depends on that order
-// alone: it has the same bytes for any number of cores.
-package ordered
+// Pieces are handed to [Writer.Write] as text, or to [Writer.Go] as a function that makes text, and
+// written in that order. How the file is split for compression depends on that order alone, so its
+// bytes are the same for any number of cores.
+package pipeline
 
 import (
 	"hash/crc32"
 	"io"
 
-	"gprof/convert/internal/onegzip"
 	"gprof/stream"
 )
 
-// Kind says which compression is right for a text.
+// Kind is the kind of a text, which chooses its compression.
 type Kind uint8
 
 const (
@@ -23,67 +21,64 @@ const (
 	Numbers             // rows of numbers that hardly do
 )
 
-// Options are the choices of a Writer. The zero value is a good one.
+// Options are the options of a Writer. The zero value is a good choice.
 type Options struct {
-	Jobs  int  // pieces that are made at a time; 0 is 1
+	Jobs  int  // pieces made at once; 0 is 1
 	Gzip  bool // compress
-	Level int  // 1 to 9 for all of the text; 0 for what is quick for each kind
+	Level int  // 1 to 9 for all text; 0 for a fast one for each kind
 
 	Cores Cores // shared with other Writers; nil: Jobs of its own
 }
 
-// Cores are what Writers that are in use at a time share: pieces are made on so
-// many goroutines, whichever of the Writers they are of.
+// Cores is shared by Writers in use at a time: so many pieces are made at once, by all of them.
 type Cores chan struct{}
 
 // NewCores returns n Cores, at least one.
 func NewCores(n int) Cores { return make(Cores, min(max(n, 1), maxJobs)) }
 
 const (
-	// fragment is how much text is compressed at a time, if it comes by Write:
-	// enough that the tables at the beginning of each do not show.
+	// fragment is how much text from Write is compressed at a time: enough that each one's tables
+	// at its beginning don't matter.
 	fragment = 128 << 10
-	// maxJobs bounds the memory of pieces in the making. Whoever hands them out
-	// is one goroutine, and can't keep more cores busy.
+	// maxJobs bounds the memory of pieces being made. One goroutine hands them out, and can't keep
+	// more cores busy.
 	maxJobs = 8
-	// keep is how large a buffer may be to be used again.
+	// keep is the largest buffer that is reused.
 	keep = 4 << 20
 )
 
-// Writer writes to another. An error of it is kept: what follows is not
-// written, and all calls return the error.
+// Writer writes to another. After an error nothing is written, and all calls return it.
 //
-// With more than one job it writes on goroutines of its own, until Close or
-// Wait returns. They end by themselves, also if neither is called.
+// With more than one job it writes on goroutines of its own, until Close or Wait returns. They end
+// by themselves even if neither is called.
 type Writer struct {
 	w      io.Writer
 	jobs   int
 	gzip   bool
 	levels [2]int // by Kind
 	failed stream.FailureLatch
-	member onegzip.Member
+	member Member
 
-	pending []byte        // text that belongs before the next piece
+	pending []byte        // text before the next piece
 	slots   chan *slot    // free ones
-	cores   Cores         // holds one for each piece in the making
-	last    chan struct{} // closed when all that was handed over is written
+	cores   Cores         // holds one for each piece being made
+	last    chan struct{} // closed when everything handed over is written
 }
 
-// slot is a piece on its way.
+// slot is a piece being made.
 type slot struct {
 	text, packed []byte
 	sum          uint32
-	deflater     onegzip.Deflater
+	deflater     Deflater
 }
 
-// New returns a Writer to w, which it does not close. The error is that of a
-// level.
+// New returns a Writer to w, which it does not close. The error is that of a level.
 func New(w io.Writer, o Options) (*Writer, error) {
 	levels := [2]int{o.Level, o.Level}
 	if o.Level == 0 {
-		levels = [2]int{Text: onegzip.Fast, Numbers: onegzip.Huffman}
+		levels = [2]int{Text: Fast, Numbers: Huffman}
 	}
-	if err := onegzip.CheckLevel(levels[0]); err != nil {
+	if err := CheckLevel(levels[0]); err != nil {
 		return nil, err
 	}
 	jobs := min(max(o.Jobs, 1), maxJobs)
@@ -103,7 +98,7 @@ func New(w io.Writer, o Options) (*Writer, error) {
 	return out, nil
 }
 
-// Write takes text that lies before what is handed over next. It copies p.
+// Write adds text before what is handed over next. It copies p.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.pending = append(w.pending, p...)
 	if len(w.pending) >= fragment {
@@ -112,9 +107,9 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), w.failed.Err()
 }
 
-// Go takes a piece: a function that appends its text to the slice it is given.
-// It is called once, on any goroutine; it must not use what its caller goes on
-// to change. Go waits while too many pieces are in the making.
+// Go adds a piece: a function that appends its text to the slice it is given. It is called once, on
+// any goroutine, and must not use what its caller goes on to change. Go waits while too many pieces
+// are being made.
 func (w *Writer) Go(kind Kind, piece func(dst []byte) []byte) {
 	s := <-w.slots
 	s.text, w.pending = w.pending, s.text[:0]
@@ -135,7 +130,7 @@ func (w *Writer) Go(kind Kind, piece func(dst []byte) []byte) {
 	}()
 }
 
-// fill makes what stands in the file for a piece and the text before it.
+// fill makes a piece and the text before it.
 func (w *Writer) fill(s *slot, kind Kind, piece func([]byte) []byte) {
 	if w.failed.Failed() {
 		return
@@ -149,7 +144,7 @@ func (w *Writer) fill(s *slot, kind Kind, piece func([]byte) []byte) {
 	}
 }
 
-// finish writes a piece, and frees its slot.
+// finish writes a piece and frees its slot.
 func (w *Writer) finish(s *slot) {
 	if w.gzip {
 		w.member.Add(s.sum, len(s.text))
@@ -171,8 +166,7 @@ func (w *Writer) write(p []byte) {
 	w.failed.Set(err)
 }
 
-// Wait waits until all that was handed over is written, and returns the first
-// error.
+// Wait waits until everything is written, and returns the first error.
 func (w *Writer) Wait() error {
 	if len(w.pending) > 0 {
 		w.Go(Text, nil)
@@ -181,7 +175,7 @@ func (w *Writer) Wait() error {
 	return w.failed.Err()
 }
 
-// Close finishes the file. It returns the first error of all.
+// Close finishes the file, and returns the first error.
 func (w *Writer) Close() error {
 	w.Wait()
 	if w.gzip {

@@ -1,4 +1,4 @@
-package aside
+package spill
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 func TestRolls(t *testing.T) {
 	dir := t.TempDir()
 	f := New(dir)
-	rolls := []*Roll{f.NewRoll(), f.NewRoll(), f.NewRoll()}
+	rolls := []*Buffer{f.NewBuffer(), f.NewBuffer(), f.NewBuffer()}
 	for round := range 3 {
 		want := make([][]byte, len(rolls))
 		for i := range 40_000 {
@@ -48,7 +48,7 @@ func TestRolls(t *testing.T) {
 
 func TestLittleNeedsNoFile(t *testing.T) {
 	f := New(filepath.Join(t.TempDir(), "missing"))
-	r := f.NewRoll()
+	r := f.NewBuffer()
 	if _, err := r.Write([]byte("little")); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestLittleNeedsNoFile(t *testing.T) {
 // What can't be kept is an error at once and at every end.
 func TestNoRoom(t *testing.T) {
 	f := New(filepath.Join(t.TempDir(), "missing"))
-	r := f.NewRoll()
+	r := f.NewBuffer()
 	if _, err := r.Write(make([]byte, blockSize)); err == nil {
 		t.Error("written to a directory that is not there")
 	}

@@ -1,33 +1,30 @@
-// Package aside keeps bytes that belong further down in a file than where they
-// come up: a little of them in memory, the rest in a temporary file.
-package aside
+// Package spill buffers bytes that belong further down in a file: a little in memory, the rest in a
+// temporary file.
+package spill
 
 import (
 	"fmt"
 	"os"
 )
 
-// blockSize is how much a Roll collects before it goes to the file: enough that
-// a write costs little, and that a block is worth a piece of an output.
+// blockSize is how much a Buffer collects before it is spilled: enough that a write costs little,
+// and that a block is worth a piece of an output.
 const blockSize = 64 << 10
 
-// File is where rolls put what is too much for memory. It is made with the
-// first byte, and has no name where the system allows that.
-//
-// An error of it is kept: what follows is not written, and all calls return the
-// error.
+// File is where buffers are spilled. It is made with the first byte, and unlinked where possible.
+// After an error nothing is written, and all calls return it.
 type File struct {
 	dir  string
 	file *os.File
-	name string // "" if the file has none
+	name string // "" if unlinked
 	size int64
 	err  error
 }
 
-// New returns a File in dir; "" is the system's directory for such files.
+// New returns a File in dir; "" is the system's directory for temporary files.
 func New(dir string) *File { return &File{dir: dir} }
 
-// Rewind makes room for what comes. All rolls of the file must be empty.
+// Rewind reuses the space. All buffers of the file must be empty.
 func (f *File) Rewind() { f.size = 0 }
 
 // Err returns the first error.
@@ -58,7 +55,7 @@ func (f *File) open() error {
 	return nil
 }
 
-// write puts p at the end and returns where it lies.
+// write appends p and returns its place.
 func (f *File) write(p []byte) extent {
 	at := extent{f.size, len(p)}
 	if f.err == nil && f.file == nil {
@@ -72,7 +69,7 @@ func (f *File) write(p []byte) extent {
 	return at
 }
 
-// read returns what lies at an extent, in buf if that is large enough.
+// read returns an extent, in buf if that is large enough.
 func (f *File) read(buf []byte, at extent) []byte {
 	if cap(buf) < at.size {
 		buf = make([]byte, at.size)
@@ -97,18 +94,17 @@ type extent struct {
 	size   int
 }
 
-// Roll is bytes in the order in which they were written.
-type Roll struct {
+// Buffer is bytes in the order in which they were written.
+type Buffer struct {
 	file *File
 	old  []extent
-	last []byte // not in the file
+	last []byte // not spilled
 }
 
-// NewRoll returns an empty Roll of f.
-func (f *File) NewRoll() *Roll { return &Roll{file: f} }
+func (f *File) NewBuffer() *Buffer { return &Buffer{file: f} }
 
 // Write adds p, which will be in one block.
-func (r *Roll) Write(p []byte) (int, error) {
+func (r *Buffer) Write(p []byte) (int, error) {
 	r.last = append(r.last, p...)
 	if len(r.last) >= blockSize {
 		r.old = append(r.old, r.file.write(r.last))
@@ -117,9 +113,8 @@ func (r *Roll) Write(p []byte) (int, error) {
 	return len(p), r.file.err
 }
 
-// Drain calls each for the blocks in their order, each of which it may use until
-// it returns, and leaves the roll empty.
-func (r *Roll) Drain(each func(block []byte)) error {
+// Drain calls each for the blocks in order, valid until it returns, and empties the buffer.
+func (r *Buffer) Drain(each func(block []byte)) error {
 	var buf []byte
 	for _, at := range r.old {
 		buf = r.file.read(buf, at)

@@ -1,16 +1,4 @@
-// Package onegzip makes gzip files of one member out of fragments that are
-// compressed by themselves, on any number of cores.
-//
-// Browsers unpack with DecompressionStream, for which bytes behind the first
-// member are an error; so tools that write a member for each block don't do.
-// Here a fragment is a run of deflate blocks that ends at a byte, with an empty
-// stored block, and refers to nothing before it:
-//
-//	Header Deflate… Deflate… Trailer
-//
-// The same fragments in give the same bytes out, on every machine: the header
-// has no time and no name, and says that the system is unknown.
-package onegzip
+package pipeline
 
 import (
 	"encoding/binary"
@@ -22,16 +10,15 @@ import (
 
 // Levels of compression. Those between are possible, too.
 const (
-	// Huffman finds no repetitions. On rows of numbers, which hardly repeat, it
-	// is four times faster than Fast and takes a fifth more bytes.
+	// Huffman finds no repetitions. For rows of numbers, which hardly repeat, it is four times
+	// faster than Fast, and a fifth larger.
 	Huffman = flate.HuffmanOnly
-	// Fast is faster than level 1, and smaller. (Level 9 of this encoder is
-	// twenty times slower.)
+	// Fast is faster than level 1, and smaller. (Level 9 of this encoder is twenty times slower.)
 	Fast = 2
 	Best = flate.BestCompression
 )
 
-// CheckLevel returns an error if a Deflater does not know the level.
+// CheckLevel returns an error for an unknown level.
 func CheckLevel(level int) error {
 	if level != Huffman && (level < flate.BestSpeed || level > Best) {
 		return fmt.Errorf("gzip level %d, want %d to %d", level, flate.BestSpeed, Best)
@@ -39,14 +26,15 @@ func CheckLevel(level int) error {
 	return nil
 }
 
-// Deflater compresses fragments, one at a time. The zero Deflater is ready to
-// use; it keeps up to 1 MiB for each level that it was used with.
+// Deflater compresses fragments one at a time: runs of deflate blocks that end at a byte boundary
+// with an empty stored block and refer to nothing before them. The zero Deflater is ready to use;
+// it keeps up to 1 MiB for each level it was used with.
 type Deflater struct {
 	out     buffer
 	writers map[int]*flate.Writer
 }
 
-// Append appends text, compressed, to dst. The level must pass [CheckLevel].
+// Append appends text, compressed. The level must pass [CheckLevel].
 func (d *Deflater) Append(dst, text []byte, level int) []byte {
 	d.out = dst
 	w := d.writer(level)
@@ -80,32 +68,34 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Member is what the trailer has to know of the fragments. The zero Member is
-// of none.
+// Member is a gzip file of one member, made of fragments that were compressed independently:
+//
+//	Header Deflate… Deflate… Trailer
+//
+// A member for each block would not do: browsers unpack with DecompressionStream, for which bytes
+// after the first member are an error. The same fragments give the same bytes on every machine: the
+// header has no time, name or system. The zero Member is of no fragments.
 type Member struct{ crc, size uint32 }
 
-// Header is what a member begins with: deflate, no flags, no time, system
-// unknown.
+// Header begins a member: deflate, no flags, no time, system unknown.
 func (*Member) Header() []byte { return []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255} }
 
-// Add notes the next fragment by the CRC-32 (IEEE) and the length of its text.
+// Add adds the next fragment's CRC-32 (IEEE) and text length.
 func (m *Member) Add(crc uint32, n int) {
 	m.crc = multiply(m.crc, shift(uint64(n))) ^ crc
 	m.size += uint32(n)
 }
 
-// Trailer is what a member ends with: an empty last block, and the sums.
+// Trailer ends a member: an empty last block, and the sums.
 func (m *Member) Trailer() []byte {
 	t := []byte{3, 0}
 	t = binary.LittleEndian.AppendUint32(t, m.crc)
 	return binary.LittleEndian.AppendUint32(t, m.size)
 }
 
-// A CRC is a polynomial modulo that of IEEE, its highest bit the coefficient of
-// x^0. That of two texts is the first one's, times x for each bit of the
-// second, plus the second one's.
-
-// multiply returns a·b.
+// multiply returns a·b. A CRC is a polynomial modulo that of IEEE, its highest bit the coefficient
+// of x^0. The CRC of two texts is the first one's, times x for each bit of the second, plus the
+// second one's.
 func multiply(a, b uint32) (product uint32) {
 	for ; a != 0; a <<= 1 {
 		if a&(1<<31) != 0 {

@@ -1,4 +1,4 @@
-package onegzip
+package pipeline
 
 import (
 	"bufio"
