@@ -4,28 +4,26 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"strconv"
 
 	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/stream"
 )
 
-// Clock places a process on the time line of a run. It is a value: decoders
-// that run side by side may share it. The zero Clock takes monotonic time for
-// time since the epoch.
+// Clock places a process on the time line of a run. It is a value, for concurrent use. The zero
+// Clock takes monotonic time for time since the epoch.
 //
-// Most clocks are one offset, and At is one addition. Where the machine was
-// suspended, restored or had its time set, the offset changes: then a clock has
-// pieces. Whatever they are, At never falls while the monotonic time rises.
+// Most clocks are one offset, so At is one addition. Where the machine was suspended, restored or
+// had its time set, the clock has pieces. At never falls while monotonic time rises.
 type Clock struct {
 	offset int64
-	pieces []Piece // nil: the offset holds throughout
+	pieces []Piece // nil: one offset
 }
 
-// Piece is a stretch of monotonic time, up to the next piece. At its beginning
-// the moment of a monotonic time m is m + Offset; up to its end the offset
-// changes evenly by Drift. The first piece reaches back to the beginning of
-// time, the last one to the end.
+// Piece is a range of monotonic time, up to the next piece. At its beginning a monotonic time m is
+// at m + Offset; the offset changes evenly by Drift up to its end. The first piece begins, and the
+// last one ends, with time.
 type Piece struct {
 	From   uint64 // monotonic, ns
 	Offset int64  // ns
@@ -35,9 +33,8 @@ type Piece struct {
 // Fixed is the clock of one offset, in ns from the monotonic to the real time.
 func Fixed(offset int64) Clock { return Clock{offset: offset} }
 
-// Piecewise is the clock of some pieces, at least one, ascending by From. The
-// clock keeps the slice. The first and the last one drift not, and none by more
-// than it is long.
+// Piecewise is the clock of some pieces, at least one, ascending by From. The clock keeps the
+// slice. The first and last one don't drift, and none by more than its length.
 func Piecewise(pieces []Piece) Clock {
 	if len(pieces) == 1 {
 		return Fixed(pieces[0].Offset)
@@ -53,7 +50,7 @@ func (c Clock) At(monotonic uint64) stream.Time {
 	return stream.Time(int64(monotonic) + c.offset)
 }
 
-// piecewise is At of a clock that has pieces.
+// piecewise is At of a clock with pieces.
 func (c Clock) piecewise(monotonic uint64) stream.Time {
 	i, exact := slices.BinarySearchFunc(c.pieces, monotonic, func(p Piece, m uint64) int { return cmp.Compare(p.From, m) })
 	if !exact {
@@ -75,11 +72,10 @@ func share(drift int64, at, span uint64) int64 {
 	return int64(scale(uint64(drift), at, span))
 }
 
-// ticks turns the ticks of one chunk's clock into monotonic nanoseconds.
+// ticks converts the ticks of one chunk's clock to monotonic ns.
 type ticks []rawformat.Anchor // of a TSC, ascending; empty: the ticks are nanoseconds
 
-// allTicks are the ticks by all anchors of a process, those in blocks too. It
-// reads the chunks that have such.
+// allTicks are the ticks by all anchors of a process, including those in blocks.
 func allTicks(p *chunks.Process) ticks {
 	var anchored []*chunks.Image
 	for _, im := range p.Chunks {
@@ -87,17 +83,16 @@ func allTicks(p *chunks.Process) ticks {
 			anchored = append(anchored, im)
 		}
 	}
-	var found found
+	var found anchorScan
 	for r := chunks.NewReader(anchored, nil); r.NextRun(); { // what is wrong with them is told when they are decoded
 		found.run(r.Run().Data)
 	}
 	return newTicks(slices.Concat(p.Chunks, p.LeftOut), found.readings)
 }
 
-// newTicks collects the anchors of chunks' headers, and some of blocks. They tie
-// the time-stamp counter to the monotonic clock; between two of them the rate is
-// constant, and beyond the last it stays what it was. Anchors by which time would
-// fall while the counter rises are left out.
+// newTicks collects the anchors in chunk headers and some in blocks. They tie the TSC to the
+// monotonic clock; between two of them the rate is constant, and beyond the last it continues.
+// Anchors by which time would fall while the counter rises are dropped.
 func newTicks(images []*chunks.Image, blocks []rawformat.Anchor) ticks {
 	var t ticks
 	add := func(a rawformat.Anchor) {
@@ -126,17 +121,17 @@ func newTicks(images []*chunks.Image, blocks []rawformat.Anchor) ticks {
 			rising = append(rising, a)
 		}
 	}
-	return rising.goOn()
+	return rising.extrapolate()
 }
 
 const (
-	rateSpan = 100 * 1e6  // ns between two anchors that tell a rate: some ns of either count little
+	rateSpan = 100 * 1e6  // ns between two anchors that determine a rate, so that some ns of error hardly matter
 	farSpan  = 3600 * 1e9 // ns
 )
 
-// goOn adds an anchor far behind the last. To go on by the last two, as chance has
-// them, would not do: they may be as close to each other as they are wrong.
-func (t ticks) goOn() ticks {
+// extrapolate adds an anchor far after the last. The last two by themselves would not do: they may
+// be as close as they are wrong.
+func (t ticks) extrapolate() ticks {
 	last := len(t) - 1
 	from := last - 1
 	for from > 0 && t[last].Monotonic-t[from].Monotonic < rateSpan {
@@ -153,8 +148,8 @@ func (t ticks) goOn() ticks {
 	return append(t, far)
 }
 
-// monotonic is the time of a tick count, exact to the anchors' precision. With
-// fewer than two anchors the counter is taken to tick once a nanosecond.
+// monotonic is the time of a tick count, as exact as the anchors. With fewer than two of them the
+// counter is assumed to tick once a nanosecond.
 func (t ticks) monotonic(tick uint64) uint64 {
 	if len(t) == 0 {
 		return tick
@@ -166,16 +161,15 @@ func (t ticks) monotonic(tick uint64) uint64 {
 	return s.monotonic(tick)
 }
 
-// segment is the one that a tick count is in, or next to; there are two anchors
-// at least.
+// segment is the segment of a tick count, or the next one; there are two anchors at least.
 func (t ticks) segment(tick uint64) segment {
 	i, _ := slices.BinarySearchFunc(t, tick, func(a rawformat.Anchor, tick uint64) int { return cmp.Compare(a.TSC, tick) })
 	i = min(max(i, 1), len(t)-1)
 	return segment{t[i-1], t[i]}
 }
 
-// segment is what lies between two neighbouring anchors. A worker keeps that of
-// the last tick, because the next one is in it, too, as a rule.
+// segment is the range between two neighbouring anchors. A worker caches the last one, because the
+// next tick is mostly in it, too.
 type segment struct{ from, to rawformat.Anchor }
 
 // at is monotonic of t, which has two anchors at least.
@@ -194,7 +188,7 @@ func (s *segment) monotonic(tick uint64) uint64 {
 	return a.Monotonic + scale(tick-a.TSC, b.Monotonic-a.Monotonic, b.TSC-a.TSC)
 }
 
-// scale is x * num / den in 128 bits, the highest value if it does not fit.
+// scale is x * num / den in 128 bits, saturated.
 func scale(x, num, den uint64) uint64 {
 	hi, lo := bits.Mul64(x, num)
 	if hi >= den {
@@ -202,4 +196,181 @@ func scale(x, num, den uint64) uint64 {
 	}
 	q, _ := bits.Div64(hi, lo, den)
 	return q
+}
+
+// Anchor is a reading of a process's clocks at one moment, in ns.
+type Anchor struct {
+	Monotonic uint64
+	Realtime  int64  // since the Unix epoch
+	Boottime  uint64 // also counts while the machine is suspended; 0 unknown
+}
+
+// maxClock is the end of clocks, 146 years, so that differences of offsets fit an int64.
+const maxClock = 1 << 62
+
+// Offset is how far real time is ahead of monotonic time.
+func (a Anchor) Offset() int64 { return a.Realtime - int64(a.Monotonic) }
+
+func (a Anchor) usable() bool {
+	return a.Monotonic > 0 && a.Monotonic < maxClock && a.Realtime > 0 && a.Realtime < maxClock
+}
+
+// Anchors are the clock readings in a process's meta file, exit record and chunk headers,
+// ascending, one for each monotonic time. Impossible ones are dropped.
+func Anchors(p *chunks.Process) []Anchor {
+	var all []Anchor
+	mono, _ := strconv.ParseUint(meta(p, rawformat.MetaStartMono), 10, 64) // 0: not usable
+	all = append(all, Anchor{Monotonic: mono, Realtime: startRealtime(p)})
+	for _, im := range slices.Concat(p.Chunks, p.LeftOut) {
+		all = append(all, anchorOf(im.Header.Open))
+		if im.Closed {
+			all = append(all, anchorOf(im.Header.Close))
+		}
+	}
+	// Who tells another process' end does not read its monotonic clock.
+	if e := p.Exit; e != nil && (e.Reason == rawformat.ExitStopped || e.Reason == rawformat.ExitPanic) {
+		all = append(all, Anchor{Monotonic: e.Monotonic, Realtime: e.Realtime})
+	}
+	return sortAnchors(all)
+}
+
+func anchorOf(a rawformat.Anchor) Anchor { return Anchor{Monotonic: a.Monotonic, Realtime: a.Realtime} }
+
+// ReadAnchors returns the readings in anchor blocks of some chunks of p, like [Anchors], and the
+// monotonic time of the latest block, 0 if there is none. Damage is reported by decoding.
+func ReadAnchors(p *chunks.Process, images []*chunks.Image) (all []Anchor, last uint64) {
+	blocks := chunks.NewReader(images, nil)
+	var found anchorScan
+	var latest [2]uint64 // by clock, of two kinds
+	for blocks.NextRun() {
+		r := blocks.Run()
+		found.latest = 0
+		found.run(r.Data)
+		kind := r.Chunk.Header.Clock() & 1
+		latest[kind] = max(latest[kind], found.latest)
+	}
+	latest[rawformat.ClockTSC] = newTicks(slices.Concat(p.Chunks, p.LeftOut), found.readings).monotonic(latest[rawformat.ClockTSC])
+	for _, m := range latest {
+		if m < maxClock {
+			last = max(last, m)
+		}
+	}
+	return sortAnchors(found.anchors), last
+}
+
+// anchorScan is what blocks say of time.
+type anchorScan struct {
+	anchors      []Anchor
+	readings     []rawformat.Anchor // the same, with the TSC
+	tick, latest uint64             // of the last block, and of the latest in a run
+}
+
+// run reads consecutive intact blocks.
+func (f *anchorScan) run(data []byte) {
+	for len(data) > 0 {
+		n, size, _ := rawformat.ReadUint(data)
+		k, c := rawformat.Kind(data[size]), rawformat.NewCursor(data[size+1:size+int(n)], 0)
+		data = data[size+int(n):]
+		if tick := blockTick(k, &c, f.tick); c.Err() == nil {
+			f.tick, f.latest = tick, max(f.latest, tick)
+		}
+		if k != rawformat.KindAnchor {
+			continue
+		}
+		tsc := c.Uint("tsc")
+		a := Anchor{Monotonic: c.Uint("monotonic"), Realtime: c.Sint("realtime"), Boottime: c.Uint("boottime")}
+		if a.Boottime >= maxClock {
+			a.Boottime = 0
+		}
+		if c.Err() == nil {
+			f.anchors = append(f.anchors, a)
+			f.readings = append(f.readings, rawformat.Anchor{TSC: tsc, Monotonic: a.Monotonic})
+		}
+	}
+}
+
+// blockTick reads a block up to its time. Blocks without one have that of the block before.
+func blockTick(k rawformat.Kind, c *rawformat.Cursor, tick uint64) uint64 {
+	if k == rawformat.KindSync {
+		c.Uint("index")
+		c.Uint("epoch")
+		return c.Uint("time")
+	}
+	for _, f := range rawformat.Kinds[k].Fields {
+		switch f.Type {
+		case rawformat.Uint:
+			c.Uint(f.Name)
+		case rawformat.Time, rawformat.Coarse:
+			return tick + uint64(c.Sint(f.Name))*f.Type.TimeUnit()
+		default:
+			return tick
+		}
+	}
+	return tick
+}
+
+// MergeAnchors merges both lists.
+func MergeAnchors(a, b []Anchor) []Anchor { return sortAnchors(append(slices.Clip(a), b...)) }
+
+func sortAnchors(all []Anchor) []Anchor {
+	all = slices.DeleteFunc(all, func(a Anchor) bool { return !a.usable() })
+	slices.SortFunc(all, func(a, b Anchor) int { // the one that knows more first
+		return cmp.Or(cmp.Compare(a.Monotonic, b.Monotonic), cmp.Compare(b.Boottime, a.Boottime), cmp.Compare(a.Realtime, b.Realtime))
+	})
+	return slices.CompactFunc(all, func(a, b Anchor) bool { return a.Monotonic == b.Monotonic })
+}
+
+// startRealtime is what meta says, 0 if it says nothing.
+func startRealtime(p *chunks.Process) int64 {
+	real, _ := strconv.ParseInt(meta(p, rawformat.MetaStartReal), 10, 64)
+	return real
+}
+
+// RealTime is a real time whose monotonic time is unknown: the earliest of the best source. from
+// names the source; "" if there is none.
+func RealTime(p *chunks.Process) (at int64, from string) {
+	if at := startRealtime(p); at > 0 && at < maxClock {
+		return at, "the real time of its start"
+	}
+	for _, im := range p.Chunks {
+		if real := im.Header.Open.Realtime; real > 0 && real < maxClock && (from == "" || real < at) {
+			at, from = real, "the real time in a chunk's header"
+		}
+	}
+	if e := p.Exit; from == "" && e != nil && e.Realtime > 0 && e.Realtime < maxClock {
+		return e.Realtime, "the real time of its end"
+	}
+	return at, from
+}
+
+// ExitTime is the monotonic time in p's exit record, 0 if missing or impossible.
+func ExitTime(p *chunks.Process) uint64 {
+	if p.Exit == nil || p.Exit.Monotonic >= maxClock {
+		return 0
+	}
+	return p.Exit.Monotonic
+}
+
+// FirstTime is the monotonic time at which the first chunk begins, 0 if there is none. It reads
+// that chunk.
+func FirstTime(p *chunks.Process) uint64 {
+	latest := map[uint64]uint64{} // range starts by epoch
+	for _, im := range p.Chunks {
+		latest[im.Header.Epoch] = im.Header.RangeStart
+	}
+	blocks := p.Blocks(nil)
+	for blocks.Next() {
+		b := blocks.Block()
+		if h := &b.Chunk.Header; latest[h.Epoch] > h.RangeStart {
+			continue // what a slice keeps of older pages
+		}
+		if c := b.Fields; b.Kind == rawformat.KindSync {
+			tick := blockTick(b.Kind, &c, 0)
+			if b.Chunk.Header.Clock() == rawformat.ClockTSC {
+				return newTicks(slices.Concat(p.Chunks, p.LeftOut), nil).monotonic(tick)
+			}
+			return tick
+		}
+	}
+	return 0
 }

@@ -11,7 +11,7 @@ import (
 	"gprof/stream"
 )
 
-// metaFields is the table of meta keys that a process row shows.
+// metaFields is the table of meta keys of a process row.
 var metaFields = map[string]func(p *stream.Process, value string){
 	rawformat.MetaService:  func(p *stream.Process, v string) { p.Service = v },
 	rawformat.MetaVersion:  func(p *stream.Process, v string) { p.Version = v },
@@ -47,7 +47,7 @@ func describe(p *stream.Process, key, value string) {
 	}
 }
 
-// number reads a decimal number, 0 if it is none or negative.
+// number is a decimal number, 0 if malformed or negative.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
@@ -56,7 +56,7 @@ func number(s string) int {
 	return n
 }
 
-// programName is what a process is called when nothing better is known.
+// programName is the name of last resort.
 func programName(p *stream.Process) string {
 	switch {
 	case p.Exe != "":
@@ -67,15 +67,15 @@ func programName(p *stream.Process) string {
 	return "unnamed program"
 }
 
-// sampledSuffix is behind the service of a process that was sampled from outside: it may
-// have recorded itself, too.
+// sampledSuffix follows the service of a process sampled from outside: it may have recorded itself,
+// too.
 const sampledSuffix = " (sampled)"
 
 // IsSampled reports whether p was sampled from outside, rather than recorded itself.
 func IsSampled(p *chunks.Process) bool { return meta(p, rawformat.MetaSampler) != "" }
 
-// Machine names the process that p is a recording of: it is equal for all recordings of
-// one process, but also of a later one with the same pid. "": that is not known.
+// Machine identifies the process that p is a recording of: it is equal for all recordings of it,
+// but also for a later process with the same pid. "" if unknown.
 func Machine(p *chunks.Process) string {
 	boot, space, pid := BootID(p), meta(p, rawformat.MetaNamespaces), cmp.Or(meta(p, rawformat.MetaInnerPid), meta(p, rawformat.MetaPid))
 	if boot == "" || space == "" || pid == "" {
@@ -96,15 +96,14 @@ func Parent(p *chunks.Process) uint64 {
 	return 0
 }
 
-// Clean reports whether p says that it ended, and as it should: its recorder
-// was stopped, or it exited with status 0.
+// Clean reports whether p ended properly: its recorder was stopped, or it exited with status 0.
 func Clean(p *chunks.Process) bool {
 	e := p.Exit
 	return e != nil && (e.Reason == rawformat.ExitStopped || e.Reason == rawformat.ExitNormal && e.Code == 0)
 }
 
-// BootID names the boot of the machine that p ran on, "" if it is unknown.
-// Processes of one boot share the monotonic clock.
+// BootID identifies the boot of p's machine, "" if unknown. Processes of one boot share the
+// monotonic clock.
 func BootID(p *chunks.Process) string { return meta(p, rawformat.MetaBootID) }
 
 // meta returns the first value of a key, "" if there is none.
@@ -117,8 +116,7 @@ func meta(p *chunks.Process, key string) string {
 	return ""
 }
 
-// ClockOf is a process' own clock: one offset, that of its earliest anchor. ok
-// is false if it has none.
+// ClockOf is a process's own clock: the offset of its earliest anchor. It is not ok without any.
 func ClockOf(p *chunks.Process) (c Clock, ok bool) {
 	if a := Anchors(p); len(a) > 0 {
 		return Fixed(a[0].Offset()), true
@@ -126,7 +124,7 @@ func ClockOf(p *chunks.Process) (c Clock, ok bool) {
 	return c, false
 }
 
-// StartOf is the monotonic time at which recording began, if it is known.
+// StartOf is the monotonic time at which recording began, if known.
 func StartOf(p *chunks.Process) (monotonic uint64, ok bool) {
 	if a := Anchors(p); len(a) > 0 {
 		return a[0].Monotonic, true
@@ -134,8 +132,7 @@ func StartOf(p *chunks.Process) (monotonic uint64, ok bool) {
 	return 0, false
 }
 
-// Describe fills a row of the process table from what was found. Times need the
-// clock of the run.
+// Describe makes a row of the process table. Times need the clock of the run.
 func Describe(p *chunks.Process, clock Clock) stream.Process {
 	row := stream.Process{Instance: p.Instance, Pid: int(p.Pid), RangeStart: p.Held}
 	for _, m := range p.Meta {
@@ -165,7 +162,7 @@ func Describe(p *chunks.Process, clock Clock) stream.Process {
 	return row
 }
 
-// earliest is when the oldest chunk that is still held was begun, as Gecko has it.
+// earliest is when the oldest held chunk was begun, as Gecko has it.
 func earliest(p *chunks.Process, clock Clock) stream.Time {
 	var oldest *rawformat.Header
 	for _, im := range p.Chunks {

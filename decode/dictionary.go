@@ -10,14 +10,13 @@ import (
 	"gprof/stream"
 )
 
-// dictionary resolves the ids of one generation of one process. It is made in
-// two steps: load takes the records apart, on any goroutine; link gives them
-// their ids of the tables, under the lock of the tables. Then it does not change,
-// but for what raw stacks need.
+// dictionary resolves the ids of one generation of a process. It is made in two steps: load parses
+// the records, on any goroutine; link gives them ids of the tables, under their lock. Then it does
+// not change, except for raw stacks.
 type dictionary struct {
 	process *process
 
-	// Of load.
+	// Set by load. texts are those of the records, concatenated.
 	texts      []byte // those of the records, one behind the other
 	strings    ids[text]
 	categories ids[category]
@@ -25,22 +24,21 @@ type dictionary struct {
 	tracks     ids[text]
 	counters   ids[*counter]
 	modules    ids[int32] // index in mapped, plus 1
-	mapped     []mapped   // as defined; of two at one address the later counts
+	mapped     []mapping  // as defined; of two at one address the later counts
 	frames     ids[frame]
 	labels     []label
-	stacks     ids[edge] // each of which becomes a stackLink in its place
+	stacks     ids[edge] // each becomes a stackLink in place
 	labelSets  ids[labelEdge]
 	symbols    []symbol
-	starts     map[start]int32 // line
-	defined    []*event        // those of events, by their number
+	starts     map[start]int32 // first lines
+	defined    []*event        // events by number
 	malformed  int64
 
 	// Of link.
 	links
 }
 
-// text is one of the dictionary's texts: where it begins and its length. None
-// begins at 0.
+// text is the offset and length of one of the dictionary's texts. None begins at 0.
 type text struct{ at, size uint32 }
 
 type category struct{ name, color, sub text }
@@ -50,18 +48,18 @@ type counter struct {
 	id  stream.CounterID
 }
 
-// mapped is a mapped file.
-type mapped struct {
+// mapping is a mapped file.
+type mapping struct {
 	path, build        text
 	start, end, offset uint64
-	code               *code // of link
+	code               *code // set by link
 }
 
 // frame is an address in a module, or a label.
 type frame struct {
 	offset uint64
 	module int32 // index in mapped, plus 1; 0: the offset is the pc
-	label  int32 // index in labels, plus 1; 0: it is none
+	label  int32 // index in labels, plus 1; 0: no label
 	known  bool
 }
 
@@ -70,8 +68,7 @@ type label struct {
 	name     text
 }
 
-// edge is one frame more than its parent. No id of a recording is near none: see
-// [rawformat.MaxID].
+// edge is one frame more than its parent. No id of a recording is near none, see [rawformat.MaxID].
 type edge struct{ parent, frame uint32 }
 
 const none = math.MaxUint32
@@ -79,36 +76,35 @@ const none = math.MaxUint32
 // labelEdge is one label more than its parent; key and value are ids of strings.
 type labelEdge struct{ parent, key, value uint64 }
 
-// symbol is one function of the inline chain at a frame.
+// symbol is a function of the inline chain at a frame.
 type symbol struct {
 	frame, function, file uint64
 	depth, line           int32
 }
 
-// start is a function, of whose first line a dictionary tells.
+// start is a function whose first line a dictionary has.
 type start struct{ function, file uint64 }
 
-// event is a definition, and its place among those of its dictionary.
+// event is a definition, and its number in its dictionary.
 type event struct {
 	def       stream.Event
 	category  uint64
 	id        stream.EventID
 	number    int
-	local     uint16 // fields whose numbers count within the process alone, by bit
-	moments   uint16 // fields of rawformat.FormatMoment, likewise
-	colors    uint16 // fields that say which color a marker has
+	local     uint16 // fields whose numbers are unique within the process only, by bit
+	moments   uint16 // fields of rawformat.FormatMoment, by bit
+	colors    uint16 // fields with the color of a marker, by bit
 	graphs    []graph
-	undefined bool // stands for a definition that is missing
+	undefined bool // stands for a missing definition
 }
 
-// graph is one of the field at a position.
+// graph is a graph of the field at a position.
 type graph struct {
 	position     uint64
 	shape, color string
 }
 
-// definition is how a kind of record is taken: regular kinds from an entry that
-// was taken apart, others with a cursor.
+// definition handles a kind of record: regular kinds from a parsed entry, others by a cursor.
 type definition struct {
 	take func(*dictionary, *entry)
 	read func(*dictionary, *rawformat.Cursor)
@@ -133,17 +129,16 @@ var definitions = [256]definition{
 	rawformat.KindDefLabelSet: {take: (*dictionary).defLabelSet},
 }
 
-// loader reads the files of dictionaries one after the other. It holds one.
+// loader reads dictionary files one after the other, holding one.
 type loader struct {
 	records chunks.Records
 	largest int64 // bytes of the largest file
 	entry   entry
-	cursor  rawformat.Cursor // here, so that it is not allocated for each record
+	cursor  rawformat.Cursor // here to avoid an allocation for each record
 }
 
-// load reads a file into d, which keeps nothing of it but copies. A record that
-// does not parse is counted; one of an unknown kind is none of this version's
-// business.
+// load reads a file into d, which copies what it keeps. Malformed records are counted; unknown
+// kinds are ignored.
 func (l *loader) load(d *dictionary, file *chunks.Dict, report func(chunks.Problem)) {
 	l.records.Reset(file, report)
 	l.largest = max(l.largest, file.Size)
@@ -180,7 +175,7 @@ func (l *loader) take(d *dictionary, def *definition, r *chunks.Record) {
 // text reads a text field and keeps it.
 func (d *dictionary) text(c *rawformat.Cursor, name string) text { return d.keep(c.Text(name)) }
 
-// keep copies a text: those of a file are a small part of it.
+// keep copies a text: texts are a small part of a file.
 func (d *dictionary) keep(b []byte) text {
 	if len(d.texts) == 0 {
 		d.texts = append(d.texts, 0)
@@ -190,10 +185,10 @@ func (d *dictionary) keep(b []byte) text {
 	return text{uint32(at), uint32(len(b))}
 }
 
-// bytes is a text; it points into the dictionary.
+// bytes is a text within the dictionary.
 func (d *dictionary) bytes(t text) []byte { return d.texts[t.at : t.at+t.size : t.at+t.size] }
 
-// string is that of a string id, "" if it is not defined.
+// string is the string of an id, "" if undefined.
 func (d *dictionary) string(id uint64) string { return string(d.bytes(d.strings.get(id))) }
 
 func (d *dictionary) defString(e *entry) {
@@ -272,8 +267,7 @@ func (d *dictionary) defGraph(c *rawformat.Cursor) {
 	e.graphs = append(e.graphs, graph{position, graphShapes[shape], color})
 }
 
-// show says how an event is shown, by the names of its fields, all of which are
-// known now.
+// show sets what refers to fields by name, all of which are known now.
 func (e *event) show() {
 	for _, g := range e.graphs {
 		if g.position < uint64(len(e.def.Fields)) {
@@ -288,8 +282,7 @@ func (e *event) show() {
 	}
 }
 
-// opaqueField stands for a field whose definition is missing. Nobody knows what
-// it may reveal, so it is taken for the worst.
+// opaqueField stands for a field without a definition. What it reveals is unknown, so it is secret.
 func opaqueField(position int, t stream.Type) stream.EventField {
 	f := stream.EventField{Name: "arg" + strconv.Itoa(position), Type: t, Format: stream.FormatInteger, Privacy: stream.PrivacySecret}
 	switch t {
@@ -301,16 +294,15 @@ func opaqueField(position int, t stream.Type) stream.EventField {
 	return f
 }
 
-// fieldTypes are the types of the wire types.
+// fieldTypes are by wire type.
 var fieldTypes = [4]stream.Type{
 	rawformat.WireSint: stream.Int, rawformat.WireUint: stream.Uint, rawformat.WireFloat: stream.Float, rawformat.WireText: stream.Text,
 }
 
 func fieldType(wire uint64) stream.Type { return fieldTypes[wire&3] }
 
-// format maps the numbers of the wire to those of the waist, which are the same, or
-// to one of these and how it is shown; a later version's format is shown as an
-// integer.
+// format maps wire formats to those of the stream, which are the same, or to one of these and how
+// it is shown; a later version's format is shown as an integer.
 func format(f uint64) (of stream.Format, shown string) {
 	switch more := f - uint64(stream.NumFormats); {
 	case f < uint64(stream.NumFormats):
@@ -321,7 +313,7 @@ func format(f uint64) (of stream.Format, shown string) {
 	return stream.FormatInteger, ""
 }
 
-// moreFormats are those of the wire behind the last of the waist.
+// moreFormats are the wire formats after the last of the stream's.
 var moreFormats = [...]struct {
 	format stream.Format
 	shown  string
@@ -353,7 +345,7 @@ func (d *dictionary) defCounter(c *rawformat.Cursor) {
 
 func (d *dictionary) defModule(c *rawformat.Cursor) {
 	id := c.Uint("id")
-	m := mapped{path: d.text(c, "path"), build: d.text(c, "build"), start: c.Fixed("start"), end: c.Fixed("end"), offset: c.Fixed("offset")}
+	m := mapping{path: d.text(c, "path"), build: d.text(c, "build"), start: c.Fixed("start"), end: c.Fixed("end"), offset: c.Fixed("offset")}
 	if c.Err() == nil {
 		d.mapped = append(d.mapped, m)
 		d.modules.put(id, int32(len(d.mapped)))
@@ -402,7 +394,7 @@ func (d *dictionary) defLabelSet(e *entry) {
 	d.labelSets.put(e.v[0], labelEdge{e.v[1], e.v[2], e.v[3]})
 }
 
-// labelSet is that of an id, and whether all of it is defined.
+// labelSet is the set of an id, and whether all of it is defined.
 func (d *dictionary) labelSet(id uint64) (set stream.LabelSet, defined bool) {
 	var labels []stream.Attr
 	for id != 0 && len(labels) < rawformat.MaxLabels {
@@ -426,7 +418,7 @@ func (d *dictionary) find(pc uint64) frame {
 	return frame{offset: pc, known: true}
 }
 
-// undefinedEvent stands for an event whose definition is missing.
+// undefinedEvent stands for an event without a definition.
 func undefinedEvent(id uint64, args []arg) stream.Event {
 	e := stream.Event{Name: "event " + strconv.FormatUint(id, 10), Display: stream.ShowChart | stream.ShowTable}
 	for i, a := range args {

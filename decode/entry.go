@@ -7,24 +7,24 @@ import (
 	"gprof/stream"
 )
 
-// maxInts is the most integers that a kind has before its tail.
+// maxInts is the most integers of a kind before its tail.
 const maxInts = 9
 
-// entry is one entry, or one record of a dictionary, taken apart.
+// entry is a parsed entry, or record of a dictionary.
 type entry struct {
-	v    [maxInts]uint64 // its integers, in the order of the table of kinds; of S and T the zig-zag form
+	v    [maxInts]uint64 // its integers, in the order of the table of kinds; of S and T the zigzag form
 	at   stream.Time     // the moment of its T, if it has one
-	text []byte          // its tail, if that is a text; valid like the bytes it was read from
-	args []arg           // its tail, if that is arguments; in room
-	pcs  []uint64        // its tail, if that is pcs
+	text []byte          // its tail, if a text; valid like the bytes it was read from
+	args []arg           // its tail, if arguments; in room
+	pcs  []uint64        // its tail, if pcs
 
-	texts  []byte // in which the texts of args lie
+	texts  []byte // texts of args
 	room   [rawformat.MaxArgs]arg
 	strict []rawformat.Arg // for readStrictly
-	copied []byte          // likewise: texts
+	copied []byte          // for readStrictly: texts
 }
 
-// arg is an argument: the bits of a number, or where in texts a text lies.
+// arg is an argument: the bits of a number, or a text's place in texts.
 type arg struct {
 	num  uint64
 	wire rawformat.WireType
@@ -38,17 +38,16 @@ func (e *entry) textOf(a *arg) []byte {
 	return e.texts[at : at+size]
 }
 
-// layout is how the fields of a kind lie: integers first, and then, with some
-// kinds, something else.
+// layout is the fields of a kind: integers, and for some kinds something else after them.
 type layout struct {
 	ints    int
-	time    int    // which of them is a T or C, -1: none
+	time    int    // which of them is a T or C, -1 none
 	unit    uint64 // of that, in ticks
 	hasTail bool
 	tail    rawformat.FieldType
 }
 
-// layouts are made from the table of kinds.
+// layouts are derived from the table of kinds.
 var layouts = func() (all [256]layout) {
 	for k := range all {
 		all[k] = layoutOf(rawformat.Kinds[k].Fields)
@@ -56,7 +55,7 @@ var layouts = func() (all [256]layout) {
 	return all
 }()
 
-// irregular is the layout of kinds that are read with a cursor alone.
+// irregular is the layout of kinds that only the cursor reads.
 var irregular = layout{time: -1, hasTail: true, tail: rawformat.Fixed}
 
 func layoutOf(fields []rawformat.Field) layout {
@@ -77,14 +76,13 @@ func layoutOf(fields []rawformat.Field) layout {
 	return l
 }
 
-// read takes the fields from at to end apart. data goes on for [rawformat.Slack]
-// bytes behind end: integers are loaded without a look at it, and only then is
-// it checked that they end before it. It returns false when they do not, and for
-// all that is out of the common; [entry.readStrictly] then has the last word.
+// read parses the fields from at to end. data continues for [rawformat.Slack] bytes: integers are
+// loaded unchecked, and only then is the end checked. It returns false if they exceed it, and for
+// anything unusual, which [entry.readStrictly] then decides.
 func (e *entry) read(l *layout, data []byte, at, end int) bool {
 	for i := range e.v[:l.ints] {
-		// The length is told by branches, which the processor foresees: it goes on
-		// with the next integer before it knows this one.
+		// Branches tell the length, because they are predicted: the processor goes on with the
+		// next integer before it knows this one.
 		switch x := binary.LittleEndian.Uint64(data[at:]); {
 		case x&0x80 == 0:
 			e.v[i] = x & 0x7f
@@ -121,7 +119,7 @@ func (e *entry) read(l *layout, data []byte, at, end int) bool {
 	return false
 }
 
-// readText is the part of read for a text.
+// readText is read for a text.
 func (e *entry) readText(data []byte, at, end int) bool {
 	size, n := quick(data, at)
 	if at += n; n == 0 || at > end || size > uint64(end-at) {
@@ -131,7 +129,7 @@ func (e *entry) readText(data []byte, at, end int) bool {
 	return true
 }
 
-// readArgs is the part of read for arguments.
+// readArgs is read for arguments.
 func (e *entry) readArgs(data []byte, at, end int) bool {
 	if at >= end {
 		return false
@@ -183,8 +181,8 @@ func quick(data []byte, at int) (v uint64, n int) {
 	return rawformat.WordUint(binary.LittleEndian.Uint64(data[at:]))
 }
 
-// readStrictly takes the fields apart with a cursor. With an error, parsed says
-// how many of the integers came before it.
+// readStrictly parses the fields by a cursor. With an error, parsed is how many integers came
+// before it.
 func (e *entry) readStrictly(k rawformat.Kind, c *rawformat.Cursor) (parsed int, err error) {
 	l := &layouts[k]
 	fields := rawformat.Kinds[k].Fields
@@ -208,7 +206,7 @@ func (e *entry) readStrictly(k rawformat.Kind, c *rawformat.Cursor) (parsed int,
 	return l.ints, c.Err()
 }
 
-// takeArgs makes args of those that a cursor read.
+// takeArgs converts the cursor's arguments.
 func (e *entry) takeArgs() {
 	e.copied = e.copied[:0]
 	e.args = e.room[:len(e.strict)]

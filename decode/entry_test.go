@@ -163,7 +163,7 @@ func TestLastSamples(t *testing.T) {
 
 // Batches that are given back are used again, up to a bound.
 func TestSpareIsBounded(t *testing.T) {
-	var s spare
+	var s freeList
 	large := &stream.Batch{Time: make([]stream.Time, maxSpare/2)}
 	s.give(large)
 	for range 10 {

@@ -1,13 +1,14 @@
 package decode
 
 import (
+	"math"
+
 	"gprof/rawformat"
 	"gprof/stream"
 )
 
-// handlers is the table of entries. A kind without a handler is counted and
-// skipped. A handler is called when all fields are known, in the order of the
-// table of kinds: what does not parse adds nothing.
+// handlers is the table of entries. A kind without a handler is counted and skipped. A handler is
+// called when all fields are parsed: a malformed entry adds nothing.
 var handlers = [256]func(*worker, *entry){
 	rawformat.KindSync:            (*worker).sync,
 	rawformat.KindContext:         (*worker).setContext,
@@ -43,13 +44,13 @@ var handlers = [256]func(*worker, *entry){
 	rawformat.KindOffCPU:          (*worker).offCPU,
 }
 
-// nothing is for entries of which the time alone counts.
+// nothing handles entries of which only the time counts.
 func (w *worker) nothing(*entry) {}
 
-// sync is checked by package chunks.
+// sync was checked by package chunks.
 func (w *worker) sync(e *entry) {
 	w.tick = e.v[2]
-	w.stack, w.labels, w.sampling = inline{}, 0, sampling{}
+	w.stack, w.labels, w.sampling = inlineStackRef{}, 0, sampling{}
 	w.setWho(context{goroutine: e.v[3], track: e.v[4]})
 }
 
@@ -60,10 +61,10 @@ func (w *worker) setLabels(e *entry) { w.labels = w.labelSet(e.v[0]) }
 func (w *worker) stackBlock(e *entry) {
 	w.run.tables.Lock()
 	defer w.run.tables.Unlock()
-	w.stack = inline{w.view.dict.rawStack(&w.run.names, e.pcs), w.count + 1}
+	w.stack = inlineStackRef{w.view.dict.rawStack(&w.run.names, e.pcs), w.count + 1}
 }
 
-// row begins a row at that time.
+// row begins a row.
 func (w *worker) row(b *stream.Batch, at stream.Time) {
 	b.Time = append(b.Time, at)
 	b.Index = append(b.Index, w.index)
@@ -94,9 +95,9 @@ func (w *worker) marker(e *entry, at stream.Time, phase stream.Phase, duration i
 	w.appendArgs(b, ev, e)
 }
 
-// appendArgs fills the columns of a marker. What is missing is null; what the
-// event has no field for is lost. A number that counts within the process alone
-// becomes one that no other process has: instances are random.
+// appendArgs fills the columns of a marker. Missing arguments are null; those without a field are
+// lost. A number that is unique within the process only is combined with the instance, which is
+// random.
 func (w *worker) appendArgs(b *stream.Batch, ev *event, e *entry) {
 	for i := range b.Args {
 		if i >= len(e.args) {
@@ -222,3 +223,66 @@ func (w *worker) log(e *entry) {
 	b.Value, b.Number = append(b.Value, int64(min(e.v[1], stream.LogError))), append(b.Number, 0)
 	b.Args[0].AppendText(e.text)
 }
+
+// heapSamples is an allocation block: the sampled objects of one site, up to the block before it
+// and since.
+type heapSamples struct {
+	size, rate                   uint64
+	allocated, freed             uint64 // objects since the block before
+	allocatedBefore, freedBefore uint64 // objects up to the block before
+}
+
+// allocation adds rows for what samples stand for. If the block before is gone, with what it said,
+// there are rows of that, too.
+func (w *worker) allocation(e *entry) {
+	h := heapSamples{e.v[2], e.v[3], e.v[4], e.v[5], e.v[6], e.v[7]}
+	stack := w.stackOf(e.v[1])
+	index := w.index
+	if previous := e.v[8]; previous < w.job.process.Found.Held {
+		w.addHeap(e, stack, stream.PhaseStart, h.bytes(0, h.allocatedBefore), h.objects(0, h.allocatedBefore))
+		w.addHeap(e, stack, stream.PhaseStart, -h.bytes(0, h.freedBefore), h.objects(0, h.freedBefore))
+	}
+	w.addHeap(e, stack, stream.Instant, h.bytes(h.allocatedBefore, h.allocated), h.objects(h.allocatedBefore, h.allocated))
+	w.addHeap(e, stack, stream.Instant, -h.bytes(h.freedBefore, h.freed), h.objects(h.freedBefore, h.freed))
+	w.index = index
+}
+
+// addHeap adds a row, unless it is empty. The rows of a block have the positions of its first
+// bytes, of which there are more.
+func (w *worker) addHeap(e *entry, stack stream.StackID, phase stream.Phase, bytes, objects int64) {
+	if bytes == 0 && objects == 0 {
+		return
+	}
+	main := w.view.main
+	b := w.rows.in(&main.allocations, stream.Series{Process: w.job.process.ID, Kind: stream.Allocations, Track: main.id}, 0)
+	w.row(b, e.at)
+	w.index++
+	b.Stack = append(b.Stack, stack)
+	b.Phase, b.Duration = append(b.Phase, phase), append(b.Duration, 0)
+	b.Value, b.Number = append(b.Value, bytes), append(b.Number, objects)
+}
+
+// objects is how many objects n samples after others stand for. The sum of all is rounded once, as
+// in runtime/pprof.
+func (h *heapSamples) objects(before, n uint64) int64 {
+	return whole(h.scale()*plus(before, n)) - whole(h.scale()*float64(before))
+}
+
+func (h *heapSamples) bytes(before, n uint64) int64 {
+	each := h.scale() * float64(h.size)
+	return whole(each*plus(before, n)) - whole(each*float64(before))
+}
+
+// plus adds without overflow.
+func plus(a, b uint64) float64 { return float64(a) + float64(b) }
+
+// scale is how many objects a sample stands for.
+func (h *heapSamples) scale() float64 {
+	if h.rate <= 1 || h.size == 0 {
+		return 1
+	}
+	return 1 / -math.Expm1(-float64(h.size)/float64(h.rate))
+}
+
+// whole rounds down, and saturates.
+func whole(n float64) int64 { return int64(min(n, math.MaxInt64/2)) }

@@ -2,16 +2,15 @@ package decode
 
 import "slices"
 
-// ids is a table by id, with the zero T for an id that is not defined. Ids are
-// dense from 1, so that it is a slice; one far beyond the number of those that
-// came before it goes to a map, so that a hostile id allocates nothing.
+// ids is a table by id, with the zero T for undefined ones. Ids are dense from 1, so it is a slice;
+// an id far beyond the number of those before goes to a map, so that hostile ids allocate nothing.
 type ids[T comparable] struct {
 	dense  []T
 	sparse map[uint64]T
 	puts   int
 }
 
-// spareIDs is how far beyond their number ids may go.
+// spareIDs is how far ids may exceed their number.
 const spareIDs = 1024
 
 func (t *ids[T]) put(id uint64, v T) {
@@ -35,7 +34,7 @@ func (t *ids[T]) put(id uint64, v T) {
 	}
 }
 
-// grow makes room for so many ids, from 1.
+// grow makes room for n ids, from 1.
 func (t *ids[T]) grow(n int) { t.dense = slices.Grow(t.dense, n+1) }
 
 func (t *ids[T]) get(id uint64) (v T) {

@@ -8,7 +8,7 @@ import (
 	"gprof/stream"
 )
 
-// reset makes the dictionary as new, and keeps its memory.
+// reset empties the dictionary and keeps its memory.
 func (d *dictionary) reset() {
 	for _, t := range []*ids[text]{&d.strings, &d.tracks} {
 		t.reset()
@@ -20,33 +20,33 @@ func (d *dictionary) reset() {
 		links: links{placed: d.placed[:0], places: d.places[:0]}}
 }
 
-// room is about how much memory the dictionary takes, what linking adds included.
+// room is the approximate memory of the dictionary, including what linking adds.
 func (d *dictionary) room() int64 {
 	const frame, symbol = 24 + 4 + 4, 32
 	return int64(cap(d.texts) + 8*cap(d.strings.dense) + 8*cap(d.stacks.dense) + frame*cap(d.frames.dense) + symbol*cap(d.symbols))
 }
 
-// links are what the ids of a dictionary are in the tables of the run.
+// links map the ids of a dictionary to the tables of the run.
 type links struct {
-	placed []placed          // of each frame, by id
-	places []int32           // of each frame in its code, by id
-	far    map[uint64]placed // of frames with ids far apart
-	roots  []string          // names of tracks
-	rootOf map[string]int32  // index in roots
-	raw    map[uint64]placed // by pc
+	placed []placement          // frames by id
+	places []int32              // places in their code, by frame id
+	far    map[uint64]placement // frames with sparse ids
+	roots  []string             // names of tracks
+	rootOf map[string]int32     // index in roots
+	raw    map[uint64]placement // by pc
 }
 
-// stackLink is what a stack became. sid is 0 if it is not defined.
+// stackLink is a linked stack. sid is 0 if it is undefined.
 type stackLink struct {
 	sid  stream.StackID
-	root int32 // index in roots: where a sample of no track belongs
+	root int32 // index in roots: the track of a sample without one
 }
 
-// A link lies where its edge was: stacks are by far the most of a dictionary.
+// edge stores a link in place of its edge, since most of a dictionary are stacks.
 func (l stackLink) edge() edge { return edge{uint32(l.sid), uint32(l.root)} }
 func (e edge) link() stackLink { return stackLink{stream.StackID(e.parent), int32(e.frame)} }
 
-// stack returns what a stack of the dictionary became.
+// stack returns the link of a stack.
 func (d *dictionary) stack(id uint64) stackLink {
 	if id < uint64(len(d.stacks.dense)) {
 		return d.stacks.dense[id].link()
@@ -54,14 +54,14 @@ func (d *dictionary) stack(id uint64) stackLink {
 	return d.stacks.sparse[id].link()
 }
 
-func (l *links) frame(id uint64) placed {
+func (l *links) frame(id uint64) placement {
 	if id < uint64(len(l.placed)) {
 		return l.placed[id]
 	}
 	return l.far[id]
 }
 
-// linkModules gives each mapped file its code, which it may share with others.
+// linkModules gives each mapped file its code, which others may share.
 func (d *dictionary) linkModules(n *names) {
 	for i := range d.mapped {
 		m := &d.mapped[i]
@@ -76,7 +76,7 @@ func zeros[T any](room []T, n int) []T {
 	return room
 }
 
-// codeOf is that of the module with an index, plus 1; the process' own for 0.
+// codeOf is the code of a module by its index, plus 1; the process's own for 0.
 func (d *dictionary) codeOf(module int32) *code {
 	if module == 0 {
 		return &d.process.code
@@ -84,8 +84,7 @@ func (d *dictionary) codeOf(module int32) *code {
 	return d.mapped[module-1].code
 }
 
-// linkPlaces finds the places of the dictionary's frames, those of one file that
-// follow each other together.
+// linkPlaces finds the places of frames, consecutive ones of a file at once.
 func (d *dictionary) linkPlaces() {
 	d.placed, d.places = zeros(d.placed, len(d.frames.dense)), zeros(d.places, len(d.frames.dense))
 	var a addresses
@@ -104,7 +103,7 @@ func (d *dictionary) linkPlaces() {
 	d.linkAddresses(&a)
 }
 
-// addresses are some frames of one module.
+// addresses are frames of one module.
 type addresses struct {
 	module  int32
 	n       int
@@ -122,8 +121,7 @@ func (d *dictionary) linkAddresses(a *addresses) {
 	}
 }
 
-// linkSymbols names the functions at the dictionary's frames as far as nobody
-// did before.
+// linkSymbols names functions at the dictionary's frames that have no name yet.
 func (d *dictionary) linkSymbols() {
 	for i := range d.symbols {
 		s := &d.symbols[i]
@@ -141,8 +139,7 @@ func (d *dictionary) function(s *symbol) function {
 	return function{name: d.string(s.function), file: d.string(s.file), line: s.line, start: d.starts[start{s.function, s.file}]}
 }
 
-// nameless reports whether a frame of a file that others may have, too, is
-// named by nobody yet.
+// nameless reports whether a frame of a sharable file has no name yet.
 func (d *dictionary) nameless() bool {
 	for id, p := range d.placed {
 		if f := &d.frames.dense[id]; p == 0 && f.module != 0 && d.codeOf(f.module).nameless(d.places[id]) {
@@ -152,8 +149,8 @@ func (d *dictionary) nameless() bool {
 	return len(d.frames.sparse) > 0
 }
 
-// link interns what the dictionary defines. The symbols of all dictionaries that
-// may share its modules must be linked, as far as it is nameless without them.
+// link interns what the dictionary defines. The symbols of all dictionaries that may share its
+// modules must be linked before, if it is nameless without them.
 func (d *dictionary) link(n *names) {
 	for _, e := range d.defined {
 		e.show()
@@ -177,7 +174,7 @@ func (k *counter) link(n *names) {
 	}
 }
 
-// category is 0 for one that is not defined.
+// category is 0 if undefined.
 func (d *dictionary) category(n *names, id uint64) stream.CategoryID {
 	c := d.categories.get(id)
 	if c == (category{}) {
@@ -194,38 +191,37 @@ func (d *dictionary) linkFrames(n *names) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.frames.sparse)) {
 		if d.far == nil {
-			d.far = map[uint64]placed{}
+			d.far = map[uint64]placement{}
 		}
 		d.far[id] = d.placeFrame(n, d.frames.sparse[id])
 	}
 }
 
-func (d *dictionary) placeFrame(n *names, f frame) placed {
+func (d *dictionary) placeFrame(n *names, f frame) placement {
 	switch {
 	case !f.known:
 		return 0
 	case f.label != 0:
 		l := d.labels[f.label-1]
-		return placed(n.label(string(d.bytes(l.name)), d.category(n, l.category)))
+		return placement(n.label(string(d.bytes(l.name)), d.category(n, l.category)))
 	}
 	c := d.codeOf(f.module)
 	return n.put(c, c.place(f.offset), f.offset)
 }
 
-// linker links the stacks of one dictionary.
+// linker links the stacks of a dictionary.
 type linker struct {
 	*dictionary
 	names    *names
-	depth    []uint16 // of stacks that are links, by id; 0: it is an edge
+	depth    []uint16 // of linked stacks, by id; 0: still an edge
 	farDepth map[uint64]uint16
 	path     []uint64
-	budget   int // of steps that are taken towards stacks that are defined later
+	budget   int // of steps towards stacks that are defined later
 	search   search
 }
 
-// linkStacks links each stack after its parent. A recorder defines the parent
-// first; where that is not so, the way to the root is walked. What leads to no
-// root is not defined.
+// linkStacks links each stack after its parent. Recorders define parents first; otherwise the path
+// to the root is walked. A stack that leads to no root is undefined.
 func (d *dictionary) linkStacks(n *names) {
 	size := len(d.stacks.dense)
 	n.depth = zeros(n.depth, size)
@@ -274,8 +270,8 @@ func (l *linker) linkSome(from, to int) {
 	}
 }
 
-// add links the stack with that id if its parent and frame are linked, and no
-// path of more than [rawformat.MaxStack] frames leads to it.
+// add links a stack if its parent and frame are linked, and it is not deeper than
+// [rawformat.MaxStack].
 func (l *linker) add(id uint64, e edge) bool {
 	f := l.frame(uint64(e.frame))
 	parent, deep := stackLink{}, uint16(0)
@@ -297,7 +293,7 @@ func (l *linker) add(id uint64, e edge) bool {
 	return true
 }
 
-// deep is the number of frames of a stack that is linked; 0 of one that is not.
+// deep is the number of frames of a linked stack, else 0.
 func (l *linker) deep(id uint64) uint16 {
 	if id < uint64(len(l.depth)) {
 		return l.depth[id]
@@ -305,7 +301,7 @@ func (l *linker) deep(id uint64) uint16 {
 	return l.farDepth[id]
 }
 
-// walk links a stack and what is not linked on its way to the root.
+// walk links a stack and what is not linked on its path to the root.
 func (l *linker) walk(id uint64) {
 	l.path = l.path[:0]
 	for id != 0 && l.deep(id) == 0 {
@@ -337,7 +333,7 @@ func (l *links) root(name string) int32 {
 	return i
 }
 
-// maxRaw is how many pcs of raw stacks a dictionary keeps in mind.
+// maxRaw bounds the cached pcs of raw stacks.
 const maxRaw = 1 << 16
 
 // rawStack is the stack of pcs, leaf first.
@@ -353,16 +349,16 @@ func (d *dictionary) rawStack(n *names, pcs []uint64) (link stackLink) {
 	return link
 }
 
-// rawFrame is what lies at a pc, 0 where that is a wrapper: the stacks that the
-// process looked at itself have none, and those of one goroutine are to be alike.
-func (d *dictionary) rawFrame(n *names, pc uint64) placed {
+// rawFrame is the frame at a pc, 0 for a wrapper: stacks that the process symbolized itself have
+// none, and a goroutine's should be alike.
+func (d *dictionary) rawFrame(n *names, pc uint64) placement {
 	p, ok := d.raw[pc]
 	if !ok {
 		if p = d.placeFrame(n, d.find(pc)); n.wrapper(p) {
 			p = 0
 		}
 		if d.raw == nil || len(d.raw) == maxRaw {
-			d.raw = map[uint64]placed{}
+			d.raw = map[uint64]placement{}
 		}
 		d.raw[pc] = p
 	}

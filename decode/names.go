@@ -9,40 +9,39 @@ import (
 	"gprof/stream/gonames"
 )
 
-// names is what the processes of one run share: modules, and the functions at
-// their addresses. The same binary's frames meet here by build id and offset,
-// also when only one of the processes had time to write its symbols. It is for
-// one goroutine at a time.
+// names is what the processes of a run share: modules, and the functions at their addresses. Frames
+// of the same binary meet here by build id and offset, even if only one process had time to write
+// its symbols. It is not for concurrent use.
 type names struct {
 	tables  *stream.Tables
-	modules map[string]*code // by build id, or by path where there is none
+	modules map[string]*code // by build id, or else by path
 	chains  [][]stream.FrameID
 
 	resolver Resolver       // nil: none
-	own      stream.StackID // the first stack that the dictionary being linked has added; 0: none is
-	depth    []uint16       // of the stacks of the dictionary being linked, for its memory
+	own      stream.StackID // first stack added by the dictionary being linked; 0 none
+	depth    []uint16       // reused memory of linkers
 }
 
-// code is the places of one file, or of one process in no known file.
+// code is the places of one file, or of one process outside known files.
 type code struct {
-	module  stream.ModuleID           // 0: of no known file
-	places  dedupe.Set[uint64, int32] // of offsets; the first is 1
-	placed  []placed                  // by place; none is 0
-	defined map[int32][]function      // by place, until it is placed; outermost first
+	module  stream.ModuleID           // 0: no known file
+	places  dedupe.Set[uint64, int32] // by offset; the first is 1
+	placed  []placement               // by place; none is 0
+	defined map[int32][]function      // by place, until placed; outermost first
 }
 
-// placed is what an address became: the frame of the tables, or, if it is
-// negative, an index in chains: -1 is the first. 0 is nothing yet.
-type placed int32
+// placement is what an address became: the frame, or, if negative, an index in chains: -1 is the
+// first. 0 is nothing yet.
+type placement int32
 
-// function is one function of an address' inline chain.
+// function is a function of an address's inline chain.
 type function struct {
 	name, file string
 	line       int32
-	start      int32 // line at which the function begins, 0 unknown
+	start      int32 // first line, 0 unknown
 }
 
-// module returns the code of a mapped file. The first path seen names it.
+// module returns the code of a file. The first path seen names it.
 func (n *names) module(build, file string) *code {
 	key := "path " + file
 	if build != "" {
@@ -65,7 +64,7 @@ func (c *code) place(offset uint64) int32 {
 	return i
 }
 
-// placeAll is place of many offsets, which takes half of the time.
+// placeAll is place for many offsets, in half the time.
 func (c *code) placeAll(offsets []uint64, places []int32) {
 	c.places.LookupAll(offsets, places)
 	for i, place := range places {
@@ -75,9 +74,8 @@ func (c *code) placeAll(offsets []uint64, places []int32) {
 	}
 }
 
-// define adds a function to the chain at a place. The first definition of a
-// depth wins; what stands behind a hole is left out; and what is placed does not
-// change any more.
+// define adds a function to the chain at a place. The first definition of a depth counts; functions
+// after a gap are dropped; and a placed chain does not change any more.
 func (c *code) define(place, depth int32, f func() function) {
 	chain := c.defined[place]
 	if c.placed[place] != 0 || int(depth) != len(chain) {
@@ -89,27 +87,26 @@ func (c *code) define(place, depth int32, f func() function) {
 	c.defined[place] = append(chain, f())
 }
 
-// nameless reports whether nobody named a function at a place until now. What is
-// placed does not become nameless.
+// nameless reports whether no function at a place is named yet.
 func (c *code) nameless(place int32) bool { return c.placed[place] == 0 && len(c.defined[place]) == 0 }
 
-// put gives an address its frames, for good.
-func (n *names) put(c *code, place int32, offset uint64) placed {
+// put gives an address its frames for good.
+func (n *names) put(c *code, place int32, offset uint64) placement {
 	if p := c.placed[place]; p != 0 {
 		return p
 	}
 	frames := n.frames(c.module, offset, c.defined[place])
-	p := placed(frames[0])
+	p := placement(frames[0])
 	if len(frames) > 1 {
 		n.chains = append(n.chains, frames)
-		p = placed(-len(n.chains))
+		p = placement(-len(n.chains))
 	}
 	c.placed[place] = p
 	delete(c.defined, place) // the tables hold it now
 	return p
 }
 
-// frames interns the frames at a place, outermost function first.
+// frames interns the frames at a place, outermost first.
 func (n *names) frames(module stream.ModuleID, offset uint64, chain []function) (frames []stream.FrameID) {
 	if module == 0 && offset == rawformat.TruncatedPC {
 		return []stream.FrameID{n.label(gonames.Truncated, 0)}
@@ -133,8 +130,7 @@ func (n *names) frames(module stream.ModuleID, offset uint64, chain []function) 
 	return frames
 }
 
-// kernelName is the path of the kernel's module, and kernelCategory that of its code, as
-// of perf's.
+// kernelName is the path of the kernel's module; kernelCategory is that of its code, as for perf.
 const kernelName = "[kernel.kallsyms]"
 
 var kernelCategory = stream.Category{Name: "Kernel", Color: "orange"}
@@ -150,8 +146,8 @@ func (n *names) categoryOf(module stream.ModuleID, function string) stream.Categ
 	return gonames.Category(function)
 }
 
-// push returns the stack of parent and the functions at one more address.
-func (n *names) push(parent stream.StackID, p placed) stream.StackID {
+// push returns the stack of parent and the functions at an address.
+func (n *names) push(parent stream.StackID, p placement) stream.StackID {
 	if p > 0 {
 		return n.addStack(parent, stream.FrameID(p))
 	}
@@ -161,9 +157,9 @@ func (n *names) push(parent stream.StackID, p placed) stream.StackID {
 	return parent
 }
 
-// addStack interns a stack. Behind one that the same dictionary has added it is not
-// looked for, which takes half of the time: should a dictionary define one twice,
-// as it may where a function was inlined, Copy makes them one.
+// addStack interns a stack. A child of one added by the same dictionary is appended unchecked, in
+// half the time: should a dictionary define one twice, as it may with inlined functions, Copy
+// merges them.
 func (n *names) addStack(parent stream.StackID, frame stream.FrameID) stream.StackID {
 	if n.adds(parent) {
 		return n.tables.Stacks.Append(parent, frame)
@@ -174,8 +170,8 @@ func (n *names) addStack(parent stream.StackID, frame stream.FrameID) stream.Sta
 // adds reports whether the dictionary being linked has added a stack.
 func (n *names) adds(stack stream.StackID) bool { return n.own != 0 && stack >= n.own }
 
-// wrapper reports whether nothing but a wrapper lies at an address.
-func (n *names) wrapper(p placed) bool {
+// wrapper reports whether there is only a wrapper at an address.
+func (n *names) wrapper(p placement) bool {
 	if p <= 0 {
 		return false
 	}
@@ -183,9 +179,25 @@ func (n *names) wrapper(p placed) bool {
 	return gonames.Wrapper(n.tables.Strings.At(f.Function), n.tables.Strings.At(f.File))
 }
 
-// label returns the frame of a name that the program pushed itself.
+// label returns the frame of a label.
 func (n *names) label(name string, c stream.CategoryID) stream.FrameID {
 	return n.tables.Frames.Intern(stream.Frame{Label: true, Function: n.tables.Strings.Intern(name), Category: c})
 }
 
 func (n *names) category(c stream.Category) stream.CategoryID { return n.tables.Categories.Intern(c) }
+
+// Resolver names the functions at an offset in a module that no recording names. It calls add for
+// each function of the inline chain, the outermost first, or not at all. It is not called
+// concurrently.
+type Resolver func(build string, offset uint64, add func(function, file string, line, start int32))
+
+// resolve asks for the names at a place in a known file.
+func (n *names) resolve(module stream.ModuleID, offset uint64) (chain []function) {
+	if n.resolver == nil || module == 0 {
+		return nil
+	}
+	n.resolver(n.tables.Modules.At(module).Build, offset, func(name, file string, line, start int32) {
+		chain = append(chain, function{name, file, line, start})
+	})
+	return chain
+}

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -9,34 +10,33 @@ import (
 	"gprof/stream"
 )
 
-// Input is a process to decode: what was found of it, its row in the table of
-// processes, and its clock.
+// Input is a process to decode, its row in the table of processes, and its clock.
 type Input struct {
 	Found *chunks.Process
 	ID    stream.ProcessID
 	Clock Clock
 }
 
-// process is an input while it is decoded.
+// process is an input being decoded.
 type process struct {
 	Input
 	number   int    // of the input
 	name     string // of its main track
-	instance string // as the ledger has it
+	instance string // as in the ledger
 	ticks    ticks
 	base     uint64                 // of moments, in ns of the monotonic clock
 	dicts    map[uint32]*dictionary // by generation; one for each chunk's
-	held     int64                  // bytes that the dictionaries take, with the largest file while they are loaded
+	held     int64                  // bytes of the dictionaries, and of the largest file while loading
 
-	// Under the lock of the queue.
+	// Locked by the queue. units are not handed out yet.
 	units [][]*chunks.Image // not handed out yet
 	open  int               // handed out and not finished
 	unit  int               // number of the next
 
-	// Under the lock of the tables.
+	// Locked by the tables. code has addresses of no known file.
 	code          code // of addresses in no known file
 	lives         map[string]*life
-	first, latest stream.Time // of all rows; first is above latest when there are none
+	first, latest stream.Time // of all rows; first is after latest if there are none
 	known         []stream.Range
 }
 
@@ -49,8 +49,8 @@ func newProcess(in Input, number int, t *stream.Tables) *process {
 		units: unitsOf(in.Found.Images()), lives: map[string]*life{}, first: math.MaxInt64, latest: math.MinInt64}
 }
 
-// unitsOf are chunks that decode alone. Only those of a writer whose blocks may
-// go on in its next chunk stay together.
+// unitsOf are chunks to decode together. Only those of a writer whose blocks may straddle chunks
+// stay together.
 func unitsOf(images []*chunks.Image) (units [][]*chunks.Image) {
 	for i, im := range images {
 		if n := len(units); n > 0 && im.Header.Straddles() && images[i-1].Header.Straddles() && images[i-1].End() == im.Header.RangeStart {
@@ -62,10 +62,9 @@ func unitsOf(images []*chunks.Image) (units [][]*chunks.Image) {
 	return units
 }
 
-// hold makes room for the dictionaries, which take about as much as their files,
-// and for one file that is read. If there is none they must not be loaded: the
-// run ends, and what it says to need allows for records that are stacks, which
-// take more room in the end than in the file.
+// hold reserves memory for the dictionaries, about their size, and for one file being read. If it
+// does not fit they must not be loaded: the run ends, and its estimate allows for stacks, which
+// grow when linked.
 func (p *process) hold(t *stream.Tables) (fits bool) {
 	all, largest := p.dictBytes()
 	p.setHeld(t, all+largest)
@@ -76,7 +75,7 @@ func (p *process) hold(t *stream.Tables) (fits bool) {
 	return true
 }
 
-// dictBytes is the size of all files of dictionaries, and of the largest.
+// dictBytes is the size of all dictionary files, and of the largest.
 func (p *process) dictBytes() (all, largest int64) {
 	for _, file := range p.Found.Dicts {
 		all, largest = all+file.Size, max(largest, file.Size)
@@ -89,14 +88,14 @@ func (p *process) setHeld(t *stream.Tables, bytes int64) {
 	p.held = bytes
 }
 
-// holdLoaded makes room for what was loaded, instead.
+// holdLoaded reserves memory for what was loaded instead.
 func (p *process) holdLoaded(t *stream.Tables) {
 	loaded := int64(0)
 	p.each(func(d *dictionary) { loaded += d.room() })
 	p.setHeld(t, loaded)
 }
 
-// load reads the dictionaries of the process, if they fit; it needs no lock.
+// load reads the process's dictionaries, if they fit, without a lock.
 func (p *process) load(fits bool, pool *pool, report func(chunks.Problem)) (malformed int64) {
 	p.ticks = allTicks(p.Found)
 	p.base, _ = strconv.ParseUint(meta(p.Found, rawformat.MetaTimeBase), 10, 64) // 0: they are of the clock itself
@@ -124,7 +123,7 @@ func (p *process) loadDicts(pool *pool, report func(chunks.Problem)) (malformed 
 	return malformed
 }
 
-// moment is so many ns after the base of moments, or before it.
+// moment is since ns after the base of moments.
 func (p *process) moment(since uint64) stream.Time { return p.Clock.At(p.base + since) }
 
 // each calls f with the dictionaries by generation.
@@ -136,8 +135,7 @@ func (p *process) each(f func(*dictionary)) {
 	}
 }
 
-// finish tells the tables what is known only at the end, and gives back what the
-// process held.
+// finish updates the tables with what is known at the end, and frees memory.
 func (p *process) finish(t *stream.Tables, pool *pool) {
 	p.amendTracks(t)
 	for _, d := range p.dicts {
@@ -156,3 +154,58 @@ func (p *process) finish(t *stream.Tables, pool *pool) {
 	}
 	row.End = max(row.End, row.Start, p.latest) // unproven bytes may tell of times before the start
 }
+
+// notes collects ledger lines, so that the ledger is locked once for many.
+type notes struct {
+	lines map[stream.Line]sum // key: Count and Bytes 0
+}
+
+type sum struct{ count, bytes int64 }
+
+// maxNotes bounds the different lines collected.
+const maxNotes = 256
+
+func (n *notes) add(l stream.Line) {
+	key := stream.Line{Process: l.Process, Reason: l.Reason, What: l.What, Where: l.Where}
+	if n.lines == nil {
+		n.lines = map[stream.Line]sum{}
+	}
+	s := n.lines[key]
+	n.lines[key] = sum{s.count + l.Count, s.bytes + l.Bytes}
+}
+
+func (n *notes) full() bool { return len(n.lines) >= maxNotes }
+
+// flush adds the lines to the ledger, in any order.
+func (n *notes) flush(to *stream.Ledger) {
+	for l, s := range n.lines {
+		l.Count, l.Bytes = s.count, s.bytes
+		to.Add(l)
+	}
+	clear(n.lines)
+}
+
+// reasons maps problems of package chunks to the ledger's.
+var reasons = map[chunks.ProblemClass]stream.Reason{
+	chunks.Gap:        stream.ReasonGap,
+	chunks.Missing:    stream.ReasonMissing,
+	chunks.Torn:       stream.ReasonTorn,
+	chunks.Damaged:    stream.ReasonDamaged,
+	chunks.Foreign:    stream.ReasonForeign,
+	chunks.Stale:      stream.ReasonStale,
+	chunks.Unproven:   stream.ReasonUnproven,
+	chunks.Duplicate:  stream.ReasonDuplicate,
+	chunks.Unreadable: stream.ReasonUnreadable,
+	chunks.LeftOut:    stream.ReasonLeftOut,
+}
+
+// line is the ledger line of a problem found by package chunks.
+func (p *process) line(pr chunks.Problem) stream.Line {
+	l := stream.Line{Process: p.instance, Reason: reasons[pr.Class], What: "blocks", Where: pr.Where + ": " + pr.What, Count: pr.Blocks, Bytes: pr.Bytes}
+	if pr.Blocks < 0 {
+		l.What, l.Count = "places", 1
+	}
+	return l
+}
+
+func instanceName(instance uint64) string { return fmt.Sprintf("%016x", instance) }

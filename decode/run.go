@@ -7,8 +7,7 @@ import (
 	"gprof/stream"
 )
 
-// run is what all processes and all workers share. All but the pool is under the
-// lock of the tables.
+// run is shared by all processes and workers. All but the pool is locked by the tables.
 type run struct {
 	tables    *stream.Tables
 	names     names
@@ -17,7 +16,7 @@ type run struct {
 	linked    sync.Cond // the next process may be linked
 	next      int       // number of the process to link
 	named     bool      // the symbols of all processes are linked
-	goOn      bool      // behind files that cannot be read
+	goOn      bool      // after unreadable files
 
 	grouping Grouping
 }
@@ -37,8 +36,8 @@ func newRun(t *stream.Tables, inputs []Input, o Options) *run {
 	return r
 }
 
-// prepare loads and links a process. Processes are linked in the order of the
-// inputs, so that what the first of several says counts, whoever was faster.
+// prepare loads and links a process. Processes are linked in input order, so that the first of
+// several definitions counts.
 func (r *run) prepare(p *process) {
 	var problems []chunks.Problem
 	r.tables.Lock()
@@ -63,10 +62,9 @@ func (r *run) prepare(p *process) {
 	r.linked.Broadcast()
 }
 
-// link gives the dictionaries of a process their ids. If it has frames without
-// names that a later process may know, the symbols of all later ones are read
-// first, once and for all. With a thousand processes this is worth a special
-// case: as a rule each has all its names, or the first of them has.
+// link gives the dictionaries of a process their ids. If it has nameless frames that a later
+// process may name, the symbols of all later ones are read first, once. Mostly each process has all
+// names, or the first has.
 func (r *run) link(p *process) {
 	r.linkSymbols(p)
 	nameless := false
@@ -88,8 +86,7 @@ func (r *run) linkSymbols(p *process) {
 	p.each((*dictionary).linkSymbols)
 }
 
-// preview links the symbols of a process whose turn has not come. What is wrong
-// with its dictionaries is said when it has.
+// preview links the symbols of a later process. Its problems are reported on its turn.
 func (r *run) preview(in Input) {
 	p := &process{Input: in}
 	p.load(p.hold(r.tables), &r.pool, nil)
@@ -100,19 +97,17 @@ func (r *run) preview(in Input) {
 	p.setHeld(r.tables, 0)
 }
 
-// pool keeps dictionaries and loaders that are not in use, for their memory: the
-// next process needs about as much as the one before it, and what it would take
-// anew stands beside what was not collected yet.
+// pool keeps dictionaries and loaders for reuse: the next process needs about as much memory, which
+// would otherwise add to uncollected garbage.
 type pool struct {
 	sync.Mutex
 	free    []*dictionary
 	loaders []*loader
-	bytes   int64 // that these take
+	bytes   int64 // of all these
 }
 
 const (
-	// maxPool bounds the dictionaries in the pool. A process seldom has more
-	// generations.
+	// maxPool bounds the dictionaries in the pool. A process seldom has more generations.
 	maxPool = 8
 
 	// maxPooled bounds the bytes in the pool.
@@ -161,7 +156,7 @@ func (p *pool) putLoader(l *loader) {
 	}
 }
 
-// fits adds to the bytes in the pool if they are not too many then.
+// fits adds to the bytes in the pool, up to maxPooled.
 func (p *pool) fits(bytes int64) bool {
 	if p.bytes+bytes > maxPooled {
 		return false
@@ -170,9 +165,153 @@ func (p *pool) fits(bytes int64) bool {
 	return true
 }
 
-// empty gives back all that is in the pool.
 func (p *pool) empty() {
 	p.Lock()
 	defer p.Unlock()
 	p.free, p.loaders, p.bytes = nil, nil, 0
+}
+
+// queue hands out work in input order: a process to prepare, then its units. A worker prepares the
+// next process only when nothing else is to be done, so there are never more prepared ones than
+// workers, and only one at a time if their dictionaries are large.
+type queue struct {
+	sync.Mutex
+	changed sync.Cond
+	waiting []*process // to prepare
+	ready   []*process // prepared, with units left
+	loading int
+	open    int   // prepared and not finished
+	held    int64 // bytes of these
+	room    int64 // limit of held for several; 0: none
+	failure failure
+	stopped bool
+}
+
+// failure is the first unit, in order, that could not be read.
+type failure struct {
+	err           error
+	process, unit int
+}
+
+// job is a process to prepare, or some of its chunks.
+type job struct {
+	process *process
+	prepare bool
+	images  []*chunks.Image
+	unit    int
+}
+
+func newQueue(processes []*process) *queue {
+	q := &queue{waiting: processes}
+	q.changed.L = &q.Mutex
+	return q
+}
+
+// take waits for the next job. It is not ok if there is none left.
+func (q *queue) take() (j job, ok bool) {
+	q.Lock()
+	defer q.Unlock()
+	for !q.stopped {
+		if j, ok = q.unit(); ok {
+			return j, true
+		}
+		wanted := len(q.waiting) > 0 && !q.behind(q.waiting[0].number, 0)
+		switch {
+		case wanted && q.fits(q.waiting[0]):
+			return q.next(), true
+		case !wanted && q.loading == 0:
+			return job{}, false
+		}
+		q.changed.Wait()
+	}
+	return job{}, false
+}
+
+// fits reports whether there is room for the dictionaries of p, and one file being read.
+func (q *queue) fits(p *process) bool {
+	all, largest := p.dictBytes()
+	return q.open == 0 || q.room == 0 || q.held+all+largest <= q.room
+}
+
+// next prepares the first waiting process.
+func (q *queue) next() job {
+	p := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	q.loading++
+	q.open++
+	all, largest := p.dictBytes()
+	q.held += all + largest
+	return job{process: p, prepare: true}
+}
+
+// unit is a job of a ready process.
+func (q *queue) unit() (j job, ok bool) {
+	for len(q.ready) > 0 {
+		p := q.ready[0]
+		if len(p.units) == 0 || q.behind(p.number, p.unit) {
+			q.ready = q.ready[1:]
+			continue
+		}
+		j = job{process: p, images: p.units[0], unit: p.unit}
+		p.units = p.units[1:]
+		p.unit++
+		p.open++
+		return j, true
+	}
+	return j, false
+}
+
+// behind reports whether a unit comes after one that failed, so that nobody wants it.
+func (q *queue) behind(process, unit int) bool {
+	f := &q.failure
+	return f.err != nil && (process > f.process || process == f.process && unit > f.unit)
+}
+
+// prepared makes the units of p ready, and returns whether it has none.
+func (q *queue) prepared(p *process) (empty bool) {
+	q.Lock()
+	defer q.Unlock()
+	q.loading--
+	_, largest := p.dictBytes()
+	q.held -= largest
+	q.ready = append(q.ready, p)
+	q.changed.Broadcast()
+	return len(p.units) == 0
+}
+
+// done ends a unit, and returns whether it was its process's last.
+func (q *queue) done(j job, err error) (last bool) {
+	q.Lock()
+	defer q.Unlock()
+	if err != nil && !q.behind(j.process.number, j.unit) {
+		q.failure = failure{err, j.process.number, j.unit}
+		q.changed.Broadcast()
+	}
+	j.process.open--
+	return j.process.open == 0 && len(j.process.units) == 0
+}
+
+// finished frees what p held.
+func (q *queue) finished(p *process) {
+	q.Lock()
+	defer q.Unlock()
+	q.open--
+	all, _ := p.dictBytes()
+	q.held -= all
+	q.changed.Broadcast()
+}
+
+// err is why reading ended early.
+func (q *queue) err() error {
+	q.Lock()
+	defer q.Unlock()
+	return q.failure.err
+}
+
+// stop lets all workers end.
+func (q *queue) stop() {
+	q.Lock()
+	defer q.Unlock()
+	q.stopped = true
+	q.changed.Broadcast()
 }

@@ -16,22 +16,21 @@ type Source struct {
 	done  atomic.Int64 // payload bytes
 	total int64
 
-	own   *worker // with one job
-	crew  *crew   // with more
+	own   *worker  // with one job
+	crew  *workers // with more
 	ready []*stream.Batch
-	spent []*stream.Batch // given back by who reads, until the next hand-over
+	spent []*stream.Batch // returned by the consumer, until the next hand-over
 	ended bool
 }
 
 // Options say how processes are decoded. The zero value is ready to use.
 type Options struct {
-	// Jobs is how many goroutines read and decode at once; up to 1, none does:
-	// Next itself decodes. The events are the same, in another order.
+	// Jobs is how many goroutines read and decode; up to 1, Next itself decodes. The events are the
+	// same, in another order.
 	Jobs int
-	// Resolve names functions that no recording names; nil: nobody does.
+	// Resolve names functions that no recording names; nil: nothing does.
 	Resolve Resolver
-	// GoOn makes a file that cannot be read a line in the ledger and nothing
-	// else: the rest is decoded.
+	// GoOn makes an unreadable file only a ledger line: the rest is decoded.
 	GoOn bool
 	// Grouping says which tracks samples and markers are put on.
 	Grouping Grouping
@@ -41,21 +40,21 @@ type Options struct {
 type Grouping uint8
 
 const (
-	// ByTrack is the tracks that the program named, and one for the goroutines of
-	// each root function that are on none.
+	// ByTrack is the program's own tracks, and one for the goroutines of each root function that
+	// are on none.
 	ByTrack Grouping = iota
 	// ByRoot is one for the goroutines of each root function.
 	ByRoot
-	// ByThread is one for the samples of each thread of the system. Markers,
-	// which do not tell their thread, are as with ByTrack.
+	// ByThread is one for the samples of each thread. Markers, which have no thread, are as with
+	// ByTrack.
 	ByThread
-	// ByProcessor is for traces, which tell Go's processors. Recordings don't: they
-	// are as with ByTrack.
+	// ByProcessor is for traces, which have Go's processors. Recordings don't: they are as with
+	// ByTrack.
 	ByProcessor
 )
 
-// New returns the source of processes whose rows are in t already. No goroutine
-// of it is left when Next has returned an error, or after Close.
+// New returns the source of processes whose rows are in t. None of its goroutines is left when Next
+// has returned an error, or after Close.
 func New(t *stream.Tables, inputs []Input, o Options) *Source {
 	s := &Source{run: newRun(t, inputs, o), jobs: o.Jobs}
 	s.queue = newQueue(s.run.processes)
@@ -67,15 +66,14 @@ func New(t *stream.Tables, inputs []Input, o Options) *Source {
 	return s
 }
 
-// Tables are those of the run. They may be used when Next has returned an
-// error.
+// Tables are those of the run, usable when Next has returned an error.
 func (s *Source) Tables() *stream.Tables { return s.run.tables }
 
-// Progress is how many payload bytes have been decoded, and of how many.
+// Progress is the payload bytes decoded, and of how many.
 func (s *Source) Progress() (done, total int64) { return s.done.Load(), s.total }
 
-// Next implements [stream.Source]. An error is one of reading a file: of
-// several, that of the first chunk in the order of the inputs.
+// Next implements [stream.Source]. An error is one of reading a file, of several that of the first
+// chunk in input order.
 func (s *Source) Next(b *stream.Batch) error {
 	for len(s.ready) == 0 && !s.ended {
 		s.fill()
@@ -126,7 +124,7 @@ func (s *Source) worker() *worker {
 	return newWorker(s.run, s.queue, func(bytes int64) { s.done.Add(bytes) })
 }
 
-// receive is fill when others work.
+// receive is fill with several workers.
 func (s *Source) receive() {
 	if s.crew == nil {
 		s.run.tables.Lock()
@@ -140,19 +138,19 @@ func (s *Source) receive() {
 	s.ready, s.ended = batches, !ok
 }
 
-// crew is workers on goroutines of their own. What they have ready they hand
-// over by a channel, one hand-over of each in flight at most.
-type crew struct {
+// workers decode on goroutines. They hand over batches by a channel, each at most one hand-over at
+// a time.
+type workers struct {
 	full    chan []*stream.Batch
 	stopped chan struct{}
 	stop    func()
 
 	mu    sync.Mutex
-	empty spare
+	empty freeList
 }
 
-func newCrew(jobs int, worker func() *worker) *crew {
-	c := &crew{full: make(chan []*stream.Batch), stopped: make(chan struct{})}
+func newCrew(jobs int, worker func() *worker) *workers {
+	c := &workers{full: make(chan []*stream.Batch), stopped: make(chan struct{})}
 	var working sync.WaitGroup
 	for range jobs {
 		w := worker()
@@ -170,8 +168,8 @@ func newCrew(jobs int, worker func() *worker) *crew {
 	return c
 }
 
-// work hands over what a worker has ready until nothing is left.
-func (c *crew) work(w *worker) {
+// work hands over what a worker has until nothing is left.
+func (c *workers) work(w *worker) {
 	for more := true; more; {
 		more = w.step()
 		batches := w.rows.hand(nil)
@@ -184,7 +182,7 @@ func (c *crew) work(w *worker) {
 	}
 }
 
-func (c *crew) giveBack(empty []*stream.Batch) {
+func (c *workers) giveBack(empty []*stream.Batch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, b := range empty {
@@ -192,9 +190,8 @@ func (c *crew) giveBack(empty []*stream.Batch) {
 	}
 }
 
-// refill gives a worker at most as many empty batches as it has handed over, so
-// that none hoards them.
-func (c *crew) refill(to *spare, n int) {
+// refill gives a worker at most as many empty batches as it handed over, so that none hoards them.
+func (c *workers) refill(to *freeList, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for range min(n, len(c.empty.batches)) {

@@ -7,9 +7,8 @@ import (
 	"gprof/stream/gonames"
 )
 
-// view is what one worker knows of one dictionary: the tables' ids of what it
-// came across, and the batches that rows of it go to. It is the worker's own, so
-// that an entry takes no lock.
+// view is what a worker knows of a dictionary: ids of the tables it has met, and the batches for
+// rows. It is the worker's own, so an entry takes no lock.
 type view struct {
 	dict      *dictionary
 	lanes     map[trackKey]*lane
@@ -30,15 +29,14 @@ type lane struct {
 	samples, delays slot
 	allocations     slot
 	waits           slot
-	markers         []slot // by number of the event
+	markers         []slot // by event number
 }
 
-// undefinedKey is an event without a definition. What has other arguments is
-// another event, so that it does not matter which comes first.
+// undefinedKey is an undefined event. Other arguments make another event, so the order does not
+// matter.
 type undefinedKey struct{ id, shape uint64 }
 
-// Ids from these on have no slot of their own: hostile ids must not make tables
-// that are larger than the recording.
+// Higher ids have no slot: hostile ids must not make tables larger than the recording.
 const (
 	maxTrackSlots   = 1 << 12
 	maxEventSlots   = 64
@@ -71,7 +69,7 @@ func (w *worker) lane(k trackKey) *lane {
 	return l
 }
 
-// track is that of a track id of the recording, 0 being the main track.
+// track is the lane of a track id, 0 the main track.
 func (w *worker) track(id uint64) *lane {
 	v := w.view
 	if id == 0 {
@@ -106,7 +104,7 @@ func (w *worker) trackName(id uint64) (name string, defined bool) {
 	return string(w.view.dict.bytes(t)), true
 }
 
-// currentLane is where a marker of the current context belongs.
+// currentLane is the lane of a marker in the current context.
 func (w *worker) currentLane() *lane {
 	if w.where == nil {
 		w.where = w.contextLane()
@@ -125,8 +123,7 @@ func (w *worker) contextLane() *lane {
 	return w.track(track)
 }
 
-// sampleLane is where a sample belongs: to its track, or with all others whose
-// stack begins in the same function; or to its thread.
+// sampleLane is the lane of a sample: its track's, or its stack's root function's, or its thread's.
 func (w *worker) sampleLane(thread, track uint64, stack stackLink) *lane {
 	switch {
 	case w.run.grouping == ByThread && thread != 0:
@@ -162,7 +159,7 @@ func (w *worker) rootLane(root int) *lane {
 	return l
 }
 
-// labelSet is that of an id of the recording, 0 being none.
+// labelSet is the set of an id of the recording, 0 for none.
 func (w *worker) labelSet(id uint64) stream.LabelsID {
 	if id == 0 {
 		return 0
@@ -182,8 +179,7 @@ func (w *worker) labelSet(id uint64) stream.LabelsID {
 	return known
 }
 
-// event returns the event with that id, or one that stands for it when its
-// definition is missing.
+// event returns the event with that id, or a stand-in without a definition.
 func (w *worker) event(id uint64, args []arg) *event {
 	v := w.view
 	if e := v.dict.events.get(id); e != nil {
@@ -254,4 +250,88 @@ func (w *worker) undefinedCounter(id uint64) stream.CounterID {
 // series returns the batch of a kind of which a process has one.
 func (w *worker) series(k stream.Kind, args int) *stream.Batch {
 	return w.rows.batch(stream.Series{Process: w.job.process.ID, Kind: k}, args)
+}
+
+// trackKey is a track of a process: the main one, one of the program, of a root function, or of a
+// thread.
+type trackKey struct {
+	name string
+	kind trackKind
+}
+
+type trackKind uint8
+
+const (
+	mainTrack trackKind = iota
+	namedTrack
+	rootTrack
+	threadTrack
+)
+
+// rootDepth is how many frames determine the root of a stack.
+const rootDepth = 3
+
+// rootOf names the track of a stack by its outermost functions. runtime.goexit is ignored; it is in
+// stacks of programs with C. C without frame pointers begins anywhere, so all of its threads are
+// one track.
+func rootOf(t *stream.Tables, stack stream.StackID) string {
+	var outer [rootDepth]stream.Frame
+	for stack != 0 {
+		parent, frame := t.Stacks.At(stack)
+		outer, stack = [rootDepth]stream.Frame{t.Frames.At(frame), outer[0], outer[1]}, parent
+	}
+	root, next := outer[0], outer[1]
+	if t.Strings.At(root.Function) == "runtime.goexit" && next.Function != 0 {
+		root, next = next, outer[2]
+	}
+	if root.Function != 0 && root.Category != 0 && t.Categories.At(root.Category) == gonames.Native {
+		return gonames.NativeRoot
+	}
+	return gonames.Root(t.Strings.At(root.Function), t.Strings.At(next.Function))
+}
+
+func (k trackKey) track(p stream.ProcessID) stream.Track {
+	return stream.Track{Process: p, Name: k.name, Main: k.kind == mainTrack}
+}
+
+// intern returns the track's id. A track of the program is not taken for a function's of the same
+// name, whichever came first: their rows are one track, which is not a root.
+func (k trackKey) intern(t *stream.Tables, p stream.ProcessID) stream.TrackID {
+	known := t.Tracks.Len()
+	id := t.Tracks.Intern(k.track(p))
+	track := t.Tracks.At(id)
+	root := k.kind >= rootTrack && (track.Root || int(id) > known)
+	if root != track.Root {
+		track.Root = root
+		t.Tracks.Amend(id, track)
+	}
+	return id
+}
+
+func (p *process) mainTrack() stream.Track { return trackKey{p.name, mainTrack}.track(p.ID) }
+
+// live changes the life of a track.
+func (w *worker) live(id uint64, change func(*life)) {
+	name, _ := w.trackName(id)
+	w.run.tables.Lock()
+	defer w.run.tables.Unlock()
+	lives := w.job.process.lives
+	if lives[name] == nil {
+		lives[name] = &life{}
+	}
+	change(lives[name])
+}
+
+// amendTracks sets when the program's own tracks with rows began and ended.
+func (p *process) amendTracks(t *stream.Tables) {
+	for name, l := range p.lives {
+		track := trackKey{name, namedTrack}.track(p.ID)
+		if id := t.Tracks.Lookup(track); id != 0 {
+			track.Start, track.End = l.start, l.end
+			if l.end < l.again {
+				track.End = 0
+			}
+			t.Tracks.Amend(id, track)
+		}
+	}
 }

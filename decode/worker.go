@@ -39,10 +39,10 @@ type worker struct {
 	context  context
 	labels   stream.LabelsID // of the context
 	where    *lane           // of the context; nil until a marker needs it
-	stack    inline
+	stack    inlineStackRef
 	sampling sampling
 	last     lastSamples
-	waiting  []waiting
+	pending  []pendingSample
 	entry    entry
 
 	rows  rows
@@ -51,8 +51,8 @@ type worker struct {
 
 type context struct{ goroutine, track, root uint64 }
 
-// inline is a stack block's stack and the only entry that may use it.
-type inline struct {
+// inlineStackRef is a stack block's stack and the only entry that may use it.
+type inlineStackRef struct {
 	link stackLink
 	next uint64
 }
@@ -156,7 +156,7 @@ func (w *worker) end() {
 func (w *worker) enter(im *chunks.Image) {
 	w.chunk, w.view = im, w.viewOf(uint32(im.Header.Generation))
 	w.monoTSC = im.Header.Clock() == rawformat.ClockTSC
-	w.tick, w.stack = w.openTick(im), inline{}
+	w.tick, w.stack = w.openTick(im), inlineStackRef{}
 	w.context, w.labels, w.where, w.sampling = context{}, 0, nil, sampling{}
 	w.last.clear()
 }
@@ -305,3 +305,81 @@ func (w *worker) add(l stream.Line) {
 }
 
 func (w *worker) problem(p chunks.Problem) { w.add(w.job.process.line(p)) }
+
+// rows are the batches being filled, one for each series.
+type rows struct {
+	pending map[stream.Series]*stream.Batch
+	order   []*stream.Batch // pending, by first use
+	free    freeList
+	count   int    // rows in order
+	flight  uint32 // counts hand-overs
+}
+
+// freeList is batches to reuse. A batch has room for the longest series it ever held, so not all
+// are kept: in the end each would be as large as the largest.
+type freeList struct {
+	batches []*stream.Batch
+	rows    int // room in all
+}
+
+const maxSpare = 16 * batchRows
+
+func (s *freeList) give(b *stream.Batch) {
+	if n := s.rows + cap(b.Time); n <= maxSpare {
+		s.batches, s.rows = append(s.batches, b), n
+	}
+}
+
+// take returns a batch, a new one if there is none.
+func (s *freeList) take() *stream.Batch {
+	n := len(s.batches) - 1
+	if n < 0 {
+		return new(stream.Batch)
+	}
+	b := s.batches[n]
+	s.batches, s.rows = s.batches[:n], s.rows-cap(b.Time)
+	return b
+}
+
+// slot caches the batch of one series until the next hand-over, so that most rows need no map
+// lookup.
+type slot struct {
+	batch  *stream.Batch
+	flight uint32 // of batch; the first is 1
+}
+
+// in returns the batch of a series, always the same one for a slot.
+func (r *rows) in(s *slot, of stream.Series, args int) *stream.Batch {
+	if r.current(s) == nil {
+		s.batch, s.flight = r.batch(of, args), r.flight+1
+	}
+	return s.batch
+}
+
+// current returns the batch in a slot, nil if it was handed over.
+func (r *rows) current(s *slot) *stream.Batch {
+	if s.flight != r.flight+1 {
+		return nil
+	}
+	return s.batch
+}
+
+func (r *rows) batch(s stream.Series, args int) *stream.Batch {
+	b, ok := r.pending[s]
+	if !ok {
+		b = r.free.take()
+		b.Reset(s, args)
+		r.pending[s] = b
+		r.order = append(r.order, b)
+	}
+	return b
+}
+
+// hand appends all batches to full, and begins anew.
+func (r *rows) hand(full []*stream.Batch) []*stream.Batch {
+	full = append(full, r.order...)
+	r.order, r.count = r.order[:0], 0
+	r.flight++
+	clear(r.pending)
+	return full
+}
