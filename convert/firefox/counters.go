@@ -1,6 +1,8 @@
 package firefox
 
 import (
+	"cmp"
+
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/spill"
 	"gprof/convert/internal/viewer"
@@ -97,4 +99,103 @@ func (s *Sink) writeCounts(out *jsontext.Writer, format format) {
 // appendTime appends a stream.Time.
 func (s *Sink) appendTime(dst []byte, at int64) []byte {
 	return jsontext.AppendMillis(dst, s.ms(stream.Time(at)))
+}
+
+// look is how the viewer draws a counter: as a level, or as what came in each
+// interval.
+type look struct {
+	category string
+	graph    string // line-accumulated: level; line-rate: change by time
+	unit     string
+	color    string
+	markers  string // where their schemas want to be, so that they are drawn over it
+	weight   int64  // low ones are further up
+	rows     string // of the tooltip
+	format   format
+}
+
+const (
+	level = "line-accumulated"
+	rate  = "line-rate"
+)
+
+// lookOf chooses by the unit, and by whether the value counts up. Time is
+// written in milliseconds: by milliseconds, it is a share of a core, or of the
+// time.
+func lookOf(c *stream.Counter) look {
+	other := cmp.Or(c.Category, stream.Other.Name)
+	switch {
+	case c.Unit == stream.FormatPicowatt:
+		return look{"power", rate, "pWh", "grey", "", 30, powerRows, appendInt}
+	case c.Unit == stream.FormatBytes && c.Total:
+		return look{cmp.Or(c.Category, "Bandwidth"), rate, "bytes", "blue", "", 10, bandwidthRows, appendInt}
+	case c.Unit == stream.FormatBytes:
+		return look{"Memory", level, "bytes", "orange", "timeline-memory", 20, memoryRows, appendInt}
+	case c.Unit == stream.FormatNanoseconds && c.Total && (c.Category == "" || c.Category == "CPU"):
+		return look{"CPU", rate, "percent", "grey", "", 40, timeRows("one core"), jsontext.AppendMillis}
+	case c.Unit == stream.FormatNanoseconds && c.Total:
+		return look{other, rate, "percent", "grey", "", 45, timeRows("the time"), jsontext.AppendMillis}
+	case c.Unit == stream.FormatNanoseconds:
+		return look{other, level, "", "purple", "", 50, levelRows("ms"), jsontext.AppendMillis}
+	case c.Total:
+		return look{other, rate, "", "grey", "", 50, totalRows, appendInt}
+	}
+	return look{other, level, "", "purple", "", 50, levelRows(""), appendInt}
+}
+
+func (l *look) write(out *jsontext.Writer, c *stream.Counter) {
+	out.BeginObject()
+	for _, m := range []struct{ key, value string }{
+		{"graphType", l.graph}, {"unit", l.unit}, {"color", l.color}, {"label", c.Name},
+	} {
+		out.Key(m.key)
+		out.String(m.value)
+	}
+	out.Key("markerSchemaLocation")
+	if l.markers == "" {
+		out.Null()
+	} else {
+		out.String(l.markers)
+	}
+	out.Key("sortWeight")
+	out.Int(l.weight)
+	out.Key("tooltipRows")
+	out.Raw(l.rows)
+	out.EndObject()
+}
+
+// Rows of tooltips. A key is the name by which the viewer knows a label in
+// other languages.
+const (
+	memoryRows = `[{"type":"value","source":"accumulated","format":{"unit":"bytes"},"label":"above the lowest in the graph"},` +
+		`{"type":"value","source":"count-range","format":{"unit":"bytes"},"label":"memory range in graph","labelKey":"memory-range"},` +
+		`{"type":"value","source":"sample-number","format":{"unit":"number"},"label":"allocations and deallocations since the previous sample","labelKey":"memory-operations"}]`
+	bandwidthRows = `[{"type":"value","source":"rate","format":{"unit":"bytes-per-second"},"label":"Transfer speed for this sample"},` +
+		`{"type":"value","source":"sample-number","format":{"unit":"number"},"label":"operations since the previous sample"},` +
+		`{"type":"separator"},` +
+		`{"type":"value","source":"committed-range-total","format":{"unit":"bytes"},"label":"in the visible range"},` +
+		`{"type":"value","source":"selection-total","format":{"unit":"bytes"},"label":"in the current selection","requiresPreviewSelection":true}]`
+	powerRows = `[{"type":"value","source":"count","format":{"unit":"number","co2":"per-watthour","scale":"power"},"label":"Power","labelKey":"power"},` +
+		`{"type":"value","source":"selection-total","format":{"unit":"number","co2":"per-watthour","scale":"energy"},"label":"Energy used in the current selection","labelKey":"power-energy-preview","requiresPreviewSelection":true},` +
+		`{"type":"value","source":"committed-range-total","format":{"unit":"number","co2":"per-watthour","scale":"energy"},"label":"Energy used in the visible range","labelKey":"power-energy-range"}]`
+	totalRows = `[{"type":"value","source":"count","format":{"unit":"number"},"label":"since the previous sample"},` +
+		`{"type":"value","source":"committed-range-total","format":{"unit":"number"},"label":"in the visible range"},` +
+		`{"type":"value","source":"selection-total","format":{"unit":"number"},"label":"in the current selection","requiresPreviewSelection":true},` +
+		`{"type":"value","source":"sample-number","format":{"unit":"number"},"label":"operations since the previous sample"}]`
+)
+
+// timeRows are those of time that passes in something, as a share of a whole.
+func timeRows(whole string) string {
+	return `[{"type":"value","source":"rate","format":{"unit":"percent"},"label":"of ` + whole + `"},` +
+		`{"type":"value","source":"selection-rate","format":{"unit":"percent"},"label":"of ` + whole + ` in the current selection","requiresPreviewSelection":true},` +
+		`{"type":"value","source":"committed-range-total","format":{"unit":"number"},"label":"ms in the visible range"}]`
+}
+
+// levelRows are those of a level in some unit.
+func levelRows(unit string) string {
+	if unit != "" {
+		unit = " (" + unit + ")"
+	}
+	return `[{"type":"value","source":"accumulated","format":{"unit":"number"},"label":"above the lowest in the graph` + unit + `"},` +
+		`{"type":"value","source":"count-range","format":{"unit":"number"},"label":"range in graph` + unit + `"}]`
 }

@@ -1,6 +1,11 @@
 package firefox
 
 import (
+	"cmp"
+	"slices"
+
+	"gprof/convert/internal/jsontext"
+	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/spill"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
@@ -94,3 +99,193 @@ func (s *Sink) endThread() {
 
 // current is what is known of the activity of the thread being written.
 func (s *Sink) current() *activity { return &s.threads[len(s.threads)-1] }
+
+// stackPiece is the stacks of some rows.
+type stackPiece struct{ stacks []stream.StackID }
+
+// appendTo appends the places of the stacks in the table, null for none.
+func (p *stackPiece) appendTo(dst []byte) []byte {
+	for _, id := range p.stacks {
+		if id == 0 {
+			dst = append(dst, "null,"...)
+		} else {
+			dst = append(jsontext.AppendUint(dst, uint64(id-1)), ',')
+		}
+	}
+	return dst[:len(dst)-1]
+}
+
+func (s *Sink) beginSamples() {
+	s.out.Key("samples")
+	s.out.BeginObject()
+	s.out.Key("stack")
+	s.out.BeginArray()
+}
+
+func (s *Sink) samples(b *stream.Batch) {
+	t, a := &s.thread, s.current()
+	p := s.stackPieces.Get()
+	p.stacks = append(p.stacks[:0], b.Stack...)
+	for i, weight := range b.Weight {
+		if weight <= 0 {
+			p.stacks[i], weight = 0, 0
+		}
+		t.delta.add(int64(b.Time[i] - t.last))
+		t.last = b.Time[i]
+		t.cpu.add(known(b.CPU[i]))
+		t.weight.add(weight)
+		t.weighted = t.weighted || weight != 1
+		a.samples += weight
+		a.cpu += max(0, b.CPU[i])
+	}
+	s.endRows(t, p)
+}
+
+// endRows ends a batch of rows, of which p has the stacks.
+func (s *Sink) endRows(t *thread, p *stackPiece) {
+	n := len(p.stacks)
+	t.rows += int64(n)
+	t.delta.flush()
+	t.cpu.flush()
+	t.weight.flush()
+	s.out.List(n, pipeline.Numbers, func(dst []byte) []byte {
+		dst = p.appendTo(dst)
+		s.stackPieces.Put(p)
+		return dst
+	})
+}
+
+// known is a CPU time, or none.
+func known(cpu int64) int64 {
+	if cpu < 0 {
+		return none
+	}
+	return cpu
+}
+
+// endSamples writes the other columns. Without weights each sample counts 1.
+func (s *Sink) endSamples() {
+	t := &s.thread
+	s.out.EndArray()
+	s.writeColumn("timeDeltas", &t.delta, pipeline.Numbers, jsontext.AppendMillis)
+	// Without this column the viewer would go through all stacks to judge how
+	// busy the thread is; but looking for the busy times of an empty one, it
+	// never ends.
+	if t.rows > 0 {
+		s.writeColumn("threadCPUDelta", &t.cpu, pipeline.Numbers, appendInt)
+	}
+	if t.weights == weighsTime {
+		s.writeColumn("weight", &t.weight, pipeline.Text, jsontext.AppendMillis)
+	} else if t.weighted || t.weights != "" {
+		s.writeColumn("weight", &t.weight, pipeline.Text, appendInt)
+	} else {
+		t.weight.roll.Drain(func([]byte) {})
+		s.out.Key("weight")
+		s.out.Null()
+	}
+	s.out.Member("weightType", cmp.Or(t.weights, weighsSamples))
+	s.out.Number("length", t.rows)
+	s.out.EndObject()
+}
+
+// The units of weights.
+const (
+	weighsSamples = "samples"
+	weighsTime    = "tracing-ms"
+	weighsBytes   = "bytes"
+)
+
+// weightType is the unit of a measure as weights have it.
+func weightType(unit stream.Format) string {
+	switch unit {
+	case stream.FormatNanoseconds:
+		return weighsTime
+	case stream.FormatBytes:
+		return weighsBytes
+	}
+	return weighsSamples
+}
+
+// weights writes waits, or measurements, as the samples of a thread: the weight of
+// each is its value, of times in ns. A thread that has samples of the CPU, or
+// values of something else, has no place for them.
+func (s *Sink) weights(b *stream.Batch, typ string) {
+	t := &s.thread
+	if t.rows > 0 && (t.weights == "" || t.measure != b.Series.Counter) {
+		s.lost.LoseKind(s.walk.Process, b.Series.Kind, int64(b.Len()))
+		return
+	}
+	t.weights, t.measure = typ, b.Series.Counter
+	p := s.stackPieces.Get()
+	p.stacks = append(p.stacks[:0], b.Stack...)
+	for i, value := range b.Value {
+		t.delta.add(int64(b.Time[i] - t.last))
+		t.last = b.Time[i]
+		t.cpu.add(0)
+		t.weight.add(value)
+		s.current().samples++
+	}
+	s.endRows(t, p)
+}
+
+// activity is how much a thread did.
+type activity struct {
+	thread  int // its place in the list of threads
+	main    bool
+	cpu     int64 // ns
+	samples int64 // by weight
+	markers int64
+}
+
+// idle says that there is nothing to see of a thread.
+func (a *activity) idle() bool { return a.samples == 0 && a.markers == 0 }
+
+// compare puts the busier one first.
+func (a activity) compare(b activity) int {
+	return cmp.Or(cmp.Compare(b.cpu, a.cpu), cmp.Compare(b.samples, a.samples), cmp.Compare(b.markers, a.markers), cmp.Compare(a.thread, b.thread))
+}
+
+// maxVisible is how many threads are shown at first: about what a screen holds
+// twice. The viewer's menu has the others. maxProcesses is how many processes
+// are: a thousand rows would take it long to draw, and nobody looks through them.
+const maxVisible, maxProcesses = 30, 100
+
+// visible are the places of the threads that are shown at first, the busiest
+// ones, in the order of the profile, and that of the busiest. With a thread the
+// main one of its process is shown: it is the row of the process, under which its
+// counters are. So are the main threads of the busiest other processes.
+func visible(threads []activity) (shown []int, busiest int) {
+	order := slices.SortedFunc(slices.Values(threads), activity.compare)
+	mains := mainsOf(threads)
+	show := make([]bool, len(threads))
+	processes := 0
+	for i, a := range order {
+		if i < maxVisible && !a.idle() || a.main && processes < maxProcesses {
+			show[a.thread] = true
+			show[mains[a.thread]] = true
+		}
+		if a.main {
+			processes++
+		}
+	}
+	for thread := range show {
+		if show[thread] {
+			shown = append(shown, thread)
+		}
+	}
+	return shown, order[0].thread
+}
+
+// mainsOf tells for each thread the main one of its process, which comes first
+// of them.
+func mainsOf(threads []activity) []int {
+	mains := make([]int, len(threads))
+	main := 0
+	for i, a := range threads {
+		if a.main {
+			main = i
+		}
+		mains[i] = main
+	}
+	return mains
+}

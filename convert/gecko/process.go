@@ -1,6 +1,10 @@
 package gecko
 
 import (
+	"cmp"
+	"time"
+
+	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -84,3 +88,205 @@ func (s *Sink) beginPart(kind stream.Kind) {
 }
 
 func (s *Sink) endPart() { s.part.end(s) }
+
+// writeMeta writes what a process is. Most of it holds for the whole profile
+// and stands in the first process only.
+func (s *Sink) writeMeta(p *stream.Process) {
+	s.out.Key("meta")
+	s.out.BeginObject()
+	s.out.Number("version", version)
+	s.out.Number("startTime", int64(s.start)/int64(time.Millisecond))
+	viewer.WriteClock(s.out.Writer, p, s.start)
+	var end stream.Time
+	if p.Exit.Known {
+		end = p.End
+	}
+	s.writeEnd("shutdownTime", end)
+	s.writeEnd("contentEarliestTime", earliest(p))
+	if s.walk.Process == 1 {
+		s.writeProfileMeta(p)
+	}
+	s.out.Key("categories")
+	s.categories.Write(s.out.Writer)
+	s.writeSchemas()
+	s.writeAbout(p)
+	s.out.EndObject()
+}
+
+// earliest is when the oldest chunk of a process that is still held was begun, 0 if the
+// ring has given up what was at the start and nobody knows.
+func earliest(p *stream.Process) stream.Time {
+	if p.RangeStart > 1 {
+		return p.Earliest
+	}
+	return cmp.Or(p.Earliest, p.Start)
+}
+
+// writeProfileMeta writes what the viewer shows of the profile; it takes the
+// description of the first process.
+func (s *Sink) writeProfileMeta(p *stream.Process) {
+	interval := viewer.Interval(s.tables)
+	s.writeRange()
+	s.out.Key("interval")
+	s.out.Fixed(interval, 6)
+	s.out.Number("processType", 0)
+	for _, flag := range []struct {
+		key string
+		on  bool
+	}{{"stackwalk", true}, {"debug", viewer.SlowBuild(p)}, {"gcpoison", false}, {"asyncstack", false}} {
+		s.out.Key(flag.key)
+		s.out.Raw(bit(flag.on))
+	}
+	s.out.Key("presymbolicated")
+	s.out.Bool(true)
+	s.out.Key("sampleUnits")
+	s.out.Raw(viewer.SampleUnits)
+	viewer.WriteProgram(s.out.Writer, p)
+	s.out.Key("configuration")
+	viewer.WriteConfiguration(s.out.Writer, p, interval)
+}
+
+// bit is how the format writes what is so or not.
+func bit(on bool) string {
+	if on {
+		return "1"
+	}
+	return "0"
+}
+
+func (s *Sink) writeRange() {
+	start, end := viewer.Range(s.tables)
+	s.out.Key("profilingStartTime")
+	s.out.Fixed(s.ms(start), 6)
+	s.out.Key("profilingEndTime")
+	s.out.Fixed(s.ms(end), 6)
+}
+
+// writeSchemas writes the schemas of all events. Those of the first process
+// hold for all.
+func (s *Sink) writeSchemas() {
+	s.out.Key("markerSchema")
+	types := s.types
+	if s.walk.Process > 1 {
+		types = nil
+	}
+	viewer.WriteSchemas(s.out.Writer, types, viewer.Gecko)
+}
+
+// writeAbout writes what the format has no place for, under a key that the
+// viewer passes over.
+func (s *Sink) writeAbout(p *stream.Process) {
+	s.out.Key("gprof")
+	s.out.BeginObject()
+	viewer.WriteAbout(s.out.Writer, s.tables, p)
+	s.out.EndObject()
+}
+
+// pauses is the list of ranges in which nothing was recorded.
+type pauses struct{ viewer.Pauses }
+
+func (p *pauses) begin(s *Sink) {
+	p.Out, p.Start = s.out.Writer, s.start
+	s.out.Key("pausedRanges")
+	s.out.BeginArray()
+}
+
+func (p *pauses) rows(s *Sink, b *stream.Batch) {
+	if n := p.Rows(b); n > 0 {
+		s.lost.Lose(s.walk.Process, "pauses", n)
+	}
+}
+
+func (p *pauses) end(s *Sink) {
+	p.End()
+	s.out.EndArray()
+}
+
+// logs is what the recorder had to say, under the pid of its process.
+type logs struct{}
+
+func (logs) begin(s *Sink) {
+	s.out.Key("profilingLog")
+	s.out.BeginObject()
+	s.out.Key(s.of(s.walk.Process).OutPid)
+	s.out.BeginObject()
+	s.out.Key("log")
+	s.out.BeginArray()
+}
+
+func (logs) rows(s *Sink, b *stream.Batch) { viewer.WriteLogs(s.out.Writer, b, s.start) }
+
+func (logs) end(s *Sink) {
+	s.out.EndArray()
+	s.out.EndObject()
+	s.out.EndObject()
+}
+
+// pages is the list of pages.
+type pages struct{ viewer.Pages }
+
+func (p *pages) begin(s *Sink) {
+	s.out.Key("pages")
+	s.out.BeginArray()
+}
+
+func (p *pages) rows(s *Sink, b *stream.Batch) { p.Rows(s.out.Writer, b) }
+
+func (p *pages) end(s *Sink) {
+	p.End(s.out.Writer)
+	s.out.EndArray()
+}
+
+// overheads is what the recorder itself cost, in microseconds: times, too.
+type overheads struct{ viewer.Overheads }
+
+func (o *overheads) begin(s *Sink) {
+	s.out.Key("profilerOverhead")
+	s.out.BeginObject()
+	s.beginTable("samples", `{"time":0,"locking":1,"expiredMarkerCleaning":2,"counters":3,"threads":4}`)
+}
+
+func (o *overheads) rows(s *Sink, b *stream.Batch) {
+	for i, at := range b.Time {
+		row := jsontext.AppendFixed(append(s.row[:0], '['), s.ms(at), 3)
+		for _, ns := range o.Add(b, i) {
+			row = jsontext.AppendFixed(append(row, ','), ns, 3)
+		}
+		s.endRow(row)
+	}
+}
+
+func (o *overheads) end(s *Sink) {
+	s.endTable()
+	o.WriteStatistics(s.out.Writer)
+	s.out.EndObject()
+}
+
+// writeLibs writes the modules of which the process has frames, in the order of
+// their addresses, which is that of their ids.
+func (s *Sink) writeLibs() {
+	s.out.Key("libs")
+	s.out.BeginArray()
+	for id := 1; id < len(s.code.used); id++ {
+		if s.code.used[id] && s.code.ranges[id].end != 0 {
+			s.writeLib(s.tables.Modules.At(stream.ModuleID(id)), s.code.ranges[id])
+		}
+	}
+	s.out.EndArray()
+}
+
+func (s *Sink) writeLib(m stream.Module, r addresses) {
+	path := cmp.Or(m.Path, m.Name)
+	s.out.BeginObject()
+	s.out.Number("start", int64(r.start))
+	s.out.Number("end", int64(r.end))
+	s.out.Number("offset", 0)
+	s.out.Member("name", m.Name)
+	s.out.Member("path", path)
+	s.out.Member("debugName", cmp.Or(m.DebugName, m.Name))
+	s.out.Member("debugPath", cmp.Or(m.DebugPath, path))
+	s.out.Member("breakpadId", m.BreakpadID())
+	s.out.Member("codeId", m.CodeID())
+	s.out.Member("arch", cmp.Or(m.Arch, s.of(s.walk.Process).Machine()))
+	s.out.EndObject()
+}

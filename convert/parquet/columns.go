@@ -75,3 +75,92 @@ func schemaOf(columns []tables.Column) schema {
 }
 
 func (s schema) Fields() []pq.Field { return s.fields }
+
+// place is a column and its number.
+type place struct {
+	*tables.Column
+	leaf int
+}
+
+// cells appends the values of a column as the library takes them.
+func cells(dst []pq.Value, v *tables.Values, at place) []pq.Value {
+	if isList(at.Column) {
+		return lists(dst, v, at)
+	}
+	first, n := len(dst), len(v.Longs)+len(v.Shorts)+len(v.Doubles)+len(v.Flags)+len(v.Ends)
+	dst = slices.Grow(dst, v.Rows)[:first+v.Rows]
+	cells := dst[first:]
+	scalars(cells[:n], v, at.Kind)
+	if at.Null {
+		levels(cells[:n], v.Known)
+	}
+	for n < len(cells) { // all are the one that is there
+		n += copy(cells[n:], cells[:n])
+	}
+	return dst
+}
+
+// levels says which values are known. Where none may be missing, levels mean
+// nothing.
+func levels(cells []pq.Value, known []bool) {
+	for i := range cells {
+		if known[i] {
+			cells[i].SetDefinitionLevel(1)
+		} else {
+			cells[i] = pq.Value{}
+		}
+	}
+}
+
+// scalars sets cells to values without levels.
+func scalars(cells []pq.Value, v *tables.Values, kind tables.Kind) {
+	switch kind {
+	case tables.Long:
+		for i, n := range v.Longs {
+			cells[i] = pq.Int64Value(n)
+		}
+	case tables.Short:
+		for i, n := range v.Shorts {
+			cells[i] = pq.Int32Value(n)
+		}
+	case tables.Double:
+		for i, n := range v.Doubles {
+			cells[i] = pq.DoubleValue(n)
+		}
+	case tables.Flag:
+		for i, b := range v.Flags {
+			cells[i] = pq.BooleanValue(b)
+		}
+	case tables.Hash:
+		for i := range cells {
+			cells[i] = pq.FixedLenByteArrayValue(v.TextAt(i))
+		}
+	default:
+		for i := range cells {
+			cells[i] = pq.ByteArrayValue(v.TextAt(i))
+		}
+	}
+}
+
+// lists appends the members of lists. An empty list is one level less than a
+// member, an unknown one is none.
+func lists(dst []pq.Value, v *tables.Values, at place) []pq.Value {
+	member := func(i int) pq.Value { return pq.Int32Value(v.Shorts[i]) }
+	if at.Kind == tables.Texts {
+		member = func(i int) pq.Value { return pq.ByteArrayValue(v.TextAt(i)) }
+	}
+	level := defined(at.Column)
+	for row := range v.Rows {
+		from, to := v.ListAt(row)
+		switch {
+		case !v.KnownAt(row):
+			dst = append(dst, pq.Value{}.Level(0, 0, at.leaf))
+		case from == to:
+			dst = append(dst, pq.Value{}.Level(0, level-1, at.leaf))
+		}
+		for i := from; i < to; i++ {
+			dst = append(dst, member(i).Level(min(i-from, 1), level, at.leaf))
+		}
+	}
+	return dst
+}

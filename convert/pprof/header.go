@@ -1,8 +1,10 @@
 package pprof
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gprof/rawformat/profileproto"
 	"gprof/stream"
@@ -113,4 +115,50 @@ func comment(line stream.Line) string {
 		text += fmt.Sprintf(", %d bytes", line.Bytes)
 	}
 	return text + " (" + reason.Text + ")"
+}
+
+// appendNumber appends a field that is a number. 0 is what a missing one means.
+func appendNumber(dst []byte, field int, n uint64) []byte {
+	if n == 0 {
+		return dst
+	}
+	dst = binary.AppendUvarint(dst, uint64(field)<<3|profileproto.WireVarint)
+	return binary.AppendUvarint(dst, n)
+}
+
+func appendBool(dst []byte, field int, b bool) []byte {
+	if !b {
+		return dst
+	}
+	return appendNumber(dst, field, 1)
+}
+
+// appendBytes appends a field that is a string, a message, or packed numbers.
+// An empty one is appended, too: it may be one of several.
+func appendBytes[T string | []byte](dst []byte, field int, value T) []byte {
+	dst = binary.AppendUvarint(dst, uint64(field)<<3|profileproto.WireBytes)
+	dst = binary.AppendUvarint(dst, uint64(len(value)))
+	return append(dst, value...)
+}
+
+// texts is the table of strings, by the numbers by which messages refer to
+// them.
+type texts struct {
+	numbers map[string]uint64
+	list    []string
+}
+
+// number returns that of a string, which is made valid: readers in some
+// languages refuse what is not UTF-8. The empty string is 0.
+func (t *texts) number(s string) uint64 {
+	if t.numbers == nil {
+		t.numbers, t.list = map[string]uint64{"": 0}, []string{""}
+	}
+	if n, ok := t.numbers[s]; ok {
+		return n
+	}
+	n := uint64(len(t.list))
+	t.numbers[s] = n
+	t.list = append(t.list, strings.ToValidUTF8(s, "\ufffd"))
+	return n
 }

@@ -13,6 +13,10 @@
 package svg
 
 import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+
 	"gprof/convert/internal/flame"
 	"gprof/convert/internal/pipeline"
 )
@@ -31,4 +35,117 @@ func (s *Sink) Close() error {
 	s.out.Write(paint(s.Picture(font{})))
 	s.Tell()
 	return s.out.Close()
+}
+
+// letter is how wide one is in the names, whose font is monospaced. What fonts a
+// reader has is not known, so the other styles are taken to be as wide by their
+// size.
+const letter = 6.9
+
+// letters are the widths of letters by style.
+var letters = [flame.NumStyles]float64{flame.TitleStyle: 13, flame.FactStyle: 8, flame.LossStyle: 8, flame.LegendStyle: letter, flame.NameStyle: letter}
+
+// font measures texts by their number of letters.
+type font struct{}
+
+// Width implements [flame.Font].
+func (font) Width(s flame.Style, text string) float64 { return letters[s] * float64(columns(text)) }
+
+// classes are what styles are called in the picture. Names have one of their
+// group.
+var classes = [flame.NumStyles]string{flame.TitleStyle: ` class="t"`, flame.FactStyle: ` class="s"`, flame.LossStyle: ` class="l"`}
+
+// drawing is a picture being drawn.
+type drawing struct{ text []byte }
+
+func (d *drawing) addf(format string, args ...any) { d.text = fmt.Appendf(d.text, format, args...) }
+
+// paint returns the picture as text.
+func paint(p *flame.Picture) []byte {
+	d := &drawing{}
+	d.addf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img" aria-label="%s">`,
+		p.Width, p.Height, escape("Flame graph of "+p.Caption.Title))
+	d.addf("\n<style>text{font:12px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2733}.t{font-size:24px;font-weight:650}" +
+		".s{font-size:14px;fill:#5a6675}.l{font-size:14px;fill:#a3400b}.n text{font:11.5px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}</style>\n")
+	d.addf("<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", p.Width, p.Height)
+	for _, line := range p.Lines {
+		d.addText(line)
+		d.addf("\n")
+	}
+	for _, k := range p.Legend {
+		d.addf("<rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\" rx=\"2\" fill=\"%s\"/>", k.X, k.Y, k.Side, k.Side, k.Color)
+		d.addText(k.Text)
+		d.addf("\n")
+	}
+	d.addf("<g class=\"n\">\n")
+	for i := range p.Bars {
+		d.addBar(&p.Bars[i])
+	}
+	d.addf("</g>\n</svg>\n")
+	return d.text
+}
+
+func (d *drawing) addText(t flame.Text) {
+	d.addf("<text%s x=\"%.1f\" y=\"%.0f\">%s</text>", classes[t.Style], t.X, t.Y, escape(t.Text))
+}
+
+// gap is what is free between bars: less than a pixel will do where pixels may be
+// any size.
+const gap = 0.7
+
+func (d *drawing) addBar(b *flame.Bar) {
+	width := b.Width
+	if b.Gap {
+		width -= gap
+	}
+	d.addf("<g><title>%s: %s, %.2f %%</title><rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%.0f\" rx=\"2\" fill=\"%s\" fill-opacity=\"%s\"/>",
+		escape(fit(b.Name, maxName)), flame.Count(b.Samples, "sample", "samples"), b.Share, b.X, b.Y, width, b.Height, b.Color, tints[b.Tint])
+	if b.Label.Text != "" {
+		d.addText(b.Label)
+	}
+	d.addf("</g>\n")
+}
+
+// tints are opacities, by [flame.Bar.Tint].
+var tints = [4]string{"1", ".93", ".86", ".79"}
+
+// maxName is how many columns of a name a tooltip has.
+const maxName = 300
+
+// fit cuts a text to that many columns.
+func fit(text string, most int) string {
+	if columns(text) <= most {
+		return text
+	}
+	n := 0
+	for i, r := range text {
+		if n += columnsOf(r); n >= most {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+func columns(text string) (n int) {
+	for _, r := range text {
+		n += columnsOf(r)
+	}
+	return n
+}
+
+// columnsOf is how wide a letter is, taking all beyond the alphabets of Europe
+// for a wide one.
+func columnsOf(r rune) int {
+	if r >= 0x1100 && (r < 0x2000 || r > 0x2bff) {
+		return 2
+	}
+	return 1
+}
+
+// escape makes a text one that can't be markup, with what XML can't hold
+// replaced.
+func escape(text string) string {
+	var out bytes.Buffer
+	xml.EscapeText(&out, []byte(text)) // a Buffer has no errors
+	return out.String()
 }

@@ -9,3 +9,59 @@
 // Records are not trusted: each length is checked before it is used. What a parse
 // function returns points into the record.
 package perfevent
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// Fields reads fields until there are no more; then it is short, and gives zeros.
+type Fields struct {
+	Rest  []byte
+	Short bool
+}
+
+// Take returns the next n bytes, which are the caller's to read only.
+func (f *Fields) Take(n uint64) []byte {
+	if n > uint64(len(f.Rest)) {
+		f.Short, f.Rest = true, nil
+		return nil
+	}
+	b := f.Rest[:n]
+	f.Rest = f.Rest[n:]
+	return b
+}
+
+// Skip skips n fields of 8 bytes.
+func (f *Fields) Skip(n int) { f.Take(8 * uint64(n)) }
+
+// U64, U32, I32 and U16 read an integer.
+func (f *Fields) U64() uint64 {
+	if b := f.Take(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (f *Fields) U32() uint32 {
+	if b := f.Take(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (f *Fields) I32() int32 { return int32(f.U32()) }
+
+func (f *Fields) U16() uint16 {
+	if b := f.Take(2); b != nil {
+		return binary.LittleEndian.Uint16(b)
+	}
+	return 0
+}
+
+// Text is what is left, up to the first NUL.
+func (f *Fields) Text() string {
+	text, _, _ := bytes.Cut(f.Rest, []byte{0})
+	f.Rest = nil
+	return string(text)
+}

@@ -193,3 +193,88 @@ func Fit(font Font, s Style, text string, width float64) string {
 	}
 	return text
 }
+
+// Still is the part of a Sink that all pictures have in common: it counts the
+// samples of the whole run.
+type Still struct {
+	tables  *stream.Tables
+	tree    *Tree
+	caption Caption
+	self    []int64 // samples by node
+	left    Left
+}
+
+// Begin makes the tree that samples are counted in.
+func (s *Still) Begin(t *stream.Tables) error {
+	var err error
+	if s.tree, err = NewTree(t); err != nil {
+		return err
+	}
+	s.tables = t
+	s.caption = NewCaption(t, t.Ledger.Lines())
+	s.self = make([]int64, len(s.tree.Parent))
+	return nil
+}
+
+// Segment counts the samples of b.
+func (s *Still) Segment(b *stream.Batch) error {
+	if b.Series.Kind != stream.Samples {
+		s.left.AddKind(b.Series.Process, b.Series.Kind.String(), int64(b.Len()))
+		return nil
+	}
+	for i, stack := range b.Stack {
+		if id := int(stack); id < 0 || id > s.tables.Stacks.Len() {
+			return fmt.Errorf("%w: stack %d of %d", stream.ErrBatch, id, s.tables.Stacks.Len())
+		}
+		s.self[s.tree.Node(stack)] += max(b.Weight[i], 0)
+	}
+	return nil
+}
+
+// Picture is the picture of what was counted.
+func (s *Still) Picture(font Font) *Picture {
+	return NewPicture(s.tree, s.tree.Totals(s.self), &s.caption, font)
+}
+
+// Tell adds what has no place in a picture to the ledger.
+func (s *Still) Tell() { s.left.Tell(s.tables) }
+
+// Left counts rows that have no place in a drawing.
+type Left struct{ rows map[left]int64 }
+
+type left struct {
+	process stream.ProcessID
+	reason  stream.Reason
+	what    string
+}
+
+// Add counts n of what there is no room for, of a process; 0 is the run.
+func (l *Left) Add(process stream.ProcessID, what string, n int64) {
+	l.add(left{process, stream.ReasonUnsupported, what}, n)
+}
+
+// AddKind counts n of what a drawing is not for, of a process.
+func (l *Left) AddKind(process stream.ProcessID, what string, n int64) {
+	l.add(left{process, stream.ReasonNoPlace, what}, n)
+}
+
+func (l *Left) add(key left, n int64) {
+	if n == 0 {
+		return
+	}
+	if l.rows == nil {
+		l.rows = make(map[left]int64)
+	}
+	l.rows[key] += n
+}
+
+// Tell adds the lines to the ledger of t.
+func (l *Left) Tell(t *stream.Tables) {
+	for key, n := range l.rows {
+		line := stream.Line{Reason: key.reason, What: key.what, Count: n}
+		if key.process != 0 {
+			line.Process = fmt.Sprintf("%016x", t.Process(key.process).Instance)
+		}
+		t.Ledger.Add(line)
+	}
+}

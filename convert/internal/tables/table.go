@@ -1,6 +1,9 @@
 package tables
 
-import "io"
+import (
+	"io"
+	"unicode/utf8"
+)
 
 // Writer writes one table in some format.
 type Writer interface {
@@ -123,4 +126,193 @@ func (t *table) close() error {
 		t.err = err
 	}
 	return t.err
+}
+
+// Values are those of one column in some rows. The field of the column's kind
+// holds them; an unknown one has a place there, whatever it holds.
+type Values struct {
+	Rows int
+	// One says that all rows have one value, the only one that is there.
+	One bool
+	// Known says which values are; empty if all are. It has a place for each row.
+	Known []bool
+
+	Longs   []int64
+	Shorts  []int32 // also those in IDs
+	Doubles []float64
+	Flags   []bool
+	// Bytes are those of all texts, or hashes. Ends is where each ends.
+	Bytes []byte
+	Ends  []int32
+	// Lists is where the list of each row ends, among Shorts or texts.
+	Lists []int32
+
+	kind     Kind
+	optional bool // a value may be unknown
+	bytes    *int // of texts and lists, in all columns
+}
+
+// reset empties v for a column.
+func (v *Values) reset(c *Column) {
+	*v = Values{
+		Known: v.Known[:0], Longs: v.Longs[:0], Shorts: v.Shorts[:0], Doubles: v.Doubles[:0], Flags: v.Flags[:0],
+		Bytes: v.Bytes[:0], Ends: v.Ends[:0], Lists: v.Lists[:0], kind: c.Kind, optional: c.Null, bytes: v.bytes,
+	}
+}
+
+// TextAt is text i; it points into v.
+func (v *Values) TextAt(i int) []byte {
+	from := int32(0)
+	if i > 0 {
+		from = v.Ends[i-1]
+	}
+	return v.Bytes[from:v.Ends[i]:v.Ends[i]]
+}
+
+// ListAt is from where to where the list of row i goes.
+func (v *Values) ListAt(i int) (from, to int) {
+	if i > 0 {
+		from = int(v.Lists[i-1])
+	}
+	return from, int(v.Lists[i])
+}
+
+// KnownAt reports whether the value of row i is.
+func (v *Values) KnownAt(i int) bool { return len(v.Known) == 0 || v.Known[i] }
+
+// row counts a row.
+func (v *Values) row(known bool) {
+	v.Rows++
+	if v.optional {
+		v.Known = append(v.Known, known)
+	}
+}
+
+func (v *Values) long(n int64)     { v.row(true); v.Longs = append(v.Longs, n) }
+func (v *Values) short(n int32)    { v.row(true); v.Shorts = append(v.Shorts, n) }
+func (v *Values) double(n float64) { v.row(true); v.Doubles = append(v.Doubles, n) }
+func (v *Values) flag(b bool)      { v.row(true); v.Flags = append(v.Flags, b) }
+func (v *Values) text(s []byte)    { v.row(true); v.append(s) }
+func (v *Values) string(s string)  { v.row(true); v.append([]byte(s)) }
+
+// append adds a text, which need not be that of a row.
+func (v *Values) append(s []byte) {
+	*v.bytes += len(s)
+	v.Bytes = append(v.Bytes, s...)
+	v.Ends = append(v.Ends, int32(len(v.Bytes)))
+}
+
+// null adds an unknown value.
+func (v *Values) null() {
+	v.row(false)
+	switch v.kind {
+	case Long:
+		v.Longs = append(v.Longs, 0)
+	case Short:
+		v.Shorts = append(v.Shorts, 0)
+	case Double:
+		v.Doubles = append(v.Doubles, 0)
+	case Flag:
+		v.Flags = append(v.Flags, false)
+	case IDs:
+		v.Lists = append(v.Lists, int32(len(v.Shorts)))
+	case Texts:
+		v.Lists = append(v.Lists, int32(len(v.Ends)))
+	default:
+		v.Ends = append(v.Ends, int32(len(v.Bytes)))
+	}
+}
+
+// nulls adds n unknown values.
+func (v *Values) nulls(n int) {
+	for range n {
+		v.null()
+	}
+}
+
+// known adds n, which is unknown if it is unset.
+func (v *Values) known(n, unset int64) {
+	if n == unset {
+		v.null()
+	} else {
+		v.long(n)
+	}
+}
+
+// id adds an id, of which 0 is none.
+func (v *Values) id(id int32) {
+	if id == 0 {
+		v.null()
+	} else {
+		v.short(id)
+	}
+}
+
+// all adds numbers that are known.
+func (v *Values) all(numbers []int64) {
+	v.Rows += len(numbers)
+	v.Longs = append(v.Longs, numbers...)
+}
+
+// ids adds a list.
+func (v *Values) ids(members []int32) {
+	*v.bytes += 4 * len(members)
+	v.Shorts = append(v.Shorts, members...)
+	v.list()
+}
+
+// list adds the list of the members that were added since the one before.
+func (v *Values) list() {
+	v.row(true)
+	if v.kind == IDs {
+		v.Lists = append(v.Lists, int32(len(v.Shorts)))
+	} else {
+		v.Lists = append(v.Lists, int32(len(v.Ends)))
+	}
+}
+
+// one says that n rows have the only value that was added.
+func (v *Values) one(n int) { v.Rows, v.One = n, true }
+
+// valid returns s as UTF-8, and whether it was.
+func valid(s []byte) ([]byte, bool) {
+	if utf8.Valid(s) {
+		return s, true
+	}
+	return []byte(string([]rune(string(s)))), false
+}
+
+// Kind is what the values of a column are.
+type Kind uint8
+
+const (
+	Long   Kind = iota // integer of 64 bits
+	Short              // integer of 32 bits
+	Double             // floating point number of 64 bits
+	Flag               // true or false
+	Word               // text that repeats often
+	Text               // text, in UTF-8
+	Hash               // KeySize bytes
+	IDs                // list of Shorts
+	Texts              // list of Texts
+)
+
+// KeySize is the length of a Hash.
+const KeySize = 16
+
+// Column is one column of a table.
+type Column struct {
+	Name string
+	Kind Kind
+	Null bool // a value may be unknown
+	Near bool // a value is mostly near the one before it
+	// Texts are all that a Word may be, where that is known before the first row.
+	Texts []string
+}
+
+// Definition is what a table is: its columns, and those its rows are sorted by.
+type Definition struct {
+	Name    string
+	Columns []Column
+	Sorted  []string
 }

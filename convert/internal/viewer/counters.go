@@ -1,0 +1,158 @@
+package viewer
+
+import (
+	"gprof/convert/internal/jsontext"
+	"gprof/stream"
+)
+
+// Change is a row of a counter as the viewer wants it: what came to it since
+// the row before.
+type Change struct {
+	At            stream.Time
+	Count, Number int64 // of the value; operations
+}
+
+// Changes makes the rows of a counter, by Gecko's rule. These are left out: rows
+// that are as the last one written, but for the first, for the first one behind a
+// change, which says that it was all, and for the last. The last one that was left
+// out before a change is written: the viewer draws a line from row to row.
+type Changes struct {
+	rows    int      // that came
+	before  [2]level // of them, the last two, the latest first
+	written level
+	at      stream.Time // of the last row, if it was left out
+	left    bool        // the last row was left out
+}
+
+// level is what a counter stands at.
+type level struct{ value, number int64 }
+
+// Rows takes rows of the counter, and calls write for each change.
+func (c *Changes) Rows(b *stream.Batch, write func(Change)) {
+	for i, at := range b.Time {
+		now := level{b.Value[i], b.Number[i]}
+		changed := c.rows == 0 || now != c.written
+		settled := c.rows >= 2 && c.before[1] != c.written
+		c.rows, c.before = c.rows+1, [2]level{now, c.before[0]}
+		if !changed && !settled {
+			c.at, c.left = at, true
+			continue
+		}
+		c.End(write)
+		write(Change{at, now.value - c.written.value, now.number - c.written.number})
+		c.written = now
+	}
+}
+
+// End calls write for the last row if it was left out.
+func (c *Changes) End(write func(Change)) {
+	if c.left {
+		c.left = false
+		write(Change{At: c.at})
+	}
+}
+
+// WriteCounterAbout writes the member of a counter that tells of it what the formats
+// have no place for: they draw it by a category that may not be its own.
+func WriteCounterAbout(out *jsontext.Writer, c *stream.Counter) {
+	out.Key("gprof")
+	out.BeginObject()
+	if c.Category != "" {
+		member(out, "category", c.Category)
+	}
+	if c.Unit != stream.FormatInteger && c.Unit < stream.NumFormats {
+		member(out, "unit", unitName(c.Unit))
+	}
+	for _, m := range []struct {
+		key   string
+		value bool
+	}{{"total", c.Total}, {"own", c.Own}} {
+		if m.value {
+			out.Key(m.key)
+			out.Bool(true)
+		}
+	}
+	out.EndObject()
+}
+
+// unitName is the name of the unit of a counter: that of the viewer's formats, but for
+// one that they don't have.
+func unitName(unit stream.Format) string {
+	if unit == stream.FormatPicowatt {
+		return "pWh"
+	}
+	return formats[unit].name
+}
+
+// overheadNames are what the statistics are of.
+var overheadNames = [...]string{"Interval", "Overhead", "Lockings", "Cleaning", "Counter", "Thread"}
+
+// Overheads sums up what the recorder itself cost.
+type Overheads struct {
+	count       int64
+	first, last stream.Time
+	interval    spread
+	total       spread    // of the columns
+	columns     [4]spread // lock, clean, counters, threads
+}
+
+// spread sums up values in ns.
+type spread struct{ n, sum, min, max int64 }
+
+func (x *spread) add(ns int64) {
+	if x.n == 0 || ns < x.min {
+		x.min = ns
+	}
+	x.max = max(x.max, ns)
+	x.sum += ns
+	x.n++
+}
+
+// Add takes row i of b and returns its cost in ns: of locks, of cleaning, of
+// counters, of threads.
+func (o *Overheads) Add(b *stream.Batch, i int) (ns [4]int64) {
+	var total int64
+	for k := range o.columns {
+		ns[k] = integer(&b.Args[k], i)
+		total += ns[k]
+		o.columns[k].add(ns[k])
+	}
+	o.total.add(total)
+	at := b.Time[i]
+	if o.count > 0 {
+		o.interval.add(int64(at - o.last))
+	} else {
+		o.first = at
+	}
+	o.last = at
+	o.count++
+	return ns
+}
+
+// WriteStatistics writes the member statistics, in microseconds, if there are
+// the two rows that it needs.
+func (o *Overheads) WriteStatistics(out *jsontext.Writer) {
+	if o.count < 2 {
+		return
+	}
+	duration := int64(o.last - o.first)
+	out.Key("statistics")
+	out.BeginObject()
+	micros(out, "profiledDuration", duration)
+	number(out, "samplingCount", o.count)
+	micros(out, "overheadDurations", o.total.sum)
+	out.Key("overheadPercentage") // a ratio, in spite of its name
+	out.RawBytes(jsontext.AppendFloat(nil, float64(o.total.sum)/float64(max(1, duration))))
+	for i, x := range []*spread{&o.interval, &o.total, &o.columns[0], &o.columns[1], &o.columns[2], &o.columns[3]} {
+		micros(out, "mean"+overheadNames[i], x.sum/x.n)
+		micros(out, "min"+overheadNames[i], x.min)
+		micros(out, "max"+overheadNames[i], x.max)
+	}
+	out.EndObject()
+}
+
+// micros writes a member that is a duration.
+func micros(out *jsontext.Writer, key string, ns int64) {
+	out.Key(key)
+	out.Fixed(ns, 3)
+}

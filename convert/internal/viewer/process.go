@@ -1,0 +1,250 @@
+package viewer
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gprof/convert/internal/jsontext"
+	"gprof/stream"
+)
+
+// WriteAbout writes the members of an object that tells of a process what the
+// formats have no place for.
+func WriteAbout(out *jsontext.Writer, t *stream.Tables, p *stream.Process) {
+	member(out, "instance", Hex(p.Instance))
+	if p.Parent != 0 {
+		member(out, "parent", Hex(t.Process(p.Parent).Instance))
+	}
+	number(out, "pid", int64(p.Pid))
+	for _, m := range []struct{ key, value string }{
+		{"name", p.Name}, {"service", p.Service}, {"version", p.Version}, {"revision", p.Revision},
+		{"host", p.Host}, {"exe", p.Exe}, {"go", p.Go}, {"cpu", p.CPU},
+	} {
+		if m.value != "" {
+			member(out, m.key, m.value)
+		}
+	}
+	writeArgs(out, p)
+	writeBuild(out, p)
+	if p.Exit.Known {
+		writeExit(out, &p.Exit)
+	}
+	number(out, "rangeStart", int64(p.RangeStart))
+	// As texts: a number of JSON is not exact.
+	if p.Earliest != 0 {
+		member(out, "earliest", strconv.FormatInt(int64(p.Earliest), 10))
+	}
+	member(out, "start", strconv.FormatInt(int64(p.Start), 10))
+	member(out, "end", strconv.FormatInt(int64(p.End), 10))
+}
+
+func writeArgs(out *jsontext.Writer, p *stream.Process) {
+	texts(out, "args", p.Args)
+	out.Key("attrs")
+	out.BeginArray() // not an object: a key may come twice
+	for _, a := range p.Attrs {
+		out.BeginArray()
+		out.String(a.Key)
+		out.String(a.Value)
+		out.EndArray()
+	}
+	out.EndArray()
+}
+
+func writeExit(out *jsontext.Writer, e *stream.Exit) {
+	out.Key("exit")
+	out.BeginObject()
+	member(out, "reason", e.Reason)
+	number(out, "code", e.Code)
+	member(out, "text", e.Text)
+	out.EndObject()
+}
+
+// writeBuild writes what a program was built from, and what recorded it.
+func writeBuild(out *jsontext.Writer, p *stream.Process) {
+	if p.Module != "" {
+		member(out, "module", p.Module)
+	}
+	if p.Modified {
+		out.Key("modified")
+		out.Bool(true)
+	}
+	for _, m := range []struct {
+		key  string
+		list []string
+	}{{"slowedBy", p.SlowedBy}, {"features", p.Settings.Features}, {"trackFilter", p.Settings.Tracks}} {
+		if len(m.list) > 0 {
+			texts(out, m.key, m.list)
+		}
+	}
+	if p.Settings.Limit > 0 {
+		number(out, "limit", p.Settings.Limit)
+	}
+	if p.Cores > 0 {
+		number(out, "cores", int64(p.Cores))
+	}
+	if p.CPUName != "" {
+		member(out, "cpuName", p.CPUName)
+	}
+}
+
+// WriteProgram writes the members of meta that tell of the program of a process,
+// and of the machine that it ran on. What the recording does not say is left out; so is
+// what no program of ours has: a toolkit, an update channel, extensions.
+func WriteProgram(out *jsontext.Writer, p *stream.Process) {
+	member(out, "product", product(p))
+	member(out, "misc", misc(p))
+	member(out, "oscpu", strings.TrimSpace(p.OS+" "+p.Arch))
+	member(out, "platform", p.OS)
+	member(out, "abi", p.Arch)
+	for _, m := range []struct{ key, value string }{
+		{"appBuildID", p.Revision}, {"sourceURL", sourceURL(p)}, {"CPUName", p.CPUName},
+	} {
+		if m.value != "" {
+			member(out, m.key, m.value)
+		}
+	}
+	if p.Cores > 0 {
+		number(out, "physicalCPUs", int64(p.Cores))
+	}
+	if p.CPUs > 0 {
+		number(out, "logicalCPUs", int64(p.CPUs))
+	}
+}
+
+// product is the service and its version, which the viewer shows as a title.
+func product(p *stream.Process) string {
+	name := p.Service
+	if name == "" {
+		name = p.Name
+	}
+	return strings.TrimSpace(name + " " + p.Version)
+}
+
+// misc is a note about the build. It ends with a bracket, because the viewer
+// takes a number at the end for the version of the product.
+func misc(p *stream.Process) string {
+	var notes []string
+	if p.Revision != "" {
+		note := "revision " + p.Revision
+		if p.Modified {
+			note += " with changes"
+		}
+		notes = append(notes, note)
+	}
+	if p.Go != "" {
+		notes = append(notes, p.Go)
+	}
+	notes = append(notes, p.SlowedBy...)
+	return fmt.Sprintf("gprof (%s)", strings.Join(notes, ", "))
+}
+
+// sourceURL is where the source of the program's build can be read, "" if its module
+// does not tell: those of two hosts are named after their repositories. What was
+// built from changes lies nowhere.
+func sourceURL(p *stream.Process) string {
+	parts := strings.Split(p.Module, "/")
+	if p.Revision == "" || p.Modified || len(parts) < 3 {
+		return ""
+	}
+	repository := "https://" + strings.Join(parts[:3], "/")
+	switch parts[0] {
+	case "github.com":
+		return repository + "/tree/" + p.Revision
+	case "bitbucket.org":
+		return repository + "/src/" + p.Revision
+	}
+	return ""
+}
+
+// SlowBuild says whether the times of a program are those of a build that nobody
+// runs in earnest: the viewer warns of it.
+func SlowBuild(p *stream.Process) bool { return len(p.SlowedBy) > 0 }
+
+// entrySize is the unit of a capacity.
+const entrySize = 8
+
+// WriteConfiguration writes the value of the member of that name: what the recorder
+// of p was started with, and the interval in ns.
+func WriteConfiguration(out *jsontext.Writer, p *stream.Process, interval int64) {
+	features := p.Settings.Features
+	if p.CPU != "" {
+		features = append(features[:len(features):len(features)], "cpu:"+p.CPU)
+	}
+	out.BeginObject()
+	texts(out, "features", features)
+	texts(out, "threads", p.Settings.Tracks)
+	out.Key("interval")
+	out.Fixed(interval, 6)
+	number(out, "capacity", p.Settings.Limit/entrySize)
+	out.EndObject()
+}
+
+// Attributes of a browser's process that each of its threads has in a profile: whose
+// pages it showed. The viewer titles a process by its site, and leaves out what was
+// browsed in private when a profile is shared.
+const (
+	siteKey      = "eTLD+1"
+	privateKey   = "isPrivateBrowsing"
+	containerKey = "userContextId"
+)
+
+// WriteSite writes these members of a thread of p, those that there are.
+func WriteSite(out *jsontext.Writer, p *stream.Process) {
+	value := func(key string) string {
+		i := slices.IndexFunc(p.Attrs, func(a stream.Attr) bool { return a.Key == key })
+		if i < 0 {
+			return ""
+		}
+		return p.Attrs[i].Value
+	}
+	if site := value(siteKey); site != "" {
+		member(out, siteKey, site)
+	}
+	if private, err := strconv.ParseBool(value(privateKey)); err == nil {
+		out.Key(privateKey)
+		out.Bool(private)
+	}
+	if container, err := strconv.ParseUint(value(containerKey), 10, 32); err == nil {
+		number(out, containerKey, int64(container))
+	}
+}
+
+// AppendPid appends what a Gecko profile calls a process by: its pid, a number, or a
+// text where several processes have the same pid, which the viewer would show as one.
+func AppendPid(dst []byte, p *stream.Process) []byte {
+	if p.OutPid == strconv.Itoa(p.Pid) {
+		return append(dst, p.OutPid...)
+	}
+	return jsontext.AppendString(dst, p.OutPid)
+}
+
+// monotonicKeys are the members of meta that say what the machine's monotonic clock
+// read at its startTime, in ns, by the system that p.OS names: as Go does, or as Firefox.
+// Windows counts in a unit of the machine's own.
+var monotonicKeys = map[string]string{
+	"linux": monotonicKey, "android": monotonicKey, "X11": monotonicKey, "Android": monotonicKey,
+	"darwin": machKey, "Macintosh": machKey,
+}
+
+const (
+	monotonicKey = "startTimeAsClockMonotonicNanosecondsSinceBoot"
+	machKey      = "startTimeAsMachAbsoluteTimeNanoseconds"
+)
+
+// WriteClock writes that member for a process whose meta says start, if it is known: by
+// it profiles of one machine can be put together exactly. Where the wall clock
+// was set or adjusted meanwhile, only a start beside the first reading is.
+func WriteClock(out *jsontext.Writer, p *stream.Process, start stream.Time) {
+	key, c := monotonicKeys[p.OS], &p.Clock
+	before := int64(c.First - start)
+	if beside := 0 <= before && before < int64(time.Millisecond); c.By == stream.PlacedByHost || c.Pieces > 1 && !beside {
+		return
+	}
+	if key != "" && c.Monotonic > max(0, before) {
+		number(out, key, c.Monotonic-before)
+	}
+}
