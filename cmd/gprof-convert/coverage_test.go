@@ -16,6 +16,7 @@ import (
 
 	"gprof/fixtures"
 	"gprof/fixtures/judges"
+	"gprof/internal/batch"
 )
 
 // convertIn runs the program, which must do all that it is asked.
@@ -154,7 +155,7 @@ func treeOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || e.Name() == journalName {
+		if err != nil || e.IsDir() || e.Name() == batch.JournalName {
 			return err
 		}
 		text, err := os.ReadFile(path)

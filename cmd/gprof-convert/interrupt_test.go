@@ -17,6 +17,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/fixtures"
+	"gprof/internal/console"
 	"gprof/rawformat"
 )
 
@@ -178,7 +179,7 @@ func TestInterruptBlocked(t *testing.T) {
 // somebody sends to it, except for a hangup, which nohup keeps from it.
 func TestInterruptIgnored(t *testing.T) {
 	session := largeSession(t)
-	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: exitOK} {
+	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: console.OK} {
 		dir := t.TempDir()
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -193,7 +194,7 @@ func TestInterruptIgnored(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd.Process.Signal(sig)
-		if want == exitOK {
+		if want == console.OK {
 			if _, err := io.Copy(io.Discard, r); err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +210,7 @@ func TestInterruptIgnored(t *testing.T) {
 		if status.Signaled() {
 			code = 128 + int(status.Signal())
 		}
-		if left := len(files(t, dir)); code != want || (left == 1) != (want == exitOK) {
+		if left := len(files(t, dir)); code != want || (left == 1) != (want == console.OK) {
 			t.Errorf("%v: ended with %d, want %d, and left %d files", sig, code, want, left)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/pprof"
@@ -14,12 +15,18 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"gprof/chunks"
+	"gprof/cmd/gprof-convert/app"
 	"gprof/fixtures"
 	"gprof/rawformat"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gprof-convert": main, "xdg-open": browser})
+}
+
+// run runs the command in this process.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return app.Run(app.Extensions{}, args, stdin, stdout, stderr)
 }
 
 // Each script in testdata/script is a story of one user: what they type, and

@@ -12,6 +12,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/fixtures"
+	"gprof/internal/batch"
 	"gprof/rawformat"
 )
 
@@ -59,7 +60,16 @@ func TestOutputModes(t *testing.T) {
 			dir := t.TempDir()
 			in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
 			recordTo(t, in, c.dirs, c.files)
-			want := c.want &^ umask
+			probe, err := os.OpenFile(filepath.Join(t.TempDir(), "probe"), os.O_CREATE, 0o666)
+			if err != nil {
+				t.Fatal(err)
+			}
+			probe.Close()
+			within, err := os.Stat(probe.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := c.want & within.Mode() // the umask is in it
 			gprof(t, 0, in, "-q", "-o", out+".json", "-o", "parquet="+out+"-tables", "--losses", out+".losses")
 			gprof(t, 0, "pack", in, "-q", "-o", out+".gprof")
 			gprof(t, 0, out+".gprof", "-q", "-o", out+".pb.gz")
@@ -67,7 +77,7 @@ func TestOutputModes(t *testing.T) {
 			some := 0
 			for _, name := range tree(t, dir) {
 				info, err := os.Stat(name)
-				if err != nil || strings.HasPrefix(name, in) || info.IsDir() || filepath.Base(name) == journalName {
+				if err != nil || strings.HasPrefix(name, in) || info.IsDir() || filepath.Base(name) == batch.JournalName {
 					continue
 				}
 				if some++; info.Mode().Perm() != want {

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"gprof/internal/console"
 	"os"
 	"runtime/trace"
 	"strings"
@@ -22,7 +23,7 @@ func TestNoWaitsDuring(t *testing.T) {
 	}{{"--during region", true}, {"--during region --during-all", false}, {"-q --during region", false}, {"", false}} {
 		var stderr bytes.Buffer
 		code := run(append([]string{"trace.out", "-o", "trace.folded"}, strings.Fields(c.flags)...), nil, &stderr, &stderr)
-		if told := strings.Contains(stderr.String(), "--during-all keeps"); code != exitOK || told != c.told {
+		if told := strings.Contains(stderr.String(), "--during-all keeps"); code != console.OK || told != c.told {
 			t.Errorf("%s: exit code %d\n%s", c.flags, code, &stderr)
 		}
 	}

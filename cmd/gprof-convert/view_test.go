@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +23,7 @@ import (
 	"gprof/chunks"
 	"gprof/fixtures"
 	"gprof/fixtures/judges"
+	"gprof/internal/console"
 	"gprof/rawformat"
 )
 
@@ -140,21 +140,6 @@ func empty(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// Without a screen no browser is started: it would take the terminal.
-func TestNoScreen(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		return
-	}
-	t.Setenv("DISPLAY", "")
-	t.Setenv("WAYLAND_DISPLAY", "")
-	var stdout, stderr bytes.Buffer
-	s := &streams{stdout: &checkedWriter{w: &stdout}, stderr: &stderr}
-	new(viewCmd).point(s, "http://127.0.0.1:1/secret/")
-	if stdout.String() != "http://127.0.0.1:1/secret/\n" || !strings.Contains(stderr.String(), "there is no screen here") || !strings.Contains(stderr.String(), "ssh -L") {
-		t.Errorf("printed %q and %q", stdout.String(), stderr.String())
-	}
-}
-
 // shopView records a session of 40 samples in four seconds, and begins to view
 // it. It returns the URL, and how the command ends.
 func shopView(t *testing.T, flags ...string) (address string, ended func() (code int, stderr string)) {
@@ -214,7 +199,7 @@ func TestViewJudge(t *testing.T) {
 	if samples != 10 && samples != 11 {
 		t.Errorf("%d samples; want those of the last second", samples)
 	}
-	if code, stderr := ended(); code != exitOK {
+	if code, stderr := ended(); code != console.OK {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -238,7 +223,7 @@ func TestViewBrowser(t *testing.T) {
 		if err := b.Eval(&text, expression); err != nil || !strings.Contains(text, "main.main") {
 			t.Errorf("%s: %v; the page has no main.main: %.300s", flag, err, text)
 		}
-		if code, stderr := ended(); code != exitOK {
+		if code, stderr := ended(); code != console.OK {
 			t.Errorf("%s: exit code %d: %s", flag, code, stderr)
 		}
 	}

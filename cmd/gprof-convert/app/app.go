@@ -1,0 +1,156 @@
+// Package app is the command gprof-convert, for programs that add formats of their own
+// to it. Such a program is a few lines:
+//
+//	func main() {
+//		app.Main(app.Extensions{
+//			Sources: []ingest.Format{sketch.Format()},
+//			Sinks:   []convert.Format{{Name: "tally", Text: "...", Extensions: []string{".tally"}, Open: tally.New}},
+//		})
+//	}
+//
+// All commands then read the sources and write the sinks, and the help names them. The
+// two tables that they join are those of packages ingest and convert.
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"gprof/cmd/internal/manual"
+	"gprof/convert"
+	"gprof/convert/compare"
+	"gprof/convert/top"
+	"gprof/ingest"
+	"gprof/internal/console"
+	"gprof/internal/input"
+	"gprof/stream"
+)
+
+type cli struct {
+	Convert convertCmd `cmd:"" default:"withargs" help:"Convert recordings to another format (the default command)."`
+	Batch   batchCmd   `cmd:"" help:"Convert each session and archive below a directory; goes on where it stopped."`
+	Top     topCmd     `cmd:"" help:"Show what took most: functions, packages, lines, markers and more."`
+	Diff    diffCmd    `cmd:"" help:"Say what changed between two sets of recordings, and what of it is more than noise."`
+	View    viewCmd    `cmd:"" help:"Open recordings in Firefox Profiler, in pprof's web interface, or as a flame graph."`
+	Info    infoCmd    `cmd:"" help:"Say what recordings hold: processes, tracks, counts, losses."`
+	Inspect inspectCmd `cmd:"" help:"Print the bytes of a recording as text."`
+	Verify  verifyCmd  `cmd:"" help:"Prove recordings whole, or say what is damaged and where."`
+	Pack    packCmd    `cmd:"" help:"Pack recordings into one file, also while they are being recorded."`
+	Unpack  unpackCmd  `cmd:"" help:"Turn packed files back into a session directory, bit for bit."`
+	Slice   sliceCmd   `cmd:"" help:"Pack what was recorded between two moments."`
+	Merge   mergeCmd   `cmd:"" help:"Make one packed file out of many."`
+
+	manual.Commands
+
+	Version kong.VersionFlag `help:"Print the version and exit."`
+}
+
+// version is the module's, as the go command stamped it, and that of Go.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return fmt.Sprintf("gprof-convert %s, built with %s", info.Main.Version, info.GoVersion)
+}
+
+// Extensions are formats from outside that join those of the command.
+type Extensions struct {
+	Sources []ingest.Format  // of inputs
+	Sinks   []convert.Format // of outputs
+}
+
+// tool is the command with these formats.
+func (x Extensions) tool(stdin io.Reader, stdout, stderr io.Writer) (*input.Tool, error) {
+	formats, err := convert.Formats().With(x.Sinks...)
+	for _, f := range x.Sources {
+		if f.Name == "" || f.Sniff == nil || f.Open == nil {
+			err = errors.Join(err, fmt.Errorf("input format %q: it needs a name, Sniff and Open", f.Name))
+		}
+	}
+	return &input.Tool{Console: console.New("gprof-convert", stdin, stdout, stderr), Formats: formats, Sources: x.Sources}, err
+}
+
+// main runs the command with what the process has, and ends it.
+func Main(x Extensions) { os.Exit(Run(x, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// Run runs the command and returns its exit code.
+func Run(x Extensions, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, err := x.tool(stdin, stdout, stderr)
+	if err != nil {
+		return s.End(err)
+	}
+	defer s.EndOnInterrupt()()
+	code := -1
+	parser, err := kong.New(&cli{Convert: convertCmd{formats: s.Formats}}, kong.Name("gprof-convert"), kong.Vars{"version": version(), "formats": input.FormatNames(s.Formats), "inputs": s.InputsHelp(), "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ",")}, kong.Writers(s.Stdout, stderr), kong.Bind(s),
+		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), manual.Named(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Description("Turn gprof recordings into what your tools open:\n\n    gprof-convert INPUT... -o OUT\n    gprof-convert out/session -o profile.json.gz\n\nAn input is a session directory, the directory of one process, a chunk file, an archive of them (tar, tar.gz, tar.zst, zip, .gprof), "+s.ForeignHelp()+", a directory of any of these, - for stdin, or a quoted pattern. The name of OUT tells the format.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit."))
+	if err != nil {
+		panic("internal error: " + err.Error())
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	ctx, err := parser.Parse(args)
+	switch {
+	case s.Stdout.Err != nil:
+		return finish(s, s.Stdout.Err)
+	case code >= 0: // --help has been printed
+		return code
+	case err != nil:
+		s.End(console.Exit(console.Usage, err))
+		s.Hint(usageHint(args, err))
+		return console.Usage
+	}
+	err = ctx.Run()
+	if err == nil {
+		err = s.Stdout.Err
+	}
+	return finish(s, err)
+}
+
+// usageHint says what to do about arguments that are none. A word that is no
+// command is taken for an input of the default one, of which a flag is missing.
+func usageHint(args []string, err error) string {
+	const help = "gprof-convert --help shows commands and flags"
+	var parse *kong.ParseError
+	if !errors.As(err, &parse) || parse.Context.Selected() == nil {
+		return help
+	}
+	if name := parse.Context.Selected().Name; name != "convert" {
+		return "gprof-convert " + name + " --help shows its flags, and examples"
+	}
+	const letters = "abcdefghijklmnopqrstuvwxyz" // of which commands consist
+	if word := args[0]; word != "" && word != "convert" && strings.Trim(word, letters) == "" {
+		if _, err := os.Stat(word); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Sprintf("%s is no command, and there is no such file; %s", word, help)
+		}
+	}
+	if strings.HasPrefix(err.Error(), "missing flags: --output") {
+		return "the name of OUT tells the format, as in -o profile.json.gz; info, top and view need none"
+	}
+	return help
+}
+
+// finish says what went wrong, and what to do, and returns the exit code.
+func finish(s *input.Tool, err error) int {
+	code := s.End(err)
+	if errors.Is(err, ingest.ErrNothing) {
+		s.HintOfInput(err)
+	}
+	if errors.Is(err, ingest.ErrStalled) {
+		s.Hint(input.StallHelp)
+	}
+	var memory *stream.ErrMemory
+	if errors.As(err, &memory) {
+		s.Hint(fmt.Sprintf("run it again with --mem %dMiB", memory.Need>>20))
+	}
+	return code
+}

@@ -1,0 +1,177 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gprof/convert/compare"
+	"gprof/internal/console"
+	"gprof/internal/conversion"
+	"gprof/internal/input"
+	"gprof/internal/report"
+)
+
+type diffCmd struct {
+	Base     []string `required:"" sep:"none" placeholder:"INPUT" help:"Recordings as it was: a session, archive, or quoted pattern of them. May be repeated."`
+	New      []string `required:"" sep:"none" placeholder:"INPUT" help:"Recordings as it is now. May be repeated."`
+	Samples  string   `enum:"auto,${bases}" default:"auto" placeholder:"KIND" help:"What to compare: cpu, samples with CPU time; or samples, those without, by their number. Default: cpu if both sets have it."`
+	Rows     int      `short:"n" default:"20" placeholder:"N" help:"How many functions and markers to show; 0 is all. Default: ${default}."`
+	JSON     bool     `name:"json" xor:"form" help:"Print JSON."`
+	Markdown bool     `xor:"form" help:"Print Markdown, for a review comment: what changed on top, tables to unfold."`
+	conversion.Flags
+}
+
+func (c *diffCmd) Help() string {
+	return `Examples:
+  gprof-convert diff --base 'main/*.gprof' --new 'branch/*.gprof'
+  gprof-convert diff --base main --new branch --markdown >comment.md
+  gprof-convert diff --base main --new branch --fail-if 'p99(http.request) > +10%' --fail-if 'self(shop/store.(*Map).Get) > +5%'
+  gprof-convert diff --base main --new branch --last 30s --json | jq '.functions[] | select(.self.found)'
+
+Functions are matched by name, so the sets may be of different builds. Recordings
+may differ in length and number: functions are compared by their share of all
+samples, markers by how many there are in a second of one process and how long
+they took. CPU time is compared with CPU time alone. Of filters, --from, --to and
+--last make the seconds fewer by which rates are divided, others do not.
+
+Behind a change stands its error (95 %), which is taken from how much the processes
+of a set differ from each other; so record several, 3 at least, better 10. Changes
+that are more than noise have a star. Of sets without a difference one
+comparison in twenty has any.
+
+A condition FIGURE(NAME) > BOUND fails with exit code 4 if it is met beyond the
+noise: if the interval of 95 % lies beyond the bound. FIGURE is one of
+  self, total          share of a function in all samples: > +5%, > +2pp, > 12%
+  selfcpu, totalcpu    CPU seconds of a function in a second of one process
+  cpu()                the same of all functions
+  p50, p99, p99.9, mean  how long markers took: > +10%, > +20ms, > 250ms
+  rate, count          markers in a second of one process, markers of one process
+A bound with a sign is one of the change, without a sign of the new figure.`
+}
+
+// Run compares.
+func (c *diffCmd) Run(s *input.Tool) error {
+	c.Apply()
+	if err := c.checkFlags(); err != nil {
+		return console.Exit(console.Usage, err)
+	}
+	base, one, err := c.read(s, c.Base)
+	if err != nil {
+		return err
+	}
+	new, two, err := c.read(s, c.New)
+	if err != nil {
+		return err
+	}
+	r, err := compare.Compare(base, new, c.basis())
+	if err != nil {
+		return err
+	}
+	outcomes, err := c.outcomes(r)
+	if err != nil {
+		return console.Exit(console.Usage, err)
+	}
+	if err := c.print(s, r, outcomes); err != nil {
+		return err
+	}
+	c.Tell(s, "base", one)
+	c.Tell(s, "new", two)
+	if !c.Quiet && len(one.Unseen) > 0 {
+		s.Hint(report.UnseenHint(two.Unseen))
+	}
+	if err := c.JudgeAll(one, two); err != nil {
+		return err
+	}
+	return tellOutcomes(s, outcomes)
+}
+
+func (c *diffCmd) checkFlags() error {
+	if c.Rows < 0 {
+		return fmt.Errorf("--rows %d: want a number, or 0 for all", c.Rows)
+	}
+	if slices.Contains(c.Base, "-") && slices.Contains(c.New, "-") {
+		return errors.New("--base and --new both read stdin; give one of them files")
+	}
+	return nil
+}
+
+func (c *diffCmd) basis() compare.Options {
+	if c.Samples == "auto" {
+		return compare.Options{}
+	}
+	return compare.Options{Basis: compare.Basis(c.Samples)}
+}
+
+// read sums up one set.
+func (c *diffCmd) read(s *input.Tool, inputs []string) (*compare.Set, *conversion.Digest, error) {
+	found, err := c.OpenSet(s, inputs, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	from, to, err := c.Span(found)
+	if err != nil {
+		found.Close()
+		return nil, nil, console.Exit(console.Usage, err)
+	}
+	sink := compare.New(from, to)
+	read, err := c.Digest(s, found, sink)
+	if err != nil {
+		return nil, nil, err
+	}
+	read.Tables = nil // they need not be held while the other set is read
+	return sink.Set, read, nil
+}
+
+// outcomes are those of the conditions.
+func (c *diffCmd) outcomes(r *compare.Report) ([]compare.Outcome, error) {
+	all := []compare.Outcome{}
+	for _, condition := range c.Conditions() {
+		o, err := r.Check(condition)
+		if err != nil {
+			return nil, fmt.Errorf("--fail-if %w", err)
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+func (c *diffCmd) print(s *input.Tool, r *compare.Report, outcomes []compare.Outcome) error {
+	functions, markers := len(r.Functions), len(r.Markers)
+	if c.Rows > 0 {
+		r.Functions, r.Markers = r.Functions[:min(c.Rows, functions)], r.Markers[:min(c.Rows, markers)]
+	}
+	switch {
+	case c.JSON:
+		return report.WriteJSON(s.Stdout, struct {
+			*compare.Report
+			Conditions []compare.Outcome `json:"conditions"`
+		}{r, outcomes})
+	case c.Markdown:
+		report.PrintMarkdown(s.Stdout, r, outcomes)
+		return nil
+	}
+	report.PrintDiff(s.Stdout, r, s.Width())
+	if left := functions + markers - len(r.Functions) - len(r.Markers); left > 0 {
+		fmt.Fprintf(s.Stdout, "\n%d more; -n 0 shows all\n", left)
+	}
+	return nil
+}
+
+// tellOutcomes says what the conditions come to; the error is that of those that
+// are met.
+func tellOutcomes(s *input.Tool, outcomes []compare.Outcome) error {
+	var met error
+	for _, o := range outcomes {
+		text := fmt.Sprintf("--fail-if %s: %s", o.Text, report.OutcomeText(o))
+		if o.Verdict == compare.Beyond {
+			met = errors.Join(met, errors.New(text))
+		} else {
+			s.Say(text)
+		}
+	}
+	if met != nil {
+		return console.Exit(console.Limit, met)
+	}
+	return nil
+}

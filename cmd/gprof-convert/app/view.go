@@ -1,0 +1,196 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gprof/convert/firefox"
+	"gprof/convert/loopback"
+	"gprof/convert/pprofui"
+	"gprof/ingest"
+	"gprof/internal/console"
+	"gprof/internal/conversion"
+	"gprof/internal/input"
+	"gprof/internal/output"
+	"gprof/internal/report"
+)
+
+type viewCmd struct {
+	Inputs    []string       `arg:"" name:"input" help:"${inputs}"`
+	Pprof     bool           `xor:"what" help:"Open pprof's own web interface, which is part of this program."`
+	HTML      bool           `name:"html" xor:"what" help:"Open the page with the interactive flame graph."`
+	NoBrowser bool           `help:"Only print the URL."`
+	Linger    *time.Duration `placeholder:"TIME" help:"How long to go on after the browser last fetched something; 0 is until Ctrl-C, as it is with --pprof. Default: 10m."`
+	Port      int            `placeholder:"N" help:"Port to serve on, as for ssh -L. Default: any that is free."`
+	conversion.Flags
+}
+
+// linger is how long a page can be reloaded.
+const linger = 10 * time.Minute
+
+func (c *viewCmd) Help() string {
+	return `Examples:
+  gprof-convert view out/session
+  gprof-convert view --last 10s 'dumps/*.gprof'
+  gprof-convert view --html out/session
+  gprof-convert view --pprof out/session
+  gprof-convert view --no-browser --port 8123 out/session    # and: ssh -L 8123:127.0.0.1:8123 HOST
+
+Firefox Profiler is a page that works in the browser: it fetches the recording
+from this program, on this machine, and sends it nowhere. The URL that is printed
+holds a secret that changes every time; only who has it, and only a page of
+https://profiler.firefox.com, can fetch. The browser gets the URL by a page that only
+you can read, for other users see what programs are started with; no file is left. A
+browser in a sandbox may not see that page: open the printed URL in it instead.
+
+The command ends with Ctrl-C, or by itself --linger after the browser last fetched
+something. Until then the page can be reloaded.`
+}
+
+// Run converts, serves and opens the browser.
+func (c *viewCmd) Run(s *input.Tool) error {
+	c.Apply()
+	if err := c.checkFlags(); err != nil {
+		return console.Exit(console.Usage, err)
+	}
+	server, err := loopback.Listen(c.serving())
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	found, err := c.Open(s, c.Inputs, "")
+	if err != nil {
+		return err
+	}
+	from, to, err := c.Span(found)
+	if err != nil {
+		found.Close()
+		return console.Exit(console.Usage, err)
+	}
+	file, read, err := c.convert(s, found)
+	if err != nil {
+		return err
+	}
+	defer file.Discard()
+	c.Tell(s, "", read)
+	if c.HTML && !c.Quiet {
+		s.Hint(report.UnseenHint(read.Unseen))
+	}
+	if err := c.show(s, server, file.Handle, func(name string) string {
+		if c.Pprof || c.HTML {
+			return server.URL(name)
+		}
+		return firefox.URL(server.URL(name), read.Tables, from, to)
+	}); err != nil {
+		return err
+	}
+	return c.JudgeAll(read)
+}
+
+func (c *viewCmd) checkFlags() error {
+	switch {
+	case c.Linger != nil && *c.Linger < 0:
+		return fmt.Errorf("--linger %v: want a time, or 0 for until Ctrl-C", *c.Linger)
+	case c.Port < 0 || c.Port > 65535:
+		return fmt.Errorf("--port %d: want 1 to 65535, or 0 for any", c.Port)
+	}
+	return nil
+}
+
+func (c *viewCmd) serving() loopback.Options {
+	o := loopback.Options{Port: c.Port, Linger: linger}
+	if c.Pprof {
+		o.Linger = 0 // every look at it fetches something
+	}
+	if c.Linger != nil {
+		o.Linger = *c.Linger
+	}
+	if !c.Pprof && !c.HTML {
+		o.Origin = firefox.Site
+	}
+	return o
+}
+
+// convert makes the file that is served. It has no name where an open file can
+// do without.
+func (c *viewCmd) convert(s *input.Tool, found *ingest.Found) (*output.File, *conversion.Digest, error) {
+	file, err := s.Outputs.Create(filepath.Join(output.TempDir(), "gprof-view"), false, 0)
+	if err != nil {
+		return nil, nil, errors.Join(err, found.Close())
+	}
+	os.Remove(file.Handle.Name()) // elsewhere discard does it
+	read, err := c.write(s, found, file)
+	if err != nil {
+		file.Discard()
+		return nil, nil, err
+	}
+	return file, read, nil
+}
+
+// write writes what was found to w, and closes it.
+func (c *viewCmd) write(s *input.Tool, found *ingest.Found, w io.Writer) (*conversion.Digest, error) {
+	format, options, err := s.Formats.ByFormat(c.format())
+	if err != nil {
+		return nil, errors.Join(err, found.Close())
+	}
+	options.Jobs, options.SpillDir = c.Jobs.Number(), output.TempDir()
+	sink, err := format.New(w, options)
+	if err != nil {
+		return nil, errors.Join(err, found.Close())
+	}
+	return c.Digest(s, found, sink)
+}
+
+func (c *viewCmd) format() string {
+	switch {
+	case c.Pprof:
+		return "pprof"
+	case c.HTML:
+		return "html"
+	}
+	return "firefox.gz"
+}
+
+// show serves the file until that ends.
+func (c *viewCmd) show(s *input.Tool, server *loopback.Server, file *os.File, url func(name string) string) error {
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	serve := func(name string, h http.Handler) error {
+		ctx, release := s.Calm.Until()
+		defer release()
+		defer c.point(s, url(name))()
+		return server.Serve(ctx, h)
+	}
+	switch {
+	case c.Pprof:
+		return pprofui.Serve(io.NewSectionReader(file, 0, size), func(h http.Handler) error { return serve("", h) })
+	case c.HTML:
+		return serve("recording.html", loopback.File("recording.html", "text/html; charset=utf-8", file, size))
+	}
+	return serve("recording.json.gz", loopback.File("recording.json.gz", "application/gzip", file, size))
+}
+
+// point prints the URL, and opens it. end is for when nothing is served any more.
+func (c *viewCmd) point(s *input.Tool, url string) (end func()) {
+	fmt.Fprintln(s.Stdout, url)
+	if c.NoBrowser {
+		return func() {}
+	}
+	forget, err := browse(s.Outputs, url)
+	if err != nil {
+		s.Warn(err)
+		s.Hint("open the URL above in a browser on this machine; from another one: ssh -L, and --port")
+		return func() {}
+	}
+	if !c.Quiet {
+		s.Say("opened in the browser; Ctrl-C ends this")
+	}
+	return forget
+}

@@ -1,0 +1,124 @@
+package batch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"gprof/convert"
+	"gprof/stream"
+)
+
+// positions are those of recordings, by instance in hex, as the journal has
+// them.
+type positions map[string]stream.Ranges
+
+// coverage is which positions are in the outputs of a batch that are tables:
+// there, what two snapshots of one process both hold is to be counted once. It
+// is in the output that was made first.
+type coverage struct {
+	mu   sync.Mutex
+	held map[recording][]held
+	of   map[string][]recording // by key of the outcome
+}
+
+// recording is that of a process in a data set, or in outputs of one format.
+type recording struct{ group, instance string }
+
+// held is what an output holds of a recording.
+type held struct {
+	key    string // of the outcome
+	ranges stream.Ranges
+}
+
+// newCoverage is that of the outputs that are there: of those of this directory
+// of inputs if they need not be made again with other settings.
+func newCoverage(j *journal, settings, from string) *coverage {
+	c := &coverage{held: map[recording][]held{}, of: map[string][]recording{}}
+	for _, o := range j.done {
+		stays := o.Settings == settings || o.DataSet && o.From != from
+		if len(o.Covers) > 0 && stays && j.whole(o) {
+			c.hold(o)
+		}
+	}
+	return c
+}
+
+// recording is one of an output.
+func (o *outcome) recording(instance string) recording {
+	if o.DataSet {
+		return recording{o.Output + "/", instance}
+	}
+	return recording{strings.TrimPrefix(o.Output, o.Input), instance}
+}
+
+// hold notes what an output holds.
+func (c *coverage) hold(o outcome) {
+	for instance, ranges := range o.Covers {
+		key := o.recording(instance)
+		c.held[key] = append(c.held[key], held{o.key(), ranges})
+		c.of[o.key()] = append(c.of[o.key()], key)
+	}
+}
+
+// others is what outputs beside o hold of a recording.
+func (c *coverage) others(o *outcome, instance string) stream.Ranges {
+	var all stream.Ranges
+	for _, h := range c.held[o.recording(instance)] {
+		if h.key != o.key() {
+			all = append(all, h.ranges...)
+		}
+	}
+	return stream.Union(all...)
+}
+
+// elsewhere is what outputs beside o hold of processes.
+func (c *coverage) elsewhere(o *outcome, instances []uint64) convert.Elsewhere {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := convert.Elsewhere{}
+	for _, instance := range instances {
+		if ranges := c.others(o, instanceName(instance)); len(ranges) > 0 {
+			e[instance] = ranges
+		}
+	}
+	return e
+}
+
+// made notes what o, which was made, holds of processes that it was made of, and
+// on what it relies that is elsewhere.
+func (c *coverage) made(o *outcome, processes []stream.Process, e convert.Elsewhere) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, key := range c.of[o.key()] { // what it held before
+		c.held[key] = slices.DeleteFunc(c.held[key], func(h held) bool { return h.key == o.key() })
+	}
+	delete(c.of, o.key())
+	o.Covers, o.Relies = positions{}, positions{}
+	for i := range processes {
+		p := &processes[i]
+		name, rest := instanceName(p.Instance), p.Read.Minus(e[p.Instance])
+		if len(rest) > 0 {
+			o.Covers[name] = rest
+		}
+		if gone := p.Read.Minus(rest); len(gone) > 0 {
+			o.Relies[name] = gone
+		}
+	}
+	c.hold(*o)
+}
+
+// stands reports whether what an output left out is still in others.
+func (c *coverage) stands(o *outcome) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for instance, ranges := range o.Relies {
+		if len(ranges.Minus(c.others(o, instance))) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func instanceName(instance uint64) string { return fmt.Sprintf("%016x", instance) }

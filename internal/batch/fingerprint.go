@@ -1,0 +1,100 @@
+package batch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+)
+
+// fingerprintHead is how much of each file goes into a fingerprint: the header
+// of a chunk, which says how much of it is committed. The time of a mapped file
+// does not always change when its bytes do.
+const fingerprintHead = 4096
+
+// fingerprint tells a state of a file, or of all files in a directory, from
+// others: by names, sizes, times and beginnings. What skip says is left out.
+func fingerprint(input string, skip func(string) bool) (string, error) {
+	sum := sha256.New()
+	real, err := filepath.EvalSymlinks(input)
+	if err != nil {
+		return "", err
+	}
+	err = filepath.WalkDir(real, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && skip(name):
+			return filepath.SkipDir
+		case !e.Type().IsRegular():
+			return nil
+		}
+		rel, err := filepath.Rel(real, name)
+		if err != nil {
+			return err
+		}
+		return addFile(sum, name, filepath.ToSlash(rel))
+	})
+	return hex.EncodeToString(sum.Sum(nil)[:16]), err
+}
+
+// addFile adds a file to a fingerprint. A file that went away since it was
+// listed is as one that was never there.
+func addFile(sum hash.Hash, name, rel string) error {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(sum, "%q %d %d\n", rel, info.Size(), info.ModTime().UnixNano())
+	_, err = io.CopyN(sum, f, fingerprintHead)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return err
+}
+
+// program tells this program from other versions of it: by what it was built
+// from, and where that is not known, by its own bytes.
+func program() (string, error) {
+	build, ok := debug.ReadBuildInfo()
+	if ok {
+		revision, modified := setting(build, "vcs.revision"), setting(build, "vcs.modified")
+		if revision != "" && modified == "false" {
+			return fmt.Sprint(revision, " ", build.GoVersion, " ", build.Main.Version), nil
+		}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(exe)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, f)
+	return hex.EncodeToString(sum.Sum(nil)[:16]), err
+}
+
+func setting(build *debug.BuildInfo, key string) string {
+	for _, s := range build.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
+}

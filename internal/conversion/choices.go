@@ -1,0 +1,86 @@
+package conversion
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gprof/convert"
+)
+
+// Columns is the flag of what writes formats that compress by columns.
+type Columns struct {
+	Compression string `placeholder:"HOW" help:"Of the columns of arrow and parquet: none, lz4 or zstd, which is the default."`
+}
+
+// Set sets how targets compress, those of which the format takes it. At
+// least one must.
+func (c Columns) Compress(targets []Target) error {
+	if c.Compression == "" {
+		return nil
+	}
+	how, err := convert.ParseCompression(c.Compression)
+	if err != nil {
+		return err
+	}
+	var others []string
+	for i := range targets {
+		if targets[i].Format.Directory() {
+			targets[i].Options.Compression = how
+		} else {
+			others = append(others, targets[i].Format.Name)
+		}
+	}
+	if len(others) == len(targets) {
+		return fmt.Errorf("--compression is for formats of columns, not for %s; end the name of a file with .gz to compress it", strings.Join(others, ", "))
+	}
+	return nil
+}
+
+// Sums are the flags for formats that keep sums: over what samples are added up.
+type Sums struct {
+	Buckets bucket `placeholder:"TIME" xor:"sums" help:"Sum up the samples of a pprof profile by steps of time, too, such as 1s, which are its label time."`
+	Sum     bool   `xor:"sums" help:"Sum up the samples of a pprof profile over all processes, tracks and goroutines, as go tool pprof does with several profiles. They have no labels that tell which one."`
+}
+
+// bucket is how long such a step is, 0 for none.
+type bucket time.Duration
+
+// UnmarshalText reads a duration.
+func (b *bucket) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	if err != nil || d <= 0 {
+		return fmt.Errorf("%q: want a duration above 0, as in 1s", text)
+	}
+	*b = bucket(d)
+	return nil
+}
+
+// Set sets the options of all targets that know them. It is an error if none does.
+func (s *Sums) Set(table convert.Table, targets []Target) error {
+	any := false
+	for i := range targets {
+		if t := &targets[i]; t.Format.Sums {
+			any, t.Options.Buckets, t.Options.Sum = true, time.Duration(s.Buckets), s.Sum
+		}
+	}
+	switch {
+	case any:
+	case s.Buckets != 0:
+		return unknownTo(table, "--buckets")
+	case s.Sum:
+		return unknownTo(table, "--sum")
+	}
+	return nil
+}
+
+// unknownTo says that no output knows a flag, and which formats do.
+func unknownTo(table convert.Table, flag string) error {
+	var names []string
+	for _, f := range table {
+		if f.Sums {
+			names = append(names, f.Name)
+		}
+	}
+	return fmt.Errorf("%s is for %s, which no output is", flag, strings.Join(names, ", "))
+}

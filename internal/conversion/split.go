@@ -1,0 +1,221 @@
+package conversion
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"gprof/ingest"
+	"gprof/internal/output"
+	"gprof/stream"
+)
+
+// Parts is the flag that asks for many files.
+type Parts struct {
+	Per split `placeholder:"WHAT" help:"Many files instead of one, for outputs that are called DIR/ or have {process}, {track} or {interval} in their name: one for each process, track, or interval=10s."`
+}
+
+// split is what each file is about.
+type split struct {
+	By    string // process, track or interval; "" all in one
+	every time.Duration
+}
+
+// The least and the longest interval: a name has milliseconds, and clocks have
+// 64 bits.
+const (
+	minInterval = time.Millisecond
+	maxInterval = 366 * 24 * time.Hour
+)
+
+// UnmarshalText reads process, track or interval=DURATION.
+func (p *split) UnmarshalText(text []byte) (err error) {
+	p.By = string(text)
+	switch by, every, _ := strings.Cut(p.By, "="); {
+	case p.By == "process" || p.By == "track":
+		return nil
+	case by == "interval":
+		p.By = by
+		if p.every, err = time.ParseDuration(every); err == nil && minInterval <= p.every && p.every <= maxInterval && p.every%time.Millisecond == 0 {
+			return nil
+		}
+		return fmt.Errorf("interval %q: want whole milliseconds, as in interval=10s", every)
+	}
+	return fmt.Errorf("%q: want process, track or interval=10s", text)
+}
+
+// String is the value of the flag, "" for one file.
+func (p split) String() string {
+	if p.every > 0 {
+		return fmt.Sprintf("%s=%v", p.By, p.every)
+	}
+	return p.By
+}
+
+// The names that a file's name may have in it: of each way to split, those
+// that tell its parts apart come first.
+var placeholders = map[string][]string{
+	"":         nil,
+	"process":  {"{process}", "{instance}", "{service}"},
+	"track":    {"{track}", "{process}", "{instance}", "{service}"},
+	"interval": {"{interval}"},
+}
+
+// Usual is what files are called in a directory that says nothing else.
+func (p *split) Usual() string {
+	return map[string]string{"process": "{process}", "track": "{process}/{track}", "interval": "{interval}"}[p.By]
+}
+
+// Apply finds out which targets are many files.
+func (p *split) Apply(targets []Target) error {
+	any := false
+	for i := range targets {
+		t := &targets[i]
+		if p.By != "" && strings.HasSuffix(t.Name, "/") && !t.Format.Directory() {
+			t.Name += p.Usual() + t.Format.Extension(t.Options)
+		}
+		if err := p.check(t); err != nil {
+			return err
+		}
+		any = any || t.Many
+	}
+	if p.By != "" && !any {
+		return fmt.Errorf("--per %s makes many files, but no -o says how to name them: write -o DIR/%s.pb.gz, or -o pprof=DIR/", p.By, p.Usual())
+	}
+	return nil
+}
+
+// check finds out whether a target is many files, which its name tells apart.
+func (p *split) check(t *Target) error {
+	for _, word := range inBraces.FindAllString(t.Name, -1) {
+		if slices.Contains(placeholders[p.By], word) {
+			t.Many = true
+		} else if p.By != "" || isPlaceholder(word) {
+			return fmt.Errorf("-o %s: %s has no meaning %s", t.Name, word, p.hint())
+		}
+	}
+	switch {
+	case !t.Many && p.By == "interval":
+		return fmt.Errorf("-o %s is a whole that --per interval has no place for: events come interval by interval; write it in a run of its own", t.Name)
+	case !t.Many:
+		return nil
+	case t.Format.Directory():
+		return fmt.Errorf("-o %s: %s is a directory of tables, in which all can be told apart anyway; it is not split", t.Name, t.Format.Name)
+	}
+	return p.distinct(t.Name)
+}
+
+var inBraces = regexp.MustCompile(`\{[^{}]*\}`)
+
+func isPlaceholder(word string) bool {
+	return slices.Contains(placeholders["track"], word) || slices.Contains(placeholders["interval"], word)
+}
+
+func (p *split) hint() string {
+	if p.By == "" {
+		return "without --per"
+	}
+	return fmt.Sprintf("with --per %s, which knows %s", p.By, strings.Join(placeholders[p.By], ", "))
+}
+
+// distinct returns an error if files of different parts would have one name.
+func (p *split) distinct(name string) error {
+	if _, rest := root(name); !filepath.IsLocal(rest) {
+		return fmt.Errorf("-o %s: what follows a placeholder must not lead out of its directory", name)
+	}
+	process := strings.Contains(name, "{process}") || strings.Contains(name, "{instance}")
+	switch {
+	case p.By == "process" && !process:
+		return fmt.Errorf("-o %s: several processes may be of one service; put {process} or {instance} into the name", name)
+	case p.By == "track" && !(process && strings.Contains(name, "{track}")):
+		return fmt.Errorf("-o %s: tracks of several processes may have one name; put both {process} and {track} into the name", name)
+	}
+	return nil
+}
+
+// cut cuts a source, if files are about intervals.
+func (p *split) cut(src stream.Source) stream.Source {
+	if p.By != "interval" {
+		return src
+	}
+	return stream.Cut(src, stream.Time(p.every))
+}
+
+// root is the directory in which all files of a name with placeholders lie, and
+// rest what follows.
+func root(name string) (dir, rest string) {
+	before, _, _ := strings.Cut(name, "{")
+	dir, _ = filepath.Split(before)
+	return filepath.Clean(dir), name[len(dir):]
+}
+
+// parts are the directory of many files, and the pattern of their names there.
+func (t *Target) parts() (dir, pattern string) {
+	if t.Root == "" {
+		return root(t.Name)
+	}
+	pattern, err := filepath.Rel(t.Root, t.Name)
+	if err != nil {
+		panic("internal error: " + err.Error()) // the name was joined to it
+	}
+	return t.Root, pattern
+}
+
+// splitter is the sink of a target that is many files.
+func (m *pass) splitter(t Target) (stream.Sink, error) {
+	dir, pattern := t.parts()
+	out, err := m.set.CreateFiles(dir, m.Found.Perm(), t.Shared)
+	if err != nil {
+		return nil, err
+	}
+	m.products = append(m.products, out)
+	t.Options.SpillDir = out.Staging
+	names := partNames{pattern: pattern, by: m.Per.By, taken: map[string]bool{}}
+	allowed := allowedPlaces{m.Found, map[string]bool{}}
+	return &stream.Splitter{
+		Tracks: m.Per.By == "track", Every: stream.Time(m.Per.every), Kinds: t.Format.Kinds, Rows: m.rows, SpillDir: output.Existing(dir),
+		Open: func(p stream.Part) (stream.Sink, error) {
+			name := names.of(p)
+			if err := allowed.check(filepath.Join(dir, name)); err != nil {
+				return nil, err
+			}
+			f, err := out.Create(name)
+			if err != nil {
+				return nil, err
+			}
+			sink, err := t.Format.New(f, t.Options)
+			return closing{sink, f.Close}, err
+		},
+	}, nil
+}
+
+// allowedPlaces remembers directories that no recording lies in: to find that
+// out takes a while for a thousand processes, and so many files may be written.
+type allowedPlaces struct {
+	found *ingest.Found
+	dirs  map[string]bool
+}
+
+// check is checkPlace for a new file.
+func (a *allowedPlaces) check(name string) error {
+	dir := filepath.Dir(name)
+	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) && a.dirs[dir] {
+		return nil
+	}
+	a.dirs[dir] = true
+	return checkPlace(a.found, name)
+}
+
+// closing is a sink whose file is closed after it.
+type closing struct {
+	stream.Sink
+	file func() error
+}
+
+func (c closing) Close() error { return errors.Join(c.Sink.Close(), c.file()) }

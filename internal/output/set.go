@@ -1,0 +1,107 @@
+// Package output writes files and directories that are there only when they are whole.
+// They are written beside their names and moved when a run has finished all of them;
+// what was there before stays until then. An interrupted run leaves nothing behind, and
+// the next one removes what a killed run left.
+package output
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// Set is the outputs of a run. It knows the files and directories that it has begun
+// and that must not stay if it is interrupted; all else that it needs has no name.
+type Set struct {
+	Stdout   io.Writer // what the name "-" means
+	Terminal bool      // stdout is one
+
+	mu    sync.Mutex
+	paths map[path]bool
+}
+
+// path is a name, or the beginning of all those that count.
+type path struct {
+	name  string
+	begin bool
+}
+
+// add lists what make makes, by the path that it returns; no interrupt comes
+// between.
+func (u *Set) add(make func() (path, error)) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	p, err := make()
+	if err != nil {
+		return err
+	}
+	if u.paths == nil {
+		u.paths = map[path]bool{}
+	}
+	u.paths[p] = true
+	return nil
+}
+
+// TemporaryFile writes a file with a new name that only this user can read. It goes
+// by remove, or when the run is interrupted.
+func (u *Set) TemporaryFile(pattern, text string) (name string, remove func(), err error) {
+	err = u.add(func() (path, error) {
+		f, err := os.CreateTemp(TempDir(), pattern) // mode 0600
+		if err != nil {
+			return path{}, err
+		}
+		name = f.Name()
+		_, err = f.WriteString(text)
+		if err = errors.Join(err, f.Close()); err != nil {
+			os.Remove(name)
+		}
+		return path{name: name}, err
+	})
+	return name, func() { u.finish(name, func() error { return os.Remove(name) }) }, err
+}
+
+// finish strikes a name off the list when end has done with it.
+func (u *Set) finish(name string, end func() error) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.paths, path{name: name})
+	return end()
+}
+
+// Hold keeps all outputs as they are until the function that it returns is called:
+// nothing gets a name meanwhile.
+func (u *Set) Hold() (release func()) {
+	u.mu.Lock()
+	return u.mu.Unlock
+}
+
+// Remove removes everything, and keeps whatever follows from being named. Somebody may
+// still be at work in a directory: it is moved away from under them first.
+func (u *Set) Remove() {
+	u.mu.Lock() // for good
+	for p := range u.paths {
+		for _, name := range p.names() {
+			away := name + ".gone"
+			if os.Rename(name, away) == nil {
+				os.RemoveAll(away)
+			}
+		}
+	}
+}
+
+func (p path) names() (all []string) {
+	if !p.begin {
+		return []string{p.name}
+	}
+	dir, begin := filepath.Split(p.name)
+	entries, _ := os.ReadDir(dir) // what is not there need not be removed
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), begin) {
+			all = append(all, filepath.Join(dir, e.Name()))
+		}
+	}
+	return all
+}

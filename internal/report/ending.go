@@ -1,0 +1,197 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gprof/ingest"
+	"gprof/stream"
+)
+
+// ending is how far back a recording reaches and how its process ended.
+type ending struct {
+	Reach  time.Duration `json:"reach_ns"`
+	State  string        `json:"state"` // recording, packed (while recording), stopped, exited, killed, found dead, panicked, unknown
+	At     time.Time     `json:"at"`    // of the end: of an unrecorded one the last that was committed
+	Record bool          `json:"exit_record"`
+	Code   int64         `json:"code,omitempty"`   // exit status
+	Signal int64         `json:"signal,omitempty"` // what killed it
+	Memory *memoryUse    `json:"memory,omitempty"`
+	Text   string        `json:"text"` // all of this in one line
+
+	exit stream.Exit
+	isGo bool
+}
+
+// memoryUse is the last that is known of the memory of a process.
+type memoryUse struct {
+	Counter string        `json:"counter"`
+	Used    int64         `json:"used"`
+	Limit   int64         `json:"limit"`
+	Before  time.Duration `json:"before_end_ns"`
+	Out     bool          `json:"probably_out"` // that is why it ended
+}
+
+// The kernel kills when no page can be had: within a few percent of the limit.
+// What is read a moment earlier, or by RSS alone, is a little less.
+const (
+	outNumerator   = 97
+	outDenominator = 100
+)
+
+func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *ending {
+	e := &ending{State: p.Exit.Reason, At: Moment(p.End), Record: p.Exit.Known, Code: p.Exit.Code, exit: p.Exit, isGo: p.Go != ""}
+	format, _ := f.Foreign()
+	from := f.From()
+	if format != "" {
+		from = p.Start // nothing of it has gone
+	}
+	if from != 0 {
+		e.Reach = max(0, time.Duration(p.End-from))
+	}
+	switch {
+	case format != "" && !p.Exit.Known:
+		e.State = unknownEnd
+	case f.Alive && !p.Exit.Known: // who buries the dead holds their lock, too
+		e.State = "recording"
+	case f.Snapshot() && !p.Exit.Known:
+		e.State = "packed"
+	case !p.Exit.Known:
+		e.State = stream.Unseen
+	case e.State == "killed":
+		e.Code, e.Signal = 0, p.Exit.Code
+	}
+	e.Memory = newMemoryUse(p, last)
+	if m := e.Memory; m != nil && (e.State == stream.Unseen || e.Signal == sigkill || p.Exit.EndedByRuntime()) {
+		m.Out = m.Used/outNumerator >= m.Limit/outDenominator
+	}
+	e.Text = e.String()
+	return e
+}
+
+// levels is a Sink that keeps the last value of the counters that tell of
+// memory.
+type levels struct {
+	tables *stream.Tables
+	last   map[stream.ProcessID]map[string]level // by name of the counter
+}
+
+type level struct {
+	at    stream.Time
+	value int64
+}
+
+func (l *levels) Begin(t *stream.Tables) error {
+	l.tables, l.last = t, map[stream.ProcessID]map[string]level{}
+	return nil
+}
+
+func (l *levels) Close() error { return nil }
+
+func (l *levels) Segment(b *stream.Batch) error {
+	if b.Series.Kind != stream.Counts || b.Len() == 0 {
+		return nil
+	}
+	name := l.tables.Counters.At(b.Series.Counter).Name
+	if name != stream.CounterGroupMemory && name != stream.CounterRSS {
+		return nil
+	}
+	if l.last[b.Series.Process] == nil {
+		l.last[b.Series.Process] = map[string]level{}
+	}
+	n := b.Len() - 1
+	l.last[b.Series.Process][name] = level{b.Time[n], b.Value[n]}
+	return nil
+}
+
+// newMemoryUse is what is known of the memory of p: nil if that is nothing.
+func newMemoryUse(p *stream.Process, last map[string]level) *memoryUse {
+	if p.MemoryLimit == 0 {
+		return nil
+	}
+	for _, name := range []string{stream.CounterGroupMemory, stream.CounterRSS} {
+		if l, ok := last[name]; ok {
+			return &memoryUse{Counter: name, Used: l.value, Limit: p.MemoryLimit, Before: max(0, time.Duration(p.End-l.at))}
+		}
+	}
+	return nil
+}
+
+// String is what info says first of a process.
+func (e *ending) String() string {
+	parts := []string{fmt.Sprintf("reach %v", roundReach(e.Reach)), e.end()}
+	if e.Memory != nil {
+		parts = append(parts, e.Memory.String())
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (e *ending) end() string {
+	at := e.At.Format("15:04:05.000Z")
+	switch {
+	case e.State == "recording":
+		return "recording"
+	case e.State == "packed":
+		return fmt.Sprintf("was recording when it was packed, %s", at)
+	case e.State == unknownEnd:
+		return fmt.Sprintf("until %s, the end of the process is not known", at)
+	}
+	word, how := e.exit.Words(e.isGo)
+	return fmt.Sprintf("%s %s%s", word, at, how)
+}
+
+func (m *memoryUse) String() string {
+	text := fmt.Sprintf("memory %.1f of %.1f MiB %.1f s earlier", float64(m.Used)/(1<<20), float64(m.Limit)/(1<<20), m.Before.Seconds())
+	if m.Out {
+		text += ": probably out of memory"
+	}
+	return text
+}
+
+// roundReach leaves three digits or so.
+func roundReach(d time.Duration) time.Duration {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second)
+	case d >= 10*time.Millisecond:
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(time.Microsecond)
+}
+
+const sigkill = 9
+
+// unknownEnd is the state of a process of which a file of another tool tells.
+const unknownEnd = "unknown"
+
+// heapSummary is what the heap samples of a process tell of its end.
+type heapSummary struct {
+	Sampled   time.Time `json:"sampled"`   // the last rows
+	Explained int64     `json:"explained"` // bytes in use, by all rows
+	Counted   time.Time `json:"counted,omitzero"`
+	InUse     int64     `json:"in_use,omitempty"` // bytes of the heap then, by its counter
+
+	text string
+}
+
+// newHeapSummary is nil if there are no heap samples, or only a part was read.
+func newHeapSummary(p *stream.Process) *heapSummary {
+	h := &p.Heap
+	if h.Sampled == 0 {
+		return nil
+	}
+	s := &heapSummary{Sampled: Moment(h.Sampled), Explained: h.Explained, InUse: h.InUse, text: h.Text(p.End)}
+	if h.Counted != 0 {
+		s.Counted = Moment(h.Counted)
+	}
+	return s
+}
+
+// String is what stands behind the number of rows.
+func (h *heapSummary) String() string {
+	if h == nil {
+		return ""
+	}
+	return "; in use " + h.text
+}

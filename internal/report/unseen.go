@@ -1,0 +1,53 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gprof/stream"
+)
+
+// Unseen names the kinds of rows with stacks that there are besides samples of
+// the CPU, if there are none of those: flame graphs, top and diff show them alone.
+func Unseen(c *stream.Count) (kinds []string) {
+	for _, s := range c.Series {
+		switch s.Kind {
+		case stream.Samples:
+			if s.Samples > 0 {
+				return nil
+			}
+		case stream.Allocations, stream.Waits, stream.Measurements:
+			kinds = append(kinds, s.Kind.String())
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+// Lacks reports whether an output had no place for rows of a kind.
+func Lacks(l *stream.Ledger, kind string) bool {
+	return slices.ContainsFunc(l.Lines(), func(line stream.Line) bool {
+		return line.Reason == stream.ReasonNoPlace && line.What == kind
+	})
+}
+
+// UnseenHint says what shows them; "" if there are none.
+func UnseenHint(kinds []string) string {
+	if len(kinds) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("there are no CPU samples, only %s: gprof-convert view shows them in Firefox Profiler, as -o profile.json.gz does, and gprof-convert view --pprof shows graphs of each value", strings.Join(kinds, " and "))
+}
+
+// WaitsHint says how waits are kept that --during left out.
+func WaitsHint(c *stream.Count) string {
+	left := func(l stream.Line) bool {
+		return l.Reason == stream.ReasonFiltered && l.What == stream.Waits.String() && l.Where == "during"
+	}
+	kept := func(s stream.SeriesTally) bool { return s.Kind == stream.Waits }
+	if slices.ContainsFunc(c.Tables.Ledger.Lines(), left) && !slices.ContainsFunc(c.Series, kept) {
+		return "no waits are left: they are sums over goroutines, and so not a marker's own; --during-all keeps those of that time"
+	}
+	return ""
+}
