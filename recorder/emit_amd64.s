@@ -18,7 +18,7 @@ TEXT ·emit(SB), NOSPLIT|NOFRAME, $0-48
 	MOVL  Recording_defined(R8), AX
 	CMPL  definition_plainSeq(R9), AX
 	JHI   other
-	CMPL  (Recording_clock+clock_counter)(R8), $0
+	CMPL  (Recording_clock+const_clockCounter)(R8), $0
 	JEQ   uncounted
 
 counted:
@@ -28,12 +28,12 @@ counted:
 	JNZ   track
 
 own: // the shard, as takeOwn does it
-	MOVQ  (Recording_route+route_m)(R8), AX
+	MOVQ  (Recording_route+const_routeM)(R8), AX
 	TESTQ AX, AX
 	JZ    other
 	MOVQ  (TLS), BX
 	MOVQ  (BX)(AX*1), AX
-	MOVQ  (Recording_route+route_p)(R8), DX
+	MOVQ  (Recording_route+const_routeP)(R8), DX
 	MOVQ  (AX)(DX*1), AX
 	MOVL  (AX), R11
 	CMPQ  R11, (Recording_own+8)(R8)

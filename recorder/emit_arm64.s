@@ -17,7 +17,7 @@ TEXT ·emit(SB), NOSPLIT|NOFRAME, $0-48
 	MOVWU definition_plainSeq(R1), R9
 	CMPW  R8, R9
 	BHI   other
-	MOVWU (Recording_clock+clock_counter)(R0), R9
+	MOVWU (Recording_clock+const_clockCounter)(R0), R9
 	CBZW  R9, uncounted
 
 counted:
@@ -26,10 +26,10 @@ counted:
 	CBNZ R9, track
 
 own: // the shard, as takeOwn does it
-	MOVD  (Recording_route+route_m)(R0), R8
+	MOVD  (Recording_route+const_routeM)(R0), R8
 	CBZ   R8, other
 	MOVD  (g)(R8), R8
-	MOVD  (Recording_route+route_p)(R0), R9
+	MOVD  (Recording_route+const_routeP)(R0), R9
 	MOVD  (R8)(R9), R8
 	MOVWU (R8), R8
 	MOVD  (Recording_own+8)(R0), R9

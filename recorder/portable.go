@@ -2,7 +2,10 @@
 
 package recorder
 
-import "errors"
+import (
+	"errors"
+	"runtime"
+)
 
 // The twins of fast.go: what Go promises everywhere. See there.
 
@@ -18,8 +21,6 @@ func readCounter() uint64 { return 0 }
 
 func goroutineAt(uintptr) uint64 { return 0 }
 
-func takeOwn(*Recording) (s *shard, counter, goroutine uint64) { return nil, 0, 0 }
-
 func findRoute() (route, error) { return route{}, errPortable }
 
 func findGoroutine() uintptr { return 0 }
@@ -32,6 +33,9 @@ var errPortable = errors.New("not built for it")
 func counterTrusted() error { return errPortable }
 
 func walkFrames(*uintptr, int, int) (depth int, sum uint64) { return 0, 0 }
+
+// startLine is the line at which the function of f begins: Go does not tell.
+func startLine(*runtime.Frame) int64 { return 0 }
 
 func expandInlined(dst, src []uintptr) int { return 0 }
 

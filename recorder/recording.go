@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"sync/atomic"
+	"unsafe"
 
 	"gprof/chunks"
 	"gprof/rawformat"
@@ -46,3 +47,11 @@ type Recording struct {
 }
 
 const numLosses = int(rawformat.LostDeep) + 1
+
+// Where assembly finds what it needs of other packages' structs: go_asm.h has the offsets of
+// this package's own fields, and its constants.
+const (
+	clockCounter = unsafe.Offsetof(clock{}.counter)
+	routeM       = unsafe.Offsetof(route{}.m)
+	routeP       = unsafe.Offsetof(route{}.p)
+)

@@ -12,8 +12,5 @@ func releaseLock(word *uint32) { releaseFlag(word) }
 // takeLock takes the lock of a shard of the processor that the caller is pinned to.
 func takeLock(lock *uint32) { *lock = 1 }
 
-// taken follows who takes a shard by assembly, which the race detector does not see.
-func taken(*shard) {}
-
 // releaseBoth is release and then releaseLock.
 func releaseBoth(word *uint64, v uint64, lock *uint32) { releaseWords(word, v, lock) }

@@ -14,13 +14,7 @@ func releaseLock(word *uint32) { atomic.StoreUint32(word, 0) }
 // takeLock takes the lock of a shard of the processor that the caller is pinned to.
 func takeLock(lock *uint32) { atomic.SwapUint32(lock, 1) }
 
-// taken tells the race detector that who has taken a shard follows who had it, and
-// who opened it.
-func taken(s *shard) {
-	atomic.LoadUint32(&s.lock)
-	atomic.LoadUint32(&s.shut)
-}
-
+// releaseBoth is release and then releaseLock.
 func releaseBoth(word *uint64, v uint64, lock *uint32) {
 	release(word, v)
 	releaseLock(lock)

@@ -39,6 +39,3 @@ func (Label) Begin() LabelScope { return LabelScope{} }
 // End ends the label, and those that were begun in it and have not ended. It must
 // be called by the goroutine that began it; ending twice does nothing.
 func (LabelScope) End() {}
-
-// startLine is the line at which the function of f begins: Go does not tell.
-func startLine(*runtime.Frame) int64 { return 0 }

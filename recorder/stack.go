@@ -1,8 +1,6 @@
 package recorder
 
 import (
-	"errors"
-	"math/bits"
 	"runtime"
 	"slices"
 	"strings"
@@ -104,13 +102,6 @@ func (r *Recording) rawStack(raw []uint64, stack []uintptr) (n int) {
 	return n
 }
 
-// isWrapper reports whether a call is from code that the compiler made up, such as
-// a method of a pointer that calls that of a value. The runtime passes over it.
-func isWrapper(call uintptr) bool {
-	functions := [maxChain]uintptr{}
-	return expandInlined(functions[:], []uintptr{0, call}) == 0
-}
-
 // isOwnCall reports whether a call is from one of the recorder's methods that was
 // not inlined. Asking for an inlined function would allocate; the one that it was
 // inlined into comes last. So would the name of a generic one: the file tells, too.
@@ -135,10 +126,6 @@ func sourceFolder() string {
 	return strings.TrimSuffix(file, "stack.go")
 }
 
-// maxChain is more than the functions that are inlined into one another at one
-// call, as a rule; with more, the call is taken for the program's.
-const maxChain = 16
-
 // places is where the calls of a marker's stack are.
 func (r *Recording) places(stack []uintptr) []location {
 	if r.unwalked != nil {
@@ -146,16 +133,6 @@ func (r *Recording) places(stack []uintptr) []location {
 	}
 	return withoutOwn(locate(expand(stack)))
 }
-
-// expand has one entry for each function, as runtime.Callers would, also for those
-// that were inlined into others.
-func expand(calls []uintptr) []uintptr {
-	dst := make([]uintptr, maxInlined*len(calls))
-	return dst[:expandInlined(dst, append([]uintptr{0}, calls...))]
-}
-
-// maxInlined is how many functions a call frame may stand for, on average.
-const maxInlined = 4
 
 // withoutOwn leaves out the method by which the program called us.
 func withoutOwn(leafFirst []location) []location {
@@ -180,27 +157,6 @@ func withoutOwn(leafFirst []location) []location {
 func isOwn(function string) bool {
 	name, ok := strings.CutPrefix(function, "gprof/recorder.")
 	return ok && (strings.HasPrefix(name, "Event") || strings.HasPrefix(name, "Span") || strings.HasPrefix(name, "(*Track).") || name == "Mark" || name == "Text" || name == "emit")
-}
-
-var errWalk = errors.New("frame pointers lead elsewhere than runtime.Callers")
-
-// tryWalk is the self-test of walkFrames: here it must find what the runtime finds.
-//
-//go:noinline
-func tryWalk() error {
-	if !fast {
-		return errors.ErrUnsupported
-	}
-	var walked, called [maxDepth]uintptr
-	depth, _ := walkFrames(&walked[0], maxDepth, 0)
-	calls := expand(walked[:depth])
-	n := runtime.Callers(2, called[:])
-	for i := range min(n, maxDepth/maxInlined) {
-		if i >= len(calls) || calls[i] != called[i] {
-			return errWalk
-		}
-	}
-	return nil
 }
 
 // locate turns what runtime.Callers returned, one entry for each function, into
@@ -281,14 +237,6 @@ func (t *knownStacks) add(calls []uintptr, id uint32) {
 
 // hash spreads stacks over the table; equal hashes do no harm.
 func hash(calls []uintptr) uintptr { return hashOf(sumOf(calls), len(calls)) }
-
-// sumOf is what a stack's hash is made of: all pcs, in their order.
-func sumOf(calls []uintptr) (sum uint64) {
-	for _, pc := range calls {
-		sum = bits.RotateLeft64(sum, 7) + uint64(pc)
-	}
-	return sum
-}
 
 // hashOf is the hash of a stack with that sum: one product for all, because each would
 // wait for the one before it.
