@@ -184,6 +184,16 @@ func (c *clock) check() (now reading, ok bool) {
 // jumped reports whether the counter was given up.
 func (c *clock) jumped() bool { return c.ticks && !c.counter.Load() }
 
+// shift is for tests: it has the line say that the counter showed that many seconds
+// more, or fewer, until now, as if it had jumped.
+func (c *clock) shift(seconds int64) {
+	l := *c.line.Load()
+	by := uint64(int64(l.ticks(uint64(time.Second))) * seconds)
+	l.origin.counter += by
+	l.latest.counter += by
+	c.line.Store(&l)
+}
+
 // note takes a new reading, by which Times are turned into ticks. It is the
 // housekeeper's.
 func (c *clock) note() {

@@ -11,40 +11,6 @@ import (
 	"gprof/rawformat"
 )
 
-// A moment's tick is the one that the clock shows then, up to what somebody who
-// comes between two readings takes.
-func TestTicksOfTimes(t *testing.T) {
-	var c clock
-	c.open()
-	for _, wait := range []time.Duration{0, time.Millisecond, 50 * time.Millisecond} {
-		time.Sleep(wait)
-		least := tick(1 << 62)
-		for range 100 {
-			before := c.now()
-			at := c.at(Now())
-			after := c.now()
-			t.Log(at-before, after-at)
-			off := max(before-at, at-after, 0)
-			least = min(least, off)
-		}
-		if least > 1000 {
-			t.Errorf("%v after the start: %d ticks off", wait, least)
-		}
-		c.note()
-	}
-	t.Log(c.describe(), c.test())
-}
-
-// shift has the line say that the counter showed that many seconds more, or fewer,
-// until now: as if it had jumped.
-func (c *clock) shift(seconds int64) {
-	l := *c.line.Load()
-	by := uint64(int64(l.ticks(uint64(time.Second))) * seconds)
-	l.origin.counter += by
-	l.latest.counter += by
-	c.line.Store(&l)
-}
-
 // A counter that jumps is given up at the next anchor. Times go on where they were,
 // of markers, spans and samples, and the recording says what happened.
 func TestCounterJumps(t *testing.T) {
@@ -94,23 +60,5 @@ func TestCounterJumps(t *testing.T) {
 		if limit := r.clock.line.Load().ticks(uint64(2 * time.Minute)); !told || longest == 0 || longest > limit {
 			t.Errorf("%d s: told %v, a span of %d ticks", seconds, told, longest)
 		}
-	}
-}
-
-// The clocks are compared again and again; one that has not jumped stays in use.
-func TestCounterStays(t *testing.T) {
-	var c clock
-	c.open()
-	if !c.ticks {
-		t.Logf("no counter here: %v", c.why)
-		return
-	}
-	for start := time.Now(); time.Since(start) < 300*time.Millisecond; {
-		if c.anchor(); time.Now().Nanosecond()%7 == 0 {
-			c.note()
-		}
-	}
-	if c.jumped() {
-		t.Error("given up")
 	}
 }

@@ -36,17 +36,18 @@ func TestTricks(t *testing.T) {
 
 // A walk stops at the length that it is given, and skips what it is told to.
 func TestWalk(t *testing.T) {
-	deep(5, func() {
-		var all, some [maxDepth]uintptr
-		n, _ := walkFrames(&all[0], maxDepth, 0)
+	const most = 64
+	nest(5, func() {
+		var all, some [most]uintptr
+		n, _ := walkFrames(&all[0], most, 0)
 		for skip := range n + 2 {
 			for room := range n + 2 {
-				some = [maxDepth]uintptr{}
+				some = [most]uintptr{}
 				got, sum := walkFrames(&some[0], room, skip)
 				if sum != sumOf(some[:got]) {
 					t.Fatalf("%d frames after %d: the sum is %x", got, skip, sum)
 				}
-				if want := min(room, max(n-skip, 0)); got != want || got > 0 && some[0] != all[skip] && n != maxDepth {
+				if want := min(room, max(n-skip, 0)); got != want || got > 0 && some[0] != all[skip] && n != most {
 					t.Fatalf("%d frames after %d, with room for %d: %d", n, skip, room, got)
 				}
 			}
@@ -55,4 +56,15 @@ func TestWalk(t *testing.T) {
 			t.Errorf("%d frames", n)
 		}
 	})
+}
+
+// nest calls f at the end of n calls.
+//
+//go:noinline
+func nest(n int, f func()) {
+	if n == 0 {
+		f()
+		return
+	}
+	nest(n-1, f)
 }

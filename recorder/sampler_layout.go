@@ -108,7 +108,7 @@ func proveM(g uintptr) memory {
 	if g0 == nil || g0[offM/8] != self[offM/8] {
 		return nil
 	}
-	m.forgetOwn(uintptr(self[offM/8]))
+	forgetOwn(m, uintptr(self[offM/8]))
 	if again := words(g, searchG); again == nil || again[offM/8] != self[offM/8] {
 		return nil // the goroutine went to another thread meanwhile
 	}

@@ -70,4 +70,4 @@ func variables(at uintptr) (all memory) {
 }
 
 // forgetOwn has nothing to do: an m holds its goroutine's g once.
-func (m memory) forgetOwn(uintptr) {}
+func forgetOwn(memory, uintptr) {}
