@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"gprof/recorder/internal/rt"
 	"runtime"
 	"slices"
 )
@@ -28,7 +29,7 @@ func CaptureStack() Stack {
 	if r.unwalked != nil {
 		return Stack{calls: slices.Clone(calls[:runtime.Callers(capturers, calls[:])])}
 	}
-	depth, _ := walkFrames(&calls[0], maxDepth, 0)
+	depth, _ := rt.WalkFrames(&calls[0], maxDepth, 0)
 	return Stack{slices.Clone(calls[:depth]), true}
 }
 

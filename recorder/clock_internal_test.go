@@ -9,6 +9,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // A counter that jumps is given up at the next anchor. Times go on where they were,
@@ -16,23 +17,23 @@ import (
 func TestCounterJumps(t *testing.T) {
 	for _, seconds := range []int64{-3600, -1, 1, 3600} {
 		r := beginInternal(t, Options{Limit: 4 << 20})
-		if !r.clock.counter.Load() {
-			t.Logf("no counter here: %v", r.clock.why)
+		if !r.clock.Counter.Load() {
+			t.Logf("no counter here: %v", r.clock.Why)
 			return
 		}
 		<-r.mapped
 		span := probeEvent.Begin(1)
-		r.clock.shift(seconds)
-		span.begin = r.clock.at(Now()) // as it would have been
-		for deadline := time.Now().Add(time.Minute); !r.clock.jumped() && time.Now().Before(deadline); {
+		r.clock.Shift(seconds)
+		span.begin = r.clock.At(rt.Now()) // as it would have been
+		for deadline := time.Now().Add(time.Minute); !r.clock.Jumped() && time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
 		}
-		before, at, after := r.clock.now(), r.clock.at(Now()), r.clock.now()
-		if !r.clock.jumped() || at < before-1e8 || at > after+1e8 {
-			t.Fatalf("%d s: jumped %v, %d is not between %d and %d", seconds, r.clock.jumped(), at, before, after)
+		before, at, after := r.clock.Now(), r.clock.At(rt.Now()), r.clock.Now()
+		if !r.clock.Jumped() || at < before-1e8 || at > after+1e8 {
+			t.Fatalf("%d s: jumped %v, %d is not between %d and %d", seconds, r.clock.Jumped(), at, before, after)
 		}
-		a := r.clock.anchor()
-		if off := tick(a.TSC) - r.clock.ofMonotonic(a.Monotonic); off != 0 {
+		a := r.clock.Anchor()
+		if off := rt.Tick(a.TSC) - r.clock.OfMonotonic(a.Monotonic); off != 0 {
 			t.Errorf("%d s: anchor is %d ticks off", seconds, off)
 		}
 		span.End()
@@ -57,7 +58,7 @@ func TestCounterJumps(t *testing.T) {
 				longest = max(longest, b.Fields.Uint("duration"))
 			}
 		}
-		if limit := r.clock.line.Load().ticks(uint64(2 * time.Minute)); !told || longest == 0 || longest > limit {
+		if limit := r.clock.Line.Load().Ticks(uint64(2 * time.Minute)); !told || longest == 0 || longest > limit {
 			t.Errorf("%d s: told %v, a span of %d ticks", seconds, told, longest)
 		}
 	}

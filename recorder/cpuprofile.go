@@ -3,6 +3,7 @@ package recorder
 import (
 	"bytes"
 	"compress/gzip"
+	"gprof/recorder/internal/rt"
 	"io"
 	"runtime/pprof"
 	"sync"
@@ -14,14 +15,14 @@ import (
 type cpuProfiling struct {
 	mu    sync.Mutex
 	buf   bytes.Buffer
-	ended Time // of the last write
+	ended rt.Time // of the last write
 }
 
 // Write is for the runtime.
 func (p *cpuProfiling) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ended = Now()
+	p.ended = rt.Now()
 	return p.buf.Write(b)
 }
 
@@ -33,17 +34,17 @@ func (p *cpuProfiling) start() error {
 
 // stop ends the profile, unless somebody did, and returns it gzipped, with the
 // time at which sampling ended. The bytes are p's until the next start.
-func (p *cpuProfiling) stop() (gzipped []byte, end Time) {
+func (p *cpuProfiling) stop() (gzipped []byte, end rt.Time) {
 	if b, ended := p.written(); complete(b) {
 		return b, ended
 	}
-	end = Now()
+	end = rt.Now()
 	pprof.StopCPUProfile()
 	b, _ := p.written()
 	return b, end
 }
 
-func (p *cpuProfiling) written() ([]byte, Time) {
+func (p *cpuProfiling) written() ([]byte, rt.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.buf.Bytes(), p.ended

@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"gprof/recorder/internal/rt"
 	"runtime/pprof"
 	"testing"
 )
@@ -9,7 +10,7 @@ import (
 // program's own, which it began next.
 func TestStopLeavesOthersProfile(t *testing.T) {
 	var ours cpuProfiling
-	begin := Now()
+	begin := rt.Now()
 	if err := ours.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -18,7 +19,7 @@ func TestStopLeavesOthersProfile(t *testing.T) {
 	if err := theirs.start(); err != nil {
 		t.Fatal(err)
 	}
-	before := Now()
+	before := rt.Now()
 	gzipped, end := ours.stop()
 	if b, _ := theirs.written(); complete(b) {
 		t.Error("the program's profile was stopped")

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // truncated stands in a stack for the frames that are missing because it was too deep.
@@ -11,7 +12,7 @@ var truncated = location{pc: rawformat.TruncatedPC}
 // goroutines.
 func (r *Recording) locateRecord(calls []uintptr) []location {
 	leafFirst := locate(calls)
-	if isCut(calls, maxPublic) {
+	if rt.IsCut(calls, maxPublic) {
 		r.lose(rawformat.LostDeep, 1, 0)
 		leafFirst = append(leafFirst, truncated)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // Markers that are made before Start go into a recorder without files: some shards,
@@ -54,8 +55,8 @@ func StartEarly() {
 // heir is how far a shard of an early recorder has been taken over.
 type heir struct {
 	from *shard
-	at   uint32 // of its payload
-	time tick   // the last one
+	at   uint32  // of its payload
+	time rt.Tick // the last one
 	of   who
 	raw  []uint64 // of the stack block that was read last
 	head []byte   // scratch
@@ -68,7 +69,7 @@ func (r *Recording) takeOverEarly() {
 		return
 	}
 	r.early, r.instance = e, e.instance
-	r.clock.follow(&e.clock)
+	r.clock.Follow(&e.clock)
 	if !r.features.Has(FeatureMarkers) {
 		r.early = nil
 		return
@@ -96,7 +97,7 @@ func (r *Recording) inherit() {
 		h := &r.heirs[i]
 		if h.take() {
 			r.replay(h)
-			releaseLock(&h.from.lock)
+			rt.ReleaseLock(&h.from.lock)
 		}
 	}
 	for why := range r.early.lost {
@@ -119,8 +120,8 @@ func (r *Recording) disinherit() {
 
 // take takes the shard, if its holder comes to an end.
 func (h *heir) take() bool {
-	for deadline := Now() + shardPatience; !h.from.try(); runtime.Gosched() {
-		if Now() > deadline {
+	for deadline := rt.Now() + shardPatience; !h.from.try(); runtime.Gosched() {
+		if rt.Now() > deadline {
 			return false
 		}
 	}
@@ -149,7 +150,7 @@ func (r *Recording) replayBlock(h *heir, k rawformat.Kind, body []byte) {
 	case rawformat.KindSync:
 		c.Uint("index")
 		c.Uint("epoch")
-		h.time = tick(c.Uint("time"))
+		h.time = rt.Tick(c.Uint("time"))
 		h.of = who{goroutine: c.Uint("goroutine"), track: uint32(c.Uint("track"))}
 	case rawformat.KindContext:
 		h.of = who{goroutine: c.Uint("goroutine"), track: uint32(c.Uint("track"))}
@@ -165,7 +166,7 @@ func (r *Recording) replayBlock(h *heir, k rawformat.Kind, body []byte) {
 			c.Uint("stack")
 			h.head = rawformat.AppendUint(h.head, uint64(min(len(h.raw), 1)))
 		}
-		h.time += tick(c.Sint("time"))
+		h.time += rt.Tick(c.Sint("time"))
 		r.again(h, k, h.head, body[c.Offset():])
 		h.raw = h.raw[:0]
 	}

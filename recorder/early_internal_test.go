@@ -17,7 +17,7 @@ func TestLateHeirs(t *testing.T) {
 	e := early.Load()
 	made, deadline := 0, time.Now().Add(time.Minute)
 	mark := func() {
-		e.mark(probeEvent.handle, markInstant, e.clock.now(), 0, pack(made), arg{}, nil)
+		e.mark(probeEvent.handle, markInstant, e.clock.Now(), 0, pack(made), arg{}, nil)
 		made++
 	}
 	mark() // in time, however late the next one is

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // emit records a marker of at most two numbers that is no interval, in assembly: that
@@ -14,18 +15,18 @@ import (
 // do, emitElse does.
 //
 //go:noescape
-func emit(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
+func emit(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick)
 
 // emitUncounted is emit where the counter is not read: it finds the time, and has emit
 // begin again.
 //
 //go:noescape
-func emitUncounted(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
+func emitUncounted(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick)
 
 // uncounted is the time where the counter is not read; 0: nothing records.
-func uncounted() tick {
+func uncounted() rt.Tick {
 	if r := recording.Load(); r != nil {
-		return r.clock.slowly()
+		return r.clock.Slowly()
 	}
 	return 0
 }

@@ -6,9 +6,10 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // emit is emitElse: there is no assembly, or the race detector could not follow it.
-func emit(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick) {
+func emit(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
 	emitElse(h, kind, a, b, now)
 }

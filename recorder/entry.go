@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // marker is one on the long way: with text, a stack, a duration, or more than
@@ -12,7 +13,7 @@ type marker struct {
 	d          *definition
 	kind       rawformat.Kind
 	of         who
-	now, begin tick
+	now, begin rt.Tick
 	args       [4]arg
 	values     []Arg // instead of args, where many
 	many       bool
@@ -25,7 +26,7 @@ type marker struct {
 //go:noinline
 func (h handle) record(kind rawformat.Kind, a, b arg, more *[2]arg) {
 	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
-		r.mark(h, kind, r.clock.now(), 0, a, b, more)
+		r.mark(h, kind, r.clock.Now(), 0, a, b, more)
 	}
 }
 
@@ -42,22 +43,22 @@ func (r *Recording) end(s *Span) {
 		now.endPlain(s)
 		return
 	}
-	now.mark(s.h, markInterval, now.clock.now(), s.begin, s.a, s.b, &s.more)
+	now.mark(s.h, markInterval, now.clock.Now(), s.begin, s.a, s.b, &s.more)
 }
 
 // since records an interval from begin until now.
 //
 //go:noinline
-func (h handle) since(begin Time, a, b arg, more *[2]arg) {
+func (h handle) since(begin rt.Time, a, b arg, more *[2]arg) {
 	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
-		r.mark(h, markInterval, r.clock.now(), r.clock.at(begin), a, b, more)
+		r.mark(h, markInterval, r.clock.Now(), r.clock.At(begin), a, b, more)
 	}
 }
 
 // mark writes a marker, the long way. begin is that of an interval.
 //
 //go:noinline
-func (r *Recording) mark(h handle, kind rawformat.Kind, now, begin tick, a, b arg, more *[2]arg) {
+func (r *Recording) mark(h handle, kind rawformat.Kind, now, begin rt.Tick, a, b arg, more *[2]arg) {
 	if !r.has(h) {
 		return
 	}
@@ -80,7 +81,7 @@ func (r *Recording) mark(h handle, kind rawformat.Kind, now, begin tick, a, b ar
 // markN is mark of an event with any number of fields.
 //
 //go:noinline
-func (r *Recording) markN(h handle, kind rawformat.Kind, now, begin tick, values []Arg) {
+func (r *Recording) markN(h handle, kind rawformat.Kind, now, begin rt.Tick, values []Arg) {
 	if !r.has(h) {
 		return
 	}
@@ -100,7 +101,7 @@ func (r *Recording) who(h handle) (of who) {
 	if h.track != nil {
 		of.track = r.track(h.track)
 	}
-	of.goroutine = goroutineAt(r.goroutines)
+	of.goroutine = rt.GoroutineAt(r.goroutines)
 	return of
 }
 
@@ -169,7 +170,7 @@ const maxRaw = 300
 
 // turnWithStack is turn, and writes a stack block for the block that follows.
 // size is that of both; raw has at most maxRaw pcs.
-func (r *Recording) turnWithStack(s *shard, size uint32, of who, now tick, raw []uint64) bool {
+func (r *Recording) turnWithStack(s *shard, size uint32, of who, now rt.Tick, raw []uint64) bool {
 	for r.turn(s, size, of, now) {
 		if len(raw) == 0 {
 			return true
@@ -208,7 +209,7 @@ func (s *shard) marker(m *marker) {
 	length := uint64(n - 2)
 	put16(p, 0, length&0x7f|0x80|length>>7<<8)
 	s.word += uint64(n) | 1<<32
-	release(s.commit, s.word)
+	rt.Release(s.commit, s.word)
 }
 
 // putValues writes the shape of values, and them.
@@ -241,12 +242,12 @@ func (v *Arg) size() uint32 {
 
 // entry writes a block of the recorder's own: a time and fields of type U, or S
 // as their zig-zag form.
-func (r *Recording) entry(k rawformat.Kind, at tick, fields ...uint64) {
+func (r *Recording) entry(k rawformat.Kind, at rt.Tick, fields ...uint64) {
 	r.put(r.acquirePatiently(), k, 0, at, fields...)
 }
 
 // put is entry in a shard that was just locked; nil: none could be.
-func (r *Recording) put(s *shard, k rawformat.Kind, track uint32, at tick, fields ...uint64) {
+func (r *Recording) put(s *shard, k rawformat.Kind, track uint32, at rt.Tick, fields ...uint64) {
 	if s == nil || !r.turn(s, uint32(16+10*len(fields)), who{track: track}, at) {
 		return
 	}
@@ -260,7 +261,7 @@ func (r *Recording) put(s *shard, k rawformat.Kind, track uint32, at tick, field
 
 // log writes a line for whoever reads the recording.
 func (r *Recording) log(level rawformat.LogLevel, text string) {
-	now := r.clock.now()
+	now := r.clock.Now()
 	s := r.acquirePatiently()
 	if s == nil || !r.turn(s, maxString+32, who{}, now) {
 		return

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // handle is what every event is: its definition, and the track that it is
@@ -65,7 +66,7 @@ const (
 type Span struct {
 	h     handle
 	r     *Recording // nil: nothing recorded
-	begin tick
+	begin rt.Tick
 	a, b  arg
 	more  [2]arg
 }
@@ -74,7 +75,7 @@ type Span struct {
 // result: to copy a span would cost as much as the clock.
 func (s *Span) start(h handle) {
 	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
-		s.h, s.r, s.begin = h, r, r.clock.now()
+		s.h, s.r, s.begin = h, r, r.clock.Now()
 	}
 }
 

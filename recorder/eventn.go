@@ -1,6 +1,9 @@
 package recorder
 
-import "gprof/rawformat"
+import (
+	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
+)
 
 // MaxFields is how many fields an event may have: with that many texts a marker
 // still fits into a block.
@@ -89,7 +92,7 @@ func (e EventN) Interval(begin Time, values ...Arg) {
 type SpanN struct {
 	h        handle
 	instance uint64 // of the recorder, not the recorder: then the compiler sees that values stay on the stack
-	begin    tick
+	begin    rt.Tick
 	values   []Arg
 }
 
@@ -100,7 +103,7 @@ func (e EventN) Begin(values ...Arg) SpanN {
 	if r == nil || e.track.isUnwanted() {
 		return SpanN{}
 	}
-	return SpanN{e.handle, r.instance, r.clock.now(), values}
+	return SpanN{e.handle, r.instance, r.clock.Now(), values}
 }
 
 // End: see [Span.End].
@@ -111,9 +114,9 @@ func (s SpanN) End() {
 }
 
 //go:noinline
-func (h handle) endN(instance uint64, begin tick, values []Arg) {
+func (h handle) endN(instance uint64, begin rt.Tick, values []Arg) {
 	if r := recording.Load(); r != nil && r.instance == instance {
-		r.markN(h, markInterval, r.clock.now(), begin, values)
+		r.markN(h, markInterval, r.clock.Now(), begin, values)
 	}
 }
 
@@ -123,13 +126,13 @@ func (h handle) endN(instance uint64, begin tick, values []Arg) {
 //go:noinline
 func (h handle) recordN(kind rawformat.Kind, values []Arg) {
 	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
-		r.markN(h, kind, r.clock.now(), 0, values)
+		r.markN(h, kind, r.clock.Now(), 0, values)
 	}
 }
 
 //go:noinline
 func (h handle) sinceN(begin Time, values []Arg) {
 	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
-		r.markN(h, markInterval, r.clock.now(), r.clock.at(begin), values)
+		r.markN(h, markInterval, r.clock.Now(), r.clock.At(begin), values)
 	}
 }

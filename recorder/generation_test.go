@@ -77,7 +77,7 @@ func TestGenerations(t *testing.T) {
 // dismiss ends the recorder's own goroutines.
 func dismiss(r *Recorder) {
 	close(r.quit)
-	r.nap.wake()
+	r.nap.Wake()
 	r.crew.Wait()
 	r.quit = make(chan struct{})
 }

@@ -12,6 +12,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // Errors of [Recorder.Trace].
@@ -41,7 +42,7 @@ type tracer struct {
 	allowed  bool
 	behind   time.Duration         // how much of the past is kept all the time; 0: nothing
 	flight   *trace.FlightRecorder // that does so; nil: none
-	begun    Time                  // it
+	begun    rt.Time               // it
 	why      error                 // there is none, though it was asked for
 	ended    bool
 	next     int
@@ -56,7 +57,7 @@ func (t *tracer) open(p *plan, limit int64) {
 	t.share.Store(limit)
 	if t.behind > 0 {
 		t.flight, t.why = startFlight(t.behind, windowLimit(limit))
-		t.begun = Now()
+		t.begun = rt.Now()
 	}
 }
 
@@ -114,7 +115,7 @@ func (r *Recorder) Trace(ahead time.Duration) (path string, err error) {
 	case !t.allowed:
 		return "", ErrNoTrace
 	}
-	flight, begin := t.flight, t.past(Now())
+	flight, begin := t.flight, t.past(rt.Now())
 	if flight == nil {
 		if flight, err = startFlight(ahead, windowLimit(t.share.Load())); err != nil {
 			return "", err
@@ -132,19 +133,19 @@ func (r *Recorder) Trace(ahead time.Duration) (path string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("execution trace: %w", err)
 	}
-	now := Now()
+	now := rt.Now()
 	r.contain(func() { // Err tells
-		r.mark(goTrace.handle, markInterval, r.clock.at(now), r.clock.at(begin), pack(file.Name), pack(int(file.Size)), nil)
+		r.mark(goTrace.handle, markInterval, r.clock.At(now), r.clock.At(begin), pack(file.Name), pack(int(file.Size)), nil)
 	})
 	return filepath.Join(r.dir, file.Name), nil
 }
 
 // past is since when there is a trace.
-func (t *tracer) past(now Time) Time {
+func (t *tracer) past(now rt.Time) rt.Time {
 	if t.flight == nil {
 		return now
 	}
-	return max(t.begun, now-Time(t.behind))
+	return max(t.begun, now-rt.Time(t.behind))
 }
 
 // waitFor waits that long; false: the recorder is being stopped.

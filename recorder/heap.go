@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 const (
@@ -31,9 +32,9 @@ const (
 // heapMeter states what the runtime's heap profile says. It belongs to the
 // housekeeper.
 type heapMeter struct {
-	period     Time // 0: never
-	due        Time
-	took       Time              // a look, at most
+	period     rt.Time // 0: never
+	due        rt.Time
+	took       rt.Time           // a look, at most
 	cycles     [1]metrics.Sample // of the garbage collector
 	seen       uint64            // how many there were the last time
 	fresh      bool              // seen was new then
@@ -67,7 +68,7 @@ type heapSite struct {
 }
 
 // round states what there is to state, some sites at a time.
-func (h *heapMeter) round(k *Keeper, now Time) {
+func (h *heapMeter) round(k *Keeper, now rt.Time) {
 	if h.period == 0 {
 		return
 	}
@@ -77,7 +78,7 @@ func (h *heapMeter) round(k *Keeper, now Time) {
 	case now >= h.due:
 		h.most = int(min(maxSites, k.limit/siteShare))
 		h.look()
-		h.next(now, Now()-now)
+		h.next(now, rt.Now()-now)
 		h.floor = middle(k.Recording)
 	case h.floor < start+(end-start)/4:
 		h.left = h.records[:h.known] // some will be discarded soon
@@ -86,14 +87,14 @@ func (h *heapMeter) round(k *Keeper, now Time) {
 	if len(h.left) > 0 {
 		h.state(k, sitesPerRound)
 	}
-	k.spent.samples.Add(int64(Now() - now))
+	k.spent.samples.Add(int64(rt.Now() - now))
 }
 
 // next settles when the next look is. As with counters, one may have taken
 // long because the housekeeper had to wait for a processor: what they are taken to cost
 // doubles at most with each, and falls at once.
-func (h *heapMeter) next(now, took Time) {
-	h.took = min(took, 2*h.took+Time(time.Millisecond))
+func (h *heapMeter) next(now, took rt.Time) {
+	h.took = min(took, 2*h.took+rt.Time(time.Millisecond))
 	h.due = now + max(h.period, heapShare*h.took)
 }
 
@@ -236,7 +237,7 @@ func (r *Recording) writeSite(s *heapSite, size int64) bool {
 	if w == nil {
 		return false
 	}
-	now := r.clock.now()
+	now := r.clock.Now()
 	if !r.turnWithStack(w, uint32(sampleRoom+2*10*len(s.row.raw)), who{}, now, s.row.raw) {
 		return true
 	}

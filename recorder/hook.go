@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"gprof/recorder/internal/rt"
 	"sync/atomic"
 	"time"
 )
@@ -16,7 +17,7 @@ type Hook struct {
 // its own: whatever it does, the housekeeper does not wait for it.
 type hook struct {
 	f                        func(Stats) // nil: none
-	due                      Time
+	due                      rt.Time
 	rounds                   chan struct{}
 	ended                    chan struct{}
 	called, missed, panicked atomic.Uint64
@@ -51,11 +52,11 @@ func (h *hook) call(stats func() Stats) {
 
 // round says that a round is over; not more often than it should be. It is the
 // housekeeper's.
-func (h *hook) round(now Time) {
+func (h *hook) round(now rt.Time) {
 	if h.f == nil || now < h.due {
 		return
 	}
-	h.due = now - now%Time(round) + Time(round)
+	h.due = now - now%rt.Time(round) + rt.Time(round)
 	select {
 	case h.rounds <- struct{}{}:
 	default:

@@ -16,6 +16,7 @@ import (
 	"gprof/recorder/internal/counters"
 	"gprof/recorder/internal/machine"
 	"gprof/recorder/internal/record"
+	"gprof/recorder/internal/rt"
 )
 
 // identity is who this process is.
@@ -104,16 +105,16 @@ func (p *plan) metaProgram(add func(string, any)) {
 }
 
 func (r *Recording) metaClock(add func(string, any)) {
-	start := r.clock.anchor()
+	start := r.clock.Anchor()
 	if r.early != nil {
-		ago := Now() - r.early.begun
+		ago := rt.Now() - r.early.begun
 		start.Monotonic -= uint64(ago)
 		start.Realtime -= int64(ago)
 	}
 	add(rawformat.MetaStartReal, start.Realtime)
 	add(rawformat.MetaStartMono, start.Monotonic)
-	add(rawformat.MetaTimeBase, r.clock.base)
-	add(rawformat.MetaClock, r.clock.describe())
+	add(rawformat.MetaTimeBase, r.clock.Base)
+	add(rawformat.MetaClock, r.clock.Describe())
 }
 
 func (p *plan) metaSettings(r *Recorder, add func(string, any)) {
@@ -146,7 +147,7 @@ func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 	add(rawformat.MetaSelfTest+"heap", r.heap.describe())
 	add(rawformat.MetaSelfTest+"waits", r.waits.describe())
 	add(rawformat.MetaSelfTest+"trace", r.tracer.describe())
-	add(rawformat.MetaSelfTest+"clock", r.clock.test())
+	add(rawformat.MetaSelfTest+"clock", r.clock.Test())
 	add(rawformat.MetaSelfTest+"faults", r.describeFaults())
 	add(rawformat.MetaSelfTest+"writers", r.describeWriters())
 	if r.goroutines != 0 {

@@ -16,7 +16,7 @@ import (
 func TestIdleInAnotherChunk(t *testing.T) {
 	r := beginInternal(t, Options{CPU: CPUOff})
 	dismiss(r)
-	now := r.clock.now()
+	now := r.clock.Now()
 	w := r.acquireAny()
 	if !r.turn(w, sampleRoom, who{}, now) {
 		t.Fatal("no chunk")

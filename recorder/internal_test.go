@@ -14,6 +14,7 @@ import (
 	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
+	"gprof/recorder/internal/rt"
 )
 
 var probeEvent = NewEvent1("probe", Int("n"))
@@ -64,7 +65,7 @@ func losses(t *testing.T, dir string) map[rawformat.LostReason]uint64 {
 
 func claimAll(r *Recorder) {
 	for i := range r.shards {
-		r.claimFinally(&r.shards[i], Now())
+		r.claimFinally(&r.shards[i], rt.Now())
 	}
 }
 
@@ -185,7 +186,7 @@ func TestStopAfterPanicWithLock(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
 	r.employ(func() {
 		s := r.acquirePatiently()
-		r.prepare(s, 10, who{}, r.clock.now())
+		r.prepare(s, 10, who{}, r.clock.Now())
 		panic("test")
 	})
 	for r.Err() == nil {
@@ -203,11 +204,11 @@ func TestStopWaitsOnce(t *testing.T) {
 	for r.acquireAny() != nil { // nobody gives them back
 	}
 	r.fail(errors.New("test"))
-	begun := Now()
+	begun := rt.Now()
 	if err := r.Stop(); err != nil && !errors.Is(err, chunks.ErrInUse) {
 		t.Fatal(err)
 	}
-	if took, each := time.Duration(Now()-begun), patience*time.Duration(len(r.shared)); took > each/2 {
+	if took, each := time.Duration(rt.Now()-begun), patience*time.Duration(len(r.shared)); took > each/2 {
 		t.Errorf("%v for %d shards, which is %v for each", took, len(r.shared), each/time.Duration(len(r.shared)))
 	}
 }
@@ -253,15 +254,15 @@ func TestLossesAtTheEnd(t *testing.T) {
 func TestLaggards(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
 	idle := &r.shards[len(r.shards)-1]
-	r.claimFinally(idle, Now())
-	if !r.prepare(idle, 10, who{}, r.clock.now()) {
+	r.claimFinally(idle, rt.Now())
+	if !r.prepare(idle, 10, who{}, r.clock.Now()) {
 		t.Fatal("no chunk")
 	}
 	first := idle.lag.Load()
 	disclaim(idle)
-	for deadline := Now() + Time(time.Minute); r.ring.RangeStart() <= first; { // its chunk can go
+	for deadline := rt.Now() + rt.Time(time.Minute); r.ring.RangeStart() <= first; { // its chunk can go
 		probeEvent.Mark(1) // by way of other shards
-		if Now() > deadline {
+		if rt.Now() > deadline {
 			t.Fatal("the chunk is kept")
 		}
 	}
@@ -279,11 +280,11 @@ func TestPageBorders(t *testing.T) {
 	}
 	for i := range 3000 {
 		for r.ring.Low() { // give the housekeeper time to make chunks
-			r.nap.wake()
+			r.nap.Wake()
 			runtime.Gosched()
 		}
-		r.claimFinally(s, Now())
-		m := marker{d: probeEvent.d, kind: markInstant, now: r.clock.now()}
+		r.claimFinally(s, rt.Now())
+		m := marker{d: probeEvent.d, kind: markInstant, now: r.clock.Now()}
 		pcs := raw[:i%len(raw)]
 		if i%2 == 0 {
 			m.of.track = track.id

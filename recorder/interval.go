@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // endPlain records an interval of at most two numbers: what emit is to the other
@@ -21,9 +22,9 @@ func (r *Recording) endPlain(s *Span) {
 		counter, goroutine = r.readBoth()
 	}
 	taken(w)
-	now := tick(counter)
+	now := rt.Tick(counter)
 	if now == 0 {
-		now = r.clock.slowly()
+		now = r.clock.Slowly()
 	}
 	if uint32(w.word) >= w.soft || goroutine != w.goroutine || track != w.track {
 		if !r.turn(w, fastBlock, who{goroutine: goroutine, track: track}, now) {
@@ -32,11 +33,11 @@ func (r *Recording) endPlain(s *Span) {
 	}
 	word := w.word + w.plainInterval(s, now)
 	w.word = word
-	releaseBoth(w.commit, word, &w.lock)
+	rt.ReleaseBoth(w.commit, word, &w.lock)
 }
 
 // plainInterval writes the block, and returns what that adds to the commit word.
-func (w *shard) plainInterval(s *Span, now tick) uint64 {
+func (w *shard) plainInterval(s *Span, now rt.Tick) uint64 {
 	d, p := s.h.d, unsafe.Add(w.base, uint32(w.word))
 	put64(p, 0, d.head|uint64(markInterval)<<8)
 	n := putUint(p, uintptr(d.headLen), rawformat.Zigzag(int64(now-w.last)))
@@ -71,8 +72,8 @@ func putPlain(p unsafe.Pointer, n uintptr, h holding, v uint64) uintptr {
 
 // readBoth is what takeOwn reads beside the shard.
 func (r *Recording) readBoth() (counter, goroutine uint64) {
-	if r.clock.counter.Load() {
-		counter = readCounter()
+	if r.clock.Counter.Load() {
+		counter = rt.ReadCounter()
 	}
-	return counter, goroutineAt(r.goroutines)
+	return counter, rt.GoroutineAt(r.goroutines)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // How often the housekeeper does what.
@@ -43,7 +44,7 @@ type Keeper struct {
 	sampler       sampler
 	tracer        tracer
 	hook          hook
-	counterPeriod Time                    // 0: none
+	counterPeriod rt.Time                 // 0: none
 	complained    bool                    // of the disk
 	slowed        bool                    // the counter has jumped
 	resting       bool                    // stopped by the session
@@ -68,7 +69,7 @@ type Keeper struct {
 }
 
 // chores is what the housekeeper does besides the ring's upkeep, when it is due.
-type chores struct{ counters, overhead, anchor, learn Time }
+type chores struct{ counters, overhead, anchor, learn rt.Time }
 
 // spent is the recorder's own cost since it was last written, in ns, and how many
 // samples it took (what it dropped is told by blocks of their own). It is the time that passed: where the housekeeper had to wait for
@@ -97,7 +98,7 @@ func (k *Keeper) keepHouse() {
 			return
 		default:
 		}
-		k.nap.sleep(min(pace.next(k.ring.RangeEnd(), burst/16), k.sampler.longestSleep()))
+		k.nap.Sleep(min(pace.next(k.ring.RangeEnd(), burst/16), k.sampler.longestSleep()))
 	}
 }
 
@@ -121,7 +122,7 @@ func (r *Recording) lookAfterEarly() {
 	if r.early == nil {
 		return
 	}
-	if Now()-r.begun > Time(time.Second) {
+	if rt.Now()-r.begun > rt.Time(time.Second) {
 		r.disinherit()
 	}
 	r.inherit()
@@ -144,7 +145,7 @@ func (p *pace) next(end, much uint64) time.Duration {
 	case written == 0:
 		p.sleep = min(2*p.sleep, round)
 	}
-	return min(p.sleep, round-time.Duration(Now())%round) // counters come at even times
+	return min(p.sleep, round-time.Duration(rt.Now())%round) // counters come at even times
 }
 
 // learnModules defines what the process has mapped at the start. It is done
@@ -167,8 +168,8 @@ func (k *Keeper) learnAgain() {
 
 // nextAnchor is when the clocks are read next: soon in the beginning, because of a
 // program that is killed early there is no later anchor either.
-func (k *Keeper) nextAnchor(now Time) Time {
-	return now + min(max(now-k.begun, Time(quickRound)), Time(anchorEvery))
+func (k *Keeper) nextAnchor(now rt.Time) rt.Time {
+	return now + min(max(now-k.begun, rt.Time(quickRound)), rt.Time(anchorEvery))
 }
 
 // isMapped reports whether frames can be defined.
@@ -189,7 +190,7 @@ func (r *Recording) fail(err error) {
 
 // maintain prepares and seals chunks, and writes what was lost.
 func (k *Keeper) maintain() {
-	before := Now()
+	before := rt.Now()
 	k.attend()
 	k.replaceCut()
 	k.maintainRing()
@@ -198,7 +199,7 @@ func (k *Keeper) maintain() {
 	if !k.resting { // else Stop or the next round writes them
 		k.writeLosses()
 	}
-	k.spent.clean.Add(int64(Now() - before))
+	k.spent.clean.Add(int64(rt.Now() - before))
 }
 
 func (k *Keeper) maintainRing() { k.complain("ring", k.ring.Maintain()) }
@@ -209,7 +210,7 @@ func (k *Keeper) complain(what string, err error) {
 	if err == nil {
 		return
 	}
-	k.trouble.Store(&trouble{fmt.Errorf("%s: %w", what, err), Now()})
+	k.trouble.Store(&trouble{fmt.Errorf("%s: %w", what, err), rt.Now()})
 	if !k.complained {
 		k.complained = true
 		k.log(rawformat.LogWarn, fmt.Sprintf("%s: %v", what, err))
@@ -218,7 +219,7 @@ func (k *Keeper) complain(what string, err error) {
 
 // leaveCounter does what is to be done once the counter has jumped.
 func (k *Keeper) leaveCounter() {
-	if k.slowed || !k.clock.jumped() {
+	if k.slowed || !k.clock.Jumped() {
 		return
 	}
 	k.slowed = true
@@ -246,11 +247,11 @@ func (k *Keeper) work(due *chores) {
 	if k.isMapped() {
 		k.internStacks()
 		k.sampleThreads()
-		k.heap.round(k, Now())
-		k.waits.round(k, Now())
+		k.heap.round(k, rt.Now())
+		k.waits.round(k, rt.Now())
 	}
 	k.pages.round(k)
-	now := Now()
+	now := rt.Now()
 	defer k.hook.round(now)
 	if k.counterPeriod > 0 && now >= due.counters {
 		// Regular, without catching up on what was missed.
@@ -263,16 +264,16 @@ func (k *Keeper) work(due *chores) {
 		k.writeAnchor()
 	}
 	if now >= due.learn {
-		due.learn = now + Time(learnEvery)
+		due.learn = now + rt.Time(learnEvery)
 		k.learnAgain()
-		before := Now()
+		before := rt.Now()
 		if k.counterPeriod > 0 {
 			k.counting.meter.Attend()
 		}
-		k.spent.threads.Add(int64(Now() - before))
+		k.spent.threads.Add(int64(rt.Now() - before))
 	}
 	if now >= due.overhead {
-		due.overhead = now + Time(overheadEvery)
+		due.overhead = now + rt.Time(overheadEvery)
 		k.dict.inspect()
 		k.complain("directory", k.lookForDir())
 		k.writeOverhead()
@@ -341,7 +342,7 @@ func (r *Recording) writeLossesTo(s *shard) {
 		if count == told.count {
 			continue
 		}
-		now := r.clock.now()
+		now := r.clock.Now()
 		if !r.prepare(s, 64, s.who(), now) {
 			return
 		}
@@ -358,16 +359,16 @@ func (r *Recording) writeLossesTo(s *shard) {
 // for it in the last shard's chunks, see [rawformat.FlagAnchors]; if that is taken,
 // the next one will do.
 func (k *Keeper) writeAnchor() {
-	k.clock.note()
+	k.clock.Note()
 	s := &k.shards[len(k.shards)-1]
 	if s.generation != k.generation || !k.claim(s) {
 		return
 	}
-	a := k.clock.anchor()
-	k.put(s, rawformat.KindAnchor, 0, k.clock.now(), a.TSC, a.Monotonic, rawformat.Zigzag(a.Realtime), boottime())
+	a := k.clock.Anchor()
+	k.put(s, rawformat.KindAnchor, 0, k.clock.Now(), a.TSC, a.Monotonic, rawformat.Zigzag(a.Realtime), rt.Boottime())
 }
 
 func (k *Keeper) writeOverhead() {
 	take := func(n *atomic.Int64) uint64 { return uint64(n.Swap(0)) }
-	k.entry(rawformat.KindOverhead, k.clock.now(), 0, take(&k.spent.clean), take(&k.spent.counters), take(&k.spent.threads)+take(&k.spent.samples), take(&k.spent.taken))
+	k.entry(rawformat.KindOverhead, k.clock.Now(), 0, take(&k.spent.clean), take(&k.spent.counters), take(&k.spent.threads)+take(&k.spent.samples), take(&k.spent.taken))
 }

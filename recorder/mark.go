@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // fastBlock is more than the longest block that emit and endPlain write: length, kind,
@@ -15,7 +16,7 @@ const fastBlock = 50
 // goroutine, or the processor has no shard that is free.
 //
 //go:noinline
-func emitElse(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick) {
+func emitElse(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
 	r, d := recording.Load(), h.d
 	if r == nil || d == nil {
 		return
@@ -24,11 +25,11 @@ func emitElse(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick) {
 		return
 	}
 	if d.plainSeq > r.defined.Load() || r.exposed != nil {
-		r.mark(h, kind, r.clock.now(), 0, d.first.at(a), d.second.at(b), nil)
+		r.mark(h, kind, r.clock.Now(), 0, d.first.at(a), d.second.at(b), nil)
 		return
 	}
 	if now == 0 {
-		now = r.clock.now()
+		now = r.clock.Now()
 	}
 	track := uint32(0)
 	if h.track != nil {
@@ -38,7 +39,7 @@ func emitElse(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick) {
 	if s == nil {
 		return
 	}
-	of := who{goroutine: goroutineAt(r.goroutines), track: track}
+	of := who{goroutine: rt.GoroutineAt(r.goroutines), track: track}
 	if uint32(s.word) >= s.soft || s.goroutine != of.goroutine || s.track != of.track {
 		if !r.turn(s, fastBlock, of, now) {
 			return
@@ -48,7 +49,7 @@ func emitElse(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick) {
 }
 
 // plain writes the block, commits it, and gives the shard back.
-func (s *shard) plain(d *definition, kind rawformat.Kind, a, b unsafe.Pointer, now tick) {
+func (s *shard) plain(d *definition, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
 	p := unsafe.Add(s.base, uint32(s.word))
 	put64(p, 0, d.head|uint64(kind)<<8)
 	n := uintptr(d.headLen)
@@ -66,7 +67,7 @@ func (s *shard) plain(d *definition, kind rawformat.Kind, a, b unsafe.Pointer, n
 	put8(p, 0, uint64(n-1))
 	word := s.word + (uint64(n) | 1<<32)
 	s.word = word
-	releaseBoth(s.commit, word, &s.lock)
+	rt.ReleaseBoth(s.commit, word, &s.lock)
 }
 
 // shardHint tells goroutines apart: their stacks lie at different addresses.

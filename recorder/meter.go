@@ -5,6 +5,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/counters"
+	"gprof/recorder/internal/rt"
 )
 
 // counting is the housekeeper's part of counters: what internal/counters reads goes into
@@ -18,7 +19,7 @@ type counting struct {
 
 func (c *counting) open(k *Keeper, hz int) {
 	c.meter.Open(hz)
-	c.cycles.Open(k.clock.anchor)
+	c.cycles.Open(k.clock.Anchor)
 }
 
 // round reads all counters that are due, and writes what there is to write.
@@ -59,7 +60,7 @@ func (c *counting) takeProgram() {
 func (c *counting) writeDelay(k *Keeper) {
 	waited := c.meter.Waited()
 	if waited > 0 || c.late {
-		k.entry(rawformat.KindDelay, k.clock.now(), 0, uint64(waited))
+		k.entry(rawformat.KindDelay, k.clock.Now(), 0, uint64(waited))
 	}
 	c.late = waited > 0
 }
@@ -75,14 +76,14 @@ func (o counterOutput) Define(records ...[]byte) int {
 	return n
 }
 
-func (o counterOutput) Tick() int64 { return int64(o.k.clock.now()) }
+func (o counterOutput) Tick() int64 { return int64(o.k.clock.Now()) }
 
 func (o counterOutput) Write(id int, v counters.Reading, at int64) {
 	s := o.k.acquirePatiently()
-	if s == nil || !o.k.turn(s, 64, who{}, tick(at)) {
+	if s == nil || !o.k.turn(s, 64, who{}, rt.Tick(at)) {
 		return
 	}
-	b := rawformat.AppendUint(s.time(s.begin(rawformat.KindCounter), tick(at)), uint64(id))
+	b := rawformat.AppendUint(s.time(s.begin(rawformat.KindCounter), rt.Tick(at)), uint64(id))
 	b = rawformat.AppendSint(b, v.Value)
 	s.finish(rawformat.AppendUint(b, uint64(max(0, v.Number))))
 	leave(s)
@@ -102,5 +103,5 @@ func (r *Recording) writeCycle(c counters.Cycle) {
 	if c.LiveKnown {
 		known = values[:]
 	}
-	r.write(&marker{d: gcEvent.d, kind: markInterval, now: r.clock.ofMonotonic(c.End), begin: r.clock.ofMonotonic(c.Begin), many: true, values: known}, nil)
+	r.write(&marker{d: gcEvent.d, kind: markInterval, now: r.clock.OfMonotonic(c.End), begin: r.clock.OfMonotonic(c.Begin), many: true, values: known}, nil)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // Page is something that a program works on for a while, and that its markers name:
@@ -26,7 +27,7 @@ type Page struct {
 	id, tab, embedder uint64
 	private           bool
 	url               string
-	opened            Time
+	opened            rt.Time
 
 	// Under pages.mu:
 	closed bool
@@ -93,7 +94,7 @@ type pageList struct {
 
 // OpenPage opens a page. Its URL may be any text that names it; it is cut at 1 KiB.
 func OpenPage(url string, opts ...PageOption) *Page {
-	p := &Page{url: url, opened: Now()}
+	p := &Page{url: url, opened: rt.Now()}
 	pages.mu.Lock()
 	defer pages.mu.Unlock()
 	p.id = pages.number()
@@ -153,7 +154,7 @@ func (p *Page) Close() {
 // statePage writes what a page is into a shard that was just locked, if one could be.
 // The lock is held.
 func (r *Recording) statePage(p *Page, s *shard) {
-	if s != nil && r.turn(s, p.size(), who{}, r.clock.now()) {
+	if s != nil && r.turn(s, p.size(), who{}, r.clock.Now()) {
 		r.writePage(p, s)
 		leave(s)
 	}
@@ -167,7 +168,7 @@ func (r *Recording) writePage(p *Page, s *shard) {
 	if p.in, p.index = r.instance, 0; r.ring != nil { // what an early one has gets another place
 		p.index = s.chunk.RangeStart() + uint64(s.offset())
 	}
-	b := s.time(s.begin(rawformat.KindPage), r.clock.at(max(p.opened, r.begun)))
+	b := s.time(s.begin(rawformat.KindPage), r.clock.At(max(p.opened, r.begun)))
 	private := uint64(0)
 	if p.private {
 		private = 1
@@ -181,13 +182,13 @@ func (r *Recording) writePage(p *Page, s *shard) {
 // endPage writes that a page is closed, and before it what it was, unless that is at
 // most as old as the chunk: so who finds the end finds the page.
 func (r *Recording) endPage(p *Page, s *shard) {
-	if s == nil || !r.turn(s, p.size()+maxTurn, who{}, r.clock.now()) {
+	if s == nil || !r.turn(s, p.size()+maxTurn, who{}, r.clock.Now()) {
 		return
 	}
 	if p.in != r.instance || p.index < s.chunk.RangeStart() {
 		r.writePage(p, s)
 	}
-	r.put(s, rawformat.KindPageEnd, 0, r.clock.now(), p.id)
+	r.put(s, rawformat.KindPageEnd, 0, r.clock.Now(), p.id)
 }
 
 // pageKeeper states open pages again before they are discarded. It belongs to the

@@ -44,10 +44,10 @@ func (k *Keeper) setPaused(who pausers, paused bool) {
 	k.shiftSampler()
 	if k.pausers != 0 {
 		recording.Store(nil)
-		k.entry(rawformat.KindPause, k.clock.now(), uint64(rawformat.PauseAll))
+		k.entry(rawformat.KindPause, k.clock.Now(), uint64(rawformat.PauseAll))
 		return
 	}
-	k.entry(rawformat.KindResume, k.clock.now(), uint64(rawformat.PauseAll))
+	k.entry(rawformat.KindResume, k.clock.Now(), uint64(rawformat.PauseAll))
 	k.admit()
 	if k.failure.Load() != nil { // it failed meanwhile, and what fail cleared is set again
 		recording.CompareAndSwap(k.Recording, nil)
@@ -75,7 +75,7 @@ func (r *Recorder) askSampling(paused bool) {
 	if paused {
 		kind = rawformat.KindPause
 	}
-	r.contain(func() { r.entry(kind, r.clock.now(), uint64(rawformat.PauseSampling)) }) // Err tells
+	r.contain(func() { r.entry(kind, r.clock.Now(), uint64(rawformat.PauseSampling)) }) // Err tells
 }
 
 // samples reports whether CPU samples are to be taken.

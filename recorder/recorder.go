@@ -12,6 +12,7 @@ import (
 	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
+	"gprof/recorder/internal/rt"
 )
 
 // Errors of [Start].
@@ -88,7 +89,7 @@ func (r *Recorder) Stop() error {
 	r.stopped = true
 	recording.Store(nil)
 	close(r.quit)
-	r.nap.wake()
+	r.nap.Wake()
 	r.crew.Wait()
 	r.hook.close()
 	r.tracer.close()
@@ -114,7 +115,7 @@ func (r *Recorder) Stop() error {
 // Where its holder does not come to an end, a shard's chunk stays mapped for it, see [chunks.ErrInUse].
 func (r *Recording) closeShards() {
 	var locked []*shard
-	begun := Now()
+	begun := rt.Now()
 	for i := range r.shards {
 		if s := &r.shards[i]; r.claimFinally(s, begun) {
 			locked = append(locked, s)
@@ -139,9 +140,9 @@ const (
 // claimFinally takes a shard, for which it waits since begun: nobody comes to any
 // shard any more, so that who still has one when another's holder was waited for in
 // vain does not go on either. False: its holder does not come to an end.
-func (r *Recording) claimFinally(s *shard, begun Time) bool {
+func (r *Recording) claimFinally(s *shard, begun rt.Time) bool {
 	for ; !r.seize(s); runtime.Gosched() {
-		if waited := Now() - begun; waited > Time(longPatience) || r.failure.Load() != nil && waited > Time(patience) {
+		if waited := rt.Now() - begun; waited > rt.Time(longPatience) || r.failure.Load() != nil && waited > rt.Time(patience) {
 			return false
 		}
 	}
@@ -208,7 +209,7 @@ func (r *Recorder) Err() error {
 
 // writeExit tells the end of the recording.
 func (r *Recorder) writeExit() error {
-	now, text := r.clock.anchor(), ""
+	now, text := r.clock.Anchor(), ""
 	if err := r.Err(); err != nil {
 		text = err.Error()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // Recording is what markers write into: the clock, the shards and the ring that they
@@ -13,8 +14,8 @@ import (
 type Recording struct {
 	// What each marker reads comes first, in two cache lines of their own: what is
 	// counted or guarded while markers are on their way lies in others.
-	clock      clock
-	route      route         // to the number of the processor
+	clock      rt.Clock
+	route      rt.Route      // to the number of the processor
 	goroutines uintptr       // where a goroutine's g has its number, 0 unknown
 	own        []shard       // one for each processor
 	shared     []shard       // their number is a power of two
@@ -22,7 +23,7 @@ type Recording struct {
 	defined    atomic.Uint32 // records of the registry that the dictionary has
 
 	instance uint64
-	begun    Time
+	begun    rt.Time
 	shards   []shard // all of them
 	unowned  error   // why there are none of processors
 	unrouted error   // why assembly does not find them
@@ -38,7 +39,7 @@ type Recording struct {
 	unnamed [][]uintptr // stacks of markers before Start, until the modules are known
 
 	ring     *chunks.Ring // nil: an early recording, which has none
-	nap      nap          // of the keeper
+	nap      rt.Nap       // of the keeper
 	starving atomic.Bool  // a writer found no chunk
 	failure  atomic.Pointer[error]
 
@@ -51,7 +52,7 @@ const numLosses = int(rawformat.LostDeep) + 1
 // Where assembly finds what it needs of other packages' structs: go_asm.h has the offsets of
 // this package's own fields, and its constants.
 const (
-	clockCounter = unsafe.Offsetof(clock{}.counter)
-	routeM       = unsafe.Offsetof(route{}.m)
-	routeP       = unsafe.Offsetof(route{}.p)
+	clockCounter = unsafe.Offsetof(rt.Clock{}.Counter)
+	routeM       = unsafe.Offsetof(rt.Route{}.M)
+	routeP       = unsafe.Offsetof(rt.Route{}.P)
 )

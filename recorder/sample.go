@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // maxSamples bounds those of a window: what 10,000 busy processors would make.
@@ -12,7 +13,7 @@ const maxSamples = 1 << 20
 // slot is one sample's place in a window.
 type slot struct {
 	row int // of the profile
-	at  Time
+	at  rt.Time
 	cpu int64 // ns
 }
 
@@ -20,7 +21,7 @@ type slot struct {
 // was taken is not known, but the runtime takes them at a steady rate. A row
 // stands for as many samples as it counts. The rows take turns, because the
 // samples of a stack seldom come all at once.
-func spread(rows []cpuSample, begin, end Time) ([]slot, error) {
+func spread(rows []cpuSample, begin, end rt.Time) ([]slot, error) {
 	total := int64(0)
 	for _, row := range rows {
 		if row.cpu < 0 || row.count < 0 || row.count > maxSamples || total > maxSamples-row.count {
@@ -32,8 +33,8 @@ func spread(rows []cpuSample, begin, end Time) ([]slot, error) {
 	for turn := int64(0); int64(len(slots)) < total; turn++ {
 		for i, row := range rows {
 			if turn < row.count {
-				middle := 2*Time(len(slots)) + 1
-				slots = append(slots, slot{i, begin + (end-begin)*middle/(2*Time(total)), row.share(turn)})
+				middle := 2*rt.Time(len(slots)) + 1
+				slots = append(slots, slot{i, begin + (end-begin)*middle/(2*rt.Time(total)), row.share(turn)})
 			}
 		}
 	}
@@ -76,8 +77,8 @@ func (k *Keeper) sampleRow(c *cpuSample) (row sampleRow) {
 }
 
 // writeSample writes one sample block.
-func (r *Recording) writeSample(row *sampleRow, at slot, window Time) {
-	s, now := r.acquirePatiently(), r.clock.at(at.at)
+func (r *Recording) writeSample(row *sampleRow, at slot, window rt.Time) {
+	s, now := r.acquirePatiently(), r.clock.At(at.at)
 	if s == nil || !r.turnWithStack(s, uint32(sampleRoom+2*10*len(row.raw)), who{track: row.track, labels: row.labels}, now, row.raw) {
 		return
 	}
@@ -86,7 +87,7 @@ func (r *Recording) writeSample(row *sampleRow, at slot, window Time) {
 }
 
 // sample is a sample block, not yet finished, with what stands behind its time.
-func (s *shard) sample(at tick, fields [7]uint64) []byte {
+func (s *shard) sample(at rt.Tick, fields [7]uint64) []byte {
 	b := s.time(s.begin(rawformat.KindSample), at)
 	for _, v := range fields {
 		b = rawformat.AppendUint(b, v)

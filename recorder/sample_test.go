@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"errors"
+	"gprof/recorder/internal/rt"
 	"testing"
 )
 
@@ -14,7 +15,7 @@ func TestSpreadEvenly(t *testing.T) {
 	cpu := int64(0)
 	for i, s := range slots {
 		cpu += s.cpu
-		if want := 5000 + Time(i)*10_000_000 + 5_000_000; s.at != want {
+		if want := 5000 + rt.Time(i)*10_000_000 + 5_000_000; s.at != want {
 			t.Errorf("sample %d at %d, want %d", i, s.at, want)
 		}
 	}

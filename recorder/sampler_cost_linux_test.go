@@ -3,6 +3,7 @@
 package recorder
 
 import (
+	"gprof/recorder/internal/rt"
 	"io"
 	"runtime"
 	"runtime/pprof"
@@ -26,7 +27,7 @@ func atDepth(n int, f func()) {
 
 // threadTime is the CPU time of this thread.
 func threadTime() time.Duration {
-	return time.Duration(readClock(unix.CLOCK_THREAD_CPUTIME_ID))
+	return time.Duration(rt.ReadClock(unix.CLOCK_THREAD_CPUTIME_ID))
 }
 
 // signalled is the CPU time of one call of send, at a depth of 20.

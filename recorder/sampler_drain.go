@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // maxDrained is how many records a ring can hold. More are not drained at once,
@@ -29,7 +30,7 @@ func (s *sampler) drain(k *Keeper, tid int, t *sampled) (drained int) {
 			return drained
 		}
 		if sampleClock() == rawformat.ClockMonotonic {
-			rec.Time = uint64(k.clock.ofMonotonic(rec.Time))
+			rec.Time = uint64(k.clock.OfMonotonic(rec.Time))
 		}
 		s.endIdle(k.Recording, t)
 		if !s.write(k, tid, t, &rec) {
@@ -157,8 +158,8 @@ func locateFrames(calls []uintptr) (leafFirst []location) {
 		leafFirst = append(leafFirst, location{pc: uint64(calls[0]) - 1})
 		calls = calls[1:]
 	}
-	expanded := make([]uintptr, maxInlined*len(calls))
-	n := expandInlined(expanded, append([]uintptr{0}, calls...))
+	expanded := make([]uintptr, rt.MaxInlined*len(calls))
+	n := rt.ExpandInlined(expanded, append([]uintptr{0}, calls...))
 	return append(leafFirst, locate(expanded[:n])...)
 }
 
@@ -167,7 +168,7 @@ func locateFrames(calls []uintptr) (leafFirst []location) {
 func wrappers(calls []uintptr, leafFirst []location) (left []location) {
 	for _, call := range calls {
 		pc := uint64(call) - 1
-		if call&rawformat.StackLabel != 0 || slices.ContainsFunc(leafFirst, func(l location) bool { return l.pc == pc }) || !isWrapper(call) {
+		if call&rawformat.StackLabel != 0 || slices.ContainsFunc(leafFirst, func(l location) bool { return l.pc == pc }) || !rt.IsWrapper(call) {
 			continue
 		}
 		if f := runtime.FuncForPC(call - 1); f != nil {

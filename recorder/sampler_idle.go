@@ -9,6 +9,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/counters"
+	"gprof/recorder/internal/rt"
 )
 
 // A thread that does nothing is not interrupted: its CPU clock tells that it did
@@ -16,24 +17,24 @@ import (
 // stretch the recording has the first moment and the last one at which that was seen.
 // The longer it lasts the less often it is looked at.
 const (
-	firstIdle = Time(round)
-	mostIdle  = Time(time.Second)
+	firstIdle = rt.Time(round)
+	mostIdle  = rt.Time(time.Second)
 )
 
 // idleness is what is known of a thread since its last sample.
 type idleness struct {
 	last  lastSample
-	busy  bool  // it was sampled in this round
-	cpu   int64 // on its CPU clock when that was read last; 0 not yet
-	since tick  // when that had changed
-	due   Time  // when to read it next
-	every Time  // how long after that again
-	seen  tick  // when it was still idle, and that is not told; 0 none
+	busy  bool    // it was sampled in this round
+	cpu   int64   // on its CPU clock when that was read last; 0 not yet
+	since rt.Tick // when that had changed
+	due   rt.Time // when to read it next
+	every rt.Time // how long after that again
+	seen  rt.Tick // when it was still idle, and that is not told; 0 none
 }
 
 // lastSample is a thread's, or what repeats it, and where it lies.
 type lastSample struct {
-	at         tick
+	at         rt.Tick
 	stack      uint64 // the field
 	of         sampledThread
 	epoch      uint64 // of the chunk; 0: there is none to be repeated
@@ -42,7 +43,7 @@ type lastSample struct {
 
 // look looks whether a thread, of which there was no sample, has done anything until
 // at. A sample that was taken since would have cost it time.
-func (s *sampler) look(r *Recording, tid int, t *sampled, now Time, at tick) {
+func (s *sampler) look(r *Recording, tid int, t *sampled, now rt.Time, at rt.Tick) {
 	i := &t.idle
 	if i.busy || i.last.epoch == 0 || now < i.due {
 		return
@@ -70,7 +71,7 @@ func (s *sampler) endIdle(r *Recording, t *sampled) {
 // writeIdle repeats a thread's last sample, with no CPU time. Where that lies in
 // another chunk it is stated anew, so that any chunk decodes without others; if its
 // stack has no id in that chunk's dictionary it is forgotten.
-func (r *Recording) writeIdle(last *lastSample, at tick) {
+func (r *Recording) writeIdle(last *lastSample, at rt.Tick) {
 	w := r.acquireAny()
 	if w == nil { // nothing is lost that counts
 		return
@@ -84,7 +85,7 @@ func (r *Recording) writeIdle(last *lastSample, at tick) {
 		after := uint64(max(0, at-last.at)) / rawformat.SampleUnit
 		b := rawformat.AppendSint(w.begin(rawformat.KindIdle), int64(of.thread-w.sampled.thread))
 		w.finish(rawformat.AppendUint(b, after))
-		last.at += tick(after * rawformat.SampleUnit)
+		last.at += rt.Tick(after * rawformat.SampleUnit)
 	case last.generation == w.generation && last.stack != rawStack:
 		w.finish(w.sample(at, [...]uint64{of.thread, of.goroutine, uint64(of.track), last.stack, 0, 1, 0}))
 		last.at, last.epoch = at, w.chunk.Epoch()

@@ -4,6 +4,7 @@ package recorder
 
 import (
 	"errors"
+	"gprof/recorder/internal/rt"
 	"os"
 	"runtime"
 	"time"
@@ -28,21 +29,21 @@ var errLayout = errors.New("the runtime looks different")
 func findLayout() (l layout, err error) {
 	l.text, l.etext = textRange()
 	l.slots = uintptr(unsafe.Pointer(&labelSlots[0]))
-	labels, curgs, more := candidates{}, candidates{}, search{}
+	labels, curgs, more := rt.Candidates{}, rt.Candidates{}, search{}
 	scheds := 0
-	for i := range probes {
+	for i := range rt.Probes {
 		asleep, wake, seen := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		var g uintptr
 		go func() {
 			g = getg()
 			mark := new([4]uint64)
-			was := runtime_getProfLabel()
-			runtime_setProfLabel(unsafe.Pointer(mark))
-			self := words(g, searchG)
-			runtime_setProfLabel(was)
-			labels.meet(self, uint64(uintptr(unsafe.Pointer(mark))))
+			was := rt.ProfLabel()
+			rt.SetProfLabel(unsafe.Pointer(mark))
+			self := words(g, rt.SizeOfG)
+			rt.SetProfLabel(was)
+			labels.Meet(self, uint64(uintptr(unsafe.Pointer(mark))))
 			if m := proveM(g); m != nil {
-				curgs.meet(m, uint64(g))
+				curgs.Meet(m, uint64(g))
 			}
 			more.meet(g)
 			close(asleep)
@@ -56,11 +57,11 @@ func findLayout() (l layout, err error) {
 		close(wake)
 		<-seen
 	}
-	l.goid, l.labels = findGoroutine(), labels.only()
-	if curg := curgs.only(); curg != 0 {
+	l.goid, l.labels = rt.FindGoroutine(), labels.Only()
+	if curg := curgs.Only(); curg != 0 {
 		l.m, l.curg = offM, curg
 	}
-	if scheds == probes {
+	if scheds == rt.Probes {
 		l.sched = offSched
 	}
 	if l.goid == 0 || l.labels == 0 || l.m == 0 || l.sched == 0 {
@@ -74,8 +75,8 @@ func findLayout() (l layout, err error) {
 
 // words reads memory, if it can be read: the kernel does it, so that a wrong
 // guess is no fault.
-func words(at uintptr, bytes int) memory {
-	w := make(memory, bytes/8)
+func words(at uintptr, bytes int) rt.Memory {
+	w := make(rt.Memory, bytes/8)
 	local := []unix.Iovec{{Base: (*byte)(unsafe.Pointer(&w[0]))}}
 	local[0].SetLen(bytes)
 	remote := []unix.RemoteIovec{{Base: at, Len: bytes}}
@@ -95,8 +96,8 @@ func words(at uintptr, bytes int) memory {
 
 // proveM reads the m of a running g: its first word is a g0 which has the same
 // m.
-func proveM(g uintptr) memory {
-	self := words(g, searchG)
+func proveM(g uintptr) rt.Memory {
+	self := words(g, rt.SizeOfG)
 	if self == nil {
 		return nil
 	}
@@ -104,12 +105,12 @@ func proveM(g uintptr) memory {
 	if m == nil {
 		return nil
 	}
-	g0 := words(uintptr(m[0]), searchG)
+	g0 := words(uintptr(m[0]), rt.SizeOfG)
 	if g0 == nil || g0[offM/8] != self[offM/8] {
 		return nil
 	}
 	forgetOwn(m, uintptr(self[offM/8]))
-	if again := words(g, searchG); again == nil || again[offM/8] != self[offM/8] {
+	if again := words(g, rt.SizeOfG); again == nil || again[offM/8] != self[offM/8] {
 		return nil // the goroutine went to another thread meanwhile
 	}
 	return m
@@ -117,11 +118,11 @@ func proveM(g uintptr) memory {
 
 // parkPatience is how long a goroutine that is about to wait may take for that, on a
 // busy machine.
-const parkPatience = Time(100 * time.Millisecond)
+const parkPatience = rt.Time(100 * time.Millisecond)
 
 func waitParked(g uintptr) bool {
-	for deadline := Now() + parkPatience; !parked(g); runtime.Gosched() {
-		if Now() > deadline {
+	for deadline := rt.Now() + parkPatience; !parked(g); runtime.Gosched() {
+		if rt.Now() > deadline {
 			return false
 		}
 	}
@@ -131,7 +132,7 @@ func waitParked(g uintptr) bool {
 // parked reports whether g waits, and its sched says where: in gopark, on its own
 // stack.
 func parked(g uintptr) bool {
-	self := words(g, searchG)
+	self := words(g, rt.SizeOfG)
 	if self == nil {
 		return false
 	}

@@ -3,6 +3,7 @@
 package recorder
 
 import (
+	"gprof/recorder/internal/rt"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -25,7 +26,7 @@ func (*search) found(*native) bool { return true }
 // forgetOwn clears a word of the m at an address that looks like one that is
 // searched for: without cgo, an m is also where its thread keeps what it runs, be it
 // g0 or a goroutine.
-func forgetOwn(m memory, at uintptr) {
+func forgetOwn(m rt.Memory, at uintptr) {
 	at = threadPointer() - 8 - at
 	if at%8 == 0 && at/8 < uintptr(len(m)) {
 		m[at/8] = 0

@@ -3,6 +3,7 @@
 package recorder
 
 import (
+	"gprof/recorder/internal/rt"
 	"runtime"
 	"strings"
 	_ "unsafe" // for linkname
@@ -30,16 +31,16 @@ func threadPointer() uintptr
 
 // search finds what native holds.
 type search struct {
-	tls      candidates
+	tls      rt.Candidates
 	switched uintptr
 }
 
 // meet looks from the goroutine of g.
 func (s *search) meet(g uintptr) {
 	runtime.LockOSThread()
-	s.tls.meet(variables(threadPointer()), uint64(g))
+	s.tls.Meet(variables(threadPointer()), uint64(g))
 	runtime.UnlockOSThread()
-	goid() // by systemstack
+	rt.GoroutineNumber() // by systemstack
 	pc := uintptr(load64(g + offSched + 8))
 	if f := runtime.FuncForPC(pc); f != nil && f.Name() == "runtime.systemstack_switch" {
 		s.switched = pc
@@ -51,13 +52,13 @@ func (s *search) found(n *native) bool {
 	vdso := findMapping(func(m *module) bool { return strings.HasPrefix(m.path, "[vdso]") })
 	n.vdso, n.evdso, n.switched = uintptr(vdso.start), uintptr(vdso.end), s.switched
 	if runtime_iscgo {
-		n.tls = s.tls.only()
+		n.tls = s.tls.Only()
 	}
 	return !runtime_iscgo || n.tls != 0
 }
 
 // variables are some of the thread's own, as many as can be read.
-func variables(at uintptr) (all memory) {
+func variables(at uintptr) (all rt.Memory) {
 	const step, most = 256, 4096
 	for at != 0 && len(all) < most/8 {
 		some := words(at+uintptr(8*len(all)), step)
@@ -70,4 +71,4 @@ func variables(at uintptr) (all memory) {
 }
 
 // forgetOwn has nothing to do: an m holds its goroutine's g once.
-func forgetOwn(memory, uintptr) {}
+func forgetOwn(rt.Memory, uintptr) {}

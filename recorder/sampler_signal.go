@@ -18,6 +18,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // sampler takes CPU samples by signals of its own, so that the host's profiles
@@ -33,12 +34,12 @@ type sampler struct {
 	free       []int            // slots
 	room       int              // threads that may still be taken
 	leaf       leafTable
-	drainEvery Time // in periods
+	drainEvery rt.Time // in periods
 	resting    bool
-	told       bool // that threads are left out
-	lookAt     Time // when to look at all threads anew
-	due        Time // when to drain the rings next
-	created    int  // threads of the runtime when that was done last
+	told       bool    // that threads are left out
+	lookAt     rt.Time // when to look at all threads anew
+	due        rt.Time // when to drain the rings next
+	created    int     // threads of the runtime when that was done last
 	calls      []uintptr
 }
 
@@ -73,7 +74,7 @@ func (s *sampler) open(k *Keeper, hz, depth int) (err error) {
 	if sampleLayout, err = findLayout(); err != nil && sampleLayout.goid == 0 {
 		return fmt.Errorf("%w: goroutine's number: %w", errSelfTest, err)
 	}
-	if k.clock.counter.Load() {
+	if k.clock.Counter.Load() {
 		sampleLayout.counter = 1
 	}
 	s.goDeep(depth)
@@ -98,7 +99,7 @@ func (s *sampler) open(k *Keeper, hz, depth int) (err error) {
 func (s *sampler) goDeep(calls int) {
 	most := calls + rawformat.StackExtra
 	sampleLayout.depth, sampleLayout.room = uintptr(calls), uintptr(rawformat.StacksWords-most)
-	s.drainEvery = Time(min(mostDrained, rawformat.StacksWords/most))
+	s.drainEvery = rt.Time(min(mostDrained, rawformat.StacksWords/most))
 }
 
 const (
@@ -157,8 +158,8 @@ func (s *sampler) round(k *Keeper) {
 	if s.tasks == nil {
 		return
 	}
-	before := Now()
-	defer func() { k.spent.samples.Add(int64(Now() - before)) }()
+	before := rt.Now()
+	defer func() { k.spent.samples.Add(int64(rt.Now() - before)) }()
 	s.wake()
 	if s.changed(before) {
 		s.scan(k)
@@ -168,7 +169,7 @@ func (s *sampler) round(k *Keeper) {
 	if before < s.due {
 		return
 	}
-	every := min(Time(round), s.patience())
+	every := min(rt.Time(round), s.patience())
 	s.due = before - before%every + every
 	for tid, t := range s.threads {
 		t.idle.busy = s.drain(k, tid, t) > 0
@@ -176,7 +177,7 @@ func (s *sampler) round(k *Keeper) {
 			s.release(k, tid, t)
 		}
 	}
-	at := k.clock.now()
+	at := k.clock.Now()
 	for tid, t := range s.threads {
 		s.look(k.Recording, tid, t, before, at)
 	}
@@ -187,7 +188,7 @@ func (s *sampler) round(k *Keeper) {
 const mostDrained = 10
 
 // patience is how long a ring may wait to be drained, if its thread is busy.
-func (s *sampler) patience() Time { return s.drainEvery * Time(s.period) }
+func (s *sampler) patience() rt.Time { return s.drainEvery * rt.Time(s.period) }
 
 // longestSleep is how long the housekeeper may sleep: less than a round only where
 // rings have no room for the deep stacks of one.
@@ -200,11 +201,11 @@ func (s *sampler) longestSleep() time.Duration {
 
 // lookEvery is how often all threads are looked for. Those of C code may come and
 // go without the runtime's knowing.
-const lookEvery = Time(500 * time.Millisecond)
+const lookEvery = rt.Time(500 * time.Millisecond)
 
 // changed reports whether it is time to look for threads. The kernel's list costs
 // as much as many samples, the runtime's number of them next to nothing.
-func (s *sampler) changed(now Time) bool {
+func (s *sampler) changed(now rt.Time) bool {
 	created, _ := runtime.ThreadCreateProfile(nil) // of so many it would tell
 	if now < s.lookAt && created == s.created {
 		return false
@@ -314,8 +315,8 @@ func (s *sampler) quiet(t *sampled) error {
 	deleteTimer(t.timer)
 	slot := &sampleSlots[t.slot]
 	atomic.StoreUintptr(&slot.ring, 0)
-	for deadline := Now() + Time(patience); slot.busy.Load() != 0; runtime.Gosched() {
-		if Now() > deadline {
+	for deadline := rt.Now() + rt.Time(patience); slot.busy.Load() != 0; runtime.Gosched() {
+		if rt.Now() > deadline {
 			return errBusy
 		}
 	}
@@ -427,11 +428,11 @@ func (s *sampler) test(k *Keeper) error {
 		return err
 	}
 	slot := &sampleSlots[t.slot]
-	before := k.clock.now()
+	before := k.clock.Now()
 	if err := testOuter(k.Recording, tid, s.signal, cookie(t.slot, slot.generation)); err != nil {
 		return errors.Join(err, s.detach(k.Recording, t))
 	}
-	after := k.clock.now()
+	after := k.clock.Now()
 	var rec rawformat.StackRecord
 	ok, err := t.stacks.Next(&rec)
 	if err == nil && !ok {
@@ -444,14 +445,14 @@ func (s *sampler) test(k *Keeper) error {
 }
 
 // check compares a record with what is known of its place.
-func (s *sampler) check(rec *rawformat.StackRecord, before, after tick) error {
-	if at := tick(rec.Time); at < before || at > after {
+func (s *sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error {
+	if at := rt.Tick(rec.Time); at < before || at > after {
 		return fmt.Errorf("time %d, want %d to %d", at, before, after)
 	}
-	if id := goid(); rec.Goroutine != id {
+	if id := rt.GoroutineNumber(); rec.Goroutine != id {
 		return fmt.Errorf("goroutine %d, want %d", rec.Goroutine, id)
 	}
-	if labels := uint64(uintptr(runtime_getProfLabel())); sampleLayout.labels != 0 && rec.Labels != labels {
+	if labels := uint64(uintptr(rt.ProfLabel())); sampleLayout.labels != 0 && rec.Labels != labels {
 		return fmt.Errorf("labels at %x, want %x", rec.Labels, labels)
 	}
 	var names []string

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // labelled knows which goroutines are on a track, and which were a moment ago: samples
@@ -35,18 +36,18 @@ type owned struct {
 // stay is the time that a goroutine spends on a track, up to 0 while it does.
 type stay struct {
 	track    *Track
-	from, to Time
+	from, to rt.Time
 }
 
 const (
 	maxLabelSets = 4096
 	maxStays     = 4096 // further ones are known by their label set alone
-	stayKept     = Time(time.Second)
+	stayKept     = rt.Time(time.Second)
 )
 
 // noteLabels notes that the labels of the calling goroutine put it on a track.
 func noteLabels(t *Track, goroutine uint64) {
-	set := runtime_getProfLabel()
+	set := rt.ProfLabel()
 	if set == nil {
 		return
 	}
@@ -78,7 +79,7 @@ func enterTrack(t *Track) (id uint64) {
 	if l.stays == nil {
 		l.stays = map[uint64][]stay{}
 	}
-	l.stays[id] = append(l.stays[id], stay{track: t, from: Now()})
+	l.stays[id] = append(l.stays[id], stay{track: t, from: rt.Now()})
 	l.count++
 	return id
 }
@@ -91,7 +92,7 @@ func leaveTrack(t *Track, id uint64) {
 	stays := l.stays[id]
 	for i := len(stays) - 1; i >= 0; i-- {
 		if s := &stays[i]; s.track == t && s.to == 0 {
-			s.to = Now()
+			s.to = rt.Now()
 			return
 		}
 	}
@@ -99,7 +100,7 @@ func leaveTrack(t *Track, id uint64) {
 
 // forgetStays drops those that have ended long ago.
 func forgetStays() {
-	l, now := &labelled, Now()
+	l, now := &labelled, rt.Now()
 	l.Lock()
 	defer l.Unlock()
 	for id, stays := range l.stays {
@@ -121,7 +122,7 @@ func forgetStays() {
 //
 //go:norace
 func goroutineID() uint64 {
-	return goroutineAt(sampleLayout.goid)
+	return rt.GoroutineAt(sampleLayout.goid)
 }
 
 // trackOf is the track that a sample was taken on, nil if it is not known. What
@@ -130,9 +131,9 @@ func (r *Recording) trackOf(rec *rawformat.StackRecord) *Track {
 	l := &labelled
 	l.Lock()
 	defer l.Unlock()
-	stays, at := l.stays[rec.Goroutine], tick(rec.Time)
+	stays, at := l.stays[rec.Goroutine], rt.Tick(rec.Time)
 	for i := len(stays) - 1; i >= 0; i-- {
-		if s := stays[i]; r.clock.at(s.from) <= at && (s.to == 0 || at <= r.clock.at(s.to)) {
+		if s := stays[i]; r.clock.At(s.from) <= at && (s.to == 0 || at <= r.clock.At(s.to)) {
 			return s.track
 		}
 	}

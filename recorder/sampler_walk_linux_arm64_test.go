@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // set sets what was interrupted. The top is in the link register.
@@ -44,7 +45,7 @@ func TestKernelCode(t *testing.T) {
 	for _, test := range []struct {
 		low  [1]uintptr
 		want uint64
-	}{{[1]uintptr{getg()}, goid()}, {[1]uintptr{0}, 0}} {
+	}{{[1]uintptr{getg()}, rt.GoroutineNumber()}, {[1]uintptr{0}, 0}} {
 		c := &interrupted{g: 1} // a fault, if it was looked at
 		c.stack.low = uintptr(unsafe.Pointer(&test.low))
 		interrupt(&m, cookie(th.slot, sampleSlots[th.slot].generation), c)

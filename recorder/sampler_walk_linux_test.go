@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/signalcall"
 )
 
@@ -161,7 +162,7 @@ func TestMadeUpStacks(t *testing.T) {
 		for _, w := range m.want {
 			want = append(want, uint64(meant(w, 0)))
 		}
-		if rec.PC != uint64(meant(m.pc, 0)) || rec.Top != uint64(meant(m.wantTop, 0)) || !slices.Equal(rec.Returns, want) || rec.Goroutine != goid() || rec.Periods != 1 {
+		if rec.PC != uint64(meant(m.pc, 0)) || rec.Top != uint64(meant(m.wantTop, 0)) || !slices.Equal(rec.Returns, want) || rec.Goroutine != rt.GoroutineNumber() || rec.Periods != 1 {
 			t.Errorf("%s: %x, want %x, %x", m.name, rec, m.wantTop, want)
 		}
 	}

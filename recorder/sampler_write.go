@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // write writes a record as a busy block, or as a sample block if it stands for more
@@ -18,7 +19,7 @@ func (s *sampler) write(k *Keeper, tid int, t *sampled, rec *rawformat.StackReco
 		return true
 	}
 	row := s.row(k, rec, track)
-	at := tick(rec.Time)
+	at := rt.Tick(rec.Time)
 	w := k.acquireAny()
 	if w == nil {
 		return false
@@ -51,7 +52,7 @@ func isDeep(rec *rawformat.StackRecord) bool {
 
 // turnToBusy is turn for a busy block: it states what that builds on, and the stack if
 // that has no id yet, in the page that the block will be in.
-func (r *Recording) turnToBusy(w *shard, of sampledThread, row *sampleRow, at tick) bool {
+func (r *Recording) turnToBusy(w *shard, of sampledThread, row *sampleRow, at rt.Tick) bool {
 	size := uint32(sampleRoom + 2*10*len(row.raw))
 	for r.turn(w, size, who{goroutine: w.goroutine, track: w.track}, at) {
 		w.sampling(of.track, of.period)
@@ -83,7 +84,7 @@ func (s *shard) sampling(track uint32, period uint64) {
 }
 
 // busy is a busy block, not yet finished.
-func (s *shard) busy(at tick, thread, goroutine, stack uint64) []byte {
+func (s *shard) busy(at rt.Tick, thread, goroutine, stack uint64) []byte {
 	is := &s.sampled
 	b := s.coarseTime(s.begin(rawformat.KindBusy), at)
 	b = rawformat.AppendSint(b, int64(thread-is.thread))
@@ -93,9 +94,9 @@ func (s *shard) busy(at tick, thread, goroutine, stack uint64) []byte {
 }
 
 // coarseTime appends a C.
-func (s *shard) coarseTime(b []byte, now tick) []byte {
+func (s *shard) coarseTime(b []byte, now rt.Tick) []byte {
 	delta := int64(now-s.last) >> sampleShift
-	s.last += tick(delta << sampleShift)
+	s.last += rt.Tick(delta << sampleShift)
 	return rawformat.AppendSint(b, delta)
 }
 

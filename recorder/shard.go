@@ -8,6 +8,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // shard is one writer: at most one chunk, and what the blocks in it build on.
@@ -15,14 +16,14 @@ import (
 // from 0 to 1 by whoever wants it. That of a processor's own is stored by who runs
 // there, see enter.
 type shard struct {
-	lock  uint32 // 1: taken; of a shared shard after Stop for good
-	shut  uint32 // 1: writers go elsewhere, for the housekeeper has the shard, or is about to
-	track uint32 // of the context, as goroutine and labels
-	owned bool   // by a processor
-	word  uint64 // the commit word: offset, and number of blocks
-	soft  uint32 // up to here a block of the fast path may begin without further ado
-	page  uint32 // in which a block began last, noPage
-	last  tick   // of the last T
+	lock  uint32  // 1: taken; of a shared shard after Stop for good
+	shut  uint32  // 1: writers go elsewhere, for the housekeeper has the shard, or is about to
+	track uint32  // of the context, as goroutine and labels
+	owned bool    // by a processor
+	word  uint64  // the commit word: offset, and number of blocks
+	soft  uint32  // up to here a block of the fast path may begin without further ado
+	page  uint32  // in which a block began last, noPage
+	last  rt.Tick // of the last T
 	base  unsafe.Pointer
 
 	goroutine uint64
@@ -91,9 +92,9 @@ func (r *Recording) enter() *shard {
 //go:noinline
 func (r *Recording) enterElse() *shard {
 	if r.unrouted != nil && len(r.own) > 0 {
-		p := procPin()
+		p := rt.Pin()
 		s := r.takeOwnOf(uint(p))
-		procUnpin()
+		rt.Unpin()
 		if s != nil {
 			return s
 		}
@@ -111,9 +112,9 @@ func (r *Recording) takeOwnOf(p uint) *shard {
 	if atomic.LoadUint32(&s.lock) != 0 {
 		return nil
 	}
-	takeLock(&s.lock)
+	rt.TakeLock(&s.lock)
 	if atomic.LoadUint32(&s.shut) != 0 {
-		releaseLock(&s.lock)
+		rt.ReleaseLock(&s.lock)
 		return nil
 	}
 	return s
@@ -126,7 +127,7 @@ func (r *Recording) enterShared() *shard {
 }
 
 // leave gives a shard back.
-func leave(s *shard) { releaseLock(&s.lock) }
+func leave(s *shard) { rt.ReleaseLock(&s.lock) }
 
 // acquire locks a shared shard. nil: all are taken; the loss is counted.
 func (r *Recording) acquire(hint uintptr) *shard {
@@ -142,7 +143,7 @@ func (s *shard) try() bool {
 		return false
 	}
 	if atomic.LoadUint32(&s.shut) != 0 {
-		releaseLock(&s.lock)
+		rt.ReleaseLock(&s.lock)
 		return false
 	}
 	return true
@@ -200,13 +201,13 @@ func (r *Recording) seize(s *shard) bool {
 	if !s.owned {
 		return atomic.SwapUint32(&s.lock, 1) == 0
 	}
-	return barrier() == nil && atomic.LoadUint32(&s.lock) == 0
+	return rt.Barrier() == nil && atomic.LoadUint32(&s.lock) == 0
 }
 
 func disclaim(s *shard) {
 	atomic.StoreUint32(&s.shut, 0)
 	if !s.owned {
-		releaseLock(&s.lock)
+		rt.ReleaseLock(&s.lock)
 	}
 }
 
@@ -223,13 +224,13 @@ func (r *Recording) acquirePatiently() *shard {
 // acquireAny locks any shared shard, the last choice of markers first. nil: all
 // stay taken, for about shardPatience.
 func (r *Recording) acquireAny() *shard {
-	for deadline := Now() + shardPatience; ; runtime.Gosched() {
+	for deadline := rt.Now() + shardPatience; ; runtime.Gosched() {
 		for i := len(r.shared) - 1; i >= 0; i-- {
 			if s := &r.shared[i]; s.try() {
 				return s
 			}
 		}
-		if Now() > deadline {
+		if rt.Now() > deadline {
 			return nil
 		}
 	}
@@ -237,11 +238,11 @@ func (r *Recording) acquireAny() *shard {
 
 // shardPatience is how long our own goroutines wait for a shard. Its holder writes
 // one block, but may have lost its thread to somebody else.
-const shardPatience = Time(10 * time.Millisecond)
+const shardPatience = rt.Time(10 * time.Millisecond)
 
 // turn makes s ready, see prepare. If there is no chunk it counts the loss,
 // leaves s and returns false.
-func (r *Recording) turn(s *shard, size uint32, of who, now tick) bool {
+func (r *Recording) turn(s *shard, size uint32, of who, now rt.Tick) bool {
 	if r.prepare(s, size, of, now) {
 		return true
 	}
@@ -253,7 +254,7 @@ func (r *Recording) turn(s *shard, size uint32, of who, now tick) bool {
 // prepare makes s ready for blocks of size bytes in all that are of somebody:
 // it takes another chunk if there is no room, and restates the context where
 // the format demands it. False: there is no chunk.
-func (r *Recording) prepare(s *shard, size uint32, of who, now tick) bool {
+func (r *Recording) prepare(s *shard, size uint32, of who, now rt.Tick) bool {
 	if s.offset()+size+maxTurn+overshoot > uint32(len(s.payload)) && !r.refill(s) {
 		return false
 	}
@@ -282,9 +283,9 @@ func (r *Recording) refill(s *shard) bool {
 	if r.exposed != nil {
 		return r.exchange(s)
 	}
-	procPin()
+	rt.Pin()
 	filled := r.exchange(s)
-	procUnpin()
+	rt.Unpin()
 	return filled
 }
 
@@ -293,11 +294,11 @@ func (r *Recording) exchange(s *shard) bool {
 	r.retire(s)
 	c := r.ring.Get(s.writer, s.generation)
 	if r.ring.Low() {
-		r.nap.wake()
+		r.nap.Wake()
 	}
 	if c == nil {
 		if !r.starving.Swap(true) {
-			r.nap.wake()
+			r.nap.Wake()
 		}
 		return false
 	}
@@ -315,7 +316,7 @@ func (s *shard) hold(c *chunks.Chunk) {
 // retire releases the chunk of s, if it has one.
 func (r *Recording) retire(s *shard) {
 	if s.chunk != nil {
-		release(s.commit, s.word) // somebody else may have written to the file
+		rt.Release(s.commit, s.word) // somebody else may have written to the file
 		r.ring.Release(s.chunk)
 	}
 	s.chunk, s.payload, s.commit, s.base = nil, nil, nil, nil
@@ -328,7 +329,7 @@ func (s *shard) offset() uint32 { return uint32(s.word) }
 func (s *shard) who() who { return who{s.goroutine, s.track, s.labels} }
 
 // sync begins a page.
-func (s *shard) sync(of who, now tick) {
+func (s *shard) sync(of who, now rt.Tick) {
 	b := s.begin(rawformat.KindSync)
 	b = rawformat.AppendUint(b, s.chunk.RangeStart()+uint64(s.offset()))
 	b = rawformat.AppendUint(b, s.chunk.Epoch())
@@ -374,7 +375,7 @@ func (s *shard) begin(k rawformat.Kind) []byte {
 }
 
 // time appends a T.
-func (s *shard) time(b []byte, now tick) []byte {
+func (s *shard) time(b []byte, now rt.Tick) []byte {
 	delta := int64(now - s.last)
 	s.last = now
 	return rawformat.AppendSint(b, delta)
@@ -392,5 +393,5 @@ func (s *shard) finish(b []byte) {
 		b[0], b[1] = byte(length)|0x80, byte(length>>7)
 	}
 	s.word += uint64(len(b)) | 1<<32
-	release(s.commit, s.word)
+	rt.Release(s.commit, s.word)
 }

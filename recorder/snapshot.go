@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/recorder/internal/rt"
 )
 
 // ErrStopped means that the recorder has been stopped, or never started.
@@ -30,7 +31,7 @@ func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err er
 		return "", err
 	}
 	since := uint64(0)
-	if reach := uint64(r.clock.base) + uint64(Now()); last > 0 && uint64(last) < reach {
+	if reach := uint64(r.clock.Base) + uint64(rt.Now()); last > 0 && uint64(last) < reach {
 		since = reach - uint64(last)
 	}
 	path = filepath.Join(dir, now.UTC().Format("20060102T150405.000000000Z"))
@@ -52,7 +53,7 @@ func (k *Keeper) drainNow() error {
 	case <-k.quit:
 		return ErrStopped
 	}
-	k.nap.wake()
+	k.nap.Wake()
 	select {
 	case <-drained:
 		return nil

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 const (
@@ -51,13 +52,13 @@ func (r *Recording) markStack(m *marker) {
 		at = hash(calls[:n])
 	case r.unwalked == nil:
 		var sum uint64
-		n, sum = walkFrames(&calls[0], maxDepth, ownFrames)
+		n, sum = rt.WalkFrames(&calls[0], maxDepth, ownFrames)
 		at = hashOf(sum, n)
 	default:
 		n = runtime.Callers(callers, calls[:])
 		at = hash(calls[:n])
 	}
-	cut := isCut(calls[:n], maxDepth)
+	cut := rt.IsCut(calls[:n], maxDepth)
 	if cut {
 		r.lose(rawformat.LostDeep, 1, 0)
 	}
@@ -94,7 +95,7 @@ func (r *Recording) rawStack(raw []uint64, stack []uintptr) (n int) {
 		stack = stack[1:]
 	}
 	for _, pc := range stack {
-		if !isWrapper(pc) {
+		if !rt.IsWrapper(pc) {
 			raw[n] = uint64(pc) - 1
 			n++
 		}
@@ -106,9 +107,9 @@ func (r *Recording) rawStack(raw []uint64, stack []uintptr) (n int) {
 // not inlined. Asking for an inlined function would allocate; the one that it was
 // inlined into comes last. So would the name of a generic one: the file tells, too.
 func (r *Recording) isOwnCall(call uintptr) bool {
-	functions := [maxChain]uintptr{}
-	n := expandInlined(functions[:], []uintptr{0, call})
-	if n == 0 || n == maxChain {
+	functions := [rt.MaxChain]uintptr{}
+	n := rt.ExpandInlined(functions[:], []uintptr{0, call})
+	if n == 0 || n == rt.MaxChain {
 		return n == 0
 	}
 	f := runtime.FuncForPC(functions[n-1] - 1)
@@ -131,7 +132,7 @@ func (r *Recording) places(stack []uintptr) []location {
 	if r.unwalked != nil {
 		return withoutOwn(locate(stack))
 	}
-	return withoutOwn(locate(expand(stack)))
+	return withoutOwn(locate(rt.Expand(stack)))
 }
 
 // withoutOwn leaves out the method by which the program called us.
@@ -172,7 +173,7 @@ func locate(calls []uintptr) (leafFirst []location) {
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		s := symbol{function: f.Function, file: f.File, line: int64(f.Line), start: startLine(&f)}
+		s := symbol{function: f.Function, file: f.File, line: int64(f.Line), start: rt.StartLine(&f)}
 		if n := len(leafFirst); n > 0 && inlined(&last, &f) {
 			leafFirst[n-1].chain = slices.Insert(leafFirst[n-1].chain, 0, s)
 		} else {
@@ -236,7 +237,7 @@ func (t *knownStacks) add(calls []uintptr, id uint32) {
 }
 
 // hash spreads stacks over the table; equal hashes do no harm.
-func hash(calls []uintptr) uintptr { return hashOf(sumOf(calls), len(calls)) }
+func hash(calls []uintptr) uintptr { return hashOf(rt.SumOf(calls), len(calls)) }
 
 // hashOf is the hash of a stack with that sum: one product for all, because each would
 // wait for the one before it.
@@ -296,7 +297,7 @@ func (k *Keeper) internStack(calls []uintptr) {
 		return
 	}
 	leafFirst := k.places(calls)
-	if isCut(calls, maxDepth) {
+	if rt.IsCut(calls, maxDepth) {
 		leafFirst = append(leafFirst, truncated)
 	}
 	if id := k.dict.stack(leafFirst); id != 0 {

@@ -14,6 +14,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 const (
@@ -61,7 +62,7 @@ func open(o Options) (*Recorder, error) {
 	r.takeOverEarly()
 	r.dir = filepath.Join(r.session, instanceName(r.instance))
 	if p.CounterHz > 0 {
-		r.counterPeriod = Time(time.Second) / Time(p.CounterHz)
+		r.counterPeriod = rt.Time(time.Second) / rt.Time(p.CounterHz)
 	}
 	r.counting.open(&r.Keeper, max(0, p.CounterHz))
 	r.heap.period = Time(max(0, p.HeapEvery))
@@ -84,11 +85,11 @@ func open(o Options) (*Recorder, error) {
 
 // findTricks finds out what can be used here of clock, stacks and goroutines.
 func (r *Recording) findTricks() {
-	r.clock.open()
-	r.begun = Now()
-	r.unwalked, r.source = tryWalk(), sourceFolder()
-	r.goroutines = findGoroutine()
-	r.route, r.unrouted = findRoute()
+	r.clock.Open()
+	r.begun = rt.Now()
+	r.unwalked, r.source = rt.TryWalk(), sourceFolder()
+	r.goroutines = rt.FindGoroutine()
+	r.route, r.unrouted = rt.FindRoute()
 }
 
 // ownTrack is that of the recorder's goroutines in a CPU profile.
@@ -144,7 +145,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	}
 	r.ring, err = chunks.OpenRing(r.dir, chunks.RingOptions{
 		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit, Slot: r.member.slot,
-		MinSpare: min(max(2*int(r.mask+1), burst/size), int(r.limit)/size/minChunks), Pressed: int(r.mask) + 2, Clock: r.clock.kind(), Keeper: r.shards[len(r.shards)-1].writer, Anchor: r.clock.anchor,
+		MinSpare: min(max(2*int(r.mask+1), burst/size), int(r.limit)/size/minChunks), Pressed: int(r.mask) + 2, Clock: r.clock.Kind(), Keeper: r.shards[len(r.shards)-1].writer, Anchor: r.clock.Anchor,
 	})
 	if errors.Is(err, chunks.ErrLimit) { // it shrank meanwhile
 		err = fmt.Errorf("%w: %w", ErrSmall, err)
@@ -188,7 +189,7 @@ func (r *Recorder) divide(most int) (size int, err error) {
 func (r *Recording) makeShards(writers, most int) {
 	own := 0
 	if r.unowned = r.exposed; r.unowned == nil {
-		r.unowned = registerBarrier()
+		r.unowned = rt.RegisterBarrier()
 	}
 	if r.unowned == nil {
 		own = max(writers, min(most, maxWriters)-2*writers)

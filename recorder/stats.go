@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // Stats is how a recording is doing.
@@ -32,11 +33,11 @@ func (r *Recorder) Stats() Stats {
 	}
 	s := Stats{Recording: r.isActive(), Begin: r.ring.RangeStart(), End: r.ring.RangeEnd(), Held: r.ring.Held(), Limit: r.ring.Limit(),
 		Discarded: r.ring.Discarded(), Drops: r.Drops(), Sampler: *r.sampledBy.Load(), Hook: r.hook.stats(), Err: r.Err()}
-	now := Now()
+	now := rt.Now()
 	if oldest := r.ring.Oldest(); oldest > 0 {
-		s.Reach = max(0, time.Duration(r.clock.base+uint64(now)-oldest))
+		s.Reach = max(0, time.Duration(r.clock.Base+uint64(now)-oldest))
 	}
-	if t := r.trouble.Load(); t != nil && now-t.at < Time(troubling) {
+	if t := r.trouble.Load(); t != nil && now-t.at < rt.Time(troubling) {
 		s.Trouble = t.err
 	}
 	return s
@@ -50,7 +51,7 @@ func (r *Recorder) isActive() bool {
 // trouble is what went wrong with the disk, and when.
 type trouble struct {
 	err error
-	at  Time
+	at  rt.Time
 }
 
 // troubling is how long Stats tells of it. What lasts is met again before.

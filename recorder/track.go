@@ -75,7 +75,7 @@ func (t *Track) note(k rawformat.Kind) {
 	if r == nil || t.isUnwanted() || r.track(t) == 0 {
 		return
 	}
-	r.contain(func() { r.put(r.enter(), k, t.id, r.clock.now(), uint64(t.id)) }) // Err tells
+	r.contain(func() { r.put(r.enter(), k, t.id, r.clock.Now(), uint64(t.id)) }) // Err tells
 }
 
 // track is the id that t has in this recording.

@@ -17,7 +17,7 @@ var deepEvent = NewEvent2("deep", Int("depth"), Uint("more"))
 func TestUncounted(t *testing.T) {
 	const depths = 400
 	r := beginInternal(t, Options{Limit: 4 << 20})
-	r.clock.counter.Store(false)
+	r.clock.Counter.Store(false)
 	for depth := range depths {
 		var one sync.WaitGroup
 		one.Go(func() { deep(depth, func() { deepEvent.Mark(depth, uint64(depth)<<32) }) })

@@ -6,11 +6,12 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // Value is what a field of an event can hold.
 type Value interface {
-	int | int64 | uint64 | float64 | bool | string | time.Duration | Time
+	int | int64 | uint64 | float64 | bool | string | time.Duration | rt.Time
 }
 
 // maxString is the longest string argument, in bytes. Longer ones are cut: a

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 // waitMeter looks at where goroutines wait. It belongs to the housekeeper.
 type waitMeter struct {
 	hz         int // 0: never
-	due, last  Time
+	due, last  rt.Time
 	records    []runtime.StackRecord
 	sites      map[[32]uintptr]*waitSite
 	order      []*waitSite // with goroutines now, as they were found
@@ -44,7 +45,7 @@ type waitSite struct {
 }
 
 // round looks at all goroutines, if it is time.
-func (m *waitMeter) round(k *Keeper, now Time) {
+func (m *waitMeter) round(k *Keeper, now rt.Time) {
 	if m.hz == 0 || now < m.due {
 		return
 	}
@@ -53,8 +54,8 @@ func (m *waitMeter) round(k *Keeper, now Time) {
 
 // look looks at n goroutines if that are not too many, and the next time the later
 // the more there are.
-func (m *waitMeter) look(k *Keeper, now Time, n int) {
-	m.due = now + max(Time(time.Second)/Time(m.hz), Time(n)*Time(time.Second)/waitBudget)
+func (m *waitMeter) look(k *Keeper, now rt.Time, n int) {
+	m.due = now + max(rt.Time(time.Second)/rt.Time(m.hz), rt.Time(n)*rt.Time(time.Second)/waitBudget)
 	if n > maxWaiting {
 		m.last = 0
 		if !m.crowded {
@@ -68,7 +69,7 @@ func (m *waitMeter) look(k *Keeper, now Time, n int) {
 		m.state(k, now-m.last)
 	}
 	m.last = now
-	k.spent.samples.Add(int64(Now() - now))
+	k.spent.samples.Add(int64(rt.Now() - now))
 }
 
 // take gets the stacks of all goroutines. There may be more by now.
@@ -119,7 +120,7 @@ func (k *Keeper) waitSite(stack []uintptr) *waitSite {
 }
 
 // state writes the sites that have goroutines, each of which waited for wall.
-func (m *waitMeter) state(k *Keeper, wall Time) {
+func (m *waitMeter) state(k *Keeper, wall rt.Time) {
 	for _, s := range m.order {
 		if !k.writeWait(s, wall) {
 			k.lose(rawformat.LostBusy, 1, 0)
@@ -132,12 +133,12 @@ func (m *waitMeter) state(k *Keeper, wall Time) {
 }
 
 // writeWait writes what a site has to say. False: no writer was free.
-func (r *Recording) writeWait(s *waitSite, wall Time) bool {
+func (r *Recording) writeWait(s *waitSite, wall rt.Time) bool {
 	w := r.acquireAny()
 	if w == nil {
 		return false
 	}
-	now := r.clock.now()
+	now := r.clock.Now()
 	if !r.turnWithStack(w, uint32(sampleRoom+2*10*len(s.row.raw)), who{}, now, s.row.raw) {
 		return true // and counted
 	}

@@ -10,13 +10,14 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // The more goroutines there are, the less often they are looked at; of too many none
 // is, which the recording says once.
 func TestWaitsOfMany(t *testing.T) {
 	r := beginInternal(t, Options{CPU: CPUOff})
-	now := Now()
+	now := rt.Now()
 	for _, c := range []struct {
 		goroutines int
 		pause      time.Duration

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // windowLength is how long a CPU profile runs: a second, less what makes its
@@ -32,7 +33,7 @@ func (k *Keeper) sampleCPU() {
 			continue
 		}
 		skipped = false
-		begin := Now()
+		begin := rt.Now()
 		k.sleep(windowLength)
 		gzipped, end := profile.stop()
 		if err := k.writeWindow(gzipped, begin, end); err != nil {
@@ -84,9 +85,9 @@ func (r *Recording) skipWindow(err error, again bool) {
 }
 
 // writeWindow writes the samples of a profile and the marker of their window.
-func (k *Keeper) writeWindow(gzipped []byte, begin, end Time) error {
+func (k *Keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
 	<-k.mapped
-	before := Now()
+	before := rt.Now()
 	p, err := readProfile(gzipped)
 	if err != nil {
 		return err
@@ -108,8 +109,8 @@ func (k *Keeper) writeWindow(gzipped []byte, begin, end Time) error {
 		k.writeSample(&rows[s.row], s, end-begin)
 		cpu += s.cpu
 	}
-	k.mark(cpuWindow.handle, markInterval, k.clock.at(end), k.clock.at(begin), pack(len(slots)), pack(time.Duration(cpu)), nil)
-	k.spent.samples.Add(int64(Now() - before))
+	k.mark(cpuWindow.handle, markInterval, k.clock.At(end), k.clock.At(begin), pack(len(slots)), pack(time.Duration(cpu)), nil)
+	k.spent.samples.Add(int64(rt.Now() - before))
 	k.spent.taken.Add(int64(len(slots)))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // A new stack names the wrappers on its way, which it leaves out: without names
@@ -19,7 +20,7 @@ func TestWrappersAreNamed(t *testing.T) {
 	walked := make(chan []uintptr)
 	go walkInto(walked) // a call with an argument: by a wrapper
 	calls := <-walked
-	i := slices.IndexFunc(calls, isWrapper)
+	i := slices.IndexFunc(calls, rt.IsWrapper)
 	if i < 0 {
 		t.Fatal("the compiler made no wrapper")
 	}
@@ -46,6 +47,6 @@ func TestWrappersAreNamed(t *testing.T) {
 //go:noinline
 func walkInto(walked chan<- []uintptr) {
 	calls := make([]uintptr, maxDepth)
-	n, _ := walkFrames(&calls[0], maxDepth, 0)
+	n, _ := rt.WalkFrames(&calls[0], maxDepth, 0)
 	walked <- calls[:n]
 }

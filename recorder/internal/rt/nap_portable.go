@@ -1,17 +1,17 @@
 //go:build !linux || !(amd64 || arm64) || gprof_portable
 
-package recorder
+package rt
 
 import (
 	"sync/atomic"
 	"time"
 )
 
-// nap is the sleep of one goroutine, which others can end. The zero nap is ready
+// Nap is the sleep of one goroutine, which others can end. The zero nap is ready
 // for use.
-type nap struct{ note atomic.Pointer[chan struct{}] }
+type Nap struct{ note atomic.Pointer[chan struct{}] }
 
-func (n *nap) channel() chan struct{} {
+func (n *Nap) channel() chan struct{} {
 	if n.note.Load() == nil {
 		c := make(chan struct{}, 1)
 		n.note.CompareAndSwap(nil, &c)
@@ -19,9 +19,9 @@ func (n *nap) channel() chan struct{} {
 	return *n.note.Load()
 }
 
-// sleep sleeps that long, or until wake, or not at all if wake was called since
+// Sleep sleeps that long, or until wake, or not at all if wake was called since
 // the last sleep.
-func (n *nap) sleep(d time.Duration) {
+func (n *Nap) Sleep(d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -30,7 +30,7 @@ func (n *nap) sleep(d time.Duration) {
 	}
 }
 
-func (n *nap) wake() {
+func (n *Nap) Wake() {
 	select {
 	case n.channel() <- struct{}{}:
 	default:

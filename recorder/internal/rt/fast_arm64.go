@@ -1,6 +1,6 @@
 //go:build linux && !gprof_portable
 
-package recorder
+package rt
 
 // kernelCounter is the clock source that reads the generic timer's counter.
 const kernelCounter = "arch_sys_counter"

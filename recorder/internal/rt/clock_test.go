@@ -1,4 +1,4 @@
-package recorder
+package rt
 
 import (
 	"testing"
@@ -8,15 +8,15 @@ import (
 // A moment's tick is the one that the clock shows then, up to what somebody who
 // comes between two readings takes.
 func TestTicksOfTimes(t *testing.T) {
-	var c clock
-	c.open()
+	var c Clock
+	c.Open()
 	for _, wait := range []time.Duration{0, time.Millisecond, 50 * time.Millisecond} {
 		time.Sleep(wait)
-		least := tick(1 << 62)
+		least := Tick(1 << 62)
 		for range 100 {
-			before := c.now()
-			at := c.at(Now())
-			after := c.now()
+			before := c.Now()
+			at := c.At(Now())
+			after := c.Now()
 			t.Log(at-before, after-at)
 			off := max(before-at, at-after, 0)
 			least = min(least, off)
@@ -24,25 +24,25 @@ func TestTicksOfTimes(t *testing.T) {
 		if least > 1000 {
 			t.Errorf("%v after the start: %d ticks off", wait, least)
 		}
-		c.note()
+		c.Note()
 	}
-	t.Log(c.describe(), c.test())
+	t.Log(c.Describe(), c.Test())
 }
 
 // The clocks are compared again and again; one that has not jumped stays in use.
 func TestCounterStays(t *testing.T) {
-	var c clock
-	c.open()
+	var c Clock
+	c.Open()
 	if !c.ticks {
-		t.Logf("no counter here: %v", c.why)
+		t.Logf("no counter here: %v", c.Why)
 		return
 	}
 	for start := time.Now(); time.Since(start) < 300*time.Millisecond; {
-		if c.anchor(); time.Now().Nanosecond()%7 == 0 {
-			c.note()
+		if c.Anchor(); time.Now().Nanosecond()%7 == 0 {
+			c.Note()
 		}
 	}
-	if c.jumped() {
+	if c.Jumped() {
 		t.Error("given up")
 	}
 }

@@ -1,4 +1,4 @@
-package recorder
+package rt
 
 import (
 	"errors"
@@ -20,11 +20,11 @@ var base = time.Now()
 // Now is the present moment.
 func Now() Time { return Time(time.Since(base)) }
 
-// tick is a moment, or the length of time between two, on the clock of a
+// Tick is a moment, or the length of time between two, on the clock of a
 // recording's chunks: CLOCK_MONOTONIC in ns, or the processor's counter.
-type tick int64
+type Tick int64
 
-// clock tells the time of a recording. The counter is read in half the time that
+// Clock tells the time of a recording. The counter is read in half the time that
 // the monotonic clock takes; that is most of what a marker costs.
 //
 // Where the machine is suspended, or a virtual one goes on elsewhere, the counter
@@ -32,13 +32,13 @@ type tick int64
 // jumped it is not read any more: from then on ticks are what it would show, by the
 // monotonic clock and the rate that it had. So all times of a recording lie on one
 // line, but for those between the jump and the next anchor.
-type clock struct {
+type Clock struct {
 	ticks   bool        // time is the counter's ticks
-	counter atomic.Bool // and it is read
-	why     error       // the counter is not in use
-	base    uint64      // CLOCK_MONOTONIC at [base], in ns
+	Counter atomic.Bool // and it is read
+	Why     error       // the counter is not in use
+	Base    uint64      // CLOCK_MONOTONIC at [base], in ns
 
-	line atomic.Pointer[line] // nil without the counter
+	Line atomic.Pointer[line] // nil without the counter
 }
 
 // reading is what counter and monotonic clock showed at one moment. took is how
@@ -49,34 +49,34 @@ type reading struct{ counter, monotonic, took uint64 }
 // into ticks by them.
 type line struct{ origin, latest reading }
 
-// open chooses the counter if it can be trusted.
-func (c *clock) open() {
-	c.base = monotonicBase()
-	if c.why = counterTrusted(); c.why == nil {
-		c.why = c.tryCounter()
+// Open chooses the counter if it can be trusted.
+func (c *Clock) Open() {
+	c.Base = monotonicBase()
+	if c.Why = counterTrusted(); c.Why == nil {
+		c.Why = c.tryCounter()
 	}
-	c.ticks = c.why == nil
-	c.counter.Store(c.ticks)
+	c.ticks = c.Why == nil
+	c.Counter.Store(c.ticks)
 }
 
-// follow makes c tick as an earlier clock of this process does.
-func (c *clock) follow(earlier *clock) {
-	c.ticks, c.why, c.base = earlier.ticks, earlier.why, earlier.base
-	c.line.Store(earlier.line.Load())
-	c.counter.Store(earlier.counter.Load())
+// Follow makes c tick as an earlier clock of this process does.
+func (c *Clock) Follow(earlier *Clock) {
+	c.ticks, c.Why, c.Base = earlier.ticks, earlier.Why, earlier.Base
+	c.Line.Store(earlier.Line.Load())
+	c.Counter.Store(earlier.Counter.Load())
 }
 
-// now is the present moment.
-func (c *clock) now() tick {
-	if c.counter.Load() {
-		return tick(readCounter())
+// Now is the present moment.
+func (c *Clock) Now() Tick {
+	if c.Counter.Load() {
+		return Tick(ReadCounter())
 	}
-	return c.slowly()
+	return c.Slowly()
 }
 
-// slowly is now without the counter. It is inlined, but for where the counter was given
+// Slowly is now without the counter. It is inlined, but for where the counter was given
 // up.
-func (c *clock) slowly() tick {
+func (c *Clock) Slowly() Tick {
 	if c.ticks {
 		return c.slowTick()
 	}
@@ -84,7 +84,7 @@ func (c *clock) slowly() tick {
 }
 
 //go:noinline
-func (c *clock) slowTick() tick { return c.ofMonotonic(uint64(c.nanotime())) }
+func (c *Clock) slowTick() Tick { return c.OfMonotonic(uint64(c.nanotime())) }
 
 // A self-test of the counter reads it beside the monotonic clock at three
 // moments. In both parts of the time between it must tick at the same rate, and
@@ -99,7 +99,7 @@ const (
 var errCounter = errors.New("the counter disagrees with the monotonic clock")
 
 // tryCounter is the self-test. It leaves the first readings in c.
-func (c *clock) tryCounter() error {
+func (c *Clock) tryCounter() error {
 	var at [3]reading
 	for i := range at {
 		for i > 0 && uint64(c.nanotime()) < at[i-1].monotonic+uint64(testTime) {
@@ -110,7 +110,7 @@ func (c *clock) tryCounter() error {
 	if all < minRate || all > maxRate || first < all*(1-rateMistake) || first > all*(1+rateMistake) || second < all*(1-rateMistake) || second > all*(1+rateMistake) {
 		return fmt.Errorf("%w: %.0f Hz, then %.0f Hz", errCounter, first, second)
 	}
-	c.line.Store(&line{at[0], at[2]})
+	c.Line.Store(&line{at[0], at[2]})
 	return nil
 }
 
@@ -125,12 +125,12 @@ const maxReadings = 4
 
 // read reads the counter and the monotonic clock as one: it does not allocate,
 // and makes no system call.
-func (c *clock) read() (best reading) {
+func (c *Clock) read() (best reading) {
 	least := ^uint64(0)
 	for range maxReadings {
-		before := readCounter()
+		before := ReadCounter()
 		mono := uint64(c.nanotime())
-		if took := readCounter() - before; took < least {
+		if took := ReadCounter() - before; took < least {
 			least = took
 			best = reading{before + took/2, mono, took}
 		}
@@ -157,70 +157,70 @@ func (l *line) off(r reading) bool {
 	if l.latest.monotonic-l.origin.monotonic > settled {
 		share = adjusted
 	}
-	most := l.ticks(passed/share+readingGap) + r.took
-	want := l.latest.counter + l.ticks(passed)
+	most := l.Ticks(passed/share+readingGap) + r.took
+	want := l.latest.counter + l.Ticks(passed)
 	return r.counter+most < want || r.counter > want+most
 }
 
-// ticks is how many there are in so many ns.
-func (l *line) ticks(ns uint64) uint64 {
+// Ticks is how many there are in so many ns.
+func (l *line) Ticks(ns uint64) uint64 {
 	return scale(ns, l.latest.counter-l.origin.counter, l.latest.monotonic-l.origin.monotonic)
 }
 
 // check reads the clocks, and gives the counter up if it has jumped. It neither
 // allocates nor makes a system call.
-func (c *clock) check() (now reading, ok bool) {
-	if !c.counter.Load() {
+func (c *Clock) check() (now reading, ok bool) {
+	if !c.Counter.Load() {
 		return now, false
 	}
 	now = c.read()
-	if c.line.Load().off(now) {
-		c.counter.Store(false)
+	if c.Line.Load().off(now) {
+		c.Counter.Store(false)
 		return now, false
 	}
 	return now, true
 }
 
-// jumped reports whether the counter was given up.
-func (c *clock) jumped() bool { return c.ticks && !c.counter.Load() }
+// Jumped reports whether the counter was given up.
+func (c *Clock) Jumped() bool { return c.ticks && !c.Counter.Load() }
 
-// shift is for tests: it has the line say that the counter showed that many seconds
+// Shift is for tests: it has the line say that the counter showed that many seconds
 // more, or fewer, until now, as if it had jumped.
-func (c *clock) shift(seconds int64) {
-	l := *c.line.Load()
-	by := uint64(int64(l.ticks(uint64(time.Second))) * seconds)
+func (c *Clock) Shift(seconds int64) {
+	l := *c.Line.Load()
+	by := uint64(int64(l.Ticks(uint64(time.Second))) * seconds)
 	l.origin.counter += by
 	l.latest.counter += by
-	c.line.Store(&l)
+	c.Line.Store(&l)
 }
 
-// note takes a new reading, by which Times are turned into ticks. It is the
+// Note takes a new reading, by which Times are turned into ticks. It is the
 // housekeeper's.
-func (c *clock) note() {
+func (c *Clock) Note() {
 	now, ok := c.check()
 	if !ok {
 		return
 	}
-	l := c.line.Load() // somebody may have come between the two clocks each time
-	if now.monotonic > l.latest.monotonic && now.took < l.ticks(readingGap) {
-		c.line.Store(&line{l.origin, now})
+	l := c.Line.Load() // somebody may have come between the two clocks each time
+	if now.monotonic > l.latest.monotonic && now.took < l.Ticks(readingGap) {
+		c.Line.Store(&line{l.origin, now})
 	}
 }
 
-// at is the tick of a moment. By the counter it is as exact as its rate is even:
+// At is the tick of a moment. By the counter it is as exact as its rate is even:
 // for moments of the last second to some hundred ns at worst.
-func (c *clock) at(t Time) tick { return c.ofMonotonic(c.base + uint64(t)) }
+func (c *Clock) At(t Time) Tick { return c.OfMonotonic(c.Base + uint64(t)) }
 
-// ofMonotonic is the tick of a moment of CLOCK_MONOTONIC.
-func (c *clock) ofMonotonic(mono uint64) tick {
+// OfMonotonic is the tick of a moment of CLOCK_MONOTONIC.
+func (c *Clock) OfMonotonic(mono uint64) Tick {
 	if !c.ticks {
-		return tick(mono)
+		return Tick(mono)
 	}
-	l := c.line.Load()
+	l := c.Line.Load()
 	if mono < l.latest.monotonic {
-		return tick(l.latest.counter - l.ticks(l.latest.monotonic-mono))
+		return Tick(l.latest.counter - l.Ticks(l.latest.monotonic-mono))
 	}
-	return tick(l.latest.counter + l.ticks(mono-l.latest.monotonic))
+	return Tick(l.latest.counter + l.Ticks(mono-l.latest.monotonic))
 }
 
 // scale is x * num / den in 128 bits.
@@ -230,42 +230,42 @@ func scale(x, num, den uint64) uint64 {
 	return q
 }
 
-// anchor reads all clocks. It neither allocates nor makes a system call.
-func (c *clock) anchor() rawformat.Anchor {
+// Anchor reads all clocks. It neither allocates nor makes a system call.
+func (c *Clock) Anchor() rawformat.Anchor {
 	r, ok := c.check()
 	now := time.Now() // reads both clocks at once
-	mono := c.base + uint64(now.Sub(base))
+	mono := c.Base + uint64(now.Sub(base))
 	if !ok {
 		r.monotonic = mono
 		if c.ticks {
-			r.counter = uint64(c.ofMonotonic(mono))
+			r.counter = uint64(c.OfMonotonic(mono))
 		}
 	}
 	return rawformat.Anchor{TSC: r.counter, Monotonic: r.monotonic, Realtime: now.UnixNano() - int64(mono-r.monotonic)}
 }
 
-// kind is what the chunks' headers say.
-func (c *clock) kind() rawformat.ClockKind {
+// Kind is what the chunks' headers say.
+func (c *Clock) Kind() rawformat.ClockKind {
 	if c.ticks {
 		return rawformat.ClockTSC
 	}
 	return rawformat.ClockMonotonic
 }
 
-// describe is what meta says of the clock, and test what of its self-test.
-func (c *clock) describe() string {
+// Describe is what meta says of the clock, and test what of its self-test.
+func (c *Clock) Describe() string {
 	if c.ticks {
 		return kernelCounter + " by the processor's counter"
 	}
 	return clockName
 }
 
-func (c *clock) test() string {
+func (c *Clock) Test() string {
 	if c.ticks {
-		l := c.line.Load()
+		l := c.Line.Load()
 		return fmt.Sprintf("counter of %.0f Hz", rate(l.origin, l.latest))
 	}
-	return fmt.Sprintf("no counter: %v", c.why)
+	return fmt.Sprintf("no counter: %v", c.Why)
 }
 
 // monotonicBase is what CLOCK_MONOTONIC showed at base, in ns. The clock can

@@ -4,7 +4,7 @@
 #include "textflag.h"
 
 // func readCounter() uint64
-TEXT ·readCounter(SB), NOSPLIT|NOFRAME, $0-8
+TEXT ·ReadCounter(SB), NOSPLIT|NOFRAME, $0-8
 	RDTSC
 	SHLQ $32, DX
 	ORQ  DX, AX
@@ -12,7 +12,7 @@ TEXT ·readCounter(SB), NOSPLIT|NOFRAME, $0-8
 	RET
 
 // func goroutineAt(offset uintptr) uint64
-TEXT ·goroutineAt(SB), NOSPLIT|NOFRAME, $0-16
+TEXT ·GoroutineAt(SB), NOSPLIT|NOFRAME, $0-16
 	MOVQ  offset+0(FP), CX
 	XORL  AX, AX
 	TESTQ CX, CX
@@ -62,7 +62,7 @@ TEXT ·releaseWords(SB), NOSPLIT|NOFRAME, $0-24
 // func walkFrames(pcs *uintptr, n, skip int) (depth int, sum uint64)
 // A frame pointer points to the caller's, and above that lies the return address.
 // They rise, and stay within the stack, which ends at the second word of g.
-TEXT ·walkFrames(SB), NOSPLIT|NOFRAME, $0-40
+TEXT ·WalkFrames(SB), NOSPLIT|NOFRAME, $0-40
 	MOVQ pcs+0(FP), DI
 	MOVQ n+8(FP), CX
 	MOVQ skip+16(FP), SI

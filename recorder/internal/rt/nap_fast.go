@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package rt
 
 import (
 	"sync/atomic"
@@ -11,23 +11,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nap is the sleep of one goroutine, which others can end. It is one of the
+// Nap is the sleep of one goroutine, which others can end. It is one of the
 // kernel's: as long as a program has no timer of Go's, the scheduler need not look
 // at the clock each time that it picks a goroutine, and a program that does little
 // else would be slower by a tenth for our sake.
-type nap struct{ woken uint32 }
+type Nap struct{ woken uint32 }
 
-// sleep sleeps that long, or until wake, or not at all if wake was called since
+// Sleep sleeps that long, or until wake, or not at all if wake was called since
 // the last sleep.
-func (n *nap) sleep(d time.Duration) {
+func (n *Nap) Sleep(d time.Duration) {
 	left := unix.NsecToTimespec(int64(d))
 	await(&n.woken, &left)
 	atomic.StoreUint32(&n.woken, 0)
 }
 
-// wake makes a system call, but none that waits, and one a sleep at most. A pinned
+// Wake makes a system call, but none that waits, and one a sleep at most. A pinned
 // goroutine may call it: the runtime need not know.
-func (n *nap) wake() {
+func (n *Nap) Wake() {
 	if atomic.SwapUint32(&n.woken, 1) == 0 {
 		syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&n.woken)), futexWakePrivate, 1, 0, 0, 0)
 	}

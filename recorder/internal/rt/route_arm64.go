@@ -1,6 +1,6 @@
 //go:build linux && !gprof_portable
 
-package recorder
+package rt
 
 import "encoding/binary"
 
@@ -20,7 +20,7 @@ var procPinCode = [...]uint32{
 }
 
 // readRoute reads the offsets M and P, which count words of 8 bytes.
-func readRoute(code []byte) (found route, ok bool) {
+func readRoute(code []byte) (found Route, ok bool) {
 	const offset = 0xfff << 10
 	var at [len(procPinCode)]uintptr
 	for i, want := range procPinCode {
@@ -30,8 +30,8 @@ func readRoute(code []byte) (found route, ok bool) {
 			got &^= offset
 		}
 		if got != want {
-			return route{}, false
+			return Route{}, false
 		}
 	}
-	return route{8 * at[0], 8 * at[4]}, true
+	return Route{8 * at[0], 8 * at[4]}, true
 }

@@ -1,4 +1,4 @@
-package recorder
+package rt
 
 import "golang.org/x/sys/unix"
 
@@ -6,13 +6,13 @@ import "golang.org/x/sys/unix"
 const clockName = "CLOCK_MONOTONIC by time.Since"
 
 // monotonic is CLOCK_MONOTONIC in ns.
-func monotonic() uint64 { return readClock(unix.CLOCK_MONOTONIC) }
+func monotonic() uint64 { return ReadClock(unix.CLOCK_MONOTONIC) }
 
-// boottime is CLOCK_BOOTTIME in ns, which counts while the machine is
+// Boottime is CLOCK_BOOTTIME in ns, which counts while the machine is
 // suspended.
-func boottime() uint64 { return readClock(unix.CLOCK_BOOTTIME) }
+func Boottime() uint64 { return ReadClock(unix.CLOCK_BOOTTIME) }
 
-func readClock(id int32) uint64 {
+func ReadClock(id int32) uint64 {
 	var t unix.Timespec
 	if unix.ClockGettime(id, &t) != nil {
 		return 0

@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package rt
 
 import (
 	"reflect"
@@ -12,7 +12,7 @@ import (
 
 // The route leads to the number of the processor, on each of them.
 func TestRoute(t *testing.T) {
-	r, err := findRoute()
+	r, err := FindRoute()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,9 +20,9 @@ func TestRoute(t *testing.T) {
 	for range 4 * runtime.GOMAXPROCS(0) {
 		all.Go(func() {
 			for range 1000 {
-				want := uint32(procPin())
-				got := processorBy(r.m, r.p)
-				procUnpin()
+				want := uint32(Pin())
+				got := processorBy(r.M, r.P)
+				Unpin()
 				if got != want {
 					t.Errorf("processor %d, want %d", got, want)
 					return
@@ -36,7 +36,7 @@ func TestRoute(t *testing.T) {
 // Code that does anything else than what is known is not taken for it: of each bit
 // either what it is counts, or it is part of an offset.
 func TestRouteOfOtherCode(t *testing.T) {
-	code := unsafe.Slice((*byte)(reflect.ValueOf(procPin).UnsafePointer()), procPinSize)
+	code := unsafe.Slice((*byte)(reflect.ValueOf(Pin).UnsafePointer()), procPinSize)
 	bits, refused := 8*len(code), 0
 	for i := range bits {
 		other := append([]byte(nil), code...)

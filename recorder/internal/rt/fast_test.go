@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package rt
 
 import (
 	"testing"
@@ -9,16 +9,16 @@ import (
 
 // What is not portable works where it is built.
 func TestTricks(t *testing.T) {
-	if err := tryWalk(); err != nil {
+	if err := TryWalk(); err != nil {
 		t.Error(err)
 	}
-	if a := readCounter(); a == 0 {
+	if a := ReadCounter(); a == 0 {
 		t.Error("the counter shows 0")
 	}
-	first := readCounter()
+	first := ReadCounter()
 	for start := time.Now(); time.Since(start) < time.Millisecond; {
 	}
-	if second := readCounter(); second <= first {
+	if second := ReadCounter(); second <= first {
 		t.Errorf("the counter shows %d, a millisecond later %d", first, second)
 	}
 	word, flag := uint64(1), uint32(1)
@@ -39,12 +39,12 @@ func TestWalk(t *testing.T) {
 	const most = 64
 	nest(5, func() {
 		var all, some [most]uintptr
-		n, _ := walkFrames(&all[0], most, 0)
+		n, _ := WalkFrames(&all[0], most, 0)
 		for skip := range n + 2 {
 			for room := range n + 2 {
 				some = [most]uintptr{}
-				got, sum := walkFrames(&some[0], room, skip)
-				if sum != sumOf(some[:got]) {
+				got, sum := WalkFrames(&some[0], room, skip)
+				if sum != SumOf(some[:got]) {
 					t.Fatalf("%d frames after %d: the sum is %x", got, skip, sum)
 				}
 				if want := min(room, max(n-skip, 0)); got != want || got > 0 && some[0] != all[skip] && n != most {

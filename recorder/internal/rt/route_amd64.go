@@ -1,6 +1,6 @@
 //go:build linux && !gprof_portable
 
-package recorder
+package rt
 
 import "encoding/binary"
 
@@ -14,8 +14,8 @@ import "encoding/binary"
 const procPinSize = 21
 
 // readRoute reads the offsets M and P.
-func readRoute(code []byte) (found route, ok bool) {
+func readRoute(code []byte) (found Route, ok bool) {
 	known := string(code[:3]) == "\x49\x8b\x4e" && string(code[4:6]) == "\xff\x81" &&
 		string(code[10:13]) == "\x48\x8b\x89" && string(code[17:]) == "\x48\x63\x01\xc3"
-	return route{uintptr(code[3]), uintptr(binary.LittleEndian.Uint32(code[13:]))}, known
+	return Route{uintptr(code[3]), uintptr(binary.LittleEndian.Uint32(code[13:]))}, known
 }

@@ -5,14 +5,14 @@
 
 // func readCounter() uint64
 // Without the barrier the counter may be read before what stands before it.
-TEXT ·readCounter(SB), NOSPLIT|NOFRAME, $0-8
+TEXT ·ReadCounter(SB), NOSPLIT|NOFRAME, $0-8
 	ISB  $15
 	MRS  CNTVCT_EL0, R0
 	MOVD R0, ret+0(FP)
 	RET
 
 // func goroutineAt(offset uintptr) uint64
-TEXT ·goroutineAt(SB), NOSPLIT|NOFRAME, $0-16
+TEXT ·GoroutineAt(SB), NOSPLIT|NOFRAME, $0-16
 	MOVD offset+0(FP), R0
 	CBZ  R0, done
 	MOVD (g)(R0), R0
@@ -57,7 +57,7 @@ TEXT ·releaseWords(SB), NOSPLIT|NOFRAME, $0-24
 // A frame pointer points to the caller's, and above that lies the return address.
 // They rise, and stay within the stack, which ends at the second word of g. The
 // caller's lies below its stack pointer, by a word.
-TEXT ·walkFrames(SB), NOSPLIT|NOFRAME, $0-40
+TEXT ·WalkFrames(SB), NOSPLIT|NOFRAME, $0-40
 	MOVD pcs+0(FP), R0
 	MOVD n+8(FP), R1
 	MOVD skip+16(FP), R2

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package recorder
+package rt
 
 // clockName is what meta says of the clock.
 const clockName = "time.Since, from the wall clock at start"
@@ -9,4 +9,4 @@ const clockName = "time.Since, from the wall clock at start"
 // as evenly, but begins at the Unix epoch.
 func monotonic() uint64 { return uint64(base.UnixNano()) + uint64(Now()) }
 
-func boottime() uint64 { return 0 }
+func Boottime() uint64 { return 0 }

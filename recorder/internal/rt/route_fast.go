@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package rt
 
 import (
 	"errors"
@@ -16,20 +16,20 @@ func processorBy(m, p uintptr) uint32
 
 var errRoute = errors.New("the runtime's procPin is another one")
 
-// findRoute reads the route out of the runtime's procPin, which goes the same way:
+// FindRoute reads the route out of the runtime's procPin, which goes the same way:
 // no offset is promised, but what the code does is what it does. It must be as it is
 // known here but for the offsets, and then lead where procPin leads.
-func findRoute() (route, error) {
-	code := unsafe.Slice((*byte)(reflect.ValueOf(procPin).UnsafePointer()), procPinSize)
+func FindRoute() (Route, error) {
+	code := unsafe.Slice((*byte)(reflect.ValueOf(Pin).UnsafePointer()), procPinSize)
 	found, ok := readRoute(code)
 	if !ok {
-		return route{}, errRoute
+		return Route{}, errRoute
 	}
-	pinned := uint32(procPin())
-	again := processorBy(found.m, found.p)
-	procUnpin()
+	pinned := uint32(Pin())
+	again := processorBy(found.M, found.P)
+	Unpin()
 	if again != pinned {
-		return route{}, errRoute
+		return Route{}, errRoute
 	}
 	return found, nil
 }

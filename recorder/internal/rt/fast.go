@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package rt
 
 import (
 	"errors"
@@ -20,26 +20,26 @@ import (
 // fast says that this file was built.
 const fast = true
 
-//go:linkname procPin runtime.procPin
-func procPin() int
+//go:linkname Pin runtime.procPin
+func Pin() int
 
-//go:linkname procUnpin runtime.procUnpin
-func procUnpin()
+//go:linkname Unpin runtime.procUnpin
+func Unpin()
 
 //go:linkname runtimeNanotime runtime.nanotime
 func runtimeNanotime() int64
 
-// readCounter is the time-stamp counter of the processor, which all of its
+// ReadCounter is the time-stamp counter of the processor, which all of its
 // threads share.
 //
 //go:noescape
-func readCounter() uint64
+func ReadCounter() uint64
 
-// goroutineAt is the word at an offset in the running goroutine's g, which the
+// GoroutineAt is the word at an offset in the running goroutine's g, which the
 // number of the goroutine is at that of findGoroutine; 0 at offset 0.
 //
 //go:noescape
-func goroutineAt(offset uintptr) uint64
+func GoroutineAt(offset uintptr) uint64
 
 // release stores a word after everything that was stored before.
 //
@@ -56,14 +56,14 @@ func releaseFlag(flag *uint32)
 //go:noescape
 func releaseWords(word *uint64, v uint64, flag *uint32)
 
-// walkFrames stores the return addresses of the caller's caller and so on, at most
+// WalkFrames stores the return addresses of the caller's caller and so on, at most
 // n, without the first skip, and returns how many, and sumOf them.
 //
 //go:noescape
-func walkFrames(pcs *uintptr, n, skip int) (depth int, sum uint64)
+func WalkFrames(pcs *uintptr, n, skip int) (depth int, sum uint64)
 
 // nanotime is CLOCK_MONOTONIC in ns.
-func (c *clock) nanotime() tick { return tick(runtimeNanotime()) }
+func (c *Clock) nanotime() Tick { return Tick(runtimeNanotime()) }
 
 // counterTrusted is nil if the kernel itself takes the time from the counter
 // that readCounter reads: it watches it, and gives it up when it is found wrong.
@@ -84,19 +84,19 @@ const (
 	membarrierRegisterPrivateExpedited = 1 << 4
 )
 
-// registerBarrier prepares barrier; the error is the kernel's, which may not
+// RegisterBarrier prepares barrier; the error is the kernel's, which may not
 // have it or not allow it.
-func registerBarrier() error {
+func RegisterBarrier() error {
 	if err := membarrier(membarrierRegisterPrivateExpedited); err != nil {
 		return err
 	}
 	return membarrier(membarrierPrivateExpedited)
 }
 
-// barrier orders all memory accesses of all threads of the process: what a
+// Barrier orders all memory accesses of all threads of the process: what a
 // thread stored before is seen after, and what it loads from now on is not older.
 // It does not fail once it was registered.
-func barrier() error { return membarrier(membarrierPrivateExpedited) }
+func Barrier() error { return membarrier(membarrierPrivateExpedited) }
 
 func membarrier(command uintptr) error {
 	if _, _, errno := unix.Syscall(unix.SYS_MEMBARRIER, command, 0, 0); errno != 0 {

@@ -1,6 +1,6 @@
 //go:build linux && !gprof_portable
 
-package recorder
+package rt
 
 import (
 	"bytes"

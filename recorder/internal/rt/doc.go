@@ -1,0 +1,20 @@
+// Package rt is what the recorder knows of the processor, the kernel and the Go runtime
+// beyond what Go promises. It knows nothing of recordings. Each trick has a self-test, run
+// at the start of a recording, and a portable way that stands in where the test fails or
+// the trick is not built (another system, another processor, tag gprof_portable).
+//
+//	trick                             how it is known to work              stands in
+//	Clock: the processor's counter    the kernel keeps time by it; rate    time.Since
+//	GoroutineAt: number in g          at one place in five goroutines      markers tell none
+//	FindRoute: processor of g         code of procPin, byte by byte        Pin, then shared writers
+//	WalkFrames: frame pointers        finds what runtime.Callers finds     runtime.Callers
+//	Barrier: membarrier               the kernel registers it              writers that all share
+//	Release: plain release store      memory model of both processors      sync/atomic
+//	Nap: futex, entersyscallblock     linkname of the runtime              a timer and a channel
+//	ProfLabel, ExpandInlined          linkname of runtime/pprof            no tracks, no inlined calls
+//
+// Verified with these releases; with a later one the self-tests decide:
+//
+//	Go    amd64  arm64
+//	1.26  tests  tests under qemu
+package rt

@@ -1,0 +1,30 @@
+//go:build linux && (amd64 || arm64) && !gprof_portable
+
+package rt
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// The linker lets these functions of the runtime be used, because profilers in
+// wide use depend on them.
+
+//go:linkname ProfLabel runtime/pprof.runtime_getProfLabel
+func ProfLabel() unsafe.Pointer
+
+//go:linkname SetProfLabel runtime/pprof.runtime_setProfLabel
+func SetProfLabel(unsafe.Pointer)
+
+// ExpandInlined turns return addresses, behind a number of frames to skip, into
+// one entry for each function, also of those that the compiler inlined.
+//
+//go:linkname ExpandInlined runtime.pprof_fpunwindExpand
+//go:noescape
+func ExpandInlined(dst, src []uintptr) int
+
+//go:linkname runtime_FrameStartLine runtime/pprof.runtime_FrameStartLine
+func runtime_FrameStartLine(f *runtime.Frame) int
+
+// StartLine is the line at which the function of f begins, 0 unknown.
+func StartLine(f *runtime.Frame) int64 { return int64(runtime_FrameStartLine(f)) }
