@@ -3,13 +3,13 @@
 //
 //	func main() {
 //		app.Main(app.Extensions{
-//			Sources: []ingest.Format{sketch.Format()},
-//			Sinks:   []convert.Format{{Name: "tally", Text: "...", Extensions: []string{".tally"}, Open: tally.New}},
+//			Sources: []ingest.Format{sketchFormat},
+//			Sinks:   []convert.Format{tallyFormat},
 //		})
 //	}
 //
-// All commands then read the sources and write the sinks, and the help names them. The
-// two tables that they join are those of packages ingest and convert.
+// All commands then read the sources and write the sinks, and their help names them. A
+// whole program of this kind is in testdata/outside.
 package app
 
 import (
