@@ -178,7 +178,7 @@ func written(t *testing.T, f Format, how *stream.Redaction) (secrets, [][]byte) 
 	planted := plant(b)
 	var src stream.Source = b.Source()
 	if how != nil {
-		src = stream.Redact(src, *how)
+		src = stream.NewRedactor(*how).Source(src)
 	}
 	files := &inMemory{}
 	sink, err := newSink(f, files)

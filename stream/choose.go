@@ -72,7 +72,7 @@ func (o *ofTracks) end(t *Tables) error {
 			tracks = append(tracks, t.Tracks.At(TrackID(id)))
 		}
 	}
-	names, hidden := o.redact.readable(t, tracks)
+	names, hidden := o.redact.Readable(t, tracks)
 	if hidden > 0 {
 		names = append(names, fmt.Sprintf("(%d whose names are redacted)", hidden))
 	}

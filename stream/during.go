@@ -38,7 +38,7 @@ type DuringOptions struct {
 func During(src Source, queries []Query, o DuringOptions) Source {
 	d := &during{tables: src.Tables(), queries: queries, all: o.All,
 		lives: make(map[ProcessID]*span), called: make(map[string]bool), longest: -1}
-	again := &rewound{Wrapper: Wrapper{src}, see: o.Redact.after(d.tables, d.see), spool: NewSpool(o.SpillDir)}
+	again := &rewound{Wrapper: Wrapper{src}, see: o.Redact.After(d.tables, d.see), spool: NewSpool(o.SpillDir)}
 	return newFiltered(again, filter{name: "during", keep: d.keep, end: d.end})
 }
 

@@ -281,7 +281,7 @@ func TestTagRootOfRedacted(t *testing.T) {
 	p.Track("t").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 2, Stack: b.Stack("main"), Weight: 1, Who: stream.Who{Labels: route}})
 	for _, how := range []stream.Redaction{{Secrets: stream.HashValues, URLs: stream.HashValues, Key: make([]byte, 32)}, {Secrets: stream.DropValues, URLs: stream.DropValues}} {
 		var out bytes.Buffer
-		src := stream.TagRoot(stream.Redact(b.Source(), how), "zone", "host", "process", "route")
+		src := stream.TagRoot(stream.NewRedactor(how).Source(b.Source()), "zone", "host", "process", "route")
 		if err := stream.Copy(streamtest.NewText(&out), src, stream.CopyOptions{}); err != nil {
 			t.Fatal(err)
 		}

@@ -150,7 +150,7 @@ func (b *Batch) Len() int { return len(b.Time) }
 func (b *Batch) Reset(s Series, args int) {
 	cols := b.Args[:min(args, cap(b.Args))]
 	for i := range cols {
-		cols[i].reset()
+		cols[i].Reset()
 	}
 	for len(cols) < args {
 		cols = append(cols, Column{})
@@ -183,7 +183,8 @@ const (
 // Textual reports whether values of the type are bytes: those of [Column.TextAt].
 func (t Type) Textual() bool { return t >= Text }
 
-func (c *Column) reset() { c.num, c.kind, c.data = c.num[:0], c.kind[:0], c.data[:0] }
+// Reset empties c, keeping its memory.
+func (c *Column) Reset() { c.num, c.kind, c.data = c.num[:0], c.kind[:0], c.data[:0] }
 
 // Len is the number of rows.
 func (c *Column) Len() int { return len(c.kind) }

@@ -76,8 +76,8 @@ func (s LabelSet) String() string {
 // Compare orders sets by their labels.
 func (s LabelSet) Compare(o LabelSet) int { return strings.Compare(s.text, o.text) }
 
-// mapValues replaces each value.
-func (s LabelSet) mapValues(f func(value string) string) LabelSet {
+// MapValues replaces each value by what f makes of it.
+func (s LabelSet) MapValues(f func(value string) string) LabelSet {
 	text := make([]byte, 0, len(s.text)+binary.MaxVarintLen64)
 	for k, v := range s.All() {
 		text = appendTexts(text, k, f(v))

@@ -70,18 +70,14 @@ func compareMappings(a, b Mapping) int {
 		cmp.Compare(a.Start, b.Start), cmp.Compare(a.Path, b.Path))
 }
 
-// mapMappings replaces all of them by what f makes of them; those whose module is 0
+// MapMappings replaces all of them by what f makes of them; those whose module is 0
 // then are dropped.
-func (t *Tables) mapMappings(f func(Mapping) Mapping) {
-	for _, m := range t.takeMappings() {
+func (t *Tables) MapMappings(f func(Mapping) Mapping) {
+	all := t.Mappings()
+	t.mappings = nil
+	for _, m := range all {
 		if m = f(m); m.Module != 0 {
 			t.AddMapping(m)
 		}
 	}
-}
-
-func (t *Tables) takeMappings() []Mapping {
-	all := t.Mappings()
-	t.mappings = nil
-	return all
 }

@@ -94,10 +94,6 @@ func NewRedactor(how Redaction) *Redactor {
 	return &Redactor{how: kinds, digest: newDigester(how.Key), counts: make(map[redactedCount]int64), plans: make(map[EventID]plan)}
 }
 
-// Redact returns a Source of the events of src with values redacted; see
-// [Redactor.Source].
-func Redact(src Source, how Redaction) Source { return NewRedactor(how).Source(src) }
-
 // Source returns a Source of the events of src with values redacted. Rows are
 // redacted as they come, and tables when all have come, before any Sink sees
 // them: nothing else reaches a spill file of Copy or an output. What src itself
@@ -127,9 +123,9 @@ func (r *redacted) Next(b *Batch) error {
 	return err
 }
 
-// after returns a function that redacts a batch when see has seen it. It may be
+// After returns a function that redacts a batch when see has seen it. It may be
 // called with a nil r, which redacts nothing.
-func (r *Redactor) after(t *Tables, see func(*Batch) error) func(*Batch) error {
+func (r *Redactor) After(t *Tables, see func(*Batch) error) func(*Batch) error {
 	if r == nil {
 		return see
 	}

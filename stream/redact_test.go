@@ -19,7 +19,7 @@ var dropAll = stream.Redaction{Paths: stream.DropValues, URLs: stream.DropValues
 
 func TestRedactConforms(t *testing.T) {
 	for _, how := range []stream.Redaction{{}, hashAll, dropAll} {
-		streamtest.TestSource(t, func(t *testing.T) stream.Source { return stream.Redact(busy(3000).Source(), how) })
+		streamtest.TestSource(t, func(t *testing.T) stream.Source { return stream.NewRedactor(how).Source(busy(3000).Source()) })
 	}
 }
 
@@ -31,7 +31,7 @@ func TestRedactCases(t *testing.T) {
 			for _, how := range []stream.Redaction{{}, hashAll, dropAll} {
 				b := streamtest.NewBuilder()
 				c.Build(b)
-				if err := stream.Copy(streamtest.Validate(stream.Discard), stream.Redact(b.Source(), how), stream.CopyOptions{}); err != nil {
+				if err := stream.Copy(streamtest.Validate(stream.Discard), stream.NewRedactor(how).Source(b.Source()), stream.CopyOptions{}); err != nil {
 					t.Errorf("%v: %v", how, err)
 				}
 			}
@@ -59,7 +59,7 @@ func redact(t *testing.T, how stream.Redaction, build func(*streamtest.Builder))
 	b := streamtest.NewBuilder()
 	build(b)
 	s := new(seen)
-	if err := stream.Copy(streamtest.Validate(s), stream.Redact(b.Source(), how), stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(streamtest.Validate(s), stream.NewRedactor(how).Source(b.Source()), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -296,7 +296,7 @@ func TestRedactTags(t *testing.T) {
 	how := hashAll
 	how.Secrets = stream.DropValues
 	s := new(seen)
-	if err := stream.Copy(streamtest.Validate(s), stream.TagRoot(stream.Redact(b.Source(), how), "service", "host", "track"), stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(streamtest.Validate(s), stream.TagRoot(stream.NewRedactor(how).Source(b.Source()), "service", "host", "track"), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var names []string

@@ -89,7 +89,7 @@ func (c columnPlan) at(t Type) columnPlan {
 func (r *Redactor) column(p ProcessID, c *Column, of func(row int) columnPlan) {
 	first := 0
 	for ; first < c.Len(); first++ {
-		if r.how[of(first).at(c.kind[first]).kind] != KeepValues && c.kind[first] != Null {
+		if r.how[of(first).at(c.TypeAt(first)).kind] != KeepValues && c.TypeAt(first) != Null {
 			break
 		}
 	}
@@ -97,9 +97,9 @@ func (r *Redactor) column(p ProcessID, c *Column, of func(row int) columnPlan) {
 		return
 	}
 	out := &r.spare
-	out.reset()
+	out.Reset()
 	for i := range c.Len() {
-		r.value(p, out, c, i, of(i).at(c.kind[i]).kind)
+		r.value(p, out, c, i, of(i).at(c.TypeAt(i)).kind)
 	}
 	*c, r.spare = *out, *c
 }
@@ -113,27 +113,22 @@ func (r *Redactor) value(p ProcessID, out, c *Column, i int, k valueKind) {
 		out.AppendNull()
 		return
 	case how == KeepValues || empty:
-		out.appendRow(c, i)
+		if t.Textual() {
+			out.AppendTextual(t, c.TextAt(i))
+		} else {
+			out.AppendBits(t, c.BitsAt(i))
+		}
 		return
 	case how == DropValues:
 		out.AppendNull()
 	default:
-		out.AppendText([]byte(r.digest.hashed(k, c.textOf(i))))
+		out.AppendText([]byte(r.digest.hashed(k, textOf(c, i))))
 	}
 	r.count(p, k, how, 1)
 }
 
-// appendRow adds row i of another column.
-func (c *Column) appendRow(from *Column, i int) {
-	if t := from.TypeAt(i); t.Textual() {
-		c.AppendTextual(t, from.TextAt(i))
-	} else {
-		c.AppendBits(t, from.BitsAt(i))
-	}
-}
-
-// textOf is row i as a text.
-func (c *Column) textOf(i int) string {
+// textOf is row i of a column as a text.
+func textOf(c *Column, i int) string {
 	switch bits := c.BitsAt(i); c.TypeAt(i) {
 	case Int:
 		return strconv.FormatInt(int64(bits), 10)
@@ -175,7 +170,7 @@ func (r *Redactor) pages(b *Batch) {
 // forgetPrivate leaves open which pages were private.
 func (r *Redactor) forgetPrivate(b *Batch, private []bool) {
 	c := &b.Args[pagePrivate]
-	c.reset()
+	c.Reset()
 	for i := range private {
 		c.AppendNull()
 		if private[i] {

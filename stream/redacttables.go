@@ -24,11 +24,11 @@ func (r *Redactor) tables(t *Tables) {
 		t.Frames.Map(func(f Frame) Frame { return r.label(t, f) })
 	}
 	t.Labels.Map(func(s LabelSet) LabelSet {
-		return s.mapValues(func(v string) string { return r.text(0, secretValue, v) })
+		return s.MapValues(func(v string) string { return r.text(0, secretValue, v) })
 	})
 	if r.how[pathValue] != KeepValues {
 		names := moduleNames(t)
-		t.mapMappings(func(m Mapping) Mapping {
+		t.MapMappings(func(m Mapping) Mapping {
 			m.Path = baseName(m.Path)
 			return m
 		})
@@ -136,9 +136,9 @@ func (r *Redactor) track(t Track, labels map[string]bool) Track {
 	return t
 }
 
-// readable are the names of tracks that stay as they are, and how many do not.
+// Readable are the names of tracks that stay as they are, and how many do not.
 // It may be called with a nil r, which redacts nothing.
-func (r *Redactor) readable(t *Tables, tracks []Track) (names []string, hidden int) {
+func (r *Redactor) Readable(t *Tables, tracks []Track) (names []string, hidden int) {
 	labels := labelNames(t)
 	for _, track := range tracks {
 		if r == nil || r.track(track, labels).Name == track.Name {
@@ -260,7 +260,7 @@ func (r *Redactor) ledger(t *Tables) {
 	lines := t.Ledger.Lines()
 	t.Ledger = Ledger{}
 	for _, line := range lines {
-		if !line.placedByRecorder() {
+		if !placedByRecorder(&line) {
 			line.Where = r.place(&line)
 		}
 		t.Ledger.Add(line)
@@ -278,7 +278,7 @@ func (r *Redactor) place(line *Line) string {
 			return r.ownName(0, line.Where)
 		}
 		return r.name(0, "counter", line.Where)
-	case line.ofInputs():
+	case ofInputs(line):
 		return r.text(0, pathValue, line.Where)
 	}
 	return r.text(0, secretValue, line.Where)
@@ -286,17 +286,17 @@ func (r *Redactor) place(line *Line) string {
 
 // ofInputs says whether the place is what the user called an input, or what
 // somebody called a file in an archive.
-func (l *Line) ofInputs() bool {
+func ofInputs(l *Line) bool {
 	return l.What == "inputs" || l.What == "members" || l.Reason == ReasonUnreadable || l.Reason == ReasonStalled || l.Reason == ReasonRefused
 }
 
 // placedByRecorder says whether the place is in words of our own: files of a
 // recording, kinds of entries, names of events, numbers.
-func (l *Line) placedByRecorder() bool {
+func placedByRecorder(l *Line) bool {
 	switch {
 	case l.Where == "":
 		return true
-	case l.ofInputs():
+	case ofInputs(l):
 		return false
 	case l.Reason == ReasonClock, l.Reason == ReasonMalformed, l.Reason == ReasonUndefined, l.Reason == ReasonLeftOut, l.Reason == ReasonFiltered, l.Reason == ReasonDiscarded,
 		l.Reason == ReasonExpired && l.What == "processes":
