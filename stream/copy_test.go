@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -25,54 +24,12 @@ func text(t *testing.T, src stream.Source, o stream.CopyOptions) string {
 	return out.String()
 }
 
-// busy is some processes with rows of all kinds in no order.
-func busy(rows int) *streamtest.Builder {
-	r := rand.New(rand.NewPCG(1, 2))
-	b := streamtest.NewBuilder()
-	var events []stream.EventID
-	for i := range 3 {
-		events = append(events, b.Event(stream.Event{Name: fmt.Sprint("e", i/2), Category: b.Category(fmt.Sprint("c", i), "blue"),
-			Fields: []stream.EventField{{Name: "n", Type: stream.Int}, {Name: "s", Type: stream.Text}}}))
-	}
-	var tracks []*streamtest.Track
-	var processes []*streamtest.Process
-	for i := range 3 {
-		p := b.Process(stream.Process{Instance: uint64(100 - i), Pid: 1, Name: "busy", Start: stream.Time(i / 2)})
-		processes = append(processes, p)
-		tracks = append(tracks, p.Main, p.Track("a"), p.Track("b"))
-	}
-	stacks := []stream.StackID{0}
-	for range 300 {
-		frame := stream.Frame{Function: b.Tables.Strings.Intern(fmt.Sprint("f", r.IntN(40))), Line: r.Int32N(3),
-			Module: b.Tables.Modules.Intern(stream.Module{Name: fmt.Sprint("m", r.IntN(3))})}
-		stacks = append(stacks, b.Tables.Stacks.Intern(stacks[r.IntN(len(stacks))], b.Tables.Frames.Intern(frame)))
-	}
-	for range rows {
-		at, k, p := stream.Time(r.IntN(1000)), tracks[r.IntN(len(tracks))], processes[r.IntN(3)]
-		switch r.IntN(8) {
-		case 0:
-			k.Mark(at, stream.Phase(0), events[r.IntN(3)], r.IntN(100), fmt.Sprint(r.IntN(1000)))
-		case 1:
-			k.Interval(at, r.Int64N(100), events[r.IntN(3)], nil, "text")
-		case 2:
-			k.Delay(at, r.Int64N(1000))
-		case 3:
-			p.Count(at, p.Counter(stream.Counter{Name: fmt.Sprint("n", r.IntN(2))}), r.Int64N(100), 1)
-		case 4:
-			p.Log(at, r.Int64N(3), "log")
-		default:
-			k.Sample(at, stacks[r.IntN(len(stacks))])
-		}
-	}
-	return b
-}
-
 // Whatever the order, the ids, the batches, the memory and the cores: the sink is
 // given the same bytes in the same calls.
 func TestCopyIsCanonical(t *testing.T) {
 	cases := append(streamtest.Cases, streamtest.Case{Name: "busy", Build: nil})
 	for _, c := range cases {
-		b := busy(15_000)
+		b := streamtest.Busy(15_000)
 		if c.Build != nil {
 			b = streamtest.NewBuilder()
 			c.Build(b)
@@ -291,7 +248,7 @@ func (f *failing) Close() error {
 
 func TestCopyErrors(t *testing.T) {
 	for _, in := range []string{"next", "begin", "segment", "close", ""} {
-		f := &failing{Source: busy(100).Source(), in: in}
+		f := &failing{Source: streamtest.Busy(100).Source(), in: in}
 		err := stream.Copy(f, struct{ stream.Source }{f}, stream.CopyOptions{}) // the sink is what is closed
 		if in == "" && err != nil || in != "" && (!errors.Is(err, errTest) || err == errTest) {
 			t.Errorf("an error of %q becomes %v", in, err)
@@ -329,7 +286,7 @@ func TestCopySpillError(t *testing.T) {
 		t.Errorf("without a directory to spill to: %v", err)
 	}
 	o.Rows = 0
-	if err := stream.Copy(stream.Discard, busy(100).Source(), o); err != nil {
+	if err := stream.Copy(stream.Discard, streamtest.Busy(100).Source(), o); err != nil {
 		t.Errorf("without a need to spill: %v", err)
 	}
 }

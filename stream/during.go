@@ -36,19 +36,19 @@ type DuringOptions struct {
 // It ends with an [ErrNoMatch] if no marker is wanted. It is a [Progress] if src
 // is, and closes src if it can be closed.
 func During(src Source, queries []Query, o DuringOptions) Source {
-	d := &during{tables: src.Tables(), queries: queries, all: o.All,
+	d := &duringFilter{tables: src.Tables(), queries: queries, all: o.All,
 		lives: make(map[ProcessID]*span), called: make(map[string]bool), longest: -1}
-	again := &rewound{Wrapper: Wrapper{src}, see: o.Redact.After(d.tables, d.see), spool: NewSpool(o.SpillDir)}
-	return newFiltered(again, filter{name: "during", keep: d.keep, end: d.end})
+	again := &replay{Wrapper: Wrapper{src}, see: o.Redact.After(d.tables, d.see), spool: NewSpool(o.SpillDir)}
+	return newFilter(again, rule{name: "during", keep: d.keep, end: d.end})
 }
 
-// during knows the times of markers.
-type during struct {
+// duringFilter knows the times of markers.
+type duringFilter struct {
 	tables  *Tables
 	queries []Query
 	all     bool
 
-	events []*sought // by EventID
+	events []*eventQueries // by EventID
 	points []point
 	spans  spans
 	mains  []choice            // by TrackID: it is a main one
@@ -62,13 +62,13 @@ type during struct {
 	longest int64           // of them
 }
 
-// sought is an event and the queries that name it.
-type sought struct {
-	queries []fitted
+// eventQueries is an event and the queries that name it.
+type eventQueries struct {
+	queries []boundQuery
 }
 
-// fitted is a query of one event.
-type fitted struct {
+// boundQuery is a query of one event.
+type boundQuery struct {
 	*Query
 	number  int
 	columns []int // of each condition: the argument, or one of these
@@ -91,7 +91,7 @@ type point struct {
 }
 
 // see takes note of the markers in a batch.
-func (d *during) see(b *Batch) error {
+func (d *duringFilter) see(b *Batch) error {
 	if b.Series.Kind != Pages { // which stay from any time
 		d.live(b)
 	}
@@ -111,20 +111,20 @@ func (d *during) see(b *Batch) error {
 }
 
 // live extends the time in which a process is known to have lived.
-func (d *during) live(b *Batch) {
+func (d *duringFilter) live(b *Batch) {
 	l := d.lives[b.Series.Process]
 	if l == nil {
 		l = &span{from: math.MaxInt64, to: math.MinInt64}
 		d.lives[b.Series.Process] = l
 	}
 	for i := range b.Time {
-		from, to := b.extent(i)
+		from, to := extent(b, i)
 		l.from, l.to = min(l.from, from), max(l.to, to)
 	}
 }
 
 // extent is from when to when row i lasts.
-func (b *Batch) extent(i int) (from, to Time) {
+func extent(b *Batch, i int) (from, to Time) {
 	from = b.Time[i]
 	if len(b.Duration) == 0 || b.Duration[i] <= 0 {
 		return from, from
@@ -136,7 +136,7 @@ func (b *Batch) extent(i int) (from, to Time) {
 }
 
 // event fits the queries to an event, once.
-func (d *during) event(id EventID) *sought {
+func (d *duringFilter) event(id EventID) *eventQueries {
 	for int(id) >= len(d.events) {
 		d.events = append(d.events, nil)
 	}
@@ -147,7 +147,7 @@ func (d *during) event(id EventID) *sought {
 	e := *d.tables.Event(id)
 	d.tables.Unlock()
 	d.called[e.Name] = true
-	d.events[id] = new(sought)
+	d.events[id] = new(eventQueries)
 	for i := range d.queries {
 		if d.queries[i].Name.Match(e.Name) {
 			d.events[id].queries = append(d.events[id].queries, fit(&d.queries[i], i, &e))
@@ -156,8 +156,8 @@ func (d *during) event(id EventID) *sought {
 	return d.events[id]
 }
 
-func fit(q *Query, number int, e *Event) fitted {
-	f := fitted{Query: q, number: number}
+func fit(q *Query, number int, e *Event) boundQuery {
+	f := boundQuery{Query: q, number: number}
 	for _, c := range q.conditions {
 		column := columnDuration
 		if c.field != durationField {
@@ -172,7 +172,7 @@ func fit(q *Query, number int, e *Event) fitted {
 
 // holds are the bits of the conditions that row i of b fulfils, but for those of
 // the duration.
-func (f *fitted) holds(b *Batch, i int) (bits uint64) {
+func (f *boundQuery) holds(b *Batch, i int) (bits uint64) {
 	for k, column := range f.columns {
 		if column >= 0 && column < len(b.Args) && f.conditions[k].holds(&b.Args[column], i) {
 			bits |= 1 << k
@@ -202,20 +202,20 @@ func (q *Query) lasts(ns int64) bool {
 }
 
 // marker takes note of a marker that a query names.
-func (d *during) marker(f *fitted, b *Batch, i int) {
+func (d *duringFilter) marker(f *boundQuery, b *Batch, i int) {
 	holds := f.holds(b, i)
 	switch b.Phase[i] {
 	case PhaseStart, PhaseEnd:
 		d.points = append(d.points, point{b.Series, f.number, uint64(b.Who(i).Goroutine), b.Time[i], b.Index[i], b.Phase[i], holds})
 	default:
-		from, to := b.extent(i)
+		from, to := extent(b, i)
 		d.found(f.Query, holds == f.fieldBits(), span{scope{b.Series.Process, ofTrack, uint64(b.Series.Track)}, from, to}, uint64(b.Who(i).Goroutine))
 	}
 }
 
 // found adds the time of a marker if it is what is asked for; of is the scope of
 // its track.
-func (d *during) found(q *Query, fulfils bool, x span, goroutine uint64) {
+func (d *duringFilter) found(q *Query, fulfils bool, x span, goroutine uint64) {
 	ns := int64(x.to - x.from)
 	d.longest = max(d.longest, ns)
 	if !fulfils || !q.lasts(ns) {
@@ -244,7 +244,7 @@ func (d *during) found(q *Query, fulfils bool, x span, goroutine uint64) {
 }
 
 // main says whether a track is that of events that name none.
-func (d *during) main(id TrackID) bool {
+func (d *duringFilter) main(id TrackID) bool {
 	d.mains = grown(d.mains, int(id))
 	if d.mains[id] == unasked {
 		d.tables.Lock()
@@ -255,7 +255,7 @@ func (d *during) main(id TrackID) bool {
 }
 
 // hold tells the tables how much memory the times take.
-func (d *during) hold() {
+func (d *duringFilter) hold() {
 	now := d.spans.bytes() + int64(cap(d.points))*int64(unsafe.Sizeof(point{}))
 	if now == d.held {
 		return
@@ -267,7 +267,7 @@ func (d *during) hold() {
 }
 
 // keep wants the rows whose scope has a span in their time.
-func (d *during) keep(b *Batch, rows []int32) []int32 {
+func (d *duringFilter) keep(b *Batch, rows []int32) []int32 {
 	d.settle()
 	if b.Series.Kind == Pages {
 		return allRows(b, rows)
@@ -280,8 +280,8 @@ func (d *during) keep(b *Batch, rows []int32) []int32 {
 	return rows
 }
 
-func (d *during) wants(b *Batch, i int) bool {
-	from, to := b.extent(i)
+func (d *duringFilter) wants(b *Batch, i int) bool {
+	from, to := extent(b, i)
 	s := &b.Series
 	track := uint64(s.Track)
 	switch g := uint64(b.Who(i).Goroutine); {
@@ -304,7 +304,7 @@ func (d *during) wants(b *Batch, i int) bool {
 //  2. What is left is paired so within each track: an end may come from another
 //     goroutine.
 //  3. What is still left lasts from the beginning, or to the end.
-func (d *during) settle() {
+func (d *duringFilter) settle() {
 	if d.ready {
 		return
 	}
@@ -325,7 +325,7 @@ func (d *during) settle() {
 
 // pair pairs starts and ends of the same event and track, of which by is the
 // same, and returns those that have no other.
-func (d *during) pair(points []point, by func(*point) uint64) (left []point) {
+func (d *duringFilter) pair(points []point, by func(*point) uint64) (left []point) {
 	order := func(a, b *point) int {
 		return cmp.Or(cmp.Compare(a.query, b.query), cmp.Compare(a.series.Process, b.series.Process), cmp.Compare(a.series.Track, b.series.Track),
 			cmp.Compare(a.series.Event, b.series.Event), cmp.Compare(by(a), by(b)))
@@ -351,7 +351,7 @@ func (d *during) pair(points []point, by func(*point) uint64) (left []point) {
 }
 
 // last adds the time of a start and its end. A field may be of either.
-func (d *during) last(start, end *point, from, to Time) {
+func (d *duringFilter) last(start, end *point, from, to Time) {
 	q := &d.queries[start.query]
 	fulfils := start.holds|end.holds == q.fieldBits()
 	x := span{scope{start.series.Process, ofTrack, uint64(start.series.Track)}, from, to}
@@ -362,7 +362,7 @@ func (d *during) last(start, end *point, from, to Time) {
 }
 
 // end says what there is if nothing was wanted.
-func (d *during) end(*Tables) error {
+func (d *duringFilter) end(*Tables) error {
 	d.settle()
 	switch {
 	case len(d.spans.list) > 0:
@@ -379,7 +379,7 @@ func (d *during) end(*Tables) error {
 }
 
 // asked is the queries as an error names them.
-func (d *during) asked() string {
+func (d *duringFilter) asked() string {
 	var texts []string
 	for i := range d.queries {
 		texts = append(texts, d.queries[i].String())
@@ -388,7 +388,7 @@ func (d *during) asked() string {
 }
 
 // fields are those of the markers that a query names.
-func (d *during) fields() []string {
+func (d *duringFilter) fields() []string {
 	names := []string{durationField}
 	for id, e := range d.events {
 		if e != nil && len(e.queries) > 0 {

@@ -41,14 +41,14 @@ func TestFiltersConform(t *testing.T) {
 	}
 	for name, filter := range filters {
 		t.Run(name, func(t *testing.T) {
-			streamtest.TestSource(t, func(t *testing.T) stream.Source { return filter(busy(3000).Source()) })
+			streamtest.TestSource(t, func(t *testing.T) stream.Source { return filter(streamtest.Busy(3000).Source()) })
 			var want bytes.Buffer
-			if err := stream.Copy(streamtest.NewText(&want), filter(busy(3000).Source()), stream.CopyOptions{}); err != nil {
+			if err := stream.Copy(streamtest.NewText(&want), filter(streamtest.Busy(3000).Source()), stream.CopyOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			for seed := range uint64(5) {
 				var got bytes.Buffer
-				if err := stream.Copy(streamtest.NewText(&got), filter(busy(3000).Shuffled(seed)), stream.CopyOptions{}); err != nil {
+				if err := stream.Copy(streamtest.NewText(&got), filter(streamtest.Busy(3000).Shuffled(seed)), stream.CopyOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				if !bytes.Equal(got.Bytes(), want.Bytes()) {

@@ -8,18 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// filtered is a source without the rows that a filter does not want.
-type filtered struct {
+// filterSource is a source without the rows that a filter does not want.
+type filterSource struct {
 	Wrapper
-	filter filter
-	rows   []int32
-	spare  Batch
-	left   leftOut
-	err    error // of the end; nil before
+	rule  rule
+	rows  []int32
+	spare Batch
+	left  dropCounts
+	err   error // of the end; nil before
 }
 
-// filter says which rows are wanted.
-type filter struct {
+// rule says which rows are wanted.
+type rule struct {
 	name string // in the ledger
 	// keep appends the numbers of the rows of b that are wanted, ascending.
 	keep func(b *Batch, rows []int32) []int32
@@ -28,15 +28,15 @@ type filter struct {
 	end func(t *Tables) error
 }
 
-// newFiltered returns a Source of the rows of src that f wants. At the end the
+// newFilter returns a Source of the rows of src that r wants. At the end the
 // ledger is told how much was left out, and Copy that tracks and processes
 // without rows are not wanted.
-func newFiltered(src Source, f filter) Source {
-	return &filtered{Wrapper: Wrapper{src}, filter: f}
+func newFilter(src Source, r rule) Source {
+	return &filterSource{Wrapper: Wrapper{src}, rule: r}
 }
 
 // Next implements [Source].
-func (s *filtered) Next(b *Batch) error {
+func (s *filterSource) Next(b *Batch) error {
 	for s.err == nil {
 		if err := s.Source.Next(b); err != nil {
 			if !errors.Is(err, io.EOF) {
@@ -54,8 +54,8 @@ func (s *filtered) Next(b *Batch) error {
 }
 
 // sift takes the rows out of b that are not wanted.
-func (s *filtered) sift(b *Batch) {
-	s.rows = s.filter.keep(b, s.rows[:0])
+func (s *filterSource) sift(b *Batch) {
+	s.rows = s.rule.keep(b, s.rows[:0])
 	if len(s.rows) == b.Len() {
 		return
 	}
@@ -68,29 +68,29 @@ func (s *filtered) sift(b *Batch) {
 }
 
 // finish is the error of the end.
-func (s *filtered) finish() error {
+func (s *filterSource) finish() error {
 	t := s.Tables()
-	s.left.tell(t, s.filter.name)
+	s.left.tell(t, s.rule.name)
 	t.DropUnused()
-	if s.filter.end != nil && !t.Full() { // else it was not read to its end
-		if err := s.filter.end(t); err != nil {
+	if s.rule.end != nil && !t.Full() { // else it was not read to its end
+		if err := s.rule.end(t); err != nil {
 			return err
 		}
 	}
 	return io.EOF
 }
 
-// leftOut counts what a filter left out.
-type leftOut struct{ counts map[leftKey]int64 }
+// dropCounts counts what a filter left out.
+type dropCounts struct{ counts map[dropKey]int64 }
 
-type leftKey struct {
+type dropKey struct {
 	process ProcessID
 	kind    Kind
 }
 
 // add counts the rows of b but for those that are kept: of samples, their
 // weights.
-func (l *leftOut) add(b *Batch, kept []int32) {
+func (l *dropCounts) add(b *Batch, kept []int32) {
 	n := int64(b.Len() - len(kept))
 	if b.Series.Kind == Samples {
 		n = 0
@@ -102,13 +102,13 @@ func (l *leftOut) add(b *Batch, kept []int32) {
 		}
 	}
 	if l.counts == nil {
-		l.counts = make(map[leftKey]int64)
+		l.counts = make(map[dropKey]int64)
 	}
-	l.counts[leftKey{b.Series.Process, b.Series.Kind}] += n
+	l.counts[dropKey{b.Series.Process, b.Series.Kind}] += n
 }
 
 // tell adds what was counted to the ledger.
-func (l *leftOut) tell(t *Tables, filter string) {
+func (l *dropCounts) tell(t *Tables, filter string) {
 	for k, n := range l.counts {
 		t.Ledger.Add(Line{Process: t.Process(k.process).InstanceName(), Reason: ReasonFiltered, What: k.kind.String(), Where: filter, Count: n})
 	}
@@ -120,6 +120,30 @@ func allRows(b *Batch, rows []int32) []int32 {
 		rows = append(rows, int32(i))
 	}
 	return rows
+}
+
+// choice is whether something matches, once that was asked.
+type choice uint8
+
+const (
+	unasked choice = iota
+	yes
+	no
+)
+
+func chosen(match bool) choice {
+	if match {
+		return yes
+	}
+	return no
+}
+
+// grown is list with a place i.
+func grown(list []choice, i int) []choice {
+	if i >= len(list) {
+		list = append(list, make([]choice, i+1-len(list))...)
+	}
+	return list
 }
 
 // ErrNoMatch says that nothing is what a filter asks for, and what there is.

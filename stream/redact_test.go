@@ -19,7 +19,9 @@ var dropAll = stream.Redaction{Paths: stream.DropValues, URLs: stream.DropValues
 
 func TestRedactConforms(t *testing.T) {
 	for _, how := range []stream.Redaction{{}, hashAll, dropAll} {
-		streamtest.TestSource(t, func(t *testing.T) stream.Source { return stream.NewRedactor(how).Source(busy(3000).Source()) })
+		streamtest.TestSource(t, func(t *testing.T) stream.Source {
+			return stream.NewRedactor(how).Source(streamtest.Busy(3000).Source())
+		})
 	}
 }
 

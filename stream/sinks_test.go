@@ -11,7 +11,7 @@ import (
 )
 
 func TestMerge(t *testing.T) {
-	b := busy(5000)
+	b := streamtest.Busy(5000)
 	half := len(b.Rows) / 2
 	first := streamtest.NewSource(b.Tables, streamtest.Batches(b.Tables, b.Rows[:half], 50)...)
 	second := streamtest.NewSource(b.Tables, streamtest.Batches(b.Tables, b.Rows[half:], 70)...)
@@ -26,7 +26,7 @@ func TestMerge(t *testing.T) {
 }
 
 func TestTee(t *testing.T) {
-	b := busy(2000)
+	b := streamtest.Busy(2000)
 	want := text(t, b.Source(), stream.CopyOptions{})
 	var x, y bytes.Buffer
 	tee := stream.Tee(streamtest.NewText(&x), streamtest.NewText(&y))
@@ -108,7 +108,7 @@ type quiet struct{ stream.Source }
 // The end of each phase is told, however little there is to copy.
 func TestCopyProgress(t *testing.T) {
 	const rows = 300
-	src := busy(rows).Source()
+	src := streamtest.Busy(rows).Source()
 	for _, s := range []stream.Source{src, quiet{src}, stream.Merge(src.Tables(), src)} {
 		src.Rewind()
 		var calls []string

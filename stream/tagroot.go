@@ -9,15 +9,15 @@ import (
 	"strconv"
 )
 
-// tagged is a source whose stacks begin with what they belong to. The frames
+// rootTagger is a source whose stacks begin with what they belong to. The frames
 // for that are named at the end, by what the tables say then: a source below may
 // redact them.
-type tagged struct {
+type rootTagger struct {
 	Wrapper
 	keys   []string
 	roots  map[tag]StackID // of the frames of a tag alone
 	frames map[tagFrame]FrameID
-	later  []laterFrame
+	later  []unnamedFrame
 	made   map[tagStack]StackID
 	used   []bool // by key: some row has a value
 
@@ -39,8 +39,8 @@ type tagFrame struct {
 	value string
 }
 
-// laterFrame is a frame that has no name yet: that of a key, for a tag.
-type laterFrame struct {
+// unnamedFrame is a frame that has no name yet: that of a key, for a tag.
+type unnamedFrame struct {
 	frame FrameID
 	key   string
 	of    tag
@@ -78,7 +78,7 @@ var processTags = []struct {
 // no value there is no frame. If a label or an attribute has no value at all it ends
 // with an [ErrNoMatch]; of other keys the ledger says so.
 func TagRoot(src Source, keys ...string) Source {
-	return &tagged{Wrapper: Wrapper{src}, keys: keys, labelled: slices.ContainsFunc(keys, mayBeLabel), used: make([]bool, len(keys)),
+	return &rootTagger{Wrapper: Wrapper{src}, keys: keys, labelled: slices.ContainsFunc(keys, mayBeLabel), used: make([]bool, len(keys)),
 		roots: make(map[tag]StackID), frames: make(map[tagFrame]FrameID), made: make(map[tagStack]StackID)}
 }
 
@@ -93,7 +93,7 @@ func mayBeLabel(key string) bool {
 }
 
 // Next implements [Source].
-func (t *tagged) Next(b *Batch) error {
+func (t *rootTagger) Next(b *Batch) error {
 	err := t.Source.Next(b)
 	if errors.Is(err, io.EOF) && !t.done {
 		t.done = true
@@ -119,7 +119,7 @@ func (t *tagged) Next(b *Batch) error {
 const tagBytes = 64
 
 // root is the frames of row i alone.
-func (t *tagged) root(tables *Tables, b *Batch, i int) StackID {
+func (t *rootTagger) root(tables *Tables, b *Batch, i int) StackID {
 	of := tag{process: b.Series.Process, track: b.Series.Track}
 	if t.asks(tagGoroutine) {
 		of.goroutine = uint64(b.Who(i).Goroutine)
@@ -130,7 +130,7 @@ func (t *tagged) root(tables *Tables, b *Batch, i int) StackID {
 	root, ok := t.roots[of]
 	if !ok {
 		for k, key := range t.keys {
-			if value := tables.tagOf(key, of); value != "" {
+			if value := tagOf(tables, key, of); value != "" {
 				t.used[k] = true
 				root = tables.Stacks.Intern(root, t.frame(tables, tagFrame{key, value}, of))
 			}
@@ -142,20 +142,20 @@ func (t *tagged) root(tables *Tables, b *Batch, i int) StackID {
 
 // frame is that of a key and a value. Until it is named, a depth that no other
 // frame has tells it from all.
-func (t *tagged) frame(tables *Tables, f tagFrame, of tag) FrameID {
+func (t *rootTagger) frame(tables *Tables, f tagFrame, of tag) FrameID {
 	id, ok := t.frames[f]
 	if !ok {
 		id = tables.Frames.Intern(Frame{Depth: math.MinInt32 + int32(len(t.later))})
 		t.frames[f] = id
-		t.later = append(t.later, laterFrame{id, f.key, of})
+		t.later = append(t.later, unnamedFrame{id, f.key, of})
 	}
 	return id
 }
 
-func (t *tagged) asks(key string) bool { return slices.Contains(t.keys, key) }
+func (t *rootTagger) asks(key string) bool { return slices.Contains(t.keys, key) }
 
 // tagOf is the value of a key, "" if there is none.
-func (t *Tables) tagOf(key string, of tag) string {
+func tagOf(t *Tables, key string, of tag) string {
 	switch key {
 	case tagTrack:
 		return t.Tracks.At(of.track).Name
@@ -185,7 +185,7 @@ func (t *Tables) tagOf(key string, of tag) string {
 }
 
 // under is a stack with others below it.
-func (t *tagged) under(tables *Tables, root, stack StackID) StackID {
+func (t *rootTagger) under(tables *Tables, root, stack StackID) StackID {
 	if root == 0 || stack == 0 {
 		return max(root, stack)
 	}
@@ -207,7 +207,7 @@ func (t *tagged) under(tables *Tables, root, stack StackID) StackID {
 }
 
 // end names the frames, or says which key has no value.
-func (t *tagged) end() error {
+func (t *rootTagger) end() error {
 	tables := t.Tables()
 	for k, used := range t.used {
 		switch {
@@ -219,14 +219,14 @@ func (t *tagged) end() error {
 		}
 	}
 	for _, l := range t.later {
-		name := tables.Strings.Intern(l.key + ":" + tables.tagOf(l.key, l.of))
+		name := tables.Strings.Intern(l.key + ":" + tagOf(tables, l.key, l.of))
 		tables.Frames.Amend(l.frame, Frame{Function: name, Label: true})
 	}
 	return io.EOF
 }
 
 // valued are the keys that some stack has.
-func (t *tagged) valued(tables *Tables) (keys []string) {
+func (t *rootTagger) valued(tables *Tables) (keys []string) {
 	all := []string{tagTrack, tagGoroutine}
 	for _, known := range processTags {
 		all = append(all, known.key)
@@ -244,7 +244,7 @@ func (t *tagged) valued(tables *Tables) (keys []string) {
 	slices.Sort(all)
 	for _, key := range slices.Compact(all) {
 		for of := range t.roots {
-			if tables.tagOf(key, of) != "" {
+			if tagOf(tables, key, of) != "" {
 				keys = append(keys, key)
 				break
 			}

@@ -84,6 +84,9 @@ func (f *File) Write(p []byte) (int, error) {
 			return f.store(p)
 		}
 	}
+	if f.buf == nil {
+		f.buf = make([]byte, 0, bufferBytes)
+	}
 	f.buf = append(f.buf, p...)
 	f.size += int64(len(p))
 	return len(p), nil

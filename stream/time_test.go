@@ -12,7 +12,7 @@ import (
 )
 
 func TestSliceConforms(t *testing.T) {
-	streamtest.TestSource(t, func(t *testing.T) stream.Source { return stream.Slice(busy(3000).Source(), 300, 700) })
+	streamtest.TestSource(t, func(t *testing.T) stream.Source { return stream.Slice(streamtest.Busy(3000).Source(), 300, 700) })
 }
 
 // Rows are kept by their moments, intervals by what they cover.

@@ -2,8 +2,8 @@ package stream
 
 import "math"
 
-// sliced is the part of a source in a range of time.
-type sliced struct{ from, to Time }
+// timeFilter is the part of a source in a range of time.
+type timeFilter struct{ from, to Time }
 
 // Slice returns a Source of the events of src from from on and before to: rows
 // whose moment lies there, and intervals that reach into it, whole. The ledger
@@ -15,11 +15,11 @@ type sliced struct{ from, to Time }
 // border one is kept. What was allocated before the recording is left out if from
 // is after the beginning of time: what is in use is then what was added meanwhile.
 func Slice(src Source, from, to Time) Source {
-	s := sliced{from, to}
-	return newFiltered(src, filter{name: "time", keep: s.keep})
+	s := timeFilter{from, to}
+	return newFilter(src, rule{name: "time", keep: s.keep})
 }
 
-func (s sliced) keep(b *Batch, rows []int32) []int32 {
+func (s timeFilter) keep(b *Batch, rows []int32) []int32 {
 	if b.Series.Kind == Pages {
 		return allRows(b, rows)
 	}
@@ -31,7 +31,7 @@ func (s sliced) keep(b *Batch, rows []int32) []int32 {
 	return rows
 }
 
-func (s sliced) holds(b *Batch, i int) bool {
+func (s timeFilter) holds(b *Batch, i int) bool {
 	at := b.Time[i]
 	if b.Series.Kind == Allocations && b.Phase[i] == PhaseStart && s.from != math.MinInt64 {
 		return false

@@ -5,9 +5,9 @@ import "slices"
 // CountOnce returns a sink that is given the CPU samples of each process once: of two
 // recordings of one process at the same time, see [Process.Twin], it gets those of the
 // twin while that was recorded. It is for sinks that add up samples of all processes.
-func CountOnce(s Sink) Sink { return &onceSink{Sink: s} }
+func CountOnce(s Sink) Sink { return &twinSink{Sink: s} }
 
-type onceSink struct {
+type twinSink struct {
 	Sink
 	twice map[ProcessID]interval
 	kept  Batch
@@ -16,7 +16,7 @@ type onceSink struct {
 // interval is a time of which the end belongs to it.
 type interval struct{ from, to Time }
 
-func (s *onceSink) Begin(t *Tables) error {
+func (s *twinSink) Begin(t *Tables) error {
 	s.twice = map[ProcessID]interval{}
 	recorded := make(map[uint64]*Process, len(t.Processes))
 	for i := range t.Processes {
@@ -30,7 +30,7 @@ func (s *onceSink) Begin(t *Tables) error {
 	return s.Sink.Begin(t)
 }
 
-func (s *onceSink) Segment(b *Batch) error {
+func (s *twinSink) Segment(b *Batch) error {
 	twin, twice := s.twice[b.Series.Process]
 	if !twice || b.Series.Kind != Samples {
 		return s.Sink.Segment(b)

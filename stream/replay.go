@@ -5,11 +5,11 @@ import (
 	"io"
 )
 
-// rewound is a source that was read to its end before it returns anything: so that
+// replay is a source that was read to its end before it returns anything: so that
 // what is kept of a row may depend on rows that come later. Reading the input
 // twice instead would decode it twice, load its dictionaries twice, and see two
 // states of a recording that goes on.
-type rewound struct {
+type replay struct {
 	Wrapper
 	spool *Spool
 	see   func(*Batch) error // each batch, before any is returned
@@ -18,7 +18,7 @@ type rewound struct {
 }
 
 // Next implements [Source].
-func (r *rewound) Next(b *Batch) error {
+func (r *replay) Next(b *Batch) error {
 	if !r.read {
 		r.read = true
 		if r.err = r.readAll(); r.err == nil {
@@ -35,7 +35,7 @@ func (r *rewound) Next(b *Batch) error {
 }
 
 // readAll stops early when the tables are full; Copy then ends, too.
-func (r *rewound) readAll() error {
+func (r *replay) readAll() error {
 	var b Batch
 	for !r.full() {
 		if err := r.Source.Next(&b); errors.Is(err, io.EOF) {
@@ -59,7 +59,7 @@ func (r *rewound) readAll() error {
 }
 
 // full asks only if nobody interns, which may take long; it is asked again.
-func (r *rewound) full() bool {
+func (r *replay) full() bool {
 	t := r.Tables()
 	if !t.TryLock() {
 		return false
@@ -69,7 +69,7 @@ func (r *rewound) full() bool {
 }
 
 // Close implements [io.Closer].
-func (r *rewound) Close() error {
+func (r *replay) Close() error {
 	r.spool.Close()
 	return r.Wrapper.Close()
 }

@@ -1,0 +1,56 @@
+package stream
+
+import "fmt"
+
+// trackFilter keeps what belongs to tracks of certain names.
+type trackFilter struct {
+	tables  *Tables
+	names   Patterns
+	redact  *Redactor
+	known   []choice // by TrackID
+	matched bool
+}
+
+// Tracks returns a Source of the events of src on tracks whose names match, and
+// of those that belong to no track. It ends with an [ErrNoMatch] if no track is
+// called so. That lists the names that there are, but for those that redact, if
+// it is set, makes unreadable.
+func Tracks(src Source, names Patterns, redact *Redactor) Source {
+	o := &trackFilter{tables: src.Tables(), names: names, redact: redact}
+	return newFilter(src, rule{name: "track", keep: o.keep, end: o.end})
+}
+
+func (o *trackFilter) keep(b *Batch, rows []int32) []int32 {
+	if b.Series.Kind.Tracked() && !o.wants(b.Series.Track) {
+		return rows
+	}
+	return allRows(b, rows)
+}
+
+func (o *trackFilter) wants(id TrackID) bool {
+	o.known = grown(o.known, int(id))
+	if o.known[id] == unasked {
+		o.tables.Lock()
+		o.known[id] = chosen(o.names.Match(o.tables.Tracks.At(id).Name))
+		o.tables.Unlock()
+	}
+	o.matched = o.matched || o.known[id] == yes
+	return o.known[id] == yes
+}
+
+func (o *trackFilter) end(t *Tables) error {
+	if o.matched {
+		return nil
+	}
+	var tracks []Track
+	for id := range o.known {
+		if o.known[id] == no {
+			tracks = append(tracks, t.Tracks.At(TrackID(id)))
+		}
+	}
+	names, hidden := o.redact.Readable(t, tracks)
+	if hidden > 0 {
+		names = append(names, fmt.Sprintf("(%d whose names are redacted)", hidden))
+	}
+	return NoMatch(fmt.Sprintf("no track with events is called %v", o.names), names)
+}
