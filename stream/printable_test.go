@@ -1,8 +1,6 @@
 package stream
 
 import (
-	"errors"
-	"strings"
 	"testing"
 )
 
@@ -27,15 +25,5 @@ func TestPrintable(t *testing.T) {
 		if got := Printable(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
-	}
-}
-
-// The list of an error has a line for each name, whatever is in it.
-func TestNoMatchNames(t *testing.T) {
-	err := NoMatch("no track", []string{"b\nc", "", strings.Repeat("é", 10_000), "\x1b[2J"})
-	lines := strings.Split(err.Error(), "\n")
-	want := []string{"nothing matches: no track; there are:", "  (no name)", "  �[2J", "  b�c", "  " + strings.Repeat("é", maxShown) + "…"}
-	if !errors.Is(err, ErrNoMatch) || strings.Join(lines, "|") != strings.Join(want, "|") {
-		t.Errorf("%q", lines)
 	}
 }
