@@ -22,6 +22,7 @@ import (
 	"gprof/convert/pprof"
 	"gprof/convert/svg"
 	"gprof/stream"
+	"gprof/stream/filter"
 )
 
 // ErrFormat is the error of a name that says no format.
@@ -324,7 +325,7 @@ func (f Format) New(w io.Writer, o Options) (stream.Sink, error) {
 		sink = f.open(out, o)
 	}
 	if f.Adds {
-		sink = stream.CountOnce(sink)
+		sink = filter.CountOnce(sink)
 	}
 	return sink, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/stream"
+	"gprof/stream/filter"
 	"gprof/stream/streamtest"
 )
 
@@ -78,7 +79,7 @@ func TestForeignIsSelected(t *testing.T) {
 		want int
 	}{
 		{Selection{}, 2},
-		{Selection{Processes: stream.Patterns{"b"}}, 1},
+		{Selection{Processes: filter.Patterns{"b"}}, 1},
 		{Selection{From: 1600, To: 3000}, 1}, // the end of b is not known
 		{Selection{From: 100, To: 1000}, 0},
 		{Selection{From: 100, To: 1100}, 1},

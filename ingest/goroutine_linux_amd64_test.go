@@ -10,6 +10,7 @@ import (
 
 	"gprof/recorder"
 	"gprof/stream"
+	"gprof/stream/filter"
 )
 
 var busy = recorder.NewEvent("busy")
@@ -33,11 +34,11 @@ func TestDuringOwnGoroutine(t *testing.T) {
 	if len(everybody) != 2 {
 		t.Fatalf("samples of goroutines %v, want two", everybody)
 	}
-	query, err := stream.ParseQuery("busy")
+	query, err := filter.ParseQuery("busy")
 	if err != nil {
 		t.Fatal(err)
 	}
-	marker, own := samplesBy(t, rec.Session(), []stream.Query{query})
+	marker, own := samplesBy(t, rec.Session(), []filter.Query{query})
 	if len(own) != 1 || own[marker] == 0 || marker == 0 {
 		t.Errorf("samples of goroutines %v during the marker of %d", own, marker)
 	}
@@ -59,14 +60,14 @@ func spin(marked bool) (sum int) {
 
 // samplesBy counts the samples in spin by their goroutine, and tells that of the
 // marker.
-func samplesBy(t *testing.T, session string, during []stream.Query) (marker int64, by map[int64]int) {
+func samplesBy(t *testing.T, session string, during []filter.Query) (marker int64, by map[int64]int) {
 	t.Helper()
 	src, _, err := Open([]string{session}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if during != nil {
-		src = stream.During(src, during, stream.DuringOptions{SpillDir: t.TempDir()})
+		src = filter.During(src, during, filter.DuringOptions{SpillDir: t.TempDir()})
 	}
 	tables, by := src.Tables(), map[int64]int{}
 	for {

@@ -11,6 +11,7 @@ import (
 	"gprof/chunks"
 	"gprof/decode"
 	"gprof/stream"
+	"gprof/stream/filter"
 )
 
 // Selection is the wanted part of the recordings. The zero Selection is all of them. Chunks that
@@ -18,7 +19,7 @@ import (
 type Selection struct {
 	// Processes are the wanted ones: patterns of any of their names, see [stream.Process.Names], or
 	// the beginning of one's instance. None: all.
-	Processes stream.Patterns
+	Processes filter.Patterns
 	// From and To limit the time: from From on and before To. Both 0: no limit.
 	From, To stream.Time
 	// Grouping says which tracks samples and markers are put on.
@@ -100,7 +101,7 @@ type Crash struct {
 
 // Crashes are the processes of these names, or all, that were killed, crashed or failed, ordered by
 // their end. One still recording is none.
-func (f *Found) Crashes(names stream.Patterns) (all []Crash) {
+func (f *Found) Crashes(names filter.Patterns) (all []Crash) {
 	f.place()
 	s := Selection{Processes: names}
 	if s.complete(f.current) != nil {
@@ -165,7 +166,7 @@ type pick struct {
 }
 
 // choose returns the wanted processes; the others become ledger lines. The error is a
-// [stream.ErrNoMatch] if no name is wanted.
+// [filter.ErrNoMatch] if no name is wanted.
 func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []pick, err error) {
 	var names []string
 	for _, p := range all {
@@ -180,7 +181,7 @@ func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []pick, 
 		}
 	}
 	if len(names) == len(all) && len(all) > 0 {
-		return nil, stream.NoMatch(fmt.Sprintf("no process has the instance, pid, name, service or host %v", s.Processes), names)
+		return nil, filter.NoMatch(fmt.Sprintf("no process has the instance, pid, name, service or host %v", s.Processes), names)
 	}
 	return kept, nil
 }
@@ -201,9 +202,9 @@ func (s *Selection) complete(all []*Process) error {
 		switch {
 		case named || len(begins) == 0 || pattern == "":
 		case len(begins) > 1:
-			return stream.NoMatch(fmt.Sprintf("several instances begin with %q", pattern), begins)
+			return filter.NoMatch(fmt.Sprintf("several instances begin with %q", pattern), begins)
 		default:
-			s.Processes[i] = stream.Pattern(begins[0][:len(all[0].Name())])
+			s.Processes[i] = filter.Pattern(begins[0][:len(all[0].Name())])
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"gprof/fixtures/corpus"
 	"gprof/stream"
+	"gprof/stream/filter"
 	"gprof/stream/streamtest"
 )
 
@@ -46,13 +47,13 @@ func TestSelectReadsLess(t *testing.T) {
 	var want, got stream.Count
 	all := found.Source()
 	_, allBytes := all.(stream.Progress).Progress()
-	copyTo(t, &want, stream.Slice(all, from, math.MaxInt64))
+	copyTo(t, &want, filter.Slice(all, from, math.MaxInt64))
 	some, err := find(t, []string{dir}, Options{}).Select(Selection{From: from, To: math.MaxInt64})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, bytes := some.(stream.Progress).Progress()
-	copyTo(t, &got, stream.Slice(some, from, math.MaxInt64))
+	copyTo(t, &got, filter.Slice(some, from, math.MaxInt64))
 	if bytes == 0 || bytes > allBytes/2 {
 		t.Errorf("for the last 20th %d of %d bytes are read", bytes, allBytes)
 	}
@@ -85,12 +86,12 @@ func TestSelectProcesses(t *testing.T) {
 	one := found.Processes[1]
 	found.place()
 	row := one.row()
-	patterns := stream.Patterns{stream.Pattern(one.Name()[:9] + "*"), stream.Pattern(one.Name()[:9]), stream.Pattern(strings.ToUpper(one.Name()[:12]))}
+	patterns := filter.Patterns{filter.Pattern(one.Name()[:9] + "*"), filter.Pattern(one.Name()[:9]), filter.Pattern(strings.ToUpper(one.Name()[:12]))}
 	for _, name := range []string{one.Name(), row.Title(), strings.Join(row.Words(), "-")} {
-		patterns = append(patterns, stream.Pattern(name))
+		patterns = append(patterns, filter.Pattern(name))
 	}
 	for _, pattern := range patterns {
-		src, err := find(t, []string{dir}, Options{}).Select(Selection{Processes: stream.Patterns{pattern}})
+		src, err := find(t, []string{dir}, Options{}).Select(Selection{Processes: filter.Patterns{pattern}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,8 +102,8 @@ func TestSelectProcesses(t *testing.T) {
 			t.Errorf("%s: %d bytes are read, want %d", pattern, total, one.Bytes())
 		}
 	}
-	_, err := found.Select(Selection{Processes: stream.Patterns{"nobody"}})
-	if !errors.Is(err, stream.ErrNoMatch) || !strings.Contains(err.Error(), one.Name()) {
+	_, err := found.Select(Selection{Processes: filter.Patterns{"nobody"}})
+	if !errors.Is(err, filter.ErrNoMatch) || !strings.Contains(err.Error(), one.Name()) {
 		t.Errorf("got %v, want a list with %s", err, one.Name())
 	}
 }
@@ -127,7 +128,7 @@ func TestSelectTime(t *testing.T) {
 // number of jobs.
 func TestFiltersOrderAndJobs(t *testing.T) {
 	inputs, _ := filepath.Glob(filepath.Join(chapters(t), "*"))
-	query, err := stream.ParseQuery("*[duration>1us]")
+	query, err := filter.ParseQuery("*[duration>1us]")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,8 +144,8 @@ func TestFiltersOrderAndJobs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			src = stream.During(stream.Slice(src, start+half, end), []stream.Query{query}, stream.DuringOptions{SpillDir: t.TempDir()})
-			src = stream.TagRoot(stream.Categories(stream.Tracks(src, stream.Patterns{"*"}, nil), stream.Patterns{"*"}), "track", "pid")
+			src = filter.During(filter.Slice(src, start+half, end), []filter.Query{query}, filter.DuringOptions{SpillDir: t.TempDir()})
+			src = filter.TagRoot(filter.Categories(filter.Tracks(src, filter.Patterns{"*"}, nil), filter.Patterns{"*"}), "track", "pid")
 			var text bytes.Buffer
 			copyTo(t, streamtest.Validate(streamtest.NewText(&text)), src)
 			if want == nil {

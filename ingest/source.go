@@ -32,7 +32,7 @@ func (f *Found) Source() stream.Source {
 }
 
 // Select returns the source of a part of what [Found.Source] gives, with what else is in the chunks
-// read for it. The error is a [stream.ErrNoMatch] if no process is wanted. It may be called once.
+// read for it. The error is a [filter.ErrNoMatch] if no process is wanted. It may be called once.
 func (f *Found) Select(s Selection) (stream.Source, error) {
 	f.place()
 	if err := s.complete(f.current); err != nil {

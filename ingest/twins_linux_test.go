@@ -11,6 +11,7 @@ import (
 	"gprof/recorder"
 	"gprof/recorder/attach"
 	"gprof/stream"
+	"gprof/stream/filter"
 )
 
 // A program that records itself and is sampled from outside meanwhile is known as one
@@ -45,7 +46,7 @@ func TestSampledTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all, once stream.Count
-	if err := stream.Copy(stream.Tee(&all, stream.CountOnce(&once)), src, stream.CopyOptions{SpillDir: t.TempDir()}); err != nil {
+	if err := stream.Copy(stream.Tee(&all, filter.CountOnce(&once)), src, stream.CopyOptions{SpillDir: t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
 	processes := all.Tables.Processes

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gprof/stream"
+	"gprof/stream/filter"
 	"gprof/stream/streamtest"
 )
 
@@ -258,12 +259,12 @@ func TestRedactDuring(t *testing.T) {
 	p.Main.Interval(10, 10, e, "anna")
 	p.Main.Interval(30, 10, e, "berta")
 	p.Main.Sample(15, 0)
-	query, err := stream.ParseQuery("request[user=anna]")
+	query, err := filter.ParseQuery("request[user=anna]")
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := stream.NewRedactor(hashAll)
-	kept := &watched{Source: stream.During(b.Source(), []stream.Query{query}, stream.DuringOptions{Redact: r})}
+	kept := &watched{Source: filter.During(b.Source(), []filter.Query{query}, filter.DuringOptions{Redact: r})}
 	s := new(seen)
 	if err := stream.Copy(streamtest.Validate(s), r.Source(kept), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
@@ -298,7 +299,7 @@ func TestRedactTags(t *testing.T) {
 	how := hashAll
 	how.Secrets = stream.DropValues
 	s := new(seen)
-	if err := stream.Copy(streamtest.Validate(s), stream.TagRoot(stream.NewRedactor(how).Source(b.Source()), "service", "host", "track"), stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(streamtest.Validate(s), filter.TagRoot(stream.NewRedactor(how).Source(b.Source()), "service", "host", "track"), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var names []string

@@ -26,6 +26,7 @@ import (
 	"gprof/internal/output"
 	"gprof/internal/selection"
 	"gprof/stream"
+	"gprof/stream/filter"
 )
 
 // Options is what a batch is asked for.
@@ -297,7 +298,7 @@ func (b *batch) convertItem(s *input.Tool, each *conversion.Flags, it *item) err
 		return nil
 	}
 	it.err = b.make(s, each, it, todo)
-	if it.nothing = errors.Is(it.err, stream.ErrNoMatch) || errors.Is(it.err, selection.ErrNoCrash); it.nothing {
+	if it.nothing = errors.Is(it.err, filter.ErrNoMatch) || errors.Is(it.err, selection.ErrNoCrash); it.nothing {
 		return b.withdraw(todo)
 	} else if it.err != nil {
 		return nil

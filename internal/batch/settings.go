@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"gprof/stream"
+	"gprof/stream/filter"
 )
 
 // settings are all that decide what an output is, besides its input and format: the
@@ -21,9 +21,9 @@ type settings struct {
 	From          string          `json:"from,omitempty"`
 	To            string          `json:"to,omitempty"`
 	Last          time.Duration   `json:"last,omitempty"`
-	Process       stream.Patterns `json:"process,omitempty"`
-	Track         stream.Patterns `json:"track,omitempty"`
-	Category      stream.Patterns `json:"category,omitempty"`
+	Process       filter.Patterns `json:"process,omitempty"`
+	Track         filter.Patterns `json:"track,omitempty"`
+	Category      filter.Patterns `json:"category,omitempty"`
 	During        []string        `json:"during,omitempty"`
 	DuringAll     bool            `json:"during_all,omitempty"`
 	TagRoot       []string        `json:"tagroot,omitempty"`

@@ -19,6 +19,7 @@ import (
 	"gprof/internal/report"
 	"gprof/internal/selection"
 	"gprof/stream"
+	"gprof/stream/filter"
 )
 
 // Flags is the flags of everything that converts.
@@ -104,7 +105,7 @@ func (c *Flags) Digest(s *input.Tool, found *ingest.Found, sink stream.Sink) (*D
 		return nil, err
 	}
 	bar := s.NewBar(c.Quiet)
-	written, err := c.copy(stream.CountOnce(sink), output.TempDir(), Job{Found: found, Progress: bar.Task().Show})
+	written, err := c.copy(filter.WithoutTwins(sink), output.TempDir(), Job{Found: found, Progress: bar.Task().Show})
 	bar.End()
 	if err != nil {
 		return nil, err

@@ -7,15 +7,16 @@ import (
 	"gprof/ingest"
 	"gprof/internal/console"
 	"gprof/stream"
+	"gprof/stream/filter"
 )
 
 // Filter is the flags that say which part of a recording is wanted, and how
 // it is grouped. All commands that read events have them.
 type Filter struct {
 	Period
-	Process   stream.Patterns `sep:"none" placeholder:"P" help:"Only the processes with this instance (or the beginning of one), pid, name, service or host, or that info calls so. * and ? stand for characters. May be repeated."`
-	Track     stream.Patterns `sep:"none" placeholder:"NAME" help:"Only the tracks that are called so, and what belongs to no track, such as counters. * and ? stand for characters. May be repeated."`
-	Category  stream.Patterns `sep:"none" placeholder:"NAME" help:"Only samples in functions, and markers, of this category, and what has none. * and ? stand for characters. May be repeated."`
+	Process   filter.Patterns `sep:"none" placeholder:"P" help:"Only the processes with this instance (or the beginning of one), pid, name, service or host, or that info calls so. * and ? stand for characters. May be repeated."`
+	Track     filter.Patterns `sep:"none" placeholder:"NAME" help:"Only the tracks that are called so, and what belongs to no track, such as counters. * and ? stand for characters. May be repeated."`
+	Category  filter.Patterns `sep:"none" placeholder:"NAME" help:"Only samples in functions, and markers, of this category, and what has none. * and ? stand for characters. May be repeated."`
 	During    []string        `sep:"none" placeholder:"MARKER" help:"Only what the goroutine of a marker did while it lasted; if that is not known, its track; if it names none, its process: 'http.request', 'http.request[duration>100ms, status>=500]'. Operators: = != < <= > >= and ~ for a regular expression. May be repeated."`
 	DuringAll bool            `help:"With --during: all that happened in that time, on all tracks of all processes."`
 	TagRoot   []string        `name:"tagroot" placeholder:"KEY" help:"Begin stacks with what they belong to, as KEY:value: track, goroutine, process, instance, pid, name, service, version, revision, host, a label of the program, or an attribute of the process. May be repeated."`
@@ -42,9 +43,9 @@ func (f *Filter) Check() error {
 	return nil
 }
 
-func (f *Filter) queries() (all []stream.Query, err error) {
+func (f *Filter) queries() (all []filter.Query, err error) {
 	for _, text := range f.During {
-		q, err := stream.ParseQuery(text)
+		q, err := filter.ParseQuery(text)
 		if err != nil {
 			return nil, fmt.Errorf("--during %w", err)
 		}
@@ -71,7 +72,7 @@ func (f *Filter) events(found *ingest.Found) (stream.Source, error) {
 		return nil, err
 	}
 	if f.Given() {
-		src = stream.Slice(src, from, to)
+		src = filter.ByTime(src, from, to)
 	}
 	return f.filter(src)
 }
@@ -88,13 +89,13 @@ func (f *Filter) filter(src stream.Source) (stream.Source, error) {
 		return nil, err
 	}
 	if len(queries) > 0 {
-		src = stream.During(src, queries, stream.DuringOptions{All: f.DuringAll, SpillDir: f.spill, Redact: f.redact})
+		src = filter.During(src, queries, filter.DuringOptions{All: f.DuringAll, SpillDir: f.spill, Redact: f.redact})
 	}
 	if len(f.Track) > 0 {
-		src = stream.Tracks(src, f.Track, f.redact)
+		src = filter.ByTrack(src, f.Track, f.redact)
 	}
 	if len(f.Category) > 0 {
-		src = stream.Categories(src, f.Category)
+		src = filter.ByCategory(src, f.Category)
 	}
 	return src, nil
 }
@@ -105,5 +106,5 @@ func (f *Filter) tag(src stream.Source) stream.Source {
 	if len(f.TagRoot) == 0 {
 		return src
 	}
-	return stream.TagRoot(src, f.TagRoot...)
+	return filter.TagRoot(src, f.TagRoot...)
 }

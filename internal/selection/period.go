@@ -11,6 +11,7 @@ import (
 
 	"gprof/ingest"
 	"gprof/stream"
+	"gprof/stream/filter"
 )
 
 // PeriodHelp says what a time may be, for the help of commands.
@@ -68,7 +69,7 @@ func (p *Period) check() error {
 
 // Span is the period on the clock of what was found: from from on and before
 // to. A crash is one of the processes that of names, if it names any.
-func (p *Period) Span(found *ingest.Found, of stream.Patterns) (from, to stream.Time, err error) {
+func (p *Period) Span(found *ingest.Found, of filter.Patterns) (from, to stream.Time, err error) {
 	from, to = math.MinInt64, math.MaxInt64
 	if err := p.check(); err != nil || !p.Given() {
 		return from, to, err
@@ -100,7 +101,7 @@ func (p *Period) EmptyHint(found *ingest.Found, c *stream.Count) string {
 
 // parseTo is the end of the period; the last that was committed lies in it.
 // Without found, only what needs none is told.
-func (p *Period) parseTo(m moments, found *ingest.Found, of stream.Patterns) (stream.Time, error) {
+func (p *Period) parseTo(m moments, found *ingest.Found, of filter.Patterns) (stream.Time, error) {
 	word, name, named := strings.Cut(p.To, ":")
 	switch {
 	case word != "crash":
@@ -111,7 +112,7 @@ func (p *Period) parseTo(m moments, found *ingest.Found, of stream.Patterns) (st
 	crashes := found.Crashes(of)
 	chosen := crashes
 	if named {
-		chosen = found.Crashes(stream.Patterns{stream.Pattern(name)})
+		chosen = found.Crashes(filter.Patterns{filter.Pattern(name)})
 		chosen = slices.DeleteFunc(chosen, func(c ingest.Crash) bool { return !slices.Contains(crashes, c) })
 	}
 	at, err := crashOf(crashes, chosen, name)

@@ -1,10 +1,13 @@
-package stream
+package filter
 
-import "fmt"
+import (
+	"fmt"
+	"gprof/stream"
+)
 
 // categoryFilter keeps what belongs to certain categories.
 type categoryFilter struct {
-	tables  *Tables
+	tables  *stream.Tables
 	names   Patterns
 	stacks  []choice        // by StackID
 	events  []choice        // by EventID
@@ -16,21 +19,21 @@ type categoryFilter struct {
 // a category that matches, of the markers whose event is, and of all that has no
 // category. What is of none is of [Other]. It ends with an [ErrNoMatch] if
 // nothing matches.
-func Categories(src Source, names Patterns) Source {
+func Categories(src stream.Source, names Patterns) stream.Source {
 	o := &categoryFilter{tables: src.Tables(), names: names, seen: make(map[string]bool)}
 	return newFilter(src, rule{name: "category", keep: o.keep, end: o.end})
 }
 
-func (o *categoryFilter) keep(b *Batch, rows []int32) []int32 {
+func (o *categoryFilter) keep(b *stream.Batch, rows []int32) []int32 {
 	switch b.Series.Kind {
-	case Samples:
+	case stream.Samples:
 		for i, stack := range b.Stack {
 			if o.wantsStack(stack) {
 				rows = append(rows, int32(i))
 			}
 		}
 		return rows
-	case Markers:
+	case stream.Markers:
 		if !o.wantsEvent(b.Series.Event) {
 			return rows
 		}
@@ -38,11 +41,11 @@ func (o *categoryFilter) keep(b *Batch, rows []int32) []int32 {
 	return allRows(b, rows)
 }
 
-func (o *categoryFilter) wantsStack(id StackID) bool {
+func (o *categoryFilter) wantsStack(id stream.StackID) bool {
 	o.stacks = grown(o.stacks, int(id))
 	if o.stacks[id] == unasked {
 		o.tables.Lock()
-		category := CategoryID(0)
+		category := stream.CategoryID(0)
 		if id != 0 {
 			_, frame := o.tables.Stacks.At(id)
 			category = o.tables.Frames.At(frame).Category
@@ -53,7 +56,7 @@ func (o *categoryFilter) wantsStack(id StackID) bool {
 	return o.stacks[id] == yes
 }
 
-func (o *categoryFilter) wantsEvent(id EventID) bool {
+func (o *categoryFilter) wantsEvent(id stream.EventID) bool {
 	o.events = grown(o.events, int(id))
 	if o.events[id] == unasked {
 		o.tables.Lock()
@@ -65,8 +68,8 @@ func (o *categoryFilter) wantsEvent(id EventID) bool {
 
 // choose asks for the name of a category, and for that with its part; the tables
 // are locked.
-func (o *categoryFilter) choose(id CategoryID) choice {
-	row := Other
+func (o *categoryFilter) choose(id stream.CategoryID) choice {
+	row := stream.Other
 	if id != 0 {
 		row = o.tables.Categories.At(id)
 	}
@@ -76,7 +79,7 @@ func (o *categoryFilter) choose(id CategoryID) choice {
 	return chosen(match)
 }
 
-func (o *categoryFilter) end(*Tables) error {
+func (o *categoryFilter) end(*stream.Tables) error {
 	if o.matched {
 		return nil
 	}

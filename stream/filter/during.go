@@ -1,8 +1,9 @@
-package stream
+package filter
 
 import (
 	"cmp"
 	"fmt"
+	"gprof/stream"
 	"math"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ type DuringOptions struct {
 	SpillDir string
 	// Redact, if set, redacts the rows before they are kept there; queries see
 	// them as they were. Its Source must be given what During returns.
-	Redact *Redactor
+	Redact *stream.Redactor
 }
 
 // During returns a Source of what happened in src while a marker lasted that a
@@ -35,25 +36,25 @@ type DuringOptions struct {
 //
 // It ends with an [ErrNoMatch] if no marker is wanted. It is a [Progress] if src
 // is, and closes src if it can be closed.
-func During(src Source, queries []Query, o DuringOptions) Source {
+func During(src stream.Source, queries []Query, o DuringOptions) stream.Source {
 	d := &duringFilter{tables: src.Tables(), queries: queries, all: o.All,
-		lives: make(map[ProcessID]*span), called: make(map[string]bool), longest: -1}
-	again := &replay{Wrapper: Wrapper{src}, see: o.Redact.After(d.tables, d.see), spool: NewSpool(o.SpillDir)}
+		lives: make(map[stream.ProcessID]*span), called: make(map[string]bool), longest: -1}
+	again := &replay{Wrapper: stream.Wrapper{Source: src}, see: o.Redact.After(d.tables, d.see), spool: stream.NewSpool(o.SpillDir)}
 	return newFilter(again, rule{name: "during", keep: d.keep, end: d.end})
 }
 
 // duringFilter knows the times of markers.
 type duringFilter struct {
-	tables  *Tables
+	tables  *stream.Tables
 	queries []Query
 	all     bool
 
 	events []*eventQueries // by EventID
 	points []point
 	spans  spans
-	mains  []choice            // by TrackID: it is a main one
-	lives  map[ProcessID]*span // from the first to the last event
-	held   int64               // bytes, as the tables were told
+	mains  []choice                   // by TrackID: it is a main one
+	lives  map[stream.ProcessID]*span // from the first to the last event
+	held   int64                      // bytes, as the tables were told
 	ready  bool
 
 	// For the error.
@@ -81,21 +82,21 @@ const (
 
 // point is a start or an end that a query names.
 type point struct {
-	series    Series
+	series    stream.Series
 	query     int
 	goroutine uint64
-	at        Time
+	at        stream.Time
 	index     uint64
-	phase     Phase
+	phase     stream.Phase
 	holds     uint64 // bits of the conditions that are true
 }
 
 // see takes note of the markers in a batch.
-func (d *duringFilter) see(b *Batch) error {
-	if b.Series.Kind != Pages { // which stay from any time
+func (d *duringFilter) see(b *stream.Batch) error {
+	if b.Series.Kind != stream.Pages { // which stay from any time
 		d.live(b)
 	}
-	if b.Series.Kind != Markers {
+	if b.Series.Kind != stream.Markers {
 		return nil
 	}
 	e := d.event(b.Series.Event)
@@ -111,7 +112,7 @@ func (d *duringFilter) see(b *Batch) error {
 }
 
 // live extends the time in which a process is known to have lived.
-func (d *duringFilter) live(b *Batch) {
+func (d *duringFilter) live(b *stream.Batch) {
 	l := d.lives[b.Series.Process]
 	if l == nil {
 		l = &span{from: math.MaxInt64, to: math.MinInt64}
@@ -124,19 +125,19 @@ func (d *duringFilter) live(b *Batch) {
 }
 
 // extent is from when to when row i lasts.
-func extent(b *Batch, i int) (from, to Time) {
+func extent(b *stream.Batch, i int) (from, to stream.Time) {
 	from = b.Time[i]
 	if len(b.Duration) == 0 || b.Duration[i] <= 0 {
 		return from, from
 	}
-	if to = from + Time(b.Duration[i]); to < from {
+	if to = from + stream.Time(b.Duration[i]); to < from {
 		return from, math.MaxInt64
 	}
 	return from, to
 }
 
 // event fits the queries to an event, once.
-func (d *duringFilter) event(id EventID) *eventQueries {
+func (d *duringFilter) event(id stream.EventID) *eventQueries {
 	for int(id) >= len(d.events) {
 		d.events = append(d.events, nil)
 	}
@@ -156,12 +157,12 @@ func (d *duringFilter) event(id EventID) *eventQueries {
 	return d.events[id]
 }
 
-func fit(q *Query, number int, e *Event) boundQuery {
+func fit(q *Query, number int, e *stream.Event) boundQuery {
 	f := boundQuery{Query: q, number: number}
 	for _, c := range q.conditions {
 		column := columnDuration
 		if c.field != durationField {
-			if column = slices.IndexFunc(e.Fields, func(field EventField) bool { return field.Name == c.field }); column < 0 {
+			if column = slices.IndexFunc(e.Fields, func(field stream.EventField) bool { return field.Name == c.field }); column < 0 {
 				column = columnNone
 			}
 		}
@@ -172,7 +173,7 @@ func fit(q *Query, number int, e *Event) boundQuery {
 
 // holds are the bits of the conditions that row i of b fulfils, but for those of
 // the duration.
-func (f *boundQuery) holds(b *Batch, i int) (bits uint64) {
+func (f *boundQuery) holds(b *stream.Batch, i int) (bits uint64) {
 	for k, column := range f.columns {
 		if column >= 0 && column < len(b.Args) && f.conditions[k].holds(&b.Args[column], i) {
 			bits |= 1 << k
@@ -202,10 +203,10 @@ func (q *Query) lasts(ns int64) bool {
 }
 
 // marker takes note of a marker that a query names.
-func (d *duringFilter) marker(f *boundQuery, b *Batch, i int) {
+func (d *duringFilter) marker(f *boundQuery, b *stream.Batch, i int) {
 	holds := f.holds(b, i)
 	switch b.Phase[i] {
-	case PhaseStart, PhaseEnd:
+	case stream.PhaseStart, stream.PhaseEnd:
 		d.points = append(d.points, point{b.Series, f.number, uint64(b.Who(i).Goroutine), b.Time[i], b.Index[i], b.Phase[i], holds})
 	default:
 		from, to := extent(b, i)
@@ -230,7 +231,7 @@ func (d *duringFilter) found(q *Query, fulfils bool, x span, goroutine uint64) {
 		add(scope{})
 		return
 	}
-	if goroutine == 0 && d.main(TrackID(track.id)) {
+	if goroutine == 0 && d.main(stream.TrackID(track.id)) {
 		add(scope{process: track.process, of: ofWhole})
 		return
 	}
@@ -244,7 +245,7 @@ func (d *duringFilter) found(q *Query, fulfils bool, x span, goroutine uint64) {
 }
 
 // main says whether a track is that of events that name none.
-func (d *duringFilter) main(id TrackID) bool {
+func (d *duringFilter) main(id stream.TrackID) bool {
 	d.mains = grown(d.mains, int(id))
 	if d.mains[id] == unasked {
 		d.tables.Lock()
@@ -267,9 +268,9 @@ func (d *duringFilter) hold() {
 }
 
 // keep wants the rows whose scope has a span in their time.
-func (d *duringFilter) keep(b *Batch, rows []int32) []int32 {
+func (d *duringFilter) keep(b *stream.Batch, rows []int32) []int32 {
 	d.settle()
-	if b.Series.Kind == Pages {
+	if b.Series.Kind == stream.Pages {
 		return allRows(b, rows)
 	}
 	for i := range b.Time {
@@ -280,7 +281,7 @@ func (d *duringFilter) keep(b *Batch, rows []int32) []int32 {
 	return rows
 }
 
-func (d *duringFilter) wants(b *Batch, i int) bool {
+func (d *duringFilter) wants(b *stream.Batch, i int) bool {
 	from, to := extent(b, i)
 	s := &b.Series
 	track := uint64(s.Track)
@@ -313,7 +314,7 @@ func (d *duringFilter) settle() {
 	left = d.pair(left, func(*point) uint64 { return 0 })
 	for i := range left {
 		p, life := &left[i], d.lives[left[i].series.Process]
-		if p.phase == PhaseStart {
+		if p.phase == stream.PhaseStart {
 			d.last(p, p, p.at, life.to)
 		} else {
 			d.last(p, p, life.from, p.at)
@@ -340,7 +341,7 @@ func (d *duringFilter) pair(points []point, by func(*point) uint64) (left []poin
 			base = len(left)
 		}
 		n := len(left) - 1
-		if p.phase == PhaseEnd && n >= base && left[n].phase == PhaseStart {
+		if p.phase == stream.PhaseEnd && n >= base && left[n].phase == stream.PhaseStart {
 			d.last(&left[n], p, left[n].at, p.at)
 			left = left[:n]
 			continue
@@ -351,7 +352,7 @@ func (d *duringFilter) pair(points []point, by func(*point) uint64) (left []poin
 }
 
 // last adds the time of a start and its end. A field may be of either.
-func (d *duringFilter) last(start, end *point, from, to Time) {
+func (d *duringFilter) last(start, end *point, from, to stream.Time) {
 	q := &d.queries[start.query]
 	fulfils := start.holds|end.holds == q.fieldBits()
 	x := span{scope{start.series.Process, ofTrack, uint64(start.series.Track)}, from, to}
@@ -362,7 +363,7 @@ func (d *duringFilter) last(start, end *point, from, to Time) {
 }
 
 // end says what there is if nothing was wanted.
-func (d *duringFilter) end(*Tables) error {
+func (d *duringFilter) end(*stream.Tables) error {
 	d.settle()
 	switch {
 	case len(d.spans.list) > 0:
@@ -392,7 +393,7 @@ func (d *duringFilter) fields() []string {
 	names := []string{durationField}
 	for id, e := range d.events {
 		if e != nil && len(e.queries) > 0 {
-			for _, f := range d.tables.Event(EventID(id)).Fields {
+			for _, f := range d.tables.Event(stream.EventID(id)).Fields {
 				names = append(names, shown(f.Name))
 			}
 		}

@@ -1,12 +1,15 @@
-package stream
+package filter
 
-import "fmt"
+import (
+	"fmt"
+	"gprof/stream"
+)
 
 // trackFilter keeps what belongs to tracks of certain names.
 type trackFilter struct {
-	tables  *Tables
+	tables  *stream.Tables
 	names   Patterns
-	redact  *Redactor
+	redact  *stream.Redactor
 	known   []choice // by TrackID
 	matched bool
 }
@@ -15,19 +18,19 @@ type trackFilter struct {
 // of those that belong to no track. It ends with an [ErrNoMatch] if no track is
 // called so. That lists the names that there are, but for those that redact, if
 // it is set, makes unreadable.
-func Tracks(src Source, names Patterns, redact *Redactor) Source {
+func Tracks(src stream.Source, names Patterns, redact *stream.Redactor) stream.Source {
 	o := &trackFilter{tables: src.Tables(), names: names, redact: redact}
 	return newFilter(src, rule{name: "track", keep: o.keep, end: o.end})
 }
 
-func (o *trackFilter) keep(b *Batch, rows []int32) []int32 {
+func (o *trackFilter) keep(b *stream.Batch, rows []int32) []int32 {
 	if b.Series.Kind.Tracked() && !o.wants(b.Series.Track) {
 		return rows
 	}
 	return allRows(b, rows)
 }
 
-func (o *trackFilter) wants(id TrackID) bool {
+func (o *trackFilter) wants(id stream.TrackID) bool {
 	o.known = grown(o.known, int(id))
 	if o.known[id] == unasked {
 		o.tables.Lock()
@@ -38,14 +41,14 @@ func (o *trackFilter) wants(id TrackID) bool {
 	return o.known[id] == yes
 }
 
-func (o *trackFilter) end(t *Tables) error {
+func (o *trackFilter) end(t *stream.Tables) error {
 	if o.matched {
 		return nil
 	}
-	var tracks []Track
+	var tracks []stream.Track
 	for id := range o.known {
 		if o.known[id] == no {
-			tracks = append(tracks, t.Tracks.At(TrackID(id)))
+			tracks = append(tracks, t.Tracks.At(stream.TrackID(id)))
 		}
 	}
 	names, hidden := o.redact.Readable(t, tracks)

@@ -1,8 +1,9 @@
-package stream
+package filter
 
 import (
 	"errors"
 	"fmt"
+	"gprof/stream"
 	"io"
 	"math"
 	"slices"
@@ -13,12 +14,12 @@ import (
 // for that are named at the end, by what the tables say then: a source below may
 // redact them.
 type rootTagger struct {
-	Wrapper
+	stream.Wrapper
 	keys   []string
-	roots  map[tag]StackID // of the frames of a tag alone
-	frames map[tagFrame]FrameID
+	roots  map[tag]stream.StackID // of the frames of a tag alone
+	frames map[tagFrame]stream.FrameID
 	later  []unnamedFrame
-	made   map[tagStack]StackID
+	made   map[tagStack]stream.StackID
 	used   []bool // by key: some row has a value
 
 	labelled bool // a key may be that of a label
@@ -27,10 +28,10 @@ type rootTagger struct {
 
 // tag is what a row belongs to.
 type tag struct {
-	process   ProcessID
-	track     TrackID
+	process   stream.ProcessID
+	track     stream.TrackID
 	goroutine uint64
-	labels    LabelsID
+	labels    stream.LabelsID
 }
 
 // tagFrame is the frame of a key and a value.
@@ -41,13 +42,13 @@ type tagFrame struct {
 
 // unnamedFrame is a frame that has no name yet: that of a key, for a tag.
 type unnamedFrame struct {
-	frame FrameID
+	frame stream.FrameID
 	key   string
 	of    tag
 }
 
 // tagStack is a stack under the frames of a tag.
-type tagStack struct{ root, stack StackID }
+type tagStack struct{ root, stack stream.StackID }
 
 // What a key names; any other is a label of the program, or an attribute of the
 // process.
@@ -58,16 +59,16 @@ const (
 
 var processTags = []struct {
 	key   string
-	value func(*Process) string
+	value func(*stream.Process) string
 }{
-	{"process", (*Process).Title},
-	{"instance", (*Process).InstanceName},
-	{"pid", func(p *Process) string { return strconv.Itoa(p.Pid) }},
-	{"name", func(p *Process) string { return p.Name }},
-	{"service", func(p *Process) string { return p.Service }},
-	{"version", func(p *Process) string { return p.Version }},
-	{"revision", func(p *Process) string { return p.Revision }},
-	{"host", func(p *Process) string { return p.Host }},
+	{"process", (*stream.Process).Title},
+	{"instance", (*stream.Process).InstanceName},
+	{"pid", func(p *stream.Process) string { return strconv.Itoa(p.Pid) }},
+	{"name", func(p *stream.Process) string { return p.Name }},
+	{"service", func(p *stream.Process) string { return p.Service }},
+	{"version", func(p *stream.Process) string { return p.Version }},
+	{"revision", func(p *stream.Process) string { return p.Revision }},
+	{"host", func(p *stream.Process) string { return p.Host }},
 }
 
 // TagRoot returns a Source of the events of src whose stacks begin with what
@@ -77,9 +78,9 @@ var processTags = []struct {
 // or an attribute of the process; where it has
 // no value there is no frame. If a label or an attribute has no value at all it ends
 // with an [ErrNoMatch]; of other keys the ledger says so.
-func TagRoot(src Source, keys ...string) Source {
-	return &rootTagger{Wrapper: Wrapper{src}, keys: keys, labelled: slices.ContainsFunc(keys, mayBeLabel), used: make([]bool, len(keys)),
-		roots: make(map[tag]StackID), frames: make(map[tagFrame]FrameID), made: make(map[tagStack]StackID)}
+func TagRoot(src stream.Source, keys ...string) stream.Source {
+	return &rootTagger{Wrapper: stream.Wrapper{Source: src}, keys: keys, labelled: slices.ContainsFunc(keys, mayBeLabel), used: make([]bool, len(keys)),
+		roots: make(map[tag]stream.StackID), frames: make(map[tagFrame]stream.FrameID), made: make(map[tagStack]stream.StackID)}
 }
 
 // mayBeLabel says whether a key is none of those that have a meaning.
@@ -93,7 +94,7 @@ func mayBeLabel(key string) bool {
 }
 
 // Next implements [Source].
-func (t *rootTagger) Next(b *Batch) error {
+func (t *rootTagger) Next(b *stream.Batch) error {
 	err := t.Source.Next(b)
 	if errors.Is(err, io.EOF) && !t.done {
 		t.done = true
@@ -107,7 +108,7 @@ func (t *rootTagger) Next(b *Batch) error {
 	defer tables.Unlock()
 	before := len(t.made) + len(t.roots)
 	for i, stack := range b.Stack {
-		if stack != 0 || b.Series.Kind == Samples {
+		if stack != 0 || b.Series.Kind == stream.Samples {
 			b.Stack[i] = t.under(tables, t.root(tables, b, i), stack)
 		}
 	}
@@ -119,7 +120,7 @@ func (t *rootTagger) Next(b *Batch) error {
 const tagBytes = 64
 
 // root is the frames of row i alone.
-func (t *rootTagger) root(tables *Tables, b *Batch, i int) StackID {
+func (t *rootTagger) root(tables *stream.Tables, b *stream.Batch, i int) stream.StackID {
 	of := tag{process: b.Series.Process, track: b.Series.Track}
 	if t.asks(tagGoroutine) {
 		of.goroutine = uint64(b.Who(i).Goroutine)
@@ -142,10 +143,10 @@ func (t *rootTagger) root(tables *Tables, b *Batch, i int) StackID {
 
 // frame is that of a key and a value. Until it is named, a depth that no other
 // frame has tells it from all.
-func (t *rootTagger) frame(tables *Tables, f tagFrame, of tag) FrameID {
+func (t *rootTagger) frame(tables *stream.Tables, f tagFrame, of tag) stream.FrameID {
 	id, ok := t.frames[f]
 	if !ok {
-		id = tables.Frames.Intern(Frame{Depth: math.MinInt32 + int32(len(t.later))})
+		id = tables.Frames.Intern(stream.Frame{Depth: math.MinInt32 + int32(len(t.later))})
 		t.frames[f] = id
 		t.later = append(t.later, unnamedFrame{id, f.key, of})
 	}
@@ -155,7 +156,7 @@ func (t *rootTagger) frame(tables *Tables, f tagFrame, of tag) FrameID {
 func (t *rootTagger) asks(key string) bool { return slices.Contains(t.keys, key) }
 
 // tagOf is the value of a key, "" if there is none.
-func tagOf(t *Tables, key string, of tag) string {
+func tagOf(t *stream.Tables, key string, of tag) string {
 	switch key {
 	case tagTrack:
 		return t.Tracks.At(of.track).Name
@@ -185,14 +186,14 @@ func tagOf(t *Tables, key string, of tag) string {
 }
 
 // under is a stack with others below it.
-func (t *rootTagger) under(tables *Tables, root, stack StackID) StackID {
+func (t *rootTagger) under(tables *stream.Tables, root, stack stream.StackID) stream.StackID {
 	if root == 0 || stack == 0 {
 		return max(root, stack)
 	}
 	k := tagStack{root, stack}
 	made, ok := t.made[k]
 	if !ok {
-		var frames []FrameID
+		var frames []stream.FrameID
 		for s := stack; s != 0; {
 			parent, frame := tables.Stacks.At(s)
 			frames, s = append(frames, frame), parent
@@ -213,20 +214,20 @@ func (t *rootTagger) end() error {
 		switch {
 		case used || len(t.roots) == 0:
 		case !mayBeLabel(t.keys[k]): // of recordings that don't tell, such as a version
-			tables.Ledger.Add(Line{Reason: ReasonNoValue, What: "tags", Where: t.keys[k], Count: 1})
+			tables.Ledger.Add(stream.Line{Reason: stream.ReasonNoValue, What: "tags", Where: t.keys[k], Count: 1})
 		default:
 			return NoMatch(fmt.Sprintf("no stack has the tag %q", t.keys[k]), t.valued(tables))
 		}
 	}
 	for _, l := range t.later {
 		name := tables.Strings.Intern(l.key + ":" + tagOf(tables, l.key, l.of))
-		tables.Frames.Amend(l.frame, Frame{Function: name, Label: true})
+		tables.Frames.Amend(l.frame, stream.Frame{Function: name, Label: true})
 	}
 	return io.EOF
 }
 
 // valued are the keys that some stack has.
-func (t *rootTagger) valued(tables *Tables) (keys []string) {
+func (t *rootTagger) valued(tables *stream.Tables) (keys []string) {
 	all := []string{tagTrack, tagGoroutine}
 	for _, known := range processTags {
 		all = append(all, known.key)
@@ -236,7 +237,7 @@ func (t *rootTagger) valued(tables *Tables) (keys []string) {
 			all = append(all, a.Key)
 		}
 	}
-	for id := LabelsID(1); int(id) <= tables.Labels.Len(); id++ {
+	for id := stream.LabelsID(1); int(id) <= tables.Labels.Len(); id++ {
 		for key := range tables.Labels.At(id).All() {
 			all = append(all, key)
 		}

@@ -1,4 +1,4 @@
-package stream_test
+package filter_test
 
 import (
 	"bytes"
@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"gprof/stream"
+	"gprof/stream/filter"
 	"gprof/stream/streamtest"
 )
 
-func query(t testing.TB, text string) stream.Query {
-	q, err := stream.ParseQuery(text)
+func query(t testing.TB, text string) filter.Query {
+	q, err := filter.ParseQuery(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,12 +22,12 @@ func query(t testing.TB, text string) stream.Query {
 }
 
 func during(t testing.TB, all bool, texts ...string) func(stream.Source) stream.Source {
-	var queries []stream.Query
+	var queries []filter.Query
 	for _, text := range texts {
 		queries = append(queries, query(t, text))
 	}
 	return func(src stream.Source) stream.Source {
-		return stream.During(src, queries, stream.DuringOptions{All: all, SpillDir: t.TempDir()})
+		return filter.During(src, queries, filter.DuringOptions{All: all, SpillDir: t.TempDir()})
 	}
 }
 
@@ -35,9 +36,9 @@ func TestFiltersConform(t *testing.T) {
 	filters := map[string]func(stream.Source) stream.Source{
 		"during":     during(t, false, "*"),
 		"during all": during(t, true, "*"),
-		"tracks":     func(src stream.Source) stream.Source { return stream.Tracks(src, stream.Patterns{"*"}, nil) },
-		"categories": func(src stream.Source) stream.Source { return stream.Categories(src, stream.Patterns{"*"}) },
-		"tagroot":    func(src stream.Source) stream.Source { return stream.TagRoot(src, "track", "pid") },
+		"tracks":     func(src stream.Source) stream.Source { return filter.Tracks(src, filter.Patterns{"*"}, nil) },
+		"categories": func(src stream.Source) stream.Source { return filter.Categories(src, filter.Patterns{"*"}) },
+		"tagroot":    func(src stream.Source) stream.Source { return filter.TagRoot(src, "track", "pid") },
 	}
 	for name, filter := range filters {
 		t.Run(name, func(t *testing.T) {
@@ -185,12 +186,12 @@ func TestNoMatch(t *testing.T) {
 	}{
 		{during(t, false, "nobody"), "there are:\n  inner\n  job\n  request"},
 		{during(t, false, "request[duration>1s]"), "none of 2 markers is as in request[duration>1s]; their fields are duration, n, and the longest took 100ns"},
-		{func(s stream.Source) stream.Source { return stream.Tracks(s, stream.Patterns{"x", "y"}, nil) }, "there are:\n  a\n  b\n  other\n  z"},
-		{func(s stream.Source) stream.Source { return stream.Categories(s, stream.Patterns{"x"}) }, "there are:\n  Other"},
-		{func(s stream.Source) stream.Source { return stream.TagRoot(s, "zone") }, "there are:\n  instance\n  name\n  pid\n  process\n  track"},
+		{func(s stream.Source) stream.Source { return filter.Tracks(s, filter.Patterns{"x", "y"}, nil) }, "there are:\n  a\n  b\n  other\n  z"},
+		{func(s stream.Source) stream.Source { return filter.Categories(s, filter.Patterns{"x"}) }, "there are:\n  Other"},
+		{func(s stream.Source) stream.Source { return filter.TagRoot(s, "zone") }, "there are:\n  instance\n  name\n  pid\n  process\n  track"},
 	} {
 		err := stream.Copy(stream.Discard, c.filter(recording().Source()), stream.CopyOptions{})
-		if !errors.Is(err, stream.ErrNoMatch) || !strings.Contains(err.Error(), c.want) {
+		if !errors.Is(err, filter.ErrNoMatch) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
 	}
@@ -224,7 +225,7 @@ func TestDuringMemory(t *testing.T) {
 }
 
 func TestTracksAndCategories(t *testing.T) {
-	n := left(t, stream.Tracks(recording().Source(), stream.Patterns{"b", "other"}, nil))
+	n := left(t, filter.Tracks(recording().Source(), filter.Patterns{"b", "other"}, nil))
 	if got := strings.Join(n.list, " "); got != "160 290 350 c155 c350 c700 c95 m3 m4 m5 m6" {
 		t.Errorf("tracks: %s", got)
 	}
@@ -239,8 +240,8 @@ func TestTracksAndCategories(t *testing.T) {
 	p.Main.Sample(3, 0)
 	p.Main.Mark(4, stream.Instant, b.Event(stream.Event{Name: "x", Category: red, Fields: []stream.EventField{{Name: "n"}}}), 1)
 	p.Main.Mark(5, stream.Instant, b.Event(stream.Event{Name: "y", Fields: []stream.EventField{{Name: "n"}}}), 2)
-	for category, want := range map[stream.Pattern]string{"red": "1 m1", "Other": "1 1 m2", "*": "1 1 1 m1 m2"} {
-		if got := strings.Join(left(t, stream.Categories(b.Source(), stream.Patterns{category})).list, " "); got != want {
+	for category, want := range map[filter.Pattern]string{"red": "1 m1", "Other": "1 1 m2", "*": "1 1 1 m1 m2"} {
+		if got := strings.Join(left(t, filter.Categories(b.Source(), filter.Patterns{category})).list, " "); got != want {
 			t.Errorf("category %s: %s, want %s", category, got, want)
 		}
 	}
@@ -259,7 +260,7 @@ func TestTagRoot(t *testing.T) {
 	cart := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: "route", Value: "/cart"}, stream.Attr{Key: "zone", Value: "us"}))
 	p.Track("v").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 4, Stack: b.Stack("main"), Weight: 1, Who: stream.Who{Labels: cart}})
 	var out stacks
-	if err := stream.Copy(&out, stream.TagRoot(b.Source(), "zone", "version", "track", "goroutine", "route"), stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(&out, filter.TagRoot(b.Source(), "zone", "version", "track", "goroutine", "route"), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	// That nobody has a version is told, and no reason to give up.
@@ -281,7 +282,7 @@ func TestTagRootOfRedacted(t *testing.T) {
 	p.Track("t").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 2, Stack: b.Stack("main"), Weight: 1, Who: stream.Who{Labels: route}})
 	for _, how := range []stream.Redaction{{Secrets: stream.HashValues, URLs: stream.HashValues, Key: make([]byte, 32)}, {Secrets: stream.DropValues, URLs: stream.DropValues}} {
 		var out bytes.Buffer
-		src := stream.TagRoot(stream.NewRedactor(how).Source(b.Source()), "zone", "host", "process", "route")
+		src := filter.TagRoot(stream.NewRedactor(how).Source(b.Source()), "zone", "host", "process", "route")
 		if err := stream.Copy(streamtest.NewText(&out), src, stream.CopyOptions{}); err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,8 @@
-package stream
+package filter
 
 import (
 	"errors"
+	"gprof/stream"
 	"io"
 )
 
@@ -10,15 +11,15 @@ import (
 // twice instead would decode it twice, load its dictionaries twice, and see two
 // states of a recording that goes on.
 type replay struct {
-	Wrapper
-	spool *Spool
-	see   func(*Batch) error // each batch, before any is returned
-	err   error              // once it was read
+	stream.Wrapper
+	spool *stream.Spool
+	see   func(*stream.Batch) error // each batch, before any is returned
+	err   error                     // once it was read
 	read  bool
 }
 
 // Next implements [Source].
-func (r *replay) Next(b *Batch) error {
+func (r *replay) Next(b *stream.Batch) error {
 	if !r.read {
 		r.read = true
 		if r.err = r.readAll(); r.err == nil {
@@ -29,14 +30,14 @@ func (r *replay) Next(b *Batch) error {
 		r.err = r.spool.Next(b)
 	}
 	if r.err != nil {
-		b.Reset(Series{}, 0)
+		b.Reset(stream.Series{}, 0)
 	}
 	return r.err
 }
 
 // readAll stops early when the tables are full; Copy then ends, too.
 func (r *replay) readAll() error {
-	var b Batch
+	var b stream.Batch
 	for !r.full() {
 		if err := r.Source.Next(&b); errors.Is(err, io.EOF) {
 			return nil

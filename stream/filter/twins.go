@@ -1,38 +1,41 @@
-package stream
+package filter
 
-import "slices"
+import (
+	"gprof/stream"
+	"slices"
+)
 
 // CountOnce returns a sink that is given the CPU samples of each process once: of two
 // recordings of one process at the same time, see [Process.Twin], it gets those of the
 // twin while that was recorded. It is for sinks that add up samples of all processes.
-func CountOnce(s Sink) Sink { return &twinSink{Sink: s} }
+func CountOnce(s stream.Sink) stream.Sink { return &twinSink{Sink: s} }
 
 type twinSink struct {
-	Sink
-	twice map[ProcessID]interval
-	kept  Batch
+	stream.Sink
+	twice map[stream.ProcessID]interval
+	kept  stream.Batch
 }
 
 // interval is a time of which the end belongs to it.
-type interval struct{ from, to Time }
+type interval struct{ from, to stream.Time }
 
-func (s *twinSink) Begin(t *Tables) error {
-	s.twice = map[ProcessID]interval{}
-	recorded := make(map[uint64]*Process, len(t.Processes))
+func (s *twinSink) Begin(t *stream.Tables) error {
+	s.twice = map[stream.ProcessID]interval{}
+	recorded := make(map[uint64]*stream.Process, len(t.Processes))
 	for i := range t.Processes {
 		recorded[t.Processes[i].Instance] = &t.Processes[i]
 	}
 	for i := range t.Processes {
 		if twin := recorded[t.Processes[i].Twin]; t.Processes[i].Twin != 0 && twin != nil {
-			s.twice[ProcessID(i+1)] = interval{max(twin.Start, twin.Earliest), twin.End}
+			s.twice[stream.ProcessID(i+1)] = interval{max(twin.Start, twin.Earliest), twin.End}
 		}
 	}
 	return s.Sink.Begin(t)
 }
 
-func (s *twinSink) Segment(b *Batch) error {
+func (s *twinSink) Segment(b *stream.Batch) error {
 	twin, twice := s.twice[b.Series.Process]
-	if !twice || b.Series.Kind != Samples {
+	if !twice || b.Series.Kind != stream.Samples {
 		return s.Sink.Segment(b)
 	}
 	before, _ := slices.BinarySearch(b.Time, twin.from)

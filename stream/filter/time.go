@@ -1,9 +1,12 @@
-package stream
+package filter
 
-import "math"
+import (
+	"gprof/stream"
+	"math"
+)
 
 // timeFilter is the part of a source in a range of time.
-type timeFilter struct{ from, to Time }
+type timeFilter struct{ from, to stream.Time }
 
 // Slice returns a Source of the events of src from from on and before to: rows
 // whose moment lies there, and intervals that reach into it, whole. The ledger
@@ -14,13 +17,13 @@ type timeFilter struct{ from, to Time }
 // are moments of their own, as they are after a loss: of a pair around the
 // border one is kept. What was allocated before the recording is left out if from
 // is after the beginning of time: what is in use is then what was added meanwhile.
-func Slice(src Source, from, to Time) Source {
+func Slice(src stream.Source, from, to stream.Time) stream.Source {
 	s := timeFilter{from, to}
 	return newFilter(src, rule{name: "time", keep: s.keep})
 }
 
-func (s timeFilter) keep(b *Batch, rows []int32) []int32 {
-	if b.Series.Kind == Pages {
+func (s timeFilter) keep(b *stream.Batch, rows []int32) []int32 {
+	if b.Series.Kind == stream.Pages {
 		return allRows(b, rows)
 	}
 	for i := range b.Time {
@@ -31,9 +34,9 @@ func (s timeFilter) keep(b *Batch, rows []int32) []int32 {
 	return rows
 }
 
-func (s timeFilter) holds(b *Batch, i int) bool {
+func (s timeFilter) holds(b *stream.Batch, i int) bool {
 	at := b.Time[i]
-	if b.Series.Kind == Allocations && b.Phase[i] == PhaseStart && s.from != math.MinInt64 {
+	if b.Series.Kind == stream.Allocations && b.Phase[i] == stream.PhaseStart && s.from != math.MinInt64 {
 		return false
 	}
 	if at >= s.from || len(b.Duration) == 0 {

@@ -1,4 +1,4 @@
-package stream_test
+package filter_test
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gprof/stream"
+	"gprof/stream/filter"
 	"gprof/stream/streamtest"
 )
 
@@ -31,8 +32,8 @@ var badQueries = []struct{ text, why string }{
 
 func TestBadQueries(t *testing.T) {
 	for _, c := range badQueries {
-		_, err := stream.ParseQuery(c.text)
-		if !errors.Is(err, stream.ErrQuery) || !strings.Contains(err.Error(), c.why) {
+		_, err := filter.ParseQuery(c.text)
+		if !errors.Is(err, filter.ErrQuery) || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%q: got the error %v, want one that says %q", c.text, err, c.why)
 		}
 	}
@@ -96,7 +97,7 @@ var queries = []struct {
 
 func TestQueries(t *testing.T) {
 	for _, c := range queries {
-		q, err := stream.ParseQuery(c.text)
+		q, err := filter.ParseQuery(c.text)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -107,8 +108,8 @@ func TestQueries(t *testing.T) {
 			field("status", stream.Int), field("balance", stream.Int), field("size", stream.Uint), field("load", stream.Float),
 			field("path", stream.Text), field("code", stream.Text), field("null", stream.Int), field("a field", stream.Int)}})
 		b.Process(stream.Process{Instance: 1}).Main.Interval(10, 150e6, e, 503, -5, uint64(4096), 0.5, "/api/a,b", "200", nil, 1)
-		err = stream.Copy(stream.Discard, stream.During(b.Source(), []stream.Query{q}, stream.DuringOptions{}), stream.CopyOptions{})
-		if got := err == nil; got != c.want || err != nil && !errors.Is(err, stream.ErrNoMatch) {
+		err = stream.Copy(stream.Discard, filter.During(b.Source(), []filter.Query{q}, filter.DuringOptions{}), stream.CopyOptions{})
+		if got := err == nil; got != c.want || err != nil && !errors.Is(err, filter.ErrNoMatch) {
 			t.Errorf("%s: wanted is %v (%v), want %v", c.text, got, err, c.want)
 		}
 	}
@@ -123,14 +124,14 @@ func FuzzQuery(f *testing.F) {
 		f.Add(c.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		q, err := stream.ParseQuery(text)
+		q, err := filter.ParseQuery(text)
 		if err != nil {
-			if !errors.Is(err, stream.ErrQuery) {
+			if !errors.Is(err, filter.ErrQuery) {
 				t.Errorf("%q: %v", text, err)
 			}
 			return
 		}
-		again, err := stream.ParseQuery(q.String())
+		again, err := filter.ParseQuery(q.String())
 		if err != nil || again.String() != q.String() {
 			t.Errorf("%q is written as %q, which is read as %q (%v)", text, q, again, err)
 		}
@@ -139,7 +140,7 @@ func FuzzQuery(f *testing.F) {
 
 func TestPattern(t *testing.T) {
 	for _, c := range []struct {
-		pattern stream.Pattern
+		pattern filter.Pattern
 		name    string
 		want    bool
 	}{

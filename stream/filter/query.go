@@ -1,9 +1,10 @@
-package stream
+package filter
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"gprof/stream"
 	"math"
 	"regexp"
 	"strconv"
@@ -214,14 +215,14 @@ func newLiteral(text string) literal { return literal{text: text, number: parseN
 
 // number is a number that is exact if it is an integer. The zero number is none.
 type number struct {
-	kind Type // Int, Uint or Float
+	kind stream.Type // Int, Uint or Float
 	bits uint64
 }
 
-func (n number) known() bool { return n.kind != Null }
+func (n number) known() bool { return n.kind != stream.Null }
 
-func intNumber(v int64) number     { return number{Int, uint64(v)} }
-func floatNumber(v float64) number { return number{Float, math.Float64bits(v)} }
+func intNumber(v int64) number     { return number{stream.Int, uint64(v)} }
+func floatNumber(v float64) number { return number{stream.Float, math.Float64bits(v)} }
 
 // parseNumber reads a number with or without a unit, or a moment.
 func parseNumber(text string) number {
@@ -233,7 +234,7 @@ func parseNumber(text string) number {
 		return intNumber(i)
 	}
 	if u, err := strconv.ParseUint(digits, base, 64); err == nil {
-		return number{Uint, u}
+		return number{stream.Uint, u}
 	}
 	if f, err := strconv.ParseFloat(text, 64); err == nil {
 		return floatNumber(f)
@@ -287,7 +288,7 @@ func parseUnit(text string) number {
 
 // compare is the order of two numbers that are known; not ok with a NaN.
 func (n number) compare(m number) (order int, ok bool) {
-	if n.kind == Float || m.kind == Float {
+	if n.kind == stream.Float || m.kind == stream.Float {
 		a, b := n.float(), m.float()
 		return cmp.Compare(a, b), a == a && b == b
 	}
@@ -300,24 +301,24 @@ func (n number) compare(m number) (order int, ok bool) {
 	return cmp.Compare(n.bits, m.bits), true // two's complement: right for two negative ones, too
 }
 
-func (n number) negative() bool { return n.kind == Int && int64(n.bits) < 0 }
+func (n number) negative() bool { return n.kind == stream.Int && int64(n.bits) < 0 }
 
 func (n number) float() float64 {
 	switch n.kind {
-	case Float:
+	case stream.Float:
 		return math.Float64frombits(n.bits)
-	case Int:
+	case stream.Int:
 		return float64(int64(n.bits))
 	}
 	return float64(n.bits)
 }
 
 // holds says whether an argument fulfils the condition.
-func (c *condition) holds(col *Column, i int) bool {
+func (c *condition) holds(col *stream.Column, i int) bool {
 	switch t := col.TypeAt(i); t {
-	case Null:
+	case stream.Null:
 		return false
-	case Text, JSON:
+	case stream.Text, stream.JSON:
 		return c.holdsText(string(col.TextAt(i)))
 	default:
 		return c.holdsNumber(number{t, col.BitsAt(i)})
@@ -362,9 +363,9 @@ func (c *condition) holdsNumber(n number) bool {
 
 func (n number) String() string {
 	switch n.kind {
-	case Float:
+	case stream.Float:
 		return strconv.FormatFloat(math.Float64frombits(n.bits), 'g', -1, 64)
-	case Int:
+	case stream.Int:
 		return strconv.FormatInt(int64(n.bits), 10)
 	}
 	return strconv.FormatUint(n.bits, 10)

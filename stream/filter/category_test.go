@@ -1,16 +1,17 @@
-package stream_test
+package filter_test
 
 import (
 	"strings"
 	"testing"
 
 	"gprof/stream"
+	"gprof/stream/filter"
 	"gprof/stream/streamtest"
 )
 
 // A category stands for all its parts; a part is named with its category.
 func TestCategoriesOfParts(t *testing.T) {
-	for pattern, want := range map[stream.Pattern]string{"Runtime": "abc", "Runtime: Maps": "b", "*: M*": "bd", "Maps": ""} {
+	for pattern, want := range map[filter.Pattern]string{"Runtime": "abc", "Runtime: Maps": "b", "*: M*": "bd", "Maps": ""} {
 		b := streamtest.NewBuilder()
 		p := b.Process(stream.Process{Instance: 1})
 		for i, c := range []stream.Category{{Name: "Runtime"}, {Name: "Runtime", Sub: "Maps"}, {Name: "Runtime", Sub: "Locks"}, {Name: "Other", Sub: "More"}} {
@@ -20,7 +21,7 @@ func TestCategoriesOfParts(t *testing.T) {
 		}
 		var got strings.Builder
 		sink := &functions{to: &got}
-		err := stream.Copy(sink, stream.Categories(b.Source(), stream.Patterns{pattern}), stream.CopyOptions{})
+		err := stream.Copy(sink, filter.Categories(b.Source(), filter.Patterns{pattern}), stream.CopyOptions{})
 		if (err == nil) != (want != "") || got.String() != want {
 			t.Errorf("%s: samples in %q, want %q; %v", pattern, got.String(), want, err)
 		}

@@ -1,8 +1,11 @@
-package stream
+// Package filter has Sources that leave out some of the events of another: by time,
+// by track, by category, or to what happened during certain markers.
+package filter
 
 import (
 	"errors"
 	"fmt"
+	"gprof/stream"
 	"io"
 	"slices"
 	"unicode/utf8"
@@ -10,10 +13,10 @@ import (
 
 // filterSource is a source without the rows that a filter does not want.
 type filterSource struct {
-	Wrapper
+	stream.Wrapper
 	rule  rule
 	rows  []int32
-	spare Batch
+	spare stream.Batch
 	left  dropCounts
 	err   error // of the end; nil before
 }
@@ -22,21 +25,21 @@ type filterSource struct {
 type rule struct {
 	name string // in the ledger
 	// keep appends the numbers of the rows of b that are wanted, ascending.
-	keep func(b *Batch, rows []int32) []int32
+	keep func(b *stream.Batch, rows []int32) []int32
 	// end, if set, is told the complete tables. An error ends the source: it
 	// says that nothing can be what was asked for.
-	end func(t *Tables) error
+	end func(t *stream.Tables) error
 }
 
 // newFilter returns a Source of the rows of src that r wants. At the end the
 // ledger is told how much was left out, and Copy that tracks and processes
 // without rows are not wanted.
-func newFilter(src Source, r rule) Source {
-	return &filterSource{Wrapper: Wrapper{src}, rule: r}
+func newFilter(src stream.Source, r rule) stream.Source {
+	return &filterSource{Wrapper: stream.Wrapper{Source: src}, rule: r}
 }
 
 // Next implements [Source].
-func (s *filterSource) Next(b *Batch) error {
+func (s *filterSource) Next(b *stream.Batch) error {
 	for s.err == nil {
 		if err := s.Source.Next(b); err != nil {
 			if !errors.Is(err, io.EOF) {
@@ -49,12 +52,12 @@ func (s *filterSource) Next(b *Batch) error {
 			return nil
 		}
 	}
-	b.Reset(Series{}, 0)
+	b.Reset(stream.Series{}, 0)
 	return s.err
 }
 
 // sift takes the rows out of b that are not wanted.
-func (s *filterSource) sift(b *Batch) {
+func (s *filterSource) sift(b *stream.Batch) {
 	s.rows = s.rule.keep(b, s.rows[:0])
 	if len(s.rows) == b.Len() {
 		return
@@ -84,15 +87,15 @@ func (s *filterSource) finish() error {
 type dropCounts struct{ counts map[dropKey]int64 }
 
 type dropKey struct {
-	process ProcessID
-	kind    Kind
+	process stream.ProcessID
+	kind    stream.Kind
 }
 
 // add counts the rows of b but for those that are kept: of samples, their
 // weights.
-func (l *dropCounts) add(b *Batch, kept []int32) {
+func (l *dropCounts) add(b *stream.Batch, kept []int32) {
 	n := int64(b.Len() - len(kept))
-	if b.Series.Kind == Samples {
+	if b.Series.Kind == stream.Samples {
 		n = 0
 		for _, w := range b.Weight {
 			n += w
@@ -108,14 +111,14 @@ func (l *dropCounts) add(b *Batch, kept []int32) {
 }
 
 // tell adds what was counted to the ledger.
-func (l *dropCounts) tell(t *Tables, filter string) {
+func (l *dropCounts) tell(t *stream.Tables, filter string) {
 	for k, n := range l.counts {
-		t.Ledger.Add(Line{Process: t.Process(k.process).InstanceName(), Reason: ReasonFiltered, What: k.kind.String(), Where: filter, Count: n})
+		t.Ledger.Add(stream.Line{Process: t.Process(k.process).InstanceName(), Reason: stream.ReasonFiltered, What: k.kind.String(), Where: filter, Count: n})
 	}
 }
 
 // allRows appends the numbers of all rows of b.
-func allRows(b *Batch, rows []int32) []int32 {
+func allRows(b *stream.Batch, rows []int32) []int32 {
 	for i := range b.Time {
 		rows = append(rows, int32(i))
 	}
@@ -179,7 +182,7 @@ func shown(name string) string {
 	if name == "" {
 		return "(no name)"
 	}
-	name = Printable(name)
+	name = stream.Printable(name)
 	if utf8.RuneCountInString(name) > maxShown {
 		name = string([]rune(name)[:maxShown]) + "…"
 	}

@@ -1,7 +1,8 @@
-package stream
+package filter
 
 import (
 	"cmp"
+	"gprof/stream"
 	"slices"
 	"unsafe"
 )
@@ -9,7 +10,7 @@ import (
 // scope is whose time a span is: of all, of a process, of a track, of a
 // goroutine.
 type scope struct {
-	process ProcessID
+	process stream.ProcessID
 	of      scopeKind
 	id      uint64
 }
@@ -28,7 +29,7 @@ const (
 // span is a time of a scope, both ends included.
 type span struct {
 	scope    scope
-	from, to Time
+	from, to stream.Time
 }
 
 func (s scope) compare(o scope) int {
@@ -74,9 +75,9 @@ func (s *spans) unite() {
 
 // touches says whether a time from from to to, both included, has anything in
 // common with a span of the scope. The spans were united.
-func (s *spans) touches(of scope, from, to Time) bool {
+func (s *spans) touches(of scope, from, to stream.Time) bool {
 	// The last that begins no later than to: those before it end before it.
-	i, _ := slices.BinarySearchFunc(s.list, to, func(x span, to Time) int {
+	i, _ := slices.BinarySearchFunc(s.list, to, func(x span, to stream.Time) int {
 		if c := x.scope.compare(of); c != 0 {
 			return c
 		}
