@@ -325,7 +325,7 @@ func (f Format) New(w io.Writer, o Options) (stream.Sink, error) {
 		sink = f.open(out, o)
 	}
 	if f.Adds {
-		sink = filter.CountOnce(sink)
+		sink = filter.WithoutTwins(sink)
 	}
 	return sink, nil
 }

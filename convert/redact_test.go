@@ -20,6 +20,7 @@ import (
 
 	"gprof/convert/internal/tables"
 	"gprof/stream"
+	"gprof/stream/redact"
 	"gprof/stream/streamtest"
 )
 
@@ -134,10 +135,10 @@ func (s secrets) plantPlaces(b *streamtest.Builder) {
 }
 
 // everyRedaction are ways to redact that must let no secret through.
-var everyRedaction = map[string]stream.Redaction{
-	"default": {Secrets: stream.DropValues, Users: stream.HashValues, URLs: stream.HashValues, Paths: stream.HashValues, Names: stream.HashValues, Key: []byte("key")},
-	"hash":    {Secrets: stream.HashValues, Users: stream.HashValues, URLs: stream.HashValues, Paths: stream.HashValues, Names: stream.HashValues, Key: []byte("key")},
-	"drop":    {Secrets: stream.DropValues, Users: stream.DropValues, URLs: stream.DropValues, Paths: stream.DropValues, Names: stream.DropValues},
+var everyRedaction = map[string]redact.Options{
+	"default": {Secrets: redact.Drop, Users: redact.Hash, URLs: redact.Hash, Paths: redact.Hash, Names: redact.Hash, Key: []byte("key")},
+	"hash":    {Secrets: redact.Hash, Users: redact.Hash, URLs: redact.Hash, Paths: redact.Hash, Names: redact.Hash, Key: []byte("key")},
+	"drop":    {Secrets: redact.Drop, Users: redact.Drop, URLs: redact.Drop, Paths: redact.Drop, Names: redact.Drop},
 }
 
 // No format lets a secret through; and each would, if nothing were redacted.
@@ -172,13 +173,13 @@ func TestRedact(t *testing.T) {
 }
 
 // written is all that can be read in the output of a format.
-func written(t *testing.T, f Format, how *stream.Redaction) (secrets, [][]byte) {
+func written(t *testing.T, f Format, how *redact.Options) (secrets, [][]byte) {
 	t.Helper()
 	b := streamtest.NewBuilder()
 	planted := plant(b)
 	var src stream.Source = b.Source()
 	if how != nil {
-		src = stream.NewRedactor(*how).Source(src)
+		src = redact.New(*how).Source(src)
 	}
 	files := &inMemory{}
 	sink, err := newSink(f, files)

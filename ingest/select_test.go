@@ -47,13 +47,13 @@ func TestSelectReadsLess(t *testing.T) {
 	var want, got stream.Count
 	all := found.Source()
 	_, allBytes := all.(stream.Progress).Progress()
-	copyTo(t, &want, filter.Slice(all, from, math.MaxInt64))
+	copyTo(t, &want, filter.ByTime(all, from, math.MaxInt64))
 	some, err := find(t, []string{dir}, Options{}).Select(Selection{From: from, To: math.MaxInt64})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, bytes := some.(stream.Progress).Progress()
-	copyTo(t, &got, filter.Slice(some, from, math.MaxInt64))
+	copyTo(t, &got, filter.ByTime(some, from, math.MaxInt64))
 	if bytes == 0 || bytes > allBytes/2 {
 		t.Errorf("for the last 20th %d of %d bytes are read", bytes, allBytes)
 	}
@@ -144,8 +144,8 @@ func TestFiltersOrderAndJobs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			src = filter.During(filter.Slice(src, start+half, end), []filter.Query{query}, filter.DuringOptions{SpillDir: t.TempDir()})
-			src = filter.TagRoot(filter.Categories(filter.Tracks(src, filter.Patterns{"*"}, nil), filter.Patterns{"*"}), "track", "pid")
+			src = filter.During(filter.ByTime(src, start+half, end), []filter.Query{query}, filter.DuringOptions{SpillDir: t.TempDir()})
+			src = filter.TagRoot(filter.ByCategory(filter.ByTrack(src, filter.Patterns{"*"}, nil), filter.Patterns{"*"}), "track", "pid")
 			var text bytes.Buffer
 			copyTo(t, streamtest.Validate(streamtest.NewText(&text)), src)
 			if want == nil {

@@ -46,7 +46,7 @@ func TestSampledTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all, once stream.Count
-	if err := stream.Copy(stream.Tee(&all, filter.CountOnce(&once)), src, stream.CopyOptions{SpillDir: t.TempDir()}); err != nil {
+	if err := stream.Copy(stream.Tee(&all, filter.WithoutTwins(&once)), src, stream.CopyOptions{SpillDir: t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
 	processes := all.Tables.Processes

@@ -7,6 +7,7 @@ import (
 	"gprof/ingest"
 	"gprof/internal/console"
 	"gprof/stream"
+	"gprof/stream/redact"
 	"gprof/stream/filter"
 )
 
@@ -22,7 +23,7 @@ type Filter struct {
 	TagRoot   []string        `name:"tagroot" placeholder:"KEY" help:"Begin stacks with what they belong to, as KEY:value: track, goroutine, process, instance, pid, name, service, version, revision, host, a label of the program, or an attribute of the process. May be repeated."`
 	Tracks    string          `enum:"named,root,thread,processor" default:"named" placeholder:"BY" help:"Tracks for what: named by the program, else the root function of goroutines (named), root functions alone (root), threads of the system for samples (thread), or Go's processors, which execution traces tell (processor). Default: ${default}."`
 
-	redact *stream.Redactor // of the source; nil: nothing is redacted
+	redact *redact.Redactor // of the source; nil: nothing is redacted
 	spill  string           // directory for rows that wait
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"gprof/internal/console"
-	"gprof/stream"
+	"gprof/stream/redact"
 )
 
 // Privacy is the flags that say what nobody is to read in an output. All
@@ -77,16 +77,16 @@ func (r *Privacy) Settings() string {
 // redaction is the value of --redact.
 type redaction struct {
 	Given bool
-	how   stream.Redaction
+	how   redact.Options
 }
 
 // redactAll is what --redact alone means: what must not leave the machine is not
 // even told apart.
-var redactAll = stream.Redaction{Secrets: stream.DropValues, Users: stream.HashValues, URLs: stream.HashValues, Paths: stream.HashValues, Names: stream.HashValues}
+var redactAll = redact.Options{Secrets: redact.Drop, Users: redact.Hash, URLs: redact.Hash, Paths: redact.Hash, Names: redact.Hash}
 
 func (r *redaction) hashes() bool {
 	for _, k := range redactionKinds {
-		if *k.of(&r.how) == stream.HashValues {
+		if *k.of(&r.how) == redact.Hash {
 			return true
 		}
 	}
@@ -96,16 +96,16 @@ func (r *redaction) hashes() bool {
 // redactionKinds are the words of --redact.
 var redactionKinds = []struct {
 	name string
-	of   func(*stream.Redaction) *stream.Redacting
+	of   func(*redact.Options) *redact.Action
 }{
-	{"secret", func(r *stream.Redaction) *stream.Redacting { return &r.Secrets }},
-	{"user", func(r *stream.Redaction) *stream.Redacting { return &r.Users }},
-	{"url", func(r *stream.Redaction) *stream.Redacting { return &r.URLs }},
-	{"path", func(r *stream.Redaction) *stream.Redacting { return &r.Paths }},
-	{"name", func(r *stream.Redaction) *stream.Redacting { return &r.Names }},
+	{"secret", func(r *redact.Options) *redact.Action { return &r.Secrets }},
+	{"user", func(r *redact.Options) *redact.Action { return &r.Users }},
+	{"url", func(r *redact.Options) *redact.Action { return &r.URLs }},
+	{"path", func(r *redact.Options) *redact.Action { return &r.Paths }},
+	{"name", func(r *redact.Options) *redact.Action { return &r.Names }},
 }
 
-var redactionHows = map[string]stream.Redacting{"keep": stream.KeepValues, "hash": stream.HashValues, "drop": stream.DropValues}
+var redactionHows = map[string]redact.Action{"keep": redact.Keep, "hash": redact.Hash, "drop": redact.Drop}
 
 // Decode takes the flag with a value or without. Kong calls it.
 func (r *redaction) Decode(ctx *kong.DecodeContext) error {

@@ -6,6 +6,7 @@ package selection
 import (
 	"gprof/ingest"
 	"gprof/stream"
+	"gprof/stream/redact"
 )
 
 // Selection is the flags that say what of a recording is read, and how it is shown.
@@ -24,7 +25,7 @@ func (s *Selection) Source(found *ingest.Found, temp string) (stream.Source, err
 	if s.Redact.Given {
 		how := s.Redact.how
 		how.Key = s.key
-		f.redact = stream.NewRedactor(how)
+		f.redact = redact.New(how)
 	}
 	src, err := f.events(found)
 	if err != nil {

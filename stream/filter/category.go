@@ -2,6 +2,7 @@ package filter
 
 import (
 	"fmt"
+
 	"gprof/stream"
 )
 
@@ -15,11 +16,11 @@ type categoryFilter struct {
 	matched bool
 }
 
-// Categories returns a Source of the samples of src whose innermost frame is of
+// ByCategory returns a Source of the samples of src whose innermost frame is of
 // a category that matches, of the markers whose event is, and of all that has no
 // category. What is of none is of [Other]. It ends with an [ErrNoMatch] if
 // nothing matches.
-func Categories(src stream.Source, names Patterns) stream.Source {
+func ByCategory(src stream.Source, names Patterns) stream.Source {
 	o := &categoryFilter{tables: src.Tables(), names: names, seen: make(map[string]bool)}
 	return newFilter(src, rule{name: "category", keep: o.keep, end: o.end})
 }

@@ -21,7 +21,7 @@ func TestCategoriesOfParts(t *testing.T) {
 		}
 		var got strings.Builder
 		sink := &functions{to: &got}
-		err := stream.Copy(sink, filter.Categories(b.Source(), filter.Patterns{pattern}), stream.CopyOptions{})
+		err := stream.Copy(sink, filter.ByCategory(b.Source(), filter.Patterns{pattern}), stream.CopyOptions{})
 		if (err == nil) != (want != "") || got.String() != want {
 			t.Errorf("%s: samples in %q, want %q; %v", pattern, got.String(), want, err)
 		}

@@ -3,12 +3,14 @@ package filter
 import (
 	"cmp"
 	"fmt"
-	"gprof/stream"
 	"math"
 	"slices"
 	"strings"
 	"time"
 	"unsafe"
+
+	"gprof/stream"
+	"gprof/stream/redact"
 )
 
 // DuringOptions are the choices of [During].
@@ -21,7 +23,7 @@ type DuringOptions struct {
 	SpillDir string
 	// Redact, if set, redacts the rows before they are kept there; queries see
 	// them as they were. Its Source must be given what During returns.
-	Redact *stream.Redactor
+	Redact *redact.Redactor
 }
 
 // During returns a Source of what happened in src while a marker lasted that a

@@ -10,6 +10,7 @@ import (
 
 	"gprof/stream"
 	"gprof/stream/filter"
+	"gprof/stream/redact"
 	"gprof/stream/streamtest"
 )
 
@@ -36,8 +37,8 @@ func TestFiltersConform(t *testing.T) {
 	filters := map[string]func(stream.Source) stream.Source{
 		"during":     during(t, false, "*"),
 		"during all": during(t, true, "*"),
-		"tracks":     func(src stream.Source) stream.Source { return filter.Tracks(src, filter.Patterns{"*"}, nil) },
-		"categories": func(src stream.Source) stream.Source { return filter.Categories(src, filter.Patterns{"*"}) },
+		"tracks":     func(src stream.Source) stream.Source { return filter.ByTrack(src, filter.Patterns{"*"}, nil) },
+		"categories": func(src stream.Source) stream.Source { return filter.ByCategory(src, filter.Patterns{"*"}) },
 		"tagroot":    func(src stream.Source) stream.Source { return filter.TagRoot(src, "track", "pid") },
 	}
 	for name, filter := range filters {
@@ -186,8 +187,8 @@ func TestNoMatch(t *testing.T) {
 	}{
 		{during(t, false, "nobody"), "there are:\n  inner\n  job\n  request"},
 		{during(t, false, "request[duration>1s]"), "none of 2 markers is as in request[duration>1s]; their fields are duration, n, and the longest took 100ns"},
-		{func(s stream.Source) stream.Source { return filter.Tracks(s, filter.Patterns{"x", "y"}, nil) }, "there are:\n  a\n  b\n  other\n  z"},
-		{func(s stream.Source) stream.Source { return filter.Categories(s, filter.Patterns{"x"}) }, "there are:\n  Other"},
+		{func(s stream.Source) stream.Source { return filter.ByTrack(s, filter.Patterns{"x", "y"}, nil) }, "there are:\n  a\n  b\n  other\n  z"},
+		{func(s stream.Source) stream.Source { return filter.ByCategory(s, filter.Patterns{"x"}) }, "there are:\n  Other"},
 		{func(s stream.Source) stream.Source { return filter.TagRoot(s, "zone") }, "there are:\n  instance\n  name\n  pid\n  process\n  track"},
 	} {
 		err := stream.Copy(stream.Discard, c.filter(recording().Source()), stream.CopyOptions{})
@@ -225,7 +226,7 @@ func TestDuringMemory(t *testing.T) {
 }
 
 func TestTracksAndCategories(t *testing.T) {
-	n := left(t, filter.Tracks(recording().Source(), filter.Patterns{"b", "other"}, nil))
+	n := left(t, filter.ByTrack(recording().Source(), filter.Patterns{"b", "other"}, nil))
 	if got := strings.Join(n.list, " "); got != "160 290 350 c155 c350 c700 c95 m3 m4 m5 m6" {
 		t.Errorf("tracks: %s", got)
 	}
@@ -241,7 +242,7 @@ func TestTracksAndCategories(t *testing.T) {
 	p.Main.Mark(4, stream.Instant, b.Event(stream.Event{Name: "x", Category: red, Fields: []stream.EventField{{Name: "n"}}}), 1)
 	p.Main.Mark(5, stream.Instant, b.Event(stream.Event{Name: "y", Fields: []stream.EventField{{Name: "n"}}}), 2)
 	for category, want := range map[filter.Pattern]string{"red": "1 m1", "Other": "1 1 m2", "*": "1 1 1 m1 m2"} {
-		if got := strings.Join(left(t, filter.Categories(b.Source(), filter.Patterns{category})).list, " "); got != want {
+		if got := strings.Join(left(t, filter.ByCategory(b.Source(), filter.Patterns{category})).list, " "); got != want {
 			t.Errorf("category %s: %s, want %s", category, got, want)
 		}
 	}
@@ -280,9 +281,9 @@ func TestTagRootOfRedacted(t *testing.T) {
 	p.Track("t").Sample(1, b.Stack("main"))
 	route := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: "route", Value: "planted"}))
 	p.Track("t").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 2, Stack: b.Stack("main"), Weight: 1, Who: stream.Who{Labels: route}})
-	for _, how := range []stream.Redaction{{Secrets: stream.HashValues, URLs: stream.HashValues, Key: make([]byte, 32)}, {Secrets: stream.DropValues, URLs: stream.DropValues}} {
+	for _, how := range []redact.Options{{Secrets: redact.Hash, URLs: redact.Hash, Key: make([]byte, 32)}, {Secrets: redact.Drop, URLs: redact.Drop}} {
 		var out bytes.Buffer
-		src := filter.TagRoot(stream.NewRedactor(how).Source(b.Source()), "zone", "host", "process", "route")
+		src := filter.TagRoot(redact.New(how).Source(b.Source()), "zone", "host", "process", "route")
 		if err := stream.Copy(streamtest.NewText(&out), src, stream.CopyOptions{}); err != nil {
 			t.Fatal(err)
 		}

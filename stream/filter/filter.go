@@ -5,10 +5,11 @@ package filter
 import (
 	"errors"
 	"fmt"
-	"gprof/stream"
 	"io"
 	"slices"
 	"unicode/utf8"
+
+	"gprof/stream"
 )
 
 // filterSource is a source without the rows that a filter does not want.

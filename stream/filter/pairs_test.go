@@ -84,7 +84,7 @@ func TestFilteredParent(t *testing.T) {
 	top.Main.Sample(10, 0)
 	middle.Main.Sample(99, 0)
 	bottom.Main.Sample(10, 0)
-	n := left(t, filter.Slice(b.Source(), 0, 50))
+	n := left(t, filter.ByTime(b.Source(), 0, 50))
 	if len(n.tables.Processes) != 2 || n.tables.Processes[1].Instance != 3 || n.tables.Processes[1].Parent != 1 {
 		t.Errorf("%+v", n.tables.Processes)
 	}

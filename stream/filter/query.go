@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"gprof/stream"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"gprof/stream"
 )
 
 // Query says which markers are wanted, by their name and what they tell:

@@ -2,8 +2,9 @@ package filter
 
 import (
 	"errors"
-	"gprof/stream"
 	"io"
+
+	"gprof/stream"
 )
 
 // replay is a source that was read to its end before it returns anything: so that

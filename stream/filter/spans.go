@@ -2,9 +2,10 @@ package filter
 
 import (
 	"cmp"
-	"gprof/stream"
 	"slices"
 	"unsafe"
+
+	"gprof/stream"
 )
 
 // scope is whose time a span is: of all, of a process, of a track, of a

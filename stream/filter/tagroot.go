@@ -3,11 +3,12 @@ package filter
 import (
 	"errors"
 	"fmt"
-	"gprof/stream"
 	"io"
 	"math"
 	"slices"
 	"strconv"
+
+	"gprof/stream"
 )
 
 // rootTagger is a source whose stacks begin with what they belong to. The frames

@@ -1,14 +1,15 @@
 package filter
 
 import (
-	"gprof/stream"
 	"math"
+
+	"gprof/stream"
 )
 
 // timeFilter is the part of a source in a range of time.
 type timeFilter struct{ from, to stream.Time }
 
-// Slice returns a Source of the events of src from from on and before to: rows
+// ByTime returns a Source of the events of src from from on and before to: rows
 // whose moment lies there, and intervals that reach into it, whole. The ledger
 // is told how much is left out. It is a [Progress] if src is, and closes src if
 // it can be closed.
@@ -17,7 +18,7 @@ type timeFilter struct{ from, to stream.Time }
 // are moments of their own, as they are after a loss: of a pair around the
 // border one is kept. What was allocated before the recording is left out if from
 // is after the beginning of time: what is in use is then what was added meanwhile.
-func Slice(src stream.Source, from, to stream.Time) stream.Source {
+func ByTime(src stream.Source, from, to stream.Time) stream.Source {
 	s := timeFilter{from, to}
 	return newFilter(src, rule{name: "time", keep: s.keep})
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestSliceConforms(t *testing.T) {
-	streamtest.TestSource(t, func(t *testing.T) stream.Source { return filter.Slice(streamtest.Busy(3000).Source(), 300, 700) })
+	streamtest.TestSource(t, func(t *testing.T) stream.Source { return filter.ByTime(streamtest.Busy(3000).Source(), 300, 700) })
 }
 
 // Rows are kept by their moments, intervals by what they cover.
@@ -32,7 +32,7 @@ func TestSlice(t *testing.T) {
 	p.Main.Mark(110, stream.PhaseEnd, text, "in")
 	p.Main.Mark(210, stream.Instant, text, "out")
 	var count stream.Count
-	if err := stream.Copy(&count, filter.Slice(b.Source(), 100, 200), stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(&count, filter.ByTime(b.Source(), 100, 200), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	want := map[stream.Series]stream.Tally{
@@ -62,7 +62,7 @@ func TestSlicePages(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1})
 	p.Page(50, stream.PhaseStart, 1, 2, 0, 0, "https://example.org")
-	src := filter.Slice(b.Source(), 100, 200)
+	src := filter.ByTime(b.Source(), 100, 200)
 	var batch stream.Batch
 	if err := src.Next(&batch); err != nil || batch.Len() != 1 {
 		t.Errorf("%d pages (%v)", batch.Len(), err)
@@ -73,18 +73,18 @@ func TestSlicePages(t *testing.T) {
 func TestSliceForwards(t *testing.T) {
 	b := streamtest.NewBuilder()
 	b.Process(stream.Process{Instance: 1}).Main.Sample(1, 0)
-	if _, ok := filter.Slice(b.Source(), 0, 1).(stream.Progress); !ok {
+	if _, ok := filter.ByTime(b.Source(), 0, 1).(stream.Progress); !ok {
 		t.Error("the slice of a source with progress tells none")
 	}
 	src := &closer{Source: b.Source()}
-	if _, total := filter.Slice(src, 0, 1).(stream.Progress).Progress(); total != 0 {
+	if _, total := filter.ByTime(src, 0, 1).(stream.Progress).Progress(); total != 0 {
 		t.Errorf("the slice of a source without progress says that it has %d bytes", total)
 	}
-	if err := stream.Copy(stream.Discard, filter.Slice(src, 0, 1), stream.CopyOptions{}); err != nil || src.closed != 1 {
+	if err := stream.Copy(stream.Discard, filter.ByTime(src, 0, 1), stream.CopyOptions{}); err != nil || src.closed != 1 {
 		t.Errorf("closed %d times (%v)", src.closed, err)
 	}
 	src.err = errors.New("test error")
-	if err := filter.Slice(src, 0, 1).(io.Closer).Close(); err != src.err {
+	if err := filter.ByTime(src, 0, 1).(io.Closer).Close(); err != src.err {
 		t.Errorf("closing gives %v", err)
 	}
 }

@@ -2,23 +2,25 @@ package filter
 
 import (
 	"fmt"
+
 	"gprof/stream"
+	"gprof/stream/redact"
 )
 
 // trackFilter keeps what belongs to tracks of certain names.
 type trackFilter struct {
 	tables  *stream.Tables
 	names   Patterns
-	redact  *stream.Redactor
+	redact  *redact.Redactor
 	known   []choice // by TrackID
 	matched bool
 }
 
-// Tracks returns a Source of the events of src on tracks whose names match, and
+// ByTrack returns a Source of the events of src on tracks whose names match, and
 // of those that belong to no track. It ends with an [ErrNoMatch] if no track is
 // called so. That lists the names that there are, but for those that redact, if
 // it is set, makes unreadable.
-func Tracks(src stream.Source, names Patterns, redact *stream.Redactor) stream.Source {
+func ByTrack(src stream.Source, names Patterns, redact *redact.Redactor) stream.Source {
 	o := &trackFilter{tables: src.Tables(), names: names, redact: redact}
 	return newFilter(src, rule{name: "track", keep: o.keep, end: o.end})
 }

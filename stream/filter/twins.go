@@ -1,14 +1,15 @@
 package filter
 
 import (
-	"gprof/stream"
 	"slices"
+
+	"gprof/stream"
 )
 
-// CountOnce returns a sink that is given the CPU samples of each process once: of two
+// WithoutTwins returns a sink that is given the CPU samples of each process once: of two
 // recordings of one process at the same time, see [Process.Twin], it gets those of the
 // twin while that was recorded. It is for sinks that add up samples of all processes.
-func CountOnce(s stream.Sink) stream.Sink { return &twinSink{Sink: s} }
+func WithoutTwins(s stream.Sink) stream.Sink { return &twinSink{Sink: s} }
 
 type twinSink struct {
 	stream.Sink

@@ -1,27 +1,27 @@
-package stream_test
+package redact_test
 
 import (
 	"fmt"
+	"github.com/google/go-cmp/cmp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"gprof/stream"
 	"gprof/stream/filter"
+	"gprof/stream/redact"
 	"gprof/stream/streamtest"
 )
 
-var hashAll = stream.Redaction{Paths: stream.HashValues, URLs: stream.HashValues, Users: stream.HashValues, Secrets: stream.HashValues, Names: stream.HashValues,
+var hashAll = redact.Options{Paths: redact.Hash, URLs: redact.Hash, Users: redact.Hash, Secrets: redact.Hash, Names: redact.Hash,
 	Key: []byte("a key for tests")}
 
-var dropAll = stream.Redaction{Paths: stream.DropValues, URLs: stream.DropValues, Users: stream.DropValues, Secrets: stream.DropValues, Names: stream.DropValues}
+var dropAll = redact.Options{Paths: redact.Drop, URLs: redact.Drop, Users: redact.Drop, Secrets: redact.Drop, Names: redact.Drop}
 
 func TestRedactConforms(t *testing.T) {
-	for _, how := range []stream.Redaction{{}, hashAll, dropAll} {
+	for _, how := range []redact.Options{{}, hashAll, dropAll} {
 		streamtest.TestSource(t, func(t *testing.T) stream.Source {
-			return stream.NewRedactor(how).Source(streamtest.Busy(3000).Source())
+			return redact.New(how).Source(streamtest.Busy(3000).Source())
 		})
 	}
 }
@@ -31,10 +31,10 @@ func TestRedactConforms(t *testing.T) {
 func TestRedactCases(t *testing.T) {
 	for _, c := range streamtest.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			for _, how := range []stream.Redaction{{}, hashAll, dropAll} {
+			for _, how := range []redact.Options{{}, hashAll, dropAll} {
 				b := streamtest.NewBuilder()
 				c.Build(b)
-				if err := stream.Copy(streamtest.Validate(stream.Discard), stream.NewRedactor(how).Source(b.Source()), stream.CopyOptions{}); err != nil {
+				if err := stream.Copy(streamtest.Validate(stream.Discard), redact.New(how).Source(b.Source()), stream.CopyOptions{}); err != nil {
 					t.Errorf("%v: %v", how, err)
 				}
 			}
@@ -57,12 +57,12 @@ func (s *seen) Segment(b *stream.Batch) error {
 	return nil
 }
 
-func redact(t *testing.T, how stream.Redaction, build func(*streamtest.Builder)) *seen {
+func redactedOf(t *testing.T, how redact.Options, build func(*streamtest.Builder)) *seen {
 	t.Helper()
 	b := streamtest.NewBuilder()
 	build(b)
 	s := new(seen)
-	if err := stream.Copy(streamtest.Validate(s), stream.NewRedactor(how).Source(b.Source()), stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(streamtest.Validate(s), redact.New(how).Source(b.Source()), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -85,15 +85,15 @@ func everyKind(b *streamtest.Builder) {
 }
 
 func TestRedactFields(t *testing.T) {
-	got := redact(t, stream.Redaction{}, everyKind)
+	got := redactedOf(t, redact.Options{}, everyKind)
 	if got.args[1] != "/home/anna" || len(got.tables.Ledger.Lines()) != 0 {
 		t.Errorf("nothing to redact: %v, %v", got.args, got.tables.Ledger.Lines())
 	}
-	got = redact(t, dropAll, everyKind)
+	got = redactedOf(t, dropAll, everyKind)
 	if want := []any{"p", nil, nil, nil, nil, "p", nil, nil, nil, nil, nil, "", nil, nil, nil}; !cmp.Equal(got.args, want) {
 		t.Errorf("dropped: %v, want %v", got.args, want)
 	}
-	got = redact(t, hashAll, everyKind)
+	got = redactedOf(t, hashAll, everyKind)
 	for i, x := range got.args {
 		for _, word := range []string{"anna", "berta", "example", "home"} {
 			if strings.Contains(fmt.Sprint(x), word) {
@@ -125,7 +125,7 @@ func TestRedactFields(t *testing.T) {
 func TestRedactKey(t *testing.T) {
 	other := hashAll
 	other.Key = []byte("another key")
-	a, b, c := redact(t, hashAll, everyKind), redact(t, other, everyKind), redact(t, hashAll, everyKind)
+	a, b, c := redactedOf(t, hashAll, everyKind), redactedOf(t, other, everyKind), redactedOf(t, hashAll, everyKind)
 	if a.args[1] == b.args[1] || a.args[1] != c.args[1] {
 		t.Errorf("%v, with another key %v, with the same %v", a.args[1], b.args[1], c.args[1])
 	}
@@ -133,7 +133,7 @@ func TestRedactKey(t *testing.T) {
 
 // One kind can be redacted without the others.
 func TestRedactOneKind(t *testing.T) {
-	got := redact(t, stream.Redaction{Users: stream.DropValues}, everyKind)
+	got := redactedOf(t, redact.Options{Users: redact.Drop}, everyKind)
 	if want := []any{"p", "/home/anna", "https://a.example/b", nil, "x"}; !cmp.Equal(got.args[:5], want) {
 		t.Errorf("%v, want %v", got.args[:5], want)
 	}
@@ -141,7 +141,7 @@ func TestRedactOneKind(t *testing.T) {
 
 // A number that becomes a hash needs a field that takes texts.
 func TestRedactNumbers(t *testing.T) {
-	got := redact(t, hashAll, func(b *streamtest.Builder) {
+	got := redactedOf(t, hashAll, func(b *streamtest.Builder) {
 		p := b.Process(stream.Process{Instance: 1})
 		p.Main.Mark(1, stream.Instant, b.Event(stream.Event{Name: "e", Fields: []stream.EventField{
 			{Name: "account", Type: stream.Uint, Format: stream.FormatBytes, Privacy: stream.PrivacyUser},
@@ -164,7 +164,7 @@ func TestRedactNumbers(t *testing.T) {
 
 // Paths of code say what go build -trimpath would let them say.
 func TestRedactCode(t *testing.T) {
-	got := redact(t, stream.Redaction{Paths: stream.DropValues}, func(b *streamtest.Builder) {
+	got := redactedOf(t, redact.Options{Paths: redact.Drop}, func(b *streamtest.Builder) {
 		s := func(text string) stream.StringID { return b.Tables.Strings.Intern(text) }
 		shop := b.Tables.Modules.Intern(stream.Module{Build: "c0ffee", Path: "/home/anna/bin/shop", Name: "shop"})
 		lib := b.Tables.Modules.Intern(stream.Module{Path: "/home/anna/lib/libc.so", Name: "libc.so"})
@@ -215,7 +215,7 @@ func TestRedactNames(t *testing.T) {
 		}
 		return all
 	}
-	got := redact(t, hashAll, build).tables
+	got := redactedOf(t, hashAll, build).tables
 	all := names(got)
 	for _, line := range got.Ledger.Lines() {
 		if line.Reason == stream.ReasonExpired && !slices.Contains(all, line.Where) {
@@ -228,7 +228,7 @@ func TestRedactNames(t *testing.T) {
 	if functions := got.Frames.Len(); functions != 3 {
 		t.Errorf("%d frames: a label is not the function of its name", functions)
 	}
-	all = names(redact(t, stream.Redaction{Names: stream.DropValues}, build).tables)
+	all = names(redactedOf(t, redact.Options{Names: redact.Drop}, build).tables)
 	if want := []string{"shop", "main.main", "track", "RSS", "counter", "thread 12 name"}; !cmp.Equal(all, want) {
 		t.Errorf("dropped: %q, want %q", all, want)
 	}
@@ -236,7 +236,7 @@ func TestRedactNames(t *testing.T) {
 
 // The page in a private window is a secret, and so is that the window was.
 func TestRedactPages(t *testing.T) {
-	got := redact(t, stream.Redaction{URLs: stream.HashValues, Users: stream.HashValues, Secrets: stream.DropValues}, func(b *streamtest.Builder) {
+	got := redactedOf(t, redact.Options{URLs: redact.Hash, Users: redact.Hash, Secrets: redact.Drop}, func(b *streamtest.Builder) {
 		p := b.Process(stream.Process{Instance: 1})
 		p.Page(1, stream.PhaseStart, 1, 2, 0, 0, "https://example.org/a")
 		p.Page(2, stream.PhaseStart, 1, 3, 0, 1, "https://example.org/b")
@@ -263,13 +263,13 @@ func TestRedactDuring(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := stream.NewRedactor(hashAll)
+	r := redact.New(hashAll)
 	kept := &watched{Source: filter.During(b.Source(), []filter.Query{query}, filter.DuringOptions{Redact: r})}
 	s := new(seen)
 	if err := stream.Copy(streamtest.Validate(s), r.Source(kept), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	want := redact(t, hashAll, func(b *streamtest.Builder) {
+	want := redactedOf(t, hashAll, func(b *streamtest.Builder) {
 		b.Process(stream.Process{Instance: 1}).Main.Interval(10, 10, b.Event(stream.Event{Name: "request", Fields: []stream.EventField{field("user", stream.PrivacyUser)}}), "anna")
 	}).args
 	if !cmp.Equal(s.args, want) || !cmp.Equal(kept.args, want) {
@@ -297,9 +297,9 @@ func TestRedactTags(t *testing.T) {
 	p := b.Process(stream.Process{Instance: 1, Service: "checkout", Host: "anna's", Attrs: []stream.Attr{{Key: "owner", Value: "anna"}}})
 	p.Track("of anna").Sample(1, b.StackOf(stream.Frame{Label: true, Function: b.Tables.Strings.Intern("for anna")}))
 	how := hashAll
-	how.Secrets = stream.DropValues
+	how.Secrets = redact.Drop
 	s := new(seen)
-	if err := stream.Copy(streamtest.Validate(s), filter.TagRoot(stream.NewRedactor(how).Source(b.Source()), "service", "host", "track"), stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(streamtest.Validate(s), filter.TagRoot(redact.New(how).Source(b.Source()), "service", "host", "track"), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var names []string

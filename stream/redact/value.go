@@ -1,4 +1,4 @@
-package stream
+package redact
 
 import (
 	"crypto/hmac"
@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"hash"
 	"strings"
+
+	"gprof/stream"
 )
 
 // digestBytes is how much of a hash is written: so much that of a billion values
@@ -92,13 +94,13 @@ func (d *digester) optional(part string) string {
 }
 
 // text is what becomes of a text of a kind. An empty one reveals nothing.
-func (r *Redactor) text(p ProcessID, k valueKind, text string) string {
+func (r *Redactor) text(p stream.ProcessID, k valueKind, text string) string {
 	how := r.how[k]
-	if text == "" || how == KeepValues {
+	if text == "" || how == Keep {
 		return text
 	}
 	r.count(p, k, how, 1)
-	if how == DropValues {
+	if how == Drop {
 		return ""
 	}
 	return r.digest.hashed(k, text)
@@ -106,13 +108,13 @@ func (r *Redactor) text(p ProcessID, k valueKind, text string) string {
 
 // name is what becomes of the name of a thing: its word, and what tells it from
 // others if that may be told.
-func (r *Redactor) name(p ProcessID, thing, name string) string {
+func (r *Redactor) name(p stream.ProcessID, thing, name string) string {
 	how := r.how[nameValue]
-	if name == "" || how == KeepValues {
+	if name == "" || how == Keep {
 		return name
 	}
 	r.count(p, nameValue, how, 1)
-	if how == DropValues {
+	if how == Drop {
 		return thing
 	}
 	return thing + ":" + r.digest.of(name)

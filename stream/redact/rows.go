@@ -1,8 +1,10 @@
-package stream
+package redact
 
 import (
 	"math"
 	"strconv"
+
+	"gprof/stream"
 )
 
 // plan is of which kind the columns of some rows are.
@@ -14,20 +16,20 @@ type columnPlan struct {
 }
 
 // rows redacts the arguments of b.
-func (r *Redactor) rows(t *Tables, b *Batch) {
+func (r *Redactor) rows(t *stream.Tables, b *stream.Batch) {
 	switch b.Series.Kind {
-	case Markers:
+	case stream.Markers:
 		r.columns(b, r.planOf(t, b.Series.Event))
-	case Logs:
+	case stream.Logs:
 		r.columns(b, plan{{secretValue, true}})
-	case Pages:
+	case stream.Pages:
 		r.pages(b)
-	case Overheads:
+	case stream.Overheads:
 		r.columns(b, make(plan, len(b.Args)))
 	}
 }
 
-func (r *Redactor) columns(b *Batch, p plan) {
+func (r *Redactor) columns(b *stream.Batch, p plan) {
 	for i := range b.Args {
 		r.column(b.Series.Process, &b.Args[i], func(int) columnPlan { return p[i] })
 	}
@@ -35,7 +37,7 @@ func (r *Redactor) columns(b *Batch, p plan) {
 
 // planOf is the plan of an event's markers. The tables may be in use while the
 // source is being read.
-func (r *Redactor) planOf(t *Tables, id EventID) plan {
+func (r *Redactor) planOf(t *stream.Tables, id stream.EventID) plan {
 	p, ok := r.plans[id]
 	if !ok {
 		t.Lock()
@@ -46,11 +48,11 @@ func (r *Redactor) planOf(t *Tables, id EventID) plan {
 	return p
 }
 
-func newPlan(e *Event) plan {
+func newPlan(e *stream.Event) plan {
 	p := make(plan, len(e.Fields))
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		p[i] = columnPlan{kindOf(f), f.Type.Textual() || f.Format == FormatString}
+		p[i] = columnPlan{kindOf(f), f.Type.Textual() || f.Format == stream.FormatString}
 	}
 	if len(p) == 1 && p[0] == (columnPlan{text: true}) && e.Fields[0].Name == untypedText {
 		p[0].kind = secretValue
@@ -64,13 +66,13 @@ const untypedText = "text"
 
 // kindOf is what the values of a field may reveal: what it says, else what its
 // format says.
-func kindOf(f *EventField) valueKind {
+func kindOf(f *stream.EventField) valueKind {
 	switch {
-	case f.Privacy != PrivacyPlain:
-		return valueKind(min(f.Privacy, PrivacySecret))
-	case f.Format == FormatPath:
+	case f.Privacy != stream.PrivacyPlain:
+		return valueKind(min(f.Privacy, stream.PrivacySecret))
+	case f.Format == stream.FormatPath:
 		return pathValue
-	case f.Format == FormatURL:
+	case f.Format == stream.FormatURL:
 		return urlValue
 	}
 	return plainValue
@@ -78,18 +80,18 @@ func kindOf(f *EventField) valueKind {
 
 // at is the plan of one value: of another type than its column, it may be
 // anything.
-func (c columnPlan) at(t Type) columnPlan {
-	if t != Null && t.Textual() != c.text {
+func (c columnPlan) at(t stream.Type) columnPlan {
+	if t != stream.Null && t.Textual() != c.text {
 		c.kind = secretValue
 	}
 	return c
 }
 
 // column redacts one column; of says what each row should be.
-func (r *Redactor) column(p ProcessID, c *Column, of func(row int) columnPlan) {
+func (r *Redactor) column(p stream.ProcessID, c *stream.Column, of func(row int) columnPlan) {
 	first := 0
 	for ; first < c.Len(); first++ {
-		if r.how[of(first).at(c.TypeAt(first)).kind] != KeepValues && c.TypeAt(first) != Null {
+		if r.how[of(first).at(c.TypeAt(first)).kind] != Keep && c.TypeAt(first) != stream.Null {
 			break
 		}
 	}
@@ -105,21 +107,21 @@ func (r *Redactor) column(p ProcessID, c *Column, of func(row int) columnPlan) {
 }
 
 // value adds to out what becomes of row i of c.
-func (r *Redactor) value(p ProcessID, out, c *Column, i int, k valueKind) {
+func (r *Redactor) value(p stream.ProcessID, out, c *stream.Column, i int, k valueKind) {
 	t, how := c.TypeAt(i), r.how[k]
 	empty := t.Textual() && len(c.TextAt(i)) == 0
 	switch {
-	case t == Null:
+	case t == stream.Null:
 		out.AppendNull()
 		return
-	case how == KeepValues || empty:
+	case how == Keep || empty:
 		if t.Textual() {
 			out.AppendTextual(t, c.TextAt(i))
 		} else {
 			out.AppendBits(t, c.BitsAt(i))
 		}
 		return
-	case how == DropValues:
+	case how == Drop:
 		out.AppendNull()
 	default:
 		out.AppendText([]byte(r.digest.hashed(k, textOf(c, i))))
@@ -128,13 +130,13 @@ func (r *Redactor) value(p ProcessID, out, c *Column, i int, k valueKind) {
 }
 
 // textOf is row i of a column as a text.
-func textOf(c *Column, i int) string {
+func textOf(c *stream.Column, i int) string {
 	switch bits := c.BitsAt(i); c.TypeAt(i) {
-	case Int:
+	case stream.Int:
 		return strconv.FormatInt(int64(bits), 10)
-	case Uint:
+	case stream.Uint:
 		return strconv.FormatUint(bits, 10)
-	case Float:
+	case stream.Float:
 		return strconv.FormatFloat(math.Float64frombits(bits), 'g', -1, 64)
 	}
 	return string(c.TextAt(i))
@@ -148,7 +150,7 @@ const (
 
 // pages redacts pages. The address of a private one is a secret; that there was
 // one is about the person, and not said if users are redacted.
-func (r *Redactor) pages(b *Batch) {
+func (r *Redactor) pages(b *stream.Batch) {
 	private := make([]bool, b.Len())
 	for i := range private {
 		private[i] = b.Args[pagePrivate].BitsAt(i) != 0
@@ -156,7 +158,7 @@ func (r *Redactor) pages(b *Batch) {
 	for i := range b.Args[:pagePrivate+1] {
 		r.column(b.Series.Process, &b.Args[i], func(int) columnPlan { return columnPlan{} })
 	}
-	if r.how[userValue] != KeepValues {
+	if r.how[userValue] != Keep {
 		r.forgetPrivate(b, private)
 	}
 	r.column(b.Series.Process, &b.Args[pageURL], func(row int) columnPlan {
@@ -168,13 +170,13 @@ func (r *Redactor) pages(b *Batch) {
 }
 
 // forgetPrivate leaves open which pages were private.
-func (r *Redactor) forgetPrivate(b *Batch, private []bool) {
+func (r *Redactor) forgetPrivate(b *stream.Batch, private []bool) {
 	c := &b.Args[pagePrivate]
 	c.Reset()
 	for i := range private {
 		c.AppendNull()
 		if private[i] {
-			r.count(b.Series.Process, userValue, DropValues, 1)
+			r.count(b.Series.Process, userValue, Drop, 1)
 		}
 	}
 }

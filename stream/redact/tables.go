@@ -1,51 +1,53 @@
-package stream
+package redact
 
 import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gprof/stream"
 )
 
 // tables redacts what rows refer to. The source has ended: nobody interns any
 // more, and ids stay.
-func (r *Redactor) tables(t *Tables) {
+func (r *Redactor) tables(t *stream.Tables) {
 	for i := range t.Processes {
-		r.process(ProcessID(i+1), &t.Processes[i])
+		r.process(stream.ProcessID(i+1), &t.Processes[i])
 	}
 	for i := range t.Events {
 		r.event(&t.Events[i])
 	}
 	labels := labelNames(t)
-	t.Tracks.Map(func(k Track) Track { return r.track(k, labels) })
-	NameApart(t.Processes) // their hosts may be no different any more
-	if r.how[nameValue] != KeepValues {
+	t.Tracks.Map(func(k stream.Track) stream.Track { return r.track(k, labels) })
+	stream.NameApart(t.Processes) // their hosts may be no different any more
+	if r.how[nameValue] != Keep {
 		r.own = ownCounters(t)
 		t.Counters.Map(r.counter)
-		t.Frames.Map(func(f Frame) Frame { return r.label(t, f) })
+		t.Frames.Map(func(f stream.Frame) stream.Frame { return r.label(t, f) })
 	}
-	t.Labels.Map(func(s LabelSet) LabelSet {
+	t.Labels.Map(func(s stream.LabelSet) stream.LabelSet {
 		return s.MapValues(func(v string) string { return r.text(0, secretValue, v) })
 	})
-	if r.how[pathValue] != KeepValues {
+	if r.how[pathValue] != Keep {
 		names := moduleNames(t)
-		t.MapMappings(func(m Mapping) Mapping {
+		t.MapMappings(func(m stream.Mapping) stream.Mapping {
 			m.Path = baseName(m.Path)
 			return m
 		})
-		t.Modules.Map(func(m Module) Module { return r.module(m, names) })
+		t.Modules.Map(func(m stream.Module) stream.Module { return r.module(m, names) })
 		r.files(t)
 	}
 	r.ledger(t)
 	r.tell(t)
 }
 
-func (r *Redactor) process(id ProcessID, p *Process) {
+func (r *Redactor) process(id stream.ProcessID, p *stream.Process) {
 	p.Host = r.machine(id, "host", p.Host)
 	p.Clock.Boot = r.machine(id, "boot", p.Clock.Boot)
 	p.Exe, p.Name = r.program(id, p.Exe), r.program(id, p.Name)
 	args := make([]string, 0, len(p.Args))
 	for _, a := range p.Args {
-		if a = r.text(id, secretValue, a); a != "" || r.how[secretValue] != DropValues {
+		if a = r.text(id, secretValue, a); a != "" || r.how[secretValue] != Drop {
 			args = append(args, a)
 		}
 	}
@@ -57,7 +59,7 @@ func (r *Redactor) process(id ProcessID, p *Process) {
 }
 
 // patterns redacts what tracks were asked for: names, or parts of them.
-func (r *Redactor) patterns(id ProcessID, list []string) []string {
+func (r *Redactor) patterns(id stream.ProcessID, list []string) []string {
 	list = slices.Clone(list)
 	for i := range list {
 		list[i] = r.name(id, "track", list[i])
@@ -66,7 +68,7 @@ func (r *Redactor) patterns(id ProcessID, list []string) []string {
 }
 
 // values redacts the values of attributes.
-func (r *Redactor) values(id ProcessID, attrs []Attr) []Attr {
+func (r *Redactor) values(id stream.ProcessID, attrs []stream.Attr) []stream.Attr {
 	attrs = slices.Clone(attrs)
 	for i := range attrs {
 		attrs[i].Value = r.text(id, secretValue, attrs[i].Value)
@@ -76,9 +78,9 @@ func (r *Redactor) values(id ProcessID, attrs []Attr) []Attr {
 
 // program trims the path of a program to its name. The name of a process may be a
 // path, too: of another system than the one that reads it.
-func (r *Redactor) program(id ProcessID, path string) string {
+func (r *Redactor) program(id stream.ProcessID, path string) string {
 	base := baseName(path)
-	if r.how[pathValue] == KeepValues || base == path {
+	if r.how[pathValue] == Keep || base == path {
 		return path
 	}
 	r.count(id, pathValue, trimValues, 1)
@@ -87,26 +89,26 @@ func (r *Redactor) program(id ProcessID, path string) string {
 
 // machine redacts what names a machine. It goes with URLs, and the hash is that
 // of the host of one.
-func (r *Redactor) machine(id ProcessID, word, name string) string {
+func (r *Redactor) machine(id stream.ProcessID, word, name string) string {
 	how := r.how[urlValue]
-	if name == "" || how == KeepValues {
+	if name == "" || how == Keep {
 		return name
 	}
 	r.count(id, urlValue, how, 1)
-	if how == DropValues {
+	if how == Drop {
 		return ""
 	}
 	return word + ":" + r.digest.of(name)
 }
 
 // event makes fields texts whose numbers became some.
-func (r *Redactor) event(e *Event) {
+func (r *Redactor) event(e *stream.Event) {
 	fields := slices.Clone(e.Fields)
 	for i, c := range newPlan(e) {
-		if f := &fields[i]; r.how[c.kind] == HashValues && !c.text {
-			f.Type = Text
-			if f.Format != FormatFlow && f.Format != FormatFlowEnd {
-				f.Format = FormatText
+		if f := &fields[i]; r.how[c.kind] == Hash && !c.text {
+			f.Type = stream.Text
+			if f.Format != stream.FormatFlow && f.Format != stream.FormatFlowEnd {
+				f.Format = stream.FormatText
 			}
 		}
 	}
@@ -115,9 +117,9 @@ func (r *Redactor) event(e *Event) {
 
 // labelNames are the names of labels. A stack that begins with one gives its
 // name to a track.
-func labelNames(t *Tables) map[string]bool {
+func labelNames(t *stream.Tables) map[string]bool {
 	names := make(map[string]bool)
-	for id := FrameID(1); int(id) <= t.Frames.Len(); id++ {
+	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
 		if f := t.Frames.At(id); f.Label {
 			names[t.Strings.At(f.Function)] = true
 		}
@@ -125,9 +127,9 @@ func labelNames(t *Tables) map[string]bool {
 	return names
 }
 
-func (r *Redactor) track(t Track, labels map[string]bool) Track {
+func (r *Redactor) track(t stream.Track, labels map[string]bool) stream.Track {
 	switch {
-	case r.how[nameValue] == KeepValues && !t.Main:
+	case r.how[nameValue] == Keep && !t.Main:
 	case t.Main: // it is called as its process
 		t.Name = r.program(t.Process, t.Name)
 	case !t.Root || labels[t.Name]:
@@ -138,7 +140,7 @@ func (r *Redactor) track(t Track, labels map[string]bool) Track {
 
 // Readable are the names of tracks that stay as they are, and how many do not.
 // It may be called with a nil r, which redacts nothing.
-func (r *Redactor) Readable(t *Tables, tracks []Track) (names []string, hidden int) {
+func (r *Redactor) Readable(t *stream.Tables, tracks []stream.Track) (names []string, hidden int) {
 	labels := labelNames(t)
 	for _, track := range tracks {
 		if r == nil || r.track(track, labels).Name == track.Name {
@@ -151,9 +153,9 @@ func (r *Redactor) Readable(t *Tables, tracks []Track) (names []string, hidden i
 }
 
 // ownCounters are the names of counters that recorders have by themselves.
-func ownCounters(t *Tables) map[string]bool {
+func ownCounters(t *stream.Tables) map[string]bool {
 	names := make(map[string]bool)
-	for id := CounterID(1); int(id) <= t.Counters.Len(); id++ {
+	for id := stream.CounterID(1); int(id) <= t.Counters.Len(); id++ {
 		if c := t.Counters.At(id); c.Own {
 			names[c.Name] = true
 		}
@@ -161,7 +163,7 @@ func ownCounters(t *Tables) map[string]bool {
 	return names
 }
 
-func (r *Redactor) counter(c Counter) Counter {
+func (r *Redactor) counter(c stream.Counter) stream.Counter {
 	if !c.Own {
 		c.Category, c.Description = r.name(c.Process, "group", c.Category), ""
 		c.Name = r.name(c.Process, "counter", c.Name)
@@ -173,7 +175,7 @@ func (r *Redactor) counter(c Counter) Counter {
 
 // ownName is what becomes of the name of a recorder's own counter. Those of threads
 // end with what the program calls the thread.
-func (r *Redactor) ownName(p ProcessID, name string) string {
+func (r *Redactor) ownName(p stream.ProcessID, name string) string {
 	if rest, ok := strings.CutPrefix(name, "thread "); ok {
 		number, called, _ := strings.Cut(rest, " ")
 		return strings.TrimSpace("thread " + number + " " + r.name(p, "name", called))
@@ -181,7 +183,7 @@ func (r *Redactor) ownName(p ProcessID, name string) string {
 	return name
 }
 
-func (r *Redactor) label(t *Tables, f Frame) Frame {
+func (r *Redactor) label(t *stream.Tables, f stream.Frame) stream.Frame {
 	if f.Label {
 		f.Function = t.Strings.Intern(r.name(0, "label", t.Strings.At(f.Function)))
 	}
@@ -191,9 +193,9 @@ func (r *Redactor) label(t *Tables, f Frame) Frame {
 // moduleNames gives each path of a module without a build id, which nothing else
 // tells from others, a name of its own: those that have the same base name are
 // numbered in the order of their paths.
-func moduleNames(t *Tables) map[string]string {
+func moduleNames(t *stream.Tables) map[string]string {
 	var paths []string
-	for id := ModuleID(1); int(id) <= t.Modules.Len(); id++ {
+	for id := stream.ModuleID(1); int(id) <= t.Modules.Len(); id++ {
 		if m := t.Modules.At(id); m.Build == "" {
 			paths = append(paths, m.Path)
 		}
@@ -211,7 +213,7 @@ func moduleNames(t *Tables) map[string]string {
 }
 
 // module trims the paths of a module to its name.
-func (r *Redactor) module(m Module, names map[string]string) Module {
+func (r *Redactor) module(m stream.Module, names map[string]string) stream.Module {
 	if m.Path == "" && m.DebugPath == "" {
 		return m
 	}
@@ -230,10 +232,10 @@ func (r *Redactor) module(m Module, names map[string]string) Module {
 
 // files trims the paths of source files. A file counts once, in how many
 // functions it may be.
-func (r *Redactor) files(t *Tables) {
-	type place struct{ function, file StringID }
-	trimmed, counted := make(map[place]StringID), make(map[StringID]bool)
-	t.Frames.Map(func(f Frame) Frame {
+func (r *Redactor) files(t *stream.Tables) {
+	type place struct{ function, file stream.StringID }
+	trimmed, counted := make(map[place]stream.StringID), make(map[stream.StringID]bool)
+	t.Frames.Map(func(f stream.Frame) stream.Frame {
 		if f.File == 0 {
 			return f
 		}
@@ -256,9 +258,9 @@ func (r *Redactor) files(t *Tables) {
 }
 
 // ledger redacts the places in the ledger.
-func (r *Redactor) ledger(t *Tables) {
+func (r *Redactor) ledger(t *stream.Tables) {
 	lines := t.Ledger.Lines()
-	t.Ledger = Ledger{}
+	t.Ledger = stream.Ledger{}
 	for _, line := range lines {
 		if !placedByRecorder(&line) {
 			line.Where = r.place(&line)
@@ -269,11 +271,11 @@ func (r *Redactor) ledger(t *Tables) {
 
 // place is what becomes of a place: of tracks and counters the name that they
 // have in the tables; of inputs a path; else a secret.
-func (r *Redactor) place(line *Line) string {
+func (r *Redactor) place(line *stream.Line) string {
 	switch {
-	case line.Reason == ReasonExpired && line.What == "events of tracks":
+	case line.Reason == stream.ReasonExpired && line.What == "events of tracks":
 		return r.name(0, "track", line.Where)
-	case line.Reason == ReasonExpired && line.What == "values of counters":
+	case line.Reason == stream.ReasonExpired && line.What == "values of counters":
 		if r.own[line.Where] {
 			return r.ownName(0, line.Where)
 		}
@@ -286,20 +288,20 @@ func (r *Redactor) place(line *Line) string {
 
 // ofInputs says whether the place is what the user called an input, or what
 // somebody called a file in an archive.
-func ofInputs(l *Line) bool {
-	return l.What == "inputs" || l.What == "members" || l.Reason == ReasonUnreadable || l.Reason == ReasonStalled || l.Reason == ReasonRefused
+func ofInputs(l *stream.Line) bool {
+	return l.What == "inputs" || l.What == "members" || l.Reason == stream.ReasonUnreadable || l.Reason == stream.ReasonStalled || l.Reason == stream.ReasonRefused
 }
 
 // placedByRecorder says whether the place is in words of our own: files of a
 // recording, kinds of entries, names of events, numbers.
-func placedByRecorder(l *Line) bool {
+func placedByRecorder(l *stream.Line) bool {
 	switch {
 	case l.Where == "":
 		return true
 	case ofInputs(l):
 		return false
-	case l.Reason == ReasonClock, l.Reason == ReasonMalformed, l.Reason == ReasonUndefined, l.Reason == ReasonLeftOut, l.Reason == ReasonFiltered, l.Reason == ReasonDiscarded,
-		l.Reason == ReasonExpired && l.What == "processes":
+	case l.Reason == stream.ReasonClock, l.Reason == stream.ReasonMalformed, l.Reason == stream.ReasonUndefined, l.Reason == stream.ReasonLeftOut, l.Reason == stream.ReasonFiltered, l.Reason == stream.ReasonDiscarded,
+		l.Reason == stream.ReasonExpired && l.What == "processes":
 		return true
 	}
 	return slices.ContainsFunc(recorderPlaces, func(p string) bool { return strings.HasPrefix(l.Where, p) })
