@@ -7,8 +7,8 @@ import (
 	"gprof/ingest"
 	"gprof/internal/console"
 	"gprof/stream"
-	"gprof/stream/redact"
 	"gprof/stream/filter"
+	"gprof/stream/redact"
 )
 
 // Filter is the flags that say which part of a recording is wanted, and how
