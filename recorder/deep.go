@@ -5,9 +5,6 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// truncated stands in a stack for the frames that are missing because it was too deep.
-var truncated = location{pc: rawformat.TruncatedPC}
-
 // locateRecord is locate for a stack of the runtime's records of the heap and of
 // goroutines.
 func (r *Recording) locateRecord(calls []uintptr) []location {

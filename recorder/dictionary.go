@@ -12,14 +12,14 @@ import (
 
 // dictionary writes the definitions of a recording. Each is in the file before
 // its id is used. Ids are dense, so that once a definition could not be written
-// none follows: the dictionary is full for good.
+// none follows: the dictionary is full for good. All methods may be called by any
+// goroutine.
 type dictionary struct {
-	mu    sync.Mutex
-	file  *chunks.RecordFile
-	ring  *chunks.Ring // is charged for the file
-	limit int64        // bytes of the file
-	full  bool
-	cut   bool // the file, by somebody else
+	mu sync.Mutex
+	dictionaryConfig
+	file *chunks.RecordFile
+	full bool
+	cut  bool // the file, by somebody else
 
 	closed bool // no new generation will begin
 
@@ -37,21 +37,35 @@ type dictionary struct {
 	unfiled   []codeRange // functions of modules that lie in no file
 }
 
+// dictionaryConfig is what a dictionary is made with.
+type dictionaryConfig struct {
+	limit     int64                                              // bytes of the file
+	charge    func(bytes int64)                                  // is told by how much the file has grown
+	labelName func(number uint32) (name string, category uint32) // of a frame that is a label
+}
+
 type frameKey struct {
 	module uint32
 	offset uint64
 }
 
+// labelFrame is the module of frames that are labels; their offset is the label's
+// number.
+const labelFrame = ^uint32(0)
+
 type stackKey struct{ parent, frame uint32 }
 
-// labelKey is a set of labels: one more than another's; key and value are ids of
-// strings.
+// labelKey is a set of labels: one label more than its parent. Key and value are ids
+// of strings.
 type labelKey struct{ parent, key, value uint32 }
+
+// label is a label of runtime/pprof, by which a program says what it works on.
+type label struct{ key, value string }
 
 // startKey is a function; both are ids of strings.
 type startKey struct{ function, file uint32 }
 
-// symbol is one function of a frame's inline chain.
+// symbol is a function at a place in the code.
 type symbol struct {
 	function, file string
 	line           int64
@@ -74,46 +88,52 @@ func (t *ids[K]) id(k K) (id uint32, known bool) {
 
 func (t *ids[K]) commit() { t.safe = uint32(len(t.of)) }
 
-func newDictionary(file *chunks.RecordFile, ring *chunks.Ring, limit int64) *dictionary {
-	ring.Charge(file.Size())
-	return &dictionary{file: file, ring: ring, limit: limit,
-		strings: ids[string]{of: map[string]uint32{}}, frames: ids[frameKey]{of: map[frameKey]uint32{}}, stacks: ids[stackKey]{of: map[stackKey]uint32{}}, labels: ids[labelKey]{of: map[labelKey]uint32{}}, starts: map[startKey]bool{}, startless: map[uint32]bool{}}
+func newIDs[K comparable]() ids[K] { return ids[K]{of: map[K]uint32{}} }
+
+// newDictionary begins a dictionary in an empty file, which it closes.
+func newDictionary(file *chunks.RecordFile, c dictionaryConfig) *dictionary {
+	c.charge(file.Size())
+	return &dictionary{file: file, dictionaryConfig: c,
+		strings: newIDs[string](), frames: newIDs[frameKey](), stacks: newIDs[stackKey](), labels: newIDs[labelKey](),
+		starts: map[startKey]bool{}, startless: map[uint32]bool{}}
 }
 
-// isOutgrown reports whether the dictionary should begin anew: it is full, or half
-// full, and not of what would be in the new one, too.
+// isOutgrown reports whether the dictionary should begin anew: it is cut short or half
+// full, and a new one would not be just as full.
 func (d *dictionary) isOutgrown() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return !d.closed && (d.full || d.cut || d.file.Size() > d.limit/2)
 }
 
-// inspect sees whether the file holds what was written.
+// inspect finds out whether somebody else has cut the file short.
 func (d *dictionary) inspect() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.cut = d.cut || !d.closed && d.file.IsCut()
 }
 
+// isCut reports whether inspect, or writing, has found the file cut short.
 func (d *dictionary) isCut() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.cut
 }
 
+// size is the length of the file.
 func (d *dictionary) size() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.file.Size()
 }
 
-// turn goes on in an empty file, with definitions whose ids don't change and the
-// modules, and without stacks. On an error, such as that they don't leave it half
-// empty, all stays as it was, and the file is closed.
+// turn goes on in an empty file, with these records and the modules, whose ids don't
+// change, and without stacks. On an error all stays as it was, and the file is closed:
+// it is an error, too, if the records would leave it less than half empty.
 func (d *dictionary) turn(file *chunks.RecordFile, records [][]byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	next := newDictionary(file, d.ring, d.limit)
+	next := newDictionary(file, d.dictionaryConfig)
 	for _, r := range records {
 		next.add(r)
 	}
@@ -121,8 +141,8 @@ func (d *dictionary) turn(file *chunks.RecordFile, records [][]byte) error {
 		next.addModule(m)
 	}
 	if next.pending > d.limit/2 || !next.flush() {
-		d.ring.Charge(-file.Size())
-		d.closed = !next.cut // else it would be the same each time
+		d.charge(-file.Size())
+		d.closed = !next.cut // else each attempt would end like this
 		return errors.Join(errCrowded, file.Close())
 	}
 	err := d.file.Close()
@@ -131,7 +151,7 @@ func (d *dictionary) turn(file *chunks.RecordFile, records [][]byte) error {
 	return err
 }
 
-// errCrowded says why stacks are written as pcs from now on.
+// errCrowded is why stacks are written as pcs from now on.
 var errCrowded = errors.New("definitions leave no room for stacks")
 
 // define writes records, as many as there is room for, and returns how many.
@@ -153,7 +173,7 @@ func (d *dictionary) define(records ...[]byte) int {
 	return n
 }
 
-// fits reports whether that many bytes more have room behind the batch.
+// fits reports whether so many bytes more have room behind the batch.
 func (d *dictionary) fits(bytes int64) bool { return d.file.Size()+d.pending+bytes <= d.limit }
 
 func (d *dictionary) add(b record.Body) {
@@ -161,7 +181,7 @@ func (d *dictionary) add(b record.Body) {
 	d.pending += int64(len(b)) + recordOverhead
 }
 
-// recordOverhead is at most what a record adds to its body: length and CRC.
+// recordOverhead bounds what a record adds to its body: length and CRC.
 const recordOverhead = 8
 
 // flush writes the batch. Only then may its ids be used.
@@ -170,7 +190,7 @@ func (d *dictionary) flush() bool {
 		before := d.file.Size()
 		err := d.file.Append(d.batch...)
 		d.full, d.cut = err != nil, errors.Is(err, chunks.ErrCut)
-		d.ring.Charge(d.file.Size() - before)
+		d.charge(d.file.Size() - before)
 	}
 	d.batch, d.pending = d.batch[:0], 0
 	if d.full {
@@ -183,19 +203,23 @@ func (d *dictionary) flush() bool {
 	return true
 }
 
+// isFull reports whether nothing can be defined any more.
 func (d *dictionary) isFull() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.full
 }
 
-// location is a pc, inside of its instruction, and the functions there: the
-// outermost first, the ones inlined into it behind. None: not known.
+// location is a place in the code: a pc inside of its instruction, and the functions
+// there, the outermost first, then those inlined into it. No functions: unknown.
 type location struct {
-	label uint32 // not 0: it is that label
+	label uint32 // not 0: instead of a place, the label with that number
 	pc    uint64
 	chain []symbol
 }
+
+// truncated stands in a stack for the frames that are missing because it was too deep.
+var truncated = location{pc: rawformat.TruncatedPC}
 
 // stack returns the id of a stack, leaf first; 0 if there is no room for it.
 func (d *dictionary) stack(leafFirst []location) uint32 {
@@ -218,7 +242,7 @@ func (d *dictionary) stack(leafFirst []location) uint32 {
 	return id
 }
 
-// name names code that is in no stack of the dictionary, if there is room.
+// name names code that is in no stack, if there is room.
 func (d *dictionary) name(code []location) {
 	if len(code) == 0 {
 		return
@@ -255,7 +279,7 @@ func (d *dictionary) labelSet(labels []label) (id uint32) {
 	return id
 }
 
-// findStack is stack without a definition.
+// findStack is stack for a dictionary that takes no more definitions.
 func (d *dictionary) findStack(leafFirst []location) (id uint32) {
 	for i := len(leafFirst) - 1; i >= 0; i-- {
 		frame := d.frames.of[d.keyOf(leafFirst[i])]
@@ -288,7 +312,7 @@ func (d *dictionary) frame(l location) uint32 {
 	return id
 }
 
-// chain is the functions at a place. Go knows none of the kernel's.
+// chain is the functions at a place. Those of the kernel are unknown to Go's runtime.
 func (d *dictionary) chain(l location) []symbol {
 	if len(l.chain) > 0 {
 		return l.chain
@@ -301,9 +325,8 @@ func (d *dictionary) chain(l location) []symbol {
 	return nil
 }
 
-// start defines the lines at which the functions of a frame begin, once for
-// each. CPU profiles tell them, stacks of markers don't: a frame that came by a
-// marker is looked at again.
+// start defines the lines at which the functions of a frame begin, each once. Stacks
+// may come without them: then the frame is looked at again when it comes next.
 func (d *dictionary) start(frame uint32, chain []symbol) {
 	delete(d.startless, frame)
 	for _, s := range chain {
@@ -330,6 +353,16 @@ func (d *dictionary) string(s string) uint32 {
 	return id
 }
 
+// label returns the id of a label's frame.
+func (d *dictionary) label(number uint32) uint32 {
+	id, known := d.frames.id(frameKey{labelFrame, uint64(number)})
+	if !known {
+		name, category := d.labelName(number)
+		d.add(record.New(rawformat.KindDefLabel).Uint(uint64(id)).Uint(uint64(category)).Text(name))
+	}
+	return id
+}
+
 func (d *dictionary) keyOf(l location) frameKey {
 	if l.label != 0 {
 		return frameKey{labelFrame, uint64(l.label)}
@@ -337,8 +370,8 @@ func (d *dictionary) keyOf(l location) frameKey {
 	return d.key(l.pc)
 }
 
-// key is the frame at a pc; outside of all modules it is the pc itself. Of two
-// modules at one address the first was unmapped when the other came.
+// key is the frame at a pc; outside of all modules it is the pc itself. Of two modules
+// at one address the later one counts: the other was unmapped before.
 func (d *dictionary) key(pc uint64) frameKey {
 	for i, m := range slices.Backward(d.modules) {
 		if m.start <= pc && pc < m.end {
@@ -348,8 +381,8 @@ func (d *dictionary) key(pc uint64) frameKey {
 	return frameKey{0, pc}
 }
 
-// learn defines the modules that are mapped now and were not before. Reading
-// their build ids can take a while; the lock is held for the definition only.
+// learn defines the modules that are mapped now and were not before. Reading their
+// build ids may take a while, during which the lock is not held.
 func (d *dictionary) learn() {
 	if d.isFull() {
 		return
@@ -374,7 +407,7 @@ func (d *dictionary) addModule(m module) {
 	d.add(record.New(rawformat.KindDefModule).Uint(uint64(len(d.modules))).Text(m.path).Text(m.build).Fixed(m.start).Fixed(m.end).Fixed(m.offset))
 }
 
-// knows reports whether a mapping is the latest module at its address.
+// knows reports whether m is the latest module at its address.
 func (d *dictionary) knows(m module) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -386,6 +419,7 @@ func (d *dictionary) knows(m module) bool {
 	return false
 }
 
+// close closes the file. Nothing can be defined any more.
 func (d *dictionary) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

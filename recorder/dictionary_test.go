@@ -1,9 +1,12 @@
 package recorder
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
+	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
 )
@@ -11,9 +14,7 @@ import (
 // What is mapped now counts, not what lay there before; the same file at the
 // same place is known.
 func TestLatestModuleCounts(t *testing.T) {
-	r := beginInternal(t, Options{Limit: 4 << 20})
-	<-r.mapped
-	d := r.dict
+	d := createDictionary(t, 1<<20)
 	old := module{path: "/old", start: 0x10, end: 0x30, offset: 1}
 	for _, tt := range []struct {
 		m     module
@@ -41,11 +42,7 @@ func TestLatestModuleCounts(t *testing.T) {
 // Where a function begins is defined once: when it is first known, which may be
 // after its frame.
 func TestStartsAreDefinedOnce(t *testing.T) {
-	r := beginInternal(t, Options{Limit: 4 << 20})
-	<-r.mapped
-	dismiss(r) // nobody else defines anything
-	d := r.dict
-	known := len(d.starts)
+	d := createDictionary(t, 1<<20)
 	chain := func(start int64) []location {
 		return []location{{pc: 1, chain: []symbol{{"f", "f.go", 7, start}, {"g", "g.go", 8, start}}}}
 	}
@@ -66,9 +63,58 @@ func TestStartsAreDefinedOnce(t *testing.T) {
 			t.Errorf("%s: defines something: %v", tt.name, got)
 		}
 	}
-	if n := len(d.starts) - known; n != 2 || len(d.startless) != 0 {
+	if n := len(d.starts); n != 2 || len(d.startless) != 0 {
 		t.Errorf("%d functions with a first line, %d frames without; want 2 and none", n, len(d.startless))
 	}
+}
+
+// What a dictionary is charged for is what its files take, also when it begins anew.
+func TestTurn(t *testing.T) {
+	var charged int64
+	d := createDictionary(t, 1<<16)
+	d.charge = func(bytes int64) { charged += bytes }
+	before := d.size()
+	d.module(module{path: "/a", start: 1, end: 2})
+	names := []location{{label: 7}}
+	if id := d.stack(names); id != 1 || d.isOutgrown() {
+		t.Fatalf("stack %d, outgrown: %v", id, d.isOutgrown())
+	}
+	if charged != d.size()-before {
+		t.Errorf("charged %d bytes for %d", charged, d.size()-before)
+	}
+	old := d.size()
+	big := record.New(rawformat.KindDefString).Uint(1).Text(strings.Repeat("x", 4000))
+	if err := d.turn(createFile(t, 2), slices.Repeat([][]byte{big}, 20)); !errors.Is(err, errCrowded) || d.size() != old || charged != old-before {
+		t.Errorf("%v, %d bytes, charged %d; want all as it was", err, d.size(), charged)
+	}
+	d = createDictionary(t, 1<<16)
+	d.charge = func(bytes int64) { charged += bytes }
+	d.module(module{path: "/a", start: 1, end: 2})
+	d.stack(names)
+	charged = 0
+	if err := d.turn(createFile(t, 2), [][]byte{big}); err != nil || charged != d.size() {
+		t.Errorf("%v, charged %d bytes for %d", err, charged, d.size())
+	}
+	if len(d.modules) != 1 || len(d.stacks.of) != 0 || d.stack(names) != 1 {
+		t.Errorf("modules %v, stacks %v", d.modules, d.stacks.of)
+	}
+}
+
+// createFile creates the file of a dictionary.
+func createFile(t *testing.T, generation uint32) *chunks.RecordFile {
+	t.Helper()
+	f, err := chunks.CreateDict(t.TempDir(), 1, generation, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func createDictionary(t *testing.T, limit int64) *dictionary {
+	t.Helper()
+	d := newDictionary(createFile(t, 1), dictionaryConfig{limit: limit, charge: func(int64) {}, labelName: func(uint32) (string, uint32) { return "label", 0 }})
+	t.Cleanup(func() { d.close() })
+	return d
 }
 
 // strayAllocs is how many runs allocations are the average of: all that the process
@@ -77,16 +123,11 @@ const strayAllocs = 100
 
 // A full dictionary looks for no modules: hashing them would be in vain.
 func TestFullDictionaryLearnsNothing(t *testing.T) {
-	r := beginInternal(t, Options{Limit: 1 << 20})
-	<-r.mapped
-	dismiss(r) // nobody else allocates, or begins a new generation
-	for i := 0; !r.dict.isFull(); i++ {
-		r.dict.define(record.New(rawformat.KindDefString).Uint(uint64(i + 1)).Text(strings.Repeat("x", 1000)))
+	d := createDictionary(t, 1<<16)
+	for i := 0; !d.isFull(); i++ {
+		d.define(record.New(rawformat.KindDefString).Uint(uint64(i + 1)).Text(strings.Repeat("x", 1000)))
 	}
-	r.dict.mu.Lock()
-	r.dict.modules = nil
-	r.dict.mu.Unlock()
-	spent := testing.AllocsPerRun(strayAllocs, r.dict.learn)
+	spent := testing.AllocsPerRun(strayAllocs, d.learn)
 	if spent != 0 {
 		t.Errorf("%v allocations in a full dictionary, want none", spent)
 	}

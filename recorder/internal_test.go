@@ -133,14 +133,13 @@ func TestNoChunk(t *testing.T) {
 // A full dictionary stops definitions, not the recording.
 func TestFullDictionary(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
-	r.dict.mu.Lock()
-	r.dict.closed = true // no new generation
-	r.dict.mu.Unlock()
+	r.turning.Lock() // no new generation
+	defer r.turning.Unlock()
 	for i := 0; !r.dict.isFull(); i++ {
 		r.dict.define(record.New(rawformat.KindDefString).Uint(uint64(i + 1)).Text(strings.Repeat("x", 1000)))
 	}
-	if size := r.dict.file.Size(); size > r.dict.limit {
-		t.Errorf("dictionary of %d bytes, want at most %d", size, r.dict.limit)
+	if size, limit := r.dict.size(), r.limit/dictShare; size > limit {
+		t.Errorf("dictionary of %d bytes, want at most %d", size, limit)
 	}
 	late := NewEvent("late")
 	late.Mark()

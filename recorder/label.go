@@ -1,10 +1,5 @@
 package recorder
 
-import (
-	"gprof/rawformat"
-	"gprof/recorder/internal/record"
-)
-
 // Label is a frame that the program puts on its stack, such as the step of a
 // query that is being executed: CPU samples show it between the function that
 // begins it and what that calls.
@@ -62,18 +57,4 @@ func labelNamed(id uint32) (l labelName, ok bool) {
 		return l, false
 	}
 	return (*labels)[id-1], true
-}
-
-// labelFrame is the module of frames that are labels; their offset is the label's
-// number.
-const labelFrame = ^uint32(0)
-
-// label returns the id of a label's frame.
-func (d *dictionary) label(number uint32) uint32 {
-	id, known := d.frames.id(frameKey{labelFrame, uint64(number)})
-	if !known {
-		l, _ := labelNamed(number) // it was found before
-		d.add(record.New(rawformat.KindDefLabel).Uint(uint64(id)).Uint(uint64(l.category)).Text(l.name))
-	}
-	return id
 }

@@ -1,11 +1,7 @@
 package recorder
 
 import (
-	"debug/elf"
-	"errors"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -68,9 +64,8 @@ func TestMappedModules(t *testing.T) {
 // The kernel's code in the process, which is in no file, has the build id that is
 // noted in it, and its frames are named.
 func TestKernelCodeIsNamed(t *testing.T) {
-	r := beginInternal(t, Options{Limit: 4 << 20, CPU: CPUOff})
-	<-r.mapped
-	dismiss(r) // nobody else defines anything
+	d := createDictionary(t, 1<<20)
+	d.learn()
 	all := mappedModules(func(m module) bool { return m.path != vdso })
 	if len(all) != 1 || all[0].build == "" || strings.HasPrefix(all[0].build, buildid.ContentPrefix) {
 		t.Fatalf("%+v", all)
@@ -83,76 +78,8 @@ func TestKernelCodeIsNamed(t *testing.T) {
 		if f.start < all[0].start || f.end > all[0].end || f.start >= f.end {
 			t.Errorf("%+v lies outside of %+v", f, all[0])
 		}
-		if r.dict.stack([]location{{pc: f.end - 1}}) == 0 || r.dict.strings.of[f.name] == 0 {
+		if d.stack([]location{{pc: f.end - 1}}) == 0 || d.strings.of[f.name] == 0 {
 			t.Errorf("%s has no name", f.name)
-		}
-	}
-}
-
-// build compiles a program and returns its build id.
-func build(t *testing.T, dir, source string, flags ...string) string {
-	t.Helper()
-	src, exe := filepath.Join(dir, "main.go"), filepath.Join(dir, "exe")
-	if err := os.WriteFile(src, []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("go", append(append([]string{"build", "-o", exe}, flags...), src)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	f, err := elf.Open(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	id, err := buildid.Of(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
-}
-
-// Two builds have two ids, whatever the linker was told; the same build twice
-// has one.
-func TestBuildIDs(t *testing.T) {
-	const one = "package main\nfunc main() { println(1) }\n"
-	const shifted = "package main\n\n\nfunc main() { println(1) }\n" // the same code, other lines
-	dir := t.TempDir()
-	plain := build(t, dir, one)
-	if strings.HasPrefix(plain, buildid.ContentPrefix) || plain == "" {
-		t.Errorf("build id %q, want the linker's", plain)
-	}
-	for _, flags := range []string{"-ldflags=-buildid= -B none", "-ldflags=-buildid=", "-ldflags=-buildid=redacted", "-ldflags=-buildid=redacted -B none", "-ldflags=-buildid=a//b/c"} {
-		first, second, again := build(t, dir, one, flags), build(t, dir, shifted, flags), build(t, dir, one, flags)
-		if !strings.HasPrefix(first, buildid.ContentPrefix) || first == second {
-			t.Errorf("%s: build ids %q and %q, want two hashes", flags, first, second)
-		}
-		if first != again {
-			t.Errorf("%s: one build has ids %q and %q", flags, first, again)
-		}
-	}
-}
-
-func TestNoRoom(t *testing.T) {
-	clearEnvironment(t)
-	_, err := Options{Dir: "/proc/x", Service: "a"}.plan() // where nothing is free
-	if !errors.Is(err, ErrNoRoom) || !strings.Contains(err.Error(), "/proc/x/a") {
-		t.Errorf("%v, want %v that names the directory", err, ErrNoRoom)
-	}
-}
-
-func TestSharedDirIsOurs(t *testing.T) {
-	dir := t.TempDir()
-	for mode, want := range map[os.FileMode]bool{0o700: true, 0o755: true, 0o777: false, 0o770: false} {
-		if err := os.Chmod(dir, mode); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Lstat(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if private(info) != want {
-			t.Errorf("mode %v: private is %v", mode, !want)
 		}
 	}
 }

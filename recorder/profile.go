@@ -25,9 +25,6 @@ type cpuSample struct {
 	labels     []label    // those of the program
 }
 
-// label is what the program has said about its work: a label of runtime/pprof.
-type label struct{ key, value string }
-
 // Limits of a profile. It comes from our own runtime, but what can't be
 // allocated by mistake can't hurt the host.
 const (

@@ -154,7 +154,10 @@ func (r *Recorder) create(p *plan) (err error) {
 		return errors.Join(err, dict.Close())
 	}
 	r.member.makeRoom(r.ring)
-	r.dict = newDictionary(dict, r.ring, r.limit/dictShare)
+	r.dict = newDictionary(dict, dictionaryConfig{limit: r.limit / dictShare, charge: r.ring.Charge, labelName: func(number uint32) (string, uint32) {
+		l, _ := labelNamed(number) // it was found before
+		return l.name, l.category
+	}})
 	r.chooseCPU(p)
 	r.tracer.open(p, r.limit)
 	return chunks.WriteRecords(filepath.Join(r.dir, chunks.MetaFile.FileName(0)), r.header(rawformat.MagicMeta), p.meta(r, size)...)
@@ -214,7 +217,7 @@ func (r *Recorder) begin() error {
 	defer defined.mu.Unlock()
 	r.define(defined.records)
 	if r.defined.Load() == 0 {
-		return fmt.Errorf("%w: none of %d definitions fits into a dictionary of %d bytes", ErrSmall, len(defined.records), r.dict.limit)
+		return fmt.Errorf("%w: none of %d definitions fits into a dictionary of %d bytes", ErrSmall, len(defined.records), r.limit/dictShare)
 	}
 	running.Store(r)
 	r.filterTracks()
