@@ -218,6 +218,14 @@ type location struct {
 	chain []symbol
 }
 
+// innermost is the function that was running there, "" if it is not known.
+func (l *location) innermost() string {
+	if len(l.chain) == 0 {
+		return ""
+	}
+	return l.chain[len(l.chain)-1].function
+}
+
 // truncated stands in a stack for the frames that are missing because it was too deep.
 var truncated = location{pc: rawformat.TruncatedPC}
 

@@ -38,6 +38,21 @@ func mappedModules(known func(module) bool) (modules []module) {
 	return modules
 }
 
+// findMapping returns the first mapping of code that is wanted, else a zero one.
+func findMapping(wanted func(*module) bool) module {
+	maps, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return module{}
+	}
+	defer maps.Close()
+	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		if m, ok := parseMapping(lines.Text()); ok && wanted(&m) {
+			return m
+		}
+	}
+	return module{}
+}
+
 // deleted is what the kernel appends to the path of a file that is gone.
 const deleted = " (deleted)"
 

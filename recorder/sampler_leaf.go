@@ -3,10 +3,8 @@
 package recorder
 
 import (
-	"bufio"
 	"debug/elf"
 	"encoding/binary"
-	"os"
 	"reflect"
 	"runtime"
 	"unsafe"
@@ -132,21 +130,6 @@ func ownMapping() (start, end, offset uint64) {
 	here := uint64(reflect.ValueOf(sampleEntry).Pointer())
 	m := findMapping(func(m *module) bool { return m.start <= here && here < m.end })
 	return m.start, m.end, m.offset
-}
-
-// findMapping is the first one of code that is what is wanted; a zero one if none is.
-func findMapping(wanted func(*module) bool) module {
-	maps, err := os.Open("/proc/self/maps")
-	if err != nil {
-		return module{}
-	}
-	defer maps.Close()
-	for lines := bufio.NewScanner(maps); lines.Scan(); {
-		if m, ok := parseMapping(lines.Text()); ok && wanted(&m) {
-			return m
-		}
-	}
-	return module{}
 }
 
 // textRange is where the program's code lies.

@@ -198,14 +198,6 @@ func reasonOf(leafFirst []location) (reason rawformat.WaitReason, running bool) 
 	return rawformat.WaitOther, false
 }
 
-// innermost is the function that was running there, "" if it is not known.
-func (l *location) innermost() string {
-	if len(l.chain) == 0 {
-		return ""
-	}
-	return l.chain[len(l.chain)-1].function
-}
-
 // describe is what meta says of waits.
 func (m *waitMeter) describe() string {
 	if m.hz == 0 {

@@ -3,8 +3,8 @@
 package recorder
 
 import (
+	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"gprof/rawformat"
@@ -31,15 +31,9 @@ func TestWrappersAreNamed(t *testing.T) {
 	if row := new(sampler).row(&r.Keeper, &rec, nil); row.stack < 2 {
 		t.Fatalf("the stack has no id: %+v", row)
 	}
-	d := r.dict
-	if d.frames.of[d.key(uint64(calls[i])-1)] == 0 {
-		t.Error("the wrapper is no frame")
-	}
-	named := false
-	for text := range d.strings.of {
-		named = named || strings.HasSuffix(text, "TestWrappersAreNamed.gowrap1")
-	}
-	if !named {
+	r.Stop()
+	pkg := reflect.TypeFor[Recorder]().PkgPath()
+	if !isNamed(t, r.dir, pkg+".TestWrappersAreNamed.gowrap1") {
 		t.Error("the wrapper has no name")
 	}
 }
