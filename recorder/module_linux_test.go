@@ -62,10 +62,8 @@ func TestMappedModules(t *testing.T) {
 }
 
 // The kernel's code in the process, which is in no file, has the build id that is
-// noted in it, and its frames are named.
-func TestKernelCodeIsNamed(t *testing.T) {
-	d := createDictionary(t, 1<<20)
-	d.learn()
+// noted in it, and functions.
+func TestKernelCode(t *testing.T) {
 	all := mappedModules(func(m module) bool { return m.path != vdso })
 	if len(all) != 1 || all[0].build == "" || strings.HasPrefix(all[0].build, buildid.ContentPrefix) {
 		t.Fatalf("%+v", all)
@@ -77,9 +75,6 @@ func TestKernelCodeIsNamed(t *testing.T) {
 	for _, f := range functions {
 		if f.start < all[0].start || f.end > all[0].end || f.start >= f.end {
 			t.Errorf("%+v lies outside of %+v", f, all[0])
-		}
-		if d.stack([]location{{pc: f.end - 1}}) == 0 || d.strings.of[f.name] == 0 {
-			t.Errorf("%s has no name", f.name)
 		}
 	}
 }

@@ -1,0 +1,17 @@
+package recorder
+
+import "testing"
+
+// Frames in the kernel's code are named.
+func TestKernelCodeIsNamed(t *testing.T) {
+	d := createDictionary(t, 1<<20)
+	d.learn()
+	if len(d.unfiled) == 0 {
+		t.Fatal("the kernel's code has no functions")
+	}
+	for _, f := range d.unfiled {
+		if d.stack([]location{{pc: f.end - 1}}) == 0 || d.strings.of[f.name] == 0 {
+			t.Errorf("%s has no name", f.name)
+		}
+	}
+}
