@@ -7,6 +7,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/modules"
 	"gprof/recorder/internal/record"
 )
 
@@ -33,8 +34,8 @@ type dictionary struct {
 
 	starts    map[startKey]bool // functions whose first line is defined
 	startless map[uint32]bool   // frames with functions whose first line is not
-	modules   []module
-	unfiled   []codeRange // functions of modules that lie in no file
+	modules   []modules.Module
+	unfiled   []modules.Code // functions of modules that lie in no file
 }
 
 // dictionaryConfig is what a dictionary is made with.
@@ -326,8 +327,8 @@ func (d *dictionary) chain(l location) []symbol {
 		return l.chain
 	}
 	for _, f := range d.unfiled {
-		if f.start <= l.pc && l.pc < f.end {
-			return []symbol{{function: f.name}}
+		if f.Start <= l.pc && l.pc < f.End {
+			return []symbol{{function: f.Name}}
 		}
 	}
 	return nil
@@ -382,8 +383,8 @@ func (d *dictionary) keyOf(l location) frameKey {
 // at one address the later one counts: the other was unmapped before.
 func (d *dictionary) key(pc uint64) frameKey {
 	for i, m := range slices.Backward(d.modules) {
-		if m.start <= pc && pc < m.end {
-			return frameKey{uint32(i + 1), pc - m.start}
+		if m.Start <= pc && pc < m.End {
+			return frameKey{uint32(i + 1), pc - m.Start}
 		}
 	}
 	return frameKey{0, pc}
@@ -395,12 +396,12 @@ func (d *dictionary) learn() {
 	if d.isFull() {
 		return
 	}
-	for _, m := range mappedModules(d.knows) {
-		d.module(m, m.functions()...)
+	for _, m := range modules.Mapped(d.knows) {
+		d.module(m, m.Functions()...)
 	}
 }
 
-func (d *dictionary) module(m module, unfiled ...codeRange) {
+func (d *dictionary) module(m modules.Module, unfiled ...modules.Code) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.unfiled = append(d.unfiled, unfiled...)
@@ -410,18 +411,18 @@ func (d *dictionary) module(m module, unfiled ...codeRange) {
 	}
 }
 
-func (d *dictionary) addModule(m module) {
+func (d *dictionary) addModule(m modules.Module) {
 	d.modules = append(d.modules, m)
-	d.add(record.New(rawformat.KindDefModule).Uint(uint64(len(d.modules))).Text(m.path).Text(m.build).Fixed(m.start).Fixed(m.end).Fixed(m.offset))
+	d.add(record.New(rawformat.KindDefModule).Uint(uint64(len(d.modules))).Text(m.Path).Text(m.Build).Fixed(m.Start).Fixed(m.End).Fixed(m.Offset))
 }
 
 // knows reports whether m is the latest module at its address.
-func (d *dictionary) knows(m module) bool {
+func (d *dictionary) knows(m modules.Module) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, k := range slices.Backward(d.modules) {
-		if k.start < m.end && m.start < k.end {
-			return k.start == m.start && k.end == m.end && k.offset == m.offset && k.path == m.path
+		if k.Start < m.End && m.Start < k.End {
+			return k.Start == m.Start && k.End == m.End && k.Offset == m.Offset && k.Path == m.Path
 		}
 	}
 	return false

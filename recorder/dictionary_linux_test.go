@@ -10,8 +10,8 @@ func TestKernelCodeIsNamed(t *testing.T) {
 		t.Fatal("the kernel's code has no functions")
 	}
 	for _, f := range d.unfiled {
-		if d.stack([]location{{pc: f.end - 1}}) == 0 || d.strings.of[f.name] == 0 {
-			t.Errorf("%s has no name", f.name)
+		if d.stack([]location{{pc: f.End - 1}}) == 0 || d.strings.of[f.Name] == 0 {
+			t.Errorf("%s has no name", f.Name)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/modules"
 	"gprof/recorder/internal/record"
 )
 
@@ -15,16 +16,16 @@ import (
 // same place is known.
 func TestLatestModuleCounts(t *testing.T) {
 	d := createDictionary(t, 1<<20)
-	old := module{path: "/old", start: 0x10, end: 0x30, offset: 1}
+	old := modules.Module{Path: "/old", Start: 0x10, End: 0x30, Offset: 1}
 	for _, tt := range []struct {
-		m     module
+		m     modules.Module
 		known bool
 	}{
 		{old, false},
 		{old, true},
-		{module{path: "/new", start: 0x10, end: 0x30, offset: 1}, false},
-		{module{path: "/new", start: 0x10, end: 0x30, offset: 2}, false},
-		{module{path: "/part", start: 0x18, end: 0x20}, false},
+		{modules.Module{Path: "/new", Start: 0x10, End: 0x30, Offset: 1}, false},
+		{modules.Module{Path: "/new", Start: 0x10, End: 0x30, Offset: 2}, false},
+		{modules.Module{Path: "/part", Start: 0x18, End: 0x20}, false},
 		{old, false},
 	} {
 		if got := d.knows(tt.m); got != tt.known {
@@ -33,7 +34,7 @@ func TestLatestModuleCounts(t *testing.T) {
 		if !tt.known {
 			d.module(tt.m)
 		}
-		if got, want := d.key(tt.m.start+1), (frameKey{uint32(len(d.modules)), 1}); got != want {
+		if got, want := d.key(tt.m.Start+1), (frameKey{uint32(len(d.modules)), 1}); got != want {
 			t.Errorf("%+v: key %v, want %v", tt.m, got, want)
 		}
 	}
@@ -74,7 +75,7 @@ func TestTurn(t *testing.T) {
 	d := createDictionary(t, 1<<16)
 	d.charge = func(bytes int64) { charged += bytes }
 	before := d.size()
-	d.module(module{path: "/a", start: 1, end: 2})
+	d.module(modules.Module{Path: "/a", Start: 1, End: 2})
 	names := []location{{label: 7}}
 	if id := d.stack(names); id != 1 || d.isOutgrown() {
 		t.Fatalf("stack %d, outgrown: %v", id, d.isOutgrown())
@@ -89,7 +90,7 @@ func TestTurn(t *testing.T) {
 	}
 	d = createDictionary(t, 1<<16)
 	d.charge = func(bytes int64) { charged += bytes }
-	d.module(module{path: "/a", start: 1, end: 2})
+	d.module(modules.Module{Path: "/a", Start: 1, End: 2})
 	d.stack(names)
 	charged = 0
 	if err := d.turn(createFile(t, 2), [][]byte{big}); err != nil || charged != d.size() {

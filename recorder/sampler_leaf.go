@@ -5,6 +5,7 @@ package recorder
 import (
 	"debug/elf"
 	"encoding/binary"
+	"gprof/recorder/internal/modules"
 	"reflect"
 	"runtime"
 	"unsafe"
@@ -128,8 +129,8 @@ func pclntab() uintptr {
 // ownMapping is the one that our code lies in, 0 if it is not found.
 func ownMapping() (start, end, offset uint64) {
 	here := uint64(reflect.ValueOf(sampleEntry).Pointer())
-	m := findMapping(func(m *module) bool { return m.start <= here && here < m.end })
-	return m.start, m.end, m.offset
+	m := modules.Find(func(m *modules.Module) bool { return m.Start <= here && here < m.End })
+	return m.Start, m.End, m.Offset
 }
 
 // textRange is where the program's code lies.

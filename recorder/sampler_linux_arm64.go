@@ -4,6 +4,7 @@ package recorder
 
 import (
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/modules"
 	"runtime"
 	"strings"
 	_ "unsafe" // for linkname
@@ -49,8 +50,8 @@ func (s *search) meet(g uintptr) {
 
 // found tells what was found, and whether the handler can do with that.
 func (s *search) found(n *native) bool {
-	vdso := findMapping(func(m *module) bool { return strings.HasPrefix(m.path, "[vdso]") })
-	n.vdso, n.evdso, n.switched = uintptr(vdso.start), uintptr(vdso.end), s.switched
+	vdso := modules.Find(func(m *modules.Module) bool { return strings.HasPrefix(m.Path, "[vdso]") })
+	n.vdso, n.evdso, n.switched = uintptr(vdso.Start), uintptr(vdso.End), s.switched
 	if runtime_iscgo {
 		n.tls = s.tls.Only()
 	}

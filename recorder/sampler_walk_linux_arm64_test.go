@@ -9,6 +9,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/modules"
 )
 
 // set sets what was interrupted. The top is in the link register.
@@ -64,8 +65,8 @@ func TestNative(t *testing.T) {
 	if err != nil || l.switched == 0 || l.tls != 0 {
 		t.Errorf("%+v, %v", l.native, err)
 	}
-	kernels := findMapping(func(m *module) bool { return strings.HasPrefix(m.path, "[vdso]") })
-	if uintptr(kernels.start) != l.vdso {
-		t.Errorf("the kernel's code at %x, want %x", l.vdso, kernels.start)
+	kernels := modules.Find(func(m *modules.Module) bool { return strings.HasPrefix(m.Path, "[vdso]") })
+	if uintptr(kernels.Start) != l.vdso {
+		t.Errorf("the kernel's code at %x, want %x", l.vdso, kernels.Start)
 	}
 }

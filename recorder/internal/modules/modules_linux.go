@@ -1,4 +1,4 @@
-package recorder
+package modules
 
 import (
 	"bufio"
@@ -15,8 +15,8 @@ import (
 	"gprof/rawformat/buildid"
 )
 
-// mappedModules lists the executable mappings of files that are not known yet.
-func mappedModules(known func(module) bool) (modules []module) {
+// Mapped lists the executable mappings of files that are not known yet.
+func Mapped(known func(Module) bool) (modules []Module) {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
 		return nil
@@ -29,20 +29,20 @@ func mappedModules(known func(module) bool) (modules []module) {
 			continue
 		}
 		named := m
-		named.path = strings.TrimSuffix(m.path, deleted)
+		named.Path = strings.TrimSuffix(m.Path, deleted)
 		if !known(named) {
-			named.build = m.identify(exe)
+			named.Build = m.identify(exe)
 			modules = append(modules, named)
 		}
 	}
 	return modules
 }
 
-// findMapping returns the first mapping of code that is wanted, else a zero one.
-func findMapping(wanted func(*module) bool) module {
+// Find returns the first mapping of code that is wanted, else a zero one.
+func Find(wanted func(*Module) bool) Module {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
-		return module{}
+		return Module{}
 	}
 	defer maps.Close()
 	for lines := bufio.NewScanner(maps); lines.Scan(); {
@@ -50,7 +50,7 @@ func findMapping(wanted func(*module) bool) module {
 			return m
 		}
 	}
-	return module{}
+	return Module{}
 }
 
 // deleted is what the kernel appends to the path of a file that is gone.
@@ -61,21 +61,21 @@ const deleted = " (deleted)"
 //	00400000-0052a000 r-xp 00000000 fe:00 1234   /usr/bin/x
 //
 // ok is false for what is not executable, or is neither a file nor the vdso.
-func parseMapping(line string) (m module, ok bool) {
+func parseMapping(line string) (m Module, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 6 || len(fields[1]) < 3 || fields[1][2] != 'x' {
 		return m, false
 	}
 	from, to, _ := strings.Cut(fields[0], "-")
 	var errs [3]error
-	m.start, errs[0] = strconv.ParseUint(from, 16, 64)
-	m.end, errs[1] = strconv.ParseUint(to, 16, 64)
-	m.offset, errs[2] = strconv.ParseUint(fields[2], 16, 64)
+	m.Start, errs[0] = strconv.ParseUint(from, 16, 64)
+	m.End, errs[1] = strconv.ParseUint(to, 16, 64)
+	m.Offset, errs[2] = strconv.ParseUint(fields[2], 16, 64)
 	at := max(strings.Index(line, "/"), strings.Index(line, vdso))
-	if errs != [3]error{} || at < 0 || m.end <= m.start {
+	if errs != [3]error{} || at < 0 || m.End <= m.Start {
 		return m, false
 	}
-	m.path = line[at:]
+	m.Path = line[at:]
 	return m, true
 }
 
@@ -87,8 +87,8 @@ const vdso = "[vdso]"
 const maxVDSO = 1 << 20
 
 // image is what is mapped there as a file; nil where the file is a real one.
-func (m *module) image() *elf.File {
-	if m.path != vdso || m.end-m.start > maxVDSO {
+func (m *Module) image() *elf.File {
+	if m.Path != vdso || m.End-m.Start > maxVDSO {
 		return nil
 	}
 	mem, err := os.Open("/proc/self/mem")
@@ -96,8 +96,8 @@ func (m *module) image() *elf.File {
 		return nil
 	}
 	defer mem.Close()
-	b := make([]byte, m.end-m.start)
-	if _, err := mem.ReadAt(b, int64(m.start)); err != nil {
+	b := make([]byte, m.End-m.Start)
+	if _, err := mem.ReadAt(b, int64(m.Start)); err != nil {
 		return nil
 	}
 	f, err := elf.NewFile(bytes.NewReader(b))
@@ -107,9 +107,9 @@ func (m *module) image() *elf.File {
 	return f
 }
 
-// functions are those of code that lies in no file, by which its frames are named
+// Functions are those of code that lies in no file, by which its frames are named
 // here: nobody could bring it later.
-func (m *module) functions() (all []codeRange) {
+func (m *Module) Functions() (all []Code) {
 	f := m.image()
 	if f == nil {
 		return nil
@@ -117,7 +117,7 @@ func (m *module) functions() (all []codeRange) {
 	symbols, _ := f.DynamicSymbols()
 	for _, s := range symbols {
 		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && elf.ST_BIND(s.Info) == elf.STB_GLOBAL { // weak ones are other names of those
-			all = append(all, codeRange{s.Name, m.start + s.Value, m.start + s.Value + s.Size})
+			all = append(all, Code{s.Name, m.Start + s.Value, m.Start + s.Value + s.Size})
 		}
 	}
 	return all
@@ -125,8 +125,8 @@ func (m *module) functions() (all []codeRange) {
 
 // identify returns the module's build id. A file that can't be read any more is
 // told apart by the memory that it is mapped to.
-func (m *module) identify(exe string) string {
-	path := m.path
+func (m *Module) identify(exe string) string {
+	path := m.Path
 	if path == exe {
 		path = "/proc/self/exe" // the very file, though its path may lead elsewhere by now
 	}
@@ -146,12 +146,12 @@ func (m *module) identify(exe string) string {
 
 // memoryID is the hash of the mapping, which is read through the kernel: it may
 // be unmapped at any time.
-func (m *module) memoryID() string {
+func (m *Module) memoryID() string {
 	h := sha256.New()
 	mem, err := os.Open("/proc/self/mem")
 	if err == nil {
 		defer mem.Close()
-		_, err = io.Copy(h, io.NewSectionReader(mem, int64(m.start), int64(m.end-m.start)))
+		_, err = io.Copy(h, io.NewSectionReader(mem, int64(m.Start), int64(m.End-m.Start)))
 	}
 	if err != nil {
 		return buildid.ContentPrefix + rand.Text() // nobody else's, then
