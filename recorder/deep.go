@@ -2,16 +2,17 @@ package recorder
 
 import (
 	"gprof/rawformat"
+	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
 )
 
 // locateRecord is locate for a stack of the runtime's records of the heap and of
 // goroutines.
-func (r *Recording) locateRecord(calls []uintptr) []location {
+func (r *Recording) locateRecord(calls []uintptr) []dict.Frame {
 	leafFirst := locate(calls)
 	if rt.IsCut(calls, maxPublic) {
 		r.lose(rawformat.LostDeep, 1, 0)
-		leafFirst = append(leafFirst, truncated)
+		leafFirst = append(leafFirst, dict.Truncated)
 	}
 	return leafFirst
 }
@@ -21,10 +22,10 @@ func (p *cpuProfile) markTruncated(r *Recording) {
 	for i := range p.samples {
 		s, functions := &p.samples[i], 0
 		for _, l := range s.stack {
-			functions += max(1, len(l.chain))
+			functions += max(1, len(l.Functions))
 		}
 		if functions >= maxWindow {
-			s.stack = append(s.stack, truncated)
+			s.stack = append(s.stack, dict.Truncated)
 			r.lose(rawformat.LostDeep, uint64(s.count), 0)
 		}
 	}

@@ -47,20 +47,20 @@ func (k *Keeper) turnDictionary() {
 		return
 	}
 	k.buryDictionaries()
-	if len(k.outgrown) > 0 && !k.dict.isCut() || k.generation == maxGeneration || !k.dict.isOutgrown() || !k.turning.TryLock() {
+	if len(k.outgrown) > 0 && !k.dict.IsCut() || k.generation == maxGeneration || !k.dict.IsOutgrown() || !k.turning.TryLock() {
 		return
 	}
 	defer k.turning.Unlock()
 	defined.mu.Lock()
 	defer defined.mu.Unlock()
-	old := outgrown{k.generation, k.dict.size()}
-	if k.dict.isCut() {
+	old := outgrown{k.generation, k.dict.Size()}
+	if k.dict.IsCut() {
 		k.lose(rawformat.LostCut, 1, uint64(old.size))
 		k.complain("dictionary", fmt.Errorf("%w: it is replaced", chunks.ErrCut))
 	}
 	next, err := chunks.CreateDict(k.dir, k.instance, uint32(old.generation)+1, uint32(os.Getpid()))
 	if err == nil {
-		err = k.dict.turn(next, slices.Concat(defined.records, k.counting.meter.Definitions()))
+		err = k.dict.Turn(next, slices.Concat(defined.records, k.counting.meter.Definitions()))
 	}
 	if err != nil {
 		k.complain("dictionary", errors.Join(err, k.removeDict(old.generation+1)))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
 )
 
@@ -228,7 +229,7 @@ func (h *heapMeter) state(r *Keeper, n int) {
 }
 
 // rowOf is the row of a stack.
-func (k *Keeper) rowOf(stack []location) sampleRow { return k.sampleRow(&cpuSample{stack: stack}) }
+func (k *Keeper) rowOf(stack []dict.Frame) sampleRow { return k.sampleRow(&cpuSample{stack: stack}) }
 
 // writeSite writes what a site has to say. If there is no room, which is counted,
 // the site will say it after the next look. False: no writer was free.
@@ -260,9 +261,9 @@ func (r *Recording) writeSite(s *heapSite, size int64) bool {
 func heapRate() int { return runtime.MemProfileRate }
 
 // withoutRuntime leaves out how the runtime allocates, as runtime/pprof does.
-func withoutRuntime(leafFirst []location) []location {
+func withoutRuntime(leafFirst []dict.Frame) []dict.Frame {
 	for i, l := range leafFirst {
-		if len(l.chain) == 0 || !isRuntime(l.chain[0].function) {
+		if len(l.Functions) == 0 || !isRuntime(l.Functions[0].Name) {
 			return leafFirst[i:]
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/record"
 	"gprof/recorder/internal/rt"
 )
@@ -135,16 +136,16 @@ func TestFullDictionary(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
 	r.turning.Lock() // no new generation
 	defer r.turning.Unlock()
-	for i := 0; !r.dict.isFull(); i++ {
-		r.dict.define(record.New(rawformat.KindDefString).Uint(uint64(i + 1)).Text(strings.Repeat("x", 1000)))
+	for i := 0; !r.dict.IsFull(); i++ {
+		r.dict.Define(record.New(rawformat.KindDefString).Uint(uint64(i + 1)).Text(strings.Repeat("x", 1000)))
 	}
-	if size, limit := r.dict.size(), r.limit/dictShare; size > limit {
+	if size, limit := r.dict.Size(), r.limit/dictShare; size > limit {
 		t.Errorf("dictionary of %d bytes, want at most %d", size, limit)
 	}
 	late := NewEvent("late")
 	late.Mark()
 	probeEvent.Mark(1)
-	if id := r.dict.stack([]location{{pc: 1}}); id != 0 {
+	if id := r.dict.Stack([]dict.Frame{{PC: 1}}); id != 0 {
 		t.Errorf("stack has id %d in a full dictionary", id)
 	}
 	r.Stop()
@@ -332,14 +333,14 @@ func TestTooManyNames(t *testing.T) {
 	}()
 	r := beginInternal(t, Options{Limit: 16 << 20, CPU: CPUOff, HeapEvery: -1})
 	<-r.mapped // what is in the dictionary besides names is there
-	size := r.dict.size()
+	size := r.dict.Size()
 	for i := range many {
 		Mark("name " + strconv.Itoa(i))
 		if i == 2*maxNames {
-			size = r.dict.size()
+			size = r.dict.Size()
 		}
 	}
-	if now := r.dict.size(); now > size+32<<10 {
+	if now := r.dict.Size(); now > size+32<<10 {
 		t.Errorf("dictionary grew from %d to %d bytes", size, now)
 	}
 	r.Stop()

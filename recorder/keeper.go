@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
 )
 
@@ -29,7 +30,7 @@ type Keeper struct {
 	limit  int64
 	filter trackFilter
 
-	dict       *dictionary
+	dict       *dict.Dictionary
 	refused    int         // definitions up to here were written or counted as lost; under defined.mu
 	turning    sync.Mutex  // held while ids of the dictionary are on their way into chunks, but by writers and the keeper
 	generation uint16      // of the dictionary
@@ -153,7 +154,7 @@ func (p *pace) next(end, much uint64) time.Duration {
 // wait for it.
 func (k *Keeper) learnModules() {
 	defer close(k.mapped)
-	k.dict.learn()
+	k.dict.Learn()
 }
 
 // learnAgain defines what was mapped since, also beside the housekeeper.
@@ -161,7 +162,7 @@ func (k *Keeper) learnAgain() {
 	if k.isMapped() && k.learning.CompareAndSwap(false, true) {
 		k.employ(func() {
 			defer k.learning.Store(false)
-			k.dict.learn()
+			k.dict.Learn()
 		})
 	}
 }
@@ -274,7 +275,7 @@ func (k *Keeper) work(due *chores) {
 	}
 	if now >= due.overhead {
 		due.overhead = now + rt.Time(overheadEvery)
-		k.dict.inspect()
+		k.dict.Inspect()
 		k.complain("directory", k.lookForDir())
 		k.writeOverhead()
 	}

@@ -69,7 +69,7 @@ func (c *counting) writeDelay(k *Keeper) {
 type counterOutput struct{ k *Keeper }
 
 func (o counterOutput) Define(records ...[]byte) int {
-	n := o.k.dict.define(records...)
+	n := o.k.dict.Define(records...)
 	if n < len(records) {
 		o.k.lose(rawformat.LostDictionary, uint64(len(records)-n), 0)
 	}

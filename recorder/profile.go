@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/dict"
 )
 
 // cpuProfile is what a profile of runtime/pprof says: the part that the
@@ -19,10 +20,10 @@ type cpuProfile struct {
 
 // cpuSample is one row: count samples with the same stack and labels.
 type cpuSample struct {
-	count, cpu int64      // cpu in ns
-	stack      []location // leaf first
-	track      string     // value of the label trackLabel
-	labels     []label    // those of the program
+	count, cpu int64        // cpu in ns
+	stack      []dict.Frame // leaf first
+	track      string       // value of the label trackLabel
+	labels     []dict.Label // those of the program
 }
 
 // Limits of a profile. It comes from our own runtime, but what can't be
@@ -81,12 +82,12 @@ func parseProfile(b []byte) (*cpuProfile, error) {
 type profileTables struct {
 	samples, locations, functions [][]byte
 	strings                       []string
-	function                      map[uint64]symbol
-	location                      map[uint64]location
+	function                      map[uint64]dict.Function
+	location                      map[uint64]dict.Frame
 }
 
 func (p *profileTables) resolve() (*cpuProfile, error) {
-	p.function, p.location = map[uint64]symbol{}, map[uint64]location{}
+	p.function, p.location = map[uint64]dict.Function{}, map[uint64]dict.Frame{}
 	for _, b := range p.functions {
 		if err := p.addFunction(b); err != nil {
 			return nil, err
@@ -118,18 +119,18 @@ func (p *profileTables) text(i uint64) string {
 
 func (p *profileTables) addFunction(b []byte) error {
 	var id uint64
-	var s symbol
+	var s dict.Function
 	m := message{b: b}
 	for m.next() {
 		switch m.field {
 		case 1:
 			id = m.number
 		case 2:
-			s.function = p.text(m.number)
+			s.Name = p.text(m.number)
 		case 4:
-			s.file = p.text(m.number)
+			s.File = p.text(m.number)
 		case 5:
-			s.start = int64(m.number)
+			s.Start = int64(m.number)
 		}
 	}
 	p.function[id] = s
@@ -139,28 +140,28 @@ func (p *profileTables) addFunction(b []byte) error {
 // addLocation reads a pc and its lines, of which the innermost comes first.
 func (p *profileTables) addLocation(b []byte) error {
 	var id uint64
-	var l location
+	var l dict.Frame
 	m := message{b: b}
 	for m.next() {
 		switch m.field {
 		case 1:
 			id = m.number
 		case 3:
-			l.pc = m.number
+			l.PC = m.number
 		case 4:
 			s, err := p.line(m.bytes)
 			if err != nil {
 				return err
 			}
-			l.chain = append(l.chain, s)
+			l.Functions = append(l.Functions, s)
 		}
 	}
-	slices.Reverse(l.chain)
+	slices.Reverse(l.Functions)
 	p.location[id] = l
 	return m.err
 }
 
-func (p *profileTables) line(b []byte) (s symbol, err error) {
+func (p *profileTables) line(b []byte) (s dict.Function, err error) {
 	line := int64(0)
 	m := message{b: b}
 	for m.next() {
@@ -171,7 +172,7 @@ func (p *profileTables) line(b []byte) (s symbol, err error) {
 			line = int64(m.number)
 		}
 	}
-	s.line = line
+	s.Line = line
 	return s, m.err
 }
 
@@ -189,9 +190,9 @@ func (p *profileTables) sample(b []byte) (s cpuSample, err error) {
 		case 2:
 			values = m.numbers(values)
 		case 3:
-			if l := p.label(m.bytes); l.key == trackLabel {
-				s.track = l.value
-			} else if l.key != "" && len(s.labels) < rawformat.MaxLabels {
+			if l := p.label(m.bytes); l.Key == trackLabel {
+				s.track = l.Value
+			} else if l.Key != "" && len(s.labels) < rawformat.MaxLabels {
 				s.labels = append(s.labels, l)
 			}
 		}
@@ -208,14 +209,14 @@ func (p *profileTables) sample(b []byte) (s cpuSample, err error) {
 	return s, nil
 }
 
-func (p *profileTables) label(b []byte) (l label) {
+func (p *profileTables) label(b []byte) (l dict.Label) {
 	m := message{b: b}
 	for m.next() {
 		switch m.field {
 		case 1:
-			l.key = p.text(m.number)
+			l.Key = p.text(m.number)
 		case 2:
-			l.value = p.text(m.number)
+			l.Value = p.text(m.number)
 		}
 	}
 	return l

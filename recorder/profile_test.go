@@ -36,9 +36,9 @@ func (p *cpuProfile) text() string {
 	for _, s := range p.samples {
 		fmt.Fprintf(&b, "%d samples, %d ns, track %q\n", s.count, s.cpu, s.track)
 		for _, l := range s.stack {
-			fmt.Fprintf(&b, "\t%#x\n", l.pc)
-			for _, f := range l.chain {
-				fmt.Fprintf(&b, "\t\t%s %s:%d, begins at %d\n", f.function, f.file, f.line, f.start)
+			fmt.Fprintf(&b, "\t%#x\n", l.PC)
+			for _, f := range l.Functions {
+				fmt.Fprintf(&b, "\t\t%s %s:%d, begins at %d\n", f.Name, f.File, f.Line, f.Start)
 			}
 		}
 	}

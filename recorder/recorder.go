@@ -156,7 +156,7 @@ func (k *Keeper) close() error {
 		errs = append(errs, guarded(k.ring.Close))
 	}
 	if k.dict != nil {
-		errs = append(errs, k.dict.close())
+		errs = append(errs, k.dict.Close())
 	}
 	k.counting.meter.Close()
 	return errors.Join(errs...)
@@ -245,7 +245,7 @@ func (r *Recorder) header(magic string) rawformat.RecordHeader {
 // registry's lock is held.
 func (k *Keeper) define(records [][]byte) {
 	have := int(k.defined.Load())
-	have += k.dict.define(records[have:]...)
+	have += k.dict.Define(records[have:]...)
 	k.defined.Store(uint32(have))
 	if left := len(records) - max(have, k.refused); left > 0 {
 		k.refused = len(records)

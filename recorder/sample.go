@@ -62,15 +62,15 @@ func (k *Keeper) sampleRow(c *cpuSample) (row sampleRow) {
 	if c.track != "" {
 		row.track = k.trackNamed(c.track)
 	}
-	if row.labels = k.dict.labelSet(c.labels); row.labels == 0 && len(c.labels) > 0 {
+	if row.labels = k.dict.LabelSet(c.labels); row.labels == 0 && len(c.labels) > 0 {
 		k.lose(rawformat.LostLabels, 1, 0)
 	}
-	if id := k.dict.stack(c.stack); id != 0 {
+	if id := k.dict.Stack(c.stack); id != 0 {
 		row.stack = uint64(id) + 1
 	} else if len(c.stack) > 0 {
 		row.stack = 1
 		for _, l := range c.stack[:min(len(c.stack), maxRaw)] {
-			row.raw = append(row.raw, l.pc)
+			row.raw = append(row.raw, l.PC)
 		}
 	}
 	return row

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
 )
 
@@ -67,14 +68,14 @@ func (s *sampler) row(k *Keeper, rec *rawformat.StackRecord, track *Track) (row 
 	id := k.known.find(calls)
 	if id == 0 {
 		leafFirst := s.places(calls)
-		if id = k.dict.stack(leafFirst); id != 0 {
+		if id = k.dict.Stack(leafFirst); id != 0 {
 			k.known.add(calls, id)
-			k.dict.name(wrappers(calls, leafFirst))
+			k.dict.Name(wrappers(calls, leafFirst))
 		} else {
 			row.stack = 1
 			for _, l := range leafFirst[:min(len(leafFirst), maxRaw)] {
-				if l.label == 0 {
-					row.raw = append(row.raw, l.pc)
+				if l.Label == 0 {
+					row.raw = append(row.raw, l.PC)
 				}
 			}
 			return row
@@ -126,7 +127,7 @@ const unfinished = 2
 func isCode(pc uintptr) bool { return sampleLayout.text <= pc && pc < sampleLayout.etext }
 
 // places has a location for each frame of a key, with all functions there.
-func (s *sampler) places(calls []uintptr) (leafFirst []location) {
+func (s *sampler) places(calls []uintptr) (leafFirst []dict.Frame) {
 	for len(calls) > 0 {
 		n := 0
 		for n < len(calls) && calls[n]&rawformat.StackLabel == 0 {
@@ -137,9 +138,9 @@ func (s *sampler) places(calls []uintptr) (leafFirst []location) {
 			break
 		}
 		if calls[0] == rawformat.StackCut {
-			leafFirst = append(leafFirst, truncated)
+			leafFirst = append(leafFirst, dict.Truncated)
 		} else if id := uint32(calls[0]); labelKnown(id) {
-			leafFirst = append(leafFirst, location{label: id})
+			leafFirst = append(leafFirst, dict.Frame{Label: id})
 		}
 		calls = calls[1:]
 	}
@@ -153,9 +154,9 @@ func labelKnown(id uint32) bool {
 
 // locateFrames is locate for return addresses as frame pointers give them. Where
 // Go has no function, in C code, say, the pc is all that is known.
-func locateFrames(calls []uintptr) (leafFirst []location) {
+func locateFrames(calls []uintptr) (leafFirst []dict.Frame) {
 	for len(calls) > 0 && runtime.FuncForPC(calls[0]-1) == nil {
-		leafFirst = append(leafFirst, location{pc: uint64(calls[0]) - 1})
+		leafFirst = append(leafFirst, dict.Frame{PC: uint64(calls[0]) - 1})
 		calls = calls[1:]
 	}
 	expanded := make([]uintptr, rt.MaxInlined*len(calls))
@@ -165,15 +166,15 @@ func locateFrames(calls []uintptr) (leafFirst []location) {
 
 // wrappers are the functions that the compiler put around others, which the places of
 // a key leave out. Who reads the rings of a process that was killed meets them.
-func wrappers(calls []uintptr, leafFirst []location) (left []location) {
+func wrappers(calls []uintptr, leafFirst []dict.Frame) (left []dict.Frame) {
 	for _, call := range calls {
 		pc := uint64(call) - 1
-		if call&rawformat.StackLabel != 0 || slices.ContainsFunc(leafFirst, func(l location) bool { return l.pc == pc }) || !rt.IsWrapper(call) {
+		if call&rawformat.StackLabel != 0 || slices.ContainsFunc(leafFirst, func(l dict.Frame) bool { return l.PC == pc }) || !rt.IsWrapper(call) {
 			continue
 		}
 		if f := runtime.FuncForPC(call - 1); f != nil {
 			file, line := f.FileLine(call - 1)
-			left = append(left, location{pc: pc, chain: []symbol{{function: f.Name(), file: file, line: int64(line)}}})
+			left = append(left, dict.Frame{PC: pc, Functions: []dict.Function{{Name: f.Name(), File: file, Line: int64(line)}}})
 		}
 	}
 	return left

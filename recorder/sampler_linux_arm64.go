@@ -3,8 +3,8 @@
 package recorder
 
 import (
-	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/modules"
+	"gprof/recorder/internal/rt"
 	"runtime"
 	"strings"
 	_ "unsafe" // for linkname

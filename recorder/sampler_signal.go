@@ -457,8 +457,8 @@ func (s *sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error
 	}
 	var names []string
 	for _, l := range s.places(s.key(rec)) {
-		for _, f := range slices.Backward(l.chain) {
-			names = append(names, f.function[strings.LastIndexByte(f.function, '.')+1:])
+		for _, f := range slices.Backward(l.Functions) {
+			names = append(names, f.Name[strings.LastIndexByte(f.Name, '.')+1:])
 		}
 	}
 	if !labelInPlace(rec) {

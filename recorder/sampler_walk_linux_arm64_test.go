@@ -8,8 +8,8 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
-	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/modules"
+	"gprof/recorder/internal/rt"
 )
 
 // set sets what was interrupted. The top is in the link register.

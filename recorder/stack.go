@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
 )
 
@@ -86,7 +87,7 @@ func (r *Recording) markStack(m *marker) {
 func (r *Recording) rawStack(raw []uint64, stack []uintptr) (n int) {
 	if r.unwalked != nil {
 		for _, l := range withoutOwn(locate(slices.Clone(stack))) { // a copy, so that the caller's stays on its stack
-			raw[n] = l.pc
+			raw[n] = l.PC
 			n++
 		}
 		return n
@@ -128,7 +129,7 @@ func sourceFolder() string {
 }
 
 // places is where the calls of a marker's stack are.
-func (r *Recording) places(stack []uintptr) []location {
+func (r *Recording) places(stack []uintptr) []dict.Frame {
 	if r.unwalked != nil {
 		return withoutOwn(locate(stack))
 	}
@@ -136,14 +137,14 @@ func (r *Recording) places(stack []uintptr) []location {
 }
 
 // withoutOwn leaves out the method by which the program called us.
-func withoutOwn(leafFirst []location) []location {
+func withoutOwn(leafFirst []dict.Frame) []dict.Frame {
 	for len(leafFirst) > 0 {
 		leaf := &leafFirst[0]
-		before := len(leaf.chain)
-		for n := before; n > 0 && isOwn(leaf.chain[n-1].function); n-- {
-			leaf.chain = leaf.chain[:n-1]
+		before := len(leaf.Functions)
+		for n := before; n > 0 && isOwn(leaf.Functions[n-1].Name); n-- {
+			leaf.Functions = leaf.Functions[:n-1]
 		}
-		if len(leaf.chain) > 0 {
+		if len(leaf.Functions) > 0 {
 			break
 		}
 		leafFirst = leafFirst[1:]
@@ -164,7 +165,7 @@ func isOwn(function string) bool {
 // places in the code, one for each call frame: calls that the compiler inlined
 // share the pc of the innermost. So does the CPU profile, and the two must agree
 // on what lies at a pc.
-func locate(calls []uintptr) (leafFirst []location) {
+func locate(calls []uintptr) (leafFirst []dict.Frame) {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -173,11 +174,11 @@ func locate(calls []uintptr) (leafFirst []location) {
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		s := symbol{function: f.Function, file: f.File, line: int64(f.Line), start: rt.StartLine(&f)}
+		s := dict.Function{Name: f.Function, File: f.File, Line: int64(f.Line), Start: rt.StartLine(&f)}
 		if n := len(leafFirst); n > 0 && inlined(&last, &f) {
-			leafFirst[n-1].chain = slices.Insert(leafFirst[n-1].chain, 0, s)
+			leafFirst[n-1].Functions = slices.Insert(leafFirst[n-1].Functions, 0, s)
 		} else {
-			leafFirst = append(leafFirst, location{pc: uint64(f.PC), chain: []symbol{s}})
+			leafFirst = append(leafFirst, dict.Frame{PC: uint64(f.PC), Functions: []dict.Function{s}})
 		}
 		last = f
 	}
@@ -298,9 +299,9 @@ func (k *Keeper) internStack(calls []uintptr) {
 	}
 	leafFirst := k.places(calls)
 	if rt.IsCut(calls, maxDepth) {
-		leafFirst = append(leafFirst, truncated)
+		leafFirst = append(leafFirst, dict.Truncated)
 	}
-	if id := k.dict.stack(leafFirst); id != 0 {
+	if id := k.dict.Stack(leafFirst); id != 0 {
 		k.known.add(calls, id)
 	}
 }

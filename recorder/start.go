@@ -14,6 +14,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
 )
 
@@ -136,9 +137,9 @@ func (r *Recorder) create(p *plan) (err error) {
 	}
 	// The dictionary comes first: who copies the latest files first reads it last,
 	// and then it has what the chunks refer to.
-	dict, err := r.createDict(1)
+	file, err := r.createDict(1)
 	if r.member.clearDisk(err) {
-		dict, err = r.createDict(1)
+		file, err = r.createDict(1)
 	}
 	if err != nil {
 		return err
@@ -151,10 +152,10 @@ func (r *Recorder) create(p *plan) (err error) {
 		err = fmt.Errorf("%w: %w", ErrSmall, err)
 	}
 	if err != nil {
-		return errors.Join(err, dict.Close())
+		return errors.Join(err, file.Close())
 	}
 	r.member.makeRoom(r.ring)
-	r.dict = newDictionary(dict, dictionaryConfig{limit: r.limit / dictShare, charge: r.ring.Charge, labelName: func(number uint32) (string, uint32) {
+	r.dict = dict.New(file, dict.Config{Limit: r.limit / dictShare, Charge: r.ring.Charge, LabelName: func(number uint32) (string, uint32) {
 		l, _ := labelNamed(number) // it was found before
 		return l.name, l.category
 	}})

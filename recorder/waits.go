@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
 )
 
@@ -175,11 +176,11 @@ const waitDepth = 5
 
 // reasonOf is why a goroutine with that stack waits; running: it does not, or only
 // for a processor.
-func reasonOf(leafFirst []location) (reason rawformat.WaitReason, running bool) {
+func reasonOf(leafFirst []dict.Frame) (reason rawformat.WaitReason, running bool) {
 	if len(leafFirst) == 0 {
 		return 0, true
 	}
-	leaf := leafFirst[0].innermost()
+	leaf := leafFirst[0].Innermost()
 	if strings.HasSuffix(leaf, "syscall.Syscall6") || strings.HasPrefix(leaf, "syscall.") || leaf == "runtime.cgocall" {
 		return rawformat.WaitSyscall, false
 	}
@@ -187,9 +188,9 @@ func reasonOf(leafFirst []location) (reason rawformat.WaitReason, running bool) 
 		return 0, true
 	}
 	for _, l := range leafFirst[:min(waitDepth, len(leafFirst))] {
-		for _, s := range l.chain {
+		for _, s := range l.Functions {
 			for _, f := range waitFunctions {
-				if strings.HasPrefix(s.function, f.prefix) {
+				if strings.HasPrefix(s.Name, f.prefix) {
 					return f.reason, false
 				}
 			}

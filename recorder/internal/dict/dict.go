@@ -1,4 +1,5 @@
-package recorder
+// Package dict writes the dictionary of a recording: what the ids in its chunks mean.
+package dict
 
 import (
 	"errors"
@@ -11,13 +12,14 @@ import (
 	"gprof/recorder/internal/record"
 )
 
-// dictionary writes the definitions of a recording. Each is in the file before
+// Dictionary writes the definitions of a recording. Each is in the file before
 // its id is used. Ids are dense, so that once a definition could not be written
 // none follows: the dictionary is full for good. All methods may be called by any
 // goroutine.
-type dictionary struct {
-	mu sync.Mutex
-	dictionaryConfig
+type Dictionary struct {
+	config Config
+
+	mu   sync.Mutex
 	file *chunks.RecordFile
 	full bool
 	cut  bool // the file, by somebody else
@@ -38,11 +40,11 @@ type dictionary struct {
 	unfiled   []modules.Code // functions of modules that lie in no file
 }
 
-// dictionaryConfig is what a dictionary is made with.
-type dictionaryConfig struct {
-	limit     int64                                              // bytes of the file
-	charge    func(bytes int64)                                  // is told by how much the file has grown
-	labelName func(number uint32) (name string, category uint32) // of a frame that is a label
+// Config is what a dictionary is made with.
+type Config struct {
+	Limit     int64                                              // bytes of the file
+	Charge    func(bytes int64)                                  // is told by how much the file has grown
+	LabelName func(number uint32) (name string, category uint32) // of a frame that is a label
 }
 
 type frameKey struct {
@@ -60,17 +62,17 @@ type stackKey struct{ parent, frame uint32 }
 // of strings.
 type labelKey struct{ parent, key, value uint32 }
 
-// label is a label of runtime/pprof, by which a program says what it works on.
-type label struct{ key, value string }
+// Label is a label of runtime/pprof, by which a program says what it works on.
+type Label struct{ Key, Value string }
 
 // startKey is a function; both are ids of strings.
 type startKey struct{ function, file uint32 }
 
-// symbol is a function at a place in the code.
-type symbol struct {
-	function, file string
-	line           int64
-	start          int64 // line of the function, 0 unknown
+// Function is a function at a place in the code.
+type Function struct {
+	Name, File string
+	Line       int64
+	Start      int64 // line of the function, 0 unknown
 }
 
 // ids numbers values from 1. Ids above safe are not in the file.
@@ -91,58 +93,58 @@ func (t *ids[K]) commit() { t.safe = uint32(len(t.of)) }
 
 func newIDs[K comparable]() ids[K] { return ids[K]{of: map[K]uint32{}} }
 
-// newDictionary begins a dictionary in an empty file, which it closes.
-func newDictionary(file *chunks.RecordFile, c dictionaryConfig) *dictionary {
-	c.charge(file.Size())
-	return &dictionary{file: file, dictionaryConfig: c,
+// New begins a dictionary in an empty file, which it closes.
+func New(file *chunks.RecordFile, c Config) *Dictionary {
+	c.Charge(file.Size())
+	return &Dictionary{file: file, config: c,
 		strings: newIDs[string](), frames: newIDs[frameKey](), stacks: newIDs[stackKey](), labels: newIDs[labelKey](),
 		starts: map[startKey]bool{}, startless: map[uint32]bool{}}
 }
 
-// isOutgrown reports whether the dictionary should begin anew: it is cut short or half
+// IsOutgrown reports whether the dictionary should begin anew: it is cut short or half
 // full, and a new one would not be just as full.
-func (d *dictionary) isOutgrown() bool {
+func (d *Dictionary) IsOutgrown() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return !d.closed && (d.full || d.cut || d.file.Size() > d.limit/2)
+	return !d.closed && (d.full || d.cut || d.file.Size() > d.config.Limit/2)
 }
 
-// inspect finds out whether somebody else has cut the file short.
-func (d *dictionary) inspect() {
+// Inspect finds out whether somebody else has cut the file short.
+func (d *Dictionary) Inspect() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.cut = d.cut || !d.closed && d.file.IsCut()
 }
 
-// isCut reports whether inspect, or writing, has found the file cut short.
-func (d *dictionary) isCut() bool {
+// IsCut reports whether [Dictionary.Inspect], or writing, has found the file cut short.
+func (d *Dictionary) IsCut() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.cut
 }
 
-// size is the length of the file.
-func (d *dictionary) size() int64 {
+// Size is the length of the file.
+func (d *Dictionary) Size() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.file.Size()
 }
 
-// turn goes on in an empty file, with these records and the modules, whose ids don't
+// Turn goes on in an empty file, with these records and the modules, whose ids don't
 // change, and without stacks. On an error all stays as it was, and the file is closed:
 // it is an error, too, if the records would leave it less than half empty.
-func (d *dictionary) turn(file *chunks.RecordFile, records [][]byte) error {
+func (d *Dictionary) Turn(file *chunks.RecordFile, records [][]byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	next := newDictionary(file, d.dictionaryConfig)
+	next := New(file, d.config)
 	for _, r := range records {
 		next.add(r)
 	}
 	for _, m := range d.modules {
 		next.addModule(m)
 	}
-	if next.pending > d.limit/2 || !next.flush() {
-		d.charge(-file.Size())
+	if next.pending > d.config.Limit/2 || !next.flush() {
+		d.config.Charge(-file.Size())
 		d.closed = !next.cut // else each attempt would end like this
 		return errors.Join(errCrowded, file.Close())
 	}
@@ -155,8 +157,8 @@ func (d *dictionary) turn(file *chunks.RecordFile, records [][]byte) error {
 // errCrowded is why stacks are written as pcs from now on.
 var errCrowded = errors.New("definitions leave no room for stacks")
 
-// define writes records, as many as there is room for, and returns how many.
-func (d *dictionary) define(records ...[]byte) int {
+// Define writes records, as many as there is room for, and returns how many.
+func (d *Dictionary) Define(records ...[]byte) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.full {
@@ -175,9 +177,9 @@ func (d *dictionary) define(records ...[]byte) int {
 }
 
 // fits reports whether so many bytes more have room behind the batch.
-func (d *dictionary) fits(bytes int64) bool { return d.file.Size()+d.pending+bytes <= d.limit }
+func (d *Dictionary) fits(bytes int64) bool { return d.file.Size()+d.pending+bytes <= d.config.Limit }
 
-func (d *dictionary) add(b record.Body) {
+func (d *Dictionary) add(b record.Body) {
 	d.batch = append(d.batch, b)
 	d.pending += int64(len(b)) + recordOverhead
 }
@@ -186,12 +188,12 @@ func (d *dictionary) add(b record.Body) {
 const recordOverhead = 8
 
 // flush writes the batch. Only then may its ids be used.
-func (d *dictionary) flush() bool {
+func (d *Dictionary) flush() bool {
 	if d.full = d.full || !d.fits(0); !d.full && len(d.batch) > 0 {
 		before := d.file.Size()
 		err := d.file.Append(d.batch...)
 		d.full, d.cut = err != nil, errors.Is(err, chunks.ErrCut)
-		d.charge(d.file.Size() - before)
+		d.config.Charge(d.file.Size() - before)
 	}
 	d.batch, d.pending = d.batch[:0], 0
 	if d.full {
@@ -204,34 +206,34 @@ func (d *dictionary) flush() bool {
 	return true
 }
 
-// isFull reports whether nothing can be defined any more.
-func (d *dictionary) isFull() bool {
+// IsFull reports whether nothing can be defined any more.
+func (d *Dictionary) IsFull() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.full
 }
 
-// location is a place in the code: a pc inside of its instruction, and the functions
+// Frame is a place in the code: a pc inside of its instruction, and the functions
 // there, the outermost first, then those inlined into it. No functions: unknown.
-type location struct {
-	label uint32 // not 0: instead of a place, the label with that number
-	pc    uint64
-	chain []symbol
+type Frame struct {
+	Label     uint32 // not 0: instead of a place, the label with that number
+	PC        uint64
+	Functions []Function
 }
 
-// innermost is the function that was running there, "" if it is not known.
-func (l *location) innermost() string {
-	if len(l.chain) == 0 {
+// Innermost is the function that was running there, "" if it is not known.
+func (l *Frame) Innermost() string {
+	if len(l.Functions) == 0 {
 		return ""
 	}
-	return l.chain[len(l.chain)-1].function
+	return l.Functions[len(l.Functions)-1].Name
 }
 
-// truncated stands in a stack for the frames that are missing because it was too deep.
-var truncated = location{pc: rawformat.TruncatedPC}
+// Truncated stands in a stack for the frames that are missing because it was too deep.
+var Truncated = Frame{PC: rawformat.TruncatedPC}
 
-// stack returns the id of a stack, leaf first; 0 if there is no room for it.
-func (d *dictionary) stack(leafFirst []location) uint32 {
+// Stack returns the id of a stack, leaf first; 0 if there is no room for it.
+func (d *Dictionary) Stack(leafFirst []Frame) uint32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.full {
@@ -251,8 +253,8 @@ func (d *dictionary) stack(leafFirst []location) uint32 {
 	return id
 }
 
-// name names code that is in no stack, if there is room.
-func (d *dictionary) name(code []location) {
+// Name names code that is in no stack, if there is room.
+func (d *Dictionary) Name(code []Frame) {
 	if len(code) == 0 {
 		return
 	}
@@ -267,16 +269,16 @@ func (d *dictionary) name(code []location) {
 	d.flush()
 }
 
-// labelSet returns the id of a set of labels, 0 for none or if there is no room
+// LabelSet returns the id of a set of labels, 0 for none or if there is no room
 // for it.
-func (d *dictionary) labelSet(labels []label) (id uint32) {
+func (d *Dictionary) LabelSet(labels []Label) (id uint32) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.full {
 		return 0
 	}
 	for _, l := range labels {
-		key := labelKey{id, d.string(l.key), d.string(l.value)}
+		key := labelKey{id, d.string(l.Key), d.string(l.Value)}
 		var known bool
 		if id, known = d.labels.id(key); !known {
 			d.add(record.New(rawformat.KindDefLabelSet).Uint(uint64(id)).Uint(uint64(key.parent)).Uint(uint64(key.key)).Uint(uint64(key.value)))
@@ -289,7 +291,7 @@ func (d *dictionary) labelSet(labels []label) (id uint32) {
 }
 
 // findStack is stack for a dictionary that takes no more definitions.
-func (d *dictionary) findStack(leafFirst []location) (id uint32) {
+func (d *Dictionary) findStack(leafFirst []Frame) (id uint32) {
 	for i := len(leafFirst) - 1; i >= 0; i-- {
 		frame := d.frames.of[d.keyOf(leafFirst[i])]
 		id = d.stacks.of[stackKey{id, frame}]
@@ -300,11 +302,11 @@ func (d *dictionary) findStack(leafFirst []location) (id uint32) {
 	return id
 }
 
-func (d *dictionary) frame(l location) uint32 {
-	if l.label != 0 {
-		return d.label(l.label)
+func (d *Dictionary) frame(l Frame) uint32 {
+	if l.Label != 0 {
+		return d.label(l.Label)
 	}
-	key := d.key(l.pc)
+	key := d.key(l.PC)
 	id, known := d.frames.id(key)
 	if known && !d.startless[id] {
 		return id
@@ -312,23 +314,23 @@ func (d *dictionary) frame(l location) uint32 {
 	if !known {
 		d.add(record.New(rawformat.KindDefFrame).Uint(uint64(id)).Uint(uint64(key.module)).Uint(key.offset))
 		for depth, s := range d.chain(l) {
-			function, file := d.string(s.function), d.string(s.file)
+			function, file := d.string(s.Name), d.string(s.File)
 			d.add(record.New(rawformat.KindDefSymbol).Uint(uint64(id)).Uint(uint64(depth)).
-				Uint(uint64(function)).Uint(uint64(file)).Uint(uint64(max(0, s.line))))
+				Uint(uint64(function)).Uint(uint64(file)).Uint(uint64(max(0, s.Line))))
 		}
 	}
-	d.start(id, l.chain)
+	d.start(id, l.Functions)
 	return id
 }
 
 // chain is the functions at a place. Those of the kernel are unknown to Go's runtime.
-func (d *dictionary) chain(l location) []symbol {
-	if len(l.chain) > 0 {
-		return l.chain
+func (d *Dictionary) chain(l Frame) []Function {
+	if len(l.Functions) > 0 {
+		return l.Functions
 	}
 	for _, f := range d.unfiled {
-		if f.Start <= l.pc && l.pc < f.End {
-			return []symbol{{function: f.Name}}
+		if f.Start <= l.PC && l.PC < f.End {
+			return []Function{{Name: f.Name}}
 		}
 	}
 	return nil
@@ -336,22 +338,22 @@ func (d *dictionary) chain(l location) []symbol {
 
 // start defines the lines at which the functions of a frame begin, each once. Stacks
 // may come without them: then the frame is looked at again when it comes next.
-func (d *dictionary) start(frame uint32, chain []symbol) {
+func (d *Dictionary) start(frame uint32, chain []Function) {
 	delete(d.startless, frame)
 	for _, s := range chain {
-		of := startKey{d.string(s.function), d.string(s.file)}
+		of := startKey{d.string(s.Name), d.string(s.File)}
 		switch {
 		case d.starts[of]:
-		case s.start > 0:
+		case s.Start > 0:
 			d.starts[of] = true
-			d.add(record.New(rawformat.KindDefStart).Uint(uint64(of.function)).Uint(uint64(of.file)).Uint(uint64(s.start)))
+			d.add(record.New(rawformat.KindDefStart).Uint(uint64(of.function)).Uint(uint64(of.file)).Uint(uint64(s.Start)))
 		default:
 			d.startless[frame] = true
 		}
 	}
 }
 
-func (d *dictionary) string(s string) uint32 {
+func (d *Dictionary) string(s string) uint32 {
 	if s == "" {
 		return 0
 	}
@@ -363,25 +365,25 @@ func (d *dictionary) string(s string) uint32 {
 }
 
 // label returns the id of a label's frame.
-func (d *dictionary) label(number uint32) uint32 {
+func (d *Dictionary) label(number uint32) uint32 {
 	id, known := d.frames.id(frameKey{labelFrame, uint64(number)})
 	if !known {
-		name, category := d.labelName(number)
+		name, category := d.config.LabelName(number)
 		d.add(record.New(rawformat.KindDefLabel).Uint(uint64(id)).Uint(uint64(category)).Text(name))
 	}
 	return id
 }
 
-func (d *dictionary) keyOf(l location) frameKey {
-	if l.label != 0 {
-		return frameKey{labelFrame, uint64(l.label)}
+func (d *Dictionary) keyOf(l Frame) frameKey {
+	if l.Label != 0 {
+		return frameKey{labelFrame, uint64(l.Label)}
 	}
-	return d.key(l.pc)
+	return d.key(l.PC)
 }
 
 // key is the frame at a pc; outside of all modules it is the pc itself. Of two modules
 // at one address the later one counts: the other was unmapped before.
-func (d *dictionary) key(pc uint64) frameKey {
+func (d *Dictionary) key(pc uint64) frameKey {
 	for i, m := range slices.Backward(d.modules) {
 		if m.Start <= pc && pc < m.End {
 			return frameKey{uint32(i + 1), pc - m.Start}
@@ -390,10 +392,10 @@ func (d *dictionary) key(pc uint64) frameKey {
 	return frameKey{0, pc}
 }
 
-// learn defines the modules that are mapped now and were not before. Reading their
+// Learn defines the modules that are mapped now and were not before. Reading their
 // build ids may take a while, during which the lock is not held.
-func (d *dictionary) learn() {
-	if d.isFull() {
+func (d *Dictionary) Learn() {
+	if d.IsFull() {
 		return
 	}
 	for _, m := range modules.Mapped(d.knows) {
@@ -401,7 +403,7 @@ func (d *dictionary) learn() {
 	}
 }
 
-func (d *dictionary) module(m modules.Module, unfiled ...modules.Code) {
+func (d *Dictionary) module(m modules.Module, unfiled ...modules.Code) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.unfiled = append(d.unfiled, unfiled...)
@@ -411,13 +413,13 @@ func (d *dictionary) module(m modules.Module, unfiled ...modules.Code) {
 	}
 }
 
-func (d *dictionary) addModule(m modules.Module) {
+func (d *Dictionary) addModule(m modules.Module) {
 	d.modules = append(d.modules, m)
 	d.add(record.New(rawformat.KindDefModule).Uint(uint64(len(d.modules))).Text(m.Path).Text(m.Build).Fixed(m.Start).Fixed(m.End).Fixed(m.Offset))
 }
 
 // knows reports whether m is the latest module at its address.
-func (d *dictionary) knows(m modules.Module) bool {
+func (d *Dictionary) knows(m modules.Module) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, k := range slices.Backward(d.modules) {
@@ -428,8 +430,8 @@ func (d *dictionary) knows(m modules.Module) bool {
 	return false
 }
 
-// close closes the file. Nothing can be defined any more.
-func (d *dictionary) close() error {
+// Close closes the file. Nothing can be defined any more.
+func (d *Dictionary) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.full, d.closed = true, true

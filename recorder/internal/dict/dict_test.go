@@ -1,4 +1,4 @@
-package recorder
+package dict
 
 import (
 	"errors"
@@ -44,12 +44,12 @@ func TestLatestModuleCounts(t *testing.T) {
 // after its frame.
 func TestStartsAreDefinedOnce(t *testing.T) {
 	d := createDictionary(t, 1<<20)
-	chain := func(start int64) []location {
-		return []location{{pc: 1, chain: []symbol{{"f", "f.go", 7, start}, {"g", "g.go", 8, start}}}}
+	chain := func(start int64) []Frame {
+		return []Frame{{PC: 1, Functions: []Function{{"f", "f.go", 7, start}, {"g", "g.go", 8, start}}}}
 	}
 	for _, tt := range []struct {
 		name    string
-		stack   []location
+		stack   []Frame
 		defines bool
 	}{
 		{"by a marker", chain(0), true},
@@ -59,7 +59,7 @@ func TestStartsAreDefinedOnce(t *testing.T) {
 		{"by a marker after all", chain(0), false},
 	} {
 		before := d.file.Size()
-		d.stack(tt.stack)
+		d.Stack(tt.stack)
 		if got := d.file.Size() > before; got != tt.defines {
 			t.Errorf("%s: defines something: %v", tt.name, got)
 		}
@@ -73,30 +73,30 @@ func TestStartsAreDefinedOnce(t *testing.T) {
 func TestTurn(t *testing.T) {
 	var charged int64
 	d := createDictionary(t, 1<<16)
-	d.charge = func(bytes int64) { charged += bytes }
-	before := d.size()
+	d.config.Charge = func(bytes int64) { charged += bytes }
+	before := d.Size()
 	d.module(modules.Module{Path: "/a", Start: 1, End: 2})
-	names := []location{{label: 7}}
-	if id := d.stack(names); id != 1 || d.isOutgrown() {
-		t.Fatalf("stack %d, outgrown: %v", id, d.isOutgrown())
+	names := []Frame{{Label: 7}}
+	if id := d.Stack(names); id != 1 || d.IsOutgrown() {
+		t.Fatalf("stack %d, outgrown: %v", id, d.IsOutgrown())
 	}
-	if charged != d.size()-before {
-		t.Errorf("charged %d bytes for %d", charged, d.size()-before)
+	if charged != d.Size()-before {
+		t.Errorf("charged %d bytes for %d", charged, d.Size()-before)
 	}
-	old := d.size()
+	old := d.Size()
 	big := record.New(rawformat.KindDefString).Uint(1).Text(strings.Repeat("x", 4000))
-	if err := d.turn(createFile(t, 2), slices.Repeat([][]byte{big}, 20)); !errors.Is(err, errCrowded) || d.size() != old || charged != old-before {
-		t.Errorf("%v, %d bytes, charged %d; want all as it was", err, d.size(), charged)
+	if err := d.Turn(createFile(t, 2), slices.Repeat([][]byte{big}, 20)); !errors.Is(err, errCrowded) || d.Size() != old || charged != old-before {
+		t.Errorf("%v, %d bytes, charged %d; want all as it was", err, d.Size(), charged)
 	}
 	d = createDictionary(t, 1<<16)
-	d.charge = func(bytes int64) { charged += bytes }
+	d.config.Charge = func(bytes int64) { charged += bytes }
 	d.module(modules.Module{Path: "/a", Start: 1, End: 2})
-	d.stack(names)
+	d.Stack(names)
 	charged = 0
-	if err := d.turn(createFile(t, 2), [][]byte{big}); err != nil || charged != d.size() {
-		t.Errorf("%v, charged %d bytes for %d", err, charged, d.size())
+	if err := d.Turn(createFile(t, 2), [][]byte{big}); err != nil || charged != d.Size() {
+		t.Errorf("%v, charged %d bytes for %d", err, charged, d.Size())
 	}
-	if len(d.modules) != 1 || len(d.stacks.of) != 0 || d.stack(names) != 1 {
+	if len(d.modules) != 1 || len(d.stacks.of) != 0 || d.Stack(names) != 1 {
 		t.Errorf("modules %v, stacks %v", d.modules, d.stacks.of)
 	}
 }
@@ -111,10 +111,10 @@ func createFile(t *testing.T, generation uint32) *chunks.RecordFile {
 	return f
 }
 
-func createDictionary(t *testing.T, limit int64) *dictionary {
+func createDictionary(t *testing.T, limit int64) *Dictionary {
 	t.Helper()
-	d := newDictionary(createFile(t, 1), dictionaryConfig{limit: limit, charge: func(int64) {}, labelName: func(uint32) (string, uint32) { return "label", 0 }})
-	t.Cleanup(func() { d.close() })
+	d := New(createFile(t, 1), Config{Limit: limit, Charge: func(int64) {}, LabelName: func(uint32) (string, uint32) { return "label", 0 }})
+	t.Cleanup(func() { d.Close() })
 	return d
 }
 
@@ -125,10 +125,10 @@ const strayAllocs = 100
 // A full dictionary looks for no modules: hashing them would be in vain.
 func TestFullDictionaryLearnsNothing(t *testing.T) {
 	d := createDictionary(t, 1<<16)
-	for i := 0; !d.isFull(); i++ {
-		d.define(record.New(rawformat.KindDefString).Uint(uint64(i + 1)).Text(strings.Repeat("x", 1000)))
+	for i := 0; !d.IsFull(); i++ {
+		d.Define(record.New(rawformat.KindDefString).Uint(uint64(i + 1)).Text(strings.Repeat("x", 1000)))
 	}
-	spent := testing.AllocsPerRun(strayAllocs, d.learn)
+	spent := testing.AllocsPerRun(strayAllocs, d.Learn)
 	if spent != 0 {
 		t.Errorf("%v allocations in a full dictionary, want none", spent)
 	}
