@@ -12,8 +12,8 @@ import (
 // none is a value of a column that is null.
 const none = math.MinInt64
 
-// column is a column of numbers that is written after another one. Values are
-// varints, so that they are next to nothing where they repeat or are small.
+// column is a column of numbers that is written after another one. Values are varints, which are
+// tiny where they repeat or are small.
 type column struct {
 	roll *spill.Buffer
 	buf  []byte // scratch
@@ -22,7 +22,7 @@ type column struct {
 // newColumn returns a column that is kept in f.
 func newColumn(f *spill.File) column { return column{roll: f.NewBuffer()} }
 
-// add puts a value behind the others; flush must follow before long.
+// add appends a value; flush must follow soon.
 func (c *column) add(value int64) {
 	// One more than its zigzag form: none, the lowest, becomes 0.
 	c.buf = binary.AppendUvarint(c.buf, (uint64(value)<<1^uint64(value>>63))+1)
@@ -40,7 +40,7 @@ func next(block []byte) (value int64, rest []byte) {
 	return int64(u>>1) ^ -int64(u&1), block[n:]
 }
 
-// block is some values of a column on their way to the output.
+// block is some values of a column.
 type block struct{ data []byte }
 
 // format appends a value that is not none.
@@ -90,20 +90,19 @@ func writeColumnTo(out *jsontext.Writer, key string, c *column, format format) {
 	out.EndArray()
 }
 
-// section is text that comes up while threads are written, and stands behind
-// them.
-type section struct {
+// laterSection is text that is produced while threads are written, and follows them.
+type laterSection struct {
 	*jsontext.Writer
 	roll *spill.Buffer
 }
 
-func newSection(f *spill.File) *section {
+func newSection(f *spill.File) *laterSection {
 	roll := f.NewBuffer()
-	return &section{jsontext.NewWriter(roll), roll}
+	return &laterSection{jsontext.NewWriter(roll), roll}
 }
 
 // writeSection writes a member that is a section, between two brackets.
-func (s *Sink) writeSection(key, begin string, x *section, end string) {
+func (s *Sink) writeSection(key, begin string, x *laterSection, end string) {
 	x.Flush() // the file keeps the error
 	s.out.Key(key)
 	s.out.Raw(begin)

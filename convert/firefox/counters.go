@@ -9,8 +9,7 @@ import (
 	"gprof/stream"
 )
 
-// counter is the counter being written. A row holds the change since the row
-// before it.
+// counter is the current counter. A row is a change.
 type counter struct {
 	id      stream.CounterID // 0 before the first
 	changes viewer.Changes
@@ -49,7 +48,7 @@ func (c *counter) flush() {
 	c.number.flush()
 }
 
-// endCounter writes the counter whose rows have come, if there is one.
+// endCounter writes the current counter, if any.
 func (s *Sink) endCounter() {
 	c := &s.counter
 	if c.id == 0 {
@@ -58,7 +57,7 @@ func (s *Sink) endCounter() {
 	c.changes.End(c.add)
 	c.flush()
 	row := s.tables.Counters.At(c.id)
-	look := lookOf(&row)
+	look := styleOf(&row)
 	out := s.counted.Writer
 	out.BeginObject()
 	for _, m := range []struct{ key, value string }{
@@ -79,8 +78,7 @@ func (s *Sink) endCounter() {
 	c.id, c.changes, c.rows, c.ops = 0, viewer.Changes{}, 0, false
 }
 
-// writeCounts writes the rows. Numbers of operations are left out if there are
-// none.
+// writeCounts writes the rows. Numbers of operations are left out if there are none.
 func (s *Sink) writeCounts(out *jsontext.Writer, format format) {
 	c := &s.counter
 	out.BeginObject()
@@ -101,15 +99,14 @@ func (s *Sink) appendTime(dst []byte, at int64) []byte {
 	return jsontext.AppendMillis(dst, s.ms(stream.Time(at)))
 }
 
-// look is how the viewer draws a counter: as a level, or as what came in each
-// interval.
-type look struct {
+// counterStyle is how the viewer draws a counter: as a level, or as a rate.
+type counterStyle struct {
 	category string
 	graph    string // line-accumulated: level; line-rate: change by time
 	unit     string
 	color    string
-	markers  string // where their schemas want to be, so that they are drawn over it
-	weight   int64  // low ones are further up
+	markers  string // displays of markers to draw over it
+	weight   int64  // low ones come first
 	rows     string // of the tooltip
 	format   format
 }
@@ -119,31 +116,30 @@ const (
 	rate  = "line-rate"
 )
 
-// lookOf chooses by the unit, and by whether the value counts up. Time is
-// written in milliseconds: by milliseconds, it is a share of a core, or of the
-// time.
-func lookOf(c *stream.Counter) look {
+// styleOf chooses by the unit, and by whether the value counts up. Time is written in milliseconds:
+// per millisecond it is a share of a core, or of the time.
+func styleOf(c *stream.Counter) counterStyle {
 	other := cmp.Or(c.Category, stream.Other.Name)
 	switch {
 	case c.Unit == stream.FormatPicowatt:
-		return look{"power", rate, "pWh", "grey", "", 30, powerRows, appendInt}
+		return counterStyle{"power", rate, "pWh", "grey", "", 30, powerRows, appendInt}
 	case c.Unit == stream.FormatBytes && c.Total:
-		return look{cmp.Or(c.Category, "Bandwidth"), rate, "bytes", "blue", "", 10, bandwidthRows, appendInt}
+		return counterStyle{cmp.Or(c.Category, "Bandwidth"), rate, "bytes", "blue", "", 10, bandwidthRows, appendInt}
 	case c.Unit == stream.FormatBytes:
-		return look{"Memory", level, "bytes", "orange", "timeline-memory", 20, memoryRows, appendInt}
+		return counterStyle{"Memory", level, "bytes", "orange", "timeline-memory", 20, memoryRows, appendInt}
 	case c.Unit == stream.FormatNanoseconds && c.Total && (c.Category == "" || c.Category == "CPU"):
-		return look{"CPU", rate, "percent", "grey", "", 40, timeRows("one core"), jsontext.AppendMillis}
+		return counterStyle{"CPU", rate, "percent", "grey", "", 40, timeRows("one core"), jsontext.AppendMillis}
 	case c.Unit == stream.FormatNanoseconds && c.Total:
-		return look{other, rate, "percent", "grey", "", 45, timeRows("the time"), jsontext.AppendMillis}
+		return counterStyle{other, rate, "percent", "grey", "", 45, timeRows("the time"), jsontext.AppendMillis}
 	case c.Unit == stream.FormatNanoseconds:
-		return look{other, level, "", "purple", "", 50, levelRows("ms"), jsontext.AppendMillis}
+		return counterStyle{other, level, "", "purple", "", 50, levelRows("ms"), jsontext.AppendMillis}
 	case c.Total:
-		return look{other, rate, "", "grey", "", 50, totalRows, appendInt}
+		return counterStyle{other, rate, "", "grey", "", 50, totalRows, appendInt}
 	}
-	return look{other, level, "", "purple", "", 50, levelRows(""), appendInt}
+	return counterStyle{other, level, "", "purple", "", 50, levelRows(""), appendInt}
 }
 
-func (l *look) write(out *jsontext.Writer, c *stream.Counter) {
+func (l *counterStyle) write(out *jsontext.Writer, c *stream.Counter) {
 	out.BeginObject()
 	for _, m := range []struct{ key, value string }{
 		{"graphType", l.graph}, {"unit", l.unit}, {"color", l.color}, {"label", c.Name},

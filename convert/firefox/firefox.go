@@ -1,41 +1,36 @@
-// Package firefox writes the processed profile format of Firefox Profiler,
-// version 70: the one that the viewer itself works with, which it loads several
-// times faster than a Gecko profile, in a fraction of the memory.
+// Package firefox writes the processed profile format of Firefox Profiler, version 70: the viewer's
+// own, which it loads several times faster than a Gecko profile, in a fraction of the memory.
 //
-// All threads share one set of tables: strings, functions, frames and stacks.
-// They are those of the run as they are; stacks and frames have the ids of
-// [stream.Tables], less one. A table is columns, one after the other. The first
-// column of a thread's samples and of its markers is written as the rows come;
-// the others are kept aside, as numbers in a temporary file, until it is whole.
-// What the sink holds in memory grows with the strings that markers refer to by
-// number, not with rows.
+// All threads share one set of tables: strings, functions, frames and stacks. They are the run's
+// own; stacks and frames have the ids of [stream.Tables], less one. A table is columns, one after
+// the other. The first column of a thread's samples and markers is written as rows come; the others
+// are spilled as numbers to a temporary file meanwhile. The sink's memory grows with the strings
+// that markers refer to by index, not with rows.
 //
-// What the format says that Gecko profiles can't: weights of samples, file and
-// line of native functions, a name and a unit for each counter, which threads
-// are shown at first, and at a glance, what was lost (meta.extra).
+// What the format has beyond Gecko profiles: weights of samples, file and line of native functions,
+// a name and a unit for each counter, which threads are shown at first, and, at a glance, what was
+// lost (meta.extra).
 //
-// What it can't say, and what stands for it:
+// What it lacks, and what replaces it:
 //
 //   - A sample of weight 0 has no stack: it keeps its CPU time.
-//   - Goroutines of markers are a field of theirs, where they are known. Those of
-//     samples have no place.
+//   - Goroutines of markers are a field, where known. Those of samples have no place.
 //   - Delays become the Jank markers that the viewer would derive from them.
-//   - Waits are samples of a thread of their own, whose weights are times, and so
-//     are measurements, with the measure's unit. A thread has one of these.
-//   - Allocations have bytes, but no number of objects. Markers of objects that
-//     scripts allocated are the table that the viewer makes of them.
-//   - Pauses are of processes, but the format has them by thread, which are
-//     written before: they stand in "gprof", under their process.
-//   - Counters are drawn by their category, which may be another than their own: that,
-//     and their unit, stand in "gprof" beside it.
+//   - Waits are samples of a thread of their own, weighted by time, and so are measurements, with
+//     the measure's unit. A thread has one of these.
+//   - Allocations have bytes, but no number of objects. Markers of script allocations are the table
+//     that the viewer makes of them.
+//   - Pauses are of processes, but the format has them in threads, which are written before: they
+//     are in "gprof", under their process.
+//   - Counters are drawn by a category that may not be theirs: that, and their unit, are in "gprof"
+//     beside it.
 //   - Pages have no end, and the recorder's overhead no number of samples.
-//   - Threads are tracks, which several threads of the system may have had: then their
-//     tids are numbers of the output.
+//   - Threads are tracks, which several threads of the system may have had: then their tids are
+//     numbers of the output.
 //   - Addresses have 31 bits. A larger one is in the name, if there is no other.
 //
-// Every column is there, also an empty one: newer viewers, which bring the
-// profile to their own version, ask for it. CPU times of no samples are the
-// exception.
+// Every column is there, even if empty, because newer viewers, which upgrade the profile, ask for
+// it. CPU times without samples are the exception.
 package firefox
 
 import (
@@ -71,13 +66,13 @@ type Sink struct {
 	names      []int32 // of the markers of a segment, among the texts
 	lost       *viewer.Ledger
 
-	columns *spill.File // of the thread or the part being written
-	later   *spill.File // of what stands behind the threads
-	counted *section
-	costs   *section
-	logged  *section
-	visited *section
-	about   *section
+	columns *spill.File // of the current thread or part
+	later   *spill.File // of what follows the threads
+	counted *laterSection
+	costs   *laterSection
+	logged  *laterSection
+	visited *laterSection
+	about   *laterSection
 
 	threads []activity // written ones
 	tids    viewer.Tids
@@ -95,8 +90,8 @@ type Sink struct {
 	markerPieces  viewer.Pool[markerPiece]
 }
 
-// New returns a Sink that writes to w, and closes it at the end. Columns are
-// kept in a temporary file in dir, "" is the system's directory for them.
+// New returns a Sink that writes to w, and closes it at the end. Columns are spilled to a temporary
+// file in dir, "" is the system's directory for those.
 func New(w *pipeline.Writer, dir string) *Sink {
 	s := &Sink{out: viewer.NewOutput(w), columns: spill.New(dir), later: spill.New(dir)}
 	s.counted, s.costs, s.logged = newSection(s.later), newSection(s.later), newSection(s.later)
@@ -178,7 +173,7 @@ func (s *Sink) Close() error {
 	return s.out.Close()
 }
 
-// settle waits for all pieces, and counts what they have lost.
+// settle waits for all pieces, and counts what they lost.
 func (s *Sink) settle() error {
 	if err := s.err(); err != nil {
 		return err
@@ -195,7 +190,7 @@ func (s *Sink) settle() error {
 	return err
 }
 
-// err is the first error of the output and of what is kept aside.
+// err is the first error of the output and the spilled data.
 func (s *Sink) err() error {
 	for _, err := range []error{s.out.Err(), s.columns.Err(), s.later.Err()} {
 		if err != nil {

@@ -55,8 +55,7 @@ func (s *Sink) markers(b *stream.Batch) {
 	}
 }
 
-// mark keeps what is known of a marker besides its payload. Times are in ns of
-// the output, or none.
+// mark keeps a marker's columns besides its payload. Times are in ns of the output, or none.
 func (s *Sink) mark(name, from, to int64, phase stream.Phase, category int) {
 	t := &s.thread
 	t.name.add(name)
@@ -145,9 +144,8 @@ func (s *Sink) allocations(b *stream.Batch) {
 	a.stack.flush()
 }
 
-// endAllocations writes the table that the viewer shows as allocated and as
-// freed memory. Sums of objects have no addresses, by which it would tell what is
-// retained.
+// endAllocations writes the table that the viewer shows as allocated and freed memory. Sums of
+// objects have no addresses, by which it would find what is retained.
 func (s *Sink) endAllocations() {
 	a := &s.thread.allocations
 	if a.rows == 0 {
@@ -163,13 +161,14 @@ func (s *Sink) endAllocations() {
 	s.out.EndObject()
 }
 
-// scriptAllocationType is the type of markers that the viewer makes a table of, when it
-// reads a Gecko profile: of objects that scripts allocated.
+// scriptAllocationType is the type of markers that the viewer turns into a table of objects that
+// scripts allocated.
 const scriptAllocationType = "JS allocation"
 
 // The columns of that table that are members of the markers' payloads, and what
 // these are called.
 var (
+	// The columns of that table that are payload members, and the names of these.
 	scriptNumbers = []allocationColumn{{"weight", "size"}, {"inNursery", "inNursery"}}
 	scriptTexts   = []allocationColumn{{"className", "className"}, {"typeName", "typeName"}, {"coarseType", "coarseType"}}
 )
@@ -197,8 +196,8 @@ func (a *scriptAllocations) allocate(f *spill.File) {
 	a.names.Reset()
 }
 
-// isScriptAllocations reports whether all markers of a batch have what the table
-// needs: a time at which they begin, and a size.
+// isScriptAllocations reports whether all markers of a batch have what the table needs: a start and
+// a size.
 func isScriptAllocations(e *stream.Event, b *stream.Batch) bool {
 	size := argument(e, scriptNumbers[0].field)
 	if e.Type != scriptAllocationType || size < 0 {
@@ -212,7 +211,7 @@ func isScriptAllocations(e *stream.Event, b *stream.Batch) bool {
 	return true
 }
 
-// argument is the place of a field of an event, -1 if it has none of that name.
+// argument is the index of an event's field of that name, -1 for none.
 func argument(e *stream.Event, name string) int {
 	for i := range e.Fields {
 		if e.Fields[i].Name == name {
@@ -222,8 +221,7 @@ func argument(e *stream.Event, name string) int {
 	return -1
 }
 
-// scriptAllocations keeps rows until the markers are written. Other fields than those
-// of the table have no place.
+// scriptAllocations keeps rows until the markers are written. Other fields have no place.
 func (s *Sink) scriptAllocations(e *stream.Event, b *stream.Batch) {
 	a := &s.thread.scripts
 	for i, at := range b.Time {
@@ -277,7 +275,7 @@ func numberAt(b *stream.Batch, arg, i int) int64 {
 	return int64(b.Args[arg].BitsAt(i))
 }
 
-// nameAt is the place of an argument of row i among the names, none if it is no text.
+// nameAt is the index of an argument of row i in names, none if it is no text.
 func (a *scriptAllocations) nameAt(b *stream.Batch, arg, i int) int64 {
 	if arg < 0 || b.Args[arg].TypeAt(i) != stream.Text {
 		return none

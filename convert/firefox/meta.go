@@ -10,9 +10,8 @@ import (
 	"gprof/stream"
 )
 
-// writeMeta writes what holds for the whole profile; it takes the description
-// of the first process. It stands at the end of the file, when the busiest
-// threads are known.
+// writeMeta writes what holds for the whole profile, by the first process. It comes last, when the
+// busiest threads are known.
 func (s *Sink) writeMeta() {
 	p := viewer.Process(s.tables, 1)
 	s.out.BeginObject()
@@ -74,8 +73,7 @@ func (s *Sink) writeVisible() {
 	s.out.EndArray()
 }
 
-// writeExtra writes what the viewer shows as more information: of each process
-// what it was and what was lost.
+// writeExtra writes the viewer's additional information: what each process was and what was lost.
 func (s *Sink) writeExtra() {
 	lines := s.lost.Lines()
 	s.out.Key("extra")
@@ -141,13 +139,11 @@ func (s *Sink) writeEntry(label, value string) {
 // Site is where Firefox Profiler is.
 const Site = "https://profiler.firefox.com"
 
-// urlVersion is that of the addresses we write; the viewer upgrades older ones
-// to its own.
+// urlVersion is the version of URLs; the viewer upgrades older ones.
 const urlVersion = 10
 
-// URL is the address at which the viewer shows an output of t that it fetches
-// from the address profile: with the time from from to to chosen, unless that is
-// all there is.
+// URL is the address at which the viewer shows an output of t that it fetches from the address
+// profile, with the time from from to to selected, unless that is all of it.
 func URL(profile string, t *stream.Tables, from, to stream.Time) string {
 	at := Site + "/from-url/" + strings.ReplaceAll(url.QueryEscape(profile), "+", "%20") + "/"
 	start, end := viewer.Range(t)

@@ -47,7 +47,7 @@ func (s *Sink) endProcess() {
 	s.about.EndObject()
 }
 
-// pid is the process as the viewer knows it: a text, a number will not do.
+// pid is the process as the viewer knows it: it must be a string.
 func (s *Sink) pid() string { return s.process().OutPid }
 
 func (s *Sink) beginPart() {
@@ -80,8 +80,7 @@ func (s *Sink) pausedRanges(b *stream.Batch) {
 	}
 }
 
-// overheads is what the recorder itself cost in the process being written, in
-// microseconds but for the time.
+// overheads is the recorder's own cost in the current process, in microseconds except for the time.
 type overheads struct {
 	sum   viewer.Overheads
 	count int64

@@ -59,8 +59,8 @@ func (s *Sink) writeTable(key string, n int, columns ...tableColumn) {
 	s.out.EndObject()
 }
 
-// writeShared writes what all threads refer to. Strings come last: the markers
-// of all of them are known now.
+// writeShared writes what all threads refer to. Strings come last, when those of all markers are
+// known.
 func (s *Sink) writeShared() {
 	s.out.Key("shared")
 	s.out.BeginObject()
@@ -77,8 +77,7 @@ func (s *Sink) writeShared() {
 	s.out.EndObject()
 }
 
-// writeStacks writes each stack by its frame and how far before it its caller
-// stands, 0 for none.
+// writeStacks writes each stack by its frame and the distance to its caller, 0 for none.
 func (s *Sink) writeStacks() {
 	at := func(i int) (parent stream.StackID, frame stream.FrameID) {
 		return s.tables.Stacks.At(stream.StackID(i + 1))
@@ -114,8 +113,7 @@ func (s *Sink) writeFrames() {
 		tableColumn{"originalLocation", constant("null")})
 }
 
-// address is that of a frame in its module, -1 for none and for those that the
-// format has no room for.
+// address is a frame's address in its module, -1 for none and for those that exceed the format.
 func address(f stream.Frame) int64 {
 	if f.Module == 0 || f.Label || f.Offset > math.MaxInt32 {
 		return -1
@@ -123,7 +121,7 @@ func address(f stream.Frame) int64 {
 	return int64(f.Offset)
 }
 
-// place is a line or a column, -1 if it is not known.
+// place is a line or column, -1 if unknown.
 func place(n int32) int64 {
 	if n <= 0 {
 		return -1
@@ -153,8 +151,7 @@ func (s *Sink) writeFuncs() {
 		tableColumn{"content", constant("null")})
 }
 
-// writeResources writes what functions lie in: the modules, and behind them where
-// scripts come from.
+// writeResources writes the resources: modules, then origins of scripts.
 func (s *Sink) writeResources() {
 	modules, origins := s.tables.Modules.Len(), s.code.origins
 	of := func(module func(i int) int64, origin func(o *origin) int64) cell {
@@ -171,7 +168,7 @@ func (s *Sink) writeResources() {
 		tableColumn{"type", of(func(int) int64 { return isLibrary }, func(o *origin) int64 { return o.kind() })})
 }
 
-// writeLibs writes the modules, to which frames refer by their place.
+// writeLibs writes the modules, which frames refer to by index.
 func (s *Sink) writeLibs() {
 	s.out.Key("libs")
 	s.out.BeginArray()
@@ -322,8 +319,8 @@ const (
 	isURL     = 5
 )
 
-// origin is where scripts come from: a site, or one place that is on none. Numbers
-// are places in the list of strings; the host is -1 for none.
+// origin is where scripts come from: a site, or a URL that is on none. Numbers are string indexes;
+// the host is -1 for none.
 type origin struct{ name, host int32 }
 
 func (o *origin) kind() int64 {
@@ -333,10 +330,10 @@ func (o *origin) kind() int64 {
 	return isSite
 }
 
-// siteSchemes are those of URLs whose scripts the viewer puts together by site.
+// siteSchemes are the URL schemes whose scripts the viewer groups by site.
 var siteSchemes = []string{"http", "https", "moz-extension"}
 
-// origin is the place of a script's origin in the list of resources.
+// origin is the index of a script's origin in the list of resources.
 func (c *code) origin(texts *viewer.Texts, known map[string]int32, script string) int32 {
 	name, host := script, ""
 	if u, err := url.Parse(script); err == nil && u.Host != "" && slices.Contains(siteSchemes, u.Scheme) {

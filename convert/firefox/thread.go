@@ -11,12 +11,12 @@ import (
 	"gprof/stream"
 )
 
-// thread is the thread being written.
+// thread is the current thread.
 type thread struct {
 	rows     int64       // of samples
 	last     stream.Time // of a sample
 	weighted bool        // a sample has a weight other than 1
-	weights  string      // what they weigh, if rows are no samples of the CPU
+	weights  string      // unit of weights, if rows are no CPU samples
 	measure  stream.CounterID
 	delta    column // times of samples
 	cpu      column
@@ -68,8 +68,7 @@ func (s *Sink) beginThread() {
 	s.beginSamples()
 }
 
-// writeLifetime writes when process and track began and ended; null is "still
-// there".
+// writeLifetime writes when process and track began and ended; null is "still there".
 func (s *Sink) writeLifetime() {
 	start, end := viewer.Lifetime(s.tables, s.process(), 0)
 	s.moment("processStartupTime", start, true)
@@ -97,7 +96,7 @@ func (s *Sink) endThread() {
 	s.columns.Rewind()
 }
 
-// current is what is known of the activity of the thread being written.
+// current is the activity of the current thread.
 func (s *Sink) current() *activity { return &s.threads[len(s.threads)-1] }
 
 // stackPiece is the stacks of some rows.
@@ -141,7 +140,7 @@ func (s *Sink) samples(b *stream.Batch) {
 	s.endRows(t, p)
 }
 
-// endRows ends a batch of rows, of which p has the stacks.
+// endRows ends a batch of rows, whose stacks are in p.
 func (s *Sink) endRows(t *thread, p *stackPiece) {
 	n := len(p.stacks)
 	t.rows += int64(n)
@@ -195,7 +194,7 @@ const (
 	weighsBytes   = "bytes"
 )
 
-// weightType is the unit of a measure as weights have it.
+// weightType is the weight unit of a measure.
 func weightType(unit stream.Format) string {
 	switch unit {
 	case stream.FormatNanoseconds:
@@ -206,9 +205,8 @@ func weightType(unit stream.Format) string {
 	return weighsSamples
 }
 
-// weights writes waits, or measurements, as the samples of a thread: the weight of
-// each is its value, of times in ns. A thread that has samples of the CPU, or
-// values of something else, has no place for them.
+// weights writes waits, or measurements, as the samples of a thread, weighted by their value, times
+// in ns. A thread with CPU samples, or values of something else, has no place for them.
 func (s *Sink) weights(b *stream.Batch, typ string) {
 	t := &s.thread
 	if t.rows > 0 && (t.weights == "" || t.measure != b.Series.Counter) {
@@ -237,7 +235,7 @@ type activity struct {
 	markers int64
 }
 
-// idle says that there is nothing to see of a thread.
+// idle reports whether there is nothing to see of a thread.
 func (a *activity) idle() bool { return a.samples == 0 && a.markers == 0 }
 
 // compare puts the busier one first.
@@ -245,15 +243,14 @@ func (a activity) compare(b activity) int {
 	return cmp.Or(cmp.Compare(b.cpu, a.cpu), cmp.Compare(b.samples, a.samples), cmp.Compare(b.markers, a.markers), cmp.Compare(a.thread, b.thread))
 }
 
-// maxVisible is how many threads are shown at first: about what a screen holds
-// twice. The viewer's menu has the others. maxProcesses is how many processes
-// are: a thousand rows would take it long to draw, and nobody looks through them.
+// maxVisible is how many threads are shown at first: two screens full. The viewer's menu has the
+// others. maxProcesses limits the processes: a thousand rows are slow to draw, and nobody looks
+// through them.
 const maxVisible, maxProcesses = 30, 100
 
-// visible are the places of the threads that are shown at first, the busiest
-// ones, in the order of the profile, and that of the busiest. With a thread the
-// main one of its process is shown: it is the row of the process, under which its
-// counters are. So are the main threads of the busiest other processes.
+// visible are the indexes of the threads shown at first, the busiest ones, in profile order, and
+// that of the busiest. A thread's main thread is shown, too: it is the row of the process, with its
+// counters. So are the main threads of the busiest other processes.
 func visible(threads []activity) (shown []int, busiest int) {
 	order := slices.SortedFunc(slices.Values(threads), activity.compare)
 	mains := mainsOf(threads)
@@ -276,8 +273,7 @@ func visible(threads []activity) (shown []int, busiest int) {
 	return shown, order[0].thread
 }
 
-// mainsOf tells for each thread the main one of its process, which comes first
-// of them.
+// mainsOf is the main thread of each thread's process, its first one.
 func mainsOf(threads []activity) []int {
 	mains := make([]int, len(threads))
 	main := 0

@@ -9,24 +9,22 @@ import (
 	"gprof/stream"
 )
 
-// code is the functions of the run as the format can tell them apart: many
-// places in one function of one module become one frame, and stacks that differ
-// only in such places one stack.
+// code is the frames and stacks of the run that the format can tell apart: places in one function
+// of one module are one frame, and stacks that differ only in such places one stack.
 type code struct {
 	tables *stream.Tables
-	merged stream.Tables    // Frames, without what is lost
+	merged stream.Tables    // Frames, without what the format lacks
 	stacks []stream.StackID // merged, by StackID
-	calls  []stream.StackID // likewise, of those whose last frame calls: see build; nil if all are as in stacks
+	calls  []stream.StackID // the same for stacks captured in a call, see build; nil if all are as in stacks
 	nodes  []node           // by merged StackID
 	ranges []addresses      // by ModuleID
 	native []bool           // by StringID: names a function of a module
 	used   []bool           // by ModuleID: in the process being written
-	read   stream.StackID   // of no use but that nodes are read
+	read   stream.StackID   // unused result of reading nodes
 }
 
-// node is a merged stack: all that a thread has to know of it, in one place of
-// memory. Threads have millions of stacks between them, and each is a wait for
-// memory that was not read for long.
+// node is all that a thread needs of a merged stack, in one place. Threads have millions of stacks
+// together, each a cache miss.
 type node struct {
 	caller stream.StackID // merged
 	frame  stream.FrameID // merged
@@ -35,17 +33,14 @@ type node struct {
 }
 
 const (
-	// ahead is how many stacks are merged at a time: their nodes stay in the
-	// cache.
+	// ahead is how many stacks are merged at once, so that their nodes stay in the cache.
 	ahead = 256
-	// callersAhead is how many callers of each are read. As a rule a thread has
-	// seen those beyond.
+	// callersAhead is how many callers of each are read. Mostly a thread has seen those beyond.
 	callersAhead = 4
 )
 
-// merge appends some stacks merged. It reads their nodes and their callers',
-// which are far apart in memory: to wait for many of them at a time takes a
-// fraction of what it takes to wait for each.
+// merge appends the merged stacks. It reads their nodes and those of callers all at once, so that
+// cache misses overlap.
 func (c *code) merge(dst, stacks []stream.StackID) []stream.StackID {
 	for _, id := range stacks {
 		dst = append(dst, c.stacks[id])
@@ -59,13 +54,12 @@ func (c *code) merge(dst, stacks []stream.StackID) []stream.StackID {
 	return dst
 }
 
-// addresses is the range that was made up for a module; end is 0 if there was
-// no room left.
+// addresses is a module's made-up range; end is 0 if there was no room left.
 type addresses struct{ start, end uint64 }
 
 const (
-	// No process has anything at these addresses: above user space, below the
-	// kernel. The end is where numbers stop to be exact in JSON.
+	// Between user space and the kernel there are no addresses. The end is where JSON numbers stop
+	// being exact.
 	firstAddress = 1 << 48
 	lastAddress  = 1 << 53
 	// maxModule bounds the size of a module; an offset above it is damage.
@@ -73,11 +67,10 @@ const (
 	pageSize  = 4096
 )
 
-// build merges frames and stacks. The viewer takes the address of a frame that calls
-// for that to which is returned, and moves it one byte back, into the call. Ours
-// lie there already; so such a frame has an address one higher than the same
-// frame where it was sampled, and a stack whose last frame is known by its address
-// is two.
+// build merges frames and stacks. The viewer takes the address of a calling frame for a return
+// address, and moves it one byte back, into the call. Ours are in the call already; so such a
+// frame's address is one higher than where it was sampled, and a stack whose last frame is known by
+// address is two.
 func (c *code) build(t *stream.Tables) error {
 	c.tables = t
 	c.merged = stream.Tables{}
@@ -113,8 +106,7 @@ func (c *code) build(t *stream.Tables) error {
 	return nil
 }
 
-// mergeFrames returns what frames are merged to where they were sampled, and where
-// they call something; nil if that is the same of all.
+// mergeFrames returns the merged frames where sampled, and where calling; nil if all are the same.
 func (c *code) mergeFrames(t *stream.Tables) (sampled, calling []stream.FrameID) {
 	sampled, calling = make([]stream.FrameID, t.Frames.Len()+1), make([]stream.FrameID, t.Frames.Len()+1)
 	differ := false
@@ -134,8 +126,8 @@ func (c *code) mergeFrames(t *stream.Tables) (sampled, calling []stream.FrameID)
 	return sampled, calling
 }
 
-// captured is the merged stack of a row that was captured by a call, as those of
-// markers are: the viewer takes its last frame for one that calls, too.
+// captured is the merged stack of a row captured in a call, as those of markers are: the viewer
+// takes its last frame for a calling one, too.
 func (c *code) captured(id stream.StackID) stream.StackID {
 	if c.calls != nil {
 		return c.calls[id]
@@ -143,9 +135,8 @@ func (c *code) captured(id stream.StackID) stream.StackID {
 	return c.stacks[id]
 }
 
-// layOut makes the nodes of the merged stacks, each followed by those that it
-// called: most of them called one other, so that a way to the root is mostly a
-// way back through memory.
+// layOut orders nodes so that each is followed by those that it called: mostly one, so a path to
+// the root mostly goes back linearly through memory.
 func (c *code) layOut() {
 	merged := &c.merged.Stacks
 	first, next := children(&c.merged)
@@ -172,8 +163,7 @@ func (c *code) layOut() {
 	c.merged = stream.Tables{Frames: c.merged.Frames}
 }
 
-// children returns the first stack that each one called, and the next one that
-// its caller called.
+// children returns the first stack that each one called, and the next one of the same caller.
 func children(t *stream.Tables) (first, next []stream.StackID) {
 	n := t.Stacks.Len()
 	first, next = make([]stream.StackID, n+1), make([]stream.StackID, n+1)
@@ -197,7 +187,7 @@ func merge(f stream.Frame) stream.Frame {
 	return out
 }
 
-// markNative finds the strings that name functions of modules.
+// markNative finds the strings that name native functions.
 func (c *code) markNative() {
 	c.native = make([]bool, c.tables.Strings.Len()+1)
 	for id := stream.FrameID(1); int(id) <= c.merged.Frames.Len(); id++ {
@@ -207,8 +197,8 @@ func (c *code) markNative() {
 	}
 }
 
-// placeModules gives each module a range of addresses that covers its frames
-// without a name, in the order of ids.
+// placeModules gives each module, in order of ids, a range of addresses that covers its nameless
+// frames.
 func (c *code) placeModules() {
 	size := make([]uint64, c.tables.Modules.Len()+1)
 	for id := stream.FrameID(1); int(id) <= c.merged.Frames.Len(); id++ {

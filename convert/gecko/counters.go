@@ -6,8 +6,7 @@ import (
 	"gprof/stream"
 )
 
-// counters is the list of counters. A row holds the change since the row
-// before it.
+// counters is the list of counters. A row is a change.
 type counters struct {
 	id      stream.CounterID // being written, 0 before the first
 	changes viewer.Changes
@@ -37,7 +36,7 @@ func (s *Sink) beginCounter(id stream.CounterID) {
 	c := s.tables.Counters.At(id)
 	s.out.BeginObject()
 	s.out.Member("name", c.Name)
-	s.out.Member("category", s.titled.category(id, &c))
+	s.out.Member("category", s.titles.category(id, &c))
 	s.out.Member("description", c.Description)
 	viewer.WriteCounterAbout(s.out.Writer, &c)
 	s.out.Key("samples")
@@ -46,29 +45,28 @@ func (s *Sink) beginCounter(id stream.CounterID) {
 	s.out.BeginArray()
 }
 
-// Categories of counters by which the viewer chooses how to draw them. It titles those of
-// the first two by these words, whatever they are called; of all others it draws the change
-// since the last row, without a unit, and titles them by their names.
+// Categories of counters that the viewer draws specially. It titles those of the first two by these
+// words; of others it draws the change since the last row, without a unit, titled by name.
 const (
 	memory    = "Memory"    // a level in bytes
-	bandwidth = "Bandwidth" // bytes of a network, with what their transfer has cost the climate
+	bandwidth = "Bandwidth" // bytes of a network, shown with the climate cost of transfer
 	power     = "power"     // energy
-	untitled  = "Bytes"     // means nothing to the viewer
+	untitled  = "Bytes"     // unknown to the viewer
 )
 
-// titled is the counter of each process, if any, that may have each of the categories that
-// become titles: of several nobody could tell which is which.
-type titled map[title]stream.CounterID
+// titleHolders is the one counter of each process that gets a category shown as its title: several
+// would be indistinguishable.
+type titleHolders map[title]stream.CounterID
 
 type title struct {
 	process  stream.ProcessID
 	category string
 }
 
-// titledOf chooses them. Of several levels in bytes it is the first that the program itself
-// calls memory; of several networks none, for their graph is the same without it.
-func titledOf(t *stream.Tables) titled {
-	all, several := titled{}, map[title]bool{}
+// titlesOf picks them. Of several byte levels it is the first that the program itself calls memory;
+// of several networks none, because their graph is the same without it.
+func titlesOf(t *stream.Tables) titleHolders {
+	all, several := titleHolders{}, map[title]bool{}
 	for id := stream.CounterID(1); int(id) <= t.Counters.Len(); id++ {
 		c := t.Counters.At(id)
 		key := title{c.Process, titleOf(&c)}
@@ -89,7 +87,7 @@ func titledOf(t *stream.Tables) titled {
 	return all
 }
 
-// titleOf is the category that a counter would have if it were the only one.
+// titleOf is the category of a counter if it were the only one.
 func titleOf(c *stream.Counter) string {
 	switch {
 	case c.Unit == stream.FormatBytes && !c.Total:
@@ -100,8 +98,8 @@ func titleOf(c *stream.Counter) string {
 	return ""
 }
 
-// category is that which a counter has in the output.
-func (t titled) category(id stream.CounterID, c *stream.Counter) string {
+// category is a counter's category in the output.
+func (t titleHolders) category(id stream.CounterID, c *stream.Counter) string {
 	category := titleOf(c)
 	switch {
 	case category != "" && t[title{c.Process, category}] == id:
@@ -120,8 +118,8 @@ func (t titled) category(id stream.CounterID, c *stream.Counter) string {
 	return stream.Other.Name
 }
 
-// endCounter ends the object of the counter. The schema comes behind the rows:
-// only then it is known whether there are numbers of operations.
+// endCounter ends the counter. The schema follows the rows: only then it is known whether there are
+// numbers of operations.
 func (c *counters) endCounter(s *Sink) {
 	if c.id == 0 {
 		return
@@ -138,7 +136,7 @@ func (c *counters) endCounter(s *Sink) {
 	s.out.EndObject()
 }
 
-// write writes a row. Columns of operations begin with the first of them.
+// write writes a row. The column of operations begins with the first of them.
 func (c *counters) write(s *Sink, change viewer.Change) {
 	c.ops = c.ops || change.Number != 0
 	row := s.appendTime(append(s.row[:0], '['), change.At)

@@ -1,39 +1,34 @@
-// Package gecko writes the Gecko profile format, version 36, which Firefox
-// Profiler opens.
+// Package gecko writes the Gecko profile format, version 36, which Firefox Profiler opens.
 //
-// The output is one JSON object: the first process of the run, with the others
-// in its "processes". It is written in one pass; only the tables of the thread
-// being written (strings, frames and stacks) are held in memory. What needs the
-// order of rows, their numbers in these tables, is decided as they come; the
-// rest of the work is done in pieces, on as many cores as the writer below has
-// (viewer.Output).
+// The output is one JSON object: the run's first process, with the others in its "processes". It is
+// written in one pass; only the tables of the current thread (strings, frames and stacks) are in
+// memory. Indexes in these tables, which depend on the order of rows, are assigned as rows come;
+// the rest is done in pieces on all cores of the writer (viewer.Output).
 //
-// What the format can't say, and what stands for it:
+// What the format lacks, and what replaces it:
 //
-//   - Samples have no weight. A sample of weight n becomes n rows at one time,
-//     the CPU time in the first; at most [MaxRepeat] rows, and [MaxRepeats] of all
-//     of them, the rest is in the ledger. Weight 0 becomes a row without a stack: it keeps its CPU time.
-//   - Goroutines of markers are a field of theirs, where they are known. Those of
-//     samples have no place.
-//   - Native functions have no file and no line. Frames are merged by function
-//     and module, or, where the function is unknown, by address.
+//   - Samples have no weight. A sample of weight n becomes n rows at one time, the CPU time in the
+//     first; at most [MaxRepeat] rows, and [MaxRepeats] in all, the rest is in the ledger. Weight 0
+//     becomes a row without a stack, which keeps its CPU time.
+//   - Goroutines of markers are a field, where known. Those of samples have no place.
+//   - Native functions have no file and line. Frames are merged by function and module, or by
+//     address if the function is unknown.
 //   - Delays become the Jank markers that the viewer would derive from them.
-//   - Waits and measurements have no place: they are in the ledger. A track of nothing else
-//     is no thread.
-//   - Allocations are markers that the viewer takes out again. They have bytes,
-//     but no number of objects.
+//   - Waits and measurements have no place: they are in the ledger. A track of nothing else is no
+//     thread.
+//   - Allocations are markers that the viewer takes out again. They have bytes, but no number of
+//     objects.
 //   - Pages have no end, and the recorder's overhead no number of samples.
-//   - The viewer calls each level in bytes Memory, and draws no other level. So one of a
-//     process is drawn as such; of the others it draws the changes, under their names.
-//   - Threads are tracks, which several threads of the system may have had: then their
-//     tids are numbers of the output.
-//   - Modules have no address, only offsets. Each gets a range of addresses
-//     that no other has, so that an address leads back to module and offset. That
-//     of a frame that calls is the one to which is returned, one byte behind ours.
+//   - The viewer calls every level in bytes Memory, and draws no other level. So one of a process
+//     is drawn as such; of the others it draws the changes, under their names.
+//   - Threads are tracks, which several threads of the system may have had: then their tids are
+//     numbers of the output.
+//   - Modules have only offsets. Each gets a unique range of addresses, so that an address leads
+//     back to module and offset. A calling frame's address is the return address, one byte after
+//     ours.
 //
-// All times are in milliseconds since the start of the run, rounded down to a
-// whole millisecond, so that the start itself is exact as a JSON number. All
-// processes share it.
+// All times are in milliseconds since the start of the run, rounded down to a whole millisecond, so
+// that the start itself is an exact JSON number. All processes share it.
 package gecko
 
 import (
@@ -44,8 +39,8 @@ import (
 	"gprof/stream"
 )
 
-// version is that of the format. It is the newest that all viewers in use
-// understand; they upgrade older ones and refuse newer ones.
+// version is the newest that all viewers in use understand; they upgrade older ones and refuse
+// newer ones.
 const version = 36
 
 // ErrOrder means that segments did not come in the order of [stream.Sink].
@@ -61,7 +56,7 @@ type Sink struct {
 	lost   *viewer.Ledger
 
 	categories viewer.Categories
-	titled     titled
+	titles     titleHolders
 
 	walk   viewer.Walk
 	tids   viewer.Tids
@@ -71,7 +66,7 @@ type Sink struct {
 	row    []byte                // scratch
 	merged [ahead]stream.StackID // scratch
 
-	maxRepeat, repeatsLeft int64 // rows of one sample; of all, beside the first of each
+	maxRepeat, repeatsLeft int64 // rows of one sample; of all, besides the first of each
 
 	lostArguments []atomic.Int64 // by ProcessID
 	samplePieces  viewer.Pool[samplePiece]
@@ -94,7 +89,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 		return err
 	}
 	s.categories = viewer.CategoriesOf(t)
-	s.titled = titledOf(t)
+	s.titles = titlesOf(t)
 	s.types = viewer.MarkerTypes(t, s.categories, viewer.Gecko)
 	s.lostArguments = make([]atomic.Int64, max(1, len(t.Processes))+1)
 	s.thread.allocate(&s.code)
@@ -143,7 +138,7 @@ func (s *Sink) Close() error {
 	return s.out.Close()
 }
 
-// settle waits for all pieces, and counts what they have lost.
+// settle waits for all pieces, and counts what they lost.
 func (s *Sink) settle() error {
 	err := s.out.Settle()
 	for id := range s.lostArguments {
@@ -154,6 +149,5 @@ func (s *Sink) settle() error {
 	return err
 }
 
-// ms is t as nanoseconds since the start of the output, which are written as
-// milliseconds.
+// ms is t in ns since the start of the output, which are written as milliseconds.
 func (s *Sink) ms(t stream.Time) int64 { return int64(t - s.start) }

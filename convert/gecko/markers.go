@@ -117,12 +117,11 @@ func (s *Sink) writeJank(start, end stream.Time) {
 	s.endRow(append(row, `,1,0,{"type":"`+viewer.JankType+`"}`...))
 }
 
-// allocationName is the type of markers that the viewer takes for allocations: it
-// makes a table of them.
+// allocationName is the type of markers that the viewer turns into a table of allocations.
 const allocationName = "Native allocation"
 
-// allocations writes allocations as markers. Sums of objects have no addresses,
-// by which the viewer would tell what is retained.
+// allocations writes allocations as markers. Sums of objects have no addresses, by which the viewer
+// would find what is retained.
 func (s *Sink) allocations(b *stream.Batch) {
 	name := s.thread.strings.Intern(allocationName)
 	for i, id := range b.Stack {

@@ -34,8 +34,8 @@ func (s *Sink) step(step viewer.Step) {
 	}
 }
 
-// beginProcess begins the object of a process, up to its list of threads. The
-// object of the first is the profile, and is already open.
+// beginProcess begins the object of a process, up to its list of threads. The first one's is the
+// profile, already open.
 func (s *Sink) beginProcess() {
 	s.code.beginProcess()
 	if s.walk.Process > 1 {
@@ -46,8 +46,8 @@ func (s *Sink) beginProcess() {
 	s.out.BeginArray()
 }
 
-// endProcess writes the parts of a process that have no rows, and the modules.
-// Behind the first process it opens the list of the others.
+// endProcess writes the parts without rows, and the modules. After the first process it opens the
+// list of the others.
 func (s *Sink) endProcess() {
 	for kind := stream.Counts; int(kind) < len(newPart); kind++ {
 		if kind != stream.Overheads && !s.walk.Had(kind) {
@@ -66,7 +66,7 @@ func (s *Sink) endProcess() {
 	s.out.BeginArray()
 }
 
-// part is one member of the object of a process: the rows of one kind.
+// part is a member of a process's object: the rows of one kind.
 type part interface {
 	begin(s *Sink)
 	rows(s *Sink, b *stream.Batch)
@@ -89,8 +89,8 @@ func (s *Sink) beginPart(kind stream.Kind) {
 
 func (s *Sink) endPart() { s.part.end(s) }
 
-// writeMeta writes what a process is. Most of it holds for the whole profile
-// and stands in the first process only.
+// writeMeta writes a process's meta. Most of it holds for the whole profile and is in the first
+// process only.
 func (s *Sink) writeMeta(p *stream.Process) {
 	s.out.Key("meta")
 	s.out.BeginObject()
@@ -113,8 +113,8 @@ func (s *Sink) writeMeta(p *stream.Process) {
 	s.out.EndObject()
 }
 
-// earliest is when the oldest chunk of a process that is still held was begun, 0 if the
-// ring has given up what was at the start and nobody knows.
+// earliest is when the oldest held chunk was begun, 0 if unknown because the ring has dropped the
+// start.
 func earliest(p *stream.Process) stream.Time {
 	if p.RangeStart > 1 {
 		return p.Earliest
@@ -146,7 +146,7 @@ func (s *Sink) writeProfileMeta(p *stream.Process) {
 	viewer.WriteConfiguration(s.out.Writer, p, interval)
 }
 
-// bit is how the format writes what is so or not.
+// bit is a Boolean in the format.
 func bit(on bool) string {
 	if on {
 		return "1"
@@ -173,8 +173,7 @@ func (s *Sink) writeSchemas() {
 	viewer.WriteSchemas(s.out.Writer, types, viewer.Gecko)
 }
 
-// writeAbout writes what the format has no place for, under a key that the
-// viewer passes over.
+// writeAbout writes what the format has no place for, under a key that the viewer ignores.
 func (s *Sink) writeAbout(p *stream.Process) {
 	s.out.Key("gprof")
 	s.out.BeginObject()

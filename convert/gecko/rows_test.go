@@ -210,7 +210,7 @@ func TestCounterCategory(t *testing.T) {
 	for _, tt := range tests {
 		var tables stream.Tables
 		id := tables.Counters.Intern(tt.counter)
-		if got := titledOf(&tables).category(id, &tt.counter); got != tt.want {
+		if got := titlesOf(&tables).category(id, &tt.counter); got != tt.want {
 			t.Errorf("%+v is in %q, want %q", tt.counter, got, tt.want)
 		}
 	}
@@ -236,7 +236,7 @@ func TestCountersAreToldApart(t *testing.T) {
 	var got []string
 	for id := stream.CounterID(1); int(id) <= tables.Counters.Len(); id++ {
 		c := tables.Counters.At(id)
-		got = append(got, titledOf(&tables).category(id, &c))
+		got = append(got, titlesOf(&tables).category(id, &c))
 	}
 	want := []string{"Go", "Memory", "Bytes", "Network", "Network", "Memory", "Go", "Bandwidth", "Memory"}
 	if !slices.Equal(got, want) {

@@ -9,8 +9,8 @@ import (
 	"gprof/stream"
 )
 
-// thread is the thread being written. Its lists of samples and markers stream
-// through; its tables are written at its end.
+// thread is the current thread. Its samples and markers stream through; its tables are written at
+// its end.
 type thread struct {
 	code    *code
 	serial  int32 // from 1
@@ -30,11 +30,10 @@ func (t *thread) allocate(c *code) {
 	t.frames.allocate(c.merged.Frames.Len())
 }
 
-// captured returns the number of a stack in the thread's table that was captured by
-// a call.
+// captured returns the index of a stack captured in a call.
 func (t *thread) captured(id stream.StackID) int32 { return t.number(t.code.captured(id)) }
 
-// number returns that of a merged stack. Its callers have lower ones.
+// number returns the index of a merged stack. Callers have lower ones.
 func (t *thread) number(id stream.StackID) int32 {
 	nodes := t.code.nodes
 	t.path = t.path[:0]
@@ -47,7 +46,7 @@ func (t *thread) number(id stream.StackID) int32 {
 	return nodes[id].number
 }
 
-// add gives a stack, whose caller has a number, the next one.
+// add gives a stack, whose caller has an index, the next one.
 func (t *thread) add(n *node) {
 	row := pair{a: -1}
 	if n.caller != 0 {
@@ -116,8 +115,7 @@ func (s *Sink) writeStacks() {
 	s.endTable()
 }
 
-// writeFrames writes the frames. The columns that we have come first, because a
-// row may end early.
+// writeFrames writes the frames. Our columns come first, because a row may end early.
 func (s *Sink) writeFrames() {
 	t := &s.thread
 	s.beginTable("frameTable", `{"location":0,"relevantForJS":1,"category":2,"subcategory":3,"innerWindowID":4,"implementation":5,"line":6,"column":7}`)
@@ -165,16 +163,16 @@ func (s *Sink) appendTime(dst []byte, t stream.Time) []byte {
 	return jsontext.AppendMillis(dst, s.ms(t))
 }
 
-// Bounds of the rows that samples become. Some tools make one sample of a thread that
-// sleeps: a hundred thousand are minutes at the rates of browsers.
+// Bounds of the rows of samples. Some tools make one sample of a sleeping thread: a hundred
+// thousand are minutes at a browser's rate.
 const (
 	MaxRepeat  = 100_000    // of one sample
 	MaxRepeats = 64_000_000 // of all, beside the first of each
 	pieceRows  = 10_000     // of one sample in a piece
 )
 
-// beginSamples begins the list of samples. The viewer wants a column of delays,
-// but not that rows reach it.
+// beginSamples begins the list of samples. The viewer wants a column of delays, but rows may end
+// before it.
 func (s *Sink) beginSamples() {
 	s.beginTable("samples", `{"stack":0,"time":1,"threadCPUDelta":2,"eventDelay":3}`)
 }
@@ -217,7 +215,7 @@ func (s *Sink) samples(b *stream.Batch) {
 	s.writeSamples(p, rows)
 }
 
-// rowsOf is how many rows a sample of that weight becomes.
+// rowsOf is the number of rows for a sample of that weight.
 func (s *Sink) rowsOf(weight int64) int64 {
 	if weight <= 1 {
 		return 1
@@ -240,8 +238,8 @@ func (s *Sink) writeSamples(p *samplePiece, rows int) {
 	})
 }
 
-// appendTo appends the rows of a sample, a comma behind each. The CPU time, if
-// it is known, stands in the first; it is zero for the others.
+// appendTo appends the rows of a sample, each followed by a comma. The first one has the CPU time,
+// if known; it is zero in the others.
 func (r *sample) appendTo(dst []byte) []byte {
 	begin := len(dst)
 	if r.stack < 0 {
@@ -268,7 +266,7 @@ func (r *sample) appendTo(dst []byte) []byte {
 // pair is a row of two numbers.
 type pair struct{ a, b int32 }
 
-// frameRow is a row of a frame table.
+// frameRow is a row of the frame table.
 type frameRow struct {
 	location int32
 	place    viewer.Place
@@ -282,7 +280,7 @@ type frameRow struct {
 // tablePiece is a piece of a table.
 type tablePiece[T any] struct{ rows []T }
 
-// writeRows writes rows, each of which appendRow appends. It copies rows.
+// writeRows writes rows by appendRow. It copies them.
 func writeRows[T any](s *Sink, pool *viewer.Pool[tablePiece[T]], rows []T, appendRow func(dst []byte, row T) []byte) {
 	for len(rows) > 0 {
 		n := min(len(rows), viewer.MaxRows)
@@ -308,8 +306,7 @@ func appendStackRow(dst []byte, row pair) []byte {
 	return append(jsontext.AppendUint(dst, uint64(row.b)), ']')
 }
 
-// appendFrameRow appends a frame. Those that have no more than a category end
-// there.
+// appendFrameRow appends a frame. A row ends after the category if there is no more.
 func appendFrameRow(dst []byte, row frameRow) []byte {
 	dst = jsontext.AppendUint(append(dst, '['), uint64(row.location))
 	dst = strconv.AppendBool(append(dst, ','), row.scripted)
@@ -325,7 +322,7 @@ func appendFrameRow(dst []byte, row frameRow) []byte {
 	return append(dst, ']')
 }
 
-// appendKnown appends a comma and a number, null if it is not known.
+// appendKnown appends a comma and a number, null if unknown.
 func appendKnown(dst []byte, n int64) []byte {
 	if n <= 0 {
 		return append(dst, ",null"...)
@@ -333,7 +330,7 @@ func appendKnown(dst []byte, n int64) []byte {
 	return jsontext.AppendUint(append(dst, ','), uint64(n))
 }
 
-// index numbers ids from 0 in the order of their first use.
+// index numbers ids from 0 by first use.
 type index[ID ~int32] struct {
 	number []int32 // by id, plus 1; 0 not used yet
 	ids    []ID    // by number
@@ -348,7 +345,7 @@ func (x *index[ID]) add(id ID) {
 	x.number[id] = int32(len(x.ids))
 }
 
-// reset forgets all ids in the time of those that were used.
+// reset drops all ids, in time proportional to them.
 func (x *index[ID]) reset() {
 	for _, id := range x.ids {
 		x.number[id] = 0

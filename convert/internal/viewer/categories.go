@@ -5,37 +5,37 @@ import (
 	"gprof/stream"
 )
 
-// maxCategories is how many the viewer takes: it keeps their number in a byte.
+// maxCategories is the viewer's limit: it keeps their number in a byte.
 const maxCategories = 256
 
-// colors are those that the viewer knows.
+// colors are the viewer's.
 var colors = map[string]bool{
 	"transparent": true, "purple": true, "green": true, "orange": true, "yellow": true, "lightblue": true, "blue": true,
 	"brown": true, "magenta": true, "red": true, "lightred": true, "darkgrey": true, "grey": true,
 }
 
-// KnowsColor reports whether the viewer knows a colour.
+// KnowsColor reports whether the viewer knows a color.
 func KnowsColor(name string) bool { return colors[name] }
 
-// Categories is the list of categories of a profile, each with its parts.
+// Categories is the list of categories of a profile, each with its subcategories.
 type Categories struct {
 	groups []group
 	places []Place // by CategoryID
 }
 
-// Place is where a category stands: in the list, and among the parts of its
-// place, of which the first is the category itself.
+// Place is the position of a category: in the list, and among its subcategories, the first of which
+// is the category itself.
 type Place struct{ Category, Sub int }
 
-// group is one entry of the list. All its categories have one name and color.
+// group is an entry of the list: all categories of one name and color.
 type group struct {
 	stream.Category
 	parts []string
 }
 
-// CategoriesOf gives each category, and none, its place in the list of the
-// profile. Other is the first place; it is also that of what is beyond the
-// last. A part beyond the last is the category itself.
+// CategoriesOf gives each category, and none, its position in the profile's list. Other is the
+// first, and stands for what exceeds the list. A subcategory that exceeds its list is the category
+// itself.
 func CategoriesOf(t *stream.Tables) Categories {
 	c := Categories{places: make([]Place, t.Categories.Len()+1)}
 	known := make(map[stream.Category]int)
@@ -46,8 +46,7 @@ func CategoriesOf(t *stream.Tables) Categories {
 	return c
 }
 
-// add returns the place of a category. Parts of one category come one after the
-// other.
+// add returns the position of a category. Those with one name are consecutive.
 func (c *Categories) add(known map[stream.Category]int, category stream.Category) Place {
 	sub := category.Sub
 	category.Sub = ""

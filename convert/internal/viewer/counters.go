@@ -5,26 +5,24 @@ import (
 	"gprof/stream"
 )
 
-// Change is a row of a counter as the viewer wants it: what came to it since
-// the row before.
+// Change is a row of a counter as the viewer wants it: a difference to the row before.
 type Change struct {
 	At            stream.Time
 	Count, Number int64 // of the value; operations
 }
 
-// Changes makes the rows of a counter, by Gecko's rule. These are left out: rows
-// that are as the last one written, but for the first, for the first one behind a
-// change, which says that it was all, and for the last. The last one that was left
-// out before a change is written: the viewer draws a line from row to row.
+// Changes makes the rows of a counter by Gecko's rule: rows equal to the last one written are
+// dropped, except the first, the first after a change, which ends it, and the last. The last row
+// dropped before a change is written, because the viewer draws lines from row to row.
 type Changes struct {
-	rows    int      // that came
-	before  [2]level // of them, the last two, the latest first
+	rows    int      // seen
+	before  [2]level // the last two, the latest first
 	written level
-	at      stream.Time // of the last row, if it was left out
-	left    bool        // the last row was left out
+	at      stream.Time // of the last row, if it was dropped
+	left    bool        // the last row was dropped
 }
 
-// level is what a counter stands at.
+// level is a counter's value.
 type level struct{ value, number int64 }
 
 // Rows takes rows of the counter, and calls write for each change.
@@ -44,7 +42,7 @@ func (c *Changes) Rows(b *stream.Batch, write func(Change)) {
 	}
 }
 
-// End calls write for the last row if it was left out.
+// End calls write for the last row if it was dropped.
 func (c *Changes) End(write func(Change)) {
 	if c.left {
 		c.left = false
@@ -52,8 +50,8 @@ func (c *Changes) End(write func(Change)) {
 	}
 }
 
-// WriteCounterAbout writes the member of a counter that tells of it what the formats
-// have no place for: they draw it by a category that may not be its own.
+// WriteCounterAbout writes what the formats have no place for in a counter: they draw it by a
+// category that may not be its own.
 func WriteCounterAbout(out *jsontext.Writer, c *stream.Counter) {
 	out.Key("gprof")
 	out.BeginObject()
@@ -75,8 +73,7 @@ func WriteCounterAbout(out *jsontext.Writer, c *stream.Counter) {
 	out.EndObject()
 }
 
-// unitName is the name of the unit of a counter: that of the viewer's formats, but for
-// one that they don't have.
+// unitName is the name of a counter's unit: the viewer's format, except for one that it lacks.
 func unitName(unit stream.Format) string {
 	if unit == stream.FormatPicowatt {
 		return "pWh"
@@ -84,10 +81,10 @@ func unitName(unit stream.Format) string {
 	return formats[unit].name
 }
 
-// overheadNames are what the statistics are of.
+// overheadNames are the subjects of the statistics.
 var overheadNames = [...]string{"Interval", "Overhead", "Lockings", "Cleaning", "Counter", "Thread"}
 
-// Overheads sums up what the recorder itself cost.
+// Overheads sums up the recorder's own cost.
 type Overheads struct {
 	count       int64
 	first, last stream.Time
@@ -108,8 +105,7 @@ func (x *spread) add(ns int64) {
 	x.n++
 }
 
-// Add takes row i of b and returns its cost in ns: of locks, of cleaning, of
-// counters, of threads.
+// Add takes row i of b and returns its cost in ns: of locks, cleaning, counters, threads.
 func (o *Overheads) Add(b *stream.Batch, i int) (ns [4]int64) {
 	var total int64
 	for k := range o.columns {
@@ -129,8 +125,8 @@ func (o *Overheads) Add(b *stream.Batch, i int) (ns [4]int64) {
 	return ns
 }
 
-// WriteStatistics writes the member statistics, in microseconds, if there are
-// the two rows that it needs.
+// WriteStatistics writes the member statistics, in microseconds, if there are the two rows that it
+// needs.
 func (o *Overheads) WriteStatistics(out *jsontext.Writer) {
 	if o.count < 2 {
 		return

@@ -13,26 +13,26 @@ import (
 	"gprof/stream"
 )
 
-// valueKind is how the values of a field are written.
+// valueKind is the encoding of a field's values.
 type valueKind uint8
 
 const (
 	valueNumber  valueKind = iota // as it is
-	valueMillis                   // ns, written as milliseconds
-	valueTime                     // a Time, written as milliseconds of the output
+	valueMillis                   // ns, in milliseconds
+	valueTime                     // a Time, in milliseconds of the output
 	valueText                     // a string
-	valueUnique                   // a number among strings
-	valueFlow                     // the same, of an id in hexadecimal
-	valueWindow                   // a number that is no window if it is 0
-	valueMicros                   // ns, written as microseconds
+	valueUnique                   // a string index
+	valueFlow                     // the string index of an id in hexadecimal
+	valueWindow                   // a number; 0 is no window
+	valueMicros                   // ns, in microseconds
 	valueBool                     // true unless it is 0
 	valueList                     // a list
-	valueTable                    // a list of lists, which are as long as there are columns
-	valueDetails                  // those of a collection of garbage, which only the viewer's code looks at
-	valueTimings                  // the same, as they are called in Gecko's format
+	valueTable                    // a list of lists of as many elements as columns
+	valueDetails                  // details of a garbage collection, which only the viewer's code reads
+	valueTimings                  // the same, as in Gecko's format
 )
 
-// formats says how the viewer shows the values of each Format.
+// formats are the viewer's formats.
 var formats = [stream.NumFormats]struct {
 	name  string
 	value valueKind
@@ -60,9 +60,8 @@ var formats = [stream.NumFormats]struct {
 	stream.FormatPicowatt: {"integer", valueNumber},
 }
 
-// formatOf returns the viewer's format of a field. What a text may reveal goes
-// before how often it repeats: the viewer removes only texts of these formats
-// when a profile is to be shared.
+// formatOf returns the viewer's format of a field. Privacy counts more than repetition: the viewer
+// removes only texts of these formats from a shared profile.
 func formatOf(f *stream.EventField) (string, valueKind) {
 	if f.Format >= stream.NumFormats {
 		return "string", valueText
@@ -84,11 +83,10 @@ func formatOf(f *stream.EventField) (string, valueKind) {
 	return format.name, format.value
 }
 
-// durations are the formats that show a duration in one unit.
+// durations are the formats of durations in a fixed unit.
 var durations = map[string]valueKind{"seconds": valueMillis, "milliseconds": valueMillis, "microseconds": valueMicros, "nanoseconds": valueNumber}
 
-// shownOf is the viewer's format that a field itself names, if its values can
-// have that.
+// shownOf is the viewer's format that a field names, if it suits its values.
 func shownOf(f *stream.EventField) (name string, value valueKind, ok bool) {
 	switch {
 	case f.Format == stream.FormatNanoseconds:
@@ -106,7 +104,7 @@ func shownOf(f *stream.EventField) (name string, value valueKind, ok bool) {
 	return "", 0, false
 }
 
-// columnsOf is how many columns the format of a table has, 0 if it is none.
+// columnsOf is the number of columns in a table's format, 0 for others.
 func columnsOf(shown string) int {
 	var format struct {
 		Type    string `json:"type"`
@@ -121,13 +119,11 @@ func columnsOf(shown string) int {
 	return len(format.Columns)
 }
 
-// counted says whether a value is written as the number that it has among the
-// strings.
+// counted reports whether a value is written as a string index.
 func (k valueKind) counted() bool { return k == valueUnique || k == valueFlow }
 
-// appendArg appends the member for row i of field k: nothing if it has no
-// value. A text where a number should be can't be shown; it is left out, too,
-// and counted.
+// appendArg appends the member for row i of field k, nothing without a value. A text in place of a
+// number can't be shown: it is dropped and counted.
 func (p *Markers) appendArg(dst []byte, k, i int) []byte {
 	f := &p.typ.fields[k]
 	c := &p.Rows.Args[f.arg]
@@ -169,7 +165,7 @@ func (p *Markers) appendArg(dst []byte, k, i int) []byte {
 	return appendNumber(with, c, i)
 }
 
-// internArg puts a value among the strings; none is the first.
+// internArg interns a value; none is the first string.
 func (x *Texts) internArg(kind valueKind, c *stream.Column, i int) int32 {
 	var buf [32]byte
 	switch typ := c.TypeAt(i); {
@@ -204,7 +200,7 @@ func appendNumber(dst []byte, c *stream.Column, i int) []byte {
 	}
 }
 
-// appendMillis appends a number of nanoseconds since start as milliseconds.
+// appendMillis appends ns after start as milliseconds.
 func appendMillis(dst []byte, c *stream.Column, i int, start stream.Time) []byte {
 	bits := c.BitsAt(i)
 	switch {
@@ -216,7 +212,7 @@ func appendMillis(dst []byte, c *stream.Column, i int, start stream.Time) []byte
 	return jsontext.AppendMillis(dst, int64(bits)-int64(start))
 }
 
-// appendMicros appends a number of nanoseconds as microseconds.
+// appendMicros appends ns as microseconds.
 func appendMicros(dst []byte, c *stream.Column, i int) []byte {
 	bits := c.BitsAt(i)
 	switch {
@@ -230,12 +226,9 @@ func appendMicros(dst []byte, c *stream.Column, i int) []byte {
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
-// appendJSON appends the member for a value that is JSON. without is what it is
-// behind if the value can't be shown, with ends with its key.
-//
-// The viewer shows what is nested only as a list or a table; in another field
-// that a schema lists it fails on it, so there it is a text, unless only its code
-// looks at it.
+// appendJSON appends a JSON value. without is dst if the value can't be shown, with ends with its
+// key. The viewer shows nested values only as a list or table; in another listed field it fails on
+// them, so there they become strings, unless only its code reads them.
 func (p *Markers) appendJSON(without, with []byte, f *field, value []byte) []byte {
 	value = bytes.TrimSpace(value)
 	nested := bytes.HasPrefix(value, []byte("{")) || bytes.HasPrefix(value, []byte("["))
@@ -253,7 +246,7 @@ func (p *Markers) appendJSON(without, with []byte, f *field, value []byte) []byt
 	return append(with, value...)
 }
 
-// takes reports whether a field may have a value that is JSON.
+// takes reports whether a field may have a JSON value.
 func (f *field) takes(value []byte, nested bool) bool {
 	switch f.value {
 	case valueList:
@@ -268,8 +261,7 @@ func (f *field) takes(value []byte, nested bool) bool {
 	return !nested && value[0] != '"' || f.listed == nil
 }
 
-// isListOf reports whether a value is a list; of lists that are as long as
-// columns, if that is above 0.
+// isListOf reports whether a value is a list, of lists of that many elements if columns is above 0.
 func isListOf(value []byte, columns int) bool {
 	if columns == 0 {
 		return value[0] == '['

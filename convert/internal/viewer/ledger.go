@@ -5,24 +5,23 @@ import (
 	"gprof/stream"
 )
 
-// Ledger is what was lost on the way to a profile: what the source says, and
-// what had no place in the output.
+// Ledger is what was lost on the way to a profile: by the source, and for lack of a place in the
+// output.
 type Ledger struct {
 	tables *stream.Tables
 	known  []stream.Line // of the source
 	lost   stream.Ledger
 }
 
-// NewLedger begins with the lines of t as they are; other sinks may add to
-// them.
+// NewLedger begins with the current lines of t; other sinks may add to them.
 func NewLedger(t *stream.Tables) *Ledger { return &Ledger{tables: t, known: t.Ledger.Lines()} }
 
-// Lose counts details of a process that have no place in the format.
+// Lose counts details of a process without a place in the format.
 func (l *Ledger) Lose(id stream.ProcessID, what string, count int64) {
 	l.add(id, stream.ReasonUnsupported, what, count)
 }
 
-// LoseKind counts rows of a process of a kind that the format is not for.
+// LoseKind counts rows of a kind without a place in the format.
 func (l *Ledger) LoseKind(id stream.ProcessID, kind stream.Kind, count int64) {
 	l.add(id, stream.ReasonNoPlace, kind.String(), count)
 }
@@ -31,15 +30,14 @@ func (l *Ledger) add(id stream.ProcessID, reason stream.Reason, what string, cou
 	l.lost.Add(stream.Line{Process: Hex(Process(l.tables, id).Instance), Reason: reason, What: what, Count: count})
 }
 
-// Tell adds what was lost to the ledger of the tables, for whoever reports it.
+// Tell adds what was lost to the ledger of the tables.
 func (l *Ledger) Tell() {
 	for _, line := range l.lost.Lines() {
 		l.tables.Ledger.Add(line)
 	}
 }
 
-// Lines are all lines by ProcessID. What concerns no process of the profile
-// stands under the first.
+// Lines are all lines by ProcessID. Those of no process are under the first.
 func (l *Ledger) Lines() [][]stream.Line {
 	home := make(map[string]stream.ProcessID)
 	for i := range l.tables.Processes {

@@ -7,26 +7,25 @@ import (
 	"gprof/stream"
 )
 
-// Markers is a piece of the markers of one event and thread. What depends on
-// the order of rows, the numbers of strings, is decided in Take; any core can
-// do the rest.
+// Markers is a piece of the markers of one event and thread. String indexes, which depend on the
+// order of rows, are assigned by Take; the rest can be done on any core.
 type Markers struct {
 	Rows stream.Batch // a copy
 
 	typ     *MarkerType
 	start   stream.Time // 0 of the output
 	lost    *atomic.Int64
-	numbers [][]int32 // by field, by row: number among the strings; empty for other fields
+	numbers [][]int32 // string indexes by field, by row; empty for other fields
 }
 
-// rowText and argText are about what a marker and a field of it take without
-// the texts of the program.
+// rowText and argText are the approximate sizes of a marker and a field without the program's
+// texts.
 const (
 	rowText = 64
 	argText = 24
 )
 
-// PieceEnd is where the piece ends that begins at row from.
+// PieceEnd is the end of the piece that begins at row from.
 func PieceEnd(b *stream.Batch, from int) int {
 	size := 0
 	for to := from; to < b.Len(); to++ {
@@ -43,8 +42,8 @@ func PieceEnd(b *stream.Batch, from int) int {
 	return b.Len()
 }
 
-// Take copies rows from to to-1 of b. Strings that the viewer wants by number
-// are put into texts. Arguments that can't be shown are counted in lost.
+// Take copies rows from to to-1 of b. Strings that the viewer wants by index go to texts. Arguments
+// that can't be shown are counted in lost.
 func (m *Markers) Take(b *stream.Batch, from, to int, typ *MarkerType, start stream.Time, texts *Texts, lost *atomic.Int64) {
 	m.typ, m.start, m.lost = typ, start, lost
 	m.Rows.Reset(b.Series, len(b.Args))
@@ -64,7 +63,7 @@ func (m *Markers) Take(b *stream.Batch, from, to int, typ *MarkerType, start str
 	}
 }
 
-// AppendPayload appends the payload of row i without the bracket that ends it.
+// AppendPayload appends the payload of row i without its closing brace.
 func (m *Markers) AppendPayload(dst []byte, i int) []byte {
 	head := m.typ.head
 	if !m.typ.needs.fulfilled(&m.Rows, i) {
@@ -80,8 +79,7 @@ func (m *Markers) AppendPayload(dst []byte, i int) []byte {
 	return dst
 }
 
-// AppendNames appends, for each of rows from to to-1 of b, what the marker is
-// called: its number among the strings.
+// AppendNames appends the string indexes of the names of rows from to to-1.
 func (m *MarkerType) AppendNames(dst []int32, b *stream.Batch, from, to int, texts *Texts) []int32 {
 	common := int32(-1)
 	for i := from; i < to; i++ {
@@ -97,8 +95,7 @@ func (m *MarkerType) AppendNames(dst []int32, b *stream.Batch, from, to int, tex
 	return dst
 }
 
-// Times are start and end of row i of a batch of markers, in ns since start, as
-// its phase has them.
+// Times are start and end of row i in ns after start, by its phase.
 func Times(b *stream.Batch, i int, start stream.Time) (from, to int64) {
 	at := int64(b.Time[i] - start)
 	switch b.Phase[i] {

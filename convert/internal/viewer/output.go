@@ -12,17 +12,16 @@ import (
 // the work is to write numbers and texts, and any core can do it.
 
 const (
-	// handOver is from how many rows on a piece is made on another core. To
-	// make less at once costs about as much as to hand it over, and small
-	// pieces compress badly.
+	// handOver is the number of rows from which a piece is made on another core. Fewer cost as much
+	// as handing over, and compress badly.
 	handOver = 1024
-	// MaxRows and MaxText bound a piece, and so the memory of those that are in
-	// the making: rows, and bytes of text in them.
+	// MaxRows and MaxText bound a piece, and so the memory of those being made, in rows and bytes
+	// of text.
 	MaxRows = 16 << 10
 	MaxText = 1 << 20
 )
 
-// Output is JSON text, some of which is made in pieces on other cores.
+// Output is JSON text, partly made in pieces on other cores.
 type Output struct {
 	*jsontext.Writer
 	pipe *pipeline.Writer
@@ -34,14 +33,13 @@ func NewOutput(pipe *pipeline.Writer) *Output {
 	return &Output{Writer: jsontext.NewWriter(pipe), pipe: pipe}
 }
 
-// Member writes a member of an object that is a string.
+// Member writes a string member of an object.
 func (o *Output) Member(key, value string) { member(o.Writer, key, value) }
 
-// Number writes a member of an object that is an integer.
+// Number writes an integer member of an object.
 func (o *Output) Number(key string, value int64) { number(o.Writer, key, value) }
 
-// List writes n elements of a list, which piece appends with commas between
-// them.
+// List writes n elements of a list, which piece appends with commas between them.
 func (o *Output) List(n int, kind pipeline.Kind, piece func(dst []byte) []byte) {
 	switch {
 	case n == 0:
@@ -76,7 +74,7 @@ func (o *Output) Texts(list []string) {
 // Write writes text as it is, after a Flush.
 func (o *Output) Write(p []byte) (int, error) { return o.pipe.Write(p) }
 
-// Settle waits until all that was written is in the file.
+// Settle waits until everything is written.
 func (o *Output) Settle() error {
 	if err := o.Flush(); err != nil {
 		return err
@@ -92,10 +90,9 @@ func (o *Output) Close() error {
 	return o.pipe.Close()
 }
 
-// Pool keeps values for pieces to come.
+// Pool reuses values for pieces.
 type Pool[T any] struct{ free sync.Pool }
 
-// Get returns a value that was Put, or a new one.
 func (p *Pool[T]) Get() *T {
 	if v, ok := p.free.Get().(*T); ok {
 		return v
@@ -103,11 +100,9 @@ func (p *Pool[T]) Get() *T {
 	return new(T)
 }
 
-// Put takes a value that is not needed any more.
 func (p *Pool[T]) Put(v *T) { p.free.Put(v) }
 
-// Texts numbers strings from 0 in the order of their first use. The zero Texts
-// takes none; Reset it first.
+// Texts numbers strings from 0 by first use. Reset the zero Texts before use.
 type Texts struct {
 	number map[string]int32
 	list   []string
@@ -139,7 +134,7 @@ func (x *Texts) add(s string) int32 {
 	return n
 }
 
-// Reset forgets all strings and gives their memory back.
+// Reset drops all strings and frees their memory.
 func (x *Texts) Reset() {
 	x.number = make(map[string]int32)
 	x.list = nil

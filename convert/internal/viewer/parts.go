@@ -8,15 +8,15 @@ import (
 	"gprof/stream"
 )
 
-// jankNanos is from which delay on the viewer shows a Jank marker.
+// jankNanos is the delay from which the viewer shows a Jank marker.
 const jankNanos = int64(50 * time.Millisecond)
 
-// JankType is the type of these markers: the viewer has its own schema for it, and
-// shows what has it in the header of a track.
+// JankType is the type of these markers: the viewer has a schema for it, and shows them in the
+// header of a track.
 const JankType = "Jank"
 
-// DelayName is the name of these markers: the viewer's own for a browser, whose event
-// loop was late. In a Go program it is the scheduler.
+// DelayName is the name of these markers: the viewer's own for a browser's event loop. In a Go
+// program it is the scheduler that was late.
 func DelayName(p *stream.Process) string {
 	if p.Go != "" {
 		return "scheduler delay"
@@ -24,12 +24,9 @@ func DelayName(p *stream.Process) string {
 	return JankType
 }
 
-// Jank finds the Jank markers in the delays of a thread. Delays grow while a
-// thread is busy, so the last one before they fall tells how long it was.
-//
-// The viewer would derive the same markers from a column of the samples. But
-// delays come when the samples are written, and only for these few intervals
-// the column would have to be kept.
+// Jank finds the Jank markers in a thread's delays. Delays grow while a thread is busy, so the last
+// one before a fall is the duration. The viewer would derive the same from a column of the samples,
+// but delays come after the samples, and the column would have to be kept just for these.
 type Jank struct {
 	at    stream.Time
 	nanos int64
@@ -45,7 +42,7 @@ func (j *Jank) Rows(b *stream.Batch, mark func(start, end stream.Time)) {
 	}
 }
 
-// End calls mark if the last delay was long enough, and forgets it.
+// End calls mark if the last delay was long enough.
 func (j *Jank) End(mark func(start, end stream.Time)) {
 	last := *j
 	*j = Jank{}
@@ -54,8 +51,7 @@ func (j *Jank) End(mark func(start, end stream.Time)) {
 	}
 }
 
-// Pauses writes ranges in which nothing was recorded, as elements of a list. A
-// range that was open at either end has null there.
+// Pauses writes ranges without recording as elements of a list. An open end is null.
 type Pauses struct {
 	Out   *jsontext.Writer
 	Start stream.Time // 0 of the output
@@ -71,8 +67,8 @@ var pauseReasons = [3]string{
 	stream.PausedCollecting: "collecting",
 }
 
-// Rows writes the ranges that end in b. It returns how many rows have a reason
-// that nobody knows; these are left out.
+// Rows writes the ranges that end in b. It returns the number of rows with an unknown reason, which
+// are dropped.
 func (p *Pauses) Rows(b *stream.Batch) (unknown int64) {
 	for i, at := range b.Time {
 		reason := b.Value[i]
@@ -93,7 +89,7 @@ func (p *Pauses) Rows(b *stream.Batch) (unknown int64) {
 	return unknown
 }
 
-// End writes what is still paused.
+// End writes open pauses.
 func (p *Pauses) End() {
 	for reason, open := range p.open {
 		if open {
@@ -111,12 +107,12 @@ func (p *Pauses) write(reason int64, end stream.Time, ended bool) {
 	p.open[reason] = false
 }
 
-// Pages writes the pages of a process, each once, as elements of a list. The
-// formats do not say when a page was open.
+// Pages writes the pages of a process, each once, as elements of a list. The formats don't say when
+// a page was open.
 type Pages struct {
-	Pid string // that each page names, in a list of several processes; "" is none
+	Pid string // named by each page in a list of several processes; "" for none
 
-	place  map[int64]int // by window: of a blank page in blanks, else written
+	place  map[int64]int // by window: index in blanks of a blank page, or written
 	blanks []page
 }
 
@@ -127,12 +123,12 @@ type page struct {
 }
 
 const (
-	blankURL = "about:blank" // what a window shows until its page comes
+	blankURL = "about:blank" // blankURL is shown by a window until its page comes.
 	written  = -1
 )
 
-// Rows writes the pages of b that are new. Of a window's pages the first one
-// counts, but for a blank one, which makes way and so waits.
+// Rows writes the new pages of b. A window's first page counts, except that a blank one gives way
+// and so waits.
 func (p *Pages) Rows(out *jsontext.Writer, b *stream.Batch) {
 	if p.place == nil {
 		p.place = make(map[int64]int)
@@ -180,7 +176,7 @@ func (p *page) write(out *jsontext.Writer, pid string) {
 // logLevels are the names of the levels.
 var logLevels = [...]string{stream.LogInfo: "info", stream.LogWarn: "warning", stream.LogError: "error"}
 
-// WriteLogs writes what the recorder had to say, as elements of a list.
+// WriteLogs writes the recorder's log as elements of a list.
 func WriteLogs(out *jsontext.Writer, b *stream.Batch, start stream.Time) {
 	for i, at := range b.Time {
 		level := strconv.FormatInt(b.Value[i], 10)

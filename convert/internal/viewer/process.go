@@ -11,8 +11,7 @@ import (
 	"gprof/stream"
 )
 
-// WriteAbout writes the members of an object that tells of a process what the
-// formats have no place for.
+// WriteAbout writes the members of an object about a process that the formats have no place for.
 func WriteAbout(out *jsontext.Writer, t *stream.Tables, p *stream.Process) {
 	member(out, "instance", Hex(p.Instance))
 	if p.Parent != 0 {
@@ -63,7 +62,7 @@ func writeExit(out *jsontext.Writer, e *stream.Exit) {
 	out.EndObject()
 }
 
-// writeBuild writes what a program was built from, and what recorded it.
+// writeBuild writes how a program was built, and what recorded it.
 func writeBuild(out *jsontext.Writer, p *stream.Process) {
 	if p.Module != "" {
 		member(out, "module", p.Module)
@@ -91,9 +90,8 @@ func writeBuild(out *jsontext.Writer, p *stream.Process) {
 	}
 }
 
-// WriteProgram writes the members of meta that tell of the program of a process,
-// and of the machine that it ran on. What the recording does not say is left out; so is
-// what no program of ours has: a toolkit, an update channel, extensions.
+// WriteProgram writes the members of meta about a process's program and machine. Unknown ones are
+// left out, and what no program of ours has: a toolkit, an update channel, extensions.
 func WriteProgram(out *jsontext.Writer, p *stream.Process) {
 	member(out, "product", product(p))
 	member(out, "misc", misc(p))
@@ -115,7 +113,7 @@ func WriteProgram(out *jsontext.Writer, p *stream.Process) {
 	}
 }
 
-// product is the service and its version, which the viewer shows as a title.
+// product is the service and its version, the viewer's title.
 func product(p *stream.Process) string {
 	name := p.Service
 	if name == "" {
@@ -124,8 +122,8 @@ func product(p *stream.Process) string {
 	return strings.TrimSpace(name + " " + p.Version)
 }
 
-// misc is a note about the build. It ends with a bracket, because the viewer
-// takes a number at the end for the version of the product.
+// misc is a note about the build. It ends with a bracket, because the viewer takes a number at the
+// end for the product's version.
 func misc(p *stream.Process) string {
 	var notes []string
 	if p.Revision != "" {
@@ -142,9 +140,8 @@ func misc(p *stream.Process) string {
 	return fmt.Sprintf("gprof (%s)", strings.Join(notes, ", "))
 }
 
-// sourceURL is where the source of the program's build can be read, "" if its module
-// does not tell: those of two hosts are named after their repositories. What was
-// built from changes lies nowhere.
+// sourceURL is the URL of the build's source, "" if unknown: on two hosts modules are named after
+// their repositories. A modified build has none.
 func sourceURL(p *stream.Process) string {
 	parts := strings.Split(p.Module, "/")
 	if p.Revision == "" || p.Modified || len(parts) < 3 {
@@ -160,15 +157,13 @@ func sourceURL(p *stream.Process) string {
 	return ""
 }
 
-// SlowBuild says whether the times of a program are those of a build that nobody
-// runs in earnest: the viewer warns of it.
+// SlowBuild reports whether the build is too slow for its times to count: the viewer warns of it.
 func SlowBuild(p *stream.Process) bool { return len(p.SlowedBy) > 0 }
 
-// entrySize is the unit of a capacity.
+// entrySize is the unit of capacities, in bytes.
 const entrySize = 8
 
-// WriteConfiguration writes the value of the member of that name: what the recorder
-// of p was started with, and the interval in ns.
+// WriteConfiguration writes that member: the settings of p's recorder, and the interval in ns.
 func WriteConfiguration(out *jsontext.Writer, p *stream.Process, interval int64) {
 	features := p.Settings.Features
 	if p.CPU != "" {
@@ -183,16 +178,16 @@ func WriteConfiguration(out *jsontext.Writer, p *stream.Process, interval int64)
 	out.EndObject()
 }
 
-// Attributes of a browser's process that each of its threads has in a profile: whose
-// pages it showed. The viewer titles a process by its site, and leaves out what was
-// browsed in private when a profile is shared.
+// Attributes of a browser's process that each of its threads has in a profile: whose pages it
+// showed. The viewer titles a process by its site, and leaves private browsing out of shared
+// profiles.
 const (
 	siteKey      = "eTLD+1"
 	privateKey   = "isPrivateBrowsing"
 	containerKey = "userContextId"
 )
 
-// WriteSite writes these members of a thread of p, those that there are.
+// WriteSite writes these members of a thread of p.
 func WriteSite(out *jsontext.Writer, p *stream.Process) {
 	value := func(key string) string {
 		i := slices.IndexFunc(p.Attrs, func(a stream.Attr) bool { return a.Key == key })
@@ -213,8 +208,8 @@ func WriteSite(out *jsontext.Writer, p *stream.Process) {
 	}
 }
 
-// AppendPid appends what a Gecko profile calls a process by: its pid, a number, or a
-// text where several processes have the same pid, which the viewer would show as one.
+// AppendPid appends the id of a process in a Gecko profile: its pid, or a string if several
+// processes share the pid, which the viewer would merge.
 func AppendPid(dst []byte, p *stream.Process) []byte {
 	if p.OutPid == strconv.Itoa(p.Pid) {
 		return append(dst, p.OutPid...)
@@ -222,9 +217,8 @@ func AppendPid(dst []byte, p *stream.Process) []byte {
 	return jsontext.AppendString(dst, p.OutPid)
 }
 
-// monotonicKeys are the members of meta that say what the machine's monotonic clock
-// read at its startTime, in ns, by the system that p.OS names: as Go does, or as Firefox.
-// Windows counts in a unit of the machine's own.
+// monotonicKeys are the members of meta for the monotonic clock at startTime, in ns, by p.OS, named
+// as in Go, or Firefox. Windows counts in a unit of the machine's own.
 var monotonicKeys = map[string]string{
 	"linux": monotonicKey, "android": monotonicKey, "X11": monotonicKey, "Android": monotonicKey,
 	"darwin": machKey, "Macintosh": machKey,
@@ -235,9 +229,9 @@ const (
 	machKey      = "startTimeAsMachAbsoluteTimeNanoseconds"
 )
 
-// WriteClock writes that member for a process whose meta says start, if it is known: by
-// it profiles of one machine can be put together exactly. Where the wall clock
-// was set or adjusted meanwhile, only a start beside the first reading is.
+// WriteClock writes that member for a process whose meta has the time start, if known: with it
+// profiles of one machine can be aligned exactly. If the wall clock was changed meanwhile, it is
+// only known near the first reading.
 func WriteClock(out *jsontext.Writer, p *stream.Process, start stream.Time) {
 	key, c := monotonicKeys[p.OS], &p.Clock
 	before := int64(c.First - start)

@@ -11,14 +11,14 @@ import (
 	"gprof/stream"
 )
 
-// schema is what is said of a type of markers.
+// schema describes a type of markers.
 type schema struct {
-	of     *MarkerType // whose event says it
+	of     *MarkerType // the event that describes it
 	fields []field     // of all events of the type
 	places map[string]int
 }
 
-// schemaOf is the schema of the type of an event, with its fields in it.
+// schemaOf is the schema of an event's type, with the event's fields.
 func schemaOf(known map[string]*schema, m *MarkerType) *schema {
 	s := known[m.Name]
 	if s == nil {
@@ -42,7 +42,7 @@ func (s *schema) has(key string) bool {
 	return ok
 }
 
-// place is where a key is listed; what is not comes last.
+// place is the index of a listed key, the end for others.
 func (s *schema) place(key string) int {
 	if k, ok := s.places[key]; ok {
 		return k
@@ -50,7 +50,7 @@ func (s *schema) place(key string) int {
 	return math.MaxInt32
 }
 
-// WriteSchemas writes a list of the schemas of all types.
+// WriteSchemas writes the list of schemas of all types.
 func WriteSchemas(out *jsontext.Writer, types []MarkerType, dialect Dialect) {
 	out.BeginArray()
 	for i := range types {
@@ -89,8 +89,8 @@ func (s *schema) write(out *jsontext.Writer, dialect Dialect) {
 	out.EndObject()
 }
 
-// writeFields writes the list of fields. In Gecko's format a field whose value
-// never changes stands for a description.
+// writeFields writes the list of fields. In Gecko's format a constant field stands for a
+// description.
 func (s *schema) writeFields(out *jsontext.Writer, dialect Dialect) {
 	out.BeginArray()
 	for i := range s.fields {
@@ -108,7 +108,7 @@ func (s *schema) writeFields(out *jsontext.Writer, dialect Dialect) {
 	out.EndArray()
 }
 
-// Shapes and colors of graphs; with others the viewer draws none at all.
+// Shapes and colors of graphs; the viewer draws none with others.
 var (
 	graphShapes = []string{"bar", "line", "line-filled"}
 	graphColors = []string{"blue", "green", "grey", "ink", "magenta", "orange", "purple", "red", "teal", "yellow"}
@@ -141,13 +141,13 @@ func (s *schema) writeGraphs(out *jsontext.Writer) {
 // reference matches a field in a label.
 var reference = regexp.MustCompile(`marker\.data\.[^}\s?]+`)
 
-// template changes the fields that a label refers to to their keys.
+// template replaces the fields in a label by their keys.
 func (s *schema) template(label string) string {
 	const data = "marker.data."
 	return reference.ReplaceAllStringFunc(label, func(ref string) string { return data + s.key(strings.TrimPrefix(ref, data)) })
 }
 
-// key is the key of the first field of that name; of what is none, the name.
+// key is the key of the first field of that name, else the name.
 func (s *schema) key(name string) string {
 	for _, f := range s.of.fields {
 		if s.of.Event.Fields[f.arg].Name == name {
@@ -195,7 +195,7 @@ func writeField(out *jsontext.Writer, f *field) {
 	out.EndObject()
 }
 
-// writeKnown writes a member that is a text, unless it is empty.
+// writeKnown writes a string member unless it is empty.
 func writeKnown(out *jsontext.Writer, key, text string) {
 	if text != "" {
 		member(out, key, text)

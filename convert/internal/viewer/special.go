@@ -12,39 +12,38 @@ import (
 	"gprof/stream"
 )
 
-// specialTypes are the types for which the viewer has code of its own.
+// specialTypes are the types that the viewer has code for.
 var specialTypes = []string{
 	"Network", "IPC", "CompositorScreenshot", "CompositorScreenshotWindowDestroyed", "GCSlice", "GCMajor", "GCMinor",
 	"JS allocation", "Native allocation", "Log", "FileIO", "Text", "UserTiming", "tracing", "Jank", "BHR-detected hang",
 	"PreferenceRead", "Styles", "DOMEvent", "VisualMetricProgress", "NoPayloadUserData",
 }
 
-// IsSpecial reports whether the viewer has code of its own for a type. Who does
-// not ask for such a type gets another name.
+// IsSpecial reports whether the viewer has code for a type. Events that did not ask for such a type
+// get another name.
 func IsSpecial(typ string) bool { return slices.Contains(specialTypes, typ) }
 
-// isOtherKind reports whether markers of a type become rows of another kind in
-// the viewer, which we write as what they are.
+// isOtherKind reports whether the viewer makes rows of another kind of a type's markers, which we
+// write as such.
 func isOtherKind(typ string) bool { return typ == "Native allocation" || typ == "Jank" }
 
-// plainName is the name of a type that stands for a special one, where the
-// viewer is not to run its code.
+// plainName replaces a special type where the viewer is not to run its code.
 func plainName(typ string) string { return "gprof." + typ }
 
-// needs is what the viewer takes for granted in the markers of a type. Without
-// it, the profile, or a view of it, does not open.
+// needs is what the viewer requires of a type's markers. Otherwise the profile, or a view of it,
+// does not open.
 type needs struct {
-	phases []stream.Phase // one of these; none is any
+	phases []stream.Phase // one of these; none: any
 	fields []neededField
 }
 
 type neededField struct {
-	arg int // -1: there is none that can be it
+	arg int // -1: none suits
 	ok  func(c *stream.Column, i int) bool
 }
 
-// requirement is a field of a special type, as the viewer's code reads it.
-type requirement struct {
+// fieldNeed is a field of a special type that the viewer's code reads.
+type fieldNeed struct {
 	key   string
 	value valueKind
 	ok    func(c *stream.Column, i int) bool
@@ -55,15 +54,15 @@ var (
 
 	requirements = map[string]struct {
 		phases []stream.Phase
-		fields []requirement
+		fields []fieldNeed
 	}{
-		"Network":              {[]stream.Phase{stream.Interval}, []requirement{{"URI", valueText, isText}, {"status", valueText, isText}, {"startTime", valueTime, isNumber}}},
-		"IPC":                  {nil, []requirement{{"startTime", valueTime, isNumber}}},
-		"CompositorScreenshot": {withStart, []requirement{{"url", valueUnique, isTextOrNone}}},
+		"Network":              {[]stream.Phase{stream.Interval}, []fieldNeed{{"URI", valueText, isText}, {"status", valueText, isText}, {"startTime", valueTime, isNumber}}},
+		"IPC":                  {nil, []fieldNeed{{"startTime", valueTime, isNumber}}},
+		"CompositorScreenshot": {withStart, []fieldNeed{{"url", valueUnique, isTextOrNone}}},
 		"JS allocation":        {withStart, nil},
-		"GCMajor":              {nil, []requirement{{timingsKey, valueText, isMajor}}},
-		"GCSlice":              {nil, []requirement{{timingsKey, valueText, isSlice}}},
-		"GCMinor":              {nil, []requirement{{nurseryKey, valueText, isMinor}}},
+		"GCMajor":              {nil, []fieldNeed{{timingsKey, valueText, isMajor}}},
+		"GCSlice":              {nil, []fieldNeed{{timingsKey, valueText, isSlice}}},
+		"GCMinor":              {nil, []fieldNeed{{nurseryKey, valueText, isMinor}}},
 	}
 )
 
@@ -90,8 +89,8 @@ func (m *MarkerType) special(dialect Dialect) {
 	}
 }
 
-// detailsOf is how a required field is written. The viewer would show one that a schema
-// lists, unless it is hidden, as those of Firefox are.
+// detailsOf is the encoding of a required field. A listed one is shown by the viewer, unless it is
+// hidden, as Firefox's are.
 func detailsOf(dialect Dialect, f *field, key string) valueKind {
 	switch hidden := f.listed == nil || f.listed.Hidden; {
 	case dialect == Gecko && key == timingsKey:
@@ -102,7 +101,7 @@ func detailsOf(dialect Dialect, f *field, key string) valueKind {
 	return f.value
 }
 
-// fulfilled reports whether row i is what the viewer needs.
+// fulfilled reports whether row i has what the viewer needs.
 func (n *needs) fulfilled(b *stream.Batch, i int) bool {
 	if len(n.phases) > 0 && !slices.Contains(n.phases, b.Phase[i]) {
 		return false
@@ -126,15 +125,14 @@ func isNumber(c *stream.Column, i int) bool {
 	return t == stream.Int || t == stream.Uint || t == stream.Float && finite(math.Float64frombits(c.BitsAt(i)))
 }
 
-// timingsKey is the field of a collection's details, phasesKey how long its
-// phases took, in µs.
+// timingsKey is the field of a collection's details, phasesKey the durations of its phases, in µs.
 const (
 	timingsKey = "timings"
 	nurseryKey = "nursery"
 	phasesKey  = "phase_times"
 )
 
-// collection is what the viewer's code looks at in the details of a collection.
+// collection is what the viewer's code reads of a collection's details.
 type collection struct {
 	Status string             `json:"status"`
 	Phases map[string]float64 `json:"phase_times"`
@@ -163,8 +161,8 @@ func isMinor(c *stream.Column, i int) bool {
 	return c.TypeAt(i) == stream.Null || ok && (details.Status != "complete" || details.Phases != nil)
 }
 
-// appendTimings appends the details of a collection as Gecko's format has them:
-// times of phases are in ms and called otherwise, shares are in percent.
+// appendTimings appends the details of a collection as in Gecko's format: phase times in ms, under
+// another key, and shares in percent.
 func appendTimings(dst, details []byte) []byte {
 	var whole struct {
 		Status string `json:"status"`
@@ -207,7 +205,7 @@ func appendMembers(dst, object []byte, each func(dst []byte, key string, value j
 	return append(bytes.TrimSuffix(dst, []byte{','}), '}')
 }
 
-// appendShifted appends a number times a power of ten. The text is read so, for a
+// appendShifted appends a number times a power of ten. It shifts the text's exponent, because a
 // product would be rounded twice.
 func appendShifted(dst []byte, number json.RawMessage, digits int) []byte {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(string(number)), "e")

@@ -8,8 +8,7 @@ import (
 	"gprof/stream"
 )
 
-// Dialect says in which of the viewer's two formats markers are written; some
-// payloads differ.
+// Dialect is one of the viewer's two formats; some payloads differ.
 type Dialect bool
 
 const (
@@ -21,47 +20,41 @@ const (
 type MarkerType struct {
 	Event    *stream.Event
 	Name     string // of the type
-	Category int    // its place in the list
+	Category int    // index in the list
 
-	head   []byte // the payload up to its first field
+	head   []byte // the payload before its first field
 	plain  []byte // the same for a marker that the viewer could not take as one of the type
 	needs  needs  // what it takes for granted
-	name   int    // argument that is the name of a marker; -1 none
+	name   int    // argument that is the marker's name; -1 none
 	fields []field
-	// goroutine is that of a marker, behind the fields; nil where none is known.
+	// goroutine is the field after the others; nil if unknown.
 	goroutine *field
 
-	schema *schema // of the type; nil if nothing is said of it
+	schema *schema // of the type; nil for none
 }
 
-// field is one field of a payload.
+// field is a field of a payload.
 type field struct {
-	arg    int // which argument
+	arg    int // index of the argument
 	name   string
 	key    []byte // a comma, the key, a colon
 	format string
 	value  valueKind
-	listed *stream.EventField // in the schema; nil: it is not named there
+	listed *stream.EventField // in the schema; nil: unlisted
 }
 
-// specialKeys are the keys of a payload that mean something to the viewer in
-// every type.
+// specialKeys are the payload keys with a meaning in every type.
 var specialKeys = []string{"type", "stack", "cause", windowKey}
 
-// windowKey is the key of the window in whose page a marker belongs.
+// windowKey is the key of a marker's page.
 const windowKey = "innerWindowID"
 
-// IsSpecialKey reports whether a key means something to the viewer in every
-// type.
+// IsSpecialKey reports whether a key has a meaning in every type.
 func IsSpecialKey(key string) bool { return slices.Contains(specialKeys, key) }
 
-// MarkerTypes gives each event a type: the one that it names, else one of its
-// own. Events of one name that differ get different ones then, in the order of
-// their ids.
-//
-// Events of one type share a schema. It is that of the first of them that is not
-// bare, with the fields of all, of which the first that has it says how it is
-// written.
+// MarkerTypes gives each event a type: the one that it names, else one of its own. Different events
+// of one name get different types, in the order of ids. Events of one type share a schema: that of
+// the first one that is not bare, with the fields of all, each as in the first event that has it.
 func MarkerTypes(t *stream.Tables, categories Categories, dialect Dialect) []MarkerType {
 	taken := takenNames(t.Events)
 	schemas := map[string]*schema{}
@@ -86,8 +79,8 @@ func MarkerTypes(t *stream.Tables, categories Categories, dialect Dialect) []Mar
 	return types
 }
 
-// takenNames are the names that no event without a type may have: those of the
-// viewer, and those that other events name.
+// takenNames are the names unavailable to events without a type: the viewer's own, and those that
+// other events name.
 func takenNames(events []stream.Event) map[string]bool {
 	taken := make(map[string]bool)
 	for _, name := range specialTypes {
@@ -102,7 +95,7 @@ func takenNames(events []stream.Event) map[string]bool {
 	return taken
 }
 
-// setName gives the type its name, and what a payload begins with.
+// setName sets the type's name, and the beginning of payloads.
 func (m *MarkerType) setName(taken map[string]bool) {
 	if m.Name = m.Event.Type; m.Name == "" || isOtherKind(m.Name) {
 		m.Name = typeName(m.Event.Name, taken)
@@ -112,8 +105,7 @@ func (m *MarkerType) setName(taken map[string]bool) {
 	m.plain = jsontext.AppendString([]byte(`{"type":`), plainName(m.Name))
 }
 
-// typeName is the first that is free of: name, gprof.name for a special type,
-// name (2), name (3), …
+// typeName is the first free one of: name, gprof.name for a special type, name (2), name (3), …
 func typeName(name string, taken map[string]bool) string {
 	if name == "" {
 		name = "(no name)"
@@ -128,8 +120,8 @@ func typeName(name string, taken map[string]bool) string {
 	return free
 }
 
-// fieldsOf gives each field of an event a key that no other field has. The first
-// window has the key that means one. A marker's name is none.
+// fieldsOf gives each field of an event a unique key. The first window has windowKey. A marker's
+// name is no field.
 func fieldsOf(e *stream.Event) []field {
 	taken := make(map[string]bool)
 	for _, key := range specialKeys {
@@ -169,14 +161,12 @@ func newField(arg int, name string, f *stream.EventField) field {
 	return n
 }
 
-// isName reports whether a field is the name of a marker: the first that is
-// called as the event says.
+// isName reports whether a field is the marker's name: the first one named by NameField.
 func isName(e *stream.Event, i int) bool {
 	return e.NameField != "" && i == slices.IndexFunc(e.Fields, func(f stream.EventField) bool { return f.Name == e.NameField })
 }
 
-// shareFields puts the fields into the order of the schema, and makes them as it
-// says. s may be nil.
+// shareFields reorders and encodes the fields by the schema, which may be nil.
 func (m *MarkerType) shareFields(s *schema) {
 	for i := range m.Event.Fields {
 		if isName(m.Event, i) {
@@ -195,7 +185,7 @@ func (m *MarkerType) shareFields(s *schema) {
 	slices.SortStableFunc(m.fields, func(a, b field) int { return s.place(a.name) - s.place(b.name) })
 }
 
-// newField is a field beside those of the event.
+// newField is a field that is no argument of the event.
 func (m *MarkerType) newField(name, format string) *field {
 	for slices.ContainsFunc(m.fields, func(f field) bool { return f.name == name }) || m.schema.has(name) {
 		name += "_"

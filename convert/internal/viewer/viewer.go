@@ -1,6 +1,6 @@
-// Package viewer holds what both profile formats of Firefox Profiler have in
-// common: how processes, categories, markers and their schemas are put so that
-// the viewer shows them, and what it takes badly.
+// Package viewer has what both profile formats of Firefox Profiler share: how processes,
+// categories, markers and their schemas are written so that the viewer shows them, and what it
+// can't handle.
 //
 // Times are in milliseconds since the start of the output, see [StartOf].
 package viewer
@@ -14,22 +14,21 @@ import (
 )
 
 const (
-	// MainName makes a thread the main one of its process, whose name the
-	// viewer then shows instead.
+	// MainName makes a thread the main one of its process, which the viewer shows by the process's
+	// name.
 	MainName = "GeckoMain"
-	// ProcessType is that of every process; other types are kinds of Firefox
-	// processes, for which the viewer has rules of its own.
+	// ProcessType is that of every process; the others are Firefox's, with rules of their own.
 	ProcessType = "default"
-	// SampleUnits is what the numbers of samples mean. The viewer knows few
-	// other units, and fails on those that it does not know.
+	// SampleUnits are the units of sample columns. The viewer knows few others, and fails on
+	// unknown ones.
 	SampleUnits = `{"time":"ms","eventDelay":"ms","threadCPUDelta":"ns"}`
 )
 
-// Hex is how an instance is written everywhere.
+// Hex is the form of an instance.
 func Hex(instance uint64) string { return fmt.Sprintf("%016x", instance) }
 
-// Process returns a process, a made-up one if there is none with that id: a
-// profile of nothing has one process, too.
+// Process returns a process, a made-up one if there is none with that id: an empty profile has a
+// process, too.
 func Process(t *stream.Tables, id stream.ProcessID) *stream.Process {
 	if int(id) > len(t.Processes) {
 		return &stream.Process{Name: "nothing", OutPid: "0"}
@@ -49,8 +48,7 @@ func StartOf(t *stream.Tables) stream.Time {
 	return start - (start%ms+ms)%ms
 }
 
-// Interval is the shortest sampling interval, in ns. The viewer wants one even
-// if there are no samples.
+// Interval is the shortest sampling interval in ns. The viewer wants one even without samples.
 func Interval(t *stream.Tables) int64 {
 	var shortest int64
 	for _, p := range t.Processes {
@@ -64,8 +62,8 @@ func Interval(t *stream.Tables) int64 {
 	return shortest
 }
 
-// Range is the range of time that the viewer shows at first: all of the
-// recording. Without it the range would be that of the samples.
+// Range is the range of time that the viewer shows at first: the whole recording. Otherwise it
+// would be that of the samples.
 func Range(t *stream.Tables) (start, end stream.Time) {
 	for i, p := range t.Processes {
 		if i == 0 || p.Start < start {
@@ -78,8 +76,8 @@ func Range(t *stream.Tables) (start, end stream.Time) {
 	return max(start, StartOf(t)), end
 }
 
-// Lifetime is when a track of a process began and ended; the end is 0 if it is
-// still there. Track 0 is one that was made up.
+// Lifetime is when a track of a process began and ended; the end is 0 if it still exists. Track 0
+// is made up.
 func Lifetime(t *stream.Tables, p *stream.Process, id stream.TrackID) (start, end stream.Time) {
 	start = p.Start
 	if p.Exit.Known {
@@ -98,9 +96,8 @@ func Lifetime(t *stream.Tables, p *stream.Process, id stream.TrackID) (start, en
 	return start, end
 }
 
-// tracksOf lists the tracks of each process, by ProcessID, the main track first.
-// A process without one gets a made-up track 0 for it: the viewer shows no
-// counters of a process that has no main thread.
+// tracksOf lists the tracks of each process, by ProcessID, the main track first. A process without
+// one gets a made-up track 0: the viewer shows no counters of a process without a main thread.
 func tracksOf(t *stream.Tables) [][]stream.TrackID {
 	out := make([][]stream.TrackID, max(1, len(t.Processes))+1)
 	for id := stream.TrackID(1); int(id) <= t.Tracks.Len(); id++ {
@@ -124,8 +121,7 @@ func tracksOf(t *stream.Tables) [][]stream.TrackID {
 	return out
 }
 
-// ThreadName is what a track's thread is called; main says that it is the first
-// of its process.
+// ThreadName is the name of a track's thread; main says that it is its process's first.
 func ThreadName(t *stream.Tables, id stream.TrackID, main bool) string {
 	if main {
 		return MainName
@@ -137,7 +133,7 @@ func ThreadName(t *stream.Tables, id stream.TrackID, main bool) string {
 	return name
 }
 
-// member writes a member of an object that is a string.
+// member writes a string member.
 func member(out *jsontext.Writer, key, value string) {
 	out.Key(key)
 	out.String(value)
@@ -153,14 +149,13 @@ func texts(out *jsontext.Writer, key string, list []string) {
 	out.EndArray()
 }
 
-// number writes a member of an object that is an integer.
+// number writes an integer member.
 func number(out *jsontext.Writer, key string, value int64) {
 	out.Key(key)
 	out.Int(value)
 }
 
-// moment writes a member that is a time since start, or null if it is not
-// known.
+// moment writes a time member, null if unknown.
 func moment(out *jsontext.Writer, key string, ns stream.Time, known bool) {
 	out.Key(key)
 	if known {
@@ -170,7 +165,7 @@ func moment(out *jsontext.Writer, key string, ns stream.Time, known bool) {
 	}
 }
 
-// integer is row i of a column of integers, 0 if it is none.
+// integer is row i of an integer column, 0 if it is none.
 func integer(c *stream.Column, i int) int64 {
 	if typ := c.TypeAt(i); typ == stream.Int || typ == stream.Uint {
 		return int64(c.BitsAt(i))
@@ -178,7 +173,7 @@ func integer(c *stream.Column, i int) int64 {
 	return 0
 }
 
-// text is row i of a column of texts, "" if it is none.
+// text is row i of a text column, "" if it is none.
 func text(c *stream.Column, i int) string {
 	if c.TypeAt(i) == stream.Text {
 		return string(c.TextAt(i))
@@ -186,16 +181,15 @@ func text(c *stream.Column, i int) string {
 	return ""
 }
 
-// Tids numbers the threads of an output, each of which has a number of its own. What is
-// a thread of the system keeps its tid, unless another one has it; all else gets what is
-// left, from 1.
+// Tids numbers the threads of an output uniquely. Threads of the system keep their tid, unless
+// another one has it; others get unused numbers from 1.
 type Tids struct {
-	kept  []int64 // by TrackID; 0 none, or given away
+	kept  []int64 // by TrackID; 0 none, or used
 	taken map[int64]bool
 	last  int64
 }
 
-// maxTid is how large a number is exact in the viewer.
+// maxTid bounds the numbers, which the viewer keeps in floating point.
 const maxTid = 1 << 53
 
 // NewTids returns the numbers for threads of tracks of t.
@@ -210,8 +204,7 @@ func NewTids(t *stream.Tables) Tids {
 	return n
 }
 
-// Next is the number of the next thread of a track, 0 for none. Of several the first
-// keeps the track's.
+// Next is the number of the next thread of a track, 0 for none. The first one keeps the track's.
 func (n *Tids) Next(track stream.TrackID) int64 {
 	if tid := n.kept[track]; tid != 0 {
 		n.kept[track] = 0

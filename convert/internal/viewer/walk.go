@@ -7,7 +7,7 @@ import (
 	"gprof/stream"
 )
 
-// ErrOrder means that segments did not come in the order of [stream.Sink].
+// ErrOrder says that segments did not come in the order of [stream.Sink].
 var ErrOrder = errors.New("segment out of order")
 
 // numKinds is the number of kinds of series.
@@ -27,9 +27,9 @@ const (
 	EndProcess // Process
 )
 
-// Walk leads through a profile from front to back: all processes, of each all
-// threads, whether they have rows or not but for those that were passed, then its parts, the rows of one kind
-// that belong to no thread. Process, Track, Main and Part are where it is.
+// Walk goes through a profile front to back: all processes; of each all threads, even those without
+// rows, except passed ones; then its parts, the rows of one kind that belong to no thread. Process,
+// Track, Main and Part are the position.
 type Walk struct {
 	Process stream.ProcessID // 0 before the first
 	Track   stream.TrackID
@@ -39,24 +39,22 @@ type Walk struct {
 	tables  *stream.Tables
 	step    func(Step)
 	tracks  [][]stream.TrackID // by ProcessID
-	next    int                // in the tracks of Process: the first not yet begun
+	next    int                // index in the tracks of Process of the first not yet begun
 	passed  map[stream.TrackID]bool
-	threads bool           // there may come more of Process
+	threads bool           // more of Process may come
 	thread  bool           // one has begun
 	markers bool           // of it
 	part    bool           // one has begun
-	parts   [numKinds]bool // of Process, begun or behind
+	parts   [numKinds]bool // of Process, begun or passed
 }
 
-// Begin begins the first process; a profile of nothing has one, too. step is
-// called for each step.
+// Begin begins the first process; an empty profile has one, too. step is called for each step.
 func (w *Walk) Begin(t *stream.Tables, step func(Step)) {
 	w.tables, w.step, w.tracks, w.passed = t, step, tracksOf(t), map[stream.TrackID]bool{}
 	w.beginProcess(1)
 }
 
-// To goes to where rows of s belong. The error, which is an [ErrOrder], says
-// that this place is behind.
+// To goes to the rows of s. The error, an [ErrOrder], says that they are behind.
 func (w *Walk) To(s stream.Series) error {
 	if s.Process < w.Process || int(s.Process) > len(w.tables.Processes) {
 		return fmt.Errorf("%w: %v of process %d in process %d", ErrOrder, s.Kind, s.Process, w.Process)
@@ -71,8 +69,8 @@ func (w *Walk) To(s stream.Series) error {
 	return w.toPart(s.Kind)
 }
 
-// Pass says that a track has rows for which a format has no place. If nothing else comes
-// of it, it is no thread: an empty one says that nothing was there.
+// Pass says that a track has rows without a place in the format. If it has no others, it is no
+// thread: an empty one would say that nothing was there.
 func (w *Walk) Pass(track stream.TrackID) { w.passed[track] = true }
 
 // End goes to the end of the last process.
@@ -84,7 +82,7 @@ func (w *Walk) End() {
 	w.endProcess()
 }
 
-// Had reports whether the process has a part of that kind.
+// Had reports whether the process had a part of that kind.
 func (w *Walk) Had(kind stream.Kind) bool { return w.parts[kind] }
 
 func (w *Walk) beginProcess(id stream.ProcessID) {
@@ -111,8 +109,8 @@ func (w *Walk) toTrack(s stream.Series) error {
 	return nil
 }
 
-// enter goes to a thread. Tracks before it that have no rows become empty
-// threads. It reports whether the track was still to come.
+// enter goes to a thread. Tracks before it without rows become empty threads. It reports whether
+// the track was still to come.
 func (w *Walk) enter(track stream.TrackID) bool {
 	if !w.threads {
 		return false
@@ -126,8 +124,8 @@ func (w *Walk) enter(track stream.TrackID) bool {
 	return true
 }
 
-// beginThread goes to the next track. One that was passed is a thread only if it is the
-// main one, which each process has, or wanted.
+// beginThread goes to the next track. A passed one is a thread only if it is the main one, or
+// wanted.
 func (w *Walk) beginThread(wanted stream.TrackID) {
 	w.endThread()
 	w.Track, w.Main = w.tracks[w.Process][w.next], w.next == 0
@@ -154,7 +152,7 @@ func (w *Walk) endThread() {
 	}
 }
 
-// endThreads goes through the threads that are still to come, which are empty.
+// endThreads goes through the remaining, empty threads.
 func (w *Walk) endThreads() {
 	if !w.threads {
 		return
