@@ -10,10 +10,9 @@ import (
 	"gprof/convert/internal/tables"
 )
 
-// column is the values of one column in rows that wait, as Arrow lays them out
-// but for what is bits there.
+// column is the buffered values of a column, laid out as in Arrow, except for bits.
 type column struct {
-	known   []bool // of each row; empty if none may be unknown
+	known   []bool // by row; empty if all are known
 	unknown int
 	longs   []int64
 	shorts  []int32
@@ -25,7 +24,7 @@ type column struct {
 	of      *dictionary
 }
 
-// add appends values, and returns how many bytes they take.
+// add appends values, and returns their size.
 func (c *column) add(kind tables.Kind, v *tables.Values) int {
 	before := c.size()
 	rounds := 1
@@ -74,7 +73,7 @@ func (c *column) texts(v *tables.Values) {
 	c.bytes = append(c.bytes, v.Bytes...)
 }
 
-// appendEnds appends where things end that come after so many others.
+// appendEnds appends ends, offset by what came before.
 func appendEnds(dst, ends []int32, others int) []int32 {
 	if len(dst) == 0 {
 		dst = append(dst, 0)
@@ -89,7 +88,7 @@ func (c *column) size() int {
 	return len(c.known) + 8*(len(c.longs)+len(c.doubles)) + 4*(len(c.shorts)+len(c.ends)+len(c.lists)) + len(c.flags) + len(c.bytes)
 }
 
-// data is an array of so many rows. It points into c.
+// data is an array of the rows. It points into c.
 func (c *column) data(t arrow.DataType, kind tables.Kind, rows int) arrow.ArrayData {
 	var known *memory.Buffer
 	if c.unknown > 0 {
@@ -138,14 +137,14 @@ func bits(values []bool) *memory.Buffer {
 	return memory.NewBufferBytes(packed)
 }
 
-// dictionary is all texts of a column. A file can hold one for each column, which
-// must not change between record batches.
+// dictionary is all texts of a column. A file can have one for each column, the same for all record
+// batches.
 type dictionary struct {
 	data  *array.Data
 	index map[string]int32
 }
 
-// newDictionary is that of a column whose texts are known, else nil.
+// newDictionary is the dictionary of a column whose texts are known, else nil.
 func newDictionary(c *tables.Column) *dictionary {
 	if len(c.Texts) == 0 {
 		return nil
@@ -162,7 +161,7 @@ func newDictionary(c *tables.Column) *dictionary {
 	return d
 }
 
-// indexType is the smallest that holds all numbers of texts.
+// indexType is the smallest type for all indexes.
 func (d *dictionary) indexType() arrow.DataType {
 	switch n := len(d.index); {
 	case n <= math.MaxInt8:
@@ -173,7 +172,7 @@ func (d *dictionary) indexType() arrow.DataType {
 	return arrow.PrimitiveTypes.Int32
 }
 
-// append appends the numbers of texts.
+// append appends indexes of texts.
 func (d *dictionary) append(dst []int32, v *tables.Values) []int32 {
 	for i := range v.Ends {
 		dst = append(dst, d.index[string(v.TextAt(i))])
@@ -181,7 +180,7 @@ func (d *dictionary) append(dst []int32, v *tables.Values) []int32 {
 	return dst
 }
 
-// buffer holds numbers as the type of indices has them.
+// buffer is indexes in the index type.
 func (d *dictionary) buffer(numbers []int32) *memory.Buffer {
 	switch d.indexType().(arrow.FixedWidthDataType).BitWidth() {
 	case 8:

@@ -14,15 +14,15 @@ const (
 	// batchRows is how many rows a record batch has, about: what a reader gets
 	// at a time.
 	batchRows = 65_536
-	// batchBytes ends a record batch of long texts earlier.
+	// batchBytes ends a record batch of long texts early.
 	batchBytes = 16 << 20
-	// smallTable is below how many bytes a table is not compressed. There may be a
-	// table for each of thousands of events, and the library makes a compressor for
-	// each batch, which takes longer than all else and megabytes.
+	// smallTable is the size in bytes below which a table is not compressed. There may be thousands
+	// of event tables, and the library makes a compressor for each batch, which takes megabytes and
+	// most of the time.
 	smallTable = 16 << 10
 )
 
-// writer writes one table. Rows wait until they are a record batch.
+// writer writes one table. Rows are buffered up to a record batch.
 type writer struct {
 	columns      []tables.Column
 	dictionaries []*dictionary // of columns that have one
@@ -49,7 +49,7 @@ func newWriter(file io.Writer, d *tables.Definition, compression tables.Compress
 		case compression == tables.Zstd:
 			options = append(options, ipc.WithZstd())
 		}
-		out, _ := ipc.NewFileWriter(&counted{w: file}, options...) // its only error is that of Seek
+		out, _ := ipc.NewFileWriter(&positionWriter{w: file}, options...) // its only error is that of Seek
 		return out
 	}
 	w := &writer{columns: d.Columns, dictionaries: dictionaries, waiting: make([]column, len(d.Columns)), schema: schema, begin: begin}
@@ -57,14 +57,14 @@ func newWriter(file io.Writer, d *tables.Definition, compression tables.Compress
 	return w
 }
 
-// need begins the file when the first rows of it are there.
+// need begins the file with its first rows.
 func (w *writer) need(compressed bool) {
 	if w.out == nil {
 		w.out = w.begin(compressed)
 	}
 }
 
-// empty lets go of rows: of many tables, only those in use hold memory.
+// empty frees the rows: of many tables, only those in use take memory.
 func (w *writer) empty() {
 	w.rows, w.bytes = 0, 0
 	for i := range w.waiting {
@@ -112,20 +112,20 @@ func (w *writer) Close() error {
 	return w.out.Close()
 }
 
-// counted is a file whose writer asks where it is. It goes nowhere else.
-type counted struct {
+// positionWriter is a file that can only tell its position.
+type positionWriter struct {
 	w  io.Writer
 	at int64
 }
 
-func (c *counted) Write(p []byte) (int, error) {
+func (c *positionWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.at += int64(n)
 	return n, err
 }
 
-// Seek implements [io.Seeker] as far as it is needed.
-func (c *counted) Seek(offset int64, whence int) (int64, error) {
+// Seek implements [io.Seeker] for the current position.
+func (c *positionWriter) Seek(offset int64, whence int) (int64, error) {
 	if offset != 0 || whence != io.SeekCurrent {
 		return 0, io.ErrNoProgress
 	}

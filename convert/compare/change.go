@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// minProcesses is how many processes a set must have so that their spread says
-// something.
+// minProcesses is how many processes a set must have for its spread to mean something.
 const minProcesses = 3
 
-// unlikely is the level at which things are found: one in twenty is not so.
+// unlikely is the significance level: one finding in twenty is false.
 const unlikely = 0.05
 
 // Change is a figure in both sets.
@@ -18,16 +17,15 @@ type Change struct {
 	Base Estimate `json:"base"`
 	New  Estimate `json:"new"`
 
-	// Relative is New/Base-1; Low and High are the ends of its interval of 95 %.
-	// They are nil where there is none: Base is 0 or lost in its noise, or there
-	// are too few processes.
+	// Relative is New/Base-1; Low and High bound its 95 % interval. They are nil if there is none:
+	// Base is 0 or lost in noise, or there are too few processes.
 	Relative *float64 `json:"relative"`
 	Low      *float64 `json:"low"`
 	High     *float64 `json:"high"`
 
 	Judged bool    `json:"judged"` // there are enough processes
-	P      float64 `json:"p"`      // how likely such a difference is by chance; 1 if not judged
-	Found  bool    `json:"found"`  // more than noise, though much was compared
+	P      float64 `json:"p"`      // probability of such a difference by chance; 1 if not judged
+	Found  bool    `json:"found"`  // more than noise, given how much was compared
 
 	freedom float64
 }
@@ -49,7 +47,7 @@ func newChange(base, new Estimate, processes int) Change {
 
 func pointer(v float64) *float64 { return &v }
 
-// chance is how likely it is to be as far from 0 with such an error.
+// chance is the probability of being as far from 0 with such an error.
 func (c *Change) chance(difference, err float64) float64 {
 	switch {
 	case difference == 0:
@@ -60,8 +58,8 @@ func (c *Change) chance(difference, err float64) float64 {
 	return tail(difference/err, c.freedom)
 }
 
-// welch is how many degrees of freedom a difference has: Welch and
-// Satterthwaite's rule. A figure that is 0 in one set has those of the other.
+// welch is the degrees of freedom of a difference by Welch and Satterthwaite. A figure that is 0 in
+// one set has the other's.
 func welch(a, b Estimate) float64 {
 	x, y := a.Error*a.Error, b.Error*b.Error
 	switch {
@@ -73,8 +71,8 @@ func welch(a, b Estimate) float64 {
 	return (x + y) * (x + y) / (x*x/a.freedom + y*y/b.freedom)
 }
 
-// fieller is the interval of new/base-1, given how many errors far a value may
-// be; nil where there is no end.
+// fieller is the interval of new/base-1, given the errors a value may be off; nil where it is
+// unbounded.
 func fieller(base, new Estimate, far float64) (low, high *float64) {
 	b, n := far*base.Error, far*new.Error
 	a := base.Value*base.Value - b*b
@@ -86,8 +84,7 @@ func fieller(base, new Estimate, far float64) (low, high *float64) {
 	return pointer(middle - width - 1), pointer(middle + width - 1)
 }
 
-// find marks those changes as found that are more than noise, although so many
-// were compared: Benjamini and Hochberg's procedure.
+// find marks the changes that are more than noise, by Benjamini and Hochberg's procedure.
 func find(changes []*Change) {
 	order := make([]*Change, 0, len(changes))
 	for _, c := range changes {

@@ -14,18 +14,18 @@ import (
 	"gprof/stream"
 )
 
-// Condition is a limit to what may change, such as
+// Condition limits what may change, such as
 //
 //	p99(http.request) > +10%
 //
-// A bound with a sign is one of the change: in per cent of what it was, or in
-// units. Without a sign it is one of the new figure.
+// A bound with a sign is one of the change: in percent, or in units. Without a sign it is one of
+// the new figure.
 type Condition struct {
 	Text   string // as it was given
 	Figure string // as "p99"
 	Name   string // of the function or the markers
 
-	quantile float64 // if it is one
+	quantile float64 // if the figure is one
 	below    bool    // < rather than >
 	kind     boundKind
 	bound    float64 // 0.1 for 10 %; else in the figure's unit
@@ -39,7 +39,7 @@ const (
 	absolute
 )
 
-// ErrCondition is the error of a text that is no condition.
+// ErrCondition is the error of a malformed condition.
 var ErrCondition = errors.New("not a condition")
 
 // unit is what a figure is measured in.
@@ -53,13 +53,13 @@ const (
 	seconds
 )
 
-// figures are all there are besides quantiles, in the order of messages.
+// figures are all besides quantiles, in the order of messages.
 var figures = []struct {
 	name string
 	unit unit
 }{{"self", shares}, {"total", shares}, {"selfcpu", cores}, {"totalcpu", cores}, {"cpu", cores}, {"rate", perSecond}, {"count", times}, {"mean", seconds}}
 
-// Figures says what a condition may be of.
+// Figures lists what a condition may be about.
 const Figures = "self, total, selfcpu, totalcpu (of a function), cpu() of all, rate, count, mean, p50, p99, p99.9 (of a marker)"
 
 // example is part of every message about conditions.
@@ -67,10 +67,10 @@ const example = `want one such as "p99(http.request) > +10%", "self(main.work) >
 
 var form = regexp.MustCompile(`^\s*([a-z0-9.]+)\s*\((.*)\)\s*([<>])=?\s*(\S(?:.*\S)?)\s*$`)
 
-// IsCondition says whether a text is meant to be a condition.
+// IsCondition reports whether a text is meant as a condition.
 func IsCondition(text string) bool { return strings.ContainsAny(text, "<>(") }
 
-// ParseCondition reads a condition. The error is [ErrCondition].
+// ParseCondition parses a condition. The error is [ErrCondition].
 func ParseCondition(text string) (Condition, error) {
 	c := Condition{Text: strings.TrimSpace(text)}
 	part := form.FindStringSubmatch(text)
@@ -107,7 +107,7 @@ func (c *Condition) unit() (unit, error) {
 	return 0, fmt.Errorf("%w: %q: there is no %q; there are %s", ErrCondition, c.Text, c.Figure, Figures)
 }
 
-// parseBound reads what is behind the sign of comparison.
+// parseBound parses what follows the comparison sign.
 func (c *Condition) parseBound(text string, u unit) error {
 	signed := strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-")
 	number := strings.TrimSpace(strings.TrimPrefix(text, "+"))
@@ -141,7 +141,7 @@ func parseNumber(text string) (float64, error) {
 	return v, nil
 }
 
-// parse reads a number with its unit.
+// parse parses a number with its unit.
 func (u unit) parse(text string) (float64, error) {
 	switch u {
 	case shares:
@@ -164,21 +164,21 @@ func (u unit) parse(text string) (float64, error) {
 	return parseNumber(text)
 }
 
-// ErrName is the error of a condition about what is in neither set.
+// ErrName is the error of a condition about a name in neither set.
 var ErrName = errors.New("in neither set")
 
-// Verdict is what a condition comes to.
+// Verdict is the result of a condition.
 type Verdict int
 
 const (
 	Holds   Verdict = iota // the figure is within the bound
-	Nothing                // there is no such figure, as of markers that took no time
-	Noise                  // it is beyond, but its interval is not
-	TooFew                 // it is beyond, and too few processes tell whether that is noise
-	Beyond                 // its interval is beyond
+	Nothing                // there is no such figure, as for markers without a duration
+	Noise                  // beyond the bound, but its interval is not
+	TooFew                 // beyond the bound, with too few processes to judge
+	Beyond                 // its interval is beyond the bound
 )
 
-// Outcome is a condition and what it comes to.
+// Outcome is a condition and its result.
 type Outcome struct {
 	Condition Condition `json:"-"`
 	Text      string    `json:"condition"`
@@ -194,8 +194,7 @@ func (v Verdict) String() string {
 // MarshalText is String, for JSON.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// Check looks whether a condition is met. The error is [ErrName] if there is
-// nothing of that name in either set.
+// Check evaluates a condition. The error is [ErrName] if the name is in neither set.
 func (r *Report) Check(c Condition) (Outcome, error) {
 	if err := r.known(c); err != nil {
 		return Outcome{}, err
@@ -205,8 +204,7 @@ func (r *Report) Check(c Condition) (Outcome, error) {
 	return o, nil
 }
 
-// verdict compares the bound, which may have an error of its own, with what is
-// new.
+// verdict compares the bound, which may have an error, with the new figure.
 func (r *Report) verdict(c Condition, of Change) Verdict {
 	bound, processes := c.limit(of.Base), r.processes()
 	if c.kind == absolute {
@@ -230,7 +228,7 @@ func (r *Report) verdict(c Condition, of Change) Verdict {
 	return Beyond
 }
 
-// figure estimates what the condition is about.
+// figure estimates the condition's figure.
 func (c *Condition) figure(s *sample) Estimate {
 	switch c.Figure {
 	case "self":
@@ -266,7 +264,7 @@ func (c *Condition) limit(base Estimate) Estimate {
 	return base
 }
 
-// known returns an error that lists what there is, if the name is not among it.
+// known returns an error that lists the known names, if the name is not among them.
 func (r *Report) known(c Condition) error {
 	names, what := r.names(functionsOf), "function"
 	if c.ofMarker() {
@@ -291,11 +289,10 @@ func (c *Condition) ofMarker() bool {
 	return i < 0 || figures[i].unit >= perSecond
 }
 
-// maxNames is how many names a message lists.
+// maxNames bounds the names in a message.
 const maxNames = 8
 
-// nearest returns the names that are most like the one that was meant, as a
-// person may be shown them.
+// nearest returns the names most like the given one, made printable.
 func nearest(names []string, meant string) []string {
 	like := func(name string) int { return distance(strings.ToLower(last(name)), strings.ToLower(last(meant))) }
 	sorted := slices.Clone(names)
@@ -312,7 +309,7 @@ func nearest(names []string, meant string) []string {
 // last is the end of a long name.
 func last(s string) string { return s[max(0, len(s)-64):] }
 
-// distance is how many letters differ (Levenshtein).
+// distance is the Levenshtein distance.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

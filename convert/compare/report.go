@@ -22,13 +22,13 @@ const (
 // Bases are all there are.
 func Bases() []string { return []string{string(CPU), string(Samples)} }
 
-// ErrBasis is the error of sets that have no samples of one kind.
+// ErrBasis is the error of sets without a common kind of samples.
 var ErrBasis = errors.New("CPU time is not compared with time on the wall")
 
 // basis is a Basis and its unit.
 type basis struct {
 	Basis
-	seconds bool // rather than samples, whose intervals may differ
+	seconds bool // seconds rather than samples, whose intervals may differ
 }
 
 // value is what counts of an amount of a process: seconds, or samples.
@@ -54,7 +54,7 @@ func (b Basis) timed(sets ...*Set) bool {
 	return true
 }
 
-// in says whether a set has such samples.
+// in reports whether a set has such samples.
 func (b Basis) in(s *Set) bool {
 	return slices.ContainsFunc(s.processes, func(p process) bool { return b.counted(p.all) > 0 })
 }
@@ -70,12 +70,12 @@ func (b Basis) counted(a calls.Amount) float64 {
 // Report is what changed.
 type Report struct {
 	Basis     Basis       `json:"basis"`
-	Seconds   bool        `json:"seconds"` // what is used is measured in seconds, not in samples
+	Seconds   bool        `json:"seconds"` // usage is in seconds, not in samples
 	Base      Summary     `json:"base"`
 	New       Summary     `json:"new"`
 	Judged    bool        `json:"judged"` // there are enough processes to tell changes from noise
 	Notes     []string    `json:"notes"`  // what to bear in mind
-	All       Change      `json:"all"`    // CPU seconds, or samples, in a second of one process
+	All       Change      `json:"all"`    // CPU seconds, or samples, per second of one process
 	Functions []*Function `json:"functions"`
 	Markers   []*Marker   `json:"markers"`
 
@@ -91,7 +91,7 @@ type Summary struct {
 	CPU       float64  `json:"cpu"`     // seconds
 }
 
-// Function is one function. Those that changed most come first.
+// Function is a function. Those that changed most come first.
 type Function struct {
 	Name     string `json:"name"`
 	Self     Change `json:"self"`      // share of all
@@ -100,7 +100,7 @@ type Function struct {
 	TotalCPU Change `json:"total_cpu"` //
 }
 
-// Marker is the markers of one name. Durations are in seconds.
+// Marker is the markers of one name, with durations in seconds.
 type Marker struct {
 	Name  string `json:"name"`
 	Count Change `json:"count"` // of one process
@@ -110,11 +110,10 @@ type Marker struct {
 	P99   Change `json:"p99"`
 }
 
-// minShare is the share of all, in one of the sets, below which functions are
-// not listed.
+// minShare is the share, in either set, below which functions are not listed.
 const minShare = 0.002
 
-// Options are the choices of a comparison. The zero value is a good one.
+// Options are the options of a comparison. The zero value is a good choice.
 type Options struct {
 	Basis Basis  // "": CPU if both sets have it
 	Seed  uint64 // of the random numbers
@@ -140,8 +139,7 @@ func Compare(base, new *Set, o Options) (*Report, error) {
 // processes is how many processes there are in the smaller set.
 func (r *Report) processes() int { return min(r.Base.Processes, r.New.Processes) }
 
-// choose decides what counts of samples. Sets of which each has only what the
-// other lacks cannot be compared.
+// choose picks the kind of samples. Sets of which each lacks the other's kind cannot be compared.
 func (r *Report) choose(base, new *Set) error {
 	if r.Basis == "" {
 		r.Basis = CPU
@@ -161,7 +159,7 @@ func (r *Report) choose(base, new *Set) error {
 	return nil
 }
 
-// note says what is not as it should be with a set.
+// note notes what is wrong with a set.
 func (r *Report) note(name string, s *sample) {
 	if n := len(s.set.processes); n < minProcesses {
 		r.Notes = append(r.Notes, fmt.Sprintf("too few processes to tell a change from noise: the %s set has %d; record at least %d, better 10", name, n, minProcesses))
@@ -219,7 +217,7 @@ func (r *Report) change(of func(*sample) Estimate) Change {
 	return newChange(of(r.base), of(r.new), r.processes())
 }
 
-// function compares one function, unless it is too rare to be listed.
+// function compares a function, unless it is too rare.
 func (r *Report) function(name string) *Function {
 	base, new := r.base.function(name), r.new.function(name)
 	if max(base.total.share.Value, new.total.share.Value) < minShare {
@@ -242,7 +240,7 @@ func (r *Report) marker(name string) *Marker {
 		newChange(base.mean, new.mean, n), newChange(base.p50, new.p50, n), newChange(base.p99, new.p99, n)}
 }
 
-// sort puts what was found first, then what differs most, then what takes most.
+// sort puts findings first, then by difference, then by size.
 func (r *Report) sort() {
 	slices.SortStableFunc(r.Functions, func(a, b *Function) int {
 		return cmp.Or(cmp.Compare(b.found(), a.found()), cmp.Compare(b.moved(), a.moved()), cmp.Compare(b.size(), a.size()), cmp.Compare(a.Name, b.Name))
@@ -273,7 +271,7 @@ func (f *Function) moved() float64 {
 	return max(math.Abs(f.Self.difference()), math.Abs(f.Total.difference())/2)
 }
 
-// size is which part of all a function takes, in both sets.
+// size is a function's share in both sets.
 func (f *Function) size() float64 {
 	return f.Self.Base.Value + f.Self.New.Value + (f.Total.Base.Value+f.Total.New.Value)/2
 }

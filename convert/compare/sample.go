@@ -14,7 +14,7 @@ import (
 // error is then 3 %.
 const draws = 500
 
-// sample is the processes of a set, and with which weights they were drawn.
+// sample is the processes of a set, and the weights of bootstrap draws.
 type sample struct {
 	set     *Set
 	basis   basis
@@ -37,11 +37,11 @@ type sum struct {
 	drawn []float64
 }
 
-// cell is what one process adds to a figure.
+// cell is what a process adds to a figure.
 type cell struct {
 	process int
 	value   float64
-	counted float64 // samples that tell it, 0 if it is no matter of samples
+	counted float64 // samples behind it, 0 if it is not sampled
 }
 
 // newSample draws the processes of a set.
@@ -81,7 +81,7 @@ func (s *sample) cells(of func(*process) cell) []cell {
 	return cells
 }
 
-// allCells is what counts of the samples of each process.
+// allCells is all samples of each process.
 func (s *sample) allCells() []cell {
 	return s.cells(func(p *process) cell {
 		return cell{value: s.basis.value(p, p.all), counted: s.basis.counted(p.all)}
@@ -100,8 +100,8 @@ func (s *sample) summary() Summary {
 	return out
 }
 
-// stratify puts processes of one program into one stratum, those that are alone
-// of their program together; if that is one again, with the largest stratum.
+// stratify groups processes by program; programs of a single process share a stratum; if that is a
+// single one again, it joins the largest stratum.
 func (s *sample) stratify() {
 	number := map[string]int{}
 	for _, p := range s.set.processes {
@@ -125,7 +125,7 @@ func (s *sample) stratify() {
 	}
 }
 
-// join puts the process of stratum alone into the largest one.
+// join moves a single process to the largest stratum.
 func (s *sample) join(alone int) {
 	largest := 0
 	for i, size := range s.sizes {
@@ -138,9 +138,8 @@ func (s *sample) join(alone int) {
 	s.sizes[alone] = 0
 }
 
-// draw makes the weights: of n processes of a stratum n-1 are drawn, each for
-// n/(n-1) processes, so that the spread of what is drawn is that of the sets
-// that might have been recorded.
+// draw makes the weights: of n processes of a stratum n-1 are drawn, each weighted n/(n-1), so that
+// the spread of draws is that of the sets that might have been recorded.
 func (s *sample) draw(random *rand.Rand) {
 	members := make([][]int, len(s.sizes))
 	for i, stratum := range s.stratum {
@@ -158,7 +157,7 @@ func (s *sample) draw(random *rand.Rand) {
 	}
 }
 
-// sum adds cells up, of all processes and of each draw.
+// sum adds up cells, of all processes and of each draw.
 func (s *sample) sum(cells []cell) sum {
 	out := sum{drawn: make([]float64, draws)}
 	for _, c := range cells {
@@ -183,7 +182,7 @@ type Estimate struct {
 	none    bool // there is nothing of which it could be: Value is no figure
 }
 
-// ratio estimates sum/of. floor is the least relative error that it has.
+// ratio estimates sum/of. floor is its least relative error.
 func (s *sample) ratio(cells []cell, sum, of sum, floor float64) Estimate {
 	e := Estimate{freedom: s.freedom(cells)}
 	if of.whole <= 0 {
@@ -201,8 +200,8 @@ func (s *sample) ratio(cells []cell, sum, of sum, floor float64) Estimate {
 	return e
 }
 
-// freedom is how many processes tell of the error of a figure: those of the
-// strata in which it occurs, less one for each of these.
+// freedom is the degrees of freedom of a figure: the processes of strata in which it occurs, less
+// one for each.
 func (s *sample) freedom(cells []cell) float64 {
 	occurs := make([]bool, len(s.sizes))
 	n := 0
@@ -215,7 +214,7 @@ func (s *sample) freedom(cells []cell) float64 {
 	return float64(n)
 }
 
-// spread is the standard deviation of what was drawn.
+// spread is the standard deviation of the draws.
 func spread(drawn []float64) float64 {
 	if len(drawn) < 2 {
 		return 0
@@ -231,17 +230,17 @@ func spread(drawn []float64) float64 {
 	return math.Sqrt(sum / float64(len(drawn)-1))
 }
 
-// used is what a function, or one part of it, used.
-type used struct{ share, load Estimate }
+// usage is what a function used.
+type usage struct{ share, load Estimate }
 
-// function estimates what the function of that name used by itself and in all.
-func (s *sample) function(name string) (f struct{ self, total used }) {
+// function estimates a function's own and total usage.
+func (s *sample) function(name string) (f struct{ self, total usage }) {
 	f.self = s.used(name, func(sum *calls.Sum) calls.Amount { return sum.Self })
 	f.total = s.used(name, func(sum *calls.Sum) calls.Amount { return sum.Total })
 	return f
 }
 
-func (s *sample) used(name string, of func(*calls.Sum) calls.Amount) used {
+func (s *sample) used(name string, of func(*calls.Sum) calls.Amount) usage {
 	var cells []cell
 	for _, at := range s.functions[name] {
 		p := &s.set.processes[at.process]
@@ -251,10 +250,10 @@ func (s *sample) used(name string, of func(*calls.Sum) calls.Amount) used {
 		}
 	}
 	sum := s.sum(cells)
-	return used{s.share(cells, sum), s.load(cells, sum)}
+	return usage{s.share(cells, sum), s.load(cells, sum)}
 }
 
-// share is the part of all samples; the whole of them is not random.
+// share is a share of all samples, which are random, too.
 func (s *sample) share(cells []cell, sum sum) Estimate {
 	rest := 0.0
 	if s.all.whole > 0 {
@@ -263,12 +262,12 @@ func (s *sample) share(cells []cell, sum sum) Estimate {
 	return s.ratio(cells, sum, s.all, math.Sqrt(rest)*counting(cells))
 }
 
-// load is how much there is of samples in a second of one process.
+// load is the samples per second of one process.
 func (s *sample) load(cells []cell, sum sum) Estimate {
 	return s.ratio(cells, sum, s.seconds, counting(cells))
 }
 
-// counting is the relative error of having counted that many samples.
+// counting is the relative error of counting that many samples.
 func counting(cells []cell) float64 {
 	n := 0.0
 	for _, c := range cells {
@@ -280,11 +279,11 @@ func counting(cells []cell) float64 {
 	return 1 / math.Sqrt(n)
 }
 
-// taken is how often something happened, and how long it took.
-type taken struct{ count, rate, mean, p50, p99 Estimate }
+// durationSample is how often something happened, and how long it took.
+type durationSample struct{ count, rate, mean, p50, p99 Estimate }
 
-// marker estimates what the markers of that name say.
-func (s *sample) marker(name string) taken {
+// marker estimates the figures of a marker name.
+func (s *sample) marker(name string) durationSample {
 	var count, took, all []cell
 	for _, at := range s.markers[name] {
 		m := &s.set.processes[at.process].markers[at.at]
@@ -293,10 +292,10 @@ func (s *sample) marker(name string) taken {
 		all = append(all, cell{process: at.process, value: float64(m.Took.All) / 1e9})
 	}
 	n, times := s.sum(count), s.quantiles(name, 0.5, 0.99)
-	return taken{s.ratio(count, n, s.count, 0), s.ratio(count, n, s.seconds, 0), s.ratio(took, s.sum(all), s.sum(took), 0), times[0], times[1]}
+	return durationSample{s.ratio(count, n, s.count, 0), s.ratio(count, n, s.seconds, 0), s.ratio(took, s.sum(all), s.sum(took), 0), times[0], times[1]}
 }
 
-// quantiles estimates, in seconds, how long the markers of that name took.
+// quantiles estimates quantiles of durations in seconds.
 func (s *sample) quantiles(name string, shares ...float64) []Estimate {
 	var all durations.Sum
 	var took []cell
@@ -328,7 +327,7 @@ func (s *sample) quantiles(name string, shares ...float64) []Estimate {
 	return out
 }
 
-// counts is how many durations of a draw lie in each bucket, from first on.
+// counts is the durations of a draw by bucket, from first on.
 type counts struct {
 	first, last int32
 	weights     []float64
@@ -357,7 +356,7 @@ func (c *counts) draw(s *sample, name string, weights []float64) {
 	}
 }
 
-// quantile is a duration in seconds; there is none in a draw without durations.
+// quantile is a duration in seconds, unless the draw has none.
 func (c *counts) quantile(q float64) (seconds float64, ok bool) {
 	if c.all == 0 {
 		return 0, false

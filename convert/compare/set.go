@@ -9,7 +9,7 @@ import (
 	"gprof/stream"
 )
 
-// Set is one set of recordings, summed up.
+// Set is a set of recordings, summed up.
 type Set struct {
 	processes []process
 	functions []string // by calls.Key
@@ -24,17 +24,17 @@ type process struct {
 	interval float64 // seconds between samples, 0 unknown
 	all      calls.Amount
 	sums     []calls.Sum
-	markers  []marked
+	markers  []markerSum
 }
 
-// marked is the markers of one name.
-type marked struct {
+// markerSum is the markers of one name.
+type markerSum struct {
 	name int // index of Set.markers
 	durations.Markers
 }
 
-// Sink makes a Set. It holds sums for each process and function, and for each
-// process and marker name; they do not grow with the number of rows.
+// Sink makes a Set. It holds sums by process and function, and by process and marker name, which
+// don't grow with rows.
 type Sink struct {
 	Set *Set // whole once Close has returned
 
@@ -116,12 +116,12 @@ func (s *Sink) endEvent() {
 	if !ok {
 		i = len(s.now.markers)
 		s.at[name] = i
-		s.now.markers = append(s.now.markers, marked{name: name})
+		s.now.markers = append(s.now.markers, markerSum{name: name})
 	}
 	s.now.markers[i].Add(s.spans.Take())
 }
 
-// endProcess adds a process that has rows to the set.
+// endProcess adds a process with rows to the set.
 func (s *Sink) endProcess() {
 	if s.id == 0 {
 		return
@@ -137,8 +137,7 @@ func (s *Sink) endProcess() {
 	clear(s.at)
 }
 
-// seconds is for how long there are events of a process. Its ring may have lost
-// the beginning.
+// seconds is the time with events of a process. Its ring may have lost the beginning.
 func (s *Sink) seconds(p *stream.Process) float64 {
 	from, to := p.Start, max(p.End, s.last)
 	if p.RangeStart > 1 {

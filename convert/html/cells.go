@@ -11,7 +11,7 @@ const (
 	// maxCells is how many numbers there are for samples: three megabytes or so
 	// of the page.
 	maxCells = 1 << 19
-	// maxNodes is how many nodes of the tree a page has. More can't be drawn.
+	// maxNodes bounds the nodes of the tree on a page. More can't be drawn.
 	maxNodes = 1 << 16
 	// fewGroups is how far slots are put together before nodes are cut off, and
 	// nodesOfGroup what is left of both after that: as many of these as of those.
@@ -22,7 +22,7 @@ const (
 // limits are how much there may be.
 type limits struct{ cells, nodes int }
 
-// cell counts samples: those of one track, in one group of slots, at one node.
+// cell counts samples of one track and group of slots at one node.
 type cell struct {
 	track, group, node int32
 	weight             int64
@@ -32,15 +32,13 @@ func (c *cell) where(o *cell) int {
 	return cmp.Or(cmp.Compare(c.track, o.track), cmp.Compare(c.group, o.group), cmp.Compare(c.node, o.node))
 }
 
-// cells counts samples in no more than a number of cells. When they are full,
+// cells counts samples in a bounded number of cells. When they are full,
 //
 //  1. groups of slots are doubled, while there are many;
-//  2. then the nodes that weigh least are cut off the tree, down to as many as
-//     it may have;
+//  2. then the lightest nodes are cut off the tree, down to maxNodes;
 //  3. then that number is halved, and groups are doubled, in turn.
 //
-// What is cut off counts at the nearest caller that is left. It may come again:
-// then that is counted on its own, as far as there is room.
+// Samples of cut nodes count at their nearest remaining caller.
 type cells struct {
 	tree  *flame.Tree
 	list  []cell
@@ -48,7 +46,7 @@ type cells struct {
 	nodes int     // how many the tree may have
 	shift uint    // 1<<shift slots are a group
 	at    []int32 // by node: where in list it may be
-	open  int     // where in list the present track and group begin
+	open  int     // beginning in list of the current track and group
 	cut   []bool  // by node: samples at it were moved to a caller
 }
 
@@ -56,8 +54,7 @@ func newCells(tree *flame.Tree, most limits) cells {
 	return cells{tree: tree, most: most.cells, nodes: most.nodes, at: make([]int32, len(tree.Parent)), cut: make([]bool, len(tree.Parent))}
 }
 
-// add counts samples. Those of one track come one after the other, their slots
-// never falling.
+// add counts samples. Those of one track are consecutive, with ascending slots.
 func (c *cells) add(track int32, slot int, node int32, weight int64) {
 	group := int32(slot >> c.shift)
 	if n := len(c.list); n > 0 && (c.list[n-1].track != track || c.list[n-1].group != group) {
@@ -76,7 +73,7 @@ func (c *cells) add(track int32, slot int, node int32, weight int64) {
 	c.list = append(c.list, cell{track, group, node, weight})
 }
 
-// shrink makes a quarter of the room free, as the type says.
+// shrink frees a quarter of the room.
 func (c *cells) shrink() {
 	enough := c.most / 4 * 3
 	for len(c.list) > enough && slots>>c.shift > fewGroups {
@@ -129,8 +126,8 @@ func (c *cells) prune() {
 	c.merge()
 }
 
-// heaviest says which weigh most: at most that many, and nothing without weight.
-// Of equals the first stay.
+// heaviest selects the heaviest ones, at most that many, and none without weight. Of equals the
+// first stay.
 func heaviest(weights []int64, most int) []bool {
 	var order []int
 	for i, weight := range weights {
@@ -149,7 +146,7 @@ func heaviest(weights []int64, most int) []bool {
 	return keep
 }
 
-// moveTracks makes those tracks that are not kept track 0.
+// moveTracks merges the tracks that are not kept into track 0.
 func (c *cells) moveTracks(keep []bool) {
 	for i := range c.list {
 		if !keep[c.list[i].track] {
@@ -159,7 +156,7 @@ func (c *cells) moveTracks(keep []bool) {
 	c.merge()
 }
 
-// totals is how much each node and all that it called weigh.
+// totals is the weight of each node with all callees.
 func (c *cells) totals() []int64 {
 	self := make([]int64, len(c.tree.Parent))
 	for i := range c.list {
@@ -168,7 +165,7 @@ func (c *cells) totals() []int64 {
 	return c.tree.Totals(self)
 }
 
-// merge makes cells at one place one, in the order of places.
+// merge sorts cells and merges those at one place.
 func (c *cells) merge() {
 	slices.SortFunc(c.list, func(a, b cell) int { return a.where(&b) })
 	kept := c.list[:0]
@@ -189,10 +186,10 @@ func (c *cells) merge() {
 	c.list = kept
 }
 
-// finish cuts off what is too much. Cells are in the order of their places then.
+// finish cuts what exceeds the limits, and sorts the cells.
 func (c *cells) finish() { c.prune() }
 
-// cutNodes is how many nodes had samples that are counted elsewhere now.
+// cutNodes is how many nodes with samples were cut.
 func (c *cells) cutNodes() (n int64) {
 	for _, cut := range c.cut {
 		if cut {

@@ -15,7 +15,7 @@ const (
 	maxCurves = 64   // counters
 )
 
-// writeData writes all that the page shows. model.js reads it.
+// writeData writes the page's data, which model.js reads.
 func (s *Sink) writeData(out *jsontext.Writer) {
 	out.BeginObject()
 	member(out, "title", s.caption.Title)
@@ -37,8 +37,8 @@ func member(out *jsontext.Writer, key, value string) {
 	out.String(value[:min(len(value), maxName)])
 }
 
-// writeAxis writes times in milliseconds: those of a slot are relative to the
-// start, which need not be exact.
+// writeAxis writes times in milliseconds, those of slots relative to the start, which need not be
+// exact.
 func (s *Sink) writeAxis(out *jsontext.Writer) {
 	out.Key("axis")
 	out.BeginObject()
@@ -129,7 +129,7 @@ func (s *Sink) writeTree(out *jsontext.Writer) {
 	s.cells.renumber(node)
 }
 
-// renumber gives the nodes of cells the numbers of the page.
+// renumber gives nodes the numbers of the page.
 func (c *cells) renumber(node []int64) {
 	for i := range c.list {
 		c.list[i].node = int32(node[c.list[i].node])
@@ -164,7 +164,7 @@ func (s *Sink) writeFrames(out *jsontext.Writer, frames []int) {
 	texts(out, "packageColors", packages.list)
 }
 
-// place is where the code of a frame is, as far as it is known.
+// place is the source position of a frame, as far as known.
 func place(f *flame.Frame) string {
 	return cmp.Or(f.File, f.Module)
 }
@@ -205,9 +205,8 @@ func trackName(t *stream.Track) string {
 	return t.Name
 }
 
-// writeCells writes group by group: its number, how many cells it has, and of
-// each cell the node and the weight. Numbers of nodes and groups are written as
-// what they are above the last.
+// writeCells writes each group: its number, its size, and the node and weight of each cell. Numbers
+// of nodes and groups are differences.
 func writeCells(out *jsontext.Writer, list []cell) {
 	out.Key("cells")
 	out.BeginArray()
@@ -231,8 +230,8 @@ func writeCells(out *jsontext.Writer, list []cell) {
 	out.EndArray()
 }
 
-// appendRuns appends values that are not negative, with runs of zeros as their
-// negated length, and none at the end.
+// appendRuns appends non-negative values, with runs of zeros as their negated length, and none at
+// the end.
 func appendRuns(dst, values []int64) []int64 {
 	zeros := int64(0)
 	for _, v := range values {
@@ -315,7 +314,7 @@ func (s *Sink) writeCurves(out *jsontext.Writer) {
 	out.EndArray()
 }
 
-// busiest says which have most rows; those of the others are left out.
+// busiest selects those with most rows; others are left out.
 func (s *Sink) busiest(what string, rows []int64, most int) []bool {
 	keep := heaviest(rows, most)
 	left := int64(0)

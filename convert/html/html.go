@@ -54,7 +54,7 @@ type Sink struct {
 	density []sums  // samples by TrackID and slot; 0 is all others
 	lanes   []lane  // by EventID
 	curves  []curve // by CounterID
-	left    flame.Left
+	left    flame.Omissions
 }
 
 // New returns a Sink that writes to w, and closes it at the end.
@@ -132,10 +132,10 @@ func (s *Sink) Close() error {
 	return s.out.Close()
 }
 
-// maxTracks is how many tracks can be chosen from.
+// maxTracks bounds the selectable tracks.
 const maxTracks = 1000
 
-// foldTracks makes one of the tracks with least samples, if there are too many.
+// foldTracks merges the tracks with least samples, if there are too many.
 func (s *Sink) foldTracks() {
 	weights := make([]int64, len(s.density))
 	for id := range s.density {
@@ -158,8 +158,8 @@ func (s *Sink) foldTracks() {
 	s.cells.moveTracks(keep)
 }
 
-// The page and its parts. The script is both files: model.js computes and knows
-// nothing of a page, page.js shows what was computed.
+// The parts of the page. The script is both files: model.js computes without a page, page.js shows
+// the results.
 var (
 	//go:embed page.html
 	frame string
@@ -171,7 +171,7 @@ var (
 	view string
 )
 
-// writePage fills in what page.html leaves open, in the order of the page.
+// writePage fills in page.html.
 func (s *Sink) writePage() error {
 	script := model + view
 	rest := frame
@@ -199,14 +199,13 @@ func (s *Sink) writePage() error {
 	return err
 }
 
-// digest names a style or a script in a policy.
+// digest is the hash of a style or script for a policy.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// notMarkup writes JSON that can't end the element it stands in: < is only
-// found in strings, and can be written otherwise there.
+// notMarkup writes JSON that can't end its element: < is only in strings, and can be escaped there.
 type notMarkup struct{ w io.Writer }
 
 func (n notMarkup) Write(p []byte) (int, error) {

@@ -6,12 +6,10 @@ import (
 	"gprof/stream"
 )
 
-// slots is how many pieces the time of a run is cut into: about one for each
-// pixel or two of the strip.
+// slots is the number of pieces of a run's time, about one for each pixel or two of the strip.
 const slots = 512
 
-// axis cuts the time of a run into slots. One that does not say when it began
-// and ended has one slot.
+// axis divides the time of a run into slots. A run without start and end has one.
 type axis struct {
 	start, end stream.Time
 	width      uint64 // ns of a slot
@@ -24,7 +22,7 @@ func newAxis(start, end stream.Time) axis {
 	return axis{start, end, (uint64(end)-uint64(start))/slots + 1}
 }
 
-// slot is the slot of a time: the first or last for what is out of range.
+// slot is the slot of a time, the first or last if it is out of range.
 func (a *axis) slot(at stream.Time) int {
 	if at <= a.start || a.width == 0 {
 		return 0
@@ -32,8 +30,8 @@ func (a *axis) slot(at stream.Time) int {
 	return int(min((uint64(at)-uint64(a.start))/a.width, slots-1))
 }
 
-// sums are numbers by slot, all 0 at first. While few are not they are a list: there may
-// be very many tracks and events of which each has little.
+// sums are numbers by slot, initially 0. While few are set they are a list, because there may be
+// very many tracks and events with few each.
 type sums struct {
 	list []slotted // in order
 	all  []int64   // by slot, instead of list; nil while there are few
@@ -45,10 +43,10 @@ type slotted struct {
 	value int64
 }
 
-// fewSlots is how many numbers a list has at most.
+// fewSlots bounds the list.
 const fewSlots = slots / 16
 
-// at is the number of a slot. It is valid until the next call.
+// at is the number of a slot, valid until the next call.
 func (s *sums) at(slot int) *int64 {
 	if s.all != nil {
 		return &s.all[slot]
@@ -83,7 +81,7 @@ type lane struct {
 	longest sums // ns
 }
 
-// add counts the markers of b where they begin.
+// add counts the markers of b at their start.
 func (l *lane) add(a *axis, b *stream.Batch) {
 	l.rows += int64(b.Len())
 	for i, at := range b.Time {
@@ -100,7 +98,7 @@ type curve struct {
 	values []slotted
 }
 
-// add takes the next rows, which are in the order of time.
+// add takes the next rows, in the order of time.
 func (c *curve) add(a *axis, b *stream.Batch) {
 	c.rows += int64(b.Len())
 	for i, at := range b.Time {

@@ -8,8 +8,8 @@ import (
 	"gprof/convert/internal/tables"
 )
 
-// defined is the definition level of a value.
-func defined(c *tables.Column) int {
+// level is a definition level.
+func level(c *tables.Column) int {
 	level := 0
 	if c.Null {
 		level++
@@ -22,7 +22,7 @@ func defined(c *tables.Column) int {
 
 func isList(c *tables.Column) bool { return c.Kind == tables.IDs || c.Kind == tables.Texts }
 
-// node is how a column is stored.
+// node is the Parquet schema of a column.
 func node(c *tables.Column) pq.Node {
 	n := values(c)
 	if c.Near {
@@ -57,7 +57,7 @@ func values(c *tables.Column) pq.Node {
 	}
 }
 
-// schema is a group whose fields stay in the order in which they were given.
+// schema is a group with ordered fields.
 type schema struct {
 	pq.Group
 	fields []pq.Field
@@ -82,7 +82,7 @@ type place struct {
 	leaf int
 }
 
-// cells appends the values of a column as the library takes them.
+// cells appends the values of a column for the library.
 func cells(dst []pq.Value, v *tables.Values, at place) []pq.Value {
 	if isList(at.Column) {
 		return lists(dst, v, at)
@@ -100,8 +100,7 @@ func cells(dst []pq.Value, v *tables.Values, at place) []pq.Value {
 	return dst
 }
 
-// levels says which values are known. Where none may be missing, levels mean
-// nothing.
+// levels says which values are known, unless none may be missing.
 func levels(cells []pq.Value, known []bool) {
 	for i := range cells {
 		if known[i] {
@@ -142,14 +141,14 @@ func scalars(cells []pq.Value, v *tables.Values, kind tables.Kind) {
 	}
 }
 
-// lists appends the members of lists. An empty list is one level less than a
-// member, an unknown one is none.
+// lists appends the members of lists. An empty list is one level below a member, an unknown one at
+// level 0.
 func lists(dst []pq.Value, v *tables.Values, at place) []pq.Value {
 	member := func(i int) pq.Value { return pq.Int32Value(v.Shorts[i]) }
 	if at.Kind == tables.Texts {
 		member = func(i int) pq.Value { return pq.ByteArrayValue(v.TextAt(i)) }
 	}
-	level := defined(at.Column)
+	level := level(at.Column)
 	for row := range v.Rows {
 		from, to := v.ListAt(row)
 		switch {

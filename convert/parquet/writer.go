@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// rowGroup is how many rows a row group has at most: the window of memory,
-	// and what statistics let a reader skip.
+	// rowGroup bounds the rows of a row group: the buffer in memory, and what statistics let a
+	// reader skip.
 	rowGroup = 131_072
-	// leadGroup is how many rows a row group has at least if it ends where another
-	// track begins: then its statistics are of one track, and so tell times apart.
+	// leadGroup is the least number of rows of a row group that ends before another track, so that
+	// its statistics tell times of one track apart.
 	leadGroup = rowGroup / 4
-	// groupBytes ends a row group of long texts earlier.
+	// groupBytes ends a row group of long texts early.
 	groupBytes = 16 << 20
 	// pageBytes is the size of a page of a column, before it is compressed, and
 	// minPageBytes that of one where there are many tables: see pageSize.
 	pageBytes, minPageBytes = 64 << 10, 2 << 10
 )
 
-// pageSize is how large pages are if that many tables may be open at a time:
-// each of some ten columns of an open one has a buffer of that size.
+// pageSize is the page size if that many tables may be open at once: each of some ten columns has a
+// buffer of that size.
 func pageSize(tables int) int {
 	const all = 32 << 20
 	return min(max(all/10/max(tables, 1), minPageBytes), pageBytes)
@@ -36,9 +36,9 @@ type writer struct {
 	columns []tables.Column
 	out     *pq.GenericWriter[any]
 	leaves  []*pq.ColumnWriter
-	cells   *[]pq.Value // scratch of all tables, which take turns
+	cells   *[]pq.Value // scratch, shared by all tables
 	leads   []int       // columns that rows are sorted by before time: process, track or counter
-	lead    [4]int32    // what they were in the last rows
+	lead    [4]int32    // of the last rows
 	rows    int         // of the row group
 	bytes   int         // of texts and lists in the row group
 }
@@ -61,7 +61,7 @@ func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page 
 	return &writer{columns: d.Columns, out: out, leaves: out.ColumnWriters(), cells: cells, leads: leadsOf(d)}
 }
 
-// leadsOf are the columns by which rows are sorted before their time.
+// leadsOf are the columns that rows are sorted by before time.
 func leadsOf(d *tables.Definition) (leads []int) {
 	for i, c := range d.Columns {
 		if slices.Contains(d.Sorted, c.Name) && c.Kind == tables.Short {
@@ -71,8 +71,7 @@ func leadsOf(d *tables.Definition) (leads []int) {
 	return leads
 }
 
-// turns reports whether rows are of another track, or another counter, than
-// those before.
+// turns reports whether rows begin another track, or counter.
 func (w *writer) turns(columns []tables.Values) bool {
 	var lead [4]int32
 	for i, column := range w.leads {

@@ -9,7 +9,7 @@ import (
 	"gprof/convert/internal/flame"
 )
 
-// paper is what a text is drawn on, and with which ink.
+// paper is a background and the ink on it.
 type paper struct{ ground, ink color.RGBA }
 
 // A palette has at most maxColors. maxShades is how many steps there are at
@@ -19,15 +19,14 @@ const (
 	maxShades = 16
 )
 
-// canvas is a picture of at most 256 colours: a third of the bytes of one of all
-// colours. Each paper has its shades in the palette, so the edges of letters
-// need no other colours.
+// canvas is a picture of at most 256 colors, a third of the bytes of full color. Each paper has its
+// shades in the palette, enough for the edges of letters.
 type canvas struct {
 	*image.Paletted
-	shades map[paper][]uint8 // places in the palette, from the paper to the ink
+	shades map[paper][]uint8 // in the palette, from paper to ink
 }
 
-// newCanvas returns one all of the ground of the first paper.
+// newCanvas returns a canvas filled with the first paper.
 func newCanvas(width, height int, papers []paper) *canvas {
 	c := &canvas{image.NewPaletted(image.Rect(0, 0, width, height), nil), make(map[paper][]uint8)}
 	inks := make(map[color.RGBA]bool)
@@ -52,7 +51,7 @@ func newCanvas(width, height int, papers []paper) *canvas {
 	return c
 }
 
-// fill makes a rectangle the ground of a paper.
+// fill fills a rectangle with a paper's background.
 func (c *canvas) fill(r image.Rectangle, p paper) {
 	index := c.shades[p][0]
 	r = r.Intersect(c.Rect)
@@ -80,7 +79,7 @@ func (c *canvas) write(fonts *typefaces, t flame.Text, p paper) {
 	})
 }
 
-// blend is the colour i of n steps from a to b.
+// blend is color i of n steps from a to b.
 func blend(a, b color.RGBA, i, n int) color.RGBA {
 	mix := func(x, y uint8) uint8 { return uint8((int(x)*(n-i) + int(y)*i + n/2) / n) }
 	return color.RGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 255}
@@ -102,18 +101,18 @@ var inks = [flame.NumStyles]color.RGBA{
 	flame.TitleStyle: rgb("#1f2733"), flame.FactStyle: rgb("#5a6675"), flame.LossStyle: rgb("#a3400b"), flame.LegendStyle: rgb("#1f2733"), flame.NameStyle: rgb("#1f2733"),
 }
 
-// opacities are those of tints, in hundredths.
+// opacities are those of tints in percent.
 var opacities = [4]int{100, 93, 86, 79}
 
-// page is the paper of texts beside the graph.
+// page is the paper of texts outside the graph.
 func page(s flame.Style) paper { return paper{white, inks[s]} }
 
-// paperOf is the paper of a box, or of a key of the legend.
+// paperOf is the paper of a box, or legend key.
 func paperOf(hex string, tint int) paper {
 	return paper{blend(white, rgb(hex), opacities[tint], 100), inks[flame.NameStyle]}
 }
 
-// papers lists what a picture is drawn on, each once.
+// papers lists a picture's papers, each once.
 func papers(p *flame.Picture) (all []paper) {
 	seen := make(map[paper]bool)
 	add := func(x paper) {
@@ -157,10 +156,10 @@ func paint(p *flame.Picture, fonts *typefaces) image.Image {
 	return c.Paletted
 }
 
-// rounded is from which width on a box has round corners.
-const rounded = 6
+// cornerWidth is the width from which boxes have round corners.
+const cornerWidth = 6
 
-// pixels are those of a rectangle: whole ones, and at least one wide.
+// pixels rounds a rectangle to pixels, at least one wide.
 func pixels(x, y, width, height float64) image.Rectangle {
 	pixel := func(f float64) int { return int(math.Round(f)) }
 	return image.Rect(pixel(x), pixel(y), max(pixel(x+width), pixel(x)+1), pixel(y+height))
@@ -169,7 +168,7 @@ func pixels(x, y, width, height float64) image.Rectangle {
 // box fills a rectangle.
 func (c *canvas) box(r image.Rectangle, p paper) {
 	c.fill(r, p)
-	if r.Dx() < rounded {
+	if r.Dx() < cornerWidth {
 		return
 	}
 	for _, corner := range []image.Point{r.Min, {r.Max.X - 1, r.Min.Y}, {r.Min.X, r.Max.Y - 1}, {r.Max.X - 1, r.Max.Y - 1}} {

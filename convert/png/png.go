@@ -52,11 +52,10 @@ func (s *Sink) Close() error {
 	return s.out.Close()
 }
 
-// headerEnd is where the first chunk of a PNG file ends: behind the signature and
-// a header of 13 bytes.
+// headerEnd is the offset of the first chunk after the header in a PNG file.
 const headerEnd = 8 + 12 + 13
 
-// encode returns a PNG file with the words of the picture as texts.
+// encode returns a PNG file with the picture's words as texts.
 func encode(m image.Image, p *flame.Picture) ([]byte, error) {
 	var out bytes.Buffer
 	if err := png.Encode(&out, m); err != nil {
@@ -68,7 +67,7 @@ func encode(m image.Image, p *flame.Picture) ([]byte, error) {
 	return append(append(file[:headerEnd:headerEnd], texts...), file[headerEnd:]...), nil
 }
 
-// description is all lines but the title.
+// description is all lines except the title.
 func description(p *flame.Picture) string {
 	var lines []string
 	for _, line := range p.Lines {
@@ -79,8 +78,8 @@ func description(p *flame.Picture) string {
 	return strings.Join(lines, "\n")
 }
 
-// appendText adds a chunk with a text in UTF-8 (iTXt), not compressed and in no
-// language that is said. It can't hold zeros.
+// appendText adds an uncompressed UTF-8 text chunk (iTXt) without a language. It can't contain
+// zeros.
 func appendText(dst []byte, keyword, text string) []byte {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\ufffd")
 	body := "iTXt" + keyword + "\x00" + "\x00\x00" + "\x00" + "\x00" + text

@@ -16,7 +16,7 @@ import (
 	"gprof/convert/internal/flame"
 )
 
-// looks are the fonts of styles, and their sizes in pixels.
+// looks are the fonts and sizes of styles, in pixels.
 var looks = [flame.NumStyles]struct {
 	ttf  []byte
 	size float64
@@ -28,7 +28,7 @@ var looks = [flame.NumStyles]struct {
 	flame.NameStyle:   {gomono.TTF, 11.5},
 }
 
-// typefaces draw and measure the texts of a picture.
+// typefaces draw and measure texts.
 type typefaces [flame.NumStyles]*typeface
 
 type typeface struct {
@@ -38,7 +38,7 @@ type typeface struct {
 	letters map[rune]letter
 }
 
-// letter is what is drawn for a rune.
+// letter is the drawing of a rune.
 type letter struct {
 	glyphs  []rune // itself, or what stands for it
 	advance fixed.Int26_6
@@ -70,7 +70,7 @@ func (t *typefaces) Width(s flame.Style, text string) float64 {
 	return float64(sum) / 64
 }
 
-// letter returns what is drawn for r.
+// letter returns the drawing of r.
 func (t *typeface) letter(r rune) letter {
 	l, ok := t.letters[r]
 	if ok {
@@ -93,7 +93,7 @@ func (t *typeface) has(r rune) bool {
 	return err == nil && i != 0 && unicode.IsPrint(r)
 }
 
-// escape is how Go source writes a letter that can't be shown.
+// escape is a rune in Go's escaped form.
 func escape(r rune) string {
 	if r > 0xffff {
 		return fmt.Sprintf(`\U%08x`, r)
@@ -101,8 +101,8 @@ func escape(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// draw calls put with the masks of the letters of a text, which begins at x;
-// they stand on the line y. A mask is valid until put returns.
+// draw calls put with the masks of a text's letters, which begins at x on the baseline y. A mask is
+// valid until put returns.
 func (t *typeface) draw(x, y float64, text string, put func(at image.Rectangle, mask *image.Alpha, from image.Point)) {
 	dot := fixed.Point26_6{X: fixed.Int26_6(x * 64), Y: fixed.Int26_6(y * 64)}
 	for _, r := range text {

@@ -18,12 +18,12 @@ func (s *Sink) writeHeader() {
 		s.buf = appendNumber(s.buf, profileproto.ProfileDuration, uint64(duration))
 	}
 	period := s.types.period()
-	if c := &s.came; len(c.Types) > 0 {
+	if c := &s.imported; len(c.Types) > 0 {
 		period = sampleType{c.PeriodType.Name, c.PeriodType.Unit}
 	}
 	s.valueType(profileproto.ProfilePeriodType, period.name, period.unit)
 	s.buf = appendNumber(s.buf, profileproto.ProfilePeriod, uint64(s.period()))
-	if s.came.alone != nil {
+	if s.imported.alone != nil {
 		s.writeAttributes()
 	}
 	for _, comment := range s.comments() {
@@ -32,20 +32,19 @@ func (s *Sink) writeHeader() {
 	s.buf = appendNumber(s.buf, profileproto.ProfileDefaultType, s.texts.number(s.defaultType()))
 }
 
-// defaultType is that of profiles, if they have one, and it is there.
+// defaultType is the profiles' own, if it exists.
 func (s *Sink) defaultType() string {
-	c := &s.came
+	c := &s.imported
 	if len(c.Types) > 0 && (c.Default == "" || slices.ContainsFunc(s.types.list, func(typ sampleType) bool { return typ.name == c.Default })) {
 		return c.Default
 	}
 	return s.types.first()
 }
 
-// period is the longest interval between samples of all processes, as if their
-// profiles had been merged by pprof.
+// period is the longest sampling interval of all processes, as pprof merges profiles.
 func (s *Sink) period() int64 {
-	if len(s.came.Types) > 0 {
-		return s.came.Period
+	if len(s.imported.Types) > 0 {
+		return s.imported.Period
 	}
 	var longest int64
 	for i := range s.tables.Processes {
@@ -54,8 +53,8 @@ func (s *Sink) period() int64 {
 	return longest
 }
 
-// comments are what a person should know about the numbers. pprof shows those
-// that begin with # only when it is asked for comments.
+// comments are what a person should know about the numbers. pprof shows those that begin with #
+// only on request.
 func (s *Sink) comments() []string {
 	var all []string
 	incomplete := false
@@ -75,13 +74,11 @@ func (s *Sink) comments() []string {
 	return all
 }
 
-// maxComments is how many lines of the ledger are told one by one: a thousand
-// inputs have thousands, which nobody reads, and a profile for PGO is kept in a
-// repository.
+// maxComments bounds the ledger lines told one by one: a thousand inputs have thousands, which
+// nobody reads, and a PGO profile is kept in a repository.
 const maxComments = 20
 
-// atMost are lines as they are, or, if they are more, their sums by reason and
-// by what they count.
+// atMost sums up lines by reason and subject if there are too many.
 func atMost(lines []stream.Line, most int) (all []stream.Line) {
 	if len(lines) <= most {
 		return lines
@@ -117,7 +114,7 @@ func comment(line stream.Line) string {
 	return text + " (" + reason.Text + ")"
 }
 
-// appendNumber appends a field that is a number. 0 is what a missing one means.
+// appendNumber appends a numeric field; 0 is the default.
 func appendNumber(dst []byte, field int, n uint64) []byte {
 	if n == 0 {
 		return dst
@@ -141,15 +138,13 @@ func appendBytes[T string | []byte](dst []byte, field int, value T) []byte {
 	return append(dst, value...)
 }
 
-// texts is the table of strings, by the numbers by which messages refer to
-// them.
+// texts is the string table.
 type texts struct {
 	numbers map[string]uint64
 	list    []string
 }
 
-// number returns that of a string, which is made valid: readers in some
-// languages refuse what is not UTF-8. The empty string is 0.
+// number returns the index of a string, made valid UTF-8 for strict readers. The empty string is 0.
 func (t *texts) number(s string) uint64 {
 	if t.numbers == nil {
 		t.numbers, t.list = map[string]uint64{"": 0}, []string{""}

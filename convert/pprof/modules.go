@@ -21,7 +21,7 @@ import (
 type modules struct {
 	tables *stream.Tables
 	list   []mapping
-	of     [][]int // by ModuleID: its mappings, by index in list, those that came first
+	of     [][]int // mappings by ModuleID, as indexes in list, imported ones first
 }
 
 // mapping is one of the output.
@@ -32,23 +32,23 @@ type mapping struct {
 	came                 bool                // with a profile,
 	names                stream.MappingNames // which said so of it
 	nameless             bool                // it is for code without a name
-	found                found
+	found                mappingUse
 }
 
-// found is what the locations of a mapping have.
-type found struct{ used, nameless, fileless, lineless, inlined bool }
+// mappingUse is what the locations of a mapping have.
+type mappingUse struct{ used, nameless, fileless, lineless, inlined bool }
 
 const (
-	// firstAddress is where programs for Linux that have a fixed address mostly
-	// lie. So the addresses of the first module are mostly its real ones.
+	// firstAddress is where non-PIE Linux programs mostly are, so the first module's addresses are
+	// mostly its real ones.
 	firstAddress = 0x400000
 	lastAddress  = 1 << 62
-	// spacing keeps modules apart: neighbours might be taken for one.
+	// spacing separates modules: neighbours might be taken for one.
 	spacing  = 1 << 20
 	pageSize = 4096
 	// maxModule bounds the size of a module; an offset above it is damage.
 	maxModule = 1 << 40
-	// maxParts is in how many parts a module may have been mapped.
+	// maxParts bounds the mappings of a module.
 	maxParts = 64
 )
 
@@ -73,8 +73,7 @@ func (m *modules) build(t *stream.Tables) {
 	m.layOut(order, paths)
 }
 
-// byAddress lists the modules by where they lay, but for the first, as profiles have
-// them.
+// byAddress sorts modules by address, except the first, as profiles have them.
 func byAddress(order []stream.ModuleID, came [][]stream.Mapping) []stream.ModuleID {
 	sorted := slices.Clone(order)
 	slices.SortStableFunc(sorted[min(1, len(sorted)):], func(a, b stream.ModuleID) int {
@@ -91,12 +90,12 @@ func (m *modules) add(new mapping) {
 	m.list = append(m.list, new)
 }
 
-// overlaps says whether a mapping has an address of a range.
+// overlaps reports whether a mapping overlaps a range.
 func (m *modules) overlaps(start, limit uint64) bool {
 	return slices.ContainsFunc(m.list, func(at mapping) bool { return start < at.limit && at.start < limit })
 }
 
-// layOut gives addresses to what did not come with any.
+// layOut gives addresses to what has none.
 func (m *modules) layOut(order []stream.ModuleID, paths []string) {
 	named, nameless := m.sizes()
 	came, next := len(m.list), uint64(firstAddress)
@@ -128,8 +127,8 @@ func (m *modules) layOut(order []stream.ModuleID, paths []string) {
 	}
 }
 
-// sizes returns, by module, how far code with a name reaches that lies in no mapping
-// yet, and code without one. A module of which there is no code has a byte.
+// sizes returns, by module, the extent of named and of nameless code outside mappings. A module
+// without code has a byte.
 func (m *modules) sizes() (named, nameless []uint64) {
 	named, nameless = make([]uint64, len(m.of)), make([]uint64, len(m.of))
 	for id := stream.FrameID(1); int(id) <= m.tables.Frames.Len(); id++ {
@@ -146,7 +145,7 @@ func (m *modules) sizes() (named, nameless []uint64) {
 	return named, nameless
 }
 
-// find returns the mapping of an offset in a module, below 0 if there is none.
+// find returns the mapping of an offset in a module, below 0 for none.
 func (m *modules) find(module stream.ModuleID, offset uint64, hasName bool) int {
 	for i := len(m.of[module]) - 1; i >= 0; i-- {
 		at := &m.list[m.of[module][i]]
@@ -157,8 +156,8 @@ func (m *modules) find(module stream.ModuleID, offset uint64, hasName bool) int 
 	return -1
 }
 
-// inOrder lists the modules, that of the first process' program first: tools
-// take the first mapping for the program.
+// inOrder sorts the modules, the first process's program first: tools take the first mapping for
+// the program.
 func inOrder(t *stream.Tables) []stream.ModuleID {
 	var order []stream.ModuleID
 	for id := stream.ModuleID(1); int(id) <= t.Modules.Len(); id++ {
@@ -182,8 +181,8 @@ func isProgram(m stream.Module, exe string) bool {
 	return exe != "" && (m.Path == exe || m.Name == base)
 }
 
-// place returns the number of the mapping and the address of a location of some
-// frames, the innermost first. The number is 0 if it lies in none.
+// place returns mapping number and address of a location of frames, innermost first. The number is
+// 0 for none.
 func (m *modules) place(frames []stream.Frame) (number int, address uint64) {
 	f := frames[0]
 	if f.Label {
@@ -199,7 +198,7 @@ func hasName(frames []stream.Frame) bool {
 	return slices.ContainsFunc(frames, func(f stream.Frame) bool { return f.Function != 0 })
 }
 
-// note notes what a location of a mapping has.
+// note notes what a mapping's location has.
 func (m *modules) note(number int, frames []stream.Frame) {
 	if number == 0 {
 		return
@@ -214,7 +213,7 @@ func (m *modules) note(number int, frames []stream.Frame) {
 	}
 }
 
-// has returns what the locations of a mapping have. What a profile said stays.
+// has returns what the mapping's locations have. What a profile said stays.
 func (m *mapping) has() (names stream.MappingNames) {
 	if m.found.nameless || !m.found.used || m.names&stream.NamesFunctions != 0 {
 		return m.names

@@ -60,17 +60,17 @@ import (
 	"gprof/stream"
 )
 
-// flushSize is how many bytes are collected before they are written.
+// flushSize is how many bytes are buffered.
 const flushSize = 64 << 10
 
 // Sink writes one profile.
 type Sink struct {
-	pipe   *pipeline.Writer
-	buf    []byte // not yet written
-	tables *stream.Tables
-	known  []stream.Line // the ledger of the source
-	totals *totals.Totals
-	came   came
+	pipe     *pipeline.Writer
+	buf      []byte // not yet written
+	tables   *stream.Tables
+	known    []stream.Line // the ledger of the source
+	totals   *totals.Totals
+	imported importedProfile
 
 	options   Options
 	sums      sums
@@ -84,12 +84,11 @@ type Sink struct {
 	frames                     []stream.Frame
 }
 
-// Options are the choices of a Sink.
+// Options are the options of a Sink.
 type Options struct {
-	Every stream.Time // above 0: samples are by bucket of time as well, each so long
-	// Sum says that samples are of all processes, tracks and goroutines together, as
-	// pprof itself merges profiles, and bear no labels that tell of which one. Every
-	// is 0 then.
+	Every stream.Time // above 0: length of buckets of time
+	// Sum sums samples over all processes, tracks and goroutines, as pprof merges profiles, without
+	// labels for these. Every is 0 then.
 	Sum bool
 }
 
@@ -103,9 +102,9 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	}
 	s.tables = t
 	s.known = t.Ledger.Lines() // other sinks may add to it
-	s.came = profileOf(t)
+	s.imported = profileOf(t)
 	s.types.build(t)
-	s.types.arrange(&s.came)
+	s.types.arrange(&s.imported)
 	done := s.track
 	if s.options.Sum {
 		s.sums = newSums(t, len(s.types.list))
@@ -128,8 +127,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	return s.flush(flushSize)
 }
 
-// Close writes what is left: the tables, mostly. It adds what was lost to the
-// ledger of the tables.
+// Close writes the rest, mostly the tables, and adds what was lost to the ledger of the tables.
 func (s *Sink) Close() error {
 	s.totals.Finish()
 	s.writeSums()
@@ -176,7 +174,7 @@ const (
 	labelTime      = "time"
 )
 
-// track writes the samples of a track, or of a bucket of time of one.
+// track writes the samples of a track, or of one of its buckets.
 func (s *Sink) track(process stream.ProcessID, track stream.TrackID, all []totals.Total) {
 	s.label(process, track)
 	for i := range all {
@@ -207,7 +205,7 @@ func (s *Sink) sample(stack stream.StackID, who stream.Who, values []int64) {
 func (s *Sink) label(process stream.ProcessID, track stream.TrackID) {
 	p := s.tables.Process(process)
 	s.labels = s.labels[:0]
-	if s.came.alone == nil { // else its labels are those that came
+	if s.imported.alone == nil { // else its labels are those that came
 		s.appendLabel(labelProcess, p.Title())
 		s.appendLabel(labelInstance, totals.Instance(p))
 		s.appendLabel(labelTrack, s.tables.Tracks.At(track).Name)
@@ -217,7 +215,7 @@ func (s *Sink) label(process stream.ProcessID, track stream.TrackID) {
 	}
 }
 
-// appendWho appends the labels of a goroutine and its work to a sample.
+// appendWho appends the labels of a sample's goroutine and its work.
 func (s *Sink) appendWho(body []byte, who stream.Who) []byte {
 	if who.Goroutine != 0 {
 		s.line = appendNumber(s.line[:0], profileproto.LabelKey, s.texts.number(labelGoroutine))
@@ -234,9 +232,9 @@ func (s *Sink) appendWho(body []byte, who stream.Who) []byte {
 	return body
 }
 
-// programKey is what a label of the program is called.
+// programKey is the key of a label of the program.
 func (s *Sink) programKey(key string) string {
-	if s.came.alone != nil && (key != labelTime || s.options.Every == 0) {
+	if s.imported.alone != nil && (key != labelTime || s.options.Every == 0) {
 		return key
 	}
 	switch key {
@@ -255,7 +253,7 @@ func (s *Sink) moment() string {
 	return time.Unix(0, int64(s.totals.At)).UTC().Format(format)
 }
 
-// appendLabel appends a label, unless it says nothing.
+// appendLabel appends a label unless it is empty.
 func (s *Sink) appendLabel(key, value string) {
 	if value == "" {
 		return
@@ -264,7 +262,7 @@ func (s *Sink) appendLabel(key, value string) {
 	s.labels = appendBytes(s.labels, profileproto.SampleLabel, s.line)
 }
 
-// textLabel appends the fields of a label whose value is a text.
+// textLabel appends the fields of a text label.
 func (s *Sink) textLabel(dst []byte, key, value string) []byte {
 	dst = appendNumber(dst, profileproto.LabelKey, s.texts.number(key))
 	return appendNumber(dst, profileproto.LabelText, s.texts.number(value))

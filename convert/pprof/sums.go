@@ -5,11 +5,10 @@ import (
 	"gprof/stream"
 )
 
-// sums adds up the samples of all processes and tracks, by stack and labels of the
-// program.
+// sums sums up the samples of all processes and tracks, by stack and labels of the program.
 type sums struct {
 	width  int              // values of a sample
-	at     []int32          // by StackID: 1 and where its first is in keys, 0 nowhere
+	at     []int32          // by StackID: 1 + its first index in keys, 0 none
 	others map[sumKey]int32 // where further ones are: those of other labels
 	keys   []sumKey
 	values []int64 // width of each
@@ -20,15 +19,14 @@ type sumKey struct {
 	labels stream.LabelsID
 }
 
-// maxOtherSums is how many sums are held beside one for each stack: there may be as
-// many sets of labels as samples.
+// maxOtherSums bounds the sums besides one for each stack: label sets may be as many as samples.
 const maxOtherSums = 1 << 16
 
 func newSums(t *stream.Tables, width int) sums {
 	return sums{width: width, at: make([]int32, t.Stacks.Len()+1), others: make(map[sumKey]int32)}
 }
 
-// of returns the values of a sum, all 0 if it is new.
+// of returns the values of a sum, all 0 if new.
 func (s *sums) of(key sumKey) []int64 {
 	at := s.at[key.stack] - 1
 	if at >= 0 && s.keys[at] != key {
@@ -74,14 +72,13 @@ func (s *Sink) sumUp(_ stream.ProcessID, _ stream.TrackID, of []totals.Total) {
 	}
 }
 
-// writeSums writes the sums, which are none then: first that of each stack, then the
-// others. Stacks with near ids lie near their callers, and have most of them in
-// common, so that in the order of their ids they take a fraction of the time.
+// writeSums writes and drops the sums: first that of each stack, then the others. In the order of
+// ids, stacks share most of their callers with the one before, which is a lot faster.
 func (s *Sink) writeSums() {
 	if len(s.sums.keys) == 0 {
 		return
 	}
-	alone := s.came.alone != nil // its samples stay in their order
+	alone := s.imported.alone != nil // its samples stay in their order
 	for _, at := range s.sums.at {
 		if at != 0 && !alone {
 			s.writeSum(int(at - 1))

@@ -21,9 +21,8 @@ var (
 	heapTypes  = []sampleType{{"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"}, {"inuse_space", "bytes"}}
 )
 
-// types are the values of samples, in their order: those of the CPU, of waits, of
-// the heap, then measures by name and unit. Every sample has all of them, zeros
-// where it is of another kind. A type of which there is nothing is left out.
+// types are the values of samples: CPU, waits, heap, then measures by name and unit. Every sample
+// has all of them, zeros for other kinds. A type without any value is left out.
 type types struct {
 	list                     []sampleType
 	samples, cpu, wall, heap int   // where theirs begin; -1: there are none
@@ -55,8 +54,8 @@ func (y *types) build(t *stream.Tables) {
 	y.values = make([]int64, len(y.list))
 }
 
-// measure adds the measures of all processes: those of the same name and unit are
-// one type, which may be one that is there.
+// measure adds the measures of all processes: those of one name and unit are one type, which may
+// exist.
 func (y *types) measure(t *stream.Tables) {
 	of := make([]sampleType, t.Counters.Len()+1)
 	var all []sampleType
@@ -78,8 +77,7 @@ func (y *types) measure(t *stream.Tables) {
 	}
 }
 
-// period is what the interval between samples is measured in: as runtime/pprof
-// has it, for measures the first of them.
+// period is the type of the sampling period, as in runtime/pprof; for measures the first of them.
 func (y *types) period() sampleType {
 	switch {
 	case y.samples >= 0:
@@ -90,7 +88,7 @@ func (y *types) period() sampleType {
 	return y.list[0]
 }
 
-// first is the type to be shown first.
+// first is the type shown first.
 func (y *types) first() string {
 	switch {
 	case y.cpu >= 0:
@@ -105,8 +103,7 @@ func (y *types) first() string {
 	return y.list[len(y.list)-1].name
 }
 
-// unitOf is the unit of a measure. One that is none of ours stands in its
-// description.
+// unitOf is the unit of a measure. An unknown one is in its description.
 func unitOf(c stream.Counter) string {
 	switch c.Unit {
 	case stream.FormatNanoseconds:
@@ -117,7 +114,7 @@ func unitOf(c stream.Counter) string {
 	return cmp.Or(c.Description, "count")
 }
 
-// valuesOf are those of a sample; the slice is used again.
+// valuesOf are a sample's values, in a reused slice.
 func (y *types) valuesOf(sum *totals.Total, measure stream.CounterID) []int64 {
 	y.set(sum, measure)
 	for i, at := range y.at {
@@ -149,25 +146,24 @@ func (y *types) set(sum *totals.Total, measure stream.CounterID) {
 	}
 }
 
-// heapValues are those of heapTypes. What is in use is below 0 where more was freed
-// than allocated, in a part of a recording.
+// heapValues are those of heapTypes. What is in use is negative where more was freed than
+// allocated, in a part of a recording.
 func heapValues(allocated, freed totals.Memory) []int64 {
 	return []int64{allocated.Objects, allocated.Bytes, allocated.Objects - freed.Objects, allocated.Bytes - freed.Bytes}
 }
 
-// came is what profiles that are converted say of themselves: it goes out as it came.
-type came struct {
+// importedProfile is what profiles that are converted say of themselves: it goes out as it came.
+type importedProfile struct {
 	stream.Profile
 	alone *stream.Process // the process of the only profile
 }
 
-// profileOf returns what all processes of tables say, if they are of profiles with the
-// same types of values.
-func profileOf(t *stream.Tables) (c came) {
+// profileOf returns what all processes of the tables share as profiles with the same value types.
+func profileOf(t *stream.Tables) (c importedProfile) {
 	for i := range t.Processes {
 		p := &t.Processes[i].Profile
 		if len(p.Types) == 0 || i > 0 && (!slices.Equal(p.Types, c.Types) || p.PeriodType != c.PeriodType) {
-			return came{}
+			return importedProfile{}
 		}
 		if i == 0 {
 			c.Profile = *p
@@ -180,10 +176,9 @@ func profileOf(t *stream.Tables) (c came) {
 	return c
 }
 
-// arrange puts the types of values in the order in which they came. Those that came
-// stay, also if all their values are 0, and a number of samples that follows from
-// their time goes.
-func (y *types) arrange(c *came) {
+// arrange restores the imported order of types. Imported types stay even if all values are 0, and a
+// sample count derived from time is dropped.
+func (y *types) arrange(c *importedProfile) {
 	y.at = make([]int, len(y.list))
 	list := make([]sampleType, 0, len(y.list))
 	for _, typ := range c.Types {
@@ -202,9 +197,9 @@ func (y *types) arrange(c *came) {
 	y.list, y.arranged = list, make([]int64, len(list))
 }
 
-// writeAttributes writes what the only profile says besides.
+// writeAttributes writes the only profile's attributes.
 func (s *Sink) writeAttributes() {
-	for _, a := range s.came.alone.Attrs {
+	for _, a := range s.imported.alone.Attrs {
 		switch a.Key {
 		case "drop_frames":
 			s.buf = appendNumber(s.buf, profileproto.ProfileDrop, s.texts.number(a.Value))
@@ -220,11 +215,11 @@ func (s *Sink) writeAttributes() {
 	}
 }
 
-// span is when the profile began, and how long it is: what the only profile says,
-// else from the first row to the last.
+// span is the profile's beginning and duration: the only profile's own, else from the first row to
+// the last.
 func (s *Sink) span() (start stream.Time, duration int64) {
 	first, last := s.totals.First, s.totals.Last
-	if p := s.came.alone; p != nil {
+	if p := s.imported.alone; p != nil {
 		first, last = p.Start, max(p.Start, p.End)
 	}
 	if d := int64(last - first); d >= 0 {

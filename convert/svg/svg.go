@@ -37,12 +37,11 @@ func (s *Sink) Close() error {
 	return s.out.Close()
 }
 
-// letter is how wide one is in the names, whose font is monospaced. What fonts a
-// reader has is not known, so the other styles are taken to be as wide by their
-// size.
+// letter is the width of a letter in names, whose font is monospaced. The reader's fonts are
+// unknown, so other styles are assumed to be as wide for their size.
 const letter = 6.9
 
-// letters are the widths of letters by style.
+// letters are the letter widths by style.
 var letters = [flame.NumStyles]float64{flame.TitleStyle: 13, flame.FactStyle: 8, flame.LossStyle: 8, flame.LegendStyle: letter, flame.NameStyle: letter}
 
 // font measures texts by their number of letters.
@@ -51,8 +50,7 @@ type font struct{}
 // Width implements [flame.Font].
 func (font) Width(s flame.Style, text string) float64 { return letters[s] * float64(columns(text)) }
 
-// classes are what styles are called in the picture. Names have one of their
-// group.
+// classes are the CSS classes of styles. Names have their group's.
 var classes = [flame.NumStyles]string{flame.TitleStyle: ` class="t"`, flame.FactStyle: ` class="s"`, flame.LossStyle: ` class="l"`}
 
 // drawing is a picture being drawn.
@@ -89,8 +87,7 @@ func (d *drawing) addText(t flame.Text) {
 	d.addf("<text%s x=\"%.1f\" y=\"%.0f\">%s</text>", classes[t.Style], t.X, t.Y, escape(t.Text))
 }
 
-// gap is what is free between bars: less than a pixel will do where pixels may be
-// any size.
+// gap is the space between bars: less than a pixel, because pixels may be any size.
 const gap = 0.7
 
 func (d *drawing) addBar(b *flame.Bar) {
@@ -106,10 +103,10 @@ func (d *drawing) addBar(b *flame.Bar) {
 	d.addf("</g>\n")
 }
 
-// tints are opacities, by [flame.Bar.Tint].
+// tints are opacities by [flame.Bar.Tint].
 var tints = [4]string{"1", ".93", ".86", ".79"}
 
-// maxName is how many columns of a name a tooltip has.
+// maxName bounds the columns of a name in a tooltip.
 const maxName = 300
 
 // fit cuts a text to that many columns.
@@ -133,8 +130,7 @@ func columns(text string) (n int) {
 	return n
 }
 
-// columnsOf is how wide a letter is, taking all beyond the alphabets of Europe
-// for a wide one.
+// columnsOf is the width of a letter, wide for all beyond European alphabets.
 func columnsOf(r rune) int {
 	if r >= 0x1100 && (r < 0x2000 || r > 0x2bff) {
 		return 2
@@ -142,8 +138,7 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// escape makes a text one that can't be markup, with what XML can't hold
-// replaced.
+// escape escapes markup, and replaces what XML can't contain.
 func escape(text string) string {
 	var out bytes.Buffer
 	xml.EscapeText(&out, []byte(text)) // a Buffer has no errors

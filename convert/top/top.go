@@ -19,13 +19,13 @@ import (
 	"gprof/stream"
 )
 
-// ErrBy is the error of a name that says no way to sum up.
+// ErrBy is the error of an unknown grouping.
 var ErrBy = errors.New("unknown way to sum up")
 
 // Marker sums up markers by their names.
 const Marker = "marker"
 
-// ways are all others: by a name of each frame, or of each track.
+// ways are the other groupings: by a name of each frame, or of each track.
 var ways = []struct {
 	name  string
 	frame func(*stream.Tables, stream.Frame) string
@@ -41,7 +41,7 @@ var ways = []struct {
 	{name: "process", track: processName},
 }
 
-// Ways are the names of all ways to sum up; the first one is the default.
+// Ways are the names of all groupings; the first one is the default.
 func Ways() (names []string) {
 	for _, w := range ways {
 		names = append(names, w.name)
@@ -63,7 +63,7 @@ type Table struct {
 	Markers []MarkerRow `json:"markers"` // only by [Marker]
 }
 
-// Amount is what some samples add up to. Sums stop at the largest number.
+// Amount is a sum of samples, saturated.
 type Amount struct {
 	Samples int64 `json:"samples"` // by weight
 	Timed   int64 `json:"timed"`   // of them, those whose CPU time is known
@@ -77,8 +77,8 @@ type Row struct {
 	Total Amount `json:"total"`
 }
 
-// MarkerRow is what the markers of one name add up to. Durations are in ns;
-// those of a half or a 99th of all are exact to a 256th.
+// MarkerRow is the sum of the markers of one name. Durations are in ns; median and 99th percentile
+// are exact to a 256th.
 type MarkerRow struct {
 	Name     string `json:"name"`
 	Count    int64  `json:"count"`
@@ -90,8 +90,7 @@ type MarkerRow struct {
 	Max      int64  `json:"max_ns"`
 }
 
-// Timed says whether CPU time tells what took most: it is known of all samples.
-// Else their number does.
+// Timed says that CPU time is known of all samples, and used. Otherwise their number is.
 func (t *Table) Timed() bool { return t.All.CPU > 0 && t.All.Timed == t.All.Samples }
 
 // Sink makes a Table.

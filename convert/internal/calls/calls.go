@@ -17,10 +17,10 @@ import (
 	"gprof/stream"
 )
 
-// Amount is what some samples add up to. Sums stop at the largest number.
+// Amount is a sum of samples, saturated.
 type Amount struct {
 	Samples int64 // by weight
-	Timed   int64 // of Samples, those whose CPU time is known
+	Timed   int64 // of Samples, those with a known CPU time
 	CPU     int64 // ns, of Timed
 }
 
@@ -36,7 +36,7 @@ func (a *Amount) AddRows(b *stream.Batch) {
 	}
 }
 
-// plus adds two numbers that are not negative.
+// plus adds two non-negative numbers, saturated.
 func plus(a, b int64) int64 {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64
@@ -53,18 +53,18 @@ func of(weight, cpu int64) Amount {
 	return a
 }
 
-// Key is what frames are summed up by; 0 is that of a sample without a stack.
+// Key is what frames are summed up by; 0 is for samples without a stack.
 type Key int32
 
 // Sum is what one key adds up to.
 type Sum struct {
 	Key   Key
-	Self  Amount // of samples whose innermost frame has the key
+	Self  Amount // samples whose innermost frame has the key
 	Total Amount // of samples of which any frame has it
 }
 
-// Sums adds up samples, stack by stack. It takes 54 bytes for each stack of the
-// tables, whatever the number of samples.
+// Sums sums up samples stack by stack. It takes 54 bytes for each stack of the tables, however many
+// samples there are.
 type Sums struct {
 	All Amount // of what was added since Take
 
@@ -79,11 +79,11 @@ type Sums struct {
 	at     []int32 // by Key: 1 and where it is in sums
 }
 
-// sumBytes is what Sums take for each stack.
+// sumBytes is the memory of Sums for each stack.
 const sumBytes = 2*int64(unsafe.Sizeof(Amount{})) + 2 + 4
 
-// New returns Sums of the samples of an output of t. keys are those of frames,
-// by FrameID; the one of no frame is not looked at. The error is an [stream.ErrMemory].
+// New returns Sums of the samples of an output of t. keys are by FrameID. The error is a
+// [stream.ErrMemory].
 func New(t *stream.Tables, keys []Key) (*Sums, error) {
 	if err := t.ReserveStacks(sumBytes); err != nil {
 		return nil, err
@@ -129,8 +129,7 @@ func (s *Sums) see(id stream.StackID) {
 	}
 }
 
-// Take returns the sums of what was added, by key, and begins anew. They are
-// valid until the next Take.
+// Take returns the sums so far by key, valid until the next Take, and begins anew.
 func (s *Sums) Take() []Sum {
 	s.sums = s.sums[:0]
 	slices.Sort(s.stacks)
@@ -145,8 +144,7 @@ func (s *Sums) Take() []Sum {
 	return s.sums
 }
 
-// give gives what a stack and all that it called took to its key and to its
-// caller.
+// give adds the amounts of a stack and all its callees to its key and its caller.
 func (s *Sums) give(id stream.StackID) {
 	self, total := s.self[id], s.called[id]
 	total.Add(self)
@@ -171,8 +169,7 @@ func (s *Sums) sum(key Key) *Sum {
 	return &s.sums[s.at[key]-1]
 }
 
-// findOuter walks the tree of stacks and notes those that have no caller with
-// the same key.
+// findOuter notes the stacks without a caller of the same key.
 func (s *Sums) findOuter() {
 	first, next := s.callees()
 	open := make([]int32, len(s.at)) // by Key: how many stacks on the path have it
@@ -197,8 +194,7 @@ func (s *Sums) findOuter() {
 	}
 }
 
-// callees returns the first callee of each stack, and the next one of the same
-// caller.
+// callees returns the first callee of each stack, and the next one of the same caller.
 func (s *Sums) callees() (first, next []stream.StackID) {
 	n := s.tables.Stacks.Len()
 	first, next = make([]stream.StackID, n+1), make([]stream.StackID, n+1)
@@ -209,7 +205,7 @@ func (s *Sums) callees() (first, next []stream.StackID) {
 	return first, next
 }
 
-// NoStack is the name of what samples without a stack are in.
+// NoStack is the name for samples without a stack.
 const NoStack = "(no stack)"
 
 // Names interns the names that frames are summed up by: by Key, from NoStack on.
@@ -221,8 +217,8 @@ type Names struct {
 // NewNames returns Names of NoStack alone.
 func NewNames() *Names { return &Names{All: []string{NoStack}, ids: map[string]Key{NoStack: 0}} }
 
-// Keys returns the key of each frame of t, by FrameID, and their names. Frames
-// of one name have one key.
+// Keys returns the key of each frame of t, by FrameID, and their names. Frames of one name share a
+// key.
 func Keys(t *stream.Tables, name func(*stream.Tables, stream.Frame) string) ([]Key, *Names) {
 	names := NewNames()
 	keys := make([]Key, t.Frames.Len()+1)
@@ -243,8 +239,7 @@ func (n *Names) Intern(name string) Key {
 	return key
 }
 
-// Function is the name of a frame's function; one without a name is its place
-// in its module.
+// Function is the name of a frame's function; without a name, its place in its module.
 func Function(t *stream.Tables, f stream.Frame) string {
 	if f.Function == 0 {
 		return fmt.Sprintf("%s+0x%x", module(t, f), f.Offset)
@@ -252,8 +247,8 @@ func Function(t *stream.Tables, f stream.Frame) string {
 	return t.Strings.At(f.Function)
 }
 
-// SameFunction is Function as it is in another build of the program, too: places
-// differ there, so those of a module are one.
+// SameFunction is Function across builds of a program: places differ there, so those of a module
+// are one.
 func SameFunction(t *stream.Tables, f stream.Frame) string {
 	if f.Function == 0 {
 		return module(t, f) + " (no name)"
@@ -261,7 +256,7 @@ func SameFunction(t *stream.Tables, f stream.Frame) string {
 	return t.Strings.At(f.Function)
 }
 
-// Module is the base name of the file that a frame's code is from.
+// Module is the base name of a frame's file.
 func Module(t *stream.Tables, f stream.Frame) string { return orNone(module(t, f), "module") }
 
 func module(t *stream.Tables, f stream.Frame) string {
@@ -271,8 +266,8 @@ func module(t *stream.Tables, f stream.Frame) string {
 	return t.Modules.At(f.Module).Name
 }
 
-// Package is that of a Go function, as "net/http" of "net/http.(*conn).serve";
-// of others it is the module. Labels of the program have none.
+// Package is the package of a Go function, as "net/http" of "net/http.(*conn).serve", the module of
+// others. Labels have none.
 func Package(t *stream.Tables, f stream.Frame) string {
 	if f.Label {
 		return "(label)"
@@ -289,7 +284,7 @@ func Package(t *stream.Tables, f stream.Frame) string {
 // File is the source file of a frame.
 func File(t *stream.Tables, f stream.Frame) string { return orNone(t.Strings.At(f.File), "file") }
 
-// Line is the place of a frame in its source file, and the function there.
+// Line is a frame's place in its source file, and the function.
 func Line(t *stream.Tables, f stream.Frame) string {
 	if f.File == 0 || f.Line <= 0 {
 		return Function(t, f)

@@ -11,15 +11,13 @@ import (
 	"gprof/stream"
 )
 
-// precision is how many bits of a duration tell buckets apart: what a bucket
-// says is off by a 256th at most.
+// precision is the bits of a duration that distinguish buckets, for an error of at most a 256th.
 const precision = 7
 
-// numBuckets is how many there are up to the longest duration.
+// numBuckets is the number up to the longest duration.
 const numBuckets = (63-precision)<<precision + 1<<precision
 
-// Precision is by how much, at most, a quantile differs from the duration that
-// it stands for, as a share of it.
+// Precision bounds the relative error of a quantile.
 const Precision = 1.0 / (2 << precision)
 
 // bucketOf is the bucket of a duration. Below 256 ns each has its own.
@@ -35,15 +33,15 @@ func Middle(bucket int) int64 {
 	return low + int64(1)<<shift/2
 }
 
-// Sum is what some durations add up to. The zero Sum is of none.
+// Sum sums up durations. The zero Sum is of none.
 type Sum struct {
 	Count    int64
-	All      int64 // ns, of all of them; it stops at the largest number
+	All      int64 // ns, saturated
 	Min, Max int64 // ns
 	Buckets  []Bucket
 }
 
-// Bucket is how many durations are about as long as [Middle] says.
+// Bucket is how many durations are about [Middle] long.
 type Bucket struct {
 	Number int32
 	Count  int64
@@ -85,8 +83,7 @@ func merge(a, b []Bucket) []Bucket {
 	return slices.Clip(append(append(out, a...), b...))
 }
 
-// Quantile is the duration, in ns, that a share q of all stayed below or at;
-// 0 of none.
+// Quantile is the duration in ns that a share q did not exceed; 0 of none.
 func (s *Sum) Quantile(q float64) int64 {
 	want := max(1, int64(math.Ceil(q*float64(s.Count))))
 	var below int64
@@ -98,9 +95,8 @@ func (s *Sum) Quantile(q float64) int64 {
 	return s.Max
 }
 
-// Spans takes the durations of the markers of one series: intervals have one,
-// and starts have one with the end that belongs to them, that of the last one
-// that is open.
+// Spans sums up the durations of one series of markers: of intervals, and from starts to the end
+// that matches the last open one.
 type Spans struct {
 	open    []stream.Time     // starts
 	counts  [numBuckets]int64 // by bucket
@@ -108,9 +104,9 @@ type Spans struct {
 	out     Markers
 }
 
-// Markers is what the markers of an event add up to.
+// Markers is the sum of an event's markers.
 type Markers struct {
-	Count    int64 // instants, and what took time, whole or in part
+	Count    int64 // instants, and whatever took time, also partly
 	Unpaired int64 // of Count: starts without an end, ends without a start
 	Took     Sum   // of those that took time
 }
@@ -122,8 +118,7 @@ func (m *Markers) Add(o Markers) {
 	m.Took.Add(o.Took)
 }
 
-// maxOpen is how many starts may be open at a time: deeper than any program
-// nests. What is beyond counts as unpaired.
+// maxOpen bounds the open starts: deeper than any program nests. Those beyond count as unpaired.
 const maxOpen = 1 << 16
 
 // Add takes a segment.
@@ -182,7 +177,7 @@ func (s *Spans) unpaired(n int) {
 	s.out.Unpaired += int64(n)
 }
 
-// Take returns what the series added up to, and begins another one.
+// Take returns the sum of the series, and begins another one.
 func (s *Spans) Take() Markers {
 	s.unpaired(len(s.open))
 	out := s.out

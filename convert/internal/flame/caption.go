@@ -18,7 +18,7 @@ type Caption struct {
 	Start, End stream.Time
 }
 
-// NewCaption describes the run of t. lines is its ledger.
+// NewCaption describes the run of t with ledger lines.
 func NewCaption(t *stream.Tables, lines []stream.Line) Caption {
 	c := Caption{Title: title(t.Processes), Processes: processes(t.Processes), Losses: losses(lines)}
 	for _, p := range t.Processes {
@@ -31,7 +31,7 @@ func NewCaption(t *stream.Tables, lines []stream.Line) Caption {
 	return c
 }
 
-// title names each service with its versions, in the order of processes.
+// title names each service with its versions, in process order.
 func title(all []stream.Process) string {
 	const most = 3
 	var names []string
@@ -85,7 +85,7 @@ func Count(n int64, one, many string) string {
 	return digits + " " + many
 }
 
-// timeRange is exact to the millisecond; the day stands once if it is one.
+// timeRange is exact to the millisecond, with the day once if it is one.
 func timeRange(start, end stream.Time) string {
 	const day, clock = "2006-01-02 ", "15:04:05.000"
 	if start <= 0 {
@@ -113,8 +113,7 @@ func span(d time.Duration) string {
 	return d.Round(time.Microsecond).String()
 }
 
-// losses sums up what was recorded and is not there, by what it is, the first
-// few in the order of the ledger's reasons.
+// losses sums up what was recorded and is missing, the first few by the ledger's order of reasons.
 func losses(lines []stream.Line) string {
 	const most = 3
 	type loss struct {
@@ -143,15 +142,15 @@ func losses(lines []stream.Line) string {
 	return strings.Join(texts, "; ")
 }
 
-// categoryHex are the colours of categories, by the names that Firefox Profiler has for
-// them: light enough for dark text, dark enough for a white page.
+// categoryHex are the colors of categories by Firefox Profiler's names: light enough for dark text,
+// dark enough for a white page.
 var categoryHex = map[string]string{
 	"transparent": "#e3e6ea", "purple": "#c3a6e8", "green": "#8fcf9b", "orange": "#f3b26b", "yellow": "#ecd266",
 	"lightblue": "#9fd4ea", "blue": "#8fb4f0", "brown": "#d0ae8a", "magenta": "#e79fd0", "red": "#ef8f84", "lightred": "#f5b5ab",
 	"darkgrey": "#b0b7c1", "grey": "#ccd2d9",
 }
 
-// CategoryHex is the colour of a category of that colour's name.
+// CategoryHex is the color of that name.
 func CategoryHex(name string) string {
 	if hex, ok := categoryHex[name]; ok {
 		return hex
@@ -159,13 +158,13 @@ func CategoryHex(name string) string {
 	return categoryHex["grey"]
 }
 
-// packageHex are colours that packages get by their names: always the same one,
-// so that two graphs can be compared.
+// packageHex are the colors that packages get by name, always the same, so that graphs can be
+// compared.
 var packageHex = []string{
 	"#f0a48a", "#8fb4f0", "#8fcf9b", "#ecd266", "#c3a6e8", "#9fd4ea", "#e79fd0", "#d0ae8a", "#f3b26b", "#a9d8c4", "#b8c4f2", "#d6d98a",
 }
 
-// PackageHex is the colour of a package; none is grey.
+// PackageHex is the color of a package; none is grey.
 func PackageHex(name string) string {
 	if name == "" {
 		return categoryHex["grey"]
@@ -179,10 +178,9 @@ func hash(s string) uint32 {
 	return h.Sum32()
 }
 
-// splitName returns the package in a Go function's name, as "net/http" in
-// "net/http.(*conn).serve", and the name without the path to it:
-// "http.(*conn).serve". Type arguments and receivers have slashes and dots of
-// their own. A name without a package is of its module.
+// splitName returns the package in a Go function's name, as "net/http" in "net/http.(*conn).serve",
+// and the name without the path: "http.(*conn).serve". Type arguments and receivers contain slashes
+// and dots, too.
 func splitName(function, module string) (pkg, short string) {
 	head := function
 	if i := strings.IndexAny(head, "[("); i >= 0 {

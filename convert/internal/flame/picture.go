@@ -31,23 +31,23 @@ const (
 	NumStyles
 )
 
-// Font measures texts for whoever draws them. Where a text is cut depends on it.
+// Font measures texts, which decides where they are cut.
 type Font interface {
 	// Width is that of a text in pixels.
 	Width(s Style, text string) float64
 }
 
-// Picture is a still of a flame graph: what is where, for any drawer. Sizes are
-// in pixels from the upper left corner.
+// Picture is a drawing-independent still of a flame graph. Sizes are in pixels from the upper left
+// corner.
 type Picture struct {
 	Width, Height int
 	Caption       *Caption
 	Lines         []Text // above and below the graph
 	Legend        []Key
-	Bars          []Bar // the root first, each before those that it called
+	Bars          []Bar // the root first, each before its callees
 }
 
-// Text is a line that begins at X; Y is the line that its letters stand on.
+// Text is a line that begins at X with the baseline Y.
 type Text struct {
 	X, Y  float64
 	Style Style
@@ -64,7 +64,7 @@ type Key struct {
 // Bar is a box of the graph.
 type Bar struct {
 	X, Y, Width, Height float64
-	Gap                 bool   // the last pixel of Width stays free, so that neighbours can be told apart
+	Gap                 bool   // the last pixel of Width stays free to separate neighbours
 	Color               string // "#rrggbb"
 	Tint                int    // 0 to 3: how much paler than Color
 	Name                string // in full
@@ -83,8 +83,8 @@ type painter struct {
 	packages bool  // colours tell packages apart: all are of one category
 }
 
-// NewPicture lays out the graph of a tree whose nodes weigh totals. Texts are
-// cut as font measures them.
+// NewPicture lays out the graph of a tree whose nodes weigh totals. Texts are cut as font measures
+// them.
 func NewPicture(tree *Tree, totals []int64, c *Caption, font Font) *Picture {
 	p := painter{Picture: Picture{Width: pictureWidth, Caption: c}, tree: tree, font: font, all: totals[0], packages: tree.OneCategory()}
 	boxes, depth := tree.Boxes(totals, totals[0]/(2*inner), maxRows)
@@ -117,19 +117,18 @@ func (p *painter) addFooter() {
 	p.addLine(FactStyle, float64(p.Height-16), text)
 }
 
-// addLine adds a line, cut where the picture ends.
+// addLine adds a line, cut at the picture's edge.
 func (p *painter) addLine(s Style, y float64, text string) {
 	p.Lines = append(p.Lines, Text{margin, y, s, Fit(p.font, s, text, inner)})
 }
 
-// A legend has no longer names than maxKey columns, and ends keyRoom before the
-// right margin.
+// Legend names are at most maxKey columns long, and end keyRoom before the right margin.
 const (
 	maxKey  = 280
 	keyRoom = 200
 )
 
-// addLegend names the colours of the boxes, those first that come first.
+// addLegend names the colors of the boxes, in order of appearance.
 func (p *painter) addLegend(boxes []Box) {
 	const side, gap, between = 11, 5, 18
 	x := float64(margin)
@@ -146,7 +145,7 @@ func (p *painter) addLegend(boxes []Box) {
 	}
 }
 
-// group is what a frame has its colour from.
+// group is what determines a frame's color.
 func (p *painter) group(f *Frame) string {
 	if p.packages {
 		return f.Package
@@ -179,7 +178,7 @@ func (p *painter) addBar(b Box) {
 	p.Bars = append(p.Bars, bar)
 }
 
-// Fit cuts a text to a width in pixels; an ellipsis says so.
+// Fit cuts a text to a width in pixels, with an ellipsis.
 func Fit(font Font, s Style, text string, width float64) string {
 	const ellipsis = "…"
 	if font.Width(s, text) <= width {
@@ -194,14 +193,13 @@ func Fit(font Font, s Style, text string, width float64) string {
 	return text
 }
 
-// Still is the part of a Sink that all pictures have in common: it counts the
-// samples of the whole run.
+// Still is the common part of the sinks of pictures: it counts the samples of the whole run.
 type Still struct {
 	tables  *stream.Tables
 	tree    *Tree
 	caption Caption
 	self    []int64 // samples by node
-	left    Left
+	left    Omissions
 }
 
 // Begin makes the tree that samples are counted in.
@@ -239,8 +237,8 @@ func (s *Still) Picture(font Font) *Picture {
 // Tell adds what has no place in a picture to the ledger.
 func (s *Still) Tell() { s.left.Tell(s.tables) }
 
-// Left counts rows that have no place in a drawing.
-type Left struct{ rows map[left]int64 }
+// Omissions counts rows without a place in a drawing.
+type Omissions struct{ rows map[left]int64 }
 
 type left struct {
 	process stream.ProcessID
@@ -248,17 +246,17 @@ type left struct {
 	what    string
 }
 
-// Add counts n of what there is no room for, of a process; 0 is the run.
-func (l *Left) Add(process stream.ProcessID, what string, n int64) {
+// Add counts n of a process's rows without room; 0 is the run.
+func (l *Omissions) Add(process stream.ProcessID, what string, n int64) {
 	l.add(left{process, stream.ReasonUnsupported, what}, n)
 }
 
-// AddKind counts n of what a drawing is not for, of a process.
-func (l *Left) AddKind(process stream.ProcessID, what string, n int64) {
+// AddKind counts n of a process's rows of an unsuitable kind.
+func (l *Omissions) AddKind(process stream.ProcessID, what string, n int64) {
 	l.add(left{process, stream.ReasonNoPlace, what}, n)
 }
 
-func (l *Left) add(key left, n int64) {
+func (l *Omissions) add(key left, n int64) {
 	if n == 0 {
 		return
 	}
@@ -269,7 +267,7 @@ func (l *Left) add(key left, n int64) {
 }
 
 // Tell adds the lines to the ledger of t.
-func (l *Left) Tell(t *stream.Tables) {
+func (l *Omissions) Tell(t *stream.Tables) {
 	for key, n := range l.rows {
 		line := stream.Line{Reason: key.reason, What: key.what, Count: n}
 		if key.process != 0 {

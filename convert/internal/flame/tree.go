@@ -18,27 +18,27 @@ import (
 type Frame struct {
 	Name     string
 	Short    string // Name without what leads to its package: for where there is little room
-	Tint     int    // 0 to 3, by the name: neighbours of one colour can be told apart
+	Tint     int    // 0 to 3, by name, to tell neighbours of one color apart
 	Package  string // of a Go function, else the module; "" for a label
 	Module   string
 	File     string // the first one that is known
 	Category stream.Category
 }
 
-// Tree is all stacks of a run as one tree. Nodes are numbered from 1; 0 is the
-// root, which is no function. A node's number is above that of its parent.
+// Tree is all stacks of a run as a tree. Nodes are numbered from 1; 0 is the root, which is no
+// function. Parents have lower numbers.
 type Tree struct {
 	Frames []Frame // from 1
 	Parent []int32 // by node
-	Frame  []int32 // by node, an index of Frames; 0 for the root
+	Frame  []int32 // index in Frames by node; 0 for the root
 
 	nodes []int32 // by StackID
 }
 
-// nodeBytes is what the tree, and what is summed up by its nodes, takes for each stack.
+// nodeBytes is the memory of the tree, and of sums by its nodes, for each stack.
 const nodeBytes = stream.MergedStack + 4 + 2*4 + 2*8 + 8
 
-// NewTree makes the tree of all stacks of t, if there is room for it.
+// NewTree makes the tree of all stacks of t, if it fits.
 func NewTree(t *stream.Tables) (*Tree, error) {
 	if err := t.ReserveStacks(nodeBytes); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func NewTree(t *stream.Tables) (*Tree, error) {
 	return tree, nil
 }
 
-// mergeFrames fills Frames and returns their number for each frame of t.
+// mergeFrames fills Frames and returns the index for each frame of t.
 func (tree *Tree) mergeFrames(t, merged *stream.Tables) []stream.FrameID {
 	frames := make([]stream.FrameID, t.Frames.Len()+1)
 	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
@@ -75,7 +75,7 @@ func (tree *Tree) mergeFrames(t, merged *stream.Tables) []stream.FrameID {
 	return frames
 }
 
-// merge returns what tells functions apart.
+// merge returns what identifies a function.
 func merge(f stream.Frame) stream.Frame {
 	out := stream.Frame{Module: f.Module, Function: f.Function, Category: f.Category, Label: f.Label}
 	switch {
@@ -108,11 +108,10 @@ func frameOf(t *stream.Tables, f stream.Frame) Frame {
 	return out
 }
 
-// maxName is how many bytes of a name are kept: more than anybody reads in a box,
-// whose names are measured letter by letter.
+// maxName bounds a name in bytes: more is unreadable in a box, and measured letter by letter.
 const maxName = 2000
 
-// cut cuts a name that is too long, between two letters.
+// cut cuts a name that is too long between two letters.
 func cut(name string) string {
 	if len(name) <= maxName {
 		return name
@@ -124,8 +123,8 @@ func cut(name string) string {
 	return name[:end] + "…"
 }
 
-// OneCategory says whether no two functions are of different categories, so that
-// only packages can tell them apart.
+// OneCategory reports whether all functions are of one category, so that only packages can tell
+// them apart.
 func (tree *Tree) OneCategory() bool {
 	for i := 2; i < len(tree.Frames); i++ {
 		if tree.Frames[i].Category != tree.Frames[1].Category {
@@ -135,11 +134,10 @@ func (tree *Tree) OneCategory() bool {
 	return true
 }
 
-// Node is the node of a stack; that of none is the root.
+// Node is the node of a stack, the root for none.
 func (tree *Tree) Node(id stream.StackID) int32 { return tree.nodes[id] }
 
-// Totals returns how much each node and all that it called weigh, given what
-// each weighs by itself.
+// Totals returns the weight of each node with all callees, given its own weight.
 func (tree *Tree) Totals(self []int64) []int64 {
 	totals := append([]int64(nil), self...)
 	for node := len(totals) - 1; node > 0; node-- {
@@ -148,16 +146,16 @@ func (tree *Tree) Totals(self []int64) []int64 {
 	return totals
 }
 
-// Box is a node's place in a graph: Left and Width are in the unit of weights.
+// Box is a node's place in a graph; Left and Width are in the unit of weights.
 type Box struct {
 	Node        int32
 	Depth       int32 // 0 is the root
 	Left, Width int64
 }
 
-// Boxes returns the places of the nodes that weigh at least least, each behind its
-// parent: what is heavy is on the left. It leaves out those in row rows and below,
-// and returns in which row the deepest is. totals are those of [Tree.Totals].
+// Boxes returns the places of the nodes that weigh at least least, each after its parent, with
+// heavy ones on the left. It leaves out those from row rows on, and returns the deepest row. totals
+// are those of [Tree.Totals].
 func (tree *Tree) Boxes(totals []int64, least int64, rows int) (boxes []Box, deepest int) {
 	children, deepest := tree.children(totals, max(least, 1), rows)
 	boxes = []Box{{Width: totals[0]}}
@@ -172,7 +170,7 @@ func (tree *Tree) Boxes(totals []int64, least int64, rows int) (boxes []Box, dee
 	return boxes, deepest
 }
 
-// children lists what each node called, the heaviest first, as far as it is shown.
+// children lists the shown callees of each node, the heaviest first.
 func (tree *Tree) children(totals []int64, least int64, rows int) (out map[int32][]int32, deepest int) {
 	out = make(map[int32][]int32)
 	depths := make([]int32, len(tree.Parent))

@@ -12,11 +12,11 @@ import (
 	"gprof/stream"
 )
 
-// key names a frame or a stack by its content: it is the same in every run and
-// on every host. It is the beginning of a SHA-256.
+// key identifies a frame or stack by its contents, equally in every run and on every host. It is
+// the beginning of a SHA-256.
 type key [KeySize]byte
 
-// keys are those of all frames and stacks, by id, and how deep the stacks are.
+// keys are those of all frames and stacks, by id, with the depths of stacks.
 type keys struct {
 	frames, stacks []key
 	depths         []int32
@@ -44,9 +44,8 @@ func keyOf(text []byte) (k key) {
 	return k
 }
 
-// appendFrame appends what a frame is, without ids of this run. The path of a
-// module counts only where no build id tells it from others, and what the tables
-// don't tell only where it is something: two rows never have one key.
+// appendFrame appends a frame without ids of this run. A module's path counts only without a build
+// id, and what the tables lack only if it is not empty: no two rows share a key.
 func appendFrame(dst []byte, t *stream.Tables, f stream.Frame) []byte {
 	module := moduleOf(t, f)
 	if module.Build != "" {
@@ -100,8 +99,7 @@ func textAt(t *stream.Tables, id stream.StringID) string {
 	return t.Strings.At(id)
 }
 
-// writeCode writes the stacks that the rows of a part refer to, with those they
-// were called from, their frames, and the names of those.
+// writeCode writes the stacks that a part's rows refer to, with their callers, frames and names.
 func (s *Sink) writeCode(p *part) error {
 	if s.keys == nil {
 		if err := s.tables.ReserveStacks(KeySize + 4 + 1); err != nil {
@@ -144,13 +142,12 @@ func (s *Sink) writeStrings(p *part, used bits) error {
 	})
 }
 
-// maxFrames is how many frames of a stack stand in one row: the innermost. Each
-// depth of a recursion may be a stack of its own, so all of them would be as many
-// as the square of the depth.
+// maxFrames bounds the frames in a row of stacks, the innermost ones. Each depth of a recursion may
+// be a stack, so all would be the square of the depth.
 const maxFrames = 1024
 
-// writeStacks writes stacks. Only those that rows refer to have their frames in
-// one row: of a deep recursion that is much.
+// writeStacks writes stacks. Only those that rows refer to list their frames, which for a deep
+// recursion are many.
 func (s *Sink) writeStacks(p *part, used, sampled bits) error {
 	var path []int32
 	cut := int64(0)
@@ -180,7 +177,7 @@ func (s *Sink) writeStacks(p *part, used, sampled bits) error {
 	return err
 }
 
-// path appends the innermost frames of a stack, the leaf first.
+// path appends the innermost frames of a stack, leaf first.
 func (s *Sink) path(dst []int32, id stream.StackID) []int32 {
 	for id != 0 && len(dst) < maxFrames {
 		prefix, frame := s.tables.Stacks.At(id)
@@ -190,7 +187,7 @@ func (s *Sink) path(dst []int32, id stream.StackID) []int32 {
 	return dst
 }
 
-// frameName is what to call a frame: its function, or where it is.
+// frameName names a frame by its function, or its place.
 func frameName(t *stream.Tables, f stream.Frame, module stream.Module) string {
 	switch {
 	case f.Function != 0:
@@ -231,15 +228,14 @@ func (s *Sink) writeFrame(row *rows, p *part, id stream.FrameID) {
 	row.end(1)
 }
 
-// bits is a set of numbers above 0; 0 may be set, and is none.
+// bits is a set of numbers above 0; setting 0 has no effect.
 type bits []uint64
 
 func newBits(max int) bits    { return make(bits, max/64+1) }
 func (b bits) set(i int)      { b[i/64] |= 1 << (i % 64) }
 func (b bits) has(i int) bool { return b[i/64]>>(i%64)&1 != 0 }
 
-// rising calls visit for each number, the lowest first. Of a large set that has
-// few of them it looks at little.
+// rising visits the numbers in ascending order, skipping quickly over gaps.
 func (b bits) rising(visit func(i int)) {
 	for w, word := range b {
 		for i := 64 * w; word != 0; i, word = i+1, word>>1 {
@@ -250,8 +246,7 @@ func (b bits) rising(visit func(i int)) {
 	}
 }
 
-// falling is rising from the highest down. visit may set lower numbers, which
-// are visited, too.
+// falling is rising in descending order. visit may set lower numbers, which are visited, too.
 func (b bits) falling(visit func(i int)) {
 	for w := len(b) - 1; w >= 0; w-- {
 		for i := 64*w + 63; i >= 64*w && b[w] != 0; i-- {

@@ -7,20 +7,19 @@ import (
 	"gprof/stream"
 )
 
-// coverage is what there is of a process: positions that were read, and the rows
-// that came of them.
+// coverage is what was read of a process: positions, and their rows.
 type coverage struct {
-	read   []covered // ascending
-	last   int       // where the last row was
-	recent [8]int    // where rows were before: a track's come from several writers, in turn
-	turn   int       // of recent
-	// grows says that the source does not know what it read: then it is one range,
-	// from the first row to the last.
+	read   []coveredRange // ascending
+	last   int            // range of the last row
+	recent [8]int         // earlier ranges: a track's rows come from several writers in turn
+	turn   int            // index in recent
+	// grows says that the source does not know what it read: then it is one range, from the first
+	// row to the last.
 	grows bool
 }
 
-// covered is rows of neighbouring positions.
-type covered struct {
+// coveredRange is rows of neighbouring positions.
+type coveredRange struct {
 	stream.Range
 	time0, time1 stream.Time
 	rows         int64
@@ -29,10 +28,10 @@ type covered struct {
 func coverageOf(p *stream.Process, e Elsewhere) *coverage {
 	c := &coverage{grows: p.Read == nil}
 	for _, r := range p.Read.Minus(e[p.Instance]) {
-		c.read = append(c.read, covered{Range: r})
+		c.read = append(c.read, coveredRange{Range: r})
 	}
 	if len(c.read) == 0 {
-		c.read = []covered{{}}
+		c.read = []coveredRange{{}}
 	}
 	return c
 }
@@ -49,7 +48,7 @@ func (c *coverage) add(b *stream.Batch) {
 }
 
 // find returns the range of a position.
-func (c *coverage) find(index uint64) *covered {
+func (c *coverage) find(index uint64) *coveredRange {
 	r := &c.read[0]
 	switch {
 	case !c.grows:
@@ -63,14 +62,14 @@ func (c *coverage) find(index uint64) *covered {
 	return r
 }
 
-// place is where the range of a position is, or the one before it.
+// place is the index of a position's range, or of the one before it.
 func (c *coverage) place(index uint64) int {
 	for _, i := range c.recent {
 		if r := &c.read[i]; r.From <= index && index < r.To {
 			return i
 		}
 	}
-	i, exact := slices.BinarySearchFunc(c.read, index, func(r covered, index uint64) int { return cmp.Compare(r.From, index) })
+	i, exact := slices.BinarySearchFunc(c.read, index, func(r coveredRange, index uint64) int { return cmp.Compare(r.From, index) })
 	if !exact {
 		i = max(0, i-1)
 	}
@@ -79,7 +78,7 @@ func (c *coverage) place(index uint64) int {
 	return i
 }
 
-func (c *covered) row(at stream.Time) {
+func (c *coveredRange) row(at stream.Time) {
 	if c.rows == 0 {
 		c.time0, c.time1 = at, at
 	}
@@ -87,8 +86,7 @@ func (c *covered) row(at stream.Time) {
 	c.rows++
 }
 
-// sift returns the rows of a segment that are not elsewhere. The ledger counts
-// the others.
+// sift returns the rows of a segment that are not elsewhere, and counts the others in the ledger.
 func (s *Sink) sift(b *stream.Batch) *stream.Batch {
 	process := s.tables.Process(b.Series.Process)
 	others := s.elsewhere[process.Instance]
@@ -110,8 +108,8 @@ func (s *Sink) sift(b *stream.Batch) *stream.Batch {
 	return &s.fresh
 }
 
-// writeCoverage writes what there is of each process. It comes last: a session
-// that is in this table is in all others.
+// writeCoverage writes what was read of each process. It comes last: a session in this table is in
+// all others.
 func (s *Sink) writeCoverage(p *part) error {
 	return s.fill(p, coverageTable, func(t *table) {
 		for _, id := range p.processes {
@@ -122,7 +120,7 @@ func (s *Sink) writeCoverage(p *part) error {
 	})
 }
 
-func (s *Sink) writeCovered(row *rows, p *part, id stream.ProcessID, c *covered) {
+func (s *Sink) writeCovered(row *rows, p *part, id stream.ProcessID, c *coveredRange) {
 	row.column().string(p.name)
 	row.column().short(int32(id))
 	s.put(row, instance(s.tables.Process(id).Instance))
@@ -144,8 +142,8 @@ func (s *Sink) writeCovered(row *rows, p *part, id stream.ProcessID, c *covered)
 	row.end(1)
 }
 
-// writeLosses writes the ledger: what the source knew, and what was lost here.
-// What concerns no process of the run goes to the first part.
+// writeLosses writes the ledger of the source, and what was lost here. Lines of no process of the
+// run go to the first part.
 func (s *Sink) writeLosses(lost []stream.Line) error {
 	var all stream.Ledger
 	for _, line := range append(lost, s.known...) {

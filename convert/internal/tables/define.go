@@ -48,7 +48,7 @@ var kindTables = [...]Definition{
 		append(nulls("tab", "window", "embedder", "private"), Column{Name: "url", Kind: Text, Null: true})...)...),
 }
 
-// nulls are columns of numbers that may be unknown.
+// nulls are number columns that may be unknown.
 func nulls(names ...string) (columns []Column) {
 	for _, name := range names {
 		columns = append(columns, Column{Name: name, Kind: Long, Null: true})
@@ -56,7 +56,7 @@ func nulls(names ...string) (columns []Column) {
 	return columns
 }
 
-// markerTable defines a table of markers. Rows are of one event after the other.
+// markerTable defines a table of markers, sorted by event first.
 func markerTable(name, arguments string, fields ...Column) Definition {
 	d := trackRowsOf(name, append([]Column{
 		{Name: "name", Kind: Word}, {Name: "category", Kind: Word}, {Name: "phase", Kind: Word},

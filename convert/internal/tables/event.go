@@ -10,19 +10,19 @@ import (
 	"gprof/stream"
 )
 
-// eventTable is the typed table of all events of one name. Their definitions may
-// differ, such as those of two versions of a program: it has the columns of all.
+// eventTable is the typed table of all events of one name. Their definitions may differ, as in two
+// versions of a program: it has the columns of all.
 type eventTable struct {
-	table   string             // its name among the files
+	table   string             // name among the files
 	columns []Column           // of arguments
-	known   map[fieldKey][]int // columns by what they are for
-	taken   map[string]bool    // names of columns, in lower case
+	known   map[fieldKey][]int // columns by field
+	taken   map[string]bool    // column names in lower case
 	events  []stream.EventID   // of that name
 	of      map[stream.EventID][]int
-	keys    map[stream.EventID][][]byte // of arguments in a JSON object
+	keys    map[stream.EventID][][]byte // of arguments in JSON objects
 }
 
-// fieldKey is what fields have in common that have one column in a table.
+// fieldKey identifies the fields that share a column.
 type fieldKey struct {
 	name string
 	kind Kind
@@ -30,8 +30,8 @@ type fieldKey struct {
 
 func keyOfField(f stream.EventField) fieldKey { return fieldKey{f.Name, kindOf(f)} }
 
-// common are names that columns of arguments can't have: those of all markers,
-// and of the directories, which stand for columns, too.
+// common are names that argument columns can't have: those of all markers, and of directories,
+// which are columns, too.
 var common = commonNames()
 
 func commonNames() map[string]bool {
@@ -45,7 +45,7 @@ func commonNames() map[string]bool {
 // typeNames are the names of types in the table of events.
 var typeNames = [...]string{stream.Null: "null", stream.Int: "int", stream.Uint: "int", stream.Float: "float", stream.Text: "text", stream.JSON: "json"}
 
-// eventTables returns the table of each event, by EventID-1, and by the tables' names.
+// eventTables returns the table of each event, by EventID-1, and by table name.
 func (f *Format) eventTables(t *stream.Tables) ([]*eventTable, map[string]*eventTable) {
 	known := map[string]*eventTable{}
 	all := make([]*eventTable, len(t.Events))
@@ -65,7 +65,7 @@ func newEventTable(name string) *eventTable {
 	return &eventTable{table: name, known: map[fieldKey][]int{}, taken: maps.Clone(common), of: map[stream.EventID][]int{}, keys: map[stream.EventID][][]byte{}}
 }
 
-// add finds the columns of an event's fields, or adds them.
+// add finds or adds the columns of an event's fields.
 func (t *eventTable) add(id stream.EventID, fields []stream.EventField) {
 	used := map[int]bool{}
 	for _, f := range fields {
@@ -80,8 +80,7 @@ func (t *eventTable) add(id stream.EventID, fields []stream.EventField) {
 	t.events = append(t.events, id)
 }
 
-// keysOfFields are the keys of fields in a JSON object: their names, with a number
-// where two have one.
+// keysOfFields are the keys of fields in a JSON object: their names, numbered if ambiguous.
 func keysOfFields(fields []stream.EventField) (keys [][]byte) {
 	taken, many := map[string]bool{}, map[string]int{}
 	for _, f := range fields {
@@ -96,7 +95,7 @@ func keysOfFields(fields []stream.EventField) (keys [][]byte) {
 	return keys
 }
 
-// nameOf is the name of a field, of the nth one of that name.
+// nameOf is the name of the nth field of that name.
 func nameOf(f stream.EventField, n int) string {
 	text, _ := valid([]byte(f.Name))
 	name := strings.ReplaceAll(string(text), "\x00", "\ufffd")
@@ -109,7 +108,7 @@ func nameOf(f stream.EventField, n int) string {
 	return name
 }
 
-// find returns the column of another Definition's field of that name and type.
+// find returns the column of another definition's field of that name and type.
 func (t *eventTable) find(f stream.EventField, used map[int]bool) int {
 	for _, i := range t.known[keyOfField(f)] {
 		if !used[i] {
@@ -131,11 +130,9 @@ func (t *eventTable) addColumn(f stream.EventField) int {
 	return len(t.columns) - 1
 }
 
-// columnName is the name of a field's column, of the nth one of that name. It
-// tells the type, so that columns of one name have one type in all sessions,
-// whoever recorded them: that of texts and decimals ends with their type, that
-// of integers only where it would look like one of those, or like a column that
-// all markers have.
+// columnName is the column name of the nth field of that name. It has the type, so that columns of
+// one name have one type in all sessions: texts and decimals end with it, integers only if they
+// would look like those, or like a column of all markers.
 func columnName(f stream.EventField, n int) string {
 	name := nameOf(f, n)
 	switch kindOf(f) {
@@ -207,10 +204,10 @@ func (s *Sink) writeEvent(row *rows, p *part, e *stream.Event) {
 	s.putKnown(row, s.part(e.Category))
 }
 
-// put writes a text of the tables into the next column.
+// put writes a text of the tables to the next column.
 func (s *Sink) put(row *rows, text string) { row.column().text(s.bytes("", []byte(text))) }
 
-// putKnown writes a text that is unknown if it is empty.
+// putKnown writes a text that is unknown if empty.
 func (s *Sink) putKnown(row *rows, text string) {
 	if text == "" {
 		row.column().null()
@@ -226,7 +223,7 @@ func (s *Sink) category(id stream.CategoryID) string {
 	return s.tables.Categories.At(id).Name
 }
 
-// part is the part of a category, "" if it is of none.
+// part is the subcategory of a category, "" if none.
 func (s *Sink) part(id stream.CategoryID) string {
 	if id == 0 {
 		return ""
@@ -234,8 +231,8 @@ func (s *Sink) part(id stream.CategoryID) string {
 	return s.tables.Categories.At(id).Sub
 }
 
-// withTexts are the columns of a table, which know their texts where those are in a
-// table of the run, or there is one.
+// withTexts are the columns of a table with their texts, where those are in a table of the run, or
+// there is one.
 func (s *Sink) withTexts(p *part, table string, columns []Column) []Column {
 	columns = slices.Clone(columns)
 	for i := range columns {

@@ -14,27 +14,25 @@ import (
 	"gprof/stream"
 )
 
-// unknown stands for a value that there is none of. Readers do not agree about
-// Hive's name for NULL.
+// unknown stands for a missing value. Readers disagree about Hive's name for NULL.
 const unknown = "unknown"
 
-// maxName bounds the escaped value in a name; file systems take 255 bytes.
+// maxName bounds an escaped value in a name; file systems allow 255 bytes.
 const maxName = 180
 
-// partition is the name of a directory that holds rows with that value, which
-// may be any text. All readers see the same one in it, and nearly always the
-// value itself: see [fileName].
+// partition is the name of a directory for rows with that value, which may be any text. All readers
+// see the same value, nearly always the original: see [fileName].
 func partition(column, value string) string { return column + "=" + fileName(value) }
 
-// fileName is a name of a file or directory for a value. Of readers some take %20
-// for a space and some do not, so what cannot stand in a name is escaped in a way
-// that none knows; and a text stays one if nobody can take it for a number.
+// fileName is a file name for a value. Some readers take %20 for a space and some don't, so special
+// characters are escaped in a way that none knows; and texts that look like numbers are escaped,
+// too.
 func fileName(value string) string {
 	if value == "" {
 		return unknown
 	}
 	name, whole := escape(value)
-	if strings.IndexByte("._ ", name[0]) >= 0 || typed(value) { // hidden from patterns, or no text
+	if strings.IndexByte("._ ", name[0]) >= 0 || looksTyped(value) { // hidden from patterns, or no text
 		name = fmt.Sprintf("~%02X", name[0]) + name[1:]
 	}
 	if !whole {
@@ -44,8 +42,8 @@ func fileName(value string) string {
 	return name
 }
 
-// typed reports whether some reader takes a text for a number, a time or a truth value.
-func typed(value string) bool {
+// looksTyped reports whether some reader takes a text for a number, time or Boolean.
+func looksTyped(value string) bool {
 	switch strings.ToLower(value) {
 	case "true", "false", "null", "none", "nan", "inf", "infinity":
 		return true
@@ -53,9 +51,8 @@ func typed(value string) bool {
 	return strings.ContainsAny(value[:1], "0123456789+-") && strings.Trim(value, "0123456789+-_.: eETZxX") == ""
 }
 
-// escape writes what file systems, patterns or readers of directories take for
-// something else as ~ and two digits, for each byte; whole is false if there was
-// more than fits.
+// escape escapes what is special to file systems, patterns or readers of directories as ~ and two
+// hex digits a byte; whole is false if it was too long.
 func escape(value string) (name string, whole bool) {
 	var b strings.Builder
 	for _, r := range value {
@@ -77,7 +74,7 @@ func plain(r rune) bool {
 	return unicode.IsPrint(r) && r != utf8.RuneError && !strings.ContainsRune(`~%/\=:*?"'<>|{}[]#^$&;!`+"`", r)
 }
 
-// path is the name of a part's file of a table, the number-th one.
+// path is the name of a part's number-th file of a table.
 func (f *Format) path(p *part, table string, number int) string {
 	extension := f.Extension
 	if number > 1 {
@@ -89,7 +86,7 @@ func (f *Format) path(p *part, table string, number int) string {
 	return table + "/" + partition("service", p.service) + "/" + "date=" + p.date + "/" + p.name + extension
 }
 
-// eventTable is the name among the files of the table of an event's markers.
+// eventTable is the name among the files of an event's table.
 func (f *Format) eventTable(event string) string {
 	if f.OneFile {
 		return "typed_markers/" + fileName(event)
@@ -97,12 +94,12 @@ func (f *Format) eventTable(event string) string {
 	return "typed_markers/" + partition("event", event)
 }
 
-// dateOf is the day of a time, in UTC: that of one which is not known is in 1970.
+// dateOf is the day of a time in UTC; unknown ones are in 1970.
 func dateOf(t stream.Time) string {
 	return time.Unix(0, int64(t)).UTC().Format(time.DateOnly)
 }
 
-// serviceOf is what a process counts as: its service, else its program.
+// serviceOf is the service of a process, else its program.
 func serviceOf(p *stream.Process) string {
 	if p.Service != "" {
 		return p.Service
@@ -110,12 +107,12 @@ func serviceOf(p *stream.Process) string {
 	return p.Name
 }
 
-// sessionOf names a part of a run by what is in it, so that the same input gets
-// the same name and another one another.
+// sessionOf names a part by its contents, so that the same input gets the same name, and another
+// one a different name.
 func (s *Sink) sessionOf(processes []stream.ProcessID) string {
 	t, sum := s.tables, sha256.New()
-	if s.among != "" {
-		fmt.Fprintf(sum, "%q\n", s.among)
+	if s.dataSet != "" {
+		fmt.Fprintf(sum, "%q\n", s.dataSet)
 	}
 	first := uint64(0)
 	for i, id := range processes {
@@ -134,8 +131,7 @@ func (s *Sink) sessionOf(processes []stream.ProcessID) string {
 	return instance(first) + "-" + hex.EncodeToString(sum.Sum(nil)[:6])
 }
 
-// linesOf are those of one process among lines of the ledger, which are in its order:
-// by process first.
+// linesOf are one process's lines of the ledger, which is sorted by process first.
 func linesOf(all []stream.Line, process string) []stream.Line {
 	byProcess := func(l stream.Line, process string) int { return cmp.Compare(l.Process, process) }
 	from, _ := slices.BinarySearchFunc(all, process, byProcess)

@@ -6,21 +6,21 @@ import (
 	"gprof/stream"
 )
 
-// part is the processes of one service that began on one day, or all of them.
-// Its tables refer to each other alone.
+// part is the processes of one service that began on one day, or all of them. Its tables refer only
+// to each other.
 type part struct {
 	service, date string
 	name          string // of its files
 	processes     []stream.ProcessID
 	open          map[string]*table // by name among the files
-	order         []*table          // as they were begun
-	files         map[string]int    // how many a table of this name has
+	order         []*table          // as begun
+	files         map[string]int    // number for each table
 	stacks        bits              // in use; nil if none is
 	covered       map[stream.ProcessID]*coverage
-	finished      bool // all but what is told of the run is written
+	finished      bool // all but run-wide rows is written
 }
 
-// partsOf divides the processes. There is always a part.
+// partsOf divides the processes into at least one part.
 func (s *Sink) partsOf() (parts []*part, of []*part) {
 	t, known := s.tables, map[[2]string]*part{}
 	of = make([]*part, len(t.Processes)+1)
@@ -54,8 +54,7 @@ func (s *Sink) partsOf() (parts []*part, of []*part) {
 // last is the last process of the part.
 func (p *part) last() stream.ProcessID { return p.processes[len(p.processes)-1] }
 
-// create begins a table of the part that has this name among the files. Among
-// other runs its file is created with the first row.
+// create begins a table of the part. In a data set its file is created with the first row.
 func (s *Sink) create(p *part, name string, def Definition) (*table, error) {
 	p.files[name]++
 	if s.format.OneFile { // the others find out by themselves
@@ -69,13 +68,13 @@ func (s *Sink) create(p *part, name string, def Definition) (*table, error) {
 		}
 		return err
 	}
-	if s.among != "" {
+	if s.dataSet != "" {
 		return t, nil
 	}
 	return t, t.create()
 }
 
-// atOnce is how many tables may be open at a time, about.
+// atOnce is about how many tables may be open at once.
 func (s *Sink) atOnce() int {
 	n := len(s.parts) * len(s.tables.Events)
 	if s.format.MaxOpen > 0 {
@@ -84,8 +83,7 @@ func (s *Sink) atOnce() int {
 	return n
 }
 
-// open returns a table of the part to which rows are added until its last
-// process ends.
+// open returns a table of the part for rows until its last process ends.
 func (s *Sink) open(p *part, def Definition) (*table, error) {
 	return s.openAs(p, def.Name, def)
 }
@@ -109,8 +107,8 @@ func (s *Sink) openAs(p *part, name string, def Definition) (*table, error) {
 	return t, nil
 }
 
-// makeRoom ends the file of the table that had no rows for longest if there are
-// too many: its next rows begin another one.
+// makeRoom ends the file of the least recently used table if there are too many: its next rows
+// begin another file.
 func (s *Sink) makeRoom() error {
 	if s.format.MaxOpen == 0 {
 		return nil
@@ -148,12 +146,11 @@ func (p *part) closeTables() error {
 	return nil
 }
 
-// maxWaiting is how much memory may be held of rows that are not yet in a file,
-// of all open tables, in bytes.
+// maxWaiting bounds the memory of buffered rows of all open tables, in bytes.
 const maxWaiting = 32 << 20
 
-// limit writes the rows of the table that has most of them if there are too many
-// in all, when some have come since it last looked: there may be very many tables.
+// limit flushes the table with most buffered rows if there are too many in all. It looks only now
+// and then, since there may be very many tables.
 func (s *Sink) limit(came int) error {
 	if s.came += came; s.came < maxWaiting/64 {
 		return nil
@@ -176,8 +173,8 @@ func (s *Sink) limit(came int) error {
 	return largest.out.Cut()
 }
 
-// openAll begins those tables of events that have no rows: what reads all tables
-// must find a file of each. Typed tables of markers are there only with rows.
+// openAll begins the tables of events without rows, so that readers of all tables find a file.
+// Typed marker tables exist only with rows.
 func (s *Sink) openAll(p *part) error {
 	for _, def := range kindTables {
 		if def.Name != "" && p.files[def.Name] == 0 {
@@ -189,8 +186,7 @@ func (s *Sink) openAll(p *part) error {
 	return nil
 }
 
-// finish writes the tables that the rows of a part refer to, once its last
-// process has passed.
+// finish writes the tables that a part's rows refer to, after its last process.
 func (s *Sink) finish(p *part) error {
 	if p.finished {
 		return nil
@@ -221,7 +217,7 @@ func (s *Sink) fill(p *part, def Definition, rows func(*table)) error {
 	return t.close()
 }
 
-// use notes that rows refer to stacks, of so many.
+// use notes that rows refer to stacks, out of so many.
 func (p *part) use(stacks []stream.StackID, all int) {
 	if p.stacks == nil && len(stacks) > 0 {
 		p.stacks = newBits(all)

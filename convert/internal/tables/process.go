@@ -4,8 +4,7 @@ import (
 	"gprof/stream"
 )
 
-// numberTracks numbers the tracks in the order in which their rows come: by
-// process, the main track first.
+// numberTracks numbers the tracks in the order of their rows: by process, the main track first.
 func numberTracks(t *stream.Tables) []int32 {
 	byProcess := make([][]stream.TrackID, len(t.Processes)+1)
 	for _, main := range []bool{true, false} {
@@ -148,8 +147,7 @@ func (s *Sink) writeClocks(p *part) error {
 	})
 }
 
-// writeClock writes what is known of a clock; of one that nobody placed it is
-// nothing.
+// writeClock writes how a clock was placed; nothing if it was not.
 func (s *Sink) writeClock(row *rows, c *stream.Clock) {
 	s.putKnown(row, c.By)
 	s.putKnown(row, c.Boot)

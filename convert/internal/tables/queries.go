@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// engine is a program that speaks SQL. The queries are the same for all; they ask for
-// tables by name, and what makes files into such tables is of each its own.
+// engine is a program that speaks SQL. The queries are the same for all; each has its own way to
+// turn files into tables.
 type engine struct {
 	name   string
-	use    []string          // how to ask it a query
-	before []string          // what to set first
-	view   map[string]string // makes one table of files, %[1]s; by their extension
+	use    []string          // how to run a query
+	before []string          // settings
+	view   map[string]string // makes a table of files, %[1]s; by extension
 	frames string            // makes stack_frames
 }
 
@@ -69,8 +69,7 @@ var engines = []engine{
 	},
 }
 
-// script makes files with that extension into tables; it is empty if the engine cannot
-// read them.
+// script turns files with that extension into tables; it is empty if the engine cannot read them.
 func (e *engine) script(extension string) string {
 	view := e.view[extension]
 	if view == "" {
@@ -91,7 +90,7 @@ func (e *engine) script(extension string) string {
 	return b.String()
 }
 
-// tableNames are those of all tables but typed ones of markers.
+// tableNames are those of all tables except typed ones of markers.
 func tableNames() (names []string) {
 	for _, d := range kindTables {
 		if d.Name != "" {
@@ -104,23 +103,22 @@ func tableNames() (names []string) {
 	return names
 }
 
-// Version is that of the tables. A table may get more columns, and there may be
-// more tables, under the same version.
+// Version is the version of the tables. It stays when columns or tables are added.
 const Version = "2"
 
-// VersionKey is what files call it among what they say of themselves.
+// VersionKey is its key in the metadata of files.
 const VersionKey = "gprof.tables"
 
-// Stamp is a file that says that a directory holds such tables, and of which
-// version. A directory with another stamp, or with none, must not be added to.
+// Stamp is a file that marks a directory of such tables, with their version. Nothing must be added
+// to a directory with another stamp, or without one.
 const Stamp = "_gprof.json"
 
-// StampText is what the stamp holds for tables in files with that extension.
+// StampText is the contents of the stamp for files with that extension.
 func StampText(extension string) string {
 	return `{"format":"gprof tables","version":` + Version + `,"files":"` + extension + "\"}\n"
 }
 
-// Last is how names of files begin that say which sessions are complete.
+// Last begins the names of files that say which sessions are complete.
 const Last = "coverage/"
 
 // queries are questions to ask of the tables.

@@ -21,8 +21,7 @@ func samples(row *rows, b *stream.Batch) {
 	}
 }
 
-// allocations writes objects with the sign of their bytes, so that the sum of
-// either is what is in use.
+// allocations writes objects with the sign of their bytes, so that sums are what is in use.
 func allocations(row *rows, b *stream.Batch) {
 	stackIDs(row.column(), b.Stack)
 	row.column().all(b.Value)
@@ -86,7 +85,7 @@ func (s *Sink) measurements(row *rows, b *stream.Batch) {
 	row.column().all(b.Value)
 }
 
-// same writes a text of the tables into the next column of n rows.
+// same writes a text to the next column of n rows.
 func (s *Sink) same(row *rows, n int, process, text string) {
 	c := row.column()
 	c.text(s.bytes(process, []byte(text)))
@@ -157,8 +156,7 @@ var units = [stream.NumFormats]string{
 	stream.FormatPicowatt: "picowatt hours",
 }
 
-// markers writes markers of one event to the table of all of them, and to the one of
-// their event if that has fields.
+// markers writes markers of one event to the common table, and to their event's if it has fields.
 func (s *Sink) markers(p *part, b *stream.Batch) error {
 	t, err := s.open(p, kindTables[stream.Markers])
 	if err != nil {
@@ -182,8 +180,7 @@ func (s *Sink) markers(p *part, b *stream.Batch) error {
 	return t.err
 }
 
-// markerRows writes the columns that both tables have. Arguments are all there, or
-// only those that have no column.
+// markerRows writes the common columns, with all arguments, or only those without a column.
 func (s *Sink) markerRows(t *table, p *part, b *stream.Batch, odd bool) *rows {
 	event := s.tables.Event(b.Series.Event)
 	process := instance(s.tables.Process(b.Series.Process).Instance)
@@ -205,7 +202,7 @@ func (s *Sink) markerRows(t *table, p *part, b *stream.Batch, odd bool) *rows {
 	return row
 }
 
-// fieldColumns writes the columns of an event's own, and ends the rows.
+// fieldColumns writes the columns of an event's fields, and ends the rows.
 func (s *Sink) fieldColumns(row *rows, e *eventTable, b *stream.Batch) {
 	event := s.tables.Event(b.Series.Event)
 	process := instance(s.tables.Process(b.Series.Process).Instance)
@@ -240,8 +237,8 @@ func (s *Sink) arguments(c *Values, args *stream.Column, f *stream.EventField, p
 	}
 }
 
-// fits reports whether an argument has the type of its column. Large unsigned
-// numbers that only name something are stored by their bits.
+// fits reports whether an argument has the type of its column. Large unsigned numbers that are just
+// ids are stored by their bits.
 func fits(args *stream.Column, i int, f *stream.EventField) bool {
 	switch args.TypeAt(i) {
 	case stream.Int:
@@ -258,8 +255,7 @@ func fits(args *stream.Column, i int, f *stream.EventField) bool {
 	return false
 }
 
-// objects writes arguments as JSON objects: all that there are, or only the odd ones,
-// which no column can hold.
+// objects writes arguments as JSON objects: all, or only those that no column can hold.
 func (s *Sink) objects(c *Values, b *stream.Batch, process string, odd bool) {
 	event, keys := s.tables.Event(b.Series.Event), s.events[b.Series.Event-1].keys[b.Series.Event]
 	for i := range b.Len() {
@@ -280,7 +276,7 @@ func (s *Sink) objects(c *Values, b *stream.Batch, process string, odd bool) {
 	}
 }
 
-// isNull reports whether there is no argument, or JSON that says so.
+// isNull reports whether an argument is missing or null.
 func isNull(args *stream.Column, i int) bool {
 	t := args.TypeAt(i)
 	return t == stream.Null || t == stream.JSON && string(args.TextAt(i)) == "null"
@@ -306,7 +302,7 @@ func (s *Sink) appendArgument(dst []byte, args *stream.Column, i int, process st
 	return jsontext.AppendString(dst, s.bytes(process, args.TextAt(i)))
 }
 
-// who writes whose the rows of b are.
+// who writes the owners of b's rows.
 func (s *Sink) who(row *rows, b *stream.Batch) {
 	sparse(row.column(), b.Thread, b.Len())
 	sparse(row.column(), b.Goroutine, b.Len())
@@ -324,7 +320,7 @@ func (s *Sink) who(row *rows, b *stream.Batch) {
 	}
 }
 
-// sparse writes n numbers of which 0 is unknown, and none are there if all are.
+// sparse writes n numbers of which 0 is unknown; none if all are.
 func sparse(c *Values, numbers []int64, n int) {
 	if len(numbers) == 0 {
 		c.null()
@@ -335,7 +331,7 @@ func sparse(c *Values, numbers []int64, n int) {
 	}
 }
 
-// labelText is a set of labels as a JSON object.
+// labelText is a label set as a JSON object.
 func (s *Sink) labelText(id stream.LabelsID) []byte {
 	if s.labels == nil {
 		s.labels = make([][]byte, s.tables.Labels.Len()+1)

@@ -9,67 +9,66 @@ import (
 	"gprof/stream"
 )
 
-// Directory is where the files go.
+// Directory is where files are written.
 type Directory interface {
-	// Create begins a file; its name has slashes. Several are open at a time.
+	// Create begins a file; its name has slashes. Several are open at once.
 	Create(name string) (io.WriteCloser, error)
 }
 
-// ErrOrder means that segments did not come in the order of [stream.Sink].
+// ErrOrder says that segments did not come in the order of [stream.Sink].
 var ErrOrder = errors.New("segment out of order")
 
 // Format is how tables become files.
 type Format struct {
 	Extension string // of files, with the dot
-	// OneFile says that a table is one file. Else there is one for each service
-	// and day of a run, and a directory may hold those of many runs.
+	// OneFile says that a table is one file. Otherwise there is one for each service and day of a
+	// run, and a directory may hold those of many runs.
 	OneFile bool
-	// MaxOpen is how many tables of events are open at a time at most; 0 is any
-	// number. Beyond it a table is ended, and goes on in another file.
+	// MaxOpen bounds the tables of events open at once; 0: no bound. Beyond it a table continues in
+	// another file.
 	MaxOpen int
-	// Begin begins a table; it leaves open the file, which it writes to. Up to so
-	// many tables may be open at a time.
+	// Begin begins a table in a file, which it leaves open. Up to so many tables may be open at
+	// once.
 	Begin func(file io.Writer, d *Definition, tables int) Writer
 }
 
-// Sink writes the tables of one run.
+// Sink writes the tables of a run.
 type Sink struct {
 	dir       Directory
 	format    Format
 	elsewhere Elsewhere
-	among     string // see Options
+	dataSet   string // see Options
 	rows      rows
 	tables    *stream.Tables
 	known     []stream.Line // the ledger of the source
-	lost      stream.Ledger // what had no place here
+	lost      stream.Ledger // without a place here
 
-	tracks []int32       // by TrackID: the number here
+	tracks []int32       // numbers by TrackID
 	events []*eventTable // by EventID-1
 	typed  map[string]*eventTable
-	labels [][]byte // by LabelsID: JSON, made when first needed
+	labels [][]byte // JSON by LabelsID, made on demand
 	parts  []*part
 	partOf []*part // by ProcessID
-	keys   *keys   // of frames and stacks, made when first needed
+	keys   *keys   // made on demand
 
-	process stream.ProcessID // being written, 0 before the first
+	process stream.ProcessID // current one, 0 before the first
 	uses    int              // of tables
-	came    int              // bytes of rows since those that wait were counted
-	again   bool             // the texts being written are in another table, too
+	came    int              // bytes of rows since buffered rows were counted
+	again   bool             // the current texts are in another table, too
 	object  []byte           // scratch for JSON
-	fresh   stream.Batch     // scratch for what is not elsewhere
+	fresh   stream.Batch     // scratch for rows that are not elsewhere
 }
 
-// Elsewhere is positions of recordings, by instance, of which the rows are in
-// other sessions.
+// Elsewhere is positions of recordings, by instance, whose rows are in other sessions.
 type Elsewhere map[uint64]stream.Ranges
 
-// New returns a Sink that writes into dir. Compression is the format's.
+// New returns a Sink that writes to dir. Compression is the format's.
 func New(dir Directory, f Format, o Options) *Sink {
-	return &Sink{dir: dir, format: f, elsewhere: o.Elsewhere, among: o.Among}
+	return &Sink{dir: dir, format: f, elsewhere: o.Elsewhere, dataSet: o.Among}
 }
 
-// Prepare begins a data set: it lets a sink write what does not depend on any
-// run, and tables without rows, so that who reads all of a table finds a file.
+// Prepare begins a data set with what does not depend on a run, and tables without rows, so that
+// readers of all tables find a file.
 func Prepare(s stream.Sink) error {
 	if err := s.Begin(new(stream.Tables)); err != nil {
 		return err
@@ -77,14 +76,14 @@ func Prepare(s stream.Sink) error {
 	return s.Close()
 }
 
-// Begin divides the processes into parts. Files are begun when they are needed.
+// Begin divides the processes into parts. Files are begun on demand.
 func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.tracks = numberTracks(t)
 	s.events, s.typed = s.format.eventTables(t)
 	s.parts, s.partOf = s.partsOf()
-	if s.among != "" {
+	if s.dataSet != "" {
 		return nil
 	}
 	return s.writeStamp()
@@ -117,8 +116,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	return s.limit(came)
 }
 
-// rowBytes is more than what a row, or an argument of it, takes on average besides
-// texts.
+// rowBytes is an upper estimate of a row, or an argument, without texts.
 const rowBytes = 64
 
 // piece writes rows from to to-1 of b.
@@ -135,8 +133,7 @@ func (s *Sink) piece(p *part, b *stream.Batch, from, to int) error {
 	return s.write(p, b)
 }
 
-// textsEnd is how many rows from from on have texts that fit into a page or so, and
-// their bytes.
+// textsEnd is how many rows from from on have about a page of texts, and their bytes.
 func textsEnd(b *stream.Batch, from int) (end, size int) {
 	for i := from; i < b.Len() && len(b.Args) > 0; i++ {
 		for k := range b.Args {
@@ -151,8 +148,7 @@ func textsEnd(b *stream.Batch, from int) (end, size int) {
 	return b.Len(), size
 }
 
-// advance finishes the parts that come before a process: they let go of what they
-// hold.
+// advance finishes the parts before a process and frees them.
 func (s *Sink) advance(id stream.ProcessID) error {
 	for ; s.process < id; s.process++ {
 		if s.process == 0 {
@@ -167,8 +163,7 @@ func (s *Sink) advance(id stream.ProcessID) error {
 	return nil
 }
 
-// Close writes what is known of the run as a whole, and adds what was lost to
-// the ledger of the tables.
+// Close writes run-wide tables, and adds what was lost to the ledger of the tables.
 func (s *Sink) Close() error {
 	for _, p := range s.parts {
 		if err := s.finish(p); err != nil {
@@ -229,7 +224,7 @@ func (s *Sink) write(p *part, b *stream.Batch) error {
 	return t.err
 }
 
-// beginRows writes the columns that all rows of events have.
+// beginRows writes the columns of all event rows.
 func (s *Sink) beginRows(t *table, p *part, b *stream.Batch) *rows {
 	n := b.Len()
 	row := t.begin()
@@ -259,7 +254,7 @@ func (s *Sink) beginRows(t *table, p *part, b *stream.Batch) *rows {
 	return row
 }
 
-// bytes is a text as a value. What is no UTF-8 is counted and replaced.
+// bytes is a text as a value. Invalid UTF-8 is replaced and counted.
 func (s *Sink) bytes(process string, v []byte) []byte {
 	v, ok := valid(v)
 	if !ok && !s.again {
@@ -268,26 +263,25 @@ func (s *Sink) bytes(process string, v []byte) []byte {
 	return v
 }
 
-// Options are the choices of a format.
+// Options are the options of a format.
 type Options struct {
 	Compression Compression
-	Elsewhere   Elsewhere // what to leave out
-	// Among says that the run is one among others in a data set that [Prepare]
-	// began, and by which name it is known there: its sessions are never called as
-	// those of another name, and a table without rows gets no file.
+	Elsewhere   Elsewhere // rows to leave out
+	// Among says that the run joins a data set that [Prepare] began, and its name there: its
+	// sessions are named uniquely, and a table without rows gets no file.
 	Among string
 }
 
-// Compression is how the columns in files are.
+// Compression is the compression of columns.
 type Compression uint8
 
 const (
 	Zstd Compression = iota // smallest
-	LZ4                     // read fastest of what is compressed
-	None                    // as it is, so that a file can be mapped
+	LZ4                     // fastest to read
+	None                    // files can be mapped
 )
 
-// ErrCompression is the error of a name that is no compression's.
+// ErrCompression is the error of an unknown compression.
 var ErrCompression = errors.New("unknown compression")
 
 var compressions = [...]string{Zstd: "zstd", LZ4: "lz4", None: "none"}

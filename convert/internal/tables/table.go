@@ -5,30 +5,28 @@ import (
 	"unicode/utf8"
 )
 
-// Writer writes one table in some format.
+// Writer writes a table in some format.
 type Writer interface {
-	// Write adds rows: the values of each column. Only during the call are they
-	// the writer's to read.
+	// Write adds rows, the values of each column, which are valid during the call.
 	Write(columns []Values) error
-	// Waiting is about how much memory is held of rows that are not yet in the
-	// file, in bytes. Cut puts them there.
+	// Waiting is the approximate memory of buffered rows, which Cut flushes.
 	Waiting() int
 	Cut() error
 	// Close ends the table, not the file.
 	Close() error
 }
 
-// pending is how many rows of a table are collected, at least, before its writer
-// gets them, or how many bytes of texts and lists.
+// pending is how many rows of a table, or bytes of texts and lists, are collected before its writer
+// gets them.
 const (
 	pending     = 8192
 	pendingText = 4 << 20
 )
 
-// table is one file that is being written.
+// table is a file being written.
 type table struct {
 	name    string // among the files
-	used    int    // when, by the sink's uses
+	used    int    // last use, in the sink's uses
 	columns []Column
 	create  func() error   // makes file and out
 	file    io.WriteCloser // nil before
@@ -37,8 +35,7 @@ type table struct {
 	err     error
 }
 
-// rows are rows that their table's writer does not have yet. All tables of a
-// sink take turns with them.
+// rows are rows that their table's writer does not have yet. A sink's tables take turns with them.
 type rows struct {
 	owner   *table
 	columns []Values
@@ -47,7 +44,7 @@ type rows struct {
 	bytes   int // of texts and lists
 }
 
-// begin begins a row, or rows of which all columns come at once.
+// begin begins a row, or rows whose columns come at once.
 func (t *table) begin() *rows {
 	if t.rows.owner != t {
 		t.rows.flush()
@@ -57,7 +54,7 @@ func (t *table) begin() *rows {
 	return t.rows
 }
 
-// take makes r ready for rows of t.
+// take prepares r for rows of t.
 func (r *rows) take(t *table) {
 	r.owner = t
 	for len(r.columns) < len(t.columns) {
@@ -102,7 +99,7 @@ func (r *rows) flush() {
 	r.empty()
 }
 
-// waiting is what its writer holds.
+// waiting is what its writer buffers.
 func (t *table) waiting() int {
 	if t.out == nil {
 		return 0
@@ -110,7 +107,7 @@ func (t *table) waiting() int {
 	return t.out.Waiting()
 }
 
-// close ends the file, if there is one.
+// close ends the file, if any.
 func (t *table) close() error {
 	if t.rows.owner == t {
 		t.rows.flush()
@@ -128,27 +125,27 @@ func (t *table) close() error {
 	return t.err
 }
 
-// Values are those of one column in some rows. The field of the column's kind
-// holds them; an unknown one has a place there, whatever it holds.
+// Values are the values of a column in some rows, in the field of the column's kind; unknown ones
+// have a slot, too.
 type Values struct {
 	Rows int
-	// One says that all rows have one value, the only one that is there.
+	// One says that all rows have the one value that is there.
 	One bool
-	// Known says which values are; empty if all are. It has a place for each row.
+	// Known says which values are known; empty if all are.
 	Known []bool
 
 	Longs   []int64
 	Shorts  []int32 // also those in IDs
 	Doubles []float64
 	Flags   []bool
-	// Bytes are those of all texts, or hashes. Ends is where each ends.
+	// Bytes are all texts, or hashes, concatenated. Ends are their ends.
 	Bytes []byte
 	Ends  []int32
-	// Lists is where the list of each row ends, among Shorts or texts.
+	// Lists are the ends of the rows' lists, among Shorts or texts.
 	Lists []int32
 
 	kind     Kind
-	optional bool // a value may be unknown
+	optional bool // values may be unknown
 	bytes    *int // of texts and lists, in all columns
 }
 
@@ -169,7 +166,7 @@ func (v *Values) TextAt(i int) []byte {
 	return v.Bytes[from:v.Ends[i]:v.Ends[i]]
 }
 
-// ListAt is from where to where the list of row i goes.
+// ListAt is the range of row i's list.
 func (v *Values) ListAt(i int) (from, to int) {
 	if i > 0 {
 		from = int(v.Lists[i-1])
@@ -177,7 +174,7 @@ func (v *Values) ListAt(i int) (from, to int) {
 	return from, int(v.Lists[i])
 }
 
-// KnownAt reports whether the value of row i is.
+// KnownAt reports whether row i's value is known.
 func (v *Values) KnownAt(i int) bool { return len(v.Known) == 0 || v.Known[i] }
 
 // row counts a row.
@@ -195,7 +192,7 @@ func (v *Values) flag(b bool)      { v.row(true); v.Flags = append(v.Flags, b) }
 func (v *Values) text(s []byte)    { v.row(true); v.append(s) }
 func (v *Values) string(s string)  { v.row(true); v.append([]byte(s)) }
 
-// append adds a text, which need not be that of a row.
+// append adds a text, which need not be a row's.
 func (v *Values) append(s []byte) {
 	*v.bytes += len(s)
 	v.Bytes = append(v.Bytes, s...)
@@ -230,7 +227,7 @@ func (v *Values) nulls(n int) {
 	}
 }
 
-// known adds n, which is unknown if it is unset.
+// known adds n, unknown if it is unset.
 func (v *Values) known(n, unset int64) {
 	if n == unset {
 		v.null()
@@ -239,7 +236,7 @@ func (v *Values) known(n, unset int64) {
 	}
 }
 
-// id adds an id, of which 0 is none.
+// id adds an id; 0 is unknown.
 func (v *Values) id(id int32) {
 	if id == 0 {
 		v.null()
@@ -248,7 +245,7 @@ func (v *Values) id(id int32) {
 	}
 }
 
-// all adds numbers that are known.
+// all adds known numbers.
 func (v *Values) all(numbers []int64) {
 	v.Rows += len(numbers)
 	v.Longs = append(v.Longs, numbers...)
@@ -261,7 +258,7 @@ func (v *Values) ids(members []int32) {
 	v.list()
 }
 
-// list adds the list of the members that were added since the one before.
+// list adds the list of the members added since the last one.
 func (v *Values) list() {
 	v.row(true)
 	if v.kind == IDs {
@@ -271,7 +268,7 @@ func (v *Values) list() {
 	}
 }
 
-// one says that n rows have the only value that was added.
+// one says that n rows have the one value that was added.
 func (v *Values) one(n int) { v.Rows, v.One = n, true }
 
 // valid returns s as UTF-8, and whether it was.
@@ -282,7 +279,7 @@ func valid(s []byte) ([]byte, bool) {
 	return []byte(string([]rune(string(s)))), false
 }
 
-// Kind is what the values of a column are.
+// Kind is the kind of a column's values.
 type Kind uint8
 
 const (
@@ -290,7 +287,7 @@ const (
 	Short              // integer of 32 bits
 	Double             // floating point number of 64 bits
 	Flag               // true or false
-	Word               // text that repeats often
+	Word               // text that repeats
 	Text               // text, in UTF-8
 	Hash               // KeySize bytes
 	IDs                // list of Shorts
@@ -300,17 +297,17 @@ const (
 // KeySize is the length of a Hash.
 const KeySize = 16
 
-// Column is one column of a table.
+// Column is a column of a table.
 type Column struct {
 	Name string
 	Kind Kind
-	Null bool // a value may be unknown
-	Near bool // a value is mostly near the one before it
-	// Texts are all that a Word may be, where that is known before the first row.
+	Null bool // values may be unknown
+	Near bool // values are mostly near the one before
+	// Texts are all values of a Word, if known before the first row.
 	Texts []string
 }
 
-// Definition is what a table is: its columns, and those its rows are sorted by.
+// Definition is a table's columns, and those its rows are sorted by.
 type Definition struct {
 	Name    string
 	Columns []Column

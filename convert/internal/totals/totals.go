@@ -1,5 +1,5 @@
-// Package totals sums up samples, of the CPU and of the heap, for formats that keep sums rather than
-// moments: by track and stack. It counts what such a format has no place for.
+// Package totals sums up CPU and heap samples by track and stack, for formats that keep sums rather
+// than moments, and counts what such a format has no place for.
 package totals
 
 import (
@@ -9,13 +9,12 @@ import (
 	"gprof/stream"
 )
 
-// Total is what the samples of one stack of a track add up to. Sums stop at the
-// largest number.
+// Total is the sum of samples of one stack of a track, saturated.
 type Total struct {
 	Stack  stream.StackID // 0 none
 	Who    stream.Who     // where sums are by that, but for the thread
 	Weight int64          // samples
-	CPU    int64          // ns, of the samples whose CPU time is known
+	CPU    int64          // ns, of the samples with a known CPU time
 
 	Allocated, Freed Memory
 
@@ -24,58 +23,54 @@ type Total struct {
 	Value int64 // of Totals.Measure; below 0 in a difference
 }
 
-// Zero reports whether nothing has a value.
+// Zero reports whether all values are 0.
 func (t *Total) Zero() bool { return *t == Total{Stack: t.Stack, Who: t.Who} }
 
 // Memory is objects of the heap.
 type Memory struct{ Objects, Bytes int64 }
 
-// add adds what of a row of allocations is not negative.
+// add adds the non-negative parts of a row of allocations.
 func (m *Memory) add(bytes, objects int64) {
 	m.Objects, m.Bytes = Plus(m.Objects, objects), Plus(m.Bytes, bytes)
 }
 
-// Totals sums up what a sink is given. Its memory depends on the number of
-// stacks alone: those of one track at a time are held, and with them a bounded
-// number of goroutines.
+// Totals sums up what a sink is given. Its memory depends on the number of stacks only: those of
+// one track at a time, with a bounded number of goroutines, are held.
 type Totals struct {
 	First, Last stream.Time // of all rows, once there are any
 	Rows        int64       // of all kinds
 	Unknown     int64       // samples whose CPU time is unknown
 
-	// Every is how long a bucket of time is, if sums are by bucket, too: the first
-	// begin at the Unix epoch and before it. It is set before the first Add.
+	// Every is the length of a bucket of time, if sums are by bucket, too: one begins at the Unix
+	// epoch. Set it before the first Add.
 	Every stream.Time
-	// Heap, Waits and Measurements say that the output has a place for those.
-	// They are given out by themselves, after the samples of the track. They are set
-	// before the first Add.
+	// Heap, Waits and Measurements say that the output has a place for those. They are delivered
+	// separately, after the track's samples. Set them before the first Add.
 	Heap, Waits, Measurements bool
-	// Measure is what the totals that are given out are of, if they are of
-	// measurements; else 0.
+	// Measure is the measure of the delivered totals; 0 if they are no measurements.
 	Measure stream.CounterID
-	At      stream.Time // the beginning of the bucket that is given out
+	At      stream.Time // beginning of the delivered bucket
 
-	// ByWho makes sums of each goroutine and each set of labels. Goroutines may be
-	// as many as samples, so a track is then given out in several parts, which may
-	// hold the same more than once. It is set before the first Add.
+	// ByWho makes sums of each goroutine and label set. Goroutines may be as many as samples, so a
+	// track is then delivered in several parts, which may overlap. Set it before the first Add.
 	ByWho bool
 
 	tables *stream.Tables
 	done   func(process stream.ProcessID, track stream.TrackID, totals []Total)
-	series stream.Series // of the samples, or allocations, that are being summed up
+	series stream.Series // being summed up
 	totals []Total
-	at     []int32         // by StackID: 1 and where its first is in totals, 0 nowhere
+	at     []int32         // by StackID: 1 + its first index in totals, 0 none
 	others map[other]int32 // where further ones are
 	lost   map[lostKey]int64
 }
 
-// other is what further totals of a stack are found by.
+// other identifies further totals of a stack.
 type other struct {
 	stack stream.StackID
 	who   stream.Who
 }
 
-// maxOthers is how many of them are held.
+// maxOthers bounds them.
 const maxOthers = 1 << 16
 
 type lostKey struct {
@@ -83,9 +78,9 @@ type lostKey struct {
 	kind    stream.Kind
 }
 
-// New returns the Totals of an output of t. done is called for each track that
-// has samples, or each bucket of one, in the order of segments; its totals are
-// in the order in which the stacks were first seen, and valid until it returns.
+// New returns the Totals of an output of t. done is called for each track with samples, or each
+// bucket of one, in the order of segments; its totals are in the order of first use of stacks, and
+// valid until it returns.
 func New(t *stream.Tables, done func(process stream.ProcessID, track stream.TrackID, totals []Total)) *Totals {
 	return &Totals{tables: t, done: done, at: make([]int32, t.Stacks.Len()+1), others: make(map[other]int32), lost: make(map[lostKey]int64)}
 }
@@ -122,7 +117,7 @@ func (t *Totals) Add(b *stream.Batch) {
 	}
 }
 
-// takes says whether the output has a place for a kind.
+// takes reports whether the output has a place for a kind.
 func (t *Totals) takes(kind stream.Kind) bool {
 	switch kind {
 	case stream.Samples:
@@ -137,7 +132,7 @@ func (t *Totals) takes(kind stream.Kind) bool {
 	return false
 }
 
-// reach gives out the bucket that ends before a sample.
+// reach delivers the bucket that ends before a sample.
 func (t *Totals) reach(at stream.Time) {
 	if t.Every <= 0 || at >= t.At && uint64(at)-uint64(t.At) < uint64(t.Every) {
 		return
@@ -174,7 +169,7 @@ func (t *Totals) total(stack stream.StackID, who stream.Who) *Total {
 	return &t.totals[len(t.totals)-1]
 }
 
-// other is a total of a stack that has one of somebody else.
+// other is a further total of a stack, of another owner.
 func (t *Totals) other(o other) *Total {
 	at, ok := t.others[o]
 	if !ok && len(t.others) == maxOthers {
@@ -205,7 +200,7 @@ func (t *Totals) add(total *Total, weight, cpu int64) {
 	}
 }
 
-// Plus adds what is not negative to a sum, which stops at the largest number.
+// Plus adds non-negative numbers, saturated.
 func Plus(sum, n int64) int64 {
 	if n <= 0 {
 		return sum
@@ -216,8 +211,7 @@ func Plus(sum, n int64) int64 {
 	return sum + n
 }
 
-// Sum adds what may be negative to a sum, which stops at the largest number and
-// the smallest.
+// Sum adds numbers, saturated.
 func Sum(sum, n int64) int64 {
 	switch {
 	case n > 0 && sum > math.MaxInt64-n:
@@ -241,7 +235,7 @@ func (t *Totals) Finish() {
 	clear(t.others)
 }
 
-// Tell adds to the ledger of the tables the rows that have no place.
+// Tell adds rows without a place to the ledger of the tables.
 func (t *Totals) Tell() {
 	for key, rows := range t.lost {
 		t.tables.Ledger.Add(stream.Line{Process: Instance(t.tables.Process(key.process)), Reason: stream.ReasonNoPlace, What: key.kind.String(), Count: rows})
