@@ -147,7 +147,7 @@ func (g *expiredRows) look(p *Process, id stream.ProcessID, tables *stream.Table
 // expiryFilter is a source without expired rows. It does not touch the tables until the end, since
 // they are in use.
 type expiryFilter struct {
-	stream.Source
+	stream.Wrapper
 	gone  *expiredRows
 	lines stream.Ledger // what was left out
 	kept  stream.Batch
@@ -158,7 +158,7 @@ func (g *expiredRows) filter(src stream.Source) stream.Source {
 	if g == nil || len(g.tracks)+len(g.counters)+len(g.pages) == 0 {
 		return src
 	}
-	return &expiryFilter{Source: src, gone: g}
+	return &expiryFilter{Wrapper: stream.Wrapper{Source: src}, gone: g}
 }
 
 // Next implements [stream.Source].
@@ -211,21 +211,9 @@ func (w *expiryFilter) siftPages(b *stream.Batch) {
 			w.count(b.Series.Process, "pages", "", 1)
 			continue
 		}
-		k.Time, k.Index = append(k.Time, b.Time[i]), append(k.Index, b.Index[i])
-		k.Phase, k.Duration = append(k.Phase, b.Phase[i]), append(k.Duration, b.Duration[i])
-		for c := range b.Args {
-			copyArg(&k.Args[c], &b.Args[c], i)
-		}
+		k.AppendRows(b, i, i+1)
 	}
 	*b, *k = *k, *b
-}
-
-func copyArg(to, from *stream.Column, i int) {
-	if t := from.TypeAt(i); t.Textual() {
-		to.AppendTextual(t, from.TextAt(i))
-	} else {
-		to.AppendBits(t, from.BitsAt(i))
-	}
 }
 
 // finish amends the tables: an expired track is merged with the main track, and so hidden. Copy
@@ -245,20 +233,4 @@ func (w *expiryFilter) finish() {
 	for id := range w.gone.tracks {
 		t.Tracks.Amend(id, main[t.Tracks.At(id).Process])
 	}
-}
-
-// Close implements [io.Closer].
-func (w *expiryFilter) Close() error {
-	if c, ok := w.Source.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
-}
-
-// Progress implements [stream.Progress].
-func (w *expiryFilter) Progress() (done, total int64) {
-	if p, ok := w.Source.(stream.Progress); ok {
-		return p.Progress()
-	}
-	return 0, 0
 }

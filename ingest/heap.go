@@ -14,13 +14,13 @@ import (
 // heapSource notes how old the heap samples of each process are, and how much of the heap they
 // explain: a killed process leaves those of its last collection.
 type heapSource struct {
-	stream.Source
+	stream.Wrapper
 	heaps    map[stream.ProcessID]*stream.Heap
 	counters map[stream.CounterID]bool // whether it is the heap's
 }
 
 func watchHeap(src stream.Source) stream.Source {
-	return &heapSource{Source: src, heaps: map[stream.ProcessID]*stream.Heap{}, counters: map[stream.CounterID]bool{}}
+	return &heapSource{Wrapper: stream.Wrapper{Source: src}, heaps: map[stream.ProcessID]*stream.Heap{}, counters: map[stream.CounterID]bool{}}
 }
 
 // Next implements [stream.Source].
@@ -82,20 +82,4 @@ func (s *heapSource) finish() {
 
 func heapText(p *stream.Process) string {
 	return fmt.Sprintf("of %s or the garbage collection before: %s", time.Unix(0, int64(p.Heap.Sampled)).UTC().Format("15:04:05.000Z"), p.Heap.Text(p.End))
-}
-
-// Close implements [io.Closer].
-func (s *heapSource) Close() error {
-	if c, ok := s.Source.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
-}
-
-// Progress implements [stream.Progress].
-func (s *heapSource) Progress() (done, total int64) {
-	if p, ok := s.Source.(stream.Progress); ok {
-		return p.Progress()
-	}
-	return 0, 0
 }

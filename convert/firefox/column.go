@@ -22,6 +22,30 @@ type column struct {
 // newColumn returns a column that is kept in f.
 func newColumn(f *spill.File) column { return column{roll: f.NewBuffer()} }
 
+// columns are the columns of a table whose rows come one by one.
+type columns []column
+
+func newColumns(f *spill.File, n int) columns {
+	c := make(columns, n)
+	for i := range c {
+		c[i] = newColumn(f)
+	}
+	return c
+}
+
+// add adds a row; flush must follow soon.
+func (c columns) add(values ...int64) {
+	for i, v := range values {
+		c[i].add(v)
+	}
+}
+
+func (c columns) flush() {
+	for i := range c {
+		c[i].flush()
+	}
+}
+
 // add appends a value; flush must follow soon.
 func (c *column) add(value int64) {
 	// One more than its zigzag form: none, the lowest, becomes 0.
@@ -77,6 +101,20 @@ func (s *Sink) writeColumn(key string, c *column, kind pipeline.Kind, format for
 		})
 	})
 	s.out.EndArray()
+}
+
+// member is how a column is written.
+type member struct {
+	key    string
+	kind   pipeline.Kind
+	format format
+}
+
+// writeColumns writes and empties columns as members.
+func (s *Sink) writeColumns(c columns, members ...member) {
+	for i, m := range members {
+		s.writeColumn(m.key, &c[i], m.kind, m.format)
+	}
 }
 
 // writeColumnTo is writeColumn to another writer.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"gprof/convert/internal/jsontext"
-	"gprof/convert/internal/spill"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -14,14 +13,8 @@ type counter struct {
 	id      stream.CounterID // 0 before the first
 	changes viewer.Changes
 	rows    int64
-	ops     bool // a number was seen
-	time    column
-	count   column
-	number  column
-}
-
-func (c *counter) allocate(f *spill.File) {
-	c.time, c.count, c.number = newColumn(f), newColumn(f), newColumn(f)
+	ops     bool    // a number was seen
+	columns columns // times, changes, operations
 }
 
 func (s *Sink) counts(b *stream.Batch) {
@@ -31,21 +24,13 @@ func (s *Sink) counts(b *stream.Batch) {
 		c.id = id
 	}
 	c.changes.Rows(b, c.add)
-	c.flush()
+	c.columns.flush()
 }
 
 func (c *counter) add(change viewer.Change) {
 	c.rows++
 	c.ops = c.ops || change.Number != 0
-	c.time.add(int64(change.At))
-	c.count.add(change.Count)
-	c.number.add(change.Number)
-}
-
-func (c *counter) flush() {
-	c.time.flush()
-	c.count.flush()
-	c.number.flush()
+	c.columns.add(int64(change.At), change.Count, change.Number)
 }
 
 // endCounter writes the current counter, if any.
@@ -55,7 +40,7 @@ func (s *Sink) endCounter() {
 		return
 	}
 	c.changes.End(c.add)
-	c.flush()
+	c.columns.flush()
 	row := s.tables.Counters.At(c.id)
 	look := styleOf(&row)
 	out := s.counted.Writer
@@ -82,12 +67,12 @@ func (s *Sink) endCounter() {
 func (s *Sink) writeCounts(out *jsontext.Writer, format format) {
 	c := &s.counter
 	out.BeginObject()
-	writeColumnTo(out, "time", &c.time, s.appendTime)
-	writeColumnTo(out, "count", &c.count, format)
+	writeColumnTo(out, "time", &c.columns[0], s.appendTime)
+	writeColumnTo(out, "count", &c.columns[1], format)
 	if c.ops {
-		writeColumnTo(out, "number", &c.number, appendInt)
+		writeColumnTo(out, "number", &c.columns[2], appendInt)
 	} else {
-		c.number.roll.Drain(func([]byte) {})
+		c.columns[2].roll.Drain(func([]byte) {})
 	}
 	out.Key("length")
 	out.Int(c.rows)

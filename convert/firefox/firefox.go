@@ -97,8 +97,7 @@ func New(w *pipeline.Writer, dir string) *Sink {
 	s.counted, s.costs, s.logged = newSection(s.later), newSection(s.later), newSection(s.later)
 	s.visited, s.about = newSection(s.later), newSection(s.later)
 	s.thread.allocate(s.columns)
-	s.counter.allocate(s.columns)
-	s.cost.allocate(s.columns)
+	s.counter.columns, s.cost.columns = newColumns(s.columns, 3), newColumns(s.columns, 1+len(costNames))
 	return s
 }
 

@@ -40,7 +40,7 @@ func (s *Sink) markers(b *stream.Batch) {
 		}
 		s.mark(int64(s.names[i]), from, to, phase, typ.Category)
 	}
-	s.thread.flushMarks()
+	s.thread.markers.flush()
 	for from := 0; from < b.Len(); {
 		to := viewer.PieceEnd(b, from)
 		p := s.markerPieces.Get()
@@ -57,20 +57,9 @@ func (s *Sink) markers(b *stream.Batch) {
 
 // mark keeps a marker's columns besides its payload. Times are in ns of the output, or none.
 func (s *Sink) mark(name, from, to int64, phase stream.Phase, category int) {
-	t := &s.thread
-	t.name.add(name)
-	t.begin.add(from)
-	t.end.add(to)
-	t.phase.add(int64(phase))
-	t.category.add(int64(category))
-	t.marks++
+	s.thread.markers.add(name, from, to, int64(phase), int64(category))
+	s.thread.marks++
 	s.current().markers++
-}
-
-func (t *thread) flushMarks() {
-	for _, c := range []*column{&t.name, &t.begin, &t.end, &t.phase, &t.category} {
-		c.flush()
-	}
 }
 
 // appendTo appends all payloads, with commas between them.
@@ -96,7 +85,7 @@ func (p *markerPiece) appendCause(dst []byte, i int) []byte {
 // jank writes a marker of a delay.
 func (s *Sink) jank(start, end stream.Time) {
 	s.mark(int64(s.texts.Intern(viewer.DelayName(viewer.Process(s.tables, s.walk.Process)))), s.ms(start), s.ms(end), stream.Interval, 0)
-	s.thread.flushMarks()
+	s.thread.markers.flush()
 	s.out.Raw(`{"type":"` + viewer.JankType + `"}`)
 }
 
@@ -105,43 +94,34 @@ func (s *Sink) endMarkers() {
 	t := &s.thread
 	t.jank.End(s.jank)
 	s.out.EndArray()
-	s.writeColumn("name", &t.name, pipeline.Text, appendInt)
-	s.writeColumn("startTime", &t.begin, pipeline.Numbers, jsontext.AppendMillis)
-	s.writeColumn("endTime", &t.end, pipeline.Numbers, jsontext.AppendMillis)
-	s.writeColumn("phase", &t.phase, pipeline.Text, appendInt)
-	s.writeColumn("category", &t.category, pipeline.Text, appendInt)
+	s.writeColumns(t.markers, member{"name", pipeline.Text, appendInt}, member{"startTime", pipeline.Numbers, jsontext.AppendMillis},
+		member{"endTime", pipeline.Numbers, jsontext.AppendMillis}, member{"phase", pipeline.Text, appendInt}, member{"category", pipeline.Text, appendInt})
 	s.out.Number("length", t.marks)
 	s.out.EndObject()
 }
 
 // allocations are those of the thread being written.
 type allocations struct {
-	rows  int64
-	time  column
-	bytes column
-	stack column
-}
-
-func (a *allocations) allocate(f *spill.File) {
-	a.time, a.bytes, a.stack = newColumn(f), newColumn(f), newColumn(f)
+	rows    int64
+	columns columns // times, bytes, stacks
 }
 
 // allocations keeps rows until the markers are written.
 func (s *Sink) allocations(b *stream.Batch) {
 	a := &s.thread.allocations
 	for i, id := range b.Stack {
-		a.time.add(s.ms(b.Time[i]))
-		a.bytes.add(b.Value[i])
-		if id == 0 {
-			a.stack.add(none)
-		} else {
-			a.stack.add(int64(id - 1))
-		}
+		a.columns.add(s.ms(b.Time[i]), b.Value[i], stackOf(id))
 	}
 	a.rows += int64(b.Len())
-	a.time.flush()
-	a.bytes.flush()
-	a.stack.flush()
+	a.columns.flush()
+}
+
+// stackOf is the index of a stack, or none.
+func stackOf(id stream.StackID) int64 {
+	if id == 0 {
+		return none
+	}
+	return int64(id - 1)
 }
 
 // endAllocations writes the table that the viewer shows as allocated and freed memory. Sums of
@@ -153,10 +133,9 @@ func (s *Sink) endAllocations() {
 	}
 	s.out.Key("nativeAllocations")
 	s.out.BeginObject()
-	s.writeColumn("time", &a.time, pipeline.Numbers, jsontext.AppendMillis)
-	s.writeColumn("weight", &a.bytes, pipeline.Numbers, appendInt)
+	s.writeColumns(a.columns[:2], member{"time", pipeline.Numbers, jsontext.AppendMillis}, member{"weight", pipeline.Numbers, appendInt})
 	s.out.Member("weightType", "bytes")
-	s.writeColumn("stack", &a.stack, pipeline.Numbers, appendInt)
+	s.writeColumn("stack", &a.columns[2], pipeline.Numbers, appendInt)
 	s.out.Number("length", a.rows)
 	s.out.EndObject()
 }
@@ -178,23 +157,18 @@ type allocationColumn struct{ key, field string }
 // scriptAllocations are those of the thread being written.
 type scriptAllocations struct {
 	rows    int64
-	time    column
-	stack   column
-	numbers []column
-	texts   []column     // places in names
+	columns columns      // times, stacks, numbers, texts by index in names
 	names   viewer.Texts // of classes and types
 }
 
 func (a *scriptAllocations) allocate(f *spill.File) {
-	a.time, a.stack = newColumn(f), newColumn(f)
-	for range scriptNumbers {
-		a.numbers = append(a.numbers, newColumn(f))
-	}
-	for range scriptTexts {
-		a.texts = append(a.texts, newColumn(f))
-	}
+	a.columns = newColumns(f, 2+len(scriptNumbers)+len(scriptTexts))
 	a.names.Reset()
 }
+
+// numbers and texts are the columns of scriptNumbers and scriptTexts.
+func (a *scriptAllocations) numbers() columns { return a.columns[2:][:len(scriptNumbers)] }
+func (a *scriptAllocations) texts() columns   { return a.columns[2+len(scriptNumbers):] }
 
 // isScriptAllocations reports whether all markers of a batch have what the table needs: a start and
 // a size.
@@ -225,21 +199,16 @@ func argument(e *stream.Event, name string) int {
 func (s *Sink) scriptAllocations(e *stream.Event, b *stream.Batch) {
 	a := &s.thread.scripts
 	for i, at := range b.Time {
-		a.time.add(s.ms(at))
-		if b.Stack[i] == 0 {
-			a.stack.add(none)
-		} else {
-			a.stack.add(int64(b.Stack[i] - 1))
-		}
+		a.columns.add(s.ms(at), stackOf(b.Stack[i]))
 		for k, c := range scriptNumbers {
-			a.numbers[k].add(numberAt(b, argument(e, c.field), i))
+			a.numbers()[k].add(numberAt(b, argument(e, c.field), i))
 		}
 		for k, c := range scriptTexts {
-			a.texts[k].add(a.nameAt(b, argument(e, c.field), i))
+			a.texts()[k].add(a.nameAt(b, argument(e, c.field), i))
 		}
 	}
 	a.rows += int64(b.Len())
-	a.flush()
+	a.columns.flush()
 	if more := len(e.Fields) - a.placed(e); more > 0 {
 		s.lost.Lose(s.walk.Process, "fields of allocations", int64(more*b.Len()))
 	}
@@ -255,16 +224,6 @@ func (a *scriptAllocations) placed(e *stream.Event) (n int) {
 		}
 	}
 	return n
-}
-
-func (a *scriptAllocations) flush() {
-	a.time.flush()
-	a.stack.flush()
-	for _, list := range [][]column{a.numbers, a.texts} {
-		for k := range list {
-			list[k].flush()
-		}
-	}
 }
 
 // numberAt is an argument of row i, none if it is no integer.
@@ -291,20 +250,20 @@ func (s *Sink) endScriptAllocations() {
 	}
 	s.out.Key("jsAllocations")
 	s.out.BeginObject()
-	s.writeColumn("time", &a.time, pipeline.Numbers, jsontext.AppendMillis)
+	s.writeColumn("time", &a.columns[0], pipeline.Numbers, jsontext.AppendMillis)
 	for k, c := range scriptNumbers {
 		form := appendInt
 		if c.key == "inNursery" {
 			form = appendBool
 		}
-		s.writeColumn(c.key, &a.numbers[k], pipeline.Numbers, form)
+		s.writeColumn(c.key, &a.numbers()[k], pipeline.Numbers, form)
 	}
 	s.out.Member("weightType", "bytes")
 	names := a.names.List()
 	for k, c := range scriptTexts {
-		s.writeColumn(c.key, &a.texts[k], pipeline.Text, func(dst []byte, n int64) []byte { return jsontext.AppendString(dst, names[n]) })
+		s.writeColumn(c.key, &a.texts()[k], pipeline.Text, func(dst []byte, n int64) []byte { return jsontext.AppendString(dst, names[n]) })
 	}
-	s.writeColumn("stack", &a.stack, pipeline.Numbers, appendInt)
+	s.writeColumn("stack", &a.columns[1], pipeline.Numbers, appendInt)
 	s.out.Number("length", a.rows)
 	s.out.EndObject()
 }

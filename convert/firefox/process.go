@@ -1,7 +1,6 @@
 package firefox
 
 import (
-	"gprof/convert/internal/spill"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
 )
@@ -82,34 +81,23 @@ func (s *Sink) pausedRanges(b *stream.Batch) {
 
 // overheads is the recorder's own cost in the current process, in microseconds except for the time.
 type overheads struct {
-	sum   viewer.Overheads
-	count int64
-	time  column
-	costs [len(costNames)]column
+	sum     viewer.Overheads
+	count   int64
+	columns columns // times, costs
 }
 
 // costNames are the names of the columns, in the order of the arguments.
 var costNames = [...]string{"locking", "expiredMarkerCleaning", "counters", "threads"}
 
-func (o *overheads) allocate(f *spill.File) {
-	o.time = newColumn(f)
-	for k := range o.costs {
-		o.costs[k] = newColumn(f)
-	}
-}
-
 func (o *overheads) rows(b *stream.Batch) {
 	for i, at := range b.Time {
-		o.time.add(int64(at))
+		o.columns[0].add(int64(at))
 		for k, ns := range o.sum.Add(b, i) {
-			o.costs[k].add(ns)
+			o.columns[1+k].add(ns)
 		}
 	}
 	o.count += int64(b.Len())
-	o.time.flush()
-	for k := range o.costs {
-		o.costs[k].flush()
-	}
+	o.columns.flush()
 }
 
 func (o *overheads) end(s *Sink) {
@@ -121,9 +109,9 @@ func (o *overheads) end(s *Sink) {
 	out.Int(int64(s.main))
 	out.Key("samples")
 	out.BeginObject()
-	writeColumnTo(out, "time", &o.time, s.appendTime)
-	for k := range o.costs {
-		writeColumnTo(out, costNames[k], &o.costs[k], appendMicros)
+	writeColumnTo(out, "time", &o.columns[0], s.appendTime)
+	for k := range costNames {
+		writeColumnTo(out, costNames[k], &o.columns[1+k], appendMicros)
 	}
 	out.Key("length")
 	out.Int(o.count)

@@ -18,27 +18,18 @@ type thread struct {
 	weighted bool        // a sample has a weight other than 1
 	weights  string      // unit of weights, if rows are no CPU samples
 	measure  stream.CounterID
-	delta    column // times of samples
-	cpu      column
-	weight   column
+	samples  columns // times, CPU times, weights
 
-	marks    int64
-	jank     viewer.Jank
-	name     column
-	begin    column
-	end      column
-	phase    column
-	category column
+	marks   int64
+	jank    viewer.Jank
+	markers columns // names, starts, ends, phases, categories
 
 	allocations allocations
 	scripts     scriptAllocations
 }
 
 func (t *thread) allocate(f *spill.File) {
-	for _, c := range []*column{&t.delta, &t.cpu, &t.weight, &t.name, &t.begin, &t.end, &t.phase, &t.category} {
-		*c = newColumn(f)
-	}
-	t.allocations.allocate(f)
+	t.samples, t.markers, t.allocations.columns = newColumns(f, 3), newColumns(f, 5), newColumns(f, 3)
 	t.scripts.allocate(f)
 }
 
@@ -129,10 +120,8 @@ func (s *Sink) samples(b *stream.Batch) {
 		if weight <= 0 {
 			p.stacks[i], weight = 0, 0
 		}
-		t.delta.add(int64(b.Time[i] - t.last))
+		t.samples.add(int64(b.Time[i]-t.last), known(b.CPU[i]), weight)
 		t.last = b.Time[i]
-		t.cpu.add(known(b.CPU[i]))
-		t.weight.add(weight)
 		t.weighted = t.weighted || weight != 1
 		a.samples += weight
 		a.cpu += max(0, b.CPU[i])
@@ -144,9 +133,7 @@ func (s *Sink) samples(b *stream.Batch) {
 func (s *Sink) endRows(t *thread, p *stackPiece) {
 	n := len(p.stacks)
 	t.rows += int64(n)
-	t.delta.flush()
-	t.cpu.flush()
-	t.weight.flush()
+	t.samples.flush()
 	s.out.List(n, pipeline.Numbers, func(dst []byte) []byte {
 		dst = p.appendTo(dst)
 		s.stackPieces.Put(p)
@@ -165,20 +152,21 @@ func known(cpu int64) int64 {
 // endSamples writes the other columns. Without weights each sample counts 1.
 func (s *Sink) endSamples() {
 	t := &s.thread
+	times, cpu, weight := &t.samples[0], &t.samples[1], &t.samples[2]
 	s.out.EndArray()
-	s.writeColumn("timeDeltas", &t.delta, pipeline.Numbers, jsontext.AppendMillis)
+	s.writeColumn("timeDeltas", times, pipeline.Numbers, jsontext.AppendMillis)
 	// Without this column the viewer would go through all stacks to judge how
 	// busy the thread is; but looking for the busy times of an empty one, it
 	// never ends.
 	if t.rows > 0 {
-		s.writeColumn("threadCPUDelta", &t.cpu, pipeline.Numbers, appendInt)
+		s.writeColumn("threadCPUDelta", cpu, pipeline.Numbers, appendInt)
 	}
 	if t.weights == weighsTime {
-		s.writeColumn("weight", &t.weight, pipeline.Text, jsontext.AppendMillis)
+		s.writeColumn("weight", weight, pipeline.Text, jsontext.AppendMillis)
 	} else if t.weighted || t.weights != "" {
-		s.writeColumn("weight", &t.weight, pipeline.Text, appendInt)
+		s.writeColumn("weight", weight, pipeline.Text, appendInt)
 	} else {
-		t.weight.roll.Drain(func([]byte) {})
+		weight.roll.Drain(func([]byte) {})
 		s.out.Key("weight")
 		s.out.Null()
 	}
@@ -217,10 +205,8 @@ func (s *Sink) weights(b *stream.Batch, typ string) {
 	p := s.stackPieces.Get()
 	p.stacks = append(p.stacks[:0], b.Stack...)
 	for i, value := range b.Value {
-		t.delta.add(int64(b.Time[i] - t.last))
+		t.samples.add(int64(b.Time[i]-t.last), 0, value)
 		t.last = b.Time[i]
-		t.cpu.add(0)
-		t.weight.add(value)
 		s.current().samples++
 	}
 	s.endRows(t, p)
