@@ -3,6 +3,7 @@ package recorder
 import (
 	"cmp"
 	"fmt"
+	"gprof/recorder/internal/profile"
 )
 
 // chooseCPU settles how CPU samples are taken, and keeps what meta says of it.
@@ -49,7 +50,7 @@ func (k *Keeper) samplePeriod() int64 {
 	case CPUSignal:
 		return k.sampler.samplePeriod()
 	case CPUPprof:
-		return int64(samplingInterval)
+		return int64(profile.Interval)
 	}
 	return 0
 }

@@ -16,17 +16,3 @@ func (r *Recording) locateRecord(calls []uintptr) []dict.Frame {
 	}
 	return leafFirst
 }
-
-// markTruncated marks the stacks that the runtime's CPU profile has cut.
-func (p *cpuProfile) markTruncated(r *Recording) {
-	for i := range p.samples {
-		s, functions := &p.samples[i], 0
-		for _, l := range s.stack {
-			functions += max(1, len(l.Functions))
-		}
-		if functions >= maxWindow {
-			s.stack = append(s.stack, dict.Truncated)
-			r.lose(rawformat.LostDeep, uint64(s.count), 0)
-		}
-	}
-}

@@ -9,6 +9,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
+	"gprof/recorder/internal/profile"
 	"gprof/recorder/internal/rt"
 )
 
@@ -229,7 +230,9 @@ func (h *heapMeter) state(r *Keeper, n int) {
 }
 
 // rowOf is the row of a stack.
-func (k *Keeper) rowOf(stack []dict.Frame) sampleRow { return k.sampleRow(&cpuSample{stack: stack}) }
+func (k *Keeper) rowOf(stack []dict.Frame) sampleRow {
+	return k.sampleRow(&profile.Sample{Stack: stack})
+}
 
 // writeSite writes what a site has to say. If there is no room, which is counted,
 // the site will say it after the next look. False: no writer was free.

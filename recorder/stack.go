@@ -19,9 +19,6 @@ const (
 	// heap and of goroutines.
 	maxPublic = 32
 
-	// maxWindow is how many functions of a stack are in the runtime's CPU profile.
-	maxWindow = 64
-
 	// callers is the number of calls between runtime.Callers and the program:
 	// Callers, markStack, mark, emitElse, and the event's method.
 	callers = 5

@@ -6,16 +6,9 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/profile"
 	"gprof/recorder/internal/rt"
 )
-
-// windowLength is how long a CPU profile runs: a second, less what makes its
-// end meet one of the rounds of 100 ms in which the runtime collects samples.
-// StopCPUProfile waits for the next round, in which nothing is sampled.
-const windowLength = 990 * time.Millisecond
-
-// samplingInterval is that of runtime/pprof.
-const samplingInterval = 10 * time.Millisecond
 
 var cpuWindow = NewEvent2("cpu window", Int("samples"), Duration("cpu"),
 	Category("Profiler", "grey"), TooltipLabel("CPU samples lie somewhere in this window"))
@@ -23,19 +16,19 @@ var cpuWindow = NewEvent2("cpu window", Int("samples"), Duration("cpu"),
 // sampleCPU runs one CPU profile after the other. It holds the process' only
 // one, which is why [CPUPprof] has to be asked for.
 func (k *Keeper) sampleCPU() {
-	var profile cpuProfiling
+	var window profile.Window
 	skipped := false
 	for k.awaitResume() {
-		if err := profile.start(); err != nil {
+		if err := window.Start(); err != nil {
 			k.skipWindow(err, skipped)
 			skipped = true
-			k.sleep(windowLength)
+			k.sleep(profile.Length)
 			continue
 		}
 		skipped = false
 		begin := rt.Now()
-		k.sleep(windowLength)
-		gzipped, end := profile.stop()
+		k.sleep(profile.Length)
+		gzipped, end := window.Stop()
 		if err := k.writeWindow(gzipped, begin, end); err != nil {
 			k.lose(rawformat.LostSamples, 1, 0)
 			k.log(rawformat.LogError, fmt.Sprintf("cpu window: %v", err))
@@ -88,26 +81,28 @@ func (r *Recording) skipWindow(err error, again bool) {
 func (k *Keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
 	<-k.mapped
 	before := rt.Now()
-	p, err := readProfile(gzipped)
+	samples, err := profile.Read(gzipped, trackLabel)
 	if err != nil {
 		return err
 	}
-	p.samples = slices.DeleteFunc(p.samples, func(c cpuSample) bool { return k.leavesOut(c.track) })
-	p.markTruncated(k.Recording)
-	slots, err := spread(p.samples, begin, end)
+	samples = slices.DeleteFunc(samples, func(s profile.Sample) bool { return k.leavesOut(s.Track) })
+	if cut := profile.MarkTruncated(samples); cut > 0 {
+		k.lose(rawformat.LostDeep, uint64(cut), 0)
+	}
+	slots, err := profile.Spread(samples, begin, end)
 	if err != nil {
 		return err
 	}
 	k.turning.Lock() // the ids count in one generation of the dictionary
 	defer k.turning.Unlock()
-	rows := make([]sampleRow, len(p.samples))
+	rows := make([]sampleRow, len(samples))
 	for i := range rows {
-		rows[i] = k.sampleRow(&p.samples[i])
+		rows[i] = k.sampleRow(&samples[i])
 	}
 	cpu := int64(0)
 	for _, s := range slots {
-		k.writeSample(&rows[s.row], s, end-begin)
-		cpu += s.cpu
+		k.writeSample(&rows[s.Row], s, end-begin)
+		cpu += s.CPU
 	}
 	k.mark(cpuWindow.handle, markInterval, k.clock.At(end), k.clock.At(begin), pack(len(slots)), pack(time.Duration(cpu)), nil)
 	k.spent.samples.Add(int64(rt.Now() - before))

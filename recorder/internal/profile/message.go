@@ -1,4 +1,4 @@
-package recorder
+package profile
 
 import (
 	"fmt"
@@ -6,12 +6,12 @@ import (
 	"gprof/rawformat"
 )
 
-// message reads the fields of a protobuf message, one by one.
+// message reads the fields of a protobuf message one by one.
 type message struct {
 	b      []byte // what is left
 	field  uint64
-	number uint64 // of a varint field; 0 for others
-	bytes  []byte // of a field with a length; nil for others
+	number uint64 // the value of a varint field, else 0
+	bytes  []byte // the value of a field with a length, else nil
 	err    error  // of class errProfile
 }
 

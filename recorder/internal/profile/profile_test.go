@@ -1,4 +1,4 @@
-package recorder
+package profile
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"testing"
 )
 
+const trackLabel = "gprof.track"
+
 // recordProfile takes a CPU profile of some work on a track.
 func recordProfile(t testing.TB) []byte {
 	t.Helper()
@@ -20,22 +22,22 @@ func recordProfile(t testing.TB) []byte {
 	if err := pprof.StartCPUProfile(&b); err != nil {
 		t.Fatal(err)
 	}
-	_, work := NewTrack(context.Background(), "profiled")
-	sum := [32]byte{}
-	for range 2_000_000 { // work, not time: a busy machine gives none of it
-		sum = sha256.Sum256(sum[:])
-	}
-	work.End()
+	pprof.Do(context.Background(), pprof.Labels(trackLabel, "profiled"), func(context.Context) {
+		sum := [32]byte{}
+		for range 2_000_000 { // work, not time: a busy machine gives none of it
+			sum = sha256.Sum256(sum[:])
+		}
+	})
 	pprof.StopCPUProfile()
 	return b.Bytes()
 }
 
-// text is a profile as testdata/profile/cpu.txt has it.
-func (p *cpuProfile) text() string {
+// text is a profile as testdata/cpu.txt has it.
+func text(samples []Sample) string {
 	var b strings.Builder
-	for _, s := range p.samples {
-		fmt.Fprintf(&b, "%d samples, %d ns, track %q\n", s.count, s.cpu, s.track)
-		for _, l := range s.stack {
+	for _, s := range samples {
+		fmt.Fprintf(&b, "%d samples, %d ns, track %q\n", s.Count, s.CPU, s.Track)
+		for _, l := range s.Stack {
 			fmt.Fprintf(&b, "\t%#x\n", l.PC)
 			for _, f := range l.Functions {
 				fmt.Fprintf(&b, "\t\t%s %s:%d, begins at %d\n", f.Name, f.File, f.Line, f.Start)
@@ -48,27 +50,27 @@ func (p *cpuProfile) text() string {
 // A profile that is kept gives the samples that github.com/google/pprof reads from it:
 // a test of package fixtures compares the text with those.
 func TestReadProfile(t *testing.T) {
-	gzipped, err := os.ReadFile("testdata/profile/cpu.pb.gz")
+	gzipped, err := os.ReadFile("testdata/cpu.pb.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile("testdata/profile/cpu.txt")
+	want, err := os.ReadFile("testdata/cpu.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := readProfile(gzipped); err != nil || got.text() != string(want) {
-		t.Errorf("%v\n%s\nwant\n%s", err, got.text(), want)
+	if got, err := Read(gzipped, trackLabel); err != nil || text(got) != string(want) {
+		t.Errorf("%v\n%s\nwant\n%s", err, text(got), want)
 	}
 }
 
 // So does the profile that this release of Go writes.
 func TestReadFreshProfile(t *testing.T) {
-	got, err := readProfile(recordProfile(t))
+	got, err := Read(recordProfile(t), trackLabel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := got.text(); !strings.Contains(text, "recordProfile") || !strings.Contains(text, "profile_test.go:") {
-		t.Errorf("%d samples, none of recordProfile:\n%s", len(got.samples), text)
+	if text := text(got); !strings.Contains(text, "recordProfile") || !strings.Contains(text, "profile_test.go:") {
+		t.Errorf("%d samples, none of recordProfile:\n%s", len(got), text)
 	}
 }
 
@@ -93,7 +95,7 @@ func TestReadProfileErrors(t *testing.T) {
 		{"sample of one value", compress([]byte{0x12, 2, 0x10, 1}), errProfile},
 		{"packed number cut short", compress([]byte{0x12, 3, 0x0a, 1, 0x80}), errProfile},
 	} {
-		if _, err := readProfile(tt.data); !errors.Is(err, tt.want) {
+		if _, err := Read(tt.data, trackLabel); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 		}
 	}
@@ -104,16 +106,16 @@ func FuzzReadProfile(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := parseProfile(b)
+		samples, err := parse(b, trackLabel)
 		if err != nil {
 			if !errors.Is(err, errProfile) {
 				t.Fatalf("error of another class: %v", err)
 			}
 			return
 		}
-		for _, s := range p.samples {
-			if len(s.stack) > maxProfileDepth {
-				t.Fatalf("stack of %d pcs", len(s.stack))
+		for _, s := range samples {
+			if len(s.Stack) > maxDepth {
+				t.Fatalf("stack of %d pcs", len(s.Stack))
 			}
 		}
 	})

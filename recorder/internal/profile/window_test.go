@@ -1,4 +1,4 @@
-package recorder
+package profile
 
 import (
 	"gprof/recorder/internal/rt"
@@ -9,18 +9,18 @@ import (
 // A profile that the program ended is not ended once more: that would be the
 // program's own, which it began next.
 func TestStopLeavesOthersProfile(t *testing.T) {
-	var ours cpuProfiling
+	var ours Window
 	begin := rt.Now()
-	if err := ours.start(); err != nil {
+	if err := ours.Start(); err != nil {
 		t.Fatal(err)
 	}
 	pprof.StopCPUProfile()
-	var theirs cpuProfiling
-	if err := theirs.start(); err != nil {
+	var theirs Window
+	if err := theirs.Start(); err != nil {
 		t.Fatal(err)
 	}
 	before := rt.Now()
-	gzipped, end := ours.stop()
+	gzipped, end := ours.Stop()
 	if b, _ := theirs.written(); complete(b) {
 		t.Error("the program's profile was stopped")
 	}
@@ -28,19 +28,19 @@ func TestStopLeavesOthersProfile(t *testing.T) {
 	if b, _ := theirs.written(); !complete(b) {
 		t.Error("the program's profile has no end")
 	}
-	if _, err := readProfile(gzipped); err != nil || end < begin || end > before {
+	if _, err := Read(gzipped, trackLabel); err != nil || end < begin || end > before {
 		t.Errorf("our profile: %v; it ended at %d, want within %d to %d", err, end, begin, before)
 	}
 }
 
 // The profile that nobody else ended is ended.
 func TestStopEndsOurProfile(t *testing.T) {
-	var ours cpuProfiling
+	var ours Window
 	for range 2 {
-		if err := ours.start(); err != nil {
+		if err := ours.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if gzipped, _ := ours.stop(); !complete(gzipped) {
+		if gzipped, _ := ours.Stop(); !complete(gzipped) {
 			t.Errorf("%d bytes, want a complete profile", len(gzipped))
 		}
 	}

@@ -1,4 +1,5 @@
-package recorder
+// Package profile takes CPU profiles by runtime/pprof and reads their samples.
+package profile
 
 import (
 	"bytes"
@@ -12,54 +13,47 @@ import (
 	"gprof/recorder/internal/dict"
 )
 
-// cpuProfile is what a profile of runtime/pprof says: the part that the
-// recorder needs.
-type cpuProfile struct {
-	samples []cpuSample
+// Sample is a row of a profile: Count samples with the same stack and labels.
+type Sample struct {
+	Count, CPU int64        // CPU in ns, of all of them
+	Stack      []dict.Frame // leaf first
+	Track      string       // value of the label that names the track
+	Labels     []dict.Label // the other labels
 }
 
-// cpuSample is one row: count samples with the same stack and labels.
-type cpuSample struct {
-	count, cpu int64        // cpu in ns
-	stack      []dict.Frame // leaf first
-	track      string       // value of the label trackLabel
-	labels     []dict.Label // those of the program
-}
-
-// Limits of a profile. It comes from our own runtime, but what can't be
-// allocated by mistake can't hurt the host.
+// Limits of a profile. It comes from our own runtime; they are there so that not even a
+// mistake can take the host's memory.
 const (
-	maxProfile      = 64 << 20 // bytes, inflated; a window has some kilobytes
-	maxProfileDepth = 512      // pcs of a stack; the runtime stops at 128
+	maxBytes = 64 << 20 // bytes, inflated; a window has some kilobytes
+	maxDepth = 512      // pcs of a stack; the runtime stops at 128
 )
 
 var errProfile = errors.New("malformed profile")
 
-// readProfile reads a profile in the format of github.com/google/pprof's
-// profile.proto, gzipped. The error is of class errProfile or the gzip
-// reader's.
-func readProfile(gzipped []byte) (*cpuProfile, error) {
+// Read reads a profile in the format of github.com/google/pprof's profile.proto,
+// gzipped. trackLabel is the key of the label that names a track.
+func Read(gzipped []byte, trackLabel string) ([]Sample, error) {
 	z, err := gzip.NewReader(bytes.NewReader(gzipped))
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(z, maxProfile+1))
+	b, err := io.ReadAll(io.LimitReader(z, maxBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(b) > maxProfile {
-		return nil, fmt.Errorf("%w: more than %d bytes", errProfile, maxProfile)
+	if len(b) > maxBytes {
+		return nil, fmt.Errorf("%w: more than %d bytes", errProfile, maxBytes)
 	}
-	return parseProfile(b)
+	return parse(b, trackLabel)
 }
 
-// parseProfile works in two steps, because tables may follow the rows that
+// parse works in two steps, because tables may follow the rows that
 // refer to them:
 //
 //  1. Note where samples, locations and functions lie; collect the strings.
 //  2. Resolve functions, then locations, then samples.
-func parseProfile(b []byte) (*cpuProfile, error) {
-	var p profileTables
+func parse(b []byte, trackLabel string) ([]Sample, error) {
+	p := tables{trackLabel: trackLabel}
 	m := message{b: b}
 	for m.next() {
 		switch m.field {
@@ -79,14 +73,15 @@ func parseProfile(b []byte) (*cpuProfile, error) {
 	return p.resolve()
 }
 
-type profileTables struct {
+type tables struct {
+	trackLabel                    string
 	samples, locations, functions [][]byte
 	strings                       []string
 	function                      map[uint64]dict.Function
 	location                      map[uint64]dict.Frame
 }
 
-func (p *profileTables) resolve() (*cpuProfile, error) {
+func (p *tables) resolve() (all []Sample, err error) {
 	p.function, p.location = map[uint64]dict.Function{}, map[uint64]dict.Frame{}
 	for _, b := range p.functions {
 		if err := p.addFunction(b); err != nil {
@@ -98,26 +93,25 @@ func (p *profileTables) resolve() (*cpuProfile, error) {
 			return nil, err
 		}
 	}
-	out := &cpuProfile{}
 	for _, b := range p.samples {
 		s, err := p.sample(b)
 		if err != nil {
 			return nil, err
 		}
-		out.samples = append(out.samples, s)
+		all = append(all, s)
 	}
-	return out, nil
+	return all, nil
 }
 
 // text is string i, "" if there is none.
-func (p *profileTables) text(i uint64) string {
+func (p *tables) text(i uint64) string {
 	if i >= uint64(len(p.strings)) {
 		return ""
 	}
 	return p.strings[i]
 }
 
-func (p *profileTables) addFunction(b []byte) error {
+func (p *tables) addFunction(b []byte) error {
 	var id uint64
 	var s dict.Function
 	m := message{b: b}
@@ -138,7 +132,7 @@ func (p *profileTables) addFunction(b []byte) error {
 }
 
 // addLocation reads a pc and its lines, of which the innermost comes first.
-func (p *profileTables) addLocation(b []byte) error {
+func (p *tables) addLocation(b []byte) error {
 	var id uint64
 	var l dict.Frame
 	m := message{b: b}
@@ -161,7 +155,7 @@ func (p *profileTables) addLocation(b []byte) error {
 	return m.err
 }
 
-func (p *profileTables) line(b []byte) (s dict.Function, err error) {
+func (p *tables) line(b []byte) (s dict.Function, err error) {
 	line := int64(0)
 	m := message{b: b}
 	for m.next() {
@@ -178,22 +172,22 @@ func (p *profileTables) line(b []byte) (s dict.Function, err error) {
 
 // sample reads a row: its first value is the number of samples, the second the
 // CPU time.
-func (p *profileTables) sample(b []byte) (s cpuSample, err error) {
+func (p *tables) sample(b []byte) (s Sample, err error) {
 	var values []uint64
 	m := message{b: b}
 	for m.next() {
 		switch m.field {
 		case 1:
 			for _, id := range m.numbers(nil) {
-				s.stack = append(s.stack, p.location[id])
+				s.Stack = append(s.Stack, p.location[id])
 			}
 		case 2:
 			values = m.numbers(values)
 		case 3:
-			if l := p.label(m.bytes); l.Key == trackLabel {
-				s.track = l.Value
-			} else if l.Key != "" && len(s.labels) < rawformat.MaxLabels {
-				s.labels = append(s.labels, l)
+			if l := p.label(m.bytes); l.Key == p.trackLabel {
+				s.Track = l.Value
+			} else if l.Key != "" && len(s.Labels) < rawformat.MaxLabels {
+				s.Labels = append(s.Labels, l)
 			}
 		}
 	}
@@ -202,14 +196,14 @@ func (p *profileTables) sample(b []byte) (s cpuSample, err error) {
 		return s, m.err
 	case len(values) != 2:
 		return s, fmt.Errorf("%w: sample of %d values, want 2", errProfile, len(values))
-	case len(s.stack) > maxProfileDepth:
-		return s, fmt.Errorf("%w: stack of %d pcs, want at most %d", errProfile, len(s.stack), maxProfileDepth)
+	case len(s.Stack) > maxDepth:
+		return s, fmt.Errorf("%w: stack of %d pcs, want at most %d", errProfile, len(s.Stack), maxDepth)
 	}
-	s.count, s.cpu = int64(values[0]), int64(values[1])
+	s.Count, s.CPU = int64(values[0]), int64(values[1])
 	return s, nil
 }
 
-func (p *profileTables) label(b []byte) (l dict.Label) {
+func (p *tables) label(b []byte) (l dict.Label) {
 	m := message{b: b}
 	for m.next() {
 		switch m.field {
@@ -220,4 +214,23 @@ func (p *profileTables) label(b []byte) (l dict.Label) {
 		}
 	}
 	return l
+}
+
+// maxFunctions is how many functions of a stack are in a profile of the runtime.
+const maxFunctions = 64
+
+// MarkTruncated marks the stacks that the runtime has cut, and returns how many samples
+// have such stacks.
+func MarkTruncated(samples []Sample) (cut int64) {
+	for i := range samples {
+		s, functions := &samples[i], 0
+		for _, l := range s.Stack {
+			functions += max(1, len(l.Functions))
+		}
+		if functions >= maxFunctions {
+			s.Stack = append(s.Stack, dict.Truncated)
+			cut += s.Count
+		}
+	}
+	return cut
 }
