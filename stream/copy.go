@@ -68,19 +68,19 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	if c, ok := src.(io.Closer); ok {
 		defer c.Close()
 	}
-	o = o.withDefaults()
-	s := newSorter(o.Rows, o.SpillDir)
-	defer s.close()
-	r := reader{sorter: s, ceiling: newCeiling(o.Memory, o.Outputs, src.Tables()), meter: meter{report: o.Progress, phase: PhaseReading}}
+	s := NewSorter(o)
+	defer s.Close()
+	r := reader{sorter: s, ceiling: newCeiling(s.options.Memory, o.Outputs, src.Tables()), meter: meter{report: o.Progress, phase: PhaseReading}}
 	if err := r.read(src); err != nil {
 		return fmt.Errorf("reading events: %w", err)
 	}
-	return s.writeTo(dst, src.Tables(), o)
+	return s.WriteTo(dst, src.Tables())
 }
 
-// writeTo gives a sink all rows, and the tables t without what they don't refer
-// to.
-func (s *sorter) writeTo(dst Sink, t *Tables, o CopyOptions) error {
+// WriteTo writes all rows to a Sink, and of the tables t what they refer to. It is called
+// once.
+func (s *Sorter) WriteTo(dst Sink, t *Tables) error {
+	o := s.options
 	tables, outputs, ids, err := settle(s, t)
 	if err != nil {
 		return fmt.Errorf("preparing tables: %w", err)

@@ -185,8 +185,8 @@ func (t *Tables) settledBytes() int64 {
 	return 8*int64(t.Stacks.Len()) + rows
 }
 
-// left is what Sinks may still take; 0 is no bound.
-func (t *Tables) left() int64 {
+// Left is how much memory Sinks may still Reserve; 0 is no bound.
+func (t *Tables) Left() int64 {
 	if t.room == nil {
 		return 0
 	}

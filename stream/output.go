@@ -17,7 +17,7 @@ type output struct {
 
 // settle makes the final tables, and the series in the order in which a sink
 // is given them, with the final ids.
-func settle(s *sorter, t *Tables) (*Tables, []output, *renumbering, error) {
+func settle(s *Sorter, t *Tables) (*Tables, []output, *renumbering, error) {
 	names := make([]Series, len(s.series))
 	for i, r := range s.series {
 		names[i] = r.series

@@ -7,7 +7,7 @@ import (
 
 // reader takes rows from a source.
 type reader struct {
-	sorter  *sorter
+	sorter  *Sorter
 	ceiling ceiling
 	meter   meter
 }
@@ -22,7 +22,7 @@ func (r *reader) read(src Source) error {
 		} else if err != nil {
 			return err
 		}
-		if err := r.sorter.add(&b); err != nil {
+		if err := r.sorter.Add(&b); err != nil {
 			return err
 		}
 		done, total := r.sorter.total, int64(0)

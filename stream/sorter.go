@@ -28,7 +28,8 @@ const (
 	uniteWidth = 256
 )
 
-// sorter takes rows in any order and gives them back series by series, sorted.
+// Sorter takes rows in any order and writes them to a Sink as Copy does, of which it is
+// the middle part. It is for what has no Source, such as a part of what a Sink is given.
 //
 //  1. A batch is cut into stretches that are in order: mostly one, a few if it
 //     is of several writers. If they would be short it is sorted first.
@@ -36,14 +37,15 @@ const (
 //     that ends before it begins; if there is none it begins a run.
 //  3. When the blocks in memory are too many, all of them are spilled, run by
 //     run.
-type sorter struct {
-	memory int64 // how many bytes of rows may be held
-	series []*rows
-	index  map[Series]*rows
-	recent *rows
-	stacks []bool // in use, by provisional id
-	labels []bool // likewise
-	total  int64  // rows
+type Sorter struct {
+	options CopyOptions
+	memory  int64 // how many bytes of rows may be held
+	series  []*rows
+	index   map[Series]*rows
+	recent  *rows
+	stacks  []bool // in use, by provisional id
+	labels  []bool // likewise
+	total   int64  // rows
 	// goroutines says of which kinds there are rows whose goroutine is known, by
 	// bit.
 	goroutines uint16
@@ -62,19 +64,28 @@ type rows struct {
 	runs   []runs.Run
 }
 
-func newSorter(memory int64, dir string) *sorter {
-	return &sorter{memory: memory, index: make(map[Series]*rows), store: runs.NewStore(dir)}
+// NewSorter returns a Sorter without rows. It must be closed.
+func NewSorter(o CopyOptions) *Sorter {
+	o = o.withDefaults()
+	s := newSorter(o.Rows, o.SpillDir)
+	s.options = o
+	return s
 }
 
-func (s *sorter) close() { s.store.Close() }
+func newSorter(memory int64, dir string) *Sorter {
+	return &Sorter{memory: memory, index: make(map[Series]*rows), store: runs.NewStore(dir)}
+}
 
-// forget lets go of what only add needs.
-func (s *sorter) forget() {
+// Close deletes what was spilled.
+func (s *Sorter) Close() { s.store.Close() }
+
+// forget lets go of what only Add needs.
+func (s *Sorter) forget() {
 	s.series, s.index, s.recent, s.stacks, s.labels, s.order = nil, nil, nil, nil, nil, ordering{}
 }
 
-// add takes the rows of b, which it may reorder.
-func (s *sorter) add(b *Batch) error {
+// Add takes the rows of b, which it may reorder.
+func (s *Sorter) Add(b *Batch) error {
 	if err := b.Check(); err != nil || b.Len() == 0 {
 		return err
 	}
@@ -110,7 +121,7 @@ func (s *sorter) add(b *Batch) error {
 }
 
 // append adds rows from to to-1 of b, which are in order, to a run of r.
-func (s *sorter) append(r *rows, b *Batch, from, to int) error {
+func (s *Sorter) append(r *rows, b *Batch, from, to int) error {
 	run := s.runFor(r, b.key(from), b.key(to-1))
 	for from < to {
 		n := blockLen(b, from, to)
@@ -131,7 +142,7 @@ func blockLen(b *Batch, from, to int) int {
 }
 
 // rows returns the rows of b's series.
-func (s *sorter) rows(b *Batch) *rows {
+func (s *Sorter) rows(b *Batch) *rows {
 	if s.recent != nil && s.recent.series == b.Series {
 		return s.recent
 	}
@@ -146,7 +157,7 @@ func (s *sorter) rows(b *Batch) *rows {
 }
 
 // runFor returns the run that rows from first to last go on.
-func (s *sorter) runFor(r *rows, first, last runs.Key) *runs.Run {
+func (s *Sorter) runFor(r *rows, first, last runs.Key) *runs.Run {
 	to := r.before(first)
 	if to == nil {
 		r.runs = append(r.runs, runs.Run{First: first})
@@ -170,7 +181,7 @@ func (r *rows) before(key runs.Key) *runs.Run {
 }
 
 // markStacks notes that rows refer to these stacks.
-func (s *sorter) markStacks(ids []StackID) error {
+func (s *Sorter) markStacks(ids []StackID) error {
 	stacks := s.stacks
 	for _, id := range ids {
 		if uint(id) >= uint(len(stacks)) {
@@ -186,7 +197,7 @@ func (s *sorter) markStacks(ids []StackID) error {
 }
 
 // spill moves all blocks that are in memory to the file.
-func (s *sorter) spill() error {
+func (s *Sorter) spill() error {
 	m := merger{store: s.store, memory: s.memory}
 	for _, r := range s.series {
 		if err := s.unite(&m, r); err != nil {
@@ -204,7 +215,7 @@ func (s *sorter) spill() error {
 
 // unite merges what r has in memory, to the file, if it is many short runs:
 // rows that came in no order.
-func (s *sorter) unite(m *merger, r *rows) error {
+func (s *Sorter) unite(m *merger, r *rows) error {
 	parts, size := r.held()
 	if len(parts) <= 1 || len(parts) <= manyRuns && size >= shortRun*int64(len(parts)) {
 		return nil
@@ -223,7 +234,7 @@ func (s *sorter) unite(m *merger, r *rows) error {
 }
 
 // uniteParts makes parts the end of one of r's runs, or a new one.
-func (s *sorter) uniteParts(m *merger, r *rows, parts []runs.Run, like *Batch) error {
+func (s *Sorter) uniteParts(m *merger, r *rows, parts []runs.Run, like *Batch) error {
 	first := slices.MinFunc(parts, func(a, b runs.Run) int { return a.First.Compare(b.First) }).First
 	to := r.before(first)
 	if to == nil {
@@ -244,11 +255,11 @@ func (r *rows) held() (parts []runs.Run, size int64) {
 }
 
 // width is how many runs may be open at once.
-func (s *sorter) width() int { return max(2, int(s.memory/openRun)) }
+func (s *Sorter) width() int { return max(2, int(s.memory/openRun)) }
 
 // narrow merges runs until no more of them overlap than may be open at once.
 // Each time all rows are merged once, or as few as will do.
-func (s *sorter) narrow(m *merger, parts []runs.Run, like *Batch) ([]runs.Run, error) {
+func (s *Sorter) narrow(m *merger, parts []runs.Run, like *Batch) ([]runs.Run, error) {
 	width := s.width()
 	for len(parts) > width && runs.Overlap(parts) > width {
 		var merged []runs.Run
@@ -266,7 +277,7 @@ func (s *sorter) narrow(m *merger, parts []runs.Run, like *Batch) ([]runs.Run, e
 }
 
 // merge adds the rows of several runs to the end of one, in the file.
-func (s *sorter) merge(m *merger, parts []runs.Run, like *Batch, to *runs.Run) error {
+func (s *Sorter) merge(m *merger, parts []runs.Run, like *Batch, to *runs.Run) error {
 	begin := s.store.Begin()
 	for m.start(parts); ; {
 		like.Reset(like.Series, len(like.Args))
@@ -284,7 +295,7 @@ func (s *sorter) merge(m *merger, parts []runs.Run, like *Batch, to *runs.Run) e
 }
 
 // spillRows writes the rows of b to the file.
-func (s *sorter) spillRows(b *Batch) error {
+func (s *Sorter) spillRows(b *Batch) error {
 	for from := 0; from < b.Len(); {
 		n := blockLen(b, from, b.Len())
 		s.block = appendBlock(s.block[:0], &s.encoder, b, from, from+n)

@@ -6,7 +6,7 @@ import (
 )
 
 // feed gives s the rows of b in batches of size rows, in any order.
-func feed(t *testing.T, s *sorter, b *Batch, size int, seed uint64) {
+func feed(t *testing.T, s *Sorter, b *Batch, size int, seed uint64) {
 	t.Helper()
 	order := make([]int32, b.Len())
 	for i, n := range rand.New(rand.NewPCG(seed, 3)).Perm(b.Len()) {
@@ -17,7 +17,7 @@ func feed(t *testing.T, s *sorter, b *Batch, size int, seed uint64) {
 	for from := 0; from < b.Len(); from += size {
 		part.Reset(b.Series, len(b.Args))
 		part.AppendRows(b, from, min(from+size, b.Len()))
-		if err := s.add(part); err != nil {
+		if err := s.Add(part); err != nil {
 			t.Fatal(err)
 		}
 		if s.store.Used() > s.memory {
@@ -27,7 +27,7 @@ func feed(t *testing.T, s *sorter, b *Batch, size int, seed uint64) {
 }
 
 // collectRows merges all runs of the only series of s.
-func collectRows(t *testing.T, s *sorter, args int) (rows *Batch, opened int) {
+func collectRows(t *testing.T, s *Sorter, args int) (rows *Batch, opened int) {
 	t.Helper()
 	r := s.series[0]
 	segment, all := &Batch{}, &Batch{}
@@ -69,7 +69,7 @@ func TestSorter(t *testing.T) {
 			if width := max(2, int(memory/openRun)); opened > width {
 				t.Errorf("memory %d: %d runs of %v were open at once, want at most %d", memory, opened, want.Series.Kind, width)
 			}
-			s.close()
+			s.Close()
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestRunsOfWriters(t *testing.T) {
 		for from := 0; from < b.Len(); from += test.size {
 			part.Reset(all.Series, 0)
 			part.AppendRows(b, from, from+min(test.size, b.Len()-from))
-			if err := s.add(part); err != nil {
+			if err := s.Add(part); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -119,7 +119,7 @@ func TestRunsOfWriters(t *testing.T) {
 func TestNarrow(t *testing.T) {
 	const runs, size = 128, 20
 	s := newSorter(1, t.TempDir()) // two runs may be open
-	defer s.close()
+	defer s.Close()
 	want := sampleRows(9, runs*size)
 	shuffled := like(want)
 	shuffled.AppendRows(want, 0, want.Len())
@@ -141,7 +141,7 @@ func TestNarrow(t *testing.T) {
 // are spilled.
 func TestUnite(t *testing.T) {
 	s := newSorter(100<<10, t.TempDir())
-	defer s.close()
+	defer s.Close()
 	want := sampleRows(10, 20_000)
 	shuffled := like(want)
 	shuffled.AppendRows(want, 0, want.Len())
@@ -163,13 +163,13 @@ func TestUnite(t *testing.T) {
 // Runs that follow each other are read with the memory of one.
 func TestMergerConcatenates(t *testing.T) {
 	s := newSorter(100<<10, t.TempDir())
-	defer s.close()
+	defer s.Close()
 	want := sampleRows(6, 50_000)
 	part := like(want)
 	for from := 0; from < want.Len(); from += 1000 {
 		part.Reset(want.Series, 0)
 		part.AppendRows(want, from, from+1000)
-		if err := s.add(part); err != nil {
+		if err := s.Add(part); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,9 @@
 package stream
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Part is what one of the outputs of a [Splitter] is about.
 type Part struct {
@@ -31,14 +34,17 @@ type Splitter struct {
 	tables  *Tables
 	known   map[string][]Line // the ledger at the beginning, by process
 	tracks  [][]TrackID       // by process
-	rows    *sorter           // of the part; nil before its first row
-	brought *transfer         // its tables
+	rows    *Sorter           // of the part; nil before its first row
+	imports *importer         // its tables
 	part    partKey
 	lost    Ledger // of it, if it gets no Sink
 	fits    bool   // it has some of Kinds
 	batch   Batch
 	count   int
 }
+
+// defaultRows is the default of Rows.
+const defaultRows = DefaultMemory / 32
 
 // partKey is what the series of one part have in common.
 type partKey struct {
@@ -59,7 +65,7 @@ func (s *Splitter) key(of Series) partKey {
 
 // Begin implements [Sink].
 func (s *Splitter) Begin(t *Tables) error {
-	s.tables, s.brought, s.known = t, newTransfer(t), map[string][]Line{}
+	s.tables, s.imports, s.known = t, newImporter(t), map[string][]Line{}
 	for _, line := range t.Ledger.Lines() {
 		s.known[line.Process] = append(s.known[line.Process], line)
 	}
@@ -84,7 +90,7 @@ func (s *Splitter) Segment(b *Batch) error {
 	} else {
 		s.lost.Add(Line{Process: s.tables.Process(b.Series.Process).InstanceName(), Reason: ReasonNoPlace, What: b.Series.Kind.String(), Count: int64(b.Len())})
 	}
-	return s.rows.add(s.bring(b))
+	return s.rows.Add(s.bring(b))
 }
 
 // Close implements [Sink].
@@ -95,12 +101,9 @@ func (s *Splitter) Count() int { return s.count }
 
 // begin begins a part.
 func (s *Splitter) begin(key partKey) {
-	rows := s.Rows
-	if rows <= 0 {
-		rows = DefaultMemory / rowsShare
-	}
-	s.rows, s.part, s.lost, s.fits = newSorter(rows, s.SpillDir), key, Ledger{}, false
-	s.brought.restart(s.about())
+	s.rows = NewSorter(CopyOptions{Memory: s.tables.Left(), Rows: cmp.Or(s.Rows, defaultRows), SpillDir: s.SpillDir})
+	s.part, s.lost, s.fits = key, Ledger{}, false
+	s.imports.restart(s.about())
 }
 
 // about is what the part is about.
@@ -120,14 +123,14 @@ func (s *Splitter) about() Part {
 func (s *Splitter) bring(b *Batch) *Batch {
 	stacks := s.batch.Stack[:0]
 	for _, id := range b.Stack {
-		stacks = append(stacks, s.brought.stack(id))
+		stacks = append(stacks, s.imports.stack(id))
 	}
 	labels := s.batch.Labels[:0]
 	for _, id := range b.Labels {
-		labels = append(labels, s.brought.labelSet(id))
+		labels = append(labels, s.imports.labelSet(id))
 	}
 	s.batch = *b
-	s.batch.Series, s.batch.Stack, s.batch.Labels = s.brought.series(b.Series), stacks, labels
+	s.batch.Series, s.batch.Stack, s.batch.Labels = s.imports.series(b.Series), stacks, labels
 	return &s.batch
 }
 
@@ -137,7 +140,7 @@ func (s *Splitter) end() error {
 	if rows == nil {
 		return nil
 	}
-	defer rows.close()
+	defer rows.Close()
 	s.rows = nil
 	if !s.fits {
 		s.tell(s.lost.Lines())
@@ -150,7 +153,7 @@ func (s *Splitter) end() error {
 	s.count++
 	out := Apart(sink)
 	s.complete()
-	if err := rows.writeTo(out, s.brought.to, CopyOptions{Memory: s.tables.left(), Jobs: 1}); err != nil {
+	if err := rows.WriteTo(out, s.imports.to); err != nil {
 		return err
 	}
 	s.tell(out.Added())
@@ -167,23 +170,23 @@ func (s *Splitter) tell(lines []Line) {
 // complete adds to the tables of the part what no row of it need refer to: the
 // tracks that a process has anyway, and what is missing.
 func (s *Splitter) complete() {
-	for old, id := range s.brought.processes {
+	for old, id := range s.imports.processes {
 		if id == 0 {
 			continue
 		}
 		for _, track := range s.tracks[old] {
 			if s.part.process != 0 && !s.Tracks || s.tables.Tracks.At(track).Main {
-				s.brought.track(track)
+				s.imports.track(track)
 			}
 		}
 	}
-	s.brought.link()
-	ledger := &s.brought.to.Ledger
+	s.imports.link()
+	ledger := &s.imports.to.Ledger
 	for _, line := range s.known[""] {
 		ledger.Add(line)
 	}
-	for i := range s.brought.to.Processes {
-		for _, line := range s.known[s.brought.to.Processes[i].InstanceName()] {
+	for i := range s.imports.to.Processes {
+		for _, line := range s.known[s.imports.to.Processes[i].InstanceName()] {
 			ledger.Add(line)
 		}
 	}

@@ -148,7 +148,7 @@ func readSparse[T pack.Integer](column []T, r *blockReader, before, n int, there
 }
 
 // markLabels notes that rows refer to these labels.
-func (s *sorter) markLabels(ids []LabelsID) error {
+func (s *Sorter) markLabels(ids []LabelsID) error {
 	for _, id := range ids {
 		if id < 0 {
 			return fmt.Errorf("%w: labels %d", ErrUndefined, id)

@@ -8,7 +8,7 @@ import (
 
 // segments gives the segments of all series, in order.
 type segments struct {
-	sorter  *sorter
+	sorter  *Sorter
 	merger  merger
 	outputs []output   // the first one is being given
 	stacks  []StackID  // final ids
@@ -16,7 +16,7 @@ type segments struct {
 	begun   bool
 }
 
-func newSegments(s *sorter, outputs []output, ids *renumbering) *segments {
+func newSegments(s *Sorter, outputs []output, ids *renumbering) *segments {
 	return &segments{sorter: s, outputs: outputs, stacks: ids.stacks, labels: ids.labels, merger: merger{store: s.store, memory: s.memory}}
 }
 

@@ -15,8 +15,8 @@ var ErrParts = errors.New("too many parts")
 // seriesBytes is about how much memory Copy takes for one series.
 const seriesBytes = 640
 
-// cut is a source whose rows say in which part of time they lie.
-type cut struct {
+// timeSource is a source whose rows say in which part of time they lie.
+type timeSource struct {
 	Wrapper
 	every Time
 	in    Batch // of Source
@@ -30,11 +30,11 @@ type cut struct {
 // row is of the part in which it begins. The sink of a Copy is given part by
 // part: see [Split]. The Source returns ErrParts if there are too many.
 func Cut(src Source, every Time) Source {
-	return &cut{Wrapper: Wrapper{src}, every: every, parts: map[int64]bool{}, known: map[Series]bool{}}
+	return &timeSource{Wrapper: Wrapper{src}, every: every, parts: map[int64]bool{}, known: map[Series]bool{}}
 }
 
 // Next implements [Source]: the next rows that lie in one part.
-func (c *cut) Next(b *Batch) error {
+func (c *timeSource) Next(b *Batch) error {
 	if c.at == c.in.Len() {
 		c.at = 0
 		if err := c.Source.Next(&c.in); err != nil || c.in.Len() == 0 {
@@ -59,7 +59,7 @@ func (c *cut) Next(b *Batch) error {
 }
 
 // part is the number of the part in which row i lies, rounded down.
-func (c *cut) part(i int) int64 {
+func (c *timeSource) part(i int) int64 {
 	at, every := int64(c.in.Time[i]), int64(c.every)
 	part := at / every
 	if at%every < 0 {
@@ -69,7 +69,7 @@ func (c *cut) part(i int) int64 {
 }
 
 // note counts parts, and the series that they make many of.
-func (c *cut) note(s Series) error {
+func (c *timeSource) note(s Series) error {
 	if c.known[s] {
 		return nil
 	}

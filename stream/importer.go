@@ -1,9 +1,9 @@
 package stream
 
-// transfer brings rows of tables, and what they refer to, into the tables of a
+// importer brings rows of tables, and what they refer to, into the tables of a
 // part of what refers to them. What it takes depends on what is brought, but for
 // the places of ids.
-type transfer struct {
+type importer struct {
 	from, to *Tables
 	in       Part // of time, to which processes are cut
 
@@ -24,12 +24,12 @@ type transfer struct {
 	path []StackID // scratch
 }
 
-func newTransfer(from *Tables) *transfer {
+func newImporter(from *Tables) *importer {
 	mappings := make(map[ModuleID][]Mapping)
 	for _, m := range from.Mappings() {
 		mappings[m.Module] = append(mappings[m.Module], m)
 	}
-	return &transfer{
+	return &importer{
 		from: from, to: new(Tables), mappings: mappings,
 		processes: make([]ProcessID, len(from.Processes)+1), tracks: make([]TrackID, from.Tracks.Len()+1),
 		counters: make([]CounterID, from.Counters.Len()+1), events: make([]EventID, len(from.Events)+1),
@@ -40,7 +40,7 @@ func newTransfer(from *Tables) *transfer {
 }
 
 // restart begins the tables of another part.
-func (t *transfer) restart(in Part) {
+func (t *importer) restart(in Part) {
 	t.to, t.in = new(Tables), in
 	clear(t.processes)
 	clear(t.tracks)
@@ -55,11 +55,11 @@ func (t *transfer) restart(in Part) {
 }
 
 // series brings what a series names.
-func (t *transfer) series(s Series) Series {
+func (t *importer) series(s Series) Series {
 	return Series{Process: t.process(s.Process), Track: t.track(s.Track), Kind: s.Kind, Event: t.event(s.Event), Counter: t.counter(s.Counter)}
 }
 
-func (t *transfer) process(id ProcessID) ProcessID {
+func (t *importer) process(id ProcessID) ProcessID {
 	if t.processes[id] == 0 && id != 0 {
 		t.to.Processes = append(t.to.Processes, t.during(*t.from.Process(id)))
 		t.processes[id] = ProcessID(len(t.to.Processes))
@@ -68,7 +68,7 @@ func (t *transfer) process(id ProcessID) ProcessID {
 }
 
 // during cuts a process to a part of time.
-func (t *transfer) during(p Process) Process {
+func (t *importer) during(p Process) Process {
 	if t.in.To > t.in.From {
 		p.Start = max(p.Start, t.in.From)
 		if p.End != 0 {
@@ -78,7 +78,7 @@ func (t *transfer) during(p Process) Process {
 	return p
 }
 
-func (t *transfer) track(id TrackID) TrackID {
+func (t *importer) track(id TrackID) TrackID {
 	if t.tracks[id] == 0 && id != 0 {
 		track := t.from.Tracks.At(id)
 		track.Process = t.process(track.Process)
@@ -87,7 +87,7 @@ func (t *transfer) track(id TrackID) TrackID {
 	return t.tracks[id]
 }
 
-func (t *transfer) counter(id CounterID) CounterID {
+func (t *importer) counter(id CounterID) CounterID {
 	if t.counters[id] == 0 && id != 0 {
 		counter := t.from.Counters.At(id)
 		counter.Process = t.process(counter.Process)
@@ -96,7 +96,7 @@ func (t *transfer) counter(id CounterID) CounterID {
 	return t.counters[id]
 }
 
-func (t *transfer) event(id EventID) EventID {
+func (t *importer) event(id EventID) EventID {
 	if t.events[id] == 0 && id != 0 {
 		event := *t.from.Event(id)
 		event.Category = t.category(event.Category)
@@ -105,14 +105,14 @@ func (t *transfer) event(id EventID) EventID {
 	return t.events[id]
 }
 
-func (t *transfer) category(id CategoryID) CategoryID {
+func (t *importer) category(id CategoryID) CategoryID {
 	if t.categories[id] == 0 && id != 0 {
 		t.categories[id] = t.to.Categories.Intern(t.from.Categories.At(id))
 	}
 	return t.categories[id]
 }
 
-func (t *transfer) module(id ModuleID) ModuleID {
+func (t *importer) module(id ModuleID) ModuleID {
 	if t.modules[id] == 0 && id != 0 {
 		t.modules[id] = t.to.Modules.Intern(t.from.Modules.At(id))
 		for _, m := range t.mappings[id] {
@@ -123,21 +123,21 @@ func (t *transfer) module(id ModuleID) ModuleID {
 	return t.modules[id]
 }
 
-func (t *transfer) labelSet(id LabelsID) LabelsID {
+func (t *importer) labelSet(id LabelsID) LabelsID {
 	if t.labels[id] == 0 && id != 0 {
 		t.labels[id] = t.to.Labels.Intern(t.from.Labels.At(id))
 	}
 	return t.labels[id]
 }
 
-func (t *transfer) text(id StringID) StringID {
+func (t *importer) text(id StringID) StringID {
 	if t.strings[id] == 0 && id != 0 {
 		t.strings[id] = t.to.Strings.Intern(t.from.Strings.At(id))
 	}
 	return t.strings[id]
 }
 
-func (t *transfer) frame(id FrameID) FrameID {
+func (t *importer) frame(id FrameID) FrameID {
 	if t.frames[id] == 0 && id != 0 {
 		f := t.from.Frames.At(id)
 		f.Module, f.Category = t.module(f.Module), t.category(f.Category)
@@ -148,7 +148,7 @@ func (t *transfer) frame(id FrameID) FrameID {
 }
 
 // stack brings a stack: up to a caller that is there already, and down again.
-func (t *transfer) stack(id StackID) StackID {
+func (t *importer) stack(id StackID) StackID {
 	t.path = t.path[:0]
 	for ; t.stacks[id] == 0 && id != 0; id, _ = t.from.Stacks.At(id) {
 		t.path = append(t.path, id)
@@ -164,7 +164,7 @@ func (t *transfer) stack(id StackID) StackID {
 }
 
 // link finds the parents of processes among those that were brought.
-func (t *transfer) link() {
+func (t *importer) link() {
 	for old, id := range t.processes {
 		if id != 0 {
 			t.to.Process(id).Parent = t.processes[t.from.Process(ProcessID(old)).Parent]
