@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gprof/stream"
+	"gprof/stream/split"
 	"gprof/stream/streamtest"
 )
 
@@ -54,7 +55,7 @@ func TestSplitHoldsItsOwn(t *testing.T) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			files := map[string]*bytes.Buffer{}
-			split := &stream.Splitter{Kinds: f.Kinds, Open: func(p stream.Part) (stream.Sink, error) {
+			split := &split.Sink{Kinds: f.Kinds, Open: func(p split.Part) (stream.Sink, error) {
 				files[p.Process.Name] = new(bytes.Buffer)
 				return f.New(files[p.Process.Name], Options{Gzip: f.Packed})
 			}}

@@ -13,15 +13,16 @@ import (
 	"gprof/internal/output"
 	"gprof/internal/report"
 	"gprof/stream"
+	"gprof/stream/split"
 )
 
 // Job is one conversion: what was found becomes one output, or several.
 type Job struct {
 	Found    *ingest.Found
 	Targets  []Target
-	Losses   string // where the ledger goes, as JSON; "" nowhere
-	Replace  bool   // directories that are there
-	Per      split  // of targets that are many files
+	Losses   string   // where the ledger goes, as JSON; "" nowhere
+	Replace  bool     // directories that are there
+	Per      division // of targets that are many files
 	Progress func(done, total int64, phase string)
 }
 
@@ -29,7 +30,7 @@ type Job struct {
 type result struct {
 	Target
 	*stream.Output
-	files *stream.Splitter // of one that is many files, else nil
+	files *split.Sink // of one that is many files, else nil
 }
 
 // results is what a job wrote.
@@ -100,7 +101,7 @@ func (m *pass) begin() (err error) {
 		if err != nil {
 			return err
 		}
-		files, _ := sink.(*stream.Splitter)
+		files, _ := sink.(*split.Sink)
 		m.results = append(m.results, result{t, stream.Apart(sink), files})
 	}
 	return nil

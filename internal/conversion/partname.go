@@ -11,6 +11,7 @@ import (
 
 	"gprof/internal/human"
 	"gprof/stream"
+	"gprof/stream/split"
 )
 
 // partNames names the files of parts: by a pattern whose placeholders stand for
@@ -23,7 +24,7 @@ type partNames struct {
 
 // of names the file of a part. Parts that come to the same name, for letters
 // that a name can't have, are counted: the second is called so with ~2.
-func (n *partNames) of(p stream.Part) string {
+func (n *partNames) of(p split.Part) string {
 	words := wordsOf(p, n.by)
 	for count := 1; ; count++ {
 		number := ""
@@ -49,7 +50,7 @@ func (n *partNames) name(words map[string]string, number string) string {
 }
 
 // wordsOf is what placeholders stand for.
-func wordsOf(p stream.Part, by string) map[string]string {
+func wordsOf(p split.Part, by string) map[string]string {
 	if p.Process == nil {
 		return map[string]string{"{interval}": utcName(p.From, p.To-p.From)}
 	}

@@ -14,15 +14,16 @@ import (
 	"gprof/ingest"
 	"gprof/internal/output"
 	"gprof/stream"
+	"gprof/stream/split"
 )
 
 // Parts is the flag that asks for many files.
 type Parts struct {
-	Per split `placeholder:"WHAT" help:"Many files instead of one, for outputs that are called DIR/ or have {process}, {track} or {interval} in their name: one for each process, track, or interval=10s."`
+	Per division `placeholder:"WHAT" help:"Many files instead of one, for outputs that are called DIR/ or have {process}, {track} or {interval} in their name: one for each process, track, or interval=10s."`
 }
 
-// split is what each file is about.
-type split struct {
+// division is what each file is about.
+type division struct {
 	By    string // process, track or interval; "" all in one
 	every time.Duration
 }
@@ -35,7 +36,7 @@ const (
 )
 
 // UnmarshalText reads process, track or interval=DURATION.
-func (p *split) UnmarshalText(text []byte) (err error) {
+func (p *division) UnmarshalText(text []byte) (err error) {
 	p.By = string(text)
 	switch by, every, _ := strings.Cut(p.By, "="); {
 	case p.By == "process" || p.By == "track":
@@ -51,7 +52,7 @@ func (p *split) UnmarshalText(text []byte) (err error) {
 }
 
 // String is the value of the flag, "" for one file.
-func (p split) String() string {
+func (p division) String() string {
 	if p.every > 0 {
 		return fmt.Sprintf("%s=%v", p.By, p.every)
 	}
@@ -68,12 +69,12 @@ var placeholders = map[string][]string{
 }
 
 // Usual is what files are called in a directory that says nothing else.
-func (p *split) Usual() string {
+func (p *division) Usual() string {
 	return map[string]string{"process": "{process}", "track": "{process}/{track}", "interval": "{interval}"}[p.By]
 }
 
 // Apply finds out which targets are many files.
-func (p *split) Apply(targets []Target) error {
+func (p *division) Apply(targets []Target) error {
 	any := false
 	for i := range targets {
 		t := &targets[i]
@@ -92,7 +93,7 @@ func (p *split) Apply(targets []Target) error {
 }
 
 // check finds out whether a target is many files, which its name tells apart.
-func (p *split) check(t *Target) error {
+func (p *division) check(t *Target) error {
 	for _, word := range inBraces.FindAllString(t.Name, -1) {
 		if slices.Contains(placeholders[p.By], word) {
 			t.Many = true
@@ -117,7 +118,7 @@ func isPlaceholder(word string) bool {
 	return slices.Contains(placeholders["track"], word) || slices.Contains(placeholders["interval"], word)
 }
 
-func (p *split) hint() string {
+func (p *division) hint() string {
 	if p.By == "" {
 		return "without --per"
 	}
@@ -125,7 +126,7 @@ func (p *split) hint() string {
 }
 
 // distinct returns an error if files of different parts would have one name.
-func (p *split) distinct(name string) error {
+func (p *division) distinct(name string) error {
 	if _, rest := root(name); !filepath.IsLocal(rest) {
 		return fmt.Errorf("-o %s: what follows a placeholder must not lead out of its directory", name)
 	}
@@ -140,11 +141,11 @@ func (p *split) distinct(name string) error {
 }
 
 // cut cuts a source, if files are about intervals.
-func (p *split) cut(src stream.Source) stream.Source {
+func (p *division) cut(src stream.Source) stream.Source {
 	if p.By != "interval" {
 		return src
 	}
-	return stream.Cut(src, stream.Time(p.every))
+	return split.ByTime(src, stream.Time(p.every))
 }
 
 // root is the directory in which all files of a name with placeholders lie, and
@@ -178,9 +179,9 @@ func (m *pass) splitter(t Target) (stream.Sink, error) {
 	t.Options.SpillDir = out.Staging
 	names := partNames{pattern: pattern, by: m.Per.By, taken: map[string]bool{}}
 	allowed := allowedPlaces{m.Found, map[string]bool{}}
-	return &stream.Splitter{
+	return &split.Sink{
 		Tracks: m.Per.By == "track", Every: stream.Time(m.Per.every), Kinds: t.Format.Kinds, Rows: m.rows, SpillDir: output.Existing(dir),
-		Open: func(p stream.Part) (stream.Sink, error) {
+		Open: func(p split.Part) (stream.Sink, error) {
 			name := names.of(p)
 			if err := allowed.check(filepath.Join(dir, name)); err != nil {
 				return nil, err

@@ -2,10 +2,11 @@ package redact_test
 
 import (
 	"fmt"
-	"github.com/google/go-cmp/cmp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"gprof/stream"
 	"gprof/stream/filter"

@@ -1,4 +1,4 @@
-package stream_test
+package split_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gprof/stream"
+	"gprof/stream/split"
 	"gprof/stream/streamtest"
 )
 
@@ -64,7 +65,7 @@ func functionsOf(t *stream.Tables, id stream.StackID) (names string) {
 
 // opened is a sink of a part.
 type opened struct {
-	stream.Part
+	split.Part
 	*rowTexts
 }
 
@@ -74,7 +75,7 @@ const tick = stream.Time(250e6)
 // and has no other processes than those of its rows.
 func TestSplit(t *testing.T) {
 	for _, c := range streamtest.Cases {
-		for name, by := range map[string]stream.Splitter{"process": {}, "track": {Tracks: true}, "time": {Every: tick}} {
+		for name, by := range map[string]split.Sink{"process": {}, "track": {Tracks: true}, "time": {Every: tick}} {
 			t.Run(c.Name+"/"+name, func(t *testing.T) {
 				b := streamtest.NewBuilder()
 				c.Build(b)
@@ -83,7 +84,7 @@ func TestSplit(t *testing.T) {
 					t.Fatal(err)
 				}
 				var parts []opened
-				by.Open = func(p stream.Part) (stream.Sink, error) {
+				by.Open = func(p split.Part) (stream.Sink, error) {
 					if n := len(parts); n > 0 && !parts[n-1].closed {
 						t.Error("two are open")
 					}
@@ -92,7 +93,7 @@ func TestSplit(t *testing.T) {
 				}
 				src := stream.Source(b.Shuffled(1))
 				if by.Every > 0 {
-					src = stream.Cut(src, by.Every)
+					src = split.ByTime(src, by.Every)
 				}
 				if err := stream.Copy(&by, src, stream.CopyOptions{}); err != nil {
 					t.Fatal(err)
@@ -147,7 +148,7 @@ func TestSplitLedger(t *testing.T) {
 		b.Tables.Ledger.Add(gap(of))
 	}
 	var known []stream.Line
-	split := stream.Splitter{Kinds: []stream.Kind{stream.Samples, stream.Waits}, Open: func(stream.Part) (stream.Sink, error) {
+	split := split.Sink{Kinds: []stream.Kind{stream.Samples, stream.Waits}, Open: func(split.Part) (stream.Sink, error) {
 		return &loser{Sink: &rowTexts{}, what: "markers", known: &known}, nil
 	}}
 	out := stream.Apart(&split)
@@ -168,13 +169,34 @@ func TestSplitLedger(t *testing.T) {
 func TestTooManyParts(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1})
-	for i := range stream.MaxParts + 1 {
+	for i := range split.MaxParts + 1 {
 		p.Main.Sample(stream.Time(i)*tick, 0)
 	}
-	if err := stream.Copy(stream.Discard, stream.Cut(b.Source(), tick), stream.CopyOptions{}); !errors.Is(err, stream.ErrParts) {
+	if err := stream.Copy(stream.Discard, split.ByTime(b.Source(), tick), stream.CopyOptions{}); !errors.Is(err, split.ErrParts) {
 		t.Errorf("got %v", err)
 	}
-	if err := stream.Copy(stream.Discard, stream.Cut(b.Source(), 2*tick), stream.CopyOptions{}); err != nil {
+	if err := stream.Copy(stream.Discard, split.ByTime(b.Source(), 2*tick), stream.CopyOptions{}); err != nil {
 		t.Error(err)
 	}
+}
+
+// loser is a sink that has no place for something.
+type loser struct {
+	stream.Sink
+	what   string
+	known  *[]stream.Line // gets the ledger at the beginning; may be nil
+	tables *stream.Tables
+}
+
+func (l *loser) Begin(t *stream.Tables) error {
+	l.tables = t
+	if l.known != nil {
+		*l.known = t.Ledger.Lines()
+	}
+	return l.Sink.Begin(t)
+}
+
+func (l *loser) Close() error {
+	l.tables.Ledger.Add(stream.Line{Process: "b", Reason: stream.ReasonUnsupported, What: l.what, Count: 2})
+	return nil
 }

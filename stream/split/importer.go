@@ -1,47 +1,49 @@
-package stream
+package split
+
+import "gprof/stream"
 
 // importer brings rows of tables, and what they refer to, into the tables of a
 // part of what refers to them. What it takes depends on what is brought, but for
 // the places of ids.
 type importer struct {
-	from, to *Tables
+	from, to *stream.Tables
 	in       Part // of time, to which processes are cut
 
 	// The id in to by that in from; 0 is not there yet.
-	processes  []ProcessID
-	tracks     []TrackID
-	counters   []CounterID
-	events     []EventID
-	categories []CategoryID
-	modules    []ModuleID
-	strings    []StringID
-	frames     []FrameID
-	stacks     []StackID
-	labels     []LabelsID
+	processes  []stream.ProcessID
+	tracks     []stream.TrackID
+	counters   []stream.CounterID
+	events     []stream.EventID
+	categories []stream.CategoryID
+	modules    []stream.ModuleID
+	strings    []stream.StringID
+	frames     []stream.FrameID
+	stacks     []stream.StackID
+	labels     []stream.LabelsID
 
-	mappings map[ModuleID][]Mapping // of from
+	mappings map[stream.ModuleID][]stream.Mapping // of from
 
-	path []StackID // scratch
+	path []stream.StackID // scratch
 }
 
-func newImporter(from *Tables) *importer {
-	mappings := make(map[ModuleID][]Mapping)
+func newImporter(from *stream.Tables) *importer {
+	mappings := make(map[stream.ModuleID][]stream.Mapping)
 	for _, m := range from.Mappings() {
 		mappings[m.Module] = append(mappings[m.Module], m)
 	}
 	return &importer{
-		from: from, to: new(Tables), mappings: mappings,
-		processes: make([]ProcessID, len(from.Processes)+1), tracks: make([]TrackID, from.Tracks.Len()+1),
-		counters: make([]CounterID, from.Counters.Len()+1), events: make([]EventID, len(from.Events)+1),
-		categories: make([]CategoryID, from.Categories.Len()+1), modules: make([]ModuleID, from.Modules.Len()+1),
-		strings: make([]StringID, from.Strings.Len()+1), frames: make([]FrameID, from.Frames.Len()+1),
-		stacks: make([]StackID, from.Stacks.Len()+1), labels: make([]LabelsID, from.Labels.Len()+1),
+		from: from, to: new(stream.Tables), mappings: mappings,
+		processes: make([]stream.ProcessID, len(from.Processes)+1), tracks: make([]stream.TrackID, from.Tracks.Len()+1),
+		counters: make([]stream.CounterID, from.Counters.Len()+1), events: make([]stream.EventID, len(from.Events)+1),
+		categories: make([]stream.CategoryID, from.Categories.Len()+1), modules: make([]stream.ModuleID, from.Modules.Len()+1),
+		strings: make([]stream.StringID, from.Strings.Len()+1), frames: make([]stream.FrameID, from.Frames.Len()+1),
+		stacks: make([]stream.StackID, from.Stacks.Len()+1), labels: make([]stream.LabelsID, from.Labels.Len()+1),
 	}
 }
 
 // restart begins the tables of another part.
 func (t *importer) restart(in Part) {
-	t.to, t.in = new(Tables), in
+	t.to, t.in = new(stream.Tables), in
 	clear(t.processes)
 	clear(t.tracks)
 	clear(t.counters)
@@ -55,20 +57,20 @@ func (t *importer) restart(in Part) {
 }
 
 // series brings what a series names.
-func (t *importer) series(s Series) Series {
-	return Series{Process: t.process(s.Process), Track: t.track(s.Track), Kind: s.Kind, Event: t.event(s.Event), Counter: t.counter(s.Counter)}
+func (t *importer) series(s stream.Series) stream.Series {
+	return stream.Series{Process: t.process(s.Process), Track: t.track(s.Track), Kind: s.Kind, Event: t.event(s.Event), Counter: t.counter(s.Counter)}
 }
 
-func (t *importer) process(id ProcessID) ProcessID {
+func (t *importer) process(id stream.ProcessID) stream.ProcessID {
 	if t.processes[id] == 0 && id != 0 {
 		t.to.Processes = append(t.to.Processes, t.during(*t.from.Process(id)))
-		t.processes[id] = ProcessID(len(t.to.Processes))
+		t.processes[id] = stream.ProcessID(len(t.to.Processes))
 	}
 	return t.processes[id]
 }
 
 // during cuts a process to a part of time.
-func (t *importer) during(p Process) Process {
+func (t *importer) during(p stream.Process) stream.Process {
 	if t.in.To > t.in.From {
 		p.Start = max(p.Start, t.in.From)
 		if p.End != 0 {
@@ -78,7 +80,7 @@ func (t *importer) during(p Process) Process {
 	return p
 }
 
-func (t *importer) track(id TrackID) TrackID {
+func (t *importer) track(id stream.TrackID) stream.TrackID {
 	if t.tracks[id] == 0 && id != 0 {
 		track := t.from.Tracks.At(id)
 		track.Process = t.process(track.Process)
@@ -87,7 +89,7 @@ func (t *importer) track(id TrackID) TrackID {
 	return t.tracks[id]
 }
 
-func (t *importer) counter(id CounterID) CounterID {
+func (t *importer) counter(id stream.CounterID) stream.CounterID {
 	if t.counters[id] == 0 && id != 0 {
 		counter := t.from.Counters.At(id)
 		counter.Process = t.process(counter.Process)
@@ -96,7 +98,7 @@ func (t *importer) counter(id CounterID) CounterID {
 	return t.counters[id]
 }
 
-func (t *importer) event(id EventID) EventID {
+func (t *importer) event(id stream.EventID) stream.EventID {
 	if t.events[id] == 0 && id != 0 {
 		event := *t.from.Event(id)
 		event.Category = t.category(event.Category)
@@ -105,14 +107,14 @@ func (t *importer) event(id EventID) EventID {
 	return t.events[id]
 }
 
-func (t *importer) category(id CategoryID) CategoryID {
+func (t *importer) category(id stream.CategoryID) stream.CategoryID {
 	if t.categories[id] == 0 && id != 0 {
 		t.categories[id] = t.to.Categories.Intern(t.from.Categories.At(id))
 	}
 	return t.categories[id]
 }
 
-func (t *importer) module(id ModuleID) ModuleID {
+func (t *importer) module(id stream.ModuleID) stream.ModuleID {
 	if t.modules[id] == 0 && id != 0 {
 		t.modules[id] = t.to.Modules.Intern(t.from.Modules.At(id))
 		for _, m := range t.mappings[id] {
@@ -123,21 +125,21 @@ func (t *importer) module(id ModuleID) ModuleID {
 	return t.modules[id]
 }
 
-func (t *importer) labelSet(id LabelsID) LabelsID {
+func (t *importer) labelSet(id stream.LabelsID) stream.LabelsID {
 	if t.labels[id] == 0 && id != 0 {
 		t.labels[id] = t.to.Labels.Intern(t.from.Labels.At(id))
 	}
 	return t.labels[id]
 }
 
-func (t *importer) text(id StringID) StringID {
+func (t *importer) text(id stream.StringID) stream.StringID {
 	if t.strings[id] == 0 && id != 0 {
 		t.strings[id] = t.to.Strings.Intern(t.from.Strings.At(id))
 	}
 	return t.strings[id]
 }
 
-func (t *importer) frame(id FrameID) FrameID {
+func (t *importer) frame(id stream.FrameID) stream.FrameID {
 	if t.frames[id] == 0 && id != 0 {
 		f := t.from.Frames.At(id)
 		f.Module, f.Category = t.module(f.Module), t.category(f.Category)
@@ -148,7 +150,7 @@ func (t *importer) frame(id FrameID) FrameID {
 }
 
 // stack brings a stack: up to a caller that is there already, and down again.
-func (t *importer) stack(id StackID) StackID {
+func (t *importer) stack(id stream.StackID) stream.StackID {
 	t.path = t.path[:0]
 	for ; t.stacks[id] == 0 && id != 0; id, _ = t.from.Stacks.At(id) {
 		t.path = append(t.path, id)
@@ -167,7 +169,7 @@ func (t *importer) stack(id StackID) StackID {
 func (t *importer) link() {
 	for old, id := range t.processes {
 		if id != 0 {
-			t.to.Process(id).Parent = t.processes[t.from.Process(ProcessID(old)).Parent]
+			t.to.Process(id).Parent = t.processes[t.from.Process(stream.ProcessID(old)).Parent]
 		}
 	}
 }

@@ -1,59 +1,62 @@
-package stream
+// Package split gives each process, track or interval of a run to a Sink of its own.
+package split
 
 import (
 	"cmp"
 	"slices"
+
+	"gprof/stream"
 )
 
-// Part is what one of the outputs of a [Splitter] is about.
+// Part is what one of the outputs of a [Sink] is about.
 type Part struct {
-	Process  *Process // nil: a part of time
-	Track    *Track   // nil: not split by track, or what belongs to no track
-	From, To Time     // of a part of time; else 0
+	Process  *stream.Process // nil: a part of time
+	Track    *stream.Track   // nil: not split by track, or what belongs to no track
+	From, To stream.Time     // of a part of time; else 0
 }
 
-// Splitter is a Sink that gives each part of what it is given to a Sink of its
+// Sink is a Sink that gives each part of what it is given to a Sink of its
 // own: each process, unless Tracks or Every say otherwise. A part that has no
 // rows gets none. Parts come one after the other, so one is open at a time.
 //
 // What a part's Sink is given is what Copy would give it of that part alone:
 // its tables hold only what its rows refer to. For that the rows of a part are
 // kept until the last of them has come, in memory or in a file.
-type Splitter struct {
-	Tracks bool // split by track; what belongs to none of them, such as counters, is one part, too
-	Every  Time // split by time: of a Source that Cut cut so; else 0
+type Sink struct {
+	Tracks bool        // split by track; what belongs to none of them, such as counters, is one part, too
+	Every  stream.Time // split by time: of a Source that ByTime divides so; else 0
 	// Kinds are those that the format has a place for; nil is all. A part without any
 	// of them gets no Sink, and what it holds stands in the ledger.
-	Kinds []Kind
+	Kinds []stream.Kind
 	// Open returns the Sink of a part.
-	Open func(Part) (Sink, error)
+	Open func(Part) (stream.Sink, error)
 	// Rows and SpillDir are as in CopyOptions; 0 is what Copy has by default.
 	Rows     int64
 	SpillDir string
 
-	tables  *Tables
-	known   map[string][]Line // the ledger at the beginning, by process
-	tracks  [][]TrackID       // by process
-	rows    *Sorter           // of the part; nil before its first row
-	imports *importer         // its tables
+	tables  *stream.Tables
+	known   map[string][]stream.Line // the ledger at the beginning, by process
+	tracks  [][]stream.TrackID       // by process
+	rows    *stream.Sorter           // of the part; nil before its first row
+	imports *importer                // its tables
 	part    partKey
-	lost    Ledger // of it, if it gets no Sink
-	fits    bool   // it has some of Kinds
-	batch   Batch
+	lost    stream.Ledger // of it, if it gets no Sink
+	fits    bool          // it has some of Kinds
+	batch   stream.Batch
 	count   int
 }
 
 // defaultRows is the default of Rows.
-const defaultRows = DefaultMemory / 32
+const defaultRows = stream.DefaultMemory / 32
 
 // partKey is what the series of one part have in common.
 type partKey struct {
 	time    int64
-	process ProcessID
-	track   TrackID
+	process stream.ProcessID
+	track   stream.TrackID
 }
 
-func (s *Splitter) key(of Series) partKey {
+func (s *Sink) key(of stream.Series) partKey {
 	switch {
 	case s.Every > 0:
 		return partKey{time: of.Part}
@@ -64,13 +67,13 @@ func (s *Splitter) key(of Series) partKey {
 }
 
 // Begin implements [Sink].
-func (s *Splitter) Begin(t *Tables) error {
-	s.tables, s.imports, s.known = t, newImporter(t), map[string][]Line{}
+func (s *Sink) Begin(t *stream.Tables) error {
+	s.tables, s.imports, s.known = t, newImporter(t), map[string][]stream.Line{}
 	for _, line := range t.Ledger.Lines() {
 		s.known[line.Process] = append(s.known[line.Process], line)
 	}
-	s.tracks = make([][]TrackID, len(t.Processes)+1)
-	for id := TrackID(1); int(id) <= t.Tracks.Len(); id++ {
+	s.tracks = make([][]stream.TrackID, len(t.Processes)+1)
+	for id := stream.TrackID(1); int(id) <= t.Tracks.Len(); id++ {
 		process := t.Tracks.At(id).Process
 		s.tracks[process] = append(s.tracks[process], id)
 	}
@@ -78,7 +81,7 @@ func (s *Splitter) Begin(t *Tables) error {
 }
 
 // Segment implements [Sink].
-func (s *Splitter) Segment(b *Batch) error {
+func (s *Sink) Segment(b *stream.Batch) error {
 	if key := s.key(b.Series); s.rows == nil || key != s.part {
 		if err := s.end(); err != nil {
 			return err
@@ -88,28 +91,28 @@ func (s *Splitter) Segment(b *Batch) error {
 	if s.Kinds == nil || slices.Contains(s.Kinds, b.Series.Kind) {
 		s.fits = true
 	} else {
-		s.lost.Add(Line{Process: s.tables.Process(b.Series.Process).InstanceName(), Reason: ReasonNoPlace, What: b.Series.Kind.String(), Count: int64(b.Len())})
+		s.lost.Add(stream.Line{Process: s.tables.Process(b.Series.Process).InstanceName(), Reason: stream.ReasonNoPlace, What: b.Series.Kind.String(), Count: int64(b.Len())})
 	}
 	return s.rows.Add(s.bring(b))
 }
 
 // Close implements [Sink].
-func (s *Splitter) Close() error { return s.end() }
+func (s *Sink) Close() error { return s.end() }
 
 // Count is how many parts got a Sink.
-func (s *Splitter) Count() int { return s.count }
+func (s *Sink) Count() int { return s.count }
 
 // begin begins a part.
-func (s *Splitter) begin(key partKey) {
-	s.rows = NewSorter(CopyOptions{Memory: s.tables.Left(), Rows: cmp.Or(s.Rows, defaultRows), SpillDir: s.SpillDir})
-	s.part, s.lost, s.fits = key, Ledger{}, false
+func (s *Sink) begin(key partKey) {
+	s.rows = stream.NewSorter(stream.CopyOptions{Memory: s.tables.Left(), Rows: cmp.Or(s.Rows, defaultRows), SpillDir: s.SpillDir})
+	s.part, s.lost, s.fits = key, stream.Ledger{}, false
 	s.imports.restart(s.about())
 }
 
 // about is what the part is about.
-func (s *Splitter) about() Part {
+func (s *Sink) about() Part {
 	if s.Every > 0 {
-		return Part{From: Time(s.part.time) * s.Every, To: Time(s.part.time+1) * s.Every}
+		return Part{From: stream.Time(s.part.time) * s.Every, To: stream.Time(s.part.time+1) * s.Every}
 	}
 	of := Part{Process: s.tables.Process(s.part.process)}
 	if s.part.track != 0 {
@@ -120,7 +123,7 @@ func (s *Splitter) about() Part {
 }
 
 // bring makes the rows of b, which are in order, those of the part.
-func (s *Splitter) bring(b *Batch) *Batch {
+func (s *Sink) bring(b *stream.Batch) *stream.Batch {
 	stacks := s.batch.Stack[:0]
 	for _, id := range b.Stack {
 		stacks = append(stacks, s.imports.stack(id))
@@ -135,7 +138,7 @@ func (s *Splitter) bring(b *Batch) *Batch {
 }
 
 // end writes the part, if there is one.
-func (s *Splitter) end() error {
+func (s *Sink) end() error {
 	rows := s.rows
 	if rows == nil {
 		return nil
@@ -151,7 +154,7 @@ func (s *Splitter) end() error {
 		return err
 	}
 	s.count++
-	out := Apart(sink)
+	out := stream.Apart(sink)
 	s.complete()
 	if err := rows.WriteTo(out, s.imports.to); err != nil {
 		return err
@@ -161,7 +164,7 @@ func (s *Splitter) end() error {
 }
 
 // tell adds what a part has lost to the ledger of all.
-func (s *Splitter) tell(lines []Line) {
+func (s *Sink) tell(lines []stream.Line) {
 	for _, line := range lines {
 		s.tables.Ledger.Add(line)
 	}
@@ -169,7 +172,7 @@ func (s *Splitter) tell(lines []Line) {
 
 // complete adds to the tables of the part what no row of it need refer to: the
 // tracks that a process has anyway, and what is missing.
-func (s *Splitter) complete() {
+func (s *Sink) complete() {
 	for old, id := range s.imports.processes {
 		if id == 0 {
 			continue

@@ -1,8 +1,10 @@
-package stream
+package split
 
 import (
 	"errors"
 	"fmt"
+
+	"gprof/stream"
 )
 
 // MaxParts is in how many parts of time a recording may be cut: each becomes a
@@ -17,28 +19,28 @@ const seriesBytes = 640
 
 // timeSource is a source whose rows say in which part of time they lie.
 type timeSource struct {
-	Wrapper
-	every Time
-	in    Batch // of Source
-	at    int   // the next row of it
+	stream.Wrapper
+	every stream.Time
+	in    stream.Batch // of Source
+	at    int          // the next row of it
 	parts map[int64]bool
-	known map[Series]bool
+	known map[stream.Series]bool
 }
 
-// Cut returns a Source of the events of src in parts of time, each as long as
+// ByTime returns a Source of the events of src in parts of time, each as long as
 // every, which is above 0: the first begin at the Unix epoch and before it. A
 // row is of the part in which it begins. The sink of a Copy is given part by
-// part: see [Split]. The Source returns ErrParts if there are too many.
-func Cut(src Source, every Time) Source {
-	return &timeSource{Wrapper: Wrapper{src}, every: every, parts: map[int64]bool{}, known: map[Series]bool{}}
+// part: see [Sink]. The Source returns ErrParts if there are too many.
+func ByTime(src stream.Source, every stream.Time) stream.Source {
+	return &timeSource{Wrapper: stream.Wrapper{Source: src}, every: every, parts: map[int64]bool{}, known: map[stream.Series]bool{}}
 }
 
 // Next implements [Source]: the next rows that lie in one part.
-func (c *timeSource) Next(b *Batch) error {
+func (c *timeSource) Next(b *stream.Batch) error {
 	if c.at == c.in.Len() {
 		c.at = 0
 		if err := c.Source.Next(&c.in); err != nil || c.in.Len() == 0 {
-			b.Reset(Series{}, 0)
+			b.Reset(stream.Series{}, 0)
 			return err
 		}
 	}
@@ -69,7 +71,7 @@ func (c *timeSource) part(i int) int64 {
 }
 
 // note counts parts, and the series that they make many of.
-func (c *timeSource) note(s Series) error {
+func (c *timeSource) note(s stream.Series) error {
 	if c.known[s] {
 		return nil
 	}
