@@ -1,15 +1,15 @@
-// Package folded writes folded stacks: a line for each, of names and a number,
-// as flamegraph.pl, inferno and speedscope read them.
+// Package folded writes folded stacks: a line of names and a number for each, as flamegraph.pl,
+// inferno and speedscope read them.
 //
 //	checkout · pid 1;worker 3;main.main;main.serve;main.encode 42
 //
-// A line begins with the process and the track; the number is that of samples.
-// Lines with the same names are one line, and all are in the order of their
-// names, from the root on. A stack of more than 4,096 names is cut on the outside. A function without a name is its place in its module.
+// A line begins with process and track; the number is that of samples. Equal lines are summed up,
+// and sorted by name from the root on. A stack of more than 4,096 names is cut on the outside. A
+// function without a name is its place in its module.
 //
-// CPU time and addresses, and what is not a sample, have no place here; rows
-// that are no samples are in the ledger. What is held in memory are names, and
-// sums of the stacks of one track; those of the others wait in a temporary file.
+// CPU time and addresses have no place here; rows other than samples are in the ledger. Names, and
+// sums of the stacks of one track, are held in memory; other tracks are spilled to a temporary
+// file.
 package folded
 
 import (
@@ -27,7 +27,7 @@ import (
 	"gprof/stream"
 )
 
-// flushSize is how many bytes are collected before they are written.
+// flushSize is how many bytes are buffered.
 const flushSize = 64 << 10
 
 // Sink writes one file.
@@ -39,7 +39,7 @@ type Sink struct {
 	sums   *spill.File
 	tracks []track // as they come
 
-	// Of the lines that begin with the same names.
+	// Sums of the lines with the same beginning.
 	counts []int64 // by node of the tree
 	nodes  []int32 // that have one
 
@@ -48,8 +48,8 @@ type Sink struct {
 	cut  int64    // lines
 }
 
-// track is what came of one: what its lines begin with, and for each node of the
-// tree that has samples its number and theirs.
+// track is a track's sums: the beginning of its lines, and number and samples of each node that has
+// any.
 type track struct {
 	process, name string
 	sums          *spill.Buffer
@@ -59,8 +59,8 @@ func (t *track) compare(o *track) int {
 	return cmp.Or(cmp.Compare(t.process, o.process), cmp.Compare(t.name, o.name))
 }
 
-// New returns a Sink that writes to w, and closes it at the end. Sums are kept in
-// a temporary file in dir, "" is the system's directory for them.
+// New returns a Sink that writes to w, and closes it at the end. Sums are spilled to a temporary
+// file in dir, "" is the system's directory for those.
 func New(w *pipeline.Writer, dir string) *Sink { return &Sink{pipe: w, sums: spill.New(dir)} }
 
 // Begin makes the tree of names.
@@ -81,7 +81,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	return s.sums.Err()
 }
 
-// track keeps the sums of a track.
+// track spills the sums of a track.
 func (s *Sink) track(process stream.ProcessID, id stream.TrackID, sums []totals.Total) {
 	t := track{clean(s.tables.Process(process).Title()), clean(s.tables.Tracks.At(id).Name), s.sums.NewBuffer()}
 	var sum []byte
@@ -94,8 +94,8 @@ func (s *Sink) track(process stream.ProcessID, id stream.TrackID, sums []totals.
 	s.tracks = append(s.tracks, t)
 }
 
-// Close writes all lines, and adds what was lost to the ledger of the tables.
-// Tracks of the same names become one.
+// Close writes all lines, and adds what was lost to the ledger of the tables. Tracks of the same
+// names are merged.
 func (s *Sink) Close() error {
 	s.totals.Finish()
 	slices.SortFunc(s.tracks, func(a, b track) int { return a.compare(&b) })
@@ -131,7 +131,7 @@ func (s *Sink) add(sums []byte) {
 	}
 }
 
-// writeTrack writes the lines of what was added, and forgets it.
+// writeTrack writes and drops the summed lines.
 func (s *Sink) writeTrack(t *track) {
 	slices.Sort(s.nodes)
 	for _, node := range s.nodes {
@@ -170,7 +170,7 @@ func nameOf(t *stream.Tables, f stream.Frame) string {
 	return clean(t.Modules.At(f.Module).Name) + "+" + address
 }
 
-// clean makes a name that has no character which ends a name or a line.
+// clean replaces what would end a name or a line.
 func clean(name string) string {
 	if name == "" {
 		return "(no name)"

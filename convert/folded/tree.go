@@ -7,9 +7,8 @@ import (
 	"gprof/stream"
 )
 
-// tree is the stacks as names alone: those that differ only in places of the
-// same functions are one. A node's number is its place in the order of names,
-// from the root on; 0 is the stack without a frame.
+// tree is the stacks by names only. A node's number is its rank in the order of names, from the
+// root on; 0 is the empty stack.
 type tree struct {
 	texts  []string // in order
 	nodes  []node
@@ -21,14 +20,14 @@ type node struct {
 	text   int32 // in texts
 }
 
-// nodeBytes is what the tree, and the sums by its nodes, take for each stack.
+// nodeBytes is the memory of the tree, and of sums by its nodes, for each stack.
 const nodeBytes = stream.MergedStack + 4 + 4*4 + 8 + 4 + 8
 
 // build makes the tree.
 //
-//  1. Each frame gets a text, and each text a number by which it sorts.
+//  1. Each frame gets a text, and each text a number that sorts it.
 //  2. Stacks are merged by (caller, text).
-//  3. Nodes are numbered from the root on, the callees of each by text.
+//  3. Nodes are numbered from the root on, callees by text.
 func (t *tree) build(tables *stream.Tables) {
 	texts := t.textsOf(tables)
 	var merged stream.Tables // its FrameIDs are texts
@@ -82,8 +81,7 @@ func (t *tree) layOut(merged *stream.Tables) (place []int32) {
 	return place
 }
 
-// callees returns the first callee of each stack by text, and the one behind
-// it in the list of its caller.
+// callees returns the first callee of each stack by text, and the next one of its caller.
 func callees(merged *stream.Tables) (first, next []stream.StackID) {
 	n := merged.Stacks.Len()
 	order := make([]stream.StackID, n)
@@ -103,12 +101,11 @@ func callees(merged *stream.Tables) (first, next []stream.StackID) {
 	return first, next
 }
 
-// maxNames is how many names of a stack a line has, the innermost: each depth of a
-// recursion may be a line, so that all of them would be as long as the square of the depth.
+// maxNames bounds the names of a line, the innermost ones: each depth of a recursion may be a line,
+// so all would be the square of the depth.
 const maxNames = 4096
 
-// names appends the names of a node's stack, leaf first, and says whether it has more of
-// them than a line.
+// names appends the names of a node's stack, leaf first, and reports whether there are more.
 func (t *tree) names(dst []string, n int32) (names []string, cut bool) {
 	for ; n != 0 && len(dst) < maxNames; n = t.nodes[n].caller {
 		dst = append(dst, t.texts[t.nodes[n].text])

@@ -1,16 +1,14 @@
-// Package loopback serves something to a browser on this machine, and to nobody
-// else.
+// Package loopback serves something to a browser on this machine, and to nobody else.
 //
-// Any page in the browser may try to reach a port of the machine, and any
-// user of the machine may connect to it. So
+// Any page in the browser may try to reach a port of the machine, and any user of the machine may
+// connect to it. So
 //
-//   - the server listens on 127.0.0.1 alone;
-//   - its path begins with 128 random bits, which only who was given the URL
-//     knows;
-//   - the Host header must name that address: a foreign name that was made to
-//     point here (DNS rebinding) is refused;
-//   - of pages of other origins only those that were named may fetch, after the
-//     preflight that browsers ask for; all other origins are refused.
+//   - the server listens on 127.0.0.1 only;
+//   - its path begins with 128 random bits, known only from the URL;
+//   - requests with another Host are refused, so that no foreign name can be made to point here
+//     (DNS rebinding);
+//   - only pages of a named other origin may fetch, after a browser's preflight; all other origins
+//     are refused.
 package loopback
 
 import (
@@ -27,11 +25,11 @@ import (
 	"time"
 )
 
-// Options are the choices of a Server. The zero value is a good one.
+// Options are the options of a Server. The zero value is a good choice.
 type Options struct {
 	Port   int           // 0: any that is free
-	Origin string        // whose pages may fetch, as "https://profiler.firefox.com"; "" only those of the server itself
-	Linger time.Duration // how long to go on after the last answer; 0 for ever
+	Origin string        // may fetch, as "https://profiler.firefox.com"; "" only the server's own pages
+	Linger time.Duration // how long to go on after the last answer; 0 forever
 }
 
 // Server serves one handler.
@@ -46,7 +44,7 @@ type Server struct {
 	idle   chan struct{}
 }
 
-// Listen begins to listen. Connections wait until Serve is called.
+// Listen listens. Connections wait until Serve is called.
 func Listen(o Options) (*Server, error) {
 	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
 	if err != nil {
@@ -55,7 +53,7 @@ func Listen(o Options) (*Server, error) {
 	return &Server{o: o, listener: listener, secret: rand.Text(), idle: make(chan struct{})}, nil
 }
 
-// URL is the address of what the handler knows as "/"+name.
+// URL is the address of the handler's "/"+name.
 func (s *Server) URL(name string) string {
 	return "http://" + s.listener.Addr().String() + "/" + s.secret + "/" + name
 }
@@ -67,9 +65,8 @@ const (
 	maxHeader  = 64 << 10
 )
 
-// Serve answers with h until ctx is done, or until nothing was asked for during
-// Linger after the first answer. Then it returns nil, and nothing of the server
-// is left.
+// Serve answers with h until ctx is done, or nothing was requested for Linger after the last
+// answer. Then it returns nil, and nothing of the server is left.
 func (s *Server) Serve(ctx context.Context, h http.Handler) error {
 	server := &http.Server{Handler: s.guard(h), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader}
 	stopped := make(chan struct{})
@@ -93,7 +90,7 @@ func (s *Server) Serve(ctx context.Context, h http.Handler) error {
 // Close ends a server that will not serve.
 func (s *Server) Close() error { return s.listener.Close() }
 
-// begin and done count what is being answered.
+// begin and done count requests being answered.
 func (s *Server) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,8 +137,7 @@ func (s *Server) end() {
 	}
 }
 
-// guard lets those requests through to h that the server is for. h sees paths
-// without the secret.
+// guard passes legitimate requests to h, with paths without the secret.
 func (s *Server) guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.protect(w.Header())
@@ -161,7 +157,7 @@ func (s *Server) guard(h http.Handler) http.Handler {
 	})
 }
 
-// protect sets what is right for every answer.
+// protect sets the headers of every answer.
 func (s *Server) protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin") // of what is embedded; a fetch is allowed by share
@@ -184,8 +180,8 @@ func (s *Server) knows(path string) bool {
 	return ok && subtle.ConstantTimeCompare([]byte(first), []byte(s.secret)) == 1
 }
 
-// share answers a page of the origin that may fetch. Browsers ask first, in
-// particular whether the public may reach into a private network.
+// share answers pages of the allowed origin. Browsers ask first, in particular whether a public
+// page may reach into a private network.
 func (s *Server) share(w http.ResponseWriter, r *http.Request, h http.Handler) {
 	w.Header().Set("Access-Control-Allow-Origin", s.o.Origin)
 	if r.Method != http.MethodOptions {
@@ -203,38 +199,38 @@ func (s *Server) share(w http.ResponseWriter, r *http.Request, h http.Handler) {
 // answer lets h answer.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, h http.Handler) {
 	s.begin()
-	answer := &status{ResponseWriter: w}
+	answer := &statusRecorder{ResponseWriter: w}
 	defer func() { s.done(answer.good()) }()
 	http.StripPrefix("/"+s.secret, h).ServeHTTP(answer, r)
 }
 
-// status remembers whether the content was given out.
-type status struct {
+// statusRecorder remembers whether the content was delivered.
+type statusRecorder struct {
 	http.ResponseWriter
 	code int // 0: not yet
 }
 
-func (s *status) WriteHeader(code int) {
+func (s *statusRecorder) WriteHeader(code int) {
 	if s.code == 0 {
 		s.code = code
 	}
 	s.ResponseWriter.WriteHeader(code)
 }
 
-func (s *status) Write(b []byte) (int, error) {
+func (s *statusRecorder) Write(b []byte) (int, error) {
 	if s.code == 0 {
 		s.code = http.StatusOK
 	}
 	return s.ResponseWriter.Write(b)
 }
 
-func (s *status) good() bool { return s.code >= 200 && s.code < 300 }
+func (s *statusRecorder) good() bool { return s.code >= 200 && s.code < 300 }
 
-// Unwrap lets the http package reach the writer.
-func (s *status) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+// Unwrap is for [http.ResponseController].
+func (s *statusRecorder) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// File is a handler of one file, which it reads from content, of size bytes, on
-// any number of goroutines. It is there under its name alone.
+// File is a handler of one file by its name, which it reads from content, of size bytes,
+// concurrently.
 func File(name, contentType string, content io.ReaderAt, size int64) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

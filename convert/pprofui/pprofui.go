@@ -1,8 +1,7 @@
-// Package pprofui is pprof's own web interface, for a profile in its format.
+// Package pprofui is pprof's own web interface for a profile in its format.
 //
-// It is the only package that imports pprof's driver, which takes its choices as
-// command-line flags and opens its server itself; here it gets them from us, and
-// its pages are handed to whoever serves them.
+// It is the only package that imports pprof's driver, which takes its options as command-line flags
+// and opens its own server; here it gets both from us.
 package pprofui
 
 import (
@@ -18,12 +17,12 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// ErrUI is the error of what pprof refused to do.
+// ErrUI is the error of what pprof refused.
 var ErrUI = errors.New("pprof's web interface")
 
-// Serve reads a profile and calls serve with a handler of pprof's pages, from
-// "/" on. It returns what serve returns, or why there are no pages. Only names
-// that the profile holds are shown, nothing is looked up on other machines.
+// Serve reads a profile and calls serve with a handler of pprof's pages, from "/" on. It returns
+// what serve returns, or why there are no pages. Only names in the profile are shown; nothing is
+// looked up on other machines.
 func Serve(r io.Reader, serve func(http.Handler) error) error {
 	p, err := profile.Parse(r)
 	if err != nil {
@@ -33,7 +32,7 @@ func Serve(r io.Reader, serve func(http.Handler) error) error {
 	var served error
 	err = driver.PProf(&driver.Options{
 		Flagset: newFlags("-http=127.0.0.1:1", "-no_browser", "-symbolize=none", "recording"),
-		Fetch:   fetched{p},
+		Fetch:   profileFetcher{p},
 		Sym:     unchanged{},
 		UI:      u,
 		HTTPServer: func(args *driver.HTTPServerArgs) error {
@@ -59,11 +58,10 @@ func handler(pages map[string]http.Handler) http.Handler {
 	})
 }
 
-// fetched gives out a profile that is there already. Without a place that it came
-// from pprof keeps no copy of it.
-type fetched struct{ p *profile.Profile }
+// profileFetcher returns a profile in memory. Without a source pprof keeps no copy of it.
+type profileFetcher struct{ p *profile.Profile }
 
-func (f fetched) Fetch(string, time.Duration, time.Duration) (*profile.Profile, string, error) {
+func (f profileFetcher) Fetch(string, time.Duration, time.Duration) (*profile.Profile, string, error) {
 	return f.p, "", nil
 }
 
@@ -72,7 +70,7 @@ type unchanged struct{}
 
 func (unchanged) Symbolize(string, driver.MappingSources, *profile.Profile) error { return nil }
 
-// flags are the flags that pprof is to see.
+// flags are the flags for pprof.
 type flags struct {
 	*flag.FlagSet
 	args []string
@@ -84,7 +82,7 @@ func newFlags(args ...string) *flags {
 	return f
 }
 
-// StringList implements [driver.FlagSet]. No flag of ours is a list.
+// StringList implements [driver.FlagSet]; we set no list.
 func (f *flags) StringList(name, def, usage string) *[]*string {
 	return &[]*string{f.String(name, def, usage)}
 }
@@ -100,7 +98,7 @@ func (f *flags) Parse(usage func()) []string {
 	return f.Args()
 }
 
-// ui takes what pprof says to a person; it is told if there is an error.
+// ui takes pprof's messages and notes errors.
 type ui struct{ said []string }
 
 func (u *ui) ReadLine(string) (string, error)     { return "", io.EOF }

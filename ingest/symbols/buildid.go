@@ -8,8 +8,8 @@ import (
 	"gprof/rawformat/buildid"
 )
 
-// survey names the build of a program as the recorder names it, if that is noted in
-// it; else it is "", and the recorder takes [contentID]. It says what the file holds.
+// survey returns the build id noted in a program, "" if there is none and the recorder takes
+// [contentID], and what the file holds.
 func survey(name string) (id string, holds holding, err error) {
 	if isPacked(name) {
 		if id := headBuild(name); id != "" {
@@ -38,7 +38,7 @@ func holdingOf(f *elf.File) holding {
 	return onlyExported
 }
 
-// contentID names it by its content.
+// contentID is the build id by contents.
 func contentID(name string) (string, error) {
 	f, err := openELF(name)
 	if err != nil {
@@ -80,7 +80,7 @@ func placeModule(f *elf.File, all []elf.Symbol) (loads []elf.ProgHeader, placed 
 	return []elf.ProgHeader{{Filesz: end}}, placed
 }
 
-// grows reports whether the kernel decides how large a section is.
+// grows reports whether the kernel decides the size of a section.
 func grows(name string) bool {
 	return strings.HasPrefix(name, ".plt") || strings.HasPrefix(name, ".got") || strings.HasSuffix(name, "_trampoline")
 }

@@ -18,11 +18,11 @@ import (
 	"gprof/rawformat/kallsyms"
 )
 
-// ErrKernelBuild means that it can't be told which kernel a list of symbols is of.
+// ErrKernelBuild says that a symbol list's kernel is unknown.
 var ErrKernelBuild = errors.New("kallsyms of a kernel whose build id nobody tells: give /proc/kallsyms itself, or what perf keeps in ~/.debug")
 
-// kernelID is the build id of the kernel that a list is of: of the one that runs, or
-// that whose folder it lies in, as perf keeps them.
+// kernelID is the build id of a symbol list's kernel: the running one, or that in the name of the
+// folder, as perf keeps them.
 func kernelID(name string) (string, error) {
 	if name == kallsyms.Path {
 		if id := buildid.OfKernel(); id != "" {
@@ -37,7 +37,7 @@ func kernelID(name string) (string, error) {
 	return "", ErrKernelBuild
 }
 
-// openKernel reads such a list. Offsets are from the beginning of the kernel's text.
+// openKernel reads such a list. Offsets are relative to the kernel's text.
 func openKernel(name string) (*program, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -51,8 +51,8 @@ func openKernel(name string) (*program, error) {
 	return &program{kernel: list}, nil
 }
 
-// inKernel is the function at an offset in the kernel, nil if there is none, or if it is
-// one of a module and those are not wanted: where they lie says nothing in another boot.
+// inKernel is the function at an offset in the kernel, nil if there is none, or if it is an
+// unwanted module's, whose place differs in each boot.
 func (p *program) inKernel(offset uint64, modules bool) []Function {
 	s, ok := p.kernel.At(p.kernel.Text + offset)
 	switch {
@@ -64,8 +64,7 @@ func (p *program) inKernel(offset uint64, modules bool) []Function {
 	return []Function{{Name: s.Name}}
 }
 
-// perfMapOf is the process of whose functions a file is a list: those that it made as it
-// ran. The name is the one that perf looks for, perf-PID.map.
+// perfMapOf is the pid of a list of JIT functions, by perf's name for it, perf-PID.map.
 func perfMapOf(name string) (pid int32, ok bool) {
 	text, isMap := strings.CutPrefix(filepath.Base(name), "perf-")
 	text, ends := strings.CutSuffix(text, ".map")
@@ -82,12 +81,11 @@ func openPerfMap(name string) (*program, error) {
 	return readPerfMap(io.LimitReader(f, maxTable))
 }
 
-// maxName bounds a line: names may hold paths and types.
+// maxName bounds a line: names may contain paths and types.
 const maxName = 1 << 20
 
-// readPerfMap reads such a list: lines of an address, a size, both in hex, and a name. Of
-// two functions at one address the process made the last one later. What is no such line
-// names nothing.
+// readPerfMap reads such a list: lines of address and size in hex, and a name. Of two functions at
+// one address the later is newer. Malformed lines are ignored.
 func readPerfMap(r io.Reader) (*program, error) {
 	p := &program{loads: []elf.ProgHeader{{Filesz: math.MaxUint64}}} // an address is its own offset
 	lines := bufio.NewScanner(r)

@@ -16,18 +16,18 @@ import (
 	"gprof/rawformat/buildid"
 )
 
-// ErrXZ means that a kernel's modules are compressed in a way that is not read here.
+// ErrXZ says that kernel modules are compressed by xz, which is not supported.
 var ErrXZ = errors.New("modules of a kernel that xz has compressed can't be read: give copies of them behind xz -d")
 
-// maxModule bounds a module that was compressed.
+// maxModule bounds a decompressed module.
 const maxModule = 256 << 20
 
-// isPacked reports whether a name is that of a module that is compressed.
+// isPacked reports whether a name is a compressed module's.
 func isPacked(name string) bool {
 	return strings.HasSuffix(name, ".ko.gz") || strings.HasSuffix(name, ".ko.zst")
 }
 
-// openELF opens a file, which may be a module that is compressed.
+// openELF opens a file, decompressing a module.
 func openELF(name string) (*elf.File, error) {
 	if !isPacked(name) {
 		return elf.Open(name)
@@ -42,8 +42,7 @@ func openELF(name string) (*elf.File, error) {
 	return elf.NewFile(bytes.NewReader(b))
 }
 
-// readPacked reads the first n bytes of what a module was before it was compressed, fewer
-// if it has no more.
+// readPacked decompresses the first n bytes of a module, fewer if it has no more.
 func readPacked(name string, n int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -58,7 +57,7 @@ func readPacked(name string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, n))
 }
 
-// unpack reads what a file of that name was before it was compressed.
+// unpack decompresses a file of that name.
 func unpack(name string, r io.Reader) (io.ReadCloser, error) {
 	if strings.HasSuffix(name, ".gz") {
 		return gzip.NewReader(r)
@@ -70,11 +69,11 @@ func unpack(name string, r io.Reader) (io.ReadCloser, error) {
 	return z.IOReadCloser(), nil
 }
 
-// moduleHead is where the notes of a module usually are: its code stands behind them.
+// moduleHead is where a module's notes usually are, before its code.
 const moduleHead = 8 << 10
 
-// headBuild is the build id of a module that is compressed, "" if it does not stand near
-// the front. A system has thousands of modules, so that none is unpacked whole for that.
+// headBuild is the build id of a compressed module, "" if it is not near the beginning. A system
+// has thousands of modules, so none is decompressed whole for that.
 func headBuild(name string) string {
 	b, err := readPacked(name, moduleHead)
 	if err != nil {
@@ -83,7 +82,7 @@ func headBuild(name string) string {
 	return buildIn(b)
 }
 
-// buildIn is the build id that is noted in the front of a file, "" if none is.
+// buildIn is the build id noted at the beginning of a file, "" for none.
 func buildIn(b []byte) string {
 	if len(b) < elf.EI_NIDENT {
 		return ""

@@ -15,10 +15,10 @@ import (
 	"gprof/rawformat/kallsyms"
 )
 
-// maxTable bounds what is read of a program at once.
+// maxTable bounds a table of a program in memory.
 const maxTable = 1 << 30
 
-// program is the tables of one ELF file.
+// program is the tables of an ELF file.
 type program struct {
 	loads   []elf.ProgHeader // mapped from the file
 	golang  *lineTable       // nil: not of Go
@@ -41,8 +41,7 @@ func openProgram(name string) (*program, error) {
 	return readProgram(f), nil
 }
 
-// readProgram reads what there is: the table of Go, and the symbols for what it
-// does not know, such as C.
+// readProgram reads Go's line table, and symbols for what that lacks, such as C.
 func readProgram(f *elf.File) *program {
 	p := &program{}
 	for _, s := range f.Progs {
@@ -67,8 +66,8 @@ func readProgram(f *elf.File) *program {
 	return p
 }
 
-// byPreference orders symbols of one address; the last one is what the function is
-// called: a global one, with a size, few underscores in front, and long, as perf has it.
+// byPreference sorts symbols of one address; the last one names the function: global, with a size,
+// few leading underscores, and long, as in perf.
 func byPreference(a, b elf.Symbol) int {
 	rank := map[elf.SymBind]int{elf.STB_WEAK: 1, elf.STB_GLOBAL: 2}
 	underscores := func(s elf.Symbol) int { return len(s.Name) - len(strings.TrimLeft(s.Name, "_")) }
@@ -76,7 +75,7 @@ func byPreference(a, b elf.Symbol) int {
 		cmp.Compare(underscores(b), underscores(a)), cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(b.Name, a.Name))
 }
 
-// lookup returns the functions at an offset in the file.
+// lookup returns the functions at a file offset.
 func (p *program) lookup(offset uint64) []Function {
 	address, ok := p.address(offset)
 	if !ok {
@@ -98,7 +97,7 @@ func (p *program) lookup(offset uint64) []Function {
 	return []Function{{Name: demangle.Filter(s.Name, demangle.NoParams)}}
 }
 
-// address is where an offset is mapped to, before any relocation.
+// address is where an offset is mapped, before relocation.
 func (p *program) address(offset uint64) (uint64, bool) {
 	for _, l := range p.loads {
 		if offset >= l.Off && offset-l.Off < l.Filesz {
@@ -108,11 +107,10 @@ func (p *program) address(offset uint64) (uint64, bool) {
 	return 0, false
 }
 
-// image reads memory of a program as it is before it runs.
+// image reads the initial memory of a program.
 type image struct{ *elf.File }
 
-// bytes returns the n bytes at an address; fewer if the file has no more, nil
-// if it has none.
+// bytes returns n bytes at an address; fewer at the end of the file, nil if there are none.
 func (m image) bytes(address uint64, n int) []byte {
 	for _, s := range m.Progs {
 		if s.Type == elf.PT_LOAD && address >= s.Vaddr && address-s.Vaddr < s.Filesz {
@@ -127,8 +125,7 @@ func (m image) bytes(address uint64, n int) []byte {
 	return nil
 }
 
-// relocated returns the words of a section, with what the loader would add to
-// the base 0 already in them.
+// relocated returns the words of a section, relocated to base 0.
 func (m image) relocated(s *elf.Section, words int) []uint64 {
 	b := make([]byte, 8*words)
 	if n, _ := s.ReadAt(b, 0); n < len(b) {
@@ -153,7 +150,7 @@ func (m image) relocated(s *elf.Section, words int) []uint64 {
 	return out
 }
 
-// kindOffset is where the low word of a relocation's info lies.
+// kindOffset is the offset of the low word of a relocation's info.
 func (m image) kindOffset() int {
 	if m.ByteOrder == binary.BigEndian {
 		return 12
@@ -161,8 +158,7 @@ func (m image) kindOffset() int {
 	return 8
 }
 
-// section returns the bytes of a section, nil if there is none, or if it is too
-// large to be true.
+// section returns the bytes of a section, nil if missing or implausibly large.
 func (m image) section(name string) []byte {
 	s := m.Section(name)
 	if s == nil || s.Type == elf.SHT_NOBITS || s.Size > maxTable {

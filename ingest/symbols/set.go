@@ -1,24 +1,21 @@
-// Package symbols names the functions at a place of a program, from the
-// program's own tables: for recordings that were cut off before they could
-// write names themselves.
+// Package symbols names functions by a program's own tables: for recordings that were cut off
+// before they could write names themselves.
 //
-// A program is found by its build id alone, never by its path: the wrong build
-// would give wrong names. Places are offsets in the file, as recordings have
-// them. What Go code was inlined there is named, too. Names are complete: those
-// of generic functions hold their types, as in a CPU profile. Names of C++ and Rust
-// are as their sources have them, without parameters.
+// A program is found by its build id only, never by its path: another build would give wrong names.
+// Places are file offsets, as in recordings. Functions inlined into Go code are named, too. Names
+// are complete: those of generic functions have their types, as in a CPU profile. C++ and Rust
+// names are demangled, without parameters.
 //
-// What was stripped from a program may lie in a file beside it (/usr/lib/debug, the
-// cache of debuginfod), which says nothing of where the code is in the program: it names
-// functions if the program is there as well.
+// What was stripped from a program may be in a separate file (/usr/lib/debug, the cache of
+// debuginfod), which lacks the position of the code: it names functions if the program is there as
+// well.
 //
-// The kernel's own list of symbols, /proc/kallsyms, names places in its text. A module's
-// file, .ko, names places in that module, wherever it was loaded; not those of code that
-// goes once it has begun, and of arm64 and RISC-V not what stands behind its tables of
-// jumps. It may be compressed (.ko.gz, .ko.zst).
+// The kernel's symbol list, /proc/kallsyms, names places in its text. A module's file, .ko, names
+// places in that module wherever it was loaded, except in init code, and on arm64 and RISC-V what
+// follows its PLT. It may be compressed (.ko.gz, .ko.zst).
 //
-// What a process made as it ran is named by the list that it wrote, perf-PID.map
-// (node --perf-basic-prof, python -X perf), at its addresses.
+// JIT code is named by the list that its process wrote, perf-PID.map (node --perf-basic-prof,
+// python -X perf), at its addresses.
 package symbols
 
 import (
@@ -37,29 +34,28 @@ import (
 	"gprof/rawformat/kallsyms"
 )
 
-// ErrNoProgram means that a path leads to no program.
+// ErrNoProgram says that there is no program at a path.
 var ErrNoProgram = errors.New("no ELF program found")
 
-// Function is one function at a place.
+// Function is a function at a place.
 type Function struct {
 	Name  string
 	File  string // "" unknown
 	Line  int32  // 0 unknown
-	Start int32  // line at which the function begins, 0 unknown
+	Start int32  // first line, 0 unknown
 }
 
-// Set is some programs. Several goroutines may use it.
+// Set is a set of programs, for concurrent use.
 type Set struct {
 	mu     sync.Mutex
-	files  map[string][]file   // by build id, those that name most first, then in order of path
-	untold []string            // files whose build id is their content's, which takes reading all
-	open   map[string]*program // by path; nil: cannot be read
+	files  map[string][]file   // by build id, those with most names first, then by path
+	untold []string            // files whose build id is by contents, so that they must be read
+	open   map[string]*program // by path; nil: unreadable
 }
 
-// Open looks for programs, and lists of a kernel, in paths: files, and folders with
-// those below them.
-// Only their build ids are read. There is one error for each path: nil, or why
-// it leads to none: [ErrNoProgram], [ErrXZ], or the disk's.
+// Open looks for programs, and kernel symbol lists, in paths: files, and folders with those below.
+// It reads only their build ids. There is an error for each path: nil, or why nothing was found:
+// [ErrNoProgram], [ErrXZ], or the disk's.
 func Open(paths []string) (*Set, []error) {
 	s := &Set{files: map[string][]file{}, open: map[string]*program{}}
 	errs := make([]error, len(paths))
@@ -100,8 +96,7 @@ func Open(paths []string) (*Set, []error) {
 	return s, errs
 }
 
-// isProgram reports whether a file is an ELF file, or a module that is compressed; a
-// link may lead to one.
+// isProgram reports whether a file is an ELF file, or a compressed module; links are followed.
 func isProgram(name string) bool {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {
@@ -120,7 +115,7 @@ func isProgram(name string) bool {
 	return err == nil && string(magic[:]) == "\x7fELF"
 }
 
-// file is one that names functions of a build.
+// file names functions of a build.
 type file struct {
 	name  string
 	holds holding
@@ -130,9 +125,9 @@ type file struct {
 type holding uint8
 
 const (
-	wholeProgram holding = iota // the code, and the names of all its functions
-	onlyNames                   // the names without the code
-	onlyExported                // the code, and the names of what others call
+	wholeProgram holding = iota // code and all names
+	onlyNames                   // names without code
+	onlyExported                // code and exported names
 )
 
 func (s *Set) add(name string) {
@@ -145,18 +140,16 @@ func (s *Set) add(name string) {
 	}
 }
 
-// take takes a file of a build, behind those that name as much.
+// take adds a file of a build, after those with as many names.
 func (s *Set) take(build string, f file) {
 	all := s.files[build]
 	i, _ := slices.BinarySearchFunc(all, f.holds+1, func(f file, holds holding) int { return cmp.Compare(f.holds, holds) })
 	s.files[build] = slices.Insert(all, i, f)
 }
 
-// Lookup returns the functions at an offset in the program of a build, the
-// outermost first; nil if the set does not know. The memory is the caller's.
-//
-// Of a kernel in one boot (naming.AtBoot) those of modules are known, too, whose
-// names are in brackets behind the function's.
+// Lookup returns the functions at an offset in the program of a build, the outermost first; nil if
+// unknown. The memory is the caller's. For a kernel in one boot (naming.AtBoot) functions of
+// modules are included, with the module in brackets after the name.
 func (s *Set) Lookup(build string, offset uint64) []Function {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +177,7 @@ func (s *Set) Lookup(build string, offset uint64) []Function {
 	return nil
 }
 
-// program returns the tables of a file; nil: it cannot be read, and names nothing.
+// program returns the tables of a file; nil if unreadable.
 func (s *Set) program(name string) *program {
 	p, known := s.open[name]
 	if !known {
@@ -204,7 +197,7 @@ func (s *Set) loads(build string) []elf.ProgHeader {
 	return nil
 }
 
-// readUntold finds out the build ids of files that have no note of it.
+// readUntold determines the build ids of files without a noted one.
 func (s *Set) readUntold() {
 	for _, name := range s.untold {
 		if id, err := contentID(name); err == nil {

@@ -1,5 +1,5 @@
-// Package buildid names the build of an ELF file. Two builds must never be taken for
-// one, whatever flags they were linked with.
+// Package buildid identifies the build of an ELF file. Two builds must never share an id, whatever
+// flags they were linked with.
 package buildid
 
 import (
@@ -18,10 +18,10 @@ import (
 // ContentPrefix marks a build id that is a hash of the code.
 const ContentPrefix = "content-"
 
-// ErrNoCode means that a file has no section to tell its build by.
+// ErrNoCode says that a file has no section to identify its build by.
 var ErrNoCode = errors.New("no code section")
 
-// Of names the build: by what is noted in the file, else by its content.
+// Of is the build id: the noted one, else by contents.
 func Of(f *elf.File) (string, error) {
 	if id := Noted(f); id != "" {
 		return id, nil
@@ -29,9 +29,9 @@ func Of(f *elf.File) (string, error) {
 	return Content(f)
 }
 
-// Noted is the GNU build id in hex, else the Go build id; "" if there is none, or it
-// would not tell builds apart: Go's linker makes the one id of the other, and where
-// somebody chose the Go id, neither does.
+// Noted is the GNU build id in hex, else the Go build id; "" if there is none, or it would not
+// distinguish builds: Go's linker derives one from the other, and neither does if the Go id was
+// chosen by hand.
 func Noted(f *elf.File) string {
 	golang := note(f, ".note.go.buildid", "Go", 4)
 	switch gnu := GNU(f); {
@@ -61,10 +61,10 @@ func GNU(f *elf.File) string {
 	return ""
 }
 
-// kernelNotes is where the kernel that runs has its notes.
+// kernelNotes are the notes of the running kernel.
 const kernelNotes = "/sys/kernel/notes"
 
-// OfKernel is the GNU build id in hex of the kernel that runs, "" if it does not tell.
+// OfKernel is the GNU build id of the running kernel in hex, "" if unknown.
 func OfKernel() string {
 	notes, err := os.ReadFile(kernelNotes)
 	if err != nil {
@@ -76,7 +76,7 @@ func OfKernel() string {
 // maxNotes bounds a section of notes: they are some dozens of bytes each.
 const maxNotes = 4 << 10
 
-// InNotes is the GNU build id that stands among ELF notes, in hex; "" if none does.
+// InNotes is the GNU build id among ELF notes in hex, "" for none.
 func InNotes(order binary.ByteOrder, b []byte) string {
 	for len(b) >= 12 {
 		name, desc, kind := order.Uint32(b), order.Uint32(b[4:]), order.Uint32(b[8:])
@@ -93,15 +93,13 @@ func InNotes(order binary.ByteOrder, b []byte) string {
 	return ""
 }
 
-// usual reports whether a Go build id is of the form that go build gives it:
-// action/main/content/content, hashes all.
+// usual reports whether a Go build id has go build's form: action/main/content/content, all hashes.
 func usual(id string) bool {
 	parts := strings.Split(id, "/")
 	return len(parts) == 4 && !slices.Contains(parts, "")
 }
 
-// note returns the description of an ELF note, nil if the section does not
-// begin with that note.
+// note returns the description of an ELF note, nil if the section does not begin with that note.
 func note(f *elf.File, section, owner string, kind uint32) []byte {
 	s := f.Section(section)
 	if s == nil || s.Size < 12 || s.Size > maxNotes {
@@ -119,8 +117,8 @@ func note(f *elf.File, section, owner string, kind uint32) []byte {
 	return b[at : at+desc]
 }
 
-// Content is the hash of the code and, in a Go program, of the table of functions
-// and lines, which differs where the code alone might not.
+// Content is the hash of the code and, in a Go program, of the table of functions and lines, which
+// differs where the code alone might not.
 func Content(f *elf.File) (string, error) {
 	if f.Section(".text") == nil {
 		return "", ErrNoCode

@@ -13,22 +13,22 @@ import (
 	"strings"
 )
 
-// Name is how such a list is called, and Path where the kernel that runs has its own.
+// Name is the file name of such a list, and Path the running kernel's.
 const (
 	Name = "kallsyms"
 	Path = "/proc/" + Name
 )
 
-// ErrHidden means that a list does not tell addresses.
+// ErrHidden says that a list has no addresses.
 var ErrHidden = errors.New("kallsyms without addresses: read it as root, or set kernel.kptr_restrict to 0")
 
-// maxSymbols bounds how many are read; kernels have some 200,000.
+// maxSymbols bounds the symbols; kernels have some 200,000.
 const maxSymbols = 1 << 22
 
 // List is the functions of a kernel in one boot.
 type List struct {
-	Text    uint64   // address of the kernel's text, which lies elsewhere after each boot
-	symbols []Symbol // by address; of several at one the last of the list is what perf calls it
+	Text    uint64   // address of the kernel's text, different after each boot
+	symbols []Symbol // by address; perf takes the last of several at one
 }
 
 // Symbol is where a function begins.
@@ -38,7 +38,7 @@ type Symbol struct {
 	Module  string // that it is of; "": it is the kernel's own
 }
 
-// Read reads a list, up to an error of reading. That is returned, or [ErrHidden].
+// Read reads a list up to a read error. It returns that, or [ErrHidden].
 func Read(r io.Reader) (*List, error) {
 	l := &List{}
 	in := bufio.NewScanner(r)
@@ -62,8 +62,7 @@ func Read(r io.Reader) (*List, error) {
 	return l, nil
 }
 
-// parse reads a line. It is not ok if it is none of a function, or hides its address,
-// which is 0 then.
+// parse parses a line. It is not ok if it is no function, or hides its address, which is 0 then.
 func parse(line string) (s Symbol, ok bool) {
 	f := strings.Fields(line)
 	if len(f) < 3 || len(f[1]) != 1 || !strings.Contains("tTwW", f[1]) {
@@ -77,7 +76,7 @@ func parse(line string) (s Symbol, ok bool) {
 	return s, err == nil && address != 0
 }
 
-// At is the function at an address, as perf calls it: the last that begins up to there.
+// At is the function at an address, as in perf: the last that begins up to there.
 func (l *List) At(address uint64) (s Symbol, ok bool) {
 	i := sort.Search(len(l.symbols), func(i int) bool { return l.symbols[i].Address > address })
 	if i == 0 {

@@ -1,13 +1,12 @@
-// Package perfevent is the records of Linux' perf_event_open(2), as the kernel lays
-// them out: in the memory that it shares with who asked for them, and behind the
-// header of a perf.data file.
+// Package perfevent has the records of Linux' perf_event_open(2) as the kernel lays them out, in
+// the memory it shares with the opener, and after the header of a perf.data file.
 //
-// A record is 8 bytes of head, kind, misc and size, and a body. What the body of a
-// sample holds, and what other records end with, was chosen when the event was
-// opened: see [Layout]. Records of big-endian machines are not read.
+// A record is 8 bytes of head (kind, misc and size), and a body. The contents of a sample, and the
+// trailer of other records, depend on how the event was opened, see [Layout]. Records of big-endian
+// machines are not read.
 //
-// Records are not trusted: each length is checked before it is used. What a parse
-// function returns points into the record.
+// Records are not trusted: each length is checked before it is used. Results of parse functions
+// point into the record.
 package perfevent
 
 import (
@@ -15,13 +14,13 @@ import (
 	"encoding/binary"
 )
 
-// Fields reads fields until there are no more; then it is short, and gives zeros.
+// Fields reads fields. Past the end it is short and returns zeros.
 type Fields struct {
 	Rest  []byte
 	Short bool
 }
 
-// Take returns the next n bytes, which are the caller's to read only.
+// Take returns the next n bytes, read-only.
 func (f *Fields) Take(n uint64) []byte {
 	if n > uint64(len(f.Rest)) {
 		f.Short, f.Rest = true, nil
@@ -59,7 +58,7 @@ func (f *Fields) U16() uint16 {
 	return 0
 }
 
-// Text is what is left, up to the first NUL.
+// Text is the rest, up to the first NUL.
 func (f *Fields) Text() string {
 	text, _, _ := bytes.Cut(f.Rest, []byte{0})
 	f.Rest = nil

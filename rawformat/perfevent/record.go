@@ -20,21 +20,21 @@ const (
 
 // Bits of a record's misc.
 const (
-	MiscMode        = 7 // what the processor was in: one of the following five
+	MiscMode        = 7 // mode of the CPU, one of the following five
 	MiscKernel      = 1
 	MiscUser        = 2
 	MiscHypervisor  = 3
 	MiscGuestKernel = 4
 	MiscGuestUser   = 5
 
-	MiscData       = 1 << 13 // of a mapping: it is not code
-	MiscExec       = 1 << 13 // of a name: of a new program
-	MiscSwitchOut  = 1 << 13 // of a switch: off the processor
-	MiscPreempted  = 1 << 14 // of a switch: though it could have run on
-	MiscMapBuildID = 1 << 14 // of a mapping: it tells the build id
+	MiscData       = 1 << 13 // mapping: it is not code
+	MiscExec       = 1 << 13 // name: of a new program
+	MiscSwitchOut  = 1 << 13 // switch: off the CPU
+	MiscPreempted  = 1 << 14 // switch: preempted
+	MiscMapBuildID = 1 << 14 // mapping: it has the build id
 )
 
-// InKernel reports whether the processor was in a kernel.
+// InKernel reports whether the CPU was in a kernel.
 func InKernel(misc uint16) bool {
 	switch misc & MiscMode {
 	case MiscKernel, MiscHypervisor, MiscGuestKernel:
@@ -43,47 +43,47 @@ func InKernel(misc uint16) bool {
 	return false
 }
 
-// HeadSize is of how many bytes a record is at least.
+// HeadSize is the size of a record's head.
 const HeadSize = 8
 
-// Head is how a record begins.
+// Head is the head of a record.
 type Head struct {
 	Kind uint32
 	Misc uint16
 	Size int // of the record, with the head
 }
 
-// ParseHead reads the head of a record. It is not ok if there is none, or it says
-// that the record is smaller than a head.
+// ParseHead parses the head of a record. It is not ok if it is incomplete, or its size is below a
+// head's.
 func ParseHead(b []byte) (h Head, ok bool) {
 	f := Fields{Rest: b}
 	h = Head{Kind: f.U32(), Misc: f.U16(), Size: int(f.U16())}
 	return h, !f.Short && h.Size >= HeadSize
 }
 
-// Task is a thread that begins (Fork), or ends (Exit). Of one that begins the parent
-// is who began it; a process begins where Pid and ParentPid differ.
+// Task is a thread that begins (Fork) or ends (Exit). The parent is the thread that began it; a
+// process begins where Pid and ParentPid differ.
 type Task struct {
 	Pid, ParentPid int32
 	Tid, ParentTid int32
 	Time           uint64
 }
 
-// ParseTask reads the body of a fork or an exit.
+// ParseTask parses a fork or exit.
 func ParseTask(body []byte) (t Task, ok bool) {
 	f := Fields{Rest: body}
 	t = Task{Pid: f.I32(), ParentPid: f.I32(), Tid: f.I32(), ParentTid: f.I32(), Time: f.U64()}
 	return t, !f.Short
 }
 
-// Comm is the name that a thread has from now on.
+// Comm is the new name of a thread.
 type Comm struct {
 	Pid, Tid int32
-	Exec     bool // it runs another program from now on
+	Exec     bool // it runs another program now
 	Name     string
 }
 
-// ParseComm reads the body of a name, without the trailer.
+// ParseComm parses a name, without the trailer.
 func ParseComm(misc uint16, body []byte) (c Comm, ok bool) {
 	f := Fields{Rest: body}
 	c = Comm{Pid: f.I32(), Tid: f.I32(), Exec: misc&MiscExec != 0}
@@ -91,21 +91,20 @@ func ParseComm(misc uint16, body []byte) (c Comm, ok bool) {
 	return c, !f.Short
 }
 
-// Mapping is a part of a file that is mapped from now on.
+// Mapping is a newly mapped part of a file.
 type Mapping struct {
 	Pid, Tid   int32
 	Start, End uint64
 	Offset     uint64 // in the file
 	Build      []byte // GNU build id, nil unknown
 	Path       string
-	Kernel     bool // it is the kernel that maps it
+	Kernel     bool // mapped by the kernel
 }
 
-// buildSize is of how many bytes a build id is at most.
+// buildSize bounds a build id.
 const buildSize = 20
 
-// ParseMapping reads the body of a mapping of code, without the trailer. It is not
-// ok if it is one of data.
+// ParseMapping parses a mapping of code, without the trailer. It is not ok for data.
 func ParseMapping(h Head, body []byte) (m Mapping, ok bool) {
 	if h.Misc&MiscData != 0 {
 		return m, false
@@ -128,7 +127,7 @@ func ParseMapping(h Head, body []byte) (m Mapping, ok bool) {
 	return m, true
 }
 
-// ParseLost reads the body of a record that says how many were lost before it.
+// ParseLost parses the number of records lost before.
 func ParseLost(h Head, body []byte) (lost uint64, ok bool) {
 	f := Fields{Rest: body}
 	if h.Kind == KindLost {

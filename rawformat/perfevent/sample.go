@@ -5,8 +5,7 @@ import (
 	"math/bits"
 )
 
-// Bits of an attr's sample_type, in the order of the fields that they stand for,
-// as far as they are read here.
+// Bits of an attr's sample_type, in the order of their fields, as far as they are read here.
 const (
 	SampleIP = 1 << iota
 	SampleTID
@@ -26,14 +25,14 @@ const (
 	SampleIdentifier = 1 << 16
 )
 
-// trailerFields are those that every record ends with, where all have an id.
+// trailerFields are those that end every record, if all have an id.
 const trailerFields = SampleTID | SampleTime | SampleID | SampleStream | SampleCPU | SampleIdentifier
 
-// Bits of an attr's flags that change what records hold.
+// Bits of an attr's flags that affect records.
 const (
 	FlagInherit = 1 << 1  // children are sampled, too
-	FlagFreq    = 1 << 10 // the period is that of a frequency
-	FlagIDAll   = 1 << 18 // records that are no samples have a trailer
+	FlagFreq    = 1 << 10 // the period is a frequency
+	FlagIDAll   = 1 << 18 // other records than samples have a trailer
 )
 
 // Bits of an attr's read_format.
@@ -45,8 +44,8 @@ const (
 	readLost
 )
 
-// Marks in a call chain say whose the addresses behind them are. What is not below
-// MarkLowest is a mark.
+// Marks in a call chain tell the context of the addresses after them. Values from MarkLowest on are
+// marks.
 const (
 	MarkHypervisor  = -32 & (1<<64 - 1)
 	MarkKernel      = -128 & (1<<64 - 1)
@@ -57,12 +56,12 @@ const (
 	MarkLowest      = -4095 & (1<<64 - 1)
 )
 
-// MarksKernel reports whether a mark says that the addresses behind it are a kernel's.
+// MarksKernel reports whether a mark begins kernel addresses.
 func MarksKernel(mark uint64) bool {
 	return mark == MarkKernel || mark == MarkHypervisor || mark == MarkGuestKernel
 }
 
-// Layout is what an event was opened with, as far as it says what records hold.
+// Layout is how an event was opened, as far as it affects records.
 type Layout struct {
 	Sample uint64 // sample_type
 	Read   uint64 // read_format
@@ -79,18 +78,18 @@ type Sample struct {
 	Pid, Tid int32
 	Time     uint64
 	Period   uint64
-	Chain    []uint64 // innermost first, with marks; of the caller, who may use it again
-	Values   []Value  // of counters; likewise
+	Chain    []uint64 // innermost first, with marks; reusable by the caller
+	Values   []Value  // of counters, likewise
 
-	UserIP   uint64 // where the user's code was, as its registers tell; 0 unknown
-	Branches bool   // there are branches that the processor noted
-	Copied   bool   // a piece of the user's stack was copied, and says what had been called
+	UserIP   uint64 // of the user's code, by its registers; 0 unknown
+	Branches bool   // there are branch records
+	Copied   bool   // there is a copy of the user's stack
 }
 
-// Value is that of an event's counter.
+// Value is the value of an event's counter.
 type Value struct{ ID, Value uint64 }
 
-// ParseSample reads the body of a sample. It is not ok if that is too short.
+// ParseSample parses a sample. It is not ok if that is too short.
 func (l *Layout) ParseSample(body []byte, s *Sample) (ok bool) {
 	f := Fields{Rest: body}
 	has := func(bit uint64) bool { return l.Sample&bit != 0 }
@@ -129,13 +128,13 @@ func (l *Layout) ParseSample(body []byte, s *Sample) (ok bool) {
 	return ok
 }
 
-// Bits of an attr's branch_sample_type that change what samples hold.
+// Bits of an attr's branch_sample_type that affect samples.
 const (
 	branchIndex    = 1 << 17
 	branchCounters = 1 << 19
 )
 
-// parseUser reads what stands behind the call chain. What can't be read is not told.
+// parseUser parses what follows the call chain, as far as readable.
 func (l *Layout) parseUser(f *Fields, s *Sample) {
 	s.UserIP, s.Branches, s.Copied = 0, false, false
 	has := func(bit uint64) bool { return l.Sample&bit != 0 }
@@ -158,13 +157,13 @@ func (l *Layout) parseUser(f *Fields, s *Sample) {
 	}
 }
 
-// Registers that are told where stacks are to be followed later.
+// Registers recorded for later unwinding.
 const (
 	regsAMD64 = 0xff0fff
 	regsARM64 = 1<<33 - 1
 )
 
-// userIP is the instruction pointer among registers, 0 if it is not known which that is.
+// userIP is the instruction pointer among registers, 0 if unknown.
 func (l *Layout) userIP(regs []byte) uint64 {
 	at := -1
 	switch {
@@ -179,7 +178,7 @@ func (l *Layout) userIP(regs []byte) uint64 {
 	return binary.LittleEndian.Uint64(regs[8*at:])
 }
 
-// fixedPeriod is that of all samples, where they don't tell theirs.
+// fixedPeriod is the period of all samples, if they have none.
 func (l *Layout) fixedPeriod() uint64 {
 	if l.Flags&FlagFreq != 0 {
 		return 1
@@ -210,13 +209,13 @@ func (l *Layout) appendValues(values []Value, f *Fields) []Value {
 	return values
 }
 
-// Trailer is what records that are no samples end with.
+// Trailer is the end of other records than samples.
 type Trailer struct {
 	Pid, Tid int32
 	Time     uint64
 }
 
-// TrailerSize is how many bytes that takes, 0 if they have none.
+// TrailerSize is the size of the trailer, 0 for none.
 func (l *Layout) TrailerSize() int {
 	if l.Flags&FlagIDAll == 0 {
 		return 0
@@ -224,7 +223,7 @@ func (l *Layout) TrailerSize() int {
 	return 8 * bits.OnesCount64(l.Sample&trailerFields)
 }
 
-// SplitTrailer splits a record's body from what it ends with.
+// SplitTrailer splits a record's body from its trailer.
 func (l *Layout) SplitTrailer(body []byte) (rest []byte, t Trailer) {
 	at := len(body) - l.TrailerSize()
 	if at < 0 || at == len(body) {
@@ -240,11 +239,10 @@ func (l *Layout) SplitTrailer(body []byte) (rest []byte, t Trailer) {
 	return body[:at], t
 }
 
-// DefaultDepth is how many calls a chain has at most unless something else is asked for.
+// DefaultDepth is the default limit of a call chain.
 const DefaultDepth = 127
 
-// IsCut reports whether a chain has as many calls as it may have, 0 for any number: as a
-// rule there were more.
+// IsCut reports whether a chain has reached its limit, 0 for none: mostly there were more calls.
 func IsCut(chain []uint64, deepest int) bool {
 	if deepest == 0 || len(chain) < deepest {
 		return false

@@ -1,5 +1,5 @@
-// Package profileproto is the numbers of profile.proto, the format of
-// github.com/google/pprof: who reads it and who writes it have one table.
+// Package profileproto has the numbers of profile.proto, the format of github.com/google/pprof,
+// shared by its reader and writer.
 //
 // See https://github.com/google/pprof/blob/main/proto/profile.proto.
 package profileproto
