@@ -105,14 +105,14 @@ func (s *Slot) findStrays() {
 	}
 	s.strays = s.strays[:0]
 	for _, e := range entries {
-		if id, ok := instanceOf(e.Name()); ok && e.IsDir() && !known[id] {
+		if id, ok := InstanceOf(e.Name()); ok && e.IsDir() && !known[id] {
 			s.strays = append(s.strays, id)
 		}
 	}
 }
 
-// instanceOf is the instance that a directory is named after.
-func instanceOf(name string) (uint64, bool) {
+// InstanceOf is the instance that a directory is named after.
+func InstanceOf(name string) (uint64, bool) {
 	id, err := strconv.ParseUint(name, 16, 64)
 	return id, err == nil && len(name) == 16 && id != 0
 }

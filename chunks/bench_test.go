@@ -13,7 +13,7 @@ func BenchmarkSwap(b *testing.B) {
 		b.Run(fmt.Sprintf("file=%d", file), func(b *testing.B) {
 			o := testOptions(0)
 			o.ChunkFile, o.Limit = file, 32*int64(file)
-			r, err := OpenRing(b.TempDir(), o)
+			r, err := OpenRing(Dir(b.TempDir()), o)
 			if err != nil {
 				b.Fatal(err)
 			}

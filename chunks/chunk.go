@@ -13,9 +13,8 @@ type Chunk struct {
 	head    []byte // the header
 	table   []byte // the page table, nil on the heap
 	payload []byte
-	trailer []byte      // nil on the heap
-	mapping []byte      // all of the file; nil on the heap
-	guard   *faultRange // of mapping
+	trailer []byte   // nil on the heap
+	mapping *Mapping // all of the file; nil on the heap
 
 	fixed rawformat.Header           // what it was opened with, and its close anchor
 	image [rawformat.HeaderSize]byte // of fixed, on its way to head; here, so that opening does not allocate
@@ -34,6 +33,23 @@ func NewChunk(capacity int) *Chunk {
 	return c
 }
 
+// makeChunk makes a chunk file in a folder.
+func makeChunk(in Folder, name string, size int) (*Chunk, error) {
+	m, err := in.Map(name, size)
+	if err != nil {
+		return nil, err
+	}
+	c := fileChunk(m.Bytes())
+	c.mapping, c.ring.name = m, name
+	return c, nil
+}
+
+// unmap makes the chunk's memory invalid.
+func (c *Chunk) unmap() error {
+	c.head, c.table, c.payload, c.trailer = nil, nil, nil, nil
+	return c.mapping.Close()
+}
+
 // fileChunk returns the chunk of a chunk file that is mapped at mem.
 func fileChunk(mem []byte) *Chunk {
 	end := len(mem) - rawformat.TrailerSize
@@ -43,7 +59,6 @@ func fileChunk(mem []byte) *Chunk {
 		table:   mem[rawformat.HeaderSize:][: pages*entrySize : pages*entrySize],
 		payload: mem[rawformat.HeadSize:end:end],
 		trailer: mem[end:],
-		mapping: mem,
 	}
 	c.blank()
 	return c
@@ -92,7 +107,7 @@ func (c *Chunk) committed() (rawformat.Commit, error) {
 // LostBytes is more than 0 when somebody else has cut the file short: how many
 // bytes of it are gone, as far as anybody touched them. What is written there
 // from then on outlives nobody. Any goroutine may ask.
-func (c *Chunk) LostBytes() int { return c.guard.lost() }
+func (c *Chunk) LostBytes() int { return c.mapping.Lost() }
 
 // RangeStart is the index of payload byte 0.
 func (c *Chunk) RangeStart() uint64 { return c.fixed.RangeStart }

@@ -22,7 +22,7 @@ func claim(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = lockFile(f, false); err == nil {
+	if err = TryLock(f, false); err == nil {
 		err = sameFile(f, path)
 	}
 	if err != nil {
@@ -57,11 +57,11 @@ func finishLock(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = lockFile(f, false); err == nil {
+	if err = TryLock(f, false); err == nil {
 		err = sameFile(f, f.Name())
 	}
 	if err == nil {
-		err = renameFile(f.Name(), path)
+		err = RenameFile(f.Name(), path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrLocked
@@ -75,7 +75,7 @@ func finishLock(path string) (*os.File, error) {
 // goes reports whether an instance directory without a lock is gone. One that is
 // empty goes now: who removed all else was killed before it could do that.
 func goes(dir string) bool {
-	if removeDir(dir) == nil {
+	if RemoveDir(dir) == nil {
 		return true
 	}
 	_, err := os.Lstat(dir)

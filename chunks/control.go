@@ -62,7 +62,7 @@ func OpenControl(session string, o ControlOptions) (*Control, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkControl(f); err != nil {
+	if err := CheckControl(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	c := &Control{session: session, file: f}
@@ -77,7 +77,7 @@ func OpenControl(session string, o ControlOptions) (*Control, error) {
 // just been made is about to be opened to the group.
 func openControlFile(path string, existing bool) (f *os.File, err error) {
 	for range 10 {
-		f, err = openFile(path, os.O_RDWR|openCarefully)
+		f, err = OpenFile(path, os.O_RDWR|OpenCarefully)
 		if errors.Is(err, fs.ErrPermission) {
 			time.Sleep(time.Millisecond)
 			continue
@@ -85,7 +85,7 @@ func openControlFile(path string, existing bool) (f *os.File, err error) {
 		if err == nil || existing || !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
-		if f, err = create(path); !errors.Is(err, fs.ErrExist) {
+		if f, err = Create(path); !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
 	}
@@ -100,7 +100,7 @@ func (c *Control) open(o ControlOptions) error {
 	if err := c.makeWhole(); err != nil {
 		return err
 	}
-	mem, err := mapFile(c.file, rawformat.ControlSize)
+	mem, err := MapFile(c.file, rawformat.ControlSize)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (c *Control) repair() error {
 // lengthen gives the file its full size and a place on the disk for each byte:
 // a store to a mapped byte without one would kill the host.
 func (c *Control) lengthen() error {
-	err := reserve(c.file, rawformat.ControlSize)
+	err := Reserve(c.file, rawformat.ControlSize)
 	if err == nil {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (c *Control) lengthen() error {
 	if statErr != nil {
 		return statErr
 	}
-	if !cannotReserve(err) || info.Size() >= rawformat.ControlSize {
+	if !CannotReserve(err) || info.Size() >= rawformat.ControlSize {
 		return err
 	}
 	_, err = c.file.WriteAt(make([]byte, rawformat.ControlSize-info.Size()), info.Size())
@@ -198,7 +198,7 @@ func (c *Control) locked(wait time.Duration, f func() error) error {
 	defer c.mu.Unlock()
 	deadline := time.Now().Add(wait)
 	for {
-		err := lockFile(c.file, false)
+		err := TryLock(c.file, false)
 		if err == nil {
 			break
 		}
@@ -210,7 +210,7 @@ func (c *Control) locked(wait time.Duration, f func() error) error {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	defer unlockFile(c.file) // f may be ended by a fault; closing the file unlocks it at last
+	defer Unlock(c.file) // f may be ended by a fault; closing the file unlocks it at last
 	return f()
 }
 
@@ -220,7 +220,7 @@ func (c *Control) guard(f func() error) (err error) {
 	if c.mem == nil {
 		return fmt.Errorf("control page: %w", os.ErrClosed)
 	}
-	if err = survive(f); err == ErrCut {
+	if err = Survive(f); err == ErrCut {
 		return fmt.Errorf("%s: %w", c.path(), err)
 	}
 	return err
@@ -284,7 +284,7 @@ func (c *Control) State() (what rawformat.Command, generation uint64) {
 func (c *Control) Close() error {
 	var err error
 	if c.mem != nil {
-		err = unmapFile(c.mem)
+		err = UnmapFile(c.mem)
 		c.mem = nil
 	}
 	return errors.Join(err, c.file.Close())

@@ -279,7 +279,7 @@ func TestControlBusy(t *testing.T) {
 	session := t.TempDir()
 	c := openTestControl(t, session, ControlOptions{})
 	other := openTestControl(t, session, ControlOptions{})
-	if err := lockFile(other.file, false); err != nil {
+	if err := TryLock(other.file, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.locked(time.Millisecond, func() error { return nil }); !errors.Is(err, ErrBusy) {

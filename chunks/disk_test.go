@@ -10,16 +10,16 @@ import (
 
 // smallDisk has room for so many bytes of a session.
 type smallDisk struct {
-	folder
+	Folder
 	session string
 	room    int64
 }
 
-func (d smallDisk) create(name string, size int) (*Chunk, error) {
+func (d smallDisk) Map(name string, size int) (*Mapping, error) {
 	if sessionBytes(d.session)+int64(size) > d.room {
 		return nil, syscall.ENOSPC
 	}
-	return d.folder.create(name, size)
+	return d.Folder.Map(name, size)
 }
 
 // A service crashes again and again where the disk has less room than its limit.
@@ -29,8 +29,8 @@ func TestCrashLoopOnSmallDisk(t *testing.T) {
 	session, h := t.TempDir(), newHandClock()
 	var crashed []*member
 	for range 5 {
-		m, err := newMemberOn(session, ControlOptions{Limit: limit}, time.Minute, h.now, func(dir string) storage {
-			return smallDisk{folder(dir), session, disk}
+		m, err := newMemberOn(session, ControlOptions{Limit: limit}, time.Minute, h.now, func(dir string) Folder {
+			return smallDisk{Dir(dir), session, disk}
 		})
 		if err != nil {
 			t.Fatalf("start %d: %v", len(crashed), err)
@@ -67,16 +67,16 @@ func TestFullDiskTakenByOthers(t *testing.T) {
 	ticks(t, h, 30, 60, dead)
 	must(t, dead.stop())
 	room := sessionBytes(session) + 4*testFile
-	m, err := newMemberOn(session, ControlOptions{}, time.Minute, h.now, func(dir string) storage {
-		return smallDisk{folder(dir), session, room}
+	m, err := newMemberOn(session, ControlOptions{}, time.Minute, h.now, func(dir string) Folder {
+		return smallDisk{Dir(dir), session, room}
 	})
 	must(t, err)
 	t.Cleanup(func() { m.lock.Close() })
-	disk := m.w.r.store.(smallDisk)
+	disk := m.w.r.in.(smallDisk)
 	before := sessionBytes(dead.dir)
 	for range 50 { // five seconds
 		disk.room = 0
-		m.w.r.store = disk
+		m.w.r.in = disk
 		h.pass(100 * time.Millisecond)
 		must(t, m.write(60))
 		m.tick() // says that the disk is full

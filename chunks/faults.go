@@ -129,10 +129,10 @@ func (f *faultRange) lost() int {
 	return int(atomic.LoadUint32(&f.pages)) * os.Getpagesize()
 }
 
-// survive runs f, which touches mapped bytes that nobody protects. If somebody
+// Survive runs f, which touches mapped bytes that nobody protects. If somebody
 // has cut the file short the error is [ErrCut]. Any other panic is a bug, which is an
 // error as well: the host must not die of it.
-func survive(f func() error) (err error) {
+func Survive(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -153,11 +153,11 @@ func IsFault(p any) bool {
 
 // mapProtected is mapFile, protected.
 func mapProtected(f *os.File, size int) (mem []byte, guard *faultRange, err error) {
-	if mem, err = mapFile(f, size); err != nil {
+	if mem, err = MapFile(f, size); err != nil {
 		return nil, nil, err
 	}
 	if guard, err = protect(mem); err != nil {
-		return nil, nil, errors.Join(err, unmapFile(mem))
+		return nil, nil, errors.Join(err, UnmapFile(mem))
 	}
 	return mem, guard, nil
 }
@@ -165,5 +165,5 @@ func mapProtected(f *os.File, size int) (mem []byte, guard *faultRange, err erro
 // unmapProtected undoes mapProtected.
 func unmapProtected(mem []byte, guard *faultRange) error {
 	guard.expose()
-	return unmapFile(mem)
+	return UnmapFile(mem)
 }

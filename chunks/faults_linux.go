@@ -99,23 +99,23 @@ func testFaults() (err error) {
 	if err := f.Truncate(2 * int64(page)); err != nil {
 		return err
 	}
-	mem, err := mapFile(f, 2*page)
+	mem, err := MapFile(f, 2*page)
 	if err != nil {
 		return err
 	}
 	guard, err := protectLocked(mem)
 	if err != nil {
-		return errors.Join(err, unmapFile(mem))
+		return errors.Join(err, UnmapFile(mem))
 	}
 	defer func() {
 		guard.exposeLocked()
-		err = errors.Join(err, unmapFile(mem))
+		err = errors.Join(err, UnmapFile(mem))
 	}()
 	if err := f.Truncate(int64(page)); err != nil {
 		return err
 	}
 	before := Faults()
-	err = survive(func() error { return tryFault(f, mem[:1], mem[page:]) })
+	err = Survive(func() error { return tryFault(f, mem[:1], mem[page:]) })
 	if n := Faults() - before; err == nil && (n != 1 || guard.lost() != page) {
 		err = fmt.Errorf("%d pages replaced, want 1", n)
 	}

@@ -27,7 +27,7 @@ func catchFaults(t *testing.T) {
 func TestChunksCut(t *testing.T) {
 	catchFaults(t)
 	dir := t.TempDir()
-	r, err := OpenRing(dir, testOptions(6))
+	r, err := OpenRing(Dir(dir), testOptions(6))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestFaultOfOthers(t *testing.T) {
 	}
 	wantFault(t, other)
 	guard.expose()
-	if err := remapFile(f, ours); err != nil {
+	if err := RemapFile(f, ours); err != nil {
 		t.Fatal(err)
 	}
 	wantFault(t, ours)
@@ -163,7 +163,7 @@ func mappedFile(t *testing.T, size int) ([]byte, *os.File) {
 	if err := f.Truncate(int64(size)); err != nil {
 		t.Fatal(err)
 	}
-	mem, err := mapFile(f, size)
+	mem, err := MapFile(f, size)
 	if err != nil {
 		t.Fatal(err)
 	}

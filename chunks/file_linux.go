@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve allocates the file's blocks. On tmpfs a signal interrupts it, and Go
+// Reserve allocates the file's blocks. On tmpfs a signal interrupts it, and Go
 // sends its own threads signals all the time.
-func reserve(f *os.File, size int64) error {
+func Reserve(f *os.File, size int64) error {
 	err := unix.EINTR
 	for err == unix.EINTR {
 		err, _ = unix.Fallocate(int(f.Fd()), 0, 0, size).(unix.Errno)

@@ -7,6 +7,6 @@ import (
 	"os"
 )
 
-func reserve(*os.File, int64) error { return errors.ErrUnsupported }
+func Reserve(*os.File, int64) error { return errors.ErrUnsupported }
 
 func populate([]byte) bool { return false }

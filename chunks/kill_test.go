@@ -21,7 +21,7 @@ func recordUntilKilled(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	defer lock.Close() // and is not collected before
-	r, err := OpenRing(dir, testOptions(4))
+	r, err := OpenRing(Dir(dir), testOptions(4))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 // mortal is a folder whose process is killed when it has done so many steps.
 type mortal struct {
-	folder
+	Folder
 	left *int // 0: it lives
 }
 
@@ -21,12 +21,13 @@ func (m mortal) step(err error) error {
 	return err
 }
 
-func (m mortal) unmap(c *Chunk) error      { return m.step(m.folder.unmap(c)) }
-func (m mortal) shorten(name string) error { return m.step(m.folder.shorten(name)) }
-func (m mortal) remove(name string) error  { return m.step(m.folder.remove(name)) }
-func (m mortal) state(start uint64, discarded uint32) error {
-	return m.step(m.folder.state(start, discarded))
+func (m mortal) Create(name string) (File, error) {
+	f, err := m.Folder.Create(name)
+	return f, m.step(err)
 }
+func (m mortal) Truncate(name string, size int64) error { return m.step(m.Folder.Truncate(name, size)) }
+func (m mortal) Rename(from, to string) error           { return m.step(m.Folder.Rename(from, to)) }
+func (m mortal) Remove(name string) error               { return m.step(m.Folder.Remove(name)) }
 
 // mortalMember is a member that is killed after so many steps of its folder, once left
 // is set, and another one of its session. One of its writers has had a chunk for long,
@@ -35,7 +36,7 @@ func (m mortal) state(start uint64, discarded uint32) error {
 func mortalMember(t *testing.T) (m, other *member, h *handClock, left *int) {
 	session := t.TempDir()
 	h, left = newHandClock(), new(int)
-	m, err := newMemberOn(session, ControlOptions{Limit: 1 << 20}, 0, h.now, func(dir string) storage { return mortal{folder(dir), left} })
+	m, err := newMemberOn(session, ControlOptions{Limit: 1 << 20}, 0, h.now, func(dir string) Folder { return mortal{Dir(dir), left} })
 	must(t, err)
 	other = startTestMember(t, session, ControlOptions{}, h.now)
 	ticks(t, h, 3, 30, m)

@@ -20,16 +20,16 @@ func Lock(dir string) (*os.File, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("%s: %w", path, ErrLocked)
 	}
-	f, err := create(path + newSuffix)
+	f, err := Create(path + newSuffix)
 	if err != nil {
 		return nil, err
 	}
-	err = lockFile(f, false)
+	err = TryLock(f, false)
 	if err == nil {
-		err = renameFile(f.Name(), path)
+		err = RenameFile(f.Name(), path)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close(), removeFile(f.Name()))
+		return nil, errors.Join(err, f.Close(), RemoveFile(f.Name()))
 	}
 	return f, nil
 }
@@ -42,9 +42,9 @@ func Alive(dir string) bool {
 		return !errors.Is(err, os.ErrNotExist)
 	}
 	defer f.Close()
-	return lockFile(f, true) != nil
+	return TryLock(f, true) != nil
 }
 
 // openLock opens a lock file, and nothing that somebody put in its place: a
 // pipe would block.
-func openLock(path string) (*os.File, error) { return openFile(path, os.O_RDONLY|openCarefully) }
+func openLock(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY|OpenCarefully) }

@@ -28,15 +28,15 @@ func TestFilesAreAsOpenAsTheirDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer lock.Close()
-		ring, err := OpenRing(dir, testOptions(2))
+		ring, err := OpenRing(Dir(dir), testOptions(2))
 		if err != nil {
 			t.Fatal(err)
 		}
-		dict, err := CreateDict(dir, 1, 1, 1)
+		dict, err := CreateDict(Dir(dir), 1, 1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := WriteRecords(filepath.Join(dir, "meta"), rawformat.RecordHeader{Magic: rawformat.MagicMeta}); err != nil {
+		if err := WriteRecords(Dir(dir), "meta", rawformat.RecordHeader{Magic: rawformat.MagicMeta}); err != nil {
 			t.Fatal(err)
 		}
 		entries, err := os.ReadDir(dir)

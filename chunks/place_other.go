@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-func removeFile(path string) error { return os.Remove(path) }
+func RemoveFile(path string) error { return os.Remove(path) }
 
-func renameFile(from, to string) error { return os.Rename(from, to) }
+func RenameFile(from, to string) error { return os.Rename(from, to) }
 
 func parentMode(path string) (fs.FileMode, error) {
 	info, err := os.Stat(filepath.Dir(path))
@@ -36,5 +36,5 @@ func MakeInstance(dir string, mode fs.FileMode) error { return os.Mkdir(dir, mod
 // CheckSession is for systems that tell by bits of a mode who may write.
 func CheckSession(string, bool) error { return nil }
 
-// checkControl is for systems that tell by bits of a mode who may write.
-func checkControl(*os.File) error { return nil }
+// CheckControl is for systems that tell by bits of a mode who may write.
+func CheckControl(*os.File) error { return nil }

@@ -42,7 +42,7 @@ func openFolder(in int, name, path string) (fd int, err error) {
 // of its session.
 func openParent(path string) (fd int, name string, err error) {
 	dir, name := filepath.Dir(path), filepath.Base(path)
-	if _, ok := instanceOf(filepath.Base(dir)); !ok {
+	if _, ok := InstanceOf(filepath.Base(dir)); !ok {
 		fd, err = openFolder(unix.AT_FDCWD, dir, dir)
 		return fd, name, err
 	}
@@ -68,8 +68,8 @@ func inParent(op, path string, f func(dir int, name string) error) error {
 	return nil
 }
 
-// openFile opens a file; one that is made is its owner's. A link is not followed.
-func openFile(path string, flags int) (f *os.File, err error) {
+// OpenFile opens a file; one that is made is its owner's. A link is not followed.
+func OpenFile(path string, flags int) (f *os.File, err error) {
 	err = inParent("open", path, func(dir int, name string) error {
 		fd, err := unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 		if err == nil {
@@ -80,17 +80,17 @@ func openFile(path string, flags int) (f *os.File, err error) {
 	return f, err
 }
 
-func removeFile(path string) error {
+func RemoveFile(path string) error {
 	return inParent("remove", path, func(dir int, name string) error { return unix.Unlinkat(dir, name, 0) })
 }
 
-// renameFile gives a file another name in its directory.
-func renameFile(from, to string) error {
+// RenameFile gives a file another name in its directory.
+func RenameFile(from, to string) error {
 	return inParent("rename", from, func(dir int, name string) error { return unix.Renameat(dir, name, dir, filepath.Base(to)) })
 }
 
-// removeDir removes an empty directory, and nothing else of that name.
-func removeDir(path string) error {
+// RemoveDir removes an empty directory, and nothing else of that name.
+func RemoveDir(path string) error {
 	return inParent("remove", path, func(dir int, name string) error { return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR) })
 }
 
@@ -199,9 +199,9 @@ func MakeInstance(dir string, mode fs.FileMode) error {
 	})
 }
 
-// checkControl looks at a control page that is open: whose it is. One of ours is opened
+// CheckControl looks at a control page that is open: whose it is. One of ours is opened
 // to the group with its directory.
-func checkControl(f *os.File) error {
+func CheckControl(f *os.File) error {
 	page, err := ownerOf(int(f.Fd()))
 	if err != nil {
 		return err

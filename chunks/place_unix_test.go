@@ -127,11 +127,11 @@ func TestSessionBecomesLink(t *testing.T) {
 	dir, there := filepath.Join(session, name), filepath.Join(victim, name)
 	must(t, MakeSession(session, 0o700))
 	must(t, MakeInstance(dir, 0o700))
-	r, err := OpenRing(dir, testOptions(3))
+	r, err := OpenRing(Dir(dir), testOptions(3))
 	if err != nil {
 		t.Skip(err)
 	}
-	dict, err := CreateDict(dir, 1, 1, 1)
+	dict, err := CreateDict(Dir(dir), 1, 1, 1)
 	must(t, err)
 	must(t, dict.Close())
 	must(t, os.MkdirAll(there, 0o700))
@@ -142,13 +142,13 @@ func TestSessionBecomesLink(t *testing.T) {
 	must(t, errors.Join(os.Rename(session, session+"2"), os.Symlink(victim, session)))
 	header := rawformat.RecordHeader{Magic: rawformat.MagicMeta}
 	for what, try := range map[string]func() error{
-		"chunk":   func() error { _, err := folder(dir).create("chunk-00009", testFile); return err },
-		"shorten": func() error { return folder(dir).shorten("chunk-00000") },
-		"remove":  func() error { return folder(dir).remove("chunk-00000") },
-		"meta":    func() error { return WriteRecords(filepath.Join(dir, "meta"), header) },
-		"dict":    func() error { _, err := CreateDict(dir, 1, 2, 1); return err },
-		"undict":  func() error { return RemoveDict(dir, 1) },
-		"stacks":  func() error { _, err := CreateStacks(dir, rawformat.StacksHeader{Tid: 7}); return err },
+		"chunk":   func() error { _, err := Dir(dir).Map("chunk-00009", testFile); return err },
+		"shorten": func() error { return Dir(dir).Truncate("chunk-00000", 0) },
+		"remove":  func() error { return Dir(dir).Remove("chunk-00000") },
+		"meta":    func() error { return WriteRecords(Dir(dir), "meta", header) },
+		"dict":    func() error { _, err := CreateDict(Dir(dir), 1, 2, 1); return err },
+		"undict":  func() error { return RemoveDict(Dir(dir), 1) },
+		"stacks":  func() error { _, err := CreateStacks(Dir(dir), rawformat.StacksHeader{Tid: 7}); return err },
 		"lock":    func() error { _, err := Lock(dir); return err },
 		"erase":   func() error { return erase(dir) },
 	} {

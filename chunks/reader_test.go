@@ -73,7 +73,7 @@ func TestReset(t *testing.T) {
 // its range is missed; it is not damaged.
 func TestReadTurningRing(t *testing.T) {
 	dir := t.TempDir()
-	ring, err := OpenRing(dir, testOptions(3))
+	ring, err := OpenRing(Dir(dir), testOptions(3))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,7 @@ package chunks
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"path/filepath"
 
 	"gprof/rawformat"
 )
@@ -15,44 +13,35 @@ const newSuffix = ".new"
 
 // RecordFile is a dictionary that is being written. It is for one goroutine.
 type RecordFile struct {
-	file   file
+	file   File
 	head   rawformat.RecordHeader
 	size   int64
 	buf    []byte
 	broken error // what is in the file is not known any more
 }
 
-// file is the part of os.File that a RecordFile needs; tests have one that
-// gets full.
-type file interface {
-	io.WriterAt
-	io.Closer
-	Truncate(size int64) error
-	Stat() (fs.FileInfo, error)
-}
-
-// CreateDict makes the dictionary file of a generation in dir, which must not
+// CreateDict makes the dictionary file of a generation in a folder, which must not
 // have one.
-func CreateDict(dir string, instance uint64, generation, pid uint32) (*RecordFile, error) {
-	path := filepath.Join(dir, DictFile.FileName(generation))
-	f, err := create(path)
+func CreateDict(in Folder, instance uint64, generation, pid uint32) (*RecordFile, error) {
+	name := DictFile.FileName(generation)
+	f, err := in.Create(name)
 	if err != nil {
 		return nil, err
 	}
 	h := rawformat.RecordHeader{Magic: rawformat.MagicDict, Instance: instance, Generation: generation, Pid: pid}
 	r, err := newRecordFile(f, h)
 	if err != nil {
-		return nil, errors.Join(err, f.Close(), removeFile(path))
+		return nil, errors.Join(err, f.Close(), in.Remove(name))
 	}
 	return r, nil
 }
 
 // RemoveDict removes the dictionary file of a generation, which no chunk names any more.
-func RemoveDict(dir string, generation uint32) error {
-	return removeFile(filepath.Join(dir, DictFile.FileName(generation)))
+func RemoveDict(in Folder, generation uint32) error {
+	return in.Remove(DictFile.FileName(generation))
 }
 
-func newRecordFile(f file, h rawformat.RecordHeader) (*RecordFile, error) {
+func newRecordFile(f File, h rawformat.RecordHeader) (*RecordFile, error) {
 	h.Version = rawformat.Version
 	r := &RecordFile{file: f, head: h}
 	return r, r.write(rawformat.AppendRecordHeader(nil, &h))
@@ -107,21 +96,36 @@ func (r *RecordFile) IsCut() bool {
 // Close closes the file.
 func (r *RecordFile) Close() error { return r.file.Close() }
 
-// WriteRecords writes a whole record file, meta or exit, beside path and
-// renames it: path is never half a file. h.Version is set.
-func WriteRecords(path string, h rawformat.RecordHeader, bodies ...[]byte) error {
+// WriteRecords writes a whole record file, meta or exit, beside its name in a folder and
+// renames it: there is never half a file. h.Version is set.
+func WriteRecords(in Folder, name string, h rawformat.RecordHeader, bodies ...[]byte) error {
 	h.Version = rawformat.Version
 	b, err := appendRecords(rawformat.AppendRecordHeader(nil, &h), &h, bodies)
 	if err != nil {
 		return err
 	}
-	if err = writeFile(path+newSuffix, b); err == nil {
-		err = renameFile(path+newSuffix, path)
+	if err = writeNew(in, name+newSuffix, b); err == nil {
+		err = in.Rename(name+newSuffix, name)
 	}
 	if err != nil {
-		removeFile(path + newSuffix) // it may not exist
+		in.Remove(name + newSuffix) // it may not exist
 	}
 	return err
+}
+
+// writeNew makes a file, also in place of one that somebody who was killed had begun.
+func writeNew(in Folder, name string, content []byte) error {
+	f, err := in.Create(name)
+	if errors.Is(err, fs.ErrExist) {
+		if err = in.Remove(name); err == nil {
+			f, err = in.Create(name)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
 }
 
 func appendRecords(dst []byte, h *rawformat.RecordHeader, bodies [][]byte) ([]byte, error) {

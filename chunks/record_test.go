@@ -30,6 +30,8 @@ func (d *disk) WriteAt(b []byte, at int64) (int, error) {
 	return n, nil
 }
 
+func (d *disk) Write(b []byte) (int, error) { return d.WriteAt(b, int64(len(d.data))) }
+
 func (d *disk) Stat() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
 
 func (d *disk) Truncate(size int64) error {
@@ -123,19 +125,19 @@ func TestRecordLimits(t *testing.T) {
 // A directory of a dictionary, meta and exit file, written and read.
 func TestWriteRecords(t *testing.T) {
 	dir := t.TempDir()
-	dict, err := CreateDict(dir, testInstance, 1, testPid)
+	dict, err := CreateDict(Dir(dir), testInstance, 1, testPid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(dict.Append(stringBody(1, "one")), dict.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := CreateDict(dir, testInstance, 1, testPid); !errors.Is(err, os.ErrExist) {
+	if _, err := CreateDict(Dir(dir), testInstance, 1, testPid); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a second dictionary of a generation: %v", err)
 	}
 	h := rawformat.RecordHeader{Magic: rawformat.MagicMeta, Instance: testInstance, Pid: testPid}
 	for range 2 { // the second replaces the first
-		if err := WriteRecords(filepath.Join(dir, "meta"), h, metaBody("service", "shop"), metaBody("arg", "x")); err != nil {
+		if err := WriteRecords(Dir(dir), "meta", h, metaBody("service", "shop"), metaBody("arg", "x")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,10 +166,10 @@ func TestWriteRecordsFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := rawformat.RecordHeader{Magic: rawformat.MagicMeta}
-	if err := WriteRecords(path, h, metaBody("a", "b")); err == nil || countFiles(t, dir) != 1 {
+	if err := WriteRecords(Dir(dir), filepath.Base(path), h, metaBody("a", "b")); err == nil || countFiles(t, dir) != 1 {
 		t.Errorf("error %v, %d files", err, countFiles(t, dir))
 	}
-	if err := WriteRecords(filepath.Join(dir, "exit"), h, nil); !errors.Is(err, rawformat.ErrTooBig) || countFiles(t, dir) != 1 {
+	if err := WriteRecords(Dir(dir), "exit", h, nil); !errors.Is(err, rawformat.ErrTooBig) || countFiles(t, dir) != 1 {
 		t.Errorf("error %v, %d files", err, countFiles(t, dir))
 	}
 }

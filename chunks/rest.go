@@ -24,7 +24,7 @@ func (r *Ring) yield(spares int) (errs error) {
 		r.spares.Add(-1)
 		r.files.Add(-1)
 		r.chunks = slices.DeleteFunc(r.chunks, func(x *Chunk) bool { return x == c })
-		errs = errors.Join(errs, r.store.unmap(c), r.store.remove(c.ring.name))
+		errs = errors.Join(errs, c.unmap(), r.in.Remove(c.ring.name))
 	}
 	return errs
 }

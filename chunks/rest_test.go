@@ -11,7 +11,7 @@ func TestRest(t *testing.T) {
 	dir := t.TempDir()
 	o := testOptions(8)
 	o.MinSpare = 4
-	r, err := OpenRing(dir, o)
+	r, err := OpenRing(Dir(dir), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func (c *Control) heal() error {
 // and they must know of each other. The mapping stays where it is, because other
 // goroutines may be using it.
 func (c *Control) follow() error {
-	if mappedKeepsName {
+	if MappedKeepsName {
 		return nil
 	}
 	if err := sameFile(c.file, c.path()); !errors.Is(err, fs.ErrNotExist) {
@@ -60,11 +60,11 @@ func (c *Control) follow() error {
 		return err
 	}
 	next := &Control{session: c.session, file: f}
-	if err = checkControl(f); err == nil {
+	if err = CheckControl(f); err == nil {
 		err = next.makeWhole()
 	}
 	if err == nil {
-		err = remapFile(f, c.mem)
+		err = RemapFile(f, c.mem)
 	}
 	if err != nil {
 		return errors.Join(err, f.Close())

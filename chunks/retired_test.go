@@ -11,7 +11,7 @@ import (
 // turnedRing is a ring in dir that has turned several times.
 func turnedRing(t *testing.T, dir string) *Ring {
 	t.Helper()
-	r, err := OpenRing(dir, testOptions(6))
+	r, err := OpenRing(Dir(dir), testOptions(6))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,8 +74,8 @@ func (o *RingOptions) fill() error {
 // All chunks that a ring ever hands out lie in one index space and have
 // different epochs.
 type Ring struct {
-	o     RingOptions
-	store storage
+	o  RingOptions
+	in Folder // where the files lie
 
 	mu       spinlock // guards the lists and epoch
 	spare    list
@@ -129,17 +129,15 @@ const (
 	phaseSealed // released, and nothing is left to seal
 )
 
-// OpenRing makes a ring of files chunk-00000 and so on in dir, which exists.
+// OpenRing makes a ring of files chunk-00000 and so on in a folder.
 // If the disk has no room for o.MinSpare of them it does with fewer; the error
 // is that of the disk if it has no room for two, and none of what the dead of
 // the session left can go.
-func OpenRing(dir string, o RingOptions) (*Ring, error) { return openRing(folder(dir), o) }
-
-func openRing(store storage, o RingOptions) (*Ring, error) {
+func OpenRing(in Folder, o RingOptions) (*Ring, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
-	r := &Ring{o: o, store: store, spare: list{which: byDone}, released: list{which: byDone}, kept: list{which: byRange}, cut: list{which: byDone}}
+	r := &Ring{o: o, in: in, spare: list{which: byDone}, released: list{which: byDone}, kept: list{which: byRange}, cut: list{which: byDone}}
 	r.start.Store(1)
 	r.end.Store(1)
 	r.limit.Store(o.Limit)
@@ -437,7 +435,7 @@ func (r *Ring) giveBack(c *Chunk) error {
 	c.clearEpoch()
 	r.retired = append(r.retired, retired{c.ring.name, r.Discarded()})
 	r.charged.Add(rawformat.HeadSize)
-	return errors.Join(r.store.unmap(c), r.store.shorten(c.ring.name))
+	return errors.Join(c.unmap(), r.in.Truncate(c.ring.name, rawformat.HeadSize)) // the head still says what was there
 }
 
 // retired is a file that was given back: its name, and how many chunks were
@@ -455,14 +453,14 @@ func (r *Ring) bury() (err error) {
 	}
 	start := r.RangeStart() // first: what is discarded from now on may raise it
 	stated, discarded := r.stated.Load(), r.Discarded()
-	if stated < discarded && r.store.state(start, discarded) == nil {
+	if stated < discarded && noteRange(r.in, start, discarded) == nil {
 		stated = discarded
 	}
 	r.retired = slices.DeleteFunc(r.retired, func(x retired) bool {
 		if x.discarded > stated {
 			return false
 		}
-		err = errors.Join(err, r.store.remove(x.name))
+		err = errors.Join(err, r.in.Remove(x.name))
 		r.charged.Add(-rawformat.HeadSize)
 		return true
 	})
@@ -478,14 +476,13 @@ func (r *Ring) grow(spares int) error {
 			return nil
 		}
 		name := ChunkFile.FileName(uint32(r.serial))
-		c, err := r.store.create(name, r.o.ChunkFile)
+		c, err := makeChunk(r.in, name, r.o.ChunkFile)
 		r.full.Store(err != nil)
 		r.crowded(err, spares)
 		if err != nil {
 			return err
 		}
 		r.serial++
-		c.ring.name = name
 		r.chunks = append(r.chunks, c)
 		r.files.Add(1)
 		r.mu.lock()
@@ -516,9 +513,9 @@ func (r *Ring) Close() error {
 		case phaseOpening, phaseOpen:
 			open = append(open, c)
 		case phaseSpare:
-			err = errors.Join(err, r.store.unmap(c), r.store.remove(c.ring.name))
+			err = errors.Join(err, c.unmap(), r.in.Remove(c.ring.name))
 		case phaseReleased, phaseSealed:
-			err = errors.Join(err, r.store.unmap(c))
+			err = errors.Join(err, c.unmap())
 		}
 	}
 	if r.chunks = open; len(open) > 0 {

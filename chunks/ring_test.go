@@ -17,7 +17,7 @@ import (
 // the end of what each wrote, whole and sealed.
 func TestRingReadBack(t *testing.T) {
 	dir := t.TempDir()
-	r, err := OpenRing(dir, testOptions(5))
+	r, err := OpenRing(Dir(dir), testOptions(5))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func countFiles(t testing.TB, dir string) int {
 func TestRingFiles(t *testing.T) {
 	dir := t.TempDir()
 	before := countFiles(t, "/dev/fd")
-	r, err := OpenRing(dir, testOptions(4))
+	r, err := OpenRing(Dir(dir), testOptions(4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestRingRangeStart(t *testing.T) {
 func TestRingHeader(t *testing.T) {
 	r := mustRing(t, newMemory(2), testOptions(2))
 	c := r.Get(7, 9)
-	h, sealed, err := rawformat.ReadHeader(c.mapping)
+	h, sealed, err := rawformat.ReadHeader(c.mapping.Bytes())
 	want := rawformat.Header{Version: rawformat.Version, Flags: uint16(rawformat.ClockTSC) << 8, Instance: testInstance, Epoch: 1, RangeStart: 1,
 		Capacity: testCapacity, Pid: testPid, Writer: 7, Generation: 9, Open: rawformat.Anchor{TSC: 2, Monotonic: 1, Realtime: 3}, State: rawformat.StateInUse, Held: 1}
 	if err != nil || sealed || h != want || c.Header() != want {
@@ -179,7 +179,7 @@ func TestRingHeader(t *testing.T) {
 	if err := r.Maintain(); err != nil {
 		t.Fatal(err)
 	}
-	h, sealed, err = rawformat.ReadHeader(c.mapping)
+	h, sealed, err = rawformat.ReadHeader(c.mapping.Bytes())
 	want.State, want.Close, want.Commit = rawformat.StateDone, rawformat.Anchor{TSC: 4, Monotonic: 2, Realtime: 6}, commit
 	if err != nil || !sealed || h != want {
 		t.Errorf("closed: %+v, %v, %v\nwant %+v", h, sealed, err, want)
@@ -196,8 +196,8 @@ func TestRingLimit(t *testing.T) {
 		if err := r.Maintain(); err != nil {
 			t.Fatal(err)
 		}
-		if len(m.files) != files || int(r.files.Load()) != files || len(r.chunks) != files {
-			t.Errorf("%s: %d files, want %d", what, len(m.files), files)
+		if m.count() != files || int(r.files.Load()) != files || len(r.chunks) != files {
+			t.Errorf("%s: %d files, want %d", what, m.count(), files)
 		}
 	}
 	check("new", 2)
@@ -243,20 +243,20 @@ func TestRingNoSpace(t *testing.T) {
 	o.MinSpare = 5
 	m := newMemory(3)
 	r := mustRing(t, m, o)
-	if len(m.files) != 3 || r.Low() {
-		t.Errorf("%d files, low %v; want 3, and no waking", len(m.files), r.Low())
+	if m.count() != 3 || r.Low() {
+		t.Errorf("%d files, low %v; want 3, and no waking", m.count(), r.Low())
 	}
 	mustGet(t, r, 1)
 	if err := r.Maintain(); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("error %v", err)
 	}
 	m.room = 100
-	if err := r.Maintain(); err != nil || len(m.files) != 6 {
-		t.Errorf("%v; %d files, want the one taken and 5 spare", err, len(m.files))
+	if err := r.Maintain(); err != nil || m.count() != 6 {
+		t.Errorf("%v; %d files, want the one taken and 5 spare", err, m.count())
 	}
 	m = newMemory(1)
-	if _, err := openRing(m, o); !errors.Is(err, syscall.ENOSPC) || len(m.files) != 0 {
-		t.Errorf("error %v, %d files", err, len(m.files))
+	if _, err := OpenRing(m, o); !errors.Is(err, syscall.ENOSPC) || m.count() != 0 {
+		t.Errorf("error %v, %d files", err, m.count())
 	}
 }
 
@@ -267,18 +267,18 @@ func TestRingOptions(t *testing.T) {
 		t.Errorf("payload of %d bytes", len(c.Payload()))
 	}
 	for _, o := range []RingOptions{{ChunkFile: 5000}, {ChunkFile: -testFile}, {ChunkFile: 2 << 20}} {
-		if _, err := openRing(newMemory(10), o); err == nil {
+		if _, err := OpenRing(newMemory(10), o); err == nil {
 			t.Errorf("chunk file of %d bytes is accepted", o.ChunkFile)
 		}
 	}
-	if _, err := openRing(newMemory(10), RingOptions{ChunkFile: testFile, Limit: 2*testFile - 1}); !errors.Is(err, ErrLimit) {
+	if _, err := OpenRing(newMemory(10), RingOptions{ChunkFile: testFile, Limit: 2*testFile - 1}); !errors.Is(err, ErrLimit) {
 		t.Errorf("error %v", err)
 	}
 }
 
 // A chunk that somebody still writes to stays mapped.
 func TestRingCloseInUse(t *testing.T) {
-	r, err := OpenRing(t.TempDir(), testOptions(2))
+	r, err := OpenRing(Dir(t.TempDir()), testOptions(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestRingCloseInUse(t *testing.T) {
 }
 
 func TestRingAllocs(t *testing.T) {
-	r, err := OpenRing(t.TempDir(), testOptions(4))
+	r, err := OpenRing(Dir(t.TempDir()), testOptions(4))
 	if err != nil {
 		t.Fatal(err)
 	}

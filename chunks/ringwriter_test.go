@@ -1,7 +1,7 @@
 package chunks
 
 import (
-	"os"
+	"io/fs"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -14,44 +14,30 @@ const (
 	testCapacity = testFile - rawformat.HeadSize - rawformat.TrailerSize
 )
 
-// memory is a storage that holds a number of files.
+// memory is a folder in memory that has room for a number of chunk files.
 type memory struct {
-	room  int
-	files map[string]*Chunk
-	short map[string]bool // heads of files
+	*Memory
+	room int
 }
 
-func newMemory(room int) *memory { return &memory{room, map[string]*Chunk{}, map[string]bool{}} }
+func newMemory(room int) *memory { return &memory{NewMemory(), room} }
 
-func (m *memory) create(name string, size int) (*Chunk, error) {
-	if len(m.files) >= m.room {
+func (m *memory) Map(name string, size int) (*Mapping, error) {
+	if m.count() >= m.room {
 		return nil, syscall.ENOSPC
 	}
-	c := fileChunk(make([]byte, size))
-	m.files[name] = c
-	return c, nil
+	return m.Memory.Map(name, size)
 }
 
-func (m *memory) unmap(*Chunk) error { return nil }
-
-func (m *memory) shorten(name string) error {
-	if m.files[name] == nil {
-		return os.ErrNotExist
+// count is how many chunk files there are, without those of which only the head is left.
+func (m *memory) count() (n int) {
+	entries, _ := fs.ReadDir(m, ".")
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Size() > rawformat.HeadSize {
+			n++
+		}
 	}
-	delete(m.files, name)
-	m.short[name] = true
-	return nil
-}
-
-func (m *memory) state(uint64, uint32) error { return os.ErrNotExist }
-
-func (m *memory) remove(name string) error {
-	if m.files[name] == nil && !m.short[name] {
-		return os.ErrNotExist
-	}
-	delete(m.short, name)
-	delete(m.files, name)
-	return nil
+	return n
 }
 
 // ticking is a clock that advances by one at each look.
@@ -67,9 +53,9 @@ func testOptions(files int) RingOptions {
 	return RingOptions{Instance: testInstance, Pid: testPid, ChunkFile: testFile, Limit: int64(files) * testFile, Clock: rawformat.ClockTSC, Anchor: ticking()}
 }
 
-func mustRing(t testing.TB, store storage, o RingOptions) *Ring {
+func mustRing(t testing.TB, store Folder, o RingOptions) *Ring {
 	t.Helper()
-	r, err := openRing(store, o)
+	r, err := OpenRing(store, o)
 	if err != nil {
 		t.Fatal(err)
 	}

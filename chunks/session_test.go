@@ -46,11 +46,11 @@ type member struct {
 }
 
 func newMember(session string, o ControlOptions, keep time.Duration, now clock) (*member, error) {
-	return newMemberOn(session, o, keep, now, func(dir string) storage { return folder(dir) })
+	return newMemberOn(session, o, keep, now, func(dir string) Folder { return Dir(dir) })
 }
 
-// newMemberOn is newMember with chunk files in another storage.
-func newMemberOn(session string, o ControlOptions, keep time.Duration, now clock, disk func(dir string) storage) (*member, error) {
+// newMemberOn is newMember with chunk files in another Folder.
+func newMemberOn(session string, o ControlOptions, keep time.Duration, now clock, disk func(dir string) Folder) (*member, error) {
 	m := &member{now: now}
 	id := rand.Uint64() | 1
 	m.dir = filepath.Join(session, fmt.Sprintf("%016x", id))
@@ -70,7 +70,7 @@ func newMemberOn(session string, o ControlOptions, keep time.Duration, now clock
 	if err != nil {
 		return nil, err
 	}
-	ring, err := openRing(disk(m.dir), RingOptions{Instance: id, Pid: uint32(os.Getpid()), ChunkFile: testFile, Slot: m.s, MinSpare: 2, Anchor: now.anchor})
+	ring, err := OpenRing(disk(m.dir), RingOptions{Instance: id, Pid: uint32(os.Getpid()), ChunkFile: testFile, Slot: m.s, MinSpare: 2, Anchor: now.anchor})
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func newMemberOn(session string, o ControlOptions, keep time.Duration, now clock
 // writeMeta writes a meta file with one record.
 func (m *member) writeMeta(key, value string) error {
 	h := rawformat.RecordHeader{Magic: rawformat.MagicMeta, Instance: m.s.member.Instance, Pid: uint32(os.Getpid())}
-	return WriteRecords(filepath.Join(m.dir, metaName), h, metaBody(key, value))
+	return WriteRecords(Dir(m.dir), metaName, h, metaBody(key, value))
 }
 
 // write writes that many numbered blocks.
@@ -106,7 +106,7 @@ func (m *member) stop() error {
 	r := m.w.r
 	x := &Exit{Reason: rawformat.ExitStopped, Realtime: m.now(), RangeStart: r.RangeStart(), RangeEnd: r.RangeEnd(), Discarded: uint64(r.Discarded())}
 	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Instance: m.s.member.Instance, Pid: uint32(os.Getpid())}
-	return errors.Join(r.Close(), WriteRecords(filepath.Join(m.dir, exitName), h, appendExit(nil, x)), m.s.Leave(), m.lock.Close(), m.c.Close())
+	return errors.Join(r.Close(), WriteRecords(Dir(m.dir), exitName, h, appendExit(nil, x)), m.s.Leave(), m.lock.Close(), m.c.Close())
 }
 
 // TestSessionMember is no test: it is the process that the others start.

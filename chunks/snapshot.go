@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,8 +14,8 @@ import (
 // CopySince copies what a live instance recorded since a moment, in ns of
 // CLOCK_MONOTONIC, into a new directory: it is a recording of its own, see [Copy]. The
 // directory gets its name when all is there. On an error nothing is left behind.
-func CopySince(from, to string, since uint64) error {
-	if _, err := os.Stat(from); err != nil {
+func CopySince(from Folder, to string, since uint64) error {
+	if _, err := fs.Stat(from, "."); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(to); err == nil {
@@ -29,7 +28,7 @@ func CopySince(from, to string, since uint64) error {
 	if err := os.Mkdir(half, 0o700); err != nil { // one that is there is somebody else's
 		return err
 	}
-	err := Copy(from, since, func(name string, data []byte) error { return writeFile(filepath.Join(half, name), data) })
+	err := Copy(from, since, func(name string, data []byte) error { return writeNew(Dir(half), name, data) })
 	if err == nil {
 		err = os.Rename(half, to)
 	}
@@ -53,8 +52,8 @@ func CopySince(from, to string, since uint64) error {
 //  4. All windows of the execution trace that there are.
 //
 // The data is valid until write returns. An error of write ends the copy.
-func Copy(from string, since uint64, write func(name string, data []byte) error) error {
-	files, err := os.ReadDir(from)
+func Copy(from fs.FS, since uint64, write func(name string, data []byte) error) error {
+	files, err := fs.ReadDir(from, ".")
 	if err != nil {
 		return err
 	}
@@ -74,14 +73,14 @@ func Copy(from string, since uint64, write func(name string, data []byte) error)
 
 // copier copies the files of an instance.
 type copier struct {
-	from   string
+	from   fs.FS
 	since  uint64
 	write  func(name string, data []byte) error
 	cutter *Cutter // nil: chunks are copied whole or not at all
 	free   uint32  // number that no chunk file has
 }
 
-func newCopier(from string, since uint64, files []os.DirEntry, write func(name string, data []byte) error) *copier {
+func newCopier(from fs.FS, since uint64, files []fs.DirEntry, write func(name string, data []byte) error) *copier {
 	c := &copier{from: from, since: since, write: write}
 	for _, f := range files {
 		if kind, number := Named(f.Name()); kind == ChunkFile {
@@ -89,14 +88,14 @@ func newCopier(from string, since uint64, files []os.DirEntry, write func(name s
 		}
 	}
 	if since > 0 {
-		c.cutter, _ = NewCutter(os.DirFS(from), ".", since) // else a little more is copied
+		c.cutter, _ = NewCutter(from, ".", since) // else a little more is copied
 	}
 	return c
 }
 
 // file copies a file, unless it is gone or nothing of it counts.
 func (c *copier) file(name string) error {
-	b, err := latest(filepath.Join(c.from, name), c.since)
+	b, err := latest(c.from, name, c.since)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && b == nil {
 		return nil
 	}
@@ -113,41 +112,39 @@ func (c *copier) file(name string) error {
 	return c.write(name, b)
 }
 
-func latest(path string, since uint64) ([]byte, error) {
-	f, err := openFile(path, os.O_RDONLY|openCarefully)
+// latest is what counts of a file now, nil if nothing does.
+func latest(from fs.FS, name string, since uint64) ([]byte, error) {
+	kind := kindOf(name)
+	in, err := openInput(from, name, kind.MaxSize())
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // it was only read
-	switch kind := kindOf(filepath.Base(path)); kind {
-	case ChunkFile:
-		return chunkContent(f, since)
-	case DictFile:
-		return dictContent(f)
-	default:
-		return io.ReadAll(io.LimitReader(f, kind.MaxSize()))
+	defer in.Close() // it was only read
+	if kind == ChunkFile {
+		return chunkContent(in, since)
 	}
+	b, err := in.read(make([]byte, min(in.size, kind.MaxSize())), 0)
+	if err == nil && kind == DictFile {
+		b, err = dictContent(name, b)
+	}
+	return b, err
 }
 
 // uses is how often a chunk is read that is used again meanwhile.
 const uses = 3
 
 // chunkContent is nil if the chunk holds nothing.
-func chunkContent(f *os.File, since uint64) ([]byte, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() < rawformat.HeadSize || info.Size() > rawformat.MaxChunkFile {
+func chunkContent(in *input, since uint64) ([]byte, error) {
+	if in.size < rawformat.HeadSize || in.size > rawformat.MaxChunkFile {
 		return nil, nil
 	}
-	b := make([]byte, info.Size())
+	room := make([]byte, in.size)
 	for range uses {
-		n, err := f.ReadAt(b, 0)
-		if err != nil && err != io.EOF {
+		b, err := in.read(room, 0)
+		if err != nil {
 			return nil, err
 		}
-		if b := b[:n]; n >= rawformat.HeadSize && !usedAgain(f, b) {
+		if len(b) >= rawformat.HeadSize && !usedAgain(in, b) {
 			return cutContent(b, since), nil
 		}
 	}
@@ -155,10 +152,9 @@ func chunkContent(f *os.File, since uint64) ([]byte, error) {
 }
 
 // usedAgain reports whether a chunk has another epoch than when it was read.
-func usedAgain(f *os.File, b []byte) bool {
-	var now [8]byte
-	_, err := f.ReadAt(now[:], rawformat.OffEpoch)
-	return err != nil || string(now[:]) != string(b[rawformat.OffEpoch:][:8])
+func usedAgain(in *input, b []byte) bool {
+	now, err := in.read(make([]byte, 8), rawformat.OffEpoch)
+	return err != nil || string(now) != string(b[rawformat.OffEpoch:][:8])
 }
 
 // cutContent leaves the header of a chunk that was closed before since.
@@ -176,16 +172,12 @@ func cutContent(b []byte, since uint64) []byte {
 }
 
 // dictContent is without a record that is being written.
-func dictContent(f *os.File) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(f, rawformat.MaxRecordFile))
-	if err != nil {
-		return nil, err
-	}
+func dictContent(name string, b []byte) ([]byte, error) {
 	h, err := rawformat.ReadRecordHeader(b)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	scan := newRecordScan(f.Name(), b, h, nil)
+	scan := newRecordScan(name, b, h, nil)
 	end := rawformat.RecordHeaderSize
 	for rec := (Record{}); scan.next(&rec); {
 		end = scan.at

@@ -2,7 +2,6 @@ package chunks
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -13,44 +12,39 @@ import (
 // Stacks is the stack ring of one thread, mapped. A signal handler writes it;
 // one goroutine drains it.
 type Stacks struct {
-	mem    []byte
-	guard  *faultRange
-	path   string
+	mem    *Mapping
+	in     Folder
+	name   string
 	reader rawformat.StacksReader
 	tail   uint64 // up to here it is drained; the one in the file is for the handler
 	lost   uint64 // of these has been told
 }
 
-// CreateStacks makes the stack ring of the thread h.Tid in dir. One that is there
+// CreateStacks makes the stack ring of the thread h.Tid in a folder. One that is there
 // is of a thread that has ended, and goes.
-func CreateStacks(dir string, h rawformat.StacksHeader) (*Stacks, error) {
-	path := filepath.Join(dir, StacksFile.FileName(h.Tid))
-	if err := removeFile(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+func CreateStacks(in Folder, h rawformat.StacksHeader) (*Stacks, error) {
+	s := &Stacks{in: in, name: StacksFile.FileName(h.Tid)}
+	err := in.Remove(s.name)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	f, err := create(path)
-	if err != nil {
+	if s.mem, err = in.Map(s.name, rawformat.StacksFile); err != nil {
 		return nil, err
-	}
-	mem, guard, err := allocate(f, rawformat.StacksFile)
-	err = errors.Join(err, f.Close())
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("stack ring of %d bytes: %w", rawformat.StacksFile, err), removeFile(path))
 	}
 	h.Version = rawformat.Version
-	rawformat.PutStacksHeader(mem, &h)
-	s := &Stacks{mem: mem, guard: guard, path: path}
+	rawformat.PutStacksHeader(s.Memory(), &h)
+	mem := s.Memory()
 	s.reader.Word = func(i uint64) uint64 { return *word(mem, rawformat.StacksHead+int(8*i)) }
 	return s, nil
 }
 
 // Memory is where the ring is mapped; it is valid until Close.
-func (s *Stacks) Memory() []byte { return s.mem }
+func (s *Stacks) Memory() []byte { return s.mem.Bytes() }
 
 // Next reads the oldest record. It stays until Drained. False: there is none; a
 // ring that is damaged loses what it holds, and err says so once.
 func (s *Stacks) Next(rec *rawformat.StackRecord) (ok bool, err error) {
-	s.reader.Head = atomic.LoadUint64(word(s.mem, rawformat.OffStacksHead))
+	s.reader.Head = atomic.LoadUint64(word(s.Memory(), rawformat.OffStacksHead))
 	if ok, err = s.reader.Next(rec); err != nil {
 		s.reader.Tail = s.reader.Head
 		s.Drained()
@@ -61,15 +55,15 @@ func (s *Stacks) Next(rec *rawformat.StackRecord) (ok bool, err error) {
 // Claim says that the block at index takes what Next has read: a reader that
 // finds the block committed counts the record as drained.
 func (s *Stacks) Claim(index uint64) {
-	atomic.StoreUint64(word(s.mem, rawformat.OffStacksIndex), 0)
-	atomic.StoreUint64(word(s.mem, rawformat.OffStacksNext), s.reader.Tail)
-	atomic.StoreUint64(word(s.mem, rawformat.OffStacksIndex), index)
+	atomic.StoreUint64(word(s.Memory(), rawformat.OffStacksIndex), 0)
+	atomic.StoreUint64(word(s.Memory(), rawformat.OffStacksNext), s.reader.Tail)
+	atomic.StoreUint64(word(s.Memory(), rawformat.OffStacksIndex), index)
 }
 
 // Drained gives the room of what Next has read back.
 func (s *Stacks) Drained() {
 	s.tail = s.reader.Tail
-	atomic.StoreUint64(word(s.mem, rawformat.OffStacksTail), s.tail)
+	atomic.StoreUint64(word(s.Memory(), rawformat.OffStacksTail), s.tail)
 }
 
 // Back has Next read again what was read since Drained.
@@ -82,7 +76,7 @@ const maxLost = 1 << 24
 // Lost is how many records found no room since it was last asked. Somebody else may
 // have changed the count in the file: what is impossible counts as one.
 func (s *Stacks) Lost() uint64 {
-	lost := atomic.LoadUint64(word(s.mem, rawformat.OffStacksLost))
+	lost := atomic.LoadUint64(word(s.Memory(), rawformat.OffStacksLost))
 	n := lost - s.lost
 	s.lost = lost
 	if n > maxLost {
@@ -93,13 +87,11 @@ func (s *Stacks) Lost() uint64 {
 
 // IsCut reports whether somebody else has cut the file short. What is written from
 // then on outlives nobody.
-func (s *Stacks) IsCut() bool { return s.guard.lost() > 0 }
+func (s *Stacks) IsCut() bool { return s.mem.Lost() > 0 }
 
 // Close removes the ring, which should be drained. Nobody may write it any more.
 func (s *Stacks) Close() error {
-	err := errors.Join(unmapProtected(s.mem, s.guard), removeFile(s.path))
-	s.mem = nil
-	return err
+	return errors.Join(s.mem.Close(), s.in.Remove(s.name))
 }
 
 // drainedStacks reports whether a stack ring holds nothing.

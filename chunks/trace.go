@@ -3,7 +3,7 @@ package chunks
 import (
 	"errors"
 	"io"
-	"path/filepath"
+	"io/fs"
 
 	"gprof/rawformat"
 )
@@ -17,23 +17,22 @@ type Trace struct {
 // TraceName is the name of the n-th window.
 func TraceName(n int) string { return TraceFile.FileName(uint32(n)) }
 
-// WriteTrace makes the file of the n-th window in dir: write writes it, at most
+// WriteTrace makes the file of the n-th window in a folder: write writes it, at most
 // limit bytes; it is told [rawformat.ErrTooBig] when that is not enough. The file
 // gets its name when it is whole; on an error nothing is left behind.
-func WriteTrace(dir string, n int, limit int64, write func(io.Writer) error) (t Trace, err error) {
+func WriteTrace(in Folder, n int, limit int64, write func(io.Writer) error) (t Trace, err error) {
 	t.Name = TraceName(n)
-	path := filepath.Join(dir, t.Name)
-	f, err := create(path + newSuffix)
+	f, err := in.Create(t.Name + newSuffix)
 	if err != nil {
 		return t, err
 	}
 	w := &boundedWriter{w: f, room: limit}
 	err = errors.Join(write(w), f.Close())
 	if err == nil {
-		err = renameFile(path+newSuffix, path)
+		err = in.Rename(t.Name+newSuffix, t.Name)
 	}
 	if err != nil {
-		return t, errors.Join(err, removeFile(path+newSuffix))
+		return t, errors.Join(err, in.Remove(t.Name+newSuffix))
 	}
 	t.Size = limit - w.room
 	return t, nil
@@ -54,5 +53,11 @@ func (w *boundedWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// RemoveTrace removes a window from dir. That it is gone is no error.
-func RemoveTrace(dir string, t Trace) error { return remove(filepath.Join(dir, t.Name)) }
+// RemoveTrace removes a window from a folder. That it is gone is no error.
+func RemoveTrace(in Folder, t Trace) error {
+	err := in.Remove(t.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,89 @@
+package chunks
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Folder is where the files of an instance are made. Reading by [fs.FS] shows what they
+// hold at that moment.
+type Folder interface {
+	fs.FS
+	Create(name string) (File, error)            // that does not exist yet
+	Map(name string, size int) (*Mapping, error) // likewise, of that size
+	Truncate(name string, size int64) error      // to that size, with its mapping closed
+	Rename(from, to string) error                // in place of what is there
+	Remove(name string) error
+}
+
+// File is a file that is being written. It is an [os.File], or the like.
+type File interface {
+	io.Writer
+	io.WriterAt
+	io.Closer
+	Truncate(size int64) error
+	Stat() (fs.FileInfo, error)
+}
+
+// Dir is the folder of that path.
+type Dir string
+
+func (d Dir) path(name string) string { return filepath.Join(string(d), name) }
+
+// Open opens a file for reading, and no link.
+func (d Dir) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	open := func() (*os.File, error) { return OpenFile(d.path(name), os.O_RDONLY|OpenCarefully) }
+	if name == "." {
+		open = func() (*os.File, error) { return os.Open(string(d)) }
+	}
+	f, err := open()
+	if err != nil {
+		return nil, err // and no *os.File
+	}
+	return f, nil
+}
+
+// Create makes a file that is as open to others as the directory.
+func (d Dir) Create(name string) (File, error) {
+	f, err := Create(d.path(name))
+	if err != nil {
+		return nil, err // and no *os.File
+	}
+	return f, nil
+}
+
+// Map makes a file and maps it. Its descriptor is closed again: the host's may be few.
+// Nothing is left behind on an error.
+func (d Dir) Map(name string, size int) (*Mapping, error) {
+	f, err := Create(d.path(name))
+	if err != nil {
+		return nil, err
+	}
+	m, err := OfFile(f, size)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s of %d bytes: %w", name, size, err), RemoveFile(d.path(name)))
+	}
+	return m, nil
+}
+
+// Truncate cuts a file short.
+func (d Dir) Truncate(name string, size int64) error {
+	f, err := OpenFile(d.path(name), os.O_RDWR|OpenCarefully)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Truncate(size), f.Close())
+}
+
+// Rename gives a file another name.
+func (d Dir) Rename(from, to string) error { return RenameFile(d.path(from), d.path(to)) }
+
+// Remove removes a file.
+func (d Dir) Remove(name string) error { return RemoveFile(d.path(name)) }

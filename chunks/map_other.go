@@ -1,0 +1,21 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
+
+package chunks
+
+import (
+	"errors"
+	"os"
+)
+
+// MapFile fails: files are not mapped here.
+func MapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+// RemapFile fails likewise.
+func RemapFile(*os.File, []byte) error { return errors.ErrUnsupported }
+
+// UnmapFile fails likewise.
+func UnmapFile([]byte) error { return errors.ErrUnsupported }
+
+func anonymous(size int) ([]byte, error) { return heapMemory(size) }
+
+func releaseAnonymous([]byte) error { return nil }

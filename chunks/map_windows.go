@@ -1,0 +1,39 @@
+package chunks
+
+import (
+	"errors"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// MappedKeepsName: nobody can remove or replace a file that is mapped.
+const MappedKeepsName = true
+
+// MapFile maps the beginning of a file. What is stored there is the system's from
+// then on: it gets into the file also when the process is terminated.
+func MapFile(f *os.File, size int) ([]byte, error) {
+	mapping, err := windows.CreateFileMapping(windows.Handle(f.Fd()), nil, windows.PAGE_READWRITE, uint32(uint64(size)>>32), uint32(size), nil)
+	if err != nil {
+		return nil, os.NewSyscallError("CreateFileMapping", err)
+	}
+	at, err := windows.MapViewOfFile(mapping, windows.FILE_MAP_READ|windows.FILE_MAP_WRITE, 0, 0, uintptr(size))
+	if err != nil {
+		return nil, errors.Join(os.NewSyscallError("MapViewOfFile", err), windows.CloseHandle(mapping))
+	}
+	// The view keeps the mapping. Its address is none that Go's memory can have.
+	mem := unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), size)
+	return mem, os.NewSyscallError("CloseHandle", windows.CloseHandle(mapping))
+}
+
+// RemapFile is not needed, see MappedKeepsName.
+func RemapFile(*os.File, []byte) error { return errors.ErrUnsupported }
+
+func UnmapFile(mem []byte) error {
+	return os.NewSyscallError("UnmapViewOfFile", windows.UnmapViewOfFile(uintptr(unsafe.Pointer(unsafe.SliceData(mem)))))
+}
+
+func anonymous(size int) ([]byte, error) { return heapMemory(size) }
+
+func releaseAnonymous([]byte) error { return nil }

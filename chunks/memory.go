@@ -1,0 +1,280 @@
+package chunks
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Memory is a folder in this process' memory. It needs no file system, and nothing of it
+// outlives the process.
+type Memory struct {
+	mu    sync.Mutex
+	files map[string]*memoryFile
+}
+
+// NewMemory returns a folder that is empty.
+func NewMemory() *Memory { return &Memory{files: map[string]*memoryFile{}} }
+
+// memoryFile is one file. It lives for as long as it has a name, is mapped, or is open.
+type memoryFile struct {
+	mu     sync.RWMutex
+	data   []byte
+	mapped bool // data is anonymous memory
+	users  int
+}
+
+// drop ends one use of the file.
+func (f *memoryFile) drop() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.users--; f.users > 0 || !f.mapped {
+		return nil
+	}
+	return f.replace(nil)
+}
+
+// replace gives the file other bytes, on the heap. f.mu is held.
+func (f *memoryFile) replace(data []byte) error {
+	old, mapped := f.data, f.mapped
+	f.data, f.mapped = data, false
+	if !mapped {
+		return nil
+	}
+	return ReleaseAnonymous(old)
+}
+
+// use notes one more user.
+func (f *memoryFile) use() {
+	f.mu.Lock()
+	f.users++
+	f.mu.Unlock()
+}
+
+func (f *memoryFile) truncate(size int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.replace(bytes.Clone(f.data[:min(int64(len(f.data)), size)]))
+}
+
+// read copies bytes that somebody may be writing: readers of a mapped file find out what
+// they may believe by commit words and epochs, here as there.
+//
+//go:norace
+func (f *memoryFile) read(dst []byte, off int64) (n int) {
+	if off < int64(len(f.data)) {
+		n = copy(dst, f.data[off:])
+	}
+	return n
+}
+
+func (m *Memory) add(name string, f *memoryFile) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.files[name] != nil {
+		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+	}
+	f.users++
+	m.files[name] = f
+	return nil
+}
+
+// file finds a file, and keeps it if it is to be used.
+func (m *Memory) file(op, name string, use bool) (*memoryFile, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := m.files[name]
+	if f == nil {
+		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	}
+	if use {
+		f.use()
+	}
+	return f, nil
+}
+
+// Create makes a file.
+func (m *Memory) Create(name string) (File, error) {
+	f := &memoryFile{users: 1}
+	if err := m.add(name, f); err != nil {
+		return nil, err
+	}
+	return &openFile{file: f, name: name}, nil
+}
+
+// Map makes a file of memory outside of Go's heap, where systems have that.
+func (m *Memory) Map(name string, size int) (*Mapping, error) {
+	f := &memoryFile{users: 1, mapped: true}
+	mapping, err := Anonymous(size, f.drop)
+	if err != nil {
+		return nil, err
+	}
+	f.data = mapping.Bytes()
+	if err := m.add(name, f); err != nil {
+		mapping.Close()
+		return nil, err
+	}
+	return mapping, nil
+}
+
+// Truncate cuts a file short.
+func (m *Memory) Truncate(name string, size int64) error {
+	f, err := m.file("truncate", name, false)
+	if err != nil {
+		return err
+	}
+	return f.truncate(size)
+}
+
+// Rename gives a file another name.
+func (m *Memory) Rename(from, to string) error {
+	f, err := m.file("rename", from, false)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	old := m.files[to]
+	delete(m.files, from)
+	m.files[to] = f
+	m.mu.Unlock()
+	if old != nil {
+		return old.drop()
+	}
+	return nil
+}
+
+// Remove removes a file. Whoever has it open can still read it.
+func (m *Memory) Remove(name string) error {
+	f, err := m.file("remove", name, false)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	delete(m.files, name)
+	m.mu.Unlock()
+	return f.drop()
+}
+
+// Open opens a file for reading; "." is the folder.
+func (m *Memory) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	if name == "." {
+		return &openMemory{folder: m}, nil
+	}
+	f, err := m.file("open", name, true)
+	if err != nil {
+		return nil, err
+	}
+	return &openFile{file: f, name: name}, nil
+}
+
+// openFile is a file that is open.
+type openFile struct {
+	file *memoryFile
+	name string
+	at   int64 // of the next Read or Write
+}
+
+func (f *openFile) Read(b []byte) (n int, err error) {
+	n, err = f.ReadAt(b, f.at)
+	f.at += int64(n)
+	if n > 0 {
+		err = nil
+	}
+	return n, err
+}
+
+func (f *openFile) ReadAt(b []byte, off int64) (n int, err error) {
+	f.file.mu.RLock()
+	n = f.file.read(b, off)
+	f.file.mu.RUnlock()
+	if n < len(b) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (f *openFile) Write(b []byte) (n int, err error) {
+	n, err = f.WriteAt(b, f.at)
+	f.at += int64(n)
+	return n, err
+}
+
+func (f *openFile) WriteAt(b []byte, off int64) (n int, err error) {
+	f.file.mu.Lock()
+	defer f.file.mu.Unlock()
+	if end := off + int64(len(b)); end > int64(len(f.file.data)) {
+		f.file.data = append(f.file.data, make([]byte, end-int64(len(f.file.data)))...)
+	}
+	return copy(f.file.data[off:], b), nil
+}
+
+func (f *openFile) Truncate(size int64) error { return f.file.truncate(size) }
+
+func (f *openFile) Stat() (fs.FileInfo, error) {
+	f.file.mu.RLock()
+	defer f.file.mu.RUnlock()
+	return memoryInfo{path.Base(f.name), int64(len(f.file.data)), 0o400}, nil
+}
+
+func (f *openFile) Close() error { return f.file.drop() }
+
+// openMemory is a folder whose files are listed.
+type openMemory struct {
+	folder *Memory
+	listed int
+}
+
+func (d *openMemory) Stat() (fs.FileInfo, error) { return memoryInfo{".", 0, fs.ModeDir | 0o500}, nil }
+
+func (d *openMemory) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: ".", Err: fs.ErrInvalid}
+}
+
+func (d *openMemory) Close() error { return nil }
+
+func (d *openMemory) ReadDir(n int) ([]fs.DirEntry, error) {
+	names := d.folder.names()
+	names = names[min(d.listed, len(names)):]
+	if n > 0 {
+		if len(names) == 0 {
+			return nil, io.EOF
+		}
+		names = names[:min(n, len(names))]
+	}
+	d.listed += len(names)
+	var entries []fs.DirEntry
+	for _, name := range names {
+		if info, err := fs.Stat(d.folder, name); err == nil { // else it is gone
+			entries = append(entries, fs.FileInfoToDirEntry(info))
+		}
+	}
+	return entries, nil
+}
+
+func (m *Memory) names() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.files))
+}
+
+// memoryInfo describes a file, or the folder.
+type memoryInfo struct {
+	name string
+	size int64
+	mode fs.FileMode
+}
+
+func (i memoryInfo) Name() string       { return i.name }
+func (i memoryInfo) Size() int64        { return i.size }
+func (i memoryInfo) Mode() fs.FileMode  { return i.mode }
+func (i memoryInfo) ModTime() time.Time { return time.Time{} }
+func (i memoryInfo) IsDir() bool        { return i.mode.IsDir() }
+func (i memoryInfo) Sys() any           { return nil }
