@@ -27,9 +27,10 @@ func MapFile(f *os.File, size int) ([]byte, error) {
 	return mem, os.NewSyscallError("CloseHandle", windows.CloseHandle(mapping))
 }
 
-// RemapFile is not needed, see MappedKeepsName.
+// RemapFile is not needed, see [MappedKeepsName].
 func RemapFile(*os.File, []byte) error { return errors.ErrUnsupported }
 
+// UnmapFile ends what MapFile has begun.
 func UnmapFile(mem []byte) error {
 	return os.NewSyscallError("UnmapViewOfFile", windows.UnmapViewOfFile(uintptr(unsafe.Pointer(unsafe.SliceData(mem)))))
 }

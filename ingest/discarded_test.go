@@ -31,7 +31,7 @@ func entomb(t *testing.T, w *tape) {
 		body = rawformat.AppendUint(body, v)
 	}
 	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Version: rawformat.Version, Instance: 2, Pid: 8}
-	if err := errors.Join(err, chunks.WriteRecords(filepath.Join(w.Dir, "exit"), h, rawformat.AppendText(body, ""))); err != nil {
+	if err := errors.Join(err, chunks.WriteRecords(chunks.Dir(w.Dir), "exit", h, rawformat.AppendText(body, ""))); err != nil {
 		t.Fatal(err)
 	}
 }

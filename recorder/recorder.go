@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -217,7 +216,7 @@ func (r *Recorder) writeExit() error {
 	body := record.New(rawformat.KindExit).Uint(now.Monotonic).Sint(now.Realtime).
 		Uint(uint64(exitReason())).Sint(0).Fixed(r.environ.parent).Uint(index).
 		Uint(r.ring.RangeStart()).Uint(r.ring.RangeEnd()).Uint(uint64(r.ring.Discarded())).Text(text)
-	return chunks.WriteRecords(filepath.Join(r.dir, chunks.ExitFile.FileName(0)), r.header(rawformat.MagicExit), body)
+	return chunks.WriteRecords(chunks.Dir(r.dir), chunks.ExitFile.FileName(0), r.header(rawformat.MagicExit), body)
 }
 
 // exitReason is why the recorder is being stopped. A deferred Stop also runs when

@@ -35,7 +35,9 @@ func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err er
 		since = reach - uint64(last)
 	}
 	path = filepath.Join(dir, now.UTC().Format("20060102T150405.000000000Z"))
-	err = guarded(func() error { return chunks.CopySince(r.dir, filepath.Join(path, instanceName(r.instance)), since) })
+	err = guarded(func() error {
+		return chunks.CopySince(chunks.Dir(r.dir), filepath.Join(path, instanceName(r.instance)), since)
+	})
 	if err != nil {
 		return "", err
 	}

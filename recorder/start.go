@@ -144,7 +144,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	if err != nil {
 		return err
 	}
-	r.ring, err = chunks.OpenRing(r.dir, chunks.RingOptions{
+	r.ring, err = chunks.OpenRing(chunks.Dir(r.dir), chunks.RingOptions{
 		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit, Slot: r.member.slot,
 		MinSpare: min(max(2*int(r.mask+1), burst/size), int(r.limit)/size/minChunks), Pressed: int(r.mask) + 2, Clock: r.clock.Kind(), Keeper: r.shards[len(r.shards)-1].writer, Anchor: r.clock.Anchor,
 	})
@@ -161,7 +161,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	}})
 	r.chooseCPU(p)
 	r.tracer.open(p, r.limit)
-	return chunks.WriteRecords(filepath.Join(r.dir, chunks.MetaFile.FileName(0)), r.header(rawformat.MagicMeta), p.meta(r, size)...)
+	return chunks.WriteRecords(chunks.Dir(r.dir), chunks.MetaFile.FileName(0), r.header(rawformat.MagicMeta), p.meta(r, size)...)
 }
 
 // divide makes the shards and returns the size of a chunk file, at most that.

@@ -99,7 +99,7 @@ func (p *process) write(w *sections.Writer, last time.Duration) error {
 	if err := w.Process(p.instance, p.live); err != nil {
 		return err
 	}
-	err := chunks.Copy(p.dir, p.since(last), func(name string, data []byte) error { return w.File(p.instance, name, data) })
+	err := chunks.Copy(chunks.Dir(p.dir), p.since(last), func(name string, data []byte) error { return w.File(p.instance, name, data) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
