@@ -18,7 +18,6 @@ import (
 var (
 	ErrBusy  = errors.New("another process holds the control page's lock")
 	ErrSlots = errors.New("no slot is free")
-	ErrCut   = errors.New("file was cut short while in use")
 )
 
 const (

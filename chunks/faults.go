@@ -24,6 +24,9 @@ import (
 // has to be prepared for a panic, see [debug.SetPanicOnFault].
 var ErrExposed = errors.New("faults are not caught")
 
+// ErrCut means that somebody else has cut a file short that is in use.
+var ErrCut = errors.New("file was cut short while in use")
+
 // errMappings is about the table of ranges.
 var errMappings = fmt.Errorf("more than %d files are mapped", maxRanges)
 

@@ -19,7 +19,6 @@ func TestFolder(t *testing.T) {
 	}
 	path := filepath.Join(string(d), "chunk-00000")
 	c.Payload()[testCapacity-1] = 'x'
-	faultIn(c.mapping.Bytes())
 	data, err := os.ReadFile(path)
 	if err != nil || len(data) != testFile || data[rawformat.HeadSize+testCapacity-1] != 'x' || bytes.Count(data, []byte{'x'}) != 1 {
 		t.Errorf("%v; file of %d bytes", err, len(data))
@@ -32,23 +31,6 @@ func TestFolder(t *testing.T) {
 	}
 	if err := errors.Join(c.unmap(), d.Remove("chunk-00000")); err != nil || c.Payload() != nil {
 		t.Error(err)
-	}
-}
-
-// Where blocks cannot be reserved they are written.
-func TestWriteZeros(t *testing.T) {
-	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	const size = 100_000
-	if err := writeZeros(f, size); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(f.Name())
-	if err != nil || len(data) != size || bytes.Count(data, []byte{0}) != size {
-		t.Errorf("%v; file of %d bytes", err, len(data))
 	}
 }
 
