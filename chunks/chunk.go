@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
 
@@ -13,8 +14,8 @@ type Chunk struct {
 	head    []byte // the header
 	table   []byte // the page table, nil on the heap
 	payload []byte
-	trailer []byte   // nil on the heap
-	mapping *Mapping // all of the file; nil on the heap
+	trailer []byte           // nil on the heap
+	mapping *mapping.Mapping // all of the file; nil on the heap
 
 	fixed rawformat.Header           // what it was opened with, and its close anchor
 	image [rawformat.HeaderSize]byte // of fixed, on its way to head; here, so that opening does not allocate

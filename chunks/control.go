@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
 
@@ -99,7 +100,7 @@ func (c *Control) open(o ControlOptions) error {
 	if err := c.makeWhole(); err != nil {
 		return err
 	}
-	mem, err := MapFile(c.file, rawformat.ControlSize)
+	mem, err := mapping.MapFile(c.file, rawformat.ControlSize)
 	if err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func (c *Control) repair() error {
 // lengthen gives the file its full size and a place on the disk for each byte:
 // a store to a mapped byte without one would kill the host.
 func (c *Control) lengthen() error {
-	err := Reserve(c.file, rawformat.ControlSize)
+	err := mapping.Reserve(c.file, rawformat.ControlSize)
 	if err == nil {
 		return nil
 	}
@@ -184,7 +185,7 @@ func (c *Control) lengthen() error {
 	if statErr != nil {
 		return statErr
 	}
-	if !CannotReserve(err) || info.Size() >= rawformat.ControlSize {
+	if !mapping.CannotReserve(err) || info.Size() >= rawformat.ControlSize {
 		return err
 	}
 	_, err = c.file.WriteAt(make([]byte, rawformat.ControlSize-info.Size()), info.Size())
@@ -219,7 +220,7 @@ func (c *Control) guard(f func() error) (err error) {
 	if c.mem == nil {
 		return fmt.Errorf("control page: %w", os.ErrClosed)
 	}
-	if err = Survive(f); err == ErrCut {
+	if err = mapping.Survive(f); err == mapping.ErrCut {
 		return fmt.Errorf("%s: %w", c.path(), err)
 	}
 	return err
@@ -283,7 +284,7 @@ func (c *Control) State() (what rawformat.Command, generation uint64) {
 func (c *Control) Close() error {
 	var err error
 	if c.mem != nil {
-		err = UnmapFile(c.mem)
+		err = mapping.UnmapFile(c.mem)
 		c.mem = nil
 	}
 	return errors.Join(err, c.file.Close())

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
 
@@ -253,13 +254,13 @@ func TestControlCut(t *testing.T) {
 	must(t, m.tick())
 	before := m.c.slot(m.s.at)
 	must(t, os.Truncate(filepath.Join(session, controlName), 0))
-	if _, err := m.c.Command(rawformat.CommandResume); !errors.Is(err, ErrCut) {
+	if _, err := m.c.Command(rawformat.CommandResume); !errors.Is(err, mapping.ErrCut) {
 		t.Errorf("command: %v", err)
 	}
 	if what, generation := m.c.State(); m.c.Limit() != 2<<20 || what != rawformat.CommandPause || generation != 1 {
 		t.Errorf("limit %d, %v, %d", m.c.Limit(), what, generation)
 	}
-	if err := m.w.r.Maintain(); !errors.Is(err, ErrCut) {
+	if err := m.w.r.Maintain(); !errors.Is(err, mapping.ErrCut) {
 		t.Errorf("Maintain: %v", err)
 	}
 	must(t, m.write(100)) // what writers do is not concerned

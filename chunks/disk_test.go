@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
 
@@ -15,7 +16,7 @@ type smallDisk struct {
 	room    int64
 }
 
-func (d smallDisk) Map(name string, size int) (*Mapping, error) {
+func (d smallDisk) Map(name string, size int) (*mapping.Mapping, error) {
 	if sessionBytes(d.session)+int64(size) > d.room {
 		return nil, syscall.ENOSPC
 	}

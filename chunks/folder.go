@@ -3,6 +3,7 @@ package chunks
 import (
 	"errors"
 	"fmt"
+	"gprof/chunks/mapping"
 	"io"
 	"io/fs"
 	"os"
@@ -13,10 +14,10 @@ import (
 // hold at that moment.
 type Folder interface {
 	fs.FS
-	Create(name string) (File, error)            // that does not exist yet
-	Map(name string, size int) (*Mapping, error) // likewise, of that size
-	Truncate(name string, size int64) error      // to that size, with its mapping closed
-	Rename(from, to string) error                // in place of what is there
+	Create(name string) (File, error)                    // that does not exist yet
+	Map(name string, size int) (*mapping.Mapping, error) // likewise, of that size
+	Truncate(name string, size int64) error              // to that size, with its mapping closed
+	Rename(from, to string) error                        // in place of what is there
 	Remove(name string) error
 }
 
@@ -61,12 +62,12 @@ func (d Dir) Create(name string) (File, error) {
 
 // Map makes a file and maps it. Its descriptor is closed again: the host's may be few.
 // Nothing is left behind on an error.
-func (d Dir) Map(name string, size int) (*Mapping, error) {
+func (d Dir) Map(name string, size int) (*mapping.Mapping, error) {
 	f, err := Create(d.path(name))
 	if err != nil {
 		return nil, err
 	}
-	m, err := OfFile(f, size)
+	m, err := mapping.OfFile(f, size)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s of %d bytes: %w", name, size, err), RemoveFile(d.path(name)))
 	}

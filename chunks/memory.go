@@ -2,6 +2,7 @@ package chunks
 
 import (
 	"bytes"
+	"gprof/chunks/mapping"
 	"io"
 	"io/fs"
 	"maps"
@@ -46,7 +47,7 @@ func (f *memoryFile) replace(data []byte) error {
 	if !mapped {
 		return nil
 	}
-	return ReleaseAnonymous(old)
+	return mapping.ReleaseAnonymous(old)
 }
 
 // use notes one more user.
@@ -108,9 +109,9 @@ func (m *Memory) Create(name string) (File, error) {
 }
 
 // Map makes a file of memory outside of Go's heap, where systems have that.
-func (m *Memory) Map(name string, size int) (*Mapping, error) {
+func (m *Memory) Map(name string, size int) (*mapping.Mapping, error) {
 	f := &memoryFile{users: 1, mapped: true}
-	mapping, err := Anonymous(size, f.drop)
+	mapping, err := mapping.Anonymous(size, f.drop)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
 
@@ -69,7 +70,7 @@ func (r *RecordFile) write(b []byte) error {
 		return fmt.Errorf("record file of %d bytes: %w", r.size+int64(len(b)), rawformat.ErrTooBig)
 	}
 	if r.IsCut() { // a write behind the end would hide it
-		r.broken = ErrCut
+		r.broken = mapping.ErrCut
 		return r.broken
 	}
 	if _, err := r.file.WriteAt(b, r.size); err != nil {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"sync/atomic"
 
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
 
@@ -49,7 +50,7 @@ func (c *Control) heal() error {
 // and they must know of each other. The mapping stays where it is, because other
 // goroutines may be using it.
 func (c *Control) follow() error {
-	if MappedKeepsName {
+	if mapping.MappedKeepsName {
 		return nil
 	}
 	if err := sameFile(c.file, c.path()); !errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +65,7 @@ func (c *Control) follow() error {
 		err = next.makeWhole()
 	}
 	if err == nil {
-		err = RemapFile(f, c.mem)
+		err = mapping.RemapFile(f, c.mem)
 	}
 	if err != nil {
 		return errors.Join(err, f.Close())

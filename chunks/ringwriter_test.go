@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
 
@@ -22,7 +23,7 @@ type memory struct {
 
 func newMemory(room int) *memory { return &memory{NewMemory(), room} }
 
-func (m *memory) Map(name string, size int) (*Mapping, error) {
+func (m *memory) Map(name string, size int) (*mapping.Mapping, error) {
 	if m.count() >= m.room {
 		return nil, syscall.ENOSPC
 	}

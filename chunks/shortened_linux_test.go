@@ -3,6 +3,7 @@
 package chunks
 
 import (
+	"gprof/chunks/mapping"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,7 +12,7 @@ import (
 // Somebody cuts chunk files short, while they are written. What was before the cut
 // stays in the files, and the ring goes on with others.
 func TestChunksCut(t *testing.T) {
-	if err := CatchFaults(); err != nil {
+	if err := mapping.CatchFaults(); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -29,7 +30,7 @@ func TestChunksCut(t *testing.T) {
 			r.Maintain() // it may complain of files that are too short
 		}
 	}
-	before := Faults()
+	before := mapping.Faults()
 	for range 20 { // nobody cuts any more: all chunks that were cut go
 		for range 400 {
 			w.log("what is written afterwards")

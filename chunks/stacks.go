@@ -6,13 +6,14 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
 
 // Stacks is the stack ring of one thread, mapped. A signal handler writes it;
 // one goroutine drains it.
 type Stacks struct {
-	mem    *Mapping
+	mem    *mapping.Mapping
 	in     Folder
 	name   string
 	reader rawformat.StacksReader

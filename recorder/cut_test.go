@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"gprof/chunks"
+	"gprof/chunks/mapping"
 	"gprof/recorder"
 )
 
@@ -84,8 +85,8 @@ func TestCut(t *testing.T) {
 			t.Fatalf("round %d: the program has ended", round)
 		}
 	}
-	if chunks.CatchFaults() != nil {
-		waitFor(t, "the end of the recording", func() bool { return ask("go on") == "false "+chunks.ErrCut.Error() })
+	if mapping.CatchFaults() != nil {
+		waitFor(t, "the end of the recording", func() bool { return ask("go on") == "false "+mapping.ErrCut.Error() })
 	} else {
 		waitFor(t, "markers that are found", func() bool {
 			ask("mark")

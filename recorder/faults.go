@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"gprof/chunks"
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
 
@@ -37,8 +37,8 @@ func guarded(f func() error) (err error) {
 
 // failure is what a panic of the recorder's own work says.
 func failure(p any) error {
-	if chunks.IsFault(p) {
-		return chunks.ErrCut
+	if mapping.IsFault(p) {
+		return mapping.ErrCut
 	}
 	return fmt.Errorf("internal error: %v", p)
 }
@@ -54,7 +54,7 @@ func (r *Recording) describeFaults() string {
 // replaceCut takes chunks and stack rings out of use whose files were cut short.
 // It is the housekeeper's.
 func (k *Keeper) replaceCut() {
-	faults := chunks.Faults()
+	faults := mapping.Faults()
 	if faults == k.faults {
 		return
 	}
@@ -73,7 +73,7 @@ func (k *Keeper) replaceCut() {
 	}
 	k.faults = faults
 	if found > 0 {
-		k.complain("recording", fmt.Errorf("%w: it is replaced", chunks.ErrCut))
+		k.complain("recording", fmt.Errorf("%w: it is replaced", mapping.ErrCut))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gprof/chunks"
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
 
@@ -56,7 +57,7 @@ func (k *Keeper) turnDictionary() {
 	old := outgrown{k.generation, k.dict.Size()}
 	if k.dict.IsCut() {
 		k.lose(rawformat.LostCut, 1, uint64(old.size))
-		k.complain("dictionary", fmt.Errorf("%w: it is replaced", chunks.ErrCut))
+		k.complain("dictionary", fmt.Errorf("%w: it is replaced", mapping.ErrCut))
 	}
 	next, err := chunks.CreateDict(chunks.Dir(k.dir), k.instance, uint32(old.generation)+1, uint32(os.Getpid()))
 	if err == nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"gprof/chunks"
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 	"gprof/recorder"
 )
@@ -132,7 +132,7 @@ func FuzzHostileFiles(f *testing.F) {
 			}
 		}
 		round()
-		if err := rec.Err(); err != nil && (!errors.Is(err, chunks.ErrCut) || chunks.CatchFaults() == nil) {
+		if err := rec.Err(); err != nil && (!errors.Is(err, mapping.ErrCut) || mapping.CatchFaults() == nil) {
 			t.Errorf("the recording ended: %v", err)
 		}
 		if err := rec.Stop(); err != nil && strings.Contains(err.Error(), "internal error") {

@@ -49,7 +49,7 @@ type Keeper struct {
 	complained    bool                    // of the disk
 	slowed        bool                    // the counter has jumped
 	resting       bool                    // stopped by the session
-	faults        uint32                  // of [chunks.Faults], those that were looked into
+	faults        uint32                  // of [mapping.Faults], those that were looked into
 	cpu           CPUMode                 // in use
 	sampledBy     atomic.Pointer[string]  // what Stats says of it
 	trouble       atomic.Pointer[trouble] // the last one

@@ -99,7 +99,7 @@ func seize(signal int) error {
 }
 
 // blocked are the signals that wait while the handler runs: all but SIGBUS, for the
-// ring's file may be cut short by somebody, see [chunks.CatchFaults].
+// ring's file may be cut short by somebody, see [mapping.CatchFaults].
 const blocked = ^uint64(1 << (unix.SIGBUS - 1))
 
 // seized reports whether the handler is still installed.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
@@ -57,7 +58,7 @@ func open(o Options) (*Recorder, error) {
 		Recording: &Recording{instance: newInstance()},
 		shift:     make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}), drains: make(chan chan struct{}, 1),
 	}}
-	r.exposed, r.faults = chunks.CatchFaults(), chunks.Faults()
+	r.exposed, r.faults = mapping.CatchFaults(), mapping.Faults()
 	r.findTricks()
 	r.features, r.filter, r.dumpDir = p.Features, p.Tracks, p.Dump
 	r.takeOverEarly()

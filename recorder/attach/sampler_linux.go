@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gprof/chunks"
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 	"gprof/rawformat/perfevent"
 )
@@ -92,7 +93,7 @@ func (s *Sampler) open(pids []int) (err error) {
 	if err := chunks.MakeSession(s.o.Session, 0o700); err != nil {
 		return err
 	}
-	chunks.CatchFaults() // else a file that is cut short ends the sampler, and no more
+	mapping.CatchFaults() // else a file that is cut short ends the sampler, and no more
 	if s.control, err = chunks.OpenControl(s.o.Session, chunks.ControlOptions{Limit: s.o.Limit, LimitAsked: s.o.Limit > 0}); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package chunks
+package mapping
 
 import (
 	"errors"

@@ -1,4 +1,6 @@
-package chunks
+// Package mapping maps files, and memory of no file, so that what is stored survives the
+// process, or a file that somebody cuts short does not kill it: see [CatchFaults].
+package mapping
 
 import (
 	"encoding/binary"

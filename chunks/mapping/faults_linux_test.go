@@ -1,6 +1,6 @@
 //go:build (amd64 || arm64) && !gprof_portable
 
-package chunks
+package mapping
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package chunks
+package mapping
 
 // MappedKeepsName: nobody can remove or replace a file that is mapped.
 const MappedKeepsName = false

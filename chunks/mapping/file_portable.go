@@ -1,6 +1,6 @@
 //go:build !linux
 
-package chunks
+package mapping
 
 import (
 	"errors"
