@@ -1,5 +1,5 @@
-// Package mapping maps files, and memory of no file, so that what is stored survives the
-// process, or a file that somebody cuts short does not kill it: see [CatchFaults].
+// Package mapping maps files, and memory of no file. What is stored in a mapped file survives
+// the process. A file that somebody cuts short must not kill it: see [CatchFaults].
 package mapping
 
 import (
