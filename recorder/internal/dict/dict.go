@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"gprof/chunks"
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 	"gprof/recorder/internal/modules"
 	"gprof/recorder/internal/record"
@@ -192,7 +193,7 @@ func (d *Dictionary) flush() bool {
 	if d.full = d.full || !d.fits(0); !d.full && len(d.batch) > 0 {
 		before := d.file.Size()
 		err := d.file.Append(d.batch...)
-		d.full, d.cut = err != nil, errors.Is(err, chunks.ErrCut)
+		d.full, d.cut = err != nil, errors.Is(err, mapping.ErrCut)
 		d.config.Charge(d.file.Size() - before)
 	}
 	d.batch, d.pending = d.batch[:0], 0
