@@ -104,7 +104,7 @@ func TestTurn(t *testing.T) {
 // createFile creates the file of a dictionary.
 func createFile(t *testing.T, generation uint32) *chunks.RecordFile {
 	t.Helper()
-	f, err := chunks.CreateDict(t.TempDir(), 1, generation, 1)
+	f, err := chunks.CreateDict(chunks.Dir(t.TempDir()), 1, generation, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
