@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/internal/human"
+	"gprof/internal/launch"
 	"gprof/recorder"
 	"gprof/recorder/attach"
 )
@@ -46,21 +48,21 @@ Examples:
 }
 
 // Run samples until the processes end, or whoever started it has enough.
-func (c *attachCmd) Run(s *streams) error {
+func (c *attachCmd) Run(s *tool) error {
 	options, err := c.options(c.Dir, program(c.Pid[0]), c.Limit)
 	if err != nil {
 		return err
 	}
 	options.Tree = c.Tree
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, ending()...)
+	signal.Notify(signals, launch.Ending()...)
 	defer signal.Stop(signals)
 	sampler, err := attach.Start(c.Pid, options)
 	if err != nil {
 		return err
 	}
 	s.note(sampler)
-	s.say("sampling %s; Ctrl-C ends it", pids(c.Pid))
+	s.Say(fmt.Sprintf("sampling %s; Ctrl-C ends it", pids(c.Pid)))
 	var enough <-chan time.Time
 	if c.Duration > 0 {
 		enough = time.After(c.Duration)
@@ -97,19 +99,19 @@ func pids(all []int) string {
 }
 
 // hint says what would allow what was refused.
-func (s *streams) hint(err error) {
+func (s *tool) hint(err error) {
 	var r *attach.Refusal
 	if errors.As(err, &r) {
 		for _, hint := range r.Hints {
-			s.say("hint: %s", hint)
+			s.Hint(hint)
 		}
 	}
 }
 
 // note says what can't be had.
-func (s *streams) note(sampler *attach.Sampler) {
+func (s *tool) note(sampler *attach.Sampler) {
 	for _, n := range sampler.Notes() {
-		s.say("warning: %v", n)
+		s.Warn(n)
 		s.hint(n)
 	}
 }
@@ -122,17 +124,17 @@ type ended struct {
 }
 
 // finish ends the sampling and says what came of it.
-func (s *streams) finish(sampler *attach.Sampler, e ended) error {
+func (s *tool) finish(sampler *attach.Sampler, e ended) error {
 	sum, err := sampler.Stop()
 	for _, why := range sum.Unwritten {
-		s.say("warning: not recorded: %s", why)
+		s.Warn(fmt.Errorf("not recorded: %s", why))
 	}
 	if sum.Lost > 0 {
-		s.say("warning: %d records were lost: more came than could be read", sum.Lost)
-		s.say("hint: a lower --rate, or --no-off-cpu")
+		s.Warn(fmt.Errorf("%d records were lost: more came than could be read", sum.Lost))
+		s.Hint("a lower --rate, or --no-off-cpu")
 	}
 	if len(sum.Dirs) == 0 {
-		s.say("warning: nothing was recorded: the processes neither ran nor waited while they were sampled")
+		s.Warn(errors.New("nothing was recorded: the processes neither ran nor waited while they were sampled"))
 		return err
 	}
 	if e.command != nil {
@@ -140,11 +142,11 @@ func (s *streams) finish(sampler *attach.Sampler, e ended) error {
 			err = errors.Join(err, chunks.WriteExit(dir, *e.command))
 		}
 	}
-	s.say("recorded %s and %s of %s in %s", count(sum.Samples, "sample"), count(sum.Waits, "wait"), count(len(sum.Dirs), "process"), e.session)
-	s.say("hint: gprof-convert %s%s -o profile.json.gz", shellWord(e.session), symbols(sum.Programs))
+	s.Say(fmt.Sprintf("recorded %s and %s of %s in %s", human.Plural(sum.Samples, "sample"), human.Plural(sum.Waits, "wait"), human.Plural(len(sum.Dirs), "process"), e.session))
+	s.Hint(fmt.Sprintf("gprof-convert %s%s -o profile.json.gz", shellWord(e.session), symbols(sum.Programs)))
 	if e.pack != "" {
 		if err := s.pack(string(e.pack), e.session, sum.Dirs); err != nil {
-			s.say("warning: nothing is packed: %v", err)
+			s.Warn(fmt.Errorf("nothing is packed: %v", err))
 		}
 	}
 	return err

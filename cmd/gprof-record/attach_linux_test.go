@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gprof/chunks"
+	"gprof/internal/console"
+	"gprof/internal/session"
 	"gprof/rawformat"
 )
 
@@ -39,10 +41,10 @@ func TestShellWord(t *testing.T) {
 }
 
 // exits are how the processes of a session ended, by their arguments.
-func exits(t *testing.T, session string) map[string]chunks.Exit {
+func exits(t *testing.T, at string) map[string]chunks.Exit {
 	t.Helper()
 	all := map[string]chunks.Exit{}
-	for _, dir := range processes(session) {
+	for _, dir := range session.Processes(at) {
 		p, err := chunks.OpenProcess(os.DirFS(dir), ".")
 		if err != nil {
 			t.Fatal(err)
@@ -95,11 +97,11 @@ func TestRunPerf(t *testing.T) {
 
 func TestAttachNobody(t *testing.T) {
 	code, _, stderr := runTest(t, "", "attach", "-p", strconv.Itoa(1<<22), "--dir", t.TempDir())
-	if code != exitFailed || !isRefused(t, stderr) && !strings.Contains(stderr, "pid 4194304: no such process") {
+	if code != console.Failed || !isRefused(t, stderr) && !strings.Contains(stderr, "pid 4194304: no such process") {
 		t.Errorf("exit status %d; %s", code, stderr)
 	}
 	code, _, stderr = runTest(t, "", "attach", "-p", "1", "--rate", "0", "--dir", t.TempDir())
-	if code != exitFailed || !strings.Contains(stderr, "--rate 0: ") {
+	if code != console.Failed || !strings.Contains(stderr, "--rate 0: ") {
 		t.Errorf("a rate of 0: exit status %d; %s", code, stderr)
 	}
 }
@@ -112,7 +114,7 @@ func TestAttach(t *testing.T) {
 	if isRefused(t, stderr) {
 		return
 	}
-	if code != exitOK || !strings.Contains(stderr, "packed 1 process") {
+	if code != console.OK || !strings.Contains(stderr, "packed 1 process") {
 		t.Fatalf("exit status %d; %s", code, stderr)
 	}
 	if _, err := os.Stat(file); err != nil {

@@ -36,7 +36,7 @@ var embedded = []string{"rawformat", "chunks", "recorder"}
 // Run edits go.mod:
 //  1. Replace directives say where the modules lie, by `go mod edit`.
 //  2. `go get` requires the recorder, and what that requires, with their checksums.
-func (c *embedCmd) Run(s *streams) error {
+func (c *embedCmd) Run(s *tool) error {
 	module, err := moduleIn(c.Dir)
 	if err != nil {
 		return err
@@ -64,9 +64,9 @@ func (c *embedCmd) Run(s *streams) error {
 		return err
 	}
 	if bytes.Equal(before, after) {
-		s.say("%s requires gprof/recorder already, from %s", module.file, sources)
+		s.Say(fmt.Sprintf("%s requires gprof/recorder already, from %s", module.file, sources))
 	} else {
-		s.say("%s requires gprof/recorder, from %s", module.file, sources)
+		s.Say(fmt.Sprintf("%s requires gprof/recorder, from %s", module.file, sources))
 	}
 	module.notes(s)
 	fmt.Fprintf(s.stdout, inMain, path.Base(module.path))
@@ -153,11 +153,11 @@ func (m *goModule) run(args ...string) ([]byte, error) {
 }
 
 // notes says what is left to do where go.mod is not all that a build looks at.
-func (m *goModule) notes(s *streams) {
+func (m *goModule) notes(s *tool) {
 	if m.work != "" && m.work != "off" {
-		s.say("hint: builds go by the workspace %s: it has to use %s, and its other modules must not replace gprof's by others", m.work, m.dir)
+		s.Hint(fmt.Sprintf("builds go by the workspace %s: it has to use %s, and its other modules must not replace gprof's by others", m.work, m.dir))
 	}
 	if _, err := os.Stat(filepath.Join(m.dir, "vendor", "modules.txt")); err == nil {
-		s.say("hint: %s has a vendor directory: when main imports the recorder, run `go mod vendor`", m.dir)
+		s.Hint(fmt.Sprintf("%s has a vendor directory: when main imports the recorder, run `go mod vendor`", m.dir))
 	}
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"gprof/chunks"
+	"gprof/internal/console"
 )
 
 // newModule makes a module whose main function holds what embed says to write there.
@@ -46,14 +49,14 @@ const fresh = "module example.org/checkout\n\ngo 1.26\n"
 func TestEmbed(t *testing.T) {
 	dir := newModule(t, map[string]string{"go.mod": fresh, "main.go": "package main\n\nfunc main() {}\n"})
 	code, stdout, stderr := runTest(t, "", "embed", dir)
-	if code != exitOK || !strings.Contains(stderr, "go.mod requires gprof/recorder, from ") {
+	if code != console.OK || !strings.Contains(stderr, "go.mod requires gprof/recorder, from ") {
 		t.Fatalf("status %d: %s", code, stderr)
 	}
 	edited, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, again, stderr := runTest(t, "", "embed", dir); code != exitOK || again != stdout || !strings.Contains(stderr, "already") {
+	if code, again, stderr := runTest(t, "", "embed", dir); code != console.OK || again != stdout || !strings.Contains(stderr, "already") {
 		t.Errorf("again: status %d: %s%s", code, again, stderr)
 	}
 	if now, err := os.ReadFile(filepath.Join(dir, "go.mod")); err != nil || !bytes.Equal(now, edited) {
@@ -93,12 +96,12 @@ func TestEmbedElsewhere(t *testing.T) {
 		code  int
 		said  string
 	}{
-		"no module":  {map[string]string{"main.go": "package main\n"}, nil, exitFailed, "no go.mod in "},
-		"no sources": {map[string]string{"go.mod": fresh}, []string{"--sources", "/nowhere/at/all"}, exitFailed, "--sources DIR says where they lie"},
-		"workspace": {map[string]string{"go.mod": fresh, "main.go": "package main\n", "go.work": "go 1.26\n\nuse .\n"}, nil, exitOK,
+		"no module":  {map[string]string{"main.go": "package main\n"}, nil, console.Failed, "no go.mod in "},
+		"no sources": {map[string]string{"go.mod": fresh}, []string{"--sources", "/nowhere/at/all"}, console.Failed, "--sources DIR says where they lie"},
+		"workspace": {map[string]string{"go.mod": fresh, "main.go": "package main\n", "go.work": "go 1.26\n\nuse .\n"}, nil, console.OK,
 			"go.work: it has to use "},
-		"vendor": {map[string]string{"go.mod": fresh, "main.go": "package main\n", "vendor/modules.txt": ""}, nil, exitOK, "run `go mod vendor`"},
-		"broken": {map[string]string{"go.mod": "modul x\n"}, nil, exitFailed, "unknown directive: modul"},
+		"vendor": {map[string]string{"go.mod": fresh, "main.go": "package main\n", "vendor/modules.txt": ""}, nil, console.OK, "run `go mod vendor`"},
+		"broken": {map[string]string{"go.mod": "modul x\n"}, nil, console.Failed, "unknown directive: modul"},
 	} {
 		args := append(append([]string{"embed"}, c.args...), newModule(t, c.files))
 		if code, _, stderr := runTest(t, "", args...); code != c.code || !strings.Contains(stderr, c.said) {

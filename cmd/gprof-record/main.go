@@ -12,31 +12,21 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime/debug"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"gprof/cmd/internal/manual"
+	"gprof/internal/console"
 	"gprof/recorder/attach"
-	"gprof/stream"
-)
-
-// Exit codes. run exits with the command's own status instead, once the
-// command has started.
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// streams are what a command reads and writes besides files. Stderr is for
-// people; the other two are handed to the recorded command.
-type streams struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
+// tool is the command: what it says goes to its console. Standard input and output are
+// handed to the recorded command as they are.
+type tool struct {
+	*console.Console
+	stdout io.Writer
 }
 
 type cli struct {
@@ -54,24 +44,10 @@ type cli struct {
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }
 
-// version is the module's, as the go command stamped it, and that of Go.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return fmt.Sprintf("gprof-record %s, built with %s", info.Main.Version, info.GoVersion)
-}
-
-// exitError is the status of a command that ran.
-type exitError int
-
-func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
-
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := &streams{stdin, stdout, stderr}
+	s := &tool{console.New("gprof-record", stdin, stdout, stderr), stdout}
 	code := -1
-	parser, err := kong.New(&cli{}, kong.Name("gprof-record"), kong.Vars{"version": version()}, kong.Writers(stdout, stderr), kong.Bind(s),
+	parser, err := kong.New(&cli{}, kong.Name("gprof-record"), kong.Vars{"version": manual.Version("gprof-record")}, kong.Writers(stdout, stderr), kong.Bind(s),
 		kong.Exit(func(c int) { code = c }), manual.Named(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("Record what programs do.\n\nExit codes: 0 ok, 1 failed, 2 usage; of run, the command's own if it could be started."))
 	if err != nil {
@@ -88,33 +64,19 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if word := manual.Unknown(parser, args); word != "" {
 			err = fmt.Errorf("unknown command %s", word)
 		}
-		s.say("error: %v", err)
-		s.say("hint: gprof-record --help lists the commands; each has a --help with examples")
-		return exitUsage
+		code = s.End(console.Exit(console.Usage, err))
+		s.Hint("gprof-record --help lists the commands; each has a --help with examples")
+		return code
 	}
 	return s.end(ctx.Run())
 }
 
-// end says what went wrong and returns the exit code.
-func (s *streams) end(err error) int {
-	var status exitError
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &status):
-		return int(status)
-	}
-	s.say("error: %v", err)
+// end says what went wrong, and what would help, and returns the exit code.
+func (s *tool) end(err error) int {
+	code := s.End(err)
 	if errors.Is(err, fs.ErrPermission) && !errors.As(err, new(*attach.Refusal)) {
-		s.say("hint: a session is its owner's alone; go on as that user or with sudo, or record with GPROF_GROUP_ACCESS=on")
+		s.Hint("a session is its owner's alone; go on as that user or with sudo, or record with GPROF_GROUP_ACCESS=on")
 	}
 	s.hint(err)
-	return exitFailed
-}
-
-// say tells a person something, in lines of which none can steer the terminal.
-func (s *streams) say(format string, args ...any) {
-	for line := range strings.SplitSeq(fmt.Sprintf("gprof-record: "+format, args...), "\n") {
-		fmt.Fprintln(s.stderr, stream.Printable(line))
-	}
+	return code
 }

@@ -19,6 +19,9 @@ import (
 
 	"gprof/chunks"
 	"gprof/ingest/pack"
+	"gprof/internal/console"
+	"gprof/internal/launch"
+	"gprof/internal/session"
 	"gprof/rawformat"
 	"gprof/recorder"
 	_ "gprof/recorder/auto"
@@ -134,7 +137,7 @@ func TestSessionIsThePrograms(t *testing.T) {
 	if _, _, stderr := runTest(t, "", "run", "--dir", dir, "--", "true"); !strings.Contains(stderr, "recorded nothing") {
 		t.Errorf("%s", stderr)
 	}
-	if got := recordingProgram([]string{"/bin/true", "x"}); got != "true" {
+	if got := launch.Program([]string{"/bin/true", "x"}); got != "true" {
 		t.Errorf("a command without a recorder is called %s", got)
 	}
 }
@@ -152,13 +155,13 @@ func TestRunInForeignSession(t *testing.T) {
 	}
 }
 
-func recorded(t *testing.T, session string) *chunks.Process {
+func recorded(t *testing.T, at string) *chunks.Process {
 	t.Helper()
-	found := processes(session)
+	found := session.Processes(at)
 	if len(found) != 1 {
-		t.Fatalf("%d processes in %s, want 1", len(found), session)
+		t.Fatalf("%d processes in %s, want 1", len(found), at)
 	}
-	p, err := chunks.OpenProcess(os.DirFS(session), filepath.Base(found[0]))
+	p, err := chunks.OpenProcess(os.DirFS(at), filepath.Base(found[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +267,7 @@ func TestInheritedEnvironment(t *testing.T) {
 			t.Setenv(name, value)
 			dir := t.TempDir()
 			code, _, stderr := runTest(t, "three", "run", "--dir", dir, "--limit", "2MiB", "--", os.Args[0])
-			found := processes(filepath.Join(dir, filepath.Base(os.Args[0])))
+			found := session.Processes(filepath.Join(dir, filepath.Base(os.Args[0])))
 			if code != 3 || len(found) == 1 != tt.recorded {
 				t.Errorf("status %d, recorded %v, want %v; %s", code, found, tt.recorded, stderr)
 			}
@@ -319,33 +322,33 @@ func TestUsage(t *testing.T) {
 		code int
 		text string // on either stream
 	}{
-		{nil, exitOK, "Record what programs do"},
-		{[]string{"run", "--help"}, exitOK, "gprof-record run --dir"},
-		{[]string{"run"}, exitUsage, "command"},
-		{[]string{"run", "--"}, exitUsage, "command"},
-		{[]string{"run", "--bogus", "--", "true"}, exitUsage, "unknown flag --bogus"},
-		{[]string{"run", "--limit", "lots", "--", "true"}, exitUsage, "lots"},
-		{[]string{"run", "--limit", "0", "--", "true"}, exitUsage, "more than nothing"},
-		{[]string{"run", "--dir", "/tmp", "--", "/nowhere/at/all"}, exitFailed, "/nowhere/at/all"},
-		{[]string{"run", "--pack", "/nowhere/at/all.gprof", "--", "true"}, exitUsage, "--pack: stat /nowhere/at"},
-		{[]string{"attach", "-p", "1", "-o", "/tmp"}, exitUsage, "/tmp is a directory"},
-		{[]string{"record"}, exitUsage, "unknown command record"},
-		{[]string{"help"}, exitOK, "Commands:"},
-		{[]string{"help", "run"}, exitOK, "gprof-record run --dir"},
-		{[]string{"help", "record"}, exitUsage, "unknown command record; there are run, attach"},
-		{[]string{"version"}, exitOK, "built with go"},
-		{[]string{"completion", "fish"}, exitOK, "complete -c gprof-record"},
-		{[]string{"completion", "tcsh"}, exitUsage, "tcsh"},
-		{[]string{"completion", "--help"}, exitOK, "source <(gprof-record completion bash)"},
-		{[]string{"man"}, exitOK, ".TH GPROF\\-RECORD 1"},
-		{[]string{"stop"}, exitUsage, "session"},
-		{[]string{"status", "--help"}, exitOK, "gprof-record status checkout"},
-		{[]string{"start", "--help"}, exitOK, "no data is lost"},
-		{[]string{"pause", "--help"}, exitOK, "gprof-record pause checkout"},
-		{[]string{"resume", "--help"}, exitOK, "gprof-record resume checkout"},
-		{[]string{"stop", "--help"}, exitOK, "gprof-record stop checkout"},
-		{[]string{"stop", "/nowhere/at/all"}, exitFailed, "no session in /nowhere/at/all"},
-		{[]string{"stop", "--timeout", "x", "y"}, exitUsage, "timeout"},
+		{nil, console.OK, "Record what programs do"},
+		{[]string{"run", "--help"}, console.OK, "gprof-record run --dir"},
+		{[]string{"run"}, console.Usage, "command"},
+		{[]string{"run", "--"}, console.Usage, "command"},
+		{[]string{"run", "--bogus", "--", "true"}, console.Usage, "unknown flag --bogus"},
+		{[]string{"run", "--limit", "lots", "--", "true"}, console.Usage, "lots"},
+		{[]string{"run", "--limit", "0", "--", "true"}, console.Usage, "more than nothing"},
+		{[]string{"run", "--dir", "/tmp", "--", "/nowhere/at/all"}, console.Failed, "/nowhere/at/all"},
+		{[]string{"run", "--pack", "/nowhere/at/all.gprof", "--", "true"}, console.Usage, "--pack: stat /nowhere/at"},
+		{[]string{"attach", "-p", "1", "-o", "/tmp"}, console.Usage, "/tmp is a directory"},
+		{[]string{"record"}, console.Usage, "unknown command record"},
+		{[]string{"help"}, console.OK, "Commands:"},
+		{[]string{"help", "run"}, console.OK, "gprof-record run --dir"},
+		{[]string{"help", "record"}, console.Usage, "unknown command record; there are run, attach"},
+		{[]string{"version"}, console.OK, "built with go"},
+		{[]string{"completion", "fish"}, console.OK, "complete -c gprof-record"},
+		{[]string{"completion", "tcsh"}, console.Usage, "tcsh"},
+		{[]string{"completion", "--help"}, console.OK, "source <(gprof-record completion bash)"},
+		{[]string{"man"}, console.OK, ".TH GPROF\\-RECORD 1"},
+		{[]string{"stop"}, console.Usage, "session"},
+		{[]string{"status", "--help"}, console.OK, "gprof-record status checkout"},
+		{[]string{"start", "--help"}, console.OK, "no data is lost"},
+		{[]string{"pause", "--help"}, console.OK, "gprof-record pause checkout"},
+		{[]string{"resume", "--help"}, console.OK, "gprof-record resume checkout"},
+		{[]string{"stop", "--help"}, console.OK, "gprof-record stop checkout"},
+		{[]string{"stop", "/nowhere/at/all"}, console.Failed, "no session in /nowhere/at/all"},
+		{[]string{"stop", "--timeout", "x", "y"}, console.Usage, "timeout"},
 	} {
 		code, stdout, stderr := runTest(t, "", tt.args...)
 		if code != tt.code || !strings.Contains(stdout+stderr, tt.text) {

@@ -8,17 +8,19 @@ import (
 	"slices"
 
 	"gprof/ingest/pack"
+	"gprof/internal/human"
+	"gprof/internal/session"
 )
 
 // pack writes a packed file of what the processes in these directories left. It
 // appears only when it is whole. What can't be read is said, and left out.
-func (s *streams) pack(file, session string, dirs []string) error {
-	found, err := pack.Session(session)
+func (s *tool) pack(file, from string, dirs []string) error {
+	found, err := pack.Session(from)
 	if err != nil {
 		return err
 	}
 	found = slices.DeleteFunc(found, func(p pack.Process) bool {
-		return !slices.Contains(dirs, filepath.Join(session, fmt.Sprintf("%016x", p.Instance)))
+		return !slices.Contains(dirs, filepath.Join(from, fmt.Sprintf("%016x", p.Instance)))
 	})
 	if len(found) == 0 {
 		return pack.ErrNothing
@@ -27,13 +29,13 @@ func (s *streams) pack(file, session string, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	sum, err := pack.Write(f, found, pack.Options{Report: func(err error) { s.say("warning: %v", err) }})
+	sum, err := pack.Write(f, found, pack.Options{Report: func(err error) { s.Warn(err) }})
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), file)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	s.say("packed %s, %s, %s in %s", count(sum.Processes, "process"), count(sum.Chunks, "chunk"), size(sum.Size), file)
+	s.Say(fmt.Sprintf("packed %s, %s, %s in %s", human.Plural(sum.Processes, "process"), human.Plural(sum.Chunks, "chunk"), session.Size(sum.Size), file))
 	return nil
 }

@@ -1,8 +1,11 @@
 package main
 
-import "gprof/rawformat"
+import (
+	"gprof/internal/session"
+	"gprof/rawformat"
+)
 
-type pauseCmd struct{ commandFlags }
+type pauseCmd struct{ session.Command }
 
 // Help is what pause --help ends with.
 func (*pauseCmd) Help() string {
@@ -15,4 +18,4 @@ Examples:
 }
 
 // Run tells the session and waits.
-func (c *pauseCmd) Run(s *streams) error { return c.tell(s, rawformat.CommandPause) }
+func (c *pauseCmd) Run(s *tool) error { return c.Tell(s.Console, rawformat.CommandPause) }

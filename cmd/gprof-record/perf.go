@@ -1,22 +1,25 @@
 package main
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 
+	"gprof/internal/console"
+	"gprof/internal/launch"
 	"gprof/recorder/attach"
 )
 
 // sample runs the command and has the kernel sample it, from its first instruction on.
 // What is refused does not keep it from running.
-func (c *runCmd) sample(s *streams) error {
+func (c *runCmd) sample(s *tool) error {
 	options, err := c.options(c.Dir, filepath.Base(c.Command[0]), c.Limit)
 	if err != nil {
 		return err
 	}
 	var sampler *attach.Sampler
-	status, end, err := s.execute(c.Command, func(cmd *exec.Cmd) error {
-		return startStopped(cmd, func(pid int) { sampler = s.attach(pid, options) })
+	status, end, err := launch.Run(s.command(c.Command), func(cmd *exec.Cmd) error {
+		return launch.StartStopped(cmd, func(pid int) { sampler = s.attach(pid, options) })
 	})
 	if err != nil {
 		return err
@@ -25,17 +28,17 @@ func (c *runCmd) sample(s *streams) error {
 		err = s.finish(sampler, ended{options.Session, c.Pack, &end})
 	}
 	if status != 0 {
-		return exitError(status)
+		return console.Exit(status, nil)
 	}
 	return err
 }
 
 // attach samples our child; nil: that is refused, and said.
-func (s *streams) attach(pid int, o attach.Options) *attach.Sampler {
+func (s *tool) attach(pid int, o attach.Options) *attach.Sampler {
 	o.Child = pid
 	sampler, err := attach.Start([]int{pid}, o)
 	if err != nil {
-		s.say("warning: not sampled: %v", err)
+		s.Warn(fmt.Errorf("not sampled: %v", err))
 		s.hint(err)
 		return nil
 	}

@@ -1,8 +1,11 @@
 package main
 
-import "gprof/rawformat"
+import (
+	"gprof/internal/session"
+	"gprof/rawformat"
+)
 
-type resumeCmd struct{ commandFlags }
+type resumeCmd struct{ session.Command }
 
 // Help is what resume --help ends with.
 func (*resumeCmd) Help() string {
@@ -15,4 +18,4 @@ Examples:
 }
 
 // Run tells the session and waits.
-func (c *resumeCmd) Run(s *streams) error { return c.tell(s, rawformat.CommandResume) }
+func (c *resumeCmd) Run(s *tool) error { return c.Tell(s.Console, rawformat.CommandResume) }

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"gprof/chunks"
+	"gprof/internal/console"
+	"gprof/internal/human"
+	"gprof/internal/launch"
+	"gprof/internal/session"
 	"gprof/recorder"
 )
 
@@ -79,33 +82,33 @@ func (f *packFlag) UnmarshalText(text []byte) error {
 //     was asked for.
 //
 // What goes wrong with the recording does not keep the command from running.
-func (c *runCmd) Run(s *streams) error {
+func (c *runCmd) Run(s *tool) error {
 	if c.Perf {
 		return c.sample(s)
 	}
-	session, err := c.prepare()
+	dir, err := c.prepare()
 	if err != nil {
-		s.say("warning: no session: %v", err)
+		s.Warn(fmt.Errorf("no session: %v", err))
 	}
-	before := processes(session)
-	status, end, err := s.execute(c.Command, (*exec.Cmd).Start)
+	before := session.Processes(dir)
+	status, end, err := launch.Run(s.command(c.Command), (*exec.Cmd).Start)
 	if err != nil {
 		return err
 	}
-	recorded := slices.DeleteFunc(processes(session), func(dir string) bool { return slices.Contains(before, dir) })
-	for _, dir := range recorded {
-		if err := chunks.WriteExit(dir, end); err != nil {
-			s.say("warning: %s: %v", dir, err)
+	recorded := slices.DeleteFunc(session.Processes(dir), func(p string) bool { return slices.Contains(before, p) })
+	for _, p := range recorded {
+		if err := chunks.WriteExit(p, end); err != nil {
+			s.Warn(fmt.Errorf("%s: %v", p, err))
 		}
 	}
-	s.report(session, len(recorded))
+	s.report(dir, len(recorded))
 	if c.Pack != "" && len(recorded) > 0 {
-		if err := s.pack(string(c.Pack), session, recorded); err != nil {
-			s.say("warning: nothing is packed: %v", err)
+		if err := s.pack(string(c.Pack), dir, recorded); err != nil {
+			s.Warn(fmt.Errorf("nothing is packed: %v", err))
 		}
 	}
 	if status != 0 {
-		return exitError(status)
+		return console.Exit(status, nil)
 	}
 	return nil
 }
@@ -137,99 +140,33 @@ func (c *runCmd) prepare() (session string, err error) {
 		os.Unsetenv(recorder.EnvSession)
 		os.Unsetenv(recorder.EnvParent) // it lies in the other session
 	}
-	session, err = recorder.Options{Dir: c.Dir, Service: recordingProgram(c.Command)}.Session()
+	session, err = recorder.Options{Dir: c.Dir, Service: launch.Program(c.Command)}.Session()
 	if err == nil {
 		os.Setenv(recorder.EnvSession, session)
 	}
 	return session, err
 }
 
-// execute runs the command, which start starts, and returns its exit status.
-func (s *streams) execute(args []string, start func(*exec.Cmd) error) (status int, end chunks.End, err error) {
+// command is what a command line starts, with our own standard input and output.
+func (s *tool) command(args []string) *exec.Cmd {
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.stdin, s.stdout, s.stderr
-	signals := make(chan os.Signal, 16)
-	ignored, heard := ignoredSignals(forwarded)
-	signal.Notify(signals, heard...)
-	defer signal.Stop(signals)
-	if err := start(cmd); err != nil {
-		return 0, end, err
-	}
-	// The command inherits what is ignored, as under nohup, unless it is asked for
-	// before. If it asks for such a signal itself, it shall get it.
-	if len(ignored) > 0 {
-		signal.Notify(signals, ignored...)
-	}
-	ended := make(chan struct{})
-	go forward(cmd.Process, signals, ended)
-	err = cmd.Wait()
-	close(ended)
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return 0, end, err
-	}
-	end = chunks.End{Pid: uint32(cmd.Process.Pid), Code: cmd.ProcessState.ExitCode(), Signal: signalOf(cmd.ProcessState)}
-	if end.Signal != 0 {
-		return 128 + end.Signal, end, nil // what a shell would show
-	}
-	return end.Code, end, nil
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Stdin, s.stdout, s.Stderr
+	return cmd
 }
 
-// ignoredSignals parts signals into those that the process began with ignored and
-// the others. It must be called before any of them is asked for.
-func ignoredSignals(all []os.Signal) (ignored, others []os.Signal) {
-	for _, sig := range all {
-		if signal.Ignored(sig) {
-			ignored = append(ignored, sig)
-		} else {
-			others = append(others, sig)
-		}
-	}
-	return ignored, others
-}
-
-// forward passes signals on until the command has ended.
-func forward(p *os.Process, signals <-chan os.Signal, ended <-chan struct{}) {
-	for {
-		select {
-		case sig := <-signals:
-			if !reached(sig) {
-				p.Signal(sig) // it may have ended meanwhile
-			}
-		case <-ended:
-			return
-		}
-	}
-}
-
-// processes lists the directories of processes in a session.
-func processes(session string) (dirs []string) {
-	entries, err := os.ReadDir(session)
-	if err != nil {
-		return nil // nothing has been recorded there
-	}
-	for _, e := range entries {
-		dir := filepath.Join(session, e.Name())
-		if _, err := os.Stat(filepath.Join(dir, "meta")); err == nil {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs
-}
-
-func (s *streams) report(session string, recorded int) {
+func (s *tool) report(session string, recorded int) {
 	if recorded > 0 {
-		s.say("recorded %s in %s", count(recorded, "process"), session)
-		s.say("hint: gprof-convert %s -o profile.json.gz", shellWord(session))
+		s.Say(fmt.Sprintf("recorded %s in %s", human.Plural(recorded, "process"), session))
+		s.Hint(fmt.Sprintf("gprof-convert %s -o profile.json.gz", shellWord(session)))
 		return
 	}
-	s.say("warning: the command recorded nothing")
+	s.Warn(errors.New("the command recorded nothing"))
 	if err := chunks.CheckSession(session, true); err != nil {
-		s.say("warning: %v", err)
+		s.Warn(err)
 		return
 	}
-	s.say("hint: see above if the program said why; else")
-	s.say("hint: it must be a Go program that imports gprof/recorder and calls recorder.Start, or has the line")
-	s.say("hint:     import _ \"gprof/recorder/auto\"")
-	s.say("hint: with GPROF_HELP=1 in its environment such a program prints what can be set")
+	s.Hint("see above if the program said why; else")
+	s.Hint("it must be a Go program that imports gprof/recorder and calls recorder.Start, or has the line")
+	s.Hint("    import _ \"gprof/recorder/auto\"")
+	s.Hint("with GPROF_HELP=1 in its environment such a program prints what can be set")
 }

@@ -4,8 +4,8 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/internal/console"
+	"gprof/internal/session"
 	"gprof/rawformat"
 	"gprof/recorder"
 )
@@ -55,7 +57,7 @@ func end(cmd *exec.Cmd) {
 }
 
 // status is what gprof-record status --json says.
-func status(t *testing.T, args ...string) (v view) {
+func status(t *testing.T, args ...string) (v session.State) {
 	t.Helper()
 	code, stdout, stderr := runTest(t, "", append([]string{"status", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(stdout), &v); err != nil || code != 0 {
@@ -69,10 +71,10 @@ func TestStatus(t *testing.T) {
 	a, b := service(t, dir), service(t, dir)
 	end(a)
 	v := status(t, "--dir", dir, "shop")
-	for deadline := time.Now().Add(time.Minute); v.alive() > 1 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); v.Alive() > 1 && time.Now().Before(deadline); {
 		v = status(t, "--dir", dir, "shop") // the other one looks after what was left, and has its lock meanwhile
 	}
-	if v.Session != filepath.Join(dir, "shop") || v.Limit != 2<<20 || v.State != "recording" || len(v.Processes) != 2 || v.alive() != 1 {
+	if v.Session != filepath.Join(dir, "shop") || v.Limit != 2<<20 || v.State != "recording" || len(v.Processes) != 2 || v.Alive() != 1 {
 		t.Fatalf("%+v", v)
 	}
 	live, dead := v.Processes[0], v.Processes[1]
@@ -105,7 +107,7 @@ func listSessions(t *testing.T, dir string) {
 		t.Errorf("status %d: %s%s", code, stdout, stderr)
 	}
 	t.Setenv(recorder.EnvDir, dir)
-	var all []view
+	var all []session.State
 	if _, stdout, stderr := runTest(t, "", "status", "--json"); json.Unmarshal([]byte(stdout), &all) != nil || len(all) != 1 || all[0].Session != filepath.Join(dir, "shop") || len(all[0].Processes) != 2 {
 		t.Errorf("%s%s", stdout, stderr)
 	}
@@ -184,12 +186,12 @@ func TestNoAnswer(t *testing.T) {
 	cmd := service(t, dir)
 	freeze(t, cmd)
 	code, _, stderr := runTest(t, "", "pause", "--dir", dir, "--timeout", "50ms", "shop")
-	name := processName(uint32(cmd.Process.Pid), status(t, "--dir", dir, "shop").Processes[0].Instance)
-	if code != exitFailed || !strings.Contains(stderr, "no answer within 50ms from "+name) {
+	name := fmt.Sprintf("pid %d (instance %s)", cmd.Process.Pid, status(t, "--dir", dir, "shop").Processes[0].Instance)
+	if code != console.Failed || !strings.Contains(stderr, "no answer within 50ms from "+name) {
 		t.Errorf("status %d, %q, want the name of %s", code, stderr, name)
 	}
-	if p := status(t, "--dir", dir, "shop").Processes[0]; p.Obeyed || p.describe() != "paused, has not obeyed yet" {
-		t.Errorf("%+v: %s", p, p.describe())
+	if p := status(t, "--dir", dir, "shop").Processes[0]; p.Obeyed || p.State != "paused" {
+		t.Errorf("%+v", p)
 	}
 	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -212,14 +214,14 @@ func TestNoAnswer(t *testing.T) {
 
 func TestFindSession(t *testing.T) {
 	dir := t.TempDir()
-	session := filepath.Join(dir, "shop")
+	at := filepath.Join(dir, "shop")
 	end(service(t, dir))
 	for _, tt := range []struct{ dirFlag, arg, env, cwd, want, err string }{
-		{arg: session, want: session},
-		{arg: "shop", dirFlag: dir, want: session},
-		{arg: "shop", env: dir, want: session},
-		{arg: "shop", cwd: dir, want: session},
-		{arg: ".", cwd: session, want: session},
+		{arg: at, want: at},
+		{arg: "shop", dirFlag: dir, want: at},
+		{arg: "shop", env: dir, want: at},
+		{arg: "shop", cwd: dir, want: at},
+		{arg: ".", cwd: at, want: at},
 		{arg: "shop", env: filepath.Join(dir, "x"), err: "no session in " + filepath.Join(dir, "x", "shop")},
 		{arg: dir, err: "it holds no recording"},
 		{arg: filepath.Join(dir, "nobody"), err: "nothing has recorded there"},
@@ -232,7 +234,7 @@ func TestFindSession(t *testing.T) {
 			cwd = t.TempDir()
 		}
 		t.Chdir(cwd)
-		got, err := (&sessionArg{Dir: tt.dirFlag, Session: tt.arg}).find()
+		got, err := (&session.Arg{Dir: tt.dirFlag, Session: tt.arg}).Find()
 		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%+v: %q, %v", tt, got, err)
 		}
@@ -253,21 +255,8 @@ func TestSessionWithoutPage(t *testing.T) {
 	if len(v.Processes) != 1 || !v.Processes[0].Alone || v.Limit != 0 {
 		t.Errorf("%+v, %+v", v, v.Processes)
 	}
-	if code, _, stderr := runTest(t, "", "pause", "--dir", dir, "shop"); code != exitFailed || !strings.Contains(stderr, "no control page") {
+	if code, _, stderr := runTest(t, "", "pause", "--dir", dir, "shop"); code != console.Failed || !strings.Contains(stderr, "no control page") {
 		t.Errorf("status %d, %q", code, stderr)
-	}
-}
-
-func TestSizesAndTimes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0.0 KiB", 4096: "4.0 KiB", 1 << 20: "1.0 MiB", 66 << 20: "66.0 MiB"} {
-		if got := size(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
-	}
-	for s, want := range map[float64]string{0: "-", 0.0004: "0s", 0.25: "250ms", 59.04: "59s", 72.4: "1m12s", 3600: "1h0m0s"} {
-		if got := reach(s); got != want {
-			t.Errorf("%v s: %s, want %s", s, got, want)
-		}
 	}
 }
 
@@ -276,24 +265,24 @@ func TestSizesAndTimes(t *testing.T) {
 func TestRunTellsTheParentsIndex(t *testing.T) {
 	dir := t.TempDir()
 	service(t, dir)
-	session := filepath.Join(dir, "shop")
-	parent := status(t, session).Processes[0].Instance
-	t.Setenv(recorder.EnvSession, session)
+	at := filepath.Join(dir, "shop")
+	parent := status(t, at).Processes[0].Instance
+	t.Setenv(recorder.EnvSession, at)
 	t.Setenv(recorder.EnvParent, parent)
 	instance, err := strconv.ParseUint(parent, 16, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, _ := chunks.IndexNow(session, instance)
+	before, _ := chunks.IndexNow(at, instance)
 	for deadline := time.Now().Add(time.Minute); before <= 1 && time.Now().Before(deadline); { // its housekeeper tells
-		before, _ = chunks.IndexNow(session, instance)
+		before, _ = chunks.IndexNow(at, instance)
 	}
 	if code, _, stderr := runTest(t, "die", "run", "--", os.Args[0]); code != 128+int(syscall.SIGKILL) {
 		t.Fatalf("status %d: %s", code, stderr)
 	}
-	after, _ := chunks.IndexNow(session, instance)
-	for _, dir := range processes(session) {
-		p, err := chunks.OpenProcess(os.DirFS(session), filepath.Base(dir))
+	after, _ := chunks.IndexNow(at, instance)
+	for _, dir := range session.Processes(at) {
+		p, err := chunks.OpenProcess(os.DirFS(at), filepath.Base(dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -316,23 +305,7 @@ func TestSessionOfSomebodyElse(t *testing.T) {
 	if err := os.Mkdir(dir, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&sessionArg{Session: dir}).find(); err == nil || !strings.Contains(err.Error(), "not allowed") {
+	if _, err := (&session.Arg{Session: dir}).Find(); err == nil || !strings.Contains(err.Error(), "not allowed") {
 		t.Errorf("error %v", err)
-	}
-}
-
-// What others who share a session wrote does not steer the terminal of who looks.
-func TestStatusSteersNoTerminal(t *testing.T) {
-	for _, name := range []string{"shop\x1b[2J", "shop\nSTATE", "shop\t", "shop\u202e", "shop\xff"} {
-		var out bytes.Buffer
-		v := view{Session: "/s", Processes: []*processView{{Service: name}}}
-		if err := v.print(&out); err != nil || strings.Contains(out.String(), name) || !strings.Contains(out.String(), "shop\ufffd") {
-			t.Errorf("%q is shown in %q, %v", name, &out, err)
-		}
-	}
-	var out bytes.Buffer
-	(&streams{stderr: &out}).say("recorded in %s", "/s\x1b[2J")
-	if out.String() != "gprof-record: recorded in /s\ufffd[2J\n" {
-		t.Errorf("said %q", &out)
 	}
 }

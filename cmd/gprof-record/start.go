@@ -1,8 +1,11 @@
 package main
 
-import "gprof/rawformat"
+import (
+	"gprof/internal/session"
+	"gprof/rawformat"
+)
 
-type startCmd struct{ commandFlags }
+type startCmd struct{ session.Command }
 
 // Help is what start --help ends with.
 func (*startCmd) Help() string {
@@ -15,4 +18,4 @@ Examples:
 }
 
 // Run tells the session and waits.
-func (c *startCmd) Run(s *streams) error { return c.tell(s, rawformat.CommandStart) }
+func (c *startCmd) Run(s *tool) error { return c.Tell(s.Console, rawformat.CommandStart) }

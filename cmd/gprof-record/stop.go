@@ -1,8 +1,11 @@
 package main
 
-import "gprof/rawformat"
+import (
+	"gprof/internal/session"
+	"gprof/rawformat"
+)
 
-type stopCmd struct{ commandFlags }
+type stopCmd struct{ session.Command }
 
 // Help is what stop --help ends with.
 func (*stopCmd) Help() string {
@@ -15,4 +18,4 @@ Examples:
 }
 
 // Run tells the session and waits.
-func (c *stopCmd) Run(s *streams) error { return c.tell(s, rawformat.CommandStop) }
+func (c *stopCmd) Run(s *tool) error { return c.Tell(s.Console, rawformat.CommandStop) }

@@ -48,7 +48,7 @@ func prepareDataSet(set *output.Set, t conversion.Target) error {
 	if err := os.MkdirAll(t.Name, 0o777); err != nil {
 		return err
 	}
-	o := output.DirectoryOptions{Format: t.Format, Shared: &output.Shared{Begin: func([]string) error { return nil }}, Room: t.Name, Inputs: output.Anybody}
+	o := output.DirectoryOptions{Tables: t.Tables(), Shared: &output.Shared{Begin: func([]string) error { return nil }}, Room: t.Name, Inputs: output.Anybody}
 	out, err := set.CreateDirectory(t.Name, o)
 	if err != nil {
 		return err

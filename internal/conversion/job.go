@@ -116,7 +116,7 @@ func (m *pass) open(t Target) (stream.Sink, error) {
 		if t.Name == "-" {
 			return nil, console.Exit(console.Usage, fmt.Errorf("%s is a directory of files, which stdout can't be; give -o a directory", t.Format.Name))
 		}
-		out, err := m.set.CreateDirectory(t.Name, output.DirectoryOptions{Format: t.Format, Replace: m.Replace, Shared: t.Shared, Room: t.Room(), Inputs: m.Found.Perm()})
+		out, err := m.set.CreateDirectory(t.Name, output.DirectoryOptions{Tables: t.Tables(), Replace: m.Replace, Shared: t.Shared, Room: t.Room(), Inputs: m.Found.Perm()})
 		if err != nil {
 			return nil, err
 		}

@@ -65,6 +65,12 @@ func readTarget(table convert.Table, value, format string) (t Target, err error)
 	return t, err
 }
 
+// Tables is what the target is, if it is a directory.
+func (t *Target) Tables() output.Tables {
+	f := t.Format
+	return output.Tables{Format: f.Name, Stamp: f.Stamp, StampText: f.StampText, Last: f.Last, OneRun: f.OneRun}
+}
+
 // TargetsOf reads the values of all -o.
 func TargetsOf(table convert.Table, values []string, format string) ([]Target, error) {
 	if len(values) > 1 && format != "" {

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"gprof/convert"
 )
 
 // directory is an output of many files. They are written into a directory
@@ -22,7 +20,7 @@ import (
 type directory struct {
 	name, Staging string
 	inputs        fs.FileMode // whom they let read
-	format        convert.Format
+	tables        Tables
 	replace       bool       // what is there
 	among         bool       // what is there: files of others stay
 	shared        *Shared    // with other inputs, or nil
@@ -39,9 +37,18 @@ type Shared struct {
 	Begin  func(files []string) error // is told of those to come before the first has its name
 }
 
+// Tables is what a directory of files holds.
+type Tables struct {
+	Format    string // its name
+	Stamp     string // the file that says what the directory holds
+	StampText string // and the text of that; a directory with another one is not added to
+	Last      string // how names of files begin that say what is complete: they come last
+	OneRun    bool   // nothing is added to what a run wrote
+}
+
 // DirectoryOptions say what becomes of a directory.
 type DirectoryOptions struct {
-	Format  convert.Format
+	Tables  Tables
 	Replace bool        // what is there
 	Shared  *Shared     // with other inputs, or nil
 	Room    string      // directory for what it is until it has its name
@@ -51,7 +58,7 @@ type DirectoryOptions struct {
 // CreateDirectory begins a directory of files of a format. What is there must be of
 // its format and version, or empty.
 func (u *Set) CreateDirectory(name string, o DirectoryOptions) (*directory, error) {
-	d := &directory{name: filepath.Clean(name), inputs: o.Inputs, format: o.Format, replace: o.Replace && o.Shared == nil, shared: o.Shared, set: u}
+	d := &directory{name: filepath.Clean(name), inputs: o.Inputs, tables: o.Tables, replace: o.Replace && o.Shared == nil, shared: o.Shared, set: u}
 	if err := errors.Join(RefuseLinks(name), d.check()); err != nil {
 		return nil, err
 	}
@@ -107,16 +114,16 @@ func (d *directory) check() error {
 	if _, err := os.ReadDir(d.name); err != nil {
 		return fmt.Errorf("%w; give -o the name of a directory", err)
 	}
-	stamp, err := os.ReadFile(filepath.Join(d.name, d.format.Stamp))
+	stamp, err := os.ReadFile(filepath.Join(d.name, d.tables.Stamp))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: holds other files than %s tables; give -o a new directory", d.name, d.format.Name)
+		return fmt.Errorf("%s: holds other files than %s tables; give -o a new directory", d.name, d.tables.Format)
 	case err != nil:
 		return err
-	case string(stamp) != d.format.StampText:
+	case string(stamp) != d.tables.StampText:
 		return fmt.Errorf("%s: holds tables of another format or version; give -o a new directory", d.name)
-	case d.format.OneRun && !d.replace:
-		return fmt.Errorf("%s: holds tables, and a directory of %s takes those of one run; give -o a new directory", d.name, d.format.Name)
+	case d.tables.OneRun && !d.replace:
+		return fmt.Errorf("%s: holds tables, and a directory of %s takes those of one run; give -o a new directory", d.name, d.tables.Format)
 	}
 	return nil
 }
@@ -242,7 +249,7 @@ func (d *directory) files() ([]string, error) {
 	if d.among {
 		return all, err
 	}
-	complete := func(file string) bool { return strings.HasPrefix(filepath.ToSlash(file), d.format.Last) }
+	complete := func(file string) bool { return strings.HasPrefix(filepath.ToSlash(file), d.tables.Last) }
 	last := slices.DeleteFunc(slices.Clone(all), func(file string) bool { return !complete(file) })
 	return append(slices.DeleteFunc(all, complete), last...), err
 }

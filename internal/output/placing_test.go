@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"gprof/convert"
 )
 
 // contentsOf reads all files below a directory.
@@ -33,13 +31,12 @@ func contentsOf(t *testing.T, dir string) map[string]string {
 	return all
 }
 
+// tables are those of the directories here.
+var tables = Tables{Format: "tables", Stamp: "stamp", StampText: "tables of version 1", Last: "complete"}
+
 // begun begins two files and directories, one of each new.
 func begun(t *testing.T, set *Set, dir string) (all []Product) {
 	t.Helper()
-	format, _, err := convert.ByFormat("parquet")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, name := range []string{"old.json", "new.json"} {
 		out, err := set.Create(filepath.Join(dir, name), false, Anybody)
 		if err != nil {
@@ -49,7 +46,7 @@ func begun(t *testing.T, set *Set, dir string) (all []Product) {
 		all = append(all, out)
 	}
 	for i, name := range []string{"old", "new", "replaced"} {
-		out, err := set.CreateDirectory(filepath.Join(dir, name), DirectoryOptions{Format: format, Replace: i == 2, Room: dir, Inputs: Anybody})
+		out, err := set.CreateDirectory(filepath.Join(dir, name), DirectoryOptions{Tables: tables, Replace: i == 2, Room: dir, Inputs: Anybody})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,12 +65,8 @@ func begun(t *testing.T, set *Set, dir string) (all []Product) {
 // before makes what is there already.
 func before(t *testing.T, dir string) {
 	t.Helper()
-	format, _, err := convert.ByFormat("parquet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"old.json": "before", "old/" + format.Stamp: format.StampText, "old/d.parquet": "before",
-		"replaced/" + format.Stamp: format.StampText, "replaced/x.parquet": "before"} {
+	for name, text := range map[string]string{"old.json": "before", "old/" + tables.Stamp: tables.StampText, "old/d.parquet": "before",
+		"replaced/" + tables.Stamp: tables.StampText, "replaced/x.parquet": "before"} {
 		name := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			t.Fatal(err)

@@ -18,7 +18,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -52,15 +51,6 @@ type cli struct {
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }
 
-// version is the module's, as the go command stamped it, and that of Go.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return fmt.Sprintf("gprof-convert %s, built with %s", info.Main.Version, info.GoVersion)
-}
-
 // Extensions are formats from outside that join those of the command.
 type Extensions struct {
 	Sources []ingest.Format  // of inputs
@@ -78,7 +68,7 @@ func (x Extensions) tool(stdin io.Reader, stdout, stderr io.Writer) (*input.Tool
 	return &input.Tool{Console: console.New("gprof-convert", stdin, stdout, stderr), Formats: formats, Sources: x.Sources}, err
 }
 
-// main runs the command with what the process has, and ends it.
+// Main runs the command with what the process has, and ends it.
 func Main(x Extensions) { os.Exit(Run(x, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // Run runs the command and returns its exit code.
@@ -89,7 +79,7 @@ func Run(x Extensions, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	}
 	defer s.EndOnInterrupt()()
 	code := -1
-	parser, err := kong.New(&cli{Convert: convertCmd{formats: s.Formats}}, kong.Name("gprof-convert"), kong.Vars{"version": version(), "formats": input.FormatNames(s.Formats), "inputs": s.InputsHelp(), "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ",")}, kong.Writers(s.Stdout, stderr), kong.Bind(s),
+	parser, err := kong.New(&cli{Convert: convertCmd{formats: s.Formats}}, kong.Name("gprof-convert"), kong.Vars{"version": manual.Version("gprof-convert"), "formats": input.FormatNames(s.Formats), "inputs": s.InputsHelp(), "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ",")}, kong.Writers(s.Stdout, stderr), kong.Bind(s),
 		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), manual.Named(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("Turn gprof recordings into what your tools open:\n\n    gprof-convert INPUT... -o OUT\n    gprof-convert out/session -o profile.json.gz\n\nAn input is a session directory, the directory of one process, a chunk file, an archive of them (tar, tar.gz, tar.zst, zip, .gprof), "+s.ForeignHelp()+", a directory of any of these, - for stdin, or a quoted pattern. The name of OUT tells the format.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit."))
 	if err != nil {

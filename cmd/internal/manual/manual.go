@@ -4,6 +4,7 @@ package manual
 
 import (
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -59,6 +60,15 @@ func (c *helpCmd) Run(k *kong.Kong) error {
 		return err
 	}
 	return ctx.PrintUsage(false)
+}
+
+// Version is that of a program's module, as the go command stamped it, and that of Go.
+func Version(program string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return fmt.Sprintf("%s %s, built with %s", program, info.Main.Version, info.GoVersion)
 }
 
 type versionCmd struct{}

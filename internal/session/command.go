@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"errors"
@@ -9,25 +9,27 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/internal/console"
+	"gprof/internal/human"
 	"gprof/rawformat"
 )
 
-// commandFlags are those of the commands that all processes of a session obey.
-type commandFlags struct {
-	sessionArg
+// Command are those of the commands that all processes of a session obey.
+type Command struct {
+	Arg
 	Timeout time.Duration `short:"t" default:"5s" placeholder:"DURATION" help:"How long to wait until all have obeyed (default: 5s)."`
 }
 
 // pollEvery is how often the answers are looked at. Processes look every 100 ms.
 const pollEvery = 20 * time.Millisecond
 
-// tell has all processes of the session do something:
+// Tell has all processes of the session do something:
 //
 //  1. Refuse what makes no sense in the session's state.
 //  2. Store the command: processes that start from now on go by it.
 //  3. Wait until all that live have obeyed, and say who has not.
-func (c *commandFlags) tell(s *streams, what rawformat.Command) error {
-	dir, err := c.find()
+func (c *Command) Tell(s *console.Console, what rawformat.Command) error {
+	dir, err := c.Find()
 	if err != nil {
 		return err
 	}
@@ -50,7 +52,7 @@ func (c *commandFlags) tell(s *streams, what rawformat.Command) error {
 }
 
 // await waits for the answers.
-func (c *commandFlags) await(s *streams, dir string, what rawformat.Command, generation uint64) error {
+func (c *Command) await(s *console.Console, dir string, what rawformat.Command, generation uint64) error {
 	for deadline := time.Now().Add(c.Timeout); ; time.Sleep(pollEvery) {
 		told, err := readSession(dir)
 		if err != nil {
@@ -58,7 +60,7 @@ func (c *commandFlags) await(s *streams, dir string, what rawformat.Command, gen
 		}
 		late := late(told, generation)
 		if len(late) == 0 {
-			return report(s, dir, what)
+			return tellState(s, dir, what)
 		}
 		if time.Now().After(deadline) {
 			return fmt.Errorf("no answer within %v from %s: stopped by a signal, or too busy; the command holds, and they obey when they run again", c.Timeout, strings.Join(late, ", "))
@@ -79,9 +81,9 @@ func late(s *chunks.Session, generation uint64) (names []string) {
 	return names
 }
 
-// report says what the session does now.
-func report(s *streams, session string, what rawformat.Command) error {
-	v, err := look(session)
+// tellState says what the session does now.
+func tellState(s *console.Console, session string, what rawformat.Command) error {
+	v, err := Look(session)
 	if err != nil {
 		return err
 	}
@@ -91,14 +93,14 @@ func report(s *streams, session string, what rawformat.Command) error {
 		case p.Obeyed:
 			obeyed++
 		case p.Alive && p.Alone:
-			s.say("warning: %s has a limit of its own and cannot be told", processName(p.Pid, p.Instance))
+			s.Warn(fmt.Errorf("%s has a limit of its own and cannot be told", processName(p.Pid, p.Instance)))
 		}
 	}
 	if obeyed == 0 {
-		s.say("%s: no process is running; those that start will be %s", filepath.Base(session), stateAfter(what))
+		s.Say(fmt.Sprintf("%s: no process is running; those that start will be %s", filepath.Base(session), stateAfter(what)))
 		return nil
 	}
-	s.say("%s: %s %s", filepath.Base(session), count(obeyed, "process"), stateAfter(what))
+	s.Say(fmt.Sprintf("%s: %s %s", filepath.Base(session), human.Plural(obeyed, "process"), stateAfter(what)))
 	return nil
 }
 

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package launch
 
 import "os"
 
@@ -14,5 +14,5 @@ func reached(os.Signal) bool { return true }
 // signalOf is the signal that ended a process: none, here.
 func signalOf(*os.ProcessState) int { return 0 }
 
-// ending are the signals that end the sampling of processes that run on.
-func ending() []os.Signal { return []os.Signal{os.Interrupt} }
+// Ending are the signals that end the sampling of processes that run on.
+func Ending() []os.Signal { return []os.Signal{os.Interrupt} }

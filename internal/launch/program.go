@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"debug/buildinfo"
@@ -11,10 +11,10 @@ import (
 // maxWords is how many words of a command line are looked at for the program.
 const maxWords = 64
 
-// recordingProgram is the base name of the program of a command line that will
+// Program is the base name of the program of a command line that will
 // record: the first Go program with the recorder in it. Others, such as timeout, env,
 // nice or a shell, may stand before it. If there is none it is the command itself.
-func recordingProgram(command []string) string {
+func Program(command []string) string {
 	var words []string
 	for _, arg := range command {
 		words = append(words, arg)

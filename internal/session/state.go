@@ -1,4 +1,6 @@
-package main
+// Package session shows and steers a session that is being recorded: which processes it
+// has, what they hold of the limit that they share, and what they are told to do.
+package session
 
 import (
 	"cmp"
@@ -16,8 +18,8 @@ import (
 	"gprof/stream"
 )
 
-// view is a session at one moment.
-type view struct {
+// State is a session at one moment.
+type State struct {
 	Session   string         `json:"session"`
 	State     string         `json:"state"` // what its processes are told: recording, paused, stopped
 	Limit     int64          `json:"limit"` // bytes, for all processes; 0 without a control page
@@ -41,10 +43,10 @@ type processView struct {
 	start int64
 }
 
-// look reads the control page and all instance directories. What goes while
+// Look reads the control page and all instance directories. What goes while
 // it looks is left out.
-func look(session string) (*view, error) {
-	v := &view{Session: session, State: stateAfter(rawformat.CommandStart), Processes: []*processView{}}
+func Look(session string) (*State, error) {
+	v := &State{Session: session, State: stateAfter(rawformat.CommandStart), Processes: []*processView{}}
 	told, err := readSession(session)
 	if err != nil {
 		return nil, err
@@ -52,7 +54,7 @@ func look(session string) (*view, error) {
 	if told != nil {
 		v.Limit, v.State = told.Limit, stateAfter(told.Command)
 	}
-	for _, dir := range processes(session) {
+	for _, dir := range Processes(session) {
 		if p := v.instance(dir, told); p != nil {
 			v.Held += p.Held
 			v.Processes = append(v.Processes, p)
@@ -74,7 +76,7 @@ func readSession(session string) (*chunks.Session, error) {
 }
 
 // instance looks at one directory; nil if it holds nothing of ours.
-func (v *view) instance(dir string, told *chunks.Session) *processView {
+func (v *State) instance(dir string, told *chunks.Session) *processView {
 	r, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
 	if err != nil {
 		return nil
@@ -169,7 +171,7 @@ func (p *processView) rank() int {
 	return 0
 }
 
-func (v *view) alive() (n int) {
+func (v *State) Alive() (n int) {
 	for _, p := range v.Processes {
 		n += p.rank()
 	}

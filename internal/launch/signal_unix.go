@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package launch
 
 import (
 	"os"
@@ -45,9 +45,9 @@ func signalOf(p *os.ProcessState) int {
 	return 0
 }
 
-// ending are the signals that end the sampling of processes that run on. Under
+// Ending are the signals that end the sampling of processes that run on. Under
 // nohup a hangup doesn't.
-func ending() []os.Signal {
+func Ending() []os.Signal {
 	if signal.Ignored(syscall.SIGHUP) {
 		return []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	}

@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"os/exec"
@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// startStopped starts a command and calls f while it stands before its first
+// StartStopped starts a command and calls f while it stands before its first
 // instruction: a process that is traced is stopped there.
-func startStopped(cmd *exec.Cmd, f func(pid int)) error {
+func StartStopped(cmd *exec.Cmd, f func(pid int)) error {
 	runtime.LockOSThread() // who traces is a thread
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"errors"
@@ -11,15 +11,15 @@ import (
 	"gprof/recorder"
 )
 
-// sessionArg names a session.
-type sessionArg struct {
+// Arg names a session.
+type Arg struct {
 	Dir     string `short:"d" placeholder:"DIR" help:"Directory in which sessions lie (default: where the recorder would put them)."`
 	Session string `arg:"" help:"Directory of the session, or the service's name."`
 }
 
-// sessions lists the sessions that lie in dir or, if that is empty, wherever
+// List lists the sessions that lie in dir or, if that is empty, wherever
 // recorders of this user put them.
-func sessions(dir string) (all []string) {
+func List(dir string) (all []string) {
 	dirs := []string{dir}
 	if dir == "" {
 		dirs = recorder.SessionDirs()
@@ -38,9 +38,9 @@ func sessions(dir string) (all []string) {
 	return all
 }
 
-// find returns the session's directory. A word without a separator is a
+// Find returns the session's directory. A word without a separator is a
 // service's name, unless a directory of that name holds recordings.
-func (a *sessionArg) find() (string, error) {
+func (a *Arg) Find() (string, error) {
 	if a.Session == "" {
 		return "", errors.New("no session: want its directory or the service's name")
 	}
@@ -68,9 +68,24 @@ func (a *sessionArg) find() (string, error) {
 }
 
 // ofService is where a recorder of that service would record.
-func (a *sessionArg) ofService() (string, error) {
+func (a *Arg) ofService() (string, error) {
 	os.Unsetenv(recorder.EnvSession) // it would go before the name
 	return recorder.Options{Dir: a.Dir, Service: a.Session}.Session()
+}
+
+// Processes lists the directories of processes in a session.
+func Processes(session string) (dirs []string) {
+	entries, err := os.ReadDir(session)
+	if err != nil {
+		return nil // nothing has been recorded there
+	}
+	for _, e := range entries {
+		dir := filepath.Join(session, e.Name())
+		if _, err := os.Stat(filepath.Join(dir, "meta")); err == nil {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // isSession reports whether a directory holds a control page or recordings.
@@ -78,7 +93,7 @@ func isSession(dir string) bool {
 	if _, err := os.Stat(filepath.Join(dir, "control")); err == nil {
 		return true
 	}
-	return len(processes(dir)) > 0
+	return len(Processes(dir)) > 0
 }
 
 // readable reports whether this user may look into a directory.
