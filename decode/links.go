@@ -87,37 +87,12 @@ func (d *dictionary) codeOf(module int32) *code {
 // linkPlaces finds the places of frames, consecutive ones of a file at once.
 func (d *dictionary) linkPlaces() {
 	d.placed, d.places = zeros(d.placed, len(d.frames.dense)), zeros(d.places, len(d.frames.dense))
-	var a addresses
 	for id := range d.frames.dense {
-		f := &d.frames.dense[id]
-		if !f.known || f.label != 0 {
-			continue
+		if f := &d.frames.dense[id]; f.known && f.label == 0 {
+			c := d.codeOf(f.module)
+			d.places[id] = c.place(f.offset)
+			d.placed[id] = c.placed[d.places[id]]
 		}
-		if a.n == len(a.ids) || f.module != a.module {
-			d.linkAddresses(&a)
-			a.n, a.module = 0, f.module
-		}
-		a.ids[a.n], a.offsets[a.n] = id, f.offset
-		a.n++
-	}
-	d.linkAddresses(&a)
-}
-
-// addresses are frames of one module.
-type addresses struct {
-	module  int32
-	n       int
-	ids     [64]int
-	offsets [64]uint64
-	places  [64]int32
-}
-
-func (d *dictionary) linkAddresses(a *addresses) {
-	c := d.codeOf(a.module)
-	c.placeAll(a.offsets[:a.n], a.places[:a.n])
-	for i, id := range a.ids[:a.n] {
-		d.places[id] = a.places[i]
-		d.placed[id] = c.placed[a.places[i]]
 	}
 }
 

@@ -64,16 +64,6 @@ func (c *code) place(offset uint64) int32 {
 	return i
 }
 
-// placeAll is place for many offsets, in half the time.
-func (c *code) placeAll(offsets []uint64, places []int32) {
-	c.places.LookupAll(offsets, places)
-	for i, place := range places {
-		if place == 0 {
-			places[i] = c.place(offsets[i])
-		}
-	}
-}
-
 // define adds a function to the chain at a place. The first definition of a depth counts; functions
 // after a gap are dropped; and a placed chain does not change any more.
 func (c *code) define(place, depth int32, f func() function) {

@@ -173,25 +173,3 @@ func TestManyTexts(t *testing.T) {
 		}
 	}
 }
-
-// Many at a time are found as one by one, also those that stand where another
-// one's first place is, and those that were amended.
-func TestLookupAll(t *testing.T) {
-	var set Set[int, int32]
-	var keys []int
-	for i := range 1000 {
-		keys = append(keys, i)
-	}
-	ids := make([]int32, len(keys))
-	for seen := 0; seen <= len(keys); seen += 250 {
-		set.LookupAll(keys, ids)
-		for i, key := range keys {
-			if ids[i] != set.Lookup(key) || (ids[i] != 0) != (i < seen) {
-				t.Fatalf("%d seen: %d has id %d, want %d", seen, key, ids[i], set.Lookup(key))
-			}
-		}
-		for _, key := range keys[seen:min(seen+250, len(keys))] {
-			set.Amend(set.Intern(key), -key-1)
-		}
-	}
-}

@@ -34,28 +34,6 @@ func (s *Set[K, ID]) Lookup(k K) ID {
 	return id
 }
 
-// LookupAll sets ids to Lookup of all keys. The cache misses of many lookups overlap, which takes a
-// fraction of the time for large sets.
-func (s *Set[K, ID]) LookupAll(keys []K, ids []ID) {
-	s.guess(keys, ids)
-	for i, k := range keys {
-		if id := ids[i]; id != 0 && s.identity(id) != k {
-			ids[i] = s.Lookup(k)
-		}
-	}
-}
-
-// guess returns for each key the id in its first slot; 0 means that it has not been seen.
-func (s *Set[K, ID]) guess(keys []K, ids []ID) {
-	if s.table == nil {
-		s.rehash()
-	}
-	table, seed := s.table, s.seed
-	for i, k := range keys {
-		ids[i] = table[int(maphash.Comparable(seed, k))&(len(table)-1)]
-	}
-}
-
 // find returns the id of k, or 0 and a free slot.
 func (s *Set[K, ID]) find(k K) (slot int, id ID) {
 	if full(s.rows.n+1, len(s.table)) {
