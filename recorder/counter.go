@@ -37,9 +37,7 @@ func NewCounter(name string, opts ...CounterOption) *Counter {
 	for _, o := range opts {
 		o(&c.spec)
 	}
-	defined.mu.Lock()
-	defer defined.mu.Unlock()
-	defined.counters = append(defined.counters, c)
+	defined.addCounter(programCounter{c.spec, c.Value})
 	return c
 }
 

@@ -13,12 +13,7 @@ import (
 // forget undoes, at the end of a test, what it defines.
 func forget(t *testing.T) {
 	t.Helper()
-	records, events := len(defined.records), defined.events
-	t.Cleanup(func() {
-		defined.mu.Lock()
-		defer defined.mu.Unlock()
-		defined.records, defined.events = defined.records[:records], events
-	})
+	t.Cleanup(defined.sandbox(nil))
 }
 
 func defineMany(n int) (many []Event4[int, int, int, int]) {
@@ -35,11 +30,11 @@ func TestMoreEventsThanFit(t *testing.T) {
 	many := defineMany(600)
 	r := beginInternal(t, Options{Limit: 512 << 10})
 	have := int(r.defined.Load())
-	if have < len(defined.records)/4 || have == len(defined.records) {
-		t.Fatalf("%d of %d definitions written, want a part", have, len(defined.records))
+	if have < defined.count()/4 || have == defined.count() {
+		t.Fatalf("%d of %d definitions written, want a part", have, defined.count())
 	}
 	lost := &r.lost[rawformat.LostDictionary].count
-	if want := uint64(len(defined.records) - have); lost.Load() != want {
+	if want := uint64(defined.count() - have); lost.Load() != want {
 		t.Errorf("%d counted as lost, want %d", lost.Load(), want)
 	}
 	before := lost.Load()
@@ -60,9 +55,7 @@ func TestMoreEventsThanFit(t *testing.T) {
 
 // A dictionary that takes nothing is an error, and nothing stays behind.
 func TestNoDefinitionFits(t *testing.T) {
-	records := defined.records
-	defer func() { defined.records = records }()
-	defined.records = [][]byte{[]byte(strings.Repeat("x", 100<<10))}
+	defer defined.sandbox([][]byte{[]byte(strings.Repeat("x", 100<<10))})()
 	dir := t.TempDir()
 	if r, err := Start(Options{Dir: dir, Limit: 512 << 10}); !errors.Is(err, ErrSmall) {
 		t.Errorf("%v, want %v", err, ErrSmall)

@@ -16,7 +16,7 @@ TEXT ·emit(SB), NOSPLIT|NOFRAME, $0-48
 	TESTQ R9, R9
 	JZ    other
 	MOVL  Recording_defined(R8), AX
-	CMPL  definition_plainSeq(R9), AX
+	CMPL  const_definitionPlainSeq(R9), AX
 	JHI   other
 	CMPL  (Recording_clock+const_clockCounter)(R8), $0
 	JEQ   uncounted
@@ -74,9 +74,9 @@ known:
 	MOVQ    DI, R13
 	MOVBLZX kind+16(FP), CX
 	SHLL    $8, CX
-	ORQ     definition_head(R9), CX
+	ORQ     const_definitionHead(R9), CX
 	MOVQ    CX, (DI)
-	MOVBLZX definition_headLen(R9), CX
+	MOVBLZX const_definitionHeadLen(R9), CX
 	ADDQ    CX, DI
 
 	// The time since the last block as S, and the shape.
@@ -92,12 +92,12 @@ known:
 	MOVL CX, DX
 	ANDL $0x3f80, DX
 	LEAQ 0x80(CX)(DX*1), CX
-	ORQ  definition_behindTime(R9), CX
+	ORQ  const_definitionBehindTime(R9), CX
 	MOVQ CX, (DI)
 	ADDQ $3, DI
 
 fields:
-	MOVBLZX definition_fields(R9), R10
+	MOVBLZX const_definitionFields(R9), R10
 	LEAQ    a+24(FP), BX
 	XORL    SI, SI
 
@@ -105,9 +105,9 @@ field:
 	CMPL    SI, R10
 	JEQ     done
 	MOVQ    (BX)(SI*8), CX
-	MOVBLZX definition_first(R9)(SI*1), DX
+	MOVBLZX const_definitionFirst(R9)(SI*1), DX
 	INCL    SI
-	CMPL    DX, $const_holdsUint
+	CMPL    DX, $const_heldUint
 	JHI     rare
 	MOVQ    (CX), CX
 	JEQ     number
@@ -159,7 +159,7 @@ long:
 	JMP  field
 
 rare:
-	CMPL    DX, $const_holdsFloat
+	CMPL    DX, $const_heldFloat
 	JEQ     float
 	MOVBLZX (CX), CX // holdsBool
 	JMP     number
@@ -179,7 +179,7 @@ late:
 	CMPQ CX, $0x80
 	JCC  late
 	MOVB CX, (DI)
-	MOVQ definition_shape(R9), CX
+	MOVQ const_definitionShape(R9), CX
 	MOVB CX, 1(DI)
 	ADDQ $2, DI
 	JMP  fields
@@ -190,11 +190,11 @@ uncounted: // the time must be given
 	JMP  ·emitUncounted(SB)
 
 track:
-	CMPL Track_unwanted(CX), $0
+	CMPL const_trackUnwanted(CX), $0
 	JNE  other
-	CMPL Track_seq(CX), AX
+	CMPL const_trackSeq(CX), AX
 	JHI  other
-	MOVL Track_id(CX), R10
+	MOVL const_trackID(CX), R10
 	JMP  own
 
 leave:

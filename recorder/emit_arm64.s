@@ -14,7 +14,7 @@ TEXT ·emit(SB), NOSPLIT|NOFRAME, $0-48
 	CBZ   R0, other
 	CBZ   R1, other
 	MOVWU Recording_defined(R0), R8
-	MOVWU definition_plainSeq(R1), R9
+	MOVWU const_definitionPlainSeq(R1), R9
 	CMPW  R8, R9
 	BHI   other
 	MOVWU (Recording_clock+const_clockCounter)(R0), R9
@@ -74,10 +74,10 @@ known:
 	MOVD  shard_base(R3), R6
 	ADD   R5, R6
 	MOVBU kind+16(FP), R8
-	MOVD  definition_head(R1), R9
+	MOVD  const_definitionHead(R1), R9
 	ORR   R8<<8, R9
 	MOVD  R9, (R6)
-	MOVBU definition_headLen(R1), R8
+	MOVBU const_definitionHeadLen(R1), R8
 	ADD   R8, R6, R5
 
 	// The time since the last block as S, and the shape.
@@ -86,7 +86,7 @@ known:
 	MOVD R10, shard_last(R3)
 	ASR  $63, R8, R9
 	EOR  R8<<1, R9, R8
-	MOVD definition_shape(R1), R9
+	MOVD const_definitionShape(R1), R9
 
 time:
 	CMP  $0x80, R8
@@ -101,16 +101,16 @@ timed:
 	MOVB  R8, (R5)
 	MOVB  R9, 1(R5)
 	ADD   $2, R5
-	MOVBU definition_fields(R1), R11
+	MOVBU const_definitionFields(R1), R11
 	MOVD  $a+24(FP), R12
-	ADD   $definition_first, R1, R13
+	ADD   $const_definitionFirst, R1, R13
 
 field:
 	CBZ     R11, done
 	SUB     $1, R11
 	MOVD.P  8(R12), R8
 	MOVBU.P 1(R13), R9
-	CMP     $const_holdsUint, R9
+	CMP     $const_heldUint, R9
 	BHI     rare
 	MOVD    (R8), R8
 	BEQ     number
@@ -132,7 +132,7 @@ last:
 	B    field
 
 rare:
-	CMP   $const_holdsFloat, R9
+	CMP   $const_heldFloat, R9
 	BEQ   float
 	MOVBU (R8), R8 // holdsBool
 	B     number
@@ -162,12 +162,12 @@ uncounted: // the time must be given
 	B    ·emitUncounted(SB)
 
 track:
-	MOVWU Track_unwanted(R9), R10
+	MOVWU const_trackUnwanted(R9), R10
 	CBNZW R10, other
-	MOVWU Track_seq(R9), R10
+	MOVWU const_trackSeq(R9), R10
 	CMPW  R8, R10
 	BHI   other
-	MOVWU Track_id(R9), R2
+	MOVWU const_trackID(R9), R2
 	B     own
 
 leave:

@@ -11,7 +11,7 @@ import (
 // aimed at. The zero handle records nothing.
 type handle struct {
 	d     *definition
-	track *Track
+	track *trackDef
 }
 
 // Event is an event without fields.
@@ -88,12 +88,12 @@ func (s Span) End() {
 }
 
 // On is the same event, aimed at a track. Nil is the process.
-func (e Event) On(t *Track) Event { e.track = t; return e }
+func (e Event) On(t *Track) Event { e.track = t.def(); return e }
 
 // From is the same event, whose markers have a stack that was captured before,
 // such as that of the call that asked for the work. That of nothing leaves the
 // event as it is. From allocates.
-func (e Event) From(s Stack) Event { e.d = e.d.from(s); return e }
+func (e Event) From(s Stack) Event { e.d = e.d.from(s.callers); return e }
 
 // Mark records an instant.
 func (e Event) Mark() {
@@ -133,10 +133,10 @@ func (e Event) Begin() (s Span) {
 }
 
 // On: see [Event.On].
-func (e Event1[A]) On(t *Track) Event1[A] { e.track = t; return e }
+func (e Event1[A]) On(t *Track) Event1[A] { e.track = t.def(); return e }
 
 // From: see [Event.From].
-func (e Event1[A]) From(s Stack) Event1[A] { e.d = e.d.from(s); return e }
+func (e Event1[A]) From(s Stack) Event1[A] { e.d = e.d.from(s.callers); return e }
 
 // Mark: see [Event.Mark].
 func (e Event1[A]) Mark(a A) {
@@ -176,10 +176,10 @@ func (e Event1[A]) Begin(a A) (s Span) {
 }
 
 // On: see [Event.On].
-func (e Event2[A, B]) On(t *Track) Event2[A, B] { e.track = t; return e }
+func (e Event2[A, B]) On(t *Track) Event2[A, B] { e.track = t.def(); return e }
 
 // From: see [Event.From].
-func (e Event2[A, B]) From(s Stack) Event2[A, B] { e.d = e.d.from(s); return e }
+func (e Event2[A, B]) From(s Stack) Event2[A, B] { e.d = e.d.from(s.callers); return e }
 
 // Mark: see [Event.Mark].
 func (e Event2[A, B]) Mark(a A, b B) {
@@ -219,10 +219,10 @@ func (e Event2[A, B]) Begin(a A, b B) (s Span) {
 }
 
 // On: see [Event.On].
-func (e Event3[A, B, C]) On(t *Track) Event3[A, B, C] { e.track = t; return e }
+func (e Event3[A, B, C]) On(t *Track) Event3[A, B, C] { e.track = t.def(); return e }
 
 // From: see [Event.From].
-func (e Event3[A, B, C]) From(s Stack) Event3[A, B, C] { e.d = e.d.from(s); return e }
+func (e Event3[A, B, C]) From(s Stack) Event3[A, B, C] { e.d = e.d.from(s.callers); return e }
 
 // Mark: see [Event.Mark].
 func (e Event3[A, B, C]) Mark(a A, b B, c C) {
@@ -262,10 +262,10 @@ func (e Event3[A, B, C]) Begin(a A, b B, c C) (s Span) {
 }
 
 // On: see [Event.On].
-func (e Event4[A, B, C, D]) On(t *Track) Event4[A, B, C, D] { e.track = t; return e }
+func (e Event4[A, B, C, D]) On(t *Track) Event4[A, B, C, D] { e.track = t.def(); return e }
 
 // From: see [Event.From].
-func (e Event4[A, B, C, D]) From(s Stack) Event4[A, B, C, D] { e.d = e.d.from(s); return e }
+func (e Event4[A, B, C, D]) From(s Stack) Event4[A, B, C, D] { e.d = e.d.from(s.callers); return e }
 
 // Mark: see [Event.Mark].
 func (e Event4[A, B, C, D]) Mark(a A, b B, c C, d D) {

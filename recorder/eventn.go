@@ -52,10 +52,10 @@ func V[T Value](v T) Arg {
 }
 
 // On: see [Event.On].
-func (e EventN) On(t *Track) EventN { e.track = t; return e }
+func (e EventN) On(t *Track) EventN { e.track = t.def(); return e }
 
 // From: see [Event.From].
-func (e EventN) From(s Stack) EventN { e.d = e.d.from(s); return e }
+func (e EventN) From(s Stack) EventN { e.d = e.d.from(s.callers); return e }
 
 // Mark records an instant. The values are those of the fields, in order; fields
 // without one are empty. Values without a field are not recorded, and one of

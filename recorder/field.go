@@ -11,23 +11,6 @@ import (
 // what the value may reveal.
 type Field[T Value] struct{ spec fieldSpec }
 
-type fieldSpec struct {
-	name, label string
-	wire        rawformat.WireType
-	size        uintptr // of a value in memory
-	unit        Unit
-	privacy     rawformat.Privacy
-	flags       rawformat.FieldFlag
-	graph       graph
-}
-
-// graph is that of a field's numbers.
-type graph struct {
-	wanted bool
-	shape  GraphShape
-	color  string
-}
-
 // GraphShape is how a field's numbers are drawn over time: see [Field.Graph].
 type GraphShape = rawformat.GraphShape
 
@@ -77,7 +60,7 @@ func (f Field[T]) Unit(u Unit) Field[T] { f.spec.unit = u; return f }
 // timeline. The colours are Firefox Profiler's for graphs: blue, green, grey, ink,
 // magenta, orange, purple, red, teal and yellow, "" for any. A text has no graph.
 func (f Field[T]) Graph(shape GraphShape, color string) Field[T] {
-	f.spec.graph = graph{true, shape, color}
+	f.spec.graph = graph{shape: shape, color: color, wanted: true}
 	return f
 }
 

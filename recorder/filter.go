@@ -40,17 +40,6 @@ func fits(pattern, name string) bool {
 	}
 }
 
-// filterTracks applies the recorder's filter to all tracks that there are. The
-// registry's lock is held.
-func (k *Keeper) filterTracks() {
-	for _, t := range defined.tracks {
-		t.unwanted.Store(!k.filter.wants(t.name))
-	}
-}
-
-// isUnwanted reports whether the filter leaves the track out; nil is no track.
-func (t *Track) isUnwanted() bool { return t != nil && t.unwanted.Load() }
-
 // leavesOut reports whether the filter leaves out what is on the track of that
 // name; "" is no track.
 func (k *Keeper) leavesOut(name string) bool { return name != "" && !k.filter.wants(name) }

@@ -52,8 +52,11 @@ func (k *Keeper) turnDictionary() {
 		return
 	}
 	defer k.turning.Unlock()
-	defined.mu.Lock()
-	defer defined.mu.Unlock()
+	defined.all(k.beginGeneration)
+}
+
+// beginGeneration has the dictionary go on in a new file, with what is defined until now.
+func (k *Keeper) beginGeneration(records [][]byte) {
 	old := outgrown{k.generation, k.dict.Size()}
 	if k.dict.IsCut() {
 		k.lose(rawformat.LostCut, 1, uint64(old.size))
@@ -61,7 +64,7 @@ func (k *Keeper) turnDictionary() {
 	}
 	next, err := chunks.CreateDict(chunks.Dir(k.dir), k.instance, uint32(old.generation)+1, uint32(os.Getpid()))
 	if err == nil {
-		err = k.dict.Turn(next, slices.Concat(defined.records, k.counting.meter.Definitions()))
+		err = k.dict.Turn(next, slices.Concat(records, k.counting.meter.Definitions()))
 	}
 	if err != nil {
 		k.complain("dictionary", errors.Join(err, k.removeDict(old.generation+1)))
@@ -69,7 +72,7 @@ func (k *Keeper) turnDictionary() {
 	}
 	k.generation++
 	k.outgrown = append(k.outgrown, old)
-	k.defined.Store(uint32(len(defined.records)))
+	k.defined.Store(uint32(len(records)))
 	k.known.forget(k.generation)
 	k.turnWriters()
 }

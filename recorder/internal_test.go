@@ -326,11 +326,7 @@ func TestPageBorders(t *testing.T) {
 // Names without end define nothing, and lose nothing.
 func TestTooManyNames(t *testing.T) {
 	const many = 200_000
-	known, records, events := names.Load(), len(defined.records), defined.events
-	defer func() { // else they would take room in the dictionaries of all tests that follow
-		names.Store(known)
-		defined.records, defined.events = defined.records[:records], events
-	}()
+	defer defined.sandbox(nil)() // else they would take room in the dictionaries of all tests that follow
 	r := beginInternal(t, Options{Limit: 16 << 20, CPU: CPUOff, HeapEvery: -1})
 	<-r.mapped // what is in the dictionary besides names is there
 	size := r.dict.Size()

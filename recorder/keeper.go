@@ -31,7 +31,7 @@ type Keeper struct {
 	filter trackFilter
 
 	dict       *dict.Dictionary
-	refused    int         // definitions up to here were written or counted as lost; under defined.mu
+	refused    int         // definitions up to here were written or counted as lost; under the registry's lock
 	turning    sync.Mutex  // held while ids of the dictionary are on their way into chunks, but by writers and the keeper
 	generation uint16      // of the dictionary
 	outgrown   []outgrown  // dictionaries before it

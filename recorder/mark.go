@@ -25,7 +25,7 @@ func emitElse(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
 		return
 	}
 	if d.plainSeq > r.defined.Load() || r.exposed != nil {
-		r.mark(h, kind, r.clock.Now(), 0, d.first.at(a), d.second.at(b), nil)
+		r.mark(h, kind, r.clock.Now(), 0, heldAt(d.first, a), heldAt(d.second, b), nil)
 		return
 	}
 	if now == 0 {
@@ -59,10 +59,10 @@ func (s *shard) plain(d *definition, kind rawformat.Kind, a, b unsafe.Pointer, n
 	put8(p, n, d.shape)
 	n++
 	if d.fields > 0 {
-		n = putPlain(p, n, d.first, d.first.at(a).bits)
+		n = putPlain(p, n, d.first, heldAt(d.first, a).bits)
 	}
 	if d.fields > 1 {
-		n = putPlain(p, n, d.second, d.second.at(b).bits)
+		n = putPlain(p, n, d.second, heldAt(d.second, b).bits)
 	}
 	put8(p, 0, uint64(n-1))
 	word := s.word + (uint64(n) | 1<<32)

@@ -46,11 +46,9 @@ func (c *counting) rest() {
 
 // takeProgram adds the program's counters that were defined since.
 func (c *counting) takeProgram() {
-	defined.mu.Lock()
-	fresh := defined.counters[c.own:]
-	defined.mu.Unlock()
+	fresh := defined.countersFrom(c.own)
 	for _, counter := range fresh {
-		c.meter.Add(counter.spec, counter.Value)
+		c.meter.Add(counter.Spec, counter.Value)
 	}
 	c.own += len(fresh)
 }

@@ -38,7 +38,7 @@ type Recorder struct {
 // and must find it; and they must find it with one load.
 var (
 	recording atomic.Pointer[Recording] // nil: nothing records, or it is paused
-	running   atomic.Pointer[Recorder]  // also while paused; stored under defined.mu
+	running   atomic.Pointer[Recorder]  // also while paused
 	claimed   atomic.Bool               // from Start to the end of Stop
 )
 
@@ -97,9 +97,8 @@ func (r *Recorder) Stop() error {
 		r.inherit()
 	})
 	unsampled := r.contain(func() { r.sampler.close(&r.Keeper) })
-	defined.mu.Lock()
+	defined.detach()
 	running.Store(nil)
-	defined.mu.Unlock()
 	errs := []error{unsealed, unsampled, r.contain(r.closeShards)}
 	for _, step := range []func() error{r.writeExit, r.close, r.dump, r.quitSession} {
 		errs = append(errs, guarded(step)) // one that fails must not keep the next from its work
@@ -238,6 +237,13 @@ func exitReason() rawformat.ExitReason {
 func (r *Recorder) header(magic string) rawformat.RecordHeader {
 	return rawformat.RecordHeader{Magic: magic, Instance: r.instance, Pid: uint32(os.Getpid())}
 }
+
+// definitions are what a recording has of the registry.
+type definitions struct{ k *Keeper }
+
+func (d definitions) Define(records [][]byte) { d.k.define(records) }
+func (d definitions) LoseDefinition()         { d.k.lose(rawformat.LostDictionary, 1, 0) }
+func (d definitions) Wants(track string) bool { return d.k.filter.wants(track) }
 
 // define writes the registry's records that the dictionary does not have yet,
 // as many as there is room for. What is left over is counted once. The

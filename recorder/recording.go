@@ -55,4 +55,19 @@ const (
 	clockCounter = unsafe.Offsetof(rt.Clock{}.Counter)
 	routeM       = unsafe.Offsetof(rt.Route{}.M)
 	routeP       = unsafe.Offsetof(rt.Route{}.P)
+
+	definitionHead       = unsafe.Offsetof(definition{}.head)
+	definitionHeadLen    = unsafe.Offsetof(definition{}.headLen)
+	definitionShape      = unsafe.Offsetof(definition{}.shape)
+	definitionBehindTime = unsafe.Offsetof(definition{}.behindTime)
+	definitionPlainSeq   = unsafe.Offsetof(definition{}.plainSeq)
+	definitionFields     = unsafe.Offsetof(definition{}.fields)
+	definitionFirst      = unsafe.Offsetof(definition{}.first)
+
+	trackID       = unsafe.Offsetof(trackDef{}.id)
+	trackSeq      = unsafe.Offsetof(trackDef{}.seq)
+	trackUnwanted = unsafe.Offsetof(trackDef{}.unwanted)
+
+	heldUint  = holdsUint
+	heldFloat = holdsFloat
 )

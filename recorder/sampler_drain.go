@@ -60,7 +60,7 @@ func (s *sampler) abandon(r *Recording, t *sampled) {
 }
 
 // row finds what of a record is interned.
-func (s *sampler) row(k *Keeper, rec *rawformat.StackRecord, track *Track) (row sampleRow) {
+func (s *sampler) row(k *Keeper, rec *rawformat.StackRecord, track *trackDef) (row sampleRow) {
 	if track != nil {
 		row.track = k.track(track)
 	}

@@ -29,13 +29,13 @@ var labelled struct {
 
 // owned is the track of a label set, and the goroutine that it was made for.
 type owned struct {
-	track     *Track
+	track     *trackDef
 	goroutine uint64 // 0: not known
 }
 
 // stay is the time that a goroutine spends on a track, up to 0 while it does.
 type stay struct {
-	track    *Track
+	track    *trackDef
 	from, to rt.Time
 }
 
@@ -46,7 +46,7 @@ const (
 )
 
 // noteLabels notes that the labels of the calling goroutine put it on a track.
-func noteLabels(t *Track, goroutine uint64) {
+func noteLabels(t *trackDef, goroutine uint64) {
 	set := rt.ProfLabel()
 	if set == nil {
 		return
@@ -68,7 +68,7 @@ func noteLabels(t *Track, goroutine uint64) {
 
 // enterTrack notes that the calling goroutine is on a track from now on, and returns
 // its number.
-func enterTrack(t *Track) (id uint64) {
+func enterTrack(t *trackDef) (id uint64) {
 	l, id := &labelled, goroutineID()
 	noteLabels(t, id)
 	l.Lock()
@@ -85,7 +85,7 @@ func enterTrack(t *Track) (id uint64) {
 }
 
 // leaveTrack notes that a goroutine is not on a track any more.
-func leaveTrack(t *Track, id uint64) {
+func leaveTrack(t *trackDef, id uint64) {
 	l := &labelled
 	l.Lock()
 	defer l.Unlock()
@@ -127,7 +127,7 @@ func goroutineID() uint64 {
 
 // trackOf is the track that a sample was taken on, nil if it is not known. What
 // is now where its labels were may be something else: they are not looked at.
-func (r *Recording) trackOf(rec *rawformat.StackRecord) *Track {
+func (r *Recording) trackOf(rec *rawformat.StackRecord) *trackDef {
 	l := &labelled
 	l.Lock()
 	defer l.Unlock()

@@ -19,9 +19,9 @@ const (
 	// heap and of goroutines.
 	maxPublic = 32
 
-	// callers is the number of calls between runtime.Callers and the program:
+	// callsAbove is the number of calls between runtime.Callers and the program:
 	// Callers, markStack, mark, emitElse, and the event's method.
-	callers = 5
+	callsAbove = 5
 
 	// ownFrames are the calls between markStack and the event's method: mark and
 	// emitElse, or what stands for that. Behind emitElse there may be one of the
@@ -46,14 +46,14 @@ func (r *Recording) markStack(m *marker) {
 	n, at := 0, uintptr(0)
 	switch given := &m.d.given; {
 	case given.calls != nil:
-		n = copy(calls[:], given.in(r))
+		n = copy(calls[:], r.ofCallers(given))
 		at = hash(calls[:n])
 	case r.unwalked == nil:
 		var sum uint64
 		n, sum = rt.WalkFrames(&calls[0], maxDepth, ownFrames)
 		at = hashOf(sum, n)
 	default:
-		n = runtime.Callers(callers, calls[:])
+		n = runtime.Callers(callsAbove, calls[:])
 		at = hash(calls[:n])
 	}
 	cut := rt.IsCut(calls[:n], maxDepth)
@@ -76,6 +76,15 @@ func (r *Recording) markStack(m *marker) {
 	}
 	m.stack = uint64(min(n, 1))
 	r.write(m, raw[:n])
+}
+
+// ofCallers is a captured stack as r has it: none if r would have captured it in another
+// way.
+func (r *Recording) ofCallers(c *callers) []uintptr {
+	if c.walked != (r.unwalked == nil) {
+		return nil
+	}
+	return c.calls
 }
 
 // rawStack is the stack as pcs, without the recorder's own calls, and returns how

@@ -215,14 +215,17 @@ func tooSmall(limit, want int64) error {
 // begin defines what is defined in the process, and has markers recorded. It is
 // an error if the dictionary takes nothing.
 func (r *Recorder) begin() error {
-	defined.mu.Lock()
-	defer defined.mu.Unlock()
-	r.define(defined.records)
-	if r.defined.Load() == 0 {
-		return fmt.Errorf("%w: none of %d definitions fits into a dictionary of %d bytes", ErrSmall, len(defined.records), r.limit/dictShare)
+	err := defined.attach(definitions{&r.Keeper}, func(records [][]byte) error {
+		r.define(records)
+		if r.defined.Load() == 0 {
+			return fmt.Errorf("%w: none of %d definitions fits into a dictionary of %d bytes", ErrSmall, len(records), r.limit/dictShare)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	running.Store(r)
-	r.filterTracks()
 	r.contain(r.writeAnchor) // Err tells
 	r.beginPaused()
 	if r.pausers == 0 {

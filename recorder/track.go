@@ -6,27 +6,18 @@ import (
 	"sync/atomic"
 
 	"gprof/rawformat"
-	"gprof/recorder/internal/record"
 )
 
 // trackLabel is the key of the pprof label that holds a track's name.
 const trackLabel = "gprof.track"
 
-// maxTracks bounds the names of tracks: a track is a kind of work, such as
-// "worker 3", not one request.
-const maxTracks = 4096
-
 // Track is a line of the timeline with a name: events are aimed at it, and CPU
 // samples of goroutines that carry its label belong to it. Tracks of the same
 // name are the same. Nil is the process as a whole.
-type Track struct {
-	name  string
-	id    uint32
-	seq   uint32 // in the registry
-	users atomic.Int32
+type Track trackDef
 
-	unwanted atomic.Bool // the recorder's filter leaves it out; stored under the registry's lock
-}
+// def is the track as the registry has it.
+func (t *Track) def() *trackDef { return (*trackDef)(t) }
 
 // Work is what a goroutine does on a track, from [NewTrack] to End.
 type Work struct {
@@ -47,8 +38,8 @@ type Work struct {
 func NewTrack(ctx context.Context, name string) (context.Context, *Work) {
 	inner := pprof.WithLabels(ctx, pprof.Labels(trackLabel, name))
 	pprof.SetGoroutineLabels(inner)
-	w := &Work{Track: defined.track(name), outer: ctx}
-	w.goroutine = enterTrack(w.Track)
+	w := &Work{Track: (*Track)(defined.track(name)), outer: ctx}
+	w.goroutine = enterTrack(w.def())
 	if w.users.Add(1) == 1 {
 		w.note(rawformat.KindTrackStart)
 	}
@@ -65,54 +56,30 @@ func (w *Work) End() {
 	if w.users.Add(-1) == 0 {
 		w.note(rawformat.KindTrackEnd)
 	}
-	leaveTrack(w.Track, w.goroutine)
+	leaveTrack(w.def(), w.goroutine)
 	pprof.SetGoroutineLabels(w.outer)
 }
 
 // note writes that the track begins or ends.
 func (t *Track) note(k rawformat.Kind) {
 	r := recording.Load()
-	if r == nil || t.isUnwanted() || r.track(t) == 0 {
+	if r == nil || t.def().isUnwanted() || r.track(t.def()) == 0 {
 		return
 	}
 	r.contain(func() { r.put(r.enter(), k, t.id, r.clock.Now(), uint64(t.id)) }) // Err tells
 }
 
 // track is the id that t has in this recording.
-func (r *Recording) track(t *Track) uint32 {
+func (r *Recording) track(t *trackDef) uint32 {
 	if t.seq > r.defined.Load() {
 		return 0
 	}
 	return t.id
 }
 
-func (g *registry) track(name string) *Track {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	t := g.tracks[name]
-	if t != nil {
-		return t
-	}
-	if len(g.tracks) >= maxTracks {
-		g.lose()
-		return &Track{name: name}
-	}
-	id := uint32(len(g.tracks) + 1)
-	g.record(record.New(rawformat.KindDefTrack).Uint(uint64(id)).Text(name))
-	t = &Track{name: name, id: id, seq: uint32(len(g.records))}
-	g.tracks[name] = t
-	if r := running.Load(); r != nil {
-		t.unwanted.Store(!r.filter.wants(name))
-	}
-	g.publish()
-	return t
-}
-
 // trackNamed is the id of a track in this recording, 0 if there is none.
 func (r *Recording) trackNamed(name string) uint32 {
-	defined.mu.Lock()
-	defer defined.mu.Unlock()
-	if t := defined.tracks[name]; t != nil {
+	if t := defined.trackNamed(name); t != nil {
 		return r.track(t)
 	}
 	return 0

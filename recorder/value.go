@@ -36,36 +36,8 @@ func (a *arg) set(b *arg) {
 
 func (a arg) string() string { return unsafe.String(a.text, a.bits) }
 
-// holding is how a value of a field lies in memory, and on the wire.
-type holding uint8
-
-const (
-	holdsInt   holding = iota // 8 bytes, written as S
-	holdsUint                 // 8 bytes, written as U
-	holdsFloat                // 8 bytes, written as they are
-	holdsText
-	holdsBool  // a byte, written as U
-	holdsShort // 4 bytes, written as S: an int of a small machine
-)
-
-func (f *fieldSpec) holding() holding {
-	switch {
-	case f.wire == rawformat.WireText:
-		return holdsText
-	case f.wire == rawformat.WireFloat:
-		return holdsFloat
-	case f.size == 1:
-		return holdsBool
-	case f.size == 4:
-		return holdsShort
-	case f.wire == rawformat.WireUint:
-		return holdsUint
-	}
-	return holdsInt
-}
-
-// at is the value at p; nil: none.
-func (h holding) at(p unsafe.Pointer) arg {
+// heldAt is the value of a field at p; nil: none.
+func heldAt(h holding, p unsafe.Pointer) arg {
 	switch {
 	case p == nil:
 		return arg{}

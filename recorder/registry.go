@@ -1,0 +1,119 @@
+package recorder
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"gprof/recorder/internal/counters"
+)
+
+// listener is the recording that runs. It is called while the registry is locked.
+type listener interface {
+	Define(records [][]byte) // all records of the registry, of which it has the first ones
+	LoseDefinition()         // there is no room for one
+	Wants(track string) bool // the filter does not leave the track out
+}
+
+// attach calls begin with all records until now, and l with what is defined from then on.
+// Tracks are those that l wants.
+func (g *registry) attach(l listener, begin func(records [][]byte) error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := begin(g.records); err != nil {
+		return err
+	}
+	g.listener = l
+	for _, t := range g.tracks {
+		t.unwanted.Store(!l.Wants(t.name))
+	}
+	return nil
+}
+
+// detach ends what attach began.
+func (g *registry) detach() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.listener = nil
+}
+
+// sandbox is for tests: until restore is called the records are those, nil: what was
+// defined. What is defined meanwhile is forgotten then.
+func (g *registry) sandbox(records [][]byte) (restore func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	was, events, names := g.records, g.events, g.names.Load()
+	if records != nil {
+		g.records = records
+	}
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.records, g.events = was[:len(was):len(was)], events
+		g.names.Store(names)
+	}
+}
+
+// count is how many records there are.
+func (g *registry) count() (n int) {
+	g.all(func(records [][]byte) { n = len(records) })
+	return n
+}
+
+// all calls f with all records until now, while nothing is defined.
+func (g *registry) all(f func(records [][]byte)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f(g.records)
+}
+
+// publish writes the records that the recording does not have yet.
+func (g *registry) publish() {
+	if g.listener != nil {
+		g.listener.Define(g.records)
+	}
+}
+
+// lose counts a definition for which there is no room.
+func (g *registry) lose() {
+	if g.listener != nil {
+		g.listener.LoseDefinition()
+	}
+}
+
+// programCounter is a counter of the program.
+type programCounter struct {
+	Spec  counters.Spec
+	Value func() int64
+}
+
+func (g *registry) addCounter(c programCounter) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.counters = append(g.counters, c)
+}
+
+// countersFrom are the program's counters behind the first n.
+func (g *registry) countersFrom(n int) []programCounter {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.counters[n:]
+}
+
+// registry holds what was defined in this process: it is one for all, because
+// events are package-level values, which exist before any recorder does and
+// outlive each. Its records are written into every dictionary in this order;
+// ids are therefore the same in all of them.
+type registry struct {
+	mu         sync.Mutex
+	records    [][]byte
+	categories map[[3]string]uint32
+	events     uint32
+	tracks     map[string]*trackDef
+	counters   []programCounter
+	labels     []labelName
+	named      atomic.Pointer[[]labelName] // labels, for readers
+	names      atomic.Pointer[map[dynamicName]*definition]
+	listener   listener // nil: nothing records
+}
+
+var defined = registry{categories: map[[3]string]uint32{}, tracks: map[string]*trackDef{}}
