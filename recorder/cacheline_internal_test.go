@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"gprof/recorder/internal/registry"
 	"reflect"
 	"slices"
 	"testing"
@@ -25,10 +26,10 @@ func TestCacheLines(t *testing.T) {
 	if want := []string{"clock", "route", "goroutines", "own", "shared", "mask", "defined"}; !slices.Equal(read, want) {
 		t.Errorf("beside what a marker reads: %v, want %v", read, want)
 	}
-	if n := unsafe.Sizeof(definition{}); n != 2*cacheLine {
+	if n := unsafe.Sizeof(registry.Definition{}); n != 2*cacheLine {
 		t.Errorf("a definition takes %d bytes, want %d: objects of that size lie at a pair of lines", n, 2*cacheLine)
 	}
-	if end := unsafe.Offsetof(definition{}.plain); end > cacheLine {
+	if end := unsafe.Offsetof(registry.Definition{}.Plain); end > cacheLine {
 		t.Errorf("a marker reads the first %d bytes of a definition, want one line", end)
 	}
 	last := unsafe.Offsetof(shard{}.sampled) + unsafe.Sizeof(sampledThread{})

@@ -1,13 +1,14 @@
 package recorder
 
 import (
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 	"runtime"
 	"slices"
 )
 
 // Stack is where a goroutine was. The zero Stack is that of nothing.
-type Stack struct{ callers callers }
+type Stack struct{ callers registry.Callers }
 
 // capturers is the number of calls between runtime.Callers and who captures a
 // stack: Callers and CaptureStack.
@@ -24,8 +25,8 @@ func CaptureStack() Stack {
 	}
 	var calls [maxDepth]uintptr
 	if r.unwalked != nil {
-		return Stack{callers{calls: slices.Clone(calls[:runtime.Callers(capturers, calls[:])])}}
+		return Stack{registry.Callers{Calls: slices.Clone(calls[:runtime.Callers(capturers, calls[:])])}}
 	}
 	depth, _ := rt.WalkFrames(&calls[0], maxDepth, 0)
-	return Stack{callers{slices.Clone(calls[:depth]), true}}
+	return Stack{registry.Callers{Calls: slices.Clone(calls[:depth]), Walked: true}}
 }

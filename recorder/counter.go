@@ -5,6 +5,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/counters"
+	"gprof/recorder/internal/registry"
 )
 
 // Counter is a number that the recorder samples. Setting it costs an atomic
@@ -37,7 +38,7 @@ func NewCounter(name string, opts ...CounterOption) *Counter {
 	for _, o := range opts {
 		o(&c.spec)
 	}
-	defined.addCounter(programCounter{c.spec, c.Value})
+	registry.Defined.AddCounter(registry.Counter{Spec: c.spec, Value: c.Value})
 	return c
 }
 

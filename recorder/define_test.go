@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 )
 
 // forget undoes, at the end of a test, what it defines.
 func forget(t *testing.T) {
 	t.Helper()
-	t.Cleanup(defined.sandbox(nil))
+	t.Cleanup(registry.Defined.Sandbox(nil))
 }
 
 func defineMany(n int) (many []Event4[int, int, int, int]) {
@@ -30,11 +31,11 @@ func TestMoreEventsThanFit(t *testing.T) {
 	many := defineMany(600)
 	r := beginInternal(t, Options{Limit: 512 << 10})
 	have := int(r.defined.Load())
-	if have < defined.count()/4 || have == defined.count() {
-		t.Fatalf("%d of %d definitions written, want a part", have, defined.count())
+	if have < registry.Defined.Count()/4 || have == registry.Defined.Count() {
+		t.Fatalf("%d of %d definitions written, want a part", have, registry.Defined.Count())
 	}
 	lost := &r.lost[rawformat.LostDictionary].count
-	if want := uint64(defined.count() - have); lost.Load() != want {
+	if want := uint64(registry.Defined.Count() - have); lost.Load() != want {
 		t.Errorf("%d counted as lost, want %d", lost.Load(), want)
 	}
 	before := lost.Load()
@@ -55,7 +56,7 @@ func TestMoreEventsThanFit(t *testing.T) {
 
 // A dictionary that takes nothing is an error, and nothing stays behind.
 func TestNoDefinitionFits(t *testing.T) {
-	defer defined.sandbox([][]byte{[]byte(strings.Repeat("x", 100<<10))})()
+	defer registry.Defined.Sandbox([][]byte{[]byte(strings.Repeat("x", 100<<10))})()
 	dir := t.TempDir()
 	if r, err := Start(Options{Dir: dir, Limit: 512 << 10}); !errors.Is(err, ErrSmall) {
 		t.Errorf("%v, want %v", err, ErrSmall)

@@ -4,13 +4,14 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
 // marker is one on the long way: with text, a stack, a duration, or more than
 // two fields.
 type marker struct {
-	d          *definition
+	d          *registry.Definition
 	kind       rawformat.Kind
 	of         who
 	now, begin rt.Tick
@@ -25,7 +26,7 @@ type marker struct {
 //
 //go:noinline
 func (h handle) record(kind rawformat.Kind, a, b arg, more *[2]arg) {
-	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
+	if r := recording.Load(); r != nil && !h.track.IsUnwanted() {
 		r.mark(h, kind, r.clock.Now(), 0, a, b, more)
 	}
 }
@@ -39,7 +40,7 @@ func (r *Recording) end(s *Span) {
 	if now != r && (now == nil || now.instance != r.instance) {
 		return
 	}
-	if d := s.h.d; d != nil && d.plain && d.seq <= now.defined.Load() && now.exposed == nil {
+	if d := s.h.d; d != nil && d.Plain && d.Seq <= now.defined.Load() && now.exposed == nil {
 		now.endPlain(s)
 		return
 	}
@@ -50,7 +51,7 @@ func (r *Recording) end(s *Span) {
 //
 //go:noinline
 func (h handle) since(begin rt.Time, a, b arg, more *[2]arg) {
-	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
+	if r := recording.Load(); r != nil && !h.track.IsUnwanted() {
 		r.mark(h, markInterval, r.clock.Now(), r.clock.At(begin), a, b, more)
 	}
 }
@@ -71,7 +72,7 @@ func (r *Recording) mark(h handle, kind rawformat.Kind, now, begin rt.Tick, a, b
 		m.args[3].set(&more[1])
 	}
 	m.of = r.who(h)
-	if h.d.stack && r.features.Has(FeatureStacks) {
+	if h.d.Stack && r.features.Has(FeatureStacks) {
 		r.markStack(&m)
 		return
 	}
@@ -87,9 +88,9 @@ func (r *Recording) markN(h handle, kind rawformat.Kind, now, begin rt.Tick, val
 	}
 	var m marker
 	m.d, m.kind, m.now, m.begin, m.many = h.d, kind, now, begin, true
-	m.values = values[:min(len(values), len(h.d.wires))]
+	m.values = values[:min(len(values), len(h.d.Wires))]
 	m.of = r.who(h)
-	if h.d.stack && r.features.Has(FeatureStacks) {
+	if h.d.Stack && r.features.Has(FeatureStacks) {
 		r.markStack(&m)
 		return
 	}
@@ -111,7 +112,7 @@ func (r *Recording) has(h handle) bool {
 	if h.d == nil {
 		return false
 	}
-	if h.d.seq > r.defined.Load() {
+	if h.d.Seq > r.defined.Load() {
 		r.lose(rawformat.LostDictionary, 1, 0)
 		return false
 	}
@@ -128,7 +129,7 @@ func (m *marker) size(raw int) uint32 {
 		}
 		return n
 	}
-	for i, w := range m.d.wires {
+	for i, w := range m.d.Wires {
 		if w == rawformat.WireText {
 			n += uint32(min(m.args[i].bits, maxString))
 		}
@@ -191,8 +192,8 @@ func (s *shard) stack(pcs []uint64) { s.finish(rawformat.AppendPCs(s.begin(rawfo
 func (s *shard) marker(m *marker) {
 	d := m.d
 	p := unsafe.Add(s.base, s.offset())
-	put64(p, 1, d.head|uint64(m.kind)<<8)
-	n := putUint(p, uintptr(d.headLen), m.stack)
+	put64(p, 1, d.Head|uint64(m.kind)<<8)
+	n := putUint(p, uintptr(d.HeadLen), m.stack)
 	n = putUint(p, n, rawformat.Zigzag(int64(m.now-s.last)))
 	s.last = m.now
 	if m.kind == markInterval {
@@ -201,8 +202,8 @@ func (s *shard) marker(m *marker) {
 	if m.many {
 		n = putValues(p, n, m.values)
 	} else {
-		n = putUint(p, n, d.shape)
-		for i, w := range d.wires {
+		n = putUint(p, n, d.Shape)
+		for i, w := range d.Wires {
 			n = putArg(p, n, w, m.args[i&3])
 		}
 	}

@@ -4,14 +4,15 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
 // handle is what every event is: its definition, and the track that it is
 // aimed at. The zero handle records nothing.
 type handle struct {
-	d     *definition
-	track *trackDef
+	d     *registry.Definition
+	track *registry.Track
 }
 
 // Event is an event without fields.
@@ -74,7 +75,7 @@ type Span struct {
 // start has a span begin, if anything records. The caller has it write into its own
 // result: to copy a span would cost as much as the clock.
 func (s *Span) start(h handle) {
-	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
+	if r := recording.Load(); r != nil && !h.track.IsUnwanted() {
 		s.h, s.r, s.begin = h, r, r.clock.Now()
 	}
 }
@@ -93,7 +94,7 @@ func (e Event) On(t *Track) Event { e.track = t.def(); return e }
 // From is the same event, whose markers have a stack that was captured before,
 // such as that of the call that asked for the work. That of nothing leaves the
 // event as it is. From allocates.
-func (e Event) From(s Stack) Event { e.d = e.d.from(s.callers); return e }
+func (e Event) From(s Stack) Event { e.d = e.d.From(s.callers); return e }
 
 // Mark records an instant.
 func (e Event) Mark() {
@@ -136,7 +137,7 @@ func (e Event) Begin() (s Span) {
 func (e Event1[A]) On(t *Track) Event1[A] { e.track = t.def(); return e }
 
 // From: see [Event.From].
-func (e Event1[A]) From(s Stack) Event1[A] { e.d = e.d.from(s.callers); return e }
+func (e Event1[A]) From(s Stack) Event1[A] { e.d = e.d.From(s.callers); return e }
 
 // Mark: see [Event.Mark].
 func (e Event1[A]) Mark(a A) {
@@ -179,7 +180,7 @@ func (e Event1[A]) Begin(a A) (s Span) {
 func (e Event2[A, B]) On(t *Track) Event2[A, B] { e.track = t.def(); return e }
 
 // From: see [Event.From].
-func (e Event2[A, B]) From(s Stack) Event2[A, B] { e.d = e.d.from(s.callers); return e }
+func (e Event2[A, B]) From(s Stack) Event2[A, B] { e.d = e.d.From(s.callers); return e }
 
 // Mark: see [Event.Mark].
 func (e Event2[A, B]) Mark(a A, b B) {
@@ -222,7 +223,7 @@ func (e Event2[A, B]) Begin(a A, b B) (s Span) {
 func (e Event3[A, B, C]) On(t *Track) Event3[A, B, C] { e.track = t.def(); return e }
 
 // From: see [Event.From].
-func (e Event3[A, B, C]) From(s Stack) Event3[A, B, C] { e.d = e.d.from(s.callers); return e }
+func (e Event3[A, B, C]) From(s Stack) Event3[A, B, C] { e.d = e.d.From(s.callers); return e }
 
 // Mark: see [Event.Mark].
 func (e Event3[A, B, C]) Mark(a A, b B, c C) {
@@ -265,7 +266,7 @@ func (e Event3[A, B, C]) Begin(a A, b B, c C) (s Span) {
 func (e Event4[A, B, C, D]) On(t *Track) Event4[A, B, C, D] { e.track = t.def(); return e }
 
 // From: see [Event.From].
-func (e Event4[A, B, C, D]) From(s Stack) Event4[A, B, C, D] { e.d = e.d.from(s.callers); return e }
+func (e Event4[A, B, C, D]) From(s Stack) Event4[A, B, C, D] { e.d = e.d.From(s.callers); return e }
 
 // Mark: see [Event.Mark].
 func (e Event4[A, B, C, D]) Mark(a A, b B, c C, d D) {

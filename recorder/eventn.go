@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -15,14 +16,14 @@ const MaxFields = 12
 type EventN struct{ handle }
 
 // AnyField is a [Field] of some type.
-type AnyField interface{ describe() fieldSpec }
+type AnyField interface{ describe() registry.FieldSpec }
 
-func (f Field[T]) describe() fieldSpec { return f.spec }
+func (f Field[T]) describe() registry.FieldSpec { return f.spec }
 
 // NewEventN defines an event; see [NewEvent]. Of more than [MaxFields] fields the
 // first ones count.
 func NewEventN(name string, fields []AnyField, opts ...EventOption) EventN {
-	var specs []fieldSpec
+	var specs []registry.FieldSpec
 	for _, f := range fields[:min(len(fields), MaxFields)] {
 		specs = append(specs, f.describe())
 	}
@@ -55,7 +56,7 @@ func V[T Value](v T) Arg {
 func (e EventN) On(t *Track) EventN { e.track = t.def(); return e }
 
 // From: see [Event.From].
-func (e EventN) From(s Stack) EventN { e.d = e.d.from(s.callers); return e }
+func (e EventN) From(s Stack) EventN { e.d = e.d.From(s.callers); return e }
 
 // Mark records an instant. The values are those of the fields, in order; fields
 // without one are empty. Values without a field are not recorded, and one of
@@ -100,7 +101,7 @@ type SpanN struct {
 // change until then.
 func (e EventN) Begin(values ...Arg) SpanN {
 	r := recording.Load()
-	if r == nil || e.track.isUnwanted() {
+	if r == nil || e.track.IsUnwanted() {
 		return SpanN{}
 	}
 	return SpanN{e.handle, r.instance, r.clock.Now(), values}
@@ -125,14 +126,14 @@ func (h handle) endN(instance uint64, begin rt.Tick, values []Arg) {
 //
 //go:noinline
 func (h handle) recordN(kind rawformat.Kind, values []Arg) {
-	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
+	if r := recording.Load(); r != nil && !h.track.IsUnwanted() {
 		r.markN(h, kind, r.clock.Now(), 0, values)
 	}
 }
 
 //go:noinline
 func (h handle) sinceN(begin Time, values []Arg) {
-	if r := recording.Load(); r != nil && !h.track.isUnwanted() {
+	if r := recording.Load(); r != nil && !h.track.IsUnwanted() {
 		r.markN(h, markInterval, r.clock.Now(), r.clock.At(begin), values)
 	}
 }

@@ -5,11 +5,12 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 )
 
 // Field describes one field of an event: its name, how its value is shown, and
 // what the value may reveal.
-type Field[T Value] struct{ spec fieldSpec }
+type Field[T Value] struct{ spec registry.FieldSpec }
 
 // GraphShape is how a field's numbers are drawn over time: see [Field.Graph].
 type GraphShape = rawformat.GraphShape
@@ -45,35 +46,35 @@ const (
 )
 
 // Label is what the field is called on screen; without one it is the name.
-func (f Field[T]) Label(label string) Field[T] { f.spec.label = label; return f }
+func (f Field[T]) Label(label string) Field[T] { f.spec.Label = label; return f }
 
 // Searchable makes front ends search the field's values.
-func (f Field[T]) Searchable() Field[T] { f.spec.flags |= rawformat.FieldSearchable; return f }
+func (f Field[T]) Searchable() Field[T] { f.spec.Flags |= rawformat.FieldSearchable; return f }
 
 // Hidden keeps the field out of tooltips; it is recorded all the same.
-func (f Field[T]) Hidden() Field[T] { f.spec.flags |= rawformat.FieldHidden; return f }
+func (f Field[T]) Hidden() Field[T] { f.spec.Flags |= rawformat.FieldHidden; return f }
 
 // Unit changes how a number is shown. It does not convert the value.
-func (f Field[T]) Unit(u Unit) Field[T] { f.spec.unit = u; return f }
+func (f Field[T]) Unit(u Unit) Field[T] { f.spec.Unit = u; return f }
 
 // Graph draws the field's numbers over time, on a track of the event's own in the
 // timeline. The colours are Firefox Profiler's for graphs: blue, green, grey, ink,
 // magenta, orange, purple, red, teal and yellow, "" for any. A text has no graph.
 func (f Field[T]) Graph(shape GraphShape, color string) Field[T] {
-	f.spec.graph = graph{shape: shape, color: color, wanted: true}
+	f.spec.FieldGraph = registry.FieldGraph{Shape: shape, Color: color, Wanted: true}
 	return f
 }
 
 // Color says that the value, a text, is the colour that the marker is drawn in: one
 // of those of [Field.Graph]. Of several such fields the first counts.
-func (f Field[T]) Color() Field[T] { f.spec.flags |= rawformat.FieldColor; return f }
+func (f Field[T]) Color() Field[T] { f.spec.Flags |= rawformat.FieldColor; return f }
 
 func number[T Value](name string, wire rawformat.WireType, unit Unit) Field[T] {
-	return Field[T]{fieldSpec{name: name, wire: wire, size: unsafe.Sizeof(*new(T)), unit: unit}}
+	return Field[T]{registry.FieldSpec{Name: name, Wire: wire, Size: unsafe.Sizeof(*new(T)), Unit: unit}}
 }
 
 func text(name string, unit Unit, privacy rawformat.Privacy) Field[string] {
-	return Field[string]{fieldSpec{name: name, wire: rawformat.WireText, size: unsafe.Sizeof(""), unit: unit, privacy: privacy}}
+	return Field[string]{registry.FieldSpec{Name: name, Wire: rawformat.WireText, Size: unsafe.Sizeof(""), Unit: unit, Privacy: privacy}}
 }
 
 // Int is a whole number.
@@ -135,7 +136,7 @@ func LocalFlow(name string) Field[uint64] { return Flow(name).local() }
 // LocalFlowEnd is the id of a flow within this process, in the marker that ends it.
 func LocalFlowEnd(name string) Field[uint64] { return FlowEnd(name).local() }
 
-func (f Field[T]) local() Field[T] { f.spec.flags |= rawformat.FieldLocal; return f }
+func (f Field[T]) local() Field[T] { f.spec.Flags |= rawformat.FieldLocal; return f }
 
 // String is text that reveals nothing about people or places. Every text is
 // cut at 1 KiB.

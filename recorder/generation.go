@@ -9,6 +9,7 @@ import (
 	"gprof/chunks"
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 )
 
 // A dictionary grows with what is unique, and is bounded. When it has grown to
@@ -52,7 +53,7 @@ func (k *Keeper) turnDictionary() {
 		return
 	}
 	defer k.turning.Unlock()
-	defined.all(k.beginGeneration)
+	registry.Defined.All(k.beginGeneration)
 }
 
 // beginGeneration has the dictionary go on in a new file, with what is defined until now.

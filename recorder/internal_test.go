@@ -15,6 +15,7 @@ import (
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/record"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -272,7 +273,7 @@ func TestLaggards(t *testing.T) {
 // stack block stands in the page of its marker. The reader checks the former.
 func TestPageBorders(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
-	track := defined.track("border")
+	track := registry.Defined.Track("border")
 	s := &r.shared[0]
 	raw := make([]uint64, 200)
 	for i := range raw {
@@ -287,7 +288,7 @@ func TestPageBorders(t *testing.T) {
 		m := marker{d: probeEvent.d, kind: markInstant, now: r.clock.Now()}
 		pcs := raw[:i%len(raw)]
 		if i%2 == 0 {
-			m.of.track = track.id
+			m.of.track = track.ID
 		}
 		if len(pcs) > 0 {
 			m.stack = 1
@@ -326,13 +327,13 @@ func TestPageBorders(t *testing.T) {
 // Names without end define nothing, and lose nothing.
 func TestTooManyNames(t *testing.T) {
 	const many = 200_000
-	defer defined.sandbox(nil)() // else they would take room in the dictionaries of all tests that follow
+	defer registry.Defined.Sandbox(nil)() // else they would take room in the dictionaries of all tests that follow
 	r := beginInternal(t, Options{Limit: 16 << 20, CPU: CPUOff, HeapEvery: -1})
 	<-r.mapped // what is in the dictionary besides names is there
 	size := r.dict.Size()
 	for i := range many {
 		Mark("name " + strconv.Itoa(i))
-		if i == 2*maxNames {
+		if i == 2*registry.MaxNames {
 			size = r.dict.Size()
 		}
 	}

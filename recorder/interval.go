@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -39,31 +40,31 @@ func (r *Recording) endPlain(s *Span) {
 // plainInterval writes the block, and returns what that adds to the commit word.
 func (w *shard) plainInterval(s *Span, now rt.Tick) uint64 {
 	d, p := s.h.d, unsafe.Add(w.base, uint32(w.word))
-	put64(p, 0, d.head|uint64(markInterval)<<8)
-	n := putUint(p, uintptr(d.headLen), rawformat.Zigzag(int64(now-w.last)))
+	put64(p, 0, d.Head|uint64(markInterval)<<8)
+	n := putUint(p, uintptr(d.HeadLen), rawformat.Zigzag(int64(now-w.last)))
 	w.last = now
 	n = putUint(p, n, uint64(max(0, now-s.begin)))
-	put8(p, n, d.shape)
+	put8(p, n, d.Shape)
 	n++
-	if d.fields > 0 {
-		n = putPlain(p, n, d.first, s.a.bits)
+	if d.Fields > 0 {
+		n = putPlain(p, n, d.First, s.a.bits)
 	}
-	if d.fields > 1 {
-		n = putPlain(p, n, d.second, s.b.bits)
+	if d.Fields > 1 {
+		n = putPlain(p, n, d.Second, s.b.bits)
 	}
 	put8(p, 0, uint64(n-1))
 	return uint64(n) | 1<<32
 }
 
 // putPlain is putNumber, and quick for small integers.
-func putPlain(p unsafe.Pointer, n uintptr, h holding, v uint64) uintptr {
-	if h == holdsInt || h == holdsShort {
+func putPlain(p unsafe.Pointer, n uintptr, h registry.Holding, v uint64) uintptr {
+	if h == registry.HoldsInt || h == registry.HoldsShort {
 		v = rawformat.Zigzag(int64(v))
 	}
-	if v < 1<<14 && h != holdsFloat {
+	if v < 1<<14 && h != registry.HoldsFloat {
 		return putShort(p, n, v)
 	}
-	if h == holdsFloat {
+	if h == registry.HoldsFloat {
 		put64(p, n, v)
 		return n + 8
 	}

@@ -1,5 +1,7 @@
 package recorder
 
+import "gprof/recorder/internal/registry"
+
 // Label is a frame that the program puts on its stack, such as the step of a
 // query that is being executed: CPU samples show it between the function that
 // begins it and what that calls.
@@ -18,9 +20,9 @@ type Label struct{ id uint32 }
 // only [Category] and [Subcategory] count. When there are too many names the label is never shown,
 // which is counted.
 func NewLabel(name string, opts ...EventOption) Label {
-	e := eventSpec{name: name}
+	e := registry.EventSpec{Name: name}
 	for _, o := range opts {
 		o(&e)
 	}
-	return Label{defined.label(&e)}
+	return Label{registry.Defined.Label(&e)}
 }

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -21,11 +22,11 @@ func emitElse(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
 	if r == nil || d == nil {
 		return
 	}
-	if h.track.isUnwanted() {
+	if h.track.IsUnwanted() {
 		return
 	}
-	if d.plainSeq > r.defined.Load() || r.exposed != nil {
-		r.mark(h, kind, r.clock.Now(), 0, heldAt(d.first, a), heldAt(d.second, b), nil)
+	if d.PlainSeq > r.defined.Load() || r.exposed != nil {
+		r.mark(h, kind, r.clock.Now(), 0, heldAt(d.First, a), heldAt(d.Second, b), nil)
 		return
 	}
 	if now == 0 {
@@ -49,20 +50,20 @@ func emitElse(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
 }
 
 // plain writes the block, commits it, and gives the shard back.
-func (s *shard) plain(d *definition, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
+func (s *shard) plain(d *registry.Definition, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
 	p := unsafe.Add(s.base, uint32(s.word))
-	put64(p, 0, d.head|uint64(kind)<<8)
-	n := uintptr(d.headLen)
+	put64(p, 0, d.Head|uint64(kind)<<8)
+	n := uintptr(d.HeadLen)
 	delta := rawformat.Zigzag(int64(now - s.last))
 	s.last = now
 	n = putUint(p, n, delta)
-	put8(p, n, d.shape)
+	put8(p, n, d.Shape)
 	n++
-	if d.fields > 0 {
-		n = putPlain(p, n, d.first, heldAt(d.first, a).bits)
+	if d.Fields > 0 {
+		n = putPlain(p, n, d.First, heldAt(d.First, a).bits)
 	}
-	if d.fields > 1 {
-		n = putPlain(p, n, d.second, heldAt(d.second, b).bits)
+	if d.Fields > 1 {
+		n = putPlain(p, n, d.Second, heldAt(d.Second, b).bits)
 	}
 	put8(p, 0, uint64(n-1))
 	word := s.word + (uint64(n) | 1<<32)

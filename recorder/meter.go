@@ -5,6 +5,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/counters"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -46,7 +47,7 @@ func (c *counting) rest() {
 
 // takeProgram adds the program's counters that were defined since.
 func (c *counting) takeProgram() {
-	fresh := defined.countersFrom(c.own)
+	fresh := registry.Defined.CountersFrom(c.own)
 	for _, counter := range fresh {
 		c.meter.Add(counter.Spec, counter.Value)
 	}

@@ -11,6 +11,7 @@ import (
 	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -97,7 +98,7 @@ func (r *Recorder) Stop() error {
 		r.inherit()
 	})
 	unsampled := r.contain(func() { r.sampler.close(&r.Keeper) })
-	defined.detach()
+	registry.Defined.Detach()
 	running.Store(nil)
 	errs := []error{unsealed, unsampled, r.contain(r.closeShards)}
 	for _, step := range []func() error{r.writeExit, r.close, r.dump, r.quitSession} {

@@ -6,6 +6,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -56,18 +57,18 @@ const (
 	routeM       = unsafe.Offsetof(rt.Route{}.M)
 	routeP       = unsafe.Offsetof(rt.Route{}.P)
 
-	definitionHead       = unsafe.Offsetof(definition{}.head)
-	definitionHeadLen    = unsafe.Offsetof(definition{}.headLen)
-	definitionShape      = unsafe.Offsetof(definition{}.shape)
-	definitionBehindTime = unsafe.Offsetof(definition{}.behindTime)
-	definitionPlainSeq   = unsafe.Offsetof(definition{}.plainSeq)
-	definitionFields     = unsafe.Offsetof(definition{}.fields)
-	definitionFirst      = unsafe.Offsetof(definition{}.first)
+	definitionHead       = unsafe.Offsetof(registry.Definition{}.Head)
+	definitionHeadLen    = unsafe.Offsetof(registry.Definition{}.HeadLen)
+	definitionShape      = unsafe.Offsetof(registry.Definition{}.Shape)
+	definitionBehindTime = unsafe.Offsetof(registry.Definition{}.BehindTime)
+	definitionPlainSeq   = unsafe.Offsetof(registry.Definition{}.PlainSeq)
+	definitionFields     = unsafe.Offsetof(registry.Definition{}.Fields)
+	definitionFirst      = unsafe.Offsetof(registry.Definition{}.First)
 
-	trackID       = unsafe.Offsetof(trackDef{}.id)
-	trackSeq      = unsafe.Offsetof(trackDef{}.seq)
-	trackUnwanted = unsafe.Offsetof(trackDef{}.unwanted)
+	trackID       = unsafe.Offsetof(registry.Track{}.ID)
+	trackSeq      = unsafe.Offsetof(registry.Track{}.Seq)
+	trackUnwanted = unsafe.Offsetof(registry.Track{}.Unwanted)
 
-	heldUint  = holdsUint
-	heldFloat = holdsFloat
+	heldUint  = registry.HoldsUint
+	heldFloat = registry.HoldsFloat
 )

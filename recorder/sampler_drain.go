@@ -8,6 +8,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -60,7 +61,7 @@ func (s *sampler) abandon(r *Recording, t *sampled) {
 }
 
 // row finds what of a record is interned.
-func (s *sampler) row(k *Keeper, rec *rawformat.StackRecord, track *trackDef) (row sampleRow) {
+func (s *sampler) row(k *Keeper, rec *rawformat.StackRecord, track *registry.Track) (row sampleRow) {
 	if track != nil {
 		row.track = k.track(track)
 	}
@@ -148,7 +149,7 @@ func (s *sampler) places(calls []uintptr) (leafFirst []dict.Frame) {
 }
 
 func labelKnown(id uint32) bool {
-	_, ok := labelNamed(id)
+	_, ok := registry.LabelNamed(id)
 	return ok
 }
 

@@ -4,6 +4,7 @@ package recorder
 
 import (
 	"errors"
+	"gprof/recorder/internal/registry"
 	"runtime"
 	"time"
 )
@@ -24,10 +25,10 @@ func (*sampler) longestSleep() time.Duration { return round }
 func (*sampler) leaveCounter(*Keeper)        {}
 func (*sampler) dropCut(*Keeper) int         { return 0 }
 
-func noteLabels(*trackDef, uint64) {}
-func goroutineID() uint64          { return 0 }
-func enterTrack(*trackDef) uint64  { return 0 }
-func leaveTrack(*trackDef, uint64) {}
+func noteLabels(*registry.Track, uint64) {}
+func goroutineID() uint64                { return 0 }
+func enterTrack(*registry.Track) uint64  { return 0 }
+func leaveTrack(*registry.Track, uint64) {}
 
 // LabelScope is a label that has begun.
 type LabelScope struct{}

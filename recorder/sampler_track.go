@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -29,13 +30,13 @@ var labelled struct {
 
 // owned is the track of a label set, and the goroutine that it was made for.
 type owned struct {
-	track     *trackDef
+	track     *registry.Track
 	goroutine uint64 // 0: not known
 }
 
 // stay is the time that a goroutine spends on a track, up to 0 while it does.
 type stay struct {
-	track    *trackDef
+	track    *registry.Track
 	from, to rt.Time
 }
 
@@ -46,7 +47,7 @@ const (
 )
 
 // noteLabels notes that the labels of the calling goroutine put it on a track.
-func noteLabels(t *trackDef, goroutine uint64) {
+func noteLabels(t *registry.Track, goroutine uint64) {
 	set := rt.ProfLabel()
 	if set == nil {
 		return
@@ -68,7 +69,7 @@ func noteLabels(t *trackDef, goroutine uint64) {
 
 // enterTrack notes that the calling goroutine is on a track from now on, and returns
 // its number.
-func enterTrack(t *trackDef) (id uint64) {
+func enterTrack(t *registry.Track) (id uint64) {
 	l, id := &labelled, goroutineID()
 	noteLabels(t, id)
 	l.Lock()
@@ -85,7 +86,7 @@ func enterTrack(t *trackDef) (id uint64) {
 }
 
 // leaveTrack notes that a goroutine is not on a track any more.
-func leaveTrack(t *trackDef, id uint64) {
+func leaveTrack(t *registry.Track, id uint64) {
 	l := &labelled
 	l.Lock()
 	defer l.Unlock()
@@ -127,7 +128,7 @@ func goroutineID() uint64 {
 
 // trackOf is the track that a sample was taken on, nil if it is not known. What
 // is now where its labels were may be something else: they are not looked at.
-func (r *Recording) trackOf(rec *rawformat.StackRecord) *trackDef {
+func (r *Recording) trackOf(rec *rawformat.StackRecord) *registry.Track {
 	l := &labelled
 	l.Lock()
 	defer l.Unlock()

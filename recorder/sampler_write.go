@@ -14,7 +14,7 @@ import (
 // the sample counts once, whenever the process is killed. False: no writer was free.
 func (s *sampler) write(k *Keeper, tid int, t *sampled, rec *rawformat.StackRecord) bool {
 	track := k.trackOf(rec)
-	if track.isUnwanted() {
+	if track.IsUnwanted() {
 		t.idle = idleness{} // nor is that repeated
 		return true
 	}

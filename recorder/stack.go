@@ -8,6 +8,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -44,8 +45,8 @@ const (
 func (r *Recording) markStack(m *marker) {
 	var calls [maxDepth]uintptr
 	n, at := 0, uintptr(0)
-	switch given := &m.d.given; {
-	case given.calls != nil:
+	switch given := &m.d.Given; {
+	case given.Calls != nil:
 		n = copy(calls[:], r.ofCallers(given))
 		at = hash(calls[:n])
 	case r.unwalked == nil:
@@ -80,11 +81,11 @@ func (r *Recording) markStack(m *marker) {
 
 // ofCallers is a captured stack as r has it: none if r would have captured it in another
 // way.
-func (r *Recording) ofCallers(c *callers) []uintptr {
-	if c.walked != (r.unwalked == nil) {
+func (r *Recording) ofCallers(c *registry.Callers) []uintptr {
+	if c.Walked != (r.unwalked == nil) {
 		return nil
 	}
-	return c.calls
+	return c.Calls
 }
 
 // rawStack is the stack as pcs, without the recorder's own calls, and returns how

@@ -16,6 +16,7 @@ import (
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -95,7 +96,7 @@ func (r *Recording) findTricks() {
 }
 
 // ownTrack is that of the recorder's goroutines in a CPU profile.
-var ownTrack = defined.track("gprof recorder")
+var ownTrack = registry.Defined.Track("gprof recorder")
 
 // employ runs work in a goroutine for which Stop waits. A bug in it ends the
 // recording; it must not take the host with it.
@@ -103,7 +104,7 @@ func (k *Keeper) employ(work func()) {
 	k.crew.Add(1)
 	go func() {
 		defer k.crew.Done()
-		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(trackLabel, ownTrack.name)))
+		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(trackLabel, ownTrack.Name)))
 		noteLabels(ownTrack, goroutineID())
 		k.contain(work) // Err tells
 	}()
@@ -157,8 +158,8 @@ func (r *Recorder) create(p *plan) (err error) {
 	}
 	r.member.makeRoom(r.ring)
 	r.dict = dict.New(file, dict.Config{Limit: r.limit / dictShare, Charge: r.ring.Charge, LabelName: func(number uint32) (string, uint32) {
-		l, _ := labelNamed(number) // it was found before
-		return l.name, l.category
+		l, _ := registry.LabelNamed(number) // it was found before
+		return l.Name, l.Category
 	}})
 	r.chooseCPU(p)
 	r.tracer.open(p, r.limit)
@@ -215,7 +216,7 @@ func tooSmall(limit, want int64) error {
 // begin defines what is defined in the process, and has markers recorded. It is
 // an error if the dictionary takes nothing.
 func (r *Recorder) begin() error {
-	err := defined.attach(definitions{&r.Keeper}, func(records [][]byte) error {
+	err := registry.Defined.Attach(definitions{&r.Keeper}, func(records [][]byte) error {
 		r.define(records)
 		if r.defined.Load() == 0 {
 			return fmt.Errorf("%w: none of %d definitions fits into a dictionary of %d bytes", ErrSmall, len(records), r.limit/dictShare)

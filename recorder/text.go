@@ -1,10 +1,12 @@
 package recorder
 
+import "gprof/recorder/internal/registry"
+
 // Markers whose names found no room: those of names that are made up as a program
 // runs, and may be millions.
 var (
 	otherMark = NewEvent1("other", String("name").Searchable())
-	otherText = NewEvent2("other", String("name").Searchable(), String("text").Searchable(), ChartLabel(textLabel), TableLabel("{marker.data.name} — "+textLabel))
+	otherText = NewEvent2("other", String("name").Searchable(), String("text").Searchable(), ChartLabel(registry.TextLabel), TableLabel("{marker.data.name} — "+registry.TextLabel))
 )
 
 // Mark records an instant by name. The first use of a name defines an event,
@@ -43,5 +45,5 @@ func (t *Track) Text(name, text string) {
 }
 
 func (t *Track) dynamic(name string, text bool) handle {
-	return handle{dynamicEvent(name, text), t.def()}
+	return handle{registry.Untyped(name, text), t.def()}
 }

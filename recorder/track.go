@@ -4,8 +4,10 @@ import (
 	"context"
 	"runtime/pprof"
 	"sync/atomic"
+	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 )
 
 // trackLabel is the key of the pprof label that holds a track's name.
@@ -14,10 +16,13 @@ const trackLabel = "gprof.track"
 // Track is a line of the timeline with a name: events are aimed at it, and CPU
 // samples of goroutines that carry its label belong to it. Tracks of the same
 // name are the same. Nil is the process as a whole.
-type Track trackDef
+type Track struct{ registered registry.Track }
 
-// def is the track as the registry has it.
-func (t *Track) def() *trackDef { return (*trackDef)(t) }
+// def is the track as the registry has it, nil for nil.
+func (t *Track) def() *registry.Track { return (*registry.Track)(unsafe.Pointer(t)) }
+
+// trackNamed is the track of that name. The registry's is all that there is of it.
+func trackNamed(name string) *Track { return (*Track)(unsafe.Pointer(registry.Defined.Track(name))) }
 
 // Work is what a goroutine does on a track, from [NewTrack] to End.
 type Work struct {
@@ -38,9 +43,9 @@ type Work struct {
 func NewTrack(ctx context.Context, name string) (context.Context, *Work) {
 	inner := pprof.WithLabels(ctx, pprof.Labels(trackLabel, name))
 	pprof.SetGoroutineLabels(inner)
-	w := &Work{Track: (*Track)(defined.track(name)), outer: ctx}
+	w := &Work{Track: trackNamed(name), outer: ctx}
 	w.goroutine = enterTrack(w.def())
-	if w.users.Add(1) == 1 {
+	if w.registered.Users.Add(1) == 1 {
 		w.note(rawformat.KindTrackStart)
 	}
 	return inner, w
@@ -53,7 +58,7 @@ func (w *Work) End() {
 	if w == nil || w.ended.Swap(true) {
 		return
 	}
-	if w.users.Add(-1) == 0 {
+	if w.registered.Users.Add(-1) == 0 {
 		w.note(rawformat.KindTrackEnd)
 	}
 	leaveTrack(w.def(), w.goroutine)
@@ -63,23 +68,23 @@ func (w *Work) End() {
 // note writes that the track begins or ends.
 func (t *Track) note(k rawformat.Kind) {
 	r := recording.Load()
-	if r == nil || t.def().isUnwanted() || r.track(t.def()) == 0 {
+	if r == nil || t.def().IsUnwanted() || r.track(t.def()) == 0 {
 		return
 	}
-	r.contain(func() { r.put(r.enter(), k, t.id, r.clock.Now(), uint64(t.id)) }) // Err tells
+	r.contain(func() { r.put(r.enter(), k, t.registered.ID, r.clock.Now(), uint64(t.registered.ID)) }) // Err tells
 }
 
 // track is the id that t has in this recording.
-func (r *Recording) track(t *trackDef) uint32 {
-	if t.seq > r.defined.Load() {
+func (r *Recording) track(t *registry.Track) uint32 {
+	if t.Seq > r.defined.Load() {
 		return 0
 	}
-	return t.id
+	return t.ID
 }
 
 // trackNamed is the id of a track in this recording, 0 if there is none.
 func (r *Recording) trackNamed(name string) uint32 {
-	if t := defined.trackNamed(name); t != nil {
+	if t := registry.Defined.TrackNamed(name); t != nil {
 		return r.track(t)
 	}
 	return 0
@@ -90,5 +95,5 @@ func (t *Track) Name() string {
 	if t == nil {
 		return ""
 	}
-	return t.name
+	return t.registered.Name
 }

@@ -33,7 +33,7 @@ func TestUncounted(t *testing.T) {
 	found := map[uint64]bool{}
 	for blocks := p.Blocks(func(p chunks.Problem) { t.Error(p) }); blocks.Next(); {
 		b := blocks.Block()
-		if b.Kind != rawformat.KindInstant || b.Fields.Uint("event") != uint64(deepEvent.d.id) {
+		if b.Kind != rawformat.KindInstant || b.Fields.Uint("event") != uint64(deepEvent.d.ID) {
 			continue
 		}
 		b.Fields.Uint("stack")

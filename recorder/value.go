@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -37,16 +38,16 @@ func (a *arg) set(b *arg) {
 func (a arg) string() string { return unsafe.String(a.text, a.bits) }
 
 // heldAt is the value of a field at p; nil: none.
-func heldAt(h holding, p unsafe.Pointer) arg {
+func heldAt(h registry.Holding, p unsafe.Pointer) arg {
 	switch {
 	case p == nil:
 		return arg{}
-	case h == holdsText:
+	case h == registry.HoldsText:
 		s := *(*string)(p)
 		return arg{unsafe.StringData(s), uint64(len(s))}
-	case h == holdsBool:
+	case h == registry.HoldsBool:
 		return arg{bits: uint64(*(*uint8)(p))}
-	case h == holdsShort:
+	case h == registry.HoldsShort:
 		return arg{bits: uint64(*(*int32)(p))}
 	}
 	return arg{bits: *(*uint64)(p)}

@@ -1,4 +1,7 @@
-package recorder
+// Package registry holds what the program has defined: events, tracks, labels and
+// counters. Definitions are package-level values of the program, so they exist before any
+// recording does and outlive each.
+package registry
 
 import (
 	"sync"
@@ -14,9 +17,9 @@ type listener interface {
 	Wants(track string) bool // the filter does not leave the track out
 }
 
-// attach calls begin with all records until now, and l with what is defined from then on.
+// Attach calls begin with all records until now, and l with what is defined from then on.
 // Tracks are those that l wants.
-func (g *registry) attach(l listener, begin func(records [][]byte) error) error {
+func (g *registry) Attach(l listener, begin func(records [][]byte) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := begin(g.records); err != nil {
@@ -24,21 +27,21 @@ func (g *registry) attach(l listener, begin func(records [][]byte) error) error 
 	}
 	g.listener = l
 	for _, t := range g.tracks {
-		t.unwanted.Store(!l.Wants(t.name))
+		t.Unwanted.Store(!l.Wants(t.Name))
 	}
 	return nil
 }
 
-// detach ends what attach began.
-func (g *registry) detach() {
+// Detach ends what Attach began.
+func (g *registry) Detach() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.listener = nil
 }
 
-// sandbox is for tests: until restore is called the records are those, nil: what was
+// Sandbox is for tests: until restore is called the records are those, nil: what was
 // defined. What is defined meanwhile is forgotten then.
-func (g *registry) sandbox(records [][]byte) (restore func()) {
+func (g *registry) Sandbox(records [][]byte) (restore func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	was, events, names := g.records, g.events, g.names.Load()
@@ -53,14 +56,14 @@ func (g *registry) sandbox(records [][]byte) (restore func()) {
 	}
 }
 
-// count is how many records there are.
-func (g *registry) count() (n int) {
-	g.all(func(records [][]byte) { n = len(records) })
+// Count is how many records there are.
+func (g *registry) Count() (n int) {
+	g.All(func(records [][]byte) { n = len(records) })
 	return n
 }
 
-// all calls f with all records until now, while nothing is defined.
-func (g *registry) all(f func(records [][]byte)) {
+// All calls f with all records until now, while nothing is defined.
+func (g *registry) All(f func(records [][]byte)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	f(g.records)
@@ -80,20 +83,20 @@ func (g *registry) lose() {
 	}
 }
 
-// programCounter is a counter of the program.
-type programCounter struct {
+// Counter is a counter of the program.
+type Counter struct {
 	Spec  counters.Spec
 	Value func() int64
 }
 
-func (g *registry) addCounter(c programCounter) {
+func (g *registry) AddCounter(c Counter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.counters = append(g.counters, c)
 }
 
-// countersFrom are the program's counters behind the first n.
-func (g *registry) countersFrom(n int) []programCounter {
+// CountersFrom are the program's counters behind the first n.
+func (g *registry) CountersFrom(n int) []Counter {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.counters[n:]
@@ -108,12 +111,12 @@ type registry struct {
 	records    [][]byte
 	categories map[[3]string]uint32
 	events     uint32
-	tracks     map[string]*trackDef
-	counters   []programCounter
+	tracks     map[string]*Track
+	counters   []Counter
 	labels     []labelName
 	named      atomic.Pointer[[]labelName] // labels, for readers
-	names      atomic.Pointer[map[dynamicName]*definition]
+	names      atomic.Pointer[map[dynamicName]*Definition]
 	listener   listener // nil: nothing records
 }
 
-var defined = registry{categories: map[[3]string]uint32{}, tracks: map[string]*trackDef{}}
+var Defined = registry{categories: map[[3]string]uint32{}, tracks: map[string]*Track{}}

@@ -1,0 +1,180 @@
+package registry
+
+import (
+	"encoding/binary"
+	"gprof/rawformat"
+	"gprof/recorder/internal/record"
+)
+
+// Definition is what marking an event needs of it. It never changes.
+type Definition struct {
+	// For the fast path, each within reach of one load:
+	Head          uint64 // the block's first bytes: length 0, kind 0, event, stack 0
+	Shape         uint64 // of wires
+	BehindTime    uint64 // shape, behind a time of two bytes
+	PlainSeq      uint32 // seq, if it is plain, else more than any
+	HeadLen       uint8  // of head
+	Fields        uint8  // len(wires)
+	First, Second Holding
+
+	Plain bool // at most two numbers and no stack: the fast path can write it
+	Stack bool
+	Seq   uint32 // of its last record in the registry
+	ID    uint32
+	Given Callers // that its markers have, unless it is none
+	Wires []rawformat.WireType
+
+	// It fills two cache lines, at the borders of which the heap puts what is that
+	// large: the program's own words, which it may store to, lie in others.
+	_ [24]byte
+}
+
+// Callers is the stack of a goroutine, captured before. The zero callers are those of
+// nothing.
+type Callers struct {
+	Calls  []uintptr // never nil but for nothing
+	Walked bool      // by frame pointers
+}
+
+// From is the same definition, of markers with that stack.
+func (d *Definition) From(s Callers) *Definition {
+	if d == nil || s.Calls == nil {
+		return d
+	}
+	given := *d
+	given.Given, given.Stack, given.Plain, given.PlainSeq = s, true, false, ^uint32(0)
+	return &given
+}
+
+// EventSpec says all of an event.
+type EventSpec struct {
+	Name                  string
+	Category              [3]string // name, color, part
+	Display               rawformat.Location
+	Chart, Tooltip, Table string
+	Stack                 bool
+	Flags                 rawformat.EventFlag
+	Description           string
+	Fields                []FieldSpec
+}
+
+// FieldSpec says all of a field.
+type FieldSpec struct {
+	Name, Label string
+	Wire        rawformat.WireType
+	Size        uintptr // of a value in memory
+	Unit        rawformat.Format
+	Privacy     rawformat.Privacy
+	Flags       rawformat.FieldFlag
+	FieldGraph  FieldGraph
+}
+
+// FieldGraph is that of a field's numbers.
+type FieldGraph struct {
+	Wanted bool
+	Shape  rawformat.GraphShape
+	Color  string
+}
+
+// Holding is how a value of a field lies in memory, and on the wire.
+type Holding uint8
+
+const (
+	HoldsInt   Holding = iota // 8 bytes, written as S
+	HoldsUint                 // 8 bytes, written as U
+	HoldsFloat                // 8 bytes, written as they are
+	HoldsText
+	HoldsBool  // a byte, written as U
+	HoldsShort // 4 bytes, written as S: an int of a small machine
+)
+
+func (f *FieldSpec) Holding() Holding {
+	switch {
+	case f.Wire == rawformat.WireText:
+		return HoldsText
+	case f.Wire == rawformat.WireFloat:
+		return HoldsFloat
+	case f.Size == 1:
+		return HoldsBool
+	case f.Size == 4:
+		return HoldsShort
+	case f.Wire == rawformat.WireUint:
+		return HoldsUint
+	}
+	return HoldsInt
+}
+
+// Event defines an event.
+func (g *registry) Event(e *EventSpec) *Definition {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.addEvent(e)
+}
+
+func (g *registry) addEvent(e *EventSpec) *Definition {
+	category := g.category(e.Category)
+	g.events++
+	id := uint64(g.events)
+	g.record(record.New(rawformat.KindDefEvent).Uint(id).Uint(uint64(category)).Text(e.Name).
+		Uint(uint64(e.Display)).Text(e.Chart).Text(e.Tooltip).Text(e.Table))
+	g.show(id, e)
+	for i, f := range e.Fields {
+		g.record(record.New(rawformat.KindDefField).Uint(id).Uint(uint64(i)).Text(f.Name).Text(f.Label).
+			Uint(uint64(f.Wire)).Uint(uint64(f.Unit)).Uint(uint64(f.Privacy)).Uint(uint64(f.Flags)))
+	}
+	g.publish()
+	return newDefinition(uint32(id), uint32(len(g.records)), e)
+}
+
+// show adds the records of how e is shown, if that is not as most are.
+func (g *registry) show(id uint64, e *EventSpec) {
+	if e.Flags != 0 || e.Description != "" {
+		g.record(record.New(rawformat.KindDefShow).Uint(id).Uint(uint64(e.Flags)).Text(e.Description))
+	}
+	for i, f := range e.Fields {
+		if f.FieldGraph.Wanted && f.Wire != rawformat.WireText {
+			g.record(record.New(rawformat.KindDefGraph).Uint(id).Uint(uint64(i)).Uint(uint64(f.FieldGraph.Shape)).Text(f.FieldGraph.Color))
+		}
+	}
+}
+
+func newDefinition(id, seq uint32, e *EventSpec) *Definition {
+	d := &Definition{Seq: seq, ID: id, Stack: e.Stack, Plain: len(e.Fields) <= 2 && !e.Stack}
+	for _, f := range e.Fields {
+		d.Wires = append(d.Wires, f.Wire)
+		d.Plain = d.Plain && f.Wire != rawformat.WireText
+	}
+	d.Shape = rawformat.Shape(d.Wires...)
+	d.BehindTime = d.Shape << 16
+	d.Fields = uint8(len(d.Wires))
+	d.settle(e.Fields)
+	var head [8]byte
+	d.HeadLen = uint8(len(append(rawformat.AppendUint(head[:2], uint64(id)), 0)))
+	d.Head = binary.LittleEndian.Uint64(head[:])
+	return d
+}
+
+// settle says what the fast path has to know of the fields.
+func (d *Definition) settle(fields []FieldSpec) {
+	if d.PlainSeq = d.Seq; !d.Plain {
+		d.PlainSeq = ^uint32(0)
+	}
+	for i, f := range fields[:min(2, len(fields))] {
+		*[...]*Holding{&d.First, &d.Second}[i] = f.Holding()
+	}
+}
+
+func (g *registry) category(key [3]string) uint32 {
+	if key[0] == "" {
+		return 0
+	}
+	id, ok := g.categories[key]
+	if !ok {
+		id = uint32(len(g.categories) + 1)
+		g.categories[key] = id
+		g.record(record.New(rawformat.KindDefCategory).Uint(uint64(id)).Text(key[0]).Text(key[1]).Text(key[2]))
+	}
+	return id
+}
+
+func (g *registry) record(b record.Body) { g.records = append(g.records, b) }
