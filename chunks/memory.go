@@ -2,6 +2,7 @@ package chunks
 
 import (
 	"bytes"
+	"errors"
 	"gprof/chunks/mapping"
 	"io"
 	"io/fs"
@@ -159,6 +160,14 @@ func (m *Memory) Remove(name string) error {
 	delete(m.files, name)
 	m.mu.Unlock()
 	return f.drop()
+}
+
+// Clear removes all files. What is mapped or open can be used as before.
+func (m *Memory) Clear() (errs error) {
+	for _, name := range m.names() {
+		errs = errors.Join(errs, m.Remove(name))
+	}
+	return errs
 }
 
 // Open opens a file for reading; "." is the folder.

@@ -34,6 +34,13 @@
 // other faults are the program's as ever. Elsewhere, or where the program handles
 // that signal itself, such a fault ends the recording ([Recorder.Err]).
 //
+// # In memory
+//
+// In a container whose file system is read-only, and on systems that map no files,
+// [Options.Dir] is [DirInMemory], or GPROF_DIR is :memory:. The ring is the same, but
+// nothing of it outlives the process: the handler of package debug serves it, and
+// [Recorder.Snapshot] and [Options.Dump] copy it to where there is a disk.
+//
 // # Pages
 //
 // What a program works on for a while, such as a document, a tenant or a job, is a

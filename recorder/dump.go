@@ -14,7 +14,7 @@ func (r *Recorder) dump() error {
 		return nil
 	}
 	to := filepath.Join(r.dumpDir, filepath.Base(r.session), instanceName(r.instance))
-	if err := chunks.CopySince(chunks.Dir(r.dir), to, 0); err != nil {
+	if err := chunks.CopySince(r.files, to, 0); err != nil {
 		return fmt.Errorf("dump: %w", err)
 	}
 	return nil

@@ -28,11 +28,11 @@ const maxGeneration = 1<<16 - 1
 func (k *Keeper) createDict(generation uint16) (*chunks.RecordFile, error) {
 	k.generation = generation
 	k.known.forget(generation)
-	return chunks.CreateDict(chunks.Dir(k.dir), k.instance, uint32(generation), uint32(os.Getpid()))
+	return chunks.CreateDict(k.files, k.instance, uint32(generation), uint32(os.Getpid()))
 }
 
 func (k *Keeper) removeDict(generation uint16) error {
-	return chunks.RemoveDict(chunks.Dir(k.dir), uint32(generation))
+	return chunks.RemoveDict(k.files, uint32(generation))
 }
 
 // turnDictionary begins a new generation when the dictionary has outgrown its
@@ -63,7 +63,7 @@ func (k *Keeper) beginGeneration(records [][]byte) {
 		k.lose(rawformat.LostCut, 1, uint64(old.size))
 		k.complain("dictionary", fmt.Errorf("%w: it is replaced", mapping.ErrCut))
 	}
-	next, err := chunks.CreateDict(chunks.Dir(k.dir), k.instance, uint32(old.generation)+1, uint32(os.Getpid()))
+	next, err := chunks.CreateDict(k.files, k.instance, uint32(old.generation)+1, uint32(os.Getpid()))
 	if err == nil {
 		err = k.dict.Turn(next, slices.Concat(records, k.counting.meter.Definitions()))
 	}

@@ -168,7 +168,7 @@ func (k *Keeper) keepTrace(flight *trace.FlightRecorder) (chunks.Trace, error) {
 		return chunks.Trace{}, err
 	}
 	charging := &chargingWriter{ring: k.ring}
-	file, err := chunks.WriteTrace(chunks.Dir(k.dir), t.next, limit, func(w io.Writer) error {
+	file, err := chunks.WriteTrace(k.files, t.next, limit, func(w io.Writer) error {
 		charging.w = w
 		_, err := flight.WriteTo(charging)
 		return err
@@ -201,7 +201,7 @@ func (w *chargingWriter) Write(b []byte) (int, error) {
 func (t *tracer) makeRoom(k *Keeper, size int64) error {
 	for len(t.kept) > 0 && t.occupied+size > max(t.share.Load()/traceShare, size) {
 		oldest := t.kept[0]
-		if err := chunks.RemoveTrace(chunks.Dir(k.dir), oldest); err != nil {
+		if err := chunks.RemoveTrace(k.files, oldest); err != nil {
 			return err
 		}
 		t.kept = t.kept[1:]

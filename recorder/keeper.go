@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"fmt"
+	"gprof/chunks"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -26,7 +27,8 @@ const (
 type Keeper struct {
 	*Recording
 
-	dir    string // of this instance
+	dir    string        // of this instance; "": it records in memory
+	files  chunks.Folder // of this instance
 	limit  int64
 	filter trackFilter
 

@@ -28,6 +28,7 @@ var children = map[string]func(){
 	"cut":      cutChild,
 	"early":    earlyChild,
 	"helped":   helpedChild,
+	"memory":   memoryChild,
 }
 
 func TestMain(m *testing.M) {

@@ -24,6 +24,10 @@ type membership struct {
 // else could change who should not. Another control page
 // that can't be used is none: then this process has a limit of its own.
 func (m *membership) join(p *plan, instance uint64) error {
+	if p.memory {
+		m.alone = errInMemory
+		return nil
+	}
 	m.alone = m.open(p, instance)
 	if errors.Is(m.alone, chunks.ErrSlots) || errors.Is(m.alone, chunks.ErrForeign) {
 		return m.alone

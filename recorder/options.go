@@ -21,7 +21,7 @@ import (
 type Options struct {
 	// Dir is the directory in which sessions lie. Default: /dev/shm/gprof if
 	// there is room for the limit, else gprof in $XDG_STATE_HOME or
-	// ~/.local/state. What lies in /dev/shm counts as memory and is gone after
+	// ~/.local/state. [DirInMemory] is this process' memory. What lies in /dev/shm counts as memory and is gone after
 	// a reboot; it outlives the process. GPROF_SESSION goes before all of
 	// this: gprof-record sets it, and so does a recording parent, so that its
 	// children's recordings lie beside its own.
@@ -180,6 +180,7 @@ type plan struct {
 	ignored   []string
 	traceable bool // on demand
 	id        identity
+	memory    bool // see [DirInMemory]
 }
 
 // plan settles what is open.
@@ -204,6 +205,7 @@ func (o Options) plan() (*plan, error) {
 func (o Options) with(env *settings) *plan {
 	p := &plan{Options: o.or(env.Options), session: env.session, parent: env.parent, ignored: env.ignored}
 	p.asked = p.Limit > 0
+	p.memory = p.session == "" && p.Dir == DirInMemory
 	p.id = identify(&p.Options)
 	p.CounterHz = min(cmp.Or(p.CounterHz, defaultCounterHz), defaultCounterHz)
 	p.SampleHz = min(max(1, cmp.Or(p.SampleHz, defaultSampleHz)), maxSampleHz)
@@ -247,6 +249,10 @@ func (p *plan) settle() error {
 		}
 		p.session = filepath.Join(dir, name)
 	}
+	if p.memory { // the session has a name alone
+		p.Limit = cmp.Or(max(0, p.Limit), affordable())
+		return nil
+	}
 	session, err := filepath.Abs(p.session)
 	if err != nil {
 		return err
@@ -260,10 +266,14 @@ func (p *plan) settle() error {
 
 // Session is the session's directory that Start would use with these options.
 // What is malformed in the environment, or switches recording off, is for Start
-// to tell: it is passed over here. The error is that there is no home directory.
+// to tell: it is passed over here. The error is that there is no home directory, or that
+// it would be recorded in memory.
 func (o Options) Session() (string, error) {
 	env, _ := readSettings() // see above
 	p := o.with(env)
+	if p.memory {
+		return "", fmt.Errorf("%s: a recording in memory has no directory: fetch it by the program's debug handler, or give another directory", DirInMemory)
+	}
 	if err := p.settle(); err != nil {
 		return "", err
 	}

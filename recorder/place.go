@@ -7,7 +7,6 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
-	"gprof/recorder/internal/counters"
 )
 
 const (
@@ -54,7 +53,7 @@ func stateDir() (string, error) {
 // don't say where: what the environment names, else shared memory and the state
 // directory. They need not exist.
 func SessionDirs() (dirs []string) {
-	if env, _ := readSettings(); env.Dir != "" { // Start tells what is malformed
+	if env, _ := readSettings(); env.Dir != "" && env.Dir != DirInMemory { // Start tells what is malformed
 		return []string{env.Dir}
 	}
 	if dir := sharedDir(); dir != "" {
@@ -77,12 +76,9 @@ func sessionLimit(session string) int64 {
 
 // limitFor is the default limit for a recording in dir.
 func limitFor(dir string) int64 {
-	limit := int64(defaultLimit)
+	limit := affordable()
 	if free := freeBytes(existing(dir)); free >= 0 {
 		limit = min(limit, free/freeShare)
-	}
-	if memory := counters.MemoryLimit(); memory > 0 {
-		limit = min(limit, memory/memoryShare)
 	}
 	return limit
 }

@@ -163,15 +163,20 @@ func (k *Keeper) close() error {
 
 // quitSession gives slot and directory up, in this order: what has a slot and
 // no lock counts as dead.
-func (r *Recorder) quitSession() error { return errors.Join(r.member.leave(), r.unlock()) }
+func (r *Recorder) quitSession() error {
+	if memory, ok := r.files.(*chunks.Memory); ok {
+		return memory.Clear()
+	}
+	return errors.Join(r.member.leave(), r.unlock())
+}
 
 // Recording reports whether markers are recorded now.
 func (r *Recorder) Recording() bool { return r != nil && recording.Load() == r.Keeper.Recording }
 
-// Session is the session's directory, "" for nil. Processes that are recorded
-// together lie in it side by side.
+// Session is the session's directory, "" for nil and [DirInMemory]. Processes that are
+// recorded together lie in it side by side.
 func (r *Recorder) Session() string {
-	if r == nil {
+	if r == nil || r.dir == "" {
 		return ""
 	}
 	return r.session
@@ -186,7 +191,7 @@ func (r *Recorder) Instance() uint64 {
 	return r.instance
 }
 
-// Dir is the directory of this process within the session, "" for nil.
+// Dir is the directory of this process within the session, "" for nil and [DirInMemory].
 func (r *Recorder) Dir() string {
 	if r == nil {
 		return ""
@@ -216,7 +221,7 @@ func (r *Recorder) writeExit() error {
 	body := record.New(rawformat.KindExit).Uint(now.Monotonic).Sint(now.Realtime).
 		Uint(uint64(exitReason())).Sint(0).Fixed(r.environ.parent).Uint(index).
 		Uint(r.ring.RangeStart()).Uint(r.ring.RangeEnd()).Uint(uint64(r.ring.Discarded())).Text(text)
-	return chunks.WriteRecords(chunks.Dir(r.dir), chunks.ExitFile.FileName(0), r.header(rawformat.MagicExit), body)
+	return chunks.WriteRecords(r.files, chunks.ExitFile.FileName(0), r.header(rawformat.MagicExit), body)
 }
 
 // exitReason is why the recorder is being stopped. A deferred Stop also runs when

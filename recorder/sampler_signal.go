@@ -276,7 +276,7 @@ func (s *sampler) attach(k *Keeper, tid int) (*sampled, error) {
 		return nil, err
 	}
 	t.timer = timer
-	t.stacks, err = chunks.CreateStacks(chunks.Dir(k.dir), rawformat.StacksHeader{Instance: k.instance, Pid: uint32(os.Getpid()), Tid: uint32(tid), Period: uint64(s.period), Clock: sampleClock()})
+	t.stacks, err = chunks.CreateStacks(k.files, rawformat.StacksHeader{Instance: k.instance, Pid: uint32(os.Getpid()), Tid: uint32(tid), Period: uint64(s.period), Clock: sampleClock()})
 	if err != nil {
 		deleteTimer(timer)
 		return nil, err

@@ -42,7 +42,7 @@ var environmentTable = []struct {
 }{
 	{EnvSwitch, "on|off", "on: programs that import gprof/recorder/auto record; off: none does", (*settings).setSwitch},
 	{EnvSession, "DIR", "directory of the session; goes before what the program says", func(s *settings, v string) error { s.session = v; return nil }},
-	{EnvDir, "DIR", "directory in which sessions lie, if the program doesn't say", func(s *settings, v string) error { s.Dir = v; return nil }},
+	{EnvDir, "DIR", "directory in which sessions lie, if the program doesn't say; " + DirInMemory + " records in memory, for the debug handler and GPROF_DUMP", func(s *settings, v string) error { s.Dir = v; return nil }},
 	{EnvLimit, "SIZE", "bytes that the processes of a session may record together: 64MiB, 10M, 1g, 4096; goes before what the program says", func(s *settings, v string) (err error) { s.Limit, err = ParseSize(v); return }},
 	{"GPROF_KEEP", "DURATION", "what is kept of the end of a process that was killed: 60s, 5m; 0 nothing", (*settings).setKeep},
 	{"GPROF_GROUP_ACCESS", "on|off", "on: the group may read, record and control, too: directories 2770, files 0660", func(s *settings, v string) (err error) { s.GroupAccess, err = ParseSwitch(v); return }},

@@ -36,7 +36,7 @@ func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err er
 	}
 	path = filepath.Join(dir, now.UTC().Format("20060102T150405.000000000Z"))
 	err = guarded(func() error {
-		return chunks.CopySince(chunks.Dir(r.dir), filepath.Join(path, instanceName(r.instance)), since)
+		return chunks.CopySince(r.files, filepath.Join(path, instanceName(r.instance)), since)
 	})
 	if err != nil {
 		return "", err

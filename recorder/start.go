@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"time"
 
 	"gprof/chunks"
-	"gprof/chunks/mapping"
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/registry"
@@ -59,11 +57,10 @@ func open(o Options) (*Recorder, error) {
 		Recording: &Recording{instance: newInstance()},
 		shift:     make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}), drains: make(chan chan struct{}, 1),
 	}}
-	r.exposed, r.faults = mapping.CatchFaults(), mapping.Faults()
 	r.findTricks()
 	r.features, r.filter, r.dumpDir = p.Features, p.Tracks, p.Dump
 	r.takeOverEarly()
-	r.dir = filepath.Join(r.session, instanceName(r.instance))
+	r.place(p)
 	if p.CounterHz > 0 {
 		r.counterPeriod = rt.Time(time.Second) / rt.Time(p.CounterHz)
 	}
@@ -76,7 +73,9 @@ func open(o Options) (*Recorder, error) {
 	if err := guarded(r.begin); err != nil {
 		return nil, errors.Join(err, guarded(r.abandon))
 	}
-	r.environ.export(r.session, r.instance, p.parent)
+	if !p.memory {
+		r.environ.export(r.session, r.instance, p.parent)
+	}
 	r.hook.open(r, p.AfterRound)
 	r.employ(r.keepHouse)
 	r.employ(r.learnModules)
@@ -123,13 +122,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	if p.Limit < smallestLimit { // before anything is made
 		return tooSmall(p.Limit, smallestLimit)
 	}
-	if err = p.makeDirs(r.dir); err != nil {
-		return err
-	}
-	if r.lock, err = chunks.Lock(r.dir); err != nil {
-		return err
-	}
-	if err = r.member.join(p, r.instance); err != nil {
+	if err = r.settle(p); err != nil {
 		return err
 	}
 	r.limit = r.member.share(p)
@@ -146,7 +139,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	if err != nil {
 		return err
 	}
-	r.ring, err = chunks.OpenRing(chunks.Dir(r.dir), chunks.RingOptions{
+	r.ring, err = chunks.OpenRing(r.files, chunks.RingOptions{
 		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit, Slot: r.member.slot,
 		MinSpare: min(max(2*int(r.mask+1), burst/size), int(r.limit)/size/minChunks), Pressed: int(r.mask) + 2, Clock: r.clock.Kind(), Keeper: r.shards[len(r.shards)-1].writer, Anchor: r.clock.Anchor,
 	})
@@ -163,7 +156,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	}})
 	r.chooseCPU(p)
 	r.tracer.open(p, r.limit)
-	return chunks.WriteRecords(chunks.Dir(r.dir), chunks.MetaFile.FileName(0), r.header(rawformat.MagicMeta), p.meta(r, size)...)
+	return chunks.WriteRecords(r.files, chunks.MetaFile.FileName(0), r.header(rawformat.MagicMeta), p.meta(r, size)...)
 }
 
 // divide makes the shards and returns the size of a chunk file, at most that.
@@ -252,5 +245,5 @@ func (r *Recorder) abandon() error {
 	r.sampler.close(&r.Keeper)
 	r.tracer.close()
 	err := r.close()
-	return errors.Join(err, os.RemoveAll(r.dir), r.quitSession())
+	return errors.Join(err, r.erase(), r.quitSession())
 }

@@ -1,7 +1,7 @@
 package recorder
 
 import (
-	"os"
+	"io/fs"
 	"time"
 
 	"gprof/rawformat"
@@ -59,7 +59,7 @@ const troubling = 2 * time.Second
 
 // lookForDir is nil while the recording's directory is there.
 func (k *Keeper) lookForDir() error {
-	_, err := os.Lstat(k.dir)
+	_, err := fs.Stat(k.files, ".")
 	return err
 }
 

@@ -44,6 +44,8 @@ import (
 //	                           ?ahead=1s, and tells the name of its file: it is in
 //	                           snapshots from then on
 //
+// The session of a recording in memory, see [recorder.DirInMemory], is that one process.
+//
 // An archive is a .gprof file that is not compressed, so that it costs the program next
 // to no CPU time: gprof-convert reads it as it is, and its pack and merge write one of
 // half the size. A download takes as much memory as the largest file of the session has,
@@ -102,12 +104,18 @@ type session struct {
 // with finds the session.
 func (h *handler) with(serve func(*session)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		dir := recorder.Running().Session()
-		if dir == "" {
+		rec := recorder.Running()
+		if rec == nil {
 			http.Error(w, "nothing is recorded: recorder.Start was not called or failed, or the recorder was stopped", http.StatusServiceUnavailable)
 			return
 		}
-		processes, err := inSession(dir)
+		var processes []process
+		var err error
+		if session := rec.Session(); session != "" {
+			processes, err = inSession(session)
+		} else {
+			processes, err = inMemory(rec)
+		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

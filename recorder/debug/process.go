@@ -12,11 +12,12 @@ import (
 	"gprof/chunks"
 	"gprof/chunks/sections"
 	"gprof/rawformat"
+	"gprof/recorder"
 )
 
 // process is one that recorded in the session.
 type process struct {
-	dir          string
+	files        fs.FS
 	instance     uint64
 	service, pid string
 	bytes        int64  // of its files
@@ -42,17 +43,27 @@ func inSession(session string) (found []process, err error) {
 	}
 	for _, e := range entries {
 		instance, err := strconv.ParseUint(e.Name(), 16, 64)
-		p := process{dir: filepath.Join(session, e.Name()), instance: instance}
-		if err == nil && e.IsDir() && p.name() == e.Name() && p.look() == nil {
+		dir := filepath.Join(session, e.Name())
+		p := process{files: chunks.Dir(dir), instance: instance}
+		if err == nil && e.IsDir() && p.name() == e.Name() && p.look(func() bool { return chunks.Alive(dir) }) == nil {
 			found = append(found, p)
 		}
 	}
 	return found, nil
 }
 
+// inMemory returns the process of a recording that lies in its memory alone.
+func inMemory(rec *recorder.Recorder) ([]process, error) {
+	p := process{files: rec.Files(), instance: rec.Instance()}
+	if err := p.look(func() bool { return true }); err != nil {
+		return nil, err
+	}
+	return []process{p}, nil
+}
+
 // look reads what a process says of itself. The error is that it left nothing.
-func (p *process) look() error {
-	read, err := chunks.OpenProcess(os.DirFS(p.dir), ".")
+func (p *process) look(alive func() bool) error {
+	read, err := chunks.OpenProcess(p.files, ".")
 	if err != nil {
 		return err
 	}
@@ -68,8 +79,8 @@ func (p *process) look() error {
 			p.start.real, _ = strconv.ParseInt(m.Value, 10, 64)
 		}
 	}
-	p.bytes = onDisk(p.dir)
-	p.live = read.Exit == nil && chunks.Alive(p.dir) // the lock of a dead one is held while its end is written
+	p.bytes = inFiles(p.files)
+	p.live = read.Exit == nil && alive() // the lock of a dead one is held while its end is written
 	p.crashed = !p.live && !inOrder(read.Exit) && !read.Removed()
 	return nil
 }
@@ -79,9 +90,9 @@ func inOrder(e *chunks.Exit) bool {
 	return e != nil && (e.Reason == rawformat.ExitStopped || e.Reason == rawformat.ExitNormal && e.Code == 0)
 }
 
-// onDisk is how many bytes the files of a recording have.
-func onDisk(dir string) (bytes int64) {
-	entries, _ := os.ReadDir(dir) // the recording may just have been removed
+// inFiles is how many bytes the files of a recording have.
+func inFiles(files fs.FS) (bytes int64) {
+	entries, _ := fs.ReadDir(files, ".") // the recording may just have been removed
 	for _, e := range entries {
 		if _, _, ours := sections.Named(e.Name()); !ours {
 			continue
@@ -99,7 +110,7 @@ func (p *process) write(w *sections.Writer, last time.Duration) error {
 	if err := w.Process(p.instance, p.live); err != nil {
 		return err
 	}
-	err := chunks.Copy(chunks.Dir(p.dir), p.since(last), func(name string, data []byte) error { return w.File(p.instance, name, data) })
+	err := chunks.Copy(p.files, p.since(last), func(name string, data []byte) error { return w.File(p.instance, name, data) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -1,0 +1,124 @@
+package recorder_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+	"gprof/recorder"
+)
+
+// memoryChild marks before and after Start, where its environment has it record in memory,
+// takes a snapshot into a directory, and stops.
+func memoryChild() {
+	recorder.StartEarly()
+	event := recorder.NewEvent1("in memory", recorder.Int("n"))
+	n := 0
+	mark := func(many int) {
+		for range many {
+			event.Mark(n)
+			n++
+		}
+	}
+	mark(100)
+	rec, err := recorder.Start(recorder.Options{Service: "memory", Limit: 8 << 20})
+	if err != nil {
+		panic(err)
+	}
+	if rec.Dir() != "" || rec.Session() != "" || os.Getenv(recorder.EnvSession) != "" {
+		panic("it lies somewhere")
+	}
+	mark(1000)
+	rec.Pause()
+	event.Mark(-1)
+	rec.Resume()
+	mark(1000)
+	path, err := rec.Snapshot(os.Args[1], 0)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(path)
+	mark(1000)
+	drops := rec.Drops()
+	if err := rec.Stop(); err != nil {
+		panic(err)
+	}
+	if _, err := chunks.OpenProcess(rec.Files(), "."); err == nil {
+		panic("memory is not given back")
+	}
+	fmt.Println(n, drops == recorder.Drops{})
+}
+
+// A recording in memory is fetched by a snapshot, and by the copy that Stop makes: they
+// are recordings like any other, and nothing lies anywhere else.
+func TestInMemory(t *testing.T) {
+	home, to := t.TempDir(), t.TempDir()
+	cmd := child("memory", []string{filepath.Join(to, "snapshots")}, recorder.EnvDir+"="+recorder.DirInMemory, "GPROF_DUMP="+to, "HOME="+home, "XDG_STATE_HOME="+home)
+	cmd.Dir = home
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	snapshot, last := line(t, lines), line(t, lines)
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if last != "3100 true" {
+		t.Errorf("the program says %q, want 3100 markers and no drops", last)
+	}
+	wantNumbers(t, snapshot, 2100)
+	r := wantNumbers(t, filepath.Join(to, "memory"), 3100)
+	if r.Exit == nil || r.Exit.Reason != rawformat.ExitStopped || r.meta(rawformat.MetaService) != "memory" {
+		t.Errorf("exit %+v, service %q", r.Exit, r.meta(rawformat.MetaService))
+	}
+	if session, err := (recorder.Options{Dir: recorder.DirInMemory}).Session(); err == nil {
+		t.Errorf("a recording in memory has the directory %s", session)
+	}
+	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
+		t.Errorf("%v lies in the home directory, %v", left, err)
+	}
+}
+
+// wantNumbers wants the markers from 0 on, once each and in order, in the one process of a session.
+func wantNumbers(t *testing.T, session string, many int) *recording {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(session, "????????????????"))
+	if err != nil || len(dirs) != 1 {
+		t.Fatalf("%v, %v: want one process", dirs, err)
+	}
+	r := read(t, dirs[0], chunks.Unproven)
+	found := r.of("in memory")
+	if len(found) != many {
+		t.Fatalf("%d markers, want %d", len(found), many)
+	}
+	for i, e := range found {
+		if n := e.args[0].Num; n != uint64(i) {
+			t.Fatalf("marker %d has the number %d", i, n)
+		}
+	}
+	return r
+}
+
+// A ring in memory keeps to its limit: the oldest chunks make way.
+func TestInMemoryLimit(t *testing.T) {
+	rec := begin(t, recorder.Options{Dir: recorder.DirInMemory, Limit: 1 << 20})
+	for n := range 200_000 {
+		acked.Mark(n, "abc")
+	}
+	waitFor(t, "chunks that made way", func() bool { return rec.Stats().Discarded > 0 && rec.Stats().Held <= 1<<20 })
+	p, err := chunks.OpenProcess(rec.Files(), ".")
+	if err != nil || len(p.Chunks) == 0 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	for _, problem := range p.Problems {
+		t.Errorf("problem: %v", problem)
+	}
+}
