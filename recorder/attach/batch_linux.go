@@ -8,9 +8,8 @@ import (
 	"gprof/rawformat/perfevent"
 )
 
-// batch brings records of several processors into the order of time. What a processor
-// wrote until a moment is there when all buffers have been read after it; what is later
-// stays until the next round.
+// batch sorts the records of several processors by time. When all buffers have been read
+// after a moment, all records until then are there; later ones stay for the next round.
 type batch struct {
 	all   []item
 	bytes []byte // of the bodies
@@ -24,7 +23,7 @@ type item struct {
 	at, size int // of its body
 }
 
-// settle is how late the kernel may be with a record, in ns: it takes the time, walks the
+// settle is how late the kernel may write a record, in ns: it reads the clock, walks the
 // stack, and then writes.
 const settle = 2e6
 
@@ -33,7 +32,7 @@ func (b *batch) add(h perfevent.Head, body []byte) {
 	b.bytes = append(b.bytes, body...)
 }
 
-// when is a record's time, which stands where our events have it; 0 if it has none.
+// when is a record's time, 0 if it has none.
 func when(h perfevent.Head, body []byte) uint64 {
 	at := len(body) - 8
 	if h.Kind == perfevent.KindSample {
@@ -45,7 +44,7 @@ func when(h perfevent.Head, body []byte) uint64 {
 	return binary.LittleEndian.Uint64(body[at:])
 }
 
-// each hands over what is not later than a moment, in order; f must not keep the body.
+// each calls f for the records until a moment, in order; f must not keep the body.
 func (b *batch) each(until uint64, f func(it *item, body []byte)) {
 	slices.SortStableFunc(b.all, func(a, b item) int { return cmp.Compare(a.time, b.time) })
 	n := 0

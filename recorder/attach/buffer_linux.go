@@ -11,8 +11,8 @@ import (
 	"gprof/rawformat/perfevent"
 )
 
-// buffer is the memory into which the kernel writes records: a page that says how far
-// it has come, and a ring.
+// buffer is the memory into which the kernel writes records: a page with its positions, and
+// a ring.
 type buffer struct {
 	mem  []byte
 	page *unix.PerfEventMmapPage
@@ -20,15 +20,15 @@ type buffer struct {
 	wrap []byte // of a record that begins at the end of the ring
 }
 
-// bufferSize is of how many bytes a ring is, if the kernel gives that much: by default
-// whoever is not privileged has 516 KiB a processor.
+// bufferSize is the size of a ring in bytes, if the kernel allows it. By default a user has
+// 516 KiB a processor.
 const bufferSize = 512 << 10
 
-// minBuffer is the smallest ring that is worth its while.
+// minBuffer is the smallest ring that is tried.
 const minBuffer = 16 << 10
 
-// mapBuffer maps that of an event. The error is that of the smallest: unix.EPERM when no
-// more memory may be locked.
+// mapBuffer maps the buffer of an event, as large as possible. The error is that of the
+// smallest one: unix.EPERM when no more memory may be locked.
 func mapBuffer(fd int) (*buffer, error) {
 	page := os.Getpagesize()
 	for size := bufferSize; ; size /= 2 {
@@ -42,8 +42,8 @@ func mapBuffer(fd int) (*buffer, error) {
 	}
 }
 
-// read hands over the records that are there: f must not keep the body. A record that
-// can't be one ends the reading, and what is there counts as one that was lost.
+// read calls f for the records in the buffer; f must not keep the body. An impossible record
+// ends the reading, and what is left counts as one lost record.
 func (b *buffer) read(f func(h perfevent.Head, body []byte)) (lost uint64) {
 	head, tail := atomic.LoadUint64(&b.page.Data_head), b.page.Data_tail
 	for tail < head {
@@ -59,7 +59,7 @@ func (b *buffer) read(f func(h perfevent.Head, body []byte)) (lost uint64) {
 	return lost
 }
 
-// at is n bytes at a position, which is never reset.
+// at returns n bytes at a position. Positions only grow.
 func (b *buffer) at(position uint64, n int) []byte {
 	i := int(position & uint64(len(b.ring)-1))
 	if i+n <= len(b.ring) {

@@ -6,9 +6,8 @@ import (
 	"gprof/recorder/internal/record"
 )
 
-// dictionary writes one generation of definitions of a recording. What is defined is
-// in the file before its id is used; once something could not be written nothing
-// follows.
+// dictionary writes one generation of definitions of a recording. Each is in the file
+// before its id is used; once one could not be written none follows.
 type dictionary struct {
 	file  *chunks.RecordFile
 	limit int64 // bytes of the file
@@ -35,7 +34,7 @@ func (d *dictionary) add(b record.Body) { d.batch = append(d.batch, b) }
 // next is the id of what is not in m yet.
 func next[K comparable](m map[K]uint32) uint32 { return uint32(len(m) + 1) }
 
-// flush writes what was defined. False: none of it is in the file, and nothing will be.
+// flush writes the batch. False: none of it is in the file, and nothing will be.
 func (d *dictionary) flush() bool {
 	if !d.full && len(d.batch) > 0 {
 		d.full = d.file.Append(d.batch...) != nil
@@ -47,7 +46,8 @@ func (d *dictionary) flush() bool {
 // isOutgrown reports whether another generation should begin.
 func (d *dictionary) isOutgrown() bool { return d.full || d.file.Size() > d.limit }
 
-// isTooLarge reports whether that can't wait until the one before it is gone.
+// isTooLarge reports whether another generation can't wait until the one before this is
+// gone.
 func (d *dictionary) isTooLarge() bool { return d.file.Size() > 2*d.limit }
 
 // stack returns the id of a stack, innermost frame first; 0: it is empty, or there is no room.
@@ -93,7 +93,7 @@ func (d *dictionary) frame(p *process, f frame) uint32 {
 	return id
 }
 
-// module defines the file that a frame is in, at its first.
+// module returns the id of the module of a frame.
 func (d *dictionary) module(p *process, number int) uint32 {
 	if number == noModule {
 		return 0
@@ -108,7 +108,7 @@ func (d *dictionary) module(p *process, number int) uint32 {
 	if number != kernelModule {
 		m = p.modules[number]
 	}
-	d.add(record.New(rawformat.KindDefModule).Uint(uint64(id)).Text(m.path).Text(m.build).Fixed(m.start).Fixed(m.end).Fixed(m.offset))
+	d.add(record.New(rawformat.KindDefModule).Uint(uint64(id)).Text(m.Path).Text(m.Build).Fixed(m.Start).Fixed(m.End).Fixed(m.Offset))
 	return id
 }
 

@@ -12,8 +12,8 @@ import (
 	"gprof/rawformat/perfevent"
 )
 
-// events are those that are opened for each thread: a clock that samples, and one that
-// tells where the thread leaves the processor.
+// events are the events that are opened for each thread: a clock that samples, and one that
+// fires where the thread leaves the processor.
 type events struct {
 	clock    unix.PerfEventAttr
 	leaving  unix.PerfEventAttr
@@ -24,14 +24,14 @@ type events struct {
 	taps     []*tap           // one for each processor
 }
 
-// tap is what a processor writes into.
+// tap is the buffer of a processor.
 type tap struct {
 	cpu    int
 	buffer *buffer // nil: no event was opened yet
 	fds    []int   // the first is the buffer's
 }
 
-// bitBuildID has mappings tell build ids: Linux 5.12.
+// bitBuildID asks for build ids in records of mappings: Linux 5.12.
 const bitBuildID = 1 << 34
 
 // leavesPeriod tells the samples of leaving from those of the clock.
@@ -68,10 +68,10 @@ func newEvents(o *Options) (*events, error) {
 	return e, nil
 }
 
-// bitInheritThread has threads inherit events and processes not: Linux 5.13.
+// bitInheritThread lets threads inherit events, but not processes: Linux 5.13.
 const bitInheritThread = 1 << 35
 
-// online lists the processors that are.
+// online lists the processors that are online.
 func online() (cpus []int, err error) {
 	const path = "/sys/devices/system/cpu/online"
 	b, err := os.ReadFile(path)
@@ -95,8 +95,8 @@ func online() (cpus []int, err error) {
 	return cpus, nil
 }
 
-// probe finds out what is allowed for a thread, and is asked for from then on: what is
-// refused is left out, and told. The error is that of the kernel when nothing is left.
+// probe finds out which events are allowed for a thread. From then on only those are
+// opened. The error is the kernel's when none is allowed.
 func (e *events) probe(tid int) error {
 	for {
 		err := e.try(&e.clock, tid)
@@ -139,7 +139,7 @@ func open(attr *unix.PerfEventAttr, tid, cpu int) (int, error) {
 	return fd, err
 }
 
-// add opens the events of a thread. That it has ended is unix.ESRCH.
+// add opens the events of a thread. The error is unix.ESRCH if it has ended.
 func (e *events) add(tid int) error {
 	for _, t := range e.taps {
 		err := t.add(&e.clock, tid)
@@ -171,7 +171,7 @@ func (t *tap) add(attr *unix.PerfEventAttr, tid int) error {
 	return nil
 }
 
-// close ends all events.
+// close closes all events.
 func (e *events) close() error {
 	var errs []error
 	for _, t := range e.taps {
@@ -186,7 +186,7 @@ func (e *events) close() error {
 	return errors.Join(errs...)
 }
 
-// test is what came of trying something.
+// test is the result of trying something.
 type test struct{ what, result string }
 
 // describe is what meta says of what the kernel allows.

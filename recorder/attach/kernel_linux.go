@@ -9,13 +9,14 @@ import (
 	"gprof/rawformat/buildid"
 	"gprof/rawformat/kallsyms"
 	"gprof/rawformat/perfevent"
+	"gprof/recorder/internal/modules"
 )
 
-// kernel names places in the kernel, by its list of symbols. That is read when the
-// first place is met.
+// kernel names places in the kernel by its list of symbols, which is read when the first
+// one is needed.
 type kernel struct {
 	read  bool
-	list  *kallsyms.List // nil: it does not tell
+	list  *kallsyms.List // nil: it can't be read
 	build string
 
 	deepest int // how many calls a chain may have
@@ -63,26 +64,26 @@ func (k *kernel) tells() bool {
 	return k.list != nil
 }
 
-// module is the kernel as a file. Offsets are from the beginning of its text, which
-// lies elsewhere after each boot.
-func (k *kernel) module() module {
+// module is the kernel as a module. Offsets are from the beginning of its text, whose
+// address changes with each boot.
+func (k *kernel) module() modules.Module {
 	start := uint64(kernelHalf)
 	if k.tells() {
 		start = k.list.Text
 	}
-	return module{path: kernelPath, build: k.build, start: start, end: math.MaxUint64}
+	return modules.Module{Path: kernelPath, Build: k.build, Start: start, End: math.MaxUint64}
 }
 
-// place is where an address lies: in the kernel, if it does not lie below its text as
-// modules of some machines do.
+// place is where an address lies: in the kernel's module, unless it is below its text, as
+// loadable modules are on some machines.
 func (k *kernel) place(address uint64) frame {
-	if m := k.module(); address >= m.start {
-		return frame{kernelModule, address - m.start}
+	if m := k.module(); address >= m.Start {
+		return frame{kernelModule, address - m.Start}
 	}
 	return frame{noModule, address}
 }
 
-// name is that of the function at an offset, "" unknown.
+// name is the name of the function at an offset, "" unknown.
 func (k *kernel) name(offset uint64) string {
 	if !k.tells() {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"gprof/recorder/internal/record"
 )
 
-// meta says who is sampled, and how.
+// meta is what the meta file says of the process and of how it is sampled.
 func (s *Sampler) meta(p *process, r *recording) (records [][]byte) {
 	add := func(key string, value any) {
 		if text := fmt.Sprint(value); text != "" {
@@ -62,7 +62,7 @@ func (s *Sampler) meta(p *process, r *recording) (records [][]byte) {
 	return records
 }
 
-// args are what the process was started with, if it still tells.
+// args are the arguments of the process, nil if they can't be read.
 func (p *process) args() []string {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
 	if err != nil || len(b) == 0 || len(b) > maxArgs {
@@ -74,7 +74,7 @@ func (p *process) args() []string {
 // maxArgs bounds the bytes of arguments that are recorded: a meta file is bounded, too.
 const maxArgs = 64 << 10
 
-// innerPid is what a process is called in its own pid namespace.
+// innerPid is the pid of a process in its own namespace.
 func innerPid(pid int32) int32 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -20,21 +20,8 @@ import (
 	"gprof/rawformat/buildid"
 	"gprof/rawformat/kallsyms"
 	"gprof/rawformat/perfevent"
+	"gprof/recorder/internal/modules"
 )
-
-func TestParseMaps(t *testing.T) {
-	got := parseMaps(strings.NewReader(`00400000-0052a000 r-xp 00001000 fe:00 1234                     /usr/bin/x y (deleted)
-00600000-0062a000 r--p 00001000 fe:00 1234                     /usr/bin/x
-7f0000000000-7f0000001000 rwxp 00000000 00:00 0
-7ffc0000-7ffc2000 r-xp 00000000 00:00 0                        [vdso]
-2000-1000 r-xp 00000000 00:00 0 /backwards
-nonsense r-xp 0 0 0
-`))
-	want := []module{{"/usr/bin/x y (deleted)", "", 0x400000, 0x52a000, 0x1000}, {"//anon", "", 0x7f0000000000, 0x7f0000001000, 0}, {"[vdso]", "", 0x7ffc0000, 0x7ffc2000, 0}}
-	if !slices.Equal(got, want) {
-		t.Errorf("%+v", got)
-	}
-}
 
 // A program that was replaced while it ran is known by its own build, not by that of what
 // has its path by now.
@@ -55,8 +42,8 @@ func TestReplacedProgram(t *testing.T) {
 	}
 	b := builds{known: map[file]string{}}
 	all := b.mapped(int32(cmd.Process.Pid))
-	i := slices.IndexFunc(all, func(m module) bool { return m.path == exe })
-	if i < 0 || all[i].build != want {
+	i := slices.IndexFunc(all, func(m modules.Module) bool { return m.Path == exe })
+	if i < 0 || all[i].Build != want {
 		t.Errorf("of build %s the mappings are %+v", want, all)
 	}
 	p := process{pid: int32(cmd.Process.Pid)}
@@ -270,7 +257,7 @@ func TestProgram(t *testing.T) {
 	if p.program() != exe || !slices.Equal(p.argv, os.Args) {
 		t.Errorf("%q runs with %q, not %q with %q", p.program(), p.argv, exe, os.Args)
 	}
-	p.isMapped(module{path: "/bin/y", end: 1})
+	p.isMapped(modules.Module{Path: "/bin/y", End: 1})
 	if p.program() != "/bin/y" {
 		t.Errorf("the program that was mapped is %q", p.program())
 	}

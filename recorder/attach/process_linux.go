@@ -11,17 +11,18 @@ import (
 
 	"gprof/rawformat"
 	"gprof/rawformat/perfevent"
+	"gprof/recorder/internal/modules"
 )
 
 // process is one run of a program that is sampled.
 type process struct {
 	pid     int32
 	parent  *process // that is sampled, too; nil: none
-	exe     string   // that it mapped first; "": it has not yet
+	exe     string   // the file that it mapped first; "": none yet
 	link    string   // what /proc calls its program, read when it began
 	argv    []string // nil: not read yet
 	threads map[int32]*thread
-	modules []module // code that it mapped; of two at one address the later counts
+	modules []modules.Module // that it mapped; of two at one address the later counts
 	kernel  *kernel
 	builds  *builds
 
@@ -32,22 +33,16 @@ type process struct {
 	path   []frame          // of the last stack
 }
 
-// thread is one of a process.
+// thread is a thread of a process.
 type thread struct {
 	name       string
 	track      uint32 // its track in a dictionary
-	generation uint16 // of that
+	generation uint16 // of that dictionary
 
 	// Of being off the processor.
 	since     uint64 // 0: it runs
 	preempted bool
 	stack     []frame // where it leaves
-}
-
-// module is code that is mapped.
-type module struct {
-	path, build        string
-	start, end, offset uint64
 }
 
 // frame is a place in code: an offset in a module, or an address of none.
@@ -80,7 +75,7 @@ func (p *process) thread(tid int32) *thread {
 	return t
 }
 
-// name is that of the process: its main thread's, else its program's.
+// name is the name of the process: its main thread's, else its program's.
 func (p *process) name() string {
 	if t := p.threads[p.pid]; t != nil && t.name != "" {
 		return t.name
@@ -96,20 +91,19 @@ func (p *process) base() string {
 	return cmp.Or(p.thread(p.pid).name, "unnamed program")
 }
 
-// program is the file that the process runs, "" if it is unknown. There may be something
-// to record before the first mapping; of two programs that were run in quick succession
-// /proc then tells the second.
+// program is the file that the process runs, "" if it is unknown. Before the first mapping
+// it is what /proc says, which may be the next program already.
 func (p *process) program() string { return cmp.Or(p.exe, p.link) }
 
-// look reads what /proc tells of a process while it lives: it may have ended when there
-// is something to record.
+// look reads what /proc says of a process now: it may have ended before there is something
+// to record.
 func (p *process) look() {
 	link, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid)) // "" if it has ended
-	p.link = strings.TrimSuffix(link, deleted)
+	p.link = strings.TrimSuffix(link, modules.Deleted)
 	p.argv = p.args()
 }
 
-// trackName tells threads apart, of which many have one name.
+// trackName is the name of a thread's track: many threads have the same name.
 func (p *process) trackName(tid int32, t *thread) string {
 	name := t.name
 	if name == "" {
@@ -127,14 +121,14 @@ func (p *process) rename(tid int32, name string) {
 	t.name, t.generation = name, 0
 }
 
-// fork is what a process has of the one that forked it.
+// fork makes the child of a process.
 func (p *process) fork(t perfevent.Task) *process {
 	child := &process{pid: t.Pid, parent: p, exe: p.exe, threads: map[int32]*thread{}, modules: slices.Clip(p.modules), kernel: p.kernel, builds: p.builds, places: map[uint64]frame{}}
 	child.thread(t.Tid).name = p.thread(t.ParentTid).name
 	return child
 }
 
-// exec is what is left when a process runs another program.
+// exec makes what a process is after it has run another program.
 func (p *process) exec(name string) *process {
 	next := &process{pid: p.pid, parent: p, threads: map[int32]*thread{}, kernel: p.kernel, builds: p.builds, places: map[uint64]frame{}}
 	if p.into == nil {
@@ -145,13 +139,13 @@ func (p *process) exec(name string) *process {
 	return next
 }
 
-// isMapped takes a mapping.
-func (p *process) isMapped(m module) {
-	if i := p.find(m.start); i != noModule && p.modules[i] == m {
+// isMapped adds a mapping.
+func (p *process) isMapped(m modules.Module) {
+	if i := p.find(m.Start); i != noModule && p.modules[i] == m {
 		return // it was read from the list of mappings, too
 	}
-	if p.exe == "" && filepath.IsAbs(m.path) {
-		p.exe = m.path // the kernel maps the program first
+	if p.exe == "" && filepath.IsAbs(m.Path) {
+		p.exe = m.Path // the kernel maps the program first
 	}
 	p.modules = append(p.modules, m)
 	clear(p.places)
@@ -160,7 +154,7 @@ func (p *process) isMapped(m module) {
 // find returns the number of the module at an address, noModule if there is none.
 func (p *process) find(address uint64) int {
 	for i, m := range slices.Backward(p.modules) {
-		if m.start <= address && address < m.end {
+		if m.Start <= address && address < m.End {
 			return i
 		}
 	}
@@ -196,7 +190,7 @@ func (p *process) stack(s *perfevent.Sample, misc uint16) []frame {
 	return p.path
 }
 
-// push adds a frame, of what is unknown one at a time.
+// push adds a frame; unknown ones in a row become one.
 func (p *process) push(f frame) {
 	if n := len(p.path); f == unknownFrame && n > 0 && p.path[n-1] == f {
 		return
@@ -215,7 +209,7 @@ func (p *process) place(address uint64, inKernel bool) frame {
 	}
 	f = unknownFrame
 	if i := p.find(address); i != noModule {
-		f = frame{i, address - p.modules[i].start}
+		f = frame{i, address - p.modules[i].Start}
 	}
 	if len(p.places) == maxPlaces {
 		clear(p.places)

@@ -14,7 +14,7 @@ import (
 	"gprof/recorder/internal/record"
 )
 
-// recording is what is written of a process: an instance of the session.
+// recording is the recording of a process: an instance of the session.
 type recording struct {
 	instance uint64
 	pid      uint32
@@ -40,18 +40,18 @@ type outgrown struct {
 const (
 	numLosses = int(rawformat.LostDeep) + 1
 
-	// chunkFile is the size of a chunk: of many processes that are sampled each has two
-	// at least.
+	// chunkFile is the size of a chunk. It is small, because each of the processes has two
+	// chunks at least.
 	chunkFile = rawformat.ChunkAlign
 
-	// dictShare is a generation's largest part of what a process may hold.
+	// dictShare is a dictionary's largest part of what a process may hold: one in so many.
 	dictShare = 16
 
 	maxGeneration = 1<<16 - 1
 )
 
-// record begins a recording, in the order in which the parts need each other. If one
-// can't be made nothing is left.
+// record begins a recording, its parts in the order in which they need each other. On an
+// error nothing is left.
 func (s *Sampler) record(p *process) (r *recording, err error) {
 	r = &recording{instance: newInstance(), pid: uint32(p.pid), writer: writer{page: noPage, generation: 1}}
 	r.dir = filepath.Join(s.o.Session, fmt.Sprintf("%016x", r.instance))
@@ -111,7 +111,7 @@ func (r *recording) turnTo(generation uint16) error {
 	return nil
 }
 
-// turnDictionary begins another generation when one has outgrown its bound, and
+// turnDictionary begins another dictionary when the present one has outgrown its bound, and
 // removes those that no chunk names any more.
 func (r *recording) turnDictionary() {
 	var left []outgrown
@@ -139,15 +139,15 @@ func (r *recording) turnDictionary() {
 	r.ring.Charge(r.dict.file.Size())
 }
 
-// makeRoom sees to it that the dictionary has room for what is recorded next. Ids from before
-// mean nothing after it.
+// makeRoom makes sure that the dictionary has room for the next block. It may invalidate
+// all ids.
 func (r *recording) makeRoom() {
 	if r.dict.isTooLarge() {
 		r.turnDictionary()
 	}
 }
 
-// intern returns the id of a stack. The limit counts what is added.
+// intern returns the id of a stack.
 func (r *recording) intern(p *process, frames []frame) uint32 {
 	before := r.dict.file.Size()
 	id := r.dict.stack(p, frames)
@@ -175,8 +175,8 @@ func (r *recording) charge(before int64) {
 	}
 }
 
-// upkeep is what is due now and then: losses are told, the dictionary is turned, the ring
-// is kept under its limit, and the session, too.
+// upkeep is done now and then: it writes losses, turns the dictionary, and keeps ring and
+// session below their limits.
 func (r *recording) upkeep(now time.Time) {
 	r.tellLosses()
 	r.turnDictionary()
@@ -184,7 +184,7 @@ func (r *recording) upkeep(now time.Time) {
 	r.complain(r.slot.Balance(now))
 }
 
-// pause says that nothing is recorded from now on, or that it is again.
+// pause writes that nothing is recorded from now on, or that it is again.
 func (r *recording) pause(begins bool) {
 	kind := rawformat.KindResume
 	if begins {
@@ -193,7 +193,7 @@ func (r *recording) pause(begins bool) {
 	r.writer.entry(kind, anchor().Monotonic, uint64(rawformat.PauseAll))
 }
 
-// tellLosses writes what was lost since it was last told.
+// tellLosses writes what was lost since the last time.
 func (r *recording) tellLosses() {
 	r.lost[rawformat.LostNoChunk] += r.writer.dropped
 	r.writer.dropped = 0
@@ -244,6 +244,6 @@ func (r *recording) close() error {
 
 // abandon undoes record.
 func (r *recording) abandon() error {
-	err := os.RemoveAll(r.dir) // first: whose directory is gone, has left for good
+	err := os.RemoveAll(r.dir) // first: without a directory the instance is gone for good
 	return errors.Join(r.close(), err)
 }

@@ -66,8 +66,8 @@ func Start(pids []int, o Options) (*Sampler, error) {
 	return s, nil
 }
 
-// open sets the sampler up: the kernel is asked first, so that nothing is left behind
-// where it refuses.
+// open sets the sampler up. It asks the kernel first, so that a refusal leaves nothing
+// behind.
 func (s *Sampler) open(pids []int) (err error) {
 	s.wake, s.kernel.deepest = -1, deepestChain()
 	if s.events, err = newEvents(&s.o); err != nil {
@@ -101,10 +101,9 @@ func (s *Sampler) open(pids []int) (err error) {
 	return err
 }
 
-// begin opens the events of all threads of a process, and learns what it is. A thread
-// that begins meanwhile has them from the one that began it, unless that had none yet:
-// so the list is read until it holds nothing new. What is in the first one had nobody to
-// have them from.
+// begin opens the events of all threads of a process, and reads what it is. A thread that
+// begins meanwhile inherits them, unless its parent had none yet. So the list of threads is
+// read until it holds nothing new. Threads of the first list can't have inherited any.
 func (s *Sampler) begin(pid int, parent *process) error {
 	if len(s.processes) == 0 {
 		if err := s.events.probe(pid); err != nil {
@@ -141,8 +140,8 @@ func (s *Sampler) begin(pid int, parent *process) error {
 	return nil
 }
 
-// beginChildren begins the processes that one has begun, and those that they have, which
-// does not have to succeed. Those that begin meanwhile have their events from it.
+// beginChildren begins the children of a process and their descendants, as far as that is
+// possible. Children that it forks meanwhile inherit its events.
 func (s *Sampler) beginChildren(p *process) {
 	for _, pid := range children(p.pid) {
 		if s.processes[pid] != nil || s.hasBegun(pid) {
@@ -157,7 +156,7 @@ func (s *Sampler) beginChildren(p *process) {
 	}
 }
 
-// children lists the processes that one has begun, where the kernel tells them.
+// children lists the children of a process, where the kernel tells them.
 func children(pid int32) (pids []int32) {
 	for _, tid := range threads(int(pid)) {
 		for text := range strings.FieldsSeq(readLine(fmt.Sprintf("/proc/%d/task/%d/children", pid, tid))) {
@@ -169,15 +168,15 @@ func children(pid int32) (pids []int32) {
 	return pids
 }
 
-// hasBegun reports whether a thread has its events from another one. The kernel shows
-// it a moment before it says so.
+// hasBegun reports whether a thread has inherited events. The kernel lists a thread a moment
+// before it writes the record of its fork.
 func (s *Sampler) hasBegun(tid int32) bool {
 	time.Sleep(time.Millisecond)
 	s.fill()
 	return s.inherited[tid]
 }
 
-// threads lists those of a process.
+// threads lists the threads of a process.
 func threads(pid int) (tids []int32) {
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {
@@ -194,9 +193,8 @@ func threads(pid int) (tids []int32) {
 // Done is closed when all processes have ended.
 func (s *Sampler) Done() <-chan struct{} { return s.ended }
 
-// Stop ends the sampling, if the end of all processes hasn't, and seals what was
-// recorded. The error is the first of the disk's: what was recorded can be read all the
-// same. Stopping twice does nothing.
+// Stop ends the sampling and seals the recordings. The error is the first of the disk; what
+// was recorded can be read all the same. Stopping twice does nothing.
 func (s *Sampler) Stop() (Summary, error) {
 	var err error
 	s.once.Do(func() {
@@ -210,7 +208,7 @@ func (s *Sampler) Stop() (Summary, error) {
 	return s.summary, err
 }
 
-// close gives back what open has taken.
+// close undoes open.
 func (s *Sampler) close() error {
 	var errs []error
 	if s.events != nil {
@@ -225,7 +223,7 @@ func (s *Sampler) close() error {
 	return errors.Join(errs...)
 }
 
-// run takes rounds until all processes have ended or Stop says so, and then the last one.
+// run makes rounds until all processes have ended or Stop is called, and then a last one.
 func (s *Sampler) run() {
 	defer close(s.ended)
 	kept, looked := time.Now(), time.Now()
@@ -249,7 +247,7 @@ func (s *Sampler) run() {
 	}
 }
 
-// byPid are the processes in one order.
+// byPid are the processes, sorted by pid.
 func (s *Sampler) byPid() (all []*process) {
 	for _, p := range s.processes {
 		all = append(all, p)
@@ -278,7 +276,7 @@ func (s *Sampler) await() (stopped bool) {
 	return fds[0].Revents&unix.POLLIN != 0
 }
 
-// fill takes what the buffers hold.
+// fill moves the records of all buffers into the batch.
 func (s *Sampler) fill() {
 	for _, t := range s.events.taps {
 		if t.buffer == nil {
@@ -295,14 +293,14 @@ func (s *Sampler) fill() {
 	}
 }
 
-// round takes what the buffers hold, and writes what is not later than a moment.
+// round reads the buffers, and writes the records until a moment.
 func (s *Sampler) round(until uint64) {
 	s.fill()
 	clear(s.inherited)
 	s.batch.each(until, s.take)
 }
 
-// upkeep looks after the rings, and obeys what the session is told.
+// upkeep maintains the recordings, and obeys the session's requests.
 func (s *Sampler) upkeep(now time.Time) {
 	told, generation := s.control.State()
 	pause := told == rawformat.CommandPause
@@ -319,7 +317,7 @@ func (s *Sampler) upkeep(now time.Time) {
 	s.paused, s.stopped = pause, told == rawformat.CommandStop
 }
 
-// lookForDeaths ends processes whose end nobody told of, because records were lost.
+// lookForDeaths ends processes that have ended without a record, because it was lost.
 func (s *Sampler) lookForDeaths() {
 	for _, p := range s.byPid() {
 		if errors.Is(unix.Kill(int(p.pid), 0), unix.ESRCH) {
@@ -328,7 +326,7 @@ func (s *Sampler) lookForDeaths() {
 	}
 }
 
-// fate is why a process is sampled no more.
+// fate is why a process is not sampled any more.
 type fate string
 
 const (
@@ -337,8 +335,7 @@ const (
 	died     fate = "it ended; who samples from outside is not told its status"
 )
 
-// end seals what was recorded of a process. How our own child ended somebody else
-// tells.
+// end seals the recording of a process. The caller writes how its own child ended.
 func (s *Sampler) end(p *process, why fate) {
 	if s.processes[p.pid] == p {
 		delete(s.processes, p.pid)

@@ -8,9 +8,10 @@ import (
 
 	"gprof/rawformat"
 	"gprof/rawformat/perfevent"
+	"gprof/recorder/internal/modules"
 )
 
-// take takes a record.
+// take handles a record.
 func (s *Sampler) take(it *item, body []byte) {
 	if it.head.Kind == perfevent.KindSample {
 		if s.events.layout.ParseSample(body, &s.sample) {
@@ -35,7 +36,8 @@ func (s *Sampler) take(it *item, body []byte) {
 	}
 }
 
-// recording is where a process is recorded, nil: it can't be, or is not to be now.
+// recording is the recording of a process, which is begun if need be; nil: it can't be, or
+// sampling is paused.
 func (s *Sampler) recording(p *process) *recording {
 	if s.paused {
 		return nil
@@ -97,14 +99,14 @@ func (s *Sampler) takeSwitch(misc uint16, who perfevent.Trailer) {
 	t.since, t.stack = 0, t.stack[:0]
 }
 
-// takeOpenWaits takes those that have not ended, up to a moment.
+// takeOpenWaits writes the waits that have not ended, up to a moment.
 func (s *Sampler) takeOpenWaits(p *process, until uint64) {
 	for _, tid := range slices.Sorted(maps.Keys(p.threads)) {
 		s.takeWait(p, tid, until)
 	}
 }
 
-// takeWait takes that of a thread up to a moment, if it waited before it.
+// takeWait writes the wait of a thread up to a moment, if there is one.
 func (s *Sampler) takeWait(p *process, tid int32, until uint64) {
 	t := p.thread(tid)
 	if t.since == 0 || until <= t.since {
@@ -131,8 +133,8 @@ func (s *Sampler) takeMapping(h perfevent.Head, body []byte) {
 	if !ok || p == nil || m.End <= m.Start {
 		return
 	}
-	path := strings.TrimSuffix(m.Path, deleted)
-	p.isMapped(module{path: path, build: s.builds.of(m.Pid, path, hexOf(m.Build)), start: m.Start, end: m.End, offset: m.Offset})
+	path := strings.TrimSuffix(m.Path, modules.Deleted)
+	p.isMapped(modules.Module{Path: path, Build: s.builds.of(m.Pid, path, hexOf(m.Build)), Start: m.Start, End: m.End, Offset: m.Offset})
 }
 
 func (s *Sampler) takeName(misc uint16, body []byte) {
@@ -161,7 +163,7 @@ func (s *Sampler) takeFork(body []byte) {
 	}
 }
 
-// takeExit takes the end of a thread; that of the last one is the process'.
+// takeExit handles the end of a thread; a process ends with its last one.
 func (s *Sampler) takeExit(body []byte) {
 	t, ok := perfevent.ParseTask(body)
 	p := s.processes[t.Pid]
@@ -174,7 +176,8 @@ func (s *Sampler) takeExit(body []byte) {
 	}
 }
 
-// takeLost counts what the kernel had no room for, for whoever ran when it said so.
+// takeLost counts records for which the kernel had no room, for the process that ran when
+// it said so.
 func (s *Sampler) takeLost(h perfevent.Head, body []byte, who perfevent.Trailer) {
 	lost, ok := perfevent.ParseLost(h, body)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"gprof/rawformat"
 )
 
-// writer writes blocks into chunks of a ring, as the one that there is.
+// writer is the only writer of a ring.
 type writer struct {
 	ring       *chunks.Ring
 	chunk      *chunks.Chunk // nil: none
@@ -22,7 +22,7 @@ type writer struct {
 	dropped uint64 // blocks for which there was no chunk
 }
 
-// sampled is what busy blocks of a page build on.
+// sampled is what busy blocks of a page have in common, or build on.
 type sampled struct {
 	thread, period uint64
 	track          uint32
@@ -66,7 +66,7 @@ func stackField(id uint32) uint64 {
 	return uint64(id) + 1
 }
 
-// sampling says what the samples behind it have in common, if that is news.
+// sampling writes what the samples behind it have in common, if that has changed.
 func (w *writer) sampling(is sampled) {
 	if w.sampled.track == is.track && w.sampled.period == is.period {
 		return
@@ -112,7 +112,7 @@ func (w *writer) prepare(size uint32, at uint64) bool {
 // samePage reports whether the next block begins in the page that the last one began in.
 func (w *writer) samePage() bool { return w.page == w.offset()>>pageShift }
 
-// refill takes a fresh chunk. The ring is looked after before it would run out.
+// refill takes a fresh chunk. It maintains the ring when few chunks are left.
 func (w *writer) refill() bool {
 	w.retire()
 	if w.ring.Low() {

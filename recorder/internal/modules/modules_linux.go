@@ -8,6 +8,7 @@ import (
 	"debug/elf"
 	"encoding/hex"
 	"io"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ import (
 	"gprof/rawformat/buildid"
 )
 
-// Mapped lists the executable mappings of files that are not known yet.
+// Mapped lists the modules of this process that are not known yet, with their build ids.
 func Mapped(known func(Module) bool) (modules []Module) {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
@@ -23,13 +24,12 @@ func Mapped(known func(Module) bool) (modules []Module) {
 	}
 	defer maps.Close()
 	exe, _ := os.Readlink("/proc/self/exe") // "" matches no mapping
-	for lines := bufio.NewScanner(maps); lines.Scan(); {
-		m, ok := parseMapping(lines.Text())
-		if !ok {
+	for m := range All(maps) {
+		if !strings.HasPrefix(m.Path, "/") && m.Path != vdso {
 			continue
 		}
 		named := m
-		named.Path = strings.TrimSuffix(m.Path, deleted)
+		named.Path = strings.TrimSuffix(m.Path, Deleted)
 		if !known(named) {
 			named.Build = m.identify(exe)
 			modules = append(modules, named)
@@ -38,32 +38,44 @@ func Mapped(known func(Module) bool) (modules []Module) {
 	return modules
 }
 
-// Find returns the first mapping of code that is wanted, else a zero one.
+// Find returns the first mapping of code in this process that is wanted, else a zero one.
 func Find(wanted func(*Module) bool) Module {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
 		return Module{}
 	}
 	defer maps.Close()
-	for lines := bufio.NewScanner(maps); lines.Scan(); {
-		if m, ok := parseMapping(lines.Text()); ok && wanted(&m) {
+	for m := range All(maps) {
+		if wanted(&m) {
 			return m
 		}
 	}
 	return Module{}
 }
 
-// deleted is what the kernel appends to the path of a file that is gone.
-const deleted = " (deleted)"
+// All reads the executable mappings of a file maps of /proc, without build ids. The path
+// of a mapping without a file is "", or a name in brackets.
+func All(maps io.Reader) iter.Seq[Module] {
+	return func(yield func(Module) bool) {
+		for lines := bufio.NewScanner(maps); lines.Scan(); {
+			if m, ok := parse(lines.Text()); ok && !yield(m) {
+				return
+			}
+		}
+	}
+}
 
-// parseMapping reads a line of maps, such as
+// Deleted is what the kernel appends to the path of a file that is gone.
+const Deleted = " (deleted)"
+
+// parse reads a line of maps, such as
 //
 //	00400000-0052a000 r-xp 00000000 fe:00 1234   /usr/bin/x
 //
-// ok is false for what is not executable, or is neither a file nor the vdso.
-func parseMapping(line string) (m Module, ok bool) {
+// ok is false for what is not executable.
+func parse(line string) (m Module, ok bool) {
 	fields := strings.Fields(line)
-	if len(fields) < 6 || len(fields[1]) < 3 || fields[1][2] != 'x' {
+	if len(fields) < 5 || len(fields[1]) < 3 || fields[1][2] != 'x' {
 		return m, false
 	}
 	from, to, _ := strings.Cut(fields[0], "-")
@@ -71,22 +83,20 @@ func parseMapping(line string) (m Module, ok bool) {
 	m.Start, errs[0] = strconv.ParseUint(from, 16, 64)
 	m.End, errs[1] = strconv.ParseUint(to, 16, 64)
 	m.Offset, errs[2] = strconv.ParseUint(fields[2], 16, 64)
-	at := max(strings.Index(line, "/"), strings.Index(line, vdso))
-	if errs != [3]error{} || at < 0 || m.End <= m.Start {
-		return m, false
+	if at := strings.IndexAny(line, "/["); at >= 0 {
+		m.Path = line[at:]
 	}
-	m.Path = line[at:]
-	return m, true
+	return m, errs == [3]error{} && m.End > m.Start
 }
 
-// vdso is the path of the kernel's code in the process, an ELF file that lies in
-// memory alone.
+// vdso is the path of the kernel's code in the process: an ELF file that is in memory
+// only.
 const vdso = "[vdso]"
 
-// maxVDSO is far more than it has on any system.
+// maxVDSO is far more than its size on any system.
 const maxVDSO = 1 << 20
 
-// image is what is mapped there as a file; nil where the file is a real one.
+// image is the ELF file of the vdso, nil for other modules.
 func (m *Module) image() *elf.File {
 	if m.Path != vdso || m.End-m.Start > maxVDSO {
 		return nil
@@ -107,8 +117,8 @@ func (m *Module) image() *elf.File {
 	return f
 }
 
-// Functions are those of code that lies in no file, by which its frames are named
-// here: nobody could bring it later.
+// Functions are the functions of a module that is no file. Its frames have to be named
+// while the process lives: no reader could get the code later.
 func (m *Module) Functions() (all []Code) {
 	f := m.image()
 	if f == nil {
@@ -123,8 +133,8 @@ func (m *Module) Functions() (all []Code) {
 	return all
 }
 
-// identify returns the module's build id. A file that can't be read any more is
-// told apart by the memory that it is mapped to.
+// identify returns the module's build id, or a hash of its memory where the file can't be
+// read any more.
 func (m *Module) identify(exe string) string {
 	path := m.Path
 	if path == exe {
@@ -144,8 +154,8 @@ func (m *Module) identify(exe string) string {
 	return m.memoryID()
 }
 
-// memoryID is the hash of the mapping, which is read through the kernel: it may
-// be unmapped at any time.
+// memoryID is a hash of the mapping. It is read through the kernel, because it may be
+// unmapped at any time.
 func (m *Module) memoryID() string {
 	h := sha256.New()
 	mem, err := os.Open("/proc/self/mem")
@@ -154,7 +164,7 @@ func (m *Module) memoryID() string {
 		_, err = io.Copy(h, io.NewSectionReader(mem, int64(m.Start), int64(m.End-m.Start)))
 	}
 	if err != nil {
-		return buildid.ContentPrefix + rand.Text() // nobody else's, then
+		return buildid.ContentPrefix + rand.Text() // then no other module's
 	}
 	return buildid.ContentPrefix + hex.EncodeToString(h.Sum(nil)[:16])
 }
