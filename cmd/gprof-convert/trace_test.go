@@ -5,12 +5,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"gprof/internal/console"
 	"os"
 	"runtime/trace"
 	"strings"
 	"testing"
 	"time"
+
+	"gprof/internal/console"
 )
 
 // A filter by a marker says that the marker had no waits of its own.

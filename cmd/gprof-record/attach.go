@@ -73,7 +73,7 @@ func (c *attachCmd) Run(s *tool) error {
 	case <-enough:
 	}
 	signal.Stop(signals) // a second one ends what follows
-	return s.finish(sampler, ended{session: options.Session, pack: c.Pack})
+	return s.finish(sampler, ending{session: options.Session, pack: c.Pack})
 }
 
 // options are those of a sampler whose session is of that service.
@@ -116,15 +116,15 @@ func (s *tool) note(sampler *attach.Sampler) {
 	}
 }
 
-// ended is what is to be done when the sampling has ended.
-type ended struct {
+// ending is what is to be done when the sampling has ended.
+type ending struct {
 	session string
 	pack    packFlag    // the file to pack into, "" none
 	command *chunks.End // how our command ended, nil: there was none
 }
 
 // finish ends the sampling and says what came of it.
-func (s *tool) finish(sampler *attach.Sampler, e ended) error {
+func (s *tool) finish(sampler *attach.Sampler, e ending) error {
 	sum, err := sampler.Stop()
 	for _, why := range sum.Unwritten {
 		s.Warn(fmt.Errorf("not recorded: %s", why))

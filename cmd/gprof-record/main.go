@@ -7,27 +7,17 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/alecthomas/kong"
 
 	"gprof/cmd/internal/manual"
 	"gprof/internal/console"
-	"gprof/recorder/attach"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
-
-// tool is the command: what it says goes to its console. Standard input and output are
-// handed to the recorded command as they are.
-type tool struct {
-	*console.Console
-	stdout io.Writer
-}
 
 type cli struct {
 	Run    runCmd    `cmd:"" help:"Run a command and record what it does."`
@@ -69,14 +59,4 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return code
 	}
 	return s.end(ctx.Run())
-}
-
-// end says what went wrong, and what would help, and returns the exit code.
-func (s *tool) end(err error) int {
-	code := s.End(err)
-	if errors.Is(err, fs.ErrPermission) && !errors.As(err, new(*attach.Refusal)) {
-		s.Hint("a session is its owner's alone; go on as that user or with sudo, or record with GPROF_GROUP_ACCESS=on")
-	}
-	s.hint(err)
-	return code
 }

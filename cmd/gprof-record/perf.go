@@ -25,7 +25,7 @@ func (c *runCmd) sample(s *tool) error {
 		return err
 	}
 	if sampler != nil {
-		err = s.finish(sampler, ended{options.Session, c.Pack, &end})
+		err = s.finish(sampler, ending{options.Session, c.Pack, &end})
 	}
 	if status != 0 {
 		return console.Exit(status, nil)

@@ -19,15 +19,15 @@ type positions map[string]stream.Ranges
 // is in the output that was made first.
 type coverage struct {
 	mu   sync.Mutex
-	held map[recording][]held
+	held map[recording][]holding
 	of   map[string][]recording // by key of the outcome
 }
 
 // recording is that of a process in a data set, or in outputs of one format.
 type recording struct{ group, instance string }
 
-// held is what an output holds of a recording.
-type held struct {
+// holding is what an output holds of a recording.
+type holding struct {
 	key    string // of the outcome
 	ranges stream.Ranges
 }
@@ -35,7 +35,7 @@ type held struct {
 // newCoverage is that of the outputs that are there: of those of this directory
 // of inputs if they need not be made again with other settings.
 func newCoverage(j *journal, settings, from string) *coverage {
-	c := &coverage{held: map[recording][]held{}, of: map[string][]recording{}}
+	c := &coverage{held: map[recording][]holding{}, of: map[string][]recording{}}
 	for _, o := range j.done {
 		stays := o.Settings == settings || o.DataSet && o.From != from
 		if len(o.Covers) > 0 && stays && j.whole(o) {
@@ -57,7 +57,7 @@ func (o *outcome) recording(instance string) recording {
 func (c *coverage) hold(o outcome) {
 	for instance, ranges := range o.Covers {
 		key := o.recording(instance)
-		c.held[key] = append(c.held[key], held{o.key(), ranges})
+		c.held[key] = append(c.held[key], holding{o.key(), ranges})
 		c.of[o.key()] = append(c.of[o.key()], key)
 	}
 }
@@ -92,7 +92,7 @@ func (c *coverage) made(o *outcome, processes []stream.Process, e convert.Elsewh
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, key := range c.of[o.key()] { // what it held before
-		c.held[key] = slices.DeleteFunc(c.held[key], func(h held) bool { return h.key == o.key() })
+		c.held[key] = slices.DeleteFunc(c.held[key], func(h holding) bool { return h.key == o.key() })
 	}
 	delete(c.of, o.key())
 	o.Covers, o.Relies = positions{}, positions{}

@@ -2,14 +2,15 @@ package batch
 
 import (
 	"fmt"
-	"gprof/convert"
-	"gprof/internal/conversion"
-	"gprof/internal/input"
-	"gprof/internal/output"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"gprof/convert"
+	"gprof/internal/conversion"
+	"gprof/internal/input"
+	"gprof/internal/output"
 )
 
 // prepareDataSets begins the data sets of a batch, or brings what belongs to
@@ -62,12 +63,12 @@ func prepareDataSet(set *output.Set, t conversion.Target) error {
 
 // inDataSet is what an input becomes in a data set. The name of the input tells
 // its files from those of another that holds the same.
-func (b *batch) inDataSet(t conversion.Target, input string) *made {
+func (b *batch) inDataSet(t conversion.Target, input string) *product {
 	rel, err := filepath.Rel(b.Output, t.Name)
 	if err != nil {
 		rel = t.Format.Name
 	}
-	m := &made{Target: t, outcome: outcome{Input: input, Output: filepath.ToSlash(rel), DataSet: true, From: output.Absolute(b.Dir)}}
+	m := &product{Target: t, outcome: outcome{Input: input, Output: filepath.ToSlash(rel), DataSet: true, From: output.Absolute(b.Dir)}}
 	m.Options.Among = input
 	m.Shared = &output.Shared{Begin: func(files []string) error {
 		m.Files = files
@@ -135,11 +136,11 @@ func (b *batch) splits() (names map[string]bool, err error) {
 
 // inMany is what an input becomes that is many files: they lie in a directory
 // that is called as the input.
-func (b *batch) inMany(t conversion.Target, rel string) *made {
+func (b *batch) inMany(t conversion.Target, rel string) *product {
 	pattern := b.Per.Usual() + t.Format.Extension(t.Options)
 	t.Many, t.Root = true, filepath.Join(b.Output, rel)
 	t.Name = filepath.Join(t.Root, pattern)
-	m := &made{Target: t, outcome: outcome{Input: filepath.ToSlash(rel), Output: filepath.ToSlash(rel), Pattern: filepath.ToSlash(pattern)}}
+	m := &product{Target: t, outcome: outcome{Input: filepath.ToSlash(rel), Output: filepath.ToSlash(rel), Pattern: filepath.ToSlash(pattern)}}
 	m.Shared = &output.Shared{Begin: func(files []string) error {
 		m.Files = files
 		return b.journal.begin(&m.outcome, files)
@@ -149,7 +150,7 @@ func (b *batch) inMany(t conversion.Target, rel string) *made {
 
 // withdraw removes what earlier runs made of an item that has nothing any more
 // of what is asked for: who reads all outputs would take it for an answer.
-func (b *batch) withdraw(todo []*made) error {
+func (b *batch) withdraw(todo []*product) error {
 	for _, m := range todo {
 		before, ok := b.journal.before(&m.outcome)
 		if !ok {

@@ -2,7 +2,6 @@ package batch
 
 import (
 	"fmt"
-	"gprof/internal/output"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gprof/internal/output"
 )
 
 // reopen opens the journal of a directory and closes it again.

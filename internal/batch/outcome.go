@@ -2,37 +2,12 @@ package batch
 
 import (
 	"fmt"
+	"strings"
+
 	"gprof/internal/console"
 	"gprof/internal/human"
 	"gprof/internal/input"
-	"gprof/stream"
-	"slices"
-	"strings"
 )
-
-// reasons are those in the ledgers of an item.
-func (it *item) reasons() (all []string) {
-	for _, m := range it.outputs {
-		all = append(all, m.Reasons...)
-	}
-	return all
-}
-
-// losses says for which reasons something of an item is missing.
-func (it *item) losses() []string {
-	var lost []string
-	for _, r := range stream.Reasons {
-		if r.Severity == stream.Loss && slices.Contains(it.reasons(), r.Name) {
-			lost = append(lost, r.Text)
-		}
-	}
-	return lost
-}
-
-// incomplete reports whether parts of an item could not be read.
-func (it *item) incomplete() bool {
-	return slices.ContainsFunc(it.outputs, func(m *made) bool { return m.Incomplete > 0 })
-}
 
 // maxNamed is how many items are named for what is wrong with them.
 const maxNamed = 20

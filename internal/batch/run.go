@@ -29,19 +29,6 @@ import (
 	"gprof/stream/filter"
 )
 
-// Options is what a batch is asked for.
-type Options struct {
-	Dir    string   `arg:"" help:"Directory with sessions and archives, at any depth."`
-	Output string   `short:"o" required:"" placeholder:"OUTDIR" help:"Directory for the outputs; made if it is not there."`
-	Format []string `short:"f" default:"firefox.gz" placeholder:"NAME" help:"Format, or several of them, for which an input is read once: ${formats}. Default: ${default}."`
-	Again  bool     `help:"Convert all, also what is done and has not changed."`
-	Keep   bool     `name:"keep-removed" help:"Leave in a data set what came from inputs of DIR that are gone."`
-	conversion.Parts
-	conversion.Columns
-	conversion.Sums
-	conversion.Flags
-}
-
 // Run converts what is not done yet.
 func (c *Options) Run(s *input.Tool) error {
 	b := &batch{Options: c}
@@ -86,35 +73,6 @@ func (c *Options) Run(s *input.Tool) error {
 	}
 	printBatch(s, items, c.Quiet)
 	return b.judgeAll(items)
-}
-
-// batch is one run.
-type batch struct {
-	*Options
-	formats  []conversion.Target // without names
-	split    map[string]bool     // formats of which each output is many files
-	settings string              // that have a part in what an output is, besides its format
-	journal  *journal
-	coverage *coverage // nil if outputs have nothing to do with each other
-	turns    *turns    // of the items that are being made
-}
-
-// item is one input of a batch and what became of it.
-type item struct {
-	turn     int    // among those that are being made
-	input    string // path
-	name     string // of the input below Dir, with slashes
-	outputs  []*made
-	asBefore bool  // all was made by an earlier run
-	nothing  bool  // of it is asked for, so there are no outputs
-	err      error // it could not be made
-}
-
-// made is one output of an item.
-type made struct {
-	conversion.Target
-	outcome
-	asBefore bool // it was made by an earlier run
 }
 
 // minShare is the least memory to convert one item with: less would make tables
@@ -177,7 +135,7 @@ func (b *batch) items(sources []ingest.Format) ([]*item, error) {
 }
 
 // outputs lists those of an input, by its name below Dir.
-func (b *batch) outputs(rel string) (all []*made) {
+func (b *batch) outputs(rel string) (all []*product) {
 	for _, t := range b.formats {
 		if t.Format.DataSet() {
 			all = append(all, b.inDataSet(t, filepath.ToSlash(rel)))
@@ -189,7 +147,7 @@ func (b *batch) outputs(rel string) (all []*made) {
 		}
 		name := rel + t.Format.Extension(t.Options)
 		t.Name = filepath.Join(b.Output, name)
-		all = append(all, &made{Target: t, outcome: outcome{Input: filepath.ToSlash(rel), Output: filepath.ToSlash(name)}})
+		all = append(all, &product{Target: t, outcome: outcome{Input: filepath.ToSlash(rel), Output: filepath.ToSlash(name)}})
 	}
 	return all
 }
@@ -210,7 +168,7 @@ func (b *batch) convertAll(s *input.Tool, items []*item) error {
 	}
 	// An output that was made again may hold less than others rely on.
 	again := slices.DeleteFunc(slices.Clone(items), func(it *item) bool {
-		return it.err != nil || !slices.ContainsFunc(it.outputs, func(m *made) bool { return !b.coverage.stands(&m.outcome) })
+		return it.err != nil || !slices.ContainsFunc(it.outputs, func(m *product) bool { return !b.coverage.stands(&m.outcome) })
 	})
 	if len(again) == 0 {
 		return nil
@@ -315,7 +273,7 @@ func (b *batch) convertItem(s *input.Tool, each *conversion.Flags, it *item) err
 }
 
 // missing are the outputs of an item that must be made.
-func (b *batch) missing(it *item, fingerprint string) (todo []*made) {
+func (b *batch) missing(it *item, fingerprint string) (todo []*product) {
 	for _, m := range it.outputs {
 		m.Fingerprint, m.Settings = fingerprint, b.settings
 		if before, ok := b.journal.unchanged(m.outcome); ok && !b.Again && b.stands(&before) {
@@ -332,7 +290,7 @@ func (b *batch) missing(it *item, fingerprint string) (todo []*made) {
 func (b *batch) stands(o *outcome) bool { return b.coverage == nil || b.coverage.stands(o) }
 
 // make converts an item in one pass.
-func (b *batch) make(s *input.Tool, each *conversion.Flags, it *item, todo []*made) error {
+func (b *batch) make(s *input.Tool, each *conversion.Flags, it *item, todo []*product) error {
 	for _, m := range todo {
 		if err := output.RefuseLinks(m.Room()); err != nil {
 			return err

@@ -57,12 +57,6 @@ func (c *Flags) OpenSet(s *input.Tool, inputs []string, temp string) (*ingest.Fo
 	return s.Open(inputs, c.Options(s, temp))
 }
 
-// tally is what is known of the events that were moved.
-type tally struct {
-	stream.Count
-	nameless report.Nameless
-}
-
 // copy moves the events to a sink; temp is where they are sorted.
 func (c *Flags) copy(sink stream.Sink, temp string, j Job) (*tally, error) {
 	src, err := c.Source(j.Found, temp)
@@ -152,22 +146,6 @@ func (c *Flags) waitsHint(count *stream.Count) string {
 	return report.WaitsHint(count)
 }
 
-// rowsShare is which part of the memory each output that is many files has for
-// rows: 1/rowsShare.
-const rowsShare = 32
-
-// shares is how many outputs share the memory. One that is many files has tables
-// of its own, besides those of its format.
-func shares(targets []Target) (n int) {
-	for _, t := range targets {
-		n++
-		if t.Many {
-			n++
-		}
-	}
-	return n
-}
-
 // judge is the error of a conversion that ended well, but with an input or a
 // ledger that the flags do not accept.
 func (c *Flags) judge(found *ingest.Found, ledgers ...*stream.Ledger) error {
@@ -183,4 +161,39 @@ func (c *Flags) judge(found *ingest.Found, ledgers ...*stream.Ledger) error {
 		}
 	}
 	return nil
+}
+
+// Do converts, and tells what went through. The outputs appear only when all of
+// them are whole.
+func (c *Flags) Do(s *input.Tool, j Job) (*results, error) {
+	if err := j.Found.Usable(); err != nil {
+		return nil, err
+	}
+	m := &pass{Job: j, set: s.Outputs, jobs: c.Jobs.Number(), rows: int64(c.Mem) / rowsShare}
+	w, err := c.make(m)
+	if err != nil {
+		m.set.Discard(m.products...)
+		return nil, err
+	}
+	return w, m.set.Commit(m.products...)
+}
+
+// make writes all that there will be.
+func (c *Flags) make(m *pass) (*results, error) {
+	if err := m.begin(); err != nil {
+		return nil, err
+	}
+	var sinks []stream.Sink
+	for _, r := range m.results {
+		sinks = append(sinks, r)
+	}
+	count, err := c.copy(stream.Tee(sinks...), SpillDir(m.Targets), m.Job)
+	if err != nil {
+		return nil, err
+	}
+	w := &results{*count, m.results}
+	if m.ledger == nil {
+		return w, nil
+	}
+	return w, report.WriteJSON(m.ledger, w.losses())
 }

@@ -1,7 +1,11 @@
 package conversion
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -9,7 +13,6 @@ import (
 	"gprof/ingest"
 	"gprof/internal/console"
 	"gprof/internal/human"
-	"gprof/internal/input"
 	"gprof/internal/output"
 	"gprof/internal/report"
 	"gprof/stream"
@@ -37,41 +40,6 @@ type result struct {
 type results struct {
 	tally
 	List []result
-}
-
-// Do converts, and tells what went through. The outputs appear only when all of
-// them are whole.
-func (c *Flags) Do(s *input.Tool, j Job) (*results, error) {
-	if err := j.Found.Usable(); err != nil {
-		return nil, err
-	}
-	m := &pass{Job: j, set: s.Outputs, jobs: c.Jobs.Number(), rows: int64(c.Mem) / rowsShare}
-	w, err := c.make(m)
-	if err != nil {
-		m.set.Discard(m.products...)
-		return nil, err
-	}
-	return w, m.set.Commit(m.products...)
-}
-
-// make writes all that there will be.
-func (c *Flags) make(m *pass) (*results, error) {
-	if err := m.begin(); err != nil {
-		return nil, err
-	}
-	var sinks []stream.Sink
-	for _, r := range m.results {
-		sinks = append(sinks, r)
-	}
-	count, err := c.copy(stream.Tee(sinks...), SpillDir(m.Targets), m.Job)
-	if err != nil {
-		return nil, err
-	}
-	w := &results{*count, m.results}
-	if m.ledger == nil {
-		return w, nil
-	}
-	return w, report.WriteJSON(m.ledger, w.losses())
 }
 
 // pass is a job on its way.
@@ -213,3 +181,78 @@ func (w *results) unseen() []string {
 
 // losses is the ledger of all outputs for --losses.
 func (w *results) losses() []report.LedgerLine { return report.LossLines(w.parts()) }
+
+// splitter is the sink of a target that is many files.
+func (m *pass) splitter(t Target) (stream.Sink, error) {
+	dir, pattern := t.parts()
+	out, err := m.set.CreateFiles(dir, m.Found.Perm(), t.Shared)
+	if err != nil {
+		return nil, err
+	}
+	m.products = append(m.products, out)
+	t.Options.SpillDir = out.Staging
+	names := partNames{pattern: pattern, by: m.Per.By, taken: map[string]bool{}}
+	allowed := allowedPlaces{m.Found, map[string]bool{}}
+	return &split.Sink{
+		Tracks: m.Per.By == "track", Every: stream.Time(m.Per.every), Kinds: t.Format.Kinds, Rows: m.rows, SpillDir: output.Existing(dir),
+		Open: func(p split.Part) (stream.Sink, error) {
+			name := names.of(p)
+			if err := allowed.check(filepath.Join(dir, name)); err != nil {
+				return nil, err
+			}
+			f, err := out.Create(name)
+			if err != nil {
+				return nil, err
+			}
+			sink, err := t.Format.New(f, t.Options)
+			return closing{sink, f.Close}, err
+		},
+	}, nil
+}
+
+// allowedPlaces remembers directories that no recording lies in: to find that
+// out takes a while for a thousand processes, and so many files may be written.
+type allowedPlaces struct {
+	found *ingest.Found
+	dirs  map[string]bool
+}
+
+// check is checkPlace for a new file.
+func (a *allowedPlaces) check(name string) error {
+	dir := filepath.Dir(name)
+	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) && a.dirs[dir] {
+		return nil
+	}
+	a.dirs[dir] = true
+	return checkPlace(a.found, name)
+}
+
+// closing is a sink whose file is closed after it.
+type closing struct {
+	stream.Sink
+	file func() error
+}
+
+func (c closing) Close() error { return errors.Join(c.Sink.Close(), c.file()) }
+
+// tally is what is known of the events that were moved.
+type tally struct {
+	stream.Count
+	nameless report.Nameless
+}
+
+// rowsShare is which part of the memory each output that is many files has for
+// rows: 1/rowsShare.
+const rowsShare = 32
+
+// shares is how many outputs share the memory. One that is many files has tables
+// of its own, besides those of its format.
+func shares(targets []Target) (n int) {
+	for _, t := range targets {
+		n++
+		if t.Many {
+			n++
+		}
+	}
+	return n
+}

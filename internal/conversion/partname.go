@@ -111,3 +111,12 @@ var reserved = map[string]bool{
 	"CON": true, "PRN": true, "AUX": true, "NUL": true,
 	"COM1": true, "COM2": true, "COM3": true, "COM4": true, "LPT1": true, "LPT2": true, "LPT3": true,
 }
+
+// The names that a file's name may have in it: of each way to split, those
+// that tell its parts apart come first.
+var placeholders = map[string][]string{
+	"":         nil,
+	"process":  {"{process}", "{instance}", "{service}"},
+	"track":    {"{track}", "{process}", "{instance}", "{service}"},
+	"interval": {"{interval}"},
+}

@@ -1,18 +1,13 @@
 package conversion
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"gprof/ingest"
-	"gprof/internal/output"
 	"gprof/stream"
 	"gprof/stream/split"
 )
@@ -57,15 +52,6 @@ func (p division) String() string {
 		return fmt.Sprintf("%s=%v", p.By, p.every)
 	}
 	return p.By
-}
-
-// The names that a file's name may have in it: of each way to split, those
-// that tell its parts apart come first.
-var placeholders = map[string][]string{
-	"":         nil,
-	"process":  {"{process}", "{instance}", "{service}"},
-	"track":    {"{track}", "{process}", "{instance}", "{service}"},
-	"interval": {"{interval}"},
 }
 
 // Usual is what files are called in a directory that says nothing else.
@@ -147,76 +133,3 @@ func (p *division) cut(src stream.Source) stream.Source {
 	}
 	return split.ByTime(src, stream.Time(p.every))
 }
-
-// root is the directory in which all files of a name with placeholders lie, and
-// rest what follows.
-func root(name string) (dir, rest string) {
-	before, _, _ := strings.Cut(name, "{")
-	dir, _ = filepath.Split(before)
-	return filepath.Clean(dir), name[len(dir):]
-}
-
-// parts are the directory of many files, and the pattern of their names there.
-func (t *Target) parts() (dir, pattern string) {
-	if t.Root == "" {
-		return root(t.Name)
-	}
-	pattern, err := filepath.Rel(t.Root, t.Name)
-	if err != nil {
-		panic("internal error: " + err.Error()) // the name was joined to it
-	}
-	return t.Root, pattern
-}
-
-// splitter is the sink of a target that is many files.
-func (m *pass) splitter(t Target) (stream.Sink, error) {
-	dir, pattern := t.parts()
-	out, err := m.set.CreateFiles(dir, m.Found.Perm(), t.Shared)
-	if err != nil {
-		return nil, err
-	}
-	m.products = append(m.products, out)
-	t.Options.SpillDir = out.Staging
-	names := partNames{pattern: pattern, by: m.Per.By, taken: map[string]bool{}}
-	allowed := allowedPlaces{m.Found, map[string]bool{}}
-	return &split.Sink{
-		Tracks: m.Per.By == "track", Every: stream.Time(m.Per.every), Kinds: t.Format.Kinds, Rows: m.rows, SpillDir: output.Existing(dir),
-		Open: func(p split.Part) (stream.Sink, error) {
-			name := names.of(p)
-			if err := allowed.check(filepath.Join(dir, name)); err != nil {
-				return nil, err
-			}
-			f, err := out.Create(name)
-			if err != nil {
-				return nil, err
-			}
-			sink, err := t.Format.New(f, t.Options)
-			return closing{sink, f.Close}, err
-		},
-	}, nil
-}
-
-// allowedPlaces remembers directories that no recording lies in: to find that
-// out takes a while for a thousand processes, and so many files may be written.
-type allowedPlaces struct {
-	found *ingest.Found
-	dirs  map[string]bool
-}
-
-// check is checkPlace for a new file.
-func (a *allowedPlaces) check(name string) error {
-	dir := filepath.Dir(name)
-	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) && a.dirs[dir] {
-		return nil
-	}
-	a.dirs[dir] = true
-	return checkPlace(a.found, name)
-}
-
-// closing is a sink whose file is closed after it.
-type closing struct {
-	stream.Sink
-	file func() error
-}
-
-func (c closing) Close() error { return errors.Join(c.Sink.Close(), c.file()) }

@@ -163,3 +163,23 @@ func (p place) path() string {
 	}
 	return abs
 }
+
+// root is the directory in which all files of a name with placeholders lie, and
+// rest what follows.
+func root(name string) (dir, rest string) {
+	before, _, _ := strings.Cut(name, "{")
+	dir, _ = filepath.Split(before)
+	return filepath.Clean(dir), name[len(dir):]
+}
+
+// parts are the directory of many files, and the pattern of their names there.
+func (t *Target) parts() (dir, pattern string) {
+	if t.Root == "" {
+		return root(t.Name)
+	}
+	pattern, err := filepath.Rel(t.Root, t.Name)
+	if err != nil {
+		panic("internal error: " + err.Error()) // the name was joined to it
+	}
+	return t.Root, pattern
+}

@@ -1,8 +1,9 @@
 package conversion
 
 import (
-	"gprof/convert"
 	"testing"
+
+	"gprof/convert"
 )
 
 func TestTargetOf(t *testing.T) {

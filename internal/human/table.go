@@ -2,10 +2,11 @@ package human
 
 import (
 	"fmt"
-	"gprof/stream"
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"gprof/stream"
 )
 
 // table is lines of numbers with a name behind them.

@@ -2,11 +2,12 @@ package input
 
 import (
 	"fmt"
-	"gprof/internal/human"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
+
+	"gprof/internal/human"
 )
 
 // Resources are the flags that say how much of the machine a command may take.

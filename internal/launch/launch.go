@@ -4,10 +4,11 @@ package launch
 
 import (
 	"errors"
-	"gprof/chunks"
 	"os"
 	"os/exec"
 	"os/signal"
+
+	"gprof/chunks"
 )
 
 // Run runs a command, which start starts, and passes signals on to it until it ends.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"text/tabwriter"
+	"time"
 
 	"gprof/internal/human"
 	"gprof/stream"
@@ -158,3 +159,5 @@ func WriteJSON(w io.Writer, v any) error {
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
+
+func Moment(t stream.Time) time.Time { return time.Unix(0, int64(t)).UTC() }

@@ -1,9 +1,6 @@
 package report
 
 import (
-	"io"
-	"text/tabwriter"
-
 	"fmt"
 
 	"gprof/internal/human"
@@ -112,31 +109,3 @@ func newUnnamedFrames(t *stream.Tables, id stream.ModuleID, n int) *unnamedFrame
 
 // madeModule is what perf and the kernel call memory of no file.
 const madeModule = "//anon"
-
-// printUnnamed says what to bring.
-func (m *summary) printUnnamed(out io.Writer) {
-	sum, advice := 0, "No build id tells which binary has them:"
-	for _, u := range m.Unnamed {
-		sum += u.Frames
-		if u.Build != "" {
-			advice = "The binary with this build id has them; give it with --symbols:"
-		}
-	}
-	if sum == 0 {
-		return
-	}
-	fmt.Fprintf(out, "\n%d of %s have no name. %s\n", sum, human.Plural(m.Frames, "frame"), advice)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	kernel, made := false, false
-	for _, u := range m.Unnamed {
-		kernel, made = kernel || u.Module == kernelModule, made || u.Module == madeModule
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", stream.Printable(human.OrDash(u.Build)), human.Plural(u.Frames, "frame"), stream.Printable(u.Module))
-	}
-	w.Flush()
-	if kernel {
-		fmt.Fprintln(out, "  Of the kernel that runs here --symbols /proc/kallsyms has them, read as root.")
-	}
-	if made {
-		fmt.Fprintf(out, "  %s is what a process made as it ran: in a perf.data --symbols /tmp/perf-PID.map names it, if the process wrote that.\n", madeModule)
-	}
-}

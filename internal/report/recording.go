@@ -3,15 +3,16 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"gprof/ingest"
-	"gprof/internal/human"
-	"gprof/stream"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"gprof/ingest"
+	"gprof/internal/human"
+	"gprof/stream"
 )
 
 // summary is what info says of a recording.
@@ -168,8 +169,6 @@ func (p *processSummary) add(t *stream.Tables, s *stream.SeriesTally, track *tra
 		p.Counters = append(p.Counters, &counterSummary{t.Counters.At(s.Counter).Name, s.Rows})
 	}
 }
-
-func Moment(t stream.Time) time.Time { return time.Unix(0, int64(t)).UTC() }
 
 func newProcessSummary(t *stream.Tables, p *stream.Process) *processSummary {
 	row := &processSummary{
@@ -335,5 +334,33 @@ func (p *processSummary) printCounts(w io.Writer) {
 	}
 	if n := p.Counts[stream.Waits.String()]; n > 0 {
 		fmt.Fprintf(w, "  waits\t%d rows\n", n)
+	}
+}
+
+// printUnnamed says what to bring.
+func (m *summary) printUnnamed(out io.Writer) {
+	sum, advice := 0, "No build id tells which binary has them:"
+	for _, u := range m.Unnamed {
+		sum += u.Frames
+		if u.Build != "" {
+			advice = "The binary with this build id has them; give it with --symbols:"
+		}
+	}
+	if sum == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\n%d of %s have no name. %s\n", sum, human.Plural(m.Frames, "frame"), advice)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	kernel, made := false, false
+	for _, u := range m.Unnamed {
+		kernel, made = kernel || u.Module == kernelModule, made || u.Module == madeModule
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", stream.Printable(human.OrDash(u.Build)), human.Plural(u.Frames, "frame"), stream.Printable(u.Module))
+	}
+	w.Flush()
+	if kernel {
+		fmt.Fprintln(out, "  Of the kernel that runs here --symbols /proc/kallsyms has them, read as root.")
+	}
+	if made {
+		fmt.Fprintf(out, "  %s is what a process made as it ran: in a perf.data --symbols /tmp/perf-PID.map names it, if the process wrote that.\n", madeModule)
 	}
 }

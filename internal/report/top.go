@@ -2,9 +2,10 @@ package report
 
 import (
 	"fmt"
+	"io"
+
 	"gprof/convert/top"
 	"gprof/internal/human"
-	"io"
 )
 
 // PrintTop prints what took most; names are cut to fit into width.

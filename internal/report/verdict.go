@@ -2,11 +2,12 @@ package report
 
 import (
 	"fmt"
+	"io"
+	"text/tabwriter"
+
 	"gprof/ingest"
 	"gprof/internal/human"
 	"gprof/stream"
-	"io"
-	"text/tabwriter"
 )
 
 func PrintVerdicts(out io.Writer, verdicts []ingest.Verdict) {

@@ -3,11 +3,12 @@ package session
 import (
 	"cmp"
 	"fmt"
-	"gprof/rawformat"
-	"gprof/stream"
 	"io"
 	"text/tabwriter"
 	"time"
+
+	"gprof/rawformat"
+	"gprof/stream"
 )
 
 // PrintSessions writes a line for each session.

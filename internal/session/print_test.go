@@ -2,9 +2,10 @@ package session
 
 import (
 	"bytes"
-	"gprof/internal/console"
 	"strings"
 	"testing"
+
+	"gprof/internal/console"
 )
 
 func TestSizesAndTimes(t *testing.T) {

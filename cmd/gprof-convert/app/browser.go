@@ -3,11 +3,12 @@ package app
 import (
 	"errors"
 	"fmt"
-	"gprof/internal/output"
 	"html"
 	"os"
 	"os/exec"
 	"runtime"
+
+	"gprof/internal/output"
 )
 
 // errNoScreen says that a browser could only open in the terminal.

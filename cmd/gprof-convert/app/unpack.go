@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+
 	"gprof/internal/human"
 	"gprof/internal/input"
 	"gprof/internal/selection"
