@@ -2,7 +2,7 @@
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check crash bench fuzz tools
+.PHONY: help build demo test check soak crash bench fuzz tools
 
 FUZZTIME ?= 60s
 COUNT    ?= 1
@@ -38,7 +38,11 @@ test: tools ## run the tests with the race detector
 check: ## all that continuous integration checks
 	@.ci/install compiler
 	@.ci/install & install=$$!; .ci/static; wait $$install
-	@.ci/suite | go run .ci/tally.go
+	@go run .ci/tally.go '.ci/suite recording' '.ci/suite reading' '.ci/suite around'
+
+soak: tools ## for a release, some hours: full sizes, a thousand kills, every fuzz target for FUZZTIME
+	@export TEST_SOAK=1 GOFLAGS=-timeout=2h; for part in recording reading around; do go run .ci/tally.go ".ci/suite $$part"; done
+	@$(MAKE) --no-print-directory crash fuzz
 
 crash: ## kill recording programs KILLS times, and in every other way; compare with what they acknowledged; two million stacks
 	go -C fixtures build -o ../bin/crash ./crash

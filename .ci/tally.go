@@ -1,4 +1,5 @@
-// Command tally reads what `go test -json` prints, shows a line a package and
+// Command tally reads what `go test -json` prints, on its standard input, or of the
+// commands that are its arguments, which run side by side. It shows a line a package and
 // the output of what failed, and ends with "N passed, N failed". It counts
 // tests, examples and fuzz targets, not their subtests. A skipped test counts
 // as failed: nothing here may be skipped. It exits 1 if anything failed.
@@ -8,8 +9,11 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"strings"
+	"sync"
 )
 
 // event is a line of test2json; see `go doc test2json`.
@@ -22,6 +26,7 @@ type event struct {
 }
 
 type tally struct {
+	mu             sync.Mutex // of all
 	passed, failed int
 	output         map[string]*strings.Builder // of each test that has not ended
 	broken         map[string]bool             // packages with a failed test
@@ -29,19 +34,58 @@ type tally struct {
 
 func main() {
 	t := tally{output: map[string]*strings.Builder{}, broken: map[string]bool{}}
-	lines := bufio.NewReader(os.Stdin)
-	for {
-		line, err := lines.ReadString('\n')
-		if line != "" {
-			t.line(line)
-		}
-		if err != nil {
-			break
-		}
+	if len(os.Args) == 1 {
+		t.read(os.Stdin)
 	}
+	var running sync.WaitGroup
+	for _, command := range os.Args[1:] {
+		running.Go(func() { t.run(command) })
+	}
+	running.Wait()
 	fmt.Printf("\n%d passed, %d failed\n", t.passed, t.failed)
 	if t.failed > 0 || t.passed == 0 {
 		os.Exit(1)
+	}
+}
+
+// run reads what a command prints. One that fails though no test of it did counts as one
+// that failed.
+func (t *tally) run(command string) {
+	words := strings.Fields(command)
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	failed := 0
+	if err == nil {
+		failed = t.read(out)
+		err = cmd.Wait()
+	}
+	if err != nil && failed == 0 {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.failed++
+		fmt.Printf("%s: %v\n", command, err)
+	}
+}
+
+// read reads lines to their end, and returns how many of them told of a failure.
+func (t *tally) read(in io.Reader) (failed int) {
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			t.mu.Lock()
+			before := t.failed
+			t.line(line)
+			failed += t.failed - before
+			t.mu.Unlock()
+		}
+		if err != nil {
+			return failed
+		}
 	}
 }
 
