@@ -2,11 +2,9 @@ package recorder
 
 import (
 	"sync/atomic"
-	"unsafe"
 
 	"gprof/chunks"
 	"gprof/rawformat"
-	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -49,26 +47,3 @@ type Recording struct {
 }
 
 const numLosses = int(rawformat.LostDeep) + 1
-
-// Where assembly finds what it needs of other packages' structs: go_asm.h has the offsets of
-// this package's own fields, and its constants.
-const (
-	clockCounter = unsafe.Offsetof(rt.Clock{}.Counter)
-	routeM       = unsafe.Offsetof(rt.Route{}.M)
-	routeP       = unsafe.Offsetof(rt.Route{}.P)
-
-	definitionHead       = unsafe.Offsetof(registry.Definition{}.Head)
-	definitionHeadLen    = unsafe.Offsetof(registry.Definition{}.HeadLen)
-	definitionShape      = unsafe.Offsetof(registry.Definition{}.Shape)
-	definitionBehindTime = unsafe.Offsetof(registry.Definition{}.BehindTime)
-	definitionPlainSeq   = unsafe.Offsetof(registry.Definition{}.PlainSeq)
-	definitionFields     = unsafe.Offsetof(registry.Definition{}.Fields)
-	definitionFirst      = unsafe.Offsetof(registry.Definition{}.First)
-
-	trackID       = unsafe.Offsetof(registry.Track{}.ID)
-	trackSeq      = unsafe.Offsetof(registry.Track{}.Seq)
-	trackUnwanted = unsafe.Offsetof(registry.Track{}.Unwanted)
-
-	heldUint  = registry.HoldsUint
-	heldFloat = registry.HoldsFloat
-)
