@@ -140,7 +140,7 @@ func TestFullDictionary(t *testing.T) {
 	for i := 0; !r.dict.IsFull(); i++ {
 		r.dict.Define(record.New(rawformat.KindDefString).Uint(uint64(i + 1)).Text(strings.Repeat("x", 1000)))
 	}
-	if size, limit := r.dict.Size(), r.limit/dictShare; size > limit {
+	if size, limit := r.dict.Size(), int64(1<<20/dictShare); size > limit {
 		t.Errorf("dictionary of %d bytes, want at most %d", size, limit)
 	}
 	late := NewEvent("late")
