@@ -3,10 +3,10 @@ package chunks
 import (
 	"errors"
 	"os"
-	"strconv"
 	"sync/atomic"
 	"time"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -105,16 +105,10 @@ func (s *Slot) findStrays() {
 	}
 	s.strays = s.strays[:0]
 	for _, e := range entries {
-		if id, ok := InstanceOf(e.Name()); ok && e.IsDir() && !known[id] {
+		if id, ok := folder.InstanceOf(e.Name()); ok && e.IsDir() && !known[id] {
 			s.strays = append(s.strays, id)
 		}
 	}
-}
-
-// InstanceOf is the instance that a directory is named after.
-func InstanceOf(name string) (uint64, bool) {
-	id, err := strconv.ParseUint(name, 16, 64)
-	return id, err == nil && len(name) == 16 && id != 0
 }
 
 // adopt gives some strays a slot.

@@ -3,6 +3,8 @@ package chunks
 import (
 	"fmt"
 	"testing"
+
+	"gprof/chunks/folder"
 )
 
 // What a writer pays for a new chunk when the ring is full.
@@ -13,7 +15,7 @@ func BenchmarkSwap(b *testing.B) {
 		b.Run(fmt.Sprintf("file=%d", file), func(b *testing.B) {
 			o := testOptions(0)
 			o.ChunkFile, o.Limit = file, 32*int64(file)
-			r, err := OpenRing(Dir(b.TempDir()), o)
+			r, err := OpenRing(folder.Dir(b.TempDir()), o)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
@@ -35,7 +36,7 @@ func NewChunk(capacity int) *Chunk {
 }
 
 // makeChunk makes a chunk file in a folder.
-func makeChunk(in Folder, name string, size int) (*Chunk, error) {
+func makeChunk(in folder.Folder, name string, size int) (*Chunk, error) {
 	m, err := in.Map(name, size)
 	if err != nil {
 		return nil, err

@@ -5,10 +5,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"gprof/chunks/folder"
 )
 
 // claim takes the lock of an instance whose owner is dead: the error is
-// [ErrLocked] if it isn't, [fs.ErrNotExist] if its directory is gone. Where
+// [folder.ErrLocked] if it isn't, [fs.ErrNotExist] if its directory is gone. Where
 // somebody removed the lock alone, nobody can tell: the owner counts as alive.
 func claim(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockName)
@@ -17,12 +19,12 @@ func claim(dir string) (*os.File, error) {
 		return nil, err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrLocked
+		return nil, folder.ErrLocked
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err = TryLock(f, false); err == nil {
+	if err = folder.TryLock(f, false); err == nil {
 		err = sameFile(f, path)
 	}
 	if err != nil {
@@ -48,23 +50,23 @@ func claimDead(dir string) (*os.File, error) {
 }
 
 // finishLock goes on with a lock file that has no name yet: who made it was killed
-// before it could give it one. Else the error is [ErrLocked].
+// before it could give it one. Else the error is [folder.ErrLocked].
 func finishLock(path string) (*os.File, error) {
 	f, err := openLock(path + newSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrLocked // somebody else was quicker
+		return nil, folder.ErrLocked // somebody else was quicker
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err = TryLock(f, false); err == nil {
+	if err = folder.TryLock(f, false); err == nil {
 		err = sameFile(f, f.Name())
 	}
 	if err == nil {
-		err = RenameFile(f.Name(), path)
+		err = folder.RenameFile(f.Name(), path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrLocked
+		err = folder.ErrLocked
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -75,7 +77,7 @@ func finishLock(path string) (*os.File, error) {
 // goes reports whether an instance directory without a lock is gone. One that is
 // empty goes now: who removed all else was killed before it could do that.
 func goes(dir string) bool {
-	if RemoveDir(dir) == nil {
+	if folder.RemoveDir(dir) == nil {
 		return true
 	}
 	_, err := os.Lstat(dir)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
@@ -54,7 +55,7 @@ type Control struct {
 // was cut short or damaged is repaired where it lies, so that all processes keep
 // sharing it. What is not ours, or newer than we are, is left alone: the error
 // is of class [rawformat.ErrMagic] or [rawformat.ErrVersion]. [ErrBusy] means
-// that another process was stopped while it changed the page, [ErrForeign] that
+// that another process was stopped while it changed the page, [folder.ErrForeign] that
 // somebody else could change it who should not. Where files cannot
 // be mapped it is [errors.ErrUnsupported].
 func OpenControl(session string, o ControlOptions) (*Control, error) {
@@ -62,7 +63,7 @@ func OpenControl(session string, o ControlOptions) (*Control, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := CheckControl(f); err != nil {
+	if err := folder.CheckControl(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	c := &Control{session: session, file: f}
@@ -77,7 +78,7 @@ func OpenControl(session string, o ControlOptions) (*Control, error) {
 // just been made is about to be opened to the group.
 func openControlFile(path string, existing bool) (f *os.File, err error) {
 	for range 10 {
-		f, err = OpenFile(path, os.O_RDWR|OpenCarefully)
+		f, err = folder.OpenFile(path, os.O_RDWR|folder.OpenCarefully)
 		if errors.Is(err, fs.ErrPermission) {
 			time.Sleep(time.Millisecond)
 			continue
@@ -85,7 +86,7 @@ func openControlFile(path string, existing bool) (f *os.File, err error) {
 		if err == nil || existing || !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
-		if f, err = Create(path); !errors.Is(err, fs.ErrExist) {
+		if f, err = folder.Create(path); !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
 	}
@@ -198,11 +199,11 @@ func (c *Control) locked(wait time.Duration, f func() error) error {
 	defer c.mu.Unlock()
 	deadline := time.Now().Add(wait)
 	for {
-		err := TryLock(c.file, false)
+		err := folder.TryLock(c.file, false)
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, ErrLocked) {
+		if !errors.Is(err, folder.ErrLocked) {
 			return err
 		}
 		if time.Now().After(deadline) {
@@ -210,7 +211,7 @@ func (c *Control) locked(wait time.Duration, f func() error) error {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	defer Unlock(c.file) // f may be ended by a fault; closing the file unlocks it at last
+	defer folder.Unlock(c.file) // f may be ended by a fault; closing the file unlocks it at last
 	return f()
 }
 

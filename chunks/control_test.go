@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
@@ -280,7 +281,7 @@ func TestControlBusy(t *testing.T) {
 	session := t.TempDir()
 	c := openTestControl(t, session, ControlOptions{})
 	other := openTestControl(t, session, ControlOptions{})
-	if err := TryLock(other.file, false); err != nil {
+	if err := folder.TryLock(other.file, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.locked(time.Millisecond, func() error { return nil }); !errors.Is(err, ErrBusy) {

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
 
 // smallDisk has room for so many bytes of a session.
 type smallDisk struct {
-	Folder
+	folder.Folder
 	session string
 	room    int64
 }
@@ -30,8 +31,8 @@ func TestCrashLoopOnSmallDisk(t *testing.T) {
 	session, h := t.TempDir(), newHandClock()
 	var crashed []*member
 	for range 5 {
-		m, err := newMemberOn(session, ControlOptions{Limit: limit}, time.Minute, h.now, func(dir string) Folder {
-			return smallDisk{Dir(dir), session, disk}
+		m, err := newMemberOn(session, ControlOptions{Limit: limit}, time.Minute, h.now, func(dir string) folder.Folder {
+			return smallDisk{folder.Dir(dir), session, disk}
 		})
 		if err != nil {
 			t.Fatalf("start %d: %v", len(crashed), err)
@@ -68,8 +69,8 @@ func TestFullDiskTakenByOthers(t *testing.T) {
 	ticks(t, h, 30, 60, dead)
 	must(t, dead.stop())
 	room := sessionBytes(session) + 4*testFile
-	m, err := newMemberOn(session, ControlOptions{}, time.Minute, h.now, func(dir string) Folder {
-		return smallDisk{Dir(dir), session, room}
+	m, err := newMemberOn(session, ControlOptions{}, time.Minute, h.now, func(dir string) folder.Folder {
+		return smallDisk{folder.Dir(dir), session, room}
 	})
 	must(t, err)
 	t.Cleanup(func() { m.lock.Close() })

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -31,7 +32,7 @@ func WriteExit(dir string, e End) error {
 		return err
 	}
 	lock, err := claimSoon(dir)
-	if errors.Is(err, ErrLocked) {
+	if errors.Is(err, folder.ErrLocked) {
 		return nil
 	}
 	if err != nil {
@@ -76,12 +77,12 @@ func (p *Process) told() bool { return p.Exit != nil && p.Exit.Reason != rawform
 func claimSoon(dir string) (*os.File, error) {
 	for range 100 {
 		lock, err := claimDead(dir)
-		if !errors.Is(err, ErrLocked) {
+		if !errors.Is(err, folder.ErrLocked) {
 			return lock, err
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return nil, ErrLocked
+	return nil, folder.ErrLocked
 }
 
 // tell notes how the process ended.

@@ -7,12 +7,13 @@ import (
 	"path/filepath"
 	"testing"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
 // What is stored through the mapping is in the file at once.
 func TestFolder(t *testing.T) {
-	d := Dir(t.TempDir())
+	d := folder.Dir(t.TempDir())
 	c, err := makeChunk(d, "chunk-00000", testFile)
 	if err != nil {
 		t.Fatal(err)
@@ -36,11 +37,11 @@ func TestFolder(t *testing.T) {
 
 // Nothing is left of a file that could not be made.
 func TestFolderFails(t *testing.T) {
-	d := Dir(t.TempDir())
+	d := folder.Dir(t.TempDir())
 	if _, err := d.Map("chunk-00000", -1); err == nil || countFiles(t, string(d)) != 0 {
 		t.Errorf("error %v, %d files", err, countFiles(t, string(d)))
 	}
-	if _, err := OpenRing(Dir(filepath.Join(string(d), "missing")), testOptions(2)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := OpenRing(folder.Dir(filepath.Join(string(d), "missing")), testOptions(2)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -21,7 +22,7 @@ func recordUntilKilled(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	defer lock.Close() // and is not collected before
-	r, err := OpenRing(Dir(dir), testOptions(4))
+	r, err := OpenRing(folder.Dir(dir), testOptions(4))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,12 +4,13 @@ import (
 	"runtime"
 	"testing"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
 // mortal is a folder whose process is killed when it has done so many steps.
 type mortal struct {
-	Folder
+	folder.Folder
 	left *int // 0: it lives
 }
 
@@ -21,7 +22,7 @@ func (m mortal) step(err error) error {
 	return err
 }
 
-func (m mortal) Create(name string) (File, error) {
+func (m mortal) Create(name string) (folder.File, error) {
 	f, err := m.Folder.Create(name)
 	return f, m.step(err)
 }
@@ -36,7 +37,7 @@ func (m mortal) Remove(name string) error               { return m.step(m.Folder
 func mortalMember(t *testing.T) (m, other *member, h *handClock, left *int) {
 	session := t.TempDir()
 	h, left = newHandClock(), new(int)
-	m, err := newMemberOn(session, ControlOptions{Limit: 1 << 20}, 0, h.now, func(dir string) Folder { return mortal{Dir(dir), left} })
+	m, err := newMemberOn(session, ControlOptions{Limit: 1 << 20}, 0, h.now, func(dir string) folder.Folder { return mortal{folder.Dir(dir), left} })
 	must(t, err)
 	other = startTestMember(t, session, ControlOptions{}, h.now)
 	ticks(t, h, 3, 30, m)

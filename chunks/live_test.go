@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gprof/chunks/folder"
 )
 
 // turning is the directory of a ring that records while it is read: each time that its
@@ -58,7 +60,7 @@ func gapsOf(t *testing.T, fsys fs.FS) []Problem {
 func TestReadWhileRingTurns(t *testing.T) {
 	const files = 12
 	dir := t.TempDir()
-	r, err := OpenRing(Dir(dir), testOptions(files))
+	r, err := OpenRing(folder.Dir(dir), testOptions(files))
 	must(t, err)
 	mustGet(t, r, 2) // for long: it is counted what was discarded behind it
 	for range 2 * files {

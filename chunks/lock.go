@@ -5,31 +5,33 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"gprof/chunks/folder"
 )
 
 const lockName = "lock"
 
 // Lock claims an instance directory for this process: dir/lock is locked until
 // the file is closed or the process dies, however it dies. The error is
-// [ErrLocked] if the directory has, or had, an owner.
+// [folder.ErrLocked] if the directory has, or had, an owner.
 //
 // The file gets its name when it is locked: nobody ever sees a live owner's
 // file without a lock.
 func Lock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockName)
 	if _, err := os.Lstat(path); err == nil {
-		return nil, fmt.Errorf("%s: %w", path, ErrLocked)
+		return nil, fmt.Errorf("%s: %w", path, folder.ErrLocked)
 	}
-	f, err := Create(path + newSuffix)
+	f, err := folder.Create(path + newSuffix)
 	if err != nil {
 		return nil, err
 	}
-	err = TryLock(f, false)
+	err = folder.TryLock(f, false)
 	if err == nil {
-		err = RenameFile(f.Name(), path)
+		err = folder.RenameFile(f.Name(), path)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close(), RemoveFile(f.Name()))
+		return nil, errors.Join(err, f.Close(), folder.RemoveFile(f.Name()))
 	}
 	return f, nil
 }
@@ -42,9 +44,11 @@ func Alive(dir string) bool {
 		return !errors.Is(err, os.ErrNotExist)
 	}
 	defer f.Close()
-	return TryLock(f, true) != nil
+	return folder.TryLock(f, true) != nil
 }
 
 // openLock opens a lock file, and nothing that somebody put in its place: a
 // pipe would block.
-func openLock(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY|OpenCarefully) }
+func openLock(path string) (*os.File, error) {
+	return folder.OpenFile(path, os.O_RDONLY|folder.OpenCarefully)
+}

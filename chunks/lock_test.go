@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"gprof/chunks/folder"
 )
 
 func TestLock(t *testing.T) {
@@ -20,7 +22,7 @@ func TestLock(t *testing.T) {
 	if !Alive(dir) || f.Name() == "" || countFiles(t, dir) != 1 {
 		t.Errorf("alive %v, %d files", Alive(dir), countFiles(t, dir))
 	}
-	if _, err := Lock(dir); !errors.Is(err, ErrLocked) {
+	if _, err := Lock(dir); !errors.Is(err, folder.ErrLocked) {
 		t.Errorf("a second lock: %v", err)
 	}
 	if err := f.Close(); err != nil {
@@ -37,7 +39,7 @@ func TestLock(t *testing.T) {
 		})
 	}
 	ask.Wait()
-	if _, err := Lock(dir); !errors.Is(err, ErrLocked) {
+	if _, err := Lock(dir); !errors.Is(err, folder.ErrLocked) {
 		t.Errorf("a directory that had an owner: %v", err)
 	}
 }

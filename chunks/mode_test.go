@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -28,15 +29,15 @@ func TestFilesAreAsOpenAsTheirDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer lock.Close()
-		ring, err := OpenRing(Dir(dir), testOptions(2))
+		ring, err := OpenRing(folder.Dir(dir), testOptions(2))
 		if err != nil {
 			t.Fatal(err)
 		}
-		dict, err := CreateDict(Dir(dir), 1, 1, 1)
+		dict, err := CreateDict(folder.Dir(dir), 1, 1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := WriteRecords(Dir(dir), "meta", rawformat.RecordHeader{Magic: rawformat.MagicMeta}); err != nil {
+		if err := WriteRecords(folder.Dir(dir), "meta", rawformat.RecordHeader{Magic: rawformat.MagicMeta}); err != nil {
 			t.Fatal(err)
 		}
 		entries, err := os.ReadDir(dir)

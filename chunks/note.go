@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -16,7 +17,7 @@ var rangeKeys = []string{rawformat.MetaRangeStart, rawformat.MetaDiscarded}
 
 // noteRange notes a range start, and how many chunks were discarded, in meta, which
 // whoever made the folder has written.
-func noteRange(in Folder, start uint64, discarded uint32) error {
+func noteRange(in folder.Folder, start uint64, discarded uint32) error {
 	f, pr := probeRecords(in, metaName, rawformat.MagicMeta)
 	if f == nil {
 		return errors.Join(fs.ErrNotExist, pr.err)

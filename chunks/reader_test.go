@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -73,7 +74,7 @@ func TestReset(t *testing.T) {
 // its range is missed; it is not damaged.
 func TestReadTurningRing(t *testing.T) {
 	dir := t.TempDir()
-	ring, err := OpenRing(Dir(dir), testOptions(3))
+	ring, err := OpenRing(folder.Dir(dir), testOptions(3))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -41,7 +42,7 @@ func (c *Control) withClaim(at int, instance uint64, f func(at int, instance uin
 	}
 	lock, err := take(c.dir(instance))
 	switch {
-	case errors.Is(err, ErrLocked):
+	case errors.Is(err, folder.ErrLocked):
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return c.release(at, instance)
@@ -147,7 +148,7 @@ func (c *Control) adopt(instance uint64) error {
 		return nil
 	}
 	lock, err := claimDead(dir)
-	if errors.Is(err, ErrLocked) || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, folder.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
@@ -14,7 +15,7 @@ const newSuffix = ".new"
 
 // RecordFile is a dictionary that is being written. It is for one goroutine.
 type RecordFile struct {
-	file   File
+	file   folder.File
 	head   rawformat.RecordHeader
 	size   int64
 	buf    []byte
@@ -23,7 +24,7 @@ type RecordFile struct {
 
 // CreateDict makes the dictionary file of a generation in a folder, which must not
 // have one.
-func CreateDict(in Folder, instance uint64, generation, pid uint32) (*RecordFile, error) {
+func CreateDict(in folder.Folder, instance uint64, generation, pid uint32) (*RecordFile, error) {
 	name := DictFile.FileName(generation)
 	f, err := in.Create(name)
 	if err != nil {
@@ -38,11 +39,11 @@ func CreateDict(in Folder, instance uint64, generation, pid uint32) (*RecordFile
 }
 
 // RemoveDict removes the dictionary file of a generation, which no chunk names any more.
-func RemoveDict(in Folder, generation uint32) error {
+func RemoveDict(in folder.Folder, generation uint32) error {
 	return in.Remove(DictFile.FileName(generation))
 }
 
-func newRecordFile(f File, h rawformat.RecordHeader) (*RecordFile, error) {
+func newRecordFile(f folder.File, h rawformat.RecordHeader) (*RecordFile, error) {
 	h.Version = rawformat.Version
 	r := &RecordFile{file: f, head: h}
 	return r, r.write(rawformat.AppendRecordHeader(nil, &h))
@@ -99,7 +100,7 @@ func (r *RecordFile) Close() error { return r.file.Close() }
 
 // WriteRecords writes a whole record file, meta or exit, beside its name in a folder and
 // renames it: there is never half a file. h.Version is set.
-func WriteRecords(in Folder, name string, h rawformat.RecordHeader, bodies ...[]byte) error {
+func WriteRecords(in folder.Folder, name string, h rawformat.RecordHeader, bodies ...[]byte) error {
 	h.Version = rawformat.Version
 	b, err := appendRecords(rawformat.AppendRecordHeader(nil, &h), &h, bodies)
 	if err != nil {
@@ -115,7 +116,7 @@ func WriteRecords(in Folder, name string, h rawformat.RecordHeader, bodies ...[]
 }
 
 // writeNew makes a file, also in place of one that somebody who was killed had begun.
-func writeNew(in Folder, name string, content []byte) error {
+func writeNew(in folder.Folder, name string, content []byte) error {
 	f, err := in.Create(name)
 	if errors.Is(err, fs.ErrExist) {
 		if err = in.Remove(name); err == nil {

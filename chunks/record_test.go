@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -125,19 +126,19 @@ func TestRecordLimits(t *testing.T) {
 // A directory of a dictionary, meta and exit file, written and read.
 func TestWriteRecords(t *testing.T) {
 	dir := t.TempDir()
-	dict, err := CreateDict(Dir(dir), testInstance, 1, testPid)
+	dict, err := CreateDict(folder.Dir(dir), testInstance, 1, testPid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(dict.Append(stringBody(1, "one")), dict.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := CreateDict(Dir(dir), testInstance, 1, testPid); !errors.Is(err, os.ErrExist) {
+	if _, err := CreateDict(folder.Dir(dir), testInstance, 1, testPid); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a second dictionary of a generation: %v", err)
 	}
 	h := rawformat.RecordHeader{Magic: rawformat.MagicMeta, Instance: testInstance, Pid: testPid}
 	for range 2 { // the second replaces the first
-		if err := WriteRecords(Dir(dir), "meta", h, metaBody("service", "shop"), metaBody("arg", "x")); err != nil {
+		if err := WriteRecords(folder.Dir(dir), "meta", h, metaBody("service", "shop"), metaBody("arg", "x")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -166,10 +167,10 @@ func TestWriteRecordsFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := rawformat.RecordHeader{Magic: rawformat.MagicMeta}
-	if err := WriteRecords(Dir(dir), filepath.Base(path), h, metaBody("a", "b")); err == nil || countFiles(t, dir) != 1 {
+	if err := WriteRecords(folder.Dir(dir), filepath.Base(path), h, metaBody("a", "b")); err == nil || countFiles(t, dir) != 1 {
 		t.Errorf("error %v, %d files", err, countFiles(t, dir))
 	}
-	if err := WriteRecords(Dir(dir), "exit", h, nil); !errors.Is(err, rawformat.ErrTooBig) || countFiles(t, dir) != 1 {
+	if err := WriteRecords(folder.Dir(dir), "exit", h, nil); !errors.Is(err, rawformat.ErrTooBig) || countFiles(t, dir) != 1 {
 		t.Errorf("error %v, %d files", err, countFiles(t, dir))
 	}
 }

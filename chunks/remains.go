@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -216,7 +217,7 @@ func (r *remains) dropTraces() (errs error) {
 	for _, t := range r.p.Traces {
 		info, err := os.Lstat(filepath.Join(r.dir, t.Name))
 		if err == nil && info.ModTime().UnixNano() < r.chunks[0].done {
-			errs = errors.Join(errs, RemoveTrace(Dir(r.dir), t))
+			errs = errors.Join(errs, RemoveTrace(folder.Dir(r.dir), t))
 			r.held -= t.Size
 		}
 	}
@@ -225,7 +226,7 @@ func (r *remains) dropTraces() (errs error) {
 
 // remove removes a file, if it is there.
 func remove(path string) error {
-	err := RemoveFile(path)
+	err := folder.RemoveFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -259,7 +260,7 @@ func (r *remains) sweep() (errs error) {
 func (r *remains) writeExit(x *Exit) error {
 	r.p.Exit = x
 	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Instance: r.p.Instance, Pid: r.p.Pid}
-	if err := WriteRecords(Dir(r.dir), exitName, h, appendExit(nil, x)); err != nil {
+	if err := WriteRecords(folder.Dir(r.dir), exitName, h, appendExit(nil, x)); err != nil {
 		return fmt.Errorf("exit record: %w", err)
 	}
 	size := sizeOf(filepath.Join(r.dir, exitName))
@@ -296,7 +297,7 @@ func erase(dir string) error {
 	if err := clearDir(dir); err != nil {
 		return err
 	}
-	RemoveDir(dir) // it may hold what is not ours
+	folder.RemoveDir(dir) // it may hold what is not ours
 	return nil
 }
 

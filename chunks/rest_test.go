@@ -3,6 +3,8 @@ package chunks
 import (
 	"os"
 	"testing"
+
+	"gprof/chunks/folder"
 )
 
 // A ring that rests holds what was written, sealed, and no file besides; then
@@ -11,7 +13,7 @@ func TestRest(t *testing.T) {
 	dir := t.TempDir()
 	o := testOptions(8)
 	o.MinSpare = 4
-	r, err := OpenRing(Dir(dir), o)
+	r, err := OpenRing(folder.Dir(dir), o)
 	if err != nil {
 		t.Fatal(err)
 	}

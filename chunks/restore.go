@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"sync/atomic"
 
+	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
@@ -61,7 +62,7 @@ func (c *Control) follow() error {
 		return err
 	}
 	next := &Control{session: c.session, file: f}
-	if err = CheckControl(f); err == nil {
+	if err = folder.CheckControl(f); err == nil {
 		err = next.makeWhole()
 	}
 	if err == nil {

@@ -6,12 +6,14 @@ import (
 	"os"
 	"testing"
 	"testing/fstest"
+
+	"gprof/chunks/folder"
 )
 
 // turnedRing is a ring in dir that has turned several times.
 func turnedRing(t *testing.T, dir string) *Ring {
 	t.Helper()
-	r, err := OpenRing(Dir(dir), testOptions(6))
+	r, err := OpenRing(folder.Dir(dir), testOptions(6))
 	if err != nil {
 		t.Fatal(err)
 	}

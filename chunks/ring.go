@@ -7,14 +7,14 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
 // Errors of a ring.
 var (
-	ErrLimit  = errors.New("limit too small")
-	ErrInUse  = errors.New("chunks are in use")
-	ErrLocked = errors.New("directory belongs to another process")
+	ErrLimit = errors.New("limit too small")
+	ErrInUse = errors.New("chunks are in use")
 )
 
 // RingOptions say what a ring is made of.
@@ -75,7 +75,7 @@ func (o *RingOptions) fill() error {
 // different epochs.
 type Ring struct {
 	o  RingOptions
-	in Folder // where the files lie
+	in folder.Folder // where the files lie
 
 	mu       spinlock // guards the lists and epoch
 	spare    list
@@ -133,7 +133,7 @@ const (
 // If the disk has no room for o.MinSpare of them it does with fewer; the error
 // is that of the disk if it has no room for two, and none of what the dead of
 // the session left can go.
-func OpenRing(in Folder, o RingOptions) (*Ring, error) {
+func OpenRing(in folder.Folder, o RingOptions) (*Ring, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}

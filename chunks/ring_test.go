@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -17,7 +18,7 @@ import (
 // the end of what each wrote, whole and sealed.
 func TestRingReadBack(t *testing.T) {
 	dir := t.TempDir()
-	r, err := OpenRing(Dir(dir), testOptions(5))
+	r, err := OpenRing(folder.Dir(dir), testOptions(5))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func countFiles(t testing.TB, dir string) int {
 func TestRingFiles(t *testing.T) {
 	dir := t.TempDir()
 	before := countFiles(t, "/dev/fd")
-	r, err := OpenRing(Dir(dir), testOptions(4))
+	r, err := OpenRing(folder.Dir(dir), testOptions(4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +279,7 @@ func TestRingOptions(t *testing.T) {
 
 // A chunk that somebody still writes to stays mapped.
 func TestRingCloseInUse(t *testing.T) {
-	r, err := OpenRing(Dir(t.TempDir()), testOptions(2))
+	r, err := OpenRing(folder.Dir(t.TempDir()), testOptions(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +298,7 @@ func TestRingCloseInUse(t *testing.T) {
 }
 
 func TestRingAllocs(t *testing.T) {
-	r, err := OpenRing(Dir(t.TempDir()), testOptions(4))
+	r, err := OpenRing(folder.Dir(t.TempDir()), testOptions(4))
 	if err != nil {
 		t.Fatal(err)
 	}

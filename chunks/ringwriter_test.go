@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
@@ -17,11 +18,11 @@ const (
 
 // memory is a folder in memory that has room for a number of chunk files.
 type memory struct {
-	*Memory
+	*folder.Memory
 	room int
 }
 
-func newMemory(room int) *memory { return &memory{NewMemory(), room} }
+func newMemory(room int) *memory { return &memory{folder.NewMemory(), room} }
 
 func (m *memory) Map(name string, size int) (*mapping.Mapping, error) {
 	if m.count() >= m.room {
@@ -54,7 +55,7 @@ func testOptions(files int) RingOptions {
 	return RingOptions{Instance: testInstance, Pid: testPid, ChunkFile: testFile, Limit: int64(files) * testFile, Clock: rawformat.ClockTSC, Anchor: ticking()}
 }
 
-func mustRing(t testing.TB, store Folder, o RingOptions) *Ring {
+func mustRing(t testing.TB, store folder.Folder, o RingOptions) *Ring {
 	t.Helper()
 	r, err := OpenRing(store, o)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -46,16 +47,16 @@ type member struct {
 }
 
 func newMember(session string, o ControlOptions, keep time.Duration, now clock) (*member, error) {
-	return newMemberOn(session, o, keep, now, func(dir string) Folder { return Dir(dir) })
+	return newMemberOn(session, o, keep, now, func(dir string) folder.Folder { return folder.Dir(dir) })
 }
 
 // newMemberOn is newMember with chunk files in another Folder.
-func newMemberOn(session string, o ControlOptions, keep time.Duration, now clock, disk func(dir string) Folder) (*member, error) {
+func newMemberOn(session string, o ControlOptions, keep time.Duration, now clock, disk func(dir string) folder.Folder) (*member, error) {
 	m := &member{now: now}
 	id := rand.Uint64() | 1
 	m.dir = filepath.Join(session, fmt.Sprintf("%016x", id))
 	err := os.Mkdir(m.dir, 0o700)
-	if info, statErr := os.Stat(session); err == nil && statErr == nil && info.Mode()&groupWrites != 0 {
+	if info, statErr := os.Stat(session); err == nil && statErr == nil && info.Mode()&folder.GroupWrites != 0 {
 		err = os.Chmod(m.dir, os.ModeSetgid|0o770)
 	}
 	if err == nil {
@@ -81,7 +82,7 @@ func newMemberOn(session string, o ControlOptions, keep time.Duration, now clock
 // writeMeta writes a meta file with one record.
 func (m *member) writeMeta(key, value string) error {
 	h := rawformat.RecordHeader{Magic: rawformat.MagicMeta, Instance: m.s.member.Instance, Pid: uint32(os.Getpid())}
-	return WriteRecords(Dir(m.dir), metaName, h, metaBody(key, value))
+	return WriteRecords(folder.Dir(m.dir), metaName, h, metaBody(key, value))
 }
 
 // write writes that many numbered blocks.
@@ -106,7 +107,7 @@ func (m *member) stop() error {
 	r := m.w.r
 	x := &Exit{Reason: rawformat.ExitStopped, Realtime: m.now(), RangeStart: r.RangeStart(), RangeEnd: r.RangeEnd(), Discarded: uint64(r.Discarded())}
 	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Instance: m.s.member.Instance, Pid: uint32(os.Getpid())}
-	return errors.Join(r.Close(), WriteRecords(Dir(m.dir), exitName, h, appendExit(nil, x)), m.s.Leave(), m.lock.Close(), m.c.Close())
+	return errors.Join(r.Close(), WriteRecords(folder.Dir(m.dir), exitName, h, appendExit(nil, x)), m.s.Leave(), m.lock.Close(), m.c.Close())
 }
 
 // TestSessionMember is no test: it is the process that the others start.

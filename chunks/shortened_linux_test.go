@@ -3,10 +3,12 @@
 package chunks
 
 import (
-	"gprof/chunks/mapping"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"gprof/chunks/folder"
+	"gprof/chunks/mapping"
 )
 
 // Somebody cuts chunk files short, while they are written. What was before the cut
@@ -16,7 +18,7 @@ func TestChunksCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	r, err := OpenRing(Dir(dir), testOptions(6))
+	r, err := OpenRing(folder.Dir(dir), testOptions(6))
 	if err != nil {
 		t.Fatal(err)
 	}

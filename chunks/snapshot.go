@@ -8,13 +8,14 @@ import (
 	"os"
 	"path/filepath"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
 // CopySince copies what a live instance recorded since a moment, in ns of
 // CLOCK_MONOTONIC, into a new directory: it is a recording of its own, see [Copy]. The
 // directory gets its name when all is there. On an error nothing is left behind.
-func CopySince(from Folder, to string, since uint64) error {
+func CopySince(from folder.Folder, to string, since uint64) error {
 	if _, err := fs.Stat(from, "."); err != nil {
 		return err
 	}
@@ -28,7 +29,7 @@ func CopySince(from Folder, to string, since uint64) error {
 	if err := os.Mkdir(half, 0o700); err != nil { // one that is there is somebody else's
 		return err
 	}
-	err := Copy(from, since, func(name string, data []byte) error { return writeNew(Dir(half), name, data) })
+	err := Copy(from, since, func(name string, data []byte) error { return writeNew(folder.Dir(half), name, data) })
 	if err == nil {
 		err = os.Rename(half, to)
 	}

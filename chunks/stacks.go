@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
@@ -14,7 +15,7 @@ import (
 // one goroutine drains it.
 type Stacks struct {
 	mem    *mapping.Mapping
-	in     Folder
+	in     folder.Folder
 	name   string
 	reader rawformat.StacksReader
 	tail   uint64 // up to here it is drained; the one in the file is for the handler
@@ -23,7 +24,7 @@ type Stacks struct {
 
 // CreateStacks makes the stack ring of the thread h.Tid in a folder. One that is there
 // is of a thread that has ended, and goes.
-func CreateStacks(in Folder, h rawformat.StacksHeader) (*Stacks, error) {
+func CreateStacks(in folder.Folder, h rawformat.StacksHeader) (*Stacks, error) {
 	s := &Stacks{in: in, name: StacksFile.FileName(h.Tid)}
 	err := in.Remove(s.name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -70,7 +71,7 @@ func (r *remains) entomb() error {
 		}
 	}
 	h := rawformat.RecordHeader{Magic: rawformat.MagicMeta, Instance: r.p.Instance, Pid: r.p.Pid}
-	if err := WriteRecords(Dir(r.dir), metaName, h, bodies...); err != nil {
+	if err := WriteRecords(folder.Dir(r.dir), metaName, h, bodies...); err != nil {
 		return errors.Join(err, erase(r.dir))
 	}
 	return errors.Join(clearDir(r.dir, metaName, exitName), buryOldest(filepath.Dir(r.dir)))
@@ -86,7 +87,7 @@ func buryOldest(session string) (errs error) {
 	entries, err := os.ReadDir(session)
 	for _, e := range entries {
 		dir := filepath.Join(session, e.Name())
-		if _, ok := InstanceOf(e.Name()); ok && isTomb(dir) {
+		if _, ok := folder.InstanceOf(e.Name()); ok && isTomb(dir) {
 			if info, err := os.Lstat(filepath.Join(dir, exitName)); err == nil {
 				all = append(all, tomb{dir, info.ModTime()})
 			}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -20,7 +21,7 @@ func TraceName(n int) string { return TraceFile.FileName(uint32(n)) }
 // WriteTrace makes the file of the n-th window in a folder: write writes it, at most
 // limit bytes; it is told [rawformat.ErrTooBig] when that is not enough. The file
 // gets its name when it is whole; on an error nothing is left behind.
-func WriteTrace(in Folder, n int, limit int64, write func(io.Writer) error) (t Trace, err error) {
+func WriteTrace(in folder.Folder, n int, limit int64, write func(io.Writer) error) (t Trace, err error) {
 	t.Name = TraceName(n)
 	f, err := in.Create(t.Name + newSuffix)
 	if err != nil {
@@ -54,7 +55,7 @@ func (w *boundedWriter) Write(b []byte) (int, error) {
 }
 
 // RemoveTrace removes a window from a folder. That it is gone is no error.
-func RemoveTrace(in Folder, t Trace) error {
+func RemoveTrace(in folder.Folder, t Trace) error {
 	err := in.Remove(t.Name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -24,7 +25,7 @@ func TestRemainsTraces(t *testing.T) {
 	must(t, err)
 	must(t, r.conclude(session, rawformat.Slot{}))
 	for i, done := range []int64{r.chunks[0].done, r.chunks[1].done, r.chunks[3].done} {
-		_, err := WriteTrace(Dir(m.dir), i, 100, func(w io.Writer) error { return second(fmt.Fprint(w, "a window")) })
+		_, err := WriteTrace(folder.Dir(m.dir), i, 100, func(w io.Writer) error { return second(fmt.Fprint(w, "a window")) })
 		must(t, err)
 		at := time.Unix(0, done-1)
 		must(t, os.Chtimes(filepath.Join(m.dir, TraceName(i)), at, at))
@@ -53,21 +54,21 @@ func second(_ int, err error) error { return err }
 // A window is whole, or it is not there.
 func TestWriteTrace(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := WriteTrace(Dir(dir), 1234, 7, func(w io.Writer) error { return second(fmt.Fprint(w, "a window")) }); !errors.Is(err, rawformat.ErrTooBig) {
+	if _, err := WriteTrace(folder.Dir(dir), 1234, 7, func(w io.Writer) error { return second(fmt.Fprint(w, "a window")) }); !errors.Is(err, rawformat.ErrTooBig) {
 		t.Errorf("too large: %v", err)
 	}
 	broken := errors.New("broken")
-	if _, err := WriteTrace(Dir(dir), 1234, 7, func(io.Writer) error { return broken }); !errors.Is(err, broken) {
+	if _, err := WriteTrace(folder.Dir(dir), 1234, 7, func(io.Writer) error { return broken }); !errors.Is(err, broken) {
 		t.Errorf("its writer's error: %v", err)
 	}
 	if n := countFiles(t, dir); n != 0 {
 		t.Errorf("%d files left behind", n)
 	}
-	w, err := WriteTrace(Dir(dir), 1234, 8, func(w io.Writer) error { return second(fmt.Fprint(w, "a window")) })
+	w, err := WriteTrace(folder.Dir(dir), 1234, 8, func(w io.Writer) error { return second(fmt.Fprint(w, "a window")) })
 	if err != nil || w != (Trace{"trace-1234.out", 8}) || kindOf(w.Name) != TraceFile {
 		t.Errorf("%v, %v", w, err)
 	}
-	must(t, errors.Join(RemoveTrace(Dir(dir), w), RemoveTrace(Dir(dir), w)))
+	must(t, errors.Join(RemoveTrace(folder.Dir(dir), w), RemoveTrace(folder.Dir(dir), w)))
 	for _, name := range []string{"trace-.out", "trace-01.out", "trace-0001.out", "trace-+01.out", "trace-001", "trace-001.out.new", "trace--01.out"} {
 		if kindOf(name) == TraceFile {
 			t.Errorf("%s counts as a window", name)

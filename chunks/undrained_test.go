@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -224,7 +225,7 @@ func FuzzUndrained(f *testing.F) {
 // keeps its own position, and counts no losses that can't have been.
 func TestStacksHostileHead(t *testing.T) {
 	dir := t.TempDir()
-	s, err := CreateStacks(Dir(dir), rawformat.StacksHeader{Instance: testInstance, Tid: 7, Period: 1000})
+	s, err := CreateStacks(folder.Dir(dir), rawformat.StacksHeader{Instance: testInstance, Tid: 7, Period: 1000})
 	if err != nil {
 		t.Skip(err) // files can't be mapped here
 	}

@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package chunks
+package folder
 
 import (
 	"errors"
@@ -170,7 +170,7 @@ func CheckSession(session string, group bool) error {
 	return err
 }
 
-func isForGroup(mode fs.FileMode) bool { return mode.Perm()&groupWrites != 0 }
+func isForGroup(mode fs.FileMode) bool { return mode.Perm()&GroupWrites != 0 }
 
 // setMode is os.File's, of what is open, whatever the umask is.
 func setMode(fd int, mode fs.FileMode) error {

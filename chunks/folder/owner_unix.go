@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package chunks
+package folder
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func (o owner) refuseSession(path string, group bool) error {
 		return fmt.Errorf("%s: %w: its mode is %04o; record in another directory, one in it, say, or take the right to write from others (chmod o-w)", path, ErrForeign, o.mode.Perm())
 	case o.isOurs():
 		return nil
-	case group && o.mode.Perm()&groupWrites != 0 && inGroup(o.gid):
+	case group && o.mode.Perm()&GroupWrites != 0 && inGroup(o.gid):
 		return nil
 	}
 	return fmt.Errorf("%s: %w: it belongs to user %d; record in another directory, or as that user, or share it with a group (GroupAccess)", path, ErrForeign, o.uid)
@@ -30,7 +30,7 @@ func (o owner) refuseSession(path string, group bool) error {
 
 // refuseControl is why a control page in a session of that owner is not to be used.
 func (o owner) refuseControl(path string, session owner) error {
-	shared := session.mode.Perm()&groupWrites != 0 && o.gid == session.gid
+	shared := session.mode.Perm()&GroupWrites != 0 && o.gid == session.gid
 	if o.mode.Perm()&othersWrite == 0 && (o.isOurs() || o.uid == session.uid || shared) {
 		return nil
 	}

@@ -1,4 +1,6 @@
-package chunks
+// Package folder is where the files of an instance lie: a directory that others may write, or
+// this process' memory.
+package folder
 
 import (
 	"errors"
@@ -8,7 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 )
+
+// ErrLocked means that somebody else holds a lock.
+var ErrLocked = errors.New("directory belongs to another process")
 
 // Folder is where the files of an instance are made. Reading by [fs.FS] shows what they
 // hold at that moment.
@@ -88,3 +94,9 @@ func (d Dir) Rename(from, to string) error { return RenameFile(d.path(from), d.p
 
 // Remove removes a file.
 func (d Dir) Remove(name string) error { return RemoveFile(d.path(name)) }
+
+// InstanceOf is the instance that a directory is named after.
+func InstanceOf(name string) (uint64, bool) {
+	id, err := strconv.ParseUint(name, 16, 64)
+	return id, err == nil && len(name) == 16 && id != 0
+}

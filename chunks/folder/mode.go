@@ -1,12 +1,12 @@
-package chunks
+package folder
 
 import (
 	"errors"
 	"os"
 )
 
-// groupWrites is the bit of a directory in which the group may write.
-const groupWrites = 0o020
+// GroupWrites is the bit of a directory in which the group may write.
+const GroupWrites = 0o020
 
 // othersWrite is the bit of everybody else.
 const othersWrite = 0o002
@@ -20,7 +20,7 @@ func Create(path string) (*os.File, error) {
 		return nil, err
 	}
 	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
-	if err != nil || dir&groupWrites == 0 {
+	if err != nil || dir&GroupWrites == 0 {
 		return f, err
 	}
 	if err := f.Chmod(0o660); err != nil {
