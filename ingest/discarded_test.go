@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/fixtures"
 	"gprof/rawformat"
 	"gprof/stream"
@@ -31,7 +32,7 @@ func entomb(t *testing.T, w *tape) {
 		body = rawformat.AppendUint(body, v)
 	}
 	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Version: rawformat.Version, Instance: 2, Pid: 8}
-	if err := errors.Join(err, chunks.WriteRecords(chunks.Dir(w.Dir), "exit", h, rawformat.AppendText(body, ""))); err != nil {
+	if err := errors.Join(err, chunks.WriteRecords(folder.Dir(w.Dir), "exit", h, rawformat.AppendText(body, ""))); err != nil {
 		t.Fatal(err)
 	}
 }

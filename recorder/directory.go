@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"gprof/chunks"
+	"gprof/chunks/folder"
 )
 
 // Modes of directories: a recording may hold what is nobody else's business.
@@ -19,7 +19,7 @@ const (
 
 // makeDirs makes what is missing of the session and dir in it. A session that
 // was made without GroupAccess is opened to the group if it is ours; one that somebody
-// else could change is refused, see [chunks.MakeSession].
+// else could change is refused, see [folder.MakeSession].
 func (p *plan) makeDirs(dir string) error {
 	above, mode := fs.FileMode(privateMode), fs.FileMode(privateMode)
 	if p.GroupAccess {
@@ -33,10 +33,10 @@ func (p *plan) makeDirs(dir string) error {
 			return err
 		}
 	}
-	if err := chunks.MakeSession(p.session, mode); err != nil {
+	if err := folder.MakeSession(p.session, mode); err != nil {
 		return err
 	}
-	return chunks.MakeInstance(dir, mode)
+	return folder.MakeInstance(dir, mode)
 }
 
 // makeDir makes dir and what is missing above it, whatever the umask is. What

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"gprof/chunks"
+	"gprof/chunks/folder"
 )
 
 // modes of all that lies under dir, by path in it.
@@ -133,7 +133,7 @@ func TestStartRefusesLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Start(Options{Dir: dir, Service: "s", Limit: 1 << 20})
-	if !errors.Is(err, chunks.ErrForeign) || !strings.Contains(err.Error(), "remove it, or give") {
+	if !errors.Is(err, folder.ErrForeign) || !strings.Contains(err.Error(), "remove it, or give") {
 		t.Errorf("error %v", err)
 	}
 	if entries, _ := os.ReadDir(victim); len(entries) > 0 {
@@ -147,7 +147,7 @@ func TestStartRefusesControlOfAll(t *testing.T) {
 	dir := t.TempDir()
 	for _, mode := range []os.FileMode{0o600, 0o666} {
 		r, err := Start(Options{Dir: dir, Service: "s", Limit: 1 << 20})
-		if (err == nil) != (mode == 0o600) || err != nil && !errors.Is(err, chunks.ErrForeign) {
+		if (err == nil) != (mode == 0o600) || err != nil && !errors.Is(err, folder.ErrForeign) {
 			t.Fatalf("error %v", err)
 		}
 		r.Stop() // nil after the second

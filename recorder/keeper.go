@@ -2,7 +2,7 @@ package recorder
 
 import (
 	"fmt"
-	"gprof/chunks"
+	"gprof/chunks/folder"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -28,7 +28,7 @@ type Keeper struct {
 	*Recording
 
 	dir    string        // of this instance; "": it records in memory
-	files  chunks.Folder // of this instance
+	files  folder.Folder // of this instance
 	limit  int64
 	filter trackFilter
 

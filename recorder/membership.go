@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -29,7 +30,7 @@ func (m *membership) join(p *plan, instance uint64) error {
 		return nil
 	}
 	m.alone = m.open(p, instance)
-	if errors.Is(m.alone, chunks.ErrSlots) || errors.Is(m.alone, chunks.ErrForeign) {
+	if errors.Is(m.alone, chunks.ErrSlots) || errors.Is(m.alone, folder.ErrForeign) {
 		return m.alone
 	}
 	if m.control != nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
 	"gprof/recorder/internal/counters"
 )
@@ -37,12 +38,12 @@ func (r *Recorder) Files() fs.FS {
 func (r *Recorder) place(p *plan) {
 	r.faults = mapping.Faults()
 	if p.memory {
-		r.files = chunks.NewMemory()
+		r.files = folder.NewMemory()
 		return
 	}
 	r.exposed = mapping.CatchFaults()
 	r.dir = filepath.Join(r.session, instanceName(r.instance))
-	r.files = chunks.Dir(r.dir)
+	r.files = folder.Dir(r.dir)
 }
 
 // settle makes the directory, and this process a member of its session.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"gprof/chunks"
+	"gprof/chunks/folder"
 )
 
 // freeBytes is what is free where dir lies, for us; -1 unknown.
@@ -53,7 +53,7 @@ func checkShared(dir string) error {
 	defer f.Close() // it was only read
 	info, err := f.Stat()
 	if err == nil && !private(info) {
-		err = fmt.Errorf("%s: %w: it was made by another user just now; start again", dir, chunks.ErrForeign)
+		err = fmt.Errorf("%s: %w: it was made by another user just now; start again", dir, folder.ErrForeign)
 	}
 	return err
 }

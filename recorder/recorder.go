@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
 	"gprof/recorder/internal/registry"
@@ -48,7 +49,7 @@ var (
 // should go on: every method works on the nil Recorder that comes with it. The
 // error is [ErrRunning], [ErrOff], [ErrNoRoom], [ErrSmall], also when the session
 // has too many processes for its limit, [chunks.ErrSlots] when it has too many
-// for any, [chunks.ErrForeign] when somebody else could change what is recorded there,
+// for any, [folder.ErrForeign] when somebody else could change what is recorded there,
 // one of a setting that is malformed, or the file system's.
 //
 // Where package auto has started a recorder, the first Start returns that one:
@@ -164,7 +165,7 @@ func (k *Keeper) close() error {
 // quitSession gives slot and directory up, in this order: what has a slot and
 // no lock counts as dead.
 func (r *Recorder) quitSession() error {
-	if memory, ok := r.files.(*chunks.Memory); ok {
+	if memory, ok := r.files.(*folder.Memory); ok {
 		return memory.Clear()
 	}
 	return errors.Join(r.member.leave(), r.unlock())

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/cmd/gprof-convert/app"
 	"gprof/fixtures"
 	"gprof/rawformat"
@@ -205,7 +206,7 @@ func bury(ts *testscript.TestScript, neg bool, args []string) {
 	body = append(body, 0, 1, 1, 0) // the parent's index, range start and end, discarded
 	body = rawformat.AppendText(body, "")
 	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Version: rawformat.Version, Instance: p.Instance, Pid: p.Pid}
-	ts.Check(chunks.WriteRecords(chunks.Dir(dir), "exit", h, body))
+	ts.Check(chunks.WriteRecords(folder.Dir(dir), "exit", h, body))
 }
 
 // begin makes a recording: SESSION INSTANCE PID EVENTS.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/internal/console"
 	"gprof/internal/human"
 	"gprof/internal/launch"
@@ -161,7 +162,7 @@ func (s *tool) report(session string, recorded int) {
 		return
 	}
 	s.Warn(errors.New("the command recorded nothing"))
-	if err := chunks.CheckSession(session, true); err != nil {
+	if err := folder.CheckSession(session, true); err != nil {
 		s.Warn(err)
 		return
 	}

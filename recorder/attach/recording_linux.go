@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
 )
@@ -63,7 +64,7 @@ func (s *Sampler) record(p *process) (r *recording, err error) {
 			err = errors.Join(err, r.abandon())
 		}
 	}()
-	if err = chunks.MakeInstance(r.dir, 0o700); err != nil {
+	if err = folder.MakeInstance(r.dir, 0o700); err != nil {
 		return nil, err
 	}
 	if r.lock, err = chunks.Lock(r.dir); err != nil {
@@ -75,13 +76,13 @@ func (s *Sampler) record(p *process) (r *recording, err error) {
 	if err = r.turnTo(1); err != nil {
 		return nil, err
 	}
-	r.ring, err = chunks.OpenRing(chunks.Dir(r.dir), chunks.RingOptions{Instance: r.instance, Pid: r.pid, ChunkFile: chunkFile, Slot: r.slot, Clock: rawformat.ClockMonotonic, Anchor: anchor})
+	r.ring, err = chunks.OpenRing(folder.Dir(r.dir), chunks.RingOptions{Instance: r.instance, Pid: r.pid, ChunkFile: chunkFile, Slot: r.slot, Clock: rawformat.ClockMonotonic, Anchor: anchor})
 	if err != nil {
 		return nil, err
 	}
 	r.writer.ring = r.ring
 	r.ring.Charge(r.dict.file.Size())
-	if err = chunks.WriteRecords(chunks.Dir(r.dir), chunks.MetaFile.FileName(0), r.header(rawformat.MagicMeta), s.meta(p, r)...); err != nil {
+	if err = chunks.WriteRecords(folder.Dir(r.dir), chunks.MetaFile.FileName(0), r.header(rawformat.MagicMeta), s.meta(p, r)...); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -102,7 +103,7 @@ func (r *recording) header(magic string) rawformat.RecordHeader {
 
 // turnTo begins a generation of the dictionary.
 func (r *recording) turnTo(generation uint16) error {
-	file, err := chunks.CreateDict(chunks.Dir(r.dir), r.instance, uint32(generation), r.pid)
+	file, err := chunks.CreateDict(folder.Dir(r.dir), r.instance, uint32(generation), r.pid)
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func (r *recording) turnDictionary() {
 			left = append(left, o)
 			continue
 		}
-		r.complain(chunks.RemoveDict(chunks.Dir(r.dir), uint32(o.generation)))
+		r.complain(chunks.RemoveDict(folder.Dir(r.dir), uint32(o.generation)))
 		r.ring.Charge(-o.size)
 	}
 	r.old = left
@@ -221,7 +222,7 @@ func (r *recording) end(session string, reason rawformat.ExitReason, text string
 	index, _ := chunks.IndexNow(session, r.parent) // 0: nothing is known of it
 	exit := record.New(rawformat.KindExit).Uint(now.Monotonic).Sint(now.Realtime).Uint(uint64(reason)).Sint(0).Fixed(r.parent).Uint(index).
 		Uint(r.ring.RangeStart()).Uint(r.ring.RangeEnd()).Uint(uint64(r.ring.Discarded())).Text(text)
-	return errors.Join(r.trouble, chunks.WriteRecords(chunks.Dir(r.dir), chunks.ExitFile.FileName(0), r.header(rawformat.MagicExit), exit), r.close())
+	return errors.Join(r.trouble, chunks.WriteRecords(folder.Dir(r.dir), chunks.ExitFile.FileName(0), r.header(rawformat.MagicExit), exit), r.close())
 }
 
 // close ends the use of the directory's files.

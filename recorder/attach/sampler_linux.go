@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 	"gprof/rawformat/perfevent"
@@ -90,7 +91,7 @@ func (s *Sampler) open(pids []int) (err error) {
 	if err := os.MkdirAll(filepath.Dir(s.o.Session), 0o700); err != nil {
 		return err
 	}
-	if err := chunks.MakeSession(s.o.Session, 0o700); err != nil {
+	if err := folder.MakeSession(s.o.Session, 0o700); err != nil {
 		return err
 	}
 	mapping.CatchFaults() // else a file that is cut short ends the sampler, and no more

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/chunks/sections"
 	"gprof/rawformat"
 	"gprof/recorder"
@@ -44,7 +45,7 @@ func inSession(session string) (found []process, err error) {
 	for _, e := range entries {
 		instance, err := strconv.ParseUint(e.Name(), 16, 64)
 		dir := filepath.Join(session, e.Name())
-		p := process{files: chunks.Dir(dir), instance: instance}
+		p := process{files: folder.Dir(dir), instance: instance}
 		if err == nil && e.IsDir() && p.name() == e.Name() && p.look(func() bool { return chunks.Alive(dir) }) == nil {
 			found = append(found, p)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 	"gprof/recorder/internal/modules"
 	"gprof/recorder/internal/record"
@@ -104,7 +105,7 @@ func TestTurn(t *testing.T) {
 // createFile creates the file of a dictionary.
 func createFile(t *testing.T, generation uint32) *chunks.RecordFile {
 	t.Helper()
-	f, err := chunks.CreateDict(chunks.Dir(t.TempDir()), 1, generation, 1)
+	f, err := chunks.CreateDict(folder.Dir(t.TempDir()), 1, generation, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
