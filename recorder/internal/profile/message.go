@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gprof/rawformat"
+	"gprof/rawformat/profileproto"
 )
 
 // message reads the fields of a protobuf message one by one.
@@ -15,14 +16,6 @@ type message struct {
 	err    error  // of class errProfile
 }
 
-// Wire types of protobuf.
-const (
-	wireVarint = 0
-	wireFixed8 = 1
-	wireBytes  = 2
-	wireFixed4 = 5
-)
-
 // next reads a field; false at the end and on an error.
 func (m *message) next() bool {
 	if m.err != nil || len(m.b) == 0 {
@@ -32,13 +25,13 @@ func (m *message) next() bool {
 	key := m.varint()
 	m.field = key >> 3
 	switch key & 7 {
-	case wireVarint:
+	case profileproto.WireVarint:
 		m.number = m.varint()
-	case wireFixed8:
+	case profileproto.WireFixed64:
 		m.take(8)
-	case wireBytes:
+	case profileproto.WireBytes:
 		m.bytes = m.take(m.varint())
-	case wireFixed4:
+	case profileproto.WireFixed32:
 		m.take(4)
 	default:
 		m.fail("wire type", key&7)

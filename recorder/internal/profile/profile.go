@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"gprof/rawformat"
+	"gprof/rawformat/profileproto"
 	"gprof/recorder/internal/dict"
 )
 
@@ -57,13 +58,13 @@ func parse(b []byte, trackLabel string) ([]Sample, error) {
 	m := message{b: b}
 	for m.next() {
 		switch m.field {
-		case 2:
+		case profileproto.ProfileSample:
 			p.samples = append(p.samples, m.bytes)
-		case 4:
+		case profileproto.ProfileLocation:
 			p.locations = append(p.locations, m.bytes)
-		case 5:
+		case profileproto.ProfileFunction:
 			p.functions = append(p.functions, m.bytes)
-		case 6:
+		case profileproto.ProfileString:
 			p.strings = append(p.strings, string(m.bytes))
 		}
 	}
@@ -117,13 +118,13 @@ func (p *tables) addFunction(b []byte) error {
 	m := message{b: b}
 	for m.next() {
 		switch m.field {
-		case 1:
+		case profileproto.FunctionID:
 			id = m.number
-		case 2:
+		case profileproto.FunctionName:
 			s.Name = p.text(m.number)
-		case 4:
+		case profileproto.FunctionFile:
 			s.File = p.text(m.number)
-		case 5:
+		case profileproto.FunctionStart:
 			s.Start = int64(m.number)
 		}
 	}
@@ -138,11 +139,11 @@ func (p *tables) addLocation(b []byte) error {
 	m := message{b: b}
 	for m.next() {
 		switch m.field {
-		case 1:
+		case profileproto.LocationID:
 			id = m.number
-		case 3:
+		case profileproto.LocationAddress:
 			l.PC = m.number
-		case 4:
+		case profileproto.LocationLine:
 			s, err := p.line(m.bytes)
 			if err != nil {
 				return err
@@ -160,9 +161,9 @@ func (p *tables) line(b []byte) (s dict.Function, err error) {
 	m := message{b: b}
 	for m.next() {
 		switch m.field {
-		case 1:
+		case profileproto.LineFunction:
 			s = p.function[m.number]
-		case 2:
+		case profileproto.LineNumber:
 			line = int64(m.number)
 		}
 	}
@@ -177,13 +178,13 @@ func (p *tables) sample(b []byte) (s Sample, err error) {
 	m := message{b: b}
 	for m.next() {
 		switch m.field {
-		case 1:
+		case profileproto.SampleLocations:
 			for _, id := range m.numbers(nil) {
 				s.Stack = append(s.Stack, p.location[id])
 			}
-		case 2:
+		case profileproto.SampleValues:
 			values = m.numbers(values)
-		case 3:
+		case profileproto.SampleLabel:
 			if l := p.label(m.bytes); l.Key == p.trackLabel {
 				s.Track = l.Value
 			} else if l.Key != "" && len(s.Labels) < rawformat.MaxLabels {
@@ -207,9 +208,9 @@ func (p *tables) label(b []byte) (l dict.Label) {
 	m := message{b: b}
 	for m.next() {
 		switch m.field {
-		case 1:
+		case profileproto.LabelKey:
 			l.Key = p.text(m.number)
-		case 2:
+		case profileproto.LabelText:
 			l.Value = p.text(m.number)
 		}
 	}
