@@ -17,7 +17,7 @@ func TestGoroutinesOfMarkers(t *testing.T) {
 		e := b.Event(stream.Event{Name: "step", Fields: []stream.EventField{{Name: "goroutine", Type: stream.Int}}})
 		p := b.Process(stream.Process{Name: "shop", Start: 1})
 		for i, of := range []int64{0, 17} {
-			p.Main.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: stream.Time(i + 1), Args: []any{i}, Who: stream.Who{Goroutine: of}})
+			p.Main.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: stream.Time(i + 1), Args: []any{i}, Owner: stream.Owner{Goroutine: of}})
 		}
 		text := profile(t, name, b)
 		for _, want := range []string{`{"type":"step","goroutine":0}`, `{"type":"step","goroutine":1,"goroutine_":17}`, `{"key":"goroutine_","format":"integer"}`} {

@@ -113,7 +113,7 @@ func (s secrets) plantNames(b *streamtest.Builder, p *streamtest.Process) {
 
 func (s secrets) plantRows(b *streamtest.Builder, p *streamtest.Process) {
 	labels := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: "customer", Value: s.in("label")}, stream.Attr{Key: "route", Value: "/" + s.in("another label")}))
-	p.Main.Add(streamtest.Row{Time: plantedAt + 2, Weight: 1, CPU: 5, Who: stream.Who{Thread: 7, Goroutine: 8, Labels: labels}})
+	p.Main.Add(streamtest.Row{Time: plantedAt + 2, Weight: 1, CPU: 5, Owner: stream.Owner{Thread: 7, Goroutine: 8, Labels: labels}})
 	p.Log(plantedAt, stream.LogWarn, "cannot open "+s.in("log"))
 	p.Page(plantedAt, stream.PhaseStart, 1, 2, 0, 0, "https://"+s.in("page host")+".example/"+s.in("page"))
 	p.Page(plantedAt, stream.PhaseStart, 1, 3, 0, 1, "https://"+s.in("private page"))

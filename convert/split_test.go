@@ -59,7 +59,7 @@ func TestSplitHoldsItsOwn(t *testing.T) {
 				files[p.Process.Name] = new(bytes.Buffer)
 				return f.New(files[p.Process.Name], Options{Gzip: f.Packed})
 			}}
-			if err := stream.Copy(stream.Apart(split), neighbours().Source(), stream.CopyOptions{}); err != nil {
+			if err := stream.Copy(stream.NewOutput(split), neighbours().Source(), stream.CopyOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			for name, other := range map[string]string{"Abel": "Berta", "Berta": "Abel"} {
@@ -83,7 +83,7 @@ func TestShareCores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return stream.Apart(sink)
+		return stream.NewOutput(sink)
 	}
 	formats := slices.DeleteFunc(Formats(), Format.Directory)
 	jobs, cores := ShareCores(2, len(formats))

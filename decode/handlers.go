@@ -88,7 +88,7 @@ func (w *worker) marker(e *entry, at stream.Time, phase stream.Phase, duration i
 	}
 	b := w.markers(w.currentLane(), ev)
 	w.row(b, at)
-	b.AppendWho(stream.Who{Goroutine: known(w.context.goroutine), Labels: w.labels})
+	b.AppendOwner(stream.Owner{Goroutine: known(w.context.goroutine), Labels: w.labels})
 	b.Stack = append(b.Stack, w.stackOf(e.v[1]))
 	b.Phase = append(b.Phase, phase)
 	b.Duration = append(b.Duration, max(duration, 0))

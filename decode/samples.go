@@ -153,7 +153,7 @@ func (w *worker) addTo(l *lane, s *pendingSample, stack stream.StackID) {
 	b.Stack = append(b.Stack, stack)
 	b.Weight = append(b.Weight, known(s.weight))
 	b.CPU = append(b.CPU, known(s.cpu)-1)
-	b.AppendWho(stream.Who{Thread: known(s.thread), Goroutine: known(s.goroutine), Labels: s.labels})
+	b.AppendOwner(stream.Owner{Thread: known(s.thread), Goroutine: known(s.goroutine), Labels: s.labels})
 	w.rows.count++
 }
 

@@ -80,9 +80,9 @@ func samplesBy(t *testing.T, session string, during []filter.Query) (marker int6
 		for i := range b.Time {
 			switch k := b.Series.Kind; {
 			case k == stream.Markers && tables.Event(b.Series.Event).Name == "busy":
-				marker = b.Who(i).Goroutine
+				marker = b.Owner(i).Goroutine
 			case k == stream.Samples && passes(tables, b.Stack[i], "gprof/ingest.spin"):
-				by[b.Who(i).Goroutine]++
+				by[b.Owner(i).Goroutine]++
 			}
 		}
 	}

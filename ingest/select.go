@@ -56,7 +56,7 @@ func (f *Found) name() {
 	for i, p := range f.current {
 		rows[i] = p.row()
 	}
-	stream.NameApart(rows)
+	stream.AssignNames(rows)
 	for i, p := range f.current {
 		p.naming = rows[i].Naming
 	}

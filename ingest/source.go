@@ -65,7 +65,7 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 	if len(others) == 0 {
 		return recorded, nil
 	}
-	return stream.Merge(tables, recorded, stream.Abreast(tables, f.options.Jobs, others...)), nil
+	return stream.Merge(tables, recorded, stream.MergeParallel(tables, f.options.Jobs, others...)), nil
 }
 
 // recorded returns the source of our recordings.

@@ -12,7 +12,7 @@ import (
 //	rows     U (ULEB128)
 //	time, index, value                            delta encoding, see package pack
 //	stack, weight, cpu, phase, duration, number   packed
-//	thread, goroutine, labels                     see appendWho
+//	thread, goroutine, labels                     see appendOwners
 //	args     see appendBlock of Column
 //
 // Columns that the kind does not use are missing. A sample takes about 11
@@ -43,8 +43,8 @@ func appendBlock(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
 		dst = pack.AppendDelta(dst, p, b.Value[from:to])
 		dst = pack.Append(dst, p, b.Number[from:to])
 	}
-	if uses&UsesWho != 0 {
-		dst = appendWho(dst, p, b, from, to)
+	if uses&UsesOwner != 0 {
+		dst = appendOwners(dst, p, b, from, to)
 	}
 	for i := range b.Args {
 		dst = b.Args[i].appendBlock(dst, p, from, to)
@@ -115,8 +115,8 @@ func (r *blockReader) columns(b *Batch, n int) {
 		b.Value = pack.ReadDelta(b.Value, &r.Reader, n)
 		b.Number = pack.Read(b.Number, &r.Reader, n)
 	}
-	if uses&UsesWho != 0 {
-		r.who(b, n)
+	if uses&UsesOwner != 0 {
+		r.owners(b, n)
 	}
 }
 

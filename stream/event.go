@@ -44,15 +44,15 @@ const (
 	UsesPhase // Phase and Duration
 	UsesArgs
 	UsesValue // Value and Number
-	UsesWho   // Thread, Goroutine and Labels
+	UsesOwner // Thread, Goroutine and Labels
 )
 
 var kindColumns = [numKinds]Columns{
-	Samples:      UsesStack | UsesWeight | UsesWho,
-	Markers:      UsesStack | UsesPhase | UsesArgs | UsesWho,
+	Samples:      UsesStack | UsesWeight | UsesOwner,
+	Markers:      UsesStack | UsesPhase | UsesArgs | UsesOwner,
 	Delays:       UsesValue,
 	Waits:        UsesStack | UsesValue,
-	Measurements: UsesStack | UsesValue | UsesWho,
+	Measurements: UsesStack | UsesValue | UsesOwner,
 	Allocations:  UsesStack | UsesPhase | UsesValue,
 	Counts:       UsesValue,
 	Pauses:       UsesPhase | UsesValue,
@@ -136,7 +136,7 @@ type Batch struct {
 	Number   []int64 // operations that led to Value, 0 unknown
 
 	// Whose a row is. Each of these columns may be empty instead, where all its
-	// rows are 0: Who and AppendWho see to that.
+	// rows are 0: Owner and AppendOwner see to that.
 	Thread    []int64    // of the system; 0 unknown
 	Goroutine []int64    // 0 unknown
 	Labels    []LabelsID // that the program has given its work; 0 none

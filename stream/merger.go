@@ -64,7 +64,7 @@ type merger struct {
 	ahead     int
 	free      []*opened // of closed runs, for their memory
 	stretches []stretch // due, not in the segment yet
-	who       bool      // some row tells whose it is
+	owners    bool      // some row tells whose it is
 }
 
 // cursor stands at a row of a run.
@@ -90,7 +90,7 @@ type stretch struct {
 // start makes m return the rows of runs, which must be of one series.
 func (m *merger) start(parts []runs.Run) {
 	all := make([]cursor, len(parts))
-	m.heap, m.who = m.heap[:0], false
+	m.heap, m.owners = m.heap[:0], false
 	for i := range parts {
 		all[i] = cursor{key: parts[i].First, run: &parts[i]}
 		m.heap = append(m.heap, &all[i])
@@ -150,7 +150,7 @@ func (m *merger) ready(c *cursor, out *Batch, room *room) (more bool, err error)
 		if err := readBlock(out, block); err != nil {
 			return false, fmt.Errorf("reading spilled rows: %w", err)
 		}
-		m.who = m.who || out.tellsWho()
+		m.owners = m.owners || out.hasOwners()
 	}
 }
 
@@ -174,7 +174,7 @@ func (m *merger) load(c *cursor, block []byte, like *Batch) error {
 		return fmt.Errorf("reading spilled rows: %w", err)
 	}
 	c.pos, c.key = 0, b.key(0)
-	m.who = m.who || b.tellsWho()
+	m.owners = m.owners || b.hasOwners()
 	m.heap.fix()
 	return nil
 }
@@ -200,7 +200,7 @@ func (m *merger) close() {
 func (m *merger) gather(out *Batch) {
 	for _, s := range m.stretches {
 		if s.to-s.from < shortStretch && out.Series.Kind == Samples {
-			out.appendSamples(s, m.who)
+			out.appendSamples(s, m.owners)
 		} else {
 			out.AppendRows(s.batch, s.from, s.to)
 		}
@@ -223,7 +223,7 @@ func (b *Batch) appendSamples(s stretch, who bool) {
 		b.Weight = append(b.Weight, from.Weight[i])
 		b.CPU = append(b.CPU, from.CPU[i])
 		if who {
-			b.AppendWho(from.Who(i))
+			b.AppendOwner(from.Owner(i))
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (f *freezer) processes() {
 		p := &f.to.Processes[i]
 		p.Parent = f.ids.processes[f.keptParent(p.Parent)]
 	}
-	NameApart(f.to.Processes)
+	AssignNames(f.to.Processes)
 	assignPids(f.to.Processes)
 }
 

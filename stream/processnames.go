@@ -67,9 +67,9 @@ func (p *Process) InstanceName() string { return fmt.Sprintf("%016x", p.Instance
 
 func (p *Process) program() string { return cmp.Or(p.Service, p.Name) }
 
-// NameApart finds the Naming of all processes of a run. One that has a Short keeps
+// AssignNames finds the Naming of all processes of a run. One that has a Short keeps
 // it: a part of a run is called as in the whole.
-func NameApart(processes []Process) {
+func AssignNames(processes []Process) {
 	type place struct {
 		program, host string
 		pid           int

@@ -8,7 +8,7 @@ import (
 
 // Processes are told apart by what people know, by no more than is needed, and no
 // pid is made up.
-func TestNameApart(t *testing.T) {
+func TestAssignNames(t *testing.T) {
 	shop := func(instance uint64, host string, pid int) Process {
 		return Process{Instance: instance << 32, Service: "shop", Version: "2", Host: host, Pid: pid}
 	}
@@ -32,7 +32,7 @@ func TestNameApart(t *testing.T) {
 		{"part of a run", []Process{{Instance: 0xabcd << 48, Name: "shop", Pid: 1, Host: "a", Naming: Naming{HostTells: true, Short: "abcd"}}},
 			"shop · a · pid 1 · abcd, shop-a-1-abcd, 1"},
 	} {
-		NameApart(tt.processes)
+		AssignNames(tt.processes)
 		assignPids(tt.processes)
 		var got []string
 		for _, p := range tt.processes {

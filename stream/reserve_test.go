@@ -21,7 +21,7 @@ func TestReserve(t *testing.T) {
 	const stacks, memory = 20_000, 2 << 20
 	copyTo := func(memory int64, sinks ...stream.Sink) error {
 		for i := range sinks {
-			sinks[i] = stream.Apart(sinks[i])
+			sinks[i] = stream.NewOutput(sinks[i])
 		}
 		return stream.Copy(stream.Tee(sinks...), newGrowing(stacks, growStacks), stream.CopyOptions{Memory: memory})
 	}

@@ -63,7 +63,7 @@ func (b *Batch) Check() error {
 			return b.badColumn(c.name, c.len)
 		}
 	}
-	if err := b.checkWho(); err != nil {
+	if err := b.checkOwners(); err != nil {
 		return err
 	}
 	for i := range b.Args {
@@ -104,8 +104,8 @@ func (t *Tables) Args(s Series) int {
 // AppendRows copies rows from to to-1 of src, a batch of the same kind and
 // number of arguments, to the end of b.
 func (b *Batch) AppendRows(src *Batch, from, to int) {
-	if b.tellsWho() || src.tellsWho() {
-		b.appendWhoRows(src, from, to)
+	if b.hasOwners() || src.hasOwners() {
+		b.appendOwnerRows(src, from, to)
 	}
 	b.Time = append(b.Time, src.Time[from:to]...)
 	b.Index = append(b.Index, src.Index[from:to]...)

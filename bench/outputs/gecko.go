@@ -156,7 +156,7 @@ func (n *naive) payload(event *stream.Event, b *stream.Batch, i int) any {
 			data[event.Fields[k].Name] = column.BitsAt(i)
 		}
 	}
-	if of := b.Who(i).Goroutine; of != 0 {
+	if of := b.Owner(i).Goroutine; of != 0 {
 		data["goroutine"] = of
 	}
 	return data

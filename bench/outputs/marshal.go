@@ -52,7 +52,7 @@ type (
 
 // typedPayload is the payload of row i as a struct.
 func typedPayload(event *stream.Event, b *stream.Batch, i int) any {
-	of := whose{b.Who(i).Goroutine}
+	of := whose{b.Owner(i).Goroutine}
 	if event.Name == "flush" {
 		return &flush{event.Name, int64(b.Args[0].BitsAt(i)), b.Args[1].BitsAt(i), of}
 	}

@@ -58,7 +58,7 @@ func (b *builder) Segment(batch *stream.Batch) error {
 		return nil
 	}
 	for i, stack := range batch.Stack {
-		key := sumKey{batch.Series.Track, stack, batch.Who(i).Goroutine}
+		key := sumKey{batch.Series.Track, stack, batch.Owner(i).Goroutine}
 		s := b.sums[key]
 		if s == nil {
 			s = b.sample(batch.Series, stack)

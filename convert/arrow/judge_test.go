@@ -27,7 +27,7 @@ func TestBatches(t *testing.T) {
 	note := b.Event(stream.Event{Name: "a/b", Fields: []stream.EventField{{Name: "f", Type: stream.Float}, {Name: "s", Type: stream.Text}}})
 	const n = batchRows + 10_000
 	for i := range stream.Time(n) {
-		p.Main.Add(streamtest.Row{Time: begin + i, Stack: b.Stack("main", "work"), Weight: 1, CPU: int64(i%3) - 1, Who: stream.Who{Goroutine: int64(i % 2)}})
+		p.Main.Add(streamtest.Row{Time: begin + i, Stack: b.Stack("main", "work"), Weight: 1, CPU: int64(i%3) - 1, Owner: stream.Owner{Goroutine: int64(i % 2)}})
 	}
 	p.Main.Mark(begin, stream.Instant, note, 0.5, "")
 	p.Main.Mark(begin+1, stream.Instant, note, nil, nil)

@@ -18,12 +18,12 @@ func TestWho(t *testing.T) {
 	anna := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: "route", Value: "/cart"}, stream.Attr{Key: "customer", Value: `"anna"`}))
 	step := b.Event(stream.Event{Name: "step", Fields: []stream.EventField{{Name: "thread_id", Type: stream.Int}}})
 	for i := range stream.Time(10) {
-		var who stream.Who
+		var who stream.Owner
 		if i >= 4 {
-			who = stream.Who{Thread: 77, Goroutine: 1 + int64(i)<<40, Labels: anna}
+			who = stream.Owner{Thread: 77, Goroutine: 1 + int64(i)<<40, Labels: anna}
 		}
-		track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: begin + i, Weight: 1, CPU: 5, Who: who})
-		track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: step}, Time: begin + i, Args: []any{int64(3)}, Who: who})
+		track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: begin + i, Weight: 1, CPU: 5, Owner: who})
+		track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: step}, Time: begin + i, Args: []any{int64(3)}, Owner: who})
 	}
 	dir, _ := convert(t, b.Source())
 	answers := ask(t, dir,

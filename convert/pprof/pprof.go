@@ -182,12 +182,12 @@ func (s *Sink) track(process stream.ProcessID, track stream.TrackID, all []total
 			s.locations.approach(all[i:min(i+together, len(all))])
 		}
 		if total := &all[i]; !total.Zero() {
-			s.sample(total.Stack, total.Who, s.types.valuesOf(total, s.totals.Measure))
+			s.sample(total.Stack, total.Owner, s.types.valuesOf(total, s.totals.Measure))
 		}
 	}
 }
 
-func (s *Sink) sample(stack stream.StackID, who stream.Who, values []int64) {
+func (s *Sink) sample(stack stream.StackID, who stream.Owner, values []int64) {
 	ids := s.locations.encode(stack)
 	s.values = s.values[:0]
 	for _, v := range values {
@@ -216,7 +216,7 @@ func (s *Sink) label(process stream.ProcessID, track stream.TrackID) {
 }
 
 // appendWho appends the labels of a sample's goroutine and its work.
-func (s *Sink) appendWho(body []byte, who stream.Who) []byte {
+func (s *Sink) appendWho(body []byte, who stream.Owner) []byte {
 	if who.Goroutine != 0 {
 		s.line = appendNumber(s.line[:0], profileproto.LabelKey, s.texts.number(labelGoroutine))
 		s.line = appendNumber(s.line, profileproto.LabelNumber, uint64(who.Goroutine))

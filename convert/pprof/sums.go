@@ -62,7 +62,7 @@ func (s *Sink) sumUp(_ stream.ProcessID, _ stream.TrackID, of []totals.Total) {
 		if total.Zero() {
 			continue
 		}
-		values := s.sums.of(sumKey{total.Stack, total.Who.Labels})
+		values := s.sums.of(sumKey{total.Stack, total.Owner.Labels})
 		for i, v := range s.types.valuesOf(total, s.totals.Measure) {
 			values[i] = totals.Sum(values[i], v)
 		}
@@ -96,5 +96,5 @@ func (s *Sink) writeSums() {
 
 func (s *Sink) writeSum(i int) {
 	key := s.sums.keys[i]
-	s.sample(key.stack, stream.Who{Labels: key.labels}, s.sums.values[i*s.sums.width:][:s.sums.width])
+	s.sample(key.stack, stream.Owner{Labels: key.labels}, s.sums.values[i*s.sums.width:][:s.sums.width])
 }

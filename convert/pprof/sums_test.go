@@ -89,7 +89,7 @@ func TestSumIsOne(t *testing.T) {
 		p := b.Process(stream.Process{Instance: uint64(i + 1), Name: "shop", Start: begin})
 		for _, track := range []*streamtest.Track{p.Main, p.Track("checkout")} {
 			for k := range 2 {
-				track.Add(streamtest.Row{Time: begin, Stack: stack, Weight: 1, CPU: 10, Who: stream.Who{Goroutine: int64(k)}})
+				track.Add(streamtest.Row{Time: begin, Stack: stack, Weight: 1, CPU: 10, Owner: stream.Owner{Goroutine: int64(k)}})
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func TestManySums(t *testing.T) {
 	stack := b.Stack("main.main")
 	for i := range stream.Time(requests) {
 		labels := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: "request", Value: fmt.Sprint(i)}))
-		track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: begin + i, Stack: stack, Weight: 1, CPU: 1, Who: stream.Who{Labels: labels}})
+		track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: begin + i, Stack: stack, Weight: 1, CPU: 1, Owner: stream.Owner{Labels: labels}})
 	}
 	seen := map[string]bool{}
 	for _, s := range summed(t, b.Source()).Sample {

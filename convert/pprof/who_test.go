@@ -20,8 +20,8 @@ func TestWho(t *testing.T) {
 	track := b.Process(stream.Process{Instance: 1, Pid: 1, Name: "shop", Start: begin}).Track("checkout")
 	request := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: "route", Value: "/cart"}, stream.Attr{Key: "track", Value: "rail"}))
 	stack := b.Stack("main.main")
-	for i, who := range []stream.Who{{Goroutine: 7}, {}, {Goroutine: 8, Labels: request}, {Goroutine: 7, Thread: 3}, {Goroutine: 8, Labels: request}, {Labels: request}} {
-		track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: begin + stream.Time(i), Stack: stack, Weight: 1, CPU: 10, Who: who})
+	for i, who := range []stream.Owner{{Goroutine: 7}, {}, {Goroutine: 8, Labels: request}, {Goroutine: 7, Thread: 3}, {Goroutine: 8, Labels: request}, {Labels: request}} {
+		track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: begin + stream.Time(i), Stack: stack, Weight: 1, CPU: 10, Owner: who})
 	}
 	var got []string
 	for _, s := range convert(t, b.Source()).Sample {
@@ -69,7 +69,7 @@ func TestManyGoroutines(t *testing.T) {
 	track := b.Process(stream.Process{Instance: 1, Pid: 1, Name: "shop", Start: begin}).Track("checkout")
 	stack := b.Stack("main.main")
 	for i := range stream.Time(goroutines) {
-		track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: begin + i, Stack: stack, Weight: 1, CPU: 1, Who: stream.Who{Goroutine: 1 + int64(i)}})
+		track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: begin + i, Stack: stack, Weight: 1, CPU: 1, Owner: stream.Owner{Goroutine: 1 + int64(i)}})
 	}
 	seen := map[int64]bool{}
 	for _, s := range convert(t, b.Source()).Sample {

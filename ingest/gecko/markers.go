@@ -157,7 +157,7 @@ func (m *markerTable) skips(key, value []byte) bool {
 }
 
 // markers reads the markers of a thread.
-func (r *reader) markers(c *code, thread *thread, s stream.Series, who stream.Who) {
+func (r *reader) markers(c *code, thread *thread, s stream.Series, who stream.Owner) {
 	m := r.markerTable(thread, c.texts)
 	for m.next() && !r.full() {
 		at, ok := m.times()
@@ -240,7 +240,7 @@ func (m *markerTable) oldTimes() (span, bool) {
 }
 
 // marker adds the row of a marker.
-func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Who, at span) {
+func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Owner, at span) {
 	e := m.event()
 	if e == nil || e.id == 0 {
 		return
@@ -278,7 +278,7 @@ func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Who
 	}
 	b.Stack, b.Phase = append(b.Stack, stack), append(b.Phase, at.phase)
 	b.Duration = append(b.Duration, int64(at.to-at.from))
-	b.AppendWho(who)
+	b.AppendOwner(who)
 	r.texts += len(m.data()) + argBytes*len(b.Args)
 }
 

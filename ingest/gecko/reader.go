@@ -193,9 +193,9 @@ func (r *reader) thread(x *process, t *thread, id stream.ProcessID) {
 	t.required("name", "samples", "markers")
 	c := r.loadCode(x, t)
 	series := stream.Series{Process: id, Track: r.track(t, id)}
-	who := stream.Who{Thread: t.track.Thread}
+	who := stream.Owner{Thread: t.track.Thread}
 	if x.about.v != nil {
-		who = stream.Who{} // it is a number of the output's
+		who = stream.Owner{} // it is a number of the output's
 	}
 	r.delayed = false
 	r.samples(c, t, series, who)

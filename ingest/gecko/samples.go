@@ -32,7 +32,7 @@ const (
 
 // samples reads the samples of a thread: as samples, or as waits or allocations if their weights
 // are times or bytes.
-func (r *reader) samples(c *code, thread *thread, s stream.Series, who stream.Who) {
+func (r *reader) samples(c *code, thread *thread, s stream.Series, who stream.Owner) {
 	samples := thread.object("samples")
 	t := samples.columns("stack", "time", "timeDeltas", "threadCPUDelta", "weight", "eventDelay", "responsiveness", "argumentValues")
 	unit := samples.text("weightType")
@@ -128,11 +128,11 @@ func (r *reader) weight(t *table) (int64, bool) {
 	return n, true
 }
 
-func (r *reader) sample(s stream.Series, row sample, who stream.Who) {
+func (r *reader) sample(s stream.Series, row sample, who stream.Owner) {
 	s.Kind = stream.Samples
 	b := r.row(s, row.at, row.at)
 	b.Stack, b.Weight, b.CPU = append(b.Stack, row.stack), append(b.Weight, row.weight), append(b.CPU, row.cpu)
-	b.AppendWho(who)
+	b.AppendOwner(who)
 }
 
 // weighed adds a row whose weight is a time or a size.
@@ -225,7 +225,7 @@ func (r *reader) lookAtAllocations(thread *thread) {
 }
 
 // scriptAllocations reads the script allocations of a thread as markers.
-func (r *reader) scriptAllocations(c *code, thread *thread, s stream.Series, who stream.Who) {
+func (r *reader) scriptAllocations(c *code, thread *thread, s stream.Series, who stream.Owner) {
 	t, m := r.scriptAllocationTable(thread), &markerTable{r: r, texts: c.texts}
 	for t.next() && !r.full() {
 		ns, ok := t.nanos(0)
@@ -248,7 +248,7 @@ func (r *reader) scriptAllocations(c *code, thread *thread, s stream.Series, who
 			}
 		}
 		b.Stack, b.Phase, b.Duration = append(b.Stack, c.stack(t, 1)), append(b.Phase, stream.Instant), append(b.Duration, 0)
-		b.AppendWho(who)
+		b.AppendOwner(who)
 	}
 	r.ended(t, "allocations")
 }

@@ -166,7 +166,7 @@ func (g *goroutine) begin(s *Source, ev *event, at int64) {
 
 // place is the place of an event on the goroutine with that id; g is nil if there is none.
 func (s *Source) place(ev *event, id int64, g *goroutine) place {
-	p := place{time: ev.time, at: s.clock.at(ev.time), who: stream.Who{Thread: max(ev.thread, 0), Goroutine: max(id, 0)}}
+	p := place{time: ev.time, at: s.clock.at(ev.time), who: stream.Owner{Thread: max(ev.thread, 0), Goroutine: max(id, 0)}}
 	var l *lane
 	if g != nil {
 		l = s.tracks.laneOf(g)

@@ -114,13 +114,13 @@ type place struct {
 	at    stream.Time
 	track stream.TrackID
 	stack stream.StackID
-	who   stream.Who
+	who   stream.Owner
 }
 
 // mark adds a marker; duration is that of an interval.
 func (s *Source) mark(m marker, p *place, phase stream.Phase, duration int64, args ...argument) {
 	b := s.rows.Row(stream.Series{Process: s.process, Kind: stream.Markers, Track: p.track, Event: s.event(m)}, len(s.definitions[m].Fields), p.at)
-	b.AppendWho(p.who)
+	b.AppendOwner(p.who)
 	b.Stack = append(b.Stack, p.stack)
 	b.Phase, b.Duration = append(b.Phase, phase), append(b.Duration, duration)
 	for i := range b.Args {

@@ -284,7 +284,7 @@ func (s *Source) sample(ev *event) {
 		l = g.lane
 	}
 	b := s.rows.Row(stream.Series{Process: s.process, Kind: stream.Samples, Track: s.tracks.of(ev, l)}, 0, s.clock.at(ev.time))
-	b.AppendWho(stream.Who{Thread: max(ev.thread, 0), Goroutine: max(ev.goroutine, 0)})
+	b.AppendOwner(stream.Owner{Thread: max(ev.thread, 0), Goroutine: max(ev.goroutine, 0)})
 	b.Stack, b.Weight, b.CPU = append(b.Stack, info.id), append(b.Weight, 1), append(b.CPU, -1)
 }
 

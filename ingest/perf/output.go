@@ -77,7 +77,7 @@ func (o *output) series(t thread, k stream.Kind) stream.Series {
 // addSample adds a CPU sample; cpu is ns, -1 unknown.
 func (o *output) addSample(t thread, at stream.Time, stack stream.StackID, cpu int64) {
 	b := o.rows.Row(o.series(t, stream.Samples), 0, at+o.shift)
-	b.AppendWho(stream.Who{Thread: t.number()})
+	b.AppendOwner(stream.Owner{Thread: t.number()})
 	b.Stack, b.Weight, b.CPU = append(b.Stack, stack), append(b.Weight, 1), append(b.CPU, cpu)
 }
 
@@ -86,7 +86,7 @@ func (o *output) addMeasurement(t thread, at stream.Time, stack stream.StackID, 
 	s := o.series(t, stream.Measurements)
 	s.Counter = o.counter(s.Process, event)
 	b := o.rows.Row(s, 0, at+o.shift)
-	b.AppendWho(stream.Who{Thread: t.number()})
+	b.AppendOwner(stream.Owner{Thread: t.number()})
 	b.Stack, b.Value, b.Number = append(b.Stack, stack), append(b.Value, n), append(b.Number, 0)
 }
 

@@ -167,12 +167,12 @@ func (c *code) text(id textID) stream.StringID {
 }
 
 // who is the owner of a sample.
-func (c *code) who(s *sample) stream.Who {
+func (c *code) who(s *sample) stream.Owner {
 	to := at(&c.labels, s.labels)
 	if *to == 0 && s.labels != 0 {
 		*to = c.to.Labels.Intern(c.from.labels.At(s.labels))
 	}
-	return stream.Who{Goroutine: s.goroutine, Labels: *to}
+	return stream.Owner{Goroutine: s.goroutine, Labels: *to}
 }
 
 // trail is the last stack that was looked up: its sites, the outermost first, and the ids of the

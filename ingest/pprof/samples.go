@@ -43,7 +43,7 @@ func (s *rowMaker) add(m *sample) {
 type place struct {
 	at    stream.Time
 	stack stream.StackID
-	who   stream.Who
+	who   stream.Owner
 }
 
 // at is the time of the sample: the middle of its equal share of the duration.
@@ -66,7 +66,7 @@ func (s *rowMaker) cpu(values []int64, p *place) {
 	}
 	b := s.rows.sample(stream.Samples, p)
 	b.Weight, b.CPU = append(b.Weight, weight), append(b.CPU, cpu)
-	b.AppendWho(p.who)
+	b.AppendOwner(p.who)
 }
 
 // allocation adds rows of allocations.
@@ -105,7 +105,7 @@ func (s *rowMaker) measure(i int, values []int64, p *place) {
 	}
 	b := s.rows.measurement(i, s.plan.measures[i].counter, p)
 	b.Value, b.Number = append(b.Value, values[i]), append(b.Number, 0)
-	b.AppendWho(p.who)
+	b.AppendOwner(p.who)
 }
 
 // sample is a sample in ids of a pool. It is stored as the number of its values; if there are any,

@@ -26,6 +26,7 @@ import (
 	"gprof/internal/output"
 	"gprof/internal/selection"
 	"gprof/stream"
+	"gprof/stream/progress"
 	"gprof/stream/filter"
 )
 
@@ -236,9 +237,9 @@ func (b *batch) watch(s *input.Tool, done <-chan *item, n int) {
 	defer bar.End()
 	logger := bar.Logger()
 	defer logger.Done()
-	for i, round := range logger.Loop(0, stream.Whole, n, "") {
+	for i, round := range logger.Loop(0, progress.Whole, n, "") {
 		it := <-done
-		round.Set(stream.Whole, it.name)
+		round.Set(progress.Whole, it.name)
 		bar.Tell(fmt.Sprintf("%d of %d%s", i+1, n, bar.Left()))
 	}
 }

@@ -8,17 +8,18 @@ import (
 
 	"gprof/internal/human"
 	"gprof/stream"
+	"gprof/stream/progress"
 )
 
-// progress tells a person how far a run has come: with a bar on a terminal, now
+// Bar tells a person how far a run has come: with a bar on a terminal, now
 // and then with a line on anything else.
-type progress struct {
+type Bar struct {
 	program string    // its name, before each line
 	w       io.Writer // nil: silent
 	bar     bool
 	width   int // of a line of the terminal; 0: unknown
 	now     func() time.Time
-	gauge   stream.Gauge
+	gauge   progress.Gauge
 	begin   time.Time
 	last    time.Time // something was shown, or begin
 	drawn   bool      // the bar is there
@@ -33,8 +34,8 @@ const (
 	settled = time.Second
 )
 
-func (c *Console) NewBar(quiet bool) *progress {
-	p := &progress{program: c.program, w: c.Stderr, bar: c.visible, width: columns(c.Stderr), now: time.Now}
+func (c *Console) NewBar(quiet bool) *Bar {
+	p := &Bar{program: c.program, w: c.Stderr, bar: c.visible, width: columns(c.Stderr), now: time.Now}
 	if quiet {
 		p.w = nil
 	}
@@ -44,13 +45,13 @@ func (c *Console) NewBar(quiet bool) *progress {
 }
 
 // Logger is that of the whole run.
-func (p *progress) Logger() *stream.ProgressLogger { return stream.NewProgressLogger(&p.gauge, "", "") }
+func (p *Bar) Logger() *progress.Logger { return progress.New(&p.gauge, "", "") }
 
 // Task is the task of a run that has but one.
-func (p *progress) Task() *task { return &task{progress: p, whole: p.Logger()} }
+func (p *Bar) Task() *task { return &task{Bar: p, whole: p.Logger()} }
 
 // End takes the bar away.
-func (p *progress) End() {
+func (p *Bar) End() {
 	if p.drawn {
 		fmt.Fprint(p.w, "\r\x1b[K")
 		p.drawn = false
@@ -59,9 +60,9 @@ func (p *progress) End() {
 
 // task is the progress of one Copy: reading is the first half of it.
 type task struct {
-	*progress
-	whole *stream.ProgressLogger // of this Copy
-	part  *stream.ProgressLogger // of its phase
+	*Bar
+	whole *progress.Logger // of this Copy
+	part  *progress.Logger // of its phase
 	phase string
 	begin time.Time // of the phase
 }
@@ -75,7 +76,7 @@ func (t *task) Show(done, total int64, phase string) {
 	if phase != t.phase {
 		t.enter(phase)
 	}
-	t.part.Set(stream.Ratio(done, total), "")
+	t.part.Set(progress.Ratio(done, total), "")
 	t.Tell(strings.TrimSpace(t.rate(done) + t.Left()))
 }
 
@@ -91,7 +92,7 @@ func (t *task) rate(done int64) string {
 
 // Tell shows where the gauge stands, with text behind it, unless that was done
 // a moment ago.
-func (p *progress) Tell(text string) {
+func (p *Bar) Tell(text string) {
 	if p.w == nil || p.now().Sub(p.last) < p.interval() {
 		return
 	}
@@ -110,15 +111,15 @@ func (t *task) enter(phase string) {
 	t.phase, t.begin = phase, t.now()
 	switch phase {
 	case PhasePacking:
-		t.part = t.whole.Part(0, stream.Whole, phase, "")
+		t.part = t.whole.Part(0, progress.Whole, phase, "")
 	case stream.PhaseReading:
-		t.part = t.whole.Part(0, stream.Percent(50), phase, "")
+		t.part = t.whole.Part(0, progress.Percent(50), phase, "")
 	default:
-		t.part = t.whole.Part(stream.Percent(50), stream.Whole, phase, "")
+		t.part = t.whole.Part(progress.Percent(50), progress.Whole, phase, "")
 	}
 }
 
-func (p *progress) interval() time.Duration {
+func (p *Bar) interval() time.Duration {
 	if p.bar {
 		return redraw
 	}
@@ -126,17 +127,17 @@ func (p *progress) interval() time.Duration {
 }
 
 // Left is how long the run will go on, if it goes on as before.
-func (p *progress) Left() string {
+func (p *Bar) Left() string {
 	done, spent := p.gauge.Value(), p.now().Sub(p.begin)
 	if done == 0 || !done.Known() || spent < settled {
 		return ""
 	}
-	left := time.Duration(float64(spent) * stream.Whole.Minus(done).Float() / done.Float())
+	left := time.Duration(float64(spent) * progress.Whole.Minus(done).Float() / done.Float())
 	return fmt.Sprintf("  %v left", left.Round(time.Second))
 }
 
 // draw draws the bar, and text behind it.
-func (p *progress) draw(text string) {
+func (p *Bar) draw(text string) {
 	const width = 30
 	full := 0
 	if v := p.gauge.Value(); v.Known() {
@@ -149,7 +150,7 @@ func (p *progress) draw(text string) {
 
 // fit cuts a line that the terminal would break in two: only the second could be
 // drawn over.
-func (p *progress) fit(line string) string {
+func (p *Bar) fit(line string) string {
 	runes := []rune(line)
 	if p.width == 0 || len(runes) < p.width {
 		return line
@@ -157,7 +158,7 @@ func (p *progress) fit(line string) string {
 	return string(runes[:p.width-1])
 }
 
-func percent(p stream.Proportion) string {
+func percent(p progress.Proportion) string {
 	if !p.Known() {
 		return "  ? %"
 	}

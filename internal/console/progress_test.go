@@ -16,7 +16,7 @@ func (c *clock) now() time.Time { return c.at }
 
 // watch shows the progress of a conversion of 40 s that is asked to tell it
 // every 50 ms.
-func watch(p *progress, c *clock) {
+func watch(p *Bar, c *clock) {
 	task := p.Task()
 	for _, phase := range []string{stream.PhaseReading, stream.PhaseWriting} {
 		for i := range int64(401) {
@@ -30,7 +30,7 @@ func watch(p *progress, c *clock) {
 func TestProgressLines(t *testing.T) {
 	var out bytes.Buffer
 	c := &clock{time.Unix(1e9, 0)}
-	watch(&progress{program: "gprof-convert", w: &out, now: c.now, begin: c.at, last: c.at}, c)
+	watch(&Bar{program: "gprof-convert", w: &out, now: c.now, begin: c.at, last: c.at}, c)
 	want := `gprof-convert:  25 %  19.5 KiB/s  30s left  reading
 gprof-convert:  50 %  19.5 KiB/s  20s left  reading
 gprof-convert:  75 %  20000 rows/s  10s left  writing
@@ -44,7 +44,7 @@ gprof-convert: 100 %  20000 rows/s  0s left  writing
 func TestProgressBar(t *testing.T) {
 	var out bytes.Buffer
 	c := &clock{time.Unix(1e9, 0)}
-	watch(&progress{program: "gprof-convert", w: &out, bar: true, now: c.now, begin: c.at, last: c.at}, c)
+	watch(&Bar{program: "gprof-convert", w: &out, bar: true, now: c.now, begin: c.at, last: c.at}, c)
 	drawn := strings.Split(out.String(), "\r\x1b[K")
 	if n := len(drawn); n < 350 || n > 450 {
 		t.Errorf("drawn %d times in 40 s", n)
@@ -61,7 +61,7 @@ func TestProgressBar(t *testing.T) {
 func TestProgressBarFits(t *testing.T) {
 	var out bytes.Buffer
 	c := &clock{time.Unix(1e9, 0)}
-	watch(&progress{program: "gprof-convert", w: &out, bar: true, width: 50, now: c.now, begin: c.at, last: c.at}, c)
+	watch(&Bar{program: "gprof-convert", w: &out, bar: true, width: 50, now: c.now, begin: c.at, last: c.at}, c)
 	if !strings.Contains(out.String(), "[=======                       ]  25 %  19.5 KiB/") {
 		t.Errorf("no bar: %q", out.String())
 	}
@@ -74,14 +74,14 @@ func TestProgressBarFits(t *testing.T) {
 
 func TestProgressQuiet(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
-	watch(&progress{now: c.now, begin: c.at, last: c.at}, c)
+	watch(&Bar{now: c.now, begin: c.at, last: c.at}, c)
 }
 
 // The first rows of a phase come at once and say nothing of how quick it is.
 func TestProgressBegins(t *testing.T) {
 	var out bytes.Buffer
 	c := &clock{time.Unix(1e9, 0)}
-	task := (&progress{program: "gprof-convert", w: &out, bar: true, now: c.now, begin: c.at.Add(-time.Minute), last: c.at.Add(-time.Minute)}).Task()
+	task := (&Bar{program: "gprof-convert", w: &out, bar: true, now: c.now, begin: c.at.Add(-time.Minute), last: c.at.Add(-time.Minute)}).Task()
 	task.Show(1<<18, 1<<20, stream.PhaseWriting)
 	if got, want := out.String(), "]  62 %  36s left  writing"; !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want %q at its end", got, want)
@@ -92,7 +92,7 @@ func TestProgressBegins(t *testing.T) {
 func TestProgressUnknown(t *testing.T) {
 	var out bytes.Buffer
 	c := &clock{time.Unix(1e9, 0)}
-	p := &progress{program: "gprof-convert", w: &out, now: c.now, begin: c.at, last: c.at}
+	p := &Bar{program: "gprof-convert", w: &out, now: c.now, begin: c.at, last: c.at}
 	task := p.Task()
 	task.Show(1<<20, 0, stream.PhaseReading)
 	c.at = c.at.Add(20 * time.Second)

@@ -70,7 +70,7 @@ func (m *pass) begin() (err error) {
 			return err
 		}
 		files, _ := sink.(*split.Sink)
-		m.results = append(m.results, result{t, stream.Apart(sink), files})
+		m.results = append(m.results, result{t, stream.NewOutput(sink), files})
 	}
 	return nil
 }

@@ -209,10 +209,10 @@ func (d *duringFilter) marker(f *boundQuery, b *stream.Batch, i int) {
 	holds := f.holds(b, i)
 	switch b.Phase[i] {
 	case stream.PhaseStart, stream.PhaseEnd:
-		d.points = append(d.points, point{b.Series, f.number, uint64(b.Who(i).Goroutine), b.Time[i], b.Index[i], b.Phase[i], holds})
+		d.points = append(d.points, point{b.Series, f.number, uint64(b.Owner(i).Goroutine), b.Time[i], b.Index[i], b.Phase[i], holds})
 	default:
 		from, to := extent(b, i)
-		d.found(f.Query, holds == f.fieldBits(), span{scope{b.Series.Process, ofTrack, uint64(b.Series.Track)}, from, to}, uint64(b.Who(i).Goroutine))
+		d.found(f.Query, holds == f.fieldBits(), span{scope{b.Series.Process, ofTrack, uint64(b.Series.Track)}, from, to}, uint64(b.Owner(i).Goroutine))
 	}
 }
 
@@ -287,7 +287,7 @@ func (d *duringFilter) wants(b *stream.Batch, i int) bool {
 	from, to := extent(b, i)
 	s := &b.Series
 	track := uint64(s.Track)
-	switch g := uint64(b.Who(i).Goroutine); {
+	switch g := uint64(b.Owner(i).Goroutine); {
 	case d.all:
 		return d.spans.touches(scope{}, from, to)
 	case d.spans.touches(scope{process: s.Process, of: ofWhole}, from, to):

@@ -80,11 +80,11 @@ func recording() *streamtest.Builder {
 	a, bb := shop.Track("a"), shop.Track("b")
 	sample := func(on *streamtest.Track, goroutine int64, times ...stream.Time) {
 		for _, at := range times {
-			on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Stack: b.Stack("main"), Weight: int64(at), CPU: -1, Who: stream.Who{Goroutine: goroutine}})
+			on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Stack: b.Stack("main"), Weight: int64(at), CPU: -1, Owner: stream.Owner{Goroutine: goroutine}})
 		}
 	}
 	mark := func(on *streamtest.Track, goroutine int64, e stream.EventID, phase stream.Phase, at stream.Time, duration, n int64) {
-		on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: at, Phase: phase, Duration: duration, Args: []any{n}, Who: stream.Who{Goroutine: goroutine}})
+		on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: at, Phase: phase, Duration: duration, Args: []any{n}, Owner: stream.Owner{Goroutine: goroutine}})
 	}
 	mark(a, 7, request, stream.Interval, 100, 100, 1)
 	mark(a, 7, inner, stream.Interval, 120, 10, 2)
@@ -257,9 +257,9 @@ func TestTagRoot(t *testing.T) {
 	p.Track("t").Sample(1, b.Stack("main", "work"))
 	p.Track("t").Sample(2, 0)
 	p.Track("t").Mark(2, stream.Instant, b.Event(stream.Event{Name: "e"}))
-	q.Track("u").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 3, Stack: b.Stack("main"), Weight: 1, Who: stream.Who{Goroutine: 9}})
+	q.Track("u").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 3, Stack: b.Stack("main"), Weight: 1, Owner: stream.Owner{Goroutine: 9}})
 	cart := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: "route", Value: "/cart"}, stream.Attr{Key: "zone", Value: "us"}))
-	p.Track("v").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 4, Stack: b.Stack("main"), Weight: 1, Who: stream.Who{Labels: cart}})
+	p.Track("v").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 4, Stack: b.Stack("main"), Weight: 1, Owner: stream.Owner{Labels: cart}})
 	var out stacks
 	if err := stream.Copy(&out, filter.TagRoot(b.Source(), "zone", "version", "track", "goroutine", "route"), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
@@ -280,7 +280,7 @@ func TestTagRootOfRedacted(t *testing.T) {
 	p := b.Process(stream.Process{Instance: 1, Host: "planted", Attrs: []stream.Attr{{Key: "zone", Value: "planted"}}})
 	p.Track("t").Sample(1, b.Stack("main"))
 	route := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: "route", Value: "planted"}))
-	p.Track("t").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 2, Stack: b.Stack("main"), Weight: 1, Who: stream.Who{Labels: route}})
+	p.Track("t").Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 2, Stack: b.Stack("main"), Weight: 1, Owner: stream.Owner{Labels: route}})
 	for _, how := range []redact.Options{{Secrets: redact.Hash, URLs: redact.Hash, Key: make([]byte, 32)}, {Secrets: redact.Drop, URLs: redact.Drop}} {
 		var out bytes.Buffer
 		src := filter.TagRoot(redact.New(how).Source(b.Source()), "zone", "host", "process", "route")

@@ -46,10 +46,10 @@ func TestPairs(t *testing.T) {
 		e := b.Event(stream.Event{Name: "e", Fields: []stream.EventField{{Name: "n", Type: stream.Int}}})
 		on := p.Track("t")
 		for at := stream.Time(0); at < 100; at += 10 {
-			on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Weight: int64(at), CPU: -1, Who: stream.Who{Goroutine: 1}})
+			on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Weight: int64(at), CPU: -1, Owner: stream.Owner{Goroutine: 1}})
 		}
 		for _, m := range c.marks {
-			on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: m.at, Phase: m.phase, Args: []any{m.n}, Who: stream.Who{Goroutine: m.goroutine}})
+			on.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: m.at, Phase: m.phase, Args: []any{m.n}, Owner: stream.Owner{Goroutine: m.goroutine}})
 		}
 		p.Page(-500, stream.PhaseStart, 1, 2, 0, 0, "from any time")
 		for seed := range uint64(3) {

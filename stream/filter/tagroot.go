@@ -124,10 +124,10 @@ const tagBytes = 64
 func (t *rootTagger) root(tables *stream.Tables, b *stream.Batch, i int) stream.StackID {
 	of := tag{process: b.Series.Process, track: b.Series.Track}
 	if t.asks(tagGoroutine) {
-		of.goroutine = uint64(b.Who(i).Goroutine)
+		of.goroutine = uint64(b.Owner(i).Goroutine)
 	}
 	if t.labelled {
-		of.labels = b.Who(i).Labels
+		of.labels = b.Owner(i).Labels
 	}
 	root, ok := t.roots[of]
 	if !ok {

@@ -19,7 +19,7 @@ func (r *Redactor) tables(t *stream.Tables) {
 	}
 	labels := labelNames(t)
 	t.Tracks.Map(func(k stream.Track) stream.Track { return r.track(k, labels) })
-	stream.NameApart(t.Processes) // their hosts may be no different any more
+	stream.AssignNames(t.Processes) // their hosts may be no different any more
 	if r.how[nameValue] != Keep {
 		r.own = ownCounters(t)
 		t.Counters.Map(r.counter)

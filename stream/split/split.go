@@ -154,7 +154,7 @@ func (s *Sink) end() error {
 		return err
 	}
 	s.count++
-	out := stream.Apart(sink)
+	out := stream.NewOutput(sink)
 	s.complete()
 	if err := rows.WriteTo(out, s.imports.to); err != nil {
 		return err

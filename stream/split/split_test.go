@@ -151,7 +151,7 @@ func TestSplitLedger(t *testing.T) {
 	split := split.Sink{Kinds: []stream.Kind{stream.Samples, stream.Waits}, Open: func(split.Part) (stream.Sink, error) {
 		return &loser{Sink: &rowTexts{}, what: "markers", known: &known}, nil
 	}}
-	out := stream.Apart(&split)
+	out := stream.NewOutput(&split)
 	if err := stream.Copy(out, b.Source(), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}

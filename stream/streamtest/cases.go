@@ -74,7 +74,7 @@ func measurements(b *Builder) {
 	}
 	c := p.Counter(stream.Counter{Name: "delay", Unit: stream.FormatNanoseconds, Measure: true})
 	labels := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: "route", Value: "/"}))
-	p.Track("labels").Add(Row{Series: stream.Series{Kind: stream.Measurements, Counter: c}, Time: start, Stack: stack, Value: math.MaxInt64, Who: stream.Who{Labels: labels}})
+	p.Track("labels").Add(Row{Series: stream.Series{Kind: stream.Measurements, Counter: c}, Time: start, Stack: stack, Value: math.MaxInt64, Owner: stream.Owner{Labels: labels}})
 	p.Track("labels").Measure(start, c, stack, math.MaxInt64)
 }
 
@@ -242,14 +242,14 @@ func whose(b *Builder) {
 	}
 	request := labels("route", "/cart", "customer", "4711")
 	e := b.Event(stream.Event{Name: "step", Fields: []stream.EventField{{Name: "goroutine", Type: stream.Int}}})
-	for i, who := range []stream.Who{
+	for i, who := range []stream.Owner{
 		{}, {Thread: 7, Goroutine: 1}, {Goroutine: 2, Labels: request}, {Goroutine: 3, Labels: request}, {Goroutine: 2}, {},
 		{Labels: labels("customer", "4711")}, {Goroutine: math.MaxInt64, Thread: math.MaxInt64, Labels: labels("goroutine", "x", "process", "y", "track", "z")},
 		{Goroutine: 5, Labels: labels("", "", "odd", strings.Join(oddTexts, ""))}, {Thread: 8, Labels: labels()},
 	} {
 		at := start + stream.Time(i)
-		t.Add(Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Stack: b.Stack("main.main"), Weight: 1, CPU: ms, Who: who})
-		t.Add(Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: at, Args: []any{i}, Who: who})
+		t.Add(Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Stack: b.Stack("main.main"), Weight: 1, CPU: ms, Owner: who})
+		t.Add(Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: at, Args: []any{i}, Owner: who})
 	}
 }
 

@@ -23,7 +23,7 @@ type Row struct {
 	Value    int64
 	Number   int64
 
-	stream.Who
+	stream.Owner
 }
 
 // JSON is an argument that is a value of JSON, not the text of one.
@@ -47,7 +47,7 @@ func Rows(b *stream.Batch) []Row {
 		if uses&stream.UsesValue != 0 {
 			r.Value, r.Number = b.Value[i], b.Number[i]
 		}
-		r.Who = b.Who(i)
+		r.Owner = b.Owner(i)
 		for k := range b.Args {
 			r.Args = append(r.Args, Arg(&b.Args[k], i))
 		}
@@ -112,8 +112,8 @@ func AppendRow(b *stream.Batch, r Row) {
 	if uses&stream.UsesValue != 0 {
 		b.Value, b.Number = append(b.Value, r.Value), append(b.Number, r.Number)
 	}
-	if uses&stream.UsesWho != 0 {
-		b.AppendWho(r.Who)
+	if uses&stream.UsesOwner != 0 {
+		b.AppendOwner(r.Owner)
 	}
 	for k := range b.Args {
 		AppendArg(&b.Args[k], r.Args[k])

@@ -99,7 +99,7 @@ func soil(b *stream.Batch) {
 	b.Stack, b.Weight, b.CPU = append(b.Stack, 1), append(b.Weight, 1), append(b.CPU, 1)
 	b.Phase, b.Duration = append(b.Phase, 1), append(b.Duration, 1)
 	b.Value, b.Number = append(b.Value, 1), append(b.Number, 1)
-	b.AppendWho(stream.Who{Thread: 1, Goroutine: 1, Labels: 1})
+	b.AppendOwner(stream.Owner{Thread: 1, Goroutine: 1, Labels: 1})
 	for i := range b.Args {
 		b.Args[i].AppendText([]byte("soil"))
 	}

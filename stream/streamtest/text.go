@@ -69,12 +69,12 @@ func (x *text) Segment(b *stream.Batch) error {
 // rowText is r without its series.
 func rowText(r Row) string {
 	return fmt.Sprintf("%d #%d stack %d weight %d cpu %d phase %d duration %d value %d number %d%s%s",
-		r.Time, r.Index, r.Stack, r.Weight, r.CPU, r.Phase, r.Duration, r.Value, r.Number, who(r.Who), args(r.Args))
+		r.Time, r.Index, r.Stack, r.Weight, r.CPU, r.Phase, r.Duration, r.Value, r.Number, who(r.Owner), args(r.Args))
 }
 
 // who writes what is known.
-func who(w stream.Who) string {
-	if w == (stream.Who{}) {
+func who(w stream.Owner) string {
+	if w == (stream.Owner{}) {
 		return ""
 	}
 	return fmt.Sprintf(" thread %d goroutine %d labels %d", w.Thread, w.Goroutine, w.Labels)

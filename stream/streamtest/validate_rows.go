@@ -85,7 +85,7 @@ func checkRow(t *stream.Tables, b *stream.Batch, i int) error {
 	if uses&stream.UsesStack != 0 && (b.Stack[i] < 0 || int(b.Stack[i]) > t.Stacks.Len()) {
 		return invalid("stack %d of %d", b.Stack[i], t.Stacks.Len())
 	}
-	if w := b.Who(i); w.Thread < 0 || w.Goroutine < 0 || w.Labels < 0 || int(w.Labels) > t.Labels.Len() {
+	if w := b.Owner(i); w.Thread < 0 || w.Goroutine < 0 || w.Labels < 0 || int(w.Labels) > t.Labels.Len() {
 		return invalid("thread %d, goroutine %d, labels %d of %d", w.Thread, w.Goroutine, w.Labels, t.Labels.Len())
 	}
 	if uses&stream.UsesWeight != 0 && (b.Weight[i] < 0 || b.CPU[i] < -1) {

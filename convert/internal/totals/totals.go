@@ -12,7 +12,7 @@ import (
 // Total is the sum of samples of one stack of a track, saturated.
 type Total struct {
 	Stack  stream.StackID // 0 none
-	Who    stream.Who     // where sums are by that, but for the thread
+	Owner  stream.Owner   // where sums are by that, but for the thread
 	Weight int64          // samples
 	CPU    int64          // ns, of the samples with a known CPU time
 
@@ -24,7 +24,7 @@ type Total struct {
 }
 
 // Zero reports whether all values are 0.
-func (t *Total) Zero() bool { return *t == Total{Stack: t.Stack, Who: t.Who} }
+func (t *Total) Zero() bool { return *t == Total{Stack: t.Stack, Owner: t.Owner} }
 
 // Memory is objects of the heap.
 type Memory struct{ Objects, Bytes int64 }
@@ -67,7 +67,7 @@ type Totals struct {
 // other identifies further totals of a stack.
 type other struct {
 	stack stream.StackID
-	who   stream.Who
+	who   stream.Owner
 }
 
 // maxOthers bounds them.
@@ -149,22 +149,22 @@ func (t *Totals) see(first, last stream.Time) {
 }
 
 // who is by whom the sums are.
-func (t *Totals) who(b *stream.Batch, i int) (w stream.Who) {
+func (t *Totals) who(b *stream.Batch, i int) (w stream.Owner) {
 	if t.ByWho {
-		w = b.Who(i)
+		w = b.Owner(i)
 		w.Thread = 0
 	}
 	return w
 }
 
 // total is where a sample counts.
-func (t *Totals) total(stack stream.StackID, who stream.Who) *Total {
-	if first := t.at[stack]; first != 0 && t.totals[first-1].Who == who {
+func (t *Totals) total(stack stream.StackID, who stream.Owner) *Total {
+	if first := t.at[stack]; first != 0 && t.totals[first-1].Owner == who {
 		return &t.totals[first-1]
 	} else if first != 0 {
 		return t.other(other{stack, who})
 	}
-	t.totals = append(t.totals, Total{Stack: stack, Who: who})
+	t.totals = append(t.totals, Total{Stack: stack, Owner: who})
 	t.at[stack] = int32(len(t.totals))
 	return &t.totals[len(t.totals)-1]
 }
@@ -178,7 +178,7 @@ func (t *Totals) other(o other) *Total {
 	}
 	if !ok {
 		at = int32(len(t.totals))
-		t.totals = append(t.totals, Total{Stack: o.stack, Who: o.who})
+		t.totals = append(t.totals, Total{Stack: o.stack, Owner: o.who})
 		t.others[o] = at
 	}
 	return &t.totals[at]

@@ -73,7 +73,7 @@ func (m *Markers) AppendPayload(dst []byte, i int) []byte {
 	for k := range m.typ.fields {
 		dst = m.appendArg(dst, k, i)
 	}
-	if of := m.Rows.Who(i).Goroutine; of != 0 && m.typ.goroutine != nil {
+	if of := m.Rows.Owner(i).Goroutine; of != 0 && m.typ.goroutine != nil {
 		dst = jsontext.AppendInt(append(dst, m.typ.goroutine.key...), of)
 	}
 	return dst

@@ -1,4 +1,6 @@
-package stream
+// Package progress keeps how far some work has come, as a proportion of the whole:
+// nested parts and loops each report their own share.
+package progress
 
 import (
 	"iter"
@@ -6,7 +8,7 @@ import (
 )
 
 // Gauge shows how far some work has come, and where it is. One goroutine works
-// and sets it, through a [ProgressLogger]; any other may look. The zero Gauge
+// and sets it, through a [Logger]; any other may look. The zero Gauge
 // stands at the beginning.
 type Gauge struct {
 	value atomic.Uint32
@@ -40,22 +42,21 @@ func (g *Gauge) set(p Proportion, place string) {
 	g.value.Store(uint32(p))
 }
 
-// ProgressLogger sets one range of a [Gauge]: who does a part of some work need
-// not know which part of all it is. The zero ProgressLogger sets nothing.
-type ProgressLogger struct {
+// Logger sets one range of a [Gauge]: code that does a part of some work need not know
+// which part of the whole it is. The zero Logger sets nothing.
+type Logger struct {
 	to          *Gauge
 	from, width Proportion // of the gauge
 	end         string     // the place at the end
 }
 
-// NewProgressLogger returns a logger of all of to, and sets it to the
-// beginning. Done sets the place at the end. With a nil Gauge nothing is set.
-func NewProgressLogger(to *Gauge, begin, end string) *ProgressLogger {
+// New returns a Logger of all of to, and sets it to the beginning. Done sets the place at the end. With a nil Gauge nothing is set.
+func New(to *Gauge, begin, end string) *Logger {
 	return newLogger(to, 0, Whole, begin, end)
 }
 
-func newLogger(to *Gauge, from, width Proportion, begin, end string) *ProgressLogger {
-	l := &ProgressLogger{to: to, from: from, width: width, end: end}
+func newLogger(to *Gauge, from, width Proportion, begin, end string) *Logger {
+	l := &Logger{to: to, from: from, width: width, end: end}
 	l.Set(0, begin)
 	return l
 }
@@ -63,39 +64,39 @@ func newLogger(to *Gauge, from, width Proportion, begin, end string) *ProgressLo
 // Set says how much of this logger's work is done, and where it is; an empty
 // place is that before. A range without a width sets nothing: it would move the
 // gauge for work that does not count.
-func (l *ProgressLogger) Set(p Proportion, place string) {
+func (l *Logger) Set(p Proportion, place string) {
 	if l.to != nil && l.width != 0 {
 		l.to.set(l.from.Plus(p.Of(l.width)), place)
 	}
 }
 
 // Done sets the end. The logger sets nothing any more.
-func (l *ProgressLogger) Done() {
+func (l *Logger) Done() {
 	l.Set(Whole, l.end)
 	l.to = nil
 }
 
 // Value is where the whole gauge stands.
-func (l *ProgressLogger) Value() Proportion { return l.to.Value() }
+func (l *Logger) Value() Proportion { return l.to.Value() }
 
 // Part returns a logger of a part of this one's work. If the part lies before
 // what was set, the gauge goes back.
-func (l *ProgressLogger) Part(from, to Proportion, begin, end string) *ProgressLogger {
+func (l *Logger) Part(from, to Proportion, begin, end string) *Logger {
 	start := l.from.Plus(from.Of(l.width))
 	return newLogger(l.to, start, l.from.Plus(to.Of(l.width)).Minus(start), begin, end)
 }
 
 // To returns a logger of what is left up to a part of this one's work: it
 // begins where the gauge stands. If that is behind the part, it sets nothing.
-func (l *ProgressLogger) To(to Proportion, begin, end string) *ProgressLogger {
+func (l *Logger) To(to Proportion, begin, end string) *Logger {
 	start := l.to.Value()
 	return newLogger(l.to, start, l.from.Plus(to.Of(l.width)).Minus(start), begin, end)
 }
 
 // Loop gives a logger to each of n rounds of one part of this one's work; edge
 // is the place between them. Each is done when its round ends.
-func (l *ProgressLogger) Loop(from, to Proportion, n int, edge string) iter.Seq2[int, *ProgressLogger] {
-	return func(yield func(int, *ProgressLogger) bool) {
+func (l *Logger) Loop(from, to Proportion, n int, edge string) iter.Seq2[int, *Logger] {
+	return func(yield func(int, *Logger) bool) {
 		for i := range n {
 			round := l.Part(step(from, to, i, n), step(from, to, i+1, n), edge, edge)
 			next := yield(i, round)

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// abreast is several sources as one, of which some are read at a time.
+// parallelMerge is several sources as one, of which some are read at a time.
 //
 //  1. A reader, on a goroutine of its own, takes the next source and reads it to
 //     its end. There are as many readers as jobs.
@@ -16,7 +16,7 @@ import (
 //  3. When one fails, no other source is begun. Those before it, which others
 //     read, are read to their ends, so that it does not depend on who was faster
 //     which error is told.
-type abreast struct {
+type parallelMerge struct {
 	tables  *Tables
 	sources []*tracked
 	jobs    int
@@ -48,16 +48,16 @@ func (s *tracked) track() {
 	}
 }
 
-// Abreast is [Merge], but reads jobs of the sources at a time, on goroutines of
+// MergeParallel is [Merge], but reads jobs of the sources at a time, on goroutines of
 // which none is left after Close or when Next has returned an error. The sources
 // hold the lock of t while they use t. While they [Tables.Hold] much no other one
 // is begun, so that more jobs do not need more memory than there is. Of several
 // errors that of the first source is returned.
-func Abreast(t *Tables, jobs int, sources ...Source) Source {
+func MergeParallel(t *Tables, jobs int, sources ...Source) Source {
 	if jobs <= 1 || len(sources) == 0 {
 		return Merge(t, sources...)
 	}
-	a := &abreast{tables: t, jobs: min(jobs, len(sources)), read: make(chan *Batch), quit: make(chan struct{}), failed: len(sources)}
+	a := &parallelMerge{tables: t, jobs: min(jobs, len(sources)), read: make(chan *Batch), quit: make(chan struct{}), failed: len(sources)}
 	a.changed.L = &a.mu
 	for _, s := range sources {
 		one := &tracked{Source: s}
@@ -69,10 +69,10 @@ func Abreast(t *Tables, jobs int, sources ...Source) Source {
 }
 
 // Tables implements Source.
-func (a *abreast) Tables() *Tables { return a.tables }
+func (a *parallelMerge) Tables() *Tables { return a.tables }
 
 // Progress implements Progress.
-func (a *abreast) Progress() (done, total int64) {
+func (a *parallelMerge) Progress() (done, total int64) {
 	for _, s := range a.sources {
 		done, total = done+s.done.Load(), total+s.total.Load()
 	}
@@ -80,7 +80,7 @@ func (a *abreast) Progress() (done, total int64) {
 }
 
 // Next implements Source.
-func (a *abreast) Next(b *Batch) error {
+func (a *parallelMerge) Next(b *Batch) error {
 	a.begin.Do(a.start)
 	if next, ok := <-a.read; ok {
 		*b, *next = *next, *b
@@ -95,7 +95,7 @@ func (a *abreast) Next(b *Batch) error {
 }
 
 // Close implements [io.Closer].
-func (a *abreast) Close() (err error) {
+func (a *parallelMerge) Close() (err error) {
 	a.begin.Do(func() { close(a.read) })
 	a.end()
 	for _, s := range a.sources {
@@ -107,7 +107,7 @@ func (a *abreast) Close() (err error) {
 }
 
 // stop lets the readers end, and waits until they have.
-func (a *abreast) stop() {
+func (a *parallelMerge) stop() {
 	close(a.quit)
 	a.mu.Lock()
 	a.next = len(a.sources)
@@ -117,7 +117,7 @@ func (a *abreast) stop() {
 	}
 }
 
-func (a *abreast) start() {
+func (a *parallelMerge) start() {
 	a.empty = make(chan *Batch, aheadBatches*a.jobs)
 	for range aheadBatches * a.jobs {
 		a.empty <- new(Batch)
@@ -137,7 +137,7 @@ func (a *abreast) start() {
 }
 
 // take is the next source to be read, below 0 if there is none.
-func (a *abreast) take() int {
+func (a *parallelMerge) take() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for a.reading > 0 && a.next < len(a.sources) && a.tables.tight() {
@@ -152,7 +152,7 @@ func (a *abreast) take() int {
 }
 
 // done says that a source was read, or why not.
-func (a *abreast) done(i int, err error) {
+func (a *parallelMerge) done(i int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.reading--
@@ -166,7 +166,7 @@ func (a *abreast) done(i int, err error) {
 }
 
 // readAll reads a source to its end.
-func (a *abreast) readAll(s *tracked) error {
+func (a *parallelMerge) readAll(s *tracked) error {
 	for {
 		var b *Batch
 		select {

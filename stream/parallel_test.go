@@ -46,7 +46,7 @@ func abreastOf(jobs, sources int, change func(i int, s *slow)) stream.Source {
 		}
 		all = append(all, s)
 	}
-	return stream.Abreast(t, jobs, all...)
+	return stream.MergeParallel(t, jobs, all...)
 }
 
 func TestAbreast(t *testing.T) {

@@ -41,7 +41,7 @@ func TestApart(t *testing.T) {
 	old := stream.Line{Process: "b", Reason: stream.ReasonUnsupported, What: "logs", Count: 1}
 	b.Tables.Ledger.Add(gap)
 	b.Tables.Ledger.Add(old)
-	first, second := stream.Apart(&loser{Sink: stream.Discard, what: "markers"}), stream.Apart(&loser{Sink: stream.Discard, what: "logs"})
+	first, second := stream.NewOutput(&loser{Sink: stream.Discard, what: "markers"}), stream.NewOutput(&loser{Sink: stream.Discard, what: "logs"})
 	var count stream.Count
 	if err := stream.Copy(stream.Tee(first, &count, second), b.Source(), stream.CopyOptions{Outputs: 2}); err != nil {
 		t.Fatal(err)

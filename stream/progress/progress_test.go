@@ -1,4 +1,4 @@
-package stream
+package progress
 
 import "testing"
 
@@ -13,7 +13,7 @@ func at(t *testing.T, g *Gauge, value Proportion, place string) {
 func TestProgressLogger(t *testing.T) {
 	g := new(Gauge)
 	at(t, g, 0, "")
-	l := NewProgressLogger(g, "begin", "end")
+	l := New(g, "begin", "end")
 	at(t, g, 0, "begin")
 	l.Set(Percent(10), "")
 	at(t, g, Percent(10), "begin") // an empty place leaves it
@@ -49,7 +49,7 @@ func TestProgressLogger(t *testing.T) {
 // A range without a width moves nothing, not even the place.
 func TestProgressNoWidth(t *testing.T) {
 	g := new(Gauge)
-	l := NewProgressLogger(g, "begin", "end")
+	l := New(g, "begin", "end")
 	l.Set(Percent(50), "half")
 	l.To(Percent(30), "passed", "passed").Done()
 	l.Part(Percent(70), Percent(70), "empty", "empty").Done()
@@ -58,8 +58,8 @@ func TestProgressNoWidth(t *testing.T) {
 }
 
 func TestProgressNowhere(t *testing.T) {
-	var zero ProgressLogger
-	for _, l := range []*ProgressLogger{NewProgressLogger(nil, "begin", "end"), &zero} {
+	var zero Logger
+	for _, l := range []*Logger{New(nil, "begin", "end"), &zero} {
 		l.Set(Percent(10), "place")
 		l.Part(0, Whole, "", "").Done()
 		for range l.Loop(0, Whole, 2, "edge") {
@@ -77,7 +77,7 @@ func TestProgressNowhere(t *testing.T) {
 
 func TestProgressLoop(t *testing.T) {
 	g := new(Gauge)
-	l := NewProgressLogger(g, "begin", "end")
+	l := New(g, "begin", "end")
 	for i, round := range l.Loop(Percent(10), Percent(40), 3, "edge") {
 		at(t, g, Percent(10+10*i), "edge")
 		round.Set(Percent(50), "middle")

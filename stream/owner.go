@@ -7,15 +7,15 @@ import (
 	"gprof/stream/internal/pack"
 )
 
-// Who says whose a sample or a marker is.
-type Who struct {
+// Owner says whose a sample or a marker is.
+type Owner struct {
 	Thread    int64    // of the system; 0 unknown
 	Goroutine int64    // 0 unknown
 	Labels    LabelsID // of the program for its work; 0 none
 }
 
-// Who is that of row i.
-func (b *Batch) Who(i int) (w Who) {
+// Owner is that of row i.
+func (b *Batch) Owner(i int) (w Owner) {
 	if len(b.Thread) > 0 {
 		w.Thread = b.Thread[i]
 	}
@@ -28,8 +28,8 @@ func (b *Batch) Who(i int) (w Who) {
 	return w
 }
 
-// AppendWho says whose the last row of b is, whose Time is there already.
-func (b *Batch) AppendWho(w Who) {
+// AppendOwner says whose the last row of b is, whose Time is there already.
+func (b *Batch) AppendOwner(w Owner) {
 	before := len(b.Time) - 1
 	if len(b.Thread) > 0 {
 		b.Thread = append(b.Thread, w.Thread)
@@ -70,25 +70,25 @@ func appendZeros[T pack.Integer](column []T, n int) []T {
 	return column
 }
 
-// tellsWho says whether any sparse column is there.
-func (b *Batch) tellsWho() bool { return len(b.Thread)|len(b.Goroutine)|len(b.Labels) != 0 }
+// hasOwners says whether any sparse column is there.
+func (b *Batch) hasOwners() bool { return len(b.Thread)|len(b.Goroutine)|len(b.Labels) != 0 }
 
-// appendWhoRows adds the rows from to to-1 of src to the sparse columns of b,
+// appendOwnerRows adds the rows from to to-1 of src to the sparse columns of b,
 // before they are added to the others.
-func (b *Batch) appendWhoRows(src *Batch, from, to int) {
+func (b *Batch) appendOwnerRows(src *Batch, from, to int) {
 	n := b.Len()
 	b.Thread = appendSparseRows(b.Thread, n, src.Thread, from, to)
 	b.Goroutine = appendSparseRows(b.Goroutine, n, src.Goroutine, from, to)
 	b.Labels = appendSparseRows(b.Labels, n, src.Labels, from, to)
 }
 
-// checkWho returns an error if a sparse column has neither no row nor all.
-func (b *Batch) checkWho() error {
+// checkOwners returns an error if a sparse column has neither no row nor all.
+func (b *Batch) checkOwners() error {
 	for _, c := range []struct {
 		name string
 		len  int
 	}{{"thread", len(b.Thread)}, {"goroutine", len(b.Goroutine)}, {"labels", len(b.Labels)}} {
-		if c.len != 0 && c.len != b.used(b.Series.Kind.Columns()&UsesWho != 0) {
+		if c.len != 0 && c.len != b.used(b.Series.Kind.Columns()&UsesOwner != 0) {
 			return b.badColumn(c.name, c.len)
 		}
 	}
@@ -102,9 +102,9 @@ const (
 	hasLabels
 )
 
-// appendWho encodes the sparse columns: a byte that says which are there, and
+// appendOwners encodes the sparse columns: a byte that says which are there, and
 // those, packed.
-func appendWho(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
+func appendOwners(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
 	at := len(dst)
 	dst = append(dst, 0)
 	if len(b.Thread) > 0 {
@@ -122,10 +122,10 @@ func appendWho(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
 	return dst
 }
 
-// who reads the sparse columns of the last n rows of b.
-func (r *blockReader) who(b *Batch, n int) {
+// owners reads the sparse columns of the last n rows of b.
+func (r *blockReader) owners(b *Batch, n int) {
 	has := r.AtMost(hasThread | hasGoroutine | hasLabels)
-	if has == 0 && !b.tellsWho() {
+	if has == 0 && !b.hasOwners() {
 		return
 	}
 	before := len(b.Time) - n

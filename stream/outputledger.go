@@ -7,8 +7,8 @@ type Output struct {
 	tables *Tables // as the sink sees them
 }
 
-// Apart returns an Output that gives all it is given to s.
-func Apart(s Sink) *Output { return &Output{sink: s} }
+// NewOutput returns an Output that gives all it is given to s.
+func NewOutput(s Sink) *Output { return &Output{sink: s} }
 
 // Begin implements [Sink].
 func (o *Output) Begin(t *Tables) error {
