@@ -26,8 +26,8 @@ import (
 	"gprof/internal/output"
 	"gprof/internal/selection"
 	"gprof/stream"
-	"gprof/stream/progress"
 	"gprof/stream/filter"
+	"gprof/stream/progress"
 )
 
 // Run converts what is not done yet.
