@@ -11,7 +11,8 @@
 //	             one file for each generation of ids        RecordFile
 //
 // A name that ends in .new is that of a file which is being written. What the
-// bytes mean is said in package rawformat. A session is a directory of them,
+// bytes mean is said in package rawformat. Package folder makes and opens the files: of a
+// recording in memory they are memory, and read the same. A session is a directory of them,
 // with a control page:
 //
 //	control      one limit for all processes                Control
@@ -36,12 +37,12 @@
 // # Session
 //
 // All processes of a session share one limit without a daemon. Each maps the
-// control page and owns a slot there; who dies is found out by its peers, since
+// control page and owns a slot there. Its peers find out when it dies, since
 // the lock of its directory is free then. Pids play no part, and neither do
 // parents, so that it works across pid namespaces and containers which share a
 // volume.
 //
-// Ownership: a slot and an instance directory belong to who holds flock on the
+// Ownership: a slot and an instance directory belong to the process that holds flock on the
 // directory's lock, be it the process itself or, when that is dead, one of the
 // others for as long as it looks after them. Only the owner writes the slot,
 // but for the request word. Slots are taken and made free under flock on the
