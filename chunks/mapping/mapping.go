@@ -83,12 +83,6 @@ func littleEndian() error {
 	return nil
 }
 
-// heapMemory is memory for systems without anonymous mappings, aligned for words.
-func heapMemory(size int) ([]byte, error) {
-	words := make([]uint64, (size+7)/8)
-	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size), nil
-}
-
 // CannotReserve reports whether an error is that the file system does not know how to
 // reserve.
 func CannotReserve(err error) bool {
