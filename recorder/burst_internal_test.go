@@ -8,12 +8,12 @@ import (
 var bursting = NewEvent2("bursting", Int("round"), Int("n"))
 
 // What is written at once, up to a quarter of the limit and 4 MiB, overwrites nothing
-// before the ring is as large as its limit, if the housekeeper comes in between.
+// before the ring is as large as its limit, if the keeper comes in between.
 func TestBurstsBelowTheLimit(t *testing.T) {
 	for limit, chunk := range map[int64]int64{1 << 20: 64 << 10, 4 << 20: 256 << 10, 32 << 20: 256 << 10} {
 		r := beginInternal(t, Options{Limit: limit, CPU: CPUOff})
 		<-r.mapped
-		ready := uint64(min(burst, limit/minChunks) - 2*chunk) // what the writer has, and the housekeeper takes
+		ready := uint64(min(burst, limit/minChunks) - 2*chunk) // what the writer has, and the keeper takes
 		bursts := 0
 		for ; r.ring.Discarded() == 0 && r.ring.RangeEnd() < 2*uint64(limit); bursts++ {
 			awaitSpares(t, r)
@@ -33,7 +33,7 @@ func TestBurstsBelowTheLimit(t *testing.T) {
 	}
 }
 
-// awaitSpares waits until the housekeeper has prepared what it should, or the ring has
+// awaitSpares waits until the keeper has prepared what it should, or the ring has
 // its size.
 func awaitSpares(t *testing.T, r *Recorder) {
 	t.Helper()

@@ -232,7 +232,7 @@ func TestCrashLoop(t *testing.T) {
 		m.do("insist")
 		m.kill()
 		crashed = append(crashed, m)
-		// Definitions and rings of threads may pass the limit until the housekeeper's next
+		// Definitions and rings of threads may pass the limit until the keeper's next
 		// round, which this one did not live to see.
 		if n := onDisk(session); n > limit+4*memberChunk {
 			t.Errorf("%d bytes, want at most %d", n, limit)

@@ -19,7 +19,7 @@
 //
 // A marker makes no system call, takes no lock that blocks and allocates
 // nothing; where there is no room it is dropped and counted. (While the ring still
-// grows, a marker that takes one of the last prepared chunks wakes the housekeeper.) What a marker call
+// grows, a marker that takes one of the last prepared chunks wakes the keeper.) What a marker call
 // has returned from is found after kill -9. The exception is the first use of a
 // name by [Mark] or [Text]; and without frame pointers (see meta) an event with a
 // stack ([WithStack]) allocates the first times that it is marked at a place.
@@ -73,14 +73,14 @@
 // # Heap samples
 //
 // The runtime takes a sample of each 512 KiB that are allocated, whatever stands
-// in runtime.MemProfileRate when it does. Every 10 seconds the housekeeper records
+// in runtime.MemProfileRate when it does. Every 10 seconds the keeper records
 // what has changed by stack and size of objects, see [Options.HeapEvery]; that
 // costs at most a thousandth of a processor. To record it is what makes the
 // runtime take them: the linker switches that off in programs that never look.
 //
 // # Counters
 //
-// Ten times a second the housekeeper reads counters ([Options.CounterHz]):
+// Ten times a second the keeper reads counters ([Options.CounterHz]):
 //
 //	Go's runtime   heap, its goal, what is allocated, memory, goroutines by what they do,
 //	               threads, latency of the scheduler, waits for locks, CPU time of the
@@ -110,7 +110,7 @@
 //
 // # Waits
 //
-// With [Options.WaitHz] the housekeeper looks at all goroutines so often, and
+// With [Options.WaitHz] the keeper looks at all goroutines so often, and
 // records how many wait at which stack, for what, and since the last look. The
 // runtime does not tell which goroutine is which there.
 //
@@ -125,10 +125,10 @@
 // control page ten times a second.
 //
 // Files are made as they are needed, ahead of the writers by a quarter of the
-// limit, at most 4 MiB. What is written at once, before the housekeeper comes by,
+// limit, at most 4 MiB. What is written at once, before the keeper comes by,
 // overwrites nothing up to that size while the ring is below its limit; with more, the
 // oldest chunks are reused before the ring has grown. As a rule that takes a
-// program that keeps all processors busy with nothing but markers: the housekeeper
+// program that keeps all processors busy with nothing but markers: the keeper
 // then waits for the scheduler. See TestBurstsBelowTheLimit.
 //
 // The command gprof-record shows a session, and has all its processes pause,

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"gprof/chunks"
 	"gprof/rawformat"
@@ -190,4 +191,17 @@ func (r *Recording) again(h *heir, k rawformat.Kind, before, behind []byte) {
 	}
 	s.finish(append(s.time(append(s.begin(k), before...), h.time), behind...))
 	leave(s)
+}
+
+// lookAfterEarly takes over markers that were on their way when the recorder was
+// started. After a second none should be; one that is finds all shards taken, and is
+// counted as lost, however long it was away.
+func (r *Recording) lookAfterEarly() {
+	if r.early == nil {
+		return
+	}
+	if rt.Now()-r.begun > rt.Time(time.Second) {
+		r.disinherit()
+	}
+	r.inherit()
 }

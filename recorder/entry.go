@@ -271,10 +271,3 @@ func (r *Recording) log(level rawformat.LogLevel, text string) {
 	s.finish(appendCut(rawformat.AppendUint(b, uint64(level)), text))
 	leave(s)
 }
-
-// lose counts what was dropped. The housekeeper writes it into the recording
-// when there is room.
-func (r *Recording) lose(why rawformat.LostReason, count, bytes uint64) {
-	r.lost[why].count.Add(count)
-	r.lost[why].bytes.Add(bytes)
-}

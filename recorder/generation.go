@@ -36,7 +36,7 @@ func (k *Keeper) removeDict(generation uint16) error {
 }
 
 // turnDictionary begins a new generation when the dictionary has outgrown its
-// bound, or somebody has cut its file short. It is the housekeeper's, and done in these steps:
+// bound, or somebody has cut its file short. It is the keeper's, and done in these steps:
 //
 //  1. The new file gets all that was defined but stacks, so that every id but
 //     theirs means the same in both.

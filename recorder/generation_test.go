@@ -95,7 +95,7 @@ func TestNewStacksDoNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations for a new stack", n)
 	}
 	if r.known.find(nil) != 0 || r.fresh.n != pendingSlots {
-		t.Errorf("%d stacks wait for the housekeeper, want %d", r.fresh.n, pendingSlots)
+		t.Errorf("%d stacks wait for the keeper, want %d", r.fresh.n, pendingSlots)
 	}
 }
 

@@ -24,7 +24,7 @@ func TestGrowing(t *testing.T) {
 		wg.Go(func() {
 			for i := range each {
 				numbered.Mark(g, i)
-				if i%200 == 0 { // the housekeeper needs time to make chunks for all of them
+				if i%200 == 0 { // the keeper needs time to make chunks for all of them
 					time.Sleep(time.Millisecond)
 				}
 			}
@@ -39,7 +39,7 @@ func TestGrowing(t *testing.T) {
 	r := finish(t, rec)
 	found, lost := len(r.of("numbered")), int(r.lost())
 	t.Logf("%d markers, %d lost, %d of them found no shard", found, lost, busy)
-	if found+lost != goroutines*each || busy > found/4 { // how many find no chunk depends on the housekeeper's turn to run
+	if found+lost != goroutines*each || busy > found/4 { // how many find no chunk depends on the keeper's turn to run
 		t.Errorf("%d markers found, %d lost, %d of them for want of a shard; want %d together, and a shard for most", found, lost, busy, goroutines*each)
 	}
 }

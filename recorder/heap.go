@@ -22,7 +22,7 @@ const (
 	// some 25 bytes in each half of the ring.
 	siteShare = 1024
 
-	// sitesPerRound is how many are stated before the housekeeper looks after the
+	// sitesPerRound is how many are stated before the keeper looks after the
 	// ring again. A stack that is new takes up to 20 µs.
 	sitesPerRound = 128
 
@@ -32,7 +32,7 @@ const (
 )
 
 // heapMeter states what the runtime's heap profile says. It belongs to the
-// housekeeper.
+// keeper.
 type heapMeter struct {
 	period     rt.Time // 0: never
 	due        rt.Time
@@ -93,7 +93,7 @@ func (h *heapMeter) round(k *Keeper, now rt.Time) {
 }
 
 // next settles when the next look is. As with counters, one may have taken
-// long because the housekeeper had to wait for a processor: what they are taken to cost
+// long because the keeper had to wait for a processor: what they are taken to cost
 // doubles at most with each, and falls at once.
 func (h *heapMeter) next(now, took rt.Time) {
 	h.took = min(took, 2*h.took+rt.Time(time.Millisecond))
@@ -221,7 +221,7 @@ func (h *heapMeter) state(r *Keeper, n int) {
 			s.row = r.rowOf(withoutRuntime(r.locateRecord(rec.Stack())))
 		}
 		if !r.writeSite(s, k.size) {
-			return // the next time, for the housekeeper has other things to do
+			return // the next time, for the keeper has other things to do
 		}
 		if r.ring.Low() { // many new stacks take their time
 			r.maintainRing()

@@ -14,7 +14,7 @@ type Hook struct {
 }
 
 // hook calls a function of the program after rounds of sampling, in a goroutine of
-// its own: whatever it does, the housekeeper does not wait for it.
+// its own: whatever it does, the keeper does not wait for it.
 type hook struct {
 	f                        func(Stats) // nil: none
 	due                      rt.Time
@@ -51,7 +51,7 @@ func (h *hook) call(stats func() Stats) {
 }
 
 // round says that a round is over; not more often than it should be. It is the
-// housekeeper's.
+// keeper's.
 func (h *hook) round(now rt.Time) {
 	if h.f == nil || now < h.due {
 		return
@@ -64,7 +64,7 @@ func (h *hook) round(now rt.Time) {
 	}
 }
 
-// close ends it, when the housekeeper is gone. A function that does not return is
+// close ends it, when the keeper is gone. A function that does not return is
 // not waited for; its goroutine ends when it does.
 func (h *hook) close() {
 	if h.f == nil {

@@ -25,7 +25,7 @@ func TestAfterRound(t *testing.T) {
 	finish(t, rec)
 }
 
-// A function that does not return holds up neither the housekeeper nor Stop.
+// A function that does not return holds up neither the keeper nor Stop.
 func TestAfterRoundBlocks(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)

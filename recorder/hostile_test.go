@@ -38,7 +38,7 @@ func TestHostileCommit(t *testing.T) {
 		for _, name := range names {
 			overwrite(name, rawformat.OffCommit, commit)
 		}
-		if _, err := rec.Snapshot(t.TempDir(), 0); err != nil { // the housekeeper has been there
+		if _, err := rec.Snapshot(t.TempDir(), 0); err != nil { // the keeper has been there
 			t.Fatal(err)
 		}
 	}
@@ -120,7 +120,7 @@ func FuzzHostileFiles(f *testing.F) {
 			for n := range 200 {
 				acked.Mark(n, "abc")
 			}
-			rec.Snapshot(out, 1) // it may complain; the housekeeper has been there
+			rec.Snapshot(out, 1) // it may complain; the keeper has been there
 			rec.Stats()
 		}
 		round()

@@ -155,9 +155,9 @@ func TestFullDictionary(t *testing.T) {
 	}
 }
 
-// A bug of the housekeeper ends the recording; the host lives on, and Stop
+// A bug of the keeper ends the recording; the host lives on, and Stop
 // still writes what there is.
-func TestPanicOfTheHousekeeper(t *testing.T) {
+func TestPanicOfTheKeeper(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
 	probeEvent.Mark(1)
 	r.employ(func() { panic("test") })
@@ -234,7 +234,7 @@ func TestResumeAfterFailure(t *testing.T) {
 // What is lost until Stop is told; that it can't be told yet adds nothing.
 func TestLossesAtTheEnd(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
-	close(r.quit) // the housekeeper would lose blocks of its own
+	close(r.quit) // the keeper would lose blocks of its own
 	r.crew.Wait()
 	r.quit = make(chan struct{})
 	claimAll(r)
@@ -280,7 +280,7 @@ func TestPageBorders(t *testing.T) {
 		raw[i] = uint64(i*i*i) << 20
 	}
 	for i := range 3000 {
-		for r.ring.Low() { // give the housekeeper time to make chunks
+		for r.ring.Low() { // give the keeper time to make chunks
 			r.nap.Wake()
 			runtime.Gosched()
 		}

@@ -13,7 +13,7 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// How often the housekeeper does what.
+// How often the keeper does what.
 const (
 	round         = 100 * time.Millisecond
 	quickRound    = time.Millisecond // while writers take chunks
@@ -71,11 +71,11 @@ type Keeper struct {
 	stopped   bool
 }
 
-// chores is what the housekeeper does besides the ring's upkeep, when it is due.
+// chores is what the keeper does besides the ring's upkeep, when it is due.
 type chores struct{ counters, overhead, anchor, learn rt.Time }
 
 // spent is the recorder's own cost since it was last written, in ns, and how many
-// samples it took (what it dropped is told by blocks of their own). It is the time that passed: where the housekeeper had to wait for
+// samples it took (what it dropped is told by blocks of their own). It is the time that passed: where the keeper had to wait for
 // a processor, it is more than what was used, which is the counter "recorder CPU".
 type spent struct {
 	clean, counters, threads, samples atomic.Int64 // ns
@@ -118,20 +118,7 @@ func (k *Keeper) workLast() {
 	}
 }
 
-// lookAfterEarly takes over markers that were on their way when the recorder was
-// started. After a second none should be; one that is finds all shards taken, and is
-// counted as lost, however long it was away.
-func (r *Recording) lookAfterEarly() {
-	if r.early == nil {
-		return
-	}
-	if rt.Now()-r.begun > rt.Time(time.Second) {
-		r.disinherit()
-	}
-	r.inherit()
-}
-
-// pace is how long the housekeeper sleeps. Spare chunks must be there when writers
+// pace is how long the keeper sleeps. Spare chunks must be there when writers
 // want them: it comes the sooner the faster they are taken.
 type pace struct {
 	sleep time.Duration
@@ -152,14 +139,14 @@ func (p *pace) next(end, much uint64) time.Duration {
 }
 
 // learnModules defines what the process has mapped at the start. It is done
-// beside the housekeeper: hashing a large executable may take a while. Frames
+// beside the keeper: hashing a large executable may take a while. Frames
 // wait for it.
 func (k *Keeper) learnModules() {
 	defer close(k.mapped)
 	k.dict.Learn()
 }
 
-// learnAgain defines what was mapped since, also beside the housekeeper.
+// learnAgain defines what was mapped since, also beside the keeper.
 func (k *Keeper) learnAgain() {
 	if k.isMapped() && k.learning.CompareAndSwap(false, true) {
 		k.employ(func() {
@@ -183,12 +170,6 @@ func (k *Keeper) isMapped() bool {
 	default:
 		return false
 	}
-}
-
-// fail ends the recording; what was recorded stays. Stop still has to be called.
-func (r *Recording) fail(err error) {
-	r.failure.CompareAndSwap(nil, &err)
-	recording.CompareAndSwap(r, nil)
 }
 
 // maintain prepares and seals chunks, and writes what was lost.
@@ -310,52 +291,6 @@ func (k *Keeper) lags(s *shard, end, most uint64) bool {
 	start := s.lag.Load()
 	return start != 0 && s.generation == k.generation && // else it is about to be turned
 		end-start > most
-}
-
-// loss counts what was dropped for one reason.
-type loss struct{ count, bytes atomic.Uint64 }
-
-// writeLosses writes what was lost since the last time. What can't be written
-// now is written later; that is no loss.
-func (r *Recording) writeLosses() {
-	if !r.hasLost() {
-		return
-	}
-	if s := r.acquireAny(); s != nil {
-		r.writeLossesTo(s)
-		leave(s)
-	}
-}
-
-func (r *Recording) hasLost() bool {
-	for why := range r.lost {
-		if r.lost[why].count.Load() != r.told[why].count {
-			return true
-		}
-	}
-	return false
-}
-
-// writeLossesTo is writeLosses to a shard that is locked, and stays so.
-func (r *Recording) writeLossesTo(s *shard) {
-	for why := range r.lost {
-		count := r.lost[why].count.Load()
-		bytes := r.lost[why].bytes.Load()
-		told := &r.told[why]
-		if count == told.count {
-			continue
-		}
-		now := r.clock.Now()
-		if !r.prepare(s, 64, s.who(), now) {
-			return
-		}
-		b := s.time(s.begin(rawformat.KindLost), now)
-		for _, v := range [...]uint64{uint64(why), count - told.count, bytes - told.bytes} {
-			b = rawformat.AppendUint(b, v)
-		}
-		s.finish(b)
-		told.count, told.bytes = count, bytes
-	}
 }
 
 // writeAnchor ties the clocks together, for readers that interpolate. They look

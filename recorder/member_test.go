@@ -40,7 +40,7 @@ func memberChild() {
 			for many, _ := strconv.Atoi(arg); many > 0; many-- {
 				n++
 				acked.Mark(n, payload)
-				if n%500 == 0 { // else all is written before the housekeeper can make room for it
+				if n%500 == 0 { // else all is written before the keeper can make room for it
 					time.Sleep(time.Millisecond)
 				}
 			}

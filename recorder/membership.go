@@ -61,7 +61,7 @@ func (m *membership) share(p *plan) int64 {
 }
 
 // makeRoom has the ring take the room that dead processes left, before the
-// first chunks are full. The housekeeper meets the errors again.
+// first chunks are full. The keeper meets the errors again.
 func (m *membership) makeRoom(ring *chunks.Ring) {
 	if m.slot != nil {
 		m.slot.Balance(time.Now())
@@ -103,7 +103,7 @@ func (m *membership) describe() string {
 }
 
 // attend does this process' part in the session: it balances who holds what,
-// and obeys what all are told. It is the housekeeper's.
+// and obeys what all are told. It is the keeper's.
 func (k *Keeper) attend() {
 	m := &k.member
 	if m.slot == nil {

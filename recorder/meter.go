@@ -9,7 +9,7 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// counting is the housekeeper's part of counters: what internal/counters reads goes into
+// counting is the keeper's part of counters: what internal/counters reads goes into
 // the recording.
 type counting struct {
 	meter  counters.Meter

@@ -192,7 +192,7 @@ func (r *Recording) endPage(p *Page, s *shard) {
 }
 
 // pageKeeper states open pages again before they are discarded. It belongs to the
-// housekeeper.
+// keeper.
 type pageKeeper struct {
 	fresh  int    // of the list, when it was looked through
 	floor  uint64 // no page was stated below this index then

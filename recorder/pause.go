@@ -90,7 +90,7 @@ func (k *Keeper) shiftSampler() {
 }
 
 // beginPaused pauses from the start if the session is paused or stopped. The
-// housekeeper does the rest.
+// keeper does the rest.
 func (k *Keeper) beginPaused() {
 	switch k.member.told() {
 	case rawformat.CommandPause, rawformat.CommandStop:
@@ -99,8 +99,8 @@ func (k *Keeper) beginPaused() {
 }
 
 // obey does what the session's processes are told, and reports whether it is
-// done; if not, the housekeeper comes again. Stop may be waiting for the
-// housekeeper, and Pause is quick: neither is waited for.
+// done; if not, the keeper comes again. Stop may be waiting for the
+// keeper, and Pause is quick: neither is waited for.
 func (k *Keeper) obey(c rawformat.Command) bool {
 	if !k.switching.TryLock() {
 		return false

@@ -67,7 +67,7 @@ func (r *recording) samplesAround(marks []entry) (before, during, after int) {
 	return before, during, after
 }
 
-// awaitRound waits until the housekeeper has come by, as a snapshot does.
+// awaitRound waits until the keeper has come by, as a snapshot does.
 func awaitRound(t *testing.T, rec *recorder.Recorder) {
 	t.Helper()
 	for range 2 { // it may have been on its way the first time

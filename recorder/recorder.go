@@ -6,14 +6,12 @@ import (
 	"os"
 	"runtime"
 	"sync/atomic"
-	"time"
 
 	"gprof/chunks"
 	"gprof/chunks/folder"
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
 	"gprof/recorder/internal/registry"
-	"gprof/recorder/internal/rt"
 )
 
 // Errors of [Start].
@@ -108,45 +106,6 @@ func (r *Recorder) Stop() error {
 	r.environ.restore()
 	claimed.Store(false)
 	return errors.Join(errs...)
-}
-
-// closeShards takes all shards for good: a marker that is still on its way finds
-// them busy. No mapping may go before. What was lost until now is written last.
-// Where its holder does not come to an end, a shard's chunk stays mapped for it, see [chunks.ErrInUse].
-func (r *Recording) closeShards() {
-	var locked []*shard
-	begun := rt.Now()
-	for i := range r.shards {
-		if s := &r.shards[i]; r.claimFinally(s, begun) {
-			locked = append(locked, s)
-		}
-	}
-	if n := len(locked); n > 0 {
-		r.writeLossesTo(locked[n-1]) // our own blocks' first choice: it has a chunk
-	}
-	for _, s := range locked {
-		r.retire(s)
-	}
-}
-
-// Stop waits so long for the holders of shards, all together: after a bug of the
-// recorder one may be gone; else its thread may not run, because it is stopped or
-// waits for the disk.
-const (
-	patience     = 100 * time.Millisecond
-	longPatience = 10 * time.Second
-)
-
-// claimFinally takes a shard, for which it waits since begun: nobody comes to any
-// shard any more, so that who still has one when another's holder was waited for in
-// vain does not go on either. False: its holder does not come to an end.
-func (r *Recording) claimFinally(s *shard, begun rt.Time) bool {
-	for ; !r.seize(s); runtime.Gosched() {
-		if waited := rt.Now() - begun; waited > rt.Time(longPatience) || r.failure.Load() != nil && waited > rt.Time(patience) {
-			return false
-		}
-	}
-	return true
 }
 
 // close ends the use of the directory's files.

@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 
 	"gprof/chunks"
-	"gprof/rawformat"
 	"gprof/recorder/internal/rt"
 )
 
@@ -45,5 +44,3 @@ type Recording struct {
 	known knownStacks
 	fresh freshStacks
 }
-
-const numLosses = int(rawformat.LostDeep) + 1

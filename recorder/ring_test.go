@@ -82,7 +82,7 @@ func TestWrap(t *testing.T) {
 			n++
 		}
 	}
-	await(t, "the ring has its size", func() bool { // as fast as the housekeeper can follow
+	await(t, "the ring has its size", func() bool { // as fast as the keeper can follow
 		mark(2000)
 		return rec.Stats().Held > limit*7/8
 	})
@@ -92,7 +92,7 @@ func TestWrap(t *testing.T) {
 	if len(found) == 0 || len(found) == n {
 		t.Fatalf("%d of %d markers, want the newest ones", len(found), n)
 	}
-	dropped := int(r.lost()) // the housekeeper may be without a processor for some time; that is counted
+	dropped := int(r.lost()) // the keeper may be without a processor for some time; that is counted
 	if dropped > n/10 {
 		t.Fatalf("%d markers dropped", dropped)
 	}
@@ -118,7 +118,7 @@ func TestWrap(t *testing.T) {
 	if held < limit*2/5 { // dictionary, stack rings and open chunks count, too
 		t.Errorf("%d bytes are kept of a limit of %d", held, limit)
 	}
-	// An idle writer may still hold the first chunk, until the housekeeper comes.
+	// An idle writer may still hold the first chunk, until the keeper comes.
 	if r.Exit == nil || r.Exit.Discarded == 0 || r.Exit.RangeEnd <= r.Exit.RangeStart {
 		t.Errorf("exit %+v, want chunks that were discarded", r.Exit)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // maxDrained is how many records a ring can hold. More are not drained at once,
-// else the housekeeper might be busy with one thread for ever, its own above all.
+// else the keeper might be busy with one thread for ever, its own above all.
 const maxDrained = rawformat.StacksWords / rawformat.StackFixed
 
 // drain moves what is in a thread's ring into chunks, and returns how many records

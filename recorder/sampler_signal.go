@@ -23,9 +23,9 @@ import (
 
 // sampler takes CPU samples by signals of its own, so that the host's profiles
 // go on beside it. Each thread has a timer on its CPU clock, whose signal writes
-// a record into the thread's stack ring; the housekeeper drains the rings.
+// a record into the thread's stack ring; the keeper drains the rings.
 //
-// It is the housekeeper's, but for open and close.
+// It is the keeper's, but for open and close.
 type sampler struct {
 	signal     int
 	period     int64 // ns of CPU time
@@ -190,7 +190,7 @@ const mostDrained = 10
 // patience is how long a ring may wait to be drained, if its thread is busy.
 func (s *sampler) patience() rt.Time { return s.drainEvery * rt.Time(s.period) }
 
-// longestSleep is how long the housekeeper may sleep: less than a round only where
+// longestSleep is how long the keeper may sleep: less than a round only where
 // rings have no room for the deep stacks of one.
 func (s *sampler) longestSleep() time.Duration {
 	if s.tasks == nil || s.drainEvery == mostDrained {

@@ -17,7 +17,7 @@ import (
 // there, see enter.
 type shard struct {
 	lock  uint32  // 1: taken; of a shared shard after Stop for good
-	shut  uint32  // 1: writers go elsewhere, for the housekeeper has the shard, or is about to
+	shut  uint32  // 1: writers go elsewhere, for the keeper has the shard, or is about to
 	track uint32  // of the context, as goroutine and labels
 	owned bool    // by a processor
 	word  uint64  // the commit word: offset, and number of blocks
@@ -36,7 +36,7 @@ type shard struct {
 
 	generation uint16 // of the dictionary that chunks are opened with
 
-	lag atomic.Uint64 // range start of chunk, 0 without; for the housekeeper
+	lag atomic.Uint64 // range start of chunk, 0 without; for the keeper
 
 	sampled sampledThread // of the page
 
@@ -77,7 +77,7 @@ type who struct {
 // at the lock of the processor's shard and its store there has the shard for itself, at
 // the cost of that store: an exchange would cost as much as all else but the clock. It
 // may be interrupted afterwards; others find the lock taken, and go to a shared shard.
-// The housekeeper, who wants a shard now and then, says so in shut, and has all threads
+// The keeper, who wants a shard now and then, says so in shut, and has all threads
 // see that before it looks whether the lock is taken, see claim.
 func (r *Recording) enter() *shard {
 	if s, _, _ := takeOwn(r); s != nil {
@@ -164,7 +164,7 @@ func (r *Recording) acquireOther(hint uintptr) *shard {
 	return nil
 }
 
-// claim takes a shard for the housekeeper; false: it is taken. disclaim gives it
+// claim takes a shard for the keeper; false: it is taken. disclaim gives it
 // back.
 func (r *Recording) claim(s *shard) bool {
 	if !s.owned {

@@ -31,7 +31,7 @@ func silentChild() {
 
 // A marker makes no system call: the number of calls does not grow with that
 // of markers, of which ten times as many fill the ring over and over. What runtime
-// and housekeeper do for themselves is allowed for: a call for a hundred markers, and
+// and keeper do for themselves is allowed for: a call for a hundred markers, and
 // a thousand in each second, of which there are many where the machine is busy. With a
 // call for each marker a second would see some ten thousand.
 func TestNoSystemCallPerMarker(t *testing.T) {

@@ -44,7 +44,7 @@ func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err er
 	return path, nil
 }
 
-// drainNow has the housekeeper take what threads have sampled until now into
+// drainNow has the keeper take what threads have sampled until now into
 // chunks, and waits for it, but not for long: it may be waiting for the disk.
 func (k *Keeper) drainNow() error {
 	drained := make(chan struct{})
@@ -66,7 +66,7 @@ func (k *Keeper) drainNow() error {
 	}
 }
 
-// drain does what drainNow asks for. It is the housekeeper's.
+// drain does what drainNow asks for. It is the keeper's.
 func (k *Keeper) drain() {
 	for {
 		select {

@@ -31,11 +31,11 @@ const (
 
 	knownSlots   = 1 << 12 // stacks whose id is found without a lock
 	knownProbes  = 4
-	pendingSlots = 32 // new stacks in one tick of the housekeeper
+	pendingSlots = 32 // new stacks in one tick of the keeper
 )
 
 // markStack writes a marker with the stack that it was made at: by its id if it
-// has one, else as pcs. The housekeeper then gives it an id. Nothing is allocated.
+// has one, else as pcs. The keeper then gives it an id. Nothing is allocated.
 //
 // A stack is looked up by what frame pointers lead to: the return addresses of
 // calls, among them that of the recorder's own method, if it was not inlined. What
@@ -90,7 +90,7 @@ func (r *Recording) ofCallers(c *registry.Callers) []uintptr {
 
 // rawStack is the stack as pcs, without the recorder's own calls, and returns how
 // many there are. By frame pointers nothing is allocated, and little is asked of
-// the runtime: what is at a pc is for the housekeeper to find out.
+// the runtime: what is at a pc is for the keeper to find out.
 func (r *Recording) rawStack(raw []uint64, stack []uintptr) (n int) {
 	if r.unwalked != nil {
 		for _, l := range withoutOwn(locate(slices.Clone(stack))) { // a copy, so that the caller's stays on its stack
@@ -200,7 +200,7 @@ func inlined(callee, caller *runtime.Frame) bool {
 }
 
 // knownStacks finds the id of a stack by its content. Any goroutine may ask;
-// the housekeeper alone adds. An id counts in one generation of the dictionary.
+// the keeper alone adds. An id counts in one generation of the dictionary.
 type knownStacks struct {
 	generation atomic.Uint32
 	slots      [knownSlots]atomic.Pointer[knownStack]
@@ -253,7 +253,7 @@ func hashOf(sum uint64, depth int) uintptr {
 	return uintptr((sum + uint64(depth)) * 0x9e3779b97f4a7c15 >> 40)
 }
 
-// freshStacks passes stacks without an id to the housekeeper.
+// freshStacks passes stacks without an id to the keeper.
 type freshStacks struct {
 	lock  uint32
 	n     int

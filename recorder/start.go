@@ -34,7 +34,7 @@ const (
 	minChunkSize = rawformat.ChunkAlign
 
 	// burst is how many bytes should always be ready to be written, while the
-	// housekeeper makes more: what 100 MB/s write in some rounds of the scheduler,
+	// keeper makes more: what 100 MB/s write in some rounds of the scheduler,
 	// for which it may have to wait. A burst of more than that, or a quarter of the
 	// limit, may reuse the oldest chunks before the ring has grown to its limit.
 	burst = 4 << 20
@@ -45,7 +45,7 @@ const (
 //  1. Settings and sizes.
 //  2. Directory and lock, dictionary, ring, meta.
 //  3. The definitions; from here on markers are recorded.
-//  4. Housekeeper and CPU sampler.
+//  4. Keeper and CPU sampler.
 //
 // If a step fails the directory is removed.
 func open(o Options) (*Recorder, error) {
@@ -83,15 +83,6 @@ func open(o Options) (*Recorder, error) {
 		r.employ(r.sampleCPU)
 	}
 	return r, nil
-}
-
-// findTricks finds out what can be used here of clock, stacks and goroutines.
-func (r *Recording) findTricks() {
-	r.clock.Open()
-	r.begun = rt.Now()
-	r.unwalked, r.source = rt.TryWalk(), sourceFolder()
-	r.goroutines = rt.FindGoroutine()
-	r.route, r.unrouted = rt.FindRoute()
 }
 
 // ownTrack is that of the recorder's goroutines in a CPU profile.
@@ -179,27 +170,6 @@ func (r *Recorder) divide(most int) (size int, err error) {
 	}
 	r.makeShards(writers, int(rings/int64(size)/minChunks))
 	return size, nil
-}
-
-// makeShards makes shards for so many processors, and twice as many that are
-// shared: a goroutine that loses its thread inside one must not cost the markers of
-// others. A program may get more processors later: up to so many shards in all,
-// those have a shard of their own, too. None takes a chunk before it is used.
-func (r *Recording) makeShards(writers, most int) {
-	own := 0
-	if r.unowned = r.exposed; r.unowned == nil {
-		r.unowned = rt.RegisterBarrier()
-	}
-	if r.unowned == nil {
-		own = max(writers, min(most, maxWriters)-2*writers)
-	}
-	r.shards = make([]shard, own+2*writers)
-	r.own, r.shared = r.shards[:own], r.shards[own:]
-	r.mask = uintptr(writers - 1)
-	for i := range r.shards {
-		s := &r.shards[i]
-		s.writer, s.generation, s.page, s.owned = uint16(i), 1, noPage, i < len(r.own)
-	}
 }
 
 func tooSmall(limit, want int64) error {

@@ -16,7 +16,7 @@ func TestIdleWritersGiveWay(t *testing.T) {
 	}
 	var kept []*chunks.Chunk
 	for deadline := time.Now().Add(time.Minute); ; {
-		grows := r.ring.Low() // the housekeeper is to make more, or makes one
+		grows := r.ring.Low() // the keeper is to make more, or makes one
 		if c := r.ring.Get(99, 1); c != nil {
 			kept = append(kept, c)
 			continue

@@ -14,7 +14,7 @@ type Stats struct {
 	Reach     time.Duration // how far what is kept goes back
 	Begin     uint64        // the index of the first byte that is kept; it counts from 1
 	End       uint64        // the index behind the last chunk that was handed out
-	Held      int64         // bytes of this process' files; new definitions may pass the limit until the housekeeper's next round
+	Held      int64         // bytes of this process' files; new definitions may pass the limit until the keeper's next round
 	Limit     int64         // bytes that all processes of the session may hold
 	Discarded uint32        // chunks that made way for others, ever
 	Drops     Drops         // what never was recorded

@@ -17,7 +17,7 @@ func TestStats(t *testing.T) {
 	}
 	before := time.Now()
 	rec := begin(t, recorder.Options{Limit: 1 << 20, ChunkSize: 64 << 10, CPU: recorder.CPUOff})
-	waitFor(t, "the ring to turn", func() bool { // an idle writer has the first chunk until the housekeeper comes
+	waitFor(t, "the ring to turn", func() bool { // an idle writer has the first chunk until the keeper comes
 		for n := range 200_000 {
 			acked.Mark(n, "abc")
 		}

@@ -26,7 +26,7 @@ const (
 	maxWaitSites = 4096
 )
 
-// waitMeter looks at where goroutines wait. It belongs to the housekeeper.
+// waitMeter looks at where goroutines wait. It belongs to the keeper.
 type waitMeter struct {
 	hz         int // 0: never
 	due, last  rt.Time

@@ -195,7 +195,7 @@ func (c *Clock) Shift(seconds int64) {
 }
 
 // Note takes a new reading, by which Times are turned into ticks. It is the
-// housekeeper's.
+// keeper's.
 func (c *Clock) Note() {
 	now, ok := c.check()
 	if !ok {

@@ -1,0 +1,61 @@
+package recorder
+
+import (
+	"gprof/rawformat"
+	"sync/atomic"
+)
+
+const numLosses = int(rawformat.LostDeep) + 1
+
+// loss counts what was dropped for one reason.
+type loss struct{ count, bytes atomic.Uint64 }
+
+// writeLosses writes what was lost since the last time. What can't be written
+// now is written later; that is no loss.
+func (r *Recording) writeLosses() {
+	if !r.hasLost() {
+		return
+	}
+	if s := r.acquireAny(); s != nil {
+		r.writeLossesTo(s)
+		leave(s)
+	}
+}
+
+func (r *Recording) hasLost() bool {
+	for why := range r.lost {
+		if r.lost[why].count.Load() != r.told[why].count {
+			return true
+		}
+	}
+	return false
+}
+
+// writeLossesTo is writeLosses to a shard that is locked, and stays so.
+func (r *Recording) writeLossesTo(s *shard) {
+	for why := range r.lost {
+		count := r.lost[why].count.Load()
+		bytes := r.lost[why].bytes.Load()
+		told := &r.told[why]
+		if count == told.count {
+			continue
+		}
+		now := r.clock.Now()
+		if !r.prepare(s, 64, s.who(), now) {
+			return
+		}
+		b := s.time(s.begin(rawformat.KindLost), now)
+		for _, v := range [...]uint64{uint64(why), count - told.count, bytes - told.bytes} {
+			b = rawformat.AppendUint(b, v)
+		}
+		s.finish(b)
+		told.count, told.bytes = count, bytes
+	}
+}
+
+// lose counts what was dropped. The keeper writes it into the recording
+// when there is room.
+func (r *Recording) lose(why rawformat.LostReason, count, bytes uint64) {
+	r.lost[why].count.Add(count)
+	r.lost[why].bytes.Add(bytes)
+}
