@@ -1,13 +1,14 @@
 package archive
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"sync"
+
+	"gprof/internal/spill"
 )
 
 // Spool holds what can't be read in place in one file, unlinked where possible, so that it goes
@@ -16,8 +17,7 @@ type Spool struct {
 	dir string
 
 	mu   sync.Mutex
-	file *os.File
-	name string // where open files can't be unlinked
+	file *spill.Temp
 	end  int64
 }
 
@@ -33,15 +33,12 @@ func (s *Spool) Close() error {
 		return nil
 	}
 	err := s.file.Close()
-	if s.name != "" {
-		err = errors.Join(err, os.Remove(s.name))
-	}
-	s.file, s.name = nil, ""
+	s.file = nil
 	return err
 }
 
 // reserve returns the offset of size bytes for the caller. Unwritten bytes take no space.
-func (s *Spool) reserve(size int64) (*os.File, int64, error) {
+func (s *Spool) reserve(size int64) (*spill.Temp, int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.file == nil {
@@ -59,13 +56,8 @@ func (s *Spool) make() (err error) {
 	if dir == "" {
 		dir = tempDir()
 	}
-	if s.file, err = os.CreateTemp(dir, "gprof-input-*"); err != nil {
-		return err
-	}
-	if os.Remove(s.file.Name()) != nil {
-		s.name = s.file.Name()
-	}
-	return nil
+	s.file, err = spill.Create(dir)
+	return err
 }
 
 // tempDir is $TMPDIR if set, else the directory that by custom is on a disk: /tmp is often memory.
@@ -109,7 +101,7 @@ func (s *Spool) put(r io.Reader, size int64) (off, n int64, err error) {
 // spoolWriter tells errors of the spool from those of the input. It leaves holes for zeros: most of
 // a young ring is unused.
 type spoolWriter struct {
-	f    *os.File
+	f    *spill.Temp
 	at   int64
 	hole bool // after what was written
 	err  error

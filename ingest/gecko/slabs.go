@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
+
+	"gprof/internal/spill"
 )
 
 // ErrSlabs says that a JsonSlabs file is damaged.
@@ -26,11 +27,10 @@ var ErrSlabs = errors.New("damaged JsonSlabs file")
 // A reference is {"$s":N}. A slab is used once, and all together are no larger than the file, so
 // the text is bounded.
 func Unslab(r io.Reader, dir string) (io.ReadCloser, error) {
-	file, err := os.CreateTemp(dir, "gprof-slabs-")
+	file, err := spill.Create(dir)
 	if err != nil {
 		return nil, err
 	}
-	os.Remove(file.Name()) // where open files can't be removed, Close tries again
 	out := &unslabbed{file: file}
 	s := slabFile{r: file}
 	if s.size, err = io.Copy(file, io.LimitReader(r, maxSlabs+1)); err == nil {
@@ -57,7 +57,7 @@ func Unslab(r io.Reader, dir string) (io.ReadCloser, error) {
 // unslabbed is the JSON, produced while it is read.
 type unslabbed struct {
 	*io.PipeReader
-	file *os.File
+	file *spill.Temp
 	done chan struct{} // closed when the writer has ended
 }
 
@@ -66,9 +66,7 @@ func (u *unslabbed) Close() error {
 		u.PipeReader.Close()
 		<-u.done
 	}
-	err := u.file.Close()
-	os.Remove(u.file.Name())
-	return err
+	return u.file.Close()
 }
 
 // Types of slabs: arrays of numbers, or JSON.

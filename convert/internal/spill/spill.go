@@ -4,7 +4,8 @@ package spill
 
 import (
 	"fmt"
-	"os"
+
+	"gprof/internal/spill"
 )
 
 // blockSize is how much a Buffer collects before it is spilled: enough that a write costs little,
@@ -15,8 +16,7 @@ const blockSize = 64 << 10
 // After an error nothing is written, and all calls return it.
 type File struct {
 	dir  string
-	file *os.File
-	name string // "" if unlinked
+	file *spill.Temp
 	size int64
 	err  error
 }
@@ -35,31 +35,18 @@ func (f *File) Close() error {
 	if f.file != nil {
 		// Nobody needs it any more, so errors don't matter.
 		f.file.Close()
-		if f.name != "" {
-			os.Remove(f.name)
-		}
 		f.file = nil
 	}
 	return f.err
-}
-
-func (f *File) open() error {
-	file, err := os.CreateTemp(f.dir, "gprof-aside-*")
-	if err != nil {
-		return err
-	}
-	f.file = file
-	if os.Remove(file.Name()) != nil { // where an open file keeps its name
-		f.name = file.Name()
-	}
-	return nil
 }
 
 // write appends p and returns its place.
 func (f *File) write(p []byte) extent {
 	at := extent{f.size, len(p)}
 	if f.err == nil && f.file == nil {
-		f.fail(f.open())
+		var err error
+		f.file, err = spill.Create(f.dir)
+		f.fail(err)
 	}
 	if f.err == nil {
 		_, err := f.file.WriteAt(p, f.size)
