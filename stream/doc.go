@@ -17,7 +17,7 @@
 //	Row      one interned thing: a string, a frame, a stack
 //	Filter   a Source that leaves out rows of another
 //	Table    the rows of one kind; Tables holds all of them
-//	Part     rows that one output of a Splitter is about
+//	Part     rows that one output of a split run is about (package split)
 //	Track    one line of a timeline: a named goroutine's work, a thread, a group
 //
 // # Ids
@@ -28,8 +28,8 @@
 //
 // # Ownership
 //
-// A Batch belongs to whoever passed it in; its slices may be reused as soon as
-// the call that was given it returns. A Source may swap the slices of the batch
+// A Batch belongs to the caller that passed it in; its slices may be reused as soon as
+// the call returns. A Source may swap the slices of the batch
 // for its own. Tables belong to the Source until Copy returns, but Copy may take
 // from them what only interning needs; a Sink may read those it was given between
 // Begin and the end of Close.
@@ -46,6 +46,6 @@
 // Tables are for one goroutine at a time. A Source that decodes on several
 // holds their lock while it interns. That is rare: each definition of a
 // recording is interned once, and its id kept in an array that needs no lock.
-// Who looks at the tables of a Source before Next has returned io.EOF holds the
-// lock as well.
+// Code that looks at the tables of a Source before Next has returned io.EOF must hold
+// the lock as well.
 package stream

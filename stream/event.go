@@ -108,7 +108,7 @@ func (k Kind) Tracked() bool { return k <= Allocations }
 // Tracked, Event for Markers, Counter for Counts and Measurements; each is 0
 // otherwise.
 type Series struct {
-	Part    int64 // of time, in the order of time: see Cut; else 0
+	Part    int64 // of time, in the order of time: see package split; else 0
 	Process ProcessID
 	Track   TrackID
 	Kind    Kind
@@ -177,7 +177,7 @@ const (
 	Uint
 	Float
 	Text
-	JSON // a value that is none of these, such as a list, as JSON: a text to who knows no better
+	JSON // a value that is none of these, such as a list, as JSON: a text to readers that know no better
 )
 
 // Textual reports whether values of the type are bytes: those of [Column.TextAt].

@@ -43,7 +43,7 @@ const (
 	ReasonLeftOut                   // chunk that a slice of the recording does not hold
 	ReasonStalled                   // input from which nothing came any more
 	ReasonRefused                   // input, or member of one, that is not to be trusted
-	ReasonRedacted                  // value that was made unreadable: see Redact
+	ReasonRedacted                  // value that was made unreadable: see package redact
 	ReasonFiltered                  // rows, chunks or processes that were not asked for
 	ReasonImpossible                // value that can't be: an index out of range, an end before its start
 	ReasonNewer                     // file of a later version of its format than is known
