@@ -18,7 +18,7 @@ func TestCacheLines(t *testing.T) {
 		return // processors of 64 bits are those that the assembly is for
 	}
 	var read []string
-	for f := range reflect.TypeFor[Recording]().Fields() {
+	for f := range reflect.TypeFor[recording]().Fields() {
 		if f.Offset < 2*cacheLine {
 			read = append(read, f.Name)
 		}

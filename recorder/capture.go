@@ -19,7 +19,7 @@ const capturers = 2
 //
 //go:noinline
 func CaptureStack() Stack {
-	r := recording.Load()
+	r := current.Load()
 	if r == nil {
 		return Stack{}
 	}

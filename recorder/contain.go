@@ -9,7 +9,7 @@ import (
 
 // contain runs f, the recorder's own work on a goroutine of the host. A panic in it, be
 // it a fault or a bug, ends the recording with that error, and nothing else.
-func (r *Recording) contain(f func()) error {
+func (r *recording) contain(f func()) error {
 	err := guarded(func() error { f(); return nil })
 	if err != nil {
 		r.fail(err)
@@ -37,7 +37,7 @@ func failure(p any) error {
 }
 
 // describeFaults is what meta says.
-func (r *Recording) describeFaults() string {
+func (r *recording) describeFaults() string {
 	if r.exposed != nil {
 		return fmt.Sprintf("a file that is cut short ends the recording: %v", r.exposed)
 	}
@@ -45,13 +45,13 @@ func (r *Recording) describeFaults() string {
 }
 
 // fail ends the recording; what was recorded stays. Stop still has to be called.
-func (r *Recording) fail(err error) {
+func (r *recording) fail(err error) {
 	r.failure.CompareAndSwap(nil, &err)
-	recording.CompareAndSwap(r, nil)
+	current.CompareAndSwap(r, nil)
 }
 
 // dropCut retires the chunk of a shard that is taken, if its file was cut short.
-func (r *Recording) dropCut(s *shard) int {
+func (r *recording) dropCut(s *shard) int {
 	if s.chunk == nil || s.chunk.LostBytes() == 0 {
 		return 0
 	}

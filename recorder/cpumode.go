@@ -19,7 +19,7 @@ func (r *Recorder) chooseCPU(p *plan) {
 	if p.CPU != CPUSignal && p.CPU != CPUAny {
 		return
 	}
-	err := r.sampler.open(&r.Keeper, p.SampleHz, p.StackDepth)
+	err := r.sampler.open(&r.keeper, p.SampleHz, p.StackDepth)
 	if err == nil {
 		r.cpu, r.cpuTest = CPUSignal, r.sampler.describe(p.SampleHz)
 		return
@@ -45,7 +45,7 @@ func (m CPUMode) String() string {
 }
 
 // samplePeriod is what a sample stands for, in ns of CPU time; 0 none.
-func (k *Keeper) samplePeriod() int64 {
+func (k *keeper) samplePeriod() int64 {
 	switch k.cpu {
 	case CPUSignal:
 		return k.sampler.samplePeriod()

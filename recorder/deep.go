@@ -8,7 +8,7 @@ import (
 
 // locateRecord is locate for a stack of the runtime's records of the heap and of
 // goroutines.
-func (r *Recording) locateRecord(calls []uintptr) []dict.Frame {
+func (r *recording) locateRecord(calls []uintptr) []dict.Frame {
 	leafFirst := locate(calls)
 	if rt.IsCut(calls, maxPublic) {
 		r.lose(rawformat.LostDeep, 1, 0)

@@ -23,7 +23,7 @@ const (
 )
 
 // early is the recorder before Start; nil: there is none.
-var early atomic.Pointer[Recording]
+var early atomic.Pointer[recording]
 
 // StartEarly is for package early: markers are kept in memory from now on, 256 KiB
 // of them, until Start takes them over. It does nothing where a recorder has been
@@ -39,7 +39,7 @@ func StartEarly() {
 	if early.Load() != nil {
 		return
 	}
-	r := &Recording{instance: newInstance(), features: FeatureMarkers | FeatureStacks}
+	r := &recording{instance: newInstance(), features: FeatureMarkers | FeatureStacks}
 	r.findTricks()
 	r.defined.Store(^uint32(0) - 1) // all that is: ids are the process'
 	r.shards = make([]shard, earlyShards)
@@ -50,7 +50,7 @@ func StartEarly() {
 		s.hold(chunks.NewChunk(earlyChunk))
 	}
 	early.Store(r)
-	recording.CompareAndSwap(nil, r)
+	current.CompareAndSwap(nil, r)
 }
 
 // heir is how far a shard of an early recorder has been taken over.
@@ -64,7 +64,7 @@ type heir struct {
 }
 
 // takeOverEarly makes r the heir of the early recorder, if there is one.
-func (r *Recording) takeOverEarly() {
+func (r *recording) takeOverEarly() {
 	e := early.Swap(nil)
 	if e == nil {
 		return
@@ -81,7 +81,7 @@ func (r *Recording) takeOverEarly() {
 }
 
 // giveUpEarly is for a Start that fails: there may be another one.
-func (r *Recording) giveUpEarly() {
+func (r *recording) giveUpEarly() {
 	if r.early != nil {
 		early.Store(r.early)
 	}
@@ -90,7 +90,7 @@ func (r *Recording) giveUpEarly() {
 // inherit writes what is new in the early recorder's shards, and counts what it
 // lost. A marker that found it just before r was there may still be on its way:
 // for some time it is looked after.
-func (r *Recording) inherit() {
+func (r *recording) inherit() {
 	if r.early == nil {
 		return
 	}
@@ -109,7 +109,7 @@ func (r *Recording) inherit() {
 
 // disinherit takes what is left in the early recorder's shards, and keeps them
 // locked: nothing gets into them any more.
-func (r *Recording) disinherit() {
+func (r *recording) disinherit() {
 	r.heirs = slices.DeleteFunc(r.heirs, func(h heir) bool {
 		taken := h.take()
 		if taken {
@@ -130,7 +130,7 @@ func (h *heir) take() bool {
 }
 
 // replay writes the blocks of a shard that is taken.
-func (r *Recording) replay(h *heir) {
+func (r *recording) replay(h *heir) {
 	for h.at < h.from.offset() {
 		rest := h.from.payload[h.at:h.from.offset()]
 		n, size, err := rawformat.ReadUint(rest)
@@ -145,7 +145,7 @@ func (r *Recording) replay(h *heir) {
 	}
 }
 
-func (r *Recording) replayBlock(h *heir, k rawformat.Kind, body []byte) {
+func (r *recording) replayBlock(h *heir, k rawformat.Kind, body []byte) {
 	c := rawformat.NewCursor(body, 0)
 	switch k {
 	case rawformat.KindSync:
@@ -183,7 +183,7 @@ func callsOf(pcs []uint64) []uintptr {
 }
 
 // again writes a block whose fields are those before its time and those behind it.
-func (r *Recording) again(h *heir, k rawformat.Kind, before, behind []byte) {
+func (r *recording) again(h *heir, k rawformat.Kind, before, behind []byte) {
 	s := r.acquirePatiently()
 	size := uint32(len(before) + len(behind) + markerRoom + 2*10*len(h.raw))
 	if s == nil || !r.turnWithStack(s, size, h.of, h.time, h.raw) {
@@ -196,7 +196,7 @@ func (r *Recording) again(h *heir, k rawformat.Kind, before, behind []byte) {
 // lookAfterEarly takes over markers that were on their way when the recorder was
 // started. After a second none should be; one that is finds all shards taken, and is
 // counted as lost, however long it was away.
-func (r *Recording) lookAfterEarly() {
+func (r *recording) lookAfterEarly() {
 	if r.early == nil {
 		return
 	}

@@ -9,16 +9,16 @@
 // R8 is the recorder, R9 the definition, R11 the shard, R12 its word, R13 the block,
 // and DI where its next byte belongs.
 TEXT ·emit(SB), NOSPLIT|NOFRAME, $0-48
-	MOVQ  ·recording(SB), R8
+	MOVQ  ·current(SB), R8
 	MOVQ  h_d+0(FP), R9
 	TESTQ R8, R8
 	JZ    other
 	TESTQ R9, R9
 	JZ    other
-	MOVL  Recording_defined(R8), AX
+	MOVL  recording_defined(R8), AX
 	CMPL  const_definitionPlainSeq(R9), AX
 	JHI   other
-	CMPL  (Recording_clock+const_clockCounter)(R8), $0
+	CMPL  (recording_clock+const_clockCounter)(R8), $0
 	JEQ   uncounted
 
 counted:
@@ -28,18 +28,18 @@ counted:
 	JNZ   track
 
 own: // the shard, as takeOwn does it
-	MOVQ  (Recording_route+const_routeM)(R8), AX
+	MOVQ  (recording_route+const_routeM)(R8), AX
 	TESTQ AX, AX
 	JZ    other
 	MOVQ  (TLS), BX
 	MOVQ  (BX)(AX*1), AX
-	MOVQ  (Recording_route+const_routeP)(R8), DX
+	MOVQ  (recording_route+const_routeP)(R8), DX
 	MOVQ  (AX)(DX*1), AX
 	MOVL  (AX), R11
-	CMPQ  R11, (Recording_own+8)(R8)
+	CMPQ  R11, (recording_own+8)(R8)
 	JCC   other
 	IMULQ $shard__size, R11
-	ADDQ  Recording_own(R8), R11
+	ADDQ  recording_own(R8), R11
 	CMPL  shard_lock(R11), $0
 	JNE   other
 	MOVL  $1, shard_lock(R11)
@@ -47,7 +47,7 @@ own: // the shard, as takeOwn does it
 	JNE   leave
 
 	// There is room, and the context is the same.
-	MOVQ  Recording_goroutines(R8), DX
+	MOVQ  recording_goroutines(R8), DX
 	TESTQ DX, DX
 	JZ    unknown
 	MOVQ  (BX)(DX*1), DX

@@ -9,15 +9,15 @@
 // R0 is the recorder, R1 the definition, R2 the track, R3 the shard, R4 its word, R6
 // the block, and R5 where its next byte belongs.
 TEXT ·emit(SB), NOSPLIT|NOFRAME, $0-48
-	MOVD  ·recording(SB), R0
+	MOVD  ·current(SB), R0
 	MOVD  h_d+0(FP), R1
 	CBZ   R0, other
 	CBZ   R1, other
-	MOVWU Recording_defined(R0), R8
+	MOVWU recording_defined(R0), R8
 	MOVWU const_definitionPlainSeq(R1), R9
 	CMPW  R8, R9
 	BHI   other
-	MOVWU (Recording_clock+const_clockCounter)(R0), R9
+	MOVWU (recording_clock+const_clockCounter)(R0), R9
 	CBZW  R9, uncounted
 
 counted:
@@ -26,17 +26,17 @@ counted:
 	CBNZ R9, track
 
 own: // the shard, as takeOwn does it
-	MOVD  (Recording_route+const_routeM)(R0), R8
+	MOVD  (recording_route+const_routeM)(R0), R8
 	CBZ   R8, other
 	MOVD  (g)(R8), R8
-	MOVD  (Recording_route+const_routeP)(R0), R9
+	MOVD  (recording_route+const_routeP)(R0), R9
 	MOVD  (R8)(R9), R8
 	MOVWU (R8), R8
-	MOVD  (Recording_own+8)(R0), R9
+	MOVD  (recording_own+8)(R0), R9
 	CMP   R9, R8
 	BHS   other
 	MOVD  $shard__size, R9
-	MOVD  Recording_own(R0), R3
+	MOVD  recording_own(R0), R3
 	MADD  R9, R3, R8, R3
 	ADD   $shard_lock, R3, R7
 	LDARW (R7), R8
@@ -48,7 +48,7 @@ own: // the shard, as takeOwn does it
 	CBNZW R8, leave
 
 	// There is room, and the context is the same.
-	MOVD Recording_goroutines(R0), R8
+	MOVD recording_goroutines(R0), R8
 	CBZ  R8, unknown
 	MOVD (g)(R8), R8
 

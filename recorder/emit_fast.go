@@ -25,7 +25,7 @@ func emitUncounted(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Ti
 
 // uncounted is the time where the counter is not read; 0: nothing records.
 func uncounted() rt.Tick {
-	if r := recording.Load(); r != nil {
+	if r := current.Load(); r != nil {
 		return r.clock.Slowly()
 	}
 	return 0

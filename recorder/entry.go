@@ -26,7 +26,7 @@ type marker struct {
 //
 //go:noinline
 func (h handle) record(kind rawformat.Kind, a, b arg, more *[2]arg) {
-	if r := recording.Load(); r != nil && !h.track.IsUnwanted() {
+	if r := current.Load(); r != nil && !h.track.IsUnwanted() {
 		r.mark(h, kind, r.clock.Now(), 0, a, b, more)
 	}
 }
@@ -35,8 +35,8 @@ func (h handle) record(kind rawformat.Kind, a, b arg, more *[2]arg) {
 // early.go.
 //
 //go:noinline
-func (r *Recording) end(s *Span) {
-	now := recording.Load()
+func (r *recording) end(s *Span) {
+	now := current.Load()
 	if now != r && (now == nil || now.instance != r.instance) {
 		return
 	}
@@ -51,7 +51,7 @@ func (r *Recording) end(s *Span) {
 //
 //go:noinline
 func (h handle) since(begin rt.Time, a, b arg, more *[2]arg) {
-	if r := recording.Load(); r != nil && !h.track.IsUnwanted() {
+	if r := current.Load(); r != nil && !h.track.IsUnwanted() {
 		r.mark(h, markInterval, r.clock.Now(), r.clock.At(begin), a, b, more)
 	}
 }
@@ -59,7 +59,7 @@ func (h handle) since(begin rt.Time, a, b arg, more *[2]arg) {
 // mark writes a marker, the long way. begin is that of an interval.
 //
 //go:noinline
-func (r *Recording) mark(h handle, kind rawformat.Kind, now, begin rt.Tick, a, b arg, more *[2]arg) {
+func (r *recording) mark(h handle, kind rawformat.Kind, now, begin rt.Tick, a, b arg, more *[2]arg) {
 	if !r.has(h) {
 		return
 	}
@@ -82,7 +82,7 @@ func (r *Recording) mark(h handle, kind rawformat.Kind, now, begin rt.Tick, a, b
 // markN is mark of an event with any number of fields.
 //
 //go:noinline
-func (r *Recording) markN(h handle, kind rawformat.Kind, now, begin rt.Tick, values []Arg) {
+func (r *recording) markN(h handle, kind rawformat.Kind, now, begin rt.Tick, values []Arg) {
 	if !r.has(h) {
 		return
 	}
@@ -98,7 +98,7 @@ func (r *Recording) markN(h handle, kind rawformat.Kind, now, begin rt.Tick, val
 }
 
 // who is the calling goroutine, on the track that the event is aimed at.
-func (r *Recording) who(h handle) (of who) {
+func (r *recording) who(h handle) (of who) {
 	if h.track != nil {
 		of.track = r.track(h.track)
 	}
@@ -108,7 +108,7 @@ func (r *Recording) who(h handle) (of who) {
 
 // has reports whether the event is defined in this recording. One for which there
 // was no room is counted.
-func (r *Recording) has(h handle) bool {
+func (r *recording) has(h handle) bool {
 	if h.d == nil {
 		return false
 	}
@@ -143,7 +143,7 @@ const markerRoom = 96
 
 // write writes the marker, and the pcs of a stack that has no id yet. False: its
 // stack has no id in the dictionary of the shard's chunk.
-func (r *Recording) write(m *marker, raw []uint64) (done bool) {
+func (r *recording) write(m *marker, raw []uint64) (done bool) {
 	if r.exposed == nil {
 		return r.writeMarker(m, raw)
 	}
@@ -152,7 +152,7 @@ func (r *Recording) write(m *marker, raw []uint64) (done bool) {
 	return done
 }
 
-func (r *Recording) writeMarker(m *marker, raw []uint64) bool {
+func (r *recording) writeMarker(m *marker, raw []uint64) bool {
 	s := r.enter()
 	if s != nil && m.stack > 1 && m.generation != uint32(s.generation) {
 		leave(s)
@@ -171,7 +171,7 @@ const maxRaw = 300
 
 // turnWithStack is turn, and writes a stack block for the block that follows.
 // size is that of both; raw has at most maxRaw pcs.
-func (r *Recording) turnWithStack(s *shard, size uint32, of who, now rt.Tick, raw []uint64) bool {
+func (r *recording) turnWithStack(s *shard, size uint32, of who, now rt.Tick, raw []uint64) bool {
 	for r.turn(s, size, of, now) {
 		if len(raw) == 0 {
 			return true
@@ -243,12 +243,12 @@ func (v *Arg) size() uint32 {
 
 // entry writes a block of the recorder's own: a time and fields of type U, or S
 // as their zig-zag form.
-func (r *Recording) entry(k rawformat.Kind, at rt.Tick, fields ...uint64) {
+func (r *recording) entry(k rawformat.Kind, at rt.Tick, fields ...uint64) {
 	r.put(r.acquirePatiently(), k, 0, at, fields...)
 }
 
 // put is entry in a shard that was just locked; nil: none could be.
-func (r *Recording) put(s *shard, k rawformat.Kind, track uint32, at rt.Tick, fields ...uint64) {
+func (r *recording) put(s *shard, k rawformat.Kind, track uint32, at rt.Tick, fields ...uint64) {
 	if s == nil || !r.turn(s, uint32(16+10*len(fields)), who{track: track}, at) {
 		return
 	}
@@ -261,7 +261,7 @@ func (r *Recording) put(s *shard, k rawformat.Kind, track uint32, at rt.Tick, fi
 }
 
 // log writes a line for whoever reads the recording.
-func (r *Recording) log(level rawformat.LogLevel, text string) {
+func (r *recording) log(level rawformat.LogLevel, text string) {
 	now := r.clock.Now()
 	s := r.acquirePatiently()
 	if s == nil || !r.turn(s, maxString+32, who{}, now) {

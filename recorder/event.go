@@ -66,7 +66,7 @@ const (
 // one that is never ended leaves no trace.
 type Span struct {
 	h     handle
-	r     *Recording // nil: nothing recorded
+	r     *recording // nil: nothing recorded
 	begin rt.Tick
 	a, b  arg
 	more  [2]arg
@@ -75,7 +75,7 @@ type Span struct {
 // start has a span begin, if anything records. The caller has it write into its own
 // result: to copy a span would cost as much as the clock.
 func (s *Span) start(h handle) {
-	if r := recording.Load(); r != nil && !h.track.IsUnwanted() {
+	if r := current.Load(); r != nil && !h.track.IsUnwanted() {
 		s.h, s.r, s.begin = h, r, r.clock.Now()
 	}
 }
@@ -98,7 +98,7 @@ func (e Event) From(s Stack) Event { e.d = e.d.From(s.callers); return e }
 
 // Mark records an instant.
 func (e Event) Mark() {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		emit(e.handle, markInstant, nil, nil, 0)
 	}
 }
@@ -106,28 +106,28 @@ func (e Event) Mark() {
 // Start records the start of something whose end is marked by End, perhaps
 // elsewhere: the next one of this event on the same track.
 func (e Event) Start() {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		emit(e.handle, markStart, nil, nil, 0)
 	}
 }
 
 // End records the end of what Start began.
 func (e Event) End() {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		emit(e.handle, markEnd, nil, nil, 0)
 	}
 }
 
 // Interval records an interval from begin until now.
 func (e Event) Interval(begin Time) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.since(begin, arg{}, arg{}, nil)
 	}
 }
 
 // Begin begins an interval, which the span's End records.
 func (e Event) Begin() (s Span) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		s.start(e.handle)
 	}
 	return s
@@ -141,35 +141,35 @@ func (e Event1[A]) From(s Stack) Event1[A] { e.d = e.d.From(s.callers); return e
 
 // Mark: see [Event.Mark].
 func (e Event1[A]) Mark(a A) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		emit(e.handle, markInstant, unsafe.Pointer(&a), nil, 0)
 	}
 }
 
 // Start: see [Event.Start].
 func (e Event1[A]) Start(a A) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		emit(e.handle, markStart, unsafe.Pointer(&a), nil, 0)
 	}
 }
 
 // End: see [Event.End].
 func (e Event1[A]) End(a A) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		emit(e.handle, markEnd, unsafe.Pointer(&a), nil, 0)
 	}
 }
 
 // Interval: see [Event.Interval].
 func (e Event1[A]) Interval(begin Time, a A) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.since(begin, pack(a), arg{}, nil)
 	}
 }
 
 // Begin: see [Event.Begin].
 func (e Event1[A]) Begin(a A) (s Span) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		s.start(e.handle)
 		s.a = pack(a)
 	}
@@ -184,35 +184,35 @@ func (e Event2[A, B]) From(s Stack) Event2[A, B] { e.d = e.d.From(s.callers); re
 
 // Mark: see [Event.Mark].
 func (e Event2[A, B]) Mark(a A, b B) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		emit(e.handle, markInstant, unsafe.Pointer(&a), unsafe.Pointer(&b), 0)
 	}
 }
 
 // Start: see [Event.Start].
 func (e Event2[A, B]) Start(a A, b B) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		emit(e.handle, markStart, unsafe.Pointer(&a), unsafe.Pointer(&b), 0)
 	}
 }
 
 // End: see [Event.End].
 func (e Event2[A, B]) End(a A, b B) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		emit(e.handle, markEnd, unsafe.Pointer(&a), unsafe.Pointer(&b), 0)
 	}
 }
 
 // Interval: see [Event.Interval].
 func (e Event2[A, B]) Interval(begin Time, a A, b B) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.since(begin, pack(a), pack(b), nil)
 	}
 }
 
 // Begin: see [Event.Begin].
 func (e Event2[A, B]) Begin(a A, b B) (s Span) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		s.start(e.handle)
 		s.a, s.b = pack(a), pack(b)
 	}
@@ -227,35 +227,35 @@ func (e Event3[A, B, C]) From(s Stack) Event3[A, B, C] { e.d = e.d.From(s.caller
 
 // Mark: see [Event.Mark].
 func (e Event3[A, B, C]) Mark(a A, b B, c C) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.record(markInstant, pack(a), pack(b), &[2]arg{pack(c)})
 	}
 }
 
 // Start: see [Event.Start].
 func (e Event3[A, B, C]) Start(a A, b B, c C) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.record(markStart, pack(a), pack(b), &[2]arg{pack(c)})
 	}
 }
 
 // End: see [Event.End].
 func (e Event3[A, B, C]) End(a A, b B, c C) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.record(markEnd, pack(a), pack(b), &[2]arg{pack(c)})
 	}
 }
 
 // Interval: see [Event.Interval].
 func (e Event3[A, B, C]) Interval(begin Time, a A, b B, c C) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.since(begin, pack(a), pack(b), &[2]arg{pack(c)})
 	}
 }
 
 // Begin: see [Event.Begin].
 func (e Event3[A, B, C]) Begin(a A, b B, c C) (s Span) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		s.start(e.handle)
 		s.a, s.b, s.more[0] = pack(a), pack(b), pack(c)
 	}
@@ -270,35 +270,35 @@ func (e Event4[A, B, C, D]) From(s Stack) Event4[A, B, C, D] { e.d = e.d.From(s.
 
 // Mark: see [Event.Mark].
 func (e Event4[A, B, C, D]) Mark(a A, b B, c C, d D) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.record(markInstant, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
 	}
 }
 
 // Start: see [Event.Start].
 func (e Event4[A, B, C, D]) Start(a A, b B, c C, d D) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.record(markStart, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
 	}
 }
 
 // End: see [Event.End].
 func (e Event4[A, B, C, D]) End(a A, b B, c C, d D) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.record(markEnd, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
 	}
 }
 
 // Interval: see [Event.Interval].
 func (e Event4[A, B, C, D]) Interval(begin Time, a A, b B, c C, d D) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.since(begin, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
 	}
 }
 
 // Begin: see [Event.Begin].
 func (e Event4[A, B, C, D]) Begin(a A, b B, c C, d D) (s Span) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		s.start(e.handle)
 		s.a, s.b, s.more[0], s.more[1] = pack(a), pack(b), pack(c), pack(d)
 	}

@@ -63,28 +63,28 @@ func (e EventN) From(s Stack) EventN { e.d = e.d.From(s.callers); return e }
 // another type than its field's shows as what it is. Nothing is allocated, as long
 // as the values are written out in the call.
 func (e EventN) Mark(values ...Arg) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.recordN(markInstant, values)
 	}
 }
 
 // Start: see [Event.Start].
 func (e EventN) Start(values ...Arg) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.recordN(markStart, values)
 	}
 }
 
 // End: see [Event.End].
 func (e EventN) End(values ...Arg) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.recordN(markEnd, values)
 	}
 }
 
 // Interval: see [Event.Interval].
 func (e EventN) Interval(begin Time, values ...Arg) {
-	if recording.Load() != nil {
+	if current.Load() != nil {
 		e.sinceN(begin, values)
 	}
 }
@@ -100,7 +100,7 @@ type SpanN struct {
 // Begin begins an interval, which the span's End records, with values that must not
 // change until then.
 func (e EventN) Begin(values ...Arg) SpanN {
-	r := recording.Load()
+	r := current.Load()
 	if r == nil || e.track.IsUnwanted() {
 		return SpanN{}
 	}
@@ -116,7 +116,7 @@ func (s SpanN) End() {
 
 //go:noinline
 func (h handle) endN(instance uint64, begin rt.Tick, values []Arg) {
-	if r := recording.Load(); r != nil && r.instance == instance {
+	if r := current.Load(); r != nil && r.instance == instance {
 		r.markN(h, markInterval, r.clock.Now(), begin, values)
 	}
 }
@@ -126,14 +126,14 @@ func (h handle) endN(instance uint64, begin rt.Tick, values []Arg) {
 //
 //go:noinline
 func (h handle) recordN(kind rawformat.Kind, values []Arg) {
-	if r := recording.Load(); r != nil && !h.track.IsUnwanted() {
+	if r := current.Load(); r != nil && !h.track.IsUnwanted() {
 		r.markN(h, kind, r.clock.Now(), 0, values)
 	}
 }
 
 //go:noinline
 func (h handle) sinceN(begin Time, values []Arg) {
-	if r := recording.Load(); r != nil && !h.track.IsUnwanted() {
+	if r := current.Load(); r != nil && !h.track.IsUnwanted() {
 		r.markN(h, markInterval, r.clock.Now(), r.clock.At(begin), values)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // replaceCut takes chunks and stack rings out of use whose files were cut short.
 // It is the keeper's.
-func (k *Keeper) replaceCut() {
+func (k *keeper) replaceCut() {
 	faults := mapping.Faults()
 	if faults == k.faults {
 		return

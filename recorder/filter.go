@@ -42,7 +42,7 @@ func fits(pattern, name string) bool {
 
 // leavesOut reports whether the filter leaves out what is on the track of that
 // name; "" is no track.
-func (k *Keeper) leavesOut(name string) bool { return name != "" && !k.filter.wants(name) }
+func (k *keeper) leavesOut(name string) bool { return name != "" && !k.filter.wants(name) }
 
 // describe is what meta says, "" of no filter.
 func (f trackFilter) describe() string {

@@ -25,13 +25,13 @@ type outgrown struct {
 // maxGeneration is the highest number that a chunk's header has room for.
 const maxGeneration = 1<<16 - 1
 
-func (k *Keeper) createDict(generation uint16) (*chunks.RecordFile, error) {
+func (k *keeper) createDict(generation uint16) (*chunks.RecordFile, error) {
 	k.generation = generation
 	k.known.forget(generation)
 	return chunks.CreateDict(k.files, k.instance, uint32(generation), uint32(os.Getpid()))
 }
 
-func (k *Keeper) removeDict(generation uint16) error {
+func (k *keeper) removeDict(generation uint16) error {
 	return chunks.RemoveDict(k.files, uint32(generation))
 }
 
@@ -44,7 +44,7 @@ func (k *Keeper) removeDict(generation uint16) error {
 //     to a writer that has been turned, sees it by the generation, and writes pcs.
 //  3. Each writer is turned: its chunk is closed, its next one names the new
 //     generation. Nothing can be defined until all of them are, or are shut.
-func (k *Keeper) turnDictionary() {
+func (k *keeper) turnDictionary() {
 	if !k.turnWriters() {
 		return
 	}
@@ -57,7 +57,7 @@ func (k *Keeper) turnDictionary() {
 }
 
 // beginGeneration has the dictionary go on in a new file, with what is defined until now.
-func (k *Keeper) beginGeneration(records [][]byte) {
+func (k *keeper) beginGeneration(records [][]byte) {
 	old := outgrown{k.generation, k.dict.Size()}
 	if k.dict.IsCut() {
 		k.lose(rawformat.LostCut, 1, uint64(old.size))
@@ -82,7 +82,7 @@ func (k *Keeper) beginGeneration(records [][]byte) {
 // all are turned. One that is at work, perhaps without its thread, is not waited
 // for: it stays shut, and is turned in a later round. The block that it writes knows
 // nothing that is defined from now on.
-func (k *Keeper) turnWriters() (all bool) {
+func (k *keeper) turnWriters() (all bool) {
 	all = true
 	for i := range k.shards {
 		s := &k.shards[i]
@@ -101,7 +101,7 @@ func (k *Keeper) turnWriters() (all bool) {
 }
 
 // buryDictionaries removes the dictionaries that no chunk names.
-func (k *Keeper) buryDictionaries() {
+func (k *keeper) buryDictionaries() {
 	k.outgrown = slices.DeleteFunc(k.outgrown, func(o outgrown) bool {
 		if k.ring.Names(o.generation) {
 			return false

@@ -149,7 +149,7 @@ func (t *tracer) past(now rt.Time) rt.Time {
 }
 
 // waitFor waits that long; false: the recorder is being stopped.
-func (k *Keeper) waitFor(d time.Duration) bool {
+func (k *keeper) waitFor(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -161,7 +161,7 @@ func (k *Keeper) waitFor(d time.Duration) bool {
 }
 
 // keepTrace writes what the flight recorder holds, after it has made room.
-func (k *Keeper) keepTrace(flight *trace.FlightRecorder) (chunks.Trace, error) {
+func (k *keeper) keepTrace(flight *trace.FlightRecorder) (chunks.Trace, error) {
 	t := &k.tracer
 	limit := windowLimit(t.share.Load())
 	if err := t.makeRoom(k, limit); err != nil {
@@ -198,7 +198,7 @@ func (w *chargingWriter) Write(b []byte) (int, error) {
 }
 
 // makeRoom removes the oldest windows, until one more fits.
-func (t *tracer) makeRoom(k *Keeper, size int64) error {
+func (t *tracer) makeRoom(k *keeper, size int64) error {
 	for len(t.kept) > 0 && t.occupied+size > max(t.share.Load()/traceShare, size) {
 		oldest := t.kept[0]
 		if err := chunks.RemoveTrace(k.files, oldest); err != nil {

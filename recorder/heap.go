@@ -70,7 +70,7 @@ type heapSite struct {
 }
 
 // round states what there is to state, some sites at a time.
-func (h *heapMeter) round(k *Keeper, now rt.Time) {
+func (h *heapMeter) round(k *keeper, now rt.Time) {
 	if h.period == 0 {
 		return
 	}
@@ -81,10 +81,10 @@ func (h *heapMeter) round(k *Keeper, now rt.Time) {
 		h.most = int(min(maxSites, k.limit/siteShare))
 		h.look()
 		h.next(now, rt.Now()-now)
-		h.floor = middle(k.Recording)
+		h.floor = middle(k.recording)
 	case h.floor < start+(end-start)/4:
 		h.left = h.records[:h.known] // some will be discarded soon
-		h.floor = middle(k.Recording)
+		h.floor = middle(k.recording)
 	}
 	if len(h.left) > 0 {
 		h.state(k, sitesPerRound)
@@ -101,13 +101,13 @@ func (h *heapMeter) next(now, took rt.Time) {
 }
 
 // middle is that of the ring: what lies before it is restated.
-func middle(r *Recording) uint64 {
+func middle(r *recording) uint64 {
 	start, end := r.ring.RangeStart(), r.ring.RangeEnd()
 	return start + (end-start)/2
 }
 
 // last states all there is at the end.
-func (h *heapMeter) last(k *Keeper) {
+func (h *heapMeter) last(k *keeper) {
 	if h.period == 0 {
 		return
 	}
@@ -195,7 +195,7 @@ func keyOfSite(rec *runtime.MemProfileRecord) site {
 
 // state writes up to n sites that have something to say. Those of the first look
 // say what was before the recording.
-func (h *heapMeter) state(r *Keeper, n int) {
+func (h *heapMeter) state(r *keeper, n int) {
 	if h.crowded && !h.warned {
 		h.warned = true
 		r.log(rawformat.LogWarn, fmt.Sprintf("heap: memory is allocated at more than %d sites; no samples of those that came last", h.most))
@@ -206,7 +206,7 @@ func (h *heapMeter) state(r *Keeper, n int) {
 			s.row = sampleRow{} // its stack was of the last generation
 		}
 	}
-	middle := middle(r.Recording)
+	middle := middle(r.recording)
 	for ; n > 0 && len(h.left) > 0; h.left = h.left[1:] {
 		rec := &h.left[0]
 		k := keyOfSite(rec)
@@ -230,13 +230,13 @@ func (h *heapMeter) state(r *Keeper, n int) {
 }
 
 // rowOf is the row of a stack.
-func (k *Keeper) rowOf(stack []dict.Frame) sampleRow {
+func (k *keeper) rowOf(stack []dict.Frame) sampleRow {
 	return k.sampleRow(&profile.Sample{Stack: stack})
 }
 
 // writeSite writes what a site has to say. If there is no room, which is counted,
 // the site will say it after the next look. False: no writer was free.
-func (r *Recording) writeSite(s *heapSite, size int64) bool {
+func (r *recording) writeSite(s *heapSite, size int64) bool {
 	w := r.acquireAny()
 	if w == nil {
 		return false

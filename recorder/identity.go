@@ -104,7 +104,7 @@ func (p *plan) metaProgram(add func(string, any)) {
 	}
 }
 
-func (r *Recording) metaClock(add func(string, any)) {
+func (r *recording) metaClock(add func(string, any)) {
 	start := r.clock.Anchor()
 	if r.early != nil {
 		ago := rt.Now() - r.early.begun
@@ -163,7 +163,7 @@ func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 }
 
 // describeWriters is what meta says of them.
-func (r *Recording) describeWriters() string {
+func (r *recording) describeWriters() string {
 	if r.unowned != nil {
 		return fmt.Sprintf("%d shared; none of processors: %v", len(r.shared), r.unowned)
 	}

@@ -359,7 +359,7 @@ func TestDivide(t *testing.T) {
 		{160 << 10, 256 << 10, 64 << 10, false},
 		{128 << 10, 64 << 10, 0, true},
 	} {
-		r := Recorder{Keeper: Keeper{Recording: &Recording{}, limit: tt.limit}}
+		r := Recorder{keeper: keeper{recording: &recording{}, limit: tt.limit}}
 		size, err := r.divide(tt.chunk)
 		if size != tt.wantSize || errors.Is(err, ErrSmall) != tt.wantError {
 			t.Errorf("limit %d, chunk %d: %d, %v, want %d", tt.limit, tt.chunk, size, err, tt.wantSize)
@@ -372,7 +372,7 @@ func TestDivide(t *testing.T) {
 
 // The lock is one exchange: a second taker does not get it.
 func TestAcquire(t *testing.T) {
-	var r Recording
+	var r recording
 	r.shared, r.mask = make([]shard, 4), 1
 	taken := map[*shard]bool{}
 	for range 4 {

@@ -10,7 +10,7 @@ import (
 
 // endPlain records an interval of at most two numbers: what emit is to the other
 // markers. It is called only where a writer can't meet a file that was cut short.
-func (r *Recording) endPlain(s *Span) {
+func (r *recording) endPlain(s *Span) {
 	track := uint32(0)
 	if s.h.track != nil {
 		track = r.track(s.h.track)
@@ -72,7 +72,7 @@ func putPlain(p unsafe.Pointer, n uintptr, h registry.Holding, v uint64) uintptr
 }
 
 // readBoth is what takeOwn reads beside the shard.
-func (r *Recording) readBoth() (counter, goroutine uint64) {
+func (r *recording) readBoth() (counter, goroutine uint64) {
 	if r.clock.Counter.Load() {
 		counter = rt.ReadCounter()
 	}

@@ -22,10 +22,10 @@ const (
 	learnEvery    = 10 * time.Second // new mappings and threads
 )
 
-// Keeper looks after a recording in a goroutine of its own: it prepares chunks, takes
+// keeper looks after a recording in a goroutine of its own: it prepares chunks, takes
 // samples, states counters and the heap, and takes part in the session.
-type Keeper struct {
-	*Recording
+type keeper struct {
+	*recording
 
 	dir    string        // of this instance; "": it records in memory
 	files  folder.Folder // of this instance
@@ -85,7 +85,7 @@ type spent struct {
 // keepHouse runs until Stop. It has a thread of its own, and comes by itself often
 // enough as a rule; a writer wakes it when the ring may still grow and the chunks
 // that were prepared run out.
-func (k *Keeper) keepHouse() {
+func (k *keeper) keepHouse() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var due chores
@@ -106,7 +106,7 @@ func (k *Keeper) keepHouse() {
 }
 
 // workLast states how things are at the end.
-func (k *Keeper) workLast() {
+func (k *keeper) workLast() {
 	if k.paused.Load() {
 		return
 	}
@@ -141,13 +141,13 @@ func (p *pace) next(end, much uint64) time.Duration {
 // learnModules defines what the process has mapped at the start. It is done
 // beside the keeper: hashing a large executable may take a while. Frames
 // wait for it.
-func (k *Keeper) learnModules() {
+func (k *keeper) learnModules() {
 	defer close(k.mapped)
 	k.dict.Learn()
 }
 
 // learnAgain defines what was mapped since, also beside the keeper.
-func (k *Keeper) learnAgain() {
+func (k *keeper) learnAgain() {
 	if k.isMapped() && k.learning.CompareAndSwap(false, true) {
 		k.employ(func() {
 			defer k.learning.Store(false)
@@ -158,12 +158,12 @@ func (k *Keeper) learnAgain() {
 
 // nextAnchor is when the clocks are read next: soon in the beginning, because of a
 // program that is killed early there is no later anchor either.
-func (k *Keeper) nextAnchor(now rt.Time) rt.Time {
+func (k *keeper) nextAnchor(now rt.Time) rt.Time {
 	return now + min(max(now-k.begun, rt.Time(quickRound)), rt.Time(anchorEvery))
 }
 
 // isMapped reports whether frames can be defined.
-func (k *Keeper) isMapped() bool {
+func (k *keeper) isMapped() bool {
 	select {
 	case <-k.mapped:
 		return true
@@ -173,7 +173,7 @@ func (k *Keeper) isMapped() bool {
 }
 
 // maintain prepares and seals chunks, and writes what was lost.
-func (k *Keeper) maintain() {
+func (k *keeper) maintain() {
 	before := rt.Now()
 	k.attend()
 	k.replaceCut()
@@ -186,11 +186,11 @@ func (k *Keeper) maintain() {
 	k.spent.clean.Add(int64(rt.Now() - before))
 }
 
-func (k *Keeper) maintainRing() { k.complain("ring", k.ring.Maintain()) }
+func (k *keeper) maintainRing() { k.complain("ring", k.ring.Maintain()) }
 
 // complain logs the first error of the disk's, which is full, say. The ring
 // goes on with the chunks that it has.
-func (k *Keeper) complain(what string, err error) {
+func (k *keeper) complain(what string, err error) {
 	if err == nil {
 		return
 	}
@@ -202,7 +202,7 @@ func (k *Keeper) complain(what string, err error) {
 }
 
 // leaveCounter does what is to be done once the counter has jumped.
-func (k *Keeper) leaveCounter() {
+func (k *keeper) leaveCounter() {
 	if k.slowed || !k.clock.Jumped() {
 		return
 	}
@@ -212,7 +212,7 @@ func (k *Keeper) leaveCounter() {
 }
 
 // sampleThreads drains what threads have sampled, or stops their timers.
-func (k *Keeper) sampleThreads() {
+func (k *keeper) sampleThreads() {
 	if k.samples() {
 		k.sampler.round(k)
 	} else {
@@ -220,7 +220,7 @@ func (k *Keeper) sampleThreads() {
 	}
 }
 
-func (k *Keeper) work(due *chores) {
+func (k *keeper) work(due *chores) {
 	k.leaveCounter()
 	if k.paused.Load() {
 		k.waits.last = 0 // nobody knows what waited meanwhile
@@ -268,7 +268,7 @@ func (k *Keeper) work(due *chores) {
 // others filled half the ring: else the oldest data could never be discarded.
 // While the ring rests all chunks are taken, and so they are when a writer has found
 // none: where a session leaves a process few, idle writers may have them all.
-func (k *Keeper) releaseLaggards() {
+func (k *keeper) releaseLaggards() {
 	end, most := k.ring.RangeEnd(), uint64(k.limit)/2
 	if k.resting || k.starving.Swap(false) && k.ring.Starved() {
 		most = 0
@@ -287,7 +287,7 @@ func (k *Keeper) releaseLaggards() {
 
 // lags reports whether so much more than most was handed out since the shard got
 // its chunk.
-func (k *Keeper) lags(s *shard, end, most uint64) bool {
+func (k *keeper) lags(s *shard, end, most uint64) bool {
 	start := s.lag.Load()
 	return start != 0 && s.generation == k.generation && // else it is about to be turned
 		end-start > most
@@ -296,7 +296,7 @@ func (k *Keeper) lags(s *shard, end, most uint64) bool {
 // writeAnchor ties the clocks together, for readers that interpolate. They look
 // for it in the last shard's chunks, see [rawformat.FlagAnchors]; if that is taken,
 // the next one will do.
-func (k *Keeper) writeAnchor() {
+func (k *keeper) writeAnchor() {
 	k.clock.Note()
 	s := &k.shards[len(k.shards)-1]
 	if s.generation != k.generation || !k.claim(s) {
@@ -306,7 +306,7 @@ func (k *Keeper) writeAnchor() {
 	k.put(s, rawformat.KindAnchor, 0, k.clock.Now(), a.TSC, a.Monotonic, rawformat.Zigzag(a.Realtime), rt.Boottime())
 }
 
-func (k *Keeper) writeOverhead() {
+func (k *keeper) writeOverhead() {
 	take := func(n *atomic.Int64) uint64 { return uint64(n.Swap(0)) }
 	k.entry(rawformat.KindOverhead, k.clock.Now(), 0, take(&k.spent.clean), take(&k.spent.counters), take(&k.spent.threads)+take(&k.spent.samples), take(&k.spent.taken))
 }

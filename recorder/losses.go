@@ -12,7 +12,7 @@ type loss struct{ count, bytes atomic.Uint64 }
 
 // writeLosses writes what was lost since the last time. What can't be written
 // now is written later; that is no loss.
-func (r *Recording) writeLosses() {
+func (r *recording) writeLosses() {
 	if !r.hasLost() {
 		return
 	}
@@ -22,7 +22,7 @@ func (r *Recording) writeLosses() {
 	}
 }
 
-func (r *Recording) hasLost() bool {
+func (r *recording) hasLost() bool {
 	for why := range r.lost {
 		if r.lost[why].count.Load() != r.told[why].count {
 			return true
@@ -32,7 +32,7 @@ func (r *Recording) hasLost() bool {
 }
 
 // writeLossesTo is writeLosses to a shard that is locked, and stays so.
-func (r *Recording) writeLossesTo(s *shard) {
+func (r *recording) writeLossesTo(s *shard) {
 	for why := range r.lost {
 		count := r.lost[why].count.Load()
 		bytes := r.lost[why].bytes.Load()
@@ -55,7 +55,7 @@ func (r *Recording) writeLossesTo(s *shard) {
 
 // lose counts what was dropped. The keeper writes it into the recording
 // when there is room.
-func (r *Recording) lose(why rawformat.LostReason, count, bytes uint64) {
+func (r *recording) lose(why rawformat.LostReason, count, bytes uint64) {
 	r.lost[why].count.Add(count)
 	r.lost[why].bytes.Add(bytes)
 }

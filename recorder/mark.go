@@ -18,7 +18,7 @@ const fastBlock = 50
 //
 //go:noinline
 func emitElse(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
-	r, d := recording.Load(), h.d
+	r, d := current.Load(), h.d
 	if r == nil || d == nil {
 		return
 	}

@@ -104,7 +104,7 @@ func (m *membership) describe() string {
 
 // attend does this process' part in the session: it balances who holds what,
 // and obeys what all are told. It is the keeper's.
-func (k *Keeper) attend() {
+func (k *keeper) attend() {
 	m := &k.member
 	if m.slot == nil {
 		return

@@ -18,13 +18,13 @@ type counting struct {
 	late   bool // goroutines had to wait for a processor when it was last read
 }
 
-func (c *counting) open(k *Keeper, hz int) {
+func (c *counting) open(k *keeper, hz int) {
 	c.meter.Open(hz)
 	c.cycles.Open(k.clock.Anchor)
 }
 
 // round reads all counters that are due, and writes what there is to write.
-func (c *counting) round(k *Keeper, now Time) {
+func (c *counting) round(k *keeper, now Time) {
 	c.takeProgram()
 	c.cycles.Round(k.writeCycle)
 	c.meter.Round(counterOutput{k}, time.Duration(now))
@@ -32,7 +32,7 @@ func (c *counting) round(k *Keeper, now Time) {
 }
 
 // last writes all values once more, at the end.
-func (c *counting) last(k *Keeper) {
+func (c *counting) last(k *keeper) {
 	c.takeProgram()
 	c.cycles.Round(k.writeCycle)
 	c.meter.Last(counterOutput{k}, time.Duration(Now()))
@@ -56,7 +56,7 @@ func (c *counting) takeProgram() {
 
 // writeDelay writes how long goroutines had to wait for a processor, and that they don't
 // any more.
-func (c *counting) writeDelay(k *Keeper) {
+func (c *counting) writeDelay(k *keeper) {
 	waited := c.meter.Waited()
 	if waited > 0 || c.late {
 		k.entry(rawformat.KindDelay, k.clock.Now(), 0, uint64(waited))
@@ -65,7 +65,7 @@ func (c *counting) writeDelay(k *Keeper) {
 }
 
 // counterOutput writes counters into a recording.
-type counterOutput struct{ k *Keeper }
+type counterOutput struct{ k *keeper }
 
 func (o counterOutput) Define(records ...[]byte) int {
 	n := o.k.dict.Define(records...)
@@ -96,7 +96,7 @@ var gcEvent = NewEvent4("GC",
 	Category("GC", "orange"), Display(InChart|InTable|InTimeline|InMemory))
 
 // writeCycle writes a cycle of the garbage collector as an interval.
-func (r *Recording) writeCycle(c counters.Cycle) {
+func (r *recording) writeCycle(c counters.Cycle) {
 	values := [...]Arg{V(uint64(c.Number)), V(uint64(c.Paused)), V(uint64(c.Marking)), V(c.Live)}
 	known := values[:3]
 	if c.LiveKnown {

@@ -21,14 +21,14 @@ func BenchmarkCounters(b *testing.B) {
 	}
 	defer rec.Stop()
 	var c counting
-	c.open(&rec.Keeper, defaultCounterHz)
+	c.open(&rec.keeper, defaultCounterHz)
 	defer c.meter.Close()
 	c.meter.Attend()
 	b.ReportAllocs()
 	now, begin := Time(0), cpuTime(b)
 	for b.Loop() {
 		now += Time(time.Second) / defaultCounterHz
-		c.round(&rec.Keeper, now)
+		c.round(&rec.keeper, now)
 	}
 	b.ReportMetric(float64(cpuTime(b)-begin)/float64(b.N), "cpu-ns/round")
 }

@@ -11,4 +11,4 @@ package recorder
 // assembly: so that is all that it takes to have the lock alone.
 //
 //go:noescape
-func takeOwn(r *Recording) (s *shard, counter, goroutine uint64)
+func takeOwn(r *recording) (s *shard, counter, goroutine uint64)

@@ -3,4 +3,4 @@
 package recorder
 
 // takeOwn takes no shard: without assembly it is not known which is the processor's.
-func takeOwn(*Recording) (s *shard, counter, goroutine uint64) { return nil, 0, 0 }
+func takeOwn(*recording) (s *shard, counter, goroutine uint64) { return nil, 0, 0 }

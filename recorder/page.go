@@ -107,7 +107,7 @@ func OpenPage(url string, opts ...PageOption) *Page {
 	if pages.fresh++; len(pages.open) < maxPages {
 		pages.open = append(pages.open, p)
 	}
-	if r := recording.Load(); r != nil {
+	if r := current.Load(); r != nil {
 		r.contain(func() { r.statePage(p, r.enter()) }) // Err tells
 	}
 	return p
@@ -146,14 +146,14 @@ func (p *Page) Close() {
 	}
 	p.closed = true
 	pages.open = slices.DeleteFunc(pages.open, func(o *Page) bool { return o == p })
-	if r := recording.Load(); r != nil {
+	if r := current.Load(); r != nil {
 		r.contain(func() { r.endPage(p, r.enter()) }) // Err tells
 	}
 }
 
 // statePage writes what a page is into a shard that was just locked, if one could be.
 // The lock is held.
-func (r *Recording) statePage(p *Page, s *shard) {
+func (r *recording) statePage(p *Page, s *shard) {
 	if s != nil && r.turn(s, p.size(), who{}, r.clock.Now()) {
 		r.writePage(p, s)
 		leave(s)
@@ -164,7 +164,7 @@ func (p *Page) size() uint32 { return uint32(min(len(p.url), maxString) + pageRo
 
 // writePage writes the block, with the time at which the page was opened. The
 // shard is ready for it.
-func (r *Recording) writePage(p *Page, s *shard) {
+func (r *recording) writePage(p *Page, s *shard) {
 	if p.in, p.index = r.instance, 0; r.ring != nil { // what an early one has gets another place
 		p.index = s.chunk.RangeStart() + uint64(s.offset())
 	}
@@ -181,7 +181,7 @@ func (r *Recording) writePage(p *Page, s *shard) {
 
 // endPage writes that a page is closed, and before it what it was, unless that is at
 // most as old as the chunk: so who finds the end finds the page.
-func (r *Recording) endPage(p *Page, s *shard) {
+func (r *recording) endPage(p *Page, s *shard) {
 	if s == nil || !r.turn(s, p.size()+maxTurn, who{}, r.clock.Now()) {
 		return
 	}
@@ -200,7 +200,7 @@ type pageKeeper struct {
 }
 
 // round states the pages that this recording does not have yet, or not for long.
-func (k *pageKeeper) round(r *Keeper) {
+func (k *pageKeeper) round(r *keeper) {
 	if !r.features.Has(FeatureMarkers) {
 		return
 	}
@@ -210,7 +210,7 @@ func (k *pageKeeper) round(r *Keeper) {
 	}
 	k.fresh = fresh
 	if turned {
-		k.floor = middle(r.Recording)
+		k.floor = middle(r.recording)
 	}
 	for _, p := range k.list(r) {
 		r.keepPage(p, k.floor)
@@ -222,14 +222,14 @@ func (k *pageKeeper) round(r *Keeper) {
 
 // turned reports whether some pages may be discarded soon: not before the ring has
 // grown.
-func (k *pageKeeper) turned(r *Keeper) bool {
+func (k *pageKeeper) turned(r *keeper) bool {
 	start, end := r.ring.RangeStart(), r.ring.RangeEnd()
 	return k.floor < start+(end-start)/4 && (start > 1 || end > uint64(r.limit)/4)
 }
 
 // keepPage states an open page unless it was stated in this recording, at the floor
 // or behind it.
-func (k *Keeper) keepPage(p *Page, floor uint64) {
+func (k *keeper) keepPage(p *Page, floor uint64) {
 	pages.mu.Lock()
 	defer pages.mu.Unlock()
 	if !p.closed && (p.in != k.instance || p.index < floor) {
@@ -245,7 +245,7 @@ func (l *pageList) opened() int {
 }
 
 // list are the open pages that are stated again: those that were opened first.
-func (k *pageKeeper) list(r *Keeper) []*Page {
+func (k *pageKeeper) list(r *keeper) []*Page {
 	pages.mu.Lock()
 	list := slices.Clone(pages.open)
 	pages.mu.Unlock()

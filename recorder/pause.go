@@ -32,7 +32,7 @@ func (r *Recorder) ask(who pausers, paused bool) {
 
 // setPaused notes what who asks for, and does what follows. r.switching is
 // held.
-func (k *Keeper) setPaused(who pausers, paused bool) {
+func (k *keeper) setPaused(who pausers, paused bool) {
 	before := k.pausers
 	if k.pausers |= who; !paused {
 		k.pausers &^= who
@@ -43,14 +43,14 @@ func (k *Keeper) setPaused(who pausers, paused bool) {
 	k.paused.Store(k.pausers != 0)
 	k.shiftSampler()
 	if k.pausers != 0 {
-		recording.Store(nil)
+		current.Store(nil)
 		k.entry(rawformat.KindPause, k.clock.Now(), uint64(rawformat.PauseAll))
 		return
 	}
 	k.entry(rawformat.KindResume, k.clock.Now(), uint64(rawformat.PauseAll))
 	k.admit()
 	if k.failure.Load() != nil { // it failed meanwhile, and what fail cleared is set again
-		recording.CompareAndSwap(k.Recording, nil)
+		current.CompareAndSwap(k.recording, nil)
 	}
 }
 
@@ -79,10 +79,10 @@ func (r *Recorder) askSampling(paused bool) {
 }
 
 // samples reports whether CPU samples are to be taken.
-func (k *Keeper) samples() bool { return !k.paused.Load() && !k.unsampled.Load() }
+func (k *keeper) samples() bool { return !k.paused.Load() && !k.unsampled.Load() }
 
 // shiftSampler has the CPU sampler look whether it should sample.
-func (k *Keeper) shiftSampler() {
+func (k *keeper) shiftSampler() {
 	select {
 	case k.shift <- struct{}{}:
 	default: // it has not seen the last one yet, and looks when it does
@@ -91,7 +91,7 @@ func (k *Keeper) shiftSampler() {
 
 // beginPaused pauses from the start if the session is paused or stopped. The
 // keeper does the rest.
-func (k *Keeper) beginPaused() {
+func (k *keeper) beginPaused() {
 	switch k.member.told() {
 	case rawformat.CommandPause, rawformat.CommandStop:
 		k.setPaused(pausedBySession, true)
@@ -101,7 +101,7 @@ func (k *Keeper) beginPaused() {
 // obey does what the session's processes are told, and reports whether it is
 // done; if not, the keeper comes again. Stop may be waiting for the
 // keeper, and Pause is quick: neither is waited for.
-func (k *Keeper) obey(c rawformat.Command) bool {
+func (k *keeper) obey(c rawformat.Command) bool {
 	if !k.switching.TryLock() {
 		return false
 	}
@@ -123,7 +123,7 @@ func (k *Keeper) obey(c rawformat.Command) bool {
 // rest closes and seals all chunks and gives the spare ones back. It reports
 // false while a writer is at work, such as the CPU sampler, whose last samples
 // would otherwise take the place of older ones.
-func (k *Keeper) rest() bool {
+func (k *keeper) rest() bool {
 	if k.sampling.Load() {
 		return false
 	}
@@ -144,7 +144,7 @@ func (k *Keeper) rest() bool {
 }
 
 // wakeRing makes chunks ready after rest, before anybody asks for one.
-func (k *Keeper) wakeRing() {
+func (k *keeper) wakeRing() {
 	if k.resting {
 		k.resting = false
 		k.ring.Rest(false)

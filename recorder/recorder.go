@@ -25,7 +25,7 @@ var (
 // records nothing: the result of a Start that failed needs no check. They may
 // be called by any goroutine.
 type Recorder struct {
-	Keeper
+	keeper
 
 	session string // directory
 	lock    *os.File
@@ -37,9 +37,9 @@ type Recorder struct {
 // There is one recording in a process, because events are package-level values
 // and must find it; and they must find it with one load.
 var (
-	recording atomic.Pointer[Recording] // nil: nothing records, or it is paused
-	running   atomic.Pointer[Recorder]  // also while paused
-	claimed   atomic.Bool               // from Start to the end of Stop
+	current atomic.Pointer[recording] // nil: nothing records, or it is paused
+	running atomic.Pointer[Recorder]  // also while paused
+	claimed atomic.Bool               // from Start to the end of Stop
 )
 
 // Start begins to record. What o leaves open comes from the environment, see
@@ -86,7 +86,7 @@ func (r *Recorder) Stop() error {
 		return nil
 	}
 	r.stopped = true
-	recording.Store(nil)
+	current.Store(nil)
 	close(r.quit)
 	r.nap.Wake()
 	r.crew.Wait()
@@ -96,7 +96,7 @@ func (r *Recorder) Stop() error {
 		r.leaveCounter()
 		r.inherit()
 	})
-	unsampled := r.contain(func() { r.sampler.close(&r.Keeper) })
+	unsampled := r.contain(func() { r.sampler.close(&r.keeper) })
 	registry.Defined.Detach()
 	running.Store(nil)
 	errs := []error{unsealed, unsampled, r.contain(r.closeShards)}
@@ -109,7 +109,7 @@ func (r *Recorder) Stop() error {
 }
 
 // close ends the use of the directory's files.
-func (k *Keeper) close() error {
+func (k *keeper) close() error {
 	var errs []error
 	if k.ring != nil {
 		errs = append(errs, guarded(k.ring.Close))
@@ -131,7 +131,7 @@ func (r *Recorder) quitSession() error {
 }
 
 // Recording reports whether markers are recorded now.
-func (r *Recorder) Recording() bool { return r != nil && recording.Load() == r.Keeper.Recording }
+func (r *Recorder) Recording() bool { return r != nil && current.Load() == r.keeper.recording }
 
 // Session is the session's directory, "" for nil and [DirInMemory]. Processes that are
 // recorded together lie in it side by side.
@@ -205,7 +205,7 @@ func (r *Recorder) header(magic string) rawformat.RecordHeader {
 }
 
 // definitions are what a recording has of the registry.
-type definitions struct{ k *Keeper }
+type definitions struct{ k *keeper }
 
 func (d definitions) Define(records [][]byte) { d.k.define(records) }
 func (d definitions) LoseDefinition()         { d.k.lose(rawformat.LostDictionary, 1, 0) }
@@ -214,7 +214,7 @@ func (d definitions) Wants(track string) bool { return d.k.filter.wants(track) }
 // define writes the registry's records that the dictionary does not have yet,
 // as many as there is room for. What is left over is counted once. The
 // registry's lock is held.
-func (k *Keeper) define(records [][]byte) {
+func (k *keeper) define(records [][]byte) {
 	have := int(k.defined.Load())
 	have += k.dict.Define(records[have:]...)
 	k.defined.Store(uint32(have))

@@ -7,9 +7,9 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// Recording is what markers write into: the clock, the shards and the ring that they
-// take chunks from. It knows nothing of the upkeep, which is the [Keeper]'s.
-type Recording struct {
+// recording is what markers write into: the clock, the shards and the ring that they
+// take chunks from. It knows nothing of the upkeep, which is the keeper's.
+type recording struct {
 	// What each marker reads comes first, in two cache lines of their own: what is
 	// counted or guarded while markers are on their way lies in others.
 	clock      rt.Clock
@@ -32,7 +32,7 @@ type Recording struct {
 	lost     [numLosses]loss
 	told     [numLosses]struct{ count, bytes uint64 } // the part of lost that the recording says; the keeper's
 
-	early   *Recording  // whose heir this is, for some time
+	early   *recording  // whose heir this is, for some time
 	heirs   []heir      // of its shards
 	unnamed [][]uintptr // stacks of markers before Start, until the modules are known
 

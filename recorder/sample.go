@@ -14,7 +14,7 @@ type sampleRow struct {
 	raw    []uint64 // pcs of a stack for which the dictionary had no room
 }
 
-func (k *Keeper) sampleRow(c *profile.Sample) (row sampleRow) {
+func (k *keeper) sampleRow(c *profile.Sample) (row sampleRow) {
 	if c.Track != "" {
 		row.track = k.trackNamed(c.Track)
 	}
@@ -33,7 +33,7 @@ func (k *Keeper) sampleRow(c *profile.Sample) (row sampleRow) {
 }
 
 // writeSample writes one sample block.
-func (r *Recording) writeSample(row *sampleRow, at profile.Slot, window rt.Time) {
+func (r *recording) writeSample(row *sampleRow, at profile.Slot, window rt.Time) {
 	s, now := r.acquirePatiently(), r.clock.At(at.At)
 	if s == nil || !r.turnWithStack(s, uint32(sampleRoom+2*10*len(row.raw)), who{track: row.track, labels: row.labels}, now, row.raw) {
 		return

@@ -51,18 +51,18 @@ func BenchmarkSampleCost(b *testing.B) {
 	r := beginInternal(b, Options{Limit: 8 << 20, CPU: CPUOff})
 	<-r.mapped
 	var s sampler
-	if err := s.open(&r.Keeper, 100, defaultDepth); err != nil {
+	if err := s.open(&r.keeper, 100, defaultDepth); err != nil {
 		b.Fatal(err)
 	}
-	defer s.close(&r.Keeper)
+	defer s.close(&r.keeper)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	tid := unix.Gettid()
-	th, err := s.attach(&r.Keeper, tid)
+	th, err := s.attach(&r.keeper, tid)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.detach(r.Keeper.Recording, th)
+	defer s.detach(r.keeper.recording, th)
 	value := cookie(th.slot, sampleSlots[th.slot].generation)
 	const n = 30
 	ours, theirs, drained, scan := time.Hour, time.Hour, time.Hour, time.Hour
@@ -73,7 +73,7 @@ func BenchmarkSampleCost(b *testing.B) {
 			}
 		}))
 		before := threadTime()
-		s.drain(&r.Keeper, tid, th)
+		s.drain(&r.keeper, tid, th)
 		drained = min(drained, (threadTime()-before)/n)
 		if err := pprof.StartCPUProfile(io.Discard); err != nil {
 			b.Fatal(err)
@@ -81,7 +81,7 @@ func BenchmarkSampleCost(b *testing.B) {
 		theirs = min(theirs, signalled(n, func() { fakeTimer(tid, int(unix.SIGPROF), 0) }))
 		pprof.StopCPUProfile()
 		before = threadTime()
-		s.scan(&r.Keeper)
+		s.scan(&r.keeper)
 		scan = min(scan, threadTime()-before)
 	}
 	ratio := float64(ours) / float64(theirs)

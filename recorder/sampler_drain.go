@@ -18,7 +18,7 @@ const maxDrained = rawformat.StacksWords / rawformat.StackFixed
 
 // drain moves what is in a thread's ring into chunks, and returns how many records
 // that were. What finds no writer stays for the next time.
-func (s *sampler) drain(k *Keeper, tid int, t *sampled) (drained int) {
+func (s *sampler) drain(k *keeper, tid int, t *sampled) (drained int) {
 	if n := t.stacks.Lost(); n > 0 {
 		k.lose(rawformat.LostSamples, n, 0)
 	}
@@ -34,7 +34,7 @@ func (s *sampler) drain(k *Keeper, tid int, t *sampled) (drained int) {
 		if sampleClock() == rawformat.ClockMonotonic {
 			rec.Time = uint64(k.clock.OfMonotonic(rec.Time))
 		}
-		s.endIdle(k.Recording, t)
+		s.endIdle(k.recording, t)
 		if !s.write(k, tid, t, &rec) {
 			t.stacks.Back()
 			return drained
@@ -49,7 +49,7 @@ func (s *sampler) drain(k *Keeper, tid int, t *sampled) (drained int) {
 }
 
 // abandon counts what is left in the ring of a thread that has ended.
-func (s *sampler) abandon(r *Recording, t *sampled) {
+func (s *sampler) abandon(r *recording, t *sampled) {
 	for range maxDrained {
 		var rec rawformat.StackRecord
 		if ok, err := t.stacks.Next(&rec); !ok && err == nil {
@@ -61,7 +61,7 @@ func (s *sampler) abandon(r *Recording, t *sampled) {
 }
 
 // row finds what of a record is interned.
-func (s *sampler) row(k *Keeper, rec *rawformat.StackRecord, track *registry.Track) (row sampleRow) {
+func (s *sampler) row(k *keeper, rec *rawformat.StackRecord, track *registry.Track) (row sampleRow) {
 	if track != nil {
 		row.track = k.track(track)
 	}

@@ -43,7 +43,7 @@ type lastSample struct {
 
 // look looks whether a thread, of which there was no sample, has done anything until
 // at. A sample that was taken since would have cost it time.
-func (s *sampler) look(r *Recording, tid int, t *sampled, now rt.Time, at rt.Tick) {
+func (s *sampler) look(r *recording, tid int, t *sampled, now rt.Time, at rt.Tick) {
 	i := &t.idle
 	if i.busy || i.last.epoch == 0 || now < i.due {
 		return
@@ -61,7 +61,7 @@ func (s *sampler) look(r *Recording, tid int, t *sampled, now rt.Time, at rt.Tic
 }
 
 // endIdle tells until when a thread was seen idle.
-func (s *sampler) endIdle(r *Recording, t *sampled) {
+func (s *sampler) endIdle(r *recording, t *sampled) {
 	if t.idle.seen != 0 {
 		r.writeIdle(&t.idle.last, t.idle.seen)
 		t.idle.seen = 0
@@ -71,7 +71,7 @@ func (s *sampler) endIdle(r *Recording, t *sampled) {
 // writeIdle repeats a thread's last sample, with no CPU time. Where that lies in
 // another chunk it is stated anew, so that any chunk decodes without others; if its
 // stack has no id in that chunk's dictionary it is forgotten.
-func (r *Recording) writeIdle(last *lastSample, at rt.Tick) {
+func (r *recording) writeIdle(last *lastSample, at rt.Tick) {
 	w := r.acquireAny()
 	if w == nil { // nothing is lost that counts
 		return

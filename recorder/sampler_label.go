@@ -50,7 +50,7 @@ func callerPlace() (gp, sp uintptr)
 //go:norace
 //go:nocheckptr
 func (l Label) Begin() LabelScope {
-	r := recording.Load()
+	r := current.Load()
 	if r == nil || l.id == 0 || sampleLayout.goid == 0 || sampleLayout.slots == 0 {
 		return LabelScope{}
 	}
@@ -62,7 +62,7 @@ func (l Label) Begin() LabelScope {
 //
 //go:norace
 //go:nocheckptr
-func (r *Recording) beginLabel(label uint32, g, sp uintptr) LabelScope {
+func (r *recording) beginLabel(label uint32, g, sp uintptr) LabelScope {
 	id := uint64(load64(g + sampleLayout.goid))
 	s := labelSlotOf(id)
 	if s == nil {

@@ -12,18 +12,18 @@ import (
 // sampler takes CPU samples by signals; here it can't.
 type sampler struct{}
 
-func (*sampler) open(*Keeper, int, int) error {
+func (*sampler) open(*keeper, int, int) error {
 	return errors.New("not built for " + runtime.GOOS + "/" + runtime.GOARCH)
 }
 
 func (*sampler) describe(int) string         { return "" }
-func (*sampler) round(*Keeper)               {}
-func (*sampler) rest(*Keeper)                {}
+func (*sampler) round(*keeper)               {}
+func (*sampler) rest(*keeper)                {}
 func (*sampler) samplePeriod() int64         { return 0 }
-func (*sampler) close(*Keeper)               {}
+func (*sampler) close(*keeper)               {}
 func (*sampler) longestSleep() time.Duration { return round }
-func (*sampler) leaveCounter(*Keeper)        {}
-func (*sampler) dropCut(*Keeper) int         { return 0 }
+func (*sampler) leaveCounter(*keeper)        {}
+func (*sampler) dropCut(*keeper) int         { return 0 }
 
 func noteLabels(*registry.Track, uint64) {}
 func goroutineID() uint64                { return 0 }

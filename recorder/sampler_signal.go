@@ -66,7 +66,7 @@ var (
 
 // open finds out whether samples can be taken here, and prepares. The error says
 // why not.
-func (s *sampler) open(k *Keeper, hz, depth int) (err error) {
+func (s *sampler) open(k *keeper, hz, depth int) (err error) {
 	if k.exposed != nil { // the handler could not survive that its ring is cut short
 		return k.exposed
 	}
@@ -154,7 +154,7 @@ func (s *sampler) describe(asked int) string {
 
 // round does what is due: it takes new threads, drains all rings, and lets go of
 // threads that have ended.
-func (s *sampler) round(k *Keeper) {
+func (s *sampler) round(k *keeper) {
 	if s.tasks == nil {
 		return
 	}
@@ -179,7 +179,7 @@ func (s *sampler) round(k *Keeper) {
 	}
 	at := k.clock.Now()
 	for tid, t := range s.threads {
-		s.look(k.Recording, tid, t, before, at)
+		s.look(k.recording, tid, t, before, at)
 	}
 }
 
@@ -215,7 +215,7 @@ func (s *sampler) changed(now rt.Time) bool {
 }
 
 // scan finds the threads of the process.
-func (s *sampler) scan(k *Keeper) {
+func (s *sampler) scan(k *keeper) {
 	for _, t := range s.threads {
 		t.alive = false
 	}
@@ -231,7 +231,7 @@ func (s *sampler) scan(k *Keeper) {
 		if t := s.threads[tid]; t != nil {
 			t.alive = true
 		} else if err := s.take(k, tid); err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.EINVAL) {
-			s.leaveOut(k.Recording, err)
+			s.leaveOut(k.recording, err)
 		}
 	}
 }
@@ -239,7 +239,7 @@ func (s *sampler) scan(k *Keeper) {
 var errThreads = errors.New("too many threads for the limit")
 
 // leaveOut says once that threads are not sampled.
-func (s *sampler) leaveOut(r *Recording, err error) {
+func (s *sampler) leaveOut(r *recording, err error) {
 	if !s.told {
 		s.told = true
 		r.log(rawformat.LogWarn, fmt.Sprintf("CPU samples: a thread is left out: %v", err))
@@ -247,7 +247,7 @@ func (s *sampler) leaveOut(r *Recording, err error) {
 }
 
 // take begins to sample a thread. One that has just ended is no error of ours.
-func (s *sampler) take(k *Keeper, tid int) error {
+func (s *sampler) take(k *keeper, tid int) error {
 	if len(s.threads) >= s.room || len(s.free) == 0 { // slots whose handler did not end are gone for good
 		return errThreads
 	}
@@ -259,14 +259,14 @@ func (s *sampler) take(k *Keeper, tid int) error {
 		err = setTimer(t.timer, s.period)
 	}
 	if err != nil {
-		return errors.Join(err, s.detach(k.Recording, t))
+		return errors.Join(err, s.detach(k.recording, t))
 	}
 	s.threads[tid] = t
 	return nil
 }
 
 // attach prepares a slot, ring and timer for a thread.
-func (s *sampler) attach(k *Keeper, tid int) (*sampled, error) {
+func (s *sampler) attach(k *keeper, tid int) (*sampled, error) {
 	n := len(s.free) - 1
 	t := &sampled{slot: s.free[n], alive: true}
 	slot := &sampleSlots[t.slot]
@@ -297,7 +297,7 @@ func sampleClock() rawformat.ClockKind {
 
 // leaveCounter has the handler read the monotonic clock, because the counter has
 // jumped. All threads are taken anew: a ring has one clock.
-func (s *sampler) leaveCounter(k *Keeper) {
+func (s *sampler) leaveCounter(k *keeper) {
 	if s.tasks == nil {
 		return
 	}
@@ -324,7 +324,7 @@ func (s *sampler) quiet(t *sampled) error {
 }
 
 // detach undoes attach.
-func (s *sampler) detach(r *Recording, t *sampled) error {
+func (s *sampler) detach(r *recording, t *sampled) error {
 	if err := s.quiet(t); err != nil {
 		return err
 	}
@@ -334,20 +334,20 @@ func (s *sampler) detach(r *Recording, t *sampled) error {
 }
 
 // release lets go of a thread: what is in its ring is drained.
-func (s *sampler) release(k *Keeper, tid int, t *sampled) {
+func (s *sampler) release(k *keeper, tid int, t *sampled) {
 	delete(s.threads, tid)
 	if err := s.quiet(t); err != nil {
 		return
 	}
 	s.drain(k, tid, t)
-	s.endIdle(k.Recording, t)
-	s.abandon(k.Recording, t)
-	k.complain("stack ring", s.detach(k.Recording, t))
+	s.endIdle(k.recording, t)
+	s.abandon(k.recording, t)
+	k.complain("stack ring", s.detach(k.recording, t))
 }
 
 // inspect lets go of threads whose number another thread has by now, and sees
 // whether the signal is still ours.
-func (s *sampler) inspect(k *Keeper) {
+func (s *sampler) inspect(k *keeper) {
 	if s.resting {
 		return
 	}
@@ -365,7 +365,7 @@ func (s *sampler) inspect(k *Keeper) {
 
 // dropCut lets go of threads whose rings' files were cut short; they get others. It
 // returns how many.
-func (s *sampler) dropCut(k *Keeper) (found int) {
+func (s *sampler) dropCut(k *keeper) (found int) {
 	for tid, t := range s.threads {
 		if t.stacks.IsCut() {
 			found++
@@ -382,7 +382,7 @@ func (s *sampler) wake() { s.turn(false, s.period) }
 
 // rest stops the timers while recording is paused. What was sampled until then is
 // recorded before chunks are given back.
-func (s *sampler) rest(k *Keeper) {
+func (s *sampler) rest(k *keeper) {
 	if s.resting || s.tasks == nil {
 		return
 	}
@@ -406,7 +406,7 @@ func (s *sampler) turn(resting bool, period int64) {
 
 // close lets go of all threads. The handler stays: a signal that is on its way
 // finds nothing to do.
-func (s *sampler) close(k *Keeper) {
+func (s *sampler) close(k *keeper) {
 	if s.tasks == nil {
 		return
 	}
@@ -419,7 +419,7 @@ func (s *sampler) close(k *Keeper) {
 
 // test has this thread sampled once, by a signal that looks like its timer's, in
 // a known place. What a sample tells must be so.
-func (s *sampler) test(k *Keeper) error {
+func (s *sampler) test(k *keeper) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	tid := unix.Gettid()
@@ -429,8 +429,8 @@ func (s *sampler) test(k *Keeper) error {
 	}
 	slot := &sampleSlots[t.slot]
 	before := k.clock.Now()
-	if err := testOuter(k.Recording, tid, s.signal, cookie(t.slot, slot.generation)); err != nil {
-		return errors.Join(err, s.detach(k.Recording, t))
+	if err := testOuter(k.recording, tid, s.signal, cookie(t.slot, slot.generation)); err != nil {
+		return errors.Join(err, s.detach(k.recording, t))
 	}
 	after := k.clock.Now()
 	var rec rawformat.StackRecord
@@ -441,7 +441,7 @@ func (s *sampler) test(k *Keeper) error {
 	if err == nil {
 		err = s.check(&rec, before, after)
 	}
-	return errors.Join(err, s.detach(k.Recording, t))
+	return errors.Join(err, s.detach(k.recording, t))
 }
 
 // check compares a record with what is known of its place.
@@ -474,7 +474,7 @@ func (s *sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error
 // testOuter begins a label, and testInner is under it.
 //
 //go:noinline
-func testOuter(r *Recording, tid, signal int, value uint64) error {
+func testOuter(r *recording, tid, signal int, value uint64) error {
 	scope := testBegin(r)
 	err := testInner(tid, signal, value)
 	scope.End()
@@ -484,7 +484,7 @@ func testOuter(r *Recording, tid, signal int, value uint64) error {
 // testBegin is what [Label.Begin] does.
 //
 //go:noinline
-func testBegin(r *Recording) LabelScope {
+func testBegin(r *recording) LabelScope {
 	g, sp := callerPlace()
 	return r.beginLabel(testLabel, g, sp)
 }

@@ -128,7 +128,7 @@ func goroutineID() uint64 {
 
 // trackOf is the track that a sample was taken on, nil if it is not known. What
 // is now where its labels were may be something else: they are not looked at.
-func (r *Recording) trackOf(rec *rawformat.StackRecord) *registry.Track {
+func (r *recording) trackOf(rec *rawformat.StackRecord) *registry.Track {
 	l := &labelled
 	l.Lock()
 	defer l.Unlock()

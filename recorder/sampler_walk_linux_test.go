@@ -127,19 +127,19 @@ func attached(t *testing.T) (*sampler, *sampled) {
 	<-r.mapped
 	dismiss(r)
 	s := &sampler{}
-	if err := s.open(&r.Keeper, 100, defaultDepth); err != nil {
+	if err := s.open(&r.keeper, 100, defaultDepth); err != nil {
 		t.Fatal(err)
 	}
 	runtime.LockOSThread()
-	th, err := s.attach(&r.Keeper, unix.Gettid())
+	th, err := s.attach(&r.keeper, unix.Gettid())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.detach(r.Keeper.Recording, th); err != nil {
+		if err := s.detach(r.keeper.recording, th); err != nil {
 			t.Error(err)
 		}
-		s.close(&r.Keeper)
+		s.close(&r.keeper)
 		runtime.UnlockOSThread()
 	})
 	return s, th
@@ -178,7 +178,7 @@ func TestDeepSamples(t *testing.T) {
 		for stays := false; !stays; taken++ {
 			stays = interrupt(&m, value, &interrupted{})
 		}
-		if n := s.drain(&r.Keeper, unix.Gettid(), th); uint64(n) != taken {
+		if n := s.drain(&r.keeper, unix.Gettid(), th); uint64(n) != taken {
 			t.Fatalf("%s: %d samples of %d", m.name, n, taken)
 		}
 		want := uint64(0)

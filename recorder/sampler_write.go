@@ -12,7 +12,7 @@ import (
 // write writes a record as a busy block, or as a sample block if it stands for more
 // than a period. Which block that is stands in the ring before it is committed: so
 // the sample counts once, whenever the process is killed. False: no writer was free.
-func (s *sampler) write(k *Keeper, tid int, t *sampled, rec *rawformat.StackRecord) bool {
+func (s *sampler) write(k *keeper, tid int, t *sampled, rec *rawformat.StackRecord) bool {
 	track := k.trackOf(rec)
 	if track.IsUnwanted() {
 		t.idle = idleness{} // nor is that repeated
@@ -52,7 +52,7 @@ func isDeep(rec *rawformat.StackRecord) bool {
 
 // turnToBusy is turn for a busy block: it states what that builds on, and the stack if
 // that has no id yet, in the page that the block will be in.
-func (r *Recording) turnToBusy(w *shard, of sampledThread, row *sampleRow, at rt.Tick) bool {
+func (r *recording) turnToBusy(w *shard, of sampledThread, row *sampleRow, at rt.Tick) bool {
 	size := uint32(sampleRoom + 2*10*len(row.raw))
 	for r.turn(w, size, who{goroutine: w.goroutine, track: w.track}, at) {
 		w.sampling(of.track, of.period)

@@ -7,7 +7,7 @@ import (
 )
 
 // findTricks finds out what can be used here of clock, stacks and goroutines.
-func (r *Recording) findTricks() {
+func (r *recording) findTricks() {
 	r.clock.Open()
 	r.begun = rt.Now()
 	r.unwalked, r.source = rt.TryWalk(), sourceFolder()
@@ -19,7 +19,7 @@ func (r *Recording) findTricks() {
 // shared: a goroutine that loses its thread inside one must not cost the markers of
 // others. A program may get more processors later: up to so many shards in all,
 // those have a shard of their own, too. None takes a chunk before it is used.
-func (r *Recording) makeShards(writers, most int) {
+func (r *recording) makeShards(writers, most int) {
 	own := 0
 	if r.unowned = r.exposed; r.unowned == nil {
 		r.unowned = rt.RegisterBarrier()
@@ -39,7 +39,7 @@ func (r *Recording) makeShards(writers, most int) {
 // closeShards takes all shards for good: a marker that is still on its way finds
 // them busy. No mapping may go before. What was lost until now is written last.
 // Where its holder does not come to an end, a shard's chunk stays mapped for it, see [chunks.ErrInUse].
-func (r *Recording) closeShards() {
+func (r *recording) closeShards() {
 	var locked []*shard
 	begun := rt.Now()
 	for i := range r.shards {
@@ -66,7 +66,7 @@ const (
 // claimFinally takes a shard, for which it waits since begun: nobody comes to any
 // shard any more, so that who still has one when another's holder was waited for in
 // vain does not go on either. False: its holder does not come to an end.
-func (r *Recording) claimFinally(s *shard, begun rt.Time) bool {
+func (r *recording) claimFinally(s *shard, begun rt.Time) bool {
 	for ; !r.seize(s); runtime.Gosched() {
 		if waited := rt.Now() - begun; waited > rt.Time(longPatience) || r.failure.Load() != nil && waited > rt.Time(patience) {
 			return false

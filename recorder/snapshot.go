@@ -46,7 +46,7 @@ func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err er
 
 // drainNow has the keeper take what threads have sampled until now into
 // chunks, and waits for it, but not for long: it may be waiting for the disk.
-func (k *Keeper) drainNow() error {
+func (k *keeper) drainNow() error {
 	drained := make(chan struct{})
 	select {
 	case k.drains <- drained:
@@ -67,7 +67,7 @@ func (k *Keeper) drainNow() error {
 }
 
 // drain does what drainNow asks for. It is the keeper's.
-func (k *Keeper) drain() {
+func (k *keeper) drain() {
 	for {
 		select {
 		case drained := <-k.drains:

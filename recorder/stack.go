@@ -42,7 +42,7 @@ const (
 // that means in functions is asked for only once.
 //
 //go:noinline
-func (r *Recording) markStack(m *marker) {
+func (r *recording) markStack(m *marker) {
 	var calls [maxDepth]uintptr
 	n, at := 0, uintptr(0)
 	switch given := &m.d.Given; {
@@ -81,7 +81,7 @@ func (r *Recording) markStack(m *marker) {
 
 // ofCallers is a captured stack as r has it: none if r would have captured it in another
 // way.
-func (r *Recording) ofCallers(c *registry.Callers) []uintptr {
+func (r *recording) ofCallers(c *registry.Callers) []uintptr {
 	if c.Walked != (r.unwalked == nil) {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (r *Recording) ofCallers(c *registry.Callers) []uintptr {
 // rawStack is the stack as pcs, without the recorder's own calls, and returns how
 // many there are. By frame pointers nothing is allocated, and little is asked of
 // the runtime: what is at a pc is for the keeper to find out.
-func (r *Recording) rawStack(raw []uint64, stack []uintptr) (n int) {
+func (r *recording) rawStack(raw []uint64, stack []uintptr) (n int) {
 	if r.unwalked != nil {
 		for _, l := range withoutOwn(locate(slices.Clone(stack))) { // a copy, so that the caller's stays on its stack
 			raw[n] = l.PC
@@ -114,7 +114,7 @@ func (r *Recording) rawStack(raw []uint64, stack []uintptr) (n int) {
 // isOwnCall reports whether a call is from one of the recorder's methods that was
 // not inlined. Asking for an inlined function would allocate; the one that it was
 // inlined into comes last. So would the name of a generic one: the file tells, too.
-func (r *Recording) isOwnCall(call uintptr) bool {
+func (r *recording) isOwnCall(call uintptr) bool {
 	functions := [rt.MaxChain]uintptr{}
 	n := rt.ExpandInlined(functions[:], []uintptr{0, call})
 	if n == 0 || n == rt.MaxChain {
@@ -136,7 +136,7 @@ func sourceFolder() string {
 }
 
 // places is where the calls of a marker's stack are.
-func (r *Recording) places(stack []uintptr) []dict.Frame {
+func (r *recording) places(stack []uintptr) []dict.Frame {
 	if r.unwalked != nil {
 		return withoutOwn(locate(stack))
 	}
@@ -289,7 +289,7 @@ func (f *freshStacks) take(dst *freshStacks) {
 
 // internStacks gives the submitted stacks their ids, and those of before Start, by which
 // the dictionary tells what is at their pcs.
-func (k *Keeper) internStacks() {
+func (k *keeper) internStacks() {
 	for _, calls := range k.unnamed {
 		k.internStack(calls)
 	}
@@ -300,7 +300,7 @@ func (k *Keeper) internStacks() {
 	}
 }
 
-func (k *Keeper) internStack(calls []uintptr) {
+func (k *keeper) internStack(calls []uintptr) {
 	if k.known.find(calls) != 0 {
 		return
 	}

@@ -45,7 +45,7 @@ const (
 //  1. Settings and sizes.
 //  2. Directory and lock, dictionary, ring, meta.
 //  3. The definitions; from here on markers are recorded.
-//  4. Keeper and CPU sampler.
+//  4. The keeper and the CPU sampler.
 //
 // If a step fails the directory is removed.
 func open(o Options) (*Recorder, error) {
@@ -53,8 +53,8 @@ func open(o Options) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{session: p.session, Keeper: Keeper{
-		Recording: &Recording{instance: newInstance()},
+	r := &Recorder{session: p.session, keeper: keeper{
+		recording: &recording{instance: newInstance()},
 		shift:     make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}), drains: make(chan chan struct{}, 1),
 	}}
 	r.findTricks()
@@ -64,7 +64,7 @@ func open(o Options) (*Recorder, error) {
 	if p.CounterHz > 0 {
 		r.counterPeriod = rt.Time(time.Second) / rt.Time(p.CounterHz)
 	}
-	r.counting.open(&r.Keeper, max(0, p.CounterHz))
+	r.counting.open(&r.keeper, max(0, p.CounterHz))
 	r.heap.period = Time(max(0, p.HeapEvery))
 	r.waits.hz = p.WaitHz
 	if err := guarded(func() error { return r.create(p) }); err != nil {
@@ -90,7 +90,7 @@ var ownTrack = registry.Defined.Track("gprof recorder")
 
 // employ runs work in a goroutine for which Stop waits. A bug in it ends the
 // recording; it must not take the host with it.
-func (k *Keeper) employ(work func()) {
+func (k *keeper) employ(work func()) {
 	k.crew.Add(1)
 	go func() {
 		defer k.crew.Done()
@@ -179,7 +179,7 @@ func tooSmall(limit, want int64) error {
 // begin defines what is defined in the process, and has markers recorded. It is
 // an error if the dictionary takes nothing.
 func (r *Recorder) begin() error {
-	err := registry.Defined.Attach(definitions{&r.Keeper}, func(records [][]byte) error {
+	err := registry.Defined.Attach(definitions{&r.keeper}, func(records [][]byte) error {
 		r.define(records)
 		if r.defined.Load() == 0 {
 			return fmt.Errorf("%w: none of %d definitions fits into a dictionary of %d bytes", ErrSmall, len(records), r.limit/dictShare)
@@ -193,7 +193,7 @@ func (r *Recorder) begin() error {
 	r.contain(r.writeAnchor) // Err tells
 	r.beginPaused()
 	if r.pausers == 0 {
-		r.contain(func() { r.pages.round(&r.Keeper) }) // likewise
+		r.contain(func() { r.pages.round(&r.keeper) }) // likewise
 		r.admit()
 	}
 	r.contain(r.inherit) // likewise
@@ -201,18 +201,18 @@ func (r *Recorder) begin() error {
 }
 
 // admit has markers recorded from now on, if they are wanted at all.
-func (k *Keeper) admit() {
+func (k *keeper) admit() {
 	if k.features.Has(FeatureMarkers) {
-		recording.Store(k.Recording)
+		current.Store(k.recording)
 	} else {
-		recording.Store(nil) // no early one, either
+		current.Store(nil) // no early one, either
 	}
 }
 
 // abandon undoes create.
 func (r *Recorder) abandon() error {
 	r.giveUpEarly()
-	r.sampler.close(&r.Keeper)
+	r.sampler.close(&r.keeper)
 	r.tracer.close()
 	err := r.close()
 	return errors.Join(err, r.erase(), r.quitSession())

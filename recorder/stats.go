@@ -58,7 +58,7 @@ type trouble struct {
 const troubling = 2 * time.Second
 
 // lookForDir is nil while the recording's directory is there.
-func (k *Keeper) lookForDir() error {
+func (k *keeper) lookForDir() error {
 	_, err := fs.Stat(k.files, ".")
 	return err
 }

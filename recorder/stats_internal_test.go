@@ -11,7 +11,7 @@ func TestDrops(t *testing.T) {
 	if d := (*Recorder)(nil).Drops(); d != (Drops{}) {
 		t.Errorf("nil dropped %+v", d)
 	}
-	r := Recorder{Keeper: Keeper{Recording: &Recording{}}}
+	r := Recorder{keeper: keeper{recording: &recording{}}}
 	for why := range numLosses {
 		r.lose(rawformat.LostReason(why), uint64(why+1), 0)
 	}

@@ -22,7 +22,7 @@ func Text(name, text string) { (*Track)(nil).Text(name, text) }
 
 // Mark records an instant on the track; see [Mark].
 func (t *Track) Mark(name string) {
-	if recording.Load() == nil {
+	if current.Load() == nil {
 		return
 	}
 	if h := t.dynamic(name, false); h.d != nil {
@@ -34,7 +34,7 @@ func (t *Track) Mark(name string) {
 
 // Text records an instant with a text on the track; see [Text].
 func (t *Track) Text(name, text string) {
-	if recording.Load() == nil {
+	if current.Load() == nil {
 		return
 	}
 	if h := t.dynamic(name, true); h.d != nil {

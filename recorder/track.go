@@ -67,7 +67,7 @@ func (w *Work) End() {
 
 // note writes that the track begins or ends.
 func (t *Track) note(k rawformat.Kind) {
-	r := recording.Load()
+	r := current.Load()
 	if r == nil || t.def().IsUnwanted() || r.track(t.def()) == 0 {
 		return
 	}
@@ -75,7 +75,7 @@ func (t *Track) note(k rawformat.Kind) {
 }
 
 // track is the id that t has in this recording.
-func (r *Recording) track(t *registry.Track) uint32 {
+func (r *recording) track(t *registry.Track) uint32 {
 	if t.Seq > r.defined.Load() {
 		return 0
 	}
@@ -83,7 +83,7 @@ func (r *Recording) track(t *registry.Track) uint32 {
 }
 
 // trackNamed is the id of a track in this recording, 0 if there is none.
-func (r *Recording) trackNamed(name string) uint32 {
+func (r *recording) trackNamed(name string) uint32 {
 	if t := registry.Defined.TrackNamed(name); t != nil {
 		return r.track(t)
 	}

@@ -46,7 +46,7 @@ type waitSite struct {
 }
 
 // round looks at all goroutines, if it is time.
-func (m *waitMeter) round(k *Keeper, now rt.Time) {
+func (m *waitMeter) round(k *keeper, now rt.Time) {
 	if m.hz == 0 || now < m.due {
 		return
 	}
@@ -55,7 +55,7 @@ func (m *waitMeter) round(k *Keeper, now rt.Time) {
 
 // look looks at n goroutines if that are not too many, and the next time the later
 // the more there are.
-func (m *waitMeter) look(k *Keeper, now rt.Time, n int) {
+func (m *waitMeter) look(k *keeper, now rt.Time, n int) {
 	m.due = now + max(rt.Time(time.Second)/rt.Time(m.hz), rt.Time(n)*rt.Time(time.Second)/waitBudget)
 	if n > maxWaiting {
 		m.last = 0
@@ -89,7 +89,7 @@ func (m *waitMeter) take(n int) {
 }
 
 // count counts the goroutines of each site.
-func (m *waitMeter) count(k *Keeper) {
+func (m *waitMeter) count(k *keeper) {
 	if m.sites == nil || len(m.sites) > maxWaitSites || m.generation != k.generation {
 		m.sites, m.generation = make(map[[32]uintptr]*waitSite), k.generation
 	}
@@ -111,7 +111,7 @@ func (m *waitMeter) count(k *Keeper) {
 }
 
 // waitSite finds out what goroutines with that stack do.
-func (k *Keeper) waitSite(stack []uintptr) *waitSite {
+func (k *keeper) waitSite(stack []uintptr) *waitSite {
 	leafFirst := k.locateRecord(stack)
 	s := &waitSite{}
 	if s.reason, s.running = reasonOf(leafFirst); !s.running {
@@ -121,7 +121,7 @@ func (k *Keeper) waitSite(stack []uintptr) *waitSite {
 }
 
 // state writes the sites that have goroutines, each of which waited for wall.
-func (m *waitMeter) state(k *Keeper, wall rt.Time) {
+func (m *waitMeter) state(k *keeper, wall rt.Time) {
 	for _, s := range m.order {
 		if !k.writeWait(s, wall) {
 			k.lose(rawformat.LostBusy, 1, 0)
@@ -134,7 +134,7 @@ func (m *waitMeter) state(k *Keeper, wall rt.Time) {
 }
 
 // writeWait writes what a site has to say. False: no writer was free.
-func (r *Recording) writeWait(s *waitSite, wall rt.Time) bool {
+func (r *recording) writeWait(s *waitSite, wall rt.Time) bool {
 	w := r.acquireAny()
 	if w == nil {
 		return false

@@ -24,12 +24,12 @@ func TestWaitsOfMany(t *testing.T) {
 		looked     bool
 	}{{100, time.Second / maxWaitHz, true}, {waitBudget, time.Second, true}, {maxWaiting + waitBudget, maxWaiting/waitBudget*time.Second + time.Second, false}} {
 		m := &waitMeter{hz: maxWaitHz}
-		m.look(&r.Keeper, now, c.goroutines)
+		m.look(&r.keeper, now, c.goroutines)
 		if pause := time.Duration(m.due - now); pause != c.pause || (m.last != 0) != c.looked || (m.records != nil) != c.looked {
 			t.Errorf("%d goroutines: looked at %v, again after %v, want %v, %v", c.goroutines, m.records != nil, pause, c.looked, c.pause)
 		}
 		if !c.looked {
-			m.look(&r.Keeper, now, c.goroutines)
+			m.look(&r.keeper, now, c.goroutines)
 		}
 	}
 	r.Stop()

@@ -15,7 +15,7 @@ var cpuWindow = NewEvent2("cpu window", Int("samples"), Duration("cpu"),
 
 // sampleCPU runs one CPU profile after the other. It holds the process' only
 // one, which is why [CPUPprof] has to be asked for.
-func (k *Keeper) sampleCPU() {
+func (k *keeper) sampleCPU() {
 	var window profile.Window
 	skipped := false
 	for k.awaitResume() {
@@ -38,7 +38,7 @@ func (k *Keeper) sampleCPU() {
 
 // awaitResume waits while recording is paused; false when it is to stop. From
 // its return to the next call samples may be written, see rest.
-func (k *Keeper) awaitResume() bool {
+func (k *keeper) awaitResume() bool {
 	for {
 		select {
 		case <-k.quit:
@@ -58,7 +58,7 @@ func (k *Keeper) awaitResume() bool {
 }
 
 // sleep waits that long, or until recording is paused, resumed or stopped.
-func (k *Keeper) sleep(d time.Duration) {
+func (k *keeper) sleep(d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -70,7 +70,7 @@ func (k *Keeper) sleep(d time.Duration) {
 
 // skipWindow notes that the program's own profile is running. One line is
 // enough for as long as it lasts; every window is counted.
-func (r *Recording) skipWindow(err error, again bool) {
+func (r *recording) skipWindow(err error, again bool) {
 	r.lose(rawformat.LostSamples, 1, 0)
 	if !again {
 		r.log(rawformat.LogWarn, fmt.Sprintf("no CPU samples for now: %v", err))
@@ -78,7 +78,7 @@ func (r *Recording) skipWindow(err error, again bool) {
 }
 
 // writeWindow writes the samples of a profile and the marker of their window.
-func (k *Keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
+func (k *keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
 	<-k.mapped
 	before := rt.Now()
 	samples, err := profile.Read(gzipped, trackLabel)

@@ -28,7 +28,7 @@ func TestWrappersAreNamed(t *testing.T) {
 	for _, call := range calls[1:] {
 		rec.Returns = append(rec.Returns, uint64(call))
 	}
-	if row := new(sampler).row(&r.Keeper, &rec, nil); row.stack < 2 {
+	if row := new(sampler).row(&r.keeper, &rec, nil); row.stack < 2 {
 		t.Fatalf("the stack has no id: %+v", row)
 	}
 	r.Stop()
