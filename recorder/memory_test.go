@@ -119,6 +119,8 @@ func TestInMemoryLimit(t *testing.T) {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for _, problem := range p.Problems {
-		t.Errorf("problem: %v", problem)
+		if problem.Class != chunks.Stale { // the keeper may still make room
+			t.Errorf("problem: %v", problem)
+		}
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 
-	"gprof/internal/spill"
 	"gprof/stream/internal/pack"
 	"gprof/stream/internal/runs"
+	"gprof/stream/spill"
 )
 
 // Spool keeps batches, in a temporary file when they are many, and returns them in the

@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gprof/cmd/internal/batch"
 	"gprof/fixtures"
 	"gprof/fixtures/judges"
-	"gprof/internal/batch"
 )
 
 // convertIn runs the program, which must do all that it is asked.

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/cmd/internal/console"
 	"gprof/fixtures"
-	"gprof/internal/console"
 	"gprof/rawformat"
 )
 

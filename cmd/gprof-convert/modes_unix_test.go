@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"gprof/chunks"
+	"gprof/cmd/internal/batch"
 	"gprof/fixtures"
-	"gprof/internal/batch"
 	"gprof/rawformat"
 )
 

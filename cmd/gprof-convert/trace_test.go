@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"gprof/internal/console"
+	"gprof/cmd/internal/console"
 )
 
 // A filter by a marker says that the marker had no waits of its own.

@@ -21,9 +21,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"gprof/chunks"
+	"gprof/cmd/internal/console"
 	"gprof/fixtures"
 	"gprof/fixtures/judges"
-	"gprof/internal/console"
 	"gprof/rawformat"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"gprof/chunks"
-	"gprof/internal/human"
-	"gprof/internal/launch"
+	"gprof/cmd/internal/human"
+	"gprof/cmd/internal/launch"
 	"gprof/recorder"
 	"gprof/recorder/attach"
 )

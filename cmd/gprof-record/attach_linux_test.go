@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"gprof/chunks"
-	"gprof/internal/console"
-	"gprof/internal/session"
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/session"
 	"gprof/rawformat"
 )
 

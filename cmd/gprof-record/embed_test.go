@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"gprof/chunks"
-	"gprof/internal/console"
+	"gprof/cmd/internal/console"
 )
 
 // newModule makes a module whose main function holds what embed says to write there.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gprof/cmd/internal/console"
 	"gprof/cmd/internal/manual"
-	"gprof/internal/console"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/launch"
+	"gprof/cmd/internal/session"
 	"gprof/ingest/pack"
-	"gprof/internal/console"
-	"gprof/internal/launch"
-	"gprof/internal/session"
 	"gprof/rawformat"
 	"gprof/recorder"
 	_ "gprof/recorder/auto"

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"gprof/cmd/internal/human"
+	"gprof/cmd/internal/session"
 	"gprof/ingest/pack"
-	"gprof/internal/human"
-	"gprof/internal/session"
 )
 
 // pack writes a packed file of what the processes in these directories left. It

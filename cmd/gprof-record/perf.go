@@ -5,8 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"gprof/internal/console"
-	"gprof/internal/launch"
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/launch"
 	"gprof/recorder/attach"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"gprof/chunks"
 	"gprof/chunks/folder"
-	"gprof/internal/console"
-	"gprof/internal/human"
-	"gprof/internal/launch"
-	"gprof/internal/session"
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/human"
+	"gprof/cmd/internal/launch"
+	"gprof/cmd/internal/session"
 	"gprof/recorder"
 )
 

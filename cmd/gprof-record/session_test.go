@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"gprof/chunks"
-	"gprof/internal/console"
-	"gprof/internal/session"
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/session"
 	"gprof/rawformat"
 	"gprof/recorder"
 )

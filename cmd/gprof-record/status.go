@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"gprof/internal/session"
+	"gprof/cmd/internal/session"
 	"gprof/recorder"
 )
 

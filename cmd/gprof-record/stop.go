@@ -1,7 +1,7 @@
 package main
 
 import (
-	"gprof/internal/session"
+	"gprof/cmd/internal/session"
 	"gprof/rawformat"
 )
 

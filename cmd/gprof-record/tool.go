@@ -5,7 +5,7 @@ import (
 	"io"
 	"io/fs"
 
-	"gprof/internal/console"
+	"gprof/cmd/internal/console"
 	"gprof/recorder/attach"
 )
 

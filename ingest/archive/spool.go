@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"gprof/internal/spill"
+	"gprof/stream/spill"
 )
 
 // Spool holds what can't be read in place in one file, unlinked where possible, so that it goes

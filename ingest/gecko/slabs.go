@@ -10,7 +10,7 @@ import (
 	"math"
 	"strconv"
 
-	"gprof/internal/spill"
+	"gprof/stream/spill"
 )
 
 // ErrSlabs says that a JsonSlabs file is damaged.

@@ -22,13 +22,13 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/input"
 	"gprof/cmd/internal/manual"
 	"gprof/convert"
 	"gprof/convert/compare"
 	"gprof/convert/top"
 	"gprof/ingest"
-	"gprof/internal/console"
-	"gprof/internal/input"
 	"gprof/stream"
 )
 

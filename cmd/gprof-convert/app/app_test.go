@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"gprof/internal/console"
-	"gprof/internal/input"
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/input"
 	"gprof/stream"
 )
 

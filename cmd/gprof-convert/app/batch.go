@@ -1,8 +1,8 @@
 package app
 
 import (
-	"gprof/internal/batch"
-	"gprof/internal/input"
+	"gprof/cmd/internal/batch"
+	"gprof/cmd/internal/input"
 )
 
 type batchCmd struct{ batch.Options }

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"runtime"
 
-	"gprof/internal/output"
+	"gprof/cmd/internal/output"
 )
 
 // errNoScreen says that a browser could only open in the terminal.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/conversion"
+	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/selection"
 	"gprof/convert"
-	"gprof/internal/console"
-	"gprof/internal/conversion"
-	"gprof/internal/input"
-	"gprof/internal/selection"
 )
 
 type convertCmd struct {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/conversion"
+	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/report"
 	"gprof/convert/compare"
-	"gprof/internal/console"
-	"gprof/internal/conversion"
-	"gprof/internal/input"
-	"gprof/internal/report"
 )
 
 type diffCmd struct {

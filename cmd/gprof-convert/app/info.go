@@ -3,11 +3,11 @@ package app
 import (
 	"errors"
 
-	"gprof/internal/conversion"
-	"gprof/internal/input"
-	"gprof/internal/output"
-	"gprof/internal/report"
-	"gprof/internal/selection"
+	"gprof/cmd/internal/conversion"
+	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/output"
+	"gprof/cmd/internal/report"
+	"gprof/cmd/internal/selection"
 	"gprof/stream"
 )
 

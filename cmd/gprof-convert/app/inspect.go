@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io"
 
+	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/selection"
 	"gprof/ingest"
-	"gprof/internal/input"
-	"gprof/internal/selection"
 )
 
 type inspectCmd struct {

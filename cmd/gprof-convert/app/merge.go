@@ -1,8 +1,8 @@
 package app
 
 import (
+	"gprof/cmd/internal/input"
 	"gprof/ingest"
-	"gprof/internal/input"
 )
 
 type mergeCmd struct {

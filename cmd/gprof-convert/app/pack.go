@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"time"
 
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/human"
+	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/output"
+	"gprof/cmd/internal/report"
+	"gprof/cmd/internal/selection"
 	"gprof/ingest"
-	"gprof/internal/console"
-	"gprof/internal/human"
-	"gprof/internal/input"
-	"gprof/internal/output"
-	"gprof/internal/report"
-	"gprof/internal/selection"
 )
 
 type packCmd struct {

@@ -3,10 +3,10 @@ package app
 import (
 	"fmt"
 
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/selection"
 	"gprof/ingest"
-	"gprof/internal/console"
-	"gprof/internal/input"
-	"gprof/internal/selection"
 )
 
 type sliceCmd struct {

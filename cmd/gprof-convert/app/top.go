@@ -3,11 +3,11 @@ package app
 import (
 	"fmt"
 
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/conversion"
+	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/report"
 	"gprof/convert/top"
-	"gprof/internal/console"
-	"gprof/internal/conversion"
-	"gprof/internal/input"
-	"gprof/internal/report"
 )
 
 type topCmd struct {

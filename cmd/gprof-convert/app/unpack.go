@@ -3,9 +3,9 @@ package app
 import (
 	"fmt"
 
-	"gprof/internal/human"
-	"gprof/internal/input"
-	"gprof/internal/selection"
+	"gprof/cmd/internal/human"
+	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/selection"
 )
 
 type unpackCmd struct {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"gprof/cmd/internal/human"
+	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/report"
 	"gprof/ingest"
-	"gprof/internal/human"
-	"gprof/internal/input"
-	"gprof/internal/report"
 	"gprof/stream"
 )
 

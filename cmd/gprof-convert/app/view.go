@@ -9,15 +9,15 @@ import (
 	"path/filepath"
 	"time"
 
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/conversion"
+	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/output"
+	"gprof/cmd/internal/report"
 	"gprof/convert/firefox"
 	"gprof/convert/loopback"
 	"gprof/convert/pprofui"
 	"gprof/ingest"
-	"gprof/internal/console"
-	"gprof/internal/conversion"
-	"gprof/internal/input"
-	"gprof/internal/output"
-	"gprof/internal/report"
 )
 
 type viewCmd struct {

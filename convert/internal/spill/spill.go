@@ -5,7 +5,7 @@ package spill
 import (
 	"fmt"
 
-	"gprof/internal/spill"
+	"gprof/stream/spill"
 )
 
 // blockSize is how much a Buffer collects before it is spilled: enough that a write costs little,

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"gprof/internal/spill"
+	"gprof/stream/spill"
 )
 
 // Store holds the blocks of runs.

@@ -1,0 +1,74 @@
+package batch
+
+import (
+	"slices"
+
+	"gprof/cmd/internal/conversion"
+	"gprof/stream"
+)
+
+// Options is what a batch is asked for.
+type Options struct {
+	Dir    string   `arg:"" help:"Directory with sessions and archives, at any depth."`
+	Output string   `short:"o" required:"" placeholder:"OUTDIR" help:"Directory for the outputs; made if it is not there."`
+	Format []string `short:"f" default:"firefox.gz" placeholder:"NAME" help:"Format, or several of them, for which an input is read once: ${formats}. Default: ${default}."`
+	Again  bool     `help:"Convert all, also what is done and has not changed."`
+	Keep   bool     `name:"keep-removed" help:"Leave in a data set what came from inputs of DIR that are gone."`
+	conversion.Parts
+	conversion.Columns
+	conversion.Sums
+	conversion.Flags
+}
+
+// batch is one run.
+type batch struct {
+	*Options
+	formats  []conversion.Target // without names
+	split    map[string]bool     // formats of which each output is many files
+	settings string              // that have a part in what an output is, besides its format
+	journal  *journal
+	coverage *coverage // nil if outputs have nothing to do with each other
+	turns    *turns    // of the items that are being made
+}
+
+// item is one input of a batch and what became of it.
+type item struct {
+	turn     int    // among those that are being made
+	input    string // path
+	name     string // of the input below Dir, with slashes
+	outputs  []*product
+	asBefore bool  // all was made by an earlier run
+	nothing  bool  // of it is asked for, so there are no outputs
+	err      error // it could not be made
+}
+
+// product is one output of an item.
+type product struct {
+	conversion.Target
+	outcome
+	asBefore bool // it was made by an earlier run
+}
+
+// reasons are those in the ledgers of an item.
+func (it *item) reasons() (all []string) {
+	for _, m := range it.outputs {
+		all = append(all, m.Reasons...)
+	}
+	return all
+}
+
+// losses says for which reasons something of an item is missing.
+func (it *item) losses() []string {
+	var lost []string
+	for _, r := range stream.Reasons {
+		if r.Severity == stream.Loss && slices.Contains(it.reasons(), r.Name) {
+			lost = append(lost, r.Text)
+		}
+	}
+	return lost
+}
+
+// incomplete reports whether parts of an item could not be read.
+func (it *item) incomplete() bool {
+	return slices.ContainsFunc(it.outputs, func(m *product) bool { return m.Incomplete > 0 })
+}

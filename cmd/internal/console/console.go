@@ -1,0 +1,136 @@
+// Package console is how a command talks to the person who runs it: messages, exit
+// codes, a progress bar, interrupts.
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"gprof/cmd/internal/output"
+	"gprof/stream"
+)
+
+// Exit codes, the same for all commands.
+const (
+	OK     = 0
+	Failed = 1 // failed, or the input is damaged
+	Usage  = 2
+	Lossy  = 3 // --strict, and something was lost
+	Limit  = 4 // a --fail-if was hit
+)
+
+// Console is what a command reads and writes besides files. Stdout is data only;
+// stderr is for people.
+type Console struct {
+	program  string // its name, which begins each message
+	Stdin    io.Reader
+	Stdout   *checkedWriter
+	Stderr   io.Writer
+	terminal bool // stdout is one
+	visible  bool // stderr is a terminal
+
+	Outputs *output.Set // of this run
+	Calm    calm
+}
+
+func New(program string, stdin io.Reader, stdout, stderr io.Writer) *Console {
+	c := &Console{program: program, Stdin: stdin, Stdout: &checkedWriter{w: stdout}, Stderr: stderr, terminal: IsTerminal(stdout), visible: IsTerminal(stderr)}
+	c.Stdout.unread = c.unread
+	c.Outputs = &output.Set{Stdout: c.Stdout, Terminal: c.terminal}
+	return c
+}
+
+// checkedWriter remembers the first error of writing, so that a full disk
+// behind stdout is not missed by a command that prints a table.
+type checkedWriter struct {
+	w      io.Writer
+	Err    error
+	unread func() // is called when nobody reads what is written; may be nil
+}
+
+func (c *checkedWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if c.unread != nil && errors.Is(err, syscall.EPIPE) {
+		c.unread()
+	}
+	if c.Err == nil {
+		c.Err = err
+	}
+	return n, err
+}
+
+// exitError is an error that has its own exit code; err may be nil.
+type exitError struct {
+	code int
+	err  error
+}
+
+// Exit is an error with an exit code; a nil err has its message printed already.
+func Exit(code int, err error) error { return &exitError{code, err} }
+
+func (e *exitError) Error() string { return fmt.Sprint(e.err) }
+func (e *exitError) Unwrap() error { return e.err }
+
+// End says what went wrong and returns the exit code.
+func (c *Console) End(err error) int {
+	if err == nil {
+		return OK
+	}
+	code := Failed
+	var e *exitError
+	if errors.As(err, &e) {
+		code, err = e.code, e.err
+	}
+	if err != nil {
+		c.problem("error", err)
+	}
+	return code
+}
+
+// Warn tells of what went wrong and does not end the command.
+func (c *Console) Warn(err error) { c.problem("warning", err) }
+
+func (c *Console) problem(word string, err error) { c.Say(word + ": " + err.Error()) }
+
+// Hint says what to do; "" is nothing.
+func (c *Console) Hint(text string) {
+	if text != "" {
+		c.Say("hint: " + text)
+	}
+}
+
+// Say tells a person something, in lines of which none can steer the terminal.
+func (c *Console) Say(text string) {
+	for line := range strings.SplitSeq(c.program+": "+text, "\n") {
+		fmt.Fprintln(c.Stderr, stream.Printable(line))
+	}
+}
+
+// Width is how many characters fit into a line of stdout, 0 if it is no terminal.
+func (c *Console) Width() int {
+	return columns(c.Stdout.w)
+}
+
+// columns is how many characters fit into a line of w, 0 if it is no terminal.
+func columns(w any) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+func IsTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

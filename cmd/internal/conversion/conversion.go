@@ -1,0 +1,199 @@
+// Package conversion turns recordings that were found into outputs, all in one pass, and
+// tells what they lack.
+//
+//  1. [TargetsOf] reads what the user wants to be written.
+//  2. [Flags.Open] finds the recordings.
+//  3. [Flags.Do] copies their events to all targets. Outputs appear when all are whole.
+//  4. [Flags.Conclude] prints what was written and what is missing; its error tells the
+//     exit code.
+package conversion
+
+import (
+	"errors"
+	"fmt"
+
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/output"
+	"gprof/cmd/internal/report"
+	"gprof/cmd/internal/selection"
+	"gprof/ingest"
+	"gprof/stream"
+	"gprof/stream/filter"
+)
+
+// Flags is the flags of everything that converts.
+type Flags struct {
+	Strict bool `help:"Exit with 3 if something recorded is missing from the output."`
+	Quiet  bool `short:"q" help:"No progress, no ledger on stderr."`
+	Limits
+	input.Resources
+	input.Reading
+	selection.Selection
+}
+
+// Options are the flags of reading.
+func (c *Flags) Options(s *input.Tool, temp string) ingest.Options {
+	return c.Reading.Options(s, c.Jobs, &c.Expiry, temp)
+}
+
+// Open finds what is to be converted. The caller closes what was found. Temp is a
+// directory for temporary files, "" a usual one.
+func (c *Flags) Open(s *input.Tool, inputs []string, temp string) (*ingest.Found, error) {
+	if err := c.Limits.Alone(); err != nil {
+		return nil, err
+	}
+	return c.OpenSet(s, inputs, temp)
+}
+
+// OpenSet is open for a command that compares.
+func (c *Flags) OpenSet(s *input.Tool, inputs []string, temp string) (*ingest.Found, error) {
+	if err := c.Filter.Check(); err != nil {
+		return nil, err
+	}
+	if err := c.Prepare(); err != nil {
+		return nil, err
+	}
+	return s.Open(inputs, c.Options(s, temp))
+}
+
+// copy moves the events to a sink; temp is where they are sorted.
+func (c *Flags) copy(sink stream.Sink, temp string, j Job) (*tally, error) {
+	src, err := c.Source(j.Found, temp)
+	if err != nil {
+		return nil, err
+	}
+	moved := new(tally)
+	return moved, stream.Copy(stream.Tee(sink, &moved.Count, &moved.nameless), j.Per.cut(src), stream.CopyOptions{
+		Memory: int64(c.Mem), Outputs: shares(j.Targets), Jobs: c.Jobs.Number(), SpillDir: temp, Progress: j.Progress,
+	})
+}
+
+// Conclude tells what was written and what is missing from it; the error is what the
+// flags do not accept.
+func (c *Flags) Conclude(s *input.Tool, found *ingest.Found, r *results) error {
+	if !c.Quiet {
+		s.Say(fmt.Sprintf("wrote %s: %s", r.names(), r.contents()))
+		report.PrintLedger(s.Stderr, c.asked, r.parts()...)
+		s.Hint(c.EmptyHint(found, &r.Count))
+		s.Hint(r.nameless.Hint())
+		s.Hint(report.UnseenHint(r.unseen()))
+		s.Hint(c.waitsHint(&r.Count))
+	}
+	return c.judge(found, r.ledgers()...)
+}
+
+// Digest is what a command read that writes no output of its own.
+type Digest struct {
+	found  *ingest.Found // closed
+	ledger stream.Ledger
+	Tables *stream.Tables
+	Unseen []string // kinds of rows that a table of samples does not show
+}
+
+// Digest gives the events of what was found to a sink that sums them up, and closes
+// what was found.
+func (c *Flags) Digest(s *input.Tool, found *ingest.Found, sink stream.Sink) (*Digest, error) {
+	defer found.Close()
+	if err := found.Usable(); err != nil {
+		return nil, err
+	}
+	bar := s.NewBar(c.Quiet)
+	written, err := c.copy(filter.WithoutTwins(sink), output.TempDir(), Job{Found: found, Progress: bar.Task().Show})
+	bar.End()
+	if err != nil {
+		return nil, err
+	}
+	if !c.Quiet {
+		s.Hint(c.EmptyHint(found, &written.Count))
+		s.Hint(written.nameless.Hint())
+		s.Hint(c.waitsHint(&written.Count))
+	}
+	return &Digest{found, written.Tables.Ledger, written.Tables, report.Unseen(&written.Count)}, nil
+}
+
+// Tell tells what is missing from what was digest up, of several which.
+func (c *Flags) Tell(s *input.Tool, which string, one *Digest) {
+	if lines := one.ledger.Lines(); !c.Quiet && len(lines) > 0 {
+		if which != "" {
+			s.Say("of --" + which + ":")
+		}
+		report.PrintLedger(s.Stderr, c.asked, report.Part{Lines: lines})
+	}
+}
+
+// asked reports whether a line decides on the exit code.
+func (c *Flags) asked(line stream.Line) bool {
+	r := stream.Reasons[line.Reason]
+	return c.Strict && r.Severity == stream.Loss || c.Limits.asks(r.Name, r.Severity.String())
+}
+
+// JudgeAll decides on the exit code.
+func (c *Flags) JudgeAll(all ...*Digest) error {
+	for _, one := range all {
+		if err := c.judge(one.found, &one.ledger); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitsHint is [waitsHint], unless the flags ask for what it advises.
+func (c *Flags) waitsHint(count *stream.Count) string {
+	if c.DuringAll {
+		return ""
+	}
+	return report.WaitsHint(count)
+}
+
+// judge is the error of a conversion that ended well, but with an input or a
+// ledger that the flags do not accept.
+func (c *Flags) judge(found *ingest.Found, ledgers ...*stream.Ledger) error {
+	if err := input.Partly(found); err != nil {
+		return err
+	}
+	for _, ledger := range ledgers {
+		if worst, any := ledger.Worst(); c.Strict && any && worst == stream.Loss {
+			return console.Exit(console.Lossy, errors.New("something recorded is missing from the output; --losses FILE says what"))
+		}
+		if err := c.Limits.Check(ledger); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Do converts, and tells what went through. The outputs appear only when all of
+// them are whole.
+func (c *Flags) Do(s *input.Tool, j Job) (*results, error) {
+	if err := j.Found.Usable(); err != nil {
+		return nil, err
+	}
+	m := &pass{Job: j, set: s.Outputs, jobs: c.Jobs.Number(), rows: int64(c.Mem) / rowsShare}
+	w, err := c.make(m)
+	if err != nil {
+		m.set.Discard(m.products...)
+		return nil, err
+	}
+	return w, m.set.Commit(m.products...)
+}
+
+// make writes all that there will be.
+func (c *Flags) make(m *pass) (*results, error) {
+	if err := m.begin(); err != nil {
+		return nil, err
+	}
+	var sinks []stream.Sink
+	for _, r := range m.results {
+		sinks = append(sinks, r)
+	}
+	count, err := c.copy(stream.Tee(sinks...), SpillDir(m.Targets), m.Job)
+	if err != nil {
+		return nil, err
+	}
+	w := &results{*count, m.results}
+	if m.ledger == nil {
+		return w, nil
+	}
+	return w, report.WriteJSON(m.ledger, w.losses())
+}

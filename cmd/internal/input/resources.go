@@ -1,0 +1,78 @@
+package input
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"gprof/cmd/internal/human"
+)
+
+// Resources are the flags that say how much of the machine a command may take.
+// No output depends on them.
+type Resources struct {
+	Jobs Cores  `short:"j" placeholder:"N" help:"Cores to use. Default: all."`
+	Mem  Memory `default:"256MiB" placeholder:"SIZE" help:"Memory to use: 64MiB, 1G. Rows that do not fit are spilled to a file; tables that do not fit end the run with the size they need. Default: ${default}."`
+}
+
+// Cores is a number of cores, 0 for all there are.
+type Cores int
+
+// Validate refuses a number that is none. Kong calls it.
+func (c Cores) Validate() error {
+	if c < 0 {
+		return fmt.Errorf("%d cores: want a number, or 0 for all", int(c))
+	}
+	return nil
+}
+
+// Number is how many cores to use.
+func (c Cores) Number() int {
+	if c == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return int(c)
+}
+
+// Memory is how many bytes a run may take.
+type Memory int64
+
+// minMemory is what the rows on their way through a run take at least.
+const minMemory = 16 << 20
+
+// UnmarshalText reads a size.
+func (m *Memory) UnmarshalText(text []byte) error {
+	n, err := parseSize(string(text))
+	if err == nil && n < minMemory {
+		err = fmt.Errorf("%s: want at least %s", text, human.Bytes(minMemory))
+	}
+	*m = Memory(n)
+	return err
+}
+
+// heapGrowth is by how many hundredths the heap may grow beyond what is alive. A
+// run makes little garbage, so this costs no time that can be measured; with the
+// default of 100 the heap takes half as much again.
+const heapGrowth = 25
+
+// Apply makes the collector let the heap grow less, and work harder as the
+// memory in use comes near the limit.
+func (r *Resources) Apply() {
+	debug.SetGCPercent(heapGrowth)
+	debug.SetMemoryLimit(int64(r.Mem))
+}
+
+// parseSize reads a number of bytes as a person writes it: digits, and a unit
+// of K, M or G, also as KB or KiB, in any case. All are powers of 1,024.
+func parseSize(s string) (int64, error) {
+	number := strings.TrimRight(s, "bBiIkKmMgG")
+	shifts := map[string]int{"": 0, "b": 0, "k": 10, "kb": 10, "kib": 10, "m": 20, "mb": 20, "mib": 20, "g": 30, "gb": 30, "gib": 30}
+	shift, ok := shifts[strings.ToLower(s[len(number):])]
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || !ok || n < 0 || n > 1<<62>>shift {
+		return 0, fmt.Errorf("size %q: want a number and K, M or G, as in 256MiB", s)
+	}
+	return n << shift, nil
+}

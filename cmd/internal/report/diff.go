@@ -1,0 +1,165 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"gprof/cmd/internal/human"
+	"gprof/convert/compare"
+	"gprof/stream"
+)
+
+// PrintDiff prints a report for people; names are cut to fit into width.
+func PrintDiff(out io.Writer, r *compare.Report, width int) {
+	fmt.Fprintf(out, "base  %s\nnew   %s\n", summaryText(r.Base, r.Basis), summaryText(r.New, r.Basis))
+	fmt.Fprintf(out, "%s: %s to %s, %s\n", loadText(r), formatLoad(r.All.Base.Value), formatLoad(r.All.New.Value), changeText(r.All))
+	for _, note := range r.Notes {
+		fmt.Fprintf(out, "note: %s\n", stream.Printable(note))
+	}
+	if len(r.Functions) > 0 {
+		fmt.Fprintln(out)
+		lines := human.NewTable(out, width, "self", "new", "", "total", "new", "", "function")
+		for _, f := range r.Functions {
+			lines.Row(formatShare(f.Self.Base.Value), formatShare(f.Self.New.Value), changeText(f.Self),
+				formatShare(f.Total.Base.Value), formatShare(f.Total.New.Value), changeText(f.Total), f.Name)
+		}
+		lines.Flush()
+	}
+	if len(r.Markers) > 0 {
+		fmt.Fprintln(out)
+		lines := human.NewTable(out, width, "rate", "new", "", "p50", "new", "", "p99", "new", "", "marker")
+		for _, m := range r.Markers {
+			lines.Row(append(append(markerCells(m.Rate, formatRatePerSecond), markerCells(m.P50, formatSeconds)...),
+				append(markerCells(m.P99, formatSeconds), m.Name)...)...)
+		}
+		lines.Flush()
+	}
+}
+
+func markerCells(c compare.Change, format func(float64) string) []string {
+	if c.Base.Value == 0 && c.New.Value == 0 {
+		return []string{"-", "-", "-"}
+	}
+	return []string{format(c.Base.Value), format(c.New.Value), changeText(c)}
+}
+
+func summaryText(s compare.Summary, b compare.Basis) string {
+	text := fmt.Sprintf("%s%s, %s in all, %s", human.Plural(s.Processes, "process"), programsText(s.Programs), formatSeconds(s.Seconds), human.Plural(int(s.Samples), "sample"))
+	if b == compare.CPU {
+		text += " of " + formatSeconds(s.CPU) + " of CPU time"
+	}
+	return text
+}
+
+// maxPrograms is how many programs are named.
+const maxPrograms = 3
+
+func programsText(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	text := " of " + stream.Printable(strings.Join(names[:min(maxPrograms, len(names))], ", "))
+	if left := len(names) - maxPrograms; left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
+	}
+	return text
+}
+
+// loadText says what the figure of all samples is.
+func loadText(r *compare.Report) string {
+	what := "samples"
+	switch {
+	case r.Basis == compare.CPU:
+		what = "CPU time"
+	case r.Seconds:
+		what = "time on the wall"
+	}
+	return what + " in a second of one process"
+}
+
+// changeText is a change with its error: "+12.3% ±4.5%", with a star if it was
+// found to be more than noise.
+func changeText(c compare.Change) string {
+	switch {
+	case c.Base.Value == 0 && c.New.Value == 0:
+		return "-"
+	case c.Relative == nil:
+		return appeared(c) + star(c)
+	case c.Low != nil && c.High != nil:
+		return fmt.Sprintf("%s ±%s%s", formatChange(*c.Relative), strings.TrimPrefix(formatChange((*c.High-*c.Low)/2), "+"), star(c))
+	}
+	return formatChange(*c.Relative) + star(c)
+}
+
+// appeared is a change of what one of the sets has nothing of.
+func appeared(c compare.Change) string {
+	if c.New.Value == 0 {
+		return "gone"
+	}
+	return "new"
+}
+
+func star(c compare.Change) string {
+	if c.Found {
+		return "*"
+	}
+	return ""
+}
+
+// formatChange writes a part of a whole as a change in per cent.
+func formatChange(part float64) string {
+	switch percent := 100 * part; {
+	case math.Abs(percent) >= 1000:
+		return fmt.Sprintf("%+.3g%%", percent)
+	case math.Abs(percent) >= 100:
+		return fmt.Sprintf("%+.0f%%", percent)
+	default:
+		return fmt.Sprintf("%+.1f%%", percent)
+	}
+}
+
+func formatShare(part float64) string { return fmt.Sprintf("%.1f%%", 100*part) }
+
+func formatLoad(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+func formatRatePerSecond(v float64) string { return fmt.Sprintf("%.4g/s", v) }
+
+func formatSeconds(v float64) string { return human.Time(int64(math.Round(min(v, 1e9) * 1e9))) }
+
+// figureText writes a figure of a condition in its unit.
+func figureText(figure string, v float64) string {
+	switch figure {
+	case "self", "total":
+		return formatShare(v)
+	case "rate":
+		return formatRatePerSecond(v)
+	case "selfcpu", "totalcpu", "cpu", "count":
+		return formatLoad(v)
+	}
+	return formatSeconds(v)
+}
+
+// OutcomeText says what a condition comes to, and why.
+func OutcomeText(o compare.Outcome) string {
+	c, figure := o.Change, o.Condition.Figure
+	was := fmt.Sprintf("from %s to %s", figureText(figure, c.Base.Value), figureText(figure, c.New.Value))
+	if c.Relative != nil {
+		was += fmt.Sprintf(", %s", formatChange(*c.Relative))
+	}
+	if c.Low != nil && c.High != nil {
+		was += fmt.Sprintf(" (95 %%: %s to %s)", formatChange(*c.Low), formatChange(*c.High))
+	}
+	switch o.Verdict {
+	case compare.Nothing:
+		return "one of the sets has no such figure, so it does not fail"
+	case compare.Noise:
+		return was + "; it may be noise, so it does not fail: more processes would tell"
+	case compare.TooFew:
+		return was + "; too few processes tell whether that is noise, so it does not fail: record at least 3 in each set"
+	case compare.Beyond:
+		return was + ", which is more than noise"
+	}
+	return was + ", within the bound"
+}

@@ -1,0 +1,111 @@
+package selection
+
+import (
+	"errors"
+	"fmt"
+
+	"gprof/cmd/internal/console"
+	"gprof/ingest"
+	"gprof/stream"
+	"gprof/stream/filter"
+	"gprof/stream/redact"
+)
+
+// Filter is the flags that say which part of a recording is wanted, and how
+// it is grouped. All commands that read events have them.
+type Filter struct {
+	Period
+	Process   filter.Patterns `sep:"none" placeholder:"P" help:"Only the processes with this instance (or the beginning of one), pid, name, service or host, or that info calls so. * and ? stand for characters. May be repeated."`
+	Track     filter.Patterns `sep:"none" placeholder:"NAME" help:"Only the tracks that are called so, and what belongs to no track, such as counters. * and ? stand for characters. May be repeated."`
+	Category  filter.Patterns `sep:"none" placeholder:"NAME" help:"Only samples in functions, and markers, of this category, and what has none. * and ? stand for characters. May be repeated."`
+	During    []string        `sep:"none" placeholder:"MARKER" help:"Only what the goroutine of a marker did while it lasted; if that is not known, its track; if it names none, its process: 'http.request', 'http.request[duration>100ms, status>=500]'. Operators: = != < <= > >= and ~ for a regular expression. May be repeated."`
+	DuringAll bool            `help:"With --during: all that happened in that time, on all tracks of all processes."`
+	TagRoot   []string        `name:"tagroot" placeholder:"KEY" help:"Begin stacks with what they belong to, as KEY:value: track, goroutine, process, instance, pid, name, service, version, revision, host, a label of the program, or an attribute of the process. May be repeated."`
+	Tracks    string          `enum:"named,root,thread,processor" default:"named" placeholder:"BY" help:"Tracks for what: named by the program, else the root function of goroutines (named), root functions alone (root), threads of the system for samples (thread), or Go's processors, which execution traces tell (processor). Default: ${default}."`
+
+	redact *redact.Redactor // of the source; nil: nothing is redacted
+	spill  string           // directory for rows that wait
+}
+
+var errDuringAll = errors.New("--during-all says how much of the time of --during is kept; give --during, too")
+
+// groupings are the values of --tracks.
+var groupings = map[string]ingest.Grouping{"named": ingest.ByTrack, "root": ingest.ByRoot, "thread": ingest.ByThread, "processor": ingest.ByProcessor}
+
+// Check refuses flags that cannot be, before anything is read.
+func (f *Filter) Check() error {
+	_, err := f.queries()
+	if err == nil && f.DuringAll && len(f.During) == 0 {
+		err = errDuringAll
+	}
+	if err = errors.Join(f.Period.check(), err); err != nil {
+		return console.Exit(console.Usage, err)
+	}
+	return nil
+}
+
+func (f *Filter) queries() (all []filter.Query, err error) {
+	for _, text := range f.During {
+		q, err := filter.ParseQuery(text)
+		if err != nil {
+			return nil, fmt.Errorf("--during %w", err)
+		}
+		all = append(all, q)
+	}
+	return all, nil
+}
+
+// events are those of what was found that the flags want.
+//
+// The time comes first, so that what lies outside is not read. Then --during
+// sees all markers of that time, also those that the other flags leave out.
+func (f *Filter) events(found *ingest.Found) (stream.Source, error) {
+	from, to, err := f.Span(found)
+	if err != nil {
+		return nil, console.Exit(console.Usage, err)
+	}
+	selection := ingest.Selection{Processes: f.Process, Grouping: groupings[f.Tracks]}
+	if f.Given() {
+		selection.From, selection.To = from, to
+	}
+	src, err := found.Select(selection)
+	if err != nil {
+		return nil, err
+	}
+	if f.Given() {
+		src = filter.ByTime(src, from, to)
+	}
+	return f.filter(src)
+}
+
+// Span is the time that is wanted, on the clock of what was found.
+func (f *Filter) Span(found *ingest.Found) (from, to stream.Time, err error) {
+	return f.Period.Span(found, f.Process)
+}
+
+// filter applies the flags that look at single events.
+func (f *Filter) filter(src stream.Source) (stream.Source, error) {
+	queries, err := f.queries()
+	if err != nil {
+		return nil, err
+	}
+	if len(queries) > 0 {
+		src = filter.During(src, queries, filter.DuringOptions{All: f.DuringAll, SpillDir: f.spill, Redact: f.redact})
+	}
+	if len(f.Track) > 0 {
+		src = filter.ByTrack(src, f.Track, f.redact)
+	}
+	if len(f.Category) > 0 {
+		src = filter.ByCategory(src, f.Category)
+	}
+	return src, nil
+}
+
+// tag begins stacks with what they belong to. It comes last, so that nothing is
+// shown there that is hidden elsewhere.
+func (f *Filter) tag(src stream.Source) stream.Source {
+	if len(f.TagRoot) == 0 {
+		return src
+	}
+	return filter.TagRoot(src, f.TagRoot...)
+}
