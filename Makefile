@@ -41,7 +41,9 @@ check: ## all that continuous integration checks
 	@go run .ci/tally.go '.ci/suite recording' '.ci/suite reading' '.ci/suite around'
 
 soak: tools ## for a release, some hours: full sizes, a thousand kills, every fuzz target for FUZZTIME
-	@export TEST_SOAK=1 GOFLAGS=-timeout=2h; for part in recording reading around; do go run .ci/tally.go ".ci/suite $$part"; done
+	@export TEST_SOAK=1 GOFLAGS=-timeout=2h; failed=0; for part in recording reading around; do \
+		go run .ci/tally.go ".ci/suite $$part" || failed=1; \
+	done; exit $$failed
 	@$(MAKE) --no-print-directory crash fuzz
 
 crash: ## kill recording programs KILLS times, and in every other way; compare with what they acknowledged; two million stacks
