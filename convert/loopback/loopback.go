@@ -62,6 +62,7 @@ func (s *Server) URL(name string) string {
 const (
 	headerTime = 10 * time.Second
 	idleTime   = time.Minute
+	flushTime  = time.Second
 	maxHeader  = 64 << 10
 )
 
@@ -74,7 +75,10 @@ func (s *Server) Serve(ctx context.Context, h http.Handler) error {
 		defer close(stopped)
 		select {
 		case <-ctx.Done():
-		case <-s.idle:
+		case <-s.idle: // the last answer may still be in the server's buffer
+			flush, cancel := context.WithTimeout(context.Background(), flushTime)
+			defer cancel()
+			server.Shutdown(flush)
 		}
 		server.Close()
 	}()

@@ -158,6 +158,16 @@ func TestLinger(t *testing.T) {
 	}
 }
 
+// The last answer arrives, however short the server lingers.
+func TestLastAnswerArrives(t *testing.T) {
+	for range 50 {
+		s, _ := serve(t, Options{Linger: 1})
+		if _, body := (request{"GET", s.URL("p.json.gz"), "", "", nil}).do(t); body != "the profile" {
+			t.Fatalf("%q", body)
+		}
+	}
+}
+
 // An answer without a status is a good one.
 func TestLingerOfPages(t *testing.T) {
 	s, err := Listen(Options{Linger: time.Millisecond})
