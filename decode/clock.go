@@ -227,7 +227,7 @@ func Anchors(p *chunks.Process) []Anchor {
 			all = append(all, anchorOf(im.Header.Close))
 		}
 	}
-	// Who tells another process' end does not read its monotonic clock.
+	// Only a process that ended by itself read its own monotonic clock.
 	if e := p.Exit; e != nil && (e.Reason == rawformat.ExitStopped || e.Reason == rawformat.ExitPanic) {
 		all = append(all, Anchor{Monotonic: e.Monotonic, Realtime: e.Realtime})
 	}

@@ -27,7 +27,7 @@ func ExampleCursor() {
 	// <nil>
 }
 
-// What is cut short is an error with an offset.
+// Data that ends too early is an error with an offset.
 func ExampleCursor_damage() {
 	c := rawformat.NewCursor([]byte{0x80}, 4096)
 	c.Uint("length")

@@ -9,8 +9,8 @@ import (
 
 //lint:file-ignore U1000 assembly uses what is here
 
-// Where assembly finds what it needs of other packages' structs: go_asm.h has the offsets of
-// this package's own fields, and its constants.
+// Offsets of fields in other packages' structs, for assembly: go_asm.h has only constants, and
+// the offsets of this package's own fields.
 const (
 	clockCounter = unsafe.Offsetof(rt.Clock{}.Counter)
 	routeM       = unsafe.Offsetof(rt.Route{}.M)

@@ -4,7 +4,7 @@
 #include "textflag.h"
 
 // func takeOwn(r *recording) (s *shard, counter, goroutine uint64)
-// What was stored before the lock was released is seen: hence LDAR.
+// LDAR, to see all that was stored before the lock was released.
 TEXT ·takeOwn(SB), NOSPLIT|NOFRAME, $0-32
 	MOVD r+0(FP), R0
 	MOVD (recording_route+const_routeM)(R0), R1

@@ -10,8 +10,8 @@ import (
 // recording is what markers write into: the clock, the shards and the ring that they
 // take chunks from. It knows nothing of the upkeep, which is the keeper's.
 type recording struct {
-	// What each marker reads comes first, in two cache lines of their own: what is
-	// counted or guarded while markers are on their way lies in others.
+	// The fields that each marker reads come first, in two cache lines of their own;
+	// counters and locks, which change while markers are on their way, lie in others.
 	clock      rt.Clock
 	route      rt.Route      // to the number of the processor
 	goroutines uintptr       // where a goroutine's g has its number, 0 unknown

@@ -38,7 +38,7 @@ func (r *recording) makeShards(writers, most int) {
 
 // closeShards takes all shards for good: a marker that is still on its way finds
 // them busy. No mapping may go before. What was lost until now is written last.
-// Where its holder does not come to an end, a shard's chunk stays mapped for it, see [chunks.ErrInUse].
+// The chunk of a shard whose holder does not finish stays mapped, see [chunks.ErrInUse].
 func (r *recording) closeShards() {
 	var locked []*shard
 	begun := rt.Now()

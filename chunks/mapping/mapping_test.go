@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Where blocks cannot be reserved they are written.
+// Blocks that can't be reserved are written.
 func TestWriteZeros(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
 	if err != nil {

@@ -88,7 +88,7 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// Where go.mod is not all that a build looks at, it is said what else there is to do.
+// In a workspace, or with a vendor folder, go.mod is not enough: the output names the next step.
 func TestEmbedElsewhere(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string

@@ -7,11 +7,11 @@
 // are spilled as numbers to a temporary file meanwhile. The sink's memory grows with the strings
 // that markers refer to by index, not with rows.
 //
-// What the format has beyond Gecko profiles: weights of samples, file and line of native functions,
+// The format has more than Gecko profiles do: weights of samples, file and line of native functions,
 // a name and a unit for each counter, which threads are shown at first, and, at a glance, what was
 // lost (meta.extra).
 //
-// What it lacks, and what replaces it:
+// It lacks these things, which are replaced as follows:
 //
 //   - A sample of weight 0 has no stack: it keeps its CPU time.
 //   - Goroutines of markers are a field, where known. Those of samples have no place.

@@ -5,7 +5,7 @@
 // memory. Indexes in these tables, which depend on the order of rows, are assigned as rows come;
 // the rest is done in pieces on all cores of the writer (viewer.Output).
 //
-// What the format lacks, and what replaces it:
+// The format lacks these things, which are replaced as follows:
 //
 //   - Samples have no weight. A sample of weight n becomes n rows at one time, the CPU time in the
 //     first; at most [MaxRepeat] rows, and [MaxRepeats] in all, the rest is in the ledger. Weight 0

@@ -154,7 +154,7 @@ func query(t *testing.T, dir, name string) string {
 	return texts[slices.Index(names, name)]
 }
 
-// What docs/sql.md asks of the demo can be asked.
+// The queries of docs/sql.md run on tables of the demo.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/sql.md")

@@ -313,7 +313,7 @@ func (s *source) deliver(a *attr, who thread, stack stream.StackID, n uint64) {
 	}
 }
 
-// What records contain that has no place here.
+// Contents of records that have no place here.
 const (
 	ofTracing  = "of hardware tracing"
 	ofCounting = "of perf stat, which counts and samples nothing"

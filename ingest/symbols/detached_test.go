@@ -20,7 +20,7 @@ func run(t *testing.T, name string, args ...string) {
 	}
 }
 
-// What was stripped from a program into a file beside it names the program's functions,
+// Symbols that were stripped into a file of their own name the program's functions,
 // at places that only the program tells; alone it names nothing.
 func TestDetached(t *testing.T) {
 	dir := t.TempDir()

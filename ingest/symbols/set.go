@@ -6,7 +6,7 @@
 // are complete: those of generic functions have their types, as in a CPU profile. C++ and Rust
 // names are demangled, without parameters.
 //
-// What was stripped from a program may be in a separate file (/usr/lib/debug, the cache of
+// Symbols stripped from a program may be in a separate file (/usr/lib/debug, the cache of
 // debuginfod), which lacks the position of the code: it names functions if the program is there as
 // well.
 //

@@ -31,7 +31,7 @@ func TestTempLeavesNothing(t *testing.T) {
 	}
 }
 
-// What was written is read back, whether it went through the buffer or past it.
+// Bytes are read back as they were written, through the buffer or past it.
 func TestFile(t *testing.T) {
 	f := New(t.TempDir())
 	for round := range 2 {

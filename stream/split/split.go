@@ -19,7 +19,7 @@ type Part struct {
 // own: each process, unless Tracks or Every say otherwise. A part that has no
 // rows gets none. Parts come one after the other, so one is open at a time.
 //
-// What a part's Sink is given is what Copy would give it of that part alone:
+// A part's Sink is given what Copy would give it of that part alone:
 // its tables hold only what its rows refer to. For that the rows of a part are
 // kept until the last of them has come, in memory or in a file.
 type Sink struct {

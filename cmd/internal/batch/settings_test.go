@@ -27,7 +27,7 @@ func settingsOf(t *testing.T, args ...string) string {
 	return text
 }
 
-// What is written by one build must be understood by the next.
+// A later build must understand the settings that an earlier one wrote.
 func TestSettingsText(t *testing.T) {
 	text := settingsOf(t, "--from=-1m", "--during=http[status>=500]", "--redact=secret:drop,path:drop", "--per=interval=10s", "--tracks=root")
 	_, flags, _ := strings.Cut(text, ",")

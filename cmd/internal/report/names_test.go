@@ -43,7 +43,7 @@ func TestNameless(t *testing.T) {
 	}
 }
 
-// What can't be found by a build id is said to be found elsewhere.
+// Hints name the source of functions that no build id leads to.
 func TestUnnamedHints(t *testing.T) {
 	for module, want := range map[string]string{kernelModule: "/proc/kallsyms", madeModule: "/tmp/perf-PID.map", "/bin/x": ""} {
 		m := summary{Frames: 3, Unnamed: []*unnamedFrames{{Module: module, Frames: 2}}}

@@ -13,8 +13,8 @@ import (
 	"gprof/recorder/internal/record"
 )
 
-// What is mapped now counts, not what lay there before; the same file at the
-// same place is known.
+// The module that is mapped now counts, not an earlier one at its place; the same file
+// at the same place is known.
 func TestLatestModuleCounts(t *testing.T) {
 	d := createDictionary(t, 1<<20)
 	old := modules.Module{Path: "/old", Start: 0x10, End: 0x30, Offset: 1}
@@ -41,8 +41,8 @@ func TestLatestModuleCounts(t *testing.T) {
 	}
 }
 
-// Where a function begins is defined once: when it is first known, which may be
-// after its frame.
+// The start of a function is defined once, when it is first known, which may be after
+// its frame.
 func TestStartsAreDefinedOnce(t *testing.T) {
 	d := createDictionary(t, 1<<20)
 	chain := func(start int64) []Frame {
@@ -70,7 +70,7 @@ func TestStartsAreDefinedOnce(t *testing.T) {
 	}
 }
 
-// What a dictionary is charged for is what its files take, also when it begins anew.
+// A dictionary is charged for what its files take, also when it begins anew.
 func TestTurn(t *testing.T) {
 	var charged int64
 	d := createDictionary(t, 1<<16)
