@@ -54,10 +54,8 @@ func (s *Spool) Write(b *Batch) error {
 	}
 	putSize(out)
 	s.record = out
-	if _, err := s.file.Write(out); err != nil {
-		return fmt.Errorf("spilling: %w", err)
-	}
-	return nil
+	_, err := s.file.Write(out)
+	return err
 }
 
 // putSize writes how much follows before it.

@@ -6,7 +6,7 @@ import (
 
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/pipeline"
-	"gprof/convert/internal/spill"
+	"gprof/stream/spill"
 )
 
 // none is a value of a column that is null.

@@ -59,7 +59,7 @@ func (s *Sink) endCounter() {
 	out.Key("display")
 	look.write(out, &row)
 	out.EndObject()
-	s.columns.Rewind()
+	s.columns.Reset()
 	c.id, c.changes, c.rows, c.ops = 0, viewer.Changes{}, 0, false
 }
 

@@ -37,9 +37,9 @@ import (
 	"sync/atomic"
 
 	"gprof/convert/internal/pipeline"
-	"gprof/convert/internal/spill"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
+	"gprof/stream/spill"
 )
 
 const (

@@ -66,7 +66,7 @@ const (
 // other cores, and of the largest most columns come out of a file.
 func crowd(b *streamtest.Builder) {
 	p := b.Process(stream.Process{Instance: 1, Name: "shop", Start: begin, End: begin + 1000*second})
-	for i := range 60_000 {
+	for i := range 90_000 {
 		p.Main.Add(streamtest.Row{Time: begin + stream.Time(i)*milli, Stack: b.Stack("main", fmt.Sprint("g", i%500)), Weight: 1, CPU: int64(i % 977)})
 	}
 	e := b.Event(stream.Event{Name: "note", Fields: []stream.EventField{

@@ -3,9 +3,9 @@ package firefox
 import (
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/pipeline"
-	"gprof/convert/internal/spill"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
+	"gprof/stream/spill"
 )
 
 // markerPiece is the payloads of some markers of one event and thread.

@@ -118,6 +118,6 @@ func (o *overheads) end(s *Sink) {
 	out.EndObject()
 	o.sum.WriteStatistics(out)
 	out.EndObject()
-	s.columns.Rewind()
+	s.columns.Reset()
 	o.count = 0
 }

@@ -6,9 +6,9 @@ import (
 
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/pipeline"
-	"gprof/convert/internal/spill"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
+	"gprof/stream/spill"
 )
 
 // thread is the current thread.
@@ -84,7 +84,7 @@ func (s *Sink) endThread() {
 	s.endAllocations()
 	s.endScriptAllocations()
 	s.out.EndObject()
-	s.columns.Rewind()
+	s.columns.Reset()
 }
 
 // current is the activity of the current thread.

@@ -22,9 +22,9 @@ import (
 	"unicode"
 
 	"gprof/convert/internal/pipeline"
-	"gprof/convert/internal/spill"
 	"gprof/convert/internal/totals"
 	"gprof/stream"
+	"gprof/stream/spill"
 )
 
 // flushSize is how many bytes are buffered.

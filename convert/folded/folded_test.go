@@ -119,7 +119,7 @@ zoo : · pid 1;zoo :;0xff 40
 // Sums that are too many for memory come back, and those of tracks of the same
 // names are added up. Where there is no place for them it is an error.
 func TestManySums(t *testing.T) {
-	const many = 30_000
+	const many = 50_000
 	b := streamtest.NewBuilder()
 	for i := range 2 {
 		p := b.Process(stream.Process{Instance: uint64(i + 1), Name: "shop"})

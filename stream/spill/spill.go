@@ -5,6 +5,7 @@ package spill
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 )
@@ -55,13 +56,15 @@ const reserveBytes = 32 << 20
 
 // File is bytes that are written one after the other and read at any place: a few in
 // memory, more of them in a temporary file, which is made when it is needed. The zero
-// File lies in the system's directory for temporary files.
+// File lies in the system's directory for temporary files. After an error nothing is
+// written or read, and all calls return it.
 type File struct {
 	dir  string
 	temp *Temp
 	buf  []byte // the end, not in the file yet
 	size int64  // with buf
 	room int64  // reserved on the disk
+	err  error  // the first one
 }
 
 // New returns a File that will lie in dir; "" is the system's directory for temporary
@@ -71,17 +74,27 @@ func New(dir string) *File { return &File{dir: dir} }
 // Size is how much was written.
 func (f *File) Size() int64 { return f.size }
 
+// Err is the first error.
+func (f *File) Err() error { return f.err }
+
+// fail keeps an error, if it is the first one.
+func (f *File) fail(err error) error {
+	if f.err == nil && err != nil {
+		f.err = fmt.Errorf("spill file: %w", err)
+	}
+	return f.err
+}
+
 // stored is how much is in the temporary file.
 func (f *File) stored() int64 { return f.size - int64(len(f.buf)) }
 
 // Write appends p.
 func (f *File) Write(p []byte) (int, error) {
 	if len(f.buf)+len(p) > bufferBytes {
-		if err := f.flush(); err != nil {
-			return 0, err
-		}
+		f.flush()
 		if len(p) > bufferBytes {
-			return f.store(p)
+			f.store(p)
+			return len(p), f.err
 		}
 	}
 	if f.buf == nil {
@@ -89,38 +102,42 @@ func (f *File) Write(p []byte) (int, error) {
 	}
 	f.buf = append(f.buf, p...)
 	f.size += int64(len(p))
-	return len(p), nil
+	return len(p), f.err
 }
 
 // flush moves the buffer to the temporary file.
-func (f *File) flush() error {
+func (f *File) flush() {
 	p := f.buf
 	f.size, f.buf = f.stored(), f.buf[:0]
-	_, err := f.store(p)
-	return err
+	f.store(p)
 }
 
 // store writes p behind what is in the temporary file; the buffer is empty.
-func (f *File) store(p []byte) (n int, err error) {
-	if f.temp == nil {
-		if f.temp, err = Create(f.dir); err != nil {
-			return 0, err
+func (f *File) store(p []byte) {
+	if f.err == nil && f.temp == nil {
+		var err error
+		f.temp, err = Create(f.dir)
+		f.fail(err)
+	}
+	if f.err == nil {
+		if f.size+int64(len(p)) > f.room {
+			reserve(f.temp.File, f.room, reserveBytes)
+			f.room += reserveBytes
 		}
+		_, err := f.temp.WriteAt(p, f.size)
+		f.fail(err)
 	}
-	if f.size+int64(len(p)) > f.room {
-		reserve(f.temp.File, f.room, reserveBytes)
-		f.room += reserveBytes
-	}
-	n, err = f.temp.WriteAt(p, f.size)
-	f.size += int64(n)
-	return n, err
+	f.size += int64(len(p))
 }
 
 // ReadAt implements [io.ReaderAt].
 func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
+	if f.err != nil {
+		return 0, f.err
+	}
 	if stored := f.stored() - off; stored > 0 {
 		if n, err = f.temp.ReadAt(p[:min(int64(len(p)), stored)], off); err != nil {
-			return n, err
+			return n, f.fail(err)
 		}
 	}
 	if at := off + int64(n); n < len(p) && at < f.size {
@@ -134,26 +151,27 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 
 // WriteAt replaces bytes that were written before.
 func (f *File) WriteAt(p []byte, off int64) (int, error) {
+	if off < f.stored() && off+int64(len(p)) > f.stored() {
+		f.flush()
+	}
+	if f.err != nil {
+		return 0, f.err
+	}
 	if off >= f.stored() {
 		return copy(f.buf[off-f.stored():], p), nil
 	}
-	if off+int64(len(p)) > f.stored() {
-		if err := f.flush(); err != nil {
-			return 0, err
-		}
-	}
-	return f.temp.WriteAt(p, off)
+	n, err := f.temp.WriteAt(p, off)
+	return n, f.fail(err)
 }
 
 // Reset forgets what was written; its place on the disk is used again.
 func (f *File) Reset() { f.size, f.buf = 0, f.buf[:0] }
 
-// Close deletes the file.
+// Close deletes the file, and returns the first error before.
 func (f *File) Close() error {
-	if f.temp == nil {
-		return nil
+	if f.temp != nil {
+		f.fail(f.temp.Close())
+		f.temp = nil
 	}
-	err := f.temp.Close()
-	f.temp = nil
-	return err
+	return f.err
 }

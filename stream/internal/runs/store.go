@@ -2,7 +2,6 @@ package runs
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"gprof/stream/spill"
 )
@@ -76,15 +75,11 @@ func (s *Store) End(r *Run, begin int64) error {
 		r.spilled.first = here
 		return nil
 	}
-	if _, err := s.file.WriteAt(appendLink(s.number[:0], here), before.end()-linkBytes); err != nil {
-		return fmt.Errorf("spilling: %w", err)
-	}
-	return nil
+	_, err := s.file.WriteAt(appendLink(s.number[:0], here), before.end()-linkBytes)
+	return err
 }
 
 func (s *Store) put(data []byte) error {
-	if _, err := s.file.Write(data); err != nil {
-		return fmt.Errorf("spilling: %w", err)
-	}
-	return nil
+	_, err := s.file.Write(data)
+	return err
 }
