@@ -134,3 +134,55 @@ func (r *blockReader) column(c *Column, n int) {
 		}
 	}
 }
+
+// The sparse columns of a block that are there.
+const (
+	hasThread = 1 << iota
+	hasGoroutine
+	hasLabels
+)
+
+// appendOwners encodes the sparse columns: a byte that says which are there, and
+// those, packed.
+func appendOwners(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
+	at := len(dst)
+	dst = append(dst, 0)
+	if len(b.Thread) > 0 {
+		dst[at] |= hasThread
+		dst = pack.Append(dst, p, b.Thread[from:to])
+	}
+	if len(b.Goroutine) > 0 {
+		dst[at] |= hasGoroutine
+		dst = pack.Append(dst, p, b.Goroutine[from:to])
+	}
+	if len(b.Labels) > 0 {
+		dst[at] |= hasLabels
+		dst = pack.Append(dst, p, b.Labels[from:to])
+	}
+	return dst
+}
+
+// owners reads the sparse columns of the last n rows of b.
+func (r *blockReader) owners(b *Batch, n int) {
+	has := r.AtMost(hasThread | hasGoroutine | hasLabels)
+	if has == 0 && !b.hasOwners() {
+		return
+	}
+	before := len(b.Time) - n
+	b.Thread = readSparse(b.Thread, r, before, n, has&hasThread != 0)
+	b.Goroutine = readSparse(b.Goroutine, r, before, n, has&hasGoroutine != 0)
+	b.Labels = readSparse(b.Labels, r, before, n, has&hasLabels != 0)
+}
+
+// readSparse adds n rows, which may not be there, to a column behind so many.
+func readSparse[T pack.Integer](column []T, r *blockReader, before, n int, there bool) []T {
+	switch {
+	case there && len(column) == 0:
+		return pack.Read(appendZeros(column, before), &r.Reader, n)
+	case there:
+		return pack.Read(column, &r.Reader, n)
+	case len(column) > 0:
+		return appendZeros(column, n)
+	}
+	return column
+}

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"errors"
 	"fmt"
 	"io"
 )
@@ -97,4 +98,103 @@ func (s *Sorter) WriteTo(dst Sink, t *Tables) error {
 		return fmt.Errorf("finishing the output: %w", err)
 	}
 	return nil
+}
+
+// reader takes rows from a source.
+type reader struct {
+	sorter  *Sorter
+	ceiling ceiling
+	meter   meter
+}
+
+// read takes all rows of src.
+func (r *reader) read(src Source) error {
+	progress, _ := src.(Progress)
+	var b Batch
+	for {
+		if err := src.Next(&b); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return err
+		}
+		if err := r.sorter.Add(&b); err != nil {
+			return err
+		}
+		done, total := r.sorter.total, int64(0)
+		if progress != nil {
+			if bytes, all := progress.Progress(); all > 0 {
+				done, total = bytes, all
+			}
+		}
+		r.meter.to(done, total)
+		if err := r.ceiling.check(done, total); err != nil {
+			return err
+		}
+	}
+	r.meter.finish()
+	return r.ceiling.verdict(1, 1)
+}
+
+// A report is made after another 256th of the whole, but not more often than
+// after minStep bytes or rows, which take about a tenth of a second or less.
+const (
+	reports = 256
+	minStep = 1 << 18
+)
+
+// meter reports progress, now and then. It has no clock: how often it reports
+// depends on the input alone.
+type meter struct {
+	report      func(done, total int64, phase string)
+	phase       string
+	done, total int64
+	last        int64 // done as reported
+}
+
+// to says that done of total is done.
+func (m *meter) to(done, total int64) {
+	m.done, m.total = done, total
+	if m.report != nil && done-m.last >= max(total/reports, minStep) {
+		m.last = done
+		m.report(done, total, m.phase)
+	}
+}
+
+// finish reports the end of the phase.
+func (m *meter) finish() {
+	if m.report != nil {
+		m.report(m.done, max(m.done, m.total), m.phase)
+	}
+}
+
+// writer gives segments to a sink.
+type writer struct {
+	dst     Sink
+	meter   meter
+	written int64 // rows
+}
+
+// write gives the sink all segments. With more than one job they are made ready
+// while the sink works.
+func (w *writer) write(s *segments, jobs int) error {
+	next := s.next
+	if jobs > 1 {
+		a := startAhead(s.next)
+		defer a.stop()
+		next = a.next
+	}
+	var b Batch
+	for {
+		if err := next(&b); errors.Is(err, io.EOF) {
+			w.meter.finish()
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("sorting %v %w", b.Series.Kind, err)
+		}
+		if err := w.dst.Segment(&b); err != nil {
+			return fmt.Errorf("writing %v of process %d: %w", b.Series.Kind, b.Series.Process, err)
+		}
+		w.written += int64(b.Len())
+		w.meter.to(w.written, w.meter.total)
+	}
 }

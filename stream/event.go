@@ -1,5 +1,11 @@
 package stream
 
+import (
+	"cmp"
+	"errors"
+	"fmt"
+)
+
 // Time is nanoseconds since the Unix epoch, on the one clock of a run.
 type Time int64
 
@@ -116,105 +122,36 @@ type Series struct {
 	Counter CounterID
 }
 
-// Batch is some rows of one series, as columns of equal length; columns that
-// the series' kind does not use are empty, and so may be those of whose they are.
-//
-// Rows of a Source's batch may come in any order. Rows of a segment are sorted
-// by (Time, Index).
-type Batch struct {
-	Series Series
-	Time   []Time   // of an interval: its start
-	Index  []uint64 // position in the process' recording; unique; breaks ties
-
-	Stack    []StackID // 0 none
-	Weight   []int64   // how many samples the row stands for
-	CPU      []int64   // ns of CPU time since the track's last sample, -1 unknown
-	Phase    []Phase
-	Duration []int64  // ns, of an Interval; else 0
-	Args     []Column // one for each field of the event
-	Value    []int64
-	Number   []int64 // operations that led to Value, 0 unknown
-
-	// Whose a row is. Each of these columns may be empty instead, where all its
-	// rows are 0: Owner and AppendOwner see to that.
-	Thread    []int64    // of the system; 0 unknown
-	Goroutine []int64    // 0 unknown
-	Labels    []LabelsID // that the program has given its work; 0 none
-}
-
-// Len is the number of rows.
-func (b *Batch) Len() int { return len(b.Time) }
-
-// Reset empties b for rows of another series with that many Args columns,
-// keeping its memory.
-func (b *Batch) Reset(s Series, args int) {
-	cols := b.Args[:min(args, cap(b.Args))]
-	for i := range cols {
-		cols[i].Reset()
+// Check returns an error, which is an [ErrBatch], if an id of s is missing that
+// its kind needs, or is there although the kind has none.
+func (s Series) Check() error {
+	if s.Kind >= numKinds {
+		return fmt.Errorf("%w: kind %d is unknown", ErrBatch, s.Kind)
 	}
-	for len(cols) < args {
-		cols = append(cols, Column{})
+	ids := []struct {
+		name string
+		id   int32
+		want bool
+	}{
+		{"process", int32(s.Process), true},
+		{"track", int32(s.Track), s.Kind.Tracked()},
+		{"event", int32(s.Event), s.Kind == Markers},
+		{"counter", int32(s.Counter), s.Kind == Counts || s.Kind == Measurements},
 	}
-	*b = Batch{Series: s, Time: b.Time[:0], Index: b.Index[:0], Stack: b.Stack[:0], Weight: b.Weight[:0], CPU: b.CPU[:0],
-		Phase: b.Phase[:0], Duration: b.Duration[:0], Args: cols, Value: b.Value[:0], Number: b.Number[:0],
-		Thread: b.Thread[:0], Goroutine: b.Goroutine[:0], Labels: b.Labels[:0]}
+	for _, i := range ids {
+		if (i.id != 0) != i.want {
+			return fmt.Errorf("%w: %v of %s %d", ErrBatch, s.Kind, i.name, i.id)
+		}
+	}
+	return nil
 }
 
-// Column holds one argument of each row. Whether a value is a number or a text
-// is the field's [Type], or, with an argument of the wrong type, the row's.
-type Column struct {
-	num  []uint64 // the bits of a number; of a text its end in data and its length; of Null 0
-	kind []Type   // of each row
-	data []byte   // texts, one after the other
+// Compare orders series, with final ids, as [Sink] is given them.
+func (s Series) Compare(o Series) int {
+	return cmp.Or(cmp.Compare(s.Part, o.Part), cmp.Compare(s.Process, o.Process), compareBools(s.Track == 0, o.Track == 0), cmp.Compare(s.Track, o.Track),
+		cmp.Compare(s.Kind, o.Kind), cmp.Compare(s.Event, o.Event), cmp.Compare(s.Counter, o.Counter))
 }
 
-// Type is how an argument is stored.
-type Type uint8
-
-const (
-	Null Type = iota
-	Int
-	Uint
-	Float
-	Text
-	JSON // a value that is none of these, such as a list, as JSON: a text to readers that know no better
-)
-
-// Textual reports whether values of the type are bytes: those of [Column.TextAt].
-func (t Type) Textual() bool { return t >= Text }
-
-// Reset empties c, keeping its memory.
-func (c *Column) Reset() { c.num, c.kind, c.data = c.num[:0], c.kind[:0], c.data[:0] }
-
-// Len is the number of rows.
-func (c *Column) Len() int { return len(c.kind) }
-
-// AppendNull, AppendBits and AppendText add a row. bits are those of an int64,
-// uint64 or float64, as t says; of AppendTextual t is Text or JSON.
-func (c *Column) AppendNull() {
-	c.kind, c.num = append(c.kind, Null), append(c.num, 0)
-}
-
-func (c *Column) AppendBits(t Type, bits uint64) {
-	c.kind, c.num = append(c.kind, t), append(c.num, bits)
-}
-
-func (c *Column) AppendText(s []byte) { c.AppendTextual(Text, s) }
-
-func (c *Column) AppendTextual(t Type, s []byte) {
-	c.data = append(c.data, s...)
-	// The start is found from the length, which is stored beside the end.
-	c.kind, c.num = append(c.kind, t), append(c.num, uint64(len(c.data))|uint64(len(s))<<32)
-}
-
-// TypeAt is the type of row i.
-func (c *Column) TypeAt(i int) Type { return c.kind[i] }
-
-// BitsAt is the number of row i.
-func (c *Column) BitsAt(i int) uint64 { return c.num[i] }
-
-// TextAt is the text of row i, or its JSON; it points into the column.
-func (c *Column) TextAt(i int) []byte {
-	end, n := c.num[i]&(1<<32-1), c.num[i]>>32
-	return c.data[end-n : end]
-}
+// ErrBatch says that a batch is not what its series asks for: a fault of the
+// Source.
+var ErrBatch = errors.New("bad batch")

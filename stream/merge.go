@@ -3,10 +3,12 @@ package stream
 import (
 	"errors"
 	"io"
+	"sync"
+	"sync/atomic"
 )
 
-// merged is several sources as one.
-type merged struct {
+// sequence is several sources as one.
+type sequence struct {
 	tables  *Tables
 	sources []Source
 	next    int
@@ -15,9 +17,9 @@ type merged struct {
 // Merge returns a Source of all events of sources, which must share t. It reads
 // one after the other. It is a [Progress] of those that are one, and closes
 // those that can be.
-func Merge(t *Tables, sources ...Source) Source { return &merged{tables: t, sources: sources} }
+func Merge(t *Tables, sources ...Source) Source { return &sequence{tables: t, sources: sources} }
 
-func (m *merged) Next(b *Batch) error {
+func (m *sequence) Next(b *Batch) error {
 	for m.next < len(m.sources) {
 		err := m.sources[m.next].Next(b)
 		if !errors.Is(err, io.EOF) {
@@ -29,7 +31,7 @@ func (m *merged) Next(b *Batch) error {
 }
 
 // Close implements [io.Closer].
-func (m *merged) Close() (err error) {
+func (m *sequence) Close() (err error) {
 	for _, s := range m.sources {
 		if c, ok := s.(io.Closer); ok {
 			err = errors.Join(err, c.Close())
@@ -38,9 +40,9 @@ func (m *merged) Close() (err error) {
 	return err
 }
 
-func (m *merged) Tables() *Tables { return m.tables }
+func (m *sequence) Tables() *Tables { return m.tables }
 
-func (m *merged) Progress() (done, total int64) {
+func (m *sequence) Progress() (done, total int64) {
 	for _, s := range m.sources {
 		if p, ok := s.(Progress); ok {
 			d, t := p.Progress()
@@ -48,4 +50,188 @@ func (m *merged) Progress() (done, total int64) {
 		}
 	}
 	return done, total
+}
+
+// parallelMerge is several sources as one, of which some are read at a time.
+//
+//  1. A reader, on a goroutine of its own, takes the next source and reads it to
+//     its end. There are as many readers as jobs.
+//  2. What a reader has read goes to whoever calls Next, in an empty batch that
+//     came back from there: so many are in flight as there are to begin with.
+//  3. When one fails, no other source is begun. Those before it, which others
+//     read, are read to their ends, so that it does not depend on who was faster
+//     which error is told.
+type parallelMerge struct {
+	tables  *Tables
+	sources []*observedSource
+	jobs    int
+
+	begin       sync.Once
+	read, empty chan *Batch
+	quit        chan struct{}
+	end         func()
+
+	mu      sync.Mutex
+	changed sync.Cond // a source has come to its end
+	next    int       // source to be read
+	reading int       // how many are
+	failed  int       // source
+	err     error     // its
+}
+
+// observedSource is a source whose progress anybody may ask for while it is read.
+type observedSource struct {
+	Source
+	done, total atomic.Int64
+}
+
+func (s *observedSource) track() {
+	if p, ok := s.Source.(Progress); ok {
+		done, total := p.Progress()
+		s.done.Store(done)
+		s.total.Store(total)
+	}
+}
+
+// MergeParallel is [Merge], but reads jobs of the sources at a time, on goroutines of
+// which none is left after Close or when Next has returned an error. The sources
+// hold the lock of t while they use t. While they [Tables.Hold] much no other one
+// is begun, so that more jobs do not need more memory than there is. Of several
+// errors that of the first source is returned.
+func MergeParallel(t *Tables, jobs int, sources ...Source) Source {
+	if jobs <= 1 || len(sources) == 0 {
+		return Merge(t, sources...)
+	}
+	a := &parallelMerge{tables: t, jobs: min(jobs, len(sources)), read: make(chan *Batch), quit: make(chan struct{}), failed: len(sources)}
+	a.changed.L = &a.mu
+	for _, s := range sources {
+		one := &observedSource{Source: s}
+		one.track()
+		a.sources = append(a.sources, one)
+	}
+	a.end = sync.OnceFunc(a.stop)
+	return a
+}
+
+// Tables implements Source.
+func (a *parallelMerge) Tables() *Tables { return a.tables }
+
+// Progress implements Progress.
+func (a *parallelMerge) Progress() (done, total int64) {
+	for _, s := range a.sources {
+		done, total = done+s.done.Load(), total+s.total.Load()
+	}
+	return done, total
+}
+
+// Next implements Source.
+func (a *parallelMerge) Next(b *Batch) error {
+	a.begin.Do(a.start)
+	if next, ok := <-a.read; ok {
+		*b, *next = *next, *b
+		a.empty <- next // has room for all there are
+		return nil
+	}
+	b.Reset(Series{}, 0)
+	if a.err != nil { // whoever could set it is gone
+		return a.err
+	}
+	return io.EOF
+}
+
+// Close implements [io.Closer].
+func (a *parallelMerge) Close() (err error) {
+	a.begin.Do(func() { close(a.read) })
+	a.end()
+	for _, s := range a.sources {
+		if c, ok := s.Source.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
+}
+
+// stop lets the readers end, and waits until they have.
+func (a *parallelMerge) stop() {
+	close(a.quit)
+	a.mu.Lock()
+	a.next = len(a.sources)
+	a.mu.Unlock()
+	a.changed.Broadcast()
+	for range a.read {
+	}
+}
+
+func (a *parallelMerge) start() {
+	a.empty = make(chan *Batch, aheadBatches*a.jobs)
+	for range aheadBatches * a.jobs {
+		a.empty <- new(Batch)
+	}
+	var readers sync.WaitGroup
+	for range a.jobs {
+		readers.Go(func() {
+			for i := a.take(); i >= 0; i = a.take() {
+				a.done(i, a.readAll(a.sources[i]))
+			}
+		})
+	}
+	go func() {
+		readers.Wait()
+		close(a.read)
+	}()
+}
+
+// take is the next source to be read, below 0 if there is none.
+func (a *parallelMerge) take() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.reading > 0 && a.next < len(a.sources) && a.tables.tight() {
+		a.changed.Wait()
+	}
+	if a.next >= len(a.sources) {
+		return -1
+	}
+	a.next++
+	a.reading++
+	return a.next - 1
+}
+
+// done says that a source was read, or why not.
+func (a *parallelMerge) done(i int, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reading--
+	if err != nil {
+		a.next = len(a.sources)
+		if i < a.failed {
+			a.failed, a.err = i, err
+		}
+	}
+	a.changed.Broadcast()
+}
+
+// readAll reads a source to its end.
+func (a *parallelMerge) readAll(s *observedSource) error {
+	for {
+		var b *Batch
+		select {
+		case b = <-a.empty:
+		case <-a.quit:
+			return nil
+		}
+		err := s.Next(b)
+		s.track()
+		if err != nil {
+			a.empty <- b
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		select {
+		case a.read <- b:
+		case <-a.quit:
+			return nil
+		}
+	}
 }

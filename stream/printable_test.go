@@ -1,8 +1,6 @@
 package stream
 
-import (
-	"testing"
-)
+import "testing"
 
 // What a program called its tracks can neither steer a terminal nor look like a
 // line of ours.

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// openRun is about what reading a run takes: what is read ahead and a
+	// openRunBytes is about what reading a run takes: what is read ahead and a
 	// decoded block.
-	openRun = 64 << 10
+	openRunBytes = 64 << 10
 
 	// maxGrowing is how many runs of a series may go on at a time. A series has
 	// as many runs as writers it is spread over.
@@ -40,9 +40,9 @@ const (
 type Sorter struct {
 	options CopyOptions
 	memory  int64 // how many bytes of rows may be held
-	series  []*rows
-	index   map[Series]*rows
-	recent  *rows
+	series  []*seriesRuns
+	index   map[Series]*seriesRuns
+	recent  *seriesRuns
 	stacks  []bool // in use, by provisional id
 	labels  []bool // likewise
 	total   int64  // rows
@@ -54,11 +54,11 @@ type Sorter struct {
 	store   *runs.Store
 	encoder pack.Encoder
 	block   []byte
-	order   ordering
+	order   batchSorter
 }
 
-// rows is what has come of one series, with provisional ids.
-type rows struct {
+// seriesRuns is what has come of one series, with provisional ids.
+type seriesRuns struct {
 	series Series
 	args   int // columns
 	runs   []runs.Run
@@ -73,7 +73,7 @@ func NewSorter(o CopyOptions) *Sorter {
 }
 
 func newSorter(memory int64, dir string) *Sorter {
-	return &Sorter{memory: memory, index: make(map[Series]*rows), store: runs.NewStore(dir)}
+	return &Sorter{memory: memory, index: make(map[Series]*seriesRuns), store: runs.NewStore(dir)}
 }
 
 // Close deletes what was spilled.
@@ -81,7 +81,7 @@ func (s *Sorter) Close() { s.store.Close() }
 
 // forget lets go of what only Add needs.
 func (s *Sorter) forget() {
-	s.series, s.index, s.recent, s.stacks, s.labels, s.order = nil, nil, nil, nil, nil, ordering{}
+	s.series, s.index, s.recent, s.stacks, s.labels, s.order = nil, nil, nil, nil, nil, batchSorter{}
 }
 
 // Add takes the rows of b, which it may reorder.
@@ -95,7 +95,7 @@ func (s *Sorter) Add(b *Batch) error {
 	if err := s.markLabels(b.Labels); err != nil {
 		return err
 	}
-	r := s.rows(b)
+	r := s.runsOf(b)
 	if len(b.Args) != r.args {
 		return fmt.Errorf("%w: %d arguments, want %d as before", ErrBatch, len(b.Args), r.args)
 	}
@@ -121,7 +121,7 @@ func (s *Sorter) Add(b *Batch) error {
 }
 
 // append adds rows from to to-1 of b, which are in order, to a run of r.
-func (s *Sorter) append(r *rows, b *Batch, from, to int) error {
+func (s *Sorter) append(r *seriesRuns, b *Batch, from, to int) error {
 	run := s.runFor(r, b.key(from), b.key(to-1))
 	for from < to {
 		n := blockLen(b, from, to)
@@ -141,14 +141,14 @@ func blockLen(b *Batch, from, to int) int {
 	return room.take(b, from, to)
 }
 
-// rows returns the rows of b's series.
-func (s *Sorter) rows(b *Batch) *rows {
+// runsOf returns the runs of b's series.
+func (s *Sorter) runsOf(b *Batch) *seriesRuns {
 	if s.recent != nil && s.recent.series == b.Series {
 		return s.recent
 	}
 	r := s.index[b.Series]
 	if r == nil {
-		r = &rows{series: b.Series, args: len(b.Args)}
+		r = &seriesRuns{series: b.Series, args: len(b.Args)}
 		s.index[b.Series] = r
 		s.series = append(s.series, r)
 	}
@@ -157,7 +157,7 @@ func (s *Sorter) rows(b *Batch) *rows {
 }
 
 // runFor returns the run that rows from first to last go on.
-func (s *Sorter) runFor(r *rows, first, last runs.Key) *runs.Run {
+func (s *Sorter) runFor(r *seriesRuns, first, last runs.Key) *runs.Run {
 	to := r.before(first)
 	if to == nil {
 		r.runs = append(r.runs, runs.Run{First: first})
@@ -170,7 +170,7 @@ func (s *Sorter) runFor(r *rows, first, last runs.Key) *runs.Run {
 
 // before returns, of the runs that end before a key, the one that ends last; nil
 // if there is none among those that may still grow.
-func (r *rows) before(key runs.Key) *runs.Run {
+func (r *seriesRuns) before(key runs.Key) *runs.Run {
 	var best *runs.Run
 	for i := max(0, len(r.runs)-maxGrowing); i < len(r.runs); i++ {
 		if end := r.runs[i].Last; end.Less(key) && (best == nil || best.Last.Less(end)) {
@@ -198,7 +198,7 @@ func (s *Sorter) markStacks(ids []StackID) error {
 
 // spill moves all blocks that are in memory to the file.
 func (s *Sorter) spill() error {
-	m := merger{store: s.store, memory: s.memory}
+	m := runMerger{store: s.store, memory: s.memory}
 	for _, r := range s.series {
 		if err := s.unite(&m, r); err != nil {
 			return err
@@ -215,7 +215,7 @@ func (s *Sorter) spill() error {
 
 // unite merges what r has in memory, to the file, if it is many short runs:
 // rows that came in no order.
-func (s *Sorter) unite(m *merger, r *rows) error {
+func (s *Sorter) unite(m *runMerger, r *seriesRuns) error {
 	parts, size := r.held()
 	if len(parts) <= 1 || len(parts) <= manyRuns && size >= shortRun*int64(len(parts)) {
 		return nil
@@ -234,7 +234,7 @@ func (s *Sorter) unite(m *merger, r *rows) error {
 }
 
 // uniteParts makes parts the end of one of r's runs, or a new one.
-func (s *Sorter) uniteParts(m *merger, r *rows, parts []runs.Run, like *Batch) error {
+func (s *Sorter) uniteParts(m *runMerger, r *seriesRuns, parts []runs.Run, like *Batch) error {
 	first := slices.MinFunc(parts, func(a, b runs.Run) int { return a.First.Compare(b.First) }).First
 	to := r.before(first)
 	if to == nil {
@@ -245,7 +245,7 @@ func (s *Sorter) uniteParts(m *merger, r *rows, parts []runs.Run, like *Batch) e
 }
 
 // held is what is in memory, each run's by itself, and its size in bytes.
-func (r *rows) held() (parts []runs.Run, size int64) {
+func (r *seriesRuns) held() (parts []runs.Run, size int64) {
 	for i := range r.runs {
 		if part, n := r.runs[i].Held(); n > 0 {
 			parts, size = append(parts, part), size+n
@@ -255,11 +255,11 @@ func (r *rows) held() (parts []runs.Run, size int64) {
 }
 
 // width is how many runs may be open at once.
-func (s *Sorter) width() int { return max(2, int(s.memory/openRun)) }
+func (s *Sorter) width() int { return max(2, int(s.memory/openRunBytes)) }
 
 // narrow merges runs until no more of them overlap than may be open at once.
 // Each time all rows are merged once, or as few as will do.
-func (s *Sorter) narrow(m *merger, parts []runs.Run, like *Batch) ([]runs.Run, error) {
+func (s *Sorter) narrow(m *runMerger, parts []runs.Run, like *Batch) ([]runs.Run, error) {
 	width := s.width()
 	for len(parts) > width && runs.Overlap(parts) > width {
 		var merged []runs.Run
@@ -277,7 +277,7 @@ func (s *Sorter) narrow(m *merger, parts []runs.Run, like *Batch) ([]runs.Run, e
 }
 
 // merge adds the rows of several runs to the end of one, in the file.
-func (s *Sorter) merge(m *merger, parts []runs.Run, like *Batch, to *runs.Run) error {
+func (s *Sorter) merge(m *runMerger, parts []runs.Run, like *Batch, to *runs.Run) error {
 	begin := s.store.Begin()
 	for m.start(parts); ; {
 		like.Reset(like.Series, len(like.Args))
@@ -303,6 +303,20 @@ func (s *Sorter) spillRows(b *Batch) error {
 			return err
 		}
 		from += n
+	}
+	return nil
+}
+
+// markLabels notes that rows refer to these labels.
+func (s *Sorter) markLabels(ids []LabelsID) error {
+	for _, id := range ids {
+		if id < 0 {
+			return fmt.Errorf("%w: labels %d", ErrUndefined, id)
+		}
+		if int(id) >= len(s.labels) {
+			s.labels = slices.Grow(s.labels, int(id)+1-len(s.labels))[:int(id)+1]
+		}
+		s.labels[id] = true
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func collectRows(t *testing.T, s *Sorter, args int) (rows *Batch, opened int) {
 	segment, all := &Batch{}, &Batch{}
 	segment.Reset(r.series, args)
 	all.Reset(r.series, args)
-	m := merger{store: s.store, memory: s.memory}
+	m := runMerger{store: s.store, memory: s.memory}
 	parts, err := s.narrow(&m, r.runs, segment)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestSorter(t *testing.T) {
 			if !sameRows(got, want) {
 				t.Errorf("memory %d: %d rows of %v are not those that came, sorted", memory, got.Len(), want.Series.Kind)
 			}
-			if width := max(2, int(memory/openRun)); opened > width {
+			if width := max(2, int(memory/openRunBytes)); opened > width {
 				t.Errorf("memory %d: %d runs of %v were open at once, want at most %d", memory, opened, want.Series.Kind, width)
 			}
 			s.Close()

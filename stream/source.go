@@ -41,20 +41,3 @@ func (w Wrapper) Close() error {
 	}
 	return nil
 }
-
-// Sink writes events in some format.
-type Sink interface {
-	// Begin is called once, before any segment, with final ids. The tables
-	// stay valid and unchanged until Close returns.
-	Begin(t *Tables) error
-	// Segment receives at most 8,192 rows at a time and must not change them. They
-	// come in this order: by part of time, of which there is only one unless the
-	// Source was cut into several; by process; within a process by track, the main
-	// track (Track.Main) first; then what belongs to no track. Within a track:
-	// samples, then waits, then measurements measure by measure, then markers event
-	// by event, then delays, then allocations. A series may come in many segments,
-	// each sorted by (Time, Index) and none beginning before the end of the last.
-	Segment(b *Batch) error
-	// Close finishes the output; it is not called after an error.
-	Close() error
-}

@@ -11,6 +11,7 @@
 package batch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -22,12 +23,12 @@ import (
 	"gprof/cmd/internal/conversion"
 	"gprof/cmd/internal/input"
 	"gprof/cmd/internal/output"
+	"gprof/cmd/internal/progress"
 	"gprof/cmd/internal/selection"
 	"gprof/convert"
 	"gprof/ingest"
 	"gprof/stream"
 	"gprof/stream/filter"
-	"gprof/stream/progress"
 )
 
 // Run converts what is not done yet.
@@ -198,7 +199,8 @@ func (b *batch) convertSome(s *input.Tool, items []*item, workers int) error {
 	for i, it := range items {
 		it.turn = i
 	}
-	var failed stream.FailureLatch
+	doing, fail := context.WithCancelCause(context.Background())
+	defer fail(nil)
 	todo, done := make(chan *item), make(chan *item)
 	var all sync.WaitGroup
 	for range workers {
@@ -207,8 +209,10 @@ func (b *batch) convertSome(s *input.Tool, items []*item, workers int) error {
 		each.Jobs = input.Cores(max(1, b.Jobs.Number()/workers))
 		all.Go(func() {
 			for it := range todo {
-				if !failed.Failed() {
-					failed.Set(b.convertItem(s, &each, it))
+				if doing.Err() == nil {
+					if err := b.convertItem(s, &each, it); err != nil {
+						fail(err)
+					}
 				}
 				b.turns.done(it.turn)
 				done <- it
@@ -223,7 +227,7 @@ func (b *batch) convertSome(s *input.Tool, items []*item, workers int) error {
 	}()
 	b.watch(s, done, len(items))
 	all.Wait()
-	return failed.Err()
+	return context.Cause(doing) // the first error
 }
 
 // workers is how many items are converted at a time.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"gprof/cmd/internal/human"
+	"gprof/cmd/internal/progress"
 	"gprof/stream"
-	"gprof/stream/progress"
 )
 
 // Bar tells a person how far a run has come: with a bar on a terminal, now

@@ -9,8 +9,6 @@ package pipeline
 import (
 	"hash/crc32"
 	"io"
-
-	"gprof/stream"
 )
 
 // Kind is the kind of a text, which chooses its compression.
@@ -56,7 +54,7 @@ type Writer struct {
 	jobs   int
 	gzip   bool
 	levels [2]int // by Kind
-	failed stream.FailureLatch
+	failed failure
 	member Member
 
 	pending []byte        // text before the next piece
@@ -104,7 +102,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	if len(w.pending) >= fragment {
 		w.Go(Text, nil)
 	}
-	return len(p), w.failed.Err()
+	return len(p), w.failed.err()
 }
 
 // Go adds a piece: a function that appends its text to the slice it is given. It is called once, on
@@ -132,7 +130,7 @@ func (w *Writer) Go(kind Kind, piece func(dst []byte) []byte) {
 
 // fill makes a piece and the text before it.
 func (w *Writer) fill(s *slot, kind Kind, piece func([]byte) []byte) {
-	if w.failed.Failed() {
+	if w.failed.err() != nil {
 		return
 	}
 	if piece != nil {
@@ -159,11 +157,11 @@ func (w *Writer) finish(s *slot) {
 }
 
 func (w *Writer) write(p []byte) {
-	if len(p) == 0 || w.failed.Failed() {
+	if len(p) == 0 || w.failed.err() != nil {
 		return
 	}
 	_, err := w.w.Write(p)
-	w.failed.Set(err)
+	w.failed.set(err)
 }
 
 // Wait waits until everything is written, and returns the first error.
@@ -172,7 +170,7 @@ func (w *Writer) Wait() error {
 		w.Go(Text, nil)
 	}
 	<-w.last
-	return w.failed.Err()
+	return w.failed.err()
 }
 
 // Close finishes the file, and returns the first error.
@@ -181,5 +179,5 @@ func (w *Writer) Close() error {
 	if w.gzip {
 		w.write(w.member.Trailer())
 	}
-	return w.failed.Err()
+	return w.failed.err()
 }

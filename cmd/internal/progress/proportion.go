@@ -1,27 +1,16 @@
 package progress
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
-// Proportion is a part of a whole, in fixed point: 0 is nothing, [Whole] is all
-// of it. What is above is not known; it is larger than any part, and whatever
-// is calculated with it is not known either, and written as [Unknown].
+// Proportion is a part of a whole, in fixed point: 0 is nothing, [Whole] is all of it.
+// Any larger value is unknown, and so is what is calculated with it, which is always
+// [Unknown].
 type Proportion uint32
 
 const (
 	Whole   Proportion = 1 << 31
 	Unknown Proportion = math.MaxUint32
 )
-
-// ProportionOf is f, at least 0 and at most 1. Of NaN it is Unknown.
-func ProportionOf(f float64) Proportion {
-	if math.IsNaN(f) {
-		return Unknown
-	}
-	return Proportion(min(max(f, 0), 1) * float64(Whole))
-}
 
 // Percent is n hundredths, at least none and at most all.
 func Percent(n int) Proportion { return Ratio(int64(n), 100) }
@@ -50,13 +39,6 @@ func (p Proportion) Float() float64 {
 	return float64(p) / float64(Whole)
 }
 
-func (p Proportion) String() string {
-	if !p.Known() {
-		return "unknown"
-	}
-	return fmt.Sprintf("%.4g %%", 100*p.Float())
-}
-
 // Plus is p+q, at most Whole.
 func (p Proportion) Plus(q Proportion) Proportion {
 	if !p.Known() || !q.Known() {
@@ -79,20 +61,4 @@ func (p Proportion) Of(q Proportion) Proportion {
 		return Unknown
 	}
 	return Proportion(uint64(p) * uint64(q) / uint64(Whole))
-}
-
-// Over is p/n, rounded down. A zeroth is Unknown.
-func (p Proportion) Over(n uint32) Proportion {
-	if !p.Known() || n == 0 {
-		return Unknown
-	}
-	return p / Proportion(n)
-}
-
-// Times is p·n, at most Whole.
-func (p Proportion) Times(n uint32) Proportion {
-	if !p.Known() {
-		return Unknown
-	}
-	return Proportion(min(uint64(p)*uint64(n), uint64(Whole)))
 }

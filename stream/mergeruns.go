@@ -51,32 +51,32 @@ func (r *room) takeArgs(b *Batch, from, n int) int {
 	return n
 }
 
-// merger gives the rows of the runs of one series in order.
+// runMerger gives the rows of the runs of one series in order.
 //
 // A run is opened when its first row is due, and closed after its last one. So
 // runs that do not overlap are read one after the other, with the memory of
 // one.
-type merger struct {
+type runMerger struct {
 	store  *runs.Store
 	memory int64 // for reading ahead
 
 	heap      cursors
 	ahead     int
-	free      []*opened // of closed runs, for their memory
-	stretches []stretch // due, not in the segment yet
-	owners    bool      // some row tells whose it is
+	free      []*openRun // of closed runs, for their memory
+	stretches []stretch  // due, not in the segment yet
+	owners    bool       // some row tells whose it is
 }
 
 // cursor stands at a row of a run.
 type cursor struct {
 	key  runs.Key // of that row
 	run  *runs.Run
-	rows *opened // nil before its first row is due
+	rows *openRun // nil before its first row is due
 	pos  int
 }
 
-// opened is a run that is being read.
-type opened struct {
+// openRun is a run that is being read.
+type openRun struct {
 	reader runs.Reader
 	batch  Batch // the block that was read last
 }
@@ -88,7 +88,7 @@ type stretch struct {
 }
 
 // start makes m return the rows of runs, which must be of one series.
-func (m *merger) start(parts []runs.Run) {
+func (m *runMerger) start(parts []runs.Run) {
 	all := make([]cursor, len(parts))
 	m.heap, m.owners = m.heap[:0], false
 	for i := range parts {
@@ -101,7 +101,7 @@ func (m *merger) start(parts []runs.Run) {
 
 // next adds the next segment to out, which was Reset for its series; none if
 // there are no more rows.
-func (m *merger) next(out *Batch) error {
+func (m *runMerger) next(out *Batch) error {
 	room := room{rows: maxSegment, bytes: maxSegmentArgs}
 	for len(m.heap) > 0 {
 		c := m.heap[0]
@@ -127,7 +127,7 @@ func (m *merger) next(out *Batch) error {
 
 // ready makes the first cursor stand at a row. If its run has no more rows it is
 // closed; then, and if another cursor is the first now, more is false.
-func (m *merger) ready(c *cursor, out *Batch, room *room) (more bool, err error) {
+func (m *runMerger) ready(c *cursor, out *Batch, room *room) (more bool, err error) {
 	if c.rows == nil {
 		m.open(c)
 	} else if c.pos < c.rows.batch.Len() {
@@ -167,7 +167,7 @@ func (r *room) takeBlock(block []byte, like *Batch) bool {
 }
 
 // load decodes a block, of a series as that of like.
-func (m *merger) load(c *cursor, block []byte, like *Batch) error {
+func (m *runMerger) load(c *cursor, block []byte, like *Batch) error {
 	b := &c.rows.batch
 	b.Reset(like.Series, len(like.Args))
 	if err := readBlock(b, block); err != nil {
@@ -180,24 +180,24 @@ func (m *merger) load(c *cursor, block []byte, like *Batch) error {
 }
 
 // open begins to read a run.
-func (m *merger) open(c *cursor) {
+func (m *runMerger) open(c *cursor) {
 	if n := len(m.free); n > 0 {
 		c.rows, m.free = m.free[n-1], m.free[:n-1]
 	} else {
-		c.rows = &opened{reader: m.store.NewReader()}
+		c.rows = &openRun{reader: m.store.NewReader()}
 	}
 	c.rows.batch.Reset(Series{}, 0)
 	c.rows.reader.Reset(c.run, m.ahead)
 }
 
 // close takes the first cursor away.
-func (m *merger) close() {
+func (m *runMerger) close() {
 	m.free = append(m.free, m.heap[0].rows)
 	m.heap.pop()
 }
 
 // gather moves the rows that are due to out.
-func (m *merger) gather(out *Batch) {
+func (m *runMerger) gather(out *Batch) {
 	for _, s := range m.stretches {
 		if s.to-s.from < shortStretch && out.Series.Kind == Samples {
 			out.appendSamples(s, m.owners)

@@ -50,7 +50,8 @@ type Logger struct {
 	end         string     // the place at the end
 }
 
-// New returns a Logger of all of to, and sets it to the beginning. Done sets the place at the end. With a nil Gauge nothing is set.
+// New returns a Logger of all of a Gauge, and sets it to the beginning. Done sets the
+// place at the end. With a nil Gauge nothing is set.
 func New(to *Gauge, begin, end string) *Logger {
 	return newLogger(to, 0, Whole, begin, end)
 }
@@ -76,20 +77,10 @@ func (l *Logger) Done() {
 	l.to = nil
 }
 
-// Value is where the whole gauge stands.
-func (l *Logger) Value() Proportion { return l.to.Value() }
-
 // Part returns a logger of a part of this one's work. If the part lies before
 // what was set, the gauge goes back.
 func (l *Logger) Part(from, to Proportion, begin, end string) *Logger {
 	start := l.from.Plus(from.Of(l.width))
-	return newLogger(l.to, start, l.from.Plus(to.Of(l.width)).Minus(start), begin, end)
-}
-
-// To returns a logger of what is left up to a part of this one's work: it
-// begins where the gauge stands. If that is behind the part, it sets nothing.
-func (l *Logger) To(to Proportion, begin, end string) *Logger {
-	start := l.to.Value()
 	return newLogger(l.to, start, l.from.Plus(to.Of(l.width)).Minus(start), begin, end)
 }
 

@@ -10,8 +10,8 @@ import (
 // key is what row i is ordered by.
 func (b *Batch) key(i int) runs.Key { return runs.Key{Time: int64(b.Time[i]), Index: b.Index[i]} }
 
-// ordering sorts batches. It holds memory for that.
-type ordering struct {
+// batchSorter sorts batches. It holds memory for that.
+type batchSorter struct {
 	punctual, late []place
 	spare          []place
 	keys           []uint64 // of the late ones
@@ -32,7 +32,7 @@ type place struct {
 //     out and sorted by themselves. An interval is late when another that began
 //     in it has been recorded before; a sample when it lay in a ring.
 //  2. Both are merged.
-func (o *ordering) sort(b *Batch) {
+func (o *batchSorter) sort(b *Batch) {
 	o.split(b)
 	o.sortLate()
 	o.merge()
@@ -68,7 +68,7 @@ func (b *Batch) ascent(from int) int {
 
 // split divides the rows into those that are punctual, which are sorted, and
 // those that are late.
-func (o *ordering) split(b *Batch) {
+func (o *batchSorter) split(b *Batch) {
 	o.punctual, o.late = o.punctual[:0], o.late[:0]
 	last := b.key(0)
 	for i := range b.Time {
@@ -86,7 +86,7 @@ const radixRows = 128
 
 // sortLate sorts the late rows. Their times lie near each other, so that a few
 // of their bytes tell them apart, and a number has room for one's time and place.
-func (o *ordering) sortLate() {
+func (o *batchSorter) sortLate() {
 	lowest, span := o.lateSpan()
 	placeBits := bits.Len(uint(len(o.late)))
 	if len(o.late) < radixRows || bits.Len64(span)+placeBits > 64 {
@@ -112,7 +112,7 @@ func (o *ordering) sortLate() {
 
 // lateSpan is the earliest time of the late rows, and how far behind it the last
 // one is.
-func (o *ordering) lateSpan() (lowest, span uint64) {
+func (o *batchSorter) lateSpan() (lowest, span uint64) {
 	if len(o.late) == 0 {
 		return 0, 0
 	}
@@ -161,7 +161,7 @@ func sortPlaces(p []place) {
 }
 
 // merge finds the order of all rows.
-func (o *ordering) merge() {
+func (o *batchSorter) merge() {
 	o.order = o.order[:0]
 	late := o.late
 	for _, p := range o.punctual {

@@ -14,8 +14,10 @@ type closing struct {
 }
 
 func (c *closing) Next(*Batch) error { return c.err }
-func (c *closing) Tables() *Tables   { return &c.tables }
-func (c *closing) Close() error      { c.closed++; return nil }
+
+func (c *closing) Tables() *Tables { return &c.tables }
+
+func (c *closing) Close() error { c.closed++; return nil }
 
 // Copy closes its source once, whether it was read to its end or not.
 func TestCopyCloses(t *testing.T) {

@@ -1,0 +1,134 @@
+package stream
+
+import "strings"
+
+// Process is one run of a program.
+type Process struct {
+	Instance uint64 // random; names the process
+	Parent   ProcessID
+	Twin     uint64 // instance of another recording of the same process at that time, whose samples sums take; 0 none
+	Pid      int    // as the process knew itself; several may have the same; 0 unknown
+	OutPid   string // for formats that need a unique one: Pid, and what tells it from others
+	Naming
+	Name     string // of the program
+	Service  string
+	Version  string
+	Revision string
+	Modified bool     // built from other source than Revision's: from that and changes
+	Module   string   // path of the program's main Go module
+	SlowedBy []string // what its build adds that costs time: race, msan, asan, cover
+	Host     string
+	Exe      string
+	Args     []string
+	Attrs    []Attr
+	Go       string // version
+	OS, Arch string
+	CPUs     int    // that it may use at once
+	Cores    int    // of the machine: hardware threads of one core count once; 0 unknown
+	CPUName  string // of the machine's processor
+
+	MemoryLimit int64 // bytes that it and its neighbours may take, 0 unknown
+
+	Start, End Time // of the recording
+	Exit       Exit
+	Interval   int64  // ns between samples, 0 if none were asked for
+	CPU        string // how samples were taken
+	Settings   Settings
+	SelfTests  []Attr // what came of the recorder's self-tests: which ways it took
+	RangeStart uint64 // lowest index still held
+	Earliest   Time   // when the oldest of what is still held was begun; 0 unknown, or Start if nothing was given up
+
+	Heap    Heap    // how old its heap samples are; zero where only a part of the recording was read
+	Profile Profile // what a profile says of itself that the process was read from
+	Clock   Clock   // how its times were placed
+	Read    Ranges  // which positions were read; nil if unknown
+}
+
+// Profile is what a profile in pprof's format says of itself. Without Types there is
+// none.
+type Profile struct {
+	Types      []ValueType // of the values of its samples, in their order
+	Default    string      // the name of the one to be shown
+	PeriodType ValueType
+	Period     int64
+}
+
+// ValueType is the name of a value and its unit.
+type ValueType struct{ Name, Unit string }
+
+// Settings are what a recorder was started with.
+type Settings struct {
+	Limit    int64    // bytes of the recordings of its session, 0 unknown
+	Features []string // kinds of data that are recorded
+	Tracks   []string // patterns of the tracks that are recorded, a minus before those that are not; none: all are
+}
+
+// Clock says how the times of a process were placed on the clock of the run.
+type Clock struct {
+	By          string // what placed them: PlacedByBoot, PlacedByHost, or what told its start; "" unknown
+	Boot        string // id of the machine's boot
+	Pieces      int    // stretches with an offset of their own; with one, monotonic time is kept exactly
+	Uncertainty int64  // ns that a time may be off from what the process' own clock said, -1 unknown
+	Anchors     int    // readings of monotonic and real time together
+	First, Last Time   // of the anchors
+	Monotonic   int64  // ns that the machine's monotonic clock read at First, 0 unknown
+}
+
+// What placed the times of a process, mostly.
+const (
+	PlacedByBoot = "boot" // the monotonic clock of its boot, which others may share
+	PlacedByHost = "host" // its own readings of the real time: its monotonic clock is not that of its boot
+)
+
+// Machine is for which processor the modules of p are made, as a rule: what its Arch
+// says before a compiler, "x86_64" of "x86_64-gcc3".
+func (p *Process) Machine() string {
+	machine, _, _ := strings.Cut(p.Arch, "-")
+	return machine
+}
+
+// Attr is a key and its value.
+type Attr struct{ Key, Value string }
+
+// Exit is how a process ended.
+type Exit struct {
+	Known  bool // false: still running, or killed with nobody to tell
+	Reason string
+	Code   int64 // exit status or signal; see HasCode
+	Text   string
+}
+
+// Exited is the Reason of a process that ended with an exit status.
+const Exited = "exited"
+
+// HasCode says whether Code tells something: a 0 is success only of a process
+// that exited. Of one that was found dead, or stopped recording, nobody knows.
+func (e Exit) HasCode() bool { return e.Known && (e.Code != 0 || e.Reason == Exited) }
+
+// Counters by which one judges how close a process came to its MemoryLimit; the
+// first is exact.
+const (
+	CounterGroupMemory = "cgroup memory" // bytes that count against the limit
+	CounterRSS         = "RSS"           // resident bytes of the process
+)
+
+// CounterHeap is the counter of the bytes that objects of the heap take.
+const CounterHeap = "heap"
+
+// Heap is how far the heap samples of a process can be trusted at its end. They are of
+// the last look at them, and then of a garbage collection before it; the counter is
+// read ten times a second.
+type Heap struct {
+	Sampled   Time  // of the last rows of allocations; 0: there are none
+	Explained int64 // bytes that are in use by all rows
+	Counted   Time  // when the counter was read last; 0: never
+	InUse     int64 // bytes that it told
+}
+
+// Share is the part of the heap that the samples explain, in per cent; -1: not known.
+func (h *Heap) Share() int64 {
+	if h.InUse <= 0 || h.Explained < 0 {
+		return -1
+	}
+	return int64(100 * float64(h.Explained) / float64(h.InUse))
+}

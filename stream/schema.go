@@ -1,0 +1,161 @@
+package stream
+
+import "encoding/binary"
+
+// Event is the definition of markers: name and typed fields.
+type Event struct {
+	Name     string
+	Category CategoryID
+	Display  Location
+	Chart    string // label templates, "" for the default
+	Tooltip  string
+	Table    string
+	Fields   []EventField
+
+	// Type is what Firefox Profiler knows such markers by, which shows some types
+	// in ways of their own; events of one type share what is said of it. "" is a
+	// type of this event alone, which a sink names after it.
+	Type string
+	// NameField is the name of the field that is what a marker is called, where they
+	// have names of their own; "" if all are called as the event.
+	NameField string
+	// Bare says that nothing is said of the type, so that the viewer goes by what
+	// it knows itself.
+	Bare        bool
+	Description string  // for people, one or two sentences
+	Graphs      []Graph // that give the markers a track of their own in the timeline
+	ColorField  string  // name of the field that says which color a marker has
+	Nested      bool    // markers of a thread never overlap in part: they lie beside or in each other
+}
+
+// Graph is a line in the timeline that shows the values of a field.
+type Graph struct {
+	Field string // its name
+	Shape string // bar, line or line-filled
+	Color string // one that Firefox Profiler knows for graphs, "" for any
+}
+
+// EventField is one argument of an event.
+type EventField struct {
+	Name, Label string
+	Type        Type
+	Format      Format
+	Privacy     Privacy
+	Searchable  bool
+	Hidden      bool
+	Unlisted    bool // what is said of the event does not name the field, so that it is not shown
+	// Shown is how Firefox Profiler shows the values, if that is not the way of
+	// their Format: one of its formats, or the JSON of one that is an object.
+	Shown string
+}
+
+// AddEvent interns e by content.
+func (t *Tables) AddEvent(e Event) EventID {
+	key := e.key()
+	if id, ok := t.eventIDs[key]; ok {
+		return id
+	}
+	if t.eventIDs == nil {
+		t.eventIDs = make(map[string]EventID)
+	}
+	t.Events = append(t.Events, e)
+	id := EventID(len(t.Events))
+	t.eventIDs[key] = id
+	return id
+}
+
+// Format is the unit and meaning of a field or a counter.
+type Format uint8
+
+const (
+	FormatInteger Format = iota
+	FormatDecimal
+	FormatText
+	FormatBytes
+	FormatNanoseconds // a duration
+	FormatTime        // a Time
+	FormatPercentage  // 1.0 is 100 %
+	FormatHexadecimal
+	FormatBool
+	FormatPath
+	FormatURL
+	FormatString // a text that repeats often
+	FormatFlow
+	FormatFlowEnd
+	FormatThread
+	FormatProcess
+	FormatWindow // the window of a page
+	FormatPicowatt
+	NumFormats
+)
+
+// Privacy is what a value may reveal.
+type Privacy uint8
+
+const (
+	PrivacyPlain Privacy = iota
+	PrivacyPath
+	PrivacyURL
+	PrivacyUser
+	PrivacySecret
+)
+
+// Location is a set of places where markers are shown.
+type Location uint16
+
+const (
+	ShowChart Location = 1 << iota
+	ShowTable
+	ShowTimeline
+	ShowMemory
+	ShowIPC
+	ShowFileIO
+	ShowStack
+	ShowNetwork
+)
+
+// key is the content of e as a string, for interning: two events have the
+// same key only if they are equal.
+func (e *Event) key() string {
+	k := make([]byte, 0, 128)
+	k = appendTexts(k, e.Name, e.Chart, e.Tooltip, e.Table)
+	k = appendNumbers(k, uint64(uint32(e.Category)), uint64(e.Display), uint64(len(e.Fields)))
+	for i := range e.Fields {
+		k = e.Fields[i].appendKey(k)
+	}
+	k = appendTexts(k, e.Type, e.Description, e.ColorField, e.NameField)
+	k = append(k, bit(e.Bare)|bit(e.Nested)<<1)
+	for _, g := range e.Graphs {
+		k = appendTexts(k, g.Field, g.Shape, g.Color)
+	}
+	return string(k)
+}
+
+func (f *EventField) appendKey(k []byte) []byte {
+	k = appendTexts(k, f.Name, f.Label, f.Shown)
+	return append(k, byte(f.Type), byte(f.Format), byte(f.Privacy), bit(f.Searchable)|bit(f.Hidden)<<1|bit(f.Unlisted)<<2)
+}
+
+// appendTexts adds texts with their lengths before them, so that no text can
+// be taken for the end of one and the beginning of the next.
+func appendTexts(k []byte, texts ...string) []byte {
+	for _, s := range texts {
+		k = binary.AppendUvarint(k, uint64(len(s)))
+		k = append(k, s...)
+	}
+	return k
+}
+
+func appendNumbers(k []byte, numbers ...uint64) []byte {
+	for _, n := range numbers {
+		k = binary.AppendUvarint(k, n)
+	}
+	return k
+}
+
+func bit(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}

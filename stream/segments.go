@@ -1,0 +1,181 @@
+package stream
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"gprof/stream/internal/runs"
+)
+
+// finalSeries is one series as the sink sees it.
+type finalSeries struct {
+	series Series
+	args   int // columns
+	runs   []runs.Run
+}
+
+// settle makes the final tables, and the series in the order in which a sink
+// is given them, with the final ids.
+func settle(s *Sorter, t *Tables) (*Tables, []finalSeries, *renumbering, error) {
+	names := make([]Series, len(s.series))
+	for i, r := range s.series {
+		names[i] = r.series
+	}
+	final, ids, err := freeze(t, names, s.stacks, s.labels)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	final.goroutines, final.cpu = s.goroutines, s.cpu
+	outputs, err := collect(s.series, final, ids)
+	s.forget()
+	return final, outputs, ids, err
+}
+
+// collect gives the series their final ids and order. Several series of the
+// source may turn out to be the same.
+func collect(series []*seriesRuns, t *Tables, ids *renumbering) ([]finalSeries, error) {
+	all := make([]finalSeries, len(series))
+	for i, r := range series {
+		all[i] = finalSeries{series: ids.series(r.series), args: r.args, runs: r.runs}
+		if err := t.checkSeries(all[i].series, r.args); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(all, func(a, b finalSeries) int { return a.series.Compare(b.series) })
+	unique := all[:0]
+	for _, o := range all {
+		if n := len(unique); n > 0 && unique[n-1].series == o.series {
+			unique[n-1].runs = append(unique[n-1].runs, o.runs...)
+		} else {
+			unique = append(unique, o)
+		}
+	}
+	return unique, nil
+}
+
+// checkSeries returns an error if s does not fit what it refers to.
+func (t *Tables) checkSeries(s Series, args int) error {
+	if want := t.Args(s); args != want {
+		return fmt.Errorf("%w: %d arguments of %v, want %d", ErrBatch, args, s.Kind, want)
+	}
+	if s.Track != 0 && t.Tracks.At(s.Track).Process != s.Process {
+		return fmt.Errorf("%w: track %d is not of process %d", ErrBatch, s.Track, s.Process)
+	}
+	if s.Counter != 0 && t.Counters.At(s.Counter).Process != s.Process {
+		return fmt.Errorf("%w: counter %d is not of process %d", ErrBatch, s.Counter, s.Process)
+	}
+	return nil
+}
+
+// segments gives the segments of all series, in order.
+type segments struct {
+	sorter  *Sorter
+	merger  runMerger
+	outputs []finalSeries // the first one is being given
+	stacks  []StackID     // final ids
+	labels  []LabelsID    // likewise
+	begun   bool
+}
+
+func newSegments(s *Sorter, outputs []finalSeries, ids *renumbering) *segments {
+	return &segments{sorter: s, outputs: outputs, stacks: ids.stacks, labels: ids.labels, merger: runMerger{store: s.store, memory: s.memory}}
+}
+
+// next makes b the next segment; io.EOF if there is none.
+func (s *segments) next(b *Batch) error {
+	for ; len(s.outputs) > 0; s.outputs, s.begun = s.outputs[1:], false {
+		out := &s.outputs[0]
+		b.Reset(out.series, out.args)
+		if err := s.fill(b, out); err != nil {
+			return fmt.Errorf("of process %d: %w", out.series.Process, err)
+		}
+		if b.Len() > 0 {
+			return nil
+		}
+	}
+	return io.EOF
+}
+
+// fill adds the next rows of a series to b; none if there are no more.
+func (s *segments) fill(b *Batch, out *finalSeries) error {
+	if !s.begun {
+		runs, err := s.sorter.narrow(&s.merger, out.runs, b)
+		if err != nil {
+			return err
+		}
+		s.merger.start(runs)
+		s.begun = true
+		b.Reset(out.series, out.args)
+	}
+	if err := s.merger.next(b); err != nil {
+		return err
+	}
+	for i, id := range b.Stack {
+		b.Stack[i] = s.stacks[id]
+	}
+	for i, id := range b.Labels {
+		b.Labels[i] = s.labels[id]
+	}
+	return nil
+}
+
+// aheadBatches is how many batches are made before they are asked for.
+const aheadBatches = 2
+
+// ahead calls a function that makes batches on a goroutine of its own, and
+// hands them on in order.
+type ahead struct {
+	made, spare chan madeBatch
+	quit        chan struct{}
+	working     sync.WaitGroup
+}
+
+type madeBatch struct {
+	batch *Batch
+	err   error // the last one's
+}
+
+// startAhead begins to call next, until it returns an error. The caller must
+// call stop.
+func startAhead(next func(*Batch) error) *ahead {
+	a := &ahead{made: make(chan madeBatch, aheadBatches), spare: make(chan madeBatch, aheadBatches), quit: make(chan struct{})}
+	for range aheadBatches {
+		a.spare <- madeBatch{batch: new(Batch)}
+	}
+	a.working.Go(func() { a.make(next) })
+	return a
+}
+
+// make calls next as long as there is a spare batch to fill.
+func (a *ahead) make(next func(*Batch) error) {
+	for {
+		select {
+		case m := <-a.spare:
+			m.err = next(m.batch)
+			a.made <- m // has room for all there are
+			if m.err != nil {
+				return
+			}
+		case <-a.quit:
+			return
+		}
+	}
+}
+
+// next swaps b for the next batch. After an error it must not be called again.
+func (a *ahead) next(b *Batch) error {
+	m := <-a.made
+	*b, *m.batch = *m.batch, *b
+	if m.err == nil {
+		a.spare <- m
+	}
+	return m.err
+}
+
+// stop ends the calls.
+func (a *ahead) stop() {
+	close(a.quit)
+	a.working.Wait()
+}
