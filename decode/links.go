@@ -84,14 +84,22 @@ func (d *dictionary) codeOf(module int32) *code {
 	return d.mapped[module-1].code
 }
 
-// linkPlaces finds the places of frames, consecutive ones of a file at once.
+// linkPlaces finds the places of frames. It guesses all before it looks at one, so that the cache
+// misses of many overlap.
 func (d *dictionary) linkPlaces() {
 	d.placed, d.places = zeros(d.placed, len(d.frames.dense)), zeros(d.places, len(d.frames.dense))
 	for id := range d.frames.dense {
 		if f := &d.frames.dense[id]; f.known && f.label == 0 {
+			d.places[id] = d.codeOf(f.module).places.Guess(f.offset)
+		}
+	}
+	for id, place := range d.places {
+		if f := &d.frames.dense[id]; f.known && f.label == 0 {
 			c := d.codeOf(f.module)
-			d.places[id] = c.place(f.offset)
-			d.placed[id] = c.placed[d.places[id]]
+			if place == 0 || c.places.At(place) != f.offset {
+				place = c.place(f.offset)
+			}
+			d.places[id], d.placed[id] = place, c.placed[place]
 		}
 	}
 }

@@ -17,6 +17,33 @@ func TestSet(t *testing.T) {
 	}
 }
 
+// A guess may be another value, but most often is the right one.
+func TestGuess(t *testing.T) {
+	var set Set[int, int32]
+	if id := set.Guess(1); id != 0 {
+		t.Errorf("the empty set has guessed %d", id)
+	}
+	const n = 1000
+	for i := range n {
+		set.Intern(i)
+	}
+	right, free := 0, 0
+	for i := range n {
+		switch id := set.Guess(i); {
+		case id == 0:
+			t.Errorf("%d is there, and is not guessed", i)
+		case set.At(id) == i:
+			right++
+		}
+		if set.Guess(-1-i) == 0 {
+			free++
+		}
+	}
+	if right < n/2 || free == 0 {
+		t.Errorf("%d of %d guesses are right, %d of those for other values are none", right, n, free)
+	}
+}
+
 func TestSetMap(t *testing.T) {
 	var s Set[string, int32]
 	s.Amend(s.Intern("a"), "x")

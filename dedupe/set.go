@@ -34,6 +34,15 @@ func (s *Set[K, ID]) Lookup(k K) ID {
 	return id
 }
 
+// Guess returns the id that is most likely that of k, if k has been seen; 0 if it has not. It reads
+// no value, so a loop of it does not wait for memory.
+func (s *Set[K, ID]) Guess(k K) ID {
+	if s.table == nil {
+		return 0
+	}
+	return s.table[int(maphash.Comparable(s.seed, k))&(len(s.table)-1)]
+}
+
 // find returns the id of k, or 0 and a free slot.
 func (s *Set[K, ID]) find(k K) (slot int, id ID) {
 	if full(s.rows.n+1, len(s.table)) {
