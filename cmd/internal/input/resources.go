@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 
@@ -52,16 +53,40 @@ func (m *Memory) UnmarshalText(text []byte) error {
 	return err
 }
 
-// heapGrowth is by how many hundredths the heap may grow beyond what is alive. A
-// run makes little garbage, so this costs no time that can be measured; with the
-// default of 100 the heap takes half as much again.
-const heapGrowth = 25
+// heapGrowth is by how many hundredths the heap may grow beyond what is alive;
+// with the default of 100 it takes half as much again. A small heap may grow by
+// smallGrowth bytes instead: otherwise a run begins with dozens of collections,
+// which take a tenth of its time.
+const (
+	heapGrowth  = 25
+	smallGrowth = 16 << 20
+)
 
 // Apply makes the collector let the heap grow less, and work harder as the
 // memory in use comes near the limit.
 func (r *Resources) Apply() {
-	debug.SetGCPercent(heapGrowth)
 	debug.SetMemoryLimit(int64(r.Mem))
+	new(pacer).pace()
+}
+
+// pacer is an object that nothing refers to, so that each collection calls its
+// finalizer. It is too large to be allocated together with others.
+type pacer struct {
+	growth int
+	live   [1]metrics.Sample
+}
+
+// pace says how far the heap may grow until the next collection, and does so
+// again after that.
+func (p *pacer) pace() {
+	p.live[0].Name = "/gc/heap/live:bytes"
+	metrics.Read(p.live[:])
+	live := max(p.live[0].Value.Uint64(), 1<<20)
+	if growth := max(heapGrowth, int(100*smallGrowth/live)); growth != p.growth {
+		p.growth = growth
+		debug.SetGCPercent(growth)
+	}
+	runtime.SetFinalizer(p, (*pacer).pace)
 }
 
 // parseSize reads a number of bytes as a person writes it: digits, and a unit

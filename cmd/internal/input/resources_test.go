@@ -1,6 +1,11 @@
 package input
 
-import "testing"
+import (
+	"runtime"
+	"runtime/metrics"
+	"testing"
+	"time"
+)
 
 func TestSize(t *testing.T) {
 	tests := []struct {
@@ -16,4 +21,28 @@ func TestSize(t *testing.T) {
 			t.Errorf("size %q is %d, %v; want %d", tt.text, got, err, tt.want)
 		}
 	}
+}
+
+// A small heap may grow by a multiple of itself, a large one by little; each
+// collection decides anew.
+func TestCollectorFollowsHeap(t *testing.T) {
+	new(pacer).pace()
+	for _, size := range []int{1 << 20, 128 << 20, 1 << 20} {
+		live := make([]byte, size)
+		small := size < smallGrowth
+		for deadline := time.Now().Add(time.Minute); (growth(t) == heapGrowth) == small; runtime.GC() {
+			if time.Now().After(deadline) {
+				t.Fatalf("with %d bytes alive the heap may grow by %d %%", size, growth(t))
+			}
+		}
+		runtime.KeepAlive(live)
+	}
+}
+
+func growth(t *testing.T) uint64 {
+	s := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	if metrics.Read(s); s[0].Value.Kind() != metrics.KindUint64 {
+		t.Fatal("no metric", s[0].Name)
+	}
+	return s[0].Value.Uint64()
 }
