@@ -106,7 +106,7 @@ func copyText(t *testing.T, dir string) (events, ledger []byte) {
 	}
 	var sum bytes.Buffer
 	for _, l := range tables.Ledger.Lines() {
-		fmt.Fprintf(&sum, "%s %s %s count=%d bytes=%d\n", stream.Reasons[l.Reason].Name, l.What, l.Where, l.Count, l.Bytes)
+		fmt.Fprintf(&sum, "%s %s %s count=%d bytes=%d\n", l.Reason.String(), l.What, l.Where, l.Count, l.Bytes)
 	}
 	return text.Bytes(), sum.Bytes()
 }

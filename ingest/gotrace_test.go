@@ -127,7 +127,7 @@ func TestWindow(t *testing.T) {
 	}
 	twice := false
 	for _, line := range m.t.Ledger.Lines() {
-		if stream.Reasons[line.Reason].Severity == stream.Loss {
+		if line.Reason.Severity() == stream.Loss {
 			t.Errorf("the ledger tells of a loss: %+v", line)
 		}
 		twice = twice || line.Reason == stream.ReasonDuplicate

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // heapSource notes how old the heap samples of each process are, and how much of the heap they
@@ -81,5 +82,5 @@ func (s *heapSource) finish() {
 }
 
 func heapText(p *stream.Process) string {
-	return fmt.Sprintf("of %s or the garbage collection before: %s", time.Unix(0, int64(p.Heap.Sampled)).UTC().Format("15:04:05.000Z"), p.Heap.Text(p.End))
+	return fmt.Sprintf("of %s or the garbage collection before: %s", time.Unix(0, int64(p.Heap.Sampled)).UTC().Format("15:04:05.000Z"), wording.Heap(&p.Heap, p.End))
 }

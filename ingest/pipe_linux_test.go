@@ -49,7 +49,7 @@ func totals(t *testing.T, found *Found) (events int64, ledger string) {
 	}
 	var b strings.Builder
 	for _, l := range sink.Tables.Ledger.Lines() {
-		fmt.Fprintf(&b, "%s %s %s %s\n", l.Process, stream.Reasons[l.Reason].Name, l.What, l.Where)
+		fmt.Fprintf(&b, "%s %s %s %s\n", l.Process, l.Reason.String(), l.What, l.Where)
 	}
 	return sink.Sum(func(stream.Series) bool { return true }).Rows, b.String()
 }

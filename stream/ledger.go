@@ -16,7 +16,7 @@ const (
 
 func (s Severity) String() string { return [...]string{"info", "unsure", "loss"}[s] }
 
-// Reason is why a line stands in the ledger.
+// Reason is why a line stands in the ledger. Their order is that of the ledger.
 type Reason uint8
 
 const (
@@ -53,61 +53,65 @@ const (
 	ReasonNoValue                   // asked for, but no recording tells it
 	ReasonHeap                      // heap samples: how old, and what share of the heap they explain
 	ReasonDeep                      // stack with more calls than are recorded: see gonames.Truncated
-	numReasons
+	NumReasons
 )
 
-// Reasons describes each reason; its order is that of the ledger.
-var Reasons = [numReasons]struct {
-	Name     string
-	Severity Severity
-	Text     string
+// reasons has the name and the severity of each reason.
+var reasons = [NumReasons]struct {
+	name     string
+	severity Severity
 }{
-	ReasonDropped:     {"dropped", Loss, "dropped by the recorder"},
-	ReasonGap:         {"gap", Loss, "chunk is missing"},
-	ReasonMissing:     {"missing", Loss, "file is missing"},
-	ReasonTorn:        {"torn", Loss, "cut short"},
-	ReasonDamaged:     {"damaged", Loss, "checksum differs"},
-	ReasonForeign:     {"foreign", Loss, "of another process, or overwritten while it was copied"},
-	ReasonStale:       {"stale", Info, "was being reused when it was copied"},
-	ReasonUnproven:    {"unproven", Unsure, "read without a checksum"},
-	ReasonUnknownKind: {"unknown-kind", Loss, "of a later version, skipped"},
-	ReasonMalformed:   {"malformed", Loss, "fields do not parse"},
-	ReasonUndefined:   {"undefined", Unsure, "definition is missing"},
-	ReasonNoStack:     {"no-stack", Loss, "repeats a sample that is gone"},
-	ReasonUnpaired:    {"unpaired", Info, "end without a start"},
-	ReasonDuplicate:   {"duplicate", Info, "given twice, read once"},
-	ReasonUnreadable:  {"unreadable", Loss, "could not be read"},
-	ReasonClock:       {"clock", Unsure, "clock not aligned exactly"},
-	ReasonExpired:     {"expired", Loss, "left out by rule"},
-	ReasonUnsupported: {"unsupported", Loss, "has no place in the output format"},
-	ReasonCut:         {"cut", Loss, "too long for the output format, cut"},
-	ReasonMoved:       {"moved", Info, "kept in another place"},
-	ReasonLeftOut:     {"left-out", Info, "left out by a slice of the recording"},
-	ReasonStalled:     {"stalled", Loss, "nothing came any more"},
-	ReasonRefused:     {"refused", Loss, "refused: not to be trusted"},
-	ReasonRedacted:    {"redacted", Info, "made unreadable, as was asked for"},
-	ReasonFiltered:    {"filtered", Info, "not asked for"},
-	ReasonImpossible:  {"impossible", Loss, "cannot be as it stands: left out or changed"},
-	ReasonNewer:       {"newer", Unsure, "of a later version: read as far as it is known"},
-	ReasonDiscarded:   {"discarded", Info, "made way for newer ones: the ring was full"},
-	ReasonTwin:        {"twin", Info, "recorded twice at the same time, counted once"},
-	ReasonNoPlace:     {"no-place", Loss, "not what the output format is for"},
-	ReasonNoValue:     {"no-value", Info, "no recording tells it"},
-	ReasonHeap:        {"heap", Info, "as old as the last heap samples"},
-	ReasonDeep:        {"deep", Info, "(truncated) stands for calls beyond the depth that is recorded"},
+	ReasonDropped:     {"dropped", Loss},
+	ReasonGap:         {"gap", Loss},
+	ReasonMissing:     {"missing", Loss},
+	ReasonTorn:        {"torn", Loss},
+	ReasonDamaged:     {"damaged", Loss},
+	ReasonForeign:     {"foreign", Loss},
+	ReasonStale:       {"stale", Info},
+	ReasonUnproven:    {"unproven", Unsure},
+	ReasonUnknownKind: {"unknown-kind", Loss},
+	ReasonMalformed:   {"malformed", Loss},
+	ReasonUndefined:   {"undefined", Unsure},
+	ReasonNoStack:     {"no-stack", Loss},
+	ReasonUnpaired:    {"unpaired", Info},
+	ReasonDuplicate:   {"duplicate", Info},
+	ReasonUnreadable:  {"unreadable", Loss},
+	ReasonClock:       {"clock", Unsure},
+	ReasonExpired:     {"expired", Loss},
+	ReasonUnsupported: {"unsupported", Loss},
+	ReasonCut:         {"cut", Loss},
+	ReasonMoved:       {"moved", Info},
+	ReasonLeftOut:     {"left-out", Info},
+	ReasonStalled:     {"stalled", Loss},
+	ReasonRefused:     {"refused", Loss},
+	ReasonRedacted:    {"redacted", Info},
+	ReasonFiltered:    {"filtered", Info},
+	ReasonImpossible:  {"impossible", Loss},
+	ReasonNewer:       {"newer", Unsure},
+	ReasonDiscarded:   {"discarded", Info},
+	ReasonTwin:        {"twin", Info},
+	ReasonNoPlace:     {"no-place", Loss},
+	ReasonNoValue:     {"no-value", Info},
+	ReasonHeap:        {"heap", Info},
+	ReasonDeep:        {"deep", Info},
 }
 
 // ReasonNamed returns the reason of that name, and whether there is one.
 func ReasonNamed(name string) (Reason, bool) {
-	for i, r := range Reasons {
-		if r.Name == name {
-			return Reason(i), true
+	for r := range NumReasons {
+		if r.String() == name {
+			return r, true
 		}
 	}
 	return 0, false
 }
 
-func (r Reason) String() string { return Reasons[r].Name }
+// String is the name of the reason, as outputs and flags have it. Package wording says
+// it to people.
+func (r Reason) String() string { return reasons[r].name }
+
+// Severity is how much lines of this reason matter.
+func (r Reason) Severity() Severity { return reasons[r].severity }
 
 // Quiet reports whether lines of this reason are expected of what was recorded or
 // asked for: nobody needs to act or to doubt, so a screen leaves them out unless they
@@ -231,7 +235,7 @@ func (l *Ledger) Worst() (worst Severity, any bool) {
 		worst, any = l.known.Worst()
 	}
 	for key := range l.groups {
-		worst, any = max(worst, Reasons[key.Reason].Severity), true
+		worst, any = max(worst, key.Reason.Severity()), true
 	}
 	return worst, any
 }

@@ -105,6 +105,12 @@ const Exited = "exited"
 // that exited. Of one that was found dead, or stopped recording, nobody knows.
 func (e Exit) HasCode() bool { return e.Known && (e.Code != 0 || e.Reason == Exited) }
 
+// statusGo is the exit status of a Go program that its runtime ends.
+const statusGo = 2
+
+// EndedByRuntime reports whether a Go program may have been ended by its own runtime.
+func (e Exit) EndedByRuntime() bool { return e.Known && e.Reason == Exited && e.Code == statusGo }
+
 // Counters by which one judges how close a process came to its MemoryLimit; the
 // first is exact.
 const (

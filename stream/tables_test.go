@@ -92,7 +92,7 @@ func TestLedgerWorst(t *testing.T) {
 	}{{ReasonStale, Info}, {ReasonClock, Unsure}, {ReasonGap, Loss}, {ReasonDuplicate, Loss}} {
 		l.Add(Line{Reason: step.reason})
 		if worst, any := l.Worst(); worst != step.want || !any {
-			t.Errorf("with %s: %v, %v; want %v", Reasons[step.reason].Name, worst, any, step.want)
+			t.Errorf("with %s: %v, %v; want %v", step.reason, worst, any, step.want)
 		}
 	}
 }

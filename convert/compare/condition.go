@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // Condition limits what may change, such as
@@ -298,7 +298,7 @@ func nearest(names []string, meant string) []string {
 	sorted := slices.Clone(names)
 	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(like(a), like(b)) })
 	for i, name := range sorted {
-		sorted[i] = stream.Printable(name)
+		sorted[i] = wording.Printable(name)
 	}
 	if len(sorted) > maxNames {
 		return append(sorted[:maxNames:maxNames], fmt.Sprintf("and %d more", len(sorted)-maxNames))

@@ -8,6 +8,7 @@ import (
 
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // writeMeta writes what holds for the whole profile, by the first process. It comes last, when the
@@ -86,7 +87,7 @@ func (s *Sink) writeExtra() {
 		s.out.BeginArray()
 		s.writeAboutEntries(p)
 		for _, line := range lines[id] {
-			s.writeEntry(stream.Reasons[line.Reason].Text, lossText(line))
+			s.writeEntry(wording.Reason(line.Reason), wording.Line(line))
 		}
 		s.out.EndArray()
 		s.out.EndObject()
@@ -97,7 +98,7 @@ func (s *Sink) writeExtra() {
 func (s *Sink) writeAboutEntries(p *stream.Process) {
 	for _, e := range []struct{ label, value string }{
 		{"Instance", viewer.Hex(p.Instance)}, {"Revision", p.Revision}, {"Program", p.Exe},
-		{"Arguments", strings.Join(p.Args, " ")}, {"Go", p.Go}, {"Ended", exitText(p.Exit)},
+		{"Arguments", strings.Join(p.Args, " ")}, {"Go", p.Go}, {"Ended", wording.ShortEnd(p.Exit)},
 	} {
 		if e.value != "" {
 			s.writeEntry(e.label, e.value)
@@ -106,26 +107,6 @@ func (s *Sink) writeAboutEntries(p *stream.Process) {
 	for _, a := range p.Attrs {
 		s.writeEntry(a.Key, a.Value)
 	}
-}
-
-func exitText(e stream.Exit) string {
-	text := e.Reason
-	if e.HasCode() {
-		text += fmt.Sprintf(" %d", e.Code)
-	}
-	return strings.TrimSpace(text + " " + e.Text)
-}
-
-// lossText is a line of the ledger in few words.
-func lossText(line stream.Line) string {
-	text := fmt.Sprintf("%d %s", line.Count, line.What)
-	if line.Bytes > 0 {
-		text += fmt.Sprintf(", %d bytes", line.Bytes)
-	}
-	if line.Where != "" {
-		text += ": " + line.Where
-	}
-	return text
 }
 
 func (s *Sink) writeEntry(label, value string) {

@@ -7,6 +7,7 @@ import (
 	"gprof/convert/internal/flame"
 	"gprof/convert/internal/jsontext"
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 const (
@@ -61,13 +62,12 @@ func (s *Sink) writeLedger(out *jsontext.Writer) {
 	out.Key("ledger")
 	out.BeginArray()
 	for _, line := range s.lines {
-		reason := stream.Reasons[line.Reason]
 		out.BeginArray()
-		out.String(reason.Severity.String())
+		out.String(line.Reason.Severity().String())
 		out.String(line.Process)
 		out.Int(line.Count)
 		out.String(line.What)
-		out.String(reason.Text)
+		out.String(wording.Reason(line.Reason))
 		out.String(line.Where)
 		out.EndArray()
 	}

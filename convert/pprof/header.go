@@ -8,6 +8,7 @@ import (
 
 	"gprof/rawformat/profileproto"
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // writeHeader writes what holds for the whole profile.
@@ -62,8 +63,8 @@ func (s *Sink) comments() []string {
 		if line.Reason == stream.ReasonClock && s.options.Every == 0 {
 			continue // nothing here has a time
 		}
-		incomplete = incomplete || stream.Reasons[line.Reason].Severity == stream.Loss && !line.Reason.Quiet()
-		all = append(all, comment(line))
+		incomplete = incomplete || line.Reason.Severity() == stream.Loss && !line.Reason.Quiet()
+		all = append(all, "# "+wording.Remark(line))
 	}
 	if s.totals.Unknown > 0 && s.types.cpu >= 0 {
 		all = append(all, fmt.Sprintf("# the CPU time of %d samples is unknown", s.totals.Unknown))
@@ -95,23 +96,6 @@ func atMost(lines []stream.Line, most int) (all []stream.Line) {
 		all[i].Bytes += l.Bytes
 	}
 	return all
-}
-
-// comment is a line of the ledger.
-func comment(line stream.Line) string {
-	reason := stream.Reasons[line.Reason]
-	text := fmt.Sprintf("# %s: %s %s", reason.Severity, line.Process, reason.Name)
-	if line.Process == "" {
-		text = fmt.Sprintf("# %s: %s", reason.Severity, reason.Name)
-	}
-	if line.Where != "" {
-		text += " " + line.Where
-	}
-	text += fmt.Sprintf(": %d %s", line.Count, line.What)
-	if line.Bytes > 0 {
-		text += fmt.Sprintf(", %d bytes", line.Bytes)
-	}
-	return text + " (" + reason.Text + ")"
 }
 
 // appendNumber appends a numeric field; 0 is the default.

@@ -79,7 +79,7 @@ func TestWrongValues(t *testing.T) {
 		}
 		lines := map[string]bool{}
 		for _, l := range got.Tables.Ledger.Lines() {
-			lines[stream.Reasons[l.Reason].Name+" "+l.What] = true
+			lines[l.Reason.String()+" "+l.What] = true
 		}
 		if c.line == "" && len(lines) > 0 || c.line != "" && !lines[c.line] {
 			t.Errorf("%s: %v, want %q", c.new, lines, c.line)

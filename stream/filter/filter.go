@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // filterSource is a source without the rows that a filter does not want.
@@ -183,7 +184,7 @@ func shown(name string) string {
 	if name == "" {
 		return "(no name)"
 	}
-	name = stream.Printable(name)
+	name = wording.Printable(name)
 	if utf8.RuneCountInString(name) > maxShown {
 		name = string([]rune(name)[:maxShown]) + "…"
 	}

@@ -89,7 +89,7 @@ func readFile(data []byte, open OpenFile) (s sums, err error) {
 		return sums{told: offset.MatchString(err.Error())}, nil
 	}
 	for _, line := range count.Tables.Ledger.Lines() {
-		s.told = s.told || stream.Reasons[line.Reason].Severity > stream.Info
+		s.told = s.told || line.Reason.Severity() > stream.Info
 	}
 	for _, series := range count.Series {
 		s.rows[series.Kind] += series.Rows

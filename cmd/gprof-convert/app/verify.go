@@ -8,7 +8,7 @@ import (
 	"gprof/cmd/internal/input"
 	"gprof/cmd/internal/report"
 	"gprof/ingest"
-	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 type verifyCmd struct {
@@ -51,7 +51,7 @@ func (c *verifyCmd) Run(s *input.Tool) error {
 		}{sum.String(), verdicts})
 	} else {
 		report.PrintVerdicts(s.Stdout, verdicts)
-		fmt.Fprintln(s.Stdout, stream.Printable(sum.String()))
+		fmt.Fprintln(s.Stdout, wording.Printable(sum.String()))
 	}
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 
 	"gprof/cmd/internal/conversion"
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // Options is what a batch is asked for.
@@ -60,9 +61,9 @@ func (it *item) reasons() (all []string) {
 // losses says for which reasons something of an item is missing.
 func (it *item) losses() []string {
 	var lost []string
-	for _, r := range stream.Reasons {
-		if r.Severity == stream.Loss && slices.Contains(it.reasons(), r.Name) {
-			lost = append(lost, r.Text)
+	for r := range stream.NumReasons {
+		if r.Severity() == stream.Loss && slices.Contains(it.reasons(), r.String()) {
+			lost = append(lost, wording.Reason(r))
 		}
 	}
 	return lost

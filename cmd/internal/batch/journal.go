@@ -220,7 +220,7 @@ func sizeOf(output string) (size int64, err error) {
 // not be read, as when a network mount was away.
 func (o *outcome) passing() bool {
 	return o.Incomplete > 0 && slices.ContainsFunc(o.Reasons, func(name string) bool {
-		return name == stream.Reasons[stream.ReasonStalled].Name || name == stream.Reasons[stream.ReasonUnreadable].Name
+		return name == stream.ReasonStalled.String() || name == stream.ReasonUnreadable.String()
 	})
 }
 

@@ -349,7 +349,7 @@ func instancesOf(found *ingest.Found) (all []uint64) {
 func reasonsOf(l *stream.Ledger) []string {
 	names := []string{}
 	for _, line := range l.Lines() {
-		names = append(names, stream.Reasons[line.Reason].Name)
+		names = append(names, line.Reason.String())
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"gprof/cmd/internal/output"
-	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // Exit codes, the same for all commands.
@@ -108,7 +108,7 @@ func (c *Console) Hint(text string) {
 // Say tells a person something, in lines of which none can steer the terminal.
 func (c *Console) Say(text string) {
 	for line := range strings.SplitSeq(c.program+": "+text, "\n") {
-		fmt.Fprintln(c.Stderr, stream.Printable(line))
+		fmt.Fprintln(c.Stderr, wording.Printable(line))
 	}
 }
 

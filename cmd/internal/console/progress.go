@@ -9,6 +9,7 @@ import (
 	"gprof/cmd/internal/human"
 	"gprof/cmd/internal/progress"
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // Bar tells a person how far a run has come: with a bar on a terminal, now
@@ -100,7 +101,7 @@ func (p *Bar) Tell(text string) {
 	if text != "" {
 		text += "  "
 	}
-	if text += stream.Printable(p.gauge.Place()); p.bar {
+	if text += wording.Printable(p.gauge.Place()); p.bar {
 		p.draw(text)
 	} else {
 		fmt.Fprintf(p.w, "%s: %s  %s\n", p.program, percent(p.gauge.Value()), text)

@@ -124,8 +124,7 @@ func (c *Flags) Tell(s *input.Tool, which string, one *Digest) {
 
 // asked reports whether a line decides on the exit code.
 func (c *Flags) asked(line stream.Line) bool {
-	r := stream.Reasons[line.Reason]
-	return c.Strict && r.Severity == stream.Loss || c.Limits.asks(r.Name, r.Severity.String())
+	return c.Strict && line.Reason.Severity() == stream.Loss || c.Limits.asksFor(line.Reason)
 }
 
 // JudgeAll decides on the exit code.

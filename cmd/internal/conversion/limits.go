@@ -10,6 +10,7 @@ import (
 	"gprof/cmd/internal/human"
 	"gprof/convert/compare"
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // Limits are what a script asks an exit code for: when the ledger
@@ -69,8 +70,8 @@ func splitCommas(s string) (parts []string) {
 
 func allLedgerWords() []string {
 	words := []string{stream.Loss.String(), stream.Unsure.String(), stream.Info.String()}
-	for _, r := range stream.Reasons {
-		words = append(words, r.Name)
+	for r := range stream.NumReasons {
+		words = append(words, r.String())
 	}
 	return words
 }
@@ -93,10 +94,10 @@ func (f *Limits) Conditions() (all []compare.Condition) {
 	return all
 }
 
-// asks reports whether one of the words is among what was asked for.
-func (f *Limits) asks(words ...string) bool {
+// asksFor reports whether a reason, or its severity, is among what was asked for.
+func (f *Limits) asksFor(r stream.Reason) bool {
 	return slices.ContainsFunc(f.FailIf, func(l limit) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(l.words, w) })
+		return slices.Contains(l.words, r.String()) || slices.Contains(l.words, r.Severity().String())
 	})
 }
 
@@ -112,9 +113,8 @@ func (f *Limits) Text() string {
 // Check returns the error of the first line that was asked for.
 func (f *Limits) Check(l *stream.Ledger) error {
 	for _, line := range l.Lines() {
-		r := stream.Reasons[line.Reason]
-		if f.asks(r.Name, r.Severity.String()) {
-			return console.Exit(console.Limit, fmt.Errorf("--fail-if %s: process %s: %d %s: %s%s", f.Text(), human.OrDash(line.Process), line.Count, line.What, r.Text, human.OnlyIf(line.Where != "", " ("+line.Where+")")))
+		if f.asksFor(line.Reason) {
+			return console.Exit(console.Limit, fmt.Errorf("--fail-if %s: process %s: %d %s: %s%s", f.Text(), human.OrDash(line.Process), line.Count, line.What, wording.Reason(line.Reason), human.OnlyIf(line.Where != "", " ("+line.Where+")")))
 		}
 	}
 	return nil
@@ -122,8 +122,8 @@ func (f *Limits) Check(l *stream.Ledger) error {
 
 // Hits reports whether one of the reasons was asked for.
 func (f *Limits) Hits(reasons []string) bool {
-	for _, r := range stream.Reasons {
-		if slices.Contains(reasons, r.Name) && f.asks(r.Name, r.Severity.String()) {
+	for r := range stream.NumReasons {
+		if slices.Contains(reasons, r.String()) && f.asksFor(r) {
 			return true
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // table is lines of numbers with a name behind them.
@@ -33,7 +33,7 @@ func (t *table) Flush() {
 	i := 0
 	for line := range strings.Lines(numbers.String()) {
 		line = strings.TrimSuffix(line, "\n") + "  "
-		name := stream.Printable(t.rows[i][len(t.rows[i])-1])
+		name := wording.Printable(t.rows[i][len(t.rows[i])-1])
 		if t.width > 0 {
 			name = CutFront(name, t.width-len([]rune(line)))
 		}

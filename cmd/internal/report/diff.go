@@ -8,7 +8,7 @@ import (
 
 	"gprof/cmd/internal/human"
 	"gprof/convert/compare"
-	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // PrintDiff prints a report for people; names are cut to fit into width.
@@ -16,7 +16,7 @@ func PrintDiff(out io.Writer, r *compare.Report, width int) {
 	fmt.Fprintf(out, "base  %s\nnew   %s\n", summaryText(r.Base, r.Basis), summaryText(r.New, r.Basis))
 	fmt.Fprintf(out, "%s: %s to %s, %s\n", loadText(r), formatLoad(r.All.Base.Value), formatLoad(r.All.New.Value), changeText(r.All))
 	for _, note := range r.Notes {
-		fmt.Fprintf(out, "note: %s\n", stream.Printable(note))
+		fmt.Fprintf(out, "note: %s\n", wording.Printable(note))
 	}
 	if len(r.Functions) > 0 {
 		fmt.Fprintln(out)
@@ -60,7 +60,7 @@ func programsText(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	text := " of " + stream.Printable(strings.Join(names[:min(maxPrograms, len(names))], ", "))
+	text := " of " + wording.Printable(strings.Join(names[:min(maxPrograms, len(names))], ", "))
 	if left := len(names) - maxPrograms; left > 0 {
 		text += fmt.Sprintf(" and %d more", left)
 	}

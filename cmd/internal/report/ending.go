@@ -7,6 +7,7 @@ import (
 
 	"gprof/ingest"
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // ending is how far back a recording reaches and how its process ended.
@@ -58,12 +59,12 @@ func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *end
 	case f.Snapshot() && !p.Exit.Known:
 		e.State = "packed"
 	case !p.Exit.Known:
-		e.State = stream.Unseen
+		e.State = wording.Unseen
 	case e.State == "killed":
 		e.Code, e.Signal = 0, p.Exit.Code
 	}
 	e.Memory = newMemoryUse(p, last)
-	if m := e.Memory; m != nil && (e.State == stream.Unseen || e.Signal == sigkill || p.Exit.EndedByRuntime()) {
+	if m := e.Memory; m != nil && (e.State == wording.Unseen || e.Signal == sigkill || p.Exit.EndedByRuntime()) {
 		m.Out = m.Used/outNumerator >= m.Limit/outDenominator
 	}
 	e.Text = e.String()
@@ -137,7 +138,7 @@ func (e *ending) end() string {
 	case e.State == unknownEnd:
 		return fmt.Sprintf("until %s, the end of the process is not known", at)
 	}
-	word, how := e.exit.Words(e.isGo)
+	word, how := wording.End(e.exit, e.isGo)
 	return fmt.Sprintf("%s %s%s", word, at, how)
 }
 
@@ -181,7 +182,7 @@ func newHeapSummary(p *stream.Process) *heapSummary {
 	if h.Sampled == 0 {
 		return nil
 	}
-	s := &heapSummary{Sampled: Moment(h.Sampled), Explained: h.Explained, InUse: h.InUse, text: h.Text(p.End)}
+	s := &heapSummary{Sampled: Moment(h.Sampled), Explained: h.Explained, InUse: h.InUse, text: wording.Heap(h, p.End)}
 	if h.Counted != 0 {
 		s.Counted = Moment(h.Counted)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"gprof/cmd/internal/human"
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // LedgerLine is a line of the ledger as JSON.
@@ -39,8 +40,7 @@ func ledgerLines(l *stream.Ledger, of func(stream.Line) bool) []LedgerLine {
 }
 
 func ledgerLineOf(line stream.Line) LedgerLine {
-	r := stream.Reasons[line.Reason]
-	return LedgerLine{"", line.Process, r.Name, r.Severity.String(), line.What, line.Where, line.Count, line.Bytes}
+	return LedgerLine{"", line.Process, line.Reason.String(), line.Reason.Severity().String(), line.What, line.Where, line.Count, line.Bytes}
 }
 
 func everyLine(stream.Line) bool { return true }
@@ -88,8 +88,7 @@ func PrintLedger(out io.Writer, asked func(stream.Line) bool, parts ...Part) {
 	several := len(parts) > 1
 	fmt.Fprintln(w, "LEDGER\tprocess\tcount\twhat\twhy\twhere"+human.OnlyIf(several, "\toutput"))
 	for _, row := range rows {
-		r := stream.Reasons[row.Reason]
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s%s\t%s\t%s%s\n", r.Severity, stream.Printable(human.OrDash(row.Process)), row.Count, stream.Printable(row.What), inBytes(row.Bytes), r.Text, stream.Printable(row.Where),
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s%s\t%s\t%s%s\n", row.Reason.Severity(), wording.Printable(human.OrDash(row.Process)), row.Count, wording.Printable(row.What), inBytes(row.Bytes), wording.Reason(row.Reason), wording.Printable(row.Where),
 			human.OnlyIf(several, "\t"+cmp.Or(row.output, "all")))
 	}
 	w.Flush()

@@ -7,7 +7,7 @@ import (
 
 	"gprof/cmd/internal/human"
 	"gprof/convert/compare"
-	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // PrintMarkdown prints a report for a review: what was found, and the rest to be
@@ -117,7 +117,7 @@ func cell(s string) string { return strings.ReplaceAll(s, "*", `\*`) }
 
 // code is a text of a recording as code, in which nothing is Markdown.
 func code(s string) string {
-	if s = strings.ReplaceAll(stream.Printable(s), "`", "'"); strings.TrimSpace(s) == "" {
+	if s = strings.ReplaceAll(wording.Printable(s), "`", "'"); strings.TrimSpace(s) == "" {
 		return "` `"
 	}
 	return "`" + s + "`"

@@ -13,6 +13,7 @@ import (
 	"gprof/cmd/internal/human"
 	"gprof/ingest"
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // summary is what info says of a recording.
@@ -270,7 +271,7 @@ func (m *summary) Print(w io.Writer) {
 		p.print(w, m.Start)
 	}
 	for _, r := range m.Removed {
-		fmt.Fprintf(w, "\n%s\n  nothing is left: it made way for others of the session\n  instance   %s\n  discarded  %s\n", stream.Printable(cmp.Or(r.Title, fmt.Sprintf("pid %d", r.Pid))), r.Instance, r.Discarded)
+		fmt.Fprintf(w, "\n%s\n  nothing is left: it made way for others of the session\n  instance   %s\n  discarded  %s\n", wording.Printable(cmp.Or(r.Title, fmt.Sprintf("pid %d", r.Pid))), r.Instance, r.Discarded)
 	}
 	m.printUnnamed(w)
 }
@@ -280,7 +281,7 @@ func (m *summary) Print(w io.Writer) {
 const maxTrackName = 120
 
 func (p *processSummary) print(out io.Writer, start time.Time) {
-	fmt.Fprintf(out, "\n%s\n  %s\n", stream.Printable(p.Title), stream.Printable(p.Ended.Text))
+	fmt.Fprintf(out, "\n%s\n  %s\n", wording.Printable(p.Title), wording.Printable(p.Ended.Text))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "  instance\t%s", p.Instance)
 	if p.Parent != "" {
@@ -290,12 +291,12 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 		fmt.Fprintf(w, "\n  same as\t%s: top, flame graphs and pprof take the samples of that one while both were recorded", p.Twin)
 	}
 	if len(p.Args) > 0 {
-		fmt.Fprintf(w, "\n  command\t%s", stream.Printable(strings.Join(p.Args, " ")))
+		fmt.Fprintf(w, "\n  command\t%s", wording.Printable(strings.Join(p.Args, " ")))
 	}
 	fmt.Fprintln(w)
 	from, to := p.Start.Sub(start).Round(time.Millisecond), p.End.Sub(start).Round(time.Millisecond)
 	if p.File != "" {
-		fmt.Fprintf(w, "  file\t%s\n", stream.Printable(p.File))
+		fmt.Fprintf(w, "  file\t%s\n", wording.Printable(p.File))
 	}
 	if p.Format != "" {
 		fmt.Fprintf(w, "  recorded\t+%v to +%v, %s file of %s\n", from, to, p.Format, human.Bytes(p.Bytes))
@@ -312,12 +313,12 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Tests)) {
 		if p.Tests[name] != "" { // redacted
-			fmt.Fprintf(w, "  uses\t%s\n", stream.Printable(name+": "+p.Tests[name]))
+			fmt.Fprintf(w, "  uses\t%s\n", wording.Printable(name+": "+p.Tests[name]))
 		}
 	}
 	for _, t := range p.Tracks {
 		if t.Samples+t.Markers > 0 {
-			fmt.Fprintf(w, "  track\t%s\t%d samples\t%d markers\n", human.CutFront(stream.Printable(t.Name), maxTrackName), t.Samples, t.Markers)
+			fmt.Fprintf(w, "  track\t%s\t%d samples\t%d markers\n", human.CutFront(wording.Printable(t.Name), maxTrackName), t.Samples, t.Markers)
 		}
 	}
 	w.Flush()
@@ -330,7 +331,7 @@ func (p *processSummary) printCounts(w io.Writer) {
 		fmt.Fprintf(w, "  heap\t%d allocation rows%s\n", n, p.Heap)
 	}
 	if n := p.Counts[stream.Measurements.String()]; n > 0 {
-		fmt.Fprintf(w, "  measured\t%d rows: %s\n", n, stream.Printable(strings.Join(slices.Sorted(maps.Keys(p.Measures)), ", ")))
+		fmt.Fprintf(w, "  measured\t%d rows: %s\n", n, wording.Printable(strings.Join(slices.Sorted(maps.Keys(p.Measures)), ", ")))
 	}
 	if n := p.Counts[stream.Waits.String()]; n > 0 {
 		fmt.Fprintf(w, "  waits\t%d rows\n", n)
@@ -354,7 +355,7 @@ func (m *summary) printUnnamed(out io.Writer) {
 	kernel, made := false, false
 	for _, u := range m.Unnamed {
 		kernel, made = kernel || u.Module == kernelModule, made || u.Module == madeModule
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", stream.Printable(human.OrDash(u.Build)), human.Plural(u.Frames, "frame"), stream.Printable(u.Module))
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", wording.Printable(human.OrDash(u.Build)), human.Plural(u.Frames, "frame"), wording.Printable(u.Module))
 	}
 	w.Flush()
 	if kernel {

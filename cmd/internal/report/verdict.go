@@ -7,7 +7,7 @@ import (
 
 	"gprof/cmd/internal/human"
 	"gprof/ingest"
-	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 func PrintVerdicts(out io.Writer, verdicts []ingest.Verdict) {
@@ -17,12 +17,12 @@ func PrintVerdicts(out io.Writer, verdicts []ingest.Verdict) {
 		if v.Damaged {
 			state = "DAMAGED"
 		}
-		fmt.Fprintf(w, "%s, pid %d\t%s\t%d blocks\t%s proven\t%s unproven%s\n", stream.Printable(v.Instance), v.Pid, state, v.Blocks, human.Bytes(v.Proven), human.Bytes(v.Unproven), lostBytes(v.Lost))
+		fmt.Fprintf(w, "%s, pid %d\t%s\t%d blocks\t%s proven\t%s unproven%s\n", wording.Printable(v.Instance), v.Pid, state, v.Blocks, human.Bytes(v.Proven), human.Bytes(v.Unproven), lostBytes(v.Lost))
 		for _, f := range v.Files {
-			fmt.Fprintf(w, "  %s\t%s\t%d blocks\t%s proven\t%s unproven%s\n", stream.Printable(f.Name), f.State, f.Blocks, human.Bytes(f.Proven), human.Bytes(f.Unproven), lostBytes(f.Lost))
+			fmt.Fprintf(w, "  %s\t%s\t%d blocks\t%s proven\t%s unproven%s\n", wording.Printable(f.Name), f.State, f.Blocks, human.Bytes(f.Proven), human.Bytes(f.Unproven), lostBytes(f.Lost))
 		}
 		for _, p := range v.Problems {
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", p.Class, stream.Printable(p.Where), stream.Printable(p.What), human.Bytes(p.Bytes))
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", p.Class, wording.Printable(p.Where), wording.Printable(p.What), human.Bytes(p.Bytes))
 		}
 	}
 	w.Flush()

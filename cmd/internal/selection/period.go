@@ -12,6 +12,7 @@ import (
 	"gprof/ingest"
 	"gprof/stream"
 	"gprof/stream/filter"
+	"gprof/stream/wording"
 )
 
 // PeriodHelp says what a time may be, for the help of commands.
@@ -130,7 +131,7 @@ func crashOf(crashes, chosen []ingest.Crash, name string) (stream.Time, error) {
 	}
 	var list strings.Builder
 	for _, c := range crashes {
-		fmt.Fprintf(&list, "\n  --to crash:%s   %s, %s", c.Instance, utc(c.At), stream.Printable(c.Title))
+		fmt.Fprintf(&list, "\n  --to crash:%s   %s, %s", c.Instance, utc(c.At), wording.Printable(c.Title))
 	}
 	switch {
 	case len(crashes) == 0:

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
-	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // PrintSessions writes a line for each session.
@@ -23,7 +23,7 @@ func PrintSessions(w io.Writer, views []*State) error {
 		for _, p := range v.Processes {
 			oldest = max(oldest, p.Reach)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", stream.Printable(v.Session), state, v.Alive(), len(v.Processes)-v.Alive(), Size(v.Held), reach(oldest))
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", wording.Printable(v.Session), state, v.Alive(), len(v.Processes)-v.Alive(), Size(v.Held), reach(oldest))
 	}
 	return t.Flush()
 }
@@ -31,7 +31,7 @@ func PrintSessions(w io.Writer, views []*State) error {
 // Print writes a view for people.
 func (v *State) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "session\t%s\n", stream.Printable(v.Session)) // Flush returns the error
+	fmt.Fprintf(t, "session\t%s\n", wording.Printable(v.Session)) // Flush returns the error
 	fmt.Fprintf(t, "state\t%s\n", v.does())
 	fmt.Fprintf(t, "limit\t%s\n", v.use())
 	fmt.Fprintf(t, "processes\t%d alive, %d ended\n", v.Alive(), len(v.Processes)-v.Alive())
@@ -40,7 +40,7 @@ func (v *State) Print(w io.Writer) error {
 	}
 	fmt.Fprintln(t, "\nINSTANCE\tPID\tSERVICE\tSTATE\tHOLDS\tREACH")
 	for _, p := range v.Processes {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", p.Instance, p.Pid, stream.Printable(cmp.Or(p.Service, "-")), p.describe(), Size(p.Held), reach(p.Reach))
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", p.Instance, p.Pid, wording.Printable(cmp.Or(p.Service, "-")), p.describe(), Size(p.Held), reach(p.Reach))
 	}
 	return t.Flush()
 }

@@ -16,6 +16,7 @@ import (
 	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // State is a session at one moment.
@@ -129,7 +130,7 @@ func (p *processView) end(r *chunks.Process) {
 
 // words are those that gprof-convert info uses, too.
 func words(e stream.Exit, r *chunks.Process) string {
-	word, how := e.Words(slices.ContainsFunc(r.Meta, func(m chunks.Meta) bool { return m.Key == rawformat.MetaGo }))
+	word, how := wording.End(e, slices.ContainsFunc(r.Meta, func(m chunks.Meta) bool { return m.Key == rawformat.MetaGo }))
 	return word + how
 }
 

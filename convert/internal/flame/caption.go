@@ -123,7 +123,7 @@ func losses(lines []stream.Line) string {
 	counts := make(map[loss]int64)
 	var order []loss
 	for _, line := range lines {
-		if stream.Reasons[line.Reason].Severity != stream.Loss || line.Reason.Quiet() {
+		if line.Reason.Severity() != stream.Loss || line.Reason.Quiet() {
 			continue
 		}
 		key := loss{line.Reason, line.What}
@@ -134,7 +134,7 @@ func losses(lines []stream.Line) string {
 	}
 	var texts []string
 	for _, key := range order[:min(len(order), most)] {
-		texts = append(texts, fmt.Sprintf("%s (%s)", Count(counts[key], key.what, key.what), stream.Reasons[key.reason].Name))
+		texts = append(texts, fmt.Sprintf("%s (%s)", Count(counts[key], key.what, key.what), key.reason.String()))
 	}
 	if len(order) > most {
 		texts = append(texts, fmt.Sprintf("%d other losses", len(order)-most))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // coverage is what was read of a process: positions, and their rows.
@@ -175,12 +176,11 @@ func (s *Sink) writeLosses(lost []stream.Line) error {
 }
 
 func (s *Sink) writeLine(row *rows, p *part, line stream.Line) {
-	reason := stream.Reasons[line.Reason]
 	row.column().string(p.name)
 	s.putKnown(row, line.Process)
-	s.put(row, reason.Name)
-	s.put(row, reason.Severity.String())
-	s.put(row, reason.Text)
+	s.put(row, line.Reason.String())
+	s.put(row, line.Reason.Severity().String())
+	s.put(row, wording.Reason(line.Reason))
 	s.put(row, line.What)
 	s.putKnown(row, line.Where)
 	row.column().long(line.Count)

@@ -3,6 +3,7 @@ package viewer
 import (
 	"gprof/convert/internal/jsontext"
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // Ledger is what was lost on the way to a profile: by the source, and for lack of a place in the
@@ -86,12 +87,11 @@ func writeLines(out *jsontext.Writer, lines []stream.Line) {
 }
 
 func writeLine(out *jsontext.Writer, line stream.Line) {
-	reason := stream.Reasons[line.Reason]
 	out.BeginObject()
 	member(out, "process", line.Process)
-	member(out, "reason", reason.Name)
-	member(out, "severity", reason.Severity.String())
-	member(out, "text", reason.Text)
+	member(out, "reason", line.Reason.String())
+	member(out, "severity", line.Reason.Severity().String())
+	member(out, "text", wording.Reason(line.Reason))
 	member(out, "what", line.What)
 	member(out, "where", line.Where)
 	number(out, "count", line.Count)

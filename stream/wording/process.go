@@ -1,0 +1,68 @@
+package wording
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gprof/stream"
+)
+
+// Unseen is the word for the end of a process that does not run any more and of whose
+// end nothing was recorded: the same as for one that another process found dead.
+const Unseen = "found dead"
+
+// End says how a process ended, in one word and what follows it: "killed" and " by
+// signal 9 (SIGKILL)". A Go program that ended with status 2 did that by itself, but the
+// status alone does not tell a panic from a fatal error, such as out of memory, or from
+// os.Exit. Of one that nobody saw end not even that is known.
+func End(e stream.Exit, isGo bool) (word, how string) {
+	switch {
+	case !e.Known || e.Reason == Unseen:
+		return Unseen, ": killed, or ended by itself (fatal error, os.Exit)"
+	case isGo && e.EndedByRuntime():
+		return e.Reason, fmt.Sprintf(" with status %d, as Go programs do after a panic or a fatal error such as out of memory", e.Code)
+	case e.Reason == stream.Exited:
+		return e.Reason, fmt.Sprintf(" with status %d", e.Code)
+	case e.Reason == "killed":
+		return e.Reason, " by signal " + signalName(e.Code)
+	}
+	return e.Reason, ""
+}
+
+// ShortEnd says what was recorded of the end of a process: "killed 9".
+func ShortEnd(e stream.Exit) string {
+	text := e.Reason
+	if e.HasCode() {
+		text += fmt.Sprintf(" %d", e.Code)
+	}
+	return strings.TrimSpace(text + " " + e.Text)
+}
+
+// signals are the names of those that end processes, by the numbers that Linux gives
+// them. The recording may be of another machine than this one.
+var signals = map[int64]string{
+	1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",
+	11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
+}
+
+func signalName(n int64) string {
+	if name := signals[n]; name != "" {
+		return fmt.Sprintf("%d (%s)", n, name)
+	}
+	return fmt.Sprint(n)
+}
+
+// Heap says how far the heap samples of a process can be trusted that ended then.
+func Heap(h *stream.Heap, end stream.Time) string {
+	const mebi = 1 << 20
+	text := fmt.Sprintf("%.1f s before the end, %.1f MiB", max(0, time.Duration(end-h.Sampled)).Seconds(), float64(h.Explained)/mebi)
+	had := fmt.Sprintf("the %.1f MiB that the heap had %.1f s before the end", float64(h.InUse)/mebi, max(0, time.Duration(end-h.Counted)).Seconds())
+	switch share := h.Share(); {
+	case share > 100: // of a small heap, of which a sample stands for much
+		text += ", an estimate of " + had
+	case share >= 0:
+		text += fmt.Sprintf(", which is %d %% of %s", share, had)
+	}
+	return text
+}
