@@ -3,6 +3,7 @@ package recorder
 import (
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 	"runtime"
 	"slices"
 )
@@ -19,14 +20,14 @@ const capturers = 2
 //
 //go:noinline
 func CaptureStack() Stack {
-	r := current.Load()
+	r := shard.Current.Load()
 	if r == nil {
 		return Stack{}
 	}
-	var calls [maxDepth]uintptr
-	if r.unwalked != nil {
+	var calls [shard.MaxDepth]uintptr
+	if !r.Walks() {
 		return Stack{registry.Callers{Calls: slices.Clone(calls[:runtime.Callers(capturers, calls[:])])}}
 	}
-	depth, _ := rt.WalkFrames(&calls[0], maxDepth, 0)
+	depth, _ := rt.WalkFrames(&calls[0], shard.MaxDepth, 0)
 	return Stack{registry.Callers{Calls: slices.Clone(calls[:depth]), Walked: true}}
 }

@@ -13,30 +13,29 @@ import (
 )
 
 // A counter that jumps is given up at the next anchor. Times go on where they were,
-// of markers, spans and samples, and the recording says what happened.
+// of markers, intervals and samples, and the recording says what happened.
 func TestCounterJumps(t *testing.T) {
 	for _, seconds := range []int64{-3600, -1, 1, 3600} {
 		r := beginInternal(t, Options{Limit: 4 << 20})
-		if !r.clock.Counter.Load() {
-			t.Logf("no counter here: %v", r.clock.Why)
+		if !r.rec.Clock().Counter.Load() {
+			t.Logf("no counter here: %v", r.rec.Clock().Why)
 			return
 		}
 		<-r.mapped
-		span := probeEvent.Begin(1)
-		r.clock.Shift(seconds)
-		span.begin = r.clock.At(rt.Now()) // as it would have been
-		for deadline := time.Now().Add(time.Minute); !r.clock.Jumped() && time.Now().Before(deadline); {
+		r.rec.Clock().Shift(seconds)
+		begin := rt.Now()
+		for deadline := time.Now().Add(time.Minute); !r.rec.Clock().Jumped() && time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
 		}
-		before, at, after := r.clock.Now(), r.clock.At(rt.Now()), r.clock.Now()
-		if !r.clock.Jumped() || at < before-1e8 || at > after+1e8 {
-			t.Fatalf("%d s: jumped %v, %d is not between %d and %d", seconds, r.clock.Jumped(), at, before, after)
+		before, at, after := r.rec.Clock().Now(), r.rec.Clock().At(rt.Now()), r.rec.Clock().Now()
+		if !r.rec.Clock().Jumped() || at < before-1e8 || at > after+1e8 {
+			t.Fatalf("%d s: jumped %v, %d is not between %d and %d", seconds, r.rec.Clock().Jumped(), at, before, after)
 		}
-		a := r.clock.Anchor()
-		if off := rt.Tick(a.TSC) - r.clock.OfMonotonic(a.Monotonic); off != 0 {
+		a := r.rec.Clock().Anchor()
+		if off := rt.Tick(a.TSC) - r.rec.Clock().OfMonotonic(a.Monotonic); off != 0 {
 			t.Errorf("%d s: anchor is %d ticks off", seconds, off)
 		}
-		span.End()
+		probeEvent.Interval(begin, 1)
 		if err := r.Stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -58,8 +57,8 @@ func TestCounterJumps(t *testing.T) {
 				longest = max(longest, b.Fields.Uint("duration"))
 			}
 		}
-		if limit := r.clock.Line.Load().Ticks(uint64(2 * time.Minute)); !told || longest == 0 || longest > limit {
-			t.Errorf("%d s: told %v, a span of %d ticks", seconds, told, longest)
+		if limit := r.rec.Clock().Line.Load().Ticks(uint64(2 * time.Minute)); !told || longest == 0 || longest > limit {
+			t.Errorf("%d s: told %v, an interval of %d ticks", seconds, told, longest)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package recorder
 import (
 	"gprof/rawformat"
 	"gprof/recorder/internal/registry"
+	"gprof/recorder/internal/shard"
 )
 
 // EventOption is a property of an event.
@@ -68,10 +69,10 @@ func Nested() EventOption { return func(e *registry.EventSpec) { e.Flags |= rawf
 // costs some tens of ns, a new one some µs, because it is written out.
 func WithStack() EventOption { return func(e *registry.EventSpec) { e.Stack = true } }
 
-func newEvent(name string, opts []EventOption, fields ...registry.FieldSpec) handle {
+func newEvent(name string, opts []EventOption, fields ...registry.FieldSpec) shard.Handle {
 	e := registry.EventSpec{Name: name, Display: InChart | InTable, Fields: fields}
 	for _, o := range opts {
 		o(&e)
 	}
-	return handle{d: registry.Defined.Event(&e)}
+	return shard.Handle{Event: registry.Defined.Event(&e)}
 }

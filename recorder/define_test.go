@@ -30,26 +30,26 @@ func TestMoreEventsThanFit(t *testing.T) {
 	forget(t)
 	many := defineMany(600)
 	r := beginInternal(t, Options{Limit: 512 << 10})
-	have := int(r.defined.Load())
+	have := int(r.rec.Defined())
 	if have < registry.Defined.Count()/4 || have == registry.Defined.Count() {
 		t.Fatalf("%d of %d definitions written, want a part", have, registry.Defined.Count())
 	}
-	lost := &r.lost[rawformat.LostDictionary].count
-	if want := uint64(registry.Defined.Count() - have); lost.Load() != want {
-		t.Errorf("%d counted as lost, want %d", lost.Load(), want)
+	lost := func() uint64 { return r.rec.Lost(rawformat.LostDictionary) }
+	if want := uint64(registry.Defined.Count() - have); lost() != want {
+		t.Errorf("%d counted as lost, want %d", lost(), want)
 	}
-	before := lost.Load()
+	before := lost()
 	NewEvent("one more")
-	if n := lost.Load() - before; n != 1 {
+	if n := lost() - before; n != 1 {
 		t.Errorf("one more definition counts %d", n)
 	}
-	before = lost.Load()
+	before = lost()
 	many[0].Mark(1, 2, 3, 4)
-	if n := lost.Load() - before; n != 0 {
+	if n := lost() - before; n != 0 {
 		t.Error("the first event is not recorded")
 	}
 	many[599].Mark(1, 2, 3, 4)
-	if n := lost.Load() - before; n != 1 {
+	if n := lost() - before; n != 1 {
 		t.Errorf("a marker without a definition counts %d", n)
 	}
 }

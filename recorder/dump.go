@@ -13,7 +13,7 @@ func (r *Recorder) dump() error {
 	if r.dumpDir == "" {
 		return nil
 	}
-	to := filepath.Join(r.dumpDir, filepath.Base(r.session), instanceName(r.instance))
+	to := filepath.Join(r.dumpDir, filepath.Base(r.session), instanceName(r.rec.Instance()))
 	if err := chunks.CopySince(r.files, to, 0); err != nil {
 		return fmt.Errorf("dump: %w", err)
 	}

@@ -4,31 +4,23 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
-	"gprof/recorder/internal/registry"
-	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
-// handle is what every event is: its definition, and the track that it is
-// aimed at. The zero handle records nothing.
-type handle struct {
-	d     *registry.Definition
-	track *registry.Track
-}
-
 // Event is an event without fields.
-type Event struct{ handle }
+type Event struct{ h shard.Handle }
 
 // Event1 is an event with one field.
-type Event1[A Value] struct{ handle }
+type Event1[A Value] struct{ h shard.Handle }
 
 // Event2 is an event with two fields.
-type Event2[A, B Value] struct{ handle }
+type Event2[A, B Value] struct{ h shard.Handle }
 
 // Event3 is an event with three fields.
-type Event3[A, B, C Value] struct{ handle }
+type Event3[A, B, C Value] struct{ h shard.Handle }
 
 // Event4 is an event with four fields.
-type Event4[A, B, C, D Value] struct{ handle }
+type Event4[A, B, C, D Value] struct{ h shard.Handle }
 
 // NewEvent defines an event. Events are meant to be package-level variables:
 // each call defines another one, and definitions are never given up.
@@ -55,252 +47,239 @@ func NewEvent4[A, B, C, D Value](name string, a Field[A], b Field[B], c Field[C]
 	return Event4[A, B, C, D]{newEvent(name, opts, a.spec, b.spec, c.spec, d.spec)}
 }
 
-const (
-	markInstant  = rawformat.KindInstant
-	markInterval = rawformat.KindInterval
-	markStart    = rawformat.KindStart
-	markEnd      = rawformat.KindEnd
-)
-
 // Span is an interval that has begun. It is a value: copying it is fine, and
 // one that is never ended leaves no trace.
-type Span struct {
-	h     handle
-	r     *recording // nil: nothing recorded
-	begin rt.Tick
-	a, b  arg
-	more  [2]arg
-}
-
-// start has a span begin, if anything records. The caller has it write into its own
-// result: to copy a span would cost as much as the clock.
-func (s *Span) start(h handle) {
-	if r := current.Load(); r != nil && !h.track.IsUnwanted() {
-		s.h, s.r, s.begin = h, r, r.clock.Now()
-	}
-}
+type Span struct{ begun shard.Span }
 
 // End records the interval from Begin until now, unless the recorder that ran at
 // Begin has been stopped or paused; if none ran, nothing is recorded.
-func (s Span) End() {
-	if s.r != nil {
-		s.r.end(&s)
-	}
-}
+func (s Span) End() { s.begun.End() }
 
 // On is the same event, aimed at a track. Nil is the process.
-func (e Event) On(t *Track) Event { e.track = t.def(); return e }
+func (e Event) On(t *Track) Event { e.h.Track = t.def(); return e }
 
 // From is the same event, whose markers have a stack that was captured before,
 // such as that of the call that asked for the work. That of nothing leaves the
 // event as it is. From allocates.
-func (e Event) From(s Stack) Event { e.d = e.d.From(s.callers); return e }
+func (e Event) From(s Stack) Event { e.h.Event = e.h.Event.From(s.callers); return e }
 
 // Mark records an instant.
 func (e Event) Mark() {
-	if current.Load() != nil {
-		emit(e.handle, markInstant, nil, nil, 0)
+	if shard.Current.Load() != nil {
+		shard.Emit(e.h, rawformat.KindInstant, nil, nil, 0)
 	}
 }
 
 // Start records the start of something whose end is marked by End, perhaps
 // elsewhere: the next one of this event on the same track.
 func (e Event) Start() {
-	if current.Load() != nil {
-		emit(e.handle, markStart, nil, nil, 0)
+	if shard.Current.Load() != nil {
+		shard.Emit(e.h, rawformat.KindStart, nil, nil, 0)
 	}
 }
 
 // End records the end of what Start began.
 func (e Event) End() {
-	if current.Load() != nil {
-		emit(e.handle, markEnd, nil, nil, 0)
+	if shard.Current.Load() != nil {
+		shard.Emit(e.h, rawformat.KindEnd, nil, nil, 0)
 	}
 }
 
 // Interval records an interval from begin until now.
 func (e Event) Interval(begin Time) {
-	if current.Load() != nil {
-		e.since(begin, arg{}, arg{}, nil)
+	if shard.Current.Load() != nil {
+		e.h.Since(begin, shard.Arg{}, shard.Arg{}, nil)
 	}
 }
 
 // Begin begins an interval, which the span's End records.
 func (e Event) Begin() (s Span) {
-	if current.Load() != nil {
-		s.start(e.handle)
+	if shard.Current.Load() != nil {
+		s.begun.Start(e.h)
 	}
 	return s
 }
 
 // On: see [Event.On].
-func (e Event1[A]) On(t *Track) Event1[A] { e.track = t.def(); return e }
+func (e Event1[A]) On(t *Track) Event1[A] { e.h.Track = t.def(); return e }
 
 // From: see [Event.From].
-func (e Event1[A]) From(s Stack) Event1[A] { e.d = e.d.From(s.callers); return e }
+func (e Event1[A]) From(s Stack) Event1[A] { e.h.Event = e.h.Event.From(s.callers); return e }
 
 // Mark: see [Event.Mark].
 func (e Event1[A]) Mark(a A) {
-	if current.Load() != nil {
-		emit(e.handle, markInstant, unsafe.Pointer(&a), nil, 0)
+	if shard.Current.Load() != nil {
+		shard.Emit(e.h, rawformat.KindInstant, unsafe.Pointer(&a), nil, 0)
 	}
 }
 
 // Start: see [Event.Start].
 func (e Event1[A]) Start(a A) {
-	if current.Load() != nil {
-		emit(e.handle, markStart, unsafe.Pointer(&a), nil, 0)
+	if shard.Current.Load() != nil {
+		shard.Emit(e.h, rawformat.KindStart, unsafe.Pointer(&a), nil, 0)
 	}
 }
 
 // End: see [Event.End].
 func (e Event1[A]) End(a A) {
-	if current.Load() != nil {
-		emit(e.handle, markEnd, unsafe.Pointer(&a), nil, 0)
+	if shard.Current.Load() != nil {
+		shard.Emit(e.h, rawformat.KindEnd, unsafe.Pointer(&a), nil, 0)
 	}
 }
 
 // Interval: see [Event.Interval].
 func (e Event1[A]) Interval(begin Time, a A) {
-	if current.Load() != nil {
-		e.since(begin, pack(a), arg{}, nil)
+	if shard.Current.Load() != nil {
+		e.h.Since(begin, shard.Pack(a), shard.Arg{}, nil)
 	}
 }
 
 // Begin: see [Event.Begin].
 func (e Event1[A]) Begin(a A) (s Span) {
-	if current.Load() != nil {
-		s.start(e.handle)
-		s.a = pack(a)
+	if shard.Current.Load() != nil {
+		s.begun.Start(e.h)
+		s.begun.Set(0, shard.Pack(a))
 	}
 	return s
 }
 
 // On: see [Event.On].
-func (e Event2[A, B]) On(t *Track) Event2[A, B] { e.track = t.def(); return e }
+func (e Event2[A, B]) On(t *Track) Event2[A, B] { e.h.Track = t.def(); return e }
 
 // From: see [Event.From].
-func (e Event2[A, B]) From(s Stack) Event2[A, B] { e.d = e.d.From(s.callers); return e }
+func (e Event2[A, B]) From(s Stack) Event2[A, B] { e.h.Event = e.h.Event.From(s.callers); return e }
 
 // Mark: see [Event.Mark].
 func (e Event2[A, B]) Mark(a A, b B) {
-	if current.Load() != nil {
-		emit(e.handle, markInstant, unsafe.Pointer(&a), unsafe.Pointer(&b), 0)
+	if shard.Current.Load() != nil {
+		shard.Emit(e.h, rawformat.KindInstant, unsafe.Pointer(&a), unsafe.Pointer(&b), 0)
 	}
 }
 
 // Start: see [Event.Start].
 func (e Event2[A, B]) Start(a A, b B) {
-	if current.Load() != nil {
-		emit(e.handle, markStart, unsafe.Pointer(&a), unsafe.Pointer(&b), 0)
+	if shard.Current.Load() != nil {
+		shard.Emit(e.h, rawformat.KindStart, unsafe.Pointer(&a), unsafe.Pointer(&b), 0)
 	}
 }
 
 // End: see [Event.End].
 func (e Event2[A, B]) End(a A, b B) {
-	if current.Load() != nil {
-		emit(e.handle, markEnd, unsafe.Pointer(&a), unsafe.Pointer(&b), 0)
+	if shard.Current.Load() != nil {
+		shard.Emit(e.h, rawformat.KindEnd, unsafe.Pointer(&a), unsafe.Pointer(&b), 0)
 	}
 }
 
 // Interval: see [Event.Interval].
 func (e Event2[A, B]) Interval(begin Time, a A, b B) {
-	if current.Load() != nil {
-		e.since(begin, pack(a), pack(b), nil)
+	if shard.Current.Load() != nil {
+		e.h.Since(begin, shard.Pack(a), shard.Pack(b), nil)
 	}
 }
 
 // Begin: see [Event.Begin].
 func (e Event2[A, B]) Begin(a A, b B) (s Span) {
-	if current.Load() != nil {
-		s.start(e.handle)
-		s.a, s.b = pack(a), pack(b)
+	if shard.Current.Load() != nil {
+		s.begun.Start(e.h)
+		s.begun.Set(0, shard.Pack(a))
+		s.begun.Set(1, shard.Pack(b))
 	}
 	return s
 }
 
 // On: see [Event.On].
-func (e Event3[A, B, C]) On(t *Track) Event3[A, B, C] { e.track = t.def(); return e }
+func (e Event3[A, B, C]) On(t *Track) Event3[A, B, C] { e.h.Track = t.def(); return e }
 
 // From: see [Event.From].
-func (e Event3[A, B, C]) From(s Stack) Event3[A, B, C] { e.d = e.d.From(s.callers); return e }
+func (e Event3[A, B, C]) From(s Stack) Event3[A, B, C] {
+	e.h.Event = e.h.Event.From(s.callers)
+	return e
+}
 
 // Mark: see [Event.Mark].
 func (e Event3[A, B, C]) Mark(a A, b B, c C) {
-	if current.Load() != nil {
-		e.record(markInstant, pack(a), pack(b), &[2]arg{pack(c)})
+	if shard.Current.Load() != nil {
+		e.h.Record(rawformat.KindInstant, shard.Pack(a), shard.Pack(b), &[2]shard.Arg{shard.Pack(c)})
 	}
 }
 
 // Start: see [Event.Start].
 func (e Event3[A, B, C]) Start(a A, b B, c C) {
-	if current.Load() != nil {
-		e.record(markStart, pack(a), pack(b), &[2]arg{pack(c)})
+	if shard.Current.Load() != nil {
+		e.h.Record(rawformat.KindStart, shard.Pack(a), shard.Pack(b), &[2]shard.Arg{shard.Pack(c)})
 	}
 }
 
 // End: see [Event.End].
 func (e Event3[A, B, C]) End(a A, b B, c C) {
-	if current.Load() != nil {
-		e.record(markEnd, pack(a), pack(b), &[2]arg{pack(c)})
+	if shard.Current.Load() != nil {
+		e.h.Record(rawformat.KindEnd, shard.Pack(a), shard.Pack(b), &[2]shard.Arg{shard.Pack(c)})
 	}
 }
 
 // Interval: see [Event.Interval].
 func (e Event3[A, B, C]) Interval(begin Time, a A, b B, c C) {
-	if current.Load() != nil {
-		e.since(begin, pack(a), pack(b), &[2]arg{pack(c)})
+	if shard.Current.Load() != nil {
+		e.h.Since(begin, shard.Pack(a), shard.Pack(b), &[2]shard.Arg{shard.Pack(c)})
 	}
 }
 
 // Begin: see [Event.Begin].
 func (e Event3[A, B, C]) Begin(a A, b B, c C) (s Span) {
-	if current.Load() != nil {
-		s.start(e.handle)
-		s.a, s.b, s.more[0] = pack(a), pack(b), pack(c)
+	if shard.Current.Load() != nil {
+		s.begun.Start(e.h)
+		s.begun.Set(0, shard.Pack(a))
+		s.begun.Set(1, shard.Pack(b))
+		s.begun.Set(2, shard.Pack(c))
 	}
 	return s
 }
 
 // On: see [Event.On].
-func (e Event4[A, B, C, D]) On(t *Track) Event4[A, B, C, D] { e.track = t.def(); return e }
+func (e Event4[A, B, C, D]) On(t *Track) Event4[A, B, C, D] { e.h.Track = t.def(); return e }
 
 // From: see [Event.From].
-func (e Event4[A, B, C, D]) From(s Stack) Event4[A, B, C, D] { e.d = e.d.From(s.callers); return e }
+func (e Event4[A, B, C, D]) From(s Stack) Event4[A, B, C, D] {
+	e.h.Event = e.h.Event.From(s.callers)
+	return e
+}
 
 // Mark: see [Event.Mark].
 func (e Event4[A, B, C, D]) Mark(a A, b B, c C, d D) {
-	if current.Load() != nil {
-		e.record(markInstant, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	if shard.Current.Load() != nil {
+		e.h.Record(rawformat.KindInstant, shard.Pack(a), shard.Pack(b), &[2]shard.Arg{shard.Pack(c), shard.Pack(d)})
 	}
 }
 
 // Start: see [Event.Start].
 func (e Event4[A, B, C, D]) Start(a A, b B, c C, d D) {
-	if current.Load() != nil {
-		e.record(markStart, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	if shard.Current.Load() != nil {
+		e.h.Record(rawformat.KindStart, shard.Pack(a), shard.Pack(b), &[2]shard.Arg{shard.Pack(c), shard.Pack(d)})
 	}
 }
 
 // End: see [Event.End].
 func (e Event4[A, B, C, D]) End(a A, b B, c C, d D) {
-	if current.Load() != nil {
-		e.record(markEnd, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	if shard.Current.Load() != nil {
+		e.h.Record(rawformat.KindEnd, shard.Pack(a), shard.Pack(b), &[2]shard.Arg{shard.Pack(c), shard.Pack(d)})
 	}
 }
 
 // Interval: see [Event.Interval].
 func (e Event4[A, B, C, D]) Interval(begin Time, a A, b B, c C, d D) {
-	if current.Load() != nil {
-		e.since(begin, pack(a), pack(b), &[2]arg{pack(c), pack(d)})
+	if shard.Current.Load() != nil {
+		e.h.Since(begin, shard.Pack(a), shard.Pack(b), &[2]shard.Arg{shard.Pack(c), shard.Pack(d)})
 	}
 }
 
 // Begin: see [Event.Begin].
 func (e Event4[A, B, C, D]) Begin(a A, b B, c C, d D) (s Span) {
-	if current.Load() != nil {
-		s.start(e.handle)
-		s.a, s.b, s.more[0], s.more[1] = pack(a), pack(b), pack(c), pack(d)
+	if shard.Current.Load() != nil {
+		s.begun.Start(e.h)
+		s.begun.Set(0, shard.Pack(a))
+		s.begun.Set(1, shard.Pack(b))
+		s.begun.Set(2, shard.Pack(c))
+		s.begun.Set(3, shard.Pack(d))
 	}
 	return s
 }

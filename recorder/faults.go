@@ -20,20 +20,11 @@ func (k *keeper) replaceCut() {
 		return
 	}
 	found := k.sampler.dropCut(k)
-	for i := range k.shards {
-		s := &k.shards[i]
-		if s.lag.Load() == 0 {
-			continue
-		}
-		if !k.claim(s) {
-			faults = k.faults // once more, next time
-			continue
-		}
-		found += k.dropCut(s)
-		disclaim(s)
+	cut, done := k.rec.DropCut()
+	if done { // else once more, next time
+		k.faults = faults
 	}
-	k.faults = faults
-	if found > 0 {
+	if found+cut > 0 {
 		k.complain("recording", fmt.Errorf("%w: it is replaced", mapping.ErrCut))
 	}
 }

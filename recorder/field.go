@@ -8,6 +8,11 @@ import (
 	"gprof/recorder/internal/registry"
 )
 
+// Value is what a field of an event can hold.
+type Value interface {
+	int | int64 | uint64 | float64 | bool | string | time.Duration | Time
+}
+
 // Field describes one field of an event: its name, how its value is shown, and
 // what the value may reveal.
 type Field[T Value] struct{ spec registry.FieldSpec }

@@ -27,8 +27,8 @@ const maxGeneration = 1<<16 - 1
 
 func (k *keeper) createDict(generation uint16) (*chunks.RecordFile, error) {
 	k.generation = generation
-	k.known.forget(generation)
-	return chunks.CreateDict(k.files, k.instance, uint32(generation), uint32(os.Getpid()))
+	k.rec.BeginGeneration(generation)
+	return chunks.CreateDict(k.files, k.rec.Instance(), uint32(generation), uint32(os.Getpid()))
 }
 
 func (k *keeper) removeDict(generation uint16) error {
@@ -45,7 +45,7 @@ func (k *keeper) removeDict(generation uint16) error {
 //  3. Each writer is turned: its chunk is closed, its next one names the new
 //     generation. Nothing can be defined until all of them are, or are shut.
 func (k *keeper) turnDictionary() {
-	if !k.turnWriters() {
+	if !k.rec.TurnWriters() {
 		return
 	}
 	k.buryDictionaries()
@@ -60,10 +60,10 @@ func (k *keeper) turnDictionary() {
 func (k *keeper) beginGeneration(records [][]byte) {
 	old := outgrown{k.generation, k.dict.Size()}
 	if k.dict.IsCut() {
-		k.lose(rawformat.LostCut, 1, uint64(old.size))
+		k.rec.Lose(rawformat.LostCut, 1, uint64(old.size))
 		k.complain("dictionary", fmt.Errorf("%w: it is replaced", mapping.ErrCut))
 	}
-	next, err := chunks.CreateDict(k.files, k.instance, uint32(old.generation)+1, uint32(os.Getpid()))
+	next, err := chunks.CreateDict(k.files, k.rec.Instance(), uint32(old.generation)+1, uint32(os.Getpid()))
 	if err == nil {
 		err = k.dict.Turn(next, slices.Concat(records, k.counting.meter.Definitions()))
 	}
@@ -73,31 +73,9 @@ func (k *keeper) beginGeneration(records [][]byte) {
 	}
 	k.generation++
 	k.outgrown = append(k.outgrown, old)
-	k.defined.Store(uint32(len(records)))
-	k.known.forget(k.generation)
-	k.turnWriters()
-}
-
-// turnWriters turns the writers that name an older generation, and reports whether
-// all are turned. One that is at work, perhaps without its thread, is not waited
-// for: it stays shut, and is turned in a later round. The block that it writes knows
-// nothing that is defined from now on.
-func (k *keeper) turnWriters() (all bool) {
-	all = true
-	for i := range k.shards {
-		s := &k.shards[i]
-		if s.generation == k.generation {
-			continue
-		}
-		if !k.seize(s) {
-			all = false
-			continue
-		}
-		k.retire(s)
-		s.generation = k.generation
-		disclaim(s)
-	}
-	return all
+	k.rec.SetDefined(len(records))
+	k.rec.BeginGeneration(k.generation)
+	k.rec.TurnWriters()
 }
 
 // buryDictionaries removes the dictionaries that no chunk names.

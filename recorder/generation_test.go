@@ -39,6 +39,9 @@ func branchLeft(n, bits, all int) { branch(n, bits, all); branchSink++ }
 //go:noinline
 func branchRight(n, bits, all int) { branch(n, bits, all); branchSink-- }
 
+// stacksPerRound is how many new stacks wait for the keeper, at most.
+const stacksPerRound = 32
+
 // With more distinct stacks than a dictionary has room for, new generations begin
 // while recording goes on, old ones go, and every marker that the ring holds has
 // its own stack. $TEST_STACKS says how many, for the long form.
@@ -50,13 +53,13 @@ func TestGenerations(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
 	dismiss(r) // this test keeps house
 	most := 0
-	for first := 0; first < stacks; first += pendingSlots {
+	for first := 0; first < stacks; first += stacksPerRound {
 		for range 2 { // as pcs, then by id
-			for i := first; i < first+pendingSlots; i++ {
+			for i := first; i < first+stacksPerRound; i++ {
 				branch(branches, i, i)
 			}
 			r.maintain()
-			r.internStacks()
+			r.rec.InternStacks(r.dict)
 			most = max(most, len(dictsOf(t, r.dir)))
 		}
 	}
@@ -77,7 +80,7 @@ func TestGenerations(t *testing.T) {
 // dismiss ends the recorder's own goroutines.
 func dismiss(r *Recorder) {
 	close(r.quit)
-	r.nap.Wake()
+	r.rec.Nap().Wake()
 	r.crew.Wait()
 	r.quit = make(chan struct{})
 }
@@ -85,17 +88,14 @@ func dismiss(r *Recorder) {
 // A stack that nobody has seen is written as pcs, and nothing is allocated.
 func TestNewStacksDoNotAllocate(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 16 << 20})
-	if r.unwalked != nil {
-		t.Logf("no frame pointers: %v", r.unwalked)
+	if !r.rec.Walks() {
+		t.Logf("no frame pointers: %v", r.rec.TestStacks())
 		return
 	}
 	dismiss(r)
 	bits := 0
 	if n := testing.AllocsPerRun(100, func() { bits++; branch(branches, bits, bits) }); n != 0 {
 		t.Errorf("%v allocations for a new stack", n)
-	}
-	if r.known.find(nil) != 0 || r.fresh.n != pendingSlots {
-		t.Errorf("%d stacks wait for the keeper, want %d", r.fresh.n, pendingSlots)
 	}
 }
 

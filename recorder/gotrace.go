@@ -13,6 +13,7 @@ import (
 	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 // Errors of [Recorder.Trace].
@@ -126,7 +127,7 @@ func (r *Recorder) Trace(ahead time.Duration) (path string, err error) {
 		return "", ErrStopped
 	}
 	var file chunks.Trace
-	err = guarded(func() (err error) {
+	err = shard.Guard(func() (err error) {
 		file, err = r.keepTrace(flight)
 		return err
 	})
@@ -134,8 +135,8 @@ func (r *Recorder) Trace(ahead time.Duration) (path string, err error) {
 		return "", fmt.Errorf("execution trace: %w", err)
 	}
 	now := rt.Now()
-	r.contain(func() { // Err tells
-		r.mark(goTrace.handle, markInterval, r.clock.At(now), r.clock.At(begin), pack(file.Name), pack(int(file.Size)), nil)
+	r.rec.Contain(func() { // Err tells
+		r.rec.Interval(goTrace.h, r.rec.Clock().At(begin), r.rec.Clock().At(now), V(file.Name), V(int(file.Size)))
 	})
 	return filepath.Join(r.dir, file.Name), nil
 }

@@ -11,6 +11,7 @@ import (
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/profile"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 const (
@@ -81,10 +82,10 @@ func (h *heapMeter) round(k *keeper, now rt.Time) {
 		h.most = int(min(maxSites, k.limit/siteShare))
 		h.look()
 		h.next(now, rt.Now()-now)
-		h.floor = middle(k.recording)
+		h.floor = k.middle()
 	case h.floor < start+(end-start)/4:
 		h.left = h.records[:h.known] // some will be discarded soon
-		h.floor = middle(k.recording)
+		h.floor = k.middle()
 	}
 	if len(h.left) > 0 {
 		h.state(k, sitesPerRound)
@@ -101,8 +102,8 @@ func (h *heapMeter) next(now, took rt.Time) {
 }
 
 // middle is that of the ring: what lies before it is restated.
-func middle(r *recording) uint64 {
-	start, end := r.ring.RangeStart(), r.ring.RangeEnd()
+func (k *keeper) middle() uint64 {
+	start, end := k.ring.RangeStart(), k.ring.RangeEnd()
 	return start + (end-start)/2
 }
 
@@ -198,7 +199,7 @@ func keyOfSite(rec *runtime.MemProfileRecord) site {
 func (h *heapMeter) state(r *keeper, n int) {
 	if h.crowded && !h.warned {
 		h.warned = true
-		r.log(rawformat.LogWarn, fmt.Sprintf("heap: memory is allocated at more than %d sites; no samples of those that came last", h.most))
+		r.rec.Log(rawformat.LogWarn, fmt.Sprintf("heap: memory is allocated at more than %d sites; no samples of those that came last", h.most))
 	}
 	fresh := h.generation != r.generation
 	if h.generation = r.generation; fresh {
@@ -206,7 +207,7 @@ func (h *heapMeter) state(r *keeper, n int) {
 			s.row = sampleRow{} // its stack was of the last generation
 		}
 	}
-	middle := middle(r.recording)
+	middle := r.middle()
 	for ; n > 0 && len(h.left) > 0; h.left = h.left[1:] {
 		rec := &h.left[0]
 		k := keyOfSite(rec)
@@ -236,25 +237,18 @@ func (k *keeper) rowOf(stack []dict.Frame) sampleRow {
 
 // writeSite writes what a site has to say. If there is no room, which is counted,
 // the site will say it after the next look. False: no writer was free.
-func (r *recording) writeSite(s *heapSite, size int64) bool {
-	w := r.acquireAny()
-	if w == nil {
-		return false
+func (k *keeper) writeSite(s *heapSite, size int64) bool {
+	values := [...]int64{int64(s.row.stack), size, int64(heapRate()), s.now.allocated - s.stated.allocated, s.now.freed - s.stated.freed,
+		s.stated.allocated, s.stated.freed, int64(s.index)}
+	var fields [len(values)]uint64
+	for i, v := range values {
+		fields[i] = uint64(max(0, v))
 	}
-	now := r.clock.Now()
-	if !r.turnWithStack(w, uint32(sampleRoom+2*10*len(s.row.raw)), who{}, now, s.row.raw) {
-		return true
+	index, free := k.rec.Write(shard.Repeated, shard.Block{Kind: rawformat.KindAllocation, Time: k.rec.Clock().Now(), PCs: s.row.raw, Fields: fields[:]})
+	if index != 0 {
+		s.stated, s.index = s.now, index
 	}
-	index := w.chunk.RangeStart() + uint64(w.offset())
-	b := w.time(w.begin(rawformat.KindAllocation), now)
-	for _, v := range [...]int64{int64(s.row.stack), size, int64(heapRate()), s.now.allocated - s.stated.allocated, s.now.freed - s.stated.freed,
-		s.stated.allocated, s.stated.freed, int64(s.index)} {
-		b = rawformat.AppendUint(b, uint64(max(0, v)))
-	}
-	w.finish(b)
-	leave(w)
-	s.stated, s.index = s.now, index
-	return true
+	return free
 }
 
 // heapRate is how many bytes a sample stands for. The program may set it at any

@@ -104,17 +104,18 @@ func (p *plan) metaProgram(add func(string, any)) {
 	}
 }
 
-func (r *recording) metaClock(add func(string, any)) {
-	start := r.clock.Anchor()
-	if r.early != nil {
-		ago := rt.Now() - r.early.begun
+func (k *keeper) metaClock(add func(string, any)) {
+	clock := k.rec.Clock()
+	start := clock.Anchor()
+	if origin := k.rec.Origin(); origin < k.rec.Begun() {
+		ago := rt.Now() - origin
 		start.Monotonic -= uint64(ago)
 		start.Realtime -= int64(ago)
 	}
 	add(rawformat.MetaStartReal, start.Realtime)
 	add(rawformat.MetaStartMono, start.Monotonic)
-	add(rawformat.MetaTimeBase, r.clock.Base)
-	add(rawformat.MetaClock, r.clock.Describe())
+	add(rawformat.MetaTimeBase, clock.Base)
+	add(rawformat.MetaClock, clock.Describe())
 }
 
 func (p *plan) metaSettings(r *Recorder, add func(string, any)) {
@@ -147,31 +148,11 @@ func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 	add(rawformat.MetaSelfTest+"heap", r.heap.describe())
 	add(rawformat.MetaSelfTest+"waits", r.waits.describe())
 	add(rawformat.MetaSelfTest+"trace", r.tracer.describe())
-	add(rawformat.MetaSelfTest+"clock", r.clock.Test())
-	add(rawformat.MetaSelfTest+"faults", r.describeFaults())
-	add(rawformat.MetaSelfTest+"writers", r.describeWriters())
-	if r.goroutines != 0 {
-		add(rawformat.MetaSelfTest+"goroutines", "by their numbers")
-	} else {
-		add(rawformat.MetaSelfTest+"goroutines", "markers don't tell them")
-	}
-	if r.unwalked == nil {
-		add(rawformat.MetaSelfTest+"stacks", "by frame pointers")
-	} else {
-		add(rawformat.MetaSelfTest+"stacks", fmt.Sprintf("by runtime.Callers: %v", r.unwalked))
-	}
-}
-
-// describeWriters is what meta says of them.
-func (r *recording) describeWriters() string {
-	if r.unowned != nil {
-		return fmt.Sprintf("%d shared; none of processors: %v", len(r.shared), r.unowned)
-	}
-	way := "by assembly"
-	if r.unrouted != nil {
-		way = fmt.Sprintf("by pinning: %v", r.unrouted)
-	}
-	return fmt.Sprintf("%d of processors, %s; %d shared", len(r.own), way, len(r.shared))
+	add(rawformat.MetaSelfTest+"clock", r.rec.Clock().Test())
+	add(rawformat.MetaSelfTest+"faults", r.rec.TestFaults())
+	add(rawformat.MetaSelfTest+"writers", r.rec.TestWriters())
+	add(rawformat.MetaSelfTest+"goroutines", r.rec.TestGoroutines())
+	add(rawformat.MetaSelfTest+"stacks", r.rec.TestStacks())
 }
 
 func (p *plan) metaMachine(add func(string, any)) {

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"gprof/recorder/internal/record"
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 var probeEvent = NewEvent1("probe", Int("n"))
@@ -65,29 +65,17 @@ func losses(t *testing.T, dir string) map[rawformat.LostReason]uint64 {
 	return lost
 }
 
-func claimAll(r *Recorder) {
-	for i := range r.shards {
-		r.claimFinally(&r.shards[i], rt.Now())
-	}
-}
-
-func disclaimAll(r *Recorder) {
-	for i := range r.shards {
-		disclaim(&r.shards[i])
-	}
-}
-
 // A marker that finds every shard taken is dropped at once, and counted.
 func TestBusyShards(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
-	claimAll(r)
+	release := r.rec.Hold()
 	for range 5 {
 		probeEvent.Mark(1)
 	}
-	if n := r.lost[rawformat.LostBusy].count.Load(); n < 5 {
+	if n := r.rec.Lost(rawformat.LostBusy); n < 5 {
 		t.Errorf("%d markers counted, want 5", n)
 	}
-	disclaimAll(r)
+	release()
 	r.Stop()
 	if lost := losses(t, r.dir); lost[rawformat.LostBusy] < 5 {
 		t.Errorf("recording says %v, want 5 busy", lost)
@@ -113,22 +101,18 @@ func takeAll(r *Recorder) (taken []*chunks.Chunk) {
 func TestNoChunk(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
 	dismiss(r) // how many chunks it would give up for the dictionary and for rings is its business
-	claimAll(r)
-	for i := range r.shards {
-		r.retire(&r.shards[i])
-	}
+	r.rec.ReleaseIdle(0)
 	taken := takeAll(r)
-	disclaimAll(r)
 	probeEvent.Mark(1)
-	if r.lost[rawformat.LostNoChunk].count.Load() == 0 {
+	if r.rec.Lost(rawformat.LostNoChunk) == 0 {
 		t.Fatal("nothing counted")
 	}
 	for _, c := range taken {
 		r.ring.Release(c)
 	}
 	r.Stop()
-	if lost := losses(t, r.dir); lost[rawformat.LostNoChunk] != r.lost[rawformat.LostNoChunk].count.Load() {
-		t.Errorf("recording says %v, want %d for want of chunks", lost, r.lost[rawformat.LostNoChunk].count.Load())
+	if lost := losses(t, r.dir); lost[rawformat.LostNoChunk] != r.rec.Lost(rawformat.LostNoChunk) {
+		t.Errorf("recording says %v, want %d for want of chunks", lost, r.rec.Lost(rawformat.LostNoChunk))
 	}
 }
 
@@ -185,9 +169,9 @@ func TestPanicOfTheKeeper(t *testing.T) {
 // stays mapped.
 func TestStopAfterPanicWithLock(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
+	probeEvent.Mark(1) // so that a shard has a chunk
 	r.employ(func() {
-		s := r.acquirePatiently()
-		r.prepare(s, 10, who{}, r.clock.Now())
+		r.rec.Hold()
 		panic("test")
 	})
 	for r.Err() == nil {
@@ -202,15 +186,14 @@ func TestStopAfterPanicWithLock(t *testing.T) {
 func TestStopWaitsOnce(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(32))
 	r := beginInternal(t, Options{Limit: 32 << 20, CPU: CPUOff})
-	for r.acquireAny() != nil { // nobody gives them back
-	}
-	r.fail(errors.New("test"))
+	r.rec.Hold() // nobody gives them back
+	r.rec.Contain(func() { panic("test") })
 	begun := rt.Now()
 	if err := r.Stop(); err != nil && !errors.Is(err, chunks.ErrInUse) {
 		t.Fatal(err)
 	}
-	if took, each := time.Duration(rt.Now()-begun), patience*time.Duration(len(r.shared)); took > each/2 {
-		t.Errorf("%v for %d shards, which is %v for each", took, len(r.shared), each/time.Duration(len(r.shared)))
+	if took, each := time.Duration(rt.Now()-begun), patience*time.Duration(2*r.rec.Choices()); took > each/2 {
+		t.Errorf("%v for %d shards, which is %v for all", took, 2*r.rec.Choices(), each)
 	}
 }
 
@@ -237,90 +220,17 @@ func TestLossesAtTheEnd(t *testing.T) {
 	close(r.quit) // the keeper would lose blocks of its own
 	r.crew.Wait()
 	r.quit = make(chan struct{})
-	claimAll(r)
+	release := r.rec.Hold()
 	probeEvent.Mark(1)
-	want := r.lost[rawformat.LostBusy].count.Load()
-	r.writeLosses()
-	if n := r.lost[rawformat.LostBusy].count.Load(); n != want {
+	want := r.rec.Lost(rawformat.LostBusy)
+	r.rec.WriteLosses()
+	if n := r.rec.Lost(rawformat.LostBusy); n != want {
 		t.Errorf("%d losses, want the marker's %d", n, want)
 	}
-	disclaimAll(r)
+	release()
 	r.Stop()
 	if lost := losses(t, r.dir); lost[rawformat.LostBusy] != want {
 		t.Errorf("recording says %v, want %d busy", lost, want)
-	}
-}
-
-// A writer that has been idle while others filled half the ring loses its chunk.
-func TestLaggards(t *testing.T) {
-	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
-	idle := &r.shards[len(r.shards)-1]
-	r.claimFinally(idle, rt.Now())
-	if !r.prepare(idle, 10, who{}, r.clock.Now()) {
-		t.Fatal("no chunk")
-	}
-	first := idle.lag.Load()
-	disclaim(idle)
-	for deadline := rt.Now() + rt.Time(time.Minute); r.ring.RangeStart() <= first; { // its chunk can go
-		probeEvent.Mark(1) // by way of other shards
-		if rt.Now() > deadline {
-			t.Fatal("the chunk is kept")
-		}
-	}
-}
-
-// A page's context is restated when a track's block comes first in it, and a
-// stack block stands in the page of its marker. The reader checks the former.
-func TestPageBorders(t *testing.T) {
-	r := beginInternal(t, Options{Limit: 4 << 20})
-	track := registry.Defined.Track("border")
-	s := &r.shared[0]
-	raw := make([]uint64, 200)
-	for i := range raw {
-		raw[i] = uint64(i*i*i) << 20
-	}
-	for i := range 3000 {
-		for r.ring.Low() { // give the keeper time to make chunks
-			r.nap.Wake()
-			runtime.Gosched()
-		}
-		r.claimFinally(s, rt.Now())
-		m := marker{d: probeEvent.d, kind: markInstant, now: r.clock.Now()}
-		pcs := raw[:i%len(raw)]
-		if i%2 == 0 {
-			m.of.track = track.ID
-		}
-		if len(pcs) > 0 {
-			m.stack = 1
-		}
-		if !r.turnWithStack(s, m.size(len(pcs)), m.of, m.now, pcs) {
-			t.Fatal("no room")
-		}
-		s.marker(&m)
-		disclaim(s)
-	}
-	r.Stop()
-	p, err := chunks.OpenProcess(os.DirFS(r.session), filepath.Base(r.dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, markers := uint32(noPage), 0
-	for blocks := p.Blocks(func(p chunks.Problem) { t.Error(p) }); blocks.Next(); {
-		switch b := blocks.Block(); b.Kind {
-		case rawformat.KindStack:
-			page = b.Offset >> pageShift
-		case rawformat.KindInstant:
-			b.Fields.Uint("event")
-			if b.Fields.Uint("stack") == 1 && page != b.Offset>>pageShift {
-				t.Fatalf("marker at page %d, its stack at page %d", b.Offset>>pageShift, page)
-			}
-			markers++
-		default:
-			page = noPage
-		}
-	}
-	if markers != 3000 {
-		t.Errorf("%d markers, want 3000", markers)
 	}
 }
 
@@ -359,33 +269,10 @@ func TestDivide(t *testing.T) {
 		{160 << 10, 256 << 10, 64 << 10, false},
 		{128 << 10, 64 << 10, 0, true},
 	} {
-		r := Recorder{keeper: keeper{recording: &recording{}, limit: tt.limit}}
+		r := Recorder{keeper: keeper{rec: &shard.Recording{}, limit: tt.limit}}
 		size, err := r.divide(tt.chunk)
 		if size != tt.wantSize || errors.Is(err, ErrSmall) != tt.wantError {
 			t.Errorf("limit %d, chunk %d: %d, %v, want %d", tt.limit, tt.chunk, size, err, tt.wantSize)
 		}
-		if err == nil && (len(r.shards) < 2*int(r.mask+1) || len(r.shared)&(len(r.shared)-1) != 0) {
-			t.Errorf("%d shards for mask %d", len(r.shards), r.mask)
-		}
-	}
-}
-
-// The lock is one exchange: a second taker does not get it.
-func TestAcquire(t *testing.T) {
-	var r recording
-	r.shared, r.mask = make([]shard, 4), 1
-	taken := map[*shard]bool{}
-	for range 4 {
-		taken[r.acquire(0)] = true
-	}
-	if len(taken) != 4 || taken[nil] {
-		t.Errorf("took %d different shards of 4", len(taken))
-	}
-	if r.acquire(0) != nil || r.lost[rawformat.LostBusy].count.Load() != 1 {
-		t.Error("a fifth shard, or no count of it")
-	}
-	atomic.StoreUint32(&r.shared[2].lock, 0)
-	if r.acquire(1) != &r.shared[2] {
-		t.Error("the free one was not found")
 	}
 }

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"fmt"
+	"gprof/chunks"
 	"gprof/chunks/folder"
 	"runtime"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 // How often the keeper does what.
@@ -20,24 +22,29 @@ const (
 	overheadEvery = time.Second
 	anchorEvery   = time.Second      // so that what the clocks drift apart in between is some ns
 	learnEvery    = 10 * time.Second // new mappings and threads
+
+	// patience is how long code of the program, or a signal handler, may take to come
+	// to its end.
+	patience = 100 * time.Millisecond
 )
 
 // keeper looks after a recording in a goroutine of its own: it prepares chunks, takes
 // samples, states counters and the heap, and takes part in the session.
 type keeper struct {
-	*recording
+	rec *shard.Recording
 
 	dir    string        // of this instance; "": it records in memory
 	files  folder.Folder // of this instance
 	limit  int64
 	filter trackFilter
+	ring   *chunks.Ring
 
 	dict       *dict.Dictionary
-	refused    int         // definitions up to here were written or counted as lost; under the registry's lock
-	turning    sync.Mutex  // held while ids of the dictionary are on their way into chunks, but by writers and the keeper
-	generation uint16      // of the dictionary
-	outgrown   []outgrown  // dictionaries before it
-	taken      freshStacks // being interned
+	refused    int        // definitions up to here were written or counted as lost; under the registry's lock
+	turning    sync.Mutex // held while ids of the dictionary are on their way into chunks, but by writers and the keeper
+	generation uint16     // of the dictionary
+	features   Features
+	outgrown   []outgrown // dictionaries before it
 
 	member        membership
 	counting      counting
@@ -94,14 +101,14 @@ func (k *keeper) keepHouse() {
 		k.maintain()
 		k.work(&due)
 		k.drain()
-		k.lookAfterEarly()
+		k.rec.InheritLate()
 		select {
 		case <-k.quit:
 			k.workLast()
 			return
 		default:
 		}
-		k.nap.Sleep(min(pace.next(k.ring.RangeEnd(), burst/16), k.sampler.longestSleep()))
+		k.rec.Nap().Sleep(min(pace.next(k.ring.RangeEnd(), burst/16), k.sampler.longestSleep()))
 	}
 }
 
@@ -159,7 +166,7 @@ func (k *keeper) learnAgain() {
 // nextAnchor is when the clocks are read next: soon in the beginning, because of a
 // program that is killed early there is no later anchor either.
 func (k *keeper) nextAnchor(now rt.Time) rt.Time {
-	return now + min(max(now-k.begun, rt.Time(quickRound)), rt.Time(anchorEvery))
+	return now + min(max(now-k.rec.Begun(), rt.Time(quickRound)), rt.Time(anchorEvery))
 }
 
 // isMapped reports whether frames can be defined.
@@ -178,10 +185,10 @@ func (k *keeper) maintain() {
 	k.attend()
 	k.replaceCut()
 	k.maintainRing()
-	k.releaseLaggards()
+	k.releaseIdle()
 	k.turnDictionary()
 	if !k.resting { // else Stop or the next round writes them
-		k.writeLosses()
+		k.rec.WriteLosses()
 	}
 	k.spent.clean.Add(int64(rt.Now() - before))
 }
@@ -197,18 +204,18 @@ func (k *keeper) complain(what string, err error) {
 	k.trouble.Store(&trouble{fmt.Errorf("%s: %w", what, err), rt.Now()})
 	if !k.complained {
 		k.complained = true
-		k.log(rawformat.LogWarn, fmt.Sprintf("%s: %v", what, err))
+		k.rec.Log(rawformat.LogWarn, fmt.Sprintf("%s: %v", what, err))
 	}
 }
 
 // leaveCounter does what is to be done once the counter has jumped.
 func (k *keeper) leaveCounter() {
-	if k.slowed || !k.clock.Jumped() {
+	if k.slowed || !k.rec.Clock().Jumped() {
 		return
 	}
 	k.slowed = true
 	k.sampler.leaveCounter(k)
-	k.log(rawformat.LogWarn, "the processor's counter has jumped: times of the last second may be wrong; from now on the monotonic clock is read")
+	k.rec.Log(rawformat.LogWarn, "the processor's counter has jumped: times of the last second may be wrong; from now on the monotonic clock is read")
 }
 
 // sampleThreads drains what threads have sampled, or stops their timers.
@@ -229,7 +236,7 @@ func (k *keeper) work(due *chores) {
 		return
 	}
 	if k.isMapped() {
-		k.internStacks()
+		k.rec.InternStacks(k.dict)
 		k.sampleThreads()
 		k.heap.round(k, rt.Now())
 		k.waits.round(k, rt.Now())
@@ -245,7 +252,7 @@ func (k *keeper) work(due *chores) {
 	}
 	if now >= due.anchor {
 		due.anchor = k.nextAnchor(now)
-		k.writeAnchor()
+		k.rec.WriteAnchor()
 	}
 	if now >= due.learn {
 		due.learn = now + rt.Time(learnEvery)
@@ -264,49 +271,22 @@ func (k *keeper) work(due *chores) {
 	}
 }
 
-// releaseLaggards takes chunks away from writers that have been idle while
-// others filled half the ring: else the oldest data could never be discarded.
-// While the ring rests all chunks are taken, and so they are when a writer has found
-// none: where a session leaves a process few, idle writers may have them all.
-func (k *keeper) releaseLaggards() {
-	end, most := k.ring.RangeEnd(), uint64(k.limit)/2
-	if k.resting || k.starving.Swap(false) && k.ring.Starved() {
+// releaseIdle takes chunks away from writers that have been idle while others filled half
+// the ring. While the ring rests all chunks are taken.
+func (k *keeper) releaseIdle() {
+	most := uint64(k.limit) / 2
+	if k.resting {
 		most = 0
 	}
-	for i := range k.shards {
-		s := &k.shards[i]
-		if !k.lags(s, end, most) || !k.claim(s) {
-			continue
-		}
-		if k.lags(s, end, most) {
-			k.retire(s)
-		}
-		disclaim(s)
-	}
-}
-
-// lags reports whether so much more than most was handed out since the shard got
-// its chunk.
-func (k *keeper) lags(s *shard, end, most uint64) bool {
-	start := s.lag.Load()
-	return start != 0 && s.generation == k.generation && // else it is about to be turned
-		end-start > most
-}
-
-// writeAnchor ties the clocks together, for readers that interpolate. They look
-// for it in the last shard's chunks, see [rawformat.FlagAnchors]; if that is taken,
-// the next one will do.
-func (k *keeper) writeAnchor() {
-	k.clock.Note()
-	s := &k.shards[len(k.shards)-1]
-	if s.generation != k.generation || !k.claim(s) {
-		return
-	}
-	a := k.clock.Anchor()
-	k.put(s, rawformat.KindAnchor, 0, k.clock.Now(), a.TSC, a.Monotonic, rawformat.Zigzag(a.Realtime), rt.Boottime())
+	k.rec.ReleaseIdle(most)
 }
 
 func (k *keeper) writeOverhead() {
 	take := func(n *atomic.Int64) uint64 { return uint64(n.Swap(0)) }
-	k.entry(rawformat.KindOverhead, k.clock.Now(), 0, take(&k.spent.clean), take(&k.spent.counters), take(&k.spent.threads)+take(&k.spent.samples), take(&k.spent.taken))
+	k.entry(rawformat.KindOverhead, 0, take(&k.spent.clean), take(&k.spent.counters), take(&k.spent.threads)+take(&k.spent.samples), take(&k.spent.taken))
+}
+
+// entry writes a block of the recorder's own, as of now.
+func (k *keeper) entry(kind rawformat.Kind, fields ...uint64) {
+	k.rec.Write(shard.Steady, shard.Block{Kind: kind, Time: k.rec.Clock().Now(), Fields: fields})
 }

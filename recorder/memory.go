@@ -34,15 +34,22 @@ func (r *Recorder) Files() fs.FS {
 	return r.files
 }
 
+// catchFaults has faults in mappings of files caught, where there are any. The error
+// says why they are not.
+func (p *plan) catchFaults() error {
+	if p.memory {
+		return nil
+	}
+	return mapping.CatchFaults()
+}
+
 // place says where the recording's files lie.
 func (r *Recorder) place(p *plan) {
-	r.faults = mapping.Faults()
 	if p.memory {
 		r.files = folder.NewMemory()
 		return
 	}
-	r.exposed = mapping.CatchFaults()
-	r.dir = filepath.Join(r.session, instanceName(r.instance))
+	r.dir = filepath.Join(r.session, instanceName(r.rec.Instance()))
 	r.files = folder.Dir(r.dir)
 }
 
@@ -56,7 +63,7 @@ func (r *Recorder) settle(p *plan) (err error) {
 			return err
 		}
 	}
-	return r.member.join(p, r.instance)
+	return r.member.join(p, r.rec.Instance())
 }
 
 // erase removes the directory.

@@ -7,6 +7,7 @@ import (
 	"gprof/recorder/internal/counters"
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 // counting is the keeper's part of counters: what internal/counters reads goes into
@@ -20,7 +21,7 @@ type counting struct {
 
 func (c *counting) open(k *keeper, hz int) {
 	c.meter.Open(hz)
-	c.cycles.Open(k.clock.Anchor)
+	c.cycles.Open(k.rec.Clock().Anchor)
 }
 
 // round reads all counters that are due, and writes what there is to write.
@@ -59,7 +60,7 @@ func (c *counting) takeProgram() {
 func (c *counting) writeDelay(k *keeper) {
 	waited := c.meter.Waited()
 	if waited > 0 || c.late {
-		k.entry(rawformat.KindDelay, k.clock.Now(), 0, uint64(waited))
+		k.entry(rawformat.KindDelay, 0, uint64(waited))
 	}
 	c.late = waited > 0
 }
@@ -70,22 +71,15 @@ type counterOutput struct{ k *keeper }
 func (o counterOutput) Define(records ...[]byte) int {
 	n := o.k.dict.Define(records...)
 	if n < len(records) {
-		o.k.lose(rawformat.LostDictionary, uint64(len(records)-n), 0)
+		o.k.rec.Lose(rawformat.LostDictionary, uint64(len(records)-n), 0)
 	}
 	return n
 }
 
-func (o counterOutput) Tick() int64 { return int64(o.k.clock.Now()) }
+func (o counterOutput) Tick() int64 { return int64(o.k.rec.Clock().Now()) }
 
 func (o counterOutput) Write(id int, v counters.Reading, at int64) {
-	s := o.k.acquirePatiently()
-	if s == nil || !o.k.turn(s, 64, who{}, rt.Tick(at)) {
-		return
-	}
-	b := rawformat.AppendUint(s.time(s.begin(rawformat.KindCounter), rt.Tick(at)), uint64(id))
-	b = rawformat.AppendSint(b, v.Value)
-	s.finish(rawformat.AppendUint(b, uint64(max(0, v.Number))))
-	leave(s)
+	o.k.rec.Write(shard.Steady, shard.Block{Kind: rawformat.KindCounter, Time: rt.Tick(at), Fields: []uint64{uint64(id), rawformat.Zigzag(v.Value), uint64(max(0, v.Number))}})
 }
 
 var gcEvent = NewEvent4("GC",
@@ -96,11 +90,12 @@ var gcEvent = NewEvent4("GC",
 	Category("GC", "orange"), Display(InChart|InTable|InTimeline|InMemory))
 
 // writeCycle writes a cycle of the garbage collector as an interval.
-func (r *recording) writeCycle(c counters.Cycle) {
+func (k *keeper) writeCycle(c counters.Cycle) {
 	values := [...]Arg{V(uint64(c.Number)), V(uint64(c.Paused)), V(uint64(c.Marking)), V(c.Live)}
 	known := values[:3]
 	if c.LiveKnown {
 		known = values[:]
 	}
-	r.write(&marker{d: gcEvent.d, kind: markInterval, now: r.clock.OfMonotonic(c.End), begin: r.clock.OfMonotonic(c.Begin), many: true, values: known}, nil)
+	clock := k.rec.Clock()
+	k.rec.ProcessInterval(gcEvent.h, clock.OfMonotonic(c.Begin), clock.OfMonotonic(c.End), known...)
 }

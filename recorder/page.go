@@ -9,6 +9,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 // Page is something that a program works on for a while, and that its markers name:
@@ -75,9 +76,6 @@ const (
 	// other processes begin elsewhere, for a profile has the pages of all of them; and
 	// they are no larger than what a number of JSON holds.
 	pageIDs = 1 << 24
-
-	// pageRoom is more than a page block takes beside its text, and a page-end block.
-	pageRoom = 96
 )
 
 // pages are those that are open: like events they are the program's, whatever
@@ -107,8 +105,8 @@ func OpenPage(url string, opts ...PageOption) *Page {
 	if pages.fresh++; len(pages.open) < maxPages {
 		pages.open = append(pages.open, p)
 	}
-	if r := current.Load(); r != nil {
-		r.contain(func() { r.statePage(p, r.enter()) }) // Err tells
+	if r := shard.Current.Load(); r != nil {
+		r.Contain(func() { p.state(r, shard.Hasty) }) // Err tells
 	}
 	return p
 }
@@ -146,49 +144,36 @@ func (p *Page) Close() {
 	}
 	p.closed = true
 	pages.open = slices.DeleteFunc(pages.open, func(o *Page) bool { return o == p })
-	if r := current.Load(); r != nil {
-		r.contain(func() { r.endPage(p, r.enter()) }) // Err tells
+	if r := shard.Current.Load(); r != nil {
+		r.Contain(func() { p.end(r) }) // Err tells
 	}
 }
 
-// statePage writes what a page is into a shard that was just locked, if one could be.
-// The lock is held.
-func (r *recording) statePage(p *Page, s *shard) {
-	if s != nil && r.turn(s, p.size(), who{}, r.clock.Now()) {
-		r.writePage(p, s)
-		leave(s)
+// state writes what a page is. The lock is held.
+func (p *Page) state(r *shard.Recording, patience shard.Patience) {
+	if index, ok := r.Write(patience, p.block(r)); ok && index != 0 {
+		p.in, p.index = r.Instance(), index
 	}
 }
 
-func (p *Page) size() uint32 { return uint32(min(len(p.url), maxString) + pageRoom) }
-
-// writePage writes the block, with the time at which the page was opened. The
-// shard is ready for it.
-func (r *recording) writePage(p *Page, s *shard) {
-	if p.in, p.index = r.instance, 0; r.ring != nil { // what an early one has gets another place
-		p.index = s.chunk.RangeStart() + uint64(s.offset())
-	}
-	b := s.time(s.begin(rawformat.KindPage), r.clock.At(max(p.opened, r.begun)))
+// block says what a page is, with the time at which it was opened.
+func (p *Page) block(r *shard.Recording) shard.Block {
 	private := uint64(0)
 	if p.private {
 		private = 1
 	}
-	for _, v := range [...]uint64{p.tab, p.id, p.embedder, private} {
-		b = rawformat.AppendUint(b, v)
-	}
-	s.finish(appendCut(b, p.url))
+	return shard.Block{Kind: rawformat.KindPage, Time: r.Clock().At(max(p.opened, r.Begun())),
+		Fields: []uint64{p.tab, p.id, p.embedder, private}, Text: p.url, Texted: true}
 }
 
-// endPage writes that a page is closed, and before it what it was, unless that is at
-// most as old as the chunk: so who finds the end finds the page.
-func (r *recording) endPage(p *Page, s *shard) {
-	if s == nil || !r.turn(s, p.size()+maxTurn, who{}, r.clock.Now()) {
-		return
+// end writes that a page is closed, and before it what it was, unless that is at
+// most as old as the chunk: so who finds the end finds the page. The lock is held.
+func (p *Page) end(r *shard.Recording) {
+	page := p.block(r)
+	if p.in == r.Instance() {
+		page.Said = p.index
 	}
-	if p.in != r.instance || p.index < s.chunk.RangeStart() {
-		r.writePage(p, s)
-	}
-	r.put(s, rawformat.KindPageEnd, 0, r.clock.Now(), p.id)
+	r.Write(shard.Hasty, page, shard.Block{Kind: rawformat.KindPageEnd, Time: r.Clock().Now(), Fields: []uint64{p.id}})
 }
 
 // pageKeeper states open pages again before they are discarded. It belongs to the
@@ -210,7 +195,7 @@ func (k *pageKeeper) round(r *keeper) {
 	}
 	k.fresh = fresh
 	if turned {
-		k.floor = middle(r.recording)
+		k.floor = r.middle()
 	}
 	for _, p := range k.list(r) {
 		r.keepPage(p, k.floor)
@@ -232,8 +217,8 @@ func (k *pageKeeper) turned(r *keeper) bool {
 func (k *keeper) keepPage(p *Page, floor uint64) {
 	pages.mu.Lock()
 	defer pages.mu.Unlock()
-	if !p.closed && (p.in != k.instance || p.index < floor) {
-		k.statePage(p, k.acquireAny())
+	if !p.closed && (p.in != k.rec.Instance() || p.index < floor) {
+		p.state(k.rec, shard.Repeated)
 	}
 }
 
@@ -255,7 +240,7 @@ func (k *pageKeeper) list(r *keeper) []*Page {
 	}
 	if !k.warned {
 		k.warned = true
-		r.log(rawformat.LogWarn, fmt.Sprintf("pages: more than %d are open; those opened last are forgotten when the ring has turned", most))
+		r.rec.Log(rawformat.LogWarn, fmt.Sprintf("pages: more than %d are open; those opened last are forgotten when the ring has turned", most))
 	}
 	return list[:most]
 }

@@ -1,6 +1,9 @@
 package recorder
 
-import "gprof/rawformat"
+import (
+	"gprof/rawformat"
+	"gprof/recorder/internal/shard"
+)
 
 // pausers are those who ask to pause. Recording goes on when none does.
 type pausers uint8
@@ -27,7 +30,7 @@ func (r *Recorder) ask(who pausers, paused bool) {
 	}
 	r.switching.Lock()
 	defer r.switching.Unlock()
-	r.contain(func() { r.setPaused(who, paused) }) // Err tells
+	r.rec.Contain(func() { r.setPaused(who, paused) }) // Err tells
 }
 
 // setPaused notes what who asks for, and does what follows. r.switching is
@@ -37,20 +40,20 @@ func (k *keeper) setPaused(who pausers, paused bool) {
 	if k.pausers |= who; !paused {
 		k.pausers &^= who
 	}
-	if k.stopped || k.failure.Load() != nil || (before == 0) == (k.pausers == 0) {
+	if k.stopped || k.rec.Failure() != nil || (before == 0) == (k.pausers == 0) {
 		return
 	}
 	k.paused.Store(k.pausers != 0)
 	k.shiftSampler()
 	if k.pausers != 0 {
-		current.Store(nil)
-		k.entry(rawformat.KindPause, k.clock.Now(), uint64(rawformat.PauseAll))
+		shard.Current.Store(nil)
+		k.entry(rawformat.KindPause, uint64(rawformat.PauseAll))
 		return
 	}
-	k.entry(rawformat.KindResume, k.clock.Now(), uint64(rawformat.PauseAll))
-	k.admit()
-	if k.failure.Load() != nil { // it failed meanwhile, and what fail cleared is set again
-		current.CompareAndSwap(k.recording, nil)
+	k.entry(rawformat.KindResume, uint64(rawformat.PauseAll))
+	k.rec.Admit()
+	if k.rec.Failure() != nil { // it failed meanwhile, and what fail cleared is set again
+		shard.Current.CompareAndSwap(k.rec, nil)
 	}
 }
 
@@ -67,7 +70,7 @@ func (r *Recorder) askSampling(paused bool) {
 	}
 	r.switching.Lock()
 	defer r.switching.Unlock()
-	if r.stopped || r.failure.Load() != nil || r.unsampled.Swap(paused) == paused {
+	if r.stopped || r.rec.Failure() != nil || r.unsampled.Swap(paused) == paused {
 		return
 	}
 	r.shiftSampler()
@@ -75,7 +78,7 @@ func (r *Recorder) askSampling(paused bool) {
 	if paused {
 		kind = rawformat.KindPause
 	}
-	r.contain(func() { r.entry(kind, r.clock.Now(), uint64(rawformat.PauseSampling)) }) // Err tells
+	r.rec.Contain(func() { r.entry(kind, uint64(rawformat.PauseSampling)) }) // Err tells
 }
 
 // samples reports whether CPU samples are to be taken.
@@ -129,18 +132,13 @@ func (k *keeper) rest() bool {
 	}
 	k.sampler.rest(k)
 	if !k.resting {
-		k.writeLosses() // later an older chunk would have to go for them
+		k.rec.WriteLosses() // later an older chunk would have to go for them
 	}
 	k.resting = true
 	k.ring.Rest(true)
-	k.releaseLaggards()
+	k.releaseIdle()
 	k.maintainRing()
-	for i := range k.shards {
-		if k.shards[i].lag.Load() != 0 {
-			return false
-		}
-	}
-	return true
+	return k.rec.IsIdle()
 }
 
 // wakeRing makes chunks ready after rest, before anybody asks for one.

@@ -17,7 +17,7 @@ func TestLossesBeforeAStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer control.Close()
-	r.lose(rawformat.LostTooBig, 3, 0)
+	r.rec.Lose(rawformat.LostTooBig, 3, 0)
 	generation, err := control.Command(rawformat.CommandStop)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
 	"gprof/recorder/internal/registry"
+	"gprof/recorder/internal/shard"
 )
 
 // Errors of [Start].
@@ -37,9 +38,8 @@ type Recorder struct {
 // There is one recording in a process, because events are package-level values
 // and must find it; and they must find it with one load.
 var (
-	current atomic.Pointer[recording] // nil: nothing records, or it is paused
-	running atomic.Pointer[Recorder]  // also while paused
-	claimed atomic.Bool               // from Start to the end of Stop
+	running atomic.Pointer[Recorder] // also while paused
+	claimed atomic.Bool              // from Start to the end of Stop
 )
 
 // Start begins to record. What o leaves open comes from the environment, see
@@ -61,7 +61,7 @@ func Start(o Options) (*Recorder, error) {
 		return nil, ErrRunning
 	}
 	var r *Recorder
-	err := guarded(func() (err error) {
+	err := shard.Guard(func() (err error) {
 		r, err = open(o)
 		return err
 	})
@@ -86,22 +86,22 @@ func (r *Recorder) Stop() error {
 		return nil
 	}
 	r.stopped = true
-	current.Store(nil)
+	shard.Current.Store(nil)
 	close(r.quit)
-	r.nap.Wake()
+	r.rec.Nap().Wake()
 	r.crew.Wait()
 	r.hook.close()
 	r.tracer.close()
-	unsealed := r.contain(func() {
+	unsealed := r.rec.Contain(func() {
 		r.leaveCounter()
-		r.inherit()
+		r.rec.Inherit()
 	})
-	unsampled := r.contain(func() { r.sampler.close(&r.keeper) })
+	unsampled := r.rec.Contain(func() { r.sampler.close(&r.keeper) })
 	registry.Defined.Detach()
 	running.Store(nil)
-	errs := []error{unsealed, unsampled, r.contain(r.closeShards)}
+	errs := []error{unsealed, unsampled, r.rec.Contain(r.rec.Close)}
 	for _, step := range []func() error{r.writeExit, r.close, r.dump, r.quitSession} {
-		errs = append(errs, guarded(step)) // one that fails must not keep the next from its work
+		errs = append(errs, shard.Guard(step)) // one that fails must not keep the next from its work
 	}
 	r.environ.restore()
 	claimed.Store(false)
@@ -112,7 +112,7 @@ func (r *Recorder) Stop() error {
 func (k *keeper) close() error {
 	var errs []error
 	if k.ring != nil {
-		errs = append(errs, guarded(k.ring.Close))
+		errs = append(errs, shard.Guard(k.ring.Close))
 	}
 	if k.dict != nil {
 		errs = append(errs, k.dict.Close())
@@ -131,7 +131,7 @@ func (r *Recorder) quitSession() error {
 }
 
 // Recording reports whether markers are recorded now.
-func (r *Recorder) Recording() bool { return r != nil && current.Load() == r.keeper.recording }
+func (r *Recorder) Recording() bool { return r != nil && shard.Current.Load() == r.rec }
 
 // Session is the session's directory, "" for nil and [DirInMemory]. Processes that are
 // recorded together lie in it side by side.
@@ -148,7 +148,7 @@ func (r *Recorder) Instance() uint64 {
 	if r == nil {
 		return 0
 	}
-	return r.instance
+	return r.rec.Instance()
 }
 
 // Dir is the directory of this process within the session, "" for nil and [DirInMemory].
@@ -165,15 +165,12 @@ func (r *Recorder) Err() error {
 	if r == nil {
 		return nil
 	}
-	if p := r.failure.Load(); p != nil {
-		return *p
-	}
-	return nil
+	return r.rec.Failure()
 }
 
 // writeExit tells the end of the recording.
 func (r *Recorder) writeExit() error {
-	now, text := r.clock.Anchor(), ""
+	now, text := r.rec.Clock().Anchor(), ""
 	if err := r.Err(); err != nil {
 		text = err.Error()
 	}
@@ -201,26 +198,26 @@ func exitReason() rawformat.ExitReason {
 }
 
 func (r *Recorder) header(magic string) rawformat.RecordHeader {
-	return rawformat.RecordHeader{Magic: magic, Instance: r.instance, Pid: uint32(os.Getpid())}
+	return rawformat.RecordHeader{Magic: magic, Instance: r.rec.Instance(), Pid: uint32(os.Getpid())}
 }
 
 // definitions are what a recording has of the registry.
 type definitions struct{ k *keeper }
 
 func (d definitions) Define(records [][]byte) { d.k.define(records) }
-func (d definitions) LoseDefinition()         { d.k.lose(rawformat.LostDictionary, 1, 0) }
+func (d definitions) LoseDefinition()         { d.k.rec.Lose(rawformat.LostDictionary, 1, 0) }
 func (d definitions) Wants(track string) bool { return d.k.filter.wants(track) }
 
 // define writes the registry's records that the dictionary does not have yet,
 // as many as there is room for. What is left over is counted once. The
 // registry's lock is held.
 func (k *keeper) define(records [][]byte) {
-	have := int(k.defined.Load())
+	have := k.rec.Defined()
 	have += k.dict.Define(records[have:]...)
-	k.defined.Store(uint32(have))
+	k.rec.SetDefined(have)
 	if left := len(records) - max(have, k.refused); left > 0 {
 		k.refused = len(records)
-		k.lose(rawformat.LostDictionary, uint64(left), 0)
+		k.rec.Lose(rawformat.LostDictionary, uint64(left), 0)
 	}
 }
 

@@ -62,7 +62,7 @@ func BenchmarkSampleCost(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.detach(r.keeper.recording, th)
+	defer s.detach(&r.keeper, th)
 	value := cookie(th.slot, sampleSlots[th.slot].generation)
 	const n = 30
 	ours, theirs, drained, scan := time.Hour, time.Hour, time.Hour, time.Hour

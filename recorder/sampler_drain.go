@@ -10,6 +10,7 @@ import (
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 // maxDrained is how many records a ring can hold. More are not drained at once,
@@ -20,21 +21,21 @@ const maxDrained = rawformat.StacksWords / rawformat.StackFixed
 // that were. What finds no writer stays for the next time.
 func (s *sampler) drain(k *keeper, tid int, t *sampled) (drained int) {
 	if n := t.stacks.Lost(); n > 0 {
-		k.lose(rawformat.LostSamples, n, 0)
+		k.rec.Lose(rawformat.LostSamples, n, 0)
 	}
 	for range maxDrained {
 		var rec rawformat.StackRecord
 		ok, err := t.stacks.Next(&rec)
 		if err != nil {
-			k.lose(rawformat.LostSamples, 1, 0)
+			k.rec.Lose(rawformat.LostSamples, 1, 0)
 		}
 		if !ok {
 			return drained
 		}
 		if sampleClock() == rawformat.ClockMonotonic {
-			rec.Time = uint64(k.clock.OfMonotonic(rec.Time))
+			rec.Time = uint64(k.rec.Clock().OfMonotonic(rec.Time))
 		}
-		s.endIdle(k.recording, t)
+		s.endIdle(k.rec, t)
 		if !s.write(k, tid, t, &rec) {
 			t.stacks.Back()
 			return drained
@@ -49,13 +50,13 @@ func (s *sampler) drain(k *keeper, tid int, t *sampled) (drained int) {
 }
 
 // abandon counts what is left in the ring of a thread that has ended.
-func (s *sampler) abandon(r *recording, t *sampled) {
+func (s *sampler) abandon(r *shard.Recording, t *sampled) {
 	for range maxDrained {
 		var rec rawformat.StackRecord
 		if ok, err := t.stacks.Next(&rec); !ok && err == nil {
 			return
 		}
-		r.lose(rawformat.LostSamples, 1, 0)
+		r.Lose(rawformat.LostSamples, 1, 0)
 		t.stacks.Drained()
 	}
 }
@@ -63,18 +64,18 @@ func (s *sampler) abandon(r *recording, t *sampled) {
 // row finds what of a record is interned.
 func (s *sampler) row(k *keeper, rec *rawformat.StackRecord, track *registry.Track) (row sampleRow) {
 	if track != nil {
-		row.track = k.track(track)
+		row.track = k.rec.TrackID(track)
 	}
 	calls := s.key(rec)
-	id := k.known.find(calls)
+	id := k.rec.FindStack(calls)
 	if id == 0 {
 		leafFirst := s.places(calls)
 		if id = k.dict.Stack(leafFirst); id != 0 {
-			k.known.add(calls, id)
+			k.rec.AddStack(calls, id)
 			k.dict.Name(wrappers(calls, leafFirst))
 		} else {
-			row.stack = 1
-			for _, l := range leafFirst[:min(len(leafFirst), maxRaw)] {
+			row.stack = shard.RawStack
+			for _, l := range leafFirst[:min(len(leafFirst), shard.MaxPCs)] {
 				if l.Label == 0 {
 					row.raw = append(row.raw, l.PC)
 				}
@@ -162,7 +163,7 @@ func locateFrames(calls []uintptr) (leafFirst []dict.Frame) {
 	}
 	expanded := make([]uintptr, rt.MaxInlined*len(calls))
 	n := rt.ExpandInlined(expanded, append([]uintptr{0}, calls...))
-	return append(leafFirst, locate(expanded[:n])...)
+	return append(leafFirst, dict.Locate(expanded[:n])...)
 }
 
 // wrappers are the functions that the compiler put around others, which the places of

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/shard"
 )
 
 // Where a goroutine is in labels, the signal handler finds that by its number, in
@@ -50,23 +51,23 @@ func callerPlace() (gp, sp uintptr)
 //go:norace
 //go:nocheckptr
 func (l Label) Begin() LabelScope {
-	r := current.Load()
+	r := shard.Current.Load()
 	if r == nil || l.id == 0 || sampleLayout.goid == 0 || sampleLayout.slots == 0 {
 		return LabelScope{}
 	}
 	g, sp := callerPlace()
-	return r.beginLabel(l.id, g, sp)
+	return beginLabel(r, l.id, g, sp)
 }
 
 // beginLabel begins a label in the function whose stack pointer is sp.
 //
 //go:norace
 //go:nocheckptr
-func (r *recording) beginLabel(label uint32, g, sp uintptr) LabelScope {
+func beginLabel(r *shard.Recording, label uint32, g, sp uintptr) LabelScope {
 	id := uint64(load64(g + sampleLayout.goid))
 	s := labelSlotOf(id)
 	if s == nil {
-		r.lose(rawformat.LostLabels, 1, 0)
+		r.Lose(rawformat.LostLabels, 1, 0)
 		return LabelScope{}
 	}
 	n := s.n

@@ -19,6 +19,7 @@ import (
 	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 // sampler takes CPU samples by signals of its own, so that the host's profiles
@@ -67,14 +68,14 @@ var (
 // open finds out whether samples can be taken here, and prepares. The error says
 // why not.
 func (s *sampler) open(k *keeper, hz, depth int) (err error) {
-	if k.exposed != nil { // the handler could not survive that its ring is cut short
-		return k.exposed
+	if k.rec.Exposed() != nil { // the handler could not survive that its ring is cut short
+		return k.rec.Exposed()
 	}
 	s.period = max(int64(time.Second)/int64(hz), kernelTick())
 	if sampleLayout, err = findLayout(); err != nil && sampleLayout.goid == 0 {
 		return fmt.Errorf("%w: goroutine's number: %w", errSelfTest, err)
 	}
-	if k.clock.Counter.Load() {
+	if k.rec.Clock().Counter.Load() {
 		sampleLayout.counter = 1
 	}
 	s.goDeep(depth)
@@ -177,9 +178,9 @@ func (s *sampler) round(k *keeper) {
 			s.release(k, tid, t)
 		}
 	}
-	at := k.clock.Now()
+	at := k.rec.Clock().Now()
 	for tid, t := range s.threads {
-		s.look(k.recording, tid, t, before, at)
+		s.look(k.rec, tid, t, before, at)
 	}
 }
 
@@ -231,7 +232,7 @@ func (s *sampler) scan(k *keeper) {
 		if t := s.threads[tid]; t != nil {
 			t.alive = true
 		} else if err := s.take(k, tid); err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.EINVAL) {
-			s.leaveOut(k.recording, err)
+			s.leaveOut(k.rec, err)
 		}
 	}
 }
@@ -239,10 +240,10 @@ func (s *sampler) scan(k *keeper) {
 var errThreads = errors.New("too many threads for the limit")
 
 // leaveOut says once that threads are not sampled.
-func (s *sampler) leaveOut(r *recording, err error) {
+func (s *sampler) leaveOut(r *shard.Recording, err error) {
 	if !s.told {
 		s.told = true
-		r.log(rawformat.LogWarn, fmt.Sprintf("CPU samples: a thread is left out: %v", err))
+		r.Log(rawformat.LogWarn, fmt.Sprintf("CPU samples: a thread is left out: %v", err))
 	}
 }
 
@@ -259,7 +260,7 @@ func (s *sampler) take(k *keeper, tid int) error {
 		err = setTimer(t.timer, s.period)
 	}
 	if err != nil {
-		return errors.Join(err, s.detach(k.recording, t))
+		return errors.Join(err, s.detach(k, t))
 	}
 	s.threads[tid] = t
 	return nil
@@ -276,7 +277,7 @@ func (s *sampler) attach(k *keeper, tid int) (*sampled, error) {
 		return nil, err
 	}
 	t.timer = timer
-	t.stacks, err = chunks.CreateStacks(k.files, rawformat.StacksHeader{Instance: k.instance, Pid: uint32(os.Getpid()), Tid: uint32(tid), Period: uint64(s.period), Clock: sampleClock()})
+	t.stacks, err = chunks.CreateStacks(k.files, rawformat.StacksHeader{Instance: k.rec.Instance(), Pid: uint32(os.Getpid()), Tid: uint32(tid), Period: uint64(s.period), Clock: sampleClock()})
 	if err != nil {
 		deleteTimer(timer)
 		return nil, err
@@ -324,12 +325,12 @@ func (s *sampler) quiet(t *sampled) error {
 }
 
 // detach undoes attach.
-func (s *sampler) detach(r *recording, t *sampled) error {
+func (s *sampler) detach(k *keeper, t *sampled) error {
 	if err := s.quiet(t); err != nil {
 		return err
 	}
 	s.free = append(s.free, t.slot)
-	r.ring.Charge(-rawformat.StacksFile)
+	k.ring.Charge(-rawformat.StacksFile)
 	return t.stacks.Close()
 }
 
@@ -340,9 +341,9 @@ func (s *sampler) release(k *keeper, tid int, t *sampled) {
 		return
 	}
 	s.drain(k, tid, t)
-	s.endIdle(k.recording, t)
-	s.abandon(k.recording, t)
-	k.complain("stack ring", s.detach(k.recording, t))
+	s.endIdle(k.rec, t)
+	s.abandon(k.rec, t)
+	k.complain("stack ring", s.detach(k, t))
 }
 
 // inspect lets go of threads whose number another thread has by now, and sees
@@ -354,7 +355,7 @@ func (s *sampler) inspect(k *keeper) {
 	if !seized(s.signal) {
 		why := fmt.Sprintf("no CPU samples from now on: the program took signal %d", s.signal)
 		k.sampledBy.Store(&why)
-		k.log(rawformat.LogWarn, why)
+		k.rec.Log(rawformat.LogWarn, why)
 		s.close(k)
 		return
 	}
@@ -369,7 +370,7 @@ func (s *sampler) dropCut(k *keeper) (found int) {
 	for tid, t := range s.threads {
 		if t.stacks.IsCut() {
 			found++
-			k.lose(rawformat.LostCut, 1, 0)
+			k.rec.Lose(rawformat.LostCut, 1, 0)
 			s.release(k, tid, t)
 			s.lookAt = 0
 		}
@@ -428,11 +429,11 @@ func (s *sampler) test(k *keeper) error {
 		return err
 	}
 	slot := &sampleSlots[t.slot]
-	before := k.clock.Now()
-	if err := testOuter(k.recording, tid, s.signal, cookie(t.slot, slot.generation)); err != nil {
-		return errors.Join(err, s.detach(k.recording, t))
+	before := k.rec.Clock().Now()
+	if err := testOuter(k.rec, tid, s.signal, cookie(t.slot, slot.generation)); err != nil {
+		return errors.Join(err, s.detach(k, t))
 	}
-	after := k.clock.Now()
+	after := k.rec.Clock().Now()
 	var rec rawformat.StackRecord
 	ok, err := t.stacks.Next(&rec)
 	if err == nil && !ok {
@@ -441,7 +442,7 @@ func (s *sampler) test(k *keeper) error {
 	if err == nil {
 		err = s.check(&rec, before, after)
 	}
-	return errors.Join(err, s.detach(k.recording, t))
+	return errors.Join(err, s.detach(k, t))
 }
 
 // check compares a record with what is known of its place.
@@ -474,7 +475,7 @@ func (s *sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error
 // testOuter begins a label, and testInner is under it.
 //
 //go:noinline
-func testOuter(r *recording, tid, signal int, value uint64) error {
+func testOuter(r *shard.Recording, tid, signal int, value uint64) error {
 	scope := testBegin(r)
 	err := testInner(tid, signal, value)
 	scope.End()
@@ -484,9 +485,9 @@ func testOuter(r *recording, tid, signal int, value uint64) error {
 // testBegin is what [Label.Begin] does.
 //
 //go:noinline
-func testBegin(r *recording) LabelScope {
+func testBegin(r *shard.Recording) LabelScope {
 	g, sp := callerPlace()
-	return r.beginLabel(testLabel, g, sp)
+	return beginLabel(r, testLabel, g, sp)
 }
 
 // testLabel is no label's number.

@@ -128,13 +128,13 @@ func goroutineID() uint64 {
 
 // trackOf is the track that a sample was taken on, nil if it is not known. What
 // is now where its labels were may be something else: they are not looked at.
-func (r *recording) trackOf(rec *rawformat.StackRecord) *registry.Track {
+func trackOf(clock *rt.Clock, rec *rawformat.StackRecord) *registry.Track {
 	l := &labelled
 	l.Lock()
 	defer l.Unlock()
 	stays, at := l.stays[rec.Goroutine], rt.Tick(rec.Time)
 	for i := len(stays) - 1; i >= 0; i-- {
-		if s := stays[i]; r.clock.At(s.from) <= at && (s.to == 0 || at <= r.clock.At(s.to)) {
+		if s := stays[i]; clock.At(s.from) <= at && (s.to == 0 || at <= clock.At(s.to)) {
 			return s.track
 		}
 	}

@@ -136,7 +136,7 @@ func attached(t *testing.T) (*sampler, *sampled) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.detach(r.keeper.recording, th); err != nil {
+		if err := s.detach(&r.keeper, th); err != nil {
 			t.Error(err)
 		}
 		s.close(&r.keeper)

@@ -7,6 +7,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 // ErrStopped means that the recorder has been stopped, or never started.
@@ -31,12 +32,12 @@ func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err er
 		return "", err
 	}
 	since := uint64(0)
-	if reach := uint64(r.clock.Base) + uint64(rt.Now()); last > 0 && uint64(last) < reach {
+	if reach := uint64(r.rec.Clock().Base) + uint64(rt.Now()); last > 0 && uint64(last) < reach {
 		since = reach - uint64(last)
 	}
 	path = filepath.Join(dir, now.UTC().Format("20060102T150405.000000000Z"))
-	err = guarded(func() error {
-		return chunks.CopySince(r.files, filepath.Join(path, instanceName(r.instance)), since)
+	err = shard.Guard(func() error {
+		return chunks.CopySince(r.files, filepath.Join(path, instanceName(r.rec.Instance())), since)
 	})
 	if err != nil {
 		return "", err
@@ -55,7 +56,7 @@ func (k *keeper) drainNow() error {
 	case <-k.quit:
 		return ErrStopped
 	}
-	k.nap.Wake()
+	k.rec.Nap().Wake()
 	select {
 	case <-drained:
 		return nil

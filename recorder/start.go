@@ -12,17 +12,15 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 const (
-	// maxWriters bounds the shards that are a first choice: more processors
-	// than that share them.
-	maxWriters = 64
-
 	// minChunks is how many chunks there should be for each shard. With fewer,
 	// most of the ring would be open chunks, and a discard would take a large
 	// part of it.
@@ -53,13 +51,13 @@ func open(o Options) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
+	faults := mapping.Faults()
 	r := &Recorder{session: p.session, keeper: keeper{
-		recording: &recording{instance: newInstance()},
-		shift:     make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}), drains: make(chan chan struct{}, 1),
+		rec:      shard.Open(shard.Config{Instance: newInstance(), Markers: p.Features.Has(FeatureMarkers), Stacks: p.Features.Has(FeatureStacks), Exposed: p.catchFaults()}),
+		features: p.Features, filter: p.Tracks, faults: faults,
+		shift: make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}), drains: make(chan chan struct{}, 1),
 	}}
-	r.findTricks()
-	r.features, r.filter, r.dumpDir = p.Features, p.Tracks, p.Dump
-	r.takeOverEarly()
+	r.dumpDir = p.Dump
 	r.place(p)
 	if p.CounterHz > 0 {
 		r.counterPeriod = rt.Time(time.Second) / rt.Time(p.CounterHz)
@@ -67,14 +65,14 @@ func open(o Options) (*Recorder, error) {
 	r.counting.open(&r.keeper, max(0, p.CounterHz))
 	r.heap.period = Time(max(0, p.HeapEvery))
 	r.waits.hz = p.WaitHz
-	if err := guarded(func() error { return r.create(p) }); err != nil {
-		return nil, errors.Join(err, guarded(r.abandon))
+	if err := shard.Guard(func() error { return r.create(p) }); err != nil {
+		return nil, errors.Join(err, shard.Guard(r.abandon))
 	}
-	if err := guarded(r.begin); err != nil {
-		return nil, errors.Join(err, guarded(r.abandon))
+	if err := shard.Guard(r.begin); err != nil {
+		return nil, errors.Join(err, shard.Guard(r.abandon))
 	}
 	if !p.memory {
-		r.environ.export(r.session, r.instance, p.parent)
+		r.environ.export(r.session, r.rec.Instance(), p.parent)
 	}
 	r.hook.open(r, p.AfterRound)
 	r.employ(r.keepHouse)
@@ -96,7 +94,7 @@ func (k *keeper) employ(work func()) {
 		defer k.crew.Done()
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(trackLabel, ownTrack.Name)))
 		noteLabels(ownTrack, goroutineID())
-		k.contain(work) // Err tells
+		k.rec.Contain(work) // Err tells
 	}()
 }
 
@@ -131,8 +129,8 @@ func (r *Recorder) create(p *plan) (err error) {
 		return err
 	}
 	r.ring, err = chunks.OpenRing(r.files, chunks.RingOptions{
-		Instance: r.instance, Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit, Slot: r.member.slot,
-		MinSpare: min(max(2*int(r.mask+1), burst/size), int(r.limit)/size/minChunks), Pressed: int(r.mask) + 2, Clock: r.clock.Kind(), Keeper: r.shards[len(r.shards)-1].writer, Anchor: r.clock.Anchor,
+		Instance: r.rec.Instance(), Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit, Slot: r.member.slot,
+		MinSpare: min(max(2*r.rec.Choices(), burst/size), int(r.limit)/size/minChunks), Pressed: r.rec.Choices() + 1, Clock: r.rec.Clock().Kind(), Keeper: r.rec.AnchorWriter(), Anchor: r.rec.Clock().Anchor,
 	})
 	if errors.Is(err, chunks.ErrLimit) { // it shrank meanwhile
 		err = fmt.Errorf("%w: %w", ErrSmall, err)
@@ -140,6 +138,7 @@ func (r *Recorder) create(p *plan) (err error) {
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
+	r.rec.Use(r.ring)
 	r.member.makeRoom(r.ring)
 	r.dict = dict.New(file, dict.Config{Limit: r.limit / dictShare, Charge: r.ring.Charge, LabelName: func(number uint32) (string, uint32) {
 		l, _ := registry.LabelNamed(number) // it was found before
@@ -154,7 +153,7 @@ func (r *Recorder) create(p *plan) (err error) {
 // Where the limit is small, chunks get smaller, then shards fewer.
 func (r *Recorder) divide(most int) (size int, err error) {
 	writers := 1
-	for writers < min(max(runtime.GOMAXPROCS(0), runtime.NumCPU()), maxWriters) {
+	for writers < min(max(runtime.GOMAXPROCS(0), runtime.NumCPU()), shard.MaxChoices) {
 		writers *= 2
 	}
 	size = most
@@ -168,7 +167,7 @@ func (r *Recorder) divide(most int) (size int, err error) {
 	if rings < 2*int64(size) {
 		return 0, tooSmall(r.limit, 2*int64(size)*dictShare/(dictShare-1))
 	}
-	r.makeShards(writers, int(rings/int64(size)/minChunks))
+	r.rec.MakeShards(writers, int(rings/int64(size)/minChunks))
 	return size, nil
 }
 
@@ -181,7 +180,7 @@ func tooSmall(limit, want int64) error {
 func (r *Recorder) begin() error {
 	err := registry.Defined.Attach(definitions{&r.keeper}, func(records [][]byte) error {
 		r.define(records)
-		if r.defined.Load() == 0 {
+		if r.rec.Defined() == 0 {
 			return fmt.Errorf("%w: none of %d definitions fits into a dictionary of %d bytes", ErrSmall, len(records), r.limit/dictShare)
 		}
 		return nil
@@ -190,28 +189,19 @@ func (r *Recorder) begin() error {
 		return err
 	}
 	running.Store(r)
-	r.contain(r.writeAnchor) // Err tells
+	r.rec.Contain(r.rec.WriteAnchor) // Err tells
 	r.beginPaused()
 	if r.pausers == 0 {
-		r.contain(func() { r.pages.round(&r.keeper) }) // likewise
-		r.admit()
+		r.rec.Contain(func() { r.pages.round(&r.keeper) }) // likewise
+		r.rec.Admit()
 	}
-	r.contain(r.inherit) // likewise
+	r.rec.Contain(r.rec.Inherit) // likewise
 	return nil
-}
-
-// admit has markers recorded from now on, if they are wanted at all.
-func (k *keeper) admit() {
-	if k.features.Has(FeatureMarkers) {
-		current.Store(k.recording)
-	} else {
-		current.Store(nil) // no early one, either
-	}
 }
 
 // abandon undoes create.
 func (r *Recorder) abandon() error {
-	r.giveUpEarly()
+	r.rec.GiveUp()
 	r.sampler.close(&r.keeper)
 	r.tracer.close()
 	err := r.close()

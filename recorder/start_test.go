@@ -19,7 +19,7 @@ func TestOwnTrack(t *testing.T) {
 	if got := <-labels; !strings.Contains(got, `"gprof.track":"gprof recorder"`) {
 		t.Errorf("no goroutine on the track:\n%s", got)
 	}
-	if r.trackNamed("gprof recorder") == 0 {
+	if r.trackID("gprof recorder") == 0 {
 		t.Error("the track is not defined")
 	}
 }

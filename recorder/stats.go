@@ -35,7 +35,7 @@ func (r *Recorder) Stats() Stats {
 		Discarded: r.ring.Discarded(), Drops: r.Drops(), Sampler: *r.sampledBy.Load(), Hook: r.hook.stats(), Err: r.Err()}
 	now := rt.Now()
 	if oldest := r.ring.Oldest(); oldest > 0 {
-		s.Reach = max(0, time.Duration(r.clock.Base+uint64(now)-oldest))
+		s.Reach = max(0, time.Duration(r.rec.Clock().Base+uint64(now)-oldest))
 	}
 	if t := r.trouble.Load(); t != nil && now-t.at < rt.Time(troubling) {
 		s.Trouble = t.err
@@ -45,7 +45,7 @@ func (r *Recorder) Stats() Stats {
 
 // isActive reports whether something is recorded, be it markers or other things.
 func (r *Recorder) isActive() bool {
-	return running.Load() == r && !r.paused.Load() && r.failure.Load() == nil
+	return running.Load() == r && !r.paused.Load() && r.rec.Failure() == nil
 }
 
 // trouble is what went wrong with the disk, and when.
@@ -85,13 +85,13 @@ func (r *Recorder) Drops() Drops {
 		return Drops{}
 	}
 	return Drops{
-		NoChunk:    r.lost[rawformat.LostNoChunk].count.Load(),
-		Busy:       r.lost[rawformat.LostBusy].count.Load(),
-		TooBig:     r.lost[rawformat.LostTooBig].count.Load(),
-		Dictionary: r.lost[rawformat.LostDictionary].count.Load(),
-		Samples:    r.lost[rawformat.LostSamples].count.Load(),
-		Labels:     r.lost[rawformat.LostLabels].count.Load(),
-		Cut:        r.lost[rawformat.LostCut].count.Load(),
-		Deep:       r.lost[rawformat.LostDeep].count.Load(),
+		NoChunk:    r.rec.Lost(rawformat.LostNoChunk),
+		Busy:       r.rec.Lost(rawformat.LostBusy),
+		TooBig:     r.rec.Lost(rawformat.LostTooBig),
+		Dictionary: r.rec.Lost(rawformat.LostDictionary),
+		Samples:    r.rec.Lost(rawformat.LostSamples),
+		Labels:     r.rec.Lost(rawformat.LostLabels),
+		Cut:        r.rec.Lost(rawformat.LostCut),
+		Deep:       r.rec.Lost(rawformat.LostDeep),
 	}
 }

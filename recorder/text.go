@@ -1,6 +1,10 @@
 package recorder
 
-import "gprof/recorder/internal/registry"
+import (
+	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
+	"gprof/recorder/internal/shard"
+)
 
 // Markers whose names found no room: those of names that are made up as a program
 // runs, and may be millions.
@@ -22,11 +26,11 @@ func Text(name, text string) { (*Track)(nil).Text(name, text) }
 
 // Mark records an instant on the track; see [Mark].
 func (t *Track) Mark(name string) {
-	if current.Load() == nil {
+	if shard.Current.Load() == nil {
 		return
 	}
-	if h := t.dynamic(name, false); h.d != nil {
-		emit(h, markInstant, nil, nil, 0)
+	if h := t.dynamic(name, false); h.Event != nil {
+		shard.Emit(h, rawformat.KindInstant, nil, nil, 0)
 	} else {
 		otherMark.On(t).Mark(name)
 	}
@@ -34,16 +38,16 @@ func (t *Track) Mark(name string) {
 
 // Text records an instant with a text on the track; see [Text].
 func (t *Track) Text(name, text string) {
-	if current.Load() == nil {
+	if shard.Current.Load() == nil {
 		return
 	}
-	if h := t.dynamic(name, true); h.d != nil {
-		h.record(markInstant, pack(text), arg{}, nil)
+	if h := t.dynamic(name, true); h.Event != nil {
+		h.Record(rawformat.KindInstant, shard.Pack(text), shard.Arg{}, nil)
 	} else {
 		otherText.On(t).Mark(name, text)
 	}
 }
 
-func (t *Track) dynamic(name string, text bool) handle {
-	return handle{registry.Untyped(name, text), t.def()}
+func (t *Track) dynamic(name string, text bool) shard.Handle {
+	return shard.Handle{Event: registry.Untyped(name, text), Track: t.def()}
 }

@@ -8,6 +8,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/registry"
+	"gprof/recorder/internal/shard"
 )
 
 // trackLabel is the key of the pprof label that holds a track's name.
@@ -67,25 +68,20 @@ func (w *Work) End() {
 
 // note writes that the track begins or ends.
 func (t *Track) note(k rawformat.Kind) {
-	r := current.Load()
-	if r == nil || t.def().IsUnwanted() || r.track(t.def()) == 0 {
+	r := shard.Current.Load()
+	if r == nil || t.def().IsUnwanted() || r.TrackID(t.def()) == 0 {
 		return
 	}
-	r.contain(func() { r.put(r.enter(), k, t.registered.ID, r.clock.Now(), uint64(t.registered.ID)) }) // Err tells
+	r.Contain(func() { // Err tells
+		id := t.registered.ID
+		r.Write(shard.Hasty, shard.Block{Kind: k, Time: r.Clock().Now(), Track: id, Fields: []uint64{uint64(id)}})
+	})
 }
 
-// track is the id that t has in this recording.
-func (r *recording) track(t *registry.Track) uint32 {
-	if t.Seq > r.defined.Load() {
-		return 0
-	}
-	return t.ID
-}
-
-// trackNamed is the id of a track in this recording, 0 if there is none.
-func (r *recording) trackNamed(name string) uint32 {
+// trackID is the id of a track in this recording, 0 if there is none.
+func (k *keeper) trackID(name string) uint32 {
 	if t := registry.Defined.TrackNamed(name); t != nil {
-		return r.track(t)
+		return k.rec.TrackID(t)
 	}
 	return 0
 }

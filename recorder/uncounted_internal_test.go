@@ -17,7 +17,7 @@ var deepEvent = NewEvent2("deep", Int("depth"), Uint("more"))
 func TestUncounted(t *testing.T) {
 	const depths = 400
 	r := beginInternal(t, Options{Limit: 4 << 20})
-	r.clock.Counter.Store(false)
+	r.rec.Clock().Counter.Store(false)
 	for depth := range depths {
 		var one sync.WaitGroup
 		one.Go(func() { deep(depth, func() { deepEvent.Mark(depth, uint64(depth)<<32) }) })
@@ -33,7 +33,7 @@ func TestUncounted(t *testing.T) {
 	found := map[uint64]bool{}
 	for blocks := p.Blocks(func(p chunks.Problem) { t.Error(p) }); blocks.Next(); {
 		b := blocks.Block()
-		if b.Kind != rawformat.KindInstant || b.Fields.Uint("event") != uint64(deepEvent.d.ID) {
+		if b.Kind != rawformat.KindInstant || b.Fields.Uint("event") != uint64(deepEvent.h.Event.ID) {
 			continue
 		}
 		b.Fields.Uint("stack")

@@ -9,6 +9,7 @@ import (
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 const (
@@ -61,7 +62,7 @@ func (m *waitMeter) look(k *keeper, now rt.Time, n int) {
 		m.last = 0
 		if !m.crowded {
 			m.crowded = true
-			k.log(rawformat.LogWarn, fmt.Sprintf("waits: more than %d goroutines are not looked at", maxWaiting))
+			k.rec.Log(rawformat.LogWarn, fmt.Sprintf("waits: more than %d goroutines are not looked at", maxWaiting))
 		}
 		return
 	}
@@ -124,7 +125,7 @@ func (k *keeper) waitSite(stack []uintptr) *waitSite {
 func (m *waitMeter) state(k *keeper, wall rt.Time) {
 	for _, s := range m.order {
 		if !k.writeWait(s, wall) {
-			k.lose(rawformat.LostBusy, 1, 0)
+			k.rec.Lose(rawformat.LostBusy, 1, 0)
 		}
 		s.count = 0
 		if k.ring.Low() { // many new stacks take their time
@@ -134,22 +135,10 @@ func (m *waitMeter) state(k *keeper, wall rt.Time) {
 }
 
 // writeWait writes what a site has to say. False: no writer was free.
-func (r *recording) writeWait(s *waitSite, wall rt.Time) bool {
-	w := r.acquireAny()
-	if w == nil {
-		return false
-	}
-	now := r.clock.Now()
-	if !r.turnWithStack(w, uint32(sampleRoom+2*10*len(s.row.raw)), who{}, now, s.row.raw) {
-		return true // and counted
-	}
-	b := w.time(w.begin(rawformat.KindWait), now)
-	for _, v := range [...]uint64{s.row.stack, uint64(s.reason), uint64(s.count), uint64(wall)} {
-		b = rawformat.AppendUint(b, v)
-	}
-	w.finish(b)
-	leave(w)
-	return true
+func (k *keeper) writeWait(s *waitSite, wall rt.Time) bool {
+	_, free := k.rec.Write(shard.Repeated, shard.Block{Kind: rawformat.KindWait, Time: k.rec.Clock().Now(), PCs: s.row.raw,
+		Fields: []uint64{s.row.stack, uint64(s.reason), uint64(s.count), uint64(wall)}})
+	return free
 }
 
 // waitFunctions is what goroutines wait for in functions of the runtime, and of

@@ -30,8 +30,8 @@ func (k *keeper) sampleCPU() {
 		k.sleep(profile.Length)
 		gzipped, end := window.Stop()
 		if err := k.writeWindow(gzipped, begin, end); err != nil {
-			k.lose(rawformat.LostSamples, 1, 0)
-			k.log(rawformat.LogError, fmt.Sprintf("cpu window: %v", err))
+			k.rec.Lose(rawformat.LostSamples, 1, 0)
+			k.rec.Log(rawformat.LogError, fmt.Sprintf("cpu window: %v", err))
 		}
 	}
 }
@@ -70,10 +70,10 @@ func (k *keeper) sleep(d time.Duration) {
 
 // skipWindow notes that the program's own profile is running. One line is
 // enough for as long as it lasts; every window is counted.
-func (r *recording) skipWindow(err error, again bool) {
-	r.lose(rawformat.LostSamples, 1, 0)
+func (k *keeper) skipWindow(err error, again bool) {
+	k.rec.Lose(rawformat.LostSamples, 1, 0)
 	if !again {
-		r.log(rawformat.LogWarn, fmt.Sprintf("no CPU samples for now: %v", err))
+		k.rec.Log(rawformat.LogWarn, fmt.Sprintf("no CPU samples for now: %v", err))
 	}
 }
 
@@ -87,7 +87,7 @@ func (k *keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
 	}
 	samples = slices.DeleteFunc(samples, func(s profile.Sample) bool { return k.leavesOut(s.Track) })
 	if cut := profile.MarkTruncated(samples); cut > 0 {
-		k.lose(rawformat.LostDeep, uint64(cut), 0)
+		k.rec.Lose(rawformat.LostDeep, uint64(cut), 0)
 	}
 	slots, err := profile.Spread(samples, begin, end)
 	if err != nil {
@@ -104,7 +104,7 @@ func (k *keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
 		k.writeSample(&rows[s.Row], s, end-begin)
 		cpu += s.CPU
 	}
-	k.mark(cpuWindow.handle, markInterval, k.clock.At(end), k.clock.At(begin), pack(len(slots)), pack(time.Duration(cpu)), nil)
+	k.rec.Interval(cpuWindow.h, k.rec.Clock().At(begin), k.rec.Clock().At(end), V(len(slots)), V(time.Duration(cpu)))
 	k.spent.samples.Add(int64(rt.Now() - before))
 	k.spent.taken.Add(int64(len(slots)))
 	return nil

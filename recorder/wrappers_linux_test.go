@@ -9,6 +9,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 // A new stack names the wrappers on its way, which it leaves out: without names
@@ -40,7 +41,7 @@ func TestWrappersAreNamed(t *testing.T) {
 
 //go:noinline
 func walkInto(walked chan<- []uintptr) {
-	calls := make([]uintptr, maxDepth)
-	n, _ := rt.WalkFrames(&calls[0], maxDepth, 0)
+	calls := make([]uintptr, shard.MaxDepth)
+	n, _ := rt.WalkFrames(&calls[0], shard.MaxDepth, 0)
 	walked <- calls[:n]
 }

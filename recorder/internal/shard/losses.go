@@ -1,4 +1,4 @@
-package recorder
+package shard
 
 import (
 	"gprof/rawformat"
@@ -10,9 +10,9 @@ const numLosses = int(rawformat.LostDeep) + 1
 // loss counts what was dropped for one reason.
 type loss struct{ count, bytes atomic.Uint64 }
 
-// writeLosses writes what was lost since the last time. What can't be written
+// WriteLosses writes what was lost since the last time. What can't be written
 // now is written later; that is no loss.
-func (r *recording) writeLosses() {
+func (r *Recording) WriteLosses() {
 	if !r.hasLost() {
 		return
 	}
@@ -22,7 +22,7 @@ func (r *recording) writeLosses() {
 	}
 }
 
-func (r *recording) hasLost() bool {
+func (r *Recording) hasLost() bool {
 	for why := range r.lost {
 		if r.lost[why].count.Load() != r.told[why].count {
 			return true
@@ -32,7 +32,7 @@ func (r *recording) hasLost() bool {
 }
 
 // writeLossesTo is writeLosses to a shard that is locked, and stays so.
-func (r *recording) writeLossesTo(s *shard) {
+func (r *Recording) writeLossesTo(s *shard) {
 	for why := range r.lost {
 		count := r.lost[why].count.Load()
 		bytes := r.lost[why].bytes.Load()
@@ -53,9 +53,12 @@ func (r *recording) writeLossesTo(s *shard) {
 	}
 }
 
-// lose counts what was dropped. The keeper writes it into the recording
+// Lose counts what was dropped. The keeper writes it into the recording
 // when there is room.
-func (r *recording) lose(why rawformat.LostReason, count, bytes uint64) {
+func (r *Recording) Lose(why rawformat.LostReason, count, bytes uint64) {
 	r.lost[why].count.Add(count)
 	r.lost[why].bytes.Add(bytes)
 }
+
+// Lost is how many were dropped for a reason until now.
+func (r *Recording) Lost(why rawformat.LostReason) uint64 { return r.lost[why].count.Load() }

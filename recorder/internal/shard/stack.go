@@ -1,4 +1,4 @@
-package recorder
+package shard
 
 import (
 	"runtime"
@@ -13,12 +13,8 @@ import (
 )
 
 const (
-	// maxDepth is how many callers of a marker are recorded.
-	maxDepth = 64
-
-	// maxPublic is how many calls of a stack the runtime tells in its records of the
-	// heap and of goroutines.
-	maxPublic = 32
+	// MaxDepth is how many callers of a marker are recorded.
+	MaxDepth = 64
 
 	// callsAbove is the number of calls between runtime.Callers and the program:
 	// Callers, markStack, mark, emitElse, and the event's method.
@@ -42,8 +38,8 @@ const (
 // that means in functions is asked for only once.
 //
 //go:noinline
-func (r *recording) markStack(m *marker) {
-	var calls [maxDepth]uintptr
+func (r *Recording) markStack(m *marker) {
+	var calls [MaxDepth]uintptr
 	n, at := 0, uintptr(0)
 	switch given := &m.d.Given; {
 	case given.Calls != nil:
@@ -51,15 +47,15 @@ func (r *recording) markStack(m *marker) {
 		at = hash(calls[:n])
 	case r.unwalked == nil:
 		var sum uint64
-		n, sum = rt.WalkFrames(&calls[0], maxDepth, ownFrames)
+		n, sum = rt.WalkFrames(&calls[0], MaxDepth, ownFrames)
 		at = hashOf(sum, n)
 	default:
 		n = runtime.Callers(callsAbove, calls[:])
 		at = hash(calls[:n])
 	}
-	cut := rt.IsCut(calls[:n], maxDepth)
+	cut := rt.IsCut(calls[:n], MaxDepth)
 	if cut {
-		r.lose(rawformat.LostDeep, 1, 0)
+		r.Lose(rawformat.LostDeep, 1, 0)
 	}
 	stack := calls[:n]
 	m.generation = r.known.generation.Load()
@@ -69,7 +65,7 @@ func (r *recording) markStack(m *marker) {
 		}
 	}
 	r.fresh.submit(stack)
-	var raw [maxDepth + 1]uint64
+	var raw [MaxDepth + 1]uint64
 	n = r.rawStack(raw[:], stack)
 	if cut {
 		raw[n] = rawformat.TruncatedPC
@@ -81,7 +77,7 @@ func (r *recording) markStack(m *marker) {
 
 // ofCallers is a captured stack as r has it: none if r would have captured it in another
 // way.
-func (r *recording) ofCallers(c *registry.Callers) []uintptr {
+func (r *Recording) ofCallers(c *registry.Callers) []uintptr {
 	if c.Walked != (r.unwalked == nil) {
 		return nil
 	}
@@ -91,9 +87,9 @@ func (r *recording) ofCallers(c *registry.Callers) []uintptr {
 // rawStack is the stack as pcs, without the recorder's own calls, and returns how
 // many there are. By frame pointers nothing is allocated, and little is asked of
 // the runtime: what is at a pc is for the keeper to find out.
-func (r *recording) rawStack(raw []uint64, stack []uintptr) (n int) {
+func (r *Recording) rawStack(raw []uint64, stack []uintptr) (n int) {
 	if r.unwalked != nil {
-		for _, l := range withoutOwn(locate(slices.Clone(stack))) { // a copy, so that the caller's stays on its stack
+		for _, l := range withoutOwn(dict.Locate(slices.Clone(stack))) { // a copy, so that the caller's stays on its stack
 			raw[n] = l.PC
 			n++
 		}
@@ -114,7 +110,7 @@ func (r *recording) rawStack(raw []uint64, stack []uintptr) (n int) {
 // isOwnCall reports whether a call is from one of the recorder's methods that was
 // not inlined. Asking for an inlined function would allocate; the one that it was
 // inlined into comes last. So would the name of a generic one: the file tells, too.
-func (r *recording) isOwnCall(call uintptr) bool {
+func (r *Recording) isOwnCall(call uintptr) bool {
 	functions := [rt.MaxChain]uintptr{}
 	n := rt.ExpandInlined(functions[:], []uintptr{0, call})
 	if n == 0 || n == rt.MaxChain {
@@ -126,21 +122,24 @@ func (r *recording) isOwnCall(call uintptr) bool {
 	}
 	file, _ := f.FileLine(functions[n-1] - 1)
 	name, ok := strings.CutPrefix(file, r.source)
-	return ok && (name == "event.go" || name == "eventn.go" || name == "text.go" || name == "emit_portable.go")
+	return ok && (name == "event.go" || name == "eventn.go" || name == "text.go" || name == shardFolder+"span.go" || name == shardFolder+"emit_portable.go")
 }
 
-// sourceFolder is where the compiler found this package.
+// shardFolder is where this package's source lies, below that of the program's calls.
+const shardFolder = "internal/shard/"
+
+// sourceFolder is where the compiler found package recorder.
 func sourceFolder() string {
 	_, file, _, _ := runtime.Caller(0)
-	return strings.TrimSuffix(file, "stack.go")
+	return strings.TrimSuffix(file, shardFolder+"stack.go")
 }
 
 // places is where the calls of a marker's stack are.
-func (r *recording) places(stack []uintptr) []dict.Frame {
+func (r *Recording) places(stack []uintptr) []dict.Frame {
 	if r.unwalked != nil {
-		return withoutOwn(locate(stack))
+		return withoutOwn(dict.Locate(stack))
 	}
-	return withoutOwn(locate(rt.Expand(stack)))
+	return withoutOwn(dict.Locate(rt.Expand(stack)))
 }
 
 // withoutOwn leaves out the method by which the program called us.
@@ -164,40 +163,19 @@ func withoutOwn(leafFirst []dict.Frame) []dict.Frame {
 
 // isOwn reports whether a function is one of those that make markers.
 func isOwn(function string) bool {
+	if name, ok := strings.CutPrefix(function, "gprof/recorder/internal/shard."); ok {
+		return name == "Emit" || strings.HasPrefix(name, "(*Span).") || strings.HasPrefix(name, "SpanN.") || strings.HasPrefix(name, "Handle.")
+	}
 	name, ok := strings.CutPrefix(function, "gprof/recorder.")
-	return ok && (strings.HasPrefix(name, "Event") || strings.HasPrefix(name, "Span") || strings.HasPrefix(name, "(*Track).") || name == "Mark" || name == "Text" || name == "emit")
+	return ok && (strings.HasPrefix(name, "Event") || strings.HasPrefix(name, "Span") || strings.HasPrefix(name, "(*Track).") || name == "Mark" || name == "Text")
 }
 
-// locate turns what runtime.Callers returned, one entry for each function, into
-// places in the code, one for each call frame: calls that the compiler inlined
-// share the pc of the innermost. So does the CPU profile, and the two must agree
-// on what lies at a pc.
-func locate(calls []uintptr) (leafFirst []dict.Frame) {
-	if len(calls) == 0 {
-		return nil
-	}
-	frames := runtime.CallersFrames(calls)
-	var last runtime.Frame
-	for more := true; more; {
-		var f runtime.Frame
-		f, more = frames.Next()
-		s := dict.Function{Name: f.Function, File: f.File, Line: int64(f.Line), Start: rt.StartLine(&f)}
-		if n := len(leafFirst); n > 0 && inlined(&last, &f) {
-			leafFirst[n-1].Functions = slices.Insert(leafFirst[n-1].Functions, 0, s)
-		} else {
-			leafFirst = append(leafFirst, dict.Frame{PC: uint64(f.PC), Functions: []dict.Function{s}})
-		}
-		last = f
-	}
-	return leafFirst
-}
+// FindStack is the id of a stack, 0 if it is not known; AddStack makes it known. Only the
+// keeper adds. A stack is calls as whoever asks writes them: return addresses as a rule.
+func (r *Recording) FindStack(calls []uintptr) uint32 { return r.known.find(calls) }
 
-// inlined reports whether callee's code is part of caller's. The runtime gives
-// an inlined frame no Func and its caller's entry; a function is not inlined
-// into itself. These are the rules of runtime/pprof.
-func inlined(callee, caller *runtime.Frame) bool {
-	return callee.Func == nil && callee.Entry != 0 && callee.Entry == caller.Entry && callee.Function != caller.Function
-}
+// AddStack: see [Recording.FindStack].
+func (r *Recording) AddStack(calls []uintptr, id uint32) { r.known.add(calls, id) }
 
 // knownStacks finds the id of a stack by its content. Any goroutine may ask;
 // the keeper alone adds. An id counts in one generation of the dictionary.
@@ -258,7 +236,7 @@ type freshStacks struct {
 	lock  uint32
 	n     int
 	depth [pendingSlots]int
-	calls [pendingSlots][maxDepth]uintptr
+	calls [pendingSlots][MaxDepth]uintptr
 }
 
 // submit never waits: a stack that finds no place comes again.
@@ -287,28 +265,28 @@ func (f *freshStacks) take(dst *freshStacks) {
 	atomic.StoreUint32(&f.lock, 0)
 }
 
-// internStacks gives the submitted stacks their ids, and those of before Start, by which
-// the dictionary tells what is at their pcs.
-func (k *keeper) internStacks() {
-	for _, calls := range k.unnamed {
-		k.internStack(calls)
+// InternStacks gives stacks that were submitted their ids, and those of before Start, by
+// which the dictionary tells what is at their pcs.
+func (r *Recording) InternStacks(d *dict.Dictionary) {
+	for _, calls := range r.unnamed {
+		r.internStack(d, calls)
 	}
-	k.unnamed = nil
-	k.fresh.take(&k.taken)
-	for i := range k.taken.n {
-		k.internStack(k.taken.calls[i][:k.taken.depth[i]])
+	r.unnamed = nil
+	r.fresh.take(&r.taken)
+	for i := range r.taken.n {
+		r.internStack(d, r.taken.calls[i][:r.taken.depth[i]])
 	}
 }
 
-func (k *keeper) internStack(calls []uintptr) {
-	if k.known.find(calls) != 0 {
+func (r *Recording) internStack(d *dict.Dictionary, calls []uintptr) {
+	if r.known.find(calls) != 0 {
 		return
 	}
-	leafFirst := k.places(calls)
-	if rt.IsCut(calls, maxDepth) {
+	leafFirst := r.places(calls)
+	if rt.IsCut(calls, MaxDepth) {
 		leafFirst = append(leafFirst, dict.Truncated)
 	}
-	if id := k.dict.Stack(leafFirst); id != 0 {
-		k.known.add(calls, id)
+	if id := d.Stack(leafFirst); id != 0 {
+		r.known.add(calls, id)
 	}
 }

@@ -1,4 +1,4 @@
-package recorder
+package shard
 
 import (
 	"unsafe"
@@ -12,17 +12,17 @@ import (
 // event (4), stack, time and duration (10 each), shape, two numbers (10 each).
 const fastBlock = 50
 
-// emitElse is emit where assembly does not record the marker: because it is not built,
+// emitElse is Emit where assembly does not record the marker: because it is not built,
 // the marker has a text or a stack, or it is the first one of a page, a chunk or a
 // goroutine, or the processor has no shard that is free.
 //
 //go:noinline
-func emitElse(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
-	r, d := current.Load(), h.d
+func emitElse(h Handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
+	r, d := Current.Load(), h.Event
 	if r == nil || d == nil {
 		return
 	}
-	if h.track.IsUnwanted() {
+	if h.Track.IsUnwanted() {
 		return
 	}
 	if d.PlainSeq > r.defined.Load() || r.exposed != nil {
@@ -33,8 +33,8 @@ func emitElse(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
 		now = r.clock.Now()
 	}
 	track := uint32(0)
-	if h.track != nil {
-		track = r.track(h.track)
+	if h.Track != nil {
+		track = r.trackID(h.Track)
 	}
 	s := r.enter()
 	if s == nil {

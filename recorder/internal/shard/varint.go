@@ -1,4 +1,4 @@
-package recorder
+package shard
 
 import (
 	"encoding/binary"
@@ -79,10 +79,10 @@ func groups(v uint64) (word uint64, size uintptr) {
 	return v | 0x8080808080808080&(1<<((8*size-8)&63)-1), size
 }
 
-// putText writes a B; it is cut at [maxString].
-func putText(p unsafe.Pointer, n uintptr, a arg) uintptr {
-	if a.bits > maxString {
-		b := appendCut(unsafe.Slice((*byte)(unsafe.Add(p, n)), maxString+2)[:0], a.string())
+// putText writes a B; it is cut at [MaxText].
+func putText(p unsafe.Pointer, n uintptr, a Arg) uintptr {
+	if a.bits > MaxText {
+		b := appendCut(unsafe.Slice((*byte)(unsafe.Add(p, n)), MaxText+2)[:0], a.string())
 		return n + uintptr(len(b))
 	}
 	n = putShort(p, n, a.bits)

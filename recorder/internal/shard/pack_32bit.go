@@ -1,6 +1,6 @@
 //go:build 386 || arm || mips || mipsle
 
-package recorder
+package shard
 
 import (
 	"math"
@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// pack has to ask for the type: a string is as large as an int64 here.
-func pack[T Value](v T) (a arg) {
+// Pack has to ask for the type: a string is as large as an int64 here.
+func Pack[T Value](v T) (a Arg) {
 	switch v := any(v).(type) {
 	case int:
 		a.bits = uint64(v)
@@ -26,7 +26,7 @@ func pack[T Value](v T) (a arg) {
 			a.bits = 1
 		}
 	case string:
-		a = arg{unsafe.StringData(v), uint64(len(v))}
+		a = Arg{unsafe.StringData(v), uint64(len(v))}
 	}
 	return a
 }

@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package shard
 
 // takeOwn takes the shard of the processor that the goroutine runs on, and reads
 // what its next block begins with: counter, which is 0 where it is not to be read,
@@ -11,4 +11,4 @@ package recorder
 // assembly: so that is all that it takes to have the lock alone.
 //
 //go:noescape
-func takeOwn(r *recording) (s *shard, counter, goroutine uint64)
+func takeOwn(r *Recording) (s *shard, counter, goroutine uint64)

@@ -1,6 +1,6 @@
 //go:build race
 
-package recorder
+package shard
 
 import "sync/atomic"
 

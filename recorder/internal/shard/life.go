@@ -1,4 +1,4 @@
-package recorder
+package shard
 
 import (
 	"gprof/recorder/internal/rt"
@@ -6,26 +6,17 @@ import (
 	"time"
 )
 
-// findTricks finds out what can be used here of clock, stacks and goroutines.
-func (r *recording) findTricks() {
-	r.clock.Open()
-	r.begun = rt.Now()
-	r.unwalked, r.source = rt.TryWalk(), sourceFolder()
-	r.goroutines = rt.FindGoroutine()
-	r.route, r.unrouted = rt.FindRoute()
-}
-
-// makeShards makes shards for so many processors, and twice as many that are
+// MakeShards makes shards for so many processors, and twice as many that are
 // shared: a goroutine that loses its thread inside one must not cost the markers of
 // others. A program may get more processors later: up to so many shards in all,
 // those have a shard of their own, too. None takes a chunk before it is used.
-func (r *recording) makeShards(writers, most int) {
+func (r *Recording) MakeShards(writers, most int) {
 	own := 0
 	if r.unowned = r.exposed; r.unowned == nil {
 		r.unowned = rt.RegisterBarrier()
 	}
 	if r.unowned == nil {
-		own = max(writers, min(most, maxWriters)-2*writers)
+		own = max(writers, min(most, MaxChoices)-2*writers)
 	}
 	r.shards = make([]shard, own+2*writers)
 	r.own, r.shared = r.shards[:own], r.shards[own:]
@@ -36,10 +27,10 @@ func (r *recording) makeShards(writers, most int) {
 	}
 }
 
-// closeShards takes all shards for good: a marker that is still on its way finds
+// Close takes all shards for good: a marker that is still on its way finds
 // them busy. No mapping may go before. What was lost until now is written last.
 // The chunk of a shard whose holder does not finish stays mapped, see [chunks.ErrInUse].
-func (r *recording) closeShards() {
+func (r *Recording) Close() {
 	var locked []*shard
 	begun := rt.Now()
 	for i := range r.shards {
@@ -55,10 +46,15 @@ func (r *recording) closeShards() {
 	}
 }
 
-// Stop waits so long for the holders of shards, all together: after a bug of the
-// recorder one may be gone; else its thread may not run, because it is stopped or
-// waits for the disk.
 const (
+	// MaxChoices bounds the shared shards that are a first choice: more processors
+	// than that share them.
+	MaxChoices = 64
+
+	// Close waits so long for the holders of shards, all together: after a bug of the
+	// recorder one may be gone; else its thread may not run, because it is stopped or
+	// waits for the disk.
+
 	patience     = 100 * time.Millisecond
 	longPatience = 10 * time.Second
 )
@@ -66,7 +62,7 @@ const (
 // claimFinally takes a shard, for which it waits since begun: nobody comes to any
 // shard any more, so that who still has one when another's holder was waited for in
 // vain does not go on either. False: its holder does not come to an end.
-func (r *recording) claimFinally(s *shard, begun rt.Time) bool {
+func (r *Recording) claimFinally(s *shard, begun rt.Time) bool {
 	for ; !r.seize(s); runtime.Gosched() {
 		if waited := rt.Now() - begun; waited > rt.Time(longPatience) || r.failure.Load() != nil && waited > rt.Time(patience) {
 			return false

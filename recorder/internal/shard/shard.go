@@ -1,4 +1,4 @@
-package recorder
+package shard
 
 import (
 	"runtime"
@@ -79,7 +79,7 @@ type who struct {
 // may be interrupted afterwards; others find the lock taken, and go to a shared shard.
 // The keeper, who wants a shard now and then, says so in shut, and has all threads
 // see that before it looks whether the lock is taken, see claim.
-func (r *recording) enter() *shard {
+func (r *Recording) enter() *shard {
 	if s, _, _ := takeOwn(r); s != nil {
 		taken(s)
 		return s
@@ -90,7 +90,7 @@ func (r *recording) enter() *shard {
 // enterElse is enter where takeOwn took nothing.
 //
 //go:noinline
-func (r *recording) enterElse() *shard {
+func (r *Recording) enterElse() *shard {
 	if r.unrouted != nil && len(r.own) > 0 {
 		p := rt.Pin()
 		s := r.takeOwnOf(uint(p))
@@ -104,7 +104,7 @@ func (r *recording) enterElse() *shard {
 
 // takeOwnOf is takeOwn on that processor, to which the caller is pinned. nil: the
 // shard is taken or shut, or the program has more processors now than it began with.
-func (r *recording) takeOwnOf(p uint) *shard {
+func (r *Recording) takeOwnOf(p uint) *shard {
 	if p >= uint(len(r.own)) {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (r *recording) takeOwnOf(p uint) *shard {
 }
 
 // enterShared is enter of a shared shard.
-func (r *recording) enterShared() *shard {
+func (r *Recording) enterShared() *shard {
 	var here byte
 	return r.acquire(shardHint(&here))
 }
@@ -130,7 +130,7 @@ func (r *recording) enterShared() *shard {
 func leave(s *shard) { rt.ReleaseLock(&s.lock) }
 
 // acquire locks a shared shard. nil: all are taken; the loss is counted.
-func (r *recording) acquire(hint uintptr) *shard {
+func (r *Recording) acquire(hint uintptr) *shard {
 	if s := &r.shared[hint&r.mask]; s.try() {
 		return s
 	}
@@ -153,20 +153,20 @@ func (s *shard) try() bool {
 // with those that are nobody's first choice.
 //
 //go:noinline
-func (r *recording) acquireOther(hint uintptr) *shard {
+func (r *Recording) acquireOther(hint uintptr) *shard {
 	all := uintptr(len(r.shared)) - 1
 	for i := range maxPasses * (all + 1) {
 		if s := &r.shared[(hint&r.mask+r.mask+1+i)&all]; s.try() {
 			return s
 		}
 	}
-	r.lose(rawformat.LostBusy, 1, 0)
+	r.Lose(rawformat.LostBusy, 1, 0)
 	return nil
 }
 
 // claim takes a shard for the keeper; false: it is taken. disclaim gives it
 // back.
-func (r *recording) claim(s *shard) bool {
+func (r *Recording) claim(s *shard) bool {
 	if !s.owned {
 		return atomic.SwapUint32(&s.lock, 1) == 0
 	}
@@ -196,7 +196,7 @@ func (r *recording) claim(s *shard) bool {
 // The same goroutine may be both, as Stop's is: it holds no shard then. A processor
 // that is taken away from a goroutine, or from the program, is no case of its own:
 // who has taken the lock keeps it until it goes on, wherever that is.
-func (r *recording) seize(s *shard) bool {
+func (r *Recording) seize(s *shard) bool {
 	atomic.StoreUint32(&s.shut, 1)
 	if !s.owned {
 		return atomic.SwapUint32(&s.lock, 1) == 0
@@ -213,17 +213,17 @@ func disclaim(s *shard) {
 
 // acquirePatiently is acquire for the recorder's own goroutines, which may
 // wait.
-func (r *recording) acquirePatiently() *shard {
+func (r *Recording) acquirePatiently() *shard {
 	s := r.acquireAny()
 	if s == nil {
-		r.lose(rawformat.LostBusy, 1, 0)
+		r.Lose(rawformat.LostBusy, 1, 0)
 	}
 	return s
 }
 
 // acquireAny locks any shared shard, the last choice of markers first. nil: all
 // stay taken, for about shardPatience.
-func (r *recording) acquireAny() *shard {
+func (r *Recording) acquireAny() *shard {
 	for deadline := rt.Now() + shardPatience; ; runtime.Gosched() {
 		for i := len(r.shared) - 1; i >= 0; i-- {
 			if s := &r.shared[i]; s.try() {
@@ -242,11 +242,11 @@ const shardPatience = rt.Time(10 * time.Millisecond)
 
 // turn makes s ready, see prepare. If there is no chunk it counts the loss,
 // leaves s and returns false.
-func (r *recording) turn(s *shard, size uint32, of who, now rt.Tick) bool {
+func (r *Recording) turn(s *shard, size uint32, of who, now rt.Tick) bool {
 	if r.prepare(s, size, of, now) {
 		return true
 	}
-	r.lose(rawformat.LostNoChunk, 1, uint64(size))
+	r.Lose(rawformat.LostNoChunk, 1, uint64(size))
 	leave(s)
 	return false
 }
@@ -254,7 +254,7 @@ func (r *recording) turn(s *shard, size uint32, of who, now rt.Tick) bool {
 // prepare makes s ready for blocks of size bytes in all that are of somebody:
 // it takes another chunk if there is no room, and restates the context where
 // the format demands it. False: there is no chunk.
-func (r *recording) prepare(s *shard, size uint32, of who, now rt.Tick) bool {
+func (r *Recording) prepare(s *shard, size uint32, of who, now rt.Tick) bool {
 	if s.offset()+size+maxTurn+overshoot > uint32(len(s.payload)) && !r.refill(s) {
 		return false
 	}
@@ -276,7 +276,7 @@ func (r *recording) prepare(s *shard, size uint32, of who, now rt.Tick) bool {
 // refill gives s a fresh chunk. Who takes one from the ring is not interrupted,
 // because others wait for it by spinning; but for where faults are not caught, which
 // would be fatal then.
-func (r *recording) refill(s *shard) bool {
+func (r *Recording) refill(s *shard) bool {
 	if r.ring == nil { // it is an early one
 		return false
 	}
@@ -290,7 +290,7 @@ func (r *recording) refill(s *shard) bool {
 }
 
 // exchange is refill.
-func (r *recording) exchange(s *shard) bool {
+func (r *Recording) exchange(s *shard) bool {
 	r.retire(s)
 	c := r.ring.Get(s.writer, s.generation)
 	if r.ring.Low() {
@@ -314,7 +314,7 @@ func (s *shard) hold(c *chunks.Chunk) {
 }
 
 // retire releases the chunk of s, if it has one.
-func (r *recording) retire(s *shard) {
+func (r *Recording) retire(s *shard) {
 	if s.chunk != nil {
 		rt.Release(s.commit, s.word) // somebody else may have written to the file
 		r.ring.Release(s.chunk)

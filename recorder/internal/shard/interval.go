@@ -1,4 +1,4 @@
-package recorder
+package shard
 
 import (
 	"unsafe"
@@ -10,10 +10,10 @@ import (
 
 // endPlain records an interval of at most two numbers: what emit is to the other
 // markers. It is called only where a writer can't meet a file that was cut short.
-func (r *recording) endPlain(s *Span) {
+func (r *Recording) endPlain(s *Span) {
 	track := uint32(0)
-	if s.h.track != nil {
-		track = r.track(s.h.track)
+	if s.h.Track != nil {
+		track = r.trackID(s.h.Track)
 	}
 	w, counter, goroutine := takeOwn(r)
 	if w == nil {
@@ -39,18 +39,18 @@ func (r *recording) endPlain(s *Span) {
 
 // plainInterval writes the block, and returns what that adds to the commit word.
 func (w *shard) plainInterval(s *Span, now rt.Tick) uint64 {
-	d, p := s.h.d, unsafe.Add(w.base, uint32(w.word))
-	put64(p, 0, d.Head|uint64(markInterval)<<8)
+	d, p := s.h.Event, unsafe.Add(w.base, uint32(w.word))
+	put64(p, 0, d.Head|uint64(rawformat.KindInterval)<<8)
 	n := putUint(p, uintptr(d.HeadLen), rawformat.Zigzag(int64(now-w.last)))
 	w.last = now
 	n = putUint(p, n, uint64(max(0, now-s.begin)))
 	put8(p, n, d.Shape)
 	n++
 	if d.Fields > 0 {
-		n = putPlain(p, n, d.First, s.a.bits)
+		n = putPlain(p, n, d.First, s.args[0].bits)
 	}
 	if d.Fields > 1 {
-		n = putPlain(p, n, d.Second, s.b.bits)
+		n = putPlain(p, n, d.Second, s.args[1].bits)
 	}
 	put8(p, 0, uint64(n-1))
 	return uint64(n) | 1<<32
@@ -72,7 +72,7 @@ func putPlain(p unsafe.Pointer, n uintptr, h registry.Holding, v uint64) uintptr
 }
 
 // readBoth is what takeOwn reads beside the shard.
-func (r *recording) readBoth() (counter, goroutine uint64) {
+func (r *Recording) readBoth() (counter, goroutine uint64) {
 	if r.clock.Counter.Load() {
 		counter = rt.ReadCounter()
 	}

@@ -1,6 +1,6 @@
 //go:build !linux || !(amd64 || arm64) || gprof_portable
 
-package recorder
+package shard
 
 // takeOwn takes no shard: without assembly it is not known which is the processor's.
-func takeOwn(*recording) (s *shard, counter, goroutine uint64) { return nil, 0, 0 }
+func takeOwn(*Recording) (s *shard, counter, goroutine uint64) { return nil, 0, 0 }

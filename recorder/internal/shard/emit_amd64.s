@@ -4,42 +4,42 @@
 #include "funcdata.h"
 #include "textflag.h"
 
-// func emit(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
+// func Emit(h Handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
 // The same as emitElse, which goes on where this does not: the arguments are in place.
 // R8 is the recorder, R9 the definition, R11 the shard, R12 its word, R13 the block,
 // and DI where its next byte belongs.
-TEXT ·emit(SB), NOSPLIT|NOFRAME, $0-48
-	MOVQ  ·current(SB), R8
-	MOVQ  h_d+0(FP), R9
+TEXT ·Emit(SB), NOSPLIT|NOFRAME, $0-48
+	MOVQ  ·Current(SB), R8
+	MOVQ  h_Event+0(FP), R9
 	TESTQ R8, R8
 	JZ    other
 	TESTQ R9, R9
 	JZ    other
-	MOVL  recording_defined(R8), AX
+	MOVL  Recording_defined(R8), AX
 	CMPL  const_definitionPlainSeq(R9), AX
 	JHI   other
-	CMPL  (recording_clock+const_clockCounter)(R8), $0
+	CMPL  (Recording_clock+const_clockCounter)(R8), $0
 	JEQ   uncounted
 
 counted:
-	MOVQ  h_track+8(FP), CX
+	MOVQ  h_Track+8(FP), CX
 	XORL  R10, R10
 	TESTQ CX, CX
 	JNZ   track
 
 own: // the shard, as takeOwn does it
-	MOVQ  (recording_route+const_routeM)(R8), AX
+	MOVQ  (Recording_route+const_routeM)(R8), AX
 	TESTQ AX, AX
 	JZ    other
 	MOVQ  (TLS), BX
 	MOVQ  (BX)(AX*1), AX
-	MOVQ  (recording_route+const_routeP)(R8), DX
+	MOVQ  (Recording_route+const_routeP)(R8), DX
 	MOVQ  (AX)(DX*1), AX
 	MOVL  (AX), R11
-	CMPQ  R11, (recording_own+8)(R8)
+	CMPQ  R11, (Recording_own+8)(R8)
 	JCC   other
 	IMULQ $shard__size, R11
-	ADDQ  recording_own(R8), R11
+	ADDQ  Recording_own(R8), R11
 	CMPL  shard_lock(R11), $0
 	JNE   other
 	MOVL  $1, shard_lock(R11)
@@ -47,7 +47,7 @@ own: // the shard, as takeOwn does it
 	JNE   leave
 
 	// There is room, and the context is the same.
-	MOVQ  recording_goroutines(R8), DX
+	MOVQ  Recording_goroutines(R8), DX
 	TESTQ DX, DX
 	JZ    unknown
 	MOVQ  (BX)(DX*1), DX
@@ -203,11 +203,11 @@ leave:
 other:
 	JMP ·emitElse(SB)
 
-// func emitUncounted(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
+// func emitUncounted(h Handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
 // The arguments stay where they are, for emit.
 TEXT ·emitUncounted(SB), 0, $8-48
 	NO_LOCAL_POINTERS
 	CALL ·uncounted(SB)
 	MOVQ 0(SP), AX
 	MOVQ AX, now+40(FP)
-	RET  ·emit(SB)
+	RET  ·Emit(SB)

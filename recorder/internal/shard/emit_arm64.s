@@ -4,39 +4,39 @@
 #include "funcdata.h"
 #include "textflag.h"
 
-// func emit(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
+// func Emit(h Handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
 // The same as emitElse, which goes on where this does not: the arguments are in place.
 // R0 is the recorder, R1 the definition, R2 the track, R3 the shard, R4 its word, R6
 // the block, and R5 where its next byte belongs.
-TEXT ·emit(SB), NOSPLIT|NOFRAME, $0-48
-	MOVD  ·current(SB), R0
-	MOVD  h_d+0(FP), R1
+TEXT ·Emit(SB), NOSPLIT|NOFRAME, $0-48
+	MOVD  ·Current(SB), R0
+	MOVD  h_Event+0(FP), R1
 	CBZ   R0, other
 	CBZ   R1, other
-	MOVWU recording_defined(R0), R8
+	MOVWU Recording_defined(R0), R8
 	MOVWU const_definitionPlainSeq(R1), R9
 	CMPW  R8, R9
 	BHI   other
-	MOVWU (recording_clock+const_clockCounter)(R0), R9
+	MOVWU (Recording_clock+const_clockCounter)(R0), R9
 	CBZW  R9, uncounted
 
 counted:
-	MOVD h_track+8(FP), R9
+	MOVD h_Track+8(FP), R9
 	MOVD $0, R2
 	CBNZ R9, track
 
 own: // the shard, as takeOwn does it
-	MOVD  (recording_route+const_routeM)(R0), R8
+	MOVD  (Recording_route+const_routeM)(R0), R8
 	CBZ   R8, other
 	MOVD  (g)(R8), R8
-	MOVD  (recording_route+const_routeP)(R0), R9
+	MOVD  (Recording_route+const_routeP)(R0), R9
 	MOVD  (R8)(R9), R8
 	MOVWU (R8), R8
-	MOVD  (recording_own+8)(R0), R9
+	MOVD  (Recording_own+8)(R0), R9
 	CMP   R9, R8
 	BHS   other
 	MOVD  $shard__size, R9
-	MOVD  recording_own(R0), R3
+	MOVD  Recording_own(R0), R3
 	MADD  R9, R3, R8, R3
 	ADD   $shard_lock, R3, R7
 	LDARW (R7), R8
@@ -48,7 +48,7 @@ own: // the shard, as takeOwn does it
 	CBNZW R8, leave
 
 	// There is room, and the context is the same.
-	MOVD recording_goroutines(R0), R8
+	MOVD Recording_goroutines(R0), R8
 	CBZ  R8, unknown
 	MOVD (g)(R8), R8
 
@@ -176,11 +176,11 @@ leave:
 other:
 	B ·emitElse(SB)
 
-// func emitUncounted(h handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
+// func emitUncounted(h Handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
 // The arguments stay where they are, for emit.
 TEXT ·emitUncounted(SB), 0, $16-48
 	NO_LOCAL_POINTERS
 	CALL ·uncounted(SB)
 	MOVD 8(RSP), R0
 	MOVD R0, now+40(FP)
-	RET  ·emit(SB)
+	RET  ·Emit(SB)

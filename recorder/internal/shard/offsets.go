@@ -1,4 +1,4 @@
-package recorder
+package shard
 
 import (
 	"unsafe"

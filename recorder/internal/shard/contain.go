@@ -1,0 +1,50 @@
+package shard
+
+import (
+	"fmt"
+	"gprof/chunks/mapping"
+	"runtime/debug"
+)
+
+// Contain runs f, the recorder's own work on a goroutine of the host. A panic in it, be
+// it a fault or a bug, ends the recording with that error, and nothing else.
+func (r *Recording) Contain(f func()) error {
+	err := Guard(func() error { f(); return nil })
+	if err != nil {
+		r.fail(err)
+	}
+	return err
+}
+
+// Guard runs f. A panic in it becomes an error.
+func Guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = failure(p)
+		}
+	}()
+	return f()
+}
+
+// failure is what a panic of the recorder's own work says.
+func failure(p any) error {
+	if mapping.IsFault(p) {
+		return mapping.ErrCut
+	}
+	return fmt.Errorf("internal error: %v", p)
+}
+
+// Failure is what ended the recording, nil as long as all is well.
+func (r *Recording) Failure() error {
+	if p := r.failure.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// fail ends the recording; what was recorded stays. Stop still has to be called.
+func (r *Recording) fail(err error) {
+	r.failure.CompareAndSwap(nil, &err)
+	Current.CompareAndSwap(r, nil)
+}

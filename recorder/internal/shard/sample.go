@@ -1,0 +1,150 @@
+package shard
+
+import (
+	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
+)
+
+// Sample is a CPU sample of a thread.
+type Sample struct {
+	Time              rt.Tick
+	Thread, Goroutine uint64
+	Track             uint32
+	Stack             uint64   // the field: 0 none, [RawStack], else id + 1
+	PCs               []uint64 // of a raw one
+	Period            uint64   // ns of CPU time
+	Periods           uint64   // that it stands for
+}
+
+// RawStack is what a stack field holds for the stack block before it.
+const RawStack = 1
+
+// Seen is a sample, or what repeats it, and where it lies. The zero Seen is none.
+type Seen struct {
+	at         rt.Tick
+	stack      uint64
+	thread     uint64
+	goroutine  uint64
+	track      uint32
+	epoch      uint64 // of the chunk; 0: there is none to be repeated
+	generation uint16 // of the dictionary
+}
+
+// IsThere reports whether there is a sample to be repeated.
+func (s *Seen) IsThere() bool { return s.epoch != 0 }
+
+// Sample writes a sample as a busy block, or as a sample block if it stands for more
+// than a period. It calls claim with the block's index before it commits it. What has no
+// room is counted, and gives no Seen. False: no shard was free.
+func (r *Recording) Sample(s *Sample, claim func(index uint64)) (seen Seen, ok bool) {
+	w := r.acquireAny()
+	if w == nil {
+		return Seen{}, false
+	}
+	if !r.turnToBusy(w, s) {
+		return Seen{}, true
+	}
+	var b []byte
+	if s.Periods == 1 {
+		b = w.busy(s)
+	} else {
+		b = w.sample(s.Time, [...]uint64{s.Thread, s.Goroutine, uint64(s.Track), s.Stack, s.Periods, s.Periods*s.Period + 1, 0})
+	}
+	claim(w.index())
+	w.finish(b)
+	seen = Seen{s.Time, s.Stack, s.Thread, s.Goroutine, s.Track, w.chunk.Epoch(), w.generation}
+	leave(w)
+	return seen, true
+}
+
+// Idle repeats a thread's last sample, with no CPU time. Where that lies in
+// another chunk it is stated anew, so that any chunk decodes without others; if its
+// stack has no id in that chunk's dictionary it is forgotten.
+func (r *Recording) Idle(last *Seen, at rt.Tick) {
+	w := r.acquireAny()
+	if w == nil { // nothing is lost that counts
+		return
+	}
+	if !r.turn(w, sampleRoom, who{goroutine: w.goroutine, track: w.track}, at) {
+		return
+	}
+	switch {
+	case last.epoch == w.chunk.Epoch():
+		after := uint64(max(0, at-last.at)) / rawformat.SampleUnit
+		b := rawformat.AppendSint(w.begin(rawformat.KindIdle), int64(last.thread-w.sampled.thread))
+		w.finish(rawformat.AppendUint(b, after))
+		last.at += rt.Tick(after * rawformat.SampleUnit)
+	case last.generation == w.generation && last.stack != RawStack:
+		w.finish(w.sample(at, [...]uint64{last.thread, last.goroutine, uint64(last.track), last.stack, 0, 1, 0}))
+		last.at, last.epoch = at, w.chunk.Epoch()
+	default:
+		last.epoch = 0
+	}
+	leave(w)
+}
+
+// turnToBusy is turn for a busy block: it states what that builds on, and the stack if
+// that has no id yet, in the page that the block will be in.
+func (r *Recording) turnToBusy(w *shard, s *Sample) bool {
+	size := uint32(sampleRoom + 2*10*len(s.PCs))
+	for r.turn(w, size, who{goroutine: w.goroutine, track: w.track}, s.Time) {
+		w.sampling(s.Track, s.Period)
+		if len(s.PCs) > 0 {
+			w.stack(s.PCs)
+		}
+		if w.samePage() {
+			return true
+		}
+	}
+	return false
+}
+
+// sampling writes a sampling block, if the one before it in the page says something
+// else.
+func (s *shard) sampling(track uint32, period uint64) {
+	is := &s.sampled
+	if is.track == track && is.period == period {
+		return
+	}
+	b := rawformat.AppendUint(s.begin(rawformat.KindSampling), uint64(track))
+	if is.period == period {
+		b = rawformat.AppendUint(b, 0)
+	} else {
+		b = rawformat.AppendUint(b, period)
+	}
+	is.track, is.period = track, period
+	s.finish(b)
+}
+
+// busy is a busy block, not yet finished.
+func (s *shard) busy(of *Sample) []byte {
+	is := &s.sampled
+	b := s.coarseTime(s.begin(rawformat.KindBusy), of.Time)
+	b = rawformat.AppendSint(b, int64(of.Thread-is.thread))
+	b = rawformat.AppendSint(b, int64(of.Goroutine-is.goroutine))
+	is.thread, is.goroutine = of.Thread, of.Goroutine
+	return rawformat.AppendUint(b, of.Stack)
+}
+
+// sample is a sample block, not yet finished, with what stands behind its time.
+func (s *shard) sample(at rt.Tick, fields [7]uint64) []byte {
+	b := s.time(s.begin(rawformat.KindSample), at)
+	for _, v := range fields {
+		b = rawformat.AppendUint(b, v)
+	}
+	return b
+}
+
+// coarseTime appends a C.
+func (s *shard) coarseTime(b []byte, now rt.Tick) []byte {
+	delta := int64(now-s.last) >> sampleShift
+	s.last += rt.Tick(delta << sampleShift)
+	return rawformat.AppendSint(b, delta)
+}
+
+const (
+	sampleShift = 8 // of rawformat.SampleUnit
+
+	// sampleRoom is more than a sample block takes, and the length of a stack block.
+	sampleRoom = 96
+)
