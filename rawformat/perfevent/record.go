@@ -1,6 +1,9 @@
 package perfevent
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // Kinds of records.
 const (
@@ -89,6 +92,16 @@ func ParseComm(misc uint16, body []byte) (c Comm, ok bool) {
 	c = Comm{Pid: f.I32(), Tid: f.I32(), Exec: misc&MiscExec != 0}
 	c.Name = f.Text()
 	return c, !f.Short
+}
+
+// IsMade reports whether what is mapped by that name is no file's: code that a program made as it
+// ran. The names are those of the kernel's records and of /proc/PID/maps.
+func IsMade(path string) bool {
+	switch {
+	case path == "", strings.HasPrefix(path, "//anon"), strings.HasPrefix(path, "[anon"), path == "[heap]", path == "[stack]":
+		return true
+	}
+	return strings.HasPrefix(path, "/memfd:") || strings.HasPrefix(path, "/dev/zero") || strings.HasPrefix(path, "/SYSV")
 }
 
 // Mapping is a newly mapped part of a file.

@@ -84,6 +84,9 @@ type Sample struct {
 	UserIP   uint64 // of the user's code, by its registers; 0 unknown
 	Branches bool   // there are branch records
 	Copied   bool   // there is a copy of the user's stack
+
+	Regs  []byte // the user's 64-bit registers, of the bits of UserRegs; nil: none. It is the body's memory
+	Stack []byte // the copy, from the stack pointer on, likewise
 }
 
 // Value is the value of an event's counter.
@@ -136,7 +139,7 @@ const (
 
 // parseUser parses what follows the call chain, as far as readable.
 func (l *Layout) parseUser(f *Fields, s *Sample) {
-	s.UserIP, s.Branches, s.Copied = 0, false, false
+	s.UserIP, s.Branches, s.Copied, s.Regs, s.Stack = 0, false, false, nil, nil
 	has := func(bit uint64) bool { return l.Sample&bit != 0 }
 	if has(SampleRaw) {
 		f.Take(uint64(f.U32()))
@@ -147,15 +150,27 @@ func (l *Layout) parseUser(f *Fields, s *Sample) {
 		f.Take(min(n, 1<<32) * 8 * uint64(3+bits.OnesCount64(l.Branches&branchCounters)))
 		s.Branches = n > 0 && !f.Short
 	}
-	if has(SampleUserRegs) && f.U64() != 0 {
-		s.UserIP = l.userIP(f.Take(8 * uint64(bits.OnesCount64(l.UserRegs))))
+	if has(SampleUserRegs) {
+		if abi := f.U64(); abi != 0 {
+			regs := f.Take(8 * uint64(bits.OnesCount64(l.UserRegs)))
+			s.UserIP = l.userIP(regs)
+			if abi == abi64 {
+				s.Regs = regs
+			}
+		}
 	}
 	if has(SampleUserStack) {
-		n := f.U64()
-		f.Take(n)
-		s.Copied = n > 0 && f.U64() > 0
+		room := f.U64()
+		b := f.Take(room)
+		if room > 0 {
+			n := f.U64()
+			s.Copied, s.Stack = n > 0, b[:min(n, uint64(len(b)))]
+		}
 	}
 }
+
+// abi64 says that registers are a 64-bit program's.
+const abi64 = 2
 
 // Registers recorded for later unwinding.
 const (
