@@ -55,6 +55,9 @@ type grouper interface{ group(by Grouping) }
 // namer is a foreign file whose functions programs can name.
 type namer interface{ NameBy(naming.Resolve) }
 
+// follower is a foreign file with stacks that programs' tables follow.
+type follower interface{ FollowBy(naming.Follow) }
+
 // foreignProcess is a process of a foreign file.
 type foreignProcess struct {
 	file   ForeignFile
@@ -236,6 +239,9 @@ func (f *Found) foreignSources(t *stream.Tables, chosen []*Process, by Grouping)
 		}
 		if n, ok := file.(namer); ok && f.symbols != nil {
 			n.NameBy(f.resolve)
+		}
+		if n, ok := file.(follower); ok && f.symbols != nil {
+			n.FollowBy(f.symbols.CallFrames)
 		}
 		all = append(all, file.Source(t, ids[file], p.foreign.shift))
 		delete(ids, file)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gprof/ingest/internal/naming"
+	"gprof/rawformat/callframe"
 	"gprof/rawformat/perfevent"
 	"gprof/stream"
 	"gprof/stream/gonames"
@@ -34,6 +35,7 @@ type code struct {
 	path     []spot
 	line     []stream.FrameID // frames of the path
 	unmapped map[uint64]bool  // addresses of no file, at most maxRecent
+	follower *follower        // nil: no programs are given
 }
 
 // place is an offset in a file.
@@ -83,16 +85,23 @@ func newCode(t *stream.Tables, f *File) *code {
 	for i := range c.modules {
 		c.modules[i] = -1
 	}
+	if f.follow != nil {
+		c.follower = newFollower(c, f.follow)
+	}
 	return c
 }
 
-// stack interns the stack of a sample.
-func (c *code) stack(p *process, s *perfevent.Sample, misc uint16, cut bool) (id stream.StackID) {
+// stack interns the stack of a sample, of event a. cut says that the kernel's chain is too short.
+func (c *code) stack(p *process, s *perfevent.Sample, a *attr, misc uint16, cut bool) (id stream.StackID) {
 	c.chain(s, misc)
+	version, kernel := p.version(s.Time), c.life.kernel.version(s.Time)
+	if s.Copied && c.follower != nil {
+		c.path = c.follower.extend(c.path, p, version, s, a)
+		cut = c.follower.end == callframe.CopyEnds || cut && c.follower.end == callframe.Joined
+	}
 	if cut {
 		id = c.withLabel(0, gonames.Truncated, stream.Category{})
 	}
-	version, kernel := p.version(s.Time), c.life.kernel.version(s.Time)
 	c.line = c.line[:0]
 	for i := len(c.path) - 1; i >= 0; i-- {
 		at, v := addressKey{p, c.path[i]}, version
@@ -150,7 +159,12 @@ func (c *code) at(r addressKey, version int) []stream.FrameID {
 }
 
 // forget frees the caches when all is read.
-func (c *code) forget() { c.known, c.recent, c.labels, c.frames = nil, nil, nil, nil }
+func (c *code) forget() {
+	c.known, c.recent, c.labels, c.frames = nil, nil, nil, nil
+	if c.follower != nil {
+		c.follower.forget()
+	}
+}
 
 func (c *code) place(r addressKey, version int) place {
 	m := r.process.find(version, r.address)
@@ -163,7 +177,7 @@ func (c *code) place(r addressKey, version int) place {
 		p.offset = r.address - m.offset
 	case r.kernel && text != nil:
 		p.listed = r.address - text.offset
-	case isJIT(c.life.files[m.file].name):
+	case perfevent.IsMade(c.life.files[m.file].name):
 		p.made = c.jitAt(r)
 	case !r.kernel:
 		c.addSegment(m)
@@ -190,11 +204,6 @@ func (c *code) addSegment(m *mapping) {
 }
 
 const maxSegments = 1 << 16
-
-// isJIT reports whether a mapping is of no real file.
-func isJIT(name string) bool {
-	return strings.HasPrefix(name, "//anon") || strings.HasPrefix(name, "/memfd:") || strings.HasPrefix(name, "/dev/zero") || strings.HasPrefix(name, "[heap]")
-}
 
 // jitAt is the address as JIT code if somebody may name it; otherwise places are the same in all
 // processes.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gprof/ingest/internal/naming"
 	"gprof/ingest/perf"
 )
 
@@ -70,10 +71,43 @@ func TestDetails(t *testing.T) {
 	attr[0] = 2 // a tracepoint
 	src, err := open(pipedWith(map[uint64]wire{clockID: attr}, record(9, 1, body)))
 	got := text(t, src, err)
-	has(t, got, fmt.Sprintf("Offset:%d ", 0x1234), "(--call-graph dwarf): perf script follows them Count:1", "branches that the processor noted (-b, --call-graph lbr) Count:1", "Where:of tracepoints Count:1")
+	has(t, got, fmt.Sprintf("Offset:%d ", 0x1234), "(--call-graph dwarf): the programs follow them (--symbols) Count:1", "branches that the processor noted (-b, --call-graph lbr) Count:1", "Where:of tracepoints Count:1")
 	torn := append(body[:len(body)-8:len(body)-8], 1, 2, 3) // what is read of it is there
 	src, err = open(pipedWith(map[uint64]wire{clockID: attr}, record(9, 1, torn)))
 	has(t, text(t, src, err), fmt.Sprintf("Offset:%d ", 0x1234))
+}
+
+// Stacks of which perf copied the memory go on by frame pointers in code that a program made.
+func TestFollow(t *testing.T) {
+	const sample = 1 | 1<<1 | 1<<2 | 1<<5 | 1<<6 | 1<<12 | 1<<13 // ip, tid, time, chain, id, registers, stack
+	const base, made = 0x7ffd0000, 0x500000
+	taken := func(time, abi uint64, fp uint64, stack ...uint64) wire {
+		body := wire(nil).u64(kernelText+0x42).u32(shell, shell).u64(time, clockID, 2, markKernel, kernelText+0x42)
+		regs := make([]uint64, 20)
+		regs[6], regs[7], regs[8] = fp, base, made+0x10
+		body = body.u64(abi).u64(regs...).u64(uint64(8 * len(stack))).u64(stack...).u64(uint64(8 * len(stack)))
+		return record(9, 1, body)
+	}
+	anon := wire(nil).u32(shell, shell).u64(made, 0x1000, 0).text("//anon")
+	stacks := [][]wire{
+		{taken(1000, 2, base, base+16, made+0x20, 0, 0)},
+		{taken(1000, 2, base, base+64, made+0x20)},
+		{taken(1000, 2, base, 1, made+0x20, 0, 0)},
+		{taken(1000, 1, base, base+16, made+0x20)},
+	}
+	for i, want := range [][]string{
+		{"Offset:16 ", "Offset:32 "},
+		{"Offset:16 ", "Offset:32 ", "(truncated)", "deeper than the memory that perf copied (--call-graph dwarf,SIZE) Count:1"},
+		{"Offset:16 ", "Offset:32 ", "neither .eh_frame nor frame pointers Count:1"},
+		{"Offset:16 ", "32-bit program whose calls are not followed Count:1"},
+	} {
+		f, err := perf.Open(opener(pipedWith(map[uint64]wire{clockID: laidOut(0, sample, 0, 0, 0, 0xff0fff)}, append([]wire{record(1, 2, anon)}, stacks[i]...)...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.FollowBy(func(string) naming.CallFrames { return naming.CallFrames{} })
+		has(t, text(t, sourceOf(f), nil), want...)
+	}
 }
 
 // A file in which nothing happens says why, and so does one of old times.

@@ -10,8 +10,8 @@
 //     cycles, become measurements named after the event: what perf report sums up.
 //   - A group (perf record -e '{cycles,instructions}:S') is read with the samples of its first
 //     event: by how much each counter has grown.
-//   - Stacks copied for later unwinding (--call-graph dwarf) are not unwound: only the user code's
-//     address is kept. The text of perf script has them whole.
+//   - Stacks copied for later unwinding (--call-graph dwarf) are followed by the programs' tables of
+//     call frames (see [File.FollowBy]); without them only the user code's address is kept.
 //   - Context switches (perf record --switch-events) become waits: how long a thread was off the
 //     CPU, and whether it was preempted. A thread that does not come back waits up to the end. A
 //     sample of context-switches or sched:sched_switch tells the stack.

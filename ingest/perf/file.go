@@ -33,6 +33,7 @@ type File struct {
 	size           int64    // bytes of the data
 	digest         uint64   // of its beginning
 	resolve        naming.Resolve
+	follow         naming.Follow
 	rows           []stream.Process
 }
 
@@ -356,3 +357,6 @@ func (f *File) lacksBuilds() bool {
 
 // NameBy sets what names functions.
 func (f *File) NameBy(resolve naming.Resolve) { f.resolve = resolve }
+
+// FollowBy sets what tells how calls are followed, in stacks of which perf copied the memory.
+func (f *File) FollowBy(follow naming.Follow) { f.follow = follow }

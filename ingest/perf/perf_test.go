@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"gprof/ingest/internal/damage"
+	"gprof/ingest/internal/naming"
 	"gprof/ingest/perf"
 	"gprof/stream"
 	"gprof/stream/streamtest"
@@ -42,6 +43,16 @@ func open(data []byte) (stream.Source, error) {
 	if f == nil {
 		return nil, err
 	}
+	return sourceOf(f), err
+}
+
+// openFollowed opens a file whose copied stacks are followed by frame pointers.
+func openFollowed(data []byte) (stream.Source, error) {
+	f, err := perf.Open(opener(data))
+	if f == nil {
+		return nil, err
+	}
+	f.FollowBy(func(string) naming.CallFrames { return naming.CallFrames{Given: true} })
 	return sourceOf(f), err
 }
 
@@ -424,7 +435,10 @@ func FuzzData(f *testing.F) {
 	f.Add(file(packed(records()...)...))
 	f.Add(piped(records()...))
 	f.Add(file(sampled(clockID, shell, 1<<32-1, 1000, 500, 0x1010)))
-	f.Fuzz(func(t *testing.T, data []byte) { readAll(t, data, open) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		readAll(t, data, open)
+		readAll(t, data, openFollowed)
+	})
 }
 
 func FuzzScript(f *testing.F) {

@@ -199,7 +199,8 @@ func (s *source) tell() {
 	s.note(stream.Line{Reason: stream.ReasonDropped, What: "samples", Where: "the kernel throttled so many times", Count: s.lost.throttled})
 	s.note(stream.Line{Reason: stream.ReasonMalformed, What: "samples", Count: s.lost.damaged})
 	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "samples", Where: "of no event that the file tells of", Count: s.lost.unknown})
-	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "stacks", Where: "of the user's code, of which perf copied the memory (--call-graph dwarf): perf script follows them", Count: s.lost.copied})
+	s.note(stream.Line{Reason: stream.ReasonUndefined, What: "stacks", Where: "of the user's code, of which perf copied the memory (--call-graph dwarf): the programs follow them (--symbols)", Count: s.lost.copied})
+	s.code.follower.tell(s.note)
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "stacks", Where: "of branches that the processor noted (-b, --call-graph lbr)", Count: s.lost.branches})
 	s.note(stream.Line{Reason: stream.ReasonDeep, What: "deep stacks", Count: s.lost.cut})
 	s.note(stream.Line{Reason: stream.ReasonUnsupported, What: "fields", Where: "of tracepoints", Count: s.lost.fields})
@@ -257,12 +258,12 @@ func (s *source) takeSample(rec *record) {
 	if cut {
 		s.lost.cut++
 	}
-	stack := s.code.stack(p, m, rec.misc, cut)
+	stack := s.code.stack(p, m, a, rec.misc, cut)
 	who := thread{p, m.Tid}
 	if leavesCPU(a.name) {
 		s.switches.stack(s, who, m.Time, stack)
 	}
-	s.lost.addDetails(a, m)
+	s.lost.addDetails(a, m, s.code.follower != nil)
 	if a.Sample&perfevent.SampleRead == 0 {
 		s.deliver(a, who, stack, m.Period)
 		return
@@ -282,8 +283,8 @@ func (s *source) takeSample(rec *record) {
 }
 
 // addDetails counts what of a sample has no place here.
-func (l *losses) addDetails(a *attr, m *perfevent.Sample) {
-	if m.Copied {
+func (l *losses) addDetails(a *attr, m *perfevent.Sample, follows bool) {
+	if m.Copied && !follows {
 		l.copied++
 	}
 	if m.Branches {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gprof/rawformat/buildid"
+	"gprof/rawformat/callframe"
 )
 
 // tinyTable is a table of one function with one inlined call.
@@ -92,6 +93,9 @@ func FuzzProgram(f *testing.F) {
 		}
 		buildid.Of(e)
 		readProgram(e).lookup(offset)
+		if t, err := callframe.Read(e); err == nil {
+			t.Address(offset)
+		}
 	})
 }
 

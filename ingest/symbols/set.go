@@ -51,6 +51,7 @@ type Set struct {
 	files  map[string][]file   // by build id, those with most names first, then by path
 	untold []string            // files whose build id is by contents, so that they must be read
 	open   map[string]*program // by path; nil: unreadable
+	calls  callFrames
 }
 
 // Open looks for programs, and kernel symbol lists, in paths: files, and folders with those below.

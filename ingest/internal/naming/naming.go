@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gprof/rawformat/callframe"
 	"gprof/stream"
 	"gprof/stream/gonames"
 )
@@ -36,6 +37,15 @@ func (r Resolve) Append(frames []stream.FrameID, t *stream.Tables, f stream.Fram
 	})
 	return frames
 }
+
+// CallFrames says how the calls of a program's code are followed.
+type CallFrames struct {
+	Given bool             // the program is there
+	Table *callframe.Table // nil: it has none
+}
+
+// Follow tells of a build how its calls are followed. nil knows nothing.
+type Follow func(build string) CallFrames
 
 // OfProcess stands for the build of JIT code. Offsets are addresses.
 func OfProcess(pid int32) string { return "process " + strconv.Itoa(int(pid)) }
