@@ -21,6 +21,32 @@ type sampleFlags struct {
 	Rate       int  `short:"r" default:"1000" placeholder:"HZ" help:"Samples in a second of CPU time of each thread (default: 1000)."`
 	NoOffCPU   bool `name:"no-off-cpu" help:"Leave out when and where threads are off the processor."`
 	NoChildren bool `help:"Leave out the processes that are begun meanwhile."`
+
+	CallGraph callGraphFlag `name:"call-graph" placeholder:"fp|dwarf[,SIZE]" help:"How callers are found: by frame pointers, or also by .eh_frame, in copies of the stack of up to SIZE (default: fp; dwarf: 16KiB)."`
+}
+
+// callGraphFlag is how many bytes of stacks are copied; 0: frame pointers alone are followed.
+type callGraphFlag int
+
+// UnmarshalText reads the flag, which is like that of perf record.
+func (f *callGraphFlag) UnmarshalText(text []byte) error {
+	way, size, sized := strings.Cut(string(text), ",")
+	switch {
+	case way == "fp" && !sized:
+		*f = 0
+		return nil
+	case way == "dwarf" && !sized:
+		*f = attach.DefaultStackBytes
+		return nil
+	case way != "dwarf":
+		return fmt.Errorf("call graph %q: want fp, or dwarf, or dwarf and a size, such as dwarf,32KiB", text)
+	}
+	n, err := recorder.ParseSize(size)
+	if err == nil && (n < 1 || n > attach.MaxStackBytes) {
+		err = attach.ErrStackBytes
+	}
+	*f = callGraphFlag(min(n, attach.MaxStackBytes))
+	return err
 }
 
 type attachCmd struct {
@@ -37,13 +63,14 @@ type attachCmd struct {
 func (*attachCmd) Help() string {
 	return `Samples run into a ring of files: when it is full the oldest go. What is in it survives, whoever is killed. Ctrl-C ends the sampling; the processes run on.
 
-It records what each thread runs, and when and where it leaves the processor. Stacks are found by frame pointers: Go programs have them, C needs -fno-omit-frame-pointer.
+It records what each thread runs, and when and where it leaves the processor. Stacks are found by frame pointers: Go programs have them, C needs -fno-omit-frame-pointer, or --call-graph dwarf here, which costs more.
 
 Examples:
 
   gprof-record attach -p 4711
   gprof-record attach -p $(pgrep -o -x nginx) --tree --duration 30s --dir /tmp/rec
   gprof-convert /tmp/rec/nginx --symbols /usr/sbin/nginx -o nginx.json.gz
+  gprof-record attach -p 4711 --call-graph dwarf
   gprof-record attach -p 4711 --rate 100 --no-off-cpu -o quiet.gprof`
 }
 
@@ -83,7 +110,7 @@ func (f *sampleFlags) options(dir, service string, limit sizeFlag) (o attach.Opt
 	}
 	os.Unsetenv(recorder.EnvSession) // it is that of a program that records itself
 	session, err := recorder.Options{Dir: dir, Service: service}.Session()
-	return attach.Options{Session: session, Limit: int64(limit), Hz: f.Rate, NoOffCPU: f.NoOffCPU, NoChildren: f.NoChildren}, err
+	return attach.Options{Session: session, Limit: int64(limit), Hz: f.Rate, NoOffCPU: f.NoOffCPU, NoChildren: f.NoChildren, StackBytes: int(f.CallGraph)}, err
 }
 
 // program is what a process is called, its pid if that can't be told.

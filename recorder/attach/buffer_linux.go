@@ -24,14 +24,17 @@ type buffer struct {
 // 516 KiB a processor.
 const bufferSize = 512 << 10
 
+// stacksSize is that of a ring for samples with copies of stacks.
+const stacksSize = 4 << 20
+
 // minBuffer is the smallest ring that is tried.
 const minBuffer = 16 << 10
 
-// mapBuffer maps the buffer of an event, as large as possible. The error is that of the
+// mapBuffer maps the buffer of an event, as large as possible, with a ring of at most that size. The error is that of the
 // smallest one: unix.EPERM when no more memory may be locked.
-func mapBuffer(fd int) (*buffer, error) {
+func mapBuffer(fd, most int) (*buffer, error) {
 	page := os.Getpagesize()
-	for size := bufferSize; ; size /= 2 {
+	for size := most; ; size /= 2 {
 		mem, err := unix.Mmap(fd, 0, page+size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 		if err == nil {
 			return &buffer{mem: mem, page: (*unix.PerfEventMmapPage)(unsafe.Pointer(&mem[0])), ring: mem[page:]}, nil

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"debug/elf"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"gprof/rawformat/buildid"
 	"gprof/recorder/internal/modules"
@@ -40,22 +43,74 @@ func (b *builds) of(pid int32, path, gnu string) string {
 }
 
 func read(pid int32, path, gnu string) string {
-	f, err := elf.Open(fmt.Sprintf("/proc/%d/root%s", pid, path))
-	if err != nil {
-		f, err = elf.Open(path)
-	}
-	if err != nil {
+	f := openPath(pid, path)
+	if f == nil {
 		return gnu
 	}
 	defer f.Close()
-	if gnu != "" && buildid.GNU(f) != gnu {
+	if gnu != "" && buildid.GNU(f.File) != gnu {
 		return gnu // another file has the path by now
 	}
-	id, err := buildid.Of(f)
+	id, err := buildid.Of(f.File)
 	if err != nil {
 		return gnu
 	}
 	return id
+}
+
+// openPath opens a file by its path in the process' mount namespace, or in ours if the process has
+// ended; nil if it can't be read.
+func openPath(pid int32, path string) *program {
+	if f, err := openProgram(fmt.Sprintf("/proc/%d/root%s", pid, path)); err == nil {
+		return f
+	}
+	f, err := openProgram(path)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// program is an open ELF file.
+type program struct {
+	*elf.File
+	file *os.File // nil: it is in memory
+}
+
+func (p *program) Close() error {
+	if p.file == nil {
+		return nil
+	}
+	return p.file.Close()
+}
+
+// errNoFile says that a path is that of a pipe, say, which who is sampled may have put there.
+var errNoFile = errors.New("no regular file")
+
+func openProgram(name string) (*program, error) {
+	f, err := openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	e, err := elf.NewFile(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &program{e, f}, nil
+}
+
+// openRegular opens a regular file. It does not wait for who would write into a pipe.
+func openRegular(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, errors.Join(err, errNoFile)
+	}
+	return f, nil
 }
 
 // mapped lists the code that a process has mapped.
@@ -83,20 +138,29 @@ func (b *builds) mapped(pid int32) (all []modules.Module) {
 // file that has its path by now is another one. Root may open all mappings, other users
 // their own program.
 func buildOfDeleted(pid int32, m modules.Module) string {
+	f := openDeleted(pid, m)
+	if f == nil {
+		return ""
+	}
+	defer f.Close()
+	id, err := buildid.Of(f.File)
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// openDeleted opens a mapped file that is gone, nil if that is impossible.
+func openDeleted(pid int32, m modules.Module) *program {
 	for _, name := range []string{fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.Start, m.End), fmt.Sprintf("/proc/%d/exe", pid)} {
-		if link, err := os.Readlink(name); err != nil || link != m.Path {
+		if link, err := os.Readlink(name); err != nil || strings.TrimSuffix(link, modules.Deleted) != strings.TrimSuffix(m.Path, modules.Deleted) {
 			continue
 		}
-		f, err := elf.Open(name)
-		if err != nil {
-			continue
-		}
-		defer f.Close()
-		if id, err := buildid.Of(f); err == nil {
-			return id
+		if f, err := openProgram(name); err == nil {
+			return f
 		}
 	}
-	return ""
+	return nil
 }
 
 // hexOf is a build id from the kernel in hexadecimal.

@@ -23,7 +23,9 @@
 //     that runs another program goes on as a child of its former self.
 //
 // Stacks are found by frame pointers, which Go has, and C if it was compiled with
-// -fno-omit-frame-pointer. Frames of user code are offsets in files with build ids; readers
+// -fno-omit-frame-pointer; if [Options.StackBytes] says so also in copies of the stack, by the
+// tables of programs, see package callframe. Copies are followed as they come, and not kept. Frames
+// of user code are offsets in files with build ids; readers
 // find the names, see package ingest/symbols. The names of the kernel's functions are known
 // on this machine only, so they are written into the dictionary.
 package attach

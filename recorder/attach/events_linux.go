@@ -27,6 +27,7 @@ type events struct {
 // tap is the buffer of a processor.
 type tap struct {
 	cpu    int
+	size   int     // of the buffer, if the kernel allows it
 	buffer *buffer // nil: no event was opened yet
 	fds    []int   // the first is the buffer's
 }
@@ -44,8 +45,12 @@ func newEvents(o *Options) (*events, error) {
 		return nil, err
 	}
 	e := &events{}
+	size := bufferSize
+	if o.StackBytes > 0 {
+		size = stacksSize
+	}
 	for _, cpu := range cpus {
-		e.taps = append(e.taps, &tap{cpu: cpu})
+		e.taps = append(e.taps, &tap{cpu: cpu, size: size})
 	}
 	e.clock = unix.PerfEventAttr{
 		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(o.period().Nanoseconds()),
@@ -53,6 +58,10 @@ func newEvents(o *Options) (*events, error) {
 		Bits: unix.PerfBitInherit | unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask |
 			unix.PerfBitSampleIDAll | unix.PerfBitUseClockID | unix.PerfBitWatermark | bitBuildID,
 		Clockid: unix.CLOCK_MONOTONIC, Wakeup: bufferSize / 4,
+	}
+	if o.StackBytes > 0 {
+		e.clock.Sample_type |= perfevent.SampleUserRegs | perfevent.SampleUserStack
+		e.clock.Sample_regs_user, e.clock.Sample_stack_user = wantedRegisters(), uint32(o.StackBytes)
 	}
 	if o.NoChildren {
 		e.clock.Bits |= bitInheritThread
@@ -64,7 +73,7 @@ func newEvents(o *Options) (*events, error) {
 	e.leaving = e.clock
 	e.leaving.Config, e.leaving.Sample = unix.PERF_COUNT_SW_CONTEXT_SWITCHES, leavesPeriod
 	e.leaving.Bits &^= unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask | unix.PerfBitContextSwitch | bitBuildID
-	e.layout = perfevent.Layout{Sample: e.clock.Sample_type, Flags: perfevent.FlagIDAll}
+	e.layout = perfevent.Layout{Sample: e.clock.Sample_type, Flags: perfevent.FlagIDAll, UserRegs: e.clock.Sample_regs_user}
 	return e, nil
 }
 
@@ -159,7 +168,7 @@ func (t *tap) add(attr *unix.PerfEventAttr, tid int) error {
 		return err
 	}
 	if t.buffer == nil {
-		t.buffer, err = mapBuffer(fd)
+		t.buffer, err = mapBuffer(fd, t.size)
 	} else {
 		err = unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, t.fds[0])
 	}
@@ -195,6 +204,11 @@ func (e *events) describe() []test {
 	if e.noKernel != nil {
 		all[0].result = "no samples of the kernel's code: " + e.noKernel.Error()
 	}
+	stacks := test{"stacks", "by frame pointers"}
+	if n := e.clock.Sample_stack_user; n > 0 {
+		stacks.result = fmt.Sprintf("by .eh_frame, in copies of up to %d bytes", n)
+	}
+	all = append(all, stacks)
 	switch {
 	case !e.offCPU:
 		all = append(all, test{"off-cpu", "not asked for"})

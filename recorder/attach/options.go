@@ -2,7 +2,10 @@ package attach
 
 import (
 	"errors"
+	"runtime"
 	"time"
+
+	"gprof/rawformat/callframe"
 )
 
 // Options say what is sampled, and where to. The zero value, but for the session,
@@ -12,6 +15,11 @@ type Options struct {
 	Service string // "": the name of the program
 	Limit   int64  // bytes of a session that is new; 0: 64 MiB
 	Hz      int    // samples in a second of CPU time, up to MaxHz; 0: DefaultHz
+
+	// StackBytes is how much of a thread's stack is copied with each sample, so that calls of code
+	// without frame pointers can be followed, up to MaxStackBytes. 0: none; calls are followed by
+	// frame pointers alone.
+	StackBytes int
 
 	NoOffCPU   bool // leave out when and where threads are off the processor
 	NoChildren bool // of processes that are begun from now on record nothing
@@ -31,6 +39,18 @@ const (
 // ErrRate means that Options.Hz is out of bounds.
 var ErrRate = errors.New("samples in a second: want 1 to 20000")
 
+// Sizes of [Options.StackBytes].
+const (
+	DefaultStackBytes = 16 << 10
+	MaxStackBytes     = 63 << 10 // a record of the kernel has 64 KiB
+)
+
+// Errors of [Options.StackBytes].
+var (
+	ErrStackBytes = errors.New("bytes of a stack: want 0 to 64512")
+	ErrMachine    = errors.New("copied stacks are followed on amd64 and arm64 only")
+)
+
 // ErrEnded means that none of the processes lives.
 var ErrEnded = errors.New("no such process")
 
@@ -41,7 +61,26 @@ func (o *Options) fill() error {
 	if o.Hz < 1 || o.Hz > MaxHz {
 		return ErrRate
 	}
+	if o.StackBytes < 0 || o.StackBytes > MaxStackBytes {
+		return ErrStackBytes
+	}
+	o.StackBytes = (o.StackBytes + 7) &^ 7
+	if o.StackBytes > 0 && wantedRegisters() == 0 {
+		return ErrMachine
+	}
 	return nil
+}
+
+// wantedRegisters are the bits of the registers by which copied stacks are followed, 0 on processors
+// where they can't be.
+func wantedRegisters() uint64 {
+	switch runtime.GOARCH {
+	case "amd64":
+		return callframe.WantAMD64
+	case "arm64":
+		return callframe.WantARM64
+	}
+	return 0
 }
 
 func (o *Options) period() time.Duration { return time.Second / time.Duration(o.Hz) }

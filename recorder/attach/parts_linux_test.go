@@ -160,10 +160,16 @@ func FuzzTake(f *testing.F) {
 	body := binary.LittleEndian.AppendUint64(nil, 7<<32|7)
 	f.Add(uint32(perfevent.KindComm), uint16(perfevent.MiscExec), append(body, "name\x00"...))
 	f.Add(uint32(perfevent.KindFork), uint16(0), append(body, body...))
+	sample := binary.LittleEndian.AppendUint64(append(make([]byte, 8), body...), 1000)
+	for _, v := range append([]uint64{1000, 0, 2, 1, 1, 1, 1, 1, 1, 64}, 64, 0x1010, 0, 0, 0, 0, 0, 0, 0, 0, 16, 80, 0x1010, 16) {
+		sample = binary.LittleEndian.AppendUint64(sample, v)
+	}
+	f.Add(uint32(perfevent.KindSample), uint16(perfevent.MiscUser), sample)
 	f.Fuzz(func(t *testing.T, kind uint32, misc uint16, body []byte) {
-		p := &process{pid: 7, refused: true, threads: map[int32]*thread{}, kernel: &kernel{read: true}, builds: &builds{known: map[file]string{}}, places: map[uint64]frame{}}
+		p := &process{follow: newFollower(), modules: []modules.Module{{Start: 0x1000, End: 0x2000}}, pid: 7, refused: true, threads: map[int32]*thread{}, kernel: &kernel{read: true}, builds: &builds{known: map[file]string{}}, places: map[uint64]frame{}}
 		s := &Sampler{processes: map[int32]*process{7: p}, events: &events{layout: perfevent.Layout{
-			Sample: perfevent.SampleIP | perfevent.SampleTID | perfevent.SampleTime | perfevent.SamplePeriod | perfevent.SampleChain, Flags: perfevent.FlagIDAll}}}
+			Sample: perfevent.SampleIP | perfevent.SampleTID | perfevent.SampleTime | perfevent.SamplePeriod | perfevent.SampleChain | perfevent.SampleUserRegs | perfevent.SampleUserStack,
+			Flags:  perfevent.FlagIDAll, UserRegs: wantedRegisters()}}}
 		head := perfevent.Head{Kind: kind, Misc: misc, Size: perfevent.HeadSize + len(body)}
 		s.batch.add(head, body)
 		s.batch.each(1<<64-1, s.take)

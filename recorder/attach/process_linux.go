@@ -25,6 +25,8 @@ type process struct {
 	modules []modules.Module // that it mapped; of two at one address the later counts
 	kernel  *kernel
 	builds  *builds
+	follow  *follower // nil: stacks are not copied
+	tables  []table   // of the modules, as far as they were asked for
 
 	into    *recording // nil: there was nothing to record yet
 	refused bool       // there can be none
@@ -123,14 +125,15 @@ func (p *process) rename(tid int32, name string) {
 
 // fork makes the child of a process.
 func (p *process) fork(t perfevent.Task) *process {
-	child := &process{pid: t.Pid, parent: p, exe: p.exe, threads: map[int32]*thread{}, modules: slices.Clip(p.modules), kernel: p.kernel, builds: p.builds, places: map[uint64]frame{}}
+	child := &process{pid: t.Pid, parent: p, exe: p.exe, threads: map[int32]*thread{}, modules: slices.Clip(p.modules), tables: slices.Clip(p.tables),
+		kernel: p.kernel, builds: p.builds, follow: p.follow, places: map[uint64]frame{}}
 	child.thread(t.Tid).name = p.thread(t.ParentTid).name
 	return child
 }
 
 // exec makes what a process is after it has run another program.
 func (p *process) exec(name string) *process {
-	next := &process{pid: p.pid, parent: p, threads: map[int32]*thread{}, kernel: p.kernel, builds: p.builds, places: map[uint64]frame{}}
+	next := &process{pid: p.pid, parent: p, threads: map[int32]*thread{}, kernel: p.kernel, builds: p.builds, follow: p.follow, places: map[uint64]frame{}}
 	if p.into == nil {
 		next.parent = p.parent // nothing is known of p
 	}
@@ -164,11 +167,31 @@ func (p *process) find(address uint64) int {
 // stack returns the frames of a call chain, innermost first; valid until the next call.
 func (p *process) stack(s *perfevent.Sample, misc uint16) []frame {
 	p.path = p.path[:0]
+	if p.follow != nil && p.follow.stack(p, s, misc) {
+		return p.path
+	}
+	p.chain(s.Chain, s, misc)
+	if perfevent.IsCut(s.Chain, p.kernel.deepest) {
+		p.cut()
+	}
+	return p.path
+}
+
+// cut adds the frame that stands for callers that are missing, and counts that.
+func (p *process) cut() {
+	p.path = append(p.path, truncatedFrame)
+	if p.into != nil {
+		p.into.lost[rawformat.LostDeep]++
+	}
+}
+
+// chain adds the frames of a part of a sample's call chain.
+func (p *process) chain(chain []uint64, s *perfevent.Sample, misc uint16) {
 	inKernel, exact := perfevent.InKernel(misc), true
 	if len(s.Chain) == 0 && s.IP != 0 {
 		p.push(p.place(s.IP, inKernel))
 	}
-	for _, address := range s.Chain {
+	for _, address := range chain {
 		if address >= perfevent.MarkLowest {
 			inKernel, exact = perfevent.MarksKernel(address), true
 			continue
@@ -181,13 +204,6 @@ func (p *process) stack(s *perfevent.Sample, misc uint16) []frame {
 			p.push(p.place(address, inKernel))
 		}
 	}
-	if perfevent.IsCut(s.Chain, p.kernel.deepest) {
-		p.path = append(p.path, truncatedFrame)
-		if p.into != nil {
-			p.into.lost[rawformat.LostDeep]++
-		}
-	}
-	return p.path
 }
 
 // push adds a frame; unknown ones in a row become one.

@@ -27,6 +27,7 @@ type Sampler struct {
 	control *chunks.Control
 	kernel  kernel
 	builds  builds
+	follow  *follower // nil: stacks are not copied
 
 	processes map[int32]*process // by pid, those that live
 	batch     batch
@@ -59,6 +60,9 @@ func Start(pids []int, o Options) (*Sampler, error) {
 		return nil, err
 	}
 	s := &Sampler{o: o, processes: map[int32]*process{}, inherited: map[int32]bool{}, builds: builds{known: map[file]string{}}, ended: make(chan struct{})}
+	if o.StackBytes > 0 {
+		s.follow = newFollower()
+	}
 	err := s.open(pids)
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -112,7 +116,7 @@ func (s *Sampler) begin(pid int, parent *process) error {
 		}
 		s.note(pid)
 	}
-	p := &process{pid: int32(pid), parent: parent, threads: map[int32]*thread{}, kernel: &s.kernel, builds: &s.builds, places: map[uint64]frame{}}
+	p := &process{pid: int32(pid), parent: parent, threads: map[int32]*thread{}, kernel: &s.kernel, builds: &s.builds, follow: s.follow, places: map[uint64]frame{}}
 	s.processes[p.pid] = p
 	first := true
 	for news := true; news; first = false {

@@ -96,8 +96,8 @@ const vdso = "[vdso]"
 // maxVDSO is far more than its size on any system.
 const maxVDSO = 1 << 20
 
-// image is the ELF file of the vdso, nil for other modules.
-func (m *Module) image() *elf.File {
+// Image is the ELF file of the vdso as it is mapped into this process, nil for other modules.
+func (m *Module) Image() *elf.File {
 	if m.Path != vdso || m.End-m.Start > maxVDSO {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (m *Module) image() *elf.File {
 // Functions are the functions of a module that is no file. Its frames have to be named
 // while the process lives: no reader could get the code later.
 func (m *Module) Functions() (all []Code) {
-	f := m.image()
+	f := m.Image()
 	if f == nil {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (m *Module) identify(exe string) string {
 	if path == exe {
 		path = "/proc/self/exe" // the very file, though its path may lead elsewhere by now
 	}
-	if f := m.image(); f != nil {
+	if f := m.Image(); f != nil {
 		if id := buildid.GNU(f); id != "" {
 			return id
 		}
