@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"gprof/recorder/internal/profile"
+	"gprof/recorder/internal/sampler"
 )
 
 // chooseCPU settles how CPU samples are taken, and keeps what meta says of it.
@@ -19,9 +20,9 @@ func (r *Recorder) chooseCPU(p *plan) {
 	if p.CPU != CPUSignal && p.CPU != CPUAny {
 		return
 	}
-	err := r.sampler.open(&r.keeper, p.SampleHz, p.StackDepth)
+	err := r.sampler.Open(r.samplerHost(), p.SampleHz, p.StackDepth)
 	if err == nil {
-		r.cpu, r.cpuTest = CPUSignal, r.sampler.describe(p.SampleHz)
+		r.cpu, r.cpuTest = CPUSignal, r.sampler.Describe(p.SampleHz)
 		return
 	}
 	r.cpu = CPUOff
@@ -29,6 +30,11 @@ func (r *Recorder) chooseCPU(p *plan) {
 		r.cpu = CPUPprof
 	}
 	r.cpuTest = fmt.Sprintf("no samples by signal, %v instead: %v", r.cpu, err)
+}
+
+func (k *keeper) samplerHost() sampler.Host {
+	return sampler.Host{Recording: k.rec, Ring: k.ring, Files: k.files, Dict: k.dict, Limit: k.limit, Maintain: k.maintainRing, Complain: k.complain,
+		Ended: func(why string) { k.sampledBy.Store(&why) }}
 }
 
 // String is what meta says.
@@ -48,7 +54,7 @@ func (m CPUMode) String() string {
 func (k *keeper) samplePeriod() int64 {
 	switch k.cpu {
 	case CPUSignal:
-		return k.sampler.samplePeriod()
+		return k.sampler.Period()
 	case CPUPprof:
 		return int64(profile.Interval)
 	}

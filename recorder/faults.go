@@ -19,7 +19,7 @@ func (k *keeper) replaceCut() {
 	if faults == k.faults {
 		return
 	}
-	found := k.sampler.dropCut(k)
+	found := k.sampler.DropCut()
 	cut, done := k.rec.DropCut()
 	if done { // else once more, next time
 		k.faults = faults

@@ -12,6 +12,7 @@ import (
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/sampler"
 	"gprof/recorder/internal/shard"
 )
 
@@ -51,7 +52,7 @@ type keeper struct {
 	heap          heapMeter
 	pages         pageKeeper
 	waits         waitMeter
-	sampler       sampler
+	sampler       sampler.Sampler
 	tracer        tracer
 	hook          hook
 	counterPeriod rt.Time                 // 0: none
@@ -108,7 +109,7 @@ func (k *keeper) keepHouse() {
 			return
 		default:
 		}
-		k.rec.Nap().Sleep(min(pace.next(k.ring.RangeEnd(), burst/16), k.sampler.longestSleep()))
+		k.rec.Nap().Sleep(min(pace.next(k.ring.RangeEnd(), burst/16), k.sampler.LongestSleep()))
 	}
 }
 
@@ -214,16 +215,19 @@ func (k *keeper) leaveCounter() {
 		return
 	}
 	k.slowed = true
-	k.sampler.leaveCounter(k)
+	k.sampler.LeaveCounter()
 	k.rec.Log(rawformat.LogWarn, "the processor's counter has jumped: times of the last second may be wrong; from now on the monotonic clock is read")
 }
 
 // sampleThreads drains what threads have sampled, or stops their timers.
 func (k *keeper) sampleThreads() {
 	if k.samples() {
-		k.sampler.round(k)
+		before := rt.Now()
+		k.sampler.Round()
+		k.spent.samples.Add(int64(rt.Now() - before))
+		k.spent.taken.Add(int64(k.sampler.Taken()))
 	} else {
-		k.sampler.rest(k)
+		k.sampler.Rest(k.isMapped())
 	}
 }
 
@@ -232,7 +236,7 @@ func (k *keeper) work(due *chores) {
 	if k.paused.Load() {
 		k.waits.last = 0 // nobody knows what waited meanwhile
 		k.counting.rest()
-		k.sampler.rest(k)
+		k.sampler.Rest(k.isMapped())
 		return
 	}
 	if k.isMapped() {

@@ -1,6 +1,10 @@
 package recorder
 
-import "gprof/recorder/internal/registry"
+import (
+	"gprof/recorder/internal/registry"
+	"gprof/recorder/internal/sampler"
+	"gprof/recorder/internal/shard"
+)
 
 // Label is a frame that the program puts on its stack, such as the step of a
 // query that is being executed: CPU samples show it between the function that
@@ -26,3 +30,22 @@ func NewLabel(name string, opts ...EventOption) Label {
 	}
 	return Label{registry.Defined.Label(&e)}
 }
+
+// LabelScope is a label that has begun.
+type LabelScope struct{ begun sampler.Scope }
+
+// Begin begins the label on the calling goroutine, in the calling function. End
+// must follow before that returns, as a rule by defer.
+//
+//go:noinline
+func (l Label) Begin() LabelScope {
+	r := shard.Current.Load()
+	if r == nil || l.id == 0 {
+		return LabelScope{}
+	}
+	return LabelScope{sampler.Begin(r, l.id)}
+}
+
+// End ends the label, and those that were begun in it and have not ended. It must
+// be called by the goroutine that began it; ending twice does nothing.
+func (s LabelScope) End() { s.begun.End() }

@@ -130,7 +130,7 @@ func (k *keeper) rest() bool {
 	if k.sampling.Load() {
 		return false
 	}
-	k.sampler.rest(k)
+	k.sampler.Rest(k.isMapped())
 	if !k.resting {
 		k.rec.WriteLosses() // later an older chunk would have to go for them
 	}

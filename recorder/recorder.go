@@ -96,7 +96,7 @@ func (r *Recorder) Stop() error {
 		r.leaveCounter()
 		r.rec.Inherit()
 	})
-	unsampled := r.rec.Contain(func() { r.sampler.close(&r.keeper) })
+	unsampled := r.rec.Contain(func() { r.sampler.Close() })
 	registry.Defined.Detach()
 	running.Store(nil)
 	errs := []error{unsealed, unsampled, r.rec.Contain(r.rec.Close)}

@@ -73,7 +73,7 @@ func (k *keeper) drain() {
 		select {
 		case drained := <-k.drains:
 			if k.isMapped() && k.samples() {
-				k.sampler.round(k)
+				k.sampleThreads()
 			}
 			close(drained)
 		default:

@@ -17,6 +17,7 @@ import (
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/sampler"
 	"gprof/recorder/internal/shard"
 )
 
@@ -93,7 +94,7 @@ func (k *keeper) employ(work func()) {
 	go func() {
 		defer k.crew.Done()
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(trackLabel, ownTrack.Name)))
-		noteLabels(ownTrack, goroutineID())
+		sampler.NoteLabels(ownTrack, sampler.GoroutineID())
 		k.rec.Contain(work) // Err tells
 	}()
 }
@@ -202,7 +203,7 @@ func (r *Recorder) begin() error {
 // abandon undoes create.
 func (r *Recorder) abandon() error {
 	r.rec.GiveUp()
-	r.sampler.close(&r.keeper)
+	r.sampler.Close()
 	r.tracer.close()
 	err := r.close()
 	return errors.Join(err, r.erase(), r.quitSession())

@@ -8,6 +8,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/registry"
+	"gprof/recorder/internal/sampler"
 	"gprof/recorder/internal/shard"
 )
 
@@ -45,7 +46,7 @@ func NewTrack(ctx context.Context, name string) (context.Context, *Work) {
 	inner := pprof.WithLabels(ctx, pprof.Labels(trackLabel, name))
 	pprof.SetGoroutineLabels(inner)
 	w := &Work{Track: trackNamed(name), outer: ctx}
-	w.goroutine = enterTrack(w.def())
+	w.goroutine = sampler.EnterTrack(w.def())
 	if w.registered.Users.Add(1) == 1 {
 		w.note(rawformat.KindTrackStart)
 	}
@@ -62,7 +63,7 @@ func (w *Work) End() {
 	if w.registered.Users.Add(-1) == 0 {
 		w.note(rawformat.KindTrackEnd)
 	}
-	leaveTrack(w.def(), w.goroutine)
+	sampler.LeaveTrack(w.def(), w.goroutine)
 	pprof.SetGoroutineLabels(w.outer)
 }
 

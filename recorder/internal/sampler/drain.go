@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package sampler
 
 import (
 	"runtime"
@@ -19,79 +19,75 @@ const maxDrained = rawformat.StacksWords / rawformat.StackFixed
 
 // drain moves what is in a thread's ring into chunks, and returns how many records
 // that were. What finds no writer stays for the next time.
-func (s *sampler) drain(k *keeper, tid int, t *sampled) (drained int) {
+func (s *Sampler) drain(tid int, t *sampled) (drained int) {
 	if n := t.stacks.Lost(); n > 0 {
-		k.rec.Lose(rawformat.LostSamples, n, 0)
+		s.host.Recording.Lose(rawformat.LostSamples, n, 0)
 	}
 	for range maxDrained {
 		var rec rawformat.StackRecord
 		ok, err := t.stacks.Next(&rec)
 		if err != nil {
-			k.rec.Lose(rawformat.LostSamples, 1, 0)
+			s.host.Recording.Lose(rawformat.LostSamples, 1, 0)
 		}
 		if !ok {
 			return drained
 		}
 		if sampleClock() == rawformat.ClockMonotonic {
-			rec.Time = uint64(k.rec.Clock().OfMonotonic(rec.Time))
+			rec.Time = uint64(s.host.Recording.Clock().OfMonotonic(rec.Time))
 		}
-		s.endIdle(k.rec, t)
-		if !s.write(k, tid, t, &rec) {
+		s.endIdle(t)
+		if !s.write(tid, t, &rec) {
 			t.stacks.Back()
 			return drained
 		}
 		t.stacks.Drained()
 		drained++
-		if k.ring.Low() { // many new stacks take their time
-			k.maintainRing()
+		if s.host.Ring.Low() { // many new stacks take their time
+			s.host.Maintain()
 		}
 	}
 	return drained
 }
 
 // abandon counts what is left in the ring of a thread that has ended.
-func (s *sampler) abandon(r *shard.Recording, t *sampled) {
+func (s *Sampler) abandon(t *sampled) {
 	for range maxDrained {
 		var rec rawformat.StackRecord
 		if ok, err := t.stacks.Next(&rec); !ok && err == nil {
 			return
 		}
-		r.Lose(rawformat.LostSamples, 1, 0)
+		s.host.Recording.Lose(rawformat.LostSamples, 1, 0)
 		t.stacks.Drained()
 	}
 }
 
-// row finds what of a record is interned.
-func (s *sampler) row(k *keeper, rec *rawformat.StackRecord, track *registry.Track) (row sampleRow) {
-	if track != nil {
-		row.track = k.rec.TrackID(track)
-	}
+// intern is the stack of a record as its field in a block: by the id that the dictionary
+// gives it, or raw, if that has no room.
+func (s *Sampler) intern(rec *rawformat.StackRecord) (field uint64, pcs []uint64) {
 	calls := s.key(rec)
-	id := k.rec.FindStack(calls)
+	id := s.host.Recording.FindStack(calls)
 	if id == 0 {
 		leafFirst := s.places(calls)
-		if id = k.dict.Stack(leafFirst); id != 0 {
-			k.rec.AddStack(calls, id)
-			k.dict.Name(wrappers(calls, leafFirst))
+		if id = s.host.Dict.Stack(leafFirst); id != 0 {
+			s.host.Recording.AddStack(calls, id)
+			s.host.Dict.Name(wrappers(calls, leafFirst))
 		} else {
-			row.stack = shard.RawStack
 			for _, l := range leafFirst[:min(len(leafFirst), shard.MaxPCs)] {
 				if l.Label == 0 {
-					row.raw = append(row.raw, l.PC)
+					pcs = append(pcs, l.PC)
 				}
 			}
-			return row
+			return shard.RawStack, pcs
 		}
 	}
-	row.stack = uint64(id) + 1
-	return row
+	return uint64(id) + 1, nil
 }
 
 // key is the stack as frame pointers gave it, leaf first: return addresses, and
 // labels with their bit. Where a function without a frame has its caller's stack
 // pointer, labels at that are the caller's if the pc is in such a function, else its
 // own. Valid until the next call.
-func (s *sampler) key(rec *rawformat.StackRecord) []uintptr {
+func (s *Sampler) key(rec *rawformat.StackRecord) []uintptr {
 	calls, labels := s.calls[:0], rec.Returns
 	take := func(where uint64) {
 		for len(labels) > 0 && labels[0]&(rawformat.StackLabel|where) == rawformat.StackLabel|where {
@@ -129,7 +125,7 @@ const unfinished = 2
 func isCode(pc uintptr) bool { return sampleLayout.text <= pc && pc < sampleLayout.etext }
 
 // places has a location for each frame of a key, with all functions there.
-func (s *sampler) places(calls []uintptr) (leafFirst []dict.Frame) {
+func (s *Sampler) places(calls []uintptr) (leafFirst []dict.Frame) {
 	for len(calls) > 0 {
 		n := 0
 		for n < len(calls) && calls[n]&rawformat.StackLabel == 0 {

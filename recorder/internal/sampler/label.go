@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package sampler
 
 import (
 	"sync/atomic"
@@ -34,55 +34,47 @@ type placedLabel struct{ depth, label uint32 }
 
 var labelSlots [1 << labelBits]labelSlot
 
-// LabelScope is a label that has begun.
-type LabelScope struct {
+// Scope is a label that has begun.
+type Scope struct {
 	slot      *labelSlot
 	goroutine uint64
 	n         uint64 // labels around it
 }
 
-// callerPlace is the running g, and the stack pointer of the caller's caller.
-func callerPlace() (gp, sp uintptr)
+// outerPlace is the running g, and the stack pointer of the function that called the
+// caller's caller.
+func outerPlace() (gp, sp uintptr)
 
-// Begin begins the label on the calling goroutine, in the calling function. End
-// must follow before that returns, as a rule by defer.
+// Begin begins a label on the calling goroutine, in the function that called the
+// caller: that one is the method by which the program begins it, and is not inlined.
 //
 //go:noinline
 //go:norace
 //go:nocheckptr
-func (l Label) Begin() LabelScope {
-	r := shard.Current.Load()
-	if r == nil || l.id == 0 || sampleLayout.goid == 0 || sampleLayout.slots == 0 {
-		return LabelScope{}
+func Begin(r *shard.Recording, label uint32) Scope {
+	if sampleLayout.goid == 0 || sampleLayout.slots == 0 {
+		return Scope{}
 	}
-	g, sp := callerPlace()
-	return beginLabel(r, l.id, g, sp)
-}
-
-// beginLabel begins a label in the function whose stack pointer is sp.
-//
-//go:norace
-//go:nocheckptr
-func beginLabel(r *shard.Recording, label uint32, g, sp uintptr) LabelScope {
+	g, sp := outerPlace()
 	id := uint64(load64(g + sampleLayout.goid))
 	s := labelSlotOf(id)
 	if s == nil {
 		r.Lose(rawformat.LostLabels, 1, 0)
-		return LabelScope{}
+		return Scope{}
 	}
 	n := s.n
 	if n < maxLabels {
 		s.labels[n] = placedLabel{uint32(load64(g+offStackHi) - sp), label}
 	}
 	atomic.StoreUint64(&s.n, n+1) // the handler may come at any instruction
-	return LabelScope{s, id, n}
+	return Scope{s, id, n}
 }
 
 // End ends the label, and those that were begun in it and have not ended. It must
 // be called by the goroutine that began it; ending twice does nothing.
 //
 //go:norace
-func (s LabelScope) End() {
+func (s Scope) End() {
 	if s.slot == nil || s.slot.goroutine.Load() != s.goroutine || s.slot.n <= s.n {
 		return
 	}

@@ -1,12 +1,15 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package sampler
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
+	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
@@ -15,9 +18,8 @@ import (
 // A new stack names the wrappers on its way, which it leaves out: without names
 // they would stand in the stacks that are still in rings when the process is killed.
 func TestWrappersAreNamed(t *testing.T) {
-	r := beginInternal(t, Options{Limit: 4 << 20, CPU: CPUOff})
-	<-r.mapped
-	dismiss(r) // nobody else defines anything
+	h, dir := host(t)
+	s := &Sampler{host: h}
 	walked := make(chan []uintptr)
 	go walkInto(walked) // a call with an argument: by a wrapper
 	calls := <-walked
@@ -29,14 +31,32 @@ func TestWrappersAreNamed(t *testing.T) {
 	for _, call := range calls[1:] {
 		rec.Returns = append(rec.Returns, uint64(call))
 	}
-	if row := new(sampler).row(&r.keeper, &rec, nil); row.stack < 2 {
-		t.Fatalf("the stack has no id: %+v", row)
+	if field, _ := s.intern(&rec); field < 2 {
+		t.Fatalf("the stack has no id: %d", field)
 	}
-	r.Stop()
-	pkg := reflect.TypeFor[Recorder]().PkgPath()
-	if !isNamed(t, r.dir, pkg+".TestWrappersAreNamed.gowrap1") {
+	if !isNamed(t, dir, reflect.TypeFor[Sampler]().PkgPath()+".TestWrappersAreNamed.gowrap1") {
 		t.Error("the wrapper has no name")
 	}
+}
+
+// isNamed reports whether a dictionary has a name.
+func isNamed(t *testing.T, dir, name string) bool {
+	t.Helper()
+	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range p.Dicts {
+		for _, rec := range d.All(nil) {
+			if c := rec.Fields(); rec.Kind == rawformat.KindDefString {
+				c.Uint("id")
+				if string(c.Text("text")) == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 //go:noinline

@@ -1,6 +1,6 @@
 //go:build (amd64 || arm64) && !gprof_portable
 
-package recorder
+package sampler
 
 import (
 	"maps"
@@ -18,7 +18,7 @@ import (
 
 // The assembly has numbers of its own for what Go and package rawformat define.
 func TestAssemblyKnowsLayouts(t *testing.T) {
-	source, err := os.ReadFile("sampler_linux_" + runtime.GOARCH + ".s")
+	source, err := os.ReadFile("handler_linux_" + runtime.GOARCH + ".s")
 	if err != nil {
 		t.Fatal(err)
 	}

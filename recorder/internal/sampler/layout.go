@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package sampler
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package sampler
 
 import (
 	"slices"
@@ -13,15 +13,19 @@ import (
 // write writes a record as a busy block, or as a sample block if it stands for more
 // than a period. Which block that is stands in the ring before it is committed: so
 // the sample counts once, whenever the process is killed. False: no writer was free.
-func (s *sampler) write(k *keeper, tid int, t *sampled, rec *rawformat.StackRecord) bool {
-	track := trackOf(k.rec.Clock(), rec)
+func (s *Sampler) write(tid int, t *sampled, rec *rawformat.StackRecord) bool {
+	track := trackOf(s.host.Recording.Clock(), rec)
 	if track.IsUnwanted() {
 		t.idle = idleness{} // nor is that repeated
 		return true
 	}
-	row := s.row(k, rec, track)
-	seen, ok := k.rec.Sample(&shard.Sample{Time: rt.Tick(rec.Time), Thread: uint64(tid), Goroutine: rec.Goroutine, Track: row.track,
-		Stack: row.stack, PCs: row.raw, Period: uint64(s.period), Periods: rec.Periods}, t.stacks.Claim)
+	id := uint32(0)
+	if track != nil {
+		id = s.host.Recording.TrackID(track)
+	}
+	stack, pcs := s.intern(rec)
+	seen, ok := s.host.Recording.Sample(&shard.Sample{Time: rt.Tick(rec.Time), Thread: uint64(tid), Goroutine: rec.Goroutine, Track: id,
+		Stack: stack, PCs: pcs, Period: uint64(s.period), Periods: rec.Periods}, t.stacks.Claim)
 	if !ok {
 		return false
 	}
@@ -29,9 +33,9 @@ func (s *sampler) write(k *keeper, tid int, t *sampled, rec *rawformat.StackReco
 		return true // and counted
 	}
 	t.idle = idleness{last: seen}
-	k.spent.taken.Add(1)
+	s.taken++
 	if isDeep(rec) {
-		k.rec.Lose(rawformat.LostDeep, 1, 0)
+		s.host.Recording.Lose(rawformat.LostDeep, 1, 0)
 	}
 	return true
 }

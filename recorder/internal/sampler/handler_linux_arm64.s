@@ -425,13 +425,14 @@ TEXT ·sampleEntry(SB),NOSPLIT|NOFRAME,$0-16
 	MOVD	ZR, restorer+8(FP)
 	RET
 
-// func callerPlace() (gp, sp uintptr)
+// func outerPlace() (gp, sp uintptr)
 //
-// The stack pointer is that of the caller's caller, whose frame pointer the caller
-// has kept.
-TEXT ·callerPlace(SB),NOSPLIT|NOFRAME,$0-16
+// The stack pointer is that of the function behind the caller's caller, whose frame
+// pointer that has kept.
+TEXT ·outerPlace(SB),NOSPLIT|NOFRAME,$0-16
 	MOVD	g, gp+0(FP)
 	MOVD	0(R29), R0
+	MOVD	0(R0), R0
 	ADD	$8, R0
 	MOVD	R0, sp+8(FP)
 	RET

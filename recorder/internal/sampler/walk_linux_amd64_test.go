@@ -1,6 +1,6 @@
 //go:build !gprof_portable
 
-package recorder
+package sampler
 
 // set sets what was interrupted. The top is what lies at the stack pointer.
 func (c *interrupted) set(pc, sp, fp, _ uintptr) { c.pc, c.sp, c.fp = pc, sp, fp }

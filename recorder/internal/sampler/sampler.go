@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package sampler
 
 import (
 	"errors"
@@ -22,12 +22,14 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// sampler takes CPU samples by signals of its own, so that the host's profiles
+// Sampler takes CPU samples by signals of its own, so that the host's profiles
 // go on beside it. Each thread has a timer on its CPU clock, whose signal writes
 // a record into the thread's stack ring; the keeper drains the rings.
 //
-// It is the keeper's, but for open and close.
-type sampler struct {
+// It is the keeper's, but for Open and Close.
+type Sampler struct {
+	host       Host
+	taken      int // samples, since Taken was asked
 	signal     int
 	period     int64 // ns of CPU time
 	tasks      *os.File
@@ -65,17 +67,18 @@ var (
 	errSelfTest = errors.New("self-test")
 )
 
-// open finds out whether samples can be taken here, and prepares. The error says
-// why not.
-func (s *sampler) open(k *keeper, hz, depth int) (err error) {
-	if k.rec.Exposed() != nil { // the handler could not survive that its ring is cut short
-		return k.rec.Exposed()
+// Open finds out whether samples can be taken here, and prepares: so many a second of
+// CPU time, of so many calls of a stack. The error says why not.
+func (s *Sampler) Open(h Host, hz, depth int) (err error) {
+	s.host = h
+	if s.host.Recording.Exposed() != nil { // the handler could not survive that its ring is cut short
+		return s.host.Recording.Exposed()
 	}
 	s.period = max(int64(time.Second)/int64(hz), kernelTick())
 	if sampleLayout, err = findLayout(); err != nil && sampleLayout.goid == 0 {
 		return fmt.Errorf("%w: goroutine's number: %w", errSelfTest, err)
 	}
-	if k.rec.Clock().Counter.Load() {
+	if s.host.Recording.Clock().Counter.Load() {
 		sampleLayout.counter = 1
 	}
 	s.goDeep(depth)
@@ -86,9 +89,9 @@ func (s *sampler) open(k *keeper, hz, depth int) (err error) {
 	for i := range maxSlots {
 		s.free = append(s.free, maxSlots-1-i)
 	}
-	s.room = int(min(max(k.limit/ringShare/rawformat.StacksFile, minThreads), maxSlots))
+	s.room = int(min(max(s.host.Limit/ringShare/rawformat.StacksFile, minThreads), maxSlots))
 	s.leaf.open()
-	if err := s.test(k); err != nil {
+	if err := s.test(); err != nil {
 		return fmt.Errorf("%w: %w", errSelfTest, err)
 	}
 	s.tasks, err = os.Open("/proc/self/task")
@@ -97,11 +100,17 @@ func (s *sampler) open(k *keeper, hz, depth int) (err error) {
 
 // goDeep has the handler write so many calls of a stack. The deeper they are, the fewer
 // a ring holds, and the sooner it must be drained.
-func (s *sampler) goDeep(calls int) {
+func (s *Sampler) goDeep(calls int) {
 	most := calls + rawformat.StackExtra
 	sampleLayout.depth, sampleLayout.room = uintptr(calls), uintptr(rawformat.StacksWords-most)
 	s.drainEvery = rt.Time(min(mostDrained, rawformat.StacksWords/most))
 }
+
+// round is how often rings are drained, at least.
+const round = 100 * time.Millisecond
+
+// quietPatience is how long a signal handler may take to come to its end.
+const quietPatience = 100 * time.Millisecond
 
 const (
 	ringShare  = 16 // the stack rings' largest part of the limit
@@ -130,11 +139,18 @@ func seizeAny() (signal int, err error) {
 	return 0, errors.Join(errs...)
 }
 
-// samplePeriod is what a sample stands for, in ns of CPU time.
-func (s *sampler) samplePeriod() int64 { return s.period }
+// Period is what a sample stands for, in ns of CPU time.
+func (s *Sampler) Period() int64 { return s.period }
 
-// describe is what meta says.
-func (s *sampler) describe(asked int) string {
+// Taken is how many samples were written since it was last asked.
+func (s *Sampler) Taken() int {
+	n := s.taken
+	s.taken = 0
+	return n
+}
+
+// Describe is what meta says.
+func (s *Sampler) Describe(asked int) string {
 	text := fmt.Sprintf("signal %d", s.signal)
 	if got := float64(time.Second) / float64(s.period); got < float64(asked)*0.99 {
 		text += fmt.Sprintf(", asked %d Hz, tick gives %.0f", asked, got)
@@ -153,18 +169,17 @@ func (s *sampler) describe(asked int) string {
 	return text
 }
 
-// round does what is due: it takes new threads, drains all rings, and lets go of
+// Round does what is due: it takes new threads, drains all rings, and lets go of
 // threads that have ended.
-func (s *sampler) round(k *keeper) {
+func (s *Sampler) Round() {
 	if s.tasks == nil {
 		return
 	}
 	before := rt.Now()
-	defer func() { k.spent.samples.Add(int64(rt.Now() - before)) }()
 	s.wake()
 	if s.changed(before) {
-		s.scan(k)
-		s.inspect(k)
+		s.scan()
+		s.inspect()
 		forgetStays()
 	}
 	if before < s.due {
@@ -173,14 +188,14 @@ func (s *sampler) round(k *keeper) {
 	every := min(rt.Time(round), s.patience())
 	s.due = before - before%every + every
 	for tid, t := range s.threads {
-		t.idle.busy = s.drain(k, tid, t) > 0
+		t.idle.busy = s.drain(tid, t) > 0
 		if !t.alive {
-			s.release(k, tid, t)
+			s.release(tid, t)
 		}
 	}
-	at := k.rec.Clock().Now()
+	at := s.host.Recording.Clock().Now()
 	for tid, t := range s.threads {
-		s.look(k.rec, tid, t, before, at)
+		s.look(tid, t, before, at)
 	}
 }
 
@@ -189,11 +204,11 @@ func (s *sampler) round(k *keeper) {
 const mostDrained = 10
 
 // patience is how long a ring may wait to be drained, if its thread is busy.
-func (s *sampler) patience() rt.Time { return s.drainEvery * rt.Time(s.period) }
+func (s *Sampler) patience() rt.Time { return s.drainEvery * rt.Time(s.period) }
 
-// longestSleep is how long the keeper may sleep: less than a round only where
+// LongestSleep is how long the keeper may sleep: less than a round only where
 // rings have no room for the deep stacks of one.
-func (s *sampler) longestSleep() time.Duration {
+func (s *Sampler) LongestSleep() time.Duration {
 	if s.tasks == nil || s.drainEvery == mostDrained {
 		return round
 	}
@@ -206,7 +221,7 @@ const lookEvery = rt.Time(500 * time.Millisecond)
 
 // changed reports whether it is time to look for threads. The kernel's list costs
 // as much as many samples, the runtime's number of them next to nothing.
-func (s *sampler) changed(now rt.Time) bool {
+func (s *Sampler) changed(now rt.Time) bool {
 	created, _ := runtime.ThreadCreateProfile(nil) // of so many it would tell
 	if now < s.lookAt && created == s.created {
 		return false
@@ -216,7 +231,7 @@ func (s *sampler) changed(now rt.Time) bool {
 }
 
 // scan finds the threads of the process.
-func (s *sampler) scan(k *keeper) {
+func (s *Sampler) scan() {
 	for _, t := range s.threads {
 		t.alive = false
 	}
@@ -231,8 +246,8 @@ func (s *sampler) scan(k *keeper) {
 		}
 		if t := s.threads[tid]; t != nil {
 			t.alive = true
-		} else if err := s.take(k, tid); err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.EINVAL) {
-			s.leaveOut(k.rec, err)
+		} else if err := s.take(tid); err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.EINVAL) {
+			s.leaveOut(err)
 		}
 	}
 }
@@ -240,19 +255,19 @@ func (s *sampler) scan(k *keeper) {
 var errThreads = errors.New("too many threads for the limit")
 
 // leaveOut says once that threads are not sampled.
-func (s *sampler) leaveOut(r *shard.Recording, err error) {
+func (s *Sampler) leaveOut(err error) {
 	if !s.told {
 		s.told = true
-		r.Log(rawformat.LogWarn, fmt.Sprintf("CPU samples: a thread is left out: %v", err))
+		s.host.Recording.Log(rawformat.LogWarn, fmt.Sprintf("CPU samples: a thread is left out: %v", err))
 	}
 }
 
 // take begins to sample a thread. One that has just ended is no error of ours.
-func (s *sampler) take(k *keeper, tid int) error {
+func (s *Sampler) take(tid int) error {
 	if len(s.threads) >= s.room || len(s.free) == 0 { // slots whose handler did not end are gone for good
 		return errThreads
 	}
-	t, err := s.attach(k, tid)
+	t, err := s.attach(tid)
 	if err != nil {
 		return err
 	}
@@ -260,14 +275,14 @@ func (s *sampler) take(k *keeper, tid int) error {
 		err = setTimer(t.timer, s.period)
 	}
 	if err != nil {
-		return errors.Join(err, s.detach(k, t))
+		return errors.Join(err, s.detach(t))
 	}
 	s.threads[tid] = t
 	return nil
 }
 
 // attach prepares a slot, ring and timer for a thread.
-func (s *sampler) attach(k *keeper, tid int) (*sampled, error) {
+func (s *Sampler) attach(tid int) (*sampled, error) {
 	n := len(s.free) - 1
 	t := &sampled{slot: s.free[n], alive: true}
 	slot := &sampleSlots[t.slot]
@@ -277,12 +292,12 @@ func (s *sampler) attach(k *keeper, tid int) (*sampled, error) {
 		return nil, err
 	}
 	t.timer = timer
-	t.stacks, err = chunks.CreateStacks(k.files, rawformat.StacksHeader{Instance: k.rec.Instance(), Pid: uint32(os.Getpid()), Tid: uint32(tid), Period: uint64(s.period), Clock: sampleClock()})
+	t.stacks, err = chunks.CreateStacks(s.host.Files, rawformat.StacksHeader{Instance: s.host.Recording.Instance(), Pid: uint32(os.Getpid()), Tid: uint32(tid), Period: uint64(s.period), Clock: sampleClock()})
 	if err != nil {
 		deleteTimer(timer)
 		return nil, err
 	}
-	k.ring.Charge(rawformat.StacksFile)
+	s.host.Ring.Charge(rawformat.StacksFile)
 	s.free = s.free[:n]
 	atomic.StoreUintptr(&slot.ring, uintptr(unsafe.Pointer(&t.stacks.Memory()[0])))
 	return t, nil
@@ -296,14 +311,14 @@ func sampleClock() rawformat.ClockKind {
 	return rawformat.ClockMonotonic
 }
 
-// leaveCounter has the handler read the monotonic clock, because the counter has
+// LeaveCounter has the handler read the monotonic clock, because the counter has
 // jumped. All threads are taken anew: a ring has one clock.
-func (s *sampler) leaveCounter(k *keeper) {
+func (s *Sampler) LeaveCounter() {
 	if s.tasks == nil {
 		return
 	}
 	for tid, t := range s.threads {
-		s.release(k, tid, t)
+		s.release(tid, t)
 	}
 	sampleLayout.counter, s.lookAt = 0, 0
 }
@@ -312,11 +327,11 @@ func (s *sampler) leaveCounter(k *keeper) {
 var errBusy = errors.New("a signal handler is still at work")
 
 // quiet stops the timer, and waits until no handler has the ring.
-func (s *sampler) quiet(t *sampled) error {
+func (s *Sampler) quiet(t *sampled) error {
 	deleteTimer(t.timer)
 	slot := &sampleSlots[t.slot]
 	atomic.StoreUintptr(&slot.ring, 0)
-	for deadline := rt.Now() + rt.Time(patience); slot.busy.Load() != 0; runtime.Gosched() {
+	for deadline := rt.Now() + rt.Time(quietPatience); slot.busy.Load() != 0; runtime.Gosched() {
 		if rt.Now() > deadline {
 			return errBusy
 		}
@@ -325,38 +340,38 @@ func (s *sampler) quiet(t *sampled) error {
 }
 
 // detach undoes attach.
-func (s *sampler) detach(k *keeper, t *sampled) error {
+func (s *Sampler) detach(t *sampled) error {
 	if err := s.quiet(t); err != nil {
 		return err
 	}
 	s.free = append(s.free, t.slot)
-	k.ring.Charge(-rawformat.StacksFile)
+	s.host.Ring.Charge(-rawformat.StacksFile)
 	return t.stacks.Close()
 }
 
 // release lets go of a thread: what is in its ring is drained.
-func (s *sampler) release(k *keeper, tid int, t *sampled) {
+func (s *Sampler) release(tid int, t *sampled) {
 	delete(s.threads, tid)
 	if err := s.quiet(t); err != nil {
 		return
 	}
-	s.drain(k, tid, t)
-	s.endIdle(k.rec, t)
-	s.abandon(k.rec, t)
-	k.complain("stack ring", s.detach(k, t))
+	s.drain(tid, t)
+	s.endIdle(t)
+	s.abandon(t)
+	s.host.Complain("stack ring", s.detach(t))
 }
 
 // inspect lets go of threads whose number another thread has by now, and sees
 // whether the signal is still ours.
-func (s *sampler) inspect(k *keeper) {
+func (s *Sampler) inspect() {
 	if s.resting {
 		return
 	}
 	if !seized(s.signal) {
 		why := fmt.Sprintf("no CPU samples from now on: the program took signal %d", s.signal)
-		k.sampledBy.Store(&why)
-		k.rec.Log(rawformat.LogWarn, why)
-		s.close(k)
+		s.host.Ended(why)
+		s.host.Recording.Log(rawformat.LogWarn, why)
+		s.Close()
 		return
 	}
 	for _, t := range s.threads {
@@ -364,14 +379,14 @@ func (s *sampler) inspect(k *keeper) {
 	}
 }
 
-// dropCut lets go of threads whose rings' files were cut short; they get others. It
+// DropCut lets go of threads whose rings' files were cut short; they get others. It
 // returns how many.
-func (s *sampler) dropCut(k *keeper) (found int) {
+func (s *Sampler) DropCut() (found int) {
 	for tid, t := range s.threads {
 		if t.stacks.IsCut() {
 			found++
-			k.rec.Lose(rawformat.LostCut, 1, 0)
-			s.release(k, tid, t)
+			s.host.Recording.Lose(rawformat.LostCut, 1, 0)
+			s.release(tid, t)
 			s.lookAt = 0
 		}
 	}
@@ -379,23 +394,23 @@ func (s *sampler) dropCut(k *keeper) (found int) {
 }
 
 // wake starts the timers after rest.
-func (s *sampler) wake() { s.turn(false, s.period) }
+func (s *Sampler) wake() { s.turn(false, s.period) }
 
-// rest stops the timers while recording is paused. What was sampled until then is
-// recorded before chunks are given back.
-func (s *sampler) rest(k *keeper) {
+// Rest stops the timers while recording is paused. What was sampled until then is
+// recorded before chunks are given back, if the dictionary knows the modules.
+func (s *Sampler) Rest(mapped bool) {
 	if s.resting || s.tasks == nil {
 		return
 	}
 	s.turn(true, 0)
 	for tid, t := range s.threads {
-		if k.isMapped() {
-			s.drain(k, tid, t)
+		if mapped {
+			s.drain(tid, t)
 		}
 	}
 }
 
-func (s *sampler) turn(resting bool, period int64) {
+func (s *Sampler) turn(resting bool, period int64) {
 	if s.resting == resting {
 		return
 	}
@@ -405,14 +420,14 @@ func (s *sampler) turn(resting bool, period int64) {
 	}
 }
 
-// close lets go of all threads. The handler stays: a signal that is on its way
+// Close lets go of all threads. The handler stays: a signal that is on its way
 // finds nothing to do.
-func (s *sampler) close(k *keeper) {
+func (s *Sampler) Close() {
 	if s.tasks == nil {
 		return
 	}
 	for tid, t := range s.threads {
-		s.release(k, tid, t)
+		s.release(tid, t)
 	}
 	s.tasks.Close() // it was only read
 	s.tasks = nil
@@ -420,20 +435,20 @@ func (s *sampler) close(k *keeper) {
 
 // test has this thread sampled once, by a signal that looks like its timer's, in
 // a known place. What a sample tells must be so.
-func (s *sampler) test(k *keeper) error {
+func (s *Sampler) test() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	tid := unix.Gettid()
-	t, err := s.attach(k, tid)
+	t, err := s.attach(tid)
 	if err != nil {
 		return err
 	}
 	slot := &sampleSlots[t.slot]
-	before := k.rec.Clock().Now()
-	if err := testOuter(k.rec, tid, s.signal, cookie(t.slot, slot.generation)); err != nil {
-		return errors.Join(err, s.detach(k, t))
+	before := s.host.Recording.Clock().Now()
+	if err := testOuter(s.host.Recording, tid, s.signal, cookie(t.slot, slot.generation)); err != nil {
+		return errors.Join(err, s.detach(t))
 	}
-	after := k.rec.Clock().Now()
+	after := s.host.Recording.Clock().Now()
 	var rec rawformat.StackRecord
 	ok, err := t.stacks.Next(&rec)
 	if err == nil && !ok {
@@ -442,11 +457,11 @@ func (s *sampler) test(k *keeper) error {
 	if err == nil {
 		err = s.check(&rec, before, after)
 	}
-	return errors.Join(err, s.detach(k, t))
+	return errors.Join(err, s.detach(t))
 }
 
 // check compares a record with what is known of its place.
-func (s *sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error {
+func (s *Sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error {
 	if at := rt.Tick(rec.Time); at < before || at > after {
 		return fmt.Errorf("time %d, want %d to %d", at, before, after)
 	}
@@ -466,7 +481,7 @@ func (s *sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error
 		sampleLayout.slots = 0
 	}
 	text := strings.Join(names, " ")
-	if !strings.Contains(text, " fakeTimer testInner testOuter test open ") || !strings.HasSuffix(text, " goexit") && !strings.HasSuffix(text, " main") {
+	if !strings.Contains(text, " fakeTimer testInner testOuter test Open ") || !strings.HasSuffix(text, " goexit") && !strings.HasSuffix(text, " main") {
 		return fmt.Errorf("frame pointers give the stack %s", text)
 	}
 	return nil
@@ -482,13 +497,10 @@ func testOuter(r *shard.Recording, tid, signal int, value uint64) error {
 	return err
 }
 
-// testBegin is what [Label.Begin] does.
+// testBegin is what the method of a label does by which a program begins it.
 //
 //go:noinline
-func testBegin(r *shard.Recording) LabelScope {
-	g, sp := callerPlace()
-	return beginLabel(r, testLabel, g, sp)
-}
+func testBegin(r *shard.Recording) Scope { return Begin(r, testLabel) }
 
 // testLabel is no label's number.
 const testLabel = 1<<32 - 1

@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package sampler
 
 import (
 	"time"
@@ -34,27 +34,27 @@ type idleness struct {
 
 // look looks whether a thread, of which there was no sample, has done anything until
 // at. A sample that was taken since would have cost it time.
-func (s *sampler) look(r *shard.Recording, tid int, t *sampled, now rt.Time, at rt.Tick) {
+func (s *Sampler) look(tid int, t *sampled, now rt.Time, at rt.Tick) {
 	i := &t.idle
 	if i.busy || !i.last.IsThere() || now < i.due {
 		return
 	}
 	cpu := cpuOfThread(tid)
 	if cpu != i.cpu || cpu < 0 {
-		s.endIdle(r, t)
+		s.endIdle(t)
 		*i = idleness{last: i.last, cpu: cpu, since: at, due: now + firstIdle, every: firstIdle}
 		return
 	}
 	if i.due, i.every = now+i.every, min(2*i.every, mostIdle); i.seen == 0 {
-		r.Idle(&i.last, i.since)
+		s.host.Recording.Idle(&i.last, i.since)
 	}
 	i.seen = at
 }
 
 // endIdle tells until when a thread was seen idle.
-func (s *sampler) endIdle(r *shard.Recording, t *sampled) {
+func (s *Sampler) endIdle(t *sampled) {
 	if t.idle.seen != 0 {
-		r.Idle(&t.idle.last, t.idle.seen)
+		s.host.Recording.Idle(&t.idle.last, t.idle.seen)
 		t.idle.seen = 0
 	}
 }

@@ -1,6 +1,6 @@
 //go:build (amd64 || arm64) && !gprof_portable && !race
 
-package recorder
+package sampler
 
 import (
 	"gprof/recorder/internal/rt"
@@ -46,23 +46,23 @@ func signalled(n int, send func()) (each time.Duration) {
 // most of that is the kernel's. Both are measured in turns by signals that a thread
 // sends itself. The figures are this machine's, so nothing is wanted of them here.
 //
-// go test ./recorder -run '^$' -bench SampleCost
+// go -C recorder test ./internal/sampler -run '^$' -bench SampleCost
 func BenchmarkSampleCost(b *testing.B) {
-	r := beginInternal(b, Options{Limit: 8 << 20, CPU: CPUOff})
-	<-r.mapped
-	var s sampler
-	if err := s.open(&r.keeper, 100, defaultDepth); err != nil {
+	var s Sampler
+	h, _ := host(b)
+	h.Complain = func(string, error) {} // scan takes this thread, too, which has one ring then
+	if err := s.Open(h, 100, testDepth); err != nil {
 		b.Fatal(err)
 	}
-	defer s.close(&r.keeper)
+	defer s.Close()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	tid := unix.Gettid()
-	th, err := s.attach(&r.keeper, tid)
+	th, err := s.attach(tid)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.detach(&r.keeper, th)
+	defer s.detach(th)
 	value := cookie(th.slot, sampleSlots[th.slot].generation)
 	const n = 30
 	ours, theirs, drained, scan := time.Hour, time.Hour, time.Hour, time.Hour
@@ -73,7 +73,7 @@ func BenchmarkSampleCost(b *testing.B) {
 			}
 		}))
 		before := threadTime()
-		s.drain(&r.keeper, tid, th)
+		s.drain(tid, th)
 		drained = min(drained, (threadTime()-before)/n)
 		if err := pprof.StartCPUProfile(io.Discard); err != nil {
 			b.Fatal(err)
@@ -81,7 +81,7 @@ func BenchmarkSampleCost(b *testing.B) {
 		theirs = min(theirs, signalled(n, func() { fakeTimer(tid, int(unix.SIGPROF), 0) }))
 		pprof.StopCPUProfile()
 		before = threadTime()
-		s.scan(&r.keeper)
+		s.scan()
 		scan = min(scan, threadTime()-before)
 	}
 	ratio := float64(ours) / float64(theirs)

@@ -1,6 +1,6 @@
 //go:build !gprof_portable
 
-package recorder
+package sampler
 
 import (
 	"gprof/recorder/internal/rt"

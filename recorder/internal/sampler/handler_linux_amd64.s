@@ -389,15 +389,17 @@ TEXT ·sampleEntry(SB),NOSPLIT,$0-16
 	MOVQ	AX, restorer+8(FP)
 	RET
 
-// func callerPlace() (gp, sp uintptr)
+// func outerPlace() (gp, sp uintptr)
 //
-// The stack pointer is that of the caller's caller, which the caller's frame
-// pointer tells: nothing moves between it and the return address.
-TEXT ·callerPlace(SB),NOSPLIT|NOFRAME,$0-16
+// The stack pointer is that of the function behind the caller's caller: the caller's
+// frame begins with the frame pointer of its own caller, which tells where that was
+// called. Nothing moves between it and the return address.
+TEXT ·outerPlace(SB),NOSPLIT|NOFRAME,$0-16
 	MOVQ	TLS, CX
 	MOVQ	0(CX)(TLS*1), AX
 	MOVQ	AX, gp+0(FP)
-	LEAQ	16(BP), AX
+	MOVQ	0(BP), AX
+	ADDQ	$16, AX
 	MOVQ	AX, sp+8(FP)
 	RET
 

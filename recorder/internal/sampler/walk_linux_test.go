@@ -1,6 +1,6 @@
 //go:build (amd64 || arm64) && !gprof_portable
 
-package recorder
+package sampler
 
 import (
 	"runtime"
@@ -122,24 +122,22 @@ func interrupt(m *madeUp, value uint64, c *interrupted) bool {
 
 // attached is a sampler with this thread's ring, whose timer does not run. It is this
 // test's alone.
-func attached(t *testing.T) (*sampler, *sampled) {
-	r := beginInternal(t, Options{Limit: 8 << 20, CPU: CPUOff})
-	<-r.mapped
-	dismiss(r)
-	s := &sampler{}
-	if err := s.open(&r.keeper, 100, defaultDepth); err != nil {
+func attached(t *testing.T) (*Sampler, *sampled) {
+	s := &Sampler{}
+	h, _ := host(t)
+	if err := s.Open(h, 100, testDepth); err != nil {
 		t.Fatal(err)
 	}
 	runtime.LockOSThread()
-	th, err := s.attach(&r.keeper, unix.Gettid())
+	th, err := s.attach(unix.Gettid())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.detach(&r.keeper, th); err != nil {
+		if err := s.detach(th); err != nil {
 			t.Error(err)
 		}
-		s.close(&r.keeper)
+		s.Close()
 		runtime.UnlockOSThread()
 	})
 	return s, th
@@ -171,21 +169,20 @@ func TestMadeUpStacks(t *testing.T) {
 // A sample with more callers than are written is counted as cut, others are not.
 func TestDeepSamples(t *testing.T) {
 	s, th := attached(t)
-	r := running.Load()
 	value := cookie(th.slot, sampleSlots[th.slot].generation)
 	for _, m := range madeUpStacks() {
-		before, taken := r.Drops().Deep, uint64(0)
+		before, taken := s.host.Recording.Lost(rawformat.LostDeep), uint64(0)
 		for stays := false; !stays; taken++ {
 			stays = interrupt(&m, value, &interrupted{})
 		}
-		if n := s.drain(&r.keeper, unix.Gettid(), th); uint64(n) != taken {
+		if n := s.drain(unix.Gettid(), th); uint64(n) != taken {
 			t.Fatalf("%s: %d samples of %d", m.name, n, taken)
 		}
 		want := uint64(0)
 		if m.name == "too many frames" {
 			want = taken
 		}
-		if got := r.Drops().Deep - before; got != want {
+		if got := s.host.Recording.Lost(rawformat.LostDeep) - before; got != want {
 			t.Errorf("%s: %d of %d samples are counted, want %d", m.name, got, taken, want)
 		}
 	}

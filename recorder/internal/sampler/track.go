@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64) && !gprof_portable
 
-package recorder
+package sampler
 
 import (
 	"sync"
@@ -46,8 +46,8 @@ const (
 	stayKept     = rt.Time(time.Second)
 )
 
-// noteLabels notes that the labels of the calling goroutine put it on a track.
-func noteLabels(t *registry.Track, goroutine uint64) {
+// NoteLabels notes that the labels of the calling goroutine put it on a track.
+func NoteLabels(t *registry.Track, goroutine uint64) {
 	set := rt.ProfLabel()
 	if set == nil {
 		return
@@ -67,11 +67,11 @@ func noteLabels(t *registry.Track, goroutine uint64) {
 	l.tracks[at] = owned{t, goroutine}
 }
 
-// enterTrack notes that the calling goroutine is on a track from now on, and returns
+// EnterTrack notes that the calling goroutine is on a track from now on, and returns
 // its number.
-func enterTrack(t *registry.Track) (id uint64) {
-	l, id := &labelled, goroutineID()
-	noteLabels(t, id)
+func EnterTrack(t *registry.Track) (id uint64) {
+	l, id := &labelled, GoroutineID()
+	NoteLabels(t, id)
 	l.Lock()
 	defer l.Unlock()
 	if id == 0 || l.count >= maxStays {
@@ -85,8 +85,8 @@ func enterTrack(t *registry.Track) (id uint64) {
 	return id
 }
 
-// leaveTrack notes that a goroutine is not on a track any more.
-func leaveTrack(t *registry.Track, id uint64) {
+// LeaveTrack notes that a goroutine is not on a track any more.
+func LeaveTrack(t *registry.Track, id uint64) {
 	l := &labelled
 	l.Lock()
 	defer l.Unlock()
@@ -118,11 +118,11 @@ func forgetStays() {
 	}
 }
 
-// goroutineID is the calling goroutine's number, 0 where it is not known. It may be
+// GoroutineID is the calling goroutine's number, 0 where it is not known. It may be
 // asked while another recorder starts, which finds the same offsets again.
 //
 //go:norace
-func goroutineID() uint64 {
+func GoroutineID() uint64 {
 	return rt.GoroutineAt(sampleLayout.goid)
 }
 

@@ -1,0 +1,43 @@
+//go:build !linux || !(amd64 || arm64) || gprof_portable
+
+package sampler
+
+import (
+	"errors"
+	"gprof/recorder/internal/registry"
+	"gprof/recorder/internal/shard"
+	"runtime"
+	"time"
+)
+
+// Sampler takes CPU samples by signals; here it can't.
+type Sampler struct{}
+
+// Open says why no samples are taken.
+func (*Sampler) Open(Host, int, int) error {
+	return errors.New("not built for " + runtime.GOOS + "/" + runtime.GOARCH)
+}
+
+func (*Sampler) Describe(int) string         { return "" }
+func (*Sampler) Round()                      {}
+func (*Sampler) Rest(bool)                   {}
+func (*Sampler) Taken() int                  { return 0 }
+func (*Sampler) Period() int64               { return 0 }
+func (*Sampler) Close()                      {}
+func (*Sampler) LongestSleep() time.Duration { return time.Hour }
+func (*Sampler) LeaveCounter()               {}
+func (*Sampler) DropCut() int                { return 0 }
+
+// What is known of goroutines, for samples of them.
+func NoteLabels(*registry.Track, uint64) {}
+func GoroutineID() uint64                { return 0 }
+func EnterTrack(*registry.Track) uint64  { return 0 }
+func LeaveTrack(*registry.Track, uint64) {}
+
+// Scope is a label that has begun.
+type Scope struct{}
+
+// Begin begins nothing.
+func Begin(*shard.Recording, uint32) Scope { return Scope{} }
+
+func (Scope) End() {}
