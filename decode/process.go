@@ -26,7 +26,7 @@ type process struct {
 	ticks    ticks
 	base     uint64                 // of moments, in ns of the monotonic clock
 	dicts    map[uint32]*dictionary // by generation; one for each chunk's
-	held     int64                  // bytes of the dictionaries, and of the largest file while loading
+	claim    stream.Claim           // of the dictionaries, and of the largest file while loading
 
 	// Locked by the queue. units are not handed out yet.
 	units [][]*chunks.Image // not handed out yet
@@ -84,8 +84,7 @@ func (p *process) dictBytes() (all, largest int64) {
 }
 
 func (p *process) setHeld(t *stream.Tables, bytes int64) {
-	t.Hold(bytes - p.held)
-	p.held = bytes
+	p.claim.Set(t, bytes)
 }
 
 // holdLoaded reserves memory for what was loaded instead.

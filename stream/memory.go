@@ -29,123 +29,105 @@ func (e *ErrMemory) Error() string {
 	if e.Input {
 		what = "what of the input is read at a time, and its " + what + ","
 	}
-	return fmt.Sprintf("%s need %s %d MiB of memory, %d MiB are allowed", what, about, mebibytes(e.Need), mebibytes(e.Have))
+	return fmt.Sprintf("%s need %s %d MiB of memory, %d MiB are allowed", what, about, e.Need>>20, roundUp(e.Have)>>20)
 }
 
-// mebibytes rounds up.
-func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
+// roundUp is whole mebibytes, in bytes.
+func roundUp[N int64 | float64](bytes N) int64 { return (int64(bytes) + 1<<20 - 1) &^ (1<<20 - 1) }
 
-// tablesShare is which part of the ceiling the tables may take: 1/tablesShare.
-// The rest is for rows, for tables of the Source and of the Sink, and for
-// garbage. Where the Sink is several, each of them has tables by the same ids:
-// see outputsShare.
+// tablesShare is which part of the ceiling the tables may take: 1/tablesShare. The rest
+// is for rows, for what Sources and Sinks take, and for garbage. Several outputs have
+// tables by the same ids: see outputsShare.
 const tablesShare = 2
 
-// outputsShare is by what the ceiling is divided for a Sink that is so many: of
-// what the tables and all else take for one of them, a third more for each
-// other.
+// outputsShare is by what the ceiling is divided for a Sink that is so many outputs:
+// each but the first takes a third of what one and the tables take.
 func outputsShare(outputs int) float64 { return 1 + float64(max(outputs, 1)-1)/3 }
 
-// ceiling watches how much memory the tables of a source take.
-type ceiling struct {
-	memory int64
-	share  float64 // of memory that is for one output: its reciprocal
-	tables *Tables
-	first  int64 // peak when something had been read
-	begun  int64 // how much that was
+// budget is what tables may take, with all that is claimed and reserved beside them. All
+// tables that belong together share one.
+type budget struct {
+	limit int64 // 0 is none
+	claims
+
+	full     bool
+	expected int64 // bytes that the tables will take, at least; 0 unknown
 }
 
-func newCeiling(memory int64, outputs int, t *Tables) ceiling {
-	t.Lock()
-	defer t.Unlock()
-	share := outputsShare(outputs)
-	t.ceiling = int64(float64(memory) / share)
-	return ceiling{memory: memory, share: share, tables: t}
+// claims are bytes beside the tables, now and at most.
+type claims struct {
+	held, mostHeld   int64
+	input, mostInput int64 // of that: what becomes no row
 }
 
-// check returns an *ErrMemory if the tables are too large, when done of total
-// is read; total is 0 if it is not known.
-func (c *ceiling) check(done, total int64) error {
-	if !c.tables.TryLock() {
-		return nil // somebody interns, and may do so for long; it is checked again
+func (t *Tables) sharedBudget() *budget {
+	if t.budget == nil {
+		t.budget = &budget{}
 	}
-	defer c.tables.Unlock()
-	return c.verdict(done, total)
+	return t.budget
 }
 
-// verdict is check for who may use the tables.
-func (c *ceiling) verdict(done, total int64) error {
-	now := c.tables.peak()
-	if c.first == 0 {
-		c.first, c.begun = now, done
-	}
-	if !c.tables.Full() {
-		return nil
-	}
-	// Definitions may have come at once, before the first rows; the rest grows
-	// with what is read. Without a total, or too early, it is a guess.
-	most, input := float64(c.tables.mostHeld), float64(c.tables.mostInput)
-	need, early := max(2*float64(now), float64(now)+rowsOfHeld*(most-input)), true
-	if now > c.first && done > c.begun && total >= done {
-		need, early = float64(c.first)+float64(now-c.first)*float64(total-c.begun)/float64(done-c.begun), false
-	}
-	if expected := float64(c.tables.expected); expected > need || early && expected > 0 {
-		need, early = expected, false
-	}
-	need = (need*1.35*tablesShare + most) * c.share // tables grow in steps
-	return &ErrMemory{Need: mebibytes(int64(min(need, 1<<60))) << 20, Have: c.memory, Early: early, Input: 2*input*c.share > float64(c.memory)}
+// Claim is memory that a Source takes beside the tables: for the definitions that it is
+// about to load, and for what it has loaded. It is set before the memory is taken, by
+// whoever has locked the tables; then they are asked whether they are [Tables.Full]. The
+// zero Claim is of nothing.
+type Claim struct {
+	bytes int64
+	// Input says that the memory becomes no row of the tables: it is for a part of the
+	// input that is read at once, and for what is known of it until it is read.
+	Input bool
 }
 
-// rowsOfHeld is how much, of what a Source holds for its definitions, the rows
-// take that they become, if all of them are new.
-const rowsOfHeld = 1
-
-// Hold says that a Source takes so many bytes more, or less, beside the tables,
-// for the definitions that it is about to load. Afterwards it asks whether the
-// tables are Full.
-func (t *Tables) Hold(bytes int64) {
-	t.held += bytes
-	t.mostHeld = max(t.mostHeld, t.held)
+// Set says how many bytes are taken now, 0 when they are given back.
+func (c *Claim) Set(t *Tables, bytes int64) {
+	b, more := t.sharedBudget(), bytes-c.bytes
+	c.bytes = bytes
+	b.held += more
+	b.mostHeld = max(b.mostHeld, b.held)
+	if c.Input {
+		b.input += more
+		b.mostInput = max(b.mostInput, b.input)
+	}
 }
 
-// HoldInput is Hold for what becomes no row of the tables: a part of the input that
-// is read at once, and what is known of it until it is read.
-func (t *Tables) HoldInput(bytes int64) {
-	t.Hold(bytes)
-	t.input += bytes
-	t.mostInput = max(t.mostInput, t.input)
-}
+// Add says that so many bytes more are taken, or less.
+func (c *Claim) Add(t *Tables, bytes int64) { c.Set(t, c.bytes+bytes) }
 
-// tight reports whether sources hold so much beside the tables that another one
-// should wait until they hold less.
+// Bytes is how many are taken.
+func (c *Claim) Bytes() int64 { return c.bytes }
+
+// tight reports whether sources claim so much that another one should wait until they
+// claim less.
 func (t *Tables) tight() bool {
 	t.Lock()
 	defer t.Unlock()
-	return t.ceiling > 0 && t.held > t.Room()
+	b := t.sharedBudget()
+	return b.limit > 0 && b.held > t.Room()
 }
 
-// Room is how much a Source that is read by a Copy should [Tables.Hold] at most of
-// what can wait until it holds less; 0 if there is no bound.
-func (t *Tables) Room() int64 { return t.ceiling / heldShare }
+// Room is how much a Source that is read by a Copy should claim at most of what can wait
+// until it claims less; 0 if there is no bound.
+func (t *Tables) Room() int64 { return t.sharedBudget().limit / claimsShare }
 
-// heldShare is which part of the ceiling sources may hold before others wait:
-// 1/heldShare.
-const heldShare = 8
+// claimsShare is which part of the ceiling sources may claim before others wait:
+// 1/claimsShare.
+const claimsShare = 8
 
 // Expect says that so many stacks and frames will come of what a Source is about to read,
 // at least. If they can't fit, the tables are Full from now on, rather than when most is
 // read.
 func (t *Tables) Expect(stacks, frames int64) {
-	t.expected = t.peak() + freezing*stacks + sorting*frames*int64(unsafe.Sizeof(Frame{}))
+	t.sharedBudget().expected = t.peak() + freezing*stacks + sorting*frames*int64(unsafe.Sizeof(Frame{}))
 }
 
-// Full reports whether the tables, and what is held beside them, have outgrown
-// the ceiling of the Copy that reads them, which then ends with an [ErrMemory];
-// they stay full. A Source that interns much at a time asks now and then, and
-// when they are full leaves out the rest.
+// Full reports whether the tables, and what is claimed beside them, have outgrown the
+// ceiling of the Copy that reads them, which then ends with an [ErrMemory]; they stay
+// full. A Source that interns much at a time asks now and then, and when they are full
+// leaves out the rest.
 func (t *Tables) Full() bool {
-	t.full = t.full || t.ceiling > 0 && max(t.peak(), t.expected)*tablesShare+t.held > t.ceiling
-	return t.full
+	b := t.sharedBudget()
+	b.full = b.full || b.limit > 0 && max(t.peak(), b.expected)*tablesShare+b.held > b.limit
+	return b.full
 }
 
 // freezing is what a stack takes while tables are made final: the old and the new node, two
@@ -159,60 +141,123 @@ const sorting = 3
 // tables included.
 func (t *Tables) peak() int64 {
 	stacks := max(t.Stacks.Bytes()+int64(t.Stacks.Len()), freezing*int64(t.Stacks.Len()))
-	rows := t.Tracks.Bytes() + t.Counters.Bytes() + t.Categories.Bytes() + t.Modules.Bytes() + t.Frames.Bytes() + t.Labels.Bytes() +
-		t.Strings.Bytes() - t.Strings.TextBytes()
+	rows := t.rowBytes() - t.Strings.TextBytes()
 	return stacks + sorting*rows + t.Strings.TextBytes() + t.counted.bytes(t)
 }
 
-// outputMemory is what there is for Sinks beside the final tables, all outputs together.
-type outputMemory struct {
-	memory int64 // the ceiling
-	taken  int64 // by the tables, and by Sinks
+// rowBytes is about how much memory all rows but stacks take, the texts of strings
+// included.
+func (t *Tables) rowBytes() int64 {
+	return t.Tracks.Bytes() + t.Counters.Bytes() + t.Categories.Bytes() + t.Modules.Bytes() + t.Frames.Bytes() + t.Labels.Bytes() + t.Strings.Bytes()
 }
 
-// settle leaves the Sinks of final tables the rest of a ceiling, 0 if there is none.
+// finalBytes is about how much memory tables take in which nothing is looked up.
+func (t *Tables) finalBytes() int64 { return 8*int64(t.Stacks.Len()) + t.rowBytes() }
+
+// ceiling watches how much memory the tables of a source take while they are read.
+type ceiling struct {
+	memory int64
+	share  float64 // of memory that is for one output: its reciprocal
+	tables *Tables
+	first  int64 // peak when something had been read
+	begun  int64 // how much that was
+}
+
+func newCeiling(memory int64, outputs int, t *Tables) ceiling {
+	t.Lock()
+	defer t.Unlock()
+	share := outputsShare(outputs)
+	t.sharedBudget().limit = int64(float64(memory) / share)
+	return ceiling{memory: memory, share: share, tables: t}
+}
+
+// check returns an *ErrMemory if the tables are too large, when done of total
+// is read; total is 0 if it is not known.
+func (c *ceiling) check(done, total int64) error {
+	if !c.tables.TryLock() {
+		return nil // somebody interns, and may do so for long; it is checked again
+	}
+	defer c.tables.Unlock()
+	return c.verdict(done, total)
+}
+
+// verdict is check by a caller that may use the tables.
+func (c *ceiling) verdict(done, total int64) error {
+	now := c.tables.peak()
+	if c.first == 0 {
+		c.first, c.begun = now, done
+	}
+	if !c.tables.Full() {
+		return nil
+	}
+	// Definitions may have come at once, before the first rows; the rest grows
+	// with what is read. Without a total, or too early, it is a guess.
+	b := c.tables.budget
+	most, input := float64(b.mostHeld), float64(b.mostInput)
+	need, early := max(2*float64(now), float64(now)+rowsOfClaim*(most-input)), true
+	if now > c.first && done > c.begun && total >= done {
+		need, early = float64(c.first)+float64(now-c.first)*float64(total-c.begun)/float64(done-c.begun), false
+	}
+	if expected := float64(b.expected); expected > need || early && expected > 0 {
+		need, early = expected, false
+	}
+	need = (need*1.35*tablesShare + most) * c.share // tables grow in steps
+	return &ErrMemory{Need: roundUp(min(need, 1<<60)), Have: c.memory, Early: early, Input: 2*input*c.share > float64(c.memory)}
+}
+
+// rowsOfClaim is how much, of what a Source claims for its definitions, the rows take
+// that they become, if all of them are new.
+const rowsOfClaim = 1
+
+// settle leaves Sinks of final tables what these leave of a ceiling, 0 if there is none.
 // from are the tables that they were made of, which stay, and so do the numbers that
 // their rows became.
 func (t *Tables) settle(memory int64, from *Tables) {
 	if memory > 0 {
-		t.room = &outputMemory{memory: memory, taken: t.settledBytes() + from.settledBytes() + 4*int64(from.Stacks.Len()) - from.Strings.TextBytes()}
+		held := t.finalBytes() + from.finalBytes() + 4*int64(from.Stacks.Len()) - from.Strings.TextBytes()
+		t.budget = &budget{limit: memory, claims: claims{held: held}}
 	}
-}
-
-// settledBytes is about how much memory tables take in which nothing is looked up.
-func (t *Tables) settledBytes() int64 {
-	rows := t.Tracks.Bytes() + t.Counters.Bytes() + t.Categories.Bytes() + t.Modules.Bytes() + t.Frames.Bytes() + t.Labels.Bytes() + t.Strings.Bytes()
-	return 8*int64(t.Stacks.Len()) + rows
 }
 
 // Left is how much memory Sinks may still Reserve; 0 is no bound.
 func (t *Tables) Left() int64 {
-	if t.room == nil {
+	b := t.sharedBudget()
+	if b.limit == 0 {
 		return 0
 	}
-	return max(1, t.room.memory-t.room.taken)
+	return max(1, b.limit-b.held)
 }
 
-// Reserve is for a Sink that is about to take memory which depends on the tables, and
-// may take it only if there is no error, which is an [ErrMemory]. What is given back is
-// below 0.
+// Reserve is for a Sink that is about to take memory which depends on the tables, and may
+// take it only if there is no error, which is an [ErrMemory]. RowBytes says how much that
+// is.
 func (t *Tables) Reserve(bytes int64) error {
-	if t.room == nil {
+	b := t.sharedBudget()
+	if b.limit == 0 {
 		return nil
 	}
-	t.room.taken += bytes
-	if t.room.taken <= t.room.memory {
+	b.held += bytes
+	if b.held <= b.limit {
 		return nil
 	}
-	return &ErrMemory{Need: mebibytes(t.room.taken+t.room.memory/8) << 20, Have: t.room.memory, Output: true}
+	return &ErrMemory{Need: roundUp(b.held + b.limit/8), Have: b.limit, Output: true}
 }
 
-// ReserveStacks is Reserve of so many bytes for each stack.
-func (t *Tables) ReserveStacks(bytes int64) error { return t.Reserve(bytes * int64(t.Stacks.Len()+1)) }
+// RowBytes is how much memory something takes for each row of tables.
+type RowBytes struct{ Stack, Frame, String, Label, Track int64 }
 
-// MergedStack is about how many bytes a stack takes in a second table of stacks, in which
-// it is looked up.
-const MergedStack = 8 + 16 + 16/2
+// In is how much it takes for all rows of t.
+func (r RowBytes) In(t *Tables) int64 {
+	of := func(each int64, rows int) int64 { return each * int64(rows+1) } // and for 0, which is none
+	return of(r.Stack, t.Stacks.Len()) + of(r.Frame, t.Frames.Len()) + of(r.String, t.Strings.Len()) + of(r.Label, t.Labels.Len()) + of(r.Track, t.Tracks.Len())
+}
+
+// MergedStack and MergedFrame are about how many bytes a stack and a frame take in second
+// tables, in which they are looked up.
+const (
+	MergedStack = 8 + 16 + 16/2
+	MergedFrame = int64(unsafe.Sizeof(Frame{})) + 2*4
+)
 
 // countedTexts is the memory of what rows point to. What was counted is not
 // looked at again.

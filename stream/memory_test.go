@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gprof/stream"
+	"gprof/stream/streamtest"
 )
 
 // growing is a source in which each sample has a stack of its own.
@@ -105,14 +106,15 @@ func TestCopyMemoryAtOnce(t *testing.T) {
 	}
 }
 
-// What was too much once stays too much, also when it is held no more: rows were
+// Memory that was too much once stays too much, also when it is given back: rows were
 // left out for it.
-func TestHold(t *testing.T) {
-	fill := func(held ...int64) func(*stream.Tables, int64) stream.StackID {
+func TestClaim(t *testing.T) {
+	fill := func(claimed ...int64) func(*stream.Tables, int64) stream.StackID {
 		return func(tables *stream.Tables, i int64) stream.StackID {
 			if i == 0 {
-				for _, n := range held {
-					tables.Hold(n)
+				var claim stream.Claim
+				for _, n := range claimed {
+					claim.Set(tables, n)
 					tables.Full()
 				}
 			}
@@ -120,24 +122,24 @@ func TestHold(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		held  []int64
-		fails bool
-	}{{[]int64{3 << 20, -3 << 20, 3 << 20, -3 << 20}, false}, {[]int64{5 << 20, -5 << 20}, true}} {
-		err := stream.Copy(stream.Discard, newGrowing(1000, fill(c.held...)), stream.CopyOptions{Memory: 4 << 20})
+		claimed []int64
+		fails   bool
+	}{{[]int64{3 << 20, 0, 3 << 20, 0}, false}, {[]int64{5 << 20, 0}, true}} {
+		err := stream.Copy(stream.Discard, newGrowing(1000, fill(c.claimed...)), stream.CopyOptions{Memory: 4 << 20})
 		var tooMuch *stream.ErrMemory
 		if errors.As(err, &tooMuch) != c.fails || c.fails && tooMuch.Need < 5<<20 || !c.fails && err != nil {
-			t.Errorf("held %v: %v", c.held, err)
+			t.Errorf("claimed %v: %v", c.claimed, err)
 		}
 	}
 }
 
-// What a source holds that becomes no row is needed once, and that is what is
-// said.
-func TestHoldInput(t *testing.T) {
+// Memory for input that becomes no row is needed once, and the error says so.
+func TestClaimInput(t *testing.T) {
 	fill := func(tables *stream.Tables, i int64) stream.StackID {
 		if i == 0 {
-			tables.HoldInput(8 << 20)
-			tables.HoldInput(-4 << 20)
+			claim := stream.Claim{Input: true}
+			claim.Set(tables, 8<<20)
+			claim.Add(tables, -4<<20)
 		}
 		return growStacks(tables, i%10)
 	}
@@ -151,13 +153,28 @@ func TestHoldInput(t *testing.T) {
 	}
 }
 
+// Each kind of row counts by itself, and the row 0 of each kind.
+func TestRowBytes(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Name: "shop"})
+	p.Main.Sample(1, b.Stack("main", "work", "sleep"))
+	var count stream.Count
+	if err := stream.Copy(&count, b.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	each := stream.RowBytes{Stack: 1, Frame: 10, String: 100, Label: 1000, Track: 10_000}
+	if got, want := each.In(count.Tables), int64(4+40+400+1000+20_000); got != want {
+		t.Errorf("%d bytes, want %d", got, want)
+	}
+}
+
 // hungry is a Sink that takes some bytes for each stack.
 type hungry struct {
 	stream.Sink
 	each int64
 }
 
-func (h hungry) Begin(t *stream.Tables) error { return t.ReserveStacks(h.each) }
+func (h hungry) Begin(t *stream.Tables) error { return t.Reserve(stream.RowBytes{Stack: h.each}.In(t)) }
 
 // Memory that sinks take for the tables counts against the ceiling before they take it,
 // for all outputs together. The ceiling that the error asks for is enough.

@@ -95,8 +95,8 @@ func (s *observedSource) track() {
 
 // MergeParallel is [Merge], but reads jobs of the sources at a time, on goroutines of
 // which none is left after Close or when Next has returned an error. The sources
-// hold the lock of t while they use t. While they [Tables.Hold] much no other one
-// is begun, so that more jobs do not need more memory than there is. Of several
+// hold the lock of t while they use t. While they [Claim] much
+// memory no other one is begun, so that more jobs do not need more than there is. Of several
 // errors that of the first source is returned.
 func MergeParallel(t *Tables, jobs int, sources ...Source) Source {
 	if jobs <= 1 || len(sources) == 0 {

@@ -114,7 +114,7 @@ func TestAbreastHolds(t *testing.T) {
 		})
 		s.Source = &ending{s.Source, func() { reading.Add(-1) }}
 	})
-	src.Tables().Hold(memory / 4)
+	new(stream.Claim).Set(src.Tables(), memory/4)
 	if err := stream.Copy(stream.Discard, src, stream.CopyOptions{Memory: memory}); err != nil {
 		t.Error(err)
 	}

@@ -88,5 +88,5 @@ func (o *Output) Added() []Line { return o.tables.Ledger.own() }
 // that begins as that of t.
 func (t *Tables) branch() *Tables {
 	return &Tables{Processes: t.Processes, Tracks: t.Tracks, Counters: t.Counters, Events: t.Events, Categories: t.Categories,
-		Modules: t.Modules, Strings: t.Strings, Frames: t.Frames, Stacks: t.Stacks, Labels: t.Labels, Ledger: t.Ledger.branch(), mappings: t.mappings, kinds: t.kinds, goroutines: t.goroutines, cpu: t.cpu, room: t.room}
+		Modules: t.Modules, Strings: t.Strings, Frames: t.Frames, Stacks: t.Stacks, Labels: t.Labels, Ledger: t.Ledger.branch(), mappings: t.mappings, kinds: t.kinds, goroutines: t.goroutines, cpu: t.cpu, budget: t.budget}
 }

@@ -33,14 +33,7 @@ type Tables struct {
 	eventIDs   map[string]EventID
 	counted    countedTexts
 
-	// For Full.
-	ceiling          int64 // 0 is none
-	held, mostHeld   int64 // by sources, now and at most
-	input, mostInput int64 // of that: what becomes no row
-	expected         int64 // bytes that the tables will take, at least; 0 unknown
-	full             bool
-
-	room *outputMemory // of final tables: for Sinks; nil is no bound
+	budget *budget // nil is one without a limit
 }
 
 // Process returns the process with that id.

@@ -103,6 +103,9 @@ func New(w *pipeline.Writer, dir string) *Sink {
 
 // Begin writes what does not depend on segments.
 func (s *Sink) Begin(t *stream.Tables) error {
+	if err := t.Reserve(rowBytes.In(t)); err != nil {
+		return err
+	}
 	s.tables = t
 	s.lost = viewer.NewLedger(t)
 	s.start = viewer.StartOf(t)

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"unsafe"
 
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/pipeline"
@@ -234,6 +235,10 @@ func identityOf(f stream.Frame) identity {
 	}
 	return id
 }
+
+// rowBytes is the memory of functions, which a map finds, of the texts of the profile,
+// and of the numbers of threads.
+var rowBytes = stream.RowBytes{Frame: 4 + int64(unsafe.Sizeof(function{})+2*unsafe.Sizeof(identity{})) + 16, String: viewer.TextBytes, Track: 8}
 
 func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
 	c.modules = make([]int32, t.Modules.Len()+1)

@@ -65,7 +65,7 @@ func New(w *pipeline.Writer, dir string) *Sink { return &Sink{pipe: w, sums: spi
 
 // Begin makes the tree of names.
 func (s *Sink) Begin(t *stream.Tables) error {
-	if err := t.ReserveStacks(nodeBytes); err != nil {
+	if err := t.Reserve(rowBytes.In(t)); err != nil {
 		return err
 	}
 	s.tables = t

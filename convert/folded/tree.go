@@ -3,6 +3,7 @@ package folded
 import (
 	"cmp"
 	"slices"
+	"unsafe"
 
 	"gprof/stream"
 )
@@ -20,8 +21,8 @@ type node struct {
 	text   int32 // in texts
 }
 
-// nodeBytes is the memory of the tree, and of sums by its nodes, for each stack.
-const nodeBytes = stream.MergedStack + 4 + 4*4 + 8 + 4 + 8
+// rowBytes is the memory of the tree and its texts, of sums by its nodes, and of what is known of a track.
+var rowBytes = stream.RowBytes{Stack: stream.MergedStack + 4 + 4*4 + 8 + 4 + 8, Frame: 2*16 + 4, Track: int64(unsafe.Sizeof(track{}))}
 
 // build makes the tree.
 //

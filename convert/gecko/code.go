@@ -75,11 +75,11 @@ func (c *code) build(t *stream.Tables) error {
 	c.tables = t
 	c.merged = stream.Tables{}
 	sampled, calling := c.mergeFrames(t)
-	merged := int64(stream.MergedStack + 4)
+	merged := stream.RowBytes{Stack: stream.MergedStack + 4, Frame: stream.MergedFrame + 2*4, String: 1, Track: 8}
 	if calling != nil {
-		merged *= 2
+		merged.Stack, merged.Frame = 2*merged.Stack, 2*merged.Frame
 	}
-	if err := t.ReserveStacks(merged); err != nil {
+	if err := t.Reserve(merged.In(t)); err != nil {
 		return err
 	}
 	c.stacks, c.calls = make([]stream.StackID, t.Stacks.Len()+1), nil
@@ -96,8 +96,9 @@ func (c *code) build(t *stream.Tables) error {
 		}
 	}
 	// A node, its places among those that its caller called, and its row in the
-	// table of a thread.
-	if err := t.Reserve(int64(unsafe.Sizeof(node{})+unsafe.Sizeof(pair{})+3*4) * int64(c.merged.Stacks.Len())); err != nil {
+	// table of a thread, as the row of a frame.
+	rows := stream.RowBytes{Stack: int64(unsafe.Sizeof(node{})+unsafe.Sizeof(pair{})) + 3*4, Frame: 4}
+	if err := t.Reserve(rows.In(&c.merged)); err != nil {
 		return err
 	}
 	c.layOut()

@@ -97,7 +97,8 @@ func New(w *pipeline.Writer, o Options) *Sink { return &Sink{pipe: w, options: o
 
 // Begin makes tables ready.
 func (s *Sink) Begin(t *stream.Tables) error {
-	if err := t.ReserveStacks(3 * 4); err != nil { // where its sums are, and how it is encoded
+	// Where the sums of a stack are, and how it is encoded; the locations of a frame.
+	if err := t.Reserve(stream.RowBytes{Stack: 3 * 4, Frame: 1 + 4}.In(t)); err != nil {
 		return err
 	}
 	s.tables = t

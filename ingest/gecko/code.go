@@ -21,7 +21,8 @@ type code struct {
 	calling *brancher        // for stacks that were captured in a call; nil if stacks serves
 
 	frameTable, stackTable, funcTable, resourceTable, sources part
-	held                                                      int64
+
+	claim stream.Claim
 }
 
 // loadCode loads the strings and stacks of a thread, unless they are loaded already.
@@ -33,7 +34,7 @@ func (r *reader) loadCode(x *process, t *thread) *code {
 	shared := r.root.object("shared")
 	c := &code{texts: r.textsOf(t)}
 	r.code, r.codeOf = c, r.home(t)
-	r.holdCode(c.texts.bytes())
+	r.claimCode(c.texts.bytes())
 	own := func(key string) part {
 		if t.at(key).v != nil {
 			return t.object(key)
@@ -54,7 +55,7 @@ func (r *reader) loadCode(x *process, t *thread) *code {
 	}
 	r.stacks(c)
 	if c.calling == nil {
-		r.holdCode(-nodeBytes*int64(len(c.stacks)) - frameBytes*int64(len(c.frames)))
+		r.claimCode(-nodeBytes*int64(len(c.stacks)) - frameBytes*int64(len(c.frames)))
 		c.frames = nil
 	}
 	return c
@@ -69,11 +70,8 @@ const (
 	stackBytes  = 2 * int64(unsafe.Sizeof(stream.StackID(0)))
 )
 
-// holdCode accounts for memory that is held as long as the loaded code.
-func (r *reader) holdCode(bytes int64) {
-	r.code.held += bytes
-	r.t.Hold(bytes)
-}
+// claimCode accounts for memory that is taken as long as the code is loaded.
+func (r *reader) claimCode(bytes int64) { r.code.claim.Add(r.t, bytes) }
 
 // home is the object that has the stacks of a thread.
 func (r *reader) home(t *thread) *jsonfile.Value {
@@ -85,7 +83,7 @@ func (r *reader) home(t *thread) *jsonfile.Value {
 
 func (r *reader) dropCode() {
 	if r.code != nil {
-		r.t.Hold(-r.code.held)
+		r.code.claim.Set(r.t, 0)
 		r.code, r.codeOf = nil, nil
 	}
 }
@@ -106,10 +104,10 @@ func (r *reader) textsOf(t *thread) *texts {
 func (r *reader) loadTexts(list part) *texts {
 	list.is(jsonfile.Array)
 	x, err := r.file.texts(list.v, func(bytes int64) bool {
-		r.t.Hold(bytes)
-		full := r.t.Full()
-		r.t.Hold(-bytes)
-		return full
+		var claim stream.Claim
+		claim.Set(r.t, bytes)
+		defer claim.Set(r.t, 0)
+		return r.t.Full()
 	})
 	r.note(err)
 	for _, off := range x.odd {
@@ -148,7 +146,7 @@ func (r *reader) stacks(c *code) {
 		}
 		b.nodes = append(b.nodes, n)
 		c.stacks = append(c.stacks, b.stack(&n, false))
-		r.holdCode(nodeBytes + stackBytes)
+		r.claimCode(nodeBytes + stackBytes)
 	}
 	r.ended(t, "stacks")
 }
@@ -319,7 +317,7 @@ func (r *reader) modules(owner part) *modules {
 			o.note(stream.ReasonImpossible, "end")
 		}
 		m.list = append(m.list, lib)
-		r.holdCode(moduleBytes)
+		r.claimCode(moduleBytes)
 		if m.named[lib.name] == 0 {
 			m.named[lib.name] = lib.id
 		}

@@ -17,7 +17,7 @@
 //     (survey.go);
 //  3. the rows, thread by thread, after the tables they refer to.
 //
-// The memory held meanwhile counts against the limit of the Copy (stream.Tables.Hold).
+// The memory taken meanwhile counts against the limit of the Copy: see [stream.Claim].
 //
 // How things are represented:
 //

@@ -34,7 +34,7 @@ func (r *reader) geckoFrames(c *code) {
 		r.unplaced(t, 6, "implementations of frames")
 		r.unplaced(t, 7, "optimizations of frames")
 		c.frames = append(c.frames, f)
-		r.holdCode(frameBytes)
+		r.claimCode(frameBytes)
 	}
 	r.ended(t, "frames")
 }
@@ -102,7 +102,7 @@ func (r *reader) processedFrames(c *code) {
 	t := c.frameTable.columns("func", "address", "lib", "inlineDepth", "line", "column", "category", "subcategory", "flags",
 		"innerWindowID", "implementation", "optimizations", "originalLocation")
 	funcs := r.functions(c)
-	defer func() { r.holdCode(-functionBytes * int64(len(funcs))) }()
+	defer func() { r.claimCode(-functionBytes * int64(len(funcs))) }()
 	for t.next() && !r.full() {
 		f := frame{}
 		if i, ok := t.required(0, len(funcs)); ok {
@@ -127,7 +127,7 @@ func (r *reader) processedFrames(c *code) {
 		r.unplaced(t, 11, "optimizations of frames")
 		r.unplaced(t, 12, "original locations")
 		c.frames = append(c.frames, f)
-		r.holdCode(frameBytes)
+		r.claimCode(frameBytes)
 	}
 	r.ended(t, "frames")
 }
@@ -208,7 +208,7 @@ func (r *reader) functions(c *code) (all []stream.Frame) {
 		}
 		f.Label = f.Module == 0 && !f.Script
 		all = append(all, f)
-		r.holdCode(functionBytes)
+		r.claimCode(functionBytes)
 	}
 	r.ended(t, "functions")
 	return all

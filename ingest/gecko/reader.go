@@ -27,10 +27,10 @@ type reader struct {
 	texts   int                 // bytes of text in rows
 	asked   int
 
-	err   error // I/O error
-	done  int64 // bytes
-	held  int64 // bytes of memory beside those of code
-	spent bool  // the consumer wants no more, or the tables are full
+	err   error        // I/O error
+	done  int64        // bytes
+	claim stream.Claim // beside that of code
+	spent bool         // the consumer wants no more, or the tables are full
 
 	instance      string          // of the process being read, for the ledger
 	arch          string          // of its modules
@@ -75,12 +75,6 @@ func (r *reader) locate() {
 	r.unscripted, r.unplacedScripts = r.isUnscripted(), r.hasUnplacedScripts()
 }
 
-// hold accounts for memory that is held up to the end of the file.
-func (r *reader) hold(bytes int64) {
-	r.held += bytes
-	r.t.Hold(bytes)
-}
-
 // read reads all wanted processes.
 func (r *reader) read(yield func(struct{}) bool) {
 	if r.err != nil {
@@ -90,9 +84,9 @@ func (r *reader) read(yield func(struct{}) bool) {
 	defer func() {
 		r.flushNotes()
 		r.dropCode()
-		r.hold(-r.held)
+		r.claim.Set(r.t, 0)
 	}()
-	r.hold(r.layout.held)
+	r.claim.Add(r.t, r.layout.held)
 	r.note(r.damage)
 	r.note(r.tooMany)
 	r.enter(r.processes[0])

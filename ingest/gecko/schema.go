@@ -82,7 +82,7 @@ func (r *reader) readSchemas(meta part) {
 		if r.survey.schemas[name] == nil && !r.full() {
 			s := r.schema(o)
 			r.survey.schemas[name] = s
-			r.hold(typeBytes + fieldBytes*int64(len(s.fields)))
+			r.claim.Add(r.t, typeBytes+fieldBytes*int64(len(s.fields)))
 		}
 	}))
 }

@@ -127,7 +127,7 @@ func (r *reader) other(e *event, key, value []byte) {
 		return
 	}
 	if !known {
-		r.hold(otherBytes + int64(len(key)))
+		r.claim.Add(r.t, otherBytes+int64(len(key)))
 	}
 	if seen := before | seenOf(value); !known || seen != before {
 		e.others[string(key)] = seen
@@ -179,7 +179,7 @@ func (r *reader) event(name, typ string, category int) *event {
 			e.add(field{stream.EventField{Name: nameKey, Label: nameKey, Type: stream.Text, Format: stream.FormatText, Privacy: stream.PrivacySecret, Unlisted: true}, asText})
 		}
 		r.survey.events[key] = e
-		r.hold(eventBytes + int64(len(name)+len(typ)) + fieldBytes*int64(len(e.fields)))
+		r.claim.Add(r.t, eventBytes+int64(len(name)+len(typ))+fieldBytes*int64(len(e.fields)))
 	}
 	return e
 }

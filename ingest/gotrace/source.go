@@ -35,7 +35,7 @@ type Source struct {
 	rows    batches.Batches
 	ended   bool
 	largest int64 // bytes of a generation
-	held    int64
+	claim   stream.Claim
 	beside  bool
 	twice   [stream.Pages + 1]int64 // dropped rows, by kind
 
@@ -65,7 +65,8 @@ type Source struct {
 // Source returns the source of the trace's events; its process is a row of t.
 func (f *File) Source(t *stream.Tables, process stream.ProcessID, o Options) *Source {
 	s := &Source{
-		file: f, tables: t, process: process, rows: batches.Batches{Index: o.FirstIndex},
+		claim: stream.Claim{Input: true},
+		file:  f, tables: t, process: process, rows: batches.Batches{Index: o.FirstIndex},
 		clock: clock{place: o.Place, shift: o.Shift}, stacks: stacks{tables: t, known: map[stackRef]stackInfo{}}, tracks: newTracks(t, process, o.Tracks), waits: newWaits(),
 		beside: o.Beside, definitions: definitions(), counters: map[string]*counter{},
 		live: map[int64]*goroutine{}, ranges: map[rangeKey]*interval{}, tasks: map[uint64]*interval{}, threads: map[int64]bool{},
@@ -317,6 +318,5 @@ func (s *Source) full() bool {
 func (s *Source) hold(bytes int64) {
 	s.tables.Lock()
 	defer s.tables.Unlock()
-	s.tables.HoldInput(bytes - s.held)
-	s.held = bytes
+	s.claim.Set(s.tables, bytes)
 }

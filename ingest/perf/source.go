@@ -23,7 +23,7 @@ type source struct {
 	zstd    *zstd.Decoder
 	raw     *records // as in the file
 	records *records // being read: raw, then the compressed ones
-	held    int64
+	claim   stream.Claim
 
 	code     *code
 	switches switches
@@ -71,12 +71,7 @@ func (s *source) Close() error {
 }
 
 func (s *source) release() error {
-	if s.held != 0 {
-		s.tables.Lock()
-		s.tables.Hold(-s.held)
-		s.tables.Unlock()
-		s.held = 0
-	}
+	s.setClaim(0)
 	if s.zstd != nil {
 		s.zstd.Close()
 		s.zstd = nil
@@ -108,13 +103,20 @@ func (s *source) rewind() error {
 	}
 	s.raw = s.file.rawRecords(in)
 	s.records = s.raw
+	mappings := 0
 	for _, p := range s.file.life.all {
-		s.held += int64(cap(p.maps)) * mappingBytes
+		mappings += cap(p.maps)
 	}
-	s.tables.Lock()
-	s.tables.Hold(s.held)
-	s.tables.Unlock()
+	s.setClaim(int64(mappings) * mappingBytes)
 	return nil
+}
+
+func (s *source) setClaim(bytes int64) {
+	if bytes != s.claim.Bytes() {
+		s.tables.Lock()
+		defer s.tables.Unlock()
+		s.claim.Set(s.tables, bytes)
+	}
 }
 
 // expect tells the tables what the file will add, unless only some of it is wanted.

@@ -19,8 +19,8 @@ import (
 type Pool struct {
 	mu sync.Mutex // guards the rest; locked after the tables of a run
 	common
-	users int   // files and sources that need what is common
-	held  int64 // bytes that the tables know of
+	users   int // files and sources that need what is common
+	claimed stream.Claim
 
 	spare   *Pool
 	isSpare bool
@@ -142,7 +142,5 @@ func (p *Pool) leave(t *stream.Tables, kept int) {
 
 // claim tells the tables how much memory p takes.
 func (p *Pool) claim(t *stream.Tables) {
-	now := p.bytes()
-	t.Hold(now - p.held)
-	p.held = now
+	p.claimed.Set(t, p.bytes())
 }

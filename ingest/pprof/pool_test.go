@@ -82,8 +82,8 @@ func TestPool(t *testing.T) {
 			if got := readAll(t, p, files); got != want {
 				t.Errorf("limit %d, order %d:\n%s\nwant:\n%s", limit, order, got, want)
 			}
-			if p.users != 0 || p.held != 0 || p.bytes() != 0 {
-				t.Errorf("limit %d: %d users and %d bytes are left, of which tables know %d", limit, p.users, p.bytes(), p.held)
+			if p.users != 0 || p.claimed.Bytes() != 0 || p.bytes() != 0 {
+				t.Errorf("limit %d: %d users and %d bytes are left, of which tables know %d", limit, p.users, p.bytes(), p.claimed.Bytes())
 			}
 			if (limit > 0) != (p.spare != nil) {
 				t.Errorf("limit %d: spare %v", limit, p.spare)

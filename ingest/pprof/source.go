@@ -240,7 +240,7 @@ type fileSupply struct {
 	tables  tables
 	samples sampleReader
 	pool    *Pool
-	hold    int64 // bytes that the tables know of
+	claimed stream.Claim
 }
 
 // openSupply reads the tables of a file as far as there is room.
@@ -293,9 +293,7 @@ const checkEach = 1 << 14
 func (s *fileSupply) claim(t *stream.Tables) (full bool) {
 	t.Lock()
 	defer t.Unlock()
-	now := s.tables.bytes()
-	t.Hold(now - s.hold)
-	s.hold = now
+	s.claimed.Set(t, s.tables.bytes())
 	return t.Full()
 }
 
@@ -318,7 +316,7 @@ func (s *fileSupply) odd() anomalies { return s.samples.odd() }
 
 func (s *fileSupply) close(t *stream.Tables) error {
 	t.Lock()
-	t.Hold(-s.hold)
+	s.claimed.Set(t, 0)
 	s.pool.leave(t, 0)
 	t.Unlock()
 	return s.closeFile()

@@ -56,7 +56,7 @@ type duringFilter struct {
 	spans  spans
 	mains  []choice                   // by TrackID: it is a main one
 	lives  map[stream.ProcessID]*span // from the first to the last event
-	held   int64                      // bytes, as the tables were told
+	claim  stream.Claim               // of the times
 	ready  bool
 
 	// For the error.
@@ -109,7 +109,7 @@ func (d *duringFilter) see(b *stream.Batch) error {
 			d.marker(f, b, i)
 		}
 	}
-	d.hold()
+	d.setClaim()
 	return nil
 }
 
@@ -257,16 +257,15 @@ func (d *duringFilter) main(id stream.TrackID) bool {
 	return d.mains[id] == yes
 }
 
-// hold tells the tables how much memory the times take.
-func (d *duringFilter) hold() {
+// setClaim tells the tables how much memory the times take.
+func (d *duringFilter) setClaim() {
 	now := d.spans.bytes() + int64(cap(d.points))*int64(unsafe.Sizeof(point{}))
-	if now == d.held {
+	if now == d.claim.Bytes() {
 		return
 	}
 	d.tables.Lock()
-	d.tables.Hold(now - d.held)
-	d.tables.Unlock()
-	d.held = now
+	defer d.tables.Unlock()
+	d.claim.Set(d.tables, now)
 }
 
 // keep wants the rows whose scope has a span in their time.

@@ -22,6 +22,7 @@ type rootTagger struct {
 	later  []unnamedFrame
 	made   map[tagStack]stream.StackID
 	used   []bool // by key: some row has a value
+	claim  stream.Claim
 
 	labelled bool // a key may be that of a label
 	done     bool
@@ -107,13 +108,12 @@ func (t *rootTagger) Next(b *stream.Batch) error {
 	tables := t.Tables()
 	tables.Lock()
 	defer tables.Unlock()
-	before := len(t.made) + len(t.roots)
 	for i, stack := range b.Stack {
 		if stack != 0 || b.Series.Kind == stream.Samples {
 			b.Stack[i] = t.under(tables, t.root(tables, b, i), stack)
 		}
 	}
-	tables.Hold(int64(len(t.made)+len(t.roots)-before) * tagBytes)
+	t.claim.Set(tables, int64(len(t.made)+len(t.roots))*tagBytes)
 	return nil
 }
 

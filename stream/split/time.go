@@ -25,6 +25,7 @@ type timeSource struct {
 	at    int          // the next row of it
 	parts map[int64]bool
 	known map[stream.Series]bool
+	claim stream.Claim
 }
 
 // ByTime returns a Source of the events of src in parts of time, each as long as
@@ -83,7 +84,7 @@ func (c *timeSource) note(s stream.Series) error {
 	t := c.Tables()
 	t.Lock()
 	defer t.Unlock()
-	t.Hold(seriesBytes)
+	c.claim.Add(t, seriesBytes)
 	t.Full()
 	return nil
 }

@@ -79,13 +79,13 @@ type Sums struct {
 	at     []int32 // by Key: 1 and where it is in sums
 }
 
-// sumBytes is the memory of Sums for each stack.
-const sumBytes = 2*int64(unsafe.Sizeof(Amount{})) + 2 + 4
+// rowBytes is the memory of Sums.
+var rowBytes = stream.RowBytes{Stack: 2*int64(unsafe.Sizeof(Amount{})) + 2 + 4, Frame: int64(unsafe.Sizeof(Key(0)))}
 
 // New returns Sums of the samples of an output of t. keys are by FrameID. The error is a
 // [stream.ErrMemory].
 func New(t *stream.Tables, keys []Key) (*Sums, error) {
-	if err := t.ReserveStacks(sumBytes); err != nil {
+	if err := t.Reserve(rowBytes.In(t)); err != nil {
 		return nil, err
 	}
 	n := t.Stacks.Len() + 1

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"unicode/utf8"
+	"unsafe"
 
 	"gprof/stream"
 )
@@ -35,12 +36,12 @@ type Tree struct {
 	nodes []int32 // by StackID
 }
 
-// nodeBytes is the memory of the tree, and of sums by its nodes, for each stack.
-const nodeBytes = stream.MergedStack + 4 + 2*4 + 2*8 + 8
+// rowBytes is the memory of the tree, and of sums by its nodes.
+var rowBytes = stream.RowBytes{Stack: stream.MergedStack + 4 + 2*4 + 2*8 + 8, Frame: stream.MergedFrame + int64(unsafe.Sizeof(Frame{}))}
 
 // NewTree makes the tree of all stacks of t, if it fits.
 func NewTree(t *stream.Tables) (*Tree, error) {
-	if err := t.ReserveStacks(nodeBytes); err != nil {
+	if err := t.Reserve(rowBytes.In(t)); err != nil {
 		return nil, err
 	}
 	var merged stream.Tables // Frames and Stacks alone

@@ -102,9 +102,6 @@ func textAt(t *stream.Tables, id stream.StringID) string {
 // writeCode writes the stacks that a part's rows refer to, with their callers, frames and names.
 func (s *Sink) writeCode(p *part) error {
 	if s.keys == nil {
-		if err := s.tables.ReserveStacks(KeySize + 4 + 1); err != nil {
-			return err
-		}
 		s.keys = keysOf(s.tables)
 	}
 	used := p.stacks

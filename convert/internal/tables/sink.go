@@ -78,6 +78,10 @@ func Prepare(s stream.Sink) error {
 
 // Begin divides the processes into parts. Files are begun on demand.
 func (s *Sink) Begin(t *stream.Tables) error {
+	// Keys are made when the code is written, and texts of labels when one is used.
+	if err := t.Reserve(stream.RowBytes{Stack: KeySize + 4 + 1, Frame: KeySize + 1, String: 1, Label: 64, Track: 4}.In(t)); err != nil {
+		return err
+	}
 	s.tables = t
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.tracks = numberTracks(t)

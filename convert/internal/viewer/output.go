@@ -108,6 +108,9 @@ type Texts struct {
 	list   []string
 }
 
+// TextBytes is about what a string takes in Texts, besides its bytes.
+const TextBytes = 2 * (16 + 4 + 16)
+
 // List is all strings, by number.
 func (x *Texts) List() []string { return x.list }
 
