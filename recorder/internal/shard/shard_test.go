@@ -53,8 +53,6 @@ func maintain(t *testing.T, r *Recording) {
 	}
 }
 
-func mark(n int) { Emit(probe, rawformat.KindInstant, unsafe.Pointer(&n), nil, 0) }
-
 // kindsOf are those of all blocks of a recording.
 func kindsOf(t *testing.T, dir string) (kinds []rawformat.Kind) {
 	t.Helper()
