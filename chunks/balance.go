@@ -167,7 +167,7 @@ func (s *Slot) collect() (more bool, errs error) {
 		case a.ask == 0:
 		case a.at == s.at:
 			if s.ring != nil {
-				errs = errors.Join(errs, s.ring.giveUp(a.ask))
+				errs = errors.Join(errs, s.ring.GiveUp(a.ask))
 				more = true
 			}
 		case a.Kind == rawformat.SlotLive:

@@ -80,7 +80,7 @@ func (c *Chunk) Payload() []byte { return c.payload }
 // caller makes sure that the chunk is not opened or released.
 func (c *Chunk) Header() rawformat.Header {
 	h := c.fixed
-	h.Epoch = atomic.LoadUint64(word(c.head, rawformat.OffEpoch))
+	h.Epoch = atomic.LoadUint64(mapping.Word(c.head, rawformat.OffEpoch))
 	h.Commit, _ = c.committed() // it is bounded
 	h.State = c.State()
 	return h
@@ -93,7 +93,7 @@ func (c *Chunk) State() rawformat.State {
 
 // CommitWord is the commit word in the header. Its writer stores it with
 // sync/atomic, after the bytes that it covers.
-func (c *Chunk) CommitWord() *uint64 { return word(c.head, rawformat.OffCommit) }
+func (c *Chunk) CommitWord() *uint64 { return mapping.Word(c.head, rawformat.OffCommit) }
 
 // committed is the commit word. In a file somebody else may have changed it: the
 // error, of class [rawformat.ErrTooBig], is that it leads behind the payload. Then the
@@ -197,15 +197,11 @@ const (
 	trailerEpoch = 8 // offset in the trailer
 )
 
-// word is the 8-byte word at an offset that 8 divides. Files are mapped on
-// little-endian machines only, so it has the file's byte order.
-func word(b []byte, at int) *uint64 { return (*uint64)(unsafe.Pointer(&b[at : at+8][0])) }
-
 // store stores a word before everything that follows and after everything
 // before. A release store alone orders only what stands before it; a load that
 // acquires holds the rest back (on arm64; on amd64 it costs nothing).
 func store(b []byte, at int, v uint64) {
-	w := word(b, at)
+	w := mapping.Word(b, at)
 	atomic.StoreUint64(w, v)
 	atomic.LoadUint64(w)
 }

@@ -23,7 +23,8 @@ var (
 )
 
 const (
-	controlName = "control"
+	// defaultLimit is that of a session that nobody gave one, in bytes.
+	defaultLimit = 64 << 20
 
 	// patience is how long a start waits for another process that changes the
 	// control page, which takes some microseconds unless it was stopped.
@@ -229,7 +230,7 @@ func (c *Control) guard(f func() error) (err error) {
 
 func (c *Control) path() string { return filepath.Join(c.session, controlName) }
 
-func (c *Control) word(off int) *uint64 { return word(c.mem, off) }
+func (c *Control) word(off int) *uint64 { return mapping.Word(c.mem, off) }
 
 func (c *Control) load(off int) uint64 { return atomic.LoadUint64(c.word(off)) }
 

@@ -80,7 +80,7 @@ func joinHostile(t *testing.T, page []byte) {
 		t.Fatalf("join: %v", err)
 	}
 	for range 3 {
-		s.grow(testFile)
+		s.Grow(testFile)
 		if err := s.Balance(time.Now()); err != nil {
 			t.Fatalf("balance: %v", err)
 		}

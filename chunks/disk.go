@@ -7,32 +7,18 @@ import (
 	"time"
 )
 
-// clearings is how often a ring that begins asks for room on a full disk: remains
-// may lie in chunks much smaller than its own.
-const clearings = 10
-
 // diskFull reports whether an error is that there is no room on the disk.
 func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// crowded notes whether the disk had room for one more chunk file. If not, room
-// is asked for as if the session were full.
-func (r *Ring) crowded(err error, spares int) {
-	s := r.o.Slot
-	if s == nil {
-		return
-	}
-	if s.crowded = diskFull(err); s.crowded {
-		r.refused(spares)
-	} else {
+// Crowded notes whether a file could not be made because the disk is full, and
+// reports it. From then on what the session holds counts as its limit.
+func (s *Slot) Crowded(err error) bool {
+	if s.crowded = diskFull(err); !s.crowded {
 		s.room = 0
 	}
-}
-
-// clear makes room for the smallest ring where the disk has none.
-func (r *Ring) clear(err error) bool {
-	return r.o.Slot != nil && r.o.Slot.ClearDisk(err, minFiles*int64(r.o.ChunkFile))
+	return s.crowded
 }
 
 // ClearDisk has what others left behind go, the oldest first, if the error is

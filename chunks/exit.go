@@ -18,8 +18,6 @@ type End struct {
 	Signal int // what killed it, 0: nothing did
 }
 
-const exitName = "exit"
-
 // WriteExit writes the exit record of a process that could not write it itself,
 // in its instance directory. It does nothing where that process is another one,
 // where its recorder still holds the lock, or where it told its exit. That it
@@ -28,7 +26,7 @@ const exitName = "exit"
 // The record's ranges are what the headers of the chunks tell; the parent's
 // index is that of now. Chunk files that hold nothing go. The error is the disk's, or [ErrNoRecording].
 func WriteExit(dir string, e End) error {
-	if r, err := openRemains(dir); err != nil || r.p.Pid != e.Pid || r.p.told() {
+	if r, err := openRemains(dir); err != nil || r.p.Pid != e.Pid || r.told() {
 		return err
 	}
 	lock, err := claimSoon(dir)
@@ -40,14 +38,17 @@ func WriteExit(dir string, e End) error {
 	}
 	defer lock.Close()
 	r, err := openRemains(dir) // again: it may have been looked into meanwhile
-	if err != nil || r.p.told() {
+	if err != nil || r.told() {
 		return err
 	}
 	x := r.p.Exit
 	if x == nil {
-		x = r.p.ended(filepath.Dir(dir), r.last, time.Now())
+		x = r.conclusion(filepath.Dir(dir), time.Now())
 	}
-	x.tell(e)
+	x.Reason, x.Code = rawformat.ExitNormal, int64(e.Code)
+	if e.Signal != 0 {
+		x.Reason, x.Code = rawformat.ExitSignal, int64(e.Signal)
+	}
 	return errors.Join(r.writeExit(x), r.sweep(), r.restand(filepath.Dir(dir)))
 }
 
@@ -69,9 +70,6 @@ func (r *remains) restand(session string) error {
 	})
 }
 
-// told reports whether it is known how the process ended.
-func (p *Process) told() bool { return p.Exit != nil && p.Exit.Reason != rawformat.ExitUnknown }
-
 // claimSoon is claim for one who knows that the owner is dead: who else looks
 // into the directory does not take long.
 func claimSoon(dir string) (*os.File, error) {
@@ -85,18 +83,14 @@ func claimSoon(dir string) (*os.File, error) {
 	return nil, folder.ErrLocked
 }
 
-// tell notes how the process ended.
-func (x *Exit) tell(e End) {
-	x.Reason, x.Code = rawformat.ExitNormal, int64(e.Code)
-	if e.Signal != 0 {
-		x.Reason, x.Code = rawformat.ExitSignal, int64(e.Signal)
-	}
-}
+// told reports whether it is known how the process ended.
+func (r *remains) told() bool { return r.p.Exit != nil && r.p.Exit.Reason != rawformat.ExitUnknown }
 
-// ended is what is known of the end of a process in a session that committed for
-// the last time at last and died before now; how it ended isn't.
-func (p *Process) ended(session string, last rawformat.Anchor, now time.Time) *Exit {
-	x := &Exit{Realtime: now.UnixNano(), Reason: rawformat.ExitUnknown, RangeStart: p.Held, Discarded: p.number(rawformat.MetaDiscarded), Parent: p.parent()}
+// conclusion is what is known of the end of a process in a session that was found dead
+// at a time; how it ended isn't.
+func (r *remains) conclusion(session string, now time.Time) *Exit {
+	p := r.p
+	x := &Exit{Realtime: now.UnixNano(), Reason: rawformat.ExitUnknown, RangeStart: p.Held, Discarded: p.number(rawformat.MetaDiscarded)}
 	for _, im := range p.Chunks {
 		x.RangeEnd = max(x.RangeEnd, im.End())
 		x.Discarded = max(x.Discarded, uint64(im.Header.Discarded))
@@ -106,37 +100,13 @@ func (p *Process) ended(session string, last rawformat.Anchor, now time.Time) *E
 			x.Discarded++
 		}
 	}
-	// The wall clock tells how long ago that was.
-	x.Monotonic = last.Monotonic
-	if last.Monotonic != 0 && x.Realtime > last.Realtime {
-		x.Monotonic += uint64(x.Realtime - last.Realtime)
+	// The wall clock tells how long ago the last commit was.
+	x.Monotonic = r.last.Monotonic
+	if r.last.Monotonic != 0 && x.Realtime > r.last.Realtime {
+		x.Monotonic += uint64(x.Realtime - r.last.Realtime)
 	}
+	parent, _ := p.Value(rawformat.MetaParent)
+	x.Parent, _ = strconv.ParseUint(parent, 16, 64) // 0: none
 	x.ParentIndex, _ = IndexNow(session, x.Parent)
 	return x
-}
-
-// parent is the instance that meta names, 0 none.
-func (p *Process) parent() uint64 {
-	for _, m := range p.Meta {
-		if m.Key == rawformat.MetaParent {
-			instance, err := strconv.ParseUint(m.Value, 16, 64)
-			if err == nil {
-				return instance
-			}
-		}
-	}
-	return 0
-}
-
-// appendExit appends the body of an exit record.
-func appendExit(dst []byte, x *Exit) []byte {
-	dst = rawformat.AppendUint(append(dst, byte(rawformat.KindExit)), x.Monotonic)
-	dst = rawformat.AppendSint(dst, x.Realtime)
-	dst = rawformat.AppendUint(dst, uint64(x.Reason))
-	dst = rawformat.AppendSint(dst, x.Code)
-	dst = rawformat.AppendFixed(dst, x.Parent)
-	for _, v := range []uint64{x.ParentIndex, x.RangeStart, x.RangeEnd, x.Discarded} {
-		dst = rawformat.AppendUint(dst, v)
-	}
-	return rawformat.AppendText(dst, x.Text)
 }

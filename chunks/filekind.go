@@ -8,6 +8,16 @@ import (
 	"gprof/rawformat"
 )
 
+// Names of files of which a directory has one. newSuffix ends the name of a file
+// that is being written.
+const (
+	metaName    = "meta"
+	exitName    = "exit"
+	lockName    = "lock"
+	controlName = "control"
+	newSuffix   = ".new"
+)
+
 // FileKind is what a file of a session holds.
 type FileKind uint8
 

@@ -92,6 +92,6 @@ func TestKilledWhileOpening(t *testing.T) {
 	r.mu.lock()
 	r.handOut(r.take())
 	r.mu.unlock()
-	must(t, r.publish())
+	must(t, r.Publish())
 	wantAccounted(t, m, other, h)
 }

@@ -9,8 +9,6 @@ import (
 	"gprof/chunks/folder"
 )
 
-const lockName = "lock"
-
 // Lock claims an instance directory for this process: dir/lock is locked until
 // the file is closed or the process dies, however it dies. The error is
 // [folder.ErrLocked] if the directory has, or had, an owner.

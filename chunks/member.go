@@ -3,8 +3,6 @@ package chunks
 import (
 	"errors"
 	"math"
-	"sync/atomic"
-	"time"
 
 	"gprof/rawformat"
 )
@@ -14,13 +12,13 @@ import (
 // and it is the others that are over.
 func (r *Ring) admitted() bool {
 	s := r.o.Slot
-	return s == nil || r.files.Load() < minFiles || s.grow(int64(r.o.ChunkFile))
+	return s == nil || r.files.Load() < minFiles || s.Grow(int64(r.o.ChunkFile))
 }
 
 // want says how many chunks there was no room for.
 func (r *Ring) want(chunks int64) {
 	if r.o.Slot != nil {
-		r.o.Slot.want = chunks * int64(r.o.ChunkFile)
+		r.o.Slot.Want(chunks * int64(r.o.ChunkFile))
 	}
 }
 
@@ -30,27 +28,14 @@ func (r *Ring) obey() error {
 	if s == nil {
 		return nil
 	}
-	r.limit.Store(s.c.Limit())
-	return s.c.guard(func() error {
-		if !s.mine() {
-			return nil // and what is asked there is asked of another process
-		}
-		done := s.load(rawformat.OffSlotRequest)
-		if done == 0 {
-			return nil
-		}
-		err := r.giveUp(int64(done))
-		// The request must not outlive its time: if the clock is set back it
-		// would hit what is recorded from now on.
-		atomic.CompareAndSwapUint64(s.c.word(s.at+rawformat.OffSlotRequest), done, 0)
-		return err
-	})
+	r.limit.Store(s.Limit())
+	return s.Obey()
 }
 
-// giveUp discards the released chunks that were done at or before, in ns of
+// GiveUp discards the released chunks that were done at or before, in ns of
 // realtime, but for the last two files. Spare chunks go in place of the newest
 // of them: who asks wants room.
-func (r *Ring) giveUp(done int64) (errs error) {
+func (r *Ring) GiveUp(done int64) (errs error) {
 	r.pressed.Store(pressedFor)
 	n, last := r.doneBy(done)
 	for ; n > 0 && r.files.Load() > minFiles; n-- {
@@ -64,7 +49,7 @@ func (r *Ring) giveUp(done int64) (errs error) {
 		}
 		errs = errors.Join(errs, r.giveBack(c))
 	}
-	return errors.Join(errs, r.publish())
+	return errors.Join(errs, r.Publish())
 }
 
 // discardBy gives up the oldest released chunk if it was done at or before, in ns
@@ -106,21 +91,8 @@ func (r *Ring) doneTimes(now int64, f func(c *Chunk, done int64)) {
 	}
 }
 
-// plausible is when something was done that is said to have been done at t. What
-// lies ahead, a minute or more, was done before the clock was set back: nobody
-// knows when, and it counts as older than all else.
-func plausible(t, now int64) int64 {
-	if now > 0 && t-now > int64(time.Minute) {
-		return longAgo
-	}
-	return t
-}
-
-// longAgo leaves room for chunks that are older still.
-const longAgo = 1 << 20
-
-// publish says in the slot what the ring holds now.
-func (r *Ring) publish() error {
+// Publish says in the slot what the ring holds now.
+func (r *Ring) Publish() error {
 	s := r.o.Slot
 	if s == nil {
 		return nil
@@ -141,11 +113,5 @@ func (r *Ring) publish() error {
 	n = max(0, min(n, spare))
 	clear(p.Oldest[min(n, len(p.Oldest)):])
 	p.Released = int64(n) * p.Chunk
-	return s.c.guard(func() error {
-		if s.mine() {
-			s.c.publish(s.at, &p)
-			s.live()
-		}
-		return nil
-	})
+	return s.Publish(&p)
 }

@@ -140,3 +140,37 @@ func (o *opening) gap(from, to, discarded uint64) uint64 {
 	}
 	return discarded
 }
+
+// Removed reports whether all that was recorded made way for others.
+func (p *Process) Removed() bool {
+	return p.Exit != nil && p.Exit.Discarded > 0 && p.Exit.RangeStart >= p.Exit.RangeEnd && len(p.known()) == 0 && len(p.Rest) == 0
+}
+
+// Discarded is how much of a process made way for what came later, as far as its own
+// files tell: chunks, and their bytes.
+func (p *Process) Discarded() (chunks, bytes int64) {
+	told, capacity := p.discarded()
+	for _, im := range p.known() {
+		if im.End() <= p.Held && told > 0 { // a copy was made before it went
+			told--
+		}
+	}
+	if capacity == 0 && p.Exit != nil {
+		return int64(told), int64(min(p.Exit.RangeEnd, 1<<62))
+	}
+	return int64(told), int64(told * capacity)
+}
+
+// discarded is how many chunks headers, meta and exit say to have been discarded, and
+// how many bytes one has, 0 if no chunk tells.
+func (p *Process) discarded() (chunks, capacity uint64) {
+	chunks = min(p.number(rawformat.MetaDiscarded), 1<<32)
+	for _, im := range p.known() {
+		chunks = max(chunks, uint64(im.Header.Discarded))
+		capacity = max(capacity, uint64(im.Header.Capacity))
+	}
+	if p.Exit != nil {
+		chunks = max(chunks, min(p.Exit.Discarded, 1<<32))
+	}
+	return chunks, capacity
+}

@@ -25,3 +25,20 @@ func (r *Ring) refused(spares int) {
 	spares = min(spares, max(r.o.Pressed, int(r.lately)))
 	r.want(max(0, int64(spares)-r.spares.Load()))
 }
+
+// clearings is how often a ring that begins asks for room on a full disk: remains
+// may lie in chunks much smaller than its own.
+const clearings = 10
+
+// crowded notes whether the disk had room for one more chunk file. If not, room
+// is asked for as if the session were full.
+func (r *Ring) crowded(err error, spares int) {
+	if s := r.o.Slot; s != nil && s.Crowded(err) {
+		r.refused(spares)
+	}
+}
+
+// clear makes room for the smallest ring where the disk has none.
+func (r *Ring) clear(err error) bool {
+	return r.o.Slot != nil && r.o.Slot.ClearDisk(err, minFiles*int64(r.o.ChunkFile))
+}

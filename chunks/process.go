@@ -9,7 +9,6 @@ import (
 	"math"
 	"path"
 	"slices"
-	"strconv"
 
 	"gprof/rawformat"
 )
@@ -39,23 +38,6 @@ type Process struct {
 	Problems []Problem // found until now; reading blocks finds more
 
 	alone bool // it is one chunk file
-}
-
-// Meta is one record of a meta file.
-type Meta struct{ Key, Value string }
-
-// Exit is the record of an exit file; see [rawformat.KindExit].
-type Exit struct {
-	Monotonic   uint64 // ns
-	Realtime    int64  // ns since the Unix epoch
-	Reason      rawformat.ExitReason
-	Code        int64
-	Parent      uint64 // instance, 0 none
-	ParentIndex uint64 // the parent's hand-out mark
-	RangeStart  uint64
-	RangeEnd    uint64
-	Discarded   uint64 // chunks
-	Text        string
 }
 
 // OpenProcess reads the headers of all chunks and dictionaries in an instance
@@ -105,6 +87,21 @@ func openProcess(fsys fs.FS, dir string, sure uint64) (*Process, error) {
 	o.missing()
 	o.undrained()
 	return o.p, nil
+}
+
+// Survey is one look at the files of an instance that nobody writes, whose directory
+// holds these entries. It neither reads what stack rings hold nor says what is missing.
+// The error is that of the file system if nothing could be read, for want of descriptors,
+// say: that does not mean that nothing is there.
+func Survey(fsys fs.FS, dir string, entries []fs.DirEntry) (*Process, error) {
+	o := opening{fsys: fsys, listed: true, p: &Process{Dir: dir}}
+	for _, e := range entries {
+		o.file(path.Join(dir, e.Name()))
+	}
+	if !o.ours && o.ioErr != nil && !errors.Is(o.ioErr, errNotRegular) {
+		return nil, o.ioErr
+	}
+	return o.p, o.finish()
 }
 
 // mayTurn reports whether a range or a file seems to be missing of a process that may
@@ -355,19 +352,6 @@ func (o *opening) take(f *recordFile) {
 	p.Held = max(p.Held, p.number(rawformat.MetaRangeStart))
 }
 
-// number is the value of a key of meta, 0 if there is none.
-func (p *Process) number(key string) uint64 {
-	for _, m := range p.Meta {
-		if m.Key == key {
-			n, err := strconv.ParseUint(m.Value, 10, 63)
-			if err == nil {
-				return n
-			}
-		}
-	}
-	return 0
-}
-
 // dicts sorts the dictionaries and keeps the one of each generation that has
 // the most records.
 func (o *opening) dicts() {
@@ -393,30 +377,4 @@ func (o *opening) longer(a, b *Dict) *Dict {
 	}
 	o.report(Problem{Class: Duplicate, Where: path.Base(b.Name), What: "dictionary given twice", Blocks: int64(inB)})
 	return a
-}
-
-func metaOf(records []Record) []Meta {
-	meta := []Meta{}
-	for _, r := range records {
-		c := r.Fields()
-		m := Meta{string(c.Text("key")), string(c.Text("value"))}
-		if r.Kind == rawformat.KindMeta && c.Err() == nil {
-			meta = append(meta, m)
-		}
-	}
-	return meta
-}
-
-// exitOf is the last exit record, nil if there is none.
-func exitOf(records []Record) (exit *Exit) {
-	for _, r := range records {
-		c := r.Fields()
-		e := Exit{Monotonic: c.Uint("monotonic"), Realtime: c.Sint("realtime"), Reason: rawformat.ExitReason(min(c.Uint("reason"), 255)),
-			Code: c.Sint("code"), Parent: c.Fixed("parent"), ParentIndex: c.Uint("parent-index"),
-			RangeStart: c.Uint("range-start"), RangeEnd: c.Uint("range-end"), Discarded: c.Uint("discarded"), Text: string(c.Text("text"))}
-		if r.Kind == rawformat.KindExit && c.Err() == nil {
-			exit = &e
-		}
-	}
-	return exit
 }

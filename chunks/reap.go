@@ -181,7 +181,7 @@ func (c *Control) register(dir string, instance uint64) (at int, err error) {
 			return err
 		}
 		atomic.StoreUint64(c.word(at+rawformat.OffSlotOwner), uint64(rawformat.SlotLive)<<32|uint64(r.p.Pid))
-		atomic.StoreUint64(c.word(at+rawformat.OffSlotKeep), uint64(r.p.keep()))
+		atomic.StoreUint64(c.word(at+rawformat.OffSlotKeep), uint64(r.keep()))
 		atomic.StoreUint64(c.word(at+rawformat.OffSlotInstance), instance)
 		return nil
 	})

@@ -10,9 +10,6 @@ import (
 	"gprof/rawformat"
 )
 
-// newSuffix ends the name of a file that is not yet what its name says.
-const newSuffix = ".new"
-
 // RecordFile is a dictionary that is being written. It is for one goroutine.
 type RecordFile struct {
 	file   folder.File

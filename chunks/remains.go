@@ -37,28 +37,19 @@ type remain struct {
 
 // openRemains reads what lies in an instance directory.
 func openRemains(dir string) (*remains, error) {
-	fsys := os.DirFS(filepath.Dir(dir))
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	r := &remains{dir: dir}
-	o := opening{fsys: fsys, listed: true, p: &Process{Dir: filepath.Base(dir)}}
-	for _, e := range entries {
-		size := sizeOf(filepath.Join(dir, e.Name()))
-		r.held += size
-		if e.Name() == exitName {
-			r.exit = size
-		}
-		o.file(path.Join(o.p.Dir, e.Name()))
-	}
-	if !o.ours && o.ioErr != nil && !errors.Is(o.ioErr, errNotRegular) {
-		return nil, o.ioErr // that nothing can be read, for want of descriptors, say, does not mean that nothing is there
-	}
-	if err := o.finish(); err != nil {
+	p, err := Survey(os.DirFS(filepath.Dir(dir)), filepath.Base(dir), entries)
+	if err != nil {
 		return nil, err
 	}
-	r.p = o.p
+	r := &remains{dir: dir, p: p}
+	for _, e := range entries {
+		r.held += sizeOf(filepath.Join(dir, e.Name()))
+	}
+	r.exit = sizeOf(filepath.Join(dir, exitName))
 	r.end()
 	r.list(entries)
 	return r, nil
@@ -105,13 +96,13 @@ func (r *remains) list(entries []os.DirEntry) {
 func (r *remains) sort(entries []os.DirEntry) {
 	used, bad := map[string]bool{}, map[string]bool{}
 	for _, im := range r.p.Chunks {
-		used[im.where()] = true
+		used[path.Base(im.Name)] = true
 	}
 	for _, pr := range r.p.Problems {
 		bad[pr.Where] = bad[pr.Where] || pr.Class != Stale
 	}
 	for _, im := range r.p.LeftOut {
-		bad[im.where()] = true
+		bad[path.Base(im.Name)] = true
 	}
 	for _, e := range entries {
 		switch name := e.Name(); {
@@ -120,7 +111,7 @@ func (r *remains) sort(entries []os.DirEntry) {
 				r.unused = append(r.unused, name)
 			}
 		case kindOf(name) == StacksFile:
-			if drainedStacks(filepath.Join(r.dir, name)) {
+			if drainedStacks(os.DirFS(r.dir), name) {
 				r.unused = append(r.unused, name)
 			}
 		case kindOf(name) != ChunkFile || used[name]:
@@ -133,7 +124,7 @@ func (r *remains) sort(entries []os.DirEntry) {
 }
 
 // empty reports whether a process that was found dead left nothing worth a look.
-func (r *remains) empty() bool { return !r.p.told() && len(r.chunks) == 0 && r.broken == 0 }
+func (r *remains) empty() bool { return !r.told() && len(r.chunks) == 0 && r.broken == 0 }
 
 // crashed reports whether the process ended otherwise than it should.
 func (r *remains) crashed() bool {
@@ -147,7 +138,7 @@ func (r *remains) conclude(session string, slot rawformat.Slot) error {
 	if r.p.Exit != nil {
 		return nil
 	}
-	x := r.p.ended(session, r.last, time.Unix(0, r.ended))
+	x := r.conclusion(session, time.Unix(0, r.ended))
 	x.RangeStart, x.RangeEnd = max(x.RangeStart, slot.Start), max(x.RangeEnd, slot.End)
 	x.Discarded = max(x.Discarded, slot.Discarded)
 	return r.writeExit(x)
@@ -195,7 +186,7 @@ func (r *remains) discard(done, guard int64) error {
 	full := r.writeExit(&x)
 	for ; n > 0; n-- {
 		im := r.chunks[0].image
-		if err := remove(filepath.Join(r.dir, im.where())); err != nil {
+		if err := remove(filepath.Join(r.dir, path.Base(im.Name))); err != nil {
 			return err
 		}
 		r.held -= im.Size
@@ -278,12 +269,10 @@ func sizeOf(path string) int64 {
 	return info.Size()
 }
 
-// keep is what meta says of how much of a crash is protected.
-func (p *Process) keep() time.Duration {
-	for _, m := range p.Meta {
-		if m.Key == rawformat.MetaKeep {
-			return time.Duration(p.number(rawformat.MetaKeep))
-		}
+// keep is how much of a crash is protected, by what meta says.
+func (r *remains) keep() time.Duration {
+	if _, ok := r.p.Value(rawformat.MetaKeep); ok {
+		return time.Duration(r.p.number(rawformat.MetaKeep))
 	}
 	return defaultKeep
 }
@@ -322,3 +311,16 @@ func clearDir(dir string, stay ...string) error {
 
 // ours reports whether a file in an instance directory bears one of our names.
 func ours(name string) bool { return kindOf(strings.TrimSuffix(name, newSuffix)) != NoFile }
+
+// plausible is when something was done that is said to have been done at t. What
+// lies ahead, a minute or more, was done before the clock was set back: nobody
+// knows when, and it counts as older than all else.
+func plausible(t, now int64) int64 {
+	if now > 0 && t-now > int64(time.Minute) {
+		return longAgo
+	}
+	return t
+}
+
+// longAgo leaves room for chunks that are older still.
+const longAgo = 1 << 20

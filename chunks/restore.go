@@ -32,7 +32,7 @@ func (s *Slot) restore() error {
 	}
 	s.findStrays() // others may have lost their slots, too
 	if s.ring != nil {
-		return s.ring.publish()
+		return s.ring.Publish()
 	}
 	return nil
 }

@@ -37,8 +37,6 @@ type RingOptions struct {
 const (
 	// minFiles is the smallest ring: one chunk to write, one to keep.
 	minFiles = 2
-
-	defaultLimit = 64 << 20
 )
 
 func (o *RingOptions) fill() error {
@@ -54,15 +52,19 @@ func (o *RingOptions) fill() error {
 	o.MinSpare = max(o.MinSpare, minFiles)
 	o.Pressed = min(max(o.Pressed, minFiles), o.MinSpare)
 	if o.Slot != nil {
-		o.Limit = o.Slot.c.Limit()
+		o.Limit = o.Slot.Limit()
 	}
 	switch {
 	case o.ChunkFile < 0 || o.ChunkFile%rawformat.ChunkAlign != 0 || o.ChunkFile > rawformat.MaxChunkFile:
 		return fmt.Errorf("chunk file of %d bytes: want a multiple of %d up to %d", o.ChunkFile, rawformat.ChunkAlign, rawformat.MaxChunkFile)
 	case o.Limit < minFiles*int64(o.ChunkFile):
 		return fmt.Errorf("%w: %d bytes, want room for %d chunk files of %d", ErrLimit, o.Limit, minFiles, o.ChunkFile)
-	case o.Slot != nil && !o.Slot.provides(minFiles*int64(o.ChunkFile)):
-		return fmt.Errorf("%w: %d bytes for each process of the session, want room for %d chunk files of %d", ErrLimit, o.Slot.Share(), minFiles, o.ChunkFile)
+	}
+	if o.Slot == nil {
+		return nil
+	}
+	if share := o.Slot.ShareFor(minFiles * int64(o.ChunkFile)); share < minFiles*int64(o.ChunkFile) {
+		return fmt.Errorf("%w: %d bytes for each process of the session, want room for %d chunk files of %d", ErrLimit, share, minFiles, o.ChunkFile)
 	}
 	return nil
 }
@@ -142,7 +144,7 @@ func OpenRing(in folder.Folder, o RingOptions) (*Ring, error) {
 	r.end.Store(1)
 	r.limit.Store(o.Limit)
 	if o.Slot != nil {
-		o.Slot.ring = r
+		o.Slot.Bind(r)
 	}
 	err := r.grow(o.MinSpare)
 	for tries := 0; tries < clearings && r.files.Load() < minFiles && r.clear(err); tries++ {
@@ -151,7 +153,7 @@ func OpenRing(in folder.Folder, o RingOptions) (*Ring, error) {
 	if err != nil && r.files.Load() < minFiles {
 		return nil, errors.Join(err, r.Close())
 	}
-	r.publish()
+	r.Publish()
 	return r, nil
 }
 
@@ -394,7 +396,7 @@ func (r *Ring) Maintain() error {
 		r.want(0)
 		err = errors.Join(err, r.yield(math.MaxInt))
 	}
-	return errors.Join(err, r.publish())
+	return errors.Join(err, r.Publish())
 }
 
 // shrink gives chunks back while the limit is exceeded, but for the last two.
@@ -505,7 +507,7 @@ func (r *Ring) Close() error {
 	r.mu.unlock()
 	err := errors.Join(r.sealAll(), r.clearCut(), r.bury())
 	if r.o.Slot != nil {
-		r.o.Slot.ring = nil
+		r.o.Slot.Bind(nil)
 	}
 	var open []*Chunk
 	for _, c := range r.chunks {

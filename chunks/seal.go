@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
 
@@ -116,7 +117,7 @@ func (c *Chunk) sealPage(offset uint32) error {
 		return err
 	}
 	crc := rawformat.PageCRC(c.fixed.Instance, c.fixed.Epoch, c.payload[begin:min(end, offset)])
-	atomic.StoreUint64(word(c.table, p.pages*entrySize), uint64(rawformat.MakePageEntry(crc, first)))
+	atomic.StoreUint64(mapping.Word(c.table, p.pages*entrySize), uint64(rawformat.MakePageEntry(crc, first)))
 	p.next = next
 	p.pages++
 	return nil

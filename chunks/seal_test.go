@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
 
@@ -13,7 +14,7 @@ import (
 func sealsOf(c *Chunk) []rawformat.PageEntry {
 	var all []rawformat.PageEntry
 	for at := 0; at < len(c.table); at += entrySize {
-		all = append(all, rawformat.PageEntry(atomic.LoadUint64(word(c.table, at))))
+		all = append(all, rawformat.PageEntry(atomic.LoadUint64(mapping.Word(c.table, at))))
 	}
 	return all
 }

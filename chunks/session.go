@@ -3,6 +3,8 @@ package chunks
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -51,15 +53,23 @@ func ReadSession(session string) (*Session, error) {
 	return s, nil
 }
 
-// readControl reads the file, as much of it as a page has.
+// readControl reads the file, as much of it as a page has. A pipe in its place would
+// block.
 func readControl(session string) ([]byte, error) {
-	dir := os.DirFS(session)
-	in, err := openInput(dir, controlName, rawformat.ControlSize)
+	path := filepath.Join(session, controlName)
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	return in.read(make([]byte, rawformat.ControlSize), 0)
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errNotRegular}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, rawformat.ControlSize))
 }
 
 // parseSession reads a control page; slots that are cut off are free. A limit

@@ -20,12 +20,12 @@ type Member struct {
 }
 
 // Slot is the place of this process in its session's control page. It is for
-// one goroutine, the housekeeper, and for the [Ring] that it was given to.
+// one goroutine, the housekeeper, and for the ring of chunks that it was given to.
 type Slot struct {
 	c      *Control
 	at     int // offset in the page
 	member Member
-	ring   *Ring // nil: none yet, or it is closed
+	ring   Holder // nil: none yet, or it is closed
 
 	want     int64     // bytes of chunks for which there was no room
 	crowded  bool      // it is the disk that had none
@@ -159,14 +159,60 @@ func (s *Slot) peers(f func(at int, instance uint64)) {
 	})
 }
 
-// provides reports whether the process' share is that many bytes, or more. Who
-// died and was not found yet must not stand in the way.
-func (s *Slot) provides(bytes int64) bool {
-	if s.Share() >= bytes {
-		return true
+// ShareFor is Share for a process that needs so many bytes. If that is more than
+// its share, it first looks for peers that have died and were not found yet.
+func (s *Slot) ShareFor(bytes int64) int64 {
+	if share := s.Share(); share >= bytes {
+		return share
 	}
 	s.peers(func(at int, instance uint64) { s.c.look(at, instance) }) // what fails leaves it as it is
-	return s.Share() >= bytes
+	return s.Share()
+}
+
+// Holder holds what a slot accounts for: a ring of chunks.
+type Holder interface {
+	// GiveUp discards what was done at or before a time, in ns of realtime.
+	GiveUp(done int64) error
+	// Publish says in the slot what is held, by [Slot.Publish].
+	Publish() error
+}
+
+// Bind says who holds what the slot accounts for; nil: nobody, any more.
+func (s *Slot) Bind(h Holder) { s.ring = h }
+
+// Limit is the session's, see [Control.Limit].
+func (s *Slot) Limit() int64 { return s.c.Limit() }
+
+// Want says for how many bytes there was no room. Balance asks others for them.
+func (s *Slot) Want(bytes int64) { s.want = bytes }
+
+// Obey has the holder give up what another process asked for.
+func (s *Slot) Obey() error {
+	return s.c.guard(func() error {
+		if !s.mine() {
+			return nil // and what is asked there is asked of another process
+		}
+		done := s.load(rawformat.OffSlotRequest)
+		if done == 0 || s.ring == nil {
+			return nil
+		}
+		err := s.ring.GiveUp(int64(done))
+		// The request must not outlive its time: if the clock is set back it
+		// would hit what is recorded from now on.
+		atomic.CompareAndSwapUint64(s.c.word(s.at+rawformat.OffSlotRequest), done, 0)
+		return err
+	})
+}
+
+// Publish says in the slot what the process holds.
+func (s *Slot) Publish(p *rawformat.Slot) error {
+	return s.c.guard(func() error {
+		if s.mine() {
+			s.c.publish(s.at, p)
+			s.live()
+		}
+		return nil
+	})
 }
 
 // Obeyed says that a command was obeyed.
@@ -200,10 +246,10 @@ func (c *Control) dir(instance uint64) string {
 	return filepath.Join(c.session, fmt.Sprintf("%016x", instance))
 }
 
-// grow announces that the process is going to hold that many bytes more, and
+// Grow announces that the process is going to hold that many bytes more, and
 // reports whether the session has room for them. The announcement comes before
 // the sum: of two processes that grow at once, one sees the other.
-func (s *Slot) grow(bytes int64) bool {
+func (s *Slot) Grow(bytes int64) bool {
 	ok := false
 	s.c.guard(func() error { // else there is no room
 		held := s.load(rawformat.OffSlotHeld)

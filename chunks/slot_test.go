@@ -25,7 +25,7 @@ func TestSlotGrow(t *testing.T) {
 	for i, s := range slots {
 		work.Go(func() {
 			for range 100 {
-				if s.grow(testFile) {
+				if s.Grow(testFile) {
 					grown[i] += testFile
 				}
 			}
@@ -42,7 +42,7 @@ func TestSlotGrow(t *testing.T) {
 	if sum > limit || sum < limit/2 {
 		t.Errorf("%d bytes in all, limit %d", sum, limit)
 	}
-	if room := limit - sum; room > 0 && !slots[0].grow(room) || slots[0].grow(1) {
+	if room := limit - sum; room > 0 && !slots[0].Grow(room) || slots[0].Grow(1) {
 		t.Error("what is free is not granted, or what is not is")
 	}
 }

@@ -2,8 +2,8 @@ package chunks
 
 import (
 	"errors"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 
 	"gprof/chunks/folder"
@@ -36,7 +36,7 @@ func CreateStacks(in folder.Folder, h rawformat.StacksHeader) (*Stacks, error) {
 	h.Version = rawformat.Version
 	rawformat.PutStacksHeader(s.Memory(), &h)
 	mem := s.Memory()
-	s.reader.Word = func(i uint64) uint64 { return *word(mem, rawformat.StacksHead+int(8*i)) }
+	s.reader.Word = func(i uint64) uint64 { return *mapping.Word(mem, rawformat.StacksHead+int(8*i)) }
 	return s, nil
 }
 
@@ -46,7 +46,7 @@ func (s *Stacks) Memory() []byte { return s.mem.Bytes() }
 // Next reads the oldest record. It stays until Drained. False: there is none; a
 // ring that is damaged loses what it holds, and err says so once.
 func (s *Stacks) Next(rec *rawformat.StackRecord) (ok bool, err error) {
-	s.reader.Head = atomic.LoadUint64(word(s.Memory(), rawformat.OffStacksHead))
+	s.reader.Head = atomic.LoadUint64(mapping.Word(s.Memory(), rawformat.OffStacksHead))
 	if ok, err = s.reader.Next(rec); err != nil {
 		s.reader.Tail = s.reader.Head
 		s.Drained()
@@ -57,15 +57,15 @@ func (s *Stacks) Next(rec *rawformat.StackRecord) (ok bool, err error) {
 // Claim says that the block at index takes what Next has read: a reader that
 // finds the block committed counts the record as drained.
 func (s *Stacks) Claim(index uint64) {
-	atomic.StoreUint64(word(s.Memory(), rawformat.OffStacksIndex), 0)
-	atomic.StoreUint64(word(s.Memory(), rawformat.OffStacksNext), s.reader.Tail)
-	atomic.StoreUint64(word(s.Memory(), rawformat.OffStacksIndex), index)
+	atomic.StoreUint64(mapping.Word(s.Memory(), rawformat.OffStacksIndex), 0)
+	atomic.StoreUint64(mapping.Word(s.Memory(), rawformat.OffStacksNext), s.reader.Tail)
+	atomic.StoreUint64(mapping.Word(s.Memory(), rawformat.OffStacksIndex), index)
 }
 
 // Drained gives the room of what Next has read back.
 func (s *Stacks) Drained() {
 	s.tail = s.reader.Tail
-	atomic.StoreUint64(word(s.Memory(), rawformat.OffStacksTail), s.tail)
+	atomic.StoreUint64(mapping.Word(s.Memory(), rawformat.OffStacksTail), s.tail)
 }
 
 // Back has Next read again what was read since Drained.
@@ -78,7 +78,7 @@ const maxLost = 1 << 24
 // Lost is how many records found no room since it was last asked. Somebody else may
 // have changed the count in the file: what is impossible counts as one.
 func (s *Stacks) Lost() uint64 {
-	lost := atomic.LoadUint64(word(s.Memory(), rawformat.OffStacksLost))
+	lost := atomic.LoadUint64(mapping.Word(s.Memory(), rawformat.OffStacksLost))
 	n := lost - s.lost
 	s.lost = lost
 	if n > maxLost {
@@ -97,8 +97,8 @@ func (s *Stacks) Close() error {
 }
 
 // drainedStacks reports whether a stack ring holds nothing.
-func drainedStacks(path string) bool {
-	in, err := openInput(os.DirFS(filepath.Dir(path)), filepath.Base(path), rawformat.StacksFile)
+func drainedStacks(fsys fs.FS, name string) bool {
+	in, err := openInput(fsys, name, rawformat.StacksFile)
 	if err != nil {
 		return false
 	}

@@ -108,3 +108,7 @@ func faultIn(mem []byte) {
 		atomic.AddUint64((*uint64)(unsafe.Pointer(&mem[at])), 0)
 	}
 }
+
+// Word is the 8-byte word at an offset of mapped memory that 8 divides. Files are mapped
+// on little-endian machines only, so it has the file's byte order.
+func Word(mem []byte, at int) *uint64 { return (*uint64)(unsafe.Pointer(&mem[at : at+8][0])) }

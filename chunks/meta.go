@@ -10,7 +10,40 @@ import (
 	"gprof/rawformat"
 )
 
-const metaName = "meta"
+// Meta is one record of a meta file.
+type Meta struct{ Key, Value string }
+
+func metaOf(records []Record) []Meta {
+	meta := []Meta{}
+	for _, r := range records {
+		c := r.Fields()
+		m := Meta{string(c.Text("key")), string(c.Text("value"))}
+		if r.Kind == rawformat.KindMeta && c.Err() == nil {
+			meta = append(meta, m)
+		}
+	}
+	return meta
+}
+
+// Value is what meta says of a key. False: nothing.
+func (p *Process) Value(key string) (value string, ok bool) {
+	for _, m := range p.Meta {
+		if m.Key == key {
+			return m.Value, true
+		}
+	}
+	return "", false
+}
+
+// number is the value of a key of meta, 0 if there is none.
+func (p *Process) number(key string) uint64 {
+	for _, m := range p.Meta {
+		if n, err := strconv.ParseUint(m.Value, 10, 63); err == nil && m.Key == key {
+			return n
+		}
+	}
+	return 0
+}
 
 // rangeKeys are those of meta that a ring writes.
 var rangeKeys = []string{rawformat.MetaRangeStart, rawformat.MetaDiscarded}
