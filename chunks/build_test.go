@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -181,4 +182,20 @@ func readAllBlocks(t testing.TB, p *Process) (blocks []delivered, problems []Pro
 // withoutMissing leaves out what a test that is about chunks alone does without.
 func withoutMissing(problems []Problem) []Problem {
 	return slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return p.Class == Missing })
+}
+
+func countFiles(t testing.TB, dir string) int {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

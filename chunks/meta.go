@@ -36,7 +36,7 @@ func (p *Process) Value(key string) (value string, ok bool) {
 }
 
 // number is the value of a key of meta, 0 if there is none.
-func (p *Process) number(key string) uint64 {
+func (p *Process) Number(key string) uint64 {
 	for _, m := range p.Meta {
 		if n, err := strconv.ParseUint(m.Value, 10, 63); err == nil && m.Key == key {
 			return n
@@ -50,8 +50,8 @@ var rangeKeys = []string{rawformat.MetaRangeStart, rawformat.MetaDiscarded}
 
 // noteRange notes a range start, and how many chunks were discarded, in meta, which
 // whoever made the folder has written.
-func noteRange(in folder.Folder, start uint64, discarded uint32) error {
-	f, pr := probeRecords(in, metaName, rawformat.MagicMeta)
+func NoteRange(in folder.Folder, start uint64, discarded uint32) error {
+	f, pr := probeRecords(in, MetaName, rawformat.MagicMeta)
 	if f == nil {
 		return errors.Join(fs.ErrNotExist, pr.err)
 	}
@@ -65,5 +65,46 @@ func noteRange(in folder.Folder, start uint64, discarded uint32) error {
 		body := rawformat.AppendText([]byte{byte(rawformat.KindMeta)}, rangeKeys[i])
 		bodies = append(bodies, rawformat.AppendText(body, strconv.FormatUint(v, 10)))
 	}
-	return WriteRecords(in, metaName, f.header, bodies...)
+	return WriteRecords(in, MetaName, f.header, bodies...)
+}
+
+// Exit is the record of an exit file; see [rawformat.KindExit].
+type Exit struct {
+	Monotonic   uint64 // ns
+	Realtime    int64  // ns since the Unix epoch
+	Reason      rawformat.ExitReason
+	Code        int64
+	Parent      uint64 // instance, 0 none
+	ParentIndex uint64 // the parent's hand-out mark
+	RangeStart  uint64
+	RangeEnd    uint64
+	Discarded   uint64 // chunks
+	Text        string
+}
+
+// exitOf is the last exit record, nil if there is none.
+func exitOf(records []Record) (exit *Exit) {
+	for _, r := range records {
+		c := r.Fields()
+		e := Exit{Monotonic: c.Uint("monotonic"), Realtime: c.Sint("realtime"), Reason: rawformat.ExitReason(min(c.Uint("reason"), 255)),
+			Code: c.Sint("code"), Parent: c.Fixed("parent"), ParentIndex: c.Uint("parent-index"),
+			RangeStart: c.Uint("range-start"), RangeEnd: c.Uint("range-end"), Discarded: c.Uint("discarded"), Text: string(c.Text("text"))}
+		if r.Kind == rawformat.KindExit && c.Err() == nil {
+			exit = &e
+		}
+	}
+	return exit
+}
+
+// appendExit appends the body of an exit record.
+func AppendExit(dst []byte, x *Exit) []byte {
+	dst = rawformat.AppendUint(append(dst, byte(rawformat.KindExit)), x.Monotonic)
+	dst = rawformat.AppendSint(dst, x.Realtime)
+	dst = rawformat.AppendUint(dst, uint64(x.Reason))
+	dst = rawformat.AppendSint(dst, x.Code)
+	dst = rawformat.AppendFixed(dst, x.Parent)
+	for _, v := range []uint64{x.ParentIndex, x.RangeStart, x.RangeEnd, x.Discarded} {
+		dst = rawformat.AppendUint(dst, v)
+	}
+	return rawformat.AppendText(dst, x.Text)
 }

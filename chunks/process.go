@@ -98,7 +98,7 @@ func Survey(fsys fs.FS, dir string, entries []fs.DirEntry) (*Process, error) {
 	for _, e := range entries {
 		o.file(path.Join(dir, e.Name()))
 	}
-	if !o.ours && o.ioErr != nil && !errors.Is(o.ioErr, errNotRegular) {
+	if !o.ours && o.ioErr != nil && !errors.Is(o.ioErr, ErrNotRegular) {
 		return nil, o.ioErr
 	}
 	return o.p, o.finish()
@@ -205,7 +205,7 @@ func (o *opening) report(p Problem) { o.p.Problems = append(o.p.Problems, p) }
 
 // file sorts a file by its name; others than ours are passed over.
 func (o *opening) file(name string) {
-	switch kind := kindOf(path.Base(name)); kind {
+	switch kind := KindOf(path.Base(name)); kind {
 	case ChunkFile:
 		o.chunk(name)
 	case DictFile, MetaFile, ExitFile:
@@ -349,7 +349,7 @@ func (o *opening) take(f *recordFile) {
 	if p.Exit != nil {
 		p.Held = max(p.Held, p.Exit.RangeStart)
 	}
-	p.Held = max(p.Held, p.number(rawformat.MetaRangeStart))
+	p.Held = max(p.Held, p.Number(rawformat.MetaRangeStart))
 }
 
 // dicts sorts the dictionaries and keeps the one of each generation that has

@@ -1,16 +1,11 @@
 package chunks
 
 import (
-	"errors"
 	"io/fs"
-	"os"
 	"slices"
-	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
-	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -67,61 +62,6 @@ func TestReset(t *testing.T) {
 		}
 		r.Reset(p.Chunks, nil)
 	}
-}
-
-// Reading a ring that turns meanwhile gives blocks that were written, nothing
-// else. What was overwritten under the reader's eyes is foreign or stale, or
-// its range is missed; it is not damaged.
-func TestReadTurningRing(t *testing.T) {
-	dir := t.TempDir()
-	ring, err := OpenRing(folder.Dir(dir), testOptions(3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := ringWriter{r: ring, id: 3}
-	var stop atomic.Bool
-	done := make(chan error)
-	go func() {
-		var err error
-		for i := 0; !stop.Load(); i++ {
-			w.log(strings.Repeat(string(rune('a'+i%26)), i%500))
-			if i%64 == 0 {
-				err = errors.Join(err, ring.Maintain())
-			}
-		}
-		done <- err
-	}()
-	var reads [][]delivered
-	for len(reads) < 50 || ring.RangeStart() < 100*testCapacity {
-		blocks, problems := readAllBlocks(t, openDir(t, dir))
-		if len(reads) < 1000 {
-			reads = append(reads, blocks)
-		}
-		if hasClass(problems, Damaged, Torn, Unreadable, Duplicate) {
-			t.Errorf("problems: %v", problems)
-		}
-	}
-	stop.Store(true)
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	w.close()
-	written := knownOf(w.put)
-	for _, blocks := range reads {
-		written.check(t, blocks)
-	}
-	if err := ring.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-func openDir(t *testing.T, dir string) *Process {
-	t.Helper()
-	p, err := OpenProcess(os.DirFS(dir), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 // Reading chunks of 256 KiB, per byte of payload:

@@ -1,9 +1,12 @@
 package chunks
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 
 	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
@@ -103,11 +106,11 @@ func WriteRecords(in folder.Folder, name string, h rawformat.RecordHeader, bodie
 	if err != nil {
 		return err
 	}
-	if err = writeNew(in, name+newSuffix, b); err == nil {
-		err = in.Rename(name+newSuffix, name)
+	if err = writeNew(in, name+NewSuffix, b); err == nil {
+		err = in.Rename(name+NewSuffix, name)
 	}
 	if err != nil {
-		in.Remove(name + newSuffix) // it may not exist
+		in.Remove(name + NewSuffix) // it may not exist
 	}
 	return err
 }
@@ -135,4 +138,213 @@ func appendRecords(dst []byte, h *rawformat.RecordHeader, bodies [][]byte) ([]by
 		dst = rawformat.AppendRecord(dst, body, h.Instance, h.Generation)
 	}
 	return dst, nil
+}
+
+// Record is one intact record of a dictionary, meta or exit file.
+type Record struct {
+	Kind rawformat.Kind
+	Off  int64  // of Body in the file
+	Body []byte // the fields behind the kind; of a dictionary, with [rawformat.Slack] bytes of capacity behind them
+}
+
+// Fields reads the record's fields.
+func (r *Record) Fields() rawformat.Cursor { return rawformat.NewCursor(r.Body, r.Off) }
+
+// maxSearch bounds how many bytes are summed to find the next record behind
+// damage: a hostile file must not cost the square of its size.
+const maxSearch = 64 << 20
+
+// recordScan goes over the records of a file in memory.
+type recordScan struct {
+	name   string
+	data   []byte
+	header rawformat.RecordHeader
+	seed   rawformat.Seed
+	report func(Problem)
+	at     int        // of the next record
+	proven int        // behind the last record that is known to fit its checksum
+	counts [256]int32 // of records by kind: see prove
+	budget int        // of maxSearch
+}
+
+func newRecordScan(name string, data []byte, h rawformat.RecordHeader, report func(Problem)) recordScan {
+	if report == nil {
+		report = func(Problem) {}
+	}
+	return recordScan{name: name, data: data, header: h, report: report, at: rawformat.RecordHeaderSize, budget: maxSearch,
+		seed: rawformat.MakeSeed(h.Instance, uint64(h.Generation))}
+}
+
+// next puts the next intact record in to and reports what it passes over:
+//  1. A record that fits its checksum is taken.
+//  2. One that does not is skipped by its length, if an intact record or the
+//     end follows there.
+//  3. Else its length is not to be trusted: the next intact record of a known
+//     kind is searched for, byte by byte.
+//  4. When there is none, the rest of the file is cut short or damaged.
+func (s *recordScan) next(to *Record) (ok bool) {
+	for s.at < len(s.data) {
+		if s.short(to) {
+			return true
+		}
+		rec, next, err := s.record(s.at)
+		if err == nil {
+			*to, s.at = rec, next
+			return true
+		}
+		resume := s.resume(s.at, next)
+		s.lost(s.at, resume, next, err)
+		s.at = resume
+	}
+	return false
+}
+
+// short is the usual case of [recordScan.record]: an intact record whose length
+// is one byte.
+func (s *recordScan) short(to *Record) (ok bool) {
+	data, at := s.data, s.at
+	n := int(data[at])
+	end := at + 1 + n
+	if n == 0 || n >= 0x80 || end+4 > len(data) || at >= s.proven && s.seed.CRC(data[at:end]) != binary.LittleEndian.Uint32(data[end:]) {
+		return false
+	}
+	s.at = end + 4
+	to.Kind, to.Off, to.Body = rawformat.Kind(data[at+1]), int64(at)+2, data[at+2:end]
+	return true
+}
+
+// prove checks the checksums of the records from the next one on, many together, and
+// counts them, up to one that is damaged or long.
+func (s *recordScan) prove() {
+	var block [rawformat.PageSize]byte
+	for from := s.at; from < len(s.data); from = s.proven { // a file that is gone by now has no header
+		limit := from + copy(block[:], s.data[from:])
+		at := from
+		for end := s.behind(at, limit); end > 0; end = s.behind(at, limit) {
+			s.seed.Chain(block[at-from:])
+			at = end
+		}
+		if at == from || !rawformat.ChainFits(block[:at-from]) {
+			return
+		}
+		s.proven = at
+	}
+}
+
+// behind is where the record at an offset ends by its length, and counts it; 0 if that
+// is behind a limit.
+func (s *recordScan) behind(at, limit int) (end int) {
+	if at+1 >= limit {
+		return 0
+	}
+	n, width := uint64(s.data[at]), 1
+	if n >= 0x80 {
+		n, width, _ = rawformat.ReadUint(s.data[at:limit]) // 0 with an error
+	}
+	if n == 0 || n > uint64(limit-at) {
+		return 0
+	}
+	if end = at + width + int(n) + 4; end > limit {
+		return 0
+	}
+	s.counts[s.data[at+width]]++
+	return end
+}
+
+// record reads the record at an offset. With the error ErrChecksum its length
+// was plausible; next lies behind it, and is 0 with any other error.
+func (s *recordScan) record(at int) (rec Record, next int, err error) {
+	c := rawformat.NewCursor(s.data[at:], int64(at))
+	kind, fields, intact, ok := c.Record(s.header.Instance, s.header.Generation)
+	if !ok {
+		return rec, 0, c.Err()
+	}
+	rec = Record{Kind: kind, Off: fields.Offset()}
+	rec.Body = s.data[rec.Off:][:fields.Len()]
+	if !intact {
+		err = rawformat.ErrChecksum
+	}
+	return rec, int(c.Offset()), err
+}
+
+// resume finds where reading goes on behind a bad record at an offset.
+func (s *recordScan) resume(at, next int) int {
+	if next == len(s.data) {
+		return next
+	}
+	if next > 0 {
+		if _, _, err := s.record(next); err == nil {
+			return next
+		}
+	}
+	for o := at + 1; o < len(s.data) && s.budget > 0; o++ {
+		if s.plausible(o) {
+			return o
+		}
+	}
+	if s.budget <= 0 && next > 0 {
+		return next
+	}
+	return len(s.data)
+}
+
+// plausible reports whether an intact record of a known kind lies at o.
+func (s *recordScan) plausible(o int) bool {
+	n, size, err := rawformat.ReadUint(s.data[o:])
+	if err != nil || n == 0 || n > rawformat.MaxBlock || o+size >= len(s.data) || !rawformat.Kind(s.data[o+size]).Known() {
+		return false
+	}
+	s.budget -= int(n)
+	_, _, err = s.record(o)
+	return err == nil
+}
+
+func (s *recordScan) lost(at, resume, next int, err error) {
+	p := Problem{Class: Damaged, Where: fmt.Sprintf("%s offset %d", path.Base(s.name), at), What: "checksum differs", Blocks: -1, Bytes: int64(resume - at)}
+	switch {
+	case resume == next:
+		p.Blocks = 1
+	case resume == len(s.data) && next == 0:
+		p.What = err.Error()
+		if isTruncated(err) {
+			p.Class, p.Blocks = Torn, 1
+		}
+	}
+	s.report(p)
+}
+
+func isTruncated(err error) bool { return errors.Is(err, rawformat.ErrTruncated) }
+
+// probeRecords reads a meta or exit file, the header first: a large file that
+// is none of ours is not read. Of a dictionary it reads the header alone. It
+// returns nil when the file cannot be used.
+func probeRecords(fsys fs.FS, name, magic string) (*recordFile, probe) {
+	var pr probe
+	in, err := openInput(fsys, name, rawformat.MaxRecordFile)
+	if err != nil {
+		pr.fail(name, 0, err)
+		return nil, pr
+	}
+	defer in.Close()
+	f := &recordFile{name: name, size: in.size}
+	head, err := in.read(make([]byte, rawformat.RecordHeaderSize), 0)
+	if err == nil {
+		pr.ours = bytes.HasPrefix(head, []byte(magic))
+		f.header, err = rawformat.ReadRecordHeader(head)
+	}
+	if err == nil && !pr.ours {
+		err = &rawformat.Error{Off: 0, What: "file header", Err: rawformat.ErrMagic}
+	}
+	switch {
+	case err != nil:
+	case magic == rawformat.MagicDict:
+		err = in.within(rawformat.MaxRecordFile)
+	default:
+		f.data, err = in.readAll(nil, rawformat.MaxMetaFile)
+	}
+	if err != nil {
+		pr.fail(name, in.size, err)
+		return nil, pr
+	}
+	return f, pr
 }

@@ -1,10 +1,18 @@
 package chunks
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
 	"errors"
+	"io"
 	"io/fs"
+	"math"
 	"os"
+	"path"
+	"slices"
 	"sync/atomic"
+	"time"
 
 	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
@@ -97,7 +105,7 @@ func (s *Stacks) Close() error {
 }
 
 // drainedStacks reports whether a stack ring holds nothing.
-func drainedStacks(fsys fs.FS, name string) bool {
+func StacksDrained(fsys fs.FS, name string) bool {
 	in, err := openInput(fsys, name, rawformat.StacksFile)
 	if err != nil {
 		return false
@@ -110,3 +118,266 @@ func drainedStacks(fsys fs.FS, name string) bool {
 	h, err := rawformat.ReadStacksHeader(head)
 	return err == nil && h.Head == h.Tail
 }
+
+// What a killed process left in its stack rings is read as chunks that it would
+// have written: one a ring, behind all others, with the stacks as pcs. They lie in
+// memory, and nothing seals them.
+
+// ring is a stack ring as it was read.
+type ring struct {
+	name   string
+	header rawformat.StacksHeader
+	data   []byte
+}
+
+// stacks takes a stack ring.
+func (o *opening) stacks(name string) {
+	r, pr := readStacks(o.fsys, name)
+	if errors.Is(pr.err, fs.ErrNotExist) { // its thread has ended since, and it was drained
+		return
+	}
+	if o.add(name, pr); r != nil {
+		o.rings = append(o.rings, r)
+	}
+}
+
+func readStacks(fsys fs.FS, name string) (*ring, probe) {
+	var pr probe
+	in, err := openInput(fsys, name, rawformat.StacksFile)
+	if err != nil {
+		pr.fail(name, 0, err)
+		return nil, pr
+	}
+	defer in.Close()
+	data, err := in.read(make([]byte, rawformat.StacksFile), 0)
+	if err == nil && isBeingMade(data) {
+		return nil, pr
+	}
+	pr.ours = bytes.HasPrefix(data, []byte(rawformat.MagicStacks))
+	r := &ring{name: name}
+	if err == nil {
+		r.header, err = rawformat.ReadStacksHeader(data)
+	}
+	if err == nil && len(data) < rawformat.StacksFile {
+		err = &rawformat.Error{Off: int64(len(data)), What: "stack ring", Err: rawformat.ErrTruncated}
+	}
+	if err != nil {
+		pr.fail(name, in.size, err)
+		return nil, pr
+	}
+	r.data = data[min(len(data), rawformat.StacksHead):]
+	return r, pr
+}
+
+// isBeingMade reports whether a ring has no header yet, or none that is complete: its CRC
+// is written last, and records are behind that.
+func isBeingMade(ring []byte) bool {
+	if len(ring) < rawformat.StacksHead {
+		return allZero(ring)
+	}
+	return allZero(ring[rawformat.OffStacksCRC:][:4]) && allZero(ring[rawformat.OffStacksHead:][:8])
+}
+
+// undrained takes what is left in the rings of the process.
+func (o *opening) undrained() {
+	p := o.p
+	o.rings = slices.DeleteFunc(o.rings, func(r *ring) bool { return !o.belongs(r.name, r.header.Instance, int64(len(r.data))) })
+	slices.SortFunc(o.rings, func(a, b *ring) int { return cmp.Compare(a.header.Tid, b.header.Tid) })
+	for _, r := range o.rings {
+		if p.committed(r.header.Index) {
+			r.header.Tail = r.header.Next
+		}
+	}
+	drained := p.drainedSince(o.rings)
+	for _, r := range o.rings {
+		w := restWriter{ring: r, start: restStart + uint64(r.header.Tid)*rawformat.MaxChunkFile, drained: drained}
+		if problem := w.records(); problem != "" {
+			o.report(Problem{Class: Damaged, Where: path.Base(r.name), What: problem, Blocks: -1, Bytes: int64(r.header.Head-r.header.Tail) * 8})
+		}
+		if w.blocks > 0 {
+			p.Rest = append(p.Rest, w.image(p))
+		}
+	}
+	o.rings = nil
+}
+
+// sampleKey tells one sample of a process from all others.
+type sampleKey struct {
+	tid  uint32
+	time uint64 // ticks
+}
+
+// drainedSince are the samples of the rings that chunks hold, too: a tool that copies
+// the files of a live process one by one may reach a chunk after the ring, when the
+// recorder has moved samples from one to the other.
+func (p *Process) drainedSince(rings []*ring) map[sampleKey]bool {
+	drained, oldest := map[sampleKey]bool{}, uint64(math.MaxUint64)
+	for _, r := range rings {
+		r.each(func(rec *rawformat.StackRecord) {
+			drained[sampleKey{r.header.Tid, rec.Time}] = false
+			oldest = min(oldest, rec.Time)
+		})
+	}
+	if len(drained) == 0 {
+		return nil
+	}
+	for _, im := range p.Chunks {
+		if closed := im.Header.Close; im.Closed && max(closed.TSC, closed.Monotonic) < oldest {
+			continue // it ended before they were taken
+		}
+		samples := NewReader([]*Image{im}, nil)
+		for now := uint64(0); samples.Next(); {
+			b := samples.Block()
+			if now = timeOf(b, now); b.Kind != rawformat.KindSample {
+				continue
+			}
+			b.Fields.Sint("time")
+			key := sampleKey{uint32(b.Fields.Uint("thread")), now}
+			if _, ours := drained[key]; ours {
+				drained[key] = true
+			}
+		}
+	}
+	return drained
+}
+
+// each goes over the records from the tail on. What is wrong with the ring is returned;
+// what stands before that counts.
+func (r *ring) each(take func(*rawformat.StackRecord)) (problem string) {
+	read := rawformat.StacksReader{Tail: r.header.Tail, Head: r.header.Head, Word: func(i uint64) uint64 { return binary.LittleEndian.Uint64(r.data[8*i:]) }}
+	for {
+		var rec rawformat.StackRecord
+		ok, err := read.Next(&rec)
+		if err != nil {
+			return err.Error()
+		}
+		if !ok {
+			return ""
+		}
+		take(&rec)
+	}
+}
+
+// Indexes and epochs of the rest are none that a recorder hands out.
+const (
+	restStart = 1 << 62
+	restEpoch = 1 << 63
+)
+
+// committed reports whether the block at index was written: its chunk says so,
+// or it was discarded since.
+func (p *Process) committed(index uint64) bool {
+	if index == 0 || index < p.Held {
+		return index != 0
+	}
+	for _, im := range p.known() {
+		if h := &im.Header; h.RangeStart <= index && index < im.End() {
+			return index < h.RangeStart+uint64(h.Commit.Offset())
+		}
+	}
+	return false
+}
+
+// restWriter writes the payload of a chunk by the rules of package rawformat.
+type restWriter struct {
+	ring      *ring
+	start     uint64
+	payload   []byte
+	blocks    uint32
+	page      int // in which a block began last, from 1
+	last      uint64
+	body, pcs []byte
+	drained   map[sampleKey]bool
+}
+
+// records writes those of the ring that no chunk holds, and returns what is wrong with
+// the ring.
+func (w *restWriter) records() (problem string) {
+	return w.ring.each(func(rec *rawformat.StackRecord) {
+		if !w.drained[sampleKey{w.ring.header.Tid, rec.Time}] {
+			w.sample(rec)
+		}
+	})
+}
+
+// sample writes a stack and its sample into one page.
+func (w *restWriter) sample(rec *rawformat.StackRecord) {
+	pcs := rec.Stack()
+	w.pcs = rawformat.AppendPCs(append(w.pcs[:0], byte(rawformat.KindStack)), pcs)
+	for {
+		w.sync(rec.Time)
+		w.block(w.pcs)
+		if w.page == len(w.payload)/rawformat.PageSize+1 {
+			break
+		}
+	}
+	b := append(w.body[:0], byte(rawformat.KindSample))
+	b = rawformat.AppendSint(b, int64(rec.Time-w.last))
+	for _, v := range [...]uint64{uint64(w.ring.header.Tid), rec.Goroutine, 0, 1, rec.Periods, rec.Periods*min(w.ring.header.Period, uint64(time.Second)) + 1, 0} {
+		b = rawformat.AppendUint(b, v)
+	}
+	w.last, w.body = rec.Time, b
+	w.block(b)
+}
+
+// sync begins a page, if a block is the first in it.
+func (w *restWriter) sync(now uint64) {
+	for w.page != len(w.payload)/rawformat.PageSize+1 {
+		w.page = len(w.payload)/rawformat.PageSize + 1
+		b := append(w.body[:0], byte(rawformat.KindSync))
+		for _, v := range [...]uint64{w.start + uint64(len(w.payload)), restEpoch, now, 0, 0} {
+			b = rawformat.AppendUint(b, v)
+		}
+		w.last, w.body = now, b
+		w.block(b)
+	}
+}
+
+func (w *restWriter) block(body []byte) {
+	w.payload = rawformat.AppendBlock(w.payload, body)
+	w.blocks++
+}
+
+// image is the chunk, with a file of its own.
+func (w *restWriter) image(p *Process) *Image {
+	h := rawformat.Header{Version: rawformat.Version, Instance: p.Instance, Epoch: restEpoch, RangeStart: w.start, Capacity: uint32(len(w.payload)),
+		Commit: rawformat.MakeCommit(uint32(len(w.payload)), w.blocks), Pid: w.ring.header.Pid, Generation: p.generation(), State: rawformat.StateInUse, Flags: uint16(w.ring.header.Clock) << 8}
+	file := make([]byte, rawformat.HeadSize, rawformat.HeadSize+len(w.payload)+rawformat.TrailerSize)
+	rawformat.PutHeader(file, &h)
+	file = append(file, w.payload...)
+	file = file[:len(file)+rawformat.TrailerSize]
+	rawformat.PutTrailer(file[len(file)-rawformat.TrailerSize:], h.Instance, h.Epoch)
+	return &Image{Name: w.ring.name, Size: int64(len(file)), Header: h, fsys: oneFile(file)}
+}
+
+// generation is that of the latest dictionary: it knows what the process had
+// mapped.
+func (p *Process) generation() uint16 {
+	latest := uint32(1)
+	for _, d := range p.Dicts {
+		latest = max(latest, d.Generation)
+	}
+	return uint16(latest)
+}
+
+// oneFile is a file system in which every name is one file in memory.
+type oneFile []byte
+
+func (m oneFile) Open(name string) (fs.File, error) {
+	return &inMemory{bytes.NewReader(m), path.Base(name)}, nil
+}
+
+type inMemory struct {
+	*bytes.Reader
+	name string
+}
+
+func (f *inMemory) Close() error               { return nil }
+func (f *inMemory) Stat() (fs.FileInfo, error) { return f, nil }
+func (f *inMemory) Name() string               { return f.name }
+func (f *inMemory) Mode() fs.FileMode          { return 0o400 }
+func (f *inMemory) ModTime() time.Time         { return time.Time{} }
+func (f *inMemory) IsDir() bool                { return false }
+func (f *inMemory) Sys() any                   { return nil }
+
+var _ io.ReaderAt = (*inMemory)(nil)

@@ -23,17 +23,17 @@ func TraceName(n int) string { return TraceFile.FileName(uint32(n)) }
 // gets its name when it is whole; on an error nothing is left behind.
 func WriteTrace(in folder.Folder, n int, limit int64, write func(io.Writer) error) (t Trace, err error) {
 	t.Name = TraceName(n)
-	f, err := in.Create(t.Name + newSuffix)
+	f, err := in.Create(t.Name + NewSuffix)
 	if err != nil {
 		return t, err
 	}
 	w := &boundedWriter{w: f, room: limit}
 	err = errors.Join(write(w), f.Close())
 	if err == nil {
-		err = in.Rename(t.Name+newSuffix, t.Name)
+		err = in.Rename(t.Name+NewSuffix, t.Name)
 	}
 	if err != nil {
-		return t, errors.Join(err, in.Remove(t.Name+newSuffix))
+		return t, errors.Join(err, in.Remove(t.Name+NewSuffix))
 	}
 	t.Size = limit - w.room
 	return t, nil

@@ -12,7 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/fixtures"
 	"gprof/stream"
 	"gprof/stream/streamtest"
@@ -110,16 +110,16 @@ func TestTheLivingDoNotExpire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := t.TempDir()
-	if err := fixtures.Build(session, ar); err != nil {
+	dir := t.TempDir()
+	if err := fixtures.Build(dir, ar); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := chunks.Lock(filepath.Join(session, "00000000000000b4"))
+	lock, err := session.Lock(filepath.Join(dir, "00000000000000b4"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.Close()
-	got := family(t, Options{ExpireCrashed: true, ExpireAfter: time.Second}, session)
+	got := family(t, Options{ExpireCrashed: true, ExpireAfter: time.Second}, dir)
 	if !bytes.Contains(got, []byte("b4 of a1: 1 events\n")) || bytes.Contains(got, []byte("b1 of a1")) {
 		t.Errorf("left are\n%s", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/decode"
 	"gprof/ingest/archive"
 	"gprof/ingest/internal/damage"
@@ -212,12 +213,12 @@ func (s *search) add(p *chunks.Process, l location) {
 }
 
 // alive asks for the lock of a process in a directory on disk; "" is none. If it can't be asked the
-// process counts as alive, as for [chunks.Alive].
+// process counts as alive, as for [session.Alive].
 func (r *finder) alive(disk string) bool {
 	if disk == "" {
 		return false
 	}
-	alive, err := watchdog.Call(r.watch, func() (bool, error) { return chunks.Alive(disk), nil })
+	alive, err := watchdog.Call(r.watch, func() (bool, error) { return session.Alive(disk), nil })
 	return alive || err != nil
 }
 

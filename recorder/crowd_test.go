@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 )
 
@@ -160,11 +161,11 @@ func unshare(t *testing.T, cmd *exec.Cmd) bool {
 func TestQuietKeepsItsFloor(t *testing.T) {
 	const limit, floor = 3 << 20, 768 << 10
 	dir := t.TempDir()
-	session := filepath.Join(dir, "s")
+	in := filepath.Join(dir, "s")
 	quiet, busy := startMember(t, dir, fmt.Sprintf("GPROF_LIMIT=%d", limit)), startMember(t, dir)
 	held := func() int64 {
-		i := slices.IndexFunc(readSession(t, session).Slots, func(s chunks.Standing) bool { return s.Instance == quiet.instance() })
-		return readSession(t, session).Slots[i].Held
+		i := slices.IndexFunc(readSession(t, in).Slots, func(s session.Standing) bool { return s.Instance == quiet.instance() })
+		return readSession(t, in).Slots[i].Held
 	}
 	first, made := 0, 0
 	more := func() {
@@ -184,7 +185,7 @@ func TestQuietKeepsItsFloor(t *testing.T) {
 		more()
 	}
 	atLeast := held()
-	tell(t, session, rawformat.CommandStop)
+	tell(t, in, rawformat.CommandStop)
 	payload := int64(0)
 	for _, im := range read(t, quiet.dir).Chunks {
 		payload += int64(im.Header.Commit.Offset())
@@ -273,15 +274,15 @@ func instances(t *testing.T, session string) (names []string) {
 func TestParentIndex(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		dir := t.TempDir()
-		session := filepath.Join(dir, "s")
+		in := filepath.Join(dir, "s")
 		parent := startMember(t, dir)
 		mark := func() uint64 {
 			t.Helper()
-			before, _ := chunks.IndexNow(session, parent.instance())
+			before, _ := session.IndexNow(in, parent.instance())
 			parent.do("mark 3000")
 			var index uint64
 			await(t, "the parent's mark rises", func() bool {
-				index, _ = chunks.IndexNow(session, parent.instance())
+				index, _ = session.IndexNow(in, parent.instance())
 				return index > before
 			})
 			return index

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/ring"
 	"gprof/rawformat"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
@@ -187,7 +188,7 @@ func (k *keeper) keepTrace(flight *trace.FlightRecorder) (chunks.Trace, error) {
 // chargingWriter counts what it writes against the limit, as it is written.
 type chargingWriter struct {
 	w       io.Writer
-	ring    *chunks.Ring
+	ring    *ring.Ring
 	charged int64
 }
 

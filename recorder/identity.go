@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/recorder/internal/counters"
 	"gprof/recorder/internal/machine"
@@ -98,7 +98,7 @@ func (p *plan) metaProgram(add func(string, any)) {
 	add(rawformat.MetaPid, os.Getpid())
 	if p.parent != 0 {
 		add(rawformat.MetaParent, instanceName(p.parent))
-		if index, ok := chunks.IndexNow(p.session, p.parent); ok {
+		if index, ok := session.IndexNow(p.session, p.parent); ok {
 			add(rawformat.MetaParentIdx, index)
 		}
 	}

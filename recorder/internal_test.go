@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/ring"
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/record"
@@ -83,7 +84,7 @@ func TestBusyShards(t *testing.T) {
 }
 
 // takeAll takes all chunks that the ring has room for. Nobody else may want one.
-func takeAll(r *Recorder) (taken []*chunks.Chunk) {
+func takeAll(r *Recorder) (taken []*ring.Chunk) {
 	for {
 		r.maintainRing()
 		before := len(taken)
@@ -177,8 +178,8 @@ func TestStopAfterPanicWithLock(t *testing.T) {
 	for r.Err() == nil {
 		runtime.Gosched()
 	}
-	if err := r.Stop(); !errors.Is(err, chunks.ErrInUse) {
-		t.Errorf("%v, want %v", err, chunks.ErrInUse)
+	if err := r.Stop(); !errors.Is(err, ring.ErrInUse) {
+		t.Errorf("%v, want %v", err, ring.ErrInUse)
 	}
 }
 
@@ -189,7 +190,7 @@ func TestStopWaitsOnce(t *testing.T) {
 	r.rec.Hold() // nobody gives them back
 	r.rec.Contain(func() { panic("test") })
 	begun := rt.Now()
-	if err := r.Stop(); err != nil && !errors.Is(err, chunks.ErrInUse) {
+	if err := r.Stop(); err != nil && !errors.Is(err, ring.ErrInUse) {
 		t.Fatal(err)
 	}
 	if took, each := time.Duration(rt.Now()-begun), patience*time.Duration(2*r.rec.Choices()); took > each/2 {

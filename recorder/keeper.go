@@ -2,8 +2,8 @@ package recorder
 
 import (
 	"fmt"
-	"gprof/chunks"
 	"gprof/chunks/folder"
+	"gprof/chunks/ring"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -38,7 +38,7 @@ type keeper struct {
 	files  folder.Folder // of this instance
 	limit  int64
 	filter trackFilter
-	ring   *chunks.Ring
+	ring   *ring.Ring
 
 	dict       *dict.Dictionary
 	refused    int        // definitions up to here were written or counted as lost; under the registry's lock

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/recorder"
 )
@@ -155,9 +156,9 @@ func await(t *testing.T, what string, f func() bool) {
 }
 
 // tell has all processes of a session do something, and waits until they have.
-func tell(t *testing.T, session string, what rawformat.Command) {
+func tell(t *testing.T, in string, what rawformat.Command) {
 	t.Helper()
-	c, err := chunks.OpenControl(session, chunks.ControlOptions{Existing: true})
+	c, err := session.Open(in, session.Options{Existing: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func tell(t *testing.T, session string, what rawformat.Command) {
 		t.Fatal(err)
 	}
 	await(t, what.String()+" is obeyed", func() bool {
-		for _, s := range readSession(t, session).Slots {
+		for _, s := range readSession(t, in).Slots {
 			if s.Alive && s.Obeyed < generation {
 				return false
 			}
@@ -176,9 +177,9 @@ func tell(t *testing.T, session string, what rawformat.Command) {
 	})
 }
 
-func readSession(t *testing.T, session string) *chunks.Session {
+func readSession(t *testing.T, in string) *session.Status {
 	t.Helper()
-	s, err := chunks.ReadSession(session)
+	s, err := session.Read(in)
 	if err != nil {
 		t.Fatal(err)
 	}

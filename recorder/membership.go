@@ -6,18 +6,19 @@ import (
 	"os"
 	"time"
 
-	"gprof/chunks"
 	"gprof/chunks/folder"
+	"gprof/chunks/ring"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 )
 
 // membership is what ties this process to the others of its session: a slot in
 // the control page. Without one it records by itself.
 type membership struct {
-	control *chunks.Control // nil: alone
-	slot    *chunks.Slot    // nil: alone
-	alone   error           // why there is no slot
-	obeyed  uint64          // generation of the last command that was obeyed
+	control *session.Control // nil: alone
+	slot    *session.Slot    // nil: alone
+	alone   error            // why there is no slot
+	obeyed  uint64           // generation of the last command that was obeyed
 }
 
 // join takes a slot in the session. That there is none left is an error: the
@@ -30,7 +31,7 @@ func (m *membership) join(p *plan, instance uint64) error {
 		return nil
 	}
 	m.alone = m.open(p, instance)
-	if errors.Is(m.alone, chunks.ErrSlots) || errors.Is(m.alone, folder.ErrForeign) {
+	if errors.Is(m.alone, session.ErrSlots) || errors.Is(m.alone, folder.ErrForeign) {
 		return m.alone
 	}
 	if m.control != nil {
@@ -40,11 +41,11 @@ func (m *membership) join(p *plan, instance uint64) error {
 }
 
 func (m *membership) open(p *plan, instance uint64) error {
-	control, err := chunks.OpenControl(p.session, chunks.ControlOptions{Limit: p.Limit, LimitAsked: p.asked})
+	control, err := session.Open(p.session, session.Options{Limit: p.Limit, LimitAsked: p.asked})
 	if err != nil {
 		return err
 	}
-	slot, err := control.Join(chunks.Member{Instance: instance, Pid: uint32(os.Getpid()), Keep: p.Keep})
+	slot, err := control.Join(session.Member{Instance: instance, Pid: uint32(os.Getpid()), Keep: p.Keep})
 	if slot == nil {
 		return errors.Join(err, control.Close())
 	}
@@ -62,7 +63,7 @@ func (m *membership) share(p *plan) int64 {
 
 // makeRoom has the ring take the room that dead processes left, before the
 // first chunks are full. The keeper meets the errors again.
-func (m *membership) makeRoom(ring *chunks.Ring) {
+func (m *membership) makeRoom(ring *ring.Ring) {
 	if m.slot != nil {
 		m.slot.Balance(time.Now())
 		ring.Maintain()

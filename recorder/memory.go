@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"gprof/chunks"
 	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
+	"gprof/chunks/session"
 	"gprof/recorder/internal/counters"
 )
 
@@ -59,7 +59,7 @@ func (r *Recorder) settle(p *plan) (err error) {
 		if err = p.makeDirs(r.dir); err != nil {
 			return err
 		}
-		if r.lock, err = chunks.Lock(r.dir); err != nil {
+		if r.lock, err = session.Lock(r.dir); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 )
 
@@ -12,7 +12,7 @@ import (
 // chunk for it but those that hold something.
 func TestLossesBeforeAStop(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
-	control, err := chunks.OpenControl(r.session, chunks.ControlOptions{Existing: true})
+	control, err := session.Open(r.session, session.Options{Existing: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 )
 
@@ -66,8 +66,8 @@ func SessionDirs() (dirs []string) {
 }
 
 // sessionLimit is the limit of a session, 0 none.
-func sessionLimit(session string) int64 {
-	s, err := chunks.ReadSession(session)
+func sessionLimit(dir string) int64 {
+	s, err := session.Read(dir)
 	if err != nil {
 		return 0 // Start finds out why
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/recorder"
 )
@@ -65,7 +66,7 @@ func TestKill(t *testing.T) {
 }
 
 func checkKilled(t *testing.T, dir string, acknowledged int) {
-	if chunks.Alive(dir) {
+	if session.Alive(dir) {
 		t.Error("the lock of a killed process is held")
 	}
 	r := read(t, dir, chunks.Unproven)

@@ -9,6 +9,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/chunks/folder"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
 	"gprof/recorder/internal/registry"
@@ -46,7 +47,7 @@ var (
 // [Settings], else is a default. On an error nothing records, and the program
 // should go on: every method works on the nil Recorder that comes with it. The
 // error is [ErrRunning], [ErrOff], [ErrNoRoom], [ErrSmall], also when the session
-// has too many processes for its limit, [chunks.ErrSlots] when it has too many
+// has too many processes for its limit, [session.ErrSlots] when it has too many
 // for any, [folder.ErrForeign] when somebody else could change what is recorded there,
 // one of a setting that is malformed, or the file system's.
 //
@@ -174,7 +175,7 @@ func (r *Recorder) writeExit() error {
 	if err := r.Err(); err != nil {
 		text = err.Error()
 	}
-	index, _ := chunks.IndexNow(r.session, r.environ.parent) // 0: nothing is known of it
+	index, _ := session.IndexNow(r.session, r.environ.parent) // 0: nothing is known of it
 	body := record.New(rawformat.KindExit).Uint(now.Monotonic).Sint(now.Realtime).
 		Uint(uint64(exitReason())).Sint(0).Fixed(r.environ.parent).Uint(index).
 		Uint(r.ring.RangeStart()).Uint(r.ring.RangeEnd()).Uint(uint64(r.ring.Discarded())).Text(text)

@@ -13,6 +13,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/chunks/mapping"
+	"gprof/chunks/ring"
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/registry"
@@ -129,11 +130,11 @@ func (r *Recorder) create(p *plan) (err error) {
 	if err != nil {
 		return err
 	}
-	r.ring, err = chunks.OpenRing(r.files, chunks.RingOptions{
+	r.ring, err = ring.Open(r.files, ring.Options{
 		Instance: r.rec.Instance(), Pid: uint32(os.Getpid()), ChunkFile: size, Limit: p.Limit, Slot: r.member.slot,
 		MinSpare: min(max(2*r.rec.Choices(), burst/size), int(r.limit)/size/minChunks), Pressed: r.rec.Choices() + 1, Clock: r.rec.Clock().Kind(), Keeper: r.rec.AnchorWriter(), Anchor: r.rec.Clock().Anchor,
 	})
-	if errors.Is(err, chunks.ErrLimit) { // it shrank meanwhile
+	if errors.Is(err, ring.ErrLimit) { // it shrank meanwhile
 		err = fmt.Errorf("%w: %w", ErrSmall, err)
 	}
 	if err != nil {

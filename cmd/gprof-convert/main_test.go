@@ -16,6 +16,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/chunks/folder"
+	"gprof/chunks/session"
 	"gprof/cmd/gprof-convert/app"
 	"gprof/fixtures"
 	"gprof/rawformat"
@@ -94,7 +95,7 @@ func crash(ts *testscript.TestScript, neg bool, args []string) {
 
 // hold SESSION/INSTANCE makes a process live as long as the script.
 func hold(ts *testscript.TestScript, neg bool, args []string) {
-	lock, err := chunks.Lock(ts.MkAbs(args[0]))
+	lock, err := session.Lock(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Defer(func() { lock.Close() })
 }
@@ -190,7 +191,7 @@ func fleet(ts *testscript.TestScript, neg bool, args []string) {
 
 // reap SESSION/INSTANCE PID SIGNAL writes how a process ended.
 func reap(ts *testscript.TestScript, neg bool, args []string) {
-	ts.Check(chunks.WriteExit(ts.MkAbs(args[0]), chunks.End{Pid: uint32(number(ts, args[1])), Signal: int(number(ts, args[2]))}))
+	ts.Check(session.WriteExit(ts.MkAbs(args[0]), session.End{Pid: uint32(number(ts, args[1])), Signal: int(number(ts, args[2]))}))
 }
 
 // bury SESSION/INSTANCE writes what others of a session write of a process that

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/cmd/internal/human"
 	"gprof/cmd/internal/launch"
 	"gprof/recorder"
@@ -146,8 +146,8 @@ func (s *tool) note(sampler *attach.Sampler) {
 // ending is what is to be done when the sampling has ended.
 type ending struct {
 	session string
-	pack    packFlag    // the file to pack into, "" none
-	command *chunks.End // how our command ended, nil: there was none
+	pack    packFlag     // the file to pack into, "" none
+	command *session.End // how our command ended, nil: there was none
 }
 
 // finish ends the sampling and says what came of it.
@@ -166,7 +166,7 @@ func (s *tool) finish(sampler *attach.Sampler, e ending) error {
 	}
 	if e.command != nil {
 		for _, dir := range sum.Dirs {
-			err = errors.Join(err, chunks.WriteExit(dir, *e.command))
+			err = errors.Join(err, session.WriteExit(dir, *e.command))
 		}
 	}
 	s.Say(fmt.Sprintf("recorded %s and %s of %s in %s", human.Plural(sum.Samples, "sample"), human.Plural(sum.Waits, "wait"), human.Plural(len(sum.Dirs), "process"), e.session))

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/cmd/internal/console"
 )
 
@@ -82,7 +82,7 @@ func TestEmbed(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	s, err := chunks.ReadSession(filepath.Join(sessions, "checkout"))
+	s, err := session.Read(filepath.Join(sessions, "checkout"))
 	if err != nil || len(s.Slots) != 1 {
 		t.Errorf("%v: %+v", err, s)
 	}

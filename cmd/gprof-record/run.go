@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"gprof/chunks"
 	"gprof/chunks/folder"
+	chunksession "gprof/chunks/session"
 	"gprof/cmd/internal/console"
 	"gprof/cmd/internal/human"
 	"gprof/cmd/internal/launch"
@@ -98,7 +98,7 @@ func (c *runCmd) Run(s *tool) error {
 	}
 	recorded := slices.DeleteFunc(session.Processes(dir), func(p string) bool { return slices.Contains(before, p) })
 	for _, p := range recorded {
-		if err := chunks.WriteExit(p, end); err != nil {
+		if err := chunksession.WriteExit(p, end); err != nil {
 			s.Warn(fmt.Errorf("%s: %v", p, err))
 		}
 	}

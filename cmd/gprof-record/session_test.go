@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	chunksession "gprof/chunks/session"
 	"gprof/cmd/internal/console"
 	"gprof/cmd/internal/session"
 	"gprof/rawformat"
@@ -273,14 +274,14 @@ func TestRunTellsTheParentsIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, _ := chunks.IndexNow(at, instance)
+	before, _ := chunksession.IndexNow(at, instance)
 	for deadline := time.Now().Add(time.Minute); before <= 1 && time.Now().Before(deadline); { // its housekeeper tells
-		before, _ = chunks.IndexNow(at, instance)
+		before, _ = chunksession.IndexNow(at, instance)
 	}
 	if code, _, stderr := runTest(t, "die", "run", "--", os.Args[0]); code != 128+int(syscall.SIGKILL) {
 		t.Fatalf("status %d: %s", code, stderr)
 	}
-	after, _ := chunks.IndexNow(at, instance)
+	after, _ := chunksession.IndexNow(at, instance)
 	for _, dir := range session.Processes(at) {
 		p, err := chunks.OpenProcess(os.DirFS(at), filepath.Base(dir))
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/chunks/sections"
+	"gprof/chunks/session"
 )
 
 // Process is the directory of a recorded process.
@@ -44,7 +45,7 @@ func Session(dir string) ([]Process, error) {
 			continue
 		}
 		at := filepath.Join(dir, e.Name())
-		found = append(found, Process{Instance: instance, FS: os.DirFS(at), Dir: ".", Live: chunks.Alive(at) && !ended(at)})
+		found = append(found, Process{Instance: instance, FS: os.DirFS(at), Dir: ".", Live: session.Alive(at) && !ended(at)})
 	}
 	return found, nil
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
 )
@@ -28,7 +28,7 @@ func (s *Sampler) meta(p *process, r *recording) (records [][]byte) {
 	}
 	if r.parent != 0 {
 		add(rawformat.MetaParent, fmt.Sprintf("%016x", r.parent))
-		if index, ok := chunks.IndexNow(s.o.Session, r.parent); ok {
+		if index, ok := session.IndexNow(s.o.Session, r.parent); ok {
 			add(rawformat.MetaParentIdx, index)
 		}
 	}

@@ -26,7 +26,7 @@ type Options struct {
 	Tree       bool // sample also those that were begun before, and those of these
 
 	// Child is the pid of a child of this process, whose status its parent tells when it
-	// has ended, see chunks.WriteExit; 0: none.
+	// has ended, see session.WriteExit; 0: none.
 	Child int
 }
 

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/rawformat/buildid"
 	"gprof/rawformat/kallsyms"
@@ -180,20 +181,20 @@ func FuzzTake(f *testing.F) {
 }
 
 // newRecording begins that of a process in a session of a limit.
-func newRecording(t *testing.T, limit int64) (p *process, r *recording, session string) {
+func newRecording(t *testing.T, limit int64) (p *process, r *recording, dir string) {
 	t.Helper()
-	session = t.TempDir()
-	control, err := chunks.OpenControl(session, chunks.ControlOptions{Limit: limit})
+	dir = t.TempDir()
+	control, err := session.Open(dir, session.Options{Limit: limit})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { control.Close() })
-	s := &Sampler{o: Options{Session: session, Hz: DefaultHz}, control: control, events: &events{}}
+	s := &Sampler{o: Options{Session: dir, Hz: DefaultHz}, control: control, events: &events{}}
 	p = &process{pid: 7, exe: "/bin/x", threads: map[int32]*thread{}, kernel: &kernel{read: true}, places: map[uint64]frame{}}
 	if r, err = s.record(p); err != nil {
 		t.Fatal(err)
 	}
-	return p, r, session
+	return p, r, dir
 }
 
 // A dictionary that has outgrown its bound makes way for another one, and is removed when

@@ -11,6 +11,8 @@ import (
 
 	"gprof/chunks"
 	"gprof/chunks/folder"
+	"gprof/chunks/ring"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
 )
@@ -22,8 +24,8 @@ type recording struct {
 	dir      string
 	parent   uint64 // instance, 0 none
 	lock     *os.File
-	slot     *chunks.Slot
-	ring     *chunks.Ring
+	slot     *session.Slot
+	ring     *ring.Ring
 	writer   writer
 	dict     *dictionary
 	old      []outgrown // dictionaries that chunks may still name
@@ -67,16 +69,16 @@ func (s *Sampler) record(p *process) (r *recording, err error) {
 	if err = folder.MakeInstance(r.dir, 0o700); err != nil {
 		return nil, err
 	}
-	if r.lock, err = chunks.Lock(r.dir); err != nil {
+	if r.lock, err = session.Lock(r.dir); err != nil {
 		return nil, err
 	}
-	if r.slot, err = s.control.Join(chunks.Member{Instance: r.instance, Pid: r.pid, Keep: keep}); r.slot == nil {
+	if r.slot, err = s.control.Join(session.Member{Instance: r.instance, Pid: r.pid, Keep: keep}); r.slot == nil {
 		return nil, err
 	}
 	if err = r.turnTo(1); err != nil {
 		return nil, err
 	}
-	r.ring, err = chunks.OpenRing(folder.Dir(r.dir), chunks.RingOptions{Instance: r.instance, Pid: r.pid, ChunkFile: chunkFile, Slot: r.slot, Clock: rawformat.ClockMonotonic, Anchor: anchor})
+	r.ring, err = ring.Open(folder.Dir(r.dir), ring.Options{Instance: r.instance, Pid: r.pid, ChunkFile: chunkFile, Slot: r.slot, Clock: rawformat.ClockMonotonic, Anchor: anchor})
 	if err != nil {
 		return nil, err
 	}
@@ -212,14 +214,14 @@ func (r *recording) complain(err error) {
 }
 
 // end seals the recording and writes how it ended.
-func (r *recording) end(session string, reason rawformat.ExitReason, text string) error {
+func (r *recording) end(dir string, reason rawformat.ExitReason, text string) error {
 	r.tellLosses()
 	r.writer.retire()
 	if r.trouble != nil {
 		text = r.trouble.Error()
 	}
 	now := anchor()
-	index, _ := chunks.IndexNow(session, r.parent) // 0: nothing is known of it
+	index, _ := session.IndexNow(dir, r.parent) // 0: nothing is known of it
 	exit := record.New(rawformat.KindExit).Uint(now.Monotonic).Sint(now.Realtime).Uint(uint64(reason)).Sint(0).Fixed(r.parent).Uint(index).
 		Uint(r.ring.RangeStart()).Uint(r.ring.RangeEnd()).Uint(uint64(r.ring.Discarded())).Text(text)
 	return errors.Join(r.trouble, chunks.WriteRecords(folder.Dir(r.dir), chunks.ExitFile.FileName(0), r.header(rawformat.MagicExit), exit), r.close())

@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gprof/chunks"
 	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/rawformat/perfevent"
 )
@@ -24,7 +24,7 @@ import (
 type Sampler struct {
 	o       Options
 	events  *events
-	control *chunks.Control
+	control *session.Control
 	kernel  kernel
 	builds  builds
 	follow  *follower // nil: stacks are not copied
@@ -99,7 +99,7 @@ func (s *Sampler) open(pids []int) (err error) {
 		return err
 	}
 	mapping.CatchFaults() // else a file that is cut short ends the sampler, and no more
-	if s.control, err = chunks.OpenControl(s.o.Session, chunks.ControlOptions{Limit: s.o.Limit, LimitAsked: s.o.Limit > 0}); err != nil {
+	if s.control, err = session.Open(s.o.Session, session.Options{Limit: s.o.Limit, LimitAsked: s.o.Limit > 0}); err != nil {
 		return err
 	}
 	s.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)

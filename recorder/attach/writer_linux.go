@@ -3,15 +3,15 @@ package attach
 import (
 	"sync/atomic"
 
-	"gprof/chunks"
+	"gprof/chunks/ring"
 	"gprof/rawformat"
 )
 
 // writer is the only writer of a ring.
 type writer struct {
-	ring       *chunks.Ring
-	chunk      *chunks.Chunk // nil: none
-	generation uint16        // of the dictionary that chunks are opened with
+	ring       *ring.Ring
+	chunk      *ring.Chunk // nil: none
+	generation uint16      // of the dictionary that chunks are opened with
 
 	payload []byte
 	word    uint64 // the commit word: offset, and number of blocks

@@ -94,15 +94,15 @@ func (h *handler) guard(next http.Handler) http.Handler {
 	})
 }
 
-// session is what a request is about.
-type session struct {
+// request is what is asked for, and the processes that it is about.
+type request struct {
 	w         http.ResponseWriter
 	r         *http.Request
 	processes []process
 }
 
-// with finds the session.
-func (h *handler) with(serve func(*session)) http.HandlerFunc {
+// with finds the processes.
+func (h *handler) with(serve func(*request)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		rec := recorder.Running()
 		if rec == nil {
@@ -120,12 +120,12 @@ func (h *handler) with(serve func(*session)) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		serve(&session{w, r, processes})
+		serve(&request{w, r, processes})
 	}
 }
 
 // snapshot sends live processes, or the one that is asked for.
-func (h *handler) snapshot(s *session) {
+func (h *handler) snapshot(s *request) {
 	last, err := lastSpan(s.r.FormValue("last"))
 	for name := range s.r.Form {
 		if name != "last" && name != "instance" { // all of a session is much to get by a slip of the pen
@@ -147,7 +147,7 @@ func (h *handler) snapshot(s *session) {
 }
 
 // crashed sends processes that ended as they should not.
-func (h *handler) crashed(s *session) {
+func (h *handler) crashed(s *request) {
 	chosen := slices.DeleteFunc(s.processes, func(p process) bool { return !p.crashed })
 	h.send(s, "crashed.gprof", chosen, 0, "no process crashed")
 }
@@ -174,7 +174,7 @@ func lastSpan(last string) (time.Duration, error) {
 // send streams an archive. One that is cut short, by an error of the disk or because the
 // client is slow, lacks its end mark, and readers say so. Without processes it says that
 // there is none of the kind.
-func (h *handler) send(s *session, name string, processes []process, last time.Duration, none string) {
+func (h *handler) send(s *request, name string, processes []process, last time.Duration, none string) {
 	if len(processes) == 0 {
 		http.Error(s.w, none+"; "+root+" lists those there are", http.StatusNotFound)
 		return

@@ -20,7 +20,7 @@ type row struct {
 
 // list shows live and crashed processes; those that ended in order are no
 // incident.
-func (h *handler) list(s *session) {
+func (h *handler) list(s *request) {
 	rows := []row{}
 	for i := range s.processes {
 		if r := newRow(&s.processes[i]); r.State != "" {

@@ -12,6 +12,7 @@ import (
 	"gprof/chunks"
 	"gprof/chunks/folder"
 	"gprof/chunks/sections"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/recorder"
 )
@@ -37,16 +38,16 @@ type moment struct {
 func (p *process) name() string { return fmt.Sprintf("%016x", p.instance) }
 
 // inSession returns the processes of a session, in order of their instance.
-func inSession(session string) (found []process, err error) {
-	entries, err := os.ReadDir(session)
+func inSession(path string) (found []process, err error) {
+	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
 		instance, err := strconv.ParseUint(e.Name(), 16, 64)
-		dir := filepath.Join(session, e.Name())
+		dir := filepath.Join(path, e.Name())
 		p := process{files: folder.Dir(dir), instance: instance}
-		if err == nil && e.IsDir() && p.name() == e.Name() && p.look(func() bool { return chunks.Alive(dir) }) == nil {
+		if err == nil && e.IsDir() && p.name() == e.Name() && p.look(func() bool { return session.Alive(dir) }) == nil {
 			found = append(found, p)
 		}
 	}

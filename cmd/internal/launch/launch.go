@@ -8,12 +8,12 @@ import (
 	"os/exec"
 	"os/signal"
 
-	"gprof/chunks"
+	"gprof/chunks/session"
 )
 
 // Run runs a command, which start starts, and passes signals on to it until it ends.
 // It returns the exit status that a shell would show.
-func Run(cmd *exec.Cmd, start func(*exec.Cmd) error) (status int, end chunks.End, err error) {
+func Run(cmd *exec.Cmd, start func(*exec.Cmd) error) (status int, end session.End, err error) {
 	signals := make(chan os.Signal, 16)
 	ignored, heard := ignoredSignals(forwarded)
 	signal.Notify(signals, heard...)
@@ -34,7 +34,7 @@ func Run(cmd *exec.Cmd, start func(*exec.Cmd) error) (status int, end chunks.End
 	if err != nil && !errors.As(err, &exit) {
 		return 0, end, err
 	}
-	end = chunks.End{Pid: uint32(cmd.Process.Pid), Code: cmd.ProcessState.ExitCode(), Signal: signalOf(cmd.ProcessState)}
+	end = session.End{Pid: uint32(cmd.Process.Pid), Code: cmd.ProcessState.ExitCode(), Signal: signalOf(cmd.ProcessState)}
 	if end.Signal != 0 {
 		return 128 + end.Signal, end, nil // what a shell would show
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/cmd/internal/console"
 	"gprof/cmd/internal/human"
 	"gprof/rawformat"
@@ -33,7 +33,7 @@ func (c *Command) Tell(s *console.Console, what rawformat.Command) error {
 	if err != nil {
 		return err
 	}
-	control, err := chunks.OpenControl(dir, chunks.ControlOptions{Existing: true})
+	control, err := session.Open(dir, session.Options{Existing: true})
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s has no control page: its processes record alone and cannot be told", dir)
 	}
@@ -69,7 +69,7 @@ func (c *Command) await(s *console.Console, dir string, what rawformat.Command, 
 }
 
 // late names the processes that live and have not obeyed.
-func late(s *chunks.Session, generation uint64) (names []string) {
+func late(s *session.Status, generation uint64) (names []string) {
 	if s == nil {
 		return nil // somebody removed the session
 	}

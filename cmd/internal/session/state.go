@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/stream"
 	"gprof/stream/wording"
@@ -68,8 +69,8 @@ func Look(session string) (*State, error) {
 }
 
 // readSession returns nil if the session has no control page.
-func readSession(session string) (*chunks.Session, error) {
-	s, err := chunks.ReadSession(session)
+func readSession(dir string) (*session.Status, error) {
+	s, err := session.Read(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -77,12 +78,12 @@ func readSession(session string) (*chunks.Session, error) {
 }
 
 // instance looks at one directory; nil if it holds nothing of ours.
-func (v *State) instance(dir string, told *chunks.Session) *processView {
+func (v *State) instance(dir string, told *session.Status) *processView {
 	r, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
 	if err != nil {
 		return nil
 	}
-	p := &processView{Instance: filepath.Base(dir), Pid: r.Pid, Alive: chunks.Alive(dir), Alone: true, State: v.State, Held: onDisk(dir)}
+	p := &processView{Instance: filepath.Base(dir), Pid: r.Pid, Alive: session.Alive(dir), Alone: true, State: v.State, Held: onDisk(dir)}
 	for _, m := range r.Meta {
 		switch m.Key {
 		case rawformat.MetaService:
@@ -103,11 +104,11 @@ func (v *State) instance(dir string, told *chunks.Session) *processView {
 }
 
 // standing is that of an instance, nil if it has none.
-func standing(s *chunks.Session, instance uint64) *chunks.Standing {
+func standing(s *session.Status, instance uint64) *session.Standing {
 	if s == nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.Slots, func(x chunks.Standing) bool { return x.Instance == instance })
+	i := slices.IndexFunc(s.Slots, func(x session.Standing) bool { return x.Instance == instance })
 	if i < 0 {
 		return nil
 	}

@@ -3,8 +3,8 @@
 package sampler
 
 import (
-	"gprof/chunks"
 	"gprof/chunks/folder"
+	"gprof/chunks/ring"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/shard"
 )
@@ -12,7 +12,7 @@ import (
 // Host is what a sampler works for.
 type Host struct {
 	Recording *shard.Recording
-	Ring      *chunks.Ring // rings of threads count against its limit
+	Ring      *ring.Ring // rings of threads count against its limit
 	Files     folder.Folder
 	Dict      *dict.Dictionary
 	Limit     int64                        // bytes of the recording

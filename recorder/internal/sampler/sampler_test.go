@@ -11,6 +11,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/chunks/folder"
+	"gprof/chunks/ring"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/shard"
 )
@@ -29,7 +30,7 @@ func host(t testing.TB) (h Host, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Ring, err = chunks.OpenRing(h.Files, chunks.RingOptions{Instance: h.Recording.Instance(), Pid: uint32(os.Getpid()), Limit: h.Limit, MinSpare: 4,
+	h.Ring, err = ring.Open(h.Files, ring.Options{Instance: h.Recording.Instance(), Pid: uint32(os.Getpid()), Limit: h.Limit, MinSpare: 4,
 		Clock: h.Recording.Clock().Kind(), Anchor: h.Recording.Clock().Anchor})
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gprof/chunks"
+	"gprof/chunks/ring"
 	"gprof/rawformat"
 	"gprof/recorder/internal/rt"
 )
@@ -37,7 +37,7 @@ func OpenEarly(instance uint64) {
 	for i := range r.shards {
 		s := &r.shards[i]
 		s.page = noPage
-		s.hold(chunks.NewChunk(earlyChunk))
+		s.hold(ring.NewChunk(earlyChunk))
 	}
 	early.Store(r)
 	Current.CompareAndSwap(nil, r)

@@ -29,7 +29,7 @@ func (r *Recording) MakeShards(writers, most int) {
 
 // Close takes all shards for good: a marker that is still on its way finds
 // them busy. No mapping may go before. What was lost until now is written last.
-// The chunk of a shard whose holder does not finish stays mapped, see [chunks.ErrInUse].
+// The chunk of a shard whose holder does not finish stays mapped, see [ring.ErrInUse].
 func (r *Recording) Close() {
 	var locked []*shard
 	begun := rt.Now()

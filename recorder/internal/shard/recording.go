@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"gprof/chunks"
+	"gprof/chunks/ring"
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
@@ -51,9 +51,9 @@ type Recording struct {
 	heirs   []heir      // of its shards
 	unnamed [][]uintptr // stacks of markers before Start, until the modules are known
 
-	ring     *chunks.Ring // nil: an early recording, which has none
-	nap      rt.Nap       // of the keeper
-	starving atomic.Bool  // a writer found no chunk
+	ring     *ring.Ring  // nil: an early recording, which has none
+	nap      rt.Nap      // of the keeper
+	starving atomic.Bool // a writer found no chunk
 	failure  atomic.Pointer[error]
 
 	known knownStacks
@@ -88,7 +88,7 @@ func (r *Recording) findTricks() {
 }
 
 // Use has the shards take their chunks from the ring.
-func (r *Recording) Use(ring *chunks.Ring) { r.ring = ring }
+func (r *Recording) Use(ring *ring.Ring) { r.ring = ring }
 
 // Clock is the recording's clock.
 func (r *Recording) Clock() *rt.Clock { return &r.clock }

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unsafe"
 
-	"gprof/chunks"
+	"gprof/chunks/ring"
 	"gprof/rawformat"
 	"gprof/recorder/internal/rt"
 )
@@ -30,7 +30,7 @@ type shard struct {
 
 	commit  *uint64 // the chunk's
 	payload []byte
-	chunk   *chunks.Chunk // nil: none
+	chunk   *ring.Chunk // nil: none
 	labels  uint32
 	writer  uint16
 
@@ -307,7 +307,7 @@ func (r *Recording) exchange(s *shard) bool {
 }
 
 // hold has s write into a chunk that is new.
-func (s *shard) hold(c *chunks.Chunk) {
+func (s *shard) hold(c *ring.Chunk) {
 	s.chunk, s.payload, s.commit = c, c.Payload(), c.CommitWord()
 	s.base = unsafe.Pointer(unsafe.SliceData(s.payload))
 	s.lag.Store(c.RangeStart())

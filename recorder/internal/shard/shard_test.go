@@ -13,6 +13,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/chunks/folder"
+	"gprof/chunks/ring"
 	"gprof/rawformat"
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
@@ -29,16 +30,16 @@ func begin(t *testing.T) (r *Recording, dir string) {
 	}
 	r = Open(Config{Instance: 7, Markers: true, Stacks: true})
 	r.MakeShards(2, 6)
-	ring, err := chunks.OpenRing(folder.Dir(dir), chunks.RingOptions{Instance: r.Instance(), Pid: 1, ChunkFile: 64 << 10, Limit: 2 << 20, MinSpare: 4, Clock: r.Clock().Kind(), Anchor: r.Clock().Anchor})
+	files, err := ring.Open(folder.Dir(dir), ring.Options{Instance: r.Instance(), Pid: 1, ChunkFile: 64 << 10, Limit: 2 << 20, MinSpare: 4, Clock: r.Clock().Kind(), Anchor: r.Clock().Anchor})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Use(ring)
+	r.Use(files)
 	r.SetDefined(registry.Defined.Count())
 	t.Cleanup(func() {
 		Current.Store(nil)
 		r.Close()
-		if err := ring.Close(); err != nil && !errors.Is(err, chunks.ErrInUse) {
+		if err := files.Close(); err != nil && !errors.Is(err, ring.ErrInUse) {
 			t.Error(err)
 		}
 	})
@@ -171,7 +172,7 @@ func TestReleaseIdle(t *testing.T) {
 func TestIdleWritersGiveWay(t *testing.T) {
 	r, _ := begin(t)
 	hungry := &r.shared[0]
-	var kept []*chunks.Chunk
+	var kept []*ring.Chunk
 	for n := 0; n < 3; { // until three rounds made none
 		maintain(t, r)
 		n++

@@ -1,0 +1,207 @@
+package ring
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"gprof/chunks/folder"
+	"gprof/chunks/mapping"
+	"gprof/rawformat"
+)
+
+// Chunk is one chunk, in heap memory or in a mapped file. One writer at a time
+// has it; what others may call meanwhile says so.
+type Chunk struct {
+	head    []byte // the header
+	table   []byte // the page table, nil on the heap
+	payload []byte
+	trailer []byte           // nil on the heap
+	mapping *mapping.Mapping // all of the file; nil on the heap
+
+	fixed rawformat.Header           // what it was opened with, and its close anchor
+	image [rawformat.HeaderSize]byte // of fixed, on its way to head; here, so that opening does not allocate
+
+	links [2]link // in two lists, see list
+	ring  place
+}
+
+// NewChunk returns a chunk of that capacity in heap memory that no ring knows. A program's
+// markers go there before it starts its recorder.
+func NewChunk(capacity int) *Chunk {
+	words := make([]uint64, (rawformat.HeaderSize+capacity+7)/8)
+	mem := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), rawformat.HeaderSize+capacity)
+	c := &Chunk{head: mem[:rawformat.HeaderSize:rawformat.HeaderSize], payload: mem[rawformat.HeaderSize:]}
+	c.blank()
+	return c
+}
+
+// makeChunk makes a chunk file in a folder.
+func makeChunk(in folder.Folder, name string, size int) (*Chunk, error) {
+	m, err := in.Map(name, size)
+	if err != nil {
+		return nil, err
+	}
+	c := fileChunk(m.Bytes())
+	c.mapping, c.ring.name = m, name
+	return c, nil
+}
+
+// unmap makes the chunk's memory invalid.
+func (c *Chunk) unmap() error {
+	c.head, c.table, c.payload, c.trailer = nil, nil, nil, nil
+	return c.mapping.Close()
+}
+
+// fileChunk returns the chunk of a chunk file that is mapped at mem.
+func fileChunk(mem []byte) *Chunk {
+	end := len(mem) - rawformat.TrailerSize
+	pages := rawformat.Pages(uint32(end - rawformat.HeadSize))
+	c := &Chunk{
+		head:    mem[:rawformat.HeaderSize:rawformat.HeaderSize],
+		table:   mem[rawformat.HeaderSize:][: pages*entrySize : pages*entrySize],
+		payload: mem[rawformat.HeadSize:end:end],
+		trailer: mem[end:],
+	}
+	c.blank()
+	return c
+}
+
+// blank writes the header of a chunk that was never used.
+func (c *Chunk) blank() {
+	c.fixed = rawformat.Header{Version: rawformat.Version, Capacity: uint32(len(c.payload))}
+	rawformat.PutHeader(c.head, &c.fixed)
+}
+
+// Payload is the chunk's content, Capacity bytes. For a mapped file they lie
+// in the file.
+func (c *Chunk) Payload() []byte { return c.payload }
+
+// Header is a snapshot. Epoch, commit and state may change meanwhile; the
+// caller makes sure that the chunk is not opened or released.
+func (c *Chunk) Header() rawformat.Header {
+	h := c.fixed
+	h.Epoch = atomic.LoadUint64(mapping.Word(c.head, rawformat.OffEpoch))
+	h.Commit, _ = c.committed() // it is bounded
+	h.State = c.State()
+	return h
+}
+
+// State is what the chunk is used for; any goroutine may ask.
+func (c *Chunk) State() rawformat.State {
+	return rawformat.State(atomic.LoadUint32(c.stateWord()))
+}
+
+// CommitWord is the commit word in the header. Its writer stores it with
+// sync/atomic, after the bytes that it covers.
+func (c *Chunk) CommitWord() *uint64 { return mapping.Word(c.head, rawformat.OffCommit) }
+
+// committed is the commit word. In a file somebody else may have changed it: the
+// error, of class [rawformat.ErrTooBig], is that it leads behind the payload. Then the
+// offset is the payload's end.
+func (c *Chunk) committed() (rawformat.Commit, error) {
+	commit := rawformat.Commit(atomic.LoadUint64(c.CommitWord()))
+	if int64(commit.Offset()) <= int64(len(c.payload)) {
+		return commit, nil
+	}
+	return rawformat.MakeCommit(uint32(len(c.payload)), commit.Blocks()), &rawformat.Error{Off: rawformat.OffCommit, What: "commit word", Err: rawformat.ErrTooBig}
+}
+
+// LostBytes is more than 0 when somebody else has cut the file short: how many
+// bytes of it are gone, as far as anybody touched them. What is written there
+// from then on outlives nobody. Any goroutine may ask.
+func (c *Chunk) LostBytes() int { return c.mapping.Lost() }
+
+// RangeStart is the index of payload byte 0.
+func (c *Chunk) RangeStart() uint64 { return c.fixed.RangeStart }
+
+// Epoch is that of the chunk's present use.
+func (c *Chunk) Epoch() uint64 { return c.fixed.Epoch }
+
+// open puts the chunk to use with c.fixed, which has a new epoch.
+func (c *Chunk) open() {
+	c.fixed.State = rawformat.StateInUse
+	c.fixed.Commit = 0
+	c.fixed.Close = rawformat.Anchor{}
+	for _, step := range openSteps {
+		step(c)
+	}
+}
+
+// openSteps is how a chunk is put to use. Whenever the process is killed, and
+// whenever somebody copies the file, a reader sees the old use, the new one,
+// or that the chunk is not in use; see the package comment of rawformat.
+var openSteps = [...]func(*Chunk){
+	(*Chunk).clearEpoch,
+	(*Chunk).clearTrailer,
+	(*Chunk).clearCommit,
+	(*Chunk).clearTable,
+	(*Chunk).storeFixed,
+	(*Chunk).storeTrailer,
+	(*Chunk).storeEpoch,
+}
+
+func (c *Chunk) clearEpoch() { store(c.head, rawformat.OffEpoch, 0) }
+
+func (c *Chunk) clearTrailer() {
+	if c.trailer != nil {
+		store(c.trailer, trailerEpoch, 0)
+	}
+}
+
+func (c *Chunk) clearCommit() { store(c.head, rawformat.OffCommit, 0) }
+
+func (c *Chunk) clearTable() {
+	for at := 0; at < len(c.table); at += entrySize {
+		store(c.table, at, 0)
+	}
+}
+
+// storeFixed stores all of the header but epoch and commit. Its CRC is that of
+// the header with the epoch that follows.
+func (c *Chunk) storeFixed() {
+	rawformat.PutHeader(c.image[:], &c.fixed)
+	for at := 0; at < len(c.image); at += 8 {
+		if at != rawformat.OffEpoch && at != rawformat.OffCommit {
+			store(c.head, at, *(*uint64)(unsafe.Pointer(&c.image[at])))
+		}
+	}
+}
+
+func (c *Chunk) storeTrailer() {
+	if c.trailer != nil {
+		store(c.trailer, 0, c.fixed.Instance)
+		store(c.trailer, trailerEpoch, c.fixed.Epoch)
+	}
+}
+
+func (c *Chunk) storeEpoch() { store(c.head, rawformat.OffEpoch, c.fixed.Epoch) }
+
+// close ends the chunk's use. The anchor gets into the header when the chunk
+// is sealed, with the CRC without which it proves nothing.
+func (c *Chunk) close(now rawformat.Anchor) {
+	c.fixed.Close = now
+	c.setState(rawformat.StateDone)
+}
+
+func (c *Chunk) setState(s rawformat.State) { atomic.StoreUint32(c.stateWord(), uint32(s)) }
+
+// done is when the chunk was closed, in ns of CLOCK_MONOTONIC.
+func (c *Chunk) done() uint64 { return c.fixed.Close.Monotonic }
+
+func (c *Chunk) stateWord() *uint32 {
+	return (*uint32)(unsafe.Pointer(&c.head[rawformat.OffState]))
+}
+
+const (
+	entrySize    = 8 // of the page table
+	trailerEpoch = 8 // offset in the trailer
+)
+
+// store stores a word before everything that follows and after everything
+// before. A release store alone orders only what stands before it; a load that
+// acquires holds the rest back (on arm64; on amd64 it costs nothing).
+func store(b []byte, at int, v uint64) {
+	w := mapping.Word(b, at)
+	atomic.StoreUint64(w, v)
+	atomic.LoadUint64(w)
+}

@@ -1,0 +1,182 @@
+package ring
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// Maintain does what writers must not: it makes spare chunks, as many as MinSpare,
+// or Pressed, and twice what was lately taken between two calls; it seals, and
+// keeps the ring under its limit. Spare chunks come first, because the rest takes
+// the longer the more was written. One goroutine calls it, now and then and when
+// Low. After an error, which is the disk's, the ring goes on with what it has.
+func (r *Ring) Maintain() error {
+	r.lately = 2 * r.taken.Swap(0)
+	r.demand = max(r.lately, r.demand*7/8)
+	var err error
+	if !r.resting.Load() {
+		err = r.grow(int(max(r.ready(), r.demand)))
+	}
+	err = errors.Join(err, r.sealAll(), r.bury(), r.obey(), r.clearCut(), r.shrink())
+	if r.resting.Load() {
+		r.want(0)
+		err = errors.Join(err, r.yield(math.MaxInt))
+	}
+	return errors.Join(err, r.Publish())
+}
+
+// shrink gives chunks back while the limit is exceeded, but for the last two.
+func (r *Ring) shrink() error {
+	for r.files.Load() > minFiles && !r.fits(r.files.Load()) {
+		r.mu.lock()
+		c := r.take()
+		r.mu.unlock()
+		if c == nil {
+			return nil
+		}
+		if err := r.giveBack(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clearCut gives the chunks back whose files were cut short, when it is their turn.
+func (r *Ring) clearCut() (err error) {
+	for {
+		r.mu.lock()
+		c := r.cut.pop()
+		r.mu.unlock()
+		if c == nil {
+			return err
+		}
+		err = errors.Join(err, r.giveBack(c))
+	}
+}
+
+// giveBack ends the use of a chunk that is in no list. A header in another file
+// will say that it was discarded, but only the next one that is written; until
+// then the chunk's own head has to, and counts.
+func (r *Ring) giveBack(c *Chunk) error {
+	r.files.Add(-1)
+	r.chunks = slices.DeleteFunc(r.chunks, func(x *Chunk) bool { return x == c })
+	c.clearEpoch()
+	r.retired = append(r.retired, retired{c.ring.name, r.Discarded()})
+	r.charged.Add(rawformat.HeadSize)
+	return errors.Join(c.unmap(), r.in.Truncate(c.ring.name, rawformat.HeadSize)) // the head still says what was there
+}
+
+// retired is a file that was given back: its name, and how many chunks were
+// discarded with it.
+type retired struct {
+	name      string
+	discarded uint32
+}
+
+// bury removes the files that were given back and that a header accounts for.
+// When none was written since, meta has to account for them.
+func (r *Ring) bury() (err error) {
+	if len(r.retired) == 0 {
+		return nil
+	}
+	start := r.RangeStart() // first: what is discarded from now on may raise it
+	stated, discarded := r.stated.Load(), r.Discarded()
+	if stated < discarded && chunks.NoteRange(r.in, start, discarded) == nil {
+		stated = discarded
+	}
+	r.retired = slices.DeleteFunc(r.retired, func(x retired) bool {
+		if x.discarded > stated {
+			return false
+		}
+		err = errors.Join(err, r.in.Remove(x.name))
+		r.charged.Add(-rawformat.HeadSize)
+		return true
+	})
+	return err
+}
+
+// grow makes spare chunks up to that many, within the limit.
+func (r *Ring) grow(spares int) error {
+	r.want(0)
+	for r.spares.Load() < int64(spares) && r.fits(r.files.Load()+1) {
+		if !r.admitted() {
+			r.refused(spares)
+			return nil
+		}
+		name := chunks.ChunkFile.FileName(uint32(r.serial))
+		c, err := makeChunk(r.in, name, r.o.ChunkFile)
+		r.full.Store(err != nil)
+		r.crowded(err, spares)
+		if err != nil {
+			return err
+		}
+		r.serial++
+		r.chunks = append(r.chunks, c)
+		r.files.Add(1)
+		r.mu.lock()
+		r.spare.append(c)
+		r.spares.Add(1)
+		r.mu.unlock()
+	}
+	r.full.Store(false)
+	return nil
+}
+
+// Close seals and unmaps all chunks and deletes the files that were never
+// used. No writer may be active. Chunks that are in use stay mapped, because
+// their writer may still store to them; the error is then [ErrInUse].
+func (r *Ring) Close() error {
+	r.mu.lock()
+	r.drain()
+	r.spare, r.released = list{which: byDone}, list{which: byDone}
+	r.spares.Store(0)
+	r.mu.unlock()
+	err := errors.Join(r.sealAll(), r.clearCut(), r.bury())
+	if r.o.Slot != nil {
+		r.o.Slot.Bind(nil)
+	}
+	var open []*Chunk
+	for _, c := range r.chunks {
+		switch c.ring.phase.Load() {
+		case phaseOpening, phaseOpen:
+			open = append(open, c)
+		case phaseSpare:
+			err = errors.Join(err, c.unmap(), r.in.Remove(c.ring.name))
+		case phaseReleased, phaseSealed:
+			err = errors.Join(err, c.unmap())
+		}
+	}
+	if r.chunks = open; len(open) > 0 {
+		err = errors.Join(err, fmt.Errorf("%w: %d", ErrInUse, len(open)))
+	}
+	return err
+}
+
+// Rest says that nothing will be written for a while, or, with false, that it
+// will again. While the ring rests Maintain gives the spare chunks back and
+// makes none; what was written stays. A Get is served all the same, from what
+// was released.
+func (r *Ring) Rest(resting bool) { r.resting.Store(resting) }
+
+// yield gives that many spare chunks back. They were never used: nothing is
+// lost.
+func (r *Ring) yield(spares int) (errs error) {
+	for range spares {
+		r.mu.lock()
+		c := r.spare.pop()
+		r.mu.unlock()
+		if c == nil {
+			break
+		}
+		r.spares.Add(-1)
+		r.files.Add(-1)
+		r.chunks = slices.DeleteFunc(r.chunks, func(x *Chunk) bool { return x == c })
+		errs = errors.Join(errs, c.unmap(), r.in.Remove(c.ring.name))
+	}
+	return errs
+}

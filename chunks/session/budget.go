@@ -1,0 +1,166 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"gprof/rawformat"
+)
+
+// budget is one look at who holds what in a session, and what is to go. It is
+// the global controller of Gecko's profiler with two differences: everybody
+// looks for himself, and nobody falls below his guard.
+//
+// Its accounting is optimistic: what was asked of a process counts as gone. The
+// process' next publication tells whether it is.
+type budget struct {
+	limit    int64
+	sum      int64 // bytes of all, as far as not on their way
+	accounts []account
+}
+
+// account is one slot in a budget.
+type account struct {
+	rawformat.Slot
+	at    int   // offset of the slot
+	next  int   // in Oldest
+	guard int64 // bytes below which it must not fall
+	ask   int64 // give up what was done at or before, 0 nothing
+}
+
+// reset begins anew.
+func (b *budget) reset(limit int64) { *b = budget{limit: limit, accounts: b.accounts[:0]} }
+
+// add takes a slot into account.
+func (b *budget) add(at int, s rawformat.Slot) {
+	a := account{Slot: s, at: at}
+	a.forego(a.Request)
+	b.sum += a.Held
+	b.accounts = append(b.accounts, a)
+}
+
+// forego counts the chunks that were done at or before as gone.
+func (a *account) forego(done int64) {
+	for a.next < len(a.Oldest) && a.Oldest[a.next] != 0 && a.Oldest[a.next] <= done {
+		a.Held = max(0, a.Held-a.Chunk)
+		a.next++
+	}
+}
+
+// loopGap is how long after a crash the next one still belongs to the same
+// loop. Supervisors wait some minutes at most before they start a program again;
+// the rest is what it may take to crash.
+const loopGap = int64(time.Hour)
+
+// protect sets the guards:
+//
+//  1. Of the processes that died uncleanly the newest is protected, and the first
+//     of the same crash loop: what they recorded in their last Keep, as far as
+//     half the limit suffices for both.
+//  2. They and those that live have a floor: the limit by twice their number.
+func (b *budget) protect() {
+	worthy := b.worthy()
+	n := int64(len(worthy))
+	live := int64(0)
+	for i := range b.accounts {
+		if b.accounts[i].Kind == rawformat.SlotLive {
+			live++
+		}
+	}
+	floor := b.limit / 2 / max(1, live+n)
+	for i := range b.accounts {
+		if a := &b.accounts[i]; a.Kind == rawformat.SlotLive {
+			a.guard = floor
+		}
+	}
+	for _, a := range worthy {
+		a.guard = max(floor, min(a.Guarded, b.limit/2/n))
+	}
+}
+
+// worthy are the crashed accounts that are protected.
+func (b *budget) worthy() []*account {
+	var crashed []*account
+	for i := range b.accounts {
+		if a := &b.accounts[i]; a.Kind == rawformat.SlotCrashed && a.Keep > 0 {
+			crashed = append(crashed, a)
+		}
+	}
+	if len(crashed) == 0 {
+		return nil
+	}
+	slices.SortFunc(crashed, crashOrder)
+	newest := len(crashed) - 1
+	first := newest
+	for first > 0 && crashed[first].Ended-crashed[first-1].Ended <= loopGap {
+		first--
+	}
+	return slices.Compact([]*account{crashed[first], crashed[newest]})
+}
+
+func crashOrder(a, b *account) int {
+	return cmp.Or(cmp.Compare(a.Ended, b.Ended), cmp.Compare(a.Instance, b.Instance))
+}
+
+// choose decides what is to go, for the process whose slot is at that offset and
+// which waits for room for want bytes. Within the limit it just uses its own
+// chunk again, if that is about as old as the oldest.
+func (b *budget) choose(want int64, own int) {
+	for b.sum+want > b.limit {
+		a := b.oldest()
+		if a == nil || b.sum <= b.limit && b.suffices(own, a.done()) {
+			return
+		}
+		b.give(a)
+	}
+}
+
+// suffices reports whether the own oldest chunk is about as old as that time: at
+// most as much younger as a few of its own chunks span. Else two processes that
+// are equally busy would take files from each other for ever, at a cost that
+// using one's own again does not have.
+func (b *budget) suffices(own int, done int64) bool {
+	for i := range b.accounts {
+		a := &b.accounts[i]
+		if a.at != own || a.done() == 0 {
+			continue
+		}
+		slack := max(0, a.Oldest[len(a.Oldest)-1]-a.Oldest[0])
+		return a.done()-done <= slack
+	}
+	return false
+}
+
+// oldest is whose chunk goes next: the globally oldest of those whose owner
+// stays at or above its guard without it. Equal times go by instance.
+func (b *budget) oldest() *account {
+	var best *account
+	for i := range b.accounts {
+		a := &b.accounts[i]
+		if a.done() == 0 || a.Held-a.Chunk < a.guard {
+			continue
+		}
+		if best == nil || cmp.Or(cmp.Compare(a.done(), best.done()), cmp.Compare(a.Instance, best.Instance)) < 0 {
+			best = a
+		}
+	}
+	return best
+}
+
+// done is when the oldest chunk of the account was done that is not on its way;
+// 0 if none is known.
+func (a *account) done() int64 {
+	if a.next == len(a.Oldest) {
+		return 0
+	}
+	return a.Oldest[a.next]
+}
+
+// give asks for a's oldest chunk and for all that were done at the same time.
+func (b *budget) give(a *account) {
+	before := a.Held
+	a.ask = a.done()
+	a.forego(a.ask)
+	b.sum -= before - a.Held
+}

@@ -1,0 +1,113 @@
+package session
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"gprof/chunks"
+	"gprof/chunks/folder"
+	"gprof/rawformat"
+)
+
+// End is how a process ended, as its parent saw it.
+type End struct {
+	Pid    uint32
+	Code   int // exit status
+	Signal int // what killed it, 0: nothing did
+}
+
+// WriteExit writes the exit record of a process that could not write it itself,
+// in its instance directory. It does nothing where that process is another one,
+// where its recorder still holds the lock, or where it told its exit. That it
+// was found dead is replaced: a parent knows how its child ended.
+//
+// The record's ranges are what the headers of the chunks tell; the parent's
+// index is that of now. Chunk files that hold nothing go. The error is the disk's, or [ErrNoRecording].
+func WriteExit(dir string, e End) error {
+	if r, err := openRemains(dir); err != nil || r.p.Pid != e.Pid || r.told() {
+		return err
+	}
+	lock, err := claimSoon(dir)
+	if errors.Is(err, folder.ErrLocked) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	r, err := openRemains(dir) // again: it may have been looked into meanwhile
+	if err != nil || r.told() {
+		return err
+	}
+	x := r.p.Exit
+	if x == nil {
+		x = r.conclusion(filepath.Dir(dir), time.Now())
+	}
+	x.Reason, x.Code = rawformat.ExitNormal, int64(e.Code)
+	if e.Signal != 0 {
+		x.Reason, x.Code = rawformat.ExitSignal, int64(e.Signal)
+	}
+	return errors.Join(r.writeExit(x), r.sweep(), r.restand(filepath.Dir(dir)))
+}
+
+// restand has the session's control page say how the process ended, if there is
+// one and it has a slot there.
+func (r *remains) restand(session string) error {
+	c, err := Open(session, Options{Existing: true})
+	if err != nil {
+		return nil // it records alone
+	}
+	defer c.Close()
+	return c.guard(func() error {
+		for i := range c.used() {
+			if c.load(slotAt(i)) == r.p.Instance {
+				c.bequeath(slotAt(i), r)
+			}
+		}
+		return nil
+	})
+}
+
+// claimSoon is claim for one who knows that the owner is dead: who else looks
+// into the directory does not take long.
+func claimSoon(dir string) (*os.File, error) {
+	for range 100 {
+		lock, err := claimDead(dir)
+		if !errors.Is(err, folder.ErrLocked) {
+			return lock, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return nil, folder.ErrLocked
+}
+
+// told reports whether it is known how the process ended.
+func (r *remains) told() bool { return r.p.Exit != nil && r.p.Exit.Reason != rawformat.ExitUnknown }
+
+// conclusion is what is known of the end of a process in a session that was found dead
+// at a time; how it ended isn't.
+func (r *remains) conclusion(session string, now time.Time) *chunks.Exit {
+	p := r.p
+	x := &chunks.Exit{Realtime: now.UnixNano(), Reason: rawformat.ExitUnknown, RangeStart: p.Held, Discarded: p.Number(rawformat.MetaDiscarded)}
+	for _, im := range p.Chunks {
+		x.RangeEnd = max(x.RangeEnd, im.End())
+		x.Discarded = max(x.Discarded, uint64(im.Header.Discarded))
+	}
+	for _, pr := range p.Problems {
+		if pr.Class == chunks.Stale { // discarded, and no header says so
+			x.Discarded++
+		}
+	}
+	// The wall clock tells how long ago the last commit was.
+	x.Monotonic = r.last.Monotonic
+	if r.last.Monotonic != 0 && x.Realtime > r.last.Realtime {
+		x.Monotonic += uint64(x.Realtime - r.last.Realtime)
+	}
+	parent, _ := p.Value(rawformat.MetaParent)
+	x.Parent, _ = strconv.ParseUint(parent, 16, 64) // 0: none
+	x.ParentIndex, _ = IndexNow(session, x.Parent)
+	return x
+}

@@ -1,0 +1,45 @@
+package session
+
+import (
+	"gprof/chunks"
+	"gprof/rawformat"
+)
+
+// What tests of a session with rings, which import this package, need of it.
+
+const ProbeEvery = probeEvery
+
+var (
+	Erase  = erase
+	IsTomb = isTomb
+)
+
+// Ask asks the owner of a slot for what was done at or before a time.
+func (s *Slot) Ask(done int64) { raise(s.c.word(s.at+rawformat.OffSlotRequest), done) }
+
+// Snapshot is what the slot says.
+func (s *Slot) Snapshot() rawformat.Slot { return s.c.slot(s.at) }
+
+// Remains are those of an instance.
+type Remains struct{ *remains }
+
+func OpenRemains(dir string) (Remains, error) {
+	r, err := openRemains(dir)
+	return Remains{r}, err
+}
+
+// Done is when the chunks were done, the oldest first.
+func (r Remains) Done() (all []int64) {
+	for _, c := range r.chunks {
+		all = append(all, c.done)
+	}
+	return all
+}
+
+func (r Remains) Held() int64 { return r.held }
+func (r Remains) Conclude(session string, slot rawformat.Slot) error {
+	return r.conclude(session, slot)
+}
+func (r Remains) Discard(done, guard int64) error { return r.discard(done, guard) }
+func (r Remains) Sweep() error                    { return r.sweep() }
+func (r Remains) WriteExit(x *chunks.Exit) error  { return r.writeExit(x) }
