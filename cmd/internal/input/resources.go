@@ -59,7 +59,7 @@ func (m *Memory) UnmarshalText(text []byte) error {
 // which take a tenth of its time.
 const (
 	heapGrowth  = 25
-	smallGrowth = 16 << 20
+	smallGrowth = 12 << 20
 )
 
 // Apply makes the collector let the heap grow less, and work harder as the
