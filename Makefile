@@ -49,7 +49,7 @@ soak: tools ## for a release, some hours: full sizes, a thousand kills, every fu
 crash: ## kill recording programs KILLS times, and in every other way; compare with what they acknowledged; two million stacks
 	go -C fixtures build -o ../bin/crash ./crash
 	bin/crash -kills $(KILLS)
-	TEST_STACKS=2000000 go test -count=1 -v -timeout 60m -run '^TestGenerations$$' gprof/recorder
+	TEST_STACKS=2000000 go -C recorder test -count=1 -v -timeout 60m -run '^TestGenerations$$' ./internal/keeper
 
 bench: tools ## run the benchmarks COUNT times (compare runs with `go -C bench tool benchstat`); what each output costs; recording beside its peers
 	for module in $$(.ci/modules); do go -C $$module test -run '^$$' -bench . -benchmem -count $(COUNT) ./...; done

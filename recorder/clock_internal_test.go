@@ -21,7 +21,7 @@ func TestCounterJumps(t *testing.T) {
 			t.Logf("no counter here: %v", r.rec.Clock().Why)
 			return
 		}
-		<-r.mapped
+		<-r.keeper.Mapped()
 		r.rec.Clock().Shift(seconds)
 		begin := rt.Now()
 		for deadline := time.Now().Add(time.Minute); !r.rec.Clock().Jumped() && time.Now().Before(deadline); {

@@ -40,10 +40,6 @@ func fits(pattern, name string) bool {
 	}
 }
 
-// leavesOut reports whether the filter leaves out what is on the track of that
-// name; "" is no track.
-func (k *keeper) leavesOut(name string) bool { return name != "" && !k.filter.wants(name) }
-
 // describe is what meta says, "" of no filter.
 func (f trackFilter) describe() string {
 	return strings.Join(f, ", ")

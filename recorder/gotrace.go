@@ -1,92 +1,17 @@
 package recorder
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"path/filepath"
-	"runtime/trace"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"gprof/chunks"
-	"gprof/chunks/ring"
-	"gprof/rawformat"
-	"gprof/recorder/internal/rt"
-	"gprof/recorder/internal/shard"
+	"gprof/recorder/internal/keeper"
 )
 
 // Errors of [Recorder.Trace].
 var (
-	ErrTracing = errors.New("a window of the execution trace is being taken")
-	ErrNoTrace = errors.New("execution traces are switched off by Options.Features or Options.Without")
+	ErrTracing = keeper.ErrTracing // a window of the execution trace is being taken
+	ErrNoTrace = keeper.ErrNoTrace // execution traces are switched off by Options.Features or Options.Without
 )
-
-const (
-	// traceShare is the part of the limit that all windows may take, and
-	// windowShare that of one: two are there before the oldest goes.
-	traceShare  = 4
-	windowShare = 2 * traceShare
-
-	// smallestWindow is what a second of a program that does little takes.
-	smallestWindow = 64 << 10
-)
-
-var goTrace = NewEvent2("go trace", String("file"), Bytes("size"),
-	Category("Profiler", "grey"), TooltipLabel("Go's execution trace of this time lies in a file beside the recording"))
-
-// tracer takes windows of Go's execution trace. The runtime's flight recorder
-// serves, because the program's own trace.Start works beside it.
-type tracer struct {
-	mu       sync.Mutex   // held while a window is taken
-	share    atomic.Int64 // of the limit, this process' part
-	allowed  bool
-	behind   time.Duration         // how much of the past is kept all the time; 0: nothing
-	flight   *trace.FlightRecorder // that does so; nil: none
-	begun    rt.Time               // it
-	why      error                 // there is none, though it was asked for
-	ended    bool
-	next     int
-	kept     []chunks.Trace // the oldest first
-	occupied int64          // their bytes
-}
-
-// open has the past kept if it was asked for. The error is for meta: the recording
-// does without.
-func (t *tracer) open(p *plan, limit int64) {
-	t.allowed, t.behind = p.traceable, p.TraceBehind
-	t.share.Store(limit)
-	if t.behind > 0 {
-		t.flight, t.why = startFlight(t.behind, windowLimit(limit))
-		t.begun = rt.Now()
-	}
-}
-
-func startFlight(age time.Duration, limit int64) (*trace.FlightRecorder, error) {
-	// The size is a hint to the runtime; a file is never longer than the limit.
-	f := trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: max(age, time.Millisecond), MaxBytes: uint64(limit / 2)})
-	if err := f.Start(); err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// close ends what is kept, after the last window. No more are taken.
-func (t *tracer) close() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.ended = true
-	if t.flight != nil {
-		t.flight.Stop()
-		t.flight = nil
-	}
-}
-
-// windowLimit is how many bytes a window may have.
-func windowLimit(limit int64) int64 {
-	return min(max(limit/windowShare, smallestWindow), rawformat.MaxTraceFile)
-}
 
 // Trace takes a window of Go's execution trace (see runtime/trace): what happens
 // from now on for so long, for which it waits, and what [Options.TraceBehind] keeps
@@ -106,122 +31,9 @@ func (r *Recorder) Trace(ahead time.Duration) (path string, err error) {
 	if r == nil {
 		return "", ErrStopped
 	}
-	t := &r.tracer
-	if !t.mu.TryLock() {
-		return "", ErrTracing
-	}
-	defer t.mu.Unlock()
-	switch {
-	case t.ended || !r.isActive():
-		return "", ErrStopped
-	case !t.allowed:
-		return "", ErrNoTrace
-	}
-	flight, begin := t.flight, t.past(rt.Now())
-	if flight == nil {
-		if flight, err = startFlight(ahead, windowLimit(t.share.Load())); err != nil {
-			return "", err
-		}
-		defer flight.Stop()
-	}
-	if !r.waitFor(ahead) {
-		return "", ErrStopped
-	}
-	var file chunks.Trace
-	err = shard.Guard(func() (err error) {
-		file, err = r.keepTrace(flight)
-		return err
-	})
+	name, err := r.keeper.Trace(ahead)
 	if err != nil {
-		return "", fmt.Errorf("execution trace: %w", err)
+		return "", err
 	}
-	now := rt.Now()
-	r.rec.Contain(func() { // Err tells
-		r.rec.Interval(goTrace.h, r.rec.Clock().At(begin), r.rec.Clock().At(now), V(file.Name), V(int(file.Size)))
-	})
-	return filepath.Join(r.dir, file.Name), nil
-}
-
-// past is since when there is a trace.
-func (t *tracer) past(now rt.Time) rt.Time {
-	if t.flight == nil {
-		return now
-	}
-	return max(t.begun, now-rt.Time(t.behind))
-}
-
-// waitFor waits that long; false: the recorder is being stopped.
-func (k *keeper) waitFor(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-k.quit:
-		return false
-	}
-}
-
-// keepTrace writes what the flight recorder holds, after it has made room.
-func (k *keeper) keepTrace(flight *trace.FlightRecorder) (chunks.Trace, error) {
-	t := &k.tracer
-	limit := windowLimit(t.share.Load())
-	if err := t.makeRoom(k, limit); err != nil {
-		return chunks.Trace{}, err
-	}
-	charging := &chargingWriter{ring: k.ring}
-	file, err := chunks.WriteTrace(k.files, t.next, limit, func(w io.Writer) error {
-		charging.w = w
-		_, err := flight.WriteTo(charging)
-		return err
-	})
-	if err != nil {
-		k.ring.Charge(-charging.charged)
-		return file, err
-	}
-	t.next++
-	t.kept = append(t.kept, file)
-	t.occupied += file.Size
-	return file, nil
-}
-
-// chargingWriter counts what it writes against the limit, as it is written.
-type chargingWriter struct {
-	w       io.Writer
-	ring    *ring.Ring
-	charged int64
-}
-
-func (w *chargingWriter) Write(b []byte) (int, error) {
-	n, err := w.w.Write(b)
-	w.ring.Charge(int64(n))
-	w.charged += int64(n)
-	return n, err
-}
-
-// makeRoom removes the oldest windows, until one more fits.
-func (t *tracer) makeRoom(k *keeper, size int64) error {
-	for len(t.kept) > 0 && t.occupied+size > max(t.share.Load()/traceShare, size) {
-		oldest := t.kept[0]
-		if err := chunks.RemoveTrace(k.files, oldest); err != nil {
-			return err
-		}
-		t.kept = t.kept[1:]
-		t.occupied -= oldest.Size
-		k.ring.Charge(-oldest.Size)
-	}
-	return nil
-}
-
-// describe is what meta says.
-func (t *tracer) describe() string {
-	switch {
-	case !t.allowed:
-		return "off"
-	case t.why != nil:
-		return fmt.Sprintf("on demand; the past is not kept: %v", t.why)
-	case t.flight != nil:
-		return fmt.Sprintf("the last %v are kept", t.behind)
-	}
-	return "on demand"
+	return filepath.Join(r.dir, name), nil
 }

@@ -17,6 +17,7 @@ import (
 	"gprof/recorder/internal/machine"
 	"gprof/recorder/internal/record"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 // identity is who this process is.
@@ -68,7 +69,7 @@ func setting(info *debug.BuildInfo, key string) string {
 
 // meta is the content of the meta file: who records, where and since when, what
 // was asked for, and what came of it.
-func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
+func (p *plan) meta(r *Recorder) (records [][]byte) {
 	add := func(key string, value any) {
 		if text := fmt.Sprint(value); text != "" {
 			records = append(records, record.New(rawformat.KindMeta).Text(key).Text(text))
@@ -76,8 +77,8 @@ func (p *plan) meta(r *Recorder, chunkSize int) (records [][]byte) {
 	}
 	p.metaProgram(add)
 	p.metaMachine(add)
-	r.metaClock(add)
-	add(rawformat.MetaChunkSize, chunkSize)
+	metaClock(r.rec, add)
+	add(rawformat.MetaChunkSize, r.keeper.ChunkSize())
 	p.metaSettings(r, add)
 	p.metaTests(r, add)
 	return records
@@ -104,10 +105,10 @@ func (p *plan) metaProgram(add func(string, any)) {
 	}
 }
 
-func (k *keeper) metaClock(add func(string, any)) {
-	clock := k.rec.Clock()
+func metaClock(rec *shard.Recording, add func(string, any)) {
+	clock := rec.Clock()
 	start := clock.Anchor()
-	if origin := k.rec.Origin(); origin < k.rec.Begun() {
+	if origin := rec.Origin(); origin < rec.Begun() {
 		ago := rt.Now() - origin
 		start.Monotonic -= uint64(ago)
 		start.Realtime -= int64(ago)
@@ -119,18 +120,18 @@ func (k *keeper) metaClock(add func(string, any)) {
 }
 
 func (p *plan) metaSettings(r *Recorder, add func(string, any)) {
-	add(rawformat.MetaLimit, p.Limit)
+	add(rawformat.MetaLimit, r.keeper.Limit())
 	add(rawformat.MetaKeep, p.Keep.Nanoseconds())
 	add(rawformat.MetaCPU, r.cpu)
-	add(rawformat.MetaInterval, r.samplePeriod())
-	if r.heap.period > 0 {
-		add(rawformat.MetaHeapRate, max(0, heapRate()))
+	add(rawformat.MetaInterval, r.keeper.SamplePeriod())
+	if p.HeapEvery > 0 {
+		add(rawformat.MetaHeapRate, r.keeper.HeapRate())
 	}
 	add(rawformat.MetaCounterHz, max(0, p.CounterHz))
 	for _, name := range r.features.names() {
 		add(rawformat.MetaFeature, name)
 	}
-	for _, pattern := range r.filter {
+	for _, pattern := range p.Tracks {
 		add(rawformat.MetaTracks, pattern)
 	}
 }
@@ -141,13 +142,9 @@ func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 		add(rawformat.MetaSelfTest+"environment", "ignored: "+what)
 	}
 	add(rawformat.MetaSelfTest+"features", r.features.describe())
-	add(rawformat.MetaSelfTest+"tracks", r.filter.describe())
-	add(rawformat.MetaSelfTest+"session", r.member.describe())
+	add(rawformat.MetaSelfTest+"tracks", trackFilter(p.Tracks).describe())
 	add(rawformat.MetaSelfTest+"cpu", r.cpuTest)
-	add(rawformat.MetaSelfTest+"counters", r.counting.meter.Describe())
-	add(rawformat.MetaSelfTest+"heap", r.heap.describe())
-	add(rawformat.MetaSelfTest+"waits", r.waits.describe())
-	add(rawformat.MetaSelfTest+"trace", r.tracer.describe())
+	r.keeper.Describe(func(what, text string) { add(rawformat.MetaSelfTest+what, text) })
 	add(rawformat.MetaSelfTest+"clock", r.rec.Clock().Test())
 	add(rawformat.MetaSelfTest+"faults", r.rec.TestFaults())
 	add(rawformat.MetaSelfTest+"writers", r.rec.TestWriters())

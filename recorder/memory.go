@@ -53,17 +53,16 @@ func (r *Recorder) place(p *plan) {
 	r.files = folder.Dir(r.dir)
 }
 
-// settle makes the directory, and this process a member of its session.
-func (r *Recorder) settle(p *plan) (err error) {
-	if !p.memory {
-		if err = p.makeDirs(r.dir); err != nil {
-			return err
-		}
-		if r.lock, err = session.Lock(r.dir); err != nil {
-			return err
-		}
+// makeDir makes the directory, and locks it.
+func (r *Recorder) makeDir(p *plan) (err error) {
+	if p.memory {
+		return nil
 	}
-	return r.member.join(p, r.rec.Instance())
+	if err = p.makeDirs(r.dir); err != nil {
+		return err
+	}
+	r.lock, err = session.Lock(r.dir)
+	return err
 }
 
 // erase removes the directory.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/keeper"
 )
 
 // Options say what to record, and where. The zero value works: what is not set
@@ -162,9 +163,6 @@ const (
 	maxSampleHz      = 10000
 	defaultKeep      = 60 * time.Second
 	defaultHeapEvery = 10 * time.Second
-
-	// smallestLimit holds two chunks beside the dictionary.
-	smallestLimit = 2 * minChunkSize * dictShare / (dictShare - 1)
 )
 
 // ErrNoRoom means that there is not even room for a small recording, and no
@@ -196,8 +194,8 @@ func (o Options) plan() (*plan, error) {
 	if err := p.settle(); err != nil {
 		return nil, err
 	}
-	if !p.asked && p.Limit < smallestLimit {
-		return nil, fmt.Errorf("%w: %s has room for %d bytes, want %d: it is full, or nothing can be written there", ErrNoRoom, p.session, p.Limit, smallestLimit)
+	if !p.asked && p.Limit < keeper.SmallestLimit {
+		return nil, fmt.Errorf("%w: %s has room for %d bytes, want %d: it is full, or nothing can be written there", ErrNoRoom, p.session, p.Limit, keeper.SmallestLimit)
 	}
 	return p, nil
 }
@@ -210,7 +208,7 @@ func (o Options) with(env *settings) *plan {
 	p.CounterHz = min(cmp.Or(p.CounterHz, defaultCounterHz), defaultCounterHz)
 	p.SampleHz = min(max(1, cmp.Or(p.SampleHz, defaultSampleHz)), maxSampleHz)
 	p.StackDepth = min(max(minDepth, cmp.Or(p.StackDepth, defaultDepth)), rawformat.MaxReturns)
-	p.WaitHz = min(max(0, p.WaitHz), maxWaitHz)
+	p.WaitHz = min(max(0, p.WaitHz), keeper.MaxWaitHz)
 	p.HeapEvery = max(0, cmp.Or(p.HeapEvery, defaultHeapEvery))
 	p.settleFeatures()
 	p.Keep = max(0, cmp.Or(p.Keep, defaultKeep))

@@ -32,8 +32,8 @@ func TestLossesBeforeAStop(t *testing.T) {
 	if got := losses(t, r.dir)[rawformat.LostTooBig]; got != 3 {
 		t.Errorf("%d losses are told, want 3", got)
 	}
-	before := r.ring.Discarded()
-	if err := r.Stop(); err != nil || r.ring.Discarded() != before {
-		t.Errorf("%v, %d chunks discarded by Stop", err, r.ring.Discarded()-before)
+	before := r.keeper.Ring().Discarded()
+	if err := r.Stop(); err != nil || r.keeper.Ring().Discarded() != before {
+		t.Errorf("%v, %d chunks discarded by Stop", err, r.keeper.Ring().Discarded()-before)
 	}
 }

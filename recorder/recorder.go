@@ -11,8 +11,8 @@ import (
 	"gprof/chunks/folder"
 	"gprof/chunks/session"
 	"gprof/rawformat"
+	"gprof/recorder/internal/keeper"
 	"gprof/recorder/internal/record"
-	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/shard"
 )
 
@@ -20,20 +20,25 @@ import (
 var (
 	ErrRunning = errors.New("a recorder is running in this process")
 	ErrOff     = errors.New("switched off by GPROF=off")
-	ErrSmall   = errors.New("limit too small to record anything")
+	ErrSmall   = keeper.ErrSmall // limit too small to record anything
 )
 
 // Recorder is the recording of this process. All methods work on nil, which
 // records nothing: the result of a Start that failed needs no check. They may
 // be called by any goroutine.
 type Recorder struct {
-	keeper
+	rec    *shard.Recording // what markers write into
+	keeper *keeper.Keeper   // who looks after it
 
-	session string // directory
-	lock    *os.File
-	dumpDir string // "": nowhere
-	environ environment
-	cpuTest string // what came of the sampler's self-test
+	files    folder.Folder // of this instance
+	dir      string        // the same; "": it records in memory
+	features Features
+	cpu      CPUMode // in use
+	session  string  // directory
+	lock     *os.File
+	dumpDir  string // "": nowhere
+	environ  environment
+	cpuTest  string // what came of the sampler's self-test
 }
 
 // There is one recording in a process, because events are package-level values
@@ -81,45 +86,19 @@ func (r *Recorder) Stop() error {
 	if r == nil {
 		return nil
 	}
-	r.switching.Lock()
-	defer r.switching.Unlock()
-	if r.stopped {
-		return nil
-	}
-	r.stopped = true
-	shard.Current.Store(nil)
-	close(r.quit)
-	r.rec.Nap().Wake()
-	r.crew.Wait()
-	r.hook.close()
-	r.tracer.close()
-	unsealed := r.rec.Contain(func() {
-		r.leaveCounter()
-		r.rec.Inherit()
+	var err error
+	r.keeper.Stopping(func() {
+		err = r.keeper.End()
+		running.Store(nil)
+		errs := []error{err}
+		for _, step := range []func() error{r.writeExit, r.keeper.Close, r.dump, r.quitSession} {
+			errs = append(errs, shard.Guard(step)) // one that fails must not keep the next from its work
+		}
+		r.environ.restore()
+		claimed.Store(false)
+		err = errors.Join(errs...)
 	})
-	unsampled := r.rec.Contain(func() { r.sampler.Close() })
-	registry.Defined.Detach()
-	running.Store(nil)
-	errs := []error{unsealed, unsampled, r.rec.Contain(r.rec.Close)}
-	for _, step := range []func() error{r.writeExit, r.close, r.dump, r.quitSession} {
-		errs = append(errs, shard.Guard(step)) // one that fails must not keep the next from its work
-	}
-	r.environ.restore()
-	claimed.Store(false)
-	return errors.Join(errs...)
-}
-
-// close ends the use of the directory's files.
-func (k *keeper) close() error {
-	var errs []error
-	if k.ring != nil {
-		errs = append(errs, shard.Guard(k.ring.Close))
-	}
-	if k.dict != nil {
-		errs = append(errs, k.dict.Close())
-	}
-	k.counting.meter.Close()
-	return errors.Join(errs...)
+	return err
 }
 
 // quitSession gives slot and directory up, in this order: what has a slot and
@@ -128,7 +107,7 @@ func (r *Recorder) quitSession() error {
 	if memory, ok := r.files.(*folder.Memory); ok {
 		return memory.Clear()
 	}
-	return errors.Join(r.member.leave(), r.unlock())
+	return errors.Join(r.keeper.Leave(), r.unlock())
 }
 
 // Recording reports whether markers are recorded now.
@@ -175,10 +154,11 @@ func (r *Recorder) writeExit() error {
 	if err := r.Err(); err != nil {
 		text = err.Error()
 	}
+	ring := r.keeper.Ring()
 	index, _ := session.IndexNow(r.session, r.environ.parent) // 0: nothing is known of it
 	body := record.New(rawformat.KindExit).Uint(now.Monotonic).Sint(now.Realtime).
 		Uint(uint64(exitReason())).Sint(0).Fixed(r.environ.parent).Uint(index).
-		Uint(r.ring.RangeStart()).Uint(r.ring.RangeEnd()).Uint(uint64(r.ring.Discarded())).Text(text)
+		Uint(ring.RangeStart()).Uint(ring.RangeEnd()).Uint(uint64(ring.Discarded())).Text(text)
 	return chunks.WriteRecords(r.files, chunks.ExitFile.FileName(0), r.header(rawformat.MagicExit), body)
 }
 
@@ -200,26 +180,6 @@ func exitReason() rawformat.ExitReason {
 
 func (r *Recorder) header(magic string) rawformat.RecordHeader {
 	return rawformat.RecordHeader{Magic: magic, Instance: r.rec.Instance(), Pid: uint32(os.Getpid())}
-}
-
-// definitions are what a recording has of the registry.
-type definitions struct{ k *keeper }
-
-func (d definitions) Define(records [][]byte) { d.k.define(records) }
-func (d definitions) LoseDefinition()         { d.k.rec.Lose(rawformat.LostDictionary, 1, 0) }
-func (d definitions) Wants(track string) bool { return d.k.filter.wants(track) }
-
-// define writes the registry's records that the dictionary does not have yet,
-// as many as there is room for. What is left over is counted once. The
-// registry's lock is held.
-func (k *keeper) define(records [][]byte) {
-	have := k.rec.Defined()
-	have += k.dict.Define(records[have:]...)
-	k.rec.SetDefined(have)
-	if left := len(records) - max(have, k.refused); left > 0 {
-		k.refused = len(records)
-		k.rec.Lose(rawformat.LostDictionary, uint64(left), 0)
-	}
 }
 
 // unlock gives the directory up.

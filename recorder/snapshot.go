@@ -1,17 +1,17 @@
 package recorder
 
 import (
-	"errors"
 	"path/filepath"
 	"time"
 
 	"gprof/chunks"
+	"gprof/recorder/internal/keeper"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
 )
 
 // ErrStopped means that the recorder has been stopped, or never started.
-var ErrStopped = errors.New("nothing is recorded")
+var ErrStopped = keeper.ErrStopped
 
 // Snapshot copies what was recorded in the last so many seconds into a directory of
 // its own within dir, which it makes, and returns its path; 0 or less is all that
@@ -28,7 +28,7 @@ func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err er
 		return "", ErrStopped
 	}
 	now := time.Now()
-	if err := r.drainNow(); err != nil {
+	if err := r.keeper.Drain(); err != nil {
 		return "", err
 	}
 	since := uint64(0)
@@ -43,41 +43,4 @@ func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err er
 		return "", err
 	}
 	return path, nil
-}
-
-// drainNow has the keeper take what threads have sampled until now into
-// chunks, and waits for it, but not for long: it may be waiting for the disk.
-func (k *keeper) drainNow() error {
-	drained := make(chan struct{})
-	select {
-	case k.drains <- drained:
-	case <-time.After(time.Second): // somebody else waits, too
-		return nil
-	case <-k.quit:
-		return ErrStopped
-	}
-	k.rec.Nap().Wake()
-	select {
-	case <-drained:
-		return nil
-	case <-time.After(time.Second):
-		return nil
-	case <-k.quit:
-		return ErrStopped
-	}
-}
-
-// drain does what drainNow asks for. It is the keeper's.
-func (k *keeper) drain() {
-	for {
-		select {
-		case drained := <-k.drains:
-			if k.isMapped() && k.samples() {
-				k.sampleThreads()
-			}
-			close(drained)
-		default:
-			return
-		}
-	}
 }

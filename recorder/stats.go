@@ -1,7 +1,6 @@
 package recorder
 
 import (
-	"io/fs"
 	"time"
 
 	"gprof/rawformat"
@@ -31,36 +30,21 @@ func (r *Recorder) Stats() Stats {
 	if r == nil {
 		return Stats{}
 	}
-	s := Stats{Recording: r.isActive(), Begin: r.ring.RangeStart(), End: r.ring.RangeEnd(), Held: r.ring.Held(), Limit: r.ring.Limit(),
-		Discarded: r.ring.Discarded(), Drops: r.Drops(), Sampler: *r.sampledBy.Load(), Hook: r.hook.stats(), Err: r.Err()}
-	now := rt.Now()
-	if oldest := r.ring.Oldest(); oldest > 0 {
-		s.Reach = max(0, time.Duration(r.rec.Clock().Base+uint64(now)-oldest))
-	}
-	if t := r.trouble.Load(); t != nil && now-t.at < rt.Time(troubling) {
-		s.Trouble = t.err
+	ring := r.keeper.Ring()
+	s := Stats{Recording: r.keeper.IsActive(), Begin: ring.RangeStart(), End: ring.RangeEnd(), Held: ring.Held(), Limit: ring.Limit(),
+		Discarded: ring.Discarded(), Drops: r.Drops(), Sampler: r.keeper.Sampler(), Trouble: r.keeper.Trouble(), Err: r.Err()}
+	s.Hook.Called, s.Hook.Missed, s.Hook.Panicked = r.keeper.Hooked()
+	if oldest := ring.Oldest(); oldest > 0 {
+		s.Reach = max(0, time.Duration(r.rec.Clock().Base+uint64(rt.Now())-oldest))
 	}
 	return s
 }
 
-// isActive reports whether something is recorded, be it markers or other things.
-func (r *Recorder) isActive() bool {
-	return running.Load() == r && !r.paused.Load() && r.rec.Failure() == nil
-}
-
-// trouble is what went wrong with the disk, and when.
-type trouble struct {
-	err error
-	at  rt.Time
-}
-
-// troubling is how long Stats tells of it. What lasts is met again before.
-const troubling = 2 * time.Second
-
-// lookForDir is nil while the recording's directory is there.
-func (k *keeper) lookForDir() error {
-	_, err := fs.Stat(k.files, ".")
-	return err
+// Hook is how often Options.AfterRound was called.
+type Hook struct {
+	Called   uint64
+	Missed   uint64 // rounds at whose end it was still busy with one before
+	Panicked uint64 // of the calls
 }
 
 // Drops counts what was dropped since the recorder was started, by reason. What

@@ -12,7 +12,7 @@ func TestDrops(t *testing.T) {
 	if d := (*Recorder)(nil).Drops(); d != (Drops{}) {
 		t.Errorf("nil dropped %+v", d)
 	}
-	r := Recorder{keeper: keeper{rec: &shard.Recording{}}}
+	r := Recorder{rec: &shard.Recording{}}
 	for why := range int(rawformat.LostDeep) + 1 {
 		r.rec.Lose(rawformat.LostReason(why), uint64(why+1), 0)
 	}

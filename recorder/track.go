@@ -12,9 +12,6 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// trackLabel is the key of the pprof label that holds a track's name.
-const trackLabel = "gprof.track"
-
 // Track is a line of the timeline with a name: events are aimed at it, and CPU
 // samples of goroutines that carry its label belong to it. Tracks of the same
 // name are the same. Nil is the process as a whole.
@@ -43,7 +40,7 @@ type Work struct {
 // profiles show. Goroutines inherit labels, and [CPUPprof] knows nothing else of them:
 // its samples of goroutines that were started meanwhile are on the track, too.
 func NewTrack(ctx context.Context, name string) (context.Context, *Work) {
-	inner := pprof.WithLabels(ctx, pprof.Labels(trackLabel, name))
+	inner := pprof.WithLabels(ctx, pprof.Labels(registry.TrackLabel, name))
 	pprof.SetGoroutineLabels(inner)
 	w := &Work{Track: trackNamed(name), outer: ctx}
 	w.goroutine = sampler.EnterTrack(w.def())
@@ -77,14 +74,6 @@ func (t *Track) note(k rawformat.Kind) {
 		id := t.registered.ID
 		r.Write(shard.Hasty, shard.Block{Kind: k, Time: r.Clock().Now(), Track: id, Fields: []uint64{uint64(id)}})
 	})
-}
-
-// trackID is the id of a track in this recording, 0 if there is none.
-func (k *keeper) trackID(name string) uint32 {
-	if t := registry.Defined.TrackNamed(name); t != nil {
-		return k.rec.TrackID(t)
-	}
-	return 0
 }
 
 // Name is what the track was called by NewTrack, "" for nil.

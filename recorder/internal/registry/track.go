@@ -54,3 +54,6 @@ func (g *registry) TrackNamed(name string) *Track {
 
 // IsUnwanted reports whether the filter leaves the track out; nil is no track.
 func (t *Track) IsUnwanted() bool { return t != nil && t.Unwanted.Load() }
+
+// TrackLabel is the key of the pprof label that holds a track's name.
+const TrackLabel = "gprof.track"

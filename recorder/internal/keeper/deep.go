@@ -1,4 +1,4 @@
-package recorder
+package keeper
 
 import (
 	"gprof/rawformat"
@@ -12,7 +12,7 @@ const maxPublic = 32
 
 // locateRecord is locate for a stack of the runtime's records of the heap and of
 // goroutines.
-func (k *keeper) locateRecord(calls []uintptr) []dict.Frame {
+func (k *Keeper) locateRecord(calls []uintptr) []dict.Frame {
 	leafFirst := dict.Locate(calls)
 	if rt.IsCut(calls, maxPublic) {
 		k.rec.Lose(rawformat.LostDeep, 1, 0)

@@ -1,4 +1,4 @@
-package recorder
+package keeper
 
 import (
 	"time"
@@ -19,13 +19,13 @@ type counting struct {
 	late   bool // goroutines had to wait for a processor when it was last read
 }
 
-func (c *counting) open(k *keeper, hz int) {
+func (c *counting) open(k *Keeper, hz int) {
 	c.meter.Open(hz)
 	c.cycles.Open(k.rec.Clock().Anchor)
 }
 
 // round reads all counters that are due, and writes what there is to write.
-func (c *counting) round(k *keeper, now Time) {
+func (c *counting) round(k *Keeper, now rt.Time) {
 	c.takeProgram()
 	c.cycles.Round(k.writeCycle)
 	c.meter.Round(counterOutput{k}, time.Duration(now))
@@ -33,10 +33,10 @@ func (c *counting) round(k *keeper, now Time) {
 }
 
 // last writes all values once more, at the end.
-func (c *counting) last(k *keeper) {
+func (c *counting) last(k *Keeper) {
 	c.takeProgram()
 	c.cycles.Round(k.writeCycle)
-	c.meter.Last(counterOutput{k}, time.Duration(Now()))
+	c.meter.Last(counterOutput{k}, time.Duration(rt.Now()))
 	c.writeDelay(k)
 }
 
@@ -57,7 +57,7 @@ func (c *counting) takeProgram() {
 
 // writeDelay writes how long goroutines had to wait for a processor, and that they don't
 // any more.
-func (c *counting) writeDelay(k *keeper) {
+func (c *counting) writeDelay(k *Keeper) {
 	waited := c.meter.Waited()
 	if waited > 0 || c.late {
 		k.entry(rawformat.KindDelay, 0, uint64(waited))
@@ -66,7 +66,7 @@ func (c *counting) writeDelay(k *keeper) {
 }
 
 // counterOutput writes counters into a recording.
-type counterOutput struct{ k *keeper }
+type counterOutput struct{ k *Keeper }
 
 func (o counterOutput) Define(records ...[]byte) int {
 	n := o.k.dict.Define(records...)
@@ -82,20 +82,27 @@ func (o counterOutput) Write(id int, v counters.Reading, at int64) {
 	o.k.rec.Write(shard.Steady, shard.Block{Kind: rawformat.KindCounter, Time: rt.Tick(at), Fields: []uint64{uint64(id), rawformat.Zigzag(v.Value), uint64(max(0, v.Number))}})
 }
 
-var gcEvent = NewEvent4("GC",
-	Uint("cycle"),
-	Uint("paused").Unit(UnitNanoseconds).Label("world stopped"),
-	Uint("marking").Unit(UnitNanoseconds).Label("marking, at least"),
-	Uint("live").Unit(UnitBytes).Label("heap alive"),
-	Category("GC", "orange"), Display(InChart|InTable|InTimeline|InMemory))
+var gcEvent = shard.Handle{Event: registry.Defined.Event(&registry.EventSpec{Name: "GC", Category: [3]string{"GC", "orange"},
+	Display: rawformat.ShowChart | rawformat.ShowTable | rawformat.ShowTimeline | rawformat.ShowMemory,
+	Fields: []registry.FieldSpec{
+		numberField("cycle", rawformat.WireUint, rawformat.FormatInteger),
+		labelled("world stopped", numberField("paused", rawformat.WireUint, rawformat.FormatNanoseconds)),
+		labelled("marking, at least", numberField("marking", rawformat.WireUint, rawformat.FormatNanoseconds)),
+		labelled("heap alive", numberField("live", rawformat.WireUint, rawformat.FormatBytes)),
+	}})}
+
+func labelled(label string, f registry.FieldSpec) registry.FieldSpec {
+	f.Label = label
+	return f
+}
 
 // writeCycle writes a cycle of the garbage collector as an interval.
-func (k *keeper) writeCycle(c counters.Cycle) {
-	values := [...]Arg{V(uint64(c.Number)), V(uint64(c.Paused)), V(uint64(c.Marking)), V(c.Live)}
+func (k *Keeper) writeCycle(c counters.Cycle) {
+	values := [...]shard.Typed{shard.Type(uint64(c.Number)), shard.Type(uint64(c.Paused)), shard.Type(uint64(c.Marking)), shard.Type(c.Live)}
 	known := values[:3]
 	if c.LiveKnown {
 		known = values[:]
 	}
 	clock := k.rec.Clock()
-	k.rec.ProcessInterval(gcEvent.h, clock.OfMonotonic(c.Begin), clock.OfMonotonic(c.End), known...)
+	k.rec.ProcessInterval(gcEvent, clock.OfMonotonic(c.Begin), clock.OfMonotonic(c.End), known...)
 }

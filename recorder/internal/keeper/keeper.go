@@ -1,4 +1,6 @@
-package recorder
+// Package keeper looks after a recording: one goroutine prepares chunks, drains samples, states
+// counters, the heap and waits, begins new dictionaries, and takes part in the session.
+package keeper
 
 import (
 	"fmt"
@@ -29,22 +31,23 @@ const (
 	patience = 100 * time.Millisecond
 )
 
-// keeper looks after a recording in a goroutine of its own: it prepares chunks, takes
+// Keeper looks after a recording in a goroutine of its own: it prepares chunks, takes
 // samples, states counters and the heap, and takes part in the session.
-type keeper struct {
-	rec *shard.Recording
+type Keeper struct {
+	config    Config
+	rec       *shard.Recording
+	chunkSize int   // bytes of a chunk file
+	period    int64 // that a CPU sample stands for, in ns; 0 none
+	windows   bool  // CPU samples come from windows of runtime/pprof
 
-	dir    string        // of this instance; "": it records in memory
-	files  folder.Folder // of this instance
-	limit  int64
-	filter trackFilter
-	ring   *ring.Ring
+	files folder.Folder // of this instance
+	limit int64
+	ring  *ring.Ring
 
 	dict       *dict.Dictionary
 	refused    int        // definitions up to here were written or counted as lost; under the registry's lock
 	turning    sync.Mutex // held while ids of the dictionary are on their way into chunks, but by writers and the keeper
 	generation uint16     // of the dictionary
-	features   Features
 	outgrown   []outgrown // dictionaries before it
 
 	member        membership
@@ -60,7 +63,6 @@ type keeper struct {
 	slowed        bool                    // the counter has jumped
 	resting       bool                    // stopped by the session
 	faults        uint32                  // of [mapping.Faults], those that were looked into
-	cpu           CPUMode                 // in use
 	sampledBy     atomic.Pointer[string]  // what Stats says of it
 	trouble       atomic.Pointer[trouble] // the last one
 	spent         spent
@@ -69,11 +71,12 @@ type keeper struct {
 	learning  atomic.Bool        // again
 	mapped    chan struct{}      // closed when the modules are in the dictionary
 	quit      chan struct{}      // closed by Stop
-	drains    chan chan struct{} // see drainNow
+	drains    chan chan struct{} // see Drain
 	crew      sync.WaitGroup
 	switching sync.Mutex // one of Pause, Resume and Stop at a time
 	pausers   pausers    // who asks to pause; under switching
 	paused    atomic.Bool
+	running   atomic.Bool // between Begin and End
 	unsampled atomic.Bool // by PauseSampling
 	sampling  atomic.Bool // the CPU sampler is at work
 	stopped   bool
@@ -93,7 +96,7 @@ type spent struct {
 // keepHouse runs until Stop. It has a thread of its own, and comes by itself often
 // enough as a rule; a writer wakes it when the ring may still grow and the chunks
 // that were prepared run out.
-func (k *keeper) keepHouse() {
+func (k *Keeper) keepHouse() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var due chores
@@ -114,7 +117,7 @@ func (k *keeper) keepHouse() {
 }
 
 // workLast states how things are at the end.
-func (k *keeper) workLast() {
+func (k *Keeper) workLast() {
 	if k.paused.Load() {
 		return
 	}
@@ -149,13 +152,13 @@ func (p *pace) next(end, much uint64) time.Duration {
 // learnModules defines what the process has mapped at the start. It is done
 // beside the keeper: hashing a large executable may take a while. Frames
 // wait for it.
-func (k *keeper) learnModules() {
+func (k *Keeper) learnModules() {
 	defer close(k.mapped)
 	k.dict.Learn()
 }
 
 // learnAgain defines what was mapped since, also beside the keeper.
-func (k *keeper) learnAgain() {
+func (k *Keeper) learnAgain() {
 	if k.isMapped() && k.learning.CompareAndSwap(false, true) {
 		k.employ(func() {
 			defer k.learning.Store(false)
@@ -166,12 +169,12 @@ func (k *keeper) learnAgain() {
 
 // nextAnchor is when the clocks are read next: soon in the beginning, because of a
 // program that is killed early there is no later anchor either.
-func (k *keeper) nextAnchor(now rt.Time) rt.Time {
+func (k *Keeper) nextAnchor(now rt.Time) rt.Time {
 	return now + min(max(now-k.rec.Begun(), rt.Time(quickRound)), rt.Time(anchorEvery))
 }
 
 // isMapped reports whether frames can be defined.
-func (k *keeper) isMapped() bool {
+func (k *Keeper) isMapped() bool {
 	select {
 	case <-k.mapped:
 		return true
@@ -181,7 +184,7 @@ func (k *keeper) isMapped() bool {
 }
 
 // maintain prepares and seals chunks, and writes what was lost.
-func (k *keeper) maintain() {
+func (k *Keeper) maintain() {
 	before := rt.Now()
 	k.attend()
 	k.replaceCut()
@@ -194,11 +197,11 @@ func (k *keeper) maintain() {
 	k.spent.clean.Add(int64(rt.Now() - before))
 }
 
-func (k *keeper) maintainRing() { k.complain("ring", k.ring.Maintain()) }
+func (k *Keeper) maintainRing() { k.complain("ring", k.ring.Maintain()) }
 
 // complain logs the first error of the disk's, which is full, say. The ring
 // goes on with the chunks that it has.
-func (k *keeper) complain(what string, err error) {
+func (k *Keeper) complain(what string, err error) {
 	if err == nil {
 		return
 	}
@@ -210,7 +213,7 @@ func (k *keeper) complain(what string, err error) {
 }
 
 // leaveCounter does what is to be done once the counter has jumped.
-func (k *keeper) leaveCounter() {
+func (k *Keeper) leaveCounter() {
 	if k.slowed || !k.rec.Clock().Jumped() {
 		return
 	}
@@ -220,7 +223,7 @@ func (k *keeper) leaveCounter() {
 }
 
 // sampleThreads drains what threads have sampled, or stops their timers.
-func (k *keeper) sampleThreads() {
+func (k *Keeper) sampleThreads() {
 	if k.samples() {
 		before := rt.Now()
 		k.sampler.Round()
@@ -231,7 +234,7 @@ func (k *keeper) sampleThreads() {
 	}
 }
 
-func (k *keeper) work(due *chores) {
+func (k *Keeper) work(due *chores) {
 	k.leaveCounter()
 	if k.paused.Load() {
 		k.waits.last = 0 // nobody knows what waited meanwhile
@@ -252,7 +255,7 @@ func (k *keeper) work(due *chores) {
 		// Regular, without catching up on what was missed.
 		due.counters = now - now%k.counterPeriod + k.counterPeriod
 		k.counting.round(k, now)
-		k.spent.counters.Add(int64(Now() - now))
+		k.spent.counters.Add(int64(rt.Now() - now))
 	}
 	if now >= due.anchor {
 		due.anchor = k.nextAnchor(now)
@@ -277,7 +280,7 @@ func (k *keeper) work(due *chores) {
 
 // releaseIdle takes chunks away from writers that have been idle while others filled half
 // the ring. While the ring rests all chunks are taken.
-func (k *keeper) releaseIdle() {
+func (k *Keeper) releaseIdle() {
 	most := uint64(k.limit) / 2
 	if k.resting {
 		most = 0
@@ -285,12 +288,12 @@ func (k *keeper) releaseIdle() {
 	k.rec.ReleaseIdle(most)
 }
 
-func (k *keeper) writeOverhead() {
+func (k *Keeper) writeOverhead() {
 	take := func(n *atomic.Int64) uint64 { return uint64(n.Swap(0)) }
 	k.entry(rawformat.KindOverhead, 0, take(&k.spent.clean), take(&k.spent.counters), take(&k.spent.threads)+take(&k.spent.samples), take(&k.spent.taken))
 }
 
 // entry writes a block of the recorder's own, as of now.
-func (k *keeper) entry(kind rawformat.Kind, fields ...uint64) {
+func (k *Keeper) entry(kind rawformat.Kind, fields ...uint64) {
 	k.rec.Write(shard.Steady, shard.Block{Kind: kind, Time: k.rec.Clock().Now(), Fields: fields})
 }

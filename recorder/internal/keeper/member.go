@@ -1,13 +1,13 @@
-package recorder
+package keeper
 
 import (
 	"errors"
 	"fmt"
+	"gprof/chunks/ring"
 	"os"
 	"time"
 
 	"gprof/chunks/folder"
-	"gprof/chunks/ring"
 	"gprof/chunks/session"
 	"gprof/rawformat"
 )
@@ -25,27 +25,27 @@ type membership struct {
 // limit is the session's, and this process has no part in it. So is one that somebody
 // else could change who should not. Another control page
 // that can't be used is none: then this process has a limit of its own.
-func (m *membership) join(p *plan, instance uint64) error {
-	if p.memory {
-		m.alone = errInMemory
+func (m *membership) join(c *Config, instance uint64) error {
+	if c.Session == "" {
+		m.alone = c.Alone
 		return nil
 	}
-	m.alone = m.open(p, instance)
+	m.alone = m.open(c, instance)
 	if errors.Is(m.alone, session.ErrSlots) || errors.Is(m.alone, folder.ErrForeign) {
 		return m.alone
 	}
 	if m.control != nil {
-		p.Limit = m.control.Limit()
+		c.Limit = m.control.Limit()
 	}
 	return nil
 }
 
-func (m *membership) open(p *plan, instance uint64) error {
-	control, err := session.Open(p.session, session.Options{Limit: p.Limit, LimitAsked: p.asked})
+func (m *membership) open(c *Config, instance uint64) error {
+	control, err := session.Open(c.Session, session.Options{Limit: c.Limit, LimitAsked: c.Asked})
 	if err != nil {
 		return err
 	}
-	slot, err := control.Join(session.Member{Instance: instance, Pid: uint32(os.Getpid()), Keep: p.Keep})
+	slot, err := control.Join(session.Member{Instance: instance, Pid: uint32(os.Getpid()), Keep: c.Keep})
 	if slot == nil {
 		return errors.Join(err, control.Close())
 	}
@@ -54,9 +54,9 @@ func (m *membership) open(p *plan, instance uint64) error {
 }
 
 // share is how many bytes this process may hold when all have the same.
-func (m *membership) share(p *plan) int64 {
+func (m *membership) share(c *Config) int64 {
 	if m.slot == nil {
-		return p.Limit
+		return c.Limit
 	}
 	return m.slot.Share()
 }
@@ -105,7 +105,7 @@ func (m *membership) describe() string {
 
 // attend does this process' part in the session: it balances who holds what,
 // and obeys what all are told. It is the keeper's.
-func (k *keeper) attend() {
+func (k *Keeper) attend() {
 	m := &k.member
 	if m.slot == nil {
 		return

@@ -1,4 +1,4 @@
-package recorder
+package keeper
 
 import (
 	"gprof/recorder/internal/rt"
@@ -6,17 +6,10 @@ import (
 	"time"
 )
 
-// Hook is how often Options.AfterRound was called.
-type Hook struct {
-	Called   uint64
-	Missed   uint64 // rounds at whose end it was still busy with one before
-	Panicked uint64 // of the calls
-}
-
 // hook calls a function of the program after rounds of sampling, in a goroutine of
 // its own: whatever it does, the keeper does not wait for it.
 type hook struct {
-	f                        func(Stats) // nil: none
+	f                        func() // nil: none
 	due                      rt.Time
 	rounds                   chan struct{}
 	ended                    chan struct{}
@@ -24,30 +17,30 @@ type hook struct {
 }
 
 // open begins to listen.
-func (h *hook) open(r *Recorder, f func(Stats)) {
+func (h *hook) open(f func()) {
 	if f == nil {
 		return
 	}
 	h.f, h.rounds, h.ended = f, make(chan struct{}), make(chan struct{})
-	go h.listen(r)
+	go h.listen()
 }
 
-func (h *hook) listen(r *Recorder) {
+func (h *hook) listen() {
 	defer close(h.ended)
 	for range h.rounds {
-		h.call(r.Stats)
+		h.call()
 	}
 }
 
 // call calls the function. Its panics are the program's, which wants to go on.
-func (h *hook) call(stats func() Stats) {
+func (h *hook) call() {
 	defer func() {
 		if recover() != nil {
 			h.panicked.Add(1)
 		}
 	}()
 	h.called.Add(1)
-	h.f(stats())
+	h.f()
 }
 
 // round says that a round is over; not more often than it should be. It is the
@@ -77,6 +70,8 @@ func (h *hook) close() {
 	}
 }
 
-func (h *hook) stats() Hook {
-	return Hook{h.called.Load(), h.missed.Load(), h.panicked.Load()}
+// Hooked is how often the program's function was called after rounds, how many rounds
+// ended while it was still busy, and how many of the calls panicked.
+func (k *Keeper) Hooked() (called, missed, panicked uint64) {
+	return k.hook.called.Load(), k.hook.missed.Load(), k.hook.panicked.Load()
 }

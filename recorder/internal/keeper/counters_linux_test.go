@@ -1,6 +1,7 @@
-package recorder
+package keeper
 
 import (
+	"gprof/recorder/internal/rt"
 	"testing"
 	"time"
 
@@ -10,27 +11,24 @@ import (
 // BenchmarkCounters is what a round of counters costs, with what is written, of which
 // there are ten in a second:
 //
-//	go test ./recorder -run '^$' -bench Counters
+//	go -C recorder test ./internal/keeper -run '^$' -bench Counters
 //
 // cpu-ns/round is CPU time, which holds on a busy machine, too. What each gauge takes of it
 // is told by BenchmarkGauges of internal/counters.
 func BenchmarkCounters(b *testing.B) {
-	rec, err := Start(Options{Dir: b.TempDir(), Limit: 16 << 20, CounterHz: -1, CPU: CPUOff, HeapEvery: -1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer rec.Stop()
+	const hz = 10
+	k, _ := begin(b, Config{Limit: 16 << 20})
 	var c counting
-	c.open(&rec.keeper, defaultCounterHz)
+	c.open(k, hz)
 	defer c.meter.Close()
 	c.meter.Attend()
 	b.ReportAllocs()
-	now, begin := Time(0), cpuTime(b)
+	now, before := rt.Time(0), cpuTime(b)
 	for b.Loop() {
-		now += Time(time.Second) / defaultCounterHz
-		c.round(&rec.keeper, now)
+		now += rt.Time(time.Second) / hz
+		c.round(k, now)
 	}
-	b.ReportMetric(float64(cpuTime(b)-begin)/float64(b.N), "cpu-ns/round")
+	b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/round")
 }
 
 // cpuTime is the CPU time of this process.

@@ -1,4 +1,4 @@
-package recorder
+package keeper
 
 import (
 	"fmt"
@@ -71,7 +71,7 @@ type heapSite struct {
 }
 
 // round states what there is to state, some sites at a time.
-func (h *heapMeter) round(k *keeper, now rt.Time) {
+func (h *heapMeter) round(k *Keeper, now rt.Time) {
 	if h.period == 0 {
 		return
 	}
@@ -102,13 +102,13 @@ func (h *heapMeter) next(now, took rt.Time) {
 }
 
 // middle is that of the ring: what lies before it is restated.
-func (k *keeper) middle() uint64 {
+func (k *Keeper) middle() uint64 {
 	start, end := k.ring.RangeStart(), k.ring.RangeEnd()
 	return start + (end-start)/2
 }
 
 // last states all there is at the end.
-func (h *heapMeter) last(k *keeper) {
+func (h *heapMeter) last(k *Keeper) {
 	if h.period == 0 {
 		return
 	}
@@ -196,7 +196,7 @@ func keyOfSite(rec *runtime.MemProfileRecord) site {
 
 // state writes up to n sites that have something to say. Those of the first look
 // say what was before the recording.
-func (h *heapMeter) state(r *keeper, n int) {
+func (h *heapMeter) state(r *Keeper, n int) {
 	if h.crowded && !h.warned {
 		h.warned = true
 		r.rec.Log(rawformat.LogWarn, fmt.Sprintf("heap: memory is allocated at more than %d sites; no samples of those that came last", h.most))
@@ -231,13 +231,13 @@ func (h *heapMeter) state(r *keeper, n int) {
 }
 
 // rowOf is the row of a stack.
-func (k *keeper) rowOf(stack []dict.Frame) sampleRow {
+func (k *Keeper) rowOf(stack []dict.Frame) sampleRow {
 	return k.sampleRow(&profile.Sample{Stack: stack})
 }
 
 // writeSite writes what a site has to say. If there is no room, which is counted,
 // the site will say it after the next look. False: no writer was free.
-func (k *keeper) writeSite(s *heapSite, size int64) bool {
+func (k *Keeper) writeSite(s *heapSite, size int64) bool {
 	values := [...]int64{int64(s.row.stack), size, int64(heapRate()), s.now.allocated - s.stated.allocated, s.now.freed - s.stated.freed,
 		s.stated.allocated, s.stated.freed, int64(s.index)}
 	var fields [len(values)]uint64

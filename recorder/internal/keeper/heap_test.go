@@ -1,6 +1,7 @@
-package recorder
+package keeper
 
 import (
+	"gprof/recorder/internal/rt"
 	"testing"
 	"time"
 )
@@ -8,7 +9,7 @@ import (
 // A look at the heap that had to wait for a processor puts the next one off for a second
 // or two; when all take as long, they become as rare as they should be.
 func TestHeapLooksThatWaited(t *testing.T) {
-	const second = Time(time.Second)
+	const second = rt.Time(time.Second)
 	h := &heapMeter{period: second / 2}
 	if h.next(100*second, second/10000); h.due != 100*second+second/2 {
 		t.Errorf("the next is due at %v", time.Duration(h.due))

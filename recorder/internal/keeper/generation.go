@@ -1,4 +1,4 @@
-package recorder
+package keeper
 
 import (
 	"errors"
@@ -25,13 +25,13 @@ type outgrown struct {
 // maxGeneration is the highest number that a chunk's header has room for.
 const maxGeneration = 1<<16 - 1
 
-func (k *keeper) createDict(generation uint16) (*chunks.RecordFile, error) {
+func (k *Keeper) createDict(generation uint16) (*chunks.RecordFile, error) {
 	k.generation = generation
 	k.rec.BeginGeneration(generation)
 	return chunks.CreateDict(k.files, k.rec.Instance(), uint32(generation), uint32(os.Getpid()))
 }
 
-func (k *keeper) removeDict(generation uint16) error {
+func (k *Keeper) removeDict(generation uint16) error {
 	return chunks.RemoveDict(k.files, uint32(generation))
 }
 
@@ -44,7 +44,7 @@ func (k *keeper) removeDict(generation uint16) error {
 //     to a writer that has been turned, sees it by the generation, and writes pcs.
 //  3. Each writer is turned: its chunk is closed, its next one names the new
 //     generation. Nothing can be defined until all of them are, or are shut.
-func (k *keeper) turnDictionary() {
+func (k *Keeper) turnDictionary() {
 	if !k.rec.TurnWriters() {
 		return
 	}
@@ -57,7 +57,7 @@ func (k *keeper) turnDictionary() {
 }
 
 // beginGeneration has the dictionary go on in a new file, with what is defined until now.
-func (k *keeper) beginGeneration(records [][]byte) {
+func (k *Keeper) beginGeneration(records [][]byte) {
 	old := outgrown{k.generation, k.dict.Size()}
 	if k.dict.IsCut() {
 		k.rec.Lose(rawformat.LostCut, 1, uint64(old.size))
@@ -79,7 +79,7 @@ func (k *keeper) beginGeneration(records [][]byte) {
 }
 
 // buryDictionaries removes the dictionaries that no chunk names.
-func (k *keeper) buryDictionaries() {
+func (k *Keeper) buryDictionaries() {
 	k.outgrown = slices.DeleteFunc(k.outgrown, func(o outgrown) bool {
 		if k.ring.Names(o.generation) {
 			return false

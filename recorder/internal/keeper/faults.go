@@ -1,4 +1,4 @@
-package recorder
+package keeper
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 
 // replaceCut takes chunks and stack rings out of use whose files were cut short.
 // It is the keeper's.
-func (k *keeper) replaceCut() {
+func (k *Keeper) replaceCut() {
 	faults := mapping.Faults()
 	if faults == k.faults {
 		return

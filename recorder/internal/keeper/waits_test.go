@@ -1,4 +1,4 @@
-package recorder
+package keeper
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 // The more goroutines there are, the less often they are looked at; of too many none
 // is, which the recording says once.
 func TestWaitsOfMany(t *testing.T) {
-	r := beginInternal(t, Options{CPU: CPUOff})
+	k, dir := begin(t, Config{})
 	now := rt.Now()
 	for _, c := range []struct {
 		goroutines int
@@ -24,16 +24,16 @@ func TestWaitsOfMany(t *testing.T) {
 		looked     bool
 	}{{100, time.Second / maxWaitHz, true}, {waitBudget, time.Second, true}, {maxWaiting + waitBudget, maxWaiting/waitBudget*time.Second + time.Second, false}} {
 		m := &waitMeter{hz: maxWaitHz}
-		m.look(&r.keeper, now, c.goroutines)
+		m.look(k, now, c.goroutines)
 		if pause := time.Duration(m.due - now); pause != c.pause || (m.last != 0) != c.looked || (m.records != nil) != c.looked {
 			t.Errorf("%d goroutines: looked at %v, again after %v, want %v, %v", c.goroutines, m.records != nil, pause, c.looked, c.pause)
 		}
 		if !c.looked {
-			m.look(&r.keeper, now, c.goroutines)
+			m.look(k, now, c.goroutines)
 		}
 	}
-	r.Stop()
-	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(r.Dir())), filepath.Base(r.Dir()))
+	stop(t, k)
+	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
 	if err != nil {
 		t.Fatal(err)
 	}

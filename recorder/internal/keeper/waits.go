@@ -1,4 +1,4 @@
-package recorder
+package keeper
 
 import (
 	"fmt"
@@ -47,7 +47,7 @@ type waitSite struct {
 }
 
 // round looks at all goroutines, if it is time.
-func (m *waitMeter) round(k *keeper, now rt.Time) {
+func (m *waitMeter) round(k *Keeper, now rt.Time) {
 	if m.hz == 0 || now < m.due {
 		return
 	}
@@ -56,7 +56,7 @@ func (m *waitMeter) round(k *keeper, now rt.Time) {
 
 // look looks at n goroutines if that are not too many, and the next time the later
 // the more there are.
-func (m *waitMeter) look(k *keeper, now rt.Time, n int) {
+func (m *waitMeter) look(k *Keeper, now rt.Time, n int) {
 	m.due = now + max(rt.Time(time.Second)/rt.Time(m.hz), rt.Time(n)*rt.Time(time.Second)/waitBudget)
 	if n > maxWaiting {
 		m.last = 0
@@ -90,7 +90,7 @@ func (m *waitMeter) take(n int) {
 }
 
 // count counts the goroutines of each site.
-func (m *waitMeter) count(k *keeper) {
+func (m *waitMeter) count(k *Keeper) {
 	if m.sites == nil || len(m.sites) > maxWaitSites || m.generation != k.generation {
 		m.sites, m.generation = make(map[[32]uintptr]*waitSite), k.generation
 	}
@@ -112,7 +112,7 @@ func (m *waitMeter) count(k *keeper) {
 }
 
 // waitSite finds out what goroutines with that stack do.
-func (k *keeper) waitSite(stack []uintptr) *waitSite {
+func (k *Keeper) waitSite(stack []uintptr) *waitSite {
 	leafFirst := k.locateRecord(stack)
 	s := &waitSite{}
 	if s.reason, s.running = reasonOf(leafFirst); !s.running {
@@ -122,7 +122,7 @@ func (k *keeper) waitSite(stack []uintptr) *waitSite {
 }
 
 // state writes the sites that have goroutines, each of which waited for wall.
-func (m *waitMeter) state(k *keeper, wall rt.Time) {
+func (m *waitMeter) state(k *Keeper, wall rt.Time) {
 	for _, s := range m.order {
 		if !k.writeWait(s, wall) {
 			k.rec.Lose(rawformat.LostBusy, 1, 0)
@@ -135,7 +135,7 @@ func (m *waitMeter) state(k *keeper, wall rt.Time) {
 }
 
 // writeWait writes what a site has to say. False: no writer was free.
-func (k *keeper) writeWait(s *waitSite, wall rt.Time) bool {
+func (k *Keeper) writeWait(s *waitSite, wall rt.Time) bool {
 	_, free := k.rec.Write(shard.Repeated, shard.Block{Kind: rawformat.KindWait, Time: k.rec.Clock().Now(), PCs: s.row.raw,
 		Fields: []uint64{s.row.stack, uint64(s.reason), uint64(s.count), uint64(wall)}})
 	return free

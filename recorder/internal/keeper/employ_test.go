@@ -1,4 +1,4 @@
-package recorder
+package keeper
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 
 // The recorder's own goroutines are one track.
 func TestOwnTrack(t *testing.T) {
-	r := beginInternal(t, Options{Limit: 4 << 20})
+	k, _ := begin(t, Config{Limit: 4 << 20})
 	labels := make(chan string)
-	r.employ(func() {
+	k.employ(func() {
 		var b bytes.Buffer
 		pprof.Lookup("goroutine").WriteTo(&b, 1)
 		labels <- b.String()
@@ -19,7 +19,7 @@ func TestOwnTrack(t *testing.T) {
 	if got := <-labels; !strings.Contains(got, `"gprof.track":"gprof recorder"`) {
 		t.Errorf("no goroutine on the track:\n%s", got)
 	}
-	if r.trackID("gprof recorder") == 0 {
+	if k.trackID("gprof recorder") == 0 {
 		t.Error("the track is not defined")
 	}
 }

@@ -1,4 +1,4 @@
-package recorder
+package keeper
 
 import (
 	"os"
@@ -11,8 +11,6 @@ import (
 	"gprof/rawformat"
 )
 
-var branching = NewEvent1("branching", Int("bits"), WithStack())
-
 const branches = 24
 
 var branchSink int
@@ -24,7 +22,7 @@ var branchSink int
 func branch(n, bits, all int) {
 	switch {
 	case n == 0:
-		branching.Mark(all)
+		mark(branching, all)
 	case bits&1 == 0:
 		branchLeft(n-1, bits>>1, all)
 	default:
@@ -50,49 +48,39 @@ func TestGenerations(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("TEST_STACKS")); err == nil {
 		stacks = min(n, 1<<branches)
 	}
-	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10})
-	dismiss(r) // this test keeps house
+	k, dir := begin(t, Config{Limit: 1 << 20, ChunkSize: 64 << 10})
+	dismiss(k) // this test keeps house
 	most := 0
 	for first := 0; first < stacks; first += stacksPerRound {
 		for range 2 { // as pcs, then by id
 			for i := first; i < first+stacksPerRound; i++ {
 				branch(branches, i, i)
 			}
-			r.maintain()
-			r.rec.InternStacks(r.dict)
-			most = max(most, len(dictsOf(t, r.dir)))
+			k.maintain()
+			k.rec.InternStacks(k.dict)
+			most = max(most, len(dictsOf(t, dir)))
 		}
 	}
-	generation := r.generation
-	if err := r.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	ids, raw := checkBranches(t, r.dir)
+	generation := k.generation
+	stop(t, k)
+	ids, raw := checkBranches(t, dir)
 	t.Logf("%d generations, %d at a time; %d stacks by id, %d as pcs", generation, most, ids, raw)
-	if generation < 3 || most > 2 || ids < 10 || len(dictsOf(t, r.dir)) > 2 {
+	if generation < 3 || most > 2 || ids < 10 || len(dictsOf(t, dir)) > 2 {
 		t.Error("want at least 3 generations, at most 2 at a time, and stacks by id")
 	}
-	if lost := losses(t, r.dir); lost[rawformat.LostDictionary]+lost[rawformat.LostBusy] > 0 {
+	if lost := losses(t, dir); lost[rawformat.LostDictionary]+lost[rawformat.LostBusy] > 0 {
 		t.Errorf("lost %v", lost)
 	}
 }
 
-// dismiss ends the recorder's own goroutines.
-func dismiss(r *Recorder) {
-	close(r.quit)
-	r.rec.Nap().Wake()
-	r.crew.Wait()
-	r.quit = make(chan struct{})
-}
-
 // A stack that nobody has seen is written as pcs, and nothing is allocated.
 func TestNewStacksDoNotAllocate(t *testing.T) {
-	r := beginInternal(t, Options{Limit: 16 << 20})
-	if !r.rec.Walks() {
-		t.Logf("no frame pointers: %v", r.rec.TestStacks())
+	k, _ := begin(t, Config{Limit: 16 << 20})
+	if !k.rec.Walks() {
+		t.Logf("no frame pointers: %v", k.rec.TestStacks())
 		return
 	}
-	dismiss(r)
+	dismiss(k)
 	bits := 0
 	if n := testing.AllocsPerRun(100, func() { bits++; branch(branches, bits, bits) }); n != 0 {
 		t.Errorf("%v allocations for a new stack", n)

@@ -1,4 +1,4 @@
-package recorder
+package keeper
 
 import (
 	"fmt"
@@ -7,15 +7,18 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/profile"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
-var cpuWindow = NewEvent2("cpu window", Int("samples"), Duration("cpu"),
-	Category("Profiler", "grey"), TooltipLabel("CPU samples lie somewhere in this window"))
+var cpuWindow = shard.Handle{Event: registry.Defined.Event(&registry.EventSpec{Name: "cpu window", Category: [3]string{"Profiler", "grey"}, Display: rawformat.ShowChart | rawformat.ShowTable,
+	Tooltip: "CPU samples lie somewhere in this window",
+	Fields:  []registry.FieldSpec{numberField("samples", rawformat.WireSint, rawformat.FormatInteger), numberField("cpu", rawformat.WireSint, rawformat.FormatNanoseconds)}})}
 
 // sampleCPU runs one CPU profile after the other. It holds the process' only
 // one, which is why [CPUPprof] has to be asked for.
-func (k *keeper) sampleCPU() {
+func (k *Keeper) sampleCPU() {
 	var window profile.Window
 	skipped := false
 	for k.awaitResume() {
@@ -38,7 +41,7 @@ func (k *keeper) sampleCPU() {
 
 // awaitResume waits while recording is paused; false when it is to stop. From
 // its return to the next call samples may be written, see rest.
-func (k *keeper) awaitResume() bool {
+func (k *Keeper) awaitResume() bool {
 	for {
 		select {
 		case <-k.quit:
@@ -58,7 +61,7 @@ func (k *keeper) awaitResume() bool {
 }
 
 // sleep waits that long, or until recording is paused, resumed or stopped.
-func (k *keeper) sleep(d time.Duration) {
+func (k *Keeper) sleep(d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -70,7 +73,7 @@ func (k *keeper) sleep(d time.Duration) {
 
 // skipWindow notes that the program's own profile is running. One line is
 // enough for as long as it lasts; every window is counted.
-func (k *keeper) skipWindow(err error, again bool) {
+func (k *Keeper) skipWindow(err error, again bool) {
 	k.rec.Lose(rawformat.LostSamples, 1, 0)
 	if !again {
 		k.rec.Log(rawformat.LogWarn, fmt.Sprintf("no CPU samples for now: %v", err))
@@ -78,10 +81,10 @@ func (k *keeper) skipWindow(err error, again bool) {
 }
 
 // writeWindow writes the samples of a profile and the marker of their window.
-func (k *keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
+func (k *Keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
 	<-k.mapped
 	before := rt.Now()
-	samples, err := profile.Read(gzipped, trackLabel)
+	samples, err := profile.Read(gzipped, registry.TrackLabel)
 	if err != nil {
 		return err
 	}
@@ -104,7 +107,7 @@ func (k *keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
 		k.writeSample(&rows[s.Row], s, end-begin)
 		cpu += s.CPU
 	}
-	k.rec.Interval(cpuWindow.h, k.rec.Clock().At(begin), k.rec.Clock().At(end), V(len(slots)), V(time.Duration(cpu)))
+	k.rec.Interval(cpuWindow, k.rec.Clock().At(begin), k.rec.Clock().At(end), shard.Type(len(slots)), shard.Type(time.Duration(cpu)))
 	k.spent.samples.Add(int64(rt.Now() - before))
 	k.spent.taken.Add(int64(len(slots)))
 	return nil

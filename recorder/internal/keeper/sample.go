@@ -1,8 +1,9 @@
-package recorder
+package keeper
 
 import (
 	"gprof/rawformat"
 	"gprof/recorder/internal/profile"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
 )
@@ -15,7 +16,7 @@ type sampleRow struct {
 	raw    []uint64 // pcs of a stack for which the dictionary had no room
 }
 
-func (k *keeper) sampleRow(c *profile.Sample) (row sampleRow) {
+func (k *Keeper) sampleRow(c *profile.Sample) (row sampleRow) {
 	if c.Track != "" {
 		row.track = k.trackID(c.Track)
 	}
@@ -34,7 +35,19 @@ func (k *keeper) sampleRow(c *profile.Sample) (row sampleRow) {
 }
 
 // writeSample writes one sample block.
-func (k *keeper) writeSample(row *sampleRow, at profile.Slot, window rt.Time) {
+func (k *Keeper) writeSample(row *sampleRow, at profile.Slot, window rt.Time) {
 	k.rec.Write(shard.Steady, shard.Block{Kind: rawformat.KindSample, Time: k.rec.Clock().At(at.At), Track: row.track, Labels: row.labels, PCs: row.raw,
 		Fields: []uint64{0, 0, uint64(row.track), row.stack, 1, uint64(at.CPU) + 1, uint64(window)}})
 }
+
+// trackID is the id of a track in this recording, 0 if there is none.
+func (k *Keeper) trackID(name string) uint32 {
+	if t := registry.Defined.TrackNamed(name); t != nil {
+		return k.rec.TrackID(t)
+	}
+	return 0
+}
+
+// leavesOut reports whether what is on the track of that name is not recorded; "" is no
+// track.
+func (k *Keeper) leavesOut(name string) bool { return name != "" && !k.config.Wants(name) }
