@@ -7,6 +7,7 @@ import (
 	"gprof/rawformat"
 	"gprof/stream"
 	"gprof/stream/gonames"
+	"gprof/stream/jitnames"
 )
 
 // names is what the processes of a run share: modules, and the functions at their addresses. Frames
@@ -25,6 +26,7 @@ type names struct {
 // code is the places of one file, or of one process outside known files.
 type code struct {
 	module  stream.ModuleID           // 0: no known file
+	made    string                    // stands for its build where the process has made it, "" for other code
 	places  dedupe.Set[uint64, int32] // by offset; the first is 1
 	placed  []placement               // by place; none is 0
 	defined map[int32][]function      // by place, until placed; outermost first
@@ -85,7 +87,7 @@ func (n *names) put(c *code, place int32, offset uint64) placement {
 	if p := c.placed[place]; p != 0 {
 		return p
 	}
-	frames := n.frames(c.module, offset, c.defined[place])
+	frames := n.frames(c, offset, c.defined[place])
 	p := placement(frames[0])
 	if len(frames) > 1 {
 		n.chains = append(n.chains, frames)
@@ -97,27 +99,41 @@ func (n *names) put(c *code, place int32, offset uint64) placement {
 }
 
 // frames interns the frames at a place, outermost first.
-func (n *names) frames(module stream.ModuleID, offset uint64, chain []function) (frames []stream.FrameID) {
+func (n *names) frames(c *code, offset uint64, chain []function) (frames []stream.FrameID) {
+	module := c.module
 	if module == 0 && offset == rawformat.TruncatedPC {
 		return []stream.FrameID{n.label(gonames.Truncated, 0)}
 	}
 	if len(chain) == 0 || chain[0].name == "" {
-		chain = n.resolve(module, offset)
+		chain = n.resolve(c, offset)
 	}
 	for depth, f := range chain {
 		if f.name == "" {
 			break
 		}
+		category := n.category(n.categoryOf(c, f.name))
+		if c.made != "" {
+			f = split(f)
+		}
 		frames = append(frames, n.tables.Frames.Intern(stream.Frame{
 			Module: module, Offset: offset, Depth: int32(depth), Line: f.line, Start: f.start,
 			Function: n.tables.Strings.Intern(f.name), File: n.tables.Strings.Intern(f.file),
-			Category: n.category(n.categoryOf(module, f.name)),
+			Category: category,
 		}))
 	}
 	if frames == nil {
-		frames = []stream.FrameID{n.tables.Frames.Intern(stream.Frame{Module: module, Offset: offset, Category: n.category(n.categoryOf(module, ""))})}
+		frames = []stream.FrameID{n.tables.Frames.Intern(stream.Frame{Module: module, Offset: offset, Category: n.category(n.categoryOf(c, ""))})}
 	}
 	return frames
+}
+
+// split splits the name of a function that the process has made from the place that it may end with.
+func split(f function) function {
+	name, file, line := jitnames.Split(f.name)
+	if f.name = name; file != "" { // V8's tables of lines have files of random bytes
+		f.file, f.line = file, line
+	}
+	return f
 }
 
 // kernelName is the path of the kernel's module; kernelCategory is that of its code, as for perf.
@@ -126,8 +142,11 @@ const kernelName = "[kernel.kallsyms]"
 var kernelCategory = stream.Category{Name: "Kernel", Color: "orange"}
 
 // categoryOf is the category of a function, "" unknown, in a module.
-func (n *names) categoryOf(module stream.ModuleID, function string) stream.Category {
+func (n *names) categoryOf(c *code, function string) stream.Category {
+	module := c.module
 	switch {
+	case c.made != "":
+		return jitnames.Category(function)
 	case module != 0 && n.tables.Modules.At(module).Path == kernelName:
 		return kernelCategory
 	case function == "":
@@ -181,12 +200,16 @@ func (n *names) category(c stream.Category) stream.CategoryID { return n.tables.
 // concurrently.
 type Resolver func(build string, offset uint64, add func(function, file string, line, start int32))
 
-// resolve asks for the names at a place in a known file.
-func (n *names) resolve(module stream.ModuleID, offset uint64) (chain []function) {
-	if n.resolver == nil || module == 0 {
+// resolve asks for the names at a place in a known file, or in what the process has made.
+func (n *names) resolve(c *code, offset uint64) (chain []function) {
+	build := c.made
+	if c.module != 0 {
+		build = n.tables.Modules.At(c.module).Build
+	}
+	if n.resolver == nil || build == "" {
 		return nil
 	}
-	n.resolver(n.tables.Modules.At(module).Build, offset, func(name, file string, line, start int32) {
+	n.resolver(build, offset, func(name, file string, line, start int32) {
 		chain = append(chain, function{name, file, line, start})
 	})
 	return chain

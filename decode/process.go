@@ -7,6 +7,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/rawformat/jitcode"
 	"gprof/stream"
 )
 
@@ -45,8 +46,12 @@ type life struct{ start, again, end stream.Time }
 
 func newProcess(in Input, number int, t *stream.Tables) *process {
 	row := t.Process(in.ID)
-	return &process{Input: in, number: number, name: row.Name, instance: instanceName(row.Instance),
+	p := &process{Input: in, number: number, name: row.Name, instance: instanceName(row.Instance),
 		units: unitsOf(in.Found.Images()), lives: map[string]*life{}, first: math.MaxInt64, latest: math.MinInt64}
+	if IsSampled(in.Found) && row.Pid > 0 {
+		p.code.made = jitcode.OfProcess(int32(row.Pid)) // a sampler knows all files of the process
+	}
+	return p
 }
 
 // unitsOf are chunks to decode together. Only those of a writer whose blocks may straddle chunks

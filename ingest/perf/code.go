@@ -7,9 +7,11 @@ import (
 
 	"gprof/ingest/internal/naming"
 	"gprof/rawformat/callframe"
+	"gprof/rawformat/jitcode"
 	"gprof/rawformat/perfevent"
 	"gprof/stream"
 	"gprof/stream/gonames"
+	"gprof/stream/jitnames"
 )
 
 // Categories of frames, as Firefox Profiler has them for perf.
@@ -244,8 +246,13 @@ func (c *code) intern(frames []stream.FrameID, p place) []stream.FrameID {
 	c.tables.Lock()
 	defer c.tables.Unlock()
 	f := stream.Frame{Offset: p.offset, Category: c.category(p.kernel)}
+	injected := false
 	if p.file >= 0 {
 		f.Module = c.module(p.file)
+		name := c.life.files[p.file].name
+		if injected = isInjected(name); injected || !p.kernel && perfevent.IsMade(name) {
+			f.Category = c.tables.Categories.Intern(jitnames.Other)
+		}
 	}
 	before := uint64(0)
 	if !p.exact {
@@ -257,20 +264,43 @@ func (c *code) intern(frames []stream.FrameID, p place) []stream.FrameID {
 		case p.listed != 0:
 			f.Function = c.listed(p.file, p.listed-before)
 		case p.made.pid != 0:
-			f.Function = c.nameJIT(p.made.pid, p.made.address-before)
+			c.nameJIT(&f, p.made.pid, p.made.address-before)
 		}
 		frames = append(frames, c.tables.Frames.Intern(f))
 		if p.file < 0 && f.Function == 0 && len(c.unmapped) < maxRecent {
 			c.unmapped[p.offset] = true
 		}
+	} else if injected {
+		c.asJIT(frames[begun:])
 	}
 	return frames
 }
 
-// nameJIT is the function at an address of JIT code, 0 if the process left no list.
-func (c *code) nameJIT(pid int32, address uint64) (function stream.StringID) {
-	c.resolve(naming.OfProcess(pid), address, func(name, _ string, _, _ int32) { function = c.tables.Strings.Intern(name) })
-	return function
+// nameJIT names the function at an address of JIT code, if the process left a list that has it.
+func (c *code) nameJIT(f *stream.Frame, pid int32, address uint64) {
+	c.resolve(jitcode.OfProcess(pid), address, func(name, file string, line, _ int32) {
+		name, source, at := jitnames.Split(name)
+		if source != "" { // V8's tables of lines have files of random bytes
+			file, line = source, at
+		}
+		f.Function, f.File, f.Line = c.tables.Strings.Intern(name), c.tables.Strings.Intern(file), line
+		f.Category = c.tables.Categories.Intern(jitnames.Category(name))
+	})
+}
+
+// isInjected reports whether a file is one that perf inject --jit makes of a jitdump: jitted-PID-N.so.
+func isInjected(name string) bool {
+	base := path.Base(name)
+	return strings.HasPrefix(base, "jitted-") && strings.HasSuffix(base, ".so")
+}
+
+// asJIT gives frames of functions that were made the categories of such.
+func (c *code) asJIT(frames []stream.FrameID) {
+	for i, id := range frames {
+		f := c.tables.Frames.At(id)
+		f.Category = c.tables.Categories.Intern(jitnames.Category(c.tables.Strings.At(f.Function)))
+		frames[i] = c.tables.Frames.Intern(f)
+	}
 }
 
 // kernelText is the mapping of the kernel itself, nil if unknown.

@@ -3,10 +3,15 @@ package perf
 import (
 	"bytes"
 	"io"
+	"path"
 	"slices"
+	"strings"
 
+	"gprof/rawformat/jitcode"
+	"gprof/rawformat/perfevent"
 	"gprof/stream"
 	"gprof/stream/gonames"
+	"gprof/stream/jitnames"
 )
 
 // scriptSource gives the events of some processes of a text.
@@ -185,16 +190,19 @@ func (c *scriptCode) add(line []byte) bool {
 
 // learn interns a frame.
 func (c *scriptCode) learn(f *frameLine) knownFrame {
-	category := userCategory
+	category, symbol, source, at := userCategory, string(f.symbol), "", int32(0)
 	switch {
 	case f.isKernel():
 		category = kernelCategory
+	case isMade(string(f.file)):
+		category = jitnames.Category(symbol)
+		symbol, source, at = jitnames.Split(symbol)
 	case c.golang[string(f.file)] && bytes.IndexByte(f.symbol, '.') >= 0:
-		category = gonames.Category(string(f.symbol))
+		category = gonames.Category(symbol)
 	}
 	c.tables.Lock()
 	defer c.tables.Unlock()
-	row := stream.Frame{Offset: f.address, Function: c.tables.Strings.InternBytes(f.symbol), Category: c.tables.Categories.Intern(category)}
+	row := stream.Frame{Offset: f.address, Function: c.tables.Strings.Intern(symbol), File: c.tables.Strings.Intern(source), Line: at, Category: c.tables.Categories.Intern(category)}
 	if len(f.file) > 0 {
 		row.Module = c.tables.Modules.Intern(moduleOf(string(f.file), ""))
 	}
@@ -206,6 +214,13 @@ func (c *scriptCode) learn(f *frameLine) knownFrame {
 		k.frame = c.tables.Frames.Intern(row)
 	}
 	return k
+}
+
+// isMade reports whether a file, as perf prints it, is code that a program made: it is named by the
+// list of its names.
+func isMade(file string) bool {
+	_, listed := jitcode.OfMapName(path.Base(file))
+	return listed || strings.HasPrefix(file, "[JIT] ") || file != "" && perfevent.IsMade(file) || isInjected(file)
 }
 
 // place sets the source line of the sample's last frame.

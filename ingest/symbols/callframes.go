@@ -44,7 +44,7 @@ func (s *Set) CallFrames(build string) naming.CallFrames {
 
 // readCallFrames reads the table of a file, if that has its program's code.
 func (s *Set) readCallFrames(f file) (c naming.CallFrames) {
-	if _, list := perfMapOf(f.name); list || isKernelList(f.name) || f.holds == onlyNames {
+	if _, list := madeBy(f.name); list || isKernelList(f.name) || f.holds == onlyNames {
 		return c
 	}
 	in, err := openELF(f.name)

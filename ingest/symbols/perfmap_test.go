@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"gprof/ingest/internal/naming"
+	"gprof/rawformat/jitcode"
 )
 
 const perfMap = `3ef0 10 JS:~main /srv/w.js:1:1
@@ -31,14 +31,14 @@ func TestPerfMap(t *testing.T) {
 	}
 	for address, want := range map[uint64]string{0x3eef: "", 0x3ef0: "JS:~main /srv/w.js:1:1", 0x3f1f: "JS:*hot /srv/w.js:2:13", 0x3f20: "py::new:/srv/w.py", 0x3f30: "", 1<<64 - 1: ""} {
 		got := ""
-		for _, f := range set.Lookup(naming.OfProcess(4711), address) {
+		for _, f := range set.Lookup(jitcode.OfProcess(4711), address) {
 			got += f.Name
 		}
 		if got != want {
 			t.Errorf("at %#x is %q, want %q", address, got, want)
 		}
 	}
-	if got := set.Lookup(naming.OfProcess(47), 0x3f00); got != nil {
+	if got := set.Lookup(jitcode.OfProcess(47), 0x3f00); got != nil {
 		t.Errorf("of another process: %v", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
+	"gprof/rawformat/jitcode"
 	"gprof/rawformat/kallsyms"
 )
 
@@ -24,14 +25,15 @@ type program struct {
 	golang  *lineTable       // nil: not of Go
 	symbols []elf.Symbol     // functions, by address
 	kernel  *kallsyms.List   // nil: it is no kernel
+	made    *jitcode.List    // nil: it is a file
 }
 
 func openProgram(name string) (*program, error) {
 	if filepath.Base(name) == kallsyms.Name {
 		return openKernel(name)
 	}
-	if _, ok := perfMapOf(name); ok {
-		return openPerfMap(name)
+	if _, ok := madeBy(name); ok {
+		return openMade(name)
 	}
 	f, err := openELF(name)
 	if err != nil {
@@ -77,6 +79,9 @@ func byPreference(a, b elf.Symbol) int {
 
 // lookup returns the functions at a file offset.
 func (p *program) lookup(offset uint64) []Function {
+	if p.made != nil {
+		return madeAt(p.made, offset)
+	}
 	address, ok := p.address(offset)
 	if !ok {
 		return nil

@@ -14,8 +14,8 @@
 // places in that module wherever it was loaded, except in init code, and on arm64 and RISC-V what
 // follows its PLT. It may be compressed (.ko.gz, .ko.zst).
 //
-// JIT code is named by the list that its process wrote, perf-PID.map (node --perf-basic-prof,
-// python -X perf), at its addresses.
+// Code that a process made as it ran is named by the lists that it wrote, perf-PID.map and
+// jit-PID.dump, at its addresses: see package jitcode.
 package symbols
 
 import (
@@ -31,6 +31,7 @@ import (
 
 	"gprof/ingest/internal/naming"
 	"gprof/rawformat/buildid"
+	"gprof/rawformat/jitcode"
 	"gprof/rawformat/kallsyms"
 )
 
@@ -63,7 +64,7 @@ func Open(paths []string) (*Set, []error) {
 	for i, path := range paths {
 		n, packed := 0, 0
 		err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
-			pid, isPerfMap := perfMapOf(name)
+			pid, isMade := madeBy(name)
 			switch {
 			case err != nil && name == path:
 				return err
@@ -74,9 +75,9 @@ func Open(paths []string) (*Set, []error) {
 				}
 				n++
 				s.take(id, file{name: name})
-			case err == nil && isPerfMap && e.Type().IsRegular():
+			case err == nil && isMade && e.Type().IsRegular():
 				n++
-				s.take(naming.OfProcess(pid), file{name: name})
+				s.take(jitcode.OfProcess(pid), file{name: name})
 			case err == nil && strings.HasSuffix(name, ".ko.xz"):
 				packed++
 			case err == nil && isProgram(name):

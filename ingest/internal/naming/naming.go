@@ -47,9 +47,6 @@ type CallFrames struct {
 // Follow tells of a build how its calls are followed. nil knows nothing.
 type Follow func(build string) CallFrames
 
-// OfProcess stands for the build of JIT code. Offsets are addresses.
-func OfProcess(pid int32) string { return "process " + strconv.Itoa(int(pid)) }
-
 // AtBoot is a kernel's build in one boot, with its text at an address. Its modules are elsewhere in
 // each boot, so only a list of that boot names them.
 func AtBoot(build string, text uint64) string { return build + "@" + strconv.FormatUint(text, 16) }
