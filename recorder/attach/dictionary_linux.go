@@ -19,6 +19,9 @@ type dictionary struct {
 	modules map[int]uint32 // by their number in the process
 	frames  map[frame]uint32
 	stacks  map[edge]uint32
+
+	made  []madeFrame // frames that have no name yet
+	tried int         // how many of them no list has had
 }
 
 // edge is a stack: one frame more than its parent.
@@ -87,6 +90,9 @@ func (d *dictionary) frame(p *process, f frame) uint32 {
 		return id
 	}
 	d.add(record.New(rawformat.KindDefFrame).Uint(uint64(id)).Uint(uint64(module)).Uint(f.offset))
+	if f.module == madeModule && len(d.made) < maxMade {
+		d.made = append(d.made, madeFrame{f.offset, id})
+	}
 	if name != 0 {
 		d.add(record.New(rawformat.KindDefSymbol).Uint(uint64(id)).Uint(0).Uint(uint64(name)).Uint(0).Uint(0))
 	}
@@ -95,7 +101,7 @@ func (d *dictionary) frame(p *process, f frame) uint32 {
 
 // module returns the id of the module of a frame.
 func (d *dictionary) module(p *process, number int) uint32 {
-	if number == noModule {
+	if number == noModule || number == madeModule {
 		return 0
 	}
 	id, known := d.modules[number]

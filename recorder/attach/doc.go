@@ -28,4 +28,8 @@
 // of user code are offsets in files with build ids; readers
 // find the names, see package ingest/symbols. The names of the kernel's functions are known
 // on this machine only, so they are written into the dictionary.
+//
+// Code that the process makes as it runs is named by the lists that its runtime writes, see package
+// jitcode. They are read while it lives, since they may go with it, and only if they are regular
+// files of the process' own.
 package attach

@@ -92,13 +92,13 @@ func split(chain []uint64, misc uint16) (kernel, user []uint64) {
 func (f *follower) find(address uint64) callframe.Place {
 	p := f.process
 	at := p.place(address, false)
-	if at.module < 0 {
+	switch {
+	case at.module == madeModule:
+		return callframe.Place{Known: true, Code: true}
+	case at.module < 0:
 		return callframe.Place{}
 	}
 	m := p.modules[at.module]
-	if perfevent.IsMade(m.Path) {
-		return callframe.Place{Known: true, Code: true}
-	}
 	t := f.of(p, at.module)
 	place := callframe.Place{Known: t.given, Code: true}
 	if t.calls != nil {

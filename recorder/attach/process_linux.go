@@ -27,6 +27,7 @@ type process struct {
 	builds  *builds
 	follow  *follower // nil: stacks are not copied
 	tables  []table   // of the modules, as far as they were asked for
+	lists   *lists    // of the code that it has made; nil: there was none to name yet
 
 	into    *recording // nil: there was nothing to record yet
 	refused bool       // there can be none
@@ -49,7 +50,7 @@ type thread struct {
 
 // frame is a place in code: an offset in a module, or an address of none.
 type frame struct {
-	module int // number in the process, noModule, kernelModule
+	module int // number in the process, noModule, kernelModule, madeModule
 	offset uint64
 }
 
@@ -224,7 +225,11 @@ func (p *process) place(address uint64, inKernel bool) frame {
 		return f
 	}
 	f = unknownFrame
-	if i := p.find(address); i != noModule {
+	switch i := p.find(address); {
+	case i == noModule:
+	case perfevent.IsMade(p.modules[i].Path):
+		f = frame{madeModule, address}
+	default:
 		f = frame{i, address - p.modules[i].Start}
 	}
 	if len(p.places) == maxPlaces {

@@ -317,6 +317,7 @@ func (s *Sampler) upkeep(now time.Time) {
 			p.into.pause(pause)
 		}
 		p.into.slot.Obeyed(generation)
+		p.nameMade(now, p.into.dict.isOutgrown())
 		p.into.upkeep(now)
 	}
 	s.paused, s.stopped = pause, told == rawformat.CommandStop
@@ -348,11 +349,12 @@ func (s *Sampler) end(p *process, why fate) {
 	if p.into == nil {
 		return
 	}
+	p.nameMade(time.Now(), true)
 	reason, text := rawformat.ExitStopped, string(why)
 	if why == died && int(p.pid) == s.o.Child {
 		reason, text = rawformat.ExitUnknown, ""
 	}
-	if err := p.into.end(s.o.Session, reason, text); err != nil {
+	if err := errors.Join(p.into.end(s.o.Session, reason, text), p.lists.close()); err != nil {
 		s.errs = append(s.errs, fmt.Errorf("%s: %w", filepath.Base(p.into.dir), err))
 	}
 }
