@@ -89,8 +89,7 @@ func (b *block) appendTo(dst []byte, format format) []byte {
 
 // writeColumn writes a member that is a column, and empties it.
 func (s *Sink) writeColumn(key string, c *column, kind pipeline.Kind, format format) {
-	s.out.Key(key)
-	s.out.BeginArray()
+	s.out.Array(key)
 	c.roll.Drain(func(data []byte) {
 		b := s.blocks.Get()
 		b.data = append(b.data[:0], data...)
@@ -119,8 +118,7 @@ func (s *Sink) writeColumns(c columns, members ...member) {
 
 // writeColumnTo is writeColumn to another writer.
 func writeColumnTo(out *jsontext.Writer, key string, c *column, format format) {
-	out.Key(key)
-	out.BeginArray()
+	out.Array(key)
 	c.roll.Drain(func(data []byte) {
 		b := block{data}
 		out.RawBytes(b.appendTo(nil, format))
@@ -142,8 +140,7 @@ func newSection(f *spill.File) *laterSection {
 // writeSection writes a member that is a section, between two brackets.
 func (s *Sink) writeSection(key, begin string, x *laterSection, end string) {
 	x.Flush() // the file keeps the error
-	s.out.Key(key)
-	s.out.Raw(begin)
+	s.out.Value(key, begin)
 	s.out.Flush()
 	x.roll.Drain(func(text []byte) { s.out.Write(text) })
 	s.out.Write([]byte(end))

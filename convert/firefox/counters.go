@@ -48,12 +48,10 @@ func (s *Sink) endCounter() {
 	for _, m := range []struct{ key, value string }{
 		{"name", row.Name}, {"category", look.category}, {"description", row.Description}, {"pid", s.pid()},
 	} {
-		out.Key(m.key)
-		out.String(m.value)
+		out.Member(m.key, m.value)
 	}
 	viewer.WriteCounterAbout(out, &row)
-	out.Key("mainThreadIndex")
-	out.Int(int64(s.main))
+	out.Number("mainThreadIndex", int64(s.main))
 	out.Key("samples")
 	s.writeCounts(out, look.format)
 	out.Key("display")
@@ -74,8 +72,7 @@ func (s *Sink) writeCounts(out *jsontext.Writer, format format) {
 	} else {
 		c.columns[2].roll.Drain(func([]byte) {})
 	}
-	out.Key("length")
-	out.Int(c.rows)
+	out.Number("length", c.rows)
 	out.EndObject()
 }
 
@@ -129,8 +126,7 @@ func (l *counterStyle) write(out *jsontext.Writer, c *stream.Counter) {
 	for _, m := range []struct{ key, value string }{
 		{"graphType", l.graph}, {"unit", l.unit}, {"color", l.color}, {"label", c.Name},
 	} {
-		out.Key(m.key)
-		out.String(m.value)
+		out.Member(m.key, m.value)
 	}
 	out.Key("markerSchemaLocation")
 	if l.markers == "" {
@@ -138,10 +134,8 @@ func (l *counterStyle) write(out *jsontext.Writer, c *stream.Counter) {
 	} else {
 		out.String(l.markers)
 	}
-	out.Key("sortWeight")
-	out.Int(l.weight)
-	out.Key("tooltipRows")
-	out.Raw(l.rows)
+	out.Number("sortWeight", l.weight)
+	out.Value("tooltipRows", l.rows)
 	out.EndObject()
 }
 

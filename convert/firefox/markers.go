@@ -16,10 +16,8 @@ type markerPiece struct {
 }
 
 func (s *Sink) beginMarkers() {
-	s.out.Key("markers")
-	s.out.BeginObject()
-	s.out.Key("data")
-	s.out.BeginArray()
+	s.out.Object("markers")
+	s.out.Array("data")
 }
 
 // markers writes the payloads of markers of one event.
@@ -131,8 +129,7 @@ func (s *Sink) endAllocations() {
 	if a.rows == 0 {
 		return
 	}
-	s.out.Key("nativeAllocations")
-	s.out.BeginObject()
+	s.out.Object("nativeAllocations")
 	s.writeColumns(a.columns[:2], member{"time", pipeline.Numbers, jsontext.AppendMillis}, member{"weight", pipeline.Numbers, appendInt})
 	s.out.Member("weightType", "bytes")
 	s.writeColumn("stack", &a.columns[2], pipeline.Numbers, appendInt)
@@ -248,8 +245,7 @@ func (s *Sink) endScriptAllocations() {
 	if a.rows == 0 {
 		return
 	}
-	s.out.Key("jsAllocations")
-	s.out.BeginObject()
+	s.out.Object("jsAllocations")
 	s.writeColumn("time", &a.columns[0], pipeline.Numbers, jsontext.AppendMillis)
 	for k, c := range scriptNumbers {
 		form := appendInt

@@ -28,11 +28,9 @@ func (s *Sink) writeMeta() {
 		{"debug", viewer.SlowBuild(p)}, {"symbolicated", true}, {"symbolicationNotSupported", true},
 		{"usesOnlyOneStackType", true}, {"sourceCodeIsNotOnSearchfox", true},
 	} {
-		s.out.Key(flag.key)
-		s.out.Bool(flag.on)
+		s.out.Flag(flag.key, flag.on)
 	}
-	s.out.Key("sampleUnits")
-	s.out.Raw(viewer.SampleUnits)
+	s.out.Value("sampleUnits", viewer.SampleUnits)
 	viewer.WriteProgram(s.out.Writer, p)
 	s.out.Member("arguments", strings.Join(p.Args, " "))
 	s.out.Key("configuration")
@@ -48,8 +46,7 @@ func (s *Sink) writeMeta() {
 func (s *Sink) writeTimes() {
 	start, end := viewer.Range(s.tables)
 	s.out.Number("startTime", int64(s.start)/int64(time.Millisecond))
-	s.out.Key("interval")
-	s.out.Fixed(viewer.Interval(s.tables), 6)
+	s.out.Decimal("interval", viewer.Interval(s.tables), 6)
 	viewer.WriteClock(s.out.Writer, viewer.Process(s.tables, 1), s.start)
 	s.moment("profilingStartTime", start, true)
 	s.moment("profilingEndTime", end, true)
@@ -62,14 +59,12 @@ func (s *Sink) writeSchemas() {
 
 func (s *Sink) writeVisible() {
 	shown, busiest := visible(s.threads)
-	s.out.Key("initialVisibleThreads")
-	s.out.BeginArray()
+	s.out.Array("initialVisibleThreads")
 	for _, thread := range shown {
 		s.out.Int(int64(thread))
 	}
 	s.out.EndArray()
-	s.out.Key("initialSelectedThreads")
-	s.out.BeginArray()
+	s.out.Array("initialSelectedThreads")
 	s.out.Int(int64(busiest))
 	s.out.EndArray()
 }
@@ -77,14 +72,12 @@ func (s *Sink) writeVisible() {
 // writeExtra writes the viewer's additional information: what each process was and what was lost.
 func (s *Sink) writeExtra() {
 	lines := s.lost.Lines()
-	s.out.Key("extra")
-	s.out.BeginArray()
+	s.out.Array("extra")
 	for id := 1; id < len(lines); id++ {
 		p := viewer.Process(s.tables, stream.ProcessID(id))
 		s.out.BeginObject()
 		s.out.Member("label", p.Title())
-		s.out.Key("entries")
-		s.out.BeginArray()
+		s.out.Array("entries")
 		s.writeAboutEntries(p)
 		for _, line := range lines[id] {
 			s.writeEntry(wording.Reason(line.Reason), wording.Line(line))

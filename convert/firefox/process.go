@@ -32,11 +32,9 @@ func (s *Sink) beginProcess() {
 	s.pages = viewer.Pages{Pid: s.pid()}
 	s.pauses = viewer.Pauses{Out: s.about.Writer, Start: s.start}
 	s.about.BeginObject()
-	s.about.Key("outputPid")
-	s.about.String(s.pid())
+	s.about.Member("outputPid", s.pid())
 	viewer.WriteAbout(s.about.Writer, s.tables, s.process())
-	s.about.Key("pausedRanges")
-	s.about.BeginArray()
+	s.about.Array("pausedRanges")
 }
 
 func (s *Sink) endProcess() {
@@ -54,10 +52,8 @@ func (s *Sink) beginPart() {
 	case stream.Overheads:
 		s.cost.sum = viewer.Overheads{}
 	case stream.Logs:
-		s.logged.Key(s.pid())
-		s.logged.BeginObject()
-		s.logged.Key("log")
-		s.logged.BeginArray()
+		s.logged.Object(s.pid())
+		s.logged.Array("log")
 	}
 }
 
@@ -103,18 +99,14 @@ func (o *overheads) rows(b *stream.Batch) {
 func (o *overheads) end(s *Sink) {
 	out := s.costs.Writer
 	out.BeginObject()
-	out.Key("pid")
-	out.String(s.pid())
-	out.Key("mainThreadIndex")
-	out.Int(int64(s.main))
-	out.Key("samples")
-	out.BeginObject()
+	out.Member("pid", s.pid())
+	out.Number("mainThreadIndex", int64(s.main))
+	out.Object("samples")
 	writeColumnTo(out, "time", &o.columns[0], s.appendTime)
 	for k := range costNames {
 		writeColumnTo(out, costNames[k], &o.columns[1+k], appendMicros)
 	}
-	out.Key("length")
-	out.Int(o.count)
+	out.Number("length", o.count)
 	out.EndObject()
 	o.sum.WriteStatistics(out)
 	out.EndObject()

@@ -40,12 +40,10 @@ type tableColumn struct {
 
 // writeTable writes a member that is a table of n rows.
 func (s *Sink) writeTable(key string, n int, columns ...tableColumn) {
-	s.out.Key(key)
-	s.out.BeginObject()
+	s.out.Object(key)
 	s.out.Number("length", int64(n))
 	for _, c := range columns {
-		s.out.Key(c.key)
-		s.out.BeginArray()
+		s.out.Array(c.key)
 		for from := 0; from < n; from += viewer.MaxRows {
 			to := min(n, from+viewer.MaxRows)
 			s.out.List(to-from, pipeline.Text, func(dst []byte) []byte {
@@ -63,16 +61,14 @@ func (s *Sink) writeTable(key string, n int, columns ...tableColumn) {
 // writeShared writes what all threads refer to. Strings come last, when those of all markers are
 // known.
 func (s *Sink) writeShared() {
-	s.out.Key("shared")
-	s.out.BeginObject()
+	s.out.Object("shared")
 	s.writeStacks()
 	s.writeFrames()
 	s.writeFuncs()
 	none := constant("null")
 	s.writeTable("nativeSymbols", 0, tableColumn{"libIndex", none}, tableColumn{"address", none}, tableColumn{"name", none}, tableColumn{"functionSize", none})
 	s.writeTable("sourceLocationTable", 0, tableColumn{"source", none}, tableColumn{"line", none}, tableColumn{"column", none})
-	s.out.Key("stringArray")
-	s.out.BeginArray()
+	s.out.Array("stringArray")
 	s.out.Texts(s.texts.List())
 	s.out.EndArray()
 	s.out.EndObject()
@@ -171,8 +167,7 @@ func (s *Sink) writeResources() {
 
 // writeLibs writes the modules, which frames refer to by index.
 func (s *Sink) writeLibs() {
-	s.out.Key("libs")
-	s.out.BeginArray()
+	s.out.Array("libs")
 	for id := stream.ModuleID(1); int(id) <= s.tables.Modules.Len(); id++ {
 		s.writeLib(s.tables.Modules.At(id))
 	}

@@ -44,18 +44,15 @@ func (s *Sink) beginThread() {
 	s.tid = s.tids.Next(s.walk.Track)
 	s.out.BeginObject()
 	s.out.Member("name", viewer.ThreadName(s.tables, s.walk.Track, s.walk.Main))
-	s.out.Key("isMainThread")
-	s.out.Bool(s.walk.Main)
+	s.out.Flag("isMainThread", s.walk.Main)
 	s.out.Member("processType", viewer.ProcessType)
 	s.out.Member("processName", s.process().Title())
 	viewer.WriteSite(s.out.Writer, s.process())
 	s.out.Member("pid", s.pid())
 	s.out.Number("tid", s.tid)
 	s.writeLifetime()
-	s.out.Key("pausedRanges")
-	s.out.Raw("[]")
-	s.out.Key("showMarkersInTimeline")
-	s.out.Bool(true)
+	s.out.Value("pausedRanges", "[]")
+	s.out.Flag("showMarkersInTimeline", true)
 	s.beginSamples()
 }
 
@@ -106,10 +103,8 @@ func (p *stackPiece) appendTo(dst []byte) []byte {
 }
 
 func (s *Sink) beginSamples() {
-	s.out.Key("samples")
-	s.out.BeginObject()
-	s.out.Key("stack")
-	s.out.BeginArray()
+	s.out.Object("samples")
+	s.out.Array("stack")
 }
 
 func (s *Sink) samples(b *stream.Batch) {

@@ -14,8 +14,7 @@ type counters struct {
 }
 
 func (c *counters) begin(s *Sink) {
-	s.out.Key("counters")
-	s.out.BeginArray()
+	s.out.Array("counters")
 }
 
 func (c *counters) rows(s *Sink, b *stream.Batch) {
@@ -39,10 +38,8 @@ func (s *Sink) beginCounter(id stream.CounterID) {
 	s.out.Member("category", s.titles.category(id, &c))
 	s.out.Member("description", c.Description)
 	viewer.WriteCounterAbout(s.out.Writer, &c)
-	s.out.Key("samples")
-	s.out.BeginObject()
-	s.out.Key("data")
-	s.out.BeginArray()
+	s.out.Object("samples")
+	s.out.Array("data")
 }
 
 // Categories of counters that the viewer draws specially. It titles those of the first two by these

@@ -42,8 +42,7 @@ func (s *Sink) beginProcess() {
 		s.out.BeginObject()
 	}
 	s.writeMeta(s.of(s.walk.Process))
-	s.out.Key("threads")
-	s.out.BeginArray()
+	s.out.Array("threads")
 }
 
 // endProcess writes the parts without rows, and the modules. After the first process it opens the
@@ -56,14 +55,12 @@ func (s *Sink) endProcess() {
 		}
 	}
 	s.writeLibs()
-	s.out.Key("sources")
-	s.out.Raw(`{"schema":{"id":0,"filename":1,"startLine":2,"startColumn":3,"sourceMapURL":4},"data":[]}`)
+	s.out.Value("sources", `{"schema":{"id":0,"filename":1,"startLine":2,"startColumn":3,"sourceMapURL":4},"data":[]}`)
 	if s.walk.Process > 1 {
 		s.out.EndObject()
 		return
 	}
-	s.out.Key("processes")
-	s.out.BeginArray()
+	s.out.Array("processes")
 }
 
 // part is a member of a process's object: the rows of one kind.
@@ -92,8 +89,7 @@ func (s *Sink) endPart() { s.part.end(s) }
 // writeMeta writes a process's meta. Most of it holds for the whole profile and is in the first
 // process only.
 func (s *Sink) writeMeta(p *stream.Process) {
-	s.out.Key("meta")
-	s.out.BeginObject()
+	s.out.Object("meta")
 	s.out.Number("version", version)
 	s.out.Number("startTime", int64(s.start)/int64(time.Millisecond))
 	viewer.WriteClock(s.out.Writer, p, s.start)
@@ -127,20 +123,16 @@ func earliest(p *stream.Process) stream.Time {
 func (s *Sink) writeProfileMeta(p *stream.Process) {
 	interval := viewer.Interval(s.tables)
 	s.writeRange()
-	s.out.Key("interval")
-	s.out.Fixed(interval, 6)
+	s.out.Decimal("interval", interval, 6)
 	s.out.Number("processType", 0)
 	for _, flag := range []struct {
 		key string
 		on  bool
 	}{{"stackwalk", true}, {"debug", viewer.SlowBuild(p)}, {"gcpoison", false}, {"asyncstack", false}} {
-		s.out.Key(flag.key)
-		s.out.Raw(bit(flag.on))
+		s.out.Value(flag.key, bit(flag.on))
 	}
-	s.out.Key("presymbolicated")
-	s.out.Bool(true)
-	s.out.Key("sampleUnits")
-	s.out.Raw(viewer.SampleUnits)
+	s.out.Flag("presymbolicated", true)
+	s.out.Value("sampleUnits", viewer.SampleUnits)
 	viewer.WriteProgram(s.out.Writer, p)
 	s.out.Key("configuration")
 	viewer.WriteConfiguration(s.out.Writer, p, interval)
@@ -156,10 +148,8 @@ func bit(on bool) string {
 
 func (s *Sink) writeRange() {
 	start, end := viewer.Range(s.tables)
-	s.out.Key("profilingStartTime")
-	s.out.Fixed(s.ms(start), 6)
-	s.out.Key("profilingEndTime")
-	s.out.Fixed(s.ms(end), 6)
+	s.out.Decimal("profilingStartTime", s.ms(start), 6)
+	s.out.Decimal("profilingEndTime", s.ms(end), 6)
 }
 
 // writeSchemas writes the schemas of all events. Those of the first process
@@ -175,8 +165,7 @@ func (s *Sink) writeSchemas() {
 
 // writeAbout writes what the format has no place for, under a key that the viewer ignores.
 func (s *Sink) writeAbout(p *stream.Process) {
-	s.out.Key("gprof")
-	s.out.BeginObject()
+	s.out.Object("gprof")
 	viewer.WriteAbout(s.out.Writer, s.tables, p)
 	s.out.EndObject()
 }
@@ -186,8 +175,7 @@ type pauses struct{ viewer.Pauses }
 
 func (p *pauses) begin(s *Sink) {
 	p.Out, p.Start = s.out.Writer, s.start
-	s.out.Key("pausedRanges")
-	s.out.BeginArray()
+	s.out.Array("pausedRanges")
 }
 
 func (p *pauses) rows(s *Sink, b *stream.Batch) {
@@ -205,12 +193,9 @@ func (p *pauses) end(s *Sink) {
 type logs struct{}
 
 func (logs) begin(s *Sink) {
-	s.out.Key("profilingLog")
-	s.out.BeginObject()
-	s.out.Key(s.of(s.walk.Process).OutPid)
-	s.out.BeginObject()
-	s.out.Key("log")
-	s.out.BeginArray()
+	s.out.Object("profilingLog")
+	s.out.Object(s.of(s.walk.Process).OutPid)
+	s.out.Array("log")
 }
 
 func (logs) rows(s *Sink, b *stream.Batch) { viewer.WriteLogs(s.out.Writer, b, s.start) }
@@ -225,8 +210,7 @@ func (logs) end(s *Sink) {
 type pages struct{ viewer.Pages }
 
 func (p *pages) begin(s *Sink) {
-	s.out.Key("pages")
-	s.out.BeginArray()
+	s.out.Array("pages")
 }
 
 func (p *pages) rows(s *Sink, b *stream.Batch) { p.Rows(s.out.Writer, b) }
@@ -240,8 +224,7 @@ func (p *pages) end(s *Sink) {
 type overheads struct{ viewer.Overheads }
 
 func (o *overheads) begin(s *Sink) {
-	s.out.Key("profilerOverhead")
-	s.out.BeginObject()
+	s.out.Object("profilerOverhead")
 	s.beginTable("samples", `{"time":0,"locking":1,"expiredMarkerCleaning":2,"counters":3,"threads":4}`)
 }
 
@@ -264,8 +247,7 @@ func (o *overheads) end(s *Sink) {
 // writeLibs writes the modules of which the process has frames, in the order of
 // their addresses, which is that of their ids.
 func (s *Sink) writeLibs() {
-	s.out.Key("libs")
-	s.out.BeginArray()
+	s.out.Array("libs")
 	for id := 1; id < len(s.code.used); id++ {
 		if s.code.used[id] && s.code.ranges[id].end != 0 {
 			s.writeLib(s.tables.Modules.At(stream.ModuleID(id)), s.code.ranges[id])

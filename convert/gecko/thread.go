@@ -73,8 +73,7 @@ func (s *Sink) beginThread() {
 	viewer.WriteSite(s.out.Writer, s.of(s.walk.Process))
 	s.out.Key("pid")
 	s.out.RawBytes(viewer.AppendPid(nil, s.of(s.walk.Process)))
-	s.out.Key("tid")
-	s.out.Int(s.tid)
+	s.out.Number("tid", s.tid)
 	s.writeLifetime()
 	s.thread.cause = s.appendCause(nil) // pieces keep it
 	s.beginSamples()
@@ -83,8 +82,7 @@ func (s *Sink) beginThread() {
 // writeLifetime writes when a track began and ended; null is "still there".
 func (s *Sink) writeLifetime() {
 	start, end := viewer.Lifetime(s.tables, s.of(s.walk.Process), s.walk.Track)
-	s.out.Key("registerTime")
-	s.out.Fixed(s.ms(start), 6)
+	s.out.Decimal("registerTime", s.ms(start), 6)
 	s.writeEnd("unregisterTime", end)
 }
 
@@ -130,20 +128,16 @@ func (s *Sink) writeFrames() {
 }
 
 func (s *Sink) writeStrings() {
-	s.out.Key("stringTable")
-	s.out.BeginArray()
+	s.out.Array("stringTable")
 	s.out.Texts(s.thread.strings.List())
 	s.out.EndArray()
 }
 
 // beginTable begins a member that is a table, up to its rows.
 func (s *Sink) beginTable(key, schema string) {
-	s.out.Key(key)
-	s.out.BeginObject()
-	s.out.Key("schema")
-	s.out.Raw(schema)
-	s.out.Key("data")
-	s.out.BeginArray()
+	s.out.Object(key)
+	s.out.Value("schema", schema)
+	s.out.Array("data")
 }
 
 func (s *Sink) endTable() {

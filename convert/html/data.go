@@ -34,19 +34,15 @@ func (s *Sink) writeData(out *jsontext.Writer) {
 }
 
 func member(out *jsontext.Writer, key, value string) {
-	out.Key(key)
-	out.String(value[:min(len(value), maxName)])
+	out.Member(key, value[:min(len(value), maxName)])
 }
 
 // writeAxis writes times in milliseconds, those of slots relative to the start, which need not be
 // exact.
 func (s *Sink) writeAxis(out *jsontext.Writer) {
-	out.Key("axis")
-	out.BeginObject()
-	out.Key("start")
-	out.Fixed(int64(s.axis.start), 6)
-	out.Key("width")
-	out.Fixed(int64(s.axis.width), 6)
+	out.Object("axis")
+	out.Decimal("start", int64(s.axis.start), 6)
+	out.Decimal("width", int64(s.axis.width), 6)
 	out.Key("slots")
 	if s.axis.width == 0 {
 		out.Int(1)
@@ -59,8 +55,7 @@ func (s *Sink) writeAxis(out *jsontext.Writer) {
 }
 
 func (s *Sink) writeLedger(out *jsontext.Writer) {
-	out.Key("ledger")
-	out.BeginArray()
+	out.Array("ledger")
 	for _, line := range s.lines {
 		out.BeginArray()
 		out.String(line.Reason.Severity().String())
@@ -75,8 +70,7 @@ func (s *Sink) writeLedger(out *jsontext.Writer) {
 }
 
 func (s *Sink) writeProcesses(out *jsontext.Writer) {
-	out.Key("processes")
-	out.BeginArray()
+	out.Array("processes")
 	for i := range s.tables.Processes {
 		out.String(s.tables.Processes[i].Title())
 	}
@@ -171,8 +165,7 @@ func place(f *flame.Frame) string {
 
 // writeTracks writes the tracks that have samples: density by slot, and cells.
 func (s *Sink) writeTracks(out *jsontext.Writer) {
-	out.Key("tracks")
-	out.BeginArray()
+	out.Array("tracks")
 	rest := s.cells.list
 	for id := range s.density {
 		density := s.density[id].bySlot()
@@ -208,8 +201,7 @@ func trackName(t *stream.Track) string {
 // writeCells writes each group: its number, its size, and the node and weight of each cell. Numbers
 // of nodes and groups are differences.
 func writeCells(out *jsontext.Writer, list []cell) {
-	out.Key("cells")
-	out.BeginArray()
+	out.Array("cells")
 	var group int32
 	for len(list) > 0 {
 		n := 1
@@ -255,8 +247,7 @@ func (s *Sink) writeLanes(out *jsontext.Writer) {
 		rows[id] = s.lanes[id].rows
 	}
 	keep := s.busiest("markers", rows, maxLanes)
-	out.Key("lanes")
-	out.BeginArray()
+	out.Array("lanes")
 	for id := range s.lanes {
 		if !keep[id] {
 			continue
@@ -269,8 +260,7 @@ func (s *Sink) writeLanes(out *jsontext.Writer) {
 		out.BeginObject()
 		member(out, "name", event.Name)
 		member(out, "color", color)
-		out.Key("rows")
-		out.Int(l.rows)
+		out.Number("rows", l.rows)
 		numbers(out, "count", appendRuns(nil, l.count.bySlot()))
 		numbers(out, "longest", appendRuns(nil, l.longest.bySlot())) // ns
 		out.EndObject()
@@ -285,8 +275,7 @@ func (s *Sink) writeCurves(out *jsontext.Writer) {
 		rows[id] = s.curves[id].rows
 	}
 	keep := s.busiest("counts", rows, maxCurves)
-	out.Key("curves")
-	out.BeginArray()
+	out.Array("curves")
 	for id := range s.curves {
 		if !keep[id] {
 			continue
@@ -294,16 +283,11 @@ func (s *Sink) writeCurves(out *jsontext.Writer) {
 		c, counter := &s.curves[id], s.tables.Counters.At(stream.CounterID(id))
 		out.BeginObject()
 		member(out, "name", counter.Name)
-		out.Key("process")
-		out.Int(int64(counter.Process) - 1)
-		out.Key("bytes")
-		out.Bool(counter.Unit == stream.FormatBytes)
-		out.Key("nanoseconds")
-		out.Bool(counter.Unit == stream.FormatNanoseconds)
-		out.Key("total")
-		out.Bool(counter.Total)
-		out.Key("values")
-		out.BeginArray()
+		out.Number("process", int64(counter.Process)-1)
+		out.Flag("bytes", counter.Unit == stream.FormatBytes)
+		out.Flag("nanoseconds", counter.Unit == stream.FormatNanoseconds)
+		out.Flag("total", counter.Total)
+		out.Array("values")
 		for _, x := range c.values {
 			out.Int(int64(x.slot))
 			out.Int(x.value)
@@ -328,8 +312,7 @@ func (s *Sink) busiest(what string, rows []int64, most int) []bool {
 }
 
 func numbers(out *jsontext.Writer, key string, values []int64) {
-	out.Key(key)
-	out.BeginArray()
+	out.Array(key)
 	for _, v := range values {
 		out.Int(v)
 	}
@@ -337,8 +320,7 @@ func numbers(out *jsontext.Writer, key string, values []int64) {
 }
 
 func texts(out *jsontext.Writer, key string, values []string) {
-	out.Key(key)
-	out.BeginArray()
+	out.Array(key)
 	for _, v := range values {
 		out.String(v[:min(len(v), maxName)])
 	}

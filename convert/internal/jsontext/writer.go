@@ -40,6 +40,19 @@ func (w *Writer) Key(key string) {
 	w.comma = false
 }
 
+// Member, Number, Decimal, Flag and Value write a whole member of an object, as
+// String, Int, Fixed, Bool and Raw write its value. Object and Array begin one.
+func (w *Writer) Member(key, value string)       { w.Key(key); w.String(value) }
+func (w *Writer) Number(key string, value int64) { w.Key(key); w.Int(value) }
+func (w *Writer) Flag(key string, value bool)    { w.Key(key); w.Bool(value) }
+func (w *Writer) Value(key, text string)         { w.Key(key); w.Raw(text) }
+func (w *Writer) Object(key string)              { w.Key(key); w.BeginObject() }
+func (w *Writer) Array(key string)               { w.Key(key); w.BeginArray() }
+func (w *Writer) Decimal(key string, n int64, decimals int) {
+	w.Key(key)
+	w.Fixed(n, decimals)
+}
+
 // String writes a string, made valid UTF-8.
 func (w *Writer) String(s string) {
 	w.separate()

@@ -84,10 +84,9 @@ func (g *group) write(out *jsontext.Writer) {
 		g.Color = stream.Other.Color
 	}
 	out.BeginObject()
-	member(out, "name", g.Name)
-	member(out, "color", g.Color)
-	out.Key("subcategories")
-	out.BeginArray()
+	out.Member("name", g.Name)
+	out.Member("color", g.Color)
+	out.Array("subcategories")
 	for _, name := range g.parts {
 		out.String(name)
 	}

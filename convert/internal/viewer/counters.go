@@ -53,21 +53,19 @@ func (c *Changes) End(write func(Change)) {
 // WriteCounterAbout writes what the formats have no place for in a counter: they draw it by a
 // category that may not be its own.
 func WriteCounterAbout(out *jsontext.Writer, c *stream.Counter) {
-	out.Key("gprof")
-	out.BeginObject()
+	out.Object("gprof")
 	if c.Category != "" {
-		member(out, "category", c.Category)
+		out.Member("category", c.Category)
 	}
 	if c.Unit != stream.FormatInteger && c.Unit < stream.NumFormats {
-		member(out, "unit", unitName(c.Unit))
+		out.Member("unit", unitName(c.Unit))
 	}
 	for _, m := range []struct {
 		key   string
 		value bool
 	}{{"total", c.Total}, {"own", c.Own}} {
 		if m.value {
-			out.Key(m.key)
-			out.Bool(true)
+			out.Flag(m.key, true)
 		}
 	}
 	out.EndObject()
@@ -132,10 +130,9 @@ func (o *Overheads) WriteStatistics(out *jsontext.Writer) {
 		return
 	}
 	duration := int64(o.last - o.first)
-	out.Key("statistics")
-	out.BeginObject()
+	out.Object("statistics")
 	micros(out, "profiledDuration", duration)
-	number(out, "samplingCount", o.count)
+	out.Number("samplingCount", o.count)
 	micros(out, "overheadDurations", o.total.sum)
 	out.Key("overheadPercentage") // a ratio, in spite of its name
 	out.RawBytes(jsontext.AppendFloat(nil, float64(o.total.sum)/float64(max(1, duration))))
@@ -149,6 +146,5 @@ func (o *Overheads) WriteStatistics(out *jsontext.Writer) {
 
 // micros writes a member that is a duration.
 func micros(out *jsontext.Writer, key string, ns int64) {
-	out.Key(key)
-	out.Fixed(ns, 3)
+	out.Decimal(key, ns, 3)
 }

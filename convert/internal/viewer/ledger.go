@@ -77,8 +77,7 @@ func (l *Ledger) Write(out *jsontext.Writer) {
 
 func writeLines(out *jsontext.Writer, lines []stream.Line) {
 	out.BeginObject()
-	out.Key("ledger")
-	out.BeginArray()
+	out.Array("ledger")
 	for _, line := range lines {
 		writeLine(out, line)
 	}
@@ -88,13 +87,13 @@ func writeLines(out *jsontext.Writer, lines []stream.Line) {
 
 func writeLine(out *jsontext.Writer, line stream.Line) {
 	out.BeginObject()
-	member(out, "process", line.Process)
-	member(out, "reason", line.Reason.String())
-	member(out, "severity", line.Reason.Severity().String())
-	member(out, "text", wording.Reason(line.Reason))
-	member(out, "what", line.What)
-	member(out, "where", line.Where)
-	number(out, "count", line.Count)
-	number(out, "bytes", line.Bytes)
+	out.Member("process", line.Process)
+	out.Member("reason", line.Reason.String())
+	out.Member("severity", line.Reason.Severity().String())
+	out.Member("text", wording.Reason(line.Reason))
+	out.Member("what", line.What)
+	out.Member("where", line.Where)
+	out.Number("count", line.Count)
+	out.Number("bytes", line.Bytes)
 	out.EndObject()
 }

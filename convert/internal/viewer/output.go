@@ -33,12 +33,6 @@ func NewOutput(pipe *pipeline.Writer) *Output {
 	return &Output{Writer: jsontext.NewWriter(pipe), pipe: pipe}
 }
 
-// Member writes a string member of an object.
-func (o *Output) Member(key, value string) { member(o.Writer, key, value) }
-
-// Number writes an integer member of an object.
-func (o *Output) Number(key string, value int64) { number(o.Writer, key, value) }
-
 // List writes n elements of a list, which piece appends with commas between them.
 func (o *Output) List(n int, kind pipeline.Kind, piece func(dst []byte) []byte) {
 	switch {

@@ -102,7 +102,7 @@ func (p *Pauses) write(reason int64, end stream.Time, ended bool) {
 	p.Out.BeginObject()
 	moment(p.Out, "startTime", p.since[reason]-p.Start, p.open[reason])
 	moment(p.Out, "endTime", end-p.Start, ended)
-	member(p.Out, "reason", pauseReasons[reason])
+	p.Out.Member("reason", pauseReasons[reason])
 	p.Out.EndObject()
 	p.open[reason] = false
 }
@@ -162,14 +162,13 @@ func (p *Pages) End(out *jsontext.Writer) {
 func (p *page) write(out *jsontext.Writer, pid string) {
 	out.BeginObject()
 	if pid != "" {
-		member(out, "pid", pid)
+		out.Member("pid", pid)
 	}
-	number(out, "tabID", p.tab)
-	number(out, "innerWindowID", p.window)
-	member(out, "url", p.url)
-	number(out, "embedderInnerWindowID", p.embedder)
-	out.Key("isPrivateBrowsing")
-	out.Bool(p.private)
+	out.Number("tabID", p.tab)
+	out.Number("innerWindowID", p.window)
+	out.Member("url", p.url)
+	out.Number("embedderInnerWindowID", p.embedder)
+	out.Flag("isPrivateBrowsing", p.private)
 	out.EndObject()
 }
 
@@ -185,8 +184,8 @@ func WriteLogs(out *jsontext.Writer, b *stream.Batch, start stream.Time) {
 		}
 		out.BeginObject()
 		moment(out, "time", at-start, true)
-		member(out, "level", level)
-		member(out, "text", text(&b.Args[0], i))
+		out.Member("level", level)
+		out.Member("text", text(&b.Args[0], i))
 		out.EndObject()
 	}
 }

@@ -13,17 +13,17 @@ import (
 
 // WriteAbout writes the members of an object about a process that the formats have no place for.
 func WriteAbout(out *jsontext.Writer, t *stream.Tables, p *stream.Process) {
-	member(out, "instance", Hex(p.Instance))
+	out.Member("instance", Hex(p.Instance))
 	if p.Parent != 0 {
-		member(out, "parent", Hex(t.Process(p.Parent).Instance))
+		out.Member("parent", Hex(t.Process(p.Parent).Instance))
 	}
-	number(out, "pid", int64(p.Pid))
+	out.Number("pid", int64(p.Pid))
 	for _, m := range []struct{ key, value string }{
 		{"name", p.Name}, {"service", p.Service}, {"version", p.Version}, {"revision", p.Revision},
 		{"host", p.Host}, {"exe", p.Exe}, {"go", p.Go}, {"cpu", p.CPU},
 	} {
 		if m.value != "" {
-			member(out, m.key, m.value)
+			out.Member(m.key, m.value)
 		}
 	}
 	writeArgs(out, p)
@@ -31,13 +31,13 @@ func WriteAbout(out *jsontext.Writer, t *stream.Tables, p *stream.Process) {
 	if p.Exit.Known {
 		writeExit(out, &p.Exit)
 	}
-	number(out, "rangeStart", int64(p.RangeStart))
+	out.Number("rangeStart", int64(p.RangeStart))
 	// As texts: a number of JSON is not exact.
 	if p.Earliest != 0 {
-		member(out, "earliest", strconv.FormatInt(int64(p.Earliest), 10))
+		out.Member("earliest", strconv.FormatInt(int64(p.Earliest), 10))
 	}
-	member(out, "start", strconv.FormatInt(int64(p.Start), 10))
-	member(out, "end", strconv.FormatInt(int64(p.End), 10))
+	out.Member("start", strconv.FormatInt(int64(p.Start), 10))
+	out.Member("end", strconv.FormatInt(int64(p.End), 10))
 }
 
 func writeArgs(out *jsontext.Writer, p *stream.Process) {
@@ -54,22 +54,20 @@ func writeArgs(out *jsontext.Writer, p *stream.Process) {
 }
 
 func writeExit(out *jsontext.Writer, e *stream.Exit) {
-	out.Key("exit")
-	out.BeginObject()
-	member(out, "reason", e.Reason)
-	number(out, "code", e.Code)
-	member(out, "text", e.Text)
+	out.Object("exit")
+	out.Member("reason", e.Reason)
+	out.Number("code", e.Code)
+	out.Member("text", e.Text)
 	out.EndObject()
 }
 
 // writeBuild writes how a program was built, and what recorded it.
 func writeBuild(out *jsontext.Writer, p *stream.Process) {
 	if p.Module != "" {
-		member(out, "module", p.Module)
+		out.Member("module", p.Module)
 	}
 	if p.Modified {
-		out.Key("modified")
-		out.Bool(true)
+		out.Flag("modified", true)
 	}
 	for _, m := range []struct {
 		key  string
@@ -80,36 +78,36 @@ func writeBuild(out *jsontext.Writer, p *stream.Process) {
 		}
 	}
 	if p.Settings.Limit > 0 {
-		number(out, "limit", p.Settings.Limit)
+		out.Number("limit", p.Settings.Limit)
 	}
 	if p.Cores > 0 {
-		number(out, "cores", int64(p.Cores))
+		out.Number("cores", int64(p.Cores))
 	}
 	if p.CPUName != "" {
-		member(out, "cpuName", p.CPUName)
+		out.Member("cpuName", p.CPUName)
 	}
 }
 
 // WriteProgram writes the members of meta about a process's program and machine. Unknown ones are
 // left out, and what no program of ours has: a toolkit, an update channel, extensions.
 func WriteProgram(out *jsontext.Writer, p *stream.Process) {
-	member(out, "product", product(p))
-	member(out, "misc", misc(p))
-	member(out, "oscpu", strings.TrimSpace(p.OS+" "+p.Arch))
-	member(out, "platform", p.OS)
-	member(out, "abi", p.Arch)
+	out.Member("product", product(p))
+	out.Member("misc", misc(p))
+	out.Member("oscpu", strings.TrimSpace(p.OS+" "+p.Arch))
+	out.Member("platform", p.OS)
+	out.Member("abi", p.Arch)
 	for _, m := range []struct{ key, value string }{
 		{"appBuildID", p.Revision}, {"sourceURL", sourceURL(p)}, {"CPUName", p.CPUName},
 	} {
 		if m.value != "" {
-			member(out, m.key, m.value)
+			out.Member(m.key, m.value)
 		}
 	}
 	if p.Cores > 0 {
-		number(out, "physicalCPUs", int64(p.Cores))
+		out.Number("physicalCPUs", int64(p.Cores))
 	}
 	if p.CPUs > 0 {
-		number(out, "logicalCPUs", int64(p.CPUs))
+		out.Number("logicalCPUs", int64(p.CPUs))
 	}
 }
 
@@ -172,9 +170,8 @@ func WriteConfiguration(out *jsontext.Writer, p *stream.Process, interval int64)
 	out.BeginObject()
 	texts(out, "features", features)
 	texts(out, "threads", p.Settings.Tracks)
-	out.Key("interval")
-	out.Fixed(interval, 6)
-	number(out, "capacity", p.Settings.Limit/entrySize)
+	out.Decimal("interval", interval, 6)
+	out.Number("capacity", p.Settings.Limit/entrySize)
 	out.EndObject()
 }
 
@@ -197,14 +194,13 @@ func WriteSite(out *jsontext.Writer, p *stream.Process) {
 		return p.Attrs[i].Value
 	}
 	if site := value(siteKey); site != "" {
-		member(out, siteKey, site)
+		out.Member(siteKey, site)
 	}
 	if private, err := strconv.ParseBool(value(privateKey)); err == nil {
-		out.Key(privateKey)
-		out.Bool(private)
+		out.Flag(privateKey, private)
 	}
 	if container, err := strconv.ParseUint(value(containerKey), 10, 32); err == nil {
-		number(out, containerKey, int64(container))
+		out.Number(containerKey, int64(container))
 	}
 }
 
@@ -239,6 +235,6 @@ func WriteClock(out *jsontext.Writer, p *stream.Process, start stream.Time) {
 		return
 	}
 	if key != "" && c.Monotonic > max(0, before) {
-		number(out, key, c.Monotonic-before)
+		out.Number(key, c.Monotonic-before)
 	}
 }

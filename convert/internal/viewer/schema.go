@@ -64,10 +64,10 @@ func WriteSchemas(out *jsontext.Writer, types []MarkerType, dialect Dialect) {
 func (s *schema) write(out *jsontext.Writer, dialect Dialect) {
 	e := s.of.Event
 	out.BeginObject()
-	member(out, "name", s.of.Name)
+	out.Member("name", s.of.Name)
 	for _, label := range []struct{ key, text string }{{"chartLabel", e.Chart}, {"tooltipLabel", e.Tooltip}, {"tableLabel", e.Table}} {
 		if label.text != "" {
-			member(out, label.key, s.template(label.text))
+			out.Member(label.key, s.template(label.text))
 		}
 	}
 	writeDisplay(out, e.Display)
@@ -80,11 +80,10 @@ func (s *schema) write(out *jsontext.Writer, dialect Dialect) {
 	s.writeFields(out, dialect)
 	s.writeGraphs(out)
 	if e.ColorField != "" {
-		member(out, "colorField", s.key(e.ColorField))
+		out.Member("colorField", s.key(e.ColorField))
 	}
 	if e.Nested {
-		out.Key("isStackBased")
-		out.Bool(true)
+		out.Flag("isStackBased", true)
 	}
 	out.EndObject()
 }
@@ -101,8 +100,8 @@ func (s *schema) writeFields(out *jsontext.Writer, dialect Dialect) {
 	}
 	if text := s.of.Event.Description; dialect == Gecko && text != "" {
 		out.BeginObject()
-		member(out, "label", "Description")
-		member(out, "value", text)
+		out.Member("label", "Description")
+		out.Member("value", text)
 		out.EndObject()
 	}
 	out.EndArray()
@@ -124,14 +123,13 @@ func (s *schema) writeGraphs(out *jsontext.Writer) {
 	if len(graphs) == 0 {
 		return
 	}
-	out.Key("graphs")
-	out.BeginArray()
+	out.Array("graphs")
 	for _, g := range graphs {
 		out.BeginObject()
-		member(out, "key", s.key(g.Field))
-		member(out, "type", g.Shape)
+		out.Member("key", s.key(g.Field))
+		out.Member("type", g.Shape)
 		if slices.Contains(graphColors, g.Color) {
-			member(out, "color", g.Color)
+			out.Member("color", g.Color)
 		}
 		out.EndObject()
 	}
@@ -161,8 +159,7 @@ func (s *schema) key(name string) string {
 var places = []string{"marker-chart", "marker-table", "timeline-overview", "timeline-memory", "timeline-ipc", "timeline-fileio", "stack-chart", "timeline-network"}
 
 func writeDisplay(out *jsontext.Writer, display stream.Location) {
-	out.Key("display")
-	out.BeginArray()
+	out.Array("display")
 	for bit, name := range places {
 		if display&(1<<bit) != 0 {
 			out.String(name)
@@ -174,9 +171,9 @@ func writeDisplay(out *jsontext.Writer, display stream.Location) {
 func writeField(out *jsontext.Writer, f *field) {
 	e := cmp.Or(f.listed, &stream.EventField{Name: f.name})
 	out.BeginObject()
-	member(out, "key", f.name)
+	out.Member("key", f.name)
 	if label := cmp.Or(e.Label, e.Name); label != f.name { // the default is the key
-		member(out, "label", label)
+		out.Member("label", label)
 	}
 	out.Key("format")
 	if strings.HasPrefix(f.format, "{") {
@@ -185,12 +182,10 @@ func writeField(out *jsontext.Writer, f *field) {
 		out.String(f.format)
 	}
 	if e.Searchable {
-		out.Key("searchable")
-		out.Bool(true)
+		out.Flag("searchable", true)
 	}
 	if e.Hidden {
-		out.Key("hidden")
-		out.Bool(true)
+		out.Flag("hidden", true)
 	}
 	out.EndObject()
 }
@@ -198,6 +193,6 @@ func writeField(out *jsontext.Writer, f *field) {
 // writeKnown writes a string member unless it is empty.
 func writeKnown(out *jsontext.Writer, key, text string) {
 	if text != "" {
-		member(out, key, text)
+		out.Member(key, text)
 	}
 }

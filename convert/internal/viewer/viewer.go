@@ -133,26 +133,13 @@ func ThreadName(t *stream.Tables, id stream.TrackID, main bool) string {
 	return name
 }
 
-// member writes a string member.
-func member(out *jsontext.Writer, key, value string) {
-	out.Key(key)
-	out.String(value)
-}
-
 // texts writes a member that is a list of strings.
 func texts(out *jsontext.Writer, key string, list []string) {
-	out.Key(key)
-	out.BeginArray()
+	out.Array(key)
 	for _, text := range list {
 		out.String(text)
 	}
 	out.EndArray()
-}
-
-// number writes an integer member.
-func number(out *jsontext.Writer, key string, value int64) {
-	out.Key(key)
-	out.Int(value)
 }
 
 // moment writes a time member, null if unknown.
