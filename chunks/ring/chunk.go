@@ -9,8 +9,8 @@ import (
 	"gprof/rawformat"
 )
 
-// Chunk is one chunk, in heap memory or in a mapped file. One writer at a time
-// has it; what others may call meanwhile says so.
+// Chunk is one chunk, in heap memory or in a mapped file. It has one writer at a
+// time. Methods that others may call meanwhile say so.
 type Chunk struct {
 	head    []byte // the header
 	table   []byte // the page table, nil on the heap
@@ -19,7 +19,7 @@ type Chunk struct {
 	mapping *mapping.Mapping // all of the file; nil on the heap
 
 	fixed rawformat.Header           // what it was opened with, and its close anchor
-	image [rawformat.HeaderSize]byte // of fixed, on its way to head; here, so that opening does not allocate
+	image [rawformat.HeaderSize]byte // fixed, encoded; a field so that opening does not allocate
 
 	links [2]link // in two lists, see list
 	ring  place
@@ -76,7 +76,7 @@ func (c *Chunk) blank() {
 // in the file.
 func (c *Chunk) Payload() []byte { return c.payload }
 
-// Header is a snapshot. Epoch, commit and state may change meanwhile; the
+// Header returns a snapshot. Epoch, commit and state may change meanwhile; the
 // caller makes sure that the chunk is not opened or released.
 func (c *Chunk) Header() rawformat.Header {
 	h := c.fixed
@@ -86,7 +86,7 @@ func (c *Chunk) Header() rawformat.Header {
 	return h
 }
 
-// State is what the chunk is used for; any goroutine may ask.
+// State is the state of the chunk. Any goroutine may call it.
 func (c *Chunk) State() rawformat.State {
 	return rawformat.State(atomic.LoadUint32(c.stateWord()))
 }
@@ -95,9 +95,9 @@ func (c *Chunk) State() rawformat.State {
 // sync/atomic, after the bytes that it covers.
 func (c *Chunk) CommitWord() *uint64 { return mapping.Word(c.head, rawformat.OffCommit) }
 
-// committed is the commit word. In a file somebody else may have changed it: the
-// error, of class [rawformat.ErrTooBig], is that it leads behind the payload. Then the
-// offset is the payload's end.
+// committed returns the commit word. Another process may have changed it in the file.
+// If it points past the payload, the error is of class [rawformat.ErrTooBig] and the
+// offset returned is the payload's end.
 func (c *Chunk) committed() (rawformat.Commit, error) {
 	commit := rawformat.Commit(atomic.LoadUint64(c.CommitWord()))
 	if int64(commit.Offset()) <= int64(len(c.payload)) {
@@ -106,9 +106,9 @@ func (c *Chunk) committed() (rawformat.Commit, error) {
 	return rawformat.MakeCommit(uint32(len(c.payload)), commit.Blocks()), &rawformat.Error{Off: rawformat.OffCommit, What: "commit word", Err: rawformat.ErrTooBig}
 }
 
-// LostBytes is more than 0 when somebody else has cut the file short: how many
-// bytes of it are gone, as far as anybody touched them. What is written there
-// from then on outlives nobody. Any goroutine may ask.
+// LostBytes is the number of bytes that are gone because another process has cut the
+// file short, as far as the loss was noticed by touching them. What is written there
+// from then on does not survive this process. Any goroutine may call it.
 func (c *Chunk) LostBytes() int { return c.mapping.Lost() }
 
 // RangeStart is the index of payload byte 0.
@@ -117,7 +117,7 @@ func (c *Chunk) RangeStart() uint64 { return c.fixed.RangeStart }
 // Epoch is that of the chunk's present use.
 func (c *Chunk) Epoch() uint64 { return c.fixed.Epoch }
 
-// open puts the chunk to use with c.fixed, which has a new epoch.
+// open begins a use of the chunk with c.fixed, which has a new epoch.
 func (c *Chunk) open() {
 	c.fixed.State = rawformat.StateInUse
 	c.fixed.Commit = 0
@@ -127,9 +127,9 @@ func (c *Chunk) open() {
 	}
 }
 
-// openSteps is how a chunk is put to use. Whenever the process is killed, and
-// whenever somebody copies the file, a reader sees the old use, the new one,
-// or that the chunk is not in use; see the package comment of rawformat.
+// openSteps are the steps by which a chunk is opened. At whatever point the process
+// is killed or the file is copied, a reader sees the old use, the new one, or that the
+// chunk is not in use; see the package comment of rawformat.
 var openSteps = [...]func(*Chunk){
 	(*Chunk).clearEpoch,
 	(*Chunk).clearTrailer,
@@ -156,8 +156,8 @@ func (c *Chunk) clearTable() {
 	}
 }
 
-// storeFixed stores all of the header but epoch and commit. Its CRC is that of
-// the header with the epoch that follows.
+// storeFixed stores the header except for epoch and commit. Its CRC is that of
+// the header with the new epoch, which is stored later.
 func (c *Chunk) storeFixed() {
 	rawformat.PutHeader(c.image[:], &c.fixed)
 	for at := 0; at < len(c.image); at += 8 {
@@ -197,9 +197,9 @@ const (
 	trailerEpoch = 8 // offset in the trailer
 )
 
-// store stores a word before everything that follows and after everything
-// before. A release store alone orders only what stands before it; a load that
-// acquires holds the rest back (on arm64; on amd64 it costs nothing).
+// store stores a word after everything before it and before everything after it. A
+// release store alone orders only what comes before; the acquiring load keeps later
+// stores back (on arm64; on amd64 it costs nothing).
 func store(b []byte, at int, v uint64) {
 	w := mapping.Word(b, at)
 	atomic.StoreUint64(w, v)

@@ -9,21 +9,21 @@ import (
 )
 
 // admitted reports whether the session has room for one more chunk file. The
-// smallest ring needs no leave: without it a process could not record at all,
-// and it is the others that are over.
+// smallest ring needs no permission: without it a process could not record at all,
+// and it is the others that hold too much.
 func (r *Ring) admitted() bool {
 	s := r.o.Slot
 	return s == nil || r.files.Load() < minFiles || s.Grow(int64(r.o.ChunkFile))
 }
 
-// want says how many chunks there was no room for.
+// want tells the slot for how many chunks there was no room.
 func (r *Ring) want(chunks int64) {
 	if r.o.Slot != nil {
 		r.o.Slot.Want(chunks * int64(r.o.ChunkFile))
 	}
 }
 
-// obey follows the session: its limit, and what another process asked for.
+// obey adopts the session's limit and gives up what another process asked for.
 func (r *Ring) obey() error {
 	s := r.o.Slot
 	if s == nil {
@@ -33,9 +33,9 @@ func (r *Ring) obey() error {
 	return s.Obey()
 }
 
-// GiveUp discards the released chunks that were done at or before, in ns of
-// realtime, but for the last two files. Spare chunks go in place of the newest
-// of them: who asks wants room.
+// GiveUp discards the released chunks that were done at or before a time, in ns of
+// realtime, but keeps two files. Spare chunks are given back in place of the newest
+// of them, as the process that asks merely wants room.
 func (r *Ring) GiveUp(done int64) (errs error) {
 	r.pressed.Store(pressedFor)
 	n, last := r.doneBy(done)
@@ -53,8 +53,8 @@ func (r *Ring) GiveUp(done int64) (errs error) {
 	return errors.Join(errs, r.Publish())
 }
 
-// discardBy gives up the oldest released chunk if it was done at or before, in ns
-// of CLOCK_MONOTONIC: a writer may have taken some meanwhile.
+// discardBy discards the oldest released chunk if it was done at or before a time, in
+// ns of CLOCK_MONOTONIC. Writers may have taken some meanwhile.
 func (r *Ring) discardBy(done uint64) *Chunk {
 	r.mu.lock()
 	defer r.mu.unlock()
@@ -64,8 +64,8 @@ func (r *Ring) discardBy(done uint64) *Chunk {
 	return r.discard()
 }
 
-// doneBy is how many released chunks were done at or before, in ns of realtime,
-// and when the last of them was done, in ns of CLOCK_MONOTONIC.
+// doneBy returns how many released chunks were done at or before a time, in ns of
+// realtime, and when the last of them was done, in ns of CLOCK_MONOTONIC.
 func (r *Ring) doneBy(done int64) (n int, last uint64) {
 	now := r.o.Anchor().Realtime
 	r.mu.lock()
@@ -80,10 +80,10 @@ func (r *Ring) doneBy(done int64) (n int, last uint64) {
 	return n, last
 }
 
-// doneTimes calls f with the released chunks, the newest first, and when they
-// were done, in ns of realtime; not 0. The times of two processes are compared,
-// and one time may stand for all before it: so they follow each other as the
-// chunks do even if the clock was set back meanwhile. r.mu is held.
+// doneTimes calls f for each released chunk, the newest first, with the time when it
+// was done, in ns of realtime, which is never 0. These times are compared between
+// processes, and a request for one time covers all earlier ones. So they are in the
+// order of the chunks even if the clock was set back meanwhile. r.mu is held.
 func (r *Ring) doneTimes(now int64, f func(c *Chunk, done int64)) {
 	next := int64(math.MaxInt64)
 	for c := r.released.last; c != nil; c = c.links[byDone].prev {
@@ -92,7 +92,7 @@ func (r *Ring) doneTimes(now int64, f func(c *Chunk, done int64)) {
 	}
 }
 
-// Publish says in the slot what the ring holds now.
+// Publish enters in the slot what the ring holds now.
 func (r *Ring) Publish() error {
 	s := r.o.Slot
 	if s == nil {
@@ -117,13 +117,13 @@ func (r *Ring) Publish() error {
 	return s.Publish(&p)
 }
 
-// pressedFor is for how many Maintains a session counts as full after it was:
-// some ten seconds. Else a process that gave a spare chunk up would make it
-// again before anybody else could use the room.
+// pressedFor is the number of Maintains, some ten seconds, for which a session counts
+// as full after it was. Otherwise a process that gave up a spare chunk would make it
+// again before another could use the room.
 const pressedFor = 100
 
 // ready is how many spare chunks there should be now. While the session is full
-// they are few: room that holds nothing goes before what was recorded.
+// they are few: empty chunks are given up before recorded ones.
 func (r *Ring) ready() int64 {
 	n := r.pressed.Load()
 	if n == 0 {
@@ -133,9 +133,9 @@ func (r *Ring) ready() int64 {
 	return int64(r.o.Pressed)
 }
 
-// refused notes that the session has no room for that many spare chunks. From
-// the next Maintain on fewer are made; only for those is room asked of others, or for
-// what is used up right now. What was used up a while ago is no reason: else those
+// refused notes that the session has no room for that many spare chunks. From the
+// next Maintain on fewer are made, and others are asked for room only for those and for
+// what is being used up right now. Earlier demand does not count: otherwise processes
 // that were busy a moment ago would together take all that others have recorded.
 func (r *Ring) refused(spares int) {
 	r.pressed.Store(pressedFor)
@@ -143,12 +143,12 @@ func (r *Ring) refused(spares int) {
 	r.want(max(0, int64(spares)-r.spares.Load()))
 }
 
-// clearings is how often a ring that begins asks for room on a full disk: remains
-// may lie in chunks much smaller than its own.
+// clearings is how often a new ring asks for room on a full disk. It takes more than
+// once where what the dead left lies in chunks much smaller than its own.
 const clearings = 10
 
-// crowded notes whether the disk had room for one more chunk file. If not, room
-// is asked for as if the session were full.
+// crowded notes whether the disk had room for one more chunk file. If it had not,
+// room is asked for as if the session were full.
 func (r *Ring) crowded(err error, spares int) {
 	if s := r.o.Slot; s != nil && s.Crowded(err) {
 		r.refused(spares)

@@ -1,6 +1,6 @@
 package ring
 
-// A chunk can be in two lists at once.
+// A chunk can be in two lists at once, with a link for each.
 const (
 	byRange = iota // chunks of a ring whose content is kept, by range start
 	byDone         // released chunks, by done time; or spare ones
@@ -15,7 +15,7 @@ type list struct {
 	first, last *Chunk
 }
 
-// insertAfter puts c behind at; at is nil for the front.
+// insertAfter inserts c after at, or at the front if at is nil.
 func (l *list) insertAfter(c, at *Chunk) {
 	next := l.first
 	if at != nil {

@@ -10,11 +10,12 @@ import (
 	"gprof/rawformat"
 )
 
-// Maintain does what writers must not: it makes spare chunks, as many as MinSpare,
-// or Pressed, and twice what was lately taken between two calls; it seals, and
-// keeps the ring under its limit. Spare chunks come first, because the rest takes
-// the longer the more was written. One goroutine calls it, now and then and when
-// Low. After an error, which is the disk's, the ring goes on with what it has.
+// Maintain does what writers must not do. It makes spare chunks: MinSpare of them, or
+// Pressed while the session is full, or twice as many as were lately taken between two
+// calls. It seals, and it keeps the ring under its limit. Spare chunks come first,
+// because the rest takes longer the more was written. One goroutine calls it, now and
+// then and when the ring is Low. Errors are the disk's; the ring goes on with what it
+// has.
 func (r *Ring) Maintain() error {
 	r.lately = 2 * r.taken.Swap(0)
 	r.demand = max(r.lately, r.demand*7/8)
@@ -30,7 +31,7 @@ func (r *Ring) Maintain() error {
 	return errors.Join(err, r.Publish())
 }
 
-// shrink gives chunks back while the limit is exceeded, but for the last two.
+// shrink gives chunks back while the limit is exceeded, but keeps two.
 func (r *Ring) shrink() error {
 	for r.files.Load() > minFiles && !r.fits(r.files.Load()) {
 		r.mu.lock()
@@ -46,7 +47,7 @@ func (r *Ring) shrink() error {
 	return nil
 }
 
-// clearCut gives the chunks back whose files were cut short, when it is their turn.
+// clearCut gives back the chunks whose files were found cut short.
 func (r *Ring) clearCut() (err error) {
 	for {
 		r.mu.lock()
@@ -59,9 +60,9 @@ func (r *Ring) clearCut() (err error) {
 	}
 }
 
-// giveBack ends the use of a chunk that is in no list. A header in another file
-// will say that it was discarded, but only the next one that is written; until
-// then the chunk's own head has to, and counts.
+// giveBack ends the use of a chunk that is in no list. The next header that is
+// written, in another file, will say that it was discarded. Until then its own head
+// has to say so, and is charged.
 func (r *Ring) giveBack(c *Chunk) error {
 	r.files.Add(-1)
 	r.chunks = slices.DeleteFunc(r.chunks, func(x *Chunk) bool { return x == c })
@@ -78,13 +79,13 @@ type retired struct {
 	discarded uint32
 }
 
-// bury removes the files that were given back and that a header accounts for.
-// When none was written since, meta has to account for them.
+// bury removes the files that were given back, once a header accounts for them. If
+// none was written since, meta has to.
 func (r *Ring) bury() (err error) {
 	if len(r.retired) == 0 {
 		return nil
 	}
-	start := r.RangeStart() // first: what is discarded from now on may raise it
+	start := r.RangeStart() // read first: a discard from now on may raise it
 	stated, discarded := r.stated.Load(), r.Discarded()
 	if stated < discarded && chunks.NoteRange(r.in, start, discarded) == nil {
 		stated = discarded
@@ -100,7 +101,7 @@ func (r *Ring) bury() (err error) {
 	return err
 }
 
-// grow makes spare chunks up to that many, within the limit.
+// grow makes spare chunks until there are so many, within the limit.
 func (r *Ring) grow(spares int) error {
 	r.want(0)
 	for r.spares.Load() < int64(spares) && r.fits(r.files.Load()+1) {
@@ -127,9 +128,9 @@ func (r *Ring) grow(spares int) error {
 	return nil
 }
 
-// Close seals and unmaps all chunks and deletes the files that were never
-// used. No writer may be active. Chunks that are in use stay mapped, because
-// their writer may still store to them; the error is then [ErrInUse].
+// Close seals and unmaps all chunks and removes the files that were never used. No
+// writer may be active. Chunks that are in use stay mapped, because their writer may
+// still store to them; the error is then [ErrInUse].
 func (r *Ring) Close() error {
 	r.mu.lock()
 	r.drain()
@@ -157,14 +158,12 @@ func (r *Ring) Close() error {
 	return err
 }
 
-// Rest says that nothing will be written for a while, or, with false, that it
-// will again. While the ring rests Maintain gives the spare chunks back and
-// makes none; what was written stays. A Get is served all the same, from what
-// was released.
+// Rest says that nothing will be written for a while or, with false, that writing
+// resumes. While the ring rests, Maintain gives the spare chunks back and makes none;
+// what was written stays. Get is still served, from released chunks.
 func (r *Ring) Rest(resting bool) { r.resting.Store(resting) }
 
-// yield gives that many spare chunks back. They were never used: nothing is
-// lost.
+// yield gives that many spare chunks back. They were never used, so nothing is lost.
 func (r *Ring) yield(spares int) (errs error) {
 	for range spares {
 		r.mu.lock()

@@ -38,14 +38,14 @@ type Options struct {
 	Pid       uint32              //
 	ChunkFile int                 // bytes of a chunk file, a multiple of rawformat.ChunkAlign; 0: 256 KiB
 	Limit     int64               // bytes of all chunk files and of what was charged; 0: 64 MiB
-	Slot      *session.Slot       // of the session, whose limit then goes before Limit; nil: the process is alone
+	Slot      *session.Slot       // of the session, whose limit replaces Limit; nil: the process records alone
 	MinSpare  int                 // chunks kept ready, allocated and faulted in; at least 2
-	Pressed   int                 // the same while the session has no room for more: what holds nothing goes before what was recorded
+	Pressed   int                 // the same while the session has no room for more
 	Clock     rawformat.ClockKind // of the times that writers store
-	Keeper    uint16              // the writer that writes anchor blocks; 0: none does
+	Keeper    uint16              // the writer that writes anchor blocks; 0: none
 
-	// Anchor reads the clocks. It must neither allocate nor block. Nil gives
-	// unknown times; in a session chunks then count as older than all others.
+	// Anchor reads the clocks. It must neither allocate nor block. If it is nil, times
+	// are unknown, and in a session the chunks count as older than all others.
 	Anchor func() rawformat.Anchor
 }
 
@@ -84,12 +84,12 @@ func (o *Options) fill() error {
 	return nil
 }
 
-// Ring is a process' bounded ring of chunk files. Writers take chunks and
-// release them; when there is no room, the oldest released one is given up and
-// used again. One goroutine, the housekeeper, does the slow work: see Maintain.
+// Ring is a process' bounded ring of chunk files. Writers take chunks and release
+// them; when there is no room, the oldest released one is discarded and reused. One
+// goroutine, the housekeeper, does the slow work, see Maintain.
 //
-// All chunks that a ring ever hands out lie in one index space and have
-// different epochs.
+// All chunks that a ring ever hands out lie in one index space and have different
+// epochs.
 type Ring struct {
 	o  Options
 	in folder.Folder // where the files lie
@@ -98,10 +98,10 @@ type Ring struct {
 	spare    list
 	released list
 	kept     list // by range start: in use or released
-	cut      list // given up, and not to be used again: their files were cut short
+	cut      list // not to be reused, because their files were cut short
 	epoch    uint64
 
-	inbox      atomic.Pointer[Chunk] // released and not yet in the list, the last one first
+	inbox      atomic.Pointer[Chunk] // released and not yet in the list, the latest first
 	start, end atomic.Uint64         // of the range; stored under mu
 	oldest     atomic.Uint64         // when the oldest chunk that is kept was opened, in ns of CLOCK_MONOTONIC; 0 unknown
 
@@ -113,14 +113,15 @@ type Ring struct {
 	discarded atomic.Uint32 // chunks, ever; stored under mu
 	taken     atomic.Int64  // chunks handed out since the last Maintain
 	full      atomic.Bool   // the last allocation failed
-	pressed   atomic.Int32  // for so many Maintains the session counts as full
+	pressed   atomic.Int32  // Maintains for which the session still counts as full
 	resting   atomic.Bool   // see Rest
 
-	stated atomic.Uint32 // discarded, as the headers in the files say
+	stated atomic.Uint32 // discarded, as stated by headers in the files
 
-	lately  int64    // spare chunks that would have been used up since the Maintain before, and once more; the housekeeper's
-	demand  int64    // spare chunks that there should be, by what was taken; the housekeeper's
-	chunks  []*Chunk // all, the housekeeper's
+	// The housekeeper's.
+	lately  int64    // twice the chunks taken between the last two Maintains
+	demand  int64    // spare chunks that there should be, by what was taken
+	chunks  []*Chunk // all
 	retired []retired
 	serial  int // of the next file
 }
@@ -137,7 +138,7 @@ type place struct {
 }
 
 // Phases of a chunk in a ring. A spare one has never been used. One that is being
-// opened has its range, and its file does not say so yet.
+// opened has a range that its file does not state yet.
 const (
 	phaseSpare = iota
 	phaseOpening
@@ -146,10 +147,10 @@ const (
 	phaseSealed // released, and nothing is left to seal
 )
 
-// OpenRing makes a ring of files chunk-00000 and so on in a folder.
-// If the disk has no room for o.MinSpare of them it does with fewer; the error
-// is that of the disk if it has no room for two, and none of what the dead of
-// the session left can go.
+// Open makes a ring of files chunk-00000 and so on in a folder. If the disk has
+// no room for o.MinSpare of them, it makes do with fewer. If there is no room for even
+// two, and nothing that dead processes of the session left can be removed, the error is
+// the disk's.
 func Open(in folder.Folder, o Options) (*Ring, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -172,15 +173,15 @@ func Open(in folder.Folder, o Options) (*Ring, error) {
 	return r, nil
 }
 
-// Get returns a chunk that is open for that writer: its range is handed out,
-// nothing is committed. It is nil when every chunk is in use, and, rarely, when
-// another caller lost its processor in here: the writer drops and counts.
+// Get returns a chunk that is open for that writer: its range is handed out and
+// nothing is committed. It returns nil when every chunk is in use and, rarely, when
+// another caller lost its processor in here. The writer then drops and counts.
 //
-// A spare chunk is taken first, else the oldest released one is discarded. Get
-// neither allocates nor blocks, and makes no system call but Anchor's.
+// Get takes a spare chunk if there is one; otherwise it discards the oldest released
+// one. It neither allocates nor blocks, and makes no system call except Anchor's.
 func (r *Ring) Get(writer, generation uint16) *Chunk {
 	c := r.get(writer, generation)
-	for c != nil && c.LostBytes() > 0 { // as was found when it was put to use
+	for c != nil && c.LostBytes() > 0 { // opening it touched the file
 		r.Release(c)
 		c = r.get(writer, generation)
 	}
@@ -213,7 +214,7 @@ func (r *Ring) get(writer, generation uint16) *Chunk {
 	return c
 }
 
-// note notes that a header in a file says how many chunks were discarded.
+// note notes that a header in a file states how many chunks were discarded.
 func (r *Ring) note(discarded uint32) {
 	for old := r.stated.Load(); old < discarded && !r.stated.CompareAndSwap(old, discarded); {
 		old = r.stated.Load()
@@ -228,12 +229,12 @@ func (r *Ring) noteOpened(c *Chunk) {
 	}
 }
 
-// take returns a chunk that is in no list, nil if there is none. Those whose file
-// somebody has cut short are put aside, for good.
+// take returns a chunk after removing it from its list, or nil if there is none. Chunks
+// whose files were cut short are set aside for good.
 func (r *Ring) take() *Chunk {
 	for c := r.spare.pop(); c != nil; c = r.spare.pop() {
 		r.spares.Add(-1)
-		c.ring.owned.Store(true) // until it is open, as a discarded one
+		c.ring.owned.Store(true) // until it is open, as for a discarded one
 		if c.LostBytes() == 0 {
 			return c
 		}
@@ -247,7 +248,7 @@ func (r *Ring) take() *Chunk {
 	return c
 }
 
-// discard gives up the oldest released chunk that is not being sealed.
+// discard discards the oldest released chunk that is not being sealed.
 func (r *Ring) discard() *Chunk {
 	r.drain()
 	c := r.released.first
@@ -263,9 +264,9 @@ func (r *Ring) discard() *Chunk {
 	return c
 }
 
-// drain takes what was released into the list.
+// drain moves released chunks from the inbox to the list.
 func (r *Ring) drain() {
-	var order *Chunk // the first one first
+	var order *Chunk // the earliest first
 	for c := r.inbox.Swap(nil); c != nil; {
 		next := c.links[byDone].next
 		c.links[byDone].next = order
@@ -278,8 +279,8 @@ func (r *Ring) drain() {
 	}
 }
 
-// raise sets the range start to the lowest index that is still kept. The list
-// is in order of ranges, so it never falls.
+// raise sets the range start to the lowest index that is still kept. It never falls,
+// because the list is in order of ranges.
 func (r *Ring) raise() {
 	start, oldest := r.end.Load(), uint64(0)
 	if c := r.kept.first; c != nil {
@@ -311,9 +312,8 @@ func (r *Ring) handOut(c *Chunk) {
 	c.fixed.Held = r.start.Load()
 }
 
-// Release takes back a chunk from Get. Its content is kept until it is
-// discarded. Release neither allocates nor blocks, and makes no system call but
-// Anchor's.
+// Release takes back a chunk from Get. Its content is kept until it is discarded.
+// Release neither allocates nor blocks, and makes no system call except Anchor's.
 func (r *Ring) Release(c *Chunk) {
 	c.close(r.o.Anchor())
 	c.ring.phase.Store(phaseReleased)
@@ -326,10 +326,10 @@ func (r *Ring) Release(c *Chunk) {
 	}
 }
 
-// Low reports whether the housekeeper should be woken: there are fewer spare
-// chunks than there should be, and there is room for more. Where the session
-// has none, some are used up first: others have to make it, and until then this
-// process uses its own chunks again.
+// Low reports whether the housekeeper should be woken: there are fewer spare chunks than
+// there should be, and there is room for more. If the session has no room, Low waits
+// until some chunks are used up: other processes have to make the room, and until they
+// have, this one reuses its own chunks.
 func (r *Ring) Low() bool {
 	if r.pressed.Load() > 0 && r.taken.Load() < int64(r.o.Pressed) {
 		return false
@@ -337,8 +337,8 @@ func (r *Ring) Low() bool {
 	return r.spares.Load() < int64(r.o.MinSpare) && r.fits(r.files.Load()+1) && !r.full.Load() && !r.resting.Load()
 }
 
-// Starved reports whether Get finds nothing: all chunks are in use. While the ring
-// does not grow that stays so until a writer releases one. It is the housekeeper's.
+// Starved reports whether Get finds nothing because all chunks are in use. Unless the
+// ring grows, that stays so until a writer releases one. Only the housekeeper calls it.
 func (r *Ring) Starved() bool {
 	r.mu.lock()
 	defer r.mu.unlock()
@@ -346,43 +346,43 @@ func (r *Ring) Starved() bool {
 	return r.spare.first == nil && r.released.first == nil
 }
 
-// Names reports whether a chunk that is kept, or may be, names a generation of the
-// dictionary. No Get with that generation may be under way. It is the
-// housekeeper's.
+// Names reports whether a chunk that is or may be kept names a generation of the
+// dictionary. No Get with that generation may be under way. Only the housekeeper
+// calls it.
 func (r *Ring) Names(generation uint16) bool {
 	return slices.ContainsFunc(r.chunks, func(c *Chunk) bool { return c.ring.generation.Load() == uint32(generation) })
 }
 
-// Charge counts bytes of other files, dictionaries, against the limit; they
-// may be negative. Chunks are given back at the next Maintain.
+// Charge counts bytes of other files, such as dictionaries, against the limit; they may
+// be negative. Chunks are given back at the next Maintain.
 func (r *Ring) Charge(bytes int64) { r.charged.Add(bytes) }
 
-// held is how many bytes that many chunk files are, with what was charged.
+// held is the size of so many chunk files, with what was charged.
 func (r *Ring) held(files int64) int64 { return files*int64(r.o.ChunkFile) + r.charged.Load() }
 
 func (r *Ring) fits(files int64) bool {
 	return r.held(files) <= r.limit.Load()
 }
 
-// Held is how many bytes the chunk files and what was charged take.
+// Held is the size of the chunk files and of what was charged, in bytes.
 func (r *Ring) Held() int64 { return r.held(r.files.Load()) }
 
-// Limit is the one that the ring keeps to, the session's if it has one.
+// Limit is the limit that the ring keeps to, that of the session if it has one.
 func (r *Ring) Limit() int64 { return r.limit.Load() }
 
-// Oldest is when the oldest chunk that is kept was opened, in ns of
-// CLOCK_MONOTONIC; 0 if nothing is kept, or it is being opened.
+// Oldest is the time when the oldest kept chunk was opened, in ns of CLOCK_MONOTONIC;
+// 0 if nothing is kept, or it is just being opened.
 func (r *Ring) Oldest() uint64 { return r.oldest.Load() }
 
-// RangeStart is the lowest index that is still kept, RangeEnd if none is. It
-// never falls.
+// RangeStart is the lowest index that is still kept, or RangeEnd if none is. It never
+// falls.
 func (r *Ring) RangeStart() uint64 { return r.start.Load() }
 
-// RangeEnd is the lowest index that was not handed out.
+// RangeEnd is the lowest index that was not handed out yet.
 func (r *Ring) RangeEnd() uint64 { return r.end.Load() }
 
-// toldEnd is RangeEnd as far as the files tell of it: who finds the process dead would
-// miss what was handed out and is not in use yet. r.mu is held.
+// toldEnd is RangeEnd without chunks that are still being opened, whose files do not
+// state their range yet: if the process dies now, nobody must miss them. r.mu is held.
 func (r *Ring) toldEnd() uint64 {
 	end := r.RangeEnd()
 	for c := r.kept.last; c != nil && c.ring.phase.Load() == phaseOpening; c = c.links[byRange].prev {
@@ -391,5 +391,5 @@ func (r *Ring) toldEnd() uint64 {
 	return end
 }
 
-// Discarded is how many chunks were given up, ever.
+// Discarded is how many chunks were ever discarded.
 func (r *Ring) Discarded() uint32 { return r.discarded.Load() }

@@ -14,25 +14,25 @@ type progress struct {
 	next   uint32 // offset of the first block that begins behind them
 	begun  bool   // next is set
 	closed bool   // all of it, and the header
-	broken bool   // the writer left something that is no block
+	broken bool   // the writer left something that is not a block
 }
 
-// sealAll seals the full pages of chunks that are in use, and what is left of
-// those that were released. It is the housekeeper's. Chunks that are sealed are
-// left alone: while the oldest is owned a younger one would be discarded, and
-// leave a hole.
+// sealAll seals the full pages of chunks that are in use, and the rest of those that
+// were released. Only the housekeeper calls it. Chunks that are already sealed are
+// skipped without taking ownership: while the oldest chunk is owned, a younger one
+// would be discarded and leave a hole.
 //
-// Writers go on meanwhile, and no interleaving seals what is not final:
+// Writers go on meanwhile, and no interleaving seals bytes that may still change:
 //
-//   - A chunk is discarded, and put to another use, by who has owned, as it is
-//     sealed. It is given back when its next use has begun: what is sealed belongs to
-//     one use, and progress to who owns.
+//   - Discarding a chunk and reusing it requires ownership, just as sealing does, and
+//     ownership ends when the next use has begun. So whatever is sealed belongs to one
+//     use, and progress belongs to the owner.
 //   - Release stores the phase after the writer's last commit and the close anchor,
-//     and the sealer loads it before it loads the commit word. So a chunk that counts
-//     as released is sealed to its end.
-//   - One that was released in between counts as open: of it only full pages below
-//     the commit word are sealed, whose bytes nobody writes any more. The rest
-//     follows the next time.
+//     and the sealer loads it before the commit word. So a chunk that is seen as
+//     released is sealed to its end.
+//   - A chunk that is released in between is seen as open: only its full pages below
+//     the commit word are sealed, which nobody writes any more. The rest follows the
+//     next time.
 func (r *Ring) sealAll() error {
 	var errs error
 	for _, c := range r.chunks {
@@ -49,7 +49,7 @@ func (r *Ring) sealAll() error {
 	return errs
 }
 
-// sealOwned seals what it can of a chunk that the sealer owns.
+// sealOwned seals as much as possible of a chunk that the sealer owns.
 func (c *Chunk) sealOwned() error {
 	released := c.ring.phase.Load() == phaseReleased
 	err := c.seal(released)
@@ -59,8 +59,8 @@ func (c *Chunk) sealOwned() error {
 	return err
 }
 
-// seal seals pages: the full ones, or all that have a committed byte and the
-// header if the chunk is closed. The caller owns the chunk.
+// seal seals the full pages or, if the chunk is closed, all that have a committed byte,
+// and the header. The caller owns the chunk.
 func (c *Chunk) seal(closed bool) error {
 	p := &c.ring.seal
 	if p.closed || p.broken {
@@ -89,8 +89,8 @@ func (c *Chunk) seal(closed bool) error {
 	return nil
 }
 
-// sealable reports whether the next page can be sealed: none of its bytes
-// below the commit offset is going to change, and there is one.
+// sealable reports whether the next page can be sealed: it has bytes below the commit
+// offset, and none of them is going to change.
 func (c *Chunk) sealable(offset uint32, closed bool) bool {
 	begin := c.ring.seal.pages * rawformat.PageSize
 	if closed {
@@ -123,15 +123,15 @@ func (c *Chunk) sealPage(offset uint32) error {
 	return nil
 }
 
-// goesOn reports whether the block at that offset, which the chunk does not
-// hold whole, ends in the writer's next chunk.
+// goesOn reports whether the block at an offset, of which the chunk holds only a
+// part, continues in the writer's next chunk.
 func (c *Chunk) goesOn(at, offset uint32) bool {
 	return c.fixed.Straddles() && int(offset) == len(c.payload) && c.payload[at] != 0
 }
 
-// skipBlocks goes from the block at offset at to the first one that begins at
-// or behind to. On an error it returns where the bad block begins: all blocks
-// that begin in committed should end there.
+// skipBlocks goes from the block at offset at to the first one that begins at or after
+// to. All blocks that begin in committed should end in it; on an error it returns
+// where the bad one begins.
 func skipBlocks(committed []byte, at, to uint32) (uint32, error) {
 	for at < to && int(at) < len(committed) {
 		if n := committed[at]; n-1 < 0x7f && int(n) < len(committed)-int(at) { // the common case

@@ -9,12 +9,12 @@ import (
 // that must not be parked.
 type spinlock struct{ held atomic.Uint32 }
 
-// spins is how often try looks: some microseconds.
+// spins is how often try looks; it takes some microseconds.
 const spins = 1 << 12
 
-// try takes the lock, unless its holder keeps it for long. That can only be a
-// holder that lost its processor. A caller that is pinned to its own must not
-// wait for that one: it may be the processor the holder needs.
+// try takes the lock unless it is held for long, which happens only if its holder
+// lost its processor. A pinned caller must not wait for such a holder, which may
+// need just the processor that the caller occupies.
 func (l *spinlock) try() bool {
 	for range spins {
 		if l.held.Load() == 0 && l.held.CompareAndSwap(0, 1) {
@@ -24,10 +24,9 @@ func (l *spinlock) try() bool {
 	return false
 }
 
-// lock takes the lock however long it takes; not for a pinned caller. That is not
-// for ever: who holds it runs through lists in ordinary memory, takes no other lock,
-// makes no system call and touches no mapped file. It needs nothing but its turn to
-// run, which yielding gives it.
+// lock waits for the lock. It is not for pinned callers. The wait is bounded: the
+// holder walks lists in ordinary memory, takes no other lock, makes no system call
+// and touches no mapped file. All it needs is to run, and Gosched lets it.
 func (l *spinlock) lock() {
 	for !l.try() {
 		runtime.Gosched()

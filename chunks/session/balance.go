@@ -13,38 +13,37 @@ import (
 )
 
 const (
-	// probeEvery is how often a process looks whether another one died. The
-	// slots are shared out among all that look, so that each is looked at about
-	// this often times the processes by the slots, at a cost that does not grow
-	// with their number.
+	// probeEvery is how often a process checks whether the owner of one other slot
+	// has died. The processes take turns at the slots, so that the cost for each of
+	// them does not grow with the number of slots.
 	probeEvery = 50 * time.Millisecond
 
-	// pressed is how many it looks at when room is short.
+	// pressed is how many slots it checks each time when room is short.
 	pressed = 4
 
-	// surveyEvery, by the number of slots, is how often a process looks who is to
-	// give room. That costs half a microsecond a slot; when there are a thousand,
-	// somebody looks each millisecond all the same.
+	// surveyEvery, times the number of slots, is how often a process reads all slots
+	// to find out who is to give room, which costs half a microsecond a slot. Of a
+	// thousand processes one still does so each millisecond.
 	surveyEvery = time.Millisecond
 
-	// rounds bounds the work of one Balance: a slot tells of a few chunks at a
-	// time, and each look into a directory costs some milliseconds.
+	// rounds bounds the work of one Balance: a slot lists a few chunks at a time, and
+	// reading a directory costs some milliseconds.
 	rounds = 3
 
-	// adoptions is how many directories without a slot are looked into at once.
+	// adoptions is how many directories without a slot are read at a time.
 	adoptions = 4
 )
 
 // Balance does this process' part in keeping the session under its limit. The
-// housekeeper calls it at each tick, beside Maintain; while there is room it
-// costs a look at each slot's first words. now is the time of day.
+// housekeeper calls it at each tick, beside Maintain. While there is room it costs a
+// read of each slot's first words. now is the time of day.
 //
-//  1. The page and the slot are restored if somebody damaged or replaced them.
-//  2. Now and then another slot's owner is looked for, and what a dead one left
+//  1. The page and the slot are restored if they were damaged or replaced.
+//  2. Now and then the owner of another slot is probed, and what a dead one left
 //     behind is taken into account.
-//  3. While the session holds more than its limit, or this process waits for
-//     room, the globally oldest chunk goes, of those whose owners stay at or
-//     above their guard: see [Slot.relieve].
+//  3. While the session holds more than its limit, or this process waits for room,
+//     the globally oldest chunk is discarded, among owners that stay at or above
+//     their guard without it.
 //
 // The errors are the disk's; the session goes on.
 func (s *Slot) Balance(now time.Time) error {
@@ -54,7 +53,7 @@ func (s *Slot) Balance(now time.Time) error {
 		var errs error
 		if due {
 			s.probed = now
-			errs = s.c.follow() // else all go on with the page that they have
+			errs = s.c.follow() // on an error all keep the page that they have
 		}
 		if err := s.restore(); err != nil {
 			return errors.Join(errs, err)
@@ -76,7 +75,7 @@ func (s *Slot) looks() int {
 	return 1
 }
 
-// probe looks at the next slots of other instances, so many of them.
+// probe checks the next slots of other instances, so many of them.
 func (s *Slot) probe(looks int) (errs error) {
 	n := s.c.used()
 	for range n {
@@ -94,12 +93,12 @@ func (s *Slot) probe(looks int) (errs error) {
 	return errs
 }
 
-// findStrays lists the instances that have a directory and no slot: an earlier
-// version left them, or their slot was lost.
+// findStrays lists the instances that have a directory but no slot: an earlier version
+// left them, or their slot was lost.
 func (s *Slot) findStrays() {
 	entries, err := os.ReadDir(s.c.session)
 	if err != nil {
-		return // nobody sees them, and nobody adopts them
+		return // strays that cannot be seen are not adopted
 	}
 	known := map[uint64]bool{}
 	for i := range s.c.used() {
@@ -123,13 +122,12 @@ func (s *Slot) adopt() (errs error) {
 	return errs
 }
 
-// relieve makes room: while the session holds more than its limit, or as much
-// and this process waits for room, the globally oldest chunk goes.
+// relieve makes room: while the session holds more than its limit, or would with what
+// this process waits for, the globally oldest chunk is discarded.
 //
-// Its owner discards it if it is this process, and is asked to if it is another
-// one that lives; of a dead one it is removed here. A process that waits for
-// room and has the oldest chunk itself just uses that one again. Where the disk
-// has less room than the limit, what it has is the limit.
+// If it is this process' own, its ring discards it; another live process is asked to;
+// that of a dead process is removed here. A process that waits for room and has the
+// oldest chunk itself merely reuses that one.
 func (s *Slot) relieve(now time.Time) (errs error) {
 	limit := s.bound()
 	for range rounds {
@@ -160,16 +158,16 @@ func (c *Control) survey(b *budget, limit int64) {
 	b.protect()
 }
 
-// collect has what was chosen given up. More reports that something went at
-// once, so that what is to go next is known now.
+// collect discards what was chosen, or has it discarded. More reports that something was
+// removed at once, so that the next choice can be made now.
 func (s *Slot) collect() (more bool, errs error) {
 	for i := range s.budget.accounts {
 		a := &s.budget.accounts[i]
 		switch {
 		case a.ask == 0:
 		case a.at == s.at:
-			if s.ring != nil {
-				errs = errors.Join(errs, s.ring.GiveUp(a.ask))
+			if s.holder != nil {
+				errs = errors.Join(errs, s.holder.GiveUp(a.ask))
 				more = true
 			}
 		case a.Kind == rawformat.SlotLive:
@@ -182,8 +180,9 @@ func (s *Slot) collect() (more bool, errs error) {
 	return more, errs
 }
 
-// publish says at a slot what its owner holds. The bytes come first: who looks
-// in between counts too little for a moment, and asks for nothing in vain.
+// publish enters in a slot what its owner holds. The bytes are stored first: a process
+// that reads the slot in between counts too little for a moment, and makes no request
+// in vain.
 func (c *Control) publish(at int, s *rawformat.Slot) {
 	store := func(off int, v uint64) { atomic.StoreUint64(c.word(at+off), v) }
 	store(rawformat.OffSlotHeld, uint64(s.Held))
@@ -197,13 +196,13 @@ func (c *Control) publish(at int, s *rawformat.Slot) {
 	store(rawformat.OffSlotDiscarded, s.Discarded)
 }
 
-// diskFull reports whether an error is that there is no room on the disk.
+// diskFull reports whether an error means that there is no room on the disk.
 func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// Crowded notes whether a file could not be made because the disk is full, and
-// reports it. From then on what the session holds counts as its limit.
+// Crowded takes the outcome of making a file, and reports whether it failed because the
+// disk is full. As long as it does, what the session held at first counts as its limit.
 func (s *Slot) Crowded(err error) bool {
 	if s.crowded = diskFull(err); !s.crowded {
 		s.room = 0
@@ -211,9 +210,9 @@ func (s *Slot) Crowded(err error) bool {
 	return s.crowded
 }
 
-// ClearDisk has what others left behind go, the oldest first, if the error is
-// that the disk is full: of so many bytes, as if the session's limit were what
-// it holds now. It reports whether it is worth another try.
+// ClearDisk makes room for so many bytes if the error is that the disk is full: it
+// removes what others left behind, the oldest first, as if the session's limit were what
+// it holds now. It reports whether another try is worthwhile.
 func (s *Slot) ClearDisk(err error, bytes int64) bool {
 	if !diskFull(err) {
 		return false
@@ -222,19 +221,18 @@ func (s *Slot) ClearDisk(err error, bytes int64) bool {
 	defer func() { s.want = before }()
 	s.want, s.crowded, s.room = bytes, true, 0
 	freed := false
-	s.c.guard(func() error { // else nothing goes
+	s.c.guard(func() error { // on a fault nothing is removed
 		held := s.c.sum()
-		s.relieve(time.Now()) // what fails leaves the disk as it is
+		s.relieve(time.Now()) // an error leaves the disk as it is
 		freed = s.c.sum() < held
 		return nil
 	})
 	return freed
 }
 
-// bound is how many bytes the session may hold: its limit, or what it held when
-// the disk turned out to be full. Other programs may take what comes free then;
-// since the bound stays, the remains of the dead do not go for nothing again and
-// again.
+// bound is how many bytes the session may hold: its limit, or what it held when the disk
+// turned out to be full. Other programs may take the space that becomes free then. As
+// the bound stays, no more of what the dead left is removed in vain.
 func (s *Slot) bound() int64 {
 	limit := s.c.Limit()
 	if !s.crowded || s.want == 0 {

@@ -8,15 +8,15 @@ import (
 	"gprof/rawformat"
 )
 
-// budget is one look at who holds what in a session, and what is to go. It is
-// the global controller of Gecko's profiler with two differences: everybody
-// looks for himself, and nobody falls below his guard.
+// budget says what each process of a session holds at one moment, and chooses what is to
+// be discarded. It is the global controller of Gecko's profiler with two differences:
+// each process works it out for itself, and none falls below its guard.
 //
-// Its accounting is optimistic: what was asked of a process counts as gone. The
-// process' next publication tells whether it is.
+// Its accounting is optimistic: what a process was asked for counts as gone. The next
+// publication of the process says whether it is.
 type budget struct {
 	limit    int64
-	sum      int64 // bytes of all, as far as not on their way
+	sum      int64 // bytes of all, without what was asked for
 	accounts []account
 }
 
@@ -26,10 +26,10 @@ type account struct {
 	at    int   // offset of the slot
 	next  int   // in Oldest
 	guard int64 // bytes below which it must not fall
-	ask   int64 // give up what was done at or before, 0 nothing
+	ask   int64 // what was done at or before is to be given up; 0: nothing
 }
 
-// reset begins anew.
+// reset empties the budget.
 func (b *budget) reset(limit int64) { *b = budget{limit: limit, accounts: b.accounts[:0]} }
 
 // add takes a slot into account.
@@ -40,7 +40,7 @@ func (b *budget) add(at int, s rawformat.Slot) {
 	b.accounts = append(b.accounts, a)
 }
 
-// forego counts the chunks that were done at or before as gone.
+// forego counts the chunks that were done at or before a time as gone.
 func (a *account) forego(done int64) {
 	for a.next < len(a.Oldest) && a.Oldest[a.next] != 0 && a.Oldest[a.next] <= done {
 		a.Held = max(0, a.Held-a.Chunk)
@@ -48,17 +48,18 @@ func (a *account) forego(done int64) {
 	}
 }
 
-// loopGap is how long after a crash the next one still belongs to the same
-// loop. Supervisors wait some minutes at most before they start a program again;
-// the rest is what it may take to crash.
+// loopGap is how long after a crash the next one still belongs to the same loop.
+// Supervisors wait some minutes at most before they restart a program; the rest is the
+// time that it may take to crash.
 const loopGap = int64(time.Hour)
 
 // protect sets the guards:
 //
-//  1. Of the processes that died uncleanly the newest is protected, and the first
-//     of the same crash loop: what they recorded in their last Keep, as far as
-//     half the limit suffices for both.
-//  2. They and those that live have a floor: the limit by twice their number.
+//  1. Of the processes that died uncleanly, the newest and the first of the same crash
+//     loop are protected: what they recorded in their last Keep, as far as half the
+//     limit suffices for both.
+//  2. These and all live processes have a floor: the limit divided by twice their
+//     number.
 func (b *budget) protect() {
 	worthy := b.worthy()
 	n := int64(len(worthy))
@@ -79,7 +80,7 @@ func (b *budget) protect() {
 	}
 }
 
-// worthy are the crashed accounts that are protected.
+// worthy returns the crashed accounts that are protected.
 func (b *budget) worthy() []*account {
 	var crashed []*account
 	for i := range b.accounts {
@@ -103,9 +104,10 @@ func crashOrder(a, b *account) int {
 	return cmp.Or(cmp.Compare(a.Ended, b.Ended), cmp.Compare(a.Instance, b.Instance))
 }
 
-// choose decides what is to go, for the process whose slot is at that offset and
-// which waits for room for want bytes. Within the limit it just uses its own
-// chunk again, if that is about as old as the oldest.
+// choose decides what is to be discarded, for the process whose slot is at offset own
+// and which waits for room for want bytes. If the session is within its limit, that
+// process simply reuses its own oldest chunk, provided it is about as old as the oldest
+// of all.
 func (b *budget) choose(want int64, own int) {
 	for b.sum+want > b.limit {
 		a := b.oldest()
@@ -116,10 +118,10 @@ func (b *budget) choose(want int64, own int) {
 	}
 }
 
-// suffices reports whether the own oldest chunk is about as old as that time: at
-// most as much younger as a few of its own chunks span. Else two processes that
-// are equally busy would take files from each other for ever, at a cost that
-// using one's own again does not have.
+// suffices reports whether the oldest chunk of the process at own is about as old as
+// that time: at most as much younger as a few of its chunks span. Otherwise two equally
+// busy processes would take files from each other for ever, which costs more than
+// reusing one's own.
 func (b *budget) suffices(own int, done int64) bool {
 	for i := range b.accounts {
 		a := &b.accounts[i]
@@ -132,8 +134,9 @@ func (b *budget) suffices(own int, done int64) bool {
 	return false
 }
 
-// oldest is whose chunk goes next: the globally oldest of those whose owner
-// stays at or above its guard without it. Equal times go by instance.
+// oldest returns the account whose chunk is discarded next: that with the globally
+// oldest chunk, among those that stay at or above their guard without it. Equal times
+// are ordered by instance.
 func (b *budget) oldest() *account {
 	var best *account
 	for i := range b.accounts {
@@ -148,8 +151,8 @@ func (b *budget) oldest() *account {
 	return best
 }
 
-// done is when the oldest chunk of the account was done that is not on its way;
-// 0 if none is known.
+// done is when the oldest chunk of the account was done that was not asked for yet; 0 if
+// none is known.
 func (a *account) done() int64 {
 	if a.next == len(a.Oldest) {
 		return 0
@@ -157,7 +160,7 @@ func (a *account) done() int64 {
 	return a.Oldest[a.next]
 }
 
-// give asks for a's oldest chunk and for all that were done at the same time.
+// give asks for a's oldest chunk, and for all that were done at the same time.
 func (b *budget) give(a *account) {
 	before := a.Held
 	a.ask = a.done()

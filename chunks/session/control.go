@@ -24,42 +24,41 @@ var (
 )
 
 const (
-	// defaultLimit is that of a session that nobody gave one, in bytes.
+	// DefaultLimit is the limit of a session if none was asked for, in bytes.
 	DefaultLimit = 64 << 20
 
-	// patience is how long a start waits for another process that changes the
-	// control page, which takes some microseconds unless it was stopped.
+	// patience is how long a start waits for another process that is changing the
+	// control page, which takes some microseconds unless that process was stopped.
 	patience = time.Second
 )
 
-// ControlOptions say how a control page is opened.
+// Options say how a control page is opened.
 type Options struct {
-	Existing   bool  // do not make one: fs.ErrNotExist instead
-	Limit      int64 // bytes, of a session that has none yet; 0: 64 MiB
-	LimitAsked bool  // it replaces the limit that the session has
+	Existing   bool  // make none: the error is fs.ErrNotExist then
+	Limit      int64 // bytes, for a session that has no limit yet; 0: DefaultLimit
+	LimitAsked bool  // Limit replaces that of the session
 }
 
-// Control is the control page of a session, shared by all its processes. Its
-// methods may be called by any goroutine, Close by none but the last.
+// Control is the control page of a session, shared by all its processes. Any goroutine
+// may call its methods; Close must be the last call.
 type Control struct {
 	session string
 	file    *os.File
 	mem     []byte
-	mu      sync.Mutex // what flock is between processes
+	mu      sync.Mutex // does within this process what flock does between processes
 
-	// The latest that the page said, for when somebody cuts it short.
+	// The latest values of the page, in case it is cut short.
 	limit   atomic.Int64
 	command atomic.Uint64
 }
 
-// OpenControl opens the control page in a session's directory, which exists,
-// and makes it if there is none; as open to others as the directory. One that
-// was cut short or damaged is repaired where it lies, so that all processes keep
-// sharing it. What is not ours, or newer than we are, is left alone: the error
-// is of class [rawformat.ErrMagic] or [rawformat.ErrVersion]. [ErrBusy] means
-// that another process was stopped while it changed the page, [folder.ErrForeign] that
-// somebody else could change it who should not. Where files cannot
-// be mapped it is [errors.ErrUnsupported].
+// Open opens the control page in the directory of a session, which must exist, and makes
+// the page if there is none, as open to others as the directory. One that was cut short
+// or damaged is repaired in place, so that all processes keep sharing it. A file that is
+// not ours, or newer than we are, is left alone: the error is of class
+// [rawformat.ErrMagic] or [rawformat.ErrVersion]. [ErrBusy] means that another process
+// was stopped while it changed the page, [folder.ErrForeign] that others who should not
+// could change it. Where files cannot be mapped the error is [errors.ErrUnsupported].
 func Open(session string, o Options) (*Control, error) {
 	f, err := openControlFile(filepath.Join(session, chunks.ControlName), o.Existing)
 	if err != nil {
@@ -75,9 +74,9 @@ func Open(session string, o Options) (*Control, error) {
 	return c, nil
 }
 
-// openControlFile opens the file or makes it. Others make and remove it, too;
-// what is there and is not, for ever, is given up. One of another user that has
-// just been made is about to be opened to the group.
+// openControlFile opens the file or makes it. Others may make and remove it at the same
+// time, so it tries again, but not for ever. A file that another user has just made may
+// not be opened to the group yet.
 func openControlFile(path string, existing bool) (f *os.File, err error) {
 	for range 10 {
 		f, err = folder.OpenFile(path, os.O_RDWR|folder.OpenCarefully)
@@ -125,7 +124,7 @@ func (o *Options) limit() int64 {
 	return min(o.Limit, rawformat.MaxLimit)
 }
 
-// makeWhole repairs the page if it has to be.
+// makeWhole repairs the page if necessary.
 func (c *Control) makeWhole() error {
 	whole, err := c.inspect()
 	if err != nil || whole {
@@ -134,7 +133,7 @@ func (c *Control) makeWhole() error {
 	return c.locked(patience, c.repair)
 }
 
-// inspect reports whether the page is whole; the error is that it must not be
+// inspect reports whether the page is whole. The error means that it must not be
 // repaired.
 func (c *Control) inspect() (bool, error) {
 	info, err := c.file.Stat()
@@ -145,7 +144,7 @@ func (c *Control) inspect() (bool, error) {
 		return false, &fs.PathError{Op: "open", Path: c.file.Name(), Err: chunks.ErrNotRegular}
 	}
 	head := make([]byte, rawformat.ControlHeadSize)
-	n, _ := c.file.ReadAt(head, 0) // what cannot be read is missing
+	n, _ := c.file.ReadAt(head, 0) // bytes that cannot be read count as missing
 	if n < 4 || string(head[:4]) == "\x00\x00\x00\x00" {
 		return false, nil // it was being made
 	}
@@ -156,8 +155,8 @@ func (c *Control) inspect() (bool, error) {
 	return err == nil && info.Size() >= rawformat.ControlSize, nil
 }
 
-// repair makes the page whole. Words that say something impossible are cleared;
-// slots are checked when they are used.
+// repair makes the page whole. Impossible values are cleared; slots are checked when
+// they are used.
 func (c *Control) repair() error {
 	if whole, err := c.inspect(); whole || err != nil {
 		return err // another process was quicker
@@ -177,8 +176,8 @@ func (c *Control) repair() error {
 	return err
 }
 
-// lengthen gives the file its full size and a place on the disk for each byte:
-// a store to a mapped byte without one would kill the host.
+// lengthen gives the file its full size and reserves space on the disk for each byte:
+// a store to a mapped byte without space would kill the host.
 func (c *Control) lengthen() error {
 	err := mapping.Reserve(c.file, rawformat.ControlSize)
 	if err == nil {
@@ -195,7 +194,7 @@ func (c *Control) lengthen() error {
 	return err
 }
 
-// locked runs f while no other process is in here, and waits that long.
+// locked runs f under the page's lock, for which it waits so long.
 func (c *Control) locked(wait time.Duration, f func() error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,12 +212,12 @@ func (c *Control) locked(wait time.Duration, f func() error) error {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	defer folder.Unlock(c.file) // f may be ended by a fault; closing the file unlocks it at last
+	defer folder.Unlock(c.file) // deferred, as a fault may end f; closing the file unlocks it in any case
 	return f()
 }
 
-// guard runs f, which uses the page. If somebody cuts the file short meanwhile
-// the error is [ErrCut]; the host must not die of it.
+// guard runs f, which uses the page. If the file is cut short meanwhile, the host must
+// not die of it: the error is [mapping.ErrCut].
 func (c *Control) guard(f func() error) (err error) {
 	if c.mem == nil {
 		return fmt.Errorf("control page: %w", os.ErrClosed)
@@ -235,10 +234,10 @@ func (c *Control) word(off int) *uint64 { return mapping.Word(c.mem, off) }
 
 func (c *Control) load(off int) uint64 { return atomic.LoadUint64(c.word(off)) }
 
-// Limit is how many bytes all processes of the session may hold, the control
-// page itself aside.
+// Limit is how many bytes all processes of the session may hold together, without the
+// control page itself.
 func (c *Control) Limit() int64 {
-	c.guard(func() error { // what cannot be read has not changed
+	c.guard(func() error { // if it cannot be read, the old value holds
 		limit := c.load(rawformat.OffControlLimit)
 		if limit > 0 && limit <= rawformat.MaxLimit {
 			c.limit.Store(int64(limit))
@@ -248,8 +247,8 @@ func (c *Control) Limit() int64 {
 	return cmp.Or(c.limit.Load(), DefaultLimit)
 }
 
-// SetLimit changes the limit, from 1 byte to [rawformat.MaxLimit]. Processes
-// follow at their next Maintain.
+// SetLimit changes the limit to between 1 byte and [rawformat.MaxLimit]. Processes
+// adopt it at their next tick.
 func (c *Control) SetLimit(limit int64) error {
 	limit = min(max(limit, 1), rawformat.MaxLimit)
 	return c.guard(func() error {
@@ -258,8 +257,8 @@ func (c *Control) SetLimit(limit int64) error {
 	})
 }
 
-// Command tells all processes of the session what to do. They have done so when
-// their slots' Obeyed is the generation that it returns, or more.
+// Command tells all processes of the session what to do. A process has done so when
+// Obeyed in its slot is at least the generation that Command returns.
 func (c *Control) Command(what rawformat.Command) (generation uint64, err error) {
 	err = c.guard(func() error {
 		for {
@@ -273,9 +272,9 @@ func (c *Control) Command(what rawformat.Command) (generation uint64, err error)
 	return generation, err
 }
 
-// State is the last command and its generation; start and 0 if there was none.
+// State returns the last command and its generation; start and 0 if there was none.
 func (c *Control) State() (what rawformat.Command, generation uint64) {
-	c.guard(func() error { // what cannot be read has not changed
+	c.guard(func() error { // if it cannot be read, the old value holds
 		c.command.Store(max(c.command.Load(), c.load(rawformat.OffControlCommand)))
 		return nil
 	})
@@ -283,7 +282,7 @@ func (c *Control) State() (what rawformat.Command, generation uint64) {
 	return rawformat.Command(w), w >> 8
 }
 
-// Close ends the use of the page by this process. Its slot must have been left.
+// Close ends the use of the page by this process, which must have left its slot.
 func (c *Control) Close() error {
 	var err error
 	if c.mem != nil {
@@ -293,7 +292,7 @@ func (c *Control) Close() error {
 	return errors.Join(err, c.file.Close())
 }
 
-// heal makes a page whole that was cut short.
+// heal repairs a page that was cut short.
 func (c *Control) heal() error {
 	if err := c.locked(patience, c.repair); err != nil {
 		return err
@@ -302,10 +301,9 @@ func (c *Control) heal() error {
 	return nil
 }
 
-// follow goes over to the page that bears the name now, if somebody removed the
-// one in use or put another in its place: who starts from now on uses that one,
-// and they must know of each other. The mapping stays where it is, because other
-// goroutines may be using it.
+// follow goes over to the page that has the name now, if the one in use was removed or
+// replaced: processes that start from now on use that one, and all must know of each
+// other. The mapping keeps its address, because other goroutines may be using it.
 func (c *Control) follow() error {
 	if mapping.MappedKeepsName {
 		return nil
@@ -334,7 +332,7 @@ func (c *Control) follow() error {
 	return f.Close()
 }
 
-// remind says in a page that lost it what the session was told last.
+// remind restores the limit and the last command in a page that has lost them.
 func (c *Control) remind() {
 	atomic.CompareAndSwapUint64(c.word(rawformat.OffControlLimit), 0, uint64(c.limit.Load()))
 	raise(c.word(rawformat.OffControlCommand), int64(c.command.Load()))

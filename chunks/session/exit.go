@@ -19,13 +19,14 @@ type End struct {
 	Signal int // what killed it, 0: nothing did
 }
 
-// WriteExit writes the exit record of a process that could not write it itself,
-// in its instance directory. It does nothing where that process is another one,
-// where its recorder still holds the lock, or where it told its exit. That it
-// was found dead is replaced: a parent knows how its child ended.
+// WriteExit writes the exit record of a process that could not write it itself, in its
+// instance directory. It does nothing if the directory is of a process with another pid,
+// if its recorder still holds the lock, or if the record says how it ended. A record
+// that says just "found dead" is replaced, as a parent knows how its child ended.
 //
-// The record's ranges are what the headers of the chunks tell; the parent's
-// index is that of now. Chunk files that hold nothing go. The error is the disk's, or [ErrNoRecording].
+// The record's ranges are those of the headers of the chunks; the parent's index is the
+// present one. Chunk files that hold nothing are removed. The error is the disk's, or
+// [chunks.ErrNoRecording].
 func WriteExit(dir string, e End) error {
 	if r, err := openRemains(dir); err != nil || r.p.Pid != e.Pid || r.told() {
 		return err
@@ -38,7 +39,7 @@ func WriteExit(dir string, e End) error {
 		return err
 	}
 	defer lock.Close()
-	r, err := openRemains(dir) // again: it may have been looked into meanwhile
+	r, err := openRemains(dir) // again: another process may have concluded it meanwhile
 	if err != nil || r.told() {
 		return err
 	}
@@ -53,8 +54,8 @@ func WriteExit(dir string, e End) error {
 	return errors.Join(r.writeExit(x), r.sweep(), r.restand(filepath.Dir(dir)))
 }
 
-// restand has the session's control page say how the process ended, if there is
-// one and it has a slot there.
+// restand enters in the session's control page how the process ended, if there is a page
+// and the process has a slot in it.
 func (r *remains) restand(session string) error {
 	c, err := Open(session, Options{Existing: true})
 	if err != nil {
@@ -71,8 +72,8 @@ func (r *remains) restand(session string) error {
 	})
 }
 
-// claimSoon is claim for one who knows that the owner is dead: who else looks
-// into the directory does not take long.
+// claimSoon is claimDead with patience: a peer that is looking after the directory does
+// not take long.
 func claimSoon(dir string) (*os.File, error) {
 	for range 100 {
 		lock, err := claimDead(dir)
@@ -87,8 +88,8 @@ func claimSoon(dir string) (*os.File, error) {
 // told reports whether it is known how the process ended.
 func (r *remains) told() bool { return r.p.Exit != nil && r.p.Exit.Reason != rawformat.ExitUnknown }
 
-// conclusion is what is known of the end of a process in a session that was found dead
-// at a time; how it ended isn't.
+// conclusion is the exit record of a process of a session that was found dead at a time,
+// and of which nobody knows how it ended.
 func (r *remains) conclusion(session string, now time.Time) *chunks.Exit {
 	p := r.p
 	x := &chunks.Exit{Realtime: now.UnixNano(), Reason: rawformat.ExitUnknown, RangeStart: p.Held, Discarded: p.Number(rawformat.MetaDiscarded)}
@@ -101,7 +102,7 @@ func (r *remains) conclusion(session string, now time.Time) *chunks.Exit {
 			x.Discarded++
 		}
 	}
-	// The wall clock tells how long ago the last commit was.
+	// The wall clock says how long ago the last commit was.
 	x.Monotonic = r.last.Monotonic
 	if r.last.Monotonic != 0 && x.Realtime > r.last.Realtime {
 		x.Monotonic += uint64(x.Realtime - r.last.Realtime)

@@ -11,12 +11,12 @@ import (
 	"gprof/chunks/folder"
 )
 
-// Lock claims an instance directory for this process: dir/lock is locked until
-// the file is closed or the process dies, however it dies. The error is
-// [folder.ErrLocked] if the directory has, or had, an owner.
+// Lock claims an instance directory for this process: dir/lock is locked until the file
+// is closed or the process dies, however it dies. The error is [folder.ErrLocked] if the
+// directory has, or had, an owner.
 //
-// The file gets its name when it is locked: nobody ever sees a live owner's
-// file without a lock.
+// The file gets its name once it is locked, so a live owner's file is never seen
+// unlocked.
 func Lock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, chunks.LockName)
 	if _, err := os.Lstat(path); err == nil {
@@ -36,8 +36,8 @@ func Lock(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// Alive reports whether the owner of an instance directory holds its lock. If
-// that cannot be found out the owner counts as alive: it costs least.
+// Alive reports whether the owner of an instance directory holds its lock. If that
+// cannot be found out, the owner counts as alive, which does the least harm.
 func Alive(dir string) bool {
 	f, err := openLock(filepath.Join(dir, chunks.LockName))
 	if err != nil {
@@ -47,15 +47,14 @@ func Alive(dir string) bool {
 	return folder.TryLock(f, true) != nil
 }
 
-// openLock opens a lock file, and nothing that somebody put in its place: a
-// pipe would block.
+// openLock opens a lock file. A pipe in its place does not block it.
 func openLock(path string) (*os.File, error) {
 	return folder.OpenFile(path, os.O_RDONLY|folder.OpenCarefully)
 }
 
-// claim takes the lock of an instance whose owner is dead: the error is
-// [folder.ErrLocked] if it isn't, [fs.ErrNotExist] if its directory is gone. Where
-// somebody removed the lock alone, nobody can tell: the owner counts as alive.
+// claim takes the lock of an instance whose owner is dead. The error is
+// [folder.ErrLocked] if it is alive, [fs.ErrNotExist] if its directory is gone. If just
+// the lock was removed, nobody can tell, and the owner counts as alive.
 func claim(dir string) (*os.File, error) {
 	path := filepath.Join(dir, chunks.LockName)
 	f, err := openLock(path)
@@ -77,8 +76,8 @@ func claim(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// claimDead is claim of a directory whose owner is known to be dead, which need
-// not have a lock.
+// claimDead is claim for a directory whose owner is known to be dead, and which may have
+// no lock.
 func claimDead(dir string) (*os.File, error) {
 	if _, err := os.Lstat(filepath.Join(dir, chunks.LockName)); !errors.Is(err, fs.ErrNotExist) {
 		return claim(dir)
@@ -93,12 +92,12 @@ func claimDead(dir string) (*os.File, error) {
 	return f, err
 }
 
-// finishLock goes on with a lock file that has no name yet: who made it was killed
-// before it could give it one. Else the error is [folder.ErrLocked].
+// finishLock takes over a lock file whose maker was killed before it could give the file
+// its name. The error is [folder.ErrLocked] if there is none.
 func finishLock(path string) (*os.File, error) {
 	f, err := openLock(path + chunks.NewSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, folder.ErrLocked // somebody else was quicker
+		return nil, folder.ErrLocked // another process was quicker
 	}
 	if err != nil {
 		return nil, err
@@ -118,8 +117,8 @@ func finishLock(path string) (*os.File, error) {
 	return f, nil
 }
 
-// goes reports whether an instance directory without a lock is gone. One that is
-// empty goes now: who removed all else was killed before it could do that.
+// goes reports whether an instance directory without a lock is gone. An empty one is
+// removed now: a process was killed after it had removed all else.
 func goes(dir string) bool {
 	if folder.RemoveDir(dir) == nil {
 		return true
@@ -128,8 +127,8 @@ func goes(dir string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// sameFile is nil if path names f: another process may have removed it between
-// our opening and our locking it.
+// sameFile returns nil if path still names f: another process may have removed it before
+// we locked it.
 func sameFile(f *os.File, path string) error {
 	mine, err := f.Stat()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"gprof/rawformat"
 )
 
-// look finds out whether the owner of a slot died, and takes what it left into
+// look finds out whether the owner of a slot has died, and takes what it left into
 // account.
 func (c *Control) look(at int, instance uint64) error {
 	dir := c.dir(instance)
@@ -24,7 +24,7 @@ func (c *Control) look(at int, instance uint64) error {
 		}
 		if c.load(at+rawformat.OffSlotRequest) == 0 {
 			return nil
-		} // else who removed some of it was killed before it could say what is left
+		} // else a process that removed some of it was killed before it updated the slot
 	}
 	return c.withClaim(at, instance, c.settle)
 }
@@ -33,9 +33,9 @@ func (c *Control) kind(at int) rawformat.SlotKind {
 	return rawformat.SlotKind(c.load(at+rawformat.OffSlotOwner) >> 32)
 }
 
-// withClaim runs f while this process owns the slot and the directory of an
-// instance that is dead. It does nothing if the instance lives. If the directory
-// is gone the slot is free.
+// withClaim runs f while this process owns the slot and the directory of a dead
+// instance. It does nothing if the instance lives. If the directory is gone, it frees
+// the slot.
 func (c *Control) withClaim(at int, instance uint64, f func(at int, instance uint64) error) error {
 	take := claimDead
 	if c.kind(at) == rawformat.SlotLive {
@@ -57,8 +57,8 @@ func (c *Control) withClaim(at int, instance uint64, f func(at int, instance uin
 	return f(at, instance)
 }
 
-// release makes a slot free whose directory is gone. If another process has the
-// page, that is for later.
+// release frees a slot whose directory is gone, but not now if another process has
+// locked the page.
 func (c *Control) release(at int, instance uint64) error {
 	err := c.locked(0, func() error {
 		if c.load(at+rawformat.OffSlotInstance) == instance {
@@ -72,9 +72,9 @@ func (c *Control) release(at int, instance uint64) error {
 	return err
 }
 
-// settle takes what an instance left that ended into account, and writes its
-// exit record if it has none. This process owns slot and directory. Of one that
-// was found dead and recorded nothing, nothing is kept.
+// settle takes into account what an instance left that has ended, and writes its exit
+// record if it has none. This process owns slot and directory. If the instance was found
+// dead and recorded nothing, nothing of it is kept.
 func (c *Control) settle(at int, instance uint64) error {
 	r, err := openRemains(c.dir(instance))
 	if errors.Is(err, chunks.ErrNoRecording) || err == nil && r.empty() {
@@ -91,7 +91,7 @@ func (c *Control) settle(at int, instance uint64) error {
 	return err
 }
 
-// bequeath says at a slot what remains of its owner.
+// bequeath enters in a slot what remains of its owner.
 func (c *Control) bequeath(at int, r *remains) {
 	keep := time.Duration(c.load(at + rawformat.OffSlotKeep))
 	s := r.account(keep)
@@ -103,8 +103,8 @@ func (c *Control) bequeath(at int, r *remains) {
 	store(rawformat.OffSlotOwner, uint64(s.Kind)<<32|uint64(r.p.Pid))
 }
 
-// trim removes the chunks of a dead instance that were asked for, down to its
-// guard. When no chunk remains, a tomb does.
+// trim removes the chunks of a dead instance that were asked for, down to its guard.
+// When no chunk remains, the instance becomes a tomb.
 func (c *Control) trim(a *account) error {
 	return c.withClaim(a.at, a.Instance, func(at int, instance uint64) error {
 		r, err := openRemains(c.dir(instance))
@@ -112,9 +112,9 @@ func (c *Control) trim(a *account) error {
 			return err
 		}
 		if err == nil {
-			// It has an exit record, unless the disk was full.
+			// It has an exit record already, unless the disk was full.
 			r.conclude(c.session, c.slot(at))
-			// Until bequeath, see look.
+			// The request stays until bequeath, see look.
 			atomic.StoreUint64(c.word(at+rawformat.OffSlotRequest), uint64(max(1, a.ask)))
 			if err := r.discard(a.ask, a.guard); err != nil {
 				return err
@@ -133,13 +133,13 @@ func (c *Control) trim(a *account) error {
 	})
 }
 
-// adopt gives the remains of an instance a slot if it has none and is dead. A
-// directory that has just been made is about to be locked.
+// adopt gives the remains of an instance a slot if it has none and is dead. A directory
+// without a lock that has just been made is about to be locked.
 func (c *Control) adopt(instance uint64) error {
 	dir := c.dir(instance)
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() {
-		return nil // it went meanwhile
+		return nil // it has gone meanwhile
 	}
 	if isTomb(dir) {
 		return nil
@@ -156,7 +156,7 @@ func (c *Control) adopt(instance uint64) error {
 		return err
 	}
 	defer lock.Close()
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 1 { // the lock: it was killed when it had just begun
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 1 { // just the lock: it was killed when it had hardly begun
 		return erase(dir)
 	}
 	at, err := c.register(dir, instance)
@@ -170,7 +170,7 @@ func (c *Control) adopt(instance uint64) error {
 func (c *Control) register(dir string, instance uint64) (at int, err error) {
 	r, err := openRemains(dir)
 	if err != nil {
-		return 0, nil // none of ours, or not to be read: it stays as it is
+		return 0, nil // not ours, or unreadable: it stays as it is
 	}
 	err = c.locked(patience, func() error {
 		for i := range c.used() {
@@ -189,8 +189,8 @@ func (c *Control) register(dir string, instance uint64) (at int, err error) {
 	return at, err
 }
 
-// evict removes the remains that are the least worth: unguarded, and the oldest.
-// It reports false if there are none.
+// evict removes the least valuable remains: the oldest without a guard. It reports
+// false if there are none.
 func (c *Control) evict() bool {
 	var b budget
 	c.survey(&b, c.Limit())

@@ -17,15 +17,16 @@ import (
 	"gprof/rawformat"
 )
 
-// remains is what an instance left behind. Who has it holds its lock.
+// remains is what an instance left behind. To change it a process must hold the lock of
+// the instance.
 type remains struct {
 	dir    string
 	p      *chunks.Process
 	held   int64 // bytes of all files
 	exit   int64 // bytes of the exit record, of held
 	chunks []remain
-	unused []string         // names of chunk files that hold nothing
-	broken int              // chunk files that are neither
+	unused []string         // names of files that hold nothing
+	broken int              // chunk files that cannot be read
 	last   rawformat.Anchor // of the last commit, when there is no exit record
 	ended  int64            // realtime of the last commit or of the exit record
 }
@@ -56,8 +57,8 @@ func openRemains(dir string) (*remains, error) {
 	return r, nil
 }
 
-// end finds out when the process ended. When nothing tells, the directory's last
-// change is the best guess.
+// end finds out when the process ended. If its files don't say, the last change of the
+// directory is the best guess.
 func (r *remains) end() {
 	if x := r.p.Exit; x != nil {
 		r.ended = x.Realtime
@@ -70,8 +71,8 @@ func (r *remains) end() {
 	}
 }
 
-// list sorts the chunks by done time. One that was not sealed yet was done when
-// its writer opened the next; the last ones, at the end.
+// list sorts the chunks by done time. A chunk that was not sealed yet counts as done
+// when its writer opened the next one, or when the process ended.
 func (r *remains) list(entries []os.DirEntry) {
 	now := time.Now().UnixNano()
 	next := map[uint16]int64{} // by writer: when the chunk after this one was opened
@@ -92,8 +93,8 @@ func (r *remains) list(entries []os.DirEntry) {
 	r.sort(entries)
 }
 
-// sort tells the other files of the ring apart: those that are not in use, and
-// those that cannot be read. Stack rings that were drained are not in use.
+// sort classifies the other files: those that are not in use, such as drained stack
+// rings, and chunk files that cannot be read.
 func (r *remains) sort(entries []os.DirEntry) {
 	used, bad := map[string]bool{}, map[string]bool{}
 	for _, im := range r.p.Chunks {
@@ -124,17 +125,17 @@ func (r *remains) sort(entries []os.DirEntry) {
 	}
 }
 
-// empty reports whether a process that was found dead left nothing worth a look.
+// empty reports whether a process that was found dead left nothing worth keeping.
 func (r *remains) empty() bool { return !r.told() && len(r.chunks) == 0 && r.broken == 0 }
 
-// crashed reports whether the process ended otherwise than it should.
+// crashed reports whether the process did not end as it should.
 func (r *remains) crashed() bool {
 	x := r.p.Exit
 	return x.Reason != rawformat.ExitStopped && (x.Reason != rawformat.ExitNormal || x.Code != 0)
 }
 
-// conclude writes the exit record of a process that was found dead. slot is
-// what it said last.
+// conclude writes the exit record of a process that was found dead. slot is its last
+// publication.
 func (r *remains) conclude(session string, slot rawformat.Slot) error {
 	if r.p.Exit != nil {
 		return nil
@@ -145,8 +146,8 @@ func (r *remains) conclude(session string, slot rawformat.Slot) error {
 	return r.writeExit(x)
 }
 
-// account is what a slot says of the remains. keep is how long before its end a
-// crash is guarded.
+// account is what the slot should say of the remains. keep is how long before a crash
+// recorded data is guarded.
 func (r *remains) account(keep time.Duration) rawformat.Slot {
 	x := r.p.Exit
 	s := rawformat.Slot{Kind: rawformat.SlotClean, Held: r.held, Guarded: r.held, Ended: Plausible(r.ended, time.Now().UnixNano()),
@@ -154,7 +155,7 @@ func (r *remains) account(keep time.Duration) rawformat.Slot {
 	if r.crashed() && len(r.chunks) > 0 {
 		s.Kind = rawformat.SlotCrashed
 	}
-	s.Oldest[0] = max(1, s.Ended) // of the directory, when it has no chunk
+	s.Oldest[0] = max(1, s.Ended) // for a directory without chunks
 	for i, c := range r.chunks {
 		s.Chunk = max(s.Chunk, c.image.Size)
 		s.Released += c.image.Size
@@ -168,11 +169,11 @@ func (r *remains) account(keep time.Duration) rawformat.Slot {
 	return s
 }
 
-// discard removes the chunks that were done at or before, oldest first, as long
-// as guard bytes are left. The exit record says so before they go: a hole that
-// nobody accounts for is a loss. Where the disk has no room for that, they have
-// to go first. A chunk before the range start is counted already: who said so was
-// killed before it went.
+// discard removes the chunks that were done at or before a time, oldest first, as long as
+// guard bytes are left. The exit record says so before they are removed, because a hole
+// that nothing accounts for would be a loss. If the disk has no room for the record, they
+// are removed first. A chunk before the range start is counted already: the process that
+// counted it was killed before it removed it.
 func (r *remains) discard(done, guard int64) error {
 	n, left := 0, r.held
 	x := *r.p.Exit
@@ -200,11 +201,11 @@ func (r *remains) discard(done, guard int64) error {
 	return err
 }
 
-// dropTraces removes the windows of the execution trace that were written before
-// all that is left was done.
+// dropTraces removes the windows of the execution trace that were written before the
+// oldest chunk that is left was done.
 func (r *remains) dropTraces() (errs error) {
 	if len(r.chunks) == 0 {
-		return nil // all goes
+		return nil // everything will be removed
 	}
 	for _, t := range r.p.Traces {
 		info, err := os.Lstat(filepath.Join(r.dir, t.Name))
@@ -216,7 +217,7 @@ func (r *remains) dropTraces() (errs error) {
 	return errs
 }
 
-// remove removes a file, if it is there.
+// remove removes a file if it exists.
 func remove(path string) error {
 	err := folder.RemoveFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -233,7 +234,7 @@ func lowest(chunks []remain, end uint64) uint64 {
 	return end
 }
 
-// sweep removes the chunk files that hold nothing.
+// sweep removes the files that hold nothing.
 func (r *remains) sweep() (errs error) {
 	for _, name := range r.unused {
 		file := filepath.Join(r.dir, name)
@@ -248,7 +249,7 @@ func (r *remains) sweep() (errs error) {
 	return errs
 }
 
-// writeExit writes the exit record, which holds even if the disk is full.
+// writeExit writes the exit record, which counts from now on even if the disk is full.
 func (r *remains) writeExit(x *chunks.Exit) error {
 	r.p.Exit = x
 	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Instance: r.p.Instance, Pid: r.p.Pid}
@@ -270,7 +271,7 @@ func sizeOf(path string) int64 {
 	return info.Size()
 }
 
-// keep is how much of a crash is protected, by what meta says.
+// keep is how long before a crash recorded data is protected, according to meta.
 func (r *remains) keep() time.Duration {
 	if _, ok := r.p.Value(rawformat.MetaKeep); ok {
 		return time.Duration(r.p.Number(rawformat.MetaKeep))
@@ -281,18 +282,18 @@ func (r *remains) keep() time.Duration {
 // defaultKeep is for recordings whose meta does not say.
 const defaultKeep = time.Minute
 
-// erase removes an instance directory that nobody needs. What else lies there keeps
-// the directory.
+// erase removes an instance directory that nobody needs any more. The directory stays if
+// it holds other files.
 func erase(dir string) error {
 	if err := clearDir(dir); err != nil {
 		return err
 	}
-	folder.RemoveDir(dir) // it may hold what is not ours
+	folder.RemoveDir(dir) // it may hold files that are not ours
 	return nil
 }
 
-// clearDir removes our own files by name, the lock last, but for those that are to
-// stay.
+// clearDir removes our own files, which it knows by name, except those that are to stay.
+// The lock is removed last.
 func clearDir(dir string, stay ...string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -315,9 +316,9 @@ func ours(name string) bool {
 	return chunks.KindOf(strings.TrimSuffix(name, chunks.NewSuffix)) != chunks.NoFile
 }
 
-// plausible is when something was done that is said to have been done at t. What
-// lies ahead, a minute or more, was done before the clock was set back: nobody
-// knows when, and it counts as older than all else.
+// Plausible returns t, the time when something was done, unless it lies a minute or more
+// in the future. Then it was done before the clock was set back, nobody knows when, and
+// it counts as older than everything else.
 func Plausible(t, now int64) int64 {
 	if now > 0 && t-now > int64(time.Minute) {
 		return longAgo
@@ -325,5 +326,5 @@ func Plausible(t, now int64) int64 {
 	return t
 }
 
-// longAgo leaves room for chunks that are older still.
+// longAgo leaves room for times before it.
 const longAgo = 1 << 20

@@ -12,42 +12,42 @@ import (
 	"gprof/rawformat"
 )
 
-// Member is who takes a slot.
+// Member is a process that takes a slot.
 type Member struct {
 	Instance uint64
 	Pid      uint32
-	Keep     time.Duration // of what was recorded before a crash, protected while half the limit suffices
+	Keep     time.Duration // how long before a crash recorded data is protected, while half the limit suffices
 }
 
-// Slot is the place of this process in its session's control page. It is for
-// one goroutine, the housekeeper, and for the ring of chunks that it was given to.
+// Slot is the place of this process in its session's control page. It is for one
+// goroutine, the housekeeper, and for the ring of chunks that it was given to.
 type Slot struct {
 	c      *Control
 	at     int // offset in the page
 	member Member
-	ring   Holder // nil: none yet, or it is closed
+	holder Holder // nil: none yet, or it is closed
 
 	want     int64     // bytes of chunks for which there was no room
-	crowded  bool      // it is the disk that had none
-	room     int64     // bytes that the session held when the disk was full, 0 not known
-	probed   time.Time // when a dead owner was last looked for
-	surveyed time.Time // when it was last looked for who is to give room
+	crowded  bool      // because the disk is full
+	room     int64     // bytes that the session held when the disk was full, 0: not known
+	probed   time.Time // when dead owners were last looked for
+	surveyed time.Time // when all slots were last read to make room
 	strays   []uint64  // instances that may have no slot
 	budget   budget    // reused
 }
 
-// Join takes a slot for m, whose directory is locked by this process, see
-// [Lock]: without a lock another process takes it for dead. On the way it does
-// what [Slot.Balance] does, so that a process that dies at once again and again
-// doesn't leave more behind than the session may hold. The error is [ErrSlots]
-// when the session has no slot left, [ErrBusy] or [ErrCut].
+// Join takes a slot for m, whose directory this process has locked, see [Lock]:
+// without the lock, others would take it for dead. It also does what [Slot.Balance]
+// does, so that a process that dies at once, again and again, leaves no more behind
+// than the session may hold. The error is [ErrSlots] when the session has no slot
+// left, [ErrBusy] or [mapping.ErrCut].
 func (c *Control) Join(m Member) (*Slot, error) {
 	s := &Slot{c: c, member: m}
 	if err := c.guard(s.enter); err != nil {
 		return nil, err
 	}
-	// What fails from here on concerns the remains of others, or the next Balance
-	// tells of it.
+	// Failures from here on concern what others left, or the next Balance reports
+	// them.
 	c.guard(func() error {
 		s.findStrays()
 		return s.probe(maxProbes)
@@ -56,11 +56,11 @@ func (c *Control) Join(m Member) (*Slot, error) {
 	return s, nil
 }
 
-// enter takes a slot, if need be that of remains that are worth the least.
+// enter takes a slot, if need be that of the least valuable remains.
 func (s *Slot) enter() error {
 	err := s.c.locked(patience, s.take)
 	for looked := 0; errors.Is(err, ErrSlots) && looked < rawformat.MaxSlots; looked += maxProbes {
-		s.probe(maxProbes) // what fails here fails there, too
+		s.probe(maxProbes) // the next steps meet its errors again
 		if err = s.c.locked(patience, s.take); errors.Is(err, ErrSlots) && s.c.evict() {
 			err = s.c.locked(patience, s.take)
 		}
@@ -68,8 +68,8 @@ func (s *Slot) enter() error {
 	return err
 }
 
-// maxProbes bounds how many owners are looked for before it is tried again: a
-// thousand processes that start at once should not look a million times.
+// maxProbes bounds how many owners are probed before taking a slot is tried again: a
+// thousand processes that start at once should not probe a million times.
 const maxProbes = 32
 
 // take claims a free slot. The page is locked.
@@ -87,12 +87,12 @@ func (s *Slot) take() error {
 	return nil
 }
 
-// live says that the owner lives.
+// live marks the owner as live.
 func (s *Slot) live() {
 	s.store(rawformat.OffSlotOwner, uint64(rawformat.SlotLive)<<32|uint64(s.member.Pid))
 }
 
-// free is the offset of a free slot; its words are 0. The page is locked.
+// free returns the offset of a free slot, whose words are 0. The page is locked.
 func (c *Control) free() (at int, err error) {
 	for i := range rawformat.MaxSlots {
 		at := slotAt(i)
@@ -105,11 +105,11 @@ func (c *Control) free() (at int, err error) {
 		}
 		return at, nil
 	}
-	atomic.StoreUint64(c.word(rawformat.OffControlSlots), rawformat.MaxSlots) // if it said less, nobody looked at some
+	atomic.StoreUint64(c.word(rawformat.OffControlSlots), rawformat.MaxSlots) // if it was less, some slots were ignored
 	return 0, fmt.Errorf("%s: %w: %d processes lie in it; record in another session", c.session, ErrSlots, rawformat.MaxSlots)
 }
 
-// wipe makes a slot free. The page is locked.
+// wipe frees a slot. The page is locked.
 func (c *Control) wipe(at int) {
 	atomic.StoreUint64(c.word(at+rawformat.OffSlotInstance), 0)
 	for off := 8; off < rawformat.SlotSize; off += 8 {
@@ -133,20 +133,19 @@ func (s *Slot) store(off int, v uint64) { atomic.StoreUint64(s.c.word(s.at+off),
 
 func (s *Slot) load(off int) uint64 { return s.c.load(s.at + off) }
 
-// mine reports whether the slot is still this process'. It is not when the page
-// was damaged or replaced, or when somebody removed the directory.
+// mine reports whether the slot still belongs to this process. It doesn't if the page
+// was damaged or replaced, or the directory removed.
 func (s *Slot) mine() bool { return s.load(rawformat.OffSlotInstance) == s.member.Instance }
 
-// Share is how many bytes this process may hold when all that live hold as much,
-// this one among them.
+// Share is how many bytes this process may hold if all live processes hold the same.
 func (s *Slot) Share() int64 {
 	live := int64(1)
 	s.peers(func(int, uint64) { live++ })
 	return s.c.Limit() / live
 }
 
-// peers calls f with the slots of others that say they live, and their
-// instances; with none when the page is cut short.
+// peers calls f with the slots of other processes that are marked as live, and their
+// instances; with none if the page is cut short.
 func (s *Slot) peers(f func(at int, instance uint64)) {
 	s.c.guard(func() error {
 		for i := range s.c.used() {
@@ -159,13 +158,13 @@ func (s *Slot) peers(f func(at int, instance uint64)) {
 	})
 }
 
-// ShareFor is Share for a process that needs so many bytes. If that is more than
-// its share, it first looks for peers that have died and were not found yet.
+// ShareFor is Share for a process that needs so many bytes. If its share is less, it
+// first looks for peers that have died and were not found yet.
 func (s *Slot) ShareFor(bytes int64) int64 {
 	if share := s.Share(); share >= bytes {
 		return share
 	}
-	s.peers(func(at int, instance uint64) { s.c.look(at, instance) }) // what fails leaves it as it is
+	s.peers(func(at int, instance uint64) { s.c.look(at, instance) }) // an error leaves the slot as it is
 	return s.Share()
 }
 
@@ -173,38 +172,39 @@ func (s *Slot) ShareFor(bytes int64) int64 {
 type Holder interface {
 	// GiveUp discards what was done at or before a time, in ns of realtime.
 	GiveUp(done int64) error
-	// Publish says in the slot what is held, by [Slot.Publish].
+	// Publish enters what is held in the slot, by [Slot.Publish].
 	Publish() error
 }
 
-// Bind says who holds what the slot accounts for; nil: nobody, any more.
-func (s *Slot) Bind(h Holder) { s.ring = h }
+// Bind sets the holder of what the slot accounts for; nil: there is none any more.
+func (s *Slot) Bind(h Holder) { s.holder = h }
 
-// Limit is the session's, see [Control.Limit].
+// Limit is the limit of the session, see [Control.Limit].
 func (s *Slot) Limit() int64 { return s.c.Limit() }
 
-// Want says for how many bytes there was no room. Balance asks others for them.
+// Want says how many bytes there was no room for. Balance asks other processes for
+// them.
 func (s *Slot) Want(bytes int64) { s.want = bytes }
 
 // Obey has the holder give up what another process asked for.
 func (s *Slot) Obey() error {
 	return s.c.guard(func() error {
 		if !s.mine() {
-			return nil // and what is asked there is asked of another process
+			return nil // a request there is for another process
 		}
 		done := s.load(rawformat.OffSlotRequest)
-		if done == 0 || s.ring == nil {
+		if done == 0 || s.holder == nil {
 			return nil
 		}
-		err := s.ring.GiveUp(int64(done))
-		// The request must not outlive its time: if the clock is set back it
-		// would hit what is recorded from now on.
+		err := s.holder.GiveUp(int64(done))
+		// The request must not stay: if the clock is set back, it would apply to what
+		// is recorded from now on.
 		atomic.CompareAndSwapUint64(s.c.word(s.at+rawformat.OffSlotRequest), done, 0)
 		return err
 	})
 }
 
-// Publish says in the slot what the process holds.
+// Publish enters in the slot what the process holds.
 func (s *Slot) Publish(p *rawformat.Slot) error {
 	return s.c.guard(func() error {
 		if s.mine() {
@@ -215,9 +215,9 @@ func (s *Slot) Publish(p *rawformat.Slot) error {
 	})
 }
 
-// Obeyed says that a command was obeyed.
+// Obeyed enters in the slot that a command was obeyed.
 func (s *Slot) Obeyed(generation uint64) {
-	s.c.guard(func() error { // else nobody can be told
+	s.c.guard(func() error { // if it cannot be written, nobody could read it
 		if s.mine() {
 			s.store(rawformat.OffSlotObeyed, generation)
 		}
@@ -225,9 +225,9 @@ func (s *Slot) Obeyed(generation uint64) {
 	})
 }
 
-// Leave ends the use of the slot, with the ring closed, the exit record written
-// and the lock still held. What the process leaves behind stays in the session's
-// account until its room is needed.
+// Leave ends the use of the slot. The ring is closed by then, the exit record is
+// written and the lock still held. The recording stays in the session's account until
+// its room is needed.
 func (s *Slot) Leave() error {
 	return s.c.guard(func() error {
 		if !s.mine() {
@@ -246,12 +246,12 @@ func (c *Control) dir(instance uint64) string {
 	return filepath.Join(c.session, fmt.Sprintf("%016x", instance))
 }
 
-// Grow announces that the process is going to hold that many bytes more, and
-// reports whether the session has room for them. The announcement comes before
-// the sum: of two processes that grow at once, one sees the other.
+// Grow announces that the process is going to hold that many bytes more, and reports
+// whether the session has room for them. The announcement is made before the sum is
+// taken: of two processes that grow at once, at least one sees the other.
 func (s *Slot) Grow(bytes int64) bool {
 	ok := false
-	s.c.guard(func() error { // else there is no room
+	s.c.guard(func() error { // on a fault there is no room
 		held := s.load(rawformat.OffSlotHeld)
 		s.store(rawformat.OffSlotHeld, held+uint64(bytes))
 		if ok = s.c.sum() <= s.c.Limit(); !ok {
@@ -272,7 +272,7 @@ func (c *Control) sum() (sum int64) {
 	return sum
 }
 
-// raise stores v in a word, unless it holds more.
+// raise stores v in a word unless it holds more.
 func raise(w *uint64, v int64) {
 	for {
 		old := atomic.LoadUint64(w)
@@ -282,7 +282,8 @@ func raise(w *uint64, v int64) {
 	}
 }
 
-// restore sees to it that the page is whole, and that the slot is this process'.
+// restore repairs the page if it was cut short, and takes a new slot if this process
+// has lost its own.
 func (s *Slot) restore() error {
 	info, err := s.c.file.Stat()
 	if err != nil {
@@ -298,13 +299,13 @@ func (s *Slot) restore() error {
 	}
 	if err := s.c.locked(patience, s.take); err != nil {
 		if errors.Is(err, ErrSlots) {
-			s.probe(maxProbes) // what belongs to nobody makes room for the next try
+			s.probe(maxProbes) // slots that belong to nobody become free for the next try
 		}
 		return err
 	}
 	s.findStrays() // others may have lost their slots, too
-	if s.ring != nil {
-		return s.ring.Publish()
+	if s.holder != nil {
+		return s.holder.Publish()
 	}
 	return nil
 }

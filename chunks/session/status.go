@@ -12,7 +12,7 @@ import (
 	"gprof/rawformat"
 )
 
-// Session is what a session's control page said at one moment, for tools.
+// Status is what the control page of a session said at one moment, for tools.
 type Status struct {
 	Limit      int64 // bytes, for all
 	Command    rawformat.Command
@@ -34,8 +34,8 @@ func (s *Status) Sum() (bytes int64) {
 	return bytes
 }
 
-// ReadSession reads the control page in a session's directory and looks which
-// processes live; it changes nothing, and works on a copy of a session as well.
+// Read reads the control page in the directory of a session and finds out which processes
+// live. It changes nothing, and works on a copy of a session as well.
 // The error is [fs.ErrNotExist], or an [*rawformat.Error] as of
 // [rawformat.ReadControl].
 func Read(session string) (*Status, error) {
@@ -54,8 +54,7 @@ func Read(session string) (*Status, error) {
 	return s, nil
 }
 
-// readControl reads the file, as much of it as a page has. A pipe in its place would
-// block.
+// readControl reads the control page. A pipe in its place must not block it.
 func readControl(session string) ([]byte, error) {
 	path := filepath.Join(session, chunks.ControlName)
 	info, err := os.Stat(path)
@@ -73,8 +72,8 @@ func readControl(session string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, rawformat.ControlSize))
 }
 
-// parseSession reads a control page; slots that are cut off are free. A limit
-// that is impossible is 0.
+// parseSession parses a control page. Slots that are cut off count as free; an impossible
+// limit is 0.
 func parseSession(page []byte) (*Status, error) {
 	h, err := rawformat.ReadControl(page)
 	if err != nil && !errors.Is(err, rawformat.ErrTooBig) {
@@ -93,7 +92,7 @@ func parseSession(page []byte) (*Status, error) {
 	return s, nil
 }
 
-// Slots are the instances of the session and who of them lives.
+// Slots returns the instances of the session, and which of them live.
 func (c *Control) Slots() ([]Standing, error) {
 	s, err := Read(c.session)
 	if err != nil {
@@ -102,9 +101,9 @@ func (c *Control) Slots() ([]Standing, error) {
 	return s.Slots, nil
 }
 
-// IndexNow is the hand-out mark of an instance in a session, which an exit
-// record of its children states: what its slot says, at most a tick old, else
-// its exit record, else its chunks. False: nothing is known of the instance.
+// IndexNow is the hand-out mark of an instance in a session, which the exit records of
+// its children state. It comes from its slot, which is at most a tick old, or else from
+// its exit record and its chunks. False: nothing is known of the instance.
 func IndexNow(session string, instance uint64) (index uint64, ok bool) {
 	if instance == 0 {
 		return 0, false

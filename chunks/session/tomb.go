@@ -14,18 +14,18 @@ import (
 	"gprof/rawformat"
 )
 
-// A tomb is what is left of an instance whose last chunk made way for others: the
-// directory with meta, cut to what names the process, and exit, which says how much
-// was discarded. It has no lock and no slot, and stands in nobody's account: there are
-// few, and they are small.
+// A tomb is what is left of an instance whose last chunk was removed to make room: the
+// directory with meta, reduced to what identifies the process, and exit, which says how
+// much was discarded. It has no lock and no slot, and counts against no limit: tombs are
+// few and small.
 const (
 	maxTombs    = 32
 	maxTombMeta = 2 << 10 // bytes of keys and values
 	maxTombText = 256     // of one value
 )
 
-// entomb removes an instance whose chunks are gone, but for its tomb. Where the disk
-// has no room for that, all goes.
+// entomb reduces an instance whose chunks are gone to a tomb. If the disk has no room for
+// it, the whole instance is removed.
 func (r *remains) entomb() error {
 	if r.p.Exit.Discarded == 0 {
 		return erase(r.dir)
@@ -44,7 +44,7 @@ func (r *remains) entomb() error {
 	return errors.Join(clearDir(r.dir, chunks.MetaName, chunks.ExitName), buryOldest(filepath.Dir(r.dir)))
 }
 
-// buryOldest removes the oldest tombs of a session that are too many.
+// buryOldest removes the oldest tombs of a session if there are too many.
 func buryOldest(session string) (errs error) {
 	type tomb struct {
 		dir  string
