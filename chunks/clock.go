@@ -2,8 +2,8 @@ package chunks
 
 import "gprof/rawformat"
 
-// LastCommit is the latest moment of which a process' chunks tell: an anchor, or
-// the time of a block in a chunk that was not closed. Zero: they tell of none.
+// LastCommit is the latest moment known from a process' chunks: that of an anchor, or
+// of a block in a chunk that was not closed. Zero: none is known.
 func (p *Process) LastCommit() (last rawformat.Anchor) {
 	ticks := p.ticks()
 	for _, im := range p.Chunks {
@@ -34,7 +34,7 @@ func lastTime(im *Image) (last uint64) {
 	return last
 }
 
-// timeOf is the time of a block, or else that before it.
+// timeOf is the time of a block, or that of the block before if it has none.
 func timeOf(b Block, before uint64) uint64 {
 	for _, f := range rawformat.Kinds[b.Kind].Fields {
 		switch {
@@ -46,15 +46,15 @@ func timeOf(b Block, before uint64) uint64 {
 			b.Fields.Uint(f.Name)
 			continue
 		}
-		break // times stand behind nothing but unsigned integers
+		break // a time is preceded by unsigned integers only
 	}
 	return before
 }
 
-// tickRate is how long a tick of the time-stamp counter takes; 0 unknown.
+// tickRate is how many ns a tick of the time-stamp counter takes; 0: unknown.
 type tickRate float64
 
-// ticks takes the rate from the anchors that are farthest apart.
+// ticks computes the rate from the anchors that are farthest apart.
 func (p *Process) ticks() tickRate {
 	var first, last rawformat.Anchor
 	for _, im := range p.Chunks {
@@ -73,12 +73,12 @@ func (p *Process) ticks() tickRate {
 	return tickRate(last.Monotonic-first.Monotonic) / tickRate(last.TSC-first.TSC)
 }
 
-// maxChunkTime bounds how long a chunk is believed to have been open, in ns: ten
-// years.
+// maxChunkTime is the longest time for which a chunk is believed to have been open: ten
+// years, in ns.
 const maxChunkTime = 10 * 365 * 24 * 3600 * 1e9
 
-// anchor is a time in the chunk with that header as seen by the other clocks,
-// from where it was opened; zero if that cannot be told.
+// anchor converts a time in the chunk with that header to the other clocks, counted from
+// when the chunk was opened; zero if that is not possible.
 func (r tickRate) anchor(h rawformat.Header, t uint64) (a rawformat.Anchor) {
 	base, rate := h.Open.Monotonic, tickRate(1)
 	if h.Clock() == rawformat.ClockTSC {

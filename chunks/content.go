@@ -9,34 +9,34 @@ import (
 	"gprof/rawformat"
 )
 
-// verdict is what the bytes of a page are worth; the higher the better.
+// verdict says how far the bytes of a page can be trusted; higher is better.
 type verdict uint8
 
 const (
 	lost     verdict = iota // not to be read
-	unproven                // not sealed: read under the commit rule
-	proven                  // they fit their checksum
+	unproven                // not sealed: read as far as they are committed
+	proven                  // they match their checksum
 )
 
-// page is what is known of one payload page. Offsets are in the payload.
+// page is what is known of one page of the payload. Offsets are in the payload.
 type page struct {
 	verdict verdict
 	end     uint32 // behind the last byte that counts
 	first   uint32 // of a proven page: the first block that begins in it, its end or more if none does
 }
 
-// trailer is what the end of a file says of the time between the reading of
-// its header and its own.
+// trailer is what the end of a file, which is read last, says about whether the file was
+// reused while it was read.
 type trailer uint8
 
 const (
-	trailerFits    trailer = iota // the file was not reused meanwhile
+	trailerFits    trailer = iota // it was not reused
 	trailerMissing                // the file ends before it
-	trailerDiffers                // the file was reused: only seals count
+	trailerDiffers                // it was reused: only sealed pages count
 )
 
-// content is the payload of one image in memory, and what its pages are worth.
-// Its buffers are used again by the next load.
+// content is the payload of one image in memory, with a verdict on each page. Its
+// buffers are reused by the next load.
 type content struct {
 	image    *Image
 	size     int64            // of the file
@@ -44,7 +44,7 @@ type content struct {
 	commitOK bool             // the commit word is not contradicted
 	closed   bool
 	trailer  trailer
-	wanted   uint32 // how much payload there should be
+	wanted   uint32 // bytes of payload that there should be
 	head     []byte // header and page table
 	data     []byte // payload, as far as it counts and the file has it
 	pages    []page // of data
@@ -61,8 +61,8 @@ func pageStart(page int) uint32 { return uint32(page) * rawformat.PageSize }
 //  3. the trailer, last, because reuse of the file clears it first;
 //  4. then each page is judged.
 //
-// An error is one of reading, of which a problem tells, too; what could be read
-// counts nevertheless.
+// An error is one of reading, which a problem reports as well. The bytes that could be
+// read count nevertheless.
 func (c *content) load(im *Image) error {
 	*c = content{image: im, header: im.Header, room: c.room, pages: c.pages[:0], problems: c.problems[:0]}
 	in, err := openInput(im.fsys, im.Name, rawformat.MaxChunkFile)
@@ -71,8 +71,8 @@ func (c *content) load(im *Image) error {
 		c.stale(givenBack)
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		// A session that needs room removes what the dead left, and nothing else
-		// suffers from that.
+		// A session that needs room removes what dead processes left, which is not
+		// an error of reading the others.
 		c.unreadable(err)
 		return nil
 	case err != nil:
@@ -90,7 +90,7 @@ func (c *content) load(im *Image) error {
 		return nil
 	}
 	if c.header.Commit.Offset() > im.Header.Commit.Offset() && c.commitOK {
-		// What came since may use definitions that came since, too.
+		// Blocks that were added since may use definitions that were added since.
 		c.header.Commit, c.closed = im.Header.Commit, false
 	}
 	if err = c.readPayload(in); err != nil {
@@ -106,7 +106,7 @@ func (c *content) problem(class ProblemClass, what string, blocks, bytes int64) 
 	c.problems = append(c.problems, Problem{class, c.image.where(), what, blocks, bytes})
 }
 
-// stale notes that a live ring has taken the file for something else.
+// stale notes that a live ring has reused the file.
 func (c *content) stale(what string) {
 	h := c.image.Header
 	c.problem(Stale, what, int64(h.Commit.Blocks()), int64(h.Commit.Offset()))
@@ -117,8 +117,8 @@ func (c *content) pageProblem(page int, class ProblemClass, what string, blocks,
 	c.problems = append(c.problems, Problem{class, c.image.wherePage(page), what, blocks, bytes})
 }
 
-// unreadable notes why a file cannot be read. That what it lies in is damaged,
-// a packed archive, is damage and no error.
+// unreadable notes why a file cannot be read. If it lies in a damaged archive, that is
+// damage and not an error.
 func (c *content) unreadable(err error) error {
 	commit := c.image.Header.Commit
 	bytes := int64(commit.Offset()) - int64(len(c.data))
@@ -131,8 +131,8 @@ func (c *content) unreadable(err error) error {
 	return err
 }
 
-// readHead reads header and page table. A header that was read while the chunk
-// was being closed contradicts itself once, not twice.
+// readHead reads header and page table. If the header contradicts itself, the chunk may
+// just have been closed, and the header is read once more.
 func (c *content) readHead(in *input) (err error) {
 	for range 2 {
 		if c.head, err = in.read(c.room[:rawformat.HeadSize], 0); err != nil {
@@ -176,7 +176,7 @@ func readTrailer(b []byte) (instance, epoch uint64) {
 	return rawformat.ReadTrailer(b)
 }
 
-// judge decides what each page is worth.
+// judge gives each page its verdict.
 func (c *content) judge() {
 	if !c.commitOK {
 		c.problem(Damaged, "commit does not fit", -1, 0)
@@ -203,8 +203,8 @@ func (c *content) judgePage(p int) page {
 	start, end := pageStart(p), min(pageStart(p+1), uint32(len(c.data)))
 	e := c.entry(p)
 	pg := page{end: end, first: start + e.First()}
-	// A page that the file cuts has no sum of its own. Nor has one that was
-	// sealed after its commit offset was read: the chunk was open then.
+	// Of a page that the file cuts short, the checksum is that of more bytes. The same
+	// is true of a page that was sealed after the commit offset was read.
 	late := !c.closed && c.commitOK && end < min(pageStart(p+1), c.header.Capacity)
 	cut := end < min(pageStart(p+1), c.wanted)
 	switch {
@@ -228,7 +228,7 @@ func (c *content) fits(start, end uint32, e rawformat.PageEntry) bool {
 	return rawformat.PageCRC(c.header.Instance, c.header.Epoch, c.data[start:end]) == e.CRC()
 }
 
-// entry is a page's word of the page table, 0 where the file ends before.
+// entry is a page's word in the page table, 0 if the file ends before it.
 func (c *content) entry(p int) rawformat.PageEntry {
 	at := rawformat.HeaderSize + 8*p
 	if at+8 > len(c.head) {
@@ -250,13 +250,13 @@ func (c *content) judgeUnsealed(p int, size uint32) verdict {
 	case c.trailer == trailerDiffers:
 		c.lostPage(p, "the file was reused while it was copied", size)
 		return lost
-	case !c.commitOK: // nothing says how much of it was written
+	case !c.commitOK: // it is not known how much of it was written
 		return lost
 	}
 	return unproven
 }
 
-// unprovenBytes is how many bytes of pages are read without a checksum.
+// unprovenBytes is how many bytes are read without a checksum.
 func (c *content) unprovenBytes() (n int64) {
 	for i, p := range c.pages {
 		if p.verdict == unproven {
@@ -266,7 +266,7 @@ func (c *content) unprovenBytes() (n int64) {
 	return n
 }
 
-// until is the offset of the first byte at or behind o that is not to be read.
+// until is the offset of the first byte at or after o that must not be read.
 func (c *content) until(o uint32) uint32 {
 	for p := int(o / rawformat.PageSize); p < len(c.pages); p++ {
 		if pg := c.pages[p]; pg.verdict == lost {

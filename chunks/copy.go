@@ -13,8 +13,8 @@ import (
 )
 
 // CopySince copies what a live instance recorded since a moment, in ns of
-// CLOCK_MONOTONIC, into a new directory: it is a recording of its own, see [Copy]. The
-// directory gets its name when all is there. On an error nothing is left behind.
+// CLOCK_MONOTONIC, into a new directory. The result is a recording by itself, see [Copy].
+// The directory gets its name when it is complete. On an error nothing is left behind.
 func CopySince(from folder.Folder, to string, since uint64) error {
 	if _, err := fs.Stat(from, "."); err != nil {
 		return err
@@ -26,7 +26,7 @@ func CopySince(from folder.Folder, to string, since uint64) error {
 	if err := os.MkdirAll(filepath.Dir(half), 0o700); err != nil {
 		return err
 	}
-	if err := os.Mkdir(half, 0o700); err != nil { // one that is there is somebody else's
+	if err := os.Mkdir(half, 0o700); err != nil { // if it exists, another process is making it
 		return err
 	}
 	err := Copy(from, since, func(name string, data []byte) error { return writeNew(folder.Dir(half), name, data) })
@@ -39,18 +39,18 @@ func CopySince(from folder.Folder, to string, since uint64) error {
 	return err
 }
 
-// Copy hands out what a live instance recorded since a moment, in ns of
-// CLOCK_MONOTONIC, file by file: together they are a recording of its own. Of chunks
-// that were closed before, only the headers are copied, and of the others the pages
-// from then on, see [Cutter]. Any goroutine of any process may call it: the recording
-// goes on, and what it discards meanwhile is left out.
+// Copy hands out what a live instance recorded since a moment, in ns of CLOCK_MONOTONIC,
+// file by file. Together the files are a recording by itself. Of chunks that were closed
+// before, only the headers are copied; of the others, the pages from that moment on, see
+// [Cutter]. Any goroutine of any process may call Copy. The recording goes on, and what
+// it discards meanwhile is left out.
 //
-//  1. Stack rings. A sample that is drained meanwhile is read once, see
-//     [OpenProcess].
-//  2. Chunks: a use that has ended while its file was read does not count.
-//  3. Dictionaries, which have by then what the chunks refer to, meta and, of an
+//  1. Stack rings. A sample that is drained meanwhile is counted once when the copy is
+//     read, see [OpenProcess].
+//  2. Chunks. One that is reused while its file is read is read again.
+//  3. Dictionaries, which by now contain what the chunks refer to, meta and, of an
 //     instance that has ended, exit.
-//  4. All windows of the execution trace that there are.
+//  4. All windows of the execution trace.
 //
 // The data is valid until write returns. An error of write ends the copy.
 func Copy(from fs.FS, since uint64, write func(name string, data []byte) error) error {
@@ -89,12 +89,12 @@ func newCopier(from fs.FS, since uint64, files []fs.DirEntry, write func(name st
 		}
 	}
 	if since > 0 {
-		c.cutter, _ = NewCutter(from, ".", since) // else a little more is copied
+		c.cutter, _ = NewCutter(from, ".", since) // without one, a little more is copied
 	}
 	return c
 }
 
-// file copies a file, unless it is gone or nothing of it counts.
+// file copies a file, unless it is gone or holds nothing that counts.
 func (c *copier) file(name string) error {
 	b, err := latest(c.from, name, c.since)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && b == nil {
@@ -113,7 +113,7 @@ func (c *copier) file(name string) error {
 	return c.write(name, b)
 }
 
-// latest is what counts of a file now, nil if nothing does.
+// latest reads what counts of a file now, nil if nothing does.
 func latest(from fs.FS, name string, since uint64) ([]byte, error) {
 	kind := KindOf(name)
 	in, err := openInput(from, name, kind.MaxSize())
@@ -131,7 +131,7 @@ func latest(from fs.FS, name string, since uint64) ([]byte, error) {
 	return b, err
 }
 
-// uses is how often a chunk is read that is used again meanwhile.
+// uses is how often a chunk that is reused meanwhile is read at most.
 const uses = 3
 
 // chunkContent is nil if the chunk holds nothing.
@@ -152,13 +152,13 @@ func chunkContent(in *input, since uint64) ([]byte, error) {
 	return nil, nil
 }
 
-// usedAgain reports whether a chunk has another epoch than when it was read.
+// usedAgain reports whether a chunk's epoch has changed since it was read.
 func usedAgain(in *input, b []byte) bool {
 	now, err := in.read(make([]byte, 8), rawformat.OffEpoch)
 	return err != nil || string(now) != string(b[rawformat.OffEpoch:][:8])
 }
 
-// cutContent leaves the header of a chunk that was closed before since.
+// cutContent reduces a chunk that was closed before since to its header.
 func cutContent(b []byte, since uint64) []byte {
 	h, sealed, err := rawformat.ReadHeader(b)
 	if err != nil || h.Epoch == 0 {
@@ -172,7 +172,7 @@ func cutContent(b []byte, since uint64) []byte {
 	return b[:rawformat.HeadSize]
 }
 
-// dictContent is without a record that is being written.
+// dictContent cuts off a record that is still being written.
 func dictContent(name string, b []byte) ([]byte, error) {
 	h, err := rawformat.ReadRecordHeader(b)
 	if err != nil {

@@ -6,20 +6,20 @@ import (
 	"gprof/rawformat"
 )
 
-// Cutter leaves out the front of chunks: a page starts anew, so that the pages of a
-// chunk from some page on are a chunk by themselves, of the same epoch and a higher
-// range start. Seals stay what they are.
+// Cutter leaves out the front of chunks. Each page can be decoded without the ones before
+// it, so the pages of a chunk from some page on are a chunk by themselves, with the same
+// epoch and a higher range start. Seals stay valid.
 type Cutter struct {
 	since uint64 // ns of CLOCK_MONOTONIC
 	rate  tickRate
 }
 
-// cutMargin is how much earlier than asked for a chunk is cut, in ns: the counter's
-// rate is known by some readings only.
+// cutMargin is how much earlier than asked for a chunk is cut, in ns, as the rate of the
+// time-stamp counter is an estimate.
 const cutMargin = 20e6
 
-// NewCutter makes a cutter for the process in a directory, which keeps what happened
-// since a moment, in ns of CLOCK_MONOTONIC.
+// NewCutter returns a cutter for the process in a directory. It keeps what happened since
+// a moment, in ns of CLOCK_MONOTONIC.
 func NewCutter(fsys fs.FS, dir string, since uint64) (*Cutter, error) {
 	p, err := OpenProcess(fsys, dir)
 	if err != nil {
@@ -34,7 +34,7 @@ func NewCutter(fsys fs.FS, dir string, since uint64) (*Cutter, error) {
 	return &Cutter{since: since - min(since, cutMargin), rate: (&Process{Chunks: all}).ticks()}, nil
 }
 
-// readings are the anchors in a chunk, as if they were those of headers.
+// readings returns the anchor blocks of a chunk as if they were headers.
 func readings(im *Image) (all []*Image) {
 	for r := NewReader([]*Image{im}, nil); r.Next(); {
 		if b := r.Block(); b.Kind == rawformat.KindAnchor {
@@ -46,10 +46,10 @@ func readings(im *Image) (all []*Image) {
 	return all
 }
 
-// Cut splits a chunk file into parts: what is kept are chunks, what is not are headers,
-// as a slice leaves them. Kept are the pages from the first block on that is young
-// enough, with what samples in them refer to, the last page, and the last reading of the
-// clocks. One part: nothing is left out.
+// Cut splits a chunk file into parts. Parts that are kept are chunks; of the others only
+// headers are left, as in a slice. It keeps the pages from the first block that is recent
+// enough, the pages that samples in these refer to, the last page, and the last reading
+// of the clocks. If there is one part, nothing was left out.
 func (c *Cutter) Cut(file []byte) (parts [][]byte) {
 	h, closed, err := rawformat.ReadHeader(file)
 	since, ok := c.tick(&h)
@@ -71,17 +71,18 @@ func (c *Cutter) Cut(file []byte) (parts [][]byte) {
 	return parts
 }
 
-// cutPage is a page of a chunk that is cut.
+// cutPage is a page of a chunk that is to be cut.
 type cutPage struct {
-	begin  uint32 // of the first block that begins in it, in the payload
-	last   uint32 // likewise, of the last one
-	end    uint32 // of that
+	begin  uint32 // offset of the first block that begins in it, in the payload
+	last   uint32 // offset of the last one
+	end    uint32 // where the last one ends
 	blocks uint32
 	keep   bool
 	needs  int // the first page that its samples refer to
 }
 
-// surveyPages says which pages of a chunk are kept. There are none if there is no block.
+// surveyPages decides which pages of a chunk are kept. It returns none if there is no
+// block.
 func surveyPages(im *Image, since uint64) (pages []cutPage) {
 	var of references
 	var now uint64
@@ -122,14 +123,15 @@ func surveyPages(im *Image, since uint64) (pages []cutPage) {
 	return pages
 }
 
-// references follows what blocks say of samples in earlier pages: all else begins anew
-// with each page. An idle block, which stands for no CPU time, may lose its own.
+// references finds the samples in earlier pages that blocks refer to, the only thing that
+// does not begin anew with each page. An idle block, which stands for no CPU time, may
+// lose its sample.
 type references struct {
 	thread uint64         // of the last busy block in the page
 	last   map[uint64]int // by thread, or else by goroutine: page of the last sample with a stack
 }
 
-// page is the page of a block, or an earlier one with the sample that it repeats.
+// page is the page of a block or, if it repeats an earlier sample, the page of that.
 func (r *references) page(b *Block, at int) int {
 	if r.last == nil {
 		r.last = map[uint64]int{}
@@ -155,9 +157,9 @@ func (r *references) page(b *Block, at int) int {
 	return at
 }
 
-// cutOut is the part of a chunk that is pages from to to; the last part goes to the end
-// of the chunk. The last block of another part may go on in the next page: then it is
-// none, and its page's seal, which counts it, is left out, too.
+// cutOut makes the part of a chunk that consists of the pages from from to to. The last
+// part extends to the end of the chunk. In another part the last block may continue in
+// the next page. It is left out then, and so is the seal of its page, which covers it.
 func cutOut(file []byte, h rawformat.Header, pages []cutPage, from, to int) []byte {
 	start, end, offset := pageStart(from), pageStart(to), pageStart(to)
 	seals := file[rawformat.HeaderSize+8*from : rawformat.HeaderSize+8*to]
@@ -191,7 +193,7 @@ func cutOut(file []byte, h rawformat.Header, pages []cutPage, from, to int) []by
 	return part
 }
 
-// tick is the moment since which blocks are kept, by the clock of a chunk.
+// tick is the moment from which on blocks are kept, by the clock of a chunk.
 func (c *Cutter) tick(h *rawformat.Header) (tick uint64, ok bool) {
 	if h.Clock() != rawformat.ClockTSC {
 		return c.since, true
@@ -202,7 +204,7 @@ func (c *Cutter) tick(h *rawformat.Header) (tick uint64, ok bool) {
 	return h.Open.TSC + uint64(float64(c.since-h.Open.Monotonic)/float64(c.rate)), true
 }
 
-// covered reports whether chunks hold all of the range of an image.
+// covered reports whether chunks hold the whole range of an image.
 func covered(im *Image, by []*Image) bool {
 	at := im.Header.RangeStart
 	for _, c := range by { // by range start

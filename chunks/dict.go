@@ -6,8 +6,7 @@ import (
 	"gprof/rawformat"
 )
 
-// Dict is a dictionary file as it lies there. It holds no record and no open
-// file.
+// Dict is a dictionary file. It holds neither records nor an open file.
 type Dict struct {
 	Name       string // path in the file system
 	Generation uint32
@@ -17,7 +16,7 @@ type Dict struct {
 	fsys   fs.FS
 }
 
-// Records reads the records of one dictionary after the other, in file order.
+// Records reads the records of dictionaries, one dictionary after another, in file order.
 // It holds one file in memory.
 type Records struct {
 	scan   recordScan
@@ -25,8 +24,8 @@ type Records struct {
 	room   []byte
 }
 
-// Reset begins to read d and keeps r's buffer: what came from r until now is
-// void. What is wrong with the file goes to report, which may be nil.
+// Reset begins to read d and reuses r's buffer, so that earlier records become invalid.
+// Problems of the file go to report, which may be nil.
 func (r *Records) Reset(d *Dict, report func(Problem)) {
 	data, pr := d.read(r.room)
 	r.room = data
@@ -37,7 +36,7 @@ func (r *Records) Reset(d *Dict, report func(Problem)) {
 	}
 }
 
-// read returns the file's bytes, none if it is not what it was.
+// read returns the file's bytes, none if it is not the same file any more.
 func (d *Dict) read(room []byte) (data []byte, pr probe) {
 	in, err := openInput(d.fsys, d.Name, rawformat.MaxRecordFile)
 	if err != nil {
@@ -59,18 +58,17 @@ func (d *Dict) read(room []byte) (data []byte, pr probe) {
 	return data, pr
 }
 
-// Count is about how many records of a kind there are, before one that is damaged or
-// long: a hint to who makes room for them.
+// Count is about how many records of a kind there are, up to one that is damaged or long:
+// a hint for allocating.
 func (r *Records) Count(k rawformat.Kind) int { return int(r.scan.counts[k]) }
 
-// Next goes to the next intact record; false means that there is none.
+// Next advances to the next intact record; false means that there is none.
 func (r *Records) Next() bool { return r.scan.next(&r.record) }
 
-// Record is the one that the last Next found. Its bytes are valid until Reset.
+// Record returns the record that the last Next found. Its bytes are valid until Reset.
 func (r *Records) Record() *Record { return &r.record }
 
-// All returns the intact records; what is wrong with others goes to report,
-// which may be nil.
+// All returns the intact records. Problems go to report, which may be nil.
 func (d *Dict) All(report func(Problem)) (all []Record) {
 	var r Records
 	for r.Reset(d, report); r.Next(); {

@@ -15,14 +15,14 @@ import (
 // maxPayload is the largest payload of a chunk file.
 const maxPayload = rawformat.MaxChunkFile - rawformat.HeadSize - rawformat.TrailerSize
 
-// Image is a chunk file as it lies there: what its header says, and where its
-// payload can be read. It holds no payload and no open file.
+// Image is a chunk file: what its header says, and where its payload can be read. It
+// holds neither the payload nor an open file.
 type Image struct {
 	Name   string           // path in the file system
 	Size   int64            // bytes of the file
 	Header rawformat.Header // as it was when the process was opened
-	Closed bool             // commit and close anchor fit their checksum
-	Cut    bool             // a slice left pages before it out: what blocks repeat may be in those
+	Closed bool             // commit and close anchor match their checksum
+	Cut    bool             // a slice left out the pages before it, which blocks may refer to
 
 	fsys fs.FS
 }
@@ -35,7 +35,7 @@ func (im *Image) committed() uint64 {
 	return im.Header.RangeStart + uint64(im.Header.Commit.Offset())
 }
 
-// leftOut reports whether a slice left the chunk out but for its header.
+// leftOut reports whether a slice left out the chunk except for its header.
 func (im *Image) leftOut() bool {
 	return im.Header.State == rawformat.StateLeftOut && im.Size == rawformat.HeadSize
 }
@@ -45,8 +45,8 @@ func (im *Image) where() string { return path.Base(im.Name) }
 
 func (im *Image) wherePage(page int) string { return fmt.Sprintf("%s page %d", im.where(), page) }
 
-// dirExists reports whether the directory that the file was in is still there: a
-// ring removes single files, somebody else all of them.
+// dirExists reports whether the directory that the file was in still exists. A ring
+// removes single files; if all are gone, somebody has removed the directory.
 func (im *Image) dirExists() bool {
 	_, err := fs.Stat(im.fsys, path.Dir(im.Name))
 	return err == nil
@@ -57,15 +57,15 @@ func (im *Image) fullSize() int64 {
 	return rawformat.HeadSize + int64(im.Header.Capacity) + rawformat.TrailerSize
 }
 
-// probe is what opening one file of a process found.
+// probe is the result of opening one file of a process.
 type probe struct {
 	ours     bool // the magic is one of ours
 	problems []Problem
 	err      error // of the file system
 }
 
-// fail notes why a file is left out. A format error of class ErrMagic means
-// that it is none of ours.
+// fail notes why a file cannot be used. A format error of class ErrMagic means that it is
+// not one of ours.
 func (pr *probe) fail(name string, size int64, err error) {
 	p := Problem{Class: Damaged, Where: path.Base(name), What: err.Error(), Blocks: -1, Bytes: size}
 	var format *rawformat.Error
@@ -82,13 +82,13 @@ func (pr *probe) fail(name string, size int64, err error) {
 	pr.problems = append(pr.problems, p)
 }
 
-// givenBack is what happened to a chunk file of a process that lives, or that
-// others make room with.
+// givenBack is what happened to a chunk file of a live process, or of a dead one whose
+// room others needed.
 const givenBack = "was given back since it was listed"
 
-// probeImage reads the header of a chunk file, and more only where that does not
-// say enough: an archive that keeps headers apart has nothing to unpack then. It
-// returns nil when the file is not in use or cannot be used.
+// probeImage reads the header of a chunk file, and more only if that does not suffice, so
+// that an archive which stores headers separately need not unpack anything. It returns
+// nil when the file is not in use or cannot be used.
 func probeImage(fsys fs.FS, name string) (*Image, probe) {
 	var pr probe
 	in, err := openInput(fsys, name, rawformat.MaxChunkFile)
@@ -105,7 +105,7 @@ func probeImage(fsys fs.FS, name string) (*Image, probe) {
 		pr.fail(name, in.size, err)
 		return nil, pr
 	}
-	if allZero(head) { // it was being made
+	if allZero(head) { // it is just being made
 		return nil, pr
 	}
 	pr.ours = bytes.HasPrefix(head, []byte(rawformat.MagicChunk))
@@ -125,8 +125,8 @@ func probeImage(fsys fs.FS, name string) (*Image, probe) {
 	return im, pr
 }
 
-// unused notes a file that is not in use but was: its ring was about to reuse
-// it. Reuse clears the epoch first and the rest later.
+// unused notes a file that is not in use but was: its ring was about to reuse it, which
+// clears the epoch first and the rest later.
 func (pr *probe) unused(in *input, im *Image) {
 	table, err1 := in.read(make([]byte, rawformat.HeadSize-rawformat.HeaderSize), rawformat.HeaderSize)
 	trailer, err2 := in.read(make([]byte, rawformat.TrailerSize), max(0, in.size-rawformat.TrailerSize))
@@ -146,18 +146,19 @@ func allZero(b []byte) bool {
 	return true
 }
 
+// ErrNotRegular means that something other than a regular file lies where a file is expected.
 var ErrNotRegular = errors.New("not a regular file")
 
-// input is an open file of which parts are read.
+// input is an open file that is read in parts.
 type input struct {
 	io.ReaderAt
 	io.Closer
 	size int64
 }
 
-// openInput opens a file for reading in parts. A file system that cannot do
-// that, such as a zip archive, has at most limit bytes read into memory. What
-// is no regular file is refused before it is opened: a pipe would block.
+// openInput opens a file for reading in parts. If the file system does not support that,
+// such as a zip archive, at most limit bytes are read into memory. A file that is not
+// regular is refused before it is opened, because a pipe would block.
 func openInput(fsys fs.FS, name string, limit int64) (*input, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
@@ -181,7 +182,7 @@ func openInput(fsys fs.FS, name string, limit int64) (*input, error) {
 	return &input{bytes.NewReader(data), f, max(info.Size(), int64(len(data)))}, nil
 }
 
-// read fills dst with the bytes at off and returns those that the file has.
+// read fills dst with the bytes at off, as far as the file has them, and returns these.
 func (in *input) read(dst []byte, off int64) ([]byte, error) {
 	dst = dst[:max(0, min(int64(len(dst)), in.size-off))]
 	n, err := in.ReadAt(dst, off)
@@ -191,8 +192,8 @@ func (in *input) read(dst []byte, off int64) ([]byte, error) {
 	return dst[:n], err
 }
 
-// readAll reads a whole file that should be no longer than limit, into room if
-// it is large enough. There is [rawformat.Slack] behind the bytes.
+// readAll reads a whole file of at most limit bytes, into room if that is large enough.
+// [rawformat.Slack] bytes of capacity follow.
 func (in *input) readAll(room []byte, limit int64) ([]byte, error) {
 	if err := in.within(limit); err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"gprof/rawformat"
 )
 
-// Names of files of which a directory has one. newSuffix ends the name of a file
-// that is being written.
+// Names of files of which a directory has one. NewSuffix ends the name of a file that is
+// being written.
 const (
 	MetaName    = "meta"
 	ExitName    = "exit"
@@ -18,7 +18,7 @@ const (
 	NewSuffix   = ".new"
 )
 
-// FileKind is what a file of a session holds.
+// FileKind says what a file of a session holds.
 type FileKind uint8
 
 const (
@@ -30,19 +30,19 @@ const (
 	TraceFile
 	ChunkFile
 	LockFile
-	ControlFile // lies beside the processes' directories
+	ControlFile // beside the directories of processes
 
 	numFileKinds
 )
 
-// fileKinds is the one list of what lies in a process' directory, and beside it.
-// Every reader and every copy goes by it: what is missing here is lost in all of
-// them, not in some.
+// fileKinds is the one list of what lies in a process' directory, and beside it. Every
+// reader and every copy goes by it, so that a kind cannot be known to some and missing in
+// others.
 var fileKinds = [numFileKinds]struct {
 	what           string // for people
 	prefix, suffix string // of the file's name
-	digits         int    // at least, of the number between them; 0: it has none
-	magic          string // what it begins with; "": it is not told by that
+	digits         int    // minimum, of the number between them; 0: it has no number
+	magic          string // what it begins with; "": nothing in particular
 	max            int64  // bytes; 0: it holds nothing that was recorded
 }{
 	NoFile:      {what: "unknown file"},
@@ -56,17 +56,17 @@ var fileKinds = [numFileKinds]struct {
 	ControlFile: {"control page", ControlName, "", 0, rawformat.MagicControl, rawformat.ControlSize},
 }
 
-// Recorded are the kinds of files in a process' directory that hold what was
-// recorded, in the order in which a live process' files are copied: each kind before
-// what it refers to, stack rings before the chunks that their samples go to.
+// Recorded returns the kinds of files that hold what was recorded, in the order in which
+// the files of a live process must be copied: each kind before what it refers to, and
+// stack rings before the chunks to which their samples are moved.
 func Recorded() []FileKind {
 	return []FileKind{StacksFile, ChunkFile, DictFile, MetaFile, ExitFile, TraceFile}
 }
 
 func (k FileKind) String() string { return fileKinds[k].what }
 
-// MaxSize is the most bytes that a file of that kind may have, 0 of one that holds
-// nothing that was recorded.
+// MaxSize is the largest size of a file of that kind, in bytes; 0 if it holds nothing that
+// was recorded.
 func (k FileKind) MaxSize() int64 { return fileKinds[k].max }
 
 // HasText reports whether such a file has a text twin.
@@ -74,8 +74,8 @@ func (k FileKind) HasText() bool {
 	return k == ChunkFile || k == DictFile || k == MetaFile || k == ExitFile
 }
 
-// FileName is the name of a file of that kind. Those of which a directory has one
-// have no number.
+// FileName is the name of a file of that kind. The number is ignored for kinds of which a
+// directory has one file.
 func (k FileKind) FileName(number uint32) string {
 	f := &fileKinds[k]
 	if f.digits == 0 {
@@ -84,9 +84,9 @@ func (k FileKind) FileName(number uint32) string {
 	return fmt.Sprintf("%s%0*d%s", f.prefix, f.digits, number, f.suffix)
 }
 
-// Named tells by its name what a file of a process' directory holds. Names that a
-// recorder does not give are none of ours, and neither is that of a file which is
-// being written.
+// Named returns the kind of a file in a process' directory, and its number, by its name.
+// For a name that a recorder does not give, and for that of a file which is being
+// written, it returns NoFile.
 func Named(base string) (FileKind, uint32) {
 	for k := MetaFile; k < ControlFile; k++ {
 		f := &fileKinds[k]
@@ -105,13 +105,13 @@ func Named(base string) (FileKind, uint32) {
 	return NoFile, 0
 }
 
-// kindOf is Named without the number.
+// KindOf is Named without the number.
 func KindOf(base string) FileKind {
 	kind, _ := Named(base)
 	return kind
 }
 
-// Sniff tells a file by its first bytes, four or more.
+// Sniff returns the kind of a file by its first bytes, four or more.
 func Sniff(head []byte) FileKind {
 	for k := range numFileKinds {
 		if m := fileKinds[k].magic; m != "" && strings.HasPrefix(string(head[:min(len(head), len(m))]), m) {

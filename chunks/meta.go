@@ -25,7 +25,7 @@ func metaOf(records []Record) []Meta {
 	return meta
 }
 
-// Value is what meta says of a key. False: nothing.
+// Value is the value of a key in meta; false if there is none.
 func (p *Process) Value(key string) (value string, ok bool) {
 	for _, m := range p.Meta {
 		if m.Key == key {
@@ -35,7 +35,7 @@ func (p *Process) Value(key string) (value string, ok bool) {
 	return "", false
 }
 
-// number is the value of a key of meta, 0 if there is none.
+// Number is the value of a key in meta, 0 if there is none.
 func (p *Process) Number(key string) uint64 {
 	for _, m := range p.Meta {
 		if n, err := strconv.ParseUint(m.Value, 10, 63); err == nil && m.Key == key {
@@ -45,11 +45,11 @@ func (p *Process) Number(key string) uint64 {
 	return 0
 }
 
-// rangeKeys are those of meta that a ring writes.
+// rangeKeys are the keys of meta that a ring writes.
 var rangeKeys = []string{rawformat.MetaRangeStart, rawformat.MetaDiscarded}
 
-// noteRange notes a range start, and how many chunks were discarded, in meta, which
-// whoever made the folder has written.
+// NoteRange notes a range start, and how many chunks were discarded, in the meta file
+// that a folder has.
 func NoteRange(in folder.Folder, start uint64, discarded uint32) error {
 	f, pr := probeRecords(in, MetaName, rawformat.MagicMeta)
 	if f == nil {
@@ -82,7 +82,7 @@ type Exit struct {
 	Text        string
 }
 
-// exitOf is the last exit record, nil if there is none.
+// exitOf returns the last exit record, nil if there is none.
 func exitOf(records []Record) (exit *Exit) {
 	for _, r := range records {
 		c := r.Fields()
@@ -96,7 +96,7 @@ func exitOf(records []Record) (exit *Exit) {
 	return exit
 }
 
-// appendExit appends the body of an exit record.
+// AppendExit appends the body of an exit record.
 func AppendExit(dst []byte, x *Exit) []byte {
 	dst = rawformat.AppendUint(append(dst, byte(rawformat.KindExit)), x.Monotonic)
 	dst = rawformat.AppendSint(dst, x.Realtime)

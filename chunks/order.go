@@ -8,9 +8,9 @@ import (
 	"gprof/rawformat"
 )
 
-// order sorts the chunks by range start and leaves out copies and overlaps:
-// a process never hands out an index twice, so that of two chunks with the
-// same range one is a copy, or of an earlier use of its file.
+// order sorts the chunks by range start and leaves out copies and overlaps. A process
+// never hands out an index twice, so of two chunks with the same range one is a copy, or
+// of an earlier use of its file.
 func (o *opening) order() {
 	images := o.p.Chunks
 	slices.SortFunc(images, func(a, b *Image) int { // the latest use first
@@ -33,7 +33,7 @@ func (o *opening) order() {
 	})
 }
 
-// markCut tells the chunks of which a slice left the front out.
+// markCut marks the chunks of which a slice left out the front.
 func (p *Process) markCut() {
 	fronts := map[uint64]bool{} // by epoch
 	for _, im := range p.LeftOut {
@@ -44,16 +44,16 @@ func (p *Process) markCut() {
 	}
 }
 
-// known are all chunks by range start, also those of which only the header is
-// there.
+// known returns all chunks by range start, including those of which only the header is
+// left.
 func (p *Process) known() []*Image {
 	all := slices.Concat(p.Chunks, p.LeftOut)
 	slices.SortStableFunc(all, func(a, b *Image) int { return cmp.Compare(a.Header.RangeStart, b.Header.RangeStart) })
 	return all
 }
 
-// choose returns the better of two images that hold the same indexes. The
-// second one's epoch is not above the first one's.
+// choose returns the better of two images that hold the same indexes. The epoch of the
+// second is not higher than that of the first.
 func (o *opening) choose(a, b *Image) *Image {
 	if !sameUse(a.Header, b.Header) {
 		o.report(Problem{Class: Damaged, Where: b.where(), What: "overlaps " + a.where() + ", which is later",
@@ -68,15 +68,14 @@ func (o *opening) choose(a, b *Image) *Image {
 	return a
 }
 
-// sameUse reports whether both are copies of one chunk: all that was fixed when
-// it was opened is the same.
+// sameUse reports whether two headers are of the same use of a chunk: everything that was
+// fixed when it was opened is equal.
 func sameUse(a, b rawformat.Header) bool {
 	a.Commit, a.State, a.Close = b.Commit, b.State, b.Close
 	return a == b
 }
 
-// worth is how many bytes of an image can be read; one that is proven counts
-// twice.
+// worth is how many bytes of an image can be read; proven ones count twice.
 func worth(im *Image) (bytes int64) {
 	var c content
 	if c.load(im) != nil {
@@ -88,14 +87,14 @@ func worth(im *Image) (bytes int64) {
 	return bytes
 }
 
-// gaps reports what is missing between the process' range start and its
-// hand-out mark, as far as known:
-//  1. What lies below the range start was discarded.
-//  2. The latest header, or the exit record, says how many chunks were
-//     discarded. Those that do not lie below the range start are the lowest
-//     missing ones: the oldest go first.
-//  3. A chunk that was being reused is discarded, too, though no header says so.
-//  4. What is missing besides is a gap.
+// gaps reports what is missing between the process' range start and its hand-out mark, as
+// far as these are known:
+//  1. Everything below the range start was discarded.
+//  2. The latest header, or the exit record, says how many chunks were discarded. Those
+//     that are not below the range start are the lowest missing ones, because the oldest
+//     are discarded first.
+//  3. A chunk that was being reused is discarded as well, though no header says so.
+//  4. Anything else that is missing is a gap.
 func (o *opening) gaps() {
 	p := o.p
 	discarded := o.discarded()
@@ -114,8 +113,8 @@ func (o *opening) gaps() {
 	}
 }
 
-// discarded is how many bytes of index were discarded, as far as known. The
-// chunks of a process have one capacity.
+// discarded is how many bytes of the index space were discarded, as far as known. All
+// chunks of a process have the same capacity.
 func (o *opening) discarded() uint64 {
 	chunks, capacity := o.p.discarded()
 	for _, pr := range o.p.Problems {
@@ -126,8 +125,8 @@ func (o *opening) discarded() uint64 {
 	return chunks * capacity
 }
 
-// gap reports a missing range but for its first discarded bytes, and returns
-// how many of those there were.
+// gap reports a missing range except for its first discarded bytes, and returns how many
+// of these there were.
 func (o *opening) gap(from, to, discarded uint64) uint64 {
 	to = min(to, o.sure)
 	if from >= to {
@@ -141,17 +140,17 @@ func (o *opening) gap(from, to, discarded uint64) uint64 {
 	return discarded
 }
 
-// Removed reports whether all that was recorded made way for others.
+// Removed reports whether everything that was recorded has been removed to make room.
 func (p *Process) Removed() bool {
 	return p.Exit != nil && p.Exit.Discarded > 0 && p.Exit.RangeStart >= p.Exit.RangeEnd && len(p.known()) == 0 && len(p.Rest) == 0
 }
 
-// Discarded is how much of a process made way for what came later, as far as its own
-// files tell: chunks, and their bytes.
+// Discarded is how much of a recording was discarded to make room, according to its own
+// files: chunks, and their bytes.
 func (p *Process) Discarded() (chunks, bytes int64) {
 	told, capacity := p.discarded()
 	for _, im := range p.known() {
-		if im.End() <= p.Held && told > 0 { // a copy was made before it went
+		if im.End() <= p.Held && told > 0 { // it was copied before it was removed
 			told--
 		}
 	}
@@ -161,8 +160,8 @@ func (p *Process) Discarded() (chunks, bytes int64) {
 	return int64(told), int64(told * capacity)
 }
 
-// discarded is how many chunks headers, meta and exit say to have been discarded, and
-// how many bytes one has, 0 if no chunk tells.
+// discarded is how many chunks were discarded according to headers, meta and exit, and
+// the capacity of a chunk, 0 if it is not known.
 func (p *Process) discarded() (chunks, capacity uint64) {
 	chunks = min(p.Number(rawformat.MetaDiscarded), 1<<32)
 	for _, im := range p.known() {
@@ -175,10 +174,10 @@ func (p *Process) discarded() (chunks, capacity uint64) {
 	return chunks, capacity
 }
 
-// Join adds to p what another copy of the same process holds besides: chunks that
-// p's recorder has discarded since or a slice left out, and dictionaries of
-// generations that p does not have. Chunks that are missing around one that was
-// opened alone are still no gaps. It returns how many chunks were added.
+// Join adds to p what only q holds, another copy of the same process: chunks that the
+// recorder has discarded since or that a slice left out, and dictionaries of other
+// generations. If both are single chunks, what is missing around them is still not a
+// gap. Join returns how many chunks were added.
 func (p *Process) Join(q *Process) (added int) {
 	have := map[uint64]int{} // by epoch, of which each use of a file has its own: place in p.Chunks
 	for i, im := range p.Chunks {
@@ -191,7 +190,7 @@ func (p *Process) Join(q *Process) (added int) {
 			have[im.Header.Epoch] = len(p.Chunks)
 			p.Chunks = append(p.Chunks, im)
 		case im.Header.RangeStart < p.Chunks[i].Header.RangeStart && im.committed() >= p.Chunks[i].committed():
-			p.Chunks[i] = im // of which p has what a slice left
+			p.Chunks[i] = im // p has just what a slice left of it
 		default:
 			continue
 		}
@@ -224,7 +223,7 @@ func (p *Process) joinDicts(q *Process) {
 	slices.SortFunc(p.Dicts, func(a, b *Dict) int { return cmp.Compare(a.Generation, b.Generation) })
 }
 
-// ofWhole reports whether a problem is what all files together lack.
+// ofWhole reports whether a problem is about what is missing among all files.
 func (pr Problem) ofWhole() bool {
 	return pr.Class == Gap || pr.Class == LeftOut || pr.Class == Missing && (KindOf(pr.Where) == MetaFile || KindOf(pr.Where) == DictFile)
 }

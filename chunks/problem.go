@@ -6,19 +6,19 @@ import "fmt"
 type ProblemClass uint8
 
 const (
-	// Gap is an index range that was handed out and not discarded, and that no
-	// chunk holds: its file is missing.
+	// Gap is an index range that was handed out and not discarded, but that no chunk
+	// holds: its file is missing.
 	Gap ProblemClass = iota
 	// Torn is a file, or a block at a chunk's end, that is cut short.
 	Torn
 	// Damaged is a page, record or header that contradicts its checksum or the
 	// format.
 	Damaged
-	// Foreign is something of another process, of another use of the file, or
-	// not of ours at all.
+	// Foreign is something of another process or of another use of the file, or
+	// something that is not ours at all.
 	Foreign
-	// Stale is a chunk that was being reused when it was copied. Nothing that
-	// still counted is missing.
+	// Stale is a chunk that was being reused when it was copied. Nothing that still
+	// counted is lost.
 	Stale
 	// Unproven are bytes that were read although no checksum covers them.
 	Unproven
@@ -26,10 +26,9 @@ const (
 	Unreadable
 	// Duplicate is a second copy of something; one was read.
 	Duplicate
-	// Missing is a dictionary or meta file that chunks need and that is not there.
+	// Missing is a dictionary or meta file that chunks need but that does not exist.
 	Missing
-	// LeftOut are chunks of which a slice of the recording holds the headers
-	// only.
+	// LeftOut are chunks of which a slice of the recording holds only the headers.
 	LeftOut
 	numClasses
 )
@@ -47,9 +46,9 @@ func (c ProblemClass) String() string {
 type Problem struct {
 	Class  ProblemClass
 	Where  string // "chunk-00003 page 7", "dict-001 offset 812", "index 1 to 61425"
-	What   string // what does not fit, lower case
-	Blocks int64  // how many blocks or records are concerned, -1 unknown
-	Bytes  int64  // how many bytes are concerned
+	What   string // what is wrong, lower case
+	Blocks int64  // how many blocks or records are affected; -1: unknown
+	Bytes  int64  // how many bytes are affected
 }
 
 func (p Problem) String() string {

@@ -13,12 +13,11 @@ import (
 	"gprof/rawformat"
 )
 
-// ErrNoRecording means that nothing of ours lies where a recording was looked
-// for.
+// ErrNoRecording means that there is nothing of ours where a recording was looked for.
 var ErrNoRecording = errors.New("no recording")
 
-// Process is what lies in one instance directory. It holds neither chunks nor
-// dictionaries in memory.
+// Process is what lies in one instance directory. It holds neither chunks nor dictionaries
+// in memory.
 type Process struct {
 	Dir      string // path in the file system
 	Instance uint64
@@ -27,29 +26,28 @@ type Process struct {
 	Exit     *Exit    // nil: none
 	Dicts    []*Dict  // by generation
 	Chunks   []*Image // in use, by range start
-	// Rest is what its stack rings held, as chunks that it would have written. Of a
-	// process that lives it does not count: it is about to drain them.
+	// Rest is what its stack rings held, as the chunks that it would have written. For a
+	// live process it does not count, as that is about to drain the rings itself.
 	Rest    []*Image
-	LeftOut []*Image // of which only the header is there, by a slice; likewise
+	LeftOut []*Image // of which a slice left only the header, by range start
 	Traces  []Trace  // by name
-	// Held is the process' range start: what lies before it was discarded by
-	// the recorder itself.
+	// Held is the process' range start: the recorder discarded everything before it.
 	Held     uint64
-	Problems []Problem // found until now; reading blocks finds more
+	Problems []Problem // found so far; reading blocks finds more
 
 	alone bool // it is one chunk file
 }
 
-// OpenProcess reads the headers of all chunks and dictionaries in an instance
-// directory, and its meta and exit file. Damage is in Problems. It is an error only
-// that the directory cannot be read, or that nothing in it is ours
-// ([ErrNoRecording], with the first file's reason).
+// OpenProcess reads the headers of all chunks and dictionaries in an instance directory,
+// and its meta and exit files. Damage is in Problems. It is an error only if the
+// directory cannot be read, or if nothing in it is ours ([ErrNoRecording], with the first
+// file's reason).
 //
-// A process may record meanwhile, and what is handed out while its files are read may
-// be in one that was read before. Where a range seems to be missing they are therefore
-// read again, and then only what the first look had seen the end of is a gap. Of a copy
-// that was made meanwhile a sample may be in a stack ring and in a chunk: it counts
-// once.
+// The process may be recording meanwhile, and a range that it hands out while its files
+// are read may lie in a file that was read before. So if a range seems to be missing, the
+// files are read again, and only ranges that the first look saw the end of can be gaps
+// then. In a copy of a live process a sample may be both in a stack ring and in a chunk;
+// it counts once.
 func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
 	p, err := openProcess(fsys, dir, math.MaxUint64)
 	for looked := 1; err == nil && looked < looks && p.mayTurn(); looked++ {
@@ -61,11 +59,11 @@ func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
 	return p, err
 }
 
-// looks is how often the files of a process are read at most: twice, and once more
-// because a writer may have its range while its chunk does not say so yet.
+// looks is how often the files of a process are read at most: twice, and once more because
+// a writer may have a range that its chunk does not state yet.
 const looks = 3
 
-// openProcess is one look. What was handed out from the index sure on is no gap.
+// openProcess is one look. Missing ranges from the index sure on are not gaps.
 func openProcess(fsys fs.FS, dir string, sure uint64) (*Process, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil && len(entries) == 0 {
@@ -81,7 +79,7 @@ func openProcess(fsys fs.FS, dir string, sure uint64) (*Process, error) {
 	if err := o.finish(); err != nil {
 		return nil, err
 	}
-	if o.p.Exit != nil || !o.p.gaveBack() { // else what says how much was discarded may be gone
+	if o.p.Exit != nil || !o.p.gaveBack() { // otherwise the header that states discards may be gone
 		o.gaps()
 	}
 	o.missing()
@@ -104,19 +102,19 @@ func Survey(fsys fs.FS, dir string, entries []fs.DirEntry) (*Process, error) {
 	return o.p, o.finish()
 }
 
-// mayTurn reports whether a range or a file seems to be missing of a process that may
-// record.
+// mayTurn reports whether a range or a file seems to be missing because the process is
+// still recording.
 func (p *Process) mayTurn() bool {
 	isGap := func(pr Problem) bool { return pr.Class == Gap }
 	return p.Exit == nil && (p.gaveBack() || slices.ContainsFunc(p.Problems, isGap))
 }
 
-// gaveBack reports whether a chunk file went while the directory was read.
+// gaveBack reports whether a chunk file was removed while the directory was read.
 func (p *Process) gaveBack() bool {
 	return slices.ContainsFunc(p.Problems, func(pr Problem) bool { return pr.What == givenBack })
 }
 
-// end is the index behind all chunks, as far as known.
+// end is the index after all chunks, as far as known.
 func (p *Process) end() (end uint64) {
 	for _, im := range p.known() {
 		end = max(end, im.End())
@@ -124,7 +122,7 @@ func (p *Process) end() (end uint64) {
 	return end
 }
 
-// missing reports what the chunks refer to and the directory does not hold, and
+// missing reports files that the chunks refer to but that the directory does not hold, and
 // what a slice left out.
 func (o *opening) missing() {
 	p := o.p
@@ -151,8 +149,8 @@ func (o *opening) missing() {
 	}
 }
 
-// OpenChunk opens one chunk file alone, as a process with that chunk. Chunks
-// that are missing around it are no gaps. The error is as for [OpenProcess].
+// OpenChunk opens a single chunk file, as a process with just that chunk. Chunks that are
+// missing around it are not gaps. The error is as for [OpenProcess].
 func OpenChunk(fsys fs.FS, name string) (*Process, error) {
 	o := opening{fsys: fsys, p: &Process{Dir: path.Dir(name), alone: true}}
 	o.chunk(name)
@@ -162,29 +160,28 @@ func OpenChunk(fsys fs.FS, name string) (*Process, error) {
 	return o.p, nil
 }
 
-// Blocks reads the blocks of all chunks; what is wrong with them goes to
-// report, which may be nil.
+// Blocks reads the blocks of all chunks. Problems go to report, which may be nil.
 func (p *Process) Blocks(report func(Problem)) *Reader { return NewReader(p.Images(), report) }
 
-// Images are all that is to be read: the chunks, and the rest behind them.
+// Images returns all that is to be read: the chunks, and then the rest.
 func (p *Process) Images() []*Image { return slices.Concat(p.Chunks, p.Rest) }
 
-// opening gathers what files of a directory hold, until it is known which
-// instance they belong to.
+// opening gathers what the files of a directory hold, until it is known which instance
+// they belong to.
 type opening struct {
 	fsys    fs.FS
 	listed  bool   // the files were in the directory a moment ago
-	sure    uint64 // index below which all was handed out before they were listed
+	sure    uint64 // index below which everything was handed out before they were listed
 	p       *Process
 	images  []*Image
 	records []*recordFile
 	rings   []*ring
 	ours    bool
-	odd     []string // files that bear our names and are not ours
+	odd     []string // files with our names that are not ours
 	ioErr   error    // the first
 }
 
-// recordFile is a dictionary, meta or exit file. Of a dictionary it has no data.
+// recordFile is a dictionary, meta or exit file. For a dictionary it has no data.
 type recordFile struct {
 	name   string
 	header rawformat.RecordHeader
@@ -192,7 +189,7 @@ type recordFile struct {
 	data   []byte
 }
 
-// records returns those of the file that are intact.
+// records returns the intact records of the file.
 func (f *recordFile) records(report func(Problem)) (all []Record) {
 	scan := newRecordScan(f.name, f.data, f.header, report)
 	for rec := (Record{}); scan.next(&rec); {
@@ -203,7 +200,7 @@ func (f *recordFile) records(report func(Problem)) (all []Record) {
 
 func (o *opening) report(p Problem) { o.p.Problems = append(o.p.Problems, p) }
 
-// file sorts a file by its name; others than ours are passed over.
+// file opens a file by the kind that its name says; files that are not ours are ignored.
 func (o *opening) file(name string) {
 	switch kind := KindOf(path.Base(name)); kind {
 	case ChunkFile:
@@ -217,7 +214,7 @@ func (o *opening) file(name string) {
 	}
 }
 
-// trace notes a window of the execution trace. What is in it is for its own readers.
+// trace notes a window of the execution trace. Its content is for other readers.
 func (o *opening) trace(name string) {
 	if info, err := fs.Stat(o.fsys, name); err == nil && info.Mode().IsRegular() {
 		o.p.Traces = append(o.p.Traces, Trace{path.Base(name), info.Size()})
@@ -252,7 +249,7 @@ func (o *opening) add(name string, pr probe) {
 	}
 }
 
-// finish decides which instance this is and takes its files.
+// finish decides which instance this is and takes its files over.
 func (o *opening) finish() error {
 	if !o.ours {
 		return o.nothing()
@@ -296,7 +293,7 @@ func (o *opening) nothing() error {
 	return ErrNoRecording
 }
 
-// instance is the one that meta names, else that of most files.
+// instance is the instance that meta names, or else that of most files.
 func (o *opening) instance() uint64 {
 	var all []uint64
 	for _, f := range o.records {
@@ -311,7 +308,8 @@ func (o *opening) instance() uint64 {
 	return most(all)
 }
 
-// most is the most frequent value, the lowest of several, 0 of none.
+// most is the most frequent value, the lowest one if there are several, 0 if there is
+// none.
 func most(values []uint64) (best uint64) {
 	slices.Sort(values)
 	longest := 0
@@ -352,8 +350,7 @@ func (o *opening) take(f *recordFile) {
 	p.Held = max(p.Held, p.Number(rawformat.MetaRangeStart))
 }
 
-// dicts sorts the dictionaries and keeps the one of each generation that has
-// the most records.
+// dicts sorts the dictionaries, and keeps that with the most records of each generation.
 func (o *opening) dicts() {
 	d := o.p.Dicts
 	slices.SortStableFunc(d, func(a, b *Dict) int { return cmp.Compare(a.Generation, b.Generation) })
@@ -368,8 +365,7 @@ func (o *opening) dicts() {
 	o.p.Dicts = kept
 }
 
-// longer is the one of two dictionaries that has more records, and reports the
-// other.
+// longer returns the dictionary that has more records, and reports the other.
 func (o *opening) longer(a, b *Dict) *Dict {
 	inA, inB := len(a.All(nil)), len(b.All(nil))
 	if inB > inA {

@@ -14,14 +14,14 @@ type Block struct {
 	Fields rawformat.Cursor // over the fields; offsets are those in the file
 	Chunk  *Image           // in which the block begins
 	Offset uint32           // in the payload of Chunk
-	// Fresh: the block before it in the chunk was not delivered, because the
-	// chunk begins or something is damaged. What a decoder knows from earlier
-	// blocks is void. The block is a sync block unless the chunk straddles.
+	// Fresh means that the block before it in the chunk was not delivered, because this
+	// is the first one or because of damage. A decoder must forget what it knows from
+	// earlier blocks. The block is a sync block unless blocks of the chunk straddle.
 	Fresh bool
 }
 
-// Run is some intact blocks that lie one after the other: what [Reader.NextRun]
-// gives to those for whom a call for each block is too much.
+// Run is a number of intact blocks that follow each other: [Reader.NextRun] returns them
+// together, for callers to whom a call for each block costs too much.
 type Run struct {
 	Index  uint64 // of the first block
 	Data   []byte // the blocks, with [rawformat.Slack] bytes of capacity behind them
@@ -31,8 +31,8 @@ type Run struct {
 	Fresh  bool   // of the first block; as in Block
 }
 
-// Reader reads the blocks of chunks in the order in which they are given, and
-// those of a chunk by index. It holds one payload in memory.
+// Reader reads the blocks of chunks in the given order, and those of a chunk by index. It
+// holds one payload in memory.
 type Reader struct {
 	images  []*Image
 	report  func(Problem)
@@ -51,15 +51,15 @@ type straddle struct {
 	image *Image // nil: none is open
 }
 
-// NewReader reads some chunks of a process: it should be given them by range
-// start. Problems go to report, which may be nil, when their chunk is done.
+// NewReader returns a reader of some chunks of a process, which should be in order of
+// their range starts. Problems go to report, which may be nil, when their chunk is done.
 func NewReader(images []*Image, report func(Problem)) *Reader {
 	r := &Reader{}
 	r.Reset(images, report)
 	return r
 }
 
-// Reset makes r as new and keeps its buffers.
+// Reset makes r as new but reuses its buffers.
 func (r *Reader) Reset(images []*Image, report func(Problem)) {
 	if report == nil {
 		report = func(Problem) {}
@@ -69,7 +69,7 @@ func (r *Reader) Reset(images []*Image, report func(Problem)) {
 	r.walk, r.head, r.run = walk{c: &r.content}, straddle{bytes: r.head.bytes}, Run{}
 }
 
-// Block is the one that the last Next found.
+// Block returns the block that the last Next found.
 func (r *Reader) Block() Block {
 	u := &r.run
 	_, size, _ := rawformat.ReadUint(u.Data) // that of an intact block
@@ -79,20 +79,19 @@ func (r *Reader) Block() Block {
 	}
 }
 
-// Run is what the last NextRun found. It is valid until the next call.
+// Run returns what the last NextRun found. It is valid until the next call.
 func (r *Reader) Run() Run { return r.run }
 
-// Err is the first error of reading a file. Reading went on behind it, and a
-// problem of class [Unreadable] tells of it; a caller that takes files as they
-// are need not ask.
+// Err is the first error of reading a file. Reading went on after it, and a problem of
+// class [Unreadable] reports it, so a caller that takes files as they are need not ask.
 func (r *Reader) Err() error { return r.err }
 
-// Next goes to the next intact block; false means that there is none.
+// Next advances to the next intact block; false means that there is none.
 func (r *Reader) Next() bool { return r.next(false) }
 
-// NextRun goes to the next intact block, and the ones behind it that are intact
-// as well, some or all of those in its page. It passes over the same blocks as
-// Next does, and reports the same.
+// NextRun advances to the next intact block, together with some or all intact blocks that
+// follow it in its page. It skips the same blocks as Next, and reports the same
+// problems.
 func (r *Reader) NextRun() bool { return r.next(true) }
 
 func (r *Reader) next(run bool) bool {
@@ -127,7 +126,7 @@ func (r *Reader) enter() {
 	r.walk = newWalk(&r.content)
 }
 
-// leave ends the chunk: it keeps the head of a straddling block and reports.
+// leave ends the chunk: it keeps the head of a straddling block and reports problems.
 func (r *Reader) leave() {
 	w := &r.walk
 	if w.c.image == nil {
@@ -146,8 +145,8 @@ func (r *Reader) leave() {
 	w.c.image = nil
 }
 
-// settle compares what was delivered with the commit's counter: what is missing
-// is the loss of the only problem that has not counted its own.
+// settle compares the number of delivered blocks with that in the commit word. If just one
+// problem does not know how many blocks it cost, it is the missing ones.
 func (w *walk) settle() {
 	c := w.c
 	if n := c.unprovenBytes(); n > 0 {
@@ -169,8 +168,8 @@ func (w *walk) settle() {
 	}
 }
 
-// join delivers the block that the last chunk began, if its tail begins this
-// one.
+// join delivers the block that the previous chunk began, if this one begins with its
+// tail.
 func (r *Reader) join() bool {
 	h, c := &r.head, &r.content
 	if h.image == nil {
@@ -198,8 +197,7 @@ func (r *Reader) join() bool {
 	return true
 }
 
-// adjacent reports whether the loaded chunk is the one in which the head's
-// writer went on.
+// adjacent reports whether the writer of the head went on in the loaded chunk.
 func (r *Reader) adjacent() bool {
 	a, b := &r.head.image.Header, &r.content.header
 	return b.Straddles() && a.Writer == b.Writer && a.Instance == b.Instance && r.head.image.End() == b.RangeStart

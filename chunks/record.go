@@ -19,11 +19,11 @@ type RecordFile struct {
 	head   rawformat.RecordHeader
 	size   int64
 	buf    []byte
-	broken error // what is in the file is not known any more
+	broken error // why the file's content is not known any more
 }
 
-// CreateDict makes the dictionary file of a generation in a folder, which must not
-// have one.
+// CreateDict makes the dictionary file of a generation in a folder, where it must not
+// exist yet.
 func CreateDict(in folder.Folder, instance uint64, generation, pid uint32) (*RecordFile, error) {
 	name := DictFile.FileName(generation)
 	f, err := in.Create(name)
@@ -38,7 +38,7 @@ func CreateDict(in folder.Folder, instance uint64, generation, pid uint32) (*Rec
 	return r, nil
 }
 
-// RemoveDict removes the dictionary file of a generation, which no chunk names any more.
+// RemoveDict removes the dictionary file of a generation that no chunk names any more.
 func RemoveDict(in folder.Folder, generation uint32) error {
 	return in.Remove(DictFile.FileName(generation))
 }
@@ -49,10 +49,10 @@ func newRecordFile(f folder.File, h rawformat.RecordHeader) (*RecordFile, error)
 	return r, r.write(rawformat.AppendRecordHeader(nil, &h))
 }
 
-// Append appends a record for each body, kind and fields, with one write. On
-// an error none of them is in the file: [ErrCut] if somebody else cut it short, [rawformat.ErrTooBig] for a body that
-// is longer than a block, empty, or past [rawformat.MaxRecordFile], else the
-// disk's. The bodies stay the caller's.
+// Append appends a record for each body, which is kind and fields, with one write. On an
+// error none of them is in the file. The error is [mapping.ErrCut] if the file was cut
+// short, [rawformat.ErrTooBig] if a body is empty, longer than a block, or past
+// [rawformat.MaxRecordFile], or else the disk's. The bodies remain the caller's.
 func (r *RecordFile) Append(bodies ...[]byte) error {
 	if r.broken != nil {
 		return r.broken
@@ -70,7 +70,7 @@ func (r *RecordFile) write(b []byte) error {
 	if r.size+int64(len(b)) > rawformat.MaxRecordFile {
 		return fmt.Errorf("record file of %d bytes: %w", r.size+int64(len(b)), rawformat.ErrTooBig)
 	}
-	if r.IsCut() { // a write behind the end would hide it
+	if r.IsCut() { // a write past the end would hide it
 		r.broken = mapping.ErrCut
 		return r.broken
 	}
@@ -85,11 +85,11 @@ func (r *RecordFile) write(b []byte) error {
 	return nil
 }
 
-// Size is the file's, in bytes.
+// Size is the size of the file in bytes.
 func (r *RecordFile) Size() int64 { return r.size }
 
-// IsCut reports whether somebody else has cut the file short: its records are not
-// in it any more.
+// IsCut reports whether the file was cut short by another process, so that records are
+// missing.
 func (r *RecordFile) IsCut() bool {
 	info, err := r.file.Stat()
 	return err == nil && info.Size() < r.size
@@ -98,8 +98,8 @@ func (r *RecordFile) IsCut() bool {
 // Close closes the file.
 func (r *RecordFile) Close() error { return r.file.Close() }
 
-// WriteRecords writes a whole record file, meta or exit, beside its name in a folder and
-// renames it: there is never half a file. h.Version is set.
+// WriteRecords writes a whole record file, meta or exit, under another name in a folder and
+// renames it, so that there is never half a file. It sets h.Version.
 func WriteRecords(in folder.Folder, name string, h rawformat.RecordHeader, bodies ...[]byte) error {
 	h.Version = rawformat.Version
 	b, err := appendRecords(rawformat.AppendRecordHeader(nil, &h), &h, bodies)
@@ -115,7 +115,7 @@ func WriteRecords(in folder.Folder, name string, h rawformat.RecordHeader, bodie
 	return err
 }
 
-// writeNew makes a file, also in place of one that somebody who was killed had begun.
+// writeNew makes a file, if need be in place of one that a killed process had begun.
 func writeNew(in folder.Folder, name string, content []byte) error {
 	f, err := in.Create(name)
 	if errors.Is(err, fs.ErrExist) {
@@ -150,8 +150,8 @@ type Record struct {
 // Fields reads the record's fields.
 func (r *Record) Fields() rawformat.Cursor { return rawformat.NewCursor(r.Body, r.Off) }
 
-// maxSearch bounds how many bytes are summed to find the next record behind
-// damage: a hostile file must not cost the square of its size.
+// maxSearch bounds how many bytes are summed to find the next record after damage: a
+// hostile file must not cost the square of its size.
 const maxSearch = 64 << 20
 
 // recordScan goes over the records of a file in memory.
@@ -162,9 +162,9 @@ type recordScan struct {
 	seed   rawformat.Seed
 	report func(Problem)
 	at     int        // of the next record
-	proven int        // behind the last record that is known to fit its checksum
-	counts [256]int32 // of records by kind: see prove
-	budget int        // of maxSearch
+	proven int        // end of the records that are known to match their checksums
+	counts [256]int32 // of records by kind, see prove
+	budget int        // what is left of maxSearch
 }
 
 func newRecordScan(name string, data []byte, h rawformat.RecordHeader, report func(Problem)) recordScan {
@@ -175,13 +175,13 @@ func newRecordScan(name string, data []byte, h rawformat.RecordHeader, report fu
 		seed: rawformat.MakeSeed(h.Instance, uint64(h.Generation))}
 }
 
-// next puts the next intact record in to and reports what it passes over:
-//  1. A record that fits its checksum is taken.
-//  2. One that does not is skipped by its length, if an intact record or the
-//     end follows there.
-//  3. Else its length is not to be trusted: the next intact record of a known
-//     kind is searched for, byte by byte.
-//  4. When there is none, the rest of the file is cut short or damaged.
+// next stores the next intact record in to, and reports what it skips:
+//  1. A record that matches its checksum is taken.
+//  2. One that does not is skipped by its length, if an intact record or the end of the
+//     file follows there.
+//  3. Otherwise its length cannot be trusted, and the next intact record of a known kind
+//     is searched for byte by byte.
+//  4. If there is none, the rest of the file is cut short or damaged.
 func (s *recordScan) next(to *Record) (ok bool) {
 	for s.at < len(s.data) {
 		if s.short(to) {
@@ -213,11 +213,11 @@ func (s *recordScan) short(to *Record) (ok bool) {
 	return true
 }
 
-// prove checks the checksums of the records from the next one on, many together, and
+// prove checks the checksums of the records from the next one on, many at a time, and
 // counts them, up to one that is damaged or long.
 func (s *recordScan) prove() {
 	var block [rawformat.PageSize]byte
-	for from := s.at; from < len(s.data); from = s.proven { // a file that is gone by now has no header
+	for from := s.at; from < len(s.data); from = s.proven { // a file that has gone by now has no data
 		limit := from + copy(block[:], s.data[from:])
 		at := from
 		for end := s.behind(at, limit); end > 0; end = s.behind(at, limit) {
@@ -231,8 +231,8 @@ func (s *recordScan) prove() {
 	}
 }
 
-// behind is where the record at an offset ends by its length, and counts it; 0 if that
-// is behind a limit.
+// behind returns where the record at an offset ends by its length, and counts the record.
+// It returns 0 if that is past the limit.
 func (s *recordScan) behind(at, limit int) (end int) {
 	if at+1 >= limit {
 		return 0
@@ -251,8 +251,8 @@ func (s *recordScan) behind(at, limit int) (end int) {
 	return end
 }
 
-// record reads the record at an offset. With the error ErrChecksum its length
-// was plausible; next lies behind it, and is 0 with any other error.
+// record reads the record at an offset; next is the offset after it. With the error
+// ErrChecksum its length was plausible; with any other error next is 0.
 func (s *recordScan) record(at int) (rec Record, next int, err error) {
 	c := rawformat.NewCursor(s.data[at:], int64(at))
 	kind, fields, intact, ok := c.Record(s.header.Instance, s.header.Generation)
@@ -267,7 +267,7 @@ func (s *recordScan) record(at int) (rec Record, next int, err error) {
 	return rec, int(c.Offset()), err
 }
 
-// resume finds where reading goes on behind a bad record at an offset.
+// resume finds where reading goes on after a bad record at an offset.
 func (s *recordScan) resume(at, next int) int {
 	if next == len(s.data) {
 		return next
@@ -315,9 +315,9 @@ func (s *recordScan) lost(at, resume, next int, err error) {
 
 func isTruncated(err error) bool { return errors.Is(err, rawformat.ErrTruncated) }
 
-// probeRecords reads a meta or exit file, the header first: a large file that
-// is none of ours is not read. Of a dictionary it reads the header alone. It
-// returns nil when the file cannot be used.
+// probeRecords reads a meta or exit file, the header first, so that a large file which is
+// not ours is not read. Of a dictionary it reads just the header. It returns nil when the
+// file cannot be used.
 func probeRecords(fsys fs.FS, name, magic string) (*recordFile, probe) {
 	var pr probe
 	in, err := openInput(fsys, name, rawformat.MaxRecordFile)

@@ -19,19 +19,19 @@ import (
 	"gprof/rawformat"
 )
 
-// Stacks is the stack ring of one thread, mapped. A signal handler writes it;
+// Stacks is the stack ring of one thread, in a mapped file. A signal handler writes it, and
 // one goroutine drains it.
 type Stacks struct {
 	mem    *mapping.Mapping
 	in     folder.Folder
 	name   string
 	reader rawformat.StacksReader
-	tail   uint64 // up to here it is drained; the one in the file is for the handler
-	lost   uint64 // of these has been told
+	tail   uint64 // up to here it is drained; the tail in the file is for the handler
+	lost   uint64 // reported so far
 }
 
-// CreateStacks makes the stack ring of the thread h.Tid in a folder. One that is there
-// is of a thread that has ended, and goes.
+// CreateStacks makes the stack ring of the thread h.Tid in a folder. If there is one, it is
+// that of a thread that has ended, and is removed.
 func CreateStacks(in folder.Folder, h rawformat.StacksHeader) (*Stacks, error) {
 	s := &Stacks{in: in, name: StacksFile.FileName(h.Tid)}
 	err := in.Remove(s.name)
@@ -51,8 +51,8 @@ func CreateStacks(in folder.Folder, h rawformat.StacksHeader) (*Stacks, error) {
 // Memory is where the ring is mapped; it is valid until Close.
 func (s *Stacks) Memory() []byte { return s.mem.Bytes() }
 
-// Next reads the oldest record. It stays until Drained. False: there is none; a
-// ring that is damaged loses what it holds, and err says so once.
+// Next reads the oldest record, which stays in the ring until Drained. It returns false if
+// there is none. A damaged ring loses what it holds, and err says so once.
 func (s *Stacks) Next(rec *rawformat.StackRecord) (ok bool, err error) {
 	s.reader.Head = atomic.LoadUint64(mapping.Word(s.Memory(), rawformat.OffStacksHead))
 	if ok, err = s.reader.Next(rec); err != nil {
@@ -62,29 +62,29 @@ func (s *Stacks) Next(rec *rawformat.StackRecord) (ok bool, err error) {
 	return ok, err
 }
 
-// Claim says that the block at index takes what Next has read: a reader that
-// finds the block committed counts the record as drained.
+// Claim says that the block at index will hold what Next has read: a reader that finds that
+// block committed counts the record as drained.
 func (s *Stacks) Claim(index uint64) {
 	atomic.StoreUint64(mapping.Word(s.Memory(), rawformat.OffStacksIndex), 0)
 	atomic.StoreUint64(mapping.Word(s.Memory(), rawformat.OffStacksNext), s.reader.Tail)
 	atomic.StoreUint64(mapping.Word(s.Memory(), rawformat.OffStacksIndex), index)
 }
 
-// Drained gives the room of what Next has read back.
+// Drained frees the room of what Next has read.
 func (s *Stacks) Drained() {
 	s.tail = s.reader.Tail
 	atomic.StoreUint64(mapping.Word(s.Memory(), rawformat.OffStacksTail), s.tail)
 }
 
-// Back has Next read again what was read since Drained.
+// Back makes Next read again what was read since Drained.
 func (s *Stacks) Back() { s.reader.Tail = s.tail }
 
-// maxLost is more than a thread can lose between two looks: that many samples take
+// maxLost is more than a thread can lose between two calls of Lost: that many samples take
 // half an hour at the highest rate.
 const maxLost = 1 << 24
 
-// Lost is how many records found no room since it was last asked. Somebody else may
-// have changed the count in the file: what is impossible counts as one.
+// Lost is how many records found no room since the last call. Another process may have
+// changed the count in the file; an impossible one counts as 1.
 func (s *Stacks) Lost() uint64 {
 	lost := atomic.LoadUint64(mapping.Word(s.Memory(), rawformat.OffStacksLost))
 	n := lost - s.lost
@@ -95,8 +95,8 @@ func (s *Stacks) Lost() uint64 {
 	return n
 }
 
-// IsCut reports whether somebody else has cut the file short. What is written from
-// then on outlives nobody.
+// IsCut reports whether the file was cut short by another process. What is written from then
+// on does not survive this process.
 func (s *Stacks) IsCut() bool { return s.mem.Lost() > 0 }
 
 // Close removes the ring, which should be drained. Nobody may write it any more.
@@ -104,7 +104,7 @@ func (s *Stacks) Close() error {
 	return errors.Join(s.mem.Close(), s.in.Remove(s.name))
 }
 
-// drainedStacks reports whether a stack ring holds nothing.
+// StacksDrained reports whether a stack ring holds nothing.
 func StacksDrained(fsys fs.FS, name string) bool {
 	in, err := openInput(fsys, name, rawformat.StacksFile)
 	if err != nil {
@@ -119,11 +119,9 @@ func StacksDrained(fsys fs.FS, name string) bool {
 	return err == nil && h.Head == h.Tail
 }
 
-// What a killed process left in its stack rings is read as chunks that it would
-// have written: one a ring, behind all others, with the stacks as pcs. They lie in
-// memory, and nothing seals them.
-
-// ring is a stack ring as it was read.
+// ring is a stack ring that was read. What a killed process left in its stack rings is read
+// as chunks that it would have written: one for each ring, after all others, with the
+// stacks as pcs. They are in memory, and not sealed.
 type ring struct {
 	name   string
 	header rawformat.StacksHeader
@@ -133,7 +131,7 @@ type ring struct {
 // stacks takes a stack ring.
 func (o *opening) stacks(name string) {
 	r, pr := readStacks(o.fsys, name)
-	if errors.Is(pr.err, fs.ErrNotExist) { // its thread has ended since, and it was drained
+	if errors.Is(pr.err, fs.ErrNotExist) { // it was drained, and its thread has ended
 		return
 	}
 	if o.add(name, pr); r != nil {
@@ -201,15 +199,15 @@ func (o *opening) undrained() {
 	o.rings = nil
 }
 
-// sampleKey tells one sample of a process from all others.
+// sampleKey identifies a sample of a process.
 type sampleKey struct {
 	tid  uint32
 	time uint64 // ticks
 }
 
-// drainedSince are the samples of the rings that chunks hold, too: a tool that copies
-// the files of a live process one by one may reach a chunk after the ring, when the
-// recorder has moved samples from one to the other.
+// drainedSince finds the samples of the rings that chunks hold as well: a tool that copies
+// the files of a live process one by one may copy a chunk after the ring, when the
+// recorder has moved samples from the ring to the chunk.
 func (p *Process) drainedSince(rings []*ring) map[sampleKey]bool {
 	drained, oldest := map[sampleKey]bool{}, uint64(math.MaxUint64)
 	for _, r := range rings {
@@ -241,8 +239,8 @@ func (p *Process) drainedSince(rings []*ring) map[sampleKey]bool {
 	return drained
 }
 
-// each goes over the records from the tail on. What is wrong with the ring is returned;
-// what stands before that counts.
+// each calls take for the records from the tail on. It returns what is wrong with the ring;
+// the records before that count.
 func (r *ring) each(take func(*rawformat.StackRecord)) (problem string) {
 	read := rawformat.StacksReader{Tail: r.header.Tail, Head: r.header.Head, Word: func(i uint64) uint64 { return binary.LittleEndian.Uint64(r.data[8*i:]) }}
 	for {
@@ -258,14 +256,14 @@ func (r *ring) each(take func(*rawformat.StackRecord)) (problem string) {
 	}
 }
 
-// Indexes and epochs of the rest are none that a recorder hands out.
+// A recorder never hands out these indexes and this epoch.
 const (
 	restStart = 1 << 62
 	restEpoch = 1 << 63
 )
 
-// committed reports whether the block at index was written: its chunk says so,
-// or it was discarded since.
+// committed reports whether the block at index was written: its chunk says so, or has been
+// discarded since.
 func (p *Process) committed(index uint64) bool {
 	if index == 0 || index < p.Held {
 		return index != 0
@@ -278,7 +276,7 @@ func (p *Process) committed(index uint64) bool {
 	return false
 }
 
-// restWriter writes the payload of a chunk by the rules of package rawformat.
+// restWriter writes the payload of a chunk according to package rawformat.
 type restWriter struct {
 	ring      *ring
 	start     uint64
@@ -290,8 +288,8 @@ type restWriter struct {
 	drained   map[sampleKey]bool
 }
 
-// records writes those of the ring that no chunk holds, and returns what is wrong with
-// the ring.
+// records writes the records of the ring that no chunk holds, and returns what is wrong
+// with the ring.
 func (w *restWriter) records() (problem string) {
 	return w.ring.each(func(rec *rawformat.StackRecord) {
 		if !w.drained[sampleKey{w.ring.header.Tid, rec.Time}] {
@@ -300,7 +298,7 @@ func (w *restWriter) records() (problem string) {
 	})
 }
 
-// sample writes a stack and its sample into one page.
+// sample writes a stack and its sample, both into one page.
 func (w *restWriter) sample(rec *rawformat.StackRecord) {
 	pcs := rec.Stack()
 	w.pcs = rawformat.AppendPCs(append(w.pcs[:0], byte(rawformat.KindStack)), pcs)
@@ -320,7 +318,7 @@ func (w *restWriter) sample(rec *rawformat.StackRecord) {
 	w.block(b)
 }
 
-// sync begins a page, if a block is the first in it.
+// sync writes a sync block if the next block is the first of its page.
 func (w *restWriter) sync(now uint64) {
 	for w.page != len(w.payload)/rawformat.PageSize+1 {
 		w.page = len(w.payload)/rawformat.PageSize + 1
@@ -350,8 +348,7 @@ func (w *restWriter) image(p *Process) *Image {
 	return &Image{Name: w.ring.name, Size: int64(len(file)), Header: h, fsys: oneFile(file)}
 }
 
-// generation is that of the latest dictionary: it knows what the process had
-// mapped.
+// generation is that of the latest dictionary, which knows what the process had mapped.
 func (p *Process) generation() uint16 {
 	latest := uint32(1)
 	for _, d := range p.Dicts {

@@ -15,28 +15,28 @@ import (
 //	gprC instance=0x1f epoch=5 commit=120/4 range-start=1 …    the header
 //	open tsc=1 monotonic=2 realtime=3                          anchors that are not zero
 //	close tsc=7 monotonic=8 realtime=9
-//	sealed 2                                                   so many pages have their right entry
+//	sealed 2                                                   so many pages have the right entry
 //	entry 1 0x1000000000000                                    a page's entry is this instead
 //	sync index=1 …                                             blocks, see rawformat
 //	wide 2 pause time=+1 what=0                                a block whose length takes more bytes than it needs
-//	bytes 0a0b0c                                               bytes that are no block
+//	bytes 0a0b0c                                               bytes that are not a block
 //	zero 300                                                   so many zero bytes
 //	uncommitted                                                what follows lies above the commit
 //	trailer instance=0x1f epoch=4                              if it is not the header's
 //	cut                                                        the file ends here
 //
-// Without a line cut, zeros up to the capacity and the trailer follow; behind a
-// trailer line, more bytes may. In a dictionary, meta or exit file a header
-// line with the magic is followed by records, and a record by a line
+// Unless there is a line cut, zeros up to the capacity and the trailer follow; after a
+// trailer line there may be more bytes. In a dictionary, meta or exit file a header line
+// with the magic is followed by records, and a record by a line
 //
 //	crc 0x1234abcd
 //
-// if its checksum is not the right one. A file with no header line is bytes
-// only. Checksums of headers stand in them (crc, close-crc) if they are wrong.
+// if its checksum is wrong. A file without a header line consists of bytes only. Wrong
+// checksums of headers are words of the header line (crc, close-crc).
 //
-// Text by hand may leave out what is zero, and the commit (what stands before
-// the line uncommitted, or the end) and capacity (that of a 64 KiB file). Empty
-// lines and those that begin with # count for nothing.
+// Text that is written by hand may leave out values that are zero, the commit (everything
+// before the line uncommitted, or the end) and the capacity (that of a 64 KiB file). Empty
+// lines and those that begin with # are ignored.
 const (
 	wordOpen        = "open"
 	wordClose       = "close"
@@ -54,8 +54,8 @@ const (
 // maxZero is the longest run of zero bytes that one line may stand for.
 const maxZero = 1 << 20
 
-// headWord is one word of a header line: its name and what it stands for, a
-// pointer to a field.
+// headWord is one word of a header line: its name, and a pointer to the field that it
+// stands for.
 type headWord struct {
 	name  string
 	field any
@@ -173,16 +173,16 @@ func syntaxError(what string) error {
 	return &rawformat.Error{What: what, Err: rawformat.ErrSyntax}
 }
 
-// layout is a chunk file in parts, on the way to text or back. The page table
-// follows from the rest but for what is odd.
+// layout is a chunk file in parts, while it is turned into text or back. The page table
+// follows from the rest, except for odd entries.
 type layout struct {
 	header  rawformat.Header
-	payload []byte         // as much as the file or the text has
+	payload []byte         // as far as the file or the text has it
 	firsts  map[int]uint32 // by page: where the first block begins in it
 }
 
-// note notes that a block begins at an offset, and reports whether it is the
-// first in its page.
+// note records that a block begins at an offset, and reports whether it is the first in
+// its page.
 func (l *layout) note(at uint32) (first bool) {
 	p := int(at / rawformat.PageSize)
 	if _, ok := l.firsts[p]; ok {
@@ -192,7 +192,7 @@ func (l *layout) note(at uint32) (first bool) {
 	return true
 }
 
-// entry is the right entry of a sealed page.
+// entry is the correct entry of a sealed page.
 func (l *layout) entry(p int) rawformat.PageEntry {
 	first, ok := l.firsts[p]
 	if !ok {
@@ -207,8 +207,8 @@ func (l *layout) entry(p int) rawformat.PageEntry {
 // tablePages is how many entries fit between header and payload.
 const tablePages = (rawformat.HeadSize - rawformat.HeaderSize) / 8
 
-// head builds header and page table: the first sealed entries are the right
-// ones, but those in odd.
+// head builds header and page table. The first sealed entries are correct, except for
+// those in odd.
 func (l *layout) head(sealed int, odd map[int]rawformat.PageEntry) []byte {
 	head := make([]byte, rawformat.HeadSize)
 	rawformat.PutHeader(head, &l.header)

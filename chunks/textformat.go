@@ -11,8 +11,8 @@ import (
 	"gprof/rawformat"
 )
 
-// FormatFile writes the text twin of a file's bytes: a chunk, a dictionary, a
-// meta or an exit file, whole or damaged. The error is that of w.
+// FormatFile writes the text twin of the bytes of a file: a chunk, dictionary, meta or exit
+// file, whole or damaged. The error is that of w.
 func FormatFile(w io.Writer, data []byte) error {
 	var f formatter
 	switch Sniff(data) {
@@ -27,8 +27,8 @@ func FormatFile(w io.Writer, data []byte) error {
 	return err
 }
 
-// Inspect writes the text twin of a file. The error is that of w, or says that
-// the file is none of ours to read: no regular file, or larger than one can be.
+// Inspect writes the text twin of a file. The error is that of w or of reading, or says
+// that the file cannot be ours: it is not regular, or too large.
 func Inspect(w io.Writer, fsys fs.FS, name string) error {
 	in, err := openInput(fsys, name, rawformat.MaxRecordFile)
 	if err != nil {
@@ -51,10 +51,10 @@ func (f *formatter) line(format string, args ...any) {
 
 func (f *formatter) block(body []byte) { f.out = append(rawformat.FormatBlock(f.out, body), '\n') }
 
-// rawLine is how many bytes stand on one line.
+// rawLine is the number of bytes in one line.
 const rawLine = 32
 
-// raw writes bytes that mean nothing. Runs of zeros from minRun on are counted.
+// raw writes bytes without meaning. Runs of at least minRun zeros are counted.
 func (f *formatter) raw(b []byte) {
 	const minRun = 16
 	for len(b) > 0 {
@@ -79,11 +79,11 @@ func zeroRun(b []byte) (n int) {
 	return n
 }
 
-// chunk writes a chunk file; one without a whole head page, or whose header
-// asks for more than a file may have, is bytes.
+// chunk writes a chunk file. One without a whole head page, or with a capacity that no file
+// may have, is written as bytes.
 func (f *formatter) chunk(data []byte) {
 	var l layout
-	l.header, _, _ = rawformat.ReadHeader(data) // what is wrong with it comes out below
+	l.header, _, _ = rawformat.ReadHeader(data) // errors show in the text
 	if len(data) < rawformat.HeadSize || l.header.Capacity > maxPayload {
 		f.raw(data)
 		return
@@ -129,15 +129,15 @@ func (f *formatter) head(l *layout, head []byte) {
 	}
 }
 
-// crc writes a checksum that is not what it should be.
+// crc writes a checksum if it is wrong.
 func (f *formatter) crc(name string, got, want []byte, off int) {
 	if sum := got[off : off+4]; !bytes.Equal(sum, want[off:off+4]) {
 		f.out = fmt.Appendf(f.out, " %s=%#x", name, binary.LittleEndian.Uint32(sum))
 	}
 }
 
-// oddEntries says up to which page the table has entries, and which of them
-// are not the right ones.
+// oddEntries returns up to which page the table has entries, and which of them are
+// wrong.
 func oddEntries(l *layout, head []byte) (sealed int, odd []int) {
 	for p := range tablePages {
 		if entryAt(head, p) != 0 {
@@ -156,7 +156,7 @@ func entryAt(head []byte, p int) rawformat.PageEntry {
 	return rawformat.PageEntry(binary.LittleEndian.Uint64(head[rawformat.HeaderSize+8*p:]))
 }
 
-// payload writes blocks as far as there are any, then the uncommitted rest.
+// payload writes the blocks, and then what is not committed.
 func (f *formatter) payload(l *layout, head []byte, cut bool) {
 	c := textContent(l, head)
 	end := uint32(len(c.data))
@@ -186,8 +186,8 @@ func (f *formatter) payload(l *layout, head []byte, cut bool) {
 	}
 }
 
-// textContent makes the committed payload readable for the walk's helpers. All
-// pages count, whatever their checksum.
+// textContent makes the committed payload readable for the helpers of walk. All pages
+// count, whatever their checksum.
 func textContent(l *layout, head []byte) *content {
 	c := &content{header: l.header, data: l.payload[:min(len(l.payload), int(l.header.Commit.Offset()))]}
 	for p := range rawformat.Pages(uint32(len(c.data))) {
@@ -200,7 +200,7 @@ func textContent(l *layout, head []byte) *content {
 	return c
 }
 
-// blockLine writes the block at an offset, if one lies there.
+// blockLine writes the block at an offset, if there is one.
 func (f *formatter) blockLine(l *layout, c *content, at uint32) (next uint32, ok bool) {
 	body, next, err := c.blockAt(at, uint32(len(c.data)))
 	if err != nil {
@@ -216,8 +216,7 @@ func (f *formatter) blockLine(l *layout, c *content, at uint32) (next uint32, ok
 	return next, true
 }
 
-// end writes the trailer if it is not that of the header, and what lies behind
-// it.
+// end writes the trailer if it doesn't match the header, and everything after it.
 func (f *formatter) end(l *layout, b []byte) {
 	instance, epoch := rawformat.ReadTrailer(b)
 	more := b[rawformat.TrailerSize:]
@@ -250,8 +249,8 @@ func (f *formatter) records(data []byte) {
 	}
 }
 
-// textHeader reads the header of a record file; right is as it should be. It
-// is not ok if more than the checksum differs.
+// textHeader reads the header of a record file; right is what it should be. It is not ok if
+// more than the checksum differs.
 func textHeader(data []byte) (h rawformat.RecordHeader, right []byte, ok bool) {
 	if len(data) < rawformat.RecordHeaderSize {
 		return h, nil, false

@@ -11,9 +11,8 @@ import (
 	"gprof/rawformat"
 )
 
-// ParseFile gives back the bytes of a text twin. The error names the line and
-// is of class [rawformat.ErrSyntax], [rawformat.ErrKind] or
-// [rawformat.ErrTooBig].
+// ParseFile returns the bytes of a text twin. The error names the line and is of class
+// [rawformat.ErrSyntax], [rawformat.ErrKind] or [rawformat.ErrTooBig].
 func ParseFile(text string) ([]byte, error) {
 	p := parser{add: (*parser).addRaw, limit: rawformat.MaxRecordFile}
 	number := 0
@@ -41,7 +40,7 @@ type parser struct {
 
 	add    func(p *parser, block []byte) error
 	record rawformat.RecordHeader
-	sumAt  int // where the checksum of the last record stands, 0 none
+	sumAt  int // offset of the checksum of the last record; 0: none
 	chunk  *chunkText
 }
 
@@ -55,7 +54,7 @@ type chunkText struct {
 	sealed    int
 	odd       map[int]rawformat.PageEntry
 	trailer   [2]uint64 // instance and epoch
-	behind    int       // where the trailer is in the bytes, -1 where the rule puts it
+	behind    int       // where the trailer is in the bytes; -1: after the capacity
 	cut       bool
 }
 
@@ -103,7 +102,7 @@ func (p *parser) line(line string) error {
 // maxWidth is the most bytes that a length can take.
 const maxWidth = 10
 
-// block adds the block of a line, its length in at least that many bytes.
+// block adds the block of a line, with a length of at least so many bytes.
 func (p *parser) block(line string, width int) error {
 	body, err := rawformat.ParseBlock(nil, line)
 	if err != nil {
@@ -134,7 +133,7 @@ func (p *parser) append(b []byte) error {
 	return nil
 }
 
-// words sets the words of a line; those of other names go to other.
+// words sets the fields that a line names; words with unknown names go to other.
 func words(line string, table []headWord, other func(name, value string) error) error {
 	for word := range strings.FieldsSeq(line) {
 		name, value, _ := strings.Cut(word, "=")
@@ -264,8 +263,7 @@ func (c *chunkText) setEntry(line string) error {
 	return err
 }
 
-// setTrailer pads the payload to the capacity; what follows lies behind the
-// trailer.
+// setTrailer pads the payload to the capacity. Bytes that follow are after the trailer.
 func (p *parser) setTrailer(line string) error {
 	c := p.chunk
 	pad := int(c.header.Capacity) - len(p.out)
@@ -283,7 +281,7 @@ func (p *parser) setTrailer(line string) error {
 	return words(line, trailerWords(&c.trailer[0], &c.trailer[1]), noOther)
 }
 
-// file puts the parts together; b is payload, and what lies behind the trailer.
+// file assembles the parts; b is the payload and what follows the trailer.
 func (c *chunkText) file(b []byte) ([]byte, error) {
 	given := c.behind >= 0
 	if !given {

@@ -9,7 +9,7 @@ import (
 	"gprof/rawformat"
 )
 
-// Trace is a window of Go's execution trace, as it lies in an instance directory.
+// Trace is the file of a window of Go's execution trace in an instance directory.
 type Trace struct {
 	Name string // of the file
 	Size int64  // bytes
@@ -18,9 +18,9 @@ type Trace struct {
 // TraceName is the name of the n-th window.
 func TraceName(n int) string { return TraceFile.FileName(uint32(n)) }
 
-// WriteTrace makes the file of the n-th window in a folder: write writes it, at most
-// limit bytes; it is told [rawformat.ErrTooBig] when that is not enough. The file
-// gets its name when it is whole; on an error nothing is left behind.
+// WriteTrace makes the file of the n-th window in a folder. The function write writes it, at
+// most limit bytes, beyond which the writer returns [rawformat.ErrTooBig]. The file gets
+// its name when it is complete; on an error nothing is left behind.
 func WriteTrace(in folder.Folder, n int, limit int64, write func(io.Writer) error) (t Trace, err error) {
 	t.Name = TraceName(n)
 	f, err := in.Create(t.Name + NewSuffix)
@@ -39,7 +39,7 @@ func WriteTrace(in folder.Folder, n int, limit int64, write func(io.Writer) erro
 	return t, nil
 }
 
-// boundedWriter refuses what is too much.
+// boundedWriter refuses to write more than there is room for.
 type boundedWriter struct {
 	w    io.Writer
 	room int64
@@ -54,7 +54,7 @@ func (w *boundedWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// RemoveTrace removes a window from a folder. That it is gone is no error.
+// RemoveTrace removes a window from a folder. It is not an error if it does not exist.
 func RemoveTrace(in folder.Folder, t Trace) error {
 	err := in.Remove(t.Name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -2,7 +2,7 @@ package chunks
 
 import "gprof/rawformat"
 
-// span is where one block lies in a payload.
+// span is the place of one block in a payload.
 type span struct {
 	at    uint32 // of the length's first byte
 	body  uint32 // of the kind
@@ -10,19 +10,19 @@ type span struct {
 	fresh bool // the block before it was not delivered
 }
 
-// walk goes over the intact blocks of one content.
+// walk iterates over the intact blocks of one content.
 type walk struct {
 	c       *content
 	at      uint32 // where the next block should begin
-	until   uint32 // the first byte behind it that is not to be read
+	until   uint32 // the first byte after it that must not be read
 	page    int    // the last page in which a block began, -1 after a jump
 	fresh   bool
-	blocks  int64 // that began below at and were whole
-	unproof int64 // of those, how many rest on unproven bytes
+	blocks  int64 // whole blocks that began below at
+	unproof int64 // how many of them rely on unproven bytes
 	head    []byte
 }
 
-// newWalk begins behind the tail of the previous chunk's last block.
+// newWalk returns a walk that begins after the tail of the previous chunk's last block.
 func newWalk(c *content) walk {
 	w := walk{c: c, at: c.header.FirstBlock, page: -1, fresh: true}
 	w.until = c.until(w.at)
@@ -34,8 +34,8 @@ func newWalk(c *content) walk {
 //  2. Its length and all of its bytes must lie in pages that count.
 //  3. A sync block in mid-page must restate the truth, too.
 //
-// Whatever fails costs the rest of the page: the walk goes on at the first
-// block of the next page that counts.
+// A failure costs the rest of the page: the walk goes on at the first block of the next
+// page that counts.
 func (w *walk) next(s *span) bool {
 	for w.at < uint32(len(w.c.data)) {
 		p := int(w.at / rawformat.PageSize)
@@ -61,9 +61,9 @@ func (w *walk) next(s *span) bool {
 	return false
 }
 
-// extend passes over the blocks behind the one that next found, as long as each
-// is short, no sync block, and all in the page that the walk is in: those that
-// next would find without a jump. It returns where they end.
+// extend advances over the blocks after the one that next found, as long as each is short,
+// not a sync block, and wholly in the current page. These are blocks that next would
+// find without a jump. It returns where they end.
 func (w *walk) extend() (end uint32) {
 	c := w.c
 	limit := min(pageStart(w.page+1), w.until)
@@ -98,8 +98,7 @@ func (w *walk) count(end uint32) {
 	}
 }
 
-// enter checks the first block that begins in page p, and jumps on if it does
-// not pass.
+// enter checks the first block that begins in page p, and jumps ahead if it fails.
 func (w *walk) enter(p int) bool {
 	pg := w.c.pages[p]
 	if pg.verdict == lost || w.at >= w.until {
@@ -139,9 +138,9 @@ func (w *walk) passed(p int) {
 func (w *walk) bad(p int, err error) {
 	switch c := w.c; {
 	case isTruncated(err) && w.until < uint32(len(c.data)):
-		w.jump(p + 1) // it reaches into a lost page, of which a problem tells
+		w.jump(p + 1) // it reaches into a lost page, which was reported
 	case isTruncated(err) && uint32(len(c.data)) < c.wanted:
-		w.jump(p + 1) // the file is cut, likewise
+		w.jump(p + 1) // the file is cut, which was reported
 	case isTruncated(err) && c.header.Straddles() && c.commitOK && w.until == c.header.Capacity:
 		w.head = c.data[w.at:]
 		w.count(w.until)
@@ -151,14 +150,14 @@ func (w *walk) bad(p int, err error) {
 	}
 }
 
-// give gives the rest of page p up.
+// give gives up the rest of page p.
 func (w *walk) give(p int, class ProblemClass, what string) {
 	w.c.pageProblem(p, class, what, -1, int64(w.c.pages[p].end-w.at))
 	w.jump(p + 1)
 }
 
-// jump goes on at the first block of the first page from p on that says where
-// it is.
+// jump continues at the first block of the first page, from p on, that says where it
+// is.
 func (w *walk) jump(p int) {
 	w.fresh, w.page = true, -1
 	for ; p < len(w.c.pages); p++ {
@@ -170,8 +169,8 @@ func (w *walk) jump(p int) {
 	w.at = uint32(len(w.c.data))
 }
 
-// firstIn finds the first block that begins in a page: a sealed page's entry
-// tells, in others its sync block is searched for.
+// firstIn finds the first block that begins in a page: by the entry of a sealed page, by
+// searching for the sync block in others.
 func (c *content) firstIn(p int) (uint32, bool) {
 	pg := c.pages[p]
 	switch pg.verdict {
@@ -188,9 +187,9 @@ func (c *content) firstIn(p int) (uint32, bool) {
 	return 0, false
 }
 
-// blockAt reads the block at o, which must end at or before until. The error is
-// an [*rawformat.Error] that counts from the payload's start, of class
-// ErrTruncated if the block would end behind until.
+// blockAt reads the block at o, which must end at or before until. The error is an
+// [*rawformat.Error] with an offset from the start of the payload, of class ErrTruncated
+// if the block would end after until.
 func (c *content) blockAt(o, until uint32) (body, end uint32, err error) {
 	n, size, err := rawformat.ReadUint(c.data[o:until])
 	body = o + uint32(size)
@@ -208,7 +207,7 @@ func (c *content) blockAt(o, until uint32) (body, end uint32, err error) {
 	return 0, 0, &rawformat.Error{Off: int64(body), What: "length", Err: err}
 }
 
-// syncState is what stands where a sync block is wanted.
+// syncState is what was found where a sync block is expected.
 type syncState uint8
 
 const (
