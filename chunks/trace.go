@@ -15,14 +15,11 @@ type Trace struct {
 	Size int64  // bytes
 }
 
-// TraceName is the name of the n-th window.
-func TraceName(n int) string { return TraceFile.FileName(uint32(n)) }
-
 // WriteTrace makes the file of the n-th window in a folder. The function write writes it, at
 // most limit bytes, beyond which the writer returns [rawformat.ErrTooBig]. The file gets
 // its name when it is complete; on an error nothing is left behind.
 func WriteTrace(in folder.Folder, n int, limit int64, write func(io.Writer) error) (t Trace, err error) {
-	t.Name = TraceName(n)
+	t.Name = TraceFile.FileName(uint32(n))
 	f, err := in.Create(t.Name + NewSuffix)
 	if err != nil {
 		return t, err

@@ -1,33 +1,34 @@
-// Package folder is where the files of an instance lie: a directory that others may write, or
-// this process' memory.
+// Package folder makes and opens the files of an instance: in a directory that others may
+// write, or in this process' memory.
 package folder
 
 import (
 	"errors"
 	"fmt"
-	"gprof/chunks/mapping"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"gprof/chunks/mapping"
 )
 
-// ErrLocked means that somebody else holds a lock.
+// ErrLocked means that another process holds a lock.
 var ErrLocked = errors.New("directory belongs to another process")
 
-// Folder is where the files of an instance are made. Reading by [fs.FS] shows what they
-// hold at that moment.
+// Folder is where the files of an instance are made. Files that are opened by [fs.FS] show
+// what they hold at that moment.
 type Folder interface {
 	fs.FS
-	Create(name string) (File, error)                    // that does not exist yet
-	Map(name string, size int) (*mapping.Mapping, error) // likewise, of that size
-	Truncate(name string, size int64) error              // to that size, with its mapping closed
-	Rename(from, to string) error                        // in place of what is there
+	Create(name string) (File, error)                    // makes a file that does not exist yet
+	Map(name string, size int) (*mapping.Mapping, error) // likewise, and maps it
+	Truncate(name string, size int64) error              // its mapping must be closed
+	Rename(from, to string) error                        // replaces to
 	Remove(name string) error
 }
 
-// File is a file that is being written. It is an [os.File], or the like.
+// File is a file that is being written, such as an [os.File].
 type File interface {
 	io.Writer
 	io.WriterAt
@@ -36,12 +37,12 @@ type File interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// Dir is the folder of that path.
+// Dir is the folder at a path.
 type Dir string
 
 func (d Dir) path(name string) string { return filepath.Join(string(d), name) }
 
-// Open opens a file for reading, and no link.
+// Open opens a file for reading. It does not follow links.
 func (d Dir) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
@@ -66,8 +67,8 @@ func (d Dir) Create(name string) (File, error) {
 	return f, nil
 }
 
-// Map makes a file and maps it. Its descriptor is closed again: the host's may be few.
-// Nothing is left behind on an error.
+// Map makes a file and maps it. The descriptor is closed again, as the host may have few.
+// On an error nothing is left behind.
 func (d Dir) Map(name string, size int) (*mapping.Mapping, error) {
 	f, err := Create(d.path(name))
 	if err != nil {
@@ -95,7 +96,7 @@ func (d Dir) Rename(from, to string) error { return RenameFile(d.path(from), d.p
 // Remove removes a file.
 func (d Dir) Remove(name string) error { return RemoveFile(d.path(name)) }
 
-// InstanceOf is the instance that a directory is named after.
+// InstanceOf returns the instance that a directory is named after.
 func InstanceOf(name string) (uint64, bool) {
 	id, err := strconv.ParseUint(name, 16, 64)
 	return id, err == nil && len(name) == 16 && id != 0

@@ -8,11 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenCarefully is a flag of [OpenFile]: it neither follows a link nor waits for the other end of a pipe.
+// OpenCarefully is a flag of [OpenFile]: it neither follows a link nor waits for the other
+// end of a pipe.
 const OpenCarefully = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// TryLock takes the lock of f without waiting, one that others may share or
-// one of its own; [ErrLocked] if somebody else's is in the way.
+// TryLock takes a shared or an exclusive lock of f without waiting. The error is [ErrLocked]
+// if the lock of another process is in the way.
 func TryLock(f *os.File, shared bool) error {
 	how := unix.LOCK_EX
 	if shared {
@@ -25,7 +26,7 @@ func TryLock(f *os.File, shared bool) error {
 	return os.NewSyscallError("flock", err)
 }
 
-// Unlock gives back the lock of f.
+// Unlock releases the lock of f.
 func Unlock(f *os.File) error {
 	return os.NewSyscallError("flock", unix.Flock(int(f.Fd()), unix.LOCK_UN))
 }

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// OpenCarefully is a flag of [OpenFile] that means nothing here.
+// OpenCarefully is a flag of [OpenFile] that has no effect here.
 const OpenCarefully = 0
 
-// OpenFile is os.OpenFile, and lets others rename and remove the file while it is
-// open, as they can elsewhere.
+// OpenFile is os.OpenFile, but lets others rename and remove the file while it is open, as
+// on other systems.
 func OpenFile(path string, flags int) (*os.File, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
@@ -53,12 +53,12 @@ func RemoveDir(path string) error {
 	return os.NewSyscallError("RemoveDirectory", windows.RemoveDirectory(name))
 }
 
-// lockedAt is the offset of the byte that is locked: locks keep others from
-// reading here, so it is one that no file has.
+// lockedAt is the offset of the locked byte, in units of 4 GiB. On this system locks keep
+// others from reading, so it is a byte that no file has.
 const lockedAt = 1 << 30
 
-// TryLock takes the lock of f without waiting, one that others may share or
-// one of its own; [ErrLocked] if somebody else's is in the way.
+// TryLock takes a shared or an exclusive lock of f without waiting. The error is [ErrLocked]
+// if the lock of another process is in the way.
 func TryLock(f *os.File, shared bool) error {
 	how := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if !shared {
@@ -71,7 +71,7 @@ func TryLock(f *os.File, shared bool) error {
 	return os.NewSyscallError("LockFileEx", err)
 }
 
-// Unlock gives back the lock of f.
+// Unlock releases the lock of f.
 func Unlock(f *os.File) error {
 	return os.NewSyscallError("UnlockFileEx", windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{OffsetHigh: lockedAt}))
 }

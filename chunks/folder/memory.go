@@ -3,7 +3,6 @@ package folder
 import (
 	"bytes"
 	"errors"
-	"gprof/chunks/mapping"
 	"io"
 	"io/fs"
 	"maps"
@@ -11,16 +10,18 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"gprof/chunks/mapping"
 )
 
-// Memory is a folder in this process' memory. It needs no file system, and nothing of it
-// outlives the process.
+// Memory is a folder in this process' memory. It needs no file system, and ends with the
+// process.
 type Memory struct {
 	mu    sync.Mutex
 	files map[string]*memoryFile
 }
 
-// NewMemory returns a folder that is empty.
+// NewMemory returns an empty folder.
 func NewMemory() *Memory { return &Memory{files: map[string]*memoryFile{}} }
 
 // memoryFile is one file. It lives for as long as it has a name, is mapped, or is open.
@@ -41,7 +42,7 @@ func (f *memoryFile) drop() error {
 	return f.replace(nil)
 }
 
-// replace gives the file other bytes, on the heap. f.mu is held.
+// replace gives the file other bytes, which are on the heap. f.mu is held.
 func (f *memoryFile) replace(data []byte) error {
 	old, mapped := f.data, f.mapped
 	f.data, f.mapped = data, false
@@ -64,8 +65,8 @@ func (f *memoryFile) truncate(size int64) error {
 	return f.replace(bytes.Clone(f.data[:min(int64(len(f.data)), size)]))
 }
 
-// read copies bytes that somebody may be writing: readers of a mapped file find out what
-// they may believe by commit words and epochs, here as there.
+// read copies bytes that may be changing at this moment. As with a mapped file, readers
+// know by commit words and epochs what is valid.
 //
 //go:norace
 func (f *memoryFile) read(dst []byte, off int64) (n int) {
@@ -86,7 +87,7 @@ func (m *Memory) add(name string, f *memoryFile) error {
 	return nil
 }
 
-// file finds a file, and keeps it if it is to be used.
+// file finds a file, and counts one more user of it if use is set.
 func (m *Memory) file(op, name string, use bool) (*memoryFile, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -109,7 +110,7 @@ func (m *Memory) Create(name string) (File, error) {
 	return &openFile{file: f, name: name}, nil
 }
 
-// Map makes a file of memory outside of Go's heap, where systems have that.
+// Map makes a file of memory, outside of Go's heap where the system supports that.
 func (m *Memory) Map(name string, size int) (*mapping.Mapping, error) {
 	f := &memoryFile{users: 1, mapped: true}
 	mapping, err := mapping.Anonymous(size, f.drop)
@@ -150,7 +151,7 @@ func (m *Memory) Rename(from, to string) error {
 	return nil
 }
 
-// Remove removes a file. Whoever has it open can still read it.
+// Remove removes a file. It can still be read where it is open.
 func (m *Memory) Remove(name string) error {
 	f, err := m.file("remove", name, false)
 	if err != nil {
@@ -162,7 +163,7 @@ func (m *Memory) Remove(name string) error {
 	return f.drop()
 }
 
-// Clear removes all files. What is mapped or open can be used as before.
+// Clear removes all files. Those that are mapped or open can be used as before.
 func (m *Memory) Clear() (errs error) {
 	for _, name := range m.names() {
 		errs = errors.Join(errs, m.Remove(name))
@@ -185,7 +186,7 @@ func (m *Memory) Open(name string) (fs.File, error) {
 	return &openFile{file: f, name: name}, nil
 }
 
-// openFile is a file that is open.
+// openFile is an open file.
 type openFile struct {
 	file *memoryFile
 	name string
@@ -236,7 +237,7 @@ func (f *openFile) Stat() (fs.FileInfo, error) {
 
 func (f *openFile) Close() error { return f.file.drop() }
 
-// openMemory is a folder whose files are listed.
+// openMemory is an open folder, which lists its files.
 type openMemory struct {
 	folder *Memory
 	listed int
@@ -262,7 +263,7 @@ func (d *openMemory) ReadDir(n int) ([]fs.DirEntry, error) {
 	d.listed += len(names)
 	var entries []fs.DirEntry
 	for _, name := range names {
-		if info, err := fs.Stat(d.folder, name); err == nil { // else it is gone
+		if info, err := fs.Stat(d.folder, name); err == nil { // otherwise it was removed meanwhile
 			entries = append(entries, fs.FileInfoToDirEntry(info))
 		}
 	}

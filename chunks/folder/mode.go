@@ -11,9 +11,10 @@ const GroupWrites = 0o020
 // othersWrite is the bit of everybody else.
 const othersWrite = 0o002
 
-// Create makes a file that does not exist yet, for its owner, and for the group where the
-// group may write the directory: whoever may replace a file may as well write it. So one
-// decision, the directory's mode, serves all who write there, whatever their umask is.
+// Create makes a file that does not exist yet. Its owner can read and write it, and so can
+// the group if it may write the directory, because a process that may replace a file may
+// as well write it. So the mode of the directory decides for all who write there,
+// whatever their umask is.
 func Create(path string) (*os.File, error) {
 	dir, err := parentMode(path)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"os"
 )
 
-// owner is whose a directory or a file is.
+// owner says who owns a directory or a file, and what others may do with it.
 type owner struct {
 	uid, gid uint32
 	mode     fs.FileMode
 }
 
-// refuseSession is why a session's directory is not to be used; nil: it may be. With
-// group, those of its group are trusted.
+// refuseSession returns why the directory of a session must not be used, nil if it may be.
+// With group set, members of its group are trusted.
 func (o owner) refuseSession(path string, group bool) error {
 	switch {
 	case o.mode.Perm()&othersWrite != 0:
@@ -28,7 +28,7 @@ func (o owner) refuseSession(path string, group bool) error {
 	return fmt.Errorf("%s: %w: it belongs to user %d; record in another directory, or as that user, or share it with a group (GroupAccess)", path, ErrForeign, o.uid)
 }
 
-// refuseControl is why a control page in a session of that owner is not to be used.
+// refuseControl returns why a control page in a session of that owner must not be used.
 func (o owner) refuseControl(path string, session owner) error {
 	shared := session.mode.Perm()&GroupWrites != 0 && o.gid == session.gid
 	if o.mode.Perm()&othersWrite == 0 && (o.isOurs() || o.uid == session.uid || shared) {
@@ -37,15 +37,15 @@ func (o owner) refuseControl(path string, session owner) error {
 	return fmt.Errorf("%s: %w: it belongs to user %d and has mode %04o; remove it, or record in another directory", path, ErrForeign, o.uid, o.mode.Perm())
 }
 
-// isOurs reports whether nobody but us and those who may do anything can change it.
+// isOurs reports whether it belongs to us or to root, who may change anything.
 func (o owner) isOurs() bool { return o.uid == 0 || o.uid == uint32(os.Geteuid()) }
 
-// inGroup reports whether this process is of a group.
+// inGroup reports whether this process is in a group.
 func inGroup(gid uint32) bool {
 	if gid == uint32(os.Getegid()) {
 		return true
 	}
-	groups, _ := os.Getgroups() // of those that are not known it is none
+	groups, _ := os.Getgroups() // without them it is in none
 	for _, g := range groups {
 		if gid == uint32(g) {
 			return true

@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 )
 
+// RemoveFile removes a file.
 func RemoveFile(path string) error { return os.Remove(path) }
 
+// RenameFile gives a file another name in its directory.
 func RenameFile(from, to string) error { return os.Rename(from, to) }
 
 func parentMode(path string) (fs.FileMode, error) {
@@ -21,11 +23,11 @@ func parentMode(path string) (fs.FileMode, error) {
 	return info.Mode(), nil
 }
 
-// MakeSession makes the directory of a session, in one that exists, unless it is there.
+// MakeSession makes the directory of a session, in an existing directory, unless it exists.
 func MakeSession(session string, mode fs.FileMode) error {
 	err := os.Mkdir(session, mode.Perm())
 	if errors.Is(err, fs.ErrExist) {
-		return os.MkdirAll(session, mode.Perm()) // that it is no directory is an error
+		return os.MkdirAll(session, mode.Perm()) // an error if it is not a directory
 	}
 	return err
 }
@@ -33,8 +35,8 @@ func MakeSession(session string, mode fs.FileMode) error {
 // MakeInstance makes the directory of an instance.
 func MakeInstance(dir string, mode fs.FileMode) error { return os.Mkdir(dir, mode.Perm()) }
 
-// CheckSession is for systems that tell by bits of a mode who may write.
+// CheckSession does nothing here: who may write is not told by the bits of a mode.
 func CheckSession(string, bool) error { return nil }
 
-// CheckControl is for systems that tell by bits of a mode who may write.
+// CheckControl does nothing here, for the same reason.
 func CheckControl(*os.File) error { return nil }

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// again does what a signal may interrupt.
+// again repeats a system call that a signal interrupts.
 func again(f func() error) error {
 	for {
 		if err := f(); err != unix.EINTR {
@@ -21,8 +21,8 @@ func again(f func() error) error {
 	}
 }
 
-// openFolder opens a directory in another one, or by its path in unix.AT_FDCWD. It must
-// not be a link.
+// openFolder opens a directory in another one, or by its path if that is unix.AT_FDCWD. It
+// must not be a link.
 func openFolder(in int, name, path string) (fd int, err error) {
 	err = again(func() (err error) {
 		fd, err = unix.Openat(in, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
@@ -38,7 +38,7 @@ func openFolder(in int, name, path string) (fd int, err error) {
 	return -1, &fs.PathError{Op: "open", Path: path, Err: err}
 }
 
-// openParent opens the directory that a path leads to: of a file of an instance by way
+// openParent opens the directory of a file. That of a file of an instance is opened by way
 // of its session.
 func openParent(path string) (fd int, name string, err error) {
 	dir, name := filepath.Dir(path), filepath.Base(path)
@@ -55,7 +55,7 @@ func openParent(path string) (fd int, name string, err error) {
 	return fd, name, err
 }
 
-// inParent does something with a name in its directory.
+// inParent calls f with the open directory of a path, and the name in it.
 func inParent(op, path string, f func(dir int, name string) error) error {
 	dir, name, err := openParent(path)
 	if err != nil {
@@ -68,7 +68,7 @@ func inParent(op, path string, f func(dir int, name string) error) error {
 	return nil
 }
 
-// OpenFile opens a file; one that is made is its owner's. A link is not followed.
+// OpenFile opens a file. A new one is for its owner only. Links are not followed.
 func OpenFile(path string, flags int) (f *os.File, err error) {
 	err = inParent("open", path, func(dir int, name string) error {
 		fd, err := unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
@@ -80,6 +80,7 @@ func OpenFile(path string, flags int) (f *os.File, err error) {
 	return f, err
 }
 
+// RemoveFile removes a file.
 func RemoveFile(path string) error {
 	return inParent("remove", path, func(dir int, name string) error { return unix.Unlinkat(dir, name, 0) })
 }
@@ -89,7 +90,7 @@ func RenameFile(from, to string) error {
 	return inParent("rename", from, func(dir int, name string) error { return unix.Renameat(dir, name, dir, filepath.Base(to)) })
 }
 
-// RemoveDir removes an empty directory, and nothing else of that name.
+// RemoveDir removes an empty directory, but not a file of that name.
 func RemoveDir(path string) error {
 	return inParent("remove", path, func(dir int, name string) error { return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR) })
 }
@@ -112,10 +113,10 @@ func ownerOf(fd int) (owner, error) {
 	return owner{st.Uid, st.Gid, fs.FileMode(st.Mode & 0o777)}, nil
 }
 
-// MakeSession makes the directory of a session, in one that exists, with that mode: for
-// the group, too, or not. One that is there is taken if nobody else can put something
-// else in its place, and if it is ours it is opened to the group if need be; else the
-// error is [ErrForeign].
+// MakeSession makes the directory of a session in an existing directory, with that mode, for
+// the owner or for the group as well. An existing session is accepted if others cannot
+// replace it, and opened to the group if it is ours and the mode asks for that. Otherwise
+// the error is [ErrForeign].
 func MakeSession(session string, mode fs.FileMode) error {
 	above := filepath.Dir(session)
 	var st unix.Stat_t
@@ -138,7 +139,7 @@ func MakeSession(session string, mode fs.FileMode) error {
 	})
 }
 
-// openSession opens the directory of a session, and looks whether it is to be trusted.
+// openSession opens the directory of a session, and checks whether it can be trusted.
 func openSession(session string, mode fs.FileMode, f func(fd int, o owner) error) error {
 	fd, err := openFolder(unix.AT_FDCWD, session, session)
 	if err != nil {
@@ -155,9 +156,9 @@ func openSession(session string, mode fs.FileMode, f func(fd int, o owner) error
 	return f(fd, o)
 }
 
-// CheckSession is why nothing can be recorded in a session's directory, by one that
-// shares it with a group if that is asked for: an error of class [ErrForeign]. One that
-// is not there can be made.
+// CheckSession returns an error of class [ErrForeign] if nothing can be recorded in the
+// directory of a session, shared with a group or not. If the directory does not exist it
+// can be made.
 func CheckSession(session string, group bool) error {
 	mode := fs.FileMode(0o700)
 	if group {
@@ -165,14 +166,14 @@ func CheckSession(session string, group bool) error {
 	}
 	err := openSession(session, mode, func(int, owner) error { return nil })
 	if !errors.Is(err, ErrForeign) {
-		return nil // the recorder finds out
+		return nil // the recorder meets other errors again
 	}
 	return err
 }
 
 func isForGroup(mode fs.FileMode) bool { return mode.Perm()&GroupWrites != 0 }
 
-// setMode is os.File's, of what is open, whatever the umask is.
+// setMode changes the mode of an open file, whatever the umask is.
 func setMode(fd int, mode fs.FileMode) error {
 	bits := uint32(mode.Perm())
 	if mode&fs.ModeSetgid != 0 {
@@ -199,8 +200,8 @@ func MakeInstance(dir string, mode fs.FileMode) error {
 	})
 }
 
-// CheckControl looks at a control page that is open: whose it is. One of ours is opened
-// to the group with its directory.
+// CheckControl checks whether an open control page can be trusted. If it is ours, and its
+// directory is open to the group, it is opened to the group as well.
 func CheckControl(f *os.File) error {
 	page, err := ownerOf(int(f.Fd()))
 	if err != nil {

@@ -9,32 +9,30 @@ import (
 	"sync/atomic"
 )
 
-// A file that somebody else cuts short takes the place of mapped bytes away: who
-// touches one gets SIGBUS, of which the program dies. A recorder must not bring
-// that into its host. So there is a handler for that signal, which puts memory of
-// the process' own where the file has none any more, in mappings of chunks and
-// stack rings and nowhere else; what is written there is lost. All other faults go
-// to whoever had the signal before.
+// When a file is cut short by others, touching a mapped byte that is gone raises SIGBUS,
+// and the program dies. A recorder must not do that to its host. So there is a handler for
+// that signal, which replaces the missing pages by anonymous memory, but only in mappings
+// of chunks and stack rings; bytes that are written there are lost. All other faults go to
+// the handler that was installed before.
 //
-// A signal's handler is the process', and so is what it has to find without an
-// argument: these variables are global. It stays installed, and finds nothing to
-// do when nothing is mapped.
+// A signal handler belongs to the process and gets no argument of ours, so the variables
+// that it uses are global. It stays installed, and does nothing when nothing is mapped.
 
-// ErrExposed means that a fault in a mapped file is not caught: who touches one
-// has to be prepared for a panic, see [debug.SetPanicOnFault].
+// ErrExposed means that faults in mapped files are not caught: code that touches mapped
+// bytes must be prepared for a panic, see [debug.SetPanicOnFault].
 var ErrExposed = errors.New("faults are not caught")
 
-// ErrCut means that somebody else has cut a file short that is in use.
+// ErrCut means that a file was cut short by others while it was in use.
 var ErrCut = errors.New("file was cut short while in use")
 
 // errMappings is about the table of ranges.
 var errMappings = fmt.Errorf("more than %d files are mapped", maxRanges)
 
-// maxRanges is as many mappings as the kernel lets a process have.
+// maxRanges is how many mappings the kernel lets a process have.
 const maxRanges = 1 << 16
 
-// faultRange is the place of a mapping; end is 0 when the range is free. The
-// handler looks at it at any moment.
+// faultRange is the address range of a mapping; end is 0 when the entry is free. The handler
+// may read it at any moment.
 type faultRange struct {
 	start, end uintptr
 	pages      uint32 // that the handler has replaced
@@ -44,26 +42,26 @@ type faultRange struct {
 var (
 	faultRanges [maxRanges]faultRange
 	faultsUsed  uint32 // ranges from here on were never in use
-	faultsSeen  uint32 // pages that were replaced, ever
+	faultsSeen  uint32 // pages that were ever replaced
 	//lint:ignore U1000 the handler's
 	faultLock uint32
-	//lint:ignore U1000 the handler jumps there
+	//lint:ignore U1000 the handler jumps to it
 	faultNext uintptr
 	//lint:ignore U1000 the handler's, where pages differ in size
 	faultPage uintptr
 
-	faultMu     sync.Mutex // held while ranges are taken and given back, and a handler is installed
+	faultMu     sync.Mutex // held while ranges are taken and released, and a handler is installed
 	freeRanges  []*faultRange
 	faultCaught bool // the handler was installed, and tested
 )
 
-// Faults is how many pages of mapped files were gone when they were touched,
-// ever: somebody else has cut the files short.
+// Faults is how many pages of mapped files were ever found missing when they were touched,
+// because the files were cut short by others.
 func Faults() uint32 { return atomic.LoadUint32(&faultsSeen) }
 
-// CatchFaults sees to it that nobody who touches a mapped chunk or stack ring
-// gets a fault, whatever happens to the file. The error, of class [ErrExposed],
-// says why that can't be done here. Any goroutine may call it, more than once.
+// CatchFaults makes sure that touching a mapped chunk or stack ring raises no fault,
+// whatever happens to the file. The error, of class [ErrExposed], says why that is not
+// possible here. Any goroutine may call it, more than once.
 func CatchFaults() error {
 	faultMu.Lock()
 	defer faultMu.Unlock()
@@ -77,7 +75,7 @@ func CatchFaults() error {
 	return nil
 }
 
-// protect has faults in mem caught, if faults are.
+// protect makes the handler catch faults in mem.
 func protect(mem []byte) (*faultRange, error) {
 	faultMu.Lock()
 	defer faultMu.Unlock()
@@ -109,8 +107,8 @@ func takeRange() (*faultRange, error) {
 	return &faultRanges[faultsUsed-1], nil
 }
 
-// expose ends what protect has begun. It comes before the mapping goes: what is
-// mapped there afterwards is not ours.
+// expose undoes protect. It must be called before the mapping is removed, as the next one
+// at that address may not be ours.
 func (f *faultRange) expose() {
 	faultMu.Lock()
 	defer faultMu.Unlock()
@@ -123,8 +121,8 @@ func (f *faultRange) exposeLocked() {
 	freeRanges = append(freeRanges, f)
 }
 
-// lost is how many bytes of the mapping the file has no more, as far as anybody
-// touched them.
+// lost is how many bytes of the mapping are gone from the file, as far as this was noticed
+// by touching them.
 func (f *faultRange) lost() int {
 	if f == nil {
 		return 0
@@ -132,9 +130,9 @@ func (f *faultRange) lost() int {
 	return int(atomic.LoadUint32(&f.pages)) * os.Getpagesize()
 }
 
-// Survive runs f, which touches mapped bytes that nobody protects. If somebody
-// has cut the file short the error is [ErrCut]. Any other panic is a bug, which is an
-// error as well: the host must not die of it.
+// Survive runs f, which touches mapped bytes that are not protected. If the file was cut
+// short, the error is [ErrCut]. Any other panic is a bug, which is an error as well: the
+// host must not die of it.
 func Survive(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -147,14 +145,14 @@ func Survive(f func() error) (err error) {
 	return f()
 }
 
-// IsFault reports whether what recover returned is a fault that
-// [debug.SetPanicOnFault] has made a panic.
+// IsFault reports whether a value that recover returned is a fault that
+// [debug.SetPanicOnFault] turned into a panic.
 func IsFault(p any) bool {
 	_, fault := p.(interface{ Addr() uintptr })
 	return fault
 }
 
-// mapProtected is mapFile, protected.
+// mapProtected maps a file and protects the mapping.
 func mapProtected(f *os.File, size int) (mem []byte, guard *faultRange, err error) {
 	if mem, err = MapFile(f, size); err != nil {
 		return nil, nil, err

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// faultEntry gives the addresses of the handler and of what it returns to: 0 where
-// the kernel knows that.
+// faultEntry returns the addresses of the handler and of the code that it returns to; 0 if
+// the kernel provides that.
 func faultEntry() (handler, restorer uintptr)
 
 func addressOf(mem []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(mem))) }
 
-// sigaction is the kernel's.
+// sigaction is the struct of that name in the kernel.
 type sigaction struct {
 	handler  uintptr
 	flags    uint64
@@ -33,7 +33,7 @@ const (
 	saRestart  = 0x10000000
 )
 
-// catch is what installs the handler at these addresses.
+// catch returns the action that installs the handler.
 func catch(handler, restorer uintptr) *sigaction {
 	flags := uint64(saSiginfo | saOnstack | saRestart)
 	if restorer != 0 {
@@ -59,11 +59,11 @@ func faultsSeized() bool {
 
 var errHandled = errors.New("the program handles SIGBUS itself")
 
-// seizeFaults installs the handler where the Go runtime has its own, and tries it.
-// What fails the test is taken out again.
+// seizeFaults installs the handler in place of the Go runtime's, and tests it. A handler that
+// fails the test is removed again.
 func seizeFaults() error {
 	var urgent, was sigaction
-	if err := changeSignal(unix.SIGURG, nil, &urgent); err != nil { // the runtime's own
+	if err := changeSignal(unix.SIGURG, nil, &urgent); err != nil { // it always has the runtime's handler
 		return err
 	}
 	if err := changeSignal(unix.SIGBUS, nil, &was); err != nil {
@@ -87,14 +87,14 @@ func seizeFaults() error {
 	return nil
 }
 
-// testFaults cuts a file short and touches what is gone, and what is not.
+// testFaults cuts a file short, and touches a byte that is gone and one that is not.
 func testFaults() (err error) {
 	fd, err := unix.MemfdCreate("gprof", unix.MFD_CLOEXEC)
 	if err != nil {
 		return os.NewSyscallError("memfd_create", err)
 	}
 	f := os.NewFile(uintptr(fd), "self-test")
-	defer f.Close() // nobody else knows it
+	defer f.Close()
 	page := os.Getpagesize()
 	if err := f.Truncate(2 * int64(page)); err != nil {
 		return err
@@ -119,11 +119,12 @@ func testFaults() (err error) {
 	if n := Faults() - before; err == nil && (n != 1 || guard.lost() != page) {
 		err = fmt.Errorf("%d pages replaced, want 1", n)
 	}
-	atomic.AddUint32(&faultsSeen, before-Faults()) // nobody cut a file of the recording's
+	atomic.AddUint32(&faultsSeen, before-Faults()) // the test's own do not count
 	return err
 }
 
-// tryFault wants memory behind the end of f, and the file before it.
+// tryFault checks that bytes before the end of f are in the file, and that bytes after it
+// can be used.
 func tryFault(f *os.File, before, behind []byte) error {
 	before[0] = 1
 	behind[0] += 2

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reserve allocates the file's blocks. On tmpfs a signal interrupts it, and Go
-// sends its own threads signals all the time.
+// Reserve allocates the blocks of a file. On tmpfs signals interrupt it, and Go sends its
+// own threads signals all the time.
 func Reserve(f *os.File, size int64) error {
 	err := unix.EINTR
 	for err == unix.EINTR {
@@ -19,6 +19,6 @@ func Reserve(f *os.File, size int64) error {
 	return nil
 }
 
-// populate faults the pages in for writing, if the kernel (5.14) can do so at
-// once.
+// populate faults the pages in for writing with one call, which the kernel supports since
+// 5.14.
 func populate(mem []byte) bool { return unix.Madvise(mem, unix.MADV_POPULATE_WRITE) == nil }

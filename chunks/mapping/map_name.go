@@ -2,5 +2,5 @@
 
 package mapping
 
-// MappedKeepsName: nobody can remove or replace a file that is mapped.
+// MappedKeepsName says whether a mapped file cannot be removed or replaced.
 const MappedKeepsName = false

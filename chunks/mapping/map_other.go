@@ -7,13 +7,13 @@ import (
 	"os"
 )
 
-// MapFile fails: files are not mapped here.
+// MapFile fails: files cannot be mapped here.
 func MapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 
-// RemapFile fails likewise.
+// RemapFile fails as well.
 func RemapFile(*os.File, []byte) error { return errors.ErrUnsupported }
 
-// UnmapFile fails likewise.
+// UnmapFile fails as well.
 func UnmapFile([]byte) error { return errors.ErrUnsupported }
 
 func anonymous(size int) ([]byte, error) { return heapMemory(size) }

@@ -18,14 +18,14 @@ func MapFile(f *os.File, size int) ([]byte, error) {
 	return mem, os.NewSyscallError("mmap", err)
 }
 
-// RemapFile has memory from MapFile show another file. At no moment is it not
-// mapped.
+// RemapFile maps another file at the address of memory from MapFile, which is mapped at
+// every moment.
 func RemapFile(f *os.File, mem []byte) error {
 	_, err := unix.MmapPtr(int(f.Fd()), 0, unsafe.Pointer(&mem[0]), uintptr(len(mem)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
 	return os.NewSyscallError("mmap", err)
 }
 
-// UnmapFile ends what MapFile has begun.
+// UnmapFile undoes MapFile.
 func UnmapFile(mem []byte) error { return os.NewSyscallError("munmap", unix.Munmap(mem)) }
 
 // anonymous returns memory that is no file's, outside of Go's heap: it must not change when the

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// MappedKeepsName: nobody can remove or replace a file that is mapped.
+// MappedKeepsName says whether a mapped file cannot be removed or replaced.
 const MappedKeepsName = true
 
-// MapFile maps the beginning of a file. What is stored there is the system's from
-// then on: it gets into the file also when the process is terminated.
+// MapFile maps the beginning of a file. The system writes what is stored there to the file,
+// even if the process is terminated.
 func MapFile(f *os.File, size int) ([]byte, error) {
 	mapping, err := windows.CreateFileMapping(windows.Handle(f.Fd()), nil, windows.PAGE_READWRITE, uint32(uint64(size)>>32), uint32(size), nil)
 	if err != nil {
@@ -22,7 +22,7 @@ func MapFile(f *os.File, size int) ([]byte, error) {
 	if err != nil {
 		return nil, errors.Join(os.NewSyscallError("MapViewOfFile", err), windows.CloseHandle(mapping))
 	}
-	// The view keeps the mapping. Its address is none that Go's memory can have.
+	// The view keeps the mapping alive. Its address is outside of Go's memory.
 	mem := unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), size)
 	return mem, os.NewSyscallError("CloseHandle", windows.CloseHandle(mapping))
 }
@@ -30,7 +30,7 @@ func MapFile(f *os.File, size int) ([]byte, error) {
 // RemapFile is not needed, see [MappedKeepsName].
 func RemapFile(*os.File, []byte) error { return errors.ErrUnsupported }
 
-// UnmapFile ends what MapFile has begun.
+// UnmapFile undoes MapFile.
 func UnmapFile(mem []byte) error {
 	return os.NewSyscallError("UnmapViewOfFile", windows.UnmapViewOfFile(uintptr(unsafe.Pointer(unsafe.SliceData(mem)))))
 }

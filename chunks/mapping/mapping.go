@@ -1,5 +1,6 @@
-// Package mapping maps files, and memory of no file. What is stored in a mapped file survives
-// the process. A file that somebody cuts short must not kill it: see [CatchFaults].
+// Package mapping maps files, and anonymous memory. Bytes that are stored in a mapped file
+// survive the process. If the file is cut short by others, that must not kill the process,
+// see [CatchFaults].
 package mapping
 
 import (
@@ -11,15 +12,15 @@ import (
 	"unsafe"
 )
 
-// Mapping is memory of a file, or of none.
+// Mapping is memory of a file, or anonymous memory.
 type Mapping struct {
 	bytes   []byte
-	guard   *faultRange // nil: nobody can take the bytes away
+	guard   *faultRange // nil: the bytes cannot be taken away
 	release func() error
 }
 
-// OfFile gives an open file that is empty so many bytes and maps them. Each has a place
-// on the disk, for a mapped byte without one would be lost when the disk is full, see
+// OfFile extends an open, empty file to a size and maps it. Space on the disk is reserved
+// for each byte: a mapped byte without it would be lost when the disk is full, see
 // [CatchFaults]. The file may be closed.
 func OfFile(f *os.File, size int) (*Mapping, error) {
 	err := Reserve(f, int64(size))
@@ -37,8 +38,8 @@ func OfFile(f *os.File, size int) (*Mapping, error) {
 	return &Mapping{mem, guard, func() error { return unmapProtected(mem, guard) }}, nil
 }
 
-// Anonymous is memory of no file. Close calls release; whoever has the bytes last gives
-// them to [ReleaseAnonymous].
+// Anonymous maps anonymous memory. Close calls release. The last user of the bytes gives them
+// to [ReleaseAnonymous].
 func Anonymous(size int, release func() error) (*Mapping, error) {
 	if err := littleEndian(); err != nil {
 		return nil, err
@@ -54,14 +55,14 @@ func Anonymous(size int, release func() error) (*Mapping, error) {
 	return &Mapping{mem, nil, release}, nil
 }
 
-// ReleaseAnonymous gives the bytes of an anonymous mapping back.
+// ReleaseAnonymous gives back the bytes of an anonymous mapping.
 func ReleaseAnonymous(mem []byte) error { return releaseAnonymous(mem) }
 
-// Bytes are nil once the mapping is closed.
+// Bytes returns the memory, nil once the mapping is closed.
 func (m *Mapping) Bytes() []byte { return m.bytes }
 
-// Lost is how many bytes the file has no more because somebody else cut it short, as far
-// as anybody touched them.
+// Lost is how many bytes are gone because the file was cut short by others, as far as this
+// was noticed by touching them.
 func (m *Mapping) Lost() int {
 	if m == nil {
 		return 0
@@ -75,7 +76,8 @@ func (m *Mapping) Close() error {
 	return m.release()
 }
 
-// littleEndian is an error on other machines: words are stored as they lie in the file.
+// littleEndian returns an error on other machines, as words are stored in the byte order of
+// the file.
 func littleEndian() error {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return errors.ErrUnsupported
@@ -83,8 +85,7 @@ func littleEndian() error {
 	return nil
 }
 
-// CannotReserve reports whether an error is that the file system does not know how to
-// reserve.
+// CannotReserve reports whether an error means that the file system cannot reserve space.
 func CannotReserve(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL)
 }
@@ -99,7 +100,7 @@ func writeZeros(f *os.File, size int) error {
 	return nil
 }
 
-// faultIn has every page ready for writing, and changes nothing.
+// faultIn makes every page ready for writing without changing it.
 func faultIn(mem []byte) {
 	if populate(mem) {
 		return
@@ -109,6 +110,6 @@ func faultIn(mem []byte) {
 	}
 }
 
-// Word is the 8-byte word at an offset of mapped memory that 8 divides. Files are mapped
-// on little-endian machines only, so it has the file's byte order.
+// Word returns the 8-byte word at an offset, a multiple of 8, of mapped memory. Files are
+// mapped on little-endian machines only, so it has the byte order of the file.
 func Word(mem []byte, at int) *uint64 { return (*uint64)(unsafe.Pointer(&mem[at : at+8][0])) }

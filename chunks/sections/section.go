@@ -46,24 +46,24 @@ const (
 	EntrySize = 8 + rawformat.HeaderSize
 )
 
-// FlagLive: the process was recording when it was packed.
+// FlagLive means that the process was recording when it was packed.
 const FlagLive = 1
 
 // Limits of what a reader accepts, each checked before anything is allocated.
 const (
-	// MaxFiles is how many chunk files the indexes of an archive may list, of
-	// all processes: 64 GiB in chunks of 64 KiB. A reader holds the index in
+	// MaxFiles is how many chunk files the indexes of an archive may list for all
+	// processes together: 64 GiB in chunks of 64 KiB. A reader holds the index in
 	// memory.
 	MaxFiles = 1 << 20
 
-	// MaxSections bounds an archive's sections, each of which takes some bytes
-	// of a reader's memory.
+	// MaxSections is how many sections an archive may have. Each takes some bytes of a
+	// reader's memory.
 	MaxSections = 2 * MaxFiles
 
 	// MaxIndex is the largest process section: one index of that many files.
 	MaxIndex = IndexHead + MaxFiles*EntrySize
 
-	// MaxOverhead is by how much stored bytes may exceed raw ones.
+	// MaxOverhead is how many more stored bytes than raw bytes a section may have.
 	MaxOverhead = 1 << 10
 )
 
@@ -88,7 +88,7 @@ const (
 	NumEncodings          = 3
 )
 
-// HeaderSize is that of a section's header.
+// HeaderSize is the size of a section's header.
 const HeaderSize = 40
 
 // Header begins a section.
@@ -96,9 +96,9 @@ type Header struct {
 	Kind      Kind
 	Encoding  Encoding
 	Instance  uint64
-	Number    uint32 // of the file in its name; of an end: how many sections stand before it
+	Number    uint32 // that in the file's name; in an end section: how many sections precede it
 	RawSize   uint32
-	Size      uint32 // stored bytes behind the header
+	Size      uint32 // stored bytes after the header
 	RawCRC    uint32
 	StoredCRC uint32
 }
@@ -121,9 +121,9 @@ func Append(dst []byte, h *Header) []byte {
 	return binary.LittleEndian.AppendUint32(dst, Checksum(dst[at:]))
 }
 
-// Read reads a section header at an absolute offset. The error is a
-// [*rawformat.Error]. With ErrVersion or ErrTooBig the size of the section can
-// be trusted all the same, so that it can be passed over.
+// Read reads a section header; off is its absolute offset. The error is a
+// [*rawformat.Error]. With ErrVersion or ErrTooBig the size of the section can still be
+// trusted, so that it can be skipped.
 func Read(b []byte, off int64) (h Header, err error) {
 	fail := func(at int64, err error) (Header, error) {
 		return h, &rawformat.Error{Off: off + at, What: "section header", Err: err}

@@ -480,16 +480,16 @@ func TestRemainsTraces(t *testing.T) {
 		_, err := chunks.WriteTrace(folder.Dir(m.dir), i, 100, func(w io.Writer) error { _, err := fmt.Fprint(w, "a window"); return err })
 		must(t, err)
 		at := time.Unix(0, done-1)
-		must(t, os.Chtimes(filepath.Join(m.dir, chunks.TraceName(i)), at, at))
+		must(t, os.Chtimes(filepath.Join(m.dir, chunks.TraceFile.FileName(uint32(i))), at, at))
 	}
-	must(t, os.WriteFile(filepath.Join(m.dir, chunks.TraceName(3)+chunks.NewSuffix), []byte("half"), 0o600))
+	must(t, os.WriteFile(filepath.Join(m.dir, chunks.TraceFile.FileName(3)+chunks.NewSuffix), []byte("half"), 0o600))
 	must(t, os.WriteFile(filepath.Join(m.dir, "trace-1.out"), []byte("none of ours"), 0o600))
 	r, err = session.OpenRemains(m.dir)
 	must(t, err)
 	must(t, errors.Join(r.Sweep(), r.Discard(r.Done()[1], 0)))
 	p, err := chunks.OpenProcess(os.DirFS(root), filepath.Base(m.dir))
 	must(t, err)
-	if want := []chunks.Trace{{Name: chunks.TraceName(2), Size: 8}}; !slices.Equal(p.Traces, want) {
+	if want := []chunks.Trace{{Name: chunks.TraceFile.FileName(2), Size: 8}}; !slices.Equal(p.Traces, want) {
 		t.Errorf("windows %v, want %v", p.Traces, want)
 	}
 	if r.Held() != sessionBytes(m.dir) {

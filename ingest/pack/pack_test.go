@@ -118,7 +118,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			dir := build(t, name)
 			for i, p := range session(t, dir) { // what the text twin has no words for
-				window := filepath.Join(dir, fmt.Sprintf("%016x", p.Instance), chunks.TraceName(i))
+				window := filepath.Join(dir, fmt.Sprintf("%016x", p.Instance), chunks.TraceFile.FileName(uint32(i)))
 				must(t, os.WriteFile(window, bytes.Repeat([]byte("trace"), 1000), 0o600))
 			}
 			want := files(t, os.DirFS(dir))
