@@ -130,7 +130,7 @@ func (c *Cursor) Args(dst []Arg, what string) []Arg {
 		c.fail(at, what, ErrTooBig)
 	}
 	for ; shape > 1 && c.err == nil; shape >>= 2 {
-		if shape < 4 { // the 1 on top stands at an odd place
+		if shape < 4 { // the 1 on top is at an odd position
 			c.fail(at, what, ErrSyntax)
 			break
 		}

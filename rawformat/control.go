@@ -7,14 +7,14 @@ const (
 	// MaxSlots is how many instances a session counts, living and dead.
 	MaxSlots = 1024
 
-	// SlotSize is two cache lines: what a sum needs lies in the first one.
+	// SlotSize is two cache lines. The words that a sum needs are in the first one.
 	SlotSize = 128
 
 	ControlHeadSize = PageSize
 	ControlSize     = ControlHeadSize + MaxSlots*SlotSize
 
-	// MaxLimit is the largest limit of a session: sums of what 1,024 slots
-	// claim to hold, each cut to it, don't overflow.
+	// MaxLimit is the largest limit of a session. Values of slots are capped at it, so
+	// that the sum of 1,024 slots cannot overflow.
 	MaxLimit = 1 << 50
 )
 
@@ -23,8 +23,8 @@ const (
 const (
 	OffControlLimit   = 64  // bytes, for all processes
 	OffControlCommand = 72  // generation << 8 | [Command]
-	OffControlSlots   = 80  // slots that were ever used are the first so many
-	OffControlProbe   = 128 // counts looks for dead owners; a cache line of its own
+	OffControlSlots   = 80  // no slot from this number on was ever used
+	OffControlProbe   = 128 // counts probes for dead owners; a cache line of its own
 )
 
 // Offsets of a slot's words, each of 8 bytes.
@@ -33,25 +33,25 @@ const (
 	OffSlotOwner     = 8   // [SlotKind] << 32 | pid
 	OffSlotHeld      = 16  // bytes of all files of the instance
 	OffSlotChunk     = 24  // bytes of a chunk file
-	OffSlotOldest    = 32  // done times of the oldest chunks that can be given up, 0 none; SlotOldest words
-	OffSlotRequest   = 56  // give up what was done at or before; 0: nothing is asked. Others store it
+	OffSlotOldest    = 32  // done times of the oldest chunks that can be given up, 0: none; SlotOldest words
+	OffSlotRequest   = 56  // give up what was done at or before this time; 0: no request. Other processes store it
 	OffSlotReleased  = 64  // bytes of the chunk files that can be given up
 	OffSlotStart     = 72  // range start
 	OffSlotEnd       = 80  // hand-out mark
-	OffSlotDiscarded = 88  // chunks, ever
+	OffSlotDiscarded = 88  // chunks that were ever discarded
 	OffSlotObeyed    = 96  // generation of the last command that was obeyed
 	OffSlotKeep      = 104 // ns before a crash that are protected
-	OffSlotEnded     = 112 // when a dead owner committed for the last time, 0 alive
+	OffSlotEnded     = 112 // when a dead owner committed for the last time; 0: alive
 	OffSlotGuarded   = 120 // bytes of what a dead owner recorded in its last Keep, and of what belongs to it
 
 	SlotOldest = 3
 )
 
-// SlotKind is what the owner of a slot is.
+// SlotKind says what became of the owner of a slot.
 type SlotKind uint32
 
 const (
-	SlotLive    SlotKind = 1 // lives, or nobody has noticed
+	SlotLive    SlotKind = 1 // alive, or its death was not noticed yet
 	SlotClean   SlotKind = 2 // ended, and said so
 	SlotCrashed SlotKind = 3 // found dead
 )
@@ -60,7 +60,7 @@ const (
 type Command uint8
 
 const (
-	CommandStart  Command = 0 // record; what a session begins with
+	CommandStart  Command = 0 // record; a session begins with it
 	CommandPause  Command = 1
 	CommandResume Command = 2
 	CommandStop   Command = 3
@@ -90,7 +90,7 @@ const MaxGeneration = 1<<56 - 1
 //	24  CRC-32C of fixed   4
 //	28  zero              36
 //
-// Fixed is what lies before the CRC.
+// The bytes before the CRC are fixed.
 type ControlHeader struct {
 	Version    uint16
 	Created    int64 // ns since the Unix epoch
@@ -100,7 +100,7 @@ type ControlHeader struct {
 	Slots      int    // that were ever used
 }
 
-// PutControl writes what is fixed, to the first 64 bytes of dst.
+// PutControl writes the fixed fields to the first 64 bytes of dst.
 func PutControl(dst []byte, created int64) {
 	clear(dst[:OffControlLimit])
 	copy(dst, MagicControl)
@@ -140,8 +140,8 @@ func ReadControl(b []byte) (h ControlHeader, err error) {
 	return h, nil
 }
 
-// Slot is what a slot says. It is read word by word while the owner stores, so
-// that two words need not be of one moment.
+// Slot is the content of a slot. It is read word by word while the owner stores, so that
+// two words need not be of the same moment.
 type Slot struct {
 	Instance  uint64 // 0: free
 	Kind      SlotKind
@@ -160,7 +160,7 @@ type Slot struct {
 	Guarded   int64 // bytes of what a dead owner recorded in its last Keep, and of what belongs to it
 }
 
-// MakeSlot makes a slot of what load says of its words.
+// MakeSlot makes a slot of its words, which load returns by offset.
 func MakeSlot(load func(off int) uint64) Slot {
 	owner := load(OffSlotOwner)
 	s := Slot{
@@ -176,7 +176,7 @@ func MakeSlot(load func(off int) uint64) Slot {
 	return s
 }
 
-// clip makes a size of what is to be trusted: at most most.
+// clip returns a word from another process as a size of at most most.
 func clip(v uint64, most int64) int64 { return int64(min(v, uint64(most))) }
 
 // ReadSlot reads a slot from its [SlotSize] bytes.

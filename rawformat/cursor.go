@@ -2,9 +2,9 @@ package rawformat
 
 import "math/bits"
 
-// Cursor reads fields from bytes. It remembers the first error and where it
-// was; after an error every read returns zero. The bytes stay the caller's:
-// what Text and Args return points into them.
+// Cursor reads fields from bytes. It remembers the first error and where it was; after an
+// error every read returns zero. The bytes remain the caller's, and what Text and Args
+// return points into them.
 type Cursor struct {
 	b    []byte
 	base int64 // absolute offset of b[0]
@@ -12,7 +12,7 @@ type Cursor struct {
 	err  error
 }
 
-// NewCursor reads b, whose first byte lies at the absolute offset base.
+// NewCursor returns a cursor over b, whose first byte is at the absolute offset base.
 func NewCursor(b []byte, base int64) Cursor { return Cursor{b: b, base: base} }
 
 // Err is the first error, an [*Error].
@@ -35,7 +35,7 @@ func (c *Cursor) fail(at int, what string, err error) {
 	}
 }
 
-// Uint reads a U. A byte or two is the common case.
+// Uint reads a U. One byte is the common case.
 func (c *Cursor) Uint(what string) uint64 {
 	if c.err == nil && c.at < len(c.b) && c.b[c.at] < 0x80 {
 		v := uint64(c.b[c.at])
@@ -72,15 +72,15 @@ func WordUint(w uint64) (v uint64, n int) {
 		return 0, 0
 	}
 	n = bits.TrailingZeros64(stop)/8 + 1
-	w &= (stop ^ (stop - 1)) & 0x7f7f7f7f7f7f7f7f // up to the first byte that ends one
+	w &= (stop ^ (stop - 1)) & 0x7f7f7f7f7f7f7f7f // up to the first byte without bit 7
 	w = w&0x007f007f007f007f | w>>1&0x3f803f803f803f80
 	w = w&0x00003fff00003fff | w>>2&0x0fffc0000fffc000
 	w = w&0x000000000fffffff | w>>4&0x00fffffff0000000
 	return w, n
 }
 
-// ReadUint reads a U from the front of b and returns its length. On an error
-// the length is that of the bytes before the one that does not fit.
+// ReadUint reads a U from the front of b and returns its length. On an error the length is
+// the number of valid bytes.
 func ReadUint(b []byte) (v uint64, n int, err error) {
 	for shift := 0; ; shift += 7 {
 		if n >= len(b) {

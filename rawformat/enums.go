@@ -17,12 +17,12 @@ const (
 	StateFull     State = 2 // in use, no byte left
 	StateDone     State = 3 // closed and released; its content is whole
 	StateRecycled State = 4 // given up; its content means nothing
-	// StateLeftOut: the file is a header, filled up to [HeadSize]: somebody who
-	// sliced the recording left the rest out, and nothing is lost.
+	// StateLeftOut means that the file is just a header, padded to [HeadSize]: a slice
+	// of the recording left out the rest, and nothing is lost.
 	StateLeftOut State = 5
 )
 
-// WireType is how one argument of an event lies on the wire.
+// WireType is how an argument of an event is encoded.
 type WireType uint8
 
 const (
@@ -32,8 +32,8 @@ const (
 	WireText  WireType = 3
 )
 
-// Format is the unit and meaning of an event's field or a counter. It says how
-// a front end shows the value; the numbers are part of the wire format.
+// Format is the unit and meaning of an event's field or a counter. It says how a front end
+// shows the value. The numbers are part of the wire format.
 type Format uint8
 
 const (
@@ -42,13 +42,13 @@ const (
 	FormatText        Format = 2
 	FormatBytes       Format = 3
 	FormatNanoseconds Format = 4 // a duration
-	FormatTime        Format = 5 // ticks, shown as a time of day or of the recording
+	FormatTime        Format = 5 // ticks, shown as a time of day or since the start of the recording
 	FormatPercentage  Format = 6 // 1.0 is 100 %
 	FormatHexadecimal Format = 7
 	FormatBool        Format = 8
 	FormatPath        Format = 9
 	FormatURL         Format = 10
-	FormatString      Format = 11 // a string id of the dictionary, or a text of which there are few
+	FormatString      Format = 11 // a string id of the dictionary, or a text with few distinct values
 	FormatFlow        Format = 12 // an id shared by the markers of one flow
 	FormatFlowEnd     Format = 13 // the same, in the marker that ends the flow
 	FormatThread      Format = 14 // a tid
@@ -56,7 +56,7 @@ const (
 	FormatWindow      Format = 16 // the window of a page entry
 	FormatPicowatt    Format = 17 // energy in pWh, of counters
 
-	// Of fields. A reader that does not know them shows whole numbers.
+	// These are for fields. A reader that does not know them shows integers.
 	FormatSeconds      Format = 18 // a duration in ns, as all durations are, shown in this unit
 	FormatMilliseconds Format = 19
 	FormatMicroseconds Format = 20
@@ -81,15 +81,15 @@ type FieldFlag uint64
 const (
 	FieldSearchable FieldFlag = 1 << 0
 	FieldHidden     FieldFlag = 1 << 1
-	FieldLocal      FieldFlag = 1 << 2 // a number that counts within the process alone: the id of a flow
-	FieldColor      FieldFlag = 1 << 3 // a text that says which color the marker has; of several fields the first
+	FieldLocal      FieldFlag = 1 << 2 // a number that is meaningful only within the process, such as the id of a flow
+	FieldColor      FieldFlag = 1 << 3 // a text that is the color of the marker; the first such field counts
 )
 
 // EventFlag is a property of an event.
 type EventFlag uint64
 
 const (
-	EventNested EventFlag = 1 << 0 // its intervals of one track lie beside or in each other
+	EventNested EventFlag = 1 << 0 // its intervals on a track are disjoint or nested
 )
 
 // GraphShape is how a field's numbers are drawn over time.
@@ -114,7 +114,7 @@ const (
 	ShowStack    Location = 1 << 6 // stack chart
 )
 
-// CounterMode is what the absolute values of a counter mean: a set.
+// CounterMode is a set that says what the absolute values of a counter mean.
 type CounterMode uint8
 
 const (
@@ -131,7 +131,7 @@ const (
 	PauseSampling PauseScope = 1
 )
 
-// LogLevel is that of a log entry.
+// LogLevel is the level of a log entry.
 type LogLevel uint8
 
 const (
@@ -150,15 +150,15 @@ const (
 	LostDictionary LostReason = 3 // the dictionary was full or could not be written
 	LostSamples    LostReason = 4 // CPU samples that could not be taken or stored
 	LostLabels     LostReason = 5 // label frames of goroutines, or labels of samples, for which there was no room
-	LostCut        LostReason = 6 // files that somebody else cut short while they were written; and their bytes that were gone
+	LostCut        LostReason = 6 // files that others cut short while they were written, and the bytes that were gone
 	LostKernel     LostReason = 7 // records of perf_event for which the kernel's buffer had no room
-	LostDeep       LostReason = 8 // stacks that are deeper than is recorded: calls are missing, see [TruncatedPC]
+	LostDeep       LostReason = 8 // stacks too deep to be recorded whole: calls are missing, see [TruncatedPC]
 )
 
 // LostReasons names them, in order.
 var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost", "labels of too many goroutines", "files cut short by others", "records of the kernel for which there was no room", "deep stacks"}
 
-// WaitReason is what goroutines wait for.
+// WaitReason says what goroutines wait for.
 type WaitReason uint8
 
 const (
@@ -186,9 +186,8 @@ const (
 // OffReasons names them, in order.
 var OffReasons = []string{"off CPU", "preempted"}
 
-// ExitReason is how a process ended. Stopped, and normal with code 0, are clean
-// ends: tools may leave a child out that ended so before its parent's range
-// start.
+// ExitReason says how a process ended. Stopped, and normal with code 0, are clean ends:
+// tools may leave out a child that ended in such a way before its parent's range start.
 type ExitReason uint8
 
 const (
@@ -202,8 +201,8 @@ const (
 // ExitReasons names them, in order.
 var ExitReasons = []string{"stopped", "exited", "killed", "found dead", "panicked"}
 
-// MetaKeys are the keys of meta records that this version writes; a reader
-// keeps others as they are. A list is written as several records of one key.
+// MetaKeys are the keys of meta records that this version writes. A reader keeps unknown
+// keys as they are. A list is written as several records with the same key.
 const (
 	MetaService    = "service"
 	MetaVersion    = "version"
@@ -216,7 +215,7 @@ const (
 	MetaBootID     = "boot-id"
 	MetaHost       = "host"
 	MetaExe        = "exe"
-	MetaArg        = "arg" // one record an argument
+	MetaArg        = "arg" // a record for each argument
 	MetaBuildID    = "build-id"
 	MetaGo         = "go"
 	MetaGoos       = "goos"
@@ -224,28 +223,28 @@ const (
 	MetaCPUs       = "cpus"
 	MetaStartReal  = "start-realtime" // ns since the epoch
 	MetaStartMono  = "start-monotonic"
-	MetaTimeBase   = "time-base"    // CLOCK_MONOTONIC in ns, which the moments of FormatMoment count from; missing: 0
-	MetaClock      = "clock"        // what ticks, and why
+	MetaTimeBase   = "time-base"    // CLOCK_MONOTONIC in ns, from which FormatMoment counts; missing: 0
+	MetaClock      = "clock"        // which clock gives the ticks, and why
 	MetaLimit      = "limit"        // bytes of the ring
 	MetaMemory     = "memory.limit" // bytes of the memory cgroup at the start; missing: none
 	MetaChunkSize  = "chunk"        // bytes of a chunk file
-	MetaKeep       = "keep"         // ns of the end of a killed process that are protected
-	MetaRangeStart = "range-start"  // of a process that goes on, if no chunk's header states as much
-	MetaDiscarded  = "discarded"    // chunks, likewise
+	MetaKeep       = "keep"         // ns before the end of a killed process that are protected
+	MetaRangeStart = "range-start"  // of a live process, if no chunk's header states it
+	MetaDiscarded  = "discarded"    // chunks; likewise
 	MetaCPU        = "cpu"          // how CPU samples are taken
-	MetaInterval   = "interval"     // ns between samples, 0 none
+	MetaInterval   = "interval"     // ns between samples; 0: none are taken
 	MetaSelfTest   = "self-test."
-	MetaHeapRate   = "heap-rate" // bytes between heap samples at the start, 0 none are taken; missing: none are recorded
+	MetaHeapRate   = "heap-rate" // bytes between heap samples at the start; 0: none are taken; missing: none are recorded
 	MetaCounterHz  = "counter-hz"
 	MetaNamespaces = "namespaces"
-	MetaInnerPid   = "inner-pid"    // in its own pid namespace, if whoever samples it sees another one
+	MetaInnerPid   = "inner-pid"    // in its own pid namespace, if the process that samples it sees another one
 	MetaModule     = "module"       // path of the program's main Go module
-	MetaSlowed     = "slowed-by"    // what its build adds that costs time: race, msan, asan, cover; one record each
+	MetaSlowed     = "slowed-by"    // parts of its build that cost time: race, msan, asan, cover; a record for each
 	MetaCPUName    = "cpu-name"     // of the machine's processor
-	MetaCores      = "cores"        // of the machine that are apart: hardware threads of one count once
-	MetaFeature    = "feature"      // what is recorded, one record each
-	MetaTracks     = "track-filter" // a pattern of the tracks that are recorded, one record each; missing: all are
-	MetaSampler    = "sampler"      // who recorded the process from outside; missing: it recorded itself
+	MetaCores      = "cores"        // physical cores of the machine
+	MetaFeature    = "feature"      // what is recorded, a record for each feature
+	MetaTracks     = "track-filter" // a pattern of the tracks that are recorded, a record for each; missing: all
+	MetaSampler    = "sampler"      // which program recorded the process from outside; missing: it recorded itself
 )
 
 // Names of counters by which readers judge how a process ended.

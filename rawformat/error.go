@@ -21,7 +21,7 @@ var (
 // Error says where in the bytes something is wrong. Every error of this
 // package that concerns bytes is one.
 type Error struct {
-	Off  int64  // absolute offset, of the first byte that does not fit
+	Off  int64  // absolute offset of the first invalid byte
 	What string // the field or structure that was being read
 	Err  error  // one of the classes above
 }

@@ -11,10 +11,10 @@ const Version = 0
 // Flags of a chunk header. The high byte is the [ClockKind].
 const (
 	FlagStraddle uint16 = 1 << 0 // see Straddling
-	FlagAnchors  uint16 = 1 << 1 // the chunk may hold anchor blocks, others of the process don't
+	FlagAnchors  uint16 = 1 << 1 // the chunk may hold anchor blocks; the process' other chunks don't
 )
 
-// Magic numbers, as they lie in the file.
+// Magic numbers, as they are in the file.
 const (
 	MagicChunk = "gprC"
 	MagicDict  = "gprD"
@@ -32,8 +32,8 @@ const (
 	OffCloseCRC = 92
 )
 
-// Offsets of the checksums of what is fixed: in a chunk's header, in that of a
-// dictionary, meta or exit file, and in a control page.
+// Offsets of the checksums of fixed fields: in a chunk's header, in that of a dictionary,
+// meta or exit file, and in a control page.
 const (
 	OffFixedCRC   = 60
 	OffRecordCRC  = 24
@@ -61,8 +61,8 @@ type Anchor struct {
 //	48  pid               4
 //	52  writer            2
 //
-// Fixed fields are all but commit, state, close anchor and its CRC. Their CRC
-// is that of the header with those (and itself) zero. The CRC of close covers
+// All fields are fixed except commit, state, close anchor and its CRC. The CRC of the fixed
+// fields is that of the header with the others, and itself, zero. The CRC of close covers
 // commit and close anchor, seeded with instance and epoch; it is 0 while the
 // chunk is open.
 type Header struct {
@@ -84,7 +84,7 @@ type Header struct {
 	Held       uint64 // the process' range start when the chunk was opened
 }
 
-// Clock is what the chunk's times are in.
+// Clock is the clock of the chunk's times.
 func (h *Header) Clock() ClockKind { return ClockKind(h.Flags >> 8) }
 
 // Straddles reports whether blocks may end in the writer's next chunk.
@@ -96,7 +96,7 @@ type Commit uint64
 // MakeCommit returns the word for offset bytes in blocks blocks.
 func MakeCommit(offset, blocks uint32) Commit { return Commit(offset) | Commit(blocks)<<32 }
 
-// Offset is that of the first payload byte that is not committed.
+// Offset is the offset of the first payload byte that is not committed.
 func (c Commit) Offset() uint32 { return uint32(c) }
 
 // Blocks is the number of blocks that begin below Offset.
@@ -119,8 +119,8 @@ func PutHeader(dst []byte, h *Header) {
 	}
 }
 
-// SealHeader stores the close anchor of h and its CRC in a header that is
-// already in dst, for a chunk that is closed with h.Commit.
+// SealHeader stores the close anchor of h and its CRC in the header that is already in dst,
+// for a chunk that is closed with h.Commit.
 func SealHeader(dst []byte, h *Header) {
 	putAnchor(dst[96:], h.Close)
 	le.PutUint32(dst[OffCloseCRC:], closeCRC(dst, h))
@@ -235,10 +235,10 @@ func MakePageEntry(crc, first uint32) PageEntry {
 	return PageEntry(crc) | PageEntry(first)<<32 | 1<<48
 }
 
-// Sealed reports whether the entry is one.
+// Sealed reports whether the page is sealed.
 func (e PageEntry) Sealed() bool { return e&(1<<48) != 0 }
 
-// CRC is that of the page.
+// CRC is the checksum of the page.
 func (e PageEntry) CRC() uint32 { return uint32(e) }
 
 // First is the offset of the first block that begins in the page.
@@ -253,8 +253,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // pages, instance and generation for records.
 func PageCRC(instance, epoch uint64, b []byte) uint32 { return MakeSeed(instance, epoch).CRC(b) }
 
-// Seed is the CRC-32C of two values, with which that of many pages or records
-// begins.
+// Seed is the CRC-32C of two values, with which the CRCs of pages or records begin.
 type Seed uint32
 
 // MakeSeed returns the seed of two values.
@@ -265,20 +264,20 @@ func MakeSeed(instance, epoch uint64) Seed {
 // CRC is the CRC-32C of b, seeded with s.
 func (s Seed) CRC(b []byte) uint32 { return crc32.Update(uint32(s), castagnoli, b) }
 
-// residue is the CRC-32C of whatever ends in its own CRC, whatever the seed.
+// residue is the CRC-32C of any bytes that end in their own CRC, whatever the seed.
 const residue = 0x48674bc7
 
-// Chain prepares the first bytes of a record, to be summed together with those before
-// and behind it, each with its CRC: where it begins the sum goes on as from the seed.
-// b is a copy, which it changes.
+// Chain prepares the first bytes of a record so that it can be summed together with its
+// neighbours, each followed by its CRC: at its beginning the sum continues as if from the
+// seed. It changes b, which must be a copy.
 func (s Seed) Chain(b []byte) { le.PutUint32(b, le.Uint32(b)^uint32(s)^residue) }
 
-// ChainFits reports whether records that were chained all fit their CRCs. One sum of
-// many takes a fraction of the time of theirs.
+// ChainFits reports whether chained records all match their CRCs. One sum of many records
+// takes a fraction of the time of a sum for each.
 func ChainFits(records []byte) bool { return crc32.Update(residue, castagnoli, records) == residue }
 
-// seedCRC continues a CRC, in its inverted form, over 8 bytes. It is here because
-// a slice of them that is given to package crc32 is allocated.
+// seedCRC continues a CRC, in its inverted form, over 8 bytes. Package crc32 could do the
+// same, but a slice that it is given is allocated.
 func seedCRC(crc uint32, v uint64) uint32 {
 	for range 8 {
 		crc = castagnoli[byte(crc)^byte(v)] ^ crc>>8
@@ -297,7 +296,7 @@ type RecordHeader struct {
 	Magic      string // one of MagicDict, MagicMeta, MagicExit
 	Version    uint16
 	Instance   uint64
-	Generation uint32 // 0 but in a dictionary
+	Generation uint32 // 0 except in a dictionary
 	Pid        uint32
 }
 

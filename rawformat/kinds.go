@@ -3,7 +3,7 @@ package rawformat
 // Kind is the first byte of a block's body.
 type Kind uint8
 
-// Place is the file in which a kind may stand.
+// Place is the file in which a kind may occur.
 type Place uint8
 
 const (
@@ -13,8 +13,7 @@ const (
 	InExit
 )
 
-// FieldType is how a field lies on the wire; the letters are those of the
-// package comment.
+// FieldType is how a field is encoded; the letters are those of the package comment.
 type FieldType uint8
 
 const (
@@ -28,8 +27,8 @@ const (
 	Coarse                  // C
 )
 
-// TimeUnit is how many ticks of time a 1 in a field of type T or C is; 0: it is no
-// time.
+// TimeUnit is how many ticks a value of 1 means in a field of type T or C; 0 for other
+// types.
 func (t FieldType) TimeUnit() uint64 {
 	switch t {
 	case Time:
@@ -120,7 +119,7 @@ const (
 )
 
 // Kinds is the table of all kinds, indexed by [Kind]; an unused number has an
-// empty Name. What the values of enumerations mean stands in enums.go.
+// empty Name. See enums.go for the values of enumerations.
 var Kinds = [256]Spec{
 	KindSync: {"sync", 0, InChunk, []Field{{"index", Uint}, {"epoch", Uint}, {"time", Uint}, {"goroutine", Uint}, {"track", Uint}}},
 	// root is the string id of the goroutine's root function, 0 unknown.
@@ -144,18 +143,18 @@ var Kinds = [256]Spec{
 	KindInterval: {"interval", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"duration", Uint}, {"args", ArgSet}}},
 	KindStart:    {"start", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"args", ArgSet}}},
 	KindEnd:      {"end", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"args", ArgSet}}},
-	// value is absolute; number is how many operations led to it, 0 unknown.
+	// value is absolute; number is how many operations led to it; 0: unknown.
 	KindCounter: {"counter", 0, InChunk, []Field{{"time", Time}, {"counter", Uint}, {"value", Sint}, {"number", Uint}}},
 	KindLost:    {"lost", 0, InChunk, []Field{{"time", Time}, {"reason", Uint}, {"count", Uint}, {"bytes", Uint}}},
-	// All in ns but tsc; 0 unknown. boottime counts while suspended.
+	// All are in ns except tsc; 0: unknown. boottime counts while suspended.
 	KindAnchor: {"anchor", 0, InChunk, []Field{{"time", Time}, {"tsc", Uint}, {"monotonic", Uint}, {"realtime", Sint}, {"boottime", Uint}}},
 	// what is a [PauseScope].
 	KindPause:           {"pause", 0, InChunk, []Field{{"time", Time}, {"what", Uint}}},
 	KindResume:          {"resume", 0, InChunk, []Field{{"time", Time}, {"what", Uint}}},
 	KindCollectionStart: {"collection-start", 0, InChunk, []Field{{"time", Time}}},
 	KindCollectionEnd:   {"collection-end", 0, InChunk, []Field{{"time", Time}}},
-	// What the recorder's housekeeping cost since the block before, in ns: the upkeep
-	// of the ring, counters, and taking samples, which are so many.
+	// The cost of the recorder's housekeeping since the previous block, in ns: upkeep of
+	// the ring, counters, and taking that number of samples.
 	KindOverhead: {"overhead", 0, InChunk, []Field{{"time", Time}, {"lock", Uint}, {"clean", Uint}, {"counters", Uint}, {"threads", Uint}, {"samples", Uint}}},
 	// How long work had waited when the thread got to it, in ns.
 	KindDelay:       {"delay", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"delay", Uint}}},
@@ -163,8 +162,8 @@ var Kinds = [256]Spec{
 	KindTrackEnd:    {"track-end", 0, InChunk, []Field{{"time", Time}, {"track", Uint}}},
 	KindThreadStart: {"thread-start", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"name", Text}}},
 	KindThreadEnd:   {"thread-end", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}}},
-	// time is when it was opened. A page that stays open is told again before the
-	// block that told it goes, and before its end: then all but where they stand is equal.
+	// time is when it was opened. The block of a page that stays open is repeated before
+	// it is discarded, and before the page ends, with the same fields.
 	KindPage:    {"page", 0, InChunk, []Field{{"time", Time}, {"tab", Uint}, {"window", Uint}, {"embedder", Uint}, {"private", Uint}, {"url", Text}}},
 	KindPageEnd: {"page-end", 0, InChunk, []Field{{"time", Time}, {"window", Uint}}},
 	// level is a [LogLevel].
@@ -175,12 +174,12 @@ var Kinds = [256]Spec{
 	// since they were last looked at.
 	KindWait: {"wait", 0, InChunk, []Field{{"time", Time}, {"stack", Uint}, {"reason", Uint}, {"goroutines", Uint}, {"wall", Uint}}},
 
-	// A thread was off the processor for so many ns until time, for a reason of
+	// A thread was off the processor for that many ns until time, for a reason of
 	// [OffReasons]; stack is where it left.
 	KindOffCPU: {"off-cpu", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"track", Uint}, {"stack", Uint}, {"reason", Uint}, {"wall", Uint}}},
 
 	KindDefString: {"def-string", 0, InDict, []Field{{"id", Uint}, {"text", Text}}},
-	// sub is a part of the category, empty for what is of no part of it.
+	// sub is a subcategory; it may be empty.
 	KindDefCategory: {"def-category", 0, InDict, []Field{{"id", Uint}, {"name", Text}, {"color", Text}, {"sub", Text}}},
 	// display is a set of [Location]; the labels are templates of Firefox
 	// Profiler's marker schema, empty for its default.
@@ -188,8 +187,8 @@ var Kinds = [256]Spec{
 	// wire is the shape's type of the argument; format is a [Format], privacy a
 	// [Privacy], flags a set of [FieldFlag].
 	KindDefField: {"def-field", 0, InDict, []Field{{"event", Uint}, {"position", Uint}, {"name", Text}, {"label", Text}, {"wire", Uint}, {"format", Uint}, {"privacy", Uint}, {"flags", Uint}}},
-	// More of an event that was defined: flags is a set of [EventFlag], description is
-	// for people. Of two records of one event the later counts.
+	// More about a defined event: flags is a set of [EventFlag], description is for
+	// people. The last record of an event counts.
 	KindDefShow: {"def-show", 0, InDict, []Field{{"event", Uint}, {"flags", Uint}, {"description", Text}}},
 	// The field's numbers are drawn over time: shape is a [GraphShape], color one of
 	// Firefox Profiler's, empty for any. A field has one graph, the one defined last.
@@ -202,17 +201,17 @@ var Kinds = [256]Spec{
 	KindDefModule: {"def-module", 0, InDict, []Field{{"id", Uint}, {"path", Text}, {"build", Text}, {"start", Fixed}, {"end", Fixed}, {"offset", Fixed}}},
 	// offset is pc - start of the module; with module 0 it is the pc itself.
 	KindDefFrame: {"def-frame", 0, InDict, []Field{{"id", Uint}, {"module", Uint}, {"offset", Uint}}},
-	// A frame with a name and no code: it shares the ids of def-frame.
+	// A frame with a name but without code; it shares the ids of def-frame.
 	KindDefLabel: {"def-label", 0, InDict, []Field{{"id", Uint}, {"category", Uint}, {"name", Text}}},
 	KindDefStack: {"def-stack", 0, InDict, []Field{{"id", Uint}, {"parent", Uint}, {"frame", Uint}}},
 	// One function of the frame's inline chain: depth 0 is the outermost.
 	// function and file are string ids.
 	KindDefSymbol: {"def-symbol", 0, InDict, []Field{{"frame", Uint}, {"depth", Uint}, {"function", Uint}, {"file", Uint}, {"line", Uint}}},
-	// The line at which the function of a def-symbol begins: compilers that go by
-	// profiles count lines from there.
+	// The line at which the function of a def-symbol begins; profile-guided compilers
+	// count lines from there.
 	KindDefStart: {"def-start", 0, InDict, []Field{{"function", Uint}, {"file", Uint}, {"line", Uint}}},
-	// One label more than the set parent, 0 none: key and value are string ids. Of
-	// two with one key the set's own counts, not its parent's.
+	// The set parent (0: none) with one more label; key and value are string ids. A label
+	// replaces one with the same key in parent.
 	KindDefLabelSet: {"def-label-set", 0, InDict, []Field{{"id", Uint}, {"parent", Uint}, {"key", Uint}, {"value", Uint}}},
 
 	KindMeta: {"meta", 0, InMeta, []Field{{"key", Text}, {"value", Text}}},

@@ -5,9 +5,9 @@ const (
 	// PageSize is the unit of damage: one CRC, one sync block.
 	PageSize = 4096
 
-	// HeaderSize is the size of a chunk's header, HeadSize that of header and
-	// page table. The payload begins at a page of the file, so that a copy
-	// that is torn at a page is torn at a page of the payload.
+	// HeaderSize is the size of a chunk's header, HeadSize that of header and page table.
+	// The payload begins at a page boundary of the file, so that a copy that is torn
+	// between pages of the file is torn between pages of the payload.
 	HeaderSize = 128
 	HeadSize   = PageSize
 
@@ -35,17 +35,17 @@ const (
 	// 1 GiB of stack; profilers show a few hundred frames.
 	MaxStack = 1024
 
-	// SampleUnit is that of times of samples, in ticks: some 100 ns, of which the
-	// signal that takes a sample takes ten.
+	// SampleUnit is the unit of times of samples, in ticks: some 100 ns. The signal that
+	// takes a sample takes ten times as long.
 	SampleUnit = 256
 
-	// MaxArgs is the largest number of an event's fields: the shape fits 64
-	// bits with two an argument and the 1 on top.
+	// MaxArgs is the largest number of an event's fields: with two bits for each and the
+	// 1 on top, the shape fits into 64 bits.
 	MaxArgs = 16
 
-	// Slack is how many bytes behind a block or a record package chunks lets its
-	// callers load, so that they may read integers eight bytes at a time without
-	// a look at the end for each. What lies there means nothing.
+	// Slack is how many bytes after a block or a record callers of package chunks may
+	// load, so that they can read integers eight bytes at a time without checking for
+	// the end each time. These bytes mean nothing.
 	Slack = 128
 
 	// MaxID bounds dictionary ids, hence what a hostile id can allocate.
@@ -56,11 +56,11 @@ const (
 	MaxRecordFile = 256 << 20
 	MaxMetaFile   = 1 << 20
 
-	// MaxTraceFile bounds a window of Go's execution trace: some seconds of a busy
-	// program. Whoever packs one has it in memory.
+	// MaxTraceFile bounds a window of Go's execution trace: some seconds of a busy program.
+	// A tool that packs one holds it in memory.
 	MaxTraceFile = 16 << 20
 )
 
-// MaxLabels is how many labels a set may have. Programs have a few; a chain that
-// is longer is cut there.
+// MaxLabels is how many labels a set may have. Programs have a few; a longer chain is cut
+// off.
 const MaxLabels = 64

@@ -5,7 +5,7 @@ import "hash/crc32"
 // MagicStacks begins a stack ring file.
 const MagicStacks = "gprT"
 
-// Sizes of a stack ring: a head of one page and a power of two of words, which
+// Sizes of a stack ring: a head of one page, and words whose number is a power of two. They
 // hold what a busy thread samples in several rounds of the housekeeper.
 const (
 	StacksHead  = PageSize
@@ -26,17 +26,16 @@ const (
 // Parts of a record in a stack ring, in words.
 const (
 	StackFixed   = 6  // size, time, goroutine, labels, pc, top of stack
-	StackExtra   = 40 // what a record holds at most beside its return addresses: labels, and the root of a deep stack
+	StackExtra   = 40 // at most, beside the return addresses: labels, and the root of a deep stack
 	MaxStackWord = MaxReturns + StackExtra
 )
 
-// MaxReturns is how many return addresses of a stack a record may have at most,
-// those of the root apart: a ring has room for three such records.
+// MaxReturns is how many return addresses a record may have, not counting those of the
+// root. A ring has room for three such records.
 const MaxReturns = 512
 
-// StacksHeader is the head of a stack ring as it was when it was read. The first
-// words are fixed, and have a CRC; the others are written while the ring is in
-// use.
+// StacksHeader is the head of a stack ring at the moment when it was read. The first words
+// are fixed, and have a CRC; the others are written while the ring is in use.
 //
 //	 0  magic "gprT"      4        64  head      8, words ever written
 //	 4  version           2        72  lost      8, records without room
@@ -98,33 +97,33 @@ func ReadStacksHeader(b []byte) (h StacksHeader, err error) {
 type StackRecord struct {
 	Time      uint64   // ticks of the ring's clock
 	Goroutine uint64   // 0: none, or not known
-	Labels    uint64   // address of its labels; it means something only to the process
-	Periods   uint64   // how many periods of CPU time it stands for
+	Labels    uint64   // address of its labels, which only the process understands
+	Periods   uint64   // of CPU time that it stands for
 	PC        uint64   // that was interrupted
 	Top       uint64   // where a function without a frame returns to: the word at the top of the stack, or the link register
 	Returns   []uint64 // return addresses, leaf first, and labels, see [StackLabel] and [StackCut]
 }
 
-// A label among return addresses has the bit StackLabel; the low 32 bits are its
-// number. It stands where it was begun, behind what that called, but labels with
-// one of the other bits come first in the stack.
+// A label among return addresses has the bit StackLabel; the low 32 bits are its number. It
+// is placed at the function that began it, after the functions which that called; labels
+// with one of the other bits come first in the stack.
 const (
 	StackLabel    = 1 << 63
-	StackLabelPC  = 1 << 62 // in front of the pc
-	StackLabelTop = 1 << 61 // between pc and top; on arm64 in front of a pc whose function has a frame
+	StackLabelPC  = 1 << 62 // before the pc
+	StackLabelTop = 1 << 61 // between pc and top; on arm64 before a pc whose function has a frame
 )
 
-// StackCut stands among return addresses where others were left out: behind it come
-// the outermost ones, if they are known, and labels.
+// StackCut marks the place among return addresses where others were left out. It is followed
+// by the outermost ones, if they are known, and labels.
 const StackCut = StackLabel | 1<<60
 
-// TruncatedPC is no place in the code: it stands in a stack for the frames that were
-// left out because it was too deep, between the innermost ones and those of the root.
+// TruncatedPC is not a place in the code. In a stack that was too deep it stands for the
+// frames that were left out, between the innermost ones and those of the root.
 const TruncatedPC = 1
 
-// Stack is the stack as pcs, leaf first, each inside of its instruction; without
-// labels, and without the caller of a function that has no frame. [TruncatedPC]
-// stands for what was left out.
+// Stack returns the stack as pcs, leaf first, each inside its instruction. Labels are left
+// out, and so is the caller of a function without a frame. [TruncatedPC] stands for frames
+// that were left out of the record.
 func (r *StackRecord) Stack() []uint64 {
 	pcs := append(make([]uint64, 0, 1+len(r.Returns)), r.PC)
 	for _, pc := range r.Returns {
@@ -146,9 +145,9 @@ type StacksReader struct {
 	room [MaxStackWord]uint64
 }
 
-// Next reads the record at the tail, and moves it. What is read is valid until
-// the next call. False: there is none, or err says what is wrong with it; nothing
-// behind that can be read.
+// Next reads the record at the tail and advances. The record is valid until the next call.
+// It returns false if there is none, or if err says what is wrong with it; nothing after
+// that can be read.
 func (r *StacksReader) Next(rec *StackRecord) (ok bool, err error) {
 	if r.Tail == r.Head {
 		return false, nil

@@ -15,19 +15,18 @@ import (
 //
 // Field types: U and X are decimal, S and T have a sign, B is a Go string
 // literal, P is [0x401000 0x402000]; arguments are signed decimal, decimal with
-// u, a number with f (or its bits, 0x…f, if it is not a number), or a string
-// literal. A block that these words cannot give back byte for byte (unknown
-// kind, over-long integer, bytes behind the last field) is
+// u, a number with f (or its bits, 0x…f, if it is not finite), or a string literal. A block
+// that this form cannot reproduce byte for byte (unknown kind, over-long integer, bytes
+// after the last field) is written as
 //
 //	block 0a0b0c
 //
-// with its body in hex. The block's length and a record's CRC follow from the
-// body; where they do not, package chunks has words for that.
+// with its body in hex. The length of a block and the CRC of a record follow from the body;
+// for exceptions, package chunks has words.
 
 const rawWord = "block"
 
-// FormatBlock appends the line of a block with that
-// body, without a newline.
+// FormatBlock appends the line of a block with that body, without a newline.
 func FormatBlock(dst, body []byte) []byte {
 	at := len(dst)
 	dst, ok := formatFields(dst, body)
@@ -161,7 +160,7 @@ func (p *lineParser) space() {
 	}
 }
 
-// word reads up to a space or a closing bracket.
+// word reads up to the next space or closing bracket.
 func (p *lineParser) word() string {
 	p.space()
 	rest := p.line[p.at:]
