@@ -8,9 +8,113 @@ import (
 	"gprof/stream/internal/runs"
 )
 
-// Check returns an error, which is an [ErrBatch], if the series is not right, a
-// column of b has another length than Time, or a column is there although the
-// kind does not use it.
+// Batch is some rows of one series, as columns of equal length. Columns that the series'
+// kind does not use are empty; those of the owner may be.
+//
+// Rows of a Source's batch may come in any order. Rows of a segment are sorted by (Time,
+// Index).
+type Batch struct {
+	Series Series
+	Time   []Time   // of an interval: its start
+	Index  []uint64 // position in the process' recording; unique; breaks ties
+
+	Stack    []StackID // 0 none
+	Weight   []int64   // how many samples the row stands for
+	CPU      []int64   // ns of CPU time since the track's last sample, -1 unknown
+	Phase    []Phase
+	Duration []int64  // ns, of an Interval; else 0
+	Args     []Column // one for each field of the event
+	Value    []int64
+	Number   []int64 // operations that led to Value, 0 unknown
+
+	// The owner of a row. A column may be empty instead, if all its rows are 0; use Owner
+	// and AppendOwner.
+	Thread    []int64    // of the system; 0 unknown
+	Goroutine []int64    // 0 unknown
+	Labels    []LabelsID // that the program has set; 0 none
+}
+
+// Len is the number of rows.
+func (b *Batch) Len() int { return len(b.Time) }
+
+// Reset empties b for rows of another series with that many Args columns,
+// keeping its memory.
+func (b *Batch) Reset(s Series, args int) {
+	cols := b.Args[:min(args, cap(b.Args))]
+	for i := range cols {
+		cols[i].Reset()
+	}
+	for len(cols) < args {
+		cols = append(cols, Column{})
+	}
+	*b = Batch{Series: s, Time: b.Time[:0], Index: b.Index[:0], Stack: b.Stack[:0], Weight: b.Weight[:0], CPU: b.CPU[:0],
+		Phase: b.Phase[:0], Duration: b.Duration[:0], Args: cols, Value: b.Value[:0], Number: b.Number[:0],
+		Thread: b.Thread[:0], Goroutine: b.Goroutine[:0], Labels: b.Labels[:0]}
+}
+
+// AppendRows copies rows from to to-1 of src, a batch of the same kind and
+// number of arguments, to the end of b.
+func (b *Batch) AppendRows(src *Batch, from, to int) {
+	if b.hasOwners() || src.hasOwners() {
+		b.appendOwnerRows(src, from, to)
+	}
+	b.Time = append(b.Time, src.Time[from:to]...)
+	b.Index = append(b.Index, src.Index[from:to]...)
+	b.Stack = appendUsed(b.Stack, src.Stack, from, to)
+	b.Weight = appendUsed(b.Weight, src.Weight, from, to)
+	b.CPU = appendUsed(b.CPU, src.CPU, from, to)
+	b.Phase = appendUsed(b.Phase, src.Phase, from, to)
+	b.Duration = appendUsed(b.Duration, src.Duration, from, to)
+	b.Value = appendUsed(b.Value, src.Value, from, to)
+	b.Number = appendUsed(b.Number, src.Number, from, to)
+	for i := range b.Args {
+		b.Args[i].appendRows(&src.Args[i], from, to)
+	}
+}
+
+// Owner is the thread and the goroutine of a sample or a marker, and the labels they had.
+type Owner struct {
+	Thread    int64    // of the system; 0 unknown
+	Goroutine int64    // 0 unknown
+	Labels    LabelsID // that the program has set; 0 none
+}
+
+// Owner is the owner of row i.
+func (b *Batch) Owner(i int) (w Owner) {
+	if len(b.Thread) > 0 {
+		w.Thread = b.Thread[i]
+	}
+	if len(b.Goroutine) > 0 {
+		w.Goroutine = b.Goroutine[i]
+	}
+	if len(b.Labels) > 0 {
+		w.Labels = b.Labels[i]
+	}
+	return w
+}
+
+// AppendOwner sets the owner of the last row of b, after its Time was appended.
+func (b *Batch) AppendOwner(w Owner) {
+	before := len(b.Time) - 1
+	if len(b.Thread) > 0 {
+		b.Thread = append(b.Thread, w.Thread)
+	} else if w.Thread != 0 {
+		b.Thread = append(appendZeros(b.Thread, before), w.Thread)
+	}
+	if len(b.Goroutine) > 0 {
+		b.Goroutine = append(b.Goroutine, w.Goroutine)
+	} else if w.Goroutine != 0 {
+		b.Goroutine = append(appendZeros(b.Goroutine, before), w.Goroutine)
+	}
+	if len(b.Labels) > 0 {
+		b.Labels = append(b.Labels, w.Labels)
+	} else if w.Labels != 0 {
+		b.Labels = append(appendZeros(b.Labels, before), w.Labels)
+	}
+}
+
+// Check returns an [ErrBatch] if the series is not right, if a column of b has another
+// length than Time, or if there is a column that the kind does not use.
 func (b *Batch) Check() error {
 	if err := b.Series.Check(); err != nil {
 		return err
@@ -46,132 +150,7 @@ func (b *Batch) Check() error {
 	return nil
 }
 
-// used is how many rows a column has.
-func (b *Batch) used(used bool) int {
-	if used {
-		return b.Len()
-	}
-	return 0
-}
-
-func (b *Batch) badColumn(name string, n int) error {
-	return fmt.Errorf("%w: %d rows of %v, but column %s has %d", ErrBatch, b.Len(), b.Series.Kind, name, n)
-}
-
-// AppendRows copies rows from to to-1 of src, a batch of the same kind and
-// number of arguments, to the end of b.
-func (b *Batch) AppendRows(src *Batch, from, to int) {
-	if b.hasOwners() || src.hasOwners() {
-		b.appendOwnerRows(src, from, to)
-	}
-	b.Time = append(b.Time, src.Time[from:to]...)
-	b.Index = append(b.Index, src.Index[from:to]...)
-	b.Stack = appendUsed(b.Stack, src.Stack, from, to)
-	b.Weight = appendUsed(b.Weight, src.Weight, from, to)
-	b.CPU = appendUsed(b.CPU, src.CPU, from, to)
-	b.Phase = appendUsed(b.Phase, src.Phase, from, to)
-	b.Duration = appendUsed(b.Duration, src.Duration, from, to)
-	b.Value = appendUsed(b.Value, src.Value, from, to)
-	b.Number = appendUsed(b.Number, src.Number, from, to)
-	for i := range b.Args {
-		b.Args[i].appendRows(&src.Args[i], from, to)
-	}
-}
-
-// appendUsed appends a part of a column that may be unused, which is empty.
-func appendUsed[T any](dst, src []T, from, to int) []T {
-	if len(src) == 0 {
-		return dst
-	}
-	return append(dst, src[from:to]...)
-}
-
-// Batch is some rows of one series, as columns of equal length; columns that
-// the series' kind does not use are empty, and so may be those of whose they are.
-//
-// Rows of a Source's batch may come in any order. Rows of a segment are sorted
-// by (Time, Index).
-type Batch struct {
-	Series Series
-	Time   []Time   // of an interval: its start
-	Index  []uint64 // position in the process' recording; unique; breaks ties
-
-	Stack    []StackID // 0 none
-	Weight   []int64   // how many samples the row stands for
-	CPU      []int64   // ns of CPU time since the track's last sample, -1 unknown
-	Phase    []Phase
-	Duration []int64  // ns, of an Interval; else 0
-	Args     []Column // one for each field of the event
-	Value    []int64
-	Number   []int64 // operations that led to Value, 0 unknown
-
-	// Whose a row is. Each of these columns may be empty instead, where all its
-	// rows are 0: Owner and AppendOwner see to that.
-	Thread    []int64    // of the system; 0 unknown
-	Goroutine []int64    // 0 unknown
-	Labels    []LabelsID // that the program has given its work; 0 none
-}
-
-// Len is the number of rows.
-func (b *Batch) Len() int { return len(b.Time) }
-
-// Reset empties b for rows of another series with that many Args columns,
-// keeping its memory.
-func (b *Batch) Reset(s Series, args int) {
-	cols := b.Args[:min(args, cap(b.Args))]
-	for i := range cols {
-		cols[i].Reset()
-	}
-	for len(cols) < args {
-		cols = append(cols, Column{})
-	}
-	*b = Batch{Series: s, Time: b.Time[:0], Index: b.Index[:0], Stack: b.Stack[:0], Weight: b.Weight[:0], CPU: b.CPU[:0],
-		Phase: b.Phase[:0], Duration: b.Duration[:0], Args: cols, Value: b.Value[:0], Number: b.Number[:0],
-		Thread: b.Thread[:0], Goroutine: b.Goroutine[:0], Labels: b.Labels[:0]}
-}
-
-// Owner says whose a sample or a marker is.
-type Owner struct {
-	Thread    int64    // of the system; 0 unknown
-	Goroutine int64    // 0 unknown
-	Labels    LabelsID // of the program for its work; 0 none
-}
-
-// Owner is that of row i.
-func (b *Batch) Owner(i int) (w Owner) {
-	if len(b.Thread) > 0 {
-		w.Thread = b.Thread[i]
-	}
-	if len(b.Goroutine) > 0 {
-		w.Goroutine = b.Goroutine[i]
-	}
-	if len(b.Labels) > 0 {
-		w.Labels = b.Labels[i]
-	}
-	return w
-}
-
-// AppendOwner says whose the last row of b is, whose Time is there already.
-func (b *Batch) AppendOwner(w Owner) {
-	before := len(b.Time) - 1
-	if len(b.Thread) > 0 {
-		b.Thread = append(b.Thread, w.Thread)
-	} else if w.Thread != 0 {
-		b.Thread = append(appendZeros(b.Thread, before), w.Thread)
-	}
-	if len(b.Goroutine) > 0 {
-		b.Goroutine = append(b.Goroutine, w.Goroutine)
-	} else if w.Goroutine != 0 {
-		b.Goroutine = append(appendZeros(b.Goroutine, before), w.Goroutine)
-	}
-	if len(b.Labels) > 0 {
-		b.Labels = append(b.Labels, w.Labels)
-	} else if w.Labels != 0 {
-		b.Labels = append(appendZeros(b.Labels, before), w.Labels)
-	}
-}
-
-// checkOwners returns an error if a sparse column has neither no row nor all.
+// checkOwners returns an error if a sparse column is neither empty nor complete.
 func (b *Batch) checkOwners() error {
 	for _, c := range []struct {
 		name string
@@ -184,8 +163,23 @@ func (b *Batch) checkOwners() error {
 	return nil
 }
 
-// until returns the first row from from on whose key is above bound; b is
-// sorted. Mostly it is near, or the end.
+// used is how many rows a column should have.
+func (b *Batch) used(used bool) int {
+	if used {
+		return b.Len()
+	}
+	return 0
+}
+
+func (b *Batch) badColumn(name string, n int) error {
+	return fmt.Errorf("%w: %d rows of %v, but column %s has %d", ErrBatch, b.Len(), b.Series.Kind, name, n)
+}
+
+// hasOwners reports whether any row may have an owner.
+func (b *Batch) hasOwners() bool { return len(b.Thread)|len(b.Goroutine)|len(b.Labels) != 0 }
+
+// until returns the first row, of those from from on, whose key is above bound; b is
+// sorted. That row is mostly near, or beyond the end.
 func (b *Batch) until(from int, bound runs.Key) int {
 	n := b.Len()
 	if !bound.Less(b.key(n - 1)) {
@@ -211,9 +205,26 @@ func (b *Batch) argBytes(i int) int {
 	return n
 }
 
-// A sparse column is empty while each of its rows is 0, and then takes no time
-// and no room. appendSparseRows adds the rows from to to-1 of a sparse column to
-// one that has so many rows.
+// appendUsed appends a part of a column, which is empty if the kind does not use it.
+func appendUsed[T any](dst, src []T, from, to int) []T {
+	if len(src) == 0 {
+		return dst
+	}
+	return append(dst, src[from:to]...)
+}
+
+// appendOwnerRows appends the owners of the rows from to to-1 of src to those of b. It
+// must be called before the rows are added to the other columns.
+func (b *Batch) appendOwnerRows(src *Batch, from, to int) {
+	n := b.Len()
+	b.Thread = appendSparseRows(b.Thread, n, src.Thread, from, to)
+	b.Goroutine = appendSparseRows(b.Goroutine, n, src.Goroutine, from, to)
+	b.Labels = appendSparseRows(b.Labels, n, src.Labels, from, to)
+}
+
+// appendSparseRows appends the rows from to to-1 of a sparse column to one with so many
+// rows before. A sparse column is empty as long as all its rows are 0, and takes no time
+// or space then.
 func appendSparseRows[T pack.Integer](column []T, before int, src []T, from, to int) []T {
 	if len(src) > 0 {
 		if len(column) == 0 {
@@ -231,16 +242,4 @@ func appendZeros[T pack.Integer](column []T, n int) []T {
 	column, added := pack.Extend(column, n)
 	clear(added)
 	return column
-}
-
-// hasOwners says whether any sparse column is there.
-func (b *Batch) hasOwners() bool { return len(b.Thread)|len(b.Goroutine)|len(b.Labels) != 0 }
-
-// appendOwnerRows adds the rows from to to-1 of src to the sparse columns of b,
-// before they are added to the others.
-func (b *Batch) appendOwnerRows(src *Batch, from, to int) {
-	n := b.Len()
-	b.Thread = appendSparseRows(b.Thread, n, src.Thread, from, to)
-	b.Goroutine = appendSparseRows(b.Goroutine, n, src.Goroutine, from, to)
-	b.Labels = appendSparseRows(b.Labels, n, src.Labels, from, to)
 }

@@ -7,10 +7,10 @@ import (
 	"gprof/stream/internal/runs"
 )
 
-// key is what row i is ordered by.
+// key is the sort key of row i.
 func (b *Batch) key(i int) runs.Key { return runs.Key{Time: int64(b.Time[i]), Index: b.Index[i]} }
 
-// batchSorter sorts batches. It holds memory for that.
+// batchSorter sorts batches. It keeps its memory for the next one.
 type batchSorter struct {
 	punctual, late []place
 	spare          []place
@@ -20,18 +20,18 @@ type batchSorter struct {
 	columns        Batch
 }
 
-// place is a row of a batch.
+// place is a row of a batch and its key.
 type place struct {
 	runs.Key
 	row int32
 }
 
-// sort orders the rows of b.
+// sort sorts the rows of b.
 //
-//  1. The late ones, which come after a row that should follow them, are taken
-//     out and sorted by themselves. An interval is late when another that began
-//     in it has been recorded before; a sample when it lay in a ring.
-//  2. Both are merged.
+//  1. Late rows, which follow one that they should precede, are taken out and sorted by
+//     themselves. An interval is late if a row that began during it was recorded before
+//     it; a sample, if it had to wait in a ring.
+//  2. Both lists are merged.
 func (o *batchSorter) sort(b *Batch) {
 	o.split(b)
 	o.sortLate()
@@ -39,11 +39,11 @@ func (o *batchSorter) sort(b *Batch) {
 	b.Select(o.order, &o.columns)
 }
 
-// shortAscent is how many rows a stretch has at least, on average, that is not
-// worth sorting.
+// shortAscent is the average length of sorted stretches from which on a batch need not be
+// sorted.
 const shortAscent = 64
 
-// tangled says whether the rows of b are in order for short stretches only.
+// tangled reports whether the rows of b are in order for short stretches only.
 func (b *Batch) tangled() bool {
 	times, index := b.Time, b.Index[:len(b.Time)]
 	descents := 0
@@ -55,7 +55,7 @@ func (b *Batch) tangled() bool {
 	return descents*shortAscent > len(times)
 }
 
-// ascent is where the rows from from on end to be in order.
+// ascent is the end of the sorted stretch that begins at from.
 func (b *Batch) ascent(from int) int {
 	times, index := b.Time, b.Index[:len(b.Time)]
 	for i := from + 1; i < len(times); i++ {
@@ -66,8 +66,7 @@ func (b *Batch) ascent(from int) int {
 	return len(times)
 }
 
-// split divides the rows into those that are punctual, which are sorted, and
-// those that are late.
+// split separates the punctual rows, which are in order, from the late ones.
 func (o *batchSorter) split(b *Batch) {
 	o.punctual, o.late = o.punctual[:0], o.late[:0]
 	last := b.key(0)
@@ -81,11 +80,11 @@ func (o *batchSorter) split(b *Batch) {
 	}
 }
 
-// radixRows is from how many rows on a radix sort is faster.
+// radixRows is the number of rows from which on a radix sort is faster.
 const radixRows = 128
 
-// sortLate sorts the late rows. Their times lie near each other, so that a few
-// of their bytes tell them apart, and a number has room for one's time and place.
+// sortLate sorts the late rows. Their times are near each other, so a few bytes tell them
+// apart, and the time and the place of a row fit into one number.
 func (o *batchSorter) sortLate() {
 	lowest, span := o.lateSpan()
 	placeBits := bits.Len(uint(len(o.late)))
@@ -110,8 +109,7 @@ func (o *batchSorter) sortLate() {
 	sortTies(o.late)
 }
 
-// lateSpan is the earliest time of the late rows, and how far behind it the last
-// one is.
+// lateSpan is the earliest time of the late rows, and how much later the last one is.
 func (o *batchSorter) lateSpan() (lowest, span uint64) {
 	if len(o.late) == 0 {
 		return 0, 0
@@ -123,8 +121,7 @@ func (o *batchSorter) lateSpan() (lowest, span uint64) {
 	return uint64(first), uint64(last) - uint64(first)
 }
 
-// sortByte puts the keys of from into to by one of their bytes, those with the
-// same in the order in which they were.
+// sortByte copies keys to to, sorted by one of their bytes; the sort is stable.
 func sortByte(to, from []uint64, shift int) {
 	var next [256]int32
 	for _, key := range from {
@@ -142,7 +139,7 @@ func sortByte(to, from []uint64, shift int) {
 	}
 }
 
-// sortTies sorts those that have the same time.
+// sortTies sorts rows of the same time by their index.
 func sortTies(p []place) {
 	for from := 0; from < len(p); {
 		to := from + 1
@@ -175,10 +172,10 @@ func (o *batchSorter) merge() {
 	}
 }
 
-// Select leaves of b the rows of these numbers, in their order. It takes the memory of
-// spare for that, which gets that of b.
+// Select keeps the rows of b with these numbers, in that order. It builds them in the
+// memory of spare, and leaves that of b there.
 func (b *Batch) Select(order []int32, spare *Batch) {
-	to := spare // texts of a column stay where they are: rows know where theirs is
+	to := spare // texts of a column stay where they are: rows know their places
 	permute(&b.Time, &to.Time, order)
 	permute(&b.Index, &to.Index, order)
 	permute(&b.Stack, &to.Stack, order)
@@ -200,8 +197,8 @@ func (b *Batch) Select(order []int32, spare *Batch) {
 	}
 }
 
-// permute makes a column that is used what it is in another order. It does so
-// in the memory of scratch, which gets that of the column.
+// permute reorders a column, unless it is unused. It builds it in the memory of scratch,
+// and leaves the column's there.
 func permute[T any](column, scratch *[]T, order []int32) {
 	if len(*column) == 0 {
 		return

@@ -10,7 +10,7 @@ import (
 )
 
 // Rows in any order are sorted, however far their times lie from each other.
-func TestOrdering(t *testing.T) {
+func TestBatchSorter(t *testing.T) {
 	var o batchSorter
 	for _, n := range []int{1, 2, 20, radixRows - 1, 4 * radixRows, 5000} {
 		for _, span := range []uint64{1, 3, 256, 257, 1 << 20, 1 << 53, math.MaxUint64} {

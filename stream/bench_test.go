@@ -50,7 +50,7 @@ func (s *batches) Next(b *Batch) error {
 
 func (s *batches) Tables() *Tables { return s.tables }
 
-// benchTracks is how many tracks the samples of the benchmarks are of.
+// benchTracks is the number of tracks that the samples belong to.
 const benchTracks = 32
 
 // benchSource gives samples of benchTracks, with stacks of a table of
@@ -149,8 +149,7 @@ func BenchmarkCopy(b *testing.B) {
 	b.Run("order=interleaved/impl=merge", func(b *testing.B) { benchRun(b, bareMerge()) })
 }
 
-// bareMerge merges the times of eight writers that alternate, and does nothing
-// else.
+// bareMerge does nothing but merge the times of eight writers that alternate.
 func bareMerge() func() error {
 	var writers [8][]Time
 	r := rand.New(rand.NewPCG(1, 1))

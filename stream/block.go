@@ -52,8 +52,8 @@ func appendBlock(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
 	return dst
 }
 
-// appendBlock encodes rows from to to-1 of a column: their types, packed; of
-// each the bits of a number or the length of a text, packed; then all texts.
+// appendBlock encodes rows from to to-1 of a column: their types, packed; the bits of
+// each number or the length of each text, packed; then all texts.
 func (c *Column) appendBlock(dst []byte, p *pack.Encoder, from, to int) []byte {
 	dst = pack.Append(dst, p, c.kind[from:to])
 	values := p.Scratch(to - from)
@@ -69,7 +69,7 @@ func (c *Column) appendBlock(dst []byte, p *pack.Encoder, from, to int) []byte {
 	return dst
 }
 
-// value is what stands for row i before the texts.
+// value is the number that is stored for row i: a text's length, or the bits of a number.
 func (c *Column) value(i int) uint64 {
 	if c.kind[i].Textual() {
 		return c.num[i] >> 32
@@ -80,8 +80,8 @@ func (c *Column) value(i int) uint64 {
 // blockReader decodes one block.
 type blockReader struct{ pack.Reader }
 
-// readBlock adds the rows of a block to b, whose series they are of. Behind
-// data there are slack bytes.
+// readBlock adds the rows of a block to b, which is of the same series. There must be
+// slack bytes behind data.
 func readBlock(b *Batch, data []byte) error {
 	r := blockReader{pack.NewReader(data)}
 	n := int(r.AtMost(blockRows))
@@ -97,7 +97,7 @@ func readBlock(b *Batch, data []byte) error {
 	return nil
 }
 
-// columns reads those columns that depend on the kind.
+// columns reads the columns that depend on the kind.
 func (r *blockReader) columns(b *Batch, n int) {
 	uses := b.Series.Kind.Columns()
 	if uses&UsesStack != 0 {
@@ -120,7 +120,7 @@ func (r *blockReader) columns(b *Batch, n int) {
 	}
 }
 
-// column reads n arguments. The lengths of texts stand where their ends will.
+// column reads n arguments. It first stores lengths of texts where their ends belong.
 func (r *blockReader) column(c *Column, n int) {
 	c.kind = pack.Read(c.kind, &r.Reader, n)
 	c.num = pack.Read(c.num, &r.Reader, n)
@@ -142,8 +142,8 @@ const (
 	hasLabels
 )
 
-// appendOwners encodes the sparse columns: a byte that says which are there, and
-// those, packed.
+// appendOwners encodes the sparse columns: a byte that says which there are, then each of
+// them, packed.
 func appendOwners(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
 	at := len(dst)
 	dst = append(dst, 0)
@@ -174,7 +174,8 @@ func (r *blockReader) owners(b *Batch, n int) {
 	b.Labels = readSparse(b.Labels, r, before, n, has&hasLabels != 0)
 }
 
-// readSparse adds n rows, which may not be there, to a column behind so many.
+// readSparse adds n rows to a sparse column that has so many rows before; there says
+// whether the block has them.
 func readSparse[T pack.Integer](column []T, r *blockReader, before, n int, there bool) []T {
 	switch {
 	case there && len(column) == 0:

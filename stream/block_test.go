@@ -112,7 +112,7 @@ func sameRows(a, b *Batch) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// A part of a batch is a block as a whole one.
+// A part of a batch makes a block as a whole one does.
 func TestBlockPart(t *testing.T) {
 	all := markerRows(3, 60)
 	want, got := like(all), like(all)

@@ -1,7 +1,7 @@
 package stream
 
-// Column holds one argument of each row. Whether a value is a number or a text
-// is the field's [Type], or, with an argument of the wrong type, the row's.
+// Column holds one argument of each row. Values normally have the [Type] of the field;
+// one of another type says so itself.
 type Column struct {
 	num  []uint64 // the bits of a number; of a text its end in data and its length; of Null 0
 	kind []Type   // of each row
@@ -17,7 +17,7 @@ const (
 	Uint
 	Float
 	Text
-	JSON // a value that is none of these, such as a list, as JSON: a text to readers that know no better
+	JSON // any other value, such as a list, as JSON: may be taken for a text
 )
 
 // Textual reports whether values of the type are bytes: those of [Column.TextAt].
@@ -29,8 +29,8 @@ func (c *Column) Reset() { c.num, c.kind, c.data = c.num[:0], c.kind[:0], c.data
 // Len is the number of rows.
 func (c *Column) Len() int { return len(c.kind) }
 
-// AppendNull, AppendBits and AppendText add a row. bits are those of an int64,
-// uint64 or float64, as t says; of AppendTextual t is Text or JSON.
+// AppendNull, AppendBits and AppendText add a row. Bits are those of an int64, uint64 or
+// float64, by the type; AppendTextual adds Text or JSON.
 func (c *Column) AppendNull() {
 	c.kind, c.num = append(c.kind, Null), append(c.num, 0)
 }
@@ -43,7 +43,7 @@ func (c *Column) AppendText(s []byte) { c.AppendTextual(Text, s) }
 
 func (c *Column) AppendTextual(t Type, s []byte) {
 	c.data = append(c.data, s...)
-	// The start is found from the length, which is stored beside the end.
+	// The length is stored beside the end, and gives the start.
 	c.kind, c.num = append(c.kind, t), append(c.num, uint64(len(c.data))|uint64(len(s))<<32)
 }
 

@@ -6,37 +6,37 @@ import (
 	"io"
 )
 
-// CopyOptions are the choices of [Copy]. The zero value is a good one.
+// CopyOptions are the options of [Copy]. The zero value is a good choice.
 type CopyOptions struct {
 	// Memory is the ceiling, in bytes, for what Copy and the tables take; 0 is
 	// DefaultMemory. Rows that are too many are spilled to a file; when tables
 	// are too large, Copy ends with an [ErrMemory].
 	Memory int64
-	// Outputs is how many formats dst writes at once, each of which takes memory
-	// of its own beside the tables; 0 is 1.
+	// Outputs is the number of formats that dst writes at the same time, each of which
+	// takes memory beside the tables; 0 is 1.
 	Outputs int
-	// Rows is how many bytes of Memory are for rows that wait to be sorted; 0 is
-	// a 32nd. More makes fewer and longer pieces of what is spilled.
+	// Rows is how many bytes of Memory are for rows that wait to be sorted; 0 is a 32nd.
+	// With more, fewer and longer runs are spilled.
 	Rows int64
-	// SpillDir is where that file is made, if it is needed; "" is os.TempDir.
-	// It should not lie in memory.
+	// SpillDir is where the spill file is made, if there must be one; "" is os.TempDir.
+	// It should not be in memory.
 	SpillDir string
-	// Jobs is how many cores may be used; 0 is 1. The sink is given the same for
-	// any number, by the goroutine that called Copy.
+	// Jobs is the number of cores that may be used; 0 is 1. The sink gets the same for
+	// any number, on the goroutine that called Copy.
 	Jobs int
-	// Progress, if set, is called now and then, but at least at the end of each
-	// phase: done of total bytes were read, or done of total rows written. While
-	// reading from a Source that does not know its size, total is 0 and done is rows.
+	// Progress, if not nil, is called now and then, and at the end of each phase: done of
+	// total bytes were read, or done of total rows written. While the size of a Source is
+	// unknown, total is 0 and done counts rows.
 	Progress func(done, total int64, phase string)
 }
 
 // DefaultMemory is the default of CopyOptions.Memory.
 const DefaultMemory = 256 << 20
 
-// rowsShare is which part of Memory is for rows: 1/rowsShare.
+// rowsShare is the part of Memory for rows: 1/rowsShare.
 const rowsShare = 32
 
-// withDefaults fills in what is 0.
+// withDefaults replaces zeros by defaults.
 func (o CopyOptions) withDefaults() CopyOptions {
 	if o.Memory <= 0 {
 		o.Memory = DefaultMemory
@@ -55,16 +55,14 @@ const (
 
 // Copy moves all events of src to dst.
 //
-//  1. Read: rows are encoded, series by series, as runs that are in order. What
-//     does not fit into memory is spilled.
-//  2. Freeze: tables with only what the rows refer to, renumbered by content.
-//  3. Write: dst gets the tables, then series by series the rows, their runs
-//     merged.
+//  1. Read: rows are encoded, series by series, as sorted runs. Those that do not fit
+//     into memory are spilled.
+//  2. Freeze: final tables are made of the rows that are referred to, renumbered by content.
+//  3. Write: dst gets the tables, then series by series the rows, merged from their runs.
 //
-// What dst is given depends on the events alone, not on the order or the ids
-// in which they came. A Source that is an [io.Closer] is closed, also after an
-// error. An error says what was being done; it wraps that of src or dst. dst is
-// not closed after an error.
+// What dst gets depends on the events alone, not on the order or the ids in which they
+// came. If the Source is an [io.Closer] it is closed, also after an error. An error says
+// what was being done and wraps that of src or dst. dst is not closed after an error.
 func Copy(dst Sink, src Source, o CopyOptions) error {
 	if c, ok := src.(io.Closer); ok {
 		defer c.Close()
@@ -78,8 +76,8 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	return s.WriteTo(dst, src.Tables())
 }
 
-// WriteTo writes all rows to a Sink, and of the tables t what they refer to. It is called
-// once.
+// WriteTo writes all rows to a Sink, with the rows of the tables that they refer to. It
+// is called once.
 func (s *Sorter) WriteTo(dst Sink, t *Tables) error {
 	o := s.options
 	tables, outputs, ids, err := settle(s, t)
@@ -135,14 +133,14 @@ func (r *reader) read(src Source) error {
 	return r.ceiling.verdict(1, 1)
 }
 
-// A report is made after another 256th of the whole, but not more often than
-// after minStep bytes or rows, which take about a tenth of a second or less.
+// Progress is reported after each 256th of the whole, but not more often than each
+// minStep bytes or rows, which take about a tenth of a second or less.
 const (
 	reports = 256
 	minStep = 1 << 18
 )
 
-// meter reports progress, now and then. It has no clock: how often it reports
+// meter reports progress now and then. It has no clock, so that how often it reports
 // depends on the input alone.
 type meter struct {
 	report      func(done, total int64, phase string)
@@ -151,7 +149,7 @@ type meter struct {
 	last        int64 // done as reported
 }
 
-// to says that done of total is done.
+// to notes that done of total is done.
 func (m *meter) to(done, total int64) {
 	m.done, m.total = done, total
 	if m.report != nil && done-m.last >= max(total/reports, minStep) {
@@ -174,7 +172,7 @@ type writer struct {
 	written int64 // rows
 }
 
-// write gives the sink all segments. With more than one job they are made ready
+// write gives the sink all segments. With more than one job the next ones are prepared
 // while the sink works.
 func (w *writer) write(s *segments, jobs int) error {
 	next := s.next

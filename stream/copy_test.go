@@ -24,8 +24,8 @@ func text(t *testing.T, src stream.Source, o stream.CopyOptions) string {
 	return out.String()
 }
 
-// Whatever the order, the ids, the batches, the memory and the cores: the sink is
-// given the same bytes in the same calls.
+// In whatever order, ids and batches the events come, with any memory and cores, the sink
+// gets the same bytes in the same calls.
 func TestCopyIsCanonical(t *testing.T) {
 	cases := append(streamtest.Cases, streamtest.Case{Name: "busy", Build: nil})
 	for _, c := range cases {
@@ -76,8 +76,8 @@ func (p *passes) Segment(b *stream.Batch) error {
 	return nil
 }
 
-// One pass over the source, and one over the sink, give it the rows of all kinds: of
-// threads, counters, pauses and overhead, each once.
+// One pass over the source gives the sink the rows of all kinds once: of threads,
+// counters, pauses and overhead.
 func TestCopyIsOnePass(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1, Pid: 1})
@@ -103,7 +103,7 @@ func TestCopyIsOnePass(t *testing.T) {
 	}
 }
 
-// Every table is in the order of its content; what no row needs is gone.
+// Each table is in the order of its content, without the rows that nothing refers to.
 func TestCopyOrder(t *testing.T) {
 	b := streamtest.NewBuilder()
 	late := b.Process(stream.Process{Instance: 2, Pid: 7, Start: 100})
@@ -259,7 +259,7 @@ func TestCopyErrors(t *testing.T) {
 	}
 }
 
-// What Copy allocates does not grow with the rows: they are held and spilled in
+// Memory that Copy allocates does not grow with the rows: they are held and spilled in
 // memory that is used again.
 func TestCopyAllocations(t *testing.T) {
 	allocated := func(rows int64) uint64 {

@@ -2,7 +2,7 @@ package stream
 
 // Count is a Sink that counts rows. The zero Count is ready to use.
 type Count struct {
-	Tables *Tables       // what it was given
+	Tables *Tables       // that Begin was given
 	Series []SeriesTally // in the order of Sink.Segment
 }
 
@@ -12,7 +12,7 @@ type SeriesTally struct {
 	Tally
 }
 
-// Tally says how many rows there are, and from when to when.
+// Tally is how many rows there are, and the time that they cover.
 type Tally struct {
 	Rows    int64
 	Samples int64 // of Samples: the sum of their weights

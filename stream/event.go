@@ -9,7 +9,7 @@ import (
 // Time is nanoseconds since the Unix epoch, on the one clock of a run.
 type Time int64
 
-// Ids of the tables. 0 is "none" for each.
+// Ids of the tables. In each, 0 is "none".
 type (
 	StringID   int32
 	ModuleID   int32
@@ -28,13 +28,13 @@ type Kind uint8
 
 const (
 	Samples      Kind = iota // a stack at a moment
-	Waits                    // goroutines that wait at a stack: Value is ns of the time on the wall of all together, Number how many
-	Measurements             // of a measure, the Counter, at a stack: Value is in its unit, below 0 in a difference; Number is 0
+	Waits                    // goroutines that wait at a stack: Value is the ns of wall time of all of them, Number how many there are
+	Measurements             // of a measure, the Counter, at a stack: Value is in its unit, and may be below 0 in a difference; Number is 0
 	Markers                  // an event of the program, with arguments
 	Delays                   // how long work had waited: Value is ns
-	Allocations              // of the heap: Value is bytes, below 0 those freed, Number is objects; PhaseStart: before the recording
+	Allocations              // of the heap: Value is bytes, below 0 if they were freed, Number is objects; PhaseStart: before the recording
 	Counts                   // a counter's absolute value
-	Pauses                   // recording stopped (PhaseStart), went on (PhaseEnd); Value is a PauseReason
+	Pauses                   // recording stopped (PhaseStart) or went on (PhaseEnd); Value is a pause reason
 	Overheads                // the recorder's own cost: Args are OverheadFields
 	Logs                     // Value is a LogLevel, Args one text
 	Pages                    // Args are PageFields; Phase is start or end
@@ -74,6 +74,11 @@ func (k Kind) String() string {
 	return [...]string{"samples", "waits", "measurements", "markers", "delays", "allocations", "counts", "pauses", "overheads", "logs", "pages"}[k]
 }
 
+// Tracked reports whether rows of the kind belong to a track: samples, waits,
+// measurements, markers, delays and allocations do, the last two to the main one. The
+// others belong to the process as a whole.
+func (k Kind) Tracked() bool { return k <= Allocations }
+
 // Phase says which part of an event a marker is.
 type Phase uint8
 
@@ -84,37 +89,31 @@ const (
 	PhaseEnd
 )
 
-// PauseReason is the Value of a Pauses row.
+// Pause reasons, the Value of a Pauses row.
 const (
 	PausedAll        = 0
 	PausedSampling   = 1
 	PausedCollecting = 2
 )
 
-// LogLevel is the Value of a Logs row.
+// Log levels, the Value of a Logs row.
 const (
 	LogInfo  = 0
 	LogWarn  = 1
 	LogError = 2
 )
 
-// OverheadFields are the Args of an Overheads row, what was spent since the one
-// before: in ns, but the last, which is how many samples were taken.
+// OverheadFields are the Args of an Overheads row: ns spent since the last such row, and
+// the number of samples taken.
 var OverheadFields = []string{"lock", "clean", "counters", "threads", "samples"}
 
-// PageFields are the Args of a Pages row; all integers but the url.
+// PageFields are the Args of a Pages row; all but the URL are integers.
 var PageFields = []string{"tab", "window", "embedder", "private", "url"}
 
-// Tracked says whether rows of the kind belong to a track: samples, waits,
-// measurements, markers, delays and allocations do, the last two to the main one.
-// The others belong to the process as a whole.
-func (k Kind) Tracked() bool { return k <= Allocations }
-
-// Series names rows that belong together. Track is set for kinds that are
-// Tracked, Event for Markers, Counter for Counts and Measurements; each is 0
-// otherwise.
+// Series names rows that belong together. Track is set for kinds that are Tracked, Event
+// for Markers, Counter for Counts and Measurements; otherwise they are 0.
 type Series struct {
-	Part    int64 // of time, in the order of time: see package split; else 0
+	Part    int64 // of time, in that order, if the Source was split: see package split; else 0
 	Process ProcessID
 	Track   TrackID
 	Kind    Kind
@@ -122,8 +121,8 @@ type Series struct {
 	Counter CounterID
 }
 
-// Check returns an error, which is an [ErrBatch], if an id of s is missing that
-// its kind needs, or is there although the kind has none.
+// Check returns an [ErrBatch] if an id is missing that the kind of s needs, or there is
+// one that the kind does not have.
 func (s Series) Check() error {
 	if s.Kind >= numKinds {
 		return fmt.Errorf("%w: kind %d is unknown", ErrBatch, s.Kind)
@@ -146,12 +145,11 @@ func (s Series) Check() error {
 	return nil
 }
 
-// Compare orders series, with final ids, as [Sink] is given them.
+// Compare orders series with final ids as a [Sink] gets them.
 func (s Series) Compare(o Series) int {
 	return cmp.Or(cmp.Compare(s.Part, o.Part), cmp.Compare(s.Process, o.Process), compareBools(s.Track == 0, o.Track == 0), cmp.Compare(s.Track, o.Track),
 		cmp.Compare(s.Kind, o.Kind), cmp.Compare(s.Event, o.Event), cmp.Compare(s.Counter, o.Counter))
 }
 
-// ErrBatch says that a batch is not what its series asks for: a fault of the
-// Source.
+// ErrBatch says that a batch does not fit its series, which is a fault of the Source.
 var ErrBatch = errors.New("bad batch")

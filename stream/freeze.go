@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// ErrUndefined says that a row, or a row of the tables, refers to an id that
-// the tables do not hold: a fault of the Source.
+// ErrUndefined says that a row refers to an id that is not in the tables, which is a
+// fault of the Source.
 var ErrUndefined = errors.New("id is not in the tables")
 
-// renumbering holds the final id of each provisional one, and 0 for what was
-// pruned.
+// renumbering holds the final id of each provisional one, 0 if it was dropped.
 type renumbering struct {
 	processes  []ProcessID
 	tracks     []TrackID
@@ -33,7 +32,7 @@ func (r *renumbering) series(s Series) Series {
 		Event: r.events[s.Event], Counter: r.counters[s.Counter]}
 }
 
-// freezer makes final tables out of provisional ones.
+// freezer makes final tables of provisional ones.
 type freezer struct {
 	from, to *Tables
 	live     liveIDs
@@ -41,12 +40,12 @@ type freezer struct {
 	ids      renumbering
 }
 
-// freeze returns tables with only what the rows in use refer to, in an order
-// that their content alone decides.
+// freeze returns tables with only the rows in use and what they refer to, in an order
+// that depends on their content alone.
 //
 //  1. Mark: from series and stacks to frames, strings, modules and categories.
-//  2. Renumber bottom up: what a row refers to has its final id before the row
-//     is compared, so that comparing ids is comparing content.
+//  2. Renumber bottom up: rows get final ids before those that refer to them are
+//     compared, so that comparing ids compares content.
 //
 // Processes and tracks stay even if they have no rows, unless a filter took them.
 func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumbering, error) {
@@ -56,7 +55,7 @@ func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumb
 	}
 	f.kept = keptBy(t, series)
 	if slices.ContainsFunc(t.Processes, func(p Process) bool { return len(p.Profile.Types) > 0 }) {
-		for _, m := range t.Mappings() { // goes out as it came, also if no code of it is in use
+		for _, m := range t.Mappings() { // kept for pprof even if no code of it is in use
 			f.live.modules[m.Module] = true
 		}
 	}
@@ -92,8 +91,8 @@ type table[K any, ID ~int32] interface {
 	Len() int
 }
 
-// renumber interns the live rows of from, with their ids made final, into to in
-// the order of compare. It returns the final ids. A nil live is all rows.
+// renumber interns the live rows of from into to, with the ids in them made final, in the
+// order of compare. It returns the final ids. If live is nil, all rows are live.
 func renumber[K comparable, ID ~int32](to, from table[K, ID], live []bool, final func(K) K, compare func(a, b K) int) []ID {
 	keys := make([]K, 0, from.Len())
 	order := make([]ID, 0, from.Len()) // old ids
@@ -115,14 +114,14 @@ func renumber[K comparable, ID ~int32](to, from table[K, ID], live []bool, final
 	return ids
 }
 
-// categories renumbers the categories. None becomes Other.
+// categories renumbers the categories, of which 0 becomes Other.
 func (f *freezer) categories() {
 	other := f.to.Categories.Intern(Other)
 	f.ids.categories = renumber(&f.to.Categories, &f.from.Categories, f.live.categories, nil, Category.Compare)
 	f.ids.categories[0] = other
 }
 
-// events renumbers the events by name, then by what is left of their content.
+// events renumbers the events by name, then by the rest of their content.
 func (f *freezer) events() {
 	type row struct {
 		event Event
@@ -186,9 +185,9 @@ func (f *freezer) processes() {
 	assignPids(f.to.Processes)
 }
 
-// keptParent is the nearest that stays of a process and its ancestors.
+// keptParent is the nearest process that is kept, of a process and its ancestors.
 func (f *freezer) keptParent(id ProcessID) ProcessID {
-	for range f.from.Processes { // who is an ancestor of itself has none that stays
+	for range f.from.Processes { // ends if a process is its own ancestor
 		if id == 0 || f.kept.process(id) {
 			return id
 		}
@@ -197,11 +196,11 @@ func (f *freezer) keptParent(id ProcessID) ProcessID {
 	return 0
 }
 
-// keptIDs says which processes and tracks stay; nil is all.
+// keptIDs says which processes and tracks are kept; nil is all.
 type keptIDs struct{ processes, tracks []bool }
 
-// keptBy are those that rows refer to, and the main tracks of the processes: all
-// of them unless t says otherwise.
+// keptBy are all processes and tracks or, if t drops unused ones, those that rows refer
+// to and the main tracks of these processes.
 func keptBy(t *Tables, series []Series) (k keptIDs) {
 	if !t.onlyUsed {
 		return k
@@ -220,8 +219,8 @@ func keptBy(t *Tables, series []Series) (k keptIDs) {
 
 func (k *keptIDs) process(id ProcessID) bool { return k.processes == nil || k.processes[id] }
 
-// compareProcesses orders by start and instance. The rest matters only for
-// processes of inputs that know neither.
+// compareProcesses orders by start and instance. The rest only matters for inputs that
+// tell neither.
 func compareProcesses(a, b *Process) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Pid, b.Pid),
 		cmp.Compare(a.Service, b.Service), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Host, b.Host),
@@ -253,13 +252,13 @@ func compareFrames(a, b Frame) int {
 
 func compareBools(a, b bool) int { return cmp.Compare(bit(a), bit(b)) }
 
-// undefined makes an error out of an id of 0 to n that was not in that range.
+// undefined is the error for an id that is not from 0 to n.
 func undefined(what string, id int32, n int) error {
 	return fmt.Errorf("%w: %s %d of %d", ErrUndefined, what, id, n)
 }
 
-// liveIDs says which rows of the tables are in use, by id. Row 0 stands for
-// none and may always be referred to.
+// liveIDs says which rows of the tables are in use, by id. Row 0 means none and may
+// always be referred to.
 type liveIDs struct {
 	processes, tracks, counters, events          []bool
 	categories, modules, strings, frames, stacks []bool
@@ -268,8 +267,8 @@ type liveIDs struct {
 	err error // the first id that is out of range
 }
 
-// mark finds what the series and stacks refer to. Every id that it passes is in
-// range after it returned nil. It keeps stacks and marks their callers too.
+// mark finds all that the series and stacks refer to. If it returns nil, all ids that it
+// came by are in range. It keeps stacks, and marks their callers, too.
 func (l *liveIDs) mark(t *Tables, series []Series, stacks, labels []bool) error {
 	l.allocate(t)
 	l.markSeries(series)
@@ -313,7 +312,7 @@ func (l *liveIDs) markSeries(series []Series) {
 	}
 }
 
-// markOwners passes the processes that processes, tracks and counters name.
+// markOwners marks the processes that processes, tracks and counters refer to.
 func (l *liveIDs) markOwners(t *Tables) {
 	for i := range t.Processes {
 		use(l, l.processes, "parent process", t.Processes[i].Parent)
@@ -326,8 +325,7 @@ func (l *liveIDs) markOwners(t *Tables) {
 	}
 }
 
-// markStacks goes down from the highest id, because a parent's is lower than
-// its children's.
+// markStacks goes down from the highest id, because callers have lower ids than callees.
 func (l *liveIDs) markStacks(t *Tables) {
 	for id := StackID(t.Stacks.Len()); id > 0; id-- {
 		if l.stacks[id] {
@@ -351,7 +349,7 @@ func (l *liveIDs) markFrames(t *Tables) {
 	}
 }
 
-// use marks id, or notes that it is out of range.
+// use marks id, or notes the error that it is out of range.
 func use[ID ~int32](l *liveIDs, live []bool, what string, id ID) {
 	if id < 0 || int(id) >= len(live) {
 		if l.err == nil {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// LabelSet is labels that a program has given its work, as those of
-// runtime/pprof: each key once, in order. Sets with the same labels are equal.
+// LabelSet is a set of labels that a program has given its work, as by runtime/pprof:
+// each key once, in order. Sets with the same labels are equal.
 type LabelSet struct {
-	text string // of each label the key and the value, each behind its length
+	text string // the key and the value of each label, each preceded by its length
 }
 
-// NewLabelSet returns the set of some labels. Of several with one key the first
-// counts.
+// NewLabelSet returns the set of some labels. Of several labels with one key the first is
+// taken.
 func NewLabelSet(labels ...Attr) LabelSet {
 	sorted := slices.Clone(labels)
 	slices.SortStableFunc(sorted, func(a, b Attr) int { return cmp.Compare(a.Key, b.Key) })
@@ -41,7 +41,7 @@ func (s LabelSet) All() iter.Seq2[string, string] {
 	}
 }
 
-// cutText takes the first text off those that appendTexts joined.
+// cutText cuts the first text off those that appendTexts joined.
 func cutText(joined string) (text, rest string) {
 	var size, shift uint64
 	for {
@@ -76,7 +76,7 @@ func (s LabelSet) String() string {
 // Compare orders sets by their labels.
 func (s LabelSet) Compare(o LabelSet) int { return strings.Compare(s.text, o.text) }
 
-// MapValues replaces each value by what f makes of it.
+// MapValues returns the set with each value replaced by the result of f.
 func (s LabelSet) MapValues(f func(value string) string) LabelSet {
 	text := make([]byte, 0, len(s.text)+binary.MaxVarintLen64)
 	for k, v := range s.All() {

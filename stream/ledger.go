@@ -16,7 +16,7 @@ const (
 
 func (s Severity) String() string { return [...]string{"info", "unsure", "loss"}[s] }
 
-// Reason is why a line stands in the ledger. Their order is that of the ledger.
+// Reason is why there is a line in the ledger. Lines are in the order of reasons.
 type Reason uint8
 
 const (
@@ -39,24 +39,24 @@ const (
 	ReasonExpired                   // left out by rule
 	ReasonUnsupported               // detail that a format has no place for
 	ReasonCut                       // longer than the output format, or a viewer of it, can hold
-	ReasonMoved                     // stands elsewhere in the output than what is like it
+	ReasonMoved                     // in another place of the output than its like
 	ReasonLeftOut                   // chunk that a slice of the recording does not hold
-	ReasonStalled                   // input from which nothing came any more
+	ReasonStalled                   // input that stopped delivering
 	ReasonRefused                   // input, or member of one, that is not to be trusted
 	ReasonRedacted                  // value that was made unreadable: see package redact
 	ReasonFiltered                  // rows, chunks or processes that were not asked for
-	ReasonImpossible                // value that can't be: an index out of range, an end before its start
+	ReasonImpossible                // impossible value: an index out of range, an end before its start
 	ReasonNewer                     // file of a later version of its format than is known
-	ReasonDiscarded                 // chunks that made way for what came later
-	ReasonTwin                      // process of which another recording is counted
-	ReasonNoPlace                   // kind of data that the output format is not for
+	ReasonDiscarded                 // chunks that made way for later ones
+	ReasonTwin                      // process whose other recording is counted
+	ReasonNoPlace                   // kind of data that the format is not for
 	ReasonNoValue                   // asked for, but no recording tells it
 	ReasonHeap                      // heap samples: how old, and what share of the heap they explain
 	ReasonDeep                      // stack with more calls than are recorded: see gonames.Truncated
 	NumReasons
 )
 
-// reasons has the name and the severity of each reason.
+// reasons are the name and the severity of each reason.
 var reasons = [NumReasons]struct {
 	name     string
 	severity Severity
@@ -106,16 +106,15 @@ func ReasonNamed(name string) (Reason, bool) {
 	return 0, false
 }
 
-// String is the name of the reason, as outputs and flags have it. Package wording says
-// it to people.
+// String is the name of the reason in outputs and flags. Package wording explains it to
+// people.
 func (r Reason) String() string { return reasons[r].name }
 
 // Severity is how much lines of this reason matter.
 func (r Reason) Severity() Severity { return reasons[r].severity }
 
-// Quiet reports whether lines of this reason are expected of what was recorded or
-// asked for: nobody needs to act or to doubt, so a screen leaves them out unless they
-// were asked for.
+// Quiet reports whether lines of this reason are to be expected of such recordings or
+// options: nobody needs to act on them, so they are only shown when asked for.
 func (r Reason) Quiet() bool {
 	switch r {
 	case ReasonStale, ReasonUnproven, ReasonUnpaired, ReasonFiltered, ReasonNoPlace, ReasonHeap, ReasonDeep:
@@ -134,30 +133,30 @@ type Line struct {
 	Bytes   int64
 }
 
-// maxPlaces is how many places are named for one process, reason and thing:
-// the first ones by name. The rest are summed up in a line without a place.
+// maxPlaces is the most places that are listed for one process, reason and thing: the
+// first ones by name. The rest are summed up in a line without a place.
 const maxPlaces = 200
 
-// Ledger counts what is missing from an output, or not certain in it. What it
-// holds does not depend on the order of the lines that were added. The zero
-// Ledger is empty and ready to use.
+// Ledger counts what is missing from an output, or uncertain in it. Its lines do not
+// depend on the order in which they were added. The zero Ledger is empty and ready to
+// use.
 type Ledger struct {
 	groups map[Line]*group // key: Where empty, Count and Bytes 0
-	known  *Ledger         // of which this one is a branch; nil
+	known  *Ledger         // of which this is a branch, or nil
 }
 
-// branch returns a ledger that holds the lines of l, to which nothing may be
-// added any more. What is added to the branch l does not hold.
+// branch returns a ledger that begins with the lines of l, to which nothing may be added
+// any more. Lines added to the branch are not in l.
 func (l *Ledger) branch() Ledger { return Ledger{known: l} }
 
 // group is the lines of one process, reason and thing.
 type group struct {
-	sum    Line   // of what has no place, or no name left for it
+	sum    Line   // of lines without a place, or beyond maxPlaces
 	summed bool   // sum is in use
 	places []Line // by Where
 }
 
-// Add adds line to the line of the same process, reason, thing and place.
+// Add adds a line to the one with the same process, reason, thing and place.
 func (l *Ledger) Add(line Line) {
 	if l.groups == nil {
 		l.groups = make(map[Line]*group)
@@ -185,7 +184,7 @@ func (g *group) add(line Line) {
 		return
 	}
 	g.places = slices.Insert(g.places, i, line)
-	// A place that goes is above all that stay, and would go again: so those
+	// A place that is dropped follows all that stay, and would be dropped again: so those
 	// that stay are complete.
 	if n := len(g.places) - 1; n == maxPlaces {
 		g.addToSum(g.places[n])
@@ -213,7 +212,7 @@ func (l *Ledger) Lines() []Line {
 	return all.own()
 }
 
-// own is the lines that were added to this ledger.
+// own returns the lines that were added to this ledger itself.
 func (l *Ledger) own() []Line {
 	var out []Line
 	for _, g := range l.groups {

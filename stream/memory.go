@@ -5,16 +5,16 @@ import (
 	"unsafe"
 )
 
-// ErrMemory says that the tables of unique things, which can't be spilled, and
-// what a Source holds beside them, do not fit under the ceiling:
-// CopyOptions.Memory.
+// ErrMemory says that the tables of unique things, which can't be spilled, do not fit
+// under the ceiling, CopyOptions.Memory, together with what Sources and Sinks take beside
+// them.
 type ErrMemory struct {
-	Need  int64 // ceiling in bytes that is enough if the rest of the input is as what was read
+	Need  int64 // ceiling in bytes that is enough if the rest of the input is like what was read
 	Have  int64 // ceiling in bytes
-	Early bool  // too little was read to tell: Need may not be enough
-	Input bool  // it is mostly what the input takes while it is read
+	Early bool  // too little was read to be sure that Need is enough
+	Input bool  // most of it is taken by the input while it is read
 
-	Output bool // it is what the output takes of the tables, all of which are known
+	Output bool // the output takes it, and all tables are known
 }
 
 func (e *ErrMemory) Error() string {
@@ -32,32 +32,32 @@ func (e *ErrMemory) Error() string {
 	return fmt.Sprintf("%s need %s %d MiB of memory, %d MiB are allowed", what, about, e.Need>>20, roundUp(e.Have)>>20)
 }
 
-// roundUp is whole mebibytes, in bytes.
+// roundUp rounds up to whole mebibytes.
 func roundUp[N int64 | float64](bytes N) int64 { return (int64(bytes) + 1<<20 - 1) &^ (1<<20 - 1) }
 
-// tablesShare is which part of the ceiling the tables may take: 1/tablesShare. The rest
-// is for rows, for what Sources and Sinks take, and for garbage. Several outputs have
-// tables by the same ids: see outputsShare.
+// tablesShare is the part of the ceiling that the tables may take: 1/tablesShare. The
+// rest is for rows, for what Sources and Sinks take, and for garbage. Several outputs
+// each take memory for the same tables: see outputsShare.
 const tablesShare = 2
 
-// outputsShare is by what the ceiling is divided for a Sink that is so many outputs:
-// each but the first takes a third of what one and the tables take.
+// outputsShare divides the ceiling for a Sink of several outputs: each but the first
+// takes a third of what the tables and one output take.
 func outputsShare(outputs int) float64 { return 1 + float64(max(outputs, 1)-1)/3 }
 
-// budget is what tables may take, with all that is claimed and reserved beside them. All
-// tables that belong together share one.
+// budget is the memory for tables and for all that is claimed and reserved beside them.
+// Tables that belong together share one.
 type budget struct {
-	limit int64 // 0 is none
+	limit int64 // 0: none
 	claims
 
 	full     bool
 	expected int64 // bytes that the tables will take, at least; 0 unknown
 }
 
-// claims are bytes beside the tables, now and at most.
+// claims are bytes beside the tables, at present and at most.
 type claims struct {
 	held, mostHeld   int64
-	input, mostInput int64 // of that: what becomes no row
+	input, mostInput int64 // the part of it that becomes no rows
 }
 
 func (t *Tables) sharedBudget() *budget {
@@ -67,18 +67,18 @@ func (t *Tables) sharedBudget() *budget {
 	return t.budget
 }
 
-// Claim is memory that a Source takes beside the tables: for the definitions that it is
-// about to load, and for what it has loaded. It is set before the memory is taken, by
-// whoever has locked the tables; then they are asked whether they are [Tables.Full]. The
-// zero Claim is of nothing.
+// Claim is memory that a Source takes beside the tables, for the definitions that it is
+// about to load and those that it has loaded. Whoever has locked the tables sets it
+// before the memory is taken, and then asks whether the tables are [Tables.Full]. The
+// zero Claim claims nothing.
 type Claim struct {
 	bytes int64
-	// Input says that the memory becomes no row of the tables: it is for a part of the
-	// input that is read at once, and for what is known of it until it is read.
+	// Input says that the memory becomes no rows of the tables: it is for a part of the
+	// input that is read at once, and what is known of it meanwhile.
 	Input bool
 }
 
-// Set says how many bytes are taken now, 0 when they are given back.
+// Set says how many bytes are taken now; 0 gives them back.
 func (c *Claim) Set(t *Tables, bytes int64) {
 	b, more := t.sharedBudget(), bytes-c.bytes
 	c.bytes = bytes
@@ -90,14 +90,13 @@ func (c *Claim) Set(t *Tables, bytes int64) {
 	}
 }
 
-// Add says that so many bytes more are taken, or less.
+// Add says that so many bytes more are taken; below 0, less.
 func (c *Claim) Add(t *Tables, bytes int64) { c.Set(t, c.bytes+bytes) }
 
-// Bytes is how many are taken.
+// Bytes is how many bytes are claimed.
 func (c *Claim) Bytes() int64 { return c.bytes }
 
-// tight reports whether sources claim so much that another one should wait until they
-// claim less.
+// tight reports whether sources claim so much that another one should wait.
 func (t *Tables) tight() bool {
 	t.Lock()
 	defer t.Unlock()
@@ -105,61 +104,60 @@ func (t *Tables) tight() bool {
 	return b.limit > 0 && b.held > t.Room()
 }
 
-// Room is how much a Source that is read by a Copy should claim at most of what can wait
-// until it claims less; 0 if there is no bound.
+// Room is how much a Source that is read by a Copy should claim for what could also wait
+// until it claims less; 0 is no bound.
 func (t *Tables) Room() int64 { return t.sharedBudget().limit / claimsShare }
 
-// claimsShare is which part of the ceiling sources may claim before others wait:
+// claimsShare is the part of the ceiling that sources may claim before others wait:
 // 1/claimsShare.
 const claimsShare = 8
 
-// Expect says that so many stacks and frames will come of what a Source is about to read,
-// at least. If they can't fit, the tables are Full from now on, rather than when most is
-// read.
+// Expect says that a Source will add at least so many stacks and frames. If they can't
+// fit, the tables are Full now, rather than when most has been read.
 func (t *Tables) Expect(stacks, frames int64) {
 	t.sharedBudget().expected = t.peak() + freezing*stacks + sorting*frames*int64(unsafe.Sizeof(Frame{}))
 }
 
 // Full reports whether the tables, and what is claimed beside them, have outgrown the
-// ceiling of the Copy that reads them, which then ends with an [ErrMemory]; they stay
-// full. A Source that interns much at a time asks now and then, and when they are full
-// leaves out the rest.
+// ceiling of the Copy that reads them. They stay full, and the Copy ends with an
+// [ErrMemory]. A Source that interns much at a time asks now and then, and leaves out the
+// rest when they are full.
 func (t *Tables) Full() bool {
 	b := t.sharedBudget()
 	b.full = b.full || b.limit > 0 && max(t.peak(), b.expected)*tablesShare+b.held > b.limit
 	return b.full
 }
 
-// freezing is what a stack takes while tables are made final: the old and the new node, two
-// links, the queue, whether it is in use.
+// freezing is the memory for a stack while tables are made final: its old and its new
+// node, two links, the queue, and whether it is in use.
 const freezing = 8 + 8 + 3*4 + 1
 
-// sorting is how often the other rows are held while they are sorted.
+// sorting is how many copies of other rows there are while they are sorted.
 const sorting = 3
 
-// peak is about how much memory t takes at most until it is frozen, the final
-// tables included.
+// peak is about how much memory t takes at most until it is frozen, including the final
+// tables.
 func (t *Tables) peak() int64 {
 	stacks := max(t.Stacks.Bytes()+int64(t.Stacks.Len()), freezing*int64(t.Stacks.Len()))
 	rows := t.rowBytes() - t.Strings.TextBytes()
 	return stacks + sorting*rows + t.Strings.TextBytes() + t.counted.bytes(t)
 }
 
-// rowBytes is about how much memory all rows but stacks take, the texts of strings
-// included.
+// rowBytes is about how much memory all rows but stacks take, including the texts of
+// strings.
 func (t *Tables) rowBytes() int64 {
 	return t.Tracks.Bytes() + t.Counters.Bytes() + t.Categories.Bytes() + t.Modules.Bytes() + t.Frames.Bytes() + t.Labels.Bytes() + t.Strings.Bytes()
 }
 
-// finalBytes is about how much memory tables take in which nothing is looked up.
+// finalBytes is about how much memory tables take if nothing is looked up in them.
 func (t *Tables) finalBytes() int64 { return 8*int64(t.Stacks.Len()) + t.rowBytes() }
 
 // ceiling watches how much memory the tables of a source take while they are read.
 type ceiling struct {
 	memory int64
-	share  float64 // of memory that is for one output: its reciprocal
+	share  float64 // see outputsShare
 	tables *Tables
-	first  int64 // peak when something had been read
+	first  int64 // the peak when something had been read
 	begun  int64 // how much that was
 }
 
@@ -171,17 +169,17 @@ func newCeiling(memory int64, outputs int, t *Tables) ceiling {
 	return ceiling{memory: memory, share: share, tables: t}
 }
 
-// check returns an *ErrMemory if the tables are too large, when done of total
-// is read; total is 0 if it is not known.
+// check returns an *ErrMemory if the tables are too large when done of total was read;
+// total is 0 if it is unknown.
 func (c *ceiling) check(done, total int64) error {
 	if !c.tables.TryLock() {
-		return nil // somebody interns, and may do so for long; it is checked again
+		return nil // a Source interns, perhaps for long; there will be another check
 	}
 	defer c.tables.Unlock()
 	return c.verdict(done, total)
 }
 
-// verdict is check by a caller that may use the tables.
+// verdict is check for callers that may use the tables.
 func (c *ceiling) verdict(done, total int64) error {
 	now := c.tables.peak()
 	if c.first == 0 {
@@ -190,8 +188,8 @@ func (c *ceiling) verdict(done, total int64) error {
 	if !c.tables.Full() {
 		return nil
 	}
-	// Definitions may have come at once, before the first rows; the rest grows
-	// with what is read. Without a total, or too early, it is a guess.
+	// Definitions may all have come before the first rows; the rest grows with what is
+	// read. Without a total, or too early, this is a guess.
 	b := c.tables.budget
 	most, input := float64(b.mostHeld), float64(b.mostInput)
 	need, early := max(2*float64(now), float64(now)+rowsOfClaim*(most-input)), true
@@ -205,13 +203,12 @@ func (c *ceiling) verdict(done, total int64) error {
 	return &ErrMemory{Need: roundUp(min(need, 1<<60)), Have: c.memory, Early: early, Input: 2*input*c.share > float64(c.memory)}
 }
 
-// rowsOfClaim is how much, of what a Source claims for its definitions, the rows take
-// that they become, if all of them are new.
+// rowsOfClaim is how much memory the rows take that definitions become, as a part of what
+// a Source claims for them, if all are new.
 const rowsOfClaim = 1
 
-// settle leaves Sinks of final tables what these leave of a ceiling, 0 if there is none.
-// from are the tables that they were made of, which stay, and so do the numbers that
-// their rows became.
+// settle leaves to the Sinks of final tables what these leave of a ceiling; 0 is none.
+// The tables that they were made of also stay in memory, and so do the numbers of stacks.
 func (t *Tables) settle(memory int64, from *Tables) {
 	if memory > 0 {
 		held := t.finalBytes() + from.finalBytes() + 4*int64(from.Stacks.Len()) - from.Strings.TextBytes()
@@ -228,9 +225,8 @@ func (t *Tables) Left() int64 {
 	return max(1, b.limit-b.held)
 }
 
-// Reserve is for a Sink that is about to take memory which depends on the tables, and may
-// take it only if there is no error, which is an [ErrMemory]. RowBytes says how much that
-// is.
+// Reserve is called by a Sink that is about to take memory that depends on the tables. It
+// may do so if there is no error, which is an [ErrMemory].
 func (t *Tables) Reserve(bytes int64) error {
 	b := t.sharedBudget()
 	if b.limit == 0 {
@@ -246,9 +242,9 @@ func (t *Tables) Reserve(bytes int64) error {
 // RowBytes is how much memory something takes for each row of tables.
 type RowBytes struct{ Stack, Frame, String, Label, Track int64 }
 
-// In is how much it takes for all rows of t.
+// In is how much memory it takes for all rows of t.
 func (r RowBytes) In(t *Tables) int64 {
-	of := func(each int64, rows int) int64 { return each * int64(rows+1) } // and for 0, which is none
+	of := func(each int64, rows int) int64 { return each * int64(rows+1) } // with row 0
 	return of(r.Stack, t.Stacks.Len()) + of(r.Frame, t.Frames.Len()) + of(r.String, t.Strings.Len()) + of(r.Label, t.Labels.Len()) + of(r.Track, t.Tracks.Len())
 }
 
@@ -259,8 +255,7 @@ const (
 	MergedFrame = int64(unsafe.Sizeof(Frame{})) + 2*4
 )
 
-// countedTexts is the memory of what rows point to. What was counted is not
-// looked at again.
+// countedTexts is the memory that rows point to. It remembers what was counted.
 type countedTexts struct {
 	processes, tracks, counters, events int
 	modules, labels                     int
@@ -304,7 +299,7 @@ func (p *Process) textBytes() int64 {
 	return int64(n)
 }
 
-// bytes counts the event, its key, and the final ones of both.
+// bytes is the memory of an event and its key, provisional and final.
 func (e *Event) bytes() int64 {
 	n := int(unsafe.Sizeof(*e)) + len(e.Fields)*int(unsafe.Sizeof(EventField{})) + len(e.Graphs)*int(unsafe.Sizeof(Graph{}))
 	text := len(e.Name) + len(e.Chart) + len(e.Tooltip) + len(e.Table) + len(e.Type) + len(e.Description) + len(e.ColorField) + len(e.NameField)

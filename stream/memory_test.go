@@ -47,8 +47,8 @@ func frame(t *stream.Tables, name string) stream.FrameID {
 	return t.Frames.Intern(stream.Frame{Function: t.Strings.Intern(name)})
 }
 
-// Whichever table grows, Copy ends before the ceiling is reached, and says one
-// that is enough.
+// Whichever table grows, Copy ends before the ceiling is reached, and asks for one that
+// is enough.
 func TestCopyMemory(t *testing.T) {
 	for name, grow := range map[string]func(*stream.Tables, int64) stream.StackID{
 		"stacks": growStacks,
@@ -86,8 +86,8 @@ func TestCopyMemory(t *testing.T) {
 	}
 }
 
-// A source that interns all it has before its first row is told to stop, and
-// the error says that more may be needed.
+// A source that interns everything before its first row is told to stop, and the error
+// says that more may be needed.
 func TestCopyMemoryAtOnce(t *testing.T) {
 	left := 0
 	grow := func(tables *stream.Tables, i int64) stream.StackID {
@@ -176,8 +176,8 @@ type hungry struct {
 
 func (h hungry) Begin(t *stream.Tables) error { return t.Reserve(stream.RowBytes{Stack: h.each}.In(t)) }
 
-// Memory that sinks take for the tables counts against the ceiling before they take it,
-// for all outputs together. The ceiling that the error asks for is enough.
+// Memory that sinks reserve counts before they take it, for all outputs together. The
+// error asks for a ceiling that is enough.
 func TestReserve(t *testing.T) {
 	const stacks, memory = 20_000, 2 << 20
 	copyTo := func(memory int64, sinks ...stream.Sink) error {
@@ -203,5 +203,5 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// tooLittle says whether err is an ErrMemory, which it sets to.
+// tooLittle reports whether err is an ErrMemory, and sets to to it.
 func tooLittle(err error, to **stream.ErrMemory) bool { return errors.As(err, to) }

@@ -7,16 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// sequence is several sources as one.
+// sequence is several sources, one after the other.
 type sequence struct {
 	tables  *Tables
 	sources []Source
 	next    int
 }
 
-// Merge returns a Source of all events of sources, which must share t. It reads
-// one after the other. It is a [Progress] of those that are one, and closes
-// those that can be.
+// Merge returns a Source of all events of sources, which must share t. It reads one after
+// the other. Its progress is the sum of theirs, and it closes them.
 func Merge(t *Tables, sources ...Source) Source { return &sequence{tables: t, sources: sources} }
 
 func (m *sequence) Next(b *Batch) error {
@@ -52,15 +51,15 @@ func (m *sequence) Progress() (done, total int64) {
 	return done, total
 }
 
-// parallelMerge is several sources as one, of which some are read at a time.
+// parallelMerge is several sources as one, some of which are read at the same time.
 //
-//  1. A reader, on a goroutine of its own, takes the next source and reads it to
-//     its end. There are as many readers as jobs.
-//  2. What a reader has read goes to whoever calls Next, in an empty batch that
-//     came back from there: so many are in flight as there are to begin with.
-//  3. When one fails, no other source is begun. Those before it, which others
-//     read, are read to their ends, so that it does not depend on who was faster
-//     which error is told.
+//  1. There are as many readers as jobs, each a goroutine that takes the next source
+//     and reads it to its end.
+//  2. A reader fills an empty batch and hands it to the caller of Next, who gives it
+//     back. So the number of batches does not grow.
+//  3. When one source fails, no other is begun. Those before it are read to their ends
+//     by the other readers, so that it does not depend on speed which error is
+//     returned.
 type parallelMerge struct {
 	tables  *Tables
 	sources []*observedSource
@@ -72,14 +71,14 @@ type parallelMerge struct {
 	end         func()
 
 	mu      sync.Mutex
-	changed sync.Cond // a source has come to its end
-	next    int       // source to be read
-	reading int       // how many are
-	failed  int       // source
-	err     error     // its
+	changed sync.Cond // a source has ended
+	next    int       // the next source to read
+	reading int       // how many sources are being read
+	failed  int       // the first source that failed
+	err     error     // of that source
 }
 
-// observedSource is a source whose progress anybody may ask for while it is read.
+// observedSource is a source whose progress any goroutine may ask for while it is read.
 type observedSource struct {
 	Source
 	done, total atomic.Int64
@@ -93,11 +92,11 @@ func (s *observedSource) track() {
 	}
 }
 
-// MergeParallel is [Merge], but reads jobs of the sources at a time, on goroutines of
-// which none is left after Close or when Next has returned an error. The sources
-// hold the lock of t while they use t. While they [Claim] much
-// memory no other one is begun, so that more jobs do not need more than there is. Of several
-// errors that of the first source is returned.
+// MergeParallel is [Merge], but reads jobs of the sources at the same time, on goroutines
+// that have ended when Close or a Next with an error returns. The sources must lock t
+// while they use it. While they [Claim] much memory no other one is begun, so that more
+// jobs don't need more memory than there is. If several sources fail, the error is that
+// of the first of them in order.
 func MergeParallel(t *Tables, jobs int, sources ...Source) Source {
 	if jobs <= 1 || len(sources) == 0 {
 		return Merge(t, sources...)
@@ -133,7 +132,7 @@ func (a *parallelMerge) Next(b *Batch) error {
 		return nil
 	}
 	b.Reset(Series{}, 0)
-	if a.err != nil { // whoever could set it is gone
+	if a.err != nil { // all goroutines that could set it have ended
 		return a.err
 	}
 	return io.EOF
@@ -151,7 +150,7 @@ func (a *parallelMerge) Close() (err error) {
 	return err
 }
 
-// stop lets the readers end, and waits until they have.
+// stop makes the readers end, and waits for them.
 func (a *parallelMerge) stop() {
 	close(a.quit)
 	a.mu.Lock()
@@ -181,7 +180,7 @@ func (a *parallelMerge) start() {
 	}()
 }
 
-// take is the next source to be read, below 0 if there is none.
+// take returns the next source to read; below 0, there is none.
 func (a *parallelMerge) take() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -196,7 +195,7 @@ func (a *parallelMerge) take() int {
 	return a.next - 1
 }
 
-// done says that a source was read, or why not.
+// done notes that a source was read, or why it could not be.
 func (a *parallelMerge) done(i int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

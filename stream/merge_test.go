@@ -28,8 +28,8 @@ func (s *slow) Next(b *stream.Batch) error {
 	return err
 }
 
-// abreastOf is some sources of one process each, read jobs at a time.
-func abreastOf(jobs, sources int, change func(i int, s *slow)) stream.Source {
+// inParallel is some sources of one process each, read jobs at a time.
+func inParallel(jobs, sources int, change func(i int, s *slow)) stream.Source {
 	t := new(stream.Tables)
 	var all []stream.Source
 	for i := range sources {
@@ -49,12 +49,12 @@ func abreastOf(jobs, sources int, change func(i int, s *slow)) stream.Source {
 	return stream.MergeParallel(t, jobs, all...)
 }
 
-func TestAbreast(t *testing.T) {
+func TestMergeParallel(t *testing.T) {
 	for _, jobs := range []int{1, 2, 9} {
 		t.Run(fmt.Sprint(jobs), func(t *testing.T) {
-			streamtest.TestSource(t, func(*testing.T) stream.Source { return abreastOf(jobs, 5, nil) })
+			streamtest.TestSource(t, func(*testing.T) stream.Source { return inParallel(jobs, 5, nil) })
 			var count stream.Count
-			if err := stream.Copy(&count, abreastOf(jobs, 5, nil), stream.CopyOptions{}); err != nil {
+			if err := stream.Copy(&count, inParallel(jobs, 5, nil), stream.CopyOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if sum := count.Sum(func(stream.Series) bool { return true }); sum.Rows != 750 {
@@ -65,10 +65,10 @@ func TestAbreast(t *testing.T) {
 }
 
 // Sources are read at the same time: each waits until all have begun.
-func TestAbreastReadsAtOnce(t *testing.T) {
+func TestMergeParallelReadsAtOnce(t *testing.T) {
 	var begun sync.WaitGroup
 	begun.Add(3)
-	src := abreastOf(3, 3, func(_ int, s *slow) {
+	src := inParallel(3, 3, func(_ int, s *slow) {
 		s.step = sync.OnceFunc(func() { begun.Done(); begun.Wait() })
 	})
 	if err := stream.Copy(stream.Discard, src, stream.CopyOptions{}); err != nil {
@@ -76,12 +76,12 @@ func TestAbreastReadsAtOnce(t *testing.T) {
 	}
 }
 
-// Of several errors that of the first source is told, though another one came
-// earlier; what was to come after it is not begun.
-func TestAbreastFails(t *testing.T) {
+// If several sources fail the error is that of the first one, even if another failed
+// earlier; no later source is begun.
+func TestMergeParallelFails(t *testing.T) {
 	failed := make(chan struct{})
 	errs := []error{errors.New("first"), errors.New("second")}
-	src := abreastOf(2, 3, func(i int, s *slow) {
+	src := inParallel(2, 3, func(i int, s *slow) {
 		switch i {
 		case 0:
 			s.err, s.step = errs[0], func() { <-failed }
@@ -101,11 +101,11 @@ func TestAbreastFails(t *testing.T) {
 	}
 }
 
-// While much is held sources are read one after the other.
-func TestAbreastHolds(t *testing.T) {
+// While much memory is claimed sources are read one after the other.
+func TestMergeParallelHolds(t *testing.T) {
 	const memory = 64 << 20
 	var reading, most atomic.Int32
-	src := abreastOf(4, 4, func(_ int, s *slow) {
+	src := inParallel(4, 4, func(_ int, s *slow) {
 		s.step = sync.OnceFunc(func() {
 			now := reading.Add(1)
 			if now > most.Load() {

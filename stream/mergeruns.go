@@ -16,19 +16,19 @@ const (
 	// only row has more.
 	maxSegmentArgs = 1 << 20
 
-	// A run is read that many bytes at a time, fewer if there are many.
+	// A run is read so many bytes at a time: fewer if there are many runs.
 	minAhead, maxAhead = 4 << 10, 128 << 10
 )
 
-// room is what still fits into a block or a segment. Where one ends depends on
-// its rows alone.
+// room is what still fits into a block or a segment. Where a block or a segment ends
+// depends on its rows alone.
 type room struct {
 	rows, bytes int
 	used        bool
 }
 
-// take returns how many rows of b, of those from from to to-1, fit into r, and
-// takes their room. The first row of all always fits.
+// take returns how many of the rows from to to-1 of b fit into r, and takes their room.
+// The first row always fits.
 func (r *room) take(b *Batch, from, to int) int {
 	n := min(to-from, r.rows)
 	if len(b.Args) > 0 {
@@ -53,9 +53,8 @@ func (r *room) takeArgs(b *Batch, from, n int) int {
 
 // runMerger gives the rows of the runs of one series in order.
 //
-// A run is opened when its first row is due, and closed after its last one. So
-// runs that do not overlap are read one after the other, with the memory of
-// one.
+// A run is opened when its first row is due, and closed after its last one. So runs that
+// do not overlap are read one after the other, with the memory of one.
 type runMerger struct {
 	store  *runs.Store
 	memory int64 // for reading ahead
@@ -64,10 +63,10 @@ type runMerger struct {
 	ahead     int
 	free      []*openRun // of closed runs, for their memory
 	stretches []stretch  // due, not in the segment yet
-	owners    bool       // some row tells whose it is
+	owners    bool       // some row has an owner
 }
 
-// cursor stands at a row of a run.
+// cursor is a position in a run.
 type cursor struct {
 	key  runs.Key // of that row
 	run  *runs.Run
@@ -81,13 +80,13 @@ type openRun struct {
 	batch  Batch // the block that was read last
 }
 
-// stretch is rows of one block that follow each other.
+// stretch is consecutive rows of one block.
 type stretch struct {
 	batch    *Batch
 	from, to int
 }
 
-// start makes m return the rows of runs, which must be of one series.
+// start begins the merge of runs, which must be of one series.
 func (m *runMerger) start(parts []runs.Run) {
 	all := make([]cursor, len(parts))
 	m.heap, m.owners = m.heap[:0], false
@@ -99,8 +98,8 @@ func (m *runMerger) start(parts []runs.Run) {
 	m.ahead = min(max(int(m.memory)/max(len(parts), 1), minAhead), maxAhead)
 }
 
-// next adds the next segment to out, which was Reset for its series; none if
-// there are no more rows.
+// next adds the next segment to out, which was Reset for its series. If there are no more
+// rows it adds none.
 func (m *runMerger) next(out *Batch) error {
 	room := room{rows: maxSegment, bytes: maxSegmentArgs}
 	for len(m.heap) > 0 {
@@ -125,15 +124,15 @@ func (m *runMerger) next(out *Batch) error {
 	return nil
 }
 
-// ready makes the first cursor stand at a row. If its run has no more rows it is
-// closed; then, and if another cursor is the first now, more is false.
+// ready makes the first cursor stand at a row. It returns false if its run has ended, and
+// was closed, or if another cursor is the first now.
 func (m *runMerger) ready(c *cursor, out *Batch, room *room) (more bool, err error) {
 	if c.rows == nil {
 		m.open(c)
 	} else if c.pos < c.rows.batch.Len() {
 		return true, nil
 	}
-	m.gather(out) // the batch is needed
+	m.gather(out) // the batch is needed for the next block
 	for {
 		block, err := c.rows.reader.Next()
 		switch {
@@ -146,7 +145,7 @@ func (m *runMerger) ready(c *cursor, out *Batch, room *room) (more bool, err err
 			err := m.load(c, block, out)
 			return m.heap[0] == c, err
 		}
-		// Nothing else comes in between, so the rows need not be moved.
+		// No other run has rows in between, so there is no need to move these.
 		if err := readBlock(out, block); err != nil {
 			return false, fmt.Errorf("reading spilled rows: %w", err)
 		}
@@ -154,8 +153,8 @@ func (m *runMerger) ready(c *cursor, out *Batch, room *room) (more bool, err err
 	}
 }
 
-// takeBlock takes the room for a whole block of a series without arguments, as
-// that of like, if there is.
+// takeBlock takes the room for a whole block, if it fits. like is a batch of its series;
+// with arguments a block never fits, because their size is not known yet.
 func (r *room) takeBlock(block []byte, like *Batch) bool {
 	n, _ := binary.Uvarint(block)
 	if len(like.Args) > 0 || n > uint64(r.rows) {
@@ -166,7 +165,7 @@ func (r *room) takeBlock(block []byte, like *Batch) bool {
 	return true
 }
 
-// load decodes a block, of a series as that of like.
+// load decodes a block of the series of like.
 func (m *runMerger) load(c *cursor, block []byte, like *Batch) error {
 	b := &c.rows.batch
 	b.Reset(like.Series, len(like.Args))
@@ -190,7 +189,7 @@ func (m *runMerger) open(c *cursor) {
 	c.rows.reader.Reset(c.run, m.ahead)
 }
 
-// close takes the first cursor away.
+// close removes the first cursor.
 func (m *runMerger) close() {
 	m.free = append(m.free, m.heap[0].rows)
 	m.heap.pop()
@@ -208,13 +207,13 @@ func (m *runMerger) gather(out *Batch) {
 	m.stretches = m.stretches[:0]
 }
 
-// shortStretch is below how many rows moving a column costs more than moving
-// its rows one by one: where samples of several writers alternate.
+// shortStretch is the length from which on moving columns costs less than moving row by
+// row. Where samples of several writers alternate, stretches are shorter.
 const shortStretch = 8
 
-// appendSamples is AppendRows for a short stretch; who says whether some row of
-// the series tells whose it is.
-func (b *Batch) appendSamples(s stretch, who bool) {
+// appendSamples is AppendRows for a short stretch of samples; owners says whether any row
+// of the series has an owner.
+func (b *Batch) appendSamples(s stretch, owners bool) {
 	from := s.batch
 	for i := s.from; i < s.to; i++ {
 		b.Time = append(b.Time, from.Time[i])
@@ -222,7 +221,7 @@ func (b *Batch) appendSamples(s stretch, who bool) {
 		b.Stack = append(b.Stack, from.Stack[i])
 		b.Weight = append(b.Weight, from.Weight[i])
 		b.CPU = append(b.CPU, from.CPU[i])
-		if who {
+		if owners {
 			b.AppendOwner(from.Owner(i))
 		}
 	}
@@ -237,7 +236,7 @@ func (h cursors) init() {
 	}
 }
 
-// fix restores the order after the first one's key has changed.
+// fix restores the order after the key of the first cursor changed.
 func (h cursors) fix() { h.down(0) }
 
 func (h *cursors) pop() {
@@ -247,8 +246,8 @@ func (h *cursors) pop() {
 	h.down(0)
 }
 
-// second is the lowest key but the first one's, the highest there can be if
-// there is none.
+// second is the lowest key but for the first cursor's; the highest possible if there is
+// no other cursor.
 func (h cursors) second() runs.Key {
 	switch len(h) {
 	case 1:

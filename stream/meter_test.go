@@ -1,8 +1,6 @@
 package stream
 
-import (
-	"testing"
-)
+import "testing"
 
 // Reports come in order, at least every 256th of the whole, but no more often
 // than that or than the smallest step.

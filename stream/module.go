@@ -13,26 +13,17 @@ import (
 // Module is a mapped file. Two files with one build id are the same module.
 type Module struct {
 	Build string // build id, or what stands in for it; hex
-	Path  string // of the file; "" in the key when Build is known: see Name
+	Path  string // of the file; "" if Build is known
 	Name  string // base name
 
-	// What only profiles tell: "" is what follows from the rest.
+	// Only profiles tell these. Each is "" if it follows from the rest.
 	DebugPath string // of the file with the symbols, if it is another one
 	DebugName string // its base name
 	Breakpad  string // id by which symbol servers know it: see BreakpadID
 	Arch      string // if it is not what the process says: see Process.Machine
 }
 
-// An id of a symbol server is a GUID in digits, and an age.
-const (
-	guidSize = 16
-	noAge    = "0"
-)
-
-// breakpadID matches what is such an id already.
-var breakpadID = regexp.MustCompile(`^[0-9A-F]{33,40}$`)
-
-// CodeID is the build id, "" where only what symbol servers know it by was told.
+// CodeID is the build id, "" if only the id of symbol servers is known.
 func (m Module) CodeID() string {
 	if breakpadID.MatchString(m.Build) {
 		return ""
@@ -40,8 +31,8 @@ func (m Module) CodeID() string {
 	return m.Build
 }
 
-// BreakpadID is what symbol servers know m by: what was told, or else what the build
-// id makes.
+// BreakpadID is the id by which symbol servers know m: as it was told, or made of the
+// build id.
 func (m Module) BreakpadID() string {
 	if m.Breakpad != "" {
 		return m.Breakpad
@@ -49,11 +40,10 @@ func (m Module) BreakpadID() string {
 	return breakpadOf(m.Build)
 }
 
-// breakpadOf makes a build id as symbol servers want it: 32 digits and an age. The
-// beginning of an ELF file's id counts, read as the GUID that it is on a
-// little-endian machine: the bytes of its first three numbers are turned round. An id
-// that is no digits, as Go's own, is known to no server; it becomes a hash, which
-// tells modules apart.
+// breakpadOf makes the id for symbol servers from a build id: 32 digits and an age. An
+// ELF file's id is cut to the size of a GUID, and the bytes of its first three numbers
+// are reversed, as they are little-endian. An id that is not hexadecimal, as Go's, is
+// unknown to all servers; it becomes a hash, so that modules can be told apart.
 func breakpadOf(build string) string {
 	if breakpadID.MatchString(build) {
 		return build
@@ -71,16 +61,25 @@ func breakpadOf(build string) string {
 	return strings.ToUpper(hex.EncodeToString(append(turned, guid[8:]...))) + noAge
 }
 
-// Mapping is what is known of where a module lay in the memory of a process. Nothing
-// refers to it: a frame has the offset in the file.
+// An id of a symbol server is a GUID in digits, and an age.
+const (
+	guidSize = 16
+	noAge    = "0"
+)
+
+// breakpadID matches a build id that is such an id already.
+var breakpadID = regexp.MustCompile(`^[0-9A-F]{33,40}$`)
+
+// Mapping is where a module was in the memory of a process. No row refers to it: frames
+// have offsets in the file.
 type Mapping struct {
 	Module               ModuleID
-	Start, Limit, Offset uint64 // from one address up to but not another, and where in the file that begins; Limit 0: only Path is known
-	Path                 string // of the file; modules that have build ids have none
+	Start, Limit, Offset uint64 // addresses from Start up to but not including Limit, and the offset of Start in the file; Limit 0: only Path is known
+	Path                 string // of the file, which is not in modules that have build ids
 	Names                MappingNames
 }
 
-// MappingNames is what a profile says that code in a mapping has, by bit.
+// MappingNames says which names a profile has for the code of a mapping, by bit.
 type MappingNames uint8
 
 // The names that code of a mapping may have.
@@ -91,18 +90,18 @@ const (
 	NamesInlined
 )
 
-// mappingKey is what mappings have in common that are of one part of a file: tools
-// that merge profiles take them for one, wherever it lay.
+// mappingKey is the same for all mappings of one part of a file, at whatever address:
+// tools that merge profiles take them for one.
 type mappingKey struct {
 	module       ModuleID
 	size, offset uint64
 }
 
-// maxMappings is how many different ones tables keep: more are no program's.
+// maxMappings is the most mappings that tables keep: no program has more.
 const maxMappings = 1 << 12
 
-// AddMapping adds what is known of a module. Of those that are of one part of a file
-// the lowest stays, whatever comes first.
+// AddMapping adds a mapping. Of several mappings of one part of a file the one at the
+// lowest address is kept, in whatever order they come.
 func (t *Tables) AddMapping(m Mapping) {
 	key := mappingKey{m.Module, m.Limit - m.Start, m.Offset}
 	old, known := t.mappings[key]
@@ -121,7 +120,7 @@ func (t *Tables) AddMapping(m Mapping) {
 	t.mappings[key] = m
 }
 
-// Mappings are all that are known, by module, offset, size and start.
+// Mappings returns all mappings by module, offset, size and start.
 func (t *Tables) Mappings() []Mapping {
 	all := make([]Mapping, 0, len(t.mappings))
 	for _, m := range t.mappings {
@@ -136,8 +135,8 @@ func compareMappings(a, b Mapping) int {
 		cmp.Compare(a.Start, b.Start), cmp.Compare(a.Path, b.Path))
 }
 
-// MapMappings replaces all of them by what f makes of them; those whose module is 0
-// then are dropped.
+// MapMappings replaces each mapping by the result of f; those whose module becomes 0 are
+// dropped.
 func (t *Tables) MapMappings(f func(Mapping) Mapping) {
 	all := t.Mappings()
 	t.mappings = nil

@@ -15,13 +15,13 @@ import (
 
 // Naming is what the name of a process has besides its service and pid.
 type Naming struct {
-	HostTells bool   // processes of its service on several hosts have one pid
-	Short     string // the beginning of its instance, where another process has even its host and pid; else ""
+	HostTells bool   // processes of its service have the same pid on several hosts
+	Short     string // the beginning of its instance if another process has the same host and pid; else ""
 }
 
-// Title names the process for people: "checkout 1.42.0 · checkout-7f9c · pid 1".
-// Parts that are unknown are left out. Processes whose pid is unknown, such as those
-// that profiles are of, are not told apart: they may be one.
+// Title is the name of the process for people: "checkout 1.42.0 · checkout-7f9c · pid 1".
+// Unknown parts are left out. Processes without a pid, such as those of profiles, are not
+// told apart: they may be the same.
 func (p *Process) Title() string {
 	title := p.program()
 	if p.Version != "" {
@@ -40,8 +40,8 @@ func (p *Process) Title() string {
 	return title
 }
 
-// Words are the name of the process for names of files: "checkout", "1", if that
-// is enough.
+// Words are the words of the name of the process in file names: "checkout", "1", if these
+// are enough.
 func (p *Process) Words() []string {
 	words := []string{cmp.Or(p.program(), "process")}
 	if p.HostTells && p.Host != "" {
@@ -56,19 +56,19 @@ func (p *Process) Words() []string {
 	return words
 }
 
-// Names are all that the process is called.
+// Names are all names of the process.
 func (p *Process) Names() []string {
 	return []string{p.InstanceName(), p.Title(), strings.Join(p.Words(), "-"), strconv.Itoa(p.Pid), p.Name, p.Service, p.Host}
 }
 
-// InstanceName is the instance in hexadecimal, as the ledger and the directories of
-// recordings have it.
+// InstanceName is the instance in hexadecimal, as in the ledger and in the names of
+// directories.
 func (p *Process) InstanceName() string { return fmt.Sprintf("%016x", p.Instance) }
 
 func (p *Process) program() string { return cmp.Or(p.Service, p.Name) }
 
-// AssignNames finds the Naming of all processes of a run. One that has a Short keeps
-// it: a part of a run is called as in the whole.
+// AssignNames finds the Naming of all processes of a run. A Short that is there already
+// stays, so that names in a part of a run are those of the whole.
 func AssignNames(processes []Process) {
 	type place struct {
 		program, host string
@@ -97,11 +97,11 @@ func AssignNames(processes []Process) {
 	}
 }
 
-// leastShort is how much of an instance is shown at least.
+// leastShort is the least number of digits of an instance that is shown.
 const leastShort = 4
 
-// shortInstances are the beginnings of the instances of processes by which each is
-// told from all others.
+// shortInstances returns the shortest beginnings of the instances of processes that tell
+// them apart.
 func shortInstances(processes []Process) []string {
 	all := make([]string, len(processes))
 	for i := range processes {
@@ -128,8 +128,8 @@ func commonPrefix(a, b string) (n int) {
 	return n
 }
 
-// assignPids gives each process an OutPid of its own: its pid, and where several
-// have the same, the beginning of its instance.
+// assignPids gives each process an OutPid of its own: its pid and, if others have the
+// same, the beginning of its instance.
 func assignPids(processes []Process) {
 	count := make(map[int]int, len(processes))
 	for i := range processes {
@@ -147,7 +147,7 @@ func assignPids(processes []Process) {
 			shorts = shortInstances(processes)
 		}
 		p.OutPid += " (" + cmp.Or(p.Short, shorts[i]) + ")"
-		if taken[p.OutPid]++; taken[p.OutPid] > 1 { // of one instance: inputs may know none
+		if taken[p.OutPid]++; taken[p.OutPid] > 1 { // the same instance: inputs may not tell it
 			p.OutPid += "~" + strconv.Itoa(taken[p.OutPid])
 		}
 	}

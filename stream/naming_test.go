@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Processes are told apart by what people know, by no more than is needed, and no
-// pid is made up.
+// Names tell processes apart by as little as necessary, and no pid is made up.
 func TestAssignNames(t *testing.T) {
 	shop := func(instance uint64, host string, pid int) Process {
 		return Process{Instance: instance << 32, Service: "shop", Version: "2", Host: host, Pid: pid}

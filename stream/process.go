@@ -6,7 +6,7 @@ import "strings"
 type Process struct {
 	Instance uint64 // random; names the process
 	Parent   ProcessID
-	Twin     uint64 // instance of another recording of the same process at that time, whose samples sums take; 0 none
+	Twin     uint64 // instance of another recording of the same process at the same time, whose samples count in sums; 0 none
 	Pid      int    // as the process knew itself; several may have the same; 0 unknown
 	OutPid   string // for formats that need a unique one: Pid, and what tells it from others
 	Naming
@@ -14,7 +14,7 @@ type Process struct {
 	Service  string
 	Version  string
 	Revision string
-	Modified bool     // built from other source than Revision's: from that and changes
+	Modified bool     // built from Revision and changes that were not committed
 	Module   string   // path of the program's main Go module
 	SlowedBy []string // what its build adds that costs time: race, msan, asan, cover
 	Host     string
@@ -34,18 +34,18 @@ type Process struct {
 	Interval   int64  // ns between samples, 0 if none were asked for
 	CPU        string // how samples were taken
 	Settings   Settings
-	SelfTests  []Attr // what came of the recorder's self-tests: which ways it took
+	SelfTests  []Attr // the results of the recorder's self-tests
 	RangeStart uint64 // lowest index still held
-	Earliest   Time   // when the oldest of what is still held was begun; 0 unknown, or Start if nothing was given up
+	Earliest   Time   // when the oldest chunk still held was begun; 0 unknown; Start if none was given up
 
 	Heap    Heap    // how old its heap samples are; zero where only a part of the recording was read
-	Profile Profile // what a profile says of itself that the process was read from
+	Profile Profile // of the profile that the process was read from
 	Clock   Clock   // how its times were placed
 	Read    Ranges  // which positions were read; nil if unknown
 }
 
-// Profile is what a profile in pprof's format says of itself. Without Types there is
-// none.
+// Profile is what a profile in pprof's format says of itself. If it has no Types the
+// process is not from such a profile.
 type Profile struct {
 	Types      []ValueType // of the values of its samples, in their order
 	Default    string      // the name of the one to be shown
@@ -60,15 +60,15 @@ type ValueType struct{ Name, Unit string }
 type Settings struct {
 	Limit    int64    // bytes of the recordings of its session, 0 unknown
 	Features []string // kinds of data that are recorded
-	Tracks   []string // patterns of the tracks that are recorded, a minus before those that are not; none: all are
+	Tracks   []string // patterns of the tracks that are recorded, or, after a minus, are not; none: all are recorded
 }
 
 // Clock says how the times of a process were placed on the clock of the run.
 type Clock struct {
-	By          string // what placed them: PlacedByBoot, PlacedByHost, or what told its start; "" unknown
+	By          string // PlacedByBoot, PlacedByHost, or where its start was found; "" unknown
 	Boot        string // id of the machine's boot
-	Pieces      int    // stretches with an offset of their own; with one, monotonic time is kept exactly
-	Uncertainty int64  // ns that a time may be off from what the process' own clock said, -1 unknown
+	Pieces      int    // stretches with offsets of their own; if there is one, monotonic time is kept exactly
+	Uncertainty int64  // ns by which a time may differ from the process' own clock, -1 unknown
 	Anchors     int    // readings of monotonic and real time together
 	First, Last Time   // of the anchors
 	Monotonic   int64  // ns that the machine's monotonic clock read at First, 0 unknown
@@ -80,8 +80,8 @@ const (
 	PlacedByHost = "host" // its own readings of the real time: its monotonic clock is not that of its boot
 )
 
-// Machine is for which processor the modules of p are made, as a rule: what its Arch
-// says before a compiler, "x86_64" of "x86_64-gcc3".
+// Machine is the processor that modules of p are made for, as a rule: its Arch without
+// the compiler, "x86_64" of "x86_64-gcc3".
 func (p *Process) Machine() string {
 	machine, _, _ := strings.Cut(p.Arch, "-")
 	return machine
@@ -92,7 +92,7 @@ type Attr struct{ Key, Value string }
 
 // Exit is how a process ended.
 type Exit struct {
-	Known  bool // false: still running, or killed with nobody to tell
+	Known  bool // false: still running, or killed and nobody noted it
 	Reason string
 	Code   int64 // exit status or signal; see HasCode
 	Text   string
@@ -101,14 +101,15 @@ type Exit struct {
 // Exited is the Reason of a process that ended with an exit status.
 const Exited = "exited"
 
-// HasCode says whether Code tells something: a 0 is success only of a process
-// that exited. Of one that was found dead, or stopped recording, nobody knows.
+// HasCode reports whether Code means something: 0 is success only of a process that
+// exited. If one was found dead, or stopped recording, the code is unknown.
 func (e Exit) HasCode() bool { return e.Known && (e.Code != 0 || e.Reason == Exited) }
 
-// statusGo is the exit status of a Go program that its runtime ends.
+// statusGo is the exit status of a Go program whose runtime ends it.
 const statusGo = 2
 
-// EndedByRuntime reports whether a Go program may have been ended by its own runtime.
+// EndedByRuntime reports whether the process, of a Go program, may have been ended by its
+// runtime.
 func (e Exit) EndedByRuntime() bool { return e.Known && e.Reason == Exited && e.Code == statusGo }
 
 // Counters by which one judges how close a process came to its MemoryLimit; the
@@ -122,16 +123,17 @@ const (
 const CounterHeap = "heap"
 
 // Heap is how far the heap samples of a process can be trusted at its end. They are of
-// the last look at them, and then of a garbage collection before it; the counter is
-// read ten times a second.
+// the last time they were read, and then of a garbage collection before that; the counter
+// is read ten times a second.
 type Heap struct {
 	Sampled   Time  // of the last rows of allocations; 0: there are none
 	Explained int64 // bytes that are in use by all rows
-	Counted   Time  // when the counter was read last; 0: never
-	InUse     int64 // bytes that it told
+	Counted   Time  // when the counter was last read; 0: never
+	InUse     int64 // bytes, by the counter
 }
 
-// Share is the part of the heap that the samples explain, in per cent; -1: not known.
+// Share is the part of the heap that the samples explain, in percent; -1 if it is
+// unknown.
 func (h *Heap) Share() int64 {
 	if h.InUse <= 0 || h.Explained < 0 {
 		return -1

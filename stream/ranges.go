@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// Range is positions in the recording of a process: From, and up to but not To.
+// Range is positions in the recording of a process: from From up to but not including To.
 type Range struct{ From, To uint64 }
 
-// Ranges are ascending and apart from each other.
+// Ranges are in ascending order and don't touch.
 type Ranges []Range
 
-// Has reports whether a position is in one of r.
+// Has reports whether a position is in r.
 func (r Ranges) Has(index uint64) bool {
 	i, exact := slices.BinarySearchFunc(r, index, func(r Range, index uint64) int { return cmp.Compare(r.From, index) })
 	return exact || i > 0 && index < r[i-1].To
 }
 
-// Union returns what is in any of these ranges, which may be in any order and
-// overlap.
+// Union returns the union of ranges, which may be in any order and overlap.
 func Union(ranges ...Range) (all Ranges) {
 	ranges = slices.Clone(ranges)
 	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
@@ -34,7 +33,7 @@ func Union(ranges ...Range) (all Ranges) {
 	return all
 }
 
-// Minus returns what is in r and not in o.
+// Minus returns the positions that are in r and not in o.
 func (r Ranges) Minus(o Ranges) (rest Ranges) {
 	for _, part := range r {
 		for len(o) > 0 && o[0].To <= part.From {

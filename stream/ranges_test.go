@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Ranges are what sets of positions are.
+// Ranges behave as sets of positions.
 func TestRanges(t *testing.T) {
 	const size = 40
 	random := rand.New(rand.NewPCG(1, 2))

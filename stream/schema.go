@@ -2,7 +2,7 @@ package stream
 
 import "encoding/binary"
 
-// Event is the definition of markers: name and typed fields.
+// Event is the definition of markers: their name and typed fields.
 type Event struct {
 	Name     string
 	Category CategoryID
@@ -12,20 +12,20 @@ type Event struct {
 	Table    string
 	Fields   []EventField
 
-	// Type is what Firefox Profiler knows such markers by, which shows some types
-	// in ways of their own; events of one type share what is said of it. "" is a
-	// type of this event alone, which a sink names after it.
+	// Type is the name by which Firefox Profiler knows such markers, some of which it
+	// shows in ways of its own; events of one type share a schema. If it is "", the event
+	// has a type of its own, which a sink names after it.
 	Type string
-	// NameField is the name of the field that is what a marker is called, where they
-	// have names of their own; "" if all are called as the event.
+	// NameField is the field that has the name of a marker, if markers have names of
+	// their own; "" if they are called by the event's name.
 	NameField string
-	// Bare says that nothing is said of the type, so that the viewer goes by what
-	// it knows itself.
+	// Bare says that there is no schema of the type, so that the viewer falls back to
+	// what it knows itself.
 	Bare        bool
 	Description string  // for people, one or two sentences
 	Graphs      []Graph // that give the markers a track of their own in the timeline
-	ColorField  string  // name of the field that says which color a marker has
-	Nested      bool    // markers of a thread never overlap in part: they lie beside or in each other
+	ColorField  string  // name of the field that has the color of a marker
+	Nested      bool    // markers of a thread don't overlap in part: they follow or contain each other
 }
 
 // Graph is a line in the timeline that shows the values of a field.
@@ -43,9 +43,9 @@ type EventField struct {
 	Privacy     Privacy
 	Searchable  bool
 	Hidden      bool
-	Unlisted    bool // what is said of the event does not name the field, so that it is not shown
-	// Shown is how Firefox Profiler shows the values, if that is not the way of
-	// their Format: one of its formats, or the JSON of one that is an object.
+	Unlisted    bool // not in the schema of the event, so that it is not shown
+	// Shown is how Firefox Profiler shows the values, if not by their Format: one of its
+	// formats, or the JSON of one that is an object.
 	Shown string
 }
 
@@ -89,7 +89,7 @@ const (
 	NumFormats
 )
 
-// Privacy is what a value may reveal.
+// Privacy is the kind of secret that a value may reveal.
 type Privacy uint8
 
 const (
@@ -114,8 +114,8 @@ const (
 	ShowNetwork
 )
 
-// key is the content of e as a string, for interning: two events have the
-// same key only if they are equal.
+// key is the content of e as a string, for interning: only equal events have the same
+// key.
 func (e *Event) key() string {
 	k := make([]byte, 0, 128)
 	k = appendTexts(k, e.Name, e.Chart, e.Tooltip, e.Table)
@@ -136,8 +136,8 @@ func (f *EventField) appendKey(k []byte) []byte {
 	return append(k, byte(f.Type), byte(f.Format), byte(f.Privacy), bit(f.Searchable)|bit(f.Hidden)<<1|bit(f.Unlisted)<<2)
 }
 
-// appendTexts adds texts with their lengths before them, so that no text can
-// be taken for the end of one and the beginning of the next.
+// appendTexts adds texts, each after its length, so that different texts never look the
+// same.
 func appendTexts(k []byte, texts ...string) []byte {
 	for _, s := range texts {
 		k = binary.AppendUvarint(k, uint64(len(s)))

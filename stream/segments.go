@@ -9,15 +9,14 @@ import (
 	"gprof/stream/internal/runs"
 )
 
-// finalSeries is one series as the sink sees it.
+// finalSeries is a series as the sink gets it.
 type finalSeries struct {
 	series Series
 	args   int // columns
 	runs   []runs.Run
 }
 
-// settle makes the final tables, and the series in the order in which a sink
-// is given them, with the final ids.
+// settle makes the final tables, and the series with final ids in the order of the sink.
 func settle(s *Sorter, t *Tables) (*Tables, []finalSeries, *renumbering, error) {
 	names := make([]Series, len(s.series))
 	for i, r := range s.series {
@@ -33,8 +32,8 @@ func settle(s *Sorter, t *Tables) (*Tables, []finalSeries, *renumbering, error) 
 	return final, outputs, ids, err
 }
 
-// collect gives the series their final ids and order. Several series of the
-// source may turn out to be the same.
+// collect gives the series their final ids and order. Several series of the source may
+// become one.
 func collect(series []*seriesRuns, t *Tables, ids *renumbering) ([]finalSeries, error) {
 	all := make([]finalSeries, len(series))
 	for i, r := range series {
@@ -55,7 +54,7 @@ func collect(series []*seriesRuns, t *Tables, ids *renumbering) ([]finalSeries, 
 	return unique, nil
 }
 
-// checkSeries returns an error if s does not fit what it refers to.
+// checkSeries returns an error if s does not fit the rows that it refers to.
 func (t *Tables) checkSeries(s Series, args int) error {
 	if want := t.Args(s); args != want {
 		return fmt.Errorf("%w: %d arguments of %v, want %d", ErrBatch, args, s.Kind, want)
@@ -134,7 +133,7 @@ type ahead struct {
 
 type madeBatch struct {
 	batch *Batch
-	err   error // the last one's
+	err   error // of the last call
 }
 
 // startAhead begins to call next, until it returns an error. The caller must
@@ -148,7 +147,7 @@ func startAhead(next func(*Batch) error) *ahead {
 	return a
 }
 
-// make calls next as long as there is a spare batch to fill.
+// make calls next whenever there is a spare batch to fill.
 func (a *ahead) make(next func(*Batch) error) {
 	for {
 		select {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Batches come in order with the error behind them, and stop ends the calls
-// wherever they are.
+// Batches come in order, the error after them, and stop ends the calls at any point.
 func TestAhead(t *testing.T) {
 	done := errors.New("done")
 	for asked := range 6 {

@@ -5,19 +5,19 @@ type Sink interface {
 	// Begin is called once, before any segment, with final ids. The tables
 	// stay valid and unchanged until Close returns.
 	Begin(t *Tables) error
-	// Segment receives at most 8,192 rows at a time and must not change them. They
-	// come in this order: by part of time, of which there is only one unless the
-	// Source was cut into several; by process; within a process by track, the main
-	// track (Track.Main) first; then what belongs to no track. Within a track:
-	// samples, then waits, then measurements measure by measure, then markers event
-	// by event, then delays, then allocations. A series may come in many segments,
-	// each sorted by (Time, Index) and none beginning before the end of the last.
+	// Segment gets at most 8,192 rows at a time and must not change them. They come in
+	// this order: by part of time, of which there is only one unless the Source was
+	// split; by process; within a process by track, the main track (Track.Main) first;
+	// then rows of no track. Within a track: samples, then waits, then measurements
+	// measure by measure, then markers event by event, then delays, then allocations. A
+	// series may come in many segments, each sorted by (Time, Index), and none begins
+	// before the end of the last.
 	Segment(b *Batch) error
 	// Close finishes the output; it is not called after an error.
 	Close() error
 }
 
-// Discard is a Sink that does nothing with what it is given.
+// Discard is a Sink that ignores all that it gets.
 var Discard Sink = discard{}
 
 type discard struct{}
@@ -31,8 +31,8 @@ func (discard) Close() error { return nil }
 // tee is several sinks as one.
 type tee []Sink
 
-// Tee returns a Sink that gives all it is given to each of sinks, in turn. The
-// first error ends the call.
+// Tee returns a Sink that passes all calls on to each of sinks, in turn. The first error
+// ends the call.
 func Tee(sinks ...Sink) Sink { return tee(sinks) }
 
 func (t tee) Begin(tables *Tables) error {
@@ -54,14 +54,14 @@ func (t tee) each(call func(Sink) error) error {
 	return nil
 }
 
-// Output is a Sink that stands beside others in a [Tee] and has a ledger of its
-// own: what has no place in one format is not missing from another.
+// Output is a Sink beside others in a [Tee], with a ledger of its own: details that one
+// format has no place for are not missing from another.
 type Output struct {
 	sink   Sink
 	tables *Tables // as the sink sees them
 }
 
-// NewOutput returns an Output that gives all it is given to s.
+// NewOutput returns an Output that passes all calls on to s.
 func NewOutput(s Sink) *Output { return &Output{sink: s} }
 
 // Begin implements [Sink].
@@ -76,16 +76,16 @@ func (o *Output) Segment(b *Batch) error { return o.sink.Segment(b) }
 // Close implements [Sink].
 func (o *Output) Close() error { return o.sink.Close() }
 
-// Ledger is what is missing from this output or uncertain in it: what is so in
-// the recording, and what the sink added. It is complete after Close; before
-// Begin there is none.
+// Ledger is what is missing from this output or uncertain in it: the lines of the
+// recording and those that the sink added. It is complete after Close, and must not be
+// asked for before Begin.
 func (o *Output) Ledger() *Ledger { return &o.tables.Ledger }
 
 // Added returns the lines of Ledger that the sink added, in its order.
 func (o *Output) Added() []Line { return o.tables.Ledger.own() }
 
-// branch returns tables that are t, for a reader, but for a ledger of their own
-// that begins as that of t.
+// branch returns tables with the rows of t and a ledger of their own, which begins with
+// the lines of that of t. They are for reading.
 func (t *Tables) branch() *Tables {
 	return &Tables{Processes: t.Processes, Tracks: t.Tracks, Counters: t.Counters, Events: t.Events, Categories: t.Categories,
 		Modules: t.Modules, Strings: t.Strings, Frames: t.Frames, Stacks: t.Stacks, Labels: t.Labels, Ledger: t.Ledger.branch(), mappings: t.mappings, kinds: t.kinds, goroutines: t.goroutines, cpu: t.cpu, budget: t.budget}

@@ -108,7 +108,7 @@ func TestCountSegments(t *testing.T) {
 // quiet is a source that does not tell its progress.
 type quiet struct{ stream.Source }
 
-// The end of each phase is told, however little there is to copy.
+// The end of each phase is reported, however little there is to copy.
 func TestCopyProgress(t *testing.T) {
 	const rows = 300
 	src := streamtest.Busy(rows).Source()
@@ -148,9 +148,9 @@ func (l *loser) Close() error {
 	return nil
 }
 
-// What one output loses is neither in the ledger of another nor in that of the
-// tables; what the recording lost is in all.
-func TestApart(t *testing.T) {
+// Losses of one output are neither in the ledger of another nor in that of the tables;
+// losses of the recording are in all.
+func TestOutputLedgers(t *testing.T) {
 	b := streamtest.NewBuilder()
 	b.Process(stream.Process{Instance: 1})
 	gap := stream.Line{Process: "a", Reason: stream.ReasonGap, What: "chunks", Where: "3", Count: 1, Bytes: 9}
@@ -186,8 +186,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// The more outputs share the memory, the less of it is for tables, and the error
-// says what is enough for all of them.
+// The more outputs share the memory, the less of it is for tables, and the error asks for
+// enough for all of them.
 func TestOutputsShareMemory(t *testing.T) {
 	need := func(outputs int) int64 {
 		b := streamtest.NewBuilder()

@@ -10,44 +10,44 @@ import (
 )
 
 const (
-	// openRunBytes is about what reading a run takes: what is read ahead and a
-	// decoded block.
+	// openRunBytes is about how much memory a run takes while it is read: bytes read
+	// ahead and a decoded block.
 	openRunBytes = 64 << 10
 
-	// maxGrowing is how many runs of a series may go on at a time. A series has
-	// as many runs as writers it is spread over.
+	// maxGrowing is how many runs of a series may grow at a time. A series has as many as
+	// there are writers that its rows come from.
 	maxGrowing = 64
 
-	// More than manyRuns of a series in memory are made one before they are
-	// spilled, and fewer if they are shorter than shortRun on average: reading
-	// one costs more then than merging it.
+	// Before they are spilled, runs of a series in memory are merged if there are more
+	// than manyRuns, or if they are shorter than shortRun on average: reading so many
+	// costs more than merging them.
 	manyRuns = maxGrowing
 	shortRun = 1 << 10
 
-	// uniteWidth is how many of them are made one at a time.
+	// uniteWidth is how many runs in memory are merged at a time.
 	uniteWidth = 256
 )
 
 // Sorter takes rows in any order and writes them to a Sink as Copy does, of which it is
-// the middle part. It is for what has no Source, such as a part of what a Sink is given.
+// the middle part. It is for rows that come from no Source, such as a part of those that
+// a Sink gets.
 //
-//  1. A batch is cut into stretches that are in order: mostly one, a few if it
-//     is of several writers. If they would be short it is sorted first.
-//  2. A stretch is encoded, at a third of its size, as the next blocks of a run
-//     that ends before it begins; if there is none it begins a run.
-//  3. When the blocks in memory are too many, all of them are spilled, run by
-//     run.
+//  1. A batch is cut into stretches that are in order: mostly one, or a few if the rows
+//     are of several writers. If the stretches would be short, the batch is sorted
+//     first.
+//  2. A stretch is encoded, to a third of its size, as the next blocks of a run that
+//     ends before it; if there is none it begins a run.
+//  3. When there are too many blocks in memory, all of them are spilled, run by run.
 type Sorter struct {
 	options CopyOptions
-	memory  int64 // how many bytes of rows may be held
+	memory  int64 // for rows, in bytes
 	series  []*seriesRuns
 	index   map[Series]*seriesRuns
 	recent  *seriesRuns
 	stacks  []bool // in use, by provisional id
 	labels  []bool // likewise
 	total   int64  // rows
-	// goroutines says of which kinds there are rows whose goroutine is known, by
-	// bit.
+	// goroutines has the kinds of rows whose goroutine is known, by bit.
 	goroutines uint16
 	cpu        bool // some row has CPU time
 
@@ -57,7 +57,7 @@ type Sorter struct {
 	order   batchSorter
 }
 
-// seriesRuns is what has come of one series, with provisional ids.
+// seriesRuns is the rows of one series so far, with provisional ids.
 type seriesRuns struct {
 	series Series
 	args   int // columns
@@ -76,10 +76,10 @@ func newSorter(memory int64, dir string) *Sorter {
 	return &Sorter{memory: memory, index: make(map[Series]*seriesRuns), store: runs.NewStore(dir)}
 }
 
-// Close deletes what was spilled.
+// Close deletes the spill file.
 func (s *Sorter) Close() { s.store.Close() }
 
-// forget lets go of what only Add needs.
+// forget frees what only Add needs.
 func (s *Sorter) forget() {
 	s.series, s.index, s.recent, s.stacks, s.labels, s.order = nil, nil, nil, nil, nil, batchSorter{}
 }
@@ -120,7 +120,7 @@ func (s *Sorter) Add(b *Batch) error {
 	return nil
 }
 
-// append adds rows from to to-1 of b, which are in order, to a run of r.
+// append adds the rows from to to-1 of b, which are in order, to a run of r.
 func (s *Sorter) append(r *seriesRuns, b *Batch, from, to int) error {
 	run := s.runFor(r, b.key(from), b.key(to-1))
 	for from < to {
@@ -135,7 +135,7 @@ func (s *Sorter) append(r *seriesRuns, b *Batch, from, to int) error {
 	return nil
 }
 
-// blockLen is how many rows of b, of those from from to to-1, are the next block.
+// blockLen is how many of the rows from to to-1 of b go into the next block.
 func blockLen(b *Batch, from, to int) int {
 	room := room{rows: blockRows, bytes: blockArgs}
 	return room.take(b, from, to)
@@ -156,7 +156,7 @@ func (s *Sorter) runsOf(b *Batch) *seriesRuns {
 	return r
 }
 
-// runFor returns the run that rows from first to last go on.
+// runFor returns the run that the rows from first to last continue.
 func (s *Sorter) runFor(r *seriesRuns, first, last runs.Key) *runs.Run {
 	to := r.before(first)
 	if to == nil {
@@ -168,8 +168,8 @@ func (s *Sorter) runFor(r *seriesRuns, first, last runs.Key) *runs.Run {
 	return to
 }
 
-// before returns, of the runs that end before a key, the one that ends last; nil
-// if there is none among those that may still grow.
+// before returns, of the runs that may still grow and end before a key, the one that ends
+// last, or nil.
 func (r *seriesRuns) before(key runs.Key) *runs.Run {
 	var best *runs.Run
 	for i := max(0, len(r.runs)-maxGrowing); i < len(r.runs); i++ {
@@ -180,7 +180,7 @@ func (r *seriesRuns) before(key runs.Key) *runs.Run {
 	return best
 }
 
-// markStacks notes that rows refer to these stacks.
+// markStacks notes that these stacks are in use.
 func (s *Sorter) markStacks(ids []StackID) error {
 	stacks := s.stacks
 	for _, id := range ids {
@@ -213,8 +213,8 @@ func (s *Sorter) spill() error {
 	return nil
 }
 
-// unite merges what r has in memory, to the file, if it is many short runs:
-// rows that came in no order.
+// unite merges the runs of r in memory to the file if they are many or short, because the
+// rows came in no order.
 func (s *Sorter) unite(m *runMerger, r *seriesRuns) error {
 	parts, size := r.held()
 	if len(parts) <= 1 || len(parts) <= manyRuns && size >= shortRun*int64(len(parts)) {
@@ -233,7 +233,7 @@ func (s *Sorter) unite(m *runMerger, r *seriesRuns) error {
 	return nil
 }
 
-// uniteParts makes parts the end of one of r's runs, or a new one.
+// uniteParts appends the rows of parts to one of r's runs, or to a new one.
 func (s *Sorter) uniteParts(m *runMerger, r *seriesRuns, parts []runs.Run, like *Batch) error {
 	first := slices.MinFunc(parts, func(a, b runs.Run) int { return a.First.Compare(b.First) }).First
 	to := r.before(first)
@@ -244,7 +244,7 @@ func (s *Sorter) uniteParts(m *runMerger, r *seriesRuns, parts []runs.Run, like 
 	return s.merge(m, parts, like, to)
 }
 
-// held is what is in memory, each run's by itself, and its size in bytes.
+// held is the part of each run that is in memory, and the size of all in bytes.
 func (r *seriesRuns) held() (parts []runs.Run, size int64) {
 	for i := range r.runs {
 		if part, n := r.runs[i].Held(); n > 0 {
@@ -257,8 +257,8 @@ func (r *seriesRuns) held() (parts []runs.Run, size int64) {
 // width is how many runs may be open at once.
 func (s *Sorter) width() int { return max(2, int(s.memory/openRunBytes)) }
 
-// narrow merges runs until no more of them overlap than may be open at once.
-// Each time all rows are merged once, or as few as will do.
+// narrow merges runs until no more of them overlap than may be open at once. Each round
+// merges all rows once, or only as many as necessary.
 func (s *Sorter) narrow(m *runMerger, parts []runs.Run, like *Batch) ([]runs.Run, error) {
 	width := s.width()
 	for len(parts) > width && runs.Overlap(parts) > width {
@@ -276,7 +276,7 @@ func (s *Sorter) narrow(m *runMerger, parts []runs.Run, like *Batch) ([]runs.Run
 	return parts, nil
 }
 
-// merge adds the rows of several runs to the end of one, in the file.
+// merge appends the rows of several runs to one in the file.
 func (s *Sorter) merge(m *runMerger, parts []runs.Run, like *Batch, to *runs.Run) error {
 	begin := s.store.Begin()
 	for m.start(parts); ; {
@@ -307,7 +307,7 @@ func (s *Sorter) spillRows(b *Batch) error {
 	return nil
 }
 
-// markLabels notes that rows refer to these labels.
+// markLabels notes that these labels are in use.
 func (s *Sorter) markLabels(ids []LabelsID) error {
 	for _, id := range ids {
 		if id < 0 {

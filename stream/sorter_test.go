@@ -53,8 +53,8 @@ func collectRows(t *testing.T, s *Sorter, args int) (rows *Batch, opened int) {
 	}
 }
 
-// With any budget, whatever the order, the same rows come out, sorted. Neither
-// what is held nor how many runs are open grows with the rows.
+// With any budget and in any order, the same rows come out, sorted. Neither the memory
+// nor the number of open runs grows with the rows.
 func TestSorter(t *testing.T) {
 	for _, want := range []*Batch{sampleRows(5, 20_000), ownedRows(5, 10_000), markerRows(5, 3_000)} {
 		for _, memory := range []int64{1, 1 << 10, 200 << 10, 4 << 20, 1 << 40} {
@@ -74,8 +74,8 @@ func TestSorter(t *testing.T) {
 	}
 }
 
-// Batches of several writers are cut where one ends, and those that are tangled
-// are sorted: there are as many runs as writers.
+// Batches of several writers are cut where the rows of one end, and tangled ones are
+// sorted: there are as many runs as writers.
 func TestRunsOfWriters(t *testing.T) {
 	all := sampleRows(11, 10_000)
 	for _, test := range []struct {
@@ -114,8 +114,8 @@ func TestRunsOfWriters(t *testing.T) {
 	}
 }
 
-// However many runs there are, each row is written again only as often as there
-// are levels of merging.
+// However many runs there are, each row is written again only once for each level of
+// merging.
 func TestNarrow(t *testing.T) {
 	const runs, size = 128, 20
 	s := newSorter(1, t.TempDir()) // two runs may be open
@@ -137,8 +137,7 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// Rows that come in no order, a few at a time, are made long runs before they
-// are spilled.
+// Rows that come in no order, a few at a time, become long runs before they are spilled.
 func TestUnite(t *testing.T) {
 	s := newSorter(100<<10, t.TempDir())
 	defer s.Close()
@@ -161,7 +160,7 @@ func TestUnite(t *testing.T) {
 }
 
 // Runs that follow each other are read with the memory of one.
-func TestMergerConcatenates(t *testing.T) {
+func TestMergeOfConsecutiveRuns(t *testing.T) {
 	s := newSorter(100<<10, t.TempDir())
 	defer s.Close()
 	want := sampleRows(6, 50_000)

@@ -2,14 +2,13 @@ package stream
 
 import "io"
 
-// Source gives the events of one or more processes. A Source that holds resources,
-// such as goroutines or files, is an [io.Closer] too, and whoever has read enough
-// closes it.
+// Source gives the events of one or more processes. A Source that holds resources, such
+// as goroutines or files, is an [io.Closer], too. Its reader closes it, after io.EOF or
+// earlier.
 type Source interface {
-	// Next fills b, whatever it holds, with rows of one series. It returns
-	// io.EOF, with no rows, when there are none left. Trouble with the input
-	// that still leaves something to read is a line in the ledger, not an
-	// error.
+	// Next replaces the content of b by rows of one series. When there are none left it
+	// returns io.EOF, with no rows. Trouble with the input is a line in the ledger, not
+	// an error, as long as something is left to read.
 	Next(b *Batch) error
 	// Tables holds what the rows refer to. They are complete after io.EOF.
 	Tables() *Tables
@@ -22,11 +21,11 @@ type Progress interface {
 	Progress() (done, total int64)
 }
 
-// Wrapper is embedded by a Source that changes the events of another. It passes on
-// the tables, the progress and Close of the Source inside.
+// Wrapper is embedded by a Source that changes the events of another one. It passes on
+// the tables, the progress and Close of the inner Source.
 type Wrapper struct{ Source }
 
-// Progress implements [Progress]; it returns 0, 0 if the Source inside does not.
+// Progress implements [Progress]; it returns 0, 0 if the inner Source does not.
 func (w Wrapper) Progress() (done, total int64) {
 	if p, ok := w.Source.(Progress); ok {
 		return p.Progress()

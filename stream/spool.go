@@ -12,8 +12,7 @@ import (
 	"gprof/stream/spill"
 )
 
-// Spool keeps batches, in a temporary file when they are many, and returns them in the
-// order in which they were written.
+// Spool keeps batches, in a temporary file when they are many, and returns them in order.
 type Spool struct {
 	file    *spill.File
 	encoder pack.Encoder
@@ -21,18 +20,18 @@ type Spool struct {
 	in      *bufio.Reader
 }
 
-// NewSpool returns an empty Spool whose file, if it needs one, lies in dir; "" is
+// NewSpool returns an empty Spool, whose file, if it needs one, will be in dir; "" is
 // os.TempDir.
 func NewSpool(dir string) *Spool { return &Spool{file: spill.New(dir)} }
 
-// A record of a spool is, sizes in 4 bytes and all other numbers ULEB128,
+// A record of a spool is, with sizes in 4 bytes and all other numbers as ULEB128,
 //
-//	size                                          of what follows
+//	size                                          of the rest
 //	part, process, track, kind, event, counter    the series
 //	args, rows
-//	blocks                                        each behind its size
+//	blocks                                        each after its size
 //
-// spoolHead is how many numbers stand before the blocks.
+// spoolHead is the number of numbers before the blocks.
 const spoolHead = 8
 
 // spoolBuffer is how much is read at a time.
@@ -58,7 +57,7 @@ func (s *Spool) Write(b *Batch) error {
 	return err
 }
 
-// putSize writes how much follows before it.
+// putSize sets the size at the beginning of a record or block.
 func putSize(b []byte) { binary.LittleEndian.PutUint32(b, uint32(len(b)-4)) }
 
 // Rewind ends writing: Next returns the first batch.
@@ -86,7 +85,7 @@ func (s *Spool) Next(b *Batch) error {
 	return readRecord(b, s.record)
 }
 
-// readRecord makes b what a record holds.
+// readRecord decodes a record into b.
 func readRecord(b *Batch, record []byte) error {
 	var head [spoolHead]uint64
 	for i := range head {
@@ -111,5 +110,5 @@ func readRecord(b *Batch, record []byte) error {
 	return nil
 }
 
-// Close deletes the file. Nobody needs it any more, so errors don't matter.
+// Close deletes the file. It is not needed any more, so errors don't matter.
 func (s *Spool) Close() { s.file.Close() }

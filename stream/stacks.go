@@ -9,16 +9,15 @@ import (
 // stackTree is the table of stacks.
 type stackTree = dedupe.Tree[FrameID, StackID]
 
-// renumberStacks adds the live stacks of from to to, breadth first, the children
-// of one stack by their final frames. It returns the final ids.
+// renumberStacks adds the live stacks of from to to: breadth first, and callees of one
+// caller by their final frames. It returns the final ids.
 //
 //  1. The stacks of each depth become a level, in the order of their old ids.
-//  2. A level is put in the order of its callers, whose final ids follow each other,
-//     by counting their children; then the children of each are sorted.
+//  2. A level is put in the order of its callers, whose final ids are consecutive, by a
+//     counting sort; then the callees of each are sorted.
 //
-// Stacks with near ids lie near their callers, so that this goes over memory from its
-// beginning to its end. Besides the result it takes 4 bytes for each stack, and 12 for each
-// of the largest level.
+// Stacks with near ids are near their callers, so memory is accessed in order. Besides
+// the result this takes 4 bytes for each stack, and 12 for each of the largest level.
 func renumberStacks(to, from *stackTree, live []bool, frames []FrameID) []StackID {
 	w := stackWalk{to: to, from: from, frames: frames, ids: make([]StackID, from.Len()+1)}
 	all, ends := w.levels(live)
@@ -31,15 +30,15 @@ func renumberStacks(to, from *stackTree, live []bool, frames []FrameID) []StackI
 	return w.ids
 }
 
-// stackWalk is the work of renumberStacks. Stacks are meant by their old ids; 0
-// is the caller of the roots.
+// stackWalk is the work of renumberStacks. StackIDs are old ids unless they are said to
+// be final; 0 is the caller of the roots.
 type stackWalk struct {
 	to, from *stackTree
 	frames   []FrameID
-	ids      []StackID // the final ones; before, how deep a stack is
+	ids      []StackID // final ids; before that, depths
 	above    StackID   // the first final id of the level above
 	children []child   // of that level, by caller
-	ends     []int32   // where those of each caller end
+	ends     []int32   // of the children of each caller
 }
 
 type child struct {
@@ -47,7 +46,7 @@ type child struct {
 	id    StackID
 }
 
-// levels are the live stacks by depth, and where those of each end.
+// levels returns the live stacks by depth, and the end of each level.
 func (w *stackWalk) levels(live []bool) (all []StackID, ends []int32) {
 	for id := StackID(1); int(id) <= w.from.Len(); id++ {
 		if live[id] {
@@ -70,8 +69,8 @@ func (w *stackWalk) levels(live []bool) (all []StackID, ends []int32) {
 	return all, ends
 }
 
-// begins makes of how many there are of each where those of each begin, and returns
-// how many there are of all.
+// begins turns lengths of consecutive lists into the places where they begin, and returns
+// their sum.
 func begins(of []int32) (all int32) {
 	for i, n := range of {
 		of[i], all = all, all+n
@@ -97,14 +96,14 @@ func (w *stackWalk) place(level []StackID) {
 	}
 }
 
-// caller is the place of a stack's caller in its level.
+// caller is the place of the caller of a stack in its level.
 func (w *stackWalk) caller(id StackID) StackID {
 	caller, _ := w.from.At(id)
 	return w.ids[caller] - w.above
 }
 
-// number gives a level its final ids. Of one caller, those that have the same final
-// frame are one.
+// number gives the stacks of a level their final ids. Stacks of one caller with the same
+// final frame become one.
 func (w *stackWalk) number() {
 	above, begin := w.above, int32(0)
 	w.above = StackID(w.to.Len() + 1)

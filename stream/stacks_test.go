@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The final order is that of the definition: by depth, then parent, then frame,
-// also where frames that differ become the same.
+// The final order is that of the definition: by depth, then caller, then frame, even if
+// different frames become the same.
 func TestRenumberStacks(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 4))

@@ -7,10 +7,10 @@ import (
 	"gprof/dedupe"
 )
 
-// Tables are what the rows of batches refer to. Ids index them from 1. The
-// zero Tables is empty and ready to use.
+// Tables hold what the rows of batches refer to, by ids from 1. The zero Tables is empty
+// and ready to use.
 type Tables struct {
-	sync.Mutex // held by who uses the tables while a Source is being read
+	sync.Mutex // held by all who use the tables while a Source is being read
 
 	Processes  []Process // by ProcessID
 	Tracks     dedupe.Set[Track, TrackID]
@@ -27,13 +27,13 @@ type Tables struct {
 	onlyUsed bool // see DropUnused
 
 	mappings   map[mappingKey]Mapping
-	kinds      uint16 // that there are rows of, by bit: see Has
+	kinds      uint16 // kinds of which there are rows, by bit: see Has
 	goroutines uint16 // likewise: see HasGoroutines
 	cpu        bool   // see HasCPU
 	eventIDs   map[string]EventID
 	counted    countedTexts
 
-	budget *budget // nil is one without a limit
+	budget *budget // nil: one without a limit
 }
 
 // Process returns the process with that id.
@@ -54,8 +54,8 @@ func (t *Tables) HasGoroutines(k Kind) bool { return t.goroutines>>k&1 != 0 }
 // tables.
 func (t *Tables) HasCPU() bool { return t.cpu }
 
-// DropUnused leaves processes and tracks out of the final tables that no row refers
-// to: a filter has taken their rows.
+// DropUnused leaves processes and tracks that no row refers to out of the final tables,
+// because a filter took their rows.
 func (t *Tables) DropUnused() { t.onlyUsed = true }
 
 // Track is one line of the timeline of a process. Every process has exactly one
@@ -63,20 +63,20 @@ func (t *Tables) DropUnused() { t.onlyUsed = true }
 type Track struct {
 	Process    ProcessID
 	Name       string
-	Main       bool  // the process as a whole: events that name no track
-	Root       bool  // named after a thread, or the function that its goroutines began in: not by the program
-	Start, End Time  // 0 unknown or as the process
-	Thread     int64 // the thread of the system that it is; 0 unknown, or none
+	Main       bool  // of the process as a whole, and of events without a track
+	Root       bool  // named after a thread, or the function in which its goroutines began, not by the program
+	Start, End Time  // 0 unknown, or those of the process
+	Thread     int64 // of the system; 0 unknown, or none
 }
 
-// Counter is a value over time, or what measurements are of.
+// Counter is a value over time, or the measure of measurements.
 type Counter struct {
 	Process                     ProcessID
-	Name, Category, Description string // of a measure whose Unit is no Format, the description is its unit
+	Name, Category, Description string // if the Unit of a measure is no Format, the description is its unit
 	Unit                        Format
 	Total                       bool // counts up from the start; else a level
-	Own                         bool // the recorder's, not the program's: but for the name of a thread it reveals nothing
-	Measure                     bool // it is what measurements are of, not a value over time
+	Own                         bool // the recorder's, not the program's: it reveals nothing but names of threads
+	Measure                     bool // of measurements, not a value over time
 }
 
 // Category groups frames and markers; Color is one that Firefox Profiler knows.

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Events that differ in any field, or in which field a text stands, are two.
+// Events that differ in any field have different keys, also if the same text is in
+// another field.
 func TestEventKey(t *testing.T) {
 	field := func(f EventField) Event { return Event{Fields: []EventField{f}} }
 	events := []Event{
@@ -39,8 +40,8 @@ func TestKeyFields(t *testing.T) {
 	}
 }
 
-// The ledger is the same for any order of its lines, also where places are too
-// many to be named.
+// The ledger is the same for any order of its lines, even if there are too many places to
+// list.
 func TestLedgerOrder(t *testing.T) {
 	var lines []Line
 	for i := range 3 * maxPlaces {

@@ -6,7 +6,7 @@ import (
 	"gprof/stream"
 )
 
-// categoryFilter keeps what belongs to certain categories.
+// categoryFilter keeps the events of certain categories.
 type categoryFilter struct {
 	tables  *stream.Tables
 	names   Patterns
@@ -16,10 +16,10 @@ type categoryFilter struct {
 	matched bool
 }
 
-// ByCategory returns a Source of the samples of src whose innermost frame is of
-// a category that matches, of the markers whose event is, and of all that has no
-// category. What is of none is of [Other]. It ends with an [ErrNoMatch] if
-// nothing matches.
+// ByCategory returns a Source of the samples of src whose innermost frame is of a
+// category that matches, of the markers whose event is, and of all rows without a
+// category, such as counts. Frames and events without one are of [Other]. The Source ends
+// with an [ErrNoMatch] if nothing matches.
 func ByCategory(src stream.Source, names Patterns) stream.Source {
 	o := &categoryFilter{tables: src.Tables(), names: names, seen: make(map[string]bool)}
 	return newFilter(src, rule{name: "category", keep: o.keep, end: o.end})
@@ -67,8 +67,8 @@ func (o *categoryFilter) wantsEvent(id stream.EventID) bool {
 	return o.events[id] == yes
 }
 
-// choose asks for the name of a category, and for that with its part; the tables
-// are locked.
+// choose matches the name of a category, with and without its part; the tables are
+// locked.
 func (o *categoryFilter) choose(id stream.CategoryID) choice {
 	row := stream.Other
 	if id != 0 {

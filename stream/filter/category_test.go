@@ -9,7 +9,8 @@ import (
 	"gprof/stream/streamtest"
 )
 
-// A category stands for all its parts; a part is named with its category.
+// A category matches for all its parts; a part has the name of its category before its
+// own.
 func TestCategoriesOfParts(t *testing.T) {
 	for pattern, want := range map[filter.Pattern]string{"Runtime": "abc", "Runtime: Maps": "b", "*: M*": "bd", "Maps": ""} {
 		b := streamtest.NewBuilder()

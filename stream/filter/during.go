@@ -13,30 +13,30 @@ import (
 	"gprof/stream/redact"
 )
 
-// DuringOptions are the choices of [During].
+// DuringOptions are the options of [During].
 type DuringOptions struct {
-	// All keeps all that happened meanwhile, not only what the same goroutine or
-	// track did.
+	// All keeps everything that happened meanwhile, not only on the same goroutine or
+	// track.
 	All bool
-	// SpillDir is where rows are kept until all markers are known; "" is
-	// os.TempDir. It should not lie in memory.
+	// SpillDir is where rows are kept until all markers are known; "" is os.TempDir. It
+	// should not be in memory.
 	SpillDir string
-	// Redact, if set, redacts the rows before they are kept there; queries see
-	// them as they were. Its Source must be given what During returns.
+	// Redact, if set, redacts rows before they are kept there; queries see them before.
+	// Its Source must be given the Source that During returns.
 	Redact *redact.Redactor
 }
 
-// During returns a Source of what happened in src while a marker lasted that a
-// query wants: events of the marker's own goroutine, or of its track where
-// goroutines are not known; of the whole process where the marker names no track
-// either. Intervals that reach into that time stay whole. What belongs to no track
-// stays in the time of all such markers of its process. Pages stay.
+// During returns a Source of what happened in src during the markers that match a query:
+// events of the marker's own goroutine; of its track if goroutines are unknown; of the
+// whole process if the marker has no track either. Intervals that reach into that time
+// stay whole. Rows of no track stay if they are in the time of any such marker of their
+// process. Pages stay.
 //
-// A start lasts until its end: of the same event, track and, if there is one,
-// goroutine; the last start is paired first. One without an end lasts until the
-// last event of its process, an end without a start from the first one on.
+// A start lasts until its end: of the same event, track and, if known, goroutine; the
+// last start is paired first. A start without an end lasts until the last event of its
+// process, an end without a start begins with the first one.
 //
-// It ends with an [ErrNoMatch] if no marker is wanted. It is a [Progress] if src
+// The Source ends with an [ErrNoMatch] if no marker matches. It is a [Progress] if src
 // is, and closes src if it can be closed.
 func During(src stream.Source, queries []Query, o DuringOptions) stream.Source {
 	d := &duringFilter{tables: src.Tables(), queries: queries, all: o.All,
@@ -45,7 +45,7 @@ func During(src stream.Source, queries []Query, o DuringOptions) stream.Source {
 	return newFilter(again, rule{name: "during", keep: d.keep, end: d.end})
 }
 
-// duringFilter knows the times of markers.
+// duringFilter collects the times of markers, then keeps the rows in them.
 type duringFilter struct {
 	tables  *stream.Tables
 	queries []Query
@@ -54,7 +54,7 @@ type duringFilter struct {
 	events []*eventQueries // by EventID
 	points []point
 	spans  spans
-	mains  []choice                   // by TrackID: it is a main one
+	mains  []choice                   // by TrackID: whether it is a main one
 	lives  map[stream.ProcessID]*span // from the first to the last event
 	claim  stream.Claim               // of the times
 	ready  bool
@@ -82,7 +82,7 @@ const (
 	columnNone     = -2
 )
 
-// point is a start or an end that a query names.
+// point is a start or an end of an event that a query names.
 type point struct {
 	series    stream.Series
 	query     int
@@ -93,9 +93,9 @@ type point struct {
 	holds     uint64 // bits of the conditions that are true
 }
 
-// see takes note of the markers in a batch.
+// see notes the markers in a batch.
 func (d *duringFilter) see(b *stream.Batch) error {
-	if b.Series.Kind != stream.Pages { // which stay from any time
+	if b.Series.Kind != stream.Pages { // pages may be from any time
 		d.live(b)
 	}
 	if b.Series.Kind != stream.Markers {
@@ -113,7 +113,7 @@ func (d *duringFilter) see(b *stream.Batch) error {
 	return nil
 }
 
-// live extends the time in which a process is known to have lived.
+// live extends the known lifetime of a process.
 func (d *duringFilter) live(b *stream.Batch) {
 	l := d.lives[b.Series.Process]
 	if l == nil {
@@ -126,7 +126,7 @@ func (d *duringFilter) live(b *stream.Batch) {
 	}
 }
 
-// extent is from when to when row i lasts.
+// extent is when row i begins and ends.
 func extent(b *stream.Batch, i int) (from, to stream.Time) {
 	from = b.Time[i]
 	if len(b.Duration) == 0 || b.Duration[i] <= 0 {
@@ -138,7 +138,7 @@ func extent(b *stream.Batch, i int) (from, to stream.Time) {
 	return from, to
 }
 
-// event fits the queries to an event, once.
+// event binds the queries to an event, once.
 func (d *duringFilter) event(id stream.EventID) *eventQueries {
 	for int(id) >= len(d.events) {
 		d.events = append(d.events, nil)
@@ -173,7 +173,7 @@ func fit(q *Query, number int, e *stream.Event) boundQuery {
 	return f
 }
 
-// holds are the bits of the conditions that row i of b fulfils, but for those of
+// holds returns the bits of the conditions that row i of b fulfils, apart from those on
 // the duration.
 func (f *boundQuery) holds(b *stream.Batch, i int) (bits uint64) {
 	for k, column := range f.columns {
@@ -184,7 +184,7 @@ func (f *boundQuery) holds(b *stream.Batch, i int) (bits uint64) {
 	return bits
 }
 
-// fieldBits are the bits of all conditions but those of the duration.
+// fieldBits are the bits of all conditions apart from those on the duration.
 func (q *Query) fieldBits() (bits uint64) {
 	for i := range q.conditions {
 		if q.conditions[i].field != durationField {
@@ -194,7 +194,7 @@ func (q *Query) fieldBits() (bits uint64) {
 	return bits
 }
 
-// lasts says whether a duration is one that is asked for.
+// lasts reports whether a duration fulfils the conditions.
 func (q *Query) lasts(ns int64) bool {
 	for i := range q.conditions {
 		if c := &q.conditions[i]; c.field == durationField && !c.holdsNumber(intNumber(ns)) {
@@ -204,7 +204,7 @@ func (q *Query) lasts(ns int64) bool {
 	return true
 }
 
-// marker takes note of a marker that a query names.
+// marker notes a marker that a query names.
 func (d *duringFilter) marker(f *boundQuery, b *stream.Batch, i int) {
 	holds := f.holds(b, i)
 	switch b.Phase[i] {
@@ -216,8 +216,8 @@ func (d *duringFilter) marker(f *boundQuery, b *stream.Batch, i int) {
 	}
 }
 
-// found adds the time of a marker if it is what is asked for; of is the scope of
-// its track.
+// found adds the time of a marker that fulfils the query; the scope of x is that of its
+// track.
 func (d *duringFilter) found(q *Query, fulfils bool, x span, goroutine uint64) {
 	ns := int64(x.to - x.from)
 	d.longest = max(d.longest, ns)
@@ -246,7 +246,7 @@ func (d *duringFilter) found(q *Query, fulfils bool, x span, goroutine uint64) {
 	}
 }
 
-// main says whether a track is that of events that name none.
+// main reports whether a track is the main one, of events without a track.
 func (d *duringFilter) main(id stream.TrackID) bool {
 	d.mains = grown(d.mains, int(id))
 	if d.mains[id] == unasked {
@@ -268,7 +268,7 @@ func (d *duringFilter) setClaim() {
 	d.claim.Set(d.tables, now)
 }
 
-// keep wants the rows whose scope has a span in their time.
+// keep keeps the rows whose scope has a span at their time.
 func (d *duringFilter) keep(b *stream.Batch, rows []int32) []int32 {
 	d.settle()
 	if b.Series.Kind == stream.Pages {
@@ -303,9 +303,9 @@ func (d *duringFilter) wants(b *stream.Batch, i int) bool {
 // settle pairs starts and ends, when all are known, and unites all times.
 //
 //  1. Within each goroutine the last start is paired first.
-//  2. What is left is paired so within each track: an end may come from another
-//     goroutine.
-//  3. What is still left lasts from the beginning, or to the end.
+//  2. The rest is paired in the same way within each track: an end may come from
+//     another goroutine.
+//  3. Points that are still alone last from the beginning, or to the end.
 func (d *duringFilter) settle() {
 	if d.ready {
 		return
@@ -325,8 +325,8 @@ func (d *duringFilter) settle() {
 	d.spans.unite()
 }
 
-// pair pairs starts and ends of the same event and track, of which by is the
-// same, and returns those that have no other.
+// pair pairs starts and ends of the same event and track for which by returns the same,
+// and returns the rest.
 func (d *duringFilter) pair(points []point, by func(*point) uint64) (left []point) {
 	order := func(a, b *point) int {
 		return cmp.Or(cmp.Compare(a.query, b.query), cmp.Compare(a.series.Process, b.series.Process), cmp.Compare(a.series.Track, b.series.Track),
@@ -352,7 +352,7 @@ func (d *duringFilter) pair(points []point, by func(*point) uint64) (left []poin
 	return left
 }
 
-// last adds the time of a start and its end. A field may be of either.
+// last adds the time between a start and its end. Either may have the fields.
 func (d *duringFilter) last(start, end *point, from, to stream.Time) {
 	q := &d.queries[start.query]
 	fulfils := start.holds|end.holds == q.fieldBits()
@@ -363,7 +363,7 @@ func (d *duringFilter) last(start, end *point, from, to stream.Time) {
 	}
 }
 
-// end says what there is if nothing was wanted.
+// end returns an error that lists what there is if no marker matched.
 func (d *duringFilter) end(*stream.Tables) error {
 	d.settle()
 	switch {
@@ -380,7 +380,7 @@ func (d *duringFilter) end(*stream.Tables) error {
 	return NoMatch(fmt.Sprintf("no marker is called as in %s", d.asked()), names)
 }
 
-// asked is the queries as an error names them.
+// asked is the queries, for an error.
 func (d *duringFilter) asked() string {
 	var texts []string
 	for i := range d.queries {

@@ -32,7 +32,7 @@ func during(t testing.TB, all bool, texts ...string) func(stream.Source) stream.
 	}
 }
 
-// Every filter is a good source, and gives the same in whatever order rows come.
+// Every filter conforms as a source, and gives the same rows in whatever order they come.
 func TestFiltersConform(t *testing.T) {
 	filters := map[string]func(stream.Source) stream.Source{
 		"during":     during(t, false, "*"),
@@ -61,8 +61,8 @@ func TestFiltersConform(t *testing.T) {
 	}
 }
 
-// recording is two processes; each row bears a name by which the tests tell it:
-// its weight, or its only argument.
+// recording is two processes. Each row has a name for the tests, its weight or its only
+// argument:
 //
 //	shop, track a     goroutine 7: request [100,200], inner [120,130]; samples 90 100 150 200 201
 //	                  goroutine 8: samples 91 151
@@ -105,8 +105,8 @@ func recording() *streamtest.Builder {
 	return b
 }
 
-// names are what is left of a recording: the weights of samples, m and the
-// argument of a marker, c and the value of a counter.
+// names lists the rows of a recording: the weights of samples, m and the argument of a
+// marker, c and the value of a counter.
 type names struct {
 	tables *stream.Tables
 	list   []string
@@ -162,8 +162,8 @@ func TestDuring(t *testing.T) {
 	}
 }
 
-// What is left out is counted by process and kind, and what has no rows left is
-// not shown.
+// Rows that are left out are counted by process and kind, and tracks and processes
+// without rows are not shown.
 func TestDuringLeavesOut(t *testing.T) {
 	n := left(t, during(t, false, "job[n=4]")(recording().Source()))
 	if len(n.tables.Processes) != 1 || n.tables.Tracks.Len() != 2 || len(n.tables.Events) != 1 || n.tables.Counters.Len() != 1 {
@@ -198,9 +198,9 @@ func TestNoMatch(t *testing.T) {
 	}
 }
 
-// Times of markers take memory that nothing can spill: Copy says how much.
+// Times of markers take memory that can't be spilled: Copy says how much.
 func TestDuringMemory(t *testing.T) {
-	open := func() stream.Source { // what is full stays so
+	open := func() stream.Source { // a new one each time: full tables stay full
 		b := streamtest.NewBuilder()
 		on, e := b.Process(stream.Process{Instance: 1}).Track("t"), b.Event(stream.Event{Name: "e"})
 		for i := range stream.Time(100_000) {
@@ -274,7 +274,7 @@ func TestTagRoot(t *testing.T) {
 	}
 }
 
-// What is hidden in the tables is hidden in the labels.
+// Values that are redacted in the tables are redacted in the labels.
 func TestTagRootOfRedacted(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1, Host: "planted", Attrs: []stream.Attr{{Key: "zone", Value: "planted"}}})

@@ -13,7 +13,7 @@ import (
 	"gprof/stream/wording"
 )
 
-// filterSource is a source without the rows that a filter does not want.
+// filterSource is a source without the rows that a filter leaves out.
 type filterSource struct {
 	stream.Wrapper
 	rule  rule
@@ -23,19 +23,18 @@ type filterSource struct {
 	err   error // of the end; nil before
 }
 
-// rule says which rows are wanted.
+// rule says which rows are kept.
 type rule struct {
 	name string // in the ledger
-	// keep appends the numbers of the rows of b that are wanted, ascending.
+	// keep appends the numbers of the rows of b to keep, in ascending order.
 	keep func(b *stream.Batch, rows []int32) []int32
-	// end, if set, is told the complete tables. An error ends the source: it
-	// says that nothing can be what was asked for.
+	// end, if set, is called with the complete tables. Its error ends the source, and
+	// says that nothing can match.
 	end func(t *stream.Tables) error
 }
 
-// newFilter returns a Source of the rows of src that r wants. At the end the
-// ledger is told how much was left out, and Copy that tracks and processes
-// without rows are not wanted.
+// newFilter returns a Source of the rows of src that r keeps. At the end it notes in the
+// ledger how much was left out, and tells Copy to drop tracks and processes without rows.
 func newFilter(src stream.Source, r rule) stream.Source {
 	return &filterSource{Wrapper: stream.Wrapper{Source: src}, rule: r}
 }
@@ -58,7 +57,7 @@ func (s *filterSource) Next(b *stream.Batch) error {
 	return s.err
 }
 
-// sift takes the rows out of b that are not wanted.
+// sift removes the rows of b that are not kept.
 func (s *filterSource) sift(b *stream.Batch) {
 	s.rows = s.rule.keep(b, s.rows[:0])
 	if len(s.rows) == b.Len() {
@@ -72,12 +71,12 @@ func (s *filterSource) sift(b *stream.Batch) {
 	b.Select(s.rows, &s.spare)
 }
 
-// finish is the error of the end.
+// finish returns the error for the end.
 func (s *filterSource) finish() error {
 	t := s.Tables()
 	s.left.tell(t, s.rule.name)
 	t.DropUnused()
-	if s.rule.end != nil && !t.Full() { // else it was not read to its end
+	if s.rule.end != nil && !t.Full() { // if full it was not read to its end
 		if err := s.rule.end(t); err != nil {
 			return err
 		}
@@ -93,8 +92,7 @@ type dropKey struct {
 	kind    stream.Kind
 }
 
-// add counts the rows of b but for those that are kept: of samples, their
-// weights.
+// add counts the rows of b that are not kept, samples by their weights.
 func (l *dropCounts) add(b *stream.Batch, kept []int32) {
 	n := int64(b.Len() - len(kept))
 	if b.Series.Kind == stream.Samples {
@@ -112,7 +110,7 @@ func (l *dropCounts) add(b *stream.Batch, kept []int32) {
 	l.counts[dropKey{b.Series.Process, b.Series.Kind}] += n
 }
 
-// tell adds what was counted to the ledger.
+// tell adds the counts to the ledger.
 func (l *dropCounts) tell(t *stream.Tables, filter string) {
 	for k, n := range l.counts {
 		t.Ledger.Add(stream.Line{Process: t.Process(k.process).InstanceName(), Reason: stream.ReasonFiltered, What: k.kind.String(), Where: filter, Count: n})
@@ -127,7 +125,7 @@ func allRows(b *stream.Batch, rows []int32) []int32 {
 	return rows
 }
 
-// choice is whether something matches, once that was asked.
+// choice is whether something matches, if that was asked already.
 type choice uint8
 
 const (
@@ -143,7 +141,7 @@ func chosen(match bool) choice {
 	return no
 }
 
-// grown is list with a place i.
+// grown is list, extended to index i.
 func grown(list []choice, i int) []choice {
 	if i >= len(list) {
 		list = append(list, make([]choice, i+1-len(list))...)
@@ -151,14 +149,14 @@ func grown(list []choice, i int) []choice {
 	return list
 }
 
-// ErrNoMatch says that nothing is what a filter asks for, and what there is.
+// ErrNoMatch says that nothing matches a filter, and what there is.
 var ErrNoMatch = errors.New("nothing matches")
 
 // maxListed is how many names an error lists.
 const maxListed = 30
 
-// NoMatch is an [ErrNoMatch] that says what was asked for and lists the names
-// that there are; it sorts them.
+// NoMatch returns an [ErrNoMatch] that says what was asked for and lists the names that
+// there are; it sorts them.
 func NoMatch(what string, names []string) error {
 	slices.Sort(names)
 	names = slices.Compact(names)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The list of an error has a line for each name, whatever is in it.
+// The list in an error has one line for each name, whatever characters it has.
 func TestNoMatchNames(t *testing.T) {
 	err := NoMatch("no track", []string{"b\nc", "", strings.Repeat("é", 10_000), "\x1b[2J"})
 	lines := strings.Split(err.Error(), "\n")

@@ -9,7 +9,7 @@ import (
 	"gprof/stream/streamtest"
 )
 
-// mark is a marker of TestPairs: whose, which part, when, and its number.
+// mark is a marker of TestPairs: its goroutine, phase, time and number.
 type mark struct {
 	goroutine int64
 	phase     stream.Phase
@@ -22,9 +22,9 @@ const (
 	end   = stream.PhaseEnd
 )
 
-// Starts and ends on one track are paired by goroutine, last start first; then
-// across goroutines; what is alone lasts from the first or to the last event.
-// There is a sample each 10 ns from 0 to 90, weighing its time, of goroutine 1.
+// Starts and ends on one track are paired by goroutine, last start first; then across
+// goroutines; a point that is alone lasts from the first or to the last event. There is a
+// sample each 10 ns from 0 to 90 with its time as weight, of goroutine 1.
 func TestPairs(t *testing.T) {
 	for _, c := range []struct {
 		why   string
@@ -61,8 +61,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// The time of an end alone begins with the first event, and a page, which stays
-// from any time, is none.
+// The time of an end without a start begins with the first event, but not with a page,
+// which may be from any time.
 func TestPairsIgnorePages(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1})
@@ -75,7 +75,7 @@ func TestPairsIgnorePages(t *testing.T) {
 	}
 }
 
-// A process whose parent has nothing left hangs under its grandparent.
+// A process whose parent was left out becomes a child of its grandparent.
 func TestFilteredParent(t *testing.T) {
 	b := streamtest.NewBuilder()
 	top := b.Process(stream.Process{Instance: 1, Start: 1})

@@ -7,16 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// Pattern is a name in which * stands for any characters and ? for one. A name
-// matches itself, whatever is in it.
+// Pattern is a name in which * stands for any characters and ? for one. A name matches
+// itself, whatever characters it has.
 type Pattern string
 
-// Match reports whether name is one of the pattern's.
+// Match reports whether name matches.
 func (p Pattern) Match(name string) bool {
 	if string(p) == name {
 		return true
 	}
-	// The last * that was passed may take more; those before need not.
+	// If there is no match the last * takes one more character; those before it need not
+	// change.
 	star, retry := -1, 0
 	i, k := 0, 0
 	for i < len(name) {
@@ -44,10 +45,10 @@ func (p Pattern) Match(name string) bool {
 	return k == len(p)
 }
 
-// Patterns are several, any of which may match.
+// Patterns are alternatives.
 type Patterns []Pattern
 
-// String is the patterns as an error names them.
+// String is the patterns for an error.
 func (p Patterns) String() string {
 	var quoted []string
 	for _, one := range p {
@@ -56,7 +57,7 @@ func (p Patterns) String() string {
 	return strings.Join(quoted, " or ")
 }
 
-// Match reports whether name is one of any pattern's.
+// Match reports whether name matches any of them.
 func (p Patterns) Match(name string) bool {
 	return slices.ContainsFunc(p, func(one Pattern) bool { return one.Match(name) })
 }

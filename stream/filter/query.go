@@ -74,8 +74,7 @@ func ParseQuery(text string) (Query, error) {
 	return q, nil
 }
 
-// queryParser takes a text apart from its front. After an error it does nothing
-// more.
+// queryParser reads a text from its front. After an error it does nothing.
 type queryParser struct {
 	rest string
 	err  error
@@ -135,7 +134,7 @@ func (p *queryParser) condition() (c condition) {
 	return c
 }
 
-// word takes a word in quotes, or all up to one of the characters in end.
+// word reads a word in quotes, or up to one of the characters in end.
 func (p *queryParser) word(end string) string {
 	p.rest = strings.TrimLeft(p.rest, " ")
 	if strings.HasPrefix(p.rest, `"`) {
@@ -150,8 +149,8 @@ func (p *queryParser) word(end string) string {
 	return word
 }
 
-// quoted takes a word in quotes, behind which there is the end or one of the
-// characters in end.
+// quoted reads a word in quotes that is followed by one of the characters in end, or by
+// nothing.
 func (p *queryParser) quoted(end string) string {
 	prefix, err := strconv.QuotedPrefix(p.rest)
 	if err != nil {
@@ -166,7 +165,7 @@ func (p *queryParser) quoted(end string) string {
 	return word
 }
 
-// check refuses what can never be true, and compiles a regular expression.
+// check refuses conditions that can never be true, and compiles a regular expression.
 func (c *condition) check() (err error) {
 	switch c.op {
 	case opMatches:
@@ -205,7 +204,7 @@ func quoteWord(word, end string) string {
 	return word
 }
 
-// literal is what a value is compared with.
+// literal is a value to compare with.
 type literal struct {
 	text       string
 	number     number
@@ -214,7 +213,7 @@ type literal struct {
 
 func newLiteral(text string) literal { return literal{text: text, number: parseNumber(text)} }
 
-// number is a number that is exact if it is an integer. The zero number is none.
+// number is a number, exact if it is an integer. The zero number is none.
 type number struct {
 	kind stream.Type // Int, Uint or Float
 	bits uint64
@@ -257,7 +256,7 @@ func parseNumber(text string) number {
 	return number{}
 }
 
-// units are those of parts and of sizes, as people write them: powers of 1,024.
+// units are those of fractions and sizes as people write them: powers of 1,024.
 var units = [...]struct {
 	name string
 	of   float64
@@ -287,7 +286,7 @@ func parseUnit(text string) number {
 	return number{}
 }
 
-// compare is the order of two numbers that are known; not ok with a NaN.
+// compare is the order of two known numbers; it is not ok with NaN.
 func (n number) compare(m number) (order int, ok bool) {
 	if n.kind == stream.Float || m.kind == stream.Float {
 		a, b := n.float(), m.float()
@@ -299,7 +298,7 @@ func (n number) compare(m number) (order int, ok bool) {
 	case b && !a:
 		return 1, true
 	}
-	return cmp.Compare(n.bits, m.bits), true // two's complement: right for two negative ones, too
+	return cmp.Compare(n.bits, m.bits), true // two's complement: also right if both are negative
 }
 
 func (n number) negative() bool { return n.kind == stream.Int && int64(n.bits) < 0 }
@@ -314,7 +313,7 @@ func (n number) float() float64 {
 	return float64(n.bits)
 }
 
-// holds says whether an argument fulfils the condition.
+// holds reports whether an argument fulfils the condition.
 func (c *condition) holds(col *stream.Column, i int) bool {
 	switch t := col.TypeAt(i); t {
 	case stream.Null:

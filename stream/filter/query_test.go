@@ -10,7 +10,7 @@ import (
 	"gprof/stream/streamtest"
 )
 
-// What ParseQuery refuses, and the word by which a person sees why.
+// badQueries are texts that ParseQuery refuses, and a word in the error that shows why.
 var badQueries = []struct{ text, why string }{
 	{"", "there is no name"},
 	{"[a=1]", "there is no name"},
@@ -39,8 +39,8 @@ func TestBadQueries(t *testing.T) {
 	}
 }
 
-// queries are what a marker with the fields of TestQueries may be asked for, and
-// whether it is that.
+// queries are queries for a marker with the fields of TestQueries, and whether it
+// matches.
 var queries = []struct {
 	text string
 	want bool
@@ -115,7 +115,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// Whatever is read as a query is written as one that is read as the same.
+// A query that is read and written is read as the same query.
 func FuzzQuery(f *testing.F) {
 	for _, c := range queries {
 		f.Add(c.text)

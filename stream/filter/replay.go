@@ -7,15 +7,15 @@ import (
 	"gprof/stream"
 )
 
-// replay is a source that was read to its end before it returns anything: so that
-// what is kept of a row may depend on rows that come later. Reading the input
-// twice instead would decode it twice, load its dictionaries twice, and see two
-// states of a recording that goes on.
+// replay is a source that is read to its end before it returns anything, so that whether
+// a row is kept may depend on later rows. To read the input twice instead would mean to
+// decode it and load its dictionaries twice, and to see two states of a recording that
+// goes on.
 type replay struct {
 	stream.Wrapper
 	spool *stream.Spool
-	see   func(*stream.Batch) error // each batch, before any is returned
-	err   error                     // once it was read
+	see   func(*stream.Batch) error // gets each batch before any is returned
+	err   error                     // of reading
 	read  bool
 }
 
@@ -60,7 +60,7 @@ func (r *replay) readAll() error {
 	return io.EOF
 }
 
-// full asks only if nobody interns, which may take long; it is asked again.
+// full does not wait for the tables, which a Source may use for long; it is asked again.
 func (r *replay) full() bool {
 	t := r.Tables()
 	if !t.TryLock() {

@@ -8,8 +8,7 @@ import (
 	"gprof/stream"
 )
 
-// scope is whose time a span is: of all, of a process, of a track, of a
-// goroutine.
+// scope is what a span is a time of: of all, of a process, of a track, of a goroutine.
 type scope struct {
 	process stream.ProcessID
 	of      scopeKind
@@ -20,10 +19,10 @@ type scopeKind uint8
 
 const (
 	ofAll       scopeKind = iota
-	ofProcess             // what belongs to no track
+	ofProcess             // rows without a track
 	ofWhole               // all of a process
-	ofTrack               // rows that tell no goroutine: all spans of the track
-	ofStranger            // rows that tell one: spans of the track that tell none
+	ofTrack               // rows without a goroutine: all spans of the track
+	ofStranger            // rows with a goroutine: spans of the track without one
 	ofGoroutine           // rows and spans of one goroutine, on whatever track
 )
 
@@ -37,14 +36,14 @@ func (s scope) compare(o scope) int {
 	return cmp.Or(cmp.Compare(s.process, o.process), cmp.Compare(s.of, o.of), cmp.Compare(s.id, o.id))
 }
 
-// spans is a set of times by scope. What overlaps is one, so it takes no more
-// memory than there are separate times.
+// spans is a set of times by scope. Those that overlap are united, so that memory grows
+// only with the number of separate times.
 type spans struct {
 	list   []span
-	united int // how many were left when it was united last
+	united int // how many were left after the last unite
 }
 
-// minUnite is from how many spans on they are united.
+// minUnite is the number of spans from which on they are united.
 const minUnite = 1 << 12
 
 func (s *spans) add(x span) {
@@ -54,10 +53,10 @@ func (s *spans) add(x span) {
 	}
 }
 
-// bytes is what the list takes.
+// bytes is the memory of the list.
 func (s *spans) bytes() int64 { return int64(cap(s.list)) * int64(unsafe.Sizeof(span{})) }
 
-// unite sorts the spans and makes those one that overlap or touch.
+// unite sorts the spans and joins those that overlap or touch.
 func (s *spans) unite() {
 	slices.SortFunc(s.list, func(a, b span) int {
 		return cmp.Or(a.scope.compare(b.scope), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
@@ -74,10 +73,10 @@ func (s *spans) unite() {
 	s.list, s.united = s.list[:n], n
 }
 
-// touches says whether a time from from to to, both included, has anything in
-// common with a span of the scope. The spans were united.
+// touches reports whether the time from from to to, both included, overlaps a span of the
+// scope. The spans must be united.
 func (s *spans) touches(of scope, from, to stream.Time) bool {
-	// The last that begins no later than to: those before it end before it.
+	// This finds the last span that begins no later than to; those before it end earlier.
 	i, _ := slices.BinarySearchFunc(s.list, to, func(x span, to stream.Time) int {
 		if c := x.scope.compare(of); c != 0 {
 			return c

@@ -11,9 +11,9 @@ import (
 	"gprof/stream"
 )
 
-// rootTagger is a source whose stacks begin with what they belong to. The frames
-// for that are named at the end, by what the tables say then: a source below may
-// redact them.
+// rootTagger is a source whose stacks begin with frames for what they belong to. The
+// frames are named at the end, from the tables as they are then, because a source below
+// may redact them.
 type rootTagger struct {
 	stream.Wrapper
 	keys   []string
@@ -24,7 +24,7 @@ type rootTagger struct {
 	used   []bool // by key: some row has a value
 	claim  stream.Claim
 
-	labelled bool // a key may be that of a label
+	labelled bool // a key may be a label's
 	done     bool
 }
 
@@ -42,7 +42,7 @@ type tagFrame struct {
 	value string
 }
 
-// unnamedFrame is a frame that has no name yet: that of a key, for a tag.
+// unnamedFrame is a frame without a name yet: that of a key, for a tag.
 type unnamedFrame struct {
 	frame stream.FrameID
 	key   string
@@ -73,19 +73,18 @@ var processTags = []struct {
 	{"host", func(p *stream.Process) string { return p.Host }},
 }
 
-// TagRoot returns a Source of the events of src whose stacks begin with what
-// they belong to: for each key, the first outermost, a label frame KEY:value. A
-// key is track, goroutine (where src tells it), process, instance, pid, name,
-// service, version, revision, host, a label that the program has given its work,
-// or an attribute of the process; where it has
-// no value there is no frame. If a label or an attribute has no value at all it ends
-// with an [ErrNoMatch]; of other keys the ledger says so.
+// TagRoot returns a Source of the events of src whose stacks begin with what they belong
+// to: for each key, the first one outermost, a label frame KEY:value. A key is track,
+// goroutine (if src knows it), process, instance, pid, name, service, version, revision,
+// host, a label that the program has set, or an attribute of the process. Without a value
+// there is no frame. If no row has a value of a label or an attribute, the Source ends
+// with an [ErrNoMatch]; for other keys the ledger says so.
 func TagRoot(src stream.Source, keys ...string) stream.Source {
 	return &rootTagger{Wrapper: stream.Wrapper{Source: src}, keys: keys, labelled: slices.ContainsFunc(keys, mayBeLabel), used: make([]bool, len(keys)),
 		roots: make(map[tag]stream.StackID), frames: make(map[tagFrame]stream.FrameID), made: make(map[tagStack]stream.StackID)}
 }
 
-// mayBeLabel says whether a key is none of those that have a meaning.
+// mayBeLabel reports whether a key has no other meaning.
 func mayBeLabel(key string) bool {
 	for _, known := range processTags {
 		if key == known.key {
@@ -117,10 +116,10 @@ func (t *rootTagger) Next(b *stream.Batch) error {
 	return nil
 }
 
-// tagBytes is about what a row of made or roots takes.
+// tagBytes is about how much memory an entry of made or roots takes.
 const tagBytes = 64
 
-// root is the frames of row i alone.
+// root is the stack of the frames of row i alone.
 func (t *rootTagger) root(tables *stream.Tables, b *stream.Batch, i int) stream.StackID {
 	of := tag{process: b.Series.Process, track: b.Series.Track}
 	if t.asks(tagGoroutine) {
@@ -142,8 +141,8 @@ func (t *rootTagger) root(tables *stream.Tables, b *stream.Batch, i int) stream.
 	return root
 }
 
-// frame is that of a key and a value. Until it is named, a depth that no other
-// frame has tells it from all.
+// frame is the frame of a key and a value. Until it is named it has a depth that no other
+// frame has, so that it differs from all.
 func (t *rootTagger) frame(tables *stream.Tables, f tagFrame, of tag) stream.FrameID {
 	id, ok := t.frames[f]
 	if !ok {
@@ -186,7 +185,7 @@ func tagOf(t *stream.Tables, key string, of tag) string {
 	return ""
 }
 
-// under is a stack with others below it.
+// under is a stack of some frames with those of another stack below them.
 func (t *rootTagger) under(tables *stream.Tables, root, stack stream.StackID) stream.StackID {
 	if root == 0 || stack == 0 {
 		return max(root, stack)
@@ -214,7 +213,7 @@ func (t *rootTagger) end() error {
 	for k, used := range t.used {
 		switch {
 		case used || len(t.roots) == 0:
-		case !mayBeLabel(t.keys[k]): // of recordings that don't tell, such as a version
+		case !mayBeLabel(t.keys[k]): // unknown in these recordings, such as a version
 			tables.Ledger.Add(stream.Line{Reason: stream.ReasonNoValue, What: "tags", Where: t.keys[k], Count: 1})
 		default:
 			return NoMatch(fmt.Sprintf("no stack has the tag %q", t.keys[k]), t.valued(tables))
@@ -227,7 +226,7 @@ func (t *rootTagger) end() error {
 	return io.EOF
 }
 
-// valued are the keys that some stack has.
+// valued are the keys for which some stack has a value.
 func (t *rootTagger) valued(tables *stream.Tables) (keys []string) {
 	all := []string{tagTrack, tagGoroutine}
 	for _, known := range processTags {

@@ -6,18 +6,18 @@ import (
 	"gprof/stream"
 )
 
-// timeFilter is the part of a source in a range of time.
+// timeFilter keeps a range of time.
 type timeFilter struct{ from, to stream.Time }
 
-// ByTime returns a Source of the events of src from from on and before to: rows
-// whose moment lies there, and intervals that reach into it, whole. The ledger
-// is told how much is left out. It is a [Progress] if src is, and closes src if
-// it can be closed.
+// ByTime returns a Source of the events of src from from on and before to: rows whose
+// time is in that range, and intervals that reach into it, whole. The ledger says how
+// much is left out. The Source is a [Progress] if src is, and closes src if it can be
+// closed.
 //
-// Pages stay, whenever they began: events inside refer to them. Starts and ends
-// are moments of their own, as they are after a loss: of a pair around the
-// border one is kept. What was allocated before the recording is left out if from
-// is after the beginning of time: what is in use is then what was added meanwhile.
+// Pages stay, whenever they began, because events in the range refer to them. Starts and
+// ends are events of their own, as after a loss: of a pair of which one is outside, the
+// other is kept. Allocations from before the recording are left out if from is after the
+// beginning of time: what is in use is then what was added meanwhile.
 func ByTime(src stream.Source, from, to stream.Time) stream.Source {
 	s := timeFilter{from, to}
 	return newFilter(src, rule{name: "time", keep: s.keep})
@@ -43,6 +43,6 @@ func (s timeFilter) holds(b *stream.Batch, i int) bool {
 	if at >= s.from || len(b.Duration) == 0 {
 		return s.from <= at && at < s.to
 	}
-	// Without signs, because the difference may be larger than a Time.
+	// Unsigned, because the difference may exceed a Time.
 	return at < s.to && b.Duration[i] > 0 && uint64(b.Duration[i]) > uint64(s.from)-uint64(at)
 }

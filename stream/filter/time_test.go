@@ -16,7 +16,7 @@ func TestSliceConforms(t *testing.T) {
 	streamtest.TestSource(t, func(t *testing.T) stream.Source { return filter.ByTime(streamtest.Busy(3000).Source(), 300, 700) })
 }
 
-// Rows are kept by their moments, intervals by what they cover.
+// Rows are kept by their times, intervals by the time that they cover.
 func TestSlice(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1})

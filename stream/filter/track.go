@@ -7,7 +7,7 @@ import (
 	"gprof/stream/redact"
 )
 
-// trackFilter keeps what belongs to tracks of certain names.
+// trackFilter keeps the events of tracks with certain names.
 type trackFilter struct {
 	tables  *stream.Tables
 	names   Patterns
@@ -16,10 +16,9 @@ type trackFilter struct {
 	matched bool
 }
 
-// ByTrack returns a Source of the events of src on tracks whose names match, and
-// of those that belong to no track. It ends with an [ErrNoMatch] if no track is
-// called so. That lists the names that there are, but for those that redact, if
-// it is set, makes unreadable.
+// ByTrack returns a Source of the events of src on tracks whose names match, and of those
+// without a track. It ends with an [ErrNoMatch] if no track matches, which lists the
+// names that there are, but for those that redact, if it is set, hides.
 func ByTrack(src stream.Source, names Patterns, redact *redact.Redactor) stream.Source {
 	o := &trackFilter{tables: src.Tables(), names: names, redact: redact}
 	return newFilter(src, rule{name: "track", keep: o.keep, end: o.end})

@@ -6,8 +6,8 @@ import (
 	"gprof/stream"
 )
 
-// WithoutTwins returns a sink that is given the CPU samples of each process once: of two
-// recordings of one process at the same time, see [Process.Twin], it gets those of the
+// WithoutTwins returns a sink that gets the CPU samples of each process once: of two
+// recordings of one process at the same time (see [Process.Twin]), it gets those of the
 // twin while that was recorded. It is for sinks that add up samples of all processes.
 func WithoutTwins(s stream.Sink) stream.Sink { return &twinSink{Sink: s} }
 
@@ -17,7 +17,7 @@ type twinSink struct {
 	kept  stream.Batch
 }
 
-// interval is a time of which the end belongs to it.
+// interval is a time that includes its end.
 type interval struct{ from, to stream.Time }
 
 func (s *twinSink) Begin(t *stream.Tables) error {

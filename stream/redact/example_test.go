@@ -8,7 +8,7 @@ import (
 	"gprof/stream/streamtest"
 )
 
-// hosts is a sink that prints where processes ran.
+// hosts is a sink that prints the hosts of processes.
 type hosts struct{}
 
 func (hosts) Begin(t *stream.Tables) error {
@@ -20,7 +20,7 @@ func (hosts) Begin(t *stream.Tables) error {
 func (hosts) Segment(*stream.Batch) error { return nil }
 func (hosts) Close() error                { return nil }
 
-// Redaction wraps a source, so that no sink has to know of it.
+// Redaction wraps a source, so that no sink has to know about it.
 func Example() {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1, Pid: 7, Name: "shop", Host: "secret.example.com"})

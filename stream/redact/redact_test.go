@@ -27,8 +27,8 @@ func TestRedactConforms(t *testing.T) {
 	}
 }
 
-// Every case of the sinks' suite comes through valid, redacted or not, and in
-// any order the same.
+// Every case of the sinks' suite stays valid, redacted or not, and is the same in any
+// order.
 func TestRedactCases(t *testing.T) {
 	for _, c := range streamtest.Cases {
 		t.Run(c.Name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestRedactFields(t *testing.T) {
 	want := []stream.Line{
 		{Process: "0000000000000001", Reason: stream.ReasonRedacted, What: "URLs", Where: "hashed", Count: 3},
 		{Process: "0000000000000001", Reason: stream.ReasonRedacted, What: "paths", Where: "hashed", Count: 2},
-		{Process: "0000000000000001", Reason: stream.ReasonRedacted, What: "secrets", Where: "hashed", Count: 3}, // also the number that should be a text
+		{Process: "0000000000000001", Reason: stream.ReasonRedacted, What: "secrets", Where: "hashed", Count: 3}, // and the number that should be a text
 		{Process: "0000000000000001", Reason: stream.ReasonRedacted, What: "users", Where: "hashed", Count: 3},
 	}
 	if diff := cmp.Diff(want, got.tables.Ledger.Lines()); diff != "" {
@@ -122,7 +122,7 @@ func TestRedactFields(t *testing.T) {
 	}
 }
 
-// Who does not have the key can't find out what a hash is of.
+// Without the key, nobody can find the value of a hash by guessing.
 func TestRedactKey(t *testing.T) {
 	other := hashAll
 	other.Key = []byte("another key")
@@ -140,7 +140,7 @@ func TestRedactOneKind(t *testing.T) {
 	}
 }
 
-// A number that becomes a hash needs a field that takes texts.
+// If numbers are hashed, their field must take texts.
 func TestRedactNumbers(t *testing.T) {
 	got := redactedOf(t, hashAll, func(b *streamtest.Builder) {
 		p := b.Process(stream.Process{Instance: 1})
@@ -163,7 +163,7 @@ func TestRedactNumbers(t *testing.T) {
 	}
 }
 
-// Paths of code say what go build -trimpath would let them say.
+// Paths of code become those of go build -trimpath.
 func TestRedactCode(t *testing.T) {
 	got := redactedOf(t, redact.Options{Paths: redact.Drop}, func(b *streamtest.Builder) {
 		s := func(text string) stream.StringID { return b.Tables.Strings.Intern(text) }
@@ -191,7 +191,7 @@ func TestRedactCode(t *testing.T) {
 	}
 }
 
-// Names of things stay those of the same thing: in the tables and the ledger.
+// A redacted name is the same in the tables and in the ledger.
 func TestRedactNames(t *testing.T) {
 	build := func(b *streamtest.Builder) {
 		p := b.Process(stream.Process{Instance: 1, Name: "shop"})
@@ -235,7 +235,7 @@ func TestRedactNames(t *testing.T) {
 	}
 }
 
-// The page in a private window is a secret, and so is that the window was.
+// A page in a private window is a secret, and so is the fact that it was private.
 func TestRedactPages(t *testing.T) {
 	got := redactedOf(t, redact.Options{URLs: redact.Hash, Users: redact.Hash, Secrets: redact.Drop}, func(b *streamtest.Builder) {
 		p := b.Process(stream.Process{Instance: 1})
@@ -251,8 +251,8 @@ func TestRedactPages(t *testing.T) {
 	}
 }
 
-// Rows that wait for the end of a marker are redacted before they are kept, and
-// only once; what is asked for is what was recorded.
+// Rows that wait for the end of a marker are redacted before they are kept, and only
+// once; queries apply to the recorded values.
 func TestRedactDuring(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1})
@@ -292,7 +292,7 @@ func (w *watched) Next(b *stream.Batch) error {
 	return err
 }
 
-// A tag is called as what it names, redacted or not.
+// A tag has the name of what it stands for, redacted or not.
 func TestRedactTags(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1, Service: "checkout", Host: "anna's", Attrs: []stream.Attr{{Key: "owner", Value: "anna"}}})

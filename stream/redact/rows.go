@@ -7,12 +7,12 @@ import (
 	"gprof/stream"
 )
 
-// plan is of which kind the columns of some rows are.
+// plan is the kinds of the columns of some rows.
 type plan []columnPlan
 
 type columnPlan struct {
 	kind valueKind
-	text bool // its values are texts
+	text bool // values are texts
 }
 
 // rows redacts the arguments of b.
@@ -35,8 +35,8 @@ func (r *Redactor) columns(b *stream.Batch, p plan) {
 	}
 }
 
-// planOf is the plan of an event's markers. The tables may be in use while the
-// source is being read.
+// planOf is the plan of an event's markers. The tables may be in use while the source is
+// read.
 func (r *Redactor) planOf(t *stream.Tables, id stream.EventID) plan {
 	p, ok := r.plans[id]
 	if !ok {
@@ -60,12 +60,11 @@ func newPlan(e *stream.Event) plan {
 	return p
 }
 
-// untypedText is the only field of an untyped marker with a text, of which
-// nobody said what it may reveal.
+// untypedText is the only field of an untyped marker with a text, which may reveal
+// anything.
 const untypedText = "text"
 
-// kindOf is what the values of a field may reveal: what it says, else what its
-// format says.
+// kindOf is what the values of a field may reveal, by its privacy or else by its format.
 func kindOf(f *stream.EventField) valueKind {
 	switch {
 	case f.Privacy != stream.PrivacyPlain:
@@ -78,8 +77,7 @@ func kindOf(f *stream.EventField) valueKind {
 	return plainValue
 }
 
-// at is the plan of one value: of another type than its column, it may be
-// anything.
+// at is the plan of one value: if it has another type than its column it may be anything.
 func (c columnPlan) at(t stream.Type) columnPlan {
 	if t != stream.Null && t.Textual() != c.text {
 		c.kind = secretValue
@@ -87,7 +85,7 @@ func (c columnPlan) at(t stream.Type) columnPlan {
 	return c
 }
 
-// column redacts one column; of says what each row should be.
+// column redacts one column; of is the plan of each row.
 func (r *Redactor) column(p stream.ProcessID, c *stream.Column, of func(row int) columnPlan) {
 	first := 0
 	for ; first < c.Len(); first++ {
@@ -95,7 +93,7 @@ func (r *Redactor) column(p stream.ProcessID, c *stream.Column, of func(row int)
 			break
 		}
 	}
-	if first == c.Len() { // as most
+	if first == c.Len() { // nothing to redact: mostly
 		return
 	}
 	out := &r.spare
@@ -106,7 +104,7 @@ func (r *Redactor) column(p stream.ProcessID, c *stream.Column, of func(row int)
 	*c, r.spare = *out, *c
 }
 
-// value adds to out what becomes of row i of c.
+// value adds the redacted row i of c to out.
 func (r *Redactor) value(p stream.ProcessID, out, c *stream.Column, i int, k valueKind) {
 	t, how := c.TypeAt(i), r.how[k]
 	empty := t.Textual() && len(c.TextAt(i)) == 0
@@ -148,8 +146,8 @@ const (
 	pageURL     = 4
 )
 
-// pages redacts pages. The address of a private one is a secret; that there was
-// one is about the person, and not said if users are redacted.
+// pages redacts pages. The URL of a private one is a secret; that there was one reveals
+// something about the user, and is hidden if users are redacted.
 func (r *Redactor) pages(b *stream.Batch) {
 	private := make([]bool, b.Len())
 	for i := range private {
@@ -169,7 +167,7 @@ func (r *Redactor) pages(b *stream.Batch) {
 	})
 }
 
-// forgetPrivate leaves open which pages were private.
+// forgetPrivate hides which pages were private.
 func (r *Redactor) forgetPrivate(b *stream.Batch, private []bool) {
 	c := &b.Args[pagePrivate]
 	c.Reset()

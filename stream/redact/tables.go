@@ -8,8 +8,8 @@ import (
 	"gprof/stream"
 )
 
-// tables redacts what rows refer to. The source has ended: nobody interns any
-// more, and ids stay.
+// tables redacts what rows refer to, after the last row, when nobody interns any more;
+// ids stay.
 func (r *Redactor) tables(t *stream.Tables) {
 	for i := range t.Processes {
 		r.process(stream.ProcessID(i+1), &t.Processes[i])
@@ -19,7 +19,7 @@ func (r *Redactor) tables(t *stream.Tables) {
 	}
 	labels := labelNames(t)
 	t.Tracks.Map(func(k stream.Track) stream.Track { return r.track(k, labels) })
-	stream.AssignNames(t.Processes) // their hosts may be no different any more
+	stream.AssignNames(t.Processes) // their hosts may have become equal
 	if r.how[nameValue] != Keep {
 		r.own = ownCounters(t)
 		t.Counters.Map(r.counter)
@@ -58,7 +58,7 @@ func (r *Redactor) process(id stream.ProcessID, p *stream.Process) {
 	p.Exit.Text = r.text(id, secretValue, p.Exit.Text)
 }
 
-// patterns redacts what tracks were asked for: names, or parts of them.
+// patterns redacts the patterns of the tracks to record: names, or parts of them.
 func (r *Redactor) patterns(id stream.ProcessID, list []string) []string {
 	list = slices.Clone(list)
 	for i := range list {
@@ -76,8 +76,8 @@ func (r *Redactor) values(id stream.ProcessID, attrs []stream.Attr) []stream.Att
 	return attrs
 }
 
-// program trims the path of a program to its name. The name of a process may be a
-// path, too: of another system than the one that reads it.
+// program trims the path of a program to its name. The name of a process may be a path,
+// too, of any operating system.
 func (r *Redactor) program(id stream.ProcessID, path string) string {
 	base := baseName(path)
 	if r.how[pathValue] == Keep || base == path {
@@ -87,8 +87,8 @@ func (r *Redactor) program(id stream.ProcessID, path string) string {
 	return base
 }
 
-// machine redacts what names a machine. It goes with URLs, and the hash is that
-// of the host of one.
+// machine redacts the name of a machine. It is treated as a URL, and its hash is that of
+// the host of one.
 func (r *Redactor) machine(id stream.ProcessID, word, name string) string {
 	how := r.how[urlValue]
 	if name == "" || how == Keep {
@@ -101,7 +101,7 @@ func (r *Redactor) machine(id stream.ProcessID, word, name string) string {
 	return word + ":" + r.digest.of(name)
 }
 
-// event makes fields texts whose numbers became some.
+// event changes the type of fields whose numbers became texts.
 func (r *Redactor) event(e *stream.Event) {
 	fields := slices.Clone(e.Fields)
 	for i, c := range newPlan(e) {
@@ -115,8 +115,8 @@ func (r *Redactor) event(e *stream.Event) {
 	e.Fields = fields
 }
 
-// labelNames are the names of labels. A stack that begins with one gives its
-// name to a track.
+// labelNames are the names of labels. The label at the root of a stack is the name of its
+// track.
 func labelNames(t *stream.Tables) map[string]bool {
 	names := make(map[string]bool)
 	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
@@ -130,7 +130,7 @@ func labelNames(t *stream.Tables) map[string]bool {
 func (r *Redactor) track(t stream.Track, labels map[string]bool) stream.Track {
 	switch {
 	case r.how[nameValue] == Keep && !t.Main:
-	case t.Main: // it is called as its process
+	case t.Main: // it has the name of its process
 		t.Name = r.program(t.Process, t.Name)
 	case !t.Root || labels[t.Name]:
 		t.Name, t.Root = r.name(t.Process, "track", t.Name), false
@@ -138,8 +138,8 @@ func (r *Redactor) track(t stream.Track, labels map[string]bool) stream.Track {
 	return t
 }
 
-// Readable are the names of tracks that stay as they are, and how many do not.
-// It may be called with a nil r, which redacts nothing.
+// Readable returns the names of tracks that stay readable, and how many do not. With a
+// nil r all do.
 func (r *Redactor) Readable(t *stream.Tables, tracks []stream.Track) (names []string, hidden int) {
 	labels := labelNames(t)
 	for _, track := range tracks {
@@ -152,7 +152,7 @@ func (r *Redactor) Readable(t *stream.Tables, tracks []stream.Track) (names []st
 	return names, hidden
 }
 
-// ownCounters are the names of counters that recorders have by themselves.
+// ownCounters are the names of the recorder's own counters.
 func ownCounters(t *stream.Tables) map[string]bool {
 	names := make(map[string]bool)
 	for id := stream.CounterID(1); int(id) <= t.Counters.Len(); id++ {
@@ -173,8 +173,8 @@ func (r *Redactor) counter(c stream.Counter) stream.Counter {
 	return c
 }
 
-// ownName is what becomes of the name of a recorder's own counter. Those of threads
-// end with what the program calls the thread.
+// ownName redacts the name of a recorder's own counter. A counter of a thread ends with
+// the name that the program gave the thread.
 func (r *Redactor) ownName(p stream.ProcessID, name string) string {
 	if rest, ok := strings.CutPrefix(name, "thread "); ok {
 		number, called, _ := strings.Cut(rest, " ")
@@ -190,9 +190,9 @@ func (r *Redactor) label(t *stream.Tables, f stream.Frame) stream.Frame {
 	return f
 }
 
-// moduleNames gives each path of a module without a build id, which nothing else
-// tells from others, a name of its own: those that have the same base name are
-// numbered in the order of their paths.
+// moduleNames gives each path of a module without a build id, which only the path tells
+// from others, a name of its own: those with the same base name are numbered in the order
+// of their paths.
 func moduleNames(t *stream.Tables) map[string]string {
 	var paths []string
 	for id := stream.ModuleID(1); int(id) <= t.Modules.Len(); id++ {
@@ -230,8 +230,8 @@ func (r *Redactor) module(m stream.Module, names map[string]string) stream.Modul
 	return m
 }
 
-// files trims the paths of source files. A file counts once, in how many
-// functions it may be.
+// files trims the paths of source files. A file counts once, however many functions it
+// has.
 func (r *Redactor) files(t *stream.Tables) {
 	type place struct{ function, file stream.StringID }
 	trimmed, counted := make(map[place]stream.StringID), make(map[stream.StringID]bool)
@@ -240,7 +240,7 @@ func (r *Redactor) files(t *stream.Tables) {
 			return f
 		}
 		key := place{f.Function, f.File}
-		if f.Label { // its name is no function's
+		if f.Label { // no function
 			key.function = 0
 		}
 		id, ok := trimmed[key]
@@ -269,8 +269,8 @@ func (r *Redactor) ledger(t *stream.Tables) {
 	}
 }
 
-// place is what becomes of a place: of tracks and counters the name that they
-// have in the tables; of inputs a path; else a secret.
+// place redacts a place: tracks and counters get their names in the tables; inputs are
+// paths; all others are secrets.
 func (r *Redactor) place(line *stream.Line) string {
 	switch {
 	case line.Reason == stream.ReasonExpired && line.What == "events of tracks":
@@ -286,14 +286,13 @@ func (r *Redactor) place(line *stream.Line) string {
 	return r.text(0, secretValue, line.Where)
 }
 
-// ofInputs says whether the place is what the user called an input, or what
-// somebody called a file in an archive.
+// ofInputs reports whether the place is the name of an input, or of a file in an archive.
 func ofInputs(l *stream.Line) bool {
 	return l.What == "inputs" || l.What == "members" || l.Reason == stream.ReasonUnreadable || l.Reason == stream.ReasonStalled || l.Reason == stream.ReasonRefused
 }
 
-// placedByRecorder says whether the place is in words of our own: files of a
-// recording, kinds of entries, names of events, numbers.
+// placedByRecorder reports whether the place is in our own words: files of a recording,
+// kinds of entries, names of events, numbers.
 func placedByRecorder(l *stream.Line) bool {
 	switch {
 	case l.Where == "":
@@ -307,5 +306,5 @@ func placedByRecorder(l *stream.Line) bool {
 	return slices.ContainsFunc(recorderPlaces, func(p string) bool { return strings.HasPrefix(l.Where, p) })
 }
 
-// recorderPlaces is how such places begin.
+// recorderPlaces are the beginnings of such places.
 var recorderPlaces = []string{"chunk-", "dict-", "stacks-", "meta", "exit", "index ", "kind "}

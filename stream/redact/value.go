@@ -10,15 +10,15 @@ import (
 	"gprof/stream"
 )
 
-// digestBytes is how much of a hash is written: so much that of a billion values
-// hardly two get the same.
+// digestBytes is how many bytes of a hash are written: so many that among a billion
+// values hardly any two have the same.
 const digestBytes = 8
 
-// maxDigests bounds the digests that are kept in mind. Values repeat.
+// maxDigests bounds the digests that are remembered. Values repeat.
 const maxDigests = 4096
 
-// digester makes the keyed hashes of values. One value has the same in every
-// place, of whatever kind it is there.
+// digester makes keyed hashes of values. A value has the same hash in every place and for
+// every kind.
 type digester struct {
 	mac   hash.Hash
 	known map[string]string
@@ -45,8 +45,8 @@ func (d *digester) of(text string) string {
 	return digest
 }
 
-// hashed is what stands for a value of a kind: "user:5ac1…". It looks like
-// nothing that a program would record.
+// hashed is the replacement of a value of a kind: "user:5ac1…". It looks like nothing
+// that a program would record.
 func (d *digester) hashed(k valueKind, text string) string {
 	switch k {
 	case pathValue:
@@ -61,12 +61,11 @@ func (d *digester) hashed(k valueKind, text string) string {
 	return "secret:" + d.of(text)
 }
 
-// schemes are those that a URL keeps. What stands before "://" in anything else
-// may be private, too.
+// schemes are those that stay in a URL. Anything else before "://" may be private, too.
 var schemes = []string{"https", "http", "wss", "ws", "file"}
 
-// url hashes the host of a URL with its port, and the rest with user and
-// password. What is no such URL is hashed as a whole.
+// url hashes the host of a URL with its port, and the rest with user and password. A text
+// that is no such URL is hashed as a whole.
 func (d *digester) url(text string) string {
 	for _, scheme := range schemes {
 		rest, ok := strings.CutPrefix(text, scheme+"://")
@@ -85,7 +84,7 @@ func (d *digester) url(text string) string {
 	return "url:" + d.of(text)
 }
 
-// optional is the digest of a part that may not be there.
+// optional is the digest of a part, "" if it is empty.
 func (d *digester) optional(part string) string {
 	if part == "" || part == "/" {
 		return ""
@@ -93,7 +92,7 @@ func (d *digester) optional(part string) string {
 	return d.of(part)
 }
 
-// text is what becomes of a text of a kind. An empty one reveals nothing.
+// text redacts a text of a kind. An empty one reveals nothing.
 func (r *Redactor) text(p stream.ProcessID, k valueKind, text string) string {
 	how := r.how[k]
 	if text == "" || how == Keep {
@@ -106,8 +105,8 @@ func (r *Redactor) text(p stream.ProcessID, k valueKind, text string) string {
 	return r.digest.hashed(k, text)
 }
 
-// name is what becomes of the name of a thing: its word, and what tells it from
-// others if that may be told.
+// name redacts the name of a thing: it becomes the word for such things, followed by a
+// digest unless names are dropped.
 func (r *Redactor) name(p stream.ProcessID, thing, name string) string {
 	how := r.how[nameValue]
 	if name == "" || how == Keep {
@@ -120,12 +119,12 @@ func (r *Redactor) name(p stream.ProcessID, thing, name string) string {
 	return thing + ":" + r.digest.of(name)
 }
 
-// baseName is the last part of a path of any system.
+// baseName is the last element of a path of any operating system.
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// trimmedFile is the name of a source file without what depends on the machine
-// that compiled it: the package of the function and the base name, as with
-// go build -trimpath. The package is in the function's name anyway.
+// trimmedFile is the name of a source file without the part that depends on the machine
+// it was compiled on: the package of the function and the base name, as with go build
+// -trimpath. The function's name has the package anyway.
 func trimmedFile(function, file string) string {
 	if pkg := packageOf(function); pkg != "" {
 		return pkg + "/" + baseName(file)

@@ -4,8 +4,8 @@ package spill
 // read costs little, and that a block is worth a piece of an output.
 const blockBytes = 64 << 10
 
-// Buffer is bytes that are read back once, in the order in which they were written.
-// Buffers of one File may grow at the same time.
+// Buffer is bytes that are read back once, in order. Buffers of one File may grow at the
+// same time.
 type Buffer struct {
 	file   *File
 	blocks []extent
@@ -18,7 +18,7 @@ type extent struct {
 	size   int
 }
 
-// NewBuffer returns an empty Buffer that lies in f. When f is Reset, it must be empty.
+// NewBuffer returns an empty Buffer in f. It must be empty when f is Reset.
 func (f *File) NewBuffer() *Buffer { return &Buffer{file: f} }
 
 // Write adds p, which will be in one block. The file keeps the error.

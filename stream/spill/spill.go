@@ -1,6 +1,6 @@
-// Package spill keeps what does not fit into memory in temporary files. Such a file
-// has no name where the system allows that, so that nothing is left behind if the
-// process is killed.
+// Package spill keeps data that does not fit into memory in temporary files. Where the
+// system allows it, such a file has no name, so that nothing is left if the process is
+// killed.
 package spill
 
 import (
@@ -24,7 +24,8 @@ func Create(dir string) (*Temp, error) {
 	return create(dir)
 }
 
-// createNamed makes a file and removes its name, where an open file can lose it.
+// createNamed makes a file with a name, which it removes if the system lets open files
+// lose it.
 func createNamed(dir string) (*Temp, error) {
 	f, err := os.CreateTemp(dir, "gprof-spill-*")
 	if err != nil {
@@ -50,25 +51,24 @@ func (t *Temp) Close() error {
 // file.
 const bufferBytes = 256 << 10
 
-// reserveBytes is how much disk space is asked for at a time. It makes writing a third
+// reserveBytes is the disk space that is reserved at a time, which makes writing a third
 // cheaper.
 const reserveBytes = 32 << 20
 
-// File is bytes that are written one after the other and read at any place: a few in
-// memory, more of them in a temporary file, which is made when it is needed. The zero
-// File lies in the system's directory for temporary files. After an error nothing is
-// written or read, and all calls return it.
+// File is bytes that are written in order and read at any place. A few are in memory,
+// more of them in a temporary file, which is made when it is needed. The zero File is in
+// the system's directory for temporary files. After an error nothing is written or read,
+// and all calls return it.
 type File struct {
 	dir  string
 	temp *Temp
-	buf  []byte // the end, not in the file yet
+	buf  []byte // the last bytes, not in the file yet
 	size int64  // with buf
 	room int64  // reserved on the disk
 	err  error  // the first one
 }
 
-// New returns a File that will lie in dir; "" is the system's directory for temporary
-// files.
+// New returns a File whose temporary file will be in dir; "" is the system's directory.
 func New(dir string) *File { return &File{dir: dir} }
 
 // Size is how much was written.
@@ -85,7 +85,7 @@ func (f *File) fail(err error) error {
 	return f.err
 }
 
-// stored is how much is in the temporary file.
+// stored is how many bytes are in the temporary file.
 func (f *File) stored() int64 { return f.size - int64(len(f.buf)) }
 
 // Write appends p.
@@ -112,7 +112,7 @@ func (f *File) flush() {
 	f.store(p)
 }
 
-// store writes p behind what is in the temporary file; the buffer is empty.
+// store appends p to the temporary file; the buffer must be empty.
 func (f *File) store(p []byte) {
 	if f.err == nil && f.temp == nil {
 		var err error
@@ -164,10 +164,10 @@ func (f *File) WriteAt(p []byte, off int64) (int, error) {
 	return n, f.fail(err)
 }
 
-// Reset forgets what was written; its place on the disk is used again.
+// Reset forgets all bytes; their space on the disk is used again.
 func (f *File) Reset() { f.size, f.buf = 0, f.buf[:0] }
 
-// Close deletes the file, and returns the first error before.
+// Close deletes the file, and returns the first error.
 func (f *File) Close() error {
 	if f.temp != nil {
 		f.fail(f.temp.Close())

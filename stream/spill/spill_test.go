@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Nothing of a temporary file is to be seen, once it is closed at the latest.
+// A temporary file can't be seen, at the latest after it was closed.
 func TestTempLeavesNothing(t *testing.T) {
 	for name, make := range map[string]func(string) (*Temp, error){"create": create, "createNamed": createNamed} {
 		dir := t.TempDir()

@@ -2,14 +2,13 @@ package split
 
 import "gprof/stream"
 
-// importer brings rows of tables, and what they refer to, into the tables of a
-// part of what refers to them. What it takes depends on what is brought, but for
-// the places of ids.
+// importer copies rows of tables, and what they refer to, into the tables of a part. Its
+// rows depend on what is brought, apart from the order of ids.
 type importer struct {
 	from, to *stream.Tables
-	in       Part // of time, to which processes are cut
+	in       Part // the time to which processes are cut
 
-	// The id in to by that in from; 0 is not there yet.
+	// The id in to of each id in from; 0 if it was not brought yet.
 	processes  []stream.ProcessID
 	tracks     []stream.TrackID
 	counters   []stream.CounterID
@@ -56,7 +55,7 @@ func (t *importer) restart(in Part) {
 	clear(t.labels)
 }
 
-// series brings what a series names.
+// series brings all that a series refers to.
 func (t *importer) series(s stream.Series) stream.Series {
 	return stream.Series{Process: t.process(s.Process), Track: t.track(s.Track), Kind: s.Kind, Event: t.event(s.Event), Counter: t.counter(s.Counter)}
 }
@@ -149,7 +148,7 @@ func (t *importer) frame(id stream.FrameID) stream.FrameID {
 	return t.frames[id]
 }
 
-// stack brings a stack: up to a caller that is there already, and down again.
+// stack brings a stack: it goes up to a caller that was brought already, and down again.
 func (t *importer) stack(id stream.StackID) stream.StackID {
 	t.path = t.path[:0]
 	for ; t.stacks[id] == 0 && id != 0; id, _ = t.from.Stacks.At(id) {
@@ -165,7 +164,7 @@ func (t *importer) stack(id stream.StackID) stream.StackID {
 	return t.stacks[id]
 }
 
-// link finds the parents of processes among those that were brought.
+// link sets the parents of processes, among those that were brought.
 func (t *importer) link() {
 	for old, id := range t.processes {
 		if id != 0 {

@@ -8,29 +8,29 @@ import (
 	"gprof/stream"
 )
 
-// Part is what one of the outputs of a [Sink] is about.
+// Part is what an output of a [Sink] is about.
 type Part struct {
 	Process  *stream.Process // nil: a part of time
-	Track    *stream.Track   // nil: not split by track, or what belongs to no track
+	Track    *stream.Track   // nil: not split by track, or rows without a track
 	From, To stream.Time     // of a part of time; else 0
 }
 
-// Sink is a Sink that gives each part of what it is given to a Sink of its
-// own: each process, unless Tracks or Every say otherwise. A part that has no
-// rows gets none. Parts come one after the other, so one is open at a time.
+// Sink is a Sink that gives each part to a Sink of its own: each process, unless Tracks
+// or Every say otherwise. A part without rows gets none. Parts come one after the other,
+// so that only one is open at a time.
 //
-// A part's Sink is given what Copy would give it of that part alone:
-// its tables hold only what its rows refer to. For that the rows of a part are
-// kept until the last of them has come, in memory or in a file.
+// A part's Sink gets what Copy would give it of that part alone: its tables hold only
+// what its rows refer to. For that, the rows of a part are kept, in memory or in a file,
+// until the last of them has come.
 type Sink struct {
-	Tracks bool        // split by track; what belongs to none of them, such as counters, is one part, too
-	Every  stream.Time // split by time: of a Source that ByTime divides so; else 0
-	// Kinds are those that the format has a place for; nil is all. A part without any
-	// of them gets no Sink, and what it holds stands in the ledger.
+	Tracks bool        // split by track; rows without one, such as counters, are a part, too
+	Every  stream.Time // split by time, of a Source that ByTime has divided so; else 0
+	// Kinds are the kinds of rows that the format has a place for; nil is all. A part
+	// without any of them gets no Sink, and its rows are noted in the ledger.
 	Kinds []stream.Kind
 	// Open returns the Sink of a part.
 	Open func(Part) (stream.Sink, error)
-	// Rows and SpillDir are as in CopyOptions; 0 is what Copy has by default.
+	// Rows and SpillDir are as in CopyOptions, with the same defaults.
 	Rows     int64
 	SpillDir string
 
@@ -40,8 +40,8 @@ type Sink struct {
 	rows    *stream.Sorter           // of the part; nil before its first row
 	imports *importer                // its tables
 	part    partKey
-	lost    stream.Ledger // of it, if it gets no Sink
-	fits    bool          // it has some of Kinds
+	lost    stream.Ledger // of the part, if it gets no Sink
+	fits    bool          // the part has some of Kinds
 	batch   stream.Batch
 	count   int
 }
@@ -49,7 +49,7 @@ type Sink struct {
 // defaultRows is the default of Rows.
 const defaultRows = stream.DefaultMemory / 32
 
-// partKey is what the series of one part have in common.
+// partKey is the same for all series of one part.
 type partKey struct {
 	time    int64
 	process stream.ProcessID
@@ -99,7 +99,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 // Close implements [Sink].
 func (s *Sink) Close() error { return s.end() }
 
-// Count is how many parts got a Sink.
+// Count is the number of parts that got a Sink.
 func (s *Sink) Count() int { return s.count }
 
 // begin begins a part.
@@ -122,7 +122,7 @@ func (s *Sink) about() Part {
 	return of
 }
 
-// bring makes the rows of b, which are in order, those of the part.
+// bring returns the rows of b, in their order, with the ids of the part.
 func (s *Sink) bring(b *stream.Batch) *stream.Batch {
 	stacks := s.batch.Stack[:0]
 	for _, id := range b.Stack {
@@ -163,15 +163,15 @@ func (s *Sink) end() error {
 	return nil
 }
 
-// tell adds what a part has lost to the ledger of all.
+// tell adds the losses of a part to the ledger of the whole.
 func (s *Sink) tell(lines []stream.Line) {
 	for _, line := range lines {
 		s.tables.Ledger.Add(line)
 	}
 }
 
-// complete adds to the tables of the part what no row of it need refer to: the
-// tracks that a process has anyway, and what is missing.
+// complete adds to the tables of the part what belongs there without any row: the other
+// tracks of its processes, and the lines of the ledger.
 func (s *Sink) complete() {
 	for old, id := range s.imports.processes {
 		if id == 0 {

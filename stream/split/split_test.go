@@ -71,8 +71,8 @@ type opened struct {
 
 const tick = stream.Time(250e6)
 
-// Every row is in one part, as it was in the whole; a part is a valid stream,
-// and has no other processes than those of its rows.
+// Each row is in one part, as it was in the whole. A part is a valid stream, with only
+// the processes of its rows.
 func TestSplit(t *testing.T) {
 	for _, c := range streamtest.Cases {
 		for name, by := range map[string]split.Sink{"process": {}, "track": {Tracks: true}, "time": {Every: tick}} {
@@ -130,9 +130,9 @@ func (o opened) check(t *testing.T) {
 	}
 }
 
-// A format that knows samples and waits alone gets no part without them, and what is lost
-// so is in the ledger, as is what the sinks of parts lose; no part has the
-// ledger of another.
+// A format that takes only samples and waits gets no part without them. Rows lost thereby
+// are in the ledger, and so are losses of the sinks of parts; no part has the ledger of
+// another.
 func TestSplitLedger(t *testing.T) {
 	b := streamtest.NewBuilder()
 	first, second := b.Process(stream.Process{Instance: 0xa}), b.Process(stream.Process{Instance: 0xb, Start: 1})
@@ -165,7 +165,7 @@ func TestSplitLedger(t *testing.T) {
 	}
 }
 
-// A recording is not cut into more parts than anybody could want as files.
+// A recording is not split into more parts than anybody could want as files.
 func TestTooManyParts(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1})

@@ -7,8 +7,8 @@ import (
 	"gprof/stream"
 )
 
-// MaxParts is in how many parts of time a recording may be cut: each becomes a
-// file of its own.
+// MaxParts is the most parts of time that a recording may be split into: each becomes a
+// file.
 const MaxParts = 10_000
 
 // ErrParts says that a recording has more than MaxParts parts.
@@ -17,7 +17,7 @@ var ErrParts = errors.New("too many parts")
 // seriesBytes is about how much memory Copy takes for one series.
 const seriesBytes = 640
 
-// timeSource is a source whose rows say in which part of time they lie.
+// timeSource is a source whose rows say in which part of time they are.
 type timeSource struct {
 	stream.Wrapper
 	every stream.Time
@@ -28,15 +28,15 @@ type timeSource struct {
 	claim stream.Claim
 }
 
-// ByTime returns a Source of the events of src in parts of time, each as long as
-// every, which is above 0: the first begin at the Unix epoch and before it. A
-// row is of the part in which it begins. The sink of a Copy is given part by
-// part: see [Sink]. The Source returns ErrParts if there are too many.
+// ByTime returns a Source of the events of src in parts of time of the length every,
+// which is above 0, counted from the Unix epoch. A row is in the part in which it begins.
+// The sink of a Copy gets part after part: see [Sink]. The Source returns ErrParts if
+// there are too many.
 func ByTime(src stream.Source, every stream.Time) stream.Source {
 	return &timeSource{Wrapper: stream.Wrapper{Source: src}, every: every, parts: map[int64]bool{}, known: map[stream.Series]bool{}}
 }
 
-// Next implements [Source]: the next rows that lie in one part.
+// Next implements [Source]. It returns rows of one part.
 func (c *timeSource) Next(b *stream.Batch) error {
 	if c.at == c.in.Len() {
 		c.at = 0
@@ -49,7 +49,7 @@ func (c *timeSource) Next(b *stream.Batch) error {
 	for to < c.in.Len() && c.part(to) == part {
 		to++
 	}
-	if c.at == 0 && to == c.in.Len() { // as nearly all are
+	if c.at == 0 && to == c.in.Len() { // nearly always
 		*b, c.in = c.in, *b
 		c.at = c.in.Len()
 	} else {
@@ -61,7 +61,7 @@ func (c *timeSource) Next(b *stream.Batch) error {
 	return c.note(b.Series)
 }
 
-// part is the number of the part in which row i lies, rounded down.
+// part is the number of the part of row i, rounded down.
 func (c *timeSource) part(i int) int64 {
 	at, every := int64(c.in.Time[i]), int64(c.every)
 	part := at / every
@@ -71,7 +71,7 @@ func (c *timeSource) part(i int) int64 {
 	return part
 }
 
-// note counts parts, and the series that they make many of.
+// note counts parts, and the series that there are of each.
 func (c *timeSource) note(s stream.Series) error {
 	if c.known[s] {
 		return nil

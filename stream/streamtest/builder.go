@@ -1,6 +1,6 @@
 // Package streamtest is a test bench for implementations of stream.Source and
-// stream.Sink: events built by hand, a validator of what passes the waist, and
-// a conformance suite for each of the two.
+// stream.Sink: a builder of events, a validator of what passes the waist, and a
+// conformance suite for each of the two.
 package streamtest
 
 import (
@@ -22,7 +22,7 @@ type Builder struct {
 	last map[stream.ProcessID]uint64 // index
 }
 
-// NewBuilder returns a Builder of nothing yet.
+// NewBuilder returns an empty Builder.
 func NewBuilder() *Builder {
 	return &Builder{Tables: new(stream.Tables), last: make(map[stream.ProcessID]uint64)}
 }
@@ -58,7 +58,7 @@ func (b *Builder) Category(name, color string) stream.CategoryID {
 	return b.Tables.Categories.Intern(stream.Category{Name: name, Color: color})
 }
 
-// Stack adds a stack of functions without code, outermost first.
+// Stack adds a stack of functions without addresses, outermost first.
 func (b *Builder) Stack(functions ...string) stream.StackID {
 	frames := make([]stream.Frame, len(functions))
 	for i, f := range functions {
@@ -105,7 +105,7 @@ func (p *Process) Count(at stream.Time, c stream.CounterID, value, number int64)
 	p.add(Row{Series: stream.Series{Kind: stream.Counts, Counter: c}, Time: at, Value: value, Number: number})
 }
 
-// Pause adds the start or end of a pause; reason is a stream.PauseReason.
+// Pause adds the start or end of a pause; reason is one such as stream.PausedAll.
 func (p *Process) Pause(at stream.Time, phase stream.Phase, reason int64) {
 	p.add(Row{Series: stream.Series{Kind: stream.Pauses}, Time: at, Phase: phase, Value: reason})
 }
@@ -115,7 +115,7 @@ func (p *Process) Overhead(at stream.Time, lock, clean, counters, threads, sampl
 	p.add(Row{Series: stream.Series{Kind: stream.Overheads}, Time: at, Args: []any{lock, clean, counters, threads, samples}})
 }
 
-// Log adds a log line; level is a stream.LogLevel.
+// Log adds a log line; level is one such as stream.LogInfo.
 func (p *Process) Log(at stream.Time, level int64, text string) {
 	p.add(Row{Series: stream.Series{Kind: stream.Logs}, Time: at, Value: level, Args: []any{text}})
 }
@@ -145,12 +145,12 @@ func (t *Track) Interval(at stream.Time, duration int64, e stream.EventID, args 
 	t.Add(Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: at, Phase: stream.Interval, Duration: duration, Args: args})
 }
 
-// Delay adds how long work had waited, in ns.
+// Delay adds that work had waited for ns.
 func (t *Track) Delay(at stream.Time, ns int64) {
 	t.Add(Row{Series: stream.Series{Kind: stream.Delays}, Time: at, Value: ns})
 }
 
-// Wait adds goroutines that wait, for ns in all.
+// Wait adds waiting goroutines, for ns in all.
 func (t *Track) Wait(at stream.Time, stack stream.StackID, ns, goroutines int64) {
 	t.Add(Row{Series: stream.Series{Kind: stream.Waits}, Time: at, Stack: stack, Value: ns, Number: goroutines})
 }
@@ -160,8 +160,8 @@ func (t *Track) Measure(at stream.Time, c stream.CounterID, stack stream.StackID
 	t.Add(Row{Series: stream.Series{Kind: stream.Measurements, Counter: c}, Time: at, Stack: stack, Value: value})
 }
 
-// Allocate adds heap objects that were allocated, or, with bytes below 0, freed;
-// phase is stream.PhaseStart if that was before the recording.
+// Allocate adds heap objects that were allocated or, with bytes below 0, freed; phase is
+// stream.PhaseStart if that was before the recording.
 func (t *Track) Allocate(at stream.Time, phase stream.Phase, stack stream.StackID, bytes, objects int64) {
 	t.Add(Row{Series: stream.Series{Kind: stream.Allocations}, Time: at, Phase: phase, Stack: stack, Value: bytes, Number: objects})
 }

@@ -7,7 +7,7 @@ import (
 	"gprof/stream"
 )
 
-// Busy returns a Builder with three processes and so many rows of all kinds, in no
+// Busy returns a Builder with three processes and about so many rows of all kinds, in no
 // order.
 func Busy(rows int) *Builder {
 	r := rand.New(rand.NewPCG(1, 2))

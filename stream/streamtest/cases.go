@@ -139,7 +139,7 @@ func family(b *Builder) {
 func phases(b *Builder) {
 	p := shop(b)
 	e := b.Event(stream.Event{Name: "request", Display: stream.ShowChart | stream.ShowTable, Chart: "request"})
-	p.Main.Mark(start, stream.PhaseEnd, e) // of before the recording
+	p.Main.Mark(start, stream.PhaseEnd, e) // began before the recording
 	p.Main.Mark(start+1*ms, stream.Instant, e)
 	p.Main.Interval(start+2*ms, 0, e)
 	p.Main.Interval(start+2*ms, 3*ms, e)
@@ -179,8 +179,8 @@ func formats(b *Builder) {
 	}
 }
 
-// types are markers of types that Firefox Profiler knows: whole ones, and ones
-// that its own code would fail on.
+// types are markers of types that Firefox Profiler knows: complete ones, and some on
+// which its code would fail.
 func types(b *Builder) {
 	p := shop(b)
 	text := func(name string) stream.EventField {

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// OnDisk is a directory of the file system, for sinks of many files. No file of it
-// is written twice.
+// OnDisk is a directory of the file system, for sinks of many files. It refuses to write
+// a file twice.
 type OnDisk string
 
-// Create makes a file, and the directories that it lies in. Its name has slashes.
+// Create makes a file and its directories. Elements of the name are separated by slashes.
 func (d OnDisk) Create(name string) (io.WriteCloser, error) {
 	path := filepath.Join(string(d), filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -21,8 +21,8 @@ func (d OnDisk) Create(name string) (io.WriteCloser, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 }
 
-// Joined is a directory whose files are written to one Writer as they end, each
-// behind its name: so [TestSink] tests sinks of many files.
+// Joined is a directory whose files are written to one Writer when they end, each after
+// its name, so that [TestSink] can test sinks of many files.
 type Joined struct{ To io.Writer }
 
 type joinedFile struct {

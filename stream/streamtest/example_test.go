@@ -17,8 +17,8 @@ func (c *counter) Segment(b *stream.Batch) error {
 }
 func (c *counter) Close() error { return nil }
 
-// A Builder makes events by hand, for the test of a sink. Validate finds what no
-// source may give.
+// A Builder makes events by hand, to test a sink with. Validate finds what a source must
+// not give.
 func ExampleBuilder() {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1, Pid: 7, Name: "shop"})

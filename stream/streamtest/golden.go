@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Golden compares got with a file, which it writes first if that is asked for.
+// Golden compares got with a file, which it writes first if update is set.
 func Golden(t *testing.T, file string, got []byte, update bool) {
 	t.Helper()
 	if update {

@@ -7,8 +7,8 @@ import (
 	"gprof/stream"
 )
 
-// Row is one row of any kind, as it is easy to write and to compare. Fields
-// that the kind does not use are zero.
+// Row is one row of any kind, in a form that is easy to write and to compare. Fields that
+// the kind does not use are zero.
 type Row struct {
 	stream.Series
 	Time  stream.Time
@@ -26,7 +26,7 @@ type Row struct {
 	stream.Owner
 }
 
-// JSON is an argument that is a value of JSON, not the text of one.
+// JSON is an argument that is a JSON value, not a text.
 type JSON string
 
 // Rows returns the rows of b.
@@ -95,8 +95,8 @@ func AppendArg(c *stream.Column, arg any) {
 	}
 }
 
-// AppendRow adds r to b, which must be of its series and have as many argument
-// columns as r has arguments.
+// AppendRow adds r to b, which must be of its series and have a column for each of its
+// arguments.
 func AppendRow(b *stream.Batch, r Row) {
 	uses := r.Kind.Columns()
 	b.Time, b.Index = append(b.Time, r.Time), append(b.Index, r.Index)

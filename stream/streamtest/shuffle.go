@@ -7,10 +7,9 @@ import (
 	"gprof/stream"
 )
 
-// Shuffled returns a Source of the same events in another shape: rows in
-// another order, batches of other sizes, other provisional ids, and rows in
-// the tables that nothing refers to. A sink behind Copy must not see the
-// difference.
+// Shuffled returns a Source of the same events with rows in another order, batches of
+// other sizes, other provisional ids, and unused rows in the tables. A sink behind Copy
+// must not see the difference.
 func (b *Builder) Shuffled(seed uint64) *Source {
 	s := shuffler{r: rand.New(rand.NewPCG(seed, seed)), from: b.Tables, to: new(stream.Tables)}
 	s.tables()
@@ -26,7 +25,7 @@ func (b *Builder) Shuffled(seed uint64) *Source {
 	return NewSource(s.to, batches...)
 }
 
-// shuffler makes tables with other ids. The slices hold the new id of each old.
+// shuffler makes tables with other ids. The slices hold the new id of each old one.
 type shuffler struct {
 	r        *rand.Rand
 	from, to *stream.Tables
@@ -70,7 +69,7 @@ func (s *shuffler) tables() {
 	}
 }
 
-// litter adds rows that nothing refers to.
+// litter adds unused rows.
 func (s *shuffler) litter() {
 	word := fmt.Sprint("litter", s.r.Uint64())
 	name := s.to.Strings.Intern(word)
@@ -108,7 +107,7 @@ func (s *shuffler) shuffleEvents() {
 	}
 }
 
-// shuffleStacks interns the stacks in another order, parents still first.
+// shuffleStacks interns the stacks in another order, but still callers before callees.
 func (s *shuffler) shuffleStacks() {
 	s.stacks = make([]stream.StackID, s.from.Stacks.Len()+1)
 	var intern func(old stream.StackID)
@@ -125,8 +124,7 @@ func (s *shuffler) shuffleStacks() {
 	}
 }
 
-// shuffle interns all rows of from into to, with their ids made new, in any
-// order.
+// shuffle interns all rows of from into to in any order, with the ids in them made new.
 func shuffle[K any, ID ~int32](s *shuffler, to, from interface {
 	Intern(K) ID
 	At(ID) K

@@ -7,8 +7,8 @@ import (
 	"gprof/stream"
 )
 
-// Source is a stream.Source of batches in memory. It also tells its progress,
-// as if each row had one byte.
+// Source is a stream.Source of batches in memory. It knows its progress, of one byte for
+// each row.
 type Source struct {
 	tables  *stream.Tables
 	batches []*stream.Batch
@@ -27,8 +27,8 @@ func NewSource(t *stream.Tables, batches ...*stream.Batch) *Source {
 	return s
 }
 
-// defaultBatch is how many rows the batches of Builder.Source have at most: few,
-// so that tests see more than one.
+// defaultBatch is the most rows of a batch of Builder.Source: so few that tests see
+// several batches.
 const defaultBatch = 100
 
 // Source returns a Source of the rows added so far.
@@ -39,8 +39,8 @@ func (b *Builder) SourceOf(size int) *Source {
 	return NewSource(b.Tables, Batches(b.Tables, b.Rows, size)...)
 }
 
-// Batches makes batches of at most size rows. A batch goes out when it is full,
-// the others when there are no more rows.
+// Batches makes batches of at most size rows. A batch is finished when it is full, the
+// others at the end.
 func Batches(t *stream.Tables, rows []Row, size int) []*stream.Batch {
 	open := make(map[stream.Series]*stream.Batch)
 	var out []*stream.Batch
@@ -80,8 +80,8 @@ func (s *Source) Next(b *stream.Batch) error {
 // Tables returns the tables.
 func (s *Source) Tables() *stream.Tables { return s.tables }
 
-// Progress returns how many rows were given, of how many.
+// Progress returns how many rows were given, and how many there are.
 func (s *Source) Progress() (done, total int64) { return s.done, s.total }
 
-// Rewind makes s begin again.
+// Rewind begins again.
 func (s *Source) Rewind() { s.next, s.done = 0, 0 }

@@ -9,7 +9,7 @@ import (
 	"gprof/stream"
 )
 
-// The text sink is a sink as any other.
+// The text sink conforms as a sink.
 func TestText(t *testing.T) {
 	TestSink(t, NewText, func(t *testing.T, output []byte) {
 		if s := string(output); !strings.HasPrefix(s, "begin\n") || !strings.HasSuffix(s, "close\n") {
@@ -31,7 +31,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// good are tables and a segment that Validate likes; each fault is one change.
+// good are tables and a segment without a fault; each fault is one change of them.
 func good() (*stream.Tables, *stream.Batch) {
 	b := NewBuilder()
 	p := b.Process(stream.Process{Instance: 1, Pid: 1, OutPid: "1", Name: "a", Start: 5, End: 9})
@@ -185,25 +185,25 @@ func TestValidateCalls(t *testing.T) {
 	want("close again", s.Close(), true)
 }
 
-// careless changes what does not belong to it.
-type careless struct{ stream.Sink }
+// carelessSink changes what does not belong to it.
+type carelessSink struct{ stream.Sink }
 
-func (careless) Segment(b *stream.Batch) error {
+func (carelessSink) Segment(b *stream.Batch) error {
 	b.Time[0]--
 	return nil
 }
 
-// broken returns an error at the first segment.
-type broken struct{ stream.Sink }
+// brokenSink returns an error at the first segment.
+type brokenSink struct{ stream.Sink }
 
-func (broken) Segment(*stream.Batch) error { return io.ErrShortWrite }
+func (brokenSink) Segment(*stream.Batch) error { return io.ErrShortWrite }
 
 func TestValidateSink(t *testing.T) {
 	tables, b := good()
-	if err := give(Validate(careless{stream.Discard}), tables, b); !errors.Is(err, ErrInvalid) {
+	if err := give(Validate(carelessSink{stream.Discard}), tables, b); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a sink that changes a batch: %v", err)
 	}
-	s := Validate(broken{stream.Discard})
+	s := Validate(brokenSink{stream.Discard})
 	if err := give(s, tables, b); !errors.Is(err, io.ErrShortWrite) {
 		t.Errorf("a sink that fails: %v", err)
 	}

@@ -14,18 +14,15 @@ import (
 	"gprof/stream"
 )
 
-// OpenFile opens a file of some format for the tests of its source. An error
-// says that there is nothing to be read; an error beside a source, that it gives
-// what is intact.
+// OpenFile opens a file of some format to test its source. An error without a source says
+// that there is nothing to read; with one, that it gives what is intact.
 type OpenFile func(data []byte) (stream.Source, error)
 
-// TestFile is a conformance suite for sources that read a file, data being one
-// that is whole. Besides [TestSource] it checks that
+// TestFile is a conformance suite for sources that read a file; data is a whole file. In
+// addition to [TestSource] it checks that
 //
-//   - a file that is cut short, at many places, gives no more than the whole one,
-//     and says so: by an error that names an offset, or a line of the ledger;
-//   - a file in which some byte is another, or some bytes are missing, gives
-//     an error or a valid stream, and takes no more memory than it may;
+//   - a file that is cut short, at many places, gives no more than the whole one, and this is reported: by an error with an offset, or a line of the ledger;
+//   - a file in which some byte has changed, or some bytes are missing, gives an error or a valid stream, and takes no more memory than it may;
 //   - a source that is closed early ends, and leaves no goroutine behind.
 func TestFile(t *testing.T, data []byte, open OpenFile) {
 	whole := func(t *testing.T) stream.Source {
@@ -41,10 +38,10 @@ func TestFile(t *testing.T, data []byte, open OpenFile) {
 	t.Run("closed", func(t *testing.T) { testClosed(t, whole) })
 }
 
-// maxPlaces is at how many places a file is cut or damaged.
+// maxPlaces is the number of places at which a file is cut or damaged.
 const maxPlaces = 400
 
-// places are offsets in a file of size bytes, more of them in front, where the
+// places are offsets in a file of size bytes, more of them at the front, where the
 // headers are.
 func places(size int) (all []int) {
 	step := max(1, size/(maxPlaces/2))
@@ -56,16 +53,16 @@ func places(size int) (all []int) {
 	return all
 }
 
-// sums is what a stream holds, for comparing how much that is.
+// sums is how much there is in a stream.
 type sums struct {
 	rows, weight [stream.Pages + 1]int64
-	told         bool // the ledger or an error says that something is not there
+	told         bool // the ledger or an error says that something is missing
 }
 
-// offset is how an error tells where something is.
+// offset matches the place in an error.
 var offset = regexp.MustCompile(`\d`)
 
-// ErrSilent says that a file is not whole and nobody tells.
+// ErrSilent says that a file is not whole, and that this is not reported.
 var ErrSilent = errors.New("neither an error with an offset nor the ledger tells of it")
 
 // readFile reads all that a file gives.
@@ -98,7 +95,7 @@ func readFile(data []byte, open OpenFile) (s sums, err error) {
 	return s, nil
 }
 
-// above says of which kind s has more than of.
+// above returns an error if s has more of anything than of has.
 func (s *sums) above(of *sums) error {
 	for kind := range s.rows {
 		if s.rows[kind] > of.rows[kind] || s.weight[kind] > of.weight[kind] {
@@ -170,8 +167,7 @@ func readDamaged(damaged []byte, open OpenFile) error {
 	return err
 }
 
-// testClosed closes sources that can be closed, before and after they gave a
-// batch.
+// testClosed closes sources that are closers, before and after they gave a batch.
 func testClosed(t *testing.T, open func(t *testing.T) stream.Source) {
 	before := runtime.NumGoroutine()
 	for batches := range 3 {

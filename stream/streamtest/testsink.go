@@ -10,11 +10,10 @@ import (
 	"gprof/stream"
 )
 
-// TestSink is a conformance suite for sinks: newSink returns one that writes to
-// w, check looks at what it wrote. check may be nil. For each of [Cases]
+// TestSink is a conformance suite for sinks: newSink returns one that writes to w, check
+// looks at its output. check may be nil. For each of [Cases]
 //
-//   - the sink takes the events without an error or a panic and leaves the
-//     batches alone, and check likes what it wrote;
+//   - the sink takes the events without an error or a panic and does not change the batches, and check accepts its output;
 //   - the same events in another order give the same bytes;
 //   - when w fails, after any number of bytes, that error is returned.
 func TestSink(t *testing.T, newSink func(w io.Writer) stream.Sink, check func(t *testing.T, output []byte)) {
@@ -41,7 +40,7 @@ func TestSink(t *testing.T, newSink func(w io.Writer) stream.Sink, check func(t 
 	}
 }
 
-// write copies src to a new sink, under Validate. A panic is an error.
+// write copies src to a new sink, through Validate. A panic becomes an error.
 func write(newSink func(io.Writer) stream.Sink, src stream.Source) (output []byte, err error) {
 	var out bytes.Buffer
 	err = tryCopy(newSink(&out), src)
@@ -57,15 +56,15 @@ func tryCopy(sink stream.Sink, src stream.Source) (err error) {
 	return stream.Copy(Validate(sink), src, stream.CopyOptions{})
 }
 
-// errFull is what a failing writer returns.
+// errFull is the error of a failing writer.
 var errFull = errors.New("no space left for this test")
 
-// limited is a Writer that fails after left bytes.
-type limited struct {
+// limitedWriter is a Writer that fails after left bytes.
+type limitedWriter struct {
 	left int
 }
 
-func (l *limited) Write(p []byte) (int, error) {
+func (l *limitedWriter) Write(p []byte) (int, error) {
 	if len(p) > l.left {
 		n := l.left
 		l.left = 0
@@ -75,20 +74,20 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// testFailures lets the writer fail at some places of an output of size bytes.
+// testFailures makes the writer fail at some places of an output of size bytes.
 func testFailures(t *testing.T, newSink func(io.Writer) stream.Sink, b *Builder, size int) {
 	t.Helper()
 	for _, limit := range []int{0, 1, size / 3, size / 2, size - 1} {
 		if limit < 0 || limit >= size {
 			continue
 		}
-		if err := tryCopy(newSink(&limited{limit}), b.Source()); !errors.Is(err, errFull) {
+		if err := tryCopy(newSink(&limitedWriter{limit}), b.Source()); !errors.Is(err, errFull) {
 			t.Errorf("the writer fails after %d of %d bytes: got the error %v, want %v", limit, size, err, errFull)
 		}
 	}
 }
 
-// excerpt is the part of a where it begins to differ from b.
+// excerpt is the part of a from where it differs from b.
 func excerpt(a, b []byte) []byte {
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {

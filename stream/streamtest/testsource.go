@@ -10,14 +10,13 @@ import (
 	"gprof/stream"
 )
 
-// TestSource is a conformance suite for sources: open returns one at its
-// beginning, each time with the same events. It checks
+// TestSource is a conformance suite for sources: open returns one at its beginning, each
+// time with the same events. It checks
 //
-//   - Next: rows of one series, whatever was in the batch before, and io.EOF
-//     again and again after the last one;
-//   - the batches' columns, and their ids in the complete tables;
-//   - that each process has one main track, an instance and indexes of its own;
-//   - progress, if the source tells it;
+//   - Next: rows of one series, whatever was in the batch before, and io.EOF each time after the last one;
+//   - the columns of the batches, and their ids in the complete tables;
+//   - that each process has one main track, and an instance and indexes of its own;
+//   - progress, if the source knows it;
 //   - that Copy makes a valid stream of it, the same one each time.
 func TestSource(t *testing.T, open func(t *testing.T) stream.Source) {
 	t.Run("next", func(t *testing.T) { testNext(t, open(t)) })
@@ -28,7 +27,7 @@ func TestSource(t *testing.T, open func(t *testing.T) stream.Source) {
 	t.Run("copy", func(t *testing.T) { testCopy(t, open(t), open(t)) })
 }
 
-// eachBatch calls visit with every batch of src, which is a fresh one each time.
+// eachBatch calls visit with every batch of src, each in fresh memory.
 func eachBatch(t *testing.T, src stream.Source, visit func(*stream.Batch)) {
 	t.Helper()
 	for {
@@ -68,8 +67,8 @@ func testEnd(t *testing.T, src stream.Source) {
 	}
 }
 
-// testReuse reads fresh with a fresh batch each time and dirty with one that
-// holds rows of something else.
+// testReuse compares a source that is read with fresh batches with one that is read with
+// batches that hold other rows.
 func testReuse(t *testing.T, fresh, dirty stream.Source) {
 	var want []Row
 	eachBatch(t, fresh, func(b *stream.Batch) { want = append(want, Rows(b)...) })
@@ -92,7 +91,7 @@ func testReuse(t *testing.T, fresh, dirty stream.Source) {
 	}
 }
 
-// soil puts a row of all columns into b.
+// soil puts a row with all columns into b.
 func soil(b *stream.Batch) {
 	b.Reset(stream.Series{Process: 99, Track: 99, Kind: stream.Markers, Event: 99, Counter: 99}, 5)
 	b.Time, b.Index = append(b.Time, 1), append(b.Index, 1)
@@ -105,8 +104,7 @@ func soil(b *stream.Batch) {
 	}
 }
 
-// rowTexts makes rows comparable, which may come in any order: a NaN is not equal
-// to itself.
+// rowTexts makes rows comparable, in any order: NaN is not equal to itself.
 func rowTexts(rows []Row) []string {
 	out := make([]string, len(rows))
 	for i, r := range rows {
@@ -168,7 +166,7 @@ func testProcesses(t *testing.T, tables *stream.Tables) {
 func testProgress(t *testing.T, src stream.Source) {
 	p, ok := src.(stream.Progress)
 	if !ok {
-		return // it need not tell
+		return // it need not know
 	}
 	var last int64
 	eachBatch(t, src, func(*stream.Batch) {

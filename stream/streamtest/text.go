@@ -10,13 +10,13 @@ import (
 	"gprof/stream"
 )
 
-// text is a Sink that writes what it is given as lines.
+// text is a Sink that writes all that it gets as lines.
 type text struct {
 	w *bufio.Writer
 }
 
-// NewText returns a Sink that writes every call, table and row to w as text:
-// for comparing what two Copies gave their sinks, and for looking at it.
+// NewText returns a Sink that writes every call, table and row to w as text, to look at
+// it, or to compare what two Copies gave their sinks.
 func NewText(w io.Writer) stream.Sink { return &text{bufio.NewWriter(w)} }
 
 func (x *text) Begin(t *stream.Tables) error {
@@ -69,21 +69,21 @@ func (x *text) Segment(b *stream.Batch) error {
 // rowText is r without its series.
 func rowText(r Row) string {
 	return fmt.Sprintf("%d #%d stack %d weight %d cpu %d phase %d duration %d value %d number %d%s%s",
-		r.Time, r.Index, r.Stack, r.Weight, r.CPU, r.Phase, r.Duration, r.Value, r.Number, who(r.Owner), args(r.Args))
+		r.Time, r.Index, r.Stack, r.Weight, r.CPU, r.Phase, r.Duration, r.Value, r.Number, ownerText(r.Owner), args(r.Args))
 }
 
-// who writes what is known.
-func who(w stream.Owner) string {
+// ownerText is what is known of an owner.
+func ownerText(w stream.Owner) string {
 	if w == (stream.Owner{}) {
 		return ""
 	}
 	return fmt.Sprintf(" thread %d goroutine %d labels %d", w.Thread, w.Goroutine, w.Labels)
 }
 
-// ordinary leaves out what most processes, events, modules and frames don't say.
+// ordinary leaves out fields that most processes, events, modules and frames don't have.
 var ordinary = strings.NewReplacer(" DebugPath: DebugName: Breakpad: Arch:}", "}", " Window:0}", "}", " Scripted:false", "", " Earliest:0", "", " Twin:0", "", " Profile:{Types:[] Default: PeriodType:{Name: Unit:} Period:0}", "", " Naming:{HostTells:false Short:}", "", " Monotonic:0", "", " Type: NameField: Bare:false Description: Graphs:[] ColorField: Nested:false}", "}", " Unlisted:false Shown:}", "}")
 
-// args writes arguments with their types, so that 1, 1.0 and "1" differ.
+// args are arguments with their types, so that 1, 1.0 and "1" differ.
 func args(list []any) string {
 	var b strings.Builder
 	for _, a := range list {

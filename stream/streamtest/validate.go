@@ -8,24 +8,23 @@ import (
 	"gprof/stream"
 )
 
-// ErrInvalid says that what came to a Sink breaks a rule of package stream.
+// ErrInvalid says that calls of a Sink break a rule of package stream.
 var ErrInvalid = errors.New("invalid stream")
 
 // maxSegment is how many rows a segment has at most.
 const maxSegment = 8192
 
-// Validate returns a Sink that passes everything on to sink and returns an
-// error, which is an [ErrInvalid], when a rule is broken: the order of calls,
-// of series and of rows; ids and values in range; canonical order of the
-// tables, with nothing in them that no row refers to. It also sees to it that
-// sink leaves the batches alone.
+// Validate returns a Sink that passes everything on to sink and returns an [ErrInvalid]
+// when a rule is broken: the order of calls, of series and of rows; ids and values in
+// range; tables in canonical order, without unused rows. It also checks that sink does
+// not change the batches.
 func Validate(sink stream.Sink) stream.Sink { return &validator{sink: sink} }
 
 type validator struct {
 	sink   stream.Sink
 	tables *stream.Tables // nil before Begin
-	over   string         // why no call may come any more
-	use    use
+	over   string         // why no other call may come
+	use    usage
 
 	any      bool // a segment was seen; the next two are of the last one
 	series   stream.Series
@@ -78,7 +77,7 @@ func (v *validator) Close() error {
 	return err
 }
 
-// open returns an error if call may not come now.
+// open returns an error if the call may not come now.
 func (v *validator) open(call string) error {
 	if v.tables == nil {
 		return invalid("%s comes before begin", call)
@@ -97,7 +96,7 @@ func (v *validator) pass(err error) error {
 	return err
 }
 
-// keep makes to a copy of b.
+// keep copies b to to.
 func keep(to, b *stream.Batch) {
 	to.Reset(b.Series, len(b.Args))
 	to.AppendRows(b, 0, b.Len())

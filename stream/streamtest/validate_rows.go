@@ -28,7 +28,7 @@ func (v *validator) check(b *stream.Batch) error {
 	return nil
 }
 
-// checkSeries checks what a batch refers to as a whole.
+// checkSeries checks what the series of a batch refers to.
 func checkSeries(t *stream.Tables, b *stream.Batch) error {
 	s := b.Series
 	ids := []struct {
@@ -61,8 +61,8 @@ func checkSeries(t *stream.Tables, b *stream.Batch) error {
 	return nil
 }
 
-// checkOrder checks that the series is not before the last one, and that no row
-// is before the one before it.
+// checkOrder checks that the series does not precede the last one, and that no row
+// precedes the one before it.
 func (v *validator) checkOrder(b *stream.Batch) error {
 	if v.any && b.Series.Compare(v.series) < 0 {
 		return invalid("series %+v comes after %+v", b.Series, v.series)
@@ -109,7 +109,7 @@ func checkRow(t *stream.Tables, b *stream.Batch, i int) error {
 	return nil
 }
 
-// checkPhase checks phase and duration. The end of an interval is a Time, too.
+// checkPhase checks phase and duration. The end of an interval must be a Time, too.
 func checkPhase(b *stream.Batch, i int) error {
 	at, phase, duration := b.Time[i], b.Phase[i], b.Duration[i]
 	if phase > stream.PhaseEnd {

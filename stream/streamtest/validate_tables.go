@@ -8,8 +8,8 @@ import (
 	"gprof/stream"
 )
 
-// checkTables checks final tables: that ids are in range and rows in canonical
-// order, without doubles.
+// checkTables checks final tables: ids are in range, and rows in canonical order, without
+// duplicates.
 func checkTables(t *stream.Tables) error {
 	for _, check := range []func(*stream.Tables) error{
 		checkProcesses, checkTracks, checkCounters, checkCategories, checkEvents, checkModules, checkStrings, checkFrames, checkStacks, checkLabels,
@@ -149,8 +149,7 @@ func checkLabels(t *stream.Tables) error {
 	return ordered("labels", &t.Labels, stream.LabelSet.Compare)
 }
 
-// checkStacks checks that stacks come breadth first: then pairs of parent and
-// frame go up from one to the next.
+// checkStacks checks that stacks come breadth first: pairs of caller and frame ascend.
 func checkStacks(t *stream.Tables) error {
 	var lastParent stream.StackID
 	var lastFrame stream.FrameID
@@ -167,7 +166,7 @@ func checkStacks(t *stream.Tables) error {
 	return nil
 }
 
-// ordered checks that each row of a table comes after the one before it.
+// ordered checks that each row of a table follows the one before it in order.
 func ordered[K any, ID ~int32](name string, t interface {
 	At(ID) K
 	Len() int

@@ -10,30 +10,29 @@ import (
 	"gprof/stream"
 )
 
-// positions are those of recordings, by instance in hex, as the journal has
-// them.
+// positions are positions in recordings, by instance in hexadecimal as in the journal.
 type positions map[string]stream.Ranges
 
-// coverage is which positions are in the outputs of a batch that are tables:
-// there, what two snapshots of one process both hold is to be counted once. It
-// is in the output that was made first.
+// coverage is which positions are in the tables that a batch has written. Rows that two
+// snapshots of one process both have must count once there: they are in the output that
+// was made first.
 type coverage struct {
 	mu   sync.Mutex
 	held map[recording][]holding
 	of   map[string][]recording // by key of the outcome
 }
 
-// recording is that of a process in a data set, or in outputs of one format.
+// recording is that of a process, in a data set or in the outputs of one format.
 type recording struct{ group, instance string }
 
-// holding is what an output holds of a recording.
+// holding is the part of a recording that an output holds.
 type holding struct {
 	key    string // of the outcome
 	ranges stream.Ranges
 }
 
-// newCoverage is that of the outputs that are there: of those of this directory
-// of inputs if they need not be made again with other settings.
+// newCoverage returns the coverage by existing outputs; of those made from this directory
+// of inputs, only by those that need not be made again with other settings.
 func newCoverage(j *journal, settings, from string) *coverage {
 	c := &coverage{held: map[recording][]holding{}, of: map[string][]recording{}}
 	for _, o := range j.done {
@@ -45,7 +44,7 @@ func newCoverage(j *journal, settings, from string) *coverage {
 	return c
 }
 
-// recording is one of an output.
+// recording is the recording of an instance in the outcome's group.
 func (o *outcome) recording(instance string) recording {
 	if o.DataSet {
 		return recording{o.Output + "/", instance}
@@ -53,7 +52,7 @@ func (o *outcome) recording(instance string) recording {
 	return recording{strings.TrimPrefix(o.Output, o.Input), instance}
 }
 
-// hold notes what an output holds.
+// hold notes which positions an output holds.
 func (c *coverage) hold(o outcome) {
 	for instance, ranges := range o.Covers {
 		key := o.recording(instance)
@@ -62,7 +61,7 @@ func (c *coverage) hold(o outcome) {
 	}
 }
 
-// others is what outputs beside o hold of a recording.
+// others returns the positions of a recording that other outputs hold.
 func (c *coverage) others(o *outcome, instance string) stream.Ranges {
 	var all stream.Ranges
 	for _, h := range c.held[o.recording(instance)] {
@@ -73,7 +72,7 @@ func (c *coverage) others(o *outcome, instance string) stream.Ranges {
 	return stream.Union(all...)
 }
 
-// elsewhere is what outputs beside o hold of processes.
+// elsewhere returns the positions of processes that other outputs hold.
 func (c *coverage) elsewhere(o *outcome, instances []uint64) convert.Elsewhere {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,12 +85,12 @@ func (c *coverage) elsewhere(o *outcome, instances []uint64) convert.Elsewhere {
 	return e
 }
 
-// made notes what o, which was made, holds of processes that it was made of, and
-// on what it relies that is elsewhere.
+// made notes, when o was made of processes, which positions it holds and which it left to
+// other outputs.
 func (c *coverage) made(o *outcome, processes []stream.Process, e convert.Elsewhere) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, key := range c.of[o.key()] { // what it held before
+	for _, key := range c.of[o.key()] { // held before
 		c.held[key] = slices.DeleteFunc(c.held[key], func(h holding) bool { return h.key == o.key() })
 	}
 	delete(c.of, o.key())
@@ -109,7 +108,7 @@ func (c *coverage) made(o *outcome, processes []stream.Process, e convert.Elsewh
 	c.hold(*o)
 }
 
-// stands reports whether what an output left out is still in others.
+// stands reports whether the positions that an output left out are still in others.
 func (c *coverage) stands(o *outcome) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

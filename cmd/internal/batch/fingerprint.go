@@ -13,13 +13,13 @@ import (
 	"runtime/debug"
 )
 
-// fingerprintHead is how much of each file goes into a fingerprint: the header
-// of a chunk, which says how much of it is committed. The time of a mapped file
-// does not always change when its bytes do.
+// fingerprintHead is how many bytes of each file go into a fingerprint: the header of a
+// chunk, which says how much is committed. The time of a mapped file does not always
+// change with its bytes.
 const fingerprintHead = 4096
 
-// fingerprint tells a state of a file, or of all files in a directory, from
-// others: by names, sizes, times and beginnings. What skip says is left out.
+// fingerprint identifies the state of a file, or of all files in a directory, by names,
+// sizes, times and first bytes. Files for which skip is true are left out.
 func fingerprint(input string, skip func(string) bool) (string, error) {
 	sum := sha256.New()
 	real, err := filepath.EvalSymlinks(input)
@@ -44,8 +44,8 @@ func fingerprint(input string, skip func(string) bool) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:16]), err
 }
 
-// addFile adds a file to a fingerprint. A file that went away since it was
-// listed is as one that was never there.
+// addFile adds a file to a fingerprint. A file that has gone since it was listed counts
+// as one that was never there.
 func addFile(sum hash.Hash, name, rel string) error {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,8 +66,8 @@ func addFile(sum hash.Hash, name, rel string) error {
 	return err
 }
 
-// program tells this program from other versions of it: by what it was built
-// from, and where that is not known, by its own bytes.
+// program identifies this version of the program: by its sources or, if these are
+// unknown, by its bytes.
 func program() (string, error) {
 	build, ok := debug.ReadBuildInfo()
 	if ok {

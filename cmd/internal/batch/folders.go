@@ -13,8 +13,8 @@ import (
 	"gprof/convert"
 )
 
-// prepareDataSets begins the data sets of a batch, or brings what belongs to
-// none of their inputs up to date.
+// prepareDataSets begins the data sets of a batch, or updates the files that belong to no
+// input.
 func (b *batch) prepareDataSets(s *input.Tool) error {
 	for i := range b.formats {
 		if t := &b.formats[i]; t.Format.DataSet() {
@@ -27,8 +27,8 @@ func (b *batch) prepareDataSets(s *input.Tool) error {
 	return nil
 }
 
-// dataSet is where that of a format is: where it was, else in the directory of
-// outputs if that is for nothing else.
+// dataSet is the directory of a format's data set: where it was before, else the
+// directory of outputs if that holds nothing else.
 func (b *batch) dataSet(t conversion.Target) string {
 	inner := filepath.Join(b.Output, t.Format.Name)
 	for _, dir := range []string{b.Output, inner} {
@@ -61,8 +61,8 @@ func prepareDataSet(set *output.Set, t conversion.Target) error {
 	return set.Commit(out)
 }
 
-// inDataSet is what an input becomes in a data set. The name of the input tells
-// its files from those of another that holds the same.
+// inDataSet is the output of an input in a data set. The name of the input tells its
+// files from those of another one with the same content.
 func (b *batch) inDataSet(t conversion.Target, input string) *product {
 	rel, err := filepath.Rel(b.Output, t.Name)
 	if err != nil {
@@ -77,7 +77,7 @@ func (b *batch) inDataSet(t conversion.Target, input string) *product {
 	return m
 }
 
-// forget removes from data sets what came from inputs that are gone.
+// forget removes the files of inputs that are gone from data sets.
 func (b *batch) forget(items []*item) error {
 	if b.Keep {
 		return nil
@@ -102,8 +102,7 @@ func (b *batch) forget(items []*item) error {
 	return nil
 }
 
-// writes returns the data set that an outcome is in, nil if the batch does not
-// write it.
+// writes returns the data set that an outcome is in, nil if this batch does not write it.
 func (b *batch) writes(o *outcome) *conversion.Target {
 	for i := range b.formats {
 		if t := &b.formats[i]; t.Format.DataSet() && t.Name == filepath.Join(b.Output, filepath.FromSlash(o.Output)) {
@@ -113,8 +112,7 @@ func (b *batch) writes(o *outcome) *conversion.Target {
 	return nil
 }
 
-// splits are the formats of a batch of which each output is many files, by
-// their names.
+// splits are the names of the formats whose outputs are many files each.
 func (b *batch) splits() (names map[string]bool, err error) {
 	if b.Per.By == "" {
 		return nil, nil
@@ -134,8 +132,8 @@ func (b *batch) splits() (names map[string]bool, err error) {
 	return names, nil
 }
 
-// inMany is what an input becomes that is many files: they lie in a directory
-// that is called as the input.
+// inMany is the output of an input as many files, in a directory with the name of the
+// input.
 func (b *batch) inMany(t conversion.Target, rel string) *product {
 	pattern := b.Per.Usual() + t.Format.Extension(t.Options)
 	t.Many, t.Root = true, filepath.Join(b.Output, rel)
@@ -148,8 +146,8 @@ func (b *batch) inMany(t conversion.Target, rel string) *product {
 	return m
 }
 
-// withdraw removes what earlier runs made of an item that has nothing any more
-// of what is asked for: who reads all outputs would take it for an answer.
+// withdraw removes what earlier runs made of an item in which nothing matches the filters
+// any more: a reader of all outputs would take it for an answer.
 func (b *batch) withdraw(todo []*product) error {
 	for _, m := range todo {
 		before, ok := b.journal.before(&m.outcome)

@@ -8,7 +8,7 @@ import (
 	"gprof/stream/wording"
 )
 
-// Options is what a batch is asked for.
+// Options are the flags and arguments of a batch.
 type Options struct {
 	Dir    string   `arg:"" help:"Directory with sessions and archives, at any depth."`
 	Output string   `short:"o" required:"" placeholder:"OUTDIR" help:"Directory for the outputs; made if it is not there."`
@@ -25,22 +25,22 @@ type Options struct {
 type batch struct {
 	*Options
 	formats  []conversion.Target // without names
-	split    map[string]bool     // formats of which each output is many files
-	settings string              // that have a part in what an output is, besides its format
+	split    map[string]bool     // formats whose outputs are many files each
+	settings string              // that outputs depend on, besides the format
 	journal  *journal
-	coverage *coverage // nil if outputs have nothing to do with each other
+	coverage *coverage // nil if outputs don't depend on each other
 	turns    *turns    // of the items that are being made
 }
 
-// item is one input of a batch and what became of it.
+// item is one input of a batch and its outputs.
 type item struct {
 	turn     int    // among those that are being made
 	input    string // path
 	name     string // of the input below Dir, with slashes
 	outputs  []*product
 	asBefore bool  // all was made by an earlier run
-	nothing  bool  // of it is asked for, so there are no outputs
-	err      error // it could not be made
+	nothing  bool  // nothing in it matches the filters, so there are no outputs
+	err      error // why it could not be converted
 }
 
 // product is one output of an item.
@@ -50,7 +50,7 @@ type product struct {
 	asBefore bool // it was made by an earlier run
 }
 
-// reasons are those in the ledgers of an item.
+// reasons are the names of the reasons in the ledgers of an item.
 func (it *item) reasons() (all []string) {
 	for _, m := range it.outputs {
 		all = append(all, m.Reasons...)
@@ -58,7 +58,7 @@ func (it *item) reasons() (all []string) {
 	return all
 }
 
-// losses says for which reasons something of an item is missing.
+// losses says why something of an item is missing.
 func (it *item) losses() []string {
 	var lost []string
 	for r := range stream.NumReasons {

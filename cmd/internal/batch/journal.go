@@ -18,13 +18,12 @@ import (
 	"gprof/stream"
 )
 
-// JournalName is the file in the output directory of a batch that says what is
-// done: a line of JSON for each output, written when the output has its name.
-// A line that was cut short is one that is missing, and its output is made
-// again.
+// JournalName is the file in the output directory of a batch that lists finished outputs:
+// a line of JSON for each, written when the output has its name. A line that was cut
+// short counts as missing, and its output is made again.
 const JournalName = ".gprof-batch.jsonl"
 
-// outcome is one line: what was made, of what, and how.
+// outcome is one line: an output, its input, and how it was made.
 type outcome struct {
 	Input       string   `json:"input"`       // below the directory of inputs
 	Output      string   `json:"output"`      // below the directory of outputs
@@ -34,28 +33,27 @@ type outcome struct {
 	Reasons     []string `json:"reasons"`     // of the output's ledger
 	Incomplete  int      `json:"incomplete"`  // parts of the input that could not be read
 
-	// Of tables: which positions of recordings the output holds, and which it has
-	// not, because another one held them.
+	// Of tables: the positions of recordings that the output holds, and those that it
+	// left out because another one held them.
 	Covers positions `json:"covers,omitempty"`
 	Relies positions `json:"relies,omitempty"`
 
-	// Of an input in a data set, which is the output of others, too: the directory
-	// of inputs, and which files of the data set are its own. A line without
-	// settings comes before the files do, so that whatever ends a run, they are
-	// known.
+	// Of an input in a data set, which is the output of other inputs, too: the directory
+	// of inputs, and the files of the data set that are its own. A line without settings
+	// is written before the files, so that they are known however a run ends.
 	DataSet bool     `json:"dataset,omitempty"`
 	From    string   `json:"from,omitempty"`
 	Files   []string `json:"files,omitempty"` // below Output
 
-	// Of an output that is many files, which are in the directory Output: how they
-	// are called. Of them, too, a line comes before the files do.
+	// Of an output of many files in the directory Output: a pattern of their names. For
+	// these, too, a line is written before the files.
 	Pattern string `json:"pattern,omitempty"`
 }
 
-// many reports whether the output is some files of a directory.
+// many reports whether the output is several files of a directory.
 func (o *outcome) many() bool { return o.DataSet || o.Pattern != "" }
 
-// key tells an output from others.
+// key identifies an output.
 func (o *outcome) key() string {
 	switch {
 	case o.DataSet:
@@ -66,30 +64,30 @@ func (o *outcome) key() string {
 	return o.Output
 }
 
-// local reports whether all files of the output are below the directory of outputs:
-// files are removed by their names here, and a journal may be anybody's.
+// local reports whether all files of the output are below the directory of outputs: files
+// are removed by their names here, and a journal may come from anybody.
 func (o *outcome) local() bool {
 	elsewhere := func(name string) bool { return !filepath.IsLocal(filepath.FromSlash(name)) }
 	return !elsewhere(o.Output) && !slices.ContainsFunc(o.Files, elsewhere)
 }
 
-// nothing is the outcome of which nothing is there.
+// nothing is the outcome without any files.
 func (o *outcome) nothing() outcome {
 	return outcome{Input: o.Input, Output: o.Output, DataSet: o.DataSet, From: o.From, Pattern: o.Pattern}
 }
 
-// journal is what earlier runs have done, and what this one does.
+// journal is what earlier runs have finished, and this one so far.
 type journal struct {
 	dir  string
 	file *os.File
 
 	mu     sync.Mutex
 	done   map[string]outcome // by key
-	owners map[string]int     // how many of them have a file of a directory; by its path below dir
+	owners map[string]int     // how many outcomes have a file of a directory; by its path below dir
 }
 
-// openJournal reads what is done in an output directory. It writes the lines
-// that still count to a new file, which replaces the old one.
+// openJournal reads the journal of an output directory. It writes the lines that still
+// count to a new file, which replaces the old one.
 func openJournal(set *output.Set, dir string) (*journal, error) {
 	j := &journal{dir: dir, done: map[string]outcome{}, owners: map[string]int{}}
 	name := filepath.Join(dir, JournalName)
@@ -110,7 +108,7 @@ func openJournal(set *output.Set, dir string) (*journal, error) {
 	return j, err
 }
 
-// note takes an outcome for that which counts.
+// note makes an outcome the one that counts.
 func (j *journal) note(o outcome) {
 	count := func(o outcome, n int) {
 		for _, file := range o.Files {
@@ -120,13 +118,13 @@ func (j *journal) note(o outcome) {
 	count(j.done[o.key()], -1)
 	count(o, 1)
 	j.done[o.key()] = o
-	if len(o.Files) == 0 && (o.DataSet || o.Fingerprint == "") { // it is gone
+	if len(o.Files) == 0 && (o.DataSet || o.Fingerprint == "") { // its files are gone
 		delete(j.done, o.key())
 	}
 }
 
-// files are those of a data set, or of many files, that only this outcome has, as
-// far as it was made before.
+// files are those of a data set, or of an output of many files, that only this outcome
+// has, from when it was made before.
 func (j *journal) files(now *outcome) (own []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -138,8 +136,8 @@ func (j *journal) files(now *outcome) (own []string) {
 	return own
 }
 
-// begin notes which files of a data set an outcome will have, besides those that
-// it may still have.
+// begin notes the files of a data set that an outcome will have, besides those that it
+// may still have.
 func (j *journal) begin(now *outcome, files []string) error {
 	begun := now.nothing()
 	begun.Files = append(slices.Clone(files), j.files(now)...)
@@ -164,8 +162,8 @@ func (j *journal) rewrite(set *output.Set, name string) error {
 	return out.Commit()
 }
 
-// unchanged returns what was made earlier where now would be made, if it was
-// made of the same bytes in the same way and is still there.
+// unchanged returns the earlier outcome with the key of now, if it was made of the same
+// bytes in the same way and is still there.
 func (j *journal) unchanged(now outcome) (outcome, bool) {
 	j.mu.Lock()
 	o, ok := j.done[now.key()]
@@ -176,13 +174,13 @@ func (j *journal) unchanged(now outcome) (outcome, bool) {
 	return o, j.whole(o)
 }
 
-// whole reports whether an output is as it was made.
+// whole reports whether an output is still as it was made.
 func (j *journal) whole(o outcome) bool {
 	size, err := j.size(&o)
 	return err == nil && size == o.Size
 }
 
-// size is that of an output, or of the files that are it in a directory.
+// size is that of an output, or of its files in a directory.
 func (j *journal) size(o *outcome) (size int64, err error) {
 	at := filepath.Join(j.dir, filepath.FromSlash(o.Output))
 	if !o.many() {
@@ -198,7 +196,7 @@ func (j *journal) size(o *outcome) (size int64, err error) {
 	return size, nil
 }
 
-// sizeOf is the size of an output, which is a file or a directory of files.
+// sizeOf is the size of a file, or of all files in a directory.
 func sizeOf(output string) (size int64, err error) {
 	err = filepath.WalkDir(output, func(_ string, e fs.DirEntry, err error) error {
 		switch {
@@ -216,8 +214,8 @@ func sizeOf(output string) (size int64, err error) {
 	return size, err
 }
 
-// passing reports whether the same bytes may give more another time: some could
-// not be read, as when a network mount was away.
+// passing reports whether the same input may give more another time: parts could not be
+// read, perhaps because a network mount was away.
 func (o *outcome) passing() bool {
 	return o.Incomplete > 0 && slices.ContainsFunc(o.Reasons, func(name string) bool {
 		return name == stream.ReasonStalled.String() || name == stream.ReasonUnreadable.String()
@@ -239,7 +237,7 @@ func (j *journal) add(o outcome) error {
 
 func (j *journal) close() error { return j.file.Close() }
 
-// before is what was made earlier where now would be made.
+// before is the earlier outcome with the key of now.
 func (j *journal) before(now *outcome) (outcome, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -257,7 +255,7 @@ func (j *journal) withdraw(o *outcome, t *conversion.Target) error {
 		if err := removeFiles(at, j.files(o)); err != nil {
 			return err
 		}
-		os.Remove(at) // if nothing else is in it
+		os.Remove(at) // fails unless it is empty
 	default:
 		if err := os.RemoveAll(at); err != nil {
 			return err
@@ -279,8 +277,7 @@ func (j *journal) remove(o *outcome, from *conversion.Target) error {
 	return j.add(o.nothing())
 }
 
-// removeFiles removes files below a directory, and the directories that they
-// leave empty.
+// removeFiles removes files below a directory, and directories that are empty then.
 func removeFiles(dir string, files []string) error {
 	for _, file := range files {
 		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(file))); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -26,8 +26,7 @@ func reopen(t *testing.T, dir string) *journal {
 	return j
 }
 
-// Whatever lies there is read as far as it makes sense, and opening it a second
-// time finds the same.
+// Any file is read as far as it is valid, and the same is found when it is opened again.
 func FuzzJournal(f *testing.F) {
 	whole := `{"input":"a","output":"a.json","fingerprint":"f","settings":"s","size":1,"reasons":["gap"],"incomplete":0}` + "\n"
 	for _, text := range []string{"", whole, whole + whole[:50], strings.ReplaceAll(whole, "\n", "\r\n") + whole, "null\n[]\n{}\n", "\x00\xff", strings.Repeat("{", 1000)} {
@@ -86,8 +85,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// What hung may answer another time; what is torn stays so.
-// A journal that was made up names nothing that lies elsewhere.
+// A forged journal names nothing outside of the directory.
 func TestJournalStaysBelow(t *testing.T) {
 	dir := t.TempDir()
 	lines := ""

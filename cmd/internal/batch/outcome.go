@@ -9,10 +9,10 @@ import (
 	"gprof/cmd/internal/input"
 )
 
-// maxNamed is how many items are named for what is wrong with them.
+// maxNamed is the most items with problems that are named.
 const maxNamed = 20
 
-// printBatch tells what became of the items; quietly, which failed.
+// printBatch says what became of the items or, if quiet, which failed.
 func printBatch(s *input.Tool, items []*item, quiet bool) {
 	var before, nothing, failed, lossy int
 	for _, it := range items {
@@ -48,7 +48,7 @@ func printBatch(s *input.Tool, items []*item, quiet bool) {
 		len(items)-before-nothing-failed, len(items), before, none, failed, lossy))
 }
 
-// judgeAll is the error of the batch.
+// judgeAll returns the error of the batch.
 func (b *batch) judgeAll(items []*item) error {
 	var nothing, failed, lossy, hit int
 	for _, it := range items {

@@ -1,13 +1,13 @@
 // Package batch converts each recording below a directory and goes on where an earlier
 // run stopped.
 //
-//  1. The items are listed: each session and each archive, with the outputs that it shall
-//     have (run.go, folders.go).
-//  2. The journal tells which of these outputs are there, made of the same bytes with the
-//     same settings (journal.go, fingerprint.go, settings.go).
-//  3. The other outputs are made, some at a time. What two snapshots of one process both
-//     hold goes into the tables once (coverage.go, turns.go).
-//  4. What became of the items is told, and decides on the exit code (outcome.go).
+//  1. The items are listed: each session and each archive, with its outputs (run.go,
+//     folders.go).
+//  2. The journal tells which of these outputs are there already, made of the same
+//     bytes with the same settings (journal.go, fingerprint.go, settings.go).
+//  3. The other outputs are made, some at a time. Rows that two snapshots of one
+//     process both have go into tables once (coverage.go, turns.go).
+//  4. The results are told, and decide on the exit code (outcome.go).
 package batch
 
 import (
@@ -31,7 +31,7 @@ import (
 	"gprof/stream/filter"
 )
 
-// Run converts what is not done yet.
+// Run converts all that is not done yet.
 func (c *Options) Run(s *input.Tool) error {
 	b := &batch{Options: c}
 	if err := b.chooseFormats(s.Formats); err != nil {
@@ -77,19 +77,19 @@ func (c *Options) Run(s *input.Tool) error {
 	return b.judgeAll(items)
 }
 
-// minShare is the least memory to convert one item with: less would make tables
-// too large for it that all of the memory can hold.
+// minShare is the least memory to convert an item with: with less, tables that fit into
+// all of the memory would be too large.
 const minShare = 64 << 20
 
-// overlapping reports whether what two inputs both hold is to be in one output
-// only: in tables, which are read together. Where times count from the end of
-// each input, what was left out of one is not elsewhere.
+// overlapping reports whether rows that two inputs both have must be in one output only:
+// in tables, which are read together. If times count from the end of each input, rows
+// left out of one output need not be in another.
 func (b *batch) overlapping() bool {
 	return !b.Period.Given() && slices.ContainsFunc(b.formats, func(t conversion.Target) bool { return t.Format.Directory() })
 }
 
-// chooseFormats reads the names of formats, each of which writes files of its
-// own extension.
+// chooseFormats reads the names of formats, which must write files with different
+// extensions.
 func (b *batch) chooseFormats(table convert.Table) error {
 	names := map[string]string{}
 	for _, name := range b.Format {
@@ -112,7 +112,7 @@ func (b *batch) chooseFormats(table convert.Table) error {
 	return err
 }
 
-// items lists what there is to convert.
+// items lists the inputs.
 func (b *batch) items(sources []ingest.Format) ([]*item, error) {
 	if info, err := os.Stat(b.Dir); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (b *batch) items(sources []ingest.Format) ([]*item, error) {
 	return items, nil
 }
 
-// outputs lists those of an input, by its name below Dir.
+// outputs lists the outputs of an input, whose name is relative to Dir.
 func (b *batch) outputs(rel string) (all []*product) {
 	for _, t := range b.formats {
 		if t.Format.DataSet() {
@@ -154,16 +154,16 @@ func (b *batch) outputs(rel string) (all []*product) {
 	return all
 }
 
-// isOutput reports whether a path is the directory of outputs, which may lie
-// among the inputs.
+// isOutput reports whether a path is the directory of outputs, which may be below that of
+// inputs.
 func (b *batch) isOutput(path string) bool {
 	out, err1 := os.Stat(b.Output)
 	info, err2 := os.Stat(path)
 	return err1 == nil && err2 == nil && os.SameFile(out, info)
 }
 
-// convertAll converts items, some at a time; those that need more memory than
-// their share follow alone. The error is one that concerns all of them.
+// convertAll converts items, some at a time; those that need more memory than their share
+// follow one by one. The error is one that concerns all items.
 func (b *batch) convertAll(s *input.Tool, items []*item) error {
 	if err := b.convertOnce(s, items); err != nil || b.coverage == nil {
 		return err
@@ -230,12 +230,12 @@ func (b *batch) convertSome(s *input.Tool, items []*item, workers int) error {
 	return context.Cause(doing) // the first error
 }
 
-// workers is how many items are converted at a time.
+// workers is the number of items that are converted at a time.
 func (b *batch) workers(items int) int {
 	return max(1, min(items, b.Jobs.Number(), int(b.Mem/minShare)))
 }
 
-// watch tells how many items are done.
+// watch shows how many items are done.
 func (b *batch) watch(s *input.Tool, done <-chan *item, n int) {
 	bar := s.NewBar(b.Quiet)
 	defer bar.End()
@@ -248,8 +248,8 @@ func (b *batch) watch(s *input.Tool, done <-chan *item, n int) {
 	}
 }
 
-// convertItem makes the outputs of an item that are not there. The error
-// concerns all items: what is wrong with this one is noted in it.
+// convertItem makes the missing outputs of an item. The error concerns all items; one of
+// this item alone is kept in it.
 func (b *batch) convertItem(s *input.Tool, each *conversion.Flags, it *item) error {
 	before, err := fingerprint(it.input, b.isOutput)
 	if err != nil {
@@ -291,7 +291,7 @@ func (b *batch) missing(it *item, fingerprint string) (todo []*product) {
 	return todo
 }
 
-// stands reports whether what an output left out is still in others.
+// stands reports whether rows that an output left out are still in others.
 func (b *batch) stands(o *outcome) bool { return b.coverage == nil || b.coverage.stands(o) }
 
 // make converts an item in one pass.
@@ -337,7 +337,7 @@ func (b *batch) make(s *input.Tool, each *conversion.Flags, it *item, todo []*pr
 	return nil
 }
 
-// instancesOf are those of the processes that were found.
+// instancesOf are the instances of the processes that were found.
 func instancesOf(found *ingest.Found) (all []uint64) {
 	for _, p := range found.Processes {
 		all = append(all, p.Instance)
@@ -345,7 +345,7 @@ func instancesOf(found *ingest.Found) (all []uint64) {
 	return all
 }
 
-// reasonsOf names the reasons in a ledger.
+// reasonsOf are the names of the reasons in a ledger.
 func reasonsOf(l *stream.Ledger) []string {
 	names := []string{}
 	for _, line := range l.Lines() {

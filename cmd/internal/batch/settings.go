@@ -7,14 +7,13 @@ import (
 	"gprof/stream/filter"
 )
 
-// settings are all that decide what an output is, besides its input and format: the
-// program, and the flags that change a byte. The journal has them as JSON, and an
-// output is made again when that text changes. So it must be the same for every build:
-// fields are listed here one by one, in this order, and one that is added is left out
-// where it is zero.
+// settings are all that an output depends on, besides its input and format: the program,
+// and the flags that change a byte. The journal has them as JSON, and an output is made
+// again when that text changes. So it must be the same for every build: fields are listed
+// here one by one, in this order, and new ones are left out if they are zero.
 type settings struct {
 	Program       string          `json:"program"`
-	Symbols       []string        `json:"symbols,omitempty"` // each with the fingerprint of what is there
+	Symbols       []string        `json:"symbols,omitempty"` // each with the fingerprint of its files
 	KeepExpired   bool            `json:"keep_expired,omitempty"`
 	ExpireCrashed bool            `json:"expire_crashed,omitempty"`
 	ExpireAfter   time.Duration   `json:"expire_after,omitempty"`
@@ -35,7 +34,7 @@ type settings struct {
 	Per           string          `json:"per,omitempty"`
 }
 
-// describe returns the settings of a batch as the journal has them.
+// describe returns the settings of a batch as in the journal.
 func (c *Options) describe() (string, error) {
 	version, err := program()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// settingsOf are those of a batch that is started with these flags.
+// settingsOf are the settings of a batch with these flags.
 func settingsOf(t *testing.T, args ...string) string {
 	t.Helper()
 	var c Options
@@ -37,8 +37,8 @@ func TestSettingsText(t *testing.T) {
 	}
 }
 
-// A flag has a part in an output, and then it is among the settings, or it is in this
-// list. So a new one can't be forgotten.
+// Each flag is among the settings, because outputs depend on it, or in this list: so a
+// new one can't be forgotten.
 func TestSettingsHaveAllFlags(t *testing.T) {
 	const without = "help output format again keep-removed strict quiet fail-if jobs mem stall redact-key"
 	file := filepath.Join(t.TempDir(), "bin")

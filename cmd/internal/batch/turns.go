@@ -5,17 +5,16 @@ import (
 	"sync"
 )
 
-// turns let items of a batch that have a process in common be converted one
-// after the other, in their order, while all others go side by side. Items are
-// begun in their order.
+// turns make items of a batch that have a process in common follow each other in their
+// order; all others are converted side by side. Items are begun in order.
 type turns struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	items   []turn
-	left    int // all before are done
+	left    int // the first item that is not done
 }
 
-// turn is what is known of an item.
+// turn is the state of an item.
 type turn struct {
 	known, done bool
 	instances   []uint64 // sorted
@@ -27,8 +26,7 @@ func newTurns(n int) *turns {
 	return t
 }
 
-// wait says of which processes item i is, and waits for the earlier ones of any
-// of them.
+// wait notes the processes of item i, and waits for earlier items with any of them.
 func (t *turns) wait(i int, instances []uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -40,15 +38,14 @@ func (t *turns) wait(i int, instances []uint64) {
 	}
 }
 
-// blocked reports whether an earlier item is of one of the processes of item i,
-// or may be.
+// blocked reports whether an earlier item has a process of item i, or may have one.
 func (t *turns) blocked(i int) bool {
 	return slices.ContainsFunc(t.items[min(t.left, i):i], func(o turn) bool {
 		return !o.done && (!o.known || common(o.instances, t.items[i].instances))
 	})
 }
 
-// common reports whether two sorted lists have something in common.
+// common reports whether two sorted lists have an element in common.
 func common(a, b []uint64) bool {
 	return slices.ContainsFunc(a, func(n uint64) bool {
 		_, found := slices.BinarySearch(b, n)
@@ -56,7 +53,7 @@ func common(a, b []uint64) bool {
 	})
 }
 
-// done says that item i needs nothing any more.
+// done notes that item i is done.
 func (t *turns) done(i int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package console is how a command talks to the person who runs it: messages, exit
-// codes, a progress bar, interrupts.
+// Package console is how a command talks to the person who runs it: messages, exit codes,
+// a progress bar, interrupts.
 package console
 
 import (
@@ -32,11 +32,11 @@ type Console struct {
 	Stdin    io.Reader
 	Stdout   *checkedWriter
 	Stderr   io.Writer
-	terminal bool // stdout is one
+	terminal bool // stdout is a terminal
 	visible  bool // stderr is a terminal
 
 	Outputs *output.Set // of this run
-	Calm    calm
+	Calm    shutdown
 }
 
 func New(program string, stdin io.Reader, stdout, stderr io.Writer) *Console {
@@ -46,12 +46,12 @@ func New(program string, stdin io.Reader, stdout, stderr io.Writer) *Console {
 	return c
 }
 
-// checkedWriter remembers the first error of writing, so that a full disk
-// behind stdout is not missed by a command that prints a table.
+// checkedWriter keeps the first error of writing, so that a command that prints a table
+// does not miss that the disk behind stdout is full.
 type checkedWriter struct {
 	w      io.Writer
 	Err    error
-	unread func() // is called when nobody reads what is written; may be nil
+	unread func() // called when the reader of a pipe is gone; may be nil
 }
 
 func (c *checkedWriter) Write(p []byte) (int, error) {
@@ -65,19 +65,19 @@ func (c *checkedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// exitError is an error that has its own exit code; err may be nil.
+// exitError is an error with an exit code of its own; err may be nil.
 type exitError struct {
 	code int
 	err  error
 }
 
-// Exit is an error with an exit code; a nil err has its message printed already.
+// Exit returns an error with an exit code. If err is nil the message was printed already.
 func Exit(code int, err error) error { return &exitError{code, err} }
 
 func (e *exitError) Error() string { return fmt.Sprint(e.err) }
 func (e *exitError) Unwrap() error { return e.err }
 
-// End says what went wrong and returns the exit code.
+// End prints the error and returns the exit code.
 func (c *Console) End(err error) int {
 	if err == nil {
 		return OK
@@ -93,31 +93,31 @@ func (c *Console) End(err error) int {
 	return code
 }
 
-// Warn tells of what went wrong and does not end the command.
+// Warn prints an error that does not end the command.
 func (c *Console) Warn(err error) { c.problem("warning", err) }
 
 func (c *Console) problem(word string, err error) { c.Say(word + ": " + err.Error()) }
 
-// Hint says what to do; "" is nothing.
+// Hint prints what to do; "" prints nothing.
 func (c *Console) Hint(text string) {
 	if text != "" {
 		c.Say("hint: " + text)
 	}
 }
 
-// Say tells a person something, in lines of which none can steer the terminal.
+// Say prints lines for a person, none of which can steer the terminal.
 func (c *Console) Say(text string) {
 	for line := range strings.SplitSeq(c.program+": "+text, "\n") {
 		fmt.Fprintln(c.Stderr, wording.Printable(line))
 	}
 }
 
-// Width is how many characters fit into a line of stdout, 0 if it is no terminal.
+// Width is the number of characters in a line of stdout, 0 if it is no terminal.
 func (c *Console) Width() int {
 	return columns(c.Stdout.w)
 }
 
-// columns is how many characters fit into a line of w, 0 if it is no terminal.
+// columns is the number of characters in a line of w, 0 if it is no terminal.
 func columns(w any) int {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -10,14 +10,13 @@ import (
 	"time"
 )
 
-// EndOnInterrupt makes an interrupt end the process at once, whatever it waits
-// for, but without leaving anything half done. It ends as the signal ends
-// others, so that a shell's loop ends, too. The function that it returns takes
-// the arrangement back.
+// EndOnInterrupt makes an interrupt end the process at once, whatever it waits for, but
+// without leaving anything half done. The process ends by the signal, so that a shell's
+// loop ends, too. The returned function restores how signals were handled before.
 func (s *Console) EndOnInterrupt() (stop func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, interrupts()...)
-	// Else a write to whatever nobody reads would end the process: see unread.
+	// Otherwise a write to a closed pipe would end the process: see unread.
 	unheard := make(chan os.Signal, 1)
 	signal.Notify(unheard, syscall.SIGPIPE)
 	go func() {
@@ -33,17 +32,17 @@ func (s *Console) EndOnInterrupt() (stop func()) {
 		}
 	}()
 	return func() {
-		defer s.Outputs.Hold()() // an interrupt that came ends the process here
+		defer s.Outputs.Hold()() // after an interrupt the process ends here
 		signal.Stop(signals)
 		signal.Stop(unheard)
 		close(done)
 	}
 }
 
-// interruptIgnored and hangupIgnored tell what the process began with: a shell has
-// what a script runs in the background ignore interrupts, and nohup hangups. They
-// are set before anything asks for signals, because signal.Ignored answers false for
-// every signal that was once asked for.
+// interruptIgnored and hangupIgnored are how the process began: a shell makes scripts in
+// the background ignore interrupts, and nohup makes them ignore hangups. They are set
+// before anything asks for signals, because signal.Ignored is false for every signal that
+// was ever asked for.
 var (
 	interruptIgnored = signal.Ignored(os.Interrupt)
 	hangupIgnored    = signal.Ignored(syscall.SIGHUP)
@@ -57,15 +56,14 @@ func interrupts() []os.Signal {
 	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 }
 
-// calm is what the first interrupt ends in order, if there is something: a server
-// that goes on until then.
-type calm struct {
+// shutdown is what the first interrupt ends in good order, such as a server.
+type shutdown struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc
 }
 
 // Until returns a context that ends with the next interrupt, or with release.
-func (c *calm) Until() (ctx context.Context, release func()) {
+func (c *shutdown) Until() (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,8 +71,8 @@ func (c *calm) Until() (ctx context.Context, release func()) {
 	return ctx, func() { c.end() }
 }
 
-// end ends what there is, and reports whether there was something.
-func (c *calm) end() bool {
+// end ends what is running, and reports whether there was anything.
+func (c *shutdown) end() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cancel == nil {
@@ -92,11 +90,11 @@ func (s *Console) interrupted(sig os.Signal) {
 	endBy(sig)
 }
 
-// deliveryTime is how long a signal to ourselves may take to arrive.
+// deliveryTime is the longest time that a signal to ourselves may take to arrive.
 const deliveryTime = time.Second
 
-// endBy ends the process as the signal ends others, or with the exit status that a
-// shell shows for that: the signal has no effect if the process began with it ignored.
+// endBy ends the process by the signal or, if the process has ignored that from its
+// beginning, with the exit status that a shell shows for it.
 func endBy(sig os.Signal) {
 	if self, err := os.FindProcess(os.Getpid()); err == nil && !(sig == os.Interrupt && interruptIgnored) && self.Signal(sig) == nil {
 		time.Sleep(deliveryTime)
@@ -107,8 +105,8 @@ func endBy(sig os.Signal) {
 	os.Exit(Failed)
 }
 
-// unread ends the process silently when nobody reads stdout any more, as others
-// are ended by then, but without leaving anything half done.
+// unread ends the process silently when the reader of stdout is gone, as SIGPIPE would,
+// but without leaving anything half done.
 func (s *Console) unread() {
 	s.Outputs.Remove()
 	os.Exit(Failed)

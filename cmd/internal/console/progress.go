@@ -12,8 +12,8 @@ import (
 	"gprof/stream/wording"
 )
 
-// Bar tells a person how far a run has come: with a bar on a terminal, now
-// and then with a line on anything else.
+// Bar shows a person how far a run has come: by a bar on a terminal, else by a line now
+// and then.
 type Bar struct {
 	program string    // its name, before each line
 	w       io.Writer // nil: silent
@@ -30,8 +30,8 @@ const (
 	redraw = 100 * time.Millisecond // of the bar
 	repeat = 10 * time.Second       // of a line
 
-	// settled is how long the beginning of a run, which is like nothing that
-	// follows, does not tell how quick it is or how long the rest will take.
+	// settled is the time at the beginning of a run, or phase, that does not tell yet how
+	// fast it is or how long the rest will take.
 	settled = time.Second
 )
 
@@ -45,13 +45,13 @@ func (c *Console) NewBar(quiet bool) *Bar {
 	return p
 }
 
-// Logger is that of the whole run.
+// Logger is the logger of the whole run.
 func (p *Bar) Logger() *progress.Logger { return progress.New(&p.gauge, "", "") }
 
-// Task is the task of a run that has but one.
+// Task is the task of a run that has only one.
 func (p *Bar) Task() *task { return &task{Bar: p, whole: p.Logger()} }
 
-// End takes the bar away.
+// End removes the bar.
 func (p *Bar) End() {
 	if p.drawn {
 		fmt.Fprint(p.w, "\r\x1b[K")
@@ -71,8 +71,8 @@ type task struct {
 // PhasePacking is the only phase of a run that packs; it counts bytes.
 const PhasePacking = "packing"
 
-// Show is told by Copy how far it has come in a phase: done and total are bytes
-// while reading, rows while writing.
+// Show is called with the progress of a phase: done and total are bytes while reading,
+// rows while writing.
 func (t *task) Show(done, total int64, phase string) {
 	if phase != t.phase {
 		t.enter(phase)
@@ -81,8 +81,7 @@ func (t *task) Show(done, total int64, phase string) {
 	t.Tell(strings.TrimSpace(t.rate(done) + t.Left()))
 }
 
-// rate is how much is done in a second, "" in the beginning of a phase: what was
-// there when it began says nothing of what follows.
+// rate is how much is done in a second, "" at the beginning of a phase.
 func (t *task) rate(done int64) string {
 	spent := t.now().Sub(t.begin)
 	if spent < settled {
@@ -91,8 +90,7 @@ func (t *task) rate(done int64) string {
 	return formatRate(t.phase, int64(float64(done)/spent.Seconds())) + "/s"
 }
 
-// Tell shows where the gauge stands, with text behind it, unless that was done
-// a moment ago.
+// Tell shows the gauge, followed by text, unless that was done a moment ago.
 func (p *Bar) Tell(text string) {
 	if p.w == nil || p.now().Sub(p.last) < p.interval() {
 		return
@@ -127,7 +125,7 @@ func (p *Bar) interval() time.Duration {
 	return repeat
 }
 
-// Left is how long the run will go on, if it goes on as before.
+// Left is how long the run will take from now on, at its speed so far.
 func (p *Bar) Left() string {
 	done, spent := p.gauge.Value(), p.now().Sub(p.begin)
 	if done == 0 || !done.Known() || spent < settled {
@@ -137,7 +135,7 @@ func (p *Bar) Left() string {
 	return fmt.Sprintf("  %v left", left.Round(time.Second))
 }
 
-// draw draws the bar, and text behind it.
+// draw draws the bar, followed by text.
 func (p *Bar) draw(text string) {
 	const width = 30
 	full := 0
@@ -149,7 +147,7 @@ func (p *Bar) draw(text string) {
 	fmt.Fprint(p.w, "\r\x1b[K"+p.fit(line))
 }
 
-// fit cuts a line that the terminal would break in two: only the second could be
+// fit cuts a line that the terminal would break in two, of which only the second could be
 // drawn over.
 func (p *Bar) fit(line string) string {
 	runes := []rune(line)

@@ -9,13 +9,12 @@ import (
 	"gprof/stream"
 )
 
-// clock is a time that passes when it is told to.
+// clock is a time that a test sets.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-// watch shows the progress of a conversion of 40 s that is asked to tell it
-// every 50 ms.
+// watch shows the progress of a conversion that takes 40 s and reports every 50 ms.
 func watch(p *Bar, c *clock) {
 	task := p.Task()
 	for _, phase := range []string{stream.PhaseReading, stream.PhaseWriting} {
@@ -77,7 +76,7 @@ func TestProgressQuiet(t *testing.T) {
 	watch(&Bar{now: c.now, begin: c.at, last: c.at}, c)
 }
 
-// The first rows of a phase come at once and say nothing of how quick it is.
+// The first rows of a phase come at once and do not tell how fast it is.
 func TestProgressBegins(t *testing.T) {
 	var out bytes.Buffer
 	c := &clock{time.Unix(1e9, 0)}
@@ -88,7 +87,7 @@ func TestProgressBegins(t *testing.T) {
 	}
 }
 
-// How much there is to read may not be known.
+// The size of the input may be unknown.
 func TestProgressUnknown(t *testing.T) {
 	var out bytes.Buffer
 	c := &clock{time.Unix(1e9, 0)}

@@ -8,13 +8,12 @@ import (
 	"gprof/convert"
 )
 
-// Columns is the flag of what writes formats that compress by columns.
+// Columns are the flags for formats that compress by columns.
 type Columns struct {
 	Compression string `placeholder:"HOW" help:"Of the columns of arrow and parquet: none, lz4 or zstd, which is the default."`
 }
 
-// Set sets how targets compress, those of which the format takes it. At
-// least one must.
+// Compress sets how targets compress. It is an error if no target's format can.
 func (c Columns) Compress(targets []Target) error {
 	if c.Compression == "" {
 		return nil
@@ -37,13 +36,13 @@ func (c Columns) Compress(targets []Target) error {
 	return nil
 }
 
-// Sums are the flags for formats that keep sums: over what samples are added up.
+// Sums are the flags for formats that add up samples.
 type Sums struct {
 	Buckets bucket `placeholder:"TIME" xor:"sums" help:"Sum up the samples of a pprof profile by steps of time, too, such as 1s, which are its label time."`
 	Sum     bool   `xor:"sums" help:"Sum up the samples of a pprof profile over all processes, tracks and goroutines, as go tool pprof does with several profiles. They have no labels that tell which one."`
 }
 
-// bucket is how long such a step is, 0 for none.
+// bucket is the length of a step of time over which samples are added up, 0 for none.
 type bucket time.Duration
 
 // UnmarshalText reads a duration.
@@ -56,7 +55,7 @@ func (b *bucket) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Set sets the options of all targets that know them. It is an error if none does.
+// Set sets the options of all targets that have them. It is an error if none has.
 func (s *Sums) Set(table convert.Table, targets []Target) error {
 	any := false
 	for i := range targets {
@@ -74,7 +73,7 @@ func (s *Sums) Set(table convert.Table, targets []Target) error {
 	return nil
 }
 
-// unknownTo says that no output knows a flag, and which formats do.
+// unknownTo is the error that no output knows a flag, with the formats that do.
 func unknownTo(table convert.Table, flag string) error {
 	var names []string
 	for _, f := range table {

@@ -1,10 +1,10 @@
-// Package conversion turns recordings that were found into outputs, all in one pass, and
-// tells what they lack.
+// Package conversion turns the recordings that were found into outputs, all in one pass,
+// and reports what is missing from them.
 //
-//  1. [TargetsOf] reads what the user wants to be written.
+//  1. [TargetsOf] reads the outputs that the user asks for.
 //  2. [Flags.Open] finds the recordings.
 //  3. [Flags.Do] copies their events to all targets. Outputs appear when all are whole.
-//  4. [Flags.Conclude] prints what was written and what is missing; its error tells the
+//  4. [Flags.Conclude] prints what was written and what is missing; its error has the
 //     exit code.
 package conversion
 
@@ -22,7 +22,7 @@ import (
 	"gprof/stream/filter"
 )
 
-// Flags is the flags of everything that converts.
+// Flags are the flags of all commands that convert.
 type Flags struct {
 	Strict bool `help:"Exit with 3 if something recorded is missing from the output."`
 	Quiet  bool `short:"q" help:"No progress, no ledger on stderr."`
@@ -37,8 +37,8 @@ func (c *Flags) Options(s *input.Tool, temp string) ingest.Options {
 	return c.Reading.Options(s, c.Jobs, &c.Expiry, temp)
 }
 
-// Open finds what is to be converted. The caller closes what was found. Temp is a
-// directory for temporary files, "" a usual one.
+// Open finds the recordings to convert. The caller closes what was found. Temp is a
+// directory for temporary files, "" the usual one.
 func (c *Flags) Open(s *input.Tool, inputs []string, temp string) (*ingest.Found, error) {
 	if err := c.Limits.Alone(); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (c *Flags) Open(s *input.Tool, inputs []string, temp string) (*ingest.Found
 	return c.OpenSet(s, inputs, temp)
 }
 
-// OpenSet is open for a command that compares.
+// OpenSet is Open for a command that compares.
 func (c *Flags) OpenSet(s *input.Tool, inputs []string, temp string) (*ingest.Found, error) {
 	if err := c.Filter.Check(); err != nil {
 		return nil, err
@@ -69,9 +69,9 @@ func (c *Flags) copy(sink stream.Sink, temp string, j Job) (*tally, error) {
 	})
 }
 
-// Conclude tells what was written and what is missing from it; the error is what the
+// Conclude prints what was written and what is missing from it. The error says what the
 // flags do not accept.
-func (c *Flags) Conclude(s *input.Tool, found *ingest.Found, r *results) error {
+func (c *Flags) Conclude(s *input.Tool, found *ingest.Found, r *summary) error {
 	if !c.Quiet {
 		s.Say(fmt.Sprintf("wrote %s: %s", r.names(), r.contents()))
 		report.PrintLedger(s.Stderr, c.asked, r.parts()...)
@@ -83,7 +83,7 @@ func (c *Flags) Conclude(s *input.Tool, found *ingest.Found, r *results) error {
 	return c.judge(found, r.ledgers()...)
 }
 
-// Digest is what a command read that writes no output of its own.
+// Digest is what a command has read that writes no output of its own.
 type Digest struct {
 	found  *ingest.Found // closed
 	ledger stream.Ledger
@@ -91,8 +91,8 @@ type Digest struct {
 	Unseen []string // kinds of rows that a table of samples does not show
 }
 
-// Digest gives the events of what was found to a sink that sums them up, and closes
-// what was found.
+// Digest copies the events of the recordings to a sink that sums them up, and closes the
+// recordings.
 func (c *Flags) Digest(s *input.Tool, found *ingest.Found, sink stream.Sink) (*Digest, error) {
 	defer found.Close()
 	if err := found.Usable(); err != nil {
@@ -112,7 +112,7 @@ func (c *Flags) Digest(s *input.Tool, found *ingest.Found, sink stream.Sink) (*D
 	return &Digest{found, written.Tables.Ledger, written.Tables, report.Unseen(&written.Count)}, nil
 }
 
-// Tell tells what is missing from what was digest up, of several which.
+// Tell prints what is missing from a digest; of several, which says of which.
 func (c *Flags) Tell(s *input.Tool, which string, one *Digest) {
 	if lines := one.ledger.Lines(); !c.Quiet && len(lines) > 0 {
 		if which != "" {
@@ -137,7 +137,7 @@ func (c *Flags) JudgeAll(all ...*Digest) error {
 	return nil
 }
 
-// waitsHint is [waitsHint], unless the flags ask for what it advises.
+// waitsHint is [report.WaitsHint], unless the flags ask already for what it advises.
 func (c *Flags) waitsHint(count *stream.Count) string {
 	if c.DuringAll {
 		return ""
@@ -145,8 +145,8 @@ func (c *Flags) waitsHint(count *stream.Count) string {
 	return report.WaitsHint(count)
 }
 
-// judge is the error of a conversion that ended well, but with an input or a
-// ledger that the flags do not accept.
+// judge returns the error of a conversion that succeeded, but with an input or a ledger
+// that the flags do not accept.
 func (c *Flags) judge(found *ingest.Found, ledgers ...*stream.Ledger) error {
 	if err := input.Partly(found); err != nil {
 		return err
@@ -162,9 +162,8 @@ func (c *Flags) judge(found *ingest.Found, ledgers ...*stream.Ledger) error {
 	return nil
 }
 
-// Do converts, and tells what went through. The outputs appear only when all of
-// them are whole.
-func (c *Flags) Do(s *input.Tool, j Job) (*results, error) {
+// Do converts. The outputs appear only when all of them are whole.
+func (c *Flags) Do(s *input.Tool, j Job) (*summary, error) {
 	if err := j.Found.Usable(); err != nil {
 		return nil, err
 	}
@@ -177,8 +176,8 @@ func (c *Flags) Do(s *input.Tool, j Job) (*results, error) {
 	return w, m.set.Commit(m.products...)
 }
 
-// make writes all that there will be.
-func (c *Flags) make(m *pass) (*results, error) {
+// make writes all outputs.
+func (c *Flags) make(m *pass) (*summary, error) {
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
@@ -190,7 +189,7 @@ func (c *Flags) make(m *pass) (*results, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &results{*count, m.results}
+	w := &summary{*count, m.results}
 	if m.ledger == nil {
 		return w, nil
 	}

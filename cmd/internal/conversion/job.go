@@ -19,12 +19,12 @@ import (
 	"gprof/stream/split"
 )
 
-// Job is one conversion: what was found becomes one output, or several.
+// Job is one conversion of recordings into one or several outputs.
 type Job struct {
 	Found    *ingest.Found
 	Targets  []Target
-	Losses   string   // where the ledger goes, as JSON; "" nowhere
-	Replace  bool     // directories that are there
+	Losses   string   // file for the ledger as JSON; "" none
+	Replace  bool     // replace existing directories
 	Per      division // of targets that are many files
 	Progress func(done, total int64, phase string)
 }
@@ -33,28 +33,28 @@ type Job struct {
 type result struct {
 	Target
 	*stream.Output
-	files *split.Sink // of one that is many files, else nil
+	files *split.Sink // if the output is many files, else nil
 }
 
-// results is what a job wrote.
-type results struct {
+// summary is what a job wrote.
+type summary struct {
 	tally
 	List []result
 }
 
-// pass is a job on its way.
+// pass is a job that is under way.
 type pass struct {
 	Job
 	set      *output.Set
 	jobs     int
-	rows     int64 // bytes that a sink may hold of those that wait
+	rows     int64 // memory in bytes for rows that wait in a sink
 	products []output.Product
 	results  []result
 	ledger   *output.File // of --losses, or nil
 }
 
-// begin makes all targets ready. What was begun is among the products, also if
-// another can't be.
+// begin begins all targets. Those that were begun are among the products, even if another
+// one can't be.
 func (m *pass) begin() (err error) {
 	if m.Losses != "" {
 		if m.ledger, err = m.set.Create(m.Losses, false, m.Found.Perm()); err != nil {
@@ -100,8 +100,8 @@ func (m *pass) open(t Target) (stream.Sink, error) {
 	return t.Format.New(out, t.Options)
 }
 
-// SpillDir is a directory for temporary files of what becomes these targets: it
-// lies where there must be room anyway.
+// SpillDir is a directory for the temporary files of these targets, on a disk that must
+// have room anyway.
 func SpillDir(targets []Target) string {
 	for _, t := range targets {
 		if t.Name != "-" {
@@ -112,7 +112,7 @@ func SpillDir(targets []Target) string {
 }
 
 // ledgers are those of the outputs.
-func (w *results) ledgers() (all []*stream.Ledger) {
+func (w *summary) ledgers() (all []*stream.Ledger) {
 	for _, r := range w.List {
 		all = append(all, r.Ledger())
 	}
@@ -120,7 +120,7 @@ func (w *results) ledgers() (all []*stream.Ledger) {
 }
 
 // names lists the outputs for a person.
-func (w *results) names() string {
+func (w *summary) names() string {
 	var names []string
 	for _, r := range w.List {
 		name := r.Name
@@ -132,10 +132,10 @@ func (w *results) names() string {
 	return strings.Join(names, ", ")
 }
 
-// contents sums up what was written in a few words.
-func (w *results) contents() string {
+// contents sums up in a few words what was written.
+func (w *summary) contents() string {
 	of := func(k stream.Kind) stream.Tally {
-		if !w.holds(k) { // asked once: a ledger may have a line for each process
+		if !w.holds(k) { // once for each kind: a ledger may have a line for each process
 			return stream.Tally{}
 		}
 		return w.Sum(func(s stream.Series) bool { return s.Kind == k })
@@ -153,15 +153,15 @@ func (w *results) contents() string {
 }
 
 // holds reports whether an output has a place for rows of a kind.
-func (w *results) holds(k stream.Kind) bool {
+func (w *summary) holds(k stream.Kind) bool {
 	return slices.ContainsFunc(w.ledgers(), func(l *stream.Ledger) bool {
 		return !report.Lacks(l, k.String())
 	})
 }
 
-// parts is what is missing from all outputs, then from each. Of one output, all
-// of it is one part.
-func (w *results) parts() []report.Part {
+// parts are the lines for all outputs, then those for each. For a single output they are
+// one part.
+func (w *summary) parts() []report.Part {
 	if len(w.List) == 1 {
 		return []report.Part{{Lines: w.List[0].Ledger().Lines()}}
 	}
@@ -172,17 +172,17 @@ func (w *results) parts() []report.Part {
 	return all
 }
 
-// unseen are those that some output has no place for.
-func (w *results) unseen() []string {
+// unseen are the kinds of rows that some output has no place for.
+func (w *summary) unseen() []string {
 	return slices.DeleteFunc(report.Unseen(&w.Count), func(kind string) bool {
 		return !slices.ContainsFunc(w.ledgers(), func(l *stream.Ledger) bool { return report.Lacks(l, kind) })
 	})
 }
 
 // losses is the ledger of all outputs for --losses.
-func (w *results) losses() []report.LedgerLine { return report.LossLines(w.parts()) }
+func (w *summary) losses() []report.LedgerLine { return report.LossLines(w.parts()) }
 
-// splitter is the sink of a target that is many files.
+// splitter is the sink of a target of many files.
 func (m *pass) splitter(t Target) (stream.Sink, error) {
 	dir, pattern := t.parts()
 	out, err := m.set.CreateFiles(dir, m.Found.Perm(), t.Shared)
@@ -205,13 +205,13 @@ func (m *pass) splitter(t Target) (stream.Sink, error) {
 				return nil, err
 			}
 			sink, err := t.Format.New(f, t.Options)
-			return closing{sink, f.Close}, err
+			return closingSink{sink, f.Close}, err
 		},
 	}, nil
 }
 
-// allowedPlaces remembers directories that no recording lies in: to find that
-// out takes a while for a thousand processes, and so many files may be written.
+// allowedPlaces remembers directories that no recording is in: to find that out takes a
+// while if there are a thousand processes, and as many files may be written.
 type allowedPlaces struct {
 	found *ingest.Found
 	dirs  map[string]bool
@@ -227,26 +227,26 @@ func (a *allowedPlaces) check(name string) error {
 	return checkPlace(a.found, name)
 }
 
-// closing is a sink whose file is closed after it.
-type closing struct {
+// closingSink is a sink whose file is closed after it.
+type closingSink struct {
 	stream.Sink
 	file func() error
 }
 
-func (c closing) Close() error { return errors.Join(c.Sink.Close(), c.file()) }
+func (c closingSink) Close() error { return errors.Join(c.Sink.Close(), c.file()) }
 
-// tally is what is known of the events that were moved.
+// tally is what is known of the events that were copied.
 type tally struct {
 	stream.Count
 	nameless report.Nameless
 }
 
-// rowsShare is which part of the memory each output that is many files has for
-// rows: 1/rowsShare.
+// rowsShare is the part of the memory that each output of many files has for rows:
+// 1/rowsShare.
 const rowsShare = 32
 
-// shares is how many outputs share the memory. One that is many files has tables
-// of its own, besides those of its format.
+// shares is how many outputs share the memory. One of many files has tables of its own,
+// besides those of its format.
 func shares(targets []Target) (n int) {
 	for _, t := range targets {
 		n++

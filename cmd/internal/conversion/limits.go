@@ -13,8 +13,8 @@ import (
 	"gprof/stream/wording"
 )
 
-// Limits are what a script asks an exit code for: when the ledger
-// holds certain lines and, where two sets are compared, when they differ.
+// Limits are the conditions for an exit code of their own: certain lines in the ledger
+// and, if two sets are compared, differences.
 type Limits struct {
 	FailIf []limit `sep:"none" placeholder:"WHAT" help:"Exit with 4 if the ledger holds a line of this severity (loss, unsure) or reason (gap, torn, damaged, dropped, ...); diff takes conditions, too. Several are separated by commas."`
 }
@@ -26,8 +26,8 @@ type limit struct {
 	conditions []compare.Condition // of a comparison
 }
 
-// UnmarshalText reads the value of the flag. Words that no line of the ledger
-// can have, and what is no condition, are refused.
+// UnmarshalText reads the value of the flag. It refuses words that no line of the ledger
+// can have and that are no conditions.
 func (l *limit) UnmarshalText(text []byte) error {
 	l.text = string(text)
 	for _, part := range splitCommas(l.text) {
@@ -49,8 +49,8 @@ func (l *limit) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// splitCommas splits at commas that are not between brackets: names of functions
-// have commas, too.
+// splitCommas splits at commas that are not in brackets: names of functions have commas,
+// too.
 func splitCommas(s string) (parts []string) {
 	depth, from := 0, 0
 	for i, c := range s {
@@ -76,7 +76,7 @@ func allLedgerWords() []string {
 	return words
 }
 
-// errConditions is the error of a condition where nothing is compared.
+// errConditions is the error for a condition if nothing is compared.
 var errConditions = errors.New("a condition needs two sets: gprof-convert diff --base OLD --new NEW --fail-if CONDITION; other commands take words of the ledger, such as loss or gap")
 
 // Alone refuses conditions, for commands that do not compare.
@@ -94,14 +94,14 @@ func (f *Limits) Conditions() (all []compare.Condition) {
 	return all
 }
 
-// asksFor reports whether a reason, or its severity, is among what was asked for.
+// asksFor reports whether a reason or its severity is among the limits.
 func (f *Limits) asksFor(r stream.Reason) bool {
 	return slices.ContainsFunc(f.FailIf, func(l limit) bool {
 		return slices.Contains(l.words, r.String()) || slices.Contains(l.words, r.Severity().String())
 	})
 }
 
-// Text is all that was asked for.
+// Text is all values of the flag.
 func (f *Limits) Text() string {
 	var texts []string
 	for _, l := range f.FailIf {
@@ -110,7 +110,7 @@ func (f *Limits) Text() string {
 	return strings.Join(texts, ",")
 }
 
-// Check returns the error of the first line that was asked for.
+// Check returns the error of the first line that hits a limit.
 func (f *Limits) Check(l *stream.Ledger) error {
 	for _, line := range l.Lines() {
 		if f.asksFor(line.Reason) {
@@ -120,7 +120,7 @@ func (f *Limits) Check(l *stream.Ledger) error {
 	return nil
 }
 
-// Hits reports whether one of the reasons was asked for.
+// Hits reports whether one of the reasons hits a limit.
 func (f *Limits) Hits(reasons []string) bool {
 	for r := range stream.NumReasons {
 		if slices.Contains(reasons, r.String()) && f.asksFor(r) {

@@ -14,16 +14,16 @@ import (
 	"gprof/stream/split"
 )
 
-// partNames names the files of parts: by a pattern whose placeholders stand for
-// what the part is about.
+// partNames names the files of parts, by a pattern with placeholders for what the part is
+// about.
 type partNames struct {
 	pattern string
 	by      string
-	taken   map[string]bool // in lower case: some file systems know no other
+	taken   map[string]bool // in lower case, because some file systems ignore case
 }
 
-// of names the file of a part. Parts that come to the same name, for letters
-// that a name can't have, are counted: the second is called so with ~2.
+// of names the file of a part. If parts get the same name, because a name can't have
+// certain letters, the second one ends with ~2.
 func (n *partNames) of(p split.Part) string {
 	words := wordsOf(p, n.by)
 	for count := 1; ; count++ {
@@ -39,17 +39,17 @@ func (n *partNames) of(p split.Part) string {
 	}
 }
 
-// name fills in the pattern; number follows what tells parts apart.
+// name fills in the pattern; number is appended to the word that tells parts apart.
 func (n *partNames) name(words map[string]string, number string) string {
 	var pairs []string
 	for _, word := range placeholders[n.by] {
 		pairs = append(pairs, word, words[word]+number)
-		number = human.OnlyIf(n.by == "process", number) // either of its names may be the one
+		number = human.OnlyIf(n.by == "process", number) // either name of the process may be in the pattern
 	}
 	return filepath.Clean(strings.NewReplacer(pairs...).Replace(n.pattern))
 }
 
-// wordsOf is what placeholders stand for.
+// wordsOf are the values of placeholders.
 func wordsOf(p split.Part, by string) map[string]string {
 	if p.Process == nil {
 		return map[string]string{"{interval}": utcName(p.From, p.To-p.From)}
@@ -64,7 +64,7 @@ func wordsOf(p split.Part, by string) map[string]string {
 		"{process}":  strings.Join(process, "-"),
 	}
 	if by == "track" {
-		words["{track}"] = "no track" // counters, and what else is the whole process'
+		words["{track}"] = "no track" // counters, and other rows of the process as a whole
 		if p.Track != nil {
 			words["{track}"] = fileWord(cmp.Or(p.Track.Name, "main"))
 		}
@@ -72,8 +72,8 @@ func wordsOf(p split.Part, by string) map[string]string {
 	return words
 }
 
-// utcName is the beginning of an interval as a file may be called: in UTC. All
-// of one length are alike, so that names sort by time.
+// utcName is the beginning of an interval in file names: in UTC. All names for one length
+// have the same form, so that they sort by time.
 func utcName(t, every stream.Time) string {
 	at := time.Unix(0, int64(t)).UTC()
 	if every%stream.Time(time.Second) == 0 {
@@ -82,12 +82,12 @@ func utcName(t, every stream.Time) string {
 	return at.Format("20060102T150405.000Z")
 }
 
-// maxWord is how long a name of a recording may be in a file's name, in bytes:
-// several fit into the 255 that file systems allow.
+// maxWord is the most bytes of a name of a recording in a file name: several fit into the
+// 255 that file systems allow.
 const maxWord = 80
 
-// fileWord makes a name of a recording one that a file may have on any system:
-// nothing in it leads to another directory or hides the file.
+// fileWord turns a name of a recording into one that is valid in a file name on any
+// system, and neither leads to another directory nor hides the file.
 func fileWord(name string) string {
 	var b strings.Builder
 	for _, r := range name {
@@ -106,13 +106,13 @@ func fileWord(name string) string {
 	return word
 }
 
-// reserved are names that Windows has given to devices.
+// reserved are the names of devices on Windows.
 var reserved = map[string]bool{
 	"CON": true, "PRN": true, "AUX": true, "NUL": true,
 	"COM1": true, "COM2": true, "COM3": true, "COM4": true, "LPT1": true, "LPT2": true, "LPT3": true,
 }
 
-// The names that a file's name may have in it: of each way to split, those
+// placeholders are those that the name of a file may have. For each way to split, those
 // that tell its parts apart come first.
 var placeholders = map[string][]string{
 	"":         nil,

@@ -10,8 +10,8 @@ import (
 	"gprof/stream/split"
 )
 
-// Whatever a recording calls its tracks, files lie where they should, under
-// names of their own.
+// Whatever the names in a recording, files are in the right place, under names of their
+// own.
 func FuzzPartNames(f *testing.F) {
 	for _, name := range []string{"", ".", "..", "../../etc/passwd", "a/b", `a\b`, "con", "-rf", "~2", "\x00", "\xff\xfe", "{process}", "a\nb", strings.Repeat("é", 300), " . ", "名前", "\u202egpj.exe"} {
 		f.Add(name, name+".")

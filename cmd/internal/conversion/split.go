@@ -12,7 +12,7 @@ import (
 	"gprof/stream/split"
 )
 
-// Parts is the flag that asks for many files.
+// Parts is the flag for many files.
 type Parts struct {
 	Per division `placeholder:"WHAT" help:"Many files instead of one, for outputs that are called DIR/ or have {process}, {track} or {interval} in their name: one for each process, track, or interval=10s."`
 }
@@ -54,7 +54,7 @@ func (p division) String() string {
 	return p.By
 }
 
-// Usual is what files are called in a directory that says nothing else.
+// Usual is the default pattern for the names of files in a directory.
 func (p *division) Usual() string {
 	return map[string]string{"process": "{process}", "track": "{process}/{track}", "interval": "{interval}"}[p.By]
 }
@@ -78,7 +78,7 @@ func (p *division) Apply(targets []Target) error {
 	return nil
 }
 
-// check finds out whether a target is many files, which its name tells apart.
+// check finds out whether a target is many files, and whether its name tells them apart.
 func (p *division) check(t *Target) error {
 	for _, word := range inBraces.FindAllString(t.Name, -1) {
 		if slices.Contains(placeholders[p.By], word) {
@@ -111,7 +111,7 @@ func (p *division) hint() string {
 	return fmt.Sprintf("with --per %s, which knows %s", p.By, strings.Join(placeholders[p.By], ", "))
 }
 
-// distinct returns an error if files of different parts would have one name.
+// distinct returns an error if files of different parts would have the same name.
 func (p *division) distinct(name string) error {
 	if _, rest := root(name); !filepath.IsLocal(rest) {
 		return fmt.Errorf("-o %s: what follows a placeholder must not lead out of its directory", name)
@@ -126,7 +126,7 @@ func (p *division) distinct(name string) error {
 	return nil
 }
 
-// cut cuts a source, if files are about intervals.
+// cut splits a source by time, if files are about intervals.
 func (p *division) cut(src stream.Source) stream.Source {
 	if p.By != "interval" {
 		return src

@@ -18,12 +18,12 @@ type Target struct {
 	Name    string // of a file or a directory; "-" is stdout
 	Format  convert.Format
 	Options convert.Options
-	Many    bool           // files, which name has placeholders for
-	Root    string         // of many files: the directory that they are in; "" as name says
-	Shared  *output.Shared // of a directory where files of earlier runs, or of other inputs, are
+	Many    bool           // many files, for which the name has placeholders
+	Root    string         // of many files: their directory; "" if only the name tells it
+	Shared  *output.Shared // of a directory that has files of earlier runs, or of other inputs
 }
 
-// Room is a directory for what the target is before it has its name.
+// Room is a directory for the target's files until they are moved into place.
 func (t *Target) Room() string {
 	switch {
 	case t.Many:
@@ -35,9 +35,8 @@ func (t *Target) Room() string {
 	return filepath.Dir(filepath.Clean(t.Name))
 }
 
-// targetOf reads the value of -o: OUT or NAME=OUT. format is that of --format,
-// or empty. A file whose name ends with .gz is compressed, whatever else says the
-// format.
+// targetOf reads the value of -o: OUT or NAME=OUT. format is that of --format, or empty.
+// A file whose name ends with .gz is compressed, wherever its format comes from.
 func targetOf(table convert.Table, value, format string) (Target, error) {
 	t, err := readTarget(table, value, format)
 	if strings.HasSuffix(t.Name, ".gz") && !t.Format.Directory() {
@@ -65,7 +64,7 @@ func readTarget(table convert.Table, value, format string) (t Target, err error)
 	return t, err
 }
 
-// Tables is what the target is, if it is a directory.
+// Tables says how to write the target's directory, if it is one.
 func (t *Target) Tables() output.Tables {
 	f := t.Format
 	return output.Tables{Format: f.Name, Stamp: f.Stamp, StampText: f.StampText, Last: f.Last, OneRun: f.OneRun}
@@ -87,8 +86,8 @@ func TargetsOf(table convert.Table, values []string, format string) ([]Target, e
 	return all, nil
 }
 
-// CheckPlaces refuses outputs that lie among the files of a recording, two of
-// them in one place, and one in a directory that is another.
+// CheckPlaces refuses outputs among the files of a recording, and outputs that are in
+// each other or the same.
 func CheckPlaces(found *ingest.Found, targets []Target, losses string) error {
 	all := []place{}
 	for _, t := range targets {
@@ -102,7 +101,7 @@ func CheckPlaces(found *ingest.Found, targets []Target, losses string) error {
 			return err
 		}
 		for _, o := range all[:i] {
-			if err := p.apart(o); err != nil {
+			if err := p.disjoint(o); err != nil {
 				return err
 			}
 		}
@@ -110,7 +109,7 @@ func CheckPlaces(found *ingest.Found, targets []Target, losses string) error {
 	return nil
 }
 
-// checkPlace refuses an output that lies among the files of a recording.
+// checkPlace refuses an output among the files of a recording.
 func checkPlace(found *ingest.Found, name string) error {
 	if name != "-" && found.Reads(name) {
 		return fmt.Errorf("%s lies among the files of a recording; give it a name elsewhere", name)
@@ -118,8 +117,8 @@ func checkPlace(found *ingest.Found, name string) error {
 	return nil
 }
 
-// place is where a target is to be written. Many files may lie among others, but
-// not among those of a recording.
+// place is where a target is to be written. Many files may be among other files, but not
+// among those of a recording.
 func (t *Target) place() place {
 	if t.Many {
 		return place{"-o " + t.Name, t.Name, false}
@@ -133,8 +132,8 @@ type place struct {
 	directory  bool
 }
 
-// apart returns an error if two places are one, or one lies in the other.
-func (p place) apart(o place) error {
+// disjoint returns an error if two places are the same, or one is in the other.
+func (p place) disjoint(o place) error {
 	a, b := p.path(), o.path()
 	switch {
 	case a == b:
@@ -147,7 +146,7 @@ func (p place) apart(o place) error {
 	return nil
 }
 
-// path is the one name of the place, however its directory is called.
+// path is the real path of the place, without links.
 func (p place) path() string {
 	if p.name == "-" {
 		return p.name
@@ -164,8 +163,7 @@ func (p place) path() string {
 	return abs
 }
 
-// root is the directory in which all files of a name with placeholders lie, and
-// rest what follows.
+// root splits a name with placeholders into the directory of all files and the rest.
 func root(name string) (dir, rest string) {
 	before, _, _ := strings.Cut(name, "{")
 	dir, _ = filepath.Split(before)
@@ -179,7 +177,7 @@ func (t *Target) parts() (dir, pattern string) {
 	}
 	pattern, err := filepath.Rel(t.Root, t.Name)
 	if err != nil {
-		panic("internal error: " + err.Error()) // the name was joined to it
+		panic("internal error: " + err.Error()) // the name begins with it
 	}
 	return t.Root, pattern
 }

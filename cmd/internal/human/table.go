@@ -9,10 +9,10 @@ import (
 	"gprof/stream/wording"
 )
 
-// table is lines of numbers with a name behind them.
+// table is lines of numbers, each followed by a name.
 type table struct {
 	out   io.Writer
-	width int // 0: as wide as need be
+	width int // 0: as wide as necessary
 	rows  [][]string
 }
 
@@ -22,7 +22,7 @@ func NewTable(out io.Writer, width int, head ...string) *table {
 
 func (t *table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Flush prints the rows, and cuts the names that would not fit.
+// Flush prints the rows, and cuts names that would not fit.
 func (t *table) Flush() {
 	var numbers strings.Builder
 	w := tabwriter.NewWriter(&numbers, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -42,10 +42,10 @@ func (t *table) Flush() {
 	}
 }
 
-// minName is how much of a name is shown on the narrowest terminal.
+// minName is how many characters of a name are shown on the narrowest terminal.
 const minName = 16
 
-// CutFront makes a text fit: the end of a name says more than its beginning.
+// CutFront makes a text fit by cutting its beginning, which says less than its end.
 func CutFront(s string, width int) string {
 	runes := []rune(s)
 	width = max(width, minName)

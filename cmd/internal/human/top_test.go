@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Names are cut to fit a terminal, at the front; what a recording holds cannot
-// steer it.
+// Names are cut to fit a terminal, at the front, and can't steer it.
 func TestTable(t *testing.T) {
 	for width, want := range map[int]string{
 		0:  "   self     %  function\n  1.20s  3.2%  gprof/convert/top.(*Sink).Close\uFFFD[2J\n",

@@ -1,5 +1,5 @@
-// Package input opens what a command reads: it reads the flags that say how, tells what
-// was left out, and says what to do when there is nothing.
+// Package input opens what a command reads: it has the flags for that, reports what was
+// left out, and says what to do when there is nothing to read.
 package input
 
 import (
@@ -17,11 +17,11 @@ import (
 	"gprof/ingest"
 )
 
-// Tool is the program that converts: its console, and the formats that it knows.
+// Tool is the converting program: its console, and the formats that it knows.
 type Tool struct {
 	*console.Console
 	Formats convert.Table
-	Sources []ingest.Format // besides those that package ingest reads itself
+	Sources []ingest.Format // besides those of package ingest
 }
 
 // FormatNames lists the names of output formats.
@@ -36,7 +36,7 @@ func FormatNames(table convert.Table) string {
 	return strings.Join(names, ", ")
 }
 
-// ForeignHelp names the inputs that other tools wrote.
+// ForeignHelp names the formats of other tools that can be read.
 func (s *Tool) ForeignHelp() string {
 	var joined strings.Builder
 	for _, f := range s.Sources {
@@ -45,13 +45,13 @@ func (s *Tool) ForeignHelp() string {
 	return joined.String() + "a pprof profile, a Go execution trace, a profile of Firefox Profiler, a perf.data or the text of perf script"
 }
 
-// InputsHelp says what inputs are, in the words of a flag's help.
+// InputsHelp says what inputs may be, for the help of a flag.
 func (s *Tool) InputsHelp() string {
 	return "Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files; " +
 		"files of other tools: " + s.ForeignHelp() + "; quoted patterns of them, or - for stdin."
 }
 
-// inputHelp says what an input is, in the words of a hint.
+// inputHelp says what an input may be, for a hint.
 func (s *Tool) inputHelp() string {
 	return "an input is a session directory (as gprof-record run and status name it), the directory of one process in it, a chunk file, " +
 		"a tar, tar.gz, tar.zst or zip of them, a packed .gprof file, " + s.ForeignHelp() + ", a directory of any of these, - for stdin, or a quoted pattern such as 'dumps/*.tgz'"
@@ -60,8 +60,7 @@ func (s *Tool) inputHelp() string {
 // ownerHelp says who may read a recording.
 const ownerHelp = "a recording can be read by the user who recorded it; run it as that user or with sudo, or record with GPROF_GROUP_ACCESS=on"
 
-// HintOfInput says what to do when inputs hold no recording. An error that says
-// itself what to do instead needs no hint.
+// HintOfInput prints what to do when inputs hold no recording, unless the error says it.
 func (s *Tool) HintOfInput(err error) {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -74,16 +73,16 @@ func (s *Tool) HintOfInput(err error) {
 // StallHelp says what to do about an input that was given up.
 const StallHelp = "an input that is only slow to begin needs a longer --stall; --stall 0 waits for ever"
 
-// maxWarnings is how many warnings are printed one by one.
+// maxWarnings is the most warnings that are printed one by one.
 const maxWarnings = 20
 
-// Patience is the flag that says how long to wait for inputs. All commands that
-// read recordings have it.
+// Patience is the flag for how long to wait for inputs. All commands that read recordings
+// have it.
 type Patience struct {
 	Stall time.Duration `default:"30s" placeholder:"TIME" help:"Give up inputs that hang, such as a pipe or a dead network mount, when nothing came of any input for so long (default ${default}); the rest is read. 0 waits for ever."`
 }
 
-// options are the flag as ingest takes it.
+// options are the options of ingest for the flag.
 func (p Patience) options(s *Tool) ingest.Options {
 	o := ingest.Options{Stdin: s.Stdin, Stall: p.Stall, Formats: s.Sources}
 	if p.Stall <= 0 {
@@ -92,15 +91,14 @@ func (p Patience) options(s *Tool) ingest.Options {
 	return o
 }
 
-// Reading is the flags that say how inputs are read. All commands that read
-// events have them.
+// Reading are the flags for how inputs are read. All commands that read events have them.
 type Reading struct {
 	Patience
 	Symbols []string `sep:"none" type:"path" placeholder:"PATH" help:"Program, or folder of programs, that names functions where the recording does not; info says which are missing. May be repeated."`
 }
 
-// Options are the flags as ingest takes them. Temp is a directory for temporary
-// files, "" a usual one.
+// Options are the options of ingest for the flags. Temp is a directory for temporary
+// files, "" the usual one.
 func (r *Reading) Options(s *Tool, jobs Cores, expiry *selection.Expiry, temp string) ingest.Options {
 	o := r.Patience.options(s)
 	o.Jobs, o.TempDir, o.Symbols = jobs.Number(), temp, r.Symbols
@@ -108,13 +106,13 @@ func (r *Reading) Options(s *Tool, jobs Cores, expiry *selection.Expiry, temp st
 	return o
 }
 
-// OpenRaw is open for a command that reads no events.
+// OpenRaw is Open for a command that reads no events.
 func (s *Tool) OpenRaw(inputs []string, p Patience) (*ingest.Found, error) {
 	return s.Open(inputs, p.options(s))
 }
 
-// Open finds the recordings in inputs and warns of what was left out of them.
-// The caller closes what was found.
+// Open finds the recordings in inputs, and warns of what it left out. The caller closes
+// what was found.
 func (s *Tool) Open(inputs []string, o ingest.Options) (*ingest.Found, error) {
 	if slices.Contains(inputs, "-") && console.IsTerminal(s.Stdin) {
 		return nil, console.Exit(console.Usage, errors.New("- reads an archive from stdin, which is a terminal; pipe one in: tar c SESSION | gprof-convert - -o OUT"))
@@ -141,7 +139,7 @@ func (s *Tool) warnOf(warnings []*ingest.Warning) {
 	}
 }
 
-// Partly is the error of a command that did its work on some inputs only.
+// Partly is the error of a command that could only read some of its inputs.
 func Partly(found *ingest.Found) error {
 	if n := found.Failed(); n > 0 {
 		return fmt.Errorf("%s could not be read; the rest was", human.Plural(n, "input"))

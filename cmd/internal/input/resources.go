@@ -11,17 +11,17 @@ import (
 	"gprof/cmd/internal/human"
 )
 
-// Resources are the flags that say how much of the machine a command may take.
-// No output depends on them.
+// Resources are the flags for how much of the machine a command may use. Outputs don't
+// depend on them.
 type Resources struct {
 	Jobs Cores  `short:"j" placeholder:"N" help:"Cores to use. Default: all."`
 	Mem  Memory `default:"256MiB" placeholder:"SIZE" help:"Memory to use: 64MiB, 1G. Rows that do not fit are spilled to a file; tables that do not fit end the run with the size they need. Default: ${default}."`
 }
 
-// Cores is a number of cores, 0 for all there are.
+// Cores is a number of cores, 0 for all of them.
 type Cores int
 
-// Validate refuses a number that is none. Kong calls it.
+// Validate refuses invalid numbers. Kong calls it.
 func (c Cores) Validate() error {
 	if c < 0 {
 		return fmt.Errorf("%d cores: want a number, or 0 for all", int(c))
@@ -37,10 +37,10 @@ func (c Cores) Number() int {
 	return int(c)
 }
 
-// Memory is how many bytes a run may take.
+// Memory is the number of bytes that a run may take.
 type Memory int64
 
-// minMemory is what the rows on their way through a run take at least.
+// minMemory is the least memory for the rows on their way through a run.
 const minMemory = 16 << 20
 
 // UnmarshalText reads a size.
@@ -62,8 +62,8 @@ const (
 	smallGrowth = 12 << 20
 )
 
-// Apply makes the collector let the heap grow less, and work harder as the
-// memory in use comes near the limit.
+// Apply makes the collector let the heap grow less, and work harder when the memory in
+// use comes near the limit.
 func (r *Resources) Apply() {
 	debug.SetMemoryLimit(int64(r.Mem))
 	new(pacer).pace()
@@ -76,8 +76,8 @@ type pacer struct {
 	live   [1]metrics.Sample
 }
 
-// pace says how far the heap may grow until the next collection, and does so
-// again after that.
+// pace sets how far the heap may grow until the next collection, and arranges to be
+// called after that.
 func (p *pacer) pace() {
 	p.live[0].Name = "/gc/heap/live:bytes"
 	metrics.Read(p.live[:])
@@ -89,8 +89,8 @@ func (p *pacer) pace() {
 	runtime.SetFinalizer(p, (*pacer).pace)
 }
 
-// parseSize reads a number of bytes as a person writes it: digits, and a unit
-// of K, M or G, also as KB or KiB, in any case. All are powers of 1,024.
+// parseSize reads a number of bytes as people write it: digits, and a unit of K, M or G,
+// also as KB or KiB, in any case. All are powers of 1,024.
 func parseSize(s string) (int64, error) {
 	number := strings.TrimRight(s, "bBiIkKmMgG")
 	shifts := map[string]int{"": 0, "b": 0, "k": 10, "kb": 10, "kib": 10, "m": 20, "mb": 20, "mib": 20, "g": 30, "gb": 30, "gib": 30}

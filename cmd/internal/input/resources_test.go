@@ -23,8 +23,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// A small heap may grow by a multiple of itself, a large one by little; each
-// collection decides anew.
+// A small heap may grow by a multiple of itself, a large one by little; each collection
+// decides anew.
 func TestCollectorFollowsHeap(t *testing.T) {
 	new(pacer).pace()
 	for _, size := range []int{1 << 20, 128 << 20, 1 << 20} {

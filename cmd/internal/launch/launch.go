@@ -1,4 +1,4 @@
-// Package launch runs the command of a user as if nobody stood between: signals are
+// Package launch runs a user's command as if there were nothing in between: signals are
 // passed on, and it ends as the command does.
 package launch
 
@@ -11,8 +11,8 @@ import (
 	"gprof/chunks/session"
 )
 
-// Run runs a command, which start starts, and passes signals on to it until it ends.
-// It returns the exit status that a shell would show.
+// Run runs a command, which it starts by start, and passes signals on to it until it
+// ends. It returns the exit status that a shell would show.
 func Run(cmd *exec.Cmd, start func(*exec.Cmd) error) (status int, end session.End, err error) {
 	signals := make(chan os.Signal, 16)
 	ignored, heard := ignoredSignals(forwarded)
@@ -21,8 +21,8 @@ func Run(cmd *exec.Cmd, start func(*exec.Cmd) error) (status int, end session.En
 	if err := start(cmd); err != nil {
 		return 0, end, err
 	}
-	// The command inherits what is ignored, as under nohup, unless it is asked for
-	// before. If it asks for such a signal itself, it shall get it.
+	// The command inherits which signals are ignored, as under nohup, if it is started
+	// before we ask for them. If it asks for such a signal itself, it gets it.
 	if len(ignored) > 0 {
 		signal.Notify(signals, ignored...)
 	}
@@ -41,8 +41,8 @@ func Run(cmd *exec.Cmd, start func(*exec.Cmd) error) (status int, end session.En
 	return end.Code, end, nil
 }
 
-// ignoredSignals parts signals into those that the process began with ignored and
-// the others. It must be called before any of them is asked for.
+// ignoredSignals separates the signals that the process began with ignored from the
+// others. It must be called before any of them is asked for.
 func ignoredSignals(all []os.Signal) (ignored, others []os.Signal) {
 	for _, sig := range all {
 		if signal.Ignored(sig) {

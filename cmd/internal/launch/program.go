@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// maxWords is how many words of a command line are looked at for the program.
+// maxWords is the most words of a command line that are searched for the program.
 const maxWords = 64
 
-// Program is the base name of the program of a command line that will
-// record: the first Go program with the recorder in it. Others, such as timeout, env,
-// nice or a shell, may stand before it. If there is none it is the command itself.
+// Program is the base name of the program of a command line that will record: the first
+// Go program with the recorder in it. Others, such as timeout, env, nice or a shell, may
+// precede it. If there is none it is the command itself.
 func Program(command []string) string {
 	var words []string
 	for _, arg := range command {
 		words = append(words, arg)
-		if fields := strings.Fields(arg); len(fields) > 1 { // what sh -c gets
+		if fields := strings.Fields(arg); len(fields) > 1 { // perhaps of sh -c
 			words = append(words, fields...)
 		}
 	}
@@ -31,7 +31,7 @@ func Program(command []string) string {
 }
 
 // hasRecorder reports whether a file is a Go program that was built with a package of
-// the module that this command is of.
+// this command's module.
 func hasRecorder(path string) bool {
 	self, ok := debug.ReadBuildInfo()
 	if !ok {

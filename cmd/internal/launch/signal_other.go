@@ -4,11 +4,11 @@ package launch
 
 import "os"
 
-// forwarded are the signals that programs get here.
+// forwarded are the signals that programs can get here.
 var forwarded = []os.Signal{os.Interrupt}
 
-// reached reports whether the command got the signal already: a console sends
-// it to all programs that it runs.
+// reached reports whether the command got the signal already: a console sends it to all
+// programs that it runs.
 func reached(os.Signal) bool { return true }
 
 // signalOf is the signal that ended a process: none, here.

@@ -15,14 +15,14 @@ var forwarded = []os.Signal{
 	syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH, syscall.SIGALRM,
 }
 
-// reached reports whether the command got the signal already: a terminal sends
-// what is typed to all processes in its foreground.
+// reached reports whether the command got the signal already: a terminal sends the
+// signals of keys to all processes in its foreground.
 func reached(sig os.Signal) bool {
 	return (sig == syscall.SIGINT || sig == syscall.SIGQUIT || sig == syscall.SIGWINCH) && inForeground()
 }
 
-// inForeground reports whether our processes are what a terminal shows. Where
-// /proc doesn't tell, having a terminal has to do.
+// inForeground reports whether our processes are in the foreground of a terminal. If
+// /proc doesn't tell, having a terminal is taken for it.
 func inForeground() bool {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -32,12 +32,12 @@ func inForeground() bool {
 		}
 		return tty.Close() == nil
 	}
-	// Behind the name: state, parent, group, session, terminal, its group.
+	// After the name: state, parent, group, session, terminal, its group.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	return len(fields) > 5 && fields[5] == strconv.Itoa(syscall.Getpgrp())
 }
 
-// signalOf is the signal that ended a process, 0 none.
+// signalOf is the signal that ended a process, 0 for none.
 func signalOf(p *os.ProcessState) int {
 	if w, ok := p.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return int(w.Signal())

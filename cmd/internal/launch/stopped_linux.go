@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// StartStopped starts a command and calls f while it stands before its first
-// instruction: a process that is traced is stopped there.
+// StartStopped starts a command and calls f while it is stopped before its first
+// instruction, as a traced process is.
 func StartStopped(cmd *exec.Cmd, f func(pid int)) error {
-	runtime.LockOSThread() // who traces is a thread
+	runtime.LockOSThread() // the tracer is a thread
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := cmd.Start(); err != nil {
@@ -19,7 +19,7 @@ func StartStopped(cmd *exec.Cmd, f func(pid int)) error {
 	var status syscall.WaitStatus
 	for {
 		if _, err := syscall.Wait4(pid, &status, 0, nil); err != syscall.EINTR {
-			break // it stands, or Wait finds out why not
+			break // it is stopped, or Wait finds out why not
 		}
 	}
 	f(pid)

@@ -4,7 +4,7 @@ package launch
 
 import "os/exec"
 
-// StartStopped starts a command and calls f, which has nothing to do here but to say so.
+// StartStopped starts a command and calls f. It can't be stopped here.
 func StartStopped(cmd *exec.Cmd, f func(pid int)) error {
 	if err := cmd.Start(); err != nil {
 		return err

@@ -8,15 +8,15 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// candidate is a word and what it means.
+// candidate is a word and its meaning.
 type candidate struct{ word, text string }
 
 type completeCmd struct {
 	Words []string `arg:"" optional:"" passthrough:"" help:"The words of the line up to the cursor, without the first; the last may be empty."`
 }
 
-// Run prints the candidates, a line each, with a tab before what each means. No
-// candidate means that any file will do.
+// Run prints the candidates, a line each, with a tab before the meaning. No candidates
+// mean that any file will do.
 func (c *completeCmd) Run(k *kong.Kong) error {
 	words := c.Words
 	if len(words) > 0 && words[0] == "--" {
@@ -30,7 +30,7 @@ func (c *completeCmd) Run(k *kong.Kong) error {
 	return nil
 }
 
-// candidates returns what the last word may become.
+// candidates returns the words that the last one may become.
 func candidates(root *kong.Node, words []string) []candidate {
 	if len(words) == 0 {
 		words = []string{""}
@@ -42,25 +42,25 @@ func candidates(root *kong.Node, words []string) []candidate {
 			return nil
 		}
 	}
-	if last == "=" { // bash makes a word of it
+	if last == "=" { // a word of its own for bash
 		last = ""
 	}
 	return slices.DeleteFunc(l.next(last), func(c candidate) bool { return !strings.HasPrefix(c.word, last) })
 }
 
-// line is what the words before the cursor say.
+// line is what the words before the cursor mean.
 type line struct {
 	node *kong.Node // the command
-	flag *kong.Flag // the one whose value comes next, nil if none does
+	flag *kong.Flag // whose value comes next, or nil
 	args int        // how many arguments there were
 }
 
-// take goes on by a word. It reports whether anything may follow that we know of.
+// take reads a word. It reports whether anything known may follow.
 func (l *line) take(word string) bool {
 	switch {
 	case word == "--":
 		return false
-	case l.flag != nil && word == "=": // bash makes a word of it
+	case l.flag != nil && word == "=": // a word of its own for bash
 	case l.flag != nil:
 		l.flag = nil
 	case strings.HasPrefix(word, "-"):
@@ -76,7 +76,7 @@ func (l *line) take(word string) bool {
 	return true
 }
 
-// next are the candidates for a word that begins as last does.
+// next are the candidates for a word that begins with last.
 func (l *line) next(last string) (all []candidate) {
 	switch {
 	case l.flag != nil:
@@ -103,7 +103,7 @@ func (l *line) next(last string) (all []candidate) {
 	return all
 }
 
-// enum are the values that a flag or an argument may have, none if any will do.
+// enum are the possible values of a flag or an argument, none if any will do.
 func enum(v *kong.Value) (all []candidate) {
 	if v.Enum == "" {
 		return nil
@@ -114,7 +114,7 @@ func enum(v *kong.Value) (all []candidate) {
 	return all
 }
 
-// flags are those that may follow a command, also those of the one that it stands for.
+// flags are those that a command may have, with those of the command that it stands for.
 func flags(n *kong.Node) (all []*kong.Flag) {
 	for _, group := range n.AllFlags(true) {
 		all = append(all, group...)
@@ -129,7 +129,7 @@ func flags(n *kong.Node) (all []*kong.Flag) {
 	return all
 }
 
-// flag is the one that a word names, nil if there is none.
+// flag is the flag that a word names, or nil.
 func flag(n *kong.Node, word string) *kong.Flag {
 	name, _, _ := strings.Cut(word, "=")
 	for _, f := range flags(n) {
@@ -140,7 +140,7 @@ func flag(n *kong.Node, word string) *kong.Flag {
 	return nil
 }
 
-// sentence is the first of a text.
+// sentence is the first sentence of a text.
 func sentence(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	first, _, _ := strings.Cut(text, ". ")

@@ -11,7 +11,7 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: ${enum}."`
 }
 
-// Help is what completion --help ends with.
+// Help is the end of completion --help.
 func (*completionCmd) Help() string {
 	return `Examples, for this shell and for all that start from now on:
 
@@ -21,8 +21,8 @@ func (*completionCmd) Help() string {
   {name} completion fish >~/.config/fish/completions/{name}.fish`
 }
 
-// Run prints the script. All it does is ask the command that is being completed, so
-// it need not be made anew when the command changes.
+// Run prints the script. It only asks the command that is being completed, so that it
+// need not change with the command.
 func (c *completionCmd) Run(k *kong.Kong) error {
 	name := k.Model.Name
 	replace := strings.NewReplacer(placeHolder, name, "{function}", "_"+strings.ReplaceAll(name, "-", "_"))
@@ -30,8 +30,8 @@ func (c *completionCmd) Run(k *kong.Kong) error {
 	return err
 }
 
-// scripts ask {name} __complete for candidates; where it has none the shell
-// completes the names of files.
+// scripts ask {name} __complete for candidates; if there are none, the shell completes
+// file names.
 var scripts = map[string]string{
 	"bash": `# bash completion for {name}
 {function}() {

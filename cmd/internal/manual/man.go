@@ -11,7 +11,7 @@ import (
 
 type manCmd struct{}
 
-// Help is what man --help ends with.
+// Help is the end of man --help.
 func (*manCmd) Help() string {
 	return `Examples:
 
@@ -35,7 +35,7 @@ func (*manCmd) Run(k *kong.Kong) error {
 	return w.Flush()
 }
 
-// command writes what there is to say of one command.
+// command writes the section of one command.
 func command(w io.Writer, c *kong.Node) {
 	fmt.Fprintf(w, ".SS %s\n", roff(c.Name))
 	paragraphs(w, c.Help)
@@ -58,8 +58,8 @@ func item(w io.Writer, name, text string) {
 	fmt.Fprintf(w, ".TP\n.B %s\n%s\n", roff(name), roff(text))
 }
 
-// paragraphs writes a text in which an empty line ends a paragraph, and lines that
-// begin with a space stay as they are.
+// paragraphs writes a text in which an empty line ends a paragraph, and lines that begin
+// with a space stay as they are.
 func paragraphs(w io.Writer, text string) {
 	for i, p := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
 		if i > 0 {
@@ -73,7 +73,7 @@ func paragraphs(w io.Writer, text string) {
 	}
 }
 
-// roff is a text of which roff takes nothing for its own.
+// roff escapes a text for roff.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text)
 	lines := strings.Split(text, "\n")
@@ -85,7 +85,7 @@ func roff(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// lowered is a text as it stands behind a dash.
+// lowered is a text as it follows a dash.
 func lowered(text string) string {
 	if text == "" {
 		return ""

@@ -1,5 +1,5 @@
-// Package manual tells people and shells how a command is used: its help, its
-// completions and its page for man(1), all made from the model that kong has of it.
+// Package manual tells people and shells how a command is used: its help, its completions
+// and its page for man(1), all made from kong's model of it.
 package manual
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Commands are those that every command of ours has. A grammar embeds them.
+// Commands are those that all our programs have. A grammar embeds them.
 type Commands struct {
 	Help       helpCmd       `cmd:"" help:"Show the help of a command."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
@@ -36,7 +36,7 @@ type helpCmd struct {
 	Command string `arg:"" optional:"" help:"The command."`
 }
 
-// Help is what help --help ends with.
+// Help is the end of help --help.
 func (*helpCmd) Help() string {
 	return "Without a command it lists the commands. It prints what " + placeHolder + " COMMAND --help does."
 }
@@ -51,18 +51,19 @@ func (c *helpCmd) Validate(ctx *kong.Context) error {
 
 // Run prints the help.
 func (c *helpCmd) Run(k *kong.Kong) error {
-	args := []string{"--help"} // else the default command is meant
+	args := []string{"--help"} // otherwise the default command would be meant
 	if c.Command != "" {
 		args = []string{c.Command}
 	}
-	ctx, err := kong.Trace(k, args) // what the command itself wants is no matter here
+	ctx, err := kong.Trace(k, args) // the command's own arguments don't matter here
 	if err != nil {
 		return err
 	}
 	return ctx.PrintUsage(false)
 }
 
-// Version is that of a program's module, as the go command stamped it, and that of Go.
+// Version is the version of a program's module, as the go command stamped it, and that of
+// Go.
 func Version(program string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -79,7 +80,7 @@ func (*versionCmd) Run(k *kong.Kong, vars kong.Vars) error {
 	return err
 }
 
-// child is the command of that name, nil if there is none.
+// child is the command of that name, or nil.
 func child(n *kong.Node, name string) *kong.Node {
 	for _, c := range n.Children {
 		if c.Name == name {
@@ -89,7 +90,7 @@ func child(n *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// names lists the commands that are shown.
+// names lists the commands that are not hidden.
 func names(n *kong.Node) (all []string) {
 	for _, c := range n.Children {
 		if !c.Hidden {
@@ -99,8 +100,8 @@ func names(n *kong.Node) (all []string) {
 	return all
 }
 
-// Unknown returns the word that should have been a command and is none, or "" if the
-// arguments are wrong in another way.
+// Unknown returns the word that should be a command but is none, or "" if the arguments
+// are wrong in another way.
 func Unknown(k *kong.Kong, args []string) string {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") || child(k.Model.Node, args[0]) != nil {
 		return ""

@@ -14,49 +14,49 @@ import (
 	"strings"
 )
 
-// directory is an output of many files. They are written into a directory
-// beside its name and moved when all are whole: a new one by its name, those
-// for one that is there file by file.
+// directory is an output of many files. They are written into a directory beside it and
+// moved when all are whole: a new directory as a whole, files for an existing one one by
+// one.
 type directory struct {
 	name, Staging string
-	inputs        fs.FileMode // whom they let read
+	inputs        fs.FileMode // their permissions: who may read them
 	tables        Tables
-	replace       bool       // what is there
-	among         bool       // what is there: files of others stay
+	replace       bool       // existing files
+	among         bool       // files of others, which stay
 	shared        *Shared    // with other inputs, or nil
-	open          []*os.File // also those that are closed
-	// numbers name the files of a shared directory until they have their names:
-	// directories for so few of them would take a third of all the time.
+	open          []*os.File // some may be closed already
+	// numbers name the files of a shared directory until they have their names: to make
+	// directories for so few of them would take a third of the time.
 	numbers map[string]int
 	set     *Set
 }
 
-// Shared is how an input's files come into a directory where others have theirs.
+// Shared is how an input's files are added to a directory with files of other inputs.
 type Shared struct {
-	Before []string                   // its files of an earlier run, which go
-	Begin  func(files []string) error // is told of those to come before the first has its name
+	Before []string                   // its files from an earlier run, which are removed
+	Begin  func(files []string) error // called with the new ones before the first has its name
 }
 
-// Tables is what a directory of files holds.
+// Tables is what kind of files a directory holds.
 type Tables struct {
 	Format    string // its name
 	Stamp     string // the file that says what the directory holds
-	StampText string // and the text of that; a directory with another one is not added to
-	Last      string // how names of files begin that say what is complete: they come last
-	OneRun    bool   // nothing is added to what a run wrote
+	StampText string // and its text; nothing is added to a directory with another text
+	Last      string // prefix of files that say what is complete: they come last
+	OneRun    bool   // nothing is added to the files of a run
 }
 
-// DirectoryOptions say what becomes of a directory.
+// DirectoryOptions are the options of a directory.
 type DirectoryOptions struct {
 	Tables  Tables
-	Replace bool        // what is there
+	Replace bool        // existing files
 	Shared  *Shared     // with other inputs, or nil
-	Room    string      // directory for what it is until it has its name
-	Inputs  fs.FileMode // whom those let read
+	Room    string      // directory for its files until they are moved
+	Inputs  fs.FileMode // permissions of the inputs: who may read them
 }
 
-// CreateDirectory begins a directory of files of a format. What is there must be of
-// its format and version, or empty.
+// CreateDirectory begins a directory of files of a format. An existing one must be empty,
+// or of that format and version.
 func (u *Set) CreateDirectory(name string, o DirectoryOptions) (*directory, error) {
 	d := &directory{name: filepath.Clean(name), inputs: o.Inputs, tables: o.Tables, replace: o.Replace && o.Shared == nil, shared: o.Shared, set: u}
 	if err := errors.Join(RefuseLinks(name), d.check()); err != nil {
@@ -65,8 +65,8 @@ func (u *Set) CreateDirectory(name string, o DirectoryOptions) (*directory, erro
 	return d, d.stage(o.Room, d.name)
 }
 
-// CreateFiles begins many files of a directory, which need not be there. Shared is nil
-// or of others that have files there.
+// CreateFiles begins many files of a directory, which need not exist. Shared is not nil
+// if other inputs have files there.
 func (u *Set) CreateFiles(dir string, inputs fs.FileMode, shared *Shared) (*directory, error) {
 	if err := RefuseLinks(dir); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (u *Set) CreateFiles(dir string, inputs fs.FileMode, shared *Shared) (*dire
 	return d, d.stage(Existing(dir), "files")
 }
 
-// stage makes the directory that files are written into, in the directory room.
+// stage makes the directory for the files that are being written, in the directory room.
 func (d *directory) stage(room, name string) error {
 	err := d.set.add(func() (_ path, err error) {
 		d.Staging, err = os.MkdirTemp(room, temporaryName(name))
@@ -87,8 +87,8 @@ func (d *directory) stage(room, name string) error {
 	return nil
 }
 
-// Existing is the directory itself, or the next above it that is there: one that
-// is on the same file system.
+// Existing is the directory itself or, if it does not exist, the nearest one above: one
+// on the same file system.
 func Existing(dir string) string {
 	for {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -98,7 +98,7 @@ func Existing(dir string) string {
 	}
 }
 
-// Absolute is an absolute path, or the path as it is where that can't be told.
+// Absolute is the absolute path, or the path itself if that is unknown.
 func Absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
@@ -106,7 +106,7 @@ func Absolute(path string) string {
 	return path
 }
 
-// check refuses to add to a directory of something else.
+// check refuses to add to a directory of another kind.
 func (d *directory) check() error {
 	if d.vacant() {
 		return nil
@@ -128,8 +128,8 @@ func (d *directory) check() error {
 	return nil
 }
 
-// Create begins a file. No interrupt comes between: it would remove what lies
-// in the directory, and the directory must not come back.
+// Create begins a file. No interrupt comes in between: it would remove the directory,
+// which must not be made again.
 func (d *directory) Create(name string) (io.WriteCloser, error) {
 	d.set.mu.Lock()
 	defer d.set.mu.Unlock()
@@ -151,7 +151,7 @@ func (d *directory) Create(name string) (io.WriteCloser, error) {
 	return f, nil
 }
 
-// staged is where a file is until it has its name.
+// staged is the path of a file until it has its name.
 func (d *directory) staged(file string) string {
 	if d.shared != nil {
 		file = strconv.Itoa(d.numbers[file])
@@ -189,7 +189,7 @@ func (d *directory) place(p *placing) error {
 	return nil
 }
 
-// takePlace takes the files of an earlier run away for those that come.
+// takePlace removes the files of an earlier run.
 func (d *directory) takePlace(p *placing, files []string) error {
 	var names []string
 	for _, file := range files {
@@ -219,8 +219,7 @@ func (d *directory) drop() {
 	}
 }
 
-// RemoveEmpty removes the directories below root that were of files, as far as
-// nothing is in them.
+// RemoveEmpty removes the directories of files below root that are empty.
 func RemoveEmpty(root string, files []string) {
 	for _, file := range files {
 		for dir := slash.Dir(file); dir != "." && os.Remove(filepath.Join(root, filepath.FromSlash(dir))) == nil; {
@@ -229,11 +228,11 @@ func RemoveEmpty(root string, files []string) {
 	}
 }
 
-// vacant reports whether the name is nobody's, or an empty directory's.
+// vacant reports whether there is nothing of that name but perhaps an empty directory.
 func (d *directory) vacant() bool { return Vacant(d.name, d.shared != nil) }
 
-// Vacant reports whether a name is nobody's, or that of a directory in which nothing
-// is. What has a hidden name in a shared one is no table, and does not count.
+// Vacant reports whether there is nothing of a name but perhaps an empty directory. In a
+// shared one, hidden files are no tables and do not count.
 func Vacant(name string, shared bool) bool {
 	entries, err := os.ReadDir(name)
 	if shared {
@@ -242,8 +241,8 @@ func Vacant(name string, shared bool) bool {
 	return err == nil && len(entries) == 0 || errors.Is(err, fs.ErrNotExist)
 }
 
-// files lists what was written, in the order in which it is moved: what says
-// that a session is complete comes last.
+// files lists what was written in the order in which it is moved: files that say that a
+// session is complete come last.
 func (d *directory) files() ([]string, error) {
 	all, err := d.written()
 	if d.among {

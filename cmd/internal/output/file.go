@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// File is a file that is there only once it is whole: it is written beside
-// its name and renamed. The name "-" is stdout.
+// File is a file that appears when it is whole: it is written beside its name and
+// renamed. The name "-" is stdout.
 type File struct {
 	io.Writer
 	Handle *os.File // nil for stdout
@@ -20,8 +20,8 @@ type File struct {
 	set *Set // where file is listed
 }
 
-// Create begins an output of inputs that let those read. binary output to a terminal is
-// refused.
+// Create begins an output of inputs with these permissions. It refuses to write binary
+// output to a terminal.
 func (u *Set) Create(name string, binary bool, inputs fs.FileMode) (*File, error) {
 	if name == "-" {
 		if binary && u.Terminal {
@@ -52,8 +52,7 @@ func (u *Set) Create(name string, binary bool, inputs fs.FileMode) (*File, error
 	return out, nil
 }
 
-// Commit gives the output its name; discard removes what was written. One of
-// them must be called.
+// Commit gives the output its name; discard removes it. One of them must be called.
 func (o *File) Commit() error {
 	if o.Handle == nil {
 		return nil
@@ -96,7 +95,7 @@ func (o *File) drop() {
 	}
 }
 
-// Beside is the directory that temporary files of this output belong in.
+// Beside is the directory for temporary files of this output.
 func (o *File) Beside() string {
 	if o.Handle == nil {
 		return TempDir()
@@ -104,8 +103,7 @@ func (o *File) Beside() string {
 	return filepath.Dir(o.name)
 }
 
-// TempDir is a directory for temporary files that lies on a disk: what
-// os.TempDir says is often memory.
+// TempDir is a directory for temporary files on a disk: os.TempDir is often in memory.
 func TempDir() string {
 	const disk = "/var/tmp"
 	if info, err := os.Stat(disk); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {

@@ -7,16 +7,16 @@ import (
 	"path/filepath"
 )
 
-// folder is an output that is a directory. A new one is there only once it is
-// whole; what is added to one that was there before comes in parts, each whole.
+// folder is an output that is a directory. A new one appears when it is whole; to an
+// existing one parts are added, each when it is whole.
 type folder struct {
 	Dir  string // to write to
-	name string // "" if dir is the name
+	name string // "" if it is that of Dir
 	set  *Set
 }
 
-// CreateFolder begins a directory. The names of its parts begin with parts
-// until they are whole.
+// CreateFolder begins a directory. Until its parts are whole their names begin with
+// parts.
 func (u *Set) CreateFolder(name, parts string) (*folder, error) {
 	if err := RefuseLinks(name); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (u *Set) CreateFolder(name, parts string) (*folder, error) {
 	})
 }
 
-// Commit gives the directory its name; discard removes it, if it is new.
+// Commit gives the directory its name; discard removes it if it is new.
 func (f *folder) Commit() error {
 	if f.name == "" {
 		return nil

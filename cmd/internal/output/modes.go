@@ -2,8 +2,8 @@ package output
 
 import "io/fs"
 
-// fileMode is that of an output whose inputs let those read: it is no more open than
-// any of them, because a recording may hold secrets, and within the umask.
+// fileMode is the mode of an output of inputs with these permissions: it is no more open
+// than any of them, because a recording may hold secrets, nor than the umask.
 func fileMode(inputs fs.FileMode) fs.FileMode { return 0o666 &^ umask & (inputs | 0o600) }
 
 // folderMode is fileMode of a directory.
@@ -12,5 +12,5 @@ func folderMode(inputs fs.FileMode) fs.FileMode {
 	return files | files&0o444>>2
 }
 
-// Anybody is for what holds nothing of an input.
+// Anybody is for outputs that hold nothing of an input.
 const Anybody fs.FileMode = 0o666

@@ -7,21 +7,20 @@ import (
 	"path/filepath"
 )
 
-// Product is an output in the making.
+// Product is an output that is being made.
 type Product interface {
-	// stagedAs is the path of what is written until it has its name; "" if it
-	// needs none.
+	// stagedAs is the path of the output until it has its name; "" if it needs none.
 	stagedAs() string
 	// close ends the writing.
 	close() error
-	// place gives what was written its name.
+	// place gives the output its name.
 	place(*placing) error
-	// drop removes what was written and has no name.
+	// drop removes the output if it has no name yet.
 	drop()
 }
 
-// Commit gives all their names, or none of them one; discard removes what was
-// written. One of them must be called.
+// Commit gives all outputs their names, or none of them; Discard removes them. One of
+// them must be called.
 func (u *Set) Commit(all ...Product) error {
 	return u.finishAll(all, func() error {
 		var p placing
@@ -43,7 +42,7 @@ func (u *Set) Discard(all ...Product) {
 	})
 }
 
-// finishAll is finish for several; no interrupt comes between.
+// finishAll is finish for several; no interrupt comes in between.
 func (u *Set) finishAll(all []Product, end func() error) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -59,8 +58,8 @@ func dropAll(all []Product) {
 	}
 }
 
-// placing gives names to what was written. What had a name before lies aside
-// until all is done.
+// placing gives outputs their names. Files that had a name before are set aside until all
+// is done.
 type placing struct {
 	moves []move
 	taken map[string]bool
@@ -69,10 +68,10 @@ type placing struct {
 
 type move struct {
 	to     string
-	before string // where what had the name lies; "" if nothing had
+	before string // the path now of what had the name; "" if nothing had
 }
 
-// placeAll ends the writing of all before the first gets its name: most of what
+// placeAll ends the writing of all outputs before the first gets its name: most of what
 // can still fail does so then.
 func (p *placing) placeAll(all []Product) error {
 	for _, each := range all {
@@ -118,8 +117,7 @@ func (p *placing) move(from, to string) error {
 	return nil
 }
 
-// remove takes a file away, which lies aside until all is done. One that is not
-// there need not be.
+// remove removes a file, if it exists; it is set aside until all is done.
 func (p *placing) remove(name, aside string) error {
 	err := os.Rename(name, aside)
 	if err == nil {
@@ -130,16 +128,16 @@ func (p *placing) remove(name, aside string) error {
 	return err
 }
 
-// restore gives back a name that is free, or a file's.
+// restore undoes a move.
 func (m move) restore() {
 	if m.before != "" {
 		os.Rename(m.before, m.to)
-		os.Remove(m.before) // if it still was the file of that name
+		os.Remove(m.before) // if it still was a link to that file
 	}
 }
 
-// setAside gives a file another name, besides its own where the file system
-// can do that: then it is there all the time.
+// setAside gives a file another name; where the file system can do that it is a second
+// one, so that the file is there all the time.
 func setAside(name, before string, isDir bool) error {
 	if !isDir && os.Link(name, before) == nil {
 		return nil
@@ -165,8 +163,8 @@ func (p *placing) mkdir(dir string) error {
 	return nil
 }
 
-// undo makes all as it was, as far as that is possible: if it fails, it does for
-// the reason that the caller has already.
+// undo restores everything as far as possible: if something fails, it fails for the
+// reason that the caller has already.
 func (p *placing) undo() {
 	for i := len(p.moves) - 1; i >= 0; i-- {
 		m := p.moves[i]
@@ -180,7 +178,7 @@ func (p *placing) undo() {
 	}
 }
 
-// keep lets go of what was there before.
+// keep removes what was set aside.
 func (p *placing) keep() {
 	for _, m := range p.moves {
 		if m.before != "" {

@@ -31,7 +31,7 @@ func contentsOf(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// tables are those of the directories here.
+// tables are the kind of the directories here.
 var tables = Tables{Format: "tables", Stamp: "stamp", StampText: "tables of version 1", Last: "complete"}
 
 // begun begins two files and directories, one of each new.
@@ -62,7 +62,7 @@ func begun(t *testing.T, set *Set, dir string) (all []Product) {
 	return all
 }
 
-// before makes what is there already.
+// before makes the files that exist already.
 func before(t *testing.T, dir string) {
 	t.Helper()
 	for name, text := range map[string]string{"old.json": "before", "old/" + tables.Stamp: tables.StampText, "old/d.parquet": "before",
@@ -82,8 +82,7 @@ type failing struct{ Product }
 
 func (failing) place(*placing) error { return os.ErrPermission }
 
-// All get their names, or whatever was there is as it was, whichever of them
-// can't have its own.
+// All get their names or, whichever of them can't, everything is as it was.
 func TestPlacing(t *testing.T) {
 	for at := range 6 {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {

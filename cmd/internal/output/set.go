@@ -1,7 +1,7 @@
-// Package output writes files and directories that are there only when they are whole.
-// They are written beside their names and moved when a run has finished all of them;
-// what was there before stays until then. An interrupted run leaves nothing behind, and
-// the next one removes what a killed run left.
+// Package output writes files and directories that appear only when they are whole. They
+// are written beside their names and moved when a run has finished all of them; what was
+// there before stays until then. An interrupted run leaves nothing behind, and the next
+// one removes what a killed run left.
 package output
 
 import (
@@ -13,23 +13,23 @@ import (
 	"sync"
 )
 
-// Set is the outputs of a run. It knows the files and directories that it has begun
-// and that must not stay if it is interrupted; all else that it needs has no name.
+// Set is the outputs of a run. It knows the files and directories that were begun and
+// must not stay if the run is interrupted; other temporary files have no names.
 type Set struct {
 	Stdout   io.Writer // what the name "-" means
-	Terminal bool      // stdout is one
+	Terminal bool      // stdout is a terminal
 
 	mu    sync.Mutex
 	paths map[path]bool
 }
 
-// path is a name, or the beginning of all those that count.
+// path is a name, or the prefix of several.
 type path struct {
 	name  string
 	begin bool
 }
 
-// add lists what make makes, by the path that it returns; no interrupt comes
+// add lists what make makes, by the path that make returns; no interrupt comes in
 // between.
 func (u *Set) add(make func() (path, error)) error {
 	u.mu.Lock()
@@ -45,7 +45,7 @@ func (u *Set) add(make func() (path, error)) error {
 	return nil
 }
 
-// TemporaryFile writes a file with a new name that only this user can read. It goes
+// TemporaryFile writes a file with a new name that only this user can read. It is removed
 // by remove, or when the run is interrupted.
 func (u *Set) TemporaryFile(pattern, text string) (name string, remove func(), err error) {
 	err = u.add(func() (path, error) {
@@ -63,7 +63,7 @@ func (u *Set) TemporaryFile(pattern, text string) (name string, remove func(), e
 	return name, func() { u.finish(name, func() error { return os.Remove(name) }) }, err
 }
 
-// finish strikes a name off the list when end has done with it.
+// finish removes a name from the list after end.
 func (u *Set) finish(name string, end func() error) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -78,8 +78,8 @@ func (u *Set) Hold() (release func()) {
 	return u.mu.Unlock
 }
 
-// Remove removes everything, and keeps whatever follows from being named. Somebody may
-// still be at work in a directory: it is moved away from under them first.
+// Remove removes everything, and prevents that anything gets a name later. Others may
+// still be writing into a directory: it is moved away from them first.
 func (u *Set) Remove() {
 	u.mu.Lock() // for good
 	for p := range u.paths {
@@ -97,7 +97,7 @@ func (p path) names() (all []string) {
 		return []string{p.name}
 	}
 	dir, begin := filepath.Split(p.name)
-	entries, _ := os.ReadDir(dir) // what is not there need not be removed
+	entries, _ := os.ReadDir(dir) // a missing one need not be removed
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), begin) {
 			all = append(all, filepath.Join(dir, e.Name()))

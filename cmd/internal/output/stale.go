@@ -12,15 +12,14 @@ import (
 	"syscall"
 )
 
-// temporaryName is what an output is called until it is whole. The number is of
-// this process, so that others can tell when nobody will finish it.
+// temporaryName is the name of an output until it is whole. It has the number of this
+// process, so that others can tell when it will never be finished.
 func temporaryName(name string) string {
 	return "." + filepath.Base(name) + "." + strconv.Itoa(os.Getpid()) + "-*"
 }
 
-// RemoveStale removes, below a directory, the unfinished outputs of processes
-// that were killed and so could not do it themselves. What cannot be removed is
-// in nobody's way.
+// RemoveStale removes, below a directory, the unfinished outputs of processes that were
+// killed. Those that can't be removed do no harm.
 func RemoveStale(dir string) {
 	filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || path == dir || !abandoned(e.Name()) {
@@ -34,7 +33,7 @@ func RemoveStale(dir string) {
 	})
 }
 
-// abandoned reports whether a name is a temporary one of a process that is dead.
+// abandoned reports whether a name is the temporary one of a dead process.
 func abandoned(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
 	pid, number, ok := strings.Cut(name[dot+1:], "-")
@@ -47,8 +46,8 @@ func abandoned(name string) bool {
 	return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) || zombie(n)
 }
 
-// zombie reports whether a process is dead, but its parent does not know yet, as
-// in containers whose first process waits for none.
+// zombie reports whether a process is dead but its parent has not waited for it, as in
+// containers whose first process never does.
 func zombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, state, ok := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What a killed process left goes; what one that lives is writing stays.
+// Files of a killed process are removed; those that a live one is writing stay.
 func TestRemoveStale(t *testing.T) {
 	dead := exec.Command(os.Args[0], "-test.run=^$")
 	if err := dead.Run(); err != nil {

@@ -53,7 +53,7 @@ func summaryText(s compare.Summary, b compare.Basis) string {
 	return text
 }
 
-// maxPrograms is how many programs are named.
+// maxPrograms is the most programs that are named.
 const maxPrograms = 3
 
 func programsText(names []string) string {
@@ -67,7 +67,7 @@ func programsText(names []string) string {
 	return text
 }
 
-// loadText says what the figure of all samples is.
+// loadText explains the figure of all samples.
 func loadText(r *compare.Report) string {
 	what := "samples"
 	switch {
@@ -79,8 +79,8 @@ func loadText(r *compare.Report) string {
 	return what + " in a second of one process"
 }
 
-// changeText is a change with its error: "+12.3% ±4.5%", with a star if it was
-// found to be more than noise.
+// changeText is a change with its error: "+12.3% ±4.5%", with a star if it is more than
+// noise.
 func changeText(c compare.Change) string {
 	switch {
 	case c.Base.Value == 0 && c.New.Value == 0:
@@ -93,7 +93,7 @@ func changeText(c compare.Change) string {
 	return formatChange(*c.Relative) + star(c)
 }
 
-// appeared is a change of what one of the sets has nothing of.
+// appeared is the change of something that only one of the sets has.
 func appeared(c compare.Change) string {
 	if c.New.Value == 0 {
 		return "gone"
@@ -108,7 +108,7 @@ func star(c compare.Change) string {
 	return ""
 }
 
-// formatChange writes a part of a whole as a change in per cent.
+// formatChange writes a part of a whole as a change in percent.
 func formatChange(part float64) string {
 	switch percent := 100 * part; {
 	case math.Abs(percent) >= 1000:
@@ -141,7 +141,7 @@ func figureText(figure string, v float64) string {
 	return formatSeconds(v)
 }
 
-// OutcomeText says what a condition comes to, and why.
+// OutcomeText says how a condition turned out, and why.
 func OutcomeText(o compare.Outcome) string {
 	c, figure := o.Change, o.Condition.Figure
 	was := fmt.Sprintf("from %s to %s", figureText(figure, c.Base.Value), figureText(figure, c.New.Value))

@@ -14,10 +14,10 @@ import (
 type ending struct {
 	Reach  time.Duration `json:"reach_ns"`
 	State  string        `json:"state"` // recording, packed (while recording), stopped, exited, killed, found dead, panicked, unknown
-	At     time.Time     `json:"at"`    // of the end: of an unrecorded one the last that was committed
+	At     time.Time     `json:"at"`    // of the end or, if that was not recorded, of the last commit
 	Record bool          `json:"exit_record"`
 	Code   int64         `json:"code,omitempty"`   // exit status
-	Signal int64         `json:"signal,omitempty"` // what killed it
+	Signal int64         `json:"signal,omitempty"` // that killed it
 	Memory *memoryUse    `json:"memory,omitempty"`
 	Text   string        `json:"text"` // all of this in one line
 
@@ -25,13 +25,13 @@ type ending struct {
 	isGo bool
 }
 
-// memoryUse is the last that is known of the memory of a process.
+// memoryUse is the last known use of memory of a process.
 type memoryUse struct {
 	Counter string        `json:"counter"`
 	Used    int64         `json:"used"`
 	Limit   int64         `json:"limit"`
 	Before  time.Duration `json:"before_end_ns"`
-	Out     bool          `json:"probably_out"` // that is why it ended
+	Out     bool          `json:"probably_out"` // it probably ended for lack of memory
 }
 
 // The kernel kills when no page can be had: within a few percent of the limit.
@@ -46,7 +46,7 @@ func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *end
 	format, _ := f.Foreign()
 	from := f.From()
 	if format != "" {
-		from = p.Start // nothing of it has gone
+		from = p.Start // nothing was discarded
 	}
 	if from != 0 {
 		e.Reach = max(0, time.Duration(p.End-from))
@@ -54,7 +54,7 @@ func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *end
 	switch {
 	case format != "" && !p.Exit.Known:
 		e.State = unknownEnd
-	case f.Alive && !p.Exit.Known: // who buries the dead holds their lock, too
+	case f.Alive && !p.Exit.Known: // Alive is also true while another process records its exit
 		e.State = "recording"
 	case f.Snapshot() && !p.Exit.Known:
 		e.State = "packed"
@@ -71,8 +71,7 @@ func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *end
 	return e
 }
 
-// levels is a Sink that keeps the last value of the counters that tell of
-// memory.
+// levels is a Sink that keeps the last values of the counters of memory.
 type levels struct {
 	tables *stream.Tables
 	last   map[stream.ProcessID]map[string]level // by name of the counter
@@ -106,7 +105,7 @@ func (l *levels) Segment(b *stream.Batch) error {
 	return nil
 }
 
-// newMemoryUse is what is known of the memory of p: nil if that is nothing.
+// newMemoryUse is the last known use of memory of p, or nil.
 func newMemoryUse(p *stream.Process, last map[string]level) *memoryUse {
 	if p.MemoryLimit == 0 {
 		return nil
@@ -119,7 +118,7 @@ func newMemoryUse(p *stream.Process, last map[string]level) *memoryUse {
 	return nil
 }
 
-// String is what info says first of a process.
+// String is the first line about a process in info.
 func (e *ending) String() string {
 	parts := []string{fmt.Sprintf("reach %v", roundReach(e.Reach)), e.end()}
 	if e.Memory != nil {
@@ -163,10 +162,10 @@ func roundReach(d time.Duration) time.Duration {
 
 const sigkill = 9
 
-// unknownEnd is the state of a process of which a file of another tool tells.
+// unknownEnd is the state of a process in a file of another tool.
 const unknownEnd = "unknown"
 
-// heapSummary is what the heap samples of a process tell of its end.
+// heapSummary is how far the heap samples of a process can be trusted at its end.
 type heapSummary struct {
 	Sampled   time.Time `json:"sampled"`   // the last rows
 	Explained int64     `json:"explained"` // bytes in use, by all rows
@@ -189,7 +188,7 @@ func newHeapSummary(p *stream.Process) *heapSummary {
 	return s
 }
 
-// String is what stands behind the number of rows.
+// String is the text after the number of rows.
 func (h *heapSummary) String() string {
 	if h == nil {
 		return ""

@@ -1,6 +1,5 @@
-// Package report puts what is known of recordings into words, for people and as JSON: the
-// ledger of losses, what a recording holds, tables of what took most and what changed,
-// verdicts on files.
+// Package report presents recordings to people and as JSON: the ledger of losses, what a
+// recording holds, tables of what took most and what changed, verdicts on files.
 package report
 
 import (
@@ -19,7 +18,7 @@ import (
 
 // LedgerLine is a line of the ledger as JSON.
 type LedgerLine struct {
-	Output   string `json:"output,omitempty"`  // of several, the one that it concerns; missing: all
+	Output   string `json:"output,omitempty"`  // that it concerns, of several; missing: all
 	Process  string `json:"process,omitempty"` // instance; missing: the run
 	Reason   string `json:"reason"`
 	Severity string `json:"severity"`
@@ -53,7 +52,7 @@ type Part struct {
 	Lines  []stream.Line
 }
 
-// LossLines are the lines of several parts as JSON has them.
+// LossLines are the lines of several parts for JSON.
 func LossLines(parts []Part) []LedgerLine {
 	lines := []LedgerLine{}
 	for _, part := range parts {
@@ -66,12 +65,12 @@ func LossLines(parts []Part) []LedgerLine {
 	return lines
 }
 
-// maxLedgerRows is how long the table may be that shows each process.
+// maxLedgerRows is the length up to which the table shows each process.
 const maxLedgerRows = 20
 
-// PrintLedger tells a person what is missing or uncertain, summed up by process
-// and reason; by reason alone where that is short enough to be read. Of lines that
-// are expected it shows those that asked is true for; --losses has them all.
+// PrintLedger tells a person what is missing or uncertain, summed up by process and
+// reason, or by reason alone if there are too many lines. Quiet lines are shown only if
+// asked is true for them; --losses has them all.
 func PrintLedger(out io.Writer, asked func(stream.Line) bool, parts ...Part) {
 	shown := make([]Part, len(parts))
 	for i, part := range parts {
@@ -100,7 +99,7 @@ type ledgerRow struct {
 	output string
 }
 
-// sumParts sums up each part for itself.
+// sumParts sums up each part by itself.
 func sumParts(parts []Part, byProcess bool) (rows []ledgerRow) {
 	for _, part := range parts {
 		for _, line := range sumLedger(part.Lines, byProcess) {
@@ -110,8 +109,8 @@ func sumParts(parts []Part, byProcess bool) (rows []ledgerRow) {
 	return rows
 }
 
-// sumLedger sums up the lines of one process, reason and thing, or of one
-// reason and thing: then Process says how many there are.
+// sumLedger sums up the lines with the same process, reason and thing; or with the same
+// reason and thing, in which case Process says how many processes there are.
 func sumLedger(lines []stream.Line, byProcess bool) []*stream.Line {
 	var rows []*stream.Line
 	sums := map[stream.Line]*stream.Line{}
@@ -137,7 +136,7 @@ func sumLedger(lines []stream.Line, byProcess bool) []*stream.Line {
 	}
 	slices.SortStableFunc(rows, func(a, b *stream.Line) int {
 		if byProcess {
-			return 0 // as the lines are
+			return 0 // in the order of the lines
 		}
 		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.What, b.What))
 	})
@@ -151,7 +150,7 @@ func inBytes(n int64) string {
 	return " (" + human.Bytes(n) + ")"
 }
 
-// WriteJSON writes v for scripts and people alike.
+// WriteJSON writes v in a form for both scripts and people.
 func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")

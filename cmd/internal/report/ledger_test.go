@@ -28,7 +28,7 @@ loss    a        7      blocks (8192 B)  checksum differs   several places
 	}
 }
 
-// Of many processes only the reasons are shown.
+// If there are many processes only the reasons are shown.
 func TestPrintLedgerMany(t *testing.T) {
 	var out bytes.Buffer
 	var l stream.Ledger

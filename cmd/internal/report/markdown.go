@@ -10,8 +10,7 @@ import (
 	"gprof/stream/wording"
 )
 
-// PrintMarkdown prints a report for a review: what was found, and the rest to be
-// unfolded.
+// PrintMarkdown prints a report for a review: the findings, and the rest folded.
 func PrintMarkdown(out io.Writer, r *compare.Report, outcomes []compare.Outcome) {
 	found := foundLines(r)
 	fmt.Fprintf(out, "**gprof:** %s\n\n", verdictText(r, len(found)))
@@ -49,7 +48,7 @@ func outcomeMark(v compare.Verdict) string {
 	return map[compare.Verdict]string{compare.Holds: "✅", compare.Nothing: "❔", compare.Noise: "❔", compare.TooFew: "❔", compare.Beyond: "❌"}[v]
 }
 
-// foundLines are rows of what is more than noise.
+// foundLines are rows for changes that are more than noise.
 func foundLines(r *compare.Report) (lines []string) {
 	add := func(what, name string, c compare.Change, format func(float64) string) {
 		if c.Found {
@@ -107,12 +106,12 @@ func markdownMarkers(out io.Writer, markers []*compare.Marker) {
 	}
 }
 
-// plain is a text of a recording in which nothing is Markdown.
+// plain escapes a text of a recording so that nothing in it is Markdown.
 func plain(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "<", "&lt;", "@", "&#64;", "#", `\#`).Replace(s)
 }
 
-// cell is a text in which a star is a star.
+// cell escapes stars.
 func cell(s string) string { return strings.ReplaceAll(s, "*", `\*`) }
 
 // code is a text of a recording as code, in which nothing is Markdown.

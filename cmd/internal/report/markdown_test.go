@@ -7,8 +7,8 @@ import (
 	"gprof/convert/compare"
 )
 
-// Whatever a recording holds, it is no Markdown: no new cell, no new line, no
-// mention of anybody, no HTML.
+// Names in a recording can't be Markdown: no new cell, no new line, no mention of
+// anybody, no HTML.
 func TestMarkdownOfNames(t *testing.T) {
 	const name = "`main`|<b>@everyone</b>\n# big *star* \x1b[2J"
 	change := compare.Change{Found: true}

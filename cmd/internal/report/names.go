@@ -7,16 +7,16 @@ import (
 	"gprof/stream"
 )
 
-// Nameless is a Sink that counts samples in functions that have no name, where
-// the program could tell it.
+// Nameless is a Sink that counts samples in functions whose names are missing but could
+// be found.
 type Nameless struct {
 	tables       *stream.Tables
-	frames       []bool // by id: it has no name
-	any, kernel  bool   // there are some; of a kernel
+	frames       []bool // by id: whether it has no name
+	any, kernel  bool   // whether there are any, and any of a kernel
 	samples, all int64
 }
 
-// kernelModule is what perf calls the kernel.
+// kernelModule is the name of the kernel in perf's files.
 const kernelModule = "[kernel.kallsyms]"
 
 // Begin looks for frames without a name.
@@ -55,10 +55,11 @@ func (n *Nameless) Segment(b *stream.Batch) error {
 // Close does nothing.
 func (n *Nameless) Close() error { return nil }
 
-// namelessShare is from which part of the samples on it is worth a hint: 1 of so many.
+// namelessShare is the part of the samples from which on a hint is printed:
+// 1/namelessShare.
 const namelessShare = 20
 
-// Hint says how to get the names, if many are missing.
+// Hint says how to get the names if many are missing.
 func (n *Nameless) Hint() string {
 	if n.samples == 0 || n.samples < n.all/namelessShare {
 		return ""
@@ -70,7 +71,7 @@ func (n *Nameless) Hint() string {
 	return text
 }
 
-// unnamedFrames is how many frames of one module have an address and no name.
+// unnamedFrames is the number of frames of one module that have an address and no name.
 type unnamedFrames struct {
 	Module string `json:"module"`
 	Build  string `json:"build_id,omitempty"` // of the binary that has the names
@@ -107,5 +108,5 @@ func newUnnamedFrames(t *stream.Tables, id stream.ModuleID, n int) *unnamedFrame
 	return &unnamedFrames{Module: name, Build: m.Build, Frames: n}
 }
 
-// madeModule is what perf and the kernel call memory of no file.
+// madeModule is the name that perf and the kernel give to memory without a file.
 const madeModule = "//anon"

@@ -8,8 +8,8 @@ import (
 	"gprof/stream/streamtest"
 )
 
-// namelessOf is what is known of so many samples in a function with a name, and
-// in one of a module without.
+// namelessOf is the sink after so many samples in a function with a name, and in one of a
+// module without.
 func namelessOf(t *testing.T, named, bare int64, m stream.Module) string {
 	t.Helper()
 	tables := &stream.Tables{Processes: []stream.Process{{Instance: 1, Name: "shop"}}}
@@ -27,7 +27,7 @@ func namelessOf(t *testing.T, named, bare int64, m stream.Module) string {
 	return n.Hint()
 }
 
-// Who has many samples without names is told how to get them, where that helps.
+// If many samples are without names, a hint says how to get them, where that helps.
 func TestNameless(t *testing.T) {
 	built := stream.Module{Build: "ab", Name: "shop"}
 	if got := namelessOf(t, 60, 40, built); !strings.Contains(got, "40.0% of the samples") || !strings.Contains(got, "--symbols") || strings.Contains(got, "kallsyms") {
@@ -56,7 +56,7 @@ func TestUnnamedHints(t *testing.T) {
 	}
 }
 
-// A binary is asked for where there is one to be known by its build id.
+// A binary is asked for if it can be recognised by its build id.
 func TestUnnamedAdvice(t *testing.T) {
 	for build, want := range map[string]bool{"": false, "ab12": true} {
 		var out strings.Builder

@@ -16,7 +16,7 @@ import (
 	"gprof/stream/wording"
 )
 
-// summary is what info says of a recording.
+// summary is what info shows of a recording.
 type summary struct {
 	Start     time.Time         `json:"start,omitzero"` // of the earliest process
 	End       time.Time         `json:"end,omitzero"`   // of the latest
@@ -24,11 +24,11 @@ type summary struct {
 	Processes []*processSummary `json:"processes"`
 	Frames    int               `json:"frames"`            // in use
 	Unnamed   []*unnamedFrames  `json:"unnamed"`           // of them, by module
-	Removed   []*removedSummary `json:"removed,omitempty"` // processes of which all made way for others
+	Removed   []*removedSummary `json:"removed,omitempty"` // processes that made way for others as a whole
 	Ledger    []LedgerLine      `json:"ledger"`
 }
 
-// discardSummary is what made way for what came later.
+// discardSummary is the part of a recording that made way for later ones.
 type discardSummary struct {
 	Chunks int64     `json:"chunks"`
 	Bytes  int64     `json:"bytes"`
@@ -46,9 +46,9 @@ type removedSummary struct {
 type processSummary struct {
 	Instance string            `json:"instance"`
 	Parent   string            `json:"parent,omitempty"` // instance
-	Twin     string            `json:"twin,omitempty"`   // likewise: another recording of the same process, whose samples sums take
+	Twin     string            `json:"twin,omitempty"`   // likewise: another recording of the same process, whose samples count in sums
 	Pid      int               `json:"pid"`
-	Process  string            `json:"process"`    // as files of --per process are called
+	Process  string            `json:"process"`    // as in the names of files of --per process
 	OutPid   string            `json:"output_pid"` // in Firefox Profiler, where pids are unique
 	Title    string            `json:"title"`
 	Name     string            `json:"name"`
@@ -61,14 +61,14 @@ type processSummary struct {
 	Attrs    map[string]string `json:"attrs,omitempty"`
 	Go       string            `json:"go,omitempty"`
 	CPU      string            `json:"cpu,omitempty"`        // how samples were taken
-	Tests    map[string]string `json:"self_tests,omitempty"` // which ways the recorder took, and why
+	Tests    map[string]string `json:"self_tests,omitempty"` // results of the recorder's self-tests
 	Start    time.Time         `json:"start"`
 	End      time.Time         `json:"end"`
 	State    string            `json:"state"` // of ended
 	Ended    *ending           `json:"ended"`
-	Format   string            `json:"format,omitempty"` // of what another tool recorded
-	File     string            `json:"file,omitempty"`   // that is; missing if values are redacted
-	Lacks    string            `json:"lacks,omitempty"`  // what files of that format do not tell
+	Format   string            `json:"format,omitempty"` // if another tool recorded it
+	File     string            `json:"file,omitempty"`   // of that tool; missing if values are redacted
+	Lacks    string            `json:"lacks,omitempty"`  // missing from all files of that format
 	Chunks   int               `json:"chunks"`
 	Bytes    int64             `json:"bytes"` // committed
 	Gone     *discardSummary   `json:"discarded,omitempty"`
@@ -76,7 +76,7 @@ type processSummary struct {
 	Counts   map[string]int64  `json:"counts"`
 	Events   map[string]int64  `json:"events"` // markers by event
 	Counters []*counterSummary `json:"counters"`
-	Measures map[string]int64  `json:"measures,omitempty"` // measurements by what they measure
+	Measures map[string]int64  `json:"measures,omitempty"` // measurements by measure
 	Tracks   []*trackSummary   `json:"tracks"`
 	Traces   []*traceSummary   `json:"traces,omitempty"` // files of Go's execution trace beside the recording
 	Losses   []LedgerLine      `json:"losses"`
@@ -100,17 +100,17 @@ type trackSummary struct {
 	Events  map[string]int64 `json:"events"`
 }
 
-// Survey takes in the events that info tells of.
+// Survey collects what info shows of events.
 type Survey struct {
 	stream.Count
 	levels levels
 }
 
-// Sink is what the events go to.
+// Sink is the sink for the events.
 func (s *Survey) Sink() stream.Sink { return stream.Tee(&s.Count, &s.levels) }
 
-// Summary is what is known of the recordings that were found. Of redacted ones, what
-// the files tell of places and titles is left out.
+// Summary sums up the recordings that were found. If values are redacted, places and
+// titles that only the files tell are left out.
 func (s *Survey) Summary(found *ingest.Found, redacted bool) *summary {
 	sum := summarize(&s.Count)
 	sum.locate(found, &s.levels, s.Tables, redacted)
@@ -144,8 +144,7 @@ func summarize(c *stream.Count) *summary {
 	return m
 }
 
-// events is how many events a series stands for: a row of samples may be more
-// than one.
+// events is how many events a series stands for: a row of samples may be several.
 func events(s *stream.SeriesTally) int64 {
 	if s.Kind == stream.Samples {
 		return s.Samples
@@ -153,7 +152,7 @@ func events(s *stream.SeriesTally) int64 {
 	return s.Rows
 }
 
-// add adds the tally of one series; track is nil for one of the process.
+// add adds the tally of one series; track is nil if it has none.
 func (p *processSummary) add(t *stream.Tables, s *stream.SeriesTally, track *trackSummary) {
 	p.Counts[s.Kind.String()] += events(s)
 	switch s.Kind {
@@ -190,7 +189,7 @@ func newProcessSummary(t *stream.Tables, p *stream.Process) *processSummary {
 	return row
 }
 
-// byKey is nil if there are none.
+// byKey is a map of attributes, nil if there are none.
 func byKey(attrs []stream.Attr) map[string]string {
 	if len(attrs) == 0 {
 		return nil
@@ -202,7 +201,7 @@ func byKey(attrs []stream.Attr) map[string]string {
 	return m
 }
 
-// locate adds what only the files know.
+// locate adds what only the files tell.
 func (m *summary) locate(found *ingest.Found, l *levels, t *stream.Tables, redacted bool) {
 	byInstance := map[string]*ingest.Process{}
 	for _, p := range found.Processes {
@@ -231,7 +230,7 @@ func (m *summary) locate(found *ingest.Found, l *levels, t *stream.Tables, redac
 	}
 }
 
-// newDiscardSummary is nil if nothing of the process made way.
+// newDiscardSummary is nil if nothing of the process was discarded.
 func newDiscardSummary(p *ingest.Process) *discardSummary {
 	d := p.Discards()
 	if d.Chunks == 0 {
@@ -247,7 +246,7 @@ func newDiscardSummary(p *ingest.Process) *discardSummary {
 	return s
 }
 
-// String tells a person.
+// String is the summary for a person.
 func (d *discardSummary) String() string {
 	const layout = "2006-01-02 15:04:05.000"
 	text := fmt.Sprintf("%s, %s", human.Plural(int(d.Chunks), "chunk"), human.Bytes(d.Bytes))
@@ -260,7 +259,7 @@ func (d *discardSummary) String() string {
 	return text
 }
 
-// Print tells a person.
+// Print prints the summary for a person.
 func (m *summary) Print(w io.Writer) {
 	if len(m.Processes) == 0 {
 		fmt.Fprintln(w, "0 processes")
@@ -276,8 +275,7 @@ func (m *summary) Print(w io.Writer) {
 	m.printUnnamed(w)
 }
 
-// maxTrackName is how wide the column of tracks may become; JSON has the names
-// as they are.
+// maxTrackName is the most width for names of tracks; JSON has whole names.
 const maxTrackName = 120
 
 func (p *processSummary) print(out io.Writer, start time.Time) {
@@ -324,7 +322,7 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 	w.Flush()
 }
 
-// printCounts tells how many events there are of each kind.
+// printCounts prints the number of events of each kind.
 func (p *processSummary) printCounts(w io.Writer) {
 	fmt.Fprintf(w, "  events\t%d samples, %d markers, %d counter rows\n", p.Counts["samples"], p.Counts["markers"], p.Counts["counts"])
 	if n := p.Counts[stream.Allocations.String()]; n > 0 {
@@ -338,7 +336,7 @@ func (p *processSummary) printCounts(w io.Writer) {
 	}
 }
 
-// printUnnamed says what to bring.
+// printUnnamed says which binaries would give missing names.
 func (m *summary) printUnnamed(out io.Writer) {
 	sum, advice := 0, "No build id tells which binary has them:"
 	for _, u := range m.Unnamed {

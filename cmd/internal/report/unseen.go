@@ -8,8 +8,8 @@ import (
 	"gprof/stream"
 )
 
-// Unseen names the kinds of rows with stacks that there are besides samples of
-// the CPU, if there are none of those: flame graphs, top and diff show them alone.
+// Unseen names the kinds of rows with stacks that there are instead of CPU samples: flame
+// graphs, top and diff show CPU samples only.
 func Unseen(c *stream.Count) (kinds []string) {
 	for _, s := range c.Series {
 		switch s.Kind {
@@ -32,7 +32,7 @@ func Lacks(l *stream.Ledger, kind string) bool {
 	})
 }
 
-// UnseenHint says what shows them; "" if there are none.
+// UnseenHint says how to see such rows; "" if there are none.
 func UnseenHint(kinds []string) string {
 	if len(kinds) == 0 {
 		return ""
@@ -40,7 +40,7 @@ func UnseenHint(kinds []string) string {
 	return fmt.Sprintf("there are no CPU samples, only %s: gprof-convert view shows them in Firefox Profiler, as -o profile.json.gz does, and gprof-convert view --pprof shows graphs of each value", strings.Join(kinds, " and "))
 }
 
-// WaitsHint says how waits are kept that --during left out.
+// WaitsHint says how to keep waits that --during left out.
 func WaitsHint(c *stream.Count) string {
 	left := func(l stream.Line) bool {
 		return l.Reason == stream.ReasonFiltered && l.What == stream.Waits.String() && l.Where == "during"

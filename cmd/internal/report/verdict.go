@@ -35,19 +35,19 @@ func lostBytes(n int64) string {
 	return "\t" + human.Bytes(n) + " lost"
 }
 
-// verdictSum is what one acts on.
+// verdictSum is the sum of verdicts that a person acts on.
 type verdictSum struct {
 	processes, chunks      int
 	rings                  int // stack rings
 	proven, unproven, lost int64
 	Damaged                []string // instances
-	first                  string   // problem
-	why                    string   // there are unproven bytes
+	first                  string   // the first problem
+	why                    string   // why there are unproven bytes
 	failed                 int      // inputs
-	failure                string   // the first
+	failure                string   // of the first of them
 }
 
-// NewVerdictSum sums up verdicts on what was found.
+// NewVerdictSum sums up the verdicts on recordings.
 func NewVerdictSum(found *ingest.Found, verdicts []ingest.Verdict) *verdictSum {
 	sum := sumUp(verdicts)
 	sum.noteFailed(found)
@@ -74,7 +74,7 @@ func sumUp(verdicts []ingest.Verdict) *verdictSum {
 	return sum
 }
 
-// noteFirst keeps the first problem that is one.
+// noteFirst keeps the first problem.
 func (sum *verdictSum) noteFirst(v *ingest.Verdict) {
 	for _, p := range v.Problems {
 		if sum.first == "" && !p.Harmless() {
@@ -83,8 +83,7 @@ func (sum *verdictSum) noteFirst(v *ingest.Verdict) {
 	}
 }
 
-// noteFailed takes in what gave no verdict, or not all that was to come: nobody
-// knows what is missing.
+// noteFailed counts inputs without a complete verdict: nobody knows what is missing.
 func (sum *verdictSum) noteFailed(found *ingest.Found) {
 	sum.failed = found.Failed()
 	for _, w := range found.Warnings {
@@ -104,7 +103,7 @@ func whyUnproven(v *ingest.Verdict) string {
 	return "tail of a killed process"
 }
 
-// String is one line that a person can act on.
+// String is one line that says what to do.
 func (sum *verdictSum) String() string {
 	unproven := ""
 	if sum.unproven > 0 {
@@ -122,7 +121,7 @@ func (sum *verdictSum) String() string {
 	return fmt.Sprintf("%s: convert still gives the rest, %s proven%s; see the lines above", bad, human.Bytes(sum.proven), unproven)
 }
 
-// files counts what holds events.
+// files counts the files that hold events.
 func (sum *verdictSum) files() string {
 	if sum.rings == 0 {
 		return human.Plural(sum.chunks, "chunk")
@@ -130,7 +129,7 @@ func (sum *verdictSum) files() string {
 	return human.Plural(sum.chunks, "chunk") + ", " + human.Plural(sum.rings, "stack ring")
 }
 
-// bad is what is not whole, "" if all is.
+// bad is what is damaged, "" if all is whole.
 func (sum *verdictSum) bad() string {
 	damaged := fmt.Sprintf("damaged: %d of %s, %s lost (%s)", len(sum.Damaged), human.Plural(sum.processes, "process"), human.Bytes(sum.lost), sum.first)
 	failed := fmt.Sprintf("%s could not be read in full (%s)", human.Plural(sum.failed, "input"), sum.failure)

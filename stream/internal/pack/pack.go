@@ -16,8 +16,8 @@ import (
 	"slices"
 )
 
-// Slack is how many bytes there must be behind encoded data, because values are
-// loaded and stored 8 bytes at a time.
+// Slack is the number of bytes that must follow encoded data, because values are loaded
+// and stored 8 bytes at a time.
 const Slack = 8
 
 // MaxRows is the most rows that are encoded at a time.
@@ -81,26 +81,26 @@ func appendValues(dst []byte, values []uint64, all uint64) []byte {
 	return dst[:end]
 }
 
-// Reader decodes columns, one after the other. After bytes that make no sense it is
-// Bad and returns zeros.
+// Reader decodes columns, one after the other. After invalid bytes it is Bad and returns
+// zeros.
 type Reader struct {
 	data []byte // with slack
 	bad  bool
 }
 
-// NewReader returns a Reader of data, behind which there are Slack bytes.
+// NewReader returns a Reader of data, which is followed by Slack bytes.
 func NewReader(data []byte) Reader { return Reader{data: data[:len(data)+Slack]} }
 
-// Bad reports whether something made no sense.
+// Bad reports whether anything was invalid.
 func (r *Reader) Bad() bool { return r.bad }
 
 // Left is how many bytes are left.
 func (r *Reader) Left() int { return len(r.data) - Slack }
 
-// Fail makes r bad, and so all that follows.
+// Fail makes r Bad, so that nothing more is read.
 func (r *Reader) Fail() { r.bad, r.data = true, r.data[r.Left():] }
 
-// AtMost reads a ULEB128 number, which is bad if it is above limit.
+// AtMost reads a ULEB128 number, which is invalid above limit.
 func (r *Reader) AtMost(limit uint64) uint64 {
 	v, n := binary.Uvarint(r.data[:r.Left()])
 	if n <= 0 || v > limit {
@@ -122,8 +122,8 @@ func (r *Reader) Bytes(n uint64) []byte {
 	return out
 }
 
-// column reads what stands before the values of n rows, and returns those with
-// slack behind them. Width 0 means that there are none.
+// column reads the head of a column of n rows, and returns its values with slack after
+// them. If width is 0 there are none.
 func (r *Reader) column(n int) (first uint64, width int, values []byte) {
 	v, size := binary.Varint(r.data[:r.Left()])
 	if size <= 0 || size == r.Left() || r.data[size] > 8 {
@@ -178,7 +178,7 @@ func ReadDelta[T Integer](column []T, r *Reader, n int) []T {
 	return column
 }
 
-// Extend adds n rows, whatever they hold, and returns them too.
+// Extend adds n rows, which are not cleared, and returns these, too.
 func Extend[T any](column []T, n int) (all, added []T) {
 	column = slices.Grow(column, n)[:len(column)+n]
 	return column, column[len(column)-n:]

@@ -9,16 +9,15 @@ import (
 // slabBytes is what an arena takes from the heap at a time.
 const slabBytes = 256 << 10
 
-// arena holds blocks in memory, one behind the other, and chains those of a
-// run. It is emptied as a whole and keeps its slabs, so that it makes no
-// garbage. A block in it is
+// arena holds blocks in memory, one after the other, in a chain for each run. It is
+// emptied as a whole and keeps its slabs, so that it makes no garbage. A block in it is
 //
 //	next     8 bytes: the ref of the run's next block, 0 if it is the last
 //	length   4 bytes
 //	block
 type arena struct {
 	slabs [][]byte
-	full  int   // slabs that take no more
+	full  int   // slabs before the current one
 	used  int64 // bytes
 }
 
@@ -27,8 +26,7 @@ const arenaHeader = 8 + 4
 // ref is a place in an arena: the number of a slab from 1, and an offset.
 type ref uint64
 
-// chain is blocks of an arena, from the first to the last; zero if there are
-// none.
+// chain is a list of blocks of an arena; the zero chain is empty.
 type chain struct {
 	first, last ref
 	size        int64 // bytes of all blocks
@@ -52,7 +50,7 @@ func (a *arena) append(c *chain, block []byte) {
 	c.size += int64(len(block))
 }
 
-// room makes the current slab have room for n bytes, and returns n.
+// room sees to it that the current slab has room for n bytes, and returns n.
 func (a *arena) room(n int) int {
 	for a.full < len(a.slabs) && cap(a.slabs[a.full])-len(a.slabs[a.full]) < n {
 		a.full++
@@ -66,14 +64,14 @@ func (a *arena) room(n int) int {
 // at is the memory from a place on.
 func (a *arena) at(r ref) []byte { return a.slabs[r>>32-1][r&(1<<32-1):] }
 
-// block returns the block at r, with slack behind it, and the run's next one.
+// block returns the block at r, followed by slack, and the next one of its run.
 func (a *arena) block(r ref) (block []byte, next ref) {
 	p := a.at(r)
 	n := binary.LittleEndian.Uint32(p[8:])
 	return p[arenaHeader : arenaHeader+n], ref(binary.LittleEndian.Uint64(p))
 }
 
-// empty forgets all blocks. Slabs that were made for a large one go.
+// empty forgets all blocks, and frees slabs that were made for large ones.
 func (a *arena) empty() {
 	keep := a.slabs[:0]
 	for _, slab := range a.slabs {

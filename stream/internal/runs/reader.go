@@ -7,15 +7,15 @@ import (
 	"gprof/stream/internal/pack"
 )
 
-// extents is where the blocks of a run lie in the spill file. An extent is
-// blocks, each behind its length in 4 bytes, then a link: the place of the next
-// extent. So a run takes as little memory with a thousand extents as with one.
+// extents are the places of a run's blocks in the spill file. An extent is blocks, each
+// after its length in 4 bytes, then a link: the place of the next extent. So a run with a
+// thousand extents takes as little memory as one with a single extent.
 type extents struct {
 	first, last extent
 }
 
-// extent is a place in the spill file; size 0 is none. A link is both numbers in
-// 8 bytes each.
+// extent is a place in the spill file, none if size is 0. A link is both numbers in 8
+// bytes each.
 type extent struct{ off, size int64 }
 
 const (
@@ -37,8 +37,8 @@ func readLink(link []byte) extent {
 type Reader struct {
 	store *Store
 	held  ref
-	rest  extent // what has not been read of the current extent
-	buf   []byte // what was read ahead, with slack behind it
+	rest  extent // of the current extent, not read yet
+	buf   []byte // read ahead, followed by slack
 	from  int
 	ahead int // how many bytes are read at a time
 }
@@ -55,11 +55,11 @@ func (r *Reader) Reset(from *Run, ahead int) {
 // enter goes to an extent, which may be none.
 func (r *Reader) enter(e extent) { r.rest, r.buf, r.from = e, r.buf[:0], 0 }
 
-// left is how much of the current extent has not been used.
+// left is how much of the current extent is left.
 func (r *Reader) left() int64 { return int64(len(r.buf)-r.from) + r.rest.size }
 
-// Next returns the next block, with [pack.Slack] bytes behind it, until the next call;
-// nil if there is none.
+// Next returns the next block, followed by [pack.Slack] bytes and valid until the next
+// call; nil if there is none.
 func (r *Reader) Next() ([]byte, error) {
 	if r.left() > linkBytes {
 		header, err := r.take(blockHeader)
@@ -87,13 +87,13 @@ func (r *Reader) nextExtent() ([]byte, error) {
 	}
 	next, here := readLink(link), r.rest.off
 	if next.size != 0 && (next.off < here || next.size <= linkBytes) {
-		return nil, ErrDamaged // would go round for ever
+		return nil, ErrDamaged // would never end
 	}
 	r.enter(next)
 	return r.Next()
 }
 
-// take returns the next n bytes of the file, with slack behind them.
+// take returns the next n bytes of the file, followed by slack.
 func (r *Reader) take(n int) ([]byte, error) {
 	if len(r.buf)-r.from < n {
 		if err := r.fill(n); err != nil {
@@ -105,7 +105,7 @@ func (r *Reader) take(n int) ([]byte, error) {
 	return out, nil
 }
 
-// fill makes at least n bytes of the extent be read.
+// fill reads on until at least n bytes of the extent are in the buffer.
 func (r *Reader) fill(n int) error {
 	if int64(n) > r.left() {
 		return ErrDamaged

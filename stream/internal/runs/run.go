@@ -1,5 +1,5 @@
 // Package runs keeps sorted runs of encoded rows, for an external merge sort: blocks in
-// memory, and those that are spilled in one temporary file.
+// memory, and others in one temporary file.
 package runs
 
 import (
@@ -11,7 +11,7 @@ import (
 // ErrDamaged says that the spill file does not hold what was written to it.
 var ErrDamaged = errors.New("spill file is damaged")
 
-// Key is what rows are ordered by.
+// Key is the sort key of a row.
 type Key struct {
 	Time  int64
 	Index uint64
@@ -38,7 +38,7 @@ type Run struct {
 	heldFirst   Key // of the rows in memory
 }
 
-// Extend makes room in r for rows from first to last, which follow those that it has.
+// Extend notes that rows from first to last will follow those of r.
 func (r *Run) Extend(first, last Key) {
 	if r.held.first == 0 {
 		r.heldFirst = first
@@ -46,13 +46,13 @@ func (r *Run) Extend(first, last Key) {
 	r.Last = last
 }
 
-// Held is the part of the run that is in memory, as a run of its own, and how many
-// bytes its blocks have; 0 if there is none.
+// Held is the part of the run that is in memory, as a run of its own, and the size of its
+// blocks, 0 if there are none.
 func (r *Run) Held() (part Run, bytes int64) {
 	return Run{First: r.heldFirst, Last: r.Last, held: r.held}, r.held.size
 }
 
-// DropHeld leaves of the runs what is spilled.
+// DropHeld leaves only the spilled parts of runs.
 func DropHeld(all []Run) []Run {
 	all = slices.DeleteFunc(all, func(r Run) bool { return r.spilled.first.size == 0 })
 	for i := range all {
@@ -61,8 +61,8 @@ func DropHeld(all []Run) []Run {
 	return all
 }
 
-// Overlap is how many of the runs are open at once at most when they are merged. It
-// sorts them by their first rows.
+// Overlap is how many of the runs must be open at the same time, at most, to merge them.
+// It sorts them by their first rows.
 func Overlap(all []Run) int {
 	slices.SortFunc(all, func(a, b Run) int { return a.First.Compare(b.First) })
 	ends := make([]Key, len(all))

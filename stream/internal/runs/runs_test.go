@@ -26,11 +26,10 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// blockOf is a block that says which of a run it is; some are larger than a buffer.
+// blockOf is the i-th block of a run; some are larger than a buffer.
 func blockOf(i, size int) []byte { return append(make([]byte, size), byte(i)) }
 
-// Blocks of several runs come back in their order, in whatever extents they lie and
-// whether they were spilled or not.
+// Blocks of several runs come back in order, in whatever extents, spilled or not.
 func TestRuns(t *testing.T) {
 	for _, size := range []int{0, 100 << 10} {
 		s := NewStore(t.TempDir())
@@ -63,7 +62,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// A spill file that lost its end, or whose bytes changed, gives an error.
+// A spill file that was cut or changed gives an error.
 func TestDamage(t *testing.T) {
 	for name, damage := range map[string]func(*Store, *Run) error{
 		"cut": func(s *Store, r *Run) error {

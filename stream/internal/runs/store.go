@@ -17,19 +17,19 @@ type Store struct {
 // for temporary files. The file is made when something is spilled.
 func NewStore(dir string) *Store { return &Store{file: spill.New(dir)} }
 
-// Close deletes the file. Nobody needs it any more, so errors don't matter.
+// Close deletes the file. It is not needed any more, so errors don't matter.
 func (s *Store) Close() { s.file.Close() }
 
-// runBytes is about what a run takes besides its blocks.
+// runBytes is about how much memory a run takes besides its blocks.
 const runBytes = 160
 
-// Used is how much memory is taken by blocks and by the runs that were counted.
+// Used is how much memory the blocks take, and the runs that were counted.
 func (s *Store) Used() int64 { return s.arena.used }
 
-// CountRun adds a run to what is used.
+// CountRun counts a run in Used.
 func (s *Store) CountRun() { s.arena.used += runBytes }
 
-// Append adds a block, behind which there may be anything, to the end of a run, in memory.
+// Append adds a block to the end of a run, in memory.
 func (s *Store) Append(r *Run, block []byte) { s.arena.append(&r.held, block) }
 
 // Empty forgets all blocks in memory. Runs that had some must have been spilled.
@@ -52,8 +52,7 @@ func (s *Store) Spill(r *Run) error {
 	return s.End(r, begin)
 }
 
-// Begin begins blocks that are written to the file. Those begun before must have been
-// ended.
+// Begin begins to write blocks to the file. Those begun before must have been ended.
 func (s *Store) Begin() int64 { return s.file.Size() }
 
 // Write adds a block.
@@ -64,7 +63,7 @@ func (s *Store) Write(block []byte) error {
 	return s.put(block)
 }
 
-// End makes the blocks that were written since begin the last ones of r.
+// End appends the blocks that were written since begin to r.
 func (s *Store) End(r *Run, begin int64) error {
 	if err := s.put(appendLink(s.number[:0], extent{})); err != nil {
 		return err

@@ -2,12 +2,12 @@ package streamtest
 
 import "gprof/stream"
 
-// use notes what rows refer to, so that what is left over is found.
-type use struct {
+// usage notes what rows refer to, so that unused rows of tables are found.
+type usage struct {
 	events, counters, categories, modules, strings, frames, stacks, labels []bool
 }
 
-func (u *use) init(t *stream.Tables) {
+func (u *usage) init(t *stream.Tables) {
 	u.events = make([]bool, len(t.Events)+1)
 	u.counters = make([]bool, t.Counters.Len()+1)
 	u.categories = make([]bool, t.Categories.Len()+1)
@@ -18,7 +18,7 @@ func (u *use) init(t *stream.Tables) {
 	u.labels = make([]bool, t.Labels.Len()+1)
 }
 
-func (u *use) rows(b *stream.Batch) {
+func (u *usage) rows(b *stream.Batch) {
 	u.events[b.Series.Event], u.counters[b.Series.Counter] = true, true
 	for _, id := range b.Stack {
 		u.stacks[id] = true
@@ -28,8 +28,8 @@ func (u *use) rows(b *stream.Batch) {
 	}
 }
 
-// check returns an error if a row of the tables is of no use.
-func (u *use) check(t *stream.Tables) error {
+// check returns an error if a row of the tables is unused.
+func (u *usage) check(t *stream.Tables) error {
 	for id := stream.StackID(t.Stacks.Len()); id > 0; id-- {
 		if u.stacks[id] {
 			parent, frame := t.Stacks.At(id)
