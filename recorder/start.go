@@ -28,7 +28,7 @@ func open(o Options) (*Recorder, error) {
 	}
 	faults := mapping.Faults() // before any file is mapped
 	r := &Recorder{session: p.session, features: p.Features, dumpDir: p.Dump}
-	r.rec = shard.Open(shard.Config{Instance: newInstance(), Markers: p.Features.Has(FeatureMarkers), Stacks: p.Features.Has(FeatureStacks), Exposed: p.catchFaults()})
+	r.rec = shard.Open(shard.Config{Instance: newInstance(), Markers: p.Features.Has(FeatureMarkers), Stacks: p.Features.Has(FeatureStacks), FaultErr: p.catchFaults()})
 	r.place(p)
 	keeping := r.keeping(p, faults)
 	r.keeper = keeper.New(keeping)

@@ -72,7 +72,7 @@ func (t *Track) note(k rawformat.Kind) {
 	}
 	r.Contain(func() { // Err tells
 		id := t.registered.ID
-		r.Write(shard.Hasty, shard.Block{Kind: k, Time: r.Clock().Now(), Track: id, Fields: []uint64{uint64(id)}})
+		r.Write(shard.NoWait, shard.Block{Kind: k, Time: r.Clock().Now(), Track: id, Fields: []uint64{uint64(id)}})
 	})
 }
 

@@ -79,7 +79,7 @@ func (o counterOutput) Define(records ...[]byte) int {
 func (o counterOutput) Tick() int64 { return int64(o.k.rec.Clock().Now()) }
 
 func (o counterOutput) Write(id int, v counters.Reading, at int64) {
-	o.k.rec.Write(shard.Steady, shard.Block{Kind: rawformat.KindCounter, Time: rt.Tick(at), Fields: []uint64{uint64(id), rawformat.Zigzag(v.Value), uint64(max(0, v.Number))}})
+	o.k.rec.Write(shard.Wait, shard.Block{Kind: rawformat.KindCounter, Time: rt.Tick(at), Fields: []uint64{uint64(id), rawformat.Zigzag(v.Value), uint64(max(0, v.Number))}})
 }
 
 var gcEvent = shard.Handle{Event: registry.Defined.Event(&registry.EventSpec{Name: "GC", Category: [3]string{"GC", "orange"},

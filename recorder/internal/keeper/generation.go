@@ -45,7 +45,7 @@ func (k *Keeper) removeDict(generation uint16) error {
 //  3. Each writer is turned: its chunk is closed, its next one names the new
 //     generation. Nothing can be defined until all of them are, or are shut.
 func (k *Keeper) turnDictionary() {
-	if !k.rec.TurnWriters() {
+	if !k.rec.SwitchWriters() {
 		return
 	}
 	k.buryDictionaries()
@@ -75,7 +75,7 @@ func (k *Keeper) beginGeneration(records [][]byte) {
 	k.outgrown = append(k.outgrown, old)
 	k.rec.SetDefined(len(records))
 	k.rec.BeginGeneration(k.generation)
-	k.rec.TurnWriters()
+	k.rec.SwitchWriters()
 }
 
 // buryDictionaries removes the dictionaries that no chunk names.

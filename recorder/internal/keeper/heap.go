@@ -244,7 +244,7 @@ func (k *Keeper) writeSite(s *heapSite, size int64) bool {
 	for i, v := range values {
 		fields[i] = uint64(max(0, v))
 	}
-	index, free := k.rec.Write(shard.Repeated, shard.Block{Kind: rawformat.KindAllocation, Time: k.rec.Clock().Now(), PCs: s.row.raw, Fields: fields[:]})
+	index, free := k.rec.Write(shard.WaitUncounted, shard.Block{Kind: rawformat.KindAllocation, Time: k.rec.Clock().Now(), PCs: s.row.raw, Fields: fields[:]})
 	if index != 0 {
 		s.stated, s.index = s.now, index
 	}

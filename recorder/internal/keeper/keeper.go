@@ -105,7 +105,7 @@ func (k *Keeper) keepHouse() {
 		k.maintain()
 		k.work(&due)
 		k.drain()
-		k.rec.InheritLate()
+		k.rec.ReplayLate()
 		select {
 		case <-k.quit:
 			k.workLast()
@@ -295,5 +295,5 @@ func (k *Keeper) writeOverhead() {
 
 // entry writes a block of the recorder's own, as of now.
 func (k *Keeper) entry(kind rawformat.Kind, fields ...uint64) {
-	k.rec.Write(shard.Steady, shard.Block{Kind: kind, Time: k.rec.Clock().Now(), Fields: fields})
+	k.rec.Write(shard.Wait, shard.Block{Kind: kind, Time: k.rec.Clock().Now(), Fields: fields})
 }

@@ -213,7 +213,7 @@ func (k *Keeper) Begin() error {
 		k.rec.Contain(func() { k.pages.round(k) }) // likewise
 		k.rec.Admit()
 	}
-	k.rec.Contain(k.rec.Inherit) // likewise
+	k.rec.Contain(k.rec.ReplayEarly) // likewise
 	return nil
 }
 
@@ -266,7 +266,7 @@ func (k *Keeper) End() error {
 	k.tracer.close()
 	unsealed := k.rec.Contain(func() {
 		k.leaveCounter()
-		k.rec.Inherit()
+		k.rec.ReplayEarly()
 	})
 	unsampled := k.rec.Contain(k.sampler.Close)
 	registry.Defined.Detach()
@@ -276,7 +276,7 @@ func (k *Keeper) End() error {
 
 // Abandon undoes what Open and Begin did, for a start that fails.
 func (k *Keeper) Abandon() error {
-	k.rec.GiveUp()
+	k.rec.RestoreEarly()
 	k.sampler.Close()
 	k.tracer.close()
 	return k.Close()

@@ -36,7 +36,7 @@ func (k *Keeper) sampleRow(c *profile.Sample) (row sampleRow) {
 
 // writeSample writes one sample block.
 func (k *Keeper) writeSample(row *sampleRow, at profile.Slot, window rt.Time) {
-	k.rec.Write(shard.Steady, shard.Block{Kind: rawformat.KindSample, Time: k.rec.Clock().At(at.At), Track: row.track, Labels: row.labels, PCs: row.raw,
+	k.rec.Write(shard.Wait, shard.Block{Kind: rawformat.KindSample, Time: k.rec.Clock().At(at.At), Track: row.track, Labels: row.labels, PCs: row.raw,
 		Fields: []uint64{0, 0, uint64(row.track), row.stack, 1, uint64(at.CPU) + 1, uint64(window)}})
 }
 

@@ -136,7 +136,7 @@ func (m *waitMeter) state(k *Keeper, wall rt.Time) {
 
 // writeWait writes what a site has to say. False: no writer was free.
 func (k *Keeper) writeWait(s *waitSite, wall rt.Time) bool {
-	_, free := k.rec.Write(shard.Repeated, shard.Block{Kind: rawformat.KindWait, Time: k.rec.Clock().Now(), PCs: s.row.raw,
+	_, free := k.rec.Write(shard.WaitUncounted, shard.Block{Kind: rawformat.KindWait, Time: k.rec.Clock().Now(), PCs: s.row.raw,
 		Fields: []uint64{s.row.stack, uint64(s.reason), uint64(s.count), uint64(wall)}})
 	return free
 }

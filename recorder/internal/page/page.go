@@ -61,7 +61,7 @@ func Open(p *Page) {
 		pages.open = append(pages.open, p)
 	}
 	if r := shard.Current.Load(); r != nil {
-		r.Contain(func() { p.state(r, shard.Hasty) }) // its Failure tells
+		r.Contain(func() { p.state(r, shard.NoWait) }) // its Failure tells
 	}
 }
 
@@ -105,7 +105,7 @@ func (p *Page) block(r *shard.Recording) shard.Block {
 		private = 1
 	}
 	return shard.Block{Kind: rawformat.KindPage, Time: r.Clock().At(max(p.opened, r.Begun())),
-		Fields: []uint64{p.Tab, p.ID, p.Embedder, private}, Text: p.URL, Texted: true}
+		Fields: []uint64{p.Tab, p.ID, p.Embedder, private}, Text: p.URL, HasText: true}
 }
 
 // end writes that a page is closed, and before it what it was, unless that is at
@@ -113,9 +113,9 @@ func (p *Page) block(r *shard.Recording) shard.Block {
 func (p *Page) end(r *shard.Recording) {
 	page := p.block(r)
 	if p.in == r.Instance() {
-		page.Said = p.index
+		page.Previous = p.index
 	}
-	r.Write(shard.Hasty, page, shard.Block{Kind: rawformat.KindPageEnd, Time: r.Clock().Now(), Fields: []uint64{p.ID}})
+	r.Write(shard.NoWait, page, shard.Block{Kind: rawformat.KindPageEnd, Time: r.Clock().Now(), Fields: []uint64{p.ID}})
 }
 
 // Keep states an open page unless it was stated in this recording, at the floor
@@ -124,7 +124,7 @@ func (p *Page) Keep(r *shard.Recording, floor uint64) {
 	pages.mu.Lock()
 	defer pages.mu.Unlock()
 	if !p.closed && (p.in != r.Instance() || p.index < floor) {
-		p.state(r, shard.Repeated)
+		p.state(r, shard.WaitUncounted)
 	}
 }
 

@@ -23,7 +23,7 @@ const (
 
 // idleness is what is known of a thread since its last sample.
 type idleness struct {
-	last  shard.Seen
+	last  shard.LastSample
 	busy  bool    // it was sampled in this round
 	cpu   int64   // on its CPU clock when that was read last; 0 not yet
 	since rt.Tick // when that had changed
@@ -36,7 +36,7 @@ type idleness struct {
 // at. A sample that was taken since would have cost it time.
 func (s *Sampler) look(tid int, t *sampled, now rt.Time, at rt.Tick) {
 	i := &t.idle
-	if i.busy || !i.last.IsThere() || now < i.due {
+	if i.busy || !i.last.Valid() || now < i.due {
 		return
 	}
 	cpu := cpuOfThread(tid)

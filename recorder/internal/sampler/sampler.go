@@ -71,8 +71,8 @@ var (
 // CPU time, of so many calls of a stack. The error says why not.
 func (s *Sampler) Open(h Host, hz, depth int) (err error) {
 	s.host = h
-	if s.host.Recording.Exposed() != nil { // the handler could not survive that its ring is cut short
-		return s.host.Recording.Exposed()
+	if s.host.Recording.FaultErr() != nil { // the handler could not survive that its ring is cut short
+		return s.host.Recording.FaultErr()
 	}
 	s.period = max(int64(time.Second)/int64(hz), kernelTick())
 	if sampleLayout, err = findLayout(); err != nil && sampleLayout.goid == 0 {

@@ -29,7 +29,7 @@ func (s *Sampler) write(tid int, t *sampled, rec *rawformat.StackRecord) bool {
 	if !ok {
 		return false
 	}
-	if !seen.IsThere() {
+	if !seen.Valid() {
 		return true // and counted
 	}
 	t.idle = idleness{last: seen}

@@ -5,58 +5,57 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// Block is one of the recorder's own: a time, fields of type U (or S as their zig-zag
+// Block is one of the recorder's own blocks: a time, fields of type U (or S in zig-zag
 // form), and a text.
 type Block struct {
 	Kind          rawformat.Kind
 	Time          rt.Tick
-	Track, Labels uint32   // ids of its context, 0 none
-	PCs           []uint64 // of a stack block in front of it, at most [MaxPCs]
+	Track, Labels uint32   // ids of its context, 0: none
+	PCs           []uint64 // of a stack block to write before it, at most [MaxPCs]
 	Fields        []uint64
-	Text          string // is cut at [MaxText]
-	Texted        bool   // it has a text, be it empty
+	Text          string // cut at [MaxText]
+	HasText       bool   // it has a text, which may be empty
 
-	// Said is the index of a block that says the same, 0 none. Where that lies in the
-	// chunk that this one would get into, it is not written again.
-	Said uint64
+	// Previous is the index of an earlier block with the same content, 0 if there is none.
+	// If that lies in the chunk that this block would go into, this one is not written.
+	Previous uint64
 }
 
-// Patience is how long a block waits for a shard that is free.
+// Patience says how long a block waits for a free shard.
 type Patience uint8
 
-// The patiences.
+// How long blocks wait.
 const (
-	// Hasty blocks come from goroutines of the program. They don't wait; what finds no
-	// shard is counted.
-	Hasty Patience = iota
-	// Steady blocks come from goroutines of the recorder, and wait for some
-	// milliseconds. What finds no shard is counted.
-	Steady
-	// Repeated blocks are Steady, but what finds no shard is not counted, because it
-	// comes again.
-	Repeated
+	// NoWait is for blocks from goroutines of the program. A block that finds no free
+	// shard is counted as lost.
+	NoWait Patience = iota
+	// Wait is for blocks from goroutines of the recorder. They wait for some
+	// milliseconds. A block that finds no free shard is counted as lost.
+	Wait
+	// WaitUncounted is Wait for blocks that will be tried again: they are not counted.
+	WaitUncounted
 )
 
-// Write writes blocks, one behind the other, into one chunk. It returns the index of
-// the first, 0 if that was said or has no room, which is counted. False: no shard was
-// free. A recording that takes over from an early one counts what that has anew: the
-// index is 0 there, too.
+// Write writes blocks into one chunk, one behind the other. It returns the index of the
+// first one; 0 if it was not written, because it is there already or, which is counted,
+// because there is no room. False: no shard was free. Indexes in an early recording mean
+// nothing to the one that takes over, so that index is 0 there, too.
 func (r *Recording) Write(p Patience, blocks ...Block) (index uint64, ok bool) {
 	s := r.shardFor(p)
 	if s == nil {
 		return 0, false
 	}
-	size := uint32(0) // of what is left to write, each with its context
+	size := uint32(0) // of the blocks left to write, each with its context
 	for i := range blocks {
-		size += blocks[i].size() + maxTurn
+		size += blocks[i].size() + maxContext
 	}
 	for i := range blocks {
 		b := &blocks[i]
-		if !r.turnWithStack(s, size-maxTurn, who{track: b.Track, labels: b.Labels}, b.Time, b.PCs) {
+		if !r.prepareWithStack(s, size-maxContext, context{track: b.Track, labels: b.Labels}, b.Time, b.PCs) {
 			return 0, true
 		}
-		size -= b.size() + maxTurn
-		if b.Said != 0 && b.Said >= s.chunk.RangeStart() {
+		size -= b.size() + maxContext
+		if b.Previous != 0 && b.Previous >= s.chunk.RangeStart() {
 			continue
 		}
 		if i == 0 && r.ring != nil {
@@ -70,21 +69,21 @@ func (r *Recording) Write(p Patience, blocks ...Block) (index uint64, ok bool) {
 
 func (r *Recording) shardFor(p Patience) *shard {
 	switch p {
-	case Hasty:
+	case NoWait:
 		return r.enter()
-	case Steady:
-		return r.acquirePatiently()
+	case Wait:
+		return r.awaitShardOrLose()
 	}
-	return r.acquireAny()
+	return r.awaitShard()
 }
 
-// size is at least what the block takes, with its stack but without its context.
+// size is an upper bound for the block and its stack, without its context.
 func (b *Block) size() uint32 {
 	n := 16 + 10*len(b.Fields)
 	if len(b.PCs) > 0 {
 		n += stackRoom + 2*10*len(b.PCs)
 	}
-	if b.Texted {
+	if b.HasText {
 		n += min(len(b.Text), MaxText) + 2
 	}
 	return uint32(n)
@@ -99,18 +98,18 @@ func (s *shard) block(b *Block) {
 	for _, v := range b.Fields {
 		text = rawformat.AppendUint(text, v)
 	}
-	if b.Texted {
+	if b.HasText {
 		text = appendCut(text, b.Text)
 	}
 	s.finish(text)
 }
 
-// index is where the next block begins, in the recording.
+// index is the recording's index of the next block.
 func (s *shard) index() uint64 { return s.chunk.RangeStart() + uint64(s.offset()) }
 
-// Log writes a line for whoever reads the recording.
+// Log writes a line of text for people who read the recording.
 func (r *Recording) Log(level rawformat.LogLevel, text string) {
-	r.Write(Steady, Block{Kind: rawformat.KindLog, Time: r.clock.Now(), Fields: []uint64{uint64(level)}, Text: text, Texted: true})
+	r.Write(Wait, Block{Kind: rawformat.KindLog, Time: r.clock.Now(), Fields: []uint64{uint64(level)}, Text: text, HasText: true})
 }
 
 // Interval writes an interval of the calling goroutine.
@@ -120,7 +119,7 @@ func (r *Recording) Interval(h Handle, begin, end rt.Tick, values ...Typed) {
 	r.markN(h, rawformat.KindInterval, end, begin, values)
 }
 
-// ProcessInterval writes an interval of no goroutine.
+// ProcessInterval writes an interval of the process, of no goroutine.
 func (r *Recording) ProcessInterval(h Handle, begin, end rt.Tick, values ...Typed) {
 	if r.has(h) {
 		r.write(&marker{d: h.Event, kind: rawformat.KindInterval, now: end, begin: begin, many: true, values: values}, nil)

@@ -11,82 +11,82 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// Markers that are made before Start go into a recorder without files: some shards,
-// each with one chunk in memory, and nothing else. Start's recorder has its instance
-// and its clock, and writes into its own chunks what they hold, block by block: so
-// all is in one index space, with the times at which it was marked.
+// Markers made before Start go into an early recording without files: some shards, each
+// with one chunk in memory, and nothing else. The recording that Start opens takes over its
+// instance and its clock, and copies its blocks into chunks of its own. So all blocks are
+// in one index space, with the times at which they were made.
 
 const (
-	earlyShards = 4 // a power of two
-	earlyChunk  = 64 << 10
+	numEarlyShards = 4 // a power of two
+	earlyChunk     = 64 << 10
 )
 
-// early is the recorder before Start; nil: there is none.
+// early is the recording before Start; nil: there is none.
 var early atomic.Pointer[Recording]
 
-// OpenEarly has markers kept in memory from now on, unless that is so already.
+// OpenEarly has markers kept in memory from now on, unless they already are.
 func OpenEarly(instance uint64) {
 	if early.Load() != nil {
 		return
 	}
-	r := &Recording{instance: instance, marked: true, stacked: true}
-	r.findTricks()
-	r.defined.Store(^uint32(0) - 1) // all that is: ids are the process'
-	r.shards = make([]shard, earlyShards)
-	r.shared, r.mask = r.shards, earlyShards-1
+	r := &Recording{instance: instance, wantsMarkers: true, wantsStacks: true}
+	r.probe()
+	r.defined.Store(^uint32(0) - 1) // everything counts as defined: ids are those of the process
+	r.shards = make([]shard, numEarlyShards)
+	r.shared, r.mask = r.shards, numEarlyShards-1
 	for i := range r.shards {
 		s := &r.shards[i]
 		s.page = noPage
-		s.hold(ring.NewChunk(earlyChunk))
+		s.setChunk(ring.NewChunk(earlyChunk))
 	}
 	early.Store(r)
 	Current.CompareAndSwap(nil, r)
 }
 
-// heir is how far a shard of an early recorder has been taken over.
-type heir struct {
+// earlyShard is how far a shard of the early recording has been copied.
+type earlyShard struct {
 	from *shard
-	at   uint32  // of its payload
-	time rt.Tick // the last one
-	of   who
-	raw  []uint64 // of the stack block that was read last
+	at   uint32  // offset in its payload
+	time rt.Tick // of the last block
+	of   context
+	raw  []uint64 // of the last stack block
 	head []byte   // scratch
 }
 
-// takeOverEarly makes r the heir of the early recorder, if there is one.
-func (r *Recording) takeOverEarly() {
+// adoptEarly has r take over from the early recording, if there is one.
+func (r *Recording) adoptEarly() {
 	e := early.Swap(nil)
 	if e == nil {
 		return
 	}
 	r.early, r.instance = e, e.instance
 	r.clock.Follow(&e.clock)
-	if !r.marked {
+	if !r.wantsMarkers {
 		r.early = nil
 		return
 	}
 	for i := range e.shards {
-		r.heirs = append(r.heirs, heir{from: &e.shards[i]})
+		r.earlyShards = append(r.earlyShards, earlyShard{from: &e.shards[i]})
 	}
 }
 
-// GiveUp is for a start that fails: what came before is there for the next one.
-func (r *Recording) GiveUp() {
+// RestoreEarly leaves the early recording to the next Start, because this one failed.
+func (r *Recording) RestoreEarly() {
 	if r.early != nil {
 		early.Store(r.early)
 	}
 }
 
-// Inherit writes what is new in the early recorder's shards, and counts what it
-// lost. A marker that found it just before r was there may still be on its way:
-// for some time it is looked after.
-func (r *Recording) Inherit() {
+// ReplayEarly copies what is new in the early recording's shards, and counts what that
+// lost. A marker that loaded Current just before r was there may still be on its way, so
+// ReplayEarly is called for some time.
+func (r *Recording) ReplayEarly() {
 	if r.early == nil {
 		return
 	}
-	for i := range r.heirs {
-		h := &r.heirs[i]
-		if h.take() {
+	for i := range r.earlyShards {
+		h := &r.earlyShards[i]
+		if h.lock() {
 			r.replay(h)
 			rt.ReleaseLock(&h.from.lock)
 		}
@@ -97,11 +97,11 @@ func (r *Recording) Inherit() {
 	}
 }
 
-// disinherit takes what is left in the early recorder's shards, and keeps them
-// locked: nothing gets into them any more.
-func (r *Recording) disinherit() {
-	r.heirs = slices.DeleteFunc(r.heirs, func(h heir) bool {
-		taken := h.take()
+// closeEarly copies what is left in the early recording's shards, and keeps them locked, so
+// that nothing more gets into them.
+func (r *Recording) closeEarly() {
+	r.earlyShards = slices.DeleteFunc(r.earlyShards, func(h earlyShard) bool {
+		taken := h.lock()
 		if taken {
 			r.replay(&h)
 		}
@@ -109,9 +109,9 @@ func (r *Recording) disinherit() {
 	})
 }
 
-// take takes the shard, if its holder comes to an end.
-func (h *heir) take() bool {
-	for deadline := rt.Now() + shardPatience; !h.from.try(); runtime.Gosched() {
+// lock locks the shard, if its holder finishes in time.
+func (h *earlyShard) lock() bool {
+	for deadline := rt.Now() + shardPatience; !h.from.tryLock(); runtime.Gosched() {
 		if rt.Now() > deadline {
 			return false
 		}
@@ -119,12 +119,12 @@ func (h *heir) take() bool {
 	return true
 }
 
-// replay writes the blocks of a shard that is taken.
-func (r *Recording) replay(h *heir) {
+// replay copies the blocks of a locked shard.
+func (r *Recording) replay(h *earlyShard) {
 	for h.at < h.from.offset() {
 		rest := h.from.payload[h.at:h.from.offset()]
 		n, size, err := rawformat.ReadUint(rest)
-		if err != nil || n == 0 || n > uint64(len(rest)-size) { // a bug of ours, which is none of the program's business
+		if err != nil || n == 0 || n > uint64(len(rest)-size) { // a bug of ours, which must not harm the program
 			r.Lose(rawformat.LostTooBig, 1, uint64(len(rest)))
 			h.at = h.from.offset()
 			return
@@ -135,20 +135,20 @@ func (r *Recording) replay(h *heir) {
 	}
 }
 
-func (r *Recording) replayBlock(h *heir, k rawformat.Kind, body []byte) {
+func (r *Recording) replayBlock(h *earlyShard, k rawformat.Kind, body []byte) {
 	c := rawformat.NewCursor(body, 0)
 	switch k {
 	case rawformat.KindSync:
 		c.Uint("index")
 		c.Uint("epoch")
 		h.time = rt.Tick(c.Uint("time"))
-		h.of = who{goroutine: c.Uint("goroutine"), track: uint32(c.Uint("track"))}
+		h.of = context{goroutine: c.Uint("goroutine"), track: uint32(c.Uint("track"))}
 	case rawformat.KindContext:
-		h.of = who{goroutine: c.Uint("goroutine"), track: uint32(c.Uint("track"))}
+		h.of = context{goroutine: c.Uint("goroutine"), track: uint32(c.Uint("track"))}
 	case rawformat.KindStack:
-		if h.raw = h.raw[:0]; r.stacked {
+		if h.raw = h.raw[:0]; r.wantsStacks {
 			h.raw = c.PCs(h.raw, "pcs")
-			r.unnamed = append(r.unnamed, callsOf(h.raw))
+			r.earlyStacks = append(r.earlyStacks, callsOf(h.raw))
 		}
 	default:
 		h.head = h.head[:0]
@@ -158,12 +158,12 @@ func (r *Recording) replayBlock(h *heir, k rawformat.Kind, body []byte) {
 			h.head = rawformat.AppendUint(h.head, uint64(min(len(h.raw), 1)))
 		}
 		h.time += rt.Tick(c.Sint("time"))
-		r.again(h, k, h.head, body[c.Offset():])
+		r.rewrite(h, k, h.head, body[c.Offset():])
 		h.raw = h.raw[:0]
 	}
 }
 
-// callsOf are the calls that a stack block tells the pcs of.
+// callsOf turns the pcs of a stack block back into return addresses.
 func callsOf(pcs []uint64) []uintptr {
 	calls := make([]uintptr, 0, len(pcs))
 	for _, pc := range pcs {
@@ -172,26 +172,26 @@ func callsOf(pcs []uint64) []uintptr {
 	return calls
 }
 
-// again writes a block whose fields are those before its time and those behind it.
-func (r *Recording) again(h *heir, k rawformat.Kind, before, behind []byte) {
-	s := r.acquirePatiently()
+// rewrite writes a block whose fields are those before its time and those behind it.
+func (r *Recording) rewrite(h *earlyShard, k rawformat.Kind, before, behind []byte) {
+	s := r.awaitShardOrLose()
 	size := uint32(len(before) + len(behind) + markerRoom + 2*10*len(h.raw))
-	if s == nil || !r.turnWithStack(s, size, h.of, h.time, h.raw) {
+	if s == nil || !r.prepareWithStack(s, size, h.of, h.time, h.raw) {
 		return
 	}
 	s.finish(append(s.time(append(s.begin(k), before...), h.time), behind...))
 	leave(s)
 }
 
-// InheritLate takes over markers that were on their way when the recorder was
-// started. After a second none should be; one that is finds all shards taken, and is
-// counted as lost, however long it was away.
-func (r *Recording) InheritLate() {
+// ReplayLate copies markers that were on their way when the recording was started. After a
+// second there should be none left: the shards are locked for good, and a marker that comes
+// even later is counted as lost.
+func (r *Recording) ReplayLate() {
 	if r.early == nil {
 		return
 	}
 	if rt.Now()-r.begun > rt.Time(time.Second) {
-		r.disinherit()
+		r.closeEarly()
 	}
-	r.Inherit()
+	r.ReplayEarly()
 }

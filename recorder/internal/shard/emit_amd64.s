@@ -5,8 +5,9 @@
 #include "textflag.h"
 
 // func Emit(h Handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
-// The same as emitElse, which goes on where this does not: the arguments are in place.
-// R8 is the recorder, R9 the definition, R11 the shard, R12 its word, R13 the block,
+// Does what emitSlow does, in the common case. In all others it jumps to emitSlow, for
+// which the arguments are in place.
+// R8 is the recording, R9 the definition, R11 the shard, R12 its word, R13 the block,
 // and DI where its next byte belongs.
 TEXT ·Emit(SB), NOSPLIT|NOFRAME, $0-48
 	MOVQ  ·Current(SB), R8
@@ -27,7 +28,7 @@ counted:
 	TESTQ CX, CX
 	JNZ   track
 
-own: // the shard, as takeOwn does it
+own: // take the shard, as takeOwn does
 	MOVQ  (Recording_route+const_routeM)(R8), AX
 	TESTQ AX, AX
 	JZ    other
@@ -46,7 +47,7 @@ own: // the shard, as takeOwn does it
 	CMPL  shard_shut(R11), $0
 	JNE   leave
 
-	// There is room, and the context is the same.
+	// Go on only if there is room and the context is the same.
 	MOVQ  Recording_goroutines(R8), DX
 	TESTQ DX, DX
 	JZ    unknown
@@ -79,7 +80,7 @@ known:
 	MOVBLZX const_definitionHeadLen(R9), CX
 	ADDQ    CX, DI
 
-	// The time since the last block as S, and the shape.
+	// The time since the last block, as an S, and the shape.
 	MOVQ AX, CX
 	SUBQ shard_last(R11), CX
 	MOVQ AX, shard_last(R11)
@@ -116,7 +117,7 @@ field:
 	ADDQ    CX, CX
 	XORQ    DX, CX
 
-number: // as U
+number: // write it as a U
 	CMPQ CX, $0x80
 	JCC  longer
 	MOVB CX, (DI)
@@ -184,7 +185,7 @@ late:
 	ADDQ $2, DI
 	JMP  fields
 
-uncounted: // the time must be given
+uncounted: // the counter can't be read, so the time must be given
 	CMPQ now+40(FP), $0
 	JNE  counted
 	JMP  ·emitUncounted(SB)
@@ -201,10 +202,10 @@ leave:
 	MOVL $0, shard_lock(R11)
 
 other:
-	JMP ·emitElse(SB)
+	JMP ·emitSlow(SB)
 
 // func emitUncounted(h Handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
-// The arguments stay where they are, for emit.
+// The arguments stay where they are, for Emit.
 TEXT ·emitUncounted(SB), 0, $8-48
 	NO_LOCAL_POINTERS
 	CALL ·uncounted(SB)

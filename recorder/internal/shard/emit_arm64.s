@@ -5,8 +5,9 @@
 #include "textflag.h"
 
 // func Emit(h Handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
-// The same as emitElse, which goes on where this does not: the arguments are in place.
-// R0 is the recorder, R1 the definition, R2 the track, R3 the shard, R4 its word, R6
+// Does what emitSlow does, in the common case. In all others it jumps to emitSlow, for
+// which the arguments are in place.
+// R0 is the recording, R1 the definition, R2 the track, R3 the shard, R4 its word, R6
 // the block, and R5 where its next byte belongs.
 TEXT ·Emit(SB), NOSPLIT|NOFRAME, $0-48
 	MOVD  ·Current(SB), R0
@@ -25,7 +26,7 @@ counted:
 	MOVD $0, R2
 	CBNZ R9, track
 
-own: // the shard, as takeOwn does it
+own: // take the shard, as takeOwn does
 	MOVD  (Recording_route+const_routeM)(R0), R8
 	CBZ   R8, other
 	MOVD  (g)(R8), R8
@@ -47,7 +48,7 @@ own: // the shard, as takeOwn does it
 	LDARW (R9), R8
 	CBNZW R8, leave
 
-	// There is room, and the context is the same.
+	// Go on only if there is room and the context is the same.
 	MOVD Recording_goroutines(R0), R8
 	CBZ  R8, unknown
 	MOVD (g)(R8), R8
@@ -80,7 +81,7 @@ known:
 	MOVBU const_definitionHeadLen(R1), R8
 	ADD   R8, R6, R5
 
-	// The time since the last block as S, and the shape.
+	// The time since the last block, as an S, and the shape.
 	MOVD shard_last(R3), R8
 	SUB  R8, R10, R8
 	MOVD R10, shard_last(R3)
@@ -117,7 +118,7 @@ field:
 	ASR     $63, R8, R9
 	EOR     R8<<1, R9, R8
 
-number: // as U
+number: // write it as a U
 	CMP  $0x80, R8
 	BLO  last
 	ORR  $0x80, R8, R10
@@ -156,7 +157,7 @@ done:
 	STLRW ZR, (R7)
 	RET
 
-uncounted: // the time must be given
+uncounted: // the counter can't be read, so the time must be given
 	MOVD now+40(FP), R9
 	CBNZ R9, counted
 	B    ·emitUncounted(SB)
@@ -174,10 +175,10 @@ leave:
 	STLRW ZR, (R7)
 
 other:
-	B ·emitElse(SB)
+	B ·emitSlow(SB)
 
 // func emitUncounted(h Handle, kind rawformat.Kind, a, b unsafe.Pointer, now tick)
-// The arguments stay where they are, for emit.
+// The arguments stay where they are, for Emit.
 TEXT ·emitUncounted(SB), 0, $16-48
 	NO_LOCAL_POINTERS
 	CALL ·uncounted(SB)

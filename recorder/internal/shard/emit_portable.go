@@ -9,7 +9,7 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// Emit is emitElse: there is no assembly, or the race detector could not follow it.
+// Emit is emitSlow: there is no assembly here, or the race detector could not follow it.
 func Emit(h Handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
-	emitElse(h, kind, a, b, now)
+	emitSlow(h, kind, a, b, now)
 }

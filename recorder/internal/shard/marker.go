@@ -8,21 +8,21 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// marker is one on the long way: with text, a stack, a duration, or more than
-// two fields.
+// marker is a marker that is recorded by the long way: it has a text, a stack, a duration,
+// or more than two fields.
 type marker struct {
 	d          *registry.Definition
 	kind       rawformat.Kind
-	of         who
+	of         context
 	now, begin rt.Tick
 	args       [4]Arg
-	values     []Typed // instead of args, where many
+	values     []Typed // instead of args, if many
 	many       bool
-	stack      uint64 // the field: 0 none, 1 raw, else id + 1
-	generation uint32 // of the dictionary that has the id
+	stack      uint64 // the stack field: 0 none, 1 raw, else id + 1
+	generation uint32 // of the dictionary that defines the id
 }
 
-// Record records a marker that is no interval, and not for Emit.
+// Record records a marker that Emit can't and that is no interval.
 //
 //go:noinline
 func (h Handle) Record(kind rawformat.Kind, a, b Arg, more *[2]Arg) {
@@ -40,7 +40,7 @@ func (h Handle) Since(begin rt.Time, a, b Arg, more *[2]Arg) {
 	}
 }
 
-// mark writes a marker, the long way. begin is that of an interval.
+// mark writes a marker by the long way. begin is the beginning of an interval, else 0.
 //
 //go:noinline
 func (r *Recording) mark(h Handle, kind rawformat.Kind, now, begin rt.Tick, a, b Arg, more *[2]Arg) {
@@ -55,15 +55,15 @@ func (r *Recording) mark(h Handle, kind rawformat.Kind, now, begin rt.Tick, a, b
 		m.args[2].set(&more[0])
 		m.args[3].set(&more[1])
 	}
-	m.of = r.who(h)
-	if h.Event.Stack && r.stacked {
+	m.of = r.contextOf(h)
+	if h.Event.Stack && r.wantsStacks {
 		r.markStack(&m)
 		return
 	}
 	r.write(&m, nil)
 }
 
-// markN is mark of an event with any number of fields.
+// markN is mark for an event with any number of fields.
 //
 //go:noinline
 func (r *Recording) markN(h Handle, kind rawformat.Kind, now, begin rt.Tick, values []Typed) {
@@ -73,16 +73,16 @@ func (r *Recording) markN(h Handle, kind rawformat.Kind, now, begin rt.Tick, val
 	var m marker
 	m.d, m.kind, m.now, m.begin, m.many = h.Event, kind, now, begin, true
 	m.values = values[:min(len(values), len(h.Event.Wires))]
-	m.of = r.who(h)
-	if h.Event.Stack && r.stacked {
+	m.of = r.contextOf(h)
+	if h.Event.Stack && r.wantsStacks {
 		r.markStack(&m)
 		return
 	}
 	r.write(&m, nil)
 }
 
-// who is the calling goroutine, on the track that the event is aimed at.
-func (r *Recording) who(h Handle) (of who) {
+// contextOf is the calling goroutine, on the track that the event is aimed at.
+func (r *Recording) contextOf(h Handle) (of context) {
 	if h.Track != nil {
 		of.track = r.trackID(h.Track)
 	}
@@ -90,8 +90,8 @@ func (r *Recording) who(h Handle) (of who) {
 	return of
 }
 
-// has reports whether the event is defined in this recording. One for which there
-// was no room is counted.
+// has reports whether the event is defined in this recording. If the dictionary had no room
+// for it, the loss is counted.
 func (r *Recording) has(h Handle) bool {
 	if h.Event == nil {
 		return false
@@ -103,8 +103,7 @@ func (r *Recording) has(h Handle) bool {
 	return true
 }
 
-// size is at least the number of bytes that the marker and its stack of so many
-// pcs take.
+// size is an upper bound for the bytes of the marker and its stack of raw pcs.
 func (m *marker) size(raw int) uint32 {
 	n := uint32(markerRoom + 2*10*raw)
 	if m.many {
@@ -121,17 +120,17 @@ func (m *marker) size(raw int) uint32 {
 	return n
 }
 
-// markerRoom is more than a marker takes without its texts: length, kind, event,
-// stack, time, duration, shape, four numbers.
+// markerRoom is more than a marker takes without its texts: length, kind, event, stack,
+// time, duration, shape, four numbers.
 const markerRoom = 96
 
-// write writes the marker, and the pcs of a stack that has no id yet. False: its
-// stack has no id in the dictionary of the shard's chunk.
+// write writes the marker, and the pcs of a stack that has no id yet. False: the id of its
+// stack is not of the dictionary that the shard's chunk names.
 func (r *Recording) write(m *marker, raw []uint64) (done bool) {
-	if r.exposed == nil {
+	if r.faultErr == nil {
 		return r.writeMarker(m, raw)
 	}
-	done = true // unless it returns
+	done = true // if writeMarker panics
 	r.Contain(func() { done = r.writeMarker(m, raw) })
 	return done
 }
@@ -142,21 +141,21 @@ func (r *Recording) writeMarker(m *marker, raw []uint64) bool {
 		leave(s)
 		return false
 	}
-	if s != nil && r.turnWithStack(s, m.size(len(raw)), m.of, m.now, raw) {
+	if s != nil && r.prepareWithStack(s, m.size(len(raw)), m.of, m.now, raw) {
 		s.marker(m)
 		leave(s)
 	}
 	return true
 }
 
-// MaxPCs is how many pcs a stack block may have: a page must have room for a
-// sync block, the stack block, and the beginning of the block that follows.
+// MaxPCs is how many pcs a stack block may have: a page must have room for a sync block,
+// the stack block, and the beginning of the next block.
 const MaxPCs = 300
 
-// turnWithStack is turn, and writes a stack block for the block that follows.
+// prepareWithStack is prepareOrLose, and writes a stack block for the block that follows.
 // size is that of both; raw has at most MaxPCs pcs.
-func (r *Recording) turnWithStack(s *shard, size uint32, of who, now rt.Tick, raw []uint64) bool {
-	for r.turn(s, size, of, now) {
+func (r *Recording) prepareWithStack(s *shard, size uint32, of context, now rt.Tick, raw []uint64) bool {
+	for r.prepareOrLose(s, size, of, now) {
 		if len(raw) == 0 {
 			return true
 		}
@@ -164,15 +163,15 @@ func (r *Recording) turnWithStack(s *shard, size uint32, of who, now rt.Tick, ra
 		if s.page == s.offset()>>pageShift {
 			return true
 		}
-		// The next block would begin in the next page, where the stack does
-		// not count. Once more, from the beginning of that page.
+		// The next block would begin in the next page, where the stack does not
+		// count. Write the stack again, at the beginning of that page.
 	}
 	return false
 }
 
 func (s *shard) stack(pcs []uint64) { s.finish(rawformat.AppendPCs(s.begin(rawformat.KindStack), pcs)) }
 
-// marker writes the block. Its length takes two bytes.
+// marker writes the block of a marker. Its length takes two bytes.
 func (s *shard) marker(m *marker) {
 	d := m.d
 	p := unsafe.Add(s.base, s.offset())
@@ -197,7 +196,7 @@ func (s *shard) marker(m *marker) {
 	rt.Release(s.commit, s.word)
 }
 
-// putValues writes the shape of values, and them.
+// putValues writes the shape of values, and the values.
 func putValues(p unsafe.Pointer, n uintptr, values []Typed) uintptr {
 	shape := uint64(1)
 	for i := len(values) - 1; i >= 0; i-- {
@@ -215,4 +214,11 @@ func putArg(p unsafe.Pointer, n uintptr, wire rawformat.WireType, a Arg) uintptr
 		return putText(p, n, a)
 	}
 	return putNumber(p, n, wire, a.bits)
+}
+
+// Handle is what every event is made of: its definition, and the track that it is aimed at.
+// The zero Handle records nothing.
+type Handle struct {
+	Event *registry.Definition
+	Track *registry.Track
 }

@@ -9,8 +9,8 @@ import (
 
 //lint:file-ignore U1000 assembly uses what is here
 
-// Offsets of fields in other packages' structs, for assembly: go_asm.h has only constants, and
-// the offsets of this package's own fields.
+// Offsets of fields in other packages' structs, for assembly: go_asm.h has only constants
+// and the offsets of this package's own fields.
 const (
 	clockCounter = unsafe.Offsetof(rt.Clock{}.Counter)
 	routeM       = unsafe.Offsetof(rt.Route{}.M)

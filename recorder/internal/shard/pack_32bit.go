@@ -8,7 +8,8 @@ import (
 	"unsafe"
 )
 
-// Pack has to ask for the type: a string is as large as an int64 here.
+// Pack turns a value into an [Arg]. Here a string is as large as an int64, so it has to ask
+// for the type.
 func Pack[T Value](v T) (a Arg) {
 	switch v := any(v).(type) {
 	case int:

@@ -1,8 +1,9 @@
-// Package shard is how a marker gets into a chunk. A [Recording] has some shards; each
-// is one writer of blocks, of a processor or shared, with at most one chunk.
+// Package shard writes markers and the recorder's own blocks into chunks. A [Recording] has
+// some shards. Each is one writer of blocks with at most one chunk, and belongs to a
+// processor or is shared.
 //
-// Markers come by [Emit], [Handle.Record] and their like, on any goroutine, and never
-// wait. The recorder's own blocks come by [Recording.Write].
+// Markers come through [Emit], [Handle.Record] and the like, from any goroutine, and never
+// wait. The recorder's own blocks come through [Recording.Write].
 package shard
 
 import (
@@ -15,76 +16,77 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// Current is the recording that markers go into; nil: nothing records, or it is paused.
-// There is one in a process, because events are package-level values and must find it;
-// and they must find it with one load.
+// Current is the recording that markers go into; nil: nothing records, or recording is
+// paused. A process has one, because events are package-level values and must find it with
+// a single load.
 var Current atomic.Pointer[Recording]
 
-// Recording is what markers write into: the clock, the shards and the ring that they
-// take chunks from. It knows nothing of the upkeep, which is the keeper's.
+// Recording is what markers write into: the clock, the shards, and the ring that shards
+// take their chunks from. Upkeep is the keeper's business; a Recording knows nothing of it.
 type Recording struct {
-	// The fields that each marker reads come first, in two cache lines of their own;
-	// counters and locks, which change while markers are on their way, lie in others.
+	// The fields that every marker reads come first, in two cache lines of their own.
+	// Counters and locks, which change while markers are written, lie in other lines.
 	clock      rt.Clock
-	route      rt.Route      // to the number of the processor
-	goroutines uintptr       // where a goroutine's g has its number, 0 unknown
+	route      rt.Route      // leads to the number of the processor
+	goroutines uintptr       // offset of a goroutine's number in its g, 0 if unknown
 	own        []shard       // one for each processor
-	shared     []shard       // their number is a power of two
-	mask       uintptr       // of the shared ones that are somebody's first choice
-	defined    atomic.Uint32 // records of the registry that the dictionary has
+	shared     []shard       // a power of two of them
+	mask       uintptr       // selects a first choice among the shared ones
+	defined    atomic.Uint32 // how many records of the registry the dictionary has
 
-	instance   uint64
-	begun      rt.Time
-	shards     []shard // all of them
-	generation uint16  // of the dictionary that chunks are opened with
-	unowned    error   // why there are none of processors
-	unrouted   error   // why assembly does not find them
-	exposed    error   // why faults in our mappings are not caught
-	unwalked   error   // why stacks are not found by frame pointers
-	source     string  // folder of this package's source, as the compiler knows it
-	marked     bool    // markers are recorded
-	stacked    bool    // with their stacks, where they ask for them
-	lost       [numLosses]loss
-	told       [numLosses]struct{ count, bytes uint64 } // the part of lost that the recording says; the keeper's
+	instance     uint64
+	begun        rt.Time
+	shards       []shard // all of them
+	generation   uint16  // of the dictionary that new chunks name
+	ownErr       error   // why processors have no shards of their own; nil: they have
+	routeErr     error   // why assembly can't find the processor's shard; nil: it can
+	faultErr     error   // why faults in our mappings are not caught; nil: they are
+	walkErr      error   // why stacks can't be walked by frame pointers; nil: they can
+	source       string  // folder of package recorder's source, as the compiler knows it
+	wantsMarkers bool    // markers are recorded
+	wantsStacks  bool    // of markers that ask for them
+	lost         [numLosses]loss
+	reported     [numLosses]struct{ count, bytes uint64 } // the part of lost that has been written into the recording; the keeper's
 
-	early   *Recording  // the one before Start, whose blocks go on here for some time
-	heirs   []heir      // of its shards
-	unnamed [][]uintptr // stacks of markers before Start, until the modules are known
+	early       *Recording   // the recording before Start; its blocks are copied here
+	earlyShards []earlyShard // how far each of its shards has been copied
+	earlyStacks [][]uintptr  // stacks of markers before Start, kept until the modules are known
 
-	ring     *ring.Ring  // nil: an early recording, which has none
-	nap      rt.Nap      // of the keeper
+	ring     *ring.Ring  // nil: this is an early recording
+	nap      rt.Nap      // what the keeper sleeps in
 	starving atomic.Bool // a writer found no chunk
 	failure  atomic.Pointer[error]
 
-	known knownStacks
-	fresh freshStacks
-	taken freshStacks // being interned
+	known     knownStacks
+	pending   newStacks
+	interning newStacks // those that the keeper is interning
 }
 
 // Config is what a recording is opened with.
 type Config struct {
 	Instance uint64
-	Markers  bool  // are recorded
-	Stacks   bool  // of markers that ask for them
-	Exposed  error // why faults in mappings of files are not caught; nil: they are
+	Markers  bool  // record markers
+	Stacks   bool  // record the stacks of markers that ask for them
+	FaultErr error // why faults in mappings of files are not caught; nil: they are
 }
 
-// Open prepares a recording. It becomes the heir of an early one, if there is one, and
-// has its instance then. Markers can be written after MakeShards and Use.
+// Open prepares a recording. If there is an early one, Open takes it over: its instance,
+// its clock and its markers. Markers can be written after MakeShards and Use.
 func Open(c Config) *Recording {
-	r := &Recording{instance: c.Instance, marked: c.Markers, stacked: c.Stacks, exposed: c.Exposed, generation: 1}
-	r.findTricks()
-	r.takeOverEarly()
+	r := &Recording{instance: c.Instance, wantsMarkers: c.Markers, wantsStacks: c.Stacks, faultErr: c.FaultErr, generation: 1}
+	r.probe()
+	r.adoptEarly()
 	return r
 }
 
-// findTricks finds out what can be used here of clock, stacks and goroutines.
-func (r *Recording) findTricks() {
+// probe finds out which tricks work here: clock, stacks by frame pointers, numbers of
+// goroutines and of processors.
+func (r *Recording) probe() {
 	r.clock.Open()
 	r.begun = rt.Now()
-	r.unwalked, r.source = rt.TryWalk(), sourceFolder()
+	r.walkErr, r.source = rt.TryWalk(), sourceFolder()
 	r.goroutines = rt.FindGoroutine()
-	r.route, r.unrouted = rt.FindRoute()
+	r.route, r.routeErr = rt.FindRoute()
 }
 
 // Use has the shards take their chunks from the ring.
@@ -96,36 +98,37 @@ func (r *Recording) Clock() *rt.Clock { return &r.clock }
 // Instance is the number of the process' recording.
 func (r *Recording) Instance() uint64 { return r.instance }
 
-// Begun is when the recording began; Origin when that did which it took over from.
+// Begun is when the recording began. If it took over from an early one, [Recording.Origin]
+// is when that began.
 func (r *Recording) Begun() rt.Time { return r.begun }
 
-// Origin: see [Recording.Begun].
+// Origin is when the early recording began, or this one if there was none.
 func (r *Recording) Origin() rt.Time { return cmp.Or(r.early, r).begun }
 
-// Exposed is why faults in mappings of files are not caught; nil: they are.
-func (r *Recording) Exposed() error { return r.exposed }
+// FaultErr says why faults in mappings of files are not caught; nil: they are.
+func (r *Recording) FaultErr() error { return r.faultErr }
 
-// Defined is how many records of the registry the dictionary has: markers of what lies
-// behind them are not recorded.
+// Defined is how many records of the registry the dictionary has. Markers of events that
+// are defined later are not recorded.
 func (r *Recording) Defined() int { return int(r.defined.Load()) }
 
-// SetDefined: see [Recording.Defined].
+// SetDefined sets what [Recording.Defined] returns.
 func (r *Recording) SetDefined(records int) { r.defined.Store(uint32(records)) }
 
-// Admit has markers recorded from now on, if they are wanted at all.
+// Admit has markers recorded from now on, if the recording wants any.
 func (r *Recording) Admit() {
-	if r.marked {
+	if r.wantsMarkers {
 		Current.Store(r)
 	} else {
-		Current.Store(nil) // no early one, either
+		Current.Store(nil) // the early recording ends, too
 	}
 }
 
-// Nap is how the keeper sleeps. A writer wakes it when the ring may still grow, and the
-// chunks that were prepared run out.
+// Nap is where the keeper sleeps. A writer wakes it when prepared chunks run out and the
+// ring may still grow.
 func (r *Recording) Nap() *rt.Nap { return &r.nap }
 
-// TrackID is the id that t has in this recording, 0 if it is not defined in it.
+// TrackID is the id of t in this recording, 0 if it is not defined there.
 func (r *Recording) TrackID(t *registry.Track) uint32 { return r.trackID(t) }
 
 func (r *Recording) trackID(t *registry.Track) uint32 {
@@ -135,31 +138,30 @@ func (r *Recording) trackID(t *registry.Track) uint32 {
 	return t.ID
 }
 
-// Walks reports whether stacks are found by frame pointers, rather than by
-// runtime.Callers.
-func (r *Recording) Walks() bool { return r.unwalked == nil }
+// Walks reports whether stacks are walked by frame pointers, not by runtime.Callers.
+func (r *Recording) Walks() bool { return r.walkErr == nil }
 
-// TestWriters says for people which writers there are.
+// TestWriters describes, for people, which writers there are.
 func (r *Recording) TestWriters() string {
-	if r.unowned != nil {
-		return fmt.Sprintf("%d shared; none of processors: %v", len(r.shared), r.unowned)
+	if r.ownErr != nil {
+		return fmt.Sprintf("%d shared; none of processors: %v", len(r.shared), r.ownErr)
 	}
 	way := "by assembly"
-	if r.unrouted != nil {
-		way = fmt.Sprintf("by pinning: %v", r.unrouted)
+	if r.routeErr != nil {
+		way = fmt.Sprintf("by pinning: %v", r.routeErr)
 	}
 	return fmt.Sprintf("%d of processors, %s; %d shared", len(r.own), way, len(r.shared))
 }
 
-// TestFaults says for people what becomes of a file that somebody cuts short.
+// TestFaults describes, for people, what happens when somebody cuts a file short.
 func (r *Recording) TestFaults() string {
-	if r.exposed != nil {
-		return fmt.Sprintf("a file that is cut short ends the recording: %v", r.exposed)
+	if r.faultErr != nil {
+		return fmt.Sprintf("a file that is cut short ends the recording: %v", r.faultErr)
 	}
 	return "a file that is cut short is replaced"
 }
 
-// TestGoroutines says for people whether markers tell their goroutines.
+// TestGoroutines describes, for people, whether markers carry their goroutines.
 func (r *Recording) TestGoroutines() string {
 	if r.goroutines != 0 {
 		return "by their numbers"
@@ -167,10 +169,10 @@ func (r *Recording) TestGoroutines() string {
 	return "markers don't tell them"
 }
 
-// TestStacks says for people how stacks are found.
+// TestStacks describes, for people, how stacks are found.
 func (r *Recording) TestStacks() string {
-	if r.unwalked == nil {
+	if r.walkErr == nil {
 		return "by frame pointers"
 	}
-	return fmt.Sprintf("by runtime.Callers: %v", r.unwalked)
+	return fmt.Sprintf("by runtime.Callers: %v", r.walkErr)
 }

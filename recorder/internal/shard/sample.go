@@ -10,39 +10,41 @@ type Sample struct {
 	Time              rt.Tick
 	Thread, Goroutine uint64
 	Track             uint32
-	Stack             uint64   // the field: 0 none, [RawStack], else id + 1
-	PCs               []uint64 // of a raw one
+	Stack             uint64   // the stack field: 0 none, [RawStack], else id + 1
+	PCs               []uint64 // of a raw stack
 	Period            uint64   // ns of CPU time
-	Periods           uint64   // that it stands for
+	Periods           uint64   // how many the sample stands for
 }
 
-// RawStack is what a stack field holds for the stack block before it.
+// RawStack is the value of a stack field that refers to the stack block before it.
 const RawStack = 1
 
-// Seen is a sample, or what repeats it, and where it lies. The zero Seen is none.
-type Seen struct {
+// LastSample is a thread's last sample, and where it lies, so that it can be repeated. The
+// zero LastSample is none.
+type LastSample struct {
 	at         rt.Tick
 	stack      uint64
 	thread     uint64
 	goroutine  uint64
 	track      uint32
-	epoch      uint64 // of the chunk; 0: there is none to be repeated
+	epoch      uint64 // of the chunk; 0: there is no sample to repeat
 	generation uint16 // of the dictionary
 }
 
-// IsThere reports whether there is a sample to be repeated.
-func (s *Seen) IsThere() bool { return s.epoch != 0 }
+// Valid reports whether there is a sample to repeat.
+func (s *LastSample) Valid() bool { return s.epoch != 0 }
 
-// Sample writes a sample as a busy block, or as a sample block if it stands for more
-// than a period. It calls claim with the block's index before it commits it. What has no
-// room is counted, and gives no Seen. False: no shard was free.
-func (r *Recording) Sample(s *Sample, claim func(index uint64)) (seen Seen, ok bool) {
-	w := r.acquireAny()
+// Sample writes a sample as a busy block, or as a sample block if it stands for more than
+// one period. It calls claim with the block's index before it commits the block. A sample
+// for which there is no room is counted, and the LastSample is the zero one. False: no
+// shard was free.
+func (r *Recording) Sample(s *Sample, claim func(index uint64)) (seen LastSample, ok bool) {
+	w := r.awaitShard()
 	if w == nil {
-		return Seen{}, false
+		return LastSample{}, false
 	}
-	if !r.turnToBusy(w, s) {
-		return Seen{}, true
+	if !r.prepareSample(w, s) {
+		return LastSample{}, true
 	}
 	var b []byte
 	if s.Periods == 1 {
@@ -52,20 +54,20 @@ func (r *Recording) Sample(s *Sample, claim func(index uint64)) (seen Seen, ok b
 	}
 	claim(w.index())
 	w.finish(b)
-	seen = Seen{s.Time, s.Stack, s.Thread, s.Goroutine, s.Track, w.chunk.Epoch(), w.generation}
+	seen = LastSample{s.Time, s.Stack, s.Thread, s.Goroutine, s.Track, w.chunk.Epoch(), w.generation}
 	leave(w)
 	return seen, true
 }
 
-// Idle repeats a thread's last sample, with no CPU time. Where that lies in
-// another chunk it is stated anew, so that any chunk decodes without others; if its
-// stack has no id in that chunk's dictionary it is forgotten.
-func (r *Recording) Idle(last *Seen, at rt.Tick) {
-	w := r.acquireAny()
-	if w == nil { // nothing is lost that counts
+// Idle repeats a thread's last sample, with no CPU time. If that lies in another chunk it
+// is stated anew, so that each chunk decodes without others; if its stack has no id in this
+// chunk's dictionary it is forgotten.
+func (r *Recording) Idle(last *LastSample, at rt.Tick) {
+	w := r.awaitShard()
+	if w == nil { // no CPU time is lost, so no loss is counted
 		return
 	}
-	if !r.turn(w, sampleRoom, who{goroutine: w.goroutine, track: w.track}, at) {
+	if !r.prepareOrLose(w, sampleRoom, context{goroutine: w.goroutine, track: w.track}, at) {
 		return
 	}
 	switch {
@@ -83,11 +85,11 @@ func (r *Recording) Idle(last *Seen, at rt.Tick) {
 	leave(w)
 }
 
-// turnToBusy is turn for a busy block: it states what that builds on, and the stack if
-// that has no id yet, in the page that the block will be in.
-func (r *Recording) turnToBusy(w *shard, s *Sample) bool {
+// prepareSample is prepareOrLose for a busy block. It writes the sampling block and, if the
+// stack has no id yet, the stack block, in the page that the busy block will be in.
+func (r *Recording) prepareSample(w *shard, s *Sample) bool {
 	size := uint32(sampleRoom + 2*10*len(s.PCs))
-	for r.turn(w, size, who{goroutine: w.goroutine, track: w.track}, s.Time) {
+	for r.prepareOrLose(w, size, context{goroutine: w.goroutine, track: w.track}, s.Time) {
 		w.sampling(s.Track, s.Period)
 		if len(s.PCs) > 0 {
 			w.stack(s.PCs)
@@ -99,8 +101,7 @@ func (r *Recording) turnToBusy(w *shard, s *Sample) bool {
 	return false
 }
 
-// sampling writes a sampling block, if the one before it in the page says something
-// else.
+// sampling writes a sampling block, if the last one in this page says something else.
 func (s *shard) sampling(track uint32, period uint64) {
 	is := &s.sampled
 	if is.track == track && is.period == period {
@@ -116,7 +117,7 @@ func (s *shard) sampling(track uint32, period uint64) {
 	s.finish(b)
 }
 
-// busy is a busy block, not yet finished.
+// busy begins a busy block; the caller finishes it.
 func (s *shard) busy(of *Sample) []byte {
 	is := &s.sampled
 	b := s.coarseTime(s.begin(rawformat.KindBusy), of.Time)
@@ -126,7 +127,7 @@ func (s *shard) busy(of *Sample) []byte {
 	return rawformat.AppendUint(b, of.Stack)
 }
 
-// sample is a sample block, not yet finished, with what stands behind its time.
+// sample begins a sample block with these fields after its time; the caller finishes it.
 func (s *shard) sample(at rt.Tick, fields [7]uint64) []byte {
 	b := s.time(s.begin(rawformat.KindSample), at)
 	for _, v := range fields {
@@ -135,7 +136,7 @@ func (s *shard) sample(at rt.Tick, fields [7]uint64) []byte {
 	return b
 }
 
-// coarseTime appends a C.
+// coarseTime appends a C, the time since the last block in units of rawformat.SampleUnit.
 func (s *shard) coarseTime(b []byte, now rt.Tick) []byte {
 	delta := int64(now-s.last) >> sampleShift
 	s.last += rt.Tick(delta << sampleShift)
@@ -145,6 +146,6 @@ func (s *shard) coarseTime(b []byte, now rt.Tick) []byte {
 const (
 	sampleShift = 8 // of rawformat.SampleUnit
 
-	// sampleRoom is more than a sample block takes, and the length of a stack block.
+	// sampleRoom is more than a sample block and the length of a stack block take.
 	sampleRoom = 96
 )

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"runtime"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -11,19 +10,19 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// shard is one writer: at most one chunk, and what the blocks in it build on.
-// Whoever has its lock has all of it but lag. A shared shard's lock is exchanged
-// from 0 to 1 by whoever wants it. That of a processor's own is stored by who runs
-// there, see enter.
+// shard is one writer: it has at most one chunk, and the state that the next block in that
+// chunk builds on. The lock guards everything but chunkStart. A shared shard is locked by
+// an exchange from 0 to 1. The lock of a processor's own shard is a plain store by the
+// goroutine that runs there, see enter.
 type shard struct {
-	lock  uint32  // 1: taken; of a shared shard after Stop for good
-	shut  uint32  // 1: writers go elsewhere, for the keeper has the shard, or is about to
-	track uint32  // of the context, as goroutine and labels
-	owned bool    // by a processor
-	word  uint64  // the commit word: offset, and number of blocks
-	soft  uint32  // up to here a block of the fast path may begin without further ado
-	page  uint32  // in which a block began last, noPage
-	last  rt.Tick // of the last T
+	lock  uint32  // 1: taken; shared shards stay taken after Stop
+	shut  uint32  // 1: the keeper has the shard or wants it, so writers go elsewhere
+	track uint32  // of the current context, as are goroutine and labels
+	owned bool    // it belongs to a processor
+	word  uint64  // the commit word: offset and number of blocks
+	soft  uint32  // below this offset the fast path may begin a block without prepare
+	page  uint32  // where the last block began, or noPage
+	last  rt.Tick // of the last block
 	base  unsafe.Pointer
 
 	goroutine uint64
@@ -34,16 +33,16 @@ type shard struct {
 	labels  uint32
 	writer  uint16
 
-	generation uint16 // of the dictionary that chunks are opened with
+	generation uint16 // of the dictionary that the chunk names
 
-	lag atomic.Uint64 // range start of chunk, 0 without; for the keeper
+	chunkStart atomic.Uint64 // range start of chunk, 0 if there is none; the keeper reads it
 
-	sampled sampledThread // of the page
+	sampled sampledThread // in this page
 
-	_ [136]byte // two lines: the processor fetches pairs of them
+	_ [136]byte // two cache lines, because processors fetch pairs
 }
 
-// sampledThread is what busy blocks say, and build on.
+// sampledThread is the state that busy blocks are encoded against.
 type sampledThread struct {
 	thread, period, goroutine uint64
 	track                     uint32
@@ -53,196 +52,33 @@ const (
 	noPage    = ^uint32(0)
 	pageShift = 12 // of rawformat.PageSize
 
-	// maxTurn is the room for what turn may write: one context block of at most
-	// 20 bytes, two labels blocks of at most 8, and two sync blocks of at most 50.
-	maxTurn = 136
+	// maxContext bounds what prepare may write: one context block of at most 20 bytes, two
+	// labels blocks of at most 8, and two sync blocks of at most 50.
+	maxContext = 136
 
-	// maxPasses is how often all shards are tried before a marker is dropped.
-	// A shard is taken for some ten nanoseconds, unless its holder lost its
-	// thread.
+	// maxPasses is how often all shards are tried before a marker is dropped. A shard is
+	// taken for some ten nanoseconds, unless its holder lost its thread.
 	maxPasses = 8
+
+	// MaxChoices bounds the shared shards that are a first choice; if there are more
+	// processors they share these.
+	MaxChoices = 64
 )
 
-// who is whose a block is: the context that blocks after it share.
-type who struct {
-	goroutine uint64 // 0 unknown
+// context says whose the following blocks are.
+type context struct {
+	goroutine uint64 // 0: unknown
 	track     uint32 // 0: that of the process
-	labels    uint32 // id of the set, 0 none
+	labels    uint32 // id of the set, 0: none
 }
 
-// enter gives the caller a shard until leave, which must follow soon and without
-// blocking. nil: all are taken; the loss is counted.
-//
-// On a processor one goroutine runs at a time. Who is not interrupted between its look
-// at the lock of the processor's shard and its store there has the shard for itself, at
-// the cost of that store: an exchange would cost as much as all else but the clock. It
-// may be interrupted afterwards; others find the lock taken, and go to a shared shard.
-// The keeper, who wants a shard now and then, says so in shut, and has all threads
-// see that before it looks whether the lock is taken, see claim.
-func (r *Recording) enter() *shard {
-	if s, _, _ := takeOwn(r); s != nil {
-		taken(s)
-		return s
-	}
-	return r.enterElse()
-}
-
-// enterElse is enter where takeOwn took nothing.
-//
-//go:noinline
-func (r *Recording) enterElse() *shard {
-	if r.unrouted != nil && len(r.own) > 0 {
-		p := rt.Pin()
-		s := r.takeOwnOf(uint(p))
-		rt.Unpin()
-		if s != nil {
-			return s
-		}
-	}
-	return r.enterShared()
-}
-
-// takeOwnOf is takeOwn on that processor, to which the caller is pinned. nil: the
-// shard is taken or shut, or the program has more processors now than it began with.
-func (r *Recording) takeOwnOf(p uint) *shard {
-	if p >= uint(len(r.own)) {
-		return nil
-	}
-	s := &r.own[p]
-	if atomic.LoadUint32(&s.lock) != 0 {
-		return nil
-	}
-	rt.TakeLock(&s.lock)
-	if atomic.LoadUint32(&s.shut) != 0 {
-		rt.ReleaseLock(&s.lock)
-		return nil
-	}
-	return s
-}
-
-// enterShared is enter of a shared shard.
-func (r *Recording) enterShared() *shard {
-	var here byte
-	return r.acquire(shardHint(&here))
-}
-
-// leave gives a shard back.
-func leave(s *shard) { rt.ReleaseLock(&s.lock) }
-
-// acquire locks a shared shard. nil: all are taken; the loss is counted.
-func (r *Recording) acquire(hint uintptr) *shard {
-	if s := &r.shared[hint&r.mask]; s.try() {
-		return s
-	}
-	return r.acquireOther(hint)
-}
-
-// try locks a shared shard, unless it is taken or shut.
-func (s *shard) try() bool {
-	if atomic.SwapUint32(&s.lock, 1) != 0 {
-		return false
-	}
-	if atomic.LoadUint32(&s.shut) != 0 {
-		rt.ReleaseLock(&s.lock)
-		return false
-	}
-	return true
-}
-
-// acquireOther locks any shared shard after the first choice was taken. It begins
-// with those that are nobody's first choice.
-//
-//go:noinline
-func (r *Recording) acquireOther(hint uintptr) *shard {
-	all := uintptr(len(r.shared)) - 1
-	for i := range maxPasses * (all + 1) {
-		if s := &r.shared[(hint&r.mask+r.mask+1+i)&all]; s.try() {
-			return s
-		}
-	}
-	r.Lose(rawformat.LostBusy, 1, 0)
-	return nil
-}
-
-// claim takes a shard for the keeper; false: it is taken. disclaim gives it
-// back.
-func (r *Recording) claim(s *shard) bool {
-	if !s.owned {
-		return atomic.SwapUint32(&s.lock, 1) == 0
-	}
-	if r.seize(s) {
-		return true
-	}
-	atomic.StoreUint32(&s.shut, 0)
-	return false
-}
-
-// seize is claim of a shard that is shut from now on, also when it is taken: its
-// holder writes one block, and nobody comes after. So it is not in vain for long
-// where a writer is always at work. disclaim opens it again.
-//
-// Of the writer of a processor's shard and us each stores one word and then loads the
-// other's, and one of us must see that the other is there. An exchange orders
-// that for the writer, at a cost; the barrier does it for all of them:
-//
-//   - A writer that stored its lock before the barrier is seen to have it. It ends
-//     its block, and whoever seized in vain comes again.
-//   - One that stores it afterwards loads shut afterwards, too, sees it, and goes
-//     elsewhere before it has touched the chunk.
-//   - So who has seized finds the last block committed: its writer released the lock
-//     after the commit, and both are loaded in this order. The chunk can be sealed,
-//     handed over or unmapped.
-//
-// The same goroutine may be both, as Stop's is: it holds no shard then. A processor
-// that is taken away from a goroutine, or from the program, is no case of its own:
-// who has taken the lock keeps it until it goes on, wherever that is.
-func (r *Recording) seize(s *shard) bool {
-	atomic.StoreUint32(&s.shut, 1)
-	if !s.owned {
-		return atomic.SwapUint32(&s.lock, 1) == 0
-	}
-	return rt.Barrier() == nil && atomic.LoadUint32(&s.lock) == 0
-}
-
-func disclaim(s *shard) {
-	atomic.StoreUint32(&s.shut, 0)
-	if !s.owned {
-		rt.ReleaseLock(&s.lock)
-	}
-}
-
-// acquirePatiently is acquire for the recorder's own goroutines, which may
-// wait.
-func (r *Recording) acquirePatiently() *shard {
-	s := r.acquireAny()
-	if s == nil {
-		r.Lose(rawformat.LostBusy, 1, 0)
-	}
-	return s
-}
-
-// acquireAny locks any shared shard, the last choice of markers first. nil: all
-// stay taken, for about shardPatience.
-func (r *Recording) acquireAny() *shard {
-	for deadline := rt.Now() + shardPatience; ; runtime.Gosched() {
-		for i := len(r.shared) - 1; i >= 0; i-- {
-			if s := &r.shared[i]; s.try() {
-				return s
-			}
-		}
-		if rt.Now() > deadline {
-			return nil
-		}
-	}
-}
-
-// shardPatience is how long our own goroutines wait for a shard. Its holder writes
-// one block, but may have lost its thread to somebody else.
+// shardPatience is how long the recorder's own goroutines wait for a shard. Its holder
+// writes only one block, but may have lost its thread.
 const shardPatience = rt.Time(10 * time.Millisecond)
 
-// turn makes s ready, see prepare. If there is no chunk it counts the loss,
-// leaves s and returns false.
-func (r *Recording) turn(s *shard, size uint32, of who, now rt.Tick) bool {
+// prepareOrLose is prepare, but if there is no chunk it counts the loss, gives s back and
+// returns false.
+func (r *Recording) prepareOrLose(s *shard, size uint32, of context, now rt.Tick) bool {
 	if r.prepare(s, size, of, now) {
 		return true
 	}
@@ -251,15 +87,15 @@ func (r *Recording) turn(s *shard, size uint32, of who, now rt.Tick) bool {
 	return false
 }
 
-// prepare makes s ready for blocks of size bytes in all that are of somebody:
-// it takes another chunk if there is no room, and restates the context where
-// the format demands it. False: there is no chunk.
-func (r *Recording) prepare(s *shard, size uint32, of who, now rt.Tick) bool {
-	if s.offset()+size+maxTurn+overshoot > uint32(len(s.payload)) && !r.refill(s) {
+// prepare makes s ready for size bytes of blocks of that context. It takes another chunk if
+// there is no room, and restates the context where the format demands it. False: there is
+// no chunk.
+func (r *Recording) prepare(s *shard, size uint32, of context, now rt.Tick) bool {
+	if s.offset()+size+maxContext+overshoot > uint32(len(s.payload)) && !r.refill(s) {
 		return false
 	}
-	if s.who() != of {
-		s.context(of)
+	if s.current() != of {
+		s.restate(of)
 	}
 	for !s.samePage() {
 		// A sync block that begins late in a page may end in the next one.
@@ -268,19 +104,19 @@ func (r *Recording) prepare(s *shard, size uint32, of who, now rt.Tick) bool {
 	}
 	s.soft = min((s.page+1)<<pageShift, uint32(len(s.payload))-fastBlock-overshoot)
 	if of.labels != 0 {
-		s.soft = 0 // so that the next one looks at its context
+		s.soft = 0 // the fast path does not compare labels
 	}
 	return true
 }
 
-// refill gives s a fresh chunk. Who takes one from the ring is not interrupted,
-// because others wait for it by spinning; but for where faults are not caught, which
-// would be fatal then.
+// refill gives s a fresh chunk. It pins the goroutine, because others spin while one takes
+// a chunk from the ring; but not where faults are not caught, because a fault while pinned
+// would be fatal.
 func (r *Recording) refill(s *shard) bool {
-	if r.ring == nil { // it is an early one
+	if r.ring == nil { // an early recording
 		return false
 	}
-	if r.exposed != nil {
+	if r.faultErr != nil {
 		return r.exchange(s)
 	}
 	rt.Pin()
@@ -289,7 +125,7 @@ func (r *Recording) refill(s *shard) bool {
 	return filled
 }
 
-// exchange is refill.
+// exchange does the work of refill.
 func (r *Recording) exchange(s *shard) bool {
 	r.retire(s)
 	c := r.ring.Get(s.writer, s.generation)
@@ -302,15 +138,15 @@ func (r *Recording) exchange(s *shard) bool {
 		}
 		return false
 	}
-	s.hold(c)
+	s.setChunk(c)
 	return true
 }
 
-// hold has s write into a chunk that is new.
-func (s *shard) hold(c *ring.Chunk) {
+// setChunk has s write into a new chunk.
+func (s *shard) setChunk(c *ring.Chunk) {
 	s.chunk, s.payload, s.commit = c, c.Payload(), c.CommitWord()
 	s.base = unsafe.Pointer(unsafe.SliceData(s.payload))
-	s.lag.Store(c.RangeStart())
+	s.chunkStart.Store(c.RangeStart())
 }
 
 // retire releases the chunk of s, if it has one.
@@ -321,15 +157,15 @@ func (r *Recording) retire(s *shard) {
 	}
 	s.chunk, s.payload, s.commit, s.base = nil, nil, nil, nil
 	s.word, s.soft, s.page, s.track, s.goroutine, s.labels = 0, 0, noPage, 0, 0, 0
-	s.lag.Store(0)
+	s.chunkStart.Store(0)
 }
 
 func (s *shard) offset() uint32 { return uint32(s.word) }
 
-func (s *shard) who() who { return who{s.goroutine, s.track, s.labels} }
+func (s *shard) current() context { return context{s.goroutine, s.track, s.labels} }
 
-// sync begins a page.
-func (s *shard) sync(of who, now rt.Tick) {
+// sync begins a page with a sync block.
+func (s *shard) sync(of context, now rt.Tick) {
 	b := s.begin(rawformat.KindSync)
 	b = rawformat.AppendUint(b, s.chunk.RangeStart()+uint64(s.offset()))
 	b = rawformat.AppendUint(b, s.chunk.Epoch())
@@ -341,8 +177,8 @@ func (s *shard) sync(of who, now rt.Tick) {
 	s.finish(b)
 }
 
-// context restates the context, but for what a new page does anyway.
-func (s *shard) context(of who) {
+// restate writes the context, except in a new page, whose sync block states it.
+func (s *shard) restate(of context) {
 	if s.samePage() && (s.goroutine != of.goroutine || s.track != of.track) {
 		s.setContext(of)
 	}
@@ -359,7 +195,7 @@ func (s *shard) setLabels(id uint32) {
 	}
 }
 
-func (s *shard) setContext(of who) {
+func (s *shard) setContext(of context) {
 	b := s.begin(rawformat.KindContext)
 	b = rawformat.AppendUint(b, of.goroutine)
 	b = rawformat.AppendUint(b, uint64(of.track))
@@ -368,21 +204,21 @@ func (s *shard) setContext(of who) {
 	s.finish(b)
 }
 
-// begin returns the place of a block: fields are appended to it, which stays
-// within the payload because turn was told their size; then it is finished.
+// begin returns where the next block goes, for fields to be appended; finish then commits
+// it. The fields stay within the payload because prepare was told their size.
 func (s *shard) begin(k rawformat.Kind) []byte {
 	return append(s.payload[s.offset():s.offset()+1], byte(k))
 }
 
-// time appends a T.
+// time appends a T, the time since the last block.
 func (s *shard) time(b []byte, now rt.Tick) []byte {
 	delta := int64(now - s.last)
 	s.last = now
 	return rawformat.AppendSint(b, delta)
 }
 
-// finish commits the block. Its length takes a byte as a rule, and two of a long one,
-// which moves.
+// finish commits the block. Its length takes one byte as a rule, and two if the block is
+// long, which moves the block.
 func (s *shard) finish(b []byte) {
 	length := len(b) - 1
 	if length < 0x80 {
@@ -394,4 +230,44 @@ func (s *shard) finish(b []byte) {
 	}
 	s.word += uint64(len(b)) | 1<<32
 	rt.Release(s.commit, s.word)
+}
+
+// MakeShards makes a shard for each of so many processors, and twice as many shared ones: a
+// goroutine that loses its thread while it holds one must not cost the markers of others. A
+// program may get more processors later, so up to most shards in all are made for
+// processors. No shard takes a chunk before it is used.
+func (r *Recording) MakeShards(writers, most int) {
+	own := 0
+	if r.ownErr = r.faultErr; r.ownErr == nil {
+		r.ownErr = rt.RegisterBarrier()
+	}
+	if r.ownErr == nil {
+		own = max(writers, min(most, MaxChoices)-2*writers)
+	}
+	r.shards = make([]shard, own+2*writers)
+	r.own, r.shared = r.shards[:own], r.shards[own:]
+	r.mask = uintptr(writers - 1)
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.writer, s.generation, s.page, s.owned = uint16(i), 1, noPage, i < len(r.own)
+	}
+}
+
+// Close locks all shards for good, so that a marker still on its way finds them busy. Call
+// it before anything is unmapped. Losses not yet written are written last. A shard whose
+// holder does not finish keeps its chunk mapped, see [ring.ErrInUse].
+func (r *Recording) Close() {
+	var locked []*shard
+	begun := rt.Now()
+	for i := range r.shards {
+		if s := &r.shards[i]; r.claimForGood(s, begun) {
+			locked = append(locked, s)
+		}
+	}
+	if n := len(locked); n > 0 {
+		r.writeLossesTo(locked[n-1]) // the first choice of our own blocks, so it has a chunk
+	}
+	for _, s := range locked {
+		r.retire(s)
+	}
 }

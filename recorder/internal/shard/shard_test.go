@@ -21,7 +21,7 @@ import (
 
 var probe = Handle{Event: registry.Defined.Event(&registry.EventSpec{Name: "probe", Fields: []registry.FieldSpec{{Name: "n", Wire: rawformat.WireSint, Size: 8}}})}
 
-// begin makes a recording of two processors that writes into the directory.
+// begin opens a recording of two processors that writes into the directory.
 func begin(t *testing.T) (r *Recording, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), fmt.Sprintf("%016x", 7))
@@ -54,7 +54,7 @@ func maintain(t *testing.T, r *Recording) {
 	}
 }
 
-// kindsOf are those of all blocks of a recording.
+// kindsOf lists the kinds of all blocks of a recording.
 func kindsOf(t *testing.T, dir string) (kinds []rawformat.Kind) {
 	t.Helper()
 	eachBlock(t, dir, func(b rawformat.Kind, _ chunks.Block) { kinds = append(kinds, b) })
@@ -68,7 +68,7 @@ func eachBlock(t *testing.T, dir string, f func(rawformat.Kind, chunks.Block)) {
 		t.Fatal(err)
 	}
 	for blocks := p.Blocks(func(p chunks.Problem) {
-		if p.Class != chunks.Unproven { // for the recording goes on
+		if p.Class != chunks.Unproven { // because the recording goes on
 			t.Error(p)
 		}
 	}); blocks.Next(); {
@@ -110,12 +110,12 @@ func TestMakeShards(t *testing.T) {
 
 const cacheLine = 64
 
-// A word that is stored to costs all who read its neighbours in the cache line, on each
-// processor. So what a marker reads has no neighbours that change, and what it stores to
-// has none that another processor uses. Processors fetch lines in pairs.
+// A store to a word slows all processors that read other words in its cache line. So the
+// words that a marker reads share no line with words that change, and those that it stores
+// to share none with words that another processor uses. Processors fetch lines in pairs.
 func TestCacheLines(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) != 8 {
-		return // processors of 64 bits are those that the assembly is for
+		return // the assembly is for 64-bit processors
 	}
 	var read []string
 	for f := range reflect.TypeFor[Recording]().Fields() {
@@ -138,29 +138,28 @@ func TestCacheLines(t *testing.T) {
 	}
 }
 
-// A writer that has been idle while others wrote much loses its chunk; one that writes
-// keeps it.
+// A writer that was idle while others wrote a lot loses its chunk; one that writes keeps it.
 func TestReleaseIdle(t *testing.T) {
 	r, _ := begin(t)
 	idle, busy := &r.shared[0], &r.shared[1]
 	for _, s := range []*shard{idle, busy} {
-		if !s.try() || !r.turn(s, 10, who{}, r.clock.Now()) {
+		if !s.tryLock() || !r.prepareOrLose(s, 10, context{}, r.clock.Now()) {
 			t.Fatal("no chunk")
 		}
 		leave(s)
 	}
 	const most = 256 << 10
 	for begun := r.ring.RangeEnd(); r.ring.RangeEnd() < begun+most; maintain(t, r) {
-		if !busy.try() || !r.exchange(busy) {
+		if !busy.tryLock() || !r.exchange(busy) {
 			t.Fatal("no chunk")
 		}
 		leave(busy)
 		r.ReleaseIdle(most)
-		if busy.lag.Load() == 0 {
+		if busy.chunkStart.Load() == 0 {
 			t.Fatal("a writer that is at work has lost its chunk")
 		}
 	}
-	if r.ReleaseIdle(most / 2); idle.lag.Load() != 0 {
+	if r.ReleaseIdle(most / 2); idle.chunkStart.Load() != 0 {
 		t.Error("an idle writer has its chunk")
 	}
 	if r.ReleaseIdle(0); !r.IsIdle() {
@@ -168,33 +167,33 @@ func TestReleaseIdle(t *testing.T) {
 	}
 }
 
-// Where idle writers have all chunks, one that has work gets theirs.
+// If idle writers have all chunks, a writer that needs one gets theirs.
 func TestIdleWritersGiveWay(t *testing.T) {
 	r, _ := begin(t)
 	hungry := &r.shared[0]
 	var kept []*ring.Chunk
-	for n := 0; n < 3; { // until three rounds made none
+	for n := 0; n < 3; { // until three rounds have made no chunk
 		maintain(t, r)
 		n++
 		for c := r.ring.Get(99, 1); c != nil; c = r.ring.Get(99, 1) {
 			kept, n = append(kept, c), 0
 		}
 	}
-	for i := 1; i < len(r.shards); i++ { // the youngest, of which no writer lags behind
+	for i := 1; i < len(r.shards); i++ { // the youngest chunks, so that no writer lags behind
 		s := &r.shards[i]
 		if s == hungry {
 			continue
 		}
-		s.hold(kept[len(kept)-1])
+		s.setChunk(kept[len(kept)-1])
 		kept = kept[:len(kept)-1]
 	}
-	if hungry.try(); r.refill(hungry) {
+	if hungry.tryLock(); r.refill(hungry) {
 		t.Fatal("there was a chunk left")
 	}
 	leave(hungry)
 	r.ReleaseIdle(1 << 40)
 	maintain(t, r)
-	if hungry.try(); !r.refill(hungry) {
+	if hungry.tryLock(); !r.refill(hungry) {
 		t.Error("no chunk")
 	}
 	leave(hungry)
@@ -203,8 +202,8 @@ func TestIdleWritersGiveWay(t *testing.T) {
 	}
 }
 
-// A page's context is restated when a track's block comes first in it, and a
-// stack block stands in the page of its marker. The reader checks the former.
+// A page restates its context even if a track's block comes first in it, which the reader
+// checks, and a stack block lies in the page of its marker.
 func TestPageBorders(t *testing.T) {
 	r, dir := begin(t)
 	track := registry.Defined.Track("border")
@@ -216,7 +215,7 @@ func TestPageBorders(t *testing.T) {
 	const most = 1000
 	for i := range most {
 		maintain(t, r)
-		if !s.try() {
+		if !s.tryLock() {
 			t.Fatal("the shard is taken")
 		}
 		m := marker{d: probe.Event, kind: rawformat.KindInstant, now: r.clock.Now()}
@@ -227,7 +226,7 @@ func TestPageBorders(t *testing.T) {
 		if len(pcs) > 0 {
 			m.stack = 1
 		}
-		if !r.turnWithStack(s, m.size(len(pcs)), m.of, m.now, pcs) {
+		if !r.prepareWithStack(s, m.size(len(pcs)), m.of, m.now, pcs) {
 			t.Fatal("no room")
 		}
 		s.marker(&m)
@@ -253,8 +252,8 @@ func TestPageBorders(t *testing.T) {
 	}
 }
 
-// Blocks that are written together lie in one chunk, wherever that begins; and what was
-// said in it is not said again.
+// Blocks that are written together lie in one chunk, wherever that begins; and a block whose
+// content is in that chunk already is not written again.
 func TestWriteTogether(t *testing.T) {
 	r, dir := begin(t)
 	const most = 3000
@@ -262,8 +261,8 @@ func TestWriteTogether(t *testing.T) {
 	for i := range most {
 		maintain(t, r)
 		now := r.clock.Now()
-		index, ok := r.Write(Repeated,
-			Block{Kind: rawformat.KindPage, Time: now, Fields: []uint64{1, 1, 0, 0}, Text: fmt.Sprintf("%0*d", i%1000, i), Texted: true, Said: said},
+		index, ok := r.Write(WaitUncounted,
+			Block{Kind: rawformat.KindPage, Time: now, Fields: []uint64{1, 1, 0, 0}, Text: fmt.Sprintf("%0*d", i%1000, i), HasText: true, Previous: said},
 			Block{Kind: rawformat.KindPageEnd, Time: now, Fields: []uint64{1}})
 		if !ok {
 			t.Fatal("no shard")
@@ -292,24 +291,25 @@ func TestWriteTogether(t *testing.T) {
 	}
 }
 
-// What is repeated lies in the chunk of the sample, or is stated anew, or forgotten.
+// An idle thread's sample is repeated if it lies in the same chunk, stated anew if its stack
+// has an id there, and forgotten otherwise.
 func TestIdleInAnotherChunk(t *testing.T) {
 	r, dir := begin(t)
 	now := r.clock.Now()
-	w := r.acquireAny()
-	if !r.turn(w, sampleRoom, who{}, now) {
+	w := r.awaitShard()
+	if !r.prepareOrLose(w, sampleRoom, context{}, now) {
 		t.Fatal("no chunk")
 	}
 	here, generation := w.chunk.Epoch(), w.generation
 	leave(w)
-	other := here + 7 // 0 would be none
-	seen := func(stack, epoch uint64, generation uint16) Seen {
-		return Seen{at: now, stack: stack, thread: 7, goroutine: 8, epoch: epoch, generation: generation}
+	other := here + 7 // 0 would mean none
+	seen := func(stack, epoch uint64, generation uint16) LastSample {
+		return LastSample{at: now, stack: stack, thread: 7, goroutine: 8, epoch: epoch, generation: generation}
 	}
 	for _, test := range []struct {
-		last  Seen
+		last  LastSample
 		want  rawformat.Kind
-		epoch uint64 // that it is in then
+		epoch uint64 // of the chunk that it is in then
 	}{
 		{seen(3, here, generation), rawformat.KindIdle, here},
 		{seen(RawStack, here, generation), rawformat.KindIdle, here},
@@ -331,9 +331,9 @@ func TestIdleInAnotherChunk(t *testing.T) {
 	}
 }
 
-// A marker that found the recording before Start and lost its thread for long is in
-// the one that took over, or counted: none is lost without a word.
-func TestInheritLate(t *testing.T) {
+// A marker that loaded the early recording and then lost its thread for long is either in
+// the recording that took over, or counted as lost.
+func TestLateEarlyMarkers(t *testing.T) {
 	OpenEarly(9)
 	e := early.Load()
 	made := 0
@@ -341,21 +341,21 @@ func TestInheritLate(t *testing.T) {
 		e.mark(probe, rawformat.KindInstant, e.clock.Now(), 0, Pack(made), Arg{}, nil)
 		made++
 	}
-	late() // in time, however late the next one is
+	late() // this one is in time
 	r, dir := begin(t)
 	if r.Instance() != 9 {
 		t.Errorf("instance %d, want the early one's", r.Instance())
 	}
-	r.Inherit()
+	r.ReplayEarly()
 	late()
-	r.InheritLate()
+	r.ReplayLate()
 	r.begun -= rt.Time(2e9)
 	for n := 0; r.Lost(rawformat.LostBusy) == 0; n++ {
 		if n > 1000 {
 			t.Fatalf("%d markers got into shards that nobody looks after", made)
 		}
 		late()
-		r.InheritLate()
+		r.ReplayLate()
 	}
 	found := 0
 	eachBlock(t, dir, func(k rawformat.Kind, _ chunks.Block) {
@@ -368,17 +368,17 @@ func TestInheritLate(t *testing.T) {
 	}
 }
 
-// A stack that is new waits for the keeper, as long as there is room.
+// New stacks wait for the keeper, as long as there is room.
 func TestFreshStacks(t *testing.T) {
 	r, _ := begin(t)
 	for i := range 2 * pendingSlots {
-		r.fresh.submit([]uintptr{uintptr(i + 1)})
+		r.pending.submit([]uintptr{uintptr(i + 1)})
 	}
-	if r.fresh.n != pendingSlots {
-		t.Errorf("%d stacks wait, want %d", r.fresh.n, pendingSlots)
+	if r.pending.n != pendingSlots {
+		t.Errorf("%d stacks wait, want %d", r.pending.n, pendingSlots)
 	}
-	if r.fresh.take(&r.taken); r.fresh.n != 0 || r.taken.n != pendingSlots || r.taken.calls[5][0] != 6 {
-		t.Errorf("%d stacks were taken, %d are left", r.taken.n, r.fresh.n)
+	if r.pending.take(&r.interning); r.pending.n != 0 || r.interning.n != pendingSlots || r.interning.calls[5][0] != 6 {
+		t.Errorf("%d stacks were taken, %d are left", r.interning.n, r.pending.n)
 	}
 	if r.AddStack([]uintptr{5}, 3); r.FindStack([]uintptr{5}) != 3 || r.FindStack([]uintptr{6}) != 0 {
 		t.Error("a stack has not the id that it was given")

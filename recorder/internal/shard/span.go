@@ -5,7 +5,7 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// Span is an interval that has begun. Copying it is fine.
+// Span is an interval that has begun. It may be copied.
 type Span struct {
 	h     Handle
 	r     *Recording // nil: nothing recorded
@@ -13,27 +13,27 @@ type Span struct {
 	args  [4]Arg
 }
 
-// Start has a span begin, if anything records. The caller has it write into its own
-// result: to copy a span would cost as much as the clock.
+// Start begins the span, if anything records. Callers pass a pointer to their own result,
+// because copying a span would cost as much as the clock.
 func (s *Span) Start(h Handle) {
 	if r := Current.Load(); r != nil && !h.Track.IsUnwanted() {
 		s.h, s.r, s.begin = h, r, r.clock.Now()
 	}
 }
 
-// Set says what the i-th field of the span's event holds.
+// Set sets the i-th field of the span's event.
 func (s *Span) Set(i int, a Arg) { s.args[i] = a }
 
-// End records the interval from Start until now, unless the recording that ran then
-// has ended or is paused.
+// End records the interval from Start until now, unless the recording of that time has
+// ended or is paused.
 func (s *Span) End() {
 	if s.r != nil {
 		s.r.end(s)
 	}
 }
 
-// end records the interval of a span that was begun in r. A recording that took over
-// from r before Start does it for r: see early.go.
+// end records the interval of a span that began in r. If r is an early recording, the one
+// that took over from it records the interval: see early.go.
 //
 //go:noinline
 func (r *Recording) end(s *Span) {
@@ -41,7 +41,7 @@ func (r *Recording) end(s *Span) {
 	if now != r && (now == nil || now.instance != r.instance) {
 		return
 	}
-	if d := s.h.Event; d != nil && d.Plain && d.Seq <= now.defined.Load() && now.exposed == nil {
+	if d := s.h.Event; d != nil && d.Plain && d.Seq <= now.defined.Load() && now.faultErr == nil {
 		now.endPlain(s)
 		return
 	}
@@ -49,16 +49,16 @@ func (r *Recording) end(s *Span) {
 	now.mark(s.h, rawformat.KindInterval, now.clock.Now(), s.begin, s.args[0], s.args[1], &more)
 }
 
-// SpanN is an interval of an event with any number of fields that has begun.
+// SpanN is a span of an event with any number of fields.
 type SpanN struct {
 	h        Handle
-	instance uint64 // of the recording, not the recording: then the compiler sees that values stay on the stack
+	instance uint64 // of the recording; a pointer to it would have the compiler move values to the heap
 	begin    rt.Tick
 	values   []Typed
 }
 
-// BeginN begins an interval, which the span's End records, with values that must not
-// change until then.
+// BeginN begins an interval, which the span's End records. The values must not change until
+// then.
 func (h Handle) BeginN(values []Typed) SpanN {
 	r := Current.Load()
 	if r == nil || h.Track.IsUnwanted() {
@@ -67,15 +67,15 @@ func (h Handle) BeginN(values []Typed) SpanN {
 	return SpanN{h, r.instance, r.clock.Now(), values}
 }
 
-// End records the interval, as that of a [Span] does.
+// End records the interval, as [Span.End] does.
 func (s SpanN) End() {
 	if s.instance != 0 {
 		s.h.endN(s.instance, s.begin, s.values)
 	}
 }
 
-// endN, RecordN and SinceN stand between the program's call and markN, each by
-// itself: where the program is, is found by counting.
+// endN, RecordN and SinceN are called by the program's call and call markN. None of them
+// may be inlined or wrapped, because the program's frame is found by counting calls.
 //
 //go:noinline
 func (h Handle) endN(instance uint64, begin rt.Tick, values []Typed) {
@@ -84,7 +84,7 @@ func (h Handle) endN(instance uint64, begin rt.Tick, values []Typed) {
 	}
 }
 
-// RecordN is Record of an event with any number of fields.
+// RecordN is Record for an event with any number of fields.
 //
 //go:noinline
 func (h Handle) RecordN(kind rawformat.Kind, values []Typed) {
@@ -93,7 +93,7 @@ func (h Handle) RecordN(kind rawformat.Kind, values []Typed) {
 	}
 }
 
-// SinceN is Since of an event with any number of fields.
+// SinceN is Since for an event with any number of fields.
 //
 //go:noinline
 func (h Handle) SinceN(begin rt.Time, values []Typed) {

@@ -16,26 +16,26 @@ const (
 	// MaxDepth is how many callers of a marker are recorded.
 	MaxDepth = 64
 
-	// callsAbove is the number of calls between runtime.Callers and the program:
-	// Callers, markStack, mark, emitElse, and the event's method.
+	// callsAbove is how many calls runtime.Callers skips to get to the program: Callers,
+	// markStack, mark, emitSlow, and the event's method.
 	callsAbove = 5
 
-	// ownFrames are the calls between markStack and the event's method: mark and
-	// emitElse, or what stands for that. Behind emitElse there may be one of the
-	// compiler's making, by which assembly calls it.
+	// ownFrames is the number of calls between markStack and the event's method: mark,
+	// and emitSlow or the function in its place. emitSlow may be followed by the wrapper
+	// through which assembly calls it.
 	ownFrames = 2
 
-	knownSlots   = 1 << 12 // stacks whose id is found without a lock
+	knownSlots   = 1 << 12 // stacks whose ids are found without a lock
 	knownProbes  = 4
-	pendingSlots = 32 // new stacks in one tick of the keeper
+	pendingSlots = 32 // new stacks between two rounds of the keeper
 )
 
-// markStack writes a marker with the stack that it was made at: by its id if it
-// has one, else as pcs. The keeper then gives it an id. Nothing is allocated.
+// markStack writes a marker with the stack it was made at: by the stack's id if it has one,
+// else as pcs, and then the keeper gives it an id. Nothing is allocated.
 //
-// A stack is looked up by what frame pointers lead to: the return addresses of
-// calls, among them that of the recorder's own method, if it was not inlined. What
-// that means in functions is asked for only once.
+// The key of a stack is the list of return addresses that frame pointers lead to, including
+// the recorder's own method if that was not inlined. The functions at these addresses are
+// looked up only once, when the keeper interns the stack.
 //
 //go:noinline
 func (r *Recording) markStack(m *marker) {
@@ -45,7 +45,7 @@ func (r *Recording) markStack(m *marker) {
 	case given.Calls != nil:
 		n = copy(calls[:], r.ofCallers(given))
 		at = hash(calls[:n])
-	case r.unwalked == nil:
+	case r.walkErr == nil:
 		var sum uint64
 		n, sum = rt.WalkFrames(&calls[0], MaxDepth, ownFrames)
 		at = hashOf(sum, n)
@@ -64,7 +64,7 @@ func (r *Recording) markStack(m *marker) {
 			return
 		}
 	}
-	r.fresh.submit(stack)
+	r.pending.submit(stack)
 	var raw [MaxDepth + 1]uint64
 	n = r.rawStack(raw[:], stack)
 	if cut {
@@ -75,21 +75,21 @@ func (r *Recording) markStack(m *marker) {
 	r.write(m, raw[:n])
 }
 
-// ofCallers is a captured stack as r has it: none if r would have captured it in another
-// way.
+// ofCallers is a stack that the program captured; nil if r captures stacks in another way
+// than it was captured.
 func (r *Recording) ofCallers(c *registry.Callers) []uintptr {
-	if c.Walked != (r.unwalked == nil) {
+	if c.Walked != (r.walkErr == nil) {
 		return nil
 	}
 	return c.Calls
 }
 
-// rawStack is the stack as pcs, without the recorder's own calls, and returns how
-// many there are. By frame pointers nothing is allocated, and little is asked of
-// the runtime: what is at a pc is for the keeper to find out.
+// rawStack stores the stack as pcs, without the recorder's own calls, and returns how many
+// there are. With frame pointers it allocates nothing and asks the runtime for little: the
+// keeper finds out later which functions the pcs are in.
 func (r *Recording) rawStack(raw []uint64, stack []uintptr) (n int) {
-	if r.unwalked != nil {
-		for _, l := range withoutOwn(dict.Locate(slices.Clone(stack))) { // a copy, so that the caller's stays on its stack
+	if r.walkErr != nil {
+		for _, l := range withoutOwn(dict.Locate(slices.Clone(stack))) { // a copy, so that the caller's array does not escape to the heap
 			raw[n] = l.PC
 			n++
 		}
@@ -107,9 +107,10 @@ func (r *Recording) rawStack(raw []uint64, stack []uintptr) (n int) {
 	return n
 }
 
-// isOwnCall reports whether a call is from one of the recorder's methods that was
-// not inlined. Asking for an inlined function would allocate; the one that it was
-// inlined into comes last. So would the name of a generic one: the file tells, too.
+// isOwnCall reports whether a call is in one of the recorder's methods that was not
+// inlined. Asking for the name of an inlined function would allocate, so it asks for the
+// function that it was inlined into, which comes last. The name of a generic function would
+// allocate, too, so the file decides.
 func (r *Recording) isOwnCall(call uintptr) bool {
 	functions := [rt.MaxChain]uintptr{}
 	n := rt.ExpandInlined(functions[:], []uintptr{0, call})
@@ -125,7 +126,7 @@ func (r *Recording) isOwnCall(call uintptr) bool {
 	return ok && (name == "event.go" || name == "eventn.go" || name == "text.go" || name == shardFolder+"span.go" || name == shardFolder+"emit_portable.go")
 }
 
-// shardFolder is where this package's source lies, below that of the program's calls.
+// shardFolder is this package's folder below that of package recorder.
 const shardFolder = "internal/shard/"
 
 // sourceFolder is where the compiler found package recorder.
@@ -134,15 +135,15 @@ func sourceFolder() string {
 	return strings.TrimSuffix(file, shardFolder+"stack.go")
 }
 
-// places is where the calls of a marker's stack are.
+// places resolves the calls of a marker's stack.
 func (r *Recording) places(stack []uintptr) []dict.Frame {
-	if r.unwalked != nil {
+	if r.walkErr != nil {
 		return withoutOwn(dict.Locate(stack))
 	}
 	return withoutOwn(dict.Locate(rt.Expand(stack)))
 }
 
-// withoutOwn leaves out the method by which the program called us.
+// withoutOwn removes the recorder's method that the program called.
 func withoutOwn(leafFirst []dict.Frame) []dict.Frame {
 	for len(leafFirst) > 0 {
 		leaf := &leafFirst[0]
@@ -170,15 +171,16 @@ func isOwn(function string) bool {
 	return ok && (strings.HasPrefix(name, "Event") || strings.HasPrefix(name, "Span") || strings.HasPrefix(name, "(*Track).") || name == "Mark" || name == "Text")
 }
 
-// FindStack is the id of a stack, 0 if it is not known; AddStack makes it known. Only the
-// keeper adds. A stack is calls as whoever asks writes them: return addresses as a rule.
+// FindStack is the id of a stack, 0 if it is not known. [Recording.AddStack] makes a stack
+// known; only the keeper adds. A stack is a list of calls, return addresses as a rule; each
+// kind of caller looks for stacks in the form in which it added them.
 func (r *Recording) FindStack(calls []uintptr) uint32 { return r.known.find(calls) }
 
-// AddStack: see [Recording.FindStack].
+// AddStack makes the id of a stack known to [Recording.FindStack].
 func (r *Recording) AddStack(calls []uintptr, id uint32) { r.known.add(calls, id) }
 
-// knownStacks finds the id of a stack by its content. Any goroutine may ask;
-// the keeper alone adds. An id counts in one generation of the dictionary.
+// knownStacks maps stacks to their ids. Any goroutine may look up; only the keeper adds.
+// Ids are of one generation of the dictionary.
 type knownStacks struct {
 	generation atomic.Uint32
 	slots      [knownSlots]atomic.Pointer[knownStack]
@@ -189,8 +191,8 @@ type knownStack struct {
 	id    uint32
 }
 
-// forget forgets all stacks, because of a new generation. Who has found an id
-// before knows its generation.
+// forget empties the table for a new generation. A marker that found an id before knows the
+// id's generation.
 func (t *knownStacks) forget(generation uint16) {
 	t.generation.Store(uint32(generation))
 	for i := range t.slots {
@@ -200,7 +202,7 @@ func (t *knownStacks) forget(generation uint16) {
 
 func (t *knownStacks) find(calls []uintptr) uint32 { return t.findAt(hash(calls), calls) }
 
-// findAt is find where the hash is known.
+// findAt is find with the hash known.
 func (t *knownStacks) findAt(at uintptr, calls []uintptr) uint32 {
 	for i := range uintptr(knownProbes) {
 		if k := t.slots[(at+i)%knownSlots].Load(); k != nil && slices.Equal(k.calls, calls) {
@@ -210,7 +212,8 @@ func (t *knownStacks) findAt(at uintptr, calls []uintptr) uint32 {
 	return 0
 }
 
-// add makes room for the stack if need be: the one in its first place goes.
+// add stores a stack. If there is no free slot it replaces the one in the stack's first
+// slot.
 func (t *knownStacks) add(calls []uintptr, id uint32) {
 	at := hash(calls)
 	k := &knownStack{slices.Clone(calls), id}
@@ -222,25 +225,25 @@ func (t *knownStacks) add(calls []uintptr, id uint32) {
 	t.slots[at%knownSlots].Store(k)
 }
 
-// hash spreads stacks over the table; equal hashes do no harm.
+// hash spreads stacks over the table. Stacks with equal hashes are told apart by content.
 func hash(calls []uintptr) uintptr { return hashOf(rt.SumOf(calls), len(calls)) }
 
-// hashOf is the hash of a stack with that sum: one product for all, because each would
-// wait for the one before it.
+// hashOf is the hash of a stack whose addresses have that sum. It multiplies once, at the
+// end: a product for each address would have to wait for the one before it.
 func hashOf(sum uint64, depth int) uintptr {
 	return uintptr((sum + uint64(depth)) * 0x9e3779b97f4a7c15 >> 40)
 }
 
-// freshStacks passes stacks without an id to the keeper.
-type freshStacks struct {
+// newStacks passes stacks without an id to the keeper.
+type newStacks struct {
 	lock  uint32
 	n     int
 	depth [pendingSlots]int
 	calls [pendingSlots][MaxDepth]uintptr
 }
 
-// submit never waits: a stack that finds no place comes again.
-func (f *freshStacks) submit(calls []uintptr) {
+// submit never waits. A stack that finds no place is submitted again by its next marker.
+func (f *newStacks) submit(calls []uintptr) {
 	if atomic.SwapUint32(&f.lock, 1) != 0 {
 		return
 	}
@@ -252,7 +255,7 @@ func (f *freshStacks) submit(calls []uintptr) {
 }
 
 // take moves all stacks to dst.
-func (f *freshStacks) take(dst *freshStacks) {
+func (f *newStacks) take(dst *newStacks) {
 	dst.n = 0
 	if atomic.SwapUint32(&f.lock, 1) != 0 {
 		return
@@ -265,16 +268,16 @@ func (f *freshStacks) take(dst *freshStacks) {
 	atomic.StoreUint32(&f.lock, 0)
 }
 
-// InternStacks gives stacks that were submitted their ids, and those of before Start, by
-// which the dictionary tells what is at their pcs.
+// InternStacks gives ids to the stacks that were submitted, and to those of markers before
+// Start.
 func (r *Recording) InternStacks(d *dict.Dictionary) {
-	for _, calls := range r.unnamed {
+	for _, calls := range r.earlyStacks {
 		r.internStack(d, calls)
 	}
-	r.unnamed = nil
-	r.fresh.take(&r.taken)
-	for i := range r.taken.n {
-		r.internStack(d, r.taken.calls[i][:r.taken.depth[i]])
+	r.earlyStacks = nil
+	r.pending.take(&r.interning)
+	for i := range r.interning.n {
+		r.internStack(d, r.interning.calls[i][:r.interning.depth[i]])
 	}
 }
 

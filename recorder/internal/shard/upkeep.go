@@ -5,10 +5,10 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// ReleaseIdle takes chunks away from writers that have been idle while others filled so
-// many bytes: else the oldest data could never be discarded. Where a writer has found no
-// chunk in a session that leaves this process few, idle writers may have them all: so
-// many is none then.
+// ReleaseIdle takes chunks away from writers that were idle while others filled more than
+// most bytes; otherwise the oldest data could never be discarded. If a writer found no
+// chunk, in a session that leaves this process few, most is taken to be 0: all idle writers
+// lose theirs.
 func (r *Recording) ReleaseIdle(most uint64) {
 	end := r.ring.RangeEnd()
 	if r.starving.Swap(false) && r.ring.Starved() {
@@ -16,41 +16,41 @@ func (r *Recording) ReleaseIdle(most uint64) {
 	}
 	for i := range r.shards {
 		s := &r.shards[i]
-		if !r.lags(s, end, most) || !r.claim(s) {
+		if !r.lagsBehind(s, end, most) || !r.claim(s) {
 			continue
 		}
-		if r.lags(s, end, most) {
+		if r.lagsBehind(s, end, most) {
 			r.retire(s)
 		}
-		disclaim(s)
+		reopen(s)
 	}
 }
 
-// lags reports whether so much more than most was handed out since the shard got
-// its chunk.
-func (r *Recording) lags(s *shard, end, most uint64) bool {
-	start := s.lag.Load()
-	return start != 0 && s.generation == r.generation && // else it is about to be turned
+// lagsBehind reports whether more than most bytes were handed out since the shard got its
+// chunk.
+func (r *Recording) lagsBehind(s *shard, end, most uint64) bool {
+	start := s.chunkStart.Load()
+	return start != 0 && s.generation == r.generation && // otherwise SwitchWriters retires its chunk
 		end-start > most
 }
 
 // IsIdle reports whether no shard has a chunk.
 func (r *Recording) IsIdle() bool {
 	for i := range r.shards {
-		if r.shards[i].lag.Load() != 0 {
+		if r.shards[i].chunkStart.Load() != 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// DropCut retires chunks whose files were cut short, and returns how many. It is not
-// done as long as a writer is at work that may have one.
+// DropCut retires chunks whose files were cut short, and returns how many. It is not done
+// while a writer is at work that may have such a chunk.
 func (r *Recording) DropCut() (found int, done bool) {
 	done = true
 	for i := range r.shards {
 		s := &r.shards[i]
-		if s.lag.Load() == 0 {
+		if s.chunkStart.Load() == 0 {
 			continue
 		}
 		if !r.claim(s) {
@@ -62,14 +62,14 @@ func (r *Recording) DropCut() (found int, done bool) {
 			r.retire(s)
 			found++
 		}
-		disclaim(s)
+		reopen(s)
 	}
 	return found, done
 }
 
-// WriteAnchor ties the clocks together, for readers that interpolate. They look
-// for it in the last shard's chunks, see [rawformat.FlagAnchors]; if that is taken,
-// the next one will do.
+// WriteAnchor ties the clocks together, for readers that interpolate. They look for anchors
+// in the last shard's chunks, see [rawformat.FlagAnchors]; if that shard is taken, the
+// anchor is left out, and the next one will do.
 func (r *Recording) WriteAnchor() {
 	r.clock.Note()
 	s := &r.shards[len(r.shards)-1]
@@ -78,7 +78,7 @@ func (r *Recording) WriteAnchor() {
 	}
 	a := r.clock.Anchor()
 	b := Block{Kind: rawformat.KindAnchor, Time: r.clock.Now(), Fields: []uint64{a.TSC, a.Monotonic, rawformat.Zigzag(a.Realtime), rt.Boottime()}}
-	if r.turn(s, b.size(), who{}, b.Time) {
+	if r.prepareOrLose(s, b.size(), context{}, b.Time) {
 		s.block(&b)
 		leave(s)
 	}
@@ -87,22 +87,22 @@ func (r *Recording) WriteAnchor() {
 // AnchorWriter is the number of the writer of anchors.
 func (r *Recording) AnchorWriter() uint16 { return r.shards[len(r.shards)-1].writer }
 
-// Choices is how many shared shards are somebody's first choice.
+// Choices is how many of the shared shards are a first choice.
 func (r *Recording) Choices() int { return int(r.mask) + 1 }
 
-// BeginGeneration has stacks looked up in another dictionary from now on, and chunks
-// name it that are opened later. TurnWriters must follow. Who has found a stack's id
-// before knows its generation.
+// BeginGeneration has stacks looked up in another dictionary from now on, and has new
+// chunks name that. Call SwitchWriters next. A marker that looked up its stack before knows
+// the generation of the id.
 func (r *Recording) BeginGeneration(n uint16) {
 	r.generation = n
 	r.known.forget(n)
 }
 
-// TurnWriters closes the chunks of the writers that name an older generation, and
-// reports whether none is left. One that is at work, perhaps without its thread, is not
-// waited for: it stays shut, and is turned by a later call. The block that it writes knows
-// nothing that is defined from now on.
-func (r *Recording) TurnWriters() (all bool) {
+// SwitchWriters closes the chunks of writers that name an older generation, and reports
+// whether none is left. It does not wait for a writer that is at work, perhaps without its
+// thread: that shard stays shut until a later call closes its chunk. The block that is
+// being written there refers to nothing that is defined from now on.
+func (r *Recording) SwitchWriters() (all bool) {
 	all = true
 	for i := range r.shards {
 		s := &r.shards[i]
@@ -115,7 +115,7 @@ func (r *Recording) TurnWriters() (all bool) {
 		}
 		r.retire(s)
 		s.generation = r.generation
-		disclaim(s)
+		reopen(s)
 	}
 	return all
 }

@@ -15,21 +15,21 @@ type Value interface {
 	int | int64 | uint64 | float64 | bool | string | time.Duration | rt.Time
 }
 
-// MaxText is the longest text, in bytes. Longer ones are cut: a
-// marker is a note, and a block must stay small beside its chunk.
+// MaxText is the longest text, in bytes. Longer ones are cut: a marker is a note, and a
+// block must stay small compared with its chunk.
 const MaxText = 1024
 
 const ellipsis = "…"
 
-// Arg is a field's value on its way to the wire: the bits of a number, or a
-// string's length and address.
+// Arg is a field's value on its way to the wire: the bits of a number, or the length and
+// address of a string.
 type Arg struct {
 	text *byte
 	bits uint64
 }
 
-// set copies b word by word. An assignment copies 16 bytes at once, for which a
-// processor waits if the words have just been stored one by one.
+// set copies b word by word. An assignment would load 16 bytes at once, which stalls the
+// processor if the two words have just been stored one by one.
 func (a *Arg) set(b *Arg) {
 	a.text = b.text
 	a.bits = b.bits
@@ -37,8 +37,8 @@ func (a *Arg) set(b *Arg) {
 
 func (a Arg) string() string { return unsafe.String(a.text, a.bits) }
 
-// heldAt is the value of a field at p; nil: none.
-func heldAt(h registry.Holding, p unsafe.Pointer) Arg {
+// argAt is the value of the field at p; nil: none.
+func argAt(h registry.Holding, p unsafe.Pointer) Arg {
 	switch {
 	case p == nil:
 		return Arg{}
@@ -53,8 +53,8 @@ func heldAt(h registry.Holding, p unsafe.Pointer) Arg {
 	return Arg{bits: *(*uint64)(p)}
 }
 
-// appendCut appends a length and at most [MaxText] bytes of s. What is longer
-// ends in an ellipsis after a whole rune.
+// appendCut appends a length and at most [MaxText] bytes of s. A longer text is cut after a
+// whole rune, and ends in an ellipsis.
 func appendCut(dst []byte, s string) []byte {
 	if len(s) <= MaxText {
 		return append(rawformat.AppendUint(dst, uint64(len(s))), s...)
@@ -65,4 +65,34 @@ func appendCut(dst []byte, s string) []byte {
 	}
 	dst = rawformat.AppendUint(dst, uint64(end+len(ellipsis)))
 	return append(append(dst, s[:end]...), ellipsis...)
+}
+
+// Typed is a value with its type, for a field of an event with any number of fields.
+type Typed struct {
+	arg  Arg
+	wire rawformat.WireType
+}
+
+// Type adds the type to a value.
+func Type[T Value](v T) Typed {
+	t := Typed{arg: Pack(v)}
+	switch any(v).(type) {
+	case uint64, bool:
+		t.wire = rawformat.WireUint
+	case float64:
+		t.wire = rawformat.WireFloat
+	case string:
+		t.wire = rawformat.WireText
+	default:
+		t.wire = rawformat.WireSint
+	}
+	return t
+}
+
+// size is an upper bound for the bytes of the value.
+func (t *Typed) size() uint32 {
+	if t.wire == rawformat.WireText {
+		return uint32(min(t.arg.bits, MaxText)) + 2
+	}
+	return 10
 }

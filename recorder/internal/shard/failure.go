@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// Contain runs f, the recorder's own work on a goroutine of the host. A panic in it, be
-// it a fault or a bug, ends the recording with that error, and nothing else.
+// Contain runs f, work of the recorder on a goroutine of the host. A panic in it, from a
+// fault or a bug, ends the recording with that error and goes no further.
 func (r *Recording) Contain(f func()) error {
 	err := Guard(func() error { f(); return nil })
 	if err != nil {
@@ -16,7 +16,7 @@ func (r *Recording) Contain(f func()) error {
 	return err
 }
 
-// Guard runs f. A panic in it becomes an error.
+// Guard runs f and turns a panic in it into an error.
 func Guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -27,7 +27,7 @@ func Guard(f func() error) (err error) {
 	return f()
 }
 
-// failure is what a panic of the recorder's own work says.
+// failure is the error that a panic in the recorder's own work means.
 func failure(p any) error {
 	if mapping.IsFault(p) {
 		return mapping.ErrCut
@@ -35,7 +35,7 @@ func failure(p any) error {
 	return fmt.Errorf("internal error: %v", p)
 }
 
-// Failure is what ended the recording, nil as long as all is well.
+// Failure is the error that ended the recording, nil as long as all is well.
 func (r *Recording) Failure() error {
 	if p := r.failure.Load(); p != nil {
 		return *p
@@ -43,7 +43,7 @@ func (r *Recording) Failure() error {
 	return nil
 }
 
-// fail ends the recording; what was recorded stays. Stop still has to be called.
+// fail ends the recording. All data recorded so far stays. Stop still has to be called.
 func (r *Recording) fail(err error) {
 	r.failure.CompareAndSwap(nil, &err)
 	Current.CompareAndSwap(r, nil)

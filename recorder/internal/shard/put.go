@@ -8,9 +8,9 @@ import (
 	"gprof/rawformat"
 )
 
-// The functions here write at p+n without a look at bounds: the caller made
-// sure that [overshoot] bytes more than the longest block are there. They are
-// the fast path of a marker; everything else uses package rawformat.
+// The functions here write at p+n and check no bounds: the caller has made sure that there
+// is room for the longest block and [overshoot] bytes more. They are the fast path of
+// markers; everything else uses package rawformat.
 
 // overshoot is how far behind a value the stores may reach.
 const overshoot = 8
@@ -25,8 +25,8 @@ func put64(p unsafe.Pointer, n uintptr, v uint64) {
 	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(p, n))[:], v)
 }
 
-// putNumber writes a number of one of the three wire types and returns the
-// offset behind it.
+// putNumber writes a number of one of the three wire types and returns the offset behind
+// it.
 func putNumber(p unsafe.Pointer, n uintptr, wire rawformat.WireType, v uint64) uintptr {
 	switch wire {
 	case rawformat.WireSint:
@@ -56,8 +56,8 @@ func putShort(p unsafe.Pointer, n uintptr, v uint64) uintptr {
 	return n + 2
 }
 
-// putLong writes a U of any size. Up to 56 bits it spreads the value's groups
-// of seven over the bytes of one word.
+// putLong writes a U of any size. Up to 56 bits it spreads the value's groups of seven bits
+// over the bytes of one word.
 func putLong(p unsafe.Pointer, n uintptr, v uint64) uintptr {
 	if v >= 1<<56 {
 		b := rawformat.AppendUint(unsafe.Slice((*byte)(unsafe.Add(p, n)), 10)[:0], v)
@@ -68,9 +68,9 @@ func putLong(p unsafe.Pointer, n uintptr, v uint64) uintptr {
 	return n + size
 }
 
-// groups is a U as it lies on the wire, and its size: the value's groups of
-// seven bits are spread over the bytes of one word. From 1<<56 on the size is
-// above 8, and the word is void.
+// groups encodes a U in one word, with the value's groups of seven bits spread over its
+// bytes, and returns its size. From 1<<56 on the size is above 8, and the word means
+// nothing.
 func groups(v uint64) (word uint64, size uintptr) {
 	size = uintptr(9*bits.Len64(v)+64) >> 6
 	v = v&0x000000000fffffff | v&0x00fffffff0000000<<4
@@ -79,7 +79,7 @@ func groups(v uint64) (word uint64, size uintptr) {
 	return v | 0x8080808080808080&(1<<((8*size-8)&63)-1), size
 }
 
-// putText writes a B; it is cut at [MaxText].
+// putText writes a B, cut at [MaxText].
 func putText(p unsafe.Pointer, n uintptr, a Arg) uintptr {
 	if a.bits > MaxText {
 		b := appendCut(unsafe.Slice((*byte)(unsafe.Add(p, n)), MaxText+2)[:0], a.string())

@@ -4,8 +4,8 @@ package shard
 
 import "unsafe"
 
-// Pack relies on the sizes of the types of [Value], which the compiler knows: a
-// number costs nothing.
+// Pack turns a value into an [Arg]. It tells the types of [Value] apart by their sizes,
+// which the compiler knows: a number costs nothing.
 func Pack[T Value](v T) Arg {
 	switch p := unsafe.Pointer(&v); unsafe.Sizeof(v) {
 	case unsafe.Sizeof(""):

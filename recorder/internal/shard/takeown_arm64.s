@@ -4,7 +4,7 @@
 #include "textflag.h"
 
 // func takeOwn(r *Recording) (s *shard, counter, goroutine uint64)
-// LDAR, to see all that was stored before the lock was released.
+// Loads with LDAR, to see everything stored before the lock was released.
 TEXT ·takeOwn(SB), NOSPLIT|NOFRAME, $0-32
 	MOVD r+0(FP), R0
 	MOVD (Recording_route+const_routeM)(R0), R1

@@ -2,5 +2,5 @@
 
 package shard
 
-// takeOwn takes no shard: without assembly it is not known which is the processor's.
+// takeOwn takes no shard: without assembly it can't know which one is the processor's.
 func takeOwn(*Recording) (s *shard, counter, goroutine uint64) { return nil, 0, 0 }
