@@ -181,17 +181,20 @@ func findTwins(rows []stream.Process, processes []*Process, ledger *stream.Ledge
 				continue
 			}
 			rows[i].Twin = rows[j].Instance
-			ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonTwin, What: "processes", Where: fmt.Sprintf("sums take the samples of %016x", rows[j].Instance), Count: 1})
+			ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonTwin, What: "processes", Where: fmt.Sprintf("sums take the samples and waits of %016x", rows[j].Instance), Count: 1})
 			break
 		}
 	}
 }
 
+// featureWaits is how a recorder says that it looks at waits.
+const featureWaits = "waits"
+
 // prefers reports whether the samples of j count instead of those of i, which was sampled from
 // outside: j recorded itself, or was sampled earlier, at the same time.
 func prefers(rows []stream.Process, processes []*Process, i, j int) bool {
 	a, b := &rows[i], &rows[j]
-	if i == j || b.Interval == 0 || b.Twin != 0 || a.Start > b.End || b.Start > a.End {
+	if i == j || b.Interval == 0 && !slices.Contains(b.Settings.Features, featureWaits) || b.Twin != 0 || a.Start > b.End || b.Start > a.End {
 		return false
 	}
 	return !decode.IsSampled(processes[j].Process) || j < i

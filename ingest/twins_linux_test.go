@@ -15,16 +15,16 @@ import (
 )
 
 // A program that records itself and is sampled from outside meanwhile is known as one
-// process. Sums take the samples of its own recording; both are there, and the ledger
-// says so.
+// process. Sums take the samples and waits of its own recording; both are there, and the
+// ledger says so.
 func TestSampledTwice(t *testing.T) {
 	dir := t.TempDir()
-	rec, err := recorder.Start(recorder.Options{Dir: dir, Service: "s", Limit: 4 << 20, CounterHz: -1})
+	rec, err := recorder.Start(recorder.Options{Dir: dir, Service: "s", Limit: 4 << 20, CounterHz: -1, WaitHz: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rec.Stop()
-	sampler, err := attach.Start([]int{os.Getpid()}, attach.Options{Session: filepath.Join(dir, "s"), NoOffCPU: true})
+	sampler, err := attach.Start([]int{os.Getpid()}, attach.Options{Session: filepath.Join(dir, "s")})
 	var refusal *attach.Refusal
 	if errors.As(err, &refusal) {
 		t.Logf("%v: not tried", err)
@@ -32,6 +32,9 @@ func TestSampledTwice(t *testing.T) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
+	waiting := make(chan struct{})
+	defer close(waiting)
+	go func() { <-waiting }()
 	for n := range 200_000_000 {
 		spun += n
 	}
@@ -53,8 +56,12 @@ func TestSampledTwice(t *testing.T) {
 	if len(processes) != 2 || processes[0].Twin != 0 || processes[1].Twin != processes[0].Instance {
 		t.Fatalf("processes %+v, want the second to be the first one's twin", processes)
 	}
-	if own, outside := samplesOf(&all, 1), samplesOf(&all, 2); own == 0 || outside == 0 || samplesOf(&once, 1) != own || samplesOf(&once, 2) > outside/10 {
-		t.Errorf("samples: %d and %d from outside, counted once %d and %d", own, outside, samplesOf(&once, 1), samplesOf(&once, 2))
+	for _, kind := range []stream.Kind{stream.Samples, stream.Waits} {
+		own, outside := rowsOf(&all, 1, kind), rowsOf(&all, 2, kind)
+		ownOnce, outsideOnce := rowsOf(&once, 1, kind), rowsOf(&once, 2, kind)
+		if own == 0 || outside == 0 || ownOnce != own || outsideOnce > outside/10 {
+			t.Errorf("%v: %d rows and %d from outside, counted once %d and %d", kind, own, outside, ownOnce, outsideOnce)
+		}
 	}
 	found := false
 	for _, l := range all.Tables.Ledger.Lines() {
@@ -65,10 +72,10 @@ func TestSampledTwice(t *testing.T) {
 	}
 }
 
-func samplesOf(c *stream.Count, p stream.ProcessID) (n int64) {
+func rowsOf(c *stream.Count, p stream.ProcessID, kind stream.Kind) (n int64) {
 	for _, s := range c.Series {
-		if s.Process == p && s.Kind == stream.Samples {
-			n += s.Samples
+		if s.Process == p && s.Kind == kind {
+			n += s.Rows
 		}
 	}
 	return n

@@ -64,6 +64,7 @@ func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumb
 	}
 	t.Stacks.Pack() // the memory is needed now
 	f.processes()
+	f.waiting(series)
 	f.ids.tracks = renumber(&f.to.Tracks, &t.Tracks, f.kept.tracks, f.track, compareTracks)
 	f.ids.counters = renumber(&f.to.Counters, &t.Counters, f.live.counters, f.counter, compareCounters)
 	f.categories()
@@ -183,6 +184,19 @@ func (f *freezer) processes() {
 	}
 	AssignNames(f.to.Processes)
 	assignPids(f.to.Processes)
+}
+
+// waiting notes the processes of which there are waits.
+func (f *freezer) waiting(series []Series) {
+	if !f.to.Has(Waits) {
+		return
+	}
+	f.to.waiting = make([]bool, len(f.to.Processes)+1)
+	for _, s := range series {
+		if s.Kind == Waits {
+			f.to.waiting[f.ids.processes[s.Process]] = true
+		}
+	}
 }
 
 // keptParent is the nearest process that is kept, of a process and its ancestors.

@@ -28,6 +28,7 @@ type Tables struct {
 
 	mappings   map[mappingKey]Mapping
 	kinds      uint16 // kinds of which there are rows, by bit: see Has
+	waiting    []bool // by ProcessID: see Waited; nil is none
 	goroutines uint16 // likewise: see HasGoroutines
 	cpu        bool   // see HasCPU
 	eventIDs   map[string]EventID
@@ -45,6 +46,9 @@ func (t *Tables) Event(id EventID) *Event { return &t.Events[id-1] }
 // Has reports whether there are rows of a kind, in the tables that Copy gives to
 // a Sink.
 func (t *Tables) Has(k Kind) bool { return t.kinds>>k&1 != 0 }
+
+// Waited reports whether there are rows of Waits of a process, in those tables.
+func (t *Tables) Waited(id ProcessID) bool { return int(id) < len(t.waiting) && t.waiting[id] }
 
 // HasGoroutines reports whether there are rows of a kind whose goroutine is
 // known, in those tables.

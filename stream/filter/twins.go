@@ -6,29 +6,35 @@ import (
 	"gprof/stream"
 )
 
-// WithoutTwins returns a sink that gets the CPU samples of each process once: of two
-// recordings of one process at the same time (see [Process.Twin]), it gets those of the
-// twin while that was recorded. It is for sinks that add up samples of all processes.
+// WithoutTwins returns a sink that gets the CPU samples and the waits of each process
+// once: of two recordings of one process at the same time, see [stream.Process.Twin], it
+// gets those of the twin while that was recorded. A kind that the twin has nothing of stays.
+// It is for sinks that add up samples of all processes.
 func WithoutTwins(s stream.Sink) stream.Sink { return &twinSink{Sink: s} }
 
 type twinSink struct {
 	stream.Sink
-	twice map[stream.ProcessID]interval
+	twice map[stream.ProcessID]twin
 	kept  stream.Batch
 }
 
-// interval is a time that includes its end.
-type interval struct{ from, to stream.Time }
+// twin is when another recording of a process was made, up to and including the end, and
+// what it has.
+type twin struct {
+	from, to       stream.Time
+	samples, waits bool
+}
 
 func (s *twinSink) Begin(t *stream.Tables) error {
-	s.twice = map[stream.ProcessID]interval{}
-	recorded := make(map[uint64]*stream.Process, len(t.Processes))
+	s.twice = map[stream.ProcessID]twin{}
+	recorded := make(map[uint64]stream.ProcessID, len(t.Processes))
 	for i := range t.Processes {
-		recorded[t.Processes[i].Instance] = &t.Processes[i]
+		recorded[t.Processes[i].Instance] = stream.ProcessID(i + 1)
 	}
 	for i := range t.Processes {
-		if twin := recorded[t.Processes[i].Twin]; t.Processes[i].Twin != 0 && twin != nil {
-			s.twice[stream.ProcessID(i+1)] = interval{max(twin.Start, twin.Earliest), twin.End}
+		if id := recorded[t.Processes[i].Twin]; t.Processes[i].Twin != 0 && id != 0 {
+			p := t.Process(id)
+			s.twice[stream.ProcessID(i+1)] = twin{max(p.Start, p.Earliest), p.End, p.Interval != 0, t.Waited(id)}
 		}
 	}
 	return s.Sink.Begin(t)
@@ -36,7 +42,7 @@ func (s *twinSink) Begin(t *stream.Tables) error {
 
 func (s *twinSink) Segment(b *stream.Batch) error {
 	twin, twice := s.twice[b.Series.Process]
-	if !twice || b.Series.Kind != stream.Samples {
+	if !twice || !twin.has(b.Series.Kind) {
 		return s.Sink.Segment(b)
 	}
 	before, _ := slices.BinarySearch(b.Time, twin.from)
@@ -51,4 +57,15 @@ func (s *twinSink) Segment(b *stream.Batch) error {
 		return nil
 	}
 	return s.Sink.Segment(&s.kept)
+}
+
+// has reports whether the rows of the twin count instead of others of that kind.
+func (t *twin) has(kind stream.Kind) bool {
+	switch kind {
+	case stream.Samples:
+		return t.samples
+	case stream.Waits:
+		return t.waits
+	}
+	return false
 }

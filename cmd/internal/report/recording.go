@@ -286,7 +286,7 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 		fmt.Fprintf(w, ", child of %s", p.Parent)
 	}
 	if p.Twin != "" {
-		fmt.Fprintf(w, "\n  same as\t%s: top, flame graphs and pprof take the samples of that one while both were recorded", p.Twin)
+		fmt.Fprintf(w, "\n  same as\t%s: top, flame graphs and pprof take the samples and waits of that one while both were recorded", p.Twin)
 	}
 	if len(p.Args) > 0 {
 		fmt.Fprintf(w, "\n  command\t%s", wording.Printable(strings.Join(p.Args, " ")))
