@@ -21,7 +21,7 @@ func (r *Recorder) chooseCPU(p *plan) {
 	} else {
 		r.cpu = p.CPU
 	}
-	r.keeper.Sampling(r.cpu == CPUPprof, cmp.Or(r.cpuTest, r.cpu.String()))
+	r.keeper.SetSampling(r.cpu == CPUPprof, cmp.Or(r.cpuTest, r.cpu.String()))
 	if r.cpu == CPUOff {
 		r.features &^= FeatureSamples
 	}

@@ -87,7 +87,7 @@ func (r *Recorder) Stop() error {
 		return nil
 	}
 	var err error
-	r.keeper.Stopping(func() {
+	r.keeper.StopOnce(func() {
 		err = r.keeper.End()
 		running.Store(nil)
 		errs := []error{err}

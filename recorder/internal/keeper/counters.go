@@ -10,13 +10,13 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// counting is the keeper's part of counters: what internal/counters reads goes into
-// the recording.
+// counting is the keeper's part of counters: it writes what package counters reads into the
+// recording.
 type counting struct {
 	meter  counters.Meter
 	cycles counters.Cycles
-	own    int  // counters of the program that the meter has
-	late   bool // goroutines had to wait for a processor when it was last read
+	own    int  // how many of the program's counters the meter has
+	late   bool // goroutines were waiting for a processor at the last reading
 }
 
 func (c *counting) open(k *Keeper, hz int) {
@@ -24,7 +24,7 @@ func (c *counting) open(k *Keeper, hz int) {
 	c.cycles.Open(k.rec.Clock().Anchor)
 }
 
-// round reads all counters that are due, and writes what there is to write.
+// round reads all counters that are due, and writes what is new.
 func (c *counting) round(k *Keeper, now rt.Time) {
 	c.takeProgram()
 	c.cycles.Round(k.writeCycle)
@@ -46,7 +46,7 @@ func (c *counting) rest() {
 	c.cycles.Rest()
 }
 
-// takeProgram adds the program's counters that were defined since.
+// takeProgram adds counters that the program defined since the last call.
 func (c *counting) takeProgram() {
 	fresh := registry.Defined.CountersFrom(c.own)
 	for _, counter := range fresh {
@@ -55,8 +55,8 @@ func (c *counting) takeProgram() {
 	c.own += len(fresh)
 }
 
-// writeDelay writes how long goroutines had to wait for a processor, and that they don't
-// any more.
+// writeDelay writes how long goroutines waited for a processor, and once 0 when they no
+// longer do.
 func (c *counting) writeDelay(k *Keeper) {
 	waited := c.meter.Waited()
 	if waited > 0 || c.late {
@@ -90,11 +90,6 @@ var gcEvent = shard.Handle{Event: registry.Defined.Event(&registry.EventSpec{Nam
 		labelled("marking, at least", numberField("marking", rawformat.WireUint, rawformat.FormatNanoseconds)),
 		labelled("heap alive", numberField("live", rawformat.WireUint, rawformat.FormatBytes)),
 	}})}
-
-func labelled(label string, f registry.FieldSpec) registry.FieldSpec {
-	f.Label = label
-	return f
-}
 
 // writeCycle writes a cycle of the garbage collector as an interval.
 func (k *Keeper) writeCycle(c counters.Cycle) {

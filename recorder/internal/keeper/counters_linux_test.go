@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkCounters is what a round of counters costs, with what is written, of which
-// there are ten in a second:
+// BenchmarkCounters measures a round of counters, including what it writes. There are ten
+// rounds in a second:
 //
 //	go -C recorder test ./internal/keeper -run '^$' -bench Counters
 //
-// cpu-ns/round is CPU time, which holds on a busy machine, too. What each gauge takes of it
-// is told by BenchmarkGauges of internal/counters.
+// cpu-ns/round is CPU time, which means the same on a busy machine. BenchmarkGauges of
+// internal/counters has each gauge's part of it.
 func BenchmarkCounters(b *testing.B) {
 	const hz = 10
 	k, _ := begin(b, Config{Limit: 16 << 20})

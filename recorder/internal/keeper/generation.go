@@ -12,12 +12,12 @@ import (
 	"gprof/recorder/internal/registry"
 )
 
-// A dictionary grows with what is unique, and is bounded. When it has grown to
-// half of its bound a new generation begins: a file with what the program defined,
-// and ids of stacks from 1 again. The old one goes when no chunk names it any more.
+// A dictionary grows with everything that is unique, and is bounded. When it has grown to
+// half of its bound a new generation begins: a file with the program's definitions, in which
+// ids of stacks begin with 1 again. The old file is removed when no chunk names it any more.
 
-// outgrown is a dictionary that takes no more definitions.
-type outgrown struct {
+// oldDict is a dictionary that takes no more definitions.
+type oldDict struct {
 	generation uint16
 	size       int64
 }
@@ -35,30 +35,31 @@ func (k *Keeper) removeDict(generation uint16) error {
 	return chunks.RemoveDict(k.files, uint32(generation))
 }
 
-// turnDictionary begins a new generation when the dictionary has outgrown its
-// bound, or somebody has cut its file short. It is the keeper's, and done in these steps:
+// rotateDictionary begins a new generation when the dictionary has outgrown its bound, or
+// somebody has cut its file short. Only the keeper calls it. The steps:
 //
-//  1. The new file gets all that was defined but stacks, so that every id but
-//     theirs means the same in both.
-//  2. Stacks are looked up in it from now on. Who has found one before, and comes
-//     to a writer that has been turned, sees it by the generation, and writes pcs.
-//  3. Each writer is turned: its chunk is closed, its next one names the new
-//     generation. Nothing can be defined until all of them are, or are shut.
-func (k *Keeper) turnDictionary() {
+//  1. The new file gets all definitions but stacks, so that all other ids mean the same in
+//     both.
+//  2. Stacks are looked up in the new one from now on. A marker that has found its stack
+//     before, and then gets a writer that has been switched, sees that the generations
+//     differ, and writes pcs.
+//  3. Each writer is switched: its chunk is closed, and its next one names the new
+//     generation. Nothing can be defined until all writers are switched or shut.
+func (k *Keeper) rotateDictionary() {
 	if !k.rec.SwitchWriters() {
 		return
 	}
-	k.buryDictionaries()
-	if len(k.outgrown) > 0 && !k.dict.IsCut() || k.generation == maxGeneration || !k.dict.IsOutgrown() || !k.turning.TryLock() {
+	k.removeOldDictionaries()
+	if len(k.oldDicts) > 0 && !k.dict.IsCut() || k.generation == maxGeneration || !k.dict.IsOutgrown() || !k.rotating.TryLock() {
 		return
 	}
-	defer k.turning.Unlock()
+	defer k.rotating.Unlock()
 	registry.Defined.All(k.beginGeneration)
 }
 
-// beginGeneration has the dictionary go on in a new file, with what is defined until now.
+// beginGeneration continues the dictionary in a new file that has all definitions so far.
 func (k *Keeper) beginGeneration(records [][]byte) {
-	old := outgrown{k.generation, k.dict.Size()}
+	old := oldDict{k.generation, k.dict.Size()}
 	if k.dict.IsCut() {
 		k.rec.Lose(rawformat.LostCut, 1, uint64(old.size))
 		k.complain("dictionary", fmt.Errorf("%w: it is replaced", mapping.ErrCut))
@@ -72,15 +73,15 @@ func (k *Keeper) beginGeneration(records [][]byte) {
 		return
 	}
 	k.generation++
-	k.outgrown = append(k.outgrown, old)
+	k.oldDicts = append(k.oldDicts, old)
 	k.rec.SetDefined(len(records))
 	k.rec.BeginGeneration(k.generation)
 	k.rec.SwitchWriters()
 }
 
-// buryDictionaries removes the dictionaries that no chunk names.
-func (k *Keeper) buryDictionaries() {
-	k.outgrown = slices.DeleteFunc(k.outgrown, func(o outgrown) bool {
+// removeOldDictionaries removes the dictionaries that no chunk names.
+func (k *Keeper) removeOldDictionaries() {
+	k.oldDicts = slices.DeleteFunc(k.oldDicts, func(o oldDict) bool {
 		if k.ring.Names(o.generation) {
 			return false
 		}

@@ -15,8 +15,8 @@ const branches = 24
 
 var branchSink int
 
-// branch marks at the end of a way that bits describe: each value has a stack of
-// its own.
+// branch makes a marker at the end of a path of calls that bits describes: each value has a
+// stack of its own.
 //
 //go:noinline
 func branch(n, bits, all int) {
@@ -37,22 +37,22 @@ func branchLeft(n, bits, all int) { branch(n, bits, all); branchSink++ }
 //go:noinline
 func branchRight(n, bits, all int) { branch(n, bits, all); branchSink-- }
 
-// stacksPerRound is how many new stacks wait for the keeper, at most.
+// stacksPerRound is how many new stacks the keeper takes in a round, at most.
 const stacksPerRound = 32
 
-// With more distinct stacks than a dictionary has room for, new generations begin
-// while recording goes on, old ones go, and every marker that the ring holds has
-// its own stack. $TEST_STACKS says how many, for the long form.
+// With more distinct stacks than a dictionary has room for, new generations begin while
+// recording goes on, old ones are removed, and every marker in the ring has its own stack.
+// $TEST_STACKS sets the number of stacks, for the long form.
 func TestGenerations(t *testing.T) {
 	stacks := 8000
 	if n, err := strconv.Atoi(os.Getenv("TEST_STACKS")); err == nil {
 		stacks = min(n, 1<<branches)
 	}
 	k, dir := begin(t, Config{Limit: 1 << 20, ChunkSize: 64 << 10})
-	dismiss(k) // this test keeps house
+	stopGoroutines(k) // this test does the keeper's work
 	most := 0
 	for first := 0; first < stacks; first += stacksPerRound {
-		for range 2 { // as pcs, then by id
+		for range 2 { // first as pcs, then by id
 			for i := first; i < first+stacksPerRound; i++ {
 				branch(branches, i, i)
 			}
@@ -73,14 +73,14 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// A stack that nobody has seen is written as pcs, and nothing is allocated.
+// A new stack is written as pcs, and nothing is allocated.
 func TestNewStacksDoNotAllocate(t *testing.T) {
 	k, _ := begin(t, Config{Limit: 16 << 20})
 	if !k.rec.Walks() {
 		t.Logf("no frame pointers: %v", k.rec.TestStacks())
 		return
 	}
-	dismiss(k)
+	stopGoroutines(k)
 	bits := 0
 	if n := testing.AllocsPerRun(100, func() { bits++; branch(branches, bits, bits) }); n != 0 {
 		t.Errorf("%v allocations for a new stack", n)
@@ -95,8 +95,8 @@ func dictsOf(t *testing.T, dir string) []string {
 	return names
 }
 
-// checkBranches compares the stack of each marker that has an id with the way that
-// its argument describes.
+// checkBranches compares the stack of each marker that has an id with the path that its
+// argument describes.
 func checkBranches(t *testing.T, dir string) (ids, raw int) {
 	t.Helper()
 	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
@@ -164,7 +164,7 @@ func readBranches(d *chunks.Dict) *branchDict {
 	return b
 }
 
-// way is what a stack says of bits: the leaf tells the highest.
+// way returns the bits that a stack describes, the highest in the leaf.
 func (b *branchDict) way(stack uint64) (bits int) {
 	for n := 0; stack != 0 && n < branches; stack = b.parents[stack][0] {
 		switch name := b.frames[b.parents[stack][1]]; {

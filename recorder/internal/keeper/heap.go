@@ -4,53 +4,49 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/metrics"
-	"strings"
 	"time"
 
 	"gprof/rawformat"
-	"gprof/recorder/internal/dict"
-	"gprof/recorder/internal/profile"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
 )
 
 const (
-	// maxSites bounds the memory that they take here, about 700 bytes each; a
-	// large service has some thousand.
+	// maxSites bounds the memory for sites, about 700 bytes each. A large service has
+	// some thousands.
 	maxSites = 8192
 
-	// siteShare is the part of the limit for which there may be a site: what takes
+	// siteShare is how many bytes of the limit there must be for each site, which takes
 	// some 25 bytes in each half of the ring.
 	siteShare = 1024
 
-	// sitesPerRound is how many are stated before the keeper looks after the
-	// ring again. A stack that is new takes up to 20 µs.
+	// sitesPerRound is how many sites are written before the keeper looks after the ring
+	// again. A new stack takes up to 20 µs.
 	sitesPerRound = 128
 
-	// heapShare bounds what a look at the heap profile costs: so many times as
-	// long passes until the next one.
+	// heapShare bounds the cost of reading the heap profile: the next reading is this many
+	// times as far away as the last one took.
 	heapShare = 1000
 )
 
-// heapMeter states what the runtime's heap profile says. It belongs to the
-// keeper.
+// heapMeter writes what the runtime's heap profile says. It belongs to the keeper.
 type heapMeter struct {
 	period     rt.Time // 0: never
 	due        rt.Time
-	took       rt.Time           // a look, at most
-	cycles     [1]metrics.Sample // of the garbage collector
-	seen       uint64            // how many there were the last time
-	fresh      bool              // seen was new then
+	took       rt.Time           // an estimate of what a reading takes
+	cycles     [1]metrics.Sample // how many the garbage collector has done
+	seen       uint64            // how many there were at the last reading
+	changed    bool              // seen had changed then
 	looks      int
 	records    []runtime.MemProfileRecord
-	known      int                        // records from the first on, one for each site
-	left       []runtime.MemProfileRecord // of these: not looked at yet
+	known      int                        // so many of the first records, one for each site
+	left       []runtime.MemProfileRecord // those of them that have not been looked at yet
 	sites      map[site]*heapSite
-	generation uint16 // of the dictionary that stacks of sites are of
-	floor      uint64 // no site was stated below this index
-	most       int    // sites
+	generation uint16 // of the dictionary that has the stacks of sites
+	floor      uint64 // no site's last block lies below this index
+	most       int    // how many sites there may be
 	crowded    bool   // there are more
-	warned     bool   // of that
+	warned     bool   // that has been logged
 }
 
 // site is a place where objects of one size are allocated.
@@ -59,18 +55,18 @@ type site struct {
 	size  int64
 }
 
-// tally counts objects of which samples were taken.
+// tally counts objects that were sampled.
 type tally struct{ allocated, freed int64 }
 
-// heapSite is what is known of a site.
+// heapSite is what is known about a site.
 type heapSite struct {
-	now, stated tally
-	look        int    // that now is of
-	index       uint64 // of the block that stated it, 0 none
+	now, stated tally  // counted, and written
+	look        int    // the reading that now comes from
+	index       uint64 // of the last block written, 0 none
 	row         sampleRow
 }
 
-// round states what there is to state, some sites at a time.
+// round writes what is new, a limited number of sites at a time.
 func (h *heapMeter) round(k *Keeper, now rt.Time) {
 	if h.period == 0 {
 		return
@@ -84,7 +80,7 @@ func (h *heapMeter) round(k *Keeper, now rt.Time) {
 		h.next(now, rt.Now()-now)
 		h.floor = k.middle()
 	case h.floor < start+(end-start)/4:
-		h.left = h.records[:h.known] // some will be discarded soon
+		h.left = h.records[:h.known] // some of their blocks will be discarded soon
 		h.floor = k.middle()
 	}
 	if len(h.left) > 0 {
@@ -93,21 +89,21 @@ func (h *heapMeter) round(k *Keeper, now rt.Time) {
 	k.spent.samples.Add(int64(rt.Now() - now))
 }
 
-// next settles when the next look is. As with counters, one may have taken
-// long because the keeper had to wait for a processor: what they are taken to cost
-// doubles at most with each, and falls at once.
+// next sets when the next reading is due. A single one may have taken long because the
+// keeper waited for a processor. So the estimate of the cost at most doubles each time, and
+// falls at once.
 func (h *heapMeter) next(now, took rt.Time) {
 	h.took = min(took, 2*h.took+rt.Time(time.Millisecond))
 	h.due = now + max(h.period, heapShare*h.took)
 }
 
-// middle is that of the ring: what lies before it is restated.
+// middle is the index in the middle of the ring: values that lie before it are restated.
 func (k *Keeper) middle() uint64 {
 	start, end := k.ring.RangeStart(), k.ring.RangeEnd()
 	return start + (end-start)/2
 }
 
-// last states all there is at the end.
+// last writes everything, at the end.
 func (h *heapMeter) last(k *Keeper) {
 	if h.period == 0 {
 		return
@@ -117,9 +113,9 @@ func (h *heapMeter) last(k *Keeper) {
 	h.state(k, len(h.left))
 }
 
-// look takes the heap profile. It is that of a cycle of the garbage collector, so
-// that there is nothing new before the next one is complete. It comes some time
-// after the cycle was counted, so one look more is needed.
+// look reads the heap profile. The profile is that of the last complete cycle of the
+// garbage collector, so nothing is new before the next cycle. The runtime publishes it some
+// time after the cycle was counted, so one more reading is needed.
 func (h *heapMeter) look() {
 	h.cycles[0].Name = "/gc/cycles/total:gc-cycles"
 	metrics.Read(h.cycles[:])
@@ -127,15 +123,15 @@ func (h *heapMeter) look() {
 	if v := h.cycles[0].Value; v.Kind() == metrics.KindUint64 {
 		cycles = v.Uint64()
 	}
-	if cycles == 0 || cycles != h.seen || h.fresh {
+	if cycles == 0 || cycles != h.seen || h.changed {
 		h.take()
 		h.sum()
 	}
-	h.fresh = cycles != h.seen
+	h.changed = cycles != h.seen
 	h.seen, h.left = cycles, h.records[:h.known]
 }
 
-// take gets all records. There may be more by the time that there is room.
+// take gets all records. There may be more of them by the time there is room.
 func (h *heapMeter) take() {
 	for {
 		n, ok := runtime.MemProfile(h.records[:cap(h.records)], true)
@@ -147,8 +143,8 @@ func (h *heapMeter) take() {
 	}
 }
 
-// sum makes the records sites: of stacks that are too long for a record there may
-// be several with one beginning.
+// sum adds up the records of each site: stacks that are too long for a record may yield
+// several records that begin alike.
 func (h *heapMeter) sum() {
 	if h.sites == nil {
 		h.sites = make(map[site]*heapSite)
@@ -172,7 +168,7 @@ func (h *heapMeter) sum() {
 	}
 }
 
-// site is that of a record; nil: it has allocated nothing, or there are too many.
+// site is the site of a record; nil: it has allocated nothing, or there are too many sites.
 func (h *heapMeter) site(rec *runtime.MemProfileRecord) *heapSite {
 	if rec.AllocObjects <= 0 {
 		return nil
@@ -194,8 +190,8 @@ func keyOfSite(rec *runtime.MemProfileRecord) site {
 	return site{rec.Stack0, rec.AllocBytes / rec.AllocObjects}
 }
 
-// state writes up to n sites that have something to say. Those of the first look
-// say what was before the recording.
+// state writes up to n sites that have something new. What the first reading finds was
+// allocated before the recording.
 func (h *heapMeter) state(r *Keeper, n int) {
 	if h.crowded && !h.warned {
 		h.warned = true
@@ -204,7 +200,7 @@ func (h *heapMeter) state(r *Keeper, n int) {
 	fresh := h.generation != r.generation
 	if h.generation = r.generation; fresh {
 		for _, s := range h.sites {
-			s.row = sampleRow{} // its stack was of the last generation
+			s.row = sampleRow{} // its stack belongs to the last generation
 		}
 	}
 	middle := r.middle()
@@ -222,21 +218,16 @@ func (h *heapMeter) state(r *Keeper, n int) {
 			s.row = r.rowOf(withoutRuntime(r.locateRecord(rec.Stack())))
 		}
 		if !r.writeSite(s, k.size) {
-			return // the next time, for the keeper has other things to do
+			return // try again next time; the keeper has other work
 		}
-		if r.ring.Low() { // many new stacks take their time
+		if r.ring.Low() { // many new stacks take a while
 			r.maintainRing()
 		}
 	}
 }
 
-// rowOf is the row of a stack.
-func (k *Keeper) rowOf(stack []dict.Frame) sampleRow {
-	return k.sampleRow(&profile.Sample{Stack: stack})
-}
-
-// writeSite writes what a site has to say. If there is no room, which is counted,
-// the site will say it after the next look. False: no writer was free.
+// writeSite writes the counts of a site. If there is no room, which is counted, the site is
+// written after the next reading. False: no writer was free.
 func (k *Keeper) writeSite(s *heapSite, size int64) bool {
 	values := [...]int64{int64(s.row.stack), size, int64(heapRate()), s.now.allocated - s.stated.allocated, s.now.freed - s.stated.freed,
 		s.stated.allocated, s.stated.freed, int64(s.index)}
@@ -251,27 +242,13 @@ func (k *Keeper) writeSite(s *heapSite, size int64) bool {
 	return free
 }
 
-// heapRate is how many bytes a sample stands for. The program may set it at any
-// time, which must not be reported as a race of ours.
+// heapRate is how many bytes a sample stands for. The program may set the variable at any
+// time, which must not be reported as a race in the recorder.
 //
 //go:norace
 func heapRate() int { return runtime.MemProfileRate }
 
-// withoutRuntime leaves out how the runtime allocates, as runtime/pprof does.
-func withoutRuntime(leafFirst []dict.Frame) []dict.Frame {
-	for i, l := range leafFirst {
-		if len(l.Functions) == 0 || !isRuntime(l.Functions[0].Name) {
-			return leafFirst[i:]
-		}
-	}
-	return leafFirst // what the runtime allocates for itself
-}
-
-func isRuntime(function string) bool {
-	return strings.HasPrefix(function, "runtime.") || strings.HasPrefix(function, "internal/runtime/")
-}
-
-// describe is what meta says of heap samples.
+// describe is the text for meta about heap samples.
 func (h *heapMeter) describe() string {
 	switch {
 	case h.period == 0:

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A look at the heap that had to wait for a processor puts the next one off for a second
-// or two; when all take as long, they become as rare as they should be.
+// A reading of the heap that had to wait for a processor delays the next one by a second or
+// two; if all take as long, they become as rare as they should be.
 func TestHeapLooksThatWaited(t *testing.T) {
 	const second = rt.Time(time.Second)
 	h := &heapMeter{period: second / 2}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// hook calls a function of the program after rounds of sampling, in a goroutine of
-// its own: whatever it does, the keeper does not wait for it.
+// hook calls a function of the program after rounds of sampling, in a goroutine of its own:
+// the keeper does not wait for it, whatever it does.
 type hook struct {
 	f                        func() // nil: none
 	due                      rt.Time
@@ -16,7 +16,7 @@ type hook struct {
 	called, missed, panicked atomic.Uint64
 }
 
-// open begins to listen.
+// open starts the goroutine.
 func (h *hook) open(f func()) {
 	if f == nil {
 		return
@@ -32,7 +32,7 @@ func (h *hook) listen() {
 	}
 }
 
-// call calls the function. Its panics are the program's, which wants to go on.
+// call calls the function. A panic in it is the program's, which wants to go on.
 func (h *hook) call() {
 	defer func() {
 		if recover() != nil {
@@ -43,8 +43,8 @@ func (h *hook) call() {
 	h.f()
 }
 
-// round says that a round is over; not more often than it should be. It is the
-// keeper's.
+// round says that a round is over, at most once in the time of a round. Only the keeper
+// calls it.
 func (h *hook) round(now rt.Time) {
 	if h.f == nil || now < h.due {
 		return
@@ -57,8 +57,8 @@ func (h *hook) round(now rt.Time) {
 	}
 }
 
-// close ends it, when the keeper is gone. A function that does not return is
-// not waited for; its goroutine ends when it does.
+// close ends the goroutine, after the keeper's. It does not wait for a function that does
+// not return; the goroutine ends when the function does.
 func (h *hook) close() {
 	if h.f == nil {
 		return
@@ -70,8 +70,8 @@ func (h *hook) close() {
 	}
 }
 
-// Hooked is how often the program's function was called after rounds, how many rounds
-// ended while it was still busy, and how many of the calls panicked.
+// Hooked returns how often the program's function was called, how many rounds ended while
+// it was still busy, and how many of the calls panicked.
 func (k *Keeper) Hooked() (called, missed, panicked uint64) {
 	return k.hook.called.Load(), k.hook.missed.Load(), k.hook.panicked.Load()
 }

@@ -1,16 +1,16 @@
-// Package keeper looks after a recording: one goroutine prepares chunks, drains samples, states
-// counters, the heap and waits, begins new dictionaries, and takes part in the session.
+// Package keeper looks after a recording: one goroutine prepares chunks, drains samples,
+// writes counters, the heap and waits, begins new dictionaries, and takes part in the
+// session.
 package keeper
 
 import (
-	"fmt"
-	"gprof/chunks/folder"
-	"gprof/chunks/ring"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"gprof/chunks/folder"
+	"gprof/chunks/ring"
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
@@ -18,37 +18,37 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// How often the keeper does what.
+// How often the keeper works.
 const (
 	round         = 100 * time.Millisecond
-	quickRound    = time.Millisecond // while writers take chunks
+	quickRound    = time.Millisecond // while writers take many chunks
 	overheadEvery = time.Second
-	anchorEvery   = time.Second      // so that what the clocks drift apart in between is some ns
-	learnEvery    = 10 * time.Second // new mappings and threads
+	anchorEvery   = time.Second      // so that clocks drift apart by no more than some ns in between
+	learnEvery    = 10 * time.Second // looks for new mappings and threads
 
-	// patience is how long code of the program, or a signal handler, may take to come
-	// to its end.
+	// patience is how long the keeper waits for code of the program, or for a signal
+	// handler, to finish.
 	patience = 100 * time.Millisecond
 )
 
 // Keeper looks after a recording in a goroutine of its own: it prepares chunks, takes
-// samples, states counters and the heap, and takes part in the session.
+// samples, writes counters and the heap, and takes part in the session.
 type Keeper struct {
 	config    Config
 	rec       *shard.Recording
 	chunkSize int   // bytes of a chunk file
-	period    int64 // that a CPU sample stands for, in ns; 0 none
+	period    int64 // that a CPU sample stands for, in ns of CPU time; 0: no samples
 	windows   bool  // CPU samples come from windows of runtime/pprof
 
 	files folder.Folder // of this instance
-	limit int64
+	limit int64         // bytes that this process may hold
 	ring  *ring.Ring
 
 	dict       *dict.Dictionary
-	refused    int        // definitions up to here were written or counted as lost; under the registry's lock
-	turning    sync.Mutex // held while ids of the dictionary are on their way into chunks, but by writers and the keeper
+	refused    int        // definitions up to here were written or counted as lost; guarded by the registry's lock
+	rotating   sync.Mutex // held while ids go from the dictionary into chunks, except by writers and the keeper
 	generation uint16     // of the dictionary
-	outgrown   []outgrown // dictionaries before it
+	oldDicts   []oldDict  // the dictionaries before it that chunks still name
 
 	member        membership
 	counting      counting
@@ -59,56 +59,56 @@ type Keeper struct {
 	tracer        tracer
 	hook          hook
 	counterPeriod rt.Time                 // 0: none
-	complained    bool                    // of the disk
-	slowed        bool                    // the counter has jumped
-	resting       bool                    // stopped by the session
-	faults        uint32                  // of [mapping.Faults], those that were looked into
-	sampledBy     atomic.Pointer[string]  // what Stats says of it
+	complained    bool                    // an error of the disk has been logged
+	leftCounter   bool                    // the processor's counter has jumped
+	resting       bool                    // stopped through the session
+	faults        uint32                  // the value of [mapping.Faults] for which replaceCut is done
+	sampledBy     atomic.Pointer[string]  // what Stats says about CPU samples
 	trouble       atomic.Pointer[trouble] // the last one
 	spent         spent
 
-	shift     chan struct{}      // to the CPU sampler: paused or resumed
-	learning  atomic.Bool        // again
-	mapped    chan struct{}      // closed when the modules are in the dictionary
-	quit      chan struct{}      // closed by Stop
-	drains    chan chan struct{} // see Drain
-	crew      sync.WaitGroup
-	switching sync.Mutex // one of Pause, Resume and Stop at a time
-	pausers   pausers    // who asks to pause; under switching
-	paused    atomic.Bool
-	running   atomic.Bool // between Begin and End
-	unsampled atomic.Bool // by PauseSampling
-	sampling  atomic.Bool // the CPU sampler is at work
-	stopped   bool
+	pauseChanged chan struct{}      // tells sampleCPU that recording was paused or resumed
+	learning     atomic.Bool        // learnAgain is at work
+	mapped       chan struct{}      // closed when the modules are in the dictionary
+	quit         chan struct{}      // closed by End
+	drains       chan chan struct{} // see Drain
+	goroutines   sync.WaitGroup
+	switching    sync.Mutex // one of Pause, Resume and Stop at a time
+	pausers      pausers    // guarded by switching
+	paused       atomic.Bool
+	running      atomic.Bool // between Begin and End
+	unsampled    atomic.Bool // PauseSampling was called
+	sampling     atomic.Bool // sampleCPU may be writing samples
+	stopped      bool
 }
 
-// chores is what the keeper does besides the ring's upkeep, when it is due.
-type chores struct{ counters, overhead, anchor, learn rt.Time }
+// schedule is when the keeper's regular jobs are due next.
+type schedule struct{ counters, overhead, anchor, learn rt.Time }
 
-// spent is the recorder's own cost since it was last written, in ns, and how many
-// samples it took (what it dropped is told by blocks of their own). It is the time that passed: where the keeper had to wait for
-// a processor, it is more than what was used, which is the counter "recorder CPU".
+// spent is the recorder's own cost since it was last written, in ns of elapsed time, and how
+// many samples it took. (Dropped samples have blocks of their own.) If the keeper had to wait
+// for a processor, that is more than the CPU time used, which is the counter "recorder CPU".
 type spent struct {
 	clean, counters, threads, samples atomic.Int64 // ns
 	taken                             atomic.Int64
 }
 
-// keepHouse runs until Stop. It has a thread of its own, and comes by itself often
-// enough as a rule; a writer wakes it when the ring may still grow and the chunks
-// that were prepared run out.
-func (k *Keeper) keepHouse() {
+// run is the keeper's goroutine; it ends with Stop. It has a thread of its own. As a rule
+// it wakes by itself often enough; a writer wakes it when prepared chunks run out and the
+// ring may still grow.
+func (k *Keeper) run() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	var due chores
+	var due schedule
 	var pace pace
 	for {
 		k.maintain()
-		k.work(&due)
+		k.runDue(&due)
 		k.drain()
 		k.rec.ReplayLate()
 		select {
 		case <-k.quit:
-			k.workLast()
+			k.finish()
 			return
 		default:
 		}
@@ -116,8 +116,8 @@ func (k *Keeper) keepHouse() {
 	}
 }
 
-// workLast states how things are at the end.
-func (k *Keeper) workLast() {
+// finish writes the last values of the heap and the counters.
+func (k *Keeper) finish() {
 	if k.paused.Load() {
 		return
 	}
@@ -129,15 +129,15 @@ func (k *Keeper) workLast() {
 	}
 }
 
-// pace is how long the keeper sleeps. Spare chunks must be there when writers
-// want them: it comes the sooner the faster they are taken.
+// pace decides how long the keeper sleeps. Spare chunks must be there when writers want
+// them, so the faster they are taken, the sooner the keeper comes.
 type pace struct {
 	sleep time.Duration
 	end   uint64 // of the ring's range, last time
 }
 
-// next is the time until the next round, given the end of the ring's range and
-// how many bytes of it are much for one round.
+// next is the time until the next round, given the end of the ring's range and how many
+// bytes are much for one round.
 func (p *pace) next(end, much uint64) time.Duration {
 	written := end - p.end
 	switch p.end = end; {
@@ -146,12 +146,11 @@ func (p *pace) next(end, much uint64) time.Duration {
 	case written == 0:
 		p.sleep = min(2*p.sleep, round)
 	}
-	return min(p.sleep, round-time.Duration(rt.Now())%round) // counters come at even times
+	return min(p.sleep, round-time.Duration(rt.Now())%round) // so that counters are read at round times
 }
 
-// learnModules defines what the process has mapped at the start. It is done
-// beside the keeper: hashing a large executable may take a while. Frames
-// wait for it.
+// learnModules defines what the process has mapped at the start, in a goroutine beside the
+// keeper: hashing a large executable may take a while. Frames wait for it.
 func (k *Keeper) learnModules() {
 	defer close(k.mapped)
 	k.dict.Learn()
@@ -160,15 +159,15 @@ func (k *Keeper) learnModules() {
 // learnAgain defines what was mapped since, also beside the keeper.
 func (k *Keeper) learnAgain() {
 	if k.isMapped() && k.learning.CompareAndSwap(false, true) {
-		k.employ(func() {
+		k.spawn(func() {
 			defer k.learning.Store(false)
 			k.dict.Learn()
 		})
 	}
 }
 
-// nextAnchor is when the clocks are read next: soon in the beginning, because of a
-// program that is killed early there is no later anchor either.
+// nextAnchor is when the clocks are read next. Anchors are frequent in the beginning,
+// because a program that is killed early leaves no later ones.
 func (k *Keeper) nextAnchor(now rt.Time) rt.Time {
 	return now + min(max(now-k.rec.Begun(), rt.Time(quickRound)), rt.Time(anchorEvery))
 }
@@ -183,41 +182,13 @@ func (k *Keeper) isMapped() bool {
 	}
 }
 
-// maintain prepares and seals chunks, and writes what was lost.
-func (k *Keeper) maintain() {
-	before := rt.Now()
-	k.attend()
-	k.replaceCut()
-	k.maintainRing()
-	k.releaseIdle()
-	k.turnDictionary()
-	if !k.resting { // else Stop or the next round writes them
-		k.rec.WriteLosses()
-	}
-	k.spent.clean.Add(int64(rt.Now() - before))
-}
-
-func (k *Keeper) maintainRing() { k.complain("ring", k.ring.Maintain()) }
-
-// complain logs the first error of the disk's, which is full, say. The ring
-// goes on with the chunks that it has.
-func (k *Keeper) complain(what string, err error) {
-	if err == nil {
-		return
-	}
-	k.trouble.Store(&trouble{fmt.Errorf("%s: %w", what, err), rt.Now()})
-	if !k.complained {
-		k.complained = true
-		k.rec.Log(rawformat.LogWarn, fmt.Sprintf("%s: %v", what, err))
-	}
-}
-
-// leaveCounter does what is to be done once the counter has jumped.
+// leaveCounter has everything read the monotonic clock once the processor's counter has
+// jumped.
 func (k *Keeper) leaveCounter() {
-	if k.slowed || !k.rec.Clock().Jumped() {
+	if k.leftCounter || !k.rec.Clock().Jumped() {
 		return
 	}
-	k.slowed = true
+	k.leftCounter = true
 	k.sampler.LeaveCounter()
 	k.rec.Log(rawformat.LogWarn, "the processor's counter has jumped: times of the last second may be wrong; from now on the monotonic clock is read")
 }
@@ -234,10 +205,11 @@ func (k *Keeper) sampleThreads() {
 	}
 }
 
-func (k *Keeper) work(due *chores) {
+// runDue does the regular jobs that are due.
+func (k *Keeper) runDue(due *schedule) {
 	k.leaveCounter()
 	if k.paused.Load() {
-		k.waits.last = 0 // nobody knows what waited meanwhile
+		k.waits.last = 0 // it is not known what waited meanwhile
 		k.counting.rest()
 		k.sampler.Rest(k.isMapped())
 		return
@@ -252,7 +224,7 @@ func (k *Keeper) work(due *chores) {
 	now := rt.Now()
 	defer k.hook.round(now)
 	if k.counterPeriod > 0 && now >= due.counters {
-		// Regular, without catching up on what was missed.
+		// At regular times, without catching up on missed ones.
 		due.counters = now - now%k.counterPeriod + k.counterPeriod
 		k.counting.round(k, now)
 		k.spent.counters.Add(int64(rt.Now() - now))
@@ -278,22 +250,12 @@ func (k *Keeper) work(due *chores) {
 	}
 }
 
-// releaseIdle takes chunks away from writers that have been idle while others filled half
-// the ring. While the ring rests all chunks are taken.
-func (k *Keeper) releaseIdle() {
-	most := uint64(k.limit) / 2
-	if k.resting {
-		most = 0
-	}
-	k.rec.ReleaseIdle(most)
-}
-
 func (k *Keeper) writeOverhead() {
 	take := func(n *atomic.Int64) uint64 { return uint64(n.Swap(0)) }
 	k.entry(rawformat.KindOverhead, 0, take(&k.spent.clean), take(&k.spent.counters), take(&k.spent.threads)+take(&k.spent.samples), take(&k.spent.taken))
 }
 
-// entry writes a block of the recorder's own, as of now.
+// entry writes a block of the recorder's own, with the current time.
 func (k *Keeper) entry(kind rawformat.Kind, fields ...uint64) {
 	k.rec.Write(shard.Wait, shard.Block{Kind: kind, Time: k.rec.Clock().Now(), Fields: fields})
 }

@@ -1,9 +1,19 @@
 package keeper
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
 	"gprof/chunks"
 	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
@@ -13,13 +23,6 @@ import (
 	"gprof/recorder/internal/record"
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/shard"
-	"os"
-	"path/filepath"
-	"runtime"
-	"strings"
-	"testing"
-	"time"
-	"unsafe"
 )
 
 // probe is an event with one number, or one with a stack.
@@ -35,8 +38,8 @@ func event(name string, stack bool) shard.Handle {
 //go:noinline
 func mark(h shard.Handle, n int) { shard.Emit(h, rawformat.KindInstant, unsafe.Pointer(&n), nil, 0) }
 
-// begin has a keeper look after a recording of its own, in a directory of the test's. What
-// is not said of chunks and limit is the default.
+// begin has a keeper look after a recording in a directory of its own. Chunk size and limit
+// have defaults.
 func begin(t testing.TB, c Config) (k *Keeper, dir string) {
 	t.Helper()
 	faults := mapping.Faults()
@@ -56,7 +59,7 @@ func begin(t testing.TB, c Config) (k *Keeper, dir string) {
 	if err := errors.Join(k.Open(), k.Begin()); err != nil {
 		t.Fatal(err)
 	}
-	k.Sampling(false, "off")
+	k.SetSampling(false, "off")
 	k.Run()
 	t.Cleanup(func() { stop(t, k) })
 	return k, dir
@@ -65,22 +68,22 @@ func begin(t testing.TB, c Config) (k *Keeper, dir string) {
 // stop ends the recording, unless that was done.
 func stop(t testing.TB, k *Keeper) {
 	t.Helper()
-	k.Stopping(func() {
+	k.StopOnce(func() {
 		if err := errors.Join(k.End(), k.Close(), k.Leave()); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// dismiss ends the keeper's goroutines.
-func dismiss(k *Keeper) {
+// stopGoroutines ends the keeper's goroutines.
+func stopGoroutines(k *Keeper) {
 	close(k.quit)
 	k.rec.Nap().Wake()
-	k.crew.Wait()
+	k.goroutines.Wait()
 	k.quit = make(chan struct{})
 }
 
-// losses reads what a recording says was lost, by reason.
+// losses reads how much the recording says was lost, by reason.
 func losses(t *testing.T, dir string) map[rawformat.LostReason]uint64 {
 	t.Helper()
 	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
@@ -98,7 +101,7 @@ func losses(t *testing.T, dir string) map[rawformat.LostReason]uint64 {
 	return lost
 }
 
-// takeAll takes all chunks that the ring has room for. Nobody else may want one.
+// takeAll takes all chunks that the ring has room for. No other writer may want one.
 func takeAll(k *Keeper) (taken []*ring.Chunk) {
 	for {
 		k.maintainRing()
@@ -112,11 +115,11 @@ func takeAll(k *Keeper) (taken []*ring.Chunk) {
 	}
 }
 
-// Where there is no chunk, markers are dropped and counted, and the count is
-// written when there is room again.
+// If there is no chunk, markers are dropped and counted, and the count is written when there
+// is room again.
 func TestNoChunk(t *testing.T) {
 	k, dir := begin(t, Config{Limit: 1 << 20, ChunkSize: 64 << 10})
-	dismiss(k) // how many chunks it would give up for the dictionary and for rings is its business
+	stopGoroutines(k) // it would take chunks for the dictionary and for sample rings
 	k.rec.ReleaseIdle(0)
 	taken := takeAll(k)
 	mark(probe, 1)
@@ -135,8 +138,8 @@ func TestNoChunk(t *testing.T) {
 // A full dictionary stops definitions, not the recording.
 func TestFullDictionary(t *testing.T) {
 	k, dir := begin(t, Config{Limit: 1 << 20, ChunkSize: 64 << 10})
-	k.turning.Lock() // no new generation
-	defer k.turning.Unlock()
+	k.rotating.Lock() // no new generation
+	defer k.rotating.Unlock()
 	for i := 0; !k.dict.IsFull(); i++ {
 		k.dict.Define(record.New(rawformat.KindDefString).Uint(uint64(i + 1)).Text(strings.Repeat("x", 1000)))
 	}
@@ -154,10 +157,10 @@ func TestFullDictionary(t *testing.T) {
 	}
 }
 
-// What is lost until Stop is told; that it can't be told yet adds nothing.
+// Losses are in the recording after Stop. A failed attempt to write them adds no loss.
 func TestLossesAtTheEnd(t *testing.T) {
 	k, dir := begin(t, Config{Limit: 1 << 20, ChunkSize: 64 << 10})
-	dismiss(k) // the keeper would lose blocks of its own
+	stopGoroutines(k) // the keeper would lose blocks of its own
 	release := k.rec.Hold()
 	mark(probe, 1)
 	want := k.rec.Lost(rawformat.LostBusy)
@@ -193,15 +196,67 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// A bug in a goroutine of the keeper ends the recording, and not the program.
+// A bug in a goroutine of the keeper ends the recording, not the program.
 func TestPanicInAGoroutine(t *testing.T) {
 	k, _ := begin(t, Config{})
 	mark(probe, 1)
-	k.employ(func() { panic("test") })
+	k.spawn(func() { panic("test") })
 	for k.rec.Failure() == nil {
 		runtime.Gosched()
 	}
 	if k.IsActive() || k.rec.Failure().Error() != "internal error: test" {
 		t.Errorf("active %v after %v", k.IsActive(), k.rec.Failure())
+	}
+}
+
+// The recorder's own goroutines share one track.
+func TestOwnTrack(t *testing.T) {
+	k, _ := begin(t, Config{Limit: 4 << 20})
+	labels := make(chan string)
+	k.spawn(func() {
+		var b bytes.Buffer
+		pprof.Lookup("goroutine").WriteTo(&b, 1)
+		labels <- b.String()
+	})
+	if got := <-labels; !strings.Contains(got, `"gprof.track":"gprof recorder"`) {
+		t.Errorf("no goroutine on the track:\n%s", got)
+	}
+	if k.trackID("gprof recorder") == 0 {
+		t.Error("the track is not defined")
+	}
+}
+
+// A burst of up to a quarter of the limit, or 4 MiB, overwrites nothing before the ring is as
+// large as its limit, if the keeper gets its turn between bursts.
+func TestBurstsBelowTheLimit(t *testing.T) {
+	for limit, chunk := range map[int64]int64{1 << 20: 64 << 10, 4 << 20: 256 << 10, 32 << 20: 256 << 10} {
+		k, _ := begin(t, Config{Limit: limit})
+		<-k.mapped
+		ready := uint64(min(burst, limit/minChunks) - 2*chunk) // without the writer's chunk and the keeper's
+		bursts := 0
+		for ; k.ring.Discarded() == 0 && k.ring.RangeEnd() < 2*uint64(limit); bursts++ {
+			awaitSpares(t, k)
+			until := k.ring.RangeEnd() + ready
+			for n := 0; k.ring.RangeEnd() < until; n++ {
+				mark(probe, n)
+			}
+		}
+		written := float64(k.ring.RangeEnd()) / float64(limit)
+		stop(t, k)
+		t.Logf("limit %d MiB: the first chunk was overwritten after %d bursts, %.0f %% of the limit", limit>>20, bursts, 100*written)
+		if written < 0.8 { // the dictionary counts, too
+			t.Errorf("limit %d: the first chunk was overwritten when %.2f of it was written", limit, written)
+		}
+	}
+}
+
+// awaitSpares waits until the keeper has prepared its spare chunks, or the ring has its
+// full size.
+func awaitSpares(t *testing.T, k *Keeper) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); k.ring.Low(); time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("no chunks are prepared")
+		}
 	}
 }

@@ -12,19 +12,19 @@ import (
 	"gprof/rawformat"
 )
 
-// membership is what ties this process to the others of its session: a slot in
-// the control page. Without one it records by itself.
+// membership ties this process to the others of its session: a slot in the control page.
+// Without a slot the process records by itself.
 type membership struct {
-	control *session.Control // nil: alone
-	slot    *session.Slot    // nil: alone
+	control *session.Control // nil: the process is alone
+	slot    *session.Slot    // nil: the process is alone
 	alone   error            // why there is no slot
-	obeyed  uint64           // generation of the last command that was obeyed
+	obeyed  uint64           // generation of the last command that was carried out
 }
 
-// join takes a slot in the session. That there is none left is an error: the
-// limit is the session's, and this process has no part in it. So is one that somebody
-// else could change who should not. Another control page
-// that can't be used is none: then this process has a limit of its own.
+// join takes a slot in the session. It is an error if none is left, because the limit is
+// the session's and this process has no part in it, or if somebody could change the session
+// who should not. If the control page can't be used for another reason, the process records
+// alone and has a limit of its own.
 func (m *membership) join(c *Config, instance uint64) error {
 	if c.Session == "" {
 		m.alone = c.Alone
@@ -50,10 +50,10 @@ func (m *membership) open(c *Config, instance uint64) error {
 		return errors.Join(err, control.Close())
 	}
 	m.control, m.slot = control, slot
-	return nil // an error beside a slot is the disk's, about others; Balance meets it again
+	return nil // an error beside a slot is the disk's, concerning others; Balance will meet it again
 }
 
-// share is how many bytes this process may hold when all have the same.
+// share is how many bytes this process may hold when all processes hold the same.
 func (m *membership) share(c *Config) int64 {
 	if m.slot == nil {
 		return c.Limit
@@ -61,8 +61,8 @@ func (m *membership) share(c *Config) int64 {
 	return m.slot.Share()
 }
 
-// makeRoom has the ring take the room that dead processes left, before the
-// first chunks are full. The keeper meets the errors again.
+// makeRoom has the ring take the room that dead processes left, before the first chunks are
+// full. Errors are ignored: the keeper will meet them again.
 func (m *membership) makeRoom(ring *ring.Ring) {
 	if m.slot != nil {
 		m.slot.Balance(time.Now())
@@ -70,14 +70,14 @@ func (m *membership) makeRoom(ring *ring.Ring) {
 	}
 }
 
-// clearDisk makes room if the error is that the disk is full: predecessors may
-// have left it so. It reports whether it is worth another try.
+// clearDisk makes room if err says that the disk is full, because earlier processes may
+// have left it so. It reports whether another try is worth it.
 func (m *membership) clearDisk(err error) bool {
 	return m.slot != nil && m.slot.ClearDisk(err, minChunkSize)
 }
 
-// told is what the session's processes do now.
-func (m *membership) told() rawformat.Command {
+// command is what the session's processes are told to do now.
+func (m *membership) command() rawformat.Command {
 	if m.control == nil {
 		return rawformat.CommandStart
 	}
@@ -85,7 +85,7 @@ func (m *membership) told() rawformat.Command {
 	return what
 }
 
-// leave is for the end, when the ring is closed and the exit record written.
+// leave is for the end, when the ring is closed and the exit record is written.
 func (m *membership) leave() error {
 	if m.control == nil {
 		return nil
@@ -95,7 +95,7 @@ func (m *membership) leave() error {
 	return err
 }
 
-// describe is what meta says.
+// describe is the text for meta.
 func (m *membership) describe() string {
 	if m.alone != nil {
 		return fmt.Sprintf("alone, limit of its own: %v", m.alone)
@@ -103,9 +103,9 @@ func (m *membership) describe() string {
 	return "shared limit"
 }
 
-// attend does this process' part in the session: it balances who holds what,
-// and obeys what all are told. It is the keeper's.
-func (k *Keeper) attend() {
+// followSession does this process' part in the session: it balances how much each process
+// holds, and carries out the command that all are given. Only the keeper calls it.
+func (k *Keeper) followSession() {
 	m := &k.member
 	if m.slot == nil {
 		return
@@ -114,11 +114,11 @@ func (k *Keeper) attend() {
 	k.limit = m.slot.Share()
 	k.tracer.share.Store(k.limit)
 	what, generation := m.control.State()
-	if generation == 0 { // nothing was said, or it can't be read
+	if generation == 0 { // there was no command, or it can't be read
 		return
 	}
 	if generation != m.obeyed && k.obey(what) {
 		m.obeyed = generation
 	}
-	m.slot.Obeyed(m.obeyed) // again and again: the page may have been repaired
+	m.slot.Obeyed(m.obeyed) // every time, because the page may have been repaired
 }

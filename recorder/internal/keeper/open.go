@@ -20,7 +20,7 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// Errors of the keeper. Package recorder says when.
+// Errors of the keeper. Package recorder says when they are returned.
 var (
 	ErrSmall   = errors.New("limit too small to record anything")
 	ErrStopped = errors.New("nothing is recorded")
@@ -32,39 +32,38 @@ var (
 type Config struct {
 	Recording *shard.Recording
 	Files     folder.Folder // of the instance
-	Session   string        // directory of the session; "" has Alone say why there is none
-	Alone     error
-	Limit     int64 // bytes that the session may hold
-	Asked     bool  // somebody asked for that limit
+	Session   string        // directory of the session; "" if there is none
+	Alone     error         // why there is none
+	Limit     int64         // bytes that the session may hold
+	Asked     bool          // the limit was asked for, it is not the default
 	Keep      time.Duration
-	ChunkSize int    // bytes of a chunk file, at most
-	Faults    uint32 // of [mapping.Faults], before any file was mapped
+	ChunkSize int    // of a chunk file, in bytes; it may become smaller
+	Faults    uint32 // the value of [mapping.Faults] before any file was mapped
 
-	Markers     bool                    // are recorded
+	Markers     bool                    // markers are recorded
 	Wants       func(track string) bool // whether a track is recorded
 	CounterHz   int                     // 0: no counters
 	HeapEvery   time.Duration           // 0: no heap samples
 	WaitHz      int                     // 0: no waits
-	TraceBehind time.Duration           // of the execution trace, kept all the time; 0: nothing
+	TraceBehind time.Duration           // how much of the execution trace is kept all the time; 0: nothing
 	Traceable   bool                    // windows of the execution trace may be taken
-	AfterRound  func()                  // of the program, nil: none
+	AfterRound  func()                  // the program's hook, nil: none
 }
 
 const (
-	// minChunks is how many chunks there should be for each shard. With fewer,
-	// most of the ring would be open chunks, and a discard would take a large
-	// part of it.
+	// minChunks is how many chunks there should be for each shard. With fewer, most of
+	// the ring would be open chunks, and a discard would drop a large part of it.
 	minChunks = 4
 
-	// dictShare is the dictionary's largest part of the limit.
+	// dictShare bounds the dictionary: it may have 1/dictShare of the limit.
 	dictShare = 8
 
 	minChunkSize = rawformat.ChunkAlign
 
-	// burst is how many bytes should always be ready to be written, while the
-	// keeper makes more: what 100 MB/s write in some rounds of the scheduler,
-	// for which it may have to wait. A burst of more than that, or a quarter of the
-	// limit, may reuse the oldest chunks before the ring has grown to its limit.
+	// burst is how many bytes should always be ready to be written while the keeper
+	// makes more: as much as is written at 100 MB/s in the time that the keeper may have
+	// to wait for a processor. A burst larger than that, or than a quarter of the limit,
+	// may reuse the oldest chunks before the ring has grown to its limit.
 	burst = 4 << 20
 
 	// SmallestLimit holds two chunks beside the dictionary.
@@ -74,7 +73,7 @@ const (
 	MaxWaitHz = maxWaitHz
 )
 
-// Check is [ErrSmall] if nothing can be recorded with that limit.
+// Check returns [ErrSmall] if nothing can be recorded with that limit.
 func (c *Config) Check() error {
 	if c.Limit < SmallestLimit {
 		return tooSmall(c.Limit, SmallestLimit)
@@ -82,10 +81,10 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// New is a keeper that has not begun: Open must follow, and Close, also where Open fails.
+// New makes a keeper that has not begun. Open must follow, and Close, even if Open fails.
 func New(c Config) *Keeper {
 	k := &Keeper{config: c, rec: c.Recording, files: c.Files, faults: c.Faults,
-		shift: make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}), drains: make(chan chan struct{}, 1)}
+		pauseChanged: make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}), drains: make(chan chan struct{}, 1)}
 	if c.CounterHz > 0 {
 		k.counterPeriod = rt.Time(time.Second) / rt.Time(c.CounterHz)
 	}
@@ -95,10 +94,9 @@ func New(c Config) *Keeper {
 	return k
 }
 
-// Open makes the process a member of its session, and makes what lies in its directory:
-// the dictionary and the ring. It is [ErrSmall] if there is no room for them,
-// [session.ErrSlots] or [folder.ErrForeign] if the session has no place, else the disk's
-// error.
+// Open makes the process a member of its session, and creates the dictionary and the ring
+// in its directory. The error is [ErrSmall] if there is no room for them,
+// [session.ErrSlots] or [folder.ErrForeign] if the session has no place, or the disk's.
 func (k *Keeper) Open() (err error) {
 	if err = k.member.join(&k.config, k.rec.Instance()); err != nil {
 		return err
@@ -107,8 +105,8 @@ func (k *Keeper) Open() (err error) {
 	if k.chunkSize, err = k.divide(k.config.ChunkSize); err != nil {
 		return err
 	}
-	// The dictionary comes first: who copies the latest files first reads it last,
-	// and then it has what the chunks refer to.
+	// The dictionary comes first: a tool that copies the latest files first reads it last,
+	// and then it has everything that the chunks refer to.
 	file, err := k.createDict(1)
 	if k.member.clearDisk(err) {
 		file, err = k.createDict(1)
@@ -120,7 +118,7 @@ func (k *Keeper) Open() (err error) {
 		return errors.Join(err, file.Close())
 	}
 	k.dict = dict.New(file, dict.Config{Limit: k.limit / dictShare, Charge: k.ring.Charge, LabelName: func(number uint32) (string, uint32) {
-		l, _ := registry.LabelNamed(number) // it was found before
+		l, _ := registry.LabelNamed(number) // it exists: its number was found before
 		return l.Name, l.Category
 	}})
 	k.tracer.open(&k.config, k.limit)
@@ -133,7 +131,7 @@ func (k *Keeper) openRing() (err error) {
 		Instance: k.rec.Instance(), Pid: uint32(os.Getpid()), ChunkFile: size, Limit: k.config.Limit, Slot: k.member.slot,
 		MinSpare: min(max(2*choices, burst/size), int(k.limit)/size/minChunks), Pressed: choices + 1, Clock: k.rec.Clock().Kind(), Keeper: k.rec.AnchorWriter(), Anchor: k.rec.Clock().Anchor,
 	})
-	if errors.Is(err, ring.ErrLimit) { // it shrank meanwhile
+	if errors.Is(err, ring.ErrLimit) { // the limit shrank meanwhile
 		err = fmt.Errorf("%w: %w", ErrSmall, err)
 	}
 	if err != nil {
@@ -144,8 +142,8 @@ func (k *Keeper) openRing() (err error) {
 	return nil
 }
 
-// divide makes the shards and returns the size of a chunk file, at most that.
-// Where the limit is small, chunks get smaller, then shards fewer.
+// divide makes the shards and returns the size of a chunk file, at most most. If the limit
+// is small, first chunks get smaller, then shards fewer.
 func (k *Keeper) divide(most int) (size int, err error) {
 	writers := 1
 	for writers < min(max(runtime.GOMAXPROCS(0), runtime.NumCPU()), shard.MaxChoices) {
@@ -170,8 +168,8 @@ func tooSmall(limit, want int64) error {
 	return fmt.Errorf("%w: %d bytes for this process, want %d", ErrSmall, limit, want)
 }
 
-// SampleBySignal has CPU samples taken by signals, so many a second of CPU time, of so
-// many calls of a stack. The error says why they can't be.
+// SampleBySignal has CPU samples taken by signals, hz in a second of CPU time, with at most
+// depth calls of the stack. about describes how. The error says why it can't be done.
 func (k *Keeper) SampleBySignal(hz, depth int) (about string, err error) {
 	err = k.sampler.Open(sampler.Host{Recording: k.rec, Ring: k.ring, Files: k.files, Dict: k.dict, Limit: k.limit, Maintain: k.maintainRing, Complain: k.complain,
 		Ended: func(why string) { k.sampledBy.Store(&why) }}, hz, depth)
@@ -184,17 +182,17 @@ func (k *Keeper) SampleBySignal(hz, depth int) (about string, err error) {
 	return about, nil
 }
 
-// Sampling says how CPU samples are taken, if not by signal: by windows of runtime/pprof,
-// or not at all. about is what Sampler says of it.
-func (k *Keeper) Sampling(windows bool, about string) {
+// SetSampling says how CPU samples are taken if not by signals: in windows of
+// runtime/pprof, or not at all. [Keeper.Sampler] returns about.
+func (k *Keeper) SetSampling(windows bool, about string) {
 	if k.windows = windows; windows {
 		k.period = int64(profile.Interval)
 	}
 	k.sampledBy.Store(&about)
 }
 
-// Begin defines what is defined in the process, and has markers recorded. It is
-// an error if the dictionary takes nothing.
+// Begin writes the definitions of the process into the dictionary, and has markers
+// recorded. The error is [ErrSmall] if none of the definitions fits.
 func (k *Keeper) Begin() error {
 	err := registry.Defined.Attach(definitions{k}, func(records [][]byte) error {
 		k.define(records)
@@ -207,44 +205,44 @@ func (k *Keeper) Begin() error {
 		return err
 	}
 	k.running.Store(true)
-	k.rec.Contain(k.rec.WriteAnchor) // its Failure tells
+	k.rec.Contain(k.rec.WriteAnchor) // Failure has the error; likewise below
 	k.beginPaused()
 	if k.pausers == 0 {
-		k.rec.Contain(func() { k.pages.round(k) }) // likewise
+		k.rec.Contain(func() { k.pages.round(k) })
 		k.rec.Admit()
 	}
-	k.rec.Contain(k.rec.ReplayEarly) // likewise
+	k.rec.Contain(k.rec.ReplayEarly)
 	return nil
 }
 
 // Run starts the keeper's goroutines, which End ends.
 func (k *Keeper) Run() {
 	k.hook.open(k.config.AfterRound)
-	k.employ(k.keepHouse)
-	k.employ(k.learnModules)
+	k.spawn(k.run)
+	k.spawn(k.learnModules)
 	if k.windows {
-		k.employ(k.sampleCPU)
+		k.spawn(k.sampleCPU)
 	}
 }
 
-// ownTrack is that of the recorder's goroutines in a CPU profile.
+// ownTrack is the track of the recorder's goroutines in a CPU profile.
 var ownTrack = registry.Defined.Track("gprof recorder")
 
-// employ runs work in a goroutine for which Stop waits. A bug in it ends the
-// recording; it must not take the host with it.
-func (k *Keeper) employ(work func()) {
-	k.crew.Add(1)
+// spawn runs work in a goroutine that End waits for. A bug in it ends the recording; it
+// must not take the host with it.
+func (k *Keeper) spawn(work func()) {
+	k.goroutines.Add(1)
 	go func() {
-		defer k.crew.Done()
+		defer k.goroutines.Done()
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(registry.TrackLabel, ownTrack.Name)))
 		sampler.NoteLabels(ownTrack, sampler.GoroutineID())
-		k.rec.Contain(work) // Err tells
+		k.rec.Contain(work) // Failure has the error
 	}()
 }
 
-// Stopping calls end, once: after it nothing is paused or resumed. False: it was called
+// StopOnce calls end, once. Nothing is paused or resumed after that. False: it was called
 // before.
-func (k *Keeper) Stopping(end func()) bool {
+func (k *Keeper) StopOnce(end func()) bool {
 	k.switching.Lock()
 	defer k.switching.Unlock()
 	if k.stopped {
@@ -255,13 +253,13 @@ func (k *Keeper) Stopping(end func()) bool {
 	return true
 }
 
-// End ends the recording: of its goroutines, of samples, of definitions, and of all
-// shards. What was recorded until then is in the files. The error is a bug's.
+// End ends the recording: its goroutines, samples, definitions, and all shards. All that
+// was recorded before is in the files. An error is a bug's.
 func (k *Keeper) End() error {
 	shard.Current.Store(nil)
 	close(k.quit)
 	k.rec.Nap().Wake()
-	k.crew.Wait()
+	k.goroutines.Wait()
 	k.hook.close()
 	k.tracer.close()
 	unsealed := k.rec.Contain(func() {
@@ -282,7 +280,7 @@ func (k *Keeper) Abandon() error {
 	return k.Close()
 }
 
-// Close ends the use of the directory's files.
+// Close closes the files of the directory.
 func (k *Keeper) Close() error {
 	var errs []error
 	if k.ring != nil {
@@ -295,26 +293,6 @@ func (k *Keeper) Close() error {
 	return errors.Join(errs...)
 }
 
-// Leave gives the session's slot up, when the files are closed and the exit record is
-// written.
+// Leave gives up the session's slot. Call it when the files are closed and the exit record
+// is written.
 func (k *Keeper) Leave() error { return k.member.leave() }
-
-// definitions are what a recording has of the registry.
-type definitions struct{ k *Keeper }
-
-func (d definitions) Define(records [][]byte) { d.k.define(records) }
-func (d definitions) LoseDefinition()         { d.k.rec.Lose(rawformat.LostDictionary, 1, 0) }
-func (d definitions) Wants(track string) bool { return d.k.config.Wants(track) }
-
-// define writes the registry's records that the dictionary does not have yet,
-// as many as there is room for. What is left over is counted once. The
-// registry's lock is held.
-func (k *Keeper) define(records [][]byte) {
-	have := k.rec.Defined()
-	have += k.dict.Define(records[have:]...)
-	k.rec.SetDefined(have)
-	if left := len(records) - max(have, k.refused); left > 0 {
-		k.refused = len(records)
-		k.rec.Lose(rawformat.LostDictionary, uint64(left), 0)
-	}
-}

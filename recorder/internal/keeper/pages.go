@@ -7,28 +7,28 @@ import (
 	"gprof/recorder/internal/page"
 )
 
-// pageShare is the part of the limit for which there may be a page: it takes up to
-// 1 KiB in each half of the ring.
+// pageShare is how many bytes of the limit there must be for each page, which takes up to 1
+// KiB in each half of the ring.
 const pageShare = 16 << 10
 
-// pageKeeper states open pages again before they are discarded. It belongs to the
+// pageKeeper restates open pages before their blocks are discarded. It belongs to the
 // keeper.
 type pageKeeper struct {
-	fresh  int    // of the list, when it was looked through
-	floor  uint64 // no page was stated below this index then
-	warned bool   // that there are too many
+	opened int    // how many pages had ever been opened at the last look
+	floor  uint64 // no open page's last block lay below this index then
+	warned bool   // it has been logged that there are too many
 }
 
-// round states the pages that this recording does not have yet, or not for long.
+// round states the pages that this recording does not have yet, or will soon discard.
 func (p *pageKeeper) round(k *Keeper) {
 	if !k.config.Markers {
 		return
 	}
-	fresh, turned := page.Opened(), p.turned(k)
-	if fresh == 0 || fresh == p.fresh && !turned {
+	fresh, turned := page.Opened(), p.nearDiscard(k)
+	if fresh == 0 || fresh == p.opened && !turned {
 		return
 	}
-	p.fresh = fresh
+	p.opened = fresh
 	if turned {
 		p.floor = k.middle()
 	}
@@ -40,14 +40,14 @@ func (p *pageKeeper) round(k *Keeper) {
 	}
 }
 
-// turned reports whether some pages may be discarded soon: not before the ring has
-// grown.
-func (p *pageKeeper) turned(k *Keeper) bool {
+// nearDiscard reports whether blocks of pages may be discarded soon, which can't be before
+// the ring has grown.
+func (p *pageKeeper) nearDiscard(k *Keeper) bool {
 	start, end := k.ring.RangeStart(), k.ring.RangeEnd()
 	return p.floor < start+(end-start)/4 && (start > 1 || end > uint64(k.limit)/4)
 }
 
-// list are the open pages that are stated again.
+// list returns the open pages that are restated.
 func (p *pageKeeper) list(k *Keeper) []*page.Page {
 	most := int(k.limit / pageShare)
 	list, all := page.List(most)

@@ -5,7 +5,7 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// pausers are those who ask to pause. Recording goes on when none does.
+// pausers are those who ask to pause. Recording goes on when nobody does.
 type pausers uint8
 
 const (
@@ -13,15 +13,15 @@ const (
 	pausedBySession
 )
 
-// Pause asks to pause, or no longer to, as the program.
+// Pause pauses recording for the program, or ends that pause.
 func (k *Keeper) Pause(paused bool) {
 	k.switching.Lock()
 	defer k.switching.Unlock()
-	k.rec.Contain(func() { k.setPaused(pausedByProgram, paused) }) // its Failure tells
+	k.rec.Contain(func() { k.setPaused(pausedByProgram, paused) }) // Failure has the error
 }
 
-// setPaused notes what who asks for, and does what follows. r.switching is
-// held.
+// setPaused notes what one of the pausers asks for, and pauses or resumes if that changes
+// anything. k.switching is held.
 func (k *Keeper) setPaused(who pausers, paused bool) {
 	before := k.pausers
 	if k.pausers |= who; !paused {
@@ -31,7 +31,7 @@ func (k *Keeper) setPaused(who pausers, paused bool) {
 		return
 	}
 	k.paused.Store(k.pausers != 0)
-	k.shiftSampler()
+	k.notifySampler()
 	if k.pausers != 0 {
 		shard.Current.Store(nil)
 		k.entry(rawformat.KindPause, uint64(rawformat.PauseAll))
@@ -39,7 +39,7 @@ func (k *Keeper) setPaused(who pausers, paused bool) {
 	}
 	k.entry(rawformat.KindResume, uint64(rawformat.PauseAll))
 	k.rec.Admit()
-	if k.rec.Failure() != nil { // it failed meanwhile, and what fail cleared is set again
+	if k.rec.Failure() != nil { // it failed meanwhile: Admit has set again what fail had cleared
 		shard.Current.CompareAndSwap(k.rec, nil)
 	}
 }
@@ -51,15 +51,15 @@ func (k *Keeper) PauseSampling(paused bool) {
 	if k.stopped || k.rec.Failure() != nil || k.unsampled.Swap(paused) == paused {
 		return
 	}
-	k.shiftSampler()
+	k.notifySampler()
 	kind := rawformat.KindResume
 	if paused {
 		kind = rawformat.KindPause
 	}
-	k.rec.Contain(func() { k.entry(kind, uint64(rawformat.PauseSampling)) }) // its Failure tells
+	k.rec.Contain(func() { k.entry(kind, uint64(rawformat.PauseSampling)) }) // Failure has the error
 }
 
-// IsActive reports whether something is recorded, be it markers or other things.
+// IsActive reports whether anything is recorded, be it markers or other data.
 func (k *Keeper) IsActive() bool {
 	return k.running.Load() && !k.paused.Load() && k.rec.Failure() == nil
 }
@@ -67,26 +67,26 @@ func (k *Keeper) IsActive() bool {
 // samples reports whether CPU samples are to be taken.
 func (k *Keeper) samples() bool { return !k.paused.Load() && !k.unsampled.Load() }
 
-// shiftSampler has the CPU sampler look whether it should sample.
-func (k *Keeper) shiftSampler() {
+// notifySampler has sampleCPU look whether it should sample.
+func (k *Keeper) notifySampler() {
 	select {
-	case k.shift <- struct{}{}:
-	default: // it has not seen the last one yet, and looks when it does
+	case k.pauseChanged <- struct{}{}:
+	default: // the last notice is still to be read, and sampleCPU looks when it reads that
 	}
 }
 
-// beginPaused pauses from the start if the session is paused or stopped. The
-// keeper does the rest.
+// beginPaused begins with a pause if the session is paused or stopped. The keeper does the
+// rest.
 func (k *Keeper) beginPaused() {
-	switch k.member.told() {
+	switch k.member.command() {
 	case rawformat.CommandPause, rawformat.CommandStop:
 		k.setPaused(pausedBySession, true)
 	}
 }
 
-// obey does what the session's processes are told, and reports whether it is
-// done; if not, the keeper comes again. Stop may be waiting for the
-// keeper, and Pause is quick: neither is waited for.
+// obey carries out the session's command, and reports whether that is done; if not, the
+// keeper tries again. It does not wait for the lock: Stop may hold it while it waits for
+// the keeper, and Pause holds it only briefly.
 func (k *Keeper) obey(c rawformat.Command) bool {
 	if !k.switching.TryLock() {
 		return false
@@ -106,16 +106,16 @@ func (k *Keeper) obey(c rawformat.Command) bool {
 	return true
 }
 
-// rest closes and seals all chunks and gives the spare ones back. It reports
-// false while a writer is at work, such as the CPU sampler, whose last samples
-// would otherwise take the place of older ones.
+// rest closes and seals all chunks and gives the spare ones back. It returns false while a
+// writer is at work, such as sampleCPU, whose last samples would otherwise displace older
+// ones.
 func (k *Keeper) rest() bool {
 	if k.sampling.Load() {
 		return false
 	}
 	k.sampler.Rest(k.isMapped())
 	if !k.resting {
-		k.rec.WriteLosses() // later an older chunk would have to go for them
+		k.rec.WriteLosses() // later an older chunk would have to make room for them
 	}
 	k.resting = true
 	k.ring.Rest(true)
@@ -124,7 +124,7 @@ func (k *Keeper) rest() bool {
 	return k.rec.IsIdle()
 }
 
-// wakeRing makes chunks ready after rest, before anybody asks for one.
+// wakeRing prepares chunks after rest, before a writer asks for one.
 func (k *Keeper) wakeRing() {
 	if k.resting {
 		k.resting = false

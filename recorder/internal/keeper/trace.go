@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// traceShare is the part of the limit that all windows may take, and
-	// windowShare that of one: two are there before the oldest goes.
+	// All windows may take 1/traceShare of the limit, and each 1/windowShare, so that
+	// there are two before the oldest is removed.
 	traceShare  = 4
 	windowShare = 2 * traceShare
 
-	// smallestWindow is what a second of a program that does little takes.
+	// smallestWindow is the size of one second of a program that does little.
 	smallestWindow = 64 << 10
 )
 
@@ -30,24 +30,24 @@ var goTrace = shard.Handle{Event: registry.Defined.Event(&registry.EventSpec{Nam
 	Tooltip: "Go's execution trace of this time lies in a file beside the recording",
 	Fields:  []registry.FieldSpec{textField("file"), numberField("size", rawformat.WireSint, rawformat.FormatBytes)}})}
 
-// tracer takes windows of Go's execution trace. The runtime's flight recorder
-// serves, because the program's own trace.Start works beside it.
+// tracer takes windows of Go's execution trace. It uses the runtime's flight recorder,
+// because the program's own trace.Start works beside that.
 type tracer struct {
 	mu       sync.Mutex   // held while a window is taken
-	share    atomic.Int64 // of the limit, this process' part
+	share    atomic.Int64 // how many bytes this process may hold
 	allowed  bool
 	behind   time.Duration         // how much of the past is kept all the time; 0: nothing
-	flight   *trace.FlightRecorder // that does so; nil: none
-	begun    rt.Time               // it
-	why      error                 // there is none, though it was asked for
+	flight   *trace.FlightRecorder // keeps it; nil: none
+	begun    rt.Time               // when flight was started
+	why      error                 // why there is no flight, though it was asked for
 	ended    bool
 	next     int
 	kept     []chunks.Trace // the oldest first
-	occupied int64          // their bytes
+	occupied int64          // bytes of kept
 }
 
-// open has the past kept if it was asked for. The error is for meta: the recording
-// does without.
+// open starts the flight recorder if the past is to be kept. If that fails the recording
+// does without, and meta has the error.
 func (t *tracer) open(c *Config, limit int64) {
 	t.allowed, t.behind = c.Traceable, c.TraceBehind
 	t.share.Store(limit)
@@ -66,7 +66,7 @@ func startFlight(age time.Duration, limit int64) (*trace.FlightRecorder, error) 
 	return f, nil
 }
 
-// close ends what is kept, after the last window. No more are taken.
+// close stops the flight recorder, after the last window. No more windows are taken.
 func (t *tracer) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,10 +82,10 @@ func windowLimit(limit int64) int64 {
 	return min(max(limit/windowShare, smallestWindow), rawformat.MaxTraceFile)
 }
 
-// Trace takes a window of Go's execution trace: what happens from now on for so long, for
-// which it waits, and what is kept of the time before. It returns the file's name. The
+// Trace takes a window of Go's execution trace: what is kept of the past, and what happens
+// from now on for the time ahead, for which it waits. It returns the name of the file. The
 // error is [ErrStopped], [ErrTracing], [ErrNoTrace], [rawformat.ErrTooBig], the runtime's
-// or the disk's. Then nothing is left behind.
+// or the disk's; then no file is left behind.
 func (k *Keeper) Trace(ahead time.Duration) (name string, err error) {
 	t := &k.tracer
 	if !t.mu.TryLock() {
@@ -117,13 +117,13 @@ func (k *Keeper) Trace(ahead time.Duration) (name string, err error) {
 		return "", fmt.Errorf("execution trace: %w", err)
 	}
 	clock, now := k.rec.Clock(), rt.Now()
-	k.rec.Contain(func() { // its Failure tells
+	k.rec.Contain(func() { // Failure has the error
 		k.rec.Interval(goTrace, clock.At(begin), clock.At(now), shard.Type(file.Name), shard.Type(int(file.Size)))
 	})
 	return file.Name, nil
 }
 
-// past is since when there is a trace.
+// past is when the trace that is kept begins.
 func (t *tracer) past(now rt.Time) rt.Time {
 	if t.flight == nil {
 		return now
@@ -143,7 +143,7 @@ func (k *Keeper) waitFor(d time.Duration) bool {
 	}
 }
 
-// keepTrace writes what the flight recorder holds, after it has made room.
+// keepTrace writes what the flight recorder holds, after making room for it.
 func (k *Keeper) keepTrace(flight *trace.FlightRecorder) (chunks.Trace, error) {
 	t := &k.tracer
 	limit := windowLimit(t.share.Load())
@@ -166,7 +166,7 @@ func (k *Keeper) keepTrace(flight *trace.FlightRecorder) (chunks.Trace, error) {
 	return file, nil
 }
 
-// chargingWriter counts what it writes against the limit, as it is written.
+// chargingWriter charges what is written to the limit, as it is written.
 type chargingWriter struct {
 	w       io.Writer
 	ring    *ring.Ring
@@ -180,7 +180,7 @@ func (w *chargingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// makeRoom removes the oldest windows, until one more fits.
+// makeRoom removes the oldest windows until one more fits.
 func (t *tracer) makeRoom(k *Keeper, size int64) error {
 	for len(t.kept) > 0 && t.occupied+size > max(t.share.Load()/traceShare, size) {
 		oldest := t.kept[0]
@@ -194,7 +194,7 @@ func (t *tracer) makeRoom(k *Keeper, size int64) error {
 	return nil
 }
 
-// describe is what meta says.
+// describe is the text for meta.
 func (t *tracer) describe() string {
 	switch {
 	case !t.allowed:

@@ -15,35 +15,35 @@ import (
 const (
 	maxWaitHz = 10
 
-	// waitBudget is how many goroutines are looked at in a second: each takes about
-	// a microsecond, and two while the world is stopped.
+	// waitBudget is how many goroutines are looked at in a second. Each takes about a
+	// microsecond, two while the world is stopped.
 	waitBudget = 5000
 
-	// maxWaiting is of how many goroutines none is looked at any more: that would
-	// take tens of milliseconds at a time.
+	// maxWaiting is the number of goroutines above which none is looked at, because that
+	// would take tens of milliseconds at a time.
 	maxWaiting = 20000
 
 	// maxWaitSites bounds the memory for stacks, about 700 bytes each.
 	maxWaitSites = 4096
 )
 
-// waitMeter looks at where goroutines wait. It belongs to the keeper.
+// waitMeter looks where goroutines wait. It belongs to the keeper.
 type waitMeter struct {
 	hz         int // 0: never
 	due, last  rt.Time
 	records    []runtime.StackRecord
 	sites      map[[32]uintptr]*waitSite
-	order      []*waitSite // with goroutines now, as they were found
-	generation uint16      // of the dictionary that stacks of sites are of
-	crowded    bool        // it has said that there are too many goroutines
+	order      []*waitSite // sites that have goroutines now, in the order found
+	generation uint16      // of the dictionary that has the stacks of sites
+	crowded    bool        // it has been logged that there are too many goroutines
 }
 
 // waitSite is a stack at which goroutines wait.
 type waitSite struct {
 	row     sampleRow
 	reason  rawformat.WaitReason
-	running bool // rather than waits
-	count   int  // now
+	running bool // its goroutines run, they do not wait
+	count   int  // of goroutines, now
 }
 
 // round looks at all goroutines, if it is time.
@@ -54,8 +54,8 @@ func (m *waitMeter) round(k *Keeper, now rt.Time) {
 	m.look(k, now, runtime.NumGoroutine())
 }
 
-// look looks at n goroutines if that are not too many, and the next time the later
-// the more there are.
+// look looks at n goroutines unless they are too many. The more there are, the later the
+// next look is due.
 func (m *waitMeter) look(k *Keeper, now rt.Time, n int) {
 	m.due = now + max(rt.Time(time.Second)/rt.Time(m.hz), rt.Time(n)*rt.Time(time.Second)/waitBudget)
 	if n > maxWaiting {
@@ -74,7 +74,7 @@ func (m *waitMeter) look(k *Keeper, now rt.Time, n int) {
 	k.spent.samples.Add(int64(rt.Now() - now))
 }
 
-// take gets the stacks of all goroutines. There may be more by now.
+// take gets the stacks of all goroutines. There may be more of them by now.
 func (m *waitMeter) take(n int) {
 	for {
 		if cap(m.records) < n {
@@ -128,21 +128,21 @@ func (m *waitMeter) state(k *Keeper, wall rt.Time) {
 			k.rec.Lose(rawformat.LostBusy, 1, 0)
 		}
 		s.count = 0
-		if k.ring.Low() { // many new stacks take their time
+		if k.ring.Low() { // many new stacks take a while
 			k.maintainRing()
 		}
 	}
 }
 
-// writeWait writes what a site has to say. False: no writer was free.
+// writeWait writes how many goroutines wait at a site. False: no writer was free.
 func (k *Keeper) writeWait(s *waitSite, wall rt.Time) bool {
 	_, free := k.rec.Write(shard.WaitUncounted, shard.Block{Kind: rawformat.KindWait, Time: k.rec.Clock().Now(), PCs: s.row.raw,
 		Fields: []uint64{s.row.stack, uint64(s.reason), uint64(s.count), uint64(wall)}})
 	return free
 }
 
-// waitFunctions is what goroutines wait for in functions of the runtime, and of
-// those that call it.
+// waitFunctions says what goroutines wait for in functions of the runtime and of its
+// callers.
 var waitFunctions = []struct {
 	prefix string
 	reason rawformat.WaitReason
@@ -159,12 +159,12 @@ var waitFunctions = []struct {
 	{"internal/sync.runtime_", rawformat.WaitSync},
 }
 
-// waitDepth is how many calls may lie between where a goroutine is parked and the
+// waitDepth is how many calls may lie between the function that parks a goroutine and the
 // one that tells why.
 const waitDepth = 5
 
-// reasonOf is why a goroutine with that stack waits; running: it does not, or only
-// for a processor.
+// reasonOf is why a goroutine with that stack waits; running: it runs, or waits only for a
+// processor.
 func reasonOf(leafFirst []dict.Frame) (reason rawformat.WaitReason, running bool) {
 	if len(leafFirst) == 0 {
 		return 0, true
@@ -188,7 +188,7 @@ func reasonOf(leafFirst []dict.Frame) (reason rawformat.WaitReason, running bool
 	return rawformat.WaitOther, false
 }
 
-// describe is what meta says of waits.
+// describe is the text for meta about waits.
 func (m *waitMeter) describe() string {
 	if m.hz == 0 {
 		return "off"

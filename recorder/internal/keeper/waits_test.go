@@ -13,8 +13,8 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// The more goroutines there are, the less often they are looked at; of too many none
-// is, which the recording says once.
+// The more goroutines there are, the less often they are looked at; above a number they are
+// not looked at at all, which the recording says once.
 func TestWaitsOfMany(t *testing.T) {
 	k, dir := begin(t, Config{})
 	now := rt.Now()

@@ -16,8 +16,8 @@ var cpuWindow = shard.Handle{Event: registry.Defined.Event(&registry.EventSpec{N
 	Tooltip: "CPU samples lie somewhere in this window",
 	Fields:  []registry.FieldSpec{numberField("samples", rawformat.WireSint, rawformat.FormatInteger), numberField("cpu", rawformat.WireSint, rawformat.FormatNanoseconds)}})}
 
-// sampleCPU runs one CPU profile after the other. It holds the process' only
-// one, which is why [CPUPprof] has to be asked for.
+// sampleCPU runs one CPU profile after the other. A process can have only one at a time,
+// which is why [CPUPprof] has to be asked for.
 func (k *Keeper) sampleCPU() {
 	var window profile.Window
 	skipped := false
@@ -39,8 +39,8 @@ func (k *Keeper) sampleCPU() {
 	}
 }
 
-// awaitResume waits while recording is paused; false when it is to stop. From
-// its return to the next call samples may be written, see rest.
+// awaitResume waits while recording is paused; false: the keeper is to stop. Samples may be
+// written from its return until the next call, see rest.
 func (k *Keeper) awaitResume() bool {
 	for {
 		select {
@@ -48,14 +48,14 @@ func (k *Keeper) awaitResume() bool {
 			return false
 		default:
 		}
-		k.sampling.Store(true) // first: who pauses looks at it afterwards
+		k.sampling.Store(true) // before samples, because a pause is noted before rest looks at sampling
 		if k.samples() {
 			return true
 		}
 		k.sampling.Store(false)
 		select {
 		case <-k.quit:
-		case <-k.shift:
+		case <-k.pauseChanged:
 		}
 	}
 }
@@ -66,13 +66,13 @@ func (k *Keeper) sleep(d time.Duration) {
 	defer t.Stop()
 	select {
 	case <-t.C:
-	case <-k.shift:
+	case <-k.pauseChanged:
 	case <-k.quit:
 	}
 }
 
-// skipWindow notes that the program's own profile is running. One line is
-// enough for as long as it lasts; every window is counted.
+// skipWindow notes that the program's own profile is running. One line is enough for as
+// long as it lasts; every skipped window is counted.
 func (k *Keeper) skipWindow(err error, again bool) {
 	k.rec.Lose(rawformat.LostSamples, 1, 0)
 	if !again {
@@ -96,8 +96,8 @@ func (k *Keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
 	if err != nil {
 		return err
 	}
-	k.turning.Lock() // the ids count in one generation of the dictionary
-	defer k.turning.Unlock()
+	k.rotating.Lock() // ids belong to one generation of the dictionary
+	defer k.rotating.Unlock()
 	rows := make([]sampleRow, len(samples))
 	for i := range rows {
 		rows[i] = k.sampleRow(&samples[i])
@@ -111,4 +111,10 @@ func (k *Keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
 	k.spent.samples.Add(int64(rt.Now() - before))
 	k.spent.taken.Add(int64(len(slots)))
 	return nil
+}
+
+// writeSample writes one sample block.
+func (k *Keeper) writeSample(row *sampleRow, at profile.Slot, window rt.Time) {
+	k.rec.Write(shard.Wait, shard.Block{Kind: rawformat.KindSample, Time: k.rec.Clock().At(at.At), Track: row.track, Labels: row.labels, PCs: row.raw,
+		Fields: []uint64{0, 0, uint64(row.track), row.stack, 1, uint64(at.CPU) + 1, uint64(window)}})
 }

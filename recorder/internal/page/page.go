@@ -1,5 +1,5 @@
 // Package page knows which pages of the program are open, and writes what they are. Like
-// events they are the program's, whatever records.
+// events, pages belong to the program, whatever records them.
 package page
 
 import (
@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// maxPages bounds those that are stated again and again while they are open.
+	// maxPages bounds the pages that are restated while they are open.
 	maxPages = 4096
 
-	// numbers is how many of a process' pages have numbers of their own. Numbers of
-	// other processes begin elsewhere, for a profile has the pages of all of them; and
-	// they are no larger than what a number of JSON holds.
+	// numbers is how many pages of a process have distinct numbers. Other processes begin
+	// elsewhere, because a profile has the pages of all processes. The numbers fit into a
+	// number of JSON.
 	numbers = 1 << 24
 )
 
-// Page is something that a program works on for a while. What is exported does not change
+// Page is something that a program works on for a while. Its exported fields do not change
 // once it is open.
 type Page struct {
 	ID, Tab, Embedder uint64
@@ -32,23 +32,23 @@ type Page struct {
 	opened            rt.Time
 
 	// Under pages.mu:
-	closed bool
-	in     uint64 // instance of the recording that has stated it last
-	index  uint64 // of the block; 0 it is not known
+	closed   bool
+	statedIn uint64 // instance of the recording that it was last written to
+	index    uint64 // of that block
 }
 
 var pages list
 
 type list struct {
-	mu    sync.Mutex
-	first uint64 // number of the first, a random one
-	last  uint64
-	open  []*Page // at most maxPages
-	fresh int     // counts those that were opened
+	mu     sync.Mutex
+	first  uint64 // number of the first, a random one
+	last   uint64
+	open   []*Page // at most maxPages
+	opened int     // how many were ever opened
 }
 
-// Open opens a page, which has no number yet. One without a tab has one of its own, of
-// the same number.
+// Open opens a page and gives it its number. A page without a tab gets a tab of its own,
+// with the same number.
 func Open(p *Page) {
 	p.opened = rt.Now()
 	pages.mu.Lock()
@@ -57,11 +57,11 @@ func Open(p *Page) {
 	if p.Tab == 0 {
 		p.Tab = p.ID
 	}
-	if pages.fresh++; len(pages.open) < maxPages {
+	if pages.opened++; len(pages.open) < maxPages {
 		pages.open = append(pages.open, p)
 	}
 	if r := shard.Current.Load(); r != nil {
-		r.Contain(func() { p.state(r, shard.NoWait) }) // its Failure tells
+		r.Contain(func() { p.state(r, shard.NoWait) }) // Failure has the error
 	}
 }
 
@@ -75,11 +75,11 @@ func (p *Page) Close() {
 	p.closed = true
 	pages.open = slices.DeleteFunc(pages.open, func(o *Page) bool { return o == p })
 	if r := shard.Current.Load(); r != nil {
-		r.Contain(func() { p.end(r) }) // its Failure tells
+		r.Contain(func() { p.end(r) }) // Failure has the error
 	}
 }
 
-// number is one that no other page has. The lock is held.
+// number returns a number that no other page has. The lock is held.
 func (l *list) number() uint64 {
 	if l.first == 0 {
 		var b [8]byte
@@ -94,11 +94,11 @@ func (l *list) number() uint64 {
 // state writes what a page is. The lock is held.
 func (p *Page) state(r *shard.Recording, patience shard.Patience) {
 	if index, ok := r.Write(patience, p.block(r)); ok && index != 0 {
-		p.in, p.index = r.Instance(), index
+		p.statedIn, p.index = r.Instance(), index
 	}
 }
 
-// block says what a page is, with the time at which it was opened.
+// block is the block that describes a page, with the time at which it was opened.
 func (p *Page) block(r *shard.Recording) shard.Block {
 	private := uint64(0)
 	if p.Private {
@@ -108,22 +108,22 @@ func (p *Page) block(r *shard.Recording) shard.Block {
 		Fields: []uint64{p.Tab, p.ID, p.Embedder, private}, Text: p.URL, HasText: true}
 }
 
-// end writes that a page is closed, and before it what it was, unless that is at
-// most as old as the chunk: so who finds the end finds the page. The lock is held.
+// end writes that a page is closed, and before that what the page is, unless the same chunk
+// has it already. So whoever finds the end also finds the page. The lock is held.
 func (p *Page) end(r *shard.Recording) {
 	page := p.block(r)
-	if p.in == r.Instance() {
+	if p.statedIn == r.Instance() {
 		page.Previous = p.index
 	}
 	r.Write(shard.NoWait, page, shard.Block{Kind: rawformat.KindPageEnd, Time: r.Clock().Now(), Fields: []uint64{p.ID}})
 }
 
-// Keep states an open page unless it was stated in this recording, at the floor
-// or behind it.
+// Keep writes an open page again unless this recording has it at an index of at least
+// floor.
 func (p *Page) Keep(r *shard.Recording, floor uint64) {
 	pages.mu.Lock()
 	defer pages.mu.Unlock()
-	if !p.closed && (p.in != r.Instance() || p.index < floor) {
+	if !p.closed && (p.statedIn != r.Instance() || p.index < floor) {
 		p.state(r, shard.WaitUncounted)
 	}
 }
@@ -132,15 +132,15 @@ func (p *Page) Keep(r *shard.Recording, floor uint64) {
 func Opened() int {
 	pages.mu.Lock()
 	defer pages.mu.Unlock()
-	return pages.fresh
+	return pages.opened
 }
 
-// List are the open pages that can be stated again: up to so many, those that were opened
-// first. There are more if all is false.
+// List returns the open pages that can be restated, at most most: those that were opened
+// first. If all is false there are more.
 func List(most int) (first []*Page, all bool) {
 	pages.mu.Lock()
 	defer pages.mu.Unlock()
-	most = min(most, maxPages-1) // when all places are taken there may be more
+	most = min(most, maxPages-1) // if all places are taken there may be more
 	if len(pages.open) <= most {
 		return slices.Clone(pages.open), true
 	}
