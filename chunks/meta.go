@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gprof/chunks/folder"
 	"gprof/rawformat"
@@ -25,14 +26,14 @@ func metaOf(records []Record) []Meta {
 	return meta
 }
 
-// Value is the value of a key in meta; false if there is none.
-func (p *Process) Value(key string) (value string, ok bool) {
+// Value is the first value of a key in meta, "" if there is none.
+func (p *Process) Value(key string) string {
 	for _, m := range p.Meta {
 		if m.Key == key {
-			return m.Value, true
+			return m.Value
 		}
 	}
-	return "", false
+	return ""
 }
 
 // Number is the value of a key in meta, 0 if there is none.
@@ -96,15 +97,23 @@ func exitOf(records []Record) (exit *Exit) {
 	return exit
 }
 
-// AppendExit appends the body of an exit record.
-func AppendExit(dst []byte, x *Exit) []byte {
-	dst = rawformat.AppendUint(append(dst, byte(rawformat.KindExit)), x.Monotonic)
-	dst = rawformat.AppendSint(dst, x.Realtime)
-	dst = rawformat.AppendUint(dst, uint64(x.Reason))
-	dst = rawformat.AppendSint(dst, x.Code)
-	dst = rawformat.AppendFixed(dst, x.Parent)
-	for _, v := range []uint64{x.ParentIndex, x.RangeStart, x.RangeEnd, x.Discarded} {
-		dst = rawformat.AppendUint(dst, v)
+// maxExitText bounds the text of an exit record, in bytes.
+const maxExitText = 4 << 10
+
+// Write writes the exit file of an instance. h says which one it is.
+func (x *Exit) Write(in folder.Folder, h rawformat.RecordHeader) error {
+	text := x.Text
+	if len(text) > maxExitText {
+		text = strings.ToValidUTF8(text[:maxExitText], "") // which may end within a rune
 	}
-	return rawformat.AppendText(dst, x.Text)
+	b := rawformat.AppendUint([]byte{byte(rawformat.KindExit)}, x.Monotonic)
+	b = rawformat.AppendSint(b, x.Realtime)
+	b = rawformat.AppendUint(b, uint64(x.Reason))
+	b = rawformat.AppendSint(b, x.Code)
+	b = rawformat.AppendFixed(b, x.Parent)
+	for _, v := range []uint64{x.ParentIndex, x.RangeStart, x.RangeEnd, x.Discarded} {
+		b = rawformat.AppendUint(b, v)
+	}
+	h.Magic = rawformat.MagicExit
+	return WriteRecords(in, ExitName, h, rawformat.AppendText(b, text))
 }

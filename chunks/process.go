@@ -135,7 +135,7 @@ func (o *opening) missing() {
 		o.report(left)
 	}
 	if len(p.Chunks) > 0 && p.Meta == nil {
-		o.report(Problem{Class: Missing, Where: MetaFile.FileName(0), What: "meta file is missing"})
+		o.report(Problem{Class: Missing, Where: MetaName, What: "meta file is missing"})
 	}
 	blocks := map[uint32]int64{} // by generation
 	for _, im := range p.Chunks {

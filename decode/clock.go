@@ -219,7 +219,7 @@ func (a Anchor) usable() bool {
 // ascending, one for each monotonic time. Impossible ones are dropped.
 func Anchors(p *chunks.Process) []Anchor {
 	var all []Anchor
-	mono, _ := strconv.ParseUint(meta(p, rawformat.MetaStartMono), 10, 64) // 0: not usable
+	mono, _ := strconv.ParseUint(p.Value(rawformat.MetaStartMono), 10, 64) // 0: not usable
 	all = append(all, Anchor{Monotonic: mono, Realtime: startRealtime(p)})
 	for _, im := range slices.Concat(p.Chunks, p.LeftOut) {
 		all = append(all, anchorOf(im.Header.Open))
@@ -322,7 +322,7 @@ func sortAnchors(all []Anchor) []Anchor {
 
 // startRealtime is what meta says, 0 if it says nothing.
 func startRealtime(p *chunks.Process) int64 {
-	real, _ := strconv.ParseInt(meta(p, rawformat.MetaStartReal), 10, 64)
+	real, _ := strconv.ParseInt(p.Value(rawformat.MetaStartReal), 10, 64)
 	return real
 }
 

@@ -72,12 +72,12 @@ func programName(p *stream.Process) string {
 const sampledSuffix = " (sampled)"
 
 // IsSampled reports whether p was sampled from outside, rather than recorded itself.
-func IsSampled(p *chunks.Process) bool { return meta(p, rawformat.MetaSampler) != "" }
+func IsSampled(p *chunks.Process) bool { return p.Value(rawformat.MetaSampler) != "" }
 
 // Machine identifies the process that p is a recording of: it is equal for all recordings of it,
 // but also for a later process with the same pid. "" if unknown.
 func Machine(p *chunks.Process) string {
-	boot, space, pid := BootID(p), meta(p, rawformat.MetaNamespaces), cmp.Or(meta(p, rawformat.MetaInnerPid), meta(p, rawformat.MetaPid))
+	boot, space, pid := BootID(p), p.Value(rawformat.MetaNamespaces), cmp.Or(p.Value(rawformat.MetaInnerPid), p.Value(rawformat.MetaPid))
 	if boot == "" || space == "" || pid == "" {
 		return ""
 	}
@@ -86,7 +86,7 @@ func Machine(p *chunks.Process) string {
 
 // Parent is the instance of the process that started p, 0 if it did not record.
 func Parent(p *chunks.Process) uint64 {
-	instance, err := strconv.ParseUint(meta(p, rawformat.MetaParent), 16, 64)
+	instance, err := strconv.ParseUint(p.Value(rawformat.MetaParent), 16, 64)
 	switch {
 	case err == nil:
 		return instance
@@ -104,17 +104,7 @@ func Clean(p *chunks.Process) bool {
 
 // BootID identifies the boot of p's machine, "" if unknown. Processes of one boot share the
 // monotonic clock.
-func BootID(p *chunks.Process) string { return meta(p, rawformat.MetaBootID) }
-
-// meta returns the first value of a key, "" if there is none.
-func meta(p *chunks.Process, key string) string {
-	for _, m := range p.Meta {
-		if m.Key == key {
-			return m.Value
-		}
-	}
-	return ""
-}
+func BootID(p *chunks.Process) string { return p.Value(rawformat.MetaBootID) }
 
 // ClockOf is a process's own clock: the offset of its earliest anchor. It is not ok without any.
 func ClockOf(p *chunks.Process) (c Clock, ok bool) {

@@ -102,7 +102,7 @@ func (p *process) holdLoaded(t *stream.Tables) {
 // load reads the process's dictionaries, if they fit, without a lock.
 func (p *process) load(fits bool, pool *pool, report func(chunks.Problem)) (malformed int64) {
 	p.ticks = allTicks(p.Found)
-	p.base, _ = strconv.ParseUint(meta(p.Found, rawformat.MetaTimeBase), 10, 64) // 0: they are of the clock itself
+	p.base, _ = strconv.ParseUint(p.Found.Value(rawformat.MetaTimeBase), 10, 64) // 0: they are of the clock itself
 	p.dicts = map[uint32]*dictionary{}
 	if fits {
 		malformed = p.loadDicts(pool, report)

@@ -12,7 +12,6 @@ import (
 	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/recorder/internal/keeper"
-	"gprof/recorder/internal/record"
 	"gprof/recorder/internal/shard"
 )
 
@@ -156,10 +155,9 @@ func (r *Recorder) writeExit() error {
 	}
 	ring := r.keeper.Ring()
 	index, _ := session.IndexNow(r.session, r.environ.parent) // 0: nothing is known of it
-	body := record.New(rawformat.KindExit).Uint(now.Monotonic).Sint(now.Realtime).
-		Uint(uint64(exitReason())).Sint(0).Fixed(r.environ.parent).Uint(index).
-		Uint(ring.RangeStart()).Uint(ring.RangeEnd()).Uint(uint64(ring.Discarded())).Text(text)
-	return chunks.WriteRecords(r.files, chunks.ExitFile.FileName(0), r.header(rawformat.MagicExit), body)
+	x := chunks.Exit{Monotonic: now.Monotonic, Realtime: now.Realtime, Reason: exitReason(), Parent: r.environ.parent, ParentIndex: index,
+		RangeStart: ring.RangeStart(), RangeEnd: ring.RangeEnd(), Discarded: uint64(ring.Discarded()), Text: text}
+	return x.Write(r.files, r.header(rawformat.MagicExit))
 }
 
 // exitReason is why the recorder is being stopped. A deferred Stop also runs when

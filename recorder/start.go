@@ -77,7 +77,7 @@ func (r *Recorder) create(p *plan) error {
 		return err
 	}
 	r.chooseCPU(p)
-	return chunks.WriteRecords(r.files, chunks.MetaFile.FileName(0), r.header(rawformat.MagicMeta), p.meta(r)...)
+	return chunks.WriteRecords(r.files, chunks.MetaName, r.header(rawformat.MagicMeta), p.meta(r)...)
 }
 
 // begin has markers recorded.

@@ -107,8 +107,7 @@ func (r *remains) conclusion(session string, now time.Time) *chunks.Exit {
 	if r.last.Monotonic != 0 && x.Realtime > r.last.Realtime {
 		x.Monotonic += uint64(x.Realtime - r.last.Realtime)
 	}
-	parent, _ := p.Value(rawformat.MetaParent)
-	x.Parent, _ = strconv.ParseUint(parent, 16, 64) // 0: none
+	x.Parent, _ = strconv.ParseUint(p.Value(rawformat.MetaParent), 16, 64) // 0: none
 	x.ParentIndex, _ = IndexNow(session, x.Parent)
 	return x
 }

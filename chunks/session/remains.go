@@ -252,8 +252,7 @@ func (r *remains) sweep() (errs error) {
 // writeExit writes the exit record, which counts from now on even if the disk is full.
 func (r *remains) writeExit(x *chunks.Exit) error {
 	r.p.Exit = x
-	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Instance: r.p.Instance, Pid: r.p.Pid}
-	if err := chunks.WriteRecords(folder.Dir(r.dir), chunks.ExitName, h, chunks.AppendExit(nil, x)); err != nil {
+	if err := x.Write(folder.Dir(r.dir), rawformat.RecordHeader{Instance: r.p.Instance, Pid: r.p.Pid}); err != nil {
 		return fmt.Errorf("exit record: %w", err)
 	}
 	size := sizeOf(filepath.Join(r.dir, chunks.ExitName))
@@ -273,7 +272,7 @@ func sizeOf(path string) int64 {
 
 // keep is how long before a crash recorded data is protected, according to meta.
 func (r *remains) keep() time.Duration {
-	if _, ok := r.p.Value(rawformat.MetaKeep); ok {
+	if r.p.Value(rawformat.MetaKeep) != "" {
 		return time.Duration(r.p.Number(rawformat.MetaKeep))
 	}
 	return defaultKeep

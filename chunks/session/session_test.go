@@ -135,8 +135,8 @@ func (m *member) stop() error {
 	m.w.Close()
 	r := m.w.Ring
 	x := &chunks.Exit{Reason: rawformat.ExitStopped, Realtime: m.now(), RangeStart: r.RangeStart(), RangeEnd: r.RangeEnd(), Discarded: uint64(r.Discarded())}
-	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Instance: m.id, Pid: uint32(os.Getpid())}
-	return errors.Join(r.Close(), chunks.WriteRecords(folder.Dir(m.dir), chunks.ExitName, h, chunks.AppendExit(nil, x)), m.s.Leave(), m.lock.Close(), m.c.Close())
+	h := rawformat.RecordHeader{Instance: m.id, Pid: uint32(os.Getpid())}
+	return errors.Join(r.Close(), x.Write(folder.Dir(m.dir), h), m.s.Leave(), m.lock.Close(), m.c.Close())
 }
 
 // TestSessionMember is no test: it is the process that the others start.

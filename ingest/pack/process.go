@@ -53,7 +53,7 @@ func Session(dir string) ([]Process, error) {
 // ended reports whether an exit record was written. A process that buries another holds its lock
 // meanwhile, as if it were alive.
 func ended(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, chunks.ExitFile.FileName(0)))
+	_, err := os.Lstat(filepath.Join(dir, chunks.ExitName))
 	return err == nil
 }
 

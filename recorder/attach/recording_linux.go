@@ -14,7 +14,6 @@ import (
 	"gprof/chunks/ring"
 	"gprof/chunks/session"
 	"gprof/rawformat"
-	"gprof/recorder/internal/record"
 )
 
 // recording is the recording of a process: an instance of the session.
@@ -84,7 +83,7 @@ func (s *Sampler) record(p *process) (r *recording, err error) {
 	}
 	r.writer.ring = r.ring
 	r.ring.Charge(r.dict.file.Size())
-	if err = chunks.WriteRecords(folder.Dir(r.dir), chunks.MetaFile.FileName(0), r.header(rawformat.MagicMeta), s.meta(p, r)...); err != nil {
+	if err = chunks.WriteRecords(folder.Dir(r.dir), chunks.MetaName, r.header(rawformat.MagicMeta), s.meta(p, r)...); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -222,9 +221,9 @@ func (r *recording) end(dir string, reason rawformat.ExitReason, text string) er
 	}
 	now := anchor()
 	index, _ := session.IndexNow(dir, r.parent) // 0: nothing is known of it
-	exit := record.New(rawformat.KindExit).Uint(now.Monotonic).Sint(now.Realtime).Uint(uint64(reason)).Sint(0).Fixed(r.parent).Uint(index).
-		Uint(r.ring.RangeStart()).Uint(r.ring.RangeEnd()).Uint(uint64(r.ring.Discarded())).Text(text)
-	return errors.Join(r.trouble, chunks.WriteRecords(folder.Dir(r.dir), chunks.ExitFile.FileName(0), r.header(rawformat.MagicExit), exit), r.close())
+	x := chunks.Exit{Monotonic: now.Monotonic, Realtime: now.Realtime, Reason: reason, Parent: r.parent, ParentIndex: index,
+		RangeStart: r.ring.RangeStart(), RangeEnd: r.ring.RangeEnd(), Discarded: uint64(r.ring.Discarded()), Text: text}
+	return errors.Join(r.trouble, x.Write(folder.Dir(r.dir), r.header(rawformat.MagicExit)), r.close())
 }
 
 // close ends the use of the directory's files.
